@@ -98,9 +98,9 @@ def alpha_compositing_second(
     for t_3 in range(T):
         grad_share_through_1_t_3 = grad_share_through_1_each[t_3]
         factor_through_t_3 = factor_through_each[t_3]
-        product_2 = grad_share_through_before * factor_through_t_3
-        safe_product_2 = product_2 if t_3 - 1 >= 0 else grad_grad_alpha.new_zeros(batch)
-        grad_share_through_t_3 = grad_share_through_1_t_3 + safe_product_2
+        scaled_grad = grad_share_through_before * factor_through_t_3
+        safe_scaled_grad = scaled_grad if t_3 - 1 >= 0 else grad_grad_alpha.new_zeros(batch)
+        grad_share_through_t_3 = grad_share_through_1_t_3 + safe_scaled_grad
         steps_2.append(grad_share_through_t_3)
         grad_share_through_before = grad_share_through_t_3
     grad_share_through = torch.stack(steps_2, -1) if steps_2 else grad_grad_alpha.new_zeros(*batch, T)
@@ -141,25 +141,26 @@ def alpha_compositing_second(
         grad_grad_alpha_view = window(grad_grad_alpha, -1, 1, (T, 1), fill=0)
         share_through_view = window(share_through, -1, 1, (T, 1), fill=0)
         grad_weight_2_view = window(grad_weight_2, -1, 1, (T, 1), fill=0)
-        product_3 = grad_grad_alpha_view * (grad_weight_1_view - share_through_view)
-        product_4 = grad_weight_2_view * alpha_picked
-        grad_through_1 = torch.where(mask_2, product_3, 0) + torch.where(mask_2, product_4, 0)
+        scaled_grad_2 = grad_grad_alpha_view * (grad_weight_1_view - share_through_view)
+        scaled_grad_3 = grad_weight_2_view * alpha_picked
+        safe_scaled_grad_2 = torch.where(mask_2, scaled_grad_2, 0)
+        grad_through_1 = safe_scaled_grad_2 + torch.where(mask_2, scaled_grad_3, 0)
         grad_through_1_each = grad_through_1.unbind(-1)
         steps_3 = []
         share_through_1_before = grad_grad_alpha.new_zeros(batch)
         for t_4 in reversed(range(T)):
             grad_through_1_t_4 = grad_through_1_each[t_4]
             factor_through_view_2 = window(factor_through, -1, t_4 + 1 if t_4 + 1 < T else 0)
-            product_5 = share_through_1_before * factor_through_view_2
-            safe_product_5 = product_5 if t_4 + 1 < T else grad_grad_alpha.new_zeros(batch)
-            share_through_1_t_4 = grad_through_1_t_4 + safe_product_5
+            product_2 = share_through_1_before * factor_through_view_2
+            safe_product_2 = product_2 if t_4 + 1 < T else grad_grad_alpha.new_zeros(batch)
+            share_through_1_t_4 = grad_through_1_t_4 + safe_product_2
             steps_3.append(share_through_1_t_4)
             share_through_1_before = share_through_1_t_4
         steps_3.reverse()
         share_through_1 = torch.stack(steps_3, -1) if steps_3 else grad_grad_alpha.new_zeros(*batch, T)
         safe_through_picked = torch.where(mask, through_view, 1)
-        product_6 = grad_share_through_view * grad_weight_1
-        total = torch.where(mask_5, product_6, 0) + grad_weight_2 * safe_through_picked
+        scaled_grad_4 = grad_share_through_view * grad_weight_1
+        total = torch.where(mask_5, scaled_grad_4, 0) + grad_weight_2 * safe_through_picked
         chosen_2 = torch.where(mask_5, grad_share_through_view * share_through, 0)
         grad_alpha = total - chosen_2 - share_through_1 * safe_through_picked
         grad_alpha = grad_alpha.sum_to_size(alpha.shape).to(dtype)
@@ -215,8 +216,8 @@ def alpha_compositing_backward_tangent(
     tangent_weight = torch.where(mask, change_through_view * alpha, 0) + product_3
     grad_weight_output = (grad_output.unsqueeze(-2) * colour).sum(-1)
     product_4 = colour * tangent_grad_output.unsqueeze(-2)
-    product_5 = grad_output.unsqueeze(-2) * tangent_colour
-    tangent_grad_weight_output = (product_4 + product_5).sum(-1)
+    scaled_grad = grad_output.unsqueeze(-2) * tangent_colour
+    tangent_grad_weight_output = (product_4 + scaled_grad).sum(-1)
     grad_weight_1 = grad_weight + grad_weight_output
     tangent_grad_weight_1 = tangent_grad_weight + tangent_grad_weight_output
     mask_3 = t_2 + 1 < T
@@ -226,17 +227,17 @@ def alpha_compositing_backward_tangent(
     tangent_grad_weight_1_view = window(tangent_grad_weight_1, -1, 1, (T, 1), fill=0)
     tangent_alpha_view = window(tangent_alpha, -1, 1, (T, 1), fill=0)
     chosen = torch.where(mask_3, tangent_grad_weight_1_view * alpha_picked, 0)
-    product_6 = tangent_alpha_view * grad_weight_1_view
-    tangent_grad_through = chosen + torch.where(mask_3, product_6, 0)
+    scaled_grad_2 = tangent_alpha_view * grad_weight_1_view
+    tangent_grad_through = chosen + torch.where(mask_3, scaled_grad_2, 0)
     grad_through_each = grad_through.unbind(-1)
     steps_2 = []
     share_through_before = tangent_grad_output.new_zeros(batch)
     for t_3 in reversed(range(T)):
         grad_through_t_3 = grad_through_each[t_3]
         factor_through_1_view = window(factor_through_1, -1, t_3 + 1 if t_3 + 1 < T else 0)
-        product_7 = share_through_before * factor_through_1_view
-        safe_product_7 = product_7 if t_3 + 1 < T else tangent_grad_output.new_zeros(batch)
-        share_through_t_3 = grad_through_t_3 + safe_product_7
+        product_5 = share_through_before * factor_through_1_view
+        safe_product_5 = product_5 if t_3 + 1 < T else tangent_grad_output.new_zeros(batch)
+        share_through_t_3 = grad_through_t_3 + safe_product_5
         steps_2.append(share_through_t_3)
         share_through_before = share_through_t_3
     steps_2.reverse()
@@ -249,11 +250,11 @@ def alpha_compositing_backward_tangent(
         factor_through_1_view_2 = window(factor_through_1, -1, t_4 + 1 if t_4 + 1 < T else 0)
         tangent_through_body_view = window(tangent_through_body, -1, t_4 + 1 if t_4 + 1 < T else 0)
         share_through_view = window(share_through, -1, t_4 + 1 if t_4 + 1 < T else 0)
-        product_8 = tangent_through_body_view * share_through_view
-        chosen_2 = product_8 if t_4 + 1 < T else tangent_grad_output.new_zeros(batch)
-        product_9 = tangent_share_through_before * factor_through_1_view_2
-        safe_product_9 = product_9 if t_4 + 1 < T else tangent_grad_output.new_zeros(batch)
-        tangent_share_through_t_4 = tangent_grad_through_t_4 + safe_product_9 + chosen_2
+        product_6 = tangent_through_body_view * share_through_view
+        chosen_2 = product_6 if t_4 + 1 < T else tangent_grad_output.new_zeros(batch)
+        product_7 = tangent_share_through_before * factor_through_1_view_2
+        safe_product_7 = product_7 if t_4 + 1 < T else tangent_grad_output.new_zeros(batch)
+        tangent_share_through_t_4 = tangent_grad_through_t_4 + safe_product_7 + chosen_2
         steps_3.append(tangent_share_through_t_4)
         tangent_share_through_before = tangent_share_through_t_4
     steps_3.reverse()
@@ -263,8 +264,8 @@ def alpha_compositing_backward_tangent(
     total = safe_through_picked * tangent_grad_weight_1 + chosen_3
     tangent_grad_alpha = total - safe_through_picked * tangent_share_through
     tangent_grad_alpha = tangent_grad_alpha.sum_to_size(alpha.shape).to(dtype)
-    product_10 = weight.unsqueeze(-1) * tangent_grad_output.unsqueeze(-2)
-    tangent_grad_colour = product_10 + grad_output.unsqueeze(-2) * tangent_weight.unsqueeze(-1)
+    product_8 = weight.unsqueeze(-1) * tangent_grad_output.unsqueeze(-2)
+    tangent_grad_colour = product_8 + grad_output.unsqueeze(-2) * tangent_weight.unsqueeze(-1)
     tangent_grad_colour = tangent_grad_colour.sum_to_size(colour.shape).to(dtype)
     return tangent_grad_alpha, tangent_grad_colour
 

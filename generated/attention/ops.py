@@ -116,19 +116,19 @@ def attention_second(
         seen = torch.where(mask, score, -math.inf)
         softmax_j = seen.softmax(-1)
         if scale is not None:
-            product = grad_grad_sum_e * scale * softmax_j
-            ratio = product
+            scaled_grad = grad_grad_sum_e * scale * softmax_j
+            ratio = scaled_grad
             grad_dot_softmax_j = torch.where(mask, -ratio, 0).sum(-1)
     else:
         softmax_j = score.softmax(-1)
         if scale is None:
-            product = grad_grad_sum_e * softmax_j
-            grad_dot_softmax_j_sum = product.sum(-1)
+            scaled_grad = grad_grad_sum_e * softmax_j
+            grad_dot_softmax_j_sum = scaled_grad.sum(-1)
             grad_dot_softmax_j = -(grad_dot_softmax_j_sum / numbers.sqrt(E))
     if is_causal and scale is None:
         ratio = grad_grad_sum_e * softmax_j / numbers.sqrt(E)
-        product = ratio
-        grad_dot_softmax_j = torch.where(mask, -product, 0).sum(-1)
+        scaled_grad = ratio
+        grad_dot_softmax_j = torch.where(mask, -scaled_grad, 0).sum(-1)
     elif not is_causal and scale is not None:
         grad_dot_softmax_j_sum = (grad_grad_sum_e * softmax_j).sum(-1)
         grad_dot_softmax_j = -(grad_dot_softmax_j_sum * scale)
@@ -137,7 +137,7 @@ def attention_second(
         dot_softmax_j = (grad_softmax_j * softmax_j).sum(-1)
         difference = grad_softmax_j - dot_softmax_j.unsqueeze(-1)
         grad_softmax_j_grad_value = grad_output @ grad_grad_value.mT
-        product_3 = grad_dot_softmax_j.unsqueeze(-1) * grad_softmax_j
+        scaled_grad_3 = grad_dot_softmax_j.unsqueeze(-1) * grad_softmax_j
         if is_causal and scale is not None:
             grad_sum_e = torch.where(mask, softmax_j * difference, 0) * scale
             chosen = torch.where(mask, grad_grad_sum_e * scale * difference, 0)
@@ -145,15 +145,15 @@ def attention_second(
             if scale is None:
                 grad_sum_e = torch.where(mask, softmax_j * difference, 0) / numbers.sqrt(E)
                 chosen = torch.where(mask, grad_grad_sum_e * difference / numbers.sqrt(E), 0)
-            grad_softmax_j_1 = grad_softmax_j_grad_value + chosen + product_3
+            grad_softmax_j_1 = grad_softmax_j_grad_value + chosen + scaled_grad_3
         elif scale is not None:
             grad_sum_e = softmax_j * difference * scale
-            product_5 = grad_grad_sum_e * difference * scale
-            grad_softmax_j_1 = grad_softmax_j_grad_value + product_5 + product_3
+            scaled_grad_5 = grad_grad_sum_e * difference * scale
+            grad_softmax_j_1 = grad_softmax_j_grad_value + scaled_grad_5 + scaled_grad_3
         else:
             grad_sum_e = softmax_j * difference / numbers.sqrt(E)
             ratio_2 = grad_grad_sum_e * difference / numbers.sqrt(E)
-            grad_softmax_j_1 = grad_softmax_j_grad_value + ratio_2 + product_3
+            grad_softmax_j_1 = grad_softmax_j_grad_value + ratio_2 + scaled_grad_3
         dot_softmax_j_1 = (grad_softmax_j_1 * softmax_j).sum(-1)
         if is_causal or scale is None:
             difference_2 = grad_softmax_j_1 - dot_softmax_j_1.unsqueeze(-1)
@@ -167,16 +167,16 @@ def attention_second(
             grad_sum_e_1 = softmax_j * difference_2 / numbers.sqrt(E)
     if needs_input_grad[0] or needs_input_grad[3]:
         if is_causal or scale is None:
-            product_2 = grad_dot_softmax_j.unsqueeze(-1) * softmax_j
+            scaled_grad_2 = grad_dot_softmax_j.unsqueeze(-1) * softmax_j
             if scale is not None:
-                grad_grad_softmax_j = torch.where(mask, ratio, 0) + product_2
+                grad_grad_softmax_j = torch.where(mask, ratio, 0) + scaled_grad_2
             elif is_causal:
-                grad_grad_softmax_j = torch.where(mask, product, 0) + product_2
+                grad_grad_softmax_j = torch.where(mask, scaled_grad, 0) + scaled_grad_2
         else:
-            product_2 = grad_grad_sum_e * softmax_j * scale
-            grad_grad_softmax_j = product_2 + grad_dot_softmax_j.unsqueeze(-1) * softmax_j
+            scaled_grad_2 = grad_grad_sum_e * softmax_j * scale
+            grad_grad_softmax_j = scaled_grad_2 + grad_dot_softmax_j.unsqueeze(-1) * softmax_j
         if not is_causal and scale is None:
-            grad_grad_softmax_j = product / numbers.sqrt(E) + product_2
+            grad_grad_softmax_j = scaled_grad / numbers.sqrt(E) + scaled_grad_2
     if needs_input_grad[0]:
         grad_grad_output_grad_value = softmax_j @ grad_grad_value
         grad_grad_output_part = grad_grad_softmax_j @ value

@@ -122,14 +122,14 @@ def avg_pool2d_second(
                 grad_grad_input_view, -2, -padding, (kernel_size, 1), (Q, kernel_size), fill=0
             )
         grad_grad_input_picked = grad_grad_input_view_2.movedim((-2, -1, -4, -3), (-4, -3, -2, -1))
-        ratio = grad_grad_input_picked / kernel_size**2
+        scaled_grad = grad_grad_input_picked / kernel_size**2
         if stride is not None:
             difference = s + q.unsqueeze(-1) * stride - padding
             difference_2 = s + p.unsqueeze(-1) * stride - padding
             mask_3 = (difference_2 >= 0) & (difference_2 < H)
             mask_4 = difference >= 0
             mask = mask_4.unsqueeze(-2) & (difference.unsqueeze(-2) < W) & mask_3[:, None, :, None]
-            grad_grad_output = torch.where(mask, ratio, 0).sum((-2, -1))
+            grad_grad_output = torch.where(mask, scaled_grad, 0).sum((-2, -1))
         else:
             difference = r_1 + q.unsqueeze(-1) * kernel_size - padding
             difference_2 = r_1 + p.unsqueeze(-1) * kernel_size - padding
@@ -139,7 +139,7 @@ def avg_pool2d_second(
             mask = mask_3.unsqueeze(-2) & (mask_4[:, None, :, None] & mask_5[:, None, :, None])
             mask_6 = q.unsqueeze(-1) + r_1 // (kernel_size if kernel_size != 0 else 1) < Q
             mask_2 = mask_6.unsqueeze(-2) & (p[:, None, None, None] + floordiv_value.unsqueeze(-1) < P)
-            grad_grad_output = torch.where(mask, torch.where(mask_2, ratio, 0), 0).sum((-2, -1))
+            grad_grad_output = torch.where(mask, torch.where(mask_2, scaled_grad, 0), 0).sum((-2, -1))
         grad_grad_output = grad_grad_output.to(dtype)
     if needs_input_grad[1]:
         grad_input = grad_grad_input.new_zeros(*batch, H, W).to(dtype)

@@ -117,8 +117,8 @@ def batch_norm_backward(
                 grad_mu = -(whole_grad_bias * rsqrt_variance_)
             ratio = 2 * grad_variance_ * (input - mu) / (N * math.prod(batch))
             if weight is not None:
-                product = grad_output * rsqrt_variance_ * weight
-                grad_input = product + ratio + grad_mu / (N * math.prod(batch))
+                scaled_grad = grad_output * rsqrt_variance_ * weight
+                grad_input = scaled_grad + ratio + grad_mu / (N * math.prod(batch))
         elif weight is not None:
             grad_input = grad_output * rsqrt_variance_ * weight
         if weight is None and training:

@@ -193,8 +193,8 @@ def batch_norm_second(
             grad_grad_variance_ = 2 * grad_grad_variance__sum_1 / (N * math.prod(batch))
     if needs_input_grad[0] or needs_input_grad[1]:
         if weight is not None and training:
-            product = 0.5 * grad_grad_variance_ * power * weight
-            grad_grad_variance__sum = grad_grad_weight * rsqrt_variance_ - product
+            scaled_grad = 0.5 * grad_grad_variance_ * power * weight
+            grad_grad_variance__sum = grad_grad_weight * rsqrt_variance_ - scaled_grad
         elif training:
             grad_grad_variance__sum = -0.5 * grad_grad_variance_ * power
     if (needs_input_grad[1] or needs_input_grad[4]) and (training or weight is not None):
@@ -214,16 +214,17 @@ def batch_norm_second(
         elif training:
             grad_grad_mu_sum = -(grad_grad_mu * rsqrt_variance_)
         if weight is not None:
-            product_4 = grad_grad_input * rsqrt_variance_ * weight
+            scaled_grad_4 = grad_grad_input * rsqrt_variance_ * weight
             if training:
-                grad_grad_output = product_4 + grad_grad_mu_sum + grad_grad_variance__sum * difference_2
+                grad_grad_output = scaled_grad_4 + grad_grad_mu_sum + grad_grad_variance__sum * difference_2
             elif grad_grad_bias is not None:
-                grad_grad_output = grad_grad_bias + grad_grad_weight_sum * (input - running_mean) + product_4
+                scaled_grad_2 = grad_grad_weight_sum * (input - running_mean)
+                grad_grad_output = grad_grad_bias + scaled_grad_2 + scaled_grad_4
             else:
-                grad_grad_output = grad_grad_weight_sum * (input - running_mean) + product_4
+                grad_grad_output = grad_grad_weight_sum * (input - running_mean) + scaled_grad_4
         elif training:
-            product_3 = grad_grad_variance__sum * difference_2
-            grad_grad_output = grad_grad_input * rsqrt_variance_ + grad_grad_mu_sum + product_3
+            scaled_grad_3 = grad_grad_variance__sum * difference_2
+            grad_grad_output = grad_grad_input * rsqrt_variance_ + grad_grad_mu_sum + scaled_grad_3
         elif grad_grad_bias is not None:
             grad_grad_output = grad_grad_bias + grad_grad_input * torch.rsqrt(running_var + eps)
         else:
@@ -234,20 +235,21 @@ def batch_norm_second(
             grad_variance_ = -0.5 * grad_variance__sum * power
             if weight is not None:
                 grad_variance_ = grad_variance_ * weight
-                product_2 = 0.75 * grad_grad_variance_ * grad_variance__sum * rsqrt_variance_**5 * weight
-                product_3 = -0.5 * grad_variance__grad_input_sum * power * weight
-                total = 0.5 * grad_grad_mu * grad_mu_sum * power * weight + product_3 + product_2
+                power_2 = rsqrt_variance_**5
+                scaled_grad_2 = 0.75 * grad_grad_variance_ * grad_variance__sum * power_2 * weight
+                scaled_grad_3 = -0.5 * grad_variance__grad_input_sum * power * weight
+                total = 0.5 * grad_grad_mu * grad_mu_sum * power * weight + scaled_grad_3 + scaled_grad_2
                 grad_variance__1 = total - 0.5 * grad_grad_weight * grad_variance__sum * power
             else:
-                product = 0.75 * grad_grad_variance_ * grad_variance__sum * rsqrt_variance_**5
-                product_2 = -0.5 * grad_variance__grad_input_sum * power
-                grad_variance__1 = 0.5 * grad_grad_mu * grad_mu_sum * power + product_2 + product
+                scaled_grad = 0.75 * grad_grad_variance_ * grad_variance__sum * rsqrt_variance_**5
+                scaled_grad_2 = -0.5 * grad_variance__grad_input_sum * power
+                grad_variance__1 = 0.5 * grad_grad_mu * grad_mu_sum * power + scaled_grad_2 + scaled_grad
             ratio = 2 * grad_grad_mu_sum_1 * grad_variance_ / (N * math.prod(batch))
             grad_mu_1 = -(ratio + grad_mu_sum * grad_grad_variance__sum)
             ratio_2 = 2 * grad_grad_input * grad_variance_ / (N * math.prod(batch))
             ratio_3 = 2 * grad_variance__1 * difference_2 / (N * math.prod(batch))
-            product_5 = grad_grad_variance__sum * grad_output
-            grad_input = ratio_2 + product_5 + ratio_3 + grad_mu_1 / (N * math.prod(batch))
+            scaled_grad_5 = grad_grad_variance__sum * grad_output
+            grad_input = ratio_2 + scaled_grad_5 + ratio_3 + grad_mu_1 / (N * math.prod(batch))
         elif weight is not None:
             grad_input = grad_grad_weight_sum * grad_output
         else:
@@ -255,8 +257,8 @@ def batch_norm_second(
         grad_input = grad_input.movedim((-2, -1), (0, 1)).to(dtype)
     if needs_input_grad[4]:
         if training:
-            product_6 = grad_variance__grad_input_sum * rsqrt_variance_
-            difference_3 = product_6 - grad_grad_mu * grad_mu_sum * rsqrt_variance_
+            scaled_grad_6 = grad_variance__grad_input_sum * rsqrt_variance_
+            difference_3 = scaled_grad_6 - grad_grad_mu * grad_mu_sum * rsqrt_variance_
             grad_weight = difference_3 - 0.5 * grad_grad_variance_ * grad_variance__sum * power
         else:
             grad_weight = grad_variance__grad_input_sum * rsqrt_variance_
@@ -299,70 +301,71 @@ def batch_norm_backward_tangent(
             rsqrt_variance_ = torch.rsqrt(variance_ + eps)
             power = rsqrt_variance_**3
         grad_output = grad_output.movedim((0, 1), (-2, -1))
-        product_3 = grad_output.mT * tangent_input.mT
+        scaled_grad = grad_output.mT * tangent_input.mT
         if training:
             grad_variance__sum = as_rows(grad_output * difference.mT, 2).sum((0, -2))
+            scaled_grad_2 = grad_output.mT * tangent_mu.unsqueeze(-1)
             grad_variance_ = -0.5 * grad_variance__sum * power
             grad_mu_sum = as_rows(grad_output, 2).sum((0, -2))
             if weight is not None:
                 grad_variance_ = grad_variance_ * weight
-                product_4 = 0.75 * grad_variance__sum * rsqrt_variance_**5 * weight * tangent_variance_
-                product_5 = 0.5 * grad_mu_sum * power * weight * tangent_variance_
-                product_7 = grad_output * rsqrt_variance_ * tangent_weight
-                product_8 = 0.5 * grad_output * power * weight * tangent_variance_
-                product_9 = 0.5 * grad_variance__sum * power * tangent_variance_
+                scaled_grad_3 = 0.75 * grad_variance__sum * rsqrt_variance_**5 * weight * tangent_variance_
+                scaled_grad_4 = 0.5 * grad_mu_sum * power * weight * tangent_variance_
+                scaled_grad_5 = grad_output * rsqrt_variance_ * tangent_weight
+                scaled_grad_6 = 0.5 * grad_output * power * weight * tangent_variance_
+                scaled_grad_7 = 0.5 * grad_variance__sum * power * tangent_variance_
             ratio_2 = 2 * grad_variance_ * tangent_input / (N * math.prod(batch))
-            ratio_3 = 2 * grad_variance_ * tangent_mu / (N * math.prod(batch))
+            ratio_4 = 2 * grad_variance_ * tangent_mu / (N * math.prod(batch))
             if weight is None:
-                product_4 = 0.75 * grad_variance__sum * rsqrt_variance_**5 * tangent_variance_
-                product_5 = 0.5 * grad_mu_sum * power * tangent_variance_
-                product_7 = 0.5 * grad_output * power * tangent_variance_
+                scaled_grad_3 = 0.75 * grad_variance__sum * rsqrt_variance_**5 * tangent_variance_
+                scaled_grad_4 = 0.5 * grad_mu_sum * power * tangent_variance_
+                scaled_grad_5 = 0.5 * grad_output * power * tangent_variance_
         else:
             rsqrt_variance_ = torch.rsqrt(running_var + eps)
     tangent_grad_output = tangent_grad_output.movedim((0, 1), (-2, -1))
     if training:
         product = difference * tangent_grad_output.mT
-        total = product + product_3
-        product_3 = grad_output.mT * tangent_mu.unsqueeze(-1)
-        tangent_grad_variance__sum = as_rows(total - product_3, 2).sum((0, -1))
+        total = product + scaled_grad
+        tangent_grad_variance__sum = as_rows(total - scaled_grad_2, 2).sum((0, -1))
         if weight is not None:
-            difference_2 = product_4 - 0.5 * power * weight * tangent_grad_variance__sum
+            difference_2 = scaled_grad_3 - 0.5 * power * weight * tangent_grad_variance__sum
             tangent_grad_variance_ = difference_2 - 0.5 * grad_variance__sum * power * tangent_weight
-            tangent_grad_weight = rsqrt_variance_ * tangent_grad_variance__sum - product_9
+            tangent_grad_weight = rsqrt_variance_ * tangent_grad_variance__sum - scaled_grad_7
     if weight is not None:
-        product_6 = rsqrt_variance_ * weight * tangent_grad_output
+        product_2 = rsqrt_variance_ * weight * tangent_grad_output
         if not training:
-            tangent_grad_input = product_6 + grad_output * rsqrt_variance_ * tangent_weight
+            tangent_grad_input = product_2 + grad_output * rsqrt_variance_ * tangent_weight
             product_2 = (input.mT - running_mean.unsqueeze(-1)) * tangent_grad_output.mT
-            tangent_grad_weight_sum = as_rows(product_2 + product_3, 2).sum((0, -1))
+            tangent_grad_weight_sum = as_rows(product_2 + scaled_grad, 2).sum((0, -1))
             tangent_grad_weight = rsqrt_variance_ * tangent_grad_weight_sum
         tangent_grad_weight = tangent_grad_weight.to(dtype)
     if training:
         if weight is None:
-            tangent_grad_variance_ = product_4 - 0.5 * power * tangent_grad_variance__sum
-            product_6 = rsqrt_variance_ * tangent_grad_output
+            tangent_grad_variance_ = scaled_grad_3 - 0.5 * power * tangent_grad_variance__sum
+            product_2 = rsqrt_variance_ * tangent_grad_output
         ratio = 2 * (input - mu) * tangent_grad_variance_ / (N * math.prod(batch))
         if not needs_input_grad[4]:
             tangent_grad_mu_sum = as_rows(tangent_grad_output, 2).sum((0, -2))
             if weight is not None:
-                difference_3 = product_5 - rsqrt_variance_ * weight * tangent_grad_mu_sum
+                difference_3 = scaled_grad_4 - rsqrt_variance_ * weight * tangent_grad_mu_sum
     if needs_input_grad[4]:
         tangent_grad_bias = as_rows(tangent_grad_output, 2).sum((0, -2))
         if weight is not None and training:
-            difference_3 = product_5 - rsqrt_variance_ * weight * tangent_grad_bias
+            difference_3 = scaled_grad_4 - rsqrt_variance_ * weight * tangent_grad_bias
     if weight is not None and training:
         tangent_grad_mu = difference_3 - grad_mu_sum * rsqrt_variance_ * tangent_weight
-        total_2 = product_6 + product_7 + ratio + ratio_2 + tangent_grad_mu / (N * math.prod(batch))
-        tangent_grad_input = total_2 - product_8 - ratio_3
+        ratio_3 = tangent_grad_mu / (N * math.prod(batch))
+        total_2 = product_2 + scaled_grad_5 + ratio + ratio_2 + ratio_3
+        tangent_grad_input = total_2 - scaled_grad_6 - ratio_4
     if needs_input_grad[4]:
         if weight is None and training:
-            tangent_grad_mu = product_5 - rsqrt_variance_ * tangent_grad_bias
+            tangent_grad_mu = scaled_grad_4 - rsqrt_variance_ * tangent_grad_bias
         tangent_grad_bias = tangent_grad_bias.to(dtype)
     if weight is None and training:
         if not needs_input_grad[4]:
-            tangent_grad_mu = product_5 - rsqrt_variance_ * tangent_grad_mu_sum
-        total_2 = product_6 + ratio + ratio_2 + tangent_grad_mu / (N * math.prod(batch))
-        tangent_grad_input = total_2 - product_7 - ratio_3
+            tangent_grad_mu = scaled_grad_4 - rsqrt_variance_ * tangent_grad_mu_sum
+        total_2 = product_2 + ratio + ratio_2 + tangent_grad_mu / (N * math.prod(batch))
+        tangent_grad_input = total_2 - scaled_grad_5 - ratio_4
     elif weight is None:
         tangent_grad_input = torch.rsqrt(running_var + eps) * tangent_grad_output
     tangent_grad_input = tangent_grad_input.movedim((-2, -1), (0, 1)).to(dtype)

@@ -82,8 +82,8 @@ def bilinear_second(
     if needs_input_grad[1] or needs_input_grad[2]:
         grad_sum_i_j_part = torch.einsum("oij,...o->...ij", weight, grad_output)
     if needs_input_grad[0] or needs_input_grad[3]:
-        product = grad_grad_input2.unsqueeze(-2) * input1.unsqueeze(-1)
-        grad_grad_sum_i_j_part = product + grad_grad_input1.unsqueeze(-1) * input2.unsqueeze(-2)
+        scaled_grad = grad_grad_input2.unsqueeze(-2) * input1.unsqueeze(-1)
+        grad_grad_sum_i_j_part = scaled_grad + grad_grad_input1.unsqueeze(-1) * input2.unsqueeze(-2)
     if needs_input_grad[1] or needs_input_grad[2]:
         grad_sum_i_j_part_1 = torch.einsum("oij,...o->...ij", grad_grad_weight, grad_output)
     size_o = grad_grad_weight.shape[0]
@@ -140,8 +140,8 @@ def bilinear_backward_tangent(
     tangent_grad_input1 = (product_2 + grad_sum_i_j_part * tangent_input2.unsqueeze(-2)).sum(-1)
     tangent_grad_input1 = tangent_grad_input1.sum_to_size(input1.shape).to(dtype)
     product_3 = input1.unsqueeze(-2) * tangent_grad_sum_i_j_part.mT
-    product_4 = grad_sum_i_j_part.mT * tangent_input1.unsqueeze(-2)
-    tangent_grad_input2 = (product_3 + product_4).sum(-1)
+    scaled_grad = grad_sum_i_j_part.mT * tangent_input1.unsqueeze(-2)
+    tangent_grad_input2 = (product_3 + scaled_grad).sum(-1)
     tangent_grad_input2 = tangent_grad_input2.sum_to_size(input2.shape).to(dtype)
     tangent_grad_weight_sum = torch.einsum("...ij,...o->oij", sum_i_j_part, tangent_grad_output)
     tangent_grad_weight_sum_1 = torch.einsum("...ij,...o->oij", tangent_sum_i_j_part, grad_output)

@@ -70,14 +70,14 @@ def bilinear_sample_backward(
         grad_image = grad_image.to(dtype)
     if needs_input_grad[1]:
         grad_share = grad_output[:, None, None] * take(image.flatten(0, 1), position, fill=0)
-        product = grad_share * torch.sign(total.unsqueeze(-1)) * difference_2.unsqueeze(-2)
-        neg_product = -product
-        safe_neg_product = torch.where(a[:, None, None] == 0, neg_product.unsqueeze(-3), 0)
-        grad_points_share = safe_neg_product.sum((-2, -1))
-        product_2 = grad_share * difference.unsqueeze(-1) * torch.sign(total_2.unsqueeze(-2))
-        neg_product_2 = -product_2
-        safe_neg_product_2 = torch.where(a[:, None, None] == 1, neg_product_2.unsqueeze(-3), 0)
-        grad_points_share_1 = safe_neg_product_2.sum((-2, -1))
+        scaled_grad = grad_share * torch.sign(total.unsqueeze(-1)) * difference_2.unsqueeze(-2)
+        negative = -scaled_grad
+        safe_negative = torch.where(a[:, None, None] == 0, negative.unsqueeze(-3), 0)
+        grad_points_share = safe_negative.sum((-2, -1))
+        scaled_grad_2 = grad_share * difference.unsqueeze(-1) * torch.sign(total_2.unsqueeze(-2))
+        negative_2 = -scaled_grad_2
+        safe_negative_2 = torch.where(a[:, None, None] == 1, negative_2.unsqueeze(-3), 0)
+        grad_points_share_1 = safe_negative_2.sum((-2, -1))
         grad_points = grad_points_share + grad_points_share_1
         grad_points = grad_points.to(dtype)
     return grad_image, grad_points

@@ -70,14 +70,14 @@ def bilinear_splat_backward(
         grad_values = grad_values.to(dtype)
     if needs_input_grad[1]:
         grad_share = grad_grid_picked * values[:, None, None]
-        product = grad_share * torch.sign(total.unsqueeze(-1)) * difference_2.unsqueeze(-2)
-        neg_product = -product
-        safe_neg_product = torch.where(a[:, None, None] == 0, neg_product.unsqueeze(-3), 0)
-        grad_places_share = safe_neg_product.sum((-2, -1))
-        product_2 = grad_share * difference.unsqueeze(-1) * torch.sign(total_2.unsqueeze(-2))
-        neg_product_2 = -product_2
-        safe_neg_product_2 = torch.where(a[:, None, None] == 1, neg_product_2.unsqueeze(-3), 0)
-        grad_places_share_1 = safe_neg_product_2.sum((-2, -1))
+        scaled_grad = grad_share * torch.sign(total.unsqueeze(-1)) * difference_2.unsqueeze(-2)
+        negative = -scaled_grad
+        safe_negative = torch.where(a[:, None, None] == 0, negative.unsqueeze(-3), 0)
+        grad_places_share = safe_negative.sum((-2, -1))
+        scaled_grad_2 = grad_share * difference.unsqueeze(-1) * torch.sign(total_2.unsqueeze(-2))
+        negative_2 = -scaled_grad_2
+        safe_negative_2 = torch.where(a[:, None, None] == 1, negative_2.unsqueeze(-3), 0)
+        grad_places_share_1 = safe_negative_2.sum((-2, -1))
         grad_places = grad_places_share + grad_places_share_1
         grad_places = grad_places.to(dtype)
     return grad_values, grad_places

@@ -86,11 +86,11 @@ def bilinear_splat_second(
     sign_total_2 = torch.sign(total_2)
     sign_total = torch.sign(total)
     if needs_input_grad[0] or needs_input_grad[1]:
-        product_2 = grad_grad_places.select(-1, 1).unsqueeze(-1) * difference
-        product = product_2.unsqueeze(-1) * sign_total_2.unsqueeze(-2)
-        product_4 = grad_grad_places.select(-1, 0).unsqueeze(-1) * sign_total
-        product_3 = product_4.unsqueeze(-1) * difference_2.unsqueeze(-2)
-        grad_grad_share = -(product + product_3)
+        scaled_grad_2 = grad_grad_places.select(-1, 1).unsqueeze(-1) * difference
+        scaled_grad = scaled_grad_2.unsqueeze(-1) * sign_total_2.unsqueeze(-2)
+        scaled_grad_4 = grad_grad_places.select(-1, 0).unsqueeze(-1) * sign_total
+        scaled_grad_3 = scaled_grad_4.unsqueeze(-1) * difference_2.unsqueeze(-2)
+        grad_grad_share = -(scaled_grad + scaled_grad_3)
     if needs_input_grad[0]:
         share = difference.unsqueeze(-1) * difference_2.unsqueeze(-2)
         update = grad_grad_values[:, None, None] * share
@@ -109,22 +109,22 @@ def bilinear_splat_second(
     if needs_input_grad[2]:
         grad_share = grad_grid_picked * values[:, None, None]
         grad_share_1 = grad_grad_values[:, None, None] * grad_grid_picked
-        product_6 = grad_grad_places.select(-1, 1)[:, None, None] * grad_share
-        product_5 = product_6 * sign_total.unsqueeze(-1) * sign_total_2.unsqueeze(-2)
-        safe_product_5 = torch.where(a[:, None, None] == 0, product_5.unsqueeze(-3), 0)
-        grad_places_part = safe_product_5.sum((-2, -1))
-        product_8 = grad_grad_places.select(-1, 0)[:, None, None] * grad_share
-        product_7 = product_8 * sign_total.unsqueeze(-1) * sign_total_2.unsqueeze(-2)
-        safe_product_7 = torch.where(a[:, None, None] == 1, product_7.unsqueeze(-3), 0)
-        grad_places_part_1 = safe_product_7.sum((-2, -1))
-        product_9 = grad_share_1 * sign_total.unsqueeze(-1) * difference_2.unsqueeze(-2)
-        neg_product_9 = -product_9
-        safe_neg_product_9 = torch.where(a[:, None, None] == 0, neg_product_9.unsqueeze(-3), 0)
-        grad_places_share_2 = safe_neg_product_9.sum((-2, -1))
-        product_10 = grad_share_1 * difference.unsqueeze(-1) * sign_total_2.unsqueeze(-2)
-        neg_product_10 = -product_10
-        safe_neg_product_10 = torch.where(a[:, None, None] == 1, neg_product_10.unsqueeze(-3), 0)
-        grad_places_share_3 = safe_neg_product_10.sum((-2, -1))
+        scaled_grad_6 = grad_grad_places.select(-1, 1)[:, None, None] * grad_share
+        scaled_grad_5 = scaled_grad_6 * sign_total.unsqueeze(-1) * sign_total_2.unsqueeze(-2)
+        safe_scaled_grad_5 = torch.where(a[:, None, None] == 0, scaled_grad_5.unsqueeze(-3), 0)
+        grad_places_part = safe_scaled_grad_5.sum((-2, -1))
+        scaled_grad_8 = grad_grad_places.select(-1, 0)[:, None, None] * grad_share
+        scaled_grad_7 = scaled_grad_8 * sign_total.unsqueeze(-1) * sign_total_2.unsqueeze(-2)
+        safe_scaled_grad_7 = torch.where(a[:, None, None] == 1, scaled_grad_7.unsqueeze(-3), 0)
+        grad_places_part_1 = safe_scaled_grad_7.sum((-2, -1))
+        scaled_grad_9 = grad_share_1 * sign_total.unsqueeze(-1) * difference_2.unsqueeze(-2)
+        negative = -scaled_grad_9
+        safe_negative = torch.where(a[:, None, None] == 0, negative.unsqueeze(-3), 0)
+        grad_places_share_2 = safe_negative.sum((-2, -1))
+        scaled_grad_10 = grad_share_1 * difference.unsqueeze(-1) * sign_total_2.unsqueeze(-2)
+        negative_2 = -scaled_grad_10
+        safe_negative_2 = torch.where(a[:, None, None] == 1, negative_2.unsqueeze(-3), 0)
+        grad_places_share_3 = safe_negative_2.sum((-2, -1))
         total_5 = grad_places_part + grad_places_part_1
         grad_places = total_5 + grad_places_share_2 + grad_places_share_3
         grad_places = grad_places.to(dtype)
@@ -175,18 +175,18 @@ def bilinear_splat_backward_tangent(
     tangent_grad_values = (product_6 + grad_grid_picked * tangent_share).sum((-2, -1))
     tangent_grad_values = tangent_grad_values.to(dtype)
     mask = a == 0
-    product_8 = tangent_places.select(-1, 1)[:, None, None] * grad_share
-    product_7 = product_8 * sign_total.unsqueeze(-1) * sign_total_2.unsqueeze(-2)
-    chosen = torch.where(mask[:, None, None], product_7.unsqueeze(-3), 0)
-    product_9 = tangent_grad_share * sign_total.unsqueeze(-1) * difference_2.unsqueeze(-2)
-    chosen_2 = torch.where(mask[:, None, None], -product_9.unsqueeze(-3), 0)
+    scaled_grad_2 = tangent_places.select(-1, 1)[:, None, None] * grad_share
+    scaled_grad = scaled_grad_2 * sign_total.unsqueeze(-1) * sign_total_2.unsqueeze(-2)
+    chosen = torch.where(mask[:, None, None], scaled_grad.unsqueeze(-3), 0)
+    product_7 = tangent_grad_share * sign_total.unsqueeze(-1) * difference_2.unsqueeze(-2)
+    chosen_2 = torch.where(mask[:, None, None], -product_7.unsqueeze(-3), 0)
     tangent_grad_places_share = (chosen_2 + chosen).sum((-2, -1))
     mask_2 = a == 1
-    product_11 = tangent_places.select(-1, 0)[:, None, None] * grad_share
-    product_10 = product_11 * sign_total.unsqueeze(-1) * sign_total_2.unsqueeze(-2)
-    chosen_3 = torch.where(mask_2[:, None, None], product_10.unsqueeze(-3), 0)
-    product_12 = tangent_grad_share * difference.unsqueeze(-1) * sign_total_2.unsqueeze(-2)
-    chosen_4 = torch.where(mask_2[:, None, None], -product_12.unsqueeze(-3), 0)
+    scaled_grad_4 = tangent_places.select(-1, 0)[:, None, None] * grad_share
+    scaled_grad_3 = scaled_grad_4 * sign_total.unsqueeze(-1) * sign_total_2.unsqueeze(-2)
+    chosen_3 = torch.where(mask_2[:, None, None], scaled_grad_3.unsqueeze(-3), 0)
+    product_8 = tangent_grad_share * difference.unsqueeze(-1) * sign_total_2.unsqueeze(-2)
+    chosen_4 = torch.where(mask_2[:, None, None], -product_8.unsqueeze(-3), 0)
     tangent_grad_places_share_1 = (chosen_4 + chosen_3).sum((-2, -1))
     tangent_grad_places = tangent_grad_places_share + tangent_grad_places_share_1
     tangent_grad_places = tangent_grad_places.to(dtype)

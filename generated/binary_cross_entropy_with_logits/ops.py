@@ -111,27 +111,27 @@ def binary_cross_entropy_with_logits_second(
         total = pos_weight * sigmoid_input_2 + sigmoid_input
     if needs_input_grad[0]:
         if pos_weight is not None:
-            product_3 = pos_weight * torch.nn.functional.softplus(-input, threshold=50.0)
-            difference = product_3 - torch.nn.functional.softplus(input, threshold=50.0)
+            product_2 = pos_weight * torch.nn.functional.softplus(-input, threshold=50.0)
+            difference = product_2 - torch.nn.functional.softplus(input, threshold=50.0)
             if weight is None and reduction == "sum":
-                product_8 = grad_grad_target * difference
-                grad_grad_output_grad_target = torch.broadcast_to(product_8, batch).sum()
+                scaled_grad = grad_grad_target * difference
+                grad_grad_output_grad_target = torch.broadcast_to(scaled_grad, batch).sum()
         elif weight is None and reduction == "sum":
             grad_grad_output_grad_target_sum = torch.broadcast_to(grad_grad_target * input, batch).sum()
         if pos_weight is not None:
-            product_2 = pos_weight * target * sigmoid_input_2
+            product = pos_weight * target * sigmoid_input_2
             if reduction != "sum" or weight is not None:
-                product = grad_grad_input * ((1 - target) * sigmoid_input - product_2)
+                scaled_grad = grad_grad_input * ((1 - target) * sigmoid_input - product)
                 if reduction != "none" or weight is not None:
-                    grad_grad_each = grad_grad_target * difference + product
+                    grad_grad_each = grad_grad_target * difference + scaled_grad
                     if weight is not None and reduction == "mean":
                         grad_grad_output_sum = (grad_grad_each * weight).sum()
         elif reduction != "sum" or weight is not None:
             difference = (1 - target) * sigmoid_input - target * sigmoid_input_2
             if weight is not None and reduction != "none":
-                product = grad_grad_input * difference
+                scaled_grad = grad_grad_input * difference
                 if reduction == "mean":
-                    grad_grad_output_sum = ((product - grad_grad_target * input) * weight).sum()
+                    grad_grad_output_sum = ((scaled_grad - grad_grad_target * input) * weight).sum()
         if weight is None and pos_weight is not None and reduction == "mean":
             grad_grad_output_sum = grad_grad_each.sum()
         if reduction == "mean":
@@ -145,35 +145,35 @@ def binary_cross_entropy_with_logits_second(
         elif weight is not None and reduction == "none":
             grad_grad_output = (grad_grad_input * difference - grad_grad_target * input) * weight
         elif pos_weight is not None and reduction == "none":
-            grad_grad_output = grad_grad_target * difference + product
+            grad_grad_output = grad_grad_target * difference + scaled_grad
         if reduction == "none":
             if weight is None and pos_weight is None:
                 grad_grad_output = grad_grad_input * difference - grad_grad_target * input
             grad_grad_output = torch.broadcast_to(grad_grad_output, batch)
         elif weight is not None and pos_weight is None and reduction == "sum":
-            grad_grad_output = ((product - grad_grad_target * input) * weight).sum()
+            grad_grad_output = ((scaled_grad - grad_grad_target * input) * weight).sum()
         elif weight is None and reduction == "sum":
-            product_9 = (1 - target) * sigmoid_input
+            product_6 = (1 - target) * sigmoid_input
             if pos_weight is not None:
-                grad_grad_output_grad_input = (grad_grad_input * (product_9 - product_2)).sum()
+                grad_grad_output_grad_input = (grad_grad_input * (product_6 - product)).sum()
                 grad_grad_output = grad_grad_output_grad_target + grad_grad_output_grad_input
             else:
-                grad_grad_output_grad_input = (grad_grad_input * (product_9 - target * sigmoid_input_2)).sum()
+                grad_grad_output_grad_input = (grad_grad_input * (product_6 - target * sigmoid_input_2)).sum()
                 grad_grad_output = grad_grad_output_grad_input - grad_grad_output_grad_target_sum
         grad_grad_output = grad_grad_output.to(dtype)
     if needs_input_grad[1]:
         if pos_weight is not None:
-            product_4 = sigmoid_input_2 * sigmoid_input * target * pos_weight
-            total_2 = sigmoid_input_2 * sigmoid_input * (1 - target) + product_4
+            product_3 = sigmoid_input_2 * sigmoid_input * target * pos_weight
+            total_2 = sigmoid_input_2 * sigmoid_input * (1 - target) + product_3
             if reduction == "mean" or weight is not None:
                 grad_input = grad_grad_input * grad_each * total_2 - grad_grad_target * grad_each * total
         else:
-            product_2 = sigmoid_input_2 * sigmoid_input * (1 - target)
-            total_2 = sigmoid_input_2 * sigmoid_input * target + product_2
+            product = sigmoid_input_2 * sigmoid_input * (1 - target)
+            total_2 = sigmoid_input_2 * sigmoid_input * target + product
             grad_input = grad_grad_input * grad_each * total_2 - grad_grad_target * grad_each
         if weight is None and pos_weight is not None and reduction != "mean":
-            product_6 = grad_grad_input * grad_output * total_2
-            grad_input = product_6 - grad_grad_target * grad_output * total
+            scaled_grad_2 = grad_grad_input * grad_output * total_2
+            grad_input = scaled_grad_2 - grad_grad_target * grad_output * total
         grad_input = grad_input.sum_to_size(input.shape).to(dtype)
     if needs_input_grad[2]:
         if (pos_weight is not None and reduction == "mean") or (weight is not None and pos_weight is not None):
@@ -206,55 +206,54 @@ def binary_cross_entropy_with_logits_backward_tangent(
     input, target, weight, pos_weight = upcast_all(input, target, weight, pos_weight)
     sigmoid_input = torch.sigmoid(input)
     sigmoid_input_2 = torch.sigmoid(-input)
-    product_3 = sigmoid_input_2 * sigmoid_input * (1 - target)
+    product_2 = sigmoid_input_2 * sigmoid_input * (1 - target)
     if pos_weight is not None:
         if weight is not None and reduction != "none":
             batch = torch.broadcast_shapes(input.shape, target.shape, weight.shape, pos_weight.shape)
         total = sigmoid_input_2 * pos_weight + sigmoid_input
-        product_2 = sigmoid_input_2 * sigmoid_input * target * pos_weight
+        product = sigmoid_input_2 * sigmoid_input * target * pos_weight
         difference = (1 - target) * sigmoid_input - pos_weight * target * sigmoid_input_2
-        product_4 = pos_weight * torch.nn.functional.softplus(-input, threshold=50.0)
-        difference_2 = product_4 - torch.nn.functional.softplus(input, threshold=50.0)
+        product_3 = pos_weight * torch.nn.functional.softplus(-input, threshold=50.0)
+        difference_2 = product_3 - torch.nn.functional.softplus(input, threshold=50.0)
         if weight is None and reduction != "none":
             batch = torch.broadcast_shapes(input.shape, target.shape, pos_weight.shape)
     else:
         if weight is not None and reduction != "none":
             batch = torch.broadcast_shapes(input.shape, target.shape, weight.shape)
+        product_4 = sigmoid_input_2 * sigmoid_input * target
         total_2 = sigmoid_input_2 + sigmoid_input
         if weight is None and reduction != "none":
             batch = torch.broadcast_shapes(input.shape, target.shape)
     if weight is not None and reduction == "mean":
         grad_each = grad_output * weight / math.prod(batch)
         tangent_grad_each = weight * tangent_grad_output / math.prod(batch)
-    elif (pos_weight is not None and reduction != "mean") or weight is not None:
+    elif reduction != "mean":
         grad_each = grad_output
         if weight is not None:
             grad_each = grad_each * weight
             tangent_grad_each = weight * tangent_grad_output
-    elif reduction == "mean":
+    else:
         grad_each = grad_output / math.prod(batch)
         tangent_grad_each = tangent_grad_output / math.prod(batch)
     if pos_weight is not None:
-        product = grad_each * (product_3 + product_2) * tangent_input
+        scaled_grad = grad_each * (product_2 + product) * tangent_input
         if reduction == "mean" or weight is not None:
-            total_2 = difference * tangent_grad_each + product
+            total_2 = difference * tangent_grad_each + scaled_grad
             tangent_grad_target = difference_2 * tangent_grad_each - grad_each * total * tangent_input
         else:
-            total_2 = difference * tangent_grad_output + product
-            product_5 = grad_output * total * tangent_input
-            tangent_grad_target = difference_2 * tangent_grad_output - product_5
+            total_2 = difference * tangent_grad_output + scaled_grad
+            scaled_grad_2 = grad_output * total * tangent_input
+            tangent_grad_target = difference_2 * tangent_grad_output - scaled_grad_2
         tangent_grad_input = total_2 - grad_each * total * tangent_target
-    elif reduction == "mean" or weight is not None:
-        product = grad_each * (sigmoid_input_2 * sigmoid_input * target + product_3) * tangent_input
-        product_3 = ((1 - target) * sigmoid_input - target * sigmoid_input_2) * tangent_grad_each
-        tangent_grad_input = product_3 + product - grad_each * total_2 * tangent_target
-        tangent_grad_target = -(input * tangent_grad_each + grad_each * tangent_input)
     else:
-        product_6 = sigmoid_input_2 * sigmoid_input * target
-        product = grad_output * (product_6 + product_3) * tangent_input
-        product_4 = ((1 - target) * sigmoid_input - target * sigmoid_input_2) * tangent_grad_output
-        tangent_grad_input = product_4 + product - grad_output * total_2 * tangent_target
-        tangent_grad_target = -(input * tangent_grad_output + grad_output * tangent_input)
+        scaled_grad = grad_each * (product_4 + product_2) * tangent_input
+        if reduction == "mean" or weight is not None:
+            product_3 = ((1 - target) * sigmoid_input - target * sigmoid_input_2) * tangent_grad_each
+            tangent_grad_target = -(input * tangent_grad_each + grad_each * tangent_input)
+        else:
+            product_3 = ((1 - target) * sigmoid_input - target * sigmoid_input_2) * tangent_grad_output
+            tangent_grad_target = -(input * tangent_grad_output + grad_output * tangent_input)
+        tangent_grad_input = product_3 + scaled_grad - grad_each * total_2 * tangent_target
     if reduction != "none":
         tangent_grad_target = torch.broadcast_to(tangent_grad_target, batch)
     tangent_grad_input = tangent_grad_input.sum_to_size(input.shape).to(dtype)

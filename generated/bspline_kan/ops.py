@@ -85,8 +85,8 @@ def bspline_kan_second(
         grad_basis = torch.einsum("oik,...o->...ik", weight, grad_output)
         grad_basis_1 = torch.einsum("oik,...o->...ik", grad_grad_weight, grad_output)
         chosen_4 = torch.where(bump_r < 2, grad_grad_bump_r * (2 - bump_r) * grad_basis, 0)
-        product = grad_grad_bump_r * (3 * bump_r - 2) * grad_basis
-        chosen_3 = torch.where(bump_r < 1, product, chosen_4)
+        scaled_grad = grad_grad_bump_r * (3 * bump_r - 2) * grad_basis
+        chosen_3 = torch.where(bump_r < 1, scaled_grad, chosen_4)
         chosen_5 = torch.where(bump_r < 2, -0.5 * grad_basis_1 * power_2, 0)
         grad_bump_r_1 = chosen_3 + torch.where(bump_r < 1, grad_basis_1 * difference, chosen_5)
         grad_input_1_sum = (grad_bump_r_1 * sign_total).sum(-1)

@@ -149,20 +149,20 @@ def cosine_embedding_loss_second(
     grad_grad_square2_sum = (grad_grad_input2 * input2).sum(-1)
     grad_grad_square2 = 2 * grad_grad_square2_sum
     if needs_input_grad[1] or needs_input_grad[2]:
-        product_2 = 0.75 * dot * square2 * grad_cosine * square1
-        product_3 = 0.5 * dot * grad_cosine
+        scaled_grad = 0.75 * dot * square2 * grad_cosine * square1
+        scaled_grad_2 = 0.5 * dot * grad_cosine
         chosen_6 = torch.where(mask, torch.sqrt(torch.where(mask, product, 1)) ** 3, 1)
-        product_6 = -0.5 * grad_grad_square1 * square2 * grad_cosine
-        chosen_18 = torch.where(mask, product_6 / chosen_6, 0)
-        product_7 = -0.5 * grad_grad_square2 * square1 * grad_cosine
-        grad_dot_1 = chosen_18 + torch.where(mask, product_7 / chosen_6, 0)
+        scaled_grad_6 = -0.5 * grad_grad_square1 * square2 * grad_cosine
+        chosen_18 = torch.where(mask, scaled_grad_6 / chosen_6, 0)
+        scaled_grad_7 = -0.5 * grad_grad_square2 * square1 * grad_cosine
+        grad_dot_1 = chosen_18 + torch.where(mask, scaled_grad_7 / chosen_6, 0)
     if needs_input_grad[0]:
         sqrt_value = torch.sqrt(torch.where(mask, product, 1))
         chosen = torch.where(mask, sqrt_value**3, 1)
         chosen_10 = torch.where(mask, -0.5 * grad_grad_square1 * dot * square2 / chosen, 0)
         chosen_11 = torch.where(mask, -0.5 * grad_grad_square2 * dot * square1 / chosen, 0)
-        ratio = grad_grad_dot / torch.where(mask, sqrt_value, 1)
-        grad_grad_cosine = torch.where(mask, ratio, 0) + chosen_10 + chosen_11
+        scaled_grad_3 = grad_grad_dot / torch.where(mask, sqrt_value, 1)
+        grad_grad_cosine = torch.where(mask, scaled_grad_3, 0) + chosen_10 + chosen_11
         chosen_13 = torch.where(mask_10, torch.where(condition, 0, 1), 0)
         chosen_12 = torch.where(condition_2, chosen_13, 0)
         if reduction == "mean":
@@ -186,16 +186,17 @@ def cosine_embedding_loss_second(
         sqrt_value_3 = torch.sqrt(torch.where(mask, product, 1))
         chosen_4 = torch.where(mask, sqrt_value_3**3, 1)
         chosen_5 = torch.where(mask, sqrt_value_3**5, 1)
-        difference_2 = product_2 / chosen_5 - product_3 / chosen_4
+        difference_2 = scaled_grad / chosen_5 - scaled_grad_2 / chosen_4
         chosen_16 = torch.where(mask, grad_grad_square2 * difference_2, 0)
-        product_5 = 0.75 * grad_grad_square1 * dot * square2**2 * grad_cosine
-        chosen_17 = torch.where(mask, product_5 / chosen_5, 0)
-        ratio_3 = -0.5 * grad_grad_dot * grad_cosine * square2 / chosen_4
-        grad_square1_1 = torch.where(mask, ratio_3, 0) + chosen_17 + chosen_16
-        product_8 = 2 * grad_grad_input1 * grad_square1.unsqueeze(-1)
-        product_9 = grad_grad_input2 * grad_dot.unsqueeze(-1)
-        product_10 = 2 * grad_square1_1.unsqueeze(-1) * input1
-        grad_input1 = product_9 + product_8 + product_10 + grad_dot_1.unsqueeze(-1) * input2
+        scaled_grad_5 = 0.75 * grad_grad_square1 * dot * square2**2 * grad_cosine
+        chosen_17 = torch.where(mask, scaled_grad_5 / chosen_5, 0)
+        ratio_2 = -0.5 * grad_grad_dot * grad_cosine * square2 / chosen_4
+        grad_square1_1 = torch.where(mask, ratio_2, 0) + chosen_17 + chosen_16
+        scaled_grad_8 = 2 * grad_grad_input1 * grad_square1.unsqueeze(-1)
+        scaled_grad_9 = grad_grad_input2 * grad_dot.unsqueeze(-1)
+        scaled_grad_10 = 2 * grad_square1_1.unsqueeze(-1) * input1
+        scaled_grad_11 = grad_dot_1.unsqueeze(-1) * input2
+        grad_input1 = scaled_grad_9 + scaled_grad_8 + scaled_grad_10 + scaled_grad_11
         grad_input1 = grad_input1.to(dtype)
     if needs_input_grad[2]:
         if reduction == "mean":
@@ -206,16 +207,17 @@ def cosine_embedding_loss_second(
         sqrt_value_2 = torch.sqrt(torch.where(mask, product, 1))
         chosen_2 = torch.where(mask, sqrt_value_2**3, 1)
         chosen_3 = torch.where(mask, sqrt_value_2**5, 1)
-        difference = product_2 / chosen_3 - product_3 / chosen_2
+        difference = scaled_grad / chosen_3 - scaled_grad_2 / chosen_2
         chosen_14 = torch.where(mask, grad_grad_square1 * difference, 0)
-        product_4 = 0.75 * grad_grad_square2 * dot * square1**2 * grad_cosine
-        chosen_15 = torch.where(mask, product_4 / chosen_3, 0)
-        ratio_2 = -0.5 * grad_grad_dot * grad_cosine * square1 / chosen_2
-        grad_square2_1 = torch.where(mask, ratio_2, 0) + chosen_14 + chosen_15
-        product_11 = 2 * grad_grad_input2 * grad_square2.unsqueeze(-1)
-        product_12 = grad_grad_input1 * grad_dot.unsqueeze(-1)
-        product_13 = 2 * grad_square2_1.unsqueeze(-1) * input2
-        grad_input2 = product_11 + product_12 + product_13 + grad_dot_1.unsqueeze(-1) * input1
+        scaled_grad_4 = 0.75 * grad_grad_square2 * dot * square1**2 * grad_cosine
+        chosen_15 = torch.where(mask, scaled_grad_4 / chosen_3, 0)
+        ratio = -0.5 * grad_grad_dot * grad_cosine * square1 / chosen_2
+        grad_square2_1 = torch.where(mask, ratio, 0) + chosen_14 + chosen_15
+        scaled_grad_12 = 2 * grad_grad_input2 * grad_square2.unsqueeze(-1)
+        scaled_grad_13 = grad_grad_input1 * grad_dot.unsqueeze(-1)
+        scaled_grad_14 = 2 * grad_square2_1.unsqueeze(-1) * input2
+        scaled_grad_15 = grad_dot_1.unsqueeze(-1) * input1
+        grad_input2 = scaled_grad_12 + scaled_grad_13 + scaled_grad_14 + scaled_grad_15
         grad_input2 = grad_input2.to(dtype)
     return grad_grad_output, grad_input1, grad_input2
 
@@ -283,47 +285,47 @@ def cosine_embedding_loss_backward_tangent(
         chosen_12 = torch.where(mask, -0.5 * tangent_dot * square1 * grad_cosine / chosen_5, 0)
         chosen_13 = torch.where(mask, torch.sqrt(torch.where(mask, product, 1)) ** 3, 1)
         grad_square1 = torch.where(mask, -0.5 * dot * square2 * grad_cosine / chosen_13, 0)
-    product_2 = 0.75 * dot * square1 * grad_cosine * square2
-    product_3 = 0.5 * dot * grad_cosine
-    product_4 = 0.75 * tangent_square2 * dot * square1**2 * grad_cosine
-    chosen_9 = torch.where(mask, product_4 / chosen_2, 0)
-    difference = product_2 / chosen_2 - product_3 / chosen_5
-    chosen_10 = torch.where(mask, tangent_square1 * difference, 0)
+    scaled_grad = 0.75 * dot * square1 * grad_cosine * square2
+    scaled_grad_2 = 0.5 * dot * grad_cosine
+    difference = scaled_grad / chosen_2 - scaled_grad_2 / chosen_5
+    chosen_9 = torch.where(mask, tangent_square1 * difference, 0)
+    scaled_grad_3 = 0.75 * tangent_square2 * dot * square1**2 * grad_cosine
+    chosen_10 = torch.where(mask, scaled_grad_3 / chosen_2, 0)
     ratio = -0.5 * tangent_grad_cosine * dot * square1 / chosen_5
-    difference_2 = product_2 / chosen_4 - product_3 / chosen_3
-    product_5 = 0.75 * tangent_square1 * dot * square2**2 * grad_cosine
+    difference_2 = scaled_grad / chosen_4 - scaled_grad_2 / chosen_3
+    scaled_grad_4 = 0.75 * tangent_square1 * dot * square2**2 * grad_cosine
     chosen_16 = torch.where(mask, -0.5 * tangent_dot * square2 * grad_cosine / chosen_3, 0)
     ratio_2 = -0.5 * tangent_grad_cosine * dot * square2 / chosen_3
     grad_dot = torch.where(mask, grad_cosine / torch.where(mask, sqrt_value_4, 1), 0)
     chosen_5 = torch.where(mask, sqrt_value_3**3, 1)
     ratio_3 = tangent_grad_cosine / torch.where(mask, sqrt_value_3, 1)
-    product_7 = 2 * grad_square1.unsqueeze(-1) * tangent_input1
-    product_9 = grad_dot.unsqueeze(-1) * tangent_input2
-    product_11 = 2 * grad_square2.unsqueeze(-1) * tangent_input2
-    product_13 = grad_dot.unsqueeze(-1) * tangent_input1
+    scaled_grad_5 = 2 * grad_square1.unsqueeze(-1) * tangent_input1
+    scaled_grad_6 = grad_dot.unsqueeze(-1) * tangent_input2
+    scaled_grad_7 = 2 * grad_square2.unsqueeze(-1) * tangent_input2
+    scaled_grad_8 = grad_dot.unsqueeze(-1) * tangent_input1
     if reduction == "mean":
-        tangent_grad_square2 = chosen_11 + chosen_10 + torch.where(mask, ratio, 0) + chosen_9
+        tangent_grad_square2 = chosen_11 + chosen_9 + torch.where(mask, ratio, 0) + chosen_10
         chosen_13 = torch.where(mask, tangent_square2 * difference_2, 0)
-        chosen_14 = torch.where(mask, product_5 / chosen_4, 0)
+        chosen_14 = torch.where(mask, scaled_grad_4 / chosen_4, 0)
         tangent_grad_square1 = chosen_16 + chosen_13 + torch.where(mask, ratio_2, 0) + chosen_14
         chosen_16 = torch.where(mask, -0.5 * tangent_square1 * grad_cosine * square2 / chosen_5, 0)
         chosen_17 = torch.where(mask, -0.5 * tangent_square2 * grad_cosine * square1 / chosen_5, 0)
         tangent_grad_dot = torch.where(mask, ratio_3, 0) + chosen_16 + chosen_17
     else:
-        tangent_grad_square2 = chosen_12 + chosen_10 + torch.where(mask, ratio, 0) + chosen_9
+        tangent_grad_square2 = chosen_12 + chosen_9 + torch.where(mask, ratio, 0) + chosen_10
         chosen_14 = torch.where(mask, tangent_square2 * difference_2, 0)
-        chosen_15 = torch.where(mask, product_5 / chosen_4, 0)
+        chosen_15 = torch.where(mask, scaled_grad_4 / chosen_4, 0)
         tangent_grad_square1 = chosen_16 + chosen_14 + torch.where(mask, ratio_2, 0) + chosen_15
         chosen_17 = torch.where(mask, -0.5 * tangent_square1 * grad_cosine * square2 / chosen_5, 0)
         chosen_18 = torch.where(mask, -0.5 * tangent_square2 * grad_cosine * square1 / chosen_5, 0)
         tangent_grad_dot = torch.where(mask, ratio_3, 0) + chosen_17 + chosen_18
-    product_6 = 2 * input1 * tangent_grad_square1.unsqueeze(-1)
-    product_8 = input2 * tangent_grad_dot.unsqueeze(-1)
-    tangent_grad_input1 = product_6 + product_7 + product_8 + product_9
+    product_2 = 2 * input1 * tangent_grad_square1.unsqueeze(-1)
+    product_3 = input2 * tangent_grad_dot.unsqueeze(-1)
+    tangent_grad_input1 = product_2 + scaled_grad_5 + product_3 + scaled_grad_6
     tangent_grad_input1 = tangent_grad_input1.to(dtype)
-    product_10 = 2 * input2 * tangent_grad_square2.unsqueeze(-1)
-    product_12 = input1 * tangent_grad_dot.unsqueeze(-1)
-    tangent_grad_input2 = product_10 + product_11 + product_12 + product_13
+    product_4 = 2 * input2 * tangent_grad_square2.unsqueeze(-1)
+    product_5 = input1 * tangent_grad_dot.unsqueeze(-1)
+    tangent_grad_input2 = product_4 + scaled_grad_7 + product_5 + scaled_grad_8
     tangent_grad_input2 = tangent_grad_input2.to(dtype)
     return tangent_grad_input1, tangent_grad_input2
 

@@ -56,9 +56,9 @@ def cosine_similarity_backward(
     n1 = torch.clamp(norm_d, min=eps)
     n2 = torch.clamp(norm_d_2, min=eps)
     grad_sum_d = grad_output / (n1 * n2)
-    product = grad_output * sum_d
+    scaled_grad = grad_output * sum_d
     if needs_input_grad[0]:
-        grad_n1 = -(product / (n1**2 * n2))
+        grad_n1 = -(scaled_grad / (n1**2 * n2))
         safe_grad_n1 = torch.where(norm_d > eps, grad_n1, 0)
         grad_norm_d = torch.where(norm_d == eps, 0.5 * grad_n1, safe_grad_n1)
         mask = norm_d == 0
@@ -67,7 +67,7 @@ def cosine_similarity_backward(
         grad_x1 = grad_sum_d.unsqueeze(-1) * x2 + torch.where(mask.unsqueeze(-1), 0, ratio)
         grad_x1 = grad_x1.sum_to_size(x1.shape).to(dtype)
     if needs_input_grad[1]:
-        grad_n2 = -(product / (n1 * n2**2))
+        grad_n2 = -(scaled_grad / (n1 * n2**2))
         safe_grad_n2 = torch.where(norm_d_2 > eps, grad_n2, 0)
         grad_norm_d_2 = torch.where(norm_d_2 == eps, 0.5 * grad_n2, safe_grad_n2)
         mask_2 = norm_d_2 == 0

@@ -95,80 +95,84 @@ def cosine_similarity_second(
     product = n1 * n2
     if needs_input_grad[1] or needs_input_grad[2]:
         grad_sum_d = grad_output / product
-        product_2 = grad_output * sum_d
+        scaled_grad = grad_output * sum_d
     power = n2**2
-    product_3 = n1 * power
+    product_2 = n1 * power
     power_2 = n1**2
-    product_4 = power_2 * n2
+    product_3 = power_2 * n2
     mask = norm_d == 0
     safe_norm_d_3 = torch.where(~mask, norm_d, 1)
-    product_7 = grad_grad_x1 * x1
-    ratio = product_7 / safe_norm_d_3.unsqueeze(-1)
+    scaled_grad_3 = grad_grad_x1 * x1
+    ratio = scaled_grad_3 / safe_norm_d_3.unsqueeze(-1)
     grad_grad_norm_d = torch.where(mask.unsqueeze(-1), 0, ratio).sum(-1)
     safe_grad_grad_norm_d = torch.where(norm_d > eps, grad_grad_norm_d, 0)
     grad_grad_n1 = torch.where(norm_d == eps, 0.5 * grad_grad_norm_d, safe_grad_grad_norm_d)
     mask_2 = norm_d_2 == 0
     safe_norm_d_2_2 = torch.where(~mask_2, norm_d_2, 1)
-    product_8 = grad_grad_x2 * x2
-    ratio_2 = product_8 / safe_norm_d_2_2.unsqueeze(-1)
+    scaled_grad_4 = grad_grad_x2 * x2
+    ratio_2 = scaled_grad_4 / safe_norm_d_2_2.unsqueeze(-1)
     grad_grad_norm_d_2 = torch.where(mask_2.unsqueeze(-1), 0, ratio_2).sum(-1)
     safe_grad_grad_norm_d_2 = torch.where(norm_d_2 > eps, grad_grad_norm_d_2, 0)
-    product_9 = 0.5 * grad_grad_norm_d_2
-    grad_grad_n2 = torch.where(norm_d_2 == eps, product_9, safe_grad_grad_norm_d_2)
+    scaled_grad_5 = 0.5 * grad_grad_norm_d_2
+    grad_grad_n2 = torch.where(norm_d_2 == eps, scaled_grad_5, safe_grad_grad_norm_d_2)
     grad_grad_sum_d_grad_x2 = (grad_grad_x2 * x1).sum(-1)
     grad_grad_sum_d_grad_x1 = (grad_grad_x1 * x2).sum(-1)
     grad_grad_sum_d = grad_grad_sum_d_grad_x2 + grad_grad_sum_d_grad_x1
     if needs_input_grad[1] or needs_input_grad[2]:
-        ratio_3 = grad_grad_n1 * grad_output / product_4
-        grad_sum_d_1 = -(ratio_3 + grad_grad_n2 * grad_output / product_3)
-        product_5 = power_2 * power
-        product_6 = grad_grad_sum_d * grad_output
+        ratio_3 = grad_grad_n1 * grad_output / product_3
+        grad_sum_d_1 = -(ratio_3 + grad_grad_n2 * grad_output / product_2)
+        product_4 = power_2 * power
+        scaled_grad_2 = grad_grad_sum_d * grad_output
     batch = grad_output.shape
     if needs_input_grad[0]:
-        difference = grad_grad_sum_d / product - grad_grad_n1 * sum_d / product_4
-        grad_grad_output = difference - grad_grad_n2 * sum_d / product_3
+        difference = grad_grad_sum_d / product - grad_grad_n1 * sum_d / product_3
+        grad_grad_output = difference - grad_grad_n2 * sum_d / product_2
         grad_grad_output = torch.broadcast_to(grad_grad_output, batch).to(dtype)
     if needs_input_grad[1]:
-        grad_n1 = -(product_2 / product_4)
+        grad_n1 = -(scaled_grad / product_3)
         safe_grad_n1 = torch.where(norm_d > eps, grad_n1, 0)
         grad_norm_d = torch.where(norm_d == eps, 0.5 * grad_n1, safe_grad_n1)
-        ratio_6 = 2 * grad_grad_n1 * grad_output * sum_d / (n1**3 * n2)
-        grad_n1_1 = ratio_6 + grad_grad_n2 * grad_output * sum_d / product_5 - product_6 / product_4
-        product_11 = grad_grad_x1 * grad_norm_d.unsqueeze(-1) * x1
+        ratio_7 = 2 * grad_grad_n1 * grad_output * sum_d / (n1**3 * n2)
+        ratio_8 = grad_grad_n2 * grad_output * sum_d / product_4
+        grad_n1_1 = ratio_7 + ratio_8 - scaled_grad_2 / product_3
+        scaled_grad_7 = grad_grad_x1 * grad_norm_d.unsqueeze(-1) * x1
         chosen_3 = torch.where(~mask, norm_d**2, 1)
-        ratio_7 = product_11 / chosen_3.unsqueeze(-1)
-        grad_norm_d_grad_x1 = torch.where(mask.unsqueeze(-1), 0, -ratio_7).sum(-1)
+        ratio_9 = scaled_grad_7 / chosen_3.unsqueeze(-1)
+        grad_norm_d_grad_x1 = torch.where(mask.unsqueeze(-1), 0, -ratio_9).sum(-1)
         safe_grad_n1_1 = torch.where(norm_d > eps, grad_n1_1, 0)
         chosen_4 = torch.where(norm_d == eps, 0.5 * grad_n1_1, safe_grad_n1_1)
         grad_norm_d_1 = grad_norm_d_grad_x1 + chosen_4
         safe_norm_d = torch.where(~mask, norm_d, 1)
-        product_12 = grad_grad_x1 * grad_norm_d.unsqueeze(-1)
-        chosen_5 = torch.where(mask.unsqueeze(-1), 0, product_12 / safe_norm_d.unsqueeze(-1))
-        product_13 = grad_norm_d_1.unsqueeze(-1) * x1
-        chosen_6 = torch.where(mask.unsqueeze(-1), 0, product_13 / safe_norm_d.unsqueeze(-1))
-        product_14 = grad_grad_x2 * grad_sum_d.unsqueeze(-1)
-        grad_x1 = product_14 + chosen_5 + grad_sum_d_1.unsqueeze(-1) * x2 + chosen_6
+        scaled_grad_8 = grad_grad_x1 * grad_norm_d.unsqueeze(-1)
+        chosen_5 = torch.where(mask.unsqueeze(-1), 0, scaled_grad_8 / safe_norm_d.unsqueeze(-1))
+        scaled_grad_9 = grad_norm_d_1.unsqueeze(-1) * x1
+        chosen_6 = torch.where(mask.unsqueeze(-1), 0, scaled_grad_9 / safe_norm_d.unsqueeze(-1))
+        scaled_grad_10 = grad_grad_x2 * grad_sum_d.unsqueeze(-1)
+        grad_x1 = scaled_grad_10 + chosen_5 + grad_sum_d_1.unsqueeze(-1) * x2 + chosen_6
         grad_x1 = grad_x1.sum_to_size(x1.shape).to(dtype)
     if needs_input_grad[2]:
-        grad_n2 = -(product_2 / product_3)
+        grad_n2 = -(scaled_grad / product_2)
         safe_grad_n2 = torch.where(norm_d_2 > eps, grad_n2, 0)
         grad_norm_d_2 = torch.where(norm_d_2 == eps, 0.5 * grad_n2, safe_grad_n2)
         ratio_4 = 2 * grad_grad_n2 * grad_output * sum_d / (n1 * n2**3)
-        grad_n2_1 = grad_grad_n1 * grad_output * sum_d / product_5 + ratio_4 - product_6 / product_3
-        product_10 = grad_grad_x2 * grad_norm_d_2.unsqueeze(-1) * x2
+        ratio_5 = grad_grad_n1 * grad_output * sum_d / product_4
+        grad_n2_1 = ratio_5 + ratio_4 - scaled_grad_2 / product_2
+        scaled_grad_6 = grad_grad_x2 * grad_norm_d_2.unsqueeze(-1) * x2
         chosen = torch.where(~mask_2, norm_d_2**2, 1)
-        ratio_5 = product_10 / chosen.unsqueeze(-1)
-        grad_norm_d_2_grad_x2 = torch.where(mask_2.unsqueeze(-1), 0, -ratio_5).sum(-1)
+        ratio_6 = scaled_grad_6 / chosen.unsqueeze(-1)
+        grad_norm_d_2_grad_x2 = torch.where(mask_2.unsqueeze(-1), 0, -ratio_6).sum(-1)
         safe_grad_n2_1 = torch.where(norm_d_2 > eps, grad_n2_1, 0)
         chosen_2 = torch.where(norm_d_2 == eps, 0.5 * grad_n2_1, safe_grad_n2_1)
         grad_norm_d_2_1 = grad_norm_d_2_grad_x2 + chosen_2
         safe_norm_d_2 = torch.where(~mask_2, norm_d_2, 1)
-        product_15 = grad_grad_x2 * grad_norm_d_2.unsqueeze(-1)
-        chosen_7 = torch.where(mask_2.unsqueeze(-1), 0, product_15 / safe_norm_d_2.unsqueeze(-1))
-        product_16 = grad_norm_d_2_1.unsqueeze(-1) * x2
-        chosen_8 = torch.where(mask_2.unsqueeze(-1), 0, product_16 / safe_norm_d_2.unsqueeze(-1))
-        product_17 = grad_grad_x1 * grad_sum_d.unsqueeze(-1)
-        grad_x2 = chosen_7 + product_17 + grad_sum_d_1.unsqueeze(-1) * x1 + chosen_8
+        scaled_grad_11 = grad_grad_x2 * grad_norm_d_2.unsqueeze(-1)
+        ratio_10 = scaled_grad_11 / safe_norm_d_2.unsqueeze(-1)
+        chosen_7 = torch.where(mask_2.unsqueeze(-1), 0, ratio_10)
+        scaled_grad_12 = grad_norm_d_2_1.unsqueeze(-1) * x2
+        ratio_11 = scaled_grad_12 / safe_norm_d_2.unsqueeze(-1)
+        chosen_8 = torch.where(mask_2.unsqueeze(-1), 0, ratio_11)
+        scaled_grad_13 = grad_grad_x1 * grad_sum_d.unsqueeze(-1)
+        grad_x2 = chosen_7 + scaled_grad_13 + grad_sum_d_1.unsqueeze(-1) * x1 + chosen_8
         grad_x2 = grad_x2.sum_to_size(x2.shape).to(dtype)
     return grad_grad_output, grad_x1, grad_x2
 
@@ -190,8 +194,8 @@ def cosine_similarity_backward_tangent(
     norm_d = torch.linalg.vector_norm(x1, dim=-1)
     mask = norm_d == 0
     safe_norm_d_3 = torch.where(~mask, norm_d, 1)
-    product_8 = tangent_x1 * x1
-    ratio = product_8 / safe_norm_d_3.unsqueeze(-1)
+    product_6 = tangent_x1 * x1
+    ratio = product_6 / safe_norm_d_3.unsqueeze(-1)
     tangent_norm_d = torch.where(mask.unsqueeze(-1), 0, ratio).sum(-1)
     n1 = torch.clamp(norm_d, min=eps)
     safe_tangent_norm_d = torch.where(norm_d > eps, tangent_norm_d, 0)
@@ -199,8 +203,8 @@ def cosine_similarity_backward_tangent(
     norm_d_2 = torch.linalg.vector_norm(x2, dim=-1)
     mask_2 = norm_d_2 == 0
     safe_norm_d_2_2 = torch.where(~mask_2, norm_d_2, 1)
-    product_9 = tangent_x2 * x2
-    ratio_2 = product_9 / safe_norm_d_2_2.unsqueeze(-1)
+    product_7 = tangent_x2 * x2
+    ratio_2 = product_7 / safe_norm_d_2_2.unsqueeze(-1)
     tangent_norm_d_2 = torch.where(mask_2.unsqueeze(-1), 0, ratio_2).sum(-1)
     n2 = torch.clamp(norm_d_2, min=eps)
     safe_tangent_norm_d_2 = torch.where(norm_d_2 > eps, tangent_norm_d_2, 0)
@@ -215,51 +219,51 @@ def cosine_similarity_backward_tangent(
     product_3 = n1 * power_2
     difference = tangent_grad_output / product - grad_output * tangent_n1 / product_2
     tangent_grad_sum_d = difference - grad_output * tangent_n2 / product_3
-    product_4 = grad_output * sum_d
-    grad_n2 = -(product_4 / product_3)
-    product_5 = power * power_2
-    product_6 = sum_d * tangent_grad_output
-    product_7 = grad_output * tangent_sum_d
+    scaled_grad = grad_output * sum_d
+    grad_n2 = -(scaled_grad / product_3)
+    product_4 = power * power_2
+    product_5 = sum_d * tangent_grad_output
+    scaled_grad_2 = grad_output * tangent_sum_d
     ratio_3 = 2 * grad_output * sum_d * tangent_n2 / (n1 * n2**3)
-    total = grad_output * sum_d * tangent_n1 / product_5 + ratio_3
-    tangent_grad_n2 = total - product_6 / product_3 - product_7 / product_3
+    total = grad_output * sum_d * tangent_n1 / product_4 + ratio_3
+    tangent_grad_n2 = total - product_5 / product_3 - scaled_grad_2 / product_3
     safe_grad_n2 = torch.where(norm_d_2 > eps, grad_n2, 0)
     grad_norm_d_2 = torch.where(norm_d_2 == eps, 0.5 * grad_n2, safe_grad_n2)
     safe_tangent_grad_n2 = torch.where(norm_d_2 > eps, tangent_grad_n2, 0)
-    product_10 = 0.5 * tangent_grad_n2
-    tangent_grad_norm_d_2 = torch.where(norm_d_2 == eps, product_10, safe_tangent_grad_n2)
-    grad_n1 = -(product_4 / product_2)
+    product_8 = 0.5 * tangent_grad_n2
+    tangent_grad_norm_d_2 = torch.where(norm_d_2 == eps, product_8, safe_tangent_grad_n2)
+    grad_n1 = -(scaled_grad / product_2)
     ratio_4 = 2 * grad_output * sum_d * tangent_n1 / (n1**3 * n2)
-    total_2 = ratio_4 + grad_output * sum_d * tangent_n2 / product_5
-    tangent_grad_n1 = total_2 - product_6 / product_2 - product_7 / product_2
+    total_2 = ratio_4 + grad_output * sum_d * tangent_n2 / product_4
+    tangent_grad_n1 = total_2 - product_5 / product_2 - scaled_grad_2 / product_2
     safe_grad_n1 = torch.where(norm_d > eps, grad_n1, 0)
     grad_norm_d = torch.where(norm_d == eps, 0.5 * grad_n1, safe_grad_n1)
     safe_tangent_grad_n1 = torch.where(norm_d > eps, tangent_grad_n1, 0)
-    product_11 = 0.5 * tangent_grad_n1
-    tangent_grad_norm_d = torch.where(norm_d == eps, product_11, safe_tangent_grad_n1)
+    product_9 = 0.5 * tangent_grad_n1
+    tangent_grad_norm_d = torch.where(norm_d == eps, product_9, safe_tangent_grad_n1)
     safe_norm_d = torch.where(~mask, norm_d, 1)
-    product_12 = tangent_norm_d.unsqueeze(-1) * grad_norm_d.unsqueeze(-1) * x1
+    scaled_grad_3 = tangent_norm_d.unsqueeze(-1) * grad_norm_d.unsqueeze(-1) * x1
     chosen_2 = torch.where(~mask, norm_d**2, 1)
-    chosen = torch.where(mask.unsqueeze(-1), 0, -(product_12 / chosen_2.unsqueeze(-1)))
-    product_13 = tangent_grad_norm_d.unsqueeze(-1) * x1
-    chosen_3 = torch.where(mask.unsqueeze(-1), 0, product_13 / safe_norm_d.unsqueeze(-1))
-    product_14 = tangent_x1 * grad_norm_d.unsqueeze(-1)
-    chosen_4 = torch.where(mask.unsqueeze(-1), 0, product_14 / safe_norm_d.unsqueeze(-1))
-    product_15 = x2 * tangent_grad_sum_d.unsqueeze(-1)
-    product_16 = grad_sum_d.unsqueeze(-1) * tangent_x2
-    tangent_grad_x1 = product_15 + product_16 + chosen + chosen_3 + chosen_4
+    chosen = torch.where(mask.unsqueeze(-1), 0, -(scaled_grad_3 / chosen_2.unsqueeze(-1)))
+    product_10 = tangent_grad_norm_d.unsqueeze(-1) * x1
+    chosen_3 = torch.where(mask.unsqueeze(-1), 0, product_10 / safe_norm_d.unsqueeze(-1))
+    scaled_grad_4 = tangent_x1 * grad_norm_d.unsqueeze(-1)
+    chosen_4 = torch.where(mask.unsqueeze(-1), 0, scaled_grad_4 / safe_norm_d.unsqueeze(-1))
+    product_11 = x2 * tangent_grad_sum_d.unsqueeze(-1)
+    scaled_grad_5 = grad_sum_d.unsqueeze(-1) * tangent_x2
+    tangent_grad_x1 = product_11 + scaled_grad_5 + chosen + chosen_3 + chosen_4
     tangent_grad_x1 = tangent_grad_x1.sum_to_size(x1.shape).to(dtype)
     safe_norm_d_2 = torch.where(~mask_2, norm_d_2, 1)
-    product_17 = tangent_norm_d_2.unsqueeze(-1) * grad_norm_d_2.unsqueeze(-1) * x2
+    scaled_grad_6 = tangent_norm_d_2.unsqueeze(-1) * grad_norm_d_2.unsqueeze(-1) * x2
     chosen_6 = torch.where(~mask_2, norm_d_2**2, 1)
-    chosen_5 = torch.where(mask_2.unsqueeze(-1), 0, -(product_17 / chosen_6.unsqueeze(-1)))
-    product_18 = tangent_grad_norm_d_2.unsqueeze(-1) * x2
-    chosen_7 = torch.where(mask_2.unsqueeze(-1), 0, product_18 / safe_norm_d_2.unsqueeze(-1))
-    product_19 = tangent_x2 * grad_norm_d_2.unsqueeze(-1)
-    chosen_8 = torch.where(mask_2.unsqueeze(-1), 0, product_19 / safe_norm_d_2.unsqueeze(-1))
-    product_20 = x1 * tangent_grad_sum_d.unsqueeze(-1)
-    product_21 = grad_sum_d.unsqueeze(-1) * tangent_x1
-    tangent_grad_x2 = product_20 + product_21 + chosen_5 + chosen_7 + chosen_8
+    chosen_5 = torch.where(mask_2.unsqueeze(-1), 0, -(scaled_grad_6 / chosen_6.unsqueeze(-1)))
+    product_12 = tangent_grad_norm_d_2.unsqueeze(-1) * x2
+    chosen_7 = torch.where(mask_2.unsqueeze(-1), 0, product_12 / safe_norm_d_2.unsqueeze(-1))
+    scaled_grad_7 = tangent_x2 * grad_norm_d_2.unsqueeze(-1)
+    chosen_8 = torch.where(mask_2.unsqueeze(-1), 0, scaled_grad_7 / safe_norm_d_2.unsqueeze(-1))
+    product_13 = x1 * tangent_grad_sum_d.unsqueeze(-1)
+    scaled_grad_8 = grad_sum_d.unsqueeze(-1) * tangent_x1
+    tangent_grad_x2 = product_13 + scaled_grad_8 + chosen_5 + chosen_7 + chosen_8
     tangent_grad_x2 = tangent_grad_x2.sum_to_size(x2.shape).to(dtype)
     return tangent_grad_x1, tangent_grad_x2
 

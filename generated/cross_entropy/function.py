@@ -114,8 +114,8 @@ def cross_entropy_backward(
     c = torch.arange(C, device=grad_output.device)
     if needs_input_grad[0]:
         if weight is None and reduction != "sum":
-            neg_grad_sum_n_all = -(grad_sum_n_all * label_smoothing / C)
-            grad_sum_c = torch.where(keep & (label_smoothing > 0), neg_grad_sum_n_all, 0)
+            negative = -(grad_sum_n_all * label_smoothing / C)
+            grad_sum_c = torch.where(keep & (label_smoothing > 0), negative, 0)
         elif reduction != "sum" or weight is not None:
             mask = c == target.unsqueeze(-1)
             chosen = torch.where(keep, -(grad_hit * take(weight, target, fill=0)), 0)
@@ -141,8 +141,9 @@ def cross_entropy_backward(
             grad_weight_share = grad_output.new_zeros(C)
             position = torch.broadcast_to(safe_target, (*batch, N))
             grad_weight_share = add_at(grad_weight_share, position, update_2, padded=True)
-        product_2 = logp.mT * grad_sum_c.unsqueeze(-2)
-        grad_weight_sum_c = as_rows(torch.where(mask_2.unsqueeze(-2), product_2, 0), 2).sum((0, -1))
+        scaled_grad = logp.mT * grad_sum_c.unsqueeze(-2)
+        safe_scaled_grad = torch.where(mask_2.unsqueeze(-2), scaled_grad, 0)
+        grad_weight_sum_c = as_rows(safe_scaled_grad, 2).sum((0, -1))
         if reduction == "mean":
             update = torch.where(keep, -(grad_hit * logp_picked), 0)
         else:

@@ -152,14 +152,14 @@ def cross_entropy_second(
     exp_value = torch.exp(torch.where(keep.unsqueeze(-1), logp, 0))
     grad_grad_input = grad_grad_input.movedim((0, 1), (-2, -1))
     if needs_input_grad[0] or needs_input_grad[3]:
-        product = grad_grad_input * exp_value
-        grad_sum_grad_logp = torch.where(keep.unsqueeze(-1), -product, 0).sum(-1)
+        scaled_grad = grad_grad_input * exp_value
+        grad_sum_grad_logp = torch.where(keep.unsqueeze(-1), -scaled_grad, 0).sum(-1)
         safe_grad_grad_input = torch.where(keep.unsqueeze(-1), grad_grad_input, 0)
         grad_grad_logp = safe_grad_grad_input + grad_sum_grad_logp.unsqueeze(-1)
         if weight is not None:
-            neg_value = -(grad_grad_logp * weight_picked_2.unsqueeze(-1))
-            safe_neg_value = torch.where(keep.unsqueeze(-1), neg_value, 0)
-            grad_grad_hit_grad_logp = torch.where(mask, safe_neg_value, 0).sum(-1)
+            negative = -(grad_grad_logp * weight_picked_2.unsqueeze(-1))
+            safe_negative = torch.where(keep.unsqueeze(-1), negative, 0)
+            grad_grad_hit_grad_logp = torch.where(mask, safe_negative, 0).sum(-1)
     if weight is not None:
         mask_3 = mask_4
     if (needs_input_grad[0] or needs_input_grad[3]) and weight is not None:
@@ -169,14 +169,14 @@ def cross_entropy_second(
         grad_grad_weight_picked = take(grad_grad_weight, safe_target, fill=0)
     if (needs_input_grad[0] or needs_input_grad[3]) and weight is not None and reduction != "none":
         if reduction == "mean":
-            neg_value_2 = -(grad_grad_weight_picked * logp_picked)
-            safe_neg_value_2 = torch.where(keep, neg_value_2, 0)
-            grad_grad_sum_n_all_grad_hit_sum = (safe_neg_value_2 + grad_grad_hit_grad_logp).sum()
+            negative_2 = -(grad_grad_weight_picked * logp_picked)
+            safe_negative_2 = torch.where(keep, negative_2, 0)
+            grad_grad_sum_n_all_grad_hit_sum = (safe_negative_2 + grad_grad_hit_grad_logp).sum()
         total = grad_grad_sum_c_part + grad_grad_sum_c_grad_logp
         grad_grad_sum_n_all_part = torch.where(mask_3, -(total * label_smoothing / C), 0).sum()
         if reduction == "mean":
-            product_2 = grad_grad_sum_n_all_grad_hit_sum * (1 - label_smoothing)
-            grad_grad_sum_n_all = product_2 + grad_grad_sum_n_all_part
+            scaled_grad_2 = grad_grad_sum_n_all_grad_hit_sum * (1 - label_smoothing)
+            grad_grad_sum_n_all = scaled_grad_2 + grad_grad_sum_n_all_part
     if weight is not None and reduction == "mean":
         safe_grad_grad_weight_picked = torch.where(keep, grad_grad_weight_picked, 0)
         grad_grad_sum_n_all_2 = torch.broadcast_to(safe_grad_grad_weight_picked, (*batch, N)).sum()
@@ -194,30 +194,30 @@ def cross_entropy_second(
             grad_grad_sum_c = grad_grad_logp.sum(-1)
             if reduction != "none":
                 grad_grad_sum_n_all_grad_hit_sum = grad_grad_hit.sum()
-                product_10 = grad_grad_sum_c * label_smoothing
-                grad_grad_sum_n_all_part = torch.where(mask_4, -(product_10 / C), 0).sum()
+                scaled_grad_9 = grad_grad_sum_c * label_smoothing
+                grad_grad_sum_n_all_part = torch.where(mask_4, -(scaled_grad_9 / C), 0).sum()
         elif reduction == "mean":
             ratio_2 = grad_grad_sum_n_all_2 * sum_n_all / sum_n_all_2**2
             grad_grad_output = grad_grad_sum_n_all / sum_n_all_2 - ratio_2
         else:
-            product_8 = grad_grad_weight_picked * pick(logp, safe_target, guarded=True)
+            scaled_grad_7 = grad_grad_weight_picked * pick(logp, safe_target, guarded=True)
             if reduction == "sum":
-                chosen_5 = torch.where(keep, -product_8, 0)
+                chosen_5 = torch.where(keep, -scaled_grad_7, 0)
                 grad_grad_output_grad_hit_sum = (chosen_5 + grad_grad_hit_grad_logp).sum()
-                product_4 = grad_grad_output_grad_hit_sum * (1 - label_smoothing)
-                grad_grad_output = product_4 + grad_grad_sum_n_all_part
+                scaled_grad_4 = grad_grad_output_grad_hit_sum * (1 - label_smoothing)
+                grad_grad_output = scaled_grad_4 + grad_grad_sum_n_all_part
         if reduction != "none":
             if weight is None:
-                product_2 = grad_grad_sum_n_all_grad_hit_sum * (1 - label_smoothing)
+                scaled_grad_2 = grad_grad_sum_n_all_grad_hit_sum * (1 - label_smoothing)
                 if reduction == "mean":
-                    grad_grad_output = (product_2 + grad_grad_sum_n_all_part) / sum_n_all_2
+                    grad_grad_output = (scaled_grad_2 + grad_grad_sum_n_all_part) / sum_n_all_2
                 else:
-                    grad_grad_output = product_2 + grad_grad_sum_n_all_part
+                    grad_grad_output = scaled_grad_2 + grad_grad_sum_n_all_part
             grad_grad_output = grad_grad_output.to(dtype)
         elif weight is not None:
-            total = torch.where(keep, -product_8, 0) + grad_grad_hit_grad_logp
-            product_4 = (grad_grad_sum_c_part + grad_grad_sum_c_grad_logp) * label_smoothing
-            grad_grad_output = total * (1 - label_smoothing) + torch.where(mask_4, -(product_4 / C), 0)
+            total = torch.where(keep, -scaled_grad_7, 0) + grad_grad_hit_grad_logp
+            product_3 = (grad_grad_sum_c_part + grad_grad_sum_c_grad_logp) * label_smoothing
+            grad_grad_output = total * (1 - label_smoothing) + torch.where(mask_4, -(product_3 / C), 0)
         if reduction == "none":
             if weight is None:
                 chosen_3 = torch.where(mask_4, -(grad_grad_sum_c * label_smoothing / C), 0)
@@ -235,19 +235,19 @@ def cross_entropy_second(
         else:
             sum_grad_logp = (grad_sum_c.unsqueeze(-1) + safe_chosen).sum(-1)
         if weight is not None:
-            neg_value_3 = -(grad_grad_weight_picked * grad_hit)
-            safe_neg_value_3 = torch.where(keep, neg_value_3, 0)
-            chosen_2 = torch.where(mask, safe_neg_value_3.unsqueeze(-1), 0)
+            negative_3 = -(grad_grad_weight_picked * grad_hit)
+            safe_negative_3 = torch.where(keep, negative_3, 0)
+            chosen_2 = torch.where(mask, safe_negative_3.unsqueeze(-1), 0)
             if reduction == "mean":
-                neg_value_4 = -(grad_hit_1 * weight_picked_2)
-                safe_neg_value_4 = torch.where(keep, neg_value_4, 0)
-                chosen_3 = torch.where(mask, safe_neg_value_4.unsqueeze(-1), 0)
-        product_3 = grad_grad_input * exp_value * sum_grad_logp.unsqueeze(-1)
-        chosen_4 = torch.where(keep.unsqueeze(-1), -product_3, 0)
+                negative_4 = -(grad_hit_1 * weight_picked_2)
+                safe_negative_4 = torch.where(keep, negative_4, 0)
+                chosen_3 = torch.where(mask, safe_negative_4.unsqueeze(-1), 0)
+        scaled_grad_3 = grad_grad_input * exp_value * sum_grad_logp.unsqueeze(-1)
+        chosen_4 = torch.where(keep.unsqueeze(-1), -scaled_grad_3, 0)
         if weight is not None and reduction == "mean":
             chosen_5 = torch.where(mask_3.unsqueeze(-1), grad_grad_weight * grad_sum_c.unsqueeze(-1), 0)
-            product_4 = grad_sum_c_1.unsqueeze(-1) * weight
-            grad_logp_1 = chosen_2 + chosen_5 + chosen_4 + product_4 + chosen_3
+            scaled_grad_4 = grad_sum_c_1.unsqueeze(-1) * weight
+            grad_logp_1 = chosen_2 + chosen_5 + chosen_4 + scaled_grad_4 + chosen_3
         elif weight is not None:
             chosen_7 = torch.where(mask_3.unsqueeze(-1), grad_grad_weight * grad_sum_c.unsqueeze(-1), 0)
             grad_logp_1 = chosen_2 + chosen_7 + chosen_4
@@ -258,19 +258,19 @@ def cross_entropy_second(
                 sum_grad_logp_1 = chosen_3.sum(-1)
         if weight is not None or reduction == "none":
             sum_grad_logp_1 = grad_logp_1.sum(-1)
-        product_5 = exp_value * sum_grad_logp_1.unsqueeze(-1)
+        product = exp_value * sum_grad_logp_1.unsqueeze(-1)
         if weight is not None or reduction == "none":
-            grad_input = torch.where(keep.unsqueeze(-1), grad_logp_1 - product_5, 0)
+            grad_input = torch.where(keep.unsqueeze(-1), grad_logp_1 - product, 0)
         else:
-            grad_input = torch.where(keep.unsqueeze(-1), chosen_3 - product_5, 0)
+            grad_input = torch.where(keep.unsqueeze(-1), chosen_3 - product, 0)
         grad_input = grad_input.sum_to_size(input.shape).movedim((-2, -1), (0, 1)).to(dtype)
     if needs_input_grad[3]:
         if reduction == "mean":
             ratio = 2 * grad_grad_sum_n_all_2 * grad_output * sum_n_all / sum_n_all_2**3
             grad_sum_n_all_2_1 = ratio - grad_grad_sum_n_all * grad_output / sum_n_all_2**2
-            product_6 = grad_sum_c.unsqueeze(-2) * grad_grad_logp.mT
-            safe_product_6 = torch.where(keep.unsqueeze(-2), product_6, 0)
-            grad_weight_grad_logp = as_rows(safe_product_6, 2).sum((0, -1))
+            scaled_grad_5 = grad_sum_c.unsqueeze(-2) * grad_grad_logp.mT
+            safe_scaled_grad_5 = torch.where(keep.unsqueeze(-2), scaled_grad_5, 0)
+            grad_weight_grad_logp = as_rows(safe_scaled_grad_5, 2).sum((0, -1))
         else:
             grad_weight_grad_logp = as_rows(grad_grad_logp * grad_sum_c.unsqueeze(-1), 2).sum((0, -2))
         mask_5 = mask & keep.unsqueeze(-1)
@@ -287,9 +287,9 @@ def cross_entropy_second(
         grad_weight_grad_logp_1 = grad_grad_input.new_zeros(C)
         grad_weight_grad_logp_1 = add_at(grad_weight_grad_logp_1, position_2, update, padded=True)
         if reduction == "mean":
-            product_7 = logp.mT * grad_sum_c_1.unsqueeze(-2)
-            safe_product_7 = torch.where(mask_4.unsqueeze(-2), product_7, 0)
-            grad_weight_sum_c_1 = as_rows(safe_product_7, 2).sum((0, -1))
+            scaled_grad_6 = logp.mT * grad_sum_c_1.unsqueeze(-2)
+            safe_scaled_grad_6 = torch.where(mask_4.unsqueeze(-2), scaled_grad_6, 0)
+            grad_weight_sum_c_1 = as_rows(safe_scaled_grad_6, 2).sum((0, -1))
             update_2 = torch.where(keep, -(grad_hit_1 * logp_picked), 0)
             grad_weight_hit_1 = add_at(grad_grad_input.new_zeros(C), safe_target, update_2, padded=True)
             update_3 = torch.where(keep, grad_sum_n_all_2_1, 0)
@@ -382,21 +382,21 @@ def cross_entropy_backward_tangent(
             grad_sum_c = torch.where(mask_4, -(grad_sum_n_all * label_smoothing / C), 0)
             tangent_grad_sum_c = torch.where(mask_4, -(tangent_grad_sum_n_all * label_smoothing / C), 0)
             product = weight * tangent_grad_sum_c.unsqueeze(-1)
-            product_5 = tangent_grad_sum_c.unsqueeze(-2) * logp.mT
-            safe_product_5 = torch.where(mask_4.unsqueeze(-2), product_5, 0)
+            product_4 = tangent_grad_sum_c.unsqueeze(-2) * logp.mT
+            safe_product_4 = torch.where(mask_4.unsqueeze(-2), product_4, 0)
             tangent_grad_weight_hit = tangent_grad_output.new_zeros(C)
         grad_hit = grad_sum_n_all * (1 - label_smoothing)
         tangent_grad_hit = (1 - label_smoothing) * tangent_grad_sum_n_all
         if weight is not None:
-            neg_value = -(take(tangent_weight, target, fill=0) * grad_hit)
-            safe_neg_value = torch.where(keep, neg_value, 0)
-            neg_value_2 = -(tangent_grad_hit * weight_picked_2)
-            safe_neg_value_2 = torch.where(keep, neg_value_2, 0)
+            negative = -(take(tangent_weight, target, fill=0) * grad_hit)
+            safe_negative = torch.where(keep, negative, 0)
+            negative_2 = -(tangent_grad_hit * weight_picked_2)
+            safe_negative_2 = torch.where(keep, negative_2, 0)
             chosen_5 = torch.where(keep, -(grad_hit * weight_picked_2), 0)
             if reduction == "mean":
-                product_2 = grad_sum_c.unsqueeze(-1) * tangent_weight
+                scaled_grad = grad_sum_c.unsqueeze(-1) * tangent_weight
                 chosen_8 = torch.where(mask_4.unsqueeze(-2), tangent_logp.mT * grad_sum_c.unsqueeze(-2), 0)
-                tangent_grad_weight_sum_c = as_rows(chosen_8 + safe_product_5, 2).sum((0, -1))
+                tangent_grad_weight_sum_c = as_rows(chosen_8 + safe_product_4, 2).sum((0, -1))
                 chosen_9 = torch.where(keep, -(tangent_grad_hit * logp_picked), 0)
                 update = chosen_9 + torch.where(keep, -(tangent_logp_picked * grad_hit), 0)
     if weight is None:
@@ -413,7 +413,7 @@ def cross_entropy_backward_tangent(
             chosen = torch.where(keep, -tangent_grad_hit, 0)
         chosen_2 = torch.where(keep, -grad_hit, 0)
     elif reduction != "mean":
-        product_5 = pick(tangent_logp, safe_target, guarded=True) * grad_hit
+        scaled_grad = pick(tangent_logp, safe_target, guarded=True) * grad_hit
     c = torch.arange(C, device=tangent_grad_output.device)
     mask_5 = c == target.unsqueeze(-1)
     if reduction == "mean" or weight is not None:
@@ -421,13 +421,13 @@ def cross_entropy_backward_tangent(
             chosen = torch.where(mask_5, torch.where(keep.unsqueeze(-1), -tangent_grad_hit, 0), 0)
         mask = mask_5 & keep.unsqueeze(-1)
         if weight is not None:
-            chosen_3 = torch.where(mask, torch.where(mask_5, safe_neg_value.unsqueeze(-1), 0), 0)
-            chosen_4 = torch.where(mask_5, safe_neg_value_2.unsqueeze(-1), 0)
+            chosen_3 = torch.where(mask, torch.where(mask_5, safe_negative.unsqueeze(-1), 0), 0)
+            chosen_4 = torch.where(mask_5, safe_negative_2.unsqueeze(-1), 0)
             safe_chosen_5 = torch.where(mask_5, chosen_5.unsqueeze(-1), 0)
             sum_grad_logp = (grad_sum_c.unsqueeze(-1) * weight + safe_chosen_5).sum(-1)
             if reduction == "mean":
                 safe_chosen_4 = torch.where(mask, chosen_4, 0)
-                tangent_grad_logp = product + product_2 + safe_chosen_4 + chosen_3
+                tangent_grad_logp = product + scaled_grad + safe_chosen_4 + chosen_3
             else:
                 tangent_grad_logp = product + grad_sum_c.unsqueeze(-1) * tangent_weight + chosen_4 + chosen_3
         else:
@@ -439,24 +439,28 @@ def cross_entropy_backward_tangent(
             safe_chosen = torch.where(mask_5, chosen.unsqueeze(-1), 0)
             tangent_grad_logp = tangent_grad_sum_c.unsqueeze(-1) + safe_chosen
     tangent_sum_grad_logp = tangent_grad_logp.sum(-1)
-    product_3 = tangent_logp * exp_value * sum_grad_logp.unsqueeze(-1)
-    chosen_6 = torch.where(keep.unsqueeze(-1), -product_3, 0)
-    product_4 = tangent_sum_grad_logp.unsqueeze(-1) * exp_value
-    chosen_7 = torch.where(keep.unsqueeze(-1), -product_4, 0)
+    product_2 = tangent_logp * exp_value * sum_grad_logp.unsqueeze(-1)
+    chosen_6 = torch.where(keep.unsqueeze(-1), -product_2, 0)
     safe_tangent_grad_logp = torch.where(keep.unsqueeze(-1), tangent_grad_logp, 0)
-    tangent_grad_input = safe_tangent_grad_logp + chosen_6 + chosen_7
-    tangent_grad_input = tangent_grad_input.sum_to_size(input.shape).movedim((-2, -1), (0, 1)).to(dtype)
     if weight is not None:
+        product_3 = tangent_sum_grad_logp.unsqueeze(-1) * exp_value
+        chosen_7 = torch.where(keep.unsqueeze(-1), -product_3, 0)
+        tangent_grad_input = safe_tangent_grad_logp + chosen_6 + chosen_7
         if reduction != "mean":
             chosen_6 = torch.where(mask_4.unsqueeze(-2), tangent_logp.mT * grad_sum_c.unsqueeze(-2), 0)
-            tangent_grad_weight_sum_c = as_rows(chosen_6 + safe_product_5, 2).sum((0, -1))
+            tangent_grad_weight_sum_c = as_rows(chosen_6 + safe_product_4, 2).sum((0, -1))
             chosen_7 = torch.where(keep, -(tangent_grad_hit * pick(logp, safe_target, guarded=True)), 0)
-            update = chosen_7 + torch.where(keep, -product_5, 0)
+            update = chosen_7 + torch.where(keep, -scaled_grad, 0)
         tangent_grad_weight_hit = add_at(tangent_grad_weight_hit, safe_target, update, padded=True)
         tangent_grad_weight = tangent_grad_weight_sum_c + tangent_grad_weight_hit
         if reduction == "mean":
             tangent_grad_weight = tangent_grad_weight + tangent_grad_weight_share
         tangent_grad_weight = tangent_grad_weight.to(dtype)
+    else:
+        product_2 = tangent_sum_grad_logp.unsqueeze(-1) * exp_value
+        chosen_4 = torch.where(keep.unsqueeze(-1), -product_2, 0)
+        tangent_grad_input = safe_tangent_grad_logp + chosen_6 + chosen_4
+    tangent_grad_input = tangent_grad_input.sum_to_size(input.shape).movedim((-2, -1), (0, 1)).to(dtype)
     return tangent_grad_input, tangent_grad_weight
 
 

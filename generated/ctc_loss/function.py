@@ -164,16 +164,16 @@ def ctc_loss_backward(
             B = grad_output.shape[0]
     last_picked_3 = pick(last, position_3)
     sigmoid_value = torch.sigmoid(end - torch.where(mask_4, last_picked_3, -math.inf))
-    product = grad_found * torch.sigmoid(last_picked - end)
+    scaled_grad = grad_found * torch.sigmoid(last_picked - end)
     if reduction == "mean":
         grad_end = torch.where(mask_5, 0, torch.where(mask_9, 0, grad_found * sigmoid_value))
-        chosen_3 = torch.where(mask_14, 0, torch.where(mask_4, product, 0))
+        chosen_3 = torch.where(mask_14, 0, torch.where(mask_4, scaled_grad, 0))
         chosen_5 = torch.where(mask_5, 0, chosen_3)
         chosen_4 = torch.where(mask_10, chosen_5.unsqueeze(-1), 0)
         grad_last = chosen_4 + torch.where(mask_15, grad_end.unsqueeze(-1), 0)
     else:
         grad_end = torch.where(mask_5, 0, torch.where(mask_8, 0, grad_found * sigmoid_value))
-        chosen_2 = torch.where(mask_14, 0, torch.where(mask_4, product, 0))
+        chosen_2 = torch.where(mask_14, 0, torch.where(mask_4, scaled_grad, 0))
         chosen_4 = torch.where(mask_5, 0, chosen_2)
         chosen_3 = torch.where(mask_10, chosen_4.unsqueeze(-1), 0)
         grad_last = chosen_3 + torch.where(mask_15, grad_end.unsqueeze(-1), 0)
@@ -211,12 +211,12 @@ def ctc_loss_backward(
             position_9 = flat_index((T, L), chosen_9, chosen_10)
             on_picked_2 = pick(on.flatten(-2).unsqueeze(-2), position_9, guarded=True)
             sigmoid_value_2 = torch.sigmoid(a_t_2 - on_picked_2)
-            product_2 = grad_a_before_view * sigmoid_value_2
-            safe_product_2 = torch.where(skips_view, product_2, 0)
-            chosen_8 = torch.where(mask_15_2, torch.where(mask_17, 0, safe_product_2), 0)
+            scaled_grad_2 = grad_a_before_view * sigmoid_value_2
+            safe_scaled_grad_2 = torch.where(skips_view, scaled_grad_2, 0)
+            chosen_8 = torch.where(mask_15_2, torch.where(mask_17, 0, safe_scaled_grad_2), 0)
             sigmoid_value_3 = torch.sigmoid(a_t_2 + torch.where(mask_19, -a_t_2_view, math.inf))
-            product_3 = grad_on_before * sigmoid_value_3
-            chosen_12 = torch.where(mask_20, 0, product_3)
+            scaled_grad_3 = grad_on_before * sigmoid_value_3
+            chosen_12 = torch.where(mask_20, 0, scaled_grad_3)
             chosen_11 = chosen_12 if t_2 + 1 < T else grad_output.new_zeros(B, L)
             sigmoid_value_4 = torch.sigmoid(a_t_2 - a_t_2_picked_2)
             chosen_13 = torch.where(mask_22, 0, grad_on_before_view * sigmoid_value_4)
@@ -272,12 +272,12 @@ def ctc_loss_backward(
             position_9 = flat_index((T, L), chosen_8, chosen_9)
             on_picked_2 = pick(on.flatten(-2).unsqueeze(-2), position_9, guarded=True)
             sigmoid_value_2 = torch.sigmoid(a_t_2 - on_picked_2)
-            product_2 = grad_a_before_view * sigmoid_value_2
-            safe_product_2 = torch.where(skips_view, product_2, 0)
-            chosen_7 = torch.where(mask_15_2, torch.where(mask_17, 0, safe_product_2), 0)
+            scaled_grad_2 = grad_a_before_view * sigmoid_value_2
+            safe_scaled_grad_2 = torch.where(skips_view, scaled_grad_2, 0)
+            chosen_7 = torch.where(mask_15_2, torch.where(mask_17, 0, safe_scaled_grad_2), 0)
             sigmoid_value_3 = torch.sigmoid(a_t_2 + torch.where(mask_19, -a_t_2_view, math.inf))
-            product_3 = grad_on_before * sigmoid_value_3
-            chosen_11 = torch.where(mask_20, 0, product_3)
+            scaled_grad_3 = grad_on_before * sigmoid_value_3
+            chosen_11 = torch.where(mask_20, 0, scaled_grad_3)
             chosen_10 = chosen_11 if t_2 + 1 < T else grad_output.new_zeros(B, L)
             sigmoid_value_4 = torch.sigmoid(a_t_2 - a_t_2_picked_2)
             chosen_12 = torch.where(mask_22, 0, grad_on_before_view * sigmoid_value_4)

@@ -276,10 +276,11 @@ def ctc_loss_second(
             total_3 = pick(a.mT, torch.where(mask_97_2, t_4 - 1, 0), guarded=True) + chosen_30
             chosen_29 = torch.where(mask_87_2, 0, grad_grad_a_before * torch.sigmoid(total_3))
             a_picked_10 = pick(a.flatten(-2).unsqueeze(-2), position_19, guarded=True)
-            product_5 = grad_grad_a_before_view * torch.sigmoid(a_picked_10 - pick(a.mT, chosen_2_2))
-            chosen_33 = torch.where(mask_88_2, torch.where(mask_90_2, 0, product_5), 0)
+            difference_2 = a_picked_10 - pick(a.mT, chosen_2_2)
+            scaled_grad_4 = grad_grad_a_before_view * torch.sigmoid(difference_2)
+            chosen_33 = torch.where(mask_90_2, 0, scaled_grad_4)
             safe_chosen_29 = chosen_29 if t_4 - 1 >= 0 else grad_grad_log_probs.new_zeros(B, L)
-            grad_grad_on_t_4 = safe_chosen_29 + chosen_33
+            grad_grad_on_t_4 = safe_chosen_29 + torch.where(mask_88_2, chosen_33, 0)
             mask_91_2 = on_t_4 == -math.inf
             mask_92_2 = s > 1
             mask_100 = s - 2 == 0
@@ -306,8 +307,8 @@ def ctc_loss_second(
             chosen_40 = torch.where(mask_92_2, torch.where(skips, chosen_38, math.inf), math.inf)
             chosen_37 = torch.where(mask_93_2, 0, grad_grad_on_t_4 * torch.sigmoid(on_t_4 + chosen_40))
             a_picked_14 = pick(a.flatten(-2).unsqueeze(-2), position_25, guarded=True)
-            product_6 = grad_grad_a_before_view_2 * torch.sigmoid(a_picked_14 - on_t_4)
-            chosen_41 = torch.where(mask_95_2, 0, torch.where(skips, product_6, 0))
+            scaled_grad_5 = grad_grad_a_before_view_2 * torch.sigmoid(a_picked_14 - on_t_4)
+            chosen_41 = torch.where(mask_95_2, 0, torch.where(skips, scaled_grad_5, 0))
             grad_grad_a_t_4 = grad_grad_a_1_t_4 + chosen_37 + torch.where(mask_94_2, chosen_41, 0)
             steps_3.append((grad_grad_on_t_4, grad_grad_a_t_4))
             grad_grad_a_before = grad_grad_a_t_4
@@ -344,10 +345,11 @@ def ctc_loss_second(
             total_3 = pick(a.mT, torch.where(mask_92_2, t_4 - 1, 0), guarded=True) + chosen_30
             chosen_29 = torch.where(mask_82_3, 0, grad_grad_a_before * torch.sigmoid(total_3))
             a_picked_10 = pick(a.flatten(-2).unsqueeze(-2), position_19, guarded=True)
-            product_5 = grad_grad_a_before_view * torch.sigmoid(a_picked_10 - pick(a.mT, chosen_2_2))
-            chosen_33 = torch.where(mask_83_3, torch.where(mask_85_2, 0, product_5), 0)
+            difference_2 = a_picked_10 - pick(a.mT, chosen_2_2)
+            scaled_grad_4 = grad_grad_a_before_view * torch.sigmoid(difference_2)
+            chosen_33 = torch.where(mask_85_2, 0, scaled_grad_4)
             safe_chosen_29 = chosen_29 if t_4 - 1 >= 0 else grad_grad_log_probs.new_zeros(B, L)
-            grad_grad_on_t_4 = safe_chosen_29 + chosen_33
+            grad_grad_on_t_4 = safe_chosen_29 + torch.where(mask_83_3, chosen_33, 0)
             mask_86_2 = on_t_4 == -math.inf
             mask_87_2 = s > 1
             mask_95 = s - 2 == 0
@@ -374,8 +376,8 @@ def ctc_loss_second(
             chosen_40 = torch.where(mask_87_2, torch.where(skips, chosen_38, math.inf), math.inf)
             chosen_37 = torch.where(mask_88_2, 0, grad_grad_on_t_4 * torch.sigmoid(on_t_4 + chosen_40))
             a_picked_14 = pick(a.flatten(-2).unsqueeze(-2), position_25, guarded=True)
-            product_6 = grad_grad_a_before_view_2 * torch.sigmoid(a_picked_14 - on_t_4)
-            chosen_41 = torch.where(mask_90_2, 0, torch.where(skips, product_6, 0))
+            scaled_grad_5 = grad_grad_a_before_view_2 * torch.sigmoid(a_picked_14 - on_t_4)
+            chosen_41 = torch.where(mask_90_2, 0, torch.where(skips, scaled_grad_5, 0))
             grad_grad_a_t_4 = grad_grad_a_1_t_4 + chosen_37 + torch.where(mask_89_2, chosen_41, 0)
             steps_3.append((grad_grad_on_t_4, grad_grad_a_t_4))
             grad_grad_a_before = grad_grad_a_t_4
@@ -410,21 +412,21 @@ def ctc_loss_second(
             safe_difference = torch.where(mask_77 & ~mask_25 & mask_4, difference, 0)
         last_picked_4 = pick(last, safe_difference)
         sigmoid_value_11 = torch.sigmoid(end - torch.where(mask_4, last_picked_4, -math.inf))
-        product_7 = grad_grad_last * sigmoid_value.unsqueeze(-1)
-        safe_product_7 = torch.where(mask_4.unsqueeze(-1), product_7, 0)
+        scaled_grad_6 = grad_grad_last * sigmoid_value.unsqueeze(-1)
+        safe_scaled_grad_6 = torch.where(mask_4.unsqueeze(-1), scaled_grad_6, 0)
         chosen_44 = torch.where(mask_25, 0, grad_grad_end * sigmoid_value_11)
         chosen_45 = torch.where(mask_5, 0, chosen_44)
         if reduction == "mean":
-            chosen_42 = torch.where(mask_20.unsqueeze(-1), 0, safe_product_7)
+            chosen_42 = torch.where(mask_20.unsqueeze(-1), 0, safe_scaled_grad_6)
         else:
-            chosen_42 = torch.where(mask_19.unsqueeze(-1), 0, safe_product_7)
+            chosen_42 = torch.where(mask_19.unsqueeze(-1), 0, safe_scaled_grad_6)
         chosen_43 = torch.where(mask_5.unsqueeze(-1), 0, chosen_42)
         safe_chosen_43 = torch.where(mask_10, chosen_43, 0)
         grad_grad_found_grad_last = torch.where(mask_3.unsqueeze(-1), safe_chosen_43, 0).sum(-1)
         grad_grad_found = grad_grad_found_grad_last + torch.where(mask_3, chosen_45, 0)
         if reduction == "mean":
-            neg_value_3 = -(grad_grad_found / safe_product)
-            grad_grad_output = torch.where(mask_73, torch.where(mask_5, 0, neg_value_3), 0).sum()
+            negative_3 = -(grad_grad_found / safe_product)
+            grad_grad_output = torch.where(mask_73, torch.where(mask_5, 0, negative_3), 0).sum()
         elif reduction == "sum":
             grad_grad_output = torch.where(mask_5, 0, -grad_grad_found).sum()
         else:
@@ -466,7 +468,7 @@ def ctc_loss_second(
             torch.stack([each_3[0] for each_3 in steps_3], -2) if steps_3 else grad_grad_log_probs.new_zeros(B, T, L)
         )
         sigmoid_value_2 = torch.sigmoid(end - last_picked)
-        product_8 = sigmoid_value_2 * sigmoid_value
+        product_2 = sigmoid_value_2 * sigmoid_value
         mask_39 = mask_7 & mask_4
         on_view = window(on, -2, 1, (T, 1), fill=0)
         on_view_2 = window(on_view, -1, 2, (L, 1), fill=0)
@@ -571,12 +573,12 @@ def ctc_loss_second(
                 position_9 = flat_index((T, L), chosen_16, chosen_17)
                 on_picked_3 = pick(on.flatten(-2).unsqueeze(-2), position_9, guarded=True)
                 sigmoid_value_8 = torch.sigmoid(a_t_3 - on_picked_3)
-                product_3 = grad_a_before_view * sigmoid_value_8
-                safe_product_3 = torch.where(skips_view, product_3, 0)
-                chosen_15 = torch.where(mask_85_2, torch.where(mask_87, 0, safe_product_3), 0)
+                scaled_grad_2 = grad_a_before_view * sigmoid_value_8
+                safe_scaled_grad_2 = torch.where(skips_view, scaled_grad_2, 0)
+                chosen_15 = torch.where(mask_85_2, torch.where(mask_87, 0, safe_scaled_grad_2), 0)
                 sigmoid_value_9 = torch.sigmoid(a_t_3 + torch.where(mask_89, -a_t_3_view, math.inf))
-                product_4 = grad_on_before * sigmoid_value_9
-                chosen_19 = torch.where(mask_90, 0, product_4)
+                scaled_grad_3 = grad_on_before * sigmoid_value_9
+                chosen_19 = torch.where(mask_90, 0, scaled_grad_3)
                 chosen_18 = chosen_19 if t_3 + 1 < T else grad_output.new_zeros(B, L)
                 sigmoid_value_10 = torch.sigmoid(a_t_3 - a_t_3_picked_2)
                 chosen_20 = torch.where(mask_92, 0, grad_on_before_view * sigmoid_value_10)
@@ -603,8 +605,8 @@ def ctc_loss_second(
             steps_2.reverse()
             position_34 = torch.where(mask_84, t_2.unsqueeze(-1) - 1, 0)
             position_35 = flat_index((T, L), position_34, torch.where(mask_84, s - 2, 0))
-        neg_value_2 = -pick(a.flatten(-2)[:, None, None, :], position_35, guarded=True)
-        chosen_66 = torch.where(mask_66.unsqueeze(-1), chosen_67, neg_value_2)
+        negative_2 = -pick(a.flatten(-2)[:, None, None, :], position_35, guarded=True)
+        chosen_66 = torch.where(mask_66.unsqueeze(-1), chosen_67, negative_2)
         safe_chosen_66 = torch.where(skips.unsqueeze(-2), chosen_66, math.inf)
         total_2 = on + torch.where(mask_65, safe_chosen_66, math.inf)
         if reduction != "mean":
@@ -638,12 +640,12 @@ def ctc_loss_second(
                 position_9 = flat_index((T, L), chosen_16, chosen_17)
                 on_picked_3 = pick(on.flatten(-2).unsqueeze(-2), position_9, guarded=True)
                 sigmoid_value_8 = torch.sigmoid(a_t_3 - on_picked_3)
-                product_3 = grad_a_before_view * sigmoid_value_8
-                safe_product_3 = torch.where(skips_view, product_3, 0)
-                chosen_15 = torch.where(mask_80_3, torch.where(mask_82_2, 0, safe_product_3), 0)
+                scaled_grad_2 = grad_a_before_view * sigmoid_value_8
+                safe_scaled_grad_2 = torch.where(skips_view, scaled_grad_2, 0)
+                chosen_15 = torch.where(mask_80_3, torch.where(mask_82_2, 0, safe_scaled_grad_2), 0)
                 sigmoid_value_9 = torch.sigmoid(a_t_3 + torch.where(mask_84_2, -a_t_3_view, math.inf))
-                product_4 = grad_on_before * sigmoid_value_9
-                chosen_19 = torch.where(mask_85, 0, product_4)
+                scaled_grad_3 = grad_on_before * sigmoid_value_9
+                chosen_19 = torch.where(mask_85, 0, scaled_grad_3)
                 chosen_18 = chosen_19 if t_3 + 1 < T else grad_output.new_zeros(B, L)
                 sigmoid_value_10 = torch.sigmoid(a_t_3 - a_t_3_picked_2)
                 chosen_20 = torch.where(mask_87, 0, grad_on_before_view * sigmoid_value_10)
@@ -674,55 +676,55 @@ def ctc_loss_second(
         grad_a_view_2 = window(grad_a_view, -1, 2, (L, 1), fill=0)
         grad_on_view = window(grad_on, -2, 1, (T, 1), fill=0)
         grad_on_view_2 = window(grad_on_view, -1, 1, (L, 1), fill=0)
-        product_11 = sigmoid_value_4 * sigmoid_value_3 * grad_a_view_2
-        safe_product_11 = torch.where(skips_view_2.unsqueeze(-2), product_11, 0)
-        chosen_54 = torch.where(mask_52, torch.where(mask_54, 0, safe_product_11), 0)
-        product_12 = sigmoid_value_5 * sigmoid_value_6 * grad_on_view_2
-        product_13 = torch.sigmoid(-total) * torch.sigmoid(total) * grad_on_view
-        chosen_56 = torch.where(mask_58, 0, product_13)
+        scaled_grad_9 = sigmoid_value_4 * sigmoid_value_3 * grad_a_view_2
+        safe_scaled_grad_9 = torch.where(skips_view_2.unsqueeze(-2), scaled_grad_9, 0)
+        chosen_54 = torch.where(mask_52, torch.where(mask_54, 0, safe_scaled_grad_9), 0)
+        scaled_grad_10 = sigmoid_value_5 * sigmoid_value_6 * grad_on_view_2
+        scaled_grad_11 = torch.sigmoid(-total) * torch.sigmoid(total) * grad_on_view
+        chosen_56 = torch.where(mask_58, 0, scaled_grad_11)
         safe_chosen_56 = torch.where(mask_80.unsqueeze(-1), chosen_56, 0)
-        product_15 = sigmoid_value_3 * sigmoid_value_4 * grad_grad_on_view_2 * grad_a_view_2
-        chosen_60 = torch.where(skips_view_2.unsqueeze(-2), -product_15, 0)
+        scaled_grad_13 = sigmoid_value_3 * sigmoid_value_4 * grad_grad_on_view_2 * grad_a_view_2
+        chosen_60 = torch.where(skips_view_2.unsqueeze(-2), -scaled_grad_13, 0)
         chosen_59 = torch.where(mask_52, torch.where(mask_54, 0, chosen_60), 0)
-        product_18 = torch.sigmoid(-total_2) * torch.sigmoid(total_2) * grad_grad_on * grad_a
+        scaled_grad_16 = torch.sigmoid(-total_2) * torch.sigmoid(total_2) * grad_grad_on * grad_a
         if reduction == "mean":
-            chosen_55 = torch.where(mask_59, torch.where(mask_60, 0, product_12), 0)
+            chosen_55 = torch.where(mask_59, torch.where(mask_60, 0, scaled_grad_10), 0)
         else:
-            chosen_55 = torch.where(mask_59, torch.where(mask_24, 0, product_12), 0)
-        product_2 = product_8.unsqueeze(-1) * grad_grad_last * grad_found.unsqueeze(-1)
-        chosen_47 = torch.where(mask_4.unsqueeze(-1), -product_2, 0)
-        product_9 = sigmoid_value_12 * torch.sigmoid(end - chosen) * grad_grad_end * grad_found
-        chosen_49 = torch.where(mask_5, 0, torch.where(mask_36, 0, product_9))
-        safe_product_2 = torch.where(mask_4.unsqueeze(-1), product_2, 0)
-        chosen_51 = torch.where(mask_74.unsqueeze(-1), 0, safe_product_2)
+            chosen_55 = torch.where(mask_59, torch.where(mask_24, 0, scaled_grad_10), 0)
+        scaled_grad = product_2.unsqueeze(-1) * grad_grad_last * grad_found.unsqueeze(-1)
+        chosen_47 = torch.where(mask_4.unsqueeze(-1), -scaled_grad, 0)
+        scaled_grad_7 = sigmoid_value_12 * torch.sigmoid(end - chosen) * grad_grad_end * grad_found
+        chosen_49 = torch.where(mask_5, 0, torch.where(mask_36, 0, scaled_grad_7))
+        safe_scaled_grad = torch.where(mask_4.unsqueeze(-1), scaled_grad, 0)
+        chosen_51 = torch.where(mask_74.unsqueeze(-1), 0, safe_scaled_grad)
         chosen_50 = torch.where(mask_5.unsqueeze(-1), 0, chosen_51)
         safe_chosen_50 = torch.where(mask_10, chosen_50, 0)
-        neg_value = -(sigmoid_value * sigmoid_value_2 * grad_grad_end * grad_found)
-        safe_neg_value = torch.where(mask_4, neg_value, 0)
+        negative = -(sigmoid_value * sigmoid_value_2 * grad_grad_end * grad_found)
+        safe_negative = torch.where(mask_4, negative, 0)
         grad_grad_a_view = window(grad_grad_a, -1, 1, (L, 1), fill=0)
         grad_grad_a_view_2 = window(grad_grad_a, -1, -1, (L, 1), fill=0)
-        product_10 = grad_grad_a * (chosen_54 + safe_chosen_56 + chosen_55)
-        product_14 = sigmoid_value_13 * sigmoid_value_14 * grad_grad_a_view_2 * grad_on_view
-        product_16 = sigmoid_value_6 * sigmoid_value_5 * grad_grad_a_view * grad_on_view_2
+        scaled_grad_8 = grad_grad_a * (chosen_54 + safe_chosen_56 + chosen_55)
+        scaled_grad_12 = sigmoid_value_13 * sigmoid_value_14 * grad_grad_a_view_2 * grad_on_view
+        scaled_grad_14 = sigmoid_value_6 * sigmoid_value_5 * grad_grad_a_view * grad_on_view_2
         grad_grad_a_view_3 = window(grad_grad_a, -2, -1, (T, 1), fill=0)
         grad_grad_a_view_4 = window(grad_grad_a_view_3, -1, -2, (L, 1), fill=0)
-        product_17 = sigmoid_value_15 * sigmoid_value_16 * grad_grad_a_view_4 * grad_a
-        chosen_68 = torch.where(skips.unsqueeze(-2), -product_17, 0)
+        scaled_grad_15 = sigmoid_value_15 * sigmoid_value_16 * grad_grad_a_view_4 * grad_a
+        chosen_68 = torch.where(skips.unsqueeze(-2), -scaled_grad_15, 0)
         chosen_69 = torch.where(mask_68, torch.where(mask_69, 0, chosen_68), 0)
-        grad_on_2 = torch.where(mask_67, 0, product_18) + chosen_69
+        grad_on_2 = torch.where(mask_67, 0, scaled_grad_16) + chosen_69
         grad_on_2_each = grad_on_2.unbind(-2)
         if reduction == "mean":
             chosen_46 = torch.where(mask_31.unsqueeze(-1), 0, chosen_47)
             update = torch.where(mask_41, torch.where(mask_3.unsqueeze(-1), safe_chosen_50, 0), 0)
-            chosen_52 = torch.where(mask_5, 0, torch.where(mask_51, 0, safe_neg_value))
-            chosen_58 = torch.where(mask_63, 0, -product_14)
-            chosen_61 = torch.where(mask_80.unsqueeze(-1), torch.where(mask_60, 0, -product_16), 0)
+            chosen_52 = torch.where(mask_5, 0, torch.where(mask_51, 0, safe_negative))
+            chosen_58 = torch.where(mask_63, 0, -scaled_grad_12)
+            chosen_61 = torch.where(mask_80.unsqueeze(-1), torch.where(mask_60, 0, -scaled_grad_14), 0)
         else:
             chosen_46 = torch.where(mask_30.unsqueeze(-1), 0, chosen_47)
             update = torch.where(mask_42, torch.where(mask_3.unsqueeze(-1), safe_chosen_50, 0), 0)
-            chosen_52 = torch.where(mask_5, 0, torch.where(mask_50, 0, safe_neg_value))
-            chosen_58 = torch.where(mask_26, 0, -product_14)
-            chosen_61 = torch.where(mask_80.unsqueeze(-1), torch.where(mask_24, 0, -product_16), 0)
+            chosen_52 = torch.where(mask_5, 0, torch.where(mask_50, 0, safe_negative))
+            chosen_58 = torch.where(mask_26, 0, -scaled_grad_12)
+            chosen_61 = torch.where(mask_80.unsqueeze(-1), torch.where(mask_24, 0, -scaled_grad_14), 0)
         chosen_48 = torch.where(mask_5.unsqueeze(-1), 0, chosen_46)
         safe_chosen_48 = torch.where(mask_10, chosen_48, 0)
         grad_end_grad_last = torch.where(mask_3.unsqueeze(-1), safe_chosen_48, 0).sum(-1)
@@ -739,7 +741,7 @@ def ctc_loss_second(
         grad_last_1 = grad_last_grad_last + chosen_53 + safe_grad_end_1
         safe_grad_last_1 = torch.where(mask_3.unsqueeze(-1), grad_last_1, 0)
         chosen_62 = torch.where(mask_71.unsqueeze(-1), safe_grad_last_1.unsqueeze(-2), 0)
-        grad_a_3 = chosen_59 + product_10 + safe_chosen_61 + chosen_57 + chosen_62
+        grad_a_3 = chosen_59 + scaled_grad_8 + safe_chosen_61 + chosen_57 + chosen_62
         grad_a_3_each = grad_a_3.unbind(-2)
         if reduction == "mean":
             steps_4 = []
@@ -772,12 +774,12 @@ def ctc_loss_second(
                 position_41 = flat_index((T, L), chosen_73, chosen_74)
                 on_picked_5 = pick(on.flatten(-2).unsqueeze(-2), position_41, guarded=True)
                 sigmoid_value_17 = torch.sigmoid(a_t_5 - on_picked_5)
-                product_19 = grad_a_2_before_view * sigmoid_value_17
-                safe_product_19 = torch.where(skips_view_2, product_19, 0)
-                chosen_72 = torch.where(mask_85_4, torch.where(mask_87_3, 0, safe_product_19), 0)
+                scaled_grad_17 = grad_a_2_before_view * sigmoid_value_17
+                safe_scaled_grad_17 = torch.where(skips_view_2, scaled_grad_17, 0)
+                chosen_72 = torch.where(mask_85_4, torch.where(mask_87_3, 0, safe_scaled_grad_17), 0)
                 sigmoid_value_18 = torch.sigmoid(a_t_5 + torch.where(mask_89_3, -a_t_5_view, math.inf))
-                product_20 = grad_on_1_before * sigmoid_value_18
-                chosen_76 = torch.where(mask_90_3, 0, product_20)
+                scaled_grad_18 = grad_on_1_before * sigmoid_value_18
+                chosen_76 = torch.where(mask_90_3, 0, scaled_grad_18)
                 chosen_75 = chosen_76 if t_5 + 1 < T else grad_grad_log_probs.new_zeros(B, L)
                 sigmoid_value_19 = torch.sigmoid(a_t_5 - a_t_5_picked_2)
                 chosen_77 = torch.where(mask_92_3, 0, grad_on_1_before_view * sigmoid_value_19)
@@ -798,8 +800,8 @@ def ctc_loss_second(
                 chosen_82 = torch.where(mask_97_3, grad_grad_log_probs.new_zeros(()), math.inf)
                 chosen_81 = chosen_82.expand(B, L) if t_5 == 0 else -a_picked_17
                 total_4 = on_t_5 + torch.where(mask_94_3, torch.where(skips, chosen_81, math.inf), math.inf)
-                product_21 = grad_a_2_t_5 * torch.sigmoid(total_4)
-                grad_on_1_t_5 = grad_on_2_t_5 + torch.where(mask_95_3, 0, product_21)
+                scaled_grad_19 = grad_a_2_t_5 * torch.sigmoid(total_4)
+                grad_on_1_t_5 = grad_on_2_t_5 + torch.where(mask_95_3, 0, scaled_grad_19)
                 steps_4.append(grad_a_2_t_5)
                 grad_a_2_before, grad_on_1_before = grad_a_2_t_5, grad_on_1_t_5
             steps_4.reverse()
@@ -834,12 +836,12 @@ def ctc_loss_second(
                 position_41 = flat_index((T, L), chosen_73, chosen_74)
                 on_picked_5 = pick(on.flatten(-2).unsqueeze(-2), position_41, guarded=True)
                 sigmoid_value_17 = torch.sigmoid(a_t_5 - on_picked_5)
-                product_19 = grad_a_2_before_view * sigmoid_value_17
-                safe_product_19 = torch.where(skips_view_2, product_19, 0)
-                chosen_72 = torch.where(mask_80_5, torch.where(mask_82_4, 0, safe_product_19), 0)
+                scaled_grad_17 = grad_a_2_before_view * sigmoid_value_17
+                safe_scaled_grad_17 = torch.where(skips_view_2, scaled_grad_17, 0)
+                chosen_72 = torch.where(mask_80_5, torch.where(mask_82_4, 0, safe_scaled_grad_17), 0)
                 sigmoid_value_18 = torch.sigmoid(a_t_5 + torch.where(mask_84_4, -a_t_5_view, math.inf))
-                product_20 = grad_on_1_before * sigmoid_value_18
-                chosen_76 = torch.where(mask_85_3, 0, product_20)
+                scaled_grad_18 = grad_on_1_before * sigmoid_value_18
+                chosen_76 = torch.where(mask_85_3, 0, scaled_grad_18)
                 chosen_75 = chosen_76 if t_5 + 1 < T else grad_grad_log_probs.new_zeros(B, L)
                 sigmoid_value_19 = torch.sigmoid(a_t_5 - a_t_5_picked_2)
                 chosen_77 = torch.where(mask_87_3, 0, grad_on_1_before_view * sigmoid_value_19)
@@ -860,8 +862,8 @@ def ctc_loss_second(
                 chosen_82 = torch.where(mask_92_3, grad_grad_log_probs.new_zeros(()), math.inf)
                 chosen_81 = chosen_82.expand(B, L) if t_5 == 0 else -a_picked_17
                 total_4 = on_t_5 + torch.where(mask_89_3, torch.where(skips, chosen_81, math.inf), math.inf)
-                product_21 = grad_a_2_t_5 * torch.sigmoid(total_4)
-                grad_on_1_t_5 = grad_on_2_t_5 + torch.where(mask_90_3, 0, product_21)
+                scaled_grad_19 = grad_a_2_t_5 * torch.sigmoid(total_4)
+                grad_on_1_t_5 = grad_on_2_t_5 + torch.where(mask_90_3, 0, scaled_grad_19)
                 steps_4.append(grad_a_2_t_5)
                 grad_a_2_before, grad_on_1_before = grad_a_2_t_5, grad_on_1_t_5
             steps_4.reverse()
@@ -1218,8 +1220,8 @@ def ctc_loss_backward_tangent(
         position_28 = torch.where(mask_39 & ~mask_17 & mask_5, difference, 0)
         position_29 = torch.where(mask_42 & ~mask_23 & mask_5, difference, 0)
         chosen_40 = torch.where(mask_5, pick(last, position_29), -math.inf)
-        product_6 = tangent_grad_found * torch.sigmoid(end - chosen_40)
-        chosen_39 = torch.where(mask_6, 0, torch.where(mask_23, 0, product_6))
+        product_5 = tangent_grad_found * torch.sigmoid(end - chosen_40)
+        chosen_39 = torch.where(mask_6, 0, torch.where(mask_23, 0, product_5))
         mask_28 = mask_9 & (torch.where(mask_5, last_picked_2, -math.inf) == -math.inf)
         chosen_43 = torch.where(mask_28, 0, torch.where(mask_5, grad_found * sigmoid_value, 0))
         mask_44 = mask_9 & (torch.where(mask_5, last_picked_2, -math.inf) == -math.inf)
@@ -1283,13 +1285,15 @@ def ctc_loss_backward_tangent(
     chosen = torch.where(mask_5, pick(last, position_28), -math.inf)
     sigmoid_value_6 = torch.sigmoid(chosen - end)
     sigmoid_value_7 = torch.sigmoid(end - chosen)
-    product_7 = sigmoid_value_6 * sigmoid_value_7 * tangent_end * grad_found
+    scaled_grad_2 = sigmoid_value_6 * sigmoid_value_7 * tangent_end * grad_found
     chosen_45 = torch.where(mask_6, 0, chosen_43)
     chosen_44 = torch.where(mask_24, chosen_45.unsqueeze(-1), 0)
     grad_last = chosen_44 + torch.where(mask_43, grad_end.unsqueeze(-1), 0)
     tangent_last_picked_2 = pick(tangent_last, difference, fill=0)
-    product_8 = sigmoid_value_2 * sigmoid_value * tangent_last_picked_2 * grad_found
-    chosen_47 = torch.where(mask_5, product_8, 0)
+    scaled_grad_3 = sigmoid_value_2 * sigmoid_value * tangent_last_picked_2 * grad_found
+    chosen_47 = torch.where(mask_5, scaled_grad_3, 0)
+    scaled_grad_4 = sigmoid_value_2 * sigmoid_value * tangent_end * grad_found
+    chosen_50 = torch.where(mask_5, -scaled_grad_4, 0)
     chosen_53 = torch.where(mask_5, tangent_grad_found * sigmoid_value, 0)
     safe_grad_last = torch.where(mask_3.unsqueeze(-1), grad_last, 0)
     grad_a_1 = torch.where(mask_46.unsqueeze(-1), safe_grad_last.unsqueeze(-2), 0)
@@ -1298,11 +1302,9 @@ def ctc_loss_backward_tangent(
         mask_78 = mask_9 & (torch.where(mask_5, last_picked_6, -math.inf) == -math.inf)
         mask_19 = mask_12 & (mask_18 | ~mask_78 & mask_5)
         position_25 = torch.where(mask_19 & mask_12 & mask_9 & mask_5, difference, 0)
-        chosen_41 = torch.where(mask_17, 0, product_7)
+        chosen_41 = torch.where(mask_17, 0, scaled_grad_2)
         chosen_42 = torch.where(mask_15, torch.where(mask_6, 0, chosen_41), 0)
         chosen_48 = torch.where(mask_6, 0, torch.where(mask_44, 0, chosen_47))
-        product_9 = sigmoid_value_2 * sigmoid_value * tangent_end * grad_found
-        chosen_50 = torch.where(mask_5, -product_9, 0)
         chosen_51 = torch.where(mask_6, 0, torch.where(mask_44, 0, chosen_50))
         chosen_49 = torch.where(mask_33, torch.where(mask_24, chosen_51.unsqueeze(-1), 0), 0)
         chosen_54 = torch.where(mask_44, 0, chosen_53)
@@ -1339,12 +1341,12 @@ def ctc_loss_backward_tangent(
             position_35 = flat_index((T, L), chosen_59, chosen_60)
             on_picked_2 = pick(on.flatten(-2).unsqueeze(-2), position_35, guarded=True)
             sigmoid_value_8 = torch.sigmoid(a_t_4 - on_picked_2)
-            product_10 = grad_a_before_view * sigmoid_value_8
-            safe_product_10 = torch.where(skips_view, product_10, 0)
-            chosen_58 = torch.where(mask_47_3, torch.where(mask_49_2, 0, safe_product_10), 0)
+            scaled_grad_5 = grad_a_before_view * sigmoid_value_8
+            safe_scaled_grad_5 = torch.where(skips_view, scaled_grad_5, 0)
+            chosen_58 = torch.where(mask_47_3, torch.where(mask_49_2, 0, safe_scaled_grad_5), 0)
             sigmoid_value_9 = torch.sigmoid(a_t_4 + torch.where(mask_51_2, -a_t_4_view, math.inf))
-            product_11 = grad_on_before * sigmoid_value_9
-            chosen_62 = torch.where(mask_52_2, 0, product_11)
+            scaled_grad_6 = grad_on_before * sigmoid_value_9
+            chosen_62 = torch.where(mask_52_2, 0, scaled_grad_6)
             chosen_61 = chosen_62 if t_4 + 1 < T else tangent_grad_output.new_zeros(B, L)
             sigmoid_value_10 = torch.sigmoid(a_t_4 - a_t_4_picked_2)
             chosen_63 = torch.where(mask_54_2, 0, grad_on_before_view * sigmoid_value_10)
@@ -1373,11 +1375,9 @@ def ctc_loss_backward_tangent(
         mask_73 = mask_7 & (torch.where(mask_5, last_picked_6, -math.inf) == -math.inf)
         mask_17 = mask_12 & (mask_16 | ~mask_73 & mask_5)
         position_25 = torch.where(mask_17 & mask_12 & mask_7 & mask_5, difference, 0)
-        chosen_41 = torch.where(mask_15, 0, product_7)
+        chosen_41 = torch.where(mask_15, 0, scaled_grad_2)
         chosen_42 = torch.where(mask_13, torch.where(mask_6, 0, chosen_41), 0)
         chosen_48 = torch.where(mask_6, 0, torch.where(mask_40, 0, chosen_47))
-        product_8 = sigmoid_value_2 * sigmoid_value * tangent_end * grad_found
-        chosen_50 = torch.where(mask_5, -product_8, 0)
         chosen_51 = torch.where(mask_6, 0, torch.where(mask_40, 0, chosen_50))
         chosen_49 = torch.where(mask_30, torch.where(mask_24, chosen_51.unsqueeze(-1), 0), 0)
         chosen_52 = torch.where(mask_6, 0, torch.where(mask_40, 0, chosen_53))
@@ -1412,12 +1412,12 @@ def ctc_loss_backward_tangent(
             position_35 = flat_index((T, L), chosen_57, chosen_58)
             on_picked_2 = pick(on.flatten(-2).unsqueeze(-2), position_35, guarded=True)
             sigmoid_value_8 = torch.sigmoid(a_t_4 - on_picked_2)
-            product_9 = grad_a_before_view * sigmoid_value_8
-            safe_product_9 = torch.where(skips_view, product_9, 0)
-            chosen_56 = torch.where(mask_42_4, torch.where(mask_44_3, 0, safe_product_9), 0)
+            scaled_grad_5 = grad_a_before_view * sigmoid_value_8
+            safe_scaled_grad_5 = torch.where(skips_view, scaled_grad_5, 0)
+            chosen_56 = torch.where(mask_42_4, torch.where(mask_44_3, 0, safe_scaled_grad_5), 0)
             sigmoid_value_9 = torch.sigmoid(a_t_4 + torch.where(mask_46_3, -a_t_4_view, math.inf))
-            product_10 = grad_on_before * sigmoid_value_9
-            chosen_60 = torch.where(mask_47_3, 0, product_10)
+            scaled_grad_6 = grad_on_before * sigmoid_value_9
+            chosen_60 = torch.where(mask_47_3, 0, scaled_grad_6)
             chosen_59 = chosen_60 if t_4 + 1 < T else tangent_grad_output.new_zeros(B, L)
             sigmoid_value_10 = torch.sigmoid(a_t_4 - a_t_4_picked_2)
             chosen_61 = torch.where(mask_49_2, 0, grad_on_before_view * sigmoid_value_10)
@@ -1467,14 +1467,14 @@ def ctc_loss_backward_tangent(
     tangent_last_picked = pick(tangent_last, safe_difference)
     sigmoid_value_4 = torch.sigmoid(last_picked - end)
     sigmoid_value_5 = torch.sigmoid(end - last_picked)
-    product_5 = sigmoid_value_4 * sigmoid_value_5 * tangent_last_picked * grad_found
+    scaled_grad = sigmoid_value_4 * sigmoid_value_5 * tangent_last_picked * grad_found
     if reduction == "mean":
-        chosen_37 = torch.where(mask_21, 0, torch.where(mask_5, -product_5, 0))
+        chosen_37 = torch.where(mask_21, 0, torch.where(mask_5, -scaled_grad, 0))
         chosen_38 = torch.where(mask_6, 0, chosen_37)
         chosen_36 = torch.where(mask_19, torch.where(mask_20, chosen_38, 0), 0)
         tangent_grad_end = chosen_42 + chosen_36 + torch.where(mask_22, chosen_39, 0)
     else:
-        chosen_38 = torch.where(mask_19, 0, torch.where(mask_5, -product_5, 0))
+        chosen_38 = torch.where(mask_19, 0, torch.where(mask_5, -scaled_grad, 0))
         chosen_39 = torch.where(mask_6, 0, chosen_38)
         chosen_37 = torch.where(mask_17, torch.where(mask_18, chosen_39, 0), 0)
         tangent_grad_end = chosen_42 + chosen_37 + torch.where(mask_6, 0, chosen_40)
@@ -1576,88 +1576,90 @@ def ctc_loss_backward_tangent(
             tangent_grad_on_before_view = window(tangent_grad_on_before, -1, 1, (L, 1), fill=0)
             grad_a_picked = pick(grad_a.flatten(-2).unsqueeze(-2), position_56)
             sigmoid_value_11 = torch.sigmoid(on_picked_2_2 - a_t_5)
-            product_12 = sigmoid_value_11 * torch.sigmoid(a_t_5 - on_picked_2_2) * grad_a_picked
-            safe_product_12 = torch.where(skips_view_2, product_12, 0)
-            chosen_75 = torch.where(mask_47_4, torch.where(mask_62_2, 0, safe_product_12), 0)
+            scaled_grad_7 = sigmoid_value_11 * torch.sigmoid(a_t_5 - on_picked_2_2) * grad_a_picked
+            safe_scaled_grad_7 = torch.where(skips_view_2, scaled_grad_7, 0)
+            chosen_75 = torch.where(mask_47_4, torch.where(mask_62_2, 0, safe_scaled_grad_7), 0)
             grad_on_picked = pick(grad_on.mT, position_57, guarded=True)
-            product_13 = torch.sigmoid(-total_2) * sigmoid_total * grad_on_picked
-            chosen_77 = torch.where(mask_82_2, 0, product_13)
+            scaled_grad_8 = torch.sigmoid(-total_2) * sigmoid_total * grad_on_picked
+            chosen_77 = torch.where(mask_82_2, 0, scaled_grad_8)
             chosen_76 = chosen_77 if t_5 + 1 < T else tangent_grad_output.new_zeros(B, L)
             grad_on_picked_2 = pick(grad_on.flatten(-2).unsqueeze(-2), position_58, guarded=True)
-            product_14 = sigmoid_value_3_2 * sigmoid_value_4_2 * grad_on_picked_2
-            chosen_78 = torch.where(mask_59_3, torch.where(mask_84, 0, product_14), 0)
+            scaled_grad_9 = sigmoid_value_3_2 * sigmoid_value_4_2 * grad_on_picked_2
+            chosen_78 = torch.where(mask_59_3, torch.where(mask_84, 0, scaled_grad_9), 0)
             chosen_74 = torch.where(mask_60_3, tangent_a_t_5 * (chosen_75 + chosen_76 + chosen_78), 0)
             grad_on_picked_3 = pick(grad_on.mT, position_60, guarded=True)
             sigmoid_value_12 = torch.sigmoid(a_t_5_view - a_t_5)
             sigmoid_value_13 = torch.sigmoid(a_t_5 - a_t_5_view)
-            product_15 = sigmoid_value_12 * sigmoid_value_13 * tangent_a_t_5_view * grad_on_picked_3
-            chosen_80 = torch.where(mask_82_2, 0, torch.where(mask_57_3, -product_15, 0))
+            scaled_grad_10 = sigmoid_value_12 * sigmoid_value_13 * tangent_a_t_5_view * grad_on_picked_3
+            chosen_80 = torch.where(mask_82_2, 0, torch.where(mask_57_3, -scaled_grad_10, 0))
             safe_chosen_80 = chosen_80 if t_5 + 1 < T else tangent_grad_output.new_zeros(B, L)
             chosen_79 = torch.where(mask_70_2, torch.where(mask_71_2, safe_chosen_80, 0), 0)
             tangent_on_picked = pick(tangent_on.flatten(-2).unsqueeze(-2), position_55)
             grad_a_picked_2 = pick(grad_a.flatten(-2).unsqueeze(-2), position_55)
             sigmoid_value_14 = torch.sigmoid(on_picked_5 - a_t_5)
             sigmoid_value_15 = torch.sigmoid(a_t_5 - on_picked_5)
-            product_16 = sigmoid_value_14 * sigmoid_value_15 * tangent_on_picked * grad_a_picked_2
-            chosen_82 = torch.where(mask_52_3, 0, torch.where(skips_view_2, -product_16, 0))
-            chosen_81 = torch.where(mask_47_4, torch.where(mask_50_4, chosen_82, 0), 0)
+            scaled_grad_11 = sigmoid_value_14 * sigmoid_value_15 * tangent_on_picked * grad_a_picked_2
+            chosen_82 = torch.where(skips_view_2, -scaled_grad_11, 0)
+            chosen_83 = torch.where(mask_52_3, 0, chosen_82)
+            chosen_81 = torch.where(mask_47_4, torch.where(mask_50_4, chosen_83, 0), 0)
             on_picked_6 = pick(on.flatten(-2).unsqueeze(-2), position_59, guarded=True)
-            product_17 = tangent_grad_a_before_view * torch.sigmoid(a_t_5 - on_picked_6)
-            chosen_84 = torch.where(mask_68_2, 0, torch.where(skips_view_2, product_17, 0))
-            chosen_83 = torch.where(mask_66_2, torch.where(mask_47_4, chosen_84, 0), 0)
+            product_6 = tangent_grad_a_before_view * torch.sigmoid(a_t_5 - on_picked_6)
+            chosen_85 = torch.where(mask_68_2, 0, torch.where(skips_view_2, product_6, 0))
+            chosen_84 = torch.where(mask_66_2, torch.where(mask_47_4, chosen_85, 0), 0)
             grad_on_picked_4 = pick(grad_on.flatten(-2).unsqueeze(-2), position_61, guarded=True)
-            product_18 = sigmoid_value_3_2 * sigmoid_value_4_2 * tangent_a_t_5_view_2 * grad_on_picked_4
-            chosen_86 = torch.where(mask_84, 0, -product_18)
-            chosen_85 = torch.where(mask_59_3, torch.where(mask_85, chosen_86, 0), 0)
-            product_19 = tangent_grad_on_before_view * sigmoid_value_4_2
-            chosen_88 = torch.where(mask_84, 0, product_19)
-            chosen_87 = torch.where(mask_85, torch.where(mask_59_3, chosen_88, 0), 0)
-            chosen_90 = torch.where(mask_82_2, 0, tangent_grad_on_before * sigmoid_total)
-            safe_chosen_90 = chosen_90 if t_5 + 1 < T else tangent_grad_output.new_zeros(B, L)
-            chosen_89 = torch.where(mask_83, safe_chosen_90, 0)
-            total_3 = tangent_grad_a_1_t_5 + chosen_81 + chosen_74 + chosen_83
-            tangent_grad_a_t_5 = total_3 + chosen_79 + chosen_89 + chosen_85 + chosen_87
+            product_7 = sigmoid_value_3_2 * sigmoid_value_4_2
+            scaled_grad_12 = product_7 * tangent_a_t_5_view_2 * grad_on_picked_4
+            chosen_87 = torch.where(mask_84, 0, -scaled_grad_12)
+            chosen_86 = torch.where(mask_59_3, torch.where(mask_85, chosen_87, 0), 0)
+            product_8 = tangent_grad_on_before_view * sigmoid_value_4_2
+            chosen_89 = torch.where(mask_84, 0, product_8)
+            chosen_88 = torch.where(mask_85, torch.where(mask_59_3, chosen_89, 0), 0)
+            chosen_91 = torch.where(mask_82_2, 0, tangent_grad_on_before * sigmoid_total)
+            safe_chosen_91 = chosen_91 if t_5 + 1 < T else tangent_grad_output.new_zeros(B, L)
+            chosen_90 = torch.where(mask_83, safe_chosen_91, 0)
+            total_3 = tangent_grad_a_1_t_5 + chosen_81 + chosen_74 + chosen_84
+            tangent_grad_a_t_5 = total_3 + chosen_79 + chosen_90 + chosen_86 + chosen_88
             mask_74_2 = on_t_5 == -math.inf
             mask_75_2 = s > 1
             mask_92_2 = s - 2 == 0
             chosen_6_2 = torch.where(mask_92_2, tangent_grad_output.new_zeros(()), -math.inf)
             mask_93 = mask_74_2 & mask_75_2 & skips & (t_5 != 0)
-            chosen_92 = torch.where(mask_93, t_5 - 1, 0)
-            position_63 = flat_index((T, L), chosen_92, torch.where(mask_93, s - 2, 0))
+            chosen_93 = torch.where(mask_93, t_5 - 1, 0)
+            position_63 = flat_index((T, L), chosen_93, torch.where(mask_93, s - 2, 0))
             a_picked_18 = pick(a.flatten(-2).unsqueeze(-2), position_63, guarded=True)
-            chosen_91 = chosen_6_2.expand(B, L) if t_5 == 0 else a_picked_18
-            chosen_93 = torch.where(skips, chosen_91, -math.inf)
-            mask_76_2 = mask_74_2 & (torch.where(mask_75_2, chosen_93, -math.inf) == -math.inf)
+            chosen_92 = chosen_6_2.expand(B, L) if t_5 == 0 else a_picked_18
+            chosen_94 = torch.where(skips, chosen_92, -math.inf)
+            mask_76_2 = mask_74_2 & (torch.where(mask_75_2, chosen_94, -math.inf) == -math.inf)
             mask_94 = mask_75_2 & (skips & (t_5 != 0))
             mask_77_2 = mask_74_2 & mask_94
             mask_95 = ~mask_77_2 & mask_74_2 & mask_75_2 & skips & (t_5 != 0)
-            chosen_95 = torch.where(mask_95, t_5 - 1, 0)
-            position_65 = flat_index((T, L), chosen_95, torch.where(mask_95, s - 2, 0))
+            chosen_96 = torch.where(mask_95, t_5 - 1, 0)
+            position_65 = flat_index((T, L), chosen_96, torch.where(mask_95, s - 2, 0))
             a_picked_19 = pick(a.flatten(-2).unsqueeze(-2), position_65, guarded=True)
-            chosen_94 = chosen_6_2.expand(B, L) if t_5 == 0 else a_picked_19
-            chosen_96 = torch.where(mask_75_2, torch.where(skips, chosen_94, -math.inf), -math.inf)
-            mask_78_2 = mask_77_2 | ~(mask_74_2 & (chosen_96 == -math.inf)) & mask_94
+            chosen_95 = chosen_6_2.expand(B, L) if t_5 == 0 else a_picked_19
+            chosen_97 = torch.where(mask_75_2, torch.where(skips, chosen_95, -math.inf), -math.inf)
+            mask_78_2 = mask_77_2 | ~(mask_74_2 & (chosen_97 == -math.inf)) & mask_94
             mask_96 = mask_78_2 & mask_74_2 & mask_75_2 & skips & (t_5 != 0)
-            chosen_98 = torch.where(mask_96, t_5 - 1, 0)
-            position_67 = flat_index((T, L), chosen_98, torch.where(mask_96, s - 2, 0))
+            chosen_99 = torch.where(mask_96, t_5 - 1, 0)
+            position_67 = flat_index((T, L), chosen_99, torch.where(mask_96, s - 2, 0))
             a_picked_20 = pick(a.flatten(-2).unsqueeze(-2), position_67, guarded=True)
-            chosen_97 = chosen_6_2.expand(B, L) if t_5 == 0 else a_picked_20
-            chosen_99 = torch.where(mask_75_2, torch.where(skips, chosen_97, -math.inf), -math.inf)
-            mask_79_2 = ~(mask_74_2 & (chosen_99 == -math.inf)) & mask_94
+            chosen_98 = chosen_6_2.expand(B, L) if t_5 == 0 else a_picked_20
+            chosen_100 = torch.where(mask_75_2, torch.where(skips, chosen_98, -math.inf), -math.inf)
+            mask_79_2 = ~(mask_74_2 & (chosen_100 == -math.inf)) & mask_94
             mask_97 = mask_78_2 & mask_79_2 & mask_74_2 & mask_75_2 & skips & (t_5 != 0)
-            chosen_101 = torch.where(mask_97, t_5 - 1, 0)
-            position_69 = flat_index((T, L), chosen_101, torch.where(mask_97, s - 2, 0))
+            chosen_102 = torch.where(mask_97, t_5 - 1, 0)
+            position_69 = flat_index((T, L), chosen_102, torch.where(mask_97, s - 2, 0))
             a_picked_21 = pick(a.flatten(-2).unsqueeze(-2), position_69, guarded=True)
-            chosen_100 = chosen_6_2.expand(B, L) if t_5 == 0 else a_picked_21
-            chosen_102 = torch.where(skips, chosen_100, -math.inf)
-            mask_80_2 = mask_74_2 & (torch.where(mask_75_2, chosen_102, -math.inf) == -math.inf)
+            chosen_101 = chosen_6_2.expand(B, L) if t_5 == 0 else a_picked_21
+            chosen_103 = torch.where(skips, chosen_101, -math.inf)
+            mask_80_2 = mask_74_2 & (torch.where(mask_75_2, chosen_103, -math.inf) == -math.inf)
             mask_98 = ~mask_76_2 & mask_75_2 & skips & (t_5 != 0)
             position_70 = flat_index((T, L), torch.where(mask_98, t_5 - 1, 0), torch.where(mask_98, s - 2, 0))
-            neg_value = -pick(a.flatten(-2).unsqueeze(-2), position_70, guarded=True)
-            chosen_104 = torch.where(mask_92_2, tangent_grad_output.new_zeros(()), math.inf)
-            chosen_103 = chosen_104.expand(B, L) if t_5 == 0 else neg_value
-            safe_chosen_103 = torch.where(skips, chosen_103, math.inf)
-            total_2_2 = on_t_5 + torch.where(mask_75_2, safe_chosen_103, math.inf)
+            negative = -pick(a.flatten(-2).unsqueeze(-2), position_70, guarded=True)
+            chosen_105 = torch.where(mask_92_2, tangent_grad_output.new_zeros(()), math.inf)
+            chosen_104 = chosen_105.expand(B, L) if t_5 == 0 else negative
+            safe_chosen_104 = torch.where(skips, chosen_104, math.inf)
+            total_2_2 = on_t_5 + torch.where(mask_75_2, safe_chosen_104, math.inf)
             sigmoid_total_2 = torch.sigmoid(total_2_2)
             mask_99 = mask_78_2 & mask_79_2 & ~mask_80_2 & mask_75_2 & skips & (t_5 != 0)
             chosen_7_2 = torch.where(mask_99, t_5 - 1, 0)
@@ -1667,15 +1669,15 @@ def ctc_loss_backward_tangent(
             tangent_a_picked_2 = pick(tangent_a.flatten(-2).unsqueeze(-2), position_71)
             sigmoid_value_16 = torch.sigmoid(a_picked_22 - on_t_5)
             sigmoid_value_17 = torch.sigmoid(on_t_5 - a_picked_22)
-            product_20 = sigmoid_value_16 * sigmoid_value_17 * tangent_a_picked_2 * grad_a_t_5
-            chosen_107 = tangent_grad_output.new_zeros(B, L) if t_5 == 0 else -product_20
-            chosen_106 = torch.where(skips, chosen_107, 0)
-            chosen_105 = torch.where(mask_80_2, 0, torch.where(mask_75_2, chosen_106, 0))
-            product_21 = torch.sigmoid(-total_2_2) * sigmoid_total_2 * tangent_on_t_5 * grad_a_t_5
-            chosen_108 = torch.where(mask_76_2, 0, product_21)
-            chosen_109 = torch.where(mask_76_2, 0, tangent_grad_a_t_5 * sigmoid_total_2)
-            safe_chosen_105 = torch.where(mask_79_2, chosen_105, 0)
-            tangent_grad_on_t_5 = chosen_108 + torch.where(mask_78_2, safe_chosen_105, 0) + chosen_109
+            scaled_grad_13 = sigmoid_value_16 * sigmoid_value_17 * tangent_a_picked_2 * grad_a_t_5
+            chosen_108 = tangent_grad_output.new_zeros(B, L) if t_5 == 0 else -scaled_grad_13
+            chosen_107 = torch.where(skips, chosen_108, 0)
+            chosen_106 = torch.where(mask_80_2, 0, torch.where(mask_75_2, chosen_107, 0))
+            scaled_grad_14 = torch.sigmoid(-total_2_2) * sigmoid_total_2 * tangent_on_t_5 * grad_a_t_5
+            chosen_109 = torch.where(mask_76_2, 0, scaled_grad_14)
+            chosen_110 = torch.where(mask_76_2, 0, tangent_grad_a_t_5 * sigmoid_total_2)
+            safe_chosen_106 = torch.where(mask_79_2, chosen_106, 0)
+            tangent_grad_on_t_5 = chosen_109 + torch.where(mask_78_2, safe_chosen_106, 0) + chosen_110
             steps_4.append(tangent_grad_a_t_5)
             tangent_grad_a_before, tangent_grad_on_before = tangent_grad_a_t_5, tangent_grad_on_t_5
         steps_4.reverse()
@@ -1768,88 +1770,90 @@ def ctc_loss_backward_tangent(
             tangent_grad_on_before_view = window(tangent_grad_on_before, -1, 1, (L, 1), fill=0)
             grad_a_picked = pick(grad_a.flatten(-2).unsqueeze(-2), position_56)
             sigmoid_value_11 = torch.sigmoid(on_picked_2_2 - a_t_5)
-            product_11 = sigmoid_value_11 * torch.sigmoid(a_t_5 - on_picked_2_2) * grad_a_picked
-            safe_product_11 = torch.where(skips_view_2, product_11, 0)
-            chosen_73 = torch.where(mask_42_5, torch.where(mask_57_2, 0, safe_product_11), 0)
+            scaled_grad_7 = sigmoid_value_11 * torch.sigmoid(a_t_5 - on_picked_2_2) * grad_a_picked
+            safe_scaled_grad_7 = torch.where(skips_view_2, scaled_grad_7, 0)
+            chosen_73 = torch.where(mask_42_5, torch.where(mask_57_2, 0, safe_scaled_grad_7), 0)
             grad_on_picked = pick(grad_on.mT, position_57, guarded=True)
-            product_12 = torch.sigmoid(-total_2) * sigmoid_total * grad_on_picked
-            chosen_75 = torch.where(mask_77_2, 0, product_12)
+            scaled_grad_8 = torch.sigmoid(-total_2) * sigmoid_total * grad_on_picked
+            chosen_75 = torch.where(mask_77_2, 0, scaled_grad_8)
             chosen_74 = chosen_75 if t_5 + 1 < T else tangent_grad_output.new_zeros(B, L)
             grad_on_picked_2 = pick(grad_on.flatten(-2).unsqueeze(-2), position_58, guarded=True)
-            product_13 = sigmoid_value_3_2 * sigmoid_value_4_2 * grad_on_picked_2
-            chosen_76 = torch.where(mask_54_3, torch.where(mask_79, 0, product_13), 0)
+            scaled_grad_9 = sigmoid_value_3_2 * sigmoid_value_4_2 * grad_on_picked_2
+            chosen_76 = torch.where(mask_54_3, torch.where(mask_79, 0, scaled_grad_9), 0)
             chosen_72 = torch.where(mask_55_3, tangent_a_t_5 * (chosen_73 + chosen_74 + chosen_76), 0)
             grad_on_picked_3 = pick(grad_on.mT, position_60, guarded=True)
             sigmoid_value_12 = torch.sigmoid(a_t_5_view - a_t_5)
             sigmoid_value_13 = torch.sigmoid(a_t_5 - a_t_5_view)
-            product_14 = sigmoid_value_12 * sigmoid_value_13 * tangent_a_t_5_view * grad_on_picked_3
-            chosen_78 = torch.where(mask_77_2, 0, torch.where(mask_52_3, -product_14, 0))
+            scaled_grad_10 = sigmoid_value_12 * sigmoid_value_13 * tangent_a_t_5_view * grad_on_picked_3
+            chosen_78 = torch.where(mask_77_2, 0, torch.where(mask_52_3, -scaled_grad_10, 0))
             safe_chosen_78 = chosen_78 if t_5 + 1 < T else tangent_grad_output.new_zeros(B, L)
             chosen_77 = torch.where(mask_65_2, torch.where(mask_66_2, safe_chosen_78, 0), 0)
             tangent_on_picked = pick(tangent_on.flatten(-2).unsqueeze(-2), position_55)
             grad_a_picked_2 = pick(grad_a.flatten(-2).unsqueeze(-2), position_55)
             sigmoid_value_14 = torch.sigmoid(on_picked_5 - a_t_5)
             sigmoid_value_15 = torch.sigmoid(a_t_5 - on_picked_5)
-            product_15 = sigmoid_value_14 * sigmoid_value_15 * tangent_on_picked * grad_a_picked_2
-            chosen_80 = torch.where(mask_47_4, 0, torch.where(skips_view_2, -product_15, 0))
-            chosen_79 = torch.where(mask_42_5, torch.where(mask_45_4, chosen_80, 0), 0)
+            scaled_grad_11 = sigmoid_value_14 * sigmoid_value_15 * tangent_on_picked * grad_a_picked_2
+            chosen_80 = torch.where(skips_view_2, -scaled_grad_11, 0)
+            chosen_81 = torch.where(mask_47_4, 0, chosen_80)
+            chosen_79 = torch.where(mask_42_5, torch.where(mask_45_4, chosen_81, 0), 0)
             on_picked_6 = pick(on.flatten(-2).unsqueeze(-2), position_59, guarded=True)
-            product_16 = tangent_grad_a_before_view * torch.sigmoid(a_t_5 - on_picked_6)
-            chosen_82 = torch.where(mask_63_2, 0, torch.where(skips_view_2, product_16, 0))
-            chosen_81 = torch.where(mask_61_2, torch.where(mask_42_5, chosen_82, 0), 0)
+            product_5 = tangent_grad_a_before_view * torch.sigmoid(a_t_5 - on_picked_6)
+            chosen_83 = torch.where(mask_63_2, 0, torch.where(skips_view_2, product_5, 0))
+            chosen_82 = torch.where(mask_61_2, torch.where(mask_42_5, chosen_83, 0), 0)
             grad_on_picked_4 = pick(grad_on.flatten(-2).unsqueeze(-2), position_61, guarded=True)
-            product_17 = sigmoid_value_3_2 * sigmoid_value_4_2 * tangent_a_t_5_view_2 * grad_on_picked_4
-            chosen_84 = torch.where(mask_79, 0, -product_17)
-            chosen_83 = torch.where(mask_54_3, torch.where(mask_80, chosen_84, 0), 0)
-            product_18 = tangent_grad_on_before_view * sigmoid_value_4_2
-            chosen_86 = torch.where(mask_79, 0, product_18)
-            chosen_85 = torch.where(mask_80, torch.where(mask_54_3, chosen_86, 0), 0)
-            chosen_88 = torch.where(mask_77_2, 0, tangent_grad_on_before * sigmoid_total)
-            safe_chosen_88 = chosen_88 if t_5 + 1 < T else tangent_grad_output.new_zeros(B, L)
-            chosen_87 = torch.where(mask_78, safe_chosen_88, 0)
-            total_3 = tangent_grad_a_1_t_5 + chosen_79 + chosen_72 + chosen_81
-            tangent_grad_a_t_5 = total_3 + chosen_77 + chosen_87 + chosen_83 + chosen_85
+            product_6 = sigmoid_value_3_2 * sigmoid_value_4_2
+            scaled_grad_12 = product_6 * tangent_a_t_5_view_2 * grad_on_picked_4
+            chosen_85 = torch.where(mask_79, 0, -scaled_grad_12)
+            chosen_84 = torch.where(mask_54_3, torch.where(mask_80, chosen_85, 0), 0)
+            product_7 = tangent_grad_on_before_view * sigmoid_value_4_2
+            chosen_87 = torch.where(mask_79, 0, product_7)
+            chosen_86 = torch.where(mask_80, torch.where(mask_54_3, chosen_87, 0), 0)
+            chosen_89 = torch.where(mask_77_2, 0, tangent_grad_on_before * sigmoid_total)
+            safe_chosen_89 = chosen_89 if t_5 + 1 < T else tangent_grad_output.new_zeros(B, L)
+            chosen_88 = torch.where(mask_78, safe_chosen_89, 0)
+            total_3 = tangent_grad_a_1_t_5 + chosen_79 + chosen_72 + chosen_82
+            tangent_grad_a_t_5 = total_3 + chosen_77 + chosen_88 + chosen_84 + chosen_86
             mask_69_2 = on_t_5 == -math.inf
             mask_70_2 = s > 1
             mask_87_2 = s - 2 == 0
             chosen_6_2 = torch.where(mask_87_2, tangent_grad_output.new_zeros(()), -math.inf)
             mask_88 = mask_69_2 & mask_70_2 & skips & (t_5 != 0)
-            chosen_90 = torch.where(mask_88, t_5 - 1, 0)
-            position_63 = flat_index((T, L), chosen_90, torch.where(mask_88, s - 2, 0))
+            chosen_91 = torch.where(mask_88, t_5 - 1, 0)
+            position_63 = flat_index((T, L), chosen_91, torch.where(mask_88, s - 2, 0))
             a_picked_18 = pick(a.flatten(-2).unsqueeze(-2), position_63, guarded=True)
-            chosen_89 = chosen_6_2.expand(B, L) if t_5 == 0 else a_picked_18
-            chosen_91 = torch.where(skips, chosen_89, -math.inf)
-            mask_71_2 = mask_69_2 & (torch.where(mask_70_2, chosen_91, -math.inf) == -math.inf)
+            chosen_90 = chosen_6_2.expand(B, L) if t_5 == 0 else a_picked_18
+            chosen_92 = torch.where(skips, chosen_90, -math.inf)
+            mask_71_2 = mask_69_2 & (torch.where(mask_70_2, chosen_92, -math.inf) == -math.inf)
             mask_89 = mask_70_2 & (skips & (t_5 != 0))
             mask_72_2 = mask_69_2 & mask_89
             mask_90 = ~mask_72_2 & mask_69_2 & mask_70_2 & skips & (t_5 != 0)
-            chosen_93 = torch.where(mask_90, t_5 - 1, 0)
-            position_65 = flat_index((T, L), chosen_93, torch.where(mask_90, s - 2, 0))
+            chosen_94 = torch.where(mask_90, t_5 - 1, 0)
+            position_65 = flat_index((T, L), chosen_94, torch.where(mask_90, s - 2, 0))
             a_picked_19 = pick(a.flatten(-2).unsqueeze(-2), position_65, guarded=True)
-            chosen_92 = chosen_6_2.expand(B, L) if t_5 == 0 else a_picked_19
-            chosen_94 = torch.where(mask_70_2, torch.where(skips, chosen_92, -math.inf), -math.inf)
-            mask_73_2 = mask_72_2 | ~(mask_69_2 & (chosen_94 == -math.inf)) & mask_89
+            chosen_93 = chosen_6_2.expand(B, L) if t_5 == 0 else a_picked_19
+            chosen_95 = torch.where(mask_70_2, torch.where(skips, chosen_93, -math.inf), -math.inf)
+            mask_73_2 = mask_72_2 | ~(mask_69_2 & (chosen_95 == -math.inf)) & mask_89
             mask_91 = mask_73_2 & mask_69_2 & mask_70_2 & skips & (t_5 != 0)
-            chosen_96 = torch.where(mask_91, t_5 - 1, 0)
-            position_67 = flat_index((T, L), chosen_96, torch.where(mask_91, s - 2, 0))
+            chosen_97 = torch.where(mask_91, t_5 - 1, 0)
+            position_67 = flat_index((T, L), chosen_97, torch.where(mask_91, s - 2, 0))
             a_picked_20 = pick(a.flatten(-2).unsqueeze(-2), position_67, guarded=True)
-            chosen_95 = chosen_6_2.expand(B, L) if t_5 == 0 else a_picked_20
-            chosen_97 = torch.where(mask_70_2, torch.where(skips, chosen_95, -math.inf), -math.inf)
-            mask_74_2 = ~(mask_69_2 & (chosen_97 == -math.inf)) & mask_89
+            chosen_96 = chosen_6_2.expand(B, L) if t_5 == 0 else a_picked_20
+            chosen_98 = torch.where(mask_70_2, torch.where(skips, chosen_96, -math.inf), -math.inf)
+            mask_74_2 = ~(mask_69_2 & (chosen_98 == -math.inf)) & mask_89
             mask_92 = mask_73_2 & mask_74_2 & mask_69_2 & mask_70_2 & skips & (t_5 != 0)
-            chosen_99 = torch.where(mask_92, t_5 - 1, 0)
-            position_69 = flat_index((T, L), chosen_99, torch.where(mask_92, s - 2, 0))
+            chosen_100 = torch.where(mask_92, t_5 - 1, 0)
+            position_69 = flat_index((T, L), chosen_100, torch.where(mask_92, s - 2, 0))
             a_picked_21 = pick(a.flatten(-2).unsqueeze(-2), position_69, guarded=True)
-            chosen_98 = chosen_6_2.expand(B, L) if t_5 == 0 else a_picked_21
-            chosen_100 = torch.where(skips, chosen_98, -math.inf)
-            mask_75_2 = mask_69_2 & (torch.where(mask_70_2, chosen_100, -math.inf) == -math.inf)
+            chosen_99 = chosen_6_2.expand(B, L) if t_5 == 0 else a_picked_21
+            chosen_101 = torch.where(skips, chosen_99, -math.inf)
+            mask_75_2 = mask_69_2 & (torch.where(mask_70_2, chosen_101, -math.inf) == -math.inf)
             mask_93 = ~mask_71_2 & mask_70_2 & skips & (t_5 != 0)
             position_70 = flat_index((T, L), torch.where(mask_93, t_5 - 1, 0), torch.where(mask_93, s - 2, 0))
-            neg_value = -pick(a.flatten(-2).unsqueeze(-2), position_70, guarded=True)
-            chosen_102 = torch.where(mask_87_2, tangent_grad_output.new_zeros(()), math.inf)
-            chosen_101 = chosen_102.expand(B, L) if t_5 == 0 else neg_value
-            safe_chosen_101 = torch.where(skips, chosen_101, math.inf)
-            total_2_2 = on_t_5 + torch.where(mask_70_2, safe_chosen_101, math.inf)
+            negative = -pick(a.flatten(-2).unsqueeze(-2), position_70, guarded=True)
+            chosen_103 = torch.where(mask_87_2, tangent_grad_output.new_zeros(()), math.inf)
+            chosen_102 = chosen_103.expand(B, L) if t_5 == 0 else negative
+            safe_chosen_102 = torch.where(skips, chosen_102, math.inf)
+            total_2_2 = on_t_5 + torch.where(mask_70_2, safe_chosen_102, math.inf)
             sigmoid_total_2 = torch.sigmoid(total_2_2)
             mask_94 = mask_73_2 & mask_74_2 & ~mask_75_2 & mask_70_2 & skips & (t_5 != 0)
             chosen_7_2 = torch.where(mask_94, t_5 - 1, 0)
@@ -1859,15 +1863,15 @@ def ctc_loss_backward_tangent(
             tangent_a_picked_2 = pick(tangent_a.flatten(-2).unsqueeze(-2), position_71)
             sigmoid_value_16 = torch.sigmoid(a_picked_22 - on_t_5)
             sigmoid_value_17 = torch.sigmoid(on_t_5 - a_picked_22)
-            product_19 = sigmoid_value_16 * sigmoid_value_17 * tangent_a_picked_2 * grad_a_t_5
-            chosen_105 = tangent_grad_output.new_zeros(B, L) if t_5 == 0 else -product_19
-            chosen_104 = torch.where(skips, chosen_105, 0)
-            chosen_103 = torch.where(mask_75_2, 0, torch.where(mask_70_2, chosen_104, 0))
-            product_20 = torch.sigmoid(-total_2_2) * sigmoid_total_2 * tangent_on_t_5 * grad_a_t_5
-            chosen_106 = torch.where(mask_71_2, 0, product_20)
-            chosen_107 = torch.where(mask_71_2, 0, tangent_grad_a_t_5 * sigmoid_total_2)
-            safe_chosen_103 = torch.where(mask_74_2, chosen_103, 0)
-            tangent_grad_on_t_5 = chosen_106 + torch.where(mask_73_2, safe_chosen_103, 0) + chosen_107
+            scaled_grad_13 = sigmoid_value_16 * sigmoid_value_17 * tangent_a_picked_2 * grad_a_t_5
+            chosen_106 = tangent_grad_output.new_zeros(B, L) if t_5 == 0 else -scaled_grad_13
+            chosen_105 = torch.where(skips, chosen_106, 0)
+            chosen_104 = torch.where(mask_75_2, 0, torch.where(mask_70_2, chosen_105, 0))
+            scaled_grad_14 = torch.sigmoid(-total_2_2) * sigmoid_total_2 * tangent_on_t_5 * grad_a_t_5
+            chosen_107 = torch.where(mask_71_2, 0, scaled_grad_14)
+            chosen_108 = torch.where(mask_71_2, 0, tangent_grad_a_t_5 * sigmoid_total_2)
+            safe_chosen_104 = torch.where(mask_74_2, chosen_104, 0)
+            tangent_grad_on_t_5 = chosen_107 + torch.where(mask_73_2, safe_chosen_104, 0) + chosen_108
             steps_4.append(tangent_grad_a_t_5)
             tangent_grad_a_before, tangent_grad_on_before = tangent_grad_a_t_5, tangent_grad_on_t_5
         steps_4.reverse()

@@ -93,13 +93,13 @@ def ema_codebook_second(
     if needs_input_grad[1]:
         codebook = sums / torch.clamp(counts.unsqueeze(-1), min=eps)
         chosen = take(codebook, code)
-        product = 2 * grad_grad_input * (input - chosen)
-        ratio = product / (math.prod(batch) * D)
+        scaled_grad = 2 * grad_grad_input * (input - chosen)
+        ratio = scaled_grad / (math.prod(batch) * D)
         grad_grad_loss = (ratio if given_grads[1] else grad_grad_input.new_zeros(*batch, D)).sum()
         grad_grad_loss = grad_grad_loss.to(dtype)
     if needs_input_grad[2]:
-        product_2 = 2 * grad_grad_input * grad_loss
-        ratio_2 = product_2 / (math.prod(batch) * D)
+        scaled_grad_2 = 2 * grad_grad_input * grad_loss
+        ratio_2 = scaled_grad_2 / (math.prod(batch) * D)
         grad_input = ratio_2 if given_grads[1] else grad_grad_input.new_zeros(*batch, D)
         grad_input = grad_input.to(dtype)
     return grad_grad_output, grad_grad_loss, grad_input
@@ -130,8 +130,8 @@ def ema_codebook_backward_tangent(
     product = 2 * tangent_grad_loss * (input - chosen)
     ratio = product / (math.prod(batch) * D)
     chosen_2 = ratio if given_grads[1] else tangent_grad_output.new_zeros(*batch, D)
-    product_2 = 2 * tangent_input * grad_loss
-    ratio_2 = product_2 / (math.prod(batch) * D)
+    scaled_grad = 2 * tangent_input * grad_loss
+    ratio_2 = scaled_grad / (math.prod(batch) * D)
     chosen_3 = ratio_2 if given_grads[1] else tangent_grad_output.new_zeros(*batch, D)
     tangent_grad_input = chosen_3 + chosen_2 + tangent_grad_output
     tangent_grad_input = tangent_grad_input.to(dtype)

@@ -105,8 +105,8 @@ def embedding_bag_second(
             weight_picked = take(weight, input).mT
             grad_grad_output_part = (grad_grad_per_sample_weights.unsqueeze(-2) * weight_picked).sum(-1)
             grad_grad_weight_picked = take(grad_grad_weight, input).mT
-            product = grad_grad_weight_picked * per_sample_weights.unsqueeze(-2)
-            grad_grad_output_grad_weight = product.sum(-1)
+            scaled_grad = grad_grad_weight_picked * per_sample_weights.unsqueeze(-2)
+            grad_grad_output_grad_weight = scaled_grad.sum(-1)
             grad_grad_output = grad_grad_output_part + grad_grad_output_grad_weight
         else:
             grad_grad_output = take(grad_grad_weight, input).mT.sum(-1)
@@ -154,8 +154,8 @@ def embedding_bag_backward_tangent(
     if per_sample_weights is not None:
         product_2 = take(weight, input) * tangent_grad_output.unsqueeze(-2)
         tangent_weight_picked = take(tangent_weight, input)
-        product_3 = grad_output.unsqueeze(-2) * tangent_weight_picked
-        tangent_grad_per_sample_weights = (product_2 + product_3).sum(-1)
+        scaled_grad = grad_output.unsqueeze(-2) * tangent_weight_picked
+        tangent_grad_per_sample_weights = (product_2 + scaled_grad).sum(-1)
         tangent_grad_per_sample_weights = tangent_grad_per_sample_weights.to(dtype)
     return tangent_grad_weight, tangent_grad_per_sample_weights
 

@@ -59,7 +59,7 @@ def focal_loss_backward(
     power_2 = sigmoid_logits ** (gamma - 1)
     product_5 = sigmoid_logits * sigmoid_logits_2 * max_logits_2 * power_2
     product_4 = product_5 * alpha * target * gamma
-    neg_value = -product_4
+    negative = -product_4
     product_6 = sigmoid_logits * sigmoid_logits**gamma * alpha * target
     if reduction == "mean":
         batch = torch.broadcast_shapes(logits.shape, target.shape)
@@ -70,12 +70,12 @@ def focal_loss_backward(
             batch = torch.broadcast_shapes(logits.shape, target.shape)
     if reduction != "none":
         difference = (grad_output.new_zeros(batch) if gamma == 0 else product) - product_3
-        total = product_6 + (grad_output.new_zeros(batch) if gamma == 0 else neg_value)
+        total = product_6 + (grad_output.new_zeros(batch) if gamma == 0 else negative)
     else:
         batch = grad_output.shape
         chosen = grad_output.new_zeros(batch) if gamma == 0 else torch.broadcast_to(product, batch)
         difference = chosen - product_3
-        chosen_2 = grad_output.new_zeros(batch) if gamma == 0 else torch.broadcast_to(neg_value, batch)
+        chosen_2 = grad_output.new_zeros(batch) if gamma == 0 else torch.broadcast_to(negative, batch)
         total = product_6 + chosen_2
     grad_logits = grad_miss * difference + grad_miss * total
     grad_logits = grad_logits.sum_to_size(logits.shape).to(dtype)

@@ -87,11 +87,11 @@ def focal_loss_second(
         max_logsigmoid_logits_2 = torch.clamp(logsigmoid_logits_2, min=-1e38)
         product_5 = sigmoid_logits * sigmoid_logits_2 * max_logsigmoid_logits_2 * power_4
         product_4 = product_5 * alpha * target * gamma
-        neg_value = -product_4
+        negative = -product_4
         product_6 = sigmoid_logits * power_3 * alpha * target
         if reduction != "none":
             difference = (grad_grad_logits.new_zeros(batch) if gamma == 0 else product) - product_3
-            chosen = grad_grad_logits.new_zeros(batch) if gamma == 0 else neg_value
+            chosen = grad_grad_logits.new_zeros(batch) if gamma == 0 else negative
             grad_grad_miss = grad_grad_logits * (difference + product_6 + chosen)
             grad_grad_output_sum = grad_grad_miss.sum()
             if reduction == "mean":
@@ -99,7 +99,7 @@ def focal_loss_second(
         else:
             chosen = grad_grad_logits.new_zeros(batch) if gamma == 0 else torch.broadcast_to(product, batch)
             difference = chosen - product_3
-            chosen_2 = grad_grad_logits.new_zeros(batch) if gamma == 0 else torch.broadcast_to(neg_value, batch)
+            chosen_2 = grad_grad_logits.new_zeros(batch) if gamma == 0 else torch.broadcast_to(negative, batch)
             grad_grad_miss = grad_grad_logits * (difference + product_6 + chosen_2)
             grad_grad_output = -grad_grad_miss
         if reduction == "sum":
@@ -136,18 +136,14 @@ def focal_loss_second(
             if reduction == "none":
                 chosen_9 = grad_grad_logits.new_zeros(batch) if gamma - 1 == 0 else torch.broadcast_to(product_7, batch)
                 difference_4 = product_9 + chosen_9 - product_11
-                neg_product_13 = -product_13
-                chosen_5 = (
-                    grad_grad_logits.new_zeros(batch) if gamma == 0 else torch.broadcast_to(neg_product_13, batch)
-                )
+                negative_2 = -product_13
+                chosen_5 = grad_grad_logits.new_zeros(batch) if gamma == 0 else torch.broadcast_to(negative_2, batch)
                 chosen_10 = (
                     grad_grad_logits.new_zeros(batch) if gamma - 1 == 0 else torch.broadcast_to(product_15, batch)
                 )
                 difference_7 = product_17 + chosen_10 - product_19
-                neg_product_21 = -product_21
-                chosen_8 = (
-                    grad_grad_logits.new_zeros(batch) if gamma == 0 else torch.broadcast_to(neg_product_21, batch)
-                )
+                negative_3 = -product_21
+                chosen_8 = grad_grad_logits.new_zeros(batch) if gamma == 0 else torch.broadcast_to(negative_3, batch)
         if reduction != "none":
             chosen_2 = grad_grad_logits.new_zeros(batch) if gamma - 1 == 0 else product_7
             difference_4 = product_9 + chosen_2 - product_11
@@ -196,34 +192,34 @@ def focal_loss_backward_tangent(
     power_6 = sigmoid_logits**2
     power_7 = sigmoid_logits_2 ** (gamma - 2)
     difference_6 = 1 - target
-    product_3 = gamma * logsigmoid_logits * power_6 * power_5
-    product_2 = product_3 * (1 - alpha) * difference_6 * (gamma - 1) * power_7
+    product_2 = gamma * logsigmoid_logits * power_6 * power_5
+    product = product_2 * (1 - alpha) * difference_6 * (gamma - 1) * power_7
     difference_3 = 1 - target
-    product_5 = sigmoid_logits_2 * logsigmoid_logits * power_6 * power
-    product_4 = product_5 * gamma * (1 - alpha) * difference_3
-    product_6 = sigmoid_logits * power_5 * power * gamma * (1 - alpha) * (1 - target)
+    product_4 = sigmoid_logits_2 * logsigmoid_logits * power_6 * power
+    product_3 = product_4 * gamma * (1 - alpha) * difference_3
+    product_5 = sigmoid_logits * power_5 * power * gamma * (1 - alpha) * (1 - target)
     max_value = torch.clamp(logsigmoid_logits * power_5, min=-1e38)
-    product_7 = sigmoid_logits * max_value * power * gamma * (1 - alpha) * (1 - target)
-    product_8 = sigmoid_logits * power_5 * power * (1 - alpha) * (1 - target) * gamma
-    product_9 = sigmoid_logits * sigmoid_logits_2 * power_2 * (1 - alpha) * (1 - target)
+    product_6 = sigmoid_logits * max_value * power * gamma * (1 - alpha) * (1 - target)
+    product_7 = sigmoid_logits * power_5 * power * (1 - alpha) * (1 - target) * gamma
+    product_8 = sigmoid_logits * sigmoid_logits_2 * power_2 * (1 - alpha) * (1 - target)
     power_8 = sigmoid_logits ** (gamma - 2)
-    product_11 = logsigmoid_logits_2 * power_6 * power_5 * gamma
-    product_10 = product_11 * alpha * target * power_8 * (gamma - 1)
-    product_13 = sigmoid_logits * logsigmoid_logits_2 * power_5 * power_4
-    product_12 = product_13 * gamma * alpha * target
+    product_10 = logsigmoid_logits_2 * power_6 * power_5 * gamma
+    product_9 = product_10 * alpha * target * power_8 * (gamma - 1)
+    product_12 = sigmoid_logits * logsigmoid_logits_2 * power_5 * power_4
+    product_11 = product_12 * gamma * alpha * target
     max_value_2 = torch.clamp(logsigmoid_logits_2 * power_6, min=-1e38)
-    product_14 = sigmoid_logits_2 * max_value_2 * power_4 * gamma * alpha * target
-    product_15 = sigmoid_logits_2 * power_6 * power_4 * gamma * alpha * target
-    product_16 = sigmoid_logits_2 * power_6 * power_4 * alpha * target * gamma
+    product_13 = sigmoid_logits_2 * max_value_2 * power_4 * gamma * alpha * target
+    product_14 = sigmoid_logits_2 * power_6 * power_4 * gamma * alpha * target
+    product_15 = sigmoid_logits_2 * power_6 * power_4 * alpha * target * gamma
     max_logsigmoid_logits = torch.clamp(logsigmoid_logits, min=-1e38)
     difference_6 = 1 - target
-    product_18 = sigmoid_logits * sigmoid_logits_2 * max_logsigmoid_logits * power
-    product_17 = product_18 * (1 - alpha) * difference_6 * gamma
-    product_19 = sigmoid_logits_2 * power_2 * (1 - alpha) * (1 - target)
+    product_17 = sigmoid_logits * sigmoid_logits_2 * max_logsigmoid_logits * power
+    product_16 = product_17 * (1 - alpha) * difference_6 * gamma
+    product_18 = sigmoid_logits_2 * power_2 * (1 - alpha) * (1 - target)
     max_logsigmoid_logits_2 = torch.clamp(logsigmoid_logits_2, min=-1e38)
-    product_21 = sigmoid_logits * sigmoid_logits_2 * max_logsigmoid_logits_2 * power_4
-    product_20 = product_21 * alpha * target * gamma
-    product_22 = sigmoid_logits * power_3 * alpha * target
+    product_20 = sigmoid_logits * sigmoid_logits_2 * max_logsigmoid_logits_2 * power_4
+    product_19 = product_20 * alpha * target * gamma
+    product_21 = sigmoid_logits * power_3 * alpha * target
     if reduction == "mean":
         batch = torch.broadcast_shapes(logits.shape, target.shape)
         grad_miss = -(grad_output / math.prod(batch))
@@ -234,40 +230,40 @@ def focal_loss_backward_tangent(
         if reduction == "sum":
             batch = torch.broadcast_shapes(logits.shape, target.shape)
     if reduction != "none":
-        chosen = tangent_grad_output.new_zeros(batch) if gamma - 1 == 0 else product_2
-        chosen_3 = tangent_grad_output.new_zeros(batch) if gamma - 1 == 0 else product_10
-        total_3 = product_12 + chosen_3
-        chosen_6 = tangent_grad_output.new_zeros(batch) if gamma == 0 else -product_20
+        chosen = tangent_grad_output.new_zeros(batch) if gamma - 1 == 0 else product
+        chosen_3 = tangent_grad_output.new_zeros(batch) if gamma - 1 == 0 else product_9
+        total_3 = product_11 + chosen_3
+        chosen_6 = tangent_grad_output.new_zeros(batch) if gamma == 0 else -product_19
     else:
         batch = grad_output.shape
-        chosen = tangent_grad_output.new_zeros(batch) if gamma - 1 == 0 else torch.broadcast_to(product_2, batch)
-        neg_product_8 = -product_8
-        chosen_3 = tangent_grad_output.new_zeros(batch) if gamma == 0 else torch.broadcast_to(neg_product_8, batch)
-        chosen_4 = tangent_grad_output.new_zeros(batch) if gamma - 1 == 0 else torch.broadcast_to(product_10, batch)
-        total_3 = product_12 + chosen_4
-        neg_product_16 = -product_16
-        chosen_6 = tangent_grad_output.new_zeros(batch) if gamma == 0 else torch.broadcast_to(neg_product_16, batch)
-        chosen_7 = tangent_grad_output.new_zeros(batch) if gamma == 0 else torch.broadcast_to(product_17, batch)
-        difference_5 = chosen_7 - product_19
-        neg_product_20 = -product_20
-        chosen_8 = tangent_grad_output.new_zeros(batch) if gamma == 0 else torch.broadcast_to(neg_product_20, batch)
-        total_4 = difference_5 + product_22 + chosen_8
-    difference = product_4 + chosen - product_6
-    chosen_2 = tangent_grad_output.new_zeros(batch) if gamma == 0 else difference - product_7
-    difference_4 = total_3 - product_15 - product_14
+        chosen = tangent_grad_output.new_zeros(batch) if gamma - 1 == 0 else torch.broadcast_to(product, batch)
+        negative = -product_7
+        chosen_3 = tangent_grad_output.new_zeros(batch) if gamma == 0 else torch.broadcast_to(negative, batch)
+        chosen_4 = tangent_grad_output.new_zeros(batch) if gamma - 1 == 0 else torch.broadcast_to(product_9, batch)
+        total_3 = product_11 + chosen_4
+        negative_2 = -product_15
+        chosen_6 = tangent_grad_output.new_zeros(batch) if gamma == 0 else torch.broadcast_to(negative_2, batch)
+        chosen_7 = tangent_grad_output.new_zeros(batch) if gamma == 0 else torch.broadcast_to(product_16, batch)
+        difference_5 = chosen_7 - product_18
+        negative_3 = -product_19
+        chosen_8 = tangent_grad_output.new_zeros(batch) if gamma == 0 else torch.broadcast_to(negative_3, batch)
+        total_4 = difference_5 + product_21 + chosen_8
+    difference = product_3 + chosen - product_5
+    chosen_2 = tangent_grad_output.new_zeros(batch) if gamma == 0 else difference - product_6
+    difference_4 = total_3 - product_14 - product_13
     chosen_5 = tangent_grad_output.new_zeros(batch) if gamma == 0 else difference_4
     if reduction != "none":
-        total = (tangent_grad_output.new_zeros(batch) if gamma == 0 else -product_8) + chosen_2
-        total_2 = (tangent_grad_output.new_zeros(batch) if gamma == 0 else -product_16) + chosen_5
-        chosen_5 = tangent_grad_output.new_zeros(batch) if gamma == 0 else product_17
-        difference_5 = chosen_5 - product_19
-        total_4 = difference_5 + product_22 + chosen_6
+        total = (tangent_grad_output.new_zeros(batch) if gamma == 0 else -product_7) + chosen_2
+        total_2 = (tangent_grad_output.new_zeros(batch) if gamma == 0 else -product_15) + chosen_5
+        chosen_5 = tangent_grad_output.new_zeros(batch) if gamma == 0 else product_16
+        difference_5 = chosen_5 - product_18
+        total_4 = difference_5 + product_21 + chosen_6
     else:
         total = chosen_3 + chosen_2
         total_2 = chosen_6 + chosen_5
-    product = grad_miss * (total - product_9)
+    scaled_grad = grad_miss * (total - product_8)
     difference_7 = total_2 - sigmoid_logits * sigmoid_logits_2 * power_3 * alpha * target
-    total_5 = product + grad_miss * difference_7
+    total_5 = scaled_grad + grad_miss * difference_7
     tangent_grad_logits = total_4 * tangent_grad_miss + total_5 * tangent_logits
     tangent_grad_logits = tangent_grad_logits.sum_to_size(logits.shape).to(dtype)
     return tangent_grad_logits

@@ -73,8 +73,8 @@ def gated_delta_step_backward(
     if needs_input_grad[0] or needs_input_grad[2]:
         grad_found = -(grad_written * beta.unsqueeze(-1) * decay.unsqueeze(-1))
     if needs_input_grad[0]:
-        product = grad_next_state_1 * decay[..., None, None]
-        grad_state = product + grad_found.unsqueeze(-1) * key.unsqueeze(-2)
+        scaled_grad = grad_next_state_1 * decay[..., None, None]
+        grad_state = scaled_grad + grad_found.unsqueeze(-1) * key.unsqueeze(-2)
         grad_state = grad_state.sum_to_size(state.shape).to(dtype)
     if needs_input_grad[1]:
         next_state = decay[..., None, None] * state + written.unsqueeze(-1) * key.unsqueeze(-2)

@@ -80,8 +80,9 @@ def gated_recurrence_backward(
         for t in reversed(range(T)):
             grad_state_t = grad_state_each[t]
             gate_view = window(gate, -2, t + 1 if t + 1 < T else 0)
-            product = grad_state_1_before * gate_view
-            grad_state_1_t = grad_state_t + (product if t + 1 < T else grad_state.new_zeros(*batch, D))
+            scaled_grad = grad_state_1_before * gate_view
+            safe_scaled_grad = scaled_grad if t + 1 < T else grad_state.new_zeros(*batch, D)
+            grad_state_1_t = grad_state_t + safe_scaled_grad
             steps.append(grad_state_1_t)
             grad_state_1_before = grad_state_1_t
         steps.reverse()
@@ -91,8 +92,9 @@ def gated_recurrence_backward(
         for t in reversed(range(T)):
             grad_state_t = grad_state_each[t]
             gate_view = window(gate, -2, t + 1 if t + 1 < T else 0)
-            product = grad_state_1_before * gate_view
-            grad_state_1_t = grad_state_t + (product if t + 1 < T else grad_state.new_zeros(*batch, D))
+            scaled_grad = grad_state_1_before * gate_view
+            safe_scaled_grad = scaled_grad if t + 1 < T else grad_state.new_zeros(*batch, D)
+            grad_state_1_t = grad_state_t + safe_scaled_grad
             steps.append(grad_state_1_t)
             grad_state_1_before = grad_state_1_t
         steps.reverse()
@@ -111,8 +113,8 @@ def gated_recurrence_backward(
         grad_input = whole_grad_input.sum_to_size(input.shape).to(dtype)
     if needs_input_grad[2]:
         whole_grad_input_view = window(whole_grad_input, -2, 0, fill=0)
-        product_2 = whole_grad_input_view * window(gate, -2, 0, fill=0)
-        grad_initial = product_2 if T > 0 else grad_state.new_zeros(*batch, D)
+        scaled_grad_2 = whole_grad_input_view * window(gate, -2, 0, fill=0)
+        grad_initial = scaled_grad_2 if T > 0 else grad_state.new_zeros(*batch, D)
         grad_initial = grad_initial.sum_to_size(initial.shape).to(dtype)
     return grad_gate, grad_input, grad_initial
 

@@ -101,8 +101,9 @@ def gated_recurrence_second(
         for t in reversed(range(T)):
             grad_state_t = grad_state_each[t]
             gate_view = window(gate, -2, t + 1 if t + 1 < T else 0)
-            product = grad_state_1_before * gate_view
-            grad_state_1_t = grad_state_t + (product if t + 1 < T else grad_state.new_zeros(*batch, D))
+            scaled_grad = grad_state_1_before * gate_view
+            safe_scaled_grad = scaled_grad if t + 1 < T else grad_state.new_zeros(*batch, D)
+            grad_state_1_t = grad_state_t + safe_scaled_grad
             steps.append(grad_state_1_t)
             grad_state_1_before = grad_state_1_t
         steps.reverse()
@@ -113,9 +114,9 @@ def gated_recurrence_second(
         for t in reversed(range(T)):
             grad_state_t = grad_state_each[t]
             gate_view = window(gate, -2, t + 1 if t + 1 < T else 0)
-            product = grad_state_1_before * gate_view
-            safe_product = product if t + 1 < T else grad_grad_gate.new_zeros(*batch, D)
-            grad_state_1_t = grad_state_t + safe_product
+            scaled_grad = grad_state_1_before * gate_view
+            safe_scaled_grad = scaled_grad if t + 1 < T else grad_grad_gate.new_zeros(*batch, D)
+            grad_state_1_t = grad_state_t + safe_scaled_grad
             steps.append(grad_state_1_t)
             grad_state_1_before = grad_state_1_t
         steps.reverse()
@@ -126,15 +127,15 @@ def gated_recurrence_second(
         if initial is not None:
             state_picked = columns(state.mT, torch.where(~mask, t_2 - 1, 0), guarded=True).mT
             chosen = torch.where(mask.unsqueeze(-1), initial.unsqueeze(-2), state_picked)
-            product_2 = grad_grad_gate * chosen
-            product_3 = grad_grad_initial * window(gate, -2, 0, fill=0)
-            chosen_2 = torch.broadcast_to(product_3, (*batch, D)) if T > 0 else grad_grad_gate.new_zeros(*batch, D)
+            scaled_grad_2 = grad_grad_gate * chosen
+            scaled_grad_3 = grad_grad_initial * window(gate, -2, 0, fill=0)
+            chosen_2 = torch.broadcast_to(scaled_grad_3, (*batch, D)) if T > 0 else grad_grad_gate.new_zeros(*batch, D)
             safe_chosen_2 = torch.where(mask.unsqueeze(-1), chosen_2.unsqueeze(-2), 0)
-            grad_grad_state_1_1 = grad_grad_input + product_2 + safe_chosen_2
+            grad_grad_state_1_1 = grad_grad_input + scaled_grad_2 + safe_chosen_2
         else:
             chosen = torch.where(~mask, t_2 - 1, 0)
-            product_2 = grad_grad_gate * columns(state.mT, chosen, guarded=True).mT
-            grad_grad_state_1_1 = grad_grad_input + torch.where(mask.unsqueeze(-1), 0, product_2)
+            scaled_grad_2 = grad_grad_gate * columns(state.mT, chosen, guarded=True).mT
+            grad_grad_state_1_1 = grad_grad_input + torch.where(mask.unsqueeze(-1), 0, scaled_grad_2)
         grad_grad_state_1_1_each = grad_grad_state_1_1.unbind(-2)
         gate_each = gate.unbind(-2)
         if initial is not None:
@@ -143,9 +144,9 @@ def gated_recurrence_second(
             for t_3 in range(T):
                 grad_grad_state_1_1_t_3 = grad_grad_state_1_1_each[t_3]
                 gate_t_3 = gate_each[t_3]
-                product_4 = grad_grad_state_1_before * gate_t_3
-                safe_product_4 = product_4 if t_3 - 1 >= 0 else grad_grad_gate.new_zeros(*batch, D)
-                grad_grad_state_1_t_3 = grad_grad_state_1_1_t_3 + safe_product_4
+                scaled_grad_4 = grad_grad_state_1_before * gate_t_3
+                safe_scaled_grad_4 = scaled_grad_4 if t_3 - 1 >= 0 else grad_grad_gate.new_zeros(*batch, D)
+                grad_grad_state_1_t_3 = grad_grad_state_1_1_t_3 + safe_scaled_grad_4
                 steps_2.append(grad_grad_state_1_t_3)
                 grad_grad_state_1_before = grad_grad_state_1_t_3
         else:
@@ -154,9 +155,9 @@ def gated_recurrence_second(
             for t_3 in range(T):
                 grad_grad_state_1_1_t_3 = grad_grad_state_1_1_each[t_3]
                 gate_t_3 = gate_each[t_3]
-                product_3 = grad_grad_state_1_before * gate_t_3
-                safe_product_3 = product_3 if t_3 - 1 >= 0 else grad_grad_gate.new_zeros(*batch, D)
-                grad_grad_state_1_t_3 = grad_grad_state_1_1_t_3 + safe_product_3
+                scaled_grad_3 = grad_grad_state_1_before * gate_t_3
+                safe_scaled_grad_3 = scaled_grad_3 if t_3 - 1 >= 0 else grad_grad_gate.new_zeros(*batch, D)
+                grad_grad_state_1_t_3 = grad_grad_state_1_1_t_3 + safe_scaled_grad_3
                 steps_2.append(grad_grad_state_1_t_3)
                 grad_grad_state_1_before = grad_grad_state_1_t_3
         whole_grad_grad_state = torch.stack(steps_2, -2) if steps_2 else grad_grad_gate.new_zeros(*batch, T, D)
@@ -166,25 +167,25 @@ def gated_recurrence_second(
         mask_2 = t_2 - 1 >= 0
         whole_grad_grad_state_view = window(whole_grad_grad_state, -2, -1, (T, 1), fill=0)
         if initial is not None:
-            product_6 = grad_grad_initial * window(grad_state_1, -2, 0, fill=0)
-            safe_product_6 = product_6 if T > 0 else grad_grad_gate.new_zeros(*batch, D)
-            chosen_3 = torch.where(mask.unsqueeze(-1), safe_product_6.unsqueeze(-2), 0)
-            product_7 = whole_grad_grad_state_view * grad_state_1
-            grad_gate = chosen_3 + torch.where(mask_2.unsqueeze(-1), product_7, 0)
+            scaled_grad_6 = grad_grad_initial * window(grad_state_1, -2, 0, fill=0)
+            safe_scaled_grad_6 = scaled_grad_6 if T > 0 else grad_grad_gate.new_zeros(*batch, D)
+            chosen_3 = torch.where(mask.unsqueeze(-1), safe_scaled_grad_6.unsqueeze(-2), 0)
+            scaled_grad_7 = whole_grad_grad_state_view * grad_state_1
+            grad_gate = chosen_3 + torch.where(mask_2.unsqueeze(-1), scaled_grad_7, 0)
         else:
             grad_gate = torch.where(mask_2.unsqueeze(-1), whole_grad_grad_state_view * grad_state_1, 0)
         grad_gate = grad_gate.sum_to_size(gate.shape).to(dtype)
     if needs_input_grad[4]:
         grad_grad_gate_view = window(grad_grad_gate, -2, 0, fill=0)
-        product_5 = grad_grad_gate_view * window(grad_state_1, -2, 0, fill=0)
-        grad_initial = product_5 if T > 0 else grad_grad_gate.new_zeros(*batch, D)
+        scaled_grad_5 = grad_grad_gate_view * window(grad_state_1, -2, 0, fill=0)
+        grad_initial = scaled_grad_5 if T > 0 else grad_grad_gate.new_zeros(*batch, D)
         grad_initial = grad_initial.sum_to_size(initial.shape).to(dtype)
     if needs_input_grad[1]:
         mask_3 = t_2 + 1 < T
         grad_grad_gate_view_2 = window(grad_grad_gate, -2, 1, (T, 1), fill=0)
         grad_state_1_view = window(grad_state_1, -2, 1, (T, 1), fill=0)
-        product_8 = grad_grad_gate_view_2 * grad_state_1_view
-        grad_saved_state = torch.where(mask_3.unsqueeze(-1), product_8, 0)
+        scaled_grad_8 = grad_grad_gate_view_2 * grad_state_1_view
+        grad_saved_state = torch.where(mask_3.unsqueeze(-1), scaled_grad_8, 0)
         grad_saved_state = grad_saved_state.sum_to_size(state.shape).to(dtype)
     return grad_grad_state, grad_gate, grad_initial, grad_saved_state
 
@@ -221,8 +222,9 @@ def gated_recurrence_backward_tangent(
         for t in reversed(range(T)):
             grad_state_t = grad_state_each[t]
             gate_view = window(gate, -2, t + 1 if t + 1 < T else 0)
-            product = grad_state_1_before * gate_view
-            grad_state_1_t = grad_state_t + (product if t + 1 < T else grad_state.new_zeros(*batch, D))
+            scaled_grad = grad_state_1_before * gate_view
+            safe_scaled_grad = scaled_grad if t + 1 < T else grad_state.new_zeros(*batch, D)
+            grad_state_1_t = grad_state_t + safe_scaled_grad
             steps.append(grad_state_1_t)
             grad_state_1_before = grad_state_1_t
         steps.reverse()
@@ -234,29 +236,29 @@ def gated_recurrence_backward_tangent(
             gate_view_2 = window(gate, -2, t_2 + 1 if t_2 + 1 < T else 0)
             tangent_gate_view = window(tangent_gate, -2, t_2 + 1 if t_2 + 1 < T else 0)
             grad_state_1_view = window(grad_state_1, -2, t_2 + 1 if t_2 + 1 < T else 0)
-            product_2 = tangent_gate_view * grad_state_1_view
-            chosen_2 = product_2 if t_2 + 1 < T else tangent_grad_state.new_zeros(*batch, D)
-            product_3 = tangent_grad_state_1_before * gate_view_2
-            safe_product_3 = product_3 if t_2 + 1 < T else tangent_grad_state.new_zeros(*batch, D)
-            tangent_grad_state_1_t_2 = tangent_grad_state_t_2 + safe_product_3 + chosen_2
+            scaled_grad_2 = tangent_gate_view * grad_state_1_view
+            chosen_2 = scaled_grad_2 if t_2 + 1 < T else tangent_grad_state.new_zeros(*batch, D)
+            product = tangent_grad_state_1_before * gate_view_2
+            safe_product = product if t_2 + 1 < T else tangent_grad_state.new_zeros(*batch, D)
+            tangent_grad_state_1_t_2 = tangent_grad_state_t_2 + safe_product + chosen_2
             steps_2.append(tangent_grad_state_1_t_2)
             tangent_grad_state_1_before = tangent_grad_state_1_t_2
         steps_2.reverse()
-        product_5 = window(tangent_gate, -2, 0, fill=0) * window(grad_state_1, -2, 0, fill=0)
-        safe_product_5 = product_5 if T > 0 else tangent_grad_state.new_zeros(*batch, D)
+        scaled_grad_3 = window(tangent_gate, -2, 0, fill=0) * window(grad_state_1, -2, 0, fill=0)
+        safe_scaled_grad_3 = scaled_grad_3 if T > 0 else tangent_grad_state.new_zeros(*batch, D)
         chosen_4 = torch.where(mask.unsqueeze(-1), initial.unsqueeze(-2), state_picked)
         tangent_state_picked = columns(tangent_state.mT, chosen, guarded=True).mT
         chosen_5 = torch.where(mask.unsqueeze(-1), 0, tangent_state_picked * grad_state_1)
-        product_7 = tangent_initial.unsqueeze(-2) * grad_state_1
+        scaled_grad_4 = tangent_initial.unsqueeze(-2) * grad_state_1
     else:
         steps = []
         grad_state_1_before = tangent_grad_state.new_zeros(*batch, D)
         for t in reversed(range(T)):
             grad_state_t = grad_state_each[t]
             gate_view = window(gate, -2, t + 1 if t + 1 < T else 0)
-            product = grad_state_1_before * gate_view
-            safe_product = product if t + 1 < T else tangent_grad_state.new_zeros(*batch, D)
-            grad_state_1_t = grad_state_t + safe_product
+            scaled_grad = grad_state_1_before * gate_view
+            safe_scaled_grad = scaled_grad if t + 1 < T else tangent_grad_state.new_zeros(*batch, D)
+            grad_state_1_t = grad_state_t + safe_scaled_grad
             steps.append(grad_state_1_t)
             grad_state_1_before = grad_state_1_t
         steps.reverse()
@@ -268,27 +270,27 @@ def gated_recurrence_backward_tangent(
             gate_view_2 = window(gate, -2, t_2 + 1 if t_2 + 1 < T else 0)
             tangent_gate_view = window(tangent_gate, -2, t_2 + 1 if t_2 + 1 < T else 0)
             grad_state_1_view = window(grad_state_1, -2, t_2 + 1 if t_2 + 1 < T else 0)
-            product_2 = tangent_gate_view * grad_state_1_view
-            chosen_2 = product_2 if t_2 + 1 < T else tangent_grad_state.new_zeros(*batch, D)
-            product_3 = tangent_grad_state_1_before * gate_view_2
-            safe_product_3 = product_3 if t_2 + 1 < T else tangent_grad_state.new_zeros(*batch, D)
-            tangent_grad_state_1_t_2 = tangent_grad_state_t_2 + safe_product_3 + chosen_2
+            scaled_grad_2 = tangent_gate_view * grad_state_1_view
+            chosen_2 = scaled_grad_2 if t_2 + 1 < T else tangent_grad_state.new_zeros(*batch, D)
+            product = tangent_grad_state_1_before * gate_view_2
+            safe_product = product if t_2 + 1 < T else tangent_grad_state.new_zeros(*batch, D)
+            tangent_grad_state_1_t_2 = tangent_grad_state_t_2 + safe_product + chosen_2
             steps_2.append(tangent_grad_state_1_t_2)
             tangent_grad_state_1_before = tangent_grad_state_1_t_2
         steps_2.reverse()
-        product_4 = columns(tangent_state.mT, chosen, guarded=True).mT * grad_state_1
+        scaled_grad_3 = columns(tangent_state.mT, chosen, guarded=True).mT * grad_state_1
     tangent_grad_input = torch.stack(steps_2, -2) if steps_2 else tangent_grad_state.new_zeros(*batch, T, D)
     if initial is not None:
         tangent_grad_input_view = window(tangent_grad_input, -2, 0, fill=0)
-        product_4 = tangent_grad_input_view * window(gate, -2, 0, fill=0)
-        chosen_3 = product_4 if T > 0 else tangent_grad_state.new_zeros(*batch, D)
-        tangent_grad_initial = chosen_3 + safe_product_5
+        product_2 = tangent_grad_input_view * window(gate, -2, 0, fill=0)
+        chosen_3 = product_2 if T > 0 else tangent_grad_state.new_zeros(*batch, D)
+        tangent_grad_initial = chosen_3 + safe_scaled_grad_3
         tangent_grad_initial = tangent_grad_initial.sum_to_size(initial.shape).to(dtype)
-        product_6 = chosen_4 * tangent_grad_input
-        tangent_grad_gate = product_6 + torch.where(mask.unsqueeze(-1), product_7, 0) + chosen_5
+        product_3 = chosen_4 * tangent_grad_input
+        tangent_grad_gate = product_3 + torch.where(mask.unsqueeze(-1), scaled_grad_4, 0) + chosen_5
     else:
         chosen_3 = torch.where(mask.unsqueeze(-1), 0, tangent_grad_input * state_picked)
-        tangent_grad_gate = chosen_3 + torch.where(mask.unsqueeze(-1), 0, product_4)
+        tangent_grad_gate = chosen_3 + torch.where(mask.unsqueeze(-1), 0, scaled_grad_3)
     tangent_grad_gate = tangent_grad_gate.sum_to_size(gate.shape).to(dtype)
     tangent_grad_input = tangent_grad_input.sum_to_size(input.shape).to(dtype)
     return tangent_grad_gate, tangent_grad_input, tangent_grad_initial

@@ -97,8 +97,8 @@ def gaussian_kernel_sum_second(
     grad_grad_distance_part_1 = (grad_grad_x_sum.unsqueeze(-2) * difference).sum(-1)
     grad_grad_distance = grad_grad_distance_part + grad_grad_distance_part_1
     if needs_input_grad[0] or needs_input_grad[3]:
-        product = -0.5 * grad_grad_distance * output_factor
-        grad_grad_output_factor = product / numbers.power(width, 2)
+        scaled_grad = -0.5 * grad_grad_distance * output_factor
+        grad_grad_output_factor = scaled_grad / numbers.power(width, 2)
     if needs_input_grad[1] or needs_input_grad[2]:
         grad_output_factor_grad_b = grad_output @ grad_grad_b.mT
         ratio = 0.5 * grad_grad_distance * grad_output_factor / numbers.power(width, 2)
@@ -117,16 +117,16 @@ def gaussian_kernel_sum_second(
         grad_x_grad_x_sum_sum = grad_distance.sum(-1)
         difference_3 = x.unsqueeze(-1) - y.mT.unsqueeze(-3)
         grad_x_distance_sum = (grad_distance_1.unsqueeze(-2) * difference_3).sum(-1)
-        product_2 = grad_x_grad_x_sum_sum.unsqueeze(-1) * grad_grad_x_sum
-        grad_x = grad_x_grad_y_sum + product_2 + 2 * grad_x_distance_sum
+        scaled_grad_2 = grad_x_grad_x_sum_sum.unsqueeze(-1) * grad_grad_x_sum
+        grad_x = grad_x_grad_y_sum + scaled_grad_2 + 2 * grad_x_distance_sum
         grad_x = grad_x.sum_to_size(x.shape).to(dtype)
     if needs_input_grad[2]:
         grad_y_grad_y_sum_sum = grad_distance.sum(-2)
         grad_y_grad_x_sum_sum = grad_distance.mT @ grad_grad_x_sum
         difference_4 = x.mT.unsqueeze(-3) - y.unsqueeze(-1)
         grad_y_distance_sum = (grad_distance_1.mT.unsqueeze(-2) * difference_4).sum(-1)
-        product_3 = grad_y_grad_y_sum_sum.unsqueeze(-1) * grad_grad_y_sum
-        grad_y = -(product_3 + grad_y_grad_x_sum_sum + 2 * grad_y_distance_sum)
+        scaled_grad_3 = grad_y_grad_y_sum_sum.unsqueeze(-1) * grad_grad_y_sum
+        grad_y = -(scaled_grad_3 + grad_y_grad_x_sum_sum + 2 * grad_y_distance_sum)
         grad_y = grad_y.sum_to_size(y.shape).to(dtype)
     if needs_input_grad[3]:
         grad_b = grad_grad_output_factor.mT @ grad_output
@@ -162,19 +162,19 @@ def gaussian_kernel_sum_backward_tangent(
     grad_distance = -0.5 * grad_output_factor * output_factor / numbers.power(width, 2)
     total = tangent_grad_output_factor_sum + tangent_grad_output_factor_sum_1
     product_2 = 0.5 * output_factor * total
-    product_3 = 0.5 * grad_output_factor * tangent_output_factor
-    ratio = product_2 / numbers.power(width, 2)
-    tangent_grad_distance = -(ratio + product_3 / numbers.power(width, 2))
+    scaled_grad = 0.5 * grad_output_factor * tangent_output_factor
+    ratio = scaled_grad / numbers.power(width, 2)
+    tangent_grad_distance = -(product_2 / numbers.power(width, 2) + ratio)
     tangent_grad_x_sum_sum = grad_distance @ tangent_y
-    product_4 = (x.unsqueeze(-1) - y.mT.unsqueeze(-3)) * tangent_grad_distance.unsqueeze(-2)
-    product_5 = tangent_x.unsqueeze(-1) * grad_distance.unsqueeze(-2)
-    tangent_grad_x_sum_rest = (product_4 + product_5).sum(-1)
+    product_3 = (x.unsqueeze(-1) - y.mT.unsqueeze(-3)) * tangent_grad_distance.unsqueeze(-2)
+    scaled_grad_2 = tangent_x.unsqueeze(-1) * grad_distance.unsqueeze(-2)
+    tangent_grad_x_sum_rest = (product_3 + scaled_grad_2).sum(-1)
     tangent_grad_x = 2 * (tangent_grad_x_sum_rest - tangent_grad_x_sum_sum)
     tangent_grad_x = tangent_grad_x.sum_to_size(x.shape).to(dtype)
     tangent_grad_y_sum_sum = grad_distance.mT @ tangent_x
-    product_6 = (x.mT.unsqueeze(-3) - y.unsqueeze(-1)) * tangent_grad_distance.mT.unsqueeze(-2)
-    product_7 = tangent_y.unsqueeze(-1) * grad_distance.mT.unsqueeze(-2)
-    tangent_grad_y_sum_rest = (product_6 - product_7).sum(-1)
+    product_4 = (x.mT.unsqueeze(-3) - y.unsqueeze(-1)) * tangent_grad_distance.mT.unsqueeze(-2)
+    scaled_grad_3 = tangent_y.unsqueeze(-1) * grad_distance.mT.unsqueeze(-2)
+    tangent_grad_y_sum_rest = (product_4 - scaled_grad_3).sum(-1)
     tangent_grad_y = -2 * (tangent_grad_y_sum_sum + tangent_grad_y_sum_rest)
     tangent_grad_y = tangent_grad_y.sum_to_size(y.shape).to(dtype)
     tangent_grad_b_sum = output_factor.mT @ tangent_grad_output

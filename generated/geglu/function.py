@@ -53,15 +53,15 @@ def geglu_backward(
     if needs_input_grad[0]:
         if approximate == "none":
             clamp_gate = torch.clamp(gate, -1e38, 1e38)
-            product = torch.exp(-(0.5 * torch.square(gate))) * clamp_gate * grad_output * up
-            grad_gate = grad_output * phi * up + product / (math.sqrt(math.pi) * math.sqrt(2))
+            scaled_grad = torch.exp(-(0.5 * torch.square(gate))) * clamp_gate * grad_output * up
+            grad_gate = grad_output * phi * up + scaled_grad / (math.sqrt(math.pi) * math.sqrt(2))
         else:
             clamp_gate = torch.clamp(gate * (0.134145 * gate**2 + 1), -1e38, 1e38)
             sigmoid_total = torch.sigmoid(-2 * math.sqrt(2 / math.pi) * total)
             sigmoid_total_2 = torch.sigmoid(2 * math.sqrt(2 / math.pi) * total)
-            product_2 = 2 * sigmoid_total * sigmoid_total_2 * clamp_gate
-            product = product_2 * grad_output * up * math.sqrt(2 / math.pi)
-            grad_gate = grad_output * phi * up + product
+            product = 2 * sigmoid_total * sigmoid_total_2 * clamp_gate
+            scaled_grad = product * grad_output * up * math.sqrt(2 / math.pi)
+            grad_gate = grad_output * phi * up + scaled_grad
         grad_gate = grad_gate.sum_to_size(gate.shape).to(dtype)
     if needs_input_grad[1]:
         grad_up = phi * torch.clamp(gate, min=-1e38) * grad_output

@@ -76,49 +76,52 @@ def geglu_second(
     if needs_input_grad[0]:
         if approximate == "none":
             total_3 = phi * up + exp_square_gate * clamp_gate * up / (math.sqrt(math.pi) * math.sqrt(2))
-            product = phi * torch.clamp(gate, min=-1e38) * grad_grad_up
-            grad_grad_output = product + grad_grad_gate * total_3
+            scaled_grad = phi * torch.clamp(gate, min=-1e38) * grad_grad_up
+            grad_grad_output = scaled_grad + grad_grad_gate * total_3
         else:
             product = 2 * sigmoid_total_2 * sigmoid_total * clamp_value * math.sqrt(2 / math.pi) * up
-            product_2 = grad_grad_gate * (phi * up + product)
-            grad_grad_output = phi * torch.clamp(gate, min=-1e38) * grad_grad_up + product_2
+            scaled_grad = grad_grad_gate * (phi * up + product)
+            grad_grad_output = phi * torch.clamp(gate, min=-1e38) * grad_grad_up + scaled_grad
         grad_grad_output = torch.broadcast_to(grad_grad_output, batch).to(dtype)
     if needs_input_grad[1]:
         total_4 = grad_grad_up * grad_output * gate + grad_grad_gate * grad_output * up
         if approximate == "none":
             min_gate = torch.clamp(gate**2, max=1e38)
             ratio = exp_square_gate * min_gate * grad_output * up / (math.sqrt(math.pi) * math.sqrt(2))
-            product_3 = exp_square_gate * grad_output * up
-            product_2 = grad_grad_gate * (product_3 / (math.sqrt(math.pi) * math.sqrt(2)) - ratio)
-            ratio_2 = torch.exp(-(0.5 * square_gate)) * total_4 / (math.sqrt(math.pi) * math.sqrt(2))
-            grad_gate = grad_grad_up * grad_output * phi + product_2 + ratio_2
+            scaled_grad_3 = exp_square_gate * grad_output * up
+            ratio_2 = scaled_grad_3 / (math.sqrt(math.pi) * math.sqrt(2))
+            scaled_grad_2 = grad_grad_gate * (ratio_2 - ratio)
+            ratio_3 = torch.exp(-(0.5 * square_gate)) * total_4 / (math.sqrt(math.pi) * math.sqrt(2))
+            grad_gate = grad_grad_up * grad_output * phi + scaled_grad_2 + ratio_3
         else:
             min_total_2 = torch.clamp(total_2, max=1e38)
             power_2 = total_2**2
             max_value = torch.clamp(sigmoid_total_2**2 * gate * power_2, min=-1e38)
-            product_3 = 4 * sigmoid_total * max_value * math.sqrt(2 / math.pi) ** 2 * grad_output * up
+            product_2 = 4 * sigmoid_total * max_value
+            scaled_grad_2 = product_2 * math.sqrt(2 / math.pi) ** 2 * grad_output * up
             min_power = torch.clamp(power, max=1e38)
-            product_5 = 0.53658 * sigmoid_total_2 * sigmoid_total * min_power
-            product_4 = product_5 * math.sqrt(2 / math.pi) * grad_output * up
-            product_7 = 2 * sigmoid_total_2 * sigmoid_total * min_total_2
-            product_6 = product_7 * math.sqrt(2 / math.pi) * grad_output * up
-            total_3 = product_4 + product_6 + product_3
+            product_3 = 0.53658 * sigmoid_total_2 * sigmoid_total * min_power
+            scaled_grad_3 = product_3 * math.sqrt(2 / math.pi) * grad_output * up
+            product_4 = 2 * sigmoid_total_2 * sigmoid_total * min_total_2
+            scaled_grad_4 = product_4 * math.sqrt(2 / math.pi) * grad_output * up
+            total_3 = scaled_grad_3 + scaled_grad_4 + scaled_grad_2
             min_value = torch.clamp(sigmoid_total**2 * gate * power_2, max=1e38)
-            product_8 = 4 * sigmoid_total_2 * min_value * math.sqrt(2 / math.pi) ** 2 * grad_output * up
-            difference = total_3 - product_8
-            product_10 = 2 * sigmoid_total_2 * sigmoid_total
-            product_9 = product_10 * min_total_2 * total_4 * math.sqrt(2 / math.pi)
-            grad_gate = grad_grad_up * grad_output * phi + grad_grad_gate * difference + product_9
+            product_5 = 4 * sigmoid_total_2 * min_value
+            scaled_grad_5 = product_5 * math.sqrt(2 / math.pi) ** 2 * grad_output * up
+            difference = total_3 - scaled_grad_5
+            product_6 = 2 * sigmoid_total_2 * sigmoid_total
+            scaled_grad_6 = product_6 * min_total_2 * total_4 * math.sqrt(2 / math.pi)
+            grad_gate = grad_grad_up * grad_output * phi + grad_grad_gate * difference + scaled_grad_6
         grad_gate = grad_gate.sum_to_size(gate.shape).to(dtype)
     if needs_input_grad[2]:
         if approximate == "none":
-            product_4 = exp_square_gate * clamp_gate * grad_output
-            ratio_3 = product_4 / (math.sqrt(math.pi) * math.sqrt(2))
-            grad_up = grad_grad_gate * (grad_output * phi + ratio_3)
+            scaled_grad_4 = exp_square_gate * clamp_gate * grad_output
+            ratio_4 = scaled_grad_4 / (math.sqrt(math.pi) * math.sqrt(2))
+            grad_up = grad_grad_gate * (grad_output * phi + ratio_4)
         else:
-            product_12 = 2 * sigmoid_total_2 * sigmoid_total
-            product_11 = product_12 * clamp_value * math.sqrt(2 / math.pi) * grad_output
-            grad_up = grad_grad_gate * (grad_output * phi + product_11)
+            product_7 = 2 * sigmoid_total_2 * sigmoid_total
+            scaled_grad_7 = product_7 * clamp_value * math.sqrt(2 / math.pi) * grad_output
+            grad_up = grad_grad_gate * (grad_output * phi + scaled_grad_7)
         grad_up = grad_up.sum_to_size(up.shape).to(dtype)
     return grad_grad_output, grad_gate, grad_up
 
@@ -145,13 +148,13 @@ def geglu_backward_tangent(
         clamp_gate = torch.clamp(gate, -1e38, 1e38)
         min_gate = torch.clamp(gate**2, max=1e38)
         ratio = exp_gate * min_gate * grad_output * up / (math.sqrt(math.pi) * math.sqrt(2))
-        product_2 = exp_gate * grad_output * up
-        product = (product_2 / (math.sqrt(math.pi) * math.sqrt(2)) - ratio) * tangent_gate
+        scaled_grad = exp_gate * grad_output * up
+        product = (scaled_grad / (math.sqrt(math.pi) * math.sqrt(2)) - ratio) * tangent_gate
         ratio_2 = exp_gate * clamp_gate * grad_output / (math.sqrt(math.pi) * math.sqrt(2))
-        product_3 = (grad_output * phi + ratio_2) * tangent_up
+        product_2 = (grad_output * phi + ratio_2) * tangent_up
         ratio_3 = exp_gate * clamp_gate * up / (math.sqrt(math.pi) * math.sqrt(2))
-        product_4 = (phi * up + ratio_3) * tangent_grad_output
-        tangent_grad_gate = product_4 + grad_output * up * tangent_phi + product_3 + product
+        product_3 = (phi * up + ratio_3) * tangent_grad_output
+        tangent_grad_gate = product_3 + grad_output * up * tangent_phi + product_2 + product
     else:
         total = gate + 0.044715 * gate**3
         sigmoid_total = torch.sigmoid(2 * (math.sqrt(2 / math.pi) * total))
@@ -165,32 +168,33 @@ def geglu_backward_tangent(
         clamp_value = torch.clamp(gate * total_2, -1e38, 1e38)
         power_2 = total_2**2
         max_value = torch.clamp(sigmoid_total_2**2 * gate * power_2, min=-1e38)
-        product_2 = 4 * sigmoid_total * max_value * math.sqrt(2 / math.pi) ** 2 * grad_output * up
+        scaled_grad = 4 * sigmoid_total * max_value * math.sqrt(2 / math.pi) ** 2 * grad_output * up
         min_power = torch.clamp(power, max=1e38)
-        product_4 = 0.53658 * sigmoid_total_2 * sigmoid_total * min_power
-        product_3 = product_4 * math.sqrt(2 / math.pi) * grad_output * up
-        product_6 = 2 * sigmoid_total_2 * sigmoid_total * min_total_2
-        product_5 = product_6 * math.sqrt(2 / math.pi) * grad_output * up
-        total_3 = product_3 + product_5 + product_2
+        product_2 = 0.53658 * sigmoid_total_2 * sigmoid_total * min_power
+        scaled_grad_2 = product_2 * math.sqrt(2 / math.pi) * grad_output * up
+        product_3 = 2 * sigmoid_total_2 * sigmoid_total * min_total_2
+        scaled_grad_3 = product_3 * math.sqrt(2 / math.pi) * grad_output * up
+        total_3 = scaled_grad_2 + scaled_grad_3 + scaled_grad
         min_value = torch.clamp(sigmoid_total**2 * gate * power_2, max=1e38)
-        product_7 = 4 * sigmoid_total_2 * min_value * math.sqrt(2 / math.pi) ** 2 * grad_output * up
-        difference = total_3 - product_7
-        product_10 = 2 * sigmoid_total_2 * sigmoid_total
-        product_9 = product_10 * clamp_value * math.sqrt(2 / math.pi) * grad_output
-        product_8 = (grad_output * phi + product_9) * tangent_up
-        product_12 = 2 * sigmoid_total_2 * sigmoid_total * clamp_value * math.sqrt(2 / math.pi) * up
-        product_11 = (phi * up + product_12) * tangent_grad_output
-        product_13 = grad_output * up * tangent_phi
-        tangent_grad_gate = product_11 + product_13 + product_8 + difference * tangent_gate
+        product_4 = 4 * sigmoid_total_2 * min_value
+        scaled_grad_4 = product_4 * math.sqrt(2 / math.pi) ** 2 * grad_output * up
+        difference = total_3 - scaled_grad_4
+        product_6 = 2 * sigmoid_total_2 * sigmoid_total
+        scaled_grad_5 = product_6 * clamp_value * math.sqrt(2 / math.pi) * grad_output
+        product_5 = (grad_output * phi + scaled_grad_5) * tangent_up
+        product_8 = 2 * sigmoid_total_2 * sigmoid_total * clamp_value * math.sqrt(2 / math.pi) * up
+        product_7 = (phi * up + product_8) * tangent_grad_output
+        scaled_grad_6 = grad_output * up * tangent_phi
+        tangent_grad_gate = product_7 + scaled_grad_6 + product_5 + difference * tangent_gate
     tangent_grad_gate = tangent_grad_gate.sum_to_size(gate.shape).to(dtype)
     if approximate == "none":
-        product_5 = phi * torch.clamp(gate, min=-1e38) * tangent_grad_output
-        product_6 = grad_output * phi * tangent_gate
-        tangent_grad_up = product_5 + product_6 + grad_output * gate * tangent_phi
+        product_4 = phi * torch.clamp(gate, min=-1e38) * tangent_grad_output
+        scaled_grad_2 = grad_output * phi * tangent_gate
+        tangent_grad_up = product_4 + scaled_grad_2 + grad_output * gate * tangent_phi
     else:
-        product_14 = phi * torch.clamp(gate, min=-1e38) * tangent_grad_output
-        product_15 = grad_output * phi * tangent_gate
-        tangent_grad_up = product_14 + product_15 + grad_output * gate * tangent_phi
+        product_9 = phi * torch.clamp(gate, min=-1e38) * tangent_grad_output
+        scaled_grad_7 = grad_output * phi * tangent_gate
+        tangent_grad_up = product_9 + scaled_grad_7 + grad_output * gate * tangent_phi
     tangent_grad_up = tangent_grad_up.sum_to_size(up.shape).to(dtype)
     return tangent_grad_gate, tangent_grad_up
 

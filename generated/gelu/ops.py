@@ -101,8 +101,8 @@ def gelu_backward_tangent(
         product_2 = exp_input * torch.clamp(input, -1e38, 1e38)
         ratio_2 = product_2 / (math.sqrt(math.pi) * math.sqrt(2))
         total_4 = ratio_2 + 0.5 * torch.erfc(-input / math.sqrt(2))
-        product_3 = grad_output * difference * tangent_input
-        tangent_grad_input = total_4 * tangent_grad_output + product_3
+        scaled_grad = grad_output * difference * tangent_input
+        tangent_grad_input = total_4 * tangent_grad_output + scaled_grad
     else:
         total = input + 0.044715 * input**3
         sigmoid_total = torch.sigmoid(-2 * total * math.sqrt(2 / math.pi))

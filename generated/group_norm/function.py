@@ -78,19 +78,21 @@ def group_norm_backward(
             grad_rstd_rows = as_rows(grad_output * (input - take(mu.mT, c // S).mT), 2).sum(0)
         grad_rstd = add_at(grad_output.new_zeros(N, G).mT, c // S, grad_rstd_rows.mT).mT
         grad_variance_ = -0.5 * grad_rstd * rstd**3
-        product = grad_output * take(rstd.mT, c // S).mT
+        scaled_grad = grad_output * take(rstd.mT, c // S).mT
         if weight is not None:
-            product = product * weight
-        grad_mu_rows = as_rows(-product, 2).sum(0)
+            scaled_grad = scaled_grad * weight
+        grad_mu_rows = as_rows(-scaled_grad, 2).sum(0)
         grad_mu = add_at(grad_output.new_zeros(N, G).mT, c // S, grad_mu_rows.mT).mT
         mask = (c // S >= 0) & (c // S < G)
         position = torch.where(mask, c // (S if S != 0 else 1) * S + c % (S if S != 0 else 1), 0)
         input_picked = columns(input, position, guarded=True)
         difference = input_picked - take(mu.mT, c // (S if S != 0 else 1), fill=0).mT
-        product_2 = 2 * take(grad_variance_.mT, c // (S if S != 0 else 1), fill=0).mT * difference
+        grad_variance__picked = take(grad_variance_.mT, c // (S if S != 0 else 1), fill=0).mT
+        scaled_grad_2 = 2 * grad_variance__picked * difference
         grad_mu_picked = take(grad_mu.mT, c // (S if S != 0 else 1), fill=0).mT
         chosen = torch.where(mask, grad_mu_picked / (S * math.prod(batch)), 0)
-        grad_input = product + torch.where(mask, product_2 / (S * math.prod(batch)), 0) + chosen
+        chosen_2 = torch.where(mask, scaled_grad_2 / (S * math.prod(batch)), 0)
+        grad_input = scaled_grad + chosen_2 + chosen
         grad_input = grad_input.movedim((-2, -1), (0, 1)).to(dtype)
     if needs_input_grad[1]:
         difference_2 = input.mT - take(mu.mT, c // S)

@@ -139,8 +139,8 @@ def group_norm_second(
     if (needs_input_grad[1] or needs_input_grad[2]) and weight is not None:
         difference_2 = input.mT - take(mu.mT, c // S)
         rstd_picked = take(rstd.mT, c // S)
-    product_3 = 2 * grad_grad_input * difference_4
-    update_2 = torch.where(mask_5, product_3 / (S * math.prod(batch)), 0)
+    scaled_grad_4 = 2 * grad_grad_input * difference_4
+    update_2 = torch.where(mask_5, scaled_grad_4 / (S * math.prod(batch)), 0)
     grad_grad_variance__rows_3 = as_rows(update_2, 2).sum(0)
     grad_grad_variance_ = add_at(grad_grad_variance_, chosen, grad_grad_variance__rows_3.mT, padded=True).mT
     grad_grad_rstd = -0.5 * grad_grad_variance_ * power
@@ -148,19 +148,21 @@ def group_norm_second(
         grad_grad_rstd_picked = take(grad_grad_rstd.mT, c // S).mT
     if needs_input_grad[0]:
         if weight is not None:
-            product_9 = grad_grad_weight * difference * rstd_picked_2
-            product_10 = grad_grad_rstd_picked * difference * weight
+            scaled_grad_10 = grad_grad_weight * difference * rstd_picked_2
             if grad_grad_bias is not None:
-                total_3 = grad_grad_bias + product_9 + grad_grad_input * rstd_picked_2 * weight + product_10
+                scaled_grad_12 = grad_grad_input * rstd_picked_2 * weight
+            scaled_grad_11 = grad_grad_rstd_picked * difference * weight
+            if grad_grad_bias is not None:
+                total_3 = grad_grad_bias + scaled_grad_10 + scaled_grad_12 + scaled_grad_11
             else:
-                total_3 = product_9 + grad_grad_input * rstd_picked_2 * weight + product_10
+                total_3 = scaled_grad_10 + grad_grad_input * rstd_picked_2 * weight + scaled_grad_11
             grad_grad_output = total_3 - grad_grad_mu_picked * rstd_picked_2 * weight
         else:
-            product_7 = grad_grad_rstd_picked * difference
+            scaled_grad_8 = grad_grad_rstd_picked * difference
             if grad_grad_bias is not None:
-                total_2 = grad_grad_bias + grad_grad_input * rstd_picked_2 + product_7
+                total_2 = grad_grad_bias + grad_grad_input * rstd_picked_2 + scaled_grad_8
             else:
-                total_2 = grad_grad_input * rstd_picked_2 + product_7
+                total_2 = grad_grad_input * rstd_picked_2 + scaled_grad_8
             grad_grad_output = total_2 - grad_grad_mu_picked * rstd_picked_2
         grad_grad_output = grad_grad_output.movedim((-2, -1), (0, 1)).to(dtype)
     if needs_input_grad[1]:
@@ -175,7 +177,7 @@ def group_norm_second(
             position_4 = c // S
             grad_mu_grad_weight = grad_grad_input.new_zeros(N, G).mT
             difference_5 = columns(input, torch.where(mask_5, total, 0), guarded=True) - mu_picked
-            product_13 = grad_grad_weight * grad_output * rstd_picked_2
+            scaled_grad_15 = grad_grad_weight * grad_output * rstd_picked_2
         position_5 = c // S
         position_2 = c // S
         grad_rstd_grad_input = grad_grad_input.new_zeros(N, G).mT
@@ -192,19 +194,19 @@ def group_norm_second(
             grad_rstd_grad_input_rows_4 = as_rows(update_4, 2).sum(0)
             grad_rstd_grad_mu = add_at(grad_rstd_grad_mu, position_2, grad_rstd_grad_input_rows_4.mT).mT
             mask_4 = (c // S >= 0) & (c // S < G)
-            product_9 = c // (S if S != 0 else 1) * S
-            position_7 = torch.where(mask_4, product_9 + c % (S if S != 0 else 1), 0)
+            product = c // (S if S != 0 else 1) * S
+            position_7 = torch.where(mask_4, product + c % (S if S != 0 else 1), 0)
             input_picked_4 = columns(input, position_7, guarded=True)
             difference_5 = input_picked_4 - take(mu.mT, c // (S if S != 0 else 1), fill=0).mT
         grad_rstd = add_at(grad_output.new_zeros(N, G).mT, c // S, grad_rstd_rows.mT).mT
         grad_variance_ = -0.5 * grad_rstd * power
         grad_variance__picked = take(grad_variance_.mT, c // (S if S != 0 else 1), fill=0).mT
-        product_8 = -2 * grad_grad_input * grad_variance__picked
-        update_7 = torch.where(mask_5, product_8 / (S * math.prod(batch)), 0)
+        scaled_grad_9 = -2 * grad_grad_input * grad_variance__picked
+        update_7 = torch.where(mask_5, scaled_grad_9 / (S * math.prod(batch)), 0)
         grad_mu_grad_input_rows_3 = as_rows(update_7, 2).sum(0)
         grad_mu_grad_input = add_at(grad_mu_grad_input, chosen, grad_mu_grad_input_rows_3.mT, padded=True).mT
-        product_11 = 2 * grad_grad_input * grad_variance__picked
-        update_9 = torch.where(mask_5, product_11 / (S * math.prod(batch)), 0)
+        scaled_grad_13 = 2 * grad_grad_input * grad_variance__picked
+        update_9 = torch.where(mask_5, scaled_grad_13 / (S * math.prod(batch)), 0)
         grad_input_grad_input = add_along(grad_input_grad_input, position_6, update_9, padded=True)
         if weight is not None:
             grad_rstd_grad_input = add_at(grad_rstd_grad_input, position_2, grad_rstd_grad_input_rows_4.mT).mT
@@ -219,21 +221,22 @@ def group_norm_second(
             total_2 = grad_rstd_grad_weight + grad_rstd_grad_input + grad_rstd_grad_mu
         else:
             grad_rstd_grad_input = add_at(grad_rstd_grad_input, position_5, grad_rstd_grad_weight_rows_4.mT).mT
-        product_5 = 1.5 * grad_grad_variance_ * grad_rstd * rstd**2
+        scaled_grad_6 = 1.5 * grad_grad_variance_ * grad_rstd * rstd**2
         if weight is not None:
-            grad_variance__1 = -0.5 * (total_2 - product_5) * power
+            grad_variance__1 = -0.5 * (total_2 - scaled_grad_6) * power
         else:
-            grad_variance__1 = -0.5 * (grad_rstd_grad_input + grad_rstd_grad_mu - product_5) * power
-            product_10 = take(grad_grad_rstd.mT, c // S).mT * grad_output
+            grad_variance__1 = -0.5 * (grad_rstd_grad_input + grad_rstd_grad_mu - scaled_grad_6) * power
+            scaled_grad_10 = take(grad_grad_rstd.mT, c // S).mT * grad_output
         grad_variance__1_picked = take(grad_variance__1.mT, c // (S if S != 0 else 1), fill=0).mT
         if weight is not None:
-            product_12 = 2 * grad_variance__1_picked * difference_5
-            chosen_2 = torch.where(mask_5, product_12 / (S * math.prod(batch)), 0)
+            scaled_grad_14 = 2 * grad_variance__1_picked * difference_5
+            chosen_2 = torch.where(mask_5, scaled_grad_14 / (S * math.prod(batch)), 0)
         else:
-            ratio_4 = 2 * grad_variance__1_picked * difference_5 / (S * math.prod(batch))
+            ratio_3 = 2 * grad_variance__1_picked * difference_5 / (S * math.prod(batch))
+            safe_ratio_3 = torch.where(mask_4, ratio_3, 0)
         if weight is not None:
-            product = grad_grad_rstd_picked * grad_output * weight
-            update_8 = -product
+            scaled_grad = grad_grad_rstd_picked * grad_output * weight
+            update_8 = -scaled_grad
             grad_mu_grad_rstd_rows_4 = as_rows(update_8, 2).sum(0)
             grad_mu_grad_rstd = add_at(grad_mu_grad_rstd, position_5, grad_mu_grad_rstd_rows_4.mT).mT
             grad_mu_1 = grad_mu_grad_weight + grad_mu_grad_input + grad_mu_grad_rstd
@@ -245,20 +248,20 @@ def group_norm_second(
         grad_mu_1_picked = take(grad_mu_1.mT, c // (S if S != 0 else 1), fill=0).mT
         if weight is not None:
             chosen_3 = torch.where(mask_5, grad_mu_1_picked / (S * math.prod(batch)), 0)
-            grad_input = product_13 + grad_input_grad_input + product + chosen_2 + chosen_3
+            grad_input = scaled_grad_15 + grad_input_grad_input + scaled_grad + chosen_2 + chosen_3
         else:
             chosen_2 = torch.where(mask_4, grad_mu_1_picked / (S * math.prod(batch)), 0)
-            grad_input = grad_input_grad_input + product_10 + torch.where(mask_4, ratio_4, 0) + chosen_2
+            grad_input = grad_input_grad_input + scaled_grad_10 + safe_ratio_3 + chosen_2
         grad_input = grad_input.movedim((-2, -1), (0, 1)).to(dtype)
     if needs_input_grad[2]:
-        product_14 = grad_grad_input.mT * grad_output.mT * rstd_picked
-        grad_weight_grad_input = as_rows(product_14, 2).sum((0, -1))
+        scaled_grad_16 = grad_grad_input.mT * grad_output.mT * rstd_picked
+        grad_weight_grad_input = as_rows(scaled_grad_16, 2).sum((0, -1))
         grad_grad_mu_picked_2 = take(grad_grad_mu.mT, c // S)
-        product_15 = grad_grad_mu_picked_2 * grad_output.mT * rstd_picked
-        grad_weight_grad_mu_sum = as_rows(product_15, 2).sum((0, -1))
+        scaled_grad_17 = grad_grad_mu_picked_2 * grad_output.mT * rstd_picked
+        grad_weight_grad_mu_sum = as_rows(scaled_grad_17, 2).sum((0, -1))
         grad_grad_rstd_picked_2 = take(grad_grad_rstd.mT, c // S)
-        product_16 = grad_grad_rstd_picked_2 * grad_output.mT * difference_2
-        grad_weight_grad_rstd = as_rows(product_16, 2).sum((0, -1))
+        scaled_grad_18 = grad_grad_rstd_picked_2 * grad_output.mT * difference_2
+        grad_weight_grad_rstd = as_rows(scaled_grad_18, 2).sum((0, -1))
         grad_weight = grad_weight_grad_input - grad_weight_grad_mu_sum + grad_weight_grad_rstd
         grad_weight = grad_weight.to(dtype)
     return grad_grad_output, grad_input, grad_weight
@@ -313,62 +316,60 @@ def group_norm_backward_tangent(
     tangent_mu_picked = take(tangent_mu.mT, c // (S if S != 0 else 1), fill=0).mT
     if weight is not None:
         grad_rstd_rows = as_rows(grad_output * difference * weight, 2).sum(0)
-        product_8 = difference * weight * tangent_grad_output
-        product_9 = grad_output * difference * tangent_weight
-        product_10 = grad_output * weight * tangent_input
-        total_2 = product_8 + product_10 + product_9
+        product_3 = difference * weight * tangent_grad_output
+        scaled_grad_6 = grad_output * difference * tangent_weight
+        scaled_grad_7 = grad_output * weight * tangent_input
+        total_2 = product_3 + scaled_grad_7 + scaled_grad_6
         update = total_2 - grad_output * weight * take(tangent_mu.mT, c // S).mT
         rstd_picked = take(rstd.mT, c // S).mT
         product = rstd_picked * weight * tangent_grad_output
-        product_2 = grad_output * weight * take(tangent_rstd.mT, c // S).mT
-        product_3 = grad_output * rstd_picked * tangent_weight
-        update_2 = -(product + product_2 + product_3)
+        scaled_grad = grad_output * weight * take(tangent_rstd.mT, c // S).mT
+        scaled_grad_2 = grad_output * rstd_picked * tangent_weight
+        update_2 = -(product + scaled_grad + scaled_grad_2)
         difference_2 = input.mT - take(mu.mT, c // S)
         rstd_picked_2 = take(rstd.mT, c // S)
-        product_15 = difference_2 * rstd_picked_2 * tangent_grad_output.mT
-        product_16 = grad_output.mT * difference_2 * take(tangent_rstd.mT, c // S)
-        product_17 = grad_output.mT * rstd_picked_2 * tangent_input.mT
-        total_4 = product_15 + product_17 + product_16
-        product_18 = grad_output.mT * rstd_picked_2 * take(tangent_mu.mT, c // S)
-        tangent_grad_weight = as_rows(total_4 - product_18, 2).sum((0, -1)).to(dtype)
+        product_5 = difference_2 * rstd_picked_2 * tangent_grad_output.mT
+        scaled_grad_11 = grad_output.mT * difference_2 * take(tangent_rstd.mT, c // S)
+        scaled_grad_12 = grad_output.mT * rstd_picked_2 * tangent_input.mT
+        total_4 = product_5 + scaled_grad_12 + scaled_grad_11
+        scaled_grad_13 = grad_output.mT * rstd_picked_2 * take(tangent_mu.mT, c // S)
+        tangent_grad_weight = as_rows(total_4 - scaled_grad_13, 2).sum((0, -1)).to(dtype)
     else:
         grad_rstd_rows = as_rows(grad_output * difference, 2).sum(0)
-        product_7 = difference * tangent_grad_output
-        product_8 = grad_output * tangent_input
-        update = product_7 + product_8 - grad_output * take(tangent_mu.mT, c // S).mT
+        product_3 = difference * tangent_grad_output
+        scaled_grad_5 = grad_output * tangent_input
+        update = product_3 + scaled_grad_5 - grad_output * take(tangent_mu.mT, c // S).mT
         product = take(rstd.mT, c // S).mT * tangent_grad_output
-        product_2 = grad_output * take(tangent_rstd.mT, c // S).mT
-        update_2 = -(product + product_2)
+        scaled_grad = grad_output * take(tangent_rstd.mT, c // S).mT
+        update_2 = -(product + scaled_grad)
     if needs_input_grad[2]:
         tangent_grad_bias = as_rows(tangent_grad_output, 2).sum((0, -2)).to(dtype)
     grad_rstd = add_at(tangent_input.new_zeros(N, G).mT, c // S, grad_rstd_rows.mT).mT
     tangent_grad_rstd_rows_4 = as_rows(update, 2).sum(0)
     tangent_grad_rstd = add_at(tangent_grad_rstd, position_2, tangent_grad_rstd_rows_4.mT).mT
     grad_variance_ = -0.5 * grad_rstd * power
-    product_11 = 1.5 * grad_rstd * rstd**2 * tangent_rstd
-    tangent_grad_variance_ = -(0.5 * power * tangent_grad_rstd + product_11)
+    scaled_grad_8 = 1.5 * grad_rstd * rstd**2 * tangent_rstd
+    tangent_grad_variance_ = -(0.5 * power * tangent_grad_rstd + scaled_grad_8)
     position_2 = c // S
     tangent_grad_mu_rows_4 = as_rows(update_2, 2).sum(0)
     tangent_grad_mu = add_at(tangent_grad_mu, position_2, tangent_grad_mu_rows_4.mT).mT
     grad_variance__picked = take(grad_variance_.mT, c // (S if S != 0 else 1), fill=0).mT
     tangent_grad_variance__picked = take(tangent_grad_variance_.mT, floordiv_value, fill=0).mT
-    product_12 = 2 * tangent_grad_variance__picked * difference_4
-    chosen_2 = torch.where(mask, product_12 / (S * math.prod(batch)), 0)
+    product_4 = 2 * tangent_grad_variance__picked * difference_4
+    chosen_2 = torch.where(mask, product_4 / (S * math.prod(batch)), 0)
+    scaled_grad_9 = -2 * tangent_mu_picked * grad_variance__picked
+    chosen_3 = torch.where(mask, scaled_grad_9 / (S * math.prod(batch)), 0)
     tangent_grad_mu_picked = take(tangent_grad_mu.mT, c // (S if S != 0 else 1), fill=0).mT
     chosen_5 = torch.where(mask, tangent_grad_mu_picked / (S * math.prod(batch)), 0)
     if weight is not None:
-        product_13 = -2 * tangent_mu_picked * grad_variance__picked
-        chosen_3 = torch.where(mask, product_13 / (S * math.prod(batch)), 0)
-        product_14 = 2 * columns(tangent_input, chosen, guarded=True) * grad_variance__picked
-        chosen_4 = torch.where(mask, product_14 / (S * math.prod(batch)), 0)
-        total_3 = product + product_2 + product_3 + chosen_2
+        scaled_grad_10 = 2 * columns(tangent_input, chosen, guarded=True) * grad_variance__picked
+        chosen_4 = torch.where(mask, scaled_grad_10 / (S * math.prod(batch)), 0)
+        total_3 = product + scaled_grad + scaled_grad_2 + chosen_2
         tangent_grad_input = total_3 + chosen_4 + chosen_3 + chosen_5
     else:
-        product_11 = -2 * tangent_mu_picked * grad_variance__picked
-        chosen_3 = torch.where(mask, product_11 / (S * math.prod(batch)), 0)
-        product_12 = 2 * columns(tangent_input, chosen, guarded=True) * grad_variance__picked
-        chosen_4 = torch.where(mask, product_12 / (S * math.prod(batch)), 0)
-        tangent_grad_input = product + product_2 + chosen_2 + chosen_4 + chosen_3 + chosen_5
+        scaled_grad_8 = 2 * columns(tangent_input, chosen, guarded=True) * grad_variance__picked
+        chosen_4 = torch.where(mask, scaled_grad_8 / (S * math.prod(batch)), 0)
+        tangent_grad_input = product + scaled_grad + chosen_2 + chosen_4 + chosen_3 + chosen_5
     tangent_grad_input = tangent_grad_input.movedim((-2, -1), (0, 1)).to(dtype)
     return tangent_grad_input, tangent_grad_weight, tangent_grad_bias
 

@@ -69,16 +69,16 @@ def gumbel_softmax_second(
     philox_seed = philox(seed, 0, places.unsqueeze(-1) * K + k)
     noise = -torch.log(-torch.log(uniform_of(philox_seed, grad_grad_logits.dtype)))
     soft = ((logits + noise) / tau).softmax(-1)
-    product = grad_grad_logits * soft
-    grad_dot_soft_sum = product.sum(-1)
+    scaled_grad = grad_grad_logits * soft
+    grad_dot_soft_sum = scaled_grad.sum(-1)
     grad_dot_soft = -(grad_dot_soft_sum / tau)
     if needs_input_grad[0]:
-        grad_grad_y = product / tau + grad_dot_soft.unsqueeze(-1) * soft
+        grad_grad_y = scaled_grad / tau + grad_dot_soft.unsqueeze(-1) * soft
         grad_grad_y = grad_grad_y.to(dtype)
     if needs_input_grad[1]:
         dot_soft = (grad_y * soft).sum(-1)
-        product_2 = grad_grad_logits * (grad_y - dot_soft.unsqueeze(-1))
-        grad_soft = product_2 / tau + grad_dot_soft.unsqueeze(-1) * grad_y
+        scaled_grad_2 = grad_grad_logits * (grad_y - dot_soft.unsqueeze(-1))
+        grad_soft = scaled_grad_2 / tau + grad_dot_soft.unsqueeze(-1) * grad_y
         dot_soft_1 = (grad_soft * soft).sum(-1)
         grad_logits = soft * (grad_soft - dot_soft_1.unsqueeze(-1)) / tau
         grad_logits = grad_logits.to(dtype)

@@ -105,12 +105,13 @@ def hinge_loss_second(
                 grad_grad_output = torch.where(slope != 0, grad_grad_input * slope, 0)
             grad_grad_output = torch.broadcast_to(grad_grad_output, batch)
         elif not squared:
-            product = grad_grad_input * slope
+            scaled_grad = grad_grad_input * slope
             if reduction == "mean":
-                grad_grad_output_sum = torch.broadcast_to(torch.where(slope != 0, product, 0), batch).sum()
+                mask_3 = slope != 0
+                grad_grad_output_sum = torch.broadcast_to(torch.where(mask_3, scaled_grad, 0), batch).sum()
                 grad_grad_output = grad_grad_output_sum / math.prod(batch)
             else:
-                grad_grad_output = torch.broadcast_to(torch.where(slope != 0, product, 0), batch).sum()
+                grad_grad_output = torch.broadcast_to(torch.where(slope != 0, scaled_grad, 0), batch).sum()
         grad_grad_output = grad_grad_output.to(dtype)
     if needs_input_grad[1]:
         if squared and reduction == "mean":

@@ -78,9 +78,9 @@ def info_nce_backward(
             grad_similarity = torch.where(j == j.unsqueeze(-1), -grad_output.unsqueeze(-1), 0) + chosen
         grad_sum_d = grad_similarity / temperature
     else:
-        product = grad_output * torch.exp(torch.where(~mask.unsqueeze(-1), difference, 0))
-        chosen = torch.where(j == j.unsqueeze(-1), -grad_output, 0)
-        grad_sum_d = (chosen + torch.where(mask.unsqueeze(-1), 0, product)) / temperature
+        scaled_grad = grad_output * torch.exp(torch.where(~mask.unsqueeze(-1), difference, 0))
+        chosen = torch.where(mask.unsqueeze(-1), 0, scaled_grad)
+        grad_sum_d = (torch.where(j == j.unsqueeze(-1), -grad_output, 0) + chosen) / temperature
     if needs_input_grad[0]:
         grad_query = grad_sum_d @ key
         grad_query = grad_query.to(dtype)

@@ -104,19 +104,19 @@ def info_nce_second(
     difference = similarity - logsumexp_j.unsqueeze(-1)
     if needs_input_grad[1] or needs_input_grad[2]:
         if reduction == "mean":
-            product = grad_each * torch.exp(torch.where(~mask.unsqueeze(-1), difference, 0))
+            scaled_grad = grad_each * torch.exp(torch.where(~mask.unsqueeze(-1), difference, 0))
             chosen = torch.where(mask_5, -grad_each, 0)
         if reduction != "sum":
             if reduction == "none":
                 safe_difference = torch.where(~mask.unsqueeze(-1), difference, 0)
-                product = grad_output.unsqueeze(-1) * torch.exp(safe_difference)
+                scaled_grad = grad_output.unsqueeze(-1) * torch.exp(safe_difference)
                 chosen = torch.where(mask_5, -grad_output.unsqueeze(-1), 0)
-            grad_similarity = chosen + torch.where(mask.unsqueeze(-1), 0, product)
+            grad_similarity = chosen + torch.where(mask.unsqueeze(-1), 0, scaled_grad)
             grad_sum_d = grad_similarity / temperature
         else:
-            product = grad_output * torch.exp(torch.where(~mask.unsqueeze(-1), difference, 0))
+            scaled_grad = grad_output * torch.exp(torch.where(~mask.unsqueeze(-1), difference, 0))
             chosen = torch.where(mask_5, -grad_output, 0)
-            grad_sum_d = (chosen + torch.where(mask.unsqueeze(-1), 0, product)) / temperature
+            grad_sum_d = (chosen + torch.where(mask.unsqueeze(-1), 0, scaled_grad)) / temperature
     grad_grad_sum_d_grad_key = query @ grad_grad_key.mT
     grad_grad_sum_d_grad_query = grad_grad_query @ key.mT
     if reduction != "sum":
@@ -126,30 +126,31 @@ def info_nce_second(
     if needs_input_grad[1] or needs_input_grad[2]:
         exp_value_2 = torch.exp(torch.where(~mask.unsqueeze(-1), difference, 0))
         if reduction == "mean":
-            product_2 = grad_grad_similarity * exp_value_2 * grad_each
+            scaled_grad_2 = grad_grad_similarity * exp_value_2 * grad_each
         if reduction != "sum":
             if reduction == "none":
-                product_2 = grad_grad_similarity * exp_value_2 * grad_output.unsqueeze(-1)
-            grad_logsumexp_j = torch.where(mask.unsqueeze(-1), 0, -product_2).sum(-1)
+                scaled_grad_2 = grad_grad_similarity * exp_value_2 * grad_output.unsqueeze(-1)
+            grad_logsumexp_j = torch.where(mask.unsqueeze(-1), 0, -scaled_grad_2).sum(-1)
         else:
-            product_2 = grad_grad_sum_d * grad_output * exp_value_2
-            grad_logsumexp_j = torch.where(mask.unsqueeze(-1), 0, -(product_2 / temperature)).sum(-1)
+            scaled_grad_2 = grad_grad_sum_d * grad_output * exp_value_2
+            ratio = scaled_grad_2 / temperature
+            grad_logsumexp_j = torch.where(mask.unsqueeze(-1), 0, -ratio).sum(-1)
         exp_value = torch.exp(torch.where(~mask.unsqueeze(-1), difference, 0))
         if reduction == "mean":
             chosen_3 = torch.where(mask.unsqueeze(-1), 0, grad_grad_similarity * exp_value * grad_each)
-            product_3 = grad_logsumexp_j.unsqueeze(-1) * exp_value
-            grad_similarity_1 = chosen_3 + torch.where(mask.unsqueeze(-1), 0, product_3)
+            scaled_grad_3 = grad_logsumexp_j.unsqueeze(-1) * exp_value
+            grad_similarity_1 = chosen_3 + torch.where(mask.unsqueeze(-1), 0, scaled_grad_3)
         if reduction != "sum":
             if reduction == "none":
-                product_3 = grad_grad_similarity * exp_value * grad_output.unsqueeze(-1)
-                chosen_2 = torch.where(mask.unsqueeze(-1), 0, product_3)
-                product_4 = grad_logsumexp_j.unsqueeze(-1) * exp_value
-                grad_similarity_1 = chosen_2 + torch.where(mask.unsqueeze(-1), 0, product_4)
+                scaled_grad_3 = grad_grad_similarity * exp_value * grad_output.unsqueeze(-1)
+                chosen_2 = torch.where(mask.unsqueeze(-1), 0, scaled_grad_3)
+                scaled_grad_4 = grad_logsumexp_j.unsqueeze(-1) * exp_value
+                grad_similarity_1 = chosen_2 + torch.where(mask.unsqueeze(-1), 0, scaled_grad_4)
             grad_sum_d_1 = grad_similarity_1 / temperature
         else:
-            ratio = grad_grad_sum_d * grad_output * exp_value / temperature
+            ratio_2 = grad_grad_sum_d * grad_output * exp_value / temperature
             chosen_2 = torch.where(mask.unsqueeze(-1), 0, grad_logsumexp_j.unsqueeze(-1) * exp_value)
-            grad_similarity = torch.where(mask.unsqueeze(-1), 0, ratio) + chosen_2
+            grad_similarity = torch.where(mask.unsqueeze(-1), 0, ratio_2) + chosen_2
             grad_sum_d_1 = grad_similarity / temperature
     if needs_input_grad[0]:
         if reduction == "mean":
@@ -212,46 +213,46 @@ def info_nce_backward_tangent(
         N = tangent_query.shape[0]
         if reduction == "mean":
             grad_each = grad_output / N
-            product_2 = grad_each * torch.exp(torch.where(~mask.unsqueeze(-1), difference, 0))
-            product_3 = tangent_logsumexp_j.unsqueeze(-1) * exp_value * grad_each
-            chosen_3 = torch.where(mask.unsqueeze(-1), 0, -product_3)
-            product_4 = tangent_similarity * exp_value * grad_each
+            scaled_grad = grad_each * torch.exp(torch.where(~mask.unsqueeze(-1), difference, 0))
+            chosen = torch.where(mask.unsqueeze(-1), 0, scaled_grad)
+            scaled_grad_2 = tangent_logsumexp_j.unsqueeze(-1) * exp_value * grad_each
+            scaled_grad_3 = tangent_similarity * exp_value * grad_each
     if reduction != "sum":
         chosen_2 = torch.where(mask.unsqueeze(-1), 0, exp_value)
         if reduction == "none":
             N = tangent_grad_output.shape[0]
             safe_difference = torch.where(~mask.unsqueeze(-1), difference, 0)
-            product_2 = grad_output.unsqueeze(-1) * torch.exp(safe_difference)
-            product_4 = tangent_logsumexp_j.unsqueeze(-1) * exp_value * grad_output.unsqueeze(-1)
-            chosen_3 = torch.where(mask.unsqueeze(-1), 0, -product_4)
-            product_5 = tangent_similarity * exp_value * grad_output.unsqueeze(-1)
-            chosen_4 = torch.where(mask.unsqueeze(-1), 0, product_5)
+            scaled_grad = grad_output.unsqueeze(-1) * torch.exp(safe_difference)
+            scaled_grad_2 = tangent_logsumexp_j.unsqueeze(-1) * exp_value * grad_output.unsqueeze(-1)
+            scaled_grad_3 = tangent_similarity * exp_value * grad_output.unsqueeze(-1)
+        chosen_3 = torch.where(mask.unsqueeze(-1), 0, -scaled_grad_2)
+        chosen_4 = torch.where(mask.unsqueeze(-1), 0, scaled_grad_3)
     else:
-        product_2 = grad_output * torch.exp(torch.where(~mask.unsqueeze(-1), difference, 0))
-        product_3 = tangent_logsumexp_j.unsqueeze(-1) * grad_output * exp_value
-        chosen_2 = torch.where(mask.unsqueeze(-1), 0, -(product_3 / temperature))
-        product_4 = tangent_similarity * grad_output * exp_value
-        chosen_3 = torch.where(mask.unsqueeze(-1), 0, product_4 / temperature)
+        scaled_grad = grad_output * torch.exp(torch.where(~mask.unsqueeze(-1), difference, 0))
+        scaled_grad_2 = tangent_logsumexp_j.unsqueeze(-1) * grad_output * exp_value
+        chosen_2 = torch.where(mask.unsqueeze(-1), 0, -(scaled_grad_2 / temperature))
+        scaled_grad_3 = tangent_similarity * grad_output * exp_value
+        chosen_3 = torch.where(mask.unsqueeze(-1), 0, scaled_grad_3 / temperature)
     j = torch.arange(N, device=tangent_grad_output.device)
     mask_4 = j == j.unsqueeze(-1)
     if reduction == "mean":
-        chosen = torch.where(mask_4, -grad_each, 0)
+        grad_similarity = torch.where(mask_4, -grad_each, 0) + chosen
         ratio = (torch.where(mask_4, -1, 0) + chosen_2) * tangent_grad_output / N
-        tangent_grad_similarity = ratio + chosen_3 + torch.where(mask.unsqueeze(-1), 0, product_4)
-    if reduction != "sum":
-        if reduction == "none":
-            chosen = torch.where(mask_4, -grad_output.unsqueeze(-1), 0)
-            product_3 = (torch.where(mask_4, -1, 0) + chosen_2) * tangent_grad_output.unsqueeze(-1)
-            tangent_grad_similarity = product_3 + chosen_3 + chosen_4
-        grad_similarity = chosen + torch.where(mask.unsqueeze(-1), 0, product_2)
-        grad_sum_d = grad_similarity / temperature
-        tangent_grad_sum_d = tangent_grad_similarity / temperature
-    else:
+        tangent_grad_similarity = ratio + chosen_3 + chosen_4
+    elif reduction == "sum":
         chosen = torch.where(mask_4, -grad_output, 0)
-        grad_sum_d = (chosen + torch.where(mask.unsqueeze(-1), 0, product_2)) / temperature
+        grad_sum_d = (chosen + torch.where(mask.unsqueeze(-1), 0, scaled_grad)) / temperature
         total = torch.where(mask_4, -1, 0) + torch.where(mask.unsqueeze(-1), 0, exp_value)
         ratio = total * tangent_grad_output / temperature
         tangent_grad_sum_d = ratio + chosen_2 + chosen_3
+    if reduction != "sum":
+        if reduction == "none":
+            chosen = torch.where(mask_4, -grad_output.unsqueeze(-1), 0)
+            grad_similarity = chosen + torch.where(mask.unsqueeze(-1), 0, scaled_grad)
+            product_2 = (torch.where(mask_4, -1, 0) + chosen_2) * tangent_grad_output.unsqueeze(-1)
+            tangent_grad_similarity = product_2 + chosen_3 + chosen_4
+        grad_sum_d = grad_similarity / temperature
+        tangent_grad_sum_d = tangent_grad_similarity / temperature
     tangent_grad_query_sum = tangent_grad_sum_d @ key
     tangent_grad_query_sum_1 = grad_sum_d @ tangent_key
     tangent_grad_query = tangent_grad_query_sum + tangent_grad_query_sum_1

@@ -76,20 +76,20 @@ def js_divergence_backward(
     if needs_input_grad[0]:
         exp_value = torch.exp(torch.where(~mask_2, log_p, 0))
         if reduction != "none":
-            product = grad_q_term * (exp_value * (log_p - m) + exp_value)
+            scaled_grad = grad_q_term * (exp_value * (log_p - m) + exp_value)
         else:
-            product = grad_q_term.unsqueeze(-1) * (exp_value * (log_p - m) + exp_value)
-        product_2 = grad_m * torch.sigmoid(log_p - log_q)
-        grad_log_p = torch.where(mask_2, 0, product) + torch.where(mask_5, 0, product_2)
+            scaled_grad = grad_q_term.unsqueeze(-1) * (exp_value * (log_p - m) + exp_value)
+        scaled_grad_2 = grad_m * torch.sigmoid(log_p - log_q)
+        grad_log_p = torch.where(mask_2, 0, scaled_grad) + torch.where(mask_5, 0, scaled_grad_2)
         grad_log_p = grad_log_p.sum_to_size(log_p.shape).to(dtype)
     if needs_input_grad[1]:
         exp_value_2 = torch.exp(torch.where(~mask, log_q, 0))
         if reduction != "none":
-            product_3 = grad_q_term * (exp_value_2 * (log_q - m) + exp_value_2)
+            scaled_grad_3 = grad_q_term * (exp_value_2 * (log_q - m) + exp_value_2)
         else:
-            product_3 = grad_q_term.unsqueeze(-1) * (exp_value_2 * (log_q - m) + exp_value_2)
-        product_4 = grad_m * torch.sigmoid(log_q - log_p)
-        grad_log_q = torch.where(mask, 0, product_3) + torch.where(mask_5, 0, product_4)
+            scaled_grad_3 = grad_q_term.unsqueeze(-1) * (exp_value_2 * (log_q - m) + exp_value_2)
+        scaled_grad_4 = grad_m * torch.sigmoid(log_q - log_p)
+        grad_log_q = torch.where(mask, 0, scaled_grad_3) + torch.where(mask_5, 0, scaled_grad_4)
         grad_log_q = grad_log_q.sum_to_size(log_q.shape).to(dtype)
     return grad_log_p, grad_log_q
 

@@ -86,7 +86,7 @@ def kl_div_backward(
             grad_output = grad_output.movedim(0, -1)
         grad_each = grad_output
     if log_target:
-        product = grad_each * p
+        scaled_grad = grad_each * p
     elif reduction != "sum":
         target = target.movedim(0, -1)
     if reduction in ("batchmean", "sum"):
@@ -94,7 +94,7 @@ def kl_div_backward(
     input = input.movedim(0, -1)
     if needs_input_grad[0]:
         if log_target:
-            grad_input = torch.where(p == 0, 0, -product)
+            grad_input = torch.where(p == 0, 0, -scaled_grad)
         else:
             grad_input = -(grad_each * target)
         if reduction != "none":
@@ -102,8 +102,8 @@ def kl_div_backward(
         grad_input = grad_input.sum_to_size(input.shape).movedim(-1, 0).to(dtype)
     if needs_input_grad[1]:
         if log_target:
-            product_2 = p * (grad_each * (target - input))
-            grad_target = torch.where(p == 0, 0, product) + torch.where(p == 0, 0, product_2)
+            product = p * (grad_each * (target - input))
+            grad_target = torch.where(p == 0, 0, scaled_grad) + torch.where(p == 0, 0, product)
         else:
             mask = (target == 0) & (target <= 0)
             log_value = torch.log(torch.where(~mask, target, 1))

@@ -114,19 +114,19 @@ def kl_div_second(
     if reduction in ("batchmean", "sum"):
         batch = torch.broadcast_shapes(input.shape[:-1], target.shape[:-1])
     if (needs_input_grad[1] or needs_input_grad[2]) and reduction in ("mean", "batchmean") and log_target:
-        product = grad_grad_target * p * grad_each
+        scaled_grad = grad_grad_target * p * grad_each
     if reduction == "none" and log_target:
         batch = grad_output.shape[:-1]
     elif reduction == "none":
         batch = grad_output.shape[1:]
     if (needs_input_grad[1] or needs_input_grad[2]) and reduction in ("sum", "none") and log_target:
-        product = grad_grad_target * p * grad_output
+        scaled_grad = grad_grad_target * p * grad_output
     if reduction == "none" and not log_target:
         grad_output = grad_output.movedim(0, -1)
     if (needs_input_grad[1] or needs_input_grad[2]) and not log_target:
         if reduction in ("sum", "none"):
             grad_each = grad_output
-        product = grad_grad_target * grad_each
+        scaled_grad = grad_grad_target * grad_each
     if needs_input_grad[0]:
         if reduction == "sum" and not log_target:
             chosen = torch.where(mask, 0, torch.log(torch.where(~mask, target, 1)))
@@ -155,16 +155,16 @@ def kl_div_second(
         elif reduction == "none":
             grad_grad_output = grad_grad_target * (total - input) - grad_grad_input * target
         if reduction == "sum" and log_target:
-            product_2 = grad_grad_input * p
-            neg_product_2 = -product_2
+            scaled_grad_2 = grad_grad_input * p
+            negative = -scaled_grad_2
             mask_3 = p == 0
-            chosen_4 = torch.where(mask_3, 0, neg_product_2)
+            chosen_4 = torch.where(mask_3, 0, negative)
             grad_grad_output_grad_input = torch.broadcast_to(chosen_4, (*batch, N)).sum()
             grad_grad_output = grad_grad_output_grad_target + grad_grad_output_grad_input
         if reduction != "none":
             if reduction == "sum" and not log_target:
-                product_2 = grad_grad_input * target
-                grad_grad_output_grad_input_sum = torch.broadcast_to(product_2, (*batch, N)).sum()
+                scaled_grad_2 = grad_grad_input * target
+                grad_grad_output_grad_input_sum = torch.broadcast_to(scaled_grad_2, (*batch, N)).sum()
                 grad_grad_output = grad_grad_output_grad_target - grad_grad_output_grad_input_sum
             grad_grad_output = grad_grad_output.to(dtype)
         else:
@@ -172,9 +172,9 @@ def kl_div_second(
             grad_grad_output = grad_grad_output.movedim(-1, 0).to(dtype)
     if needs_input_grad[1]:
         if log_target:
-            grad_input = torch.where(p == 0, 0, -product)
+            grad_input = torch.where(p == 0, 0, -scaled_grad)
         else:
-            grad_input = -product
+            grad_input = -scaled_grad
         if reduction != "none":
             grad_input = torch.broadcast_to(grad_input, (*batch, N))
         grad_input = grad_input.sum_to_size(input.shape).movedim(-1, 0).to(dtype)
@@ -187,9 +187,9 @@ def kl_div_second(
                 chosen = torch.where(p == 0, 0, grad_output * difference)
                 total = torch.where(p == 0, 0, grad_output) + chosen
                 grad_p = grad_grad_target * total + torch.where(p == 0, 0, -(grad_grad_input * grad_output))
-            grad_target = torch.where(p == 0, 0, product) + torch.where(p == 0, 0, p * grad_p)
+            grad_target = torch.where(p == 0, 0, scaled_grad) + torch.where(p == 0, 0, p * grad_p)
         else:
-            ratio = product / torch.where(~mask, target, 1)
+            ratio = scaled_grad / torch.where(~mask, target, 1)
             grad_target = torch.where(mask, 0, ratio) - grad_grad_input * grad_each
             if reduction != "none":
                 grad_target = torch.broadcast_to(grad_target, (*batch, N))

@@ -61,17 +61,16 @@ def layer_norm_backward(
         if weight is not None:
             grad_rstd = (grad_output * difference * weight).sum(-1)
             grad_mu_sum = (grad_output * weight).sum(-1)
-            product = grad_output * rstd.unsqueeze(-1) * weight
+            scaled_grad = grad_output * rstd.unsqueeze(-1) * weight
         else:
             grad_rstd = (grad_output * difference).sum(-1)
             grad_mu_sum = grad_output.sum(-1)
         grad_var_d = -0.5 * grad_rstd * rstd**3
         grad_mu = -(grad_mu_sum * rstd)
+        ratio = 2 * grad_var_d.unsqueeze(-1) * difference / D
         if weight is not None:
-            product_2 = 2 * grad_var_d.unsqueeze(-1) * difference
-            grad_input = product + product_2 / D + grad_mu.unsqueeze(-1) / D
+            grad_input = scaled_grad + ratio + grad_mu.unsqueeze(-1) / D
         else:
-            ratio = 2 * grad_var_d.unsqueeze(-1) * difference / D
             grad_input = grad_output * rstd.unsqueeze(-1) + ratio + grad_mu.unsqueeze(-1) / D
         grad_input = grad_input.to(dtype)
     if needs_input_grad[1]:

@@ -113,21 +113,23 @@ def layer_norm_second(
         grad_grad_mu_sum = -(grad_grad_mu * rstd)
     if needs_input_grad[0]:
         if weight is not None:
-            product = grad_grad_weight * difference * rstd.unsqueeze(-1)
-            product_2 = grad_grad_rstd.unsqueeze(-1) * difference * weight
-            product_3 = grad_grad_input * rstd.unsqueeze(-1) * weight
+            scaled_grad = grad_grad_weight * difference * rstd.unsqueeze(-1)
+            scaled_grad_2 = grad_grad_rstd.unsqueeze(-1) * difference * weight
+            scaled_grad_3 = grad_grad_input * rstd.unsqueeze(-1) * weight
+            scaled_grad_4 = grad_grad_mu_sum.unsqueeze(-1) * weight
             if grad_grad_bias is not None:
-                product_4 = grad_grad_mu_sum.unsqueeze(-1) * weight
-                grad_grad_output = grad_grad_bias + product + product_3 + product_4 + product_2
+                total = grad_grad_bias + scaled_grad + scaled_grad_3
+                grad_grad_output = total + scaled_grad_4 + scaled_grad_2
             else:
-                grad_grad_output = product + product_3 + grad_grad_mu_sum.unsqueeze(-1) * weight + product_2
+                grad_grad_output = scaled_grad + scaled_grad_3 + scaled_grad_4 + scaled_grad_2
         else:
-            product = grad_grad_rstd.unsqueeze(-1) * difference
-            product_2 = grad_grad_input * rstd.unsqueeze(-1)
+            scaled_grad = grad_grad_rstd.unsqueeze(-1) * difference
+            scaled_grad_2 = grad_grad_input * rstd.unsqueeze(-1)
             if grad_grad_bias is not None:
-                grad_grad_output = grad_grad_bias + product_2 + grad_grad_mu_sum.unsqueeze(-1) + product
+                total = grad_grad_bias + scaled_grad_2
+                grad_grad_output = total + grad_grad_mu_sum.unsqueeze(-1) + scaled_grad
             else:
-                grad_grad_output = product_2 + grad_grad_mu_sum.unsqueeze(-1) + product
+                grad_grad_output = scaled_grad_2 + grad_grad_mu_sum.unsqueeze(-1) + scaled_grad
         grad_grad_output = grad_grad_output.to(dtype)
     if needs_input_grad[1]:
         if weight is not None:
@@ -137,14 +139,14 @@ def layer_norm_second(
             grad_rstd_grad_input = (grad_grad_input * grad_output * weight).sum(-1)
             difference_2 = grad_rstd_grad_weight + grad_rstd_grad_input - grad_grad_mu * grad_mu_sum
             grad_mu_grad_weight_sum = (grad_grad_weight * grad_output).sum(-1)
-            product_5 = grad_grad_weight * grad_output * rstd.unsqueeze(-1)
-            product_6 = grad_grad_rstd.unsqueeze(-1) * grad_output * weight
+            scaled_grad_5 = grad_grad_weight * grad_output * rstd.unsqueeze(-1)
+            scaled_grad_6 = grad_grad_rstd.unsqueeze(-1) * grad_output * weight
         else:
             grad_rstd = (grad_output * difference).sum(-1)
             grad_mu_sum = grad_output.sum(-1)
             grad_rstd_grad_input = (grad_grad_input * grad_output).sum(-1)
             difference_2 = grad_rstd_grad_input - grad_grad_mu * grad_mu_sum
-            product_3 = grad_grad_rstd.unsqueeze(-1) * grad_output
+            scaled_grad_3 = grad_grad_rstd.unsqueeze(-1) * grad_output
         grad_var_d = -0.5 * grad_rstd * power
         grad_var_d_1 = -0.5 * (difference_2 - 1.5 * grad_grad_var_d * grad_rstd * rstd**2) * power
         ratio_2 = 2 * grad_grad_input * grad_var_d.unsqueeze(-1) / D
@@ -152,16 +154,16 @@ def layer_norm_second(
         if weight is not None:
             ratio = 2 * grad_grad_mu_sum_1 * grad_var_d / D
             grad_mu_1 = -(grad_mu_grad_weight_sum * rstd + ratio + grad_mu_sum * grad_grad_rstd)
-            grad_input = product_5 + ratio_2 + product_6 + ratio_3 + grad_mu_1.unsqueeze(-1) / D
+            grad_input = scaled_grad_5 + ratio_2 + scaled_grad_6 + ratio_3 + grad_mu_1.unsqueeze(-1) / D
         else:
             grad_mu_1 = -(2 * grad_grad_mu_sum_1 * grad_var_d / D + grad_mu_sum * grad_grad_rstd)
-            grad_input = ratio_2 + product_3 + ratio_3 + grad_mu_1.unsqueeze(-1) / D
+            grad_input = ratio_2 + scaled_grad_3 + ratio_3 + grad_mu_1.unsqueeze(-1) / D
         grad_input = grad_input.to(dtype)
     if needs_input_grad[2]:
         grad_weight_grad_input = as_rows(grad_grad_input * grad_output * rstd.unsqueeze(-1)).sum(0)
         grad_weight_grad_mu_sum = as_rows(grad_grad_mu_sum.unsqueeze(-1) * grad_output).sum(0)
-        product_7 = grad_grad_rstd.unsqueeze(-1) * grad_output * difference
-        grad_weight_grad_rstd = as_rows(product_7).sum(0)
+        scaled_grad_7 = grad_grad_rstd.unsqueeze(-1) * grad_output * difference
+        grad_weight_grad_rstd = as_rows(scaled_grad_7).sum(0)
         grad_weight = grad_weight_grad_input + grad_weight_grad_mu_sum + grad_weight_grad_rstd
         grad_weight = grad_weight.to(dtype)
     return grad_grad_output, grad_input, grad_weight
@@ -195,44 +197,45 @@ def layer_norm_backward_tangent(
     if weight is not None:
         grad_rstd = (grad_output * difference * weight).sum(-1)
         product = difference * weight * tangent_grad_output
-        product_2 = grad_output * difference * tangent_weight
-        product_3 = grad_output * weight * tangent_input
-        total = product + product_3 + product_2
+        scaled_grad = grad_output * difference * tangent_weight
+        scaled_grad_2 = grad_output * weight * tangent_input
+        total = product + scaled_grad_2 + scaled_grad
         tangent_grad_rstd = (total - grad_output * weight * tangent_mu.unsqueeze(-1)).sum(-1)
         grad_mu_sum = (grad_output * weight).sum(-1)
         tangent_grad_mu_sum = (weight * tangent_grad_output + grad_output * tangent_weight).sum(-1)
-        product_5 = rstd.unsqueeze(-1) * weight * tangent_grad_output
-        product_6 = grad_output * weight * tangent_rstd.unsqueeze(-1)
-        product_7 = grad_output * rstd.unsqueeze(-1) * tangent_weight
-        product_8 = difference * rstd.unsqueeze(-1) * tangent_grad_output
-        product_9 = grad_output * difference * tangent_rstd.unsqueeze(-1)
-        product_10 = grad_output * rstd.unsqueeze(-1) * tangent_input
-        total_3 = product_8 + product_10 + product_9
-        product_11 = grad_output * rstd.unsqueeze(-1) * tangent_mu.unsqueeze(-1)
-        tangent_grad_weight = as_rows(total_3 - product_11).sum(0).to(dtype)
+        product_2 = rstd.unsqueeze(-1) * weight * tangent_grad_output
+        scaled_grad_4 = grad_output * weight * tangent_rstd.unsqueeze(-1)
+        scaled_grad_5 = grad_output * rstd.unsqueeze(-1) * tangent_weight
+        total_3 = product_2 + scaled_grad_4 + scaled_grad_5
+        product_3 = difference * rstd.unsqueeze(-1) * tangent_grad_output
+        scaled_grad_6 = grad_output * difference * tangent_rstd.unsqueeze(-1)
+        scaled_grad_7 = grad_output * rstd.unsqueeze(-1) * tangent_input
+        total_4 = product_3 + scaled_grad_7 + scaled_grad_6
+        scaled_grad_8 = grad_output * rstd.unsqueeze(-1) * tangent_mu.unsqueeze(-1)
+        tangent_grad_weight = as_rows(total_4 - scaled_grad_8).sum(0).to(dtype)
     else:
         grad_rstd = (grad_output * difference).sum(-1)
         product = difference * tangent_grad_output
-        product_2 = grad_output * tangent_input
-        tangent_grad_rstd = (product + product_2 - grad_output * tangent_mu.unsqueeze(-1)).sum(-1)
+        scaled_grad = grad_output * tangent_input
+        tangent_grad_rstd = (product + scaled_grad - grad_output * tangent_mu.unsqueeze(-1)).sum(-1)
         grad_mu_sum = grad_output.sum(-1)
         tangent_grad_mu_sum = tangent_grad_output.sum(-1)
-        product_5 = grad_output * tangent_rstd.unsqueeze(-1)
+        product_2 = rstd.unsqueeze(-1) * tangent_grad_output
     if needs_input_grad[2]:
         tangent_grad_bias = as_rows(tangent_grad_output).sum(0).to(dtype)
     grad_var_d = -0.5 * grad_rstd * power
-    product_4 = 1.5 * grad_rstd * rstd**2 * tangent_rstd
-    tangent_grad_var_d = -(0.5 * power * tangent_grad_rstd + product_4)
+    scaled_grad_3 = 1.5 * grad_rstd * rstd**2 * tangent_rstd
+    tangent_grad_var_d = -(0.5 * power * tangent_grad_rstd + scaled_grad_3)
     tangent_grad_mu = -(rstd * tangent_grad_mu_sum + grad_mu_sum * tangent_rstd)
     ratio = 2 * difference * tangent_grad_var_d.unsqueeze(-1) / D
     ratio_2 = 2 * grad_var_d.unsqueeze(-1) * tangent_input / D
     if weight is not None:
         ratio_3 = tangent_grad_mu / D
-        total_2 = product_5 + product_6 + product_7 + ratio + ratio_2 + ratio_3.unsqueeze(-1)
+        total_2 = total_3 + ratio + ratio_2 + ratio_3.unsqueeze(-1)
         tangent_grad_input = total_2 - 2 * grad_var_d.unsqueeze(-1) * tangent_mu.unsqueeze(-1) / D
     else:
-        product_4 = rstd.unsqueeze(-1) * tangent_grad_output
-        total = product_4 + product_5 + ratio + ratio_2 + tangent_grad_mu.unsqueeze(-1) / D
+        scaled_grad_3 = grad_output * tangent_rstd.unsqueeze(-1)
+        total = product_2 + scaled_grad_3 + ratio + ratio_2 + tangent_grad_mu.unsqueeze(-1) / D
         tangent_grad_input = total - 2 * grad_var_d.unsqueeze(-1) * tangent_mu.unsqueeze(-1) / D
     tangent_grad_input = tangent_grad_input.to(dtype)
     return tangent_grad_input, tangent_grad_weight, tangent_grad_bias

@@ -84,8 +84,8 @@ def lennard_jones_backward(
     if needs_input_grad[1]:
         ratio_3 = 12 * sigma**11 / torch.where(mask, r2**6, 1)
         difference_3 = ratio_3 - 6 * sigma**5 / torch.where(mask, r2**3, 1)
-        product = 4 * grad_sum_i_j[..., None, None] * epsilon * difference_3
-        grad_sigma = torch.where(mask, product, 0).sum().to(dtype)
+        scaled_grad = 4 * grad_sum_i_j[..., None, None] * epsilon * difference_3
+        grad_sigma = torch.where(mask, scaled_grad, 0).sum().to(dtype)
     if needs_input_grad[2]:
         ratio = sigma**2 / torch.where(mask, r2, 1)
         difference_4 = ratio**6 - ratio**3
@@ -95,8 +95,8 @@ def lennard_jones_backward(
         difference_5 = position.mT.unsqueeze(-1) - position.mT.unsqueeze(-2)
         ratio_4 = difference_5 / torch.where(mask, box[:, None, None], 1)
         round_ratio_4 = torch.round(ratio_4)
-        product_2 = round_ratio_4 * grad_difference.movedim((-1, -3, -2), (-3, -2, -1))
-        grad_box = as_rows(torch.where(mask, -product_2, 0), 3).sum((0, -2, -1)).to(dtype)
+        scaled_grad_2 = round_ratio_4 * grad_difference.movedim((-1, -3, -2), (-3, -2, -1))
+        grad_box = as_rows(torch.where(mask, -scaled_grad_2, 0), 3).sum((0, -2, -1)).to(dtype)
     return grad_position, grad_sigma, grad_epsilon, grad_box
 
 

@@ -92,13 +92,13 @@ def lennard_jones_second(
         difference = position.unsqueeze(-2) - position.unsqueeze(-3) - product
         r2 = (difference**2).sum(-1)
         safe_box = torch.where(mask.unsqueeze(-1), box, 1)
-        neg_value = -(grad_grad_box * torch.round(difference_2 / safe_box))
-        safe_neg_value = torch.where(mask.unsqueeze(-1), neg_value, 0)
-        neg_grad_grad_position = -grad_grad_position
-        total = safe_neg_value + neg_grad_grad_position.unsqueeze(-3)
+        negative = -(grad_grad_box * torch.round(difference_2 / safe_box))
+        safe_negative = torch.where(mask.unsqueeze(-1), negative, 0)
+        negative_2 = -grad_grad_position
+        total = safe_negative + negative_2.unsqueeze(-3)
         grad_grad_difference = total + grad_grad_position.unsqueeze(-2)
-        product_2 = 2 * grad_grad_difference * difference
-        grad_grad_r2 = torch.where(mask.unsqueeze(-1), product_2, 0).sum(-1)
+        scaled_grad = 2 * grad_grad_difference * difference
+        grad_grad_r2 = torch.where(mask.unsqueeze(-1), scaled_grad, 0).sum(-1)
     else:
         r2 = (difference_2**2).sum(-1)
         grad_grad_difference = grad_grad_position.unsqueeze(-2) - grad_grad_position.unsqueeze(-3)
@@ -112,8 +112,8 @@ def lennard_jones_second(
     if needs_input_grad[1] or needs_input_grad[4]:
         ratio_5 = 42 * sigma**12 / torch.where(mask, r2**8, 1)
         difference_7 = ratio_5 - 12 * sigma**6 / torch.where(mask, r2**5, 1)
-        product_6 = 4 * grad_grad_r2 * grad_sum_i_j[..., None, None] * epsilon * difference_7
-        chosen = torch.where(mask, product_6, 0)
+        scaled_grad_5 = 4 * grad_grad_r2 * grad_sum_i_j[..., None, None] * epsilon * difference_7
+        chosen = torch.where(mask, scaled_grad_5, 0)
     power = r2**4
     power_2 = r2**7
     if needs_input_grad[1] or needs_input_grad[4]:
@@ -123,35 +123,35 @@ def lennard_jones_second(
         safe_power = torch.where(mask, power, 1)
         safe_power_2 = torch.where(mask, power_2, 1)
         difference_8 = 18 * sigma**5 / safe_power - 72 * sigma**11 / safe_power_2
-        product_7 = 4 * grad_grad_sigma * grad_sum_i_j[..., None, None] * epsilon * difference_8
-        chosen_2 = torch.where(mask, product_7, 0)
+        scaled_grad_6 = 4 * grad_grad_sigma * grad_sum_i_j[..., None, None] * epsilon * difference_8
+        chosen_2 = torch.where(mask, scaled_grad_6, 0)
         difference_9 = 3 * sigma**6 / safe_power - 6 * sigma**12 / safe_power_2
-        product_8 = 4 * grad_grad_epsilon * grad_sum_i_j[..., None, None] * difference_9
-        grad_r2_1 = torch.where(mask, product_8, 0) + chosen_2 + chosen
-        product_9 = 2 * grad_grad_difference * grad_r2.unsqueeze(-1)
+        scaled_grad_7 = 4 * grad_grad_epsilon * grad_sum_i_j[..., None, None] * difference_9
+        grad_r2_1 = torch.where(mask, scaled_grad_7, 0) + chosen_2 + chosen
+        scaled_grad_8 = 2 * grad_grad_difference * grad_r2.unsqueeze(-1)
         if box is not None:
-            chosen_3 = torch.where(mask.unsqueeze(-1), product_9, 0)
-            product_10 = 2 * difference * grad_r2_1.unsqueeze(-1)
-            grad_difference_1 = chosen_3 + torch.where(mask.unsqueeze(-1), product_10, 0)
+            chosen_3 = torch.where(mask.unsqueeze(-1), scaled_grad_8, 0)
+            scaled_grad_9 = 2 * difference * grad_r2_1.unsqueeze(-1)
+            grad_difference_1 = chosen_3 + torch.where(mask.unsqueeze(-1), scaled_grad_9, 0)
     if needs_input_grad[0]:
         ratio = sigma**2 / torch.where(mask, r2, 1)
         difference_4 = ratio**6 - ratio**3
-        product_3 = 4 * grad_grad_epsilon * difference_4
-        grad_grad_sum_i_j_part = torch.where(mask, product_3, 0).sum((-2, -1))
+        scaled_grad_2 = 4 * grad_grad_epsilon * difference_4
+        grad_grad_sum_i_j_part = torch.where(mask, scaled_grad_2, 0).sum((-2, -1))
         ratio_3 = 12 * sigma**11 / torch.where(mask, power_3, 1)
         difference_5 = ratio_3 - 6 * sigma**5 / torch.where(mask, power_4, 1)
-        product_4 = 4 * grad_grad_sigma * epsilon * difference_5
-        grad_grad_sum_i_j_grad_sigma = torch.where(mask, product_4, 0).sum((-2, -1))
+        scaled_grad_3 = 4 * grad_grad_sigma * epsilon * difference_5
+        grad_grad_sum_i_j_grad_sigma = torch.where(mask, scaled_grad_3, 0).sum((-2, -1))
         ratio_4 = 6 * sigma**12 / torch.where(mask, power_2, 1)
         difference_6 = 3 * sigma**6 / torch.where(mask, power, 1) - ratio_4
-        product_5 = 4 * grad_grad_r2 * epsilon * difference_6
-        grad_grad_sum_i_j_grad_r2 = torch.where(mask, product_5, 0).sum((-2, -1))
+        scaled_grad_4 = 4 * grad_grad_r2 * epsilon * difference_6
+        grad_grad_sum_i_j_grad_r2 = torch.where(mask, scaled_grad_4, 0).sum((-2, -1))
         total_2 = grad_grad_sum_i_j_part + grad_grad_sum_i_j_grad_sigma + grad_grad_sum_i_j_grad_r2
         grad_grad_energy = 0.5 * total_2
         grad_grad_energy = grad_grad_energy.to(dtype)
     if needs_input_grad[1]:
         if box is None:
-            grad_difference_1 = product_9 + 2 * grad_r2_1.unsqueeze(-1) * difference_2
+            grad_difference_1 = scaled_grad_8 + 2 * grad_r2_1.unsqueeze(-1) * difference_2
         grad_position_difference_1 = grad_difference_1.sum(-2)
         grad_position_difference_2_sum = grad_difference_1.sum(-3)
         grad_position = grad_position_difference_1 - grad_position_difference_2_sum
@@ -159,35 +159,43 @@ def lennard_jones_second(
     if needs_input_grad[2]:
         ratio_6 = 12 * sigma**11 / torch.where(mask, power_3, 1)
         difference_10 = ratio_6 - 6 * sigma**5 / torch.where(mask, power_4, 1)
-        product_11 = 4 * grad_grad_epsilon * grad_sum_i_j[..., None, None] * difference_10
-        grad_sigma_grad_epsilon = torch.where(mask, product_11, 0).sum()
+        scaled_grad_10 = 4 * grad_grad_epsilon * grad_sum_i_j[..., None, None] * difference_10
+        grad_sigma_grad_epsilon = torch.where(mask, scaled_grad_10, 0).sum()
         ratio_7 = 132 * sigma**10 / torch.where(mask, power_3, 1)
         difference_11 = ratio_7 - 30 * sigma**4 / torch.where(mask, power_4, 1)
-        product_12 = 4 * grad_grad_sigma * grad_sum_i_j[..., None, None] * epsilon * difference_11
-        grad_sigma_grad_sigma = torch.where(mask, product_12, 0).sum()
+        scaled_grad_12 = 4 * grad_grad_sigma * grad_sum_i_j
+        if box is not None:
+            scaled_grad_11 = scaled_grad_12[..., None, None] * epsilon * difference_11
+            grad_sigma_grad_sigma = torch.where(mask, scaled_grad_11, 0).sum()
+        else:
+            scaled_grad_9 = scaled_grad_12[..., None, None] * epsilon * difference_11
+            grad_sigma_grad_sigma_2 = torch.where(mask, scaled_grad_9, 0).sum()
         ratio_8 = 72 * sigma**11 / torch.where(mask, power_2, 1)
         difference_12 = 18 * sigma**5 / torch.where(mask, power, 1) - ratio_8
-        product_13 = 4 * grad_grad_r2 * grad_sum_i_j[..., None, None] * epsilon * difference_12
-        grad_sigma_grad_r2 = torch.where(mask, product_13, 0).sum()
-        grad_sigma = grad_sigma_grad_epsilon + grad_sigma_grad_sigma + grad_sigma_grad_r2
+        scaled_grad_13 = 4 * grad_grad_r2 * grad_sum_i_j[..., None, None] * epsilon * difference_12
+        grad_sigma_grad_r2 = torch.where(mask, scaled_grad_13, 0).sum()
+        if box is not None:
+            grad_sigma = grad_sigma_grad_epsilon + grad_sigma_grad_sigma + grad_sigma_grad_r2
+        else:
+            grad_sigma = grad_sigma_grad_epsilon + grad_sigma_grad_sigma_2 + grad_sigma_grad_r2
         grad_sigma = grad_sigma.to(dtype)
     if needs_input_grad[3]:
         ratio_9 = 12 * sigma**11 / torch.where(mask, power_3, 1)
         difference_13 = ratio_9 - 6 * sigma**5 / torch.where(mask, power_4, 1)
-        product_14 = 4 * grad_grad_sigma * grad_sum_i_j[..., None, None] * difference_13
-        grad_epsilon_grad_sigma = torch.where(mask, product_14, 0).sum()
+        scaled_grad_14 = 4 * grad_grad_sigma * grad_sum_i_j[..., None, None] * difference_13
+        grad_epsilon_grad_sigma = torch.where(mask, scaled_grad_14, 0).sum()
         ratio_10 = 6 * sigma**12 / torch.where(mask, power_2, 1)
         difference_14 = 3 * sigma**6 / torch.where(mask, power, 1) - ratio_10
-        product_15 = 4 * grad_grad_r2 * grad_sum_i_j[..., None, None] * difference_14
-        grad_epsilon_grad_r2 = torch.where(mask, product_15, 0).sum()
+        scaled_grad_15 = 4 * grad_grad_r2 * grad_sum_i_j[..., None, None] * difference_14
+        grad_epsilon_grad_r2 = torch.where(mask, scaled_grad_15, 0).sum()
         grad_epsilon = grad_epsilon_grad_sigma + grad_epsilon_grad_r2
         grad_epsilon = grad_epsilon.to(dtype)
     if needs_input_grad[4]:
         difference_15 = position.mT.unsqueeze(-1) - position.mT.unsqueeze(-2)
         ratio_11 = difference_15 / torch.where(mask, box[:, None, None], 1)
         round_ratio_11 = torch.round(ratio_11)
-        product_16 = round_ratio_11 * grad_difference_1.movedim((-1, -3, -2), (-3, -2, -1))
-        grad_box = as_rows(torch.where(mask, -product_16, 0), 3).sum((0, -2, -1)).to(dtype)
+        scaled_grad_16 = round_ratio_11 * grad_difference_1.movedim((-1, -3, -2), (-3, -2, -1))
+        grad_box = as_rows(torch.where(mask, -scaled_grad_16, 0), 3).sum((0, -2, -1)).to(dtype)
     return grad_grad_energy, grad_position, grad_sigma, grad_epsilon, grad_box
 
 
@@ -236,15 +244,15 @@ def lennard_jones_backward_tangent(
     difference_2 = 3 * sigma**6 / safe_power - 6 * sigma**12 / safe_power_2
     ratio_3 = 42 * sigma**12 / torch.where(mask, r2**8, 1)
     difference_6 = ratio_3 - 12 * sigma**6 / torch.where(mask, r2**5, 1)
-    product = 4 * tangent_r2 * grad_sum_i_j[..., None, None] * epsilon * difference_6
-    chosen = torch.where(mask, product, 0)
+    scaled_grad = 4 * tangent_r2 * grad_sum_i_j[..., None, None] * epsilon * difference_6
+    chosen = torch.where(mask, scaled_grad, 0)
     difference_7 = 18 * sigma**5 / safe_power - 72 * sigma**11 / safe_power_2
-    product_2 = 4 * tangent_sigma * grad_sum_i_j[..., None, None] * epsilon * difference_7
-    chosen_2 = torch.where(mask, product_2, 0)
-    product_3 = 4 * tangent_grad_sum_i_j[..., None, None] * epsilon * difference_2
-    chosen_3 = torch.where(mask, product_3, 0)
-    product_4 = 4 * tangent_epsilon * grad_sum_i_j[..., None, None] * difference_2
-    chosen_4 = torch.where(mask, product_4, 0)
+    scaled_grad_2 = 4 * tangent_sigma * grad_sum_i_j[..., None, None] * epsilon * difference_7
+    chosen_2 = torch.where(mask, scaled_grad_2, 0)
+    product = 4 * tangent_grad_sum_i_j[..., None, None] * epsilon * difference_2
+    chosen_3 = torch.where(mask, product, 0)
+    scaled_grad_3 = 4 * tangent_epsilon * grad_sum_i_j[..., None, None] * difference_2
+    chosen_4 = torch.where(mask, scaled_grad_3, 0)
     tangent_grad_r2 = chosen_3 + chosen_4 + chosen_2 + chosen
     power_3 = r2**6
     safe_power_3 = torch.where(mask, power_3, 1)
@@ -253,54 +261,54 @@ def lennard_jones_backward_tangent(
     difference_3 = 12 * sigma**11 / safe_power_3 - 6 * sigma**5 / safe_power_4
     ratio_4 = 72 * sigma**11 / torch.where(mask, power_2, 1)
     difference_8 = 18 * sigma**5 / torch.where(mask, power, 1) - ratio_4
-    product_7 = 4 * tangent_r2 * grad_sum_i_j[..., None, None] * epsilon * difference_8
-    chosen_6 = torch.where(mask, product_7, 0)
-    product_9 = 4 * tangent_grad_sum_i_j[..., None, None] * epsilon * difference_3
-    chosen_8 = torch.where(mask, product_9, 0)
-    product_10 = 4 * tangent_epsilon * grad_sum_i_j[..., None, None] * difference_3
-    chosen_9 = torch.where(mask, product_10, 0)
+    scaled_grad_5 = 4 * tangent_r2 * grad_sum_i_j[..., None, None] * epsilon * difference_8
+    chosen_6 = torch.where(mask, scaled_grad_5, 0)
+    product_3 = 4 * tangent_grad_sum_i_j[..., None, None] * epsilon * difference_3
+    chosen_8 = torch.where(mask, product_3, 0)
+    scaled_grad_7 = 4 * tangent_epsilon * grad_sum_i_j[..., None, None] * difference_3
+    chosen_9 = torch.where(mask, scaled_grad_7, 0)
     ratio = sigma**2 / torch.where(mask, r2, 1)
     ratio_6 = 12 * sigma**11 / torch.where(mask, power_3, 1)
     ratio_7 = 6 * sigma**5 / torch.where(mask, power_4, 1)
-    product_12 = 4 * tangent_sigma * grad_sum_i_j[..., None, None] * (ratio_6 - ratio_7)
+    scaled_grad_9 = 4 * tangent_sigma * grad_sum_i_j[..., None, None] * (ratio_6 - ratio_7)
     if box is not None:
         difference_9 = 3 * sigma**6 / torch.where(mask, power, 1) - ratio_5
         grad_r2 = torch.where(mask, 4 * grad_sum_i_j[..., None, None] * epsilon * difference_9, 0)
-        product_5 = 2 * tangent_difference * grad_r2.unsqueeze(-1)
-        chosen_5 = torch.where(mask.unsqueeze(-1), product_5, 0)
-        product_6 = 2 * tangent_grad_r2.unsqueeze(-1) * difference
-        tangent_grad_difference = chosen_5 + torch.where(mask.unsqueeze(-1), product_6, 0)
+        scaled_grad_4 = 2 * tangent_difference * grad_r2.unsqueeze(-1)
+        chosen_5 = torch.where(mask.unsqueeze(-1), scaled_grad_4, 0)
+        product_2 = 2 * tangent_grad_r2.unsqueeze(-1) * difference
+        tangent_grad_difference = chosen_5 + torch.where(mask.unsqueeze(-1), product_2, 0)
         difference_11 = ratio**6 - ratio**3
         chosen_11 = torch.where(mask, 4 * tangent_grad_sum_i_j[..., None, None] * difference_11, 0)
-        product_13 = tangent_grad_difference.movedim((-1, -3, -2), (-3, -2, -1)) * round_ratio_8
-        tangent_grad_box = as_rows(torch.where(mask, -product_13, 0), 3).sum((0, -2, -1)).to(dtype)
+        product_4 = tangent_grad_difference.movedim((-1, -3, -2), (-3, -2, -1)) * round_ratio_8
+        tangent_grad_box = as_rows(torch.where(mask, -product_4, 0), 3).sum((0, -2, -1)).to(dtype)
     else:
         difference_10 = 3 * sigma**6 / torch.where(mask, power, 1) - ratio_5
         grad_r2 = torch.where(mask, 4 * grad_sum_i_j[..., None, None] * epsilon * difference_10, 0)
-        product_5 = 2 * difference * tangent_grad_r2.unsqueeze(-1)
-        tangent_grad_difference = product_5 + 2 * grad_r2.unsqueeze(-1) * tangent_difference
-        product_14 = 4 * tangent_grad_sum_i_j[..., None, None] * (ratio**6 - ratio**3)
-        safe_product_12 = torch.where(mask, product_14, 0)
+        product_2 = 2 * difference * tangent_grad_r2.unsqueeze(-1)
+        tangent_grad_difference = product_2 + 2 * grad_r2.unsqueeze(-1) * tangent_difference
+        difference_10 = ratio**6 - ratio**3
+        chosen_10 = torch.where(mask, 4 * tangent_grad_sum_i_j[..., None, None] * difference_10, 0)
     tangent_grad_position_difference = tangent_grad_difference.sum(-2)
     tangent_grad_position_difference_1_sum = tangent_grad_difference.sum(-3)
     tangent_grad_position = tangent_grad_position_difference - tangent_grad_position_difference_1_sum
     tangent_grad_position = tangent_grad_position.to(dtype)
     difference_9 = 132 * sigma**10 / safe_power_3 - 30 * sigma**4 / safe_power_4
-    product_8 = 4 * tangent_sigma * grad_sum_i_j[..., None, None] * epsilon * difference_9
-    chosen_7 = torch.where(mask, product_8, 0)
+    scaled_grad_6 = 4 * tangent_sigma * grad_sum_i_j[..., None, None] * epsilon * difference_9
+    chosen_7 = torch.where(mask, scaled_grad_6, 0)
     tangent_grad_sigma = (chosen_8 + chosen_9 + chosen_7 + chosen_6).sum()
     tangent_grad_sigma = tangent_grad_sigma.to(dtype)
     ratio_5 = 6 * sigma**12 / torch.where(mask, power_2, 1)
     if box is not None:
         difference_10 = 3 * sigma**6 / torch.where(mask, power, 1) - ratio_5
-        product_11 = 4 * tangent_r2 * grad_sum_i_j[..., None, None] * difference_10
-        chosen_10 = torch.where(mask, product_11, 0)
-        tangent_grad_epsilon = (chosen_11 + torch.where(mask, product_12, 0) + chosen_10).sum()
+        scaled_grad_8 = 4 * tangent_r2 * grad_sum_i_j[..., None, None] * difference_10
+        chosen_10 = torch.where(mask, scaled_grad_8, 0)
+        tangent_grad_epsilon = (chosen_11 + torch.where(mask, scaled_grad_9, 0) + chosen_10).sum()
     else:
         difference_9 = 3 * sigma**6 / torch.where(mask, power, 1) - ratio_5
-        product_10 = 4 * tangent_r2 * grad_sum_i_j[..., None, None] * difference_9
-        chosen_9 = torch.where(mask, product_10, 0)
-        tangent_grad_epsilon = (safe_product_12 + torch.where(mask, product_12, 0) + chosen_9).sum()
+        scaled_grad_7 = 4 * tangent_r2 * grad_sum_i_j[..., None, None] * difference_9
+        chosen_9 = torch.where(mask, scaled_grad_7, 0)
+        tangent_grad_epsilon = (chosen_10 + torch.where(mask, scaled_grad_9, 0) + chosen_9).sum()
     tangent_grad_epsilon = tangent_grad_epsilon.to(dtype)
     return tangent_grad_position, tangent_grad_sigma, tangent_grad_epsilon, tangent_grad_box
 

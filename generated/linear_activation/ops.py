@@ -164,8 +164,8 @@ def linear_activation_second(
         elif activation == "silu":
             output_2 = torch.nn.functional.silu(torch.clamp(z, min=-1e4))
             sigmoid_z_2 = torch.sigmoid(-z)
-            product = sigmoid_z_2 * sigmoid_z * (1 - output_2) * grad_output
-            grad_z_1 = total_2 * (sigmoid_z_2 * sigmoid_z * max_z * grad_output + product)
+            scaled_grad = sigmoid_z_2 * sigmoid_z * (1 - output_2) * grad_output
+            grad_z_1 = total_2 * (sigmoid_z_2 * sigmoid_z * max_z * grad_output + scaled_grad)
     if needs_input_grad[0]:
         if activation == "relu":
             grad_grad_output = torch.where(condition, total_2, 0)
@@ -241,8 +241,8 @@ def linear_activation_backward_tangent(
             grad_z = sigmoid_z * max_z * grad_output
             output_2 = torch.nn.functional.silu(torch.clamp(z, min=-1e4))
             sigmoid_z_2 = torch.sigmoid(-z)
-            product = sigmoid_z_2 * sigmoid_z * (1 - output_2) * grad_output
-            total_2 = sigmoid_z_2 * sigmoid_z * max_z * grad_output + product
+            scaled_grad = sigmoid_z_2 * sigmoid_z * (1 - output_2) * grad_output
+            total_2 = sigmoid_z_2 * sigmoid_z * max_z * grad_output + scaled_grad
         if activation == "gelu" or bias is not None:
             tangent_z = tangent_sum_k_sum + tangent_sum_k_sum_1
             if bias is not None:
@@ -267,13 +267,13 @@ def linear_activation_backward_tangent(
         tangent_grad_z = total_2 * tangent_z + sigmoid_z * max_z * tangent_grad_output
     if activation == "tanh":
         grad_z = grad_z * difference
-        product = 2 * grad_output * output * tangent_output
-        tangent_grad_z = difference * tangent_grad_output - product
+        scaled_grad = 2 * grad_output * output * tangent_output
+        tangent_grad_z = difference * tangent_grad_output - scaled_grad
     elif activation == "none":
         tangent_grad_z = tangent_grad_output
     elif bias is None and activation == "silu":
-        product_2 = total_2 * (tangent_sum_k_sum + tangent_sum_k_sum_1)
-        tangent_grad_z = product_2 + sigmoid_z * max_z * tangent_grad_output
+        product = total_2 * (tangent_sum_k_sum + tangent_sum_k_sum_1)
+        tangent_grad_z = product + sigmoid_z * max_z * tangent_grad_output
     tangent_grad_input_sum = tangent_grad_z @ weight
     tangent_grad_input_sum_1 = grad_z @ tangent_weight
     tangent_grad_input = tangent_grad_input_sum + tangent_grad_input_sum_1

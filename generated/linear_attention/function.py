@@ -76,8 +76,8 @@ def linear_attention_backward(
         grad_q_numerator = grad_numerator @ numerator_part
         mask_3 = query > 0
         chosen = torch.where(mask_3, 1, torch.exp(torch.where(~mask_3, query, 0)))
-        product = grad_denominator.unsqueeze(-1) * denominator_part.unsqueeze(-2)
-        grad_query = (product + grad_q_numerator) * chosen
+        scaled_grad = grad_denominator.unsqueeze(-1) * denominator_part.unsqueeze(-2)
+        grad_query = (scaled_grad + grad_q_numerator) * chosen
         grad_query = grad_query.sum_to_size(query.shape).to(dtype)
     if needs_input_grad[1]:
         grad_denominator_part = (grad_denominator.unsqueeze(-1) * q).sum(-2)

@@ -35,8 +35,8 @@ def logsumexp_backward(grad_output: Tensor, output: Tensor, input: Tensor) -> Te
     grad_output, input, output = upcast_all(grad_output, input, output)
     mask = output == -math.inf
     chosen = torch.where(~mask.unsqueeze(-1), input - output.unsqueeze(-1), 0)
-    product = grad_output.unsqueeze(-1) * torch.exp(chosen)
-    grad_input = torch.where(mask.unsqueeze(-1), 0, product).to(dtype)
+    scaled_grad = grad_output.unsqueeze(-1) * torch.exp(chosen)
+    grad_input = torch.where(mask.unsqueeze(-1), 0, scaled_grad).to(dtype)
     return grad_input
 
 

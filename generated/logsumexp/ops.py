@@ -52,12 +52,12 @@ def logsumexp_second(
         grad_grad_output = grad_grad_output.to(dtype)
     if needs_input_grad[2]:
         exp_value_2 = torch.exp(torch.where(~mask.unsqueeze(-1), difference, 0))
-        product = grad_grad_input * exp_value_2 * grad_output.unsqueeze(-1)
-        grad_input = torch.where(mask.unsqueeze(-1), 0, product).to(dtype)
+        scaled_grad = grad_grad_input * exp_value_2 * grad_output.unsqueeze(-1)
+        grad_input = torch.where(mask.unsqueeze(-1), 0, scaled_grad).to(dtype)
     if needs_input_grad[1]:
         exp_value_3 = torch.exp(torch.where(~mask.unsqueeze(-1), difference, 0))
-        product_2 = grad_grad_input * exp_value_3 * grad_output.unsqueeze(-1)
-        grad_saved_output = torch.where(mask.unsqueeze(-1), 0, -product_2).sum(-1).to(dtype)
+        scaled_grad_2 = grad_grad_input * exp_value_3 * grad_output.unsqueeze(-1)
+        grad_saved_output = torch.where(mask.unsqueeze(-1), 0, -scaled_grad_2).sum(-1).to(dtype)
     return grad_grad_output, grad_input, grad_saved_output
 
 
@@ -76,12 +76,12 @@ def logsumexp_backward_tangent(
     grad_output, input, output = upcast_all(grad_output, input, output)
     mask = output == -math.inf
     exp_value = torch.exp(torch.where(~mask.unsqueeze(-1), input - output.unsqueeze(-1), 0))
-    product = tangent_output.unsqueeze(-1) * exp_value * grad_output.unsqueeze(-1)
-    chosen = torch.where(mask.unsqueeze(-1), 0, -product)
-    product_2 = tangent_input * exp_value * grad_output.unsqueeze(-1)
-    chosen_2 = torch.where(mask.unsqueeze(-1), 0, product_2)
-    product_3 = tangent_grad_output.unsqueeze(-1) * exp_value
-    tangent_grad_input = chosen + torch.where(mask.unsqueeze(-1), 0, product_3) + chosen_2
+    scaled_grad = tangent_output.unsqueeze(-1) * exp_value * grad_output.unsqueeze(-1)
+    chosen = torch.where(mask.unsqueeze(-1), 0, -scaled_grad)
+    scaled_grad_2 = tangent_input * exp_value * grad_output.unsqueeze(-1)
+    chosen_2 = torch.where(mask.unsqueeze(-1), 0, scaled_grad_2)
+    product = tangent_grad_output.unsqueeze(-1) * exp_value
+    tangent_grad_input = chosen + torch.where(mask.unsqueeze(-1), 0, product) + chosen_2
     tangent_grad_input = tangent_grad_input.to(dtype)
     return tangent_grad_input
 

@@ -94,11 +94,12 @@ def max_pool2d_backward(
         ties_output_picked = columns(ties_output.flatten(-2), position_6, fill=0)
         grad_output_picked = columns(grad_output.flatten(-2), position_6, fill=0)
     safe_ties_output = torch.where(mask & hit_output_picked, ties_output_picked, 1)
-    ratio = grad_output_picked / safe_ties_output
+    scaled_grad = grad_output_picked / safe_ties_output
     if stride is not None:
-        grad_input = torch.where(mask, torch.where(hit_output_picked, ratio, 0), 0).sum((-2, -1))
+        safe_scaled_grad = torch.where(hit_output_picked, scaled_grad, 0)
+        grad_input = torch.where(mask, safe_scaled_grad, 0).sum((-2, -1))
     else:
-        grad_input = torch.where(mask, torch.where(hit_output_picked, ratio, 0), 0)
+        grad_input = torch.where(mask, torch.where(hit_output_picked, scaled_grad, 0), 0)
     grad_input = grad_input.to(dtype)
     return grad_input
 

@@ -148,12 +148,14 @@ def max_pool2d_second(
         position_7 = torch.where(mask_3, total.unsqueeze(-2), 0)
         position_8 = flat_index((P, Q), position_6, position_7)
         safe_ties_output = torch.where(mask_3, pick(rows, position_8, guarded=True), 1)
-    ratio = grad_grad_input_picked / safe_ties_output
+    scaled_grad = grad_grad_input_picked / safe_ties_output
     if stride is not None:
-        grad_grad_output = torch.where(mask, torch.where(hit_output, ratio, 0), 0).sum((-2, -1))
+        safe_scaled_grad = torch.where(hit_output, scaled_grad, 0)
+        grad_grad_output = torch.where(mask, safe_scaled_grad, 0).sum((-2, -1))
     else:
-        safe_ratio = torch.where(hit_output_picked, ratio, 0)
-        grad_grad_output = torch.where(mask, torch.where(mask_2, safe_ratio, 0), 0).sum((-2, -1))
+        safe_scaled_grad = torch.where(hit_output_picked, scaled_grad, 0)
+        safe_safe_scaled_grad = torch.where(mask_2, safe_scaled_grad, 0)
+        grad_grad_output = torch.where(mask, safe_safe_scaled_grad, 0).sum((-2, -1))
     grad_grad_output = grad_grad_output.to(dtype)
     return grad_grad_output
 

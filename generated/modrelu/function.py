@@ -62,13 +62,13 @@ def modrelu_backward(
     grad_output_factor = chosen + safe_chosen_3
     if needs_input_grad[0] or needs_input_grad[1]:
         power = output_modulus**2
-        product = grad_output_imag * output_factor * input_imag
+        scaled_grad = grad_output_imag * output_factor * input_imag
         safe_power = torch.where(given_grads[1] & ~mask, power, 1)
-        neg_value = -(product / safe_power)
-        chosen_5 = torch.where(mask, 0, neg_value)
+        negative = -(scaled_grad / safe_power)
+        chosen_5 = torch.where(mask, 0, negative)
         chosen_4 = chosen_5 if given_grads[1] else grad_output_real.new_zeros(*batch, C)
-        product_2 = grad_output_real * output_factor * input_real
-        ratio_3 = product_2 / torch.where(given_grads[0] & ~mask, power, 1)
+        scaled_grad_2 = grad_output_real * output_factor * input_real
+        ratio_3 = scaled_grad_2 / torch.where(given_grads[0] & ~mask, power, 1)
         chosen_6 = torch.where(mask, 0, -ratio_3)
         safe_chosen_6 = chosen_6 if given_grads[0] else grad_output_real.new_zeros(*batch, C)
         grad_output_modulus = chosen_4 + safe_chosen_6

@@ -81,16 +81,16 @@ def mse_loss_second(
         batch = grad_output.shape
     if needs_input_grad[0]:
         if reduction != "none":
-            product = grad_grad_target * difference
-            grad_grad_output_body_part_sum = torch.broadcast_to(product, batch).sum()
-            product_2 = grad_grad_input * difference
-            grad_grad_output_body_part_1_sum = torch.broadcast_to(product_2, batch).sum()
+            scaled_grad = grad_grad_target * difference
+            grad_grad_output_body_part_sum = torch.broadcast_to(scaled_grad, batch).sum()
+            scaled_grad_2 = grad_grad_input * difference
+            grad_grad_output_body_part_1_sum = torch.broadcast_to(scaled_grad_2, batch).sum()
             if reduction == "mean":
-                product_3 = 2 * grad_grad_output_body_part_1_sum
-                grad_grad_output = (product_3 - 2 * grad_grad_output_body_part_sum) / math.prod(batch)
+                scaled_grad_3 = 2 * grad_grad_output_body_part_1_sum
+                grad_grad_output = (scaled_grad_3 - 2 * grad_grad_output_body_part_sum) / math.prod(batch)
             else:
-                product_3 = 2 * grad_grad_output_body_part_sum
-                grad_grad_output = 2 * grad_grad_output_body_part_1_sum - product_3
+                scaled_grad_3 = 2 * grad_grad_output_body_part_sum
+                grad_grad_output = 2 * grad_grad_output_body_part_1_sum - scaled_grad_3
         else:
             grad_grad_output = 2 * grad_grad_input * difference - 2 * grad_grad_target * difference
             grad_grad_output = torch.broadcast_to(grad_grad_output, batch)
@@ -100,8 +100,8 @@ def mse_loss_second(
             grad_output_body = grad_output / math.prod(batch)
         else:
             grad_output_body = grad_output
-        product_4 = 2 * grad_grad_target * grad_output_body
-        grad_saved_difference = 2 * grad_grad_input * grad_output_body - product_4
+        scaled_grad_4 = 2 * grad_grad_target * grad_output_body
+        grad_saved_difference = 2 * grad_grad_input * grad_output_body - scaled_grad_4
         if reduction != "none":
             grad_saved_difference = torch.broadcast_to(grad_saved_difference, batch)
         grad_saved_difference = grad_saved_difference.sum_to_size(difference.shape).to(dtype)

@@ -53,12 +53,12 @@ def phase_rotation_backward(
     output_part_real = torch.cos(output_part_imag)
     output_part_imag_2 = torch.sin(output_part_imag)
     if needs_input_grad[0]:
-        product = grad_output_imag * output_part_imag_2
-        grad_input_real = product + grad_output_real * output_part_real
+        scaled_grad = grad_output_imag * output_part_imag_2
+        grad_input_real = scaled_grad + grad_output_real * output_part_real
         grad_input_real = grad_input_real.sum_to_size(input_real.shape)
     if needs_input_grad[1]:
-        product_2 = grad_output_real * output_part_imag_2
-        grad_input_imag = grad_output_imag * output_part_real - product_2
+        scaled_grad_2 = grad_output_real * output_part_imag_2
+        grad_input_imag = grad_output_imag * output_part_real - scaled_grad_2
         grad_input_imag = grad_input_imag.sum_to_size(input_imag.shape)
     return grad_input_real, grad_input_imag
 

@@ -82,12 +82,12 @@ def phase_rotation_second(
     if needs_input_grad[2] or needs_input_grad[3]:
         whole_grad_input_imag = grad_grad_input_real.new_zeros(*batch, T, D)
     if needs_input_grad[0]:
-        product = grad_grad_input_imag * output_part_imag_2
-        grad_grad_output_real = grad_grad_input_real * output_part_real - product
+        scaled_grad = grad_grad_input_imag * output_part_imag_2
+        grad_grad_output_real = grad_grad_input_real * output_part_real - scaled_grad
         grad_grad_output_real = torch.broadcast_to(grad_grad_output_real, (*batch, T, D))
     if needs_input_grad[1]:
-        product_2 = grad_grad_input_real * output_part_imag_2
-        grad_grad_output_imag = grad_grad_input_imag * output_part_real + product_2
+        scaled_grad_2 = grad_grad_input_real * output_part_imag_2
+        grad_grad_output_imag = grad_grad_input_imag * output_part_real + scaled_grad_2
         grad_grad_output_imag = torch.broadcast_to(grad_grad_output_imag, (*batch, T, D))
     if needs_input_grad[2]:
         grad_input_real = whole_grad_input_imag.sum_to_size(input_real.shape)

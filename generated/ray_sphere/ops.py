@@ -103,10 +103,11 @@ def ray_sphere_second(
         chosen_8 = torch.where(mask, -0.5 * grad_grad_b * b * grad_distance / chosen, 0)
         ratio = 0.25 * grad_grad_square * grad_distance / chosen
         grad_square_1 = chosen_7 + chosen_8 + torch.where(mask, ratio, 0)
-        product = 2 * grad_grad_origin * grad_square.unsqueeze(-1)
-        product_2 = grad_grad_direction * grad_b.unsqueeze(-1)
-        product_3 = 2 * grad_square_1.unsqueeze(-1) * origin
-        grad_origin = product_2 + product + product_3 + grad_b_1.unsqueeze(-1) * direction
+        scaled_grad = 2 * grad_grad_origin * grad_square.unsqueeze(-1)
+        scaled_grad_2 = grad_grad_direction * grad_b.unsqueeze(-1)
+        scaled_grad_3 = 2 * grad_square_1.unsqueeze(-1) * origin
+        scaled_grad_4 = grad_b_1.unsqueeze(-1) * direction
+        grad_origin = scaled_grad_2 + scaled_grad + scaled_grad_3 + scaled_grad_4
         grad_origin = grad_origin.sum_to_size(origin.shape).to(dtype)
     if needs_input_grad[2]:
         grad_direction = grad_grad_origin * grad_b.unsqueeze(-1) + grad_b_1.unsqueeze(-1) * origin
@@ -114,13 +115,13 @@ def ray_sphere_second(
     if needs_input_grad[3]:
         sqrt_value_2 = torch.sqrt(torch.where(mask, total, 1))
         chosen_4 = torch.where(mask, sqrt_value_2**3, 1)
-        ratio_4 = grad_distance / torch.where(mask, sqrt_value_2, 1)
-        difference_2 = power_2 * grad_distance / chosen_4 - ratio_4
+        scaled_grad_5 = grad_distance / torch.where(mask, sqrt_value_2, 1)
+        difference_2 = power_2 * grad_distance / chosen_4 - scaled_grad_5
         chosen_13 = torch.where(mask, grad_grad_radius * difference_2, 0)
-        product_4 = -0.5 * grad_grad_square * radius * grad_distance
-        chosen_14 = torch.where(mask, product_4 / chosen_4, 0)
-        ratio_5 = grad_grad_b * b * radius * grad_distance / chosen_4
-        grad_radius = chosen_13 + torch.where(mask, ratio_5, 0) + chosen_14
+        scaled_grad_6 = -0.5 * grad_grad_square * radius * grad_distance
+        chosen_14 = torch.where(mask, scaled_grad_6 / chosen_4, 0)
+        ratio_4 = grad_grad_b * b * radius * grad_distance / chosen_4
+        grad_radius = chosen_13 + torch.where(mask, ratio_4, 0) + chosen_14
         grad_radius = grad_radius.sum_to_size(radius.shape).to(dtype)
     return grad_grad_distance, grad_origin, grad_direction, grad_radius
 
@@ -172,13 +173,13 @@ def ray_sphere_backward_tangent(
     ratio_2 = -0.5 * tangent_square * b * grad_distance / chosen_2
     tangent_grad_b = chosen_9 + torch.where(mask, ratio_2, 0) + chosen_10 + chosen_11
     product = 2 * origin * tangent_grad_square.unsqueeze(-1)
-    product_2 = 2 * grad_square.unsqueeze(-1) * tangent_origin
-    product_3 = direction * tangent_grad_b.unsqueeze(-1)
-    product_4 = grad_b.unsqueeze(-1) * tangent_direction
-    tangent_grad_origin = product + product_2 + product_3 + product_4
+    scaled_grad = 2 * grad_square.unsqueeze(-1) * tangent_origin
+    product_2 = direction * tangent_grad_b.unsqueeze(-1)
+    scaled_grad_2 = grad_b.unsqueeze(-1) * tangent_direction
+    tangent_grad_origin = product + scaled_grad + product_2 + scaled_grad_2
     tangent_grad_origin = tangent_grad_origin.sum_to_size(origin.shape).to(dtype)
-    product_5 = origin * tangent_grad_b.unsqueeze(-1)
-    tangent_grad_direction = product_5 + grad_b.unsqueeze(-1) * tangent_origin
+    product_3 = origin * tangent_grad_b.unsqueeze(-1)
+    tangent_grad_direction = product_3 + grad_b.unsqueeze(-1) * tangent_origin
     tangent_grad_direction = tangent_grad_direction.sum_to_size(direction.shape).to(dtype)
     sqrt_value_3 = torch.sqrt(torch.where(mask, total, 1))
     chosen_3 = torch.where(mask, sqrt_value_3**3, 1)
@@ -187,8 +188,8 @@ def ray_sphere_backward_tangent(
     chosen_12 = torch.where(mask, tangent_radius * difference_2, 0)
     chosen_13 = torch.where(mask, -0.5 * tangent_square * radius * grad_distance / chosen_3, 0)
     chosen_14 = torch.where(mask, tangent_b * b * radius * grad_distance / chosen_3, 0)
-    neg_value = -(tangent_grad_distance * radius / safe_sqrt_value_3)
-    tangent_grad_radius = chosen_14 + chosen_13 + chosen_12 + torch.where(mask, neg_value, 0)
+    negative = -(tangent_grad_distance * radius / safe_sqrt_value_3)
+    tangent_grad_radius = chosen_14 + chosen_13 + chosen_12 + torch.where(mask, negative, 0)
     tangent_grad_radius = tangent_grad_radius.sum_to_size(radius.shape).to(dtype)
     return tangent_grad_origin, tangent_grad_direction, tangent_grad_radius
 

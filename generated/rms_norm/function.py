@@ -51,8 +51,8 @@ def rms_norm_backward(
             grad_rstd = (grad_output * input).sum(-1)
         grad_mean_d = -0.5 * grad_rstd * rstd**3
         if weight is not None:
-            product = grad_output * rstd.unsqueeze(-1) * weight
-            grad_input = product + 2 * grad_mean_d.unsqueeze(-1) * input / D
+            scaled_grad = grad_output * rstd.unsqueeze(-1) * weight
+            grad_input = scaled_grad + 2 * grad_mean_d.unsqueeze(-1) * input / D
         else:
             grad_input = grad_output * rstd.unsqueeze(-1) + 2 * grad_mean_d.unsqueeze(-1) * input / D
         grad_input = grad_input.to(dtype)

@@ -97,13 +97,14 @@ def rms_norm_second(
     grad_grad_rstd = -0.5 * grad_grad_mean_d * power
     if needs_input_grad[0]:
         if weight is not None:
-            product = grad_grad_weight * input * rstd.unsqueeze(-1)
-        product_2 = grad_grad_input * rstd.unsqueeze(-1)
+            scaled_grad = grad_grad_weight * input * rstd.unsqueeze(-1)
+            scaled_grad_3 = grad_grad_rstd.unsqueeze(-1) * input * weight
+        scaled_grad_2 = grad_grad_input * rstd.unsqueeze(-1)
         if weight is not None:
-            product_2 = product_2 * weight
-            grad_grad_output = product + product_2 + grad_grad_rstd.unsqueeze(-1) * input * weight
+            scaled_grad_2 = scaled_grad_2 * weight
+            grad_grad_output = scaled_grad + scaled_grad_2 + scaled_grad_3
         else:
-            grad_grad_output = product_2 + grad_grad_rstd.unsqueeze(-1) * input
+            grad_grad_output = scaled_grad_2 + grad_grad_rstd.unsqueeze(-1) * input
         grad_grad_output = grad_grad_output.to(dtype)
     if needs_input_grad[1]:
         if weight is not None:
@@ -112,20 +113,21 @@ def rms_norm_second(
             grad_rstd_grad_input = (grad_grad_input * grad_output * weight).sum(-1)
             total = grad_rstd_grad_weight + grad_rstd_grad_input
             grad_mean_d_1 = -0.5 * (total - 1.5 * grad_grad_mean_d * grad_rstd * rstd**2) * power
-            product_3 = grad_grad_weight * grad_output * rstd.unsqueeze(-1)
-            product_4 = grad_grad_rstd.unsqueeze(-1) * grad_output * weight
+            scaled_grad_4 = grad_grad_weight * grad_output * rstd.unsqueeze(-1)
+            scaled_grad_5 = grad_grad_rstd.unsqueeze(-1) * grad_output * weight
+            ratio_2 = 2 * grad_mean_d_1.unsqueeze(-1) * input / D
         else:
             grad_rstd = (grad_output * input).sum(-1)
             grad_rstd_grad_input = (grad_grad_input * grad_output).sum(-1)
-            product = 1.5 * grad_grad_mean_d * grad_rstd * rstd**2
-            grad_mean_d_1 = -0.5 * (grad_rstd_grad_input - product) * power
-            product_3 = grad_grad_rstd.unsqueeze(-1) * grad_output
+            scaled_grad = 1.5 * grad_grad_mean_d * grad_rstd * rstd**2
+            grad_mean_d_1 = -0.5 * (grad_rstd_grad_input - scaled_grad) * power
+            scaled_grad_3 = grad_grad_rstd.unsqueeze(-1) * grad_output
         grad_mean_d = -0.5 * grad_rstd * power
         ratio = 2 * grad_grad_input * grad_mean_d.unsqueeze(-1) / D
         if weight is not None:
-            grad_input = product_3 + ratio + product_4 + 2 * grad_mean_d_1.unsqueeze(-1) * input / D
+            grad_input = scaled_grad_4 + ratio + scaled_grad_5 + ratio_2
         else:
-            grad_input = ratio + product_3 + 2 * grad_mean_d_1.unsqueeze(-1) * input / D
+            grad_input = ratio + scaled_grad_3 + 2 * grad_mean_d_1.unsqueeze(-1) * input / D
         grad_input = grad_input.to(dtype)
     if needs_input_grad[2]:
         grad_weight_grad_input = as_rows(grad_grad_input * grad_output * rstd.unsqueeze(-1)).sum(0)
@@ -159,28 +161,28 @@ def rms_norm_backward_tangent(
     if weight is not None:
         grad_rstd = (grad_output * input * weight).sum(-1)
         product = input * weight * tangent_grad_output
-        product_2 = grad_output * weight * tangent_input
-        tangent_grad_rstd = (product + product_2 + grad_output * input * tangent_weight).sum(-1)
-        product_4 = rstd.unsqueeze(-1) * weight * tangent_grad_output
-        product_5 = grad_output * weight * tangent_rstd.unsqueeze(-1)
-        product_6 = grad_output * rstd.unsqueeze(-1) * tangent_weight
-        product_7 = input * rstd.unsqueeze(-1) * tangent_grad_output
-        product_8 = grad_output * rstd.unsqueeze(-1) * tangent_input
-        product_9 = grad_output * input * tangent_rstd.unsqueeze(-1)
-        tangent_grad_weight = as_rows(product_7 + product_8 + product_9).sum(0).to(dtype)
+        scaled_grad = grad_output * weight * tangent_input
+        tangent_grad_rstd = (product + scaled_grad + grad_output * input * tangent_weight).sum(-1)
+        product_2 = rstd.unsqueeze(-1) * weight * tangent_grad_output
+        scaled_grad_3 = grad_output * weight * tangent_rstd.unsqueeze(-1)
+        scaled_grad_4 = grad_output * rstd.unsqueeze(-1) * tangent_weight
+        product_3 = input * rstd.unsqueeze(-1) * tangent_grad_output
+        scaled_grad_5 = grad_output * rstd.unsqueeze(-1) * tangent_input
+        scaled_grad_6 = grad_output * input * tangent_rstd.unsqueeze(-1)
+        tangent_grad_weight = as_rows(product_3 + scaled_grad_5 + scaled_grad_6).sum(0).to(dtype)
     else:
         grad_rstd = (grad_output * input).sum(-1)
         tangent_grad_rstd = (input * tangent_grad_output + grad_output * tangent_input).sum(-1)
-        product_2 = rstd.unsqueeze(-1) * tangent_grad_output
+        product = rstd.unsqueeze(-1) * tangent_grad_output
     grad_mean_d = -0.5 * grad_rstd * power
-    product_3 = 1.5 * grad_rstd * rstd**2 * tangent_rstd
-    tangent_grad_mean_d = -(0.5 * power * tangent_grad_rstd + product_3)
+    scaled_grad_2 = 1.5 * grad_rstd * rstd**2 * tangent_rstd
+    tangent_grad_mean_d = -(0.5 * power * tangent_grad_rstd + scaled_grad_2)
     ratio = 2 * input * tangent_grad_mean_d.unsqueeze(-1) / D
     ratio_2 = 2 * grad_mean_d.unsqueeze(-1) * tangent_input / D
     if weight is not None:
-        tangent_grad_input = product_4 + product_5 + product_6 + ratio + ratio_2
+        tangent_grad_input = product_2 + scaled_grad_3 + scaled_grad_4 + ratio + ratio_2
     else:
-        tangent_grad_input = product_2 + grad_output * tangent_rstd.unsqueeze(-1) + ratio + ratio_2
+        tangent_grad_input = product + grad_output * tangent_rstd.unsqueeze(-1) + ratio + ratio_2
     tangent_grad_input = tangent_grad_input.to(dtype)
     return tangent_grad_input, tangent_grad_weight
 

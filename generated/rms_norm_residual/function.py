@@ -62,21 +62,21 @@ def rms_norm_residual_backward(
     if needs_input_grad[0] or needs_input_grad[1]:
         if weight is not None:
             grad_rstd = (grad_output * hidden * weight).sum(-1)
-            product = rstd.unsqueeze(-1) * weight * grad_output
+            scaled_grad = rstd.unsqueeze(-1) * weight * grad_output
         else:
             grad_rstd = (grad_output * hidden).sum(-1)
-            product = rstd.unsqueeze(-1) * grad_output
+            scaled_grad = rstd.unsqueeze(-1) * grad_output
         grad_mean_d = -0.5 * rstd**3 * grad_rstd if given_grads[0] else grad_output.new_zeros(batch)
-        chosen = product if given_grads[0] else grad_output.new_zeros(*batch, D)
+        chosen = scaled_grad if given_grads[0] else grad_output.new_zeros(*batch, D)
         whole_grad_residual = grad_hidden + chosen + 2 * grad_mean_d.unsqueeze(-1) * hidden / D
     if needs_input_grad[0]:
         grad_input = whole_grad_residual.sum_to_size(input.shape).to(dtype)
     if needs_input_grad[1]:
         grad_residual = whole_grad_residual.sum_to_size(residual.shape).to(dtype)
     if needs_input_grad[2]:
-        product_2 = hidden * rstd.unsqueeze(-1) * grad_output
-        safe_product_2 = product_2 if given_grads[0] else grad_output.new_zeros(*batch, D)
-        grad_weight = as_rows(safe_product_2).sum(0).to(dtype)
+        scaled_grad_2 = hidden * rstd.unsqueeze(-1) * grad_output
+        safe_scaled_grad_2 = scaled_grad_2 if given_grads[0] else grad_output.new_zeros(*batch, D)
+        grad_weight = as_rows(safe_scaled_grad_2).sum(0).to(dtype)
     return grad_input, grad_residual, grad_weight
 
 

@@ -111,64 +111,70 @@ def rms_norm_residual_second(
         power = rstd**3
         grad_grad_mean_d_sum = (whole_grad_grad_hidden * hidden).sum(-1)
         grad_grad_mean_d = 2 * grad_grad_mean_d_sum / D
-        product = -0.5 * grad_grad_mean_d * power
-        grad_grad_rstd = torch.broadcast_to(product, batch) if given_grads[0] else grad_grad_input.new_zeros(batch)
+        scaled_grad = -0.5 * grad_grad_mean_d * power
+        grad_grad_rstd = torch.broadcast_to(scaled_grad, batch) if given_grads[0] else grad_grad_input.new_zeros(batch)
     if needs_input_grad[0]:
         if weight is not None:
-            product_5 = whole_grad_grad_hidden * rstd.unsqueeze(-1) * weight
+            scaled_grad_5 = whole_grad_grad_hidden * rstd.unsqueeze(-1) * weight
             chosen = (
-                torch.broadcast_to(product_5, (*batch, D)) if given_grads[0] else grad_grad_input.new_zeros(*batch, D)
+                torch.broadcast_to(scaled_grad_5, (*batch, D))
+                if given_grads[0]
+                else grad_grad_input.new_zeros(*batch, D)
             )
-            product_6 = grad_grad_weight * hidden * rstd.unsqueeze(-1)
+            scaled_grad_6 = grad_grad_weight * hidden * rstd.unsqueeze(-1)
             chosen_2 = (
-                torch.broadcast_to(product_6, (*batch, D)) if given_grads[0] else grad_grad_input.new_zeros(*batch, D)
+                torch.broadcast_to(scaled_grad_6, (*batch, D))
+                if given_grads[0]
+                else grad_grad_input.new_zeros(*batch, D)
             )
             grad_grad_output = chosen_2 + chosen + grad_grad_rstd.unsqueeze(-1) * hidden * weight
         else:
-            product_10 = whole_grad_grad_hidden * rstd.unsqueeze(-1)
+            scaled_grad_10 = whole_grad_grad_hidden * rstd.unsqueeze(-1)
             chosen = (
-                torch.broadcast_to(product_10, (*batch, D)) if given_grads[0] else grad_grad_input.new_zeros(*batch, D)
+                torch.broadcast_to(scaled_grad_10, (*batch, D))
+                if given_grads[0]
+                else grad_grad_input.new_zeros(*batch, D)
             )
             grad_grad_output = chosen + grad_grad_rstd.unsqueeze(-1) * hidden
         grad_grad_output = grad_grad_output.to(dtype)
     if needs_input_grad[1]:
         grad_grad_hidden = torch.broadcast_to(whole_grad_grad_hidden, (*batch, D)).to(dtype)
     if needs_input_grad[5]:
-        product_7 = whole_grad_grad_hidden * rstd.unsqueeze(-1) * grad_output
-        safe_product_7 = product_7 if given_grads[0] else grad_grad_input.new_zeros(*batch, D)
-        grad_weight_grad_hidden_1 = as_rows(safe_product_7).sum(0)
+        scaled_grad_7 = whole_grad_grad_hidden * rstd.unsqueeze(-1) * grad_output
+        safe_scaled_grad_7 = scaled_grad_7 if given_grads[0] else grad_grad_input.new_zeros(*batch, D)
+        grad_weight_grad_hidden_1 = as_rows(safe_scaled_grad_7).sum(0)
         grad_weight_grad_rstd = as_rows(grad_grad_rstd.unsqueeze(-1) * grad_output * hidden).sum(0)
         grad_weight = grad_weight_grad_hidden_1 + grad_weight_grad_rstd
         grad_weight = grad_weight.to(dtype)
     if needs_input_grad[2]:
         if weight is not None:
             grad_rstd = (grad_output * hidden * weight).sum(-1)
-            product_2 = grad_grad_weight * hidden * grad_output
-            product_3 = whole_grad_grad_hidden * weight * grad_output
-            safe_product_3 = product_3 if given_grads[0] else grad_grad_input.new_zeros(*batch, D)
-            grad_rstd_grad_hidden_1 = safe_product_3.sum(-1)
-            product_8 = grad_grad_weight * rstd.unsqueeze(-1) * grad_output
-            chosen_3 = product_8 if given_grads[0] else grad_grad_input.new_zeros(*batch, D)
-            product_9 = grad_grad_rstd.unsqueeze(-1) * grad_output * weight
+            scaled_grad_2 = grad_grad_weight * hidden * grad_output
+            scaled_grad_3 = whole_grad_grad_hidden * weight * grad_output
+            safe_scaled_grad_3 = scaled_grad_3 if given_grads[0] else grad_grad_input.new_zeros(*batch, D)
+            grad_rstd_grad_hidden_1 = safe_scaled_grad_3.sum(-1)
+            scaled_grad_8 = grad_grad_weight * rstd.unsqueeze(-1) * grad_output
+            chosen_3 = scaled_grad_8 if given_grads[0] else grad_grad_input.new_zeros(*batch, D)
+            scaled_grad_9 = grad_grad_rstd.unsqueeze(-1) * grad_output * weight
         else:
             grad_rstd = (grad_output * hidden).sum(-1)
-            product_2 = whole_grad_grad_hidden * grad_output
-            product_5 = grad_grad_rstd.unsqueeze(-1) * grad_output
+            scaled_grad_2 = whole_grad_grad_hidden * grad_output
+            scaled_grad_5 = grad_grad_rstd.unsqueeze(-1) * grad_output
         grad_mean_d = -0.5 * power * grad_rstd if given_grads[0] else grad_output.new_zeros(batch)
-        safe_product_2 = product_2 if given_grads[0] else grad_grad_input.new_zeros(*batch, D)
-        grad_rstd_grad_weight = safe_product_2.sum(-1)
-        product_4 = -1.5 * grad_grad_mean_d * rstd**2 * grad_rstd
+        safe_scaled_grad_2 = scaled_grad_2 if given_grads[0] else grad_grad_input.new_zeros(*batch, D)
+        grad_rstd_grad_weight = safe_scaled_grad_2.sum(-1)
+        scaled_grad_4 = -1.5 * grad_grad_mean_d * rstd**2 * grad_rstd
         ratio = 2 * whole_grad_grad_hidden * grad_mean_d.unsqueeze(-1) / D
         if weight is not None:
-            total = grad_rstd_grad_weight + grad_rstd_grad_hidden_1 + product_4
+            total = grad_rstd_grad_weight + grad_rstd_grad_hidden_1 + scaled_grad_4
         else:
-            total = grad_rstd_grad_weight + product_4
+            total = grad_rstd_grad_weight + scaled_grad_4
         grad_mean_d_1 = -0.5 * power * total if given_grads[0] else grad_grad_input.new_zeros(batch)
         if weight is not None:
             ratio_2 = 2 * grad_mean_d_1.unsqueeze(-1) * hidden / D
-            grad_saved_hidden = chosen_3 + ratio + product_9 + ratio_2
+            grad_saved_hidden = chosen_3 + ratio + scaled_grad_9 + ratio_2
         else:
-            grad_saved_hidden = ratio + product_5 + 2 * grad_mean_d_1.unsqueeze(-1) * hidden / D
+            grad_saved_hidden = ratio + scaled_grad_5 + 2 * grad_mean_d_1.unsqueeze(-1) * hidden / D
         grad_saved_hidden = grad_saved_hidden.sum_to_size(hidden.shape).to(dtype)
     return grad_grad_output, grad_grad_hidden, grad_weight, grad_saved_hidden
 
@@ -203,39 +209,39 @@ def rms_norm_residual_backward_tangent(
     if weight is not None:
         grad_rstd = (grad_output * hidden * weight).sum(-1)
         product = hidden * weight * tangent_grad_output
-        product_2 = grad_output * weight * tangent_hidden
-        tangent_grad_rstd = (product + product_2 + grad_output * hidden * tangent_weight).sum(-1)
-        product_6 = tangent_rstd.unsqueeze(-1) * weight * grad_output
-        chosen_2 = product_6 if given_grads[0] else tangent_grad_output.new_zeros(*batch, D)
-        product_7 = tangent_weight * rstd.unsqueeze(-1) * grad_output
-        chosen_3 = product_7 if given_grads[0] else tangent_grad_output.new_zeros(*batch, D)
-        product_8 = tangent_grad_output * rstd.unsqueeze(-1) * weight
-        chosen_4 = product_8 if given_grads[0] else tangent_grad_output.new_zeros(*batch, D)
+        scaled_grad = grad_output * weight * tangent_hidden
+        tangent_grad_rstd = (product + scaled_grad + grad_output * hidden * tangent_weight).sum(-1)
+        scaled_grad_4 = tangent_rstd.unsqueeze(-1) * weight * grad_output
+        chosen_2 = scaled_grad_4 if given_grads[0] else tangent_grad_output.new_zeros(*batch, D)
+        scaled_grad_5 = tangent_weight * rstd.unsqueeze(-1) * grad_output
+        chosen_3 = scaled_grad_5 if given_grads[0] else tangent_grad_output.new_zeros(*batch, D)
+        product_3 = tangent_grad_output * rstd.unsqueeze(-1) * weight
+        chosen_4 = product_3 if given_grads[0] else tangent_grad_output.new_zeros(*batch, D)
         total = tangent_grad_hidden + chosen_2 + chosen_3
-        product_9 = tangent_hidden * rstd.unsqueeze(-1) * grad_output
-        chosen_5 = product_9 if given_grads[0] else tangent_grad_output.new_zeros(*batch, D)
-        product_10 = tangent_rstd.unsqueeze(-1) * hidden * grad_output
-        chosen_6 = product_10 if given_grads[0] else tangent_grad_output.new_zeros(*batch, D)
-        product_11 = tangent_grad_output * hidden * rstd.unsqueeze(-1)
-        safe_product_11 = product_11 if given_grads[0] else tangent_grad_output.new_zeros(*batch, D)
-        tangent_grad_weight = as_rows(chosen_5 + chosen_6 + safe_product_11).sum(0).to(dtype)
+        scaled_grad_6 = tangent_hidden * rstd.unsqueeze(-1) * grad_output
+        chosen_5 = scaled_grad_6 if given_grads[0] else tangent_grad_output.new_zeros(*batch, D)
+        scaled_grad_7 = tangent_rstd.unsqueeze(-1) * hidden * grad_output
+        chosen_6 = scaled_grad_7 if given_grads[0] else tangent_grad_output.new_zeros(*batch, D)
+        product_4 = tangent_grad_output * hidden * rstd.unsqueeze(-1)
+        safe_product_4 = product_4 if given_grads[0] else tangent_grad_output.new_zeros(*batch, D)
+        tangent_grad_weight = as_rows(chosen_5 + chosen_6 + safe_product_4).sum(0).to(dtype)
     else:
         grad_rstd = (grad_output * hidden).sum(-1)
         tangent_grad_rstd = (hidden * tangent_grad_output + grad_output * tangent_hidden).sum(-1)
-    product_3 = -0.5 * power * grad_rstd
-    grad_mean_d = product_3 if given_grads[0] else tangent_grad_output.new_zeros(batch)
-    product_4 = -1.5 * tangent_rstd * rstd**2 * grad_rstd
-    chosen = product_4 if given_grads[0] else tangent_grad_output.new_zeros(batch)
-    product_5 = -0.5 * tangent_grad_rstd * power
-    safe_product_5 = product_5 if given_grads[0] else tangent_grad_output.new_zeros(batch)
-    tangent_grad_mean_d = chosen + safe_product_5
+    scaled_grad_2 = -0.5 * power * grad_rstd
+    grad_mean_d = scaled_grad_2 if given_grads[0] else tangent_grad_output.new_zeros(batch)
+    scaled_grad_3 = -1.5 * tangent_rstd * rstd**2 * grad_rstd
+    chosen = scaled_grad_3 if given_grads[0] else tangent_grad_output.new_zeros(batch)
+    product_2 = -0.5 * tangent_grad_rstd * power
+    safe_product_2 = product_2 if given_grads[0] else tangent_grad_output.new_zeros(batch)
+    tangent_grad_mean_d = chosen + safe_product_2
     ratio = 2 * hidden * tangent_grad_mean_d.unsqueeze(-1) / D
     ratio_2 = 2 * grad_mean_d.unsqueeze(-1) * tangent_hidden / D
     if weight is None:
-        product_4 = tangent_rstd.unsqueeze(-1) * grad_output
-        chosen_2 = product_4 if given_grads[0] else tangent_grad_output.new_zeros(*batch, D)
-        product_5 = tangent_grad_output * rstd.unsqueeze(-1)
-        chosen_3 = product_5 if given_grads[0] else tangent_grad_output.new_zeros(*batch, D)
+        scaled_grad_3 = tangent_rstd.unsqueeze(-1) * grad_output
+        chosen_2 = scaled_grad_3 if given_grads[0] else tangent_grad_output.new_zeros(*batch, D)
+        product_2 = tangent_grad_output * rstd.unsqueeze(-1)
+        chosen_3 = product_2 if given_grads[0] else tangent_grad_output.new_zeros(*batch, D)
         whole_tangent_grad_residual = tangent_grad_hidden + chosen_2 + chosen_3 + ratio + ratio_2
     else:
         whole_tangent_grad_residual = total + chosen_4 + ratio + ratio_2

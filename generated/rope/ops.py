@@ -106,8 +106,8 @@ def rope_second(
         chosen = torch.where(mask_3, grad_grad_input_view * chosen_2, 0)
         input_picked = columns(input, torch.where(mask_2, i + H, 0), guarded=True)
         chosen_3 = torch.where(mask_2, grad_grad_sin_output_sum_view * input_picked, 0)
-        product = grad_grad_input_view_2 * sin_view
-        chosen_4 = torch.where(mask_4, torch.where(mask_2, -product, 0), 0)
+        scaled_grad = grad_grad_input_view_2 * sin_view
+        chosen_4 = torch.where(mask_4, torch.where(mask_2, -scaled_grad, 0), 0)
         input_picked_2 = columns(input, torch.where(mask, i - H, 0), guarded=True)
         chosen_5 = torch.where(mask, grad_grad_sin_view * input_picked_2, 0)
         input_picked_3 = columns(input, torch.where(mask, i, 0), guarded=True)
@@ -134,17 +134,17 @@ def rope_second(
         grad_input = chosen_10 + chosen_9 + chosen_11 + chosen_12
         grad_input = grad_input.to(dtype)
     if needs_input_grad[2]:
-        product_2 = grad_grad_input_view_4 * grad_output[..., :H]
-        grad_cos_grad_input = as_rows(torch.where(mask_8, product_2, 0), 2).sum(0)
-        product_3 = grad_grad_input_view_5 * grad_output_picked
-        grad_cos_grad_input_1 = as_rows(torch.where(mask_9, product_3, 0), 2).sum(0)
+        scaled_grad_2 = grad_grad_input_view_4 * grad_output[..., :H]
+        grad_cos_grad_input = as_rows(torch.where(mask_8, scaled_grad_2, 0), 2).sum(0)
+        scaled_grad_3 = grad_grad_input_view_5 * grad_output_picked
+        grad_cos_grad_input_1 = as_rows(torch.where(mask_9, scaled_grad_3, 0), 2).sum(0)
         grad_cos = grad_cos_grad_input + grad_cos_grad_input_1
         grad_cos = grad_cos.to(dtype)
     if needs_input_grad[3]:
-        product_4 = grad_grad_input_view_5 * grad_output[..., :H]
-        grad_sin_grad_input = as_rows(torch.where(mask_9, -product_4, 0), 2).sum(0)
-        product_5 = grad_grad_input_view_4 * grad_output_picked
-        grad_sin_grad_input_1 = as_rows(torch.where(mask_8, product_5, 0), 2).sum(0)
+        scaled_grad_4 = grad_grad_input_view_5 * grad_output[..., :H]
+        grad_sin_grad_input = as_rows(torch.where(mask_9, -scaled_grad_4, 0), 2).sum(0)
+        scaled_grad_5 = grad_grad_input_view_4 * grad_output_picked
+        grad_sin_grad_input_1 = as_rows(torch.where(mask_8, scaled_grad_5, 0), 2).sum(0)
         grad_sin = grad_sin_grad_input + grad_sin_grad_input_1
         grad_sin = grad_sin.to(dtype)
     return grad_grad_output, grad_input, grad_cos, grad_sin
@@ -186,42 +186,43 @@ def rope_backward_tangent(
     tangent_grad_output_view_3 = window(tangent_grad_output, -1, H, (D, 1), fill=0)
     tangent_sin_view_2 = window(tangent_sin, -1, 0, (D, 1), fill=0)
     grad_output_view_3 = window(grad_output, -1, H, (D, 1), fill=0)
-    neg_value = -(tangent_grad_output_view_2 * window(sin, -1, -H, (D, 1), fill=0))
-    chosen = torch.where(mask_5, torch.where(mask_9, torch.where(mask_10, neg_value, 0), 0), 0)
-    neg_value_2 = -(tangent_sin_view * grad_output_view_2)
-    safe_neg_value_2 = torch.where(mask_10, neg_value_2, 0)
-    chosen_2 = torch.where(mask_5, torch.where(mask_9, safe_neg_value_2, 0), 0)
-    product = tangent_cos_view_2 * grad_output_view
-    chosen_3 = torch.where(mask_4, torch.where(mask, torch.where(mask_2, 0, product), 0), 0)
-    product_2 = tangent_cos_view * grad_output_view
-    chosen_4 = torch.where(mask_3, torch.where(mask, torch.where(mask_2, product_2, 0), 0), 0)
+    negative = -(tangent_grad_output_view_2 * window(sin, -1, -H, (D, 1), fill=0))
+    chosen = torch.where(mask_5, torch.where(mask_9, torch.where(mask_10, negative, 0), 0), 0)
+    negative_2 = -(tangent_sin_view * grad_output_view_2)
+    safe_negative_2 = torch.where(mask_10, negative_2, 0)
+    chosen_2 = torch.where(mask_5, torch.where(mask_9, safe_negative_2, 0), 0)
+    scaled_grad = tangent_cos_view_2 * grad_output_view
+    chosen_3 = torch.where(mask_4, torch.where(mask, torch.where(mask_2, 0, scaled_grad), 0), 0)
+    scaled_grad_2 = tangent_cos_view * grad_output_view
+    safe_scaled_grad_2 = torch.where(mask_2, scaled_grad_2, 0)
+    chosen_4 = torch.where(mask_3, torch.where(mask, safe_scaled_grad_2, 0), 0)
     cos_picked = window(cos, -1, -H, (D, 1), fill=0)
     chosen_6 = torch.where(mask_2, window(cos, -1, 0, (D, 1), fill=0), cos_picked)
     chosen_5 = torch.where(mask, tangent_grad_output_view * chosen_6, 0)
-    product_3 = tangent_grad_output_view_3 * window(sin, -1, 0, (D, 1), fill=0)
-    chosen_7 = torch.where(mask_8, product_3, 0)
+    product = tangent_grad_output_view_3 * window(sin, -1, 0, (D, 1), fill=0)
+    chosen_7 = torch.where(mask_8, product, 0)
     chosen_8 = torch.where(mask_8, tangent_sin_view_2 * grad_output_view_3, 0)
     total = chosen_5 + chosen_4 + chosen_3 + chosen
     tangent_grad_input = total + chosen_2 + chosen_7 + chosen_8
     tangent_grad_input = tangent_grad_input.to(dtype)
-    product_4 = window(input, -1, 0, (H, 1)) * tangent_grad_output[..., :H]
-    product_5 = grad_output[..., :H] * window(tangent_input, -1, 0, (H, 1))
-    tangent_grad_cos_output = as_rows(product_4 + product_5, 2).sum(0)
+    product_2 = window(input, -1, 0, (H, 1)) * tangent_grad_output[..., :H]
+    scaled_grad_3 = grad_output[..., :H] * window(tangent_input, -1, 0, (H, 1))
+    tangent_grad_cos_output = as_rows(product_2 + scaled_grad_3, 2).sum(0)
     tangent_grad_output_picked = tangent_grad_output[..., H:]
     grad_output_picked = grad_output[..., H:]
-    product_6 = window(input, -1, H, (H, 1)) * tangent_grad_output_picked
+    product_3 = window(input, -1, H, (H, 1)) * tangent_grad_output_picked
     tangent_input_picked = window(tangent_input, -1, H, (H, 1))
-    product_7 = grad_output_picked * tangent_input_picked
-    tangent_grad_cos_output_1 = as_rows(product_6 + product_7, 2).sum(0)
+    scaled_grad_4 = grad_output_picked * tangent_input_picked
+    tangent_grad_cos_output_1 = as_rows(product_3 + scaled_grad_4, 2).sum(0)
     tangent_grad_cos = tangent_grad_cos_output + tangent_grad_cos_output_1
     tangent_grad_cos = tangent_grad_cos.to(dtype)
-    product_8 = window(input, -1, H, (H, 1)) * tangent_grad_output[..., :H]
+    product_4 = window(input, -1, H, (H, 1)) * tangent_grad_output[..., :H]
     tangent_input_picked_2 = window(tangent_input, -1, H, (H, 1))
-    product_9 = grad_output[..., :H] * tangent_input_picked_2
-    tangent_grad_sin_output_sum = as_rows(product_8 + product_9, 2).sum(0)
-    product_10 = window(input, -1, 0, (H, 1)) * tangent_grad_output_picked
-    product_11 = grad_output_picked * window(tangent_input, -1, 0, (H, 1))
-    tangent_grad_sin_output_1 = as_rows(product_10 + product_11, 2).sum(0)
+    scaled_grad_5 = grad_output[..., :H] * tangent_input_picked_2
+    tangent_grad_sin_output_sum = as_rows(product_4 + scaled_grad_5, 2).sum(0)
+    product_5 = window(input, -1, 0, (H, 1)) * tangent_grad_output_picked
+    scaled_grad_6 = grad_output_picked * window(tangent_input, -1, 0, (H, 1))
+    tangent_grad_sin_output_1 = as_rows(product_5 + scaled_grad_6, 2).sum(0)
     tangent_grad_sin = tangent_grad_sin_output_1 - tangent_grad_sin_output_sum
     tangent_grad_sin = tangent_grad_sin.to(dtype)
     return tangent_grad_input, tangent_grad_cos, tangent_grad_sin

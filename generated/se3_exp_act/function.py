@@ -63,10 +63,10 @@ def se3_exp_act_forward(twist: Tensor, point: Tensor) -> Tensor:
     product_4 = twist_picked_2 * columns(twist, mod_value_2)
     wv = product_4 - twist_picked_3 * columns(twist, mod_value)
     mix = b.unsqueeze(-1) * wp + c.unsqueeze(-1) * wv
-    neg_value = -(twist_picked_3 * columns(mix, mod_value))
+    negative = -(twist_picked_3 * columns(mix, mod_value))
     product_5 = twist_picked_2 * columns(mix, mod_value_2)
     product_6 = a.unsqueeze(-1) * wp
-    output = point + twist[..., :3] + product_6 + b.unsqueeze(-1) * wv + product_5 + neg_value
+    output = point + twist[..., :3] + product_6 + b.unsqueeze(-1) * wv + product_5 + negative
     output = output.to(dtype)
     return output
 
@@ -104,11 +104,11 @@ def se3_exp_act_backward(
     mod_value_2 = (i + 2) % 3
     twist_picked_3 = columns(twist, mod_value_2 + 3)
     mask_11 = (i + 2 - i.unsqueeze(-1)) % 3 == 0
-    product = grad_output * twist_picked_2
-    grad_mix_output = torch.where(mask_11, product.unsqueeze(-2), 0).sum(-1)
+    scaled_grad = grad_output * twist_picked_2
+    grad_mix_output = torch.where(mask_11, scaled_grad.unsqueeze(-2), 0).sum(-1)
     mask_12 = (i + 1 - i.unsqueeze(-1)) % 3 == 0
-    product_2 = grad_output * twist_picked_3
-    grad_mix_output_1 = torch.where(mask_12, -product_2.unsqueeze(-2), 0).sum(-1)
+    scaled_grad_2 = grad_output * twist_picked_3
+    grad_mix_output_1 = torch.where(mask_12, -scaled_grad_2.unsqueeze(-2), 0).sum(-1)
     grad_mix = grad_mix_output + grad_mix_output_1
     grad_wp = grad_output * a.unsqueeze(-1) + grad_mix * b.unsqueeze(-1)
     i_1 = torch.arange(6, device=grad_output.device)
@@ -138,9 +138,9 @@ def se3_exp_act_backward(
         safe_s = torch.where(~mask, s, 1)
         square_norm_s = torch.square(norm_s)
         difference_17 = square_norm_s / 22230464256000 - 1 / 93405312000
-        product_4 = (difference_17 * square_norm_s + 1 / 518918400) * square_norm_s
-        total = (product_4 - 1 / 3991680) * square_norm_s + 1 / 45360
-        product_3 = (total * square_norm_s - 1 / 840) * square_norm_s
+        product_2 = (difference_17 * square_norm_s + 1 / 518918400) * square_norm_s
+        total = (product_2 - 1 / 3991680) * square_norm_s + 1 / 45360
+        product = (total * square_norm_s - 1 / 840) * square_norm_s
         safe_norm_s = torch.where(~mask & ~mask_4, norm_s, 1)
         ratio_4 = norm_s / math.pi
         cospi_norm_s = torch.cos(
@@ -153,9 +153,9 @@ def se3_exp_act_backward(
         )
         difference_18 = cospi_norm_s - sinc_norm_s
         ratio_3 = difference_18 * math.pi / safe_norm_s
-        difference_19 = (product_3 + 1 / 30) * square_norm_s - 1 / 3
-        product_5 = norm_s * difference_19 * math.pow(math.pi, 2)
-        chosen = torch.where(mask_4, product_5 / math.pi, ratio_3)
+        difference_19 = (product + 1 / 30) * square_norm_s - 1 / 3
+        product_3 = norm_s * difference_19 * math.pow(math.pi, 2)
+        chosen = torch.where(mask_4, product_3 / math.pi, ratio_3)
         ratio_5 = difference_16 / torch.where(~mask, s * norm_s**2, 1)
         ratio_6 = sin_norm_s * torch.sinc(torch.clamp(norm_s / (2 * math.pi), -1e38, 1e38)) / safe_s
         chosen_2 = torch.where(mask, 0, grad_c * (ratio_6 - ratio_5))
@@ -164,41 +164,41 @@ def se3_exp_act_backward(
         power = s**2
         total_2 = s * (s / 32760 - difference_11 / 156) / 110 + difference_12 / 110
         difference_20 = difference_14 / 42 - s * (difference_13 / 72 - s * total_2 / 72) / 42
-        neg_value = -(difference_16 / torch.where(~mask, power * norm_s, 1))
+        negative = -(difference_16 / torch.where(~mask, power * norm_s, 1))
         difference_21 = s * difference_20 / 120 - difference_15 / 120
-        product_6 = grad_c * torch.where(mask, difference_21, neg_value)
+        scaled_grad_3 = grad_c * torch.where(mask, difference_21, negative)
         total_3 = s * (s / 24024 - difference_6 / 132) / 90 + difference_7 / 90
         difference_22 = difference_9 / 30 - s * (difference_8 / 56 - s * total_3 / 56) / 30
         ratio_7 = -2 * square_sin_norm_s / torch.where(~mask, power, 1)
         chosen_4 = torch.where(mask, s * difference_22 / 24 - difference_10 / 24, ratio_7)
         total_4 = s * (s / 17160 - difference / 110) / 72 + difference_2 / 72
-        product_7 = 0.05 * s * (difference_3 / 42 - s * total_4 / 42)
-        total_5 = s * (product_7 - 0.05 * difference_4) / 6 + difference_5 / 6
-        grad_s = product_6 + grad_b * chosen_4 + torch.where(mask, -(grad_a * total_5), 0)
+        difference_23 = 0.05 * s * (difference_3 / 42 - s * total_4 / 42) - 0.05 * difference_4
+        negative_2 = -(grad_a * (s * difference_23 / 6 + difference_5 / 6))
+        grad_s = scaled_grad_3 + grad_b * chosen_4 + torch.where(mask, negative_2, 0)
         mask_13 = i_1 - 3 >= 0
         mask_14 = (i + 1 - i_1.unsqueeze(-1)) % 3 == 0
         mask_15 = mask_13.unsqueeze(-1) & mask_14
-        product_8 = grad_output * columns(mix, mod_value_2)
-        grad_twist_output = torch.where(mask_15, product_8.unsqueeze(-2), 0).sum(-1)
+        scaled_grad_4 = grad_output * columns(mix, mod_value_2)
+        grad_twist_output = torch.where(mask_15, scaled_grad_4.unsqueeze(-2), 0).sum(-1)
         mask_16 = (i + 2 - i_1.unsqueeze(-1)) % 3 == 0
         mask_17 = mask_13.unsqueeze(-1) & mask_16
-        product_9 = grad_output * columns(mix, mod_value)
-        grad_twist_output_1 = torch.where(mask_17, -product_9.unsqueeze(-2), 0).sum(-1)
-        product_10 = grad_wv * twist_picked_4
-        grad_twist_wv = torch.where(mask_15, product_10.unsqueeze(-2), 0).sum(-1)
+        scaled_grad_5 = grad_output * columns(mix, mod_value)
+        grad_twist_output_1 = torch.where(mask_17, -scaled_grad_5.unsqueeze(-2), 0).sum(-1)
+        scaled_grad_6 = grad_wv * twist_picked_4
+        grad_twist_wv = torch.where(mask_15, scaled_grad_6.unsqueeze(-2), 0).sum(-1)
         mask_18 = i_1 < 3
-        product_11 = grad_wv * twist_picked_2
+        scaled_grad_7 = grad_wv * twist_picked_2
         mask_19 = mask_18.unsqueeze(-1) & mask_16
-        grad_twist_wv_1 = torch.where(mask_19, product_11.unsqueeze(-2), 0).sum(-1)
-        product_12 = grad_wv * twist_picked_5
-        grad_twist_wv_2 = torch.where(mask_17, -product_12.unsqueeze(-2), 0).sum(-1)
-        neg_value_2 = -(grad_wv * twist_picked_3)
+        grad_twist_wv_1 = torch.where(mask_19, scaled_grad_7.unsqueeze(-2), 0).sum(-1)
+        scaled_grad_8 = grad_wv * twist_picked_5
+        grad_twist_wv_2 = torch.where(mask_17, -scaled_grad_8.unsqueeze(-2), 0).sum(-1)
+        negative_3 = -(grad_wv * twist_picked_3)
         mask_20 = mask_18.unsqueeze(-1) & mask_14
-        grad_twist_wv_3 = torch.where(mask_20, neg_value_2.unsqueeze(-2), 0).sum(-1)
-        product_13 = grad_wp * point_picked
-        grad_twist_wp = torch.where(mask_15, product_13.unsqueeze(-2), 0).sum(-1)
-        product_14 = grad_wp * point_picked_2
-        grad_twist_wp_1 = torch.where(mask_17, -product_14.unsqueeze(-2), 0).sum(-1)
+        grad_twist_wv_3 = torch.where(mask_20, negative_3.unsqueeze(-2), 0).sum(-1)
+        scaled_grad_9 = grad_wp * point_picked
+        grad_twist_wp = torch.where(mask_15, scaled_grad_9.unsqueeze(-2), 0).sum(-1)
+        scaled_grad_10 = grad_wp * point_picked_2
+        grad_twist_wp_1 = torch.where(mask_17, -scaled_grad_10.unsqueeze(-2), 0).sum(-1)
         mask_8 = ~mask & (~(norm_s == 0) & ~mask)
         mask_10 = norm_s == 0
         grad_output_view = window(grad_output, -1, 0, (6, 1), fill=0)
@@ -209,16 +209,16 @@ def se3_exp_act_backward(
         chosen_5 = torch.where(mask_13, torch.where(mask_8.unsqueeze(-1), chosen_6, 0), 0)
         chosen_8 = torch.where(mask_13, 2 * grad_s.unsqueeze(-1) * twist, 0)
         safe_grad_output = torch.where(mask_18, grad_output_view, 0)
-        total_7 = safe_grad_output + grad_twist_output + grad_twist_output_1
-        total_6 = total_7 + grad_twist_wv + grad_twist_wv_1 + grad_twist_wv_2
-        total_8 = total_6 + grad_twist_wv_3 + grad_twist_wp
-        grad_twist = total_8 + grad_twist_wp_1 + chosen_5 + chosen_8
+        total_6 = safe_grad_output + grad_twist_output + grad_twist_output_1
+        total_5 = total_6 + grad_twist_wv + grad_twist_wv_1 + grad_twist_wv_2
+        total_7 = total_5 + grad_twist_wv_3 + grad_twist_wp
+        grad_twist = total_7 + grad_twist_wp_1 + chosen_5 + chosen_8
         grad_twist = grad_twist.sum_to_size(twist.shape).to(dtype)
     if needs_input_grad[1]:
-        product_15 = grad_wp * twist_picked_2
-        grad_point_wp = torch.where(mask_11, product_15.unsqueeze(-2), 0).sum(-1)
-        product_16 = grad_wp * twist_picked_3
-        grad_point_wp_1 = torch.where(mask_12, -product_16.unsqueeze(-2), 0).sum(-1)
+        scaled_grad_11 = grad_wp * twist_picked_2
+        grad_point_wp = torch.where(mask_11, scaled_grad_11.unsqueeze(-2), 0).sum(-1)
+        scaled_grad_12 = grad_wp * twist_picked_3
+        grad_point_wp_1 = torch.where(mask_12, -scaled_grad_12.unsqueeze(-2), 0).sum(-1)
         grad_point = grad_output + grad_point_wp + grad_point_wp_1
         grad_point = grad_point.sum_to_size(point.shape).to(dtype)
     return grad_twist, grad_point
@@ -269,9 +269,9 @@ def se3_exp_act_tangent(tangent_twist: Tensor, tangent_point: Tensor, twist: Ten
     chosen = torch.where(mask_3, product_4 / math.pi, ratio_2)
     total_4 = s * (s / 17160 - difference / 110) / 72 + difference_2 / 72
     difference_20 = 0.05 * s * (difference_3 / 42 - s * total_4 / 42) - 0.05 * difference_4
-    neg_value = -(tangent_s * (s * difference_20 / 6 + difference_5 / 6))
+    negative = -(tangent_s * (s * difference_20 / 6 + difference_5 / 6))
     chosen_2 = torch.where(mask_2, 0, tangent_norm_s * chosen / math.pi)
-    tangent_a = torch.where(mask_2, neg_value, 0) + chosen_2
+    tangent_a = torch.where(mask_2, negative, 0) + chosen_2
     difference_6 = 1 - s / 182
     difference_7 = 1 - s / 132 * difference_6
     difference_8 = 1 - s / 90 * difference_7
@@ -299,8 +299,8 @@ def se3_exp_act_tangent(tangent_twist: Tensor, tangent_point: Tensor, twist: Ten
     c = torch.where(mask_2, 1 / 6 - s / 120 * difference_15, ratio_8)
     total_5 = s * (s / 32760 - difference_11 / 156) / 110 + difference_12 / 110
     difference_22 = difference_14 / 42 - s * (difference_13 / 72 - s * total_5 / 72) / 42
-    neg_value_2 = -(difference_16 / torch.where(~mask_2, power * norm_s, 1))
-    chosen_3 = torch.where(mask_2, s * difference_22 / 120 - difference_15 / 120, neg_value_2)
+    negative_2 = -(difference_16 / torch.where(~mask_2, power * norm_s, 1))
+    chosen_3 = torch.where(mask_2, s * difference_22 / 120 - difference_15 / 120, negative_2)
     product_7 = sin_norm_s * torch.sinc(torch.clamp(norm_s / (2 * math.pi), -1e38, 1e38))
     ratio_9 = product_7 / torch.where(~mask_2, s, 1)
     difference_23 = ratio_9 - difference_16 / torch.where(~mask_2, s * norm_s**2, 1)

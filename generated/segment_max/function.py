@@ -64,8 +64,9 @@ def segment_max_backward(
     safe_segment_2 = torch.where(mask & condition, segment, 0)
     ties_top_picked = pick(ties_top.unsqueeze(-2), safe_segment_2, guarded=True)
     safe_ties_top = torch.where(mask & condition, ties_top_picked, 1)
-    ratio = pick(grad_top.unsqueeze(-2), safe_segment_2, guarded=True) / safe_ties_top
-    grad_input = torch.where(mask, torch.where(condition, ratio, 0), 0).movedim(-1, 0).to(dtype)
+    scaled_grad = pick(grad_top.unsqueeze(-2), safe_segment_2, guarded=True) / safe_ties_top
+    grad_input = torch.where(mask, torch.where(condition, scaled_grad, 0), 0)
+    grad_input = grad_input.movedim(-1, 0).to(dtype)
     return grad_input
 
 

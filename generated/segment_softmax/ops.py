@@ -95,16 +95,16 @@ def segment_softmax_second(
     grad_grad_input = grad_grad_input.movedim(0, -1)
     grad_output = grad_output.movedim(0, -1)
     output = output.movedim(0, -1)
-    product = grad_grad_input * output
-    grad_dot_output = add_along(grad_grad_input.new_zeros(*batch, S), segment, -product)
+    scaled_grad = grad_grad_input * output
+    grad_dot_output = add_along(grad_grad_input.new_zeros(*batch, S), segment, -scaled_grad)
     grad_dot_output_picked = columns(grad_dot_output, segment)
     if needs_input_grad[0]:
-        grad_grad_output = product + grad_dot_output_picked * output
+        grad_grad_output = scaled_grad + grad_dot_output_picked * output
         grad_grad_output = grad_grad_output.movedim(-1, 0).to(dtype)
     if needs_input_grad[1]:
         dot_output = add_along(grad_grad_input.new_zeros(*batch, S), segment, grad_output * output)
-        product_2 = grad_grad_input * (grad_output - columns(dot_output, segment))
-        grad_saved_output = product_2 + grad_dot_output_picked * grad_output
+        scaled_grad_2 = grad_grad_input * (grad_output - columns(dot_output, segment))
+        grad_saved_output = scaled_grad_2 + grad_dot_output_picked * grad_output
         grad_saved_output = grad_saved_output.movedim(-1, 0).to(dtype)
     return grad_grad_output, grad_saved_output
 

@@ -83,8 +83,8 @@ def selective_scan_backward(
             grad_h_1_t = grad_h_1_each[t]
             delta_view = window(delta, -2, t + 1 if t + 1 < T else 0)
             exp_value = torch.exp(delta_view.unsqueeze(-1) * a)
-            product = grad_h_before * exp_value
-            grad_h_t = grad_h_1_t + (product if t + 1 < T else grad_y.new_zeros(*batch, D, N))
+            scaled_grad = grad_h_before * exp_value
+            grad_h_t = grad_h_1_t + (scaled_grad if t + 1 < T else grad_y.new_zeros(*batch, D, N))
             steps.append(grad_h_t)
             grad_h_before = grad_h_t
         steps.reverse()
@@ -101,17 +101,17 @@ def selective_scan_backward(
         h_picked = columns(h.movedim((-2, -1, -3), (-3, -2, -1)), chosen, guarded=True).movedim(
             (-1, -3, -2), (-3, -2, -1)
         )
-        product_2 = exp_value_2 * a * h_picked
-        chosen_2 = torch.where(mask[:, None, None], 0, product_2)
+        product = exp_value_2 * a * h_picked
+        chosen_2 = torch.where(mask[:, None, None], 0, product)
         grad_delta = (grad_h * (chosen_2 + b.unsqueeze(-2) * u.unsqueeze(-1))).sum(-1)
         grad_delta = grad_delta.sum_to_size(delta.shape).to(dtype)
     if needs_input_grad[2]:
         exp_value_3 = torch.exp(torch.where(~mask, delta.mT.unsqueeze(-2) * a.unsqueeze(-1), 0))
         chosen_3 = torch.where(~mask, t_2 - 1, 0)
         h_picked_2 = columns(h.movedim((-2, -1, -3), (-3, -2, -1)), chosen_3, guarded=True)
-        product_4 = exp_value_3 * delta.mT.unsqueeze(-2)
-        product_3 = product_4 * grad_h.movedim((-2, -1, -3), (-3, -2, -1)) * h_picked_2
-        grad_a = as_rows(torch.where(mask, 0, product_3), 3).sum((0, -1)).to(dtype)
+        product_2 = exp_value_3 * delta.mT.unsqueeze(-2)
+        scaled_grad_2 = product_2 * grad_h.movedim((-2, -1, -3), (-3, -2, -1)) * h_picked_2
+        grad_a = as_rows(torch.where(mask, 0, scaled_grad_2), 3).sum((0, -1)).to(dtype)
     if needs_input_grad[3]:
         grad_b = (grad_h * delta.unsqueeze(-1) * u.unsqueeze(-1)).sum(-2)
         grad_b = grad_b.sum_to_size(b.shape).to(dtype)

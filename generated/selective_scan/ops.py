@@ -155,10 +155,10 @@ def selective_scan_second(
         )
         product_2 = b.unsqueeze(-2) * u.unsqueeze(-1)
         chosen_2 = torch.where(mask[:, None, None], 0, exp_value * a * h_picked)
-        product_6 = grad_grad_delta.unsqueeze(-1) * (chosen_2 + product_2)
-        product_7 = exp_value * delta.unsqueeze(-1) * grad_grad_a * h_picked
-        chosen_3 = torch.where(mask[:, None, None], 0, product_7)
-        product_8 = grad_grad_b.unsqueeze(-2) * delta.unsqueeze(-1) * u.unsqueeze(-1)
+        scaled_grad_2 = grad_grad_delta.unsqueeze(-1) * (chosen_2 + product_2)
+        scaled_grad_3 = exp_value * delta.unsqueeze(-1) * grad_grad_a * h_picked
+        chosen_3 = torch.where(mask[:, None, None], 0, scaled_grad_3)
+        scaled_grad_4 = grad_grad_b.unsqueeze(-2) * delta.unsqueeze(-1) * u.unsqueeze(-1)
     if needs_input_grad[1] or needs_input_grad[2] or needs_input_grad[3] or needs_input_grad[4]:
         grad_h_1 = grad_y.unsqueeze(-1) * c.unsqueeze(-2)
         grad_h_1_each = grad_h_1.unbind(-3)
@@ -168,24 +168,24 @@ def selective_scan_second(
             grad_h_1_t_2 = grad_h_1_each[t_2]
             delta_view = window(delta, -2, t_2 + 1 if t_2 + 1 < T else 0)
             exp_value_5 = torch.exp(delta_view.unsqueeze(-1) * a)
-            product_5 = grad_h_before * exp_value_5
-            safe_product_5 = product_5 if t_2 + 1 < T else grad_grad_u.new_zeros(*batch, D, N)
-            grad_h_t_2 = grad_h_1_t_2 + safe_product_5
+            scaled_grad = grad_h_before * exp_value_5
+            safe_scaled_grad = scaled_grad if t_2 + 1 < T else grad_grad_u.new_zeros(*batch, D, N)
+            grad_h_t_2 = grad_h_1_t_2 + safe_scaled_grad
             steps_2.append(grad_h_t_2)
             grad_h_before = grad_h_t_2
         steps_2.reverse()
         grad_h = torch.stack(steps_2, -3) if steps_2 else grad_grad_u.new_zeros(*batch, T, D, N)
         mask_2 = t_3 + 1 < T
         delta_picked = window(delta, -2, 1, (T, 1), fill=0)
-        product_11 = delta_picked.unsqueeze(-1) * a
-        exp_value_2 = torch.exp(torch.where(mask_2[:, None, None], product_11, 0))
+        product_5 = delta_picked.unsqueeze(-1) * a
+        exp_value_2 = torch.exp(torch.where(mask_2[:, None, None], product_5, 0))
         grad_h_view = window(grad_h, -3, 1, (T, 1), fill=0)
         grad_grad_delta_view = window(grad_grad_delta, -2, 1, (T, 1), fill=0)
-        product_12 = exp_value_2 * a * grad_grad_delta_view.unsqueeze(-1) * grad_h_view
-        chosen_4 = torch.where(mask_2[:, None, None], product_12, 0)
-        product_13 = exp_value_2 * delta_picked.unsqueeze(-1) * grad_grad_a * grad_h_view
-        safe_product_13 = torch.where(mask_2[:, None, None], product_13, 0)
-        grad_h_3 = grad_grad_c.unsqueeze(-2) * grad_y.unsqueeze(-1) + safe_product_13 + chosen_4
+        scaled_grad_7 = exp_value_2 * a * grad_grad_delta_view.unsqueeze(-1) * grad_h_view
+        chosen_4 = torch.where(mask_2[:, None, None], scaled_grad_7, 0)
+        scaled_grad_8 = exp_value_2 * delta_picked.unsqueeze(-1) * grad_grad_a * grad_h_view
+        safe_scaled_grad_8 = torch.where(mask_2[:, None, None], scaled_grad_8, 0)
+        grad_h_3 = grad_grad_c.unsqueeze(-2) * grad_y.unsqueeze(-1) + safe_scaled_grad_8 + chosen_4
         grad_h_3_each = grad_h_3.unbind(-3)
         steps_4 = []
         grad_h_2_before = grad_grad_u.new_zeros(*batch, D, N)
@@ -193,9 +193,9 @@ def selective_scan_second(
             grad_h_3_t_5 = grad_h_3_each[t_5]
             delta_view_2 = window(delta, -2, t_5 + 1 if t_5 + 1 < T else 0)
             exp_value_6 = torch.exp(delta_view_2.unsqueeze(-1) * a)
-            product_14 = grad_h_2_before * exp_value_6
-            safe_product_14 = product_14 if t_5 + 1 < T else grad_grad_u.new_zeros(*batch, D, N)
-            grad_h_2_t_5 = grad_h_3_t_5 + safe_product_14
+            scaled_grad_9 = grad_h_2_before * exp_value_6
+            safe_scaled_grad_9 = scaled_grad_9 if t_5 + 1 < T else grad_grad_u.new_zeros(*batch, D, N)
+            grad_h_2_t_5 = grad_h_3_t_5 + safe_scaled_grad_9
             steps_4.append(grad_h_2_t_5)
             grad_h_2_before = grad_h_2_t_5
         steps_4.reverse()
@@ -206,31 +206,32 @@ def selective_scan_second(
     if needs_input_grad[0] or needs_input_grad[2] or needs_input_grad[3] or needs_input_grad[4] or needs_input_grad[5]:
         grad_grad_u_h_sum = grad_grad_u * delta
     if needs_input_grad[0] or needs_input_grad[2] or needs_input_grad[3] or needs_input_grad[5]:
-        product_9 = grad_grad_u_h_sum.unsqueeze(-1) * b.unsqueeze(-2)
-        grad_grad_h_1 = product_8 + chosen_3 + product_6 + product_9
+        scaled_grad_5 = grad_grad_u_h_sum.unsqueeze(-1) * b.unsqueeze(-2)
+        grad_grad_h_1 = scaled_grad_4 + chosen_3 + scaled_grad_2 + scaled_grad_5
         grad_grad_h_1_each = grad_grad_h_1.unbind(-3)
         steps_3 = []
         grad_grad_h_before = grad_grad_u.new_zeros(*batch, D, N)
         for t_4 in range(T):
             grad_grad_h_1_t_4 = grad_grad_h_1_each[t_4]
             delta_t_4 = delta_each[t_4]
-            product_10 = grad_grad_h_before * torch.exp(delta_t_4.unsqueeze(-1) * a)
-            safe_product_10 = product_10 if t_4 - 1 >= 0 else grad_grad_u.new_zeros(*batch, D, N)
-            grad_grad_h_t_4 = grad_grad_h_1_t_4 + safe_product_10
+            scaled_grad_6 = grad_grad_h_before * torch.exp(delta_t_4.unsqueeze(-1) * a)
+            safe_scaled_grad_6 = scaled_grad_6 if t_4 - 1 >= 0 else grad_grad_u.new_zeros(*batch, D, N)
+            grad_grad_h_t_4 = grad_grad_h_1_t_4 + safe_scaled_grad_6
             steps_3.append(grad_grad_h_t_4)
             grad_grad_h_before = grad_grad_h_t_4
         grad_grad_h = torch.stack(steps_3, -3) if steps_3 else grad_grad_u.new_zeros(*batch, T, D, N)
     if needs_input_grad[0]:
         grad_grad_y_grad_c = (grad_grad_c.unsqueeze(-2) * h).sum(-1)
         grad_grad_y_grad_h_1 = (grad_grad_h * c.unsqueeze(-2)).sum(-1)
-        product_15 = grad_grad_skip * u
-        grad_grad_y = product_15 + grad_grad_y_grad_c + grad_grad_u * skip + grad_grad_y_grad_h_1
+        scaled_grad_10 = grad_grad_skip * u
+        scaled_grad_11 = grad_grad_u * skip
+        grad_grad_y = scaled_grad_10 + grad_grad_y_grad_c + scaled_grad_11 + grad_grad_y_grad_h_1
         grad_grad_y = grad_grad_y.to(dtype)
     if needs_input_grad[1]:
         grad_u_h_sum_1 = (grad_h_2 * b.unsqueeze(-2)).sum(-1)
-        product_16 = grad_u_h_sum * grad_grad_delta
-        product_17 = grad_u_grad_b_sum * delta
-        grad_u = grad_grad_skip * grad_y + product_17 + product_16 + grad_u_h_sum_1 * delta
+        scaled_grad_12 = grad_u_h_sum * grad_grad_delta
+        scaled_grad_13 = grad_u_grad_b_sum * delta
+        grad_u = grad_grad_skip * grad_y + scaled_grad_13 + scaled_grad_12 + grad_u_h_sum_1 * delta
         grad_u = grad_u.sum_to_size(u.shape).to(dtype)
     if needs_input_grad[2]:
         exp_value_3 = torch.exp(torch.where(~mask[:, None, None], product, 0))
@@ -238,34 +239,34 @@ def selective_scan_second(
         h_picked_2 = columns(h.movedim((-2, -1, -3), (-3, -2, -1)), chosen_5, guarded=True).movedim(
             (-1, -3, -2), (-3, -2, -1)
         )
-        product_18 = exp_value_3 * delta.unsqueeze(-1) * a * grad_h * h_picked_2
-        product_19 = exp_value_3 * grad_h * h_picked_2
-        total = product_19 + product_18
+        scaled_grad_14 = exp_value_3 * delta.unsqueeze(-1) * a * grad_h * h_picked_2
+        scaled_grad_15 = exp_value_3 * grad_h * h_picked_2
+        total = scaled_grad_15 + scaled_grad_14
         grad_delta_grad_a = torch.where(mask[:, None, None], 0, grad_grad_a * total).sum(-1)
         exp_value_7 = torch.exp(torch.where(~mask[:, None, None], product, 0))
         chosen_6 = torch.where(~mask, t_3 - 1, 0)
         h_picked_4 = columns(h.movedim((-2, -1, -3), (-3, -2, -1)), chosen_6, guarded=True).movedim(
             (-1, -3, -2), (-3, -2, -1)
         )
-        product_20 = exp_value_7 * a**2 * grad_grad_delta.unsqueeze(-1) * grad_h * h_picked_4
-        grad_delta_grad_delta = torch.where(mask[:, None, None], 0, product_20).sum(-1)
+        scaled_grad_16 = exp_value_7 * a**2 * grad_grad_delta.unsqueeze(-1) * grad_h * h_picked_4
+        grad_delta_grad_delta = torch.where(mask[:, None, None], 0, scaled_grad_16).sum(-1)
         mask_5 = t_3 - 1 >= 0
         grad_grad_h_view = window(grad_grad_h, -3, -1, (T, 1), fill=0)
         exp_value_8 = torch.exp(torch.where(mask_5[:, None, None], delta.unsqueeze(-1) * a, 0))
-        product_21 = exp_value_8 * a * grad_grad_h_view * grad_h
-        grad_delta_grad_h = torch.where(mask_5[:, None, None], product_21, 0).sum(-1)
+        scaled_grad_17 = exp_value_8 * a * grad_grad_h_view * grad_h
+        grad_delta_grad_h = torch.where(mask_5[:, None, None], scaled_grad_17, 0).sum(-1)
         exp_value_9 = torch.exp(torch.where(~mask[:, None, None], product, 0))
         chosen_7 = torch.where(~mask, t_3 - 1, 0)
         h_picked_5 = columns(h.movedim((-2, -1, -3), (-3, -2, -1)), chosen_7, guarded=True).movedim(
             (-1, -3, -2), (-3, -2, -1)
         )
-        product_22 = exp_value_9 * a * h_picked_5
-        chosen_8 = torch.where(mask[:, None, None], 0, product_22)
+        product_6 = exp_value_9 * a * h_picked_5
+        chosen_8 = torch.where(mask[:, None, None], 0, product_6)
         grad_delta_h = (grad_h_2 * (chosen_8 + product_2)).sum(-1)
-        product_23 = grad_grad_u * grad_u_h_sum
-        product_24 = grad_u_grad_b_sum * u
-        total_2 = product_24 + grad_delta_grad_a + grad_delta_grad_delta
-        grad_delta = total_2 + product_23 + grad_delta_grad_h + grad_delta_h
+        scaled_grad_18 = grad_grad_u * grad_u_h_sum
+        scaled_grad_19 = grad_u_grad_b_sum * u
+        total_2 = scaled_grad_19 + grad_delta_grad_a + grad_delta_grad_delta
+        grad_delta = total_2 + scaled_grad_18 + grad_delta_grad_h + grad_delta_h
         grad_delta = grad_delta.sum_to_size(delta.shape).to(dtype)
     if needs_input_grad[3]:
         product_3 = delta.mT.unsqueeze(-2) * a.unsqueeze(-1)
@@ -273,30 +274,31 @@ def selective_scan_second(
         chosen_9 = torch.where(~mask, t_3 - 1, 0)
         h_picked_6 = columns(h.movedim((-2, -1, -3), (-3, -2, -1)), chosen_9, guarded=True)
         power = delta.mT**2
-        product_26 = exp_value_10 * power.unsqueeze(-2) * grad_grad_a.unsqueeze(-1)
-        product_25 = product_26 * grad_h.movedim((-2, -1, -3), (-3, -2, -1)) * h_picked_6
-        grad_a_grad_a = as_rows(torch.where(mask, 0, product_25), 3).sum((0, -1))
+        scaled_grad_21 = exp_value_10 * power.unsqueeze(-2) * grad_grad_a.unsqueeze(-1)
+        scaled_grad_20 = scaled_grad_21 * grad_h.movedim((-2, -1, -3), (-3, -2, -1)) * h_picked_6
+        grad_a_grad_a = as_rows(torch.where(mask, 0, scaled_grad_20), 3).sum((0, -1))
         exp_value_4 = torch.exp(torch.where(~mask, product_3, 0))
         chosen_10 = torch.where(~mask, t_3 - 1, 0)
         h_picked_3 = columns(h.movedim((-2, -1, -3), (-3, -2, -1)), chosen_10, guarded=True)
-        product_27 = exp_value_4 * delta.mT.unsqueeze(-2) * a.unsqueeze(-1) * h_picked_3
-        total_3 = exp_value_4 * h_picked_3 + product_27
-        product_29 = grad_grad_delta.mT.unsqueeze(-2) * grad_h.movedim((-2, -1, -3), (-3, -2, -1))
-        product_28 = product_29 * total_3
-        grad_a_grad_delta = as_rows(torch.where(mask, 0, product_28), 3).sum((0, -1))
+        product_7 = exp_value_4 * delta.mT.unsqueeze(-2) * a.unsqueeze(-1) * h_picked_3
+        total_3 = exp_value_4 * h_picked_3 + product_7
+        scaled_grad_23 = grad_grad_delta.mT.unsqueeze(-2) * grad_h.movedim((-2, -1, -3), (-3, -2, -1))
+        scaled_grad_22 = scaled_grad_23 * total_3
+        grad_a_grad_delta = as_rows(torch.where(mask, 0, scaled_grad_22), 3).sum((0, -1))
         delta_picked_2 = window(delta, -2, 1, (T, 1), fill=0).mT
-        product_30 = delta_picked_2.unsqueeze(-2) * a.unsqueeze(-1)
-        exp_value_11 = torch.exp(torch.where(mask_2, product_30, 0))
+        product_8 = delta_picked_2.unsqueeze(-2) * a.unsqueeze(-1)
+        exp_value_11 = torch.exp(torch.where(mask_2, product_8, 0))
         grad_h_picked_2 = grad_h_view.movedim((-2, -1, -3), (-3, -2, -1))
-        product_32 = exp_value_11 * delta_picked_2.unsqueeze(-2)
-        product_31 = product_32 * grad_grad_h.movedim((-2, -1, -3), (-3, -2, -1)) * grad_h_picked_2
-        grad_a_grad_h = as_rows(torch.where(mask_2, product_31, 0), 3).sum((0, -1))
+        product_9 = exp_value_11 * delta_picked_2.unsqueeze(-2)
+        scaled_grad_25 = product_9 * grad_grad_h.movedim((-2, -1, -3), (-3, -2, -1))
+        scaled_grad_24 = scaled_grad_25 * grad_h_picked_2
+        grad_a_grad_h = as_rows(torch.where(mask_2, scaled_grad_24, 0), 3).sum((0, -1))
         exp_value_12 = torch.exp(torch.where(~mask, product_3, 0))
         chosen_11 = torch.where(~mask, t_3 - 1, 0)
         h_picked_7 = columns(h.movedim((-2, -1, -3), (-3, -2, -1)), chosen_11, guarded=True)
-        product_34 = exp_value_12 * delta.mT.unsqueeze(-2)
-        product_33 = product_34 * grad_h_2.movedim((-2, -1, -3), (-3, -2, -1)) * h_picked_7
-        grad_a_h = as_rows(torch.where(mask, 0, product_33), 3).sum((0, -1))
+        product_10 = exp_value_12 * delta.mT.unsqueeze(-2)
+        scaled_grad_26 = product_10 * grad_h_2.movedim((-2, -1, -3), (-3, -2, -1)) * h_picked_7
+        grad_a_h = as_rows(torch.where(mask, 0, scaled_grad_26), 3).sum((0, -1))
         grad_a = grad_a_grad_a + grad_a_grad_delta + grad_a_grad_h + grad_a_h
         grad_a = grad_a.to(dtype)
     if needs_input_grad[4]:
@@ -390,9 +392,9 @@ def selective_scan_backward_tangent(
         grad_h_1_t_3 = grad_h_1_each[t_3]
         delta_view = window(delta, -2, t_3 + 1 if t_3 + 1 < T else 0)
         exp_value_4 = torch.exp(delta_view.unsqueeze(-1) * a)
-        product_8 = grad_h_before * exp_value_4
-        safe_product_8 = product_8 if t_3 + 1 < T else tangent_grad_y.new_zeros(*batch, D, N)
-        grad_h_t_3 = grad_h_1_t_3 + safe_product_8
+        scaled_grad = grad_h_before * exp_value_4
+        safe_scaled_grad = scaled_grad if t_3 + 1 < T else tangent_grad_y.new_zeros(*batch, D, N)
+        grad_h_t_3 = grad_h_1_t_3 + safe_scaled_grad
         steps_3.append(grad_h_t_3)
         grad_h_before = grad_h_t_3
     steps_3.reverse()
@@ -406,71 +408,73 @@ def selective_scan_backward_tangent(
         exp_value_3_2 = torch.exp(delta_view_2.unsqueeze(-1) * a)
         grad_h_view = window(grad_h, -3, t_4 + 1 if t_4 + 1 < T else 0)
         tangent_delta_view = window(tangent_delta, -2, t_4 + 1 if t_4 + 1 < T else 0)
-        product_9 = exp_value_3_2 * a * tangent_delta_view.unsqueeze(-1) * grad_h_view
-        chosen_6 = product_9 if t_4 + 1 < T else tangent_grad_y.new_zeros(*batch, D, N)
-        product_10 = exp_value_3_2 * delta_view_2.unsqueeze(-1) * tangent_a * grad_h_view
-        chosen_7 = product_10 if t_4 + 1 < T else tangent_grad_y.new_zeros(*batch, D, N)
-        product_11 = tangent_grad_h_before * exp_value_3_2
-        chosen_8 = product_11 if t_4 + 1 < T else tangent_grad_y.new_zeros(*batch, D, N)
+        scaled_grad_2 = exp_value_3_2 * a * tangent_delta_view.unsqueeze(-1) * grad_h_view
+        chosen_6 = scaled_grad_2 if t_4 + 1 < T else tangent_grad_y.new_zeros(*batch, D, N)
+        scaled_grad_3 = exp_value_3_2 * delta_view_2.unsqueeze(-1) * tangent_a * grad_h_view
+        chosen_7 = scaled_grad_3 if t_4 + 1 < T else tangent_grad_y.new_zeros(*batch, D, N)
+        product_8 = tangent_grad_h_before * exp_value_3_2
+        chosen_8 = product_8 if t_4 + 1 < T else tangent_grad_y.new_zeros(*batch, D, N)
         tangent_grad_h_t_4 = tangent_grad_h_1_t_4 + chosen_8 + chosen_6 + chosen_7
         steps_4.append(tangent_grad_h_t_4)
         tangent_grad_h_before = tangent_grad_h_t_4
     steps_4.reverse()
     tangent_grad_h = torch.stack(steps_4, -3) if steps_4 else tangent_grad_y.new_zeros(*batch, T, D, N)
     grad_u_h_sum = (grad_h * b.unsqueeze(-2)).sum(-1)
-    product_12 = b.unsqueeze(-2) * tangent_grad_h
-    tangent_grad_u_h_sum = (product_12 + grad_h * tangent_b.unsqueeze(-2)).sum(-1)
-    product_13 = delta * tangent_grad_u_h_sum
-    product_14 = grad_u_h_sum * tangent_delta
-    tangent_grad_u = skip * tangent_grad_y + grad_y * tangent_skip + product_13 + product_14
+    product_9 = b.unsqueeze(-2) * tangent_grad_h
+    tangent_grad_u_h_sum = (product_9 + grad_h * tangent_b.unsqueeze(-2)).sum(-1)
+    product_10 = delta * tangent_grad_u_h_sum
+    scaled_grad_4 = grad_u_h_sum * tangent_delta
+    tangent_grad_u = skip * tangent_grad_y + grad_y * tangent_skip + product_10 + scaled_grad_4
     tangent_grad_u = tangent_grad_u.sum_to_size(u.shape).to(dtype)
     t_5 = torch.arange(T, device=tangent_grad_y.device)
     mask = t_5 == 0
     exp_value = torch.exp(torch.where(~mask[:, None, None], delta.unsqueeze(-1) * a, 0))
     chosen = torch.where(~mask, t_5 - 1, 0)
     h_picked = columns(h.movedim((-2, -1, -3), (-3, -2, -1)), chosen, guarded=True).movedim((-1, -3, -2), (-3, -2, -1))
-    product_15 = exp_value * delta.unsqueeze(-1) * a * h_picked
-    total_2 = exp_value * h_picked + product_15
+    product_11 = exp_value * delta.unsqueeze(-1) * a * h_picked
+    total_2 = exp_value * h_picked + product_11
     chosen_9 = torch.where(mask[:, None, None], 0, tangent_a * grad_h * total_2)
     chosen_10 = torch.where(mask[:, None, None], 0, exp_value * a * h_picked)
-    product_16 = (chosen_10 + b.unsqueeze(-2) * u.unsqueeze(-1)) * tangent_grad_h
-    product_17 = exp_value * a**2 * tangent_delta.unsqueeze(-1) * grad_h * h_picked
-    chosen_11 = torch.where(mask[:, None, None], 0, product_17)
+    product_12 = (chosen_10 + b.unsqueeze(-2) * u.unsqueeze(-1)) * tangent_grad_h
+    scaled_grad_5 = exp_value * a**2 * tangent_delta.unsqueeze(-1) * grad_h * h_picked
+    chosen_11 = torch.where(mask[:, None, None], 0, scaled_grad_5)
     tangent_h_picked = columns(tangent_h.movedim((-2, -1, -3), (-3, -2, -1)), chosen, guarded=True).movedim(
         (-1, -3, -2), (-3, -2, -1)
     )
     chosen_12 = torch.where(mask[:, None, None], 0, exp_value * a * tangent_h_picked * grad_h)
-    product_18 = grad_h * u.unsqueeze(-1) * tangent_b.unsqueeze(-2)
-    product_19 = grad_h * b.unsqueeze(-2) * tangent_u.unsqueeze(-1)
-    total_3 = product_16 + chosen_11 + chosen_9 + chosen_12 + product_18 + product_19
+    scaled_grad_6 = grad_h * u.unsqueeze(-1) * tangent_b.unsqueeze(-2)
+    scaled_grad_7 = grad_h * b.unsqueeze(-2) * tangent_u.unsqueeze(-1)
+    total_3 = product_12 + chosen_11 + chosen_9 + chosen_12 + scaled_grad_6 + scaled_grad_7
     tangent_grad_delta = total_3.sum(-1).sum_to_size(delta.shape).to(dtype)
     exp_value_2 = torch.exp(torch.where(~mask, delta.mT.unsqueeze(-2) * a.unsqueeze(-1), 0))
     chosen_2 = torch.where(~mask, t_5 - 1, 0)
     h_picked_2 = columns(h.movedim((-2, -1, -3), (-3, -2, -1)), chosen_2, guarded=True)
-    product_21 = exp_value_2 * delta.mT.unsqueeze(-2) * a.unsqueeze(-1)
-    product_20 = product_21 * grad_h.movedim((-2, -1, -3), (-3, -2, -1)) * h_picked_2
-    product_22 = exp_value_2 * grad_h.movedim((-2, -1, -3), (-3, -2, -1)) * h_picked_2
-    chosen_13 = torch.where(mask, 0, tangent_delta.mT.unsqueeze(-2) * (product_22 + product_20))
+    product_13 = exp_value_2 * delta.mT.unsqueeze(-2) * a.unsqueeze(-1)
+    scaled_grad_8 = product_13 * grad_h.movedim((-2, -1, -3), (-3, -2, -1)) * h_picked_2
+    scaled_grad_9 = exp_value_2 * grad_h.movedim((-2, -1, -3), (-3, -2, -1)) * h_picked_2
+    total_4 = scaled_grad_9 + scaled_grad_8
+    chosen_13 = torch.where(mask, 0, tangent_delta.mT.unsqueeze(-2) * total_4)
     power = delta.mT**2
-    product_24 = exp_value_2 * power.unsqueeze(-2) * tangent_a.unsqueeze(-1)
-    product_23 = product_24 * grad_h.movedim((-2, -1, -3), (-3, -2, -1)) * h_picked_2
-    chosen_14 = torch.where(mask, 0, product_23)
+    product_14 = exp_value_2 * power.unsqueeze(-2) * tangent_a.unsqueeze(-1)
+    scaled_grad_10 = product_14 * grad_h.movedim((-2, -1, -3), (-3, -2, -1)) * h_picked_2
+    chosen_14 = torch.where(mask, 0, scaled_grad_10)
     tangent_h_picked_2 = columns(tangent_h.movedim((-2, -1, -3), (-3, -2, -1)), chosen_2, guarded=True)
-    product_26 = exp_value_2 * delta.mT.unsqueeze(-2)
-    product_25 = product_26 * tangent_h_picked_2 * grad_h.movedim((-2, -1, -3), (-3, -2, -1))
-    chosen_15 = torch.where(mask, 0, product_25)
-    product_28 = exp_value_2 * delta.mT.unsqueeze(-2)
-    product_27 = product_28 * tangent_grad_h.movedim((-2, -1, -3), (-3, -2, -1)) * h_picked_2
-    chosen_16 = torch.where(mask, 0, product_27)
+    product_15 = exp_value_2 * delta.mT.unsqueeze(-2)
+    product_16 = product_15 * tangent_h_picked_2
+    scaled_grad_11 = product_16 * grad_h.movedim((-2, -1, -3), (-3, -2, -1))
+    chosen_15 = torch.where(mask, 0, scaled_grad_11)
+    product_18 = exp_value_2 * delta.mT.unsqueeze(-2)
+    product_17 = product_18 * tangent_grad_h.movedim((-2, -1, -3), (-3, -2, -1)) * h_picked_2
+    chosen_16 = torch.where(mask, 0, product_17)
     tangent_grad_a = as_rows(chosen_13 + chosen_14 + chosen_16 + chosen_15, 3).sum((0, -1))
     tangent_grad_a = tangent_grad_a.to(dtype)
-    product_29 = delta.unsqueeze(-2) * u.unsqueeze(-2) * tangent_grad_h.mT
-    product_30 = grad_h.mT * u.unsqueeze(-2) * tangent_delta.unsqueeze(-2)
-    product_31 = grad_h.mT * delta.unsqueeze(-2) * tangent_u.unsqueeze(-2)
-    tangent_grad_b = (product_29 + product_30 + product_31).sum(-1)
+    product_19 = delta.unsqueeze(-2) * u.unsqueeze(-2) * tangent_grad_h.mT
+    scaled_grad_12 = grad_h.mT * u.unsqueeze(-2) * tangent_delta.unsqueeze(-2)
+    scaled_grad_13 = grad_h.mT * delta.unsqueeze(-2) * tangent_u.unsqueeze(-2)
+    tangent_grad_b = (product_19 + scaled_grad_12 + scaled_grad_13).sum(-1)
     tangent_grad_b = tangent_grad_b.sum_to_size(b.shape).to(dtype)
-    product_32 = h.mT * tangent_grad_y.unsqueeze(-2)
-    tangent_grad_c = (product_32 + grad_y.unsqueeze(-2) * tangent_h.mT).sum(-1)
+    product_20 = h.mT * tangent_grad_y.unsqueeze(-2)
+    tangent_grad_c = (product_20 + grad_y.unsqueeze(-2) * tangent_h.mT).sum(-1)
     tangent_grad_c = tangent_grad_c.sum_to_size(c.shape).to(dtype)
     tangent_grad_skip = as_rows(u * tangent_grad_y + grad_y * tangent_u, 2).sum((0, -2))
     tangent_grad_skip = tangent_grad_skip.to(dtype)

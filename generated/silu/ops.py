@@ -45,9 +45,9 @@ def silu_second(
     if needs_input_grad[1]:
         output = torch.nn.functional.silu(torch.clamp(input, min=-1e4))
         sigmoid_input_2 = torch.sigmoid(-input)
-        product = sigmoid_input_2 * sigmoid_input * (1 - output) * grad_output
-        product_2 = sigmoid_input_2 * sigmoid_input * max_input * grad_output
-        grad_input = grad_grad_input * (product_2 + product)
+        scaled_grad = sigmoid_input_2 * sigmoid_input * (1 - output) * grad_output
+        scaled_grad_2 = sigmoid_input_2 * sigmoid_input * max_input * grad_output
+        grad_input = grad_grad_input * (scaled_grad_2 + scaled_grad)
         grad_input = grad_input.to(dtype)
     return grad_grad_output, grad_input
 
@@ -64,10 +64,10 @@ def silu_backward_tangent(
     sigmoid_input_2 = torch.sigmoid(input)
     silu_input = torch.nn.functional.silu(torch.clamp(-input, min=-1e4))
     max_input = torch.clamp(1 - silu_input, min=-1e38)
-    product = sigmoid_input * sigmoid_input_2 * (1 - output) * grad_output
-    total = sigmoid_input * sigmoid_input_2 * max_input * grad_output + product
-    product_2 = sigmoid_input_2 * max_input * tangent_grad_output
-    tangent_grad_input = total * tangent_input + product_2
+    scaled_grad = sigmoid_input * sigmoid_input_2 * (1 - output) * grad_output
+    total = sigmoid_input * sigmoid_input_2 * max_input * grad_output + scaled_grad
+    product = sigmoid_input_2 * max_input * tangent_grad_output
+    tangent_grad_input = total * tangent_input + product
     tangent_grad_input = tangent_grad_input.to(dtype)
     return tangent_grad_input
 

@@ -53,8 +53,8 @@ def sinkhorn_softmin_backward(
     mask = logsumexp_j == -math.inf
     difference = (f.unsqueeze(-2) - cost) / eps - logsumexp_j.unsqueeze(-1)
     exp_value = torch.exp(torch.where(~mask.unsqueeze(-1), difference, 0))
-    product = grad_logsumexp_j.unsqueeze(-1) * exp_value
-    grad_logsumexp_j_body = torch.where(mask.unsqueeze(-1), 0, product)
+    scaled_grad = grad_logsumexp_j.unsqueeze(-1) * exp_value
+    grad_logsumexp_j_body = torch.where(mask.unsqueeze(-1), 0, scaled_grad)
     if needs_input_grad[0] or needs_input_grad[1]:
         grad_cost = -(grad_logsumexp_j_body / eps)
     if needs_input_grad[0]:

@@ -103,8 +103,8 @@ def sinkhorn_softmin_second(
     difference_2 = ratio - logsumexp_j.unsqueeze(-1)
     if needs_input_grad[1] or needs_input_grad[2]:
         exp_value = torch.exp(torch.where(~mask.unsqueeze(-1), difference_2, 0))
-        product = grad_logsumexp_j.unsqueeze(-1) * exp_value
-        grad_cost = -(torch.where(mask.unsqueeze(-1), 0, product) / eps)
+        scaled_grad = grad_logsumexp_j.unsqueeze(-1) * exp_value
+        grad_cost = -(torch.where(mask.unsqueeze(-1), 0, scaled_grad) / eps)
     grad_grad_f_sum = grad_grad_f / eps
     grad_grad_y_sum = -2 * grad_grad_y
     grad_grad_x_sum = 2 * grad_grad_x
@@ -114,22 +114,22 @@ def sinkhorn_softmin_second(
     grad_grad_logsumexp_j_body = grad_grad_f_sum.unsqueeze(-2) - total / eps
     if needs_input_grad[1] or needs_input_grad[2] or needs_input_grad[3]:
         exp_value_3 = torch.exp(torch.where(~mask.unsqueeze(-1), difference_2, 0))
-        product_3 = grad_grad_logsumexp_j_body * exp_value_3 * grad_logsumexp_j.unsqueeze(-1)
-        grad_logsumexp_j_1 = torch.where(mask.unsqueeze(-1), 0, -product_3).sum(-1)
+        scaled_grad_3 = grad_grad_logsumexp_j_body * exp_value_3 * grad_logsumexp_j.unsqueeze(-1)
+        grad_logsumexp_j_1 = torch.where(mask.unsqueeze(-1), 0, -scaled_grad_3).sum(-1)
         exp_value_4 = torch.exp(torch.where(~mask.unsqueeze(-1), difference_2, 0))
-        product_4 = grad_logsumexp_j_1.unsqueeze(-1) * exp_value_4
-        grad_logsumexp_j_body_1 = torch.where(mask.unsqueeze(-1), 0, product_4)
+        scaled_grad_4 = grad_logsumexp_j_1.unsqueeze(-1) * exp_value_4
+        grad_logsumexp_j_body_1 = torch.where(mask.unsqueeze(-1), 0, scaled_grad_4)
     if needs_input_grad[1] or needs_input_grad[2]:
         exp_value_5 = torch.exp(torch.where(~mask.unsqueeze(-1), difference_2, 0))
-        product_5 = grad_grad_logsumexp_j_body * exp_value_5 * grad_logsumexp_j.unsqueeze(-1)
-        chosen = torch.where(mask.unsqueeze(-1), 0, -(product_5 / eps))
+        scaled_grad_5 = grad_grad_logsumexp_j_body * exp_value_5 * grad_logsumexp_j.unsqueeze(-1)
+        chosen = torch.where(mask.unsqueeze(-1), 0, -(scaled_grad_5 / eps))
         grad_cost_1 = chosen - grad_logsumexp_j_body_1 / eps
     M = grad_grad_x.shape[-2]
     batch = grad_output.shape[:-1]
     if needs_input_grad[0]:
         exp_value_2 = torch.exp(torch.where(~mask.unsqueeze(-1), difference_2, 0))
-        product_2 = grad_grad_logsumexp_j_body * exp_value_2
-        grad_grad_logsumexp_j = torch.where(mask.unsqueeze(-1), 0, product_2).sum(-1)
+        scaled_grad_2 = grad_grad_logsumexp_j_body * exp_value_2
+        grad_grad_logsumexp_j = torch.where(mask.unsqueeze(-1), 0, scaled_grad_2).sum(-1)
         grad_grad_output = -(grad_grad_logsumexp_j * eps)
         grad_grad_output = torch.broadcast_to(grad_grad_output, (*batch, M)).to(dtype)
     if needs_input_grad[1]:
@@ -137,22 +137,23 @@ def sinkhorn_softmin_second(
         grad_x_grad_x_sum_sum = grad_cost.sum(-1)
         difference_3 = x.unsqueeze(-1) - y.mT.unsqueeze(-3)
         grad_x_cost_sum = (grad_cost_1.unsqueeze(-2) * difference_3).sum(-1)
-        product_6 = grad_x_grad_x_sum_sum.unsqueeze(-1) * grad_grad_x_sum
-        grad_x = grad_x_grad_y_sum + product_6 + 2 * grad_x_cost_sum
+        scaled_grad_6 = grad_x_grad_x_sum_sum.unsqueeze(-1) * grad_grad_x_sum
+        grad_x = grad_x_grad_y_sum + scaled_grad_6 + 2 * grad_x_cost_sum
         grad_x = grad_x.sum_to_size(x.shape).to(dtype)
     if needs_input_grad[2]:
         grad_y_grad_y_sum_sum = grad_cost.sum(-2)
         grad_y_grad_x_sum_sum = grad_cost.mT @ grad_grad_x_sum
         difference_4 = x.mT.unsqueeze(-3) - y.unsqueeze(-1)
         grad_y_cost_sum = (grad_cost_1.mT.unsqueeze(-2) * difference_4).sum(-1)
-        product_7 = grad_y_grad_y_sum_sum.unsqueeze(-1) * grad_grad_y_sum
-        grad_y = -(product_7 + grad_y_grad_x_sum_sum + 2 * grad_y_cost_sum)
+        scaled_grad_7 = grad_y_grad_y_sum_sum.unsqueeze(-1) * grad_grad_y_sum
+        grad_y = -(scaled_grad_7 + grad_y_grad_x_sum_sum + 2 * grad_y_cost_sum)
         grad_y = grad_y.sum_to_size(y.shape).to(dtype)
     if needs_input_grad[3]:
         difference_5 = (f.unsqueeze(-1) - cost.mT) / eps - logsumexp_j.unsqueeze(-2)
         exp_value_6 = torch.exp(torch.where(~mask.unsqueeze(-2), difference_5, 0))
-        product_8 = grad_grad_logsumexp_j_body.mT * exp_value_6 * grad_logsumexp_j.unsqueeze(-2)
-        grad_f_grad_logsumexp_j_body = torch.where(mask.unsqueeze(-2), 0, product_8 / eps).sum(-1)
+        scaled_grad_8 = grad_grad_logsumexp_j_body.mT * exp_value_6 * grad_logsumexp_j.unsqueeze(-2)
+        ratio_2 = scaled_grad_8 / eps
+        grad_f_grad_logsumexp_j_body = torch.where(mask.unsqueeze(-2), 0, ratio_2).sum(-1)
         grad_f_logsumexp_j_sum = grad_logsumexp_j_body_1.sum(-2)
         grad_f = grad_f_grad_logsumexp_j_body + grad_f_logsumexp_j_sum / eps
         grad_f = grad_f.sum_to_size(f.shape).to(dtype)
@@ -189,29 +190,29 @@ def sinkhorn_softmin_backward_tangent(
     grad_logsumexp_j = -(grad_output * eps)
     tangent_grad_logsumexp_j = -(eps * tangent_grad_output)
     exp_value = torch.exp(torch.where(~mask.unsqueeze(-1), difference_2, 0))
-    product_2 = tangent_logsumexp_j.unsqueeze(-1) * exp_value * grad_logsumexp_j.unsqueeze(-1)
-    chosen = torch.where(mask.unsqueeze(-1), 0, -product_2)
-    product_3 = tangent_cost * exp_value * grad_logsumexp_j.unsqueeze(-1)
-    chosen_2 = torch.where(mask.unsqueeze(-1), 0, -(product_3 / eps))
-    product_4 = tangent_f.unsqueeze(-2) * exp_value * grad_logsumexp_j.unsqueeze(-1)
-    chosen_3 = torch.where(mask.unsqueeze(-1), 0, product_4 / eps)
-    product_5 = tangent_grad_logsumexp_j.unsqueeze(-1) * exp_value
-    chosen_4 = torch.where(mask.unsqueeze(-1), 0, product_5)
+    scaled_grad = tangent_logsumexp_j.unsqueeze(-1) * exp_value * grad_logsumexp_j.unsqueeze(-1)
+    chosen = torch.where(mask.unsqueeze(-1), 0, -scaled_grad)
+    scaled_grad_2 = tangent_cost * exp_value * grad_logsumexp_j.unsqueeze(-1)
+    chosen_2 = torch.where(mask.unsqueeze(-1), 0, -(scaled_grad_2 / eps))
+    scaled_grad_3 = tangent_f.unsqueeze(-2) * exp_value * grad_logsumexp_j.unsqueeze(-1)
+    chosen_3 = torch.where(mask.unsqueeze(-1), 0, scaled_grad_3 / eps)
+    product_2 = tangent_grad_logsumexp_j.unsqueeze(-1) * exp_value
+    chosen_4 = torch.where(mask.unsqueeze(-1), 0, product_2)
     tangent_grad_logsumexp_j_body = chosen + chosen_4 + chosen_3 + chosen_2
     exp_value_3 = torch.exp(torch.where(~mask.unsqueeze(-1), difference_2, 0))
-    product_6 = grad_logsumexp_j.unsqueeze(-1) * exp_value_3
-    grad_cost = -(torch.where(mask.unsqueeze(-1), 0, product_6) / eps)
+    scaled_grad_4 = grad_logsumexp_j.unsqueeze(-1) * exp_value_3
+    grad_cost = -(torch.where(mask.unsqueeze(-1), 0, scaled_grad_4) / eps)
     tangent_grad_cost = -(tangent_grad_logsumexp_j_body / eps)
     tangent_grad_x_sum_sum = grad_cost @ tangent_y
-    product_7 = (x.unsqueeze(-1) - y.mT.unsqueeze(-3)) * tangent_grad_cost.unsqueeze(-2)
-    product_8 = tangent_x.unsqueeze(-1) * grad_cost.unsqueeze(-2)
-    tangent_grad_x_sum_rest = (product_7 + product_8).sum(-1)
+    product_3 = (x.unsqueeze(-1) - y.mT.unsqueeze(-3)) * tangent_grad_cost.unsqueeze(-2)
+    scaled_grad_5 = tangent_x.unsqueeze(-1) * grad_cost.unsqueeze(-2)
+    tangent_grad_x_sum_rest = (product_3 + scaled_grad_5).sum(-1)
     tangent_grad_x = 2 * (tangent_grad_x_sum_rest - tangent_grad_x_sum_sum)
     tangent_grad_x = tangent_grad_x.sum_to_size(x.shape).to(dtype)
     tangent_grad_y_sum_sum = grad_cost.mT @ tangent_x
-    product_9 = (x.mT.unsqueeze(-3) - y.unsqueeze(-1)) * tangent_grad_cost.mT.unsqueeze(-2)
-    product_10 = tangent_y.unsqueeze(-1) * grad_cost.mT.unsqueeze(-2)
-    tangent_grad_y_sum_rest = (product_9 - product_10).sum(-1)
+    product_4 = (x.mT.unsqueeze(-3) - y.unsqueeze(-1)) * tangent_grad_cost.mT.unsqueeze(-2)
+    scaled_grad_6 = tangent_y.unsqueeze(-1) * grad_cost.mT.unsqueeze(-2)
+    tangent_grad_y_sum_rest = (product_4 - scaled_grad_6).sum(-1)
     tangent_grad_y = -2 * (tangent_grad_y_sum_sum + tangent_grad_y_sum_rest)
     tangent_grad_y = tangent_grad_y.sum_to_size(y.shape).to(dtype)
     tangent_grad_f_sum = tangent_grad_logsumexp_j_body.sum(-2)

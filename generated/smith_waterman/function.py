@@ -97,8 +97,8 @@ def smith_waterman_backward(
     difference_2 = h_waves_view - logsumexp_i_j[..., None, None]
     chosen = torch.where(~mask[..., None, None], difference_2, 0)
     exp_chosen = torch.exp(chosen)
-    product = grad_logsumexp_i_j[..., None, None] * exp_chosen
-    grad_h = torch.where(mask[..., None, None], 0, product)
+    scaled_grad = grad_logsumexp_i_j[..., None, None] * exp_chosen
+    grad_h = torch.where(mask[..., None, None], 0, scaled_grad)
     wave = torch.arange(N + M, device=grad_output.device)
     j = torch.arange(M, device=grad_output.device)
     difference = wave.unsqueeze(-1) - j
@@ -137,8 +137,8 @@ def smith_waterman_backward(
         mask_11 = (chosen_3 == -math.inf) & (h_waves_wave_2 == -math.inf)
         grad_apart_waves_before_view = window(grad_apart_waves_before, -1, 1, (M, 1), fill=0)
         chosen_5 = torch.where(mask_21 & ~mask_6 & ~mask_20 & ~mask_5, j - 1, 0)
-        neg_value = -pick(h_waves_wave_2.unsqueeze(-2), chosen_5, guarded=True)
-        total_2 = torch.where(mask_5, math.inf, neg_value) + h_waves_wave_2
+        negative = -pick(h_waves_wave_2.unsqueeze(-2), chosen_5, guarded=True)
+        total_2 = torch.where(mask_5, math.inf, negative) + h_waves_wave_2
         chosen_6 = torch.where(mask_20, 0, grad_apart_waves_before * torch.sigmoid(total_2))
         chosen_7 = torch.where(mask_6, 0, chosen_6)
         safe_chosen_7 = torch.where(mask_3, chosen_7, 0)
@@ -153,15 +153,15 @@ def smith_waterman_backward(
         total_2_2 = paired_waves_wave_2 + s_view
         mask_13 = (total_2_2 == -math.inf) & (apart_waves_wave_2 == -math.inf)
         sigmoid_value = torch.sigmoid(apart_waves_wave_2 - total_2_2)
-        product_2 = grad_h_waves_wave_2 * sigmoid_value
-        grad_apart_waves_wave_2 = torch.where(mask_9, torch.where(mask_13, 0, product_2), 0)
+        scaled_grad_2 = grad_h_waves_wave_2 * sigmoid_value
+        grad_apart_waves_wave_2 = torch.where(mask_9, torch.where(mask_13, 0, scaled_grad_2), 0)
         sigmoid_value_2 = torch.sigmoid(total_2_2 - apart_waves_wave_2)
-        product_3 = grad_h_waves_wave_2 * sigmoid_value_2
-        grad_paired_waves_wave_2 = torch.where(mask_9, torch.where(mask_13, 0, product_3), 0)
+        scaled_grad_3 = grad_h_waves_wave_2 * sigmoid_value_2
+        grad_paired_waves_wave_2 = torch.where(mask_9, torch.where(mask_13, 0, scaled_grad_3), 0)
         mask_18 = (torch.where(mask_10, -math.inf, h_before_wave_2) == -math.inf) & (-math.inf == 0)
         grad_paired_waves_before_view = window(grad_paired_waves_before, -1, 1, (M, 1), fill=0)
-        product_4 = grad_paired_waves_before_view * torch.sigmoid(h_before_wave_2)
-        chosen_10 = torch.where(mask_18, 0, torch.where(mask_10, 0, product_4))
+        scaled_grad_4 = grad_paired_waves_before_view * torch.sigmoid(h_before_wave_2)
+        chosen_10 = torch.where(mask_18, 0, torch.where(mask_10, 0, scaled_grad_4))
         grad_h_before_wave_2 = torch.where(mask_8, torch.where(mask_9, chosen_10, 0), 0)
         steps.append(grad_h_waves_wave_2)
         grad_apart_waves_before, grad_h_before_before, grad_paired_waves_before = (
@@ -175,8 +175,9 @@ def smith_waterman_backward(
     total = paired_waves_view + s
     apart_waves_view = window(apart_waves, -2, 0, (M, 1), (N, 1)).diagonal(0, -3, -2)
     grad_h_waves_view = window(grad_h_waves, -2, 0, (M, 1), (N, 1)).diagonal(0, -3, -2)
-    product_5 = grad_h_waves_view * torch.sigmoid(total - apart_waves_view)
-    grad_s = torch.where((total == -math.inf) & (apart_waves_view == -math.inf), 0, product_5)
+    scaled_grad_5 = grad_h_waves_view * torch.sigmoid(total - apart_waves_view)
+    mask_22 = apart_waves_view == -math.inf
+    grad_s = torch.where((total == -math.inf) & mask_22, 0, scaled_grad_5)
     grad_score = grad_s / temperature
     grad_score = grad_score.to(dtype)
     return grad_score
@@ -327,9 +328,9 @@ def smith_waterman_tangent(tangent_score: Tensor, score: Tensor, gap: float, tem
         chosen_35 = torch.where(mask_26, 0, chosen_36)
         chosen_37 = torch.where(mask_24, torch.where(mask_20, 0, chosen_35), 0)
         chosen_32 = torch.where(mask_16, torch.where(mask_18, chosen_37, 0), 0)
-        neg_value = -pick(h_waves.flatten(-2).unsqueeze(-2), position_21, guarded=True)
+        negative = -pick(h_waves.flatten(-2).unsqueeze(-2), position_21, guarded=True)
         h_waves_picked_10 = pick(h_waves.mT, torch.where(mask_40, wave_2 - 1, 0), guarded=True)
-        chosen_38 = torch.where(mask_26, math.inf, neg_value)
+        chosen_38 = torch.where(mask_26, math.inf, negative)
         sigmoid_value_3 = torch.sigmoid(chosen_38 + h_waves_picked_10)
         product_3 = tangent_h_waves_before * sigmoid_value_3
         chosen_40 = tangent_score.new_zeros(*batch, M) if wave_2 == 0 else product_3

@@ -128,8 +128,8 @@ def smith_waterman_second(
     mask_4 = (total == -math.inf) & (apart_waves == -math.inf)
     grad_grad_s_view = window(grad_grad_s, -2, 0, (N + M, 1), (M, -1), fill=0).diagonal(0, -2, -1)
     sigmoid_value = torch.sigmoid(total - apart_waves)
-    product_8 = grad_grad_s_view * sigmoid_value
-    grad_grad_h_waves_1 = torch.where(mask_2, torch.where(mask_4, 0, product_8), 0)
+    scaled_grad_8 = grad_grad_s_view * sigmoid_value
+    grad_grad_h_waves_1 = torch.where(mask_2, torch.where(mask_4, 0, scaled_grad_8), 0)
     grad_grad_h_waves_1_each = grad_grad_h_waves_1.unbind(-2)
     steps_3 = []
     grad_grad_h_waves_before = grad_grad_score.new_zeros(*batch, M)
@@ -149,8 +149,8 @@ def smith_waterman_second(
         chosen_16 = torch.where(mask_34_3, -math.inf, h_before_view_2)
         mask_35_3 = (chosen_16 == -math.inf) & (-math.inf == 0)
         grad_grad_h_before_before_view = window(grad_grad_h_before_before, -1, -1, (M, 1), fill=0)
-        product_9 = grad_grad_h_before_before_view * torch.sigmoid(h_before_view_2)
-        chosen_17 = torch.where(mask_35_3, 0, torch.where(mask_34_3, 0, product_9))
+        scaled_grad_9 = grad_grad_h_before_before_view * torch.sigmoid(h_before_view_2)
+        chosen_17 = torch.where(mask_35_3, 0, torch.where(mask_34_3, 0, scaled_grad_9))
         safe_chosen_17 = torch.where(mask_33_3, chosen_17, 0)
         grad_grad_paired_waves_wave_4 = torch.where(mask_32_3, safe_chosen_17, 0)
         h_waves_view_2 = window(h_waves, -2, wave_4 - 1, fill=0)
@@ -170,22 +170,23 @@ def smith_waterman_second(
         grad_grad_h_waves_before_view = window(grad_grad_h_waves_before, -1, -1, (M, 1), fill=0)
         h_waves_picked_5 = pick(h_waves.flatten(-2).unsqueeze(-2), position_8, guarded=True)
         total_10 = torch.where(mask_39_2, math.inf, -h_waves_picked_5) + h_waves_view_2
-        product_10 = grad_grad_h_waves_before * torch.sigmoid(total_10)
-        chosen_19 = torch.where(mask_34_3, 0, product_10)
+        scaled_grad_10 = grad_grad_h_waves_before * torch.sigmoid(total_10)
+        chosen_19 = torch.where(mask_34_3, 0, scaled_grad_10)
         chosen_18 = torch.where(mask_33_3, torch.where(mask_40_2, 0, chosen_19), 0)
         total_11 = h_waves_view_3 + torch.where(mask_34_3, math.inf, -h_waves_view_2)
-        product_11 = grad_grad_h_waves_before_view * torch.sigmoid(total_11)
-        chosen_20 = torch.where(mask_33_3, torch.where(mask_42_2, 0, product_11), 0)
+        scaled_grad_11 = grad_grad_h_waves_before_view * torch.sigmoid(total_11)
+        chosen_20 = torch.where(mask_33_3, torch.where(mask_42_2, 0, scaled_grad_11), 0)
         safe_chosen_18 = chosen_18 if wave_4 - 1 >= 0 else grad_grad_score.new_zeros(*batch, M)
         grad_grad_apart_waves_wave_4 = safe_chosen_18 + torch.where(mask_32_3, chosen_20, 0)
         s_view_4 = window(s, -2, wave_4, (M, -1), fill=0).diagonal(0, -2, -1)
         total_5_3 = paired_waves_wave_4 + s_view_4
         mask_44_2 = (total_5_3 == -math.inf) & (apart_waves_wave_4 == -math.inf)
         sigmoid_value_7 = torch.sigmoid(total_5_3 - apart_waves_wave_4)
-        product_12 = grad_grad_paired_waves_wave_4 * sigmoid_value_7
-        chosen_21 = torch.where(mask_33_3, torch.where(mask_44_2, 0, product_12), 0)
-        product_13 = grad_grad_apart_waves_wave_4 * torch.sigmoid(apart_waves_wave_4 - total_5_3)
-        chosen_22 = torch.where(mask_33_3, torch.where(mask_44_2, 0, product_13), 0)
+        scaled_grad_12 = grad_grad_paired_waves_wave_4 * sigmoid_value_7
+        chosen_21 = torch.where(mask_33_3, torch.where(mask_44_2, 0, scaled_grad_12), 0)
+        difference_4 = apart_waves_wave_4 - total_5_3
+        scaled_grad_13 = grad_grad_apart_waves_wave_4 * torch.sigmoid(difference_4)
+        chosen_22 = torch.where(mask_33_3, torch.where(mask_44_2, 0, scaled_grad_13), 0)
         grad_grad_h_waves_wave_4 = grad_grad_h_waves_1_wave_4 + chosen_21 + chosen_22
         steps_3.append(
             (
@@ -203,16 +204,17 @@ def smith_waterman_second(
     if needs_input_grad[0]:
         safe_difference_2 = torch.where(~mask[..., None, None], difference, 0)
         exp_safe_difference_2 = torch.exp(safe_difference_2)
-        product_14 = grad_grad_h_waves_view * exp_safe_difference_2
-        grad_grad_logsumexp_i_j = torch.where(mask[..., None, None], 0, product_14).sum((-2, -1))
+        scaled_grad_14 = grad_grad_h_waves_view * exp_safe_difference_2
+        chosen_23 = torch.where(mask[..., None, None], 0, scaled_grad_14)
+        grad_grad_logsumexp_i_j = chosen_23.sum((-2, -1))
         grad_grad_output = grad_grad_logsumexp_i_j * temperature
         grad_grad_output = grad_grad_output.to(dtype)
     if needs_input_grad[1]:
         grad_logsumexp_i_j = grad_output * temperature
         safe_difference = torch.where(~mask[..., None, None], difference, 0)
         exp_safe_difference = torch.exp(safe_difference)
-        product_4 = grad_logsumexp_i_j[..., None, None] * exp_safe_difference
-        grad_h = torch.where(mask[..., None, None], 0, product_4)
+        scaled_grad_4 = grad_logsumexp_i_j[..., None, None] * exp_safe_difference
+        grad_h = torch.where(mask[..., None, None], 0, scaled_grad_4)
         grad_h_view = window(grad_h, -2, 0, (N + M, 1), (M, -1), fill=0).diagonal(0, -2, -1)
         grad_h_waves_1 = torch.where(mask_2, grad_h_view, 0)
         grad_h_waves_1_each = grad_h_waves_1.unbind(-2)
@@ -262,15 +264,15 @@ def smith_waterman_second(
             total_5_2 = paired_waves_wave_3 + s_view_2
             mask_42 = (total_5_2 == -math.inf) & (apart_waves_wave_3 == -math.inf)
             sigmoid_value_5 = torch.sigmoid(apart_waves_wave_3 - total_5_2)
-            product_5 = grad_h_waves_wave_3 * sigmoid_value_5
-            grad_apart_waves_wave_3 = torch.where(mask_38, torch.where(mask_42, 0, product_5), 0)
+            scaled_grad_5 = grad_h_waves_wave_3 * sigmoid_value_5
+            grad_apart_waves_wave_3 = torch.where(mask_38, torch.where(mask_42, 0, scaled_grad_5), 0)
             sigmoid_value_6 = torch.sigmoid(total_5_2 - apart_waves_wave_3)
-            product_6 = grad_h_waves_wave_3 * sigmoid_value_6
-            grad_paired_waves_wave_3 = torch.where(mask_38, torch.where(mask_42, 0, product_6), 0)
+            scaled_grad_6 = grad_h_waves_wave_3 * sigmoid_value_6
+            grad_paired_waves_wave_3 = torch.where(mask_38, torch.where(mask_42, 0, scaled_grad_6), 0)
             mask_47 = (torch.where(mask_39, -math.inf, h_before_wave_3) == -math.inf) & (-math.inf == 0)
             grad_paired_waves_before_view = window(grad_paired_waves_before, -1, 1, (M, 1), fill=0)
-            product_7 = grad_paired_waves_before_view * torch.sigmoid(h_before_wave_3)
-            chosen_15 = torch.where(mask_47, 0, torch.where(mask_39, 0, product_7))
+            scaled_grad_7 = grad_paired_waves_before_view * torch.sigmoid(h_before_wave_3)
+            chosen_15 = torch.where(mask_47, 0, torch.where(mask_39, 0, scaled_grad_7))
             grad_h_before_wave_3 = torch.where(mask_37_2, torch.where(mask_38, chosen_15, 0), 0)
             steps_2.append((grad_h_waves_wave_3, grad_apart_waves_wave_3, grad_paired_waves_wave_3))
             grad_apart_waves_before, grad_h_before_before, grad_paired_waves_before = (
@@ -304,86 +306,87 @@ def smith_waterman_second(
             else grad_grad_score.new_zeros(*batch, N + M, M)
         )
         exp_value_2 = torch.exp(torch.where(~mask[..., None, None], difference, 0))
-        product_15 = grad_grad_h_waves_view * exp_value_2 * grad_logsumexp_i_j[..., None, None]
-        grad_logsumexp_i_j_1 = torch.where(mask[..., None, None], 0, -product_15).sum((-2, -1))
+        scaled_grad_15 = grad_grad_h_waves_view * exp_value_2 * grad_logsumexp_i_j[..., None, None]
+        grad_logsumexp_i_j_1 = torch.where(mask[..., None, None], 0, -scaled_grad_15).sum((-2, -1))
         exp_value = torch.exp(torch.where(~mask[..., None, None], difference, 0))
-        product_16 = grad_grad_h_waves_view * exp_value * grad_logsumexp_i_j[..., None, None]
-        chosen_23 = torch.where(mask[..., None, None], 0, product_16)
-        product_17 = grad_logsumexp_i_j_1[..., None, None] * exp_value
-        grad_h_1 = chosen_23 + torch.where(mask[..., None, None], 0, product_17)
+        scaled_grad_16 = grad_grad_h_waves_view * exp_value * grad_logsumexp_i_j[..., None, None]
+        chosen_24 = torch.where(mask[..., None, None], 0, scaled_grad_16)
+        scaled_grad_17 = grad_logsumexp_i_j_1[..., None, None] * exp_value
+        grad_h_1 = chosen_24 + torch.where(mask[..., None, None], 0, scaled_grad_17)
         mask_8 = wave_2 + 1 < N + M
         difference_3 = wave_2.unsqueeze(-1) + 1 - j
         mask_9 = (difference_3 >= 0) & (difference_3 < N)
         mask_29 = difference_3 == 0
         mask_10 = torch.where(mask_29, -math.inf, h_waves) == -math.inf
         mask_11 = j == 0
-        chosen_24 = torch.where(mask_8.unsqueeze(-1) & mask_9 & mask_10 & ~mask_11, j - 1, 0)
-        h_waves_picked_6 = pick(h_waves.unsqueeze(-2), chosen_24, guarded=True)
+        chosen_25 = torch.where(mask_8.unsqueeze(-1) & mask_9 & mask_10 & ~mask_11, j - 1, 0)
+        h_waves_picked_6 = pick(h_waves.unsqueeze(-2), chosen_25, guarded=True)
         mask_12 = mask_10 & (torch.where(mask_11, -math.inf, h_waves_picked_6) == -math.inf)
         mask_30 = j + 1 < M
         mask_14 = mask_30 & mask_8.unsqueeze(-1)
         mask_16 = difference_2 == 0
         h_waves_view_4 = window(h_waves, -1, 1, (M, 1), fill=0)
-        chosen_25 = torch.where(mask_16, -math.inf, h_waves_view_4)
-        mask_17 = (chosen_25 == -math.inf) & (h_waves == -math.inf)
+        chosen_26 = torch.where(mask_16, -math.inf, h_waves_view_4)
+        mask_17 = (chosen_26 == -math.inf) & (h_waves == -math.inf)
         mask_19 = j - 1 >= 0
         h_waves_view_5 = window(h_waves, -1, -1, (M, 1), fill=0)
         mask_20 = mask_10 & (h_waves_view_5 == -math.inf)
         mask_52 = mask_8.unsqueeze(-1) & mask_9 & ~mask_12 & ~mask_29
-        chosen_26 = torch.where(mask_52 & ~mask_11, j - 1, 0)
-        neg_value = -pick(h_waves.unsqueeze(-2), chosen_26, guarded=True)
-        total_2 = torch.where(mask_11, math.inf, neg_value) + h_waves
+        chosen_27 = torch.where(mask_52 & ~mask_11, j - 1, 0)
+        negative = -pick(h_waves.unsqueeze(-2), chosen_27, guarded=True)
+        total_2 = torch.where(mask_11, math.inf, negative) + h_waves
         grad_apart_waves_view = window(grad_apart_waves, -2, 1, (N + M, 1), fill=0)
         total_3 = h_waves + torch.where(mask_16, math.inf, -h_waves_view_4)
         grad_apart_waves_view_2 = window(grad_apart_waves_view, -1, 1, (M, 1), fill=0)
         grad_grad_h_waves_view_2 = window(grad_grad_h_waves, -1, 1, (M, 1), fill=0)
         grad_grad_h_waves_view_3 = window(grad_grad_h_waves, -1, -1, (M, 1), fill=0)
         grad_h_1_view = window(grad_h_1, -2, 0, (N + M, 1), (M, -1), fill=0).diagonal(0, -2, -1)
-        product_19 = torch.sigmoid(-total_2) * torch.sigmoid(total_2) * grad_apart_waves_view
-        chosen_28 = torch.where(mask_29, 0, product_19)
-        chosen_29 = torch.where(mask_12, 0, chosen_28)
-        chosen_27 = torch.where(mask_8.unsqueeze(-1), torch.where(mask_9, chosen_29, 0), 0)
-        product_20 = torch.sigmoid(-total_3) * torch.sigmoid(total_3) * grad_apart_waves_view_2
-        chosen_30 = torch.where(mask_17, 0, product_20)
-        chosen_31 = torch.where(mask_14, torch.where(mask_2, chosen_30, 0), 0)
-        product_18 = grad_grad_h_waves * (chosen_27 + chosen_31)
+        scaled_grad_19 = torch.sigmoid(-total_2) * torch.sigmoid(total_2) * grad_apart_waves_view
+        chosen_29 = torch.where(mask_29, 0, scaled_grad_19)
+        chosen_30 = torch.where(mask_12, 0, chosen_29)
+        chosen_28 = torch.where(mask_8.unsqueeze(-1), torch.where(mask_9, chosen_30, 0), 0)
+        scaled_grad_20 = torch.sigmoid(-total_3) * torch.sigmoid(total_3) * grad_apart_waves_view_2
+        chosen_31 = torch.where(mask_17, 0, scaled_grad_20)
+        chosen_32 = torch.where(mask_14, torch.where(mask_2, chosen_31, 0), 0)
+        scaled_grad_18 = grad_grad_h_waves * (chosen_28 + chosen_32)
         sigmoid_value_8 = torch.sigmoid(h_waves - h_waves_view_5)
         sigmoid_value_9 = torch.sigmoid(h_waves_view_5 - h_waves)
-        product_22 = sigmoid_value_8 * sigmoid_value_9
-        product_21 = product_22 * grad_grad_h_waves_view_3 * grad_apart_waves_view
-        chosen_33 = torch.where(mask_20, 0, torch.where(mask_29, 0, -product_21))
-        safe_chosen_33 = torch.where(mask_9, chosen_33, 0)
-        chosen_32 = torch.where(mask_19, torch.where(mask_8.unsqueeze(-1), safe_chosen_33, 0), 0)
+        product = sigmoid_value_8 * sigmoid_value_9
+        scaled_grad_21 = product * grad_grad_h_waves_view_3 * grad_apart_waves_view
+        chosen_34 = torch.where(mask_20, 0, torch.where(mask_29, 0, -scaled_grad_21))
+        safe_chosen_34 = torch.where(mask_9, chosen_34, 0)
+        chosen_33 = torch.where(mask_19, torch.where(mask_8.unsqueeze(-1), safe_chosen_34, 0), 0)
         sigmoid_value_10 = torch.sigmoid(h_waves - h_waves_view_4)
         sigmoid_value_11 = torch.sigmoid(h_waves_view_4 - h_waves)
-        product_24 = sigmoid_value_10 * sigmoid_value_11
-        product_23 = product_24 * grad_grad_h_waves_view_2 * grad_apart_waves_view_2
-        chosen_34 = torch.where(mask_16, 0, -product_23)
-        chosen_36 = torch.where(mask_17, 0, chosen_34)
-        safe_chosen_36 = torch.where(mask_2, chosen_36, 0)
-        chosen_35 = torch.where(mask_30, torch.where(mask_8.unsqueeze(-1), safe_chosen_36, 0), 0)
-        grad_h_waves_3 = product_18 + chosen_35 + chosen_32 + torch.where(mask_2, grad_h_1_view, 0)
+        product_2 = sigmoid_value_10 * sigmoid_value_11
+        scaled_grad_22 = product_2 * grad_grad_h_waves_view_2 * grad_apart_waves_view_2
+        chosen_35 = torch.where(mask_16, 0, -scaled_grad_22)
+        chosen_37 = torch.where(mask_17, 0, chosen_35)
+        safe_chosen_37 = torch.where(mask_2, chosen_37, 0)
+        chosen_36 = torch.where(mask_30, torch.where(mask_8.unsqueeze(-1), safe_chosen_37, 0), 0)
+        safe_grad_h_1 = torch.where(mask_2, grad_h_1_view, 0)
+        grad_h_waves_3 = scaled_grad_18 + chosen_36 + chosen_33 + safe_grad_h_1
         sigmoid_value_2 = torch.sigmoid(apart_waves - total)
-        product = sigmoid_value_2 * sigmoid_value * grad_grad_s_view * grad_h_waves
-        product_2 = sigmoid_value_2 * sigmoid_value * grad_grad_paired_waves * grad_h_waves
-        product_3 = sigmoid_value * sigmoid_value_2 * grad_grad_apart_waves * grad_h_waves
-        chosen_37 = torch.where(mask_2, torch.where(mask_4, 0, -product_2), 0)
-        chosen_38 = torch.where(mask_2, torch.where(mask_4, 0, product_3), 0)
-        chosen_39 = torch.where(mask_4, 0, -product)
-        grad_apart_waves_2 = torch.where(mask_2, chosen_39, 0) + chosen_37 + chosen_38
-        chosen_40 = torch.where(mask_2, torch.where(mask_4, 0, -product_3), 0)
-        chosen_41 = torch.where(mask_2, torch.where(mask_4, 0, product_2), 0)
-        chosen_42 = torch.where(mask_4, 0, product)
-        grad_paired_waves_2 = torch.where(mask_2, chosen_42, 0) + chosen_41 + chosen_40
+        scaled_grad = sigmoid_value_2 * sigmoid_value * grad_grad_s_view * grad_h_waves
+        scaled_grad_2 = sigmoid_value_2 * sigmoid_value * grad_grad_paired_waves * grad_h_waves
+        scaled_grad_3 = sigmoid_value * sigmoid_value_2 * grad_grad_apart_waves * grad_h_waves
+        chosen_38 = torch.where(mask_2, torch.where(mask_4, 0, -scaled_grad_2), 0)
+        chosen_39 = torch.where(mask_2, torch.where(mask_4, 0, scaled_grad_3), 0)
+        chosen_40 = torch.where(mask_4, 0, -scaled_grad)
+        grad_apart_waves_2 = torch.where(mask_2, chosen_40, 0) + chosen_38 + chosen_39
+        chosen_41 = torch.where(mask_2, torch.where(mask_4, 0, -scaled_grad_3), 0)
+        chosen_42 = torch.where(mask_2, torch.where(mask_4, 0, scaled_grad_2), 0)
+        chosen_43 = torch.where(mask_4, 0, scaled_grad)
+        grad_paired_waves_2 = torch.where(mask_2, chosen_43, 0) + chosen_42 + chosen_41
         mask_27 = (torch.where(mask_16, -math.inf, h_before) == -math.inf) & (-math.inf == 0)
         grad_paired_waves_view = window(grad_paired_waves, -2, 1, (N + M, 1), fill=0)
         grad_paired_waves_view_2 = window(grad_paired_waves_view, -1, 1, (M, 1), fill=0)
         sigmoid_h_before = torch.sigmoid(-h_before)
         sigmoid_h_before_2 = torch.sigmoid(h_before)
-        product_26 = sigmoid_h_before * sigmoid_h_before_2
-        product_25 = product_26 * grad_grad_h_before * grad_paired_waves_view_2
-        chosen_43 = torch.where(mask_27, 0, torch.where(mask_16, 0, product_25))
-        grad_h_before_2 = torch.where(mask_14, torch.where(mask_2, chosen_43, 0), 0)
+        product_3 = sigmoid_h_before * sigmoid_h_before_2
+        scaled_grad_23 = product_3 * grad_grad_h_before * grad_paired_waves_view_2
+        chosen_44 = torch.where(mask_27, 0, torch.where(mask_16, 0, scaled_grad_23))
+        grad_h_before_2 = torch.where(mask_14, torch.where(mask_2, chosen_44, 0), 0)
         grad_h_waves_3_each = grad_h_waves_3.unbind(-2)
         grad_apart_waves_2_each = grad_apart_waves_2.unbind(-2)
         grad_paired_waves_2_each = grad_paired_waves_2.unbind(-2)
@@ -406,52 +409,52 @@ def smith_waterman_second(
             mask_33_4 = torch.where(mask_49_2, -math.inf, h_waves_wave_5) == -math.inf
             mask_34_4 = j == 0
             mask_50_2 = (wave_5 + 1 < N + M) & mask_32_4
-            chosen_44 = torch.where(mask_50_2 & mask_33_4 & ~mask_34_4, j - 1, 0)
-            h_waves_wave_5_picked = pick(h_waves_wave_5.unsqueeze(-2), chosen_44, guarded=True)
-            chosen_45 = torch.where(mask_34_4, -math.inf, h_waves_wave_5_picked)
-            mask_35_4 = mask_33_4 & (chosen_45 == -math.inf)
+            chosen_45 = torch.where(mask_50_2 & mask_33_4 & ~mask_34_4, j - 1, 0)
+            h_waves_wave_5_picked = pick(h_waves_wave_5.unsqueeze(-2), chosen_45, guarded=True)
+            chosen_46 = torch.where(mask_34_4, -math.inf, h_waves_wave_5_picked)
+            mask_35_4 = mask_33_4 & (chosen_46 == -math.inf)
             mask_37_4 = (j + 1 < M) & (wave_5 + 1 < N + M)
             mask_38_3 = (wave_5 - j >= 0) & (wave_5 - j < N)
             mask_39_3 = wave_5 - j == 0
             h_waves_wave_5_view = window(h_waves_wave_5, -1, 1, (M, 1), fill=0)
-            chosen_46 = torch.where(mask_39_3, -math.inf, h_waves_wave_5_view)
-            mask_40_3 = (chosen_46 == -math.inf) & (h_waves_wave_5 == -math.inf)
+            chosen_47 = torch.where(mask_39_3, -math.inf, h_waves_wave_5_view)
+            mask_40_3 = (chosen_47 == -math.inf) & (h_waves_wave_5 == -math.inf)
             grad_apart_waves_1_before_view = window(grad_apart_waves_1_before, -1, 1, (M, 1), fill=0)
             mask_53 = mask_50_2 & ~mask_35_4 & ~mask_49_2 & ~mask_34_4
-            chosen_48 = torch.where(mask_53, j - 1, 0)
-            h_waves_wave_5_picked_3 = pick(h_waves_wave_5.unsqueeze(-2), chosen_48, guarded=True)
+            chosen_49 = torch.where(mask_53, j - 1, 0)
+            h_waves_wave_5_picked_3 = pick(h_waves_wave_5.unsqueeze(-2), chosen_49, guarded=True)
             total_12 = torch.where(mask_34_4, math.inf, -h_waves_wave_5_picked_3) + h_waves_wave_5
-            chosen_49 = torch.where(mask_49_2, 0, grad_apart_waves_1_before * torch.sigmoid(total_12))
-            chosen_50 = torch.where(mask_35_4, 0, chosen_49)
-            safe_chosen_50 = torch.where(mask_32_4, chosen_50, 0)
-            chosen_47 = safe_chosen_50 if wave_5 + 1 < N + M else grad_grad_score.new_zeros(*batch, M)
+            chosen_50 = torch.where(mask_49_2, 0, grad_apart_waves_1_before * torch.sigmoid(total_12))
+            chosen_51 = torch.where(mask_35_4, 0, chosen_50)
+            safe_chosen_51 = torch.where(mask_32_4, chosen_51, 0)
+            chosen_48 = safe_chosen_51 if wave_5 + 1 < N + M else grad_grad_score.new_zeros(*batch, M)
             total_13 = h_waves_wave_5 + torch.where(mask_39_3, math.inf, -h_waves_wave_5_view)
-            product_27 = grad_apart_waves_1_before_view * torch.sigmoid(total_13)
-            chosen_51 = torch.where(mask_40_3, 0, product_27)
-            chosen_52 = torch.where(mask_37_4, torch.where(mask_38_3, chosen_51, 0), 0)
+            scaled_grad_24 = grad_apart_waves_1_before_view * torch.sigmoid(total_13)
+            chosen_52 = torch.where(mask_40_3, 0, scaled_grad_24)
+            chosen_53 = torch.where(mask_37_4, torch.where(mask_38_3, chosen_52, 0), 0)
             safe_grad_h_before_1_before = (
                 grad_h_before_1_before if wave_5 + 1 < N + M else grad_grad_score.new_zeros(*batch, M)
             )
-            total_14 = grad_h_waves_3_wave_5 + chosen_47
-            grad_h_waves_2_wave_5 = total_14 + chosen_52 + safe_grad_h_before_1_before
+            total_14 = grad_h_waves_3_wave_5 + chosen_48
+            grad_h_waves_2_wave_5 = total_14 + chosen_53 + safe_grad_h_before_1_before
             s_view_5 = window(s, -2, wave_5, (M, -1), fill=0).diagonal(0, -2, -1)
             total_5_4 = paired_waves_wave_5 + s_view_5
             mask_42_3 = (total_5_4 == -math.inf) & (apart_waves_wave_5 == -math.inf)
-            product_28 = grad_h_waves_2_wave_5 * torch.sigmoid(apart_waves_wave_5 - total_5_4)
-            chosen_53 = torch.where(mask_42_3, 0, product_28)
-            grad_apart_waves_1_wave_5 = grad_apart_waves_2_wave_5 + torch.where(mask_38_3, chosen_53, 0)
-            product_29 = grad_h_waves_2_wave_5 * torch.sigmoid(total_5_4 - apart_waves_wave_5)
-            chosen_54 = torch.where(mask_42_3, 0, product_29)
-            safe_chosen_54 = torch.where(mask_38_3, chosen_54, 0)
-            grad_paired_waves_1_wave_5 = grad_paired_waves_2_wave_5 + safe_chosen_54
-            chosen_55 = torch.where(mask_39_3, -math.inf, h_before_wave_5)
-            mask_47_3 = (chosen_55 == -math.inf) & (-math.inf == 0)
+            scaled_grad_25 = grad_h_waves_2_wave_5 * torch.sigmoid(apart_waves_wave_5 - total_5_4)
+            chosen_54 = torch.where(mask_42_3, 0, scaled_grad_25)
+            grad_apart_waves_1_wave_5 = grad_apart_waves_2_wave_5 + torch.where(mask_38_3, chosen_54, 0)
+            scaled_grad_26 = grad_h_waves_2_wave_5 * torch.sigmoid(total_5_4 - apart_waves_wave_5)
+            chosen_55 = torch.where(mask_42_3, 0, scaled_grad_26)
+            safe_chosen_55 = torch.where(mask_38_3, chosen_55, 0)
+            grad_paired_waves_1_wave_5 = grad_paired_waves_2_wave_5 + safe_chosen_55
+            chosen_56 = torch.where(mask_39_3, -math.inf, h_before_wave_5)
+            mask_47_3 = (chosen_56 == -math.inf) & (-math.inf == 0)
             grad_paired_waves_1_before_view = window(grad_paired_waves_1_before, -1, 1, (M, 1), fill=0)
             sigmoid_h_before_wave_5 = torch.sigmoid(h_before_wave_5)
-            product_30 = grad_paired_waves_1_before_view * sigmoid_h_before_wave_5
-            chosen_56 = torch.where(mask_39_3, 0, product_30)
-            chosen_57 = torch.where(mask_38_3, torch.where(mask_47_3, 0, chosen_56), 0)
-            grad_h_before_1_wave_5 = grad_h_before_2_wave_5 + torch.where(mask_37_4, chosen_57, 0)
+            scaled_grad_27 = grad_paired_waves_1_before_view * sigmoid_h_before_wave_5
+            chosen_57 = torch.where(mask_39_3, 0, scaled_grad_27)
+            chosen_58 = torch.where(mask_38_3, torch.where(mask_47_3, 0, chosen_57), 0)
+            grad_h_before_1_wave_5 = grad_h_before_2_wave_5 + torch.where(mask_37_4, chosen_58, 0)
             steps_4.append(grad_h_waves_2_wave_5)
             grad_apart_waves_1_before, grad_h_before_1_before, grad_paired_waves_1_before = (
                 grad_apart_waves_1_wave_5,
@@ -470,16 +473,16 @@ def smith_waterman_second(
         grad_grad_paired_waves_view = window(grad_grad_paired_waves, -2, 0, (M, 1), (N, 1)).diagonal(0, -3, -2)
         grad_grad_apart_waves_view = window(grad_grad_apart_waves, -2, 0, (M, 1), (N, 1)).diagonal(0, -3, -2)
         grad_h_waves_2_view = window(grad_h_waves_2, -2, 0, (M, 1), (N, 1)).diagonal(0, -3, -2)
-        product_32 = sigmoid_value_4 * sigmoid_value_3
-        product_31 = product_32 * grad_grad_apart_waves_view * grad_h_waves_view
-        chosen_58 = torch.where(mask_31, 0, -product_31)
-        product_34 = sigmoid_value_3 * sigmoid_value_4
-        product_33 = product_34 * grad_grad_paired_waves_view * grad_h_waves_view
-        chosen_59 = torch.where(mask_31, 0, product_33)
-        product_35 = sigmoid_value_3 * sigmoid_value_4 * grad_grad_s * grad_h_waves_view
-        chosen_60 = torch.where(mask_31, 0, product_35)
-        chosen_61 = torch.where(mask_31, 0, grad_h_waves_2_view * sigmoid_value_4)
-        grad_s_1 = chosen_60 + chosen_59 + chosen_58 + chosen_61
+        product_4 = sigmoid_value_4 * sigmoid_value_3
+        scaled_grad_28 = product_4 * grad_grad_apart_waves_view * grad_h_waves_view
+        chosen_59 = torch.where(mask_31, 0, -scaled_grad_28)
+        product_5 = sigmoid_value_3 * sigmoid_value_4
+        scaled_grad_29 = product_5 * grad_grad_paired_waves_view * grad_h_waves_view
+        chosen_60 = torch.where(mask_31, 0, scaled_grad_29)
+        scaled_grad_30 = sigmoid_value_3 * sigmoid_value_4 * grad_grad_s * grad_h_waves_view
+        chosen_61 = torch.where(mask_31, 0, scaled_grad_30)
+        chosen_62 = torch.where(mask_31, 0, grad_h_waves_2_view * sigmoid_value_4)
+        grad_s_1 = chosen_61 + chosen_60 + chosen_59 + chosen_62
         grad_score = grad_s_1 / temperature
         grad_score = grad_score.to(dtype)
     return grad_grad_output, grad_score
@@ -638,9 +641,9 @@ def smith_waterman_backward_tangent(
         chosen_36 = torch.where(mask_32, 0, chosen_37)
         chosen_38 = torch.where(mask_30, torch.where(mask_26, 0, chosen_36), 0)
         chosen_33 = torch.where(mask_22, torch.where(mask_24, chosen_38, 0), 0)
-        neg_value = -pick(h_waves.flatten(-2).unsqueeze(-2), position_21, guarded=True)
+        negative = -pick(h_waves.flatten(-2).unsqueeze(-2), position_21, guarded=True)
         h_waves_picked_10 = pick(h_waves.mT, torch.where(mask_46, wave_2 - 1, 0), guarded=True)
-        chosen_39 = torch.where(mask_32, math.inf, neg_value)
+        chosen_39 = torch.where(mask_32, math.inf, negative)
         sigmoid_value_5 = torch.sigmoid(chosen_39 + h_waves_picked_10)
         product_3 = tangent_h_waves_before * sigmoid_value_5
         chosen_41 = tangent_score.new_zeros(*batch, M) if wave_2 == 0 else product_3
@@ -691,16 +694,16 @@ def smith_waterman_backward_tangent(
     tangent_grad_logsumexp_i_j = temperature * tangent_grad_output
     safe_difference_2 = torch.where(~mask[..., None, None], difference, 0)
     exp_safe_difference_2 = torch.exp(safe_difference_2)
-    product_7 = grad_logsumexp_i_j[..., None, None] * exp_safe_difference_2
-    grad_h = torch.where(mask[..., None, None], 0, product_7)
+    scaled_grad = grad_logsumexp_i_j[..., None, None] * exp_safe_difference_2
+    grad_h = torch.where(mask[..., None, None], 0, scaled_grad)
     exp_value = torch.exp(torch.where(~mask[..., None, None], difference, 0))
-    product_9 = tangent_logsumexp_i_j[..., None, None] * exp_value
-    product_8 = product_9 * grad_logsumexp_i_j[..., None, None]
-    chosen_48 = torch.where(mask[..., None, None], 0, -product_8)
-    product_10 = tangent_h_waves_view * exp_value * grad_logsumexp_i_j[..., None, None]
-    chosen_49 = torch.where(mask[..., None, None], 0, product_10)
-    product_11 = tangent_grad_logsumexp_i_j[..., None, None] * exp_value
-    tangent_grad_h = chosen_48 + torch.where(mask[..., None, None], 0, product_11) + chosen_49
+    product_7 = tangent_logsumexp_i_j[..., None, None] * exp_value
+    scaled_grad_2 = product_7 * grad_logsumexp_i_j[..., None, None]
+    chosen_48 = torch.where(mask[..., None, None], 0, -scaled_grad_2)
+    scaled_grad_3 = tangent_h_waves_view * exp_value * grad_logsumexp_i_j[..., None, None]
+    chosen_49 = torch.where(mask[..., None, None], 0, scaled_grad_3)
+    product_8 = tangent_grad_logsumexp_i_j[..., None, None] * exp_value
+    tangent_grad_h = chosen_48 + torch.where(mask[..., None, None], 0, product_8) + chosen_49
     wave_3 = torch.arange(N + M, device=tangent_grad_output.device)
     difference_2 = wave_3.unsqueeze(-1) - j
     mask_4 = (difference_2 >= 0) & (difference_2 < N)
@@ -757,17 +760,19 @@ def smith_waterman_backward_tangent(
         total_2_3 = paired_waves_wave_4 + s_view_3
         mask_18_2 = (total_2_3 == -math.inf) & (apart_waves_wave_4 == -math.inf)
         sigmoid_value_6 = torch.sigmoid(apart_waves_wave_4 - total_2_3)
-        product_12 = grad_h_waves_wave_4 * sigmoid_value_6
-        grad_apart_waves_wave_4 = torch.where(mask_14_2, torch.where(mask_18_2, 0, product_12), 0)
+        scaled_grad_4 = grad_h_waves_wave_4 * sigmoid_value_6
+        chosen_59 = torch.where(mask_18_2, 0, scaled_grad_4)
+        grad_apart_waves_wave_4 = torch.where(mask_14_2, chosen_59, 0)
         sigmoid_value_7 = torch.sigmoid(total_2_3 - apart_waves_wave_4)
-        product_13 = grad_h_waves_wave_4 * sigmoid_value_7
-        grad_paired_waves_wave_4 = torch.where(mask_14_2, torch.where(mask_18_2, 0, product_13), 0)
-        chosen_59 = torch.where(mask_15_2, -math.inf, h_before_wave_4)
-        mask_23_2 = (chosen_59 == -math.inf) & (-math.inf == 0)
+        scaled_grad_5 = grad_h_waves_wave_4 * sigmoid_value_7
+        chosen_60 = torch.where(mask_18_2, 0, scaled_grad_5)
+        grad_paired_waves_wave_4 = torch.where(mask_14_2, chosen_60, 0)
+        chosen_61 = torch.where(mask_15_2, -math.inf, h_before_wave_4)
+        mask_23_2 = (chosen_61 == -math.inf) & (-math.inf == 0)
         grad_paired_waves_before_view = window(grad_paired_waves_before, -1, 1, (M, 1), fill=0)
-        product_14 = grad_paired_waves_before_view * torch.sigmoid(h_before_wave_4)
-        chosen_60 = torch.where(mask_23_2, 0, torch.where(mask_15_2, 0, product_14))
-        grad_h_before_wave_4 = torch.where(mask_13_3, torch.where(mask_14_2, chosen_60, 0), 0)
+        scaled_grad_6 = grad_paired_waves_before_view * torch.sigmoid(h_before_wave_4)
+        chosen_62 = torch.where(mask_23_2, 0, torch.where(mask_15_2, 0, scaled_grad_6))
+        grad_h_before_wave_4 = torch.where(mask_13_3, torch.where(mask_14_2, chosen_62, 0), 0)
         steps_3.append((grad_h_waves_wave_4, grad_apart_waves_wave_4, grad_paired_waves_wave_4))
         grad_apart_waves_before, grad_h_before_before, grad_paired_waves_before = (
             grad_apart_waves_wave_4,
@@ -827,23 +832,23 @@ def smith_waterman_backward_tangent(
         mask_12_4 = mask_44_2 & mask_45_2 & mask_46_2
         mask_13_4 = wave_5 - j == 0
         h_waves_wave_5_view = window(h_waves_wave_5, -1, 1, (M, 1), fill=0)
-        chosen_61 = torch.where(mask_13_4, -math.inf, h_waves_wave_5_view)
-        mask_47_2 = (chosen_61 == -math.inf) & (h_waves_wave_5 == -math.inf)
+        chosen_63 = torch.where(mask_13_4, -math.inf, h_waves_wave_5_view)
+        mask_47_2 = (chosen_63 == -math.inf) & (h_waves_wave_5 == -math.inf)
         mask_14_3 = mask_11_4 | mask_12_4 & ~mask_47_2
         mask_15_3 = mask_41_2 & mask_42_2
         mask_48_2 = mask_14_3 & (wave_5 + 1 < N + M) & mask_15_3
-        chosen_62 = torch.where(mask_48_2 & mask_9_4 & ~mask_10_4, j - 1, 0)
-        h_waves_wave_5_picked_3 = pick(h_waves_wave_5.unsqueeze(-2), chosen_62, guarded=True)
-        chosen_63 = torch.where(mask_10_4, -math.inf, h_waves_wave_5_picked_3)
-        mask_16_3 = mask_9_4 & (chosen_63 == -math.inf)
+        chosen_64 = torch.where(mask_48_2 & mask_9_4 & ~mask_10_4, j - 1, 0)
+        h_waves_wave_5_picked_3 = pick(h_waves_wave_5.unsqueeze(-2), chosen_64, guarded=True)
+        chosen_65 = torch.where(mask_10_4, -math.inf, h_waves_wave_5_picked_3)
+        mask_16_3 = mask_9_4 & (chosen_65 == -math.inf)
         mask_19_3 = mask_45_2 & mask_46_2
         mask_21_3 = mask_9_4 & ~mask_10_4
         mask_49_2 = (wave_5 + 1 < N + M) & mask_15_3
         mask_50_2 = ~mask_43_2 & ~mask_10_4
         position_29 = torch.where(mask_49_2 & ~mask_21_3 & mask_9_4 & ~mask_10_4, j - 1, 0)
         h_waves_wave_5_picked_4 = pick(h_waves_wave_5.unsqueeze(-2), position_29, guarded=True)
-        chosen_64 = torch.where(mask_10_4, -math.inf, h_waves_wave_5_picked_4)
-        mask_52 = mask_9_4 & (chosen_64 == -math.inf)
+        chosen_66 = torch.where(mask_10_4, -math.inf, h_waves_wave_5_picked_4)
+        mask_52 = mask_9_4 & (chosen_66 == -math.inf)
         mask_22_3 = (wave_5 + 1 < N + M) & (mask_15_3 & (mask_21_3 | ~mask_52 & mask_50_2))
         mask_53 = mask_22_3 & (wave_5 + 1 < N + M) & mask_15_3
         position_30 = torch.where(mask_53 & mask_9_4 & ~mask_10_4, j - 1, 0)
@@ -851,79 +856,78 @@ def smith_waterman_backward_tangent(
         mask_54 = torch.where(mask_10_4, -math.inf, h_waves_wave_5_picked_5) == -math.inf
         mask_23_3 = (wave_5 + 1 < N + M) & (mask_15_3 & (~(mask_9_4 & mask_54) & mask_50_2))
         mask_51_2 = mask_22_3 & mask_23_3 & (wave_5 + 1 < N + M) & mask_15_3
-        chosen_65 = torch.where(mask_51_2 & mask_9_4 & ~mask_10_4, j - 1, 0)
-        h_waves_wave_5_picked_6 = pick(h_waves_wave_5.unsqueeze(-2), chosen_65, guarded=True)
-        chosen_66 = torch.where(mask_10_4, -math.inf, h_waves_wave_5_picked_6)
-        mask_24_3 = mask_9_4 & (chosen_66 == -math.inf)
+        chosen_67 = torch.where(mask_51_2 & mask_9_4 & ~mask_10_4, j - 1, 0)
+        h_waves_wave_5_picked_6 = pick(h_waves_wave_5.unsqueeze(-2), chosen_67, guarded=True)
+        chosen_68 = torch.where(mask_10_4, -math.inf, h_waves_wave_5_picked_6)
+        mask_24_3 = mask_9_4 & (chosen_68 == -math.inf)
         mask_55 = mask_49_2 & mask_9_4 & ~mask_10_4
-        chosen_68 = torch.where(mask_55, j - 1, 0)
-        h_waves_wave_5_picked_7 = pick(h_waves_wave_5.unsqueeze(-2), chosen_68, guarded=True)
-        chosen_67 = torch.where(mask_10_4, -math.inf, h_waves_wave_5_picked_7)
-        mask_56 = ~(mask_9_4 & (chosen_67 == -math.inf))
+        chosen_70 = torch.where(mask_55, j - 1, 0)
+        h_waves_wave_5_picked_7 = pick(h_waves_wave_5.unsqueeze(-2), chosen_70, guarded=True)
+        chosen_69 = torch.where(mask_10_4, -math.inf, h_waves_wave_5_picked_7)
+        mask_56 = ~(mask_9_4 & (chosen_69 == -math.inf))
         mask_25_4 = (wave_5 + 1 < N + M) & (mask_15_3 & (mask_56 & ~mask_43_2))
         mask_52_2 = mask_25_4 & (wave_5 + 1 < N + M) & mask_15_3
-        chosen_69 = torch.where(mask_52_2 & mask_9_4 & ~mask_10_4, j - 1, 0)
-        h_waves_wave_5_picked_8 = pick(h_waves_wave_5.unsqueeze(-2), chosen_69, guarded=True)
-        chosen_70 = torch.where(mask_10_4, -math.inf, h_waves_wave_5_picked_8)
-        mask_26_3 = mask_9_4 & (chosen_70 == -math.inf)
+        chosen_71 = torch.where(mask_52_2 & mask_9_4 & ~mask_10_4, j - 1, 0)
+        h_waves_wave_5_picked_8 = pick(h_waves_wave_5.unsqueeze(-2), chosen_71, guarded=True)
+        chosen_72 = torch.where(mask_10_4, -math.inf, h_waves_wave_5_picked_8)
+        mask_26_3 = mask_9_4 & (chosen_72 == -math.inf)
         mask_27_2 = mask_44_2 & (mask_19_3 & ~mask_13_4)
         mask_28_2 = mask_44_2 & (mask_19_3 & (~mask_47_2 & ~mask_13_4))
         mask_29_2 = mask_44_2 & (mask_19_3 & ~mask_47_2)
         mask_57 = mask_48_2 & ~mask_16_3 & ~mask_43_2 & ~mask_10_4
-        chosen_71 = torch.where(mask_57, j - 1, 0)
-        h_waves_wave_5_picked_9 = pick(h_waves_wave_5.unsqueeze(-2), chosen_71, guarded=True)
+        chosen_73 = torch.where(mask_57, j - 1, 0)
+        h_waves_wave_5_picked_9 = pick(h_waves_wave_5.unsqueeze(-2), chosen_73, guarded=True)
         total_2_4 = torch.where(mask_10_4, math.inf, -h_waves_wave_5_picked_9) + h_waves_wave_5
         grad_apart_waves_view = window(grad_apart_waves, -2, wave_5 + 1, fill=0)
         total_3_2 = h_waves_wave_5 + torch.where(mask_13_4, math.inf, -h_waves_wave_5_view)
         sigmoid_total_3 = torch.sigmoid(total_3_2)
         grad_apart_waves_view_2 = window(grad_apart_waves_view, -1, 1, (M, 1), fill=0)
-        chosen_72 = torch.where(mask_51_2 & ~mask_24_3 & ~mask_43_2 & ~mask_10_4, j - 1, 0)
-        h_waves_wave_5_picked_2_2 = pick(h_waves_wave_5.unsqueeze(-2), chosen_72)
+        chosen_74 = torch.where(mask_51_2 & ~mask_24_3 & ~mask_43_2 & ~mask_10_4, j - 1, 0)
+        h_waves_wave_5_picked_2_2 = pick(h_waves_wave_5.unsqueeze(-2), chosen_74)
         tangent_h_waves_wave_5_view = window(tangent_h_waves_wave_5, -1, 1, (M, 1), fill=0)
         tangent_grad_apart_waves_before_view = window(tangent_grad_apart_waves_before, -1, 1, (M, 1), fill=0)
-        product_15 = torch.sigmoid(-total_2_4) * torch.sigmoid(total_2_4) * grad_apart_waves_view
-        chosen_75 = torch.where(mask_16_3, 0, torch.where(mask_43_2, 0, product_15))
-        safe_chosen_75 = torch.where(mask_15_3, chosen_75, 0)
-        chosen_74 = safe_chosen_75 if wave_5 + 1 < N + M else tangent_grad_output.new_zeros(*batch, M)
-        product_16 = torch.sigmoid(-total_3_2) * sigmoid_total_3 * grad_apart_waves_view_2
-        chosen_76 = torch.where(mask_47_2, 0, product_16)
-        chosen_77 = torch.where(mask_44_2, torch.where(mask_19_3, chosen_76, 0), 0)
-        chosen_73 = torch.where(mask_14_3, tangent_h_waves_wave_5 * (chosen_74 + chosen_77), 0)
+        scaled_grad_7 = torch.sigmoid(-total_2_4) * torch.sigmoid(total_2_4) * grad_apart_waves_view
+        chosen_77 = torch.where(mask_16_3, 0, torch.where(mask_43_2, 0, scaled_grad_7))
+        safe_chosen_77 = torch.where(mask_15_3, chosen_77, 0)
+        chosen_76 = safe_chosen_77 if wave_5 + 1 < N + M else tangent_grad_output.new_zeros(*batch, M)
+        scaled_grad_8 = torch.sigmoid(-total_3_2) * sigmoid_total_3 * grad_apart_waves_view_2
+        chosen_78 = torch.where(mask_47_2, 0, scaled_grad_8)
+        chosen_79 = torch.where(mask_44_2, torch.where(mask_19_3, chosen_78, 0), 0)
+        chosen_75 = torch.where(mask_14_3, tangent_h_waves_wave_5 * (chosen_76 + chosen_79), 0)
         sigmoid_value_8 = torch.sigmoid(h_waves_wave_5_picked_2_2 - h_waves_wave_5)
         sigmoid_value_9 = torch.sigmoid(h_waves_wave_5 - h_waves_wave_5_picked_2_2)
-        tangent_h_waves_wave_5_picked = pick(tangent_h_waves_wave_5.unsqueeze(-2), chosen_72)
-        product_18 = sigmoid_value_8 * sigmoid_value_9
-        product_17 = product_18 * tangent_h_waves_wave_5_picked * grad_apart_waves_view
-        chosen_80 = torch.where(mask_10_4, 0, -product_17)
-        chosen_79 = torch.where(mask_24_3, 0, torch.where(mask_43_2, 0, chosen_80))
-        safe_chosen_79 = torch.where(mask_15_3, chosen_79, 0)
-        chosen_81 = safe_chosen_79 if wave_5 + 1 < N + M else tangent_grad_output.new_zeros(*batch, M)
-        chosen_78 = torch.where(mask_22_3, torch.where(mask_23_3, chosen_81, 0), 0)
+        tangent_h_waves_wave_5_picked = pick(tangent_h_waves_wave_5.unsqueeze(-2), chosen_74)
+        product_9 = sigmoid_value_8 * sigmoid_value_9
+        scaled_grad_9 = product_9 * tangent_h_waves_wave_5_picked * grad_apart_waves_view
+        chosen_82 = torch.where(mask_10_4, 0, -scaled_grad_9)
+        chosen_81 = torch.where(mask_24_3, 0, torch.where(mask_43_2, 0, chosen_82))
+        safe_chosen_81 = torch.where(mask_15_3, chosen_81, 0)
+        chosen_83 = safe_chosen_81 if wave_5 + 1 < N + M else tangent_grad_output.new_zeros(*batch, M)
+        chosen_80 = torch.where(mask_22_3, torch.where(mask_23_3, chosen_83, 0), 0)
         sigmoid_value_10 = torch.sigmoid(h_waves_wave_5_view - h_waves_wave_5)
         sigmoid_value_11 = torch.sigmoid(h_waves_wave_5 - h_waves_wave_5_view)
-        product_20 = sigmoid_value_10 * sigmoid_value_11
-        product_19 = product_20 * tangent_h_waves_wave_5_view * grad_apart_waves_view_2
-        chosen_84 = torch.where(mask_13_4, 0, -product_19)
-        chosen_83 = torch.where(mask_19_3, torch.where(mask_47_2, 0, chosen_84), 0)
-        safe_chosen_83 = torch.where(mask_44_2, chosen_83, 0)
-        chosen_82 = torch.where(mask_27_2, torch.where(mask_28_2, safe_chosen_83, 0), 0)
-        chosen_86 = torch.where(mask_52_2 & ~mask_26_3 & ~mask_43_2 & ~mask_10_4, j - 1, 0)
-        neg_value_2 = -pick(h_waves_wave_5.unsqueeze(-2), chosen_86, guarded=True)
-        chosen_87 = torch.where(mask_10_4, math.inf, neg_value_2)
-        sigmoid_value_12 = torch.sigmoid(chosen_87 + h_waves_wave_5)
-        chosen_88 = torch.where(mask_43_2, 0, tangent_grad_apart_waves_before * sigmoid_value_12)
-        chosen_89 = torch.where(mask_15_3, torch.where(mask_26_3, 0, chosen_88), 0)
-        safe_chosen_89 = chosen_89 if wave_5 + 1 < N + M else tangent_grad_output.new_zeros(*batch, M)
-        chosen_85 = torch.where(mask_25_4, safe_chosen_89, 0)
-        product_21 = tangent_grad_apart_waves_before_view * sigmoid_total_3
-        chosen_91 = torch.where(mask_19_3, torch.where(mask_47_2, 0, product_21), 0)
-        chosen_90 = torch.where(mask_29_2, torch.where(mask_44_2, chosen_91, 0), 0)
+        product_10 = sigmoid_value_10 * sigmoid_value_11
+        scaled_grad_10 = product_10 * tangent_h_waves_wave_5_view * grad_apart_waves_view_2
+        chosen_85 = torch.where(mask_47_2, 0, torch.where(mask_13_4, 0, -scaled_grad_10))
+        chosen_86 = torch.where(mask_44_2, torch.where(mask_19_3, chosen_85, 0), 0)
+        chosen_84 = torch.where(mask_27_2, torch.where(mask_28_2, chosen_86, 0), 0)
+        chosen_88 = torch.where(mask_52_2 & ~mask_26_3 & ~mask_43_2 & ~mask_10_4, j - 1, 0)
+        negative_2 = -pick(h_waves_wave_5.unsqueeze(-2), chosen_88, guarded=True)
+        chosen_89 = torch.where(mask_10_4, math.inf, negative_2)
+        sigmoid_value_12 = torch.sigmoid(chosen_89 + h_waves_wave_5)
+        chosen_90 = torch.where(mask_43_2, 0, tangent_grad_apart_waves_before * sigmoid_value_12)
+        chosen_91 = torch.where(mask_15_3, torch.where(mask_26_3, 0, chosen_90), 0)
+        safe_chosen_91 = chosen_91 if wave_5 + 1 < N + M else tangent_grad_output.new_zeros(*batch, M)
+        chosen_87 = torch.where(mask_25_4, safe_chosen_91, 0)
+        product_11 = tangent_grad_apart_waves_before_view * sigmoid_total_3
+        chosen_93 = torch.where(mask_19_3, torch.where(mask_47_2, 0, product_11), 0)
+        chosen_92 = torch.where(mask_29_2, torch.where(mask_44_2, chosen_93, 0), 0)
         safe_tangent_grad_h_before_before = (
             tangent_grad_h_before_before if wave_5 + 1 < N + M else tangent_grad_output.new_zeros(*batch, M)
         )
-        total_6 = tangent_grad_h_waves_1_wave_5 + chosen_73 + chosen_78 + chosen_85
-        total_7 = total_6 + chosen_82
-        tangent_grad_h_waves_wave_5 = total_7 + chosen_90 + safe_tangent_grad_h_before_before
+        total_6 = tangent_grad_h_waves_1_wave_5 + chosen_75 + chosen_80 + chosen_87
+        total_7 = total_6 + chosen_84
+        tangent_grad_h_waves_wave_5 = total_7 + chosen_92 + safe_tangent_grad_h_before_before
         s_view_4 = window(s, -2, wave_5, (M, -1), fill=0).diagonal(0, -2, -1)
         total_4_2 = paired_waves_wave_5 + s_view_4
         mask_53_2 = (total_4_2 == -math.inf) & (apart_waves_wave_5 == -math.inf)
@@ -931,52 +935,54 @@ def smith_waterman_backward_tangent(
         sigmoid_value_3_3 = torch.sigmoid(total_4_2 - apart_waves_wave_5)
         sigmoid_value_4_2 = torch.sigmoid(apart_waves_wave_5 - total_4_2)
         tangent_s_view_2 = window(tangent_s, -2, wave_5, (M, -1), fill=0).diagonal(0, -2, -1)
-        product_23 = sigmoid_value_3_3 * sigmoid_value_4_2
-        product_22 = product_23 * tangent_paired_waves_wave_5 * grad_h_waves_wave_5
-        chosen_93 = torch.where(mask_53_2, 0, -product_22)
-        chosen_92 = torch.where(mask_31_2, torch.where(mask_19_3, chosen_93, 0), 0)
-        product_25 = sigmoid_value_3_3 * sigmoid_value_4_2
-        product_24 = product_25 * tangent_apart_waves_wave_5 * grad_h_waves_wave_5
-        chosen_95 = torch.where(mask_53_2, 0, product_24)
+        product_12 = sigmoid_value_3_3 * sigmoid_value_4_2
+        scaled_grad_11 = product_12 * tangent_paired_waves_wave_5 * grad_h_waves_wave_5
+        chosen_95 = torch.where(mask_53_2, 0, -scaled_grad_11)
         chosen_94 = torch.where(mask_31_2, torch.where(mask_19_3, chosen_95, 0), 0)
-        product_26 = sigmoid_value_3_3 * sigmoid_value_4_2 * tangent_s_view_2 * grad_h_waves_wave_5
-        chosen_96 = torch.where(mask_19_3, torch.where(mask_53_2, 0, -product_26), 0)
-        product_27 = tangent_grad_h_waves_wave_5 * sigmoid_value_4_2
-        chosen_97 = torch.where(mask_19_3, torch.where(mask_53_2, 0, product_27), 0)
-        safe_chosen_97 = torch.where(mask_31_2, chosen_97, 0)
-        tangent_grad_apart_waves_wave_5 = chosen_92 + chosen_96 + chosen_94 + safe_chosen_97
+        product_13 = sigmoid_value_3_3 * sigmoid_value_4_2
+        scaled_grad_12 = product_13 * tangent_apart_waves_wave_5 * grad_h_waves_wave_5
+        chosen_97 = torch.where(mask_53_2, 0, scaled_grad_12)
+        chosen_96 = torch.where(mask_31_2, torch.where(mask_19_3, chosen_97, 0), 0)
+        product_14 = sigmoid_value_3_3 * sigmoid_value_4_2
+        scaled_grad_13 = product_14 * tangent_s_view_2 * grad_h_waves_wave_5
+        chosen_98 = torch.where(mask_19_3, torch.where(mask_53_2, 0, -scaled_grad_13), 0)
+        product_15 = tangent_grad_h_waves_wave_5 * sigmoid_value_4_2
+        chosen_99 = torch.where(mask_19_3, torch.where(mask_53_2, 0, product_15), 0)
+        safe_chosen_99 = torch.where(mask_31_2, chosen_99, 0)
+        tangent_grad_apart_waves_wave_5 = chosen_94 + chosen_98 + chosen_96 + safe_chosen_99
         mask_34_2 = mask_19_3 & ~mask_53_2
-        product_29 = sigmoid_value_4_2 * sigmoid_value_3_3
-        product_28 = product_29 * tangent_apart_waves_wave_5 * grad_h_waves_wave_5
-        chosen_99 = torch.where(mask_53_2, 0, -product_28)
-        chosen_98 = torch.where(mask_34_2, torch.where(mask_19_3, chosen_99, 0), 0)
-        product_31 = sigmoid_value_4_2 * sigmoid_value_3_3
-        product_30 = product_31 * tangent_paired_waves_wave_5 * grad_h_waves_wave_5
-        chosen_101 = torch.where(mask_53_2, 0, product_30)
+        product_16 = sigmoid_value_4_2 * sigmoid_value_3_3
+        scaled_grad_14 = product_16 * tangent_apart_waves_wave_5 * grad_h_waves_wave_5
+        chosen_101 = torch.where(mask_53_2, 0, -scaled_grad_14)
         chosen_100 = torch.where(mask_34_2, torch.where(mask_19_3, chosen_101, 0), 0)
-        product_32 = sigmoid_value_4_2 * sigmoid_value_3_3 * tangent_s_view_2 * grad_h_waves_wave_5
-        chosen_102 = torch.where(mask_19_3, torch.where(mask_53_2, 0, product_32), 0)
-        product_33 = tangent_grad_h_waves_wave_5 * sigmoid_value_3_3
-        chosen_103 = torch.where(mask_19_3, torch.where(mask_53_2, 0, product_33), 0)
-        safe_chosen_103 = torch.where(mask_34_2, chosen_103, 0)
-        tangent_grad_paired_waves_wave_5 = chosen_100 + chosen_102 + chosen_98 + safe_chosen_103
-        chosen_104 = torch.where(mask_13_4, -math.inf, h_before_wave_5)
-        mask_54_2 = (chosen_104 == -math.inf) & (-math.inf == 0)
+        product_17 = sigmoid_value_4_2 * sigmoid_value_3_3
+        scaled_grad_15 = product_17 * tangent_paired_waves_wave_5 * grad_h_waves_wave_5
+        chosen_103 = torch.where(mask_53_2, 0, scaled_grad_15)
+        chosen_102 = torch.where(mask_34_2, torch.where(mask_19_3, chosen_103, 0), 0)
+        product_18 = sigmoid_value_4_2 * sigmoid_value_3_3
+        scaled_grad_16 = product_18 * tangent_s_view_2 * grad_h_waves_wave_5
+        chosen_104 = torch.where(mask_19_3, torch.where(mask_53_2, 0, scaled_grad_16), 0)
+        product_19 = tangent_grad_h_waves_wave_5 * sigmoid_value_3_3
+        chosen_105 = torch.where(mask_19_3, torch.where(mask_53_2, 0, product_19), 0)
+        safe_chosen_105 = torch.where(mask_34_2, chosen_105, 0)
+        tangent_grad_paired_waves_wave_5 = chosen_102 + chosen_104 + chosen_100 + safe_chosen_105
+        chosen_106 = torch.where(mask_13_4, -math.inf, h_before_wave_5)
+        mask_54_2 = (chosen_106 == -math.inf) & (-math.inf == 0)
         mask_36_2 = mask_44_2 & (mask_19_3 & (~mask_54_2 & ~mask_13_4))
         sigmoid_h_before_wave_5 = torch.sigmoid(h_before_wave_5)
         grad_paired_waves_view = window(grad_paired_waves, -2, wave_5 + 1, fill=0)
         grad_paired_waves_view_2 = window(grad_paired_waves_view, -1, 1, (M, 1), fill=0)
         tangent_grad_paired_waves_before_view = window(tangent_grad_paired_waves_before, -1, 1, (M, 1), fill=0)
         sigmoid_h_before_wave_5_2 = torch.sigmoid(-h_before_wave_5)
-        product_35 = sigmoid_h_before_wave_5_2 * sigmoid_h_before_wave_5
-        product_34 = product_35 * tangent_h_before_wave_5 * grad_paired_waves_view_2
-        chosen_106 = torch.where(mask_54_2, 0, torch.where(mask_13_4, 0, product_34))
-        chosen_105 = torch.where(mask_44_2, torch.where(mask_19_3, chosen_106, 0), 0)
-        product_36 = tangent_grad_paired_waves_before_view * sigmoid_h_before_wave_5
-        chosen_107 = torch.where(mask_54_2, 0, torch.where(mask_13_4, 0, product_36))
-        chosen_108 = torch.where(mask_44_2, torch.where(mask_19_3, chosen_107, 0), 0)
-        safe_chosen_105 = torch.where(mask_36_2, chosen_105, 0)
-        tangent_grad_h_before_wave_5 = safe_chosen_105 + torch.where(mask_36_2, chosen_108, 0)
+        product_20 = sigmoid_h_before_wave_5_2 * sigmoid_h_before_wave_5
+        scaled_grad_17 = product_20 * tangent_h_before_wave_5 * grad_paired_waves_view_2
+        chosen_108 = torch.where(mask_54_2, 0, torch.where(mask_13_4, 0, scaled_grad_17))
+        chosen_107 = torch.where(mask_44_2, torch.where(mask_19_3, chosen_108, 0), 0)
+        product_21 = tangent_grad_paired_waves_before_view * sigmoid_h_before_wave_5
+        chosen_109 = torch.where(mask_54_2, 0, torch.where(mask_13_4, 0, product_21))
+        chosen_110 = torch.where(mask_44_2, torch.where(mask_19_3, chosen_109, 0), 0)
+        safe_chosen_107 = torch.where(mask_36_2, chosen_107, 0)
+        tangent_grad_h_before_wave_5 = safe_chosen_107 + torch.where(mask_36_2, chosen_110, 0)
         steps_4.append(tangent_grad_h_waves_wave_5)
         tangent_grad_apart_waves_before, tangent_grad_h_before_before, tangent_grad_paired_waves_before = (
             tangent_grad_apart_waves_wave_5,
@@ -996,14 +1002,16 @@ def smith_waterman_backward_tangent(
     tangent_paired_waves_view = window(tangent_paired_waves, -2, 0, (M, 1), (N, 1)).diagonal(0, -3, -2)
     tangent_apart_waves_view = window(tangent_apart_waves, -2, 0, (M, 1), (N, 1)).diagonal(0, -3, -2)
     tangent_grad_h_waves_view = window(tangent_grad_h_waves, -2, 0, (M, 1), (N, 1)).diagonal(0, -3, -2)
-    product_37 = sigmoid_value * sigmoid_value_2 * tangent_apart_waves_view * grad_h_waves_view
-    chosen_109 = torch.where(mask_6 | ~mask_7, torch.where(mask_7, 0, -product_37), 0)
-    product_38 = sigmoid_value * sigmoid_value_2 * tangent_paired_waves_view * grad_h_waves_view
-    chosen_110 = torch.where(mask_7, 0, product_38)
-    product_39 = sigmoid_value * sigmoid_value_2 * tangent_s * grad_h_waves_view
-    chosen_111 = torch.where(mask_7, 0, product_39)
-    chosen_112 = torch.where(mask_7, 0, tangent_grad_h_waves_view * sigmoid_value_2)
-    tangent_grad_s = chosen_110 + chosen_111 + chosen_109 + chosen_112
+    product_22 = sigmoid_value * sigmoid_value_2
+    scaled_grad_18 = product_22 * tangent_apart_waves_view * grad_h_waves_view
+    chosen_111 = torch.where(mask_6 | ~mask_7, torch.where(mask_7, 0, -scaled_grad_18), 0)
+    product_23 = sigmoid_value * sigmoid_value_2
+    scaled_grad_19 = product_23 * tangent_paired_waves_view * grad_h_waves_view
+    chosen_112 = torch.where(mask_7, 0, scaled_grad_19)
+    scaled_grad_20 = sigmoid_value * sigmoid_value_2 * tangent_s * grad_h_waves_view
+    chosen_113 = torch.where(mask_7, 0, scaled_grad_20)
+    chosen_114 = torch.where(mask_7, 0, tangent_grad_h_waves_view * sigmoid_value_2)
+    tangent_grad_s = chosen_112 + chosen_113 + chosen_111 + chosen_114
     tangent_grad_score = tangent_grad_s / temperature
     tangent_grad_score = tangent_grad_score.to(dtype)
     return tangent_grad_score

@@ -137,14 +137,14 @@ def smooth_l1_loss_backward_tangent(
     grad_output, difference = upcast_all(grad_output, difference)
     error = torch.abs(difference)
     sign_difference = torch.sign(difference)
-    product = sign_difference * tangent_difference * grad_output
+    scaled_grad = sign_difference * tangent_difference * grad_output
     chosen_2 = torch.where(error < beta, error / beta, 1)
     if reduction == "mean":
         batch = torch.broadcast_shapes(input.shape, target.shape)
-        chosen = torch.where(error < beta, product / (math.prod(batch) * beta), 0)
+        chosen = torch.where(error < beta, scaled_grad / (math.prod(batch) * beta), 0)
         tangent_grad_error = chosen_2 * tangent_grad_output / math.prod(batch) + chosen
     else:
-        chosen = torch.where(error < beta, product / beta, 0)
+        chosen = torch.where(error < beta, scaled_grad / beta, 0)
         tangent_grad_error = chosen_2 * tangent_grad_output + chosen
         if reduction == "sum":
             batch = torch.broadcast_shapes(input.shape, target.shape)

@@ -79,9 +79,9 @@ def snake_activation_second(
         grad_grad_output = grad_grad_output.movedim((-2, -1), (0, 1)).to(dtype)
     if needs_input_grad[1]:
         power_3 = cos_product**2
-        product_3 = grad_grad_alpha * grad_output * (2 * power_3 * input - 2 * power * input)
+        scaled_grad = grad_grad_alpha * grad_output * (2 * power_3 * input - 2 * power * input)
         difference_2 = 2 * alpha * power_3 - 2 * alpha * power
-        grad_input = product_3 + grad_grad_input * grad_output * difference_2
+        grad_input = scaled_grad + grad_grad_input * grad_output * difference_2
         grad_input = grad_input.movedim((-2, -1), (0, 1)).to(dtype)
     if needs_input_grad[2]:
         product_2 = alpha.unsqueeze(-1) * input.mT
@@ -90,16 +90,16 @@ def snake_activation_second(
         cos_product_2 = torch.cos(product_2)
         power_5 = cos_product_2**2
         power_6 = input.mT**2
-        product_4 = 2 * power_5 * power_6
-        total_2 = 2 * power_4 / alpha.unsqueeze(-1) ** 3 + product_4 / alpha.unsqueeze(-1)
+        product_3 = 2 * power_5 * power_6
+        total_2 = 2 * power_4 / alpha.unsqueeze(-1) ** 3 + product_3 / alpha.unsqueeze(-1)
         difference_3 = total_2 - 2 * power_4 * power_6 / alpha.unsqueeze(-1)
-        product_5 = 4 * cos_product_2 * sin_product_2 * input.mT
-        ratio = product_5 / power_2.unsqueeze(-1)
+        product_4 = 4 * cos_product_2 * sin_product_2 * input.mT
+        ratio = product_4 / power_2.unsqueeze(-1)
         difference_4 = difference_3 - ratio
         grad_alpha_grad_alpha_sum = as_rows(grad_output * difference_4.mT, 2).sum((0, -2))
         difference_5 = 2 * power_5 * input.mT - 2 * power_4 * input.mT
-        product_6 = grad_grad_input.mT * grad_output.mT * difference_5
-        grad_alpha_grad_input = as_rows(product_6, 2).sum((0, -1))
+        scaled_grad_2 = grad_grad_input.mT * grad_output.mT * difference_5
+        grad_alpha_grad_input = as_rows(scaled_grad_2, 2).sum((0, -1))
         grad_alpha = grad_alpha_grad_alpha_sum * grad_grad_alpha + grad_alpha_grad_input
         grad_alpha = grad_alpha.to(dtype)
     return grad_grad_output, grad_input, grad_alpha
@@ -127,10 +127,10 @@ def snake_activation_backward_tangent(
     tangent_grad_output = tangent_grad_output.movedim((0, 1), (-2, -1))
     grad_output = grad_output.movedim((0, 1), (-2, -1))
     tangent_input = tangent_input.movedim((0, 1), (-2, -1))
-    product_3 = grad_output * (2 * power * input - 2 * power_2 * input) * tangent_alpha
-    product_4 = grad_output * (2 * alpha * power - 2 * alpha * power_2) * tangent_input
-    total = 2 * cos_product * sin_product + 1
-    tangent_grad_input = total * tangent_grad_output + product_3 + product_4
+    scaled_grad = grad_output * (2 * power * input - 2 * power_2 * input) * tangent_alpha
+    scaled_grad_2 = grad_output * (2 * alpha * power - 2 * alpha * power_2) * tangent_input
+    product_3 = (2 * cos_product * sin_product + 1) * tangent_grad_output
+    tangent_grad_input = product_3 + scaled_grad + scaled_grad_2
     tangent_grad_input = tangent_grad_input.movedim((-2, -1), (0, 1)).to(dtype)
     product_2 = alpha.unsqueeze(-1) * input.mT
     cos_product_2 = torch.cos(product_2)
@@ -139,18 +139,18 @@ def snake_activation_backward_tangent(
     power_4 = alpha**2
     power_5 = cos_product_2**2
     power_6 = input.mT**2
-    product_6 = 2 * power_5 * power_6
-    total_2 = 2 * power_3 / alpha.unsqueeze(-1) ** 3 + product_6 / alpha.unsqueeze(-1)
-    difference = total_2 - 2 * power_3 * power_6 / alpha.unsqueeze(-1)
-    product_7 = 4 * cos_product_2 * sin_product_2 * input.mT
-    difference_2 = difference - product_7 / power_4.unsqueeze(-1)
-    product_5 = grad_output.mT * difference_2 * tangent_alpha.unsqueeze(-1)
-    product_9 = 2 * cos_product_2 * sin_product_2 * input.mT
-    difference_3 = product_9 / alpha.unsqueeze(-1) - power_3 / power_4.unsqueeze(-1)
-    product_8 = difference_3 * tangent_grad_output.mT
+    total = 2 * power_3 / alpha.unsqueeze(-1) ** 3 + 2 * power_5 * power_6 / alpha.unsqueeze(-1)
+    difference = total - 2 * power_3 * power_6 / alpha.unsqueeze(-1)
+    product_4 = 4 * cos_product_2 * sin_product_2 * input.mT
+    difference_2 = difference - product_4 / power_4.unsqueeze(-1)
+    scaled_grad_3 = grad_output.mT * difference_2 * tangent_alpha.unsqueeze(-1)
+    product_6 = 2 * cos_product_2 * sin_product_2 * input.mT
+    difference_3 = product_6 / alpha.unsqueeze(-1) - power_3 / power_4.unsqueeze(-1)
+    product_5 = difference_3 * tangent_grad_output.mT
     difference_4 = 2 * power_5 * input.mT - 2 * power_3 * input.mT
-    product_10 = grad_output.mT * difference_4 * tangent_input.mT
-    tangent_grad_alpha = as_rows(product_8 + product_5 + product_10, 2).sum((0, -1)).to(dtype)
+    scaled_grad_4 = grad_output.mT * difference_4 * tangent_input.mT
+    tangent_grad_alpha = as_rows(product_5 + scaled_grad_3 + scaled_grad_4, 2).sum((0, -1))
+    tangent_grad_alpha = tangent_grad_alpha.to(dtype)
     return tangent_grad_input, tangent_grad_alpha
 
 

@@ -92,11 +92,11 @@ def so3_exp_act_backward(
     rotation_picked_2 = columns(rotation, mod_value_2)
     grad_twice = grad_output * b.unsqueeze(-1)
     mask_8 = (i + 2 - i.unsqueeze(-1)) % 3 == 0
-    product = grad_twice * rotation_picked
-    grad_cross_twice = torch.where(mask_8, product.unsqueeze(-2), 0).sum(-1)
+    scaled_grad = grad_twice * rotation_picked
+    grad_cross_twice = torch.where(mask_8, scaled_grad.unsqueeze(-2), 0).sum(-1)
     mask_9 = (i + 1 - i.unsqueeze(-1)) % 3 == 0
-    product_2 = grad_twice * rotation_picked_2
-    grad_cross_twice_1 = torch.where(mask_9, -product_2.unsqueeze(-2), 0).sum(-1)
+    scaled_grad_2 = grad_twice * rotation_picked_2
+    grad_cross_twice_1 = torch.where(mask_9, -scaled_grad_2.unsqueeze(-2), 0).sum(-1)
     grad_cross = grad_output * a.unsqueeze(-1) + grad_cross_twice + grad_cross_twice_1
     if needs_input_grad[0]:
         point_picked = columns(point, mod_value_2)
@@ -109,11 +109,11 @@ def so3_exp_act_backward(
         grad_a = (grad_output * cross).sum(-1)
         mask_3 = torch.abs(norm_s / math.pi) < 0.25
         square_norm_s = torch.square(norm_s)
-        product_4 = (square_norm_s / 22230464256000 - 1 / 93405312000) * square_norm_s
-        product_3 = ((product_4 + 1 / 518918400) * square_norm_s - 1 / 3991680) * square_norm_s
-        product_5 = ((product_3 + 1 / 45360) * square_norm_s - 1 / 840) * square_norm_s
-        product_6 = (product_5 + 1 / 30) * square_norm_s
-        ratio_2 = norm_s * (product_6 - 1 / 3) * math.pow(math.pi, 2) / math.pi
+        product_2 = (square_norm_s / 22230464256000 - 1 / 93405312000) * square_norm_s
+        product = ((product_2 + 1 / 518918400) * square_norm_s - 1 / 3991680) * square_norm_s
+        product_3 = ((product + 1 / 45360) * square_norm_s - 1 / 840) * square_norm_s
+        product_4 = (product_3 + 1 / 30) * square_norm_s
+        ratio_2 = norm_s * (product_4 - 1 / 3) * math.pow(math.pi, 2) / math.pi
         safe_norm_s = torch.where(~mask & ~mask_3, norm_s, 1)
         ratio_3 = norm_s / math.pi
         cospi_norm_s = torch.cos(
@@ -124,8 +124,8 @@ def so3_exp_act_backward(
                 alpha=2,
             ),
         )
-        product_7 = (cospi_norm_s - sinc_norm_s) * math.pi
-        chosen = torch.where(mask_3, ratio_2, product_7 / safe_norm_s)
+        product_5 = (cospi_norm_s - sinc_norm_s) * math.pi
+        chosen = torch.where(mask_3, ratio_2, product_5 / safe_norm_s)
         ratio_4 = 2 * grad_b * torch.cos(0.5 * norm_s) * sin_norm_s / torch.where(~mask, s, 1)
         chosen_2 = torch.where(mask, 0, grad_a * chosen / math.pi)
         grad_norm_s = torch.where(mask, 0, ratio_4) + chosen_2
@@ -134,17 +134,17 @@ def so3_exp_act_backward(
         ratio_5 = -2 * square_sin_norm_s / torch.where(~mask, s**2, 1)
         chosen_3 = torch.where(mask, s * difference_11 / 24 - difference_10 / 24, ratio_5)
         total_2 = s * (s / 17160 - difference / 110) / 72 + difference_2 / 72
-        product_8 = 0.05 * s * (difference_3 / 42 - s * total_2 / 42)
-        total_3 = s * (product_8 - 0.05 * difference_4) / 6 + difference_5 / 6
+        product_6 = 0.05 * s * (difference_3 / 42 - s * total_2 / 42)
+        total_3 = s * (product_6 - 0.05 * difference_4) / 6 + difference_5 / 6
         grad_s = grad_b * chosen_3 + torch.where(mask, -(grad_a * total_3), 0)
-        product_9 = grad_twice * cross_picked
-        grad_rotation_twice = torch.where(mask_9, product_9.unsqueeze(-2), 0).sum(-1)
-        product_10 = grad_twice * cross_picked_2
-        grad_rotation_twice_1 = torch.where(mask_8, -product_10.unsqueeze(-2), 0).sum(-1)
-        product_11 = grad_cross * point_picked
-        grad_rotation_cross = torch.where(mask_9, product_11.unsqueeze(-2), 0).sum(-1)
-        product_12 = grad_cross * point_picked_2
-        grad_rotation_cross_1 = torch.where(mask_8, -product_12.unsqueeze(-2), 0).sum(-1)
+        scaled_grad_3 = grad_twice * cross_picked
+        grad_rotation_twice = torch.where(mask_9, scaled_grad_3.unsqueeze(-2), 0).sum(-1)
+        scaled_grad_4 = grad_twice * cross_picked_2
+        grad_rotation_twice_1 = torch.where(mask_8, -scaled_grad_4.unsqueeze(-2), 0).sum(-1)
+        scaled_grad_5 = grad_cross * point_picked
+        grad_rotation_cross = torch.where(mask_9, scaled_grad_5.unsqueeze(-2), 0).sum(-1)
+        scaled_grad_6 = grad_cross * point_picked_2
+        grad_rotation_cross_1 = torch.where(mask_8, -scaled_grad_6.unsqueeze(-2), 0).sum(-1)
         mask_5 = ~mask & (~(norm_s == 0) & ~mask)
         mask_7 = norm_s == 0
         safe_norm_s_2 = torch.where(mask_5 & ~mask & ~mask_7, norm_s, 1)
@@ -152,15 +152,15 @@ def so3_exp_act_backward(
         chosen_5 = torch.where(mask_7.unsqueeze(-1), 0, ratio_6)
         chosen_6 = torch.where(mask.unsqueeze(-1), 0, chosen_5)
         chosen_4 = torch.where(mask_5.unsqueeze(-1), chosen_6, 0)
-        product_13 = 2 * grad_s.unsqueeze(-1) * rotation
+        scaled_grad_7 = 2 * grad_s.unsqueeze(-1) * rotation
         total_4 = grad_rotation_twice + grad_rotation_twice_1 + grad_rotation_cross
-        grad_rotation = total_4 + grad_rotation_cross_1 + chosen_4 + product_13
+        grad_rotation = total_4 + grad_rotation_cross_1 + chosen_4 + scaled_grad_7
         grad_rotation = grad_rotation.sum_to_size(rotation.shape).to(dtype)
     if needs_input_grad[1]:
-        product_14 = grad_cross * rotation_picked
-        grad_point_cross = torch.where(mask_8, product_14.unsqueeze(-2), 0).sum(-1)
-        product_15 = grad_cross * rotation_picked_2
-        grad_point_cross_1 = torch.where(mask_9, -product_15.unsqueeze(-2), 0).sum(-1)
+        scaled_grad_8 = grad_cross * rotation_picked
+        grad_point_cross = torch.where(mask_8, scaled_grad_8.unsqueeze(-2), 0).sum(-1)
+        scaled_grad_9 = grad_cross * rotation_picked_2
+        grad_point_cross_1 = torch.where(mask_9, -scaled_grad_9.unsqueeze(-2), 0).sum(-1)
         grad_point = grad_output + grad_point_cross + grad_point_cross_1
         grad_point = grad_point.sum_to_size(point.shape).to(dtype)
     return grad_rotation, grad_point
@@ -209,9 +209,9 @@ def so3_exp_act_tangent(tangent_rotation: Tensor, tangent_point: Tensor, rotatio
     chosen = torch.where(mask_3, product_4 / math.pi, ratio_2)
     total_2 = s * (s / 17160 - difference / 110) / 72 + difference_2 / 72
     difference_14 = 0.05 * s * (difference_3 / 42 - s * total_2 / 42) - 0.05 * difference_4
-    neg_value = -(tangent_s * (s * difference_14 / 6 + difference_5 / 6))
+    negative = -(tangent_s * (s * difference_14 / 6 + difference_5 / 6))
     chosen_2 = torch.where(mask_2, 0, tangent_norm_s * chosen / math.pi)
-    tangent_a = torch.where(mask_2, neg_value, 0) + chosen_2
+    tangent_a = torch.where(mask_2, negative, 0) + chosen_2
     difference_6 = 1 - s / 182
     difference_7 = 1 - s / 132 * difference_6
     difference_8 = 1 - s / 90 * difference_7

@@ -43,9 +43,9 @@ def soft_dtw_forward(cost: Tensor, gamma: float) -> tuple[Tensor, Tensor, Tensor
         mask_2 = j == 0
         mask_6 = wave - j == 0
         position = torch.where(mask & ~mask_2, j - 1, 0)
-        neg_value = -torch.where(mask_2, math.inf, columns(r_waves_before, position, guarded=True))
+        negative = -torch.where(mask_2, math.inf, columns(r_waves_before, position, guarded=True))
         ratio = -torch.where(mask_6, math.inf, r_waves_before) / gamma
-        near_waves_wave = torch.where(mask, torch.logaddexp(ratio, neg_value / gamma), 0)
+        near_waves_wave = torch.where(mask, torch.logaddexp(ratio, negative / gamma), 0)
         cost_view = window(cost, -2, wave, (M, -1), fill=0).diagonal(0, -2, -1)
         position_2 = torch.where(mask & ~mask_6 & ~mask_2, j - 1, 0)
         chosen = torch.where(mask_2, math.inf, columns(r_before_before, position_2, guarded=True))
@@ -102,17 +102,15 @@ def soft_dtw_backward(
         r_before_wave_2 = r_before_each[wave_2]
         mask_2 = (wave_2 + 1 - j >= 0) & (wave_2 + 1 - j < N)
         mask_20 = wave_2 + 1 - j == 0
-        neg_r_waves_wave_2 = -(r_waves_wave_2 / gamma)
-        chosen_3 = torch.where(
-            mask_20, -numbers.ratio(math.inf, gamma if wave_2 + 1 < N + M else 1), neg_r_waves_wave_2
-        )
+        negative = -(r_waves_wave_2 / gamma)
+        chosen_3 = torch.where(mask_20, -numbers.ratio(math.inf, gamma if wave_2 + 1 < N + M else 1), negative)
         mask_3 = chosen_3 == -math.inf
         mask_4 = j == 0
         mask_21 = (wave_2 + 1 < N + M) & mask_2
         position = torch.where(mask_21 & mask_3 & ~mask_4, j - 1, 0)
         ratio = pick(r_waves_wave_2.unsqueeze(-2), position, guarded=True) / gamma
-        neg_ratio = -ratio
-        chosen_4 = torch.where(mask_4, -numbers.ratio(math.inf, gamma if wave_2 + 1 < N + M else 1), neg_ratio)
+        negative_2 = -ratio
+        chosen_4 = torch.where(mask_4, -numbers.ratio(math.inf, gamma if wave_2 + 1 < N + M else 1), negative_2)
         mask_5 = mask_3 & (chosen_4 == -math.inf)
         mask_7 = (j + 1 < M) & (wave_2 + 1 < N + M)
         mask_8 = (wave_2 - j >= 0) & (wave_2 - j < N)
@@ -126,14 +124,14 @@ def soft_dtw_backward(
         ratio_3 = pick(r_waves_wave_2.unsqueeze(-2), chosen_8, guarded=True) / gamma
         chosen_7 = torch.where(mask_4, numbers.ratio(math.inf, gamma if wave_2 + 1 < N + M else 1), ratio_3)
         difference_2 = chosen_7 - r_waves_wave_2 / gamma
-        neg_value = -(grad_near_waves_before * torch.sigmoid(difference_2) / gamma)
-        chosen_9 = torch.where(mask_5, 0, torch.where(mask_20, 0, neg_value))
+        negative_3 = -(grad_near_waves_before * torch.sigmoid(difference_2) / gamma)
+        chosen_9 = torch.where(mask_5, 0, torch.where(mask_20, 0, negative_3))
         safe_chosen_9 = torch.where(mask_2, chosen_9, 0)
         chosen_6 = safe_chosen_9 if wave_2 + 1 < N + M else grad_output.new_zeros(*batch, M)
         chosen_10 = torch.where(mask_9, numbers.ratio(math.inf, gamma), r_waves_wave_2_view / gamma)
         sigmoid_value = torch.sigmoid(chosen_10 - r_waves_wave_2 / gamma)
-        neg_value_2 = -(grad_near_waves_before_view * sigmoid_value / gamma)
-        chosen_12 = torch.where(mask_10, 0, neg_value_2)
+        negative_4 = -(grad_near_waves_before_view * sigmoid_value / gamma)
+        chosen_12 = torch.where(mask_10, 0, negative_4)
         chosen_11 = torch.where(mask_7, torch.where(mask_8, chosen_12, 0), 0)
         safe_grad_r_before_before = grad_r_before_before if wave_2 + 1 < N + M else grad_output.new_zeros(*batch, M)
         total = grad_r_waves_1_wave_2 + chosen_6
@@ -155,16 +153,16 @@ def soft_dtw_backward(
         chosen_17 = torch.where(mask_4, numbers.ratio(math.inf, gamma), chosen_18)
         chosen_19 = torch.where(mask_4, grad_output.new_zeros(()), numbers.ratio(math.inf, gamma))
         total_2 = torch.where(mask_9, chosen_19, chosen_17) + near_waves_wave_2
-        product = grad_r_waves_wave_2 * gamma * torch.sigmoid(total_2)
-        grad_near_waves_wave_2 = torch.where(mask_8, torch.where(mask_15, 0, -product), 0)
+        scaled_grad = grad_r_waves_wave_2 * gamma * torch.sigmoid(total_2)
+        grad_near_waves_wave_2 = torch.where(mask_8, torch.where(mask_15, 0, -scaled_grad), 0)
         near_waves_view = window(near_waves, -2, wave_2 + 1, fill=0)
         near_waves_view_2 = window(near_waves_view, -1, 1, (M, 1), fill=0)
         chosen_20 = torch.where(mask_9, -numbers.ratio(math.inf, gamma), -(r_before_wave_2 / gamma))
         mask_18 = (near_waves_view_2 == -math.inf) & (chosen_20 == -math.inf)
         grad_r_waves_before_view = window(grad_r_waves_before, -1, 1, (M, 1), fill=0)
         difference_3 = -(r_before_wave_2 / gamma) - near_waves_view_2
-        product_2 = grad_r_waves_before_view * torch.sigmoid(difference_3)
-        chosen_21 = torch.where(mask_18, 0, torch.where(mask_9, 0, product_2))
+        scaled_grad_2 = grad_r_waves_before_view * torch.sigmoid(difference_3)
+        chosen_21 = torch.where(mask_18, 0, torch.where(mask_9, 0, scaled_grad_2))
         grad_r_before_wave_2 = torch.where(mask_7, torch.where(mask_8, chosen_21, 0), 0)
         steps.append(grad_r_waves_wave_2)
         grad_near_waves_before, grad_r_before_before, grad_r_waves_before = (
@@ -195,9 +193,9 @@ def soft_dtw_tangent(tangent_cost: Tensor, cost: Tensor, gamma: float) -> Tensor
         mask_2 = j == 0
         mask_6 = wave - j == 0
         position = torch.where(mask & ~mask_2, j - 1, 0)
-        neg_value = -torch.where(mask_2, math.inf, columns(r_waves_before, position, guarded=True))
+        negative = -torch.where(mask_2, math.inf, columns(r_waves_before, position, guarded=True))
         ratio = -torch.where(mask_6, math.inf, r_waves_before) / gamma
-        near_waves_wave = torch.where(mask, torch.logaddexp(ratio, neg_value / gamma), 0)
+        near_waves_wave = torch.where(mask, torch.logaddexp(ratio, negative / gamma), 0)
         cost_view = window(cost, -2, wave, (M, -1), fill=0).diagonal(0, -2, -1)
         position_2 = torch.where(mask & ~mask_6 & ~mask_2, j - 1, 0)
         chosen = torch.where(mask_2, math.inf, columns(r_before_before, position_2, guarded=True))
@@ -235,8 +233,8 @@ def soft_dtw_tangent(tangent_cost: Tensor, cost: Tensor, gamma: float) -> Tensor
         mask_6_2 = mask_23 & (~(mask_4_2 & mask_8) & mask_25)
         mask_27 = mask_7 & mask_6_2 & mask_23
         chosen_7 = torch.where(mask_27 & ~mask_24 & (wave_2 != 0), wave_2 - 1, 0)
-        neg_value_2 = -(pick(r_waves.mT, chosen_7, guarded=True) / gamma)
-        chosen_8 = tangent_cost.new_zeros(*batch, M) if wave_2 == 0 else neg_value_2
+        negative_2 = -(pick(r_waves.mT, chosen_7, guarded=True) / gamma)
+        chosen_8 = tangent_cost.new_zeros(*batch, M) if wave_2 == 0 else negative_2
         mask_7_2 = torch.where(mask_24, -numbers.ratio(math.inf, gamma), chosen_8) == -math.inf
         mask_28 = mask_27 & mask_7_2 & ~mask_5_2 & (wave_2 != 0)
         position_7 = flat_index((N + M, M), torch.where(mask_28, wave_2 - 1, 0), torch.where(mask_28, j - 1, 0))
@@ -261,8 +259,8 @@ def soft_dtw_tangent(tangent_cost: Tensor, cost: Tensor, gamma: float) -> Tensor
         mask_11 = mask_23 & (~(mask_10 & mask_12) & mask_29)
         mask_31 = mask_9 & mask_11 & mask_23
         chosen_15 = torch.where(mask_31 & ~mask_24 & (wave_2 != 0), wave_2 - 1, 0)
-        neg_value_3 = -(pick(r_waves.mT, chosen_15, guarded=True) / gamma)
-        chosen_16 = tangent_cost.new_zeros(*batch, M) if wave_2 == 0 else neg_value_3
+        negative_3 = -(pick(r_waves.mT, chosen_15, guarded=True) / gamma)
+        chosen_16 = tangent_cost.new_zeros(*batch, M) if wave_2 == 0 else negative_3
         mask_12_2 = torch.where(mask_24, -numbers.ratio(math.inf, gamma), chosen_16) == -math.inf
         mask_32 = mask_31 & mask_12_2 & ~mask_5_2 & (wave_2 != 0)
         position_12 = flat_index((N + M, M), torch.where(mask_32, wave_2 - 1, 0), torch.where(mask_32, j - 1, 0))
@@ -292,8 +290,8 @@ def soft_dtw_tangent(tangent_cost: Tensor, cost: Tensor, gamma: float) -> Tensor
         chosen_25 = torch.where(mask_33, wave_2 - 1, 0)
         difference_2 = chosen_24 - pick(r_waves.mT, chosen_25, guarded=True) / gamma
         product_3 = tangent_r_waves_before * torch.sigmoid(difference_2)
-        neg_product_3 = -(product_3 / gamma)
-        chosen_27 = tangent_cost.new_zeros(*batch, M) if wave_2 == 0 else neg_product_3
+        negative_4 = -(product_3 / gamma)
+        chosen_27 = tangent_cost.new_zeros(*batch, M) if wave_2 == 0 else negative_4
         chosen_26 = torch.where(mask_24, 0, chosen_27)
         chosen_28 = torch.where(mask_23, torch.where(mask_8_2, 0, chosen_26), 0)
         safe_chosen_28 = torch.where(mask_6_2, chosen_28, 0)
@@ -309,8 +307,8 @@ def soft_dtw_tangent(tangent_cost: Tensor, cost: Tensor, gamma: float) -> Tensor
         mask_18 = mask_23 & ~(mask_15 & (torch.where(mask_24, chosen_2_2, chosen_31) == -math.inf))
         mask_37 = mask_18 & mask_23 & mask_15 & ~mask_24 & ~mask_5_2 & (wave_2 != 0)
         position_18 = flat_index((N + M, M), torch.where(mask_37, wave_2 - 1, 0), torch.where(mask_37, j - 1, 0))
-        neg_value_4 = -(pick(r_before.flatten(-2).unsqueeze(-2), position_18, guarded=True) / gamma)
-        chosen_33 = tangent_cost.new_zeros(*batch, M) if wave_2 == 0 else neg_value_4
+        negative_5 = -(pick(r_before.flatten(-2).unsqueeze(-2), position_18, guarded=True) / gamma)
+        chosen_33 = tangent_cost.new_zeros(*batch, M) if wave_2 == 0 else negative_5
         chosen_32 = torch.where(mask_5_2, -numbers.ratio(math.inf, gamma), chosen_33)
         mask_19 = mask_15 & (torch.where(mask_24, chosen_2_2, chosen_32) == -math.inf)
         mask_38 = ~mask_24 & mask_29
@@ -327,8 +325,8 @@ def soft_dtw_tangent(tangent_cost: Tensor, cost: Tensor, gamma: float) -> Tensor
         mask_40 = mask_20 & mask_21 & mask_23
         mask_41 = mask_40 & mask_15 & ~mask_24 & ~mask_5_2 & (wave_2 != 0)
         position_21 = flat_index((N + M, M), torch.where(mask_41, wave_2 - 1, 0), torch.where(mask_41, j - 1, 0))
-        neg_value_5 = -(pick(r_before.flatten(-2).unsqueeze(-2), position_21, guarded=True) / gamma)
-        chosen_39 = tangent_cost.new_zeros(*batch, M) if wave_2 == 0 else neg_value_5
+        negative_6 = -(pick(r_before.flatten(-2).unsqueeze(-2), position_21, guarded=True) / gamma)
+        chosen_39 = tangent_cost.new_zeros(*batch, M) if wave_2 == 0 else negative_6
         chosen_38 = torch.where(mask_5_2, -numbers.ratio(math.inf, gamma), chosen_39)
         mask_22 = mask_15 & (torch.where(mask_24, chosen_2_2, chosen_38) == -math.inf)
         mask_42 = mask_18 & mask_23 & ~mask_19 & ~mask_24 & ~mask_5_2 & (wave_2 != 0)

@@ -82,9 +82,9 @@ def soft_dtw_second(
         mask_33 = j == 0
         mask_37 = wave - j == 0
         position = torch.where(mask_32 & ~mask_33, j - 1, 0)
-        neg_value = -torch.where(mask_33, math.inf, columns(r_waves_before, position, guarded=True))
+        negative = -torch.where(mask_33, math.inf, columns(r_waves_before, position, guarded=True))
         ratio = -torch.where(mask_37, math.inf, r_waves_before) / gamma
-        near_waves_wave = torch.where(mask_32, torch.logaddexp(ratio, neg_value / gamma), 0)
+        near_waves_wave = torch.where(mask_32, torch.logaddexp(ratio, negative / gamma), 0)
         cost_view = window(cost, -2, wave, (M, -1), fill=0).diagonal(0, -2, -1)
         mask_38 = mask_32 & ~mask_37 & ~mask_33
         chosen_4 = torch.where(mask_38, j - 1, 0)
@@ -116,8 +116,8 @@ def soft_dtw_second(
         mask_32_3 = (wave_4 - j >= 0) & (wave_4 - j < N)
         mask_33_3 = wave_4 - j == 0
         r_waves_view = window(r_waves, -2, wave_4 - 1, fill=0)
-        neg_r_waves = -(r_waves_view / gamma)
-        chosen_27 = torch.where(mask_33_3, -numbers.ratio(math.inf, gamma if wave_4 - 1 >= 0 else 1), neg_r_waves)
+        negative_7 = -(r_waves_view / gamma)
+        chosen_27 = torch.where(mask_33_3, -numbers.ratio(math.inf, gamma if wave_4 - 1 >= 0 else 1), negative_7)
         mask_34_3 = chosen_27 == -math.inf
         mask_35_3 = j == 0
         mask_47_2 = (wave_4 - 1 >= 0) & mask_32_3
@@ -125,13 +125,12 @@ def soft_dtw_second(
         position_8 = torch.where(mask_48_2, wave_4 - 1, 0)
         position_9 = flat_index((N + M, M), position_8, torch.where(mask_48_2, j - 1, 0))
         ratio_9 = pick(r_waves.flatten(-2).unsqueeze(-2), position_9, guarded=True) / gamma
-        neg_ratio_9 = -ratio_9
-        chosen_28 = torch.where(mask_35_3, -numbers.ratio(math.inf, gamma if wave_4 - 1 >= 0 else 1), neg_ratio_9)
+        negative_8 = -ratio_9
+        chosen_28 = torch.where(mask_35_3, -numbers.ratio(math.inf, gamma if wave_4 - 1 >= 0 else 1), negative_8)
         mask_36_3 = mask_34_3 & (chosen_28 == -math.inf)
         mask_37_3 = (j - 1 >= 0) & (wave_4 - 1 >= 0)
-        neg_r_waves_2 = -(r_waves_view / gamma)
-        chosen_29 = torch.where(mask_33_3, -numbers.ratio(math.inf, gamma), neg_r_waves_2)
-        mask_38_3 = chosen_29 == -math.inf
+        negative_9 = -(r_waves_view / gamma)
+        mask_38_3 = torch.where(mask_33_3, -numbers.ratio(math.inf, gamma), negative_9) == -math.inf
         r_waves_view_2 = window(r_waves_view, -1, -1, (M, 1), fill=0)
         mask_39_3 = mask_38_3 & (-(r_waves_view_2 / gamma) == -math.inf)
         mask_49_2 = mask_47_2 & ~mask_36_3 & ~mask_33_3 & ~mask_35_3
@@ -140,51 +139,51 @@ def soft_dtw_second(
         grad_grad_r_waves_before_view = window(grad_grad_r_waves_before, -1, -1, (M, 1), fill=0)
         r_waves_picked = pick(r_waves.flatten(-2).unsqueeze(-2), position_11, guarded=True)
         ratio_10 = r_waves_picked / gamma
-        chosen_31 = torch.where(mask_35_3, numbers.ratio(math.inf, gamma if wave_4 - 1 >= 0 else 1), ratio_10)
-        sigmoid_value_2 = torch.sigmoid(chosen_31 - r_waves_view / gamma)
-        product_4 = grad_grad_r_waves_before * sigmoid_value_2
-        chosen_30 = torch.where(mask_36_3, 0, torch.where(mask_33_3, 0, -(product_4 / gamma)))
-        chosen_32 = torch.where(mask_33_3, numbers.ratio(math.inf, gamma), r_waves_view / gamma)
-        difference_6 = chosen_32 - r_waves_view_2 / gamma
-        product_5 = grad_grad_r_waves_before_view * torch.sigmoid(difference_6)
-        chosen_33 = torch.where(mask_32_3, torch.where(mask_39_3, 0, -(product_5 / gamma)), 0)
-        safe_chosen_30 = torch.where(mask_32_3, chosen_30, 0)
-        chosen_34 = safe_chosen_30 if wave_4 - 1 >= 0 else grad_grad_cost.new_zeros(*batch, M)
-        grad_grad_near_waves_wave_4 = chosen_34 + torch.where(mask_37_3, chosen_33, 0)
+        chosen_30 = torch.where(mask_35_3, numbers.ratio(math.inf, gamma if wave_4 - 1 >= 0 else 1), ratio_10)
+        sigmoid_value_2 = torch.sigmoid(chosen_30 - r_waves_view / gamma)
+        scaled_grad_3 = grad_grad_r_waves_before * sigmoid_value_2
+        chosen_29 = torch.where(mask_36_3, 0, torch.where(mask_33_3, 0, -(scaled_grad_3 / gamma)))
+        chosen_31 = torch.where(mask_33_3, numbers.ratio(math.inf, gamma), r_waves_view / gamma)
+        difference_6 = chosen_31 - r_waves_view_2 / gamma
+        scaled_grad_4 = grad_grad_r_waves_before_view * torch.sigmoid(difference_6)
+        chosen_32 = torch.where(mask_32_3, torch.where(mask_39_3, 0, -(scaled_grad_4 / gamma)), 0)
+        safe_chosen_29 = torch.where(mask_32_3, chosen_29, 0)
+        chosen_33 = safe_chosen_29 if wave_4 - 1 >= 0 else grad_grad_cost.new_zeros(*batch, M)
+        grad_grad_near_waves_wave_4 = chosen_33 + torch.where(mask_37_3, chosen_32, 0)
         mask_42_2 = near_waves_wave_4 == -math.inf
         r_before_view = window(r_before, -2, wave_4 - 1, fill=0)
         r_before_view_2 = window(r_before_view, -1, -1, (M, 1), fill=0)
-        neg_r_before = -(r_before_view_2 / gamma)
-        chosen_35 = torch.where(mask_33_3, -numbers.ratio(math.inf, gamma), neg_r_before)
-        mask_44_2 = mask_42_2 & (chosen_35 == -math.inf)
+        negative_10 = -(r_before_view_2 / gamma)
+        chosen_34 = torch.where(mask_33_3, -numbers.ratio(math.inf, gamma), negative_10)
+        mask_44_2 = mask_42_2 & (chosen_34 == -math.inf)
         mask_50_2 = mask_32_3 & mask_42_2 & ~mask_33_3 & ~mask_35_3 & (wave_4 != 0)
-        chosen_37 = torch.where(mask_50_2, wave_4 - 1, 0)
-        position_14 = flat_index((N + M, M), chosen_37, torch.where(mask_50_2, j - 1, 0))
+        chosen_36 = torch.where(mask_50_2, wave_4 - 1, 0)
+        position_14 = flat_index((N + M, M), chosen_36, torch.where(mask_50_2, j - 1, 0))
         r_before_picked_3 = pick(r_before.flatten(-2).unsqueeze(-2), position_14, guarded=True)
         ratio_11 = r_before_picked_3 / gamma
-        chosen_36 = grad_grad_cost.new_zeros(*batch, M) if wave_4 == 0 else -ratio_11
-        chosen_38 = torch.where(mask_35_3, -numbers.ratio(math.inf, gamma), chosen_36)
-        chosen_39 = torch.where(mask_35_3, grad_grad_cost.new_zeros(()), -numbers.ratio(math.inf, gamma))
-        mask_46_2 = mask_42_2 & (torch.where(mask_33_3, chosen_39, chosen_38) == -math.inf)
+        chosen_35 = grad_grad_cost.new_zeros(*batch, M) if wave_4 == 0 else -ratio_11
+        chosen_37 = torch.where(mask_35_3, -numbers.ratio(math.inf, gamma), chosen_35)
+        chosen_38 = torch.where(mask_35_3, grad_grad_cost.new_zeros(()), -numbers.ratio(math.inf, gamma))
+        mask_46_2 = mask_42_2 & (torch.where(mask_33_3, chosen_38, chosen_37) == -math.inf)
         mask_51_2 = mask_32_3 & ~mask_46_2 & ~mask_33_3 & ~mask_35_3 & (wave_4 != 0)
         grad_grad_r_before_before_view = window(grad_grad_r_before_before, -1, -1, (M, 1), fill=0)
         position_15 = torch.where(mask_51_2, wave_4 - 1, 0)
         position_16 = flat_index((N + M, M), position_15, torch.where(mask_51_2, j - 1, 0))
         r_before_picked_4 = pick(r_before.flatten(-2).unsqueeze(-2), position_16, guarded=True)
         ratio_12 = r_before_picked_4 / gamma
-        chosen_42 = grad_grad_cost.new_zeros(*batch, M) if wave_4 == 0 else ratio_12
-        chosen_41 = torch.where(mask_35_3, numbers.ratio(math.inf, gamma), chosen_42)
-        chosen_43 = torch.where(mask_35_3, grad_grad_cost.new_zeros(()), numbers.ratio(math.inf, gamma))
-        total_4 = torch.where(mask_33_3, chosen_43, chosen_41) + near_waves_wave_4
-        product_6 = grad_grad_near_waves_wave_4 * torch.sigmoid(total_4) * gamma
-        chosen_40 = torch.where(mask_46_2, 0, -product_6)
+        chosen_41 = grad_grad_cost.new_zeros(*batch, M) if wave_4 == 0 else ratio_12
+        chosen_40 = torch.where(mask_35_3, numbers.ratio(math.inf, gamma), chosen_41)
+        chosen_42 = torch.where(mask_35_3, grad_grad_cost.new_zeros(()), numbers.ratio(math.inf, gamma))
+        total_4 = torch.where(mask_33_3, chosen_42, chosen_40) + near_waves_wave_4
+        scaled_grad_5 = grad_grad_near_waves_wave_4 * torch.sigmoid(total_4) * gamma
+        chosen_39 = torch.where(mask_46_2, 0, -scaled_grad_5)
         difference_7 = -(r_before_view_2 / gamma) - near_waves_wave_4
         sigmoid_difference_7 = torch.sigmoid(difference_7)
-        chosen_44 = torch.where(mask_33_3, 0, grad_grad_r_before_before_view * sigmoid_difference_7)
-        chosen_46 = torch.where(mask_44_2, 0, chosen_44)
-        chosen_45 = torch.where(mask_37_3, torch.where(mask_32_3, chosen_46, 0), 0)
-        safe_chosen_40 = torch.where(mask_32_3, chosen_40, 0)
-        grad_grad_r_waves_wave_4 = grad_grad_r_waves_1_wave_4 + chosen_45 + safe_chosen_40
+        chosen_43 = torch.where(mask_33_3, 0, grad_grad_r_before_before_view * sigmoid_difference_7)
+        chosen_45 = torch.where(mask_44_2, 0, chosen_43)
+        chosen_44 = torch.where(mask_37_3, torch.where(mask_32_3, chosen_45, 0), 0)
+        safe_chosen_39 = torch.where(mask_32_3, chosen_39, 0)
+        grad_grad_r_waves_wave_4 = grad_grad_r_waves_1_wave_4 + chosen_44 + safe_chosen_39
         steps_3.append((grad_grad_r_before_wave_4, grad_grad_near_waves_wave_4, grad_grad_r_waves_wave_4))
         grad_grad_r_waves_before, grad_grad_r_before_before = grad_grad_r_waves_wave_4, grad_grad_r_before_wave_4
     grad_grad_r_waves = (
@@ -194,9 +193,9 @@ def soft_dtw_second(
         grad_grad_r_waves_view = window(grad_grad_r_waves, -2, 0, (M, 1), (N, 1)).diagonal(0, -3, -2)
         grad_grad_r_waves_view_view = window(grad_grad_r_waves_view, -2, N - 1, fill=0)
         grad_grad_r_waves_view_view_2 = window(grad_grad_r_waves_view_view, -1, M - 1, fill=0)
-        chosen_100 = grad_grad_cost.new_zeros(batch) if M == 0 else grad_grad_r_waves_view_view_2
-        chosen_101 = grad_grad_cost.new_zeros(batch) if N == 0 else chosen_100
-        grad_grad_output = chosen_101 if M - 1 >= 0 and N - 1 >= 0 else grad_grad_cost.new_zeros(batch)
+        chosen_99 = grad_grad_cost.new_zeros(batch) if M == 0 else grad_grad_r_waves_view_view_2
+        chosen_100 = grad_grad_cost.new_zeros(batch) if N == 0 else chosen_99
+        grad_grad_output = chosen_100 if M - 1 >= 0 and N - 1 >= 0 else grad_grad_cost.new_zeros(batch)
         grad_grad_output = grad_grad_output.to(dtype)
     if needs_input_grad[1]:
         chosen_7 = grad_grad_cost.new_zeros(batch) if M == 0 else grad_output
@@ -219,17 +218,15 @@ def soft_dtw_second(
             r_before_wave_3 = r_before_each[wave_3]
             mask_32_2 = (wave_3 + 1 - j >= 0) & (wave_3 + 1 - j < N)
             mask_50 = wave_3 + 1 - j == 0
-            neg_r_waves_wave_3 = -(r_waves_wave_3 / gamma)
-            chosen_8 = torch.where(
-                mask_50, -numbers.ratio(math.inf, gamma if wave_3 + 1 < N + M else 1), neg_r_waves_wave_3
-            )
+            negative_2 = -(r_waves_wave_3 / gamma)
+            chosen_8 = torch.where(mask_50, -numbers.ratio(math.inf, gamma if wave_3 + 1 < N + M else 1), negative_2)
             mask_33_2 = chosen_8 == -math.inf
             mask_34_2 = j == 0
             mask_51 = (wave_3 + 1 < N + M) & mask_32_2
             position_3 = torch.where(mask_51 & mask_33_2 & ~mask_34_2, j - 1, 0)
             ratio_3 = pick(r_waves_wave_3.unsqueeze(-2), position_3, guarded=True) / gamma
-            neg_ratio_3 = -ratio_3
-            chosen_9 = torch.where(mask_34_2, -numbers.ratio(math.inf, gamma if wave_3 + 1 < N + M else 1), neg_ratio_3)
+            negative_3 = -ratio_3
+            chosen_9 = torch.where(mask_34_2, -numbers.ratio(math.inf, gamma if wave_3 + 1 < N + M else 1), negative_3)
             mask_35_2 = mask_33_2 & (chosen_9 == -math.inf)
             mask_37_2 = (j + 1 < M) & (wave_3 + 1 < N + M)
             mask_38_2 = (wave_3 - j >= 0) & (wave_3 - j < N)
@@ -243,15 +240,15 @@ def soft_dtw_second(
             ratio_5 = pick(r_waves_wave_3.unsqueeze(-2), chosen_13, guarded=True) / gamma
             chosen_12 = torch.where(mask_34_2, numbers.ratio(math.inf, gamma if wave_3 + 1 < N + M else 1), ratio_5)
             difference_4 = chosen_12 - r_waves_wave_3 / gamma
-            neg_value_2 = -(grad_near_waves_before * torch.sigmoid(difference_4) / gamma)
-            chosen_14 = torch.where(mask_35_2, 0, torch.where(mask_50, 0, neg_value_2))
+            negative_4 = -(grad_near_waves_before * torch.sigmoid(difference_4) / gamma)
+            chosen_14 = torch.where(mask_35_2, 0, torch.where(mask_50, 0, negative_4))
             safe_chosen_14 = torch.where(mask_32_2, chosen_14, 0)
             chosen_11 = safe_chosen_14 if wave_3 + 1 < N + M else grad_grad_cost.new_zeros(*batch, M)
             ratio_6 = r_waves_wave_3_view / gamma
             chosen_15 = torch.where(mask_39_2, numbers.ratio(math.inf, gamma), ratio_6)
             sigmoid_value = torch.sigmoid(chosen_15 - r_waves_wave_3 / gamma)
-            neg_value_3 = -(grad_near_waves_before_view * sigmoid_value / gamma)
-            chosen_17 = torch.where(mask_40, 0, neg_value_3)
+            negative_5 = -(grad_near_waves_before_view * sigmoid_value / gamma)
+            chosen_17 = torch.where(mask_40, 0, negative_5)
             chosen_16 = torch.where(mask_37_2, torch.where(mask_38_2, chosen_17, 0), 0)
             safe_grad_r_before_before = (
                 grad_r_before_before if wave_3 + 1 < N + M else grad_grad_cost.new_zeros(*batch, M)
@@ -276,17 +273,17 @@ def soft_dtw_second(
             chosen_22 = torch.where(mask_34_2, numbers.ratio(math.inf, gamma), chosen_23)
             chosen_24 = torch.where(mask_34_2, grad_grad_cost.new_zeros(()), numbers.ratio(math.inf, gamma))
             total_3 = torch.where(mask_39_2, chosen_24, chosen_22) + near_waves_wave_3
-            product_2 = grad_r_waves_wave_3 * gamma * torch.sigmoid(total_3)
-            grad_near_waves_wave_3 = torch.where(mask_38_2, torch.where(mask_45, 0, -product_2), 0)
+            scaled_grad = grad_r_waves_wave_3 * gamma * torch.sigmoid(total_3)
+            grad_near_waves_wave_3 = torch.where(mask_38_2, torch.where(mask_45, 0, -scaled_grad), 0)
             near_waves_view = window(near_waves, -2, wave_3 + 1, fill=0)
             near_waves_view_2 = window(near_waves_view, -1, 1, (M, 1), fill=0)
-            neg_r_before_wave_3 = -(r_before_wave_3 / gamma)
-            chosen_25 = torch.where(mask_39_2, -numbers.ratio(math.inf, gamma), neg_r_before_wave_3)
+            negative_6 = -(r_before_wave_3 / gamma)
+            chosen_25 = torch.where(mask_39_2, -numbers.ratio(math.inf, gamma), negative_6)
             mask_48 = (near_waves_view_2 == -math.inf) & (chosen_25 == -math.inf)
             grad_r_waves_before_view = window(grad_r_waves_before, -1, 1, (M, 1), fill=0)
             difference_5 = -(r_before_wave_3 / gamma) - near_waves_view_2
-            product_3 = grad_r_waves_before_view * torch.sigmoid(difference_5)
-            chosen_26 = torch.where(mask_48, 0, torch.where(mask_39_2, 0, product_3))
+            scaled_grad_2 = grad_r_waves_before_view * torch.sigmoid(difference_5)
+            chosen_26 = torch.where(mask_48, 0, torch.where(mask_39_2, 0, scaled_grad_2))
             grad_r_before_wave_3 = torch.where(mask_37_2, torch.where(mask_38_2, chosen_26, 0), 0)
             steps_2.append((grad_r_waves_wave_3, grad_near_waves_wave_3))
             grad_near_waves_before, grad_r_before_before, grad_r_waves_before = (
@@ -319,25 +316,25 @@ def soft_dtw_second(
         difference_2 = wave_2.unsqueeze(-1) + 1 - j
         mask_4 = (difference_2 >= 0) & (difference_2 < N)
         mask_28 = difference_2 == 0
-        neg_r_waves_3 = -(r_waves / gamma)
-        mask_5 = torch.where(mask_28, -numbers.ratio(math.inf, gamma), neg_r_waves_3) == -math.inf
+        negative_11 = -(r_waves / gamma)
+        mask_5 = torch.where(mask_28, -numbers.ratio(math.inf, gamma), negative_11) == -math.inf
         mask_6 = j == 0
-        chosen_47 = torch.where(mask_3.unsqueeze(-1) & mask_4 & mask_5 & ~mask_6, j - 1, 0)
-        neg_value_4 = -(pick(r_waves.unsqueeze(-2), chosen_47, guarded=True) / gamma)
-        chosen_48 = torch.where(mask_6, -numbers.ratio(math.inf, gamma), neg_value_4)
-        mask_7 = mask_5 & (chosen_48 == -math.inf)
+        chosen_46 = torch.where(mask_3.unsqueeze(-1) & mask_4 & mask_5 & ~mask_6, j - 1, 0)
+        negative_12 = -(pick(r_waves.unsqueeze(-2), chosen_46, guarded=True) / gamma)
+        chosen_47 = torch.where(mask_6, -numbers.ratio(math.inf, gamma), negative_12)
+        mask_7 = mask_5 & (chosen_47 == -math.inf)
         mask_29 = j + 1 < M
         mask_9 = mask_29 & mask_3.unsqueeze(-1)
         mask_11 = difference == 0
         r_waves_view_3 = window(r_waves, -1, 1, (M, 1), fill=0)
-        chosen_49 = torch.where(mask_11, -numbers.ratio(math.inf, gamma), -(r_waves_view_3 / gamma))
-        mask_12 = (chosen_49 == -math.inf) & (-(r_waves / gamma) == -math.inf)
+        chosen_48 = torch.where(mask_11, -numbers.ratio(math.inf, gamma), -(r_waves_view_3 / gamma))
+        mask_12 = (chosen_48 == -math.inf) & (-(r_waves / gamma) == -math.inf)
         mask_14 = j - 1 >= 0
         r_waves_view_4 = window(r_waves, -1, -1, (M, 1), fill=0)
         mask_15 = mask_5 & (-(r_waves_view_4 / gamma) == -math.inf)
         mask_55 = mask_3.unsqueeze(-1) & mask_4 & ~mask_7 & ~mask_28
-        chosen_50 = torch.where(mask_55 & ~mask_6, j - 1, 0)
-        r_waves_picked_2 = pick(r_waves.unsqueeze(-2), chosen_50, guarded=True)
+        chosen_49 = torch.where(mask_55 & ~mask_6, j - 1, 0)
+        r_waves_picked_2 = pick(r_waves.unsqueeze(-2), chosen_49, guarded=True)
         chosen = torch.where(mask_6, numbers.ratio(math.inf, gamma), r_waves_picked_2 / gamma)
         grad_near_waves_view = window(grad_near_waves, -2, 1, (N + M, 1), fill=0)
         chosen_2 = torch.where(mask_11, numbers.ratio(math.inf, gamma), r_waves_view_3 / gamma)
@@ -345,92 +342,95 @@ def soft_dtw_second(
         grad_grad_r_waves_view_2 = window(grad_grad_r_waves, -1, 1, (M, 1), fill=0)
         grad_grad_r_waves_view_3 = window(grad_grad_r_waves, -1, -1, (M, 1), fill=0)
         sigmoid_value_3 = torch.sigmoid(r_waves / gamma - chosen)
-        product_8 = sigmoid_value_3 * torch.sigmoid(chosen - r_waves / gamma) * grad_near_waves_view
-        chosen_52 = torch.where(mask_28, 0, product_8 / numbers.power(gamma, 2))
-        chosen_53 = torch.where(mask_7, 0, chosen_52)
-        chosen_51 = torch.where(mask_3.unsqueeze(-1), torch.where(mask_4, chosen_53, 0), 0)
-        sigmoid_value_4 = torch.sigmoid(r_waves / gamma - chosen_2)
-        sigmoid_value_5 = torch.sigmoid(chosen_2 - r_waves / gamma)
-        product_9 = sigmoid_value_4 * sigmoid_value_5 * grad_near_waves_view_2
-        ratio_13 = product_9 / numbers.power(gamma, 2)
-        chosen_54 = torch.where(mask, torch.where(mask_12, 0, ratio_13), 0)
-        product_7 = grad_grad_r_waves * (chosen_51 + torch.where(mask_9, chosen_54, 0))
+        sigmoid_value_4 = torch.sigmoid(chosen - r_waves / gamma)
+        scaled_grad_7 = sigmoid_value_3 * sigmoid_value_4 * grad_near_waves_view
+        chosen_51 = torch.where(mask_28, 0, scaled_grad_7 / numbers.power(gamma, 2))
+        chosen_52 = torch.where(mask_7, 0, chosen_51)
+        chosen_50 = torch.where(mask_3.unsqueeze(-1), torch.where(mask_4, chosen_52, 0), 0)
+        sigmoid_value_5 = torch.sigmoid(r_waves / gamma - chosen_2)
+        sigmoid_value_6 = torch.sigmoid(chosen_2 - r_waves / gamma)
+        scaled_grad_8 = sigmoid_value_5 * sigmoid_value_6 * grad_near_waves_view_2
+        ratio_13 = scaled_grad_8 / numbers.power(gamma, 2)
+        chosen_53 = torch.where(mask, torch.where(mask_12, 0, ratio_13), 0)
+        scaled_grad_6 = grad_grad_r_waves * (chosen_50 + torch.where(mask_9, chosen_53, 0))
         sigmoid_r_waves = torch.sigmoid(r_waves_view_3 / gamma - r_waves / gamma)
         sigmoid_r_waves_2 = torch.sigmoid(r_waves / gamma - r_waves_view_3 / gamma)
-        product_11 = sigmoid_r_waves * sigmoid_r_waves_2
-        product_10 = product_11 * grad_grad_r_waves_view_2 * grad_near_waves_view_2
-        neg_product_10 = -(product_10 / numbers.power(gamma, 2))
-        chosen_56 = torch.where(mask_12, 0, torch.where(mask_11, 0, neg_product_10))
-        safe_chosen_56 = torch.where(mask, chosen_56, 0)
-        chosen_55 = torch.where(mask_29, torch.where(mask_3.unsqueeze(-1), safe_chosen_56, 0), 0)
+        product_2 = sigmoid_r_waves * sigmoid_r_waves_2
+        scaled_grad_9 = product_2 * grad_grad_r_waves_view_2 * grad_near_waves_view_2
+        negative_13 = -(scaled_grad_9 / numbers.power(gamma, 2))
+        chosen_55 = torch.where(mask_12, 0, torch.where(mask_11, 0, negative_13))
+        safe_chosen_55 = torch.where(mask, chosen_55, 0)
+        chosen_54 = torch.where(mask_29, torch.where(mask_3.unsqueeze(-1), safe_chosen_55, 0), 0)
         sigmoid_r_waves_3 = torch.sigmoid(r_waves_view_4 / gamma - r_waves / gamma)
         sigmoid_r_waves_4 = torch.sigmoid(r_waves / gamma - r_waves_view_4 / gamma)
-        product_13 = sigmoid_r_waves_3 * sigmoid_r_waves_4
-        product_12 = product_13 * grad_grad_r_waves_view_3 * grad_near_waves_view
-        chosen_58 = torch.where(mask_28, 0, -(product_12 / numbers.power(gamma, 2)))
-        chosen_57 = torch.where(mask_4, torch.where(mask_15, 0, chosen_58), 0)
-        chosen_59 = torch.where(mask_14, torch.where(mask_3.unsqueeze(-1), chosen_57, 0), 0)
-        grad_r_waves_3 = product_7 + chosen_55 + chosen_59
+        product_3 = sigmoid_r_waves_3 * sigmoid_r_waves_4
+        scaled_grad_10 = product_3 * grad_grad_r_waves_view_3 * grad_near_waves_view
+        chosen_57 = torch.where(mask_28, 0, -(scaled_grad_10 / numbers.power(gamma, 2)))
+        chosen_56 = torch.where(mask_4, torch.where(mask_15, 0, chosen_57), 0)
+        chosen_58 = torch.where(mask_14, torch.where(mask_3.unsqueeze(-1), chosen_56, 0), 0)
+        grad_r_waves_3 = scaled_grad_6 + chosen_54 + chosen_58
         mask_16 = mask_14 & (wave_2.unsqueeze(-1) - 1 >= 0)
         mask_18 = near_waves == -math.inf
         r_before_view_3 = window(r_before, -2, -1, (N + M, 1), fill=0)
         r_before_view_4 = window(r_before_view_3, -1, -1, (M, 1), fill=0)
-        neg_r_before_2 = -(r_before_view_4 / gamma)
-        chosen_60 = torch.where(mask_11, -numbers.ratio(math.inf, gamma), neg_r_before_2)
-        mask_20 = mask_18 & (chosen_60 == -math.inf)
+        negative_14 = -(r_before_view_4 / gamma)
+        chosen_59 = torch.where(mask_11, -numbers.ratio(math.inf, gamma), negative_14)
+        mask_20 = mask_18 & (chosen_59 == -math.inf)
         mask_22 = wave_2 == 0
         mask_30 = mask & mask_18 & ~mask_11 & ~mask_6 & ~mask_22.unsqueeze(-1)
         rows = r_before.flatten(-2)[..., None, None, :]
-        chosen_62 = torch.where(mask_30, wave_2.unsqueeze(-1) - 1, 0)
-        chosen_63 = torch.where(mask_30, j - 1, 0)
-        position_23 = flat_index((N + M, M), chosen_62, chosen_63)
+        chosen_61 = torch.where(mask_30, wave_2.unsqueeze(-1) - 1, 0)
+        chosen_62 = torch.where(mask_30, j - 1, 0)
+        position_23 = flat_index((N + M, M), chosen_61, chosen_62)
         r_before_picked_5 = pick(rows, position_23, guarded=True)
-        chosen_61 = torch.where(mask_22.unsqueeze(-1), 0, -(r_before_picked_5 / gamma))
-        chosen_64 = torch.where(mask_6, -numbers.ratio(math.inf, gamma), chosen_61)
-        chosen_66 = torch.where(mask_6, grad_grad_cost.new_zeros(()), -numbers.ratio(math.inf, gamma))
-        chosen_65 = torch.where(mask_11, chosen_66, chosen_64)
-        mask_23 = mask_18 & (chosen_65 == -math.inf)
+        chosen_60 = torch.where(mask_22.unsqueeze(-1), 0, -(r_before_picked_5 / gamma))
+        chosen_63 = torch.where(mask_6, -numbers.ratio(math.inf, gamma), chosen_60)
+        chosen_65 = torch.where(mask_6, grad_grad_cost.new_zeros(()), -numbers.ratio(math.inf, gamma))
+        chosen_64 = torch.where(mask_11, chosen_65, chosen_63)
+        mask_23 = mask_18 & (chosen_64 == -math.inf)
         mask_31 = mask & ~mask_23 & ~mask_11 & ~mask_6 & ~mask_22.unsqueeze(-1)
-        chosen_68 = torch.where(mask_31, wave_2.unsqueeze(-1) - 1, 0)
-        chosen_69 = torch.where(mask_31, j - 1, 0)
-        position_27 = flat_index((N + M, M), chosen_68, chosen_69)
+        chosen_67 = torch.where(mask_31, wave_2.unsqueeze(-1) - 1, 0)
+        chosen_68 = torch.where(mask_31, j - 1, 0)
+        position_27 = flat_index((N + M, M), chosen_67, chosen_68)
         r_before_picked_6 = pick(rows, position_27, guarded=True)
-        chosen_67 = torch.where(mask_22.unsqueeze(-1), 0, r_before_picked_6 / gamma)
-        chosen_70 = torch.where(mask_6, numbers.ratio(math.inf, gamma), chosen_67)
-        chosen_71 = torch.where(mask_6, grad_grad_cost.new_zeros(()), numbers.ratio(math.inf, gamma))
-        total = torch.where(mask_11, chosen_71, chosen_70) + near_waves
+        chosen_66 = torch.where(mask_22.unsqueeze(-1), 0, r_before_picked_6 / gamma)
+        chosen_69 = torch.where(mask_6, numbers.ratio(math.inf, gamma), chosen_66)
+        chosen_70 = torch.where(mask_6, grad_grad_cost.new_zeros(()), numbers.ratio(math.inf, gamma))
+        total = torch.where(mask_11, chosen_70, chosen_69) + near_waves
         grad_grad_r_before_view = window(grad_grad_r_before, -2, -1, (N + M, 1), fill=0)
         grad_grad_r_before_view_2 = window(grad_grad_r_before_view, -1, -1, (M, 1), fill=0)
-        sigmoid_value_6 = torch.sigmoid(near_waves - -(r_before_view_4 / gamma))
-        sigmoid_value_7 = torch.sigmoid(-(r_before_view_4 / gamma) - near_waves)
-        product_14 = sigmoid_value_6 * sigmoid_value_7 * grad_grad_r_before_view_2 * grad_r_waves
-        chosen_72 = torch.where(mask_11, 0, -product_14)
+        sigmoid_value_7 = torch.sigmoid(near_waves - -(r_before_view_4 / gamma))
+        sigmoid_value_8 = torch.sigmoid(-(r_before_view_4 / gamma) - near_waves)
+        product_4 = sigmoid_value_7 * sigmoid_value_8
+        scaled_grad_11 = product_4 * grad_grad_r_before_view_2 * grad_r_waves
+        chosen_71 = torch.where(mask_11, 0, -scaled_grad_11)
         sigmoid_total = torch.sigmoid(-total)
         sigmoid_total_2 = torch.sigmoid(total)
-        product_15 = sigmoid_total * sigmoid_total_2 * grad_grad_near_waves * gamma * grad_r_waves
-        chosen_73 = torch.where(mask_23, 0, -product_15)
-        chosen_74 = torch.where(mask, torch.where(mask_20, 0, chosen_72), 0)
-        grad_near_waves_2 = torch.where(mask_16, chosen_74, 0) + torch.where(mask, chosen_73, 0)
+        scaled_grad_13 = sigmoid_total * sigmoid_total_2 * grad_grad_near_waves
+        scaled_grad_12 = scaled_grad_13 * gamma * grad_r_waves
+        chosen_72 = torch.where(mask_23, 0, -scaled_grad_12)
+        chosen_73 = torch.where(mask, torch.where(mask_20, 0, chosen_71), 0)
+        grad_near_waves_2 = torch.where(mask_16, chosen_73, 0) + torch.where(mask, chosen_72, 0)
         near_waves_view_3 = window(near_waves, -2, 1, (N + M, 1), fill=0)
         near_waves_view_4 = window(near_waves_view_3, -1, 1, (M, 1), fill=0)
-        chosen_75 = torch.where(mask_11, -numbers.ratio(math.inf, gamma), -(r_before / gamma))
-        mask_26 = (near_waves_view_4 == -math.inf) & (chosen_75 == -math.inf)
+        chosen_74 = torch.where(mask_11, -numbers.ratio(math.inf, gamma), -(r_before / gamma))
+        mask_26 = (near_waves_view_4 == -math.inf) & (chosen_74 == -math.inf)
         difference_3 = near_waves_view_4 - -(r_before / gamma)
         sigmoid_difference_3 = torch.sigmoid(difference_3)
         grad_r_waves_view = window(grad_r_waves, -2, 1, (N + M, 1), fill=0)
         grad_r_waves_view_2 = window(grad_r_waves_view, -1, 1, (M, 1), fill=0)
         grad_grad_near_waves_view = window(grad_grad_near_waves, -2, 1, (N + M, 1), fill=0)
         grad_grad_near_waves_view_2 = window(grad_grad_near_waves_view, -1, 1, (M, 1), fill=0)
-        sigmoid_value_8 = torch.sigmoid(-(r_before / gamma) - near_waves_view_4)
-        product_17 = sigmoid_difference_3 * sigmoid_value_8
-        product_16 = product_17 * grad_grad_r_before * grad_r_waves_view_2
-        chosen_77 = torch.where(mask_11, 0, -(product_16 / gamma))
-        chosen_76 = torch.where(mask_9, torch.where(mask, torch.where(mask_26, 0, chosen_77), 0), 0)
+        sigmoid_value_9 = torch.sigmoid(-(r_before / gamma) - near_waves_view_4)
+        product_5 = sigmoid_difference_3 * sigmoid_value_9
+        scaled_grad_14 = product_5 * grad_grad_r_before * grad_r_waves_view_2
+        chosen_76 = torch.where(mask_11, 0, -(scaled_grad_14 / gamma))
+        chosen_75 = torch.where(mask_9, torch.where(mask, torch.where(mask_26, 0, chosen_76), 0), 0)
         sigmoid_difference_3_2 = torch.sigmoid(-difference_3)
-        product_19 = sigmoid_difference_3_2 * sigmoid_difference_3
-        product_18 = product_19 * grad_grad_near_waves_view_2 * grad_r_waves_view_2
-        chosen_78 = torch.where(mask_26, 0, torch.where(mask_11, 0, -product_18))
-        grad_r_before_2 = chosen_76 + torch.where(mask_9, torch.where(mask, chosen_78, 0), 0)
+        product_6 = sigmoid_difference_3_2 * sigmoid_difference_3
+        scaled_grad_15 = product_6 * grad_grad_near_waves_view_2 * grad_r_waves_view_2
+        chosen_77 = torch.where(mask_26, 0, torch.where(mask_11, 0, -scaled_grad_15))
+        grad_r_before_2 = chosen_75 + torch.where(mask_9, torch.where(mask, chosen_77, 0), 0)
         grad_r_waves_3_each = grad_r_waves_3.unbind(-2)
         grad_near_waves_2_each = grad_near_waves_2.unbind(-2)
         grad_r_before_2_each = grad_r_before_2.unbind(-2)
@@ -447,79 +447,80 @@ def soft_dtw_second(
             r_before_wave_5 = r_before_each[wave_5]
             mask_32_4 = (wave_5 + 1 - j >= 0) & (wave_5 + 1 - j < N)
             mask_50_3 = wave_5 + 1 - j == 0
-            neg_r_waves_wave_5 = -(r_waves_wave_5 / gamma)
-            chosen_79 = torch.where(
-                mask_50_3, -numbers.ratio(math.inf, gamma if wave_5 + 1 < N + M else 1), neg_r_waves_wave_5
+            negative_15 = -(r_waves_wave_5 / gamma)
+            chosen_78 = torch.where(
+                mask_50_3, -numbers.ratio(math.inf, gamma if wave_5 + 1 < N + M else 1), negative_15
             )
-            mask_33_4 = chosen_79 == -math.inf
+            mask_33_4 = chosen_78 == -math.inf
             mask_34_4 = j == 0
             mask_51_3 = (wave_5 + 1 < N + M) & mask_32_4
             position_28 = torch.where(mask_51_3 & mask_33_4 & ~mask_34_4, j - 1, 0)
             ratio_14 = pick(r_waves_wave_5.unsqueeze(-2), position_28, guarded=True) / gamma
-            neg_ratio_14 = -ratio_14
-            chosen_80 = torch.where(
-                mask_34_4, -numbers.ratio(math.inf, gamma if wave_5 + 1 < N + M else 1), neg_ratio_14
+            negative_16 = -ratio_14
+            chosen_79 = torch.where(
+                mask_34_4, -numbers.ratio(math.inf, gamma if wave_5 + 1 < N + M else 1), negative_16
             )
-            mask_35_4 = mask_33_4 & (chosen_80 == -math.inf)
+            mask_35_4 = mask_33_4 & (chosen_79 == -math.inf)
             mask_37_4 = (j + 1 < M) & (wave_5 + 1 < N + M)
             mask_38_4 = (wave_5 - j >= 0) & (wave_5 - j < N)
             mask_39_4 = wave_5 - j == 0
             r_waves_wave_5_view = window(r_waves_wave_5, -1, 1, (M, 1), fill=0)
             ratio_15 = r_waves_wave_5_view / gamma
-            chosen_81 = torch.where(mask_39_4, -numbers.ratio(math.inf, gamma), -ratio_15)
-            mask_40_3 = (chosen_81 == -math.inf) & (-(r_waves_wave_5 / gamma) == -math.inf)
+            chosen_80 = torch.where(mask_39_4, -numbers.ratio(math.inf, gamma), -ratio_15)
+            mask_40_3 = (chosen_80 == -math.inf) & (-(r_waves_wave_5 / gamma) == -math.inf)
             grad_near_waves_1_before_view = window(grad_near_waves_1_before, -1, 1, (M, 1), fill=0)
-            chosen_84 = torch.where(mask_51_3 & ~mask_35_4 & ~mask_50_3 & ~mask_34_4, j - 1, 0)
-            ratio_16 = pick(r_waves_wave_5.unsqueeze(-2), chosen_84, guarded=True) / gamma
-            chosen_83 = torch.where(mask_34_4, numbers.ratio(math.inf, gamma if wave_5 + 1 < N + M else 1), ratio_16)
-            difference_8 = chosen_83 - r_waves_wave_5 / gamma
-            neg_value_5 = -(grad_near_waves_1_before * torch.sigmoid(difference_8) / gamma)
-            chosen_85 = torch.where(mask_35_4, 0, torch.where(mask_50_3, 0, neg_value_5))
-            safe_chosen_85 = torch.where(mask_32_4, chosen_85, 0)
-            chosen_82 = safe_chosen_85 if wave_5 + 1 < N + M else grad_grad_cost.new_zeros(*batch, M)
+            chosen_83 = torch.where(mask_51_3 & ~mask_35_4 & ~mask_50_3 & ~mask_34_4, j - 1, 0)
+            ratio_16 = pick(r_waves_wave_5.unsqueeze(-2), chosen_83, guarded=True) / gamma
+            chosen_82 = torch.where(mask_34_4, numbers.ratio(math.inf, gamma if wave_5 + 1 < N + M else 1), ratio_16)
+            difference_8 = chosen_82 - r_waves_wave_5 / gamma
+            negative_17 = -(grad_near_waves_1_before * torch.sigmoid(difference_8) / gamma)
+            chosen_84 = torch.where(mask_35_4, 0, torch.where(mask_50_3, 0, negative_17))
+            safe_chosen_84 = torch.where(mask_32_4, chosen_84, 0)
+            chosen_81 = safe_chosen_84 if wave_5 + 1 < N + M else grad_grad_cost.new_zeros(*batch, M)
             ratio_17 = r_waves_wave_5_view / gamma
-            chosen_86 = torch.where(mask_39_4, numbers.ratio(math.inf, gamma), ratio_17)
-            sigmoid_value_9 = torch.sigmoid(chosen_86 - r_waves_wave_5 / gamma)
-            neg_value_6 = -(grad_near_waves_1_before_view * sigmoid_value_9 / gamma)
-            chosen_88 = torch.where(mask_40_3, 0, neg_value_6)
-            chosen_87 = torch.where(mask_37_4, torch.where(mask_38_4, chosen_88, 0), 0)
+            chosen_85 = torch.where(mask_39_4, numbers.ratio(math.inf, gamma), ratio_17)
+            sigmoid_value_10 = torch.sigmoid(chosen_85 - r_waves_wave_5 / gamma)
+            negative_18 = -(grad_near_waves_1_before_view * sigmoid_value_10 / gamma)
+            chosen_87 = torch.where(mask_40_3, 0, negative_18)
+            chosen_86 = torch.where(mask_37_4, torch.where(mask_38_4, chosen_87, 0), 0)
             safe_grad_r_before_1_before = (
                 grad_r_before_1_before if wave_5 + 1 < N + M else grad_grad_cost.new_zeros(*batch, M)
             )
-            total_5 = grad_r_waves_3_wave_5 + chosen_82
-            grad_r_waves_2_wave_5 = total_5 + chosen_87 + safe_grad_r_before_1_before
+            total_5 = grad_r_waves_3_wave_5 + chosen_81
+            grad_r_waves_2_wave_5 = total_5 + chosen_86 + safe_grad_r_before_1_before
             mask_42_3 = near_waves_wave_5 == -math.inf
             mask_52_2 = mask_38_4 & mask_42_3 & ~mask_39_4 & ~mask_34_4 & (wave_5 != 0)
-            chosen_90 = torch.where(mask_52_2, wave_5 - 1, 0)
-            position_32 = flat_index((N + M, M), chosen_90, torch.where(mask_52_2, j - 1, 0))
+            chosen_89 = torch.where(mask_52_2, wave_5 - 1, 0)
+            position_32 = flat_index((N + M, M), chosen_89, torch.where(mask_52_2, j - 1, 0))
             r_before_picked_7 = pick(r_before.flatten(-2).unsqueeze(-2), position_32, guarded=True)
             ratio_18 = r_before_picked_7 / gamma
-            chosen_89 = grad_grad_cost.new_zeros(*batch, M) if wave_5 == 0 else -ratio_18
-            chosen_91 = torch.where(mask_34_4, -numbers.ratio(math.inf, gamma), chosen_89)
-            chosen_92 = torch.where(mask_34_4, grad_grad_cost.new_zeros(()), -numbers.ratio(math.inf, gamma))
-            mask_45_3 = mask_42_3 & (torch.where(mask_39_4, chosen_92, chosen_91) == -math.inf)
+            chosen_88 = grad_grad_cost.new_zeros(*batch, M) if wave_5 == 0 else -ratio_18
+            chosen_90 = torch.where(mask_34_4, -numbers.ratio(math.inf, gamma), chosen_88)
+            chosen_91 = torch.where(mask_34_4, grad_grad_cost.new_zeros(()), -numbers.ratio(math.inf, gamma))
+            mask_45_3 = mask_42_3 & (torch.where(mask_39_4, chosen_91, chosen_90) == -math.inf)
             mask_53_2 = mask_38_4 & ~mask_45_3 & ~mask_39_4 & ~mask_34_4 & (wave_5 != 0)
             position_33 = torch.where(mask_53_2, wave_5 - 1, 0)
             position_34 = flat_index((N + M, M), position_33, torch.where(mask_53_2, j - 1, 0))
             ratio_19 = pick(r_before.flatten(-2).unsqueeze(-2), position_34, guarded=True) / gamma
-            chosen_95 = grad_grad_cost.new_zeros(*batch, M) if wave_5 == 0 else ratio_19
-            chosen_94 = torch.where(mask_34_4, numbers.ratio(math.inf, gamma), chosen_95)
-            chosen_96 = torch.where(mask_34_4, grad_grad_cost.new_zeros(()), numbers.ratio(math.inf, gamma))
-            chosen_93 = torch.where(mask_39_4, chosen_96, chosen_94)
-            product_20 = grad_r_waves_2_wave_5 * gamma * torch.sigmoid(chosen_93 + near_waves_wave_5)
-            chosen_97 = torch.where(mask_45_3, 0, -product_20)
-            grad_near_waves_1_wave_5 = grad_near_waves_2_wave_5 + torch.where(mask_38_4, chosen_97, 0)
+            chosen_94 = grad_grad_cost.new_zeros(*batch, M) if wave_5 == 0 else ratio_19
+            chosen_93 = torch.where(mask_34_4, numbers.ratio(math.inf, gamma), chosen_94)
+            chosen_95 = torch.where(mask_34_4, grad_grad_cost.new_zeros(()), numbers.ratio(math.inf, gamma))
+            chosen_92 = torch.where(mask_39_4, chosen_95, chosen_93)
+            total_6 = chosen_92 + near_waves_wave_5
+            scaled_grad_16 = grad_r_waves_2_wave_5 * gamma * torch.sigmoid(total_6)
+            chosen_96 = torch.where(mask_45_3, 0, -scaled_grad_16)
+            grad_near_waves_1_wave_5 = grad_near_waves_2_wave_5 + torch.where(mask_38_4, chosen_96, 0)
             near_waves_view_5 = window(near_waves, -2, wave_5 + 1, fill=0)
             near_waves_view_6 = window(near_waves_view_5, -1, 1, (M, 1), fill=0)
-            neg_r_before_wave_5 = -(r_before_wave_5 / gamma)
-            chosen_98 = torch.where(mask_39_4, -numbers.ratio(math.inf, gamma), neg_r_before_wave_5)
-            mask_48_3 = (near_waves_view_6 == -math.inf) & (chosen_98 == -math.inf)
+            negative_19 = -(r_before_wave_5 / gamma)
+            chosen_97 = torch.where(mask_39_4, -numbers.ratio(math.inf, gamma), negative_19)
+            mask_48_3 = (near_waves_view_6 == -math.inf) & (chosen_97 == -math.inf)
             grad_r_waves_2_before_view = window(grad_r_waves_2_before, -1, 1, (M, 1), fill=0)
             difference_9 = -(r_before_wave_5 / gamma) - near_waves_view_6
-            product_21 = grad_r_waves_2_before_view * torch.sigmoid(difference_9)
-            chosen_99 = torch.where(mask_48_3, 0, torch.where(mask_39_4, 0, product_21))
-            safe_chosen_99 = torch.where(mask_38_4, chosen_99, 0)
-            grad_r_before_1_wave_5 = grad_r_before_2_wave_5 + torch.where(mask_37_4, safe_chosen_99, 0)
+            scaled_grad_17 = grad_r_waves_2_before_view * torch.sigmoid(difference_9)
+            chosen_98 = torch.where(mask_48_3, 0, torch.where(mask_39_4, 0, scaled_grad_17))
+            safe_chosen_98 = torch.where(mask_38_4, chosen_98, 0)
+            grad_r_before_1_wave_5 = grad_r_before_2_wave_5 + torch.where(mask_37_4, safe_chosen_98, 0)
             steps_4.append(grad_r_waves_2_wave_5)
             grad_near_waves_1_before, grad_r_before_1_before, grad_r_waves_2_before = (
                 grad_near_waves_1_wave_5,
@@ -552,9 +553,9 @@ def soft_dtw_backward_tangent(
         mask_5 = j == 0
         mask_9 = wave - j == 0
         position = torch.where(mask_4 & ~mask_5, j - 1, 0)
-        neg_value = -torch.where(mask_5, math.inf, columns(r_waves_before, position, guarded=True))
+        negative = -torch.where(mask_5, math.inf, columns(r_waves_before, position, guarded=True))
         ratio = -torch.where(mask_9, math.inf, r_waves_before) / gamma
-        near_waves_wave = torch.where(mask_4, torch.logaddexp(ratio, neg_value / gamma), 0)
+        near_waves_wave = torch.where(mask_4, torch.logaddexp(ratio, negative / gamma), 0)
         cost_view = window(cost, -2, wave, (M, -1), fill=0).diagonal(0, -2, -1)
         position_2 = torch.where(mask_4 & ~mask_9 & ~mask_5, j - 1, 0)
         chosen = torch.where(mask_5, math.inf, columns(r_before_before, position_2, guarded=True))
@@ -598,8 +599,8 @@ def soft_dtw_backward_tangent(
         mask_9_2 = mask_26 & (~(mask_7_2 & mask_10) & mask_28)
         mask_30 = mask_4_2 & mask_9_2 & mask_26
         chosen_7 = torch.where(mask_30 & ~mask_27 & (wave_2 != 0), wave_2 - 1, 0)
-        neg_value_2 = -(pick(r_waves.mT, chosen_7, guarded=True) / gamma)
-        chosen_8 = tangent_grad_output.new_zeros(*batch, M) if wave_2 == 0 else neg_value_2
+        negative_2 = -(pick(r_waves.mT, chosen_7, guarded=True) / gamma)
+        chosen_8 = tangent_grad_output.new_zeros(*batch, M) if wave_2 == 0 else negative_2
         mask_10_2 = torch.where(mask_27, -numbers.ratio(math.inf, gamma), chosen_8) == -math.inf
         mask_31 = mask_30 & mask_10_2 & ~mask_8_2 & (wave_2 != 0)
         position_7 = flat_index((N + M, M), torch.where(mask_31, wave_2 - 1, 0), torch.where(mask_31, j - 1, 0))
@@ -624,8 +625,8 @@ def soft_dtw_backward_tangent(
         mask_14 = mask_26 & (~(mask_13 & mask_15) & mask_32)
         mask_34 = mask_12 & mask_14 & mask_26
         chosen_15 = torch.where(mask_34 & ~mask_27 & (wave_2 != 0), wave_2 - 1, 0)
-        neg_value_3 = -(pick(r_waves.mT, chosen_15, guarded=True) / gamma)
-        chosen_16 = tangent_grad_output.new_zeros(*batch, M) if wave_2 == 0 else neg_value_3
+        negative_3 = -(pick(r_waves.mT, chosen_15, guarded=True) / gamma)
+        chosen_16 = tangent_grad_output.new_zeros(*batch, M) if wave_2 == 0 else negative_3
         mask_15_2 = torch.where(mask_27, -numbers.ratio(math.inf, gamma), chosen_16) == -math.inf
         mask_35 = mask_34 & mask_15_2 & ~mask_8_2 & (wave_2 != 0)
         position_12 = flat_index((N + M, M), torch.where(mask_35, wave_2 - 1, 0), torch.where(mask_35, j - 1, 0))
@@ -646,8 +647,8 @@ def soft_dtw_backward_tangent(
         difference_2 = chosen_21 - ratio_10
         tangent_r_waves_before_picked = pick(tangent_r_waves_before.unsqueeze(-2), chosen_19)
         product_2 = tangent_r_waves_before_picked * torch.sigmoid(difference_2)
-        neg_product_2 = -(product_2 / gamma)
-        chosen_22 = tangent_grad_output.new_zeros(*batch, M) if wave_2 == 0 else neg_product_2
+        negative_4 = -(product_2 / gamma)
+        chosen_22 = tangent_grad_output.new_zeros(*batch, M) if wave_2 == 0 else negative_4
         chosen_23 = torch.where(mask_16, 0, torch.where(mask_8_2, 0, chosen_22))
         safe_chosen_23 = torch.where(mask_26, chosen_23, 0)
         chosen_20 = torch.where(mask_12, torch.where(mask_14, safe_chosen_23, 0), 0)
@@ -656,8 +657,8 @@ def soft_dtw_backward_tangent(
         chosen_25 = torch.where(mask_36, wave_2 - 1, 0)
         difference_3 = chosen_24 - pick(r_waves.mT, chosen_25, guarded=True) / gamma
         product_3 = tangent_r_waves_before * torch.sigmoid(difference_3)
-        neg_product_3 = -(product_3 / gamma)
-        chosen_27 = tangent_grad_output.new_zeros(*batch, M) if wave_2 == 0 else neg_product_3
+        negative_5 = -(product_3 / gamma)
+        chosen_27 = tangent_grad_output.new_zeros(*batch, M) if wave_2 == 0 else negative_5
         chosen_26 = torch.where(mask_27, 0, chosen_27)
         chosen_28 = torch.where(mask_26, torch.where(mask_11, 0, chosen_26), 0)
         safe_chosen_28 = torch.where(mask_9_2, chosen_28, 0)
@@ -674,8 +675,8 @@ def soft_dtw_backward_tangent(
         mask_21 = mask_26 & ~(mask_18 & (torch.where(mask_27, chosen_2_2, chosen_31) == -math.inf))
         mask_40 = mask_21 & mask_26 & mask_18 & ~mask_27 & ~mask_8_2 & (wave_2 != 0)
         position_18 = flat_index((N + M, M), torch.where(mask_40, wave_2 - 1, 0), torch.where(mask_40, j - 1, 0))
-        neg_value_4 = -(pick(r_before.flatten(-2).unsqueeze(-2), position_18, guarded=True) / gamma)
-        chosen_33 = tangent_grad_output.new_zeros(*batch, M) if wave_2 == 0 else neg_value_4
+        negative_6 = -(pick(r_before.flatten(-2).unsqueeze(-2), position_18, guarded=True) / gamma)
+        chosen_33 = tangent_grad_output.new_zeros(*batch, M) if wave_2 == 0 else negative_6
         chosen_32 = torch.where(mask_8_2, -numbers.ratio(math.inf, gamma), chosen_33)
         mask_22 = mask_18 & (torch.where(mask_27, chosen_2_2, chosen_32) == -math.inf)
         mask_41 = ~mask_27 & mask_32
@@ -692,8 +693,8 @@ def soft_dtw_backward_tangent(
         mask_43 = mask_23 & mask_24 & mask_26
         mask_44 = mask_43 & mask_18 & ~mask_27 & ~mask_8_2 & (wave_2 != 0)
         position_21 = flat_index((N + M, M), torch.where(mask_44, wave_2 - 1, 0), torch.where(mask_44, j - 1, 0))
-        neg_value_5 = -(pick(r_before.flatten(-2).unsqueeze(-2), position_21, guarded=True) / gamma)
-        chosen_39 = tangent_grad_output.new_zeros(*batch, M) if wave_2 == 0 else neg_value_5
+        negative_7 = -(pick(r_before.flatten(-2).unsqueeze(-2), position_21, guarded=True) / gamma)
+        chosen_39 = tangent_grad_output.new_zeros(*batch, M) if wave_2 == 0 else negative_7
         chosen_38 = torch.where(mask_8_2, -numbers.ratio(math.inf, gamma), chosen_39)
         mask_25 = mask_18 & (torch.where(mask_27, chosen_2_2, chosen_38) == -math.inf)
         mask_45 = mask_21 & mask_26 & ~mask_22 & ~mask_27 & ~mask_8_2 & (wave_2 != 0)
@@ -767,17 +768,15 @@ def soft_dtw_backward_tangent(
         r_before_wave_4 = r_before_each[wave_4]
         mask_4_3 = (wave_4 + 1 - j >= 0) & (wave_4 + 1 - j < N)
         mask_22_2 = wave_4 + 1 - j == 0
-        neg_r_waves_wave_4 = -(r_waves_wave_4 / gamma)
-        chosen_54 = torch.where(
-            mask_22_2, -numbers.ratio(math.inf, gamma if wave_4 + 1 < N + M else 1), neg_r_waves_wave_4
-        )
+        negative_8 = -(r_waves_wave_4 / gamma)
+        chosen_54 = torch.where(mask_22_2, -numbers.ratio(math.inf, gamma if wave_4 + 1 < N + M else 1), negative_8)
         mask_5_3 = chosen_54 == -math.inf
         mask_6_3 = j == 0
         mask_23_2 = (wave_4 + 1 < N + M) & mask_4_3
         position_24 = torch.where(mask_23_2 & mask_5_3 & ~mask_6_3, j - 1, 0)
         ratio_15 = pick(r_waves_wave_4.unsqueeze(-2), position_24, guarded=True) / gamma
-        neg_ratio_15 = -ratio_15
-        chosen_55 = torch.where(mask_6_3, -numbers.ratio(math.inf, gamma if wave_4 + 1 < N + M else 1), neg_ratio_15)
+        negative_9 = -ratio_15
+        chosen_55 = torch.where(mask_6_3, -numbers.ratio(math.inf, gamma if wave_4 + 1 < N + M else 1), negative_9)
         mask_7_3 = mask_5_3 & (chosen_55 == -math.inf)
         mask_9_3 = (j + 1 < M) & (wave_4 + 1 < N + M)
         mask_10_3 = (wave_4 - j >= 0) & (wave_4 - j < N)
@@ -791,15 +790,15 @@ def soft_dtw_backward_tangent(
         ratio_17 = pick(r_waves_wave_4.unsqueeze(-2), chosen_59, guarded=True) / gamma
         chosen_58 = torch.where(mask_6_3, numbers.ratio(math.inf, gamma if wave_4 + 1 < N + M else 1), ratio_17)
         difference_5 = chosen_58 - r_waves_wave_4 / gamma
-        neg_value_6 = -(grad_near_waves_before * torch.sigmoid(difference_5) / gamma)
-        chosen_60 = torch.where(mask_7_3, 0, torch.where(mask_22_2, 0, neg_value_6))
+        negative_10 = -(grad_near_waves_before * torch.sigmoid(difference_5) / gamma)
+        chosen_60 = torch.where(mask_7_3, 0, torch.where(mask_22_2, 0, negative_10))
         safe_chosen_60 = torch.where(mask_4_3, chosen_60, 0)
         chosen_57 = safe_chosen_60 if wave_4 + 1 < N + M else tangent_grad_output.new_zeros(*batch, M)
         ratio_18 = r_waves_wave_4_view / gamma
         chosen_61 = torch.where(mask_11_2, numbers.ratio(math.inf, gamma), ratio_18)
         sigmoid_value = torch.sigmoid(chosen_61 - r_waves_wave_4 / gamma)
-        neg_value_7 = -(grad_near_waves_before_view * sigmoid_value / gamma)
-        chosen_63 = torch.where(mask_12_2, 0, neg_value_7)
+        negative_11 = -(grad_near_waves_before_view * sigmoid_value / gamma)
+        chosen_63 = torch.where(mask_12_2, 0, negative_11)
         chosen_62 = torch.where(mask_9_3, torch.where(mask_10_3, chosen_63, 0), 0)
         safe_grad_r_before_before = (
             grad_r_before_before if wave_4 + 1 < N + M else tangent_grad_output.new_zeros(*batch, M)
@@ -825,17 +824,17 @@ def soft_dtw_backward_tangent(
         chosen_68 = torch.where(mask_6_3, numbers.ratio(math.inf, gamma), chosen_69)
         chosen_70 = torch.where(mask_6_3, tangent_grad_output.new_zeros(()), numbers.ratio(math.inf, gamma))
         total_2 = torch.where(mask_11_2, chosen_70, chosen_68) + near_waves_wave_4
-        product_6 = grad_r_waves_wave_4 * gamma * torch.sigmoid(total_2)
-        grad_near_waves_wave_4 = torch.where(mask_10_3, torch.where(mask_17_2, 0, -product_6), 0)
+        scaled_grad = grad_r_waves_wave_4 * gamma * torch.sigmoid(total_2)
+        grad_near_waves_wave_4 = torch.where(mask_10_3, torch.where(mask_17_2, 0, -scaled_grad), 0)
         near_waves_view = window(near_waves, -2, wave_4 + 1, fill=0)
         near_waves_view_2 = window(near_waves_view, -1, 1, (M, 1), fill=0)
-        neg_r_before_wave_4 = -(r_before_wave_4 / gamma)
-        chosen_71 = torch.where(mask_11_2, -numbers.ratio(math.inf, gamma), neg_r_before_wave_4)
+        negative_12 = -(r_before_wave_4 / gamma)
+        chosen_71 = torch.where(mask_11_2, -numbers.ratio(math.inf, gamma), negative_12)
         mask_20_2 = (near_waves_view_2 == -math.inf) & (chosen_71 == -math.inf)
         grad_r_waves_before_view = window(grad_r_waves_before, -1, 1, (M, 1), fill=0)
         difference_6 = -(r_before_wave_4 / gamma) - near_waves_view_2
-        product_7 = grad_r_waves_before_view * torch.sigmoid(difference_6)
-        chosen_72 = torch.where(mask_20_2, 0, torch.where(mask_11_2, 0, product_7))
+        scaled_grad_2 = grad_r_waves_before_view * torch.sigmoid(difference_6)
+        chosen_72 = torch.where(mask_20_2, 0, torch.where(mask_11_2, 0, scaled_grad_2))
         grad_r_before_wave_4 = torch.where(mask_9_3, torch.where(mask_10_3, chosen_72, 0), 0)
         steps_3.append((grad_r_waves_wave_4, grad_near_waves_wave_4))
         grad_near_waves_before, grad_r_before_before, grad_r_waves_before = (
@@ -876,13 +875,12 @@ def soft_dtw_backward_tangent(
         mask_44_2 = wave_5 + 1 - j < N
         mask_4_4 = (wave_5 + 1 < N + M) & mask_43_2 & mask_44_2
         mask_45_2 = wave_5 + 1 - j == 0
-        neg_r_waves_wave_5 = -(r_waves_wave_5 / gamma)
-        chosen_73 = torch.where(mask_45_2, -numbers.ratio(math.inf, gamma), neg_r_waves_wave_5)
-        mask_5_4 = chosen_73 == -math.inf
+        negative_13 = -(r_waves_wave_5 / gamma)
+        mask_5_4 = torch.where(mask_45_2, -numbers.ratio(math.inf, gamma), negative_13) == -math.inf
         mask_6_4 = j == 0
         position_31 = torch.where(mask_4_4 & mask_5_4 & ~mask_6_4, j - 1, 0)
-        neg_value_8 = -(pick(r_waves_wave_5.unsqueeze(-2), position_31, guarded=True) / gamma)
-        mask_47 = torch.where(mask_6_4, -numbers.ratio(math.inf, gamma), neg_value_8) == -math.inf
+        negative_14 = -(pick(r_waves_wave_5.unsqueeze(-2), position_31, guarded=True) / gamma)
+        mask_47 = torch.where(mask_6_4, -numbers.ratio(math.inf, gamma), negative_14) == -math.inf
         mask_7_4 = mask_4_4 & ~(mask_5_4 & mask_47) & ~mask_45_2
         mask_46_2 = (j + 1 < M) & (wave_5 + 1 < N + M)
         mask_47_2 = wave_5 - j >= 0
@@ -891,63 +889,59 @@ def soft_dtw_backward_tangent(
         mask_9_4 = wave_5 - j == 0
         r_waves_wave_5_view = window(r_waves_wave_5, -1, 1, (M, 1), fill=0)
         ratio_21 = r_waves_wave_5_view / gamma
-        chosen_74 = torch.where(mask_9_4, -numbers.ratio(math.inf, gamma), -ratio_21)
-        mask_49 = (chosen_74 == -math.inf) & (-(r_waves_wave_5 / gamma) == -math.inf)
+        chosen_73 = torch.where(mask_9_4, -numbers.ratio(math.inf, gamma), -ratio_21)
+        mask_49 = (chosen_73 == -math.inf) & (-(r_waves_wave_5 / gamma) == -math.inf)
         mask_10_4 = mask_7_4 | mask_8_4 & ~mask_49
         mask_11_3 = mask_43_2 & mask_44_2
-        neg_r_waves_wave_5_2 = -(r_waves_wave_5 / gamma)
-        chosen_75 = torch.where(
-            mask_45_2, -numbers.ratio(math.inf, gamma if wave_5 + 1 < N + M else 1), neg_r_waves_wave_5_2
-        )
-        mask_12_3 = chosen_75 == -math.inf
+        negative_15 = -(r_waves_wave_5 / gamma)
+        chosen_74 = torch.where(mask_45_2, -numbers.ratio(math.inf, gamma if wave_5 + 1 < N + M else 1), negative_15)
+        mask_12_3 = chosen_74 == -math.inf
         mask_50 = mask_10_4 & (wave_5 + 1 < N + M) & mask_11_3
         position_32 = torch.where(mask_50 & mask_12_3 & ~mask_6_4, j - 1, 0)
         ratio_22 = pick(r_waves_wave_5.unsqueeze(-2), position_32, guarded=True) / gamma
-        neg_ratio_22 = -ratio_22
-        chosen_76 = torch.where(mask_6_4, -numbers.ratio(math.inf, gamma if wave_5 + 1 < N + M else 1), neg_ratio_22)
-        mask_13_3 = mask_12_3 & (chosen_76 == -math.inf)
+        negative_16 = -ratio_22
+        chosen_75 = torch.where(mask_6_4, -numbers.ratio(math.inf, gamma if wave_5 + 1 < N + M else 1), negative_16)
+        mask_13_3 = mask_12_3 & (chosen_75 == -math.inf)
         mask_16_3 = mask_47_2 & mask_48
         mask_18_3 = mask_12_3 & ~mask_6_4
         mask_51 = (wave_5 + 1 < N + M) & mask_11_3
         mask_52 = ~mask_45_2 & ~mask_6_4
         position_33 = torch.where(mask_51 & ~mask_18_3 & mask_12_3 & ~mask_6_4, j - 1, 0)
-        neg_value_9 = -(pick(r_waves_wave_5.unsqueeze(-2), position_33, guarded=True) / gamma)
-        chosen_77 = torch.where(mask_6_4, -numbers.ratio(math.inf, gamma if wave_5 + 1 < N + M else 1), neg_value_9)
-        mask_53 = chosen_77 == -math.inf
+        negative_17 = -(pick(r_waves_wave_5.unsqueeze(-2), position_33, guarded=True) / gamma)
+        chosen_76 = torch.where(mask_6_4, -numbers.ratio(math.inf, gamma if wave_5 + 1 < N + M else 1), negative_17)
+        mask_53 = chosen_76 == -math.inf
         mask_54 = ~(mask_12_3 & mask_53) & mask_52
         mask_19_3 = (wave_5 + 1 < N + M) & (mask_11_3 & (mask_18_3 | mask_54))
         mask_55 = mask_19_3 & (wave_5 + 1 < N + M) & mask_11_3
         position_34 = torch.where(mask_55 & mask_12_3 & ~mask_6_4, j - 1, 0)
-        neg_value_10 = -(pick(r_waves_wave_5.unsqueeze(-2), position_34, guarded=True) / gamma)
-        chosen_78 = torch.where(mask_6_4, -numbers.ratio(math.inf, gamma if wave_5 + 1 < N + M else 1), neg_value_10)
-        mask_56 = chosen_78 == -math.inf
+        negative_18 = -(pick(r_waves_wave_5.unsqueeze(-2), position_34, guarded=True) / gamma)
+        chosen_77 = torch.where(mask_6_4, -numbers.ratio(math.inf, gamma if wave_5 + 1 < N + M else 1), negative_18)
+        mask_56 = chosen_77 == -math.inf
         mask_20_3 = (wave_5 + 1 < N + M) & (mask_11_3 & (~(mask_12_3 & mask_56) & mask_52))
         mask_53_2 = mask_19_3 & mask_20_3 & (wave_5 + 1 < N + M) & mask_11_3
         position_35 = torch.where(mask_53_2 & mask_12_3 & ~mask_6_4, j - 1, 0)
         ratio_23 = pick(r_waves_wave_5.unsqueeze(-2), position_35, guarded=True) / gamma
-        neg_ratio_23 = -ratio_23
-        chosen_79 = torch.where(mask_6_4, -numbers.ratio(math.inf, gamma if wave_5 + 1 < N + M else 1), neg_ratio_23)
-        mask_21_3 = mask_12_3 & (chosen_79 == -math.inf)
+        negative_19 = -ratio_23
+        chosen_78 = torch.where(mask_6_4, -numbers.ratio(math.inf, gamma if wave_5 + 1 < N + M else 1), negative_19)
+        mask_21_3 = mask_12_3 & (chosen_78 == -math.inf)
         position_36 = torch.where(mask_51 & mask_12_3 & ~mask_6_4, j - 1, 0)
         r_waves_wave_5_picked = pick(r_waves_wave_5.unsqueeze(-2), position_36, guarded=True)
-        neg_r_waves_wave_5_picked = -(r_waves_wave_5_picked / gamma)
-        chosen_80 = torch.where(
-            mask_6_4, -numbers.ratio(math.inf, gamma if wave_5 + 1 < N + M else 1), neg_r_waves_wave_5_picked
-        )
-        mask_57 = ~(mask_12_3 & (chosen_80 == -math.inf))
+        negative_20 = -(r_waves_wave_5_picked / gamma)
+        chosen_79 = torch.where(mask_6_4, -numbers.ratio(math.inf, gamma if wave_5 + 1 < N + M else 1), negative_20)
+        mask_57 = ~(mask_12_3 & (chosen_79 == -math.inf))
         mask_22_3 = (wave_5 + 1 < N + M) & (mask_11_3 & (mask_57 & ~mask_45_2))
         mask_54_2 = mask_22_3 & (wave_5 + 1 < N + M) & mask_11_3
         position_37 = torch.where(mask_54_2 & mask_12_3 & ~mask_6_4, j - 1, 0)
         ratio_24 = pick(r_waves_wave_5.unsqueeze(-2), position_37, guarded=True) / gamma
-        neg_ratio_24 = -ratio_24
-        chosen_81 = torch.where(mask_6_4, -numbers.ratio(math.inf, gamma if wave_5 + 1 < N + M else 1), neg_ratio_24)
-        mask_23_3 = mask_12_3 & (chosen_81 == -math.inf)
+        negative_21 = -ratio_24
+        chosen_80 = torch.where(mask_6_4, -numbers.ratio(math.inf, gamma if wave_5 + 1 < N + M else 1), negative_21)
+        mask_23_3 = mask_12_3 & (chosen_80 == -math.inf)
         mask_24_3 = mask_46_2 & (mask_16_3 & ~mask_9_4)
         mask_25_3 = mask_46_2 & (mask_16_3 & (~mask_49 & ~mask_9_4))
         mask_26_2 = mask_46_2 & (mask_16_3 & ~mask_49)
-        chosen_83 = torch.where(mask_50 & ~mask_13_3 & ~mask_45_2 & ~mask_6_4, j - 1, 0)
-        ratio_25 = pick(r_waves_wave_5.unsqueeze(-2), chosen_83, guarded=True) / gamma
-        chosen_82 = torch.where(mask_6_4, numbers.ratio(math.inf, gamma if wave_5 + 1 < N + M else 1), ratio_25)
+        chosen_82 = torch.where(mask_50 & ~mask_13_3 & ~mask_45_2 & ~mask_6_4, j - 1, 0)
+        ratio_25 = pick(r_waves_wave_5.unsqueeze(-2), chosen_82, guarded=True) / gamma
+        chosen_81 = torch.where(mask_6_4, numbers.ratio(math.inf, gamma if wave_5 + 1 < N + M else 1), ratio_25)
         grad_near_waves_view = window(grad_near_waves, -2, wave_5 + 1, fill=0)
         ratio_26 = r_waves_wave_5_view / gamma
         chosen_2_3 = torch.where(mask_9_4, numbers.ratio(math.inf, gamma), ratio_26)
@@ -957,153 +951,148 @@ def soft_dtw_backward_tangent(
         position_39 = torch.where(mask_54_2 & ~mask_23_3 & ~mask_45_2 & ~mask_6_4, j - 1, 0)
         tangent_r_waves_wave_5_view = window(tangent_r_waves_wave_5, -1, 1, (M, 1), fill=0)
         tangent_grad_near_waves_before_view = window(tangent_grad_near_waves_before, -1, 1, (M, 1), fill=0)
-        sigmoid_value_3 = torch.sigmoid(r_waves_wave_5 / gamma - chosen_82)
-        sigmoid_value_4 = torch.sigmoid(chosen_82 - r_waves_wave_5 / gamma)
-        product_8 = sigmoid_value_3 * sigmoid_value_4 * grad_near_waves_view
-        ratio_27 = product_8 / numbers.power(gamma if wave_5 + 1 < N + M else 1, 2)
-        chosen_86 = torch.where(mask_45_2, 0, ratio_27)
-        chosen_87 = torch.where(mask_13_3, 0, chosen_86)
-        safe_chosen_87 = torch.where(mask_11_3, chosen_87, 0)
-        chosen_85 = safe_chosen_87 if wave_5 + 1 < N + M else tangent_grad_output.new_zeros(*batch, M)
+        sigmoid_value_3 = torch.sigmoid(r_waves_wave_5 / gamma - chosen_81)
+        sigmoid_value_4 = torch.sigmoid(chosen_81 - r_waves_wave_5 / gamma)
+        scaled_grad_3 = sigmoid_value_3 * sigmoid_value_4 * grad_near_waves_view
+        ratio_27 = scaled_grad_3 / numbers.power(gamma if wave_5 + 1 < N + M else 1, 2)
+        chosen_85 = torch.where(mask_45_2, 0, ratio_27)
+        chosen_86 = torch.where(mask_13_3, 0, chosen_85)
+        safe_chosen_86 = torch.where(mask_11_3, chosen_86, 0)
+        chosen_84 = safe_chosen_86 if wave_5 + 1 < N + M else tangent_grad_output.new_zeros(*batch, M)
         sigmoid_value_5 = torch.sigmoid(r_waves_wave_5 / gamma - chosen_2_3)
-        product_9 = sigmoid_value_5 * sigmoid_value_2 * grad_near_waves_view_2
-        chosen_88 = torch.where(mask_49, 0, product_9 / numbers.power(gamma, 2))
-        chosen_89 = torch.where(mask_46_2, torch.where(mask_16_3, chosen_88, 0), 0)
-        chosen_84 = torch.where(mask_10_4, tangent_r_waves_wave_5 * (chosen_85 + chosen_89), 0)
+        scaled_grad_4 = sigmoid_value_5 * sigmoid_value_2 * grad_near_waves_view_2
+        chosen_87 = torch.where(mask_49, 0, scaled_grad_4 / numbers.power(gamma, 2))
+        chosen_88 = torch.where(mask_46_2, torch.where(mask_16_3, chosen_87, 0), 0)
+        chosen_83 = torch.where(mask_10_4, tangent_r_waves_wave_5 * (chosen_84 + chosen_88), 0)
         ratio_28 = pick(r_waves_wave_5.unsqueeze(-2), chosen_3_3, guarded=True) / gamma
         sigmoid_value_6 = torch.sigmoid(r_waves_wave_5 / gamma - ratio_28)
         ratio_29 = pick(r_waves_wave_5.unsqueeze(-2), chosen_3_3, guarded=True) / gamma
         sigmoid_value_7 = torch.sigmoid(ratio_29 - r_waves_wave_5 / gamma)
         tangent_r_waves_wave_5_picked = pick(tangent_r_waves_wave_5.unsqueeze(-2), chosen_3_3, guarded=True)
-        product_11 = sigmoid_value_6 * sigmoid_value_7
-        product_10 = product_11 * tangent_r_waves_wave_5_picked * grad_near_waves_view
-        neg_product_10 = -(product_10 / numbers.power(gamma if wave_5 + 1 < N + M else 1, 2))
-        chosen_92 = torch.where(mask_6_4, 0, neg_product_10)
-        chosen_91 = torch.where(mask_21_3, 0, torch.where(mask_45_2, 0, chosen_92))
-        safe_chosen_91 = torch.where(mask_11_3, chosen_91, 0)
-        chosen_93 = safe_chosen_91 if wave_5 + 1 < N + M else tangent_grad_output.new_zeros(*batch, M)
-        chosen_90 = torch.where(mask_19_3, torch.where(mask_20_3, chosen_93, 0), 0)
+        product_6 = sigmoid_value_6 * sigmoid_value_7
+        scaled_grad_5 = product_6 * tangent_r_waves_wave_5_picked * grad_near_waves_view
+        negative_22 = -(scaled_grad_5 / numbers.power(gamma if wave_5 + 1 < N + M else 1, 2))
+        chosen_91 = torch.where(mask_6_4, 0, negative_22)
+        chosen_90 = torch.where(mask_21_3, 0, torch.where(mask_45_2, 0, chosen_91))
+        safe_chosen_90 = torch.where(mask_11_3, chosen_90, 0)
+        chosen_92 = safe_chosen_90 if wave_5 + 1 < N + M else tangent_grad_output.new_zeros(*batch, M)
+        chosen_89 = torch.where(mask_19_3, torch.where(mask_20_3, chosen_92, 0), 0)
         r_waves_wave_5_picked_3 = pick(r_waves_wave_5.unsqueeze(-2), position_39, guarded=True)
         ratio_30 = r_waves_wave_5_picked_3 / gamma
-        chosen_95 = torch.where(mask_6_4, numbers.ratio(math.inf, gamma if wave_5 + 1 < N + M else 1), ratio_30)
-        difference_7 = chosen_95 - r_waves_wave_5 / gamma
-        product_12 = tangent_grad_near_waves_before * torch.sigmoid(difference_7)
-        chosen_96 = torch.where(mask_45_2, 0, -(product_12 / gamma))
-        chosen_97 = torch.where(mask_11_3, torch.where(mask_23_3, 0, chosen_96), 0)
-        safe_chosen_97 = chosen_97 if wave_5 + 1 < N + M else tangent_grad_output.new_zeros(*batch, M)
-        chosen_94 = torch.where(mask_22_3, safe_chosen_97, 0)
+        chosen_94 = torch.where(mask_6_4, numbers.ratio(math.inf, gamma if wave_5 + 1 < N + M else 1), ratio_30)
+        difference_7 = chosen_94 - r_waves_wave_5 / gamma
+        product_7 = tangent_grad_near_waves_before * torch.sigmoid(difference_7)
+        chosen_95 = torch.where(mask_45_2, 0, -(product_7 / gamma))
+        chosen_96 = torch.where(mask_11_3, torch.where(mask_23_3, 0, chosen_95), 0)
+        safe_chosen_96 = chosen_96 if wave_5 + 1 < N + M else tangent_grad_output.new_zeros(*batch, M)
+        chosen_93 = torch.where(mask_22_3, safe_chosen_96, 0)
         sigmoid_r_waves_wave_5 = torch.sigmoid(r_waves_wave_5 / gamma - r_waves_wave_5_view / gamma)
         ratio_31 = r_waves_wave_5_view / gamma
         sigmoid_r_waves_wave_5_2 = torch.sigmoid(ratio_31 - r_waves_wave_5 / gamma)
-        product_14 = sigmoid_r_waves_wave_5 * sigmoid_r_waves_wave_5_2
-        product_13 = product_14 * tangent_r_waves_wave_5_view * grad_near_waves_view_2
-        neg_product_13 = -(product_13 / numbers.power(gamma, 2))
-        chosen_99 = torch.where(mask_49, 0, torch.where(mask_9_4, 0, neg_product_13))
-        safe_chosen_99 = torch.where(mask_16_3, chosen_99, 0)
-        chosen_98 = torch.where(mask_25_3, torch.where(mask_46_2, safe_chosen_99, 0), 0)
-        neg_value_11 = -(tangent_grad_near_waves_before_view * sigmoid_value_2 / gamma)
-        chosen_101 = torch.where(mask_16_3, torch.where(mask_49, 0, neg_value_11), 0)
-        chosen_100 = torch.where(mask_26_2, torch.where(mask_46_2, chosen_101, 0), 0)
+        product_8 = sigmoid_r_waves_wave_5 * sigmoid_r_waves_wave_5_2
+        scaled_grad_6 = product_8 * tangent_r_waves_wave_5_view * grad_near_waves_view_2
+        negative_23 = -(scaled_grad_6 / numbers.power(gamma, 2))
+        chosen_98 = torch.where(mask_49, 0, torch.where(mask_9_4, 0, negative_23))
+        safe_chosen_98 = torch.where(mask_16_3, chosen_98, 0)
+        chosen_97 = torch.where(mask_25_3, torch.where(mask_46_2, safe_chosen_98, 0), 0)
+        negative_24 = -(tangent_grad_near_waves_before_view * sigmoid_value_2 / gamma)
+        chosen_100 = torch.where(mask_16_3, torch.where(mask_49, 0, negative_24), 0)
+        chosen_99 = torch.where(mask_26_2, torch.where(mask_46_2, chosen_100, 0), 0)
         safe_tangent_grad_r_before_before = (
             tangent_grad_r_before_before if wave_5 + 1 < N + M else tangent_grad_output.new_zeros(*batch, M)
         )
-        safe_chosen_98 = torch.where(mask_24_3, chosen_98, 0)
-        total_3 = tangent_grad_r_waves_1_wave_5 + chosen_84 + chosen_90 + chosen_94
-        total_4 = total_3 + safe_chosen_98
-        tangent_grad_r_waves_wave_5 = total_4 + chosen_100 + safe_tangent_grad_r_before_before
+        safe_chosen_97 = torch.where(mask_24_3, chosen_97, 0)
+        total_3 = tangent_grad_r_waves_1_wave_5 + chosen_83 + chosen_89 + chosen_93
+        total_4 = total_3 + safe_chosen_97
+        tangent_grad_r_waves_wave_5 = total_4 + chosen_99 + safe_tangent_grad_r_before_before
         mask_28_2 = near_waves_wave_5 == -math.inf
         chosen_4_2 = torch.where(mask_6_4, tangent_grad_output.new_zeros(()), -numbers.ratio(math.inf, gamma))
         mask_55_2 = mask_16_3 & mask_28_2 & ~mask_9_4 & ~mask_6_4 & (wave_5 != 0)
-        chosen_103 = torch.where(mask_55_2, wave_5 - 1, 0)
-        position_42 = flat_index((N + M, M), chosen_103, torch.where(mask_55_2, j - 1, 0))
+        chosen_102 = torch.where(mask_55_2, wave_5 - 1, 0)
+        position_42 = flat_index((N + M, M), chosen_102, torch.where(mask_55_2, j - 1, 0))
         r_before_picked_6 = pick(r_before.flatten(-2).unsqueeze(-2), position_42, guarded=True)
         ratio_32 = r_before_picked_6 / gamma
-        chosen_102 = tangent_grad_output.new_zeros(*batch, M) if wave_5 == 0 else -ratio_32
-        chosen_104 = torch.where(mask_6_4, -numbers.ratio(math.inf, gamma), chosen_102)
-        chosen_105 = torch.where(mask_9_4, chosen_4_2, chosen_104)
-        mask_31_2 = mask_16_3 & ~(mask_28_2 & (chosen_105 == -math.inf))
+        chosen_101 = tangent_grad_output.new_zeros(*batch, M) if wave_5 == 0 else -ratio_32
+        chosen_103 = torch.where(mask_6_4, -numbers.ratio(math.inf, gamma), chosen_101)
+        chosen_104 = torch.where(mask_9_4, chosen_4_2, chosen_103)
+        mask_31_2 = mask_16_3 & ~(mask_28_2 & (chosen_104 == -math.inf))
         mask_56_2 = mask_31_2 & mask_16_3 & mask_28_2 & ~mask_9_4 & ~mask_6_4 & (wave_5 != 0)
-        chosen_106 = torch.where(mask_56_2, wave_5 - 1, 0)
-        chosen_107 = torch.where(mask_56_2, j - 1, 0)
-        position_46 = flat_index((N + M, M), chosen_106, chosen_107)
-        r_before_picked_7 = pick(r_before.flatten(-2).unsqueeze(-2), position_46, guarded=True)
-        neg_value_12 = -(r_before_picked_7 / gamma)
-        chosen_109 = tangent_grad_output.new_zeros(*batch, M) if wave_5 == 0 else neg_value_12
-        chosen_108 = torch.where(mask_6_4, -numbers.ratio(math.inf, gamma), chosen_109)
-        mask_32_2 = mask_28_2 & (torch.where(mask_9_4, chosen_4_2, chosen_108) == -math.inf)
+        position_43 = torch.where(mask_56_2, wave_5 - 1, 0)
+        position_44 = flat_index((N + M, M), position_43, torch.where(mask_56_2, j - 1, 0))
+        negative_25 = -(pick(r_before.flatten(-2).unsqueeze(-2), position_44, guarded=True) / gamma)
+        chosen_106 = tangent_grad_output.new_zeros(*batch, M) if wave_5 == 0 else negative_25
+        chosen_105 = torch.where(mask_6_4, -numbers.ratio(math.inf, gamma), chosen_106)
+        mask_32_2 = mask_28_2 & (torch.where(mask_9_4, chosen_4_2, chosen_105) == -math.inf)
         mask_57_2 = ~mask_9_4 & (~mask_6_4 & (wave_5 != 0))
         mask_33_2 = mask_28_2 & mask_57_2
         mask_58 = mask_16_3 & ~mask_33_2 & mask_28_2 & ~mask_9_4 & ~mask_6_4 & (wave_5 != 0)
-        chosen_111 = torch.where(mask_58, wave_5 - 1, 0)
-        position_48 = flat_index((N + M, M), chosen_111, torch.where(mask_58, j - 1, 0))
-        r_before_picked_8 = pick(r_before.flatten(-2).unsqueeze(-2), position_48, guarded=True)
-        ratio_33 = r_before_picked_8 / gamma
-        chosen_110 = tangent_grad_output.new_zeros(*batch, M) if wave_5 == 0 else -ratio_33
-        chosen_113 = torch.where(mask_6_4, -numbers.ratio(math.inf, gamma), chosen_110)
-        chosen_112 = torch.where(mask_9_4, chosen_4_2, chosen_113)
-        mask_34_2 = mask_16_3 & (mask_33_2 | ~(mask_28_2 & (chosen_112 == -math.inf)) & mask_57_2)
+        chosen_108 = torch.where(mask_58, wave_5 - 1, 0)
+        position_46 = flat_index((N + M, M), chosen_108, torch.where(mask_58, j - 1, 0))
+        r_before_picked_7 = pick(r_before.flatten(-2).unsqueeze(-2), position_46, guarded=True)
+        ratio_33 = r_before_picked_7 / gamma
+        chosen_107 = tangent_grad_output.new_zeros(*batch, M) if wave_5 == 0 else -ratio_33
+        chosen_110 = torch.where(mask_6_4, -numbers.ratio(math.inf, gamma), chosen_107)
+        chosen_109 = torch.where(mask_9_4, chosen_4_2, chosen_110)
+        mask_34_2 = mask_16_3 & (mask_33_2 | ~(mask_28_2 & (chosen_109 == -math.inf)) & mask_57_2)
         mask_59 = mask_34_2 & mask_16_3 & mask_28_2 & ~mask_9_4 & ~mask_6_4 & (wave_5 != 0)
-        chosen_115 = torch.where(mask_59, wave_5 - 1, 0)
-        position_50 = flat_index((N + M, M), chosen_115, torch.where(mask_59, j - 1, 0))
-        r_before_picked_9 = pick(r_before.flatten(-2).unsqueeze(-2), position_50, guarded=True)
-        ratio_34 = r_before_picked_9 / gamma
-        chosen_114 = tangent_grad_output.new_zeros(*batch, M) if wave_5 == 0 else -ratio_34
-        chosen_117 = torch.where(mask_6_4, -numbers.ratio(math.inf, gamma), chosen_114)
-        chosen_116 = torch.where(mask_9_4, chosen_4_2, chosen_117)
-        mask_35_2 = mask_16_3 & (~(mask_28_2 & (chosen_116 == -math.inf)) & mask_57_2)
+        chosen_112 = torch.where(mask_59, wave_5 - 1, 0)
+        position_48 = flat_index((N + M, M), chosen_112, torch.where(mask_59, j - 1, 0))
+        r_before_picked_8 = pick(r_before.flatten(-2).unsqueeze(-2), position_48, guarded=True)
+        ratio_34 = r_before_picked_8 / gamma
+        chosen_111 = tangent_grad_output.new_zeros(*batch, M) if wave_5 == 0 else -ratio_34
+        chosen_114 = torch.where(mask_6_4, -numbers.ratio(math.inf, gamma), chosen_111)
+        chosen_113 = torch.where(mask_9_4, chosen_4_2, chosen_114)
+        mask_35_2 = mask_16_3 & (~(mask_28_2 & (chosen_113 == -math.inf)) & mask_57_2)
         mask_60 = mask_34_2 & mask_35_2 & mask_16_3
         mask_61 = mask_60 & mask_28_2 & ~mask_9_4 & ~mask_6_4 & (wave_5 != 0)
-        chosen_118 = torch.where(mask_61, wave_5 - 1, 0)
-        chosen_119 = torch.where(mask_61, j - 1, 0)
-        position_53 = flat_index((N + M, M), chosen_118, chosen_119)
-        r_before_picked_10 = pick(r_before.flatten(-2).unsqueeze(-2), position_53, guarded=True)
-        neg_value_13 = -(r_before_picked_10 / gamma)
-        chosen_121 = tangent_grad_output.new_zeros(*batch, M) if wave_5 == 0 else neg_value_13
-        chosen_120 = torch.where(mask_6_4, -numbers.ratio(math.inf, gamma), chosen_121)
-        mask_36_2 = mask_28_2 & (torch.where(mask_9_4, chosen_4_2, chosen_120) == -math.inf)
+        position_49 = flat_index((N + M, M), torch.where(mask_61, wave_5 - 1, 0), torch.where(mask_61, j - 1, 0))
+        negative_26 = -(pick(r_before.flatten(-2).unsqueeze(-2), position_49, guarded=True) / gamma)
+        chosen_116 = tangent_grad_output.new_zeros(*batch, M) if wave_5 == 0 else negative_26
+        chosen_115 = torch.where(mask_6_4, -numbers.ratio(math.inf, gamma), chosen_116)
+        mask_36_2 = mask_28_2 & (torch.where(mask_9_4, chosen_4_2, chosen_115) == -math.inf)
         mask_62 = mask_31_2 & mask_16_3 & ~mask_32_2 & ~mask_9_4 & ~mask_6_4 & (wave_5 != 0)
-        chosen_123 = torch.where(mask_62, wave_5 - 1, 0)
-        chosen_124 = torch.where(mask_62, j - 1, 0)
-        position_56 = flat_index((N + M, M), chosen_123, chosen_124)
-        r_before_picked_11 = pick(r_before.flatten(-2).unsqueeze(-2), position_56, guarded=True)
-        ratio_35 = r_before_picked_11 / gamma
-        chosen_122 = tangent_grad_output.new_zeros(*batch, M) if wave_5 == 0 else ratio_35
-        chosen_125 = torch.where(mask_6_4, numbers.ratio(math.inf, gamma), chosen_122)
-        chosen_126 = torch.where(mask_6_4, tangent_grad_output.new_zeros(()), numbers.ratio(math.inf, gamma))
-        total_5 = torch.where(mask_9_4, chosen_126, chosen_125) + near_waves_wave_5
+        chosen_118 = torch.where(mask_62, wave_5 - 1, 0)
+        chosen_119 = torch.where(mask_62, j - 1, 0)
+        position_52 = flat_index((N + M, M), chosen_118, chosen_119)
+        r_before_picked_9 = pick(r_before.flatten(-2).unsqueeze(-2), position_52, guarded=True)
+        ratio_35 = r_before_picked_9 / gamma
+        chosen_117 = tangent_grad_output.new_zeros(*batch, M) if wave_5 == 0 else ratio_35
+        chosen_120 = torch.where(mask_6_4, numbers.ratio(math.inf, gamma), chosen_117)
+        chosen_121 = torch.where(mask_6_4, tangent_grad_output.new_zeros(()), numbers.ratio(math.inf, gamma))
+        total_5 = torch.where(mask_9_4, chosen_121, chosen_120) + near_waves_wave_5
         sigmoid_total = torch.sigmoid(total_5)
         mask_63 = mask_60 & ~mask_36_2 & ~mask_9_4 & ~mask_6_4 & (wave_5 != 0)
         chosen_5_2 = torch.where(mask_63, wave_5 - 1, 0)
         chosen_6_2 = torch.where(mask_63, j - 1, 0)
-        position_57 = flat_index((N + M, M), chosen_5_2, chosen_6_2)
-        r_before_picked_12 = pick(r_before.flatten(-2).unsqueeze(-2), position_57, guarded=True)
-        total_2_2 = r_before_picked_12 / gamma + near_waves_wave_5
+        position_53 = flat_index((N + M, M), chosen_5_2, chosen_6_2)
+        r_before_picked_10 = pick(r_before.flatten(-2).unsqueeze(-2), position_53, guarded=True)
+        total_2_2 = r_before_picked_10 / gamma + near_waves_wave_5
         rows_2 = tangent_r_before.flatten(-2).unsqueeze(-2)
-        tangent_r_before_picked = pick(rows_2, position_57, guarded=True)
+        tangent_r_before_picked = pick(rows_2, position_53, guarded=True)
         sigmoid_total_2 = torch.sigmoid(-total_2_2)
         sigmoid_total_2_2 = torch.sigmoid(total_2_2)
-        product_16 = sigmoid_total_2 * sigmoid_total_2_2
-        product_15 = product_16 * tangent_r_before_picked * grad_r_waves_wave_5
-        chosen_128 = tangent_grad_output.new_zeros(*batch, M) if wave_5 == 0 else -product_15
-        chosen_130 = torch.where(mask_6_4, 0, chosen_128)
-        chosen_129 = torch.where(mask_36_2, 0, torch.where(mask_9_4, 0, chosen_130))
-        safe_chosen_129 = torch.where(mask_16_3, chosen_129, 0)
-        chosen_127 = torch.where(mask_34_2, torch.where(mask_35_2, safe_chosen_129, 0), 0)
+        product_9 = sigmoid_total_2 * sigmoid_total_2_2
+        scaled_grad_7 = product_9 * tangent_r_before_picked * grad_r_waves_wave_5
+        chosen_123 = tangent_grad_output.new_zeros(*batch, M) if wave_5 == 0 else -scaled_grad_7
+        chosen_125 = torch.where(mask_6_4, 0, chosen_123)
+        chosen_124 = torch.where(mask_36_2, 0, torch.where(mask_9_4, 0, chosen_125))
+        safe_chosen_124 = torch.where(mask_16_3, chosen_124, 0)
+        chosen_122 = torch.where(mask_34_2, torch.where(mask_35_2, safe_chosen_124, 0), 0)
         sigmoid_total_3 = torch.sigmoid(-total_5)
-        product_18 = sigmoid_total_3 * sigmoid_total * tangent_near_waves_wave_5
-        product_17 = product_18 * gamma * grad_r_waves_wave_5
-        chosen_132 = torch.where(mask_32_2, 0, -product_17)
-        chosen_131 = torch.where(mask_31_2, torch.where(mask_16_3, chosen_132, 0), 0)
-        product_19 = tangent_grad_r_waves_wave_5 * sigmoid_total * gamma
-        chosen_133 = torch.where(mask_32_2, 0, -product_19)
-        chosen_134 = torch.where(mask_31_2, torch.where(mask_16_3, chosen_133, 0), 0)
-        tangent_grad_near_waves_wave_5 = chosen_131 + chosen_127 + chosen_134
+        product_10 = sigmoid_total_3 * sigmoid_total * tangent_near_waves_wave_5
+        scaled_grad_8 = product_10 * gamma * grad_r_waves_wave_5
+        chosen_127 = torch.where(mask_32_2, 0, -scaled_grad_8)
+        chosen_126 = torch.where(mask_31_2, torch.where(mask_16_3, chosen_127, 0), 0)
+        product_11 = tangent_grad_r_waves_wave_5 * sigmoid_total * gamma
+        chosen_128 = torch.where(mask_32_2, 0, -product_11)
+        chosen_129 = torch.where(mask_31_2, torch.where(mask_16_3, chosen_128, 0), 0)
+        tangent_grad_near_waves_wave_5 = chosen_126 + chosen_122 + chosen_129
         mask_37_2 = mask_46_2 & mask_16_3
         near_waves_view_3 = window(near_waves, -2, wave_5 + 1, fill=0)
         near_waves_view_4 = window(near_waves_view_3, -1, 1, (M, 1), fill=0)
-        neg_r_before_wave_5 = -(r_before_wave_5 / gamma)
-        chosen_135 = torch.where(mask_9_4, -numbers.ratio(math.inf, gamma), neg_r_before_wave_5)
-        mask_64 = (near_waves_view_4 == -math.inf) & (chosen_135 == -math.inf)
+        negative_27 = -(r_before_wave_5 / gamma)
+        chosen_130 = torch.where(mask_9_4, -numbers.ratio(math.inf, gamma), negative_27)
+        mask_64 = (near_waves_view_4 == -math.inf) & (chosen_130 == -math.inf)
         mask_40_2 = mask_46_2 & (mask_16_3 & (~mask_64 & ~mask_9_4))
         sigmoid_value_2_2 = torch.sigmoid(near_waves_view_4 - -(r_before_wave_5 / gamma))
         sigmoid_value_3_2 = torch.sigmoid(-(r_before_wave_5 / gamma) - near_waves_view_4)
@@ -1112,24 +1101,24 @@ def soft_dtw_backward_tangent(
         tangent_near_waves_view = window(tangent_near_waves, -2, wave_5 + 1, fill=0)
         tangent_near_waves_view_2 = window(tangent_near_waves_view, -1, 1, (M, 1), fill=0)
         tangent_grad_r_waves_before_view = window(tangent_grad_r_waves_before, -1, 1, (M, 1), fill=0)
-        product_21 = sigmoid_value_2_2 * sigmoid_value_3_2
-        product_20 = product_21 * tangent_near_waves_view_2 * grad_r_waves_view_2
-        neg_value_14 = -product_20
-        chosen_138 = torch.where(mask_9_4, 0, neg_value_14)
-        chosen_137 = torch.where(mask_16_3, torch.where(mask_64, 0, chosen_138), 0)
-        safe_chosen_137 = torch.where(mask_46_2, chosen_137, 0)
-        chosen_136 = torch.where(mask_37_2, torch.where(mask_40_2, safe_chosen_137, 0), 0)
-        product_23 = sigmoid_value_2_2 * sigmoid_value_3_2
-        product_22 = product_23 * tangent_r_before_wave_5 * grad_r_waves_view_2
-        neg_value_15 = -(product_22 / gamma)
-        chosen_140 = torch.where(mask_64, 0, torch.where(mask_9_4, 0, neg_value_15))
-        safe_chosen_140 = torch.where(mask_16_3, chosen_140, 0)
-        chosen_139 = torch.where(mask_40_2, torch.where(mask_46_2, safe_chosen_140, 0), 0)
-        product_24 = tangent_grad_r_waves_before_view * sigmoid_value_3_2
-        chosen_141 = torch.where(mask_64, 0, torch.where(mask_9_4, 0, product_24))
-        chosen_142 = torch.where(mask_46_2, torch.where(mask_16_3, chosen_141, 0), 0)
-        safe_chosen_142 = torch.where(mask_40_2, chosen_142, 0)
-        tangent_grad_r_before_wave_5 = chosen_136 + chosen_139 + safe_chosen_142
+        product_12 = sigmoid_value_2_2 * sigmoid_value_3_2
+        scaled_grad_9 = product_12 * tangent_near_waves_view_2 * grad_r_waves_view_2
+        negative_28 = -scaled_grad_9
+        chosen_133 = torch.where(mask_9_4, 0, negative_28)
+        chosen_132 = torch.where(mask_16_3, torch.where(mask_64, 0, chosen_133), 0)
+        safe_chosen_132 = torch.where(mask_46_2, chosen_132, 0)
+        chosen_131 = torch.where(mask_37_2, torch.where(mask_40_2, safe_chosen_132, 0), 0)
+        product_13 = sigmoid_value_2_2 * sigmoid_value_3_2
+        scaled_grad_10 = product_13 * tangent_r_before_wave_5 * grad_r_waves_view_2
+        negative_29 = -(scaled_grad_10 / gamma)
+        chosen_135 = torch.where(mask_64, 0, torch.where(mask_9_4, 0, negative_29))
+        safe_chosen_135 = torch.where(mask_16_3, chosen_135, 0)
+        chosen_134 = torch.where(mask_40_2, torch.where(mask_46_2, safe_chosen_135, 0), 0)
+        product_14 = tangent_grad_r_waves_before_view * sigmoid_value_3_2
+        chosen_136 = torch.where(mask_64, 0, torch.where(mask_9_4, 0, product_14))
+        chosen_137 = torch.where(mask_46_2, torch.where(mask_16_3, chosen_136, 0), 0)
+        safe_chosen_137 = torch.where(mask_40_2, chosen_137, 0)
+        tangent_grad_r_before_wave_5 = chosen_131 + chosen_134 + safe_chosen_137
         steps_4.append(tangent_grad_r_waves_wave_5)
         tangent_grad_near_waves_before, tangent_grad_r_before_before, tangent_grad_r_waves_before = (
             tangent_grad_near_waves_wave_5,

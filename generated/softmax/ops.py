@@ -52,16 +52,17 @@ def softmax_second(
     grad_grad_output = grad_saved_output = None
     dtype = grad_grad_input.dtype
     grad_grad_input, grad_output, output = upcast_all(grad_grad_input, grad_output, output)
-    product = grad_grad_input * output
-    grad_dot_output_sum = product.sum(-1)
+    scaled_grad = grad_grad_input * output
+    grad_dot_output_sum = scaled_grad.sum(-1)
     grad_dot_output = -(grad_dot_output_sum / temperature)
     if needs_input_grad[0]:
-        grad_grad_output = product / temperature + grad_dot_output.unsqueeze(-1) * output
+        grad_grad_output = scaled_grad / temperature + grad_dot_output.unsqueeze(-1) * output
         grad_grad_output = grad_grad_output.to(dtype)
     if needs_input_grad[1]:
         dot_output = (grad_output * output).sum(-1)
-        product_2 = grad_grad_input * (grad_output - dot_output.unsqueeze(-1))
-        grad_saved_output = product_2 / temperature + grad_dot_output.unsqueeze(-1) * grad_output
+        scaled_grad_2 = grad_grad_input * (grad_output - dot_output.unsqueeze(-1))
+        scaled_grad_3 = grad_dot_output.unsqueeze(-1) * grad_output
+        grad_saved_output = scaled_grad_2 / temperature + scaled_grad_3
         grad_saved_output = grad_saved_output.to(dtype)
     return grad_grad_output, grad_saved_output
 

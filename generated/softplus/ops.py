@@ -63,8 +63,8 @@ def softplus_backward_tangent(
     grad_output, input = upcast_all(grad_output, input)
     sigmoid_input = torch.sigmoid(beta * input)
     sigmoid_input_2 = torch.sigmoid(-(beta * input))
-    product = sigmoid_input_2 * sigmoid_input * grad_output * beta * tangent_input
-    tangent_grad_input = sigmoid_input * tangent_grad_output + product
+    scaled_grad = sigmoid_input_2 * sigmoid_input * grad_output * beta * tangent_input
+    tangent_grad_input = sigmoid_input * tangent_grad_output + scaled_grad
     tangent_grad_input = tangent_grad_input.to(dtype)
     return tangent_grad_input
 

@@ -60,8 +60,8 @@ def spike_backward_tangent(
     tangent_grad_spikes, tangent_membrane = upcast_all(tangent_grad_spikes, tangent_membrane)
     grad_spikes, membrane = upcast_all(grad_spikes, membrane)
     total = torch.abs(membrane - threshold) + 1
-    product = 2 * grad_spikes * torch.sign(membrane - threshold) * tangent_membrane
-    tangent_grad_membrane = tangent_grad_spikes / total**2 - product / total**3
+    scaled_grad = 2 * grad_spikes * torch.sign(membrane - threshold) * tangent_membrane
+    tangent_grad_membrane = tangent_grad_spikes / total**2 - scaled_grad / total**3
     tangent_grad_membrane = tangent_grad_membrane.to(dtype)
     return tangent_grad_membrane
 

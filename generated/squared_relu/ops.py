@@ -58,8 +58,8 @@ def squared_relu_backward_tangent(
     chosen_2 = torch.where(input > 0, 2 * tangent_grad_output * max_input, 0)
     chosen = torch.where(input == 0, tangent_grad_output * max_input, chosen_2)
     chosen_3 = torch.where(input > 0, 2 * tangent_input * grad_output, 0)
-    product = 0.5 * tangent_input * grad_output
-    tangent_grad_input = torch.where(input == 0, product, chosen_3) + chosen
+    scaled_grad = 0.5 * tangent_input * grad_output
+    tangent_grad_input = torch.where(input == 0, scaled_grad, chosen_3) + chosen
     tangent_grad_input = tangent_grad_input.to(dtype)
     return tangent_grad_input
 

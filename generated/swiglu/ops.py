@@ -66,8 +66,8 @@ def swiglu_second(
     if needs_input_grad[1]:
         sigmoid_gate_2 = torch.sigmoid(-gate)
         max_silu_gate = torch.clamp(1 - silu_gate, min=-1e38)
-        product = sigmoid_gate_2 * sigmoid_gate * max_silu_gate * grad_output * up
-        total = sigmoid_gate_2 * sigmoid_gate * max_gate * grad_output * up + product
+        scaled_grad = sigmoid_gate_2 * sigmoid_gate * max_silu_gate * grad_output * up
+        total = sigmoid_gate_2 * sigmoid_gate * max_gate * grad_output * up + scaled_grad
         grad_gate = sigmoid_gate * max_gate * grad_grad_up * grad_output + grad_grad_gate * total
         grad_gate = grad_gate.sum_to_size(gate.shape).to(dtype)
     if needs_input_grad[2]:
@@ -90,14 +90,14 @@ def swiglu_backward_tangent(
     max_gate = torch.clamp(1 - silu_gate_2, min=-1e38)
     silu_gate = torch.nn.functional.silu(torch.clamp(gate, min=-1e4))
     max_silu_gate = torch.clamp(1 - silu_gate, min=-1e38)
-    product = sigmoid_gate * sigmoid_gate_2 * max_silu_gate * grad_output * up
-    total = sigmoid_gate * sigmoid_gate_2 * max_gate * grad_output * up + product
-    product_2 = sigmoid_gate_2 * max_gate * up * tangent_grad_output
-    product_3 = sigmoid_gate_2 * max_gate * grad_output * tangent_up
-    tangent_grad_gate = total * tangent_gate + product_2 + product_3
+    scaled_grad = sigmoid_gate * sigmoid_gate_2 * max_silu_gate * grad_output * up
+    total = sigmoid_gate * sigmoid_gate_2 * max_gate * grad_output * up + scaled_grad
+    product = sigmoid_gate_2 * max_gate * up * tangent_grad_output
+    scaled_grad_2 = sigmoid_gate_2 * max_gate * grad_output * tangent_up
+    tangent_grad_gate = total * tangent_gate + product + scaled_grad_2
     tangent_grad_gate = tangent_grad_gate.sum_to_size(gate.shape).to(dtype)
-    product_4 = sigmoid_gate_2 * max_gate * grad_output * tangent_gate
-    tangent_grad_up = silu_gate * tangent_grad_output + product_4
+    scaled_grad_3 = sigmoid_gate_2 * max_gate * grad_output * tangent_gate
+    tangent_grad_up = silu_gate * tangent_grad_output + scaled_grad_3
     tangent_grad_up = tangent_grad_up.sum_to_size(up.shape).to(dtype)
     return tangent_grad_gate, tangent_grad_up
 

@@ -104,8 +104,8 @@ def swiglu_linear_second(
     if needs_input_grad[1] or needs_input_grad[2]:
         sigmoid_gate_2 = torch.sigmoid(-gate)
         max_silu_gate = torch.clamp(1 - silu_gate, min=-1e38)
-        product = sigmoid_gate_2 * sigmoid_gate * max_silu_gate * grad_output * up
-        total = sigmoid_gate_2 * sigmoid_gate * max_gate * grad_output * up + product
+        scaled_grad = sigmoid_gate_2 * sigmoid_gate * max_silu_gate * grad_output * up
+        total = sigmoid_gate_2 * sigmoid_gate * max_gate * grad_output * up + scaled_grad
         grad_gate_1 = grad_grad_gate * total + sigmoid_gate * max_gate * grad_grad_up * grad_output
     if needs_input_grad[0]:
         grad_grad_output = sigmoid_gate * max_gate * grad_grad_gate * up + grad_grad_up * silu_gate
@@ -160,16 +160,16 @@ def swiglu_linear_backward_tangent(
     sigmoid_gate = torch.sigmoid(gate)
     silu_gate_2 = torch.nn.functional.silu(torch.clamp(-gate, min=-1e4))
     max_gate = torch.clamp(1 - silu_gate_2, min=-1e38)
-    product = sigmoid_gate * max_gate * grad_output * tangent_gate
-    tangent_grad_up = silu_gate * tangent_grad_output + product
+    scaled_grad = sigmoid_gate * max_gate * grad_output * tangent_gate
+    tangent_grad_up = silu_gate * tangent_grad_output + scaled_grad
     grad_gate = sigmoid_gate * max_gate * grad_output * up
     sigmoid_gate_2 = torch.sigmoid(-gate)
     max_silu_gate = torch.clamp(1 - silu_gate, min=-1e38)
-    product_2 = sigmoid_gate_2 * sigmoid_gate * max_silu_gate * grad_output * up
-    total = sigmoid_gate_2 * sigmoid_gate * max_gate * grad_output * up + product_2
-    product_3 = sigmoid_gate * max_gate * up * tangent_grad_output
-    product_4 = sigmoid_gate * max_gate * grad_output * tangent_up
-    tangent_grad_gate = total * tangent_gate + product_3 + product_4
+    scaled_grad_2 = sigmoid_gate_2 * sigmoid_gate * max_silu_gate * grad_output * up
+    total = sigmoid_gate_2 * sigmoid_gate * max_gate * grad_output * up + scaled_grad_2
+    product = sigmoid_gate * max_gate * up * tangent_grad_output
+    scaled_grad_3 = sigmoid_gate * max_gate * grad_output * tangent_up
+    tangent_grad_gate = total * tangent_gate + product + scaled_grad_3
     tangent_grad_input_up_sum = tangent_grad_up @ weight_up
     tangent_grad_input_up_sum_1 = grad_up @ tangent_weight_up
     tangent_grad_input_gate_sum = tangent_grad_gate @ weight_gate

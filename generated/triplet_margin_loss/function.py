@@ -105,15 +105,15 @@ def triplet_margin_loss_backward(
         grad_other = torch.where(far_2 == other, 0.5 * grad_rest, chosen_2)
         mask = other == 0
         safe_other = torch.where(~mask, other, 1)
-        product = grad_other.unsqueeze(-1) * total_2_2
-        grad_other_body = torch.where(mask.unsqueeze(-1), 0, product / safe_other.unsqueeze(-1))
+        scaled_grad = grad_other.unsqueeze(-1) * total_2_2
+        grad_other_body = torch.where(mask.unsqueeze(-1), 0, scaled_grad / safe_other.unsqueeze(-1))
     if (needs_input_grad[0] or needs_input_grad[2]) and swap:
         safe_grad_rest = torch.where(far_2 < other, grad_rest, 0)
         grad_far = torch.where(far_2 == other, 0.5 * grad_rest, safe_grad_rest)
         mask_2 = far_2 == 0
         safe_far = torch.where(~mask_2, far_2, 1)
-        product_2 = grad_far.unsqueeze(-1) * total_3
-        grad_far_body = torch.where(mask_2.unsqueeze(-1), 0, product_2 / safe_far.unsqueeze(-1))
+        scaled_grad_2 = grad_far.unsqueeze(-1) * total_3
+        grad_far_body = torch.where(mask_2.unsqueeze(-1), 0, scaled_grad_2 / safe_far.unsqueeze(-1))
     if needs_input_grad[0] or needs_input_grad[1]:
         if swap and reduction == "mean":
             chosen_3 = torch.where(mask_5, 0, grad_output_body)
@@ -122,9 +122,10 @@ def triplet_margin_loss_backward(
             if reduction != "mean":
                 grad_near = torch.where(mask_4, 0.5 * grad_output, torch.where(mask_5, 0, grad_output))
             mask_3 = near == 0
-            product_3 = grad_near.unsqueeze(-1) * (anchor - positive + eps)
+            scaled_grad_3 = grad_near.unsqueeze(-1) * (anchor - positive + eps)
             safe_near = torch.where(~mask_3, near, 1)
-            grad_near_body = torch.where(mask_3.unsqueeze(-1), 0, product_3 / safe_near.unsqueeze(-1))
+            ratio = scaled_grad_3 / safe_near.unsqueeze(-1)
+            grad_near_body = torch.where(mask_3.unsqueeze(-1), 0, ratio)
     if not swap:
         total_3 = margin + near - far
         mask_3 = total_3 == 0
@@ -138,8 +139,8 @@ def triplet_margin_loss_backward(
                 grad_rest = torch.where(mask_3, -0.5 * grad_output, torch.where(mask_4, 0, -grad_output))
             mask = far == 0
             safe_rest = torch.where(~mask, far, 1)
-            product = grad_rest.unsqueeze(-1) * total_2
-            grad_far_body = torch.where(mask.unsqueeze(-1), 0, product / safe_rest.unsqueeze(-1))
+            scaled_grad = grad_rest.unsqueeze(-1) * total_2
+            grad_far_body = torch.where(mask.unsqueeze(-1), 0, scaled_grad / safe_rest.unsqueeze(-1))
     if needs_input_grad[0] or needs_input_grad[1]:
         if not swap and reduction == "mean":
             chosen_2 = torch.where(mask_4, 0, grad_output_body)
@@ -149,8 +150,9 @@ def triplet_margin_loss_backward(
                 grad_near = torch.where(mask_3, 0.5 * grad_output, torch.where(mask_4, 0, grad_output))
             mask_2 = near == 0
             safe_near = torch.where(~mask_2, near, 1)
-            product_2 = grad_near.unsqueeze(-1) * total
-            grad_near_body = torch.where(mask_2.unsqueeze(-1), 0, product_2 / safe_near.unsqueeze(-1))
+            scaled_grad_2 = grad_near.unsqueeze(-1) * total
+            ratio = scaled_grad_2 / safe_near.unsqueeze(-1)
+            grad_near_body = torch.where(mask_2.unsqueeze(-1), 0, ratio)
     if not swap and reduction != "none":
         D = anchor.shape[-1]
         if reduction == "sum":

@@ -257,48 +257,48 @@ def triplet_margin_loss_second(
         grad_grad_other_body = grad_grad_positive - grad_grad_negative
         mask_3 = other == 0
     if (needs_input_grad[4] or needs_input_grad[5]) and swap:
-        product_7 = grad_grad_other_body * grad_other.unsqueeze(-1) * total_3_2
+        scaled_grad_7 = grad_grad_other_body * grad_other.unsqueeze(-1) * total_3_2
         chosen_8 = torch.where(~mask_3, other**2, 1)
-        ratio_4 = product_7 / chosen_8.unsqueeze(-1)
+        ratio_4 = scaled_grad_7 / chosen_8.unsqueeze(-1)
         grad_other_1 = torch.where(mask_3.unsqueeze(-1), 0, -ratio_4).sum(-1)
         safe_other_2 = torch.where(~mask_3, other, 1)
-        product_8 = grad_other_1.unsqueeze(-1) * total_3_2
-        ratio_5 = product_8 / safe_other_2.unsqueeze(-1)
+        scaled_grad_8 = grad_other_1.unsqueeze(-1) * total_3_2
+        ratio_5 = scaled_grad_8 / safe_other_2.unsqueeze(-1)
         grad_other_body_1 = torch.where(mask_3.unsqueeze(-1), 0, ratio_5)
-        product_3 = grad_grad_other_body * grad_other.unsqueeze(-1)
+        scaled_grad_3 = grad_grad_other_body * grad_other.unsqueeze(-1)
     if (needs_input_grad[3] or needs_input_grad[5]) and swap:
-        product_9 = grad_grad_far_body * grad_far.unsqueeze(-1) * total_2_2
+        scaled_grad_9 = grad_grad_far_body * grad_far.unsqueeze(-1) * total_2_2
         safe_far_2 = torch.where(~mask_2, far, 1)
-        product_2 = grad_grad_far_body * grad_far.unsqueeze(-1)
+        scaled_grad_2 = grad_grad_far_body * grad_far.unsqueeze(-1)
     if needs_input_grad[3] or needs_input_grad[5] or needs_input_grad[2]:
         chosen_9 = torch.where(~mask_2, far**2, 1)
     if (needs_input_grad[3] or needs_input_grad[5]) and swap:
-        ratio_6 = product_9 / chosen_9.unsqueeze(-1)
+        ratio_6 = scaled_grad_9 / chosen_9.unsqueeze(-1)
         grad_far_1 = torch.where(mask_2.unsqueeze(-1), 0, -ratio_6).sum(-1)
-        product_10 = grad_far_1.unsqueeze(-1) * total_2_2
-        ratio_7 = product_10 / safe_far_2.unsqueeze(-1)
+        scaled_grad_10 = grad_far_1.unsqueeze(-1) * total_2_2
+        ratio_7 = scaled_grad_10 / safe_far_2.unsqueeze(-1)
         grad_far_body_1 = torch.where(mask_2.unsqueeze(-1), 0, ratio_7)
     if (needs_input_grad[3] or needs_input_grad[4]) and swap:
-        product_11 = grad_grad_near_body * grad_near.unsqueeze(-1) * total_3
+        scaled_grad_11 = grad_grad_near_body * grad_near.unsqueeze(-1) * total_3
         safe_near_3 = torch.where(~mask, near, 1)
     if needs_input_grad[3] or needs_input_grad[4] or needs_input_grad[1]:
         chosen_10 = torch.where(~mask, near**2, 1)
-        product = grad_grad_near_body * grad_near.unsqueeze(-1)
+        scaled_grad = grad_grad_near_body * grad_near.unsqueeze(-1)
     if (needs_input_grad[3] or needs_input_grad[4]) and swap:
-        ratio_8 = product_11 / chosen_10.unsqueeze(-1)
+        ratio_8 = scaled_grad_11 / chosen_10.unsqueeze(-1)
         grad_near_1 = torch.where(mask.unsqueeze(-1), 0, -ratio_8).sum(-1)
-        product_12 = grad_near_1.unsqueeze(-1) * total_3
-        ratio_9 = product_12 / safe_near_3.unsqueeze(-1)
+        scaled_grad_12 = grad_near_1.unsqueeze(-1) * total_3
+        ratio_9 = scaled_grad_12 / safe_near_3.unsqueeze(-1)
         grad_near_body_1 = torch.where(mask.unsqueeze(-1), 0, ratio_9)
     if needs_input_grad[0]:
         if swap:
-            product_4 = grad_grad_near_body * total_3
+            scaled_grad_4 = grad_grad_near_body * total_3
             safe_near_2 = torch.where(~mask, near, 1)
-            ratio = product_4 / safe_near_2.unsqueeze(-1)
+            ratio = scaled_grad_4 / safe_near_2.unsqueeze(-1)
             mask_18 = far == other
         else:
-            product_4 = grad_grad_near_body * total
-            ratio = product_4 / safe_near_5.unsqueeze(-1)
+            scaled_grad_4 = grad_grad_near_body * total
+            ratio = scaled_grad_4 / safe_near_5.unsqueeze(-1)
         grad_grad_near = torch.where(mask.unsqueeze(-1), 0, ratio).sum(-1)
         if (swap and reduction == "mean") or (not swap and reduction != "mean"):
             chosen_6 = torch.where(mask_8, 0, grad_grad_near)
@@ -309,36 +309,36 @@ def triplet_margin_loss_second(
             if reduction == "sum":
                 grad_grad_output_grad_near = torch.where(mask_16, 0.5 * grad_grad_near, chosen_23).sum()
         if not swap and reduction != "none":
-            product_6 = 0.5 * grad_grad_near
+            scaled_grad_6 = 0.5 * grad_grad_near
             if reduction == "mean":
-                safe_product_6 = torch.where(mask_7, product_6, chosen_23)
-                grad_grad_output_body_part = torch.broadcast_to(safe_product_6, batch).sum()
+                safe_scaled_grad_6 = torch.where(mask_7, scaled_grad_6, chosen_23)
+                grad_grad_output_body_part = torch.broadcast_to(safe_scaled_grad_6, batch).sum()
             else:
-                safe_product_8 = torch.where(mask_7, product_6, chosen_6)
-                grad_grad_output_grad_near = torch.broadcast_to(safe_product_8, batch).sum()
+                safe_scaled_grad_8 = torch.where(mask_7, scaled_grad_6, chosen_6)
+                grad_grad_output_grad_near = torch.broadcast_to(safe_scaled_grad_8, batch).sum()
         elif reduction != "none" or swap:
-            product_5 = grad_grad_far_body * total_2_2
+            scaled_grad_5 = grad_grad_far_body * total_2_2
             safe_far = torch.where(~mask_2, far, 1)
-            ratio_2 = product_5 / safe_far.unsqueeze(-1)
+            ratio_2 = scaled_grad_5 / safe_far.unsqueeze(-1)
         if not swap:
-            product_5 = grad_grad_far_body * total_2
-            ratio_2 = product_5 / safe_far_4.unsqueeze(-1)
+            scaled_grad_5 = grad_grad_far_body * total_2
+            ratio_2 = scaled_grad_5 / safe_far_4.unsqueeze(-1)
         grad_grad_far = torch.where(mask_2.unsqueeze(-1), 0, ratio_2).sum(-1)
         if swap:
             safe_grad_grad_far = torch.where(far < other, grad_grad_far, 0)
         else:
             chosen_4 = torch.where(mask_8, 0, -grad_grad_far)
             if reduction != "none":
-                product_7 = -0.5 * grad_grad_far
-                safe_product_7 = torch.where(mask_7, product_7, chosen_4)
-                grad_grad_output_body_part_1 = torch.broadcast_to(safe_product_7, batch).sum()
+                scaled_grad_7 = -0.5 * grad_grad_far
+                safe_scaled_grad_7 = torch.where(mask_7, scaled_grad_7, chosen_4)
+                grad_grad_output_body_part_1 = torch.broadcast_to(safe_scaled_grad_7, batch).sum()
             else:
                 chosen_3 = torch.where(mask_7, -0.5 * grad_grad_far, chosen_4)
                 grad_grad_output = torch.where(mask_7, 0.5 * grad_grad_near, chosen_6) + chosen_3
         if swap:
-            product_6 = grad_grad_other_body * total_3_2
+            scaled_grad_6 = grad_grad_other_body * total_3_2
             safe_other = torch.where(~mask_3, other, 1)
-            ratio_3 = product_6 / safe_other.unsqueeze(-1)
+            ratio_3 = scaled_grad_6 / safe_other.unsqueeze(-1)
             grad_grad_other = torch.where(mask_3.unsqueeze(-1), 0, ratio_3).sum(-1)
             chosen_5 = torch.where(far < other, 0, grad_grad_other)
             chosen_4 = torch.where(far == other, 0.5 * grad_grad_other, chosen_5)
@@ -359,29 +359,31 @@ def triplet_margin_loss_second(
         grad_grad_output = grad_grad_output.to(dtype)
     if needs_input_grad[3] and swap:
         safe_far_3 = torch.where(~mask_2, far, 1)
-        chosen_11 = torch.where(mask_2.unsqueeze(-1), 0, product_2 / safe_far_3.unsqueeze(-1))
+        chosen_11 = torch.where(mask_2.unsqueeze(-1), 0, scaled_grad_2 / safe_far_3.unsqueeze(-1))
         safe_near_4 = torch.where(~mask, near, 1)
-        chosen_12 = torch.where(mask.unsqueeze(-1), 0, product / safe_near_4.unsqueeze(-1))
+        chosen_12 = torch.where(mask.unsqueeze(-1), 0, scaled_grad / safe_near_4.unsqueeze(-1))
         grad_anchor = chosen_12 + chosen_11 + grad_far_body_1 + grad_near_body_1
         grad_anchor = grad_anchor.sum_to_size(anchor.shape).to(dtype)
     if needs_input_grad[4] and swap:
-        chosen_13 = torch.where(mask.unsqueeze(-1), 0, -(product / safe_near_5.unsqueeze(-1)))
+        chosen_13 = torch.where(mask.unsqueeze(-1), 0, -(scaled_grad / safe_near_5.unsqueeze(-1)))
         safe_other_3 = torch.where(~mask_3, other, 1)
-        chosen_14 = torch.where(mask_3.unsqueeze(-1), 0, product_3 / safe_other_3.unsqueeze(-1))
+        chosen_14 = torch.where(mask_3.unsqueeze(-1), 0, scaled_grad_3 / safe_other_3.unsqueeze(-1))
         grad_positive = chosen_13 + chosen_14 + grad_other_body_1 - grad_near_body_1
         grad_positive = grad_positive.sum_to_size(positive.shape).to(dtype)
     if needs_input_grad[5] and swap:
         safe_other_4 = torch.where(~mask_3, other, 1)
-        chosen_15 = torch.where(mask_3.unsqueeze(-1), 0, -(product_3 / safe_other_4.unsqueeze(-1)))
-        chosen_16 = torch.where(mask_2.unsqueeze(-1), 0, -(product_2 / safe_far_4.unsqueeze(-1)))
+        ratio_10 = scaled_grad_3 / safe_other_4.unsqueeze(-1)
+        chosen_15 = torch.where(mask_3.unsqueeze(-1), 0, -ratio_10)
+        ratio_11 = scaled_grad_2 / safe_far_4.unsqueeze(-1)
+        chosen_16 = torch.where(mask_2.unsqueeze(-1), 0, -ratio_11)
         grad_negative = chosen_16 + chosen_15 - grad_other_body_1 - grad_far_body_1
         grad_negative = grad_negative.sum_to_size(negative.shape).to(dtype)
     if needs_input_grad[1] and not swap:
-        product_9 = grad_grad_near_body * grad_near.unsqueeze(-1) * total
+        scaled_grad_9 = grad_grad_near_body * grad_near.unsqueeze(-1) * total
         safe_near = torch.where(~mask, near, 1)
-        ratio_4 = product_9 / chosen_10.unsqueeze(-1)
+        ratio_4 = scaled_grad_9 / chosen_10.unsqueeze(-1)
         grad_near_1 = torch.where(mask.unsqueeze(-1), 0, -ratio_4).sum(-1)
-        chosen_7 = torch.where(mask.unsqueeze(-1), 0, product / safe_near.unsqueeze(-1))
+        chosen_7 = torch.where(mask.unsqueeze(-1), 0, scaled_grad / safe_near.unsqueeze(-1))
         ratio_5 = grad_near_1.unsqueeze(-1) * total / safe_near.unsqueeze(-1)
         grad_saved_total = chosen_7 + torch.where(mask.unsqueeze(-1), 0, ratio_5)
         if reduction != "none":
@@ -394,15 +396,12 @@ def triplet_margin_loss_second(
         if not swap:
             if reduction != "mean":
                 grad_rest = torch.where(mask_7, -0.5 * grad_output, torch.where(mask_8, 0, -grad_output))
-            product_8 = grad_grad_far_body * grad_rest.unsqueeze(-1) * total_2
+            scaled_grad_8 = grad_grad_far_body * grad_rest.unsqueeze(-1) * total_2
             safe_rest = torch.where(~mask_2, far, 1)
-            product_11 = grad_grad_far_body * grad_rest.unsqueeze(-1)
-            chosen_8 = torch.where(mask_2.unsqueeze(-1), 0, product_11 / safe_rest.unsqueeze(-1))
-            if reduction == "mean":
-                ratio_3 = product_8 / chosen_9.unsqueeze(-1)
-                grad_far = torch.where(mask_2.unsqueeze(-1), 0, -ratio_3).sum(-1)
-            else:
-                grad_far = torch.where(mask_2.unsqueeze(-1), 0, -(product_8 / chosen_9.unsqueeze(-1))).sum(-1)
+            scaled_grad_11 = grad_grad_far_body * grad_rest.unsqueeze(-1)
+            chosen_8 = torch.where(mask_2.unsqueeze(-1), 0, scaled_grad_11 / safe_rest.unsqueeze(-1))
+            ratio_3 = scaled_grad_8 / chosen_9.unsqueeze(-1)
+            grad_far = torch.where(mask_2.unsqueeze(-1), 0, -ratio_3).sum(-1)
             ratio_6 = grad_far.unsqueeze(-1) * total_2 / safe_rest.unsqueeze(-1)
             grad_saved_total_2 = chosen_8 + torch.where(mask_2.unsqueeze(-1), 0, ratio_6)
             if reduction != "none":
@@ -496,30 +495,30 @@ def triplet_margin_loss_backward_tangent(
         grad_other = torch.where(far == other, 0.5 * grad_rest, chosen_3)
         chosen_4 = torch.where(far < other, 0, tangent_grad_rest)
         tangent_grad_other = torch.where(far == other, 0.5 * tangent_grad_rest, chosen_4)
-        product_4 = tangent_other.unsqueeze(-1) * grad_other.unsqueeze(-1) * total_3_2
-        product_5 = tangent_negative * grad_other.unsqueeze(-1)
-        product_6 = tangent_positive * grad_other.unsqueeze(-1)
-        product_7 = tangent_grad_other.unsqueeze(-1) * total_3_2
-        chosen_9 = torch.where(mask_3.unsqueeze(-1), 0, product_7 / safe_other.unsqueeze(-1))
+        scaled_grad = tangent_other.unsqueeze(-1) * grad_other.unsqueeze(-1) * total_3_2
+        scaled_grad_2 = tangent_negative * grad_other.unsqueeze(-1)
+        scaled_grad_3 = tangent_positive * grad_other.unsqueeze(-1)
+        product_4 = tangent_grad_other.unsqueeze(-1) * total_3_2
+        chosen_9 = torch.where(mask_3.unsqueeze(-1), 0, product_4 / safe_other.unsqueeze(-1))
         safe_grad_rest = torch.where(far < other, grad_rest, 0)
         grad_far = torch.where(far == other, 0.5 * grad_rest, safe_grad_rest)
         safe_tangent_grad_rest = torch.where(far < other, tangent_grad_rest, 0)
-        product_8 = 0.5 * tangent_grad_rest
-        tangent_grad_far = torch.where(far == other, product_8, safe_tangent_grad_rest)
-        product_10 = tangent_negative * grad_far.unsqueeze(-1)
-        product_11 = tangent_grad_far.unsqueeze(-1) * total_2_2
-        product_12 = tangent_anchor * grad_far.unsqueeze(-1)
-        product_14 = tangent_positive * grad_near.unsqueeze(-1)
-        product_15 = tangent_anchor * grad_near.unsqueeze(-1)
+        product_5 = 0.5 * tangent_grad_rest
+        tangent_grad_far = torch.where(far == other, product_5, safe_tangent_grad_rest)
+        scaled_grad_5 = tangent_negative * grad_far.unsqueeze(-1)
+        product_6 = tangent_grad_far.unsqueeze(-1) * total_2_2
+        scaled_grad_6 = tangent_anchor * grad_far.unsqueeze(-1)
+        scaled_grad_8 = tangent_positive * grad_near.unsqueeze(-1)
+        scaled_grad_9 = tangent_anchor * grad_near.unsqueeze(-1)
         if reduction == "mean":
-            chosen_5 = torch.where(mask_3.unsqueeze(-1), 0, -(product_4 / chosen_5.unsqueeze(-1)))
-            chosen_7 = torch.where(mask_3.unsqueeze(-1), 0, -(product_5 / safe_other.unsqueeze(-1)))
-            chosen_8 = torch.where(mask_3.unsqueeze(-1), 0, product_6 / safe_other.unsqueeze(-1))
+            chosen_5 = torch.where(mask_3.unsqueeze(-1), 0, -(scaled_grad / chosen_5.unsqueeze(-1)))
+            chosen_7 = torch.where(mask_3.unsqueeze(-1), 0, -(scaled_grad_2 / safe_other.unsqueeze(-1)))
+            chosen_8 = torch.where(mask_3.unsqueeze(-1), 0, scaled_grad_3 / safe_other.unsqueeze(-1))
             tangent_grad_other_body = chosen_5 + chosen_9 + chosen_8 + chosen_7
         else:
-            chosen_4 = torch.where(mask_3.unsqueeze(-1), 0, -(product_4 / chosen_5.unsqueeze(-1)))
-            chosen_6 = torch.where(mask_3.unsqueeze(-1), 0, -(product_5 / safe_other.unsqueeze(-1)))
-            chosen_7 = torch.where(mask_3.unsqueeze(-1), 0, product_6 / safe_other.unsqueeze(-1))
+            chosen_4 = torch.where(mask_3.unsqueeze(-1), 0, -(scaled_grad / chosen_5.unsqueeze(-1)))
+            chosen_6 = torch.where(mask_3.unsqueeze(-1), 0, -(scaled_grad_2 / safe_other.unsqueeze(-1)))
+            chosen_7 = torch.where(mask_3.unsqueeze(-1), 0, scaled_grad_3 / safe_other.unsqueeze(-1))
             tangent_grad_other_body = chosen_4 + chosen_9 + chosen_7 + chosen_6
     else:
         if reduction == "mean":
@@ -531,7 +530,7 @@ def triplet_margin_loss_backward_tangent(
             grad_near = torch.where(mask_5, 0.5 * grad_output_body, chosen_6)
             chosen_7 = torch.where(mask_6, 0, tangent_grad_output_body)
             tangent_grad_near = torch.where(mask_5, 0.5 * tangent_grad_output_body, chosen_7)
-        product_4 = tangent_grad_rest.unsqueeze(-1) * total_2
+        product_3 = tangent_grad_rest.unsqueeze(-1) * total_2
     mask = near == 0
     safe_near = torch.where(~mask, near, 1)
     ratio = product / safe_near.unsqueeze(-1)
@@ -544,67 +543,67 @@ def triplet_margin_loss_backward_tangent(
             safe_far = torch.where(~mask_2, far, 1)
             ratio_2 = product_2 / safe_far.unsqueeze(-1)
             safe_far = torch.where(~mask_2, far, 1)
-            chosen_14 = torch.where(mask_2.unsqueeze(-1), 0, product_12 / safe_far.unsqueeze(-1))
-            product_13 = tangent_near.unsqueeze(-1) * grad_near.unsqueeze(-1) * total_3
+            chosen_14 = torch.where(mask_2.unsqueeze(-1), 0, scaled_grad_6 / safe_far.unsqueeze(-1))
+            scaled_grad_7 = tangent_near.unsqueeze(-1) * grad_near.unsqueeze(-1) * total_3
         chosen_10 = torch.where(~mask_2, far**2, 1)
         if swap and reduction == "mean":
-            chosen_12 = torch.where(mask_2.unsqueeze(-1), 0, -(product_10 / safe_far.unsqueeze(-1)))
-            chosen_13 = torch.where(mask_2.unsqueeze(-1), 0, product_11 / safe_far.unsqueeze(-1))
-            chosen_17 = torch.where(mask.unsqueeze(-1), 0, -(product_13 / chosen_18.unsqueeze(-1)))
-            chosen_19 = torch.where(mask.unsqueeze(-1), 0, -(product_14 / safe_near.unsqueeze(-1)))
-            chosen_20 = torch.where(mask.unsqueeze(-1), 0, product_15 / safe_near.unsqueeze(-1))
+            chosen_12 = torch.where(mask_2.unsqueeze(-1), 0, -(scaled_grad_5 / safe_far.unsqueeze(-1)))
+            chosen_13 = torch.where(mask_2.unsqueeze(-1), 0, product_6 / safe_far.unsqueeze(-1))
+            chosen_17 = torch.where(mask.unsqueeze(-1), 0, -(scaled_grad_7 / chosen_18.unsqueeze(-1)))
+            chosen_19 = torch.where(mask.unsqueeze(-1), 0, -(scaled_grad_8 / safe_near.unsqueeze(-1)))
+            chosen_20 = torch.where(mask.unsqueeze(-1), 0, scaled_grad_9 / safe_near.unsqueeze(-1))
     if not swap:
         safe_rest = torch.where(~mask_2, far, 1)
         ratio_2 = product_2 / safe_rest.unsqueeze(-1)
         safe_rest = torch.where(~mask_2, far, 1)
-        chosen_5 = torch.where(mask_2.unsqueeze(-1), 0, product_4 / safe_rest.unsqueeze(-1))
+        chosen_5 = torch.where(mask_2.unsqueeze(-1), 0, product_3 / safe_rest.unsqueeze(-1))
         ratio_3 = tangent_total_2 * grad_rest.unsqueeze(-1) / safe_rest.unsqueeze(-1)
-        product_5 = tangent_near.unsqueeze(-1) * grad_near.unsqueeze(-1) * total
+        scaled_grad_2 = tangent_near.unsqueeze(-1) * grad_near.unsqueeze(-1) * total
         ratio_4 = tangent_total * grad_near.unsqueeze(-1) / safe_near.unsqueeze(-1)
         if reduction != "mean":
             chosen_3 = torch.where(~mask_2, far**2, 1)
-            chosen_6 = torch.where(mask.unsqueeze(-1), 0, -(product_5 / chosen_18.unsqueeze(-1)))
+            chosen_6 = torch.where(mask.unsqueeze(-1), 0, -(scaled_grad_2 / chosen_18.unsqueeze(-1)))
     elif reduction != "mean":
-        chosen_11 = torch.where(mask_2.unsqueeze(-1), 0, -(product_10 / safe_far.unsqueeze(-1)))
-        chosen_12 = torch.where(mask_2.unsqueeze(-1), 0, product_11 / safe_far.unsqueeze(-1))
-        chosen_15 = torch.where(mask.unsqueeze(-1), 0, -(product_13 / chosen_18.unsqueeze(-1)))
-        chosen_17 = torch.where(mask.unsqueeze(-1), 0, -(product_14 / safe_near.unsqueeze(-1)))
-        chosen_18 = torch.where(mask.unsqueeze(-1), 0, product_15 / safe_near.unsqueeze(-1))
+        chosen_11 = torch.where(mask_2.unsqueeze(-1), 0, -(scaled_grad_5 / safe_far.unsqueeze(-1)))
+        chosen_12 = torch.where(mask_2.unsqueeze(-1), 0, product_6 / safe_far.unsqueeze(-1))
+        chosen_15 = torch.where(mask.unsqueeze(-1), 0, -(scaled_grad_7 / chosen_18.unsqueeze(-1)))
+        chosen_17 = torch.where(mask.unsqueeze(-1), 0, -(scaled_grad_8 / safe_near.unsqueeze(-1)))
+        chosen_18 = torch.where(mask.unsqueeze(-1), 0, scaled_grad_9 / safe_near.unsqueeze(-1))
     if not swap and reduction == "mean":
-        chosen_8 = torch.where(mask.unsqueeze(-1), 0, -(product_5 / chosen_18.unsqueeze(-1)))
+        chosen_8 = torch.where(mask.unsqueeze(-1), 0, -(scaled_grad_2 / chosen_18.unsqueeze(-1)))
     tangent_far = torch.where(mask_2.unsqueeze(-1), 0, ratio_2).sum(-1)
     if swap:
-        product_9 = tangent_far.unsqueeze(-1) * grad_far.unsqueeze(-1) * total_2_2
+        scaled_grad_4 = tangent_far.unsqueeze(-1) * grad_far.unsqueeze(-1) * total_2_2
         if reduction == "mean":
-            chosen_10 = torch.where(mask_2.unsqueeze(-1), 0, -(product_9 / chosen_10.unsqueeze(-1)))
+            chosen_10 = torch.where(mask_2.unsqueeze(-1), 0, -(scaled_grad_4 / chosen_10.unsqueeze(-1)))
             tangent_grad_far_body = chosen_10 + chosen_13 + chosen_14 + chosen_12
     else:
-        product_3 = tangent_far.unsqueeze(-1) * grad_rest.unsqueeze(-1) * total_2
+        scaled_grad = tangent_far.unsqueeze(-1) * grad_rest.unsqueeze(-1) * total_2
         if reduction == "mean":
-            chosen_3 = torch.where(mask_2.unsqueeze(-1), 0, -(product_3 / chosen_10.unsqueeze(-1)))
+            chosen_3 = torch.where(mask_2.unsqueeze(-1), 0, -(scaled_grad / chosen_10.unsqueeze(-1)))
     if swap:
         if reduction != "mean":
-            chosen_9 = torch.where(mask_2.unsqueeze(-1), 0, -(product_9 / chosen_10.unsqueeze(-1)))
+            chosen_9 = torch.where(mask_2.unsqueeze(-1), 0, -(scaled_grad_4 / chosen_10.unsqueeze(-1)))
             tangent_grad_far_body = chosen_9 + chosen_12 + chosen_14 + chosen_11
             chosen_14 = torch.where(mask_8, 0, tangent_grad_output)
             tangent_grad_near = torch.where(mask_7, 0.5 * tangent_grad_output, chosen_14)
-        product_16 = tangent_grad_near.unsqueeze(-1) * total_3
-        chosen_21 = torch.where(mask.unsqueeze(-1), 0, product_16 / safe_near.unsqueeze(-1))
+        product_7 = tangent_grad_near.unsqueeze(-1) * total_3
+        chosen_21 = torch.where(mask.unsqueeze(-1), 0, product_7 / safe_near.unsqueeze(-1))
         tangent_grad_negative = -(tangent_grad_other_body + tangent_grad_far_body)
         if reduction == "mean":
             tangent_grad_near_body = chosen_17 + chosen_21 + chosen_20 + chosen_19
     else:
         if reduction != "mean":
-            chosen_3 = torch.where(mask_2.unsqueeze(-1), 0, -(product_3 / chosen_3.unsqueeze(-1)))
+            chosen_3 = torch.where(mask_2.unsqueeze(-1), 0, -(scaled_grad / chosen_3.unsqueeze(-1)))
         tangent_grad_far_body = chosen_3 + chosen_5 + torch.where(mask_2.unsqueeze(-1), 0, ratio_3)
         tangent_grad_negative = -tangent_grad_far_body
         if reduction != "mean":
             chosen_5 = torch.where(mask_6, 0, tangent_grad_output)
             tangent_grad_near = torch.where(mask_5, 0.5 * tangent_grad_output, chosen_5)
-        product_6 = tangent_grad_near.unsqueeze(-1) * total
+        product_4 = tangent_grad_near.unsqueeze(-1) * total
         if reduction != "none":
             if reduction == "mean":
-                chosen_10 = torch.where(mask.unsqueeze(-1), 0, product_6 / safe_near.unsqueeze(-1))
+                chosen_10 = torch.where(mask.unsqueeze(-1), 0, product_4 / safe_near.unsqueeze(-1))
                 tangent_grad_near_body = chosen_8 + chosen_10 + torch.where(mask.unsqueeze(-1), 0, ratio_4)
             tangent_grad_negative = torch.broadcast_to(tangent_grad_negative, (*batch, D))
     if swap:
@@ -613,7 +612,7 @@ def triplet_margin_loss_backward_tangent(
         tangent_grad_positive = tangent_grad_other_body - tangent_grad_near_body
     else:
         if reduction != "mean":
-            chosen_8 = torch.where(mask.unsqueeze(-1), 0, product_6 / safe_near.unsqueeze(-1))
+            chosen_8 = torch.where(mask.unsqueeze(-1), 0, product_4 / safe_near.unsqueeze(-1))
             tangent_grad_near_body = chosen_6 + chosen_8 + torch.where(mask.unsqueeze(-1), 0, ratio_4)
         tangent_grad_positive = -tangent_grad_near_body
         if reduction != "none":

@@ -71,8 +71,8 @@ def z_loss_backward(
         grad_logits = torch.where(mask.unsqueeze(-1), safe_chosen, 0)
     else:
         chosen = torch.where(~mask_3.unsqueeze(-1), logits - logsumexp_v.unsqueeze(-1), 0)
-        product = grad_logsumexp_v.unsqueeze(-1) * torch.exp(chosen)
-        grad_logits = torch.where(mask_3.unsqueeze(-1), 0, product)
+        scaled_grad = grad_logsumexp_v.unsqueeze(-1) * torch.exp(chosen)
+        grad_logits = torch.where(mask_3.unsqueeze(-1), 0, scaled_grad)
     grad_logits = grad_logits.to(dtype)
     return grad_logits
 

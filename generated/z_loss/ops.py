@@ -85,12 +85,12 @@ def z_loss_second(
     else:
         N = grad_grad_logits.shape[0]
         exp_value_2 = torch.exp(torch.where(~mask_9.unsqueeze(-1), difference, 0))
-        product = grad_grad_logits * exp_value_2
-        grad_grad_logsumexp_v = torch.where(mask_9.unsqueeze(-1), 0, product).sum(-1)
+        scaled_grad = grad_grad_logits * exp_value_2
+        grad_grad_logsumexp_v = torch.where(mask_9.unsqueeze(-1), 0, scaled_grad).sum(-1)
     if needs_input_grad[0]:
         if condition is not None:
-            product = 2 * grad_grad_logsumexp_v * logsumexp_v
-            grad_grad_sum_n = torch.where(mask_10, torch.where(condition, product, 0), 0).sum()
+            scaled_grad = 2 * grad_grad_logsumexp_v * logsumexp_v
+            grad_grad_sum_n = torch.where(mask_10, torch.where(condition, scaled_grad, 0), 0).sum()
             grad_grad_loss = grad_grad_sum_n * scale / count_n
         else:
             grad_grad_mean_n = torch.where(mask_9, 0, 2 * logsumexp_v * grad_grad_logsumexp_v / N).sum()
@@ -102,8 +102,8 @@ def z_loss_second(
             grad_logsumexp_v = torch.where(condition, 2 * logsumexp_v * grad_sum_n, 0)
             mask_12 = mask & condition & ~mask_9
             exp_value_3 = torch.exp(torch.where(mask_12.unsqueeze(-1), difference, 0))
-            neg_value = -(grad_grad_logits * exp_value_3 * grad_logsumexp_v.unsqueeze(-1))
-            chosen_2 = torch.where(mask_9.unsqueeze(-1), 0, neg_value)
+            negative = -(grad_grad_logits * exp_value_3 * grad_logsumexp_v.unsqueeze(-1))
+            chosen_2 = torch.where(mask_9.unsqueeze(-1), 0, negative)
             safe_chosen_2 = torch.where(condition.unsqueeze(-1), chosen_2, 0)
             grad_logsumexp_v_grad_logits = torch.where(mask.unsqueeze(-1), safe_chosen_2, 0).sum(-1)
             chosen_3 = torch.where(condition, 2 * grad_grad_logsumexp_v * grad_sum_n, 0)
@@ -111,13 +111,13 @@ def z_loss_second(
             mask_7 = mask_10 & (~mask_9 & mask_10)
             mask_13 = mask & condition & ~mask_9
             exp_value_4 = torch.exp(torch.where(mask_13.unsqueeze(-1), difference, 0))
-            product_2 = grad_grad_logits * exp_value_4 * grad_logsumexp_v.unsqueeze(-1)
-            chosen_5 = torch.where(mask_9.unsqueeze(-1), 0, product_2)
+            scaled_grad_2 = grad_grad_logits * exp_value_4 * grad_logsumexp_v.unsqueeze(-1)
+            chosen_5 = torch.where(mask_9.unsqueeze(-1), 0, scaled_grad_2)
             chosen_4 = torch.where(condition.unsqueeze(-1), chosen_5, 0)
             mask_14 = mask_7 & mask_10 & ~mask_9
             safe_difference = torch.where(mask_14.unsqueeze(-1), difference, 0)
-            product_3 = grad_logsumexp_v_1.unsqueeze(-1) * torch.exp(safe_difference)
-            chosen_7 = torch.where(mask_9.unsqueeze(-1), 0, product_3)
+            scaled_grad_3 = grad_logsumexp_v_1.unsqueeze(-1) * torch.exp(safe_difference)
+            chosen_7 = torch.where(mask_9.unsqueeze(-1), 0, scaled_grad_3)
             chosen_6 = torch.where(mask_10.unsqueeze(-1), chosen_7, 0)
             safe_chosen_4 = torch.where(mask.unsqueeze(-1), chosen_4, 0)
             grad_logits = safe_chosen_4 + torch.where(mask_7.unsqueeze(-1), chosen_6, 0)
@@ -125,15 +125,15 @@ def z_loss_second(
             grad_mean_n = grad_loss * scale
             grad_logsumexp_v = 2 * grad_mean_n * logsumexp_v / N
             exp_value_3 = torch.exp(torch.where(~mask_9.unsqueeze(-1), difference, 0))
-            product_2 = grad_grad_logits * exp_value_3 * grad_logsumexp_v.unsqueeze(-1)
-            grad_logsumexp_v_grad_logits = torch.where(mask_9.unsqueeze(-1), 0, -product_2).sum(-1)
-            product_3 = 2 * grad_grad_logsumexp_v * grad_mean_n
-            grad_logsumexp_v_1 = grad_logsumexp_v_grad_logits + product_3 / N
+            scaled_grad_2 = grad_grad_logits * exp_value_3 * grad_logsumexp_v.unsqueeze(-1)
+            grad_logsumexp_v_grad_logits = torch.where(mask_9.unsqueeze(-1), 0, -scaled_grad_2).sum(-1)
+            scaled_grad_3 = 2 * grad_grad_logsumexp_v * grad_mean_n
+            grad_logsumexp_v_1 = grad_logsumexp_v_grad_logits + scaled_grad_3 / N
             exp_value = torch.exp(torch.where(~mask_9.unsqueeze(-1), difference, 0))
-            product_4 = grad_grad_logits * exp_value * grad_logsumexp_v.unsqueeze(-1)
-            chosen = torch.where(mask_9.unsqueeze(-1), 0, product_4)
-            product_5 = grad_logsumexp_v_1.unsqueeze(-1) * exp_value
-            grad_logits = chosen + torch.where(mask_9.unsqueeze(-1), 0, product_5)
+            scaled_grad_4 = grad_grad_logits * exp_value * grad_logsumexp_v.unsqueeze(-1)
+            chosen = torch.where(mask_9.unsqueeze(-1), 0, scaled_grad_4)
+            scaled_grad_5 = grad_logsumexp_v_1.unsqueeze(-1) * exp_value
+            grad_logits = chosen + torch.where(mask_9.unsqueeze(-1), 0, scaled_grad_5)
         grad_logits = grad_logits.to(dtype)
     return grad_grad_loss, grad_logits
 
@@ -172,10 +172,19 @@ def z_loss_backward_tangent(
         mask_7 = mask_6 & ~mask
         exp_value_3 = torch.exp(torch.where(mask_7.unsqueeze(-1), difference, 0))
         product_3 = tangent_grad_logsumexp_v.unsqueeze(-1) * exp_value_3
-        chosen_2 = torch.where(mask.unsqueeze(-1), 0, product_3)
-        safe_chosen_3 = torch.where(condition.unsqueeze(-1), chosen_2, 0)
+        chosen_3 = torch.where(mask.unsqueeze(-1), 0, product_3)
+        safe_chosen_3 = torch.where(condition.unsqueeze(-1), chosen_3, 0)
         safe_safe_chosen_3 = torch.where(mask_2.unsqueeze(-1), safe_chosen_3, 0)
         chosen_2 = torch.where(mask_4.unsqueeze(-1), safe_safe_chosen_3, 0)
+        negative = -(tangent_logsumexp_v.unsqueeze(-1) * exp_value * grad_logsumexp_v.unsqueeze(-1))
+        chosen_5 = torch.where(mask.unsqueeze(-1), 0, negative)
+        safe_chosen_5 = torch.where(condition.unsqueeze(-1), chosen_5, 0)
+        chosen_4 = torch.where(mask_2.unsqueeze(-1), safe_chosen_5, 0)
+        scaled_grad = tangent_logits * exp_value * grad_logsumexp_v.unsqueeze(-1)
+        chosen_6 = torch.where(mask.unsqueeze(-1), 0, scaled_grad)
+        safe_chosen_6 = torch.where(condition.unsqueeze(-1), chosen_6, 0)
+        safe_safe_chosen_6 = torch.where(mask_2.unsqueeze(-1), safe_chosen_6, 0)
+        tangent_grad_logits = chosen_4 + chosen_2 + safe_safe_chosen_6
     else:
         grad_mean_n = grad_loss * scale
         tangent_grad_mean_n = scale * tangent_grad_loss
@@ -184,21 +193,12 @@ def z_loss_backward_tangent(
         ratio = 2 * logsumexp_v * tangent_grad_mean_n / N
         tangent_grad_logsumexp_v = ratio + 2 * grad_mean_n * tangent_logsumexp_v / N
         exp_value = torch.exp(torch.where(~mask.unsqueeze(-1), difference, 0))
-    product_4 = tangent_logsumexp_v.unsqueeze(-1) * exp_value * grad_logsumexp_v.unsqueeze(-1)
-    product_5 = tangent_logits * exp_value * grad_logsumexp_v.unsqueeze(-1)
-    chosen_6 = torch.where(mask.unsqueeze(-1), 0, product_5)
-    if condition is not None:
-        neg_value = -product_4
-        chosen_5 = torch.where(mask.unsqueeze(-1), 0, neg_value)
-        safe_chosen_5 = torch.where(condition.unsqueeze(-1), chosen_5, 0)
-        chosen_4 = torch.where(mask_2.unsqueeze(-1), safe_chosen_5, 0)
-        safe_chosen_6 = torch.where(condition.unsqueeze(-1), chosen_6, 0)
-        safe_safe_chosen_6 = torch.where(mask_2.unsqueeze(-1), safe_chosen_6, 0)
-        tangent_grad_logits = chosen_4 + chosen_2 + safe_safe_chosen_6
-    else:
-        chosen = torch.where(mask.unsqueeze(-1), 0, -product_4)
-        product_4 = tangent_grad_logsumexp_v.unsqueeze(-1) * exp_value
-        tangent_grad_logits = chosen + torch.where(mask.unsqueeze(-1), 0, product_4) + chosen_6
+        scaled_grad = tangent_logsumexp_v.unsqueeze(-1) * exp_value * grad_logsumexp_v.unsqueeze(-1)
+        chosen = torch.where(mask.unsqueeze(-1), 0, -scaled_grad)
+        scaled_grad_2 = tangent_logits * exp_value * grad_logsumexp_v.unsqueeze(-1)
+        chosen_2 = torch.where(mask.unsqueeze(-1), 0, scaled_grad_2)
+        product_2 = tangent_grad_logsumexp_v.unsqueeze(-1) * exp_value
+        tangent_grad_logits = chosen + torch.where(mask.unsqueeze(-1), 0, product_2) + chosen_2
     tangent_grad_logits = tangent_grad_logits.to(dtype)
     return tangent_grad_logits
 

@@ -309,7 +309,7 @@ class _Code:
     def _raised(self, s: Sweep, top: Fold, wanted: set[str]) -> list[str]:
         """The maximum of the tile; what was summed so far is brought to the new one."""
         scope = self.scope
-        part, running = scope.fresh("part"), f"{self.folds[top.name]}[{_ROW}]"
+        part, running = scope.fresh(f"tile_{top.op}"), f"{self.folds[top.name]}[{_ROW}]"
         lets = self._needed(s.lets, (top.value,))
         own = {x.name for x in lets}
         arrays = wanted | {r.tensor for r in reads(top.value)}

@@ -29,7 +29,7 @@ from opgen.ir.scalar import ZERO, Index, Read, Scalar, mul, reads, substitute
 from opgen.kernel.model import Store
 from opgen.plan.model import Dot, Fold, Let, Pass, Stream, Sweep, Weigh
 from opgen.plan.stream import asked_of, sums_of
-from opgen.plan.unseen import bounds
+from opgen.plan.unseen import bounds, within
 
 
 def stream_lines(scope: Scope, step: Stream) -> list[str]:
@@ -138,6 +138,7 @@ def _sweep(scope: Scope, s: Sweep, step: Stream, lost: _Lost) -> list[str]:
         lines += _over(scope, w, lost, partial(_cleared, scope, w))
     before = scope.enter((along,))
     body = [f"if (!({scope.print(b.condition)})) continue;" for b in bounds(step, s)]
+    s = within(step, s)
     body += [line for d in s.dots for line in _dot(scope, d)]
     rest = s.lets
     top = next((f for f in s.folds if f.name == s.online), None)

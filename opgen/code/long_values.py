@@ -16,6 +16,7 @@ from typing import Protocol
 from opgen.code.native_scope import value_type
 from opgen.code.printer import Printer, Text
 from opgen.code.wide import is_wide, pieces
+from opgen.ir.described import described
 from opgen.ir.lazy import is_lazy
 from opgen.ir.program import Kind
 from opgen.ir.scalar import Apply, Batch, Dim, Lit, Position, Read, Scalar, children, rebuild
@@ -126,7 +127,7 @@ class _Cut:
             elif place is not None:
                 lines += self.placed(*place, value)
             elif choice is not None:
-                name, before = self.scope.fresh("part"), self.printer(value)
+                name, before = self.scope.fresh(described(choice)), self.printer(value)
                 made = self.read_if_inside(choice, name) if isinstance(choice, Read) else self.chosen(choice, name)
                 self.put(choice, Read(name, ()), above)
                 lines += [] if self.printer(value) == before else made
@@ -171,7 +172,7 @@ class _Cut:
 
     def defined(self, part: Scalar, lines: list[str]) -> Scalar:
         """A part as a local of its own."""
-        name = self.scope.fresh("part")
+        name = self.scope.fresh(described(part))
         inner, text = self.fitted(part, len(f"const opmath_t {name} = ;"))
         lines += [*inner, f"const {value_type(text.kind)} {name} = {text.text};"]
         self.scope.locals[name] = (name, text.kind)

@@ -8,12 +8,29 @@ it weighs.) Back ends leave such points out, one by one or a whole tile where a 
 from __future__ import annotations
 
 from collections.abc import Mapping
-from dataclasses import dataclass, field
+from dataclasses import dataclass, field, replace
 from enum import Enum, auto
+from functools import reduce
 
 from opgen.ir.polynomial import slope
 from opgen.ir.program import Axis
-from opgen.ir.scalar import INF, NEG_INF, ZERO, Apply, Cast, Read, Scalar, mentions, reads, rebuild, walk
+from opgen.ir.scalar import (
+    INF,
+    NEG_INF,
+    ZERO,
+    Apply,
+    Cast,
+    Lit,
+    Read,
+    Scalar,
+    both,
+    mentions,
+    reads,
+    rebuild,
+    transform,
+    walk,
+    where,
+)
 from opgen.plan.model import Let, Stream, Sweep
 
 _COMPARISONS = ("ge", "gt", "le", "lt")
@@ -43,10 +60,49 @@ class Bound:
 def bounds(step: Stream, sweep: Sweep) -> tuple[Bound, ...]:
     """The comparisons without which a sweep has nothing to add."""
     values = (*(x.value for x in sweep.lets), *(f.value for f in sweep.folds), *(w.value for w in sweep.sums))
-    lets = {x.name: x for x in (*(x for p in step.points for x in p.lets), *sweep.lets)}
+    lets = _locals(step, sweep)
     candidates = dict.fromkeys(e for v in values for e in walk(v) if isinstance(e, Apply) and e.fn in _COMPARISONS)
     made = (_bound(_opened(c, lets), step) for c in candidates if _Without(c, lets).nothing(sweep))
     return tuple(b for b in made if b is not None)
+
+
+def within(step: Stream, sweep: Sweep) -> Sweep:
+    """A sweep where its bounds hold: what asks for them is decided, and locals that nothing reads any more are gone."""
+    lets = _locals(step, sweep)
+    hold = {b.condition for b in bounds(step, sweep)}
+    decided: dict[Scalar, Scalar] = {}
+
+    def settled(e: Scalar) -> Scalar:
+        match e:
+            case Read(_, ()):
+                return decided.get(e, e)
+            case Apply("where", (condition, a, b)):
+                return where(condition, a, b)
+            case Apply("and", args):
+                return reduce(both, args)
+            case Apply(fn) if fn in _COMPARISONS and _opened(e, lets) in hold:
+                return Lit(True)
+            case _:
+                return e
+
+    kept: list[Let] = []
+    for x in sweep.lets:
+        value = transform(x.value, settled)
+        if isinstance(value, Lit):
+            decided[Read(x.name, ())] = value
+        else:
+            kept.append(replace(x, value=value))
+    folds = tuple(replace(f, value=transform(f.value, settled)) for f in sweep.folds)
+    sums = tuple(replace(w, value=transform(w.value, settled)) for w in sweep.sums)
+    asked = {r.tensor for e in (*(f.value for f in folds), *(w.value for w in sums)) for r in reads(e)}
+    for x in reversed(kept):
+        if x.name in asked:
+            asked |= {r.tensor for r in reads(x.value)}
+    return replace(sweep, lets=tuple(x for x in kept if x.name in asked), folds=folds, sums=sums)
+
+
+def _locals(step: Stream, sweep: Sweep) -> dict[str, Let]:
+    return {x.name: x for x in (*(x for p in step.points for x in p.lets), *sweep.lets)}
 
 
 def _opened(e: Scalar, lets: Mapping[str, Let]) -> Scalar:

@@ -13,12 +13,14 @@ from dataclasses import dataclass, field
 from functools import reduce
 
 from opgen.ir.arithmetic import either, negation_of
+from opgen.ir.described import described
 from opgen.ir.functions import row
 from opgen.ir.lazy import lazy_arguments
 from opgen.ir.polynomial import polynomial
 from opgen.ir.program import Axis, Compute, Kind, Loop
 from opgen.ir.scalar import (
     BATCH,
+    NEG_INF,
     ZERO,
     Apply,
     Batch,
@@ -251,6 +253,8 @@ class Values:
     def named(self, k: int) -> bool:
         """Whether a value gets a let: used twice, or computed further out than it is used."""
         n = self.nodes[k]
+        if n.value == NEG_INF:  # as good as a name
+            return False
         return n.uses > 1 or (n.uses == 1 and n.escapes)
 
     def lets(self, first: int, last: int, level: int) -> tuple[Let, ...]:
@@ -259,9 +263,9 @@ class Values:
         for k in range(first, last):
             n = self.nodes[k]
             if n.level == level and self.named(k):
-                value = isinstance(n.value, Read) and not n.wish.endswith("_value")
-                n.name = self.fresh(f"{n.wish}_value" if value else n.wish or "t")
-                out.append(Let(n.name, self.expression(n.value), n.kind))
+                value, plain = self.expression(n.value), isinstance(n.value, Read) and not n.wish.endswith("_value")
+                n.name = self.fresh(f"{n.wish}_value" if plain else n.wish or described(value))
+                out.append(Let(n.name, value, n.kind))
                 self.local_kinds[n.name] = n.kind
         return tuple(out)
 

@@ -14,6 +14,7 @@ from __future__ import annotations
 from collections import Counter
 from dataclasses import replace
 
+from opgen.ir.described import described
 from opgen.ir.functions import row
 from opgen.ir.kinds import kind_of
 from opgen.ir.point import read_of
@@ -23,7 +24,6 @@ from opgen.opt.convolution import convolutions
 from opgen.torch.elsewhere import calls
 from opgen.torch.lazy import lazy
 from opgen.torch.rewrite import (
-    described,
     mapped,
     names_beside,
     open_operands,

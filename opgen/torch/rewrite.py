@@ -10,7 +10,6 @@ from collections.abc import Callable, Mapping
 from dataclasses import replace
 from functools import lru_cache
 
-from opgen.ir.functions import row
 from opgen.ir.names import Names
 from opgen.ir.point import read_of
 from opgen.ir.polynomial import same_number
@@ -20,7 +19,6 @@ from opgen.ir.scalar import (
     BATCH,
     INF,
     NEG_INF,
-    Apply,
     Batch,
     Index,
     Read,
@@ -31,7 +29,6 @@ from opgen.ir.scalar import (
     mul,
     rebuild,
     substitute,
-    walk,
 )
 from opgen.torch.positions import line
 from opgen.torch.scope import batch_leading, loops_of
@@ -129,28 +126,3 @@ def names_beside(p: Program) -> Names:
 
 def statement(target: str, e: Scalar, s: Plain, kind: Kind) -> Compute:
     return Compute(target, loops_of(e, batch_leading(s.loops)), e, kind=kind)
-
-
-def described(e: Scalar) -> str:
-    """A name that says what is in it: `exp_input`, `safe_target`, `product`."""
-    tensors = tuple(dict.fromkeys(n.tensor for n in walk(e) if isinstance(n, Read)))
-    match e:
-        case Read(tensor=name):
-            return f"{name}_picked"
-        case Apply("where", (_, Read(tensor=name), b)) if not any(True for _ in children(b)):
-            return f"safe_{name}"
-        case Apply("where"):
-            return "chosen"
-        case Apply(fn) if row(fn).result == "bool":
-            return "mask"
-        case Apply(fn) if fn in _WORDS:
-            return _WORDS[fn]
-        case Apply(fn) if len(tensors) == 1:
-            return f"{fn}_{tensors[0]}"
-        case Apply(fn):
-            return f"{fn}_value"
-        case _:
-            return "value"
-
-
-_WORDS = {"add": "total", "sub": "difference", "mul": "product", "div": "ratio", "pow": "power"}

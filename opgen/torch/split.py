@@ -10,11 +10,12 @@ from collections.abc import Iterator
 from dataclasses import replace
 
 from opgen.code.wide import has_wide, tree
+from opgen.ir.described import described
 from opgen.ir.kinds import kind_of
 from opgen.ir.program import Compute, Kind, Plain, Scatter
 from opgen.ir.scalar import Apply, Batch, Index, Lit, Read, Scalar
 from opgen.ir.text import scalar as as_text
-from opgen.torch.rewrite import described, open_operands, statement, varies
+from opgen.torch.rewrite import open_operands, statement, varies
 from opgen.torch.scope import Scope
 
 _SHORTEST = 10  # naming less saves nothing

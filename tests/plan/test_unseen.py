@@ -5,11 +5,12 @@ from __future__ import annotations
 import pytest
 
 from opgen.ir.operator import Flags, Variant
+from opgen.ir.scalar import Apply, reads, walk
 from opgen.ir.text import scalar
 from opgen.opt.derive import derive_variant
 from opgen.plan.build import build
 from opgen.plan.model import Stream
-from opgen.plan.unseen import bounds
+from opgen.plan.unseen import bounds, within
 from tests.lower.specs import elementwise, program
 
 INPUTS = "{q: {shape: [M, D]}, k: {shape: [N, D]}, v: {shape: [N, E]}}"
@@ -63,3 +64,18 @@ def test_a_bound_that_rises_faster() -> None:
 def test_what_adds_something_everywhere_has_none(seen: str) -> None:
     forward, *_ = found(seen)
     assert forward == [[]]
+
+
+def test_where_a_bound_holds_nothing_asks_for_it() -> None:
+    formula = f"o[i, e] = sum[j](softmax[j](where(j <= i, where(e_of[j] > 0, {SCORE}, 0), -inf))*v[j, e])"
+    inputs = INPUTS[:-1] + ", e_of: {shape: [N]}}"
+    derived = derive_variant(Variant((), program(elementwise(formula, inputs))), Flags())
+    step = next(s for s in build(derived.forward).steps if isinstance(s, Stream))
+    sweep = step.sweeps[0]
+    held = within(step, sweep)
+    assert [scalar(b.condition) for b in bounds(step, sweep)] == ["j <= i"]
+    values = [x.value for x in (*held.lets, *held.folds, *held.sums)]
+    assert {scalar(n) for v in values for n in walk(v) if isinstance(n, Apply) and n.fn in ("le", "gt")} == {
+        "e_of[j] > 0"
+    }
+    assert {x.name for x in held.lets} <= {r.tensor for v in values for r in reads(v)}

@@ -48,8 +48,8 @@ struct Step_alpha_compositing_forward_weight {
     const auto alpha_line = rt::read_line<V, 1>(alpha, place, t);
     auto weight_line = rt::write_line<V, 1>(weight, place, t);
     rt::lanes<V>([&](int at) {
-      const opmath_t part = (t + at) > 0 ? through.load(place, (t + at) - 1) : opmath_t(1);
-      weight_line.set(at, part * alpha_line[at]);
+      const opmath_t safe_through = (t + at) > 0 ? through.load(place, (t + at) - 1) : opmath_t(1);
+      weight_line.set(at, safe_through * alpha_line[at]);
     });
   }
 };
@@ -82,8 +82,8 @@ struct Step_alpha_compositing_forward_output {
     const int64_t t = inner;
     const auto colour_line = rt::read_line<V, 2>(colour, place, t, c);
     rt::lanes<V>([&](int at) {
-      const opmath_t part = t > 0 ? through.load(place, t - 1) : opmath_t(1);
-      folds[at].output_value_fold.add(part * alpha.load(place, t) * colour_line[at]);
+      const opmath_t safe_through = t > 0 ? through.load(place, t - 1) : opmath_t(1);
+      folds[at].output_value_fold.add(safe_through * alpha.load(place, t) * colour_line[at]);
     });
   }
   OPGEN_DEVICE void finish(int64_t point, const Folds& folds) const {
@@ -143,22 +143,21 @@ struct Step_alpha_compositing_backward_share_through {
   OPGEN_DEVICE void point(int64_t point) const {
     const rt::Place<rank> place = batch.place(point);
     for (int64_t t = t_size.size - 1; t >= 0; --t) {
-      const bool t_2 = t + 1 < T;
-      opmath_t part;
-      if (t_2) {
-        const opmath_t part_3 = grad_weight.load_or_zero(place, t + 1);
-        const opmath_t part_2 = part_3 + grad_weight_output.load(place, t + 1);
-        part = part_2 * alpha.load(place, t + 1);
+      const bool mask = t + 1 < T;
+      opmath_t chosen;
+      if (mask) {
+        const opmath_t total = grad_weight.load_or_zero(place, t + 1) + grad_weight_output.load(place, t + 1);
+        chosen = total * alpha.load(place, t + 1);
       } else {
-        part = 0;
+        chosen = 0;
       }
-      opmath_t part_4;
-      if (t_2) {
-        part_4 = share_through.load(place, t + 1) * (1 - alpha.load(place, t + 1));
+      opmath_t chosen_2;
+      if (mask) {
+        chosen_2 = share_through.load(place, t + 1) * (1 - alpha.load(place, t + 1));
       } else {
-        part_4 = 0;
+        chosen_2 = 0;
       }
-      share_through.store(part + part_4, place, t);
+      share_through.store(chosen + chosen_2, place, t);
     }
   }
 };
@@ -186,9 +185,9 @@ struct Step_alpha_compositing_backward_grad_alpha {
     const auto share_through_line = rt::read_line<V, 1>(share_through, place, t);
     auto grad_alpha_line = rt::write_line<V, 1>(grad_alpha, place, t);
     rt::lanes<V>([&](int at) {
-      const opmath_t t_3 = (t + at) > 0 ? through.load(place, (t + at) - 1) : opmath_t(1);
-      const opmath_t part = (grad_weight_line[at] + grad_weight_output_line[at]) * t_3;
-      grad_alpha_line.set(at, part - share_through_line[at] * t_3);
+      const opmath_t safe_through = (t + at) > 0 ? through.load(place, (t + at) - 1) : opmath_t(1);
+      const opmath_t product = (grad_weight_line[at] + grad_weight_output_line[at]) * safe_through;
+      grad_alpha_line.set(at, product - share_through_line[at] * safe_through);
     });
   }
 };
@@ -216,8 +215,8 @@ struct Step_alpha_compositing_backward_grad_colour {
     const auto grad_output_line = rt::read_line_or_zero<V, 1>(grad_output, place, c);
     auto grad_colour_line = rt::write_line<V, 2>(grad_colour, place, t, c);
     rt::lanes<V>([&](int at) {
-      const opmath_t part = t > 0 ? through.load(place, t - 1) : opmath_t(1);
-      grad_colour_line.set(at, grad_output_line[at] * (part * alpha.load(place, t)));
+      const opmath_t safe_through = t > 0 ? through.load(place, t - 1) : opmath_t(1);
+      grad_colour_line.set(at, grad_output_line[at] * (safe_through * alpha.load(place, t)));
     });
   }
 };

@@ -82,8 +82,8 @@ int forward_output(const OpgenCall& call, OpgenHost& host) {
         const rt::Line<opmath_t> through_at(host, through, rt::stretch(point, columns, 0, 1), 0,
                                             rt::clipped(through, 1, through.stride(1), through_1));
         rt::each(columns.size, [&](int64_t i) {
-          const opmath_t part_2 = (over_t.index(point, 0, 0) > 0 ? through_at[i] : opmath_t(1)) * alpha_at[i];
-          output_value_fold.add(i, part_2 * colour_at[i]);
+          const opmath_t product = (over_t.index(point, 0, 0) > 0 ? through_at[i] : opmath_t(1)) * alpha_at[i];
+          output_value_fold.add(i, product * colour_at[i]);
         });
         output_value_fold.ran(columns.size);
       });
@@ -156,35 +156,37 @@ int backward_share_through(const OpgenCall& call, OpgenHost& host) {
                 host, share_through, rt::stretch(run, 3, 1), 0,
                 rt::clipped(share_through, 1, share_through.stride(1), grad_weight_1));
             rt::each_of_row<rt::lane_count>(run.size, [&](int64_t i) {
-              const bool t_2 = t + 1 < T;
-              const opmath_t part_2 = rt::blend(t_2, share_through_at[i] * (1 - alpha_at[i]), opmath_t(0));
-              const opmath_t part_3 = (grad_weight_at[i] + grad_weight_output_at[i]) * alpha_at[i];
-              share_through_out.set(i, rt::blend(t_2, part_3, opmath_t(0)) + part_2);
+              const bool mask = t + 1 < T;
+              const opmath_t chosen = rt::blend(mask, share_through_at[i] * (1 - alpha_at[i]), opmath_t(0));
+              const opmath_t product = (grad_weight_at[i] + grad_weight_output_at[i]) * alpha_at[i];
+              share_through_out.set(i, rt::blend(mask, product, opmath_t(0)) + chosen);
             });
           }
         }
       } else {
         for (int64_t t = T - 1; t >= 0; --t) {
           rt::each(run.size, [&](int64_t i) {
-            const bool t_2_2 = t + 1 < T;
-            opmath_t part_4;
-            if (t_2_2) {
+            const bool mask_2 = t + 1 < T;
+            opmath_t chosen_2;
+            if (mask_2) {
               const int64_t at_2 = run.of(1, i) + (t + 1) * grad_weight_output.stride(1);
-              const opmath_t part_5 = rt::load(grad_weight_output, at_2);
-              const opmath_t part_7 = rt::load(grad_weight, run.of(0, i) + (t + 1) * grad_weight.stride(1));
-              const opmath_t part_6 = part_7 + part_5;
-              part_4 = part_6 * rt::load(alpha, run.of(2, i) + (t + 1) * alpha.stride(1));
+              const opmath_t grad_weight_output_picked = rt::load(grad_weight_output, at_2);
+              const int64_t at_3 = run.of(0, i) + (t + 1) * grad_weight.stride(1);
+              const opmath_t grad_weight_picked = rt::load(grad_weight, at_3);
+              const opmath_t alpha_picked = rt::load(alpha, run.of(2, i) + (t + 1) * alpha.stride(1));
+              chosen_2 = (grad_weight_picked + grad_weight_output_picked) * alpha_picked;
             } else {
-              part_4 = 0;
+              chosen_2 = 0;
             }
-            opmath_t part_8;
-            if (t_2_2) {
-              const opmath_t part_9 = rt::load(share_through, run.of(3, i) + (t + 1) * share_through.stride(1));
-              part_8 = part_9 * (1 - rt::load(alpha, run.of(2, i) + (t + 1) * alpha.stride(1)));
+            opmath_t chosen_3;
+            if (mask_2) {
+              const int64_t at_4 = run.of(3, i) + (t + 1) * share_through.stride(1);
+              const opmath_t share_through_picked = rt::load(share_through, at_4);
+              chosen_3 = share_through_picked * (1 - rt::load(alpha, run.of(2, i) + (t + 1) * alpha.stride(1)));
             } else {
-              part_8 = 0;
+              chosen_3 = 0;
             }
-            rt::store(share_through, run.of(4, i) + t * share_through.stride(1), part_4 + part_8);
+            rt::store(share_through, run.of(4, i) + t * share_through.stride(1), chosen_2 + chosen_3);
           });
         }
       }
@@ -220,8 +222,9 @@ int backward_grad_alpha(const OpgenCall& call, OpgenHost& host) {
       const rt::Line<opmath_t> through_at(host, through, rt::stretch(run, 0, 1), 0,
                                           rt::clipped(through, 1, through.stride(1), through_1));
       rt::each(run.size, [&](int64_t i) {
-        const opmath_t t_3 = outer.index(run, 0, i) > 0 ? through_at[i] : opmath_t(1);
-        grad_alpha_out.set(i, (grad_weight_at[i] + grad_weight_output_at[i]) * t_3 - share_through_at[i] * t_3);
+        const opmath_t safe_through = outer.index(run, 0, i) > 0 ? through_at[i] : opmath_t(1);
+        const opmath_t product = (grad_weight_at[i] + grad_weight_output_at[i]) * safe_through;
+        grad_alpha_out.set(i, product - share_through_at[i] * safe_through);
       });
     });
   });
@@ -251,8 +254,8 @@ int backward_grad_colour(const OpgenCall& call, OpgenHost& host) {
       const rt::Line<opmath_t> through_at(host, through, rt::stretch(run, 1, 1), 0,
                                           rt::clipped(through, 1, through.stride(1), through_1));
       rt::each(run.size, [&](int64_t i) {
-        const opmath_t part_2 = (outer.index(run, 0, i) > 0 ? through_at[i] : opmath_t(1)) * alpha_at[i];
-        grad_colour_out.set(i, grad_output_at[i] * part_2);
+        const opmath_t product = (outer.index(run, 0, i) > 0 ? through_at[i] : opmath_t(1)) * alpha_at[i];
+        grad_colour_out.set(i, grad_output_at[i] * product);
       });
     });
   });

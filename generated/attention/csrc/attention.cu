@@ -26,7 +26,6 @@ struct Step_attention_forward_0_output {
     const int64_t i_2 = rt::split(&rest, i_size);
     const rt::Place<rank> place = batch.place(rest);
     opmath_t* lost_row = lost + point * (v_size.size);
-    const opmath_t t = -rt::inf<opmath_t>();
     rt::Running<opmath_t> softmax_j_max_value_fold;
     rt::Sum<opmath_t> softmax_j_sum_value_fold;
     for (int64_t v = 0; v < v_size.size; ++v) {
@@ -41,8 +40,8 @@ struct Step_attention_forward_0_output {
         if (e % rt::block_adds == rt::block_adds - 1) sum_e.settle();
       }
       sum_e.finish();
-      const opmath_t t_2 = j <= i_2 ? scale * sum_e.value : t;
-      const opmath_t factor = softmax_j_max_value_fold.raise(t_2);
+      const opmath_t chosen = scale * sum_e.value;
+      const opmath_t factor = softmax_j_max_value_fold.raise(chosen);
       if (factor != 1) {
         softmax_j_sum_value_fold.scale(factor);
         for (int64_t v = 0; v < v_size.size; ++v) {
@@ -51,11 +50,11 @@ struct Step_attention_forward_0_output {
         }
       }
       const opmath_t softmax_j_max_shift = softmax_j_max_value_fold.shift;
-      const opmath_t t_3 = near::exp(t_2 - softmax_j_max_shift);
-      softmax_j_sum_value_fold.add(t_3);
+      const opmath_t exp_value = near::exp(chosen - softmax_j_max_shift);
+      softmax_j_sum_value_fold.add(exp_value);
       for (int64_t v = 0; v < v_size.size; ++v) {
         opmath_t high = output.load(place, i_2, v);
-        rt::add_exactly<opmath_t>(&high, &lost_row[v], t_3 * value.load(place, j, v));
+        rt::add_exactly<opmath_t>(&high, &lost_row[v], exp_value * value.load(place, j, v));
         output.store(high, place, i_2, v);
       }
       if (j % rt::block_adds == rt::block_adds - 1) softmax_j_sum_value_fold.settle();
@@ -145,8 +144,8 @@ struct Step_attention_forward_2_output {
         if (e % rt::block_adds == rt::block_adds - 1) sum_e.settle();
       }
       sum_e.finish();
-      const opmath_t t = scale * sum_e.value;
-      const opmath_t factor = softmax_j_max_value_fold.raise(t);
+      const opmath_t product = scale * sum_e.value;
+      const opmath_t factor = softmax_j_max_value_fold.raise(product);
       if (factor != 1) {
         softmax_j_sum_value_fold.scale(factor);
         for (int64_t v = 0; v < v_size.size; ++v) {
@@ -155,11 +154,11 @@ struct Step_attention_forward_2_output {
         }
       }
       const opmath_t softmax_j_max_shift = softmax_j_max_value_fold.shift;
-      const opmath_t t_2 = near::exp(t - softmax_j_max_shift);
-      softmax_j_sum_value_fold.add(t_2);
+      const opmath_t exp_value = near::exp(product - softmax_j_max_shift);
+      softmax_j_sum_value_fold.add(exp_value);
       for (int64_t v = 0; v < v_size.size; ++v) {
         opmath_t high = output.load(place, i_2, v);
-        rt::add_exactly<opmath_t>(&high, &lost_row[v], t_2 * value.load(place, j, v));
+        rt::add_exactly<opmath_t>(&high, &lost_row[v], exp_value * value.load(place, j, v));
         output.store(high, place, i_2, v);
       }
       if (j % rt::block_adds == rt::block_adds - 1) softmax_j_sum_value_fold.settle();
@@ -199,7 +198,6 @@ struct Step_attention_backward_0_grad_query {
     const int64_t i_2 = rt::split(&rest, i_size);
     const rt::Place<rank> place = batch.place(rest);
     opmath_t* lost_row = lost + point * (e_size.size);
-    const opmath_t t = -rt::inf<opmath_t>();
     const opmath_t softmax_j_max_value = softmax_j_max.load(place, i_2);
     const opmath_t softmax_j_scale_value = softmax_j_scale.load(place, i_2);
     rt::Sum<opmath_t> dot_softmax_j_value_fold;
@@ -207,8 +205,8 @@ struct Step_attention_backward_0_grad_query {
       if (!(j <= i_2)) continue;
       rt::Sum<opmath_t> grad_softmax_j;
       for (int64_t v_2 = 0; v_2 < v_2_size.size; ++v_2) {
-        const opmath_t part = grad_output.load_or_zero(place, i_2, v_2);
-        grad_softmax_j.add(part * value.load(place, j, v_2));
+        const opmath_t grad_output_value = grad_output.load_or_zero(place, i_2, v_2);
+        grad_softmax_j.add(grad_output_value * value.load(place, j, v_2));
         if (v_2 % rt::block_adds == rt::block_adds - 1) grad_softmax_j.settle();
       }
       grad_softmax_j.finish();
@@ -218,9 +216,8 @@ struct Step_attention_backward_0_grad_query {
         if (e_2 % rt::block_adds == rt::block_adds - 1) sum_e.settle();
       }
       sum_e.finish();
-      const opmath_t part_2 = (j <= i_2 ? scale * sum_e.value : t) - softmax_j_max_value;
-      const opmath_t part_3 = near::exp(part_2) * softmax_j_scale_value;
-      dot_softmax_j_value_fold.add(grad_softmax_j.value * part_3);
+      const opmath_t exp_sum_e = near::exp(scale * sum_e.value - softmax_j_max_value);
+      dot_softmax_j_value_fold.add(grad_softmax_j.value * (exp_sum_e * softmax_j_scale_value));
       if (j % rt::block_adds == rt::block_adds - 1) dot_softmax_j_value_fold.settle();
     }
     dot_softmax_j_value_fold.finish();
@@ -240,18 +237,16 @@ struct Step_attention_backward_0_grad_query {
       sum_e_2.finish();
       rt::Sum<opmath_t> grad_softmax_j_2;
       for (int64_t v_2 = 0; v_2 < v_2_size.size; ++v_2) {
-        const opmath_t part_4 = grad_output.load_or_zero(place, i_2, v_2);
-        grad_softmax_j_2.add(part_4 * value.load(place, j, v_2));
+        const opmath_t grad_output_value_2 = grad_output.load_or_zero(place, i_2, v_2);
+        grad_softmax_j_2.add(grad_output_value_2 * value.load(place, j, v_2));
         if (v_2 % rt::block_adds == rt::block_adds - 1) grad_softmax_j_2.settle();
       }
       grad_softmax_j_2.finish();
-      const bool t_2 = j <= i_2;
-      const opmath_t part_5 = near::exp((t_2 ? scale * sum_e_2.value : t) - softmax_j_max_value);
-      const opmath_t part_6 = part_5 * softmax_j_scale_value * (grad_softmax_j_2.value - dot_softmax_j_value);
-      const opmath_t t_3 = t_2 ? part_6 : opmath_t(0);
+      const opmath_t product = near::exp(scale * sum_e_2.value - softmax_j_max_value) * softmax_j_scale_value;
+      const opmath_t chosen = product * (grad_softmax_j_2.value - dot_softmax_j_value);
       for (int64_t e = 0; e < e_size.size; ++e) {
         opmath_t high = grad_query.load(place, i_2, e);
-        rt::add_exactly<opmath_t>(&high, &lost_row[e], t_3 * key.load(place, j, e));
+        rt::add_exactly<opmath_t>(&high, &lost_row[e], chosen * key.load(place, j, e));
         grad_query.store(high, place, i_2, e);
       }
     }
@@ -286,7 +281,6 @@ struct Step_attention_backward_0_grad_value {
     const int64_t j = rt::split(&rest, j_size);
     const rt::Place<rank> place = batch.place(rest);
     opmath_t* lost_row = lost + point * (e_2_size.size + v_size.size);
-    const opmath_t t_4 = -rt::inf<opmath_t>();
     for (int64_t e_2 = 0; e_2 < e_2_size.size; ++e_2) {
       grad_key.store(0, place, j, e_2);
       lost_row[e_2] = 0;
@@ -305,23 +299,23 @@ struct Step_attention_backward_0_grad_value {
       sum_e_3.finish();
       rt::Sum<opmath_t> grad_softmax_j_3;
       for (int64_t v_3 = 0; v_3 < v_size.size; ++v_3) {
-        const opmath_t part = grad_output.load_or_zero(place, i_2, v_3);
-        grad_softmax_j_3.add(part * value.load(place, j, v_3));
+        const opmath_t grad_output_value = grad_output.load_or_zero(place, i_2, v_3);
+        grad_softmax_j_3.add(grad_output_value * value.load(place, j, v_3));
         if (v_3 % rt::block_adds == rt::block_adds - 1) grad_softmax_j_3.settle();
       }
       grad_softmax_j_3.finish();
-      const bool t_5 = j <= i_2;
-      const opmath_t part_2 = near::exp((t_5 ? scale * sum_e_3.value : t_4) - softmax_j_max.load(place, i_2));
-      const opmath_t t_6 = part_2 * softmax_j_scale.load(place, i_2);
-      const opmath_t t_7 = t_5 ? t_6 * (grad_softmax_j_3.value - dot_softmax_j.load(place, i_2)) : opmath_t(0);
+      const opmath_t exp_sum_e_3 = near::exp(scale * sum_e_3.value - softmax_j_max.load(place, i_2));
+      const opmath_t product = exp_sum_e_3 * softmax_j_scale.load(place, i_2);
+      const opmath_t chosen_2 = product * (grad_softmax_j_3.value - dot_softmax_j.load(place, i_2));
       for (int64_t e_2 = 0; e_2 < e_2_size.size; ++e_2) {
         opmath_t high = grad_key.load(place, j, e_2);
-        rt::add_exactly<opmath_t>(&high, &lost_row[e_2], t_7 * query.load(place, i_2, e_2));
+        rt::add_exactly<opmath_t>(&high, &lost_row[e_2], chosen_2 * query.load(place, i_2, e_2));
         grad_key.store(high, place, j, e_2);
       }
       for (int64_t v = 0; v < v_size.size; ++v) {
         opmath_t high = grad_value.load(place, j, v);
-        rt::add_exactly<opmath_t>(&high, &lost_row[v + e_2_size.size], t_6 * grad_output.load_or_zero(place, i_2, v));
+        rt::add_exactly<opmath_t>(&high, &lost_row[v + e_2_size.size],
+                                  product * grad_output.load_or_zero(place, i_2, v));
         grad_value.store(high, place, j, v);
       }
     }
@@ -366,8 +360,8 @@ struct Step_attention_backward_2_grad_query {
     for (int64_t j = 0; j < j_size.size; ++j) {
       rt::Sum<opmath_t> grad_softmax_j;
       for (int64_t v_2 = 0; v_2 < v_2_size.size; ++v_2) {
-        const opmath_t part = grad_output.load_or_zero(place, i_2, v_2);
-        grad_softmax_j.add(part * value.load(place, j, v_2));
+        const opmath_t grad_output_value = grad_output.load_or_zero(place, i_2, v_2);
+        grad_softmax_j.add(grad_output_value * value.load(place, j, v_2));
         if (v_2 % rt::block_adds == rt::block_adds - 1) grad_softmax_j.settle();
       }
       grad_softmax_j.finish();
@@ -377,8 +371,8 @@ struct Step_attention_backward_2_grad_query {
         if (e_2 % rt::block_adds == rt::block_adds - 1) sum_e.settle();
       }
       sum_e.finish();
-      const opmath_t part_2 = near::exp(scale * sum_e.value - softmax_j_max_value);
-      dot_softmax_j_value_fold.add(grad_softmax_j.value * (part_2 * softmax_j_scale_value));
+      const opmath_t exp_sum_e = near::exp(scale * sum_e.value - softmax_j_max_value);
+      dot_softmax_j_value_fold.add(grad_softmax_j.value * (exp_sum_e * softmax_j_scale_value));
       if (j % rt::block_adds == rt::block_adds - 1) dot_softmax_j_value_fold.settle();
     }
     dot_softmax_j_value_fold.finish();
@@ -397,16 +391,16 @@ struct Step_attention_backward_2_grad_query {
       sum_e_2.finish();
       rt::Sum<opmath_t> grad_softmax_j_2;
       for (int64_t v_2 = 0; v_2 < v_2_size.size; ++v_2) {
-        const opmath_t part_3 = grad_output.load_or_zero(place, i_2, v_2);
-        grad_softmax_j_2.add(part_3 * value.load(place, j, v_2));
+        const opmath_t grad_output_value_2 = grad_output.load_or_zero(place, i_2, v_2);
+        grad_softmax_j_2.add(grad_output_value_2 * value.load(place, j, v_2));
         if (v_2 % rt::block_adds == rt::block_adds - 1) grad_softmax_j_2.settle();
       }
       grad_softmax_j_2.finish();
-      const opmath_t part_4 = near::exp(scale * sum_e_2.value - softmax_j_max_value);
-      const opmath_t t = part_4 * (grad_softmax_j_2.value - dot_softmax_j_value);
+      const opmath_t exp_sum_e_2 = near::exp(scale * sum_e_2.value - softmax_j_max_value);
+      const opmath_t product = exp_sum_e_2 * (grad_softmax_j_2.value - dot_softmax_j_value);
       for (int64_t e = 0; e < e_size.size; ++e) {
         opmath_t high = grad_query.load(place, i_2, e);
-        rt::add_exactly<opmath_t>(&high, &lost_row[e], t * key.load(place, j, e));
+        rt::add_exactly<opmath_t>(&high, &lost_row[e], product * key.load(place, j, e));
         grad_query.store(high, place, i_2, e);
       }
     }
@@ -458,24 +452,25 @@ struct Step_attention_backward_2_grad_value {
       sum_e_3.finish();
       rt::Sum<opmath_t> grad_softmax_j_3;
       for (int64_t v_3 = 0; v_3 < v_size.size; ++v_3) {
-        const opmath_t part = grad_output.load_or_zero(place, i_2, v_3);
-        grad_softmax_j_3.add(part * value.load(place, j, v_3));
+        const opmath_t grad_output_value = grad_output.load_or_zero(place, i_2, v_3);
+        grad_softmax_j_3.add(grad_output_value * value.load(place, j, v_3));
         if (v_3 % rt::block_adds == rt::block_adds - 1) grad_softmax_j_3.settle();
       }
       grad_softmax_j_3.finish();
-      const opmath_t t_2 = near::exp(scale * sum_e_3.value - softmax_j_max.load(place, i_2));
+      const opmath_t exp_sum_e_3 = near::exp(scale * sum_e_3.value - softmax_j_max.load(place, i_2));
       const opmath_t softmax_j_scale_value_2 = softmax_j_scale.load(place, i_2);
-      const opmath_t part_2 = grad_softmax_j_3.value - dot_softmax_j.load(place, i_2);
-      const opmath_t t_3 = t_2 * softmax_j_scale_value_2 * part_2;
-      const opmath_t t_4 = t_2 * softmax_j_scale_value_2;
+      const opmath_t difference = grad_softmax_j_3.value - dot_softmax_j.load(place, i_2);
+      const opmath_t product_2 = exp_sum_e_3 * softmax_j_scale_value_2 * difference;
+      const opmath_t product_3 = exp_sum_e_3 * softmax_j_scale_value_2;
       for (int64_t e_2 = 0; e_2 < e_2_size.size; ++e_2) {
         opmath_t high = grad_key.load(place, j, e_2);
-        rt::add_exactly<opmath_t>(&high, &lost_row[e_2], t_3 * query.load(place, i_2, e_2));
+        rt::add_exactly<opmath_t>(&high, &lost_row[e_2], product_2 * query.load(place, i_2, e_2));
         grad_key.store(high, place, j, e_2);
       }
       for (int64_t v = 0; v < v_size.size; ++v) {
         opmath_t high = grad_value.load(place, j, v);
-        rt::add_exactly<opmath_t>(&high, &lost_row[v + e_2_size.size], t_4 * grad_output.load_or_zero(place, i_2, v));
+        rt::add_exactly<opmath_t>(&high, &lost_row[v + e_2_size.size],
+                                  product_3 * grad_output.load_or_zero(place, i_2, v));
         grad_value.store(high, place, j, v);
       }
     }

@@ -35,7 +35,6 @@ int forward_0_output(const OpgenCall& call, OpgenHost& host) {
     rt::Sums<opmath_t> output_sum(rt::tile_rows * v_padded);
     outer.runs<rt::tile_rows>(begin, end, nullptr, [&](const auto& rows) {
       query_rows.fill(query, rows.at[0], rows.size, rows.step[0], E, query.stride(2), e_padded);
-      const opmath_t t = -rt::inf<opmath_t>();
       rt::Running<opmath_t> softmax_j_max_value_fold[rt::tile_rows];
       rt::Fold<rt::Sum, opmath_t> softmax_j_sum_value_fold[rt::tile_rows];
       output_sum.clear(rt::tile_rows * v_padded);
@@ -49,32 +48,32 @@ int forward_0_output(const OpgenCall& call, OpgenHost& host) {
           const rt::Group group(first, rows.size);
           if (!(start <= outer.index(rows, 0, group.last - 1))) continue;
           rt::Points<opmath_t> sum_e(group);
-          rt::Points<opmath_t> t_2(group);
-          rt::Points<opmath_t> t_3(group);
+          rt::Points<opmath_t> chosen(group);
+          rt::Points<opmath_t> exp_value(group);
           rt::dots(E, group, sum_e, [&](int64_t r, int64_t e, int64_t i) {
             const auto value = query_rows[r * e_padded + e] * key_tile[e * rt::tile_width + i];
             return value;
           });
           for (int64_t r = group.first; r < group.last; ++r) {
-            rt::Fold<rt::Max, opmath_t> part_2;
+            rt::Fold<rt::Max, opmath_t> tile_max;
             rt::lanes<rt::lane_count>(size, [&](int64_t i, int lane) {
-              t_2(r, i) = (start + i) <= outer.index(rows, 0, r) ? scale * sum_e(r, i) : t;
-              part_2.add(lane, t_2(r, i));
+              chosen(r, i) = (start + i) <= outer.index(rows, 0, r) ? scale * sum_e(r, i) : -rt::inf<opmath_t>();
+              tile_max.add(lane, chosen(r, i));
             });
-            const opmath_t factor = softmax_j_max_value_fold[r].raise(part_2.value());
+            const opmath_t factor = softmax_j_max_value_fold[r].raise(tile_max.value());
             if (factor != 1) {
               softmax_j_sum_value_fold[r].scale(factor);
               output_sum.from(r * v_padded).scale(v_padded, factor);
             }
             const opmath_t softmax_j_max_shift = softmax_j_max_value_fold[r].shift;
             rt::lanes<rt::lane_count>(size, [&](int64_t i, int lane) {
-              t_3(r, i) = rt::exp(t_2(r, i) - softmax_j_max_shift);
-              softmax_j_sum_value_fold[r].add(lane, t_3(r, i));
+              exp_value(r, i) = rt::exp(chosen(r, i) - softmax_j_max_shift);
+              softmax_j_sum_value_fold[r].add(lane, exp_value(r, i));
             });
             softmax_j_sum_value_fold[r].ran(size);
           }
           rt::weigh(size, group, v_padded, output_sum, [&](int64_t r, int64_t i, int64_t e) {
-            const auto value = t_3(r, i) * value_2_tile[i * v_padded + e];
+            const auto value = exp_value(r, i) * value_2_tile[i * v_padded + e];
             return value;
           });
         }
@@ -156,32 +155,32 @@ int forward_2_output(const OpgenCall& call, OpgenHost& host) {
         for (int64_t first = 0; first < rows.size; first += rt::row_group) {
           const rt::Group group(first, rows.size);
           rt::Points<opmath_t> sum_e(group);
-          rt::Points<opmath_t> t(group);
-          rt::Points<opmath_t> t_2(group);
+          rt::Points<opmath_t> product(group);
+          rt::Points<opmath_t> exp_value(group);
           rt::dots(E, group, sum_e, [&](int64_t r, int64_t e, int64_t i) {
             const auto value = query_rows[r * e_padded + e] * key_tile[e * rt::tile_width + i];
             return value;
           });
           for (int64_t r = group.first; r < group.last; ++r) {
-            rt::Fold<rt::Max, opmath_t> part_2;
+            rt::Fold<rt::Max, opmath_t> tile_max;
             rt::lanes<rt::lane_count>(size, [&](int64_t i, int lane) {
-              t(r, i) = scale * sum_e(r, i);
-              part_2.add(lane, t(r, i));
+              product(r, i) = scale * sum_e(r, i);
+              tile_max.add(lane, product(r, i));
             });
-            const opmath_t factor = softmax_j_max_value_fold[r].raise(part_2.value());
+            const opmath_t factor = softmax_j_max_value_fold[r].raise(tile_max.value());
             if (factor != 1) {
               softmax_j_sum_value_fold[r].scale(factor);
               output_sum.from(r * v_padded).scale(v_padded, factor);
             }
             const opmath_t softmax_j_max_shift = softmax_j_max_value_fold[r].shift;
             rt::lanes<rt::lane_count>(size, [&](int64_t i, int lane) {
-              t_2(r, i) = rt::exp(t(r, i) - softmax_j_max_shift);
-              softmax_j_sum_value_fold[r].add(lane, t_2(r, i));
+              exp_value(r, i) = rt::exp(product(r, i) - softmax_j_max_shift);
+              softmax_j_sum_value_fold[r].add(lane, exp_value(r, i));
             });
             softmax_j_sum_value_fold[r].ran(size);
           }
           rt::weigh(size, group, v_padded, output_sum, [&](int64_t r, int64_t i, int64_t e) {
-            const auto value = t_2(r, i) * value_2_tile[i * v_padded + e];
+            const auto value = exp_value(r, i) * value_2_tile[i * v_padded + e];
             return value;
           });
         }
@@ -246,7 +245,6 @@ int backward_0_grad_query(const OpgenCall& call, OpgenHost& host) {
       softmax_j_scale_rows.fill(softmax_j_scale, rows.at[6], 1, 0, rows.size, rows.step[6], rt::tile_rows);
       grad_output_rows.fill(grad_output, rows.at[0], rows.size, rows.step[0], V_2, grad_output.stride(2), v_2_padded);
       query_rows.fill(query, rows.at[2], rows.size, rows.step[2], E, query.stride(2), e_2_padded);
-      const opmath_t t = -rt::inf<opmath_t>();
       opmath_t softmax_j_max_value_of[rt::tile_rows];
       opmath_t softmax_j_scale_value_of[rt::tile_rows];
       opmath_t dot_softmax_j_value_of[rt::tile_rows];
@@ -278,11 +276,11 @@ int backward_0_grad_query(const OpgenCall& call, OpgenHost& host) {
           });
           for (int64_t r = group.first; r < group.last; ++r) {
             rt::lanes<rt::lane_count>(size, [&](int64_t i, int lane) {
-              const bool part_2 = (start + i) <= outer.index(rows, 0, r);
-              const opmath_t part_3 = part_2 ? scale * sum_e(r, i) : t;
-              const opmath_t part_4 = rt::exp(part_3 - softmax_j_max_value_of[r]);
-              const opmath_t part_5 = part_4 * softmax_j_scale_value_of[r];
-              dot_softmax_j_value_fold[r].add(lane, grad_softmax_j(r, i) * part_5);
+              const bool mask = (start + i) <= outer.index(rows, 0, r);
+              const opmath_t chosen = mask ? scale * sum_e(r, i) : -rt::inf<opmath_t>();
+              const opmath_t exp_sum_e = rt::exp(chosen - softmax_j_max_value_of[r]);
+              const opmath_t product = exp_sum_e * softmax_j_scale_value_of[r];
+              dot_softmax_j_value_fold[r].add(lane, grad_softmax_j(r, i) * product);
             });
             dot_softmax_j_value_fold[r].ran(size);
           }
@@ -306,7 +304,7 @@ int backward_0_grad_query(const OpgenCall& call, OpgenHost& host) {
           if (!(start <= outer.index(rows, 0, group.last - 1))) continue;
           rt::Points<opmath_t> sum_e_2(group);
           rt::Points<opmath_t> grad_softmax_j_2(group);
-          rt::Points<opmath_t> t_3(group);
+          rt::Points<opmath_t> chosen_2(group);
           rt::dots(E, group, sum_e_2, [&](int64_t r, int64_t e, int64_t i) {
             const auto value = query_rows[r * e_2_padded + e] * key_tile[e * rt::tile_width + i];
             return value;
@@ -317,14 +315,15 @@ int backward_0_grad_query(const OpgenCall& call, OpgenHost& host) {
           });
           for (int64_t r = group.first; r < group.last; ++r) {
             rt::each(size, [&](int64_t i) {
-              const bool t_2 = (start + i) <= outer.index(rows, 0, r);
-              const opmath_t part_6 = rt::exp((t_2 ? scale * sum_e_2(r, i) : t) - softmax_j_max_value_of[r]);
-              const opmath_t part_7 = grad_softmax_j_2(r, i) - dot_softmax_j_value_of[r];
-              t_3(r, i) = t_2 ? part_6 * softmax_j_scale_value_of[r] * part_7 : opmath_t(0);
+              const bool mask_2 = (start + i) <= outer.index(rows, 0, r);
+              const opmath_t chosen_3 = mask_2 ? scale * sum_e_2(r, i) : -rt::inf<opmath_t>();
+              const opmath_t product_2 = rt::exp(chosen_3 - softmax_j_max_value_of[r]) * softmax_j_scale_value_of[r];
+              const opmath_t product_3 = product_2 * (grad_softmax_j_2(r, i) - dot_softmax_j_value_of[r]);
+              chosen_2(r, i) = mask_2 ? product_3 : opmath_t(0);
             });
           }
           rt::weigh(size, group, e_padded, grad_query_sum, [&](int64_t r, int64_t i, int64_t e) {
-            const auto value = t_3(r, i) * key_tile_2[i * e_padded + e];
+            const auto value = chosen_2(r, i) * key_tile_2[i * e_padded + e];
             return value;
           });
         }
@@ -386,7 +385,6 @@ int backward_0_grad_value(const OpgenCall& call, OpgenHost& host) {
     outer.runs<rt::tile_rows>(begin, end, nullptr, [&](const auto& rows) {
       key_rows.fill(key, rows.at[1], rows.size, rows.step[1], E, key.stride(2), e_3_padded);
       value_2_rows.fill(value_2, rows.at[3], rows.size, rows.step[3], V_2, value_2.stride(2), v_3_padded);
-      const opmath_t t_4 = -rt::inf<opmath_t>();
       grad_key_sum.clear(rt::tile_rows * e_2_padded);
       grad_value_sum.clear(rt::tile_rows * v_padded);
       for (int64_t start = 0; start < L; start += rt::tile_width) {
@@ -411,8 +409,8 @@ int backward_0_grad_value(const OpgenCall& call, OpgenHost& host) {
           if (!(outer.index(rows, 0, group.first) <= (start + size - 1))) continue;
           rt::Points<opmath_t> sum_e_3(group);
           rt::Points<opmath_t> grad_softmax_j_3(group);
-          rt::Points<opmath_t> t_6(group);
-          rt::Points<opmath_t> t_7(group);
+          rt::Points<opmath_t> product(group);
+          rt::Points<opmath_t> chosen_2(group);
           rt::dots(E, group, sum_e_3, [&](int64_t r, int64_t e, int64_t i) {
             const auto value = query_tile[e * rt::tile_width + i] * key_rows[r * e_3_padded + e];
             return value;
@@ -423,18 +421,19 @@ int backward_0_grad_value(const OpgenCall& call, OpgenHost& host) {
           });
           for (int64_t r = group.first; r < group.last; ++r) {
             rt::each(size, [&](int64_t i) {
-              const bool t_5 = outer.index(rows, 0, r) <= (start + i);
-              const opmath_t part_2 = rt::exp((t_5 ? scale * sum_e_3(r, i) : t_4) - softmax_j_max_tile[i]);
-              t_6(r, i) = part_2 * softmax_j_scale_tile[i];
-              t_7(r, i) = t_5 ? t_6(r, i) * (grad_softmax_j_3(r, i) - dot_softmax_j_tile[i]) : opmath_t(0);
+              const bool mask_2 = outer.index(rows, 0, r) <= (start + i);
+              const opmath_t centred = (mask_2 ? scale * sum_e_3(r, i) : -rt::inf<opmath_t>()) - softmax_j_max_tile[i];
+              product(r, i) = rt::exp(centred) * softmax_j_scale_tile[i];
+              const opmath_t product_2 = product(r, i) * (grad_softmax_j_3(r, i) - dot_softmax_j_tile[i]);
+              chosen_2(r, i) = mask_2 ? product_2 : opmath_t(0);
             });
           }
           rt::weigh(size, group, e_2_padded, grad_key_sum, [&](int64_t r, int64_t i, int64_t e) {
-            const auto value = t_7(r, i) * query_tile_2[i * e_2_padded + e];
+            const auto value = chosen_2(r, i) * query_tile_2[i * e_2_padded + e];
             return value;
           });
           rt::weigh(size, group, v_padded, grad_value_sum, [&](int64_t r, int64_t i, int64_t e) {
-            const auto value = t_6(r, i) * grad_output_tile_2[i * v_padded + e];
+            const auto value = product(r, i) * grad_output_tile_2[i * v_padded + e];
             return value;
           });
         }
@@ -527,9 +526,9 @@ int backward_2_grad_query(const OpgenCall& call, OpgenHost& host) {
           });
           for (int64_t r = group.first; r < group.last; ++r) {
             rt::lanes<rt::lane_count>(size, [&](int64_t i, int lane) {
-              const opmath_t part_2 = rt::exp(scale * sum_e(r, i) - softmax_j_max_value_of[r]);
-              const opmath_t part_3 = part_2 * softmax_j_scale_value_of[r];
-              dot_softmax_j_value_fold[r].add(lane, grad_softmax_j(r, i) * part_3);
+              const opmath_t exp_sum_e = rt::exp(scale * sum_e(r, i) - softmax_j_max_value_of[r]);
+              const opmath_t product = exp_sum_e * softmax_j_scale_value_of[r];
+              dot_softmax_j_value_fold[r].add(lane, grad_softmax_j(r, i) * product);
             });
             dot_softmax_j_value_fold[r].ran(size);
           }
@@ -551,7 +550,7 @@ int backward_2_grad_query(const OpgenCall& call, OpgenHost& host) {
           const rt::Group group(first, rows.size);
           rt::Points<opmath_t> sum_e_2(group);
           rt::Points<opmath_t> grad_softmax_j_2(group);
-          rt::Points<opmath_t> t(group);
+          rt::Points<opmath_t> product_2(group);
           rt::dots(E, group, sum_e_2, [&](int64_t r, int64_t e, int64_t i) {
             const auto value = query_rows[r * e_2_padded + e] * key_tile[e * rt::tile_width + i];
             return value;
@@ -562,12 +561,12 @@ int backward_2_grad_query(const OpgenCall& call, OpgenHost& host) {
           });
           for (int64_t r = group.first; r < group.last; ++r) {
             rt::each(size, [&](int64_t i) {
-              const opmath_t part_4 = rt::exp(scale * sum_e_2(r, i) - softmax_j_max_value_of[r]);
-              t(r, i) = part_4 * (grad_softmax_j_2(r, i) - dot_softmax_j_value_of[r]);
+              const opmath_t exp_sum_e_2 = rt::exp(scale * sum_e_2(r, i) - softmax_j_max_value_of[r]);
+              product_2(r, i) = exp_sum_e_2 * (grad_softmax_j_2(r, i) - dot_softmax_j_value_of[r]);
             });
           }
           rt::weigh(size, group, e_padded, grad_query_sum, [&](int64_t r, int64_t i, int64_t e) {
-            const auto value = t(r, i) * key_tile_2[i * e_padded + e];
+            const auto value = product_2(r, i) * key_tile_2[i * e_padded + e];
             return value;
           });
         }
@@ -651,8 +650,8 @@ int backward_2_grad_value(const OpgenCall& call, OpgenHost& host) {
           const rt::Group group(first, rows.size);
           rt::Points<opmath_t> sum_e_3(group);
           rt::Points<opmath_t> grad_softmax_j_3(group);
-          rt::Points<opmath_t> t_3(group);
-          rt::Points<opmath_t> t_4(group);
+          rt::Points<opmath_t> product_2(group);
+          rt::Points<opmath_t> product_3(group);
           rt::dots(E, group, sum_e_3, [&](int64_t r, int64_t e, int64_t i) {
             const auto value = query_tile[e * rt::tile_width + i] * key_rows[r * e_3_padded + e];
             return value;
@@ -663,18 +662,19 @@ int backward_2_grad_value(const OpgenCall& call, OpgenHost& host) {
           });
           for (int64_t r = group.first; r < group.last; ++r) {
             rt::each(size, [&](int64_t i) {
-              const opmath_t t_2 = rt::exp(scale * sum_e_3(r, i) - softmax_j_max_tile[i]);
+              const opmath_t exp_sum_e_3 = rt::exp(scale * sum_e_3(r, i) - softmax_j_max_tile[i]);
               const opmath_t softmax_j_scale_value_2 = softmax_j_scale_tile[i];
-              t_3(r, i) = t_2 * softmax_j_scale_value_2 * (grad_softmax_j_3(r, i) - dot_softmax_j_tile[i]);
-              t_4(r, i) = t_2 * softmax_j_scale_value_2;
+              const opmath_t difference = grad_softmax_j_3(r, i) - dot_softmax_j_tile[i];
+              product_2(r, i) = exp_sum_e_3 * softmax_j_scale_value_2 * difference;
+              product_3(r, i) = exp_sum_e_3 * softmax_j_scale_value_2;
             });
           }
           rt::weigh(size, group, e_2_padded, grad_key_sum, [&](int64_t r, int64_t i, int64_t e) {
-            const auto value = t_3(r, i) * query_tile_2[i * e_2_padded + e];
+            const auto value = product_2(r, i) * query_tile_2[i * e_2_padded + e];
             return value;
           });
           rt::weigh(size, group, v_padded, grad_value_sum, [&](int64_t r, int64_t i, int64_t e) {
-            const auto value = t_4(r, i) * grad_output_tile_2[i * v_padded + e];
+            const auto value = product_3(r, i) * grad_output_tile_2[i * v_padded + e];
             return value;
           });
         }

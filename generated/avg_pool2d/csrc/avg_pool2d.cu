@@ -35,9 +35,9 @@ struct Step_avg_pool2d_forward_0_output {
     const int64_t r = inner_rest;
     const int64_t at_h = p * stride + r - padding;
     const int64_t at_w = q * stride + s - padding;
-    opmath_t part = opmath_t(0);
-    if (at_h >= 0 && at_h < H && at_w >= 0 && at_w < W) part = input.load(place, at_h, at_w);
-    folds->output_sum_fold.add(part);
+    opmath_t input_picked = opmath_t(0);
+    if (at_h >= 0 && at_h < H && at_w >= 0 && at_w < W) input_picked = input.load(place, at_h, at_w);
+    folds->output_sum_fold.add(input_picked);
   }
   OPGEN_DEVICE void finish(int64_t point, const Folds& folds) const {
     int64_t rest = point;
@@ -81,9 +81,9 @@ struct Step_avg_pool2d_forward_1_output {
     const int64_t r = inner_rest;
     const int64_t at_h = p * kernel_size + r - padding;
     const int64_t at_w = q * kernel_size + s - padding;
-    opmath_t part = opmath_t(0);
-    if (at_h >= 0 && at_h < H && at_w >= 0 && at_w < W) part = input.load(place, at_h, at_w);
-    folds->output_sum_fold.add(part);
+    opmath_t input_picked = opmath_t(0);
+    if (at_h >= 0 && at_h < H && at_w >= 0 && at_w < W) input_picked = input.load(place, at_h, at_w);
+    folds->output_sum_fold.add(input_picked);
   }
   OPGEN_DEVICE void finish(int64_t point, const Folds& folds) const {
     int64_t rest = point;
@@ -125,26 +125,26 @@ struct Step_avg_pool2d_backward_0_grad_input {
     int64_t inner_rest = inner;
     const int64_t s = rt::split(&inner_rest, s_size);
     const int64_t r = inner_rest;
-    const int64_t t = padding + w;
-    const int64_t t_2 = padding + h;
-    const int64_t t_3 = kernel_size * kernel_size;
-    const int64_t t_4 = t - s;
-    const int64_t t_5 = t_2 - r;
-    const bool part = rt::floordiv(t_4, stride) >= 0;
-    const bool part_2 = part && rt::floordiv(t_4, stride) < Q;
-    const bool part_3 = rt::mod(t_4, stride) == 0 && part_2;
-    const bool part_4 = part_3 && rt::mod(t_5, stride) == 0;
-    const bool part_5 = rt::floordiv(t_5, stride) >= 0;
-    const bool part_6 = part_4 && (part_5 && rt::floordiv(t_5, stride) < P);
+    const int64_t total = padding + w;
+    const int64_t total_2 = padding + h;
+    const int64_t power = kernel_size * kernel_size;
+    const int64_t difference = total - s;
+    const int64_t difference_2 = total_2 - r;
+    const bool mask = rt::floordiv(difference_2, stride) >= 0;
+    const bool mask_2 = mask && rt::floordiv(difference_2, stride) < P;
+    const bool mask_3 = rt::floordiv(difference, stride) >= 0;
+    const bool mask_4 = mask_3 && rt::floordiv(difference, stride) < Q;
+    const bool mask_5 = rt::mod(difference, stride) == 0 && mask_4;
+    const bool mask_6 = mask_5 && rt::mod(difference_2, stride) == 0 && mask_2;
     const int64_t at_p = rt::floordiv(padding + h - r, stride);
     const int64_t at_q = rt::floordiv(padding + w - s, stride);
-    opmath_t part_7;
-    if (part_6) {
-      part_7 = near::div(grad_output.load_or_zero(place, at_p, at_q), static_cast<opmath_t>(t_3));
+    opmath_t chosen;
+    if (mask_6) {
+      chosen = near::div(grad_output.load_or_zero(place, at_p, at_q), static_cast<opmath_t>(power));
     } else {
-      part_7 = 0;
+      chosen = 0;
     }
-    folds->grad_input_value_fold.add(part_7);
+    folds->grad_input_value_fold.add(chosen);
   }
   OPGEN_DEVICE void finish(int64_t point, const Folds& folds) const {
     int64_t rest = point;
@@ -176,21 +176,22 @@ struct Step_avg_pool2d_backward_1_grad_input {
     const int64_t w = rt::split(&rest, w_size);
     const int64_t h = rt::split(&rest, h_size);
     const rt::Place<rank> place = batch.place(rest);
-    const int64_t t = padding + w;
-    const int64_t t_2 = padding + h;
-    const bool part = rt::floordiv(t_2, kernel_size) >= 0 && rt::floordiv(t_2, kernel_size) < P;
-    const bool part_2 = rt::floordiv(t, kernel_size) >= 0 && rt::floordiv(t, kernel_size) < Q;
-    const bool part_3 = part_2 && part;
+    const int64_t total = padding + w;
+    const int64_t total_2 = padding + h;
+    const bool mask = rt::floordiv(total_2, kernel_size) >= 0;
+    const bool mask_2 = mask && rt::floordiv(total_2, kernel_size) < P;
+    const bool mask_3 = rt::floordiv(total, kernel_size) >= 0;
+    const bool mask_4 = mask_3 && rt::floordiv(total, kernel_size) < Q && mask_2;
     const int64_t at_p = rt::floordiv(padding + h, kernel_size);
     const int64_t at_q = rt::floordiv(padding + w, kernel_size);
-    opmath_t part_4;
-    if (part_3) {
-      const opmath_t part_5 = grad_output.load_or_zero(place, at_p, at_q);
-      part_4 = near::div(part_5, static_cast<opmath_t>(kernel_size * kernel_size));
+    opmath_t chosen;
+    if (mask_4) {
+      const opmath_t grad_output_picked = grad_output.load_or_zero(place, at_p, at_q);
+      chosen = near::div(grad_output_picked, static_cast<opmath_t>(kernel_size * kernel_size));
     } else {
-      part_4 = 0;
+      chosen = 0;
     }
-    grad_input.store(part_4, place, h, w);
+    grad_input.store(chosen, place, h, w);
   }
 };
 

@@ -110,7 +110,7 @@ int backward_0_grad_input(const OpgenCall& call, OpgenHost& host) {
   over_r_s.dim(kernel_size, {0, 0}, true);
   rt::parallel(host, outer.count, over_r_s.count, [=, &host](int64_t begin, int64_t end) {
     outer.runs<rt::block>(begin, end, nullptr, [&](const auto& columns) {
-      const int64_t t_3 = kernel_size * kernel_size;
+      const int64_t power = kernel_size * kernel_size;
       rt::Fold<rt::Sum, opmath_t, rt::block> grad_input_value_fold;
       over_r_s.runs<1>(0, over_r_s.count, columns.at, [&](const auto& point) {
         const auto multiple = [&](int64_t i) {
@@ -131,7 +131,7 @@ int backward_0_grad_input(const OpgenCall& call, OpgenHost& host) {
         const rt::Line<opmath_t> grad_output_at(host, grad_output, rt::stretch(point, columns, 0, comb), 0,
                                                 rt::sure(grad_output.stride(1), grad_output_1),
                                                 rt::sure(grad_output.stride(2), place_2));
-        rt::each(comb, [&](int64_t i) { grad_input_value_fold.add(i, grad_output_at[i] / t_3); });
+        rt::each(comb, [&](int64_t i) { grad_input_value_fold.add(i, grad_output_at[i] / power); });
         grad_input_value_fold.ran(columns.size);
       });
       grad_input_value_fold.finish();

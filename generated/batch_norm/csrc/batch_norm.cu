@@ -34,8 +34,8 @@ struct Step_batch_norm_forward_0_next_mean {
     mu_sum_fold.finish();
     rt::join<Team>(&mu_sum_fold);
     const opmath_t mu_sum = mu_sum_fold.value;
-    const int64_t t = N * batch.count;
-    const opmath_t mu_value = near::div(mu_sum, static_cast<opmath_t>(t));
+    const int64_t product = N * batch.count;
+    const opmath_t mu_value = near::div(mu_sum, static_cast<opmath_t>(product));
     const opmath_t running_mean_value = running_mean.load(c);
     if (Team::rank() == 0) {
       mu.store(mu_value, c);
@@ -46,14 +46,14 @@ struct Step_batch_norm_forward_0_next_mean {
       int64_t inner_rest = at;
       const rt::Place<rank> place = batch.place(rt::split(&inner_rest, batch_size));
       const int64_t n = inner_rest;
-      const opmath_t t_2 = input.load(n, c, place) - mu_value;
-      variance__squares_value_fold.add(t_2 * t_2);
+      const opmath_t difference = input.load(n, c, place) - mu_value;
+      variance__squares_value_fold.add(difference * difference);
     });
     variance__squares_value_fold.finish();
     rt::join<Team>(&variance__squares_value_fold);
     const opmath_t variance__squares_value = variance__squares_value_fold.value;
-    const opmath_t variance__value = near::div(variance__squares_value, static_cast<opmath_t>(t));
-    const opmath_t t_3 = rt::rsqrt(variance__value + eps);
+    const opmath_t variance__value = near::div(variance__squares_value, static_cast<opmath_t>(product));
+    const opmath_t rsqrt_variance_ = rt::rsqrt(variance__value + eps);
     const opmath_t weight_value = weight.load(c);
     const opmath_t bias_value = bias.load(c);
     if (Team::rank() == 0) {
@@ -64,7 +64,8 @@ struct Step_batch_norm_forward_0_next_mean {
       int64_t inner_rest = at;
       const rt::Place<rank> place = batch.place(rt::split(&inner_rest, batch_size));
       const int64_t n = inner_rest;
-      output.store((input.load(n, c, place) - mu_value) * t_3 * weight_value + bias_value, n, c, place);
+      const opmath_t product_2 = (input.load(n, c, place) - mu_value) * rsqrt_variance_ * weight_value;
+      output.store(product_2 + bias_value, n, c, place);
     });
   }
 };
@@ -111,10 +112,10 @@ struct Step_batch_norm_forward_0_next_var {
   OPGEN_DEVICE void compute(opmath_t running_var, opmath_t variance__squares, opmath_t* next_var) const {
     const opmath_t running_var_value = running_var;
     const int64_t size = N * sum_all.load();
-    const opmath_t part = near::div(variance__squares, static_cast<opmath_t>(N * batch.count)) * size;
-    const opmath_t part_3 = near::div(part, static_cast<opmath_t>(rt::max(size - 1, int64_t{1})));
-    const opmath_t part_2 = part_3 - running_var_value;
-    *next_var = running_var_value + momentum * part_2;
+    const opmath_t product = near::div(variance__squares, static_cast<opmath_t>(N * batch.count)) * size;
+    const opmath_t ratio = near::div(product, static_cast<opmath_t>(rt::max(size - 1, int64_t{1})));
+    const opmath_t difference = ratio - running_var_value;
+    *next_var = running_var_value + momentum * difference;
   }
   OPGEN_DEVICE void point(int64_t point) const {
     const int64_t c = point;
@@ -197,8 +198,8 @@ struct Step_batch_norm_forward_1_output {
     const rt::Place<rank> place = batch.place(rt::split(&rest, batch_size));
     const int64_t c = rt::split(&rest, c_size);
     const int64_t n = rest;
-    const opmath_t part = input.load(n, c, place) - running_mean.load(c);
-    output.store(part * rt::rsqrt(running_var.load(c) + eps) * weight.load(c) + bias.load(c), n, c, place);
+    const opmath_t centred = input.load(n, c, place) - running_mean.load(c);
+    output.store(centred * rt::rsqrt(running_var.load(c) + eps) * weight.load(c) + bias.load(c), n, c, place);
   }
 };
 
@@ -233,8 +234,8 @@ struct Step_batch_norm_forward_2_next_mean {
     mu_sum_fold.finish();
     rt::join<Team>(&mu_sum_fold);
     const opmath_t mu_sum = mu_sum_fold.value;
-    const int64_t t = N * batch.count;
-    const opmath_t mu_value = near::div(mu_sum, static_cast<opmath_t>(t));
+    const int64_t product = N * batch.count;
+    const opmath_t mu_value = near::div(mu_sum, static_cast<opmath_t>(product));
     const opmath_t running_mean_value = running_mean.load(c);
     if (Team::rank() == 0) {
       mu.store(mu_value, c);
@@ -245,14 +246,14 @@ struct Step_batch_norm_forward_2_next_mean {
       int64_t inner_rest = at;
       const rt::Place<rank> place = batch.place(rt::split(&inner_rest, batch_size));
       const int64_t n = inner_rest;
-      const opmath_t t_2 = input.load(n, c, place) - mu_value;
-      variance__squares_value_fold.add(t_2 * t_2);
+      const opmath_t difference = input.load(n, c, place) - mu_value;
+      variance__squares_value_fold.add(difference * difference);
     });
     variance__squares_value_fold.finish();
     rt::join<Team>(&variance__squares_value_fold);
     const opmath_t variance__squares_value = variance__squares_value_fold.value;
-    const opmath_t variance__value = near::div(variance__squares_value, static_cast<opmath_t>(t));
-    const opmath_t t_3 = rt::rsqrt(variance__value + eps);
+    const opmath_t variance__value = near::div(variance__squares_value, static_cast<opmath_t>(product));
+    const opmath_t rsqrt_variance_ = rt::rsqrt(variance__value + eps);
     const opmath_t weight_value = weight.load(c);
     if (Team::rank() == 0) {
       variance__squares.store(variance__squares_value, c);
@@ -262,7 +263,7 @@ struct Step_batch_norm_forward_2_next_mean {
       int64_t inner_rest = at;
       const rt::Place<rank> place = batch.place(rt::split(&inner_rest, batch_size));
       const int64_t n = inner_rest;
-      output.store((input.load(n, c, place) - mu_value) * t_3 * weight_value, n, c, place);
+      output.store((input.load(n, c, place) - mu_value) * rsqrt_variance_ * weight_value, n, c, place);
     });
   }
 };
@@ -286,8 +287,8 @@ struct Step_batch_norm_forward_3_output {
     const rt::Place<rank> place = batch.place(rt::split(&rest, batch_size));
     const int64_t c = rt::split(&rest, c_size);
     const int64_t n = rest;
-    const opmath_t part = input.load(n, c, place) - running_mean.load(c);
-    output.store(part * rt::rsqrt(running_var.load(c) + eps) * weight.load(c), n, c, place);
+    const opmath_t centred = input.load(n, c, place) - running_mean.load(c);
+    output.store(centred * rt::rsqrt(running_var.load(c) + eps) * weight.load(c), n, c, place);
   }
 };
 
@@ -322,8 +323,8 @@ struct Step_batch_norm_forward_4_next_mean {
     mu_sum_fold.finish();
     rt::join<Team>(&mu_sum_fold);
     const opmath_t mu_sum = mu_sum_fold.value;
-    const int64_t t = N * batch.count;
-    const opmath_t mu_value = near::div(mu_sum, static_cast<opmath_t>(t));
+    const int64_t product = N * batch.count;
+    const opmath_t mu_value = near::div(mu_sum, static_cast<opmath_t>(product));
     const opmath_t running_mean_value = running_mean.load(c);
     if (Team::rank() == 0) {
       mu.store(mu_value, c);
@@ -334,14 +335,14 @@ struct Step_batch_norm_forward_4_next_mean {
       int64_t inner_rest = at;
       const rt::Place<rank> place = batch.place(rt::split(&inner_rest, batch_size));
       const int64_t n = inner_rest;
-      const opmath_t t_2 = input.load(n, c, place) - mu_value;
-      variance__squares_value_fold.add(t_2 * t_2);
+      const opmath_t difference = input.load(n, c, place) - mu_value;
+      variance__squares_value_fold.add(difference * difference);
     });
     variance__squares_value_fold.finish();
     rt::join<Team>(&variance__squares_value_fold);
     const opmath_t variance__squares_value = variance__squares_value_fold.value;
-    const opmath_t variance__value = near::div(variance__squares_value, static_cast<opmath_t>(t));
-    const opmath_t t_3 = rt::rsqrt(variance__value + eps);
+    const opmath_t variance__value = near::div(variance__squares_value, static_cast<opmath_t>(product));
+    const opmath_t rsqrt_variance_ = rt::rsqrt(variance__value + eps);
     const opmath_t bias_value = bias.load(c);
     if (Team::rank() == 0) {
       variance__squares.store(variance__squares_value, c);
@@ -351,7 +352,7 @@ struct Step_batch_norm_forward_4_next_mean {
       int64_t inner_rest = at;
       const rt::Place<rank> place = batch.place(rt::split(&inner_rest, batch_size));
       const int64_t n = inner_rest;
-      output.store((input.load(n, c, place) - mu_value) * t_3 + bias_value, n, c, place);
+      output.store((input.load(n, c, place) - mu_value) * rsqrt_variance_ + bias_value, n, c, place);
     });
   }
 };
@@ -375,8 +376,8 @@ struct Step_batch_norm_forward_5_output {
     const rt::Place<rank> place = batch.place(rt::split(&rest, batch_size));
     const int64_t c = rt::split(&rest, c_size);
     const int64_t n = rest;
-    const opmath_t part = input.load(n, c, place) - running_mean.load(c);
-    output.store(part * rt::rsqrt(running_var.load(c) + eps) + bias.load(c), n, c, place);
+    const opmath_t centred = input.load(n, c, place) - running_mean.load(c);
+    output.store(centred * rt::rsqrt(running_var.load(c) + eps) + bias.load(c), n, c, place);
   }
 };
 
@@ -411,8 +412,8 @@ struct Step_batch_norm_forward_6_next_mean {
     mu_sum_fold.finish();
     rt::join<Team>(&mu_sum_fold);
     const opmath_t mu_sum = mu_sum_fold.value;
-    const int64_t t = N * batch.count;
-    const opmath_t mu_value = near::div(mu_sum, static_cast<opmath_t>(t));
+    const int64_t product = N * batch.count;
+    const opmath_t mu_value = near::div(mu_sum, static_cast<opmath_t>(product));
     const opmath_t running_mean_value = running_mean.load(c);
     if (Team::rank() == 0) {
       mu.store(mu_value, c);
@@ -423,14 +424,14 @@ struct Step_batch_norm_forward_6_next_mean {
       int64_t inner_rest = at;
       const rt::Place<rank> place = batch.place(rt::split(&inner_rest, batch_size));
       const int64_t n = inner_rest;
-      const opmath_t t_2 = input.load(n, c, place) - mu_value;
-      variance__squares_value_fold.add(t_2 * t_2);
+      const opmath_t difference = input.load(n, c, place) - mu_value;
+      variance__squares_value_fold.add(difference * difference);
     });
     variance__squares_value_fold.finish();
     rt::join<Team>(&variance__squares_value_fold);
     const opmath_t variance__squares_value = variance__squares_value_fold.value;
-    const opmath_t variance__value = near::div(variance__squares_value, static_cast<opmath_t>(t));
-    const opmath_t t_3 = rt::rsqrt(variance__value + eps);
+    const opmath_t variance__value = near::div(variance__squares_value, static_cast<opmath_t>(product));
+    const opmath_t rsqrt_variance_ = rt::rsqrt(variance__value + eps);
     if (Team::rank() == 0) {
       variance__squares.store(variance__squares_value, c);
       variance_.store(variance__value, c);
@@ -439,7 +440,7 @@ struct Step_batch_norm_forward_6_next_mean {
       int64_t inner_rest = at;
       const rt::Place<rank> place = batch.place(rt::split(&inner_rest, batch_size));
       const int64_t n = inner_rest;
-      output.store((input.load(n, c, place) - mu_value) * t_3, n, c, place);
+      output.store((input.load(n, c, place) - mu_value) * rsqrt_variance_, n, c, place);
     });
   }
 };
@@ -463,8 +464,8 @@ struct Step_batch_norm_forward_7_output {
     const rt::Place<rank> place = batch.place(rt::split(&rest, batch_size));
     const int64_t c = rt::split(&rest, c_size);
     const int64_t n = rest;
-    const opmath_t part = input.load(n, c, place) - running_mean.load(c);
-    output.store(part * rt::rsqrt(running_var.load(c) + eps), n, c, place);
+    const opmath_t centred = input.load(n, c, place) - running_mean.load(c);
+    output.store(centred * rt::rsqrt(running_var.load(c) + eps), n, c, place);
   }
 };
 
@@ -506,22 +507,25 @@ struct Step_batch_norm_backward_0_grad_weight {
     rt::join<Team>(&grad_variance__sum_fold, &grad_mu_sum_value_fold);
     const opmath_t grad_variance__sum = grad_variance__sum_fold.value;
     const opmath_t grad_mu_sum_value = grad_mu_sum_value_fold.value;
-    const opmath_t t = rt::rsqrt(variance_.load(c) + eps);
+    const opmath_t rsqrt_variance_ = rt::rsqrt(variance_.load(c) + eps);
     const opmath_t weight_value = weight.load(c);
-    const opmath_t grad_variance_ = opmath_t(-0.5) * grad_variance__sum * rt::powi<3>(t) * weight_value;
-    const int64_t t_2 = N * batch.count;
-    const opmath_t t_3 = near::div(-(grad_mu_sum_value * t * weight_value), static_cast<opmath_t>(t_2));
+    const opmath_t power = rt::powi<3>(rsqrt_variance_);
+    const opmath_t grad_variance_ = opmath_t(-0.5) * grad_variance__sum * power * weight_value;
+    const int64_t product = N * batch.count;
+    const opmath_t negative = -(grad_mu_sum_value * rsqrt_variance_ * weight_value);
+    const opmath_t ratio = near::div(negative, static_cast<opmath_t>(product));
     if (Team::rank() == 0) {
       grad_mu_sum.store(grad_mu_sum_value, c);
-      grad_weight.store(grad_variance__sum * t, c);
+      grad_weight.store(grad_variance__sum * rsqrt_variance_, c);
     }
     rt::each<Team>(n_size.size * batch.count, [&](auto at) {
       int64_t inner_rest = at;
       const rt::Place<rank> place = batch.place(rt::split(&inner_rest, batch_size));
       const int64_t n = inner_rest;
-      const opmath_t part = 2 * grad_variance_ * (input.load(n, c, place) - mu_value);
-      const opmath_t part_2 = grad_output.load_or_zero(n, c, place) * t * weight_value;
-      grad_input.store(part_2 + near::div(part, static_cast<opmath_t>(t_2)) + t_3, n, c, place);
+      const opmath_t scaled_grad = grad_output.load_or_zero(n, c, place) * rsqrt_variance_ * weight_value;
+      const opmath_t scaled_grad_2 = 2 * grad_variance_ * (input.load(n, c, place) - mu_value);
+      const opmath_t ratio_2 = near::div(scaled_grad_2, static_cast<opmath_t>(product));
+      grad_input.store(scaled_grad + ratio_2 + ratio, n, c, place);
     });
   }
 };
@@ -545,8 +549,8 @@ struct Step_batch_norm_backward_1_grad_input {
     const rt::Place<rank> place = batch.place(rt::split(&rest, batch_size));
     const int64_t c = rt::split(&rest, c_size);
     const int64_t n = rest;
-    const opmath_t part = grad_output.load_or_zero(n, c, place);
-    grad_input.store(part * rt::rsqrt(running_var.load(c) + eps) * weight.load(c), n, c, place);
+    const opmath_t grad_output_value = grad_output.load_or_zero(n, c, place);
+    grad_input.store(grad_output_value * rt::rsqrt(running_var.load(c) + eps) * weight.load(c), n, c, place);
   }
 };
 
@@ -683,10 +687,10 @@ struct Step_batch_norm_backward_4_grad_input {
     rt::join<Team>(&grad_variance__sum_fold, &grad_mu_sum_value_fold);
     const opmath_t grad_variance__sum = grad_variance__sum_fold.value;
     const opmath_t grad_mu_sum_value = grad_mu_sum_value_fold.value;
-    const opmath_t t = rt::rsqrt(variance_.load(c) + eps);
-    const opmath_t grad_variance_ = opmath_t(-0.5) * grad_variance__sum * rt::powi<3>(t);
-    const int64_t t_2 = N * batch.count;
-    const opmath_t t_3 = near::div(-(grad_mu_sum_value * t), static_cast<opmath_t>(t_2));
+    const opmath_t rsqrt_variance_ = rt::rsqrt(variance_.load(c) + eps);
+    const opmath_t grad_variance_ = opmath_t(-0.5) * grad_variance__sum * rt::powi<3>(rsqrt_variance_);
+    const int64_t product = N * batch.count;
+    const opmath_t ratio = near::div(-(grad_mu_sum_value * rsqrt_variance_), static_cast<opmath_t>(product));
     if (Team::rank() == 0) {
       grad_mu_sum.store(grad_mu_sum_value, c);
     }
@@ -694,9 +698,10 @@ struct Step_batch_norm_backward_4_grad_input {
       int64_t inner_rest = at;
       const rt::Place<rank> place = batch.place(rt::split(&inner_rest, batch_size));
       const int64_t n = inner_rest;
-      const opmath_t part = 2 * grad_variance_ * (input.load(n, c, place) - mu_value);
-      const opmath_t part_2 = near::div(part, static_cast<opmath_t>(t_2));
-      grad_input.store(grad_output.load_or_zero(n, c, place) * t + part_2 + t_3, n, c, place);
+      const opmath_t scaled_grad = 2 * grad_variance_ * (input.load(n, c, place) - mu_value);
+      const opmath_t scaled_grad_2 = grad_output.load_or_zero(n, c, place) * rsqrt_variance_;
+      const opmath_t ratio_2 = near::div(scaled_grad, static_cast<opmath_t>(product));
+      grad_input.store(scaled_grad_2 + ratio_2 + ratio, n, c, place);
     });
   }
 };
@@ -719,8 +724,8 @@ struct Step_batch_norm_backward_5_grad_input {
     const rt::Place<rank> place = batch.place(rt::split(&rest, batch_size));
     const int64_t c = rt::split(&rest, c_size);
     const int64_t n = rest;
-    const opmath_t part = grad_output.load_or_zero(n, c, place);
-    grad_input.store(part * rt::rsqrt(running_var.load(c) + eps), n, c, place);
+    const opmath_t grad_output_value = grad_output.load_or_zero(n, c, place);
+    grad_input.store(grad_output_value * rt::rsqrt(running_var.load(c) + eps), n, c, place);
   }
 };
 

@@ -45,8 +45,8 @@ int forward_0_next_mean(const OpgenCall& call, OpgenHost& host) {
         mu_sum_fold.ran(run.size);
       });
       const opmath_t mu_sum = mu_sum_fold.value();
-      const int64_t t = N * elements;
-      const opmath_t mu_value = mu_sum / t;
+      const int64_t product = N * elements;
+      const opmath_t mu_value = mu_sum / product;
       const opmath_t running_mean_value = rt::load(running_mean, row.at[1]);
       rt::store(mu, row.at[4], mu_value);
       rt::store(next_mean, row.at[5], running_mean_value + momentum * (mu_value - running_mean_value));
@@ -54,14 +54,14 @@ int forward_0_next_mean(const OpgenCall& call, OpgenHost& host) {
       over_n_batch.runs<rt::block>(0, over_n_batch.count, row.at, [&](const auto& run) {
         const rt::Source<opmath_t> input_at(input, run.at[0], run.step[0], run.size);
         rt::lanes<rt::lane_count>(run.size, [&](int64_t i, int lane) {
-          const opmath_t t_2 = input_at[i] - mu_value;
-          variance__squares_value_fold.add(lane, t_2 * t_2);
+          const opmath_t difference = input_at[i] - mu_value;
+          variance__squares_value_fold.add(lane, difference * difference);
         });
         variance__squares_value_fold.ran(run.size);
       });
       const opmath_t variance__squares_value = variance__squares_value_fold.value();
-      const opmath_t variance__value = variance__squares_value / t;
-      const opmath_t t_3 = rt::rsqrt(variance__value + eps);
+      const opmath_t variance__value = variance__squares_value / product;
+      const opmath_t rsqrt_variance_ = rt::rsqrt(variance__value + eps);
       const opmath_t weight_value = rt::load(weight, row.at[2]);
       const opmath_t bias_value = rt::load(bias, row.at[3]);
       rt::store(variance__squares, row.at[6], variance__squares_value);
@@ -70,7 +70,7 @@ int forward_0_next_mean(const OpgenCall& call, OpgenHost& host) {
         const rt::Source<opmath_t> input_at(input, run.at[0], run.step[0], run.size);
         rt::Sink<opmath_t> output_out(output, run.at[8], run.step[8], run.size);
         rt::each(run.size, [&](int64_t i) {
-          const auto value = (input_at[i] - mu_value) * t_3 * weight_value + bias_value;
+          const auto value = (input_at[i] - mu_value) * rsqrt_variance_ * weight_value + bias_value;
           output_out.set(i, value);
         });
       });
@@ -123,9 +123,9 @@ int forward_0_next_var(const OpgenCall& call, OpgenHost& host) {
       rt::each(run.size, [&, momentum](int64_t i) {
         const opmath_t running_var_value = running_var_at[i];
         const int64_t size_2 = N * sum_all_at;
-        const opmath_t part_3 = variance__squares_at[i] / (N * elements) * size_2;
-        const opmath_t part_2 = part_3 / rt::max(size_2 - 1, int64_t{1});
-        next_var_out.set(i, running_var_value + momentum * (part_2 - running_var_value));
+        const opmath_t product = variance__squares_at[i] / (N * elements) * size_2;
+        const opmath_t ratio = product / rt::max(size_2 - 1, int64_t{1});
+        next_var_out.set(i, running_var_value + momentum * (ratio - running_var_value));
       });
     });
   });
@@ -189,9 +189,9 @@ int forward_1_output(const OpgenCall& call, OpgenHost& host) {
       const rt::Source<opmath_t> bias_at(bias, run.at[4], run.step[4], run.size);
       rt::Sink<opmath_t> output_out(output, run.at[5], run.step[5], run.size);
       rt::each(run.size, [&, eps](int64_t i) {
-        const opmath_t part_3 = rt::rsqrt(running_var_at[i] + eps);
-        const opmath_t part_2 = (input_at[i] - running_mean_at[i]) * part_3 * weight_at[i];
-        output_out.set(i, part_2 + bias_at[i]);
+        const opmath_t rsqrt_running_var = rt::rsqrt(running_var_at[i] + eps);
+        const opmath_t product = (input_at[i] - running_mean_at[i]) * rsqrt_running_var * weight_at[i];
+        output_out.set(i, product + bias_at[i]);
       });
     });
   });
@@ -236,8 +236,8 @@ int forward_2_next_mean(const OpgenCall& call, OpgenHost& host) {
         mu_sum_fold.ran(run.size);
       });
       const opmath_t mu_sum = mu_sum_fold.value();
-      const int64_t t = N * elements;
-      const opmath_t mu_value = mu_sum / t;
+      const int64_t product = N * elements;
+      const opmath_t mu_value = mu_sum / product;
       const opmath_t running_mean_value = rt::load(running_mean, row.at[1]);
       rt::store(mu, row.at[3], mu_value);
       rt::store(next_mean, row.at[4], running_mean_value + momentum * (mu_value - running_mean_value));
@@ -245,21 +245,24 @@ int forward_2_next_mean(const OpgenCall& call, OpgenHost& host) {
       over_n_batch.runs<rt::block>(0, over_n_batch.count, row.at, [&](const auto& run) {
         const rt::Source<opmath_t> input_at(input, run.at[0], run.step[0], run.size);
         rt::lanes<rt::lane_count>(run.size, [&](int64_t i, int lane) {
-          const opmath_t t_2 = input_at[i] - mu_value;
-          variance__squares_value_fold.add(lane, t_2 * t_2);
+          const opmath_t difference = input_at[i] - mu_value;
+          variance__squares_value_fold.add(lane, difference * difference);
         });
         variance__squares_value_fold.ran(run.size);
       });
       const opmath_t variance__squares_value = variance__squares_value_fold.value();
-      const opmath_t variance__value = variance__squares_value / t;
-      const opmath_t t_3 = rt::rsqrt(variance__value + eps);
+      const opmath_t variance__value = variance__squares_value / product;
+      const opmath_t rsqrt_variance_ = rt::rsqrt(variance__value + eps);
       const opmath_t weight_value = rt::load(weight, row.at[2]);
       rt::store(variance__squares, row.at[5], variance__squares_value);
       rt::store(variance_, row.at[6], variance__value);
       over_n_batch.runs<rt::block>(0, over_n_batch.count, row.at, [&](const auto& run) {
         const rt::Source<opmath_t> input_at(input, run.at[0], run.step[0], run.size);
         rt::Sink<opmath_t> output_out(output, run.at[7], run.step[7], run.size);
-        rt::each(run.size, [&](int64_t i) { output_out.set(i, (input_at[i] - mu_value) * t_3 * weight_value); });
+        rt::each(run.size, [&](int64_t i) {
+          const auto value = (input_at[i] - mu_value) * rsqrt_variance_ * weight_value;
+          output_out.set(i, value);
+        });
       });
     });
   });
@@ -341,8 +344,8 @@ int forward_4_next_mean(const OpgenCall& call, OpgenHost& host) {
         mu_sum_fold.ran(run.size);
       });
       const opmath_t mu_sum = mu_sum_fold.value();
-      const int64_t t = N * elements;
-      const opmath_t mu_value = mu_sum / t;
+      const int64_t product = N * elements;
+      const opmath_t mu_value = mu_sum / product;
       const opmath_t running_mean_value = rt::load(running_mean, row.at[1]);
       rt::store(mu, row.at[3], mu_value);
       rt::store(next_mean, row.at[4], running_mean_value + momentum * (mu_value - running_mean_value));
@@ -350,21 +353,24 @@ int forward_4_next_mean(const OpgenCall& call, OpgenHost& host) {
       over_n_batch.runs<rt::block>(0, over_n_batch.count, row.at, [&](const auto& run) {
         const rt::Source<opmath_t> input_at(input, run.at[0], run.step[0], run.size);
         rt::lanes<rt::lane_count>(run.size, [&](int64_t i, int lane) {
-          const opmath_t t_2 = input_at[i] - mu_value;
-          variance__squares_value_fold.add(lane, t_2 * t_2);
+          const opmath_t difference = input_at[i] - mu_value;
+          variance__squares_value_fold.add(lane, difference * difference);
         });
         variance__squares_value_fold.ran(run.size);
       });
       const opmath_t variance__squares_value = variance__squares_value_fold.value();
-      const opmath_t variance__value = variance__squares_value / t;
-      const opmath_t t_3 = rt::rsqrt(variance__value + eps);
+      const opmath_t variance__value = variance__squares_value / product;
+      const opmath_t rsqrt_variance_ = rt::rsqrt(variance__value + eps);
       const opmath_t bias_value = rt::load(bias, row.at[2]);
       rt::store(variance__squares, row.at[5], variance__squares_value);
       rt::store(variance_, row.at[6], variance__value);
       over_n_batch.runs<rt::block>(0, over_n_batch.count, row.at, [&](const auto& run) {
         const rt::Source<opmath_t> input_at(input, run.at[0], run.step[0], run.size);
         rt::Sink<opmath_t> output_out(output, run.at[7], run.step[7], run.size);
-        rt::each(run.size, [&](int64_t i) { output_out.set(i, (input_at[i] - mu_value) * t_3 + bias_value); });
+        rt::each(run.size, [&](int64_t i) {
+          const auto value = (input_at[i] - mu_value) * rsqrt_variance_ + bias_value;
+          output_out.set(i, value);
+        });
       });
     });
   });
@@ -444,8 +450,8 @@ int forward_6_next_mean(const OpgenCall& call, OpgenHost& host) {
         mu_sum_fold.ran(run.size);
       });
       const opmath_t mu_sum = mu_sum_fold.value();
-      const int64_t t = N * elements;
-      const opmath_t mu_value = mu_sum / t;
+      const int64_t product = N * elements;
+      const opmath_t mu_value = mu_sum / product;
       const opmath_t running_mean_value = rt::load(running_mean, row.at[1]);
       rt::store(mu, row.at[2], mu_value);
       rt::store(next_mean, row.at[3], running_mean_value + momentum * (mu_value - running_mean_value));
@@ -453,20 +459,20 @@ int forward_6_next_mean(const OpgenCall& call, OpgenHost& host) {
       over_n_batch.runs<rt::block>(0, over_n_batch.count, row.at, [&](const auto& run) {
         const rt::Source<opmath_t> input_at(input, run.at[0], run.step[0], run.size);
         rt::lanes<rt::lane_count>(run.size, [&](int64_t i, int lane) {
-          const opmath_t t_2 = input_at[i] - mu_value;
-          variance__squares_value_fold.add(lane, t_2 * t_2);
+          const opmath_t difference = input_at[i] - mu_value;
+          variance__squares_value_fold.add(lane, difference * difference);
         });
         variance__squares_value_fold.ran(run.size);
       });
       const opmath_t variance__squares_value = variance__squares_value_fold.value();
-      const opmath_t variance__value = variance__squares_value / t;
-      const opmath_t t_3 = rt::rsqrt(variance__value + eps);
+      const opmath_t variance__value = variance__squares_value / product;
+      const opmath_t rsqrt_variance_ = rt::rsqrt(variance__value + eps);
       rt::store(variance__squares, row.at[4], variance__squares_value);
       rt::store(variance_, row.at[5], variance__value);
       over_n_batch.runs<rt::block>(0, over_n_batch.count, row.at, [&](const auto& run) {
         const rt::Source<opmath_t> input_at(input, run.at[0], run.step[0], run.size);
         rt::Sink<opmath_t> output_out(output, run.at[6], run.step[6], run.size);
-        rt::each(run.size, [&](int64_t i) { output_out.set(i, (input_at[i] - mu_value) * t_3); });
+        rt::each(run.size, [&](int64_t i) { output_out.set(i, (input_at[i] - mu_value) * rsqrt_variance_); });
       });
     });
   });
@@ -549,20 +555,21 @@ int backward_0_grad_weight(const OpgenCall& call, OpgenHost& host) {
       });
       const opmath_t grad_variance__sum = grad_variance__sum_fold.value();
       const opmath_t grad_mu_sum_value = grad_mu_sum_value_fold.value();
-      const opmath_t t = rt::rsqrt(rt::load(variance_, row.at[3]) + eps);
+      const opmath_t rsqrt_variance_ = rt::rsqrt(rt::load(variance_, row.at[3]) + eps);
       const opmath_t weight_value = rt::load(weight, row.at[4]);
-      const opmath_t grad_variance_ = opmath_t(-0.5) * grad_variance__sum * rt::powi<3>(t) * weight_value;
-      const int64_t t_2 = N * elements;
-      const opmath_t t_3 = -(grad_mu_sum_value * t * weight_value) / t_2;
+      const opmath_t power = rt::powi<3>(rsqrt_variance_);
+      const opmath_t grad_variance_ = opmath_t(-0.5) * grad_variance__sum * power * weight_value;
+      const int64_t product = N * elements;
+      const opmath_t ratio = -(grad_mu_sum_value * rsqrt_variance_ * weight_value) / product;
       rt::store(grad_mu_sum, row.at[5], grad_mu_sum_value);
-      rt::store(grad_weight, row.at[6], grad_variance__sum * t);
+      rt::store(grad_weight, row.at[6], grad_variance__sum * rsqrt_variance_);
       over_n_batch.runs<rt::block>(0, over_n_batch.count, row.at, [&](const auto& run) {
         const rt::Source<opmath_t> grad_output_at(grad_output, run.at[1], run.step[1], run.size);
         const rt::Source<opmath_t> input_at(input, run.at[2], run.step[2], run.size);
         rt::Sink<opmath_t> grad_input_out(grad_input, run.at[7], run.step[7], run.size);
         rt::each(run.size, [&](int64_t i) {
-          const opmath_t part_2 = 2 * grad_variance_ * (input_at[i] - mu_value) / t_2;
-          grad_input_out.set(i, grad_output_at[i] * t * weight_value + part_2 + t_3);
+          const opmath_t ratio_2 = 2 * grad_variance_ * (input_at[i] - mu_value) / product;
+          grad_input_out.set(i, grad_output_at[i] * rsqrt_variance_ * weight_value + ratio_2 + ratio);
         });
       });
     });
@@ -694,18 +701,18 @@ int backward_4_grad_input(const OpgenCall& call, OpgenHost& host) {
       });
       const opmath_t grad_variance__sum = grad_variance__sum_fold.value();
       const opmath_t grad_mu_sum_value = grad_mu_sum_value_fold.value();
-      const opmath_t t = rt::rsqrt(rt::load(variance_, row.at[3]) + eps);
-      const opmath_t grad_variance_ = opmath_t(-0.5) * grad_variance__sum * rt::powi<3>(t);
-      const int64_t t_2 = N * elements;
-      const opmath_t t_3 = -(grad_mu_sum_value * t) / t_2;
+      const opmath_t rsqrt_variance_ = rt::rsqrt(rt::load(variance_, row.at[3]) + eps);
+      const opmath_t grad_variance_ = opmath_t(-0.5) * grad_variance__sum * rt::powi<3>(rsqrt_variance_);
+      const int64_t product = N * elements;
+      const opmath_t ratio = -(grad_mu_sum_value * rsqrt_variance_) / product;
       rt::store(grad_mu_sum, row.at[4], grad_mu_sum_value);
       over_n_batch.runs<rt::block>(0, over_n_batch.count, row.at, [&](const auto& run) {
         const rt::Source<opmath_t> grad_output_at(grad_output, run.at[1], run.step[1], run.size);
         const rt::Source<opmath_t> input_at(input, run.at[2], run.step[2], run.size);
         rt::Sink<opmath_t> grad_input_out(grad_input, run.at[5], run.step[5], run.size);
         rt::each(run.size, [&](int64_t i) {
-          const auto value = grad_output_at[i] * t + 2 * grad_variance_ * (input_at[i] - mu_value) / t_2 + t_3;
-          grad_input_out.set(i, value);
+          const opmath_t ratio_2 = 2 * grad_variance_ * (input_at[i] - mu_value) / product;
+          grad_input_out.set(i, grad_output_at[i] * rsqrt_variance_ + ratio_2 + ratio);
         });
       });
     });

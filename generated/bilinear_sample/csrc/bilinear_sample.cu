@@ -34,14 +34,14 @@ struct Step_bilinear_sample_forward_output {
       const int64_t row_2 = static_cast<int64_t>(rt::floor(points_value));
       const opmath_t points_value_2 = points_line_2[at];
       const int64_t col = static_cast<int64_t>(rt::floor(points_value_2));
-      const int64_t t = -row_2;
-      const int64_t t_2 = -col;
-      const opmath_t part = 1 - rt::abs(points_value_2 + t_2 - b);
-      const opmath_t part_2 = (1 - rt::abs(points_value + t - a)) * part;
+      const int64_t negative = -row_2;
+      const int64_t negative_2 = -col;
+      const opmath_t difference = 1 - rt::abs(points_value_2 + negative_2 - b);
+      const opmath_t product = (1 - rt::abs(points_value + negative - a)) * difference;
       const int64_t at_h = row_2 + a;
-      opmath_t part_3 = opmath_t(0);
-      if (at_h >= 0 && at_h < H && col + b >= 0 && col + b < W) part_3 = image.load(at_h, col + b);
-      folds[at].output_value_fold.add(part_2 * part_3);
+      opmath_t image_picked = opmath_t(0);
+      if (at_h >= 0 && at_h < H && col + b >= 0 && col + b < W) image_picked = image.load(at_h, col + b);
+      folds[at].output_value_fold.add(product * image_picked);
     });
   }
   OPGEN_DEVICE void finish(int64_t point, const Folds& folds) const {
@@ -70,19 +70,19 @@ struct Step_bilinear_sample_forward_output_alone {
     const int64_t row_2 = static_cast<int64_t>(rt::floor(points_value));
     const opmath_t points_value_2 = points_2.load(n, 1);
     const int64_t col = static_cast<int64_t>(rt::floor(points_value_2));
-    const int64_t t = -row_2;
-    const int64_t t_2 = -col;
+    const int64_t negative = -row_2;
+    const int64_t negative_2 = -col;
     rt::Sum<opmath_t> output_value_fold;
     rt::each<Team>(2 * 2, rt::settled(&output_value_fold), [&](auto at) {
       int64_t inner_rest = at;
       const int64_t b = rt::split(&inner_rest, b_size);
       const int64_t a = inner_rest;
-      const opmath_t part = 1 - rt::abs(points_value_2 + t_2 - b);
-      const opmath_t part_2 = (1 - rt::abs(points_value + t - a)) * part;
+      const opmath_t difference = 1 - rt::abs(points_value_2 + negative_2 - b);
+      const opmath_t product = (1 - rt::abs(points_value + negative - a)) * difference;
       const int64_t at_h = row_2 + a;
-      opmath_t part_3 = opmath_t(0);
-      if (at_h >= 0 && at_h < H && col + b >= 0 && col + b < W) part_3 = image.load(at_h, col + b);
-      output_value_fold.add(part_2 * part_3);
+      opmath_t image_picked = opmath_t(0);
+      if (at_h >= 0 && at_h < H && col + b >= 0 && col + b < W) image_picked = image.load(at_h, col + b);
+      output_value_fold.add(product * image_picked);
     });
     output_value_fold.finish();
     rt::join<Team>(&output_value_fold);
@@ -169,9 +169,9 @@ struct Step_bilinear_sample_backward_grad_image {
     const int64_t col_value = col.load(n);
     if (row_value + a >= 0 && row_value + a < H && (col_value + b >= 0 && col_value + b < W)) {
       opmath_t* const cell = grad_image.at(row_value + a, col_value + b);
-      const opmath_t part = 1 - rt::abs(points_2.load(n, 0) - row_value - a);
-      const opmath_t part_2 = part * (1 - rt::abs(points_2.load(n, 1) - col_value - b));
-      rt::atomic_sum(cell, grad_output.load_or_zero(n) * part_2);
+      const opmath_t difference = 1 - rt::abs(points_2.load(n, 0) - row_value - a);
+      const opmath_t product = difference * (1 - rt::abs(points_2.load(n, 1) - col_value - b));
+      rt::atomic_sum(cell, grad_output.load_or_zero(n) * product);
     }
   }
 };
@@ -213,36 +213,36 @@ struct Step_bilinear_sample_backward_grad_points {
     int64_t inner_rest = inner;
     const int64_t b = rt::split(&inner_rest, b_size);
     const int64_t a = inner_rest;
-    const bool t = 0 == i_2;
+    const bool mask = 0 == i_2;
     const opmath_t grad_output_value = grad_output.load_or_zero(n);
     const int64_t row_value_2 = row_2.load(n);
     const int64_t col_value_2 = col.load(n);
-    const int64_t t_2 = -row_value_2;
-    const int64_t t_3 = -col_value_2;
-    const bool t_4 = 1 == i_2;
+    const int64_t negative = -row_value_2;
+    const int64_t negative_2 = -col_value_2;
+    const bool mask_2 = 1 == i_2;
     const int64_t at_h = row_value_2 + a;
     const int64_t at_w = col_value_2 + b;
-    opmath_t part = opmath_t(0);
-    if (at_h >= 0 && at_h < H && at_w >= 0 && at_w < W) part = image.load(at_h, at_w);
-    const opmath_t grad_share = grad_output_value * part;
-    const int64_t t_5 = -a;
-    const int64_t t_6 = -b;
-    opmath_t part_2;
-    if (t) {
-      const opmath_t part_3 = 1 - rt::abs(points_2.load(n, 1) + t_3 + t_6);
-      part_2 = -(grad_share * rt::sign(points_2.load(n, 0) + t_2 + t_5) * part_3);
+    opmath_t image_picked = opmath_t(0);
+    if (at_h >= 0 && at_h < H && at_w >= 0 && at_w < W) image_picked = image.load(at_h, at_w);
+    const opmath_t grad_share = grad_output_value * image_picked;
+    const int64_t negative_3 = -a;
+    const int64_t negative_4 = -b;
+    opmath_t chosen;
+    if (mask) {
+      const opmath_t difference = 1 - rt::abs(points_2.load(n, 1) + negative_2 + negative_4);
+      chosen = -(grad_share * rt::sign(points_2.load(n, 0) + negative + negative_3) * difference);
     } else {
-      part_2 = 0;
+      chosen = 0;
     }
-    folds->grad_points_share_fold.add(part_2);
-    opmath_t part_4;
-    if (t_4) {
-      const opmath_t part_5 = 1 - rt::abs(points_2.load(n, 0) + t_2 + t_5);
-      part_4 = -(grad_share * part_5 * rt::sign(points_2.load(n, 1) + t_3 + t_6));
+    folds->grad_points_share_fold.add(chosen);
+    opmath_t chosen_2;
+    if (mask_2) {
+      const opmath_t difference_2 = 1 - rt::abs(points_2.load(n, 0) + negative + negative_3);
+      chosen_2 = -(grad_share * difference_2 * rt::sign(points_2.load(n, 1) + negative_2 + negative_4));
     } else {
-      part_4 = 0;
+      chosen_2 = 0;
     }
-    folds->grad_points_share_1_fold.add(part_4);
+    folds->grad_points_share_1_fold.add(chosen_2);
   }
   OPGEN_DEVICE void finish(int64_t point, const Folds& folds) const {
     int64_t rest = point;
@@ -273,13 +273,13 @@ struct Step_bilinear_sample_backward_grad_points_alone {
     int64_t rest = point;
     const int64_t i_2 = rt::split(&rest, b_size);
     const int64_t n = rest;
-    const bool t = 0 == i_2;
+    const bool mask = 0 == i_2;
     const opmath_t grad_output_value = grad_output.load_or_zero(n);
     const int64_t row_value_2 = row_2.load(n);
     const int64_t col_value_2 = col.load(n);
-    const int64_t t_2 = -row_value_2;
-    const int64_t t_3 = -col_value_2;
-    const bool t_4 = 1 == i_2;
+    const int64_t negative = -row_value_2;
+    const int64_t negative_2 = -col_value_2;
+    const bool mask_2 = 1 == i_2;
     rt::Sum<opmath_t> grad_points_share_fold;
     rt::Sum<opmath_t> grad_points_share_1_fold;
     rt::each<Team>(2 * 2, rt::settled(&grad_points_share_fold, &grad_points_share_1_fold), [&](auto at) {
@@ -288,27 +288,27 @@ struct Step_bilinear_sample_backward_grad_points_alone {
       const int64_t a = inner_rest;
       const int64_t at_h = row_value_2 + a;
       const int64_t at_w = col_value_2 + b;
-      opmath_t part = opmath_t(0);
-      if (at_h >= 0 && at_h < H && at_w >= 0 && at_w < W) part = image.load(at_h, at_w);
-      const opmath_t grad_share = grad_output_value * part;
-      const int64_t t_5 = -a;
-      const int64_t t_6 = -b;
-      opmath_t part_2;
-      if (t) {
-        const opmath_t part_3 = 1 - rt::abs(points_2.load(n, 1) + t_3 + t_6);
-        part_2 = -(grad_share * rt::sign(points_2.load(n, 0) + t_2 + t_5) * part_3);
+      opmath_t image_picked = opmath_t(0);
+      if (at_h >= 0 && at_h < H && at_w >= 0 && at_w < W) image_picked = image.load(at_h, at_w);
+      const opmath_t grad_share = grad_output_value * image_picked;
+      const int64_t negative_3 = -a;
+      const int64_t negative_4 = -b;
+      opmath_t chosen;
+      if (mask) {
+        const opmath_t difference = 1 - rt::abs(points_2.load(n, 1) + negative_2 + negative_4);
+        chosen = -(grad_share * rt::sign(points_2.load(n, 0) + negative + negative_3) * difference);
       } else {
-        part_2 = 0;
+        chosen = 0;
       }
-      grad_points_share_fold.add(part_2);
-      opmath_t part_4;
-      if (t_4) {
-        const opmath_t part_5 = 1 - rt::abs(points_2.load(n, 0) + t_2 + t_5);
-        part_4 = -(grad_share * part_5 * rt::sign(points_2.load(n, 1) + t_3 + t_6));
+      grad_points_share_fold.add(chosen);
+      opmath_t chosen_2;
+      if (mask_2) {
+        const opmath_t difference_2 = 1 - rt::abs(points_2.load(n, 0) + negative + negative_3);
+        chosen_2 = -(grad_share * difference_2 * rt::sign(points_2.load(n, 1) + negative_2 + negative_4));
       } else {
-        part_4 = 0;
+        chosen_2 = 0;
       }
-      grad_points_share_1_fold.add(part_4);
+      grad_points_share_1_fold.add(chosen_2);
     });
     grad_points_share_fold.finish();
     grad_points_share_1_fold.finish();

@@ -26,15 +26,15 @@ int forward_output(const OpgenCall& call, OpgenHost& host) {
       int64_t row_2[rt::block];
       opmath_t points_value_2[rt::block];
       int64_t col[rt::block];
-      int64_t t[rt::block];
-      int64_t t_2[rt::block];
+      int64_t negative[rt::block];
+      int64_t negative_2[rt::block];
       rt::each(columns.size, [&](int64_t i) {
         points_value[i] = points_2_at[i];
         row_2[i] = static_cast<int64_t>(rt::floor(points_value[i]));
         points_value_2[i] = points_2_at_2[i];
         col[i] = static_cast<int64_t>(rt::floor(points_value_2[i]));
-        t[i] = -row_2[i];
-        t_2[i] = -col[i];
+        negative[i] = -row_2[i];
+        negative_2[i] = -col[i];
       });
       rt::Fold<rt::Sum, opmath_t, rt::block> output_value_fold;
       over_a_b.runs<1>(0, over_a_b.count, columns.at, [&](const auto& point) {
@@ -44,9 +44,9 @@ int forward_output(const OpgenCall& call, OpgenHost& host) {
                                           rt::clipped(image, 0, image.stride(0), image_0),
                                           rt::clipped(image, 1, image.stride(1), image_1));
         rt::each(columns.size, [&](int64_t i) {
-          const opmath_t part_2 = 1 - rt::abs(points_value_2[i] + t_2[i] - over_a_b.index(point, 1, 0));
-          const opmath_t part_3 = (1 - rt::abs(points_value[i] + t[i] - over_a_b.index(point, 0, 0))) * part_2;
-          output_value_fold.add(i, part_3 * image_at[i]);
+          const opmath_t difference = 1 - rt::abs(points_value_2[i] + negative_2[i] - over_a_b.index(point, 1, 0));
+          const opmath_t difference_2 = 1 - rt::abs(points_value[i] + negative[i] - over_a_b.index(point, 0, 0));
+          output_value_fold.add(i, difference_2 * difference * image_at[i]);
         });
         output_value_fold.ran(columns.size);
       });
@@ -130,9 +130,9 @@ int backward_grad_image(const OpgenCall& call, OpgenHost& host) {
         rt::each(run.size, [&](int64_t i) {
           const int64_t row_value = row_2_at[i];
           const int64_t col_value = col_at[i];
-          const opmath_t part_2 = 1 - rt::abs(points_2_at_2[i] - col_value - over_n_a_b.index(run, 1, i));
-          const opmath_t part_3 = (1 - rt::abs(points_2_at[i] - row_value - over_n_a_b.index(run, 0, 0))) * part_2;
-          grad_image_out.set(i, grad_output_at[i] * part_3);
+          const opmath_t difference = 1 - rt::abs(points_2_at_2[i] - col_value - over_n_a_b.index(run, 1, i));
+          const opmath_t difference_2 = 1 - rt::abs(points_2_at[i] - row_value - over_n_a_b.index(run, 0, 0));
+          grad_image_out.set(i, grad_output_at[i] * (difference_2 * difference));
         });
         rt::accumulate<rt::Sum>(host, grad_image, rt::stretch(run, 5, row_2_at.same && col_at.same), grad_image_out,
                                 rt::clipped(grad_image, 0, grad_image.stride(0), grad_image_0),
@@ -171,21 +171,21 @@ int backward_grad_points(const OpgenCall& call, OpgenHost& host) {
       const rt::Source<opmath_t> grad_output_at(grad_output, columns.at[0], columns.step[0], columns.size);
       const rt::Source<int64_t> row_2_at(row_2, columns.at[1], columns.step[1], columns.size);
       const rt::Source<int64_t> col_at(col, columns.at[2], columns.step[2], columns.size);
-      bool t[rt::block];
+      bool mask[rt::block];
       opmath_t grad_output_value[rt::block];
       int64_t row_value_2[rt::block];
       int64_t col_value_2[rt::block];
-      int64_t t_2[rt::block];
-      int64_t t_3[rt::block];
-      bool t_4[rt::block];
+      int64_t negative[rt::block];
+      int64_t negative_2[rt::block];
+      bool mask_2[rt::block];
       rt::each(columns.size, [&](int64_t i) {
-        t[i] = 0 == outer.index(columns, 0, i);
+        mask[i] = 0 == outer.index(columns, 0, i);
         grad_output_value[i] = grad_output_at[i];
         row_value_2[i] = row_2_at[i];
         col_value_2[i] = col_at[i];
-        t_2[i] = -row_value_2[i];
-        t_3[i] = -col_value_2[i];
-        t_4[i] = 1 == outer.index(columns, 0, i);
+        negative[i] = -row_value_2[i];
+        negative_2[i] = -col_value_2[i];
+        mask_2[i] = 1 == outer.index(columns, 0, i);
       });
       rt::Fold<rt::Sum, opmath_t, rt::block> grad_points_share_fold;
       rt::Fold<rt::Sum, opmath_t, rt::block> grad_points_share_1_fold;
@@ -200,14 +200,14 @@ int backward_grad_points(const OpgenCall& call, OpgenHost& host) {
                                           rt::clipped(image, 1, image.stride(1), image_1));
         rt::each(columns.size, [&](int64_t i) {
           const opmath_t grad_share = grad_output_value[i] * image_at[i];
-          const int64_t t_5 = -over_a_b.index(point, 0, 0);
-          const int64_t t_6 = -over_a_b.index(point, 1, 0);
-          const opmath_t part_2 = 1 - rt::abs(points_2_at_2[i] + t_3[i] + t_6);
-          const opmath_t part_3 = -(grad_share * rt::sign(points_2_at[i] + t_2[i] + t_5) * part_2);
-          grad_points_share_fold.add(i, t[i] ? part_3 : opmath_t(0));
-          const opmath_t part_4 = 1 - rt::abs(points_2_at[i] + t_2[i] + t_5);
-          const opmath_t part_5 = -(grad_share * part_4 * rt::sign(points_2_at_2[i] + t_3[i] + t_6));
-          grad_points_share_1_fold.add(i, t_4[i] ? part_5 : opmath_t(0));
+          const int64_t negative_3 = -over_a_b.index(point, 0, 0);
+          const int64_t negative_4 = -over_a_b.index(point, 1, 0);
+          const opmath_t difference = 1 - rt::abs(points_2_at_2[i] + negative_2[i] + negative_4);
+          const opmath_t sign_value = rt::sign(points_2_at[i] + negative[i] + negative_3);
+          grad_points_share_fold.add(i, mask[i] ? -(grad_share * sign_value * difference) : opmath_t(0));
+          const opmath_t sign_value_2 = rt::sign(points_2_at_2[i] + negative_2[i] + negative_4);
+          const opmath_t difference_2 = 1 - rt::abs(points_2_at[i] + negative[i] + negative_3);
+          grad_points_share_1_fold.add(i, mask_2[i] ? -(grad_share * difference_2 * sign_value_2) : opmath_t(0));
         });
         grad_points_share_fold.ran(columns.size);
         grad_points_share_1_fold.ran(columns.size);

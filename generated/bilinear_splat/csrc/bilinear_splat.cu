@@ -78,9 +78,9 @@ struct Step_bilinear_splat_forward_grid {
     const int64_t row_value = row_2.load(n);
     const int64_t col_value = col.load(n);
     if (row_value + a >= 0 && row_value + a < H && (col_value + b >= 0 && col_value + b < W)) {
-      const opmath_t part = 1 - rt::abs(places.load(n, 0) - row_value - a);
-      const opmath_t part_2 = 1 - rt::abs(places.load(n, 1) - col_value - b);
-      rt::atomic_sum(grid.at(row_value + a, col_value + b), part * part_2 * values.load(n));
+      const opmath_t difference = 1 - rt::abs(places.load(n, 0) - row_value - a);
+      const opmath_t difference_2 = 1 - rt::abs(places.load(n, 1) - col_value - b);
+      rt::atomic_sum(grid.at(row_value + a, col_value + b), difference * difference_2 * values.load(n));
     }
   }
 };
@@ -118,15 +118,15 @@ struct Step_bilinear_splat_backward_grad_values {
       const int64_t row_value = static_cast<int64_t>(rt::floor(places_value));
       const opmath_t places_value_2 = places_line_2[at];
       const int64_t col_value = static_cast<int64_t>(rt::floor(places_value_2));
-      const int64_t t = -row_value;
-      const int64_t t_2 = -col_value;
-      const opmath_t part = 1 - rt::abs(places_value_2 + t_2 - b);
-      const opmath_t part_2 = (1 - rt::abs(places_value + t - a)) * part;
+      const int64_t negative = -row_value;
+      const int64_t negative_2 = -col_value;
+      const opmath_t difference = 1 - rt::abs(places_value_2 + negative_2 - b);
+      const opmath_t product = (1 - rt::abs(places_value + negative - a)) * difference;
       const int64_t at_h = row_value + a;
       const int64_t at_w = col_value + b;
-      opmath_t part_3 = opmath_t(0);
-      if (at_h >= 0 && at_h < H && at_w >= 0 && at_w < W) part_3 = grad_grid.load_or_zero(at_h, at_w);
-      folds[at].grad_values_value_fold.add(part_3 * part_2);
+      opmath_t grad_grid_picked = opmath_t(0);
+      if (at_h >= 0 && at_h < H && at_w >= 0 && at_w < W) grad_grid_picked = grad_grid.load_or_zero(at_h, at_w);
+      folds[at].grad_values_value_fold.add(grad_grid_picked * product);
     });
   }
   OPGEN_DEVICE void finish(int64_t point, const Folds& folds) const {
@@ -163,8 +163,8 @@ struct Step_bilinear_splat_backward_grad_values_alone {
     const int64_t row_value = static_cast<int64_t>(rt::floor(places_value));
     const opmath_t places_value_2 = places.load(n, 1);
     const int64_t col_value = static_cast<int64_t>(rt::floor(places_value_2));
-    const int64_t t = -row_value;
-    const int64_t t_2 = -col_value;
+    const int64_t negative = -row_value;
+    const int64_t negative_2 = -col_value;
     if (Team::rank() == 0) {
       row_2.store(row_value, n);
       col.store(col_value, n);
@@ -174,13 +174,13 @@ struct Step_bilinear_splat_backward_grad_values_alone {
       int64_t inner_rest = at;
       const int64_t b = rt::split(&inner_rest, b_size);
       const int64_t a = inner_rest;
-      const opmath_t part = 1 - rt::abs(places_value_2 + t_2 - b);
-      const opmath_t part_2 = (1 - rt::abs(places_value + t - a)) * part;
+      const opmath_t difference = 1 - rt::abs(places_value_2 + negative_2 - b);
+      const opmath_t product = (1 - rt::abs(places_value + negative - a)) * difference;
       const int64_t at_h = row_value + a;
       const int64_t at_w = col_value + b;
-      opmath_t part_3 = opmath_t(0);
-      if (at_h >= 0 && at_h < H && at_w >= 0 && at_w < W) part_3 = grad_grid.load_or_zero(at_h, at_w);
-      grad_values_value_fold.add(part_3 * part_2);
+      opmath_t grad_grid_picked = opmath_t(0);
+      if (at_h >= 0 && at_h < H && at_w >= 0 && at_w < W) grad_grid_picked = grad_grid.load_or_zero(at_h, at_w);
+      grad_values_value_fold.add(grad_grid_picked * product);
     });
     grad_values_value_fold.finish();
     rt::join<Team>(&grad_values_value_fold);
@@ -228,36 +228,36 @@ struct Step_bilinear_splat_backward_grad_places {
     int64_t inner_rest = inner;
     const int64_t b = rt::split(&inner_rest, b_size);
     const int64_t a = inner_rest;
-    const bool t_3 = 0 == i_2;
+    const bool mask = 0 == i_2;
     const int64_t row_value_2 = row_2.load(n);
     const int64_t col_value_2 = col.load(n);
     const opmath_t values_value = values.load(n);
-    const int64_t t_4 = -row_value_2;
-    const int64_t t_5 = -col_value_2;
-    const bool t_6 = 1 == i_2;
+    const int64_t negative_3 = -row_value_2;
+    const int64_t negative_4 = -col_value_2;
+    const bool mask_2 = 1 == i_2;
     const int64_t at_h = row_value_2 + a;
     const int64_t at_w = col_value_2 + b;
-    opmath_t part = opmath_t(0);
-    if (at_h >= 0 && at_h < H && at_w >= 0 && at_w < W) part = grad_grid.load_or_zero(at_h, at_w);
-    const opmath_t grad_share = part * values_value;
-    const int64_t t_7 = -a;
-    const int64_t t_8 = -b;
-    opmath_t part_2;
-    if (t_3) {
-      const opmath_t part_3 = 1 - rt::abs(places.load(n, 1) + t_5 + t_8);
-      part_2 = -(grad_share * rt::sign(places.load(n, 0) + t_4 + t_7) * part_3);
+    opmath_t grad_grid_picked = opmath_t(0);
+    if (at_h >= 0 && at_h < H && at_w >= 0 && at_w < W) grad_grid_picked = grad_grid.load_or_zero(at_h, at_w);
+    const opmath_t grad_share = grad_grid_picked * values_value;
+    const int64_t negative_5 = -a;
+    const int64_t negative_6 = -b;
+    opmath_t chosen;
+    if (mask) {
+      const opmath_t difference = 1 - rt::abs(places.load(n, 1) + negative_4 + negative_6);
+      chosen = -(grad_share * rt::sign(places.load(n, 0) + negative_3 + negative_5) * difference);
     } else {
-      part_2 = 0;
+      chosen = 0;
     }
-    folds->grad_places_share_fold.add(part_2);
-    opmath_t part_4;
-    if (t_6) {
-      const opmath_t part_5 = 1 - rt::abs(places.load(n, 0) + t_4 + t_7);
-      part_4 = -(grad_share * part_5 * rt::sign(places.load(n, 1) + t_5 + t_8));
+    folds->grad_places_share_fold.add(chosen);
+    opmath_t chosen_2;
+    if (mask_2) {
+      const opmath_t difference_2 = 1 - rt::abs(places.load(n, 0) + negative_3 + negative_5);
+      chosen_2 = -(grad_share * difference_2 * rt::sign(places.load(n, 1) + negative_4 + negative_6));
     } else {
-      part_4 = 0;
+      chosen_2 = 0;
     }
-    folds->grad_places_share_1_fold.add(part_4);
+    folds->grad_places_share_1_fold.add(chosen_2);
   }
   OPGEN_DEVICE void finish(int64_t point, const Folds& folds) const {
     int64_t rest = point;
@@ -288,13 +288,13 @@ struct Step_bilinear_splat_backward_grad_places_alone {
     int64_t rest = point;
     const int64_t i_2 = rt::split(&rest, b_size);
     const int64_t n = rest;
-    const bool t_3 = 0 == i_2;
+    const bool mask = 0 == i_2;
     const int64_t row_value_2 = row_2.load(n);
     const int64_t col_value_2 = col.load(n);
     const opmath_t values_value = values.load(n);
-    const int64_t t_4 = -row_value_2;
-    const int64_t t_5 = -col_value_2;
-    const bool t_6 = 1 == i_2;
+    const int64_t negative_3 = -row_value_2;
+    const int64_t negative_4 = -col_value_2;
+    const bool mask_2 = 1 == i_2;
     rt::Sum<opmath_t> grad_places_share_fold;
     rt::Sum<opmath_t> grad_places_share_1_fold;
     rt::each<Team>(2 * 2, rt::settled(&grad_places_share_fold, &grad_places_share_1_fold), [&](auto at) {
@@ -303,27 +303,27 @@ struct Step_bilinear_splat_backward_grad_places_alone {
       const int64_t a = inner_rest;
       const int64_t at_h = row_value_2 + a;
       const int64_t at_w = col_value_2 + b;
-      opmath_t part = opmath_t(0);
-      if (at_h >= 0 && at_h < H && at_w >= 0 && at_w < W) part = grad_grid.load_or_zero(at_h, at_w);
-      const opmath_t grad_share = part * values_value;
-      const int64_t t_7 = -a;
-      const int64_t t_8 = -b;
-      opmath_t part_2;
-      if (t_3) {
-        const opmath_t part_3 = 1 - rt::abs(places.load(n, 1) + t_5 + t_8);
-        part_2 = -(grad_share * rt::sign(places.load(n, 0) + t_4 + t_7) * part_3);
+      opmath_t grad_grid_picked = opmath_t(0);
+      if (at_h >= 0 && at_h < H && at_w >= 0 && at_w < W) grad_grid_picked = grad_grid.load_or_zero(at_h, at_w);
+      const opmath_t grad_share = grad_grid_picked * values_value;
+      const int64_t negative_5 = -a;
+      const int64_t negative_6 = -b;
+      opmath_t chosen;
+      if (mask) {
+        const opmath_t difference = 1 - rt::abs(places.load(n, 1) + negative_4 + negative_6);
+        chosen = -(grad_share * rt::sign(places.load(n, 0) + negative_3 + negative_5) * difference);
       } else {
-        part_2 = 0;
+        chosen = 0;
       }
-      grad_places_share_fold.add(part_2);
-      opmath_t part_4;
-      if (t_6) {
-        const opmath_t part_5 = 1 - rt::abs(places.load(n, 0) + t_4 + t_7);
-        part_4 = -(grad_share * part_5 * rt::sign(places.load(n, 1) + t_5 + t_8));
+      grad_places_share_fold.add(chosen);
+      opmath_t chosen_2;
+      if (mask_2) {
+        const opmath_t difference_2 = 1 - rt::abs(places.load(n, 0) + negative_3 + negative_5);
+        chosen_2 = -(grad_share * difference_2 * rt::sign(places.load(n, 1) + negative_4 + negative_6));
       } else {
-        part_4 = 0;
+        chosen_2 = 0;
       }
-      grad_places_share_1_fold.add(part_4);
+      grad_places_share_1_fold.add(chosen_2);
     });
     grad_places_share_fold.finish();
     grad_places_share_1_fold.finish();

@@ -77,9 +77,10 @@ int forward_grid(const OpgenCall& call, OpgenHost& host) {
         rt::each(run.size, [&](int64_t i) {
           const int64_t row_value = row_2_at[i];
           const int64_t col_value = col_at[i];
-          const opmath_t part_2 = 1 - rt::abs(places_at_2[i] - col_value - over_n_a_b.index(run, 1, i));
-          const opmath_t part_3 = (1 - rt::abs(places_at[i] - row_value - over_n_a_b.index(run, 0, 0))) * part_2;
-          grid_out.set(i, part_3 * values_at[i]);
+          const opmath_t difference = 1 - rt::abs(places_at_2[i] - col_value - over_n_a_b.index(run, 1, i));
+          const opmath_t difference_2 = 1 - rt::abs(places_at[i] - row_value - over_n_a_b.index(run, 0, 0));
+          const opmath_t product = difference_2 * difference;
+          grid_out.set(i, product * values_at[i]);
         });
         rt::accumulate<rt::Sum>(host, grid, rt::stretch(run, 5, row_2_at.same && col_at.same), grid_out,
                                 rt::clipped(grid, 0, grid.stride(0), grid_0),
@@ -119,15 +120,15 @@ int backward_grad_values(const OpgenCall& call, OpgenHost& host) {
       int64_t row_value[rt::block];
       opmath_t places_value_2[rt::block];
       int64_t col_value[rt::block];
-      int64_t t[rt::block];
-      int64_t t_2[rt::block];
+      int64_t negative[rt::block];
+      int64_t negative_2[rt::block];
       rt::each(columns.size, [&](int64_t i) {
         places_value[i] = places_at[i];
         row_value[i] = static_cast<int64_t>(rt::floor(places_value[i]));
         places_value_2[i] = places_at_2[i];
         col_value[i] = static_cast<int64_t>(rt::floor(places_value_2[i]));
-        t[i] = -row_value[i];
-        t_2[i] = -col_value[i];
+        negative[i] = -row_value[i];
+        negative_2[i] = -col_value[i];
         row_2_out.set(i, row_value[i]);
         col_out.set(i, col_value[i]);
       });
@@ -139,9 +140,9 @@ int backward_grad_values(const OpgenCall& call, OpgenHost& host) {
                                               rt::clipped(grad_grid, 0, grad_grid.stride(0), grad_grid_0),
                                               rt::clipped(grad_grid, 1, grad_grid.stride(1), grad_grid_1));
         rt::each(columns.size, [&](int64_t i) {
-          const opmath_t part_2 = 1 - rt::abs(places_value_2[i] + t_2[i] - over_a_b.index(point, 1, 0));
-          const opmath_t part_3 = 1 - rt::abs(places_value[i] + t[i] - over_a_b.index(point, 0, 0));
-          grad_values_value_fold.add(i, grad_grid_at[i] * (part_3 * part_2));
+          const opmath_t difference = 1 - rt::abs(places_value[i] + negative[i] - over_a_b.index(point, 0, 0));
+          const opmath_t abs_value = rt::abs(places_value_2[i] + negative_2[i] - over_a_b.index(point, 1, 0));
+          grad_values_value_fold.add(i, grad_grid_at[i] * (difference * (1 - abs_value)));
         });
         grad_values_value_fold.ran(columns.size);
       });
@@ -181,21 +182,21 @@ int backward_grad_places(const OpgenCall& call, OpgenHost& host) {
       const rt::Source<int64_t> row_2_at(row_2, columns.at[0], columns.step[0], columns.size);
       const rt::Source<int64_t> col_at(col, columns.at[1], columns.step[1], columns.size);
       const rt::Source<opmath_t> values_at(values, columns.at[2], columns.step[2], columns.size);
-      bool t_3[rt::block];
+      bool mask[rt::block];
       int64_t row_value_2[rt::block];
       int64_t col_value_2[rt::block];
       opmath_t values_value[rt::block];
-      int64_t t_4[rt::block];
-      int64_t t_5[rt::block];
-      bool t_6[rt::block];
+      int64_t negative_3[rt::block];
+      int64_t negative_4[rt::block];
+      bool mask_2[rt::block];
       rt::each(columns.size, [&](int64_t i) {
-        t_3[i] = 0 == outer.index(columns, 0, i);
+        mask[i] = 0 == outer.index(columns, 0, i);
         row_value_2[i] = row_2_at[i];
         col_value_2[i] = col_at[i];
         values_value[i] = values_at[i];
-        t_4[i] = -row_value_2[i];
-        t_5[i] = -col_value_2[i];
-        t_6[i] = 1 == outer.index(columns, 0, i);
+        negative_3[i] = -row_value_2[i];
+        negative_4[i] = -col_value_2[i];
+        mask_2[i] = 1 == outer.index(columns, 0, i);
       });
       rt::Fold<rt::Sum, opmath_t, rt::block> grad_places_share_fold;
       rt::Fold<rt::Sum, opmath_t, rt::block> grad_places_share_1_fold;
@@ -209,14 +210,14 @@ int backward_grad_places(const OpgenCall& call, OpgenHost& host) {
                                               rt::clipped(grad_grid, 1, grad_grid.stride(1), grad_grid_1));
         rt::each(columns.size, [&](int64_t i) {
           const opmath_t grad_share = grad_grid_at[i] * values_value[i];
-          const int64_t t_7 = -over_a_b.index(point, 0, 0);
-          const int64_t t_8 = -over_a_b.index(point, 1, 0);
-          const opmath_t part_2 = 1 - rt::abs(places_at_2[i] + t_5[i] + t_8);
-          const opmath_t part_3 = -(grad_share * rt::sign(places_at[i] + t_4[i] + t_7) * part_2);
-          grad_places_share_fold.add(i, t_3[i] ? part_3 : opmath_t(0));
-          const opmath_t part_4 = 1 - rt::abs(places_at[i] + t_4[i] + t_7);
-          const opmath_t part_5 = -(grad_share * part_4 * rt::sign(places_at_2[i] + t_5[i] + t_8));
-          grad_places_share_1_fold.add(i, t_6[i] ? part_5 : opmath_t(0));
+          const int64_t negative_5 = -over_a_b.index(point, 0, 0);
+          const int64_t negative_6 = -over_a_b.index(point, 1, 0);
+          const opmath_t difference = 1 - rt::abs(places_at_2[i] + negative_4[i] + negative_6);
+          const opmath_t sign_value = rt::sign(places_at[i] + negative_3[i] + negative_5);
+          grad_places_share_fold.add(i, mask[i] ? -(grad_share * sign_value * difference) : opmath_t(0));
+          const opmath_t difference_2 = 1 - rt::abs(places_at[i] + negative_3[i] + negative_5);
+          const opmath_t sign_value_2 = rt::sign(places_at_2[i] + negative_4[i] + negative_6);
+          grad_places_share_1_fold.add(i, mask_2[i] ? -(grad_share * difference_2 * sign_value_2) : opmath_t(0));
         });
         grad_places_share_fold.ran(columns.size);
         grad_places_share_1_fold.ran(columns.size);

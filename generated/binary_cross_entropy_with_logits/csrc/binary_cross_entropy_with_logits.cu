@@ -26,10 +26,10 @@ struct Step_binary_cross_entropy_with_logits_forward_0_output {
     const rt::Place<rank> place = batch.place(inner);
     const opmath_t target_value = target.load(place);
     const opmath_t input_value = input.load(place);
-    const opmath_t part = (1 - target_value) * near::softplus(input_value);
-    const opmath_t part_2 = near::softplus(-input_value);
-    const opmath_t part_3 = pos_weight.load(place) * target_value * part_2 + part;
-    folds->output_sum_fold.add(weight.load(place) * part_3);
+    const opmath_t product = (1 - target_value) * near::softplus(input_value);
+    const opmath_t softplus_input = near::softplus(-input_value);
+    const opmath_t total = pos_weight.load(place) * target_value * softplus_input + product;
+    folds->output_sum_fold.add(weight.load(place) * total);
   }
   template <int V>
   OPGEN_DEVICE void flat(int64_t first, Folds* folds) const {
@@ -41,10 +41,10 @@ struct Step_binary_cross_entropy_with_logits_forward_0_output {
     for (int i = 0; i < V; ++i) {
       const opmath_t target_value_2 = target_pack.get(i);
       const opmath_t input_value_2 = input_pack.get(i);
-      const opmath_t part_4 = (1 - target_value_2) * near::softplus(input_value_2);
-      const opmath_t part_5 = near::softplus(-input_value_2);
-      const opmath_t part_6 = pos_weight_pack.get(i) * target_value_2 * part_5 + part_4;
-      folds->output_sum_fold.add(weight_pack.get(i) * part_6);
+      const opmath_t product_2 = (1 - target_value_2) * near::softplus(input_value_2);
+      const opmath_t softplus_input_2 = near::softplus(-input_value_2);
+      const opmath_t product_3 = pos_weight_pack.get(i) * target_value_2 * softplus_input_2;
+      folds->output_sum_fold.add(weight_pack.get(i) * (product_3 + product_2));
     }
   }
   OPGEN_DEVICE void finish(int64_t /* point */, const Folds& folds) const {
@@ -75,10 +75,10 @@ struct Step_binary_cross_entropy_with_logits_forward_1_output {
     const rt::Place<rank> place = batch.place(inner);
     const opmath_t target_value = target.load(place);
     const opmath_t input_value = input.load(place);
-    const opmath_t part = (1 - target_value) * near::softplus(input_value);
-    const opmath_t part_2 = near::softplus(-input_value);
-    const opmath_t part_3 = pos_weight.load(place) * target_value * part_2 + part;
-    folds->output_value_fold.add(weight.load(place) * part_3);
+    const opmath_t product = (1 - target_value) * near::softplus(input_value);
+    const opmath_t softplus_input = near::softplus(-input_value);
+    const opmath_t product_2 = pos_weight.load(place) * target_value * softplus_input;
+    folds->output_value_fold.add(weight.load(place) * (product_2 + product));
   }
   template <int V>
   OPGEN_DEVICE void flat(int64_t first, Folds* folds) const {
@@ -90,10 +90,10 @@ struct Step_binary_cross_entropy_with_logits_forward_1_output {
     for (int i = 0; i < V; ++i) {
       const opmath_t target_value_2 = target_pack.get(i);
       const opmath_t input_value_2 = input_pack.get(i);
-      const opmath_t part_4 = (1 - target_value_2) * near::softplus(input_value_2);
-      const opmath_t part_5 = near::softplus(-input_value_2);
-      const opmath_t part_6 = pos_weight_pack.get(i) * target_value_2 * part_5 + part_4;
-      folds->output_value_fold.add(weight_pack.get(i) * part_6);
+      const opmath_t product_3 = (1 - target_value_2) * near::softplus(input_value_2);
+      const opmath_t softplus_input_2 = near::softplus(-input_value_2);
+      const opmath_t product_4 = pos_weight_pack.get(i) * target_value_2 * softplus_input_2;
+      folds->output_value_fold.add(weight_pack.get(i) * (product_4 + product_3));
     }
   }
   OPGEN_DEVICE void finish(int64_t /* point */, const Folds& folds) const {
@@ -118,8 +118,8 @@ struct Step_binary_cross_entropy_with_logits_forward_2_output {
                             opmath_t* output) const {
     const opmath_t target_value = target;
     const opmath_t input_value = input;
-    const opmath_t part = pos_weight * target_value * near::softplus(-input_value);
-    *output = weight * (part + (1 - target_value) * near::softplus(input_value));
+    const opmath_t product = pos_weight * target_value * near::softplus(-input_value);
+    *output = weight * (product + (1 - target_value) * near::softplus(input_value));
   }
   OPGEN_DEVICE void point(int64_t point) const {
     const rt::Place<rank> place = batch.place(point);
@@ -166,9 +166,9 @@ struct Step_binary_cross_entropy_with_logits_forward_3_output {
     const rt::Place<rank> place = batch.place(inner);
     const opmath_t target_value = target.load(place);
     const opmath_t input_value = input.load(place);
-    const opmath_t part = (1 - target_value) * near::softplus(input_value);
-    const opmath_t part_2 = target_value * near::softplus(-input_value) + part;
-    folds->output_sum_fold.add(weight.load(place) * part_2);
+    const opmath_t product = (1 - target_value) * near::softplus(input_value);
+    const opmath_t total = target_value * near::softplus(-input_value) + product;
+    folds->output_sum_fold.add(weight.load(place) * total);
   }
   template <int V>
   OPGEN_DEVICE void flat(int64_t first, Folds* folds) const {
@@ -179,9 +179,9 @@ struct Step_binary_cross_entropy_with_logits_forward_3_output {
     for (int i = 0; i < V; ++i) {
       const opmath_t target_value_2 = target_pack.get(i);
       const opmath_t input_value_2 = input_pack.get(i);
-      const opmath_t part_3 = (1 - target_value_2) * near::softplus(input_value_2);
-      const opmath_t part_4 = target_value_2 * near::softplus(-input_value_2) + part_3;
-      folds->output_sum_fold.add(weight_pack.get(i) * part_4);
+      const opmath_t product_2 = (1 - target_value_2) * near::softplus(input_value_2);
+      const opmath_t total_2 = target_value_2 * near::softplus(-input_value_2) + product_2;
+      folds->output_sum_fold.add(weight_pack.get(i) * total_2);
     }
   }
   OPGEN_DEVICE void finish(int64_t /* point */, const Folds& folds) const {
@@ -212,9 +212,9 @@ struct Step_binary_cross_entropy_with_logits_forward_4_output {
     const rt::Place<rank> place = batch.place(inner);
     const opmath_t target_value = target.load(place);
     const opmath_t input_value = input.load(place);
-    const opmath_t part = (1 - target_value) * near::softplus(input_value);
-    const opmath_t part_2 = target_value * near::softplus(-input_value) + part;
-    folds->output_value_fold.add(weight.load(place) * part_2);
+    const opmath_t product = (1 - target_value) * near::softplus(input_value);
+    const opmath_t total = target_value * near::softplus(-input_value) + product;
+    folds->output_value_fold.add(weight.load(place) * total);
   }
   template <int V>
   OPGEN_DEVICE void flat(int64_t first, Folds* folds) const {
@@ -225,9 +225,9 @@ struct Step_binary_cross_entropy_with_logits_forward_4_output {
     for (int i = 0; i < V; ++i) {
       const opmath_t target_value_2 = target_pack.get(i);
       const opmath_t input_value_2 = input_pack.get(i);
-      const opmath_t part_3 = (1 - target_value_2) * near::softplus(input_value_2);
-      const opmath_t part_4 = target_value_2 * near::softplus(-input_value_2) + part_3;
-      folds->output_value_fold.add(weight_pack.get(i) * part_4);
+      const opmath_t product_2 = (1 - target_value_2) * near::softplus(input_value_2);
+      const opmath_t total_2 = target_value_2 * near::softplus(-input_value_2) + product_2;
+      folds->output_value_fold.add(weight_pack.get(i) * total_2);
     }
   }
   OPGEN_DEVICE void finish(int64_t /* point */, const Folds& folds) const {
@@ -251,9 +251,9 @@ struct Step_binary_cross_entropy_with_logits_forward_5_output {
   OPGEN_DEVICE void compute(opmath_t target, opmath_t input, opmath_t weight, opmath_t* output) const {
     const opmath_t target_value = target;
     const opmath_t input_value = input;
-    const opmath_t part_2 = (1 - target_value) * near::softplus(input_value);
-    const opmath_t part = target_value * near::softplus(-input_value) + part_2;
-    *output = weight * part;
+    const opmath_t product = (1 - target_value) * near::softplus(input_value);
+    const opmath_t total = target_value * near::softplus(-input_value) + product;
+    *output = weight * total;
   }
   OPGEN_DEVICE void point(int64_t point) const {
     const rt::Place<rank> place = batch.place(point);
@@ -299,9 +299,9 @@ struct Step_binary_cross_entropy_with_logits_forward_6_output {
     const rt::Place<rank> place = batch.place(inner);
     const opmath_t target_value = target.load(place);
     const opmath_t input_value = input.load(place);
-    const opmath_t part = (1 - target_value) * near::softplus(input_value);
-    const opmath_t part_2 = near::softplus(-input_value);
-    folds->output_sum_fold.add(pos_weight.load(place) * target_value * part_2 + part);
+    const opmath_t product = (1 - target_value) * near::softplus(input_value);
+    const opmath_t softplus_input = near::softplus(-input_value);
+    folds->output_sum_fold.add(pos_weight.load(place) * target_value * softplus_input + product);
   }
   template <int V>
   OPGEN_DEVICE void flat(int64_t first, Folds* folds) const {
@@ -312,9 +312,10 @@ struct Step_binary_cross_entropy_with_logits_forward_6_output {
     for (int i = 0; i < V; ++i) {
       const opmath_t target_value_2 = target_pack.get(i);
       const opmath_t input_value_2 = input_pack.get(i);
-      const opmath_t part_3 = (1 - target_value_2) * near::softplus(input_value_2);
-      const opmath_t part_4 = near::softplus(-input_value_2);
-      folds->output_sum_fold.add(pos_weight_pack.get(i) * target_value_2 * part_4 + part_3);
+      const opmath_t product_2 = (1 - target_value_2) * near::softplus(input_value_2);
+      const opmath_t softplus_input_2 = near::softplus(-input_value_2);
+      const opmath_t product_3 = pos_weight_pack.get(i) * target_value_2 * softplus_input_2;
+      folds->output_sum_fold.add(product_3 + product_2);
     }
   }
   OPGEN_DEVICE void finish(int64_t /* point */, const Folds& folds) const {
@@ -345,9 +346,10 @@ struct Step_binary_cross_entropy_with_logits_forward_7_output {
     const rt::Place<rank> place = batch.place(inner);
     const opmath_t target_value = target.load(place);
     const opmath_t input_value = input.load(place);
-    const opmath_t part = (1 - target_value) * near::softplus(input_value);
-    const opmath_t part_2 = near::softplus(-input_value);
-    folds->output_value_fold.add(pos_weight.load(place) * target_value * part_2 + part);
+    const opmath_t product = (1 - target_value) * near::softplus(input_value);
+    const opmath_t softplus_input = near::softplus(-input_value);
+    const opmath_t product_2 = pos_weight.load(place) * target_value * softplus_input;
+    folds->output_value_fold.add(product_2 + product);
   }
   template <int V>
   OPGEN_DEVICE void flat(int64_t first, Folds* folds) const {
@@ -358,9 +360,10 @@ struct Step_binary_cross_entropy_with_logits_forward_7_output {
     for (int i = 0; i < V; ++i) {
       const opmath_t target_value_2 = target_pack.get(i);
       const opmath_t input_value_2 = input_pack.get(i);
-      const opmath_t part_3 = (1 - target_value_2) * near::softplus(input_value_2);
-      const opmath_t part_4 = near::softplus(-input_value_2);
-      folds->output_value_fold.add(pos_weight_pack.get(i) * target_value_2 * part_4 + part_3);
+      const opmath_t product_3 = (1 - target_value_2) * near::softplus(input_value_2);
+      const opmath_t softplus_input_2 = near::softplus(-input_value_2);
+      const opmath_t product_4 = pos_weight_pack.get(i) * target_value_2 * softplus_input_2;
+      folds->output_value_fold.add(product_4 + product_3);
     }
   }
   OPGEN_DEVICE void finish(int64_t /* point */, const Folds& folds) const {
@@ -384,8 +387,8 @@ struct Step_binary_cross_entropy_with_logits_forward_8_output {
   OPGEN_DEVICE void compute(opmath_t target, opmath_t input, opmath_t pos_weight, opmath_t* output) const {
     const opmath_t target_value = target;
     const opmath_t input_value = input;
-    const opmath_t part = pos_weight * target_value * near::softplus(-input_value);
-    *output = part + (1 - target_value) * near::softplus(input_value);
+    const opmath_t product = pos_weight * target_value * near::softplus(-input_value);
+    *output = product + (1 - target_value) * near::softplus(input_value);
   }
   OPGEN_DEVICE void point(int64_t point) const {
     const rt::Place<rank> place = batch.place(point);
@@ -431,8 +434,8 @@ struct Step_binary_cross_entropy_with_logits_forward_9_output {
     const rt::Place<rank> place = batch.place(inner);
     const opmath_t target_value = target.load(place);
     const opmath_t input_value = input.load(place);
-    const opmath_t part = (1 - target_value) * near::softplus(input_value);
-    folds->output_sum_fold.add(target_value * near::softplus(-input_value) + part);
+    const opmath_t product = (1 - target_value) * near::softplus(input_value);
+    folds->output_sum_fold.add(target_value * near::softplus(-input_value) + product);
   }
   template <int V>
   OPGEN_DEVICE void flat(int64_t first, Folds* folds) const {
@@ -442,8 +445,8 @@ struct Step_binary_cross_entropy_with_logits_forward_9_output {
     for (int i = 0; i < V; ++i) {
       const opmath_t target_value_2 = target_pack.get(i);
       const opmath_t input_value_2 = input_pack.get(i);
-      const opmath_t part_2 = (1 - target_value_2) * near::softplus(input_value_2);
-      folds->output_sum_fold.add(target_value_2 * near::softplus(-input_value_2) + part_2);
+      const opmath_t product_2 = (1 - target_value_2) * near::softplus(input_value_2);
+      folds->output_sum_fold.add(target_value_2 * near::softplus(-input_value_2) + product_2);
     }
   }
   OPGEN_DEVICE void finish(int64_t /* point */, const Folds& folds) const {
@@ -474,8 +477,8 @@ struct Step_binary_cross_entropy_with_logits_forward_10_output {
     const rt::Place<rank> place = batch.place(inner);
     const opmath_t target_value = target.load(place);
     const opmath_t input_value = input.load(place);
-    const opmath_t part = (1 - target_value) * near::softplus(input_value);
-    folds->output_value_fold.add(target_value * near::softplus(-input_value) + part);
+    const opmath_t product = (1 - target_value) * near::softplus(input_value);
+    folds->output_value_fold.add(target_value * near::softplus(-input_value) + product);
   }
   template <int V>
   OPGEN_DEVICE void flat(int64_t first, Folds* folds) const {
@@ -485,8 +488,8 @@ struct Step_binary_cross_entropy_with_logits_forward_10_output {
     for (int i = 0; i < V; ++i) {
       const opmath_t target_value_2 = target_pack.get(i);
       const opmath_t input_value_2 = input_pack.get(i);
-      const opmath_t part_2 = (1 - target_value_2) * near::softplus(input_value_2);
-      folds->output_value_fold.add(target_value_2 * near::softplus(-input_value_2) + part_2);
+      const opmath_t product_2 = (1 - target_value_2) * near::softplus(input_value_2);
+      folds->output_value_fold.add(target_value_2 * near::softplus(-input_value_2) + product_2);
     }
   }
   OPGEN_DEVICE void finish(int64_t /* point */, const Folds& folds) const {
@@ -547,15 +550,15 @@ struct Step_binary_cross_entropy_with_logits_backward_0_grad_target {
 
   OPGEN_DEVICE void compute(opmath_t weight, opmath_t target, opmath_t input, opmath_t pos_weight, opmath_t* grad_input,
                             opmath_t* grad_target) const {
-    const opmath_t part = grad_output.load_or_zero() * weight;
-    const opmath_t grad_each = near::div(part, static_cast<opmath_t>(batch.count));
+    const opmath_t scaled_grad = grad_output.load_or_zero() * weight;
+    const opmath_t grad_each = near::div(scaled_grad, static_cast<opmath_t>(batch.count));
     const opmath_t target_value = target;
     const opmath_t input_value = input;
     const opmath_t pos_weight_value = pos_weight;
-    const opmath_t t = -input_value;
-    const opmath_t part_2 = pos_weight_value * target_value * near::sigmoid(t);
-    *grad_input = grad_each * ((1 - target_value) * near::sigmoid(input_value) - part_2);
-    *grad_target = grad_each * (pos_weight_value * near::softplus(t) - near::softplus(input_value));
+    const opmath_t negative = -input_value;
+    const opmath_t product = pos_weight_value * target_value * near::sigmoid(negative);
+    *grad_input = grad_each * ((1 - target_value) * near::sigmoid(input_value) - product);
+    *grad_target = grad_each * (pos_weight_value * near::softplus(negative) - near::softplus(input_value));
   }
   OPGEN_DEVICE void point(int64_t point) const {
     const rt::Place<rank> place = batch.place(point);
@@ -607,10 +610,10 @@ struct Step_binary_cross_entropy_with_logits_backward_1_grad_target {
     const opmath_t target_value = target;
     const opmath_t input_value = input;
     const opmath_t pos_weight_value = pos_weight;
-    const opmath_t t = -input_value;
-    const opmath_t part = pos_weight_value * target_value * near::sigmoid(t);
-    *grad_input = grad_each * ((1 - target_value) * near::sigmoid(input_value) - part);
-    *grad_target = grad_each * (pos_weight_value * near::softplus(t) - near::softplus(input_value));
+    const opmath_t negative = -input_value;
+    const opmath_t product = pos_weight_value * target_value * near::sigmoid(negative);
+    *grad_input = grad_each * ((1 - target_value) * near::sigmoid(input_value) - product);
+    *grad_target = grad_each * (pos_weight_value * near::softplus(negative) - near::softplus(input_value));
   }
   OPGEN_DEVICE void point(int64_t point) const {
     const rt::Place<rank> place = batch.place(point);
@@ -662,10 +665,10 @@ struct Step_binary_cross_entropy_with_logits_backward_2_grad_target {
     const opmath_t target_value = target;
     const opmath_t input_value = input;
     const opmath_t pos_weight_value = pos_weight;
-    const opmath_t t = -input_value;
-    const opmath_t part = pos_weight_value * target_value * near::sigmoid(t);
-    *grad_input = grad_each * ((1 - target_value) * near::sigmoid(input_value) - part);
-    *grad_target = grad_each * (pos_weight_value * near::softplus(t) - near::softplus(input_value));
+    const opmath_t negative = -input_value;
+    const opmath_t product = pos_weight_value * target_value * near::sigmoid(negative);
+    *grad_input = grad_each * ((1 - target_value) * near::sigmoid(input_value) - product);
+    *grad_target = grad_each * (pos_weight_value * near::softplus(negative) - near::softplus(input_value));
   }
   OPGEN_DEVICE void point(int64_t point) const {
     const rt::Place<rank> place = batch.place(point);
@@ -714,14 +717,15 @@ struct Step_binary_cross_entropy_with_logits_backward_3_grad_target {
 
   OPGEN_DEVICE void compute(opmath_t weight, opmath_t target, opmath_t input, opmath_t* grad_input,
                             opmath_t* grad_target) const {
-    const opmath_t part = grad_output.load_or_zero() * weight;
-    const opmath_t grad_each = near::div(part, static_cast<opmath_t>(batch.count));
+    const opmath_t scaled_grad = grad_output.load_or_zero() * weight;
+    const opmath_t grad_each = near::div(scaled_grad, static_cast<opmath_t>(batch.count));
     const opmath_t target_value = target;
     const opmath_t input_value = input;
-    const opmath_t t = -input_value;
-    const opmath_t part_2 = (1 - target_value) * near::sigmoid(input_value) - target_value * near::sigmoid(t);
-    *grad_input = grad_each * part_2;
-    *grad_target = grad_each * t;
+    const opmath_t negative = -input_value;
+    const opmath_t product = (1 - target_value) * near::sigmoid(input_value);
+    const opmath_t difference = product - target_value * near::sigmoid(negative);
+    *grad_input = grad_each * difference;
+    *grad_target = grad_each * negative;
   }
   OPGEN_DEVICE void point(int64_t point) const {
     const rt::Place<rank> place = batch.place(point);
@@ -769,10 +773,11 @@ struct Step_binary_cross_entropy_with_logits_backward_4_grad_target {
     const opmath_t grad_each = grad_output.load_or_zero() * weight;
     const opmath_t target_value = target;
     const opmath_t input_value = input;
-    const opmath_t t = -input_value;
-    const opmath_t part = (1 - target_value) * near::sigmoid(input_value) - target_value * near::sigmoid(t);
-    *grad_input = grad_each * part;
-    *grad_target = grad_each * t;
+    const opmath_t negative = -input_value;
+    const opmath_t product = (1 - target_value) * near::sigmoid(input_value);
+    const opmath_t difference = product - target_value * near::sigmoid(negative);
+    *grad_input = grad_each * difference;
+    *grad_target = grad_each * negative;
   }
   OPGEN_DEVICE void point(int64_t point) const {
     const rt::Place<rank> place = batch.place(point);
@@ -819,10 +824,11 @@ struct Step_binary_cross_entropy_with_logits_backward_5_grad_target {
     const opmath_t grad_each = grad_output * weight;
     const opmath_t target_value = target;
     const opmath_t input_value = input;
-    const opmath_t t = -input_value;
-    const opmath_t part = (1 - target_value) * near::sigmoid(input_value) - target_value * near::sigmoid(t);
-    *grad_input = grad_each * part;
-    *grad_target = grad_each * t;
+    const opmath_t negative = -input_value;
+    const opmath_t product = (1 - target_value) * near::sigmoid(input_value);
+    const opmath_t difference = product - target_value * near::sigmoid(negative);
+    *grad_input = grad_each * difference;
+    *grad_target = grad_each * negative;
   }
   OPGEN_DEVICE void point(int64_t point) const {
     const rt::Place<rank> place = batch.place(point);
@@ -874,10 +880,10 @@ struct Step_binary_cross_entropy_with_logits_backward_6_grad_target {
     const opmath_t target_value = target;
     const opmath_t input_value = input;
     const opmath_t pos_weight_value = pos_weight;
-    const opmath_t t = -input_value;
-    const opmath_t part = pos_weight_value * target_value * near::sigmoid(t);
-    *grad_input = grad_each * ((1 - target_value) * near::sigmoid(input_value) - part);
-    *grad_target = grad_each * (pos_weight_value * near::softplus(t) - near::softplus(input_value));
+    const opmath_t negative = -input_value;
+    const opmath_t product = pos_weight_value * target_value * near::sigmoid(negative);
+    *grad_input = grad_each * ((1 - target_value) * near::sigmoid(input_value) - product);
+    *grad_target = grad_each * (pos_weight_value * near::softplus(negative) - near::softplus(input_value));
   }
   OPGEN_DEVICE void point(int64_t point) const {
     const rt::Place<rank> place = batch.place(point);
@@ -926,10 +932,11 @@ struct Step_binary_cross_entropy_with_logits_backward_7_grad_target {
     const opmath_t target_value = target;
     const opmath_t input_value = input;
     const opmath_t pos_weight_value = pos_weight;
-    const opmath_t t = -input_value;
-    const opmath_t part = pos_weight_value * target_value * near::sigmoid(t);
-    *grad_input = grad_output_value * ((1 - target_value) * near::sigmoid(input_value) - part);
-    *grad_target = grad_output_value * (pos_weight_value * near::softplus(t) - near::softplus(input_value));
+    const opmath_t negative = -input_value;
+    const opmath_t product = pos_weight_value * target_value * near::sigmoid(negative);
+    *grad_input = grad_output_value * ((1 - target_value) * near::sigmoid(input_value) - product);
+    const opmath_t difference = pos_weight_value * near::softplus(negative) - near::softplus(input_value);
+    *grad_target = grad_output_value * difference;
   }
   OPGEN_DEVICE void point(int64_t point) const {
     const rt::Place<rank> place = batch.place(point);
@@ -977,10 +984,11 @@ struct Step_binary_cross_entropy_with_logits_backward_8_grad_target {
     const opmath_t target_value = target;
     const opmath_t input_value = input;
     const opmath_t pos_weight_value = pos_weight;
-    const opmath_t t = -input_value;
-    const opmath_t part = pos_weight_value * target_value * near::sigmoid(t);
-    *grad_input = grad_output_value * ((1 - target_value) * near::sigmoid(input_value) - part);
-    *grad_target = grad_output_value * (pos_weight_value * near::softplus(t) - near::softplus(input_value));
+    const opmath_t negative = -input_value;
+    const opmath_t product = pos_weight_value * target_value * near::sigmoid(negative);
+    *grad_input = grad_output_value * ((1 - target_value) * near::sigmoid(input_value) - product);
+    const opmath_t difference = pos_weight_value * near::softplus(negative) - near::softplus(input_value);
+    *grad_target = grad_output_value * difference;
   }
   OPGEN_DEVICE void point(int64_t point) const {
     const rt::Place<rank> place = batch.place(point);
@@ -1029,10 +1037,11 @@ struct Step_binary_cross_entropy_with_logits_backward_9_grad_target {
     const opmath_t grad_each = near::div(grad_output.load_or_zero(), static_cast<opmath_t>(batch.count));
     const opmath_t target_value = target;
     const opmath_t input_value = input;
-    const opmath_t t = -input_value;
-    const opmath_t part = (1 - target_value) * near::sigmoid(input_value) - target_value * near::sigmoid(t);
-    *grad_input = grad_each * part;
-    *grad_target = grad_each * t;
+    const opmath_t negative = -input_value;
+    const opmath_t product = (1 - target_value) * near::sigmoid(input_value);
+    const opmath_t difference = product - target_value * near::sigmoid(negative);
+    *grad_input = grad_each * difference;
+    *grad_target = grad_each * negative;
   }
   OPGEN_DEVICE void point(int64_t point) const {
     const rt::Place<rank> place = batch.place(point);
@@ -1077,8 +1086,8 @@ struct Step_binary_cross_entropy_with_logits_backward_10_grad_target {
     const opmath_t grad_output_value = grad_output.load_or_zero();
     const opmath_t target_value = target;
     const opmath_t input_value = input;
-    const opmath_t part = (1 - target_value) * near::sigmoid(input_value);
-    *grad_input = grad_output_value * (part - target_value * near::sigmoid(-input_value));
+    const opmath_t product = (1 - target_value) * near::sigmoid(input_value);
+    *grad_input = grad_output_value * (product - target_value * near::sigmoid(-input_value));
     *grad_target = -(grad_output_value * input_value);
   }
   OPGEN_DEVICE void point(int64_t point) const {
@@ -1125,10 +1134,11 @@ struct Step_binary_cross_entropy_with_logits_backward_11_grad_target {
     const opmath_t grad_output_value = grad_output;
     const opmath_t target_value = target;
     const opmath_t input_value = input;
-    const opmath_t t = -input_value;
-    const opmath_t part = (1 - target_value) * near::sigmoid(input_value) - target_value * near::sigmoid(t);
-    *grad_input = grad_output_value * part;
-    *grad_target = grad_output_value * t;
+    const opmath_t negative = -input_value;
+    const opmath_t product = (1 - target_value) * near::sigmoid(input_value);
+    const opmath_t difference = product - target_value * near::sigmoid(negative);
+    *grad_input = grad_output_value * difference;
+    *grad_target = grad_output_value * negative;
   }
   OPGEN_DEVICE void point(int64_t point) const {
     const rt::Place<rank> place = batch.place(point);

@@ -31,8 +31,8 @@ int forward_0_output(const OpgenCall& call, OpgenHost& host) {
       rt::lanes<rt::lane_count>(run.size, [&](int64_t i, int lane) {
         const opmath_t target_value = target_at[i];
         const opmath_t input_value = input_at[i];
-        const opmath_t part_2 = pos_weight_at[i] * target_value * rt::softplus(-input_value);
-        output_sum_fold.add(lane, weight_at[i] * (part_2 + (1 - target_value) * rt::softplus(input_value)));
+        const opmath_t product = pos_weight_at[i] * target_value * rt::softplus(-input_value);
+        output_sum_fold.add(lane, weight_at[i] * (product + (1 - target_value) * rt::softplus(input_value)));
       });
       output_sum_fold.ran(run.size);
     });
@@ -67,8 +67,8 @@ int forward_1_output(const OpgenCall& call, OpgenHost& host) {
       rt::lanes<rt::lane_count>(run.size, [&](int64_t i, int lane) {
         const opmath_t target_value = target_at[i];
         const opmath_t input_value = input_at[i];
-        const opmath_t part_2 = pos_weight_at[i] * target_value * rt::softplus(-input_value);
-        output_value_fold.add(lane, weight_at[i] * (part_2 + (1 - target_value) * rt::softplus(input_value)));
+        const opmath_t product = pos_weight_at[i] * target_value * rt::softplus(-input_value);
+        output_value_fold.add(lane, weight_at[i] * (product + (1 - target_value) * rt::softplus(input_value)));
       });
       output_value_fold.ran(run.size);
     });
@@ -98,8 +98,8 @@ int forward_2_output(const OpgenCall& call, OpgenHost& host) {
       rt::each(run.size, [&](int64_t i) {
         const opmath_t target_value = target_at[i];
         const opmath_t input_value = input_at[i];
-        const opmath_t part_2 = pos_weight_at[i] * target_value * rt::softplus(-input_value);
-        output_out.set(i, weight_at[i] * (part_2 + (1 - target_value) * rt::softplus(input_value)));
+        const opmath_t product = pos_weight_at[i] * target_value * rt::softplus(-input_value);
+        output_out.set(i, weight_at[i] * (product + (1 - target_value) * rt::softplus(input_value)));
       });
     });
   });
@@ -130,8 +130,8 @@ int forward_3_output(const OpgenCall& call, OpgenHost& host) {
       rt::lanes<rt::lane_count>(run.size, [&](int64_t i, int lane) {
         const opmath_t target_value = target_at[i];
         const opmath_t input_value = input_at[i];
-        const opmath_t part_2 = (1 - target_value) * rt::softplus(input_value);
-        output_sum_fold.add(lane, weight_at[i] * (target_value * rt::softplus(-input_value) + part_2));
+        const opmath_t product = (1 - target_value) * rt::softplus(input_value);
+        output_sum_fold.add(lane, weight_at[i] * (target_value * rt::softplus(-input_value) + product));
       });
       output_sum_fold.ran(run.size);
     });
@@ -164,8 +164,8 @@ int forward_4_output(const OpgenCall& call, OpgenHost& host) {
       rt::lanes<rt::lane_count>(run.size, [&](int64_t i, int lane) {
         const opmath_t target_value = target_at[i];
         const opmath_t input_value = input_at[i];
-        const opmath_t part_2 = (1 - target_value) * rt::softplus(input_value);
-        output_value_fold.add(lane, weight_at[i] * (target_value * rt::softplus(-input_value) + part_2));
+        const opmath_t product = (1 - target_value) * rt::softplus(input_value);
+        output_value_fold.add(lane, weight_at[i] * (target_value * rt::softplus(-input_value) + product));
       });
       output_value_fold.ran(run.size);
     });
@@ -193,8 +193,8 @@ int forward_5_output(const OpgenCall& call, OpgenHost& host) {
       rt::each(run.size, [&](int64_t i) {
         const opmath_t target_value = target_at[i];
         const opmath_t input_value = input_at[i];
-        const opmath_t part_2 = (1 - target_value) * rt::softplus(input_value);
-        output_out.set(i, weight_at[i] * (target_value * rt::softplus(-input_value) + part_2));
+        const opmath_t product = (1 - target_value) * rt::softplus(input_value);
+        output_out.set(i, weight_at[i] * (target_value * rt::softplus(-input_value) + product));
       });
     });
   });
@@ -225,8 +225,8 @@ int forward_6_output(const OpgenCall& call, OpgenHost& host) {
       rt::lanes<rt::lane_count>(run.size, [&](int64_t i, int lane) {
         const opmath_t target_value = target_at[i];
         const opmath_t input_value = input_at[i];
-        const opmath_t part_2 = pos_weight_at[i] * target_value * rt::softplus(-input_value);
-        output_sum_fold.add(lane, part_2 + (1 - target_value) * rt::softplus(input_value));
+        const opmath_t product = pos_weight_at[i] * target_value * rt::softplus(-input_value);
+        output_sum_fold.add(lane, product + (1 - target_value) * rt::softplus(input_value));
       });
       output_sum_fold.ran(run.size);
     });
@@ -259,8 +259,8 @@ int forward_7_output(const OpgenCall& call, OpgenHost& host) {
       rt::lanes<rt::lane_count>(run.size, [&](int64_t i, int lane) {
         const opmath_t target_value = target_at[i];
         const opmath_t input_value = input_at[i];
-        const opmath_t part_2 = pos_weight_at[i] * target_value * rt::softplus(-input_value);
-        output_value_fold.add(lane, part_2 + (1 - target_value) * rt::softplus(input_value));
+        const opmath_t product = pos_weight_at[i] * target_value * rt::softplus(-input_value);
+        output_value_fold.add(lane, product + (1 - target_value) * rt::softplus(input_value));
       });
       output_value_fold.ran(run.size);
     });
@@ -288,8 +288,8 @@ int forward_8_output(const OpgenCall& call, OpgenHost& host) {
       rt::each(run.size, [&](int64_t i) {
         const opmath_t target_value = target_at[i];
         const opmath_t input_value = input_at[i];
-        const opmath_t part_2 = pos_weight_at[i] * target_value * rt::softplus(-input_value);
-        output_out.set(i, part_2 + (1 - target_value) * rt::softplus(input_value));
+        const opmath_t product = pos_weight_at[i] * target_value * rt::softplus(-input_value);
+        output_out.set(i, product + (1 - target_value) * rt::softplus(input_value));
       });
     });
   });
@@ -318,8 +318,8 @@ int forward_9_output(const OpgenCall& call, OpgenHost& host) {
       rt::lanes<rt::lane_count>(run.size, [&](int64_t i, int lane) {
         const opmath_t target_value = target_at[i];
         const opmath_t input_value = input_at[i];
-        const opmath_t part_2 = (1 - target_value) * rt::softplus(input_value);
-        output_sum_fold.add(lane, target_value * rt::softplus(-input_value) + part_2);
+        const opmath_t product = (1 - target_value) * rt::softplus(input_value);
+        output_sum_fold.add(lane, target_value * rt::softplus(-input_value) + product);
       });
       output_sum_fold.ran(run.size);
     });
@@ -350,8 +350,8 @@ int forward_10_output(const OpgenCall& call, OpgenHost& host) {
       rt::lanes<rt::lane_count>(run.size, [&](int64_t i, int lane) {
         const opmath_t target_value = target_at[i];
         const opmath_t input_value = input_at[i];
-        const opmath_t part_2 = (1 - target_value) * rt::softplus(input_value);
-        output_value_fold.add(lane, target_value * rt::softplus(-input_value) + part_2);
+        const opmath_t product = (1 - target_value) * rt::softplus(input_value);
+        output_value_fold.add(lane, target_value * rt::softplus(-input_value) + product);
       });
       output_value_fold.ran(run.size);
     });
@@ -377,8 +377,8 @@ int forward_11_output(const OpgenCall& call, OpgenHost& host) {
       rt::each(run.size, [&](int64_t i) {
         const opmath_t target_value = target_at[i];
         const opmath_t input_value = input_at[i];
-        const opmath_t part_2 = (1 - target_value) * rt::softplus(input_value);
-        output_out.set(i, target_value * rt::softplus(-input_value) + part_2);
+        const opmath_t product = (1 - target_value) * rt::softplus(input_value);
+        output_out.set(i, target_value * rt::softplus(-input_value) + product);
       });
     });
   });
@@ -412,10 +412,11 @@ int backward_0_grad_target(const OpgenCall& call, OpgenHost& host) {
         const opmath_t target_value = target_at[i];
         const opmath_t input_value = input_at[i];
         const opmath_t pos_weight_value = pos_weight_at[i];
-        const opmath_t t = -input_value;
-        const opmath_t part_2 = pos_weight_value * target_value * rt::sigmoid(t);
-        grad_input_out.set(i, grad_each * ((1 - target_value) * rt::sigmoid(input_value) - part_2));
-        grad_target_out.set(i, grad_each * (pos_weight_value * rt::softplus(t) - rt::softplus(input_value)));
+        const opmath_t negative = -input_value;
+        const opmath_t product = pos_weight_value * target_value * rt::sigmoid(negative);
+        grad_input_out.set(i, grad_each * ((1 - target_value) * rt::sigmoid(input_value) - product));
+        const opmath_t difference = pos_weight_value * rt::softplus(negative) - rt::softplus(input_value);
+        grad_target_out.set(i, grad_each * difference);
       });
     });
   });
@@ -448,10 +449,11 @@ int backward_1_grad_target(const OpgenCall& call, OpgenHost& host) {
         const opmath_t target_value = target_at[i];
         const opmath_t input_value = input_at[i];
         const opmath_t pos_weight_value = pos_weight_at[i];
-        const opmath_t t = -input_value;
-        const opmath_t part_2 = pos_weight_value * target_value * rt::sigmoid(t);
-        grad_input_out.set(i, grad_each * ((1 - target_value) * rt::sigmoid(input_value) - part_2));
-        grad_target_out.set(i, grad_each * (pos_weight_value * rt::softplus(t) - rt::softplus(input_value)));
+        const opmath_t negative = -input_value;
+        const opmath_t product = pos_weight_value * target_value * rt::sigmoid(negative);
+        grad_input_out.set(i, grad_each * ((1 - target_value) * rt::sigmoid(input_value) - product));
+        const opmath_t difference = pos_weight_value * rt::softplus(negative) - rt::softplus(input_value);
+        grad_target_out.set(i, grad_each * difference);
       });
     });
   });
@@ -484,10 +486,11 @@ int backward_2_grad_target(const OpgenCall& call, OpgenHost& host) {
         const opmath_t target_value = target_at[i];
         const opmath_t input_value = input_at[i];
         const opmath_t pos_weight_value = pos_weight_at[i];
-        const opmath_t t = -input_value;
-        const opmath_t part_2 = pos_weight_value * target_value * rt::sigmoid(t);
-        grad_input_out.set(i, grad_each * ((1 - target_value) * rt::sigmoid(input_value) - part_2));
-        grad_target_out.set(i, grad_each * (pos_weight_value * rt::softplus(t) - rt::softplus(input_value)));
+        const opmath_t negative = -input_value;
+        const opmath_t product = pos_weight_value * target_value * rt::sigmoid(negative);
+        grad_input_out.set(i, grad_each * ((1 - target_value) * rt::sigmoid(input_value) - product));
+        const opmath_t difference = pos_weight_value * rt::softplus(negative) - rt::softplus(input_value);
+        grad_target_out.set(i, grad_each * difference);
       });
     });
   });
@@ -518,10 +521,10 @@ int backward_3_grad_target(const OpgenCall& call, OpgenHost& host) {
         const opmath_t grad_each = grad_output_at * weight_at[i] / elements;
         const opmath_t target_value = target_at[i];
         const opmath_t input_value = input_at[i];
-        const opmath_t t = -input_value;
-        const opmath_t part_2 = (1 - target_value) * rt::sigmoid(input_value) - target_value * rt::sigmoid(t);
-        grad_input_out.set(i, grad_each * part_2);
-        grad_target_out.set(i, grad_each * t);
+        const opmath_t negative = -input_value;
+        const opmath_t product = (1 - target_value) * rt::sigmoid(input_value);
+        grad_input_out.set(i, grad_each * (product - target_value * rt::sigmoid(negative)));
+        grad_target_out.set(i, grad_each * negative);
       });
     });
   });
@@ -551,10 +554,10 @@ int backward_4_grad_target(const OpgenCall& call, OpgenHost& host) {
         const opmath_t grad_each = grad_output_at * weight_at[i];
         const opmath_t target_value = target_at[i];
         const opmath_t input_value = input_at[i];
-        const opmath_t t = -input_value;
-        const opmath_t part_2 = (1 - target_value) * rt::sigmoid(input_value) - target_value * rt::sigmoid(t);
-        grad_input_out.set(i, grad_each * part_2);
-        grad_target_out.set(i, grad_each * t);
+        const opmath_t negative = -input_value;
+        const opmath_t product = (1 - target_value) * rt::sigmoid(input_value);
+        grad_input_out.set(i, grad_each * (product - target_value * rt::sigmoid(negative)));
+        grad_target_out.set(i, grad_each * negative);
       });
     });
   });
@@ -584,10 +587,10 @@ int backward_5_grad_target(const OpgenCall& call, OpgenHost& host) {
         const opmath_t grad_each = grad_output_at[i] * weight_at[i];
         const opmath_t target_value = target_at[i];
         const opmath_t input_value = input_at[i];
-        const opmath_t t = -input_value;
-        const opmath_t part_2 = (1 - target_value) * rt::sigmoid(input_value) - target_value * rt::sigmoid(t);
-        grad_input_out.set(i, grad_each * part_2);
-        grad_target_out.set(i, grad_each * t);
+        const opmath_t negative = -input_value;
+        const opmath_t product = (1 - target_value) * rt::sigmoid(input_value);
+        grad_input_out.set(i, grad_each * (product - target_value * rt::sigmoid(negative)));
+        grad_target_out.set(i, grad_each * negative);
       });
     });
   });
@@ -619,10 +622,11 @@ int backward_6_grad_target(const OpgenCall& call, OpgenHost& host) {
         const opmath_t target_value = target_at[i];
         const opmath_t input_value = input_at[i];
         const opmath_t pos_weight_value = pos_weight_at[i];
-        const opmath_t t = -input_value;
-        const opmath_t part_2 = pos_weight_value * target_value * rt::sigmoid(t);
-        grad_input_out.set(i, grad_each * ((1 - target_value) * rt::sigmoid(input_value) - part_2));
-        grad_target_out.set(i, grad_each * (pos_weight_value * rt::softplus(t) - rt::softplus(input_value)));
+        const opmath_t negative = -input_value;
+        const opmath_t product = pos_weight_value * target_value * rt::sigmoid(negative);
+        grad_input_out.set(i, grad_each * ((1 - target_value) * rt::sigmoid(input_value) - product));
+        const opmath_t difference = pos_weight_value * rt::softplus(negative) - rt::softplus(input_value);
+        grad_target_out.set(i, grad_each * difference);
       });
     });
   });
@@ -653,11 +657,11 @@ int backward_7_grad_target(const OpgenCall& call, OpgenHost& host) {
         const opmath_t target_value = target_at[i];
         const opmath_t input_value = input_at[i];
         const opmath_t pos_weight_value = pos_weight_at[i];
-        const opmath_t t = -input_value;
-        const opmath_t part_2 = pos_weight_value * target_value * rt::sigmoid(t);
-        grad_input_out.set(i, grad_output_value * ((1 - target_value) * rt::sigmoid(input_value) - part_2));
-        const opmath_t part_3 = pos_weight_value * rt::softplus(t) - rt::softplus(input_value);
-        grad_target_out.set(i, grad_output_value * part_3);
+        const opmath_t negative = -input_value;
+        const opmath_t product = pos_weight_value * target_value * rt::sigmoid(negative);
+        grad_input_out.set(i, grad_output_value * ((1 - target_value) * rt::sigmoid(input_value) - product));
+        const opmath_t difference = pos_weight_value * rt::softplus(negative) - rt::softplus(input_value);
+        grad_target_out.set(i, grad_output_value * difference);
       });
     });
   });
@@ -688,11 +692,11 @@ int backward_8_grad_target(const OpgenCall& call, OpgenHost& host) {
         const opmath_t target_value = target_at[i];
         const opmath_t input_value = input_at[i];
         const opmath_t pos_weight_value = pos_weight_at[i];
-        const opmath_t t = -input_value;
-        const opmath_t part_2 = pos_weight_value * target_value * rt::sigmoid(t);
-        grad_input_out.set(i, grad_output_value * ((1 - target_value) * rt::sigmoid(input_value) - part_2));
-        const opmath_t part_3 = pos_weight_value * rt::softplus(t) - rt::softplus(input_value);
-        grad_target_out.set(i, grad_output_value * part_3);
+        const opmath_t negative = -input_value;
+        const opmath_t product = pos_weight_value * target_value * rt::sigmoid(negative);
+        grad_input_out.set(i, grad_output_value * ((1 - target_value) * rt::sigmoid(input_value) - product));
+        const opmath_t difference = pos_weight_value * rt::softplus(negative) - rt::softplus(input_value);
+        grad_target_out.set(i, grad_output_value * difference);
       });
     });
   });
@@ -721,10 +725,10 @@ int backward_9_grad_target(const OpgenCall& call, OpgenHost& host) {
         const opmath_t grad_each = grad_output_at / elements;
         const opmath_t target_value = target_at[i];
         const opmath_t input_value = input_at[i];
-        const opmath_t t = -input_value;
-        const opmath_t part_2 = (1 - target_value) * rt::sigmoid(input_value) - target_value * rt::sigmoid(t);
-        grad_input_out.set(i, grad_each * part_2);
-        grad_target_out.set(i, grad_each * t);
+        const opmath_t negative = -input_value;
+        const opmath_t product = (1 - target_value) * rt::sigmoid(input_value);
+        grad_input_out.set(i, grad_each * (product - target_value * rt::sigmoid(negative)));
+        grad_target_out.set(i, grad_each * negative);
       });
     });
   });
@@ -752,8 +756,8 @@ int backward_10_grad_target(const OpgenCall& call, OpgenHost& host) {
         const opmath_t grad_output_value = grad_output_at;
         const opmath_t target_value = target_at[i];
         const opmath_t input_value = input_at[i];
-        const opmath_t part_2 = (1 - target_value) * rt::sigmoid(input_value);
-        grad_input_out.set(i, grad_output_value * (part_2 - target_value * rt::sigmoid(-input_value)));
+        const opmath_t product = (1 - target_value) * rt::sigmoid(input_value);
+        grad_input_out.set(i, grad_output_value * (product - target_value * rt::sigmoid(-input_value)));
         grad_target_out.set(i, -(grad_output_value * input_value));
       });
     });
@@ -782,10 +786,10 @@ int backward_11_grad_target(const OpgenCall& call, OpgenHost& host) {
         const opmath_t grad_output_value = grad_output_at[i];
         const opmath_t target_value = target_at[i];
         const opmath_t input_value = input_at[i];
-        const opmath_t t = -input_value;
-        const opmath_t part_2 = (1 - target_value) * rt::sigmoid(input_value) - target_value * rt::sigmoid(t);
-        grad_input_out.set(i, grad_output_value * part_2);
-        grad_target_out.set(i, grad_output_value * t);
+        const opmath_t negative = -input_value;
+        const opmath_t product = (1 - target_value) * rt::sigmoid(input_value);
+        grad_input_out.set(i, grad_output_value * (product - target_value * rt::sigmoid(negative)));
+        grad_target_out.set(i, grad_output_value * negative);
       });
     });
   });

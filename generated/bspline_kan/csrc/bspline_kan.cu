@@ -23,9 +23,9 @@ struct Step_bspline_kan_forward_basis {
     const int64_t i_2 = rt::split(&rest, i_size);
     const rt::Place<rank> place = batch.place(rest);
     const opmath_t bump_r = rt::abs((input.load(place, i_2) + 1) * (K - 3) / 2 - k + 1);
-    const opmath_t part = bump_r < 2 ? near::div(rt::powi<3>(2 - bump_r), opmath_t(6)) : opmath_t(0);
-    const opmath_t part_2 = opmath_t(2) / opmath_t(3) - (bump_r * bump_r) + rt::powi<3>(bump_r) / 2;
-    basis.store(bump_r < 1 ? part_2 : part, place, i_2, k);
+    const opmath_t chosen = bump_r < 2 ? near::div(rt::powi<3>(2 - bump_r), opmath_t(6)) : opmath_t(0);
+    const opmath_t total = opmath_t(2) / opmath_t(3) - (bump_r * bump_r) + rt::powi<3>(bump_r) / 2;
+    basis.store(bump_r < 1 ? total : chosen, place, i_2, k);
   }
 };
 
@@ -48,24 +48,25 @@ struct Step_bspline_kan_backward_grad_input {
     const int64_t i_2 = rt::split(&rest, i_size);
     const rt::Place<rank> place = batch.place(rest);
     const auto grad_basis_row = rt::read_row<Team, 2>(k_size.size, grad_basis, place, i_2, 0);
-    const int64_t t = K - 3;
-    const opmath_t t_2 = (input.load(place, i_2) + 1) * t / 2;
+    const int64_t difference = K - 3;
+    const opmath_t ratio = (input.load(place, i_2) + 1) * difference / 2;
     rt::Sum<opmath_t> grad_input_sum_fold;
     rt::each<Team>(k_size.size, rt::settled(&grad_input_sum_fold), [&](auto at) {
       const int64_t k = at;
-      const opmath_t t_3 = t_2 - k + 1;
-      const opmath_t bump_r_2 = rt::abs(t_3);
+      const opmath_t total = ratio - k + 1;
+      const opmath_t bump_r_2 = rt::abs(total);
       const opmath_t grad_basis_value = grad_basis_row[at];
-      const opmath_t part = opmath_t(-0.5) * grad_basis_value * rt::powi<2>(2 - bump_r_2);
-      const opmath_t part_2 = opmath_t(1.5) * (bump_r_2 * bump_r_2) - 2 * bump_r_2;
-      const opmath_t part_3 = bump_r_2 < 2 ? part : opmath_t(0);
-      grad_input_sum_fold.add((bump_r_2 < 1 ? grad_basis_value * part_2 : part_3) * rt::sign(t_3));
+      const opmath_t scaled_grad = opmath_t(-0.5) * grad_basis_value * rt::powi<2>(2 - bump_r_2);
+      const opmath_t difference_2 = opmath_t(1.5) * (bump_r_2 * bump_r_2) - 2 * bump_r_2;
+      const opmath_t chosen = bump_r_2 < 2 ? scaled_grad : opmath_t(0);
+      const opmath_t chosen_2 = bump_r_2 < 1 ? grad_basis_value * difference_2 : chosen;
+      grad_input_sum_fold.add(chosen_2 * rt::sign(total));
     });
     grad_input_sum_fold.finish();
     rt::join<Team>(&grad_input_sum_fold);
     const opmath_t grad_input_sum = grad_input_sum_fold.value;
     if (Team::rank() == 0) {
-      grad_input.store(opmath_t(0.5) * grad_input_sum * t, place, i_2);
+      grad_input.store(opmath_t(0.5) * grad_input_sum * difference, place, i_2);
     }
   }
 };

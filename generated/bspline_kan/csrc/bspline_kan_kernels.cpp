@@ -23,8 +23,8 @@ int forward_basis(const OpgenCall& call, OpgenHost& host) {
       rt::Sink<opmath_t> basis_out(basis, run.at[1], run.step[1], run.size);
       rt::each(run.size, [&](int64_t i) {
         const opmath_t bump_r = rt::abs((input_at[i] + 1) * (K - 3) / 2 - outer.index(run, 0, i) + 1);
-        const opmath_t part_2 = opmath_t(2) / opmath_t(3) - (bump_r * bump_r) + rt::powi<3>(bump_r) / 2;
-        basis_out.set(i, bump_r < 1 ? part_2 : bump_r < 2 ? rt::powi<3>(2 - bump_r) / 6 : opmath_t(0));
+        const opmath_t total_2 = opmath_t(2) / opmath_t(3) - (bump_r * bump_r) + rt::powi<3>(bump_r) / 2;
+        basis_out.set(i, bump_r < 1 ? total_2 : bump_r < 2 ? rt::powi<3>(2 - bump_r) / 6 : opmath_t(0));
       });
     });
   });
@@ -46,24 +46,24 @@ int backward_grad_input(const OpgenCall& call, OpgenHost& host) {
   over_k.dim(K, {0, grad_basis.stride(2), 0}, true);
   rt::parallel(host, outer.count, over_k.count, [=, &host](int64_t begin, int64_t end) {
     outer.runs<1>(begin, end, nullptr, [&](const auto& row) {
-      const int64_t t = K - 3;
-      const opmath_t t_2 = (rt::load(input, row.at[0]) + 1) * t / 2;
+      const int64_t difference = K - 3;
+      const opmath_t ratio = (rt::load(input, row.at[0]) + 1) * difference / 2;
       rt::Fold<rt::Sum, opmath_t> grad_input_sum_fold;
       over_k.runs<rt::block>(0, over_k.count, row.at, [&](const auto& run) {
         const rt::Source<opmath_t> grad_basis_at(grad_basis, run.at[1], run.step[1], run.size);
         rt::lanes<rt::lane_count>(run.size, [&](int64_t i, int lane) {
-          const opmath_t t_3 = t_2 - over_k.index(run, 0, i) + 1;
-          const opmath_t bump_r_2 = rt::abs(t_3);
+          const opmath_t total_2 = ratio - over_k.index(run, 0, i) + 1;
+          const opmath_t bump_r_2 = rt::abs(total_2);
           const opmath_t grad_basis_value = grad_basis_at[i];
-          const opmath_t part_2 = grad_basis_value * (opmath_t(1.5) * (bump_r_2 * bump_r_2) - 2 * bump_r_2);
-          const opmath_t part_3 = opmath_t(-0.5) * grad_basis_value * rt::powi<2>(2 - bump_r_2);
-          const opmath_t part_4 = bump_r_2 < 1 ? part_2 : bump_r_2 < 2 ? part_3 : opmath_t(0);
-          grad_input_sum_fold.add(lane, part_4 * rt::sign(t_3));
+          const opmath_t scaled_grad = grad_basis_value * (opmath_t(1.5) * (bump_r_2 * bump_r_2) - 2 * bump_r_2);
+          const opmath_t scaled_grad_2 = opmath_t(-0.5) * grad_basis_value * rt::powi<2>(2 - bump_r_2);
+          const opmath_t chosen = bump_r_2 < 1 ? scaled_grad : bump_r_2 < 2 ? scaled_grad_2 : opmath_t(0);
+          grad_input_sum_fold.add(lane, chosen * rt::sign(total_2));
         });
         grad_input_sum_fold.ran(run.size);
       });
       const opmath_t grad_input_sum = grad_input_sum_fold.value();
-      rt::store(grad_input, row.at[2], opmath_t(0.5) * grad_input_sum * t);
+      rt::store(grad_input, row.at[2], opmath_t(0.5) * grad_input_sum * difference);
     });
   });
   return rt::status(host);

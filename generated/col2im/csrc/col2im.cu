@@ -58,19 +58,20 @@ struct Step_col2im_forward_output {
     const int64_t n = rest;
     const auto input_line = rt::read_line<V, 2>(input, n, d, l);
     rt::lanes<V>([&](int at) {
-      const int64_t t = -padding;
-      const bool part_2 = rt::floordiv(d, kernel_size * kernel_size) >= 0;
-      const bool part = part_2 && rt::floordiv(d, kernel_size * kernel_size) < C;
-      const bool part_3 = rt::mod((l + at), Q) * stride + rt::mod(d, kernel_size) * dilation + t >= 0;
-      const bool part_5 = rt::mod((l + at), Q) * stride + rt::mod(d, kernel_size) * dilation + t < W;
-      const bool part_4 = part_3 && part_5;
-      const int64_t part_6 = rt::mod(rt::floordiv(d, kernel_size), kernel_size) * dilation;
-      const bool part_7 = rt::floordiv((l + at), Q) * stride + part_6 + t >= 0;
-      if (part && (part_7 && rt::floordiv((l + at), Q) * stride + part_6 + t < H) && part_4) {
+      const int64_t negative = -padding;
+      const bool mask_2 = rt::floordiv(d, kernel_size * kernel_size) >= 0;
+      const bool mask = mask_2 && rt::floordiv(d, kernel_size * kernel_size) < C;
+      const int64_t total = rt::mod((l + at), Q) * stride + rt::mod(d, kernel_size) * dilation + negative;
+      const bool mask_3 = total >= 0;
+      const bool mask_5 = rt::mod((l + at), Q) * stride + rt::mod(d, kernel_size) * dilation + negative < W;
+      const bool mask_4 = mask_3 && mask_5;
+      const int64_t product = rt::mod(rt::floordiv(d, kernel_size), kernel_size) * dilation;
+      const bool mask_6 = rt::floordiv((l + at), Q) * stride + product + negative >= 0;
+      if (mask && (mask_6 && rt::floordiv((l + at), Q) * stride + product + negative < H) && mask_4) {
         const int64_t at_c = rt::floordiv(d, kernel_size * kernel_size);
-        const int64_t at_h =
-            rt::floordiv((l + at), Q) * stride + rt::mod(rt::floordiv(d, kernel_size), kernel_size) * dilation + t;
-        const int64_t at_w = rt::mod((l + at), Q) * stride + rt::mod(d, kernel_size) * dilation + t;
+        const int64_t at_h = rt::floordiv((l + at), Q) * stride +
+                             rt::mod(rt::floordiv(d, kernel_size), kernel_size) * dilation + negative;
+        const int64_t at_w = rt::mod((l + at), Q) * stride + rt::mod(d, kernel_size) * dilation + negative;
         rt::atomic_sum(output.at(n, at_c, at_h, at_w), input_line[at]);
       }
     });
@@ -99,10 +100,10 @@ struct Step_col2im_backward_grad_input {
         rt::floordiv(l, Q) * stride + rt::mod(rt::floordiv(d, kernel_size), kernel_size) * dilation - padding;
     const int64_t at_w = rt::mod(l, Q) * stride + rt::mod(d, kernel_size) * dilation - padding;
     const int64_t at_c = rt::floordiv(d, kernel_size * kernel_size);
-    opmath_t part = opmath_t(0);
+    opmath_t grad_output_picked = opmath_t(0);
     if (at_c >= 0 && at_c < C && at_h >= 0 && at_h < H && at_w >= 0 && at_w < W)
-      part = grad_output.load_or_zero(n, at_c, at_h, at_w);
-    grad_input.store(part, n, d, l);
+      grad_output_picked = grad_output.load_or_zero(n, at_c, at_h, at_w);
+    grad_input.store(grad_output_picked, n, d, l);
   }
 };
 

@@ -51,13 +51,13 @@ int forward_output(const OpgenCall& call, OpgenHost& host) {
           return rt::floordiv(over_d_l.index(run, 0, 0), kernel_size * kernel_size);
         };
         const auto output_2 = [&](int64_t i) {
-          const int64_t part_3 = rt::mod(rt::floordiv(over_d_l.index(run, 0, 0), kernel_size), kernel_size);
-          const int64_t part_2 = part_3 * dilation;
-          return rt::floordiv(over_d_l.index(run, 1, i), Q) * stride + part_2 - padding;
+          const int64_t mod_value = rt::mod(rt::floordiv(over_d_l.index(run, 0, 0), kernel_size), kernel_size);
+          const int64_t product = mod_value * dilation;
+          return rt::floordiv(over_d_l.index(run, 1, i), Q) * stride + product - padding;
         };
         const auto output_3 = [&](int64_t i) {
-          const int64_t part_4 = rt::mod(over_d_l.index(run, 0, 0), kernel_size) * dilation;
-          return rt::mod(over_d_l.index(run, 1, i), Q) * stride + part_4 - padding;
+          const int64_t product_2 = rt::mod(over_d_l.index(run, 0, 0), kernel_size) * dilation;
+          return rt::mod(over_d_l.index(run, 1, i), Q) * stride + product_2 - padding;
         };
         rt::Values<opmath_t> output_out;
         rt::each(run.size, [&](int64_t i) { output_out.set(i, input_at[i]); });
@@ -96,13 +96,13 @@ int backward_grad_input(const OpgenCall& call, OpgenHost& host) {
         return rt::floordiv(outer.index(run, 0, 0), kernel_size * kernel_size);
       };
       const auto grad_output_2 = [&](int64_t i) {
-        const int64_t part_3 = rt::mod(rt::floordiv(outer.index(run, 0, 0), kernel_size), kernel_size);
-        const int64_t part_2 = part_3 * dilation;
-        return rt::floordiv(outer.index(run, 1, i), Q) * stride + part_2 - padding;
+        const int64_t mod_value = rt::mod(rt::floordiv(outer.index(run, 0, 0), kernel_size), kernel_size);
+        const int64_t product = mod_value * dilation;
+        return rt::floordiv(outer.index(run, 1, i), Q) * stride + product - padding;
       };
       const auto grad_output_3 = [&](int64_t i) {
-        const int64_t part_4 = rt::mod(outer.index(run, 0, 0), kernel_size) * dilation;
-        return rt::mod(outer.index(run, 1, i), Q) * stride + part_4 - padding;
+        const int64_t product_2 = rt::mod(outer.index(run, 0, 0), kernel_size) * dilation;
+        return rt::mod(outer.index(run, 1, i), Q) * stride + product_2 - padding;
       };
       const rt::Line<opmath_t> grad_output_at(host, grad_output, rt::stretch(run, 0, outer.period), 0,
                                               rt::clipped(grad_output, 1, grad_output.stride(1), grad_output_1),

@@ -32,10 +32,10 @@ struct Step_complex_linear_forward_0_output_imag {
     auto output_real_line = rt::write_line<V, 1>(output_real, place, n);
     auto output_imag_line = rt::write_line<V, 1>(output_imag, place, n);
     rt::lanes<V>([&](int at) {
-      const opmath_t part = sum_k_real_sum_line[at] - sum_k_real_sum_1_line[at];
-      output_real_line.set(at, part + bias_real_line[at]);
-      const opmath_t part_2 = sum_k_imag_sum_line[at] + sum_k_imag_sum_1_line[at];
-      output_imag_line.set(at, part_2 + bias_imag_line[at]);
+      const opmath_t difference = sum_k_real_sum_line[at] - sum_k_real_sum_1_line[at];
+      output_real_line.set(at, difference + bias_real_line[at]);
+      const opmath_t total = sum_k_imag_sum_line[at] + sum_k_imag_sum_1_line[at];
+      output_imag_line.set(at, total + bias_imag_line[at]);
     });
   }
 };

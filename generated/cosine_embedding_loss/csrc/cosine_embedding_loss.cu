@@ -72,14 +72,14 @@ struct Step_cosine_embedding_loss_forward_0_output {
   OPGEN_DEVICE void fold(int64_t /* point */, int64_t inner, Folds* folds) const {
     const int64_t n = inner;
     const int64_t target_value = target.load(n);
-    const bool t = target_value == -1;
-    const bool t_2 = target_value == 1;
-    const opmath_t part = (sum_d.load(n) + opmath_t(1e-12)) * (sum_d_2.load(n) + opmath_t(1e-12));
-    const opmath_t cosine = near::div(dot.load(n), near::sqrt(part));
-    const opmath_t part_2 = rt::clamp(cosine - margin, opmath_t(0), rt::inf<opmath_t>());
-    folds->output_sum_fold.add(t_2 ? 1 - cosine : t ? part_2 : opmath_t(0));
-    condition_2.store(t, n);
-    condition.store(t_2, n);
+    const bool mask = target_value == -1;
+    const bool mask_2 = target_value == 1;
+    const opmath_t product = (sum_d.load(n) + opmath_t(1e-12)) * (sum_d_2.load(n) + opmath_t(1e-12));
+    const opmath_t cosine = near::div(dot.load(n), near::sqrt(product));
+    const opmath_t clamp_cosine = rt::clamp(cosine - margin, opmath_t(0), rt::inf<opmath_t>());
+    folds->output_sum_fold.add(mask_2 ? 1 - cosine : mask ? clamp_cosine : opmath_t(0));
+    condition_2.store(mask, n);
+    condition.store(mask_2, n);
   }
   OPGEN_DEVICE void finish(int64_t /* point */, const Folds& folds) const {
     const opmath_t output_sum = folds.output_sum_fold.value;
@@ -111,14 +111,14 @@ struct Step_cosine_embedding_loss_forward_1_output {
   OPGEN_DEVICE void fold(int64_t /* point */, int64_t inner, Folds* folds) const {
     const int64_t n = inner;
     const int64_t target_value = target.load(n);
-    const bool t = target_value == -1;
-    const bool t_2 = target_value == 1;
-    const opmath_t part = (sum_d.load(n) + opmath_t(1e-12)) * (sum_d_2.load(n) + opmath_t(1e-12));
-    const opmath_t cosine = near::div(dot.load(n), near::sqrt(part));
-    const opmath_t part_2 = rt::clamp(cosine - margin, opmath_t(0), rt::inf<opmath_t>());
-    folds->output_value_fold.add(t_2 ? 1 - cosine : t ? part_2 : opmath_t(0));
-    condition_2.store(t, n);
-    condition.store(t_2, n);
+    const bool mask = target_value == -1;
+    const bool mask_2 = target_value == 1;
+    const opmath_t product = (sum_d.load(n) + opmath_t(1e-12)) * (sum_d_2.load(n) + opmath_t(1e-12));
+    const opmath_t cosine = near::div(dot.load(n), near::sqrt(product));
+    const opmath_t clamp_cosine = rt::clamp(cosine - margin, opmath_t(0), rt::inf<opmath_t>());
+    folds->output_value_fold.add(mask_2 ? 1 - cosine : mask ? clamp_cosine : opmath_t(0));
+    condition_2.store(mask, n);
+    condition.store(mask_2, n);
   }
   OPGEN_DEVICE void finish(int64_t /* point */, const Folds& folds) const {
     const opmath_t output_value = folds.output_value_fold.value;
@@ -172,8 +172,8 @@ struct Step_cosine_embedding_loss_forward_2_output {
       dot.store(dot_value, n);
       square1.store(square1_value, n);
       square2.store(square2_value, n);
-      const opmath_t part = rt::clamp(cosine - margin, opmath_t(0), rt::inf<opmath_t>());
-      output.store(target_value == 1 ? 1 - cosine : target_value == -1 ? part : opmath_t(0), n);
+      const opmath_t clamp_cosine = rt::clamp(cosine - margin, opmath_t(0), rt::inf<opmath_t>());
+      output.store(target_value == 1 ? 1 - cosine : target_value == -1 ? clamp_cosine : opmath_t(0), n);
     }
   }
 };
@@ -242,21 +242,21 @@ struct Step_cosine_embedding_loss_backward_0_grad_dot {
     const opmath_t dot_value = dot;
     const opmath_t square1_value = square1;
     const opmath_t square2_value = square2;
-    const opmath_t t = near::sqrt(square1_value * square2_value);
-    const opmath_t t_2 = near::div(dot_value, t) - margin;
-    const bool t_3 = t_2 >= 0;
-    const bool t_4 = t_2 <= rt::inf<opmath_t>();
-    const bool t_5 = condition_value || (condition_2_value && t_3 && t_4);
+    const opmath_t sqrt_value = near::sqrt(square1_value * square2_value);
+    const opmath_t difference = near::div(dot_value, sqrt_value) - margin;
+    const bool mask = difference >= 0;
+    const bool mask_2 = difference <= rt::inf<opmath_t>();
+    const bool mask_3 = condition_value || (condition_2_value && mask && mask_2);
     const opmath_t grad_each = near::div(grad_output.load_or_zero(), static_cast<opmath_t>(N));
-    const opmath_t part = t_3 && t_4 ? (condition_value ? opmath_t(0) : grad_each) : opmath_t(0);
-    const opmath_t part_2 = condition_value ? -grad_each : opmath_t(0);
-    const opmath_t grad_cosine = part_2 + (condition_2_value ? part : opmath_t(0));
-    const opmath_t t_6 = rt::powi<3>(t);
-    const opmath_t part_3 = near::div(opmath_t(-0.5) * dot_value * square1_value * grad_cosine, t_6);
-    *grad_square2 = t_5 ? part_3 : opmath_t(0);
-    const opmath_t part_4 = near::div(opmath_t(-0.5) * dot_value * square2_value * grad_cosine, t_6);
-    *grad_square1 = t_5 ? part_4 : opmath_t(0);
-    *grad_dot = t_5 ? near::div(grad_cosine, t) : opmath_t(0);
+    const opmath_t chosen = mask && mask_2 ? (condition_value ? opmath_t(0) : grad_each) : opmath_t(0);
+    const opmath_t chosen_2 = condition_value ? -grad_each : opmath_t(0);
+    const opmath_t grad_cosine = chosen_2 + (condition_2_value ? chosen : opmath_t(0));
+    const opmath_t power = rt::powi<3>(sqrt_value);
+    const opmath_t ratio = near::div(opmath_t(-0.5) * dot_value * square1_value * grad_cosine, power);
+    *grad_square2 = mask_3 ? ratio : opmath_t(0);
+    const opmath_t ratio_2 = near::div(opmath_t(-0.5) * dot_value * square2_value * grad_cosine, power);
+    *grad_square1 = mask_3 ? ratio_2 : opmath_t(0);
+    *grad_dot = mask_3 ? near::div(grad_cosine, sqrt_value) : opmath_t(0);
   }
   OPGEN_DEVICE void point(int64_t point) const {
     const int64_t n = point;
@@ -350,22 +350,22 @@ struct Step_cosine_embedding_loss_backward_1_grad_dot {
     const opmath_t dot_value = dot;
     const opmath_t square1_value = square1;
     const opmath_t square2_value = square2;
-    const opmath_t t = near::sqrt(square1_value * square2_value);
-    const opmath_t t_2 = near::div(dot_value, t) - margin;
-    const bool t_3 = t_2 >= 0;
-    const bool t_4 = t_2 <= rt::inf<opmath_t>();
-    const bool t_5 = condition_value || (condition_2_value && t_3 && t_4);
+    const opmath_t sqrt_value = near::sqrt(square1_value * square2_value);
+    const opmath_t difference = near::div(dot_value, sqrt_value) - margin;
+    const bool mask = difference >= 0;
+    const bool mask_2 = difference <= rt::inf<opmath_t>();
+    const bool mask_3 = condition_value || (condition_2_value && mask && mask_2);
     const opmath_t grad_output_value = grad_output.load_or_zero();
-    const opmath_t part = condition_value ? -grad_output_value : opmath_t(0);
-    const opmath_t part_2 = condition_value ? opmath_t(0) : grad_output_value;
-    const opmath_t part_3 = condition_2_value ? (t_3 && t_4 ? part_2 : opmath_t(0)) : opmath_t(0);
-    const opmath_t grad_cosine = part + part_3;
-    const opmath_t t_6 = rt::powi<3>(t);
-    const opmath_t part_4 = near::div(opmath_t(-0.5) * dot_value * square1_value * grad_cosine, t_6);
-    *grad_square2 = t_5 ? part_4 : opmath_t(0);
-    const opmath_t part_5 = near::div(opmath_t(-0.5) * dot_value * square2_value * grad_cosine, t_6);
-    *grad_square1 = t_5 ? part_5 : opmath_t(0);
-    *grad_dot = t_5 ? near::div(grad_cosine, t) : opmath_t(0);
+    const opmath_t chosen = condition_value ? -grad_output_value : opmath_t(0);
+    const opmath_t chosen_2 = condition_value ? opmath_t(0) : grad_output_value;
+    const opmath_t chosen_3 = condition_2_value ? (mask && mask_2 ? chosen_2 : opmath_t(0)) : opmath_t(0);
+    const opmath_t grad_cosine = chosen + chosen_3;
+    const opmath_t power = rt::powi<3>(sqrt_value);
+    const opmath_t ratio = near::div(opmath_t(-0.5) * dot_value * square1_value * grad_cosine, power);
+    *grad_square2 = mask_3 ? ratio : opmath_t(0);
+    const opmath_t ratio_2 = near::div(opmath_t(-0.5) * dot_value * square2_value * grad_cosine, power);
+    *grad_square1 = mask_3 ? ratio_2 : opmath_t(0);
+    *grad_dot = mask_3 ? near::div(grad_cosine, sqrt_value) : opmath_t(0);
   }
   OPGEN_DEVICE void point(int64_t point) const {
     const int64_t n = point;
@@ -428,22 +428,22 @@ struct Step_cosine_embedding_loss_backward_2_grad_dot {
     const opmath_t dot_value = dot;
     const opmath_t square1_value = square1;
     const opmath_t square2_value = square2;
-    const opmath_t t = near::sqrt(square1_value * square2_value);
-    const opmath_t t_2 = near::div(dot_value, t) - margin;
-    const bool t_3 = t_2 >= 0;
-    const bool t_4 = t_2 <= rt::inf<opmath_t>();
-    const bool t_5 = condition_value || (condition_2_value && t_3 && t_4);
+    const opmath_t sqrt_value = near::sqrt(square1_value * square2_value);
+    const opmath_t difference = near::div(dot_value, sqrt_value) - margin;
+    const bool mask = difference >= 0;
+    const bool mask_2 = difference <= rt::inf<opmath_t>();
+    const bool mask_3 = condition_value || (condition_2_value && mask && mask_2);
     const opmath_t grad_output_value = grad_output;
-    const opmath_t part = condition_value ? -grad_output_value : opmath_t(0);
-    const opmath_t part_2 = condition_value ? opmath_t(0) : grad_output_value;
-    const opmath_t part_3 = condition_2_value ? (t_3 && t_4 ? part_2 : opmath_t(0)) : opmath_t(0);
-    const opmath_t grad_cosine = part + part_3;
-    const opmath_t t_6 = rt::powi<3>(t);
-    const opmath_t part_4 = near::div(opmath_t(-0.5) * dot_value * square1_value * grad_cosine, t_6);
-    *grad_square2 = t_5 ? part_4 : opmath_t(0);
-    const opmath_t part_5 = near::div(opmath_t(-0.5) * dot_value * square2_value * grad_cosine, t_6);
-    *grad_square1 = t_5 ? part_5 : opmath_t(0);
-    *grad_dot = t_5 ? near::div(grad_cosine, t) : opmath_t(0);
+    const opmath_t chosen = condition_value ? -grad_output_value : opmath_t(0);
+    const opmath_t chosen_2 = condition_value ? opmath_t(0) : grad_output_value;
+    const opmath_t chosen_3 = condition_2_value ? (mask && mask_2 ? chosen_2 : opmath_t(0)) : opmath_t(0);
+    const opmath_t grad_cosine = chosen + chosen_3;
+    const opmath_t power = rt::powi<3>(sqrt_value);
+    const opmath_t ratio = near::div(opmath_t(-0.5) * dot_value * square1_value * grad_cosine, power);
+    *grad_square2 = mask_3 ? ratio : opmath_t(0);
+    const opmath_t ratio_2 = near::div(opmath_t(-0.5) * dot_value * square2_value * grad_cosine, power);
+    *grad_square1 = mask_3 ? ratio_2 : opmath_t(0);
+    *grad_dot = mask_3 ? near::div(grad_cosine, sqrt_value) : opmath_t(0);
   }
   OPGEN_DEVICE void point(int64_t point) const {
     const int64_t n = point;

@@ -73,8 +73,9 @@ struct Step_cosine_similarity_forward_output {
     if (Team::rank() == 0) {
       sum_d.store(sum_d_value, place);
       norm_d_2.store(norm_d_2_value, place);
-      const opmath_t part = rt::max(near::sqrt(norm_d_squares.load(place)), eps) * rt::max(norm_d_2_value, eps);
-      output.store(near::div(sum_d_value, part), place);
+      const opmath_t max_norm_d_squares = rt::max(near::sqrt(norm_d_squares.load(place)), eps);
+      const opmath_t product = max_norm_d_squares * rt::max(norm_d_2_value, eps);
+      output.store(near::div(sum_d_value, product), place);
     }
   }
 };
@@ -96,11 +97,11 @@ struct Step_cosine_similarity_backward_grad_n1 {
 
   OPGEN_DEVICE void compute(opmath_t grad_output, opmath_t sum_d, opmath_t norm_d, opmath_t norm_d_2, opmath_t* grad_n2,
                             opmath_t* grad_n1) const {
-    const opmath_t t = grad_output * sum_d;
+    const opmath_t scaled_grad = grad_output * sum_d;
     const opmath_t n1 = rt::max(norm_d, eps);
     const opmath_t n2 = rt::max(norm_d_2, eps);
-    *grad_n2 = -near::div(t, n1 * (n2 * n2));
-    *grad_n1 = -near::div(t, n1 * n1 * n2);
+    *grad_n2 = -near::div(scaled_grad, n1 * (n2 * n2));
+    *grad_n1 = -near::div(scaled_grad, n1 * n1 * n2);
   }
   OPGEN_DEVICE void point(int64_t point) const {
     const rt::Place<rank> place = batch.place(point);
@@ -162,20 +163,21 @@ struct Step_cosine_similarity_backward_grad_x2 {
     rt::lanes<V>([&](int at) {
       const opmath_t norm_d_value = norm_d.load(place);
       const opmath_t norm_d_2_value = norm_d_2.load(place);
-      const opmath_t part = rt::max(norm_d_value, eps) * rt::max(norm_d_2_value, eps);
-      const opmath_t grad_sum_d = near::div(grad_output.load_or_zero(place), part);
+      const opmath_t product = rt::max(norm_d_value, eps) * rt::max(norm_d_2_value, eps);
+      const opmath_t grad_sum_d = near::div(grad_output.load_or_zero(place), product);
       const opmath_t x2_value = x2_line[at];
       const opmath_t grad_n1_value = grad_n1.load(place);
       const opmath_t x1_value = x1_line[at];
       const opmath_t grad_n2_value = grad_n2.load(place);
-      const opmath_t part_2 = norm_d_value > eps ? grad_n1_value : opmath_t(0);
-      const opmath_t part_3 = (norm_d_value == eps ? opmath_t(0.5) * grad_n1_value : part_2) * x1_value;
-      const opmath_t part_4 = norm_d_value == 0 ? opmath_t(0) : near::div(part_3, norm_d_value);
-      grad_x1_line.set(at, grad_sum_d * x2_value + part_4);
-      const opmath_t part_5 = norm_d_2_value > eps ? grad_n2_value : opmath_t(0);
-      const opmath_t part_6 = norm_d_2_value == eps ? opmath_t(0.5) * grad_n2_value : part_5;
-      const opmath_t part_7 = near::div(part_6 * x2_value, norm_d_2_value);
-      grad_x2_line.set(at, grad_sum_d * x1_value + (norm_d_2_value == 0 ? opmath_t(0) : part_7));
+      const opmath_t safe_grad_n1_value = norm_d_value > eps ? grad_n1_value : opmath_t(0);
+      const opmath_t chosen = norm_d_value == eps ? opmath_t(0.5) * grad_n1_value : safe_grad_n1_value;
+      const opmath_t ratio = near::div(chosen * x1_value, norm_d_value);
+      grad_x1_line.set(at, grad_sum_d * x2_value + (norm_d_value == 0 ? opmath_t(0) : ratio));
+      const opmath_t safe_grad_n2_value = norm_d_2_value > eps ? grad_n2_value : opmath_t(0);
+      const opmath_t scaled_grad = opmath_t(0.5) * grad_n2_value;
+      const opmath_t product_2 = (norm_d_2_value == eps ? scaled_grad : safe_grad_n2_value) * x2_value;
+      const opmath_t chosen_2 = norm_d_2_value == 0 ? opmath_t(0) : near::div(product_2, norm_d_2_value);
+      grad_x2_line.set(at, grad_sum_d * x1_value + chosen_2);
     });
   }
 };

@@ -70,8 +70,8 @@ int forward_output(const OpgenCall& call, OpgenHost& host) {
       const opmath_t norm_d_2_value = rt::sqrt(norm_d_2_squares);
       rt::store(sum_d, row.at[3], sum_d_value);
       rt::store(norm_d_2, row.at[4], norm_d_2_value);
-      const opmath_t part_2 = rt::max(rt::sqrt(rt::load(norm_d_squares, row.at[2])), eps);
-      rt::store(output, row.at[5], sum_d_value / (part_2 * rt::max(norm_d_2_value, eps)));
+      const opmath_t max_norm_d_squares = rt::max(rt::sqrt(rt::load(norm_d_squares, row.at[2])), eps);
+      rt::store(output, row.at[5], sum_d_value / (max_norm_d_squares * rt::max(norm_d_2_value, eps)));
     });
   });
   return rt::status(host);
@@ -98,11 +98,11 @@ int backward_grad_n1(const OpgenCall& call, OpgenHost& host) {
       rt::Sink<opmath_t> grad_n2_out(grad_n2, run.at[4], run.step[4], run.size);
       rt::Sink<opmath_t> grad_n1_out(grad_n1, run.at[5], run.step[5], run.size);
       rt::each(run.size, [&, eps](int64_t i) {
-        const opmath_t t = grad_output_at[i] * sum_d_at[i];
+        const opmath_t scaled_grad = grad_output_at[i] * sum_d_at[i];
         const opmath_t n1 = rt::max(norm_d_at[i], eps);
         const opmath_t n2 = rt::max(norm_d_2_at[i], eps);
-        grad_n2_out.set(i, -(t / (n1 * (n2 * n2))));
-        grad_n1_out.set(i, -(t / (n1 * n1 * n2)));
+        grad_n2_out.set(i, -(scaled_grad / (n1 * (n2 * n2))));
+        grad_n1_out.set(i, -(scaled_grad / (n1 * n1 * n2)));
       });
     });
   });
@@ -141,18 +141,20 @@ int backward_grad_x2(const OpgenCall& call, OpgenHost& host) {
       rt::each(run.size, [&, eps](int64_t i) {
         const opmath_t norm_d_value = norm_d_at[i];
         const opmath_t norm_d_2_value = norm_d_2_at[i];
-        const opmath_t part_2 = rt::max(norm_d_value, eps) * rt::max(norm_d_2_value, eps);
-        const opmath_t grad_sum_d = grad_output_at[i] / part_2;
+        const opmath_t product = rt::max(norm_d_value, eps) * rt::max(norm_d_2_value, eps);
+        const opmath_t grad_sum_d = grad_output_at[i] / product;
         const opmath_t x2_value = x2_at[i];
         const opmath_t grad_n1_value = grad_n1_at[i];
         const opmath_t x1_value = x1_at[i];
         const opmath_t grad_n2_value = grad_n2_at[i];
-        const opmath_t part_3 = norm_d_value > eps ? grad_n1_value : opmath_t(0);
-        const opmath_t part_4 = (norm_d_value == eps ? opmath_t(0.5) * grad_n1_value : part_3) * x1_value;
-        grad_x1_out.set(i, grad_sum_d * x2_value + (norm_d_value == 0 ? opmath_t(0) : part_4 / norm_d_value));
-        const opmath_t part_5 = norm_d_2_value > eps ? grad_n2_value : opmath_t(0);
-        const opmath_t part_6 = (norm_d_2_value == eps ? opmath_t(0.5) * grad_n2_value : part_5) * x2_value;
-        grad_x2_out.set(i, grad_sum_d * x1_value + (norm_d_2_value == 0 ? opmath_t(0) : part_6 / norm_d_2_value));
+        const opmath_t safe_grad_n1_value = norm_d_value > eps ? grad_n1_value : opmath_t(0);
+        const opmath_t chosen = norm_d_value == eps ? opmath_t(0.5) * grad_n1_value : safe_grad_n1_value;
+        const opmath_t product_2 = chosen * x1_value;
+        grad_x1_out.set(i, grad_sum_d * x2_value + (norm_d_value == 0 ? opmath_t(0) : product_2 / norm_d_value));
+        const opmath_t safe_grad_n2_value = norm_d_2_value > eps ? grad_n2_value : opmath_t(0);
+        const opmath_t chosen_2 = norm_d_2_value == eps ? opmath_t(0.5) * grad_n2_value : safe_grad_n2_value;
+        const opmath_t chosen_3 = norm_d_2_value == 0 ? opmath_t(0) : chosen_2 * x2_value / norm_d_2_value;
+        grad_x2_out.set(i, grad_sum_d * x1_value + chosen_3);
       });
     });
   });

@@ -126,7 +126,7 @@ int forward_0_output(const OpgenCall& call, OpgenHost& host) {
   over_n_batch.step(5, sum_c.stride(0));
   over_n_batch.dim_of_steps(N);
   over_n_batch.batch(call, &target, nullptr, &input, &logp_max, &logp_log, &sum_c, nullptr);
-  const bool t_2 = label_smoothing > 0;
+  const bool mask = label_smoothing > 0;
   struct Part {
     rt::Fold<rt::Sum, opmath_t> sum_n_all_fold;
     rt::Fold<rt::Sum, opmath_t> sum_n_all_2_fold;
@@ -154,9 +154,9 @@ int forward_0_output(const OpgenCall& call, OpgenHost& host) {
       rt::lanes<rt::lane_count>(run.size, [&, label_smoothing, factor](int64_t i, int lane) {
         const int64_t target_value = target_at[i];
         const bool keep = target_value != ignore_index;
-        const opmath_t part_2 = -(weight_at[i] * (input_at[i] - logp_max_at[i] - logp_log_at[i]));
-        const opmath_t part_3 = label_smoothing * (keep && t_2 ? -sum_c_at[i] / C : opmath_t(0));
-        sum_n_all_fold.add(lane, factor * (keep ? part_2 : opmath_t(0)) + part_3);
+        const opmath_t negative = -(weight_at[i] * (input_at[i] - logp_max_at[i] - logp_log_at[i]));
+        const opmath_t product = label_smoothing * (keep && mask ? -sum_c_at[i] / C : opmath_t(0));
+        sum_n_all_fold.add(lane, factor * (keep ? negative : opmath_t(0)) + product);
         sum_n_all_2_fold.add(lane, keep ? weight_at[i] : opmath_t(0));
       });
       sum_n_all_fold.ran(run.size);
@@ -192,7 +192,7 @@ int forward_1_output(const OpgenCall& call, OpgenHost& host) {
   over_n_batch.step(5, sum_c.stride(0));
   over_n_batch.dim_of_steps(N);
   over_n_batch.batch(call, &target, nullptr, &input, &logp_max, &logp_log, &sum_c, nullptr);
-  const bool t_2 = label_smoothing > 0;
+  const bool mask = label_smoothing > 0;
   struct Part {
     rt::Fold<rt::Sum, opmath_t> output_value_fold;
     void merge(const Part& other) { output_value_fold.merge(other.output_value_fold); }
@@ -215,9 +215,9 @@ int forward_1_output(const OpgenCall& call, OpgenHost& host) {
       rt::lanes<rt::lane_count>(run.size, [&, label_smoothing, factor](int64_t i, int lane) {
         const int64_t target_value = target_at[i];
         const bool keep = target_value != ignore_index;
-        const opmath_t part_2 = -(weight_at[i] * (input_at[i] - logp_max_at[i] - logp_log_at[i]));
-        const opmath_t part_3 = label_smoothing * (keep && t_2 ? -sum_c_at[i] / C : opmath_t(0));
-        output_value_fold.add(lane, factor * (keep ? part_2 : opmath_t(0)) + part_3);
+        const opmath_t negative = -(weight_at[i] * (input_at[i] - logp_max_at[i] - logp_log_at[i]));
+        const opmath_t product = label_smoothing * (keep && mask ? -sum_c_at[i] / C : opmath_t(0));
+        output_value_fold.add(lane, factor * (keep ? negative : opmath_t(0)) + product);
       });
       output_value_fold.ran(run.size);
     });
@@ -279,15 +279,16 @@ int forward_2_output(const OpgenCall& call, OpgenHost& host) {
         const opmath_t sum_c = sum_c_fold.value();
         const int64_t target_value = rt::load(target, row.at[2]);
         const bool keep = target_value != ignore_index;
-        const opmath_t part_2 = label_smoothing * (keep && label_smoothing > 0 ? -sum_c / C : opmath_t(0));
-        opmath_t part_3;
+        const opmath_t product = label_smoothing * (keep && label_smoothing > 0 ? -sum_c / C : opmath_t(0));
+        opmath_t chosen;
         if (keep) {
-          const opmath_t part_4 = rt::pick(host, input, row.at[4], 0, 1, target_value, C) - logp_max - logp_log;
-          part_3 = -(rt::pick(host, weight, row.at[3], 1, 0, target_value, C) * part_4);
+          const opmath_t centred = rt::pick(host, input, row.at[4], 0, 1, target_value, C) - logp_max;
+          const opmath_t difference = centred - logp_log;
+          chosen = -(rt::pick(host, weight, row.at[3], 1, 0, target_value, C) * difference);
         } else {
-          part_3 = 0;
+          chosen = 0;
         }
-        rt::store(output, row.at[5], factor * part_3 + part_2);
+        rt::store(output, row.at[5], factor * chosen + product);
       });
     });
   } else {
@@ -333,9 +334,9 @@ int forward_2_output(const OpgenCall& call, OpgenHost& host) {
         rt::each(columns.size, [&, factor, label_smoothing](int64_t i) {
           target_value_2[i] = target_at[i];
           keep_2[i] = target_value_2[i] != ignore_index;
-          const opmath_t part_5 = -(weight_at_2[i] * (input_at_2[i] - logp_max_fold[i] - logp_log_2[i]));
-          const opmath_t part_6 = keep_2[i] && label_smoothing > 0 ? -sum_c_fold[i] / C : opmath_t(0);
-          output_out.set(i, factor * (keep_2[i] ? part_5 : opmath_t(0)) + label_smoothing * part_6);
+          const opmath_t negative = -(weight_at_2[i] * (input_at_2[i] - logp_max_fold[i] - logp_log_2[i]));
+          const opmath_t chosen_2 = keep_2[i] && label_smoothing > 0 ? -sum_c_fold[i] / C : opmath_t(0);
+          output_out.set(i, factor * (keep_2[i] ? negative : opmath_t(0)) + label_smoothing * chosen_2);
         });
       });
     });
@@ -460,7 +461,7 @@ int forward_3_output(const OpgenCall& call, OpgenHost& host) {
   over_n_batch.step(4, sum_c.stride(0));
   over_n_batch.dim_of_steps(N);
   over_n_batch.batch(call, &target, &input, &logp_max, &logp_log, &sum_c, nullptr);
-  const bool t_2 = label_smoothing > 0;
+  const bool mask = label_smoothing > 0;
   struct Part {
     rt::Fold<rt::Sum, opmath_t> sum_n_all_fold;
     rt::Fold<rt::Sum, opmath_t> sum_n_all_2_fold;
@@ -485,9 +486,9 @@ int forward_3_output(const OpgenCall& call, OpgenHost& host) {
       rt::lanes<rt::lane_count>(run.size, [&, label_smoothing, factor](int64_t i, int lane) {
         const int64_t target_value = target_at[i];
         const bool keep = target_value != ignore_index;
-        const opmath_t part_2 = keep ? -(input_at[i] - logp_max_at[i] - logp_log_at[i]) : opmath_t(0);
-        const opmath_t part_3 = label_smoothing * (keep && t_2 ? -sum_c_at[i] / C : opmath_t(0));
-        sum_n_all_fold.add(lane, factor * part_2 + part_3);
+        const opmath_t chosen = keep ? -(input_at[i] - logp_max_at[i] - logp_log_at[i]) : opmath_t(0);
+        const opmath_t product = label_smoothing * (keep && mask ? -sum_c_at[i] / C : opmath_t(0));
+        sum_n_all_fold.add(lane, factor * chosen + product);
         sum_n_all_2_fold.add(lane, keep ? 1 : 0);
       });
       sum_n_all_fold.ran(run.size);
@@ -522,7 +523,7 @@ int forward_4_output(const OpgenCall& call, OpgenHost& host) {
   over_n_batch.step(4, sum_c.stride(0));
   over_n_batch.dim_of_steps(N);
   over_n_batch.batch(call, &target, &input, &logp_max, &logp_log, &sum_c, nullptr);
-  const bool t_2 = label_smoothing > 0;
+  const bool mask = label_smoothing > 0;
   struct Part {
     rt::Fold<rt::Sum, opmath_t> output_value_fold;
     void merge(const Part& other) { output_value_fold.merge(other.output_value_fold); }
@@ -542,9 +543,9 @@ int forward_4_output(const OpgenCall& call, OpgenHost& host) {
       rt::lanes<rt::lane_count>(run.size, [&, label_smoothing, factor](int64_t i, int lane) {
         const int64_t target_value = target_at[i];
         const bool keep = target_value != ignore_index;
-        const opmath_t part_2 = keep ? -(input_at[i] - logp_max_at[i] - logp_log_at[i]) : opmath_t(0);
-        const opmath_t part_3 = label_smoothing * (keep && t_2 ? -sum_c_at[i] / C : opmath_t(0));
-        output_value_fold.add(lane, factor * part_2 + part_3);
+        const opmath_t chosen = keep ? -(input_at[i] - logp_max_at[i] - logp_log_at[i]) : opmath_t(0);
+        const opmath_t product = label_smoothing * (keep && mask ? -sum_c_at[i] / C : opmath_t(0));
+        output_value_fold.add(lane, factor * chosen + product);
       });
       output_value_fold.ran(run.size);
     });
@@ -604,14 +605,14 @@ int forward_5_output(const OpgenCall& call, OpgenHost& host) {
         const opmath_t sum_c = sum_c_fold.value();
         const int64_t target_value = rt::load(target, row.at[1]);
         const bool keep = target_value != ignore_index;
-        const opmath_t part_2 = label_smoothing * (keep && label_smoothing > 0 ? -sum_c / C : opmath_t(0));
-        opmath_t part_3;
+        const opmath_t product = label_smoothing * (keep && label_smoothing > 0 ? -sum_c / C : opmath_t(0));
+        opmath_t chosen;
         if (keep) {
-          part_3 = -(rt::pick(host, input, row.at[2], 0, 1, target_value, C) - logp_max - logp_log);
+          chosen = -(rt::pick(host, input, row.at[2], 0, 1, target_value, C) - logp_max - logp_log);
         } else {
-          part_3 = 0;
+          chosen = 0;
         }
-        rt::store(output, row.at[3], factor * part_3 + part_2);
+        rt::store(output, row.at[3], factor * chosen + product);
       });
     });
   } else {
@@ -650,9 +651,9 @@ int forward_5_output(const OpgenCall& call, OpgenHost& host) {
         rt::each(columns.size, [&, factor, label_smoothing](int64_t i) {
           target_value_2[i] = target_at[i];
           keep_2[i] = target_value_2[i] != ignore_index;
-          const opmath_t part_4 = keep_2[i] ? -(input_at_2[i] - logp_max_fold[i] - logp_log_2[i]) : opmath_t(0);
-          const opmath_t part_5 = keep_2[i] && label_smoothing > 0 ? -sum_c_fold[i] / C : opmath_t(0);
-          output_out.set(i, factor * part_4 + label_smoothing * part_5);
+          const opmath_t chosen_2 = keep_2[i] ? -(input_at_2[i] - logp_max_fold[i] - logp_log_2[i]) : opmath_t(0);
+          const opmath_t chosen_3 = keep_2[i] && label_smoothing > 0 ? -sum_c_fold[i] / C : opmath_t(0);
+          output_out.set(i, factor * chosen_2 + label_smoothing * chosen_3);
         });
       });
     });
@@ -685,7 +686,7 @@ int backward_0_grad_sum_n_all_2(const OpgenCall& call, OpgenHost& host) {
   over_n_batch.step(5, sum_c.stride(0));
   over_n_batch.dim_of_steps(N);
   over_n_batch.batch(call, &target, nullptr, &input, &logp_max, &logp_log, &sum_c, nullptr, nullptr, nullptr);
-  const bool t_2 = label_smoothing > 0;
+  const bool mask = label_smoothing > 0;
   struct Part {
     rt::Fold<rt::Sum, opmath_t> sum_n_all_fold;
     rt::Fold<rt::Sum, opmath_t> sum_n_all_2_value_fold;
@@ -713,9 +714,9 @@ int backward_0_grad_sum_n_all_2(const OpgenCall& call, OpgenHost& host) {
       rt::lanes<rt::lane_count>(run.size, [&, label_smoothing, factor](int64_t i, int lane) {
         const int64_t target_value = target_at[i];
         const bool keep = target_value != ignore_index;
-        const opmath_t part_2 = -(weight_at[i] * (input_at[i] - logp_max_at[i] - logp_log_at[i]));
-        const opmath_t part_3 = label_smoothing * (keep && t_2 ? -sum_c_at[i] / C : opmath_t(0));
-        sum_n_all_fold.add(lane, factor * (keep ? part_2 : opmath_t(0)) + part_3);
+        const opmath_t negative = -(weight_at[i] * (input_at[i] - logp_max_at[i] - logp_log_at[i]));
+        const opmath_t product = label_smoothing * (keep && mask ? -sum_c_at[i] / C : opmath_t(0));
+        sum_n_all_fold.add(lane, factor * (keep ? negative : opmath_t(0)) + product);
         sum_n_all_2_value_fold.add(lane, keep ? weight_at[i] : opmath_t(0));
       });
       sum_n_all_fold.ran(run.size);
@@ -725,8 +726,8 @@ int backward_0_grad_sum_n_all_2(const OpgenCall& call, OpgenHost& host) {
   const opmath_t sum_n_all = total.sum_n_all_fold.value();
   const opmath_t sum_n_all_2_value = total.sum_n_all_2_value_fold.value();
   rt::store(sum_n_all_2, rt::origin.at[7], sum_n_all_2_value);
-  const opmath_t part_4 = rt::load(grad_output, rt::origin.at[6]) * sum_n_all;
-  rt::store(grad_sum_n_all_2, rt::origin.at[8], -(part_4 / (sum_n_all_2_value * sum_n_all_2_value)));
+  const opmath_t scaled_grad = rt::load(grad_output, rt::origin.at[6]) * sum_n_all;
+  rt::store(grad_sum_n_all_2, rt::origin.at[8], -(scaled_grad / (sum_n_all_2_value * sum_n_all_2_value)));
   return rt::status(host);
 }
 
@@ -752,8 +753,8 @@ int backward_0_grad_sum_c(const OpgenCall& call, OpgenHost& host) {
       const rt::Source<int64_t> target_at(target, run.at[0], run.step[0], run.size);
       rt::Sink<opmath_t> grad_sum_c_out(grad_sum_c, run.at[3], run.step[3], run.size);
       rt::each(run.size, [&, label_smoothing](int64_t i) {
-        const opmath_t part_2 = -(label_smoothing * (grad_output_at / sum_n_all_2_at) / C);
-        grad_sum_c_out.set(i, target_at[i] != ignore_index && label_smoothing > 0 ? part_2 : opmath_t(0));
+        const opmath_t negative = -(label_smoothing * (grad_output_at / sum_n_all_2_at) / C);
+        grad_sum_c_out.set(i, target_at[i] != ignore_index && label_smoothing > 0 ? negative : opmath_t(0));
       });
     });
   });
@@ -829,23 +830,23 @@ int backward_0_grad_input(const OpgenCall& call, OpgenHost& host) {
         const opmath_t grad_sum_c_value = rt::load(grad_sum_c, row.at[0]);
         const int64_t target_value_2 = rt::load(target, row.at[1]);
         const bool keep_2 = target_value_2 != ignore_index;
-        const opmath_t part_2 = rt::load(grad_output, row.at[2]) / rt::load(sum_n_all_2, row.at[3]);
-        const opmath_t grad_hit = factor * part_2;
-        const opmath_t part_3 = grad_sum_c_value * rt::load(sum_grad_logp_others, row.at[4]);
-        const bool part_4 = target_value_2 >= 0 && target_value_2 < C;
-        opmath_t part_5;
-        if (part_4) {
-          opmath_t part_6;
+        const opmath_t scaled_grad = rt::load(grad_output, row.at[2]) / rt::load(sum_n_all_2, row.at[3]);
+        const opmath_t grad_hit = factor * scaled_grad;
+        const opmath_t scaled_grad_2 = grad_sum_c_value * rt::load(sum_grad_logp_others, row.at[4]);
+        const bool mask = target_value_2 >= 0 && target_value_2 < C;
+        opmath_t chosen;
+        if (mask) {
+          opmath_t chosen_2;
           if (keep_2) {
-            part_6 = -(grad_hit * rt::load(weight, row.at[5] + target_value_2 * weight.stride(0)));
+            chosen_2 = -(grad_hit * rt::load(weight, row.at[5] + target_value_2 * weight.stride(0)));
           } else {
-            part_6 = 0;
+            chosen_2 = 0;
           }
-          part_5 = part_6;
+          chosen = chosen_2;
         } else {
-          part_5 = 0;
+          chosen = 0;
         }
-        const opmath_t sum_grad_logp = part_3 + part_5;
+        const opmath_t sum_grad_logp = scaled_grad_2 + chosen;
         const opmath_t logp_max_value_2 = rt::load(logp_max, row.at[6]);
         const opmath_t logp_log_value_2 = rt::load(logp_log, row.at[7]);
         over_c.runs<rt::block>(0, over_c.count, row.at, [&](const auto& run) {
@@ -854,10 +855,10 @@ int backward_0_grad_input(const OpgenCall& call, OpgenHost& host) {
           rt::Sink<opmath_t> grad_input_out(grad_input, run.at[10], run.step[10], run.size);
           rt::each(run.size, [&](int64_t i) {
             const opmath_t weight_value = weight_at_2[i];
-            const opmath_t part_7 = rt::exp(input_at[i] - logp_max_value_2 - logp_log_value_2) * sum_grad_logp;
-            const opmath_t part_8 = keep_2 ? -(grad_hit * weight_value) : opmath_t(0);
-            const opmath_t part_9 = over_c.index(run, 0, i) == target_value_2 ? part_8 : opmath_t(0);
-            grad_input_out.set(i, keep_2 ? grad_sum_c_value * weight_value + part_9 - part_7 : opmath_t(0));
+            const opmath_t product = rt::exp(input_at[i] - logp_max_value_2 - logp_log_value_2) * sum_grad_logp;
+            const opmath_t chosen_3 = keep_2 ? -(grad_hit * weight_value) : opmath_t(0);
+            const opmath_t chosen_4 = over_c.index(run, 0, i) == target_value_2 ? chosen_3 : opmath_t(0);
+            grad_input_out.set(i, keep_2 ? grad_sum_c_value * weight_value + chosen_4 - product : opmath_t(0));
           });
         });
       });
@@ -887,9 +888,9 @@ int backward_0_grad_input(const OpgenCall& call, OpgenHost& host) {
           target_value_2_2[i] = target_at[i];
           keep_2_2[i] = target_value_2_2[i] != ignore_index;
           grad_hit_2[i] = factor * (grad_output_at / sum_n_all_2_at);
-          const opmath_t part_10 = keep_2_2[i] ? -(grad_hit_2[i] * weight_at[i]) : opmath_t(0);
-          const opmath_t part_11 = target_value_2_2[i] >= 0 && target_value_2_2[i] < C ? part_10 : opmath_t(0);
-          sum_grad_logp_2[i] = grad_sum_c_value_2[i] * sum_grad_logp_others_at + part_11;
+          const opmath_t chosen_5 = keep_2_2[i] ? -(grad_hit_2[i] * weight_at[i]) : opmath_t(0);
+          const opmath_t chosen_6 = target_value_2_2[i] >= 0 && target_value_2_2[i] < C ? chosen_5 : opmath_t(0);
+          sum_grad_logp_2[i] = grad_sum_c_value_2[i] * sum_grad_logp_others_at + chosen_6;
           logp_max_value_2_2[i] = logp_max_at[i];
           logp_log_value_2_2[i] = logp_log_at[i];
         });
@@ -899,11 +900,12 @@ int backward_0_grad_input(const OpgenCall& call, OpgenHost& host) {
           rt::Sink<opmath_t> grad_input_out(grad_input, point.at[10], columns.step[10], columns.size);
           rt::each(columns.size, [&](int64_t i) {
             const opmath_t weight_value_2 = weight_at_2;
-            const opmath_t part_12 = rt::exp(input_at[i] - logp_max_value_2_2[i] - logp_log_value_2_2[i]);
-            const opmath_t part_13 = keep_2_2[i] ? -(grad_hit_2[i] * weight_value_2) : opmath_t(0);
-            const opmath_t part_14 = over_c.index(point, 0, 0) == target_value_2_2[i] ? part_13 : opmath_t(0);
-            const opmath_t part_15 = grad_sum_c_value_2[i] * weight_value_2 + part_14 - part_12 * sum_grad_logp_2[i];
-            grad_input_out.set(i, keep_2_2[i] ? part_15 : opmath_t(0));
+            const opmath_t exp_value = rt::exp(input_at[i] - logp_max_value_2_2[i] - logp_log_value_2_2[i]);
+            const opmath_t chosen_7 = keep_2_2[i] ? -(grad_hit_2[i] * weight_value_2) : opmath_t(0);
+            const opmath_t chosen_8 = over_c.index(point, 0, 0) == target_value_2_2[i] ? chosen_7 : opmath_t(0);
+            const opmath_t total_2 = grad_sum_c_value_2[i] * weight_value_2 + chosen_8;
+            const opmath_t difference = total_2 - exp_value * sum_grad_logp_2[i];
+            grad_input_out.set(i, keep_2_2[i] ? difference : opmath_t(0));
           });
         });
       });
@@ -937,7 +939,7 @@ int backward_0_grad_weight_sum_c(const OpgenCall& call, OpgenHost& host) {
   over_n_batch.batch(call, &target, &input, &logp_max, &logp_log, &grad_sum_c, nullptr);
   rt::parallel(host, outer.count, over_n_batch.count, [=, &host](int64_t begin, int64_t end) {
     outer.runs<1>(begin, end, nullptr, [&](const auto& row) {
-      const bool t_3 = label_smoothing > 0;
+      const bool mask_2 = label_smoothing > 0;
       rt::Fold<rt::Sum, opmath_t> grad_weight_sum_c_value_fold;
       over_n_batch.runs<rt::block>(0, over_n_batch.count, row.at, [&](const auto& run) {
         const rt::Source<int64_t> target_at(target, run.at[0], run.step[0], run.size);
@@ -946,9 +948,9 @@ int backward_0_grad_weight_sum_c(const OpgenCall& call, OpgenHost& host) {
         const rt::Source<opmath_t> logp_log_at(logp_log, run.at[3], run.step[3], run.size);
         const rt::Source<opmath_t> grad_sum_c_at(grad_sum_c, run.at[4], run.step[4], run.size);
         rt::lanes<rt::lane_count>(run.size, [&](int64_t i, int lane) {
-          const opmath_t part_2 = input_at[i] - logp_max_at[i] - logp_log_at[i];
-          const bool part_3 = target_at[i] != ignore_index && t_3;
-          grad_weight_sum_c_value_fold.add(lane, part_3 ? part_2 * grad_sum_c_at[i] : opmath_t(0));
+          const opmath_t difference = input_at[i] - logp_max_at[i] - logp_log_at[i];
+          const bool mask = target_at[i] != ignore_index && mask_2;
+          grad_weight_sum_c_value_fold.add(lane, mask ? difference * grad_sum_c_at[i] : opmath_t(0));
         });
         grad_weight_sum_c_value_fold.ran(run.size);
       });
@@ -1002,8 +1004,8 @@ int backward_0_grad_weight_hit(const OpgenCall& call, OpgenHost& host) {
         const rt::Source<opmath_t> logp_max_at(logp_max, run.at[4], run.step[4], run.size);
         const rt::Source<opmath_t> logp_log_at(logp_log, run.at[5], run.step[5], run.size);
         const auto input_wanted = [&](int64_t i) {
-          const bool part_2 = (target_at[i] != ignore_index ? target_at[i] : 0) >= 0;
-          return part_2 && (target_at[i] != ignore_index ? target_at[i] : 0) < C && target_at[i] != ignore_index;
+          const bool mask = (target_at[i] != ignore_index ? target_at[i] : 0) >= 0;
+          return mask && (target_at[i] != ignore_index ? target_at[i] : 0) < C && target_at[i] != ignore_index;
         };
         const auto input_1 = [&](int64_t i) { return target_at[i]; };
         const rt::Line<opmath_t> input_at(host, input, rt::stretch(run, 3, target_at.same), 0, rt::wanted(input_wanted),
@@ -1013,8 +1015,9 @@ int backward_0_grad_weight_hit(const OpgenCall& call, OpgenHost& host) {
         rt::each(run.size, [&, factor](int64_t i) {
           const int64_t target_value_3 = target_at[i];
           const bool keep_3 = target_value_3 != ignore_index;
-          const opmath_t part_3 = input_at[i] - logp_max_at[i] - logp_log_at[i];
-          grad_weight_hit_out.set(i, keep_3 ? -(factor * (grad_output_at / sum_n_all_2_at) * part_3) : opmath_t(0));
+          const opmath_t difference = input_at[i] - logp_max_at[i] - logp_log_at[i];
+          const opmath_t negative = -(factor * (grad_output_at / sum_n_all_2_at) * difference);
+          grad_weight_hit_out.set(i, keep_3 ? negative : opmath_t(0));
         });
         rt::accumulate<rt::Sum>(host, grad_weight_hit, rt::stretch(run, 6, target_at.same), grad_weight_hit_out,
                                 rt::clipped(grad_weight_hit, 0, grad_weight_hit.stride(0), grad_weight_hit_0));
@@ -1183,8 +1186,8 @@ int backward_1_grad_sum_c(const OpgenCall& call, OpgenHost& host) {
       const rt::Source<int64_t> target_at(target, run.at[0], run.step[0], run.size);
       rt::Sink<opmath_t> grad_sum_c_out(grad_sum_c, run.at[2], run.step[2], run.size);
       rt::each(run.size, [&, label_smoothing](int64_t i) {
-        const bool part_2 = target_at[i] != ignore_index && label_smoothing > 0;
-        grad_sum_c_out.set(i, part_2 ? -(label_smoothing * grad_output_at / C) : opmath_t(0));
+        const bool mask = target_at[i] != ignore_index && label_smoothing > 0;
+        grad_sum_c_out.set(i, mask ? -(label_smoothing * grad_output_at / C) : opmath_t(0));
       });
     });
   });
@@ -1228,21 +1231,21 @@ int backward_1_grad_input(const OpgenCall& call, OpgenHost& host) {
         const int64_t target_value = rt::load(target, row.at[1]);
         const bool keep = target_value != ignore_index;
         const opmath_t grad_hit = factor * rt::load(grad_output, row.at[2]);
-        const opmath_t part_2 = grad_sum_c_value * rt::load(sum_grad_logp_others, row.at[3]);
-        const bool part_3 = target_value >= 0 && target_value < C;
-        opmath_t part_4;
-        if (part_3) {
-          opmath_t part_5;
+        const opmath_t scaled_grad = grad_sum_c_value * rt::load(sum_grad_logp_others, row.at[3]);
+        const bool mask = target_value >= 0 && target_value < C;
+        opmath_t chosen;
+        if (mask) {
+          opmath_t chosen_2;
           if (keep) {
-            part_5 = -(grad_hit * rt::load(weight, row.at[4] + target_value * weight.stride(0)));
+            chosen_2 = -(grad_hit * rt::load(weight, row.at[4] + target_value * weight.stride(0)));
           } else {
-            part_5 = 0;
+            chosen_2 = 0;
           }
-          part_4 = part_5;
+          chosen = chosen_2;
         } else {
-          part_4 = 0;
+          chosen = 0;
         }
-        const opmath_t sum_grad_logp = part_2 + part_4;
+        const opmath_t sum_grad_logp = scaled_grad + chosen;
         const opmath_t logp_max_value_2 = rt::load(logp_max, row.at[5]);
         const opmath_t logp_log_value = rt::load(logp_log, row.at[6]);
         over_c.runs<rt::block>(0, over_c.count, row.at, [&](const auto& run) {
@@ -1251,10 +1254,10 @@ int backward_1_grad_input(const OpgenCall& call, OpgenHost& host) {
           rt::Sink<opmath_t> grad_input_out(grad_input, run.at[9], run.step[9], run.size);
           rt::each(run.size, [&](int64_t i) {
             const opmath_t weight_value = weight_at_2[i];
-            const opmath_t part_6 = rt::exp(input_at[i] - logp_max_value_2 - logp_log_value) * sum_grad_logp;
-            const opmath_t part_7 = keep ? -(grad_hit * weight_value) : opmath_t(0);
-            const opmath_t part_8 = over_c.index(run, 0, i) == target_value ? part_7 : opmath_t(0);
-            grad_input_out.set(i, keep ? grad_sum_c_value * weight_value + part_8 - part_6 : opmath_t(0));
+            const opmath_t product = rt::exp(input_at[i] - logp_max_value_2 - logp_log_value) * sum_grad_logp;
+            const opmath_t chosen_3 = keep ? -(grad_hit * weight_value) : opmath_t(0);
+            const opmath_t chosen_4 = over_c.index(run, 0, i) == target_value ? chosen_3 : opmath_t(0);
+            grad_input_out.set(i, keep ? grad_sum_c_value * weight_value + chosen_4 - product : opmath_t(0));
           });
         });
       });
@@ -1283,9 +1286,9 @@ int backward_1_grad_input(const OpgenCall& call, OpgenHost& host) {
           target_value_2[i] = target_at[i];
           keep_2[i] = target_value_2[i] != ignore_index;
           grad_hit_2[i] = factor * grad_output_at;
-          const opmath_t part_9 = keep_2[i] ? -(grad_hit_2[i] * weight_at[i]) : opmath_t(0);
-          const opmath_t part_10 = target_value_2[i] >= 0 && target_value_2[i] < C ? part_9 : opmath_t(0);
-          sum_grad_logp_2[i] = grad_sum_c_value_2[i] * sum_grad_logp_others_at + part_10;
+          const opmath_t chosen_5 = keep_2[i] ? -(grad_hit_2[i] * weight_at[i]) : opmath_t(0);
+          const opmath_t chosen_6 = target_value_2[i] >= 0 && target_value_2[i] < C ? chosen_5 : opmath_t(0);
+          sum_grad_logp_2[i] = grad_sum_c_value_2[i] * sum_grad_logp_others_at + chosen_6;
           logp_max_value_2_2[i] = logp_max_at[i];
           logp_log_value_2[i] = logp_log_at[i];
         });
@@ -1295,11 +1298,12 @@ int backward_1_grad_input(const OpgenCall& call, OpgenHost& host) {
           rt::Sink<opmath_t> grad_input_out(grad_input, point.at[9], columns.step[9], columns.size);
           rt::each(columns.size, [&](int64_t i) {
             const opmath_t weight_value_2 = weight_at_2;
-            const opmath_t part_11 = rt::exp(input_at[i] - logp_max_value_2_2[i] - logp_log_value_2[i]);
-            const opmath_t part_12 = keep_2[i] ? -(grad_hit_2[i] * weight_value_2) : opmath_t(0);
-            const opmath_t part_13 = over_c.index(point, 0, 0) == target_value_2[i] ? part_12 : opmath_t(0);
-            const opmath_t part_14 = grad_sum_c_value_2[i] * weight_value_2 + part_13 - part_11 * sum_grad_logp_2[i];
-            grad_input_out.set(i, keep_2[i] ? part_14 : opmath_t(0));
+            const opmath_t exp_value = rt::exp(input_at[i] - logp_max_value_2_2[i] - logp_log_value_2[i]);
+            const opmath_t chosen_7 = keep_2[i] ? -(grad_hit_2[i] * weight_value_2) : opmath_t(0);
+            const opmath_t chosen_8 = over_c.index(point, 0, 0) == target_value_2[i] ? chosen_7 : opmath_t(0);
+            const opmath_t total_2 = grad_sum_c_value_2[i] * weight_value_2 + chosen_8;
+            const opmath_t difference = total_2 - exp_value * sum_grad_logp_2[i];
+            grad_input_out.set(i, keep_2[i] ? difference : opmath_t(0));
           });
         });
       });
@@ -1349,8 +1353,8 @@ int backward_1_grad_weight_hit(const OpgenCall& call, OpgenHost& host) {
         const rt::Source<opmath_t> logp_max_at(logp_max, run.at[3], run.step[3], run.size);
         const rt::Source<opmath_t> logp_log_at(logp_log, run.at[4], run.step[4], run.size);
         const auto input_wanted = [&](int64_t i) {
-          const bool part_2 = (target_at[i] != ignore_index ? target_at[i] : 0) >= 0;
-          return part_2 && (target_at[i] != ignore_index ? target_at[i] : 0) < C && target_at[i] != ignore_index;
+          const bool mask = (target_at[i] != ignore_index ? target_at[i] : 0) >= 0;
+          return mask && (target_at[i] != ignore_index ? target_at[i] : 0) < C && target_at[i] != ignore_index;
         };
         const auto input_1 = [&](int64_t i) { return target_at[i]; };
         const rt::Line<opmath_t> input_at(host, input, rt::stretch(run, 2, target_at.same), 0, rt::wanted(input_wanted),
@@ -1360,8 +1364,8 @@ int backward_1_grad_weight_hit(const OpgenCall& call, OpgenHost& host) {
         rt::each(run.size, [&, factor](int64_t i) {
           const int64_t target_value_2 = target_at[i];
           const bool keep_2 = target_value_2 != ignore_index;
-          const opmath_t part_3 = -(factor * grad_output_at * (input_at[i] - logp_max_at[i] - logp_log_at[i]));
-          grad_weight_hit_out.set(i, keep_2 ? part_3 : opmath_t(0));
+          const opmath_t negative = -(factor * grad_output_at * (input_at[i] - logp_max_at[i] - logp_log_at[i]));
+          grad_weight_hit_out.set(i, keep_2 ? negative : opmath_t(0));
         });
         rt::accumulate<rt::Sum>(host, grad_weight_hit, rt::stretch(run, 5, target_at.same), grad_weight_hit_out,
                                 rt::clipped(grad_weight_hit, 0, grad_weight_hit.stride(0), grad_weight_hit_0));
@@ -1411,8 +1415,8 @@ int backward_2_grad_sum_c(const OpgenCall& call, OpgenHost& host) {
       const rt::Source<opmath_t> grad_output_at(grad_output, run.at[1], run.step[1], run.size);
       rt::Sink<opmath_t> grad_sum_c_out(grad_sum_c, run.at[2], run.step[2], run.size);
       rt::each(run.size, [&, label_smoothing](int64_t i) {
-        const bool part_2 = target_at[i] != ignore_index && label_smoothing > 0;
-        grad_sum_c_out.set(i, part_2 ? -(label_smoothing * grad_output_at[i] / C) : opmath_t(0));
+        const bool mask = target_at[i] != ignore_index && label_smoothing > 0;
+        grad_sum_c_out.set(i, mask ? -(label_smoothing * grad_output_at[i] / C) : opmath_t(0));
       });
     });
   });
@@ -1457,21 +1461,21 @@ int backward_2_grad_input(const OpgenCall& call, OpgenHost& host) {
         const int64_t target_value = rt::load(target, row.at[1]);
         const bool keep = target_value != ignore_index;
         const opmath_t grad_hit = factor * rt::load(grad_output, row.at[2]);
-        const opmath_t part_2 = grad_sum_c_value * rt::load(sum_grad_logp_others, row.at[3]);
-        const bool part_3 = target_value >= 0 && target_value < C;
-        opmath_t part_4;
-        if (part_3) {
-          opmath_t part_5;
+        const opmath_t scaled_grad = grad_sum_c_value * rt::load(sum_grad_logp_others, row.at[3]);
+        const bool mask = target_value >= 0 && target_value < C;
+        opmath_t chosen;
+        if (mask) {
+          opmath_t chosen_2;
           if (keep) {
-            part_5 = -(grad_hit * rt::load(weight, row.at[4] + target_value * weight.stride(0)));
+            chosen_2 = -(grad_hit * rt::load(weight, row.at[4] + target_value * weight.stride(0)));
           } else {
-            part_5 = 0;
+            chosen_2 = 0;
           }
-          part_4 = part_5;
+          chosen = chosen_2;
         } else {
-          part_4 = 0;
+          chosen = 0;
         }
-        const opmath_t sum_grad_logp = part_2 + part_4;
+        const opmath_t sum_grad_logp = scaled_grad + chosen;
         const opmath_t logp_max_value_2 = rt::load(logp_max, row.at[5]);
         const opmath_t logp_log_value = rt::load(logp_log, row.at[6]);
         over_c.runs<rt::block>(0, over_c.count, row.at, [&](const auto& run) {
@@ -1480,10 +1484,10 @@ int backward_2_grad_input(const OpgenCall& call, OpgenHost& host) {
           rt::Sink<opmath_t> grad_input_out(grad_input, run.at[9], run.step[9], run.size);
           rt::each(run.size, [&](int64_t i) {
             const opmath_t weight_value = weight_at_2[i];
-            const opmath_t part_6 = rt::exp(input_at[i] - logp_max_value_2 - logp_log_value) * sum_grad_logp;
-            const opmath_t part_7 = keep ? -(grad_hit * weight_value) : opmath_t(0);
-            const opmath_t part_8 = over_c.index(run, 0, i) == target_value ? part_7 : opmath_t(0);
-            grad_input_out.set(i, keep ? grad_sum_c_value * weight_value + part_8 - part_6 : opmath_t(0));
+            const opmath_t product = rt::exp(input_at[i] - logp_max_value_2 - logp_log_value) * sum_grad_logp;
+            const opmath_t chosen_3 = keep ? -(grad_hit * weight_value) : opmath_t(0);
+            const opmath_t chosen_4 = over_c.index(run, 0, i) == target_value ? chosen_3 : opmath_t(0);
+            grad_input_out.set(i, keep ? grad_sum_c_value * weight_value + chosen_4 - product : opmath_t(0));
           });
         });
       });
@@ -1512,9 +1516,9 @@ int backward_2_grad_input(const OpgenCall& call, OpgenHost& host) {
           target_value_2[i] = target_at[i];
           keep_2[i] = target_value_2[i] != ignore_index;
           grad_hit_2[i] = factor * grad_output_at[i];
-          const opmath_t part_9 = keep_2[i] ? -(grad_hit_2[i] * weight_at[i]) : opmath_t(0);
-          const opmath_t part_10 = target_value_2[i] >= 0 && target_value_2[i] < C ? part_9 : opmath_t(0);
-          sum_grad_logp_2[i] = grad_sum_c_value_2[i] * sum_grad_logp_others_at + part_10;
+          const opmath_t chosen_5 = keep_2[i] ? -(grad_hit_2[i] * weight_at[i]) : opmath_t(0);
+          const opmath_t chosen_6 = target_value_2[i] >= 0 && target_value_2[i] < C ? chosen_5 : opmath_t(0);
+          sum_grad_logp_2[i] = grad_sum_c_value_2[i] * sum_grad_logp_others_at + chosen_6;
           logp_max_value_2_2[i] = logp_max_at[i];
           logp_log_value_2[i] = logp_log_at[i];
         });
@@ -1524,11 +1528,12 @@ int backward_2_grad_input(const OpgenCall& call, OpgenHost& host) {
           rt::Sink<opmath_t> grad_input_out(grad_input, point.at[9], columns.step[9], columns.size);
           rt::each(columns.size, [&](int64_t i) {
             const opmath_t weight_value_2 = weight_at_2;
-            const opmath_t part_11 = rt::exp(input_at[i] - logp_max_value_2_2[i] - logp_log_value_2[i]);
-            const opmath_t part_12 = keep_2[i] ? -(grad_hit_2[i] * weight_value_2) : opmath_t(0);
-            const opmath_t part_13 = over_c.index(point, 0, 0) == target_value_2[i] ? part_12 : opmath_t(0);
-            const opmath_t part_14 = grad_sum_c_value_2[i] * weight_value_2 + part_13 - part_11 * sum_grad_logp_2[i];
-            grad_input_out.set(i, keep_2[i] ? part_14 : opmath_t(0));
+            const opmath_t exp_value = rt::exp(input_at[i] - logp_max_value_2_2[i] - logp_log_value_2[i]);
+            const opmath_t chosen_7 = keep_2[i] ? -(grad_hit_2[i] * weight_value_2) : opmath_t(0);
+            const opmath_t chosen_8 = over_c.index(point, 0, 0) == target_value_2[i] ? chosen_7 : opmath_t(0);
+            const opmath_t total_2 = grad_sum_c_value_2[i] * weight_value_2 + chosen_8;
+            const opmath_t difference = total_2 - exp_value * sum_grad_logp_2[i];
+            grad_input_out.set(i, keep_2[i] ? difference : opmath_t(0));
           });
         });
       });
@@ -1579,8 +1584,8 @@ int backward_2_grad_weight_hit(const OpgenCall& call, OpgenHost& host) {
         const rt::Source<opmath_t> logp_max_at(logp_max, run.at[3], run.step[3], run.size);
         const rt::Source<opmath_t> logp_log_at(logp_log, run.at[4], run.step[4], run.size);
         const auto input_wanted = [&](int64_t i) {
-          const bool part_2 = (target_at[i] != ignore_index ? target_at[i] : 0) >= 0;
-          return part_2 && (target_at[i] != ignore_index ? target_at[i] : 0) < C && target_at[i] != ignore_index;
+          const bool mask = (target_at[i] != ignore_index ? target_at[i] : 0) >= 0;
+          return mask && (target_at[i] != ignore_index ? target_at[i] : 0) < C && target_at[i] != ignore_index;
         };
         const auto input_1 = [&](int64_t i) { return target_at[i]; };
         const rt::Line<opmath_t> input_at(host, input, rt::stretch(run, 2, target_at.same), 0, rt::wanted(input_wanted),
@@ -1590,8 +1595,8 @@ int backward_2_grad_weight_hit(const OpgenCall& call, OpgenHost& host) {
         rt::each(run.size, [&, factor](int64_t i) {
           const int64_t target_value_2 = target_at[i];
           const bool keep_2 = target_value_2 != ignore_index;
-          const opmath_t part_3 = factor * grad_output_at[i] * (input_at[i] - logp_max_at[i] - logp_log_at[i]);
-          grad_weight_hit_out.set(i, keep_2 ? -part_3 : opmath_t(0));
+          const opmath_t product = factor * grad_output_at[i] * (input_at[i] - logp_max_at[i] - logp_log_at[i]);
+          grad_weight_hit_out.set(i, keep_2 ? -product : opmath_t(0));
         });
         rt::accumulate<rt::Sum>(host, grad_weight_hit, rt::stretch(run, 5, target_at.same), grad_weight_hit_out,
                                 rt::clipped(grad_weight_hit, 0, grad_weight_hit.stride(0), grad_weight_hit_0));
@@ -1665,20 +1670,21 @@ int backward_3_grad_input(const OpgenCall& call, OpgenHost& host) {
         const int64_t target_value = rt::load(target, row.at[0]);
         const bool keep = target_value != ignore_index;
         const opmath_t grad_sum_n_all = rt::load(grad_output, row.at[1]) / rt::load(sum_n_all_2, row.at[2]);
-        const opmath_t part_2 = -(label_smoothing * grad_sum_n_all / C);
-        const opmath_t grad_sum_c = keep && label_smoothing > 0 ? part_2 : opmath_t(0);
-        const opmath_t t = keep ? -(factor * grad_sum_n_all) : opmath_t(0);
-        const opmath_t part_3 = target_value >= 0 && target_value < C ? t : opmath_t(0);
-        const opmath_t sum_grad_logp = C * grad_sum_c + part_3;
+        const opmath_t negative = -(label_smoothing * grad_sum_n_all / C);
+        const opmath_t grad_sum_c = keep && label_smoothing > 0 ? negative : opmath_t(0);
+        const opmath_t chosen = keep ? -(factor * grad_sum_n_all) : opmath_t(0);
+        const opmath_t safe_chosen = target_value >= 0 && target_value < C ? chosen : opmath_t(0);
+        const opmath_t sum_grad_logp = C * grad_sum_c + safe_chosen;
         const opmath_t logp_max_value_2 = rt::load(logp_max, row.at[3]);
         const opmath_t logp_log_value = rt::load(logp_log, row.at[4]);
         over_c.runs<rt::block>(0, over_c.count, row.at, [&](const auto& run) {
           const rt::Source<opmath_t> input_at(input, run.at[5], run.step[5], run.size);
           rt::Sink<opmath_t> grad_input_out(grad_input, run.at[6], run.step[6], run.size);
           rt::each(run.size, [&](int64_t i) {
-            const opmath_t part_4 = grad_sum_c + (over_c.index(run, 0, i) == target_value ? t : opmath_t(0));
-            const opmath_t part_5 = part_4 - rt::exp(input_at[i] - logp_max_value_2 - logp_log_value) * sum_grad_logp;
-            grad_input_out.set(i, keep ? part_5 : opmath_t(0));
+            const opmath_t total_2 = grad_sum_c + (over_c.index(run, 0, i) == target_value ? chosen : opmath_t(0));
+            const opmath_t product = rt::exp(input_at[i] - logp_max_value_2 - logp_log_value) * sum_grad_logp;
+            const opmath_t difference = total_2 - product;
+            grad_input_out.set(i, keep ? difference : opmath_t(0));
           });
         });
       });
@@ -1695,7 +1701,7 @@ int backward_3_grad_input(const OpgenCall& call, OpgenHost& host) {
         bool keep_2[rt::block];
         opmath_t grad_sum_n_all_2[rt::block];
         opmath_t grad_sum_c_2[rt::block];
-        opmath_t t_2[rt::block];
+        opmath_t chosen_2[rt::block];
         opmath_t sum_grad_logp_2[rt::block];
         opmath_t logp_max_value_2_2[rt::block];
         opmath_t logp_log_value_2[rt::block];
@@ -1703,11 +1709,12 @@ int backward_3_grad_input(const OpgenCall& call, OpgenHost& host) {
           target_value_2[i] = target_at[i];
           keep_2[i] = target_value_2[i] != ignore_index;
           grad_sum_n_all_2[i] = grad_output_at / sum_n_all_2_at;
-          const opmath_t part_6 = -(label_smoothing * grad_sum_n_all_2[i] / C);
-          grad_sum_c_2[i] = keep_2[i] && label_smoothing > 0 ? part_6 : opmath_t(0);
-          t_2[i] = keep_2[i] ? -(factor * grad_sum_n_all_2[i]) : opmath_t(0);
-          const opmath_t part_7 = target_value_2[i] >= 0 && target_value_2[i] < C ? t_2[i] : opmath_t(0);
-          sum_grad_logp_2[i] = C * grad_sum_c_2[i] + part_7;
+          const opmath_t negative_2 = -(label_smoothing * grad_sum_n_all_2[i] / C);
+          grad_sum_c_2[i] = keep_2[i] && label_smoothing > 0 ? negative_2 : opmath_t(0);
+          chosen_2[i] = keep_2[i] ? -(factor * grad_sum_n_all_2[i]) : opmath_t(0);
+          const bool mask = target_value_2[i] >= 0 && target_value_2[i] < C;
+          const opmath_t safe_chosen_2 = mask ? chosen_2[i] : opmath_t(0);
+          sum_grad_logp_2[i] = C * grad_sum_c_2[i] + safe_chosen_2;
           logp_max_value_2_2[i] = logp_max_at[i];
           logp_log_value_2[i] = logp_log_at[i];
         });
@@ -1715,9 +1722,10 @@ int backward_3_grad_input(const OpgenCall& call, OpgenHost& host) {
           const rt::Source<opmath_t> input_at(input, point.at[5], columns.step[5], columns.size);
           rt::Sink<opmath_t> grad_input_out(grad_input, point.at[6], columns.step[6], columns.size);
           rt::each(columns.size, [&](int64_t i) {
-            const opmath_t part_8 = over_c.index(point, 0, 0) == target_value_2[i] ? t_2[i] : opmath_t(0);
-            const opmath_t part_9 = rt::exp(input_at[i] - logp_max_value_2_2[i] - logp_log_value_2[i]);
-            grad_input_out.set(i, keep_2[i] ? grad_sum_c_2[i] + part_8 - part_9 * sum_grad_logp_2[i] : opmath_t(0));
+            const opmath_t safe_chosen_3 = over_c.index(point, 0, 0) == target_value_2[i] ? chosen_2[i] : opmath_t(0);
+            const opmath_t exp_value = rt::exp(input_at[i] - logp_max_value_2_2[i] - logp_log_value_2[i]);
+            const opmath_t difference_2 = grad_sum_c_2[i] + safe_chosen_3 - exp_value * sum_grad_logp_2[i];
+            grad_input_out.set(i, keep_2[i] ? difference_2 : opmath_t(0));
           });
         });
       });
@@ -1758,20 +1766,21 @@ int backward_4_grad_input(const OpgenCall& call, OpgenHost& host) {
         const int64_t target_value = rt::load(target, row.at[0]);
         const bool keep = target_value != ignore_index;
         const opmath_t grad_output_value = rt::load(grad_output, row.at[1]);
-        const opmath_t part_2 = -(label_smoothing * grad_output_value / C);
-        const opmath_t grad_sum_c = keep && label_smoothing > 0 ? part_2 : opmath_t(0);
-        const opmath_t t = keep ? -(factor * grad_output_value) : opmath_t(0);
-        const opmath_t part_3 = target_value >= 0 && target_value < C ? t : opmath_t(0);
-        const opmath_t sum_grad_logp = C * grad_sum_c + part_3;
+        const opmath_t negative = -(label_smoothing * grad_output_value / C);
+        const opmath_t grad_sum_c = keep && label_smoothing > 0 ? negative : opmath_t(0);
+        const opmath_t chosen = keep ? -(factor * grad_output_value) : opmath_t(0);
+        const opmath_t safe_chosen = target_value >= 0 && target_value < C ? chosen : opmath_t(0);
+        const opmath_t sum_grad_logp = C * grad_sum_c + safe_chosen;
         const opmath_t logp_max_value_2 = rt::load(logp_max, row.at[2]);
         const opmath_t logp_log_value = rt::load(logp_log, row.at[3]);
         over_c.runs<rt::block>(0, over_c.count, row.at, [&](const auto& run) {
           const rt::Source<opmath_t> input_at(input, run.at[4], run.step[4], run.size);
           rt::Sink<opmath_t> grad_input_out(grad_input, run.at[5], run.step[5], run.size);
           rt::each(run.size, [&](int64_t i) {
-            const opmath_t part_4 = grad_sum_c + (over_c.index(run, 0, i) == target_value ? t : opmath_t(0));
-            const opmath_t part_5 = part_4 - rt::exp(input_at[i] - logp_max_value_2 - logp_log_value) * sum_grad_logp;
-            grad_input_out.set(i, keep ? part_5 : opmath_t(0));
+            const opmath_t total_2 = grad_sum_c + (over_c.index(run, 0, i) == target_value ? chosen : opmath_t(0));
+            const opmath_t product = rt::exp(input_at[i] - logp_max_value_2 - logp_log_value) * sum_grad_logp;
+            const opmath_t difference = total_2 - product;
+            grad_input_out.set(i, keep ? difference : opmath_t(0));
           });
         });
       });
@@ -1787,7 +1796,7 @@ int backward_4_grad_input(const OpgenCall& call, OpgenHost& host) {
         bool keep_2[rt::block];
         opmath_t grad_output_value_2[rt::block];
         opmath_t grad_sum_c_2[rt::block];
-        opmath_t t_2[rt::block];
+        opmath_t chosen_2[rt::block];
         opmath_t sum_grad_logp_2[rt::block];
         opmath_t logp_max_value_2_2[rt::block];
         opmath_t logp_log_value_2[rt::block];
@@ -1795,11 +1804,12 @@ int backward_4_grad_input(const OpgenCall& call, OpgenHost& host) {
           target_value_2[i] = target_at[i];
           keep_2[i] = target_value_2[i] != ignore_index;
           grad_output_value_2[i] = grad_output_at;
-          const opmath_t part_6 = -(label_smoothing * grad_output_value_2[i] / C);
-          grad_sum_c_2[i] = keep_2[i] && label_smoothing > 0 ? part_6 : opmath_t(0);
-          t_2[i] = keep_2[i] ? -(factor * grad_output_value_2[i]) : opmath_t(0);
-          const opmath_t part_7 = target_value_2[i] >= 0 && target_value_2[i] < C ? t_2[i] : opmath_t(0);
-          sum_grad_logp_2[i] = C * grad_sum_c_2[i] + part_7;
+          const opmath_t negative_2 = -(label_smoothing * grad_output_value_2[i] / C);
+          grad_sum_c_2[i] = keep_2[i] && label_smoothing > 0 ? negative_2 : opmath_t(0);
+          chosen_2[i] = keep_2[i] ? -(factor * grad_output_value_2[i]) : opmath_t(0);
+          const bool mask = target_value_2[i] >= 0 && target_value_2[i] < C;
+          const opmath_t safe_chosen_2 = mask ? chosen_2[i] : opmath_t(0);
+          sum_grad_logp_2[i] = C * grad_sum_c_2[i] + safe_chosen_2;
           logp_max_value_2_2[i] = logp_max_at[i];
           logp_log_value_2[i] = logp_log_at[i];
         });
@@ -1807,9 +1817,10 @@ int backward_4_grad_input(const OpgenCall& call, OpgenHost& host) {
           const rt::Source<opmath_t> input_at(input, point.at[4], columns.step[4], columns.size);
           rt::Sink<opmath_t> grad_input_out(grad_input, point.at[5], columns.step[5], columns.size);
           rt::each(columns.size, [&](int64_t i) {
-            const opmath_t part_8 = over_c.index(point, 0, 0) == target_value_2[i] ? t_2[i] : opmath_t(0);
-            const opmath_t part_9 = rt::exp(input_at[i] - logp_max_value_2_2[i] - logp_log_value_2[i]);
-            grad_input_out.set(i, keep_2[i] ? grad_sum_c_2[i] + part_8 - part_9 * sum_grad_logp_2[i] : opmath_t(0));
+            const opmath_t safe_chosen_3 = over_c.index(point, 0, 0) == target_value_2[i] ? chosen_2[i] : opmath_t(0);
+            const opmath_t exp_value = rt::exp(input_at[i] - logp_max_value_2_2[i] - logp_log_value_2[i]);
+            const opmath_t difference_2 = grad_sum_c_2[i] + safe_chosen_3 - exp_value * sum_grad_logp_2[i];
+            grad_input_out.set(i, keep_2[i] ? difference_2 : opmath_t(0));
           });
         });
       });
@@ -1851,20 +1862,21 @@ int backward_5_grad_input(const OpgenCall& call, OpgenHost& host) {
         const int64_t target_value = rt::load(target, row.at[0]);
         const bool keep = target_value != ignore_index;
         const opmath_t grad_output_value = rt::load(grad_output, row.at[1]);
-        const opmath_t part_2 = -(label_smoothing * grad_output_value / C);
-        const opmath_t grad_sum_c = keep && label_smoothing > 0 ? part_2 : opmath_t(0);
-        const opmath_t t = keep ? -(factor * grad_output_value) : opmath_t(0);
-        const opmath_t part_3 = target_value >= 0 && target_value < C ? t : opmath_t(0);
-        const opmath_t sum_grad_logp = C * grad_sum_c + part_3;
+        const opmath_t negative = -(label_smoothing * grad_output_value / C);
+        const opmath_t grad_sum_c = keep && label_smoothing > 0 ? negative : opmath_t(0);
+        const opmath_t chosen = keep ? -(factor * grad_output_value) : opmath_t(0);
+        const opmath_t safe_chosen = target_value >= 0 && target_value < C ? chosen : opmath_t(0);
+        const opmath_t sum_grad_logp = C * grad_sum_c + safe_chosen;
         const opmath_t logp_max_value_2 = rt::load(logp_max, row.at[2]);
         const opmath_t logp_log_value = rt::load(logp_log, row.at[3]);
         over_c.runs<rt::block>(0, over_c.count, row.at, [&](const auto& run) {
           const rt::Source<opmath_t> input_at(input, run.at[4], run.step[4], run.size);
           rt::Sink<opmath_t> grad_input_out(grad_input, run.at[5], run.step[5], run.size);
           rt::each(run.size, [&](int64_t i) {
-            const opmath_t part_4 = grad_sum_c + (over_c.index(run, 0, i) == target_value ? t : opmath_t(0));
-            const opmath_t part_5 = part_4 - rt::exp(input_at[i] - logp_max_value_2 - logp_log_value) * sum_grad_logp;
-            grad_input_out.set(i, keep ? part_5 : opmath_t(0));
+            const opmath_t total_2 = grad_sum_c + (over_c.index(run, 0, i) == target_value ? chosen : opmath_t(0));
+            const opmath_t product = rt::exp(input_at[i] - logp_max_value_2 - logp_log_value) * sum_grad_logp;
+            const opmath_t difference = total_2 - product;
+            grad_input_out.set(i, keep ? difference : opmath_t(0));
           });
         });
       });
@@ -1880,7 +1892,7 @@ int backward_5_grad_input(const OpgenCall& call, OpgenHost& host) {
         bool keep_2[rt::block];
         opmath_t grad_output_value_2[rt::block];
         opmath_t grad_sum_c_2[rt::block];
-        opmath_t t_2[rt::block];
+        opmath_t chosen_2[rt::block];
         opmath_t sum_grad_logp_2[rt::block];
         opmath_t logp_max_value_2_2[rt::block];
         opmath_t logp_log_value_2[rt::block];
@@ -1888,11 +1900,12 @@ int backward_5_grad_input(const OpgenCall& call, OpgenHost& host) {
           target_value_2[i] = target_at[i];
           keep_2[i] = target_value_2[i] != ignore_index;
           grad_output_value_2[i] = grad_output_at[i];
-          const opmath_t part_6 = -(label_smoothing * grad_output_value_2[i] / C);
-          grad_sum_c_2[i] = keep_2[i] && label_smoothing > 0 ? part_6 : opmath_t(0);
-          t_2[i] = keep_2[i] ? -(factor * grad_output_value_2[i]) : opmath_t(0);
-          const opmath_t part_7 = target_value_2[i] >= 0 && target_value_2[i] < C ? t_2[i] : opmath_t(0);
-          sum_grad_logp_2[i] = C * grad_sum_c_2[i] + part_7;
+          const opmath_t negative_2 = -(label_smoothing * grad_output_value_2[i] / C);
+          grad_sum_c_2[i] = keep_2[i] && label_smoothing > 0 ? negative_2 : opmath_t(0);
+          chosen_2[i] = keep_2[i] ? -(factor * grad_output_value_2[i]) : opmath_t(0);
+          const bool mask = target_value_2[i] >= 0 && target_value_2[i] < C;
+          const opmath_t safe_chosen_2 = mask ? chosen_2[i] : opmath_t(0);
+          sum_grad_logp_2[i] = C * grad_sum_c_2[i] + safe_chosen_2;
           logp_max_value_2_2[i] = logp_max_at[i];
           logp_log_value_2[i] = logp_log_at[i];
         });
@@ -1900,9 +1913,10 @@ int backward_5_grad_input(const OpgenCall& call, OpgenHost& host) {
           const rt::Source<opmath_t> input_at(input, point.at[4], columns.step[4], columns.size);
           rt::Sink<opmath_t> grad_input_out(grad_input, point.at[5], columns.step[5], columns.size);
           rt::each(columns.size, [&](int64_t i) {
-            const opmath_t part_8 = over_c.index(point, 0, 0) == target_value_2[i] ? t_2[i] : opmath_t(0);
-            const opmath_t part_9 = rt::exp(input_at[i] - logp_max_value_2_2[i] - logp_log_value_2[i]);
-            grad_input_out.set(i, keep_2[i] ? grad_sum_c_2[i] + part_8 - part_9 * sum_grad_logp_2[i] : opmath_t(0));
+            const opmath_t safe_chosen_3 = over_c.index(point, 0, 0) == target_value_2[i] ? chosen_2[i] : opmath_t(0);
+            const opmath_t exp_value = rt::exp(input_at[i] - logp_max_value_2_2[i] - logp_log_value_2[i]);
+            const opmath_t difference_2 = grad_sum_c_2[i] + safe_chosen_3 - exp_value * sum_grad_logp_2[i];
+            grad_input_out.set(i, keep_2[i] ? difference_2 : opmath_t(0));
           });
         });
       });

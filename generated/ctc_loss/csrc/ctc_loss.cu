@@ -41,8 +41,8 @@ struct Step_ctc_loss_forward_0_skips {
     const auto label_line = rt::read_line<V, 1>(label, b, s);
     auto skips_line = rt::write_line<V, 1>(skips, b, s);
     rt::lanes<V>([&](int at) {
-      const bool part = rt::mod((s + at), 2) == 1 && (s + at) > 2;
-      skips_line.set(at, part ? label_line[at] != label.load(b, (s + at) - 2) : false);
+      const bool mask = rt::mod((s + at), 2) == 1 && (s + at) > 2;
+      skips_line.set(at, mask ? label_line[at] != label.load(b, (s + at) - 2) : false);
     });
   }
 };
@@ -66,29 +66,35 @@ struct Step_ctc_loss_forward_0_a {
     const int64_t b = point;
     for (int64_t t = 0; t < t_size.size; ++t) {
       for (int64_t s = 0; s < s_size.size; ++s) {
-        const bool t_2 = t == 0;
-        const opmath_t t_3 = -rt::inf<opmath_t>();
-        opmath_t part_2;
+        const bool mask = t == 0;
+        const opmath_t chosen = mask ? (s == 0 ? opmath_t(0) : -rt::inf<opmath_t>()) : a.load(b, t - 1, s);
+        const opmath_t negative = -rt::inf<opmath_t>();
+        opmath_t chosen_2;
         if (s > 0) {
-          part_2 = t_2 ? (s - 1 == 0 ? opmath_t(0) : t_3) : a.load(b, t - 1, s - 1);
+          chosen_2 = mask ? (s - 1 == 0 ? opmath_t(0) : negative) : a.load(b, t - 1, s - 1);
         } else {
-          part_2 = t_3;
+          chosen_2 = negative;
         }
-        const opmath_t part = part_2;
-        on.store(rt::logaddexp(t_2 ? (s == 0 ? opmath_t(0) : t_3) : a.load(b, t - 1, s), part), b, t, s);
+        on.store(rt::logaddexp(chosen, chosen_2), b, t, s);
       }
       for (int64_t s = 0; s < s_size.size; ++s) {
-        const opmath_t t_4 = -rt::inf<opmath_t>();
-        const opmath_t part_3 = log_probs.load(t, b, rt::checked(label.load(b, s), C));
-        const opmath_t part_4 = on.load(b, t, s);
-        opmath_t part_5;
+        const opmath_t log_probs_picked = log_probs.load(t, b, rt::checked(label.load(b, s), C));
+        const opmath_t negative_2 = -rt::inf<opmath_t>();
+        const opmath_t on_value = on.load(b, t, s);
+        opmath_t chosen_3;
         if (s > 1) {
-          const bool part_6 = skips.load(b, s);
-          part_5 = part_6 ? (t == 0 ? (s - 2 == 0 ? opmath_t(0) : t_4) : a.load(b, t - 1, s - 2)) : t_4;
+          const bool skips_value = skips.load(b, s);
+          opmath_t chosen_4;
+          if (skips_value) {
+            chosen_4 = t == 0 ? (s - 2 == 0 ? opmath_t(0) : negative_2) : a.load(b, t - 1, s - 2);
+          } else {
+            chosen_4 = negative_2;
+          }
+          chosen_3 = chosen_4;
         } else {
-          part_5 = t_4;
+          chosen_3 = negative_2;
         }
-        a.store(part_3 + rt::logaddexp(part_4, part_5), b, t, s);
+        a.store(log_probs_picked + rt::logaddexp(on_value, chosen_3), b, t, s);
       }
     }
   }
@@ -112,8 +118,9 @@ struct Step_ctc_loss_forward_0_last {
     const int64_t s = rt::split(&rest, s_size);
     const int64_t b = rest;
     const int64_t input_lengths_value = input_lengths.load(b);
-    const opmath_t part = s == 0 ? opmath_t(0) : -rt::inf<opmath_t>();
-    last.store(input_lengths_value > 0 ? a.load(b, rt::checked(input_lengths_value - 1, T), s) : part, b, s);
+    const opmath_t chosen = s == 0 ? opmath_t(0) : -rt::inf<opmath_t>();
+    const bool mask = input_lengths_value > 0;
+    last.store(mask ? a.load(b, rt::checked(input_lengths_value - 1, T), s) : chosen, b, s);
   }
 };
 
@@ -139,27 +146,26 @@ struct Step_ctc_loss_forward_0_output {
   };
   OPGEN_DEVICE void fold(int64_t /* point */, int64_t inner, Folds* folds) const {
     const int64_t b = inner;
-    const opmath_t t_5 = -rt::inf<opmath_t>();
     const int64_t target_lengths_value = target_lengths.load(b);
-    const int64_t t_6 = 2 * target_lengths_value;
-    const bool t_7 = target_lengths_value > 0;
-    const int64_t t_8 = t_6 - 1;
-    const int64_t part = rt::max(target_lengths_value, int64_t{1});
-    bool part_3;
+    const int64_t product = 2 * target_lengths_value;
+    const bool mask_2 = target_lengths_value > 0;
+    const int64_t difference = product - 1;
+    const int64_t max_target_lengths = rt::max(target_lengths_value, int64_t{1});
+    bool mask;
     if (zero_infinity) {
-      const opmath_t part_4 = t_7 ? last.load(b, rt::checked(t_8, L)) : t_5;
-      part_3 = rt::logaddexp(last.load(b, rt::checked(t_6, L)), part_4) == t_5;
+      const opmath_t chosen_2 = mask_2 ? last.load(b, rt::checked(difference, L)) : -rt::inf<opmath_t>();
+      mask = rt::logaddexp(last.load(b, rt::checked(product, L)), chosen_2) == -rt::inf<opmath_t>();
     } else {
-      part_3 = false;
+      mask = false;
     }
-    opmath_t part_2;
-    if (part_3) {
-      part_2 = 0;
+    opmath_t chosen;
+    if (mask) {
+      chosen = 0;
     } else {
-      const opmath_t part_5 = t_7 ? last.load(b, rt::checked(t_8, L)) : t_5;
-      part_2 = -rt::logaddexp(last.load(b, rt::checked(t_6, L)), part_5);
+      const opmath_t chosen_3 = mask_2 ? last.load(b, rt::checked(difference, L)) : -rt::inf<opmath_t>();
+      chosen = -rt::logaddexp(last.load(b, rt::checked(product, L)), chosen_3);
     }
-    folds->output_sum_fold.add(near::div(part_2, static_cast<opmath_t>(part)));
+    folds->output_sum_fold.add(near::div(chosen, static_cast<opmath_t>(max_target_lengths)));
   }
   OPGEN_DEVICE void finish(int64_t /* point */, const Folds& folds) const {
     const opmath_t output_sum = folds.output_sum_fold.value;
@@ -188,25 +194,25 @@ struct Step_ctc_loss_forward_1_output {
   };
   OPGEN_DEVICE void fold(int64_t /* point */, int64_t inner, Folds* folds) const {
     const int64_t b = inner;
-    const opmath_t t_5 = -rt::inf<opmath_t>();
     const int64_t target_lengths_value = target_lengths.load(b);
-    const int64_t t_6 = 2 * target_lengths_value;
-    const bool t_7 = target_lengths_value > 0;
-    const int64_t t_8 = t_6 - 1;
-    bool part_2;
+    const int64_t product = 2 * target_lengths_value;
+    const bool mask_2 = target_lengths_value > 0;
+    const int64_t difference = product - 1;
+    bool mask;
     if (zero_infinity) {
-      const opmath_t part_3 = t_7 ? last.load(b, rt::checked(t_8, L)) : t_5;
-      part_2 = rt::logaddexp(last.load(b, rt::checked(t_6, L)), part_3) == t_5;
+      const opmath_t chosen_2 = mask_2 ? last.load(b, rt::checked(difference, L)) : -rt::inf<opmath_t>();
+      mask = rt::logaddexp(last.load(b, rt::checked(product, L)), chosen_2) == -rt::inf<opmath_t>();
     } else {
-      part_2 = false;
+      mask = false;
     }
-    opmath_t part;
-    if (part_2) {
-      part = 0;
+    opmath_t chosen;
+    if (mask) {
+      chosen = 0;
     } else {
-      part = -rt::logaddexp(last.load(b, rt::checked(t_6, L)), t_7 ? last.load(b, rt::checked(t_8, L)) : t_5);
+      const opmath_t chosen_3 = mask_2 ? last.load(b, rt::checked(difference, L)) : -rt::inf<opmath_t>();
+      chosen = -rt::logaddexp(last.load(b, rt::checked(product, L)), chosen_3);
     }
-    folds->output_value_fold.add(part);
+    folds->output_value_fold.add(chosen);
   }
   OPGEN_DEVICE void finish(int64_t /* point */, const Folds& folds) const {
     const opmath_t output_value = folds.output_value_fold.value;
@@ -234,25 +240,26 @@ struct Step_ctc_loss_forward_2_output {
     auto output_line = rt::write_line<V, 0>(output, b);
     rt::lanes<V>([&](int at) {
       const int64_t target_lengths_value = target_lengths_line[at];
-      const int64_t t_5 = 2 * target_lengths_value;
-      const bool t_6 = target_lengths_value > 0;
-      const int64_t t_7 = t_5 - 1;
-      const opmath_t t_8 = -rt::inf<opmath_t>();
-      bool part_2;
+      const int64_t product = 2 * target_lengths_value;
+      const bool mask_2 = target_lengths_value > 0;
+      const int64_t difference = product - 1;
+      bool mask;
       if (zero_infinity) {
-        const opmath_t part_3 = t_6 ? last.load((b + at), rt::checked(t_7, L)) : t_8;
-        part_2 = rt::logaddexp(last.load((b + at), rt::checked(t_5, L)), part_3) == t_8;
+        const opmath_t negative = -rt::inf<opmath_t>();
+        const opmath_t chosen_2 = mask_2 ? last.load((b + at), rt::checked(difference, L)) : negative;
+        mask = rt::logaddexp(last.load((b + at), rt::checked(product, L)), chosen_2) == -rt::inf<opmath_t>();
       } else {
-        part_2 = false;
+        mask = false;
       }
-      opmath_t part;
-      if (part_2) {
-        part = 0;
+      opmath_t chosen;
+      if (mask) {
+        chosen = 0;
       } else {
-        const opmath_t part_4 = t_6 ? last.load((b + at), rt::checked(t_7, L)) : t_8;
-        part = -rt::logaddexp(last.load((b + at), rt::checked(t_5, L)), part_4);
+        const opmath_t negative_2 = -rt::inf<opmath_t>();
+        const opmath_t chosen_3 = mask_2 ? last.load((b + at), rt::checked(difference, L)) : negative_2;
+        chosen = -rt::logaddexp(last.load((b + at), rt::checked(product, L)), chosen_3);
       }
-      output_line.set(at, part);
+      output_line.set(at, chosen);
     });
   }
 };
@@ -282,11 +289,11 @@ struct Step_ctc_loss_backward_0_last {
     auto last_line = rt::write_line<V, 1>(last, b, s);
     rt::lanes<V>([&](int at) {
       const int64_t input_lengths_value = input_lengths.load(b);
-      const bool part = rt::mod((s + at), 2) == 1 && (s + at) > 2;
-      skips_line.set(at, part ? label_line[at] != label.load(b, (s + at) - 2) : false);
-      const opmath_t part_2 = (s + at) == 0 ? opmath_t(0) : -rt::inf<opmath_t>();
-      const bool part_3 = input_lengths_value > 0;
-      last_line.set(at, part_3 ? a.load(b, rt::checked(input_lengths_value - 1, T), (s + at)) : part_2);
+      const bool mask = rt::mod((s + at), 2) == 1 && (s + at) > 2;
+      skips_line.set(at, mask ? label_line[at] != label.load(b, (s + at) - 2) : false);
+      const opmath_t chosen = (s + at) == 0 ? opmath_t(0) : -rt::inf<opmath_t>();
+      const bool mask_2 = input_lengths_value > 0;
+      last_line.set(at, mask_2 ? a.load(b, rt::checked(input_lengths_value - 1, T), (s + at)) : chosen);
     });
   }
 };
@@ -316,34 +323,43 @@ struct Step_ctc_loss_backward_0_grad_end {
     auto grad_end_line = rt::write_line<V, 0>(grad_end, b);
     rt::lanes<V>([&](int at) {
       const int64_t target_lengths_value = target_lengths_line[at];
-      const int64_t t_2 = 2 * target_lengths_value;
-      const bool t_3 = target_lengths_value > 0;
-      const int64_t t_4 = t_2 - 1;
-      const opmath_t t_5 = -rt::inf<opmath_t>();
-      const opmath_t part = t_3 ? last.load((b + at), rt::checked(t_4, L)) : t_5;
-      const opmath_t found_value = rt::logaddexp(last.load((b + at), rt::checked(t_2, L)), part);
-      const bool t_6 = zero_infinity && found_value == t_5;
-      const int64_t part_2 = B * rt::max(target_lengths_value, int64_t{1});
-      const opmath_t part_3 = -near::div(grad_output.load_or_zero(), static_cast<opmath_t>(part_2));
-      const opmath_t grad_found_value = t_6 ? opmath_t(0) : part_3;
+      const int64_t product = 2 * target_lengths_value;
+      const bool mask = target_lengths_value > 0;
+      const int64_t difference = product - 1;
+      const opmath_t last_picked = last.load((b + at), rt::checked(product, L));
+      const opmath_t negative = -rt::inf<opmath_t>();
+      const opmath_t chosen = mask ? last.load((b + at), rt::checked(difference, L)) : negative;
+      const opmath_t found_value = rt::logaddexp(last_picked, chosen);
+      const bool mask_2 = zero_infinity && found_value == -rt::inf<opmath_t>();
+      const int64_t product_2 = B * rt::max(target_lengths_value, int64_t{1});
+      const opmath_t scaled_grad = near::div(grad_output.load_or_zero(), static_cast<opmath_t>(product_2));
+      const opmath_t grad_found_value = mask_2 ? opmath_t(0) : -scaled_grad;
       found_line.set(at, found_value);
       grad_found_line.set(at, grad_found_value);
-      opmath_t part_4;
-      if (t_6) {
-        part_4 = 0;
+      opmath_t chosen_2;
+      if (mask_2) {
+        chosen_2 = 0;
       } else {
-        const bool part_5 = last.load((b + at), rt::checked(t_2, L)) == t_5;
-        const bool part_6 = part_5 && (t_3 ? last.load((b + at), rt::checked(t_4, L)) : t_5) == t_5;
-        opmath_t part_7;
-        if (part_6) {
-          part_7 = 0;
+        const bool mask_3 = last.load((b + at), rt::checked(product, L)) == -rt::inf<opmath_t>();
+        bool mask_4;
+        if (mask_3) {
+          const opmath_t negative_2 = -rt::inf<opmath_t>();
+          const opmath_t chosen_4 = mask ? last.load((b + at), rt::checked(difference, L)) : negative_2;
+          mask_4 = chosen_4 == -rt::inf<opmath_t>();
         } else {
-          const opmath_t part_8 = t_3 ? last.load((b + at), rt::checked(t_4, L)) : t_5;
-          part_7 = grad_found_value * near::sigmoid(last.load((b + at), rt::checked(t_2, L)) - part_8);
+          mask_4 = false;
         }
-        part_4 = part_7;
+        opmath_t chosen_3;
+        if (mask_4) {
+          chosen_3 = 0;
+        } else {
+          const opmath_t negative_3 = -rt::inf<opmath_t>();
+          const opmath_t chosen_5 = mask ? last.load((b + at), rt::checked(difference, L)) : negative_3;
+          chosen_3 = grad_found_value * near::sigmoid(last.load((b + at), rt::checked(product, L)) - chosen_5);
+        }
+        chosen_2 = chosen_3;
       }
-      grad_end_line.set(at, part_4);
+      grad_end_line.set(at, chosen_2);
     });
   }
 };
@@ -369,40 +385,40 @@ struct Step_ctc_loss_backward_0_grad_last {
     const int64_t s = rt::split(&rest, s_size);
     const int64_t b = rest;
     const int64_t target_lengths_value_2 = target_lengths.load(b);
-    const int64_t t_7 = 2 * target_lengths_value_2;
-    const int64_t t_8 = t_7 - 1;
-    const opmath_t t_9 = -rt::inf<opmath_t>();
-    const bool t_10 = target_lengths_value_2 > 0;
-    const opmath_t part = s == t_7 ? grad_end.load(b) : opmath_t(0);
-    opmath_t part_2;
-    if (s == t_8) {
-      const bool part_3 = zero_infinity && found.load(b) == t_9;
-      opmath_t part_4;
-      if (part_3) {
-        part_4 = 0;
+    const int64_t product_2 = 2 * target_lengths_value_2;
+    const int64_t difference_2 = product_2 - 1;
+    const bool mask_3 = target_lengths_value_2 > 0;
+    const opmath_t safe_grad_end = s == product_2 ? grad_end.load(b) : opmath_t(0);
+    const bool mask = s == difference_2;
+    opmath_t chosen;
+    if (mask) {
+      const bool mask_2 = zero_infinity && found.load(b) == -rt::inf<opmath_t>();
+      opmath_t chosen_2;
+      if (mask_2) {
+        chosen_2 = 0;
       } else {
-        const bool part_6 = last.load(b, rt::checked(t_7, L)) == t_9;
-        const bool part_5 = part_6 && (t_10 ? last.load(b, t_8) : t_9) == t_9;
-        opmath_t part_7;
-        if (part_5) {
-          part_7 = 0;
+        const bool mask_4 = last.load(b, rt::checked(product_2, L)) == -rt::inf<opmath_t>();
+        opmath_t chosen_3;
+        if (mask_4 && (mask_3 ? last.load(b, difference_2) : -rt::inf<opmath_t>()) == -rt::inf<opmath_t>()) {
+          chosen_3 = 0;
         } else {
-          opmath_t part_8;
-          if (t_10) {
-            const opmath_t part_9 = near::sigmoid(last.load(b, t_8) - last.load(b, rt::checked(t_7, L)));
-            part_8 = grad_found.load(b) * part_9;
+          opmath_t chosen_4;
+          if (mask_3) {
+            const opmath_t last_picked = last.load(b, rt::checked(product_2, L));
+            const opmath_t sigmoid_value = near::sigmoid(last.load(b, difference_2) - last_picked);
+            chosen_4 = grad_found.load(b) * sigmoid_value;
           } else {
-            part_8 = 0;
+            chosen_4 = 0;
           }
-          part_7 = part_8;
+          chosen_3 = chosen_4;
         }
-        part_4 = part_7;
+        chosen_2 = chosen_3;
       }
-      part_2 = part_4;
+      chosen = chosen_2;
     } else {
-      part_2 = 0;
+      chosen = 0;
     }
-    grad_last.store(part_2 + part, b, s);
+    grad_last.store(chosen + safe_grad_end, b, s);
   }
 };
 
@@ -430,114 +446,124 @@ struct Step_ctc_loss_backward_0_grad_on {
       for (int64_t t = t_size.size - 1; t >= 0; --t) {
         for (int64_t s = 0; s < s_size.size; ++s) {
           const int64_t input_lengths_value_2 = input_lengths_line[at];
-          const bool t_11 = t + 1 < T;
-          const opmath_t t_12 = -rt::inf<opmath_t>();
+          const bool mask_4 = t + 1 < T;
           const opmath_t a_value = a.load((b + at), t, s);
-          const bool t_13 = a_value == t_12;
-          const bool t_14 = s > 0;
-          const opmath_t part = input_lengths_value_2 > 0 ? grad_last.load((b + at), s) : opmath_t(0);
-          const opmath_t part_2 = t == input_lengths_value_2 - 1 ? part : opmath_t(0);
-          const bool part_3 = t_11 && s + 2 < L;
-          const bool part_4 = t_11 && s + 1 < L;
-          opmath_t part_5;
-          if (part_3) {
-            const bool part_6 = on.load((b + at), t + 1, s + 2) == t_12;
-            const bool part_7 = part_6 && (skips.load((b + at), s + 2) ? a_value : t_12) == t_12;
-            opmath_t part_8;
-            if (part_7) {
-              part_8 = 0;
+          const bool mask_5 = a_value == -rt::inf<opmath_t>();
+          const bool mask_6 = s > 0;
+          const opmath_t safe_grad_last = input_lengths_value_2 > 0 ? grad_last.load((b + at), s) : opmath_t(0);
+          const opmath_t chosen = t == input_lengths_value_2 - 1 ? safe_grad_last : opmath_t(0);
+          const bool mask = mask_4 && s + 2 < L;
+          const bool mask_2 = mask_4 && s + 1 < L;
+          opmath_t chosen_2;
+          if (mask) {
+            const bool mask_3 = on.load((b + at), t + 1, s + 2) == -rt::inf<opmath_t>();
+            bool mask_7;
+            if (mask_3) {
+              mask_7 = (skips.load((b + at), s + 2) ? a_value : -rt::inf<opmath_t>()) == -rt::inf<opmath_t>();
             } else {
-              const bool part_9 = skips.load((b + at), s + 2);
-              opmath_t part_10;
-              if (part_9) {
-                const opmath_t part_11 = near::sigmoid(a_value - on.load((b + at), t + 1, s + 2));
-                part_10 = grad_a.load((b + at), t + 1, s + 2) * part_11;
+              mask_7 = false;
+            }
+            opmath_t chosen_3;
+            if (mask_7) {
+              chosen_3 = 0;
+            } else {
+              const bool skips_picked = skips.load((b + at), s + 2);
+              opmath_t chosen_4;
+              if (skips_picked) {
+                const opmath_t sigmoid_value = near::sigmoid(a_value - on.load((b + at), t + 1, s + 2));
+                chosen_4 = grad_a.load((b + at), t + 1, s + 2) * sigmoid_value;
               } else {
-                part_10 = 0;
+                chosen_4 = 0;
               }
-              part_8 = part_10;
+              chosen_3 = chosen_4;
             }
-            part_5 = part_8;
+            chosen_2 = chosen_3;
           } else {
-            part_5 = 0;
+            chosen_2 = 0;
           }
-          opmath_t part_12;
-          if (t_11) {
-            const bool part_13 = t_13 && (t_14 ? a.load((b + at), t, s - 1) : t_12) == t_12;
-            opmath_t part_14;
-            if (part_13) {
-              part_14 = 0;
+          opmath_t chosen_5;
+          if (mask_4) {
+            bool mask_8;
+            if (mask_5) {
+              mask_8 = (mask_6 ? a.load((b + at), t, s - 1) : -rt::inf<opmath_t>()) == -rt::inf<opmath_t>();
             } else {
-              const opmath_t part_16 = a_value + (t_14 ? -a.load((b + at), t, s - 1) : rt::inf<opmath_t>());
-              const opmath_t part_15 = near::sigmoid(part_16);
-              part_14 = grad_on.load((b + at), t + 1, s) * part_15;
+              mask_8 = false;
             }
-            part_12 = part_14;
-          } else {
-            part_12 = 0;
-          }
-          opmath_t part_17;
-          if (part_4) {
-            const bool part_18 = a.load((b + at), t, s + 1) == t_12 && t_13;
-            opmath_t part_19;
-            if (part_18) {
-              part_19 = 0;
+            opmath_t chosen_6;
+            if (mask_8) {
+              chosen_6 = 0;
             } else {
-              const opmath_t part_20 = near::sigmoid(a_value - a.load((b + at), t, s + 1));
-              part_19 = grad_on.load((b + at), t + 1, s + 1) * part_20;
+              const opmath_t chosen_7 = mask_6 ? -a.load((b + at), t, s - 1) : rt::inf<opmath_t>();
+              const opmath_t sigmoid_value_2 = near::sigmoid(a_value + chosen_7);
+              chosen_6 = grad_on.load((b + at), t + 1, s) * sigmoid_value_2;
             }
-            part_17 = part_19;
+            chosen_5 = chosen_6;
           } else {
-            part_17 = 0;
+            chosen_5 = 0;
           }
-          grad_a.store(part_2 + part_5 + part_12 + part_17, (b + at), t, s);
+          opmath_t chosen_8;
+          if (mask_2) {
+            const bool mask_9 = a.load((b + at), t, s + 1) == -rt::inf<opmath_t>() && mask_5;
+            opmath_t chosen_9;
+            if (mask_9) {
+              chosen_9 = 0;
+            } else {
+              const opmath_t sigmoid_a = near::sigmoid(a_value - a.load((b + at), t, s + 1));
+              chosen_9 = grad_on.load((b + at), t + 1, s + 1) * sigmoid_a;
+            }
+            chosen_8 = chosen_9;
+          } else {
+            chosen_8 = 0;
+          }
+          grad_a.store(chosen + chosen_2 + chosen_5 + chosen_8, (b + at), t, s);
         }
         for (int64_t s = 0; s < s_size.size; ++s) {
           const opmath_t on_value = on.load((b + at), t, s);
-          const opmath_t t_15 = -rt::inf<opmath_t>();
-          const bool t_16 = s > 1;
+          const bool mask_7_2 = s > 1;
           const bool skips_value = skips.load((b + at), s);
-          const bool t_17 = t == 0;
-          const bool t_18 = s - 2 == 0;
-          const bool part_21 = on_value == t_15;
-          bool part_23;
-          if (part_21) {
-            opmath_t part_24;
-            if (t_16) {
-              opmath_t part_25;
+          const bool mask_8_2 = t == 0;
+          const bool mask_9_2 = s - 2 == 0;
+          const bool mask_10 = on_value == -rt::inf<opmath_t>();
+          bool mask_11;
+          if (mask_10) {
+            const opmath_t negative = -rt::inf<opmath_t>();
+            opmath_t chosen_11;
+            if (mask_7_2) {
+              opmath_t chosen_12;
               if (skips_value) {
-                part_25 = t_17 ? (t_18 ? opmath_t(0) : t_15) : a.load((b + at), t - 1, s - 2);
+                chosen_12 = mask_8_2 ? (mask_9_2 ? opmath_t(0) : negative) : a.load((b + at), t - 1, s - 2);
               } else {
-                part_25 = t_15;
+                chosen_12 = negative;
               }
-              part_24 = part_25;
+              chosen_11 = chosen_12;
             } else {
-              part_24 = t_15;
+              chosen_11 = negative;
             }
-            part_23 = part_24 == t_15;
+            mask_11 = chosen_11 == negative;
           } else {
-            part_23 = false;
+            mask_11 = false;
           }
-          opmath_t part_22;
-          if (part_23) {
-            part_22 = 0;
+          opmath_t chosen_10;
+          if (mask_11) {
+            chosen_10 = 0;
           } else {
-            const opmath_t part_26 = grad_a.load((b + at), t, s);
-            opmath_t part_27;
-            if (t_16) {
-              opmath_t part_28;
+            const opmath_t grad_a_value = grad_a.load((b + at), t, s);
+            opmath_t chosen_13;
+            if (mask_7_2) {
+              opmath_t chosen_14;
               if (skips_value) {
-                part_28 = t_17 ? (t_18 ? opmath_t(0) : rt::inf<opmath_t>()) : -a.load((b + at), t - 1, s - 2);
+                const opmath_t chosen_15 = mask_9_2 ? opmath_t(0) : rt::inf<opmath_t>();
+                chosen_14 = mask_8_2 ? chosen_15 : -a.load((b + at), t - 1, s - 2);
               } else {
-                part_28 = rt::inf<opmath_t>();
+                chosen_14 = rt::inf<opmath_t>();
               }
-              part_27 = part_28;
+              chosen_13 = chosen_14;
             } else {
-              part_27 = rt::inf<opmath_t>();
+              chosen_13 = rt::inf<opmath_t>();
             }
-            part_22 = part_26 * near::sigmoid(on_value + part_27);
+            chosen_10 = grad_a_value * near::sigmoid(on_value + chosen_13);
           }
-          grad_on.store(part_22, (b + at), t, s);
+          grad_on.store(chosen_10, (b + at), t, s);
         }
       }
     });
@@ -627,31 +653,40 @@ struct Step_ctc_loss_backward_1_grad_end {
     auto grad_end_line = rt::write_line<V, 0>(grad_end, b);
     rt::lanes<V>([&](int at) {
       const int64_t target_lengths_value = target_lengths_line[at];
-      const int64_t t_2 = 2 * target_lengths_value;
-      const bool t_3 = target_lengths_value > 0;
-      const int64_t t_4 = t_2 - 1;
-      const opmath_t t_5 = -rt::inf<opmath_t>();
-      const opmath_t part = t_3 ? last.load((b + at), rt::checked(t_4, L)) : t_5;
-      const opmath_t found_value = rt::logaddexp(last.load((b + at), rt::checked(t_2, L)), part);
+      const int64_t product = 2 * target_lengths_value;
+      const bool mask = target_lengths_value > 0;
+      const int64_t difference = product - 1;
+      const opmath_t last_picked = last.load((b + at), rt::checked(product, L));
+      const opmath_t negative = -rt::inf<opmath_t>();
+      const opmath_t chosen = mask ? last.load((b + at), rt::checked(difference, L)) : negative;
+      const opmath_t found_value = rt::logaddexp(last_picked, chosen);
       found_line.set(at, found_value);
-      const bool part_2 = zero_infinity && found_value == t_5;
-      opmath_t part_3;
-      if (part_2) {
-        part_3 = 0;
+      const bool mask_2 = zero_infinity && found_value == -rt::inf<opmath_t>();
+      opmath_t chosen_2;
+      if (mask_2) {
+        chosen_2 = 0;
       } else {
-        const bool part_4 = last.load((b + at), rt::checked(t_2, L)) == t_5;
-        const bool part_5 = part_4 && (t_3 ? last.load((b + at), rt::checked(t_4, L)) : t_5) == t_5;
-        opmath_t part_6;
-        if (part_5) {
-          part_6 = 0;
+        const bool mask_3 = last.load((b + at), rt::checked(product, L)) == -rt::inf<opmath_t>();
+        bool mask_4;
+        if (mask_3) {
+          const opmath_t negative_2 = -rt::inf<opmath_t>();
+          const opmath_t chosen_4 = mask ? last.load((b + at), rt::checked(difference, L)) : negative_2;
+          mask_4 = chosen_4 == -rt::inf<opmath_t>();
         } else {
-          const opmath_t part_7 = t_3 ? last.load((b + at), rt::checked(t_4, L)) : t_5;
-          const opmath_t part_8 = near::sigmoid(last.load((b + at), rt::checked(t_2, L)) - part_7);
-          part_6 = (part_2 ? opmath_t(0) : -grad_output.load_or_zero()) * part_8;
+          mask_4 = false;
         }
-        part_3 = part_6;
+        opmath_t chosen_3;
+        if (mask_4) {
+          chosen_3 = 0;
+        } else {
+          const opmath_t negative_3 = -rt::inf<opmath_t>();
+          const opmath_t chosen_5 = mask ? last.load((b + at), rt::checked(difference, L)) : negative_3;
+          const opmath_t sigmoid_value = near::sigmoid(last.load((b + at), rt::checked(product, L)) - chosen_5);
+          chosen_3 = (mask_2 ? opmath_t(0) : -grad_output.load_or_zero()) * sigmoid_value;
+        }
+        chosen_2 = chosen_3;
       }
-      grad_end_line.set(at, part_3);
+      grad_end_line.set(at, chosen_2);
     });
   }
 };
@@ -678,40 +713,40 @@ struct Step_ctc_loss_backward_1_grad_last {
     const int64_t s = rt::split(&rest, s_size);
     const int64_t b = rest;
     const int64_t target_lengths_value_2 = target_lengths.load(b);
-    const int64_t t_6 = 2 * target_lengths_value_2;
-    const int64_t t_7 = t_6 - 1;
-    const opmath_t t_8 = -rt::inf<opmath_t>();
-    const bool t_9 = zero_infinity && found.load(b) == t_8;
-    const bool t_10 = target_lengths_value_2 > 0;
-    const opmath_t part = s == t_6 ? grad_end.load(b) : opmath_t(0);
-    opmath_t part_2;
-    if (s == t_7) {
-      opmath_t part_3;
-      if (t_9) {
-        part_3 = 0;
+    const int64_t product_2 = 2 * target_lengths_value_2;
+    const int64_t difference_2 = product_2 - 1;
+    const bool mask_2 = zero_infinity && found.load(b) == -rt::inf<opmath_t>();
+    const bool mask_3 = target_lengths_value_2 > 0;
+    const opmath_t safe_grad_end = s == product_2 ? grad_end.load(b) : opmath_t(0);
+    const bool mask = s == difference_2;
+    opmath_t chosen;
+    if (mask) {
+      opmath_t chosen_2;
+      if (mask_2) {
+        chosen_2 = 0;
       } else {
-        const bool part_5 = last.load(b, rt::checked(t_6, L)) == t_8;
-        const bool part_4 = part_5 && (t_10 ? last.load(b, t_7) : t_8) == t_8;
-        opmath_t part_6;
-        if (part_4) {
-          part_6 = 0;
+        const bool mask_4 = last.load(b, rt::checked(product_2, L)) == -rt::inf<opmath_t>();
+        opmath_t chosen_3;
+        if (mask_4 && (mask_3 ? last.load(b, difference_2) : -rt::inf<opmath_t>()) == -rt::inf<opmath_t>()) {
+          chosen_3 = 0;
         } else {
-          opmath_t part_7;
-          if (t_10) {
-            const opmath_t part_8 = near::sigmoid(last.load(b, t_7) - last.load(b, rt::checked(t_6, L)));
-            part_7 = (t_9 ? opmath_t(0) : -grad_output.load_or_zero()) * part_8;
+          opmath_t chosen_4;
+          if (mask_3) {
+            const opmath_t last_picked = last.load(b, rt::checked(product_2, L));
+            const opmath_t sigmoid_value = near::sigmoid(last.load(b, difference_2) - last_picked);
+            chosen_4 = (mask_2 ? opmath_t(0) : -grad_output.load_or_zero()) * sigmoid_value;
           } else {
-            part_7 = 0;
+            chosen_4 = 0;
           }
-          part_6 = part_7;
+          chosen_3 = chosen_4;
         }
-        part_3 = part_6;
+        chosen_2 = chosen_3;
       }
-      part_2 = part_3;
+      chosen = chosen_2;
     } else {
-      part_2 = 0;
+      chosen = 0;
     }
-    grad_last.store(part_2 + part, b, s);
+    grad_last.store(chosen + safe_grad_end, b, s);
   }
 };
 
@@ -740,31 +775,40 @@ struct Step_ctc_loss_backward_2_grad_end {
     auto grad_end_line = rt::write_line<V, 0>(grad_end, b);
     rt::lanes<V>([&](int at) {
       const int64_t target_lengths_value = target_lengths_line[at];
-      const int64_t t_2 = 2 * target_lengths_value;
-      const bool t_3 = target_lengths_value > 0;
-      const int64_t t_4 = t_2 - 1;
-      const opmath_t t_5 = -rt::inf<opmath_t>();
-      const opmath_t part = t_3 ? last.load((b + at), rt::checked(t_4, L)) : t_5;
-      const opmath_t found_value = rt::logaddexp(last.load((b + at), rt::checked(t_2, L)), part);
+      const int64_t product = 2 * target_lengths_value;
+      const bool mask = target_lengths_value > 0;
+      const int64_t difference = product - 1;
+      const opmath_t last_picked = last.load((b + at), rt::checked(product, L));
+      const opmath_t negative = -rt::inf<opmath_t>();
+      const opmath_t chosen = mask ? last.load((b + at), rt::checked(difference, L)) : negative;
+      const opmath_t found_value = rt::logaddexp(last_picked, chosen);
       found_line.set(at, found_value);
-      const bool part_2 = zero_infinity && found_value == t_5;
-      opmath_t part_3;
-      if (part_2) {
-        part_3 = 0;
+      const bool mask_2 = zero_infinity && found_value == -rt::inf<opmath_t>();
+      opmath_t chosen_2;
+      if (mask_2) {
+        chosen_2 = 0;
       } else {
-        const bool part_4 = last.load((b + at), rt::checked(t_2, L)) == t_5;
-        const bool part_5 = part_4 && (t_3 ? last.load((b + at), rt::checked(t_4, L)) : t_5) == t_5;
-        opmath_t part_6;
-        if (part_5) {
-          part_6 = 0;
+        const bool mask_3 = last.load((b + at), rt::checked(product, L)) == -rt::inf<opmath_t>();
+        bool mask_4;
+        if (mask_3) {
+          const opmath_t negative_2 = -rt::inf<opmath_t>();
+          const opmath_t chosen_4 = mask ? last.load((b + at), rt::checked(difference, L)) : negative_2;
+          mask_4 = chosen_4 == -rt::inf<opmath_t>();
         } else {
-          const opmath_t part_7 = t_3 ? last.load((b + at), rt::checked(t_4, L)) : t_5;
-          const opmath_t part_8 = near::sigmoid(last.load((b + at), rt::checked(t_2, L)) - part_7);
-          part_6 = (part_2 ? opmath_t(0) : -grad_output_line[at]) * part_8;
+          mask_4 = false;
         }
-        part_3 = part_6;
+        opmath_t chosen_3;
+        if (mask_4) {
+          chosen_3 = 0;
+        } else {
+          const opmath_t negative_3 = -rt::inf<opmath_t>();
+          const opmath_t chosen_5 = mask ? last.load((b + at), rt::checked(difference, L)) : negative_3;
+          const opmath_t sigmoid_value = near::sigmoid(last.load((b + at), rt::checked(product, L)) - chosen_5);
+          chosen_3 = (mask_2 ? opmath_t(0) : -grad_output_line[at]) * sigmoid_value;
+        }
+        chosen_2 = chosen_3;
       }
-      grad_end_line.set(at, part_3);
+      grad_end_line.set(at, chosen_2);
     });
   }
 };
@@ -791,40 +835,40 @@ struct Step_ctc_loss_backward_2_grad_last {
     const int64_t s = rt::split(&rest, s_size);
     const int64_t b = rest;
     const int64_t target_lengths_value_2 = target_lengths.load(b);
-    const int64_t t_6 = 2 * target_lengths_value_2;
-    const int64_t t_7 = t_6 - 1;
-    const opmath_t t_8 = -rt::inf<opmath_t>();
-    const bool t_9 = zero_infinity && found.load(b) == t_8;
-    const bool t_10 = target_lengths_value_2 > 0;
-    const opmath_t part = s == t_6 ? grad_end.load(b) : opmath_t(0);
-    opmath_t part_2;
-    if (s == t_7) {
-      opmath_t part_3;
-      if (t_9) {
-        part_3 = 0;
+    const int64_t product_2 = 2 * target_lengths_value_2;
+    const int64_t difference_2 = product_2 - 1;
+    const bool mask_2 = zero_infinity && found.load(b) == -rt::inf<opmath_t>();
+    const bool mask_3 = target_lengths_value_2 > 0;
+    const opmath_t safe_grad_end = s == product_2 ? grad_end.load(b) : opmath_t(0);
+    const bool mask = s == difference_2;
+    opmath_t chosen;
+    if (mask) {
+      opmath_t chosen_2;
+      if (mask_2) {
+        chosen_2 = 0;
       } else {
-        const bool part_5 = last.load(b, rt::checked(t_6, L)) == t_8;
-        const bool part_4 = part_5 && (t_10 ? last.load(b, t_7) : t_8) == t_8;
-        opmath_t part_6;
-        if (part_4) {
-          part_6 = 0;
+        const bool mask_4 = last.load(b, rt::checked(product_2, L)) == -rt::inf<opmath_t>();
+        opmath_t chosen_3;
+        if (mask_4 && (mask_3 ? last.load(b, difference_2) : -rt::inf<opmath_t>()) == -rt::inf<opmath_t>()) {
+          chosen_3 = 0;
         } else {
-          opmath_t part_7;
-          if (t_10) {
-            const opmath_t part_8 = near::sigmoid(last.load(b, t_7) - last.load(b, rt::checked(t_6, L)));
-            part_7 = (t_9 ? opmath_t(0) : -grad_output.load_or_zero(b)) * part_8;
+          opmath_t chosen_4;
+          if (mask_3) {
+            const opmath_t last_picked = last.load(b, rt::checked(product_2, L));
+            const opmath_t sigmoid_value = near::sigmoid(last.load(b, difference_2) - last_picked);
+            chosen_4 = (mask_2 ? opmath_t(0) : -grad_output.load_or_zero(b)) * sigmoid_value;
           } else {
-            part_7 = 0;
+            chosen_4 = 0;
           }
-          part_6 = part_7;
+          chosen_3 = chosen_4;
         }
-        part_3 = part_6;
+        chosen_2 = chosen_3;
       }
-      part_2 = part_3;
+      chosen = chosen_2;
     } else {
-      part_2 = 0;
+      chosen = 0;
     }
-    grad_last.store(part_2 + part, b, s);
+    grad_last.store(chosen + safe_grad_end, b, s);
   }
 };
 

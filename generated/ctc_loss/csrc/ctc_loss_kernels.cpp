@@ -53,8 +53,8 @@ int forward_0_skips(const OpgenCall& call, OpgenHost& host) {
       const rt::Line<int64_t> label_at_2(host, label, rt::stretch(run, 1, 1), 0,
                                          rt::clipped(label, 1, label.stride(1), label_1));
       rt::each(run.size, [&](int64_t i) {
-        const bool part_2 = rt::mod(outer.index(run, 0, i), 2) == 1 && outer.index(run, 0, i) > 2;
-        skips_out.set(i, part_2 ? label_at[i] != label_at_2[i] : false);
+        const bool mask = rt::mod(outer.index(run, 0, i), 2) == 1 && outer.index(run, 0, i) > 2;
+        skips_out.set(i, mask ? label_at[i] != label_at_2[i] : false);
       });
     });
   });
@@ -104,13 +104,16 @@ int forward_0_a(const OpgenCall& call, OpgenHost& host) {
             const rt::Line<opmath_t> a_at_2(host, a, rt::stretch(run, 1, 1), 0, rt::clipped(a, 1, a.stride(1), a_1),
                                             rt::clipped(a, 2, a.stride(2), a_2));
             rt::each_of_row<rt::lane_count>(run.size, [&](int64_t i) {
-              const bool t_2 = t == 0;
-              const opmath_t t_3 = -rt::inf<opmath_t>();
-              const opmath_t part_3 = rt::blend(over_s.index(run, 0, i) - 1 == 0, opmath_t(0), t_3);
-              const opmath_t part_2 = rt::blend(t_2, part_3, a_at_2[i]);
-              const opmath_t part_5 = rt::blend(over_s.index(run, 0, i) == 0, opmath_t(0), t_3);
-              const opmath_t part_4 = rt::blend(t_2, part_5, a_at[i]);
-              on_out.set(i, rt::logaddexp(part_4, rt::blend(over_s.index(run, 0, i) > 0, part_2, t_3)));
+              const bool mask = t == 0;
+              const bool mask_2 = over_s.index(run, 0, i) - 1 == 0;
+              const opmath_t chosen = rt::blend(mask_2, opmath_t(0), static_cast<opmath_t>(-rt::inf<opmath_t>()));
+              const opmath_t chosen_2 = rt::blend(mask, chosen, a_at_2[i]);
+              const bool mask_3 = over_s.index(run, 0, i) == 0;
+              const opmath_t chosen_3 = rt::blend(mask_3, opmath_t(0), static_cast<opmath_t>(-rt::inf<opmath_t>()));
+              const opmath_t chosen_4 = rt::blend(mask, chosen_3, a_at[i]);
+              const bool mask_4 = over_s.index(run, 0, i) > 0;
+              const opmath_t chosen_5 = rt::blend(mask_4, chosen_2, static_cast<opmath_t>(-rt::inf<opmath_t>()));
+              on_out.set(i, rt::logaddexp(chosen_4, chosen_5));
             });
           });
           over_s.runs<rt::block>(0, over_s.count, row.at, [&](const auto& run) {
@@ -128,11 +131,13 @@ int forward_0_a(const OpgenCall& call, OpgenHost& host) {
             const rt::Line<opmath_t> a_at_3(host, a, rt::stretch(run, 6, 1), 0, rt::clipped(a, 1, a.stride(1), a_1_2),
                                             rt::clipped(a, 2, a.stride(2), a_2_2));
             rt::each_of_row<rt::lane_count>(run.size, [&](int64_t i) {
-              const opmath_t t_4 = -rt::inf<opmath_t>();
-              const opmath_t part_7 = rt::blend(over_s.index(run, 0, i) - 2 == 0, opmath_t(0), t_4);
-              const opmath_t part_6 = rt::blend(t == 0, part_7, a_at_3[i]);
-              const opmath_t part_8 = rt::blend(over_s.index(run, 0, i) > 1, rt::blend(skips_at[i], part_6, t_4), t_4);
-              a_out.set(i, log_probs_at[i] + rt::logaddexp(on_at[i], part_8));
+              const bool mask_5 = over_s.index(run, 0, i) - 2 == 0;
+              const opmath_t chosen_6 = rt::blend(mask_5, opmath_t(0), static_cast<opmath_t>(-rt::inf<opmath_t>()));
+              const opmath_t chosen_7 = rt::blend(t == 0, chosen_6, a_at_3[i]);
+              const opmath_t chosen_8 = rt::blend(skips_at[i], chosen_7, static_cast<opmath_t>(-rt::inf<opmath_t>()));
+              const bool mask_6 = over_s.index(run, 0, i) > 1;
+              const opmath_t chosen_9 = rt::blend(mask_6, chosen_8, static_cast<opmath_t>(-rt::inf<opmath_t>()));
+              a_out.set(i, log_probs_at[i] + rt::logaddexp(on_at[i], chosen_9));
             });
           });
         }
@@ -141,62 +146,63 @@ int forward_0_a(const OpgenCall& call, OpgenHost& host) {
   } else {
     rt::parallel(host, outer.count, T, [=, &host](int64_t begin, int64_t end) {
       outer.runs<rt::block>(begin, end, nullptr, [&](const auto& run) {
-        for (int64_t t_5 = 0; t_5 < T; ++t_5) {
+        for (int64_t t_2 = 0; t_2 < T; ++t_2) {
           rt::each(run.size, [&](int64_t i) {
             for (int64_t s = 0; s < L; ++s) {
-              const bool t_2_2 = t_5 == 0;
-              const opmath_t t_3_2 = -rt::inf<opmath_t>();
-              const opmath_t part_9 = s == 0 ? opmath_t(0) : t_3_2;
-              opmath_t part_10;
-              if (t_2_2) {
-                part_10 = part_9;
+              const bool mask_7 = t_2 == 0;
+              const opmath_t negative = -rt::inf<opmath_t>();
+              const opmath_t chosen_10 = s == 0 ? opmath_t(0) : negative;
+              opmath_t chosen_11;
+              if (mask_7) {
+                chosen_11 = chosen_10;
               } else {
-                part_10 = rt::load(a, run.of(0, i) + (t_5 - 1) * a.stride(1) + s * a.stride(2));
+                chosen_11 = rt::load(a, run.of(0, i) + (t_2 - 1) * a.stride(1) + s * a.stride(2));
               }
-              opmath_t part_11;
+              opmath_t chosen_12;
               if (s > 0) {
-                const opmath_t part_12 = s - 1 == 0 ? opmath_t(0) : t_3_2;
-                opmath_t part_13;
-                if (t_2_2) {
-                  part_13 = part_12;
+                const opmath_t chosen_13 = s - 1 == 0 ? opmath_t(0) : negative;
+                opmath_t chosen_14;
+                if (mask_7) {
+                  chosen_14 = chosen_13;
                 } else {
-                  part_13 = rt::load(a, run.of(1, i) + (t_5 - 1) * a.stride(1) + (s - 1) * a.stride(2));
+                  chosen_14 = rt::load(a, run.of(1, i) + (t_2 - 1) * a.stride(1) + (s - 1) * a.stride(2));
                 }
-                part_11 = part_13;
+                chosen_12 = chosen_14;
               } else {
-                part_11 = t_3_2;
+                chosen_12 = negative;
               }
-              rt::store(on, run.of(7, i) + t_5 * on.stride(1) + s * on.stride(2), rt::logaddexp(part_10, part_11));
+              rt::store(on, run.of(7, i) + t_2 * on.stride(1) + s * on.stride(2), rt::logaddexp(chosen_11, chosen_12));
             }
             for (int64_t s_2 = 0; s_2 < L; ++s_2) {
-              const opmath_t t_4_2 = -rt::inf<opmath_t>();
+              const opmath_t negative_2 = -rt::inf<opmath_t>();
               const int64_t at_c = rt::load(label, run.of(3, i) + s_2 * label.stride(1));
-              opmath_t part_14 = static_cast<opmath_t>(0);
+              opmath_t log_probs_picked = static_cast<opmath_t>(0);
               if (rt::inside(host, at_c, C, 2, 2))
-                part_14 = rt::load(log_probs, run.of(2, i) + t_5 * log_probs.stride(0) + at_c * log_probs.stride(2));
-              opmath_t part_15;
+                log_probs_picked =
+                    rt::load(log_probs, run.of(2, i) + t_2 * log_probs.stride(0) + at_c * log_probs.stride(2));
+              opmath_t chosen_15;
               if (s_2 > 1) {
-                const bool part_16 = rt::load(skips, run.of(5, i) + s_2 * skips.stride(1));
-                opmath_t part_17;
-                if (part_16) {
-                  const opmath_t part_18 = s_2 - 2 == 0 ? opmath_t(0) : t_4_2;
-                  opmath_t part_19;
-                  if (t_5 == 0) {
-                    part_19 = part_18;
+                const bool skips_value = rt::load(skips, run.of(5, i) + s_2 * skips.stride(1));
+                opmath_t chosen_16;
+                if (skips_value) {
+                  const opmath_t chosen_17 = s_2 - 2 == 0 ? opmath_t(0) : negative_2;
+                  opmath_t chosen_18;
+                  if (t_2 == 0) {
+                    chosen_18 = chosen_17;
                   } else {
-                    part_19 = rt::load(a, run.of(6, i) + (t_5 - 1) * a.stride(1) + (s_2 - 2) * a.stride(2));
+                    chosen_18 = rt::load(a, run.of(6, i) + (t_2 - 1) * a.stride(1) + (s_2 - 2) * a.stride(2));
                   }
-                  part_17 = part_19;
+                  chosen_16 = chosen_18;
                 } else {
-                  part_17 = t_4_2;
+                  chosen_16 = negative_2;
                 }
-                part_15 = part_17;
+                chosen_15 = chosen_16;
               } else {
-                part_15 = t_4_2;
+                chosen_15 = negative_2;
               }
-              const opmath_t part_21 = rt::load(on, run.of(4, i) + t_5 * on.stride(1) + s_2 * on.stride(2));
-              const opmath_t part_20 = rt::logaddexp(part_21, part_15);
-              rt::store(a, run.of(8, i) + t_5 * a.stride(1) + s_2 * a.stride(2), part_14 + part_20);
+              const opmath_t on_value = rt::load(on, run.of(4, i) + t_2 * on.stride(1) + s_2 * on.stride(2));
+              const opmath_t logaddexp_value = rt::logaddexp(on_value, chosen_15);
+              rt::store(a, run.of(8, i) + t_2 * a.stride(1) + s_2 * a.stride(2), log_probs_picked + logaddexp_value);
             }
           });
         }
@@ -228,8 +234,8 @@ int forward_0_last(const OpgenCall& call, OpgenHost& host) {
                                     rt::checked(a, 1, a.stride(1), 1, a_1));
       rt::each(run.size, [&](int64_t i) {
         const int64_t input_lengths_value = input_lengths_at[i];
-        const opmath_t part_2 = outer.index(run, 0, i) == 0 ? opmath_t(0) : -rt::inf<opmath_t>();
-        last_out.set(i, input_lengths_value > 0 ? a_at[i] : part_2);
+        const opmath_t chosen = outer.index(run, 0, i) == 0 ? opmath_t(0) : -rt::inf<opmath_t>();
+        last_out.set(i, input_lengths_value > 0 ? a_at[i] : chosen);
       });
     });
   });
@@ -247,7 +253,6 @@ int forward_0_output(const OpgenCall& call, OpgenHost& host) {
   const rt::Tensor<opmath_t> output(call, 2, 0);
   rt::Loops<4> over_b;
   over_b.dim(B, {target_lengths.stride(0), last.stride(0), last.stride(0), 0});
-  const opmath_t t_5 = -rt::inf<opmath_t>();
   struct Part {
     rt::Fold<rt::Sum, opmath_t> output_sum_fold;
     void merge(const Part& other) { output_sum_fold.merge(other.output_sum_fold); }
@@ -259,25 +264,29 @@ int forward_0_output(const OpgenCall& call, OpgenHost& host) {
       const rt::Source<int64_t> target_lengths_at(target_lengths, run.at[0], run.step[0], run.size);
       rt::lanes<rt::lane_count>(run.size, [&](int64_t i, int lane) {
         const int64_t target_lengths_value = target_lengths_at[i];
-        const int64_t t_6 = 2 * target_lengths_value;
-        const bool t_7 = target_lengths_value > 0;
-        const int64_t t_8 = t_6 - 1;
-        const int64_t part_2 = rt::max(target_lengths_value, int64_t{1});
-        bool part_4;
+        const int64_t product = 2 * target_lengths_value;
+        const bool mask_2 = target_lengths_value > 0;
+        const int64_t difference = product - 1;
+        const int64_t max_target_lengths = rt::max(target_lengths_value, int64_t{1});
+        bool mask;
         if (zero_infinity) {
-          const opmath_t part_5 = t_7 ? rt::pick(host, last, run.of(2, i), 1, 1, t_8, L) : t_5;
-          part_4 = rt::logaddexp(rt::pick(host, last, run.of(1, i), 1, 1, t_6, L), part_5) == t_5;
+          const opmath_t negative = -rt::inf<opmath_t>();
+          const opmath_t chosen_2 = mask_2 ? rt::pick(host, last, run.of(2, i), 1, 1, difference, L) : negative;
+          const opmath_t last_picked = rt::pick(host, last, run.of(1, i), 1, 1, product, L);
+          const opmath_t logaddexp_value = rt::logaddexp(last_picked, chosen_2);
+          mask = logaddexp_value == -rt::inf<opmath_t>();
         } else {
-          part_4 = false;
+          mask = false;
         }
-        opmath_t part_3;
-        if (part_4) {
-          part_3 = 0;
+        opmath_t chosen;
+        if (mask) {
+          chosen = 0;
         } else {
-          const opmath_t part_6 = t_7 ? rt::pick(host, last, run.of(2, i), 1, 1, t_8, L) : t_5;
-          part_3 = -rt::logaddexp(rt::pick(host, last, run.of(1, i), 1, 1, t_6, L), part_6);
+          const opmath_t negative_2 = -rt::inf<opmath_t>();
+          const opmath_t chosen_3 = mask_2 ? rt::pick(host, last, run.of(2, i), 1, 1, difference, L) : negative_2;
+          chosen = -rt::logaddexp(rt::pick(host, last, run.of(1, i), 1, 1, product, L), chosen_3);
         }
-        output_sum_fold.add(lane, part_3 / part_2);
+        output_sum_fold.add(lane, chosen / max_target_lengths);
       });
       output_sum_fold.ran(run.size);
     });
@@ -298,7 +307,6 @@ int forward_1_output(const OpgenCall& call, OpgenHost& host) {
   const rt::Tensor<opmath_t> output(call, 2, 0);
   rt::Loops<4> over_b;
   over_b.dim(B, {target_lengths.stride(0), last.stride(0), last.stride(0), 0});
-  const opmath_t t_5 = -rt::inf<opmath_t>();
   struct Part {
     rt::Fold<rt::Sum, opmath_t> output_value_fold;
     void merge(const Part& other) { output_value_fold.merge(other.output_value_fold); }
@@ -310,24 +318,28 @@ int forward_1_output(const OpgenCall& call, OpgenHost& host) {
       const rt::Source<int64_t> target_lengths_at(target_lengths, run.at[0], run.step[0], run.size);
       rt::lanes<rt::lane_count>(run.size, [&](int64_t i, int lane) {
         const int64_t target_lengths_value = target_lengths_at[i];
-        const int64_t t_6 = 2 * target_lengths_value;
-        const bool t_7 = target_lengths_value > 0;
-        const int64_t t_8 = t_6 - 1;
-        bool part_3;
+        const int64_t product = 2 * target_lengths_value;
+        const bool mask_2 = target_lengths_value > 0;
+        const int64_t difference = product - 1;
+        bool mask;
         if (zero_infinity) {
-          const opmath_t part_4 = t_7 ? rt::pick(host, last, run.of(2, i), 1, 1, t_8, L) : t_5;
-          part_3 = rt::logaddexp(rt::pick(host, last, run.of(1, i), 1, 1, t_6, L), part_4) == t_5;
+          const opmath_t negative = -rt::inf<opmath_t>();
+          const opmath_t chosen_2 = mask_2 ? rt::pick(host, last, run.of(2, i), 1, 1, difference, L) : negative;
+          const opmath_t last_picked = rt::pick(host, last, run.of(1, i), 1, 1, product, L);
+          const opmath_t logaddexp_value = rt::logaddexp(last_picked, chosen_2);
+          mask = logaddexp_value == -rt::inf<opmath_t>();
         } else {
-          part_3 = false;
+          mask = false;
         }
-        opmath_t part_2;
-        if (part_3) {
-          part_2 = 0;
+        opmath_t chosen;
+        if (mask) {
+          chosen = 0;
         } else {
-          const opmath_t part_5 = t_7 ? rt::pick(host, last, run.of(2, i), 1, 1, t_8, L) : t_5;
-          part_2 = -rt::logaddexp(rt::pick(host, last, run.of(1, i), 1, 1, t_6, L), part_5);
+          const opmath_t negative_2 = -rt::inf<opmath_t>();
+          const opmath_t chosen_3 = mask_2 ? rt::pick(host, last, run.of(2, i), 1, 1, difference, L) : negative_2;
+          chosen = -rt::logaddexp(rt::pick(host, last, run.of(1, i), 1, 1, product, L), chosen_3);
         }
-        output_value_fold.add(lane, part_2);
+        output_value_fold.add(lane, chosen);
       });
       output_value_fold.ran(run.size);
     });
@@ -354,25 +366,28 @@ int forward_2_output(const OpgenCall& call, OpgenHost& host) {
       rt::Sink<opmath_t> output_out(output, run.at[3], run.step[3], run.size);
       rt::each(run.size, [&](int64_t i) {
         const int64_t target_lengths_value = target_lengths_at[i];
-        const int64_t t_5 = 2 * target_lengths_value;
-        const bool t_6 = target_lengths_value > 0;
-        const int64_t t_7 = t_5 - 1;
-        const opmath_t t_8 = -rt::inf<opmath_t>();
-        bool part_3;
+        const int64_t product = 2 * target_lengths_value;
+        const bool mask_2 = target_lengths_value > 0;
+        const int64_t difference = product - 1;
+        bool mask;
         if (zero_infinity) {
-          const opmath_t part_4 = t_6 ? rt::pick(host, last, run.of(2, i), 1, 1, t_7, L) : t_8;
-          part_3 = rt::logaddexp(rt::pick(host, last, run.of(1, i), 1, 1, t_5, L), part_4) == t_8;
+          const opmath_t negative = -rt::inf<opmath_t>();
+          const opmath_t chosen_2 = mask_2 ? rt::pick(host, last, run.of(2, i), 1, 1, difference, L) : negative;
+          const opmath_t last_picked = rt::pick(host, last, run.of(1, i), 1, 1, product, L);
+          const opmath_t logaddexp_value = rt::logaddexp(last_picked, chosen_2);
+          mask = logaddexp_value == -rt::inf<opmath_t>();
         } else {
-          part_3 = false;
+          mask = false;
         }
-        opmath_t part_2;
-        if (part_3) {
-          part_2 = 0;
+        opmath_t chosen;
+        if (mask) {
+          chosen = 0;
         } else {
-          const opmath_t part_5 = t_6 ? rt::pick(host, last, run.of(2, i), 1, 1, t_7, L) : t_8;
-          part_2 = -rt::logaddexp(rt::pick(host, last, run.of(1, i), 1, 1, t_5, L), part_5);
+          const opmath_t negative_2 = -rt::inf<opmath_t>();
+          const opmath_t chosen_3 = mask_2 ? rt::pick(host, last, run.of(2, i), 1, 1, difference, L) : negative_2;
+          chosen = -rt::logaddexp(rt::pick(host, last, run.of(1, i), 1, 1, product, L), chosen_3);
         }
-        output_out.set(i, part_2);
+        output_out.set(i, chosen);
       });
     });
   });
@@ -414,10 +429,10 @@ int backward_0_last(const OpgenCall& call, OpgenHost& host) {
                                     rt::checked(a, 1, a.stride(1), 3, a_1));
       rt::each(run.size, [&](int64_t i) {
         const int64_t input_lengths_value = input_lengths_at[i];
-        const bool part_2 = rt::mod(outer.index(run, 0, i), 2) == 1 && outer.index(run, 0, i) > 2;
-        skips_out.set(i, part_2 ? label_at[i] != label_at_2[i] : false);
-        const opmath_t part_3 = outer.index(run, 0, i) == 0 ? opmath_t(0) : -rt::inf<opmath_t>();
-        last_out.set(i, input_lengths_value > 0 ? a_at[i] : part_3);
+        const bool mask = rt::mod(outer.index(run, 0, i), 2) == 1 && outer.index(run, 0, i) > 2;
+        skips_out.set(i, mask ? label_at[i] != label_at_2[i] : false);
+        const opmath_t chosen = outer.index(run, 0, i) == 0 ? opmath_t(0) : -rt::inf<opmath_t>();
+        last_out.set(i, input_lengths_value > 0 ? a_at[i] : chosen);
       });
     });
   });
@@ -456,34 +471,41 @@ int backward_0_grad_end(const OpgenCall& call, OpgenHost& host) {
                                        rt::checked(last, 1, last.stride(1), 1, last_1));
       rt::each(run.size, [&](int64_t i) {
         const int64_t target_lengths_value = target_lengths_at[i];
-        const int64_t t_2 = 2 * target_lengths_value;
-        const bool t_3 = target_lengths_value > 0;
-        const int64_t t_4 = t_2 - 1;
-        const opmath_t t_5 = -rt::inf<opmath_t>();
-        const opmath_t part_2 = t_3 ? rt::pick(host, last, run.of(2, i), 1, 1, t_4, L) : t_5;
-        const opmath_t found_value = rt::logaddexp(last_at[i], part_2);
-        const bool t_6 = zero_infinity && found_value == t_5;
-        const opmath_t part_3 = -(grad_output_at / (B * rt::max(target_lengths_value, int64_t{1})));
-        const opmath_t grad_found_value = t_6 ? opmath_t(0) : part_3;
+        const int64_t product = 2 * target_lengths_value;
+        const bool mask = target_lengths_value > 0;
+        const int64_t difference = product - 1;
+        const opmath_t negative = -rt::inf<opmath_t>();
+        const opmath_t chosen = mask ? rt::pick(host, last, run.of(2, i), 1, 1, difference, L) : negative;
+        const opmath_t found_value = rt::logaddexp(last_at[i], chosen);
+        const bool mask_2 = zero_infinity && found_value == -rt::inf<opmath_t>();
+        const opmath_t negative_2 = -(grad_output_at / (B * rt::max(target_lengths_value, int64_t{1})));
+        const opmath_t grad_found_value = mask_2 ? opmath_t(0) : negative_2;
         found_out.set(i, found_value);
         grad_found_out.set(i, grad_found_value);
-        opmath_t part_4;
-        if (t_6) {
-          part_4 = 0;
+        opmath_t chosen_2;
+        if (mask_2) {
+          chosen_2 = 0;
         } else {
-          const bool part_6 = last_at[i] == t_5;
-          const bool part_5 = part_6 && (t_3 ? rt::pick(host, last, run.of(2, i), 1, 1, t_4, L) : t_5) == t_5;
-          opmath_t part_7;
-          if (part_5) {
-            part_7 = 0;
+          const bool mask_3 = last_at[i] == -rt::inf<opmath_t>();
+          bool mask_4;
+          if (mask_3) {
+            const opmath_t negative_3 = -rt::inf<opmath_t>();
+            const opmath_t chosen_4 = mask ? rt::pick(host, last, run.of(2, i), 1, 1, difference, L) : negative_3;
+            mask_4 = chosen_4 == -rt::inf<opmath_t>();
           } else {
-            const opmath_t part_9 = last_at[i] - (t_3 ? rt::pick(host, last, run.of(2, i), 1, 1, t_4, L) : t_5);
-            const opmath_t part_8 = rt::sigmoid(part_9);
-            part_7 = grad_found_value * part_8;
+            mask_4 = false;
           }
-          part_4 = part_7;
+          opmath_t chosen_3;
+          if (mask_4) {
+            chosen_3 = 0;
+          } else {
+            const opmath_t negative_4 = -rt::inf<opmath_t>();
+            const opmath_t chosen_5 = mask ? rt::pick(host, last, run.of(2, i), 1, 1, difference, L) : negative_4;
+            chosen_3 = grad_found_value * rt::sigmoid(last_at[i] - chosen_5);
+          }
+          chosen_2 = chosen_3;
         }
-        grad_end_out.set(i, part_4);
+        grad_end_out.set(i, chosen_2);
       });
     });
   });
@@ -525,42 +547,43 @@ int backward_0_grad_last(const OpgenCall& call, OpgenHost& host) {
                                          rt::clipped(last, 1, last.stride(1), last_1));
       rt::each(run.size, [&](int64_t i) {
         const int64_t target_lengths_value_2 = target_lengths_at[i];
-        const int64_t t_7 = 2 * target_lengths_value_2;
-        const int64_t t_8 = t_7 - 1;
-        const opmath_t t_9 = -rt::inf<opmath_t>();
-        const bool t_10 = target_lengths_value_2 > 0;
-        const opmath_t part_2 = outer.index(run, 0, i) == t_7 ? grad_end_at[i] : opmath_t(0);
-        const bool part_3 = outer.index(run, 0, i) == t_8;
-        opmath_t part_4;
-        if (part_3) {
-          const bool part_5 = zero_infinity && found_at[i] == t_9;
-          opmath_t part_6;
-          if (part_5) {
-            part_6 = 0;
+        const int64_t product_2 = 2 * target_lengths_value_2;
+        const int64_t difference_2 = product_2 - 1;
+        const bool mask_3 = target_lengths_value_2 > 0;
+        const opmath_t safe_grad_end = outer.index(run, 0, i) == product_2 ? grad_end_at[i] : opmath_t(0);
+        const bool mask = outer.index(run, 0, i) == difference_2;
+        opmath_t chosen;
+        if (mask) {
+          const bool mask_2 = zero_infinity && found_at[i] == -rt::inf<opmath_t>();
+          opmath_t chosen_2;
+          if (mask_2) {
+            chosen_2 = 0;
           } else {
-            const bool part_7 = rt::pick(host, last, run.of(2, i), 2, 1, t_7, L) == t_9;
-            const bool part_8 = part_7 && (t_10 ? last_at_2[i] : t_9) == t_9;
-            opmath_t part_9;
-            if (part_8) {
-              part_9 = 0;
+            const opmath_t last_picked = rt::pick(host, last, run.of(2, i), 2, 1, product_2, L);
+            const bool mask_4 = last_picked == -rt::inf<opmath_t>();
+            const bool mask_6 = (mask_3 ? last_at_2[i] : -rt::inf<opmath_t>()) == -rt::inf<opmath_t>();
+            const bool mask_5 = mask_4 && mask_6;
+            opmath_t chosen_3;
+            if (mask_5) {
+              chosen_3 = 0;
             } else {
-              opmath_t part_10;
-              if (t_10) {
-                const opmath_t part_12 = last_at_2[i] - rt::pick(host, last, run.of(2, i), 2, 1, t_7, L);
-                const opmath_t part_11 = rt::sigmoid(part_12);
-                part_10 = grad_found_at[i] * part_11;
+              opmath_t chosen_4;
+              if (mask_3) {
+                const opmath_t last_picked_2 = rt::pick(host, last, run.of(2, i), 2, 1, product_2, L);
+                const opmath_t sigmoid_value = rt::sigmoid(last_at_2[i] - last_picked_2);
+                chosen_4 = grad_found_at[i] * sigmoid_value;
               } else {
-                part_10 = 0;
+                chosen_4 = 0;
               }
-              part_9 = part_10;
+              chosen_3 = chosen_4;
             }
-            part_6 = part_9;
+            chosen_2 = chosen_3;
           }
-          part_4 = part_6;
+          chosen = chosen_2;
         } else {
-          part_4 = 0;
+          chosen = 0;
         }
-        grad_last_out.set(i, part_4 + part_2);
+        grad_last_out.set(i, chosen + safe_grad_end);
       });
     });
   });
@@ -640,25 +663,28 @@ int backward_0_grad_on(const OpgenCall& call, OpgenHost& host) {
                                                   rt::clipped(grad_on, 2, grad_on.stride(2), a_2_2));
             rt::each_of_row<rt::lane_count>(run.size, [&](int64_t i) {
               const int64_t input_lengths_value_2 = input_lengths_at;
-              const bool t_11 = t + 1 < T;
-              const opmath_t t_12 = -rt::inf<opmath_t>();
+              const bool mask_4 = t + 1 < T;
               const opmath_t a_value = a_at[i];
-              const bool t_13 = a_value == t_12;
-              const bool t_14 = over_s.index(run, 0, i) > 0;
-              const opmath_t part_3 = grad_a_at[i] * rt::sigmoid(a_value - on_at[i]);
-              const opmath_t part_2 = rt::blend(skips_at[i], part_3, opmath_t(0));
-              const opmath_t part_4 = a_value + rt::blend(t_14, -a_at_2[i], static_cast<opmath_t>(rt::inf<opmath_t>()));
-              const opmath_t part_5 = rt::blend(input_lengths_value_2 > 0, grad_last_at[i], opmath_t(0));
-              const bool part_6 = on_at[i] == t_12 && rt::blend(skips_at[i], a_value, t_12) == t_12;
-              const opmath_t part_7 = rt::blend(t == input_lengths_value_2 - 1, part_5, opmath_t(0));
-              const opmath_t part_8 = grad_on_at_2[i] * rt::sigmoid(a_value - a_at_3[i]);
-              const opmath_t part_9 = rt::blend(a_at_3[i] == t_12 && t_13, opmath_t(0), part_8);
-              const opmath_t part_10 = rt::blend(t_11 && over_s.index(run, 0, i) + 1 < L, part_9, opmath_t(0));
-              const bool part_11 = t_13 && rt::blend(t_14, a_at_2[i], t_12) == t_12;
-              const opmath_t part_12 = rt::blend(part_11, opmath_t(0), grad_on_at[i] * rt::sigmoid(part_4));
-              const bool part_13 = t_11 && over_s.index(run, 0, i) + 2 < L;
-              const opmath_t part_14 = rt::blend(part_13, rt::blend(part_6, opmath_t(0), part_2), opmath_t(0));
-              grad_a_out.set(i, part_7 + part_14 + rt::blend(t_11, part_12, opmath_t(0)) + part_10);
+              const bool mask_5 = a_value == -rt::inf<opmath_t>();
+              const bool mask_6 = over_s.index(run, 0, i) > 0;
+              const opmath_t scaled_grad = grad_a_at[i] * rt::sigmoid(a_value - on_at[i]);
+              const opmath_t chosen = rt::blend(skips_at[i], scaled_grad, opmath_t(0));
+              const opmath_t chosen_2 = rt::blend(mask_6, -a_at_2[i], static_cast<opmath_t>(rt::inf<opmath_t>()));
+              const opmath_t total_2 = a_value + chosen_2;
+              const opmath_t chosen_3 = rt::blend(skips_at[i], a_value, static_cast<opmath_t>(-rt::inf<opmath_t>()));
+              const opmath_t chosen_4 = rt::blend(mask_6, a_at_2[i], static_cast<opmath_t>(-rt::inf<opmath_t>()));
+              const bool mask = on_at[i] == -rt::inf<opmath_t>() && chosen_3 == -rt::inf<opmath_t>();
+              const opmath_t safe_grad_last = rt::blend(input_lengths_value_2 > 0, grad_last_at[i], opmath_t(0));
+              const opmath_t chosen_5 = rt::blend(t == input_lengths_value_2 - 1, safe_grad_last, opmath_t(0));
+              const opmath_t scaled_grad_2 = grad_on_at_2[i] * rt::sigmoid(a_value - a_at_3[i]);
+              const bool mask_2 = a_at_3[i] == -rt::inf<opmath_t>() && mask_5;
+              const opmath_t chosen_6 = rt::blend(mask_2, opmath_t(0), scaled_grad_2);
+              const opmath_t chosen_7 = rt::blend(mask_4 && over_s.index(run, 0, i) + 1 < L, chosen_6, opmath_t(0));
+              const bool mask_3 = mask_5 && chosen_4 == -rt::inf<opmath_t>();
+              const opmath_t chosen_8 = rt::blend(mask_3, opmath_t(0), grad_on_at[i] * rt::sigmoid(total_2));
+              const bool mask_7 = mask_4 && over_s.index(run, 0, i) + 2 < L;
+              const opmath_t chosen_9 = rt::blend(mask_7, rt::blend(mask, opmath_t(0), chosen), opmath_t(0));
+              grad_a_out.set(i, chosen_5 + chosen_9 + rt::blend(mask_4, chosen_8, opmath_t(0)) + chosen_7);
             });
           });
           over_s.runs<rt::block>(0, over_s.count, row.at, [&](const auto& run) {
@@ -672,19 +698,21 @@ int backward_0_grad_on(const OpgenCall& call, OpgenHost& host) {
                                             rt::clipped(a, 2, a.stride(2), a_2_3));
             rt::each_of_row<rt::lane_count>(run.size, [&](int64_t i) {
               const opmath_t on_value = on_at_2[i];
-              const opmath_t t_15 = -rt::inf<opmath_t>();
-              const bool t_16 = over_s.index(run, 0, i) > 1;
+              const bool mask_7_2 = over_s.index(run, 0, i) > 1;
               const bool skips_value = skips_at_2[i];
-              const bool t_17 = t == 0;
-              const bool t_18 = over_s.index(run, 0, i) - 2 == 0;
-              const opmath_t part_15 = rt::blend(t_18, opmath_t(0), static_cast<opmath_t>(rt::inf<opmath_t>()));
-              const opmath_t part_16 = rt::blend(t_17, rt::blend(t_18, opmath_t(0), t_15), a_at_4[i]);
-              const bool part_17 = rt::blend(t_16, rt::blend(skips_value, part_16, t_15), t_15) == t_15;
-              const opmath_t part_18 = rt::blend(t_17, part_15, -a_at_4[i]);
-              const opmath_t part_19 = rt::blend(skips_value, part_18, static_cast<opmath_t>(rt::inf<opmath_t>()));
-              const opmath_t part_20 = on_value + rt::blend(t_16, part_19, static_cast<opmath_t>(rt::inf<opmath_t>()));
-              const opmath_t part_21 = grad_a_at_2[i] * rt::sigmoid(part_20);
-              grad_on_out.set(i, rt::blend(on_value == t_15 && part_17, opmath_t(0), part_21));
+              const bool mask_8 = t == 0;
+              const bool mask_9 = over_s.index(run, 0, i) - 2 == 0;
+              const opmath_t chosen_10 = rt::blend(mask_9, opmath_t(0), static_cast<opmath_t>(-rt::inf<opmath_t>()));
+              const opmath_t chosen_11 = rt::blend(mask_9, opmath_t(0), static_cast<opmath_t>(rt::inf<opmath_t>()));
+              const opmath_t chosen_12 = rt::blend(mask_8, chosen_11, -a_at_4[i]);
+              const opmath_t chosen_13 = rt::blend(skips_value, chosen_12, static_cast<opmath_t>(rt::inf<opmath_t>()));
+              const opmath_t chosen_14 = rt::blend(mask_7_2, chosen_13, static_cast<opmath_t>(rt::inf<opmath_t>()));
+              const opmath_t total_3 = on_value + chosen_14;
+              const opmath_t chosen_15 = rt::blend(mask_8, chosen_10, a_at_4[i]);
+              const opmath_t chosen_16 = rt::blend(skips_value, chosen_15, static_cast<opmath_t>(-rt::inf<opmath_t>()));
+              const opmath_t chosen_17 = rt::blend(mask_7_2, chosen_16, static_cast<opmath_t>(-rt::inf<opmath_t>()));
+              const bool mask_10 = on_value == -rt::inf<opmath_t>() && chosen_17 == -rt::inf<opmath_t>();
+              grad_on_out.set(i, rt::blend(mask_10, opmath_t(0), grad_a_at_2[i] * rt::sigmoid(total_3)));
             });
           });
         }
@@ -697,171 +725,164 @@ int backward_0_grad_on(const OpgenCall& call, OpgenHost& host) {
           rt::each(run.size, [&](int64_t i) {
             for (int64_t s = 0; s < L; ++s) {
               const int64_t input_lengths_value_2_2 = rt::load(input_lengths, run.of(0, i));
-              const bool t_11_2 = t_2 + 1 < T;
-              const opmath_t t_12_2 = -rt::inf<opmath_t>();
+              const bool mask_4_2 = t_2 + 1 < T;
               const opmath_t a_value_2 = rt::load(a, run.of(1, i) + t_2 * a.stride(1) + s * a.stride(2));
-              const bool t_13_2 = a_value_2 == t_12_2;
-              const bool t_14_2 = s > 0;
-              const bool part_22 = t_11_2 && s + 2 < L;
-              const bool part_23 = t_11_2 && s + 1 < L;
-              opmath_t part_24;
+              const bool mask_5_2 = a_value_2 == -rt::inf<opmath_t>();
+              const bool mask_6_2 = s > 0;
+              opmath_t chosen_18;
               if (t_2 == input_lengths_value_2_2 - 1) {
-                const opmath_t part_25 = rt::load(grad_last, run.of(2, i) + s * grad_last.stride(1));
-                part_24 = input_lengths_value_2_2 > 0 ? part_25 : opmath_t(0);
+                const opmath_t grad_last_value = rt::load(grad_last, run.of(2, i) + s * grad_last.stride(1));
+                chosen_18 = input_lengths_value_2_2 > 0 ? grad_last_value : opmath_t(0);
               } else {
-                part_24 = 0;
+                chosen_18 = 0;
               }
-              opmath_t part_26;
-              if (part_22) {
+              opmath_t chosen_19;
+              if (mask_4_2 && s + 2 < L) {
                 const int64_t at_2 = run.of(3, i) + (t_2 + 1) * on.stride(1) + (s + 2) * on.stride(2);
-                const opmath_t part_28 = rt::load(on, at_2);
-                const bool part_27 = part_28 == t_12_2;
-                bool part_30;
-                if (part_27) {
-                  const bool part_32 = rt::load(skips, run.of(4, i) + (s + 2) * skips.stride(1));
-                  const opmath_t part_31 = part_32 ? a_value_2 : t_12_2;
-                  part_30 = part_31 == t_12_2;
+                const opmath_t on_picked = rt::load(on, at_2);
+                const bool mask_11 = on_picked == -rt::inf<opmath_t>();
+                bool mask_12;
+                if (mask_11) {
+                  const bool skips_picked = rt::load(skips, run.of(4, i) + (s + 2) * skips.stride(1));
+                  mask_12 = (skips_picked ? a_value_2 : -rt::inf<opmath_t>()) == -rt::inf<opmath_t>();
                 } else {
-                  part_30 = false;
+                  mask_12 = false;
                 }
-                opmath_t part_29;
-                if (part_30) {
-                  part_29 = 0;
+                opmath_t chosen_20;
+                if (mask_12) {
+                  chosen_20 = 0;
                 } else {
-                  const bool part_33 = rt::load(skips, run.of(4, i) + (s + 2) * skips.stride(1));
-                  opmath_t part_34;
-                  if (part_33) {
-                    const opmath_t part_35 =
-                        rt::load(on, run.of(3, i) + (t_2 + 1) * on.stride(1) + (s + 2) * on.stride(2));
-                    const opmath_t part_36 = rt::sigmoid(a_value_2 - part_35);
+                  const bool skips_picked_2 = rt::load(skips, run.of(4, i) + (s + 2) * skips.stride(1));
+                  opmath_t chosen_21;
+                  if (skips_picked_2) {
+                    const opmath_t sigmoid_value = rt::sigmoid(a_value_2 - on_picked);
                     const int64_t at_3 = run.of(5, i) + (t_2 + 1) * grad_a.stride(1) + (s + 2) * grad_a.stride(2);
-                    const opmath_t part_37 = rt::load(grad_a, at_3);
-                    part_34 = part_37 * part_36;
+                    const opmath_t grad_a_picked = rt::load(grad_a, at_3);
+                    chosen_21 = grad_a_picked * sigmoid_value;
                   } else {
-                    part_34 = 0;
+                    chosen_21 = 0;
                   }
-                  part_29 = part_34;
+                  chosen_20 = chosen_21;
                 }
-                part_26 = part_29;
+                chosen_19 = chosen_20;
               } else {
-                part_26 = 0;
+                chosen_19 = 0;
               }
-              opmath_t part_38;
-              if (t_11_2) {
-                bool part_40;
-                if (t_13_2) {
-                  opmath_t part_42;
-                  if (t_14_2) {
-                    part_42 = rt::load(a, run.of(6, i) + t_2 * a.stride(1) + (s - 1) * a.stride(2));
+              opmath_t chosen_22;
+              if (mask_4_2) {
+                bool mask_13;
+                if (mask_5_2) {
+                  const opmath_t negative = -rt::inf<opmath_t>();
+                  opmath_t chosen_24;
+                  if (mask_6_2) {
+                    chosen_24 = rt::load(a, run.of(6, i) + t_2 * a.stride(1) + (s - 1) * a.stride(2));
                   } else {
-                    part_42 = t_12_2;
+                    chosen_24 = negative;
                   }
-                  const opmath_t part_41 = part_42;
-                  part_40 = part_41 == t_12_2;
+                  mask_13 = chosen_24 == negative;
                 } else {
-                  part_40 = false;
+                  mask_13 = false;
                 }
-                opmath_t part_39;
-                if (part_40) {
-                  part_39 = 0;
+                opmath_t chosen_23;
+                if (mask_13) {
+                  chosen_23 = 0;
                 } else {
+                  opmath_t chosen_25;
+                  if (mask_6_2) {
+                    chosen_25 = -rt::load(a, run.of(6, i) + t_2 * a.stride(1) + (s - 1) * a.stride(2));
+                  } else {
+                    chosen_25 = rt::inf<opmath_t>();
+                  }
+                  const opmath_t sigmoid_value_2 = rt::sigmoid(a_value_2 + chosen_25);
                   const int64_t at_4 = run.of(7, i) + (t_2 + 1) * grad_on.stride(1) + s * grad_on.stride(2);
-                  const opmath_t part_43 = rt::load(grad_on, at_4);
-                  opmath_t part_44;
-                  if (t_14_2) {
-                    part_44 = -rt::load(a, run.of(6, i) + t_2 * a.stride(1) + (s - 1) * a.stride(2));
-                  } else {
-                    part_44 = rt::inf<opmath_t>();
-                  }
-                  part_39 = part_43 * rt::sigmoid(a_value_2 + part_44);
+                  const opmath_t grad_on_picked = rt::load(grad_on, at_4);
+                  chosen_23 = grad_on_picked * sigmoid_value_2;
                 }
-                part_38 = part_39;
+                chosen_22 = chosen_23;
               } else {
-                part_38 = 0;
+                chosen_22 = 0;
               }
-              opmath_t part_45;
-              if (part_23) {
-                const opmath_t part_47 = rt::load(a, run.of(8, i) + t_2 * a.stride(1) + (s + 1) * a.stride(2));
-                const bool part_46 = part_47 == t_12_2 && t_13_2;
-                opmath_t part_48;
-                if (part_46) {
-                  part_48 = 0;
+              opmath_t chosen_26;
+              if (mask_4_2 && s + 1 < L) {
+                const opmath_t a_picked = rt::load(a, run.of(8, i) + t_2 * a.stride(1) + (s + 1) * a.stride(2));
+                const bool mask_14 = a_picked == -rt::inf<opmath_t>() && mask_5_2;
+                opmath_t chosen_27;
+                if (mask_14) {
+                  chosen_27 = 0;
                 } else {
-                  const opmath_t part_50 = rt::load(a, run.of(8, i) + t_2 * a.stride(1) + (s + 1) * a.stride(2));
-                  const opmath_t part_49 = a_value_2 - part_50;
-                  const opmath_t part_51 = rt::sigmoid(part_49);
+                  const opmath_t sigmoid_a = rt::sigmoid(a_value_2 - a_picked);
                   const int64_t at_5 = run.of(9, i) + (t_2 + 1) * grad_on.stride(1) + (s + 1) * grad_on.stride(2);
-                  const opmath_t part_52 = rt::load(grad_on, at_5);
-                  part_48 = part_52 * part_51;
+                  const opmath_t grad_on_picked_2 = rt::load(grad_on, at_5);
+                  chosen_27 = grad_on_picked_2 * sigmoid_a;
                 }
-                part_45 = part_48;
+                chosen_26 = chosen_27;
               } else {
-                part_45 = 0;
+                chosen_26 = 0;
               }
-              const opmath_t part_53 = part_24 + part_26 + part_38;
-              rt::store(grad_a, run.of(14, i) + t_2 * grad_a.stride(1) + s * grad_a.stride(2), part_53 + part_45);
+              const opmath_t total_4 = chosen_18 + chosen_19 + chosen_22;
+              rt::store(grad_a, run.of(14, i) + t_2 * grad_a.stride(1) + s * grad_a.stride(2), total_4 + chosen_26);
             }
             for (int64_t s_2 = 0; s_2 < L; ++s_2) {
               const opmath_t on_value_2 = rt::load(on, run.of(10, i) + t_2 * on.stride(1) + s_2 * on.stride(2));
-              const opmath_t t_15_2 = -rt::inf<opmath_t>();
-              const bool t_16_2 = s_2 > 1;
+              const bool mask_7_3 = s_2 > 1;
               const bool skips_value_2 = rt::load(skips, run.of(11, i) + s_2 * skips.stride(1));
-              const bool t_17_2 = t_2 == 0;
-              const bool t_18_2 = s_2 - 2 == 0;
-              const bool part_55 = on_value_2 == t_15_2;
-              bool part_56;
-              if (part_55) {
-                opmath_t part_57;
-                if (t_16_2) {
-                  opmath_t part_58;
+              const bool mask_8_2 = t_2 == 0;
+              const bool mask_9_2 = s_2 - 2 == 0;
+              const bool mask_15 = on_value_2 == -rt::inf<opmath_t>();
+              bool mask_16;
+              if (mask_15) {
+                const opmath_t negative_2 = -rt::inf<opmath_t>();
+                opmath_t chosen_29;
+                if (mask_7_3) {
+                  opmath_t chosen_30;
                   if (skips_value_2) {
-                    const opmath_t part_59 = t_18_2 ? opmath_t(0) : t_15_2;
-                    opmath_t part_60;
-                    if (t_17_2) {
-                      part_60 = part_59;
+                    const opmath_t chosen_31 = mask_9_2 ? opmath_t(0) : negative_2;
+                    opmath_t chosen_32;
+                    if (mask_8_2) {
+                      chosen_32 = chosen_31;
                     } else {
-                      part_60 = rt::load(a, run.of(12, i) + (t_2 - 1) * a.stride(1) + (s_2 - 2) * a.stride(2));
+                      chosen_32 = rt::load(a, run.of(12, i) + (t_2 - 1) * a.stride(1) + (s_2 - 2) * a.stride(2));
                     }
-                    part_58 = part_60;
+                    chosen_30 = chosen_32;
                   } else {
-                    part_58 = t_15_2;
+                    chosen_30 = negative_2;
                   }
-                  part_57 = part_58;
+                  chosen_29 = chosen_30;
                 } else {
-                  part_57 = t_15_2;
+                  chosen_29 = negative_2;
                 }
-                part_56 = part_57 == t_15_2;
+                mask_16 = chosen_29 == negative_2;
               } else {
-                part_56 = false;
+                mask_16 = false;
               }
-              opmath_t part_54;
-              if (part_56) {
-                part_54 = 0;
+              opmath_t chosen_28;
+              if (mask_16) {
+                chosen_28 = 0;
               } else {
                 const int64_t at_6 = run.of(13, i) + t_2 * grad_a.stride(1) + s_2 * grad_a.stride(2);
-                const opmath_t part_61 = rt::load(grad_a, at_6);
-                opmath_t part_62;
-                if (t_16_2) {
-                  opmath_t part_63;
+                const opmath_t grad_a_value = rt::load(grad_a, at_6);
+                opmath_t chosen_33;
+                if (mask_7_3) {
+                  opmath_t chosen_34;
                   if (skips_value_2) {
-                    const opmath_t part_64 = t_18_2 ? opmath_t(0) : rt::inf<opmath_t>();
-                    opmath_t part_65;
-                    if (t_17_2) {
-                      part_65 = part_64;
+                    const opmath_t chosen_35 = mask_9_2 ? opmath_t(0) : rt::inf<opmath_t>();
+                    opmath_t chosen_36;
+                    if (mask_8_2) {
+                      chosen_36 = chosen_35;
                     } else {
-                      part_65 = -rt::load(a, run.of(12, i) + (t_2 - 1) * a.stride(1) + (s_2 - 2) * a.stride(2));
+                      chosen_36 = -rt::load(a, run.of(12, i) + (t_2 - 1) * a.stride(1) + (s_2 - 2) * a.stride(2));
                     }
-                    part_63 = part_65;
+                    chosen_34 = chosen_36;
                   } else {
-                    part_63 = rt::inf<opmath_t>();
+                    chosen_34 = rt::inf<opmath_t>();
                   }
-                  part_62 = part_63;
+                  chosen_33 = chosen_34;
                 } else {
-                  part_62 = rt::inf<opmath_t>();
+                  chosen_33 = rt::inf<opmath_t>();
                 }
-                part_54 = part_61 * rt::sigmoid(on_value_2 + part_62);
+                chosen_28 = grad_a_value * rt::sigmoid(on_value_2 + chosen_33);
               }
-              rt::store(grad_on, run.of(15, i) + t_2 * grad_on.stride(1) + s_2 * grad_on.stride(2), part_54);
+              rt::store(grad_on, run.of(15, i) + t_2 * grad_on.stride(1) + s_2 * grad_on.stride(2), chosen_28);
             }
           });
         }
@@ -965,31 +986,38 @@ int backward_1_grad_end(const OpgenCall& call, OpgenHost& host) {
                                        rt::checked(last, 1, last.stride(1), 1, last_1));
       rt::each(run.size, [&](int64_t i) {
         const int64_t target_lengths_value = target_lengths_at[i];
-        const int64_t t_2 = 2 * target_lengths_value;
-        const bool t_3 = target_lengths_value > 0;
-        const int64_t t_4 = t_2 - 1;
-        const opmath_t t_5 = -rt::inf<opmath_t>();
-        const opmath_t part_2 = t_3 ? rt::pick(host, last, run.of(2, i), 1, 1, t_4, L) : t_5;
-        const opmath_t found_value = rt::logaddexp(last_at[i], part_2);
+        const int64_t product = 2 * target_lengths_value;
+        const bool mask = target_lengths_value > 0;
+        const int64_t difference = product - 1;
+        const opmath_t negative = -rt::inf<opmath_t>();
+        const opmath_t chosen = mask ? rt::pick(host, last, run.of(2, i), 1, 1, difference, L) : negative;
+        const opmath_t found_value = rt::logaddexp(last_at[i], chosen);
         found_out.set(i, found_value);
-        const bool part_3 = zero_infinity && found_value == t_5;
-        opmath_t part_4;
-        if (part_3) {
-          part_4 = 0;
+        const bool mask_2 = zero_infinity && found_value == -rt::inf<opmath_t>();
+        opmath_t chosen_2;
+        if (mask_2) {
+          chosen_2 = 0;
         } else {
-          const bool part_6 = last_at[i] == t_5;
-          const bool part_5 = part_6 && (t_3 ? rt::pick(host, last, run.of(2, i), 1, 1, t_4, L) : t_5) == t_5;
-          opmath_t part_7;
-          if (part_5) {
-            part_7 = 0;
+          const bool mask_3 = last_at[i] == -rt::inf<opmath_t>();
+          bool mask_4;
+          if (mask_3) {
+            const opmath_t negative_2 = -rt::inf<opmath_t>();
+            const opmath_t chosen_4 = mask ? rt::pick(host, last, run.of(2, i), 1, 1, difference, L) : negative_2;
+            mask_4 = chosen_4 == -rt::inf<opmath_t>();
           } else {
-            const opmath_t part_9 = last_at[i] - (t_3 ? rt::pick(host, last, run.of(2, i), 1, 1, t_4, L) : t_5);
-            const opmath_t part_8 = rt::sigmoid(part_9);
-            part_7 = (part_3 ? opmath_t(0) : -grad_output_at) * part_8;
+            mask_4 = false;
           }
-          part_4 = part_7;
+          opmath_t chosen_3;
+          if (mask_4) {
+            chosen_3 = 0;
+          } else {
+            const opmath_t negative_3 = -rt::inf<opmath_t>();
+            const opmath_t chosen_5 = mask ? rt::pick(host, last, run.of(2, i), 1, 1, difference, L) : negative_3;
+            chosen_3 = (mask_2 ? opmath_t(0) : -grad_output_at) * rt::sigmoid(last_at[i] - chosen_5);
+          }
+          chosen_2 = chosen_3;
         }
-        grad_end_out.set(i, part_4);
+        grad_end_out.set(i, chosen_2);
       });
     });
   });
@@ -1030,42 +1058,43 @@ int backward_1_grad_last(const OpgenCall& call, OpgenHost& host) {
                                          rt::clipped(last, 1, last.stride(1), last_1));
       rt::each(run.size, [&](int64_t i) {
         const int64_t target_lengths_value_2 = target_lengths_at[i];
-        const int64_t t_6 = 2 * target_lengths_value_2;
-        const int64_t t_7 = t_6 - 1;
-        const opmath_t t_8 = -rt::inf<opmath_t>();
-        const bool t_9 = zero_infinity && found_at[i] == t_8;
-        const bool t_10 = target_lengths_value_2 > 0;
-        const opmath_t part_2 = outer.index(run, 0, i) == t_6 ? grad_end_at[i] : opmath_t(0);
-        const bool part_3 = outer.index(run, 0, i) == t_7;
-        opmath_t part_4;
-        if (part_3) {
-          opmath_t part_5;
-          if (t_9) {
-            part_5 = 0;
+        const int64_t product_2 = 2 * target_lengths_value_2;
+        const int64_t difference_2 = product_2 - 1;
+        const bool mask_2 = zero_infinity && found_at[i] == -rt::inf<opmath_t>();
+        const bool mask_3 = target_lengths_value_2 > 0;
+        const opmath_t safe_grad_end = outer.index(run, 0, i) == product_2 ? grad_end_at[i] : opmath_t(0);
+        const bool mask = outer.index(run, 0, i) == difference_2;
+        opmath_t chosen;
+        if (mask) {
+          opmath_t chosen_2;
+          if (mask_2) {
+            chosen_2 = 0;
           } else {
-            const bool part_6 = rt::pick(host, last, run.of(2, i), 2, 1, t_6, L) == t_8;
-            const bool part_7 = part_6 && (t_10 ? last_at_2[i] : t_8) == t_8;
-            opmath_t part_8;
-            if (part_7) {
-              part_8 = 0;
+            const opmath_t last_picked = rt::pick(host, last, run.of(2, i), 2, 1, product_2, L);
+            const bool mask_4 = last_picked == -rt::inf<opmath_t>();
+            const bool mask_6 = (mask_3 ? last_at_2[i] : -rt::inf<opmath_t>()) == -rt::inf<opmath_t>();
+            const bool mask_5 = mask_4 && mask_6;
+            opmath_t chosen_3;
+            if (mask_5) {
+              chosen_3 = 0;
             } else {
-              opmath_t part_9;
-              if (t_10) {
-                const opmath_t part_11 = last_at_2[i] - rt::pick(host, last, run.of(2, i), 2, 1, t_6, L);
-                const opmath_t part_10 = rt::sigmoid(part_11);
-                part_9 = (t_9 ? opmath_t(0) : -grad_output_at) * part_10;
+              opmath_t chosen_4;
+              if (mask_3) {
+                const opmath_t last_picked_2 = rt::pick(host, last, run.of(2, i), 2, 1, product_2, L);
+                const opmath_t sigmoid_value = rt::sigmoid(last_at_2[i] - last_picked_2);
+                chosen_4 = (mask_2 ? opmath_t(0) : -grad_output_at) * sigmoid_value;
               } else {
-                part_9 = 0;
+                chosen_4 = 0;
               }
-              part_8 = part_9;
+              chosen_3 = chosen_4;
             }
-            part_5 = part_8;
+            chosen_2 = chosen_3;
           }
-          part_4 = part_5;
+          chosen = chosen_2;
         } else {
-          part_4 = 0;
+          chosen = 0;
         }
-        grad_last_out.set(i, part_4 + part_2);
+        grad_last_out.set(i, chosen + safe_grad_end);
       });
     });
   });
@@ -1102,31 +1131,38 @@ int backward_2_grad_end(const OpgenCall& call, OpgenHost& host) {
                                        rt::checked(last, 1, last.stride(1), 1, last_1));
       rt::each(run.size, [&](int64_t i) {
         const int64_t target_lengths_value = target_lengths_at[i];
-        const int64_t t_2 = 2 * target_lengths_value;
-        const bool t_3 = target_lengths_value > 0;
-        const int64_t t_4 = t_2 - 1;
-        const opmath_t t_5 = -rt::inf<opmath_t>();
-        const opmath_t part_2 = t_3 ? rt::pick(host, last, run.of(2, i), 1, 1, t_4, L) : t_5;
-        const opmath_t found_value = rt::logaddexp(last_at[i], part_2);
+        const int64_t product = 2 * target_lengths_value;
+        const bool mask = target_lengths_value > 0;
+        const int64_t difference = product - 1;
+        const opmath_t negative = -rt::inf<opmath_t>();
+        const opmath_t chosen = mask ? rt::pick(host, last, run.of(2, i), 1, 1, difference, L) : negative;
+        const opmath_t found_value = rt::logaddexp(last_at[i], chosen);
         found_out.set(i, found_value);
-        const bool part_3 = zero_infinity && found_value == t_5;
-        opmath_t part_4;
-        if (part_3) {
-          part_4 = 0;
+        const bool mask_2 = zero_infinity && found_value == -rt::inf<opmath_t>();
+        opmath_t chosen_2;
+        if (mask_2) {
+          chosen_2 = 0;
         } else {
-          const bool part_6 = last_at[i] == t_5;
-          const bool part_5 = part_6 && (t_3 ? rt::pick(host, last, run.of(2, i), 1, 1, t_4, L) : t_5) == t_5;
-          opmath_t part_7;
-          if (part_5) {
-            part_7 = 0;
+          const bool mask_3 = last_at[i] == -rt::inf<opmath_t>();
+          bool mask_4;
+          if (mask_3) {
+            const opmath_t negative_2 = -rt::inf<opmath_t>();
+            const opmath_t chosen_4 = mask ? rt::pick(host, last, run.of(2, i), 1, 1, difference, L) : negative_2;
+            mask_4 = chosen_4 == -rt::inf<opmath_t>();
           } else {
-            const opmath_t part_9 = last_at[i] - (t_3 ? rt::pick(host, last, run.of(2, i), 1, 1, t_4, L) : t_5);
-            const opmath_t part_8 = rt::sigmoid(part_9);
-            part_7 = (part_3 ? opmath_t(0) : -grad_output_at[i]) * part_8;
+            mask_4 = false;
           }
-          part_4 = part_7;
+          opmath_t chosen_3;
+          if (mask_4) {
+            chosen_3 = 0;
+          } else {
+            const opmath_t negative_3 = -rt::inf<opmath_t>();
+            const opmath_t chosen_5 = mask ? rt::pick(host, last, run.of(2, i), 1, 1, difference, L) : negative_3;
+            chosen_3 = (mask_2 ? opmath_t(0) : -grad_output_at[i]) * rt::sigmoid(last_at[i] - chosen_5);
+          }
+          chosen_2 = chosen_3;
         }
-        grad_end_out.set(i, part_4);
+        grad_end_out.set(i, chosen_2);
       });
     });
   });
@@ -1168,42 +1204,43 @@ int backward_2_grad_last(const OpgenCall& call, OpgenHost& host) {
                                          rt::clipped(last, 1, last.stride(1), last_1));
       rt::each(run.size, [&](int64_t i) {
         const int64_t target_lengths_value_2 = target_lengths_at[i];
-        const int64_t t_6 = 2 * target_lengths_value_2;
-        const int64_t t_7 = t_6 - 1;
-        const opmath_t t_8 = -rt::inf<opmath_t>();
-        const bool t_9 = zero_infinity && found_at[i] == t_8;
-        const bool t_10 = target_lengths_value_2 > 0;
-        const opmath_t part_2 = outer.index(run, 0, i) == t_6 ? grad_end_at[i] : opmath_t(0);
-        const bool part_3 = outer.index(run, 0, i) == t_7;
-        opmath_t part_4;
-        if (part_3) {
-          opmath_t part_5;
-          if (t_9) {
-            part_5 = 0;
+        const int64_t product_2 = 2 * target_lengths_value_2;
+        const int64_t difference_2 = product_2 - 1;
+        const bool mask_2 = zero_infinity && found_at[i] == -rt::inf<opmath_t>();
+        const bool mask_3 = target_lengths_value_2 > 0;
+        const opmath_t safe_grad_end = outer.index(run, 0, i) == product_2 ? grad_end_at[i] : opmath_t(0);
+        const bool mask = outer.index(run, 0, i) == difference_2;
+        opmath_t chosen;
+        if (mask) {
+          opmath_t chosen_2;
+          if (mask_2) {
+            chosen_2 = 0;
           } else {
-            const bool part_6 = rt::pick(host, last, run.of(2, i), 2, 1, t_6, L) == t_8;
-            const bool part_7 = part_6 && (t_10 ? last_at_2[i] : t_8) == t_8;
-            opmath_t part_8;
-            if (part_7) {
-              part_8 = 0;
+            const opmath_t last_picked = rt::pick(host, last, run.of(2, i), 2, 1, product_2, L);
+            const bool mask_4 = last_picked == -rt::inf<opmath_t>();
+            const bool mask_6 = (mask_3 ? last_at_2[i] : -rt::inf<opmath_t>()) == -rt::inf<opmath_t>();
+            const bool mask_5 = mask_4 && mask_6;
+            opmath_t chosen_3;
+            if (mask_5) {
+              chosen_3 = 0;
             } else {
-              opmath_t part_9;
-              if (t_10) {
-                const opmath_t part_11 = last_at_2[i] - rt::pick(host, last, run.of(2, i), 2, 1, t_6, L);
-                const opmath_t part_10 = rt::sigmoid(part_11);
-                part_9 = (t_9 ? opmath_t(0) : -grad_output_at[i]) * part_10;
+              opmath_t chosen_4;
+              if (mask_3) {
+                const opmath_t last_picked_2 = rt::pick(host, last, run.of(2, i), 2, 1, product_2, L);
+                const opmath_t sigmoid_value = rt::sigmoid(last_at_2[i] - last_picked_2);
+                chosen_4 = (mask_2 ? opmath_t(0) : -grad_output_at[i]) * sigmoid_value;
               } else {
-                part_9 = 0;
+                chosen_4 = 0;
               }
-              part_8 = part_9;
+              chosen_3 = chosen_4;
             }
-            part_5 = part_8;
+            chosen_2 = chosen_3;
           }
-          part_4 = part_5;
+          chosen = chosen_2;
         } else {
-          part_4 = 0;
+          chosen = 0;
         }
-        grad_last_out.set(i, part_4 + part_2);
+        grad_last_out.set(i, chosen + safe_grad_end);
       });
     });
   });

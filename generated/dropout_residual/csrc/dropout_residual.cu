@@ -19,9 +19,10 @@ struct Step_dropout_residual_forward_0_y {
 
   OPGEN_DEVICE void point(int64_t point) const {
     const rt::Place<rank> place = batch.place(point);
-    const opmath_t part_2 = rt::uniform_of<opmath_t>(rt::philox(seed.load(), int64_t{0}, batch.index(place)));
-    const bool part = part_2 >= p;
-    y.store(residual.load(place) + (part ? near::div(x.load(place), divisor) : opmath_t(0)), place);
+    const int64_t philox_seed = rt::philox(seed.load(), int64_t{0}, batch.index(place));
+    const opmath_t uniform_of_seed = rt::uniform_of<opmath_t>(philox_seed);
+    const bool mask = uniform_of_seed >= p;
+    y.store(residual.load(place) + (mask ? near::div(x.load(place), divisor) : opmath_t(0)), place);
   }
 };
 
@@ -74,8 +75,9 @@ struct Step_dropout_residual_backward_0_grad_y_copy {
   OPGEN_DEVICE void point(int64_t point) const {
     const rt::Place<rank> place = batch.place(point);
     const opmath_t grad_y_value = grad_y.load_or_zero(place);
-    const opmath_t part = rt::uniform_of<opmath_t>(rt::philox(seed.load(), int64_t{0}, batch.index(place)));
-    grad_x.store(part >= p ? near::div(grad_y_value, divisor) : opmath_t(0), place);
+    const int64_t philox_seed = rt::philox(seed.load(), int64_t{0}, batch.index(place));
+    const opmath_t uniform_of_seed = rt::uniform_of<opmath_t>(philox_seed);
+    grad_x.store(uniform_of_seed >= p ? near::div(grad_y_value, divisor) : opmath_t(0), place);
     grad_y_copy.store(grad_y_value, place);
   }
 };

@@ -24,8 +24,8 @@ int forward_0_y(const OpgenCall& call, OpgenHost& host) {
       const rt::Source<opmath_t> x_at(x, run.at[3], run.step[3], run.size);
       rt::Sink<opmath_t> y_out(y, run.at[4], run.step[4], run.size);
       rt::each(run.size, [&, p, divisor](int64_t i) {
-        const bool part_2 = rt::uniform_of<opmath_t>(rt::philox(seed_at, int64_t{0}, run.of(2, i))) >= p;
-        y_out.set(i, residual_at[i] + (part_2 ? x_at[i] / divisor : opmath_t(0)));
+        const bool mask = rt::uniform_of<opmath_t>(rt::philox(seed_at, int64_t{0}, run.of(2, i))) >= p;
+        y_out.set(i, residual_at[i] + (mask ? x_at[i] / divisor : opmath_t(0)));
       });
     });
   });
@@ -71,8 +71,8 @@ int backward_0_grad_y_copy(const OpgenCall& call, OpgenHost& host) {
       rt::Sink<opmath_t> grad_y_copy_out(grad_y_copy, run.at[4], run.step[4], run.size);
       rt::each(run.size, [&, p, divisor](int64_t i) {
         const opmath_t grad_y_value = grad_y_at[i];
-        const bool part_2 = rt::uniform_of<opmath_t>(rt::philox(seed_at, int64_t{0}, run.of(2, i))) >= p;
-        grad_x_out.set(i, part_2 ? grad_y_value / divisor : opmath_t(0));
+        const bool mask = rt::uniform_of<opmath_t>(rt::philox(seed_at, int64_t{0}, run.of(2, i))) >= p;
+        grad_x_out.set(i, mask ? grad_y_value / divisor : opmath_t(0));
         grad_y_copy_out.set(i, grad_y_value);
       });
     });

@@ -24,39 +24,41 @@ struct Step_edit_distance_forward_d_waves {
         d_before.store(wave == 0 ? 0 : d_waves.load(place, wave - 1, j), place, wave, j);
       }
       for (int64_t j = 0; j < j_size.size; ++j) {
-        const int64_t t = wave - j;
-        const bool t_2 = j == 0;
-        const bool part = t >= 0 && t < N;
-        int64_t part_2;
-        if (part) {
-          const int64_t part_3 = first_2.load(place, wave - j) == second.load(place, j) ? 0 : 1;
-          const int64_t part_4 = t_2 ? 0 : j - 1 + 1;
-          int64_t part_6;
-          if (t == 0) {
-            part_6 = part_4;
+        const int64_t difference = wave - j;
+        const bool mask = j == 0;
+        const bool mask_2 = difference >= 0 && difference < N;
+        int64_t chosen;
+        if (mask_2) {
+          const int64_t chosen_2 = first_2.load(place, wave - j) == second.load(place, j) ? 0 : 1;
+          const int64_t chosen_3 = mask ? 0 : j - 1 + 1;
+          const bool mask_3 = difference == 0;
+          int64_t chosen_4;
+          if (mask_3) {
+            chosen_4 = chosen_3;
           } else {
-            part_6 = t_2 ? t - 1 + 1 : wave == 0 ? 0 : d_before.load(place, wave - 1, j - 1);
+            chosen_4 = mask ? difference - 1 + 1 : wave == 0 ? 0 : d_before.load(place, wave - 1, j - 1);
           }
-          const int64_t part_5 = part_6;
-          part_2 = part_5 + part_3;
+          chosen = chosen_4 + chosen_2;
         } else {
-          part_2 = 0;
+          chosen = 0;
         }
-        changed_waves.store(part_2, place, wave, j);
+        changed_waves.store(chosen, place, wave, j);
       }
       for (int64_t j = 0; j < j_size.size; ++j) {
-        const int64_t t_3 = wave - j;
-        const bool t_4 = wave == 0;
-        const bool part_7 = t_3 >= 0 && t_3 < N;
-        int64_t part_8;
-        if (part_7) {
-          const int64_t part_9 = j == 0 ? t_3 + 1 : t_4 ? 0 : d_waves.load(place, wave - 1, j - 1);
-          const int64_t part_10 = t_3 == 0 ? j + 1 : t_4 ? 0 : d_waves.load(place, wave - 1, j);
-          part_8 = rt::min(rt::min(part_10, part_9) + 1, changed_waves.load(place, wave, j));
+        const int64_t difference_2 = wave - j;
+        const bool mask_2_2 = wave == 0;
+        const bool mask_4 = difference_2 >= 0 && difference_2 < N;
+        int64_t chosen_5;
+        if (mask_4) {
+          const int64_t total = difference_2 + 1;
+          const int64_t chosen_6 = j == 0 ? total : mask_2_2 ? 0 : d_waves.load(place, wave - 1, j - 1);
+          const bool mask_5 = difference_2 == 0;
+          const int64_t chosen_7 = mask_5 ? j + 1 : mask_2_2 ? 0 : d_waves.load(place, wave - 1, j);
+          chosen_5 = rt::min(rt::min(chosen_7, chosen_6) + 1, changed_waves.load(place, wave, j));
         } else {
-          part_8 = 0;
+          chosen_5 = 0;
         }
-        d_waves.store(part_8, place, wave, j);
+        d_waves.store(chosen_5, place, wave, j);
       }
     }
   }
@@ -97,8 +99,9 @@ struct Step_edit_distance_forward_distance {
 
   OPGEN_DEVICE void point(int64_t point) const {
     const rt::Place<rank> place = batch.place(point);
-    const bool t_5 = M == 0;
-    distance.store(N == 0 ? (t_5 ? 0 : M - 1 + 1) : t_5 ? N - 1 + 1 : d.load(place, N - 1, M - 1), place);
+    const bool mask_3 = M == 0;
+    const int64_t chosen = mask_3 ? 0 : M - 1 + 1;
+    distance.store(N == 0 ? chosen : mask_3 ? N - 1 + 1 : d.load(place, N - 1, M - 1), place);
   }
 };
 

@@ -54,13 +54,14 @@ int forward_d_waves(const OpgenCall& call, OpgenHost& host) {
             const rt::Line<int64_t> first_2_at(host, first_2, rt::stretch(run, 2, 1), 0,
                                                rt::clipped(first_2, 1, first_2.stride(1), first_2_1));
             rt::each_of_row<rt::lane_count>(run.size, [&](int64_t i) {
-              const int64_t t = wave - over_j.index(run, 0, i);
-              const bool t_2 = over_j.index(run, 0, i) == 0;
-              const int64_t part_2 = rt::blend(t_2, t - 1 + 1, rt::blend(wave == 0, int64_t{0}, d_before_at[i]));
-              const int64_t part_3 = rt::blend(first_2_at[i] == second_at[i], int64_t{0}, int64_t{1});
-              const int64_t part_4 = rt::blend(t_2, int64_t{0}, over_j.index(run, 0, i) - 1 + 1);
-              const int64_t part_5 = rt::blend(t == 0, part_4, part_2) + part_3;
-              changed_waves_out.set(i, rt::blend(t >= 0 && t < N, part_5, int64_t{0}));
+              const int64_t difference = wave - over_j.index(run, 0, i);
+              const bool mask = over_j.index(run, 0, i) == 0;
+              const int64_t chosen = rt::blend(first_2_at[i] == second_at[i], int64_t{0}, int64_t{1});
+              const int64_t chosen_2 = rt::blend(mask, int64_t{0}, over_j.index(run, 0, i) - 1 + 1);
+              const int64_t chosen_3 = rt::blend(wave == 0, int64_t{0}, d_before_at[i]);
+              const int64_t chosen_4 = rt::blend(mask, difference - 1 + 1, chosen_3);
+              const int64_t total_2 = rt::blend(difference == 0, chosen_2, chosen_4) + chosen;
+              changed_waves_out.set(i, rt::blend(difference >= 0 && difference < N, total_2, int64_t{0}));
             });
           });
           over_j.runs<rt::block>(0, over_j.count, row.at, [&](const auto& run) {
@@ -75,13 +76,14 @@ int forward_d_waves(const OpgenCall& call, OpgenHost& host) {
                                                  rt::clipped(d_waves, 1, d_waves.stride(1), d_waves_1_2),
                                                  rt::clipped(d_waves, 2, d_waves.stride(2), d_waves_2));
             rt::each_of_row<rt::lane_count>(run.size, [&](int64_t i) {
-              const int64_t t_3 = wave - over_j.index(run, 0, i);
-              const bool t_4 = wave == 0;
-              const int64_t part_6 = rt::blend(t_4, int64_t{0}, d_waves_at_2[i]);
-              const int64_t part_7 = rt::blend(over_j.index(run, 0, i) == 0, t_3 + 1, part_6);
-              const int64_t part_8 = rt::blend(t_4, int64_t{0}, d_waves_at[i]);
-              const int64_t part_9 = rt::min(rt::blend(t_3 == 0, over_j.index(run, 0, i) + 1, part_8), part_7) + 1;
-              d_waves_out.set(i, rt::blend(t_3 >= 0 && t_3 < N, rt::min(part_9, changed_waves_at[i]), int64_t{0}));
+              const int64_t difference_2 = wave - over_j.index(run, 0, i);
+              const bool mask_2 = wave == 0;
+              const int64_t chosen_5 = rt::blend(mask_2, int64_t{0}, d_waves_at_2[i]);
+              const int64_t chosen_6 = rt::blend(over_j.index(run, 0, i) == 0, difference_2 + 1, chosen_5);
+              const int64_t chosen_7 = rt::blend(mask_2, int64_t{0}, d_waves_at[i]);
+              const int64_t chosen_8 = rt::blend(difference_2 == 0, over_j.index(run, 0, i) + 1, chosen_7);
+              const int64_t min_value = rt::min(rt::min(chosen_8, chosen_6) + 1, changed_waves_at[i]);
+              d_waves_out.set(i, rt::blend(difference_2 >= 0 && difference_2 < N, min_value, int64_t{0}));
             });
           });
         }
@@ -94,90 +96,95 @@ int forward_d_waves(const OpgenCall& call, OpgenHost& host) {
           rt::each(run.size, [&](int64_t i) {
             for (int64_t j = 0; j < M; ++j) {
               const int64_t position = wave_2 - 1;
-              int64_t part_10;
+              int64_t chosen_9;
               if (wave_2 == 0) {
-                part_10 = 0;
+                chosen_9 = 0;
               } else {
-                part_10 = rt::load(d_waves, run.of(0, i) + position * d_waves.stride(1) + j * d_waves.stride(2));
+                chosen_9 = rt::load(d_waves, run.of(0, i) + position * d_waves.stride(1) + j * d_waves.stride(2));
               }
-              rt::store(d_before, run.of(6, i) + wave_2 * d_before.stride(1) + j * d_before.stride(2), part_10);
+              rt::store(d_before, run.of(6, i) + wave_2 * d_before.stride(1) + j * d_before.stride(2), chosen_9);
             }
             for (int64_t j_2 = 0; j_2 < M; ++j_2) {
-              const int64_t t_5 = wave_2 - j_2;
-              const bool t_2_2 = j_2 == 0;
+              const int64_t difference_3 = wave_2 - j_2;
+              const bool mask_3 = j_2 == 0;
               const int64_t at_n = wave_2 - j_2;
               const int64_t position_2 = wave_2 - 1;
-              int64_t part_11;
-              if (t_5 >= 0 && t_5 < N) {
-                const int64_t part_12 = rt::load(first_2, run.of(2, i) + at_n * first_2.stride(1));
-                const int64_t part_13 = part_12 == rt::load(second, run.of(3, i) + j_2 * second.stride(1)) ? 0 : 1;
-                const int64_t part_14 = t_2_2 ? 0 : j_2 - 1 + 1;
-                int64_t part_15;
-                if (t_5 == 0) {
-                  part_15 = part_14;
+              int64_t chosen_10;
+              if (difference_3 >= 0 && difference_3 < N) {
+                const int64_t first_picked = rt::load(first_2, run.of(2, i) + at_n * first_2.stride(1));
+                const bool mask_4 = first_picked == rt::load(second, run.of(3, i) + j_2 * second.stride(1));
+                const int64_t chosen_11 = mask_4 ? 0 : 1;
+                const int64_t chosen_12 = mask_3 ? 0 : j_2 - 1 + 1;
+                const bool mask_5 = difference_3 == 0;
+                int64_t chosen_13;
+                if (mask_5) {
+                  chosen_13 = chosen_12;
                 } else {
-                  int64_t part_16;
-                  if (t_2_2) {
-                    part_16 = t_5 - 1 + 1;
+                  const int64_t total_3 = difference_3 - 1 + 1;
+                  int64_t chosen_14;
+                  if (mask_3) {
+                    chosen_14 = total_3;
                   } else {
-                    int64_t part_17;
+                    int64_t chosen_15;
                     if (wave_2 == 0) {
-                      part_17 = 0;
+                      chosen_15 = 0;
                     } else {
                       const int64_t at_2 =
                           run.of(1, i) + position_2 * d_before.stride(1) + (j_2 - 1) * d_before.stride(2);
-                      part_17 = rt::load(d_before, at_2);
+                      chosen_15 = rt::load(d_before, at_2);
                     }
-                    part_16 = part_17;
+                    chosen_14 = chosen_15;
                   }
-                  part_15 = part_16;
+                  chosen_13 = chosen_14;
                 }
-                part_11 = part_15 + part_13;
+                chosen_10 = chosen_13 + chosen_11;
               } else {
-                part_11 = 0;
+                chosen_10 = 0;
               }
               rt::store(changed_waves, run.of(7, i) + wave_2 * changed_waves.stride(1) + j_2 * changed_waves.stride(2),
-                        part_11);
+                        chosen_10);
             }
             for (int64_t j_3 = 0; j_3 < M; ++j_3) {
-              const int64_t t_3_2 = wave_2 - j_3;
-              const bool t_4_2 = wave_2 == 0;
+              const int64_t difference_2_2 = wave_2 - j_3;
+              const bool mask_2_2 = wave_2 == 0;
               const int64_t position_3 = wave_2 - 1;
-              int64_t part_18;
-              if (t_3_2 >= 0 && t_3_2 < N) {
-                int64_t part_19;
-                if (t_3_2 == 0) {
-                  part_19 = j_3 + 1;
+              int64_t chosen_16;
+              if (difference_2_2 >= 0 && difference_2_2 < N) {
+                const bool mask_6 = difference_2_2 == 0;
+                const int64_t total_4 = difference_2_2 + 1;
+                int64_t chosen_17;
+                if (mask_6) {
+                  chosen_17 = j_3 + 1;
                 } else {
-                  int64_t part_20;
-                  if (t_4_2) {
-                    part_20 = 0;
+                  int64_t chosen_18;
+                  if (mask_2_2) {
+                    chosen_18 = 0;
                   } else {
                     const int64_t at_3 = run.of(0, i) + position_3 * d_waves.stride(1) + j_3 * d_waves.stride(2);
-                    part_20 = rt::load(d_waves, at_3);
+                    chosen_18 = rt::load(d_waves, at_3);
                   }
-                  part_19 = part_20;
+                  chosen_17 = chosen_18;
                 }
-                int64_t part_21;
+                int64_t chosen_19;
                 if (j_3 == 0) {
-                  part_21 = t_3_2 + 1;
+                  chosen_19 = total_4;
                 } else {
-                  int64_t part_22;
-                  if (t_4_2) {
-                    part_22 = 0;
+                  int64_t chosen_20;
+                  if (mask_2_2) {
+                    chosen_20 = 0;
                   } else {
                     const int64_t at_4 = run.of(4, i) + position_3 * d_waves.stride(1) + (j_3 - 1) * d_waves.stride(2);
-                    part_22 = rt::load(d_waves, at_4);
+                    chosen_20 = rt::load(d_waves, at_4);
                   }
-                  part_21 = part_22;
+                  chosen_19 = chosen_20;
                 }
-                const int64_t part_23 = rt::min(part_19, part_21) + 1;
+                const int64_t total_5 = rt::min(chosen_17, chosen_19) + 1;
                 const int64_t at_5 = run.of(5, i) + wave_2 * changed_waves.stride(1) + j_3 * changed_waves.stride(2);
-                part_18 = rt::min(part_23, rt::load(changed_waves, at_5));
+                chosen_16 = rt::min(total_5, rt::load(changed_waves, at_5));
               } else {
-                part_18 = 0;
+                chosen_16 = 0;
               }
-              rt::store(d_waves, run.of(8, i) + wave_2 * d_waves.stride(1) + j_3 * d_waves.stride(2), part_18);
+              rt::store(d_waves, run.of(8, i) + wave_2 * d_waves.stride(1) + j_3 * d_waves.stride(2), chosen_16);
             }
           });
         }
@@ -228,8 +235,8 @@ int forward_distance(const OpgenCall& call, OpgenHost& host) {
       const rt::Line<int64_t> d_at(host, d, rt::stretch(run, 0, 1), 0, rt::clipped(d, 1, d.stride(1), d_1),
                                    rt::clipped(d, 2, d.stride(2), d_2));
       rt::each(run.size, [&](int64_t i) {
-        const bool t_5 = M == 0;
-        distance_out.set(i, N == 0 ? (t_5 ? 0 : M - 1 + 1) : t_5 ? N - 1 + 1 : d_at[i]);
+        const bool mask_3 = M == 0;
+        distance_out.set(i, N == 0 ? (mask_3 ? 0 : M - 1 + 1) : mask_3 ? N - 1 + 1 : d_at[i]);
       });
     });
   });

@@ -127,8 +127,8 @@ struct Step_ema_codebook_forward_loss {
     int64_t inner_rest = inner;
     const int64_t d = rt::split(&inner_rest, d_size);
     const rt::Place<rank> place = batch.place(inner_rest);
-    const opmath_t part = codebook.load(rt::checked(code.load(place), K), d);
-    folds->loss_sum_fold.add(rt::square(input.load(place, d) - part));
+    const opmath_t codebook_picked = codebook.load(rt::checked(code.load(place), K), d);
+    folds->loss_sum_fold.add(rt::square(input.load(place, d) - codebook_picked));
   }
   OPGEN_DEVICE void finish(int64_t /* point */, const Folds& folds) const {
     const opmath_t loss_sum = folds.loss_sum_fold.value;
@@ -232,16 +232,16 @@ struct Step_ema_codebook_backward_grad_input {
     const auto grad_output_line = rt::read_line_or_zero<V, 1>(grad_output, place, d);
     auto grad_input_line = rt::write_line<V, 1>(grad_input, place, d);
     rt::lanes<V>([&](int at) {
-      const opmath_t part = grad_output_line[at];
+      const opmath_t grad_output_value = grad_output_line[at];
       const int64_t at_k = code.load(place);
-      opmath_t part_2;
+      opmath_t chosen;
       if (given_grads_1) {
-        const opmath_t part_3 = input_line[at] - codebook.load(rt::checked(at_k, K), (d + at));
-        part_2 = near::div(2 * part_3 * grad_loss.load_or_zero(), static_cast<opmath_t>(batch.count * D));
+        const opmath_t difference = input_line[at] - codebook.load(rt::checked(at_k, K), (d + at));
+        chosen = near::div(2 * difference * grad_loss.load_or_zero(), static_cast<opmath_t>(batch.count * D));
       } else {
-        part_2 = 0;
+        chosen = 0;
       }
-      grad_input_line.set(at, part_2 + part);
+      grad_input_line.set(at, chosen + grad_output_value);
     });
   }
 };

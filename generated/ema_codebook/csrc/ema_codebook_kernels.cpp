@@ -246,8 +246,8 @@ int backward_grad_input(const OpgenCall& call, OpgenHost& host) {
                                            rt::wanted(codebook_wanted),
                                            rt::checked(codebook, 0, codebook.stride(0), 1, codebook_0));
       rt::each(run.size, [&](int64_t i) {
-        const opmath_t part_2 = 2 * (input_at[i] - codebook_at[i]) * grad_loss_at / (elements * D);
-        grad_input_out.set(i, (given_grads_1 ? part_2 : opmath_t(0)) + grad_output_at[i]);
+        const opmath_t ratio = 2 * (input_at[i] - codebook_at[i]) * grad_loss_at / (elements * D);
+        grad_input_out.set(i, (given_grads_1 ? ratio : opmath_t(0)) + grad_output_at[i]);
       });
     });
   });

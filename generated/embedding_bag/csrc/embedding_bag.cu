@@ -161,8 +161,8 @@ struct Step_embedding_bag_backward_0_grad_per_sample_weights {
     rt::Sum<opmath_t> grad_per_sample_weights_value_fold;
     rt::each<Team>(d_size.size, rt::settled(&grad_per_sample_weights_value_fold), [&](auto at) {
       const int64_t d = at;
-      const opmath_t part = weight.load(rt::checked(input_value, V_2), d);
-      grad_per_sample_weights_value_fold.add(grad_output_row[at] * part);
+      const opmath_t weight_picked = weight.load(rt::checked(input_value, V_2), d);
+      grad_per_sample_weights_value_fold.add(grad_output_row[at] * weight_picked);
     });
     grad_per_sample_weights_value_fold.finish();
     rt::join<Team>(&grad_per_sample_weights_value_fold);

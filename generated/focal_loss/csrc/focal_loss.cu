@@ -26,12 +26,12 @@ struct Step_focal_loss_forward_0_output {
     const rt::Place<rank> place = batch.place(inner);
     const opmath_t target_value = target.load(place);
     const opmath_t logits_value = logits.load(place);
-    const opmath_t t_2 = -logits_value;
-    const opmath_t part = rt::pow(near::sigmoid(logits_value), gamma);
-    const opmath_t part_2 = factor * (1 - target_value) * part * near::logsigmoid(t_2);
-    const opmath_t part_3 = rt::pow(near::sigmoid(t_2), gamma);
-    const opmath_t part_4 = -(alpha * target_value * part_3 * near::logsigmoid(logits_value));
-    folds->output_sum_fold.add(part_4 - part_2);
+    const opmath_t negative = -logits_value;
+    const opmath_t power = rt::pow(near::sigmoid(logits_value), gamma);
+    const opmath_t product = factor * (1 - target_value) * power * near::logsigmoid(negative);
+    const opmath_t power_2 = rt::pow(near::sigmoid(negative), gamma);
+    const opmath_t product_2 = alpha * target_value * power_2 * near::logsigmoid(logits_value);
+    folds->output_sum_fold.add(-product_2 - product);
   }
   template <int V>
   OPGEN_DEVICE void flat(int64_t first, Folds* folds) const {
@@ -41,12 +41,14 @@ struct Step_focal_loss_forward_0_output {
     for (int i = 0; i < V; ++i) {
       const opmath_t target_value_2 = target_pack.get(i);
       const opmath_t logits_value_2 = logits_pack.get(i);
-      const opmath_t t_2_2 = -logits_value_2;
-      const opmath_t part_5 = rt::pow(near::sigmoid(logits_value_2), gamma);
-      const opmath_t part_6 = factor * (1 - target_value_2) * part_5 * near::logsigmoid(t_2_2);
-      const opmath_t part_7 = rt::pow(near::sigmoid(t_2_2), gamma);
-      const opmath_t part_8 = near::logsigmoid(logits_value_2);
-      folds->output_sum_fold.add(-(alpha * target_value_2 * part_7 * part_8) - part_6);
+      const opmath_t negative_2 = -logits_value_2;
+      const opmath_t power_3 = rt::pow(near::sigmoid(logits_value_2), gamma);
+      const opmath_t power_4 = rt::pow(near::sigmoid(negative_2), gamma);
+      const opmath_t logsigmoid_logits = near::logsigmoid(logits_value_2);
+      const opmath_t negative_3 = -(alpha * target_value_2 * power_4 * logsigmoid_logits);
+      const opmath_t logsigmoid_negative = near::logsigmoid(negative_2);
+      const opmath_t product_3 = factor * (1 - target_value_2) * power_3 * logsigmoid_negative;
+      folds->output_sum_fold.add(negative_3 - product_3);
     }
   }
   OPGEN_DEVICE void finish(int64_t /* point */, const Folds& folds) const {
@@ -78,12 +80,13 @@ struct Step_focal_loss_forward_1_output {
     const rt::Place<rank> place = batch.place(inner);
     const opmath_t target_value = target.load(place);
     const opmath_t logits_value = logits.load(place);
-    const opmath_t t_2 = -logits_value;
-    const opmath_t part = rt::pow(near::sigmoid(logits_value), gamma);
-    const opmath_t part_2 = factor * (1 - target_value) * part * near::logsigmoid(t_2);
-    const opmath_t part_3 = rt::pow(near::sigmoid(t_2), gamma);
-    const opmath_t part_4 = alpha * target_value * part_3 * near::logsigmoid(logits_value);
-    folds->output_value_fold.add(-part_4 - part_2);
+    const opmath_t negative = -logits_value;
+    const opmath_t power = rt::pow(near::sigmoid(logits_value), gamma);
+    const opmath_t power_2 = rt::pow(near::sigmoid(negative), gamma);
+    const opmath_t product = alpha * target_value * power_2 * near::logsigmoid(logits_value);
+    const opmath_t logsigmoid_negative = near::logsigmoid(negative);
+    const opmath_t product_2 = factor * (1 - target_value) * power * logsigmoid_negative;
+    folds->output_value_fold.add(-product - product_2);
   }
   template <int V>
   OPGEN_DEVICE void flat(int64_t first, Folds* folds) const {
@@ -93,13 +96,14 @@ struct Step_focal_loss_forward_1_output {
     for (int i = 0; i < V; ++i) {
       const opmath_t target_value_2 = target_pack.get(i);
       const opmath_t logits_value_2 = logits_pack.get(i);
-      const opmath_t t_2_2 = -logits_value_2;
-      const opmath_t part_5 = rt::pow(near::sigmoid(logits_value_2), gamma);
-      const opmath_t part_6 = rt::pow(near::sigmoid(t_2_2), gamma);
-      const opmath_t part_7 = near::logsigmoid(logits_value_2);
-      const opmath_t part_8 = -(alpha * target_value_2 * part_6 * part_7);
-      const opmath_t part_9 = near::logsigmoid(t_2_2);
-      folds->output_value_fold.add(part_8 - factor * (1 - target_value_2) * part_5 * part_9);
+      const opmath_t negative_2 = -logits_value_2;
+      const opmath_t power_3 = rt::pow(near::sigmoid(logits_value_2), gamma);
+      const opmath_t power_4 = rt::pow(near::sigmoid(negative_2), gamma);
+      const opmath_t logsigmoid_logits = near::logsigmoid(logits_value_2);
+      const opmath_t negative_3 = -(alpha * target_value_2 * power_4 * logsigmoid_logits);
+      const opmath_t logsigmoid_negative_2 = near::logsigmoid(negative_2);
+      const opmath_t product_3 = factor * (1 - target_value_2) * power_3 * logsigmoid_negative_2;
+      folds->output_value_fold.add(negative_3 - product_3);
     }
   }
   OPGEN_DEVICE void finish(int64_t /* point */, const Folds& folds) const {
@@ -124,12 +128,11 @@ struct Step_focal_loss_forward_2_output {
   OPGEN_DEVICE void compute(opmath_t target, opmath_t logits, opmath_t* output) const {
     const opmath_t target_value = target;
     const opmath_t logits_value = logits;
-    const opmath_t t = -logits_value;
-    const opmath_t part_2 = rt::pow(near::sigmoid(logits_value), gamma);
-    const opmath_t part = factor * (1 - target_value) * part_2 * near::logsigmoid(t);
-    const opmath_t part_4 = rt::pow(near::sigmoid(t), gamma);
-    const opmath_t part_3 = -(alpha * target_value * part_4 * near::logsigmoid(logits_value));
-    *output = part_3 - part;
+    const opmath_t negative = -logits_value;
+    const opmath_t power = rt::pow(near::sigmoid(negative), gamma);
+    const opmath_t product = alpha * target_value * power * near::logsigmoid(logits_value);
+    const opmath_t power_2 = rt::pow(near::sigmoid(logits_value), gamma);
+    *output = -product - factor * (1 - target_value) * power_2 * near::logsigmoid(negative);
   }
   OPGEN_DEVICE void point(int64_t point) const {
     const rt::Place<rank> place = batch.place(point);
@@ -168,24 +171,25 @@ struct Step_focal_loss_backward_0_grad_logits {
 
   OPGEN_DEVICE void compute(opmath_t logits, opmath_t target, opmath_t* grad_logits) const {
     const opmath_t grad_miss = -near::div(grad_output.load_or_zero(), static_cast<opmath_t>(batch.count));
-    const bool t = gamma == 0;
+    const bool mask = gamma == 0;
     const opmath_t logits_value = logits;
-    const opmath_t t_2 = -logits_value;
-    const opmath_t t_3 = near::sigmoid(t_2);
-    const opmath_t t_4 = near::sigmoid(logits_value);
-    const opmath_t t_5 = t_3 * t_4 * near::logsigmoid(t_2);
-    const bool t_6 = t_3 * t_4 == 0;
+    const opmath_t negative = -logits_value;
+    const opmath_t sigmoid_negative = near::sigmoid(negative);
+    const opmath_t sigmoid_logits = near::sigmoid(logits_value);
+    const opmath_t product = sigmoid_negative * sigmoid_logits * near::logsigmoid(negative);
+    const bool mask_2 = sigmoid_negative * sigmoid_logits == 0;
     const opmath_t target_value = target;
-    const opmath_t t_9 = 1 - target_value;
-    const opmath_t t_10 = t_3 * t_4 * near::logsigmoid(logits_value);
-    const opmath_t part = t_3 * rt::pow(t_3, gamma) * alpha * target_value;
-    const opmath_t part_2 = rt::isnan(t_10) && t_6 ? opmath_t(0) : t_10;
-    const opmath_t part_4 = -(part_2 * rt::pow(t_3, exponent) * alpha * target_value * gamma);
-    const opmath_t part_3 = t ? opmath_t(0) : part_4;
-    const opmath_t part_5 = rt::isnan(t_5) && t_6 ? opmath_t(0) : t_5;
-    const opmath_t part_6 = t ? opmath_t(0) : part_5 * rt::pow(t_4, exponent) * factor * t_9 * gamma;
-    const opmath_t part_7 = grad_miss * (part_6 - t_4 * rt::pow(t_4, gamma) * factor * t_9);
-    *grad_logits = part_7 + grad_miss * (part + part_3);
+    const opmath_t difference_3 = 1 - target_value;
+    const opmath_t product_2 = sigmoid_negative * sigmoid_logits * near::logsigmoid(logits_value);
+    const opmath_t product_3 = sigmoid_negative * rt::pow(sigmoid_negative, gamma) * alpha * target_value;
+    const opmath_t product_4 = sigmoid_logits * rt::pow(sigmoid_logits, gamma) * factor * difference_3;
+    const opmath_t chosen = rt::isnan(product_2) && mask_2 ? opmath_t(0) : product_2;
+    const opmath_t product_5 = chosen * rt::pow(sigmoid_negative, exponent) * alpha * target_value * gamma;
+    const opmath_t negative_2 = -product_5;
+    const opmath_t scaled_grad = grad_miss * (product_3 + (mask ? opmath_t(0) : negative_2));
+    const opmath_t chosen_2 = rt::isnan(product) && mask_2 ? opmath_t(0) : product;
+    const opmath_t product_6 = chosen_2 * rt::pow(sigmoid_logits, exponent) * factor * difference_3 * gamma;
+    *grad_logits = grad_miss * ((mask ? opmath_t(0) : product_6) - product_4) + scaled_grad;
   }
   OPGEN_DEVICE void point(int64_t point) const {
     const rt::Place<rank> place = batch.place(point);
@@ -224,24 +228,25 @@ struct Step_focal_loss_backward_1_grad_logits {
 
   OPGEN_DEVICE void compute(opmath_t logits, opmath_t target, opmath_t* grad_logits) const {
     const opmath_t grad_miss = -grad_output.load_or_zero();
-    const bool t = gamma == 0;
+    const bool mask = gamma == 0;
     const opmath_t logits_value = logits;
-    const opmath_t t_2 = -logits_value;
-    const opmath_t t_3 = near::sigmoid(t_2);
-    const opmath_t t_4 = near::sigmoid(logits_value);
-    const opmath_t t_5 = t_3 * t_4 * near::logsigmoid(t_2);
-    const bool t_6 = t_3 * t_4 == 0;
+    const opmath_t negative = -logits_value;
+    const opmath_t sigmoid_negative = near::sigmoid(negative);
+    const opmath_t sigmoid_logits = near::sigmoid(logits_value);
+    const opmath_t product = sigmoid_negative * sigmoid_logits * near::logsigmoid(negative);
+    const bool mask_2 = sigmoid_negative * sigmoid_logits == 0;
     const opmath_t target_value = target;
-    const opmath_t t_9 = 1 - target_value;
-    const opmath_t t_10 = t_3 * t_4 * near::logsigmoid(logits_value);
-    const opmath_t part = t_3 * rt::pow(t_3, gamma) * alpha * target_value;
-    const opmath_t part_2 = rt::isnan(t_10) && t_6 ? opmath_t(0) : t_10;
-    const opmath_t part_4 = -(part_2 * rt::pow(t_3, exponent) * alpha * target_value * gamma);
-    const opmath_t part_3 = t ? opmath_t(0) : part_4;
-    const opmath_t part_5 = rt::isnan(t_5) && t_6 ? opmath_t(0) : t_5;
-    const opmath_t part_6 = t ? opmath_t(0) : part_5 * rt::pow(t_4, exponent) * factor * t_9 * gamma;
-    const opmath_t part_7 = grad_miss * (part_6 - t_4 * rt::pow(t_4, gamma) * factor * t_9);
-    *grad_logits = part_7 + grad_miss * (part + part_3);
+    const opmath_t difference_3 = 1 - target_value;
+    const opmath_t product_2 = sigmoid_negative * sigmoid_logits * near::logsigmoid(logits_value);
+    const opmath_t product_3 = sigmoid_negative * rt::pow(sigmoid_negative, gamma) * alpha * target_value;
+    const opmath_t product_4 = sigmoid_logits * rt::pow(sigmoid_logits, gamma) * factor * difference_3;
+    const opmath_t chosen = rt::isnan(product_2) && mask_2 ? opmath_t(0) : product_2;
+    const opmath_t product_5 = chosen * rt::pow(sigmoid_negative, exponent) * alpha * target_value * gamma;
+    const opmath_t negative_2 = -product_5;
+    const opmath_t scaled_grad = grad_miss * (product_3 + (mask ? opmath_t(0) : negative_2));
+    const opmath_t chosen_2 = rt::isnan(product) && mask_2 ? opmath_t(0) : product;
+    const opmath_t product_6 = chosen_2 * rt::pow(sigmoid_logits, exponent) * factor * difference_3 * gamma;
+    *grad_logits = grad_miss * ((mask ? opmath_t(0) : product_6) - product_4) + scaled_grad;
   }
   OPGEN_DEVICE void point(int64_t point) const {
     const rt::Place<rank> place = batch.place(point);
@@ -280,24 +285,25 @@ struct Step_focal_loss_backward_2_grad_logits {
 
   OPGEN_DEVICE void compute(opmath_t grad_output, opmath_t logits, opmath_t target, opmath_t* grad_logits) const {
     const opmath_t grad_miss = -grad_output;
-    const bool t = gamma == 0;
+    const bool mask = gamma == 0;
     const opmath_t logits_value = logits;
-    const opmath_t t_2 = -logits_value;
-    const opmath_t t_3 = near::sigmoid(t_2);
-    const opmath_t t_4 = near::sigmoid(logits_value);
-    const opmath_t t_5 = t_3 * t_4 * near::logsigmoid(t_2);
-    const bool t_6 = t_3 * t_4 == 0;
+    const opmath_t negative = -logits_value;
+    const opmath_t sigmoid_negative = near::sigmoid(negative);
+    const opmath_t sigmoid_logits = near::sigmoid(logits_value);
+    const opmath_t product = sigmoid_negative * sigmoid_logits * near::logsigmoid(negative);
+    const bool mask_2 = sigmoid_negative * sigmoid_logits == 0;
     const opmath_t target_value = target;
-    const opmath_t t_9 = 1 - target_value;
-    const opmath_t t_10 = t_3 * t_4 * near::logsigmoid(logits_value);
-    const opmath_t part = t_3 * rt::pow(t_3, gamma) * alpha * target_value;
-    const opmath_t part_2 = rt::isnan(t_10) && t_6 ? opmath_t(0) : t_10;
-    const opmath_t part_4 = -(part_2 * rt::pow(t_3, exponent) * alpha * target_value * gamma);
-    const opmath_t part_3 = t ? opmath_t(0) : part_4;
-    const opmath_t part_5 = rt::isnan(t_5) && t_6 ? opmath_t(0) : t_5;
-    const opmath_t part_6 = t ? opmath_t(0) : part_5 * rt::pow(t_4, exponent) * factor * t_9 * gamma;
-    const opmath_t part_7 = grad_miss * (part_6 - t_4 * rt::pow(t_4, gamma) * factor * t_9);
-    *grad_logits = part_7 + grad_miss * (part + part_3);
+    const opmath_t difference_3 = 1 - target_value;
+    const opmath_t product_2 = sigmoid_negative * sigmoid_logits * near::logsigmoid(logits_value);
+    const opmath_t product_3 = sigmoid_negative * rt::pow(sigmoid_negative, gamma) * alpha * target_value;
+    const opmath_t product_4 = sigmoid_logits * rt::pow(sigmoid_logits, gamma) * factor * difference_3;
+    const opmath_t chosen = rt::isnan(product_2) && mask_2 ? opmath_t(0) : product_2;
+    const opmath_t product_5 = chosen * rt::pow(sigmoid_negative, exponent) * alpha * target_value * gamma;
+    const opmath_t negative_2 = -product_5;
+    const opmath_t scaled_grad = grad_miss * (product_3 + (mask ? opmath_t(0) : negative_2));
+    const opmath_t chosen_2 = rt::isnan(product) && mask_2 ? opmath_t(0) : product;
+    const opmath_t product_6 = chosen_2 * rt::pow(sigmoid_logits, exponent) * factor * difference_3 * gamma;
+    *grad_logits = grad_miss * ((mask ? opmath_t(0) : product_6) - product_4) + scaled_grad;
   }
   OPGEN_DEVICE void point(int64_t point) const {
     const rt::Place<rank> place = batch.place(point);

@@ -80,8 +80,8 @@ struct Step_gated_delta_step_backward_grad_value {
     const opmath_t grad_output_value = grad_output.load_or_zero(place, v);
     rt::Sum<opmath_t> grad_written_value_fold;
     rt::each<Team>(k_size.size, rt::settled(&grad_written_value_fold), [&](auto at) {
-      const opmath_t part = grad_next_state_row[at] + grad_output_value * query_row[at];
-      grad_written_value_fold.add(part * key_row[at]);
+      const opmath_t total = grad_next_state_row[at] + grad_output_value * query_row[at];
+      grad_written_value_fold.add(total * key_row[at]);
     });
     grad_written_value_fold.finish();
     rt::join<Team>(&grad_written_value_fold);
@@ -94,8 +94,8 @@ struct Step_gated_delta_step_backward_grad_value {
       grad_value.store(grad_written_value * beta_value, place, v);
     }
     rt::each<Team>(k_size.size, [&](auto at) {
-      const opmath_t part_2 = grad_next_state_row[at] + grad_output_value * query_row[at];
-      grad_state_row.set(at, part_2 * decay_value + grad_found * key_row[at]);
+      const opmath_t total_2 = grad_next_state_row[at] + grad_output_value * query_row[at];
+      grad_state_row.set(at, total_2 * decay_value + grad_found * key_row[at]);
     });
   }
 };
@@ -154,12 +154,12 @@ struct Step_gated_delta_step_backward_grad_key {
       const opmath_t grad_output_value_2 = grad_output.load_or_zero(place, v);
       const opmath_t state_value = state_line[at];
       const opmath_t written = beta_value_2 * (value.load(place, v) - decay_value_2 * found.load(place, v));
-      const opmath_t part = decay_value_2 * state_value + written * key_value;
-      folds[at].grad_query_value_fold.add(grad_output_value_2 * part);
-      const opmath_t part_2 = grad_output_value_2 * query_value;
-      folds[at].grad_key_next_state_fold.add((grad_next_state_line[at] + part_2) * written);
-      const opmath_t part_3 = grad_written.load(place, v) * beta_value_2 * decay_value_2;
-      folds[at].grad_key_found_fold.add(-part_3 * state_value);
+      const opmath_t total = decay_value_2 * state_value + written * key_value;
+      folds[at].grad_query_value_fold.add(grad_output_value_2 * total);
+      const opmath_t scaled_grad = grad_output_value_2 * query_value;
+      folds[at].grad_key_next_state_fold.add((grad_next_state_line[at] + scaled_grad) * written);
+      const opmath_t scaled_grad_2 = grad_written.load(place, v) * beta_value_2 * decay_value_2;
+      folds[at].grad_key_found_fold.add(-scaled_grad_2 * state_value);
     });
   }
   OPGEN_DEVICE void finish(int64_t point, const Folds& folds) const {
@@ -195,10 +195,11 @@ struct Step_gated_delta_step_backward_grad_decay_next_state {
       int64_t inner_rest = at;
       const int64_t k = rt::split(&inner_rest, k_size);
       const int64_t v = inner_rest;
-      const opmath_t part = grad_next_state.load_or_zero(place, v, k);
-      const opmath_t part_2 = grad_output.load_or_zero(place, v);
-      const opmath_t part_3 = part + part_2 * query.load(place, k);
-      grad_decay_next_state_value_fold.add(part_3 * state.load(place, v, k));
+      const opmath_t grad_next_state_value = grad_next_state.load_or_zero(place, v, k);
+      const opmath_t grad_output_value = grad_output.load_or_zero(place, v);
+      const opmath_t scaled_grad = grad_output_value * query.load(place, k);
+      const opmath_t total = grad_next_state_value + scaled_grad;
+      grad_decay_next_state_value_fold.add(total * state.load(place, v, k));
     });
     grad_decay_next_state_value_fold.finish();
     rt::join<Team>(&grad_decay_next_state_value_fold);
@@ -236,8 +237,8 @@ struct Step_gated_delta_step_backward_grad_beta {
       const opmath_t grad_written_value_2 = grad_written_row[at];
       const opmath_t found_value = found_row[at];
       grad_decay_written_sum_fold.add(grad_written_value_2 * found_value);
-      const opmath_t part = value_row[at] - decay_value_3 * found_value;
-      grad_beta_value_fold.add(grad_written_value_2 * part);
+      const opmath_t difference = value_row[at] - decay_value_3 * found_value;
+      grad_beta_value_fold.add(grad_written_value_2 * difference);
     });
     grad_decay_written_sum_fold.finish();
     grad_beta_value_fold.finish();

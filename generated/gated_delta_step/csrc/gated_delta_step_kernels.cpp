@@ -47,8 +47,8 @@ int forward_output(const OpgenCall& call, OpgenHost& host) {
       });
       const opmath_t found_value = found_value_fold.value();
       const opmath_t decay_value = rt::load(decay, row.at[2]);
-      const opmath_t part_2 = rt::load(value_2, row.at[4]) - decay_value * found_value;
-      const opmath_t written = rt::load(beta, row.at[3]) * part_2;
+      const opmath_t difference = rt::load(value_2, row.at[4]) - decay_value * found_value;
+      const opmath_t written = rt::load(beta, row.at[3]) * difference;
       rt::store(found, row.at[6], found_value);
       rt::Fold<rt::Sum, opmath_t> output_value_fold;
       over_k.runs<rt::block>(0, over_k.count, row.at, [&](const auto& run) {
@@ -125,8 +125,8 @@ int backward_grad_value(const OpgenCall& call, OpgenHost& host) {
         const rt::Source<opmath_t> key_at(key, run.at[3], run.step[3], run.size);
         rt::Sink<opmath_t> grad_state_out(grad_state, run.at[8], run.step[8], run.size);
         rt::each(run.size, [&](int64_t i) {
-          const opmath_t part_2 = (grad_next_state_at[i] + grad_output_value * query_at[i]) * decay_value;
-          grad_state_out.set(i, part_2 + grad_found * key_at[i]);
+          const opmath_t product = (grad_next_state_at[i] + grad_output_value * query_at[i]) * decay_value;
+          grad_state_out.set(i, product + grad_found * key_at[i]);
         });
       });
     });
@@ -200,8 +200,8 @@ int backward_grad_key(const OpgenCall& call, OpgenHost& host) {
           const opmath_t grad_output_value_2 = grad_output_at[i];
           const opmath_t state_value = state_at[i];
           const opmath_t written = beta_value_2[i] * (value_2_at[i] - decay_value_2[i] * found_at[i]);
-          const opmath_t part_2 = decay_value_2[i] * state_value + written * key_value[i];
-          grad_query_value_fold.add(i, grad_output_value_2 * part_2);
+          const opmath_t total_2 = decay_value_2[i] * state_value + written * key_value[i];
+          grad_query_value_fold.add(i, grad_output_value_2 * total_2);
           grad_key_next_state_fold.add(i, (grad_next_state_at[i] + grad_output_value_2 * query_value[i]) * written);
           grad_key_found_fold.add(i, -(grad_written_at[i] * beta_value_2[i] * decay_value_2[i]) * state_value);
         });
@@ -247,8 +247,8 @@ int backward_grad_decay_next_state(const OpgenCall& call, OpgenHost& host) {
         const rt::Source<opmath_t> query_at(query, run.at[2], run.step[2], run.size);
         const rt::Source<opmath_t> state_at(state, run.at[3], run.step[3], run.size);
         rt::lanes<rt::lane_count>(run.size, [&](int64_t i, int lane) {
-          const opmath_t part_2 = grad_next_state_at[i] + grad_output_at[i] * query_at[i];
-          grad_decay_next_state_value_fold.add(lane, part_2 * state_at[i]);
+          const opmath_t total_2 = grad_next_state_at[i] + grad_output_at[i] * query_at[i];
+          grad_decay_next_state_value_fold.add(lane, total_2 * state_at[i]);
         });
         grad_decay_next_state_value_fold.ran(run.size);
       });
@@ -296,8 +296,8 @@ int backward_grad_beta(const OpgenCall& call, OpgenHost& host) {
       const opmath_t grad_decay_written_sum = grad_decay_written_sum_fold.value();
       const opmath_t grad_beta_value = grad_beta_value_fold.value();
       rt::store(grad_beta, row.at[6], grad_beta_value);
-      const opmath_t part_2 = grad_decay_written_sum * rt::load(beta, row.at[5]);
-      rt::store(grad_decay, row.at[7], rt::load(grad_decay_next_state, row.at[4]) - part_2);
+      const opmath_t scaled_grad = grad_decay_written_sum * rt::load(beta, row.at[5]);
+      rt::store(grad_decay, row.at[7], rt::load(grad_decay_next_state, row.at[4]) - scaled_grad);
     });
   });
   return rt::status(host);

@@ -23,8 +23,9 @@ struct Step_gated_recurrence_forward_0_state {
     const auto initial_line = rt::read_line<V, 1>(initial, place, d);
     rt::lanes<V>([&](int at) {
       for (int64_t t = 0; t < t_size.size; ++t) {
-        const opmath_t part = t == 0 ? initial_line[at] : state.load(place, t - 1, (d + at));
-        state.store(gate.load(place, t, (d + at)) * part + input.load(place, t, (d + at)), place, t, (d + at));
+        const opmath_t chosen = t == 0 ? initial_line[at] : state.load(place, t - 1, (d + at));
+        const opmath_t product = gate.load(place, t, (d + at)) * chosen;
+        state.store(product + input.load(place, t, (d + at)), place, t, (d + at));
       }
     });
   }
@@ -47,8 +48,8 @@ struct Step_gated_recurrence_forward_1_state {
     const int64_t d = rt::split(&rest, d_size);
     const rt::Place<rank> place = batch.place(rest);
     for (int64_t t = 0; t < t_size.size; ++t) {
-      const opmath_t part = gate.load(place, t, d) * (t == 0 ? opmath_t(0) : state.load(place, t - 1, d));
-      state.store(part + input.load(place, t, d), place, t, d);
+      const opmath_t product = gate.load(place, t, d) * (t == 0 ? opmath_t(0) : state.load(place, t - 1, d));
+      state.store(product + input.load(place, t, d), place, t, d);
     }
   }
 };
@@ -71,14 +72,14 @@ struct Step_gated_recurrence_backward_0_grad_state_1 {
     const int64_t d = rt::split(&rest, d_size);
     const rt::Place<rank> place = batch.place(rest);
     for (int64_t t = t_size.size - 1; t >= 0; --t) {
-      const opmath_t part = grad_state.load_or_zero(place, t, d);
-      opmath_t part_2;
+      const opmath_t grad_state_value = grad_state.load_or_zero(place, t, d);
+      opmath_t chosen;
       if (t + 1 < T) {
-        part_2 = grad_state_1.load(place, t + 1, d) * gate.load(place, t + 1, d);
+        chosen = grad_state_1.load(place, t + 1, d) * gate.load(place, t + 1, d);
       } else {
-        part_2 = 0;
+        chosen = 0;
       }
-      grad_state_1.store(part + part_2, place, t, d);
+      grad_state_1.store(grad_state_value + chosen, place, t, d);
     }
   }
 };
@@ -134,8 +135,8 @@ struct Step_gated_recurrence_backward_0_grad_gate {
     const auto initial_line = rt::read_line<V, 1>(initial, place, d);
     auto grad_gate_line = rt::write_line<V, 2>(grad_gate, place, t, d);
     rt::lanes<V>([&](int at) {
-      const opmath_t part = t == 0 ? initial_line[at] : state.load(place, t - 1, (d + at));
-      grad_gate_line.set(at, grad_state_1_line[at] * part);
+      const opmath_t chosen = t == 0 ? initial_line[at] : state.load(place, t - 1, (d + at));
+      grad_gate_line.set(at, grad_state_1_line[at] * chosen);
     });
   }
 };
@@ -163,13 +164,13 @@ struct Step_gated_recurrence_backward_1_grad_gate {
     const auto grad_state_1_line = rt::read_line<V, 2>(grad_state_1, place, t, d);
     auto grad_gate_line = rt::write_line<V, 2>(grad_gate, place, t, d);
     rt::lanes<V>([&](int at) {
-      opmath_t part;
+      opmath_t chosen;
       if (t == 0) {
-        part = 0;
+        chosen = 0;
       } else {
-        part = grad_state_1_line[at] * state.load(place, t - 1, (d + at));
+        chosen = grad_state_1_line[at] * state.load(place, t - 1, (d + at));
       }
-      grad_gate_line.set(at, part);
+      grad_gate_line.set(at, chosen);
     });
   }
 };

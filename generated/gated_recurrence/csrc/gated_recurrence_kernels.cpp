@@ -44,17 +44,17 @@ int forward_0_state(const OpgenCall& call, OpgenHost& host) {
       } else {
         for (int64_t t = 0; t < T; ++t) {
           rt::each(run.size, [&](int64_t i) {
-            const opmath_t part_2 = rt::load(gate, run.of(0, i) + t * gate.stride(1));
-            const opmath_t part_3 = rt::load(initial, run.of(1, i));
-            opmath_t part_4;
+            const opmath_t gate_value = rt::load(gate, run.of(0, i) + t * gate.stride(1));
+            const opmath_t initial_value = rt::load(initial, run.of(1, i));
+            opmath_t chosen;
             if (t == 0) {
-              part_4 = part_3;
+              chosen = initial_value;
             } else {
-              part_4 = rt::load(state, run.of(2, i) + (t - 1) * state.stride(1));
+              chosen = rt::load(state, run.of(2, i) + (t - 1) * state.stride(1));
             }
-            const opmath_t part_5 = part_2 * part_4;
-            const opmath_t part_6 = rt::load(input, run.of(3, i) + t * input.stride(1));
-            rt::store(state, run.of(4, i) + t * state.stride(1), part_5 + part_6);
+            const opmath_t product = gate_value * chosen;
+            const opmath_t input_value = rt::load(input, run.of(3, i) + t * input.stride(1));
+            rt::store(state, run.of(4, i) + t * state.stride(1), product + input_value);
           });
         }
       }
@@ -95,16 +95,16 @@ int forward_1_state(const OpgenCall& call, OpgenHost& host) {
       } else {
         for (int64_t t = 0; t < T; ++t) {
           rt::each(run.size, [&](int64_t i) {
-            const opmath_t part_2 = rt::load(gate, run.of(0, i) + t * gate.stride(1));
-            opmath_t part_3;
+            const opmath_t gate_value = rt::load(gate, run.of(0, i) + t * gate.stride(1));
+            opmath_t chosen;
             if (t == 0) {
-              part_3 = 0;
+              chosen = 0;
             } else {
-              part_3 = rt::load(state, run.of(1, i) + (t - 1) * state.stride(1));
+              chosen = rt::load(state, run.of(1, i) + (t - 1) * state.stride(1));
             }
-            const opmath_t part_4 = part_2 * part_3;
-            const opmath_t part_5 = rt::load(input, run.of(2, i) + t * input.stride(1));
-            rt::store(state, run.of(3, i) + t * state.stride(1), part_4 + part_5);
+            const opmath_t product = gate_value * chosen;
+            const opmath_t input_value = rt::load(input, run.of(2, i) + t * input.stride(1));
+            rt::store(state, run.of(3, i) + t * state.stride(1), product + input_value);
           });
         }
       }
@@ -145,23 +145,24 @@ int backward_0_grad_state_1(const OpgenCall& call, OpgenHost& host) {
             const rt::Line<opmath_t> gate_at(host, gate, rt::stretch(run, 2, 1), 0,
                                              rt::clipped(gate, 1, gate.stride(1), grad_state_1_1));
             rt::each_of_row<rt::lane_count>(run.size, [&](int64_t i) {
-              const opmath_t part_2 = rt::blend(t + 1 < T, grad_state_1_at[i] * gate_at[i], opmath_t(0));
-              grad_state_1_out.set(i, grad_state_at[i] + part_2);
+              const opmath_t chosen = rt::blend(t + 1 < T, grad_state_1_at[i] * gate_at[i], opmath_t(0));
+              grad_state_1_out.set(i, grad_state_at[i] + chosen);
             });
           }
         }
       } else {
         for (int64_t t = T - 1; t >= 0; --t) {
           rt::each(run.size, [&](int64_t i) {
-            opmath_t part_3;
+            opmath_t chosen_2;
             if (t + 1 < T) {
-              const opmath_t part_4 = rt::load(grad_state_1, run.of(1, i) + (t + 1) * grad_state_1.stride(1));
-              part_3 = part_4 * rt::load(gate, run.of(2, i) + (t + 1) * gate.stride(1));
+              const int64_t at_2 = run.of(1, i) + (t + 1) * grad_state_1.stride(1);
+              const opmath_t grad_state_1_picked = rt::load(grad_state_1, at_2);
+              chosen_2 = grad_state_1_picked * rt::load(gate, run.of(2, i) + (t + 1) * gate.stride(1));
             } else {
-              part_3 = 0;
+              chosen_2 = 0;
             }
-            const opmath_t part_5 = rt::load(grad_state, run.of(0, i) + t * grad_state.stride(1));
-            rt::store(grad_state_1, run.of(3, i) + t * grad_state_1.stride(1), part_5 + part_3);
+            const opmath_t grad_state_value = rt::load(grad_state, run.of(0, i) + t * grad_state.stride(1));
+            rt::store(grad_state_1, run.of(3, i) + t * grad_state_1.stride(1), grad_state_value + chosen_2);
           });
         }
       }

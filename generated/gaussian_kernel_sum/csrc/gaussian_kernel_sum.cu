@@ -35,10 +35,10 @@ struct Step_gaussian_kernel_sum_forward_output {
         if (d % rt::block_adds == rt::block_adds - 1) distance.settle();
       }
       distance.finish();
-      const opmath_t t_2 = near::exp(near::div(-distance.value, divisor));
+      const opmath_t exp_value = near::exp(near::div(-distance.value, divisor));
       for (int64_t e = 0; e < e_size.size; ++e) {
         opmath_t high = output.load(place, i_2, e);
-        rt::add_exactly<opmath_t>(&high, &lost_row[e], t_2 * b.load(place, j, e));
+        rt::add_exactly<opmath_t>(&high, &lost_row[e], exp_value * b.load(place, j, e));
         output.store(high, place, i_2, e);
       }
     }
@@ -88,10 +88,10 @@ struct Step_gaussian_kernel_sum_backward_grad_x_sum {
         if (d_2 % rt::block_adds == rt::block_adds - 1) distance.settle();
       }
       distance.finish();
-      const opmath_t t_3 = grad_output_factor.value * near::exp(near::div(-distance.value, divisor));
+      const opmath_t scaled_grad = grad_output_factor.value * near::exp(near::div(-distance.value, divisor));
       for (int64_t d = 0; d < d_size.size; ++d) {
         opmath_t high = grad_x_sum.load(place, i_2, d);
-        rt::add_exactly<opmath_t>(&high, &lost_row[d], t_3 * (x.load(place, i_2, d) - y.load(place, j, d)));
+        rt::add_exactly<opmath_t>(&high, &lost_row[d], scaled_grad * (x.load(place, i_2, d) - y.load(place, j, d)));
         grad_x_sum.store(high, place, i_2, d);
       }
     }
@@ -182,16 +182,18 @@ struct Step_gaussian_kernel_sum_backward_grad_b {
         if (d_3 % rt::block_adds == rt::block_adds - 1) distance_2.settle();
       }
       distance_2.finish();
-      const opmath_t t_6 = near::exp(near::div(-distance_2.value, divisor));
-      const opmath_t t_7 = grad_output_factor_2.value * t_6;
+      const opmath_t exp_value = near::exp(near::div(-distance_2.value, divisor));
+      const opmath_t scaled_grad_2 = grad_output_factor_2.value * exp_value;
       for (int64_t d_2 = 0; d_2 < d_2_size.size; ++d_2) {
         opmath_t high = grad_y_sum.load(place, j, d_2);
-        rt::add_exactly<opmath_t>(&high, &lost_row[d_2], t_7 * (x.load(place, i_2, d_2) - y.load(place, j, d_2)));
+        rt::add_exactly<opmath_t>(&high, &lost_row[d_2],
+                                  scaled_grad_2 * (x.load(place, i_2, d_2) - y.load(place, j, d_2)));
         grad_y_sum.store(high, place, j, d_2);
       }
       for (int64_t e = 0; e < e_size.size; ++e) {
         opmath_t high = grad_b.load(place, j, e);
-        rt::add_exactly<opmath_t>(&high, &lost_row[e + d_2_size.size], t_6 * grad_output.load_or_zero(place, i_2, e));
+        rt::add_exactly<opmath_t>(&high, &lost_row[e + d_2_size.size],
+                                  exp_value * grad_output.load_or_zero(place, i_2, e));
         grad_b.store(high, place, j, e);
       }
     }

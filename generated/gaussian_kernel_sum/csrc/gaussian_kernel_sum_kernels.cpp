@@ -37,16 +37,16 @@ int forward_output(const OpgenCall& call, OpgenHost& host) {
         for (int64_t first = 0; first < rows.size; first += rt::row_group) {
           const rt::Group group(first, rows.size);
           rt::Points<opmath_t> distance(group);
-          rt::Points<opmath_t> t_2(group);
+          rt::Points<opmath_t> exp_value(group);
           rt::dots(D, group, distance, [&](int64_t r, int64_t e, int64_t i) {
             const auto value = rt::square(x_rows[r * d_padded + e] - y_tile[e * rt::tile_width + i]);
             return value;
           });
           for (int64_t r = group.first; r < group.last; ++r) {
-            rt::each(size, [&](int64_t i) { t_2(r, i) = rt::exp(-distance(r, i) / divisor); });
+            rt::each(size, [&](int64_t i) { exp_value(r, i) = rt::exp(-distance(r, i) / divisor); });
           }
           rt::weigh(size, group, e_padded, output_sum, [&](int64_t r, int64_t i, int64_t e) {
-            const auto value = t_2(r, i) * b_tile[i * e_padded + e];
+            const auto value = exp_value(r, i) * b_tile[i * e_padded + e];
             return value;
           });
         }
@@ -107,7 +107,7 @@ int backward_grad_x_sum(const OpgenCall& call, OpgenHost& host) {
           const rt::Group group(first, rows.size);
           rt::Points<opmath_t> grad_output_factor(group);
           rt::Points<opmath_t> distance(group);
-          rt::Points<opmath_t> t_3(group);
+          rt::Points<opmath_t> scaled_grad(group);
           rt::dots(E, group, grad_output_factor, [&](int64_t r, int64_t e, int64_t i) {
             const auto value = grad_output_rows[r * e_2_padded + e] * b_tile[e * rt::tile_width + i];
             return value;
@@ -118,11 +118,11 @@ int backward_grad_x_sum(const OpgenCall& call, OpgenHost& host) {
           });
           for (int64_t r = group.first; r < group.last; ++r) {
             rt::each(size, [&](int64_t i) {
-              t_3(r, i) = grad_output_factor(r, i) * rt::exp(-distance(r, i) / divisor);
+              scaled_grad(r, i) = grad_output_factor(r, i) * rt::exp(-distance(r, i) / divisor);
             });
           }
           rt::weigh(size, group, d_padded, grad_x_sum_sum, [&](int64_t r, int64_t i, int64_t e) {
-            const auto value = t_3(r, i) * (x_rows_2[r * d_padded + e] - y_tile_2[i * d_padded + e]);
+            const auto value = scaled_grad(r, i) * (x_rows_2[r * d_padded + e] - y_tile_2[i * d_padded + e]);
             return value;
           });
         }
@@ -216,8 +216,8 @@ int backward_grad_b(const OpgenCall& call, OpgenHost& host) {
           const rt::Group group(first, rows.size);
           rt::Points<opmath_t> grad_output_factor_2(group);
           rt::Points<opmath_t> distance_2(group);
-          rt::Points<opmath_t> t_6(group);
-          rt::Points<opmath_t> t_7(group);
+          rt::Points<opmath_t> exp_value(group);
+          rt::Points<opmath_t> scaled_grad_2(group);
           rt::dots(E, group, grad_output_factor_2, [&](int64_t r, int64_t e, int64_t i) {
             const auto value = grad_output_tile[e * rt::tile_width + i] * b_rows[r * e_3_padded + e];
             return value;
@@ -228,16 +228,16 @@ int backward_grad_b(const OpgenCall& call, OpgenHost& host) {
           });
           for (int64_t r = group.first; r < group.last; ++r) {
             rt::each(size, [&](int64_t i) {
-              t_6(r, i) = rt::exp(-distance_2(r, i) / divisor);
-              t_7(r, i) = grad_output_factor_2(r, i) * t_6(r, i);
+              exp_value(r, i) = rt::exp(-distance_2(r, i) / divisor);
+              scaled_grad_2(r, i) = grad_output_factor_2(r, i) * exp_value(r, i);
             });
           }
           rt::weigh(size, group, d_2_padded, grad_y_sum_sum, [&](int64_t r, int64_t i, int64_t e) {
-            const auto value = t_7(r, i) * (x_tile_2[i * d_2_padded + e] - y_rows_2[r * d_2_padded + e]);
+            const auto value = scaled_grad_2(r, i) * (x_tile_2[i * d_2_padded + e] - y_rows_2[r * d_2_padded + e]);
             return value;
           });
           rt::weigh(size, group, e_padded, grad_b_sum, [&](int64_t r, int64_t i, int64_t e) {
-            const auto value = t_6(r, i) * grad_output_tile_2[i * e_padded + e];
+            const auto value = exp_value(r, i) * grad_output_tile_2[i * e_padded + e];
             return value;
           });
         }

@@ -43,9 +43,9 @@ int forward_1_output(const OpgenCall& call, OpgenHost& host) {
       rt::Sink<opmath_t> output_out(output, run.at[2], run.step[2], run.size);
       rt::each(run.size, [&](int64_t i) {
         const opmath_t gate_value = gate_at[i];
-        const opmath_t part_2 = gate_value + opmath_t(0.044715) * rt::powi<3>(gate_value);
-        const opmath_t part_3 = 2 * rt::sigmoid(2 * (rt::sqrt(2 / opmath_t(3.14159265358979323846)) * part_2));
-        const opmath_t phi = part_3 / 2;
+        const opmath_t total_2 = gate_value + opmath_t(0.044715) * rt::powi<3>(gate_value);
+        const opmath_t product = 2 * rt::sigmoid(2 * (rt::sqrt(2 / opmath_t(3.14159265358979323846)) * total_2));
+        const opmath_t phi = product / 2;
         output_out.set(i, (phi == 0 ? opmath_t(0) : phi * gate_value) * up_at[i]);
       });
     });
@@ -73,13 +73,14 @@ int backward_0_grad_up(const OpgenCall& call, OpgenHost& host) {
       rt::each(run.size, [&](int64_t i) {
         const opmath_t grad_output_value = grad_output_at[i];
         const opmath_t gate_value = gate_at[i];
-        const opmath_t t = rt::sqrt(opmath_t(2));
-        const opmath_t phi = rt::erfc(-gate_value / t) / 2;
+        const opmath_t sqrt_value = rt::sqrt(opmath_t(2));
+        const opmath_t phi = rt::erfc(-gate_value / sqrt_value) / 2;
         const opmath_t up_value = up_at[i];
-        const opmath_t t_2 = rt::exp(-(opmath_t(0.5) * rt::square(gate_value)));
-        const opmath_t part_2 = (t_2 == 0 ? opmath_t(0) : t_2 * gate_value) * grad_output_value * up_value;
-        const opmath_t part_3 = part_2 / (rt::sqrt(opmath_t(3.14159265358979323846)) * t);
-        grad_gate_out.set(i, grad_output_value * phi * up_value + part_3);
+        const opmath_t exp_gate = rt::exp(-(opmath_t(0.5) * rt::square(gate_value)));
+        const opmath_t product = rt::sqrt(opmath_t(3.14159265358979323846)) * sqrt_value;
+        const opmath_t chosen = exp_gate == 0 ? opmath_t(0) : exp_gate * gate_value;
+        const opmath_t ratio = chosen * grad_output_value * up_value / product;
+        grad_gate_out.set(i, grad_output_value * phi * up_value + ratio);
         grad_up_out.set(i, (phi == 0 ? opmath_t(0) : phi * gate_value) * grad_output_value);
       });
     });
@@ -106,16 +107,18 @@ int backward_1_grad_up(const OpgenCall& call, OpgenHost& host) {
       rt::Sink<opmath_t> grad_up_out(grad_up, run.at[4], run.step[4], run.size);
       rt::each(run.size, [&](int64_t i) {
         const opmath_t grad_output_value = grad_output_at[i];
-        const opmath_t t = rt::sqrt(2 / opmath_t(3.14159265358979323846));
+        const opmath_t sqrt_value = rt::sqrt(2 / opmath_t(3.14159265358979323846));
         const opmath_t gate_value = gate_at[i];
-        const opmath_t t_2 = gate_value + opmath_t(0.044715) * rt::powi<3>(gate_value);
-        const opmath_t phi = 2 * rt::sigmoid(2 * (t * t_2)) / 2;
+        const opmath_t total_2 = gate_value + opmath_t(0.044715) * rt::powi<3>(gate_value);
+        const opmath_t phi = 2 * rt::sigmoid(2 * (sqrt_value * total_2)) / 2;
         const opmath_t up_value = up_at[i];
-        const opmath_t t_3 = rt::sigmoid(-2 * t * t_2);
-        const opmath_t t_4 = rt::sigmoid(2 * t * t_2);
-        const opmath_t part_2 = t_3 * t_4 * gate_value * (opmath_t(0.134145) * (gate_value * gate_value) + 1);
-        const opmath_t part_3 = 2 * (t_3 * t_4 == 0 ? opmath_t(0) : part_2) * grad_output_value * up_value * t;
-        grad_gate_out.set(i, grad_output_value * phi * up_value + part_3);
+        const opmath_t sigmoid_value = rt::sigmoid(-2 * sqrt_value * total_2);
+        const opmath_t sigmoid_value_2 = rt::sigmoid(2 * sqrt_value * total_2);
+        const opmath_t total_3 = opmath_t(0.134145) * (gate_value * gate_value) + 1;
+        const opmath_t product = sigmoid_value * sigmoid_value_2 * gate_value * total_3;
+        const opmath_t chosen = sigmoid_value * sigmoid_value_2 == 0 ? opmath_t(0) : product;
+        const opmath_t scaled_grad = 2 * chosen * grad_output_value * up_value * sqrt_value;
+        grad_gate_out.set(i, grad_output_value * phi * up_value + scaled_grad);
         grad_up_out.set(i, (phi == 0 ? opmath_t(0) : phi * gate_value) * grad_output_value);
       });
     });

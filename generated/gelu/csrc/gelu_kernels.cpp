@@ -18,8 +18,8 @@ int forward_0_output(const OpgenCall& call, OpgenHost& host) {
       rt::Sink<opmath_t> output_out(output, run.at[1], run.step[1], run.size);
       rt::each(run.size, [&](int64_t i) {
         const opmath_t input_value = input_at[i];
-        const opmath_t t = rt::erfc(-input_value / rt::sqrt(opmath_t(2)));
-        output_out.set(i, (t == 0 ? opmath_t(0) : t * input_value) / 2);
+        const opmath_t erfc_input = rt::erfc(-input_value / rt::sqrt(opmath_t(2)));
+        output_out.set(i, (erfc_input == 0 ? opmath_t(0) : erfc_input * input_value) / 2);
       });
     });
   });
@@ -39,9 +39,10 @@ int forward_1_output(const OpgenCall& call, OpgenHost& host) {
       rt::Sink<opmath_t> output_out(output, run.at[1], run.step[1], run.size);
       rt::each(run.size, [&](int64_t i) {
         const opmath_t input_value = input_at[i];
-        const opmath_t part_2 = input_value + opmath_t(0.044715) * rt::powi<3>(input_value);
-        const opmath_t t = rt::sigmoid(2 * (rt::sqrt(2 / opmath_t(3.14159265358979323846)) * part_2));
-        output_out.set(i, 2 * t == 0 ? opmath_t(0) : 2 * t * (input_value / 2));
+        const opmath_t total_2 = input_value + opmath_t(0.044715) * rt::powi<3>(input_value);
+        const opmath_t product = 2 * (rt::sqrt(2 / opmath_t(3.14159265358979323846)) * total_2);
+        const opmath_t sigmoid_input = rt::sigmoid(product);
+        output_out.set(i, 2 * sigmoid_input == 0 ? opmath_t(0) : 2 * sigmoid_input * (input_value / 2));
       });
     });
   });
@@ -63,11 +64,11 @@ int backward_0_grad_input(const OpgenCall& call, OpgenHost& host) {
       rt::Sink<opmath_t> grad_input_out(grad_input, run.at[2], run.step[2], run.size);
       rt::each(run.size, [&](int64_t i) {
         const opmath_t input_value = input_at[i];
-        const opmath_t t = rt::sqrt(opmath_t(2));
-        const opmath_t t_2 = rt::exp(-rt::square(input_value / t));
-        const opmath_t part_2 = rt::sqrt(opmath_t(3.14159265358979323846)) * t;
-        const opmath_t part_3 = (t_2 == 0 ? opmath_t(0) : t_2 * input_value) / part_2;
-        grad_input_out.set(i, grad_output_at[i] * (part_3 + opmath_t(0.5) * rt::erfc(-input_value / t)));
+        const opmath_t sqrt_value = rt::sqrt(opmath_t(2));
+        const opmath_t exp_value = rt::exp(-rt::square(input_value / sqrt_value));
+        const opmath_t product = rt::sqrt(opmath_t(3.14159265358979323846)) * sqrt_value;
+        const opmath_t ratio = (exp_value == 0 ? opmath_t(0) : exp_value * input_value) / product;
+        grad_input_out.set(i, grad_output_at[i] * (ratio + opmath_t(0.5) * rt::erfc(-input_value / sqrt_value)));
       });
     });
   });
@@ -89,12 +90,15 @@ int backward_1_grad_input(const OpgenCall& call, OpgenHost& host) {
       rt::Sink<opmath_t> grad_input_out(grad_input, run.at[2], run.step[2], run.size);
       rt::each(run.size, [&](int64_t i) {
         const opmath_t input_value = input_at[i];
-        const opmath_t t = input_value + opmath_t(0.044715) * rt::powi<3>(input_value);
-        const opmath_t t_2 = rt::sqrt(2 / opmath_t(3.14159265358979323846));
-        const opmath_t t_3 = rt::sigmoid(-2 * t * t_2);
-        const opmath_t t_4 = rt::sigmoid(2 * (t_2 * t));
-        const opmath_t part_2 = t_3 * t_4 * input_value * (opmath_t(0.134145) * (input_value * input_value) + 1);
-        grad_input_out.set(i, grad_output_at[i] * (2 * (t_3 * t_4 == 0 ? opmath_t(0) : part_2) * t_2 + t_4));
+        const opmath_t total_2 = input_value + opmath_t(0.044715) * rt::powi<3>(input_value);
+        const opmath_t sqrt_value = rt::sqrt(2 / opmath_t(3.14159265358979323846));
+        const opmath_t sigmoid_value = rt::sigmoid(-2 * total_2 * sqrt_value);
+        const opmath_t sigmoid_value_2 = rt::sigmoid(2 * (sqrt_value * total_2));
+        const opmath_t total_3 = opmath_t(0.134145) * (input_value * input_value) + 1;
+        const opmath_t product = sigmoid_value * sigmoid_value_2 * input_value * total_3;
+        const opmath_t chosen = sigmoid_value * sigmoid_value_2 == 0 ? opmath_t(0) : product;
+        const opmath_t product_2 = 2 * chosen * sqrt_value;
+        grad_input_out.set(i, grad_output_at[i] * (product_2 + sigmoid_value_2));
       });
     });
   });

@@ -35,8 +35,8 @@ struct Step_group_norm_forward_0_rstd {
     mu_sum_fold.finish();
     rt::join<Team>(&mu_sum_fold);
     const opmath_t mu_sum = mu_sum_fold.value;
-    const int64_t t = S * batch.count;
-    const opmath_t mu_value = near::div(mu_sum, static_cast<opmath_t>(t));
+    const int64_t product = S * batch.count;
+    const opmath_t mu_value = near::div(mu_sum, static_cast<opmath_t>(product));
     if (Team::rank() == 0) {
       mu.store(mu_value, n, g);
     }
@@ -45,14 +45,14 @@ struct Step_group_norm_forward_0_rstd {
       int64_t inner_rest = at;
       const rt::Place<rank> place = batch.place(rt::split(&inner_rest, batch_size));
       const int64_t s = inner_rest;
-      const opmath_t t_2 = input.load(n, g * S + s, place) - mu_value;
-      variance__squares_fold.add(t_2 * t_2);
+      const opmath_t difference = input.load(n, g * S + s, place) - mu_value;
+      variance__squares_fold.add(difference * difference);
     });
     variance__squares_fold.finish();
     rt::join<Team>(&variance__squares_fold);
     const opmath_t variance__squares = variance__squares_fold.value;
     if (Team::rank() == 0) {
-      rstd.store(rt::rsqrt(near::div(variance__squares, static_cast<opmath_t>(t)) + eps), n, g);
+      rstd.store(rt::rsqrt(near::div(variance__squares, static_cast<opmath_t>(product)) + eps), n, g);
     }
   }
 };
@@ -77,8 +77,8 @@ struct Step_group_norm_forward_0_output {
     const rt::Place<rank> place = batch.place(rt::split(&rest, batch_size));
     const int64_t c = rt::split(&rest, c_size);
     const int64_t n = rest;
-    const opmath_t part = input.load(n, c, place) - mu.load(n, rt::floordiv(c, S));
-    output.store(part * rstd.load(n, rt::floordiv(c, S)) * weight.load(c) + bias.load(c), n, c, place);
+    const opmath_t difference = input.load(n, c, place) - mu.load(n, rt::floordiv(c, S));
+    output.store(difference * rstd.load(n, rt::floordiv(c, S)) * weight.load(c) + bias.load(c), n, c, place);
   }
 };
 
@@ -102,8 +102,8 @@ struct Step_group_norm_forward_1_output {
     const rt::Place<rank> place = batch.place(rt::split(&rest, batch_size));
     const int64_t c = rt::split(&rest, c_size);
     const int64_t n = rest;
-    const opmath_t part = input.load(n, c, place) - mu.load(n, rt::floordiv(c, S));
-    output.store(part * rstd.load(n, rt::floordiv(c, S)) * weight.load(c), n, c, place);
+    const opmath_t difference = input.load(n, c, place) - mu.load(n, rt::floordiv(c, S));
+    output.store(difference * rstd.load(n, rt::floordiv(c, S)) * weight.load(c), n, c, place);
   }
 };
 
@@ -127,8 +127,8 @@ struct Step_group_norm_forward_2_output {
     const rt::Place<rank> place = batch.place(rt::split(&rest, batch_size));
     const int64_t c = rt::split(&rest, c_size);
     const int64_t n = rest;
-    const opmath_t part = input.load(n, c, place) - mu.load(n, rt::floordiv(c, S));
-    output.store(part * rstd.load(n, rt::floordiv(c, S)) + bias.load(c), n, c, place);
+    const opmath_t difference = input.load(n, c, place) - mu.load(n, rt::floordiv(c, S));
+    output.store(difference * rstd.load(n, rt::floordiv(c, S)) + bias.load(c), n, c, place);
   }
 };
 
@@ -152,8 +152,8 @@ struct Step_group_norm_forward_3_output {
     const rt::Place<rank> place = batch.place(rt::split(&rest, batch_size));
     const int64_t c = rt::split(&rest, c_size);
     const int64_t n = rest;
-    const opmath_t part = input.load(n, c, place) - mu.load(n, rt::floordiv(c, S));
-    output.store(part * rstd.load(n, rt::floordiv(c, S)), n, c, place);
+    const opmath_t difference = input.load(n, c, place) - mu.load(n, rt::floordiv(c, S));
+    output.store(difference * rstd.load(n, rt::floordiv(c, S)), n, c, place);
   }
 };
 
@@ -179,15 +179,15 @@ struct Step_group_norm_backward_0_grad_mu_sum {
     const int64_t n = rest;
     const opmath_t mu_value = batch.count != 0 ? mu.load(n, rt::checked(rt::floordiv(c, S), G)) : opmath_t(0);
     const opmath_t weight_value = weight.load(c);
-    const bool part = batch.count != 0;
-    const opmath_t rstd_value = part ? rstd.load(n, rt::checked(rt::floordiv(c, S), G)) : opmath_t(0);
+    const bool mask = batch.count != 0;
+    const opmath_t rstd_value = mask ? rstd.load(n, rt::checked(rt::floordiv(c, S), G)) : opmath_t(0);
     rt::Sum<opmath_t> grad_rstd_sum_value_fold;
     rt::Sum<opmath_t> grad_mu_sum_value_fold;
     rt::each<Team>(batch.count, rt::settled(&grad_rstd_sum_value_fold, &grad_mu_sum_value_fold), [&](auto at) {
       const rt::Place<rank> place = batch.place(at);
       const opmath_t grad_output_value = grad_output.load_or_zero(n, c, place);
-      const opmath_t part_2 = input.load(n, c, place) - mu_value;
-      grad_rstd_sum_value_fold.add(grad_output_value * part_2 * weight_value);
+      const opmath_t difference = input.load(n, c, place) - mu_value;
+      grad_rstd_sum_value_fold.add(grad_output_value * difference * weight_value);
       grad_mu_sum_value_fold.add(-(grad_output_value * rstd_value * weight_value));
     });
     grad_rstd_sum_value_fold.finish();
@@ -245,15 +245,15 @@ struct Step_group_norm_backward_0_grad_mu_sum_alone {
     const auto grad_output_line = rt::read_line_or_zero<V, 1>(grad_output, n, c, place);
     const auto input_line = rt::read_line<V, 1>(input, n, c, place);
     rt::lanes<V>([&](int at) {
-      const bool part = batch.count != 0;
-      const opmath_t mu_value = part ? mu.load(n, rt::checked(rt::floordiv((c + at), S), G)) : opmath_t(0);
+      const bool mask = batch.count != 0;
+      const opmath_t mu_value = mask ? mu.load(n, rt::checked(rt::floordiv((c + at), S), G)) : opmath_t(0);
       const opmath_t weight_value = weight_line[at];
-      const bool part_2 = batch.count != 0;
+      const bool mask_2 = batch.count != 0;
       const int64_t at_g = rt::floordiv((c + at), S);
-      const opmath_t rstd_value = part_2 ? rstd.load(n, rt::checked(at_g, G)) : opmath_t(0);
+      const opmath_t rstd_value = mask_2 ? rstd.load(n, rt::checked(at_g, G)) : opmath_t(0);
       const opmath_t grad_output_value = grad_output_line[at];
-      const opmath_t part_3 = input_line[at] - mu_value;
-      folds[at].grad_rstd_sum_value_fold.add(grad_output_value * part_3 * weight_value);
+      const opmath_t difference = input_line[at] - mu_value;
+      folds[at].grad_rstd_sum_value_fold.add(grad_output_value * difference * weight_value);
       folds[at].grad_mu_sum_value_fold.add(-(grad_output_value * rstd_value * weight_value));
     });
   }
@@ -382,26 +382,27 @@ struct Step_group_norm_backward_0_grad_input {
     const rt::Place<rank> place = batch.place(rt::split(&rest, batch_size));
     const int64_t c = rt::split(&rest, c_size);
     const int64_t n = rest;
-    const bool t = rt::floordiv(c, S) >= 0 && rt::floordiv(c, S) < G;
-    const int64_t t_2 = S * batch.count;
-    const opmath_t part = grad_output.load_or_zero(n, c, place);
-    const opmath_t part_2 = part * rstd.load(n, rt::floordiv(c, S)) * weight.load(c);
+    const bool mask = rt::floordiv(c, S) >= 0 && rt::floordiv(c, S) < G;
+    const int64_t product = S * batch.count;
+    const opmath_t grad_output_value = grad_output.load_or_zero(n, c, place);
+    const opmath_t scaled_grad = grad_output_value * rstd.load(n, rt::floordiv(c, S)) * weight.load(c);
     const int64_t at_c = rt::floordiv(c, S) * S + rt::mod(c, S);
     const int64_t at_g = rt::floordiv(c, S);
-    opmath_t part_3;
-    if (t) {
-      const opmath_t part_4 = input.load(n, rt::checked(at_c, C), place) - mu.load(n, rt::checked(at_g, G));
-      part_3 = near::div(2 * grad_variance_.load(n, at_g) * part_4, static_cast<opmath_t>(t_2));
+    opmath_t chosen;
+    if (mask) {
+      const opmath_t input_picked = input.load(n, rt::checked(at_c, C), place);
+      const opmath_t difference = input_picked - mu.load(n, rt::checked(at_g, G));
+      chosen = near::div(2 * grad_variance_.load(n, at_g) * difference, static_cast<opmath_t>(product));
     } else {
-      part_3 = 0;
+      chosen = 0;
     }
-    opmath_t part_5;
-    if (t) {
-      part_5 = near::div(grad_mu.load(n, rt::checked(at_g, G)), static_cast<opmath_t>(t_2));
+    opmath_t chosen_2;
+    if (mask) {
+      chosen_2 = near::div(grad_mu.load(n, rt::checked(at_g, G)), static_cast<opmath_t>(product));
     } else {
-      part_5 = 0;
+      chosen_2 = 0;
     }
-    grad_input.store(part_2 + part_3 + part_5, n, c, place);
+    grad_input.store(scaled_grad + chosen + chosen_2, n, c, place);
   }
 };
 
@@ -431,8 +432,9 @@ struct Step_group_norm_backward_0_grad_bias {
       const rt::Place<rank> place = batch.place(rt::split(&inner_rest, batch_size));
       const int64_t n = inner_rest;
       const opmath_t grad_output_value_2 = grad_output.load_or_zero(n, c, place);
-      const opmath_t part = input.load(n, c, place) - mu.load(n, rt::floordiv(c, S));
-      grad_weight_value_fold.add(grad_output_value_2 * part * rstd.load(n, rt::floordiv(c, S)));
+      const opmath_t difference = input.load(n, c, place) - mu.load(n, rt::floordiv(c, S));
+      const opmath_t rstd_picked = rstd.load(n, rt::floordiv(c, S));
+      grad_weight_value_fold.add(grad_output_value_2 * difference * rstd_picked);
       grad_bias_value_fold.add(grad_output_value_2);
     });
     grad_weight_value_fold.finish();
@@ -489,9 +491,9 @@ struct Step_group_norm_backward_0_grad_bias_alone {
     const auto input_line = rt::read_line<V, 1>(input, n, c, place);
     rt::lanes<V>([&](int at) {
       const opmath_t grad_output_value_2 = grad_output_line[at];
-      const opmath_t part = input_line[at] - mu.load(n, rt::floordiv((c + at), S));
-      const opmath_t part_2 = rstd.load(n, rt::floordiv((c + at), S));
-      folds[at].grad_weight_value_fold.add(grad_output_value_2 * part * part_2);
+      const opmath_t difference = input_line[at] - mu.load(n, rt::floordiv((c + at), S));
+      const opmath_t rstd_picked = rstd.load(n, rt::floordiv((c + at), S));
+      folds[at].grad_weight_value_fold.add(grad_output_value_2 * difference * rstd_picked);
       folds[at].grad_bias_value_fold.add(grad_output_value_2);
     });
   }
@@ -525,8 +527,8 @@ struct Step_group_norm_backward_2_grad_mu_sum {
     const int64_t c = rt::split(&rest, c_size);
     const int64_t n = rest;
     const opmath_t mu_value = batch.count != 0 ? mu.load(n, rt::checked(rt::floordiv(c, S), G)) : opmath_t(0);
-    const bool part = batch.count != 0;
-    const opmath_t rstd_value = part ? rstd.load(n, rt::checked(rt::floordiv(c, S), G)) : opmath_t(0);
+    const bool mask = batch.count != 0;
+    const opmath_t rstd_value = mask ? rstd.load(n, rt::checked(rt::floordiv(c, S), G)) : opmath_t(0);
     rt::Sum<opmath_t> grad_rstd_sum_value_fold;
     rt::Sum<opmath_t> grad_mu_sum_value_fold;
     rt::each<Team>(batch.count, rt::settled(&grad_rstd_sum_value_fold, &grad_mu_sum_value_fold), [&](auto at) {
@@ -588,11 +590,11 @@ struct Step_group_norm_backward_2_grad_mu_sum_alone {
     const auto grad_output_line = rt::read_line_or_zero<V, 1>(grad_output, n, c, place);
     const auto input_line = rt::read_line<V, 1>(input, n, c, place);
     rt::lanes<V>([&](int at) {
-      const bool part = batch.count != 0;
-      const opmath_t mu_value = part ? mu.load(n, rt::checked(rt::floordiv((c + at), S), G)) : opmath_t(0);
-      const bool part_2 = batch.count != 0;
+      const bool mask = batch.count != 0;
+      const opmath_t mu_value = mask ? mu.load(n, rt::checked(rt::floordiv((c + at), S), G)) : opmath_t(0);
+      const bool mask_2 = batch.count != 0;
       const int64_t at_g = rt::floordiv((c + at), S);
-      const opmath_t rstd_value = part_2 ? rstd.load(n, rt::checked(at_g, G)) : opmath_t(0);
+      const opmath_t rstd_value = mask_2 ? rstd.load(n, rt::checked(at_g, G)) : opmath_t(0);
       const opmath_t grad_output_value = grad_output_line[at];
       folds[at].grad_rstd_sum_value_fold.add(grad_output_value * (input_line[at] - mu_value));
       folds[at].grad_mu_sum_value_fold.add(-(grad_output_value * rstd_value));
@@ -631,25 +633,26 @@ struct Step_group_norm_backward_2_grad_input {
     const rt::Place<rank> place = batch.place(rt::split(&rest, batch_size));
     const int64_t c = rt::split(&rest, c_size);
     const int64_t n = rest;
-    const bool t = rt::floordiv(c, S) >= 0 && rt::floordiv(c, S) < G;
-    const int64_t t_2 = S * batch.count;
-    const opmath_t part = grad_output.load_or_zero(n, c, place) * rstd.load(n, rt::floordiv(c, S));
+    const bool mask = rt::floordiv(c, S) >= 0 && rt::floordiv(c, S) < G;
+    const int64_t product = S * batch.count;
+    const opmath_t scaled_grad = grad_output.load_or_zero(n, c, place) * rstd.load(n, rt::floordiv(c, S));
     const int64_t at_c = rt::floordiv(c, S) * S + rt::mod(c, S);
     const int64_t at_g = rt::floordiv(c, S);
-    opmath_t part_2;
-    if (t) {
-      const opmath_t part_3 = input.load(n, rt::checked(at_c, C), place) - mu.load(n, rt::checked(at_g, G));
-      part_2 = near::div(2 * grad_variance_.load(n, at_g) * part_3, static_cast<opmath_t>(t_2));
+    opmath_t chosen;
+    if (mask) {
+      const opmath_t input_picked = input.load(n, rt::checked(at_c, C), place);
+      const opmath_t difference = input_picked - mu.load(n, rt::checked(at_g, G));
+      chosen = near::div(2 * grad_variance_.load(n, at_g) * difference, static_cast<opmath_t>(product));
     } else {
-      part_2 = 0;
+      chosen = 0;
     }
-    opmath_t part_4;
-    if (t) {
-      part_4 = near::div(grad_mu.load(n, rt::checked(at_g, G)), static_cast<opmath_t>(t_2));
+    opmath_t chosen_2;
+    if (mask) {
+      chosen_2 = near::div(grad_mu.load(n, rt::checked(at_g, G)), static_cast<opmath_t>(product));
     } else {
-      part_4 = 0;
+      chosen_2 = 0;
     }
-    grad_input.store(part + part_2 + part_4, n, c, place);
+    grad_input.store(scaled_grad + chosen + chosen_2, n, c, place);
   }
 };
 

@@ -33,8 +33,8 @@ int forward_0_rstd(const OpgenCall& call, OpgenHost& host) {
         mu_sum_fold.ran(run.size);
       });
       const opmath_t mu_sum = mu_sum_fold.value();
-      const int64_t t = S * elements;
-      const opmath_t mu_value = mu_sum / t;
+      const int64_t product = S * elements;
+      const opmath_t mu_value = mu_sum / product;
       rt::store(mu, row.at[1], mu_value);
       rt::Fold<rt::Sum, opmath_t> variance__squares_fold;
       over_s_batch.runs<rt::block>(0, over_s_batch.count, row.at, [&](const auto& run) {
@@ -42,13 +42,13 @@ int forward_0_rstd(const OpgenCall& call, OpgenHost& host) {
         const rt::Line<opmath_t> input_at(host, input, rt::stretch(run, 0, 1), 0,
                                           rt::checked(input, 1, input.stride(1), 0, input_1_2));
         rt::lanes<rt::lane_count>(run.size, [&](int64_t i, int lane) {
-          const opmath_t t_2 = input_at[i] - mu_value;
-          variance__squares_fold.add(lane, t_2 * t_2);
+          const opmath_t difference = input_at[i] - mu_value;
+          variance__squares_fold.add(lane, difference * difference);
         });
         variance__squares_fold.ran(run.size);
       });
       const opmath_t variance__squares = variance__squares_fold.value();
-      rt::store(rstd, row.at[2], rt::rsqrt(variance__squares / t + eps));
+      rt::store(rstd, row.at[2], rt::rsqrt(variance__squares / product + eps));
     });
   });
   return rt::status(host);
@@ -218,13 +218,13 @@ int backward_0_grad_mu_sum(const OpgenCall& call, OpgenHost& host) {
   over_batch.batch(call, nullptr, nullptr, nullptr, &grad_output, &input, nullptr, nullptr);
   rt::parallel(host, outer.count, over_batch.count, [=, &host](int64_t begin, int64_t end) {
     outer.runs<1>(begin, end, nullptr, [&](const auto& row) {
-      const bool part_2 = elements != 0;
+      const bool mask = elements != 0;
       const int64_t at_g = rt::floordiv(outer.index(row, 0, 0), S);
-      const opmath_t mu_value = part_2 ? rt::pick(host, mu, row.at[0], 0, 1, at_g, G) : opmath_t(0);
+      const opmath_t mu_value = mask ? rt::pick(host, mu, row.at[0], 0, 1, at_g, G) : opmath_t(0);
       const opmath_t weight_value = rt::load(weight, row.at[1]);
-      const bool part_3 = elements != 0;
+      const bool mask_2 = elements != 0;
       const int64_t at_g_2 = rt::floordiv(outer.index(row, 0, 0), S);
-      const opmath_t rstd_value = part_3 ? rt::pick(host, rstd, row.at[2], 2, 1, at_g_2, G) : opmath_t(0);
+      const opmath_t rstd_value = mask_2 ? rt::pick(host, rstd, row.at[2], 2, 1, at_g_2, G) : opmath_t(0);
       rt::Fold<rt::Sum, opmath_t> grad_rstd_sum_value_fold;
       rt::Fold<rt::Sum, opmath_t> grad_mu_sum_value_fold;
       over_batch.runs<rt::block>(0, over_batch.count, row.at, [&](const auto& run) {
@@ -368,12 +368,13 @@ int backward_0_grad_input(const OpgenCall& call, OpgenHost& host) {
                                           rt::wanted(input_wanted),
                                           rt::checked(grad_mu, 1, grad_mu.stride(1), 6, rstd_1));
       rt::each(run.size, [&](int64_t i) {
-        const bool part_2 = rt::floordiv(outer.index(run, 0, i), S) >= 0;
-        const bool t = part_2 && rt::floordiv(outer.index(run, 0, i), S) < G;
-        const int64_t t_2 = S * elements;
-        const opmath_t part_3 = t ? 2 * grad_variance__at[i] * (input_at[i] - mu_at[i]) / t_2 : opmath_t(0);
-        const opmath_t part_4 = grad_output_at[i] * rstd_at[i] * weight_at[i];
-        grad_input_out.set(i, part_4 + part_3 + (t ? grad_mu_at[i] / t_2 : opmath_t(0)));
+        const bool mask = rt::floordiv(outer.index(run, 0, i), S) >= 0;
+        const bool mask_2 = mask && rt::floordiv(outer.index(run, 0, i), S) < G;
+        const int64_t product = S * elements;
+        const opmath_t ratio = 2 * grad_variance__at[i] * (input_at[i] - mu_at[i]) / product;
+        const opmath_t chosen = mask_2 ? grad_mu_at[i] / product : opmath_t(0);
+        const opmath_t scaled_grad = grad_output_at[i] * rstd_at[i] * weight_at[i];
+        grad_input_out.set(i, scaled_grad + (mask_2 ? ratio : opmath_t(0)) + chosen);
       });
     });
   });
@@ -460,12 +461,12 @@ int backward_2_grad_mu_sum(const OpgenCall& call, OpgenHost& host) {
   over_batch.batch(call, nullptr, nullptr, &grad_output, &input, nullptr, nullptr);
   rt::parallel(host, outer.count, over_batch.count, [=, &host](int64_t begin, int64_t end) {
     outer.runs<1>(begin, end, nullptr, [&](const auto& row) {
-      const bool part_2 = elements != 0;
+      const bool mask = elements != 0;
       const int64_t at_g = rt::floordiv(outer.index(row, 0, 0), S);
-      const opmath_t mu_value = part_2 ? rt::pick(host, mu, row.at[0], 0, 1, at_g, G) : opmath_t(0);
-      const bool part_3 = elements != 0;
+      const opmath_t mu_value = mask ? rt::pick(host, mu, row.at[0], 0, 1, at_g, G) : opmath_t(0);
+      const bool mask_2 = elements != 0;
       const int64_t at_g_2 = rt::floordiv(outer.index(row, 0, 0), S);
-      const opmath_t rstd_value = part_3 ? rt::pick(host, rstd, row.at[1], 1, 1, at_g_2, G) : opmath_t(0);
+      const opmath_t rstd_value = mask_2 ? rt::pick(host, rstd, row.at[1], 1, 1, at_g_2, G) : opmath_t(0);
       rt::Fold<rt::Sum, opmath_t> grad_rstd_sum_value_fold;
       rt::Fold<rt::Sum, opmath_t> grad_mu_sum_value_fold;
       over_batch.runs<rt::block>(0, over_batch.count, row.at, [&](const auto& run) {
@@ -538,11 +539,12 @@ int backward_2_grad_input(const OpgenCall& call, OpgenHost& host) {
                                           rt::wanted(input_wanted),
                                           rt::checked(grad_mu, 1, grad_mu.stride(1), 5, rstd_1));
       rt::each(run.size, [&](int64_t i) {
-        const bool part_2 = rt::floordiv(outer.index(run, 0, i), S) >= 0;
-        const bool t = part_2 && rt::floordiv(outer.index(run, 0, i), S) < G;
-        const int64_t t_2 = S * elements;
-        const opmath_t part_3 = t ? 2 * grad_variance__at[i] * (input_at[i] - mu_at[i]) / t_2 : opmath_t(0);
-        grad_input_out.set(i, grad_output_at[i] * rstd_at[i] + part_3 + (t ? grad_mu_at[i] / t_2 : opmath_t(0)));
+        const bool mask = rt::floordiv(outer.index(run, 0, i), S) >= 0;
+        const bool mask_2 = mask && rt::floordiv(outer.index(run, 0, i), S) < G;
+        const int64_t product = S * elements;
+        const opmath_t ratio = 2 * grad_variance__at[i] * (input_at[i] - mu_at[i]) / product;
+        const opmath_t chosen = mask_2 ? grad_mu_at[i] / product : opmath_t(0);
+        grad_input_out.set(i, grad_output_at[i] * rstd_at[i] + (mask_2 ? ratio : opmath_t(0)) + chosen);
       });
     });
   });

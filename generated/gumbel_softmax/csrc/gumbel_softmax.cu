@@ -27,12 +27,13 @@ struct Step_gumbel_softmax_forward_0_y {
     const auto logits_row = rt::read_row<Team, 1>(k_size.size, logits, place, 0);
     auto y_row = rt::write_row<Team, 1>(y, place, 0);
     const int64_t seed_value = seed.load();
-    const int64_t t = batch.index(place) * K;
+    const int64_t product = batch.index(place) * K;
     rt::Max<opmath_t> soft_max_value_fold;
     rt::each<Team>(k_size.size, [&](auto at) {
       const int64_t k = at;
-      const opmath_t part = rt::uniform_of<opmath_t>(rt::philox(seed_value, int64_t{0}, t + k));
-      soft_max_value_fold.add(near::div(logits_row[at] - rt::log(-rt::log(part)), tau));
+      const int64_t philox_value = rt::philox(seed_value, int64_t{0}, product + k);
+      const opmath_t negative = -rt::log(-rt::log(rt::uniform_of<opmath_t>(philox_value)));
+      soft_max_value_fold.add(near::div(logits_row[at] + negative, tau));
     });
     rt::join<Team>(&soft_max_value_fold);
     const opmath_t soft_max_value = soft_max_value_fold.value;
@@ -42,9 +43,10 @@ struct Step_gumbel_softmax_forward_0_y {
     rt::Sum<opmath_t> soft_sum_fold;
     rt::each<Team>(k_size.size, rt::settled(&soft_sum_fold), [&](auto at) {
       const int64_t k = at;
-      const opmath_t part_2 = rt::uniform_of<opmath_t>(rt::philox(seed_value, int64_t{0}, t + k));
-      const opmath_t part_3 = near::div(logits_row[at] - rt::log(-rt::log(part_2)), tau);
-      soft_sum_fold.add(near::exp(part_3 - soft_max_value));
+      const int64_t philox_value_2 = rt::philox(seed_value, int64_t{0}, product + k);
+      const opmath_t uniform_of_value = rt::uniform_of<opmath_t>(philox_value_2);
+      const opmath_t ratio = near::div(logits_row[at] - rt::log(-rt::log(uniform_of_value)), tau);
+      soft_sum_fold.add(near::exp(ratio - soft_max_value));
     });
     soft_sum_fold.finish();
     rt::join<Team>(&soft_sum_fold);
@@ -56,17 +58,21 @@ struct Step_gumbel_softmax_forward_0_y {
     rt::ArgMax<opmath_t> chosen_fold;
     rt::each<Team>(k_size.size, [&](auto at) {
       const int64_t k = at;
-      const opmath_t part_4 = rt::log(rt::uniform_of<opmath_t>(rt::philox(seed_value, int64_t{0}, t + k)));
-      const opmath_t part_5 = near::div(logits_row[at] - rt::log(-part_4), tau) - soft_max_value;
-      chosen_fold.add(near::exp(part_5) * soft_scale_value, k);
+      const int64_t philox_value_3 = rt::philox(seed_value, int64_t{0}, product + k);
+      const opmath_t uniform_of_value_2 = rt::uniform_of<opmath_t>(philox_value_3);
+      const opmath_t ratio_2 = near::div(logits_row[at] - rt::log(-rt::log(uniform_of_value_2)), tau);
+      chosen_fold.add(near::exp(ratio_2 - soft_max_value) * soft_scale_value, k);
     });
     rt::join<Team>(&chosen_fold);
     const int64_t chosen = chosen_fold.value;
     rt::each<Team>(k_size.size, [&](auto at) {
       const int64_t k = at;
-      const opmath_t part_6 = -rt::log(rt::uniform_of<opmath_t>(rt::philox(seed_value, int64_t{0}, t + k)));
-      const opmath_t part_7 = near::exp(near::div(logits_row[at] - rt::log(part_6), tau) - soft_max_value);
-      const opmath_t soft = part_7 * soft_scale_value;
+      const int64_t philox_value_4 = rt::philox(seed_value, int64_t{0}, product + k);
+      const opmath_t uniform_of_value_3 = rt::uniform_of<opmath_t>(philox_value_4);
+      const opmath_t negative_2 = -rt::log(uniform_of_value_3);
+      const opmath_t centred = near::div(logits_row[at] - rt::log(negative_2), tau) - soft_max_value;
+      const opmath_t exp_value = near::exp(centred);
+      const opmath_t soft = exp_value * soft_scale_value;
       y_row.set(at, soft + ((k == chosen ? 1 : 0) - soft));
     });
   }
@@ -96,12 +102,13 @@ struct Step_gumbel_softmax_forward_1_y {
     const auto logits_row = rt::read_row<Team, 1>(k_size.size, logits, place, 0);
     auto y_row = rt::write_row<Team, 1>(y, place, 0);
     const int64_t seed_value = seed.load();
-    const int64_t t = batch.index(place) * K;
+    const int64_t product = batch.index(place) * K;
     rt::Max<opmath_t> soft_max_value_fold;
     rt::each<Team>(k_size.size, [&](auto at) {
       const int64_t k = at;
-      const opmath_t part = rt::uniform_of<opmath_t>(rt::philox(seed_value, int64_t{0}, t + k));
-      soft_max_value_fold.add(near::div(logits_row[at] - rt::log(-rt::log(part)), tau));
+      const int64_t philox_value = rt::philox(seed_value, int64_t{0}, product + k);
+      const opmath_t negative = -rt::log(-rt::log(rt::uniform_of<opmath_t>(philox_value)));
+      soft_max_value_fold.add(near::div(logits_row[at] + negative, tau));
     });
     rt::join<Team>(&soft_max_value_fold);
     const opmath_t soft_max_value = soft_max_value_fold.value;
@@ -111,9 +118,10 @@ struct Step_gumbel_softmax_forward_1_y {
     rt::Sum<opmath_t> soft_sum_fold;
     rt::each<Team>(k_size.size, rt::settled(&soft_sum_fold), [&](auto at) {
       const int64_t k = at;
-      const opmath_t part_2 = rt::uniform_of<opmath_t>(rt::philox(seed_value, int64_t{0}, t + k));
-      const opmath_t part_3 = near::div(logits_row[at] - rt::log(-rt::log(part_2)), tau);
-      soft_sum_fold.add(near::exp(part_3 - soft_max_value));
+      const int64_t philox_value_2 = rt::philox(seed_value, int64_t{0}, product + k);
+      const opmath_t uniform_of_value = rt::uniform_of<opmath_t>(philox_value_2);
+      const opmath_t ratio = near::div(logits_row[at] - rt::log(-rt::log(uniform_of_value)), tau);
+      soft_sum_fold.add(near::exp(ratio - soft_max_value));
     });
     soft_sum_fold.finish();
     rt::join<Team>(&soft_sum_fold);
@@ -124,9 +132,12 @@ struct Step_gumbel_softmax_forward_1_y {
     }
     rt::each<Team>(k_size.size, [&](auto at) {
       const int64_t k = at;
-      const opmath_t part_5 = -rt::log(rt::uniform_of<opmath_t>(rt::philox(seed_value, int64_t{0}, t + k)));
-      const opmath_t part_4 = rt::log(part_5);
-      y_row.set(at, near::exp(near::div(logits_row[at] - part_4, tau) - soft_max_value) * soft_scale_value);
+      const int64_t philox_value_3 = rt::philox(seed_value, int64_t{0}, product + k);
+      const opmath_t uniform_of_value_2 = rt::uniform_of<opmath_t>(philox_value_3);
+      const opmath_t negative_2 = -rt::log(uniform_of_value_2);
+      const opmath_t centred = near::div(logits_row[at] - rt::log(negative_2), tau) - soft_max_value;
+      const opmath_t exp_value = near::exp(centred);
+      y_row.set(at, exp_value * soft_scale_value);
     });
   }
 };
@@ -156,25 +167,27 @@ struct Step_gumbel_softmax_backward_0_grad_logits {
     const auto logits_row = rt::read_row<Team, 1>(k_size.size, logits, place, 0);
     auto grad_logits_row = rt::write_row<Team, 1>(grad_logits, place, 0);
     const int64_t seed_value = seed.load();
-    const int64_t t = batch.index(place) * K;
+    const int64_t product = batch.index(place) * K;
     const opmath_t soft_max_value = soft_max.load(place);
     const opmath_t soft_scale_value = soft_scale.load(place);
     rt::Sum<opmath_t> dot_soft_fold;
     rt::each<Team>(k_size.size, rt::settled(&dot_soft_fold), [&](auto at) {
       const int64_t k = at;
-      const opmath_t part = rt::uniform_of<opmath_t>(rt::philox(seed_value, int64_t{0}, t + k));
-      const opmath_t part_2 = near::div(logits_row[at] - rt::log(-rt::log(part)), tau) - soft_max_value;
-      dot_soft_fold.add(grad_y_row[at] * (near::exp(part_2) * soft_scale_value));
+      const int64_t philox_value = rt::philox(seed_value, int64_t{0}, product + k);
+      const opmath_t uniform_of_value = rt::uniform_of<opmath_t>(philox_value);
+      const opmath_t ratio = near::div(logits_row[at] - rt::log(-rt::log(uniform_of_value)), tau);
+      dot_soft_fold.add(grad_y_row[at] * (near::exp(ratio - soft_max_value) * soft_scale_value));
     });
     dot_soft_fold.finish();
     rt::join<Team>(&dot_soft_fold);
     const opmath_t dot_soft = dot_soft_fold.value;
     rt::each<Team>(k_size.size, [&](auto at) {
       const int64_t k = at;
-      const opmath_t part_3 = rt::log(rt::uniform_of<opmath_t>(rt::philox(seed_value, int64_t{0}, t + k)));
-      const opmath_t part_4 = near::div(logits_row[at] - rt::log(-part_3), tau) - soft_max_value;
-      const opmath_t part_5 = near::exp(part_4) * soft_scale_value * (grad_y_row[at] - dot_soft);
-      grad_logits_row.set(at, near::div(part_5, tau));
+      const int64_t philox_value_2 = rt::philox(seed_value, int64_t{0}, product + k);
+      const opmath_t uniform_of_value_2 = rt::uniform_of<opmath_t>(philox_value_2);
+      const opmath_t ratio_2 = near::div(logits_row[at] - rt::log(-rt::log(uniform_of_value_2)), tau);
+      const opmath_t product_2 = near::exp(ratio_2 - soft_max_value) * soft_scale_value;
+      grad_logits_row.set(at, near::div(product_2 * (grad_y_row[at] - dot_soft), tau));
     });
   }
 };

@@ -24,14 +24,15 @@ int forward_0_y(const OpgenCall& call, OpgenHost& host) {
     const rt::Kept<opmath_t> row_values(K);
     outer.runs<1>(begin, end, nullptr, [&](const auto& row) {
       const int64_t seed_value = rt::load(seed, row.at[0]);
-      const int64_t t = row.at[1] * K;
+      const int64_t product = row.at[1] * K;
       rt::Fold<rt::Max, opmath_t> soft_max_value_fold;
       over_k.runs<rt::block>(0, over_k.count, row.at, [&](const auto& run) {
         const rt::Source<opmath_t> logits_at(logits, run.at[2], run.step[2], run.size);
         auto* const row_values_at = row_values.at(run);
         rt::lanes<rt::lane_count>(run.size, [&, tau](int64_t i, int lane) {
-          const int64_t part_2 = rt::philox(seed_value, int64_t{0}, t + over_k.index(run, 0, i));
-          const opmath_t div_value = (logits_at[i] - rt::log(-rt::log(rt::uniform_of<opmath_t>(part_2)))) / tau;
+          const int64_t philox_value = rt::philox(seed_value, int64_t{0}, product + over_k.index(run, 0, i));
+          const opmath_t total_2 = logits_at[i] - rt::log(-rt::log(rt::uniform_of<opmath_t>(philox_value)));
+          const opmath_t div_value = total_2 / tau;
           soft_max_value_fold.add(lane, div_value);
           row_values_at[i] = div_value;
         });
@@ -92,14 +93,15 @@ int forward_1_y(const OpgenCall& call, OpgenHost& host) {
     const rt::Kept<opmath_t> row_values(K);
     outer.runs<1>(begin, end, nullptr, [&](const auto& row) {
       const int64_t seed_value = rt::load(seed, row.at[0]);
-      const int64_t t = row.at[1] * K;
+      const int64_t product = row.at[1] * K;
       rt::Fold<rt::Max, opmath_t> soft_max_value_fold;
       over_k.runs<rt::block>(0, over_k.count, row.at, [&](const auto& run) {
         const rt::Source<opmath_t> logits_at(logits, run.at[2], run.step[2], run.size);
         auto* const row_values_at = row_values.at(run);
         rt::lanes<rt::lane_count>(run.size, [&, tau](int64_t i, int lane) {
-          const int64_t part_2 = rt::philox(seed_value, int64_t{0}, t + over_k.index(run, 0, i));
-          const opmath_t div_value = (logits_at[i] - rt::log(-rt::log(rt::uniform_of<opmath_t>(part_2)))) / tau;
+          const int64_t philox_value = rt::philox(seed_value, int64_t{0}, product + over_k.index(run, 0, i));
+          const opmath_t total_2 = logits_at[i] - rt::log(-rt::log(rt::uniform_of<opmath_t>(philox_value)));
+          const opmath_t div_value = total_2 / tau;
           soft_max_value_fold.add(lane, div_value);
           row_values_at[i] = div_value;
         });
@@ -149,7 +151,7 @@ int backward_0_grad_logits(const OpgenCall& call, OpgenHost& host) {
     const rt::Kept<opmath_t> row_values(K);
     outer.runs<1>(begin, end, nullptr, [&](const auto& row) {
       const int64_t seed_value = rt::load(seed, row.at[0]);
-      const int64_t t = row.at[1] * K;
+      const int64_t product = row.at[1] * K;
       const opmath_t soft_max_value = rt::load(soft_max, row.at[2]);
       const opmath_t soft_scale_value = rt::load(soft_scale, row.at[3]);
       rt::Fold<rt::Sum, opmath_t> dot_soft_fold;
@@ -158,9 +160,9 @@ int backward_0_grad_logits(const OpgenCall& call, OpgenHost& host) {
         const rt::Source<opmath_t> grad_y_at(grad_y, run.at[5], run.step[5], run.size);
         auto* const row_values_at = row_values.at(run);
         rt::lanes<rt::lane_count>(run.size, [&, tau](int64_t i, int lane) {
-          const int64_t part_2 = rt::philox(seed_value, int64_t{0}, t + over_k.index(run, 0, i));
-          const opmath_t part_3 = (logits_at[i] - rt::log(-rt::log(rt::uniform_of<opmath_t>(part_2)))) / tau;
-          const opmath_t mul_value = rt::exp(part_3 - soft_max_value) * soft_scale_value;
+          const int64_t philox_value = rt::philox(seed_value, int64_t{0}, product + over_k.index(run, 0, i));
+          const opmath_t total_2 = logits_at[i] - rt::log(-rt::log(rt::uniform_of<opmath_t>(philox_value)));
+          const opmath_t mul_value = rt::exp(total_2 / tau - soft_max_value) * soft_scale_value;
           dot_soft_fold.add(lane, grad_y_at[i] * mul_value);
           row_values_at[i] = mul_value;
         });

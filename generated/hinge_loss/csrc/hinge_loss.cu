@@ -24,8 +24,8 @@ struct Step_hinge_loss_forward_0_output {
   };
   OPGEN_DEVICE void fold(int64_t /* point */, int64_t inner, Folds* folds) const {
     const rt::Place<rank> place = batch.place(inner);
-    const opmath_t part = margin - target.load(place) * input.load(place);
-    folds->output_sum_fold.add(rt::powi<2>(rt::max(opmath_t(0), part)));
+    const opmath_t difference = margin - target.load(place) * input.load(place);
+    folds->output_sum_fold.add(rt::powi<2>(rt::max(opmath_t(0), difference)));
   }
   template <int V>
   OPGEN_DEVICE void flat(int64_t first, Folds* folds) const {
@@ -33,8 +33,8 @@ struct Step_hinge_loss_forward_0_output {
     const auto input_pack = rt::load_pack<V>(input, first);
     OPGEN_UNROLL
     for (int i = 0; i < V; ++i) {
-      const opmath_t part_2 = margin - target_pack.get(i) * input_pack.get(i);
-      folds->output_sum_fold.add(rt::powi<2>(rt::max(opmath_t(0), part_2)));
+      const opmath_t difference_2 = margin - target_pack.get(i) * input_pack.get(i);
+      folds->output_sum_fold.add(rt::powi<2>(rt::max(opmath_t(0), difference_2)));
     }
   }
   OPGEN_DEVICE void finish(int64_t /* point */, const Folds& folds) const {
@@ -63,8 +63,8 @@ struct Step_hinge_loss_forward_1_output {
   };
   OPGEN_DEVICE void fold(int64_t /* point */, int64_t inner, Folds* folds) const {
     const rt::Place<rank> place = batch.place(inner);
-    const opmath_t part = margin - target.load(place) * input.load(place);
-    folds->output_value_fold.add(rt::powi<2>(rt::max(opmath_t(0), part)));
+    const opmath_t difference = margin - target.load(place) * input.load(place);
+    folds->output_value_fold.add(rt::powi<2>(rt::max(opmath_t(0), difference)));
   }
   template <int V>
   OPGEN_DEVICE void flat(int64_t first, Folds* folds) const {
@@ -72,8 +72,8 @@ struct Step_hinge_loss_forward_1_output {
     const auto input_pack = rt::load_pack<V>(input, first);
     OPGEN_UNROLL
     for (int i = 0; i < V; ++i) {
-      const opmath_t part_2 = margin - target_pack.get(i) * input_pack.get(i);
-      folds->output_value_fold.add(rt::powi<2>(rt::max(opmath_t(0), part_2)));
+      const opmath_t difference_2 = margin - target_pack.get(i) * input_pack.get(i);
+      folds->output_value_fold.add(rt::powi<2>(rt::max(opmath_t(0), difference_2)));
     }
   }
   OPGEN_DEVICE void finish(int64_t /* point */, const Folds& folds) const {
@@ -141,9 +141,10 @@ struct Step_hinge_loss_forward_3_output {
   OPGEN_DEVICE void fold(int64_t /* point */, int64_t inner, Folds* folds) const {
     const rt::Place<rank> place = batch.place(inner);
     const opmath_t target_value = target.load(place);
-    const opmath_t t = margin - target_value * input.load(place);
-    folds->output_sum_fold.add(rt::max(opmath_t(0), t));
-    slope.store(0 == t ? opmath_t(-0.5) * target_value : 0 > t ? opmath_t(0) : -target_value, place);
+    const opmath_t difference = margin - target_value * input.load(place);
+    folds->output_sum_fold.add(rt::max(opmath_t(0), difference));
+    const opmath_t chosen = 0 > difference ? opmath_t(0) : -target_value;
+    slope.store(0 == difference ? opmath_t(-0.5) * target_value : chosen, place);
   }
   OPGEN_DEVICE void finish(int64_t /* point */, const Folds& folds) const {
     const opmath_t output_sum = folds.output_sum_fold.value;
@@ -173,9 +174,10 @@ struct Step_hinge_loss_forward_4_output {
   OPGEN_DEVICE void fold(int64_t /* point */, int64_t inner, Folds* folds) const {
     const rt::Place<rank> place = batch.place(inner);
     const opmath_t target_value = target.load(place);
-    const opmath_t t = margin - target_value * input.load(place);
-    folds->output_value_fold.add(rt::max(opmath_t(0), t));
-    slope.store(0 == t ? opmath_t(-0.5) * target_value : 0 > t ? opmath_t(0) : -target_value, place);
+    const opmath_t difference = margin - target_value * input.load(place);
+    folds->output_value_fold.add(rt::max(opmath_t(0), difference));
+    const opmath_t chosen = 0 > difference ? opmath_t(0) : -target_value;
+    slope.store(0 == difference ? opmath_t(-0.5) * target_value : chosen, place);
   }
   OPGEN_DEVICE void finish(int64_t /* point */, const Folds& folds) const {
     const opmath_t output_value = folds.output_value_fold.value;
@@ -198,9 +200,9 @@ struct Step_hinge_loss_forward_5_slope {
 
   OPGEN_DEVICE void compute(opmath_t target, opmath_t input, opmath_t* output, opmath_t* slope) const {
     const opmath_t target_value = target;
-    const opmath_t t = margin - target_value * input;
-    *output = rt::max(opmath_t(0), t);
-    *slope = 0 == t ? opmath_t(-0.5) * target_value : 0 > t ? opmath_t(0) : -target_value;
+    const opmath_t difference = margin - target_value * input;
+    *output = rt::max(opmath_t(0), difference);
+    *slope = 0 == difference ? opmath_t(-0.5) * target_value : 0 > difference ? opmath_t(0) : -target_value;
   }
   OPGEN_DEVICE void point(int64_t point) const {
     const rt::Place<rank> place = batch.place(point);
@@ -244,11 +246,11 @@ struct Step_hinge_loss_backward_0_grad_input {
 
   OPGEN_DEVICE void compute(opmath_t target, opmath_t input, opmath_t* grad_input) const {
     const opmath_t target_value = target;
-    const opmath_t t = margin - target_value * input;
-    const opmath_t part = 2 * grad_output.load_or_zero() * rt::max(opmath_t(0), t);
-    const opmath_t grad_missing = near::div(part, static_cast<opmath_t>(batch.count));
-    const opmath_t part_2 = 0 > t ? opmath_t(0) : -(grad_missing * target_value);
-    *grad_input = 0 == t ? opmath_t(-0.5) * grad_missing * target_value : part_2;
+    const opmath_t difference = margin - target_value * input;
+    const opmath_t scaled_grad = 2 * grad_output.load_or_zero() * rt::max(opmath_t(0), difference);
+    const opmath_t grad_missing = near::div(scaled_grad, static_cast<opmath_t>(batch.count));
+    const opmath_t chosen = 0 > difference ? opmath_t(0) : -(grad_missing * target_value);
+    *grad_input = 0 == difference ? opmath_t(-0.5) * grad_missing * target_value : chosen;
   }
   OPGEN_DEVICE void point(int64_t point) const {
     const rt::Place<rank> place = batch.place(point);
@@ -285,10 +287,10 @@ struct Step_hinge_loss_backward_1_grad_input {
 
   OPGEN_DEVICE void compute(opmath_t target, opmath_t input, opmath_t* grad_input) const {
     const opmath_t target_value = target;
-    const opmath_t t = margin - target_value * input;
-    const opmath_t grad_missing = 2 * grad_output.load_or_zero() * rt::max(opmath_t(0), t);
-    const opmath_t part = 0 > t ? opmath_t(0) : -(grad_missing * target_value);
-    *grad_input = 0 == t ? opmath_t(-0.5) * grad_missing * target_value : part;
+    const opmath_t difference = margin - target_value * input;
+    const opmath_t grad_missing = 2 * grad_output.load_or_zero() * rt::max(opmath_t(0), difference);
+    const opmath_t chosen = 0 > difference ? opmath_t(0) : -(grad_missing * target_value);
+    *grad_input = 0 == difference ? opmath_t(-0.5) * grad_missing * target_value : chosen;
   }
   OPGEN_DEVICE void point(int64_t point) const {
     const rt::Place<rank> place = batch.place(point);
@@ -325,10 +327,10 @@ struct Step_hinge_loss_backward_2_grad_input {
 
   OPGEN_DEVICE void compute(opmath_t target, opmath_t input, opmath_t grad_output, opmath_t* grad_input) const {
     const opmath_t target_value = target;
-    const opmath_t t = margin - target_value * input;
-    const opmath_t grad_missing = 2 * grad_output * rt::max(opmath_t(0), t);
-    const opmath_t part = 0 > t ? opmath_t(0) : -(grad_missing * target_value);
-    *grad_input = 0 == t ? opmath_t(-0.5) * grad_missing * target_value : part;
+    const opmath_t difference = margin - target_value * input;
+    const opmath_t grad_missing = 2 * grad_output * rt::max(opmath_t(0), difference);
+    const opmath_t chosen = 0 > difference ? opmath_t(0) : -(grad_missing * target_value);
+    *grad_input = 0 == difference ? opmath_t(-0.5) * grad_missing * target_value : chosen;
   }
   OPGEN_DEVICE void point(int64_t point) const {
     const rt::Place<rank> place = batch.place(point);
@@ -367,9 +369,9 @@ struct Step_hinge_loss_backward_3_grad_input {
 
   OPGEN_DEVICE void compute(opmath_t slope, opmath_t* grad_input) const {
     const opmath_t slope_value = slope;
-    const opmath_t part_2 = near::div(grad_output.load_or_zero(), static_cast<opmath_t>(batch.count));
-    const opmath_t part = part_2 * slope_value;
-    *grad_input = slope_value != 0 ? part : opmath_t(0);
+    const opmath_t scaled_grad = near::div(grad_output.load_or_zero(), static_cast<opmath_t>(batch.count));
+    const opmath_t product = scaled_grad * slope_value;
+    *grad_input = slope_value != 0 ? product : opmath_t(0);
   }
   OPGEN_DEVICE void point(int64_t point) const {
     const rt::Place<rank> place = batch.place(point);

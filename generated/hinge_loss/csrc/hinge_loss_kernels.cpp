@@ -115,9 +115,10 @@ int forward_3_output(const OpgenCall& call, OpgenHost& host) {
       rt::Sink<opmath_t> slope_out(slope, run.at[2], run.step[2], run.size);
       rt::lanes<rt::lane_count>(run.size, [&, margin](int64_t i, int lane) {
         const opmath_t target_value = target_at[i];
-        const opmath_t t = margin - target_value * input_at[i];
-        output_sum_fold.add(lane, rt::max(opmath_t(0), t));
-        slope_out.set(i, 0 == t ? opmath_t(-0.5) * target_value : 0 > t ? opmath_t(0) : -target_value);
+        const opmath_t difference = margin - target_value * input_at[i];
+        output_sum_fold.add(lane, rt::max(opmath_t(0), difference));
+        const opmath_t chosen = 0 > difference ? opmath_t(0) : -target_value;
+        slope_out.set(i, 0 == difference ? opmath_t(-0.5) * target_value : chosen);
       });
       output_sum_fold.ran(run.size);
     });
@@ -150,9 +151,10 @@ int forward_4_output(const OpgenCall& call, OpgenHost& host) {
       rt::Sink<opmath_t> slope_out(slope, run.at[2], run.step[2], run.size);
       rt::lanes<rt::lane_count>(run.size, [&, margin](int64_t i, int lane) {
         const opmath_t target_value = target_at[i];
-        const opmath_t t = margin - target_value * input_at[i];
-        output_value_fold.add(lane, rt::max(opmath_t(0), t));
-        slope_out.set(i, 0 == t ? opmath_t(-0.5) * target_value : 0 > t ? opmath_t(0) : -target_value);
+        const opmath_t difference = margin - target_value * input_at[i];
+        output_value_fold.add(lane, rt::max(opmath_t(0), difference));
+        const opmath_t chosen = 0 > difference ? opmath_t(0) : -target_value;
+        slope_out.set(i, 0 == difference ? opmath_t(-0.5) * target_value : chosen);
       });
       output_value_fold.ran(run.size);
     });
@@ -180,9 +182,10 @@ int forward_5_slope(const OpgenCall& call, OpgenHost& host) {
       rt::Sink<opmath_t> slope_out(slope, run.at[3], run.step[3], run.size);
       rt::each(run.size, [&, margin](int64_t i) {
         const opmath_t target_value = target_at[i];
-        const opmath_t t = margin - target_value * input_at[i];
-        output_out.set(i, rt::max(opmath_t(0), t));
-        slope_out.set(i, 0 == t ? opmath_t(-0.5) * target_value : 0 > t ? opmath_t(0) : -target_value);
+        const opmath_t difference = margin - target_value * input_at[i];
+        output_out.set(i, rt::max(opmath_t(0), difference));
+        const opmath_t chosen = 0 > difference ? opmath_t(0) : -target_value;
+        slope_out.set(i, 0 == difference ? opmath_t(-0.5) * target_value : chosen);
       });
     });
   });
@@ -208,10 +211,10 @@ int backward_0_grad_input(const OpgenCall& call, OpgenHost& host) {
       rt::Sink<opmath_t> grad_input_out(grad_input, run.at[3], run.step[3], run.size);
       rt::each(run.size, [&, margin](int64_t i) {
         const opmath_t target_value = target_at[i];
-        const opmath_t t = margin - target_value * input_at[i];
-        const opmath_t grad_missing = 2 * grad_output_at * rt::max(opmath_t(0), t) / elements;
-        const opmath_t part_2 = 0 > t ? opmath_t(0) : -(grad_missing * target_value);
-        grad_input_out.set(i, 0 == t ? opmath_t(-0.5) * grad_missing * target_value : part_2);
+        const opmath_t difference = margin - target_value * input_at[i];
+        const opmath_t grad_missing = 2 * grad_output_at * rt::max(opmath_t(0), difference) / elements;
+        const opmath_t chosen = 0 > difference ? opmath_t(0) : -(grad_missing * target_value);
+        grad_input_out.set(i, 0 == difference ? opmath_t(-0.5) * grad_missing * target_value : chosen);
       });
     });
   });
@@ -236,10 +239,10 @@ int backward_1_grad_input(const OpgenCall& call, OpgenHost& host) {
       rt::Sink<opmath_t> grad_input_out(grad_input, run.at[3], run.step[3], run.size);
       rt::each(run.size, [&, margin](int64_t i) {
         const opmath_t target_value = target_at[i];
-        const opmath_t t = margin - target_value * input_at[i];
-        const opmath_t grad_missing = 2 * grad_output_at * rt::max(opmath_t(0), t);
-        const opmath_t part_2 = 0 > t ? opmath_t(0) : -(grad_missing * target_value);
-        grad_input_out.set(i, 0 == t ? opmath_t(-0.5) * grad_missing * target_value : part_2);
+        const opmath_t difference = margin - target_value * input_at[i];
+        const opmath_t grad_missing = 2 * grad_output_at * rt::max(opmath_t(0), difference);
+        const opmath_t chosen = 0 > difference ? opmath_t(0) : -(grad_missing * target_value);
+        grad_input_out.set(i, 0 == difference ? opmath_t(-0.5) * grad_missing * target_value : chosen);
       });
     });
   });
@@ -264,10 +267,10 @@ int backward_2_grad_input(const OpgenCall& call, OpgenHost& host) {
       rt::Sink<opmath_t> grad_input_out(grad_input, run.at[3], run.step[3], run.size);
       rt::each(run.size, [&, margin](int64_t i) {
         const opmath_t target_value = target_at[i];
-        const opmath_t t = margin - target_value * input_at[i];
-        const opmath_t grad_missing = 2 * grad_output_at[i] * rt::max(opmath_t(0), t);
-        const opmath_t part_2 = 0 > t ? opmath_t(0) : -(grad_missing * target_value);
-        grad_input_out.set(i, 0 == t ? opmath_t(-0.5) * grad_missing * target_value : part_2);
+        const opmath_t difference = margin - target_value * input_at[i];
+        const opmath_t grad_missing = 2 * grad_output_at[i] * rt::max(opmath_t(0), difference);
+        const opmath_t chosen = 0 > difference ? opmath_t(0) : -(grad_missing * target_value);
+        grad_input_out.set(i, 0 == difference ? opmath_t(-0.5) * grad_missing * target_value : chosen);
       });
     });
   });

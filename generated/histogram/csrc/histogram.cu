@@ -49,9 +49,10 @@ struct Step_histogram_forward_0_output {
     const auto weight_line = rt::read_line<V, 0>(weight, n);
     const auto input_line = rt::read_line<V, 0>(input, n);
     rt::lanes<V>([&](int at) {
-      const int64_t part_2 = static_cast<int64_t>(rt::floor(near::div(input_line[at] - low, high - low) * B));
-      const bool part = part_2 >= 0;
-      if (part && static_cast<int64_t>(rt::floor(near::div(input_line[at] - low, high - low) * B)) < B) {
+      const opmath_t floor_input = rt::floor(near::div(input_line[at] - low, high - low) * B);
+      const int64_t int_input = static_cast<int64_t>(floor_input);
+      const bool mask = int_input >= 0;
+      if (mask && static_cast<int64_t>(rt::floor(near::div(input_line[at] - low, high - low) * B)) < B) {
         const int64_t at_b = static_cast<int64_t>(rt::floor(near::div(input_line[at] - low, high - low) * B));
         rt::atomic_sum(output.at(at_b), weight_line[at]);
       }
@@ -104,9 +105,10 @@ struct Step_histogram_forward_1_output {
     const int64_t n = point;
     const auto input_line = rt::read_line<V, 0>(input, n);
     rt::lanes<V>([&](int at) {
-      const int64_t part_2 = static_cast<int64_t>(rt::floor(near::div(input_line[at] - low, high - low) * B));
-      const bool part = part_2 >= 0;
-      if (part && static_cast<int64_t>(rt::floor(near::div(input_line[at] - low, high - low) * B)) < B) {
+      const opmath_t floor_input = rt::floor(near::div(input_line[at] - low, high - low) * B);
+      const int64_t int_input = static_cast<int64_t>(floor_input);
+      const bool mask = int_input >= 0;
+      if (mask && static_cast<int64_t>(rt::floor(near::div(input_line[at] - low, high - low) * B)) < B) {
         const int64_t at_b = static_cast<int64_t>(rt::floor(near::div(input_line[at] - low, high - low) * B));
         rt::atomic_sum(output.at(at_b), static_cast<opmath_t>(1));
       }

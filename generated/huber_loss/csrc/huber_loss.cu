@@ -26,8 +26,9 @@ struct Step_huber_loss_forward_0_output {
   OPGEN_DEVICE void fold(int64_t /* point */, int64_t inner, Folds* folds) const {
     const rt::Place<rank> place = batch.place(inner);
     const opmath_t error_2 = input.load(place) - target.load(place);
-    const opmath_t t_2 = rt::abs(error_2);
-    folds->output_sum_fold.add(t_2 <= delta ? error_2 * error_2 / 2 : delta * (t_2 - shift));
+    const opmath_t abs_error_2 = rt::abs(error_2);
+    const opmath_t product = delta * (abs_error_2 - shift);
+    folds->output_sum_fold.add(abs_error_2 <= delta ? error_2 * error_2 / 2 : product);
     error.store(error_2, place);
   }
   OPGEN_DEVICE void finish(int64_t /* point */, const Folds& folds) const {
@@ -58,8 +59,9 @@ struct Step_huber_loss_forward_1_output {
   OPGEN_DEVICE void fold(int64_t /* point */, int64_t inner, Folds* folds) const {
     const rt::Place<rank> place = batch.place(inner);
     const opmath_t error_2 = input.load(place) - target.load(place);
-    const opmath_t t_2 = rt::abs(error_2);
-    folds->output_value_fold.add(t_2 <= delta ? error_2 * error_2 / 2 : delta * (t_2 - shift));
+    const opmath_t abs_error_2 = rt::abs(error_2);
+    const opmath_t product = delta * (abs_error_2 - shift);
+    folds->output_value_fold.add(abs_error_2 <= delta ? error_2 * error_2 / 2 : product);
     error.store(error_2, place);
   }
   OPGEN_DEVICE void finish(int64_t /* point */, const Folds& folds) const {
@@ -83,9 +85,9 @@ struct Step_huber_loss_forward_2_output {
 
   OPGEN_DEVICE void compute(opmath_t input, opmath_t target, opmath_t* error, opmath_t* output) const {
     const opmath_t error_value = input - target;
-    const opmath_t t = rt::abs(error_value);
+    const opmath_t abs_error = rt::abs(error_value);
     *error = error_value;
-    *output = t <= delta ? error_value * error_value / 2 : delta * (t - shift);
+    *output = abs_error <= delta ? error_value * error_value / 2 : delta * (abs_error - shift);
   }
   OPGEN_DEVICE void point(int64_t point) const {
     const rt::Place<rank> place = batch.place(point);
@@ -130,10 +132,10 @@ struct Step_huber_loss_backward_0_grad_target {
 
   OPGEN_DEVICE void compute(opmath_t error, opmath_t* grad_error, opmath_t* grad_target) const {
     const opmath_t error_value = error;
-    const bool part = rt::abs(error_value) <= delta;
-    const opmath_t part_2 = part ? error_value : delta * rt::sign(error_value);
-    const opmath_t part_3 = grad_output.load_or_zero() * part_2;
-    const opmath_t grad_error_value = near::div(part_3, static_cast<opmath_t>(batch.count));
+    const bool mask = rt::abs(error_value) <= delta;
+    const opmath_t chosen = mask ? error_value : delta * rt::sign(error_value);
+    const opmath_t scaled_grad = grad_output.load_or_zero() * chosen;
+    const opmath_t grad_error_value = near::div(scaled_grad, static_cast<opmath_t>(batch.count));
     *grad_error = grad_error_value;
     *grad_target = -grad_error_value;
   }
@@ -178,9 +180,9 @@ struct Step_huber_loss_backward_1_grad_target {
 
   OPGEN_DEVICE void compute(opmath_t error, opmath_t* grad_error, opmath_t* grad_target) const {
     const opmath_t error_value = error;
-    const bool part = rt::abs(error_value) <= delta;
-    const opmath_t part_2 = part ? error_value : delta * rt::sign(error_value);
-    const opmath_t grad_error_value = grad_output.load_or_zero() * part_2;
+    const bool mask = rt::abs(error_value) <= delta;
+    const opmath_t chosen = mask ? error_value : delta * rt::sign(error_value);
+    const opmath_t grad_error_value = grad_output.load_or_zero() * chosen;
     *grad_error = grad_error_value;
     *grad_target = -grad_error_value;
   }
@@ -225,8 +227,8 @@ struct Step_huber_loss_backward_2_grad_target {
 
   OPGEN_DEVICE void compute(opmath_t error, opmath_t grad_output, opmath_t* grad_error, opmath_t* grad_target) const {
     const opmath_t error_value = error;
-    const bool part = rt::abs(error_value) <= delta;
-    const opmath_t grad_error_value = grad_output * (part ? error_value : delta * rt::sign(error_value));
+    const bool mask = rt::abs(error_value) <= delta;
+    const opmath_t grad_error_value = grad_output * (mask ? error_value : delta * rt::sign(error_value));
     *grad_error = grad_error_value;
     *grad_target = -grad_error_value;
   }

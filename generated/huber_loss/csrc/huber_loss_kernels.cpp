@@ -30,8 +30,8 @@ int forward_0_output(const OpgenCall& call, OpgenHost& host) {
       rt::Sink<opmath_t> error_out(error, run.at[2], run.step[2], run.size);
       rt::lanes<rt::lane_count>(run.size, [&, delta, shift](int64_t i, int lane) {
         const opmath_t error_2 = input_at[i] - target_at[i];
-        const opmath_t t_2 = rt::abs(error_2);
-        output_sum_fold.add(lane, t_2 <= delta ? error_2 * error_2 / 2 : delta * (t_2 - shift));
+        const opmath_t abs_error_2 = rt::abs(error_2);
+        output_sum_fold.add(lane, abs_error_2 <= delta ? error_2 * error_2 / 2 : delta * (abs_error_2 - shift));
         error_out.set(i, error_2);
       });
       output_sum_fold.ran(run.size);
@@ -66,8 +66,8 @@ int forward_1_output(const OpgenCall& call, OpgenHost& host) {
       rt::Sink<opmath_t> error_out(error, run.at[2], run.step[2], run.size);
       rt::lanes<rt::lane_count>(run.size, [&, delta, shift](int64_t i, int lane) {
         const opmath_t error_2 = input_at[i] - target_at[i];
-        const opmath_t t_2 = rt::abs(error_2);
-        output_value_fold.add(lane, t_2 <= delta ? error_2 * error_2 / 2 : delta * (t_2 - shift));
+        const opmath_t abs_error_2 = rt::abs(error_2);
+        output_value_fold.add(lane, abs_error_2 <= delta ? error_2 * error_2 / 2 : delta * (abs_error_2 - shift));
         error_out.set(i, error_2);
       });
       output_value_fold.ran(run.size);
@@ -97,9 +97,9 @@ int forward_2_output(const OpgenCall& call, OpgenHost& host) {
       rt::Sink<opmath_t> output_out(output, run.at[3], run.step[3], run.size);
       rt::each(run.size, [&, delta, shift](int64_t i) {
         const opmath_t error_value = input_at[i] - target_at[i];
-        const opmath_t t = rt::abs(error_value);
+        const opmath_t abs_error = rt::abs(error_value);
         error_out.set(i, error_value);
-        output_out.set(i, t <= delta ? error_value * error_value / 2 : delta * (t - shift));
+        output_out.set(i, abs_error <= delta ? error_value * error_value / 2 : delta * (abs_error - shift));
       });
     });
   });
@@ -125,9 +125,9 @@ int backward_0_grad_target(const OpgenCall& call, OpgenHost& host) {
       rt::Sink<opmath_t> grad_target_out(grad_target, run.at[3], run.step[3], run.size);
       rt::each(run.size, [&, delta](int64_t i) {
         const opmath_t error_value = error_at[i];
-        const bool part_2 = rt::abs(error_value) <= delta;
-        const opmath_t part_3 = part_2 ? error_value : delta * rt::sign(error_value);
-        const opmath_t grad_error_value = grad_output_at * part_3 / elements;
+        const bool mask = rt::abs(error_value) <= delta;
+        const opmath_t chosen = mask ? error_value : delta * rt::sign(error_value);
+        const opmath_t grad_error_value = grad_output_at * chosen / elements;
         grad_error_out.set(i, grad_error_value);
         grad_target_out.set(i, -grad_error_value);
       });
@@ -154,9 +154,9 @@ int backward_1_grad_target(const OpgenCall& call, OpgenHost& host) {
       rt::Sink<opmath_t> grad_target_out(grad_target, run.at[3], run.step[3], run.size);
       rt::each(run.size, [&, delta](int64_t i) {
         const opmath_t error_value = error_at[i];
-        const bool part_2 = rt::abs(error_value) <= delta;
-        const opmath_t part_3 = part_2 ? error_value : delta * rt::sign(error_value);
-        const opmath_t grad_error_value = grad_output_at * part_3;
+        const bool mask = rt::abs(error_value) <= delta;
+        const opmath_t chosen = mask ? error_value : delta * rt::sign(error_value);
+        const opmath_t grad_error_value = grad_output_at * chosen;
         grad_error_out.set(i, grad_error_value);
         grad_target_out.set(i, -grad_error_value);
       });
@@ -183,9 +183,9 @@ int backward_2_grad_target(const OpgenCall& call, OpgenHost& host) {
       rt::Sink<opmath_t> grad_target_out(grad_target, run.at[3], run.step[3], run.size);
       rt::each(run.size, [&, delta](int64_t i) {
         const opmath_t error_value = error_at[i];
-        const bool part_2 = rt::abs(error_value) <= delta;
-        const opmath_t part_3 = part_2 ? error_value : delta * rt::sign(error_value);
-        const opmath_t grad_error_value = grad_output_at[i] * part_3;
+        const bool mask = rt::abs(error_value) <= delta;
+        const opmath_t chosen = mask ? error_value : delta * rt::sign(error_value);
+        const opmath_t grad_error_value = grad_output_at[i] * chosen;
         grad_error_out.set(i, grad_error_value);
         grad_target_out.set(i, -grad_error_value);
       });

@@ -221,19 +221,18 @@ int backward_0_grad_key(const OpgenCall& call, OpgenHost& host) {
       query_rows.fill(query, rows.at[0], rows.size, rows.step[0], D, query.stride(1), d_2_padded);
       key_rows.fill(key, rows.at[3], rows.size, rows.step[3], D, key.stride(1), d_3_padded);
       opmath_t grad_each_value_of[rt::tile_rows];
-      opmath_t t_of[rt::tile_rows];
+      opmath_t negative_of[rt::tile_rows];
       opmath_t logsumexp_j_value_of[rt::tile_rows];
-      const opmath_t t_2 = -rt::inf<opmath_t>();
-      bool t_3_of[rt::tile_rows];
+      bool mask_of[rt::tile_rows];
       for (int64_t r = 0; r < rows.size; ++r) {
         const opmath_t grad_each_value = grad_each_rows[r];
         grad_each_value_of[r] = grad_each_value;
-        const opmath_t t = -grad_each_value;
-        t_of[r] = t;
+        const opmath_t negative = -grad_each_value;
+        negative_of[r] = negative;
         const opmath_t logsumexp_j_value = logsumexp_j_rows[r];
         logsumexp_j_value_of[r] = logsumexp_j_value;
-        const bool t_3 = logsumexp_j_value == t_2;
-        t_3_of[r] = t_3;
+        const bool mask = logsumexp_j_value == -rt::inf<opmath_t>();
+        mask_of[r] = mask;
       }
       grad_query_sum.clear(rt::tile_rows * d_padded);
       grad_key_sum.clear(rt::tile_rows * d_2_padded);
@@ -253,8 +252,8 @@ int backward_0_grad_key(const OpgenCall& call, OpgenHost& host) {
           const rt::Group group(first, rows.size);
           rt::Points<opmath_t> sum_d(group);
           rt::Points<opmath_t> sum_d_2(group);
-          rt::Points<opmath_t> t_4(group);
-          rt::Points<opmath_t> t_5(group);
+          rt::Points<opmath_t> total_2(group);
+          rt::Points<opmath_t> total_2_2(group);
           rt::dots(D, group, sum_d, [&](int64_t r, int64_t e, int64_t i) {
             const auto value = query_rows[r * d_2_padded + e] * key_tile[e * rt::tile_width + i];
             return value;
@@ -265,23 +264,24 @@ int backward_0_grad_key(const OpgenCall& call, OpgenHost& host) {
           });
           for (int64_t r = group.first; r < group.last; ++r) {
             rt::each(size, [&](int64_t i) {
-              const opmath_t part_3 = rt::exp(sum_d(r, i) / temperature - logsumexp_j_value_of[r]);
-              const opmath_t part_2 = grad_each_value_of[r] * part_3;
-              const opmath_t part_4 = (start + i) == outer.index(rows, 0, r) ? t_of[r] : opmath_t(0);
-              t_4(r, i) = part_4 + (t_3_of[r] ? opmath_t(0) : part_2);
+              const opmath_t safe_negative = (start + i) == outer.index(rows, 0, r) ? negative_of[r] : opmath_t(0);
+              const opmath_t exp_value = rt::exp(sum_d(r, i) / temperature - logsumexp_j_value_of[r]);
+              total_2(r, i) = safe_negative + (mask_of[r] ? opmath_t(0) : grad_each_value_of[r] * exp_value);
               const opmath_t grad_each_value_2 = grad_each_tile[i];
               const opmath_t logsumexp_j_value_2 = logsumexp_j_tile[i];
-              const opmath_t part_5 = grad_each_value_2 * rt::exp(sum_d_2(r, i) / temperature - logsumexp_j_value_2);
-              const opmath_t part_6 = outer.index(rows, 0, r) == (start + i) ? -grad_each_value_2 : opmath_t(0);
-              t_5(r, i) = part_6 + (logsumexp_j_value_2 == t_2 ? opmath_t(0) : part_5);
+              const opmath_t exp_value_2 = rt::exp(sum_d_2(r, i) / temperature - logsumexp_j_value_2);
+              const opmath_t scaled_grad = grad_each_value_2 * exp_value_2;
+              const opmath_t chosen = outer.index(rows, 0, r) == (start + i) ? -grad_each_value_2 : opmath_t(0);
+              const opmath_t chosen_2 = logsumexp_j_value_2 == -rt::inf<opmath_t>() ? opmath_t(0) : scaled_grad;
+              total_2_2(r, i) = chosen + chosen_2;
             });
           }
           rt::weigh(size, group, d_padded, grad_query_sum, [&](int64_t r, int64_t i, int64_t e) {
-            const auto value = t_4(r, i) * key_tile_2[i * d_padded + e];
+            const auto value = total_2(r, i) * key_tile_2[i * d_padded + e];
             return value;
           });
           rt::weigh(size, group, d_2_padded, grad_key_sum, [&](int64_t r, int64_t i, int64_t e) {
-            const auto value = t_5(r, i) * query_tile_2[i * d_2_padded + e];
+            const auto value = total_2_2(r, i) * query_tile_2[i * d_2_padded + e];
             return value;
           });
         }
@@ -344,19 +344,18 @@ int backward_1_grad_key(const OpgenCall& call, OpgenHost& host) {
       query_rows.fill(query, rows.at[0], rows.size, rows.step[0], D, query.stride(1), d_2_padded);
       key_rows.fill(key, rows.at[3], rows.size, rows.step[3], D, key.stride(1), d_3_padded);
       opmath_t grad_output_value_of[rt::tile_rows];
-      opmath_t t_of[rt::tile_rows];
+      opmath_t negative_of[rt::tile_rows];
       opmath_t logsumexp_j_value_of[rt::tile_rows];
-      const opmath_t t_2 = -rt::inf<opmath_t>();
-      bool t_3_of[rt::tile_rows];
+      bool mask_of[rt::tile_rows];
       for (int64_t r = 0; r < rows.size; ++r) {
         const opmath_t grad_output_value = grad_output_rows[0];
         grad_output_value_of[r] = grad_output_value;
-        const opmath_t t = -grad_output_value;
-        t_of[r] = t;
+        const opmath_t negative = -grad_output_value;
+        negative_of[r] = negative;
         const opmath_t logsumexp_j_value = logsumexp_j_rows[r];
         logsumexp_j_value_of[r] = logsumexp_j_value;
-        const bool t_3 = logsumexp_j_value == t_2;
-        t_3_of[r] = t_3;
+        const bool mask = logsumexp_j_value == -rt::inf<opmath_t>();
+        mask_of[r] = mask;
       }
       grad_query_sum.clear(rt::tile_rows * d_padded);
       grad_key_sum.clear(rt::tile_rows * d_2_padded);
@@ -374,8 +373,8 @@ int backward_1_grad_key(const OpgenCall& call, OpgenHost& host) {
           const rt::Group group(first, rows.size);
           rt::Points<opmath_t> sum_d(group);
           rt::Points<opmath_t> sum_d_2(group);
-          rt::Points<opmath_t> t_4(group);
-          rt::Points<opmath_t> t_5(group);
+          rt::Points<opmath_t> total_2(group);
+          rt::Points<opmath_t> total_2_2(group);
           rt::dots(D, group, sum_d, [&](int64_t r, int64_t e, int64_t i) {
             const auto value = query_rows[r * d_2_padded + e] * key_tile[e * rt::tile_width + i];
             return value;
@@ -386,23 +385,22 @@ int backward_1_grad_key(const OpgenCall& call, OpgenHost& host) {
           });
           for (int64_t r = group.first; r < group.last; ++r) {
             rt::each(size, [&](int64_t i) {
-              const opmath_t part_3 = rt::exp(sum_d(r, i) / temperature - logsumexp_j_value_of[r]);
-              const opmath_t part_2 = grad_output_value_of[r] * part_3;
-              const opmath_t part_4 = (start + i) == outer.index(rows, 0, r) ? t_of[r] : opmath_t(0);
-              t_4(r, i) = part_4 + (t_3_of[r] ? opmath_t(0) : part_2);
+              const opmath_t safe_negative = (start + i) == outer.index(rows, 0, r) ? negative_of[r] : opmath_t(0);
+              const opmath_t exp_value = rt::exp(sum_d(r, i) / temperature - logsumexp_j_value_of[r]);
+              total_2(r, i) = safe_negative + (mask_of[r] ? opmath_t(0) : grad_output_value_of[r] * exp_value);
               const opmath_t logsumexp_j_value_2 = logsumexp_j_tile[i];
-              const opmath_t part_6 = rt::exp(sum_d_2(r, i) / temperature - logsumexp_j_value_2);
-              const opmath_t part_5 = grad_output_value_of[r] * part_6;
-              const opmath_t part_7 = outer.index(rows, 0, r) == (start + i) ? t_of[r] : opmath_t(0);
-              t_5(r, i) = part_7 + (logsumexp_j_value_2 == t_2 ? opmath_t(0) : part_5);
+              const opmath_t safe_negative_2 = outer.index(rows, 0, r) == (start + i) ? negative_of[r] : opmath_t(0);
+              const opmath_t exp_value_2 = rt::exp(sum_d_2(r, i) / temperature - logsumexp_j_value_2);
+              const bool mask_2 = logsumexp_j_value_2 == -rt::inf<opmath_t>();
+              total_2_2(r, i) = safe_negative_2 + (mask_2 ? opmath_t(0) : grad_output_value_of[r] * exp_value_2);
             });
           }
           rt::weigh(size, group, d_padded, grad_query_sum, [&](int64_t r, int64_t i, int64_t e) {
-            const auto value = t_4(r, i) * key_tile_2[i * d_padded + e];
+            const auto value = total_2(r, i) * key_tile_2[i * d_padded + e];
             return value;
           });
           rt::weigh(size, group, d_2_padded, grad_key_sum, [&](int64_t r, int64_t i, int64_t e) {
-            const auto value = t_5(r, i) * query_tile_2[i * d_2_padded + e];
+            const auto value = total_2_2(r, i) * query_tile_2[i * d_2_padded + e];
             return value;
           });
         }
@@ -467,19 +465,18 @@ int backward_2_grad_key(const OpgenCall& call, OpgenHost& host) {
       query_rows.fill(query, rows.at[0], rows.size, rows.step[0], D, query.stride(1), d_2_padded);
       key_rows.fill(key, rows.at[3], rows.size, rows.step[3], D, key.stride(1), d_3_padded);
       opmath_t grad_output_value_of[rt::tile_rows];
-      opmath_t t_of[rt::tile_rows];
+      opmath_t negative_of[rt::tile_rows];
       opmath_t logsumexp_j_value_of[rt::tile_rows];
-      const opmath_t t_2 = -rt::inf<opmath_t>();
-      bool t_3_of[rt::tile_rows];
+      bool mask_of[rt::tile_rows];
       for (int64_t r = 0; r < rows.size; ++r) {
         const opmath_t grad_output_value = grad_output_rows[r];
         grad_output_value_of[r] = grad_output_value;
-        const opmath_t t = -grad_output_value;
-        t_of[r] = t;
+        const opmath_t negative = -grad_output_value;
+        negative_of[r] = negative;
         const opmath_t logsumexp_j_value = logsumexp_j_rows[r];
         logsumexp_j_value_of[r] = logsumexp_j_value;
-        const bool t_3 = logsumexp_j_value == t_2;
-        t_3_of[r] = t_3;
+        const bool mask = logsumexp_j_value == -rt::inf<opmath_t>();
+        mask_of[r] = mask;
       }
       grad_query_sum.clear(rt::tile_rows * d_padded);
       grad_key_sum.clear(rt::tile_rows * d_2_padded);
@@ -499,8 +496,8 @@ int backward_2_grad_key(const OpgenCall& call, OpgenHost& host) {
           const rt::Group group(first, rows.size);
           rt::Points<opmath_t> sum_d(group);
           rt::Points<opmath_t> sum_d_2(group);
-          rt::Points<opmath_t> t_4(group);
-          rt::Points<opmath_t> t_5(group);
+          rt::Points<opmath_t> total_2(group);
+          rt::Points<opmath_t> total_2_2(group);
           rt::dots(D, group, sum_d, [&](int64_t r, int64_t e, int64_t i) {
             const auto value = query_rows[r * d_2_padded + e] * key_tile[e * rt::tile_width + i];
             return value;
@@ -511,23 +508,24 @@ int backward_2_grad_key(const OpgenCall& call, OpgenHost& host) {
           });
           for (int64_t r = group.first; r < group.last; ++r) {
             rt::each(size, [&](int64_t i) {
-              const opmath_t part_3 = rt::exp(sum_d(r, i) / temperature - logsumexp_j_value_of[r]);
-              const opmath_t part_2 = grad_output_value_of[r] * part_3;
-              const opmath_t part_4 = (start + i) == outer.index(rows, 0, r) ? t_of[r] : opmath_t(0);
-              t_4(r, i) = part_4 + (t_3_of[r] ? opmath_t(0) : part_2);
+              const opmath_t safe_negative = (start + i) == outer.index(rows, 0, r) ? negative_of[r] : opmath_t(0);
+              const opmath_t exp_value = rt::exp(sum_d(r, i) / temperature - logsumexp_j_value_of[r]);
+              total_2(r, i) = safe_negative + (mask_of[r] ? opmath_t(0) : grad_output_value_of[r] * exp_value);
               const opmath_t grad_output_value_2 = grad_output_tile[i];
               const opmath_t logsumexp_j_value_2 = logsumexp_j_tile[i];
-              const opmath_t part_5 = grad_output_value_2 * rt::exp(sum_d_2(r, i) / temperature - logsumexp_j_value_2);
-              const opmath_t part_6 = outer.index(rows, 0, r) == (start + i) ? -grad_output_value_2 : opmath_t(0);
-              t_5(r, i) = part_6 + (logsumexp_j_value_2 == t_2 ? opmath_t(0) : part_5);
+              const opmath_t exp_value_2 = rt::exp(sum_d_2(r, i) / temperature - logsumexp_j_value_2);
+              const opmath_t scaled_grad = grad_output_value_2 * exp_value_2;
+              const opmath_t chosen = outer.index(rows, 0, r) == (start + i) ? -grad_output_value_2 : opmath_t(0);
+              const opmath_t chosen_2 = logsumexp_j_value_2 == -rt::inf<opmath_t>() ? opmath_t(0) : scaled_grad;
+              total_2_2(r, i) = chosen + chosen_2;
             });
           }
           rt::weigh(size, group, d_padded, grad_query_sum, [&](int64_t r, int64_t i, int64_t e) {
-            const auto value = t_4(r, i) * key_tile_2[i * d_padded + e];
+            const auto value = total_2(r, i) * key_tile_2[i * d_padded + e];
             return value;
           });
           rt::weigh(size, group, d_2_padded, grad_key_sum, [&](int64_t r, int64_t i, int64_t e) {
-            const auto value = t_5(r, i) * query_tile_2[i * d_2_padded + e];
+            const auto value = total_2_2(r, i) * query_tile_2[i * d_2_padded + e];
             return value;
           });
         }

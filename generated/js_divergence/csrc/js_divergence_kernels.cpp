@@ -18,19 +18,19 @@ int forward_0_sum_k(const OpgenCall& call, OpgenHost& host) {
   over_k.dim(K, {log_p.stride(1), log_q.stride(1), 0});
   rt::parallel(host, outer.count, over_k.count, [=, &host](int64_t begin, int64_t end) {
     outer.runs<1>(begin, end, nullptr, [&](const auto& row) {
-      const opmath_t t = rt::log(opmath_t(2));
+      const opmath_t log_value = rt::log(opmath_t(2));
       rt::Fold<rt::Sum, opmath_t> sum_k_value_fold;
       over_k.runs<rt::block>(0, over_k.count, row.at, [&](const auto& run) {
         const rt::Source<opmath_t> log_p_at(log_p, run.at[0], run.step[0], run.size);
         const rt::Source<opmath_t> log_q_at(log_q, run.at[1], run.step[1], run.size);
         rt::lanes<rt::lane_count>(run.size, [&](int64_t i, int lane) {
           const opmath_t log_p_value = log_p_at[i];
-          const opmath_t t_2 = rt::exp(log_p_value);
+          const opmath_t exp_log_p = rt::exp(log_p_value);
           const opmath_t log_q_value = log_q_at[i];
-          const opmath_t m = rt::logaddexp(log_p_value, log_q_value) - t;
-          const opmath_t t_3 = rt::exp(log_q_value);
-          const opmath_t part_2 = t_2 == 0 ? opmath_t(0) : t_2 * (log_p_value - m);
-          sum_k_value_fold.add(lane, part_2 + (t_3 == 0 ? opmath_t(0) : t_3 * (log_q_value - m)));
+          const opmath_t m = rt::logaddexp(log_p_value, log_q_value) - log_value;
+          const opmath_t exp_log_q = rt::exp(log_q_value);
+          const opmath_t chosen = exp_log_p == 0 ? opmath_t(0) : exp_log_p * (log_p_value - m);
+          sum_k_value_fold.add(lane, chosen + (exp_log_q == 0 ? opmath_t(0) : exp_log_q * (log_q_value - m)));
         });
         sum_k_value_fold.ran(run.size);
       });
@@ -105,19 +105,19 @@ int forward_2_output(const OpgenCall& call, OpgenHost& host) {
   over_k.dim(K, {log_p.stride(1), log_q.stride(1), 0});
   rt::parallel(host, outer.count, over_k.count, [=, &host](int64_t begin, int64_t end) {
     outer.runs<1>(begin, end, nullptr, [&](const auto& row) {
-      const opmath_t t = rt::log(opmath_t(2));
+      const opmath_t log_value = rt::log(opmath_t(2));
       rt::Fold<rt::Sum, opmath_t> sum_k_fold;
       over_k.runs<rt::block>(0, over_k.count, row.at, [&](const auto& run) {
         const rt::Source<opmath_t> log_p_at(log_p, run.at[0], run.step[0], run.size);
         const rt::Source<opmath_t> log_q_at(log_q, run.at[1], run.step[1], run.size);
         rt::lanes<rt::lane_count>(run.size, [&](int64_t i, int lane) {
           const opmath_t log_p_value = log_p_at[i];
-          const opmath_t t_2 = rt::exp(log_p_value);
+          const opmath_t exp_log_p = rt::exp(log_p_value);
           const opmath_t log_q_value = log_q_at[i];
-          const opmath_t m = rt::logaddexp(log_p_value, log_q_value) - t;
-          const opmath_t t_3 = rt::exp(log_q_value);
-          const opmath_t part_2 = t_2 == 0 ? opmath_t(0) : t_2 * (log_p_value - m);
-          sum_k_fold.add(lane, part_2 + (t_3 == 0 ? opmath_t(0) : t_3 * (log_q_value - m)));
+          const opmath_t m = rt::logaddexp(log_p_value, log_q_value) - log_value;
+          const opmath_t exp_log_q = rt::exp(log_q_value);
+          const opmath_t chosen = exp_log_p == 0 ? opmath_t(0) : exp_log_p * (log_p_value - m);
+          sum_k_fold.add(lane, chosen + (exp_log_q == 0 ? opmath_t(0) : exp_log_q * (log_q_value - m)));
         });
         sum_k_fold.ran(run.size);
       });
@@ -151,21 +151,23 @@ int backward_0_grad_log_q(const OpgenCall& call, OpgenHost& host) {
       rt::Sink<opmath_t> grad_log_q_out(grad_log_q, run.at[4], run.step[4], run.size);
       rt::each(run.size, [&](int64_t i) {
         const opmath_t log_p_value = log_p_at[i];
-        const opmath_t t = rt::exp(log_p_value);
-        const bool t_2 = t == 0;
+        const opmath_t exp_log_p = rt::exp(log_p_value);
+        const bool mask = exp_log_p == 0;
         const opmath_t grad_q_term = opmath_t(0.5) * grad_output_at / elements;
         const opmath_t log_q_value = log_q_at[i];
         const opmath_t m = rt::logaddexp(log_p_value, log_q_value) - rt::log(opmath_t(2));
-        const opmath_t t_3 = -rt::inf<opmath_t>();
-        const bool t_4 = log_p_value == t_3 && log_q_value == t_3;
-        const opmath_t t_5 = rt::exp(log_q_value);
-        const bool t_6 = t_5 == 0;
-        const opmath_t part_2 = t_6 ? opmath_t(0) : -(grad_q_term * t_5);
-        const opmath_t grad_m = part_2 + (t_2 ? opmath_t(0) : -(grad_q_term * t));
-        const opmath_t part_3 = t_4 ? opmath_t(0) : grad_m * rt::sigmoid(log_p_value - log_q_value);
-        grad_log_p_out.set(i, (t_2 ? opmath_t(0) : grad_q_term * (t * (log_p_value - m) + t)) + part_3);
-        const opmath_t part_4 = t_4 ? opmath_t(0) : grad_m * rt::sigmoid(log_q_value - log_p_value);
-        grad_log_q_out.set(i, (t_6 ? opmath_t(0) : grad_q_term * (t_5 * (log_q_value - m) + t_5)) + part_4);
+        const bool mask_2 = log_p_value == -rt::inf<opmath_t>() && log_q_value == -rt::inf<opmath_t>();
+        const opmath_t exp_log_q = rt::exp(log_q_value);
+        const bool mask_3 = exp_log_q == 0;
+        const opmath_t chosen = mask_3 ? opmath_t(0) : -(grad_q_term * exp_log_q);
+        const opmath_t grad_m = chosen + (mask ? opmath_t(0) : -(grad_q_term * exp_log_p));
+        const opmath_t chosen_2 = mask ? opmath_t(0) : grad_q_term * (exp_log_p * (log_p_value - m) + exp_log_p);
+        const opmath_t chosen_3 = mask_2 ? opmath_t(0) : grad_m * rt::sigmoid(log_p_value - log_q_value);
+        grad_log_p_out.set(i, chosen_2 + chosen_3);
+        const opmath_t scaled_grad = grad_q_term * (exp_log_q * (log_q_value - m) + exp_log_q);
+        const opmath_t chosen_4 = mask_3 ? opmath_t(0) : scaled_grad;
+        const opmath_t chosen_5 = mask_2 ? opmath_t(0) : grad_m * rt::sigmoid(log_q_value - log_p_value);
+        grad_log_q_out.set(i, chosen_4 + chosen_5);
       });
     });
   });
@@ -194,21 +196,23 @@ int backward_1_grad_log_q(const OpgenCall& call, OpgenHost& host) {
       rt::Sink<opmath_t> grad_log_q_out(grad_log_q, run.at[4], run.step[4], run.size);
       rt::each(run.size, [&](int64_t i) {
         const opmath_t log_p_value = log_p_at[i];
-        const opmath_t t = rt::exp(log_p_value);
-        const bool t_2 = t == 0;
+        const opmath_t exp_log_p = rt::exp(log_p_value);
+        const bool mask = exp_log_p == 0;
         const opmath_t grad_q_term = opmath_t(0.5) * grad_output_at;
         const opmath_t log_q_value = log_q_at[i];
         const opmath_t m = rt::logaddexp(log_p_value, log_q_value) - rt::log(opmath_t(2));
-        const opmath_t t_3 = -rt::inf<opmath_t>();
-        const bool t_4 = log_p_value == t_3 && log_q_value == t_3;
-        const opmath_t t_5 = rt::exp(log_q_value);
-        const bool t_6 = t_5 == 0;
-        const opmath_t part_2 = t_6 ? opmath_t(0) : -(grad_q_term * t_5);
-        const opmath_t grad_m = part_2 + (t_2 ? opmath_t(0) : -(grad_q_term * t));
-        const opmath_t part_3 = t_4 ? opmath_t(0) : grad_m * rt::sigmoid(log_p_value - log_q_value);
-        grad_log_p_out.set(i, (t_2 ? opmath_t(0) : grad_q_term * (t * (log_p_value - m) + t)) + part_3);
-        const opmath_t part_4 = t_4 ? opmath_t(0) : grad_m * rt::sigmoid(log_q_value - log_p_value);
-        grad_log_q_out.set(i, (t_6 ? opmath_t(0) : grad_q_term * (t_5 * (log_q_value - m) + t_5)) + part_4);
+        const bool mask_2 = log_p_value == -rt::inf<opmath_t>() && log_q_value == -rt::inf<opmath_t>();
+        const opmath_t exp_log_q = rt::exp(log_q_value);
+        const bool mask_3 = exp_log_q == 0;
+        const opmath_t chosen = mask_3 ? opmath_t(0) : -(grad_q_term * exp_log_q);
+        const opmath_t grad_m = chosen + (mask ? opmath_t(0) : -(grad_q_term * exp_log_p));
+        const opmath_t chosen_2 = mask ? opmath_t(0) : grad_q_term * (exp_log_p * (log_p_value - m) + exp_log_p);
+        const opmath_t chosen_3 = mask_2 ? opmath_t(0) : grad_m * rt::sigmoid(log_p_value - log_q_value);
+        grad_log_p_out.set(i, chosen_2 + chosen_3);
+        const opmath_t scaled_grad = grad_q_term * (exp_log_q * (log_q_value - m) + exp_log_q);
+        const opmath_t chosen_4 = mask_3 ? opmath_t(0) : scaled_grad;
+        const opmath_t chosen_5 = mask_2 ? opmath_t(0) : grad_m * rt::sigmoid(log_q_value - log_p_value);
+        grad_log_q_out.set(i, chosen_4 + chosen_5);
       });
     });
   });
@@ -237,21 +241,23 @@ int backward_2_grad_log_q(const OpgenCall& call, OpgenHost& host) {
       rt::Sink<opmath_t> grad_log_q_out(grad_log_q, run.at[4], run.step[4], run.size);
       rt::each(run.size, [&](int64_t i) {
         const opmath_t log_p_value = log_p_at[i];
-        const opmath_t t = rt::exp(log_p_value);
-        const bool t_2 = t == 0;
+        const opmath_t exp_log_p = rt::exp(log_p_value);
+        const bool mask = exp_log_p == 0;
         const opmath_t grad_q_term = opmath_t(0.5) * grad_output_at[i];
         const opmath_t log_q_value = log_q_at[i];
         const opmath_t m = rt::logaddexp(log_p_value, log_q_value) - rt::log(opmath_t(2));
-        const opmath_t t_3 = -rt::inf<opmath_t>();
-        const bool t_4 = log_p_value == t_3 && log_q_value == t_3;
-        const opmath_t t_5 = rt::exp(log_q_value);
-        const bool t_6 = t_5 == 0;
-        const opmath_t part_2 = t_6 ? opmath_t(0) : -(grad_q_term * t_5);
-        const opmath_t grad_m = part_2 + (t_2 ? opmath_t(0) : -(grad_q_term * t));
-        const opmath_t part_3 = t_4 ? opmath_t(0) : grad_m * rt::sigmoid(log_p_value - log_q_value);
-        grad_log_p_out.set(i, (t_2 ? opmath_t(0) : grad_q_term * (t * (log_p_value - m) + t)) + part_3);
-        const opmath_t part_4 = t_4 ? opmath_t(0) : grad_m * rt::sigmoid(log_q_value - log_p_value);
-        grad_log_q_out.set(i, (t_6 ? opmath_t(0) : grad_q_term * (t_5 * (log_q_value - m) + t_5)) + part_4);
+        const bool mask_2 = log_p_value == -rt::inf<opmath_t>() && log_q_value == -rt::inf<opmath_t>();
+        const opmath_t exp_log_q = rt::exp(log_q_value);
+        const bool mask_3 = exp_log_q == 0;
+        const opmath_t chosen = mask_3 ? opmath_t(0) : -(grad_q_term * exp_log_q);
+        const opmath_t grad_m = chosen + (mask ? opmath_t(0) : -(grad_q_term * exp_log_p));
+        const opmath_t chosen_2 = mask ? opmath_t(0) : grad_q_term * (exp_log_p * (log_p_value - m) + exp_log_p);
+        const opmath_t chosen_3 = mask_2 ? opmath_t(0) : grad_m * rt::sigmoid(log_p_value - log_q_value);
+        grad_log_p_out.set(i, chosen_2 + chosen_3);
+        const opmath_t scaled_grad = grad_q_term * (exp_log_q * (log_q_value - m) + exp_log_q);
+        const opmath_t chosen_4 = mask_3 ? opmath_t(0) : scaled_grad;
+        const opmath_t chosen_5 = mask_2 ? opmath_t(0) : grad_m * rt::sigmoid(log_q_value - log_p_value);
+        grad_log_q_out.set(i, chosen_4 + chosen_5);
       });
     });
   });

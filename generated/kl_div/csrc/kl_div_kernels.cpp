@@ -277,12 +277,12 @@ int backward_0_grad_target(const OpgenCall& call, OpgenHost& host) {
       rt::each(run.size, [&](int64_t i) {
         const opmath_t target_value = target_at[i];
         const opmath_t p = rt::exp(target_value);
-        const bool t = p == 0;
+        const bool mask = p == 0;
         const opmath_t grad_each = grad_output_at / (N * elements);
-        const opmath_t t_2 = grad_each * p;
-        grad_input_out.set(i, t ? opmath_t(0) : -t_2);
-        const opmath_t part_2 = t ? opmath_t(0) : p * (grad_each * (target_value - input_at[i]));
-        grad_target_out.set(i, (t ? opmath_t(0) : t_2) + part_2);
+        const opmath_t scaled_grad = grad_each * p;
+        grad_input_out.set(i, mask ? opmath_t(0) : -scaled_grad);
+        const opmath_t chosen = mask ? opmath_t(0) : p * (grad_each * (target_value - input_at[i]));
+        grad_target_out.set(i, (mask ? opmath_t(0) : scaled_grad) + chosen);
       });
     });
   });
@@ -314,8 +314,8 @@ int backward_1_grad_target(const OpgenCall& call, OpgenHost& host) {
         const opmath_t grad_each = grad_output_at / (N * elements);
         const opmath_t target_value = target_at[i];
         grad_input_out.set(i, -(grad_each * target_value));
-        const opmath_t part_2 = target_value == 0 && target_value <= 0 ? opmath_t(0) : rt::log(target_value);
-        grad_target_out.set(i, grad_each * (part_2 + 1 - input_at[i]));
+        const opmath_t chosen = target_value == 0 && target_value <= 0 ? opmath_t(0) : rt::log(target_value);
+        grad_target_out.set(i, grad_each * (chosen + 1 - input_at[i]));
       });
     });
   });
@@ -345,12 +345,12 @@ int backward_2_grad_target(const OpgenCall& call, OpgenHost& host) {
       rt::each(run.size, [&](int64_t i) {
         const opmath_t target_value = target_at[i];
         const opmath_t p = rt::exp(target_value);
-        const bool t = p == 0;
+        const bool mask = p == 0;
         const opmath_t grad_each = grad_output_at / N;
-        const opmath_t t_2 = grad_each * p;
-        grad_input_out.set(i, t ? opmath_t(0) : -t_2);
-        const opmath_t part_2 = t ? opmath_t(0) : p * (grad_each * (target_value - input_at[i]));
-        grad_target_out.set(i, (t ? opmath_t(0) : t_2) + part_2);
+        const opmath_t scaled_grad = grad_each * p;
+        grad_input_out.set(i, mask ? opmath_t(0) : -scaled_grad);
+        const opmath_t chosen = mask ? opmath_t(0) : p * (grad_each * (target_value - input_at[i]));
+        grad_target_out.set(i, (mask ? opmath_t(0) : scaled_grad) + chosen);
       });
     });
   });
@@ -381,8 +381,8 @@ int backward_3_grad_target(const OpgenCall& call, OpgenHost& host) {
         const opmath_t grad_each = grad_output_at / N;
         const opmath_t target_value = target_at[i];
         grad_input_out.set(i, -(grad_each * target_value));
-        const opmath_t part_2 = target_value == 0 && target_value <= 0 ? opmath_t(0) : rt::log(target_value);
-        grad_target_out.set(i, grad_each * (part_2 + 1 - input_at[i]));
+        const opmath_t chosen = target_value == 0 && target_value <= 0 ? opmath_t(0) : rt::log(target_value);
+        grad_target_out.set(i, grad_each * (chosen + 1 - input_at[i]));
       });
     });
   });
@@ -412,12 +412,12 @@ int backward_4_grad_target(const OpgenCall& call, OpgenHost& host) {
       rt::each(run.size, [&](int64_t i) {
         const opmath_t target_value = target_at[i];
         const opmath_t p = rt::exp(target_value);
-        const bool t = p == 0;
+        const bool mask = p == 0;
         const opmath_t grad_output_value = grad_output_at;
-        const opmath_t t_2 = grad_output_value * p;
-        grad_input_out.set(i, t ? opmath_t(0) : -t_2);
-        const opmath_t part_2 = t ? opmath_t(0) : p * (grad_output_value * (target_value - input_at[i]));
-        grad_target_out.set(i, (t ? opmath_t(0) : t_2) + part_2);
+        const opmath_t scaled_grad = grad_output_value * p;
+        grad_input_out.set(i, mask ? opmath_t(0) : -scaled_grad);
+        const opmath_t chosen = mask ? opmath_t(0) : p * (grad_output_value * (target_value - input_at[i]));
+        grad_target_out.set(i, (mask ? opmath_t(0) : scaled_grad) + chosen);
       });
     });
   });
@@ -448,8 +448,8 @@ int backward_5_grad_target(const OpgenCall& call, OpgenHost& host) {
         const opmath_t grad_output_value = grad_output_at;
         const opmath_t target_value = target_at[i];
         grad_input_out.set(i, -(grad_output_value * target_value));
-        const opmath_t part_2 = target_value == 0 && target_value <= 0 ? opmath_t(0) : rt::log(target_value);
-        grad_target_out.set(i, grad_output_value * (part_2 + 1 - input_at[i]));
+        const opmath_t chosen = target_value == 0 && target_value <= 0 ? opmath_t(0) : rt::log(target_value);
+        grad_target_out.set(i, grad_output_value * (chosen + 1 - input_at[i]));
       });
     });
   });
@@ -484,12 +484,12 @@ int backward_6_grad_target(const OpgenCall& call, OpgenHost& host) {
       rt::each(run.size, [&](int64_t i) {
         const opmath_t target_value = target_at[i];
         const opmath_t p = rt::exp(target_value);
-        const bool t = p == 0;
+        const bool mask = p == 0;
         const opmath_t grad_output_value = grad_output_at[i];
-        const opmath_t t_2 = grad_output_value * p;
-        grad_input_out.set(i, t ? opmath_t(0) : -t_2);
-        const opmath_t part_2 = t ? opmath_t(0) : p * (grad_output_value * (target_value - input_at[i]));
-        grad_target_out.set(i, (t ? opmath_t(0) : t_2) + part_2);
+        const opmath_t scaled_grad = grad_output_value * p;
+        grad_input_out.set(i, mask ? opmath_t(0) : -scaled_grad);
+        const opmath_t chosen = mask ? opmath_t(0) : p * (grad_output_value * (target_value - input_at[i]));
+        grad_target_out.set(i, (mask ? opmath_t(0) : scaled_grad) + chosen);
       });
     });
   });
@@ -525,8 +525,8 @@ int backward_7_grad_target(const OpgenCall& call, OpgenHost& host) {
         const opmath_t grad_output_value = grad_output_at[i];
         const opmath_t target_value = target_at[i];
         grad_input_out.set(i, -(grad_output_value * target_value));
-        const opmath_t part_2 = target_value == 0 && target_value <= 0 ? opmath_t(0) : rt::log(target_value);
-        grad_target_out.set(i, grad_output_value * (part_2 + 1 - input_at[i]));
+        const opmath_t chosen = target_value == 0 && target_value <= 0 ? opmath_t(0) : rt::log(target_value);
+        grad_target_out.set(i, grad_output_value * (chosen + 1 - input_at[i]));
       });
     });
   });

@@ -38,8 +38,8 @@ struct Step_layer_norm_forward_0_output {
     }
     rt::Sum<opmath_t> var_d_squares_fold;
     rt::each<Team>(d_size.size, rt::settled(&var_d_squares_fold), [&](auto at) {
-      const opmath_t t = input_row[at] - mu_value;
-      var_d_squares_fold.add(t * t);
+      const opmath_t difference = input_row[at] - mu_value;
+      var_d_squares_fold.add(difference * difference);
     });
     var_d_squares_fold.finish();
     rt::join<Team>(&var_d_squares_fold);
@@ -88,8 +88,8 @@ struct Step_layer_norm_forward_1_output {
     }
     rt::Sum<opmath_t> var_d_squares_fold;
     rt::each<Team>(d_size.size, rt::settled(&var_d_squares_fold), [&](auto at) {
-      const opmath_t t = input_row[at] - mu_value;
-      var_d_squares_fold.add(t * t);
+      const opmath_t difference = input_row[at] - mu_value;
+      var_d_squares_fold.add(difference * difference);
     });
     var_d_squares_fold.finish();
     rt::join<Team>(&var_d_squares_fold);
@@ -137,8 +137,8 @@ struct Step_layer_norm_forward_2_output {
     }
     rt::Sum<opmath_t> var_d_squares_fold;
     rt::each<Team>(d_size.size, rt::settled(&var_d_squares_fold), [&](auto at) {
-      const opmath_t t = input_row[at] - mu_value;
-      var_d_squares_fold.add(t * t);
+      const opmath_t difference = input_row[at] - mu_value;
+      var_d_squares_fold.add(difference * difference);
     });
     var_d_squares_fold.finish();
     rt::join<Team>(&var_d_squares_fold);
@@ -185,8 +185,8 @@ struct Step_layer_norm_forward_3_output {
     }
     rt::Sum<opmath_t> var_d_squares_fold;
     rt::each<Team>(d_size.size, rt::settled(&var_d_squares_fold), [&](auto at) {
-      const opmath_t t = input_row[at] - mu_value;
-      var_d_squares_fold.add(t * t);
+      const opmath_t difference = input_row[at] - mu_value;
+      var_d_squares_fold.add(difference * difference);
     });
     var_d_squares_fold.finish();
     rt::join<Team>(&var_d_squares_fold);
@@ -238,11 +238,11 @@ struct Step_layer_norm_backward_0_grad_input {
     const opmath_t grad_mu_sum = grad_mu_sum_fold.value;
     const opmath_t rstd_value = rstd.load(place);
     const opmath_t grad_var_d = opmath_t(-0.5) * grad_rstd * rt::powi<3>(rstd_value);
-    const opmath_t t = near::div(-(grad_mu_sum * rstd_value), static_cast<opmath_t>(D));
+    const opmath_t ratio = near::div(-(grad_mu_sum * rstd_value), static_cast<opmath_t>(D));
     rt::each<Team>(d_size.size, [&](auto at) {
-      const opmath_t part = grad_output_row[at] * rstd_value * weight_row[at];
-      const opmath_t part_2 = 2 * grad_var_d * (input_row[at] - mu_value);
-      grad_input_row.set(at, part + near::div(part_2, static_cast<opmath_t>(D)) + t);
+      const opmath_t scaled_grad = grad_output_row[at] * rstd_value * weight_row[at];
+      const opmath_t scaled_grad_2 = 2 * grad_var_d * (input_row[at] - mu_value);
+      grad_input_row.set(at, scaled_grad + near::div(scaled_grad_2, static_cast<opmath_t>(D)) + ratio);
     });
   }
 };
@@ -285,8 +285,8 @@ struct Step_layer_norm_backward_0_grad_bias {
     const auto input_line = rt::read_line<V, 1>(input, place, d);
     rt::lanes<V>([&](int at) {
       const opmath_t grad_output_value_2 = grad_output_line[at];
-      const opmath_t part = input_line[at] - mu.load(place);
-      folds[at].grad_weight_value_fold.add(grad_output_value_2 * part * rstd.load(place));
+      const opmath_t difference = input_line[at] - mu.load(place);
+      folds[at].grad_weight_value_fold.add(grad_output_value_2 * difference * rstd.load(place));
       folds[at].grad_bias_value_fold.add(grad_output_value_2);
     });
   }
@@ -336,11 +336,11 @@ struct Step_layer_norm_backward_2_grad_input {
     const opmath_t grad_mu_sum = grad_mu_sum_fold.value;
     const opmath_t rstd_value = rstd.load(place);
     const opmath_t grad_var_d = opmath_t(-0.5) * grad_rstd * rt::powi<3>(rstd_value);
-    const opmath_t t = near::div(-(grad_mu_sum * rstd_value), static_cast<opmath_t>(D));
+    const opmath_t ratio = near::div(-(grad_mu_sum * rstd_value), static_cast<opmath_t>(D));
     rt::each<Team>(d_size.size, [&](auto at) {
-      const opmath_t part = 2 * grad_var_d * (input_row[at] - mu_value);
-      const opmath_t part_2 = near::div(part, static_cast<opmath_t>(D));
-      grad_input_row.set(at, grad_output_row[at] * rstd_value + part_2 + t);
+      const opmath_t scaled_grad = 2 * grad_var_d * (input_row[at] - mu_value);
+      const opmath_t ratio_2 = near::div(scaled_grad, static_cast<opmath_t>(D));
+      grad_input_row.set(at, grad_output_row[at] * rstd_value + ratio_2 + ratio);
     });
   }
 };

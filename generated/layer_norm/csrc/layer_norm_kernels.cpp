@@ -35,8 +35,8 @@ int forward_0_output(const OpgenCall& call, OpgenHost& host) {
       over_d.runs<rt::block>(0, over_d.count, row.at, [&](const auto& run) {
         const rt::Source<opmath_t> input_at(input, run.at[0], run.step[0], run.size);
         rt::lanes<rt::lane_count>(run.size, [&](int64_t i, int lane) {
-          const opmath_t t = input_at[i] - mu_value;
-          var_d_squares_fold.add(lane, t * t);
+          const opmath_t difference = input_at[i] - mu_value;
+          var_d_squares_fold.add(lane, difference * difference);
         });
         var_d_squares_fold.ran(run.size);
       });
@@ -87,8 +87,8 @@ int forward_1_output(const OpgenCall& call, OpgenHost& host) {
       over_d.runs<rt::block>(0, over_d.count, row.at, [&](const auto& run) {
         const rt::Source<opmath_t> input_at(input, run.at[0], run.step[0], run.size);
         rt::lanes<rt::lane_count>(run.size, [&](int64_t i, int lane) {
-          const opmath_t t = input_at[i] - mu_value;
-          var_d_squares_fold.add(lane, t * t);
+          const opmath_t difference = input_at[i] - mu_value;
+          var_d_squares_fold.add(lane, difference * difference);
         });
         var_d_squares_fold.ran(run.size);
       });
@@ -135,8 +135,8 @@ int forward_2_output(const OpgenCall& call, OpgenHost& host) {
       over_d.runs<rt::block>(0, over_d.count, row.at, [&](const auto& run) {
         const rt::Source<opmath_t> input_at(input, run.at[0], run.step[0], run.size);
         rt::lanes<rt::lane_count>(run.size, [&](int64_t i, int lane) {
-          const opmath_t t = input_at[i] - mu_value;
-          var_d_squares_fold.add(lane, t * t);
+          const opmath_t difference = input_at[i] - mu_value;
+          var_d_squares_fold.add(lane, difference * difference);
         });
         var_d_squares_fold.ran(run.size);
       });
@@ -182,8 +182,8 @@ int forward_3_output(const OpgenCall& call, OpgenHost& host) {
       over_d.runs<rt::block>(0, over_d.count, row.at, [&](const auto& run) {
         const rt::Source<opmath_t> input_at(input, run.at[0], run.step[0], run.size);
         rt::lanes<rt::lane_count>(run.size, [&](int64_t i, int lane) {
-          const opmath_t t = input_at[i] - mu_value;
-          var_d_squares_fold.add(lane, t * t);
+          const opmath_t difference = input_at[i] - mu_value;
+          var_d_squares_fold.add(lane, difference * difference);
         });
         var_d_squares_fold.ran(run.size);
       });
@@ -240,15 +240,15 @@ int backward_0_grad_input(const OpgenCall& call, OpgenHost& host) {
       const opmath_t grad_mu_sum = grad_mu_sum_fold.value();
       const opmath_t rstd_value = rt::load(rstd, row.at[4]);
       const opmath_t grad_var_d = opmath_t(-0.5) * grad_rstd * rt::powi<3>(rstd_value);
-      const opmath_t t = -(grad_mu_sum * rstd_value) / D;
+      const opmath_t ratio = -(grad_mu_sum * rstd_value) / D;
       over_d.runs<rt::block>(0, over_d.count, row.at, [&](const auto& run) {
         const rt::Source<opmath_t> grad_output_at(grad_output, run.at[1], run.step[1], run.size);
         const rt::Source<opmath_t> weight_at(weight, run.at[2], run.step[2], run.size);
         const rt::Source<opmath_t> input_at(input, run.at[3], run.step[3], run.size);
         rt::Sink<opmath_t> grad_input_out(grad_input, run.at[5], run.step[5], run.size);
         rt::each(run.size, [&](int64_t i) {
-          const opmath_t part_2 = grad_output_at[i] * rstd_value * weight_at[i];
-          grad_input_out.set(i, part_2 + 2 * grad_var_d * (input_at[i] - mu_value) / D + t);
+          const opmath_t scaled_grad = grad_output_at[i] * rstd_value * weight_at[i];
+          grad_input_out.set(i, scaled_grad + 2 * grad_var_d * (input_at[i] - mu_value) / D + ratio);
         });
       });
     });
@@ -337,14 +337,14 @@ int backward_2_grad_input(const OpgenCall& call, OpgenHost& host) {
       const opmath_t grad_mu_sum = grad_mu_sum_fold.value();
       const opmath_t rstd_value = rt::load(rstd, row.at[3]);
       const opmath_t grad_var_d = opmath_t(-0.5) * grad_rstd * rt::powi<3>(rstd_value);
-      const opmath_t t = -(grad_mu_sum * rstd_value) / D;
+      const opmath_t ratio = -(grad_mu_sum * rstd_value) / D;
       over_d.runs<rt::block>(0, over_d.count, row.at, [&](const auto& run) {
         const rt::Source<opmath_t> grad_output_at(grad_output, run.at[1], run.step[1], run.size);
         const rt::Source<opmath_t> input_at(input, run.at[2], run.step[2], run.size);
         rt::Sink<opmath_t> grad_input_out(grad_input, run.at[4], run.step[4], run.size);
         rt::each(run.size, [&](int64_t i) {
-          const auto value = grad_output_at[i] * rstd_value + 2 * grad_var_d * (input_at[i] - mu_value) / D + t;
-          grad_input_out.set(i, value);
+          const opmath_t ratio_2 = 2 * grad_var_d * (input_at[i] - mu_value) / D;
+          grad_input_out.set(i, grad_output_at[i] * rstd_value + ratio_2 + ratio);
         });
       });
     });

@@ -21,21 +21,22 @@ struct Step_lennard_jones_forward_0_sum_i_j_rows {
     const int64_t i_2 = rt::split(&rest, j_size);
     const rt::Place<rank> place = batch.place(rest);
     const opmath_t epsilon_value = epsilon.load();
-    const opmath_t t = rt::powi<2>(sigma.load());
+    const opmath_t power = rt::powi<2>(sigma.load());
     rt::Sum<opmath_t> sum_i_j_rows_value_fold;
     for (int64_t j = 0; j < j_size.size; ++j) {
       rt::Sum<opmath_t> r2;
       for (int64_t a = 0; a < 3; ++a) {
-        const opmath_t part = position.load(place, i_2, a) - position.load(place, j, a);
-        const opmath_t part_2 = -(box.load(a) * rt::round(near::div(part, box.load(a))));
-        const opmath_t part_3 = position.load(place, i_2, a) - position.load(place, j, a) + part_2;
-        r2.add(part_3 * part_3);
+        const opmath_t difference = position.load(place, i_2, a) - position.load(place, j, a);
+        const opmath_t negative = -(box.load(a) * rt::round(near::div(difference, box.load(a))));
+        const opmath_t position_value = position.load(place, i_2, a);
+        const opmath_t total = position_value - position.load(place, j, a) + negative;
+        r2.add(total * total);
         if (a % rt::block_adds == rt::block_adds - 1) r2.settle();
       }
       r2.finish();
-      const opmath_t t_2 = near::div(t, r2.value);
-      const opmath_t part_4 = 4 * epsilon_value * (rt::powi<6>(t_2) - rt::powi<3>(t_2));
-      sum_i_j_rows_value_fold.add(i_2 != j ? part_4 : opmath_t(0));
+      const opmath_t ratio = near::div(power, r2.value);
+      const opmath_t product = 4 * epsilon_value * (rt::powi<6>(ratio) - rt::powi<3>(ratio));
+      sum_i_j_rows_value_fold.add(i_2 != j ? product : opmath_t(0));
       if (j % rt::block_adds == rt::block_adds - 1) sum_i_j_rows_value_fold.settle();
     }
     sum_i_j_rows_value_fold.finish();
@@ -88,19 +89,19 @@ struct Step_lennard_jones_forward_1_sum_i_j_rows {
     const int64_t i_2 = rt::split(&rest, j_size);
     const rt::Place<rank> place = batch.place(rest);
     const opmath_t epsilon_value = epsilon.load();
-    const opmath_t t = rt::powi<2>(sigma.load());
+    const opmath_t power = rt::powi<2>(sigma.load());
     rt::Sum<opmath_t> sum_i_j_rows_value_fold;
     for (int64_t j = 0; j < j_size.size; ++j) {
       rt::Sum<opmath_t> r2;
       for (int64_t a = 0; a < 3; ++a) {
-        const opmath_t part = position.load(place, i_2, a) - position.load(place, j, a);
-        r2.add(part * part);
+        const opmath_t difference = position.load(place, i_2, a) - position.load(place, j, a);
+        r2.add(difference * difference);
         if (a % rt::block_adds == rt::block_adds - 1) r2.settle();
       }
       r2.finish();
-      const opmath_t t_2 = near::div(t, r2.value);
-      const opmath_t part_2 = 4 * epsilon_value * (rt::powi<6>(t_2) - rt::powi<3>(t_2));
-      sum_i_j_rows_value_fold.add(i_2 != j ? part_2 : opmath_t(0));
+      const opmath_t ratio = near::div(power, r2.value);
+      const opmath_t product = 4 * epsilon_value * (rt::powi<6>(ratio) - rt::powi<3>(ratio));
+      sum_i_j_rows_value_fold.add(i_2 != j ? product : opmath_t(0));
       if (j % rt::block_adds == rt::block_adds - 1) sum_i_j_rows_value_fold.settle();
     }
     sum_i_j_rows_value_fold.finish();
@@ -169,11 +170,11 @@ struct Step_lennard_jones_backward_0_grad_box_rows {
     const opmath_t grad_sum_i_j_value = grad_sum_i_j.load(place);
     const opmath_t epsilon_value = epsilon.load();
     const opmath_t sigma_value = sigma.load();
-    const opmath_t t = 3 * rt::powi<6>(sigma_value);
-    const opmath_t t_2 = 6 * rt::powi<12>(sigma_value);
-    const opmath_t t_3 = 12 * rt::powi<11>(sigma_value);
-    const opmath_t t_4 = 6 * rt::powi<5>(sigma_value);
-    const opmath_t t_5 = sigma_value * sigma_value;
+    const opmath_t product = 3 * rt::powi<6>(sigma_value);
+    const opmath_t product_2 = 6 * rt::powi<12>(sigma_value);
+    const opmath_t product_3 = 12 * rt::powi<11>(sigma_value);
+    const opmath_t product_4 = 6 * rt::powi<5>(sigma_value);
+    const opmath_t power = sigma_value * sigma_value;
     rt::Sum<opmath_t> grad_sigma_rows_value_fold;
     rt::Sum<opmath_t> grad_epsilon_rows_value_fold;
     for (int64_t a = 0; a < 3; ++a) {
@@ -191,63 +192,71 @@ struct Step_lennard_jones_backward_0_grad_box_rows {
     for (int64_t j = 0; j < j_size.size; ++j) {
       rt::Sum<opmath_t> r2;
       for (int64_t a_2 = 0; a_2 < 3; ++a_2) {
-        const opmath_t part = position.load(place, i_2, a_2) - position.load(place, j, a_2);
-        const opmath_t part_2 = -(box.load(a_2) * rt::round(near::div(part, box.load(a_2))));
-        const opmath_t part_3 = position.load(place, i_2, a_2);
-        r2.add(rt::powi<2>(part_3 - position.load(place, j, a_2) + part_2));
+        const opmath_t difference = position.load(place, i_2, a_2) - position.load(place, j, a_2);
+        const opmath_t negative = -(box.load(a_2) * rt::round(near::div(difference, box.load(a_2))));
+        const opmath_t position_value = position.load(place, i_2, a_2);
+        const opmath_t total = position_value - position.load(place, j, a_2) + negative;
+        r2.add(total * total);
         if (a_2 % rt::block_adds == rt::block_adds - 1) r2.settle();
       }
       r2.finish();
       rt::Sum<opmath_t> r2_2;
       for (int64_t a_3 = 0; a_3 < 3; ++a_3) {
-        const opmath_t part_4 = position.load(place, j, a_3) - position.load(place, i_2, a_3);
-        const opmath_t part_5 = -(box.load(a_3) * rt::round(near::div(part_4, box.load(a_3))));
-        const opmath_t part_6 = -position.load(place, i_2, a_3);
-        r2_2.add(rt::powi<2>(position.load(place, j, a_3) + part_6 + part_5));
+        const opmath_t difference_2 = position.load(place, j, a_3) - position.load(place, i_2, a_3);
+        const opmath_t product_5 = box.load(a_3) * rt::round(near::div(difference_2, box.load(a_3)));
+        const opmath_t negative_2 = -position.load(place, i_2, a_3);
+        r2_2.add(rt::powi<2>(position.load(place, j, a_3) + negative_2 - product_5));
         if (a_3 % rt::block_adds == rt::block_adds - 1) r2_2.settle();
       }
       r2_2.finish();
-      const bool t_6 = i_2 != j;
+      const bool mask = i_2 != j;
       const opmath_t r2_value = r2.value;
-      const opmath_t part_7 = near::div(t, rt::powi<4>(r2_value)) - near::div(t_2, rt::powi<7>(r2_value));
-      const opmath_t t_7 = 2 * (t_6 ? 4 * grad_sum_i_j_value * epsilon_value * part_7 : opmath_t(0));
-      const bool t_8 = j != i_2;
+      const opmath_t ratio = near::div(product_2, rt::powi<7>(r2_value));
+      const opmath_t difference_3 = near::div(product, rt::powi<4>(r2_value)) - ratio;
+      const opmath_t chosen = mask ? 4 * grad_sum_i_j_value * epsilon_value * difference_3 : opmath_t(0);
+      const opmath_t product_5_2 = 2 * chosen;
+      const bool mask_2 = j != i_2;
       const opmath_t r2_2_value = r2_2.value;
-      const opmath_t part_8 = near::div(t, rt::powi<4>(r2_2_value)) - near::div(t_2, rt::powi<7>(r2_2_value));
-      const opmath_t t_9 = 2 * (t_8 ? 4 * grad_sum_i_j_value * epsilon_value * part_8 : opmath_t(0));
-      const opmath_t t_10 = near::div(t_5, r2_value);
-      const opmath_t part_9 = near::div(t_3, rt::powi<6>(r2_value));
-      const opmath_t part_10 = part_9 - near::div(t_4, rt::powi<3>(r2_value));
-      const opmath_t part_11 = 4 * grad_sum_i_j_value * epsilon_value * part_10;
-      grad_sigma_rows_value_fold.add(t_6 ? part_11 : opmath_t(0));
-      const opmath_t part_12 = rt::powi<6>(t_10) - rt::powi<3>(t_10);
-      grad_epsilon_rows_value_fold.add(t_6 ? 4 * grad_sum_i_j_value * part_12 : opmath_t(0));
+      const opmath_t ratio_2 = near::div(product_2, rt::powi<7>(r2_2_value));
+      const opmath_t difference_4 = near::div(product, rt::powi<4>(r2_2_value)) - ratio_2;
+      const opmath_t chosen_2 = mask_2 ? 4 * grad_sum_i_j_value * epsilon_value * difference_4 : opmath_t(0);
+      const opmath_t product_6 = 2 * chosen_2;
+      const opmath_t ratio_3 = near::div(power, r2_value);
+      const opmath_t ratio_4 = near::div(product_3, rt::powi<6>(r2_value));
+      const opmath_t difference_5 = ratio_4 - near::div(product_4, rt::powi<3>(r2_value));
+      const opmath_t scaled_grad = 4 * grad_sum_i_j_value * epsilon_value * difference_5;
+      grad_sigma_rows_value_fold.add(mask ? scaled_grad : opmath_t(0));
+      const opmath_t difference_6 = rt::powi<6>(ratio_3) - rt::powi<3>(ratio_3);
+      grad_epsilon_rows_value_fold.add(mask ? 4 * grad_sum_i_j_value * difference_6 : opmath_t(0));
       for (int64_t a = 0; a < 3; ++a) {
         opmath_t high = grad_position_difference.load(place, i_2, a);
-        const opmath_t part_13 = position.load(place, i_2, a) - position.load(place, j, a);
-        const opmath_t part_14 = -(box.load(a) * rt::round(near::div(part_13, box.load(a))));
-        const opmath_t part_15 = position.load(place, i_2, a) - position.load(place, j, a) + part_14;
-        rt::add_exactly<opmath_t>(&high, &lost_row[a], t_6 ? t_7 * part_15 : opmath_t(0));
+        const opmath_t difference_7 = position.load(place, i_2, a) - position.load(place, j, a);
+        const opmath_t negative_3 = -(box.load(a) * rt::round(near::div(difference_7, box.load(a))));
+        const opmath_t position_value_2 = position.load(place, i_2, a);
+        const opmath_t total_2 = position_value_2 - position.load(place, j, a) + negative_3;
+        rt::add_exactly<opmath_t>(&high, &lost_row[a], mask ? product_5_2 * total_2 : opmath_t(0));
         grad_position_difference.store(high, place, i_2, a);
       }
       for (int64_t a_2 = 0; a_2 < 3; ++a_2) {
         opmath_t high = grad_position_difference_1_sum.load(place, i_2, a_2);
-        const opmath_t part_16 = position.load(place, j, a_2) - position.load(place, i_2, a_2);
-        const opmath_t part_17 = box.load(a_2) * rt::round(near::div(part_16, box.load(a_2)));
-        const opmath_t part_18 = -position.load(place, i_2, a_2);
-        const opmath_t part_19 = t_9 * (position.load(place, j, a_2) + part_18 - part_17);
-        rt::add_exactly<opmath_t>(&high, &lost_row[a_2 + 3], t_8 ? part_19 : opmath_t(0));
+        const opmath_t difference_8 = position.load(place, j, a_2) - position.load(place, i_2, a_2);
+        const opmath_t round_value = rt::round(near::div(difference_8, box.load(a_2)));
+        const opmath_t negative_4 = -position.load(place, i_2, a_2);
+        const opmath_t negative_5 = -(box.load(a_2) * round_value);
+        const opmath_t total_3 = position.load(place, j, a_2) + negative_4 + negative_5;
+        rt::add_exactly<opmath_t>(&high, &lost_row[a_2 + 3], mask_2 ? product_6 * total_3 : opmath_t(0));
         grad_position_difference_1_sum.store(high, place, i_2, a_2);
       }
       for (int64_t a_3 = 0; a_3 < 3; ++a_3) {
         opmath_t high = grad_box_rows.load(a_3, place, i_2);
-        const opmath_t part_20 = position.load(place, i_2, a_3);
-        const opmath_t part_21 = part_20 - position.load(place, j, a_3);
-        const opmath_t part_22 = rt::round(near::div(part_21, box.load(a_3)));
-        const opmath_t part_23 = -position.load(place, j, a_3);
-        const opmath_t part_24 = t_7 * (part_20 + part_23 - (box.load(a_3) * part_22));
-        const opmath_t part_25 = -(part_22 * (t_6 ? part_24 : opmath_t(0)));
-        rt::add_exactly<opmath_t>(&high, &lost_row[a_3 + 3 + 3], t_6 ? part_25 : opmath_t(0));
+        const opmath_t position_value_3 = position.load(place, i_2, a_3);
+        const opmath_t difference_9 = position_value_3 - position.load(place, j, a_3);
+        const opmath_t round_value_2 = rt::round(near::div(difference_9, box.load(a_3)));
+        const opmath_t negative_6 = -(box.load(a_3) * round_value_2);
+        const opmath_t negative_7 = -position.load(place, j, a_3);
+        const opmath_t total_4 = position_value_3 + negative_7 + negative_6;
+        const opmath_t chosen_3 = mask ? product_5_2 * total_4 : opmath_t(0);
+        rt::add_exactly<opmath_t>(&high, &lost_row[a_3 + 3 + 3], mask ? -(round_value_2 * chosen_3) : opmath_t(0));
         grad_box_rows.store(high, a_3, place, i_2);
       }
       if (j % rt::block_adds == rt::block_adds - 1) {
@@ -411,11 +420,11 @@ struct Step_lennard_jones_backward_1_grad_epsilon_rows {
     const opmath_t grad_sum_i_j_value = grad_sum_i_j.load(place);
     const opmath_t epsilon_value = epsilon.load();
     const opmath_t sigma_value = sigma.load();
-    const opmath_t t = 3 * rt::powi<6>(sigma_value);
-    const opmath_t t_2 = 6 * rt::powi<12>(sigma_value);
-    const opmath_t t_3 = 12 * rt::powi<11>(sigma_value);
-    const opmath_t t_4 = 6 * rt::powi<5>(sigma_value);
-    const opmath_t t_5 = sigma_value * sigma_value;
+    const opmath_t product = 3 * rt::powi<6>(sigma_value);
+    const opmath_t product_2 = 6 * rt::powi<12>(sigma_value);
+    const opmath_t product_3 = 12 * rt::powi<11>(sigma_value);
+    const opmath_t product_4 = 6 * rt::powi<5>(sigma_value);
+    const opmath_t power = sigma_value * sigma_value;
     rt::Sum<opmath_t> grad_sigma_rows_value_fold;
     rt::Sum<opmath_t> grad_epsilon_rows_value_fold;
     for (int64_t a = 0; a < 3; ++a) {
@@ -429,42 +438,44 @@ struct Step_lennard_jones_backward_1_grad_epsilon_rows {
     for (int64_t j = 0; j < j_size.size; ++j) {
       rt::Sum<opmath_t> r2;
       for (int64_t a_2 = 0; a_2 < 3; ++a_2) {
-        const opmath_t part = position.load(place, i_2, a_2) - position.load(place, j, a_2);
-        r2.add(part * part);
+        const opmath_t difference = position.load(place, i_2, a_2) - position.load(place, j, a_2);
+        r2.add(difference * difference);
         if (a_2 % rt::block_adds == rt::block_adds - 1) r2.settle();
       }
       r2.finish();
       rt::Sum<opmath_t> r2_2;
       for (int64_t a_3 = 0; a_3 < 3; ++a_3) {
-        const opmath_t part_2 = position.load(place, j, a_3) - position.load(place, i_2, a_3);
-        r2_2.add(part_2 * part_2);
+        const opmath_t difference_2 = position.load(place, j, a_3) - position.load(place, i_2, a_3);
+        r2_2.add(difference_2 * difference_2);
         if (a_3 % rt::block_adds == rt::block_adds - 1) r2_2.settle();
       }
       r2_2.finish();
-      const bool t_6 = i_2 != j;
+      const bool mask = i_2 != j;
       const opmath_t r2_value = r2.value;
-      const opmath_t part_3 = near::div(t, rt::powi<4>(r2_value)) - near::div(t_2, rt::powi<7>(r2_value));
-      const opmath_t t_7 = t_6 ? 4 * grad_sum_i_j_value * epsilon_value * part_3 : opmath_t(0);
+      const opmath_t ratio = near::div(product_2, rt::powi<7>(r2_value));
+      const opmath_t difference_3 = near::div(product, rt::powi<4>(r2_value)) - ratio;
+      const opmath_t chosen = mask ? 4 * grad_sum_i_j_value * epsilon_value * difference_3 : opmath_t(0);
       const opmath_t r2_2_value = r2_2.value;
-      const opmath_t part_4 = near::div(t, rt::powi<4>(r2_2_value)) - near::div(t_2, rt::powi<7>(r2_2_value));
-      const opmath_t t_8 = j != i_2 ? 4 * grad_sum_i_j_value * epsilon_value * part_4 : opmath_t(0);
-      const opmath_t t_9 = near::div(t_5, r2_value);
-      const opmath_t part_5 = near::div(t_3, rt::powi<6>(r2_value));
-      const opmath_t part_6 = part_5 - near::div(t_4, rt::powi<3>(r2_value));
-      const opmath_t part_7 = 4 * grad_sum_i_j_value * epsilon_value * part_6;
-      grad_sigma_rows_value_fold.add(t_6 ? part_7 : opmath_t(0));
-      const opmath_t part_8 = rt::powi<6>(t_9) - rt::powi<3>(t_9);
-      grad_epsilon_rows_value_fold.add(t_6 ? 4 * grad_sum_i_j_value * part_8 : opmath_t(0));
+      const opmath_t ratio_2 = near::div(product_2, rt::powi<7>(r2_2_value));
+      const opmath_t difference_4 = near::div(product, rt::powi<4>(r2_2_value)) - ratio_2;
+      const opmath_t chosen_2 = j != i_2 ? 4 * grad_sum_i_j_value * epsilon_value * difference_4 : opmath_t(0);
+      const opmath_t ratio_3 = near::div(power, r2_value);
+      const opmath_t ratio_4 = near::div(product_3, rt::powi<6>(r2_value));
+      const opmath_t difference_5 = ratio_4 - near::div(product_4, rt::powi<3>(r2_value));
+      const opmath_t scaled_grad = 4 * grad_sum_i_j_value * epsilon_value * difference_5;
+      grad_sigma_rows_value_fold.add(mask ? scaled_grad : opmath_t(0));
+      const opmath_t difference_6 = rt::powi<6>(ratio_3) - rt::powi<3>(ratio_3);
+      grad_epsilon_rows_value_fold.add(mask ? 4 * grad_sum_i_j_value * difference_6 : opmath_t(0));
       for (int64_t a = 0; a < 3; ++a) {
         opmath_t high = grad_position_difference.load(place, i_2, a);
-        rt::add_exactly<opmath_t>(&high, &lost_row[a],
-                                  t_7 * (position.load(place, i_2, a) - position.load(place, j, a)));
+        const opmath_t difference_7 = position.load(place, i_2, a) - position.load(place, j, a);
+        rt::add_exactly<opmath_t>(&high, &lost_row[a], chosen * difference_7);
         grad_position_difference.store(high, place, i_2, a);
       }
       for (int64_t a_2 = 0; a_2 < 3; ++a_2) {
         opmath_t high = grad_position_difference_1_sum.load(place, i_2, a_2);
-        const opmath_t part_9 = position.load(place, j, a_2) - position.load(place, i_2, a_2);
-        rt::add_exactly<opmath_t>(&high, &lost_row[a_2 + 3], t_8 * part_9);
+        const opmath_t difference_8 = position.load(place, j, a_2) - position.load(place, i_2, a_2);
+        rt::add_exactly<opmath_t>(&high, &lost_row[a_2 + 3], chosen_2 * difference_8);
         grad_position_difference_1_sum.store(high, place, i_2, a_2);
       }
       if (j % rt::block_adds == rt::block_adds - 1) {
@@ -476,16 +487,16 @@ struct Step_lennard_jones_backward_1_grad_epsilon_rows {
     grad_epsilon_rows_value_fold.finish();
     const opmath_t grad_sigma_rows_value = grad_sigma_rows_value_fold.value;
     const opmath_t grad_epsilon_rows_value = grad_epsilon_rows_value_fold.value;
-    const int64_t t_10 = N == 0 ? 1 : 2;
+    const int64_t chosen_3 = N == 0 ? 1 : 2;
     grad_sigma_rows.store(grad_sigma_rows_value, place, i_2);
     grad_epsilon_rows.store(grad_epsilon_rows_value, place, i_2);
     for (int64_t a = 0; a < 3; ++a) {
       const opmath_t whole = rt::total(grad_position_difference.load(place, i_2, a), lost_row[a]);
-      grad_position_difference.store(t_10 * whole, place, i_2, a);
+      grad_position_difference.store(chosen_3 * whole, place, i_2, a);
     }
     for (int64_t a_2 = 0; a_2 < 3; ++a_2) {
       const opmath_t whole_2 = rt::total(grad_position_difference_1_sum.load(place, i_2, a_2), lost_row[a_2 + 3]);
-      grad_position_difference_1_sum.store(t_10 * whole_2, place, i_2, a_2);
+      grad_position_difference_1_sum.store(chosen_3 * whole_2, place, i_2, a_2);
     }
   }
 };

@@ -30,12 +30,12 @@ int forward_0_sum_i_j_rows(const OpgenCall& call, OpgenHost& host) {
       position_rows.fill(position, rows.at[0], rows.size, rows.step[0], 3, position.stride(2), a_padded);
       box_rows.fill(box, rows.at[2], 1, 0, 3, box.stride(0), a_padded);
       opmath_t epsilon_value_of[rt::tile_rows];
-      opmath_t t_of[rt::tile_rows];
+      opmath_t power_of[rt::tile_rows];
       for (int64_t r = 0; r < rows.size; ++r) {
         const opmath_t epsilon_value = epsilon_rows[0];
         epsilon_value_of[r] = epsilon_value;
-        const opmath_t t = rt::powi<2>(sigma_rows[0]);
-        t_of[r] = t;
+        const opmath_t power = rt::powi<2>(sigma_rows[0]);
+        power_of[r] = power;
       }
       rt::Fold<rt::Sum, opmath_t> sum_i_j_rows_value_fold[rt::tile_rows];
       for (int64_t start = 0; start < N; start += rt::tile_width) {
@@ -46,17 +46,16 @@ int forward_0_sum_i_j_rows(const OpgenCall& call, OpgenHost& host) {
           const rt::Group group(first, rows.size);
           rt::Points<opmath_t> r2(group);
           rt::dots(3, group, r2, [&](int64_t r, int64_t e, int64_t i) {
-            const opmath_t part_3 = position_rows[r * a_padded + e] - position_tile[e * rt::tile_width + i];
-            const opmath_t part_2 = part_3 / box_rows[e];
-            const opmath_t part_4 = -position_tile[e * rt::tile_width + i];
-            return rt::powi<2>(position_rows[r * a_padded + e] + part_4 - (box_rows[e] * rt::round(part_2)));
+            const opmath_t difference = position_rows[r * a_padded + e] - position_tile[e * rt::tile_width + i];
+            const opmath_t ratio = difference / box_rows[e];
+            const opmath_t negative = -position_tile[e * rt::tile_width + i];
+            return rt::powi<2>(position_rows[r * a_padded + e] + negative - (box_rows[e] * rt::round(ratio)));
           });
           for (int64_t r = group.first; r < group.last; ++r) {
             rt::lanes<rt::lane_count>(size, [&](int64_t i, int lane) {
-              const opmath_t t_2 = t_of[r] / r2(r, i);
-              const bool part_5 = outer.index(rows, 0, r) != (start + i);
-              const opmath_t part_6 = rt::powi<6>(t_2) - rt::powi<3>(t_2);
-              sum_i_j_rows_value_fold[r].add(lane, part_5 ? 4 * epsilon_value_of[r] * part_6 : opmath_t(0));
+              const opmath_t difference_2 = rt::powi<6>(ratio) - rt::powi<3>(ratio);
+              const bool mask = outer.index(rows, 0, r) != (start + i);
+              sum_i_j_rows_value_fold[r].add(lane, mask ? 4 * epsilon_value_of[r] * difference_2 : opmath_t(0));
             });
             sum_i_j_rows_value_fold[r].ran(size);
           }
@@ -118,12 +117,12 @@ int forward_1_sum_i_j_rows(const OpgenCall& call, OpgenHost& host) {
       sigma_rows.fill(sigma, rows.at[3], 1, 0, 1, 0, 1);
       position_rows.fill(position, rows.at[0], rows.size, rows.step[0], 3, position.stride(2), a_padded);
       opmath_t epsilon_value_of[rt::tile_rows];
-      opmath_t t_of[rt::tile_rows];
+      opmath_t power_of[rt::tile_rows];
       for (int64_t r = 0; r < rows.size; ++r) {
         const opmath_t epsilon_value = epsilon_rows[0];
         epsilon_value_of[r] = epsilon_value;
-        const opmath_t t = rt::powi<2>(sigma_rows[0]);
-        t_of[r] = t;
+        const opmath_t power = rt::powi<2>(sigma_rows[0]);
+        power_of[r] = power;
       }
       rt::Fold<rt::Sum, opmath_t> sum_i_j_rows_value_fold[rt::tile_rows];
       for (int64_t start = 0; start < N; start += rt::tile_width) {
@@ -139,10 +138,10 @@ int forward_1_sum_i_j_rows(const OpgenCall& call, OpgenHost& host) {
           });
           for (int64_t r = group.first; r < group.last; ++r) {
             rt::lanes<rt::lane_count>(size, [&](int64_t i, int lane) {
-              const opmath_t t_2 = t_of[r] / r2(r, i);
-              const bool part_2 = outer.index(rows, 0, r) != (start + i);
-              const opmath_t part_3 = rt::powi<6>(t_2) - rt::powi<3>(t_2);
-              sum_i_j_rows_value_fold[r].add(lane, part_2 ? 4 * epsilon_value_of[r] * part_3 : opmath_t(0));
+              const opmath_t ratio = power_of[r] / r2(r, i);
+              const opmath_t difference = rt::powi<6>(ratio) - rt::powi<3>(ratio);
+              const bool mask = outer.index(rows, 0, r) != (start + i);
+              sum_i_j_rows_value_fold[r].add(lane, mask ? 4 * epsilon_value_of[r] * difference : opmath_t(0));
             });
             sum_i_j_rows_value_fold[r].ran(size);
           }
@@ -234,27 +233,27 @@ int backward_0_grad_box_rows(const OpgenCall& call, OpgenHost& host) {
       box_rows_3.fill(box, rows.at[8], 1, 0, 3, box.stride(0), a_padded);
       opmath_t grad_sum_i_j_value_of[rt::tile_rows];
       opmath_t epsilon_value_of[rt::tile_rows];
-      opmath_t t_of[rt::tile_rows];
-      opmath_t t_2_of[rt::tile_rows];
-      opmath_t t_3_of[rt::tile_rows];
-      opmath_t t_4_of[rt::tile_rows];
-      opmath_t t_5_of[rt::tile_rows];
+      opmath_t product_of[rt::tile_rows];
+      opmath_t product_2_of[rt::tile_rows];
+      opmath_t product_3_of[rt::tile_rows];
+      opmath_t product_4_of[rt::tile_rows];
+      opmath_t power_of[rt::tile_rows];
       for (int64_t r = 0; r < rows.size; ++r) {
         const opmath_t grad_sum_i_j_value = grad_sum_i_j_rows[0];
         grad_sum_i_j_value_of[r] = grad_sum_i_j_value;
         const opmath_t epsilon_value = epsilon_rows[0];
         epsilon_value_of[r] = epsilon_value;
         const opmath_t sigma_value = sigma_rows[0];
-        const opmath_t t = 3 * rt::powi<6>(sigma_value);
-        t_of[r] = t;
-        const opmath_t t_2 = 6 * rt::powi<12>(sigma_value);
-        t_2_of[r] = t_2;
-        const opmath_t t_3 = 12 * rt::powi<11>(sigma_value);
-        t_3_of[r] = t_3;
-        const opmath_t t_4 = 6 * rt::powi<5>(sigma_value);
-        t_4_of[r] = t_4;
-        const opmath_t t_5 = sigma_value * sigma_value;
-        t_5_of[r] = t_5;
+        const opmath_t product = 3 * rt::powi<6>(sigma_value);
+        product_of[r] = product;
+        const opmath_t product_2 = 6 * rt::powi<12>(sigma_value);
+        product_2_of[r] = product_2;
+        const opmath_t product_3 = 12 * rt::powi<11>(sigma_value);
+        product_3_of[r] = product_3;
+        const opmath_t product_4 = 6 * rt::powi<5>(sigma_value);
+        product_4_of[r] = product_4;
+        const opmath_t power = sigma_value * sigma_value;
+        power_of[r] = power;
       }
       rt::Fold<rt::Sum, opmath_t> grad_sigma_rows_value_fold[rt::tile_rows];
       rt::Fold<rt::Sum, opmath_t> grad_epsilon_rows_value_fold[rt::tile_rows];
@@ -277,76 +276,79 @@ int backward_0_grad_box_rows(const OpgenCall& call, OpgenHost& host) {
           const rt::Group group(first, rows.size);
           rt::Points<opmath_t> r2(group);
           rt::Points<opmath_t> r2_2(group);
-          rt::Points<bool> t_6(group);
-          rt::Points<opmath_t> t_7(group);
-          rt::Points<bool> t_8(group);
-          rt::Points<opmath_t> t_9(group);
+          rt::Points<bool> mask(group);
+          rt::Points<opmath_t> product_5(group);
+          rt::Points<bool> mask_2(group);
+          rt::Points<opmath_t> product_6(group);
           rt::dots(3, group, r2, [&](int64_t r, int64_t e, int64_t i) {
-            const opmath_t part_3 = position_rows[r * a_2_padded + e] - position_tile[e * rt::tile_width + i];
-            const opmath_t part_2 = part_3 / box_rows[e];
-            const opmath_t part_4 = -position_tile[e * rt::tile_width + i];
-            return rt::powi<2>(position_rows[r * a_2_padded + e] + part_4 - (box_rows[e] * rt::round(part_2)));
+            const opmath_t difference = position_rows[r * a_2_padded + e] - position_tile[e * rt::tile_width + i];
+            const opmath_t ratio = difference / box_rows[e];
+            const opmath_t negative = -position_tile[e * rt::tile_width + i];
+            return rt::powi<2>(position_rows[r * a_2_padded + e] + negative - (box_rows[e] * rt::round(ratio)));
           });
           rt::dots(3, group, r2_2, [&](int64_t r, int64_t e, int64_t i) {
-            const opmath_t part_5 = position_tile_2[e * rt::tile_width + i] - position_rows_2[r * a_3_padded + e];
-            const opmath_t part_6 = -(box_rows_2[e] * rt::round(part_5 / box_rows_2[e]));
-            const opmath_t part_8 = position_tile_2[e * rt::tile_width + i];
-            const opmath_t part_7 = part_8 - position_rows_2[r * a_3_padded + e] + part_6;
-            return part_7 * part_7;
+            const opmath_t position_value = position_tile_2[e * rt::tile_width + i];
+            const opmath_t difference_2 = position_value - position_rows_2[r * a_3_padded + e];
+            const opmath_t negative_2 = -(box_rows_2[e] * rt::round(difference_2 / box_rows_2[e]));
+            const opmath_t position_value_2 = position_tile_2[e * rt::tile_width + i];
+            const opmath_t total_2 = position_value_2 - position_rows_2[r * a_3_padded + e] + negative_2;
+            return total_2 * total_2;
           });
           for (int64_t r = group.first; r < group.last; ++r) {
             rt::lanes<rt::lane_count>(size, [&](int64_t i, int lane) {
-              t_6(r, i) = outer.index(rows, 0, r) != (start + i);
+              mask(r, i) = outer.index(rows, 0, r) != (start + i);
               const opmath_t r2_value = r2(r, i);
-              const opmath_t part_9 = t_of[r] / rt::powi<4>(r2_value) - t_2_of[r] / rt::powi<7>(r2_value);
-              const opmath_t part_11 = 4 * grad_sum_i_j_value_of[r] * epsilon_value_of[r] * part_9;
-              const opmath_t part_10 = t_6(r, i) ? part_11 : opmath_t(0);
-              t_7(r, i) = 2 * part_10;
-              t_8(r, i) = (start + i) != outer.index(rows, 0, r);
+              const opmath_t ratio_2 = product_2_of[r] / rt::powi<7>(r2_value);
+              const opmath_t difference_3 = product_of[r] / rt::powi<4>(r2_value) - ratio_2;
+              const opmath_t scaled_grad = 4 * grad_sum_i_j_value_of[r] * epsilon_value_of[r] * difference_3;
+              product_5(r, i) = 2 * (mask(r, i) ? scaled_grad : opmath_t(0));
+              mask_2(r, i) = (start + i) != outer.index(rows, 0, r);
               const opmath_t r2_2_value = r2_2(r, i);
-              const opmath_t part_12 = t_of[r] / rt::powi<4>(r2_2_value) - t_2_of[r] / rt::powi<7>(r2_2_value);
-              const opmath_t part_14 = 4 * grad_sum_i_j_value_of[r] * epsilon_value_of[r] * part_12;
-              const opmath_t part_13 = t_8(r, i) ? part_14 : opmath_t(0);
-              t_9(r, i) = 2 * part_13;
-              const opmath_t t_10 = t_5_of[r] / r2_value;
-              const opmath_t part_15 = t_3_of[r] / rt::powi<6>(r2_value);
-              const opmath_t part_16 = part_15 - t_4_of[r] / rt::powi<3>(r2_value);
-              opmath_t part_17;
-              if (t_6(r, i)) {
-                part_17 = 4 * grad_sum_i_j_value_of[r] * epsilon_value_of[r] * part_16;
+              const opmath_t ratio_3 = product_2_of[r] / rt::powi<7>(r2_2_value);
+              const opmath_t difference_4 = product_of[r] / rt::powi<4>(r2_2_value) - ratio_3;
+              const opmath_t scaled_grad_2 = 4 * grad_sum_i_j_value_of[r] * epsilon_value_of[r] * difference_4;
+              product_6(r, i) = 2 * (mask_2(r, i) ? scaled_grad_2 : opmath_t(0));
+              const opmath_t ratio_4 = product_3_of[r] / rt::powi<6>(r2_value);
+              const opmath_t difference_5 = ratio_4 - product_4_of[r] / rt::powi<3>(r2_value);
+              opmath_t chosen;
+              if (mask(r, i)) {
+                chosen = 4 * grad_sum_i_j_value_of[r] * epsilon_value_of[r] * difference_5;
               } else {
-                part_17 = 0;
+                chosen = 0;
               }
-              grad_sigma_rows_value_fold[r].add(lane, part_17);
-              const opmath_t part_18 = rt::powi<6>(t_10) - rt::powi<3>(t_10);
-              const opmath_t part_19 = 4 * grad_sum_i_j_value_of[r] * part_18;
-              grad_epsilon_rows_value_fold[r].add(lane, t_6(r, i) ? part_19 : opmath_t(0));
+              grad_sigma_rows_value_fold[r].add(lane, chosen);
+              const opmath_t difference_6 = rt::powi<6>(ratio) - rt::powi<3>(ratio);
+              const opmath_t scaled_grad_3 = 4 * grad_sum_i_j_value_of[r] * difference_6;
+              grad_epsilon_rows_value_fold[r].add(lane, mask(r, i) ? scaled_grad_3 : opmath_t(0));
             });
             grad_sigma_rows_value_fold[r].ran(size);
             grad_epsilon_rows_value_fold[r].ran(size);
           }
           rt::weigh(size, group, a_padded, grad_position_difference_sum, [&](int64_t r, int64_t i, int64_t e) {
-            const opmath_t part_21 = position_rows_3[r * a_padded + e] - position_tile_3[i * a_padded + e];
-            const opmath_t part_20 = part_21 / box_rows_3[e];
-            const opmath_t part_22 = -(box_rows_3[e] * rt::round(part_20));
-            const opmath_t part_23 = position_rows_3[r * a_padded + e] - position_tile_3[i * a_padded + e] + part_22;
-            return t_6(r, i) ? t_7(r, i) * part_23 : opmath_t(0);
+            const opmath_t difference_7 = position_rows_3[r * a_padded + e] - position_tile_3[i * a_padded + e];
+            const opmath_t ratio_5 = difference_7 / box_rows_3[e];
+            const opmath_t negative_3 = -(box_rows_3[e] * rt::round(ratio_5));
+            const opmath_t negative_4 = -position_tile_3[i * a_padded + e];
+            const opmath_t total_3 = position_rows_3[r * a_padded + e] + negative_4 + negative_3;
+            return mask(r, i) ? product_5(r, i) * total_3 : opmath_t(0);
           });
           rt::weigh(size, group, a_2_padded, grad_position_difference_1_sum_sum, [&](int64_t r, int64_t i, int64_t e) {
-            const opmath_t part_25 = position_tile_4[i * a_2_padded + e] - position_rows[r * a_2_padded + e];
-            const opmath_t part_24 = part_25 / box_rows[e];
-            const opmath_t part_26 = position_tile_4[i * a_2_padded + e];
-            const opmath_t part_27 = part_26 - position_rows[r * a_2_padded + e] - (box_rows[e] * rt::round(part_24));
-            return t_8(r, i) ? t_9(r, i) * part_27 : opmath_t(0);
+            const opmath_t difference_8 = position_tile_4[i * a_2_padded + e] - position_rows[r * a_2_padded + e];
+            const opmath_t ratio_6 = difference_8 / box_rows[e];
+            const opmath_t position_value_3 = position_tile_4[i * a_2_padded + e];
+            const opmath_t negative_5 = -(box_rows[e] * rt::round(ratio_6));
+            const opmath_t total_4 = position_value_3 - position_rows[r * a_2_padded + e] + negative_5;
+            return mask_2(r, i) ? product_6(r, i) * total_4 : opmath_t(0);
           });
           rt::weigh(size, group, a_3_padded, grad_box_rows_sum, [&](int64_t r, int64_t i, int64_t e) {
-            const opmath_t part_29 = position_rows_2[r * a_3_padded + e] - position_tile_5[i * a_3_padded + e];
-            const opmath_t part_28 = part_29 / box_rows_2[e];
-            const opmath_t part_30 = -(box_rows_2[e] * rt::round(part_28));
-            const opmath_t part_32 = -position_tile_5[i * a_3_padded + e];
-            const opmath_t part_31 = position_rows_2[r * a_3_padded + e] + part_32 + part_30;
-            const opmath_t part_33 = -(rt::round(part_28) * (t_6(r, i) ? t_7(r, i) * part_31 : opmath_t(0)));
-            return t_6(r, i) ? part_33 : opmath_t(0);
+            const opmath_t difference_9 = position_rows_2[r * a_3_padded + e] - position_tile_5[i * a_3_padded + e];
+            const opmath_t ratio_7 = difference_9 / box_rows_2[e];
+            const opmath_t negative_6 = -(box_rows_2[e] * rt::round(ratio_7));
+            const opmath_t negative_7 = -position_tile_5[i * a_3_padded + e];
+            const opmath_t total_5 = position_rows_2[r * a_3_padded + e] + negative_7 + negative_6;
+            const opmath_t product_7 = rt::round(ratio_7) * (mask(r, i) ? product_5(r, i) * total_5 : opmath_t(0));
+            const opmath_t negative_8 = -product_7;
+            return mask(r, i) ? negative_8 : opmath_t(0);
           });
         }
       }
@@ -515,28 +517,28 @@ int backward_1_grad_epsilon_rows(const OpgenCall& call, OpgenHost& host) {
       position_rows_3.fill(position, rows.at[4], rows.size, rows.step[4], 3, position.stride(2), a_padded);
       opmath_t grad_sum_i_j_value_of[rt::tile_rows];
       opmath_t epsilon_value_of[rt::tile_rows];
-      opmath_t t_of[rt::tile_rows];
-      opmath_t t_2_of[rt::tile_rows];
-      opmath_t t_3_of[rt::tile_rows];
-      opmath_t t_4_of[rt::tile_rows];
-      opmath_t t_5_of[rt::tile_rows];
-      const int64_t t_10 = N == 0 ? 1 : 2;
+      opmath_t product_of[rt::tile_rows];
+      opmath_t product_2_of[rt::tile_rows];
+      opmath_t product_3_of[rt::tile_rows];
+      opmath_t product_4_of[rt::tile_rows];
+      opmath_t power_of[rt::tile_rows];
+      const int64_t chosen_3_2 = N == 0 ? 1 : 2;
       for (int64_t r = 0; r < rows.size; ++r) {
         const opmath_t grad_sum_i_j_value = grad_sum_i_j_rows[0];
         grad_sum_i_j_value_of[r] = grad_sum_i_j_value;
         const opmath_t epsilon_value = epsilon_rows[0];
         epsilon_value_of[r] = epsilon_value;
         const opmath_t sigma_value = sigma_rows[0];
-        const opmath_t t = 3 * rt::powi<6>(sigma_value);
-        t_of[r] = t;
-        const opmath_t t_2 = 6 * rt::powi<12>(sigma_value);
-        t_2_of[r] = t_2;
-        const opmath_t t_3 = 12 * rt::powi<11>(sigma_value);
-        t_3_of[r] = t_3;
-        const opmath_t t_4 = 6 * rt::powi<5>(sigma_value);
-        t_4_of[r] = t_4;
-        const opmath_t t_5 = sigma_value * sigma_value;
-        t_5_of[r] = t_5;
+        const opmath_t product = 3 * rt::powi<6>(sigma_value);
+        product_of[r] = product;
+        const opmath_t product_2 = 6 * rt::powi<12>(sigma_value);
+        product_2_of[r] = product_2;
+        const opmath_t product_3 = 12 * rt::powi<11>(sigma_value);
+        product_3_of[r] = product_3;
+        const opmath_t product_4 = 6 * rt::powi<5>(sigma_value);
+        product_4_of[r] = product_4;
+        const opmath_t power = sigma_value * sigma_value;
+        power_of[r] = power;
       }
       rt::Fold<rt::Sum, opmath_t> grad_sigma_rows_value_fold[rt::tile_rows];
       rt::Fold<rt::Sum, opmath_t> grad_epsilon_rows_value_fold[rt::tile_rows];
@@ -556,8 +558,8 @@ int backward_1_grad_epsilon_rows(const OpgenCall& call, OpgenHost& host) {
           const rt::Group group(first, rows.size);
           rt::Points<opmath_t> r2(group);
           rt::Points<opmath_t> r2_2(group);
-          rt::Points<opmath_t> t_7(group);
-          rt::Points<opmath_t> t_8(group);
+          rt::Points<opmath_t> chosen(group);
+          rt::Points<opmath_t> chosen_2(group);
           rt::dots(3, group, r2, [&](int64_t r, int64_t e, int64_t i) {
             const auto value = rt::powi<2>(position_rows[r * a_2_padded + e] - position_tile[e * rt::tile_width + i]);
             return value;
@@ -569,37 +571,40 @@ int backward_1_grad_epsilon_rows(const OpgenCall& call, OpgenHost& host) {
           });
           for (int64_t r = group.first; r < group.last; ++r) {
             rt::lanes<rt::lane_count>(size, [&](int64_t i, int lane) {
-              const bool t_6 = outer.index(rows, 0, r) != (start + i);
+              const bool mask = outer.index(rows, 0, r) != (start + i);
               const opmath_t r2_value = r2(r, i);
-              const opmath_t part_2 = t_of[r] / rt::powi<4>(r2_value) - t_2_of[r] / rt::powi<7>(r2_value);
-              t_7(r, i) = t_6 ? 4 * grad_sum_i_j_value_of[r] * epsilon_value_of[r] * part_2 : opmath_t(0);
+              const opmath_t ratio = product_2_of[r] / rt::powi<7>(r2_value);
+              const opmath_t difference = product_of[r] / rt::powi<4>(r2_value) - ratio;
+              chosen(r, i) = mask ? 4 * grad_sum_i_j_value_of[r] * epsilon_value_of[r] * difference : opmath_t(0);
               const opmath_t r2_2_value = r2_2(r, i);
-              const opmath_t part_3 = t_of[r] / rt::powi<4>(r2_2_value) - t_2_of[r] / rt::powi<7>(r2_2_value);
-              const opmath_t part_4 = 4 * grad_sum_i_j_value_of[r] * epsilon_value_of[r] * part_3;
-              t_8(r, i) = (start + i) != outer.index(rows, 0, r) ? part_4 : opmath_t(0);
-              const opmath_t t_9 = t_5_of[r] / r2_value;
-              const opmath_t part_5 = t_3_of[r] / rt::powi<6>(r2_value);
-              const opmath_t part_6 = part_5 - t_4_of[r] / rt::powi<3>(r2_value);
-              opmath_t part_7;
-              if (t_6) {
-                part_7 = 4 * grad_sum_i_j_value_of[r] * epsilon_value_of[r] * part_6;
+              const opmath_t ratio_2 = product_2_of[r] / rt::powi<7>(r2_2_value);
+              const opmath_t difference_2 = product_of[r] / rt::powi<4>(r2_2_value) - ratio_2;
+              const opmath_t scaled_grad = 4 * grad_sum_i_j_value_of[r] * epsilon_value_of[r] * difference_2;
+              chosen_2(r, i) = (start + i) != outer.index(rows, 0, r) ? scaled_grad : opmath_t(0);
+              const opmath_t ratio_3 = power_of[r] / r2_value;
+              const opmath_t ratio_4 = product_3_of[r] / rt::powi<6>(r2_value);
+              const opmath_t difference_3 = ratio_4 - product_4_of[r] / rt::powi<3>(r2_value);
+              opmath_t chosen_3;
+              if (mask) {
+                chosen_3 = 4 * grad_sum_i_j_value_of[r] * epsilon_value_of[r] * difference_3;
               } else {
-                part_7 = 0;
+                chosen_3 = 0;
               }
-              grad_sigma_rows_value_fold[r].add(lane, part_7);
-              const opmath_t part_8 = rt::powi<6>(t_9) - rt::powi<3>(t_9);
-              const opmath_t part_9 = 4 * grad_sum_i_j_value_of[r] * part_8;
-              grad_epsilon_rows_value_fold[r].add(lane, t_6 ? part_9 : opmath_t(0));
+              grad_sigma_rows_value_fold[r].add(lane, chosen_3);
+              const opmath_t difference_4 = rt::powi<6>(ratio_3) - rt::powi<3>(ratio_3);
+              const opmath_t scaled_grad_2 = 4 * grad_sum_i_j_value_of[r] * difference_4;
+              grad_epsilon_rows_value_fold[r].add(lane, mask ? scaled_grad_2 : opmath_t(0));
             });
             grad_sigma_rows_value_fold[r].ran(size);
             grad_epsilon_rows_value_fold[r].ran(size);
           }
           rt::weigh(size, group, a_padded, grad_position_difference_sum, [&](int64_t r, int64_t i, int64_t e) {
-            const auto value = t_7(r, i) * (position_rows_3[r * a_padded + e] - position_tile_3[i * a_padded + e]);
+            const auto value = chosen(r, i) * (position_rows_3[r * a_padded + e] - position_tile_3[i * a_padded + e]);
             return value;
           });
           rt::weigh(size, group, a_2_padded, grad_position_difference_1_sum_sum, [&](int64_t r, int64_t i, int64_t e) {
-            const auto value = t_8(r, i) * (position_tile_4[i * a_2_padded + e] - position_rows[r * a_2_padded + e]);
+            const auto value =
+                chosen_2(r, i) * (position_tile_4[i * a_2_padded + e] - position_rows[r * a_2_padded + e]);
             return value;
           });
         }
@@ -609,12 +614,12 @@ int backward_1_grad_epsilon_rows(const OpgenCall& call, OpgenHost& host) {
         const opmath_t grad_epsilon_rows_value = grad_epsilon_rows_value_fold[r].value();
         rt::store(grad_sigma_rows, rows.at[9] + r * rows.step[9], grad_sigma_rows_value);
         rt::store(grad_epsilon_rows, rows.at[10] + r * rows.step[10], grad_epsilon_rows_value);
-        const opmath_t scale = t_10;
+        const opmath_t scale = chosen_3_2;
         rt::each(3, [&](int64_t e) {
           rt::store(grad_position_difference, rows.at[11] + r * rows.step[11] + e * grad_position_difference.stride(2),
                     scale * grad_position_difference_sum[r * a_padded + e]);
         });
-        const opmath_t scale_2 = t_10;
+        const opmath_t scale_2 = chosen_3_2;
         rt::each(3, [&](int64_t e) {
           rt::store(grad_position_difference_1_sum,
                     rows.at[12] + r * rows.step[12] + e * grad_position_difference_1_sum.stride(2),

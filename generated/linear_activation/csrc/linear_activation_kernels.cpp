@@ -47,8 +47,8 @@ int forward_1_output(const OpgenCall& call, OpgenHost& host) {
       rt::Sink<opmath_t> output_out(output, run.at[1], run.step[1], run.size);
       rt::each(run.size, [&](int64_t i) {
         const opmath_t z_value = z_at[i];
-        const opmath_t t = rt::erfc(-(z_value / rt::sqrt(opmath_t(2))));
-        output_out.set(i, (t == 0 ? opmath_t(0) : t * z_value) / 2);
+        const opmath_t erfc_z = rt::erfc(-(z_value / rt::sqrt(opmath_t(2))));
+        output_out.set(i, (erfc_z == 0 ? opmath_t(0) : erfc_z * z_value) / 2);
       });
     });
   });
@@ -181,13 +181,12 @@ int backward_1_grad_z(const OpgenCall& call, OpgenHost& host) {
       rt::Sink<opmath_t> grad_z_out(grad_z, run.at[2], run.step[2], run.size);
       rt::each(run.size, [&](int64_t i) {
         const opmath_t z_value = z_at[i];
-        const opmath_t t = rt::sqrt(opmath_t(2));
-        const opmath_t t_2 = z_value / t;
-        const opmath_t t_3 = rt::exp(-rt::square(t_2));
-        const opmath_t part_2 = rt::sqrt(opmath_t(3.14159265358979323846)) * t;
-        const opmath_t part_4 = (t_3 == 0 ? opmath_t(0) : t_3 * z_value) / part_2;
-        const opmath_t part_3 = part_4 + opmath_t(0.5) * rt::erfc(-t_2);
-        grad_z_out.set(i, grad_output_at[i] * part_3);
+        const opmath_t sqrt_value = rt::sqrt(opmath_t(2));
+        const opmath_t ratio = z_value / sqrt_value;
+        const opmath_t exp_ratio = rt::exp(-rt::square(ratio));
+        const opmath_t product = rt::sqrt(opmath_t(3.14159265358979323846)) * sqrt_value;
+        const opmath_t ratio_2 = (exp_ratio == 0 ? opmath_t(0) : exp_ratio * z_value) / product;
+        grad_z_out.set(i, grad_output_at[i] * (ratio_2 + opmath_t(0.5) * rt::erfc(-ratio)));
       });
     });
   });
@@ -212,9 +211,9 @@ int backward_2_grad_z(const OpgenCall& call, OpgenHost& host) {
       rt::Sink<opmath_t> grad_z_out(grad_z, run.at[2], run.step[2], run.size);
       rt::each(run.size, [&](int64_t i) {
         const opmath_t z_value = z_at[i];
-        const opmath_t t = rt::sigmoid(z_value);
-        const opmath_t t_2 = t * (1 - rt::silu(-z_value));
-        grad_z_out.set(i, (rt::isnan(t_2) && t == 0 ? opmath_t(0) : t_2) * grad_output_at[i]);
+        const opmath_t sigmoid_z = rt::sigmoid(z_value);
+        const opmath_t product = sigmoid_z * (1 - rt::silu(-z_value));
+        grad_z_out.set(i, (rt::isnan(product) && sigmoid_z == 0 ? opmath_t(0) : product) * grad_output_at[i]);
       });
     });
   });

@@ -113,11 +113,11 @@ struct Step_linear_attention_forward_output {
     denominator_value_fold.finish();
     rt::join<Team>(&denominator_value_fold);
     const opmath_t denominator_value = denominator_value_fold.value;
-    const opmath_t t = denominator_value + eps;
+    const opmath_t total = denominator_value + eps;
     if (Team::rank() == 0) {
       denominator.store(denominator_value, place, i_2);
     }
-    rt::each<Team>(v_size.size, [&](auto at) { output_row.set(at, near::div(numerator_row[at], t)); });
+    rt::each<Team>(v_size.size, [&](auto at) { output_row.set(at, near::div(numerator_row[at], total)); });
   }
 };
 
@@ -151,8 +151,8 @@ struct Step_linear_attention_backward_grad_denominator {
     rt::join<Team>(&grad_denominator_sum_fold);
     const opmath_t grad_denominator_sum = grad_denominator_sum_fold.value;
     if (Team::rank() == 0) {
-      const opmath_t part = rt::powi<2>(denominator.load(place, i_2) + eps);
-      grad_denominator.store(-near::div(grad_denominator_sum, part), place, i_2);
+      const opmath_t power = rt::powi<2>(denominator.load(place, i_2) + eps);
+      grad_denominator.store(-near::div(grad_denominator_sum, power), place, i_2);
     }
   }
 };
@@ -186,8 +186,8 @@ struct Step_linear_attention_backward_grad_denominator_part {
     const int64_t i_2 = inner;
     const auto q_line = rt::read_line<V, 2>(q, place, i_2, e);
     rt::lanes<V>([&](int at) {
-      const opmath_t part = grad_denominator.load(place, i_2);
-      folds[at].grad_denominator_part_value_fold.add(part * q_line[at]);
+      const opmath_t grad_denominator_value = grad_denominator.load(place, i_2);
+      folds[at].grad_denominator_part_value_fold.add(grad_denominator_value * q_line[at]);
     });
   }
   OPGEN_DEVICE void finish(int64_t point, const Folds& folds) const {
@@ -224,8 +224,8 @@ struct Step_linear_attention_backward_grad_numerator {
     const auto grad_output_line = rt::read_line_or_zero<V, 2>(grad_output, place, i_2, v);
     auto grad_numerator_line = rt::write_line<V, 2>(grad_numerator, place, i_2, v);
     rt::lanes<V>([&](int at) {
-      const opmath_t part = denominator.load(place, i_2) + eps;
-      grad_numerator_line.set(at, near::div(grad_output_line[at], part));
+      const opmath_t total = denominator.load(place, i_2) + eps;
+      grad_numerator_line.set(at, near::div(grad_output_line[at], total));
     });
   }
 };
@@ -258,9 +258,9 @@ struct Step_linear_attention_backward_grad_query {
     auto grad_query_line = rt::write_line<V, 2>(grad_query, place, i_2, e);
     rt::lanes<V>([&](int at) {
       const opmath_t query_value_2 = query_line[at];
-      const opmath_t part = grad_denominator.load(place, i_2) * denominator_part_line[at];
-      const opmath_t part_2 = query_value_2 > 0 ? opmath_t(1) : near::exp(query_value_2);
-      grad_query_line.set(at, (part + grad_q_numerator_line[at]) * part_2);
+      const opmath_t scaled_grad = grad_denominator.load(place, i_2) * denominator_part_line[at];
+      const opmath_t chosen = query_value_2 > 0 ? opmath_t(1) : near::exp(query_value_2);
+      grad_query_line.set(at, (scaled_grad + grad_q_numerator_line[at]) * chosen);
     });
   }
 };
@@ -292,8 +292,8 @@ struct Step_linear_attention_backward_grad_key {
     auto grad_key_line = rt::write_line<V, 2>(grad_key, place, j, e);
     rt::lanes<V>([&](int at) {
       const opmath_t key_value_2 = key_line[at];
-      const opmath_t part = grad_denominator_part_line[at] + grad_k_numerator_part_line[at];
-      grad_key_line.set(at, part * (key_value_2 > 0 ? opmath_t(1) : near::exp(key_value_2)));
+      const opmath_t total = grad_denominator_part_line[at] + grad_k_numerator_part_line[at];
+      grad_key_line.set(at, total * (key_value_2 > 0 ? opmath_t(1) : near::exp(key_value_2)));
     });
   }
 };

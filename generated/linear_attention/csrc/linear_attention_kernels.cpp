@@ -91,12 +91,12 @@ int forward_output(const OpgenCall& call, OpgenHost& host) {
         denominator_value_fold.ran(run.size);
       });
       const opmath_t denominator_value = denominator_value_fold.value();
-      const opmath_t t = denominator_value + eps;
+      const opmath_t total_2 = denominator_value + eps;
       rt::store(denominator, row.at[3], denominator_value);
       over_v.runs<rt::block>(0, over_v.count, row.at, [&](const auto& run) {
         const rt::Source<opmath_t> numerator_at(numerator, run.at[2], run.step[2], run.size);
         rt::Sink<opmath_t> output_out(output, run.at[4], run.step[4], run.size);
-        rt::each(run.size, [&](int64_t i) { output_out.set(i, numerator_at[i] / t); });
+        rt::each(run.size, [&](int64_t i) { output_out.set(i, numerator_at[i] / total_2); });
       });
     });
   });
@@ -135,8 +135,8 @@ int backward_grad_denominator(const OpgenCall& call, OpgenHost& host) {
         grad_denominator_sum_fold.ran(run.size);
       });
       const opmath_t grad_denominator_sum = grad_denominator_sum_fold.value();
-      const opmath_t part_2 = rt::powi<2>(rt::load(denominator, row.at[2]) + eps);
-      rt::store(grad_denominator, row.at[3], -(grad_denominator_sum / part_2));
+      const opmath_t power = rt::powi<2>(rt::load(denominator, row.at[2]) + eps);
+      rt::store(grad_denominator, row.at[3], -(grad_denominator_sum / power));
     });
   });
   return rt::status(host);
@@ -236,8 +236,8 @@ int backward_grad_query(const OpgenCall& call, OpgenHost& host) {
       rt::Sink<opmath_t> grad_query_out(grad_query, run.at[4], run.step[4], run.size);
       rt::each(run.size, [&](int64_t i) {
         const opmath_t query_value_2 = query_at[i];
-        const opmath_t part_2 = grad_denominator_at[i] * denominator_part_at[i] + grad_q_numerator_at[i];
-        grad_query_out.set(i, part_2 * (query_value_2 > 0 ? opmath_t(1) : rt::exp(query_value_2)));
+        const opmath_t total_2 = grad_denominator_at[i] * denominator_part_at[i] + grad_q_numerator_at[i];
+        grad_query_out.set(i, total_2 * (query_value_2 > 0 ? opmath_t(1) : rt::exp(query_value_2)));
       });
     });
   });
@@ -270,8 +270,8 @@ int backward_grad_key(const OpgenCall& call, OpgenHost& host) {
       rt::Sink<opmath_t> grad_key_out(grad_key, run.at[3], run.step[3], run.size);
       rt::each(run.size, [&](int64_t i) {
         const opmath_t key_value_2 = key_at[i];
-        const opmath_t part_2 = grad_denominator_part_at[i] + grad_k_numerator_part_at[i];
-        grad_key_out.set(i, part_2 * (key_value_2 > 0 ? opmath_t(1) : rt::exp(key_value_2)));
+        const opmath_t total_2 = grad_denominator_part_at[i] + grad_k_numerator_part_at[i];
+        grad_key_out.set(i, total_2 * (key_value_2 > 0 ? opmath_t(1) : rt::exp(key_value_2)));
       });
     });
   });

@@ -60,8 +60,8 @@ int backward_grad_input(const OpgenCall& call, OpgenHost& host) {
       rt::Sink<opmath_t> grad_input_out(grad_input, run.at[3], run.step[3], run.size);
       rt::each(run.size, [&](int64_t i) {
         const opmath_t output_value = output_at[i];
-        const opmath_t part_2 = grad_output_at[i] * rt::exp(input_at[i] - output_value);
-        grad_input_out.set(i, output_value == -rt::inf<opmath_t>() ? opmath_t(0) : part_2);
+        const opmath_t scaled_grad = grad_output_at[i] * rt::exp(input_at[i] - output_value);
+        grad_input_out.set(i, output_value == -rt::inf<opmath_t>() ? opmath_t(0) : scaled_grad);
       });
     });
   });

@@ -25,7 +25,6 @@ struct Step_max_pool2d_forward_0_hit_output {
     const int64_t q = rt::split(&rest, q_size);
     const int64_t p = rt::split(&rest, p_size);
     const rt::Place<rank> place = batch.place(rest);
-    const opmath_t t = -rt::inf<opmath_t>();
     rt::Max<opmath_t> output_value_fold;
     rt::each<Team>(r_size.size * r_size.size, [&](auto at) {
       int64_t inner_rest = at;
@@ -33,9 +32,9 @@ struct Step_max_pool2d_forward_0_hit_output {
       const int64_t r = inner_rest;
       const int64_t at_h = p * stride + r - padding;
       const int64_t at_w = q * stride + s - padding;
-      opmath_t part = t;
-      if (at_h >= 0 && at_h < H && at_w >= 0 && at_w < W) part = input.load(place, at_h, at_w);
-      output_value_fold.add(part);
+      opmath_t input_picked = -rt::inf<opmath_t>();
+      if (at_h >= 0 && at_h < H && at_w >= 0 && at_w < W) input_picked = input.load(place, at_h, at_w);
+      output_value_fold.add(input_picked);
     });
     rt::join<Team>(&output_value_fold);
     const opmath_t output_value = output_value_fold.value;
@@ -48,9 +47,9 @@ struct Step_max_pool2d_forward_0_hit_output {
       const int64_t r = inner_rest;
       const int64_t at_h_2 = p * stride + r - padding;
       const int64_t at_w_2 = q * stride + s - padding;
-      opmath_t part_2 = t;
-      if (at_h_2 >= 0 && at_h_2 < H && at_w_2 >= 0 && at_w_2 < W) part_2 = input.load(place, at_h_2, at_w_2);
-      hit_output.store(part_2 == output_value, place, p, q, r, s);
+      opmath_t input_picked_2 = -rt::inf<opmath_t>();
+      if (at_h_2 >= 0 && at_h_2 < H && at_w_2 >= 0 && at_w_2 < W) input_picked_2 = input.load(place, at_h_2, at_w_2);
+      hit_output.store(input_picked_2 == output_value, place, p, q, r, s);
     });
   }
 };
@@ -77,7 +76,6 @@ struct Step_max_pool2d_forward_1_hit_output {
     const int64_t q = rt::split(&rest, q_size);
     const int64_t p = rt::split(&rest, p_size);
     const rt::Place<rank> place = batch.place(rest);
-    const opmath_t t = -rt::inf<opmath_t>();
     rt::Max<opmath_t> output_value_fold;
     rt::each<Team>(r_size.size * r_size.size, [&](auto at) {
       int64_t inner_rest = at;
@@ -85,9 +83,9 @@ struct Step_max_pool2d_forward_1_hit_output {
       const int64_t r = inner_rest;
       const int64_t at_h = p * kernel_size + r - padding;
       const int64_t at_w = q * kernel_size + s - padding;
-      opmath_t part = t;
-      if (at_h >= 0 && at_h < H && at_w >= 0 && at_w < W) part = input.load(place, at_h, at_w);
-      output_value_fold.add(part);
+      opmath_t input_picked = -rt::inf<opmath_t>();
+      if (at_h >= 0 && at_h < H && at_w >= 0 && at_w < W) input_picked = input.load(place, at_h, at_w);
+      output_value_fold.add(input_picked);
     });
     rt::join<Team>(&output_value_fold);
     const opmath_t output_value = output_value_fold.value;
@@ -100,9 +98,9 @@ struct Step_max_pool2d_forward_1_hit_output {
       const int64_t r = inner_rest;
       const int64_t at_h_2 = p * kernel_size + r - padding;
       const int64_t at_w_2 = q * kernel_size + s - padding;
-      opmath_t part_2 = t;
-      if (at_h_2 >= 0 && at_h_2 < H && at_w_2 >= 0 && at_w_2 < W) part_2 = input.load(place, at_h_2, at_w_2);
-      hit_output.store(part_2 == output_value, place, p, q, r, s);
+      opmath_t input_picked_2 = -rt::inf<opmath_t>();
+      if (at_h_2 >= 0 && at_h_2 < H && at_w_2 >= 0 && at_w_2 < W) input_picked_2 = input.load(place, at_h_2, at_w_2);
+      hit_output.store(input_picked_2 == output_value, place, p, q, r, s);
     });
   }
 };
@@ -173,33 +171,33 @@ struct Step_max_pool2d_backward_0_grad_input {
     int64_t inner_rest = inner;
     const int64_t s = rt::split(&inner_rest, s_size);
     const int64_t r = inner_rest;
-    const int64_t t = padding + w;
-    const int64_t t_2 = padding + h;
-    const int64_t t_3 = t - s;
-    const int64_t t_4 = t_2 - r;
-    const bool part = rt::floordiv(t_3, stride) >= 0;
-    const bool part_2 = part && rt::floordiv(t_3, stride) < Q;
-    const bool part_3 = rt::mod(t_3, stride) == 0 && part_2;
-    const bool part_4 = part_3 && rt::mod(t_4, stride) == 0;
-    const bool part_5 = rt::floordiv(t_4, stride) >= 0;
-    const bool part_6 = part_4 && (part_5 && rt::floordiv(t_4, stride) < P);
+    const int64_t total = padding + w;
+    const int64_t total_2 = padding + h;
+    const int64_t difference = total - s;
+    const int64_t difference_2 = total_2 - r;
+    const bool mask = rt::floordiv(difference_2, stride) >= 0;
+    const bool mask_2 = mask && rt::floordiv(difference_2, stride) < P;
+    const bool mask_3 = rt::floordiv(difference, stride) >= 0;
+    const bool mask_4 = mask_3 && rt::floordiv(difference, stride) < Q;
+    const bool mask_5 = rt::mod(difference, stride) == 0 && mask_4;
+    const bool mask_6 = mask_5 && rt::mod(difference_2, stride) == 0 && mask_2;
     const int64_t at_p = rt::floordiv(padding + h - r, stride);
     const int64_t at_q = rt::floordiv(padding + w - s, stride);
-    opmath_t part_7;
-    if (part_6) {
-      const bool part_8 = hit_output.load(place, at_p, at_q, r, s);
-      opmath_t part_9;
-      if (part_8) {
-        const opmath_t part_10 = grad_output.load_or_zero(place, at_p, at_q);
-        part_9 = near::div(part_10, static_cast<opmath_t>(ties_output.load(place, at_p, at_q)));
+    opmath_t chosen;
+    if (mask_6) {
+      const bool hit_output_picked = hit_output.load(place, at_p, at_q, r, s);
+      opmath_t chosen_2;
+      if (hit_output_picked) {
+        const opmath_t grad_output_picked = grad_output.load_or_zero(place, at_p, at_q);
+        chosen_2 = near::div(grad_output_picked, static_cast<opmath_t>(ties_output.load(place, at_p, at_q)));
       } else {
-        part_9 = 0;
+        chosen_2 = 0;
       }
-      part_7 = part_9;
+      chosen = chosen_2;
     } else {
-      part_7 = 0;
+      chosen = 0;
     }
-    folds->grad_input_value_fold.add(part_7);
+    folds->grad_input_value_fold.add(chosen);
   }
   OPGEN_DEVICE void finish(int64_t point, const Folds& folds) const {
     int64_t rest = point;
@@ -233,30 +231,31 @@ struct Step_max_pool2d_backward_1_grad_input {
     const int64_t w = rt::split(&rest, w_size);
     const int64_t h = rt::split(&rest, h_size);
     const rt::Place<rank> place = batch.place(rest);
-    const int64_t t = padding + w;
-    const int64_t t_2 = padding + h;
-    const bool part = rt::floordiv(t_2, kernel_size) >= 0 && rt::floordiv(t_2, kernel_size) < P;
-    const bool part_2 = rt::floordiv(t, kernel_size) >= 0 && rt::floordiv(t, kernel_size) < Q;
-    const bool part_3 = part_2 && part;
+    const int64_t total = padding + w;
+    const int64_t total_2 = padding + h;
+    const bool mask = rt::floordiv(total_2, kernel_size) >= 0;
+    const bool mask_2 = mask && rt::floordiv(total_2, kernel_size) < P;
+    const bool mask_3 = rt::floordiv(total, kernel_size) >= 0;
+    const bool mask_4 = mask_3 && rt::floordiv(total, kernel_size) < Q && mask_2;
     const int64_t at_p = rt::floordiv(padding + h, kernel_size);
     const int64_t at_q = rt::floordiv(padding + w, kernel_size);
     const int64_t position = rt::mod(padding + h, kernel_size);
     const int64_t position_2 = rt::mod(padding + w, kernel_size);
-    opmath_t part_4;
-    if (part_3) {
-      opmath_t part_5;
+    opmath_t chosen;
+    if (mask_4) {
+      opmath_t chosen_2;
       if (hit_output.load(place, at_p, at_q, rt::checked(position, kernel_size),
                           rt::checked(position_2, kernel_size))) {
-        const opmath_t part_6 = grad_output.load_or_zero(place, at_p, at_q);
-        part_5 = near::div(part_6, static_cast<opmath_t>(ties_output.load(place, at_p, at_q)));
+        const opmath_t grad_output_picked = grad_output.load_or_zero(place, at_p, at_q);
+        chosen_2 = near::div(grad_output_picked, static_cast<opmath_t>(ties_output.load(place, at_p, at_q)));
       } else {
-        part_5 = 0;
+        chosen_2 = 0;
       }
-      part_4 = part_5;
+      chosen = chosen_2;
     } else {
-      part_4 = 0;
+      chosen = 0;
     }
-    grad_input.store(part_4, place, h, w);
+    grad_input.store(chosen, place, h, w);
   }
 };
 

@@ -26,7 +26,6 @@ int forward_0_hit_output(const OpgenCall& call, OpgenHost& host) {
   over_r_s.dim(kernel_size, {0, 0, hit_output.stride(4)}, true);
   rt::parallel(host, outer.count, 2 * over_r_s.count, [=, &host](int64_t begin, int64_t end) {
     outer.runs<rt::block>(begin, end, nullptr, [&](const auto& columns) {
-      const opmath_t t = -rt::inf<opmath_t>();
       rt::Fold<rt::Max, opmath_t, rt::block> output_value_fold;
       over_r_s.runs<1>(0, over_r_s.count, columns.at, [&](const auto& point) {
         const auto input_1 = [&](int64_t) {
@@ -35,7 +34,7 @@ int forward_0_hit_output(const OpgenCall& call, OpgenHost& host) {
         const auto input_2 = [&](int64_t i) {
           return outer.index(columns, 1, i) * stride + over_r_s.index(point, 1, 0) - padding;
         };
-        const rt::Line<opmath_t> input_at(host, input, rt::stretch(point, columns, 0, 1), t,
+        const rt::Line<opmath_t> input_at(host, input, rt::stretch(point, columns, 0, 1), -rt::inf<opmath_t>(),
                                           rt::clipped(input, 1, input.stride(1), input_1),
                                           rt::clipped(input, 2, input.stride(2), input_2));
         rt::each(columns.size, [&](int64_t i) { output_value_fold.add(i, input_at[i]); });
@@ -50,7 +49,7 @@ int forward_0_hit_output(const OpgenCall& call, OpgenHost& host) {
         const auto input_2_2 = [&](int64_t i) {
           return outer.index(columns, 1, i) * stride + over_r_s.index(point, 1, 0) - padding;
         };
-        const rt::Line<opmath_t> input_at(host, input, rt::stretch(point, columns, 0, 1), t,
+        const rt::Line<opmath_t> input_at(host, input, rt::stretch(point, columns, 0, 1), -rt::inf<opmath_t>(),
                                           rt::clipped(input, 1, input.stride(1), input_1_2),
                                           rt::clipped(input, 2, input.stride(2), input_2_2));
         rt::each(columns.size, [&](int64_t i) { hit_output_out.set(i, input_at[i] == output_value_fold[i]); });
@@ -80,7 +79,6 @@ int forward_1_hit_output(const OpgenCall& call, OpgenHost& host) {
   over_r_s.dim(kernel_size, {0, 0, hit_output.stride(4)}, true);
   rt::parallel(host, outer.count, 2 * over_r_s.count, [=, &host](int64_t begin, int64_t end) {
     outer.runs<rt::block>(begin, end, nullptr, [&](const auto& columns) {
-      const opmath_t t = -rt::inf<opmath_t>();
       rt::Fold<rt::Max, opmath_t, rt::block> output_value_fold;
       over_r_s.runs<1>(0, over_r_s.count, columns.at, [&](const auto& point) {
         const auto input_1 = [&](int64_t) {
@@ -89,7 +87,7 @@ int forward_1_hit_output(const OpgenCall& call, OpgenHost& host) {
         const auto input_2 = [&](int64_t i) {
           return outer.index(columns, 1, i) * kernel_size + over_r_s.index(point, 1, 0) - padding;
         };
-        const rt::Line<opmath_t> input_at(host, input, rt::stretch(point, columns, 0, 1), t,
+        const rt::Line<opmath_t> input_at(host, input, rt::stretch(point, columns, 0, 1), -rt::inf<opmath_t>(),
                                           rt::clipped(input, 1, input.stride(1), input_1),
                                           rt::clipped(input, 2, input.stride(2), input_2));
         rt::each(columns.size, [&](int64_t i) { output_value_fold.add(i, input_at[i]); });
@@ -104,7 +102,7 @@ int forward_1_hit_output(const OpgenCall& call, OpgenHost& host) {
         const auto input_2_2 = [&](int64_t i) {
           return outer.index(columns, 1, i) * kernel_size + over_r_s.index(point, 1, 0) - padding;
         };
-        const rt::Line<opmath_t> input_at(host, input, rt::stretch(point, columns, 0, 1), t,
+        const rt::Line<opmath_t> input_at(host, input, rt::stretch(point, columns, 0, 1), -rt::inf<opmath_t>(),
                                           rt::clipped(input, 1, input.stride(1), input_1_2),
                                           rt::clipped(input, 2, input.stride(2), input_2_2));
         rt::each(columns.size, [&](int64_t i) { hit_output_out.set(i, input_at[i] == output_value_fold[i]); });

@@ -65,11 +65,11 @@ int backward_grad_input(const OpgenCall& call, OpgenHost& host) {
         });
       });
       const int64_t ties_value = ties_value_fold.value();
-      const opmath_t t = rt::load(grad_value, row.at[1]) / ties_value;
+      const opmath_t scaled_grad = rt::load(grad_value, row.at[1]) / ties_value;
       over_n.runs<rt::block>(0, over_n.count, row.at, [&](const auto& run) {
         const rt::Source<bool> condition_at(condition, run.at[0], run.step[0], run.size);
         rt::Sink<opmath_t> grad_input_out(grad_input, run.at[2], run.step[2], run.size);
-        rt::each(run.size, [&](int64_t i) { grad_input_out.set(i, condition_at[i] ? t : opmath_t(0)); });
+        rt::each(run.size, [&](int64_t i) { grad_input_out.set(i, condition_at[i] ? scaled_grad : opmath_t(0)); });
       });
     });
   });

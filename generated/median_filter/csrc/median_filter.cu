@@ -47,14 +47,15 @@ struct Step_median_filter_forward_argsort_w_rank {
     const rt::Place<rank> place = batch.place(rest);
     const auto values_row = rt::read_row<Team, 2>(w_other_size.size, values, place, i_2, 0);
     const opmath_t values_value = values.load(place, i_2, w);
-    const bool t = rt::isnan(values_value);
+    const bool mask = rt::isnan(values_value);
     rt::Sum<int64_t> argsort_w_rank_value_fold;
     rt::each<Team>(w_other_size.size, [&](auto at) {
       const int64_t w_other = at;
       const opmath_t values_value_2 = values_row[at];
-      const bool t_2 = rt::isnan(values_value_2);
-      const bool part = (values_value == values_value_2 || (t && t_2)) && w_other < w;
-      argsort_w_rank_value_fold.add((values_value_2 < values_value || (t && !t_2)) || part ? 1 : 0);
+      const bool mask_2 = rt::isnan(values_value_2);
+      const bool mask_3 = values_value_2 < values_value || (mask && !mask_2);
+      const bool mask_4 = values_value == values_value_2 || (mask && mask_2);
+      argsort_w_rank_value_fold.add(mask_3 || (mask_4 && w_other < w) ? 1 : 0);
     });
     rt::join<Team>(&argsort_w_rank_value_fold);
     const int64_t argsort_w_rank_value = argsort_w_rank_value_fold.value;
@@ -143,21 +144,22 @@ struct Step_median_filter_forward_output {
     const int64_t i_2 = rt::split(&rest, i_size);
     const rt::Place<rank> place = batch.place(rest);
     const int64_t position = rt::floordiv(size - 1, 2);
-    opmath_t part;
+    opmath_t chosen;
     if (size == 0) {
-      part = rt::nan<opmath_t>();
+      chosen = rt::nan<opmath_t>();
     } else {
       const int64_t position_2 = argsort_w.load(place, i_2, size - 1);
-      const bool part_2 = rt::isnan(values.load(place, i_2, rt::checked(position_2, size)));
-      opmath_t part_3;
-      if (part_2) {
-        part_3 = rt::nan<opmath_t>();
+      const opmath_t values_picked = values.load(place, i_2, rt::checked(position_2, size));
+      const bool mask = rt::isnan(values_picked);
+      opmath_t chosen_2;
+      if (mask) {
+        chosen_2 = rt::nan<opmath_t>();
       } else {
-        part_3 = values.load(place, i_2, rt::checked(argsort_w.load(place, i_2, position), size));
+        chosen_2 = values.load(place, i_2, rt::checked(argsort_w.load(place, i_2, position), size));
       }
-      part = part_3;
+      chosen = chosen_2;
     }
-    output.store(part, place, i_2);
+    output.store(chosen, place, i_2);
   }
 };
 
@@ -180,22 +182,22 @@ struct Step_median_filter_forward_slope {
     const int64_t w = rt::split(&rest, w_size);
     const int64_t i_2 = rt::split(&rest, i_size);
     const rt::Place<rank> place = batch.place(rest);
-    const bool part = w == argsort_w.load(place, i_2, rt::floordiv(size - 1, 2));
-    int64_t part_2;
-    if (part) {
-      int64_t part_3;
+    const bool mask = w == argsort_w.load(place, i_2, rt::floordiv(size - 1, 2));
+    int64_t chosen;
+    if (mask) {
+      int64_t chosen_2;
       if (size == 0) {
-        part_3 = 0;
+        chosen_2 = 0;
       } else {
         const int64_t position = argsort_w.load(place, i_2, size - 1);
-        const bool part_4 = rt::isnan(values.load(place, i_2, rt::checked(position, size)));
-        part_3 = part_4 ? 0 : 1;
+        const opmath_t values_picked = values.load(place, i_2, rt::checked(position, size));
+        chosen_2 = rt::isnan(values_picked) ? 0 : 1;
       }
-      part_2 = part_3;
+      chosen = chosen_2;
     } else {
-      part_2 = 0;
+      chosen = 0;
     }
-    slope.store(part_2, place, i_2, w);
+    slope.store(chosen, place, i_2, w);
   }
 };
 
@@ -223,8 +225,8 @@ struct Step_median_filter_backward_grad_values {
     auto grad_values_line = rt::write_line<V, 2>(grad_values, place, i_2, w);
     rt::lanes<V>([&](int at) {
       const opmath_t slope_value = slope_line[at];
-      const opmath_t part = grad_output.load_or_zero(place, i_2) * slope_value;
-      grad_values_line.set(at, slope_value != 0 ? part : opmath_t(0));
+      const opmath_t scaled_grad = grad_output.load_or_zero(place, i_2) * slope_value;
+      grad_values_line.set(at, slope_value != 0 ? scaled_grad : opmath_t(0));
     });
   }
 };
@@ -247,14 +249,14 @@ struct Step_median_filter_backward_grad_input {
     int64_t rest = point;
     const int64_t n = rt::split(&rest, n_size);
     const rt::Place<rank> place = batch.place(rest);
-    const int64_t t = rt::floordiv(size, 2) + n;
+    const int64_t total = rt::floordiv(size, 2) + n;
     rt::Sum<opmath_t> grad_input_value_fold;
     rt::each<Team>(w_size.size, rt::settled(&grad_input_value_fold), [&](auto at) {
       const int64_t w = at;
-      const int64_t t_2 = t - w;
-      const bool part = t_2 >= 0 && t_2 < N;
+      const int64_t difference = total - w;
+      const bool mask = difference >= 0 && difference < N;
       const int64_t at_n = rt::floordiv(size, 2) + n - w;
-      grad_input_value_fold.add(part ? grad_values.load(place, at_n, w) : opmath_t(0));
+      grad_input_value_fold.add(mask ? grad_values.load(place, at_n, w) : opmath_t(0));
     });
     grad_input_value_fold.finish();
     rt::join<Team>(&grad_input_value_fold);

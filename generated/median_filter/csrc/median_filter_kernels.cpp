@@ -47,16 +47,17 @@ int forward_argsort_w_rank(const OpgenCall& call, OpgenHost& host) {
   rt::parallel(host, outer.count, over_w_other.count, [=, &host](int64_t begin, int64_t end) {
     outer.runs<1>(begin, end, nullptr, [&](const auto& row) {
       const opmath_t values_value = rt::load(values, row.at[0]);
-      const bool t = rt::isnan(values_value);
+      const bool mask = rt::isnan(values_value);
       rt::Fold<rt::Sum, int64_t> argsort_w_rank_value_fold;
       over_w_other.runs<rt::block>(0, over_w_other.count, row.at, [&](const auto& run) {
         const rt::Source<opmath_t> values_at_2(values, run.at[1], run.step[1], run.size);
         rt::lanes<rt::lane_count>(run.size, [&](int64_t i, int lane) {
           const opmath_t values_value_2 = values_at_2[i];
-          const bool t_2 = rt::isnan(values_value_2);
-          const bool part_2 = over_w_other.index(run, 0, i) < outer.index(row, 0, 0);
-          const bool part_3 = (values_value == values_value_2 || (t && t_2)) && part_2;
-          argsort_w_rank_value_fold.add(lane, (values_value_2 < values_value || (t && !t_2)) || part_3 ? 1 : 0);
+          const bool mask_2 = rt::isnan(values_value_2);
+          const bool mask_3 = over_w_other.index(run, 0, i) < outer.index(row, 0, 0);
+          const bool mask_4 = (values_value == values_value_2 || (mask && mask_2)) && mask_3;
+          const bool mask_5 = (values_value_2 < values_value || (mask && !mask_2)) || mask_4;
+          argsort_w_rank_value_fold.add(lane, mask_5 ? 1 : 0);
         });
       });
       const int64_t argsort_w_rank_value = argsort_w_rank_value_fold.value();
@@ -162,8 +163,8 @@ int forward_output(const OpgenCall& call, OpgenHost& host) {
                                            rt::wanted(values_wanted_2),
                                            rt::checked(values, 2, values.stride(2), 0, values_2_2));
       rt::each(run.size, [&](int64_t i) {
-        const opmath_t part_2 = rt::isnan(values_at[i]) ? rt::nan<opmath_t>() : values_at_2[i];
-        output_out.set(i, size_2 == 0 ? rt::nan<opmath_t>() : part_2);
+        const opmath_t chosen = rt::isnan(values_at[i]) ? rt::nan<opmath_t>() : values_at_2[i];
+        output_out.set(i, size_2 == 0 ? rt::nan<opmath_t>() : chosen);
       });
     });
   });
@@ -198,8 +199,8 @@ int forward_slope(const OpgenCall& call, OpgenHost& host) {
                                          rt::wanted(values_wanted),
                                          rt::checked(values, 2, values.stride(2), 1, values_2));
       rt::each(run.size, [&](int64_t i) {
-        const int64_t part_2 = size_2 == 0 ? 0 : rt::isnan(values_at[i]) ? 0 : 1;
-        slope_out.set(i, outer.index(run, 0, i) == argsort_w_at[i] ? part_2 : 0);
+        const int64_t chosen = size_2 == 0 ? 0 : rt::isnan(values_at[i]) ? 0 : 1;
+        slope_out.set(i, outer.index(run, 0, i) == argsort_w_at[i] ? chosen : 0);
       });
     });
   });
@@ -247,7 +248,7 @@ int backward_grad_input(const OpgenCall& call, OpgenHost& host) {
   over_w.dim(size_2, {grad_values.stride(2), 0}, true);
   rt::parallel(host, outer.count, over_w.count, [=, &host](int64_t begin, int64_t end) {
     outer.runs<1>(begin, end, nullptr, [&](const auto& row) {
-      const int64_t t = rt::floordiv(size_2, 2) + outer.index(row, 0, 0);
+      const int64_t total_2 = rt::floordiv(size_2, 2) + outer.index(row, 0, 0);
       rt::Fold<rt::Sum, opmath_t> grad_input_value_fold;
       over_w.runs<rt::block>(0, over_w.count, row.at, [&](const auto& run) {
         const auto grad_values_1 = [&](int64_t i) {
@@ -256,8 +257,8 @@ int backward_grad_input(const OpgenCall& call, OpgenHost& host) {
         const rt::Line<opmath_t> grad_values_at(host, grad_values, rt::stretch(run, 0, 1), 0,
                                                 rt::clipped(grad_values, 1, grad_values.stride(1), grad_values_1));
         rt::lanes<rt::lane_count>(run.size, [&](int64_t i, int lane) {
-          const int64_t t_2 = t - over_w.index(run, 0, i);
-          grad_input_value_fold.add(lane, t_2 >= 0 && t_2 < N ? grad_values_at[i] : opmath_t(0));
+          const int64_t difference = total_2 - over_w.index(run, 0, i);
+          grad_input_value_fold.add(lane, difference >= 0 && difference < N ? grad_values_at[i] : opmath_t(0));
         });
         grad_input_value_fold.ran(run.size);
       });

@@ -180,8 +180,9 @@ struct Step_message_passing_backward_0_grad_edge_weight {
     rt::Sum<opmath_t> grad_edge_weight_value_fold;
     rt::each<Team>(d_size.size, rt::settled(&grad_edge_weight_value_fold), [&](auto at) {
       const int64_t d = at;
-      const opmath_t part = grad_output.load_or_zero(rt::checked(target_value, V_2), d);
-      grad_edge_weight_value_fold.add(part * input.load(rt::checked(source_value, V_2), d));
+      const opmath_t grad_output_picked = grad_output.load_or_zero(rt::checked(target_value, V_2), d);
+      const opmath_t input_picked = input.load(rt::checked(source_value, V_2), d);
+      grad_edge_weight_value_fold.add(grad_output_picked * input_picked);
     });
     grad_edge_weight_value_fold.finish();
     rt::join<Team>(&grad_edge_weight_value_fold);

@@ -18,8 +18,8 @@ int forward_output(const OpgenCall& call, OpgenHost& host) {
       rt::Sink<opmath_t> output_out(output, run.at[1], run.step[1], run.size);
       rt::each(run.size, [&](int64_t i) {
         const opmath_t input_value = input_at[i];
-        const opmath_t t = rt::tanh(rt::softplus(input_value));
-        output_out.set(i, t == 0 ? opmath_t(0) : t * input_value);
+        const opmath_t tanh_input = rt::tanh(rt::softplus(input_value));
+        output_out.set(i, tanh_input == 0 ? opmath_t(0) : tanh_input * input_value);
       });
     });
   });
@@ -41,10 +41,11 @@ int backward_grad_input(const OpgenCall& call, OpgenHost& host) {
       rt::Sink<opmath_t> grad_input_out(grad_input, run.at[2], run.step[2], run.size);
       rt::each(run.size, [&](int64_t i) {
         const opmath_t input_value = input_at[i];
-        const opmath_t t = rt::tanh(rt::softplus(input_value));
-        const opmath_t t_2 = 1 - rt::square(t);
-        const opmath_t t_3 = t_2 * rt::silu(input_value);
-        grad_input_out.set(i, grad_output_at[i] * ((rt::isnan(t_3) && t_2 == 0 ? opmath_t(0) : t_3) + t));
+        const opmath_t tanh_input = rt::tanh(rt::softplus(input_value));
+        const opmath_t difference = 1 - rt::square(tanh_input);
+        const opmath_t product = difference * rt::silu(input_value);
+        const opmath_t total_2 = (rt::isnan(product) && difference == 0 ? opmath_t(0) : product) + tanh_input;
+        grad_input_out.set(i, grad_output_at[i] * total_2);
       });
     });
   });

@@ -20,8 +20,8 @@ struct Step_phase_rotation_forward_output_part_imag_2 {
     int64_t rest = point;
     const int64_t d = rt::split(&rest, d_size);
     const int64_t t = rest;
-    const opmath_t part = near::div(static_cast<opmath_t>(-d), static_cast<opmath_t>(D));
-    const opmath_t output_part_imag = t * rt::pow(base, part);
+    const opmath_t ratio = near::div(static_cast<opmath_t>(-d), static_cast<opmath_t>(D));
+    const opmath_t output_part_imag = t * rt::pow(base, ratio);
     output_part_real.store(rt::cos(output_part_imag), t, d);
     output_part_imag_2.store(rt::sin(output_part_imag), t, d);
   }
@@ -59,10 +59,10 @@ struct Step_phase_rotation_forward_output_imag {
       const opmath_t output_part_real_value = output_part_real_line[at];
       const opmath_t input_imag_value = input_imag_line[at];
       const opmath_t output_part_imag_2_value = output_part_imag_2_line[at];
-      const opmath_t part = input_imag_value * output_part_imag_2_value;
-      output_real_line.set(at, input_real_value * output_part_real_value - part);
-      const opmath_t part_2 = input_real_value * output_part_imag_2_value;
-      output_imag_line.set(at, part_2 + input_imag_value * output_part_real_value);
+      const opmath_t product = input_imag_value * output_part_imag_2_value;
+      output_real_line.set(at, input_real_value * output_part_real_value - product);
+      const opmath_t product_2 = input_real_value * output_part_imag_2_value;
+      output_imag_line.set(at, product_2 + input_imag_value * output_part_real_value);
     });
   }
 };
@@ -99,10 +99,11 @@ struct Step_phase_rotation_backward_grad_input_imag {
       const opmath_t output_part_imag_2_value = output_part_imag_2_line[at];
       const opmath_t grad_output_real_value = grad_output_real_line[at];
       const opmath_t output_part_real_value = output_part_real_line[at];
-      const opmath_t part = grad_output_imag_value * output_part_imag_2_value;
-      grad_input_real_line.set(at, part + grad_output_real_value * output_part_real_value);
-      const opmath_t part_2 = grad_output_real_value * output_part_imag_2_value;
-      grad_input_imag_line.set(at, grad_output_imag_value * output_part_real_value - part_2);
+      const opmath_t scaled_grad = grad_output_imag_value * output_part_imag_2_value;
+      grad_input_real_line.set(at, scaled_grad + grad_output_real_value * output_part_real_value);
+      const opmath_t scaled_grad_2 = grad_output_real_value * output_part_imag_2_value;
+      const opmath_t scaled_grad_3 = grad_output_imag_value * output_part_real_value;
+      grad_input_imag_line.set(at, scaled_grad_3 - scaled_grad_2);
     });
   }
 };

@@ -22,9 +22,9 @@ int forward_output_part_imag_2(const OpgenCall& call, OpgenHost& host) {
       rt::Sink<opmath_t> output_part_real_out(output_part_real, run.at[0], run.step[0], run.size);
       rt::Sink<opmath_t> output_part_imag_2_out(output_part_imag_2, run.at[1], run.step[1], run.size);
       rt::each(run.size, [&, base](int64_t i) {
-        const int64_t part_2 = -outer.index(run, 1, i);
-        const opmath_t part_3 = static_cast<opmath_t>(part_2) / static_cast<opmath_t>(D);
-        const opmath_t output_part_imag = outer.index(run, 0, 0) * rt::pow(base, part_3);
+        const int64_t negative = -outer.index(run, 1, i);
+        const opmath_t ratio = static_cast<opmath_t>(negative) / static_cast<opmath_t>(D);
+        const opmath_t output_part_imag = outer.index(run, 0, 0) * rt::pow(base, ratio);
         output_part_real_out.set(i, rt::cos(output_part_imag));
         output_part_imag_2_out.set(i, rt::sin(output_part_imag));
       });
@@ -74,10 +74,10 @@ int forward_output_imag(const OpgenCall& call, OpgenHost& host) {
         const opmath_t output_part_real_value = output_part_real_at[i];
         const opmath_t input_imag_value = input_imag_at[i];
         const opmath_t output_part_imag_2_value = output_part_imag_2_at[i];
-        const opmath_t part_2 = input_imag_value * output_part_imag_2_value;
-        output_real_out.set(i, input_real_value * output_part_real_value - part_2);
-        const opmath_t part_3 = input_real_value * output_part_imag_2_value;
-        output_imag_out.set(i, part_3 + input_imag_value * output_part_real_value);
+        const opmath_t product = input_imag_value * output_part_imag_2_value;
+        output_real_out.set(i, input_real_value * output_part_real_value - product);
+        const opmath_t product_2 = input_real_value * output_part_imag_2_value;
+        output_imag_out.set(i, product_2 + input_imag_value * output_part_real_value);
       });
     });
   });
@@ -125,10 +125,10 @@ int backward_grad_input_imag(const OpgenCall& call, OpgenHost& host) {
         const opmath_t output_part_imag_2_value = output_part_imag_2_at[i];
         const opmath_t grad_output_real_value = grad_output_real_at[i];
         const opmath_t output_part_real_value = output_part_real_at[i];
-        const opmath_t part_2 = grad_output_imag_value * output_part_imag_2_value;
-        grad_input_real_out.set(i, part_2 + grad_output_real_value * output_part_real_value);
-        const opmath_t part_3 = grad_output_real_value * output_part_imag_2_value;
-        grad_input_imag_out.set(i, grad_output_imag_value * output_part_real_value - part_3);
+        const opmath_t scaled_grad = grad_output_imag_value * output_part_imag_2_value;
+        grad_input_real_out.set(i, scaled_grad + grad_output_real_value * output_part_real_value);
+        const opmath_t scaled_grad_2 = grad_output_real_value * output_part_imag_2_value;
+        grad_input_imag_out.set(i, grad_output_imag_value * output_part_real_value - scaled_grad_2);
       });
     });
   });

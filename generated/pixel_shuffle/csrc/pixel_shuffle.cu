@@ -49,18 +49,19 @@ struct Step_pixel_shuffle_backward_grad_input {
     const int64_t h_1 = rt::split(&rest, h_1_size);
     const int64_t c_1 = rt::split(&rest, c_1_size);
     const rt::Place<rank> place = batch.place(rest);
-    const int64_t part = rt::floordiv(rt::floordiv(c_1, upscale_factor), upscale_factor);
+    const int64_t floordiv_value = rt::floordiv(rt::floordiv(c_1, upscale_factor), upscale_factor);
+    const bool mask = floordiv_value < O;
     const int64_t at_p = h_1 * upscale_factor + rt::mod(rt::floordiv(c_1, upscale_factor), upscale_factor);
     const int64_t at_q = w_1 * upscale_factor + rt::mod(c_1, upscale_factor);
-    opmath_t part_2;
-    if (part < O) {
-      part_2 = grad_output.load_or_zero(place,
-                                        rt::checked(rt::floordiv(rt::floordiv(c_1, upscale_factor), upscale_factor), O),
-                                        rt::checked(at_p, P), rt::checked(at_q, Q));
+    const int64_t at_o = floordiv_value;
+    opmath_t safe_grad_output;
+    if (mask) {
+      safe_grad_output =
+          grad_output.load_or_zero(place, rt::checked(at_o, O), rt::checked(at_p, P), rt::checked(at_q, Q));
     } else {
-      part_2 = 0;
+      safe_grad_output = 0;
     }
-    grad_input.store(part_2, place, c_1, h_1, w_1);
+    grad_input.store(safe_grad_output, place, c_1, h_1, w_1);
   }
 };
 

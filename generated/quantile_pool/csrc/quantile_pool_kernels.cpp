@@ -46,16 +46,17 @@ int forward_0_argsort_w_rank(const OpgenCall& call, OpgenHost& host) {
   rt::parallel(host, outer.count, over_w_other.count, [=, &host](int64_t begin, int64_t end) {
     outer.runs<1>(begin, end, nullptr, [&](const auto& row) {
       const opmath_t values_value = rt::load(values, row.at[0]);
-      const bool t = rt::isnan(values_value);
+      const bool mask = rt::isnan(values_value);
       rt::Fold<rt::Sum, int64_t> argsort_w_rank_value_fold;
       over_w_other.runs<rt::block>(0, over_w_other.count, row.at, [&](const auto& run) {
         const rt::Source<opmath_t> values_at_2(values, run.at[1], run.step[1], run.size);
         rt::lanes<rt::lane_count>(run.size, [&](int64_t i, int lane) {
           const opmath_t values_value_2 = values_at_2[i];
-          const bool t_2 = rt::isnan(values_value_2);
-          const bool part_2 = over_w_other.index(run, 0, i) < outer.index(row, 0, 0);
-          const bool part_3 = (values_value == values_value_2 || (t && t_2)) && part_2;
-          argsort_w_rank_value_fold.add(lane, (values_value_2 < values_value || (t && !t_2)) || part_3 ? 1 : 0);
+          const bool mask_2 = rt::isnan(values_value_2);
+          const bool mask_3 = over_w_other.index(run, 0, i) < outer.index(row, 0, 0);
+          const bool mask_4 = (values_value == values_value_2 || (mask && mask_2)) && mask_3;
+          const bool mask_5 = (values_value_2 < values_value || (mask && !mask_2)) || mask_4;
+          argsort_w_rank_value_fold.add(lane, mask_5 ? 1 : 0);
         });
       });
       const int64_t argsort_w_rank_value = argsort_w_rank_value_fold.value();
@@ -157,15 +158,15 @@ int forward_0_output(const OpgenCall& call, OpgenHost& host) {
                                          rt::wanted(values_wanted),
                                          rt::checked(values, 2, values.stride(2), 0, values_2));
       const auto argsort_w_wanted = [&](int64_t i) {
-        const bool part_2 = !(size_2 == 0) && !rt::isnan(values_at[i]) && !(shift - rt::floor(shift) == 0);
-        return (!(size_2 == 0) && !rt::isnan(values_at[i]) && shift - rt::floor(shift) == 0) || part_2;
+        const bool mask = !(size_2 == 0) && !rt::isnan(values_at[i]) && !(shift - rt::floor(shift) == 0);
+        return (!(size_2 == 0) && !rt::isnan(values_at[i]) && shift - rt::floor(shift) == 0) || mask;
       };
       const auto argsort_w_2_2 = [&](int64_t) { return static_cast<int64_t>(rt::floor(q * (size_2 - 1))); };
       const rt::Line<int64_t> argsort_w_at_2(host, argsort_w, rt::stretch(run, 3, 1), 0, rt::wanted(argsort_w_wanted),
                                              rt::checked(argsort_w, 2, argsort_w.stride(2), 1, argsort_w_2_2));
       const auto values_wanted_2 = [&](int64_t i) {
-        const bool part_3 = !(size_2 == 0) && !rt::isnan(values_at[i]) && !(shift - rt::floor(shift) == 0);
-        return (!(size_2 == 0) && !rt::isnan(values_at[i]) && shift - rt::floor(shift) == 0) || part_3;
+        const bool mask_2 = !(size_2 == 0) && !rt::isnan(values_at[i]) && !(shift - rt::floor(shift) == 0);
+        return (!(size_2 == 0) && !rt::isnan(values_at[i]) && shift - rt::floor(shift) == 0) || mask_2;
       };
       const auto values_2_2 = [&](int64_t i) { return argsort_w_at_2[i]; };
       const rt::Line<opmath_t> values_at_2(host, values, rt::stretch(run, 2, argsort_w_at_2.same), 0,
@@ -184,11 +185,11 @@ int forward_0_output(const OpgenCall& call, OpgenHost& host) {
                                            rt::wanted(argsort_w_wanted_2),
                                            rt::checked(values, 2, values.stride(2), 0, values_2_3));
       rt::each(run.size, [&, shift](int64_t i) {
-        const opmath_t t_4 = shift - rt::floor(shift);
-        const opmath_t part_5 = values_at_2[i] + t_4 * (values_at_3[i] - values_at_2[i]);
-        const opmath_t part_4 = t_4 == 0 ? values_at_2[i] : part_5;
-        const opmath_t part_6 = rt::isnan(values_at[i]) ? rt::nan<opmath_t>() : part_4;
-        output_out.set(i, size_2 == 0 ? rt::nan<opmath_t>() : part_6);
+        const opmath_t difference = shift - rt::floor(shift);
+        const opmath_t total_2 = values_at_2[i] + difference * (values_at_3[i] - values_at_2[i]);
+        const opmath_t chosen = difference == 0 ? values_at_2[i] : total_2;
+        const opmath_t chosen_2 = rt::isnan(values_at[i]) ? rt::nan<opmath_t>() : chosen;
+        output_out.set(i, size_2 == 0 ? rt::nan<opmath_t>() : chosen_2);
       });
     });
   });
@@ -230,23 +231,23 @@ int forward_0_slope(const OpgenCall& call, OpgenHost& host) {
       const rt::Line<int64_t> argsort_w_at_3(host, argsort_w, rt::stretch(run, 3, 1), 0,
                                              rt::checked(argsort_w, 2, argsort_w.stride(2), 0, argsort_w_2_3));
       const auto values_wanted = [&](int64_t i) {
-        const bool part_2 = outer.index(run, 0, i) == argsort_w_at_3[i] && !(size_2 == 0);
-        return (outer.index(run, 0, i) == argsort_w_at[i] && !(size_2 == 0)) || part_2;
+        const bool mask = outer.index(run, 0, i) == argsort_w_at_3[i] && !(size_2 == 0);
+        return (outer.index(run, 0, i) == argsort_w_at[i] && !(size_2 == 0)) || mask;
       };
       const auto values_2 = [&](int64_t i) { return argsort_w_at_2[i]; };
       const rt::Line<opmath_t> values_at(host, values, rt::stretch(run, 1, argsort_w_at_2.same), 0,
                                          rt::wanted(values_wanted),
                                          rt::checked(values, 2, values.stride(2), 1, values_2));
       rt::each(run.size, [&, shift](int64_t i) {
-        const bool t_5 = size_2 == 0;
-        const opmath_t t_7 = shift - rt::floor(shift);
-        const bool t_8 = t_7 == 0;
-        const opmath_t part_4 = rt::isnan(values_at[i]) ? opmath_t(0) : t_8 ? opmath_t(1) : 1 - t_7;
-        const opmath_t part_3 = t_5 ? opmath_t(0) : part_4;
-        const opmath_t part_6 = rt::isnan(values_at[i]) ? opmath_t(0) : t_8 ? opmath_t(0) : t_7;
-        const opmath_t part_5 = t_5 ? opmath_t(0) : part_6;
-        const opmath_t part_7 = outer.index(run, 0, i) == argsort_w_at_3[i] ? part_5 : opmath_t(0);
-        slope_out.set(i, (outer.index(run, 0, i) == argsort_w_at[i] ? part_3 : opmath_t(0)) + part_7);
+        const bool mask_3 = size_2 == 0;
+        const opmath_t difference_2 = shift - rt::floor(shift);
+        const bool mask_4 = difference_2 == 0;
+        const opmath_t chosen = rt::isnan(values_at[i]) ? opmath_t(0) : mask_4 ? opmath_t(1) : 1 - difference_2;
+        const opmath_t chosen_2 = rt::isnan(values_at[i]) ? opmath_t(0) : mask_4 ? opmath_t(0) : difference_2;
+        const bool mask_2 = outer.index(run, 0, i) == argsort_w_at_3[i];
+        const opmath_t chosen_3 = mask_2 ? (mask_3 ? opmath_t(0) : chosen_2) : opmath_t(0);
+        const bool mask_5 = outer.index(run, 0, i) == argsort_w_at[i];
+        slope_out.set(i, (mask_5 ? (mask_3 ? opmath_t(0) : chosen) : opmath_t(0)) + chosen_3);
       });
     });
   });
@@ -328,9 +329,11 @@ int backward_0_grad_input(const OpgenCall& call, OpgenHost& host) {
         const rt::Line<opmath_t> grad_values_at(host, grad_values, rt::stretch(run, 0, 0), 0,
                                                 rt::clipped(grad_values, 1, grad_values.stride(1), grad_values_1));
         rt::lanes<rt::lane_count>(run.size, [&](int64_t i, int lane) {
-          const int64_t t = outer.index(row, 0, 0) - over_w.index(run, 0, i);
-          const bool part_2 = rt::floordiv(t, stride) >= 0 && rt::floordiv(t, stride) < P;
-          grad_input_value_fold.add(lane, rt::mod(t, stride) == 0 && part_2 ? grad_values_at[i] : opmath_t(0));
+          const int64_t difference = outer.index(row, 0, 0) - over_w.index(run, 0, i);
+          const bool mask = rt::floordiv(difference, stride) >= 0;
+          const bool mask_2 = mask && rt::floordiv(difference, stride) < P;
+          const bool mask_3 = rt::mod(difference, stride) == 0 && mask_2;
+          grad_input_value_fold.add(lane, mask_3 ? grad_values_at[i] : opmath_t(0));
         });
         grad_input_value_fold.ran(run.size);
       });

@@ -19,46 +19,46 @@ struct Step_quaternion_rotate_forward_output {
     int64_t rest = point;
     const int64_t c = rt::split(&rest, c_size);
     const rt::Place<rank> place = batch.place(rest);
-    opmath_t part;
+    opmath_t chosen;
     if (c == 0) {
-      const opmath_t part_2 = quaternion.load(place, 2) * vector.load(place, 2);
-      const opmath_t part_4 = part_2 - quaternion.load(place, 3) * vector.load(place, 1);
-      const opmath_t part_3 = quaternion.load(place, 0) * part_4;
-      const opmath_t part_5 = quaternion.load(place, 1) * vector.load(place, 1);
-      const opmath_t part_7 = part_5 - quaternion.load(place, 2) * vector.load(place, 0);
-      const opmath_t part_6 = quaternion.load(place, 2) * part_7;
-      const opmath_t part_8 = quaternion.load(place, 3) * vector.load(place, 0);
-      const opmath_t part_10 = part_8 - quaternion.load(place, 1) * vector.load(place, 2);
-      const opmath_t part_9 = -(quaternion.load(place, 3) * part_10);
-      part = vector.load(place, 0) + 2 * (part_3 + part_6 + part_9);
+      const opmath_t product = quaternion.load(place, 2) * vector.load(place, 2);
+      const opmath_t difference = product - quaternion.load(place, 3) * vector.load(place, 1);
+      const opmath_t product_2 = quaternion.load(place, 0) * difference;
+      const opmath_t product_3 = quaternion.load(place, 1) * vector.load(place, 1);
+      const opmath_t difference_2 = product_3 - quaternion.load(place, 2) * vector.load(place, 0);
+      const opmath_t product_4 = quaternion.load(place, 2) * difference_2;
+      const opmath_t product_5 = quaternion.load(place, 3) * vector.load(place, 0);
+      const opmath_t difference_3 = product_5 - quaternion.load(place, 1) * vector.load(place, 2);
+      const opmath_t negative = -(quaternion.load(place, 3) * difference_3);
+      chosen = vector.load(place, 0) + 2 * (product_2 + product_4 + negative);
     } else {
-      opmath_t part_11;
+      opmath_t chosen_2;
       if (c == 1) {
-        const opmath_t part_12 = quaternion.load(place, 3) * vector.load(place, 0);
-        const opmath_t part_14 = part_12 - quaternion.load(place, 1) * vector.load(place, 2);
-        const opmath_t part_13 = quaternion.load(place, 0) * part_14;
-        const opmath_t part_15 = quaternion.load(place, 2) * vector.load(place, 2);
-        const opmath_t part_17 = part_15 - quaternion.load(place, 3) * vector.load(place, 1);
-        const opmath_t part_16 = quaternion.load(place, 3) * part_17;
-        const opmath_t part_18 = quaternion.load(place, 1) * vector.load(place, 1);
-        const opmath_t part_20 = part_18 - quaternion.load(place, 2) * vector.load(place, 0);
-        const opmath_t part_19 = quaternion.load(place, 1) * part_20;
-        part_11 = vector.load(place, 1) + 2 * (part_13 + part_16 - part_19);
+        const opmath_t product_6 = quaternion.load(place, 3) * vector.load(place, 0);
+        const opmath_t difference_4 = product_6 - quaternion.load(place, 1) * vector.load(place, 2);
+        const opmath_t product_7 = quaternion.load(place, 2) * vector.load(place, 2);
+        const opmath_t difference_5 = product_7 - quaternion.load(place, 3) * vector.load(place, 1);
+        const opmath_t product_8 = quaternion.load(place, 1) * vector.load(place, 1);
+        const opmath_t difference_6 = product_8 - quaternion.load(place, 2) * vector.load(place, 0);
+        const opmath_t negative_2 = -(quaternion.load(place, 1) * difference_6);
+        const opmath_t product_9 = quaternion.load(place, 0) * difference_4;
+        const opmath_t product_10 = 2 * (product_9 + quaternion.load(place, 3) * difference_5 + negative_2);
+        chosen_2 = vector.load(place, 1) + product_10;
       } else {
-        const opmath_t part_21 = quaternion.load(place, 1) * vector.load(place, 1);
-        const opmath_t part_23 = part_21 - quaternion.load(place, 2) * vector.load(place, 0);
-        const opmath_t part_22 = quaternion.load(place, 0) * part_23;
-        const opmath_t part_24 = quaternion.load(place, 3) * vector.load(place, 0);
-        const opmath_t part_26 = part_24 - quaternion.load(place, 1) * vector.load(place, 2);
-        const opmath_t part_25 = quaternion.load(place, 1) * part_26;
-        const opmath_t part_27 = quaternion.load(place, 2) * vector.load(place, 2);
-        const opmath_t part_29 = part_27 - quaternion.load(place, 3) * vector.load(place, 1);
-        const opmath_t part_28 = quaternion.load(place, 2) * part_29;
-        part_11 = vector.load(place, 2) + 2 * (part_22 + part_25 - part_28);
+        const opmath_t product_11 = quaternion.load(place, 1) * vector.load(place, 1);
+        const opmath_t difference_7 = product_11 - quaternion.load(place, 2) * vector.load(place, 0);
+        const opmath_t product_12 = quaternion.load(place, 3) * vector.load(place, 0);
+        const opmath_t difference_8 = product_12 - quaternion.load(place, 1) * vector.load(place, 2);
+        const opmath_t product_13 = quaternion.load(place, 2) * vector.load(place, 2);
+        const opmath_t difference_9 = product_13 - quaternion.load(place, 3) * vector.load(place, 1);
+        const opmath_t negative_3 = -(quaternion.load(place, 2) * difference_9);
+        const opmath_t product_14 = quaternion.load(place, 0) * difference_7;
+        const opmath_t product_15 = 2 * (product_14 + quaternion.load(place, 1) * difference_8 + negative_3);
+        chosen_2 = vector.load(place, 2) + product_15;
       }
-      part = part_11;
+      chosen = chosen_2;
     }
-    output.store(part, place, c);
+    output.store(chosen, place, c);
   }
 };
 
@@ -78,64 +78,65 @@ struct Step_quaternion_rotate_backward_grad_cross {
     int64_t rest = point;
     const int64_t c = rt::split(&rest, c_size);
     const rt::Place<rank> place = batch.place(rest);
-    const bool t = c == 2;
-    const bool t_2 = c == 1;
-    const bool t_3 = c == 0;
-    opmath_t part;
-    if (t) {
-      part = 2 * grad_output.load_or_zero(place, 2) * quaternion.load(place, 0);
+    const bool mask = c == 2;
+    const bool mask_2 = c == 1;
+    const bool mask_3 = c == 0;
+    opmath_t chosen;
+    if (mask) {
+      chosen = 2 * grad_output.load_or_zero(place, 2) * quaternion.load(place, 0);
     } else {
-      part = 0;
+      chosen = 0;
     }
-    opmath_t part_2;
-    if (t_2) {
-      part_2 = 2 * grad_output.load_or_zero(place, 2) * quaternion.load(place, 1);
+    opmath_t chosen_2;
+    if (mask_2) {
+      chosen_2 = 2 * grad_output.load_or_zero(place, 2) * quaternion.load(place, 1);
     } else {
-      part_2 = 0;
+      chosen_2 = 0;
     }
-    opmath_t part_3;
-    if (t_3) {
-      part_3 = -2 * grad_output.load_or_zero(place, 2) * quaternion.load(place, 2);
+    opmath_t chosen_3;
+    if (mask_3) {
+      chosen_3 = -2 * grad_output.load_or_zero(place, 2) * quaternion.load(place, 2);
     } else {
-      part_3 = 0;
+      chosen_3 = 0;
     }
-    opmath_t part_4;
-    if (t_2) {
-      part_4 = 2 * grad_output.load_or_zero(place, 1) * quaternion.load(place, 0);
+    opmath_t chosen_4;
+    if (mask_2) {
+      chosen_4 = 2 * grad_output.load_or_zero(place, 1) * quaternion.load(place, 0);
     } else {
-      part_4 = 0;
+      chosen_4 = 0;
     }
-    opmath_t part_5;
-    if (t_3) {
-      part_5 = 2 * grad_output.load_or_zero(place, 1) * quaternion.load(place, 3);
+    opmath_t chosen_5;
+    if (mask_3) {
+      chosen_5 = 2 * grad_output.load_or_zero(place, 1) * quaternion.load(place, 3);
     } else {
-      part_5 = 0;
+      chosen_5 = 0;
     }
-    opmath_t part_6;
-    if (t) {
-      part_6 = -2 * grad_output.load_or_zero(place, 1) * quaternion.load(place, 1);
+    opmath_t chosen_6;
+    if (mask) {
+      chosen_6 = -2 * grad_output.load_or_zero(place, 1) * quaternion.load(place, 1);
     } else {
-      part_6 = 0;
+      chosen_6 = 0;
     }
-    opmath_t part_7;
-    if (t_3) {
-      part_7 = 2 * grad_output.load_or_zero(place, 0) * quaternion.load(place, 0);
+    opmath_t chosen_7;
+    if (mask_3) {
+      chosen_7 = 2 * grad_output.load_or_zero(place, 0) * quaternion.load(place, 0);
     } else {
-      part_7 = 0;
+      chosen_7 = 0;
     }
-    opmath_t part_8;
-    if (t) {
-      part_8 = 2 * grad_output.load_or_zero(place, 0) * quaternion.load(place, 2);
+    opmath_t chosen_8;
+    if (mask) {
+      chosen_8 = 2 * grad_output.load_or_zero(place, 0) * quaternion.load(place, 2);
     } else {
-      part_8 = 0;
+      chosen_8 = 0;
     }
-    opmath_t part_9;
-    if (t_2) {
-      part_9 = -2 * grad_output.load_or_zero(place, 0) * quaternion.load(place, 3);
+    opmath_t chosen_9;
+    if (mask_2) {
+      chosen_9 = -2 * grad_output.load_or_zero(place, 0) * quaternion.load(place, 3);
     } else {
-      part_9 = 0;
+      chosen_9 = 0;
     }
-    grad_cross.store(part + part_2 + part_3 + part_4 + part_5 + part_6 + part_7 + part_8 + part_9, place, c);
+    const opmath_t total = chosen + chosen_2 + chosen_3 + chosen_4 + chosen_5;
+    grad_cross.store(total + chosen_6 + chosen_7 + chosen_8 + chosen_9, place, c);
   }
 };
 
@@ -156,106 +157,122 @@ struct Step_quaternion_rotate_backward_grad_quaternion {
     int64_t rest = point;
     const int64_t i_2 = rt::split(&rest, i_size);
     const rt::Place<rank> place = batch.place(rest);
-    const bool t_4 = i_2 == 0;
-    const bool t_5 = i_2 == 1;
-    const bool t_6 = i_2 == 2;
-    const bool t_7 = i_2 == 3;
-    const opmath_t part = t_5 ? grad_cross.load(place, 2) * vector.load(place, 1) : opmath_t(0);
-    const opmath_t part_2 = t_7 ? grad_cross.load(place, 1) * vector.load(place, 0) : opmath_t(0);
-    const opmath_t part_3 = t_6 ? grad_cross.load(place, 0) * vector.load(place, 2) : opmath_t(0);
-    opmath_t part_4;
-    if (t_4) {
-      const opmath_t part_5 = quaternion.load(place, 1) * vector.load(place, 1);
-      const opmath_t part_6 = part_5 - quaternion.load(place, 2) * vector.load(place, 0);
-      part_4 = 2 * grad_output.load_or_zero(place, 2) * part_6;
+    const bool mask_4 = i_2 == 0;
+    const bool mask_5 = i_2 == 1;
+    const bool mask_6 = i_2 == 2;
+    const bool mask_7 = i_2 == 3;
+    opmath_t chosen;
+    if (mask_4) {
+      const opmath_t product = quaternion.load(place, 1) * vector.load(place, 1);
+      const opmath_t difference = product - quaternion.load(place, 2) * vector.load(place, 0);
+      chosen = 2 * grad_output.load_or_zero(place, 2) * difference;
     } else {
-      part_4 = 0;
+      chosen = 0;
     }
-    opmath_t part_7;
-    if (t_5) {
-      const opmath_t part_8 = quaternion.load(place, 3) * vector.load(place, 0);
-      const opmath_t part_9 = part_8 - quaternion.load(place, 1) * vector.load(place, 2);
-      part_7 = 2 * grad_output.load_or_zero(place, 2) * part_9;
+    opmath_t chosen_2;
+    if (mask_5) {
+      const opmath_t product_2 = quaternion.load(place, 3) * vector.load(place, 0);
+      const opmath_t difference_2 = product_2 - quaternion.load(place, 1) * vector.load(place, 2);
+      chosen_2 = 2 * grad_output.load_or_zero(place, 2) * difference_2;
     } else {
-      part_7 = 0;
+      chosen_2 = 0;
     }
-    opmath_t part_10;
-    if (t_6) {
-      const opmath_t part_11 = quaternion.load(place, 2) * vector.load(place, 2);
-      const opmath_t part_12 = part_11 - quaternion.load(place, 3) * vector.load(place, 1);
-      part_10 = -2 * grad_output.load_or_zero(place, 2) * part_12;
+    opmath_t chosen_3;
+    if (mask_6) {
+      const opmath_t product_3 = quaternion.load(place, 2) * vector.load(place, 2);
+      const opmath_t difference_3 = product_3 - quaternion.load(place, 3) * vector.load(place, 1);
+      chosen_3 = -2 * grad_output.load_or_zero(place, 2) * difference_3;
     } else {
-      part_10 = 0;
+      chosen_3 = 0;
     }
-    opmath_t part_13;
-    if (t_4) {
-      const opmath_t part_14 = quaternion.load(place, 3) * vector.load(place, 0);
-      const opmath_t part_15 = part_14 - quaternion.load(place, 1) * vector.load(place, 2);
-      part_13 = 2 * grad_output.load_or_zero(place, 1) * part_15;
+    opmath_t chosen_4;
+    if (mask_4) {
+      const opmath_t product_4 = quaternion.load(place, 3) * vector.load(place, 0);
+      const opmath_t difference_4 = product_4 - quaternion.load(place, 1) * vector.load(place, 2);
+      chosen_4 = 2 * grad_output.load_or_zero(place, 1) * difference_4;
     } else {
-      part_13 = 0;
+      chosen_4 = 0;
     }
-    opmath_t part_16;
-    if (t_7) {
-      const opmath_t part_17 = quaternion.load(place, 2) * vector.load(place, 2);
-      const opmath_t part_18 = part_17 - quaternion.load(place, 3) * vector.load(place, 1);
-      part_16 = 2 * grad_output.load_or_zero(place, 1) * part_18;
+    opmath_t chosen_5;
+    if (mask_7) {
+      const opmath_t product_5 = quaternion.load(place, 2) * vector.load(place, 2);
+      const opmath_t difference_5 = product_5 - quaternion.load(place, 3) * vector.load(place, 1);
+      chosen_5 = 2 * grad_output.load_or_zero(place, 1) * difference_5;
     } else {
-      part_16 = 0;
+      chosen_5 = 0;
     }
-    opmath_t part_19;
-    if (t_5) {
-      const opmath_t part_20 = quaternion.load(place, 1) * vector.load(place, 1);
-      const opmath_t part_21 = part_20 - quaternion.load(place, 2) * vector.load(place, 0);
-      part_19 = -2 * grad_output.load_or_zero(place, 1) * part_21;
+    opmath_t chosen_6;
+    if (mask_5) {
+      const opmath_t product_6 = quaternion.load(place, 1) * vector.load(place, 1);
+      const opmath_t difference_6 = product_6 - quaternion.load(place, 2) * vector.load(place, 0);
+      chosen_6 = -2 * grad_output.load_or_zero(place, 1) * difference_6;
     } else {
-      part_19 = 0;
+      chosen_6 = 0;
     }
-    opmath_t part_22;
-    if (t_4) {
-      const opmath_t part_23 = quaternion.load(place, 2) * vector.load(place, 2);
-      const opmath_t part_24 = part_23 - quaternion.load(place, 3) * vector.load(place, 1);
-      part_22 = 2 * grad_output.load_or_zero(place, 0) * part_24;
+    opmath_t chosen_7;
+    if (mask_4) {
+      const opmath_t product_7 = quaternion.load(place, 2) * vector.load(place, 2);
+      const opmath_t difference_7 = product_7 - quaternion.load(place, 3) * vector.load(place, 1);
+      chosen_7 = 2 * grad_output.load_or_zero(place, 0) * difference_7;
     } else {
-      part_22 = 0;
+      chosen_7 = 0;
     }
-    opmath_t part_25;
-    if (t_6) {
-      const opmath_t part_26 = quaternion.load(place, 1) * vector.load(place, 1);
-      const opmath_t part_27 = part_26 - quaternion.load(place, 2) * vector.load(place, 0);
-      part_25 = 2 * grad_output.load_or_zero(place, 0) * part_27;
+    opmath_t chosen_8;
+    if (mask_6) {
+      const opmath_t product_8 = quaternion.load(place, 1) * vector.load(place, 1);
+      const opmath_t difference_8 = product_8 - quaternion.load(place, 2) * vector.load(place, 0);
+      chosen_8 = 2 * grad_output.load_or_zero(place, 0) * difference_8;
     } else {
-      part_25 = 0;
+      chosen_8 = 0;
     }
-    opmath_t part_28;
-    if (t_7) {
-      const opmath_t part_29 = quaternion.load(place, 3) * vector.load(place, 0);
-      const opmath_t part_30 = part_29 - quaternion.load(place, 1) * vector.load(place, 2);
-      part_28 = -2 * grad_output.load_or_zero(place, 0) * part_30;
+    opmath_t chosen_9;
+    if (mask_7) {
+      const opmath_t product_9 = quaternion.load(place, 3) * vector.load(place, 0);
+      const opmath_t difference_9 = product_9 - quaternion.load(place, 1) * vector.load(place, 2);
+      chosen_9 = -2 * grad_output.load_or_zero(place, 0) * difference_9;
     } else {
-      part_28 = 0;
+      chosen_9 = 0;
     }
-    opmath_t part_31;
-    if (t_6) {
-      part_31 = -(grad_cross.load(place, 2) * vector.load(place, 0));
+    opmath_t chosen_10;
+    if (mask_5) {
+      chosen_10 = grad_cross.load(place, 2) * vector.load(place, 1);
     } else {
-      part_31 = 0;
+      chosen_10 = 0;
     }
-    opmath_t part_32;
-    if (t_5) {
-      part_32 = -(grad_cross.load(place, 1) * vector.load(place, 2));
+    opmath_t chosen_11;
+    if (mask_6) {
+      chosen_11 = -(grad_cross.load(place, 2) * vector.load(place, 0));
     } else {
-      part_32 = 0;
+      chosen_11 = 0;
     }
-    opmath_t part_33;
-    if (t_7) {
-      part_33 = -(grad_cross.load(place, 0) * vector.load(place, 1));
+    opmath_t chosen_12;
+    if (mask_7) {
+      chosen_12 = grad_cross.load(place, 1) * vector.load(place, 0);
     } else {
-      part_33 = 0;
+      chosen_12 = 0;
     }
-    const opmath_t part_34 = part_4 + part_7 + part_10 + part_13 + part_16 + part_19 + part_22 + part_25;
-    const opmath_t part_35 = part_34 + part_28 + part + part_31 + part_2;
-    grad_quaternion.store(part_35 + part_32 + part_3 + part_33, place, i_2);
+    opmath_t chosen_13;
+    if (mask_5) {
+      chosen_13 = -(grad_cross.load(place, 1) * vector.load(place, 2));
+    } else {
+      chosen_13 = 0;
+    }
+    opmath_t chosen_14;
+    if (mask_6) {
+      chosen_14 = grad_cross.load(place, 0) * vector.load(place, 2);
+    } else {
+      chosen_14 = 0;
+    }
+    opmath_t chosen_15;
+    if (mask_7) {
+      chosen_15 = -(grad_cross.load(place, 0) * vector.load(place, 1));
+    } else {
+      chosen_15 = 0;
+    }
+    const opmath_t total_2 = chosen + chosen_2 + chosen_3 + chosen_4 + chosen_5;
+    const opmath_t total = total_2 + chosen_6 + chosen_7 + chosen_8;
+    const opmath_t total_3 = total + chosen_9 + chosen_10 + chosen_11 + chosen_12;
+    grad_quaternion.store(total_3 + chosen_13 + chosen_14 + chosen_15, place, i_2);
   }
 };
 
@@ -276,35 +293,50 @@ struct Step_quaternion_rotate_backward_grad_vector {
     int64_t rest = point;
     const int64_t i_2 = rt::split(&rest, i_size);
     const rt::Place<rank> place = batch.place(rest);
-    const bool t_8 = i_2 == 2;
-    const bool t_9 = i_2 == 1;
-    const bool t_10 = i_2 == 0;
-    const opmath_t part = t_10 ? grad_cross.load(place, 1) * quaternion.load(place, 3) : opmath_t(0);
-    const opmath_t part_2 = t_9 ? grad_cross.load(place, 2) * quaternion.load(place, 1) : opmath_t(0);
-    const opmath_t part_3 = t_8 ? grad_cross.load(place, 0) * quaternion.load(place, 2) : opmath_t(0);
-    const opmath_t part_4 = t_10 ? grad_output.load_or_zero(place, 0) : opmath_t(0);
-    const opmath_t part_5 = t_8 ? grad_output.load_or_zero(place, 2) : opmath_t(0);
-    const opmath_t part_6 = t_9 ? grad_output.load_or_zero(place, 1) : opmath_t(0);
-    opmath_t part_7;
-    if (t_10) {
-      part_7 = -(grad_cross.load(place, 2) * quaternion.load(place, 2));
+    const bool mask_8 = i_2 == 2;
+    const bool mask_9 = i_2 == 1;
+    const bool mask_10 = i_2 == 0;
+    const opmath_t safe_grad_output = mask_10 ? grad_output.load_or_zero(place, 0) : opmath_t(0);
+    const opmath_t safe_grad_output_2 = mask_8 ? grad_output.load_or_zero(place, 2) : opmath_t(0);
+    const opmath_t safe_grad_output_3 = mask_9 ? grad_output.load_or_zero(place, 1) : opmath_t(0);
+    opmath_t chosen;
+    if (mask_9) {
+      chosen = grad_cross.load(place, 2) * quaternion.load(place, 1);
     } else {
-      part_7 = 0;
+      chosen = 0;
     }
-    opmath_t part_8;
-    if (t_8) {
-      part_8 = -(grad_cross.load(place, 1) * quaternion.load(place, 1));
+    opmath_t chosen_2;
+    if (mask_10) {
+      chosen_2 = -(grad_cross.load(place, 2) * quaternion.load(place, 2));
     } else {
-      part_8 = 0;
+      chosen_2 = 0;
     }
-    opmath_t part_9;
-    if (t_9) {
-      part_9 = -(grad_cross.load(place, 0) * quaternion.load(place, 3));
+    opmath_t chosen_3;
+    if (mask_10) {
+      chosen_3 = grad_cross.load(place, 1) * quaternion.load(place, 3);
     } else {
-      part_9 = 0;
+      chosen_3 = 0;
     }
-    const opmath_t part_10 = part_5 + part_6 + part_4 + part_2 + part_7;
-    grad_vector.store(part_10 + part + part_8 + part_3 + part_9, place, i_2);
+    opmath_t chosen_4;
+    if (mask_8) {
+      chosen_4 = -(grad_cross.load(place, 1) * quaternion.load(place, 1));
+    } else {
+      chosen_4 = 0;
+    }
+    opmath_t chosen_5;
+    if (mask_8) {
+      chosen_5 = grad_cross.load(place, 0) * quaternion.load(place, 2);
+    } else {
+      chosen_5 = 0;
+    }
+    opmath_t chosen_6;
+    if (mask_9) {
+      chosen_6 = -(grad_cross.load(place, 0) * quaternion.load(place, 3));
+    } else {
+      chosen_6 = 0;
+    }
+    const opmath_t total = safe_grad_output_2 + safe_grad_output_3 + safe_grad_output + chosen + chosen_2;
+    grad_vector.store(total + chosen_3 + chosen_4 + chosen_5 + chosen_6, place, i_2);
   }
 };
 

@@ -31,9 +31,9 @@ struct Step_ray_sphere_forward_distance {
     rt::join<Team>(&b_fold, &square_fold);
     const opmath_t b = b_fold.value;
     const opmath_t square = square_fold.value;
-    const opmath_t t = b * b - square + rt::powi<2>(radius.load(place));
+    const opmath_t total = b * b - square + rt::powi<2>(radius.load(place));
     if (Team::rank() == 0) {
-      distance.store(t > 0 ? -b - near::sqrt(t) : opmath_t(0), place);
+      distance.store(total > 0 ? -b - near::sqrt(total) : opmath_t(0), place);
     }
   }
 };
@@ -68,14 +68,15 @@ struct Step_ray_sphere_backward_grad_radius {
     const opmath_t b = b_fold.value;
     const opmath_t square = square_fold.value;
     const opmath_t radius_value = radius.load(place);
-    const opmath_t t = b * b - square + radius_value * radius_value;
-    const bool t_2 = t > 0;
+    const opmath_t total = b * b - square + radius_value * radius_value;
+    const bool mask = total > 0;
     const opmath_t grad_distance_value = grad_distance.load_or_zero(place);
-    const opmath_t t_3 = near::sqrt(t);
-    const opmath_t grad_square = t_2 ? near::div(opmath_t(0.5) * grad_distance_value, t_3) : opmath_t(0);
-    const opmath_t grad_b = t_2 ? -(grad_distance_value * (near::div(b, t_3) + 1)) : opmath_t(0);
+    const opmath_t sqrt_total = near::sqrt(total);
+    const opmath_t ratio = near::div(opmath_t(0.5) * grad_distance_value, sqrt_total);
+    const opmath_t grad_square = mask ? ratio : opmath_t(0);
+    const opmath_t grad_b = mask ? -(grad_distance_value * (near::div(b, sqrt_total) + 1)) : opmath_t(0);
     if (Team::rank() == 0) {
-      grad_radius.store(t_2 ? -near::div(grad_distance_value * radius_value, t_3) : opmath_t(0), place);
+      grad_radius.store(mask ? -near::div(grad_distance_value * radius_value, sqrt_total) : opmath_t(0), place);
     }
     rt::each<Team>(3, [&](auto at) {
       const int64_t i_3 = at;

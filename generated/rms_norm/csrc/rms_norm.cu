@@ -107,8 +107,8 @@ struct Step_rms_norm_backward_0_grad_input {
     const opmath_t rstd_value = rstd.load(place);
     const opmath_t grad_mean_d = opmath_t(-0.5) * grad_rstd * rt::powi<3>(rstd_value);
     rt::each<Team>(d_size.size, [&](auto at) {
-      const opmath_t part = near::div(2 * grad_mean_d * input_row[at], static_cast<opmath_t>(D));
-      grad_input_row.set(at, grad_output_row[at] * rstd_value * weight_row[at] + part);
+      const opmath_t ratio = near::div(2 * grad_mean_d * input_row[at], static_cast<opmath_t>(D));
+      grad_input_row.set(at, grad_output_row[at] * rstd_value * weight_row[at] + ratio);
     });
   }
 };
@@ -139,8 +139,8 @@ struct Step_rms_norm_backward_0_grad_weight {
     const auto grad_output_line = rt::read_line_or_zero<V, 1>(grad_output, place, d);
     const auto input_line = rt::read_line<V, 1>(input, place, d);
     rt::lanes<V>([&](int at) {
-      const opmath_t part = grad_output_line[at];
-      folds[at].grad_weight_value_fold.add(part * input_line[at] * rstd.load(place));
+      const opmath_t grad_output_value = grad_output_line[at];
+      folds[at].grad_weight_value_fold.add(grad_output_value * input_line[at] * rstd.load(place));
     });
   }
   OPGEN_DEVICE void finish(int64_t point, const Folds& folds) const {
@@ -180,8 +180,8 @@ struct Step_rms_norm_backward_1_grad_input {
     const opmath_t rstd_value = rstd.load(place);
     const opmath_t grad_mean_d = opmath_t(-0.5) * grad_rstd * rt::powi<3>(rstd_value);
     rt::each<Team>(d_size.size, [&](auto at) {
-      const opmath_t part = near::div(2 * grad_mean_d * input_row[at], static_cast<opmath_t>(D));
-      grad_input_row.set(at, grad_output_row[at] * rstd_value + part);
+      const opmath_t ratio = near::div(2 * grad_mean_d * input_row[at], static_cast<opmath_t>(D));
+      grad_input_row.set(at, grad_output_row[at] * rstd_value + ratio);
     });
   }
 };

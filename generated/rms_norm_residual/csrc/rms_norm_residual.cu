@@ -150,12 +150,13 @@ struct Step_rms_norm_residual_backward_0_grad_hidden_1_copy {
     rt::join<Team>(&grad_rstd_fold);
     const opmath_t grad_rstd = grad_rstd_fold.value;
     const opmath_t rstd_value = rstd.load(place);
-    const opmath_t part = opmath_t(-0.5) * rt::powi<3>(rstd_value) * grad_rstd;
-    const opmath_t grad_mean_d = given_grads_0 ? part : opmath_t(0);
+    const opmath_t scaled_grad = opmath_t(-0.5) * rt::powi<3>(rstd_value) * grad_rstd;
+    const opmath_t grad_mean_d = given_grads_0 ? scaled_grad : opmath_t(0);
     rt::each<Team>(d_size.size, [&](auto at) {
-      const opmath_t part_2 = near::div(2 * grad_mean_d * hidden_row[at], static_cast<opmath_t>(D));
-      const opmath_t part_3 = rstd_value * weight_row[at] * grad_output_row[at];
-      const opmath_t grad_hidden_1_2 = grad_hidden_row[at] + (given_grads_0 ? part_3 : opmath_t(0)) + part_2;
+      const opmath_t ratio = near::div(2 * grad_mean_d * hidden_row[at], static_cast<opmath_t>(D));
+      const opmath_t scaled_grad_2 = rstd_value * weight_row[at] * grad_output_row[at];
+      const opmath_t chosen = given_grads_0 ? scaled_grad_2 : opmath_t(0);
+      const opmath_t grad_hidden_1_2 = grad_hidden_row[at] + chosen + ratio;
       grad_hidden_1_row.set(at, grad_hidden_1_2);
       grad_hidden_1_copy_row.set(at, grad_hidden_1_2);
     });
@@ -189,9 +190,9 @@ struct Step_rms_norm_residual_backward_0_grad_weight {
     const auto hidden_line = rt::read_line<V, 1>(hidden, place, d);
     const auto grad_output_line = rt::read_line_or_zero<V, 1>(grad_output, place, d);
     rt::lanes<V>([&](int at) {
-      const opmath_t part = grad_output_line[at];
-      const opmath_t part_2 = hidden_line[at] * rstd.load(place) * part;
-      folds[at].grad_weight_value_fold.add(given_grads_0 ? part_2 : opmath_t(0));
+      const opmath_t grad_output_value = grad_output_line[at];
+      const opmath_t scaled_grad = hidden_line[at] * rstd.load(place) * grad_output_value;
+      folds[at].grad_weight_value_fold.add(given_grads_0 ? scaled_grad : opmath_t(0));
     });
   }
   OPGEN_DEVICE void finish(int64_t point, const Folds& folds) const {
@@ -233,12 +234,12 @@ struct Step_rms_norm_residual_backward_1_grad_hidden_1_copy {
     rt::join<Team>(&grad_rstd_fold);
     const opmath_t grad_rstd = grad_rstd_fold.value;
     const opmath_t rstd_value = rstd.load(place);
-    const opmath_t part = opmath_t(-0.5) * rt::powi<3>(rstd_value) * grad_rstd;
-    const opmath_t grad_mean_d = given_grads_0 ? part : opmath_t(0);
+    const opmath_t scaled_grad = opmath_t(-0.5) * rt::powi<3>(rstd_value) * grad_rstd;
+    const opmath_t grad_mean_d = given_grads_0 ? scaled_grad : opmath_t(0);
     rt::each<Team>(d_size.size, [&](auto at) {
-      const opmath_t part_2 = near::div(2 * grad_mean_d * hidden_row[at], static_cast<opmath_t>(D));
-      const opmath_t part_3 = given_grads_0 ? rstd_value * grad_output_row[at] : opmath_t(0);
-      const opmath_t grad_hidden_1_2 = grad_hidden_row[at] + part_3 + part_2;
+      const opmath_t ratio = near::div(2 * grad_mean_d * hidden_row[at], static_cast<opmath_t>(D));
+      const opmath_t chosen = given_grads_0 ? rstd_value * grad_output_row[at] : opmath_t(0);
+      const opmath_t grad_hidden_1_2 = grad_hidden_row[at] + chosen + ratio;
       grad_hidden_1_row.set(at, grad_hidden_1_2);
       grad_hidden_1_copy_row.set(at, grad_hidden_1_2);
     });

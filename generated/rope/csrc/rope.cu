@@ -76,8 +76,8 @@ struct Step_rope_backward_grad_input {
         const auto sin_line = rt::read_line<V, 1>(sin, t, d_1);
         auto grad_input_line = rt::write_line<V, 2>(grad_input, place, t, d_1);
         rt::lanes<V>([&](int at) {
-          const opmath_t part = grad_output_line_2[at] * sin_line[at];
-          grad_input_line.set(at, grad_output_line[at] * cos_line[at] + part);
+          const opmath_t scaled_grad = grad_output_line_2[at] * sin_line[at];
+          grad_input_line.set(at, grad_output_line[at] * cos_line[at] + scaled_grad);
         });
       } else {
         const auto grad_output_line_3 = rt::read_line_or_zero<V, 2>(grad_output, place, t, d_1);
@@ -86,8 +86,8 @@ struct Step_rope_backward_grad_input {
         const auto sin_line_2 = rt::read_line<V, 1>(sin, t, d_1 - H);
         auto grad_input_line_2 = rt::write_line<V, 2>(grad_input, place, t, d_1);
         rt::lanes<V>([&](int at) {
-          const opmath_t part_2 = -(grad_output_line_4[at] * sin_line_2[at]);
-          grad_input_line_2.set(at, grad_output_line_3[at] * cos_line_2[at] + part_2);
+          const opmath_t negative = -(grad_output_line_4[at] * sin_line_2[at]);
+          grad_input_line_2.set(at, grad_output_line_3[at] * cos_line_2[at] + negative);
         });
       }
     } else {

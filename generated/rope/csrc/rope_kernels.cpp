@@ -54,9 +54,9 @@ int forward_output(const OpgenCall& call, OpgenHost& host) {
       const rt::Line<opmath_t> sin_at_2(host, sin, rt::stretch(run, 6, 1), 0,
                                         rt::clipped(sin, 1, sin.stride(1), cos_1));
       rt::each(run.size, [&](int64_t i) {
-        const opmath_t part_2 = input_at[i] * cos_at_2[i] + input_at_3[i] * sin_at_2[i];
-        const opmath_t part_3 = input_at[i] * cos_at[i] - input_at_2[i] * sin_at[i];
-        output_out.set(i, outer.index(run, 0, i) < H ? part_3 : part_2);
+        const opmath_t total_2 = input_at[i] * cos_at_2[i] + input_at_3[i] * sin_at_2[i];
+        const opmath_t difference = input_at[i] * cos_at[i] - input_at_2[i] * sin_at[i];
+        output_out.set(i, outer.index(run, 0, i) < H ? difference : total_2);
       });
     });
   });
@@ -114,14 +114,14 @@ int backward_grad_input(const OpgenCall& call, OpgenHost& host) {
       const rt::Line<opmath_t> sin_at_2(host, sin, rt::stretch(run, 6, 1), 0, rt::wanted(sin_wanted),
                                         rt::checked(sin, 1, 0, 2, grad_output_2));
       rt::each(run.size, [&](int64_t i) {
-        const int64_t t_2 = 2 * H;
-        const int64_t t_3 = outer.index(run, 0, i) - H;
-        const opmath_t part_3 = grad_output_at_3[i] * sin_at_2[i];
-        const opmath_t part_2 = H + outer.index(run, 0, i) < t_2 ? part_3 : opmath_t(0);
-        const opmath_t part_4 = grad_output_at[i] * (outer.index(run, 0, i) < H ? cos_at[i] : cos_at_2[i]);
-        const opmath_t part_5 = t_3 < H ? -(grad_output_at_2[i] * sin_at[i]) : opmath_t(0);
-        const opmath_t part_6 = outer.index(run, 0, i) < t_2 ? part_4 : opmath_t(0);
-        grad_input_out.set(i, part_6 + (t_3 >= 0 && t_3 < t_2 ? part_5 : opmath_t(0)) + part_2);
+        const int64_t product = 2 * H;
+        const int64_t difference = outer.index(run, 0, i) - H;
+        const opmath_t scaled_grad = grad_output_at[i] * (outer.index(run, 0, i) < H ? cos_at[i] : cos_at_2[i]);
+        const opmath_t chosen = difference < H ? -(grad_output_at_2[i] * sin_at[i]) : opmath_t(0);
+        const opmath_t chosen_2 = difference >= 0 && difference < product ? chosen : opmath_t(0);
+        const opmath_t chosen_3 = outer.index(run, 0, i) < product ? scaled_grad : opmath_t(0);
+        const bool mask = H + outer.index(run, 0, i) < product;
+        grad_input_out.set(i, chosen_3 + chosen_2 + (mask ? grad_output_at_3[i] * sin_at_2[i] : opmath_t(0)));
       });
     });
   });

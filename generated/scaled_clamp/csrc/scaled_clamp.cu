@@ -17,9 +17,9 @@ struct Step_scaled_clamp_forward_condition {
   rt::Batch<rank> batch;
 
   OPGEN_DEVICE void compute(opmath_t x, opmath_t* y, bool* condition) const {
-    const opmath_t t = scale * x;
-    *y = rt::clamp(t, low, high);
-    *condition = t >= low && t <= high;
+    const opmath_t product = scale * x;
+    *y = rt::clamp(product, low, high);
+    *condition = product >= low && product <= high;
   }
   OPGEN_DEVICE void point(int64_t point) const {
     const rt::Place<rank> place = batch.place(point);

@@ -22,9 +22,9 @@ int forward_condition(const OpgenCall& call, OpgenHost& host) {
       rt::Sink<opmath_t> y_out(y, run.at[1], run.step[1], run.size);
       rt::Sink<bool> condition_out(condition, run.at[2], run.step[2], run.size);
       rt::each(run.size, [&, scale, low, high](int64_t i) {
-        const opmath_t t = scale * x_at[i];
-        y_out.set(i, rt::clamp(t, low, high));
-        condition_out.set(i, t >= low && t <= high);
+        const opmath_t product = scale * x_at[i];
+        y_out.set(i, rt::clamp(product, low, high));
+        condition_out.set(i, product >= low && product <= high);
       });
     });
   });

@@ -30,24 +30,29 @@ struct Step_se3_exp_act_forward_output {
     rt::join<Team>(&s_fold, &norm_s_squares_fold);
     const opmath_t s = s_fold.value;
     const opmath_t norm_s_squares = norm_s_squares_fold.value;
-    const bool t = s < opmath_t(0.25);
-    const opmath_t t_2 = near::div(s, opmath_t(42));
-    const opmath_t t_3 = near::div(s, opmath_t(72));
-    const opmath_t t_4 = near::div(s, opmath_t(110));
-    const opmath_t t_5 = near::div(s, opmath_t(156));
+    const bool mask = s < opmath_t(0.25);
+    const opmath_t ratio = near::div(s, opmath_t(42));
+    const opmath_t ratio_2 = near::div(s, opmath_t(72));
+    const opmath_t ratio_3 = near::div(s, opmath_t(110));
+    const opmath_t ratio_4 = near::div(s, opmath_t(156));
     const opmath_t norm_s = near::sqrt(norm_s_squares);
-    const opmath_t part_2 = near::div(norm_s, static_cast<opmath_t>(opmath_t(3.14159265358979323846)));
-    const opmath_t part = rt::sinc(part_2);
-    const opmath_t part_3 = 1 - near::div(s, opmath_t(20)) * (1 - t_2 * (1 - t_3 * (1 - t_4 * (1 - t_5))));
-    const opmath_t a = t ? 1 - near::div(s, opmath_t(6)) * part_3 : part;
-    const opmath_t part_4 = 1 - near::div(s, opmath_t(132)) * (1 - near::div(s, opmath_t(182)));
-    const opmath_t part_5 = 1 - near::div(s, opmath_t(56)) * (1 - near::div(s, opmath_t(90)) * part_4);
-    const opmath_t part_6 = near::div(s, opmath_t(24)) * (1 - near::div(s, opmath_t(30)) * part_5);
-    const opmath_t part_7 = near::div(2 * rt::square(rt::sin(norm_s / 2)), s);
-    const opmath_t b = t ? opmath_t(1) / opmath_t(2) - part_6 : part_7;
-    const opmath_t part_8 = 1 - t_2 * (1 - t_3 * (1 - t_4 * (1 - t_5 * (1 - near::div(s, opmath_t(210))))));
-    const opmath_t part_9 = opmath_t(1) / opmath_t(6) - near::div(s, opmath_t(120)) * part_8;
-    const opmath_t c = t ? part_9 : near::div(norm_s - rt::sin(norm_s), s * norm_s);
+    const opmath_t ratio_5 = near::div(norm_s, static_cast<opmath_t>(opmath_t(3.14159265358979323846)));
+    const opmath_t sinc_norm_s = rt::sinc(ratio_5);
+    const opmath_t difference = 1 - ratio * (1 - ratio_2 * (1 - ratio_3 * (1 - ratio_4)));
+    const opmath_t product = near::div(s, opmath_t(6)) * (1 - near::div(s, opmath_t(20)) * difference);
+    const opmath_t difference_2 = 1 - product;
+    const opmath_t a = mask ? difference_2 : sinc_norm_s;
+    const opmath_t difference_3 = 1 - near::div(s, opmath_t(132)) * (1 - near::div(s, opmath_t(182)));
+    const opmath_t difference_5 = 1 - near::div(s, opmath_t(90)) * difference_3;
+    const opmath_t difference_4 = 1 - near::div(s, opmath_t(56)) * difference_5;
+    const opmath_t product_2 = near::div(s, opmath_t(24)) * (1 - near::div(s, opmath_t(30)) * difference_4);
+    const opmath_t ratio_6 = near::div(2 * rt::square(rt::sin(norm_s / 2)), s);
+    const opmath_t b = mask ? opmath_t(1) / opmath_t(2) - product_2 : ratio_6;
+    const opmath_t product_3 = ratio_2 * (1 - ratio_3 * (1 - ratio_4 * (1 - near::div(s, opmath_t(210)))));
+    const opmath_t difference_6 = 1 - product_3;
+    const opmath_t product_4 = near::div(s, opmath_t(120)) * (1 - ratio * difference_6);
+    const opmath_t difference_7 = opmath_t(1) / opmath_t(6) - product_4;
+    const opmath_t c = mask ? difference_7 : near::div(norm_s - rt::sin(norm_s), s * norm_s);
     rt::each<Team>(3, [&](auto at) {
       const int64_t i_3 = at;
       const opmath_t twist_value_2 = twist.load(place, rt::mod(i_3 + 1, 3) + 3);
@@ -56,22 +61,23 @@ struct Step_se3_exp_act_forward_output {
       const opmath_t twist_value_5 = twist.load(place, rt::mod(rt::mod(i_3 + 2, 3) + 2, 3) + 3);
       const opmath_t twist_value_6 = twist.load(place, rt::mod(rt::mod(i_3 + 1, 3) + 1, 3) + 3);
       const opmath_t twist_value_7 = twist.load(place, rt::mod(rt::mod(i_3 + 1, 3) + 2, 3) + 3);
-      const opmath_t part_10 = twist_value_4 * point_2.load(place, rt::mod(rt::mod(i_3 + 2, 3) + 2, 3));
-      const opmath_t part_11 = twist_value_5 * point_2.load(place, rt::mod(rt::mod(i_3 + 2, 3) + 1, 3));
-      const opmath_t part_12 = twist_value_6 * point_2.load(place, rt::mod(rt::mod(i_3 + 1, 3) + 2, 3));
-      const opmath_t part_13 = twist_value_7 * point_2.load(place, rt::mod(rt::mod(i_3 + 1, 3) + 1, 3));
-      const opmath_t part_14 = twist_value_4 * twist.load(place, rt::mod(rt::mod(i_3 + 2, 3) + 2, 3));
-      const opmath_t part_15 = twist_value_5 * twist.load(place, rt::mod(rt::mod(i_3 + 2, 3) + 1, 3));
-      const opmath_t part_16 = twist_value_6 * twist.load(place, rt::mod(rt::mod(i_3 + 1, 3) + 2, 3));
-      const opmath_t part_17 = twist_value_7 * twist.load(place, rt::mod(rt::mod(i_3 + 1, 3) + 1, 3));
-      const opmath_t part_18 = -(twist_value_3 * (b * (part_12 - part_13) + c * (part_16 - part_17)));
-      const opmath_t part_19 = twist_value_2 * (b * (part_10 - part_11) + c * (part_14 - part_15));
-      const opmath_t part_20 = twist_value_2 * point_2.load(place, rt::mod(i_3 + 2, 3));
-      const opmath_t part_21 = a * (part_20 - twist_value_3 * point_2.load(place, rt::mod(i_3 + 1, 3)));
-      const opmath_t part_22 = twist_value_2 * twist.load(place, rt::mod(i_3 + 2, 3));
-      const opmath_t part_23 = b * (part_22 - twist_value_3 * twist.load(place, rt::mod(i_3 + 1, 3)));
-      const opmath_t part_24 = point_2.load(place, i_3);
-      output.store(part_24 + twist.load(place, i_3) + part_21 + part_23 + part_19 + part_18, place, i_3);
+      const opmath_t product_5 = twist_value_4 * point_2.load(place, rt::mod(rt::mod(i_3 + 2, 3) + 2, 3));
+      const opmath_t product_6 = twist_value_5 * point_2.load(place, rt::mod(rt::mod(i_3 + 2, 3) + 1, 3));
+      const opmath_t product_7 = twist_value_6 * point_2.load(place, rt::mod(rt::mod(i_3 + 1, 3) + 2, 3));
+      const opmath_t product_8 = twist_value_7 * point_2.load(place, rt::mod(rt::mod(i_3 + 1, 3) + 1, 3));
+      const opmath_t product_9 = twist_value_4 * twist.load(place, rt::mod(rt::mod(i_3 + 2, 3) + 2, 3));
+      const opmath_t product_10 = twist_value_5 * twist.load(place, rt::mod(rt::mod(i_3 + 2, 3) + 1, 3));
+      const opmath_t product_11 = twist_value_2 * (b * (product_5 - product_6) + c * (product_9 - product_10));
+      const opmath_t product_12 = twist_value_6 * twist.load(place, rt::mod(rt::mod(i_3 + 1, 3) + 2, 3));
+      const opmath_t product_13 = twist_value_7 * twist.load(place, rt::mod(rt::mod(i_3 + 1, 3) + 1, 3));
+      const opmath_t product_14 = twist_value_3 * (b * (product_7 - product_8) + c * (product_12 - product_13));
+      const opmath_t product_15 = twist_value_2 * point_2.load(place, rt::mod(i_3 + 2, 3));
+      const opmath_t product_16 = a * (product_15 - twist_value_3 * point_2.load(place, rt::mod(i_3 + 1, 3)));
+      const opmath_t product_17 = twist_value_2 * twist.load(place, rt::mod(i_3 + 2, 3));
+      const opmath_t product_18 = b * (product_17 - twist_value_3 * twist.load(place, rt::mod(i_3 + 1, 3)));
+      const opmath_t point_value = point_2.load(place, i_3);
+      const opmath_t twist_value_8 = twist.load(place, i_3);
+      output.store(point_value + twist_value_8 + product_16 + product_18 + product_11 - product_14, place, i_3);
     });
   }
 };
@@ -104,31 +110,34 @@ struct Step_se3_exp_act_backward_c {
     rt::join<Team>(&s_value_fold, &norm_s_squares_value_fold);
     const opmath_t s_value = s_value_fold.value;
     const opmath_t norm_s_squares_value = norm_s_squares_value_fold.value;
-    const bool t = s_value < opmath_t(0.25);
-    const opmath_t t_2 = near::div(s_value, opmath_t(42));
-    const opmath_t t_3 = near::div(s_value, opmath_t(72));
-    const opmath_t t_4 = near::div(s_value, opmath_t(110));
-    const opmath_t t_5 = near::div(s_value, opmath_t(156));
+    const bool mask = s_value < opmath_t(0.25);
+    const opmath_t ratio = near::div(s_value, opmath_t(42));
+    const opmath_t ratio_2 = near::div(s_value, opmath_t(72));
+    const opmath_t ratio_3 = near::div(s_value, opmath_t(110));
+    const opmath_t ratio_4 = near::div(s_value, opmath_t(156));
     const opmath_t norm_s = near::sqrt(norm_s_squares_value);
     if (Team::rank() == 0) {
       s.store(s_value, place);
       norm_s_squares.store(norm_s_squares_value, place);
-      const opmath_t part_2 = near::div(s_value, opmath_t(20)) * (1 - t_2 * (1 - t_3 * (1 - t_4 * (1 - t_5))));
-      const opmath_t part = 1 - part_2;
-      const opmath_t part_4 = near::div(norm_s, static_cast<opmath_t>(opmath_t(3.14159265358979323846)));
-      const opmath_t part_3 = rt::sinc(part_4);
-      a.store(t ? 1 - near::div(s_value, opmath_t(6)) * part : part_3, place);
-      const opmath_t part_5 = 1 - near::div(s_value, opmath_t(132)) * (1 - near::div(s_value, opmath_t(182)));
-      const opmath_t part_7 = 1 - near::div(s_value, opmath_t(90)) * part_5;
-      const opmath_t part_6 = 1 - near::div(s_value, opmath_t(56)) * part_7;
-      const opmath_t part_9 = 1 - near::div(s_value, opmath_t(30)) * part_6;
-      const opmath_t part_8 = near::div(s_value, opmath_t(24)) * part_9;
-      const opmath_t part_10 = near::div(2 * rt::square(rt::sin(norm_s / 2)), s_value);
-      b.store(t ? opmath_t(1) / opmath_t(2) - part_8 : part_10, place);
-      const opmath_t part_12 = 1 - t_3 * (1 - t_4 * (1 - t_5 * (1 - near::div(s_value, opmath_t(210)))));
-      const opmath_t part_11 = 1 - t_2 * part_12;
-      const opmath_t part_13 = opmath_t(1) / opmath_t(6) - near::div(s_value, opmath_t(120)) * part_11;
-      c.store(t ? part_13 : near::div(norm_s - rt::sin(norm_s), s_value * norm_s), place);
+      const opmath_t ratio_5 = near::div(norm_s, static_cast<opmath_t>(opmath_t(3.14159265358979323846)));
+      const opmath_t sinc_norm_s = rt::sinc(ratio_5);
+      const opmath_t difference = 1 - ratio * (1 - ratio_2 * (1 - ratio_3 * (1 - ratio_4)));
+      const opmath_t difference_3 = 1 - near::div(s_value, opmath_t(20)) * difference;
+      const opmath_t difference_2 = 1 - near::div(s_value, opmath_t(6)) * difference_3;
+      a.store(mask ? difference_2 : sinc_norm_s, place);
+      const opmath_t product = near::div(s_value, opmath_t(132)) * (1 - near::div(s_value, opmath_t(182)));
+      const opmath_t difference_4 = 1 - product;
+      const opmath_t difference_5 = 1 - near::div(s_value, opmath_t(90)) * difference_4;
+      const opmath_t product_2 = near::div(s_value, opmath_t(56)) * difference_5;
+      const opmath_t ratio_6 = near::div(2 * rt::square(rt::sin(norm_s / 2)), s_value);
+      const opmath_t difference_6 = 1 - near::div(s_value, opmath_t(30)) * (1 - product_2);
+      const opmath_t difference_7 = opmath_t(1) / opmath_t(2) - near::div(s_value, opmath_t(24)) * difference_6;
+      b.store(mask ? difference_7 : ratio_6, place);
+      const opmath_t difference_9 = 1 - ratio_3 * (1 - ratio_4 * (1 - near::div(s_value, opmath_t(210))));
+      const opmath_t difference_8 = 1 - ratio_2 * difference_9;
+      const opmath_t product_3 = near::div(s_value, opmath_t(120)) * (1 - ratio * difference_8);
+      const opmath_t ratio_7 = near::div(norm_s - rt::sin(norm_s), s_value * norm_s);
+      c.store(mask ? opmath_t(1) / opmath_t(6) - product_3 : ratio_7, place);
     }
   }
 };
@@ -151,10 +160,10 @@ struct Step_se3_exp_act_backward_wv {
     const rt::Place<rank> place = batch.place(rest);
     const opmath_t twist_value_2 = twist.load(place, rt::mod(i_2 + 1, 3) + 3);
     const opmath_t twist_value_3 = twist.load(place, rt::mod(i_2 + 2, 3) + 3);
-    const opmath_t part = twist_value_2 * point_2.load(place, rt::mod(i_2 + 2, 3));
-    wp.store(part - twist_value_3 * point_2.load(place, rt::mod(i_2 + 1, 3)), place, i_2);
-    const opmath_t part_2 = twist_value_2 * twist.load(place, rt::mod(i_2 + 2, 3));
-    wv.store(part_2 - twist_value_3 * twist.load(place, rt::mod(i_2 + 1, 3)), place, i_2);
+    const opmath_t product = twist_value_2 * point_2.load(place, rt::mod(i_2 + 2, 3));
+    wp.store(product - twist_value_3 * point_2.load(place, rt::mod(i_2 + 1, 3)), place, i_2);
+    const opmath_t product_2 = twist_value_2 * twist.load(place, rt::mod(i_2 + 2, 3));
+    wv.store(product_2 - twist_value_3 * twist.load(place, rt::mod(i_2 + 1, 3)), place, i_2);
   }
 };
 
@@ -180,24 +189,24 @@ struct Step_se3_exp_act_backward_grad_mix_output_1 {
     rt::each<Team>(3, rt::settled(&grad_mix_output_value_fold, &grad_mix_output_1_value_fold), [&](auto at) {
       const int64_t i_2 = at;
       const opmath_t grad_output_value = grad_output.load_or_zero(place, i_2);
-      const bool part = rt::mod(i_2 + 2 - i_1, 3) == 0;
+      const bool mask = rt::mod(i_2 + 2 - i_1, 3) == 0;
       const int64_t position = rt::mod(i_2 + 1, 3) + 3;
-      opmath_t part_2;
-      if (part) {
-        part_2 = grad_output_value * twist.load(place, position);
+      opmath_t chosen;
+      if (mask) {
+        chosen = grad_output_value * twist.load(place, position);
       } else {
-        part_2 = 0;
+        chosen = 0;
       }
-      grad_mix_output_value_fold.add(part_2);
-      const bool part_3 = rt::mod(i_2 + 1 - i_1, 3) == 0;
+      grad_mix_output_value_fold.add(chosen);
+      const bool mask_2 = rt::mod(i_2 + 1 - i_1, 3) == 0;
       const int64_t position_2 = rt::mod(i_2 + 2, 3) + 3;
-      opmath_t part_4;
-      if (part_3) {
-        part_4 = -(grad_output_value * twist.load(place, position_2));
+      opmath_t chosen_2;
+      if (mask_2) {
+        chosen_2 = -(grad_output_value * twist.load(place, position_2));
       } else {
-        part_4 = 0;
+        chosen_2 = 0;
       }
-      grad_mix_output_1_value_fold.add(part_4);
+      grad_mix_output_1_value_fold.add(chosen_2);
     });
     grad_mix_output_value_fold.finish();
     grad_mix_output_1_value_fold.finish();
@@ -253,71 +262,91 @@ struct Step_se3_exp_act_backward_grad_s {
     const opmath_t grad_b_mix = grad_b_mix_fold.value;
     const opmath_t grad_a = grad_a_fold.value;
     const opmath_t s_value_2 = s.load(place);
-    const bool t_6 = s_value_2 < opmath_t(0.25);
+    const bool mask_2 = s_value_2 < opmath_t(0.25);
     const opmath_t norm_s_2 = near::sqrt(norm_s_squares.load(place));
-    const opmath_t t_7 = rt::sin(norm_s_2 / 2);
-    const opmath_t t_8 = norm_s_2 - rt::sin(norm_s_2);
+    const opmath_t sin_norm_s_2 = rt::sin(norm_s_2 / 2);
+    const opmath_t difference = norm_s_2 - rt::sin(norm_s_2);
     const opmath_t grad_b = grad_b_output + grad_b_mix;
-    const opmath_t t_9 = near::div(norm_s_2, static_cast<opmath_t>(opmath_t(3.14159265358979323846)));
-    const opmath_t t_10 = rt::square(norm_s_2);
-    const opmath_t t_11 = near::div(s_value_2, opmath_t(72));
-    const opmath_t t_12 = near::div(s_value_2, opmath_t(110));
-    const opmath_t t_13 = near::div(s_value_2, opmath_t(156));
-    const opmath_t t_14 = 1 - near::div(s_value_2, opmath_t(210));
-    const opmath_t t_15 = 1 - t_13 * t_14;
-    const opmath_t t_16 = 1 - t_12 * t_15;
-    const opmath_t t_17 = 1 - t_11 * t_16;
-    const opmath_t t_18 = near::div(s_value_2, opmath_t(42));
-    const opmath_t t_19 = s_value_2 * s_value_2;
-    const opmath_t t_20 = 1 - near::div(s_value_2, opmath_t(182));
-    const opmath_t t_21 = 1 - near::div(s_value_2, opmath_t(132)) * t_20;
-    const opmath_t t_22 = 1 - near::div(s_value_2, opmath_t(90)) * t_21;
-    const opmath_t t_23 = 1 - near::div(s_value_2, opmath_t(56)) * t_22;
-    const opmath_t t_24 = 1 - t_13;
-    const opmath_t t_25 = 1 - t_12 * t_24;
-    const opmath_t t_26 = 1 - t_11 * t_25;
-    const opmath_t t_27 = 1 - t_18 * t_26;
+    const opmath_t ratio_5 = near::div(norm_s_2, static_cast<opmath_t>(opmath_t(3.14159265358979323846)));
+    const opmath_t square_norm_s_2 = rt::square(norm_s_2);
+    const opmath_t ratio_6 = near::div(s_value_2, opmath_t(72));
+    const opmath_t ratio_7 = near::div(s_value_2, opmath_t(110));
+    const opmath_t ratio_8 = near::div(s_value_2, opmath_t(156));
+    const opmath_t difference_2 = 1 - near::div(s_value_2, opmath_t(210));
+    const opmath_t difference_3 = 1 - ratio_8 * difference_2;
+    const opmath_t difference_4 = 1 - ratio_7 * difference_3;
+    const opmath_t difference_5 = 1 - ratio_6 * difference_4;
+    const opmath_t ratio_9 = near::div(s_value_2, opmath_t(42));
+    const opmath_t power = s_value_2 * s_value_2;
+    const opmath_t difference_6 = 1 - near::div(s_value_2, opmath_t(182));
+    const opmath_t difference_7 = 1 - near::div(s_value_2, opmath_t(132)) * difference_6;
+    const opmath_t difference_8 = 1 - near::div(s_value_2, opmath_t(90)) * difference_7;
+    const opmath_t difference_9 = 1 - near::div(s_value_2, opmath_t(56)) * difference_8;
+    const opmath_t difference_10 = 1 - ratio_8;
+    const opmath_t difference_11 = 1 - ratio_7 * difference_10;
+    const opmath_t difference_12 = 1 - ratio_6 * difference_11;
+    const opmath_t difference_13 = 1 - ratio_9 * difference_12;
     if (Team::rank() == 0) {
-      const opmath_t part = near::div(2 * grad_b * rt::cos(opmath_t(0.5) * norm_s_2) * t_7, s_value_2);
-      const opmath_t part_2 = near::div(t_10, opmath_t(22230464256000)) - opmath_t(1.0 / 93405312000.0);
-      const opmath_t part_3 = (rt::cospi(t_9) - rt::sinc(t_9)) * opmath_t(3.14159265358979323846);
-      const opmath_t part_4 = (part_2 * t_10 + opmath_t(1.0 / 518918400.0)) * t_10;
-      const opmath_t part_5 = ((part_4 - opmath_t(1.0 / 3991680.0)) * t_10 + opmath_t(1.0 / 45360.0)) * t_10;
-      const opmath_t part_6 = ((part_5 - opmath_t(1.0 / 840.0)) * t_10 + opmath_t(1.0 / 30.0)) * t_10;
-      const opmath_t part_7 = near::div(t_8, s_value_2 * (norm_s_2 * norm_s_2));
-      const opmath_t part_8 = rt::square(opmath_t(3.14159265358979323846));
-      const opmath_t part_9 = norm_s_2 * (part_6 - opmath_t(1.0 / 3.0)) * part_8;
-      const opmath_t part_10 = near::div(part_9, static_cast<opmath_t>(opmath_t(3.14159265358979323846)));
-      const opmath_t part_11 = rt::abs(t_9) < opmath_t(0.25) ? part_10 : near::div(part_3, norm_s_2);
-      const opmath_t part_12 = 2 * opmath_t(3.14159265358979323846);
-      const opmath_t part_13 = near::div(t_7 * rt::sinc(near::div(norm_s_2, part_12)), s_value_2) - part_7;
-      const opmath_t part_14 = t_6 ? opmath_t(0) : grad_c * part_13;
-      const opmath_t part_15 = t_6 ? opmath_t(0) : part;
-      const opmath_t part_16 = grad_a * part_11;
-      const opmath_t part_17 = near::div(part_16, static_cast<opmath_t>(opmath_t(3.14159265358979323846)));
-      grad_norm_s.store(part_14 + part_15 + (t_6 ? opmath_t(0) : part_17), place);
-      const opmath_t part_19 = near::div(s_value_2, opmath_t(32760)) - near::div(t_14, opmath_t(156));
-      const opmath_t part_18 = s_value_2 * part_19;
-      const opmath_t part_21 = near::div(s_value_2, opmath_t(24024)) - near::div(t_20, opmath_t(132));
-      const opmath_t part_20 = s_value_2 * part_21;
-      const opmath_t part_23 = near::div(s_value_2, opmath_t(17160)) - near::div(t_24, opmath_t(110));
-      const opmath_t part_22 = s_value_2 * part_23;
-      const opmath_t part_24 = s_value_2 * (near::div(part_18, opmath_t(110)) + near::div(t_15, opmath_t(110)));
-      const opmath_t part_25 = s_value_2 * (near::div(t_16, opmath_t(72)) - near::div(part_24, opmath_t(72)));
-      const opmath_t part_26 = s_value_2 * (near::div(t_17, opmath_t(42)) - near::div(part_25, opmath_t(42)));
-      const opmath_t part_27 = s_value_2 * (near::div(part_20, opmath_t(90)) + near::div(t_21, opmath_t(90)));
-      const opmath_t part_28 = s_value_2 * (near::div(t_22, opmath_t(56)) - near::div(part_27, opmath_t(56)));
-      const opmath_t part_29 = s_value_2 * (near::div(t_23, opmath_t(30)) - near::div(part_28, opmath_t(30)));
-      const opmath_t part_30 = s_value_2 * (near::div(part_22, opmath_t(72)) + near::div(t_25, opmath_t(72)));
-      const opmath_t part_31 = near::div(part_26, opmath_t(120)) - near::div(1 - t_18 * t_17, opmath_t(120));
-      const opmath_t part_32 = near::div(1 - near::div(s_value_2, opmath_t(30)) * t_23, opmath_t(24));
-      const opmath_t part_33 = near::div(1 - near::div(s_value_2, opmath_t(20)) * t_27, opmath_t(6));
-      const opmath_t part_34 = near::div(t_26, opmath_t(42)) - near::div(part_30, opmath_t(42));
-      const opmath_t part_35 = s_value_2 * (opmath_t(0.05) * s_value_2 * part_34 - opmath_t(0.05) * t_27);
-      const opmath_t part_36 = t_6 ? -(grad_a * (near::div(part_35, opmath_t(6)) + part_33)) : opmath_t(0);
-      const opmath_t part_37 = grad_c * (t_6 ? part_31 : -near::div(t_8, t_19 * norm_s_2));
-      const opmath_t part_38 = near::div(part_29, opmath_t(24)) - part_32;
-      grad_s.store(part_37 + grad_b * (t_6 ? part_38 : near::div(-2 * rt::square(t_7), t_19)) + part_36, place);
+      const opmath_t product = (rt::cospi(ratio_5) - rt::sinc(ratio_5)) * opmath_t(3.14159265358979323846);
+      const opmath_t scaled_grad = 2 * grad_b * rt::cos(opmath_t(0.5) * norm_s_2) * sin_norm_s_2;
+      const opmath_t ratio = near::div(difference, s_value_2 * (norm_s_2 * norm_s_2));
+      const opmath_t chosen = mask_2 ? opmath_t(0) : near::div(scaled_grad, s_value_2);
+      const opmath_t ratio_2 = near::div(square_norm_s_2, opmath_t(22230464256000));
+      const opmath_t product_2 = (ratio_2 - opmath_t(1.0 / 93405312000.0)) * square_norm_s_2;
+      const opmath_t product_3 = (product_2 + opmath_t(1.0 / 518918400.0)) * square_norm_s_2;
+      const opmath_t product_4 = (product_3 - opmath_t(1.0 / 3991680.0)) * square_norm_s_2;
+      const opmath_t product_5 = (product_4 + opmath_t(1.0 / 45360.0)) * square_norm_s_2;
+      const opmath_t difference_14 = product_5 - opmath_t(1.0 / 840.0);
+      const opmath_t product_6 = (difference_14 * square_norm_s_2 + opmath_t(1.0 / 30.0)) * square_norm_s_2;
+      const opmath_t square_value = rt::square(opmath_t(3.14159265358979323846));
+      const opmath_t product_7 = norm_s_2 * (product_6 - opmath_t(1.0 / 3.0)) * square_value;
+      const opmath_t ratio_3 = near::div(product_7, static_cast<opmath_t>(opmath_t(3.14159265358979323846)));
+      const opmath_t chosen_2 = rt::abs(ratio_5) < opmath_t(0.25) ? ratio_3 : near::div(product, norm_s_2);
+      const opmath_t product_8 = 2 * opmath_t(3.14159265358979323846);
+      const opmath_t ratio_4 = near::div(sin_norm_s_2 * rt::sinc(near::div(norm_s_2, product_8)), s_value_2);
+      const opmath_t chosen_3 = mask_2 ? opmath_t(0) : grad_c * (ratio_4 - ratio);
+      const opmath_t scaled_grad_2 = grad_a * chosen_2;
+      opmath_t chosen_4;
+      if (mask_2) {
+        chosen_4 = 0;
+      } else {
+        chosen_4 = near::div(scaled_grad_2, static_cast<opmath_t>(opmath_t(3.14159265358979323846)));
+      }
+      grad_norm_s.store(chosen_3 + chosen + chosen_4, place);
+      const opmath_t ratio_10 = near::div(difference_10, opmath_t(110));
+      const opmath_t difference_15 = near::div(s_value_2, opmath_t(17160)) - ratio_10;
+      const opmath_t ratio_11 = near::div(difference_2, opmath_t(156));
+      const opmath_t difference_16 = near::div(s_value_2, opmath_t(32760)) - ratio_11;
+      const opmath_t ratio_12 = near::div(difference_6, opmath_t(132));
+      const opmath_t difference_17 = near::div(s_value_2, opmath_t(24024)) - ratio_12;
+      const opmath_t ratio_13 = near::div(1 - near::div(s_value_2, opmath_t(30)) * difference_9, opmath_t(24));
+      const opmath_t ratio_14 = near::div(1 - near::div(s_value_2, opmath_t(20)) * difference_13, opmath_t(6));
+      const opmath_t ratio_15 = near::div(1 - ratio_9 * difference_5, opmath_t(120));
+      const opmath_t ratio_16 = near::div(s_value_2 * difference_16, opmath_t(110));
+      const opmath_t product_9 = s_value_2 * (ratio_16 + near::div(difference_3, opmath_t(110)));
+      const opmath_t difference_18 = near::div(difference_4, opmath_t(72)) - near::div(product_9, opmath_t(72));
+      const opmath_t ratio_17 = near::div(s_value_2 * difference_18, opmath_t(42));
+      const opmath_t product_10 = s_value_2 * (near::div(difference_5, opmath_t(42)) - ratio_17);
+      const opmath_t ratio_18 = near::div(s_value_2 * difference_17, opmath_t(90));
+      const opmath_t product_11 = s_value_2 * (ratio_18 + near::div(difference_7, opmath_t(90)));
+      const opmath_t ratio_19 = near::div(difference_8, opmath_t(56));
+      const opmath_t difference_19 = ratio_19 - near::div(product_11, opmath_t(56));
+      const opmath_t ratio_20 = near::div(s_value_2 * difference_19, opmath_t(30));
+      const opmath_t product_12 = s_value_2 * (near::div(difference_9, opmath_t(30)) - ratio_20);
+      const opmath_t ratio_21 = near::div(s_value_2 * difference_15, opmath_t(72));
+      const opmath_t product_13 = s_value_2 * (ratio_21 + near::div(difference_11, opmath_t(72)));
+      const opmath_t ratio_22 = near::div(difference_12, opmath_t(42));
+      const opmath_t difference_20 = ratio_22 - near::div(product_13, opmath_t(42));
+      const opmath_t product_14 = opmath_t(0.05) * s_value_2 * difference_20;
+      const opmath_t difference_21 = product_14 - opmath_t(0.05) * difference_13;
+      const opmath_t negative = -(grad_a * (near::div(s_value_2 * difference_21, opmath_t(6)) + ratio_14));
+      const opmath_t difference_22 = near::div(product_10, opmath_t(120)) - ratio_15;
+      const opmath_t chosen_5 = mask_2 ? difference_22 : -near::div(difference, power * norm_s_2);
+      const opmath_t scaled_grad_3 = grad_c * chosen_5;
+      const opmath_t ratio_23 = near::div(-2 * rt::square(sin_norm_s_2), power);
+      const opmath_t chosen_6 = mask_2 ? near::div(product_12, opmath_t(24)) - ratio_13 : ratio_23;
+      const opmath_t scaled_grad_4 = grad_b * chosen_6;
+      grad_s.store(scaled_grad_3 + scaled_grad_4 + (mask_2 ? negative : opmath_t(0)), place);
     }
   }
 };
@@ -345,10 +374,10 @@ struct Step_se3_exp_act_backward_grad_twist {
     int64_t rest = point;
     const int64_t i_1 = rt::split(&rest, i_1_size);
     const rt::Place<rank> place = batch.place(rest);
-    const bool t_28 = i_1 - 3 >= 0;
+    const bool mask_3 = i_1 - 3 >= 0;
     const opmath_t b_value = b.load(place);
     const opmath_t c_value = c.load(place);
-    const bool t_29 = i_1 < 3;
+    const bool mask_4 = i_1 < 3;
     const opmath_t a_value = a.load(place);
     rt::Sum<opmath_t> grad_twist_output_fold;
     rt::Sum<opmath_t> grad_twist_output_1_fold;
@@ -363,54 +392,46 @@ struct Step_se3_exp_act_backward_grad_twist {
                     &grad_twist_wv_2_fold, &grad_twist_wv_3_fold, &grad_twist_wp_fold, &grad_twist_wp_1_fold);
     rt::each<Team>(3, sums, [&](auto at) {
       const int64_t i_2 = at;
-      const bool t_30 = rt::mod(i_2 + 1 - i_1, 3) == 0;
-      const bool t_31 = t_28 && t_30;
+      const bool mask_5 = rt::mod(i_2 + 1 - i_1, 3) == 0;
+      const bool mask_6 = mask_3 && mask_5;
       const opmath_t grad_output_value_3 = grad_output.load_or_zero(place, i_2);
-      const bool t_32 = rt::mod(i_2 + 2 - i_1, 3) == 0;
-      const bool t_33 = t_28 && t_32;
+      const bool mask_7 = rt::mod(i_2 + 2 - i_1, 3) == 0;
+      const bool mask_8 = mask_3 && mask_7;
       const opmath_t grad_mix_2 = grad_mix_output.load(place, i_2) + grad_mix_output_1.load(place, i_2);
       const opmath_t grad_wv = grad_output_value_3 * b_value + grad_mix_2 * c_value;
       const opmath_t grad_wp = grad_output_value_3 * a_value + grad_mix_2 * b_value;
       const int64_t position = rt::mod(i_2 + 2, 3);
-      opmath_t part;
-      if (t_31) {
-        part = grad_output_value_3 * (b_value * wp.load(place, position) + c_value * wv.load(place, position));
+      opmath_t chosen;
+      if (mask_6) {
+        const opmath_t total = b_value * wp.load(place, position) + c_value * wv.load(place, position);
+        chosen = grad_output_value_3 * total;
       } else {
-        part = 0;
+        chosen = 0;
       }
-      grad_twist_output_fold.add(part);
+      grad_twist_output_fold.add(chosen);
       const int64_t position_2 = rt::mod(i_2 + 1, 3);
-      opmath_t part_2;
-      if (t_33) {
-        const opmath_t part_3 = b_value * wp.load(place, position_2) + c_value * wv.load(place, position_2);
-        part_2 = -(grad_output_value_3 * part_3);
+      opmath_t chosen_2;
+      if (mask_8) {
+        const opmath_t total_2 = b_value * wp.load(place, position_2) + c_value * wv.load(place, position_2);
+        chosen_2 = -(grad_output_value_3 * total_2);
       } else {
-        part_2 = 0;
+        chosen_2 = 0;
       }
-      grad_twist_output_1_fold.add(part_2);
-      grad_twist_wv_fold.add(t_31 ? grad_wv * twist.load(place, rt::mod(i_2 + 2, 3)) : opmath_t(0));
-      const int64_t position_3 = rt::mod(i_2 + 1, 3) + 3;
-      opmath_t part_4;
-      if (t_29 && t_32) {
-        part_4 = grad_wv * twist.load(place, position_3);
-      } else {
-        part_4 = 0;
-      }
-      grad_twist_wv_1_fold.add(part_4);
-      const int64_t position_4 = rt::mod(i_2 + 1, 3);
-      grad_twist_wv_2_fold.add(t_33 ? -(grad_wv * twist.load(place, position_4)) : opmath_t(0));
-      const int64_t position_5 = rt::mod(i_2 + 2, 3) + 3;
-      opmath_t part_5;
-      if (t_29 && t_30) {
-        part_5 = -(grad_wv * twist.load(place, position_5));
-      } else {
-        part_5 = 0;
-      }
-      grad_twist_wv_3_fold.add(part_5);
-      const int64_t position_6 = rt::mod(i_2 + 2, 3);
-      grad_twist_wp_fold.add(t_31 ? grad_wp * point_2.load(place, position_6) : opmath_t(0));
-      const int64_t position_7 = rt::mod(i_2 + 1, 3);
-      grad_twist_wp_1_fold.add(t_33 ? -(grad_wp * point_2.load(place, position_7)) : opmath_t(0));
+      grad_twist_output_1_fold.add(chosen_2);
+      const int64_t position_3 = rt::mod(i_2 + 2, 3);
+      grad_twist_wv_fold.add(mask_6 ? grad_wv * twist.load(place, position_3) : opmath_t(0));
+      const bool mask = mask_4 && mask_7;
+      const int64_t position_4 = rt::mod(i_2 + 1, 3) + 3;
+      grad_twist_wv_1_fold.add(mask ? grad_wv * twist.load(place, position_4) : opmath_t(0));
+      const int64_t position_5 = rt::mod(i_2 + 1, 3);
+      grad_twist_wv_2_fold.add(mask_8 ? -(grad_wv * twist.load(place, position_5)) : opmath_t(0));
+      const bool mask_2 = mask_4 && mask_5;
+      const int64_t position_6 = rt::mod(i_2 + 2, 3) + 3;
+      grad_twist_wv_3_fold.add(mask_2 ? -(grad_wv * twist.load(place, position_6)) : opmath_t(0));
+      const int64_t position_7 = rt::mod(i_2 + 2, 3);
+      grad_twist_wp_fold.add(mask_6 ? grad_wp * point_2.load(place, position_7) : opmath_t(0));
+      const int64_t position_8 = rt::mod(i_2 + 1, 3);
+      grad_twist_wp_1_fold.add(mask_8 ? -(grad_wp * point_2.load(place, position_8)) : opmath_t(0));
     });
     grad_twist_output_fold.finish();
     grad_twist_output_1_fold.finish();
@@ -430,21 +451,22 @@ struct Step_se3_exp_act_backward_grad_twist {
     const opmath_t grad_twist_wv_3 = grad_twist_wv_3_fold.value;
     const opmath_t grad_twist_wp = grad_twist_wp_fold.value;
     const opmath_t grad_twist_wp_1 = grad_twist_wp_1_fold.value;
-    const bool t_34 = s.load(place) < opmath_t(0.25);
-    const bool t_35 = !t_34;
+    const bool mask_9 = s.load(place) < opmath_t(0.25);
+    const bool mask_10 = !mask_9;
     const opmath_t norm_s_3 = near::sqrt(norm_s_squares.load(place));
-    const bool t_36 = norm_s_3 == 0;
+    const bool mask_11 = norm_s_3 == 0;
     const opmath_t twist_value_4 = twist.load(place, i_1);
     if (Team::rank() == 0) {
-      const opmath_t part_6 = near::div(grad_norm_s.load(place) * twist_value_4, norm_s_3);
-      const opmath_t part_7 = t_28 ? 2 * grad_s.load(place) * twist_value_4 : opmath_t(0);
-      const opmath_t part_8 = t_29 ? grad_output.load_or_zero(place, i_1) : opmath_t(0);
-      const opmath_t part_9 = t_34 ? opmath_t(0) : t_36 ? opmath_t(0) : part_6;
-      const opmath_t part_10 = t_28 ? (t_35 && (!t_36 && t_35) ? part_9 : opmath_t(0)) : opmath_t(0);
-      const opmath_t part_12 = part_8 + grad_twist_output + grad_twist_output_1 + grad_twist_wv;
-      const opmath_t part_11 = part_12 + grad_twist_wv_1 + grad_twist_wv_2;
-      const opmath_t part_13 = part_11 + grad_twist_wv_3 + grad_twist_wp + grad_twist_wp_1;
-      grad_twist.store(part_13 + part_10 + part_7, place, i_1);
+      const opmath_t chosen_3 = mask_3 ? 2 * grad_s.load(place) * twist_value_4 : opmath_t(0);
+      const opmath_t ratio = near::div(grad_norm_s.load(place) * twist_value_4, norm_s_3);
+      const opmath_t safe_grad_output = mask_4 ? grad_output.load_or_zero(place, i_1) : opmath_t(0);
+      const opmath_t chosen_4 = mask_9 ? opmath_t(0) : mask_11 ? opmath_t(0) : ratio;
+      const opmath_t chosen_5 = mask_10 && (!mask_11 && mask_10) ? chosen_4 : opmath_t(0);
+      const opmath_t chosen_6 = mask_3 ? chosen_5 : opmath_t(0);
+      const opmath_t total_4 = safe_grad_output + grad_twist_output + grad_twist_output_1 + grad_twist_wv;
+      const opmath_t total_3 = total_4 + grad_twist_wv_1 + grad_twist_wv_2;
+      const opmath_t total_5 = total_3 + grad_twist_wv_3 + grad_twist_wp + grad_twist_wp_1;
+      grad_twist.store(total_5 + chosen_6 + chosen_3, place, i_1);
     }
   }
 };
@@ -474,14 +496,14 @@ struct Step_se3_exp_act_backward_grad_point {
     rt::Sum<opmath_t> grad_point_wp_1_fold;
     rt::each<Team>(3, rt::settled(&grad_point_wp_fold, &grad_point_wp_1_fold), [&](auto at) {
       const int64_t i_2 = at;
-      const opmath_t part = grad_mix_output.load(place, i_2) + grad_mix_output_1.load(place, i_2);
-      const opmath_t grad_wp_2 = grad_output.load_or_zero(place, i_2) * a_value_2 + part * b_value_2;
-      const bool part_2 = rt::mod(i_2 + 2 - i_1, 3) == 0;
+      const opmath_t total = grad_mix_output.load(place, i_2) + grad_mix_output_1.load(place, i_2);
+      const opmath_t grad_wp_2 = grad_output.load_or_zero(place, i_2) * a_value_2 + total * b_value_2;
+      const bool mask = rt::mod(i_2 + 2 - i_1, 3) == 0;
       const int64_t position = rt::mod(i_2 + 1, 3) + 3;
-      grad_point_wp_fold.add(part_2 ? grad_wp_2 * twist.load(place, position) : opmath_t(0));
-      const bool part_3 = rt::mod(i_2 + 1 - i_1, 3) == 0;
+      grad_point_wp_fold.add(mask ? grad_wp_2 * twist.load(place, position) : opmath_t(0));
+      const bool mask_2 = rt::mod(i_2 + 1 - i_1, 3) == 0;
       const int64_t position_2 = rt::mod(i_2 + 2, 3) + 3;
-      grad_point_wp_1_fold.add(part_3 ? -(grad_wp_2 * twist.load(place, position_2)) : opmath_t(0));
+      grad_point_wp_1_fold.add(mask_2 ? -(grad_wp_2 * twist.load(place, position_2)) : opmath_t(0));
     });
     grad_point_wp_fold.finish();
     grad_point_wp_1_fold.finish();

@@ -242,29 +242,29 @@ struct Step_segment_max_backward_grad_input {
     const int64_t n = rest;
     const bool condition_value = condition.load(n, place);
     const int64_t segment_value = segment.load(n);
-    const bool part = condition_value && size.load(rt::checked(segment_value, S)) > 0;
-    opmath_t part_2;
-    if (part) {
-      opmath_t part_3;
+    const bool mask = condition_value && size.load(rt::checked(segment_value, S)) > 0;
+    opmath_t chosen;
+    if (mask) {
+      opmath_t chosen_2;
       if (condition_value) {
-        const int64_t part_4 = ties_top.load(rt::checked(segment_value, S), place);
-        const bool part_5 = size.load(rt::checked(segment_value, S)) > 0;
-        opmath_t part_7;
-        if (part_5) {
-          part_7 = grad_output.load_or_zero(rt::checked(segment_value, S), place);
+        const int64_t ties_top_picked = ties_top.load(rt::checked(segment_value, S), place);
+        const bool mask_2 = size.load(rt::checked(segment_value, S)) > 0;
+        opmath_t safe_grad_output_2;
+        if (mask_2) {
+          safe_grad_output_2 = grad_output.load_or_zero(rt::checked(segment_value, S), place);
         } else {
-          part_7 = 0;
+          safe_grad_output_2 = 0;
         }
-        const opmath_t part_6 = part_7;
-        part_3 = near::div(part_6, static_cast<opmath_t>(part_4));
+        const opmath_t safe_grad_output = safe_grad_output_2;
+        chosen_2 = near::div(safe_grad_output, static_cast<opmath_t>(ties_top_picked));
       } else {
-        part_3 = 0;
+        chosen_2 = 0;
       }
-      part_2 = part_3;
+      chosen = chosen_2;
     } else {
-      part_2 = 0;
+      chosen = 0;
     }
-    grad_input.store(part_2, n, place);
+    grad_input.store(chosen, n, place);
   }
 };
 

@@ -203,29 +203,29 @@ int backward_grad_input(const OpgenCall& call, OpgenHost& host) {
       rt::each(run.size, [&](int64_t i) {
         const bool condition_value = condition_at[i];
         const int64_t segment_value = segment_at[i];
-        const bool part_2 = condition_value && rt::pick(host, size_2, run.at[2], 2, 0, segment_value, S) > 0;
-        opmath_t part_3;
-        if (part_2) {
-          opmath_t part_4;
+        const bool mask = condition_value && rt::pick(host, size_2, run.at[2], 2, 0, segment_value, S) > 0;
+        opmath_t chosen;
+        if (mask) {
+          opmath_t chosen_2;
           if (condition_value) {
-            const int64_t part_5 = rt::pick(host, ties_top, run.of(4, i), 4, 0, segment_value, S);
-            const bool part_6 = rt::pick(host, size_2, run.at[2], 2, 0, segment_value, S) > 0;
-            opmath_t part_8;
-            if (part_6) {
-              part_8 = rt::pick(host, grad_output, run.of(3, i), 3, 0, segment_value, S);
+            const int64_t ties_top_picked = rt::pick(host, ties_top, run.of(4, i), 4, 0, segment_value, S);
+            const bool mask_2 = rt::pick(host, size_2, run.at[2], 2, 0, segment_value, S) > 0;
+            opmath_t safe_grad_output_2;
+            if (mask_2) {
+              safe_grad_output_2 = rt::pick(host, grad_output, run.of(3, i), 3, 0, segment_value, S);
             } else {
-              part_8 = 0;
+              safe_grad_output_2 = 0;
             }
-            const opmath_t part_7 = part_8;
-            part_4 = part_7 / part_5;
+            const opmath_t safe_grad_output = safe_grad_output_2;
+            chosen_2 = safe_grad_output / ties_top_picked;
           } else {
-            part_4 = 0;
+            chosen_2 = 0;
           }
-          part_3 = part_4;
+          chosen = chosen_2;
         } else {
-          part_3 = 0;
+          chosen = 0;
         }
-        grad_input_out.set(i, part_3);
+        grad_input_out.set(i, chosen);
       });
     });
   });

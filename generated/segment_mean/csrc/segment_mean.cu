@@ -128,8 +128,8 @@ struct Step_segment_mean_forward_output {
     int64_t rest = point;
     const rt::Place<rank> place = batch.place(rt::split(&rest, batch_size));
     const int64_t s = rest;
-    const int64_t part = rt::max(size.load(s), int64_t{1});
-    output.store(near::div(total.load(s, place), static_cast<opmath_t>(part)), s, place);
+    const int64_t max_size = rt::max(size.load(s), int64_t{1});
+    output.store(near::div(total.load(s, place), static_cast<opmath_t>(max_size)), s, place);
   }
 };
 
@@ -151,8 +151,9 @@ struct Step_segment_mean_backward_grad_total {
     int64_t rest = point;
     const rt::Place<rank> place = batch.place(rt::split(&rest, batch_size));
     const int64_t s = rest;
-    const opmath_t part = grad_output.load_or_zero(s, place);
-    grad_total.store(near::div(part, static_cast<opmath_t>(rt::max(size.load(s), int64_t{1}))), s, place);
+    const opmath_t grad_output_value = grad_output.load_or_zero(s, place);
+    const int64_t max_size = rt::max(size.load(s), int64_t{1});
+    grad_total.store(near::div(grad_output_value, static_cast<opmath_t>(max_size)), s, place);
   }
 };
 

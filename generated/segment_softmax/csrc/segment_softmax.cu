@@ -146,8 +146,9 @@ struct Step_segment_softmax_forward_output {
     const rt::Place<rank> place = batch.place(rt::split(&rest, batch_size));
     const int64_t e = rest;
     const int64_t segment_value_2 = segment.load(e);
-    const opmath_t part = input.load(e, place) - (top.load(rt::checked(segment_value_2, S), place));
-    output.store(near::div(near::exp(part), total.load(rt::checked(segment_value_2, S), place)), e, place);
+    const opmath_t difference = input.load(e, place) - (top.load(rt::checked(segment_value_2, S), place));
+    const opmath_t total_picked = total.load(rt::checked(segment_value_2, S), place);
+    output.store(near::div(near::exp(difference), total_picked), e, place);
   }
 };
 
@@ -225,8 +226,9 @@ struct Step_segment_softmax_backward_grad_input {
     int64_t rest = point;
     const rt::Place<rank> place = batch.place(rt::split(&rest, batch_size));
     const int64_t e = rest;
-    const opmath_t part = dot_output.load(rt::checked(segment.load(e), S), place);
-    grad_input.store(output.load(e, place) * (grad_output.load_or_zero(e, place) - part), e, place);
+    const opmath_t dot_output_picked = dot_output.load(rt::checked(segment.load(e), S), place);
+    const opmath_t difference = grad_output.load_or_zero(e, place) - dot_output_picked;
+    grad_input.store(output.load(e, place) * difference, e, place);
   }
 };
 

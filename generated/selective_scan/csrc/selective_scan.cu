@@ -28,9 +28,9 @@ struct Step_selective_scan_forward_h {
     rt::lanes<V>([&](int at) {
       for (int64_t t = 0; t < t_size.size; ++t) {
         const opmath_t delta_value = delta.load(place, t, d);
-        const opmath_t part = delta_value * b.load(place, t, (n + at)) * u.load(place, t, d);
-        const opmath_t part_2 = t == 0 ? opmath_t(0) : h.load(place, t - 1, d, (n + at));
-        h.store(near::exp(delta_value * a_line[at]) * part_2 + part, place, t, d, (n + at));
+        const opmath_t product = delta_value * b.load(place, t, (n + at)) * u.load(place, t, d);
+        const opmath_t chosen = t == 0 ? opmath_t(0) : h.load(place, t - 1, d, (n + at));
+        h.store(near::exp(delta_value * a_line[at]) * chosen + product, place, t, d, (n + at));
       }
     });
   }
@@ -95,14 +95,14 @@ struct Step_selective_scan_backward_grad_h {
     const auto a_line = rt::read_line<V, 1>(a, d, n);
     rt::lanes<V>([&](int at) {
       for (int64_t t = t_size.size - 1; t >= 0; --t) {
-        const opmath_t part = grad_y.load_or_zero(place, t, d) * c.load(place, t, (n + at));
-        opmath_t part_2;
+        const opmath_t scaled_grad = grad_y.load_or_zero(place, t, d) * c.load(place, t, (n + at));
+        opmath_t chosen;
         if (t + 1 < T) {
-          part_2 = grad_h.load(place, t + 1, d, (n + at)) * near::exp(delta.load(place, t + 1, d) * a_line[at]);
+          chosen = grad_h.load(place, t + 1, d, (n + at)) * near::exp(delta.load(place, t + 1, d) * a_line[at]);
         } else {
-          part_2 = 0;
+          chosen = 0;
         }
-        grad_h.store(part + part_2, place, t, d, (n + at));
+        grad_h.store(scaled_grad + chosen, place, t, d, (n + at));
       }
     });
   }
@@ -134,7 +134,7 @@ struct Step_selective_scan_backward_grad_delta {
     const auto grad_h_row = rt::read_row<Team, 3>(n_size.size, grad_h, place, t, d, 0);
     const auto b_row = rt::read_row<Team, 2>(n_size.size, b, place, t, 0);
     const auto a_row = rt::read_row<Team, 1>(n_size.size, a, d, 0);
-    const bool t_2 = t == 0;
+    const bool mask = t == 0;
     const opmath_t delta_value = delta.load(place, t, d);
     const opmath_t u_value = u.load(place, t, d);
     rt::Sum<opmath_t> grad_u_h_sum_fold;
@@ -145,14 +145,14 @@ struct Step_selective_scan_backward_grad_delta {
       const opmath_t b_value = b_row[at];
       const opmath_t a_value = a_row[at];
       grad_u_h_sum_fold.add(grad_h_value * b_value);
-      const opmath_t part = b_value * u_value;
-      opmath_t part_2;
-      if (t_2) {
-        part_2 = 0;
+      const opmath_t product = b_value * u_value;
+      opmath_t chosen;
+      if (mask) {
+        chosen = 0;
       } else {
-        part_2 = near::exp(delta_value * a_value) * a_value * h.load(place, t - 1, d, n);
+        chosen = near::exp(delta_value * a_value) * a_value * h.load(place, t - 1, d, n);
       }
-      grad_delta_value_fold.add(grad_h_value * (part_2 + part));
+      grad_delta_value_fold.add(grad_h_value * (chosen + product));
     });
     grad_u_h_sum_fold.finish();
     grad_delta_value_fold.finish();
@@ -201,14 +201,14 @@ struct Step_selective_scan_backward_grad_a {
     rt::lanes<V>([&](int at) {
       const opmath_t a_value_2 = a_line[at];
       const opmath_t delta_value_2 = delta.load(place, t, d);
-      opmath_t part;
+      opmath_t chosen;
       if (t == 0) {
-        part = 0;
+        chosen = 0;
       } else {
-        const opmath_t part_2 = near::exp(delta_value_2 * a_value_2);
-        part = part_2 * delta_value_2 * grad_h_line[at] * h.load(place, t - 1, d, (n + at));
+        const opmath_t exp_value = near::exp(delta_value_2 * a_value_2);
+        chosen = exp_value * delta_value_2 * grad_h_line[at] * h.load(place, t - 1, d, (n + at));
       }
-      folds[at].grad_a_value_fold.add(part);
+      folds[at].grad_a_value_fold.add(chosen);
     });
   }
   OPGEN_DEVICE void finish(int64_t point, const Folds& folds) const {
@@ -249,8 +249,8 @@ struct Step_selective_scan_backward_grad_b {
     const int64_t d = inner;
     const auto grad_h_line = rt::read_line<V, 3>(grad_h, place, t, d, n);
     rt::lanes<V>([&](int at) {
-      const opmath_t part = delta.load(place, t, d);
-      folds[at].grad_b_value_fold.add(grad_h_line[at] * part * u.load(place, t, d));
+      const opmath_t delta_value = delta.load(place, t, d);
+      folds[at].grad_b_value_fold.add(grad_h_line[at] * delta_value * u.load(place, t, d));
     });
   }
   OPGEN_DEVICE void finish(int64_t point, const Folds& folds) const {

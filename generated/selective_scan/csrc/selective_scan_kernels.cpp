@@ -35,8 +35,8 @@ int forward_h(const OpgenCall& call, OpgenHost& host) {
             const rt::Line<opmath_t> h_at(host, h, rt::stretch(run, 2, 1), 0, rt::clipped(h, 1, h.stride(1), h_1));
             rt::each_of_row<rt::lane_count>(run.size, [&](int64_t i) {
               const opmath_t delta_value = delta_at[i];
-              const opmath_t part_2 = rt::exp(delta_value * a_at[i]) * rt::blend(t == 0, opmath_t(0), h_at[i]);
-              h_out.set(i, part_2 + delta_value * b_at[i] * u_at[i]);
+              const opmath_t product = rt::exp(delta_value * a_at[i]) * rt::blend(t == 0, opmath_t(0), h_at[i]);
+              h_out.set(i, product + delta_value * b_at[i] * u_at[i]);
             });
           }
         }
@@ -44,17 +44,17 @@ int forward_h(const OpgenCall& call, OpgenHost& host) {
         for (int64_t t = 0; t < T; ++t) {
           rt::each(run.size, [&](int64_t i) {
             const opmath_t delta_value_2 = rt::load(delta, run.of(0, i) + t * delta.stride(1));
-            const opmath_t part_3 = rt::exp(delta_value_2 * rt::load(a, run.of(1, i)));
-            const opmath_t part_4 = rt::load(b, run.of(3, i) + t * b.stride(1));
-            const opmath_t part_5 = rt::load(u, run.of(4, i) + t * u.stride(1));
-            const opmath_t part_6 = delta_value_2 * part_4 * part_5;
-            opmath_t part_7;
+            const opmath_t exp_value = rt::exp(delta_value_2 * rt::load(a, run.of(1, i)));
+            const opmath_t b_value = rt::load(b, run.of(3, i) + t * b.stride(1));
+            const opmath_t u_value = rt::load(u, run.of(4, i) + t * u.stride(1));
+            const opmath_t product_2 = delta_value_2 * b_value * u_value;
+            opmath_t chosen;
             if (t == 0) {
-              part_7 = 0;
+              chosen = 0;
             } else {
-              part_7 = rt::load(h, run.of(2, i) + (t - 1) * h.stride(1));
+              chosen = rt::load(h, run.of(2, i) + (t - 1) * h.stride(1));
             }
-            rt::store(h, run.of(5, i) + t * h.stride(1), part_3 * part_7 + part_6);
+            rt::store(h, run.of(5, i) + t * h.stride(1), exp_value * chosen + product_2);
           });
         }
       }
@@ -132,25 +132,25 @@ int backward_grad_h(const OpgenCall& call, OpgenHost& host) {
             const rt::Line<opmath_t> delta_at(host, delta, rt::stretch(run, 3, 1), 0,
                                               rt::clipped(delta, 1, delta.stride(1), grad_h_1));
             rt::each_of_row<rt::lane_count>(run.size, [&](int64_t i) {
-              const opmath_t part_2 = rt::blend(t + 1 < T, grad_h_at[i] * rt::exp(delta_at[i] * a_at[i]), opmath_t(0));
-              grad_h_out.set(i, grad_y_at[i] * c_at[i] + part_2);
+              const opmath_t chosen = rt::blend(t + 1 < T, grad_h_at[i] * rt::exp(delta_at[i] * a_at[i]), opmath_t(0));
+              grad_h_out.set(i, grad_y_at[i] * c_at[i] + chosen);
             });
           }
         }
       } else {
         for (int64_t t = T - 1; t >= 0; --t) {
           rt::each(run.size, [&](int64_t i) {
-            const opmath_t part_3 = rt::load(c, run.of(1, i) + t * c.stride(1));
-            opmath_t part_4;
+            const opmath_t c_value = rt::load(c, run.of(1, i) + t * c.stride(1));
+            opmath_t chosen_2;
             if (t + 1 < T) {
-              const opmath_t part_6 = rt::load(delta, run.of(3, i) + (t + 1) * delta.stride(1));
-              const opmath_t part_5 = part_6 * rt::load(a, run.of(4, i));
-              part_4 = rt::load(grad_h, run.of(2, i) + (t + 1) * grad_h.stride(1)) * rt::exp(part_5);
+              const opmath_t delta_picked = rt::load(delta, run.of(3, i) + (t + 1) * delta.stride(1));
+              const opmath_t product = delta_picked * rt::load(a, run.of(4, i));
+              chosen_2 = rt::load(grad_h, run.of(2, i) + (t + 1) * grad_h.stride(1)) * rt::exp(product);
             } else {
-              part_4 = 0;
+              chosen_2 = 0;
             }
-            const opmath_t part_7 = rt::load(grad_y, run.of(0, i) + t * grad_y.stride(1)) * part_3;
-            rt::store(grad_h, run.of(5, i) + t * grad_h.stride(1), part_7 + part_4);
+            const opmath_t scaled_grad = rt::load(grad_y, run.of(0, i) + t * grad_y.stride(1)) * c_value;
+            rt::store(grad_h, run.of(5, i) + t * grad_h.stride(1), scaled_grad + chosen_2);
           });
         }
       }
@@ -199,7 +199,7 @@ int backward_grad_delta(const OpgenCall& call, OpgenHost& host) {
   over_n.dim(N, {0, 0, grad_h.stride(3), b.stride(2), a.stride(1), h.stride(3), 0, 0, 0, 0});
   rt::parallel(host, outer.count, over_n.count, [=, &host](int64_t begin, int64_t end) {
     outer.runs<1>(begin, end, nullptr, [&](const auto& row) {
-      const bool t_2 = outer.index(row, 0, 0) == 0;
+      const bool mask = outer.index(row, 0, 0) == 0;
       const opmath_t delta_value = rt::load(delta, row.at[0]);
       const opmath_t u_value = rt::load(u, row.at[1]);
       rt::Fold<rt::Sum, opmath_t> grad_u_h_sum_fold;
@@ -215,8 +215,8 @@ int backward_grad_delta(const OpgenCall& call, OpgenHost& host) {
           const opmath_t b_value = b_at[i];
           const opmath_t a_value = a_at[i];
           grad_u_h_sum_fold.add(lane, grad_h_value * b_value);
-          const opmath_t part_2 = t_2 ? opmath_t(0) : rt::exp(delta_value * a_value) * a_value * h_at[i];
-          grad_delta_value_fold.add(lane, grad_h_value * (part_2 + b_value * u_value));
+          const opmath_t chosen = mask ? opmath_t(0) : rt::exp(delta_value * a_value) * a_value * h_at[i];
+          grad_delta_value_fold.add(lane, grad_h_value * (chosen + b_value * u_value));
         });
         grad_u_h_sum_fold.ran(run.size);
         grad_delta_value_fold.ran(run.size);
@@ -224,8 +224,8 @@ int backward_grad_delta(const OpgenCall& call, OpgenHost& host) {
       const opmath_t grad_u_h_sum = grad_u_h_sum_fold.value();
       const opmath_t grad_delta_value = grad_delta_value_fold.value();
       rt::store(grad_delta, row.at[8], grad_delta_value);
-      const opmath_t part_3 = rt::load(grad_y, row.at[6]) * rt::load(skip, row.at[7]);
-      rt::store(grad_u, row.at[9], part_3 + grad_u_h_sum * delta_value);
+      const opmath_t scaled_grad = rt::load(grad_y, row.at[6]) * rt::load(skip, row.at[7]);
+      rt::store(grad_u, row.at[9], scaled_grad + grad_u_h_sum * delta_value);
     });
   });
   return rt::status(host);
@@ -263,8 +263,9 @@ int backward_grad_a(const OpgenCall& call, OpgenHost& host) {
                                       rt::clipped(h, 1, h.stride(1), h_1));
         rt::each(columns.size, [&](int64_t i) {
           const opmath_t delta_value_2 = delta_at[i];
-          const opmath_t part_2 = rt::exp(delta_value_2 * a_value_2[i]) * delta_value_2 * grad_h_at[i] * h_at[i];
-          grad_a_value_fold.add(i, over_batch_t.index(point, 0, 0) == 0 ? opmath_t(0) : part_2);
+          const opmath_t exp_value = rt::exp(delta_value_2 * a_value_2[i]);
+          const opmath_t scaled_grad = exp_value * delta_value_2 * grad_h_at[i] * h_at[i];
+          grad_a_value_fold.add(i, over_batch_t.index(point, 0, 0) == 0 ? opmath_t(0) : scaled_grad);
         });
         grad_a_value_fold.ran(columns.size);
       });

@@ -48,9 +48,9 @@ struct Step_silu_backward_grad_input {
 
   OPGEN_DEVICE void compute(opmath_t input, opmath_t grad_output, opmath_t* grad_input) const {
     const opmath_t input_value = input;
-    const opmath_t t = near::sigmoid(input_value);
-    const opmath_t t_2 = t * (1 - near::silu(-input_value));
-    *grad_input = (rt::isnan(t_2) && t == 0 ? opmath_t(0) : t_2) * grad_output;
+    const opmath_t sigmoid_input = near::sigmoid(input_value);
+    const opmath_t product = sigmoid_input * (1 - near::silu(-input_value));
+    *grad_input = (rt::isnan(product) && sigmoid_input == 0 ? opmath_t(0) : product) * grad_output;
   }
   OPGEN_DEVICE void point(int64_t point) const {
     const rt::Place<rank> place = batch.place(point);

@@ -37,9 +37,10 @@ int backward_grad_input(const OpgenCall& call, OpgenHost& host) {
       rt::Sink<opmath_t> grad_input_out(grad_input, run.at[2], run.step[2], run.size);
       rt::each(run.size, [&](int64_t i) {
         const opmath_t input_value = input_at[i];
-        const opmath_t t = rt::sigmoid(input_value);
-        const opmath_t t_2 = t * (1 - rt::silu(-input_value));
-        grad_input_out.set(i, (rt::isnan(t_2) && t == 0 ? opmath_t(0) : t_2) * grad_output_at[i]);
+        const opmath_t sigmoid_input = rt::sigmoid(input_value);
+        const opmath_t product = sigmoid_input * (1 - rt::silu(-input_value));
+        const opmath_t chosen = rt::isnan(product) && sigmoid_input == 0 ? opmath_t(0) : product;
+        grad_input_out.set(i, chosen * grad_output_at[i]);
       });
     });
   });

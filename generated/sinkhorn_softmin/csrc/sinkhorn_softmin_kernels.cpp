@@ -36,24 +36,24 @@ int forward_logsumexp_j_sum(const OpgenCall& call, OpgenHost& host) {
         for (int64_t first = 0; first < rows.size; first += rt::row_group) {
           const rt::Group group(first, rows.size);
           rt::Points<opmath_t> cost(group);
-          rt::Points<opmath_t> t(group);
+          rt::Points<opmath_t> ratio(group);
           rt::dots(D, group, cost, [&](int64_t r, int64_t e, int64_t i) {
             const auto value = rt::square(x_rows[r * d_padded + e] - y_tile[e * rt::tile_width + i]);
             return value;
           });
           for (int64_t r = group.first; r < group.last; ++r) {
-            rt::Fold<rt::Max, opmath_t> part_2;
+            rt::Fold<rt::Max, opmath_t> tile_max;
             rt::lanes<rt::lane_count>(size, [&](int64_t i, int lane) {
-              t(r, i) = (f_tile[i] - cost(r, i)) / eps;
-              part_2.add(lane, t(r, i));
+              ratio(r, i) = (f_tile[i] - cost(r, i)) / eps;
+              tile_max.add(lane, ratio(r, i));
             });
-            const opmath_t factor = logsumexp_j_max_value_fold[r].raise(part_2.value());
+            const opmath_t factor = logsumexp_j_max_value_fold[r].raise(tile_max.value());
             if (factor != 1) {
               logsumexp_j_sum_value_fold[r].scale(factor);
             }
             const opmath_t logsumexp_j_max_shift = logsumexp_j_max_value_fold[r].shift;
             rt::lanes<rt::lane_count>(size, [&](int64_t i, int lane) {
-              logsumexp_j_sum_value_fold[r].add(lane, rt::exp(t(r, i) - logsumexp_j_max_shift));
+              logsumexp_j_sum_value_fold[r].add(lane, rt::exp(ratio(r, i) - logsumexp_j_max_shift));
             });
             logsumexp_j_sum_value_fold[r].ran(size);
           }
@@ -95,9 +95,9 @@ int forward_output(const OpgenCall& call, OpgenHost& host) {
       rt::Sink<opmath_t> output_out(output, run.at[3], run.step[3], run.size);
       rt::each(run.size, [&, eps](int64_t i) {
         const opmath_t logsumexp_j_max_value_2 = logsumexp_j_max_at[i];
-        const bool part_2 = rt::isfinite(logsumexp_j_max_value_2);
-        const opmath_t part_3 = part_2 ? logsumexp_j_max_value_2 : opmath_t(0);
-        const opmath_t logsumexp_j_value = part_3 + rt::log(logsumexp_j_sum_at[i]);
+        const bool mask = rt::isfinite(logsumexp_j_max_value_2);
+        const opmath_t safe_logsumexp_j_max_value_2 = mask ? logsumexp_j_max_value_2 : opmath_t(0);
+        const opmath_t logsumexp_j_value = safe_logsumexp_j_max_value_2 + rt::log(logsumexp_j_sum_at[i]);
         logsumexp_j_out.set(i, logsumexp_j_value);
         output_out.set(i, -(eps * logsumexp_j_value));
       });
@@ -166,13 +166,13 @@ int backward_grad_x_sum(const OpgenCall& call, OpgenHost& host) {
       x_rows.fill(x, rows.at[0], rows.size, rows.step[0], D, x.stride(2), d_2_padded);
       x_rows_2.fill(x, rows.at[3], rows.size, rows.step[3], D, x.stride(2), d_padded);
       opmath_t logsumexp_j_value_of[rt::tile_rows];
-      bool t_of[rt::tile_rows];
+      bool mask_of[rt::tile_rows];
       opmath_t grad_logsumexp_j_value_of[rt::tile_rows];
       for (int64_t r = 0; r < rows.size; ++r) {
         const opmath_t logsumexp_j_value = logsumexp_j_rows[r];
         logsumexp_j_value_of[r] = logsumexp_j_value;
-        const bool t = logsumexp_j_value == -rt::inf<opmath_t>();
-        t_of[r] = t;
+        const bool mask = logsumexp_j_value == -rt::inf<opmath_t>();
+        mask_of[r] = mask;
         const opmath_t grad_logsumexp_j_value = grad_logsumexp_j_rows[r];
         grad_logsumexp_j_value_of[r] = grad_logsumexp_j_value;
       }
@@ -185,19 +185,19 @@ int backward_grad_x_sum(const OpgenCall& call, OpgenHost& host) {
         for (int64_t first = 0; first < rows.size; first += rt::row_group) {
           const rt::Group group(first, rows.size);
           rt::Points<opmath_t> cost(group);
-          rt::Points<opmath_t> t_2(group);
+          rt::Points<opmath_t> chosen(group);
           rt::dots(D, group, cost, [&](int64_t r, int64_t e, int64_t i) {
             const auto value = rt::square(x_rows[r * d_2_padded + e] - y_tile[e * rt::tile_width + i]);
             return value;
           });
           for (int64_t r = group.first; r < group.last; ++r) {
             rt::each(size, [&](int64_t i) {
-              const opmath_t part_2 = rt::exp((f_tile[i] - cost(r, i)) / eps - logsumexp_j_value_of[r]);
-              t_2(r, i) = t_of[r] ? opmath_t(0) : grad_logsumexp_j_value_of[r] * part_2;
+              const opmath_t exp_value = rt::exp((f_tile[i] - cost(r, i)) / eps - logsumexp_j_value_of[r]);
+              chosen(r, i) = mask_of[r] ? opmath_t(0) : grad_logsumexp_j_value_of[r] * exp_value;
             });
           }
           rt::weigh(size, group, d_padded, grad_x_sum_sum, [&](int64_t r, int64_t i, int64_t e) {
-            const auto value = t_2(r, i) * (x_rows_2[r * d_padded + e] - y_tile_2[i * d_padded + e]);
+            const auto value = chosen(r, i) * (x_rows_2[r * d_padded + e] - y_tile_2[i * d_padded + e]);
             return value;
           });
         }
@@ -274,7 +274,6 @@ int backward_grad_f_sum(const OpgenCall& call, OpgenHost& host) {
       f_rows.fill(f, rows.at[6], 1, 0, rows.size, rows.step[6], rt::tile_rows);
       y_rows.fill(y, rows.at[1], rows.size, rows.step[1], D, y.stride(2), d_3_padded);
       y_rows_2.fill(y, rows.at[5], rows.size, rows.step[5], D, y.stride(2), d_2_padded);
-      const opmath_t t_3 = -rt::inf<opmath_t>();
       opmath_t f_value_of[rt::tile_rows];
       for (int64_t r = 0; r < rows.size; ++r) {
         const opmath_t f_value = f_rows[r];
@@ -293,7 +292,7 @@ int backward_grad_f_sum(const OpgenCall& call, OpgenHost& host) {
         for (int64_t first = 0; first < rows.size; first += rt::row_group) {
           const rt::Group group(first, rows.size);
           rt::Points<opmath_t> cost_2(group);
-          rt::Points<opmath_t> t_4(group);
+          rt::Points<opmath_t> chosen_2(group);
           rt::dots(D, group, cost_2, [&](int64_t r, int64_t e, int64_t i) {
             const auto value = rt::square(x_tile[e * rt::tile_width + i] - y_rows[r * d_3_padded + e]);
             return value;
@@ -301,14 +300,15 @@ int backward_grad_f_sum(const OpgenCall& call, OpgenHost& host) {
           for (int64_t r = group.first; r < group.last; ++r) {
             rt::lanes<rt::lane_count>(size, [&](int64_t i, int lane) {
               const opmath_t logsumexp_j_value_2 = logsumexp_j_tile[i];
-              const opmath_t part_2 = rt::exp((f_value_of[r] - cost_2(r, i)) / eps - logsumexp_j_value_2);
-              t_4(r, i) = logsumexp_j_value_2 == t_3 ? opmath_t(0) : grad_logsumexp_j_tile[i] * part_2;
-              grad_f_sum_value_fold[r].add(lane, t_4(r, i));
+              const opmath_t exp_value = rt::exp((f_value_of[r] - cost_2(r, i)) / eps - logsumexp_j_value_2);
+              const bool mask = logsumexp_j_value_2 == -rt::inf<opmath_t>();
+              chosen_2(r, i) = mask ? opmath_t(0) : grad_logsumexp_j_tile[i] * exp_value;
+              grad_f_sum_value_fold[r].add(lane, chosen_2(r, i));
             });
             grad_f_sum_value_fold[r].ran(size);
           }
           rt::weigh(size, group, d_2_padded, grad_y_sum_sum, [&](int64_t r, int64_t i, int64_t e) {
-            const auto value = t_4(r, i) * (x_tile_2[i * d_2_padded + e] - y_rows_2[r * d_2_padded + e]);
+            const auto value = chosen_2(r, i) * (x_tile_2[i * d_2_padded + e] - y_rows_2[r * d_2_padded + e]);
             return value;
           });
         }

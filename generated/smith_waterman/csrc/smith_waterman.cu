@@ -63,49 +63,63 @@ struct Step_smith_waterman_forward_h_waves {
         h_before.store(wave == 0 ? opmath_t(0) : h_waves.load(place, wave - 1, j), place, wave, j);
       }
       for (int64_t j = 0; j < j_size.size; ++j) {
-        const int64_t t = wave - j;
-        const opmath_t t_2 = -rt::inf<opmath_t>();
-        const bool part = t >= 0 && t < N;
-        opmath_t part_2;
-        if (part) {
-          opmath_t part_3;
-          if (t == 0) {
-            part_3 = t_2;
+        const int64_t difference = wave - j;
+        const bool mask = difference >= 0 && difference < N;
+        opmath_t chosen;
+        if (mask) {
+          const opmath_t negative = -rt::inf<opmath_t>();
+          const bool mask_2 = difference == 0;
+          opmath_t chosen_2;
+          if (mask_2) {
+            chosen_2 = negative;
           } else {
-            part_3 = j == 0 ? t_2 : wave == 0 ? opmath_t(0) : h_before.load(place, wave - 1, j - 1);
+            chosen_2 = j == 0 ? negative : wave == 0 ? opmath_t(0) : h_before.load(place, wave - 1, j - 1);
           }
-          part_2 = rt::logaddexp(part_3, opmath_t(0));
+          chosen = rt::logaddexp(chosen_2, opmath_t(0));
         } else {
-          part_2 = 0;
+          chosen = 0;
         }
-        paired_waves.store(part_2, place, wave, j);
+        paired_waves.store(chosen, place, wave, j);
       }
       for (int64_t j = 0; j < j_size.size; ++j) {
-        const int64_t t_3 = wave - j;
-        const opmath_t t_4 = -rt::inf<opmath_t>();
-        const bool t_5 = wave == 0;
-        const bool part_4 = t_3 >= 0 && t_3 < N;
-        opmath_t part_5;
-        if (part_4) {
-          const opmath_t part_6 = j == 0 ? t_4 : t_5 ? opmath_t(0) : h_waves.load(place, wave - 1, j - 1);
-          const opmath_t part_7 = t_3 == 0 ? t_4 : t_5 ? opmath_t(0) : h_waves.load(place, wave - 1, j);
-          part_5 = rt::logaddexp(part_7, part_6) + shift;
+        const int64_t difference_2 = wave - j;
+        const bool mask_3 = wave == 0;
+        const bool mask_4 = difference_2 >= 0 && difference_2 < N;
+        opmath_t chosen_3;
+        if (mask_4) {
+          const opmath_t negative_2 = -rt::inf<opmath_t>();
+          const bool mask_5 = difference_2 == 0;
+          opmath_t chosen_5;
+          if (mask_5) {
+            chosen_5 = negative_2;
+          } else {
+            chosen_5 = mask_3 ? opmath_t(0) : h_waves.load(place, wave - 1, j);
+          }
+          const opmath_t chosen_4 = chosen_5;
+          opmath_t chosen_7;
+          if (j == 0) {
+            chosen_7 = negative_2;
+          } else {
+            chosen_7 = mask_3 ? opmath_t(0) : h_waves.load(place, wave - 1, j - 1);
+          }
+          const opmath_t chosen_6 = chosen_7;
+          chosen_3 = rt::logaddexp(chosen_4, chosen_6) + shift;
         } else {
-          part_5 = 0;
+          chosen_3 = 0;
         }
-        apart_waves.store(part_5, place, wave, j);
+        apart_waves.store(chosen_3, place, wave, j);
       }
       for (int64_t j = 0; j < j_size.size; ++j) {
-        const int64_t t_6 = wave - j;
-        const bool part_8 = t_6 >= 0 && t_6 < N;
-        opmath_t part_9;
-        if (part_8) {
-          const opmath_t part_10 = paired_waves.load(place, wave, j) + s.load(place, wave - j, j);
-          part_9 = rt::logaddexp(part_10, apart_waves.load(place, wave, j));
+        const int64_t difference_3 = wave - j;
+        const bool mask_6 = difference_3 >= 0 && difference_3 < N;
+        opmath_t chosen_8;
+        if (mask_6) {
+          const opmath_t total = paired_waves.load(place, wave, j) + s.load(place, wave - j, j);
+          chosen_8 = rt::logaddexp(total, apart_waves.load(place, wave, j));
         } else {
-          part_9 = 0;
+          chosen_8 = 0;
         }
-        h_waves.store(part_9, place, wave, j);
+        h_waves.store(chosen_8, place, wave, j);
       }
     }
   }
@@ -186,16 +200,16 @@ struct Step_smith_waterman_backward_grad_h {
     rt::lanes<V>([&](int at) {
       const opmath_t logsumexp_i_j_value = logsumexp_i_j.load(place);
       s_line.set(at, near::div(score_line[at], temperature));
-      const bool part = logsumexp_i_j_value == -rt::inf<opmath_t>();
+      const bool mask = logsumexp_i_j_value == -rt::inf<opmath_t>();
       const int64_t position = i_2 + (j + at);
-      opmath_t part_2;
-      if (part) {
-        part_2 = 0;
+      opmath_t chosen;
+      if (mask) {
+        chosen = 0;
       } else {
-        const opmath_t part_3 = near::exp(h_waves.load(place, position, (j + at)) - logsumexp_i_j_value);
-        part_2 = temperature * grad_output.load_or_zero(place) * part_3;
+        const opmath_t exp_value = near::exp(h_waves.load(place, position, (j + at)) - logsumexp_i_j_value);
+        chosen = temperature * grad_output.load_or_zero(place) * exp_value;
       }
-      grad_h_line.set(at, part_2);
+      grad_h_line.set(at, chosen);
     });
   }
 };
@@ -220,153 +234,158 @@ struct Step_smith_waterman_backward_grad_h_before {
     const rt::Place<rank> place = batch.place(point);
     for (int64_t wave = wave_size.size - 1; wave >= 0; --wave) {
       for (int64_t j = 0; j < j_size.size; ++j) {
-        const int64_t t = wave - j;
-        const bool t_2 = t >= 0 && t < N;
-        const int64_t t_3 = wave + 1;
-        const bool t_4 = t_3 < N + M;
-        const int64_t t_5 = t_3 - j;
-        const bool t_6 = t_5 == 0;
-        const opmath_t t_7 = -rt::inf<opmath_t>();
+        const int64_t difference = wave - j;
+        const bool mask = difference >= 0 && difference < N;
+        const int64_t total = wave + 1;
+        const bool mask_2 = total < N + M;
+        const int64_t difference_2 = total - j;
+        const bool mask_3 = difference_2 == 0;
         const opmath_t h_waves_value = h_waves.load(place, wave, j);
-        const bool t_8 = j == 0;
-        const bool t_9 = t == 0;
-        const opmath_t part = t_4 ? grad_h_before.load(place, wave + 1, j) : opmath_t(0);
-        const opmath_t part_2 = t_2 ? grad_h.load(place, wave - j, j) : opmath_t(0);
-        const bool part_3 = j + 1 < M && t_4;
-        opmath_t part_4;
-        if (t_4) {
-          const bool part_5 = t_5 >= 0 && t_5 < N;
-          opmath_t part_6;
-          if (part_5) {
-            const bool part_7 = (t_6 ? t_7 : h_waves_value) == t_7;
-            const bool part_8 = part_7 && (t_8 ? t_7 : h_waves.load(place, wave, j - 1)) == t_7;
-            opmath_t part_9;
-            if (part_8) {
-              part_9 = 0;
+        const bool mask_4 = j == 0;
+        const bool mask_5 = difference == 0;
+        const opmath_t safe_grad_h_before = mask_2 ? grad_h_before.load(place, wave + 1, j) : opmath_t(0);
+        const opmath_t safe_grad_h = mask ? grad_h.load(place, wave - j, j) : opmath_t(0);
+        const bool mask_6 = j + 1 < M && mask_2;
+        opmath_t chosen;
+        if (mask_2) {
+          const bool mask_7 = difference_2 >= 0 && difference_2 < N;
+          opmath_t chosen_2;
+          if (mask_7) {
+            const bool mask_8 = (mask_3 ? -rt::inf<opmath_t>() : h_waves_value) == -rt::inf<opmath_t>();
+            bool mask_9;
+            if (mask_8) {
+              const opmath_t chosen_4 = mask_4 ? -rt::inf<opmath_t>() : h_waves.load(place, wave, j - 1);
+              mask_9 = chosen_4 == -rt::inf<opmath_t>();
             } else {
-              opmath_t part_10;
-              if (t_6) {
-                part_10 = 0;
+              mask_9 = false;
+            }
+            opmath_t chosen_3;
+            if (mask_9) {
+              chosen_3 = 0;
+            } else {
+              opmath_t chosen_5;
+              if (mask_3) {
+                chosen_5 = 0;
               } else {
-                const opmath_t part_12 = t_8 ? rt::inf<opmath_t>() : -h_waves.load(place, wave, j - 1);
-                const opmath_t part_11 = part_12 + h_waves_value;
-                part_10 = grad_apart_waves.load(place, wave + 1, j) * near::sigmoid(part_11);
+                const opmath_t chosen_6 = mask_4 ? rt::inf<opmath_t>() : -h_waves.load(place, wave, j - 1);
+                const opmath_t total_2 = chosen_6 + h_waves_value;
+                chosen_5 = grad_apart_waves.load(place, wave + 1, j) * near::sigmoid(total_2);
               }
-              part_9 = part_10;
+              chosen_3 = chosen_5;
             }
-            part_6 = part_9;
+            chosen_2 = chosen_3;
           } else {
-            part_6 = 0;
+            chosen_2 = 0;
           }
-          part_4 = part_6;
+          chosen = chosen_2;
         } else {
-          part_4 = 0;
+          chosen = 0;
         }
-        opmath_t part_13;
-        if (part_3) {
-          opmath_t part_14;
-          if (t_2) {
-            const bool part_16 = (t_9 ? t_7 : h_waves.load(place, wave, j + 1)) == t_7;
-            const bool part_15 = part_16 && h_waves_value == t_7;
-            opmath_t part_17;
-            if (part_15) {
-              part_17 = 0;
+        opmath_t chosen_7;
+        if (mask_6) {
+          opmath_t chosen_8;
+          if (mask) {
+            const opmath_t chosen_9 = mask_5 ? -rt::inf<opmath_t>() : h_waves.load(place, wave, j + 1);
+            const bool mask_11 = h_waves_value == -rt::inf<opmath_t>();
+            const bool mask_10 = chosen_9 == -rt::inf<opmath_t>() && mask_11;
+            opmath_t chosen_10;
+            if (mask_10) {
+              chosen_10 = 0;
             } else {
-              const opmath_t part_19 = t_9 ? rt::inf<opmath_t>() : -h_waves.load(place, wave, j + 1);
-              const opmath_t part_18 = h_waves_value + part_19;
-              part_17 = grad_apart_waves.load(place, wave + 1, j + 1) * near::sigmoid(part_18);
+              const opmath_t chosen_11 = mask_5 ? rt::inf<opmath_t>() : -h_waves.load(place, wave, j + 1);
+              const opmath_t total_3 = h_waves_value + chosen_11;
+              chosen_10 = grad_apart_waves.load(place, wave + 1, j + 1) * near::sigmoid(total_3);
             }
-            part_14 = part_17;
+            chosen_8 = chosen_10;
           } else {
-            part_14 = 0;
+            chosen_8 = 0;
           }
-          part_13 = part_14;
+          chosen_7 = chosen_8;
         } else {
-          part_13 = 0;
+          chosen_7 = 0;
         }
-        grad_h_waves.store(part_2 + part_4 + part_13 + part, place, wave, j);
+        grad_h_waves.store(safe_grad_h + chosen + chosen_7 + safe_grad_h_before, place, wave, j);
       }
       for (int64_t j = 0; j < j_size.size; ++j) {
-        const int64_t t_10 = wave - j;
+        const int64_t difference_3 = wave - j;
         const opmath_t paired_waves_value = paired_waves.load(place, wave, j);
-        const opmath_t t_11 = -rt::inf<opmath_t>();
         const opmath_t apart_waves_value = apart_waves.load(place, wave, j);
-        const bool part_20 = t_10 >= 0 && t_10 < N;
-        opmath_t part_21;
-        if (part_20) {
-          const bool part_23 = paired_waves_value + s.load(place, wave - j, j) == t_11;
-          const bool part_22 = part_23 && apart_waves_value == t_11;
-          opmath_t part_24;
-          if (part_22) {
-            part_24 = 0;
+        const bool mask_12 = difference_3 >= 0 && difference_3 < N;
+        opmath_t chosen_12;
+        if (mask_12) {
+          const bool mask_13 = paired_waves_value + s.load(place, wave - j, j) == -rt::inf<opmath_t>();
+          const bool mask_14 = mask_13 && apart_waves_value == -rt::inf<opmath_t>();
+          opmath_t chosen_13;
+          if (mask_14) {
+            chosen_13 = 0;
           } else {
-            const opmath_t part_26 = apart_waves_value - (paired_waves_value + s.load(place, wave - j, j));
-            const opmath_t part_25 = near::sigmoid(part_26);
-            part_24 = grad_h_waves.load(place, wave, j) * part_25;
+            const opmath_t total_4 = paired_waves_value + s.load(place, wave - j, j);
+            const opmath_t sigmoid_value = near::sigmoid(apart_waves_value - total_4);
+            chosen_13 = grad_h_waves.load(place, wave, j) * sigmoid_value;
           }
-          part_21 = part_24;
+          chosen_12 = chosen_13;
         } else {
-          part_21 = 0;
+          chosen_12 = 0;
         }
-        grad_apart_waves.store(part_21, place, wave, j);
+        grad_apart_waves.store(chosen_12, place, wave, j);
       }
       for (int64_t j = 0; j < j_size.size; ++j) {
-        const int64_t t_12 = wave - j;
+        const int64_t difference_4 = wave - j;
         const opmath_t paired_waves_value_2 = paired_waves.load(place, wave, j);
-        const opmath_t t_13 = -rt::inf<opmath_t>();
         const opmath_t apart_waves_value_2 = apart_waves.load(place, wave, j);
-        const bool part_27 = t_12 >= 0 && t_12 < N;
-        opmath_t part_28;
-        if (part_27) {
-          const bool part_30 = paired_waves_value_2 + s.load(place, wave - j, j) == t_13;
-          const bool part_29 = part_30 && apart_waves_value_2 == t_13;
-          opmath_t part_31;
-          if (part_29) {
-            part_31 = 0;
+        const bool mask_15 = difference_4 >= 0 && difference_4 < N;
+        opmath_t chosen_14;
+        if (mask_15) {
+          const bool mask_16 = paired_waves_value_2 + s.load(place, wave - j, j) == -rt::inf<opmath_t>();
+          const bool mask_17 = mask_16 && apart_waves_value_2 == -rt::inf<opmath_t>();
+          opmath_t chosen_15;
+          if (mask_17) {
+            chosen_15 = 0;
           } else {
-            const opmath_t part_33 = paired_waves_value_2 + s.load(place, wave - j, j) - apart_waves_value_2;
-            const opmath_t part_32 = near::sigmoid(part_33);
-            part_31 = grad_h_waves.load(place, wave, j) * part_32;
+            const opmath_t total_5 = paired_waves_value_2 + s.load(place, wave - j, j);
+            const opmath_t difference_5 = total_5 - apart_waves_value_2;
+            chosen_15 = grad_h_waves.load(place, wave, j) * near::sigmoid(difference_5);
           }
-          part_28 = part_31;
+          chosen_14 = chosen_15;
         } else {
-          part_28 = 0;
+          chosen_14 = 0;
         }
-        grad_paired_waves.store(part_28, place, wave, j);
+        grad_paired_waves.store(chosen_14, place, wave, j);
       }
       for (int64_t j = 0; j < j_size.size; ++j) {
-        const int64_t t_14 = wave - j;
-        const bool t_15 = t_14 == 0;
-        const opmath_t t_16 = -rt::inf<opmath_t>();
+        const int64_t difference_5_2 = wave - j;
+        const bool mask_6_2 = difference_5_2 == 0;
         const opmath_t h_before_value = h_before.load(place, wave, j);
-        const bool part_34 = j + 1 < M && wave + 1 < N + M;
-        opmath_t part_35;
-        if (part_34) {
-          const bool part_36 = t_14 >= 0 && t_14 < N;
-          opmath_t part_37;
-          if (part_36) {
-            const bool part_38 = (t_15 ? t_16 : h_before_value) == t_16 && 0 == t_16;
-            opmath_t part_39;
-            if (part_38) {
-              part_39 = 0;
+        const bool mask_18 = j + 1 < M && wave + 1 < N + M;
+        opmath_t chosen_16;
+        if (mask_18) {
+          const bool mask_19 = difference_5_2 >= 0 && difference_5_2 < N;
+          opmath_t chosen_17;
+          if (mask_19) {
+            const opmath_t chosen_18 = mask_6_2 ? -rt::inf<opmath_t>() : h_before_value;
+            const bool mask_20 = chosen_18 == -rt::inf<opmath_t>();
+            const bool mask_21 = mask_20 && 0 == -rt::inf<opmath_t>();
+            opmath_t chosen_19;
+            if (mask_21) {
+              chosen_19 = 0;
             } else {
-              opmath_t part_40;
-              if (t_15) {
-                part_40 = 0;
+              opmath_t chosen_20;
+              if (mask_6_2) {
+                chosen_20 = 0;
               } else {
-                part_40 = grad_paired_waves.load(place, wave + 1, j + 1) * near::sigmoid(h_before_value);
+                chosen_20 = grad_paired_waves.load(place, wave + 1, j + 1) * near::sigmoid(h_before_value);
               }
-              part_39 = part_40;
+              chosen_19 = chosen_20;
             }
-            part_37 = part_39;
+            chosen_17 = chosen_19;
           } else {
-            part_37 = 0;
+            chosen_17 = 0;
           }
-          part_35 = part_37;
+          chosen_16 = chosen_17;
         } else {
-          part_35 = 0;
+          chosen_16 = 0;
         }
-        grad_h_before.store(part_35, place, wave, j);
+        grad_h_before.store(chosen_16, place, wave, j);
       }
     }
   }
@@ -398,17 +417,17 @@ struct Step_smith_waterman_backward_grad_score {
     auto grad_score_line = rt::write_line<V, 2>(grad_score, place, i_2, j);
     rt::lanes<V>([&](int at) {
       const opmath_t s_value = s_line[at];
-      const opmath_t t_17 = -rt::inf<opmath_t>();
-      const opmath_t part = paired_waves.load(place, (j + at) + i_2, (j + at)) + s_value;
+      const opmath_t total = paired_waves.load(place, (j + at) + i_2, (j + at)) + s_value;
+      const bool mask = total == -rt::inf<opmath_t>();
       const int64_t position = (j + at) + i_2;
-      opmath_t part_2;
-      if (part == t_17 && apart_waves.load(place, position, (j + at)) == t_17) {
-        part_2 = 0;
+      opmath_t chosen;
+      if (mask && apart_waves.load(place, position, (j + at)) == -rt::inf<opmath_t>()) {
+        chosen = 0;
       } else {
-        const opmath_t part_3 = near::sigmoid(part - apart_waves.load(place, position, (j + at)));
-        part_2 = grad_h_waves.load(place, position, (j + at)) * part_3;
+        const opmath_t sigmoid_value = near::sigmoid(total - apart_waves.load(place, position, (j + at)));
+        chosen = grad_h_waves.load(place, position, (j + at)) * sigmoid_value;
       }
-      grad_score_line.set(at, near::div(part_2, temperature));
+      grad_score_line.set(at, near::div(chosen, temperature));
     });
   }
 };

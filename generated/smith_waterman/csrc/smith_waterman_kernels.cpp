@@ -76,11 +76,15 @@ int forward_h_waves(const OpgenCall& call, OpgenHost& host) {
                                                  rt::clipped(h_before, 1, h_before.stride(1), h_before_1),
                                                  rt::clipped(h_before, 2, h_before.stride(2), h_before_2));
             rt::each_of_row<rt::lane_count>(run.size, [&](int64_t i) {
-              const int64_t t = wave - over_j.index(run, 0, i);
-              const opmath_t t_2 = -rt::inf<opmath_t>();
-              const opmath_t part_2 = rt::blend(wave == 0, opmath_t(0), h_before_at[i]);
-              const opmath_t part_3 = rt::blend(t == 0, t_2, rt::blend(over_j.index(run, 0, i) == 0, t_2, part_2));
-              paired_waves_out.set(i, rt::blend(t >= 0 && t < N, rt::logaddexp(part_3, opmath_t(0)), opmath_t(0)));
+              const int64_t difference = wave - over_j.index(run, 0, i);
+              const opmath_t chosen = rt::blend(wave == 0, opmath_t(0), h_before_at[i]);
+              const bool mask = difference >= 0 && difference < N;
+              const bool mask_2 = over_j.index(run, 0, i) == 0;
+              const opmath_t chosen_2 = rt::blend(mask_2, static_cast<opmath_t>(-rt::inf<opmath_t>()), chosen);
+              const opmath_t negative = -rt::inf<opmath_t>();
+              const opmath_t chosen_3 = rt::blend(difference == 0, negative, chosen_2);
+              const opmath_t logaddexp_value = rt::logaddexp(chosen_3, opmath_t(0));
+              paired_waves_out.set(i, rt::blend(mask, logaddexp_value, opmath_t(0)));
             });
           });
           over_j.runs<rt::block>(0, over_j.count, row.at, [&](const auto& run) {
@@ -94,13 +98,17 @@ int forward_h_waves(const OpgenCall& call, OpgenHost& host) {
                                                   rt::clipped(h_waves, 1, h_waves.stride(1), h_waves_1_2),
                                                   rt::clipped(h_waves, 2, h_waves.stride(2), h_waves_2));
             rt::each_of_row<rt::lane_count>(run.size, [&, shift](int64_t i) {
-              const int64_t t_3 = wave - over_j.index(run, 0, i);
-              const opmath_t t_4 = -rt::inf<opmath_t>();
-              const bool t_5 = wave == 0;
-              const opmath_t part_4 = rt::blend(t_3 == 0, t_4, rt::blend(t_5, opmath_t(0), h_waves_at[i]));
-              const opmath_t part_5 = rt::blend(t_5, opmath_t(0), h_waves_at_2[i]);
-              const opmath_t part_6 = rt::logaddexp(part_4, rt::blend(over_j.index(run, 0, i) == 0, t_4, part_5));
-              apart_waves_out.set(i, rt::blend(t_3 >= 0 && t_3 < N, part_6 + shift, opmath_t(0)));
+              const int64_t difference_2 = wave - over_j.index(run, 0, i);
+              const bool mask_3 = wave == 0;
+              const opmath_t chosen_4 = rt::blend(mask_3, opmath_t(0), h_waves_at_2[i]);
+              const opmath_t chosen_5 = rt::blend(mask_3, opmath_t(0), h_waves_at[i]);
+              const bool mask_4 = difference_2 >= 0 && difference_2 < N;
+              const bool mask_5 = over_j.index(run, 0, i) == 0;
+              const opmath_t chosen_6 = rt::blend(mask_5, static_cast<opmath_t>(-rt::inf<opmath_t>()), chosen_4);
+              const opmath_t negative_2 = -rt::inf<opmath_t>();
+              const opmath_t chosen_7 = rt::blend(difference_2 == 0, negative_2, chosen_5);
+              const opmath_t logaddexp_value_2 = rt::logaddexp(chosen_7, chosen_6);
+              apart_waves_out.set(i, rt::blend(mask_4, logaddexp_value_2 + shift, opmath_t(0)));
             });
           });
           over_j.runs<rt::block>(0, over_j.count, row.at, [&](const auto& run) {
@@ -112,9 +120,9 @@ int forward_h_waves(const OpgenCall& call, OpgenHost& host) {
             const auto s_1 = [&](int64_t i) { return wave - over_j.index(run, 0, i); };
             const rt::Line<opmath_t> s_at(host, s, rt::stretch(run, 4, 1), 0, rt::clipped(s, 1, s.stride(1), s_1));
             rt::each_of_row<rt::lane_count>(run.size, [&](int64_t i) {
-              const int64_t t_6 = wave - over_j.index(run, 0, i);
-              const opmath_t part_7 = rt::logaddexp(paired_waves_at[i] + s_at[i], apart_waves_at[i]);
-              h_waves_out.set(i, rt::blend(t_6 >= 0 && t_6 < N, part_7, opmath_t(0)));
+              const int64_t difference_3 = wave - over_j.index(run, 0, i);
+              const opmath_t logaddexp_value_3 = rt::logaddexp(paired_waves_at[i] + s_at[i], apart_waves_at[i]);
+              h_waves_out.set(i, rt::blend(difference_3 >= 0 && difference_3 < N, logaddexp_value_3, opmath_t(0)));
             });
           });
         }
@@ -127,101 +135,103 @@ int forward_h_waves(const OpgenCall& call, OpgenHost& host) {
           rt::each(run.size, [&](int64_t i) {
             for (int64_t j = 0; j < M; ++j) {
               const int64_t position = wave_2 - 1;
-              opmath_t part_8;
+              opmath_t chosen_8;
               if (wave_2 == 0) {
-                part_8 = 0;
+                chosen_8 = 0;
               } else {
-                part_8 = rt::load(h_waves, run.of(0, i) + position * h_waves.stride(1) + j * h_waves.stride(2));
+                chosen_8 = rt::load(h_waves, run.of(0, i) + position * h_waves.stride(1) + j * h_waves.stride(2));
               }
-              rt::store(h_before, run.of(6, i) + wave_2 * h_before.stride(1) + j * h_before.stride(2), part_8);
+              rt::store(h_before, run.of(6, i) + wave_2 * h_before.stride(1) + j * h_before.stride(2), chosen_8);
             }
             for (int64_t j_2 = 0; j_2 < M; ++j_2) {
-              const int64_t t_7 = wave_2 - j_2;
-              const opmath_t t_2_2 = -rt::inf<opmath_t>();
+              const int64_t difference_4 = wave_2 - j_2;
               const int64_t position_2 = wave_2 - 1;
-              opmath_t part_9;
-              if (t_7 >= 0 && t_7 < N) {
-                opmath_t part_10;
-                if (t_7 == 0) {
-                  part_10 = t_2_2;
+              opmath_t chosen_9;
+              if (difference_4 >= 0 && difference_4 < N) {
+                const opmath_t negative_3 = -rt::inf<opmath_t>();
+                const bool mask_6 = difference_4 == 0;
+                opmath_t chosen_10;
+                if (mask_6) {
+                  chosen_10 = negative_3;
                 } else {
-                  opmath_t part_11;
+                  opmath_t chosen_11;
                   if (j_2 == 0) {
-                    part_11 = t_2_2;
+                    chosen_11 = negative_3;
                   } else {
-                    opmath_t part_12;
+                    opmath_t chosen_12;
                     if (wave_2 == 0) {
-                      part_12 = 0;
+                      chosen_12 = 0;
                     } else {
                       const int64_t at_2 =
                           run.of(1, i) + position_2 * h_before.stride(1) + (j_2 - 1) * h_before.stride(2);
-                      part_12 = rt::load(h_before, at_2);
+                      chosen_12 = rt::load(h_before, at_2);
                     }
-                    part_11 = part_12;
+                    chosen_11 = chosen_12;
                   }
-                  part_10 = part_11;
+                  chosen_10 = chosen_11;
                 }
-                part_9 = rt::logaddexp(part_10, opmath_t(0));
+                chosen_9 = rt::logaddexp(chosen_10, opmath_t(0));
               } else {
-                part_9 = 0;
+                chosen_9 = 0;
               }
               rt::store(paired_waves, run.of(7, i) + wave_2 * paired_waves.stride(1) + j_2 * paired_waves.stride(2),
-                        part_9);
+                        chosen_9);
             }
             for (int64_t j_3 = 0; j_3 < M; ++j_3) {
-              const int64_t t_3_2 = wave_2 - j_3;
-              const opmath_t t_4_2 = -rt::inf<opmath_t>();
-              const bool t_5_2 = wave_2 == 0;
+              const int64_t difference_2_2 = wave_2 - j_3;
+              const bool mask_7 = wave_2 == 0;
               const int64_t position_3 = wave_2 - 1;
-              opmath_t part_13;
-              if (t_3_2 >= 0 && t_3_2 < N) {
-                opmath_t part_14;
-                if (t_3_2 == 0) {
-                  part_14 = t_4_2;
+              opmath_t chosen_13;
+              if (difference_2_2 >= 0 && difference_2_2 < N) {
+                const opmath_t negative_4 = -rt::inf<opmath_t>();
+                const bool mask_8 = difference_2_2 == 0;
+                opmath_t chosen_14;
+                if (mask_8) {
+                  chosen_14 = negative_4;
                 } else {
-                  opmath_t part_15;
-                  if (t_5_2) {
-                    part_15 = 0;
+                  opmath_t chosen_15;
+                  if (mask_7) {
+                    chosen_15 = 0;
                   } else {
                     const int64_t at_3 = run.of(0, i) + position_3 * h_waves.stride(1) + j_3 * h_waves.stride(2);
-                    part_15 = rt::load(h_waves, at_3);
+                    chosen_15 = rt::load(h_waves, at_3);
                   }
-                  part_14 = part_15;
+                  chosen_14 = chosen_15;
                 }
-                opmath_t part_16;
+                opmath_t chosen_16;
                 if (j_3 == 0) {
-                  part_16 = t_4_2;
+                  chosen_16 = negative_4;
                 } else {
-                  opmath_t part_17;
-                  if (t_5_2) {
-                    part_17 = 0;
+                  opmath_t chosen_17;
+                  if (mask_7) {
+                    chosen_17 = 0;
                   } else {
                     const int64_t at_4 = run.of(2, i) + position_3 * h_waves.stride(1) + (j_3 - 1) * h_waves.stride(2);
-                    part_17 = rt::load(h_waves, at_4);
+                    chosen_17 = rt::load(h_waves, at_4);
                   }
-                  part_16 = part_17;
+                  chosen_16 = chosen_17;
                 }
-                part_13 = rt::logaddexp(part_14, part_16) + shift;
+                chosen_13 = rt::logaddexp(chosen_14, chosen_16) + shift;
               } else {
-                part_13 = 0;
+                chosen_13 = 0;
               }
               rt::store(apart_waves, run.of(8, i) + wave_2 * apart_waves.stride(1) + j_3 * apart_waves.stride(2),
-                        part_13);
+                        chosen_13);
             }
             for (int64_t j_4 = 0; j_4 < M; ++j_4) {
-              const int64_t t_6_2 = wave_2 - j_4;
+              const int64_t difference_3_2 = wave_2 - j_4;
               const int64_t at_n = wave_2 - j_4;
-              opmath_t part_18;
-              if (t_6_2 >= 0 && t_6_2 < N) {
-                const opmath_t part_19 = rt::load(s, run.of(4, i) + at_n * s.stride(1) + j_4 * s.stride(2));
+              opmath_t chosen_18;
+              if (difference_3_2 >= 0 && difference_3_2 < N) {
+                const opmath_t s_picked = rt::load(s, run.of(4, i) + at_n * s.stride(1) + j_4 * s.stride(2));
                 const int64_t at_5 = run.of(3, i) + wave_2 * paired_waves.stride(1) + j_4 * paired_waves.stride(2);
-                const opmath_t part_20 = rt::load(paired_waves, at_5) + part_19;
+                const opmath_t total_2 = rt::load(paired_waves, at_5) + s_picked;
                 const int64_t at_6 = run.of(5, i) + wave_2 * apart_waves.stride(1) + j_4 * apart_waves.stride(2);
-                part_18 = rt::logaddexp(part_20, rt::load(apart_waves, at_6));
+                chosen_18 = rt::logaddexp(total_2, rt::load(apart_waves, at_6));
               } else {
-                part_18 = 0;
+                chosen_18 = 0;
               }
-              rt::store(h_waves, run.of(9, i) + wave_2 * h_waves.stride(1) + j_4 * h_waves.stride(2), part_18);
+              rt::store(h_waves, run.of(9, i) + wave_2 * h_waves.stride(1) + j_4 * h_waves.stride(2), chosen_18);
             }
           });
         }
@@ -309,8 +319,8 @@ int backward_grad_h(const OpgenCall& call, OpgenHost& host) {
       rt::each(run.size, [&, temperature](int64_t i) {
         const opmath_t logsumexp_i_j_value = logsumexp_i_j_at[i];
         s_out.set(i, score_at[i] / temperature);
-        const opmath_t part_2 = temperature * grad_output_at[i] * rt::exp(h_waves_at[i] - logsumexp_i_j_value);
-        grad_h_out.set(i, logsumexp_i_j_value == -rt::inf<opmath_t>() ? opmath_t(0) : part_2);
+        const opmath_t product = temperature * grad_output_at[i] * rt::exp(h_waves_at[i] - logsumexp_i_j_value);
+        grad_h_out.set(i, logsumexp_i_j_value == -rt::inf<opmath_t>() ? opmath_t(0) : product);
       });
     });
   });
@@ -384,30 +394,32 @@ int backward_grad_h_before(const OpgenCall& call, OpgenHost& host) {
                 host, grad_h_before, rt::stretch(run, 6, 1), 0,
                 rt::clipped(grad_h_before, 1, grad_h_before.stride(1), grad_apart_waves_1));
             rt::each_of_row<rt::lane_count>(run.size, [&](int64_t i) {
-              const int64_t t = wave - over_j.index(run, 0, i);
-              const bool t_2 = t >= 0 && t < N;
-              const int64_t t_3 = wave + 1;
-              const bool t_4 = t_3 < N + M;
-              const int64_t t_5 = t_3 - over_j.index(run, 0, i);
-              const bool t_6 = t_5 == 0;
-              const opmath_t t_7 = -rt::inf<opmath_t>();
+              const int64_t difference = wave - over_j.index(run, 0, i);
+              const bool mask = difference >= 0 && difference < N;
+              const int64_t total_2 = wave + 1;
+              const bool mask_2 = total_2 < N + M;
+              const int64_t difference_2 = total_2 - over_j.index(run, 0, i);
+              const bool mask_3 = difference_2 == 0;
               const opmath_t h_waves_value = h_waves_at[i];
-              const bool t_8 = over_j.index(run, 0, i) == 0;
-              const bool t_9 = t == 0;
-              const opmath_t part_2 = rt::blend(t_8, static_cast<opmath_t>(rt::inf<opmath_t>()), -h_waves_at_2[i]);
-              const opmath_t part_3 = rt::blend(t_9, static_cast<opmath_t>(rt::inf<opmath_t>()), -h_waves_at_3[i]);
-              const bool part_4 = rt::blend(t_9, t_7, h_waves_at_3[i]) == t_7 && h_waves_value == t_7;
-              const opmath_t part_5 = grad_apart_waves_at_2[i] * rt::sigmoid(h_waves_value + part_3);
-              const opmath_t part_6 = rt::blend(t_2, rt::blend(part_4, opmath_t(0), part_5), opmath_t(0));
-              const opmath_t part_7 = rt::blend(over_j.index(run, 0, i) + 1 < M && t_4, part_6, opmath_t(0));
-              const opmath_t part_8 = grad_apart_waves_at[i] * rt::sigmoid(part_2 + h_waves_value);
-              const opmath_t part_9 = rt::blend(t_4, grad_h_before_at[i], opmath_t(0));
-              const bool part_10 = rt::blend(t_8, t_7, h_waves_at_2[i]) == t_7;
-              const bool part_11 = rt::blend(t_6, t_7, h_waves_value) == t_7 && part_10;
-              const opmath_t part_12 = rt::blend(part_11, opmath_t(0), rt::blend(t_6, opmath_t(0), part_8));
-              const opmath_t part_13 = rt::blend(t_5 >= 0 && t_5 < N, part_12, opmath_t(0));
-              const opmath_t part_14 = rt::blend(t_2, grad_h_at[i], opmath_t(0));
-              grad_h_waves_out.set(i, part_14 + rt::blend(t_4, part_13, opmath_t(0)) + part_7 + part_9);
+              const bool mask_4 = over_j.index(run, 0, i) == 0;
+              const bool mask_5 = difference == 0;
+              const opmath_t chosen = rt::blend(mask_4, static_cast<opmath_t>(-rt::inf<opmath_t>()), h_waves_at_2[i]);
+              const opmath_t chosen_2 = rt::blend(mask_4, static_cast<opmath_t>(rt::inf<opmath_t>()), -h_waves_at_2[i]);
+              const opmath_t chosen_3 = rt::blend(mask_5, static_cast<opmath_t>(-rt::inf<opmath_t>()), h_waves_at_3[i]);
+              const opmath_t chosen_4 = rt::blend(mask_5, static_cast<opmath_t>(rt::inf<opmath_t>()), -h_waves_at_3[i]);
+              const opmath_t chosen_5 = rt::blend(mask_3, static_cast<opmath_t>(-rt::inf<opmath_t>()), h_waves_value);
+              const bool mask_6 = chosen_3 == -rt::inf<opmath_t>() && h_waves_value == -rt::inf<opmath_t>();
+              const bool mask_7 = chosen_5 == -rt::inf<opmath_t>() && chosen == -rt::inf<opmath_t>();
+              const opmath_t scaled_grad = grad_apart_waves_at_2[i] * rt::sigmoid(h_waves_value + chosen_4);
+              const opmath_t chosen_6 = rt::blend(mask, rt::blend(mask_6, opmath_t(0), scaled_grad), opmath_t(0));
+              const opmath_t chosen_7 = rt::blend(over_j.index(run, 0, i) + 1 < M && mask_2, chosen_6, opmath_t(0));
+              const opmath_t scaled_grad_2 = grad_apart_waves_at[i] * rt::sigmoid(chosen_2 + h_waves_value);
+              const opmath_t chosen_8 = rt::blend(mask_7, opmath_t(0), rt::blend(mask_3, opmath_t(0), scaled_grad_2));
+              const opmath_t chosen_9 = rt::blend(difference_2 >= 0 && difference_2 < N, chosen_8, opmath_t(0));
+              const opmath_t safe_grad_h_before = rt::blend(mask_2, grad_h_before_at[i], opmath_t(0));
+              const opmath_t safe_grad_h = rt::blend(mask, grad_h_at[i], opmath_t(0));
+              const opmath_t chosen_10 = rt::blend(mask_2, chosen_9, opmath_t(0));
+              grad_h_waves_out.set(i, safe_grad_h + chosen_10 + chosen_7 + safe_grad_h_before);
             });
           });
           over_j.runs<rt::block>(0, over_j.count, row.at, [&](const auto& run) {
@@ -422,14 +434,14 @@ int backward_grad_h_before(const OpgenCall& call, OpgenHost& host) {
             const auto s_1 = [&](int64_t i) { return wave - over_j.index(run, 0, i); };
             const rt::Line<opmath_t> s_at(host, s, rt::stretch(run, 9, 1), 0, rt::clipped(s, 1, s.stride(1), s_1));
             rt::each_of_row<rt::lane_count>(run.size, [&](int64_t i) {
-              const int64_t t_10 = wave - over_j.index(run, 0, i);
+              const int64_t difference_3 = wave - over_j.index(run, 0, i);
               const opmath_t paired_waves_value = paired_waves_at[i];
-              const opmath_t t_11 = -rt::inf<opmath_t>();
               const opmath_t apart_waves_value = apart_waves_at[i];
-              const bool part_15 = paired_waves_value + s_at[i] == t_11 && apart_waves_value == t_11;
-              const opmath_t part_16 = rt::sigmoid(apart_waves_value - (paired_waves_value + s_at[i]));
-              const opmath_t part_17 = rt::blend(part_15, opmath_t(0), grad_h_waves_at[i] * part_16);
-              grad_apart_waves_out.set(i, rt::blend(t_10 >= 0 && t_10 < N, part_17, opmath_t(0)));
+              const opmath_t sigmoid_value = rt::sigmoid(apart_waves_value - (paired_waves_value + s_at[i]));
+              const bool mask_8 = paired_waves_value + s_at[i] == -rt::inf<opmath_t>();
+              const bool mask_9 = mask_8 && apart_waves_value == -rt::inf<opmath_t>();
+              const opmath_t chosen_11 = rt::blend(mask_9, opmath_t(0), grad_h_waves_at[i] * sigmoid_value);
+              grad_apart_waves_out.set(i, rt::blend(difference_3 >= 0 && difference_3 < N, chosen_11, opmath_t(0)));
             });
           });
           over_j.runs<rt::block>(0, over_j.count, row.at, [&](const auto& run) {
@@ -444,14 +456,14 @@ int backward_grad_h_before(const OpgenCall& call, OpgenHost& host) {
             const auto s_1_2 = [&](int64_t i) { return wave - over_j.index(run, 0, i); };
             const rt::Line<opmath_t> s_at(host, s, rt::stretch(run, 9, 1), 0, rt::clipped(s, 1, s.stride(1), s_1_2));
             rt::each_of_row<rt::lane_count>(run.size, [&](int64_t i) {
-              const int64_t t_12 = wave - over_j.index(run, 0, i);
+              const int64_t difference_4 = wave - over_j.index(run, 0, i);
               const opmath_t paired_waves_value_2 = paired_waves_at[i];
-              const opmath_t t_13 = -rt::inf<opmath_t>();
               const opmath_t apart_waves_value_2 = apart_waves_at[i];
-              const bool part_18 = paired_waves_value_2 + s_at[i] == t_13 && apart_waves_value_2 == t_13;
-              const opmath_t part_19 = rt::sigmoid(paired_waves_value_2 + s_at[i] - apart_waves_value_2);
-              const opmath_t part_20 = rt::blend(part_18, opmath_t(0), grad_h_waves_at[i] * part_19);
-              grad_paired_waves_out.set(i, rt::blend(t_12 >= 0 && t_12 < N, part_20, opmath_t(0)));
+              const opmath_t sigmoid_value_2 = rt::sigmoid(paired_waves_value_2 + s_at[i] - apart_waves_value_2);
+              const bool mask_10 = paired_waves_value_2 + s_at[i] == -rt::inf<opmath_t>();
+              const bool mask_11 = mask_10 && apart_waves_value_2 == -rt::inf<opmath_t>();
+              const opmath_t chosen_12 = rt::blend(mask_11, opmath_t(0), grad_h_waves_at[i] * sigmoid_value_2);
+              grad_paired_waves_out.set(i, rt::blend(difference_4 >= 0 && difference_4 < N, chosen_12, opmath_t(0)));
             });
           });
           over_j.runs<rt::block>(0, over_j.count, row.at, [&](const auto& run) {
@@ -466,16 +478,18 @@ int backward_grad_h_before(const OpgenCall& call, OpgenHost& host) {
                 rt::clipped(grad_paired_waves, 1, grad_paired_waves.stride(1), grad_paired_waves_1),
                 rt::clipped(grad_paired_waves, 2, grad_paired_waves.stride(2), grad_paired_waves_2));
             rt::each_of_row<rt::lane_count>(run.size, [&](int64_t i) {
-              const int64_t t_14 = wave - over_j.index(run, 0, i);
-              const bool t_15 = t_14 == 0;
-              const opmath_t t_16 = -rt::inf<opmath_t>();
+              const int64_t difference_5 = wave - over_j.index(run, 0, i);
+              const bool mask_6_2 = difference_5 == 0;
               const opmath_t h_before_value = h_before_at[i];
-              const bool part_21 = rt::blend(t_15, t_16, h_before_value) == t_16 && 0 == t_16;
-              const opmath_t part_22 = grad_paired_waves_at[i] * rt::sigmoid(h_before_value);
-              const opmath_t part_23 = rt::blend(part_21, opmath_t(0), rt::blend(t_15, opmath_t(0), part_22));
-              const opmath_t part_24 = rt::blend(t_14 >= 0 && t_14 < N, part_23, opmath_t(0));
-              const bool part_25 = over_j.index(run, 0, i) + 1 < M && wave + 1 < N + M;
-              grad_h_before_out.set(i, rt::blend(part_25, part_24, opmath_t(0)));
+              const opmath_t scaled_grad_3 = grad_paired_waves_at[i] * rt::sigmoid(h_before_value);
+              const bool mask_12 = over_j.index(run, 0, i) + 1 < M && wave + 1 < N + M;
+              const opmath_t chosen_13 = rt::blend(mask_6_2, opmath_t(0), scaled_grad_3);
+              const bool mask_13 = difference_5 >= 0 && difference_5 < N;
+              const bool mask_14 = 0 == -rt::inf<opmath_t>();
+              const opmath_t negative = -rt::inf<opmath_t>();
+              const bool mask_15 = rt::blend(mask_6_2, negative, h_before_value) == negative && mask_14;
+              const opmath_t chosen_14 = rt::blend(mask_13, rt::blend(mask_15, opmath_t(0), chosen_13), opmath_t(0));
+              grad_h_before_out.set(i, rt::blend(mask_12, chosen_14, opmath_t(0)));
             });
           });
         }
@@ -487,216 +501,220 @@ int backward_grad_h_before(const OpgenCall& call, OpgenHost& host) {
         for (int64_t wave_2 = wave_size - 1; wave_2 >= 0; --wave_2) {
           rt::each(run.size, [&](int64_t i) {
             for (int64_t j = 0; j < M; ++j) {
-              const int64_t t_17 = wave_2 - j;
-              const bool t_2_2 = t_17 >= 0 && t_17 < N;
-              const int64_t t_3_2 = wave_2 + 1;
-              const bool t_4_2 = t_3_2 < N + M;
-              const int64_t t_5_2 = t_3_2 - j;
-              const bool t_6_2 = t_5_2 == 0;
-              const opmath_t t_7_2 = -rt::inf<opmath_t>();
+              const int64_t difference_6 = wave_2 - j;
+              const bool mask_16 = difference_6 >= 0 && difference_6 < N;
+              const int64_t total_3 = wave_2 + 1;
+              const bool mask_2_2 = total_3 < N + M;
+              const int64_t difference_2_2 = total_3 - j;
+              const bool mask_3_2 = difference_2_2 == 0;
               const int64_t at_2 = run.of(0, i) + wave_2 * h_waves.stride(1) + j * h_waves.stride(2);
               const opmath_t h_waves_value_2 = rt::load(h_waves, at_2);
-              const bool t_8_2 = j == 0;
-              const bool t_9_2 = t_17 == 0;
+              const bool mask_4_2 = j == 0;
+              const bool mask_5_2 = difference_6 == 0;
               const int64_t position = wave_2 + 1;
               const int64_t at_n = wave_2 - j;
-              opmath_t part_26;
-              if (t_2_2) {
-                part_26 = rt::load(grad_h, run.of(1, i) + at_n * grad_h.stride(1) + j * grad_h.stride(2));
+              opmath_t safe_grad_h_2;
+              if (mask_16) {
+                safe_grad_h_2 = rt::load(grad_h, run.of(1, i) + at_n * grad_h.stride(1) + j * grad_h.stride(2));
               } else {
-                part_26 = 0;
+                safe_grad_h_2 = 0;
               }
-              opmath_t part_27;
-              if (t_4_2) {
-                const bool part_28 = t_5_2 >= 0 && t_5_2 < N;
-                opmath_t part_29;
-                if (part_28) {
-                  const bool part_30 = (t_6_2 ? t_7_2 : h_waves_value_2) == t_7_2;
-                  bool part_32;
-                  if (part_30) {
-                    opmath_t part_33;
-                    if (t_8_2) {
-                      part_33 = t_7_2;
+              opmath_t chosen_15;
+              if (mask_2_2) {
+                const bool mask_17 = difference_2_2 >= 0 && difference_2_2 < N;
+                opmath_t chosen_16;
+                if (mask_17) {
+                  const opmath_t chosen_17 = mask_3_2 ? -rt::inf<opmath_t>() : h_waves_value_2;
+                  const bool mask_18 = chosen_17 == -rt::inf<opmath_t>();
+                  bool mask_19;
+                  if (mask_18) {
+                    const opmath_t negative_2 = -rt::inf<opmath_t>();
+                    opmath_t chosen_19;
+                    if (mask_4_2) {
+                      chosen_19 = negative_2;
                     } else {
                       const int64_t at_3 = run.of(2, i) + wave_2 * h_waves.stride(1) + (j - 1) * h_waves.stride(2);
-                      part_33 = rt::load(h_waves, at_3);
+                      chosen_19 = rt::load(h_waves, at_3);
                     }
-                    part_32 = part_33 == t_7_2;
+                    mask_19 = chosen_19 == negative_2;
                   } else {
-                    part_32 = false;
+                    mask_19 = false;
                   }
-                  opmath_t part_31;
-                  if (part_32) {
-                    part_31 = 0;
+                  opmath_t chosen_18;
+                  if (mask_19) {
+                    chosen_18 = 0;
                   } else {
-                    opmath_t part_34;
-                    if (t_6_2) {
-                      part_34 = 0;
+                    opmath_t chosen_20;
+                    if (mask_3_2) {
+                      chosen_20 = 0;
                     } else {
-                      opmath_t part_35;
-                      if (t_8_2) {
-                        part_35 = rt::inf<opmath_t>();
+                      opmath_t chosen_21;
+                      if (mask_4_2) {
+                        chosen_21 = rt::inf<opmath_t>();
                       } else {
                         const int64_t at_4 = run.of(2, i) + wave_2 * h_waves.stride(1) + (j - 1) * h_waves.stride(2);
-                        part_35 = -rt::load(h_waves, at_4);
+                        chosen_21 = -rt::load(h_waves, at_4);
                       }
-                      const opmath_t part_36 = rt::sigmoid(part_35 + h_waves_value_2);
+                      const opmath_t sigmoid_value_3 = rt::sigmoid(chosen_21 + h_waves_value_2);
                       const int64_t at_5 =
                           run.of(3, i) + position * grad_apart_waves.stride(1) + j * grad_apart_waves.stride(2);
-                      part_34 = rt::load(grad_apart_waves, at_5) * part_36;
+                      chosen_20 = rt::load(grad_apart_waves, at_5) * sigmoid_value_3;
                     }
-                    part_31 = part_34;
+                    chosen_18 = chosen_20;
                   }
-                  part_29 = part_31;
+                  chosen_16 = chosen_18;
                 } else {
-                  part_29 = 0;
+                  chosen_16 = 0;
                 }
-                part_27 = part_29;
+                chosen_15 = chosen_16;
               } else {
-                part_27 = 0;
+                chosen_15 = 0;
               }
-              opmath_t part_37;
-              if (j + 1 < M && t_4_2) {
-                opmath_t part_38;
-                if (t_2_2) {
-                  const bool part_39 = h_waves_value_2 == t_7_2;
-                  opmath_t part_41;
-                  if (t_9_2) {
-                    part_41 = t_7_2;
+              opmath_t chosen_22;
+              if (j + 1 < M && mask_2_2) {
+                opmath_t chosen_23;
+                if (mask_16) {
+                  const bool mask_20 = h_waves_value_2 == -rt::inf<opmath_t>();
+                  const opmath_t negative_3 = -rt::inf<opmath_t>();
+                  opmath_t chosen_25;
+                  if (mask_5_2) {
+                    chosen_25 = negative_3;
                   } else {
                     const int64_t at_6 = run.of(4, i) + wave_2 * h_waves.stride(1) + (j + 1) * h_waves.stride(2);
-                    part_41 = rt::load(h_waves, at_6);
+                    chosen_25 = rt::load(h_waves, at_6);
                   }
-                  opmath_t part_40;
-                  if (part_41 == t_7_2 && part_39) {
-                    part_40 = 0;
+                  opmath_t chosen_24;
+                  if (chosen_25 == negative_3 && mask_20) {
+                    chosen_24 = 0;
                   } else {
-                    opmath_t part_42;
-                    if (t_9_2) {
-                      part_42 = rt::inf<opmath_t>();
+                    opmath_t chosen_26;
+                    if (mask_5_2) {
+                      chosen_26 = rt::inf<opmath_t>();
                     } else {
                       const int64_t at_7 = run.of(4, i) + wave_2 * h_waves.stride(1) + (j + 1) * h_waves.stride(2);
-                      part_42 = -rt::load(h_waves, at_7);
+                      chosen_26 = -rt::load(h_waves, at_7);
                     }
-                    const opmath_t part_43 = rt::sigmoid(h_waves_value_2 + part_42);
+                    const opmath_t sigmoid_value_4 = rt::sigmoid(h_waves_value_2 + chosen_26);
                     const int64_t at_8 =
                         run.of(5, i) + position * grad_apart_waves.stride(1) + (j + 1) * grad_apart_waves.stride(2);
-                    part_40 = rt::load(grad_apart_waves, at_8) * part_43;
+                    chosen_24 = rt::load(grad_apart_waves, at_8) * sigmoid_value_4;
                   }
-                  part_38 = part_40;
+                  chosen_23 = chosen_24;
                 } else {
-                  part_38 = 0;
+                  chosen_23 = 0;
                 }
-                part_37 = part_38;
+                chosen_22 = chosen_23;
               } else {
-                part_37 = 0;
+                chosen_22 = 0;
               }
-              opmath_t part_44;
-              if (t_4_2) {
+              opmath_t safe_grad_h_before_2;
+              if (mask_2_2) {
                 const int64_t at_9 = run.of(6, i) + position * grad_h_before.stride(1) + j * grad_h_before.stride(2);
-                part_44 = rt::load(grad_h_before, at_9);
+                safe_grad_h_before_2 = rt::load(grad_h_before, at_9);
               } else {
-                part_44 = 0;
+                safe_grad_h_before_2 = 0;
               }
-              const opmath_t part_45 = part_26 + part_27 + part_37;
+              const opmath_t total_4 = safe_grad_h_2 + chosen_15 + chosen_22;
               rt::store(grad_h_waves, run.of(13, i) + wave_2 * grad_h_waves.stride(1) + j * grad_h_waves.stride(2),
-                        part_45 + part_44);
+                        total_4 + safe_grad_h_before_2);
             }
             for (int64_t j_2 = 0; j_2 < M; ++j_2) {
-              const int64_t t_10_2 = wave_2 - j_2;
+              const int64_t difference_3_2 = wave_2 - j_2;
               const int64_t at_10 = run.of(7, i) + wave_2 * paired_waves.stride(1) + j_2 * paired_waves.stride(2);
               const opmath_t paired_waves_value_3 = rt::load(paired_waves, at_10);
-              const opmath_t t_11_2 = -rt::inf<opmath_t>();
               const int64_t at_11 = run.of(8, i) + wave_2 * apart_waves.stride(1) + j_2 * apart_waves.stride(2);
               const opmath_t apart_waves_value_3 = rt::load(apart_waves, at_11);
               const int64_t at_n_2 = wave_2 - j_2;
-              opmath_t part_46;
-              if (t_10_2 >= 0 && t_10_2 < N) {
-                const opmath_t part_47 = rt::load(s, run.of(9, i) + at_n_2 * s.stride(1) + j_2 * s.stride(2));
-                const bool part_48 = paired_waves_value_3 + part_47 == t_11_2 && apart_waves_value_3 == t_11_2;
-                const opmath_t part_49 = rt::sigmoid(apart_waves_value_3 - (paired_waves_value_3 + part_47));
-                opmath_t part_50;
-                if (part_48) {
-                  part_50 = 0;
+              opmath_t chosen_27;
+              if (difference_3_2 >= 0 && difference_3_2 < N) {
+                const opmath_t s_picked = rt::load(s, run.of(9, i) + at_n_2 * s.stride(1) + j_2 * s.stride(2));
+                const opmath_t difference_7 = apart_waves_value_3 - (paired_waves_value_3 + s_picked);
+                const opmath_t sigmoid_value_5 = rt::sigmoid(difference_7);
+                const bool mask_21 = paired_waves_value_3 + s_picked == -rt::inf<opmath_t>();
+                const bool mask_22 = mask_21 && apart_waves_value_3 == -rt::inf<opmath_t>();
+                opmath_t chosen_28;
+                if (mask_22) {
+                  chosen_28 = 0;
                 } else {
                   const int64_t at_12 = run.of(10, i) + wave_2 * grad_h_waves.stride(1) + j_2 * grad_h_waves.stride(2);
-                  part_50 = rt::load(grad_h_waves, at_12) * part_49;
+                  chosen_28 = rt::load(grad_h_waves, at_12) * sigmoid_value_5;
                 }
-                part_46 = part_50;
+                chosen_27 = chosen_28;
               } else {
-                part_46 = 0;
+                chosen_27 = 0;
               }
               rt::store(grad_apart_waves,
                         run.of(14, i) + wave_2 * grad_apart_waves.stride(1) + j_2 * grad_apart_waves.stride(2),
-                        part_46);
+                        chosen_27);
             }
             for (int64_t j_3 = 0; j_3 < M; ++j_3) {
-              const int64_t t_12_2 = wave_2 - j_3;
+              const int64_t difference_4_2 = wave_2 - j_3;
               const int64_t at_13 = run.of(7, i) + wave_2 * paired_waves.stride(1) + j_3 * paired_waves.stride(2);
               const opmath_t paired_waves_value_2_2 = rt::load(paired_waves, at_13);
-              const opmath_t t_13_2 = -rt::inf<opmath_t>();
               const int64_t at_14 = run.of(8, i) + wave_2 * apart_waves.stride(1) + j_3 * apart_waves.stride(2);
               const opmath_t apart_waves_value_2_2 = rt::load(apart_waves, at_14);
               const int64_t at_n_3 = wave_2 - j_3;
-              opmath_t part_51;
-              if (t_12_2 >= 0 && t_12_2 < N) {
-                const opmath_t part_52 = rt::load(s, run.of(9, i) + at_n_3 * s.stride(1) + j_3 * s.stride(2));
-                const bool part_54 = paired_waves_value_2_2 + part_52 == t_13_2;
-                const bool part_53 = part_54 && apart_waves_value_2_2 == t_13_2;
-                const opmath_t part_55 = rt::sigmoid(paired_waves_value_2_2 + part_52 - apart_waves_value_2_2);
-                opmath_t part_56;
-                if (part_53) {
-                  part_56 = 0;
+              opmath_t chosen_29;
+              if (difference_4_2 >= 0 && difference_4_2 < N) {
+                const opmath_t s_picked_2 = rt::load(s, run.of(9, i) + at_n_3 * s.stride(1) + j_3 * s.stride(2));
+                const opmath_t difference_8 = paired_waves_value_2_2 + s_picked_2 - apart_waves_value_2_2;
+                const opmath_t sigmoid_value_6 = rt::sigmoid(difference_8);
+                const bool mask_23 = paired_waves_value_2_2 + s_picked_2 == -rt::inf<opmath_t>();
+                const bool mask_24 = mask_23 && apart_waves_value_2_2 == -rt::inf<opmath_t>();
+                opmath_t chosen_30;
+                if (mask_24) {
+                  chosen_30 = 0;
                 } else {
                   const int64_t at_15 = run.of(10, i) + wave_2 * grad_h_waves.stride(1) + j_3 * grad_h_waves.stride(2);
-                  part_56 = rt::load(grad_h_waves, at_15) * part_55;
+                  chosen_30 = rt::load(grad_h_waves, at_15) * sigmoid_value_6;
                 }
-                part_51 = part_56;
+                chosen_29 = chosen_30;
               } else {
-                part_51 = 0;
+                chosen_29 = 0;
               }
               rt::store(grad_paired_waves,
                         run.of(15, i) + wave_2 * grad_paired_waves.stride(1) + j_3 * grad_paired_waves.stride(2),
-                        part_51);
+                        chosen_29);
             }
             for (int64_t j_4 = 0; j_4 < M; ++j_4) {
-              const int64_t t_14_2 = wave_2 - j_4;
-              const bool t_15_2 = t_14_2 == 0;
-              const opmath_t t_16_2 = -rt::inf<opmath_t>();
+              const int64_t difference_5_2 = wave_2 - j_4;
+              const bool mask_6_3 = difference_5_2 == 0;
               const int64_t at_16 = run.of(11, i) + wave_2 * h_before.stride(1) + j_4 * h_before.stride(2);
               const opmath_t h_before_value_2 = rt::load(h_before, at_16);
               const int64_t position_2 = wave_2 + 1;
-              opmath_t part_57;
+              opmath_t chosen_31;
               if (j_4 + 1 < M && wave_2 + 1 < N + M) {
-                const bool part_58 = t_14_2 >= 0 && t_14_2 < N;
-                opmath_t part_59;
-                if (part_58) {
-                  const bool part_60 = (t_15_2 ? t_16_2 : h_before_value_2) == t_16_2 && 0 == t_16_2;
-                  opmath_t part_61;
-                  if (part_60) {
-                    part_61 = 0;
+                const bool mask_25 = difference_5_2 >= 0 && difference_5_2 < N;
+                opmath_t chosen_32;
+                if (mask_25) {
+                  const opmath_t chosen_33 = mask_6_3 ? -rt::inf<opmath_t>() : h_before_value_2;
+                  const bool mask_26 = chosen_33 == -rt::inf<opmath_t>();
+                  const bool mask_27 = mask_26 && 0 == -rt::inf<opmath_t>();
+                  opmath_t chosen_34;
+                  if (mask_27) {
+                    chosen_34 = 0;
                   } else {
-                    opmath_t part_62;
-                    if (t_15_2) {
-                      part_62 = 0;
+                    opmath_t chosen_35;
+                    if (mask_6_3) {
+                      chosen_35 = 0;
                     } else {
-                      const opmath_t part_63 = rt::sigmoid(h_before_value_2);
+                      const opmath_t sigmoid_h_before = rt::sigmoid(h_before_value_2);
                       const int64_t at_17 = run.of(12, i) + position_2 * grad_paired_waves.stride(1) +
                                             (j_4 + 1) * grad_paired_waves.stride(2);
-                      part_62 = rt::load(grad_paired_waves, at_17) * part_63;
+                      chosen_35 = rt::load(grad_paired_waves, at_17) * sigmoid_h_before;
                     }
-                    part_61 = part_62;
+                    chosen_34 = chosen_35;
                   }
-                  part_59 = part_61;
+                  chosen_32 = chosen_34;
                 } else {
-                  part_59 = 0;
+                  chosen_32 = 0;
                 }
-                part_57 = part_59;
+                chosen_31 = chosen_32;
               } else {
-                part_57 = 0;
+                chosen_31 = 0;
               }
               rt::store(grad_h_before, run.of(16, i) + wave_2 * grad_h_before.stride(1) + j_4 * grad_h_before.stride(2),
-                        part_57);
+                        chosen_31);
             }
           });
         }
@@ -740,11 +758,11 @@ int backward_grad_score(const OpgenCall& call, OpgenHost& host) {
                                                rt::clipped(grad_h_waves, 1, grad_h_waves.stride(1), paired_waves_1));
       rt::each(run.size, [&, temperature](int64_t i) {
         const opmath_t s_value = s_at[i];
-        const opmath_t t_17 = -rt::inf<opmath_t>();
-        const opmath_t part_3 = rt::sigmoid(paired_waves_at[i] + s_value - apart_waves_at[i]);
-        const opmath_t part_2 = grad_h_waves_at[i] * part_3;
-        const bool part_4 = paired_waves_at[i] + s_value == t_17 && apart_waves_at[i] == t_17;
-        grad_score_out.set(i, (part_4 ? opmath_t(0) : part_2) / temperature);
+        const opmath_t sigmoid_value = rt::sigmoid(paired_waves_at[i] + s_value - apart_waves_at[i]);
+        const opmath_t scaled_grad = grad_h_waves_at[i] * sigmoid_value;
+        const bool mask = paired_waves_at[i] + s_value == -rt::inf<opmath_t>();
+        const opmath_t chosen = mask && apart_waves_at[i] == -rt::inf<opmath_t>() ? opmath_t(0) : scaled_grad;
+        grad_score_out.set(i, chosen / temperature);
       });
     });
   });

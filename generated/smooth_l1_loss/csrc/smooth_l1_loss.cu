@@ -60,8 +60,8 @@ struct Step_smooth_l1_loss_forward_1_output {
     const rt::Place<rank> place = batch.place(inner);
     const opmath_t difference_2 = input.load(place) - target.load(place);
     const opmath_t error = rt::abs(difference_2);
-    const opmath_t part = near::div(error * error, divisor);
-    folds->output_value_fold.add(error < beta ? part : error - shift);
+    const opmath_t ratio = near::div(error * error, divisor);
+    folds->output_value_fold.add(error < beta ? ratio : error - shift);
     difference.store(difference_2, place);
   }
   OPGEN_DEVICE void finish(int64_t /* point */, const Folds& folds) const {
@@ -134,10 +134,10 @@ struct Step_smooth_l1_loss_backward_0_grad_target {
   OPGEN_DEVICE void compute(opmath_t difference, opmath_t* grad_input, opmath_t* grad_target) const {
     const opmath_t difference_value = difference;
     const opmath_t error = rt::abs(difference_value);
-    const opmath_t part = error < beta ? near::div(error, beta) : opmath_t(1);
-    const opmath_t part_2 = grad_output.load_or_zero() * part;
-    const opmath_t part_3 = near::div(part_2, static_cast<opmath_t>(batch.count));
-    const opmath_t grad_input_value = part_3 * rt::sign(difference_value);
+    const opmath_t chosen = error < beta ? near::div(error, beta) : opmath_t(1);
+    const opmath_t scaled_grad = grad_output.load_or_zero() * chosen;
+    const opmath_t ratio = near::div(scaled_grad, static_cast<opmath_t>(batch.count));
+    const opmath_t grad_input_value = ratio * rt::sign(difference_value);
     *grad_input = grad_input_value;
     *grad_target = -grad_input_value;
   }
@@ -184,8 +184,8 @@ struct Step_smooth_l1_loss_backward_1_grad_target {
   OPGEN_DEVICE void compute(opmath_t difference, opmath_t* grad_input, opmath_t* grad_target) const {
     const opmath_t difference_value = difference;
     const opmath_t error = rt::abs(difference_value);
-    const opmath_t part = error < beta ? near::div(error, beta) : opmath_t(1);
-    const opmath_t grad_input_value = grad_output.load_or_zero() * part * rt::sign(difference_value);
+    const opmath_t chosen = error < beta ? near::div(error, beta) : opmath_t(1);
+    const opmath_t grad_input_value = grad_output.load_or_zero() * chosen * rt::sign(difference_value);
     *grad_input = grad_input_value;
     *grad_target = -grad_input_value;
   }
@@ -233,8 +233,8 @@ struct Step_smooth_l1_loss_backward_2_grad_target {
                             opmath_t* grad_target) const {
     const opmath_t difference_value = difference;
     const opmath_t error = rt::abs(difference_value);
-    const opmath_t part = grad_output * (error < beta ? near::div(error, beta) : opmath_t(1));
-    const opmath_t grad_input_value = part * rt::sign(difference_value);
+    const opmath_t scaled_grad = grad_output * (error < beta ? near::div(error, beta) : opmath_t(1));
+    const opmath_t grad_input_value = scaled_grad * rt::sign(difference_value);
     *grad_input = grad_input_value;
     *grad_target = -grad_input_value;
   }

@@ -129,8 +129,8 @@ int backward_0_grad_target(const OpgenCall& call, OpgenHost& host) {
       rt::each(run.size, [&, beta](int64_t i) {
         const opmath_t difference_value = difference_at[i];
         const opmath_t error = rt::abs(difference_value);
-        const opmath_t part_2 = grad_output_at * (error < beta ? error / beta : opmath_t(1));
-        const opmath_t grad_input_value = part_2 / elements * rt::sign(difference_value);
+        const opmath_t scaled_grad = grad_output_at * (error < beta ? error / beta : opmath_t(1));
+        const opmath_t grad_input_value = scaled_grad / elements * rt::sign(difference_value);
         grad_input_out.set(i, grad_input_value);
         grad_target_out.set(i, -grad_input_value);
       });
@@ -158,8 +158,8 @@ int backward_1_grad_target(const OpgenCall& call, OpgenHost& host) {
       rt::each(run.size, [&, beta](int64_t i) {
         const opmath_t difference_value = difference_at[i];
         const opmath_t error = rt::abs(difference_value);
-        const opmath_t part_2 = grad_output_at * (error < beta ? error / beta : opmath_t(1));
-        const opmath_t grad_input_value = part_2 * rt::sign(difference_value);
+        const opmath_t scaled_grad = grad_output_at * (error < beta ? error / beta : opmath_t(1));
+        const opmath_t grad_input_value = scaled_grad * rt::sign(difference_value);
         grad_input_out.set(i, grad_input_value);
         grad_target_out.set(i, -grad_input_value);
       });
@@ -187,8 +187,8 @@ int backward_2_grad_target(const OpgenCall& call, OpgenHost& host) {
       rt::each(run.size, [&, beta](int64_t i) {
         const opmath_t difference_value = difference_at[i];
         const opmath_t error = rt::abs(difference_value);
-        const opmath_t part_2 = grad_output_at[i] * (error < beta ? error / beta : opmath_t(1));
-        const opmath_t grad_input_value = part_2 * rt::sign(difference_value);
+        const opmath_t scaled_grad = grad_output_at[i] * (error < beta ? error / beta : opmath_t(1));
+        const opmath_t grad_input_value = scaled_grad * rt::sign(difference_value);
         grad_input_out.set(i, grad_input_value);
         grad_target_out.set(i, -grad_input_value);
       });

@@ -23,8 +23,8 @@ struct Step_snake_activation_forward_output {
     const int64_t n = rest;
     const opmath_t input_value = input.load(n, c, place);
     const opmath_t alpha_value = alpha.load(c);
-    const opmath_t part = near::div(rt::powi<2>(rt::sin(alpha_value * input_value)), alpha_value);
-    output.store(input_value + part, n, c, place);
+    const opmath_t ratio = near::div(rt::powi<2>(rt::sin(alpha_value * input_value)), alpha_value);
+    output.store(input_value + ratio, n, c, place);
   }
 };
 
@@ -45,8 +45,9 @@ struct Step_snake_activation_backward_grad_input {
     const rt::Place<rank> place = batch.place(rt::split(&rest, batch_size));
     const int64_t c = rt::split(&rest, c_size);
     const int64_t n = rest;
-    const opmath_t t = alpha.load(c) * input.load(n, c, place);
-    grad_input.store(grad_output.load_or_zero(n, c, place) * (2 * rt::cos(t) * rt::sin(t) + 1), n, c, place);
+    const opmath_t product = alpha.load(c) * input.load(n, c, place);
+    const opmath_t total = 2 * rt::cos(product) * rt::sin(product) + 1;
+    grad_input.store(grad_output.load_or_zero(n, c, place) * total, n, c, place);
   }
 };
 
@@ -67,18 +68,19 @@ struct Step_snake_activation_backward_grad_alpha {
   OPGEN_DEVICE void row(int64_t point) const {
     const int64_t c = point;
     const opmath_t alpha_value = alpha.load(c);
-    const opmath_t t_2 = alpha_value * alpha_value;
+    const opmath_t power = alpha_value * alpha_value;
     rt::Sum<opmath_t> grad_alpha_value_fold;
     rt::each<Team>(n_size.size * batch.count, rt::settled(&grad_alpha_value_fold), [&](auto at) {
       int64_t inner_rest = at;
       const rt::Place<rank> place = batch.place(rt::split(&inner_rest, batch_size));
       const int64_t n = inner_rest;
       const opmath_t input_value = input.load(n, c, place);
-      const opmath_t t_3 = alpha_value * input_value;
-      const opmath_t t_4 = rt::sin(t_3);
-      const opmath_t part = near::div(2 * rt::cos(t_3) * t_4 * input_value, alpha_value);
-      const opmath_t part_2 = grad_output.load_or_zero(n, c, place);
-      grad_alpha_value_fold.add(part_2 * (part - near::div(t_4 * t_4, t_2)));
+      const opmath_t product_2 = alpha_value * input_value;
+      const opmath_t sin_product_2 = rt::sin(product_2);
+      const opmath_t product = 2 * rt::cos(product_2) * sin_product_2 * input_value;
+      const opmath_t ratio = near::div(sin_product_2 * sin_product_2, power);
+      const opmath_t difference = near::div(product, alpha_value) - ratio;
+      grad_alpha_value_fold.add(grad_output.load_or_zero(n, c, place) * difference);
     });
     grad_alpha_value_fold.finish();
     rt::join<Team>(&grad_alpha_value_fold);
@@ -120,13 +122,14 @@ struct Step_snake_activation_backward_grad_alpha_alone {
     const auto grad_output_line = rt::read_line_or_zero<V, 1>(grad_output, n, c, place);
     rt::lanes<V>([&](int at) {
       const opmath_t alpha_value = alpha_line[at];
-      const opmath_t t_2 = alpha_value * alpha_value;
+      const opmath_t power = alpha_value * alpha_value;
       const opmath_t input_value = input_line[at];
-      const opmath_t t_3 = alpha_value * input_value;
-      const opmath_t t_4 = rt::sin(t_3);
-      const opmath_t part = 2 * rt::cos(t_3) * t_4 * input_value;
-      const opmath_t part_2 = near::div(part, alpha_value) - near::div(t_4 * t_4, t_2);
-      folds[at].grad_alpha_value_fold.add(grad_output_line[at] * part_2);
+      const opmath_t product_2 = alpha_value * input_value;
+      const opmath_t sin_product_2 = rt::sin(product_2);
+      const opmath_t product = 2 * rt::cos(product_2) * sin_product_2 * input_value;
+      const opmath_t ratio = near::div(sin_product_2 * sin_product_2, power);
+      const opmath_t difference = near::div(product, alpha_value) - ratio;
+      folds[at].grad_alpha_value_fold.add(grad_output_line[at] * difference);
     });
   }
   OPGEN_DEVICE void finish(int64_t point, const Folds& folds) const {

@@ -54,8 +54,8 @@ int backward_grad_input(const OpgenCall& call, OpgenHost& host) {
       const rt::Source<opmath_t> grad_output_at(grad_output, run.at[2], run.step[2], run.size);
       rt::Sink<opmath_t> grad_input_out(grad_input, run.at[3], run.step[3], run.size);
       rt::each(run.size, [&](int64_t i) {
-        const opmath_t t = alpha_at[i] * input_at[i];
-        grad_input_out.set(i, grad_output_at[i] * (2 * rt::cos(t) * rt::sin(t) + 1));
+        const opmath_t product = alpha_at[i] * input_at[i];
+        grad_input_out.set(i, grad_output_at[i] * (2 * rt::cos(product) * rt::sin(product) + 1));
       });
     });
   });
@@ -79,17 +79,17 @@ int backward_grad_alpha(const OpgenCall& call, OpgenHost& host) {
   rt::parallel(host, outer.count, over_n_batch.count, [=, &host](int64_t begin, int64_t end) {
     outer.runs<1>(begin, end, nullptr, [&](const auto& row) {
       const opmath_t alpha_value = rt::load(alpha, row.at[0]);
-      const opmath_t t_2 = alpha_value * alpha_value;
+      const opmath_t power = alpha_value * alpha_value;
       rt::Fold<rt::Sum, opmath_t> grad_alpha_value_fold;
       over_n_batch.runs<rt::block>(0, over_n_batch.count, row.at, [&](const auto& run) {
         const rt::Source<opmath_t> input_at(input, run.at[1], run.step[1], run.size);
         const rt::Source<opmath_t> grad_output_at(grad_output, run.at[2], run.step[2], run.size);
         rt::lanes<rt::lane_count>(run.size, [&](int64_t i, int lane) {
           const opmath_t input_value = input_at[i];
-          const opmath_t t_3 = alpha_value * input_value;
-          const opmath_t t_4 = rt::sin(t_3);
-          const opmath_t part_2 = 2 * rt::cos(t_3) * t_4 * input_value / alpha_value - t_4 * t_4 / t_2;
-          grad_alpha_value_fold.add(lane, grad_output_at[i] * part_2);
+          const opmath_t product_2 = alpha_value * input_value;
+          const opmath_t sin_product_2 = rt::sin(product_2);
+          const opmath_t ratio = 2 * rt::cos(product_2) * sin_product_2 * input_value / alpha_value;
+          grad_alpha_value_fold.add(lane, grad_output_at[i] * (ratio - sin_product_2 * sin_product_2 / power));
         });
         grad_alpha_value_fold.ran(run.size);
       });

@@ -30,34 +30,39 @@ struct Step_so3_exp_act_forward_output {
     rt::join<Team>(&s_fold, &norm_s_squares_fold);
     const opmath_t s = s_fold.value;
     const opmath_t norm_s_squares = norm_s_squares_fold.value;
-    const bool t = s < opmath_t(0.25);
+    const bool mask = s < opmath_t(0.25);
     const opmath_t norm_s = near::sqrt(norm_s_squares);
-    const opmath_t part_2 = near::div(norm_s, static_cast<opmath_t>(opmath_t(3.14159265358979323846)));
-    const opmath_t part = rt::sinc(part_2);
-    const opmath_t part_3 = 1 - near::div(s, opmath_t(110)) * (1 - near::div(s, opmath_t(156)));
-    const opmath_t part_4 = 1 - near::div(s, opmath_t(42)) * (1 - near::div(s, opmath_t(72)) * part_3);
-    const opmath_t a = t ? 1 - near::div(s, opmath_t(6)) * (1 - near::div(s, opmath_t(20)) * part_4) : part;
-    const opmath_t part_5 = 1 - near::div(s, opmath_t(132)) * (1 - near::div(s, opmath_t(182)));
-    const opmath_t part_6 = 1 - near::div(s, opmath_t(56)) * (1 - near::div(s, opmath_t(90)) * part_5);
-    const opmath_t part_7 = near::div(s, opmath_t(24)) * (1 - near::div(s, opmath_t(30)) * part_6);
-    const opmath_t part_8 = near::div(2 * rt::square(rt::sin(norm_s / 2)), s);
-    const opmath_t b = t ? opmath_t(1) / opmath_t(2) - part_7 : part_8;
+    const opmath_t ratio = near::div(norm_s, static_cast<opmath_t>(opmath_t(3.14159265358979323846)));
+    const opmath_t sinc_norm_s = rt::sinc(ratio);
+    const opmath_t difference = 1 - near::div(s, opmath_t(110)) * (1 - near::div(s, opmath_t(156)));
+    const opmath_t product = near::div(s, opmath_t(42)) * (1 - near::div(s, opmath_t(72)) * difference);
+    const opmath_t difference_2 = 1 - product;
+    const opmath_t product_2 = near::div(s, opmath_t(6)) * (1 - near::div(s, opmath_t(20)) * difference_2);
+    const opmath_t difference_3 = 1 - product_2;
+    const opmath_t a = mask ? difference_3 : sinc_norm_s;
+    const opmath_t difference_4 = 1 - near::div(s, opmath_t(132)) * (1 - near::div(s, opmath_t(182)));
+    const opmath_t difference_6 = 1 - near::div(s, opmath_t(90)) * difference_4;
+    const opmath_t difference_5 = 1 - near::div(s, opmath_t(56)) * difference_6;
+    const opmath_t product_3 = near::div(s, opmath_t(24)) * (1 - near::div(s, opmath_t(30)) * difference_5);
+    const opmath_t ratio_2 = near::div(2 * rt::square(rt::sin(norm_s / 2)), s);
+    const opmath_t b = mask ? opmath_t(1) / opmath_t(2) - product_3 : ratio_2;
     rt::each<Team>(3, [&](auto at) {
       const int64_t i_3 = at;
       const opmath_t rotation_value_2 = rotation.load(place, rt::mod(i_3 + 1, 3));
       const opmath_t rotation_value_3 = rotation.load(place, rt::mod(i_3 + 2, 3));
-      const opmath_t part_9 = rotation_value_2 * point_2.load(place, rt::mod(i_3 + 2, 3));
-      const opmath_t part_10 = a * (part_9 - rotation_value_3 * point_2.load(place, rt::mod(i_3 + 1, 3)));
-      const opmath_t part_11 = rotation.load(place, rt::mod(rt::mod(i_3 + 2, 3) + 1, 3));
-      const opmath_t part_12 = part_11 * point_2.load(place, rt::mod(rt::mod(i_3 + 2, 3) + 2, 3));
-      const opmath_t part_13 = rotation.load(place, rt::mod(rt::mod(i_3 + 2, 3) + 2, 3));
-      const opmath_t part_14 = part_12 - part_13 * point_2.load(place, rt::mod(rt::mod(i_3 + 2, 3) + 1, 3));
-      const opmath_t part_15 = rotation.load(place, rt::mod(rt::mod(i_3 + 1, 3) + 1, 3));
-      const opmath_t part_16 = part_15 * point_2.load(place, rt::mod(rt::mod(i_3 + 1, 3) + 2, 3));
-      const opmath_t part_17 = rotation.load(place, rt::mod(rt::mod(i_3 + 1, 3) + 2, 3));
-      const opmath_t part_18 = part_16 - part_17 * point_2.load(place, rt::mod(rt::mod(i_3 + 1, 3) + 1, 3));
-      const opmath_t part_19 = b * (rotation_value_2 * part_14 - rotation_value_3 * part_18);
-      output.store(point_2.load(place, i_3) + part_10 + part_19, place, i_3);
+      const opmath_t product_4 = rotation_value_2 * point_2.load(place, rt::mod(i_3 + 2, 3));
+      const opmath_t product_5 = a * (product_4 - rotation_value_3 * point_2.load(place, rt::mod(i_3 + 1, 3)));
+      const opmath_t rotation_picked = rotation.load(place, rt::mod(rt::mod(i_3 + 2, 3) + 1, 3));
+      const opmath_t product_6 = rotation_picked * point_2.load(place, rt::mod(rt::mod(i_3 + 2, 3) + 2, 3));
+      const opmath_t rotation_picked_2 = rotation.load(place, rt::mod(rt::mod(i_3 + 2, 3) + 2, 3));
+      const opmath_t product_7 = rotation_picked_2 * point_2.load(place, rt::mod(rt::mod(i_3 + 2, 3) + 1, 3));
+      const opmath_t rotation_picked_3 = rotation.load(place, rt::mod(rt::mod(i_3 + 1, 3) + 1, 3));
+      const opmath_t product_8 = rotation_picked_3 * point_2.load(place, rt::mod(rt::mod(i_3 + 1, 3) + 2, 3));
+      const opmath_t rotation_picked_4 = rotation.load(place, rt::mod(rt::mod(i_3 + 1, 3) + 2, 3));
+      const opmath_t product_9 = rotation_picked_4 * point_2.load(place, rt::mod(rt::mod(i_3 + 1, 3) + 1, 3));
+      const opmath_t product_10 = rotation_value_2 * (product_6 - product_7);
+      const opmath_t product_11 = b * (product_10 - rotation_value_3 * (product_8 - product_9));
+      output.store(point_2.load(place, i_3) + product_5 + product_11, place, i_3);
     });
   }
 };
@@ -90,26 +95,27 @@ struct Step_so3_exp_act_backward_b {
     rt::join<Team>(&s_value_fold, &norm_s_squares_value_fold);
     const opmath_t s_value = s_value_fold.value;
     const opmath_t norm_s_squares_value = norm_s_squares_value_fold.value;
-    const bool t = s_value < opmath_t(0.25);
+    const bool mask = s_value < opmath_t(0.25);
     const opmath_t norm_s = near::sqrt(norm_s_squares_value);
     if (Team::rank() == 0) {
       s.store(s_value, place);
       norm_s_squares.store(norm_s_squares_value, place);
-      const opmath_t part_2 = near::div(norm_s, static_cast<opmath_t>(opmath_t(3.14159265358979323846)));
-      const opmath_t part = rt::sinc(part_2);
-      const opmath_t part_3 = 1 - near::div(s_value, opmath_t(110)) * (1 - near::div(s_value, opmath_t(156)));
-      const opmath_t part_5 = 1 - near::div(s_value, opmath_t(72)) * part_3;
-      const opmath_t part_4 = 1 - near::div(s_value, opmath_t(42)) * part_5;
-      const opmath_t part_7 = near::div(s_value, opmath_t(6)) * (1 - near::div(s_value, opmath_t(20)) * part_4);
-      const opmath_t part_6 = 1 - part_7;
-      a.store(t ? part_6 : part, place);
-      const opmath_t part_8 = 1 - near::div(s_value, opmath_t(132)) * (1 - near::div(s_value, opmath_t(182)));
-      const opmath_t part_10 = 1 - near::div(s_value, opmath_t(90)) * part_8;
-      const opmath_t part_9 = 1 - near::div(s_value, opmath_t(56)) * part_10;
-      const opmath_t part_12 = 1 - near::div(s_value, opmath_t(30)) * part_9;
-      const opmath_t part_11 = near::div(s_value, opmath_t(24)) * part_12;
-      const opmath_t part_13 = near::div(2 * rt::square(rt::sin(norm_s / 2)), s_value);
-      b.store(t ? opmath_t(1) / opmath_t(2) - part_11 : part_13, place);
+      const opmath_t ratio = near::div(norm_s, static_cast<opmath_t>(opmath_t(3.14159265358979323846)));
+      const opmath_t sinc_norm_s = rt::sinc(ratio);
+      const opmath_t product = near::div(s_value, opmath_t(110)) * (1 - near::div(s_value, opmath_t(156)));
+      const opmath_t difference = 1 - product;
+      const opmath_t difference_2 = 1 - near::div(s_value, opmath_t(72)) * difference;
+      const opmath_t product_2 = near::div(s_value, opmath_t(42)) * difference_2;
+      const opmath_t difference_3 = 1 - near::div(s_value, opmath_t(20)) * (1 - product_2);
+      a.store(mask ? 1 - near::div(s_value, opmath_t(6)) * difference_3 : sinc_norm_s, place);
+      const opmath_t product_3 = near::div(s_value, opmath_t(132)) * (1 - near::div(s_value, opmath_t(182)));
+      const opmath_t difference_4 = 1 - product_3;
+      const opmath_t difference_5 = 1 - near::div(s_value, opmath_t(90)) * difference_4;
+      const opmath_t product_4 = near::div(s_value, opmath_t(56)) * difference_5;
+      const opmath_t ratio_2 = near::div(2 * rt::square(rt::sin(norm_s / 2)), s_value);
+      const opmath_t difference_6 = 1 - near::div(s_value, opmath_t(30)) * (1 - product_4);
+      const opmath_t difference_7 = opmath_t(1) / opmath_t(2) - near::div(s_value, opmath_t(24)) * difference_6;
+      b.store(mask ? difference_7 : ratio_2, place);
     }
   }
 };
@@ -130,10 +136,10 @@ struct Step_so3_exp_act_backward_cross {
     int64_t rest = point;
     const int64_t i_2 = rt::split(&rest, i_size);
     const rt::Place<rank> place = batch.place(rest);
-    const opmath_t part = rotation.load(place, rt::mod(i_2 + 1, 3));
-    const opmath_t part_2 = part * point_2.load(place, rt::mod(i_2 + 2, 3));
-    const opmath_t part_3 = rotation.load(place, rt::mod(i_2 + 2, 3));
-    cross.store(part_2 - part_3 * point_2.load(place, rt::mod(i_2 + 1, 3)), place, i_2);
+    const opmath_t rotation_picked = rotation.load(place, rt::mod(i_2 + 1, 3));
+    const opmath_t product = rotation_picked * point_2.load(place, rt::mod(i_2 + 2, 3));
+    const opmath_t rotation_picked_2 = rotation.load(place, rt::mod(i_2 + 2, 3));
+    cross.store(product - rotation_picked_2 * point_2.load(place, rt::mod(i_2 + 1, 3)), place, i_2);
   }
 };
 
@@ -165,41 +171,41 @@ struct Step_so3_exp_act_backward_grad_rotation_twice_1 {
                                   &grad_rotation_twice_value_fold, &grad_rotation_twice_1_value_fold);
     rt::each<Team>(3, sums, [&](auto at) {
       const int64_t i_2 = at;
-      const bool t_2 = rt::mod(i_2 + 2 - i_1, 3) == 0;
+      const bool mask_2 = rt::mod(i_2 + 2 - i_1, 3) == 0;
       const opmath_t grad_twice = grad_output.load_or_zero(place, i_2) * b_value;
-      const bool t_3 = rt::mod(i_2 + 1 - i_1, 3) == 0;
+      const bool mask_3 = rt::mod(i_2 + 1 - i_1, 3) == 0;
       const int64_t position = rt::mod(i_2 + 1, 3);
-      opmath_t part;
-      if (t_2) {
-        part = grad_twice * rotation.load(place, position);
+      opmath_t chosen;
+      if (mask_2) {
+        chosen = grad_twice * rotation.load(place, position);
       } else {
-        part = 0;
+        chosen = 0;
       }
-      grad_cross_twice_value_fold.add(part);
+      grad_cross_twice_value_fold.add(chosen);
       const int64_t position_2 = rt::mod(i_2 + 2, 3);
-      opmath_t part_2;
-      if (t_3) {
-        part_2 = -(grad_twice * rotation.load(place, position_2));
+      opmath_t chosen_2;
+      if (mask_3) {
+        chosen_2 = -(grad_twice * rotation.load(place, position_2));
       } else {
-        part_2 = 0;
+        chosen_2 = 0;
       }
-      grad_cross_twice_1_value_fold.add(part_2);
+      grad_cross_twice_1_value_fold.add(chosen_2);
       const int64_t position_3 = rt::mod(i_2 + 2, 3);
-      opmath_t part_3;
-      if (t_3) {
-        part_3 = grad_twice * cross.load(place, position_3);
+      opmath_t chosen_3;
+      if (mask_3) {
+        chosen_3 = grad_twice * cross.load(place, position_3);
       } else {
-        part_3 = 0;
+        chosen_3 = 0;
       }
-      grad_rotation_twice_value_fold.add(part_3);
+      grad_rotation_twice_value_fold.add(chosen_3);
       const int64_t position_4 = rt::mod(i_2 + 1, 3);
-      opmath_t part_4;
-      if (t_2) {
-        part_4 = -(grad_twice * cross.load(place, position_4));
+      opmath_t chosen_4;
+      if (mask_2) {
+        chosen_4 = -(grad_twice * cross.load(place, position_4));
       } else {
-        part_4 = 0;
+        chosen_4 = 0;
       }
-      grad_rotation_twice_1_value_fold.add(part_4);
+      grad_rotation_twice_1_value_fold.add(chosen_4);
     });
     grad_cross_twice_value_fold.finish();
     grad_cross_twice_1_value_fold.finish();
@@ -242,11 +248,11 @@ struct Step_so3_exp_act_backward_grad_s {
     rt::each<Team>(3, rt::settled(&grad_b_fold, &grad_a_fold), [&](auto at) {
       const int64_t i_2 = at;
       const opmath_t grad_output_value = grad_output.load_or_zero(place, i_2);
-      const opmath_t part = rotation.load(place, rt::mod(i_2 + 1, 3));
-      const opmath_t part_2 = part * cross.load(place, rt::mod(i_2 + 2, 3));
-      const opmath_t part_3 = rotation.load(place, rt::mod(i_2 + 2, 3));
-      const opmath_t part_4 = part_2 - part_3 * cross.load(place, rt::mod(i_2 + 1, 3));
-      grad_b_fold.add(grad_output_value * part_4);
+      const opmath_t rotation_picked = rotation.load(place, rt::mod(i_2 + 1, 3));
+      const opmath_t product = rotation_picked * cross.load(place, rt::mod(i_2 + 2, 3));
+      const opmath_t rotation_picked_2 = rotation.load(place, rt::mod(i_2 + 2, 3));
+      const opmath_t difference = product - rotation_picked_2 * cross.load(place, rt::mod(i_2 + 1, 3));
+      grad_b_fold.add(grad_output_value * difference);
       grad_a_fold.add(grad_output_value * cross.load(place, i_2));
     });
     grad_b_fold.finish();
@@ -255,48 +261,63 @@ struct Step_so3_exp_act_backward_grad_s {
     const opmath_t grad_b = grad_b_fold.value;
     const opmath_t grad_a = grad_a_fold.value;
     const opmath_t s_value_2 = s.load(place);
-    const bool t_4 = s_value_2 < opmath_t(0.25);
+    const bool mask_4 = s_value_2 < opmath_t(0.25);
     const opmath_t norm_s_2 = near::sqrt(norm_s_squares.load(place));
-    const opmath_t t_5 = rt::sin(norm_s_2 / 2);
-    const opmath_t t_6 = near::div(norm_s_2, static_cast<opmath_t>(opmath_t(3.14159265358979323846)));
-    const opmath_t t_7 = rt::square(norm_s_2);
-    const opmath_t t_8 = 1 - near::div(s_value_2, opmath_t(182));
-    const opmath_t t_9 = 1 - near::div(s_value_2, opmath_t(132)) * t_8;
-    const opmath_t t_10 = 1 - near::div(s_value_2, opmath_t(90)) * t_9;
-    const opmath_t t_11 = 1 - near::div(s_value_2, opmath_t(56)) * t_10;
-    const opmath_t t_12 = 1 - near::div(s_value_2, opmath_t(156));
-    const opmath_t t_13 = 1 - near::div(s_value_2, opmath_t(110)) * t_12;
-    const opmath_t t_14 = 1 - near::div(s_value_2, opmath_t(72)) * t_13;
-    const opmath_t t_15 = 1 - near::div(s_value_2, opmath_t(42)) * t_14;
+    const opmath_t sin_norm_s_2 = rt::sin(norm_s_2 / 2);
+    const opmath_t ratio = near::div(norm_s_2, static_cast<opmath_t>(opmath_t(3.14159265358979323846)));
+    const opmath_t square_norm_s_2 = rt::square(norm_s_2);
+    const opmath_t difference_2 = 1 - near::div(s_value_2, opmath_t(182));
+    const opmath_t difference_2_2 = 1 - near::div(s_value_2, opmath_t(132)) * difference_2;
+    const opmath_t difference_3 = 1 - near::div(s_value_2, opmath_t(90)) * difference_2_2;
+    const opmath_t difference_4 = 1 - near::div(s_value_2, opmath_t(56)) * difference_3;
+    const opmath_t difference_5 = 1 - near::div(s_value_2, opmath_t(156));
+    const opmath_t difference_6 = 1 - near::div(s_value_2, opmath_t(110)) * difference_5;
+    const opmath_t difference_7 = 1 - near::div(s_value_2, opmath_t(72)) * difference_6;
+    const opmath_t difference_8 = 1 - near::div(s_value_2, opmath_t(42)) * difference_7;
     if (Team::rank() == 0) {
-      const opmath_t part_5 = near::div(2 * grad_b * rt::cos(opmath_t(0.5) * norm_s_2) * t_5, s_value_2);
-      const opmath_t part_6 = near::div(t_7, opmath_t(22230464256000)) - opmath_t(1.0 / 93405312000.0);
-      const opmath_t part_7 = (part_6 * t_7 + opmath_t(1.0 / 518918400.0)) * t_7 - opmath_t(1.0 / 3991680.0);
-      const opmath_t part_8 = ((part_7 * t_7 + opmath_t(1.0 / 45360.0)) * t_7 - opmath_t(1.0 / 840.0)) * t_7;
-      const opmath_t part_9 = (rt::cospi(t_6) - rt::sinc(t_6)) * opmath_t(3.14159265358979323846);
-      const opmath_t part_10 = (part_8 + opmath_t(1.0 / 30.0)) * t_7 - opmath_t(1.0 / 3.0);
-      const opmath_t part_11 = norm_s_2 * part_10 * rt::square(opmath_t(3.14159265358979323846));
-      const opmath_t part_12 = near::div(part_11, static_cast<opmath_t>(opmath_t(3.14159265358979323846)));
-      const opmath_t part_13 = rt::abs(t_6) < opmath_t(0.25) ? part_12 : near::div(part_9, norm_s_2);
-      const opmath_t part_14 = t_4 ? opmath_t(0) : part_5;
-      const opmath_t part_15 = grad_a * part_13;
-      const opmath_t part_16 = near::div(part_15, static_cast<opmath_t>(opmath_t(3.14159265358979323846)));
-      grad_norm_s.store(part_14 + (t_4 ? opmath_t(0) : part_16), place);
-      const opmath_t part_18 = near::div(s_value_2, opmath_t(17160)) - near::div(t_12, opmath_t(110));
-      const opmath_t part_17 = s_value_2 * part_18;
-      const opmath_t part_20 = near::div(s_value_2, opmath_t(24024)) - near::div(t_8, opmath_t(132));
-      const opmath_t part_19 = s_value_2 * part_20;
-      const opmath_t part_21 = s_value_2 * (near::div(part_17, opmath_t(72)) + near::div(t_13, opmath_t(72)));
-      const opmath_t part_22 = s_value_2 * (near::div(part_19, opmath_t(90)) + near::div(t_9, opmath_t(90)));
-      const opmath_t part_23 = s_value_2 * (near::div(t_10, opmath_t(56)) - near::div(part_22, opmath_t(56)));
-      const opmath_t part_24 = s_value_2 * (near::div(t_11, opmath_t(30)) - near::div(part_23, opmath_t(30)));
-      const opmath_t part_25 = near::div(1 - near::div(s_value_2, opmath_t(30)) * t_11, opmath_t(24));
-      const opmath_t part_26 = near::div(1 - near::div(s_value_2, opmath_t(20)) * t_15, opmath_t(6));
-      const opmath_t part_27 = near::div(t_14, opmath_t(42)) - near::div(part_21, opmath_t(42));
-      const opmath_t part_28 = s_value_2 * (opmath_t(0.05) * s_value_2 * part_27 - opmath_t(0.05) * t_15);
-      const opmath_t part_29 = t_4 ? -(grad_a * (near::div(part_28, opmath_t(6)) + part_26)) : opmath_t(0);
-      const opmath_t part_30 = near::div(-2 * rt::square(t_5), s_value_2 * s_value_2);
-      grad_s.store(grad_b * (t_4 ? near::div(part_24, opmath_t(24)) - part_25 : part_30) + part_29, place);
+      const opmath_t product_2 = (rt::cospi(ratio) - rt::sinc(ratio)) * opmath_t(3.14159265358979323846);
+      const opmath_t scaled_grad = 2 * grad_b * rt::cos(opmath_t(0.5) * norm_s_2) * sin_norm_s_2;
+      const opmath_t chosen = mask_4 ? opmath_t(0) : near::div(scaled_grad, s_value_2);
+      const opmath_t ratio_2 = near::div(square_norm_s_2, opmath_t(22230464256000));
+      const opmath_t product_3 = (ratio_2 - opmath_t(1.0 / 93405312000.0)) * square_norm_s_2;
+      const opmath_t product_4 = (product_3 + opmath_t(1.0 / 518918400.0)) * square_norm_s_2;
+      const opmath_t product_5 = (product_4 - opmath_t(1.0 / 3991680.0)) * square_norm_s_2;
+      const opmath_t product_6 = (product_5 + opmath_t(1.0 / 45360.0)) * square_norm_s_2;
+      const opmath_t difference_9 = product_6 - opmath_t(1.0 / 840.0);
+      const opmath_t product_7 = (difference_9 * square_norm_s_2 + opmath_t(1.0 / 30.0)) * square_norm_s_2;
+      const opmath_t square_value = rt::square(opmath_t(3.14159265358979323846));
+      const opmath_t product_8 = norm_s_2 * (product_7 - opmath_t(1.0 / 3.0)) * square_value;
+      const opmath_t ratio_3 = near::div(product_8, static_cast<opmath_t>(opmath_t(3.14159265358979323846)));
+      const opmath_t chosen_2 = rt::abs(ratio) < opmath_t(0.25) ? ratio_3 : near::div(product_2, norm_s_2);
+      const opmath_t scaled_grad_2 = grad_a * chosen_2;
+      opmath_t chosen_3;
+      if (mask_4) {
+        chosen_3 = 0;
+      } else {
+        chosen_3 = near::div(scaled_grad_2, static_cast<opmath_t>(opmath_t(3.14159265358979323846)));
+      }
+      grad_norm_s.store(chosen + chosen_3, place);
+      const opmath_t ratio_4 = near::div(difference_2, opmath_t(132));
+      const opmath_t difference_10 = near::div(s_value_2, opmath_t(24024)) - ratio_4;
+      const opmath_t ratio_5 = near::div(1 - near::div(s_value_2, opmath_t(30)) * difference_4, opmath_t(24));
+      const opmath_t ratio_6 = near::div(difference_5, opmath_t(110));
+      const opmath_t difference_11 = near::div(s_value_2, opmath_t(17160)) - ratio_6;
+      const opmath_t ratio_7 = near::div(1 - near::div(s_value_2, opmath_t(20)) * difference_8, opmath_t(6));
+      const opmath_t ratio_8 = near::div(-2 * rt::square(sin_norm_s_2), s_value_2 * s_value_2);
+      const opmath_t ratio_9 = near::div(s_value_2 * difference_10, opmath_t(90));
+      const opmath_t product_9 = s_value_2 * (ratio_9 + near::div(difference_2_2, opmath_t(90)));
+      const opmath_t difference_12 = near::div(difference_3, opmath_t(56)) - near::div(product_9, opmath_t(56));
+      const opmath_t ratio_10 = near::div(s_value_2 * difference_12, opmath_t(30));
+      const opmath_t product_10 = s_value_2 * (near::div(difference_4, opmath_t(30)) - ratio_10);
+      const opmath_t chosen_4 = mask_4 ? near::div(product_10, opmath_t(24)) - ratio_5 : ratio_8;
+      const opmath_t scaled_grad_3 = grad_b * chosen_4;
+      const opmath_t ratio_11 = near::div(s_value_2 * difference_11, opmath_t(72));
+      const opmath_t product_11 = s_value_2 * (ratio_11 + near::div(difference_6, opmath_t(72)));
+      const opmath_t ratio_12 = near::div(difference_7, opmath_t(42));
+      const opmath_t difference_13 = ratio_12 - near::div(product_11, opmath_t(42));
+      const opmath_t difference_14 = opmath_t(0.05) * s_value_2 * difference_13 - opmath_t(0.05) * difference_8;
+      const opmath_t negative = -(grad_a * (near::div(s_value_2 * difference_14, opmath_t(6)) + ratio_7));
+      grad_s.store(scaled_grad_3 + (mask_4 ? negative : opmath_t(0)), place);
     }
   }
 };
@@ -332,31 +353,43 @@ struct Step_so3_exp_act_backward_grad_point {
                                   &grad_point_cross_1_fold);
     rt::each<Team>(3, sums, [&](auto at) {
       const int64_t i_2 = at;
-      const bool t_16 = rt::mod(i_2 + 1 - i_1, 3) == 0;
-      const opmath_t part = grad_output.load_or_zero(place, i_2) * a_value;
-      const opmath_t part_2 = grad_cross_twice_1.load(place, i_2);
-      const opmath_t grad_cross = part + grad_cross_twice.load(place, i_2) + part_2;
-      const bool t_17 = rt::mod(i_2 + 2 - i_1, 3) == 0;
+      const bool mask_5 = rt::mod(i_2 + 1 - i_1, 3) == 0;
+      const opmath_t scaled_grad = grad_output.load_or_zero(place, i_2) * a_value;
+      const opmath_t grad_cross_twice_1_value = grad_cross_twice_1.load(place, i_2);
+      const opmath_t grad_cross = scaled_grad + grad_cross_twice.load(place, i_2) + grad_cross_twice_1_value;
+      const bool mask_6 = rt::mod(i_2 + 2 - i_1, 3) == 0;
       const int64_t position = rt::mod(i_2 + 2, 3);
-      grad_rotation_cross_fold.add(t_16 ? grad_cross * point_2.load(place, position) : opmath_t(0));
+      opmath_t chosen;
+      if (mask_5) {
+        chosen = grad_cross * point_2.load(place, position);
+      } else {
+        chosen = 0;
+      }
+      grad_rotation_cross_fold.add(chosen);
       const int64_t position_2 = rt::mod(i_2 + 1, 3);
-      opmath_t part_3;
-      if (t_17) {
-        part_3 = -(grad_cross * point_2.load(place, position_2));
+      opmath_t chosen_2;
+      if (mask_6) {
+        chosen_2 = -(grad_cross * point_2.load(place, position_2));
       } else {
-        part_3 = 0;
+        chosen_2 = 0;
       }
-      grad_rotation_cross_1_fold.add(part_3);
+      grad_rotation_cross_1_fold.add(chosen_2);
       const int64_t position_3 = rt::mod(i_2 + 1, 3);
-      grad_point_cross_fold.add(t_17 ? grad_cross * rotation.load(place, position_3) : opmath_t(0));
-      const int64_t position_4 = rt::mod(i_2 + 2, 3);
-      opmath_t part_4;
-      if (t_16) {
-        part_4 = -(grad_cross * rotation.load(place, position_4));
+      opmath_t chosen_3;
+      if (mask_6) {
+        chosen_3 = grad_cross * rotation.load(place, position_3);
       } else {
-        part_4 = 0;
+        chosen_3 = 0;
       }
-      grad_point_cross_1_fold.add(part_4);
+      grad_point_cross_fold.add(chosen_3);
+      const int64_t position_4 = rt::mod(i_2 + 2, 3);
+      opmath_t chosen_4;
+      if (mask_5) {
+        chosen_4 = -(grad_cross * rotation.load(place, position_4));
+      } else {
+        chosen_4 = 0;
+      }
+      grad_point_cross_1_fold.add(chosen_4);
     });
     grad_rotation_cross_fold.finish();
     grad_rotation_cross_1_fold.finish();
@@ -368,22 +401,23 @@ struct Step_so3_exp_act_backward_grad_point {
     const opmath_t grad_rotation_cross_1 = grad_rotation_cross_1_fold.value;
     const opmath_t grad_point_cross = grad_point_cross_fold.value;
     const opmath_t grad_point_cross_1 = grad_point_cross_1_fold.value;
-    const bool t_18 = s.load(place) < opmath_t(0.25);
-    const bool t_19 = !t_18;
+    const bool mask_7 = s.load(place) < opmath_t(0.25);
+    const bool mask_8 = !mask_7;
     const opmath_t norm_s_3 = near::sqrt(norm_s_squares.load(place));
-    const bool t_20 = norm_s_3 == 0;
+    const bool mask_9 = norm_s_3 == 0;
     const opmath_t rotation_value_2 = rotation.load(place, i_1);
     if (Team::rank() == 0) {
-      const opmath_t part_5 = near::div(grad_norm_s.load(place) * rotation_value_2, norm_s_3);
-      const opmath_t part_6 = t_18 ? opmath_t(0) : t_20 ? opmath_t(0) : part_5;
-      const opmath_t part_7 = t_19 && (!t_20 && t_19) ? part_6 : opmath_t(0);
-      const opmath_t part_8 = 2 * grad_s.load(place) * rotation_value_2;
-      const opmath_t part_9 = grad_rotation_twice_1.load(place, i_1);
-      const opmath_t part_10 = grad_rotation_twice.load(place, i_1);
-      const opmath_t part_11 = part_10 + part_9 + grad_rotation_cross + grad_rotation_cross_1;
-      grad_rotation.store(part_11 + part_7 + part_8, place, i_1);
-      const opmath_t part_12 = grad_output.load_or_zero(place, i_1);
-      grad_point.store(part_12 + grad_point_cross + grad_point_cross_1, place, i_1);
+      const opmath_t ratio = near::div(grad_norm_s.load(place) * rotation_value_2, norm_s_3);
+      const opmath_t chosen_5 = mask_7 ? opmath_t(0) : mask_9 ? opmath_t(0) : ratio;
+      const opmath_t chosen_6 = mask_8 && (!mask_9 && mask_8) ? chosen_5 : opmath_t(0);
+      const opmath_t scaled_grad_2 = 2 * grad_s.load(place) * rotation_value_2;
+      const opmath_t grad_rotation_twice_1_value = grad_rotation_twice_1.load(place, i_1);
+      const opmath_t grad_rotation_twice_value = grad_rotation_twice.load(place, i_1);
+      const opmath_t total_2 = grad_rotation_twice_value + grad_rotation_twice_1_value + grad_rotation_cross;
+      const opmath_t total = total_2 + grad_rotation_cross_1;
+      grad_rotation.store(total + chosen_6 + scaled_grad_2, place, i_1);
+      const opmath_t grad_output_value = grad_output.load_or_zero(place, i_1);
+      grad_point.store(grad_output_value + grad_point_cross + grad_point_cross_1, place, i_1);
     }
   }
 };

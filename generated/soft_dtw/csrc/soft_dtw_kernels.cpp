@@ -51,14 +51,16 @@ int forward_r_waves(const OpgenCall& call, OpgenHost& host) {
                                                   rt::clipped(r_waves, 1, r_waves.stride(1), r_waves_1_2),
                                                   rt::clipped(r_waves, 2, r_waves.stride(2), r_waves_2));
             rt::each_of_row<rt::lane_count>(run.size, [&, gamma](int64_t i) {
-              const int64_t t = wave - over_j.index(run, 0, i);
-              const bool t_2 = wave == 0;
-              const opmath_t part_2 = rt::blend(t_2, opmath_t(0), r_waves_at_2[i]);
-              const opmath_t part_3 = rt::blend(t_2, opmath_t(0), r_waves_at[i]);
-              const opmath_t part_4 = -rt::blend(t == 0, static_cast<opmath_t>(rt::inf<opmath_t>()), part_3) / gamma;
-              const bool part_5 = over_j.index(run, 0, i) == 0;
-              const opmath_t part_6 = -rt::blend(part_5, static_cast<opmath_t>(rt::inf<opmath_t>()), part_2) / gamma;
-              near_waves_out.set(i, rt::blend(t >= 0 && t < N, rt::logaddexp(part_4, part_6), opmath_t(0)));
+              const int64_t difference = wave - over_j.index(run, 0, i);
+              const bool mask = wave == 0;
+              const opmath_t chosen = rt::blend(mask, opmath_t(0), r_waves_at_2[i]);
+              const opmath_t chosen_2 = rt::blend(mask, opmath_t(0), r_waves_at[i]);
+              const bool mask_2 = difference == 0;
+              const opmath_t negative = -rt::blend(mask_2, static_cast<opmath_t>(rt::inf<opmath_t>()), chosen_2);
+              const bool mask_3 = difference >= 0 && difference < N;
+              const bool mask_4 = over_j.index(run, 0, i) == 0;
+              const opmath_t ratio = -rt::blend(mask_4, static_cast<opmath_t>(rt::inf<opmath_t>()), chosen) / gamma;
+              near_waves_out.set(i, rt::blend(mask_3, rt::logaddexp(negative / gamma, ratio), opmath_t(0)));
             });
           });
           over_j.runs<rt::block>(0, over_j.count, row.at, [&](const auto& run) {
@@ -74,14 +76,14 @@ int forward_r_waves(const OpgenCall& call, OpgenHost& host) {
                                                  rt::clipped(r_before, 1, r_before.stride(1), r_before_1),
                                                  rt::clipped(r_before, 2, r_before.stride(2), r_before_2));
             rt::each_of_row<rt::lane_count>(run.size, [&, gamma](int64_t i) {
-              const int64_t t_3 = wave - over_j.index(run, 0, i);
-              const bool t_4 = over_j.index(run, 0, i) == 0;
-              const opmath_t part_7 = rt::blend(t_4, opmath_t(0), static_cast<opmath_t>(rt::inf<opmath_t>()));
-              const opmath_t part_8 = rt::blend(wave == 0, opmath_t(0), r_before_at[i]);
-              const opmath_t part_9 = rt::blend(t_4, static_cast<opmath_t>(rt::inf<opmath_t>()), part_8);
-              const opmath_t part_11 = rt::logaddexp(near_waves_at[i], -rt::blend(t_3 == 0, part_7, part_9) / gamma);
-              const opmath_t part_10 = gamma * part_11;
-              r_waves_out.set(i, rt::blend(t_3 >= 0 && t_3 < N, cost_at[i] - part_10, opmath_t(0)));
+              const int64_t difference_2 = wave - over_j.index(run, 0, i);
+              const bool mask_2_2 = over_j.index(run, 0, i) == 0;
+              const opmath_t chosen_3 = rt::blend(mask_2_2, opmath_t(0), static_cast<opmath_t>(rt::inf<opmath_t>()));
+              const opmath_t chosen_4 = rt::blend(wave == 0, opmath_t(0), r_before_at[i]);
+              const opmath_t chosen_5 = rt::blend(mask_2_2, static_cast<opmath_t>(rt::inf<opmath_t>()), chosen_4);
+              const opmath_t ratio_2 = -rt::blend(difference_2 == 0, chosen_3, chosen_5) / gamma;
+              const opmath_t difference_3 = cost_at[i] - gamma * rt::logaddexp(near_waves_at[i], ratio_2);
+              r_waves_out.set(i, rt::blend(difference_2 >= 0 && difference_2 < N, difference_3, opmath_t(0)));
             });
           });
         }
@@ -94,91 +96,94 @@ int forward_r_waves(const OpgenCall& call, OpgenHost& host) {
           rt::each(run.size, [&](int64_t i) {
             for (int64_t j = 0; j < M; ++j) {
               const int64_t position = wave_2 - 1;
-              opmath_t part_12;
+              opmath_t chosen_6;
               if (wave_2 == 0) {
-                part_12 = 0;
+                chosen_6 = 0;
               } else {
-                part_12 = rt::load(r_waves, run.of(0, i) + position * r_waves.stride(1) + j * r_waves.stride(2));
+                chosen_6 = rt::load(r_waves, run.of(0, i) + position * r_waves.stride(1) + j * r_waves.stride(2));
               }
-              rt::store(r_before, run.of(5, i) + wave_2 * r_before.stride(1) + j * r_before.stride(2), part_12);
+              rt::store(r_before, run.of(5, i) + wave_2 * r_before.stride(1) + j * r_before.stride(2), chosen_6);
             }
             for (int64_t j_2 = 0; j_2 < M; ++j_2) {
-              const int64_t t_5 = wave_2 - j_2;
-              const bool t_2_2 = wave_2 == 0;
+              const int64_t difference_4 = wave_2 - j_2;
+              const bool mask_5 = wave_2 == 0;
               const int64_t position_2 = wave_2 - 1;
-              opmath_t part_13;
-              if (t_5 >= 0 && t_5 < N) {
-                opmath_t part_14;
-                if (t_5 == 0) {
-                  part_14 = rt::inf<opmath_t>();
+              opmath_t chosen_7;
+              if (difference_4 >= 0 && difference_4 < N) {
+                const bool mask_6 = difference_4 == 0;
+                opmath_t chosen_8;
+                if (mask_6) {
+                  chosen_8 = rt::inf<opmath_t>();
                 } else {
-                  opmath_t part_15;
-                  if (t_2_2) {
-                    part_15 = 0;
+                  opmath_t chosen_9;
+                  if (mask_5) {
+                    chosen_9 = 0;
                   } else {
                     const int64_t at_2 = run.of(0, i) + position_2 * r_waves.stride(1) + j_2 * r_waves.stride(2);
-                    part_15 = rt::load(r_waves, at_2);
+                    chosen_9 = rt::load(r_waves, at_2);
                   }
-                  part_14 = part_15;
+                  chosen_8 = chosen_9;
                 }
-                const opmath_t part_16 = -part_14 / gamma;
-                opmath_t part_17;
+                const opmath_t ratio_3 = -chosen_8 / gamma;
+                opmath_t chosen_10;
                 if (j_2 == 0) {
-                  part_17 = rt::inf<opmath_t>();
+                  chosen_10 = rt::inf<opmath_t>();
                 } else {
-                  opmath_t part_18;
-                  if (t_2_2) {
-                    part_18 = 0;
+                  opmath_t chosen_11;
+                  if (mask_5) {
+                    chosen_11 = 0;
                   } else {
                     const int64_t at_3 = run.of(1, i) + position_2 * r_waves.stride(1) + (j_2 - 1) * r_waves.stride(2);
-                    part_18 = rt::load(r_waves, at_3);
+                    chosen_11 = rt::load(r_waves, at_3);
                   }
-                  part_17 = part_18;
+                  chosen_10 = chosen_11;
                 }
-                part_13 = rt::logaddexp(part_16, -part_17 / gamma);
+                chosen_7 = rt::logaddexp(ratio_3, -chosen_10 / gamma);
               } else {
-                part_13 = 0;
+                chosen_7 = 0;
               }
-              rt::store(near_waves, run.of(6, i) + wave_2 * near_waves.stride(1) + j_2 * near_waves.stride(2), part_13);
+              rt::store(near_waves, run.of(6, i) + wave_2 * near_waves.stride(1) + j_2 * near_waves.stride(2),
+                        chosen_7);
             }
             for (int64_t j_3 = 0; j_3 < M; ++j_3) {
-              const int64_t t_3_2 = wave_2 - j_3;
-              const bool t_4_2 = j_3 == 0;
+              const int64_t difference_2_2 = wave_2 - j_3;
+              const bool mask_2_3 = j_3 == 0;
               const int64_t at_n = wave_2 - j_3;
               const int64_t position_3 = wave_2 - 1;
-              opmath_t part_19;
-              if (t_3_2 >= 0 && t_3_2 < N) {
+              opmath_t chosen_12;
+              if (difference_2_2 >= 0 && difference_2_2 < N) {
                 const int64_t at_4 = run.of(2, i) + at_n * cost.stride(1) + j_3 * cost.stride(2);
-                const opmath_t part_20 = rt::load(cost, at_4);
-                const opmath_t part_21 = t_4_2 ? opmath_t(0) : rt::inf<opmath_t>();
-                opmath_t part_22;
-                if (t_3_2 == 0) {
-                  part_22 = part_21;
+                const opmath_t cost_picked = rt::load(cost, at_4);
+                const opmath_t chosen_13 = mask_2_3 ? opmath_t(0) : rt::inf<opmath_t>();
+                const bool mask_7 = difference_2_2 == 0;
+                opmath_t chosen_14;
+                if (mask_7) {
+                  chosen_14 = chosen_13;
                 } else {
-                  opmath_t part_23;
-                  if (t_4_2) {
-                    part_23 = rt::inf<opmath_t>();
+                  opmath_t chosen_15;
+                  if (mask_2_3) {
+                    chosen_15 = rt::inf<opmath_t>();
                   } else {
-                    opmath_t part_24;
+                    opmath_t chosen_16;
                     if (wave_2 == 0) {
-                      part_24 = 0;
+                      chosen_16 = 0;
                     } else {
                       const int64_t at_5 =
                           run.of(4, i) + position_3 * r_before.stride(1) + (j_3 - 1) * r_before.stride(2);
-                      part_24 = rt::load(r_before, at_5);
+                      chosen_16 = rt::load(r_before, at_5);
                     }
-                    part_23 = part_24;
+                    chosen_15 = chosen_16;
                   }
-                  part_22 = part_23;
+                  chosen_14 = chosen_15;
                 }
-                const opmath_t part_25 = -part_22 / gamma;
+                const opmath_t ratio_4 = -chosen_14 / gamma;
                 const int64_t at_6 = run.of(3, i) + wave_2 * near_waves.stride(1) + j_3 * near_waves.stride(2);
-                const opmath_t part_26 = rt::load(near_waves, at_6);
-                part_19 = part_20 - gamma * rt::logaddexp(part_26, part_25);
+                const opmath_t near_waves_value = rt::load(near_waves, at_6);
+                chosen_12 = cost_picked - gamma * rt::logaddexp(near_waves_value, ratio_4);
               } else {
-                part_19 = 0;
+                chosen_12 = 0;
               }
-              rt::store(r_waves, run.of(7, i) + wave_2 * r_waves.stride(1) + j_3 * r_waves.stride(2), part_19);
+              rt::store(r_waves, run.of(7, i) + wave_2 * r_waves.stride(1) + j_3 * r_waves.stride(2), chosen_12);
             }
           });
         }
@@ -229,9 +234,9 @@ int forward_output(const OpgenCall& call, OpgenHost& host) {
       const rt::Line<opmath_t> r_at(host, r, rt::stretch(run, 0, 1), 0, rt::clipped(r, 1, r.stride(1), r_1),
                                     rt::clipped(r, 2, r.stride(2), r_2));
       rt::each(run.size, [&](int64_t i) {
-        const bool t_5 = M == 0;
-        const opmath_t part_2 = t_5 ? opmath_t(0) : rt::inf<opmath_t>();
-        output_out.set(i, N == 0 ? part_2 : t_5 ? rt::inf<opmath_t>() : r_at[i]);
+        const bool mask_3 = M == 0;
+        const opmath_t chosen = mask_3 ? opmath_t(0) : rt::inf<opmath_t>();
+        output_out.set(i, N == 0 ? chosen : mask_3 ? rt::inf<opmath_t>() : r_at[i]);
       });
     });
   });
@@ -255,9 +260,8 @@ int backward_grad_r(const OpgenCall& call, OpgenHost& host) {
       const rt::Source<opmath_t> grad_output_at(grad_output, run.at[0], run.step[0], run.size);
       rt::Sink<opmath_t> grad_r_out(grad_r, run.at[1], run.step[1], run.size);
       rt::each(run.size, [&](int64_t i) {
-        const bool part_2 = outer.index(run, 0, 0) == N - 1 && outer.index(run, 1, i) == M - 1;
-        const opmath_t part_3 = N == 0 ? opmath_t(0) : M == 0 ? opmath_t(0) : grad_output_at[i];
-        grad_r_out.set(i, part_2 ? part_3 : opmath_t(0));
+        const bool mask = outer.index(run, 0, 0) == N - 1 && outer.index(run, 1, i) == M - 1;
+        grad_r_out.set(i, mask ? (N == 0 ? opmath_t(0) : M == 0 ? opmath_t(0) : grad_output_at[i]) : opmath_t(0));
       });
     });
   });
@@ -328,30 +332,34 @@ int backward_grad_r_before(const OpgenCall& call, OpgenHost& host) {
                 host, grad_r_before, rt::stretch(run, 6, 1), 0,
                 rt::clipped(grad_r_before, 1, grad_r_before.stride(1), grad_near_waves_1));
             rt::each_of_row<rt::lane_count>(run.size, [&, gamma, number, number_2](int64_t i) {
-              const int64_t t = wave - over_j.index(run, 0, i);
-              const bool t_2 = t >= 0 && t < N;
-              const int64_t t_3 = wave + 1;
-              const bool t_4 = t_3 < N + M;
-              const int64_t t_5 = t_3 - over_j.index(run, 0, i);
-              const bool t_6 = t_5 == 0;
-              const opmath_t t_9 = r_waves_at[i] / gamma;
-              const opmath_t t_10 = -t_9;
-              const opmath_t t_11 = -rt::inf<opmath_t>();
-              const bool t_12 = over_j.index(run, 0, i) == 0;
-              const bool t_13 = t == 0;
-              const bool part_2 = rt::blend(t_13, number, -(r_waves_at_3[i] / gamma)) == t_11 && t_10 == t_11;
-              const opmath_t part_3 = rt::sigmoid(rt::blend(t_12, number_2, r_waves_at_2[i] / gamma) - t_9);
-              const opmath_t part_4 = rt::blend(t_6, opmath_t(0), -(grad_near_waves_at[i] * part_3 / gamma));
-              const opmath_t part_5 = rt::sigmoid(rt::blend(t_13, number_2, r_waves_at_3[i] / gamma) - t_9);
-              const opmath_t part_6 = rt::blend(part_2, opmath_t(0), -(grad_near_waves_at_2[i] * part_5 / gamma));
-              const bool part_7 = rt::blend(t_12, number, -(r_waves_at_2[i] / gamma)) == t_11;
-              const opmath_t part_8 = rt::blend(rt::blend(t_6, number, t_10) == t_11 && part_7, opmath_t(0), part_4);
-              const opmath_t part_9 = rt::blend(t_4, rt::blend(t_5 >= 0 && t_5 < N, part_8, opmath_t(0)), opmath_t(0));
-              const opmath_t part_10 = rt::blend(t_4, grad_r_before_at[i], opmath_t(0));
-              const opmath_t part_11 = rt::blend(t_2, grad_r_at[i], opmath_t(0));
-              const bool part_12 = over_j.index(run, 0, i) + 1 < M && t_4;
-              const opmath_t part_13 = rt::blend(part_12, rt::blend(t_2, part_6, opmath_t(0)), opmath_t(0));
-              grad_r_waves_out.set(i, part_11 + part_9 + part_13 + part_10);
+              const int64_t difference = wave - over_j.index(run, 0, i);
+              const bool mask = difference >= 0 && difference < N;
+              const int64_t total_2 = wave + 1;
+              const bool mask_2 = total_2 < N + M;
+              const int64_t difference_2 = total_2 - over_j.index(run, 0, i);
+              const bool mask_3 = difference_2 == 0;
+              const opmath_t ratio_2 = r_waves_at[i] / gamma;
+              const opmath_t negative_2 = -ratio_2;
+              const bool mask_4 = over_j.index(run, 0, i) == 0;
+              const bool mask_5 = difference == 0;
+              const bool mask_6 = rt::blend(mask_4, number, -(r_waves_at_2[i] / gamma)) == -rt::inf<opmath_t>();
+              const bool mask_7 = rt::blend(mask_5, number, -(r_waves_at_3[i] / gamma)) == -rt::inf<opmath_t>();
+              const opmath_t difference_3 = rt::blend(mask_4, number_2, r_waves_at_2[i] / gamma) - ratio_2;
+              const opmath_t sigmoid_value = rt::sigmoid(difference_3);
+              const opmath_t chosen = rt::blend(mask_3, opmath_t(0), -(grad_near_waves_at[i] * sigmoid_value / gamma));
+              const opmath_t difference_4 = rt::blend(mask_5, number_2, r_waves_at_3[i] / gamma) - ratio_2;
+              const opmath_t sigmoid_value_2 = rt::sigmoid(difference_4);
+              const bool mask_8 = rt::blend(mask_3, number, negative_2) == -rt::inf<opmath_t>() && mask_6;
+              const opmath_t negative = -(grad_near_waves_at_2[i] * sigmoid_value_2 / gamma);
+              const opmath_t chosen_2 = rt::blend(mask_7 && negative_2 == -rt::inf<opmath_t>(), opmath_t(0), negative);
+              const opmath_t safe_grad_r_before = rt::blend(mask_2, grad_r_before_at[i], opmath_t(0));
+              const opmath_t safe_grad_r = rt::blend(mask, grad_r_at[i], opmath_t(0));
+              const bool mask_9 = over_j.index(run, 0, i) + 1 < M && mask_2;
+              const opmath_t chosen_3 = rt::blend(mask_9, rt::blend(mask, chosen_2, opmath_t(0)), opmath_t(0));
+              const opmath_t chosen_4 = rt::blend(mask_8, opmath_t(0), chosen);
+              const opmath_t chosen_5 = rt::blend(difference_2 >= 0 && difference_2 < N, chosen_4, opmath_t(0));
+              const opmath_t chosen_6 = rt::blend(mask_2, chosen_5, opmath_t(0));
+              grad_r_waves_out.set(i, safe_grad_r + chosen_6 + chosen_3 + safe_grad_r_before);
             });
           });
           over_j.runs<rt::block>(0, over_j.count, row.at, [&](const auto& run) {
@@ -367,21 +375,22 @@ int backward_grad_r_before(const OpgenCall& call, OpgenHost& host) {
                                                  rt::clipped(r_before, 1, r_before.stride(1), r_before_1),
                                                  rt::clipped(r_before, 2, r_before.stride(2), r_before_2));
             rt::each_of_row<rt::lane_count>(run.size, [&, gamma, number, number_2](int64_t i) {
-              const int64_t t_14 = wave - over_j.index(run, 0, i);
+              const int64_t difference_3_2 = wave - over_j.index(run, 0, i);
               const opmath_t near_waves_value = near_waves_at[i];
-              const opmath_t t_15 = -rt::inf<opmath_t>();
-              const bool t_16 = t_14 == 0;
-              const bool t_17 = over_j.index(run, 0, i) == 0;
-              const bool t_20 = wave == 0;
-              const opmath_t part_14 = rt::blend(t_20, opmath_t(0), -(r_before_at[i] / gamma));
-              const opmath_t part_15 = rt::blend(t_20, opmath_t(0), r_before_at[i] / gamma);
-              const opmath_t part_16 = rt::blend(t_17, opmath_t(0), number_2);
-              const opmath_t part_17 = rt::blend(t_16, part_16, rt::blend(t_17, number_2, part_15));
-              const opmath_t part_18 = -(grad_r_waves_at[i] * gamma * rt::sigmoid(part_17 + near_waves_value));
-              const opmath_t part_19 = rt::blend(t_17, opmath_t(0), number);
-              const bool part_20 = rt::blend(t_16, part_19, rt::blend(t_17, number, part_14)) == t_15;
-              const opmath_t part_21 = rt::blend(near_waves_value == t_15 && part_20, opmath_t(0), part_18);
-              grad_near_waves_out.set(i, rt::blend(t_14 >= 0 && t_14 < N, part_21, opmath_t(0)));
+              const bool mask_6_2 = difference_3_2 == 0;
+              const bool mask_7_2 = over_j.index(run, 0, i) == 0;
+              const bool mask_8_2 = wave == 0;
+              const opmath_t chosen_7 = rt::blend(mask_8_2, opmath_t(0), -(r_before_at[i] / gamma));
+              const opmath_t chosen_8 = rt::blend(mask_8_2, opmath_t(0), r_before_at[i] / gamma);
+              const opmath_t chosen_9 = rt::blend(mask_7_2, opmath_t(0), number_2);
+              const opmath_t chosen_10 = rt::blend(mask_6_2, chosen_9, rt::blend(mask_7_2, number_2, chosen_8));
+              const opmath_t negative_3 = -(grad_r_waves_at[i] * gamma * rt::sigmoid(chosen_10 + near_waves_value));
+              const bool mask_10 = difference_3_2 >= 0 && difference_3_2 < N;
+              const bool mask_11 = near_waves_value == -rt::inf<opmath_t>();
+              const opmath_t chosen_11 = rt::blend(mask_7_2, opmath_t(0), number);
+              const opmath_t chosen_12 = rt::blend(mask_6_2, chosen_11, rt::blend(mask_7_2, number, chosen_7));
+              const bool mask_12 = mask_11 && chosen_12 == -rt::inf<opmath_t>();
+              grad_near_waves_out.set(i, rt::blend(mask_10, rt::blend(mask_12, opmath_t(0), negative_3), opmath_t(0)));
             });
           });
           over_j.runs<rt::block>(0, over_j.count, row.at, [&](const auto& run) {
@@ -399,16 +408,16 @@ int backward_grad_r_before(const OpgenCall& call, OpgenHost& host) {
                 rt::clipped(grad_r_waves, 1, grad_r_waves.stride(1), near_waves_1),
                 rt::clipped(grad_r_waves, 2, grad_r_waves.stride(2), near_waves_2));
             rt::each_of_row<rt::lane_count>(run.size, [&, gamma, number](int64_t i) {
-              const int64_t t_21 = wave - over_j.index(run, 0, i);
-              const opmath_t t_22 = -rt::inf<opmath_t>();
-              const bool t_23 = t_21 == 0;
-              const opmath_t t_24 = -(r_before_at_2[i] / gamma);
-              const bool part_22 = near_waves_at_2[i] == t_22 && rt::blend(t_23, number, t_24) == t_22;
-              const opmath_t part_23 = grad_r_waves_at_2[i] * rt::sigmoid(t_24 - near_waves_at_2[i]);
-              const opmath_t part_24 = rt::blend(part_22, opmath_t(0), rt::blend(t_23, opmath_t(0), part_23));
-              const opmath_t part_25 = rt::blend(t_21 >= 0 && t_21 < N, part_24, opmath_t(0));
-              const bool part_26 = over_j.index(run, 0, i) + 1 < M && wave + 1 < N + M;
-              grad_r_before_out.set(i, rt::blend(part_26, part_25, opmath_t(0)));
+              const int64_t difference_4_2 = wave - over_j.index(run, 0, i);
+              const bool mask_9_2 = difference_4_2 == 0;
+              const opmath_t negative_4 = -(r_before_at_2[i] / gamma);
+              const opmath_t scaled_grad = grad_r_waves_at_2[i] * rt::sigmoid(negative_4 - near_waves_at_2[i]);
+              const bool mask_13 = rt::blend(mask_9_2, number, negative_4) == -rt::inf<opmath_t>();
+              const bool mask_14 = near_waves_at_2[i] == -rt::inf<opmath_t>() && mask_13;
+              const opmath_t chosen_13 = rt::blend(mask_14, opmath_t(0), rt::blend(mask_9_2, opmath_t(0), scaled_grad));
+              const opmath_t chosen_14 = rt::blend(difference_4_2 >= 0 && difference_4_2 < N, chosen_13, opmath_t(0));
+              const bool mask_15 = over_j.index(run, 0, i) + 1 < M && wave + 1 < N + M;
+              grad_r_before_out.set(i, rt::blend(mask_15, chosen_14, opmath_t(0)));
             });
           });
         }
@@ -420,239 +429,242 @@ int backward_grad_r_before(const OpgenCall& call, OpgenHost& host) {
         for (int64_t wave_2 = wave_size - 1; wave_2 >= 0; --wave_2) {
           rt::each(run.size, [&](int64_t i) {
             for (int64_t j = 0; j < M; ++j) {
-              const int64_t t_7 = wave_2 - j;
-              const bool t_2_2 = t_7 >= 0 && t_7 < N;
-              const int64_t t_3_2 = wave_2 + 1;
-              const bool t_4_2 = t_3_2 < N + M;
-              const int64_t t_5_2 = t_3_2 - j;
-              const bool t_6_2 = t_5_2 == 0;
+              const int64_t difference_5 = wave_2 - j;
+              const bool mask_16 = difference_5 >= 0 && difference_5 < N;
+              const int64_t total_3 = wave_2 + 1;
+              const bool mask_2_2 = total_3 < N + M;
+              const int64_t difference_2_2 = total_3 - j;
+              const bool mask_3_2 = difference_2_2 == 0;
               const int64_t at_2 = run.of(0, i) + wave_2 * r_waves.stride(1) + j * r_waves.stride(2);
-              const opmath_t part_27 = rt::load(r_waves, at_2);
-              const opmath_t t_9_2 = part_27 / gamma;
-              const opmath_t t_10_2 = -t_9_2;
-              const opmath_t t_11_2 = -rt::inf<opmath_t>();
-              const bool t_12_2 = j == 0;
-              const bool t_13_2 = t_7 == 0;
+              const opmath_t r_waves_value = rt::load(r_waves, at_2);
+              const opmath_t ratio_2_2 = r_waves_value / gamma;
+              const opmath_t negative_2_2 = -ratio_2_2;
+              const bool mask_4_2 = j == 0;
+              const bool mask_5_2 = difference_5 == 0;
               const int64_t position = wave_2 + 1;
               const int64_t at_n = wave_2 - j;
-              opmath_t part_28;
-              if (t_2_2) {
-                part_28 = rt::load(grad_r, run.of(1, i) + at_n * grad_r.stride(1) + j * grad_r.stride(2));
+              opmath_t safe_grad_r_2;
+              if (mask_16) {
+                safe_grad_r_2 = rt::load(grad_r, run.of(1, i) + at_n * grad_r.stride(1) + j * grad_r.stride(2));
               } else {
-                part_28 = 0;
+                safe_grad_r_2 = 0;
               }
-              opmath_t part_29;
-              if (t_4_2) {
-                const bool part_30 = t_5_2 >= 0 && t_5_2 < N;
-                opmath_t part_31;
-                if (part_30) {
-                  const bool part_32 = (t_6_2 ? number : t_10_2) == t_11_2;
-                  bool part_34;
-                  if (part_32) {
-                    opmath_t part_35;
-                    if (t_12_2) {
-                      part_35 = number;
+              opmath_t chosen_15;
+              if (mask_2_2) {
+                const bool mask_17 = difference_2_2 >= 0 && difference_2_2 < N;
+                opmath_t chosen_16;
+                if (mask_17) {
+                  const bool mask_18 = (mask_3_2 ? number : negative_2_2) == -rt::inf<opmath_t>();
+                  bool mask_19;
+                  if (mask_18) {
+                    const opmath_t negative_5 = -rt::inf<opmath_t>();
+                    opmath_t chosen_18;
+                    if (mask_4_2) {
+                      chosen_18 = number;
                     } else {
                       const int64_t at_3 = run.of(2, i) + wave_2 * r_waves.stride(1) + (j - 1) * r_waves.stride(2);
-                      part_35 = -(rt::load(r_waves, at_3) / gamma);
+                      chosen_18 = -(rt::load(r_waves, at_3) / gamma);
                     }
-                    part_34 = part_35 == t_11_2;
+                    mask_19 = chosen_18 == negative_5;
                   } else {
-                    part_34 = false;
+                    mask_19 = false;
                   }
-                  opmath_t part_33;
-                  if (part_34) {
-                    part_33 = 0;
+                  opmath_t chosen_17;
+                  if (mask_19) {
+                    chosen_17 = 0;
                   } else {
-                    opmath_t part_36;
-                    if (t_6_2) {
-                      part_36 = 0;
+                    opmath_t chosen_19;
+                    if (mask_3_2) {
+                      chosen_19 = 0;
                     } else {
-                      opmath_t part_37;
-                      if (t_12_2) {
-                        part_37 = number_2;
+                      opmath_t chosen_20;
+                      if (mask_4_2) {
+                        chosen_20 = number_2;
                       } else {
                         const int64_t at_4 = run.of(2, i) + wave_2 * r_waves.stride(1) + (j - 1) * r_waves.stride(2);
-                        part_37 = rt::load(r_waves, at_4) / gamma;
+                        chosen_20 = rt::load(r_waves, at_4) / gamma;
                       }
-                      const opmath_t part_38 = rt::sigmoid(part_37 - t_9_2);
+                      const opmath_t sigmoid_value_3 = rt::sigmoid(chosen_20 - ratio_2_2);
                       const int64_t at_5 =
                           run.of(3, i) + position * grad_near_waves.stride(1) + j * grad_near_waves.stride(2);
-                      part_36 = -(rt::load(grad_near_waves, at_5) * part_38 / gamma);
+                      chosen_19 = -(rt::load(grad_near_waves, at_5) * sigmoid_value_3 / gamma);
                     }
-                    part_33 = part_36;
+                    chosen_17 = chosen_19;
                   }
-                  part_31 = part_33;
+                  chosen_16 = chosen_17;
                 } else {
-                  part_31 = 0;
+                  chosen_16 = 0;
                 }
-                part_29 = part_31;
+                chosen_15 = chosen_16;
               } else {
-                part_29 = 0;
+                chosen_15 = 0;
               }
-              opmath_t part_39;
-              if (j + 1 < M && t_4_2) {
-                opmath_t part_40;
-                if (t_2_2) {
-                  const bool part_41 = t_10_2 == t_11_2;
-                  opmath_t part_43;
-                  if (t_13_2) {
-                    part_43 = number;
+              opmath_t chosen_21;
+              if (j + 1 < M && mask_2_2) {
+                opmath_t chosen_22;
+                if (mask_16) {
+                  const bool mask_20 = negative_2_2 == -rt::inf<opmath_t>();
+                  const opmath_t negative_6 = -rt::inf<opmath_t>();
+                  opmath_t chosen_24;
+                  if (mask_5_2) {
+                    chosen_24 = number;
                   } else {
                     const int64_t at_6 = run.of(4, i) + wave_2 * r_waves.stride(1) + (j + 1) * r_waves.stride(2);
-                    const opmath_t part_44 = rt::load(r_waves, at_6);
-                    part_43 = -(part_44 / gamma);
+                    const opmath_t r_waves_picked = rt::load(r_waves, at_6);
+                    chosen_24 = -(r_waves_picked / gamma);
                   }
-                  opmath_t part_42;
-                  if (part_43 == t_11_2 && part_41) {
-                    part_42 = 0;
+                  opmath_t chosen_23;
+                  if (chosen_24 == negative_6 && mask_20) {
+                    chosen_23 = 0;
                   } else {
-                    opmath_t part_45;
-                    if (t_13_2) {
-                      part_45 = number_2;
+                    opmath_t chosen_25;
+                    if (mask_5_2) {
+                      chosen_25 = number_2;
                     } else {
                       const int64_t at_7 = run.of(4, i) + wave_2 * r_waves.stride(1) + (j + 1) * r_waves.stride(2);
-                      part_45 = rt::load(r_waves, at_7) / gamma;
+                      chosen_25 = rt::load(r_waves, at_7) / gamma;
                     }
-                    const opmath_t part_46 = rt::sigmoid(part_45 - t_9_2);
+                    const opmath_t sigmoid_value_4 = rt::sigmoid(chosen_25 - ratio_2_2);
                     const int64_t at_8 =
                         run.of(5, i) + position * grad_near_waves.stride(1) + (j + 1) * grad_near_waves.stride(2);
-                    part_42 = -(rt::load(grad_near_waves, at_8) * part_46 / gamma);
+                    chosen_23 = -(rt::load(grad_near_waves, at_8) * sigmoid_value_4 / gamma);
                   }
-                  part_40 = part_42;
+                  chosen_22 = chosen_23;
                 } else {
-                  part_40 = 0;
+                  chosen_22 = 0;
                 }
-                part_39 = part_40;
+                chosen_21 = chosen_22;
               } else {
-                part_39 = 0;
+                chosen_21 = 0;
               }
-              opmath_t part_47;
-              if (t_4_2) {
+              opmath_t safe_grad_r_before_2;
+              if (mask_2_2) {
                 const int64_t at_9 = run.of(6, i) + position * grad_r_before.stride(1) + j * grad_r_before.stride(2);
-                part_47 = rt::load(grad_r_before, at_9);
+                safe_grad_r_before_2 = rt::load(grad_r_before, at_9);
               } else {
-                part_47 = 0;
+                safe_grad_r_before_2 = 0;
               }
-              const opmath_t part_48 = part_28 + part_29 + part_39;
+              const opmath_t total_4 = safe_grad_r_2 + chosen_15 + chosen_21;
               rt::store(grad_r_waves, run.of(13, i) + wave_2 * grad_r_waves.stride(1) + j * grad_r_waves.stride(2),
-                        part_48 + part_47);
+                        total_4 + safe_grad_r_before_2);
             }
             for (int64_t j_2 = 0; j_2 < M; ++j_2) {
-              const int64_t t_14_2 = wave_2 - j_2;
+              const int64_t difference_3_3 = wave_2 - j_2;
               const int64_t at_10 = run.of(7, i) + wave_2 * near_waves.stride(1) + j_2 * near_waves.stride(2);
               const opmath_t near_waves_value_2 = rt::load(near_waves, at_10);
-              const opmath_t t_15_2 = -rt::inf<opmath_t>();
-              const bool t_16_2 = t_14_2 == 0;
-              const bool t_17_2 = j_2 == 0;
-              const bool t_20_2 = wave_2 == 0;
+              const bool mask_6_3 = difference_3_3 == 0;
+              const bool mask_7_3 = j_2 == 0;
+              const bool mask_8_3 = wave_2 == 0;
               const int64_t position_2 = wave_2 - 1;
-              opmath_t part_49;
-              if (t_14_2 >= 0 && t_14_2 < N) {
-                const bool part_50 = near_waves_value_2 == t_15_2;
-                bool part_52;
-                if (part_50) {
-                  const opmath_t part_53 = t_17_2 ? opmath_t(0) : number;
-                  opmath_t part_54;
-                  if (t_16_2) {
-                    part_54 = part_53;
+              opmath_t chosen_26;
+              if (difference_3_3 >= 0 && difference_3_3 < N) {
+                const bool mask_21 = near_waves_value_2 == -rt::inf<opmath_t>();
+                bool mask_22;
+                if (mask_21) {
+                  const opmath_t chosen_28 = mask_7_3 ? opmath_t(0) : number;
+                  const opmath_t negative_7 = -rt::inf<opmath_t>();
+                  opmath_t chosen_29;
+                  if (mask_6_3) {
+                    chosen_29 = chosen_28;
                   } else {
-                    opmath_t part_55;
-                    if (t_17_2) {
-                      part_55 = number;
+                    opmath_t chosen_30;
+                    if (mask_7_3) {
+                      chosen_30 = number;
                     } else {
-                      opmath_t part_56;
-                      if (t_20_2) {
-                        part_56 = 0;
+                      opmath_t chosen_31;
+                      if (mask_8_3) {
+                        chosen_31 = 0;
                       } else {
                         const int64_t at_11 =
                             run.of(8, i) + position_2 * r_before.stride(1) + (j_2 - 1) * r_before.stride(2);
-                        part_56 = -(rt::load(r_before, at_11) / gamma);
+                        chosen_31 = -(rt::load(r_before, at_11) / gamma);
                       }
-                      part_55 = part_56;
+                      chosen_30 = chosen_31;
                     }
-                    part_54 = part_55;
+                    chosen_29 = chosen_30;
                   }
-                  part_52 = part_54 == t_15_2;
+                  mask_22 = chosen_29 == negative_7;
                 } else {
-                  part_52 = false;
+                  mask_22 = false;
                 }
-                opmath_t part_51;
-                if (part_52) {
-                  part_51 = 0;
+                opmath_t chosen_27;
+                if (mask_22) {
+                  chosen_27 = 0;
                 } else {
-                  const opmath_t part_57 = t_17_2 ? opmath_t(0) : number_2;
-                  opmath_t part_58;
-                  if (t_16_2) {
-                    part_58 = part_57;
+                  const opmath_t chosen_32 = mask_7_3 ? opmath_t(0) : number_2;
+                  opmath_t chosen_33;
+                  if (mask_6_3) {
+                    chosen_33 = chosen_32;
                   } else {
-                    opmath_t part_59;
-                    if (t_17_2) {
-                      part_59 = number_2;
+                    opmath_t chosen_34;
+                    if (mask_7_3) {
+                      chosen_34 = number_2;
                     } else {
-                      opmath_t part_60;
-                      if (t_20_2) {
-                        part_60 = 0;
+                      opmath_t chosen_35;
+                      if (mask_8_3) {
+                        chosen_35 = 0;
                       } else {
                         const int64_t at_12 =
                             run.of(8, i) + position_2 * r_before.stride(1) + (j_2 - 1) * r_before.stride(2);
-                        part_60 = rt::load(r_before, at_12) / gamma;
+                        chosen_35 = rt::load(r_before, at_12) / gamma;
                       }
-                      part_59 = part_60;
+                      chosen_34 = chosen_35;
                     }
-                    part_58 = part_59;
+                    chosen_33 = chosen_34;
                   }
-                  const opmath_t part_61 = rt::sigmoid(part_58 + near_waves_value_2);
+                  const opmath_t sigmoid_value_5 = rt::sigmoid(chosen_33 + near_waves_value_2);
                   const int64_t at_13 = run.of(9, i) + wave_2 * grad_r_waves.stride(1) + j_2 * grad_r_waves.stride(2);
-                  part_51 = -(rt::load(grad_r_waves, at_13) * gamma * part_61);
+                  chosen_27 = -(rt::load(grad_r_waves, at_13) * gamma * sigmoid_value_5);
                 }
-                part_49 = part_51;
+                chosen_26 = chosen_27;
               } else {
-                part_49 = 0;
+                chosen_26 = 0;
               }
               rt::store(grad_near_waves,
-                        run.of(14, i) + wave_2 * grad_near_waves.stride(1) + j_2 * grad_near_waves.stride(2), part_49);
+                        run.of(14, i) + wave_2 * grad_near_waves.stride(1) + j_2 * grad_near_waves.stride(2),
+                        chosen_26);
             }
             for (int64_t j_3 = 0; j_3 < M; ++j_3) {
-              const int64_t t_21_2 = wave_2 - j_3;
-              const opmath_t t_22_2 = -rt::inf<opmath_t>();
-              const bool t_23_2 = t_21_2 == 0;
+              const int64_t difference_4_3 = wave_2 - j_3;
+              const bool mask_9_3 = difference_4_3 == 0;
               const int64_t at_14 = run.of(10, i) + wave_2 * r_before.stride(1) + j_3 * r_before.stride(2);
-              const opmath_t part_62 = rt::load(r_before, at_14);
-              const opmath_t t_24_2 = -(part_62 / gamma);
+              const opmath_t r_before_value = rt::load(r_before, at_14);
+              const opmath_t negative_4_2 = -(r_before_value / gamma);
               const int64_t position_3 = wave_2 + 1;
-              opmath_t part_63;
+              opmath_t chosen_36;
               if (j_3 + 1 < M && wave_2 + 1 < N + M) {
-                const bool part_64 = t_21_2 >= 0 && t_21_2 < N;
-                opmath_t part_65;
-                if (part_64) {
-                  const bool part_66 = (t_23_2 ? number : t_24_2) == t_22_2;
+                const bool mask_23 = difference_4_3 >= 0 && difference_4_3 < N;
+                opmath_t chosen_37;
+                if (mask_23) {
+                  const bool mask_24 = (mask_9_3 ? number : negative_4_2) == -rt::inf<opmath_t>();
+                  const opmath_t negative_8 = -rt::inf<opmath_t>();
                   const int64_t at_15 =
                       run.of(11, i) + position_3 * near_waves.stride(1) + (j_3 + 1) * near_waves.stride(2);
-                  opmath_t part_67;
-                  if (rt::load(near_waves, at_15) == t_22_2 && part_66) {
-                    part_67 = 0;
+                  opmath_t chosen_38;
+                  if (rt::load(near_waves, at_15) == negative_8 && mask_24) {
+                    chosen_38 = 0;
                   } else {
-                    opmath_t part_68;
-                    if (t_23_2) {
-                      part_68 = 0;
+                    opmath_t chosen_39;
+                    if (mask_9_3) {
+                      chosen_39 = 0;
                     } else {
                       const int64_t at_16 =
                           run.of(12, i) + position_3 * grad_r_waves.stride(1) + (j_3 + 1) * grad_r_waves.stride(2);
-                      part_68 = rt::load(grad_r_waves, at_16) * rt::sigmoid(t_24_2 - rt::load(near_waves, at_15));
+                      const opmath_t sigmoid_value_6 = rt::sigmoid(negative_4_2 - rt::load(near_waves, at_15));
+                      chosen_39 = rt::load(grad_r_waves, at_16) * sigmoid_value_6;
                     }
-                    part_67 = part_68;
+                    chosen_38 = chosen_39;
                   }
-                  part_65 = part_67;
+                  chosen_37 = chosen_38;
                 } else {
-                  part_65 = 0;
+                  chosen_37 = 0;
                 }
-                part_63 = part_65;
+                chosen_36 = chosen_37;
               } else {
-                part_63 = 0;
+                chosen_36 = 0;
               }
               rt::store(grad_r_before, run.of(15, i) + wave_2 * grad_r_before.stride(1) + j_3 * grad_r_before.stride(2),
-                        part_63);
+                        chosen_36);
             }
           });
         }

@@ -49,9 +49,9 @@ struct Step_squared_relu_backward_grad_input {
   OPGEN_DEVICE void compute(opmath_t input, opmath_t grad_output, opmath_t* grad_input) const {
     const opmath_t input_value = input;
     const opmath_t grad_output_value = grad_output;
-    const opmath_t t = rt::max(input_value, opmath_t(0));
-    const opmath_t part = input_value > 0 ? 2 * grad_output_value * t : opmath_t(0);
-    *grad_input = input_value == 0 ? grad_output_value * t : part;
+    const opmath_t max_input = rt::max(input_value, opmath_t(0));
+    const opmath_t chosen = input_value > 0 ? 2 * grad_output_value * max_input : opmath_t(0);
+    *grad_input = input_value == 0 ? grad_output_value * max_input : chosen;
   }
   OPGEN_DEVICE void point(int64_t point) const {
     const rt::Place<rank> place = batch.place(point);

@@ -38,9 +38,9 @@ int backward_grad_input(const OpgenCall& call, OpgenHost& host) {
       rt::each(run.size, [&](int64_t i) {
         const opmath_t input_value = input_at[i];
         const opmath_t grad_output_value = grad_output_at[i];
-        const opmath_t t = rt::max(input_value, opmath_t(0));
-        const opmath_t part_2 = input_value > 0 ? 2 * grad_output_value * t : opmath_t(0);
-        grad_input_out.set(i, input_value == 0 ? grad_output_value * t : part_2);
+        const opmath_t max_input = rt::max(input_value, opmath_t(0));
+        const opmath_t chosen = input_value > 0 ? 2 * grad_output_value * max_input : opmath_t(0);
+        grad_input_out.set(i, input_value == 0 ? grad_output_value * max_input : chosen);
       });
     });
   });

@@ -19,8 +19,9 @@ struct Step_stochastic_round_forward_y {
 
   OPGEN_DEVICE void point(int64_t point) const {
     const rt::Place<rank> place = batch.place(point);
-    const opmath_t part = rt::uniform_of<opmath_t>(rt::philox(seed.load(), int64_t{0}, batch.index(place)));
-    y.store(step_2 * rt::floor(near::div(x.load(place), step_2) + part), place);
+    const int64_t philox_seed = rt::philox(seed.load(), int64_t{0}, batch.index(place));
+    const opmath_t uniform_of_seed = rt::uniform_of<opmath_t>(philox_seed);
+    y.store(step_2 * rt::floor(near::div(x.load(place), step_2) + uniform_of_seed), place);
   }
 };
 

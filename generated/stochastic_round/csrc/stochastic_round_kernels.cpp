@@ -21,9 +21,9 @@ int forward_y(const OpgenCall& call, OpgenHost& host) {
       const rt::Source<opmath_t> x_at(x, run.at[0], run.step[0], run.size);
       rt::Sink<opmath_t> y_out(y, run.at[3], run.step[3], run.size);
       rt::each(run.size, [&, step_2](int64_t i) {
-        const opmath_t part_3 = rt::uniform_of<opmath_t>(rt::philox(seed_at, int64_t{0}, run.of(2, i)));
-        const opmath_t part_2 = x_at[i] / step_2 + part_3;
-        y_out.set(i, step_2 * rt::floor(part_2));
+        const opmath_t uniform_of_seed = rt::uniform_of<opmath_t>(rt::philox(seed_at, int64_t{0}, run.of(2, i)));
+        const opmath_t total_2 = x_at[i] / step_2 + uniform_of_seed;
+        y_out.set(i, step_2 * rt::floor(total_2));
       });
     });
   });

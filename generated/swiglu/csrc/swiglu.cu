@@ -51,10 +51,10 @@ struct Step_swiglu_backward_grad_up {
   OPGEN_DEVICE void compute(opmath_t gate, opmath_t grad_output, opmath_t up, opmath_t* grad_gate,
                             opmath_t* grad_up) const {
     const opmath_t gate_value = gate;
-    const opmath_t t = near::sigmoid(gate_value);
-    const opmath_t t_2 = t * (1 - near::silu(-gate_value));
+    const opmath_t sigmoid_gate = near::sigmoid(gate_value);
+    const opmath_t product = sigmoid_gate * (1 - near::silu(-gate_value));
     const opmath_t grad_output_value = grad_output;
-    *grad_gate = (rt::isnan(t_2) && t == 0 ? opmath_t(0) : t_2) * grad_output_value * up;
+    *grad_gate = (rt::isnan(product) && sigmoid_gate == 0 ? opmath_t(0) : product) * grad_output_value * up;
     *grad_up = grad_output_value * near::silu(gate_value);
   }
   OPGEN_DEVICE void point(int64_t point) const {

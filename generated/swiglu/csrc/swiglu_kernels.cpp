@@ -43,10 +43,11 @@ int backward_grad_up(const OpgenCall& call, OpgenHost& host) {
       rt::Sink<opmath_t> grad_up_out(grad_up, run.at[4], run.step[4], run.size);
       rt::each(run.size, [&](int64_t i) {
         const opmath_t gate_value = gate_at[i];
-        const opmath_t t = rt::sigmoid(gate_value);
-        const opmath_t t_2 = t * (1 - rt::silu(-gate_value));
+        const opmath_t sigmoid_gate = rt::sigmoid(gate_value);
+        const opmath_t product = sigmoid_gate * (1 - rt::silu(-gate_value));
         const opmath_t grad_output_value = grad_output_at[i];
-        grad_gate_out.set(i, (rt::isnan(t_2) && t == 0 ? opmath_t(0) : t_2) * grad_output_value * up_at[i]);
+        const opmath_t chosen = rt::isnan(product) && sigmoid_gate == 0 ? opmath_t(0) : product;
+        grad_gate_out.set(i, chosen * grad_output_value * up_at[i]);
         grad_up_out.set(i, grad_output_value * rt::silu(gate_value));
       });
     });

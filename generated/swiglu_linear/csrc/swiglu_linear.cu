@@ -58,10 +58,10 @@ struct Step_swiglu_linear_backward_grad_gate {
                             opmath_t* grad_gate) const {
     const opmath_t grad_output_value = grad_output;
     const opmath_t gate_value = gate;
-    const opmath_t t = near::sigmoid(gate_value);
-    const opmath_t t_2 = t * (1 - near::silu(-gate_value));
+    const opmath_t sigmoid_gate = near::sigmoid(gate_value);
+    const opmath_t product = sigmoid_gate * (1 - near::silu(-gate_value));
     *grad_up = grad_output_value * near::silu(gate_value);
-    *grad_gate = (rt::isnan(t_2) && t == 0 ? opmath_t(0) : t_2) * grad_output_value * up;
+    *grad_gate = (rt::isnan(product) && sigmoid_gate == 0 ? opmath_t(0) : product) * grad_output_value * up;
   }
   OPGEN_DEVICE void point(int64_t point) const {
     int64_t rest = point;

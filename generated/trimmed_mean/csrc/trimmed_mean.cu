@@ -21,14 +21,15 @@ struct Step_trimmed_mean_forward_argsort_k_rank {
     const rt::Place<rank> place = batch.place(rest);
     const auto input_row = rt::read_row<Team, 1>(k_other_size.size, input, place, 0);
     const opmath_t input_value = input.load(place, k);
-    const bool t = rt::isnan(input_value);
+    const bool mask = rt::isnan(input_value);
     rt::Sum<int64_t> argsort_k_rank_value_fold;
     rt::each<Team>(k_other_size.size, [&](auto at) {
       const int64_t k_other = at;
       const opmath_t input_value_2 = input_row[at];
-      const bool t_2 = rt::isnan(input_value_2);
-      const bool part = (input_value == input_value_2 || (t && t_2)) && k_other < k;
-      argsort_k_rank_value_fold.add((input_value_2 < input_value || (t && !t_2)) || part ? 1 : 0);
+      const bool mask_2 = rt::isnan(input_value_2);
+      const bool mask_3 = input_value_2 < input_value || (mask && !mask_2);
+      const bool mask_4 = input_value == input_value_2 || (mask && mask_2);
+      argsort_k_rank_value_fold.add(mask_3 || (mask_4 && k_other < k) ? 1 : 0);
     });
     rt::join<Team>(&argsort_k_rank_value_fold);
     const int64_t argsort_k_rank_value = argsort_k_rank_value_fold.value;
@@ -182,10 +183,10 @@ struct Step_trimmed_mean_backward_grad_values {
     const rt::Place<rank> place = batch.place(rest);
     const auto argsort_k_line = rt::read_line<V, 1>(argsort_k, place, k);
     rt::lanes<V>([&](int at) {
-      const int64_t t = (k + at) - trim;
+      const int64_t difference = (k + at) - trim;
       opmath_t* const cell = grad_values.at(place, rt::checked(argsort_k_line[at], N));
-      const opmath_t part = near::div(grad_output.load_or_zero(place), static_cast<opmath_t>(M));
-      rt::atomic_sum(cell, t >= 0 && t < M ? part : opmath_t(0));
+      const opmath_t scaled_grad = near::div(grad_output.load_or_zero(place), static_cast<opmath_t>(M));
+      rt::atomic_sum(cell, difference >= 0 && difference < M ? scaled_grad : opmath_t(0));
     });
   }
 };

@@ -19,16 +19,16 @@ int forward_argsort_k_rank(const OpgenCall& call, OpgenHost& host) {
   rt::parallel(host, outer.count, over_k_other.count, [=, &host](int64_t begin, int64_t end) {
     outer.runs<1>(begin, end, nullptr, [&](const auto& row) {
       const opmath_t input_value = rt::load(input, row.at[0]);
-      const bool t = rt::isnan(input_value);
+      const bool mask = rt::isnan(input_value);
       rt::Fold<rt::Sum, int64_t> argsort_k_rank_value_fold;
       over_k_other.runs<rt::block>(0, over_k_other.count, row.at, [&](const auto& run) {
         const rt::Source<opmath_t> input_at_2(input, run.at[1], run.step[1], run.size);
         rt::lanes<rt::lane_count>(run.size, [&](int64_t i, int lane) {
           const opmath_t input_value_2 = input_at_2[i];
-          const bool t_2 = rt::isnan(input_value_2);
-          const bool part_2 = over_k_other.index(run, 0, i) < outer.index(row, 0, 0);
-          const bool part_3 = (input_value == input_value_2 || (t && t_2)) && part_2;
-          argsort_k_rank_value_fold.add(lane, (input_value_2 < input_value || (t && !t_2)) || part_3 ? 1 : 0);
+          const bool mask_2 = rt::isnan(input_value_2);
+          const bool mask_3 = over_k_other.index(run, 0, i) < outer.index(row, 0, 0);
+          const bool mask_4 = (input_value == input_value_2 || (mask && mask_2)) && mask_3;
+          argsort_k_rank_value_fold.add(lane, (input_value_2 < input_value || (mask && !mask_2)) || mask_4 ? 1 : 0);
         });
       });
       const int64_t argsort_k_rank_value = argsort_k_rank_value_fold.value();
@@ -160,8 +160,8 @@ int backward_grad_values(const OpgenCall& call, OpgenHost& host) {
           const auto grad_values_1 = [&](int64_t i) { return argsort_k_at[i]; };
           rt::Values<opmath_t> grad_values_out;
           rt::each(run.size, [&](int64_t i) {
-            const int64_t t = over_k.index(run, 0, i) - trim;
-            grad_values_out.set(i, t >= 0 && t < M ? grad_output_at / M : opmath_t(0));
+            const int64_t difference = over_k.index(run, 0, i) - trim;
+            grad_values_out.set(i, difference >= 0 && difference < M ? grad_output_at / M : opmath_t(0));
           });
           rt::accumulate<rt::Sum>(host, grad_values, rt::stretch(run, 2, argsort_k_at.same), grad_values_out,
                                   rt::checked(grad_values, 1, grad_values.stride(1), 0, grad_values_1));
@@ -177,8 +177,8 @@ int backward_grad_values(const OpgenCall& call, OpgenHost& host) {
           const auto grad_values_1_2 = [&](int64_t i) { return argsort_k_at[i]; };
           rt::Values<opmath_t> grad_values_out;
           rt::each(columns.size, [&](int64_t i) {
-            const int64_t t_2 = over_k.index(point, 0, 0) - trim;
-            grad_values_out.set(i, t_2 >= 0 && t_2 < M ? grad_output_at[i] / M : opmath_t(0));
+            const int64_t difference_2 = over_k.index(point, 0, 0) - trim;
+            grad_values_out.set(i, difference_2 >= 0 && difference_2 < M ? grad_output_at[i] / M : opmath_t(0));
           });
           rt::accumulate<rt::Sum>(host, grad_values, rt::stretch(point, columns, 2, argsort_k_at.same), grad_values_out,
                                   rt::checked(grad_values, 1, grad_values.stride(1), 0, grad_values_1_2));

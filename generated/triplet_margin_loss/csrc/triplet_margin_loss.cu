@@ -31,13 +31,13 @@ struct Step_triplet_margin_loss_forward_0_other_squares {
     rt::each<Team>(d_size.size, sums, [&](auto at) {
       const opmath_t anchor_value = anchor_row[at];
       const opmath_t positive_value = positive_row[at];
-      const opmath_t t = anchor_value - positive_value + eps;
-      const opmath_t t_2 = -negative_row[at];
-      const opmath_t t_3 = anchor_value + t_2 + eps;
-      const opmath_t t_4 = positive_value + t_2 + eps;
-      near_squares_value_fold.add(t * t);
-      far_squares_value_fold.add(t_3 * t_3);
-      other_squares_value_fold.add(t_4 * t_4);
+      const opmath_t total = anchor_value - positive_value + eps;
+      const opmath_t negative_2 = -negative_row[at];
+      const opmath_t total_2 = anchor_value + negative_2 + eps;
+      const opmath_t total_3 = positive_value + negative_2 + eps;
+      near_squares_value_fold.add(total * total);
+      far_squares_value_fold.add(total_2 * total_2);
+      other_squares_value_fold.add(total_3 * total_3);
     });
     near_squares_value_fold.finish();
     far_squares_value_fold.finish();
@@ -76,10 +76,10 @@ struct Step_triplet_margin_loss_forward_0_output {
   };
   OPGEN_DEVICE void fold(int64_t /* point */, int64_t inner, Folds* folds) const {
     const rt::Place<rank> place = batch.place(inner);
-    const opmath_t part = near::sqrt(other_squares.load(place));
-    const opmath_t part_2 = -rt::min(near::sqrt(far_squares.load(place)), part);
-    const opmath_t part_3 = margin + near::sqrt(near_squares.load(place)) + part_2;
-    folds->output_sum_fold.add(rt::max(opmath_t(0), part_3));
+    const opmath_t sqrt_other_squares = near::sqrt(other_squares.load(place));
+    const opmath_t negative = -rt::min(near::sqrt(far_squares.load(place)), sqrt_other_squares);
+    const opmath_t total = margin + near::sqrt(near_squares.load(place)) + negative;
+    folds->output_sum_fold.add(rt::max(opmath_t(0), total));
   }
   template <int V>
   OPGEN_DEVICE void flat(int64_t first, Folds* folds) const {
@@ -88,10 +88,11 @@ struct Step_triplet_margin_loss_forward_0_output {
     const auto other_squares_pack = rt::load_pack<V>(other_squares, first);
     OPGEN_UNROLL
     for (int i = 0; i < V; ++i) {
-      const opmath_t part_4 = near::sqrt(other_squares_pack.get(i));
-      const opmath_t part_5 = -rt::min(near::sqrt(far_squares_pack.get(i)), part_4);
-      const opmath_t part_6 = margin + near::sqrt(near_squares_pack.get(i)) + part_5;
-      folds->output_sum_fold.add(rt::max(opmath_t(0), part_6));
+      const opmath_t sqrt_other_squares_2 = near::sqrt(other_squares_pack.get(i));
+      const opmath_t sqrt_near_squares = near::sqrt(near_squares_pack.get(i));
+      const opmath_t sqrt_far_squares = near::sqrt(far_squares_pack.get(i));
+      const opmath_t negative_2 = -rt::min(sqrt_far_squares, sqrt_other_squares_2);
+      folds->output_sum_fold.add(rt::max(opmath_t(0), margin + sqrt_near_squares + negative_2));
     }
   }
   OPGEN_DEVICE void finish(int64_t /* point */, const Folds& folds) const {
@@ -121,10 +122,11 @@ struct Step_triplet_margin_loss_forward_1_output {
   };
   OPGEN_DEVICE void fold(int64_t /* point */, int64_t inner, Folds* folds) const {
     const rt::Place<rank> place = batch.place(inner);
-    const opmath_t part = near::sqrt(other_squares.load(place));
-    const opmath_t part_2 = -rt::min(near::sqrt(far_squares.load(place)), part);
-    const opmath_t part_3 = margin + near::sqrt(near_squares.load(place)) + part_2;
-    folds->output_value_fold.add(rt::max(opmath_t(0), part_3));
+    const opmath_t sqrt_other_squares = near::sqrt(other_squares.load(place));
+    const opmath_t sqrt_near_squares = near::sqrt(near_squares.load(place));
+    const opmath_t sqrt_far_squares = near::sqrt(far_squares.load(place));
+    const opmath_t negative = -rt::min(sqrt_far_squares, sqrt_other_squares);
+    folds->output_value_fold.add(rt::max(opmath_t(0), margin + sqrt_near_squares + negative));
   }
   template <int V>
   OPGEN_DEVICE void flat(int64_t first, Folds* folds) const {
@@ -133,10 +135,11 @@ struct Step_triplet_margin_loss_forward_1_output {
     const auto other_squares_pack = rt::load_pack<V>(other_squares, first);
     OPGEN_UNROLL
     for (int i = 0; i < V; ++i) {
-      const opmath_t part_4 = near::sqrt(other_squares_pack.get(i));
-      const opmath_t part_5 = -rt::min(near::sqrt(far_squares_pack.get(i)), part_4);
-      const opmath_t part_6 = margin + near::sqrt(near_squares_pack.get(i)) + part_5;
-      folds->output_value_fold.add(rt::max(opmath_t(0), part_6));
+      const opmath_t sqrt_other_squares_2 = near::sqrt(other_squares_pack.get(i));
+      const opmath_t sqrt_near_squares_2 = near::sqrt(near_squares_pack.get(i));
+      const opmath_t sqrt_far_squares_2 = near::sqrt(far_squares_pack.get(i));
+      const opmath_t negative_2 = -rt::min(sqrt_far_squares_2, sqrt_other_squares_2);
+      folds->output_value_fold.add(rt::max(opmath_t(0), margin + sqrt_near_squares_2 + negative_2));
     }
   }
   OPGEN_DEVICE void finish(int64_t /* point */, const Folds& folds) const {
@@ -173,13 +176,13 @@ struct Step_triplet_margin_loss_forward_2_output {
     rt::each<Team>(d_size.size, rt::settled(&near_squares_fold, &far_squares_fold, &other_squares_fold), [&](auto at) {
       const opmath_t anchor_value = anchor_row[at];
       const opmath_t positive_value = positive_row[at];
-      const opmath_t t = anchor_value - positive_value + eps;
-      const opmath_t t_2 = -negative_row[at];
-      const opmath_t t_3 = anchor_value + t_2 + eps;
-      const opmath_t t_4 = positive_value + t_2 + eps;
-      near_squares_fold.add(t * t);
-      far_squares_fold.add(t_3 * t_3);
-      other_squares_fold.add(t_4 * t_4);
+      const opmath_t total = anchor_value - positive_value + eps;
+      const opmath_t negative_2 = -negative_row[at];
+      const opmath_t total_2 = anchor_value + negative_2 + eps;
+      const opmath_t total_3 = positive_value + negative_2 + eps;
+      near_squares_fold.add(total * total);
+      far_squares_fold.add(total_2 * total_2);
+      other_squares_fold.add(total_3 * total_3);
     });
     near_squares_fold.finish();
     far_squares_fold.finish();
@@ -191,8 +194,9 @@ struct Step_triplet_margin_loss_forward_2_output {
     const opmath_t near_value = near::sqrt(near_squares);
     if (Team::rank() == 0) {
       near_2.store(near_value, place);
-      const opmath_t part = margin + near_value - rt::min(near::sqrt(far_squares), near::sqrt(other_squares));
-      output.store(rt::max(opmath_t(0), part), place);
+      const opmath_t negative_3 = -rt::min(near::sqrt(far_squares), near::sqrt(other_squares));
+      const opmath_t total_4 = margin + near_value + negative_3;
+      output.store(rt::max(opmath_t(0), total_4), place);
     }
   }
 };
@@ -227,10 +231,10 @@ struct Step_triplet_margin_loss_forward_3_far {
       const opmath_t anchor_value = anchor_row[at];
       const opmath_t negative_value = negative_row[at];
       const opmath_t positive_value = positive_row[at];
-      const opmath_t t = anchor_value - positive_value + eps;
-      const opmath_t t_2 = anchor_value - negative_value + eps;
-      near_squares_value_fold.add(t * t);
-      far_squares_value_fold.add(t_2 * t_2);
+      const opmath_t total_3 = anchor_value - positive_value + eps;
+      const opmath_t total_4 = anchor_value - negative_value + eps;
+      near_squares_value_fold.add(total_3 * total_3);
+      far_squares_value_fold.add(total_4 * total_4);
       total_2_row.set(at, anchor_value - negative_value + eps);
       total_row.set(at, anchor_value - positive_value + eps);
     });
@@ -269,9 +273,9 @@ struct Step_triplet_margin_loss_forward_3_output {
   };
   OPGEN_DEVICE void fold(int64_t /* point */, int64_t inner, Folds* folds) const {
     const rt::Place<rank> place = batch.place(inner);
-    const opmath_t part = near::sqrt(near_squares.load(place));
-    const opmath_t part_2 = margin + part - near::sqrt(far_squares.load(place));
-    folds->output_sum_fold.add(rt::max(opmath_t(0), part_2));
+    const opmath_t sqrt_near_squares = near::sqrt(near_squares.load(place));
+    const opmath_t total = margin + sqrt_near_squares - near::sqrt(far_squares.load(place));
+    folds->output_sum_fold.add(rt::max(opmath_t(0), total));
   }
   template <int V>
   OPGEN_DEVICE void flat(int64_t first, Folds* folds) const {
@@ -279,9 +283,9 @@ struct Step_triplet_margin_loss_forward_3_output {
     const auto far_squares_pack = rt::load_pack<V>(far_squares, first);
     OPGEN_UNROLL
     for (int i = 0; i < V; ++i) {
-      const opmath_t part_3 = near::sqrt(near_squares_pack.get(i));
-      const opmath_t part_4 = margin + part_3 - near::sqrt(far_squares_pack.get(i));
-      folds->output_sum_fold.add(rt::max(opmath_t(0), part_4));
+      const opmath_t sqrt_near_squares_2 = near::sqrt(near_squares_pack.get(i));
+      const opmath_t negative = -near::sqrt(far_squares_pack.get(i));
+      folds->output_sum_fold.add(rt::max(opmath_t(0), margin + sqrt_near_squares_2 + negative));
     }
   }
   OPGEN_DEVICE void finish(int64_t /* point */, const Folds& folds) const {
@@ -311,9 +315,9 @@ struct Step_triplet_margin_loss_forward_4_output {
   };
   OPGEN_DEVICE void fold(int64_t /* point */, int64_t inner, Folds* folds) const {
     const rt::Place<rank> place = batch.place(inner);
-    const opmath_t part = near::sqrt(near_squares.load(place));
-    const opmath_t part_2 = margin + part - near::sqrt(far_squares.load(place));
-    folds->output_value_fold.add(rt::max(opmath_t(0), part_2));
+    const opmath_t sqrt_near_squares = near::sqrt(near_squares.load(place));
+    const opmath_t negative = -near::sqrt(far_squares.load(place));
+    folds->output_value_fold.add(rt::max(opmath_t(0), margin + sqrt_near_squares + negative));
   }
   template <int V>
   OPGEN_DEVICE void flat(int64_t first, Folds* folds) const {
@@ -321,9 +325,9 @@ struct Step_triplet_margin_loss_forward_4_output {
     const auto far_squares_pack = rt::load_pack<V>(far_squares, first);
     OPGEN_UNROLL
     for (int i = 0; i < V; ++i) {
-      const opmath_t part_3 = near::sqrt(near_squares_pack.get(i));
-      const opmath_t part_4 = margin + part_3 - near::sqrt(far_squares_pack.get(i));
-      folds->output_value_fold.add(rt::max(opmath_t(0), part_4));
+      const opmath_t sqrt_near_squares_2 = near::sqrt(near_squares_pack.get(i));
+      const opmath_t negative_2 = -near::sqrt(far_squares_pack.get(i));
+      folds->output_value_fold.add(rt::max(opmath_t(0), margin + sqrt_near_squares_2 + negative_2));
     }
   }
   OPGEN_DEVICE void finish(int64_t /* point */, const Folds& folds) const {
@@ -363,10 +367,10 @@ struct Step_triplet_margin_loss_forward_5_output {
       const opmath_t anchor_value = anchor_row[at];
       const opmath_t negative_value = negative_row[at];
       const opmath_t positive_value = positive_row[at];
-      const opmath_t t = anchor_value - positive_value + eps;
-      const opmath_t t_2 = anchor_value - negative_value + eps;
-      near_squares_fold.add(t * t);
-      far_squares_fold.add(t_2 * t_2);
+      const opmath_t total_3 = anchor_value - positive_value + eps;
+      const opmath_t total_4 = anchor_value - negative_value + eps;
+      near_squares_fold.add(total_3 * total_3);
+      far_squares_fold.add(total_4 * total_4);
       total_2_row.set(at, anchor_value - negative_value + eps);
       total_row.set(at, anchor_value - positive_value + eps);
     });
@@ -414,11 +418,11 @@ struct Step_triplet_margin_loss_backward_0_grad_negative {
     rt::Sum<opmath_t> far_squares_fold;
     rt::Sum<opmath_t> other_squares_fold;
     rt::each<Team>(d_size.size, rt::settled(&far_squares_fold, &other_squares_fold), [&](auto at) {
-      const opmath_t t = -negative_row[at];
-      const opmath_t t_2 = anchor_row[at] + t + eps;
-      const opmath_t t_3 = positive_row[at] + t + eps;
-      far_squares_fold.add(t_2 * t_2);
-      other_squares_fold.add(t_3 * t_3);
+      const opmath_t negative_2 = -negative_row[at];
+      const opmath_t total = anchor_row[at] + negative_2 + eps;
+      const opmath_t total_2 = positive_row[at] + negative_2 + eps;
+      far_squares_fold.add(total * total);
+      other_squares_fold.add(total_2 * total_2);
     });
     far_squares_fold.finish();
     other_squares_fold.finish();
@@ -428,30 +432,32 @@ struct Step_triplet_margin_loss_backward_0_grad_negative {
     const opmath_t near_value = near_2.load(place);
     const opmath_t far = near::sqrt(far_squares);
     const opmath_t other_2 = near::sqrt(other_squares);
-    const opmath_t t_4 = margin + near_value - rt::min(far, other_2);
-    const bool t_5 = 0 == t_4;
+    const opmath_t total_3 = margin + near_value - rt::min(far, other_2);
+    const bool mask = 0 == total_3;
     const opmath_t grad_output_body = near::div(grad_output.load_or_zero(), static_cast<opmath_t>(batch.count));
-    const bool t_6 = 0 > t_4;
-    const opmath_t part = t_6 ? opmath_t(0) : -grad_output_body;
-    const opmath_t grad_rest = t_5 ? opmath_t(-0.5) * grad_output_body : part;
-    const opmath_t grad_near = t_5 ? opmath_t(0.5) * grad_output_body : t_6 ? opmath_t(0) : grad_output_body;
-    const bool t_7 = far == 0;
-    const bool t_8 = far == other_2;
-    const opmath_t t_9 = opmath_t(0.5) * grad_rest;
-    const bool t_10 = far < other_2;
-    const opmath_t grad_far = t_8 ? t_9 : t_10 ? grad_rest : opmath_t(0);
-    const bool t_11 = near_value == 0;
-    const bool t_12 = other_2 == 0;
-    const opmath_t grad_other = t_8 ? t_9 : t_10 ? opmath_t(0) : grad_rest;
+    const bool mask_2 = 0 > total_3;
+    const opmath_t chosen = mask_2 ? opmath_t(0) : -grad_output_body;
+    const opmath_t grad_rest = mask ? opmath_t(-0.5) * grad_output_body : chosen;
+    const opmath_t chosen_2 = mask_2 ? opmath_t(0) : grad_output_body;
+    const opmath_t grad_near = mask ? opmath_t(0.5) * grad_output_body : chosen_2;
+    const bool mask_3 = far == 0;
+    const bool mask_4 = far == other_2;
+    const opmath_t scaled_grad = opmath_t(0.5) * grad_rest;
+    const bool mask_5 = far < other_2;
+    const opmath_t grad_far = mask_4 ? scaled_grad : mask_5 ? grad_rest : opmath_t(0);
+    const bool mask_6 = near_value == 0;
+    const bool mask_7 = other_2 == 0;
+    const opmath_t grad_other = mask_4 ? scaled_grad : mask_5 ? opmath_t(0) : grad_rest;
     rt::each<Team>(d_size.size, [&](auto at) {
       const opmath_t anchor_value = anchor_row[at];
-      const opmath_t t_13 = -negative_row[at];
-      const opmath_t grad_far_body = t_7 ? opmath_t(0) : near::div(grad_far * (anchor_value + t_13 + eps), far);
+      const opmath_t negative_3 = -negative_row[at];
+      const opmath_t ratio = near::div(grad_far * (anchor_value + negative_3 + eps), far);
+      const opmath_t grad_far_body = mask_3 ? opmath_t(0) : ratio;
       const opmath_t positive_value = positive_row[at];
-      const opmath_t part_2 = near::div(grad_near * (anchor_value - positive_value + eps), near_value);
-      const opmath_t grad_near_body = t_11 ? opmath_t(0) : part_2;
-      const opmath_t part_3 = near::div(grad_other * (positive_value + t_13 + eps), other_2);
-      const opmath_t grad_other_body = t_12 ? opmath_t(0) : part_3;
+      const opmath_t ratio_2 = near::div(grad_near * (anchor_value - positive_value + eps), near_value);
+      const opmath_t grad_near_body = mask_6 ? opmath_t(0) : ratio_2;
+      const opmath_t ratio_3 = near::div(grad_other * (positive_value + negative_3 + eps), other_2);
+      const opmath_t grad_other_body = mask_7 ? opmath_t(0) : ratio_3;
       grad_anchor_row.set(at, grad_far_body + grad_near_body);
       grad_positive_row.set(at, grad_other_body - grad_near_body);
       grad_negative_row.set(at, -(grad_other_body + grad_far_body));
@@ -488,11 +494,11 @@ struct Step_triplet_margin_loss_backward_1_grad_negative {
     rt::Sum<opmath_t> far_squares_fold;
     rt::Sum<opmath_t> other_squares_fold;
     rt::each<Team>(d_size.size, rt::settled(&far_squares_fold, &other_squares_fold), [&](auto at) {
-      const opmath_t t = -negative_row[at];
-      const opmath_t t_2 = anchor_row[at] + t + eps;
-      const opmath_t t_3 = positive_row[at] + t + eps;
-      far_squares_fold.add(t_2 * t_2);
-      other_squares_fold.add(t_3 * t_3);
+      const opmath_t negative_2 = -negative_row[at];
+      const opmath_t total = anchor_row[at] + negative_2 + eps;
+      const opmath_t total_2 = positive_row[at] + negative_2 + eps;
+      far_squares_fold.add(total * total);
+      other_squares_fold.add(total_2 * total_2);
     });
     far_squares_fold.finish();
     other_squares_fold.finish();
@@ -502,31 +508,32 @@ struct Step_triplet_margin_loss_backward_1_grad_negative {
     const opmath_t near_value = near_2.load(place);
     const opmath_t far = near::sqrt(far_squares);
     const opmath_t other_2 = near::sqrt(other_squares);
-    const opmath_t t_4 = margin + near_value - rt::min(far, other_2);
-    const bool t_5 = 0 == t_4;
+    const opmath_t total_3 = margin + near_value - rt::min(far, other_2);
+    const bool mask = 0 == total_3;
     const opmath_t grad_output_value = grad_output.load_or_zero();
-    const bool t_6 = 0 > t_4;
-    const opmath_t part = t_6 ? opmath_t(0) : -grad_output_value;
-    const opmath_t grad_rest = t_5 ? opmath_t(-0.5) * grad_output_value : part;
-    const opmath_t part_2 = t_6 ? opmath_t(0) : grad_output_value;
-    const opmath_t grad_near = t_5 ? opmath_t(0.5) * grad_output_value : part_2;
-    const bool t_7 = far == 0;
-    const bool t_8 = far == other_2;
-    const opmath_t t_9 = opmath_t(0.5) * grad_rest;
-    const bool t_10 = far < other_2;
-    const opmath_t grad_far = t_8 ? t_9 : t_10 ? grad_rest : opmath_t(0);
-    const bool t_11 = near_value == 0;
-    const bool t_12 = other_2 == 0;
-    const opmath_t grad_other = t_8 ? t_9 : t_10 ? opmath_t(0) : grad_rest;
+    const bool mask_2 = 0 > total_3;
+    const opmath_t chosen = mask_2 ? opmath_t(0) : -grad_output_value;
+    const opmath_t grad_rest = mask ? opmath_t(-0.5) * grad_output_value : chosen;
+    const opmath_t chosen_2 = mask_2 ? opmath_t(0) : grad_output_value;
+    const opmath_t grad_near = mask ? opmath_t(0.5) * grad_output_value : chosen_2;
+    const bool mask_3 = far == 0;
+    const bool mask_4 = far == other_2;
+    const opmath_t scaled_grad = opmath_t(0.5) * grad_rest;
+    const bool mask_5 = far < other_2;
+    const opmath_t grad_far = mask_4 ? scaled_grad : mask_5 ? grad_rest : opmath_t(0);
+    const bool mask_6 = near_value == 0;
+    const bool mask_7 = other_2 == 0;
+    const opmath_t grad_other = mask_4 ? scaled_grad : mask_5 ? opmath_t(0) : grad_rest;
     rt::each<Team>(d_size.size, [&](auto at) {
       const opmath_t anchor_value = anchor_row[at];
-      const opmath_t t_13 = -negative_row[at];
-      const opmath_t grad_far_body = t_7 ? opmath_t(0) : near::div(grad_far * (anchor_value + t_13 + eps), far);
+      const opmath_t negative_3 = -negative_row[at];
+      const opmath_t ratio = near::div(grad_far * (anchor_value + negative_3 + eps), far);
+      const opmath_t grad_far_body = mask_3 ? opmath_t(0) : ratio;
       const opmath_t positive_value = positive_row[at];
-      const opmath_t part_3 = near::div(grad_near * (anchor_value - positive_value + eps), near_value);
-      const opmath_t grad_near_body = t_11 ? opmath_t(0) : part_3;
-      const opmath_t part_4 = near::div(grad_other * (positive_value + t_13 + eps), other_2);
-      const opmath_t grad_other_body = t_12 ? opmath_t(0) : part_4;
+      const opmath_t ratio_2 = near::div(grad_near * (anchor_value - positive_value + eps), near_value);
+      const opmath_t grad_near_body = mask_6 ? opmath_t(0) : ratio_2;
+      const opmath_t ratio_3 = near::div(grad_other * (positive_value + negative_3 + eps), other_2);
+      const opmath_t grad_other_body = mask_7 ? opmath_t(0) : ratio_3;
       grad_anchor_row.set(at, grad_far_body + grad_near_body);
       grad_positive_row.set(at, grad_other_body - grad_near_body);
       grad_negative_row.set(at, -(grad_other_body + grad_far_body));
@@ -563,11 +570,11 @@ struct Step_triplet_margin_loss_backward_2_grad_negative {
     rt::Sum<opmath_t> far_squares_fold;
     rt::Sum<opmath_t> other_squares_fold;
     rt::each<Team>(d_size.size, rt::settled(&far_squares_fold, &other_squares_fold), [&](auto at) {
-      const opmath_t t = -negative_row[at];
-      const opmath_t t_2 = anchor_row[at] + t + eps;
-      const opmath_t t_3 = positive_row[at] + t + eps;
-      far_squares_fold.add(t_2 * t_2);
-      other_squares_fold.add(t_3 * t_3);
+      const opmath_t negative_2 = -negative_row[at];
+      const opmath_t total = anchor_row[at] + negative_2 + eps;
+      const opmath_t total_2 = positive_row[at] + negative_2 + eps;
+      far_squares_fold.add(total * total);
+      other_squares_fold.add(total_2 * total_2);
     });
     far_squares_fold.finish();
     other_squares_fold.finish();
@@ -577,31 +584,32 @@ struct Step_triplet_margin_loss_backward_2_grad_negative {
     const opmath_t near_value = near_2.load(place);
     const opmath_t far = near::sqrt(far_squares);
     const opmath_t other_2 = near::sqrt(other_squares);
-    const opmath_t t_4 = margin + near_value - rt::min(far, other_2);
-    const bool t_5 = 0 == t_4;
+    const opmath_t total_3 = margin + near_value - rt::min(far, other_2);
+    const bool mask = 0 == total_3;
     const opmath_t grad_output_value = grad_output.load_or_zero(place);
-    const bool t_6 = 0 > t_4;
-    const opmath_t part = t_6 ? opmath_t(0) : -grad_output_value;
-    const opmath_t grad_rest = t_5 ? opmath_t(-0.5) * grad_output_value : part;
-    const opmath_t part_2 = t_6 ? opmath_t(0) : grad_output_value;
-    const opmath_t grad_near = t_5 ? opmath_t(0.5) * grad_output_value : part_2;
-    const bool t_7 = far == 0;
-    const bool t_8 = far == other_2;
-    const opmath_t t_9 = opmath_t(0.5) * grad_rest;
-    const bool t_10 = far < other_2;
-    const opmath_t grad_far = t_8 ? t_9 : t_10 ? grad_rest : opmath_t(0);
-    const bool t_11 = near_value == 0;
-    const bool t_12 = other_2 == 0;
-    const opmath_t grad_other = t_8 ? t_9 : t_10 ? opmath_t(0) : grad_rest;
+    const bool mask_2 = 0 > total_3;
+    const opmath_t chosen = mask_2 ? opmath_t(0) : -grad_output_value;
+    const opmath_t grad_rest = mask ? opmath_t(-0.5) * grad_output_value : chosen;
+    const opmath_t chosen_2 = mask_2 ? opmath_t(0) : grad_output_value;
+    const opmath_t grad_near = mask ? opmath_t(0.5) * grad_output_value : chosen_2;
+    const bool mask_3 = far == 0;
+    const bool mask_4 = far == other_2;
+    const opmath_t scaled_grad = opmath_t(0.5) * grad_rest;
+    const bool mask_5 = far < other_2;
+    const opmath_t grad_far = mask_4 ? scaled_grad : mask_5 ? grad_rest : opmath_t(0);
+    const bool mask_6 = near_value == 0;
+    const bool mask_7 = other_2 == 0;
+    const opmath_t grad_other = mask_4 ? scaled_grad : mask_5 ? opmath_t(0) : grad_rest;
     rt::each<Team>(d_size.size, [&](auto at) {
       const opmath_t anchor_value = anchor_row[at];
-      const opmath_t t_13 = -negative_row[at];
-      const opmath_t grad_far_body = t_7 ? opmath_t(0) : near::div(grad_far * (anchor_value + t_13 + eps), far);
+      const opmath_t negative_3 = -negative_row[at];
+      const opmath_t ratio = near::div(grad_far * (anchor_value + negative_3 + eps), far);
+      const opmath_t grad_far_body = mask_3 ? opmath_t(0) : ratio;
       const opmath_t positive_value = positive_row[at];
-      const opmath_t part_3 = near::div(grad_near * (anchor_value - positive_value + eps), near_value);
-      const opmath_t grad_near_body = t_11 ? opmath_t(0) : part_3;
-      const opmath_t part_4 = near::div(grad_other * (positive_value + t_13 + eps), other_2);
-      const opmath_t grad_other_body = t_12 ? opmath_t(0) : part_4;
+      const opmath_t ratio_2 = near::div(grad_near * (anchor_value - positive_value + eps), near_value);
+      const opmath_t grad_near_body = mask_6 ? opmath_t(0) : ratio_2;
+      const opmath_t ratio_3 = near::div(grad_other * (positive_value + negative_3 + eps), other_2);
+      const opmath_t grad_other_body = mask_7 ? opmath_t(0) : ratio_3;
       grad_anchor_row.set(at, grad_far_body + grad_near_body);
       grad_positive_row.set(at, grad_other_body - grad_near_body);
       grad_negative_row.set(at, -(grad_other_body + grad_far_body));
@@ -624,12 +632,12 @@ struct Step_triplet_margin_loss_backward_3_grad_near {
   rt::Batch<rank> batch;
 
   OPGEN_DEVICE void compute(opmath_t near_2, opmath_t far, opmath_t* grad_rest, opmath_t* grad_near) const {
-    const opmath_t t = margin + near_2 - far;
-    const bool t_2 = 0 == t;
+    const opmath_t total_3 = margin + near_2 - far;
+    const bool mask = 0 == total_3;
     const opmath_t grad_output_body = near::div(grad_output.load_or_zero(), static_cast<opmath_t>(batch.count));
-    const bool t_3 = 0 > t;
-    *grad_rest = t_2 ? opmath_t(-0.5) * grad_output_body : t_3 ? opmath_t(0) : -grad_output_body;
-    *grad_near = t_2 ? opmath_t(0.5) * grad_output_body : t_3 ? opmath_t(0) : grad_output_body;
+    const bool mask_2 = 0 > total_3;
+    *grad_rest = mask ? opmath_t(-0.5) * grad_output_body : mask_2 ? opmath_t(0) : -grad_output_body;
+    *grad_near = mask ? opmath_t(0.5) * grad_output_body : mask_2 ? opmath_t(0) : grad_output_body;
   }
   OPGEN_DEVICE void point(int64_t point) const {
     const rt::Place<rank> place = batch.place(point);
@@ -685,11 +693,11 @@ struct Step_triplet_margin_loss_backward_3_grad_negative {
     auto grad_negative_line = rt::write_line<V, 1>(grad_negative, place, d);
     rt::lanes<V>([&](int at) {
       const opmath_t far_value = far.load(place);
-      const opmath_t part = near::div(grad_rest.load(place) * total_2_line[at], far_value);
-      const opmath_t grad_far_body = far_value == 0 ? opmath_t(0) : part;
+      const opmath_t ratio = near::div(grad_rest.load(place) * total_2_line[at], far_value);
+      const opmath_t grad_far_body = far_value == 0 ? opmath_t(0) : ratio;
       const opmath_t near_value = near_2.load(place);
-      const opmath_t part_2 = near::div(grad_near.load(place) * total_line[at], near_value);
-      const opmath_t grad_near_body = near_value == 0 ? opmath_t(0) : part_2;
+      const opmath_t ratio_2 = near::div(grad_near.load(place) * total_line[at], near_value);
+      const opmath_t grad_near_body = near_value == 0 ? opmath_t(0) : ratio_2;
       grad_anchor_line.set(at, grad_far_body + grad_near_body);
       grad_positive_line.set(at, -grad_near_body);
       grad_negative_line.set(at, -grad_far_body);
@@ -711,12 +719,12 @@ struct Step_triplet_margin_loss_backward_4_grad_near {
   rt::Batch<rank> batch;
 
   OPGEN_DEVICE void compute(opmath_t near_2, opmath_t far, opmath_t* grad_rest, opmath_t* grad_near) const {
-    const opmath_t t = margin + near_2 - far;
-    const bool t_2 = 0 == t;
+    const opmath_t total_3 = margin + near_2 - far;
+    const bool mask = 0 == total_3;
     const opmath_t grad_output_value = grad_output.load_or_zero();
-    const bool t_3 = 0 > t;
-    *grad_rest = t_2 ? opmath_t(-0.5) * grad_output_value : t_3 ? opmath_t(0) : -grad_output_value;
-    *grad_near = t_2 ? opmath_t(0.5) * grad_output_value : t_3 ? opmath_t(0) : grad_output_value;
+    const bool mask_2 = 0 > total_3;
+    *grad_rest = mask ? opmath_t(-0.5) * grad_output_value : mask_2 ? opmath_t(0) : -grad_output_value;
+    *grad_near = mask ? opmath_t(0.5) * grad_output_value : mask_2 ? opmath_t(0) : grad_output_value;
   }
   OPGEN_DEVICE void point(int64_t point) const {
     const rt::Place<rank> place = batch.place(point);
@@ -760,12 +768,12 @@ struct Step_triplet_margin_loss_backward_5_grad_near {
 
   OPGEN_DEVICE void compute(opmath_t near_2, opmath_t far, opmath_t grad_output, opmath_t* grad_rest,
                             opmath_t* grad_near) const {
-    const opmath_t t = margin + near_2 - far;
-    const bool t_2 = 0 == t;
+    const opmath_t total_3 = margin + near_2 - far;
+    const bool mask = 0 == total_3;
     const opmath_t grad_output_value = grad_output;
-    const bool t_3 = 0 > t;
-    *grad_rest = t_2 ? opmath_t(-0.5) * grad_output_value : t_3 ? opmath_t(0) : -grad_output_value;
-    *grad_near = t_2 ? opmath_t(0.5) * grad_output_value : t_3 ? opmath_t(0) : grad_output_value;
+    const bool mask_2 = 0 > total_3;
+    *grad_rest = mask ? opmath_t(-0.5) * grad_output_value : mask_2 ? opmath_t(0) : -grad_output_value;
+    *grad_near = mask ? opmath_t(0.5) * grad_output_value : mask_2 ? opmath_t(0) : grad_output_value;
   }
   OPGEN_DEVICE void point(int64_t point) const {
     const rt::Place<rank> place = batch.place(point);

@@ -25,9 +25,10 @@ struct Step_unfold_forward_output {
         rt::floordiv(l, Q) * stride + rt::mod(rt::floordiv(d, kernel_size), kernel_size) * dilation - padding;
     const int64_t at_w = rt::mod(l, Q) * stride + rt::mod(d, kernel_size) * dilation - padding;
     const int64_t at_c = rt::floordiv(d, kernel_size * kernel_size);
-    opmath_t part = opmath_t(0);
-    if (at_c >= 0 && at_c < C && at_h >= 0 && at_h < H && at_w >= 0 && at_w < W) part = input.load(n, at_c, at_h, at_w);
-    output.store(part, n, d, l);
+    opmath_t input_picked = opmath_t(0);
+    if (at_c >= 0 && at_c < C && at_h >= 0 && at_h < H && at_w >= 0 && at_w < W)
+      input_picked = input.load(n, at_c, at_h, at_w);
+    output.store(input_picked, n, d, l);
   }
 };
 
@@ -86,14 +87,14 @@ struct Step_unfold_backward_grad_input {
     const int64_t n = rest;
     const auto grad_output_line = rt::read_line_or_zero<V, 2>(grad_output, n, d, l);
     rt::lanes<V>([&](int at) {
-      const int64_t part_2 = rt::mod(rt::floordiv(d, kernel_size), kernel_size) * dilation;
-      const int64_t part = rt::floordiv((l + at), Q) * stride + part_2;
-      const bool part_4 = rt::floordiv(d, kernel_size * kernel_size) >= 0;
-      const bool part_3 = part_4 && rt::floordiv(d, kernel_size * kernel_size) < C;
-      const bool part_5 = rt::mod((l + at), Q) * stride + rt::mod(d, kernel_size) * dilation - padding >= 0;
-      const bool part_7 = rt::mod((l + at), Q) * stride + rt::mod(d, kernel_size) * dilation - padding < W;
-      const bool part_6 = part_5 && part_7;
-      if (part_3 && (part - padding >= 0 && part - padding < H) && part_6) {
+      const int64_t product = rt::mod(rt::floordiv(d, kernel_size), kernel_size) * dilation;
+      const int64_t total = rt::floordiv((l + at), Q) * stride + product;
+      const bool mask_2 = rt::floordiv(d, kernel_size * kernel_size) >= 0;
+      const bool mask = mask_2 && rt::floordiv(d, kernel_size * kernel_size) < C;
+      const bool mask_3 = rt::mod((l + at), Q) * stride + rt::mod(d, kernel_size) * dilation - padding >= 0;
+      const bool mask_5 = rt::mod((l + at), Q) * stride + rt::mod(d, kernel_size) * dilation - padding < W;
+      const bool mask_4 = mask_3 && mask_5;
+      if (mask && (total - padding >= 0 && total - padding < H) && mask_4) {
         const int64_t at_c = rt::floordiv(d, kernel_size * kernel_size);
         const int64_t at_h = rt::floordiv((l + at), Q) * stride +
                              rt::mod(rt::floordiv(d, kernel_size), kernel_size) * dilation - padding;

@@ -28,13 +28,13 @@ int forward_output(const OpgenCall& call, OpgenHost& host) {
       rt::Sink<opmath_t> output_out(output, run.at[1], run.step[1], run.size);
       const auto input_1 = [&](int64_t) { return rt::floordiv(outer.index(run, 0, 0), kernel_size * kernel_size); };
       const auto input_2 = [&](int64_t i) {
-        const int64_t part_3 = rt::mod(rt::floordiv(outer.index(run, 0, 0), kernel_size), kernel_size);
-        const int64_t part_2 = part_3 * dilation;
-        return rt::floordiv(outer.index(run, 1, i), Q) * stride + part_2 - padding;
+        const int64_t mod_value = rt::mod(rt::floordiv(outer.index(run, 0, 0), kernel_size), kernel_size);
+        const int64_t product = mod_value * dilation;
+        return rt::floordiv(outer.index(run, 1, i), Q) * stride + product - padding;
       };
       const auto input_3 = [&](int64_t i) {
-        const int64_t part_4 = rt::mod(outer.index(run, 0, 0), kernel_size) * dilation;
-        return rt::mod(outer.index(run, 1, i), Q) * stride + part_4 - padding;
+        const int64_t product_2 = rt::mod(outer.index(run, 0, 0), kernel_size) * dilation;
+        return rt::mod(outer.index(run, 1, i), Q) * stride + product_2 - padding;
       };
       const rt::Line<opmath_t> input_at(
           host, input, rt::stretch(run, 0, outer.period), 0, rt::clipped(input, 1, input.stride(1), input_1),
@@ -91,13 +91,13 @@ int backward_grad_input(const OpgenCall& call, OpgenHost& host) {
           return rt::floordiv(over_d_l.index(run, 0, 0), kernel_size * kernel_size);
         };
         const auto grad_input_2 = [&](int64_t i) {
-          const int64_t part_3 = rt::mod(rt::floordiv(over_d_l.index(run, 0, 0), kernel_size), kernel_size);
-          const int64_t part_2 = part_3 * dilation;
-          return rt::floordiv(over_d_l.index(run, 1, i), Q) * stride + part_2 - padding;
+          const int64_t mod_value = rt::mod(rt::floordiv(over_d_l.index(run, 0, 0), kernel_size), kernel_size);
+          const int64_t product = mod_value * dilation;
+          return rt::floordiv(over_d_l.index(run, 1, i), Q) * stride + product - padding;
         };
         const auto grad_input_3 = [&](int64_t i) {
-          const int64_t part_4 = rt::mod(over_d_l.index(run, 0, 0), kernel_size) * dilation;
-          return rt::mod(over_d_l.index(run, 1, i), Q) * stride + part_4 - padding;
+          const int64_t product_2 = rt::mod(over_d_l.index(run, 0, 0), kernel_size) * dilation;
+          return rt::mod(over_d_l.index(run, 1, i), Q) * stride + product_2 - padding;
         };
         rt::Values<opmath_t> grad_input_out;
         rt::each(run.size, [&](int64_t i) { grad_input_out.set(i, grad_output_at[i]); });

@@ -62,10 +62,10 @@ struct Step_z_loss_forward_0_loss {
   };
   OPGEN_DEVICE void fold(int64_t /* point */, int64_t inner, Folds* folds) const {
     const int64_t n = inner;
-    const bool t = labels.load(n) != ignore_index;
-    folds->sum_n_fold.add(t ? rt::powi<2>(logsumexp_v.load(n)) : opmath_t(0));
-    folds->count_n_fold.add(t ? 1 : 0);
-    condition.store(t, n);
+    const bool mask = labels.load(n) != ignore_index;
+    folds->sum_n_fold.add(mask ? rt::powi<2>(logsumexp_v.load(n)) : opmath_t(0));
+    folds->count_n_fold.add(mask ? 1 : 0);
+    condition.store(mask, n);
   }
   OPGEN_DEVICE void finish(int64_t /* point */, const Folds& folds) const {
     const opmath_t sum_n = folds.sum_n_fold.value;
@@ -170,14 +170,14 @@ struct Step_z_loss_backward_0_grad_logits {
     rt::lanes<V>([&](int at) {
       const bool condition_value = condition.load(n);
       const opmath_t logsumexp_v_value = logsumexp_v.load(n);
-      const bool t = logsumexp_v_value == -rt::inf<opmath_t>();
-      const opmath_t part = near::exp(logits_line[at] - logsumexp_v_value);
-      const bool part_2 = condition_value && (!t && condition_value);
-      const opmath_t part_3 = scale * grad_loss.load_or_zero();
-      const opmath_t part_4 = near::div(part_3, static_cast<opmath_t>(count_n.load()));
-      const opmath_t part_5 = (condition_value ? 2 * logsumexp_v_value * part_4 : opmath_t(0)) * part;
-      const opmath_t part_6 = condition_value ? (t ? opmath_t(0) : part_5) : opmath_t(0);
-      grad_logits_line.set(at, part_2 ? part_6 : opmath_t(0));
+      const bool mask = logsumexp_v_value == -rt::inf<opmath_t>();
+      const opmath_t exp_value = near::exp(logits_line[at] - logsumexp_v_value);
+      const bool mask_2 = condition_value && (!mask && condition_value);
+      const opmath_t scaled_grad = scale * grad_loss.load_or_zero();
+      const opmath_t ratio = near::div(scaled_grad, static_cast<opmath_t>(count_n.load()));
+      const opmath_t chosen = condition_value ? 2 * logsumexp_v_value * ratio : opmath_t(0);
+      const opmath_t chosen_2 = condition_value ? (mask ? opmath_t(0) : chosen * exp_value) : opmath_t(0);
+      grad_logits_line.set(at, mask_2 ? chosen_2 : opmath_t(0));
     });
   }
 };
@@ -206,10 +206,10 @@ struct Step_z_loss_backward_1_grad_logits {
     auto grad_logits_line = rt::write_line<V, 1>(grad_logits, n, v);
     rt::lanes<V>([&](int at) {
       const opmath_t logsumexp_v_value = logsumexp_v.load(n);
-      const opmath_t part = 2 * (scale * grad_loss.load_or_zero()) * logsumexp_v_value;
-      const opmath_t part_2 = near::exp(logits_line[at] - logsumexp_v_value);
-      const opmath_t part_3 = near::div(part, static_cast<opmath_t>(N)) * part_2;
-      grad_logits_line.set(at, logsumexp_v_value == -rt::inf<opmath_t>() ? opmath_t(0) : part_3);
+      const opmath_t product = 2 * (scale * grad_loss.load_or_zero()) * logsumexp_v_value;
+      const opmath_t exp_value = near::exp(logits_line[at] - logsumexp_v_value);
+      const opmath_t product_2 = near::div(product, static_cast<opmath_t>(N)) * exp_value;
+      grad_logits_line.set(at, logsumexp_v_value == -rt::inf<opmath_t>() ? opmath_t(0) : product_2);
     });
   }
 };

@@ -70,10 +70,10 @@ int forward_0_loss(const OpgenCall& call, OpgenHost& host) {
       const rt::Source<opmath_t> logsumexp_v_at(logsumexp_v, run.at[1], run.step[1], run.size);
       rt::Sink<bool> condition_out(condition, run.at[2], run.step[2], run.size);
       rt::lanes<rt::lane_count>(run.size, [&](int64_t i, int lane) {
-        const bool t = labels_at[i] != ignore_index;
-        sum_n_fold.add(lane, t ? rt::powi<2>(logsumexp_v_at[i]) : opmath_t(0));
-        count_n_fold.add(lane, t ? 1 : 0);
-        condition_out.set(i, t);
+        const bool mask = labels_at[i] != ignore_index;
+        sum_n_fold.add(lane, mask ? rt::powi<2>(logsumexp_v_at[i]) : opmath_t(0));
+        count_n_fold.add(lane, mask ? 1 : 0);
+        condition_out.set(i, mask);
       });
       sum_n_fold.ran(run.size);
     });
@@ -173,12 +173,12 @@ int backward_0_grad_logits(const OpgenCall& call, OpgenHost& host) {
       rt::each(run.size, [&, scale](int64_t i) {
         const bool condition_value = condition_at[i];
         const opmath_t logsumexp_v_value = logsumexp_v_at[i];
-        const bool t = logsumexp_v_value == -rt::inf<opmath_t>();
-        const opmath_t part_2 = 2 * logsumexp_v_value * (scale * grad_loss_at / count_n_at);
-        const bool part_3 = condition_value && (!t && condition_value);
-        const opmath_t part_4 = rt::exp(logits_at[i] - logsumexp_v_value);
-        const opmath_t part_5 = t ? opmath_t(0) : (condition_value ? part_2 : opmath_t(0)) * part_4;
-        grad_logits_out.set(i, part_3 ? (condition_value ? part_5 : opmath_t(0)) : opmath_t(0));
+        const bool mask = logsumexp_v_value == -rt::inf<opmath_t>();
+        const opmath_t product = 2 * logsumexp_v_value * (scale * grad_loss_at / count_n_at);
+        const bool mask_2 = condition_value && (!mask && condition_value);
+        const opmath_t exp_value = rt::exp(logits_at[i] - logsumexp_v_value);
+        const opmath_t chosen = mask ? opmath_t(0) : (condition_value ? product : opmath_t(0)) * exp_value;
+        grad_logits_out.set(i, mask_2 ? (condition_value ? chosen : opmath_t(0)) : opmath_t(0));
       });
     });
   });
@@ -207,9 +207,9 @@ int backward_1_grad_logits(const OpgenCall& call, OpgenHost& host) {
       rt::Sink<opmath_t> grad_logits_out(grad_logits, run.at[3], run.step[3], run.size);
       rt::each(run.size, [&, scale](int64_t i) {
         const opmath_t logsumexp_v_value = logsumexp_v_at[i];
-        const opmath_t part_2 = 2 * (scale * grad_loss_at) * logsumexp_v_value / N;
-        const opmath_t part_3 = part_2 * rt::exp(logits_at[i] - logsumexp_v_value);
-        grad_logits_out.set(i, logsumexp_v_value == -rt::inf<opmath_t>() ? opmath_t(0) : part_3);
+        const opmath_t ratio = 2 * (scale * grad_loss_at) * logsumexp_v_value / N;
+        const opmath_t product = ratio * rt::exp(logits_at[i] - logsumexp_v_value);
+        grad_logits_out.set(i, logsumexp_v_value == -rt::inf<opmath_t>() ? opmath_t(0) : product);
       });
     });
   });

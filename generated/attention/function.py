@@ -61,6 +61,7 @@ def attention_backward(
     grad_output: Tensor,
     softmax_j_max: Tensor,
     softmax_j_scale: Tensor,
+    output: Tensor,
     query: Tensor,
     key: Tensor,
     value: Tensor,
@@ -71,8 +72,8 @@ def attention_backward(
     """The gradient of each input that needs one."""
     grad_query = grad_key = grad_value = None
     dtype = grad_output.dtype
-    grad_output, query, key = upcast_all(grad_output, query, key)
-    value, softmax_j_max, softmax_j_scale = upcast_all(value, softmax_j_max, softmax_j_scale)
+    grad_output, query, key, value = upcast_all(grad_output, query, key, value)
+    softmax_j_max, softmax_j_scale, output = upcast_all(softmax_j_max, softmax_j_scale, output)
     sum_e = query @ key.mT
     if scale is not None:
         score = scale * sum_e
@@ -91,7 +92,7 @@ def attention_backward(
         softmax_j = torch.exp(score - softmax_j_max.unsqueeze(-1)) * softmax_j_scale.unsqueeze(-1)
     if needs_input_grad[0] or needs_input_grad[1]:
         grad_softmax_j = grad_output @ value.mT
-        dot_softmax_j = (grad_softmax_j * softmax_j).sum(-1)
+        dot_softmax_j = (grad_output * output).sum(-1)
         if is_causal:
             difference = grad_softmax_j - dot_softmax_j.unsqueeze(-1)
             if scale is not None:
@@ -177,10 +178,10 @@ class AttentionFunction(torch.autograd.Function):
     @staticmethod
     def setup_context(ctx: Any, inputs: tuple[Any, ...], output: Any) -> None:
         query, key, value, is_causal, scale = inputs
-        _, softmax_j_max, softmax_j_scale = output
+        output, softmax_j_max, softmax_j_scale = output
         ctx.set_materialize_grads(False)
         ctx.mark_non_differentiable(softmax_j_max, softmax_j_scale)
-        ctx.save_for_backward(query, key, value, softmax_j_max, softmax_j_scale)
+        ctx.save_for_backward(query, key, value, output, softmax_j_max, softmax_j_scale)
         ctx.save_for_forward(query, key, value)
         ctx.params = is_causal, scale
 
@@ -190,12 +191,21 @@ class AttentionFunction(torch.autograd.Function):
     ) -> Any:
         if grad_output is None:
             return None, None, None, None, None
-        query, key, value, softmax_j_max, softmax_j_scale = ctx.saved_tensors
+        query, key, value, output, softmax_j_max, softmax_j_scale = ctx.saved_tensors
         is_causal, scale = ctx.params
         if torch.is_grad_enabled():  # differentiated again: intermediates as functions of the inputs
             _, softmax_j_max, softmax_j_scale = attention_forward(query, key, value, is_causal, scale)
         grad_query, grad_key, grad_value = attention_backward(
-            grad_output, softmax_j_max, softmax_j_scale, query, key, value, is_causal, scale, ctx.needs_input_grad
+            grad_output,
+            softmax_j_max,
+            softmax_j_scale,
+            output,
+            query,
+            key,
+            value,
+            is_causal,
+            scale,
+            ctx.needs_input_grad,
         )
         return grad_query, grad_key, grad_value, None, None
 

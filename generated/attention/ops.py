@@ -26,7 +26,7 @@ from .._runtime import (
     size_error,
     write_out,
 )
-from .._runtime.functions import upcast_all
+from .._runtime.functions import upcast, upcast_all
 from . import function
 
 
@@ -64,6 +64,7 @@ def backward_fake(
     query: Tensor,
     key: Tensor,
     value: Tensor,
+    output: Tensor,
     softmax_j_max: Tensor,
     softmax_j_scale: Tensor,
     is_causal: bool,
@@ -83,26 +84,21 @@ def attention_second(
     grad_grad_key: Tensor,
     grad_grad_value: Tensor,
     grad_output: Tensor,
+    output: Tensor,
     query: Tensor,
     key: Tensor,
     value: Tensor,
     is_causal: bool,
     scale: float | None,
     needs_input_grad: Sequence[bool],
-) -> tuple[Tensor | None, Tensor | None, Tensor | None, Tensor | None]:
+) -> tuple[Tensor | None, Tensor | None, Tensor | None, Tensor | None, Tensor | None]:
     """The gradient of the gradient."""
-    grad_grad_output = grad_query = grad_key = grad_value = None
+    grad_grad_output = grad_query = grad_key = grad_value = grad_saved_output = None
     dtype = grad_grad_query.dtype
     grad_grad_query, grad_grad_key = upcast_all(grad_grad_query, grad_grad_key)
     grad_grad_value, grad_output = upcast_all(grad_grad_value, grad_output)
-    query, key, value = upcast_all(query, key, value)
+    query, key, value, output = upcast_all(query, key, value, output)
     sum_e = query @ key.mT
-    L = grad_grad_query.shape[-2]
-    grad_grad_sum_e_grad_key = query @ grad_grad_key.mT
-    grad_grad_sum_e_grad_query = grad_grad_query @ key.mT
-    grad_grad_sum_e = grad_grad_sum_e_grad_key + grad_grad_sum_e_grad_query
-    V = grad_grad_value.shape[-1]
-    batch = grad_output.shape[:-2]
     if scale is not None:
         score = scale * sum_e
     else:
@@ -111,49 +107,65 @@ def attention_second(
     if is_causal:
         S = grad_grad_key.shape[-2]
         j = torch.arange(S, device=grad_grad_query.device)
+        L = grad_grad_query.shape[-2]
         i = torch.arange(L, device=grad_grad_query.device)
         mask = j <= i.unsqueeze(-1)
         seen = torch.where(mask, score, -math.inf)
         softmax_j = seen.softmax(-1)
-        if scale is not None:
-            scaled_grad = grad_grad_sum_e * scale * softmax_j
-            ratio = scaled_grad
-            grad_dot_softmax_j = torch.where(mask, -ratio, 0).sum(-1)
     else:
         softmax_j = score.softmax(-1)
-        if scale is None:
-            scaled_grad = grad_grad_sum_e * softmax_j
-            grad_dot_softmax_j_sum = scaled_grad.sum(-1)
-            grad_dot_softmax_j = -(grad_dot_softmax_j_sum / numbers.sqrt(E))
-    if is_causal and scale is None:
-        ratio = grad_grad_sum_e * softmax_j / numbers.sqrt(E)
-        scaled_grad = ratio
-        grad_dot_softmax_j = torch.where(mask, -scaled_grad, 0).sum(-1)
-    elif not is_causal and scale is not None:
-        grad_dot_softmax_j_sum = (grad_grad_sum_e * softmax_j).sum(-1)
-        grad_dot_softmax_j = -(grad_dot_softmax_j_sum * scale)
-    if needs_input_grad[1] or needs_input_grad[2]:
+    if needs_input_grad[2] or needs_input_grad[3]:
         grad_softmax_j = grad_output @ value.mT
-        dot_softmax_j = (grad_softmax_j * softmax_j).sum(-1)
+        dot_softmax_j = (grad_output * output).sum(-1)
         difference = grad_softmax_j - dot_softmax_j.unsqueeze(-1)
-        grad_softmax_j_grad_value = grad_output @ grad_grad_value.mT
-        scaled_grad_3 = grad_dot_softmax_j.unsqueeze(-1) * grad_softmax_j
         if is_causal and scale is not None:
             grad_sum_e = torch.where(mask, softmax_j * difference, 0) * scale
-            chosen = torch.where(mask, grad_grad_sum_e * scale * difference, 0)
-        if is_causal:
-            if scale is None:
-                grad_sum_e = torch.where(mask, softmax_j * difference, 0) / numbers.sqrt(E)
-                chosen = torch.where(mask, grad_grad_sum_e * difference / numbers.sqrt(E), 0)
-            grad_softmax_j_1 = grad_softmax_j_grad_value + chosen + scaled_grad_3
+        elif is_causal:
+            grad_sum_e = torch.where(mask, softmax_j * difference, 0) / numbers.sqrt(E)
         elif scale is not None:
             grad_sum_e = softmax_j * difference * scale
-            scaled_grad_5 = grad_grad_sum_e * difference * scale
-            grad_softmax_j_1 = grad_softmax_j_grad_value + scaled_grad_5 + scaled_grad_3
         else:
             grad_sum_e = softmax_j * difference / numbers.sqrt(E)
+    grad_grad_sum_e_grad_key = query @ grad_grad_key.mT
+    grad_grad_sum_e_grad_query = grad_grad_query @ key.mT
+    grad_grad_sum_e = grad_grad_sum_e_grad_key + grad_grad_sum_e_grad_query
+    if (needs_input_grad[0] or needs_input_grad[4] or needs_input_grad[1]) and is_causal and scale is not None:
+        scaled_grad = grad_grad_sum_e * scale * softmax_j
+    if (needs_input_grad[0] or needs_input_grad[1]) and is_causal and scale is not None:
+        grad_dot_softmax_j = torch.where(mask, -scaled_grad, 0).sum(-1)
+    if (needs_input_grad[0] or needs_input_grad[4]) and is_causal and scale is not None:
+        grad_grad_softmax_j = torch.where(mask, scaled_grad, 0)
+    if (needs_input_grad[0] or needs_input_grad[4] or needs_input_grad[1]) and is_causal and scale is None:
+        ratio = grad_grad_sum_e * softmax_j / numbers.sqrt(E)
+    if (needs_input_grad[0] or needs_input_grad[1]) and is_causal and scale is None:
+        grad_dot_softmax_j = torch.where(mask, -ratio, 0).sum(-1)
+    if (needs_input_grad[0] or needs_input_grad[4]) and is_causal and scale is None:
+        grad_grad_softmax_j = torch.where(mask, ratio, 0)
+    if (needs_input_grad[0] or needs_input_grad[1]) and not is_causal and scale is not None:
+        grad_dot_softmax_j_sum = (grad_grad_sum_e * softmax_j).sum(-1)
+        grad_dot_softmax_j = -(grad_dot_softmax_j_sum * scale)
+    if (needs_input_grad[0] or needs_input_grad[4]) and not is_causal and scale is not None:
+        grad_grad_softmax_j = grad_grad_sum_e * softmax_j * scale
+    if (needs_input_grad[0] or needs_input_grad[4] or needs_input_grad[1]) and not is_causal and scale is None:
+        scaled_grad = grad_grad_sum_e * softmax_j
+    if (needs_input_grad[0] or needs_input_grad[1]) and not is_causal and scale is None:
+        grad_dot_softmax_j_sum = scaled_grad.sum(-1)
+        grad_dot_softmax_j = -(grad_dot_softmax_j_sum / numbers.sqrt(E))
+    if (needs_input_grad[0] or needs_input_grad[4]) and not is_causal and scale is None:
+        grad_grad_softmax_j = scaled_grad / numbers.sqrt(E)
+    if needs_input_grad[2] or needs_input_grad[3]:
+        grad_softmax_j_grad_value = grad_output @ grad_grad_value.mT
+        if is_causal and scale is not None:
+            scaled_grad_2 = grad_grad_sum_e * scale * difference
+            grad_softmax_j_1 = grad_softmax_j_grad_value + torch.where(mask, scaled_grad_2, 0)
+        elif is_causal:
             ratio_2 = grad_grad_sum_e * difference / numbers.sqrt(E)
-            grad_softmax_j_1 = grad_softmax_j_grad_value + ratio_2 + scaled_grad_3
+            grad_softmax_j_1 = grad_softmax_j_grad_value + torch.where(mask, ratio_2, 0)
+        elif scale is not None:
+            grad_softmax_j_1 = grad_softmax_j_grad_value + grad_grad_sum_e * difference * scale
+        else:
+            scaled_grad_2 = grad_grad_sum_e * difference
+            grad_softmax_j_1 = grad_softmax_j_grad_value + scaled_grad_2 / numbers.sqrt(E)
         dot_softmax_j_1 = (grad_softmax_j_1 * softmax_j).sum(-1)
         if is_causal or scale is None:
             difference_2 = grad_softmax_j_1 - dot_softmax_j_1.unsqueeze(-1)
@@ -165,37 +177,33 @@ def attention_second(
             grad_sum_e_1 = softmax_j * (grad_softmax_j_1 - dot_softmax_j_1.unsqueeze(-1)) * scale
         if not is_causal and scale is None:
             grad_sum_e_1 = softmax_j * difference_2 / numbers.sqrt(E)
-    if needs_input_grad[0] or needs_input_grad[3]:
-        if is_causal or scale is None:
-            scaled_grad_2 = grad_dot_softmax_j.unsqueeze(-1) * softmax_j
-            if scale is not None:
-                grad_grad_softmax_j = torch.where(mask, ratio, 0) + scaled_grad_2
-            elif is_causal:
-                grad_grad_softmax_j = torch.where(mask, scaled_grad, 0) + scaled_grad_2
-        else:
-            scaled_grad_2 = grad_grad_sum_e * softmax_j * scale
-            grad_grad_softmax_j = scaled_grad_2 + grad_dot_softmax_j.unsqueeze(-1) * softmax_j
-        if not is_causal and scale is None:
-            grad_grad_softmax_j = scaled_grad / numbers.sqrt(E) + scaled_grad_2
+    if not is_causal:
+        L = grad_grad_query.shape[-2]
+    V = grad_grad_value.shape[-1]
+    batch = grad_output.shape[:-2]
     if needs_input_grad[0]:
         grad_grad_output_grad_value = softmax_j @ grad_grad_value
         grad_grad_output_part = grad_grad_softmax_j @ value
-        grad_grad_output = grad_grad_output_grad_value + grad_grad_output_part
+        scaled_grad_3 = grad_dot_softmax_j.unsqueeze(-1) * output
+        grad_grad_output = grad_grad_output_grad_value + scaled_grad_3 + grad_grad_output_part
         grad_grad_output = torch.broadcast_to(grad_grad_output, (*batch, L, V)).to(dtype)
-    if needs_input_grad[1]:
+    if needs_input_grad[2]:
         grad_query_grad_key = grad_sum_e @ grad_grad_key
         grad_query_sum_e = grad_sum_e_1 @ key
         grad_query = grad_query_grad_key + grad_query_sum_e
         grad_query = grad_query.sum_to_size(query.shape).to(dtype)
-    if needs_input_grad[2]:
+    if needs_input_grad[3]:
         grad_key_grad_query = grad_sum_e.mT @ grad_grad_query
         grad_key_sum_e = grad_sum_e_1.mT @ query
         grad_key = grad_key_grad_query + grad_key_sum_e
         grad_key = grad_key.sum_to_size(key.shape).to(dtype)
-    if needs_input_grad[3]:
+    if needs_input_grad[4]:
         grad_value = grad_grad_softmax_j.mT @ grad_output
         grad_value = grad_value.sum_to_size(value.shape).to(dtype)
-    return grad_grad_output, grad_query, grad_key, grad_value
+    if needs_input_grad[1]:
+        grad_saved_output = grad_dot_softmax_j.unsqueeze(-1) * grad_output
+        grad_saved_output = grad_saved_output.sum_to_size(output.shape).to(dtype)
+    return grad_grad_output, grad_query, grad_key, grad_value, grad_saved_output
 
 
 def attention_backward_tangent(
@@ -204,6 +212,8 @@ def attention_backward_tangent(
     tangent_query: Tensor,
     tangent_key: Tensor,
     tangent_value: Tensor,
+    tangent_output: Tensor,
+    output: Tensor,
     query: Tensor,
     key: Tensor,
     value: Tensor,
@@ -213,16 +223,29 @@ def attention_backward_tangent(
     """The directional derivative of the gradient."""
     dtype = tangent_grad_output.dtype
     tangent_grad_output, tangent_query = upcast_all(tangent_grad_output, tangent_query)
-    tangent_key, tangent_value = upcast_all(tangent_key, tangent_value)
-    grad_output, query, key, value = upcast_all(grad_output, query, key, value)
+    tangent_key = upcast(tangent_key)
+    tangent_value, tangent_output = upcast_all(tangent_value, tangent_output)
+    grad_output, query, key, value, output = upcast_all(grad_output, query, key, value, output)
     sum_e = query @ key.mT
     tangent_sum_e_sum = tangent_query @ key.mT
     tangent_sum_e_sum_1 = query @ tangent_key.mT
+    grad_softmax_j = grad_output @ value.mT
+    tangent_grad_softmax_j_sum = tangent_grad_output @ value.mT
+    tangent_grad_softmax_j_sum_1 = grad_output @ tangent_value.mT
+    dot_softmax_j = (grad_output * output).sum(-1)
+    product = output * tangent_grad_output
+    tangent_dot_softmax_j = (product + grad_output * tangent_output).sum(-1)
+    difference = grad_softmax_j - dot_softmax_j.unsqueeze(-1)
     if scale is not None:
         score = scale * sum_e
+        if not is_causal:
+            tangent_seen = scale * (tangent_sum_e_sum + tangent_sum_e_sum_1)
     else:
         E = tangent_query.shape[-1]
         score = numbers.ratio(1, numbers.sqrt(E)) * sum_e
+        total_2 = tangent_grad_softmax_j_sum + tangent_grad_softmax_j_sum_1
+        if is_causal:
+            total = tangent_sum_e_sum + tangent_sum_e_sum_1
     if is_causal:
         S = tangent_key.shape[-2]
         j = torch.arange(S, device=tangent_grad_output.device)
@@ -230,63 +253,56 @@ def attention_backward_tangent(
         i = torch.arange(L, device=tangent_grad_output.device)
         mask = j <= i.unsqueeze(-1)
         seen = torch.where(mask, score, -math.inf)
+        softmax_j = seen.softmax(-1)
         if scale is not None:
             tangent_seen = torch.where(mask, scale * (tangent_sum_e_sum + tangent_sum_e_sum_1), 0)
+            grad_sum_e = torch.where(mask, softmax_j * difference, 0) * scale
+            total = tangent_grad_softmax_j_sum + tangent_grad_softmax_j_sum_1
+            chosen = torch.where(mask, total * scale * softmax_j, 0)
+            chosen_2 = torch.where(mask, -(tangent_dot_softmax_j.unsqueeze(-1) * scale * softmax_j), 0)
         else:
-            total = tangent_sum_e_sum + tangent_sum_e_sum_1
             tangent_seen = torch.where(mask, total / numbers.sqrt(E), 0)
-        softmax_j = seen.softmax(-1)
-    elif scale is not None:
-        tangent_seen = scale * (tangent_sum_e_sum + tangent_sum_e_sum_1)
-    if not is_causal:
+            grad_sum_e = torch.where(mask, softmax_j * difference, 0) / numbers.sqrt(E)
+            chosen = torch.where(mask, total_2 * softmax_j / numbers.sqrt(E), 0)
+            product_2 = tangent_dot_softmax_j.unsqueeze(-1) * softmax_j
+            chosen_2 = torch.where(mask, -(product_2 / numbers.sqrt(E)), 0)
+    else:
         if scale is None:
             tangent_seen = (tangent_sum_e_sum + tangent_sum_e_sum_1) / numbers.sqrt(E)
         softmax_j = score.softmax(-1)
+        if scale is None:
+            grad_sum_e = softmax_j * difference / numbers.sqrt(E)
+            ratio = softmax_j * total_2 / numbers.sqrt(E)
+            product_2 = softmax_j * tangent_dot_softmax_j.unsqueeze(-1)
+        else:
+            grad_sum_e = softmax_j * difference * scale
+            product_2 = softmax_j * scale * (tangent_grad_softmax_j_sum + tangent_grad_softmax_j_sum_1)
     dot_softmax_j_1 = (tangent_seen * softmax_j).sum(-1)
     tangent_softmax_j = softmax_j * (tangent_seen - dot_softmax_j_1.unsqueeze(-1))
-    grad_softmax_j = grad_output @ value.mT
-    tangent_grad_softmax_j_sum = tangent_grad_output @ value.mT
-    tangent_grad_softmax_j_sum_1 = grad_output @ tangent_value.mT
-    tangent_grad_softmax_j = tangent_grad_softmax_j_sum + tangent_grad_softmax_j_sum_1
-    dot_softmax_j = (grad_softmax_j * softmax_j).sum(-1)
-    product_2 = softmax_j * tangent_grad_softmax_j
-    tangent_dot_softmax_j = (product_2 + grad_softmax_j * tangent_softmax_j).sum(-1)
-    difference = grad_softmax_j - dot_softmax_j.unsqueeze(-1)
-    if is_causal and scale is not None:
-        grad_sum_e = torch.where(mask, softmax_j * difference, 0) * scale
-        chosen = torch.where(mask, tangent_grad_softmax_j * scale * softmax_j, 0)
-        chosen_2 = torch.where(mask, -(tangent_dot_softmax_j.unsqueeze(-1) * scale * softmax_j), 0)
-        product_3 = tangent_softmax_j * scale * difference
-        tangent_grad_sum_e = torch.where(mask, product_3, 0) + chosen + chosen_2
-    elif is_causal:
-        grad_sum_e = torch.where(mask, softmax_j * difference, 0) / numbers.sqrt(E)
-        chosen = torch.where(mask, tangent_grad_softmax_j * softmax_j / numbers.sqrt(E), 0)
-        product_3 = tangent_dot_softmax_j.unsqueeze(-1) * softmax_j
-        chosen_2 = torch.where(mask, -(product_3 / numbers.sqrt(E)), 0)
-        ratio = tangent_softmax_j * difference / numbers.sqrt(E)
-        tangent_grad_sum_e = torch.where(mask, ratio, 0) + chosen + chosen_2
-    elif scale is not None:
-        grad_sum_e = softmax_j * difference * scale
-        product_3 = softmax_j * scale * tangent_grad_softmax_j
-        total = difference * scale * tangent_softmax_j + product_3
-        tangent_grad_sum_e = total - softmax_j * scale * tangent_dot_softmax_j.unsqueeze(-1)
-    else:
-        grad_sum_e = softmax_j * difference / numbers.sqrt(E)
-        total = difference * tangent_softmax_j / numbers.sqrt(E) + product_2 / numbers.sqrt(E)
-        product_2 = softmax_j * tangent_dot_softmax_j.unsqueeze(-1)
-        tangent_grad_sum_e = total - product_2 / numbers.sqrt(E)
-    tangent_grad_query_sum = tangent_grad_sum_e @ key
     tangent_grad_query_sum_1 = grad_sum_e @ tangent_key
-    tangent_grad_query = tangent_grad_query_sum + tangent_grad_query_sum_1
-    tangent_grad_query = tangent_grad_query.sum_to_size(query.shape).to(dtype)
-    tangent_grad_key_sum = tangent_grad_sum_e.mT @ query
     tangent_grad_key_sum_1 = grad_sum_e.mT @ tangent_query
-    tangent_grad_key = tangent_grad_key_sum + tangent_grad_key_sum_1
-    tangent_grad_key = tangent_grad_key.sum_to_size(key.shape).to(dtype)
     tangent_grad_value_sum = softmax_j.mT @ tangent_grad_output
     tangent_grad_value_sum_1 = tangent_softmax_j.mT @ grad_output
     tangent_grad_value = tangent_grad_value_sum + tangent_grad_value_sum_1
     tangent_grad_value = tangent_grad_value.sum_to_size(value.shape).to(dtype)
+    if is_causal and scale is not None:
+        product_2 = tangent_softmax_j * scale * difference
+        tangent_grad_sum_e = torch.where(mask, product_2, 0) + chosen + chosen_2
+    elif is_causal:
+        ratio = tangent_softmax_j * difference / numbers.sqrt(E)
+        tangent_grad_sum_e = torch.where(mask, ratio, 0) + chosen + chosen_2
+    elif scale is not None:
+        total = difference * scale * tangent_softmax_j + product_2
+        tangent_grad_sum_e = total - softmax_j * scale * tangent_dot_softmax_j.unsqueeze(-1)
+    else:
+        total_2 = difference * tangent_softmax_j / numbers.sqrt(E) + ratio
+        tangent_grad_sum_e = total_2 - product_2 / numbers.sqrt(E)
+    tangent_grad_query_sum = tangent_grad_sum_e @ key
+    tangent_grad_query = tangent_grad_query_sum + tangent_grad_query_sum_1
+    tangent_grad_query = tangent_grad_query.sum_to_size(query.shape).to(dtype)
+    tangent_grad_key_sum = tangent_grad_sum_e.mT @ query
+    tangent_grad_key = tangent_grad_key_sum + tangent_grad_key_sum_1
+    tangent_grad_key = tangent_grad_key.sum_to_size(key.shape).to(dtype)
     return tangent_grad_query, tangent_grad_key, tangent_grad_value
 
 
@@ -315,16 +331,6 @@ def backward_flops(grad_output: Tensor, query: Tensor, key: Tensor, needs_input_
     return count
 
 
-def backward_excess(grad_output: Tensor, query: Tensor, key: Tensor) -> int:
-    """By how many picoseconds the loops of the compiled kernel are expected to take longer than torch."""
-    points = math.prod(grad_output.shape[:-2])
-    L = grad_output.shape[-2]
-    S = key.shape[-2]
-    V = grad_output.shape[-1]
-    E = query.shape[-1]
-    return 88 * points * L * S * V + 88 * points * E * L * S
-
-
 OP = register(
     Definition(
         name="attention",
@@ -343,23 +349,21 @@ OP = register(
         fake=fake,
         check=check,
         backward_schema=(
-            "(Tensor grad_output, Tensor query, Tensor key, Tensor value, Tensor softmax_j_max, "
+            "(Tensor grad_output, Tensor query, Tensor key, Tensor value, Tensor output, Tensor softmax_j_max, "
             "Tensor softmax_j_scale, bool is_causal, float? scale, bool[] needs_input_grad)"
             " -> (Tensor, Tensor, Tensor)"
         ),
-        saved=("query", "key", "value", "softmax_j_max", "softmax_j_scale"),
+        saved=("query", "key", "value", "output", "softmax_j_max", "softmax_j_scale"),
         backward=function.attention_backward,
         backward_fake=backward_fake,
         tangent=function.attention_tangent,
         second=attention_second,
-        second_returns=("grad_output", "query", "key", "value"),
-        second_mask=("grad_output", "query", "key", "value"),
+        second_returns=("grad_output", "query", "key", "value", "output"),
+        second_mask=("grad_output", "output", "query", "key", "value"),
         backward_tangent=attention_backward_tangent,
         autocast="lower",
-        faster_in_torch={"backward": "a matrix product that is never stored"},
         flops=flops,
         backward_flops=backward_flops,
-        backward_excess=backward_excess,
         sharding=(
             Sharding(
                 chosen=(("is_causal", True),),
@@ -371,12 +375,7 @@ OP = register(
                 chosen=(("is_causal", False),),
                 layouts=("... L E", "... S E", "... S V", "... L V", "... L", "... L"),
                 forward=("...", "L", "V"),
-                backward=(
-                    "...",
-                    "L: -> grad_key grad_value",
-                    "V: -> grad_query grad_key",
-                    "S: -> !grad_query !grad_key",
-                ),
+                backward=("...", "L: -> grad_key grad_value", "V: -> grad_query grad_key", "S: -> grad_query"),
             ),
         ),
     )

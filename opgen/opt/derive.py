@@ -23,6 +23,7 @@ from opgen.opt.convolve import convolve
 from opgen.opt.cse import cse
 from opgen.opt.dce import dce
 from opgen.opt.divide import in_parts
+from opgen.opt.exchange import exchange
 from opgen.opt.functions import inline_functions
 from opgen.opt.grouping import group_factors
 from opgen.opt.hints import Hints
@@ -98,13 +99,13 @@ def derive_variant(v: Variant, flags: Flags, taken: tuple[str, ...] = (), *, sec
     orders: dict[Rewrite, None] = {}
     note = orders.setdefault
     primal = run_passes(with_partials(v.program), first_passes(exact=flags.exact, note=stable.append))
-    primal = run_passes(primal, passes(primal, exact=flags.exact, note=note))
-    optimise = passes(primal, exact=flags.exact)
+    primal = run_passes(primal, passes(primal, flags, note))
+    optimise = passes(primal, flags)
     if not _has_gradient(primal):
         shown = (*stable, *orders)
         plain = inline_functions(primal)
         return Derived(v, plain, plain, (), None, None, None, None, None, None, rewrites=shown)
-    noting = passes(primal, exact=flags.exact, note=note)
+    noting = passes(primal, flags, note)
     first = run_passes(adjoint(primal, asks_given=True), noting)
     ways = [first]
     if flags.save is None:
@@ -208,14 +209,15 @@ def first_passes(*, exact: bool = False, note: Note = lambda _: None) -> Passes:
     return (divide,) if exact else (("stabilise", stabilised), divide)
 
 
-def passes(primal: Program, *, exact: bool = False, note: Note = lambda _: None) -> Passes:
+def passes(primal: Program, flags: Flags, note: Note = lambda _: None) -> Passes:
     """The passes over a program that is, or is derived from, `primal`, in order, each with its name.
 
     Statements of the primal program keep their names and, contractions apart, their form.
     """
     sizes = typical_sizes(primal)
+    kept = {o.value for o in primal.outputs if flags.save is None or o.value in flags.save}
     keep = tuple(s.target for s in definitions(primal))
-    rewriting: Passes = () if exact else (("stabilise", lambda p: stabilize_bodies(p)[0]),)
+    rewriting: Passes = () if flags.exact else (("stabilise", lambda p: stabilize_bodies(p)[0]),)
     return (
         ("tidy", lambda p: tidy(p, keep)),
         *rewriting,
@@ -226,6 +228,7 @@ def passes(primal: Program, *, exact: bool = False, note: Note = lambda _: None)
         ("contract", lambda p: contract(p, sizes, keep, note)),
         ("fold", lambda p: fold(p, keep)),
         ("group", lambda p: group_factors(p, keep)),
+        ("exchange", lambda p: exchange(p, primal, kept)),
         ("share", cse),
         ("drop", dce),
     )
@@ -255,9 +258,9 @@ def applied(operator: Operator) -> tuple[tuple[Variant, tuple[Applied, ...]], ..
 
 def _applied(p: Program, flags: Flags) -> Iterator[Applied]:
     p = yield from _one_by_one(p, first_passes(exact=flags.exact))
-    p = yield from _one_by_one(p, passes(p, exact=flags.exact))
+    p = yield from _one_by_one(p, passes(p, flags))
     if _has_gradient(p):
-        yield from _one_by_one(adjoint(p, asks_given=True), passes(p, exact=flags.exact))
+        yield from _one_by_one(adjoint(p, asks_given=True), passes(p, flags))
 
 
 def _one_by_one(p: Program, listed: Passes) -> Generator[Applied, None, Program]:

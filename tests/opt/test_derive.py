@@ -75,7 +75,7 @@ def test_the_backward_program_gets_by_on_what_was_kept(name: str) -> None:
 def test_every_pass_leaves_a_valid_program(name: str) -> None:
     primal, _ = stabilize(SAMPLES[name])
     p = adjoint(primal)
-    for title, step in passes(primal):
+    for title, step in passes(primal, Flags()):
         p = step(p)
         assert verify(p), title
 

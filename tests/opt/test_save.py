@@ -33,8 +33,8 @@ def test_a_kernel_sum_keeps_its_inputs_only() -> None:
     assert kept(derived(*KERNEL)) == {"x": 2, "y": 2, "b": 2}
 
 
-def test_attention_keeps_two_numbers_per_row() -> None:
-    assert kept(derived(*ATTENTION)) == {"q": 3, "k": 3, "v": 3, "softmax_j_max": 2, "softmax_j_scale": 2}
+def test_attention_keeps_its_output_and_two_numbers_per_row() -> None:
+    assert kept(derived(*ATTENTION)) == {"q": 3, "k": 3, "v": 3, "o": 3, "softmax_j_max": 2, "softmax_j_scale": 2}
 
 
 def test_log_probabilities_are_computed_again_from_statistics_of_rows() -> None:

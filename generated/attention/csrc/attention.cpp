@@ -118,7 +118,7 @@ std::tuple<Tensor, Tensor, Tensor> attention_forward(const Tensor& query, const 
 
 // is_causal is true, scale given
 std::tuple<Tensor, Tensor, Tensor> attention_backward_0(const Tensor& grad_output, const Tensor& query,
-                                                        const Tensor& key, const Tensor& value,
+                                                        const Tensor& key, const Tensor& value, const Tensor& output,
                                                         const Tensor& softmax_j_max, const Tensor& softmax_j_scale,
                                                         bool is_causal, const std::optional<double>& scale,
                                                         const std::vector<bool>& mask) {
@@ -129,24 +129,25 @@ std::tuple<Tensor, Tensor, Tensor> attention_backward_0(const Tensor& grad_outpu
   call.input("value", value, Element::scalar, {opgen::batch, opgen::dim(2, "S"), opgen::dim(3, "V")});
   call.input("softmax_j_max", softmax_j_max, Element::compute, {opgen::batch, opgen::dim(0, "L")});
   call.input("softmax_j_scale", softmax_j_scale, Element::compute, {opgen::batch, opgen::dim(0, "L")});
+  call.input("output", output, Element::scalar, {opgen::batch, opgen::dim(0, "L"), opgen::dim(3, "V")});
   call.begin();
   call.hold();
   call.allocate("dot_softmax_j", Element::compute, {opgen::batch, opgen::dim(0, "L")}, mask[0] || mask[1] || mask[2]);
-  call.allocate("grad_query", Element::compute, {opgen::batch, opgen::dim(0, "L"), opgen::dim(1, "E")},
-                mask[0] || mask[1] || mask[2], mask[0]);
+  call.allocate("grad_query", Element::compute, {opgen::batch, opgen::dim(0, "L"), opgen::dim(1, "E")}, mask[0]);
   call.allocate("grad_key", Element::compute, {opgen::batch, opgen::dim(2, "S"), opgen::dim(1, "E")},
                 mask[1] || mask[2], mask[1]);
   call.allocate("grad_value", Element::compute, {opgen::batch, opgen::dim(2, "S"), opgen::dim(3, "V")},
                 mask[1] || mask[2], mask[2]);
-  if (mask[0] || mask[1] || mask[2]) {
-    call.run(3, {4, 5, 0, 3, 1, 2, 6, 7}, {call.size(0), call.size(2), call.size(3), call.size(1)},
+  if (mask[0] || mask[1] || mask[2]) call.run(3, {0, 6, 7}, {call.size(0), call.size(3)});
+  if (mask[0]) {
+    call.run(4, {4, 5, 7, 1, 2, 0, 3, 8}, {call.size(0), call.size(1), call.size(2), call.size(3)},
              {scale.value_or(double{}), call.size(2) == 0 ? opmath_t(1) : scale.value_or(double{})});
   }
   if (mask[1] || mask[2]) {
-    call.run(4, {1, 2, 0, 3, 4, 5, 6, 8, 9}, {call.size(2), call.size(1), call.size(3), call.size(0)},
+    call.run(5, {1, 2, 0, 3, 4, 5, 7, 9, 10}, {call.size(2), call.size(1), call.size(3), call.size(0)},
              {scale.value_or(double{}), call.size(0) == 0 ? opmath_t(1) : scale.value_or(double{})});
   }
-  const Tensor grad_query = mask[0] ? call.result("grad_query", Element::scalar, 0, "query") : Tensor();
+  const Tensor grad_query = call.result("grad_query", Element::scalar, 0, "query");
   const Tensor grad_key = mask[1] ? call.result("grad_key", Element::scalar, 0, "key") : Tensor();
   const Tensor grad_value = mask[2] ? call.result("grad_value", Element::scalar, 0, "value") : Tensor();
   return {grad_query, grad_key, grad_value};
@@ -154,7 +155,7 @@ std::tuple<Tensor, Tensor, Tensor> attention_backward_0(const Tensor& grad_outpu
 
 // is_causal is true, scale not given
 std::tuple<Tensor, Tensor, Tensor> attention_backward_1(const Tensor& grad_output, const Tensor& query,
-                                                        const Tensor& key, const Tensor& value,
+                                                        const Tensor& key, const Tensor& value, const Tensor& output,
                                                         const Tensor& softmax_j_max, const Tensor& softmax_j_scale,
                                                         bool is_causal, const std::optional<double>& scale,
                                                         const std::vector<bool>& mask) {
@@ -165,26 +166,27 @@ std::tuple<Tensor, Tensor, Tensor> attention_backward_1(const Tensor& grad_outpu
   call.input("value", value, Element::scalar, {opgen::batch, opgen::dim(2, "S"), opgen::dim(3, "V")});
   call.input("softmax_j_max", softmax_j_max, Element::compute, {opgen::batch, opgen::dim(0, "L")});
   call.input("softmax_j_scale", softmax_j_scale, Element::compute, {opgen::batch, opgen::dim(0, "L")});
+  call.input("output", output, Element::scalar, {opgen::batch, opgen::dim(0, "L"), opgen::dim(3, "V")});
   call.begin();
   call.hold();
   call.allocate("dot_softmax_j", Element::compute, {opgen::batch, opgen::dim(0, "L")}, mask[0] || mask[1] || mask[2]);
-  call.allocate("grad_query", Element::compute, {opgen::batch, opgen::dim(0, "L"), opgen::dim(1, "E")},
-                mask[0] || mask[1] || mask[2], mask[0]);
+  call.allocate("grad_query", Element::compute, {opgen::batch, opgen::dim(0, "L"), opgen::dim(1, "E")}, mask[0]);
   call.allocate("grad_key", Element::compute, {opgen::batch, opgen::dim(2, "S"), opgen::dim(1, "E")},
                 mask[1] || mask[2], mask[1]);
   call.allocate("grad_value", Element::compute, {opgen::batch, opgen::dim(2, "S"), opgen::dim(3, "V")},
                 mask[1] || mask[2], mask[2]);
-  if (mask[0] || mask[1] || mask[2]) {
-    call.run(3, {4, 5, 0, 3, 1, 2, 6, 7}, {call.size(0), call.size(2), call.size(3), call.size(1)},
+  if (mask[0] || mask[1] || mask[2]) call.run(3, {0, 6, 7}, {call.size(0), call.size(3)});
+  if (mask[0]) {
+    call.run(4, {4, 5, 7, 1, 2, 0, 3, 8}, {call.size(0), call.size(1), call.size(2), call.size(3)},
              {1 / rt::sqrt(static_cast<opmath_t>(call.size(1))),
               call.size(2) == 0 ? opmath_t(1) : 1 / rt::sqrt(static_cast<opmath_t>(call.size(1)))});
   }
   if (mask[1] || mask[2]) {
-    call.run(4, {1, 2, 0, 3, 4, 5, 6, 8, 9}, {call.size(2), call.size(1), call.size(3), call.size(0)},
+    call.run(5, {1, 2, 0, 3, 4, 5, 7, 9, 10}, {call.size(2), call.size(1), call.size(3), call.size(0)},
              {1 / rt::sqrt(static_cast<opmath_t>(call.size(1))),
               call.size(0) == 0 ? opmath_t(1) : 1 / rt::sqrt(static_cast<opmath_t>(call.size(1)))});
   }
-  const Tensor grad_query = mask[0] ? call.result("grad_query", Element::scalar, 0, "query") : Tensor();
+  const Tensor grad_query = call.result("grad_query", Element::scalar, 0, "query");
   const Tensor grad_key = mask[1] ? call.result("grad_key", Element::scalar, 0, "key") : Tensor();
   const Tensor grad_value = mask[2] ? call.result("grad_value", Element::scalar, 0, "value") : Tensor();
   return {grad_query, grad_key, grad_value};
@@ -192,7 +194,7 @@ std::tuple<Tensor, Tensor, Tensor> attention_backward_1(const Tensor& grad_outpu
 
 // is_causal is false, scale given
 std::tuple<Tensor, Tensor, Tensor> attention_backward_2(const Tensor& grad_output, const Tensor& query,
-                                                        const Tensor& key, const Tensor& value,
+                                                        const Tensor& key, const Tensor& value, const Tensor& output,
                                                         const Tensor& softmax_j_max, const Tensor& softmax_j_scale,
                                                         bool is_causal, const std::optional<double>& scale,
                                                         const std::vector<bool>& mask) {
@@ -203,24 +205,25 @@ std::tuple<Tensor, Tensor, Tensor> attention_backward_2(const Tensor& grad_outpu
   call.input("value", value, Element::scalar, {opgen::batch, opgen::dim(2, "S"), opgen::dim(3, "V")});
   call.input("softmax_j_max", softmax_j_max, Element::compute, {opgen::batch, opgen::dim(0, "L")});
   call.input("softmax_j_scale", softmax_j_scale, Element::compute, {opgen::batch, opgen::dim(0, "L")});
+  call.input("output", output, Element::scalar, {opgen::batch, opgen::dim(0, "L"), opgen::dim(3, "V")});
   call.begin();
   call.hold();
   call.allocate("dot_softmax_j", Element::compute, {opgen::batch, opgen::dim(0, "L")}, mask[0] || mask[1] || mask[2]);
-  call.allocate("grad_query", Element::compute, {opgen::batch, opgen::dim(0, "L"), opgen::dim(1, "E")},
-                mask[0] || mask[1] || mask[2], mask[0]);
+  call.allocate("grad_query", Element::compute, {opgen::batch, opgen::dim(0, "L"), opgen::dim(1, "E")}, mask[0]);
   call.allocate("grad_key", Element::compute, {opgen::batch, opgen::dim(2, "S"), opgen::dim(1, "E")},
                 mask[1] || mask[2], mask[1]);
   call.allocate("grad_value", Element::compute, {opgen::batch, opgen::dim(2, "S"), opgen::dim(3, "V")},
                 mask[1] || mask[2], mask[2]);
-  if (mask[0] || mask[1] || mask[2]) {
-    call.run(5, {4, 5, 0, 3, 1, 2, 6, 7}, {call.size(0), call.size(2), call.size(3), call.size(1)},
+  if (mask[0] || mask[1] || mask[2]) call.run(3, {0, 6, 7}, {call.size(0), call.size(3)});
+  if (mask[0]) {
+    call.run(6, {4, 7, 1, 2, 0, 3, 5, 8}, {call.size(0), call.size(1), call.size(2), call.size(3)},
              {scale.value_or(double{})});
   }
   if (mask[1] || mask[2]) {
-    call.run(6, {1, 2, 0, 3, 4, 5, 6, 8, 9}, {call.size(2), call.size(1), call.size(3), call.size(0)},
+    call.run(7, {1, 2, 0, 3, 4, 5, 7, 9, 10}, {call.size(2), call.size(1), call.size(3), call.size(0)},
              {scale.value_or(double{}), call.size(0) == 0 ? opmath_t(1) : scale.value_or(double{})});
   }
-  const Tensor grad_query = mask[0] ? call.result("grad_query", Element::scalar, 0, "query") : Tensor();
+  const Tensor grad_query = call.result("grad_query", Element::scalar, 0, "query");
   const Tensor grad_key = mask[1] ? call.result("grad_key", Element::scalar, 0, "key") : Tensor();
   const Tensor grad_value = mask[2] ? call.result("grad_value", Element::scalar, 0, "value") : Tensor();
   return {grad_query, grad_key, grad_value};
@@ -228,7 +231,7 @@ std::tuple<Tensor, Tensor, Tensor> attention_backward_2(const Tensor& grad_outpu
 
 // is_causal is false, scale not given
 std::tuple<Tensor, Tensor, Tensor> attention_backward_3(const Tensor& grad_output, const Tensor& query,
-                                                        const Tensor& key, const Tensor& value,
+                                                        const Tensor& key, const Tensor& value, const Tensor& output,
                                                         const Tensor& softmax_j_max, const Tensor& softmax_j_scale,
                                                         bool is_causal, const std::optional<double>& scale,
                                                         const std::vector<bool>& mask) {
@@ -239,45 +242,50 @@ std::tuple<Tensor, Tensor, Tensor> attention_backward_3(const Tensor& grad_outpu
   call.input("value", value, Element::scalar, {opgen::batch, opgen::dim(2, "S"), opgen::dim(3, "V")});
   call.input("softmax_j_max", softmax_j_max, Element::compute, {opgen::batch, opgen::dim(0, "L")});
   call.input("softmax_j_scale", softmax_j_scale, Element::compute, {opgen::batch, opgen::dim(0, "L")});
+  call.input("output", output, Element::scalar, {opgen::batch, opgen::dim(0, "L"), opgen::dim(3, "V")});
   call.begin();
   call.hold();
   call.allocate("dot_softmax_j", Element::compute, {opgen::batch, opgen::dim(0, "L")}, mask[0] || mask[1] || mask[2]);
-  call.allocate("grad_query", Element::compute, {opgen::batch, opgen::dim(0, "L"), opgen::dim(1, "E")},
-                mask[0] || mask[1] || mask[2], mask[0]);
+  call.allocate("grad_query", Element::compute, {opgen::batch, opgen::dim(0, "L"), opgen::dim(1, "E")}, mask[0]);
   call.allocate("grad_key", Element::compute, {opgen::batch, opgen::dim(2, "S"), opgen::dim(1, "E")},
                 mask[1] || mask[2], mask[1]);
   call.allocate("grad_value", Element::compute, {opgen::batch, opgen::dim(2, "S"), opgen::dim(3, "V")},
                 mask[1] || mask[2], mask[2]);
-  if (mask[0] || mask[1] || mask[2]) {
-    call.run(5, {4, 5, 0, 3, 1, 2, 6, 7}, {call.size(0), call.size(2), call.size(3), call.size(1)},
+  if (mask[0] || mask[1] || mask[2]) call.run(3, {0, 6, 7}, {call.size(0), call.size(3)});
+  if (mask[0]) {
+    call.run(6, {4, 7, 1, 2, 0, 3, 5, 8}, {call.size(0), call.size(1), call.size(2), call.size(3)},
              {1 / rt::sqrt(static_cast<opmath_t>(call.size(1)))});
   }
   if (mask[1] || mask[2]) {
-    call.run(6, {1, 2, 0, 3, 4, 5, 6, 8, 9}, {call.size(2), call.size(1), call.size(3), call.size(0)},
+    call.run(7, {1, 2, 0, 3, 4, 5, 7, 9, 10}, {call.size(2), call.size(1), call.size(3), call.size(0)},
              {1 / rt::sqrt(static_cast<opmath_t>(call.size(1))),
               call.size(0) == 0 ? opmath_t(1) : 1 / rt::sqrt(static_cast<opmath_t>(call.size(1)))});
   }
-  const Tensor grad_query = mask[0] ? call.result("grad_query", Element::scalar, 0, "query") : Tensor();
+  const Tensor grad_query = call.result("grad_query", Element::scalar, 0, "query");
   const Tensor grad_key = mask[1] ? call.result("grad_key", Element::scalar, 0, "key") : Tensor();
   const Tensor grad_value = mask[2] ? call.result("grad_value", Element::scalar, 0, "value") : Tensor();
   return {grad_query, grad_key, grad_value};
 }
 
 std::tuple<Tensor, Tensor, Tensor> attention_backward(const Tensor& grad_output, const Tensor& query, const Tensor& key,
-                                                      const Tensor& value, const Tensor& softmax_j_max,
-                                                      const Tensor& softmax_j_scale, bool is_causal,
-                                                      const std::optional<double>& scale,
+                                                      const Tensor& value, const Tensor& output,
+                                                      const Tensor& softmax_j_max, const Tensor& softmax_j_scale,
+                                                      bool is_causal, const std::optional<double>& scale,
                                                       const std::vector<bool>& mask) {
   if (is_causal && scale.has_value()) {
-    return attention_backward_0(grad_output, query, key, value, softmax_j_max, softmax_j_scale, is_causal, scale, mask);
+    return attention_backward_0(grad_output, query, key, value, output, softmax_j_max, softmax_j_scale, is_causal,
+                                scale, mask);
   }
   if (is_causal && !scale.has_value()) {
-    return attention_backward_1(grad_output, query, key, value, softmax_j_max, softmax_j_scale, is_causal, scale, mask);
+    return attention_backward_1(grad_output, query, key, value, output, softmax_j_max, softmax_j_scale, is_causal,
+                                scale, mask);
   }
   if (!is_causal && scale.has_value()) {
-    return attention_backward_2(grad_output, query, key, value, softmax_j_max, softmax_j_scale, is_causal, scale, mask);
+    return attention_backward_2(grad_output, query, key, value, output, softmax_j_max, softmax_j_scale, is_causal,
+                                scale, mask);
   }
-  return attention_backward_3(grad_output, query, key, value, softmax_j_max, softmax_j_scale, is_causal, scale, mask);
+  return attention_backward_3(grad_output, query, key, value, output, softmax_j_max, softmax_j_scale, is_causal, scale,
+                              mask);
 }
 
 }  // namespace
@@ -296,8 +304,9 @@ STABLE_TORCH_LIBRARY_FRAGMENT(opgen_native, m) {
       "attention_forward(Tensor query, Tensor key, Tensor value, bool is_causal, float? scale, bool recorded=True) "
       "-> (Tensor, Tensor, Tensor)");
   m.def(
-      "attention_backward(Tensor grad_output, Tensor query, Tensor key, Tensor value, Tensor softmax_j_max, Tensor "
-      "softmax_j_scale, bool is_causal, float? scale, bool[] needs_input_grad) -> (Tensor, Tensor, Tensor)");
+      "attention_backward(Tensor grad_output, Tensor query, Tensor key, Tensor value, Tensor output, Tensor "
+      "softmax_j_max, Tensor softmax_j_scale, bool is_causal, float? scale, bool[] needs_input_grad) -> (Tensor, "
+      "Tensor, Tensor)");
 }
 
 STABLE_TORCH_LIBRARY_IMPL(opgen_native, CPU, m) {

@@ -175,19 +175,50 @@ struct Step_attention_forward_2_output {
   }
 };
 
+// reduces along memory: a row is read and kept in cache by all passes
+template <typename scalar_t, int rank>
+struct Step_attention_backward_0_dot_softmax_j {
+  using opmath_t = rt::math_t<scalar_t>;
+  static constexpr rt::Rows launch = {rt::count(rt::elements(), rt::integer(0)), {rt::count(rt::integer(1))}};
+  static constexpr auto fields = rt::fields(rt::tensor(0, 3, 0, 2), rt::tensor(1, 3, 0, 2), rt::tensor(2, 2, 0),
+                                            rt::integer(1), rt::integer(0), rt::batch());
+  rt::Tensor<const scalar_t, rank> grad_output, output;
+  rt::Tensor<opmath_t, rank> dot_softmax_j;
+  rt::Divider v_size, i_size;
+  rt::Batch<rank> batch;
+
+  template <typename Team>
+  OPGEN_DEVICE void row(int64_t point) const {
+    int64_t rest = point;
+    const int64_t i_2 = rt::split(&rest, i_size);
+    const rt::Place<rank> place = batch.place(rest);
+    const auto grad_output_row = rt::read_row_or_zero<Team, 2>(v_size.size, grad_output, place, i_2, 0);
+    const auto output_row = rt::read_row<Team, 2>(v_size.size, output, place, i_2, 0);
+    rt::Sum<opmath_t> dot_softmax_j_value_fold;
+    rt::each<Team>(v_size.size, rt::settled(&dot_softmax_j_value_fold),
+                   [&](auto at) { dot_softmax_j_value_fold.add(grad_output_row[at] * output_row[at]); });
+    dot_softmax_j_value_fold.finish();
+    rt::join<Team>(&dot_softmax_j_value_fold);
+    const opmath_t dot_softmax_j_value = dot_softmax_j_value_fold.value;
+    if (Team::rank() == 0) {
+      dot_softmax_j.store(dot_softmax_j_value, place, i_2);
+    }
+  }
+};
+
 // sums up what is in no memory, where it would outgrow all that is given: tile by tile along each row
 template <typename scalar_t, int rank>
 struct Step_attention_backward_0_grad_query {
   using opmath_t = rt::math_t<scalar_t>;
   using near = rt::Near<scalar_t>;
-  static constexpr rt::Map launch = {rt::count(rt::elements(), rt::integer(0)), {rt::count(rt::integer(3))}};
+  static constexpr rt::Map launch = {rt::count(rt::elements(), rt::integer(0)), {rt::count(rt::integer(1))}};
   static constexpr auto fields =
-      rt::fields(rt::tensor(0, 2, 0), rt::tensor(1, 2, 0), rt::tensor(2, 3, 0), rt::tensor(3, 3, 0),
-                 rt::tensor(4, 3, 0), rt::tensor(5, 3, 0), rt::tensor(6, 2, 0), rt::tensor(7, 3, 0), rt::workspace(),
-                 rt::integer(3), rt::integer(2), rt::integer(1), rt::integer(0), rt::real(0), rt::real(1), rt::batch());
-  rt::Tensor<const opmath_t, rank> softmax_j_max, softmax_j_scale;
-  rt::Tensor<const scalar_t, rank> grad_output, value, query, key;
-  rt::Tensor<opmath_t, rank> dot_softmax_j, grad_query;
+      rt::fields(rt::tensor(0, 2, 0), rt::tensor(1, 2, 0), rt::tensor(2, 2, 0), rt::tensor(7, 3, 0),
+                 rt::tensor(3, 3, 0), rt::tensor(4, 3, 0), rt::tensor(5, 3, 0), rt::tensor(6, 3, 0), rt::workspace(),
+                 rt::integer(1), rt::integer(3), rt::integer(2), rt::integer(0), rt::real(0), rt::real(1), rt::batch());
+  rt::Tensor<const opmath_t, rank> softmax_j_max, softmax_j_scale, dot_softmax_j;
+  rt::Tensor<opmath_t, rank> grad_query;
+  rt::Tensor<const scalar_t, rank> query, key, grad_output, value;
   opmath_t* lost;
   rt::Divider e_size, v_2_size, j_size, i_size;
   opmath_t scale, number;
@@ -200,9 +231,19 @@ struct Step_attention_backward_0_grad_query {
     opmath_t* lost_row = lost + point * (e_size.size);
     const opmath_t softmax_j_max_value = softmax_j_max.load(place, i_2);
     const opmath_t softmax_j_scale_value = softmax_j_scale.load(place, i_2);
-    rt::Sum<opmath_t> dot_softmax_j_value_fold;
+    const opmath_t dot_softmax_j_value_2 = dot_softmax_j.load(place, i_2);
+    for (int64_t e = 0; e < e_size.size; ++e) {
+      grad_query.store(0, place, i_2, e);
+      lost_row[e] = 0;
+    }
     for (int64_t j = 0; j < j_size.size; ++j) {
       if (!(j <= i_2)) continue;
+      rt::Sum<opmath_t> sum_e;
+      for (int64_t e_2 = 0; e_2 < e_size.size; ++e_2) {
+        sum_e.add(query.load(place, i_2, e_2) * key.load(place, j, e_2));
+        if (e_2 % rt::block_adds == rt::block_adds - 1) sum_e.settle();
+      }
+      sum_e.finish();
       rt::Sum<opmath_t> grad_softmax_j;
       for (int64_t v_2 = 0; v_2 < v_2_size.size; ++v_2) {
         const opmath_t grad_output_value = grad_output.load_or_zero(place, i_2, v_2);
@@ -210,40 +251,8 @@ struct Step_attention_backward_0_grad_query {
         if (v_2 % rt::block_adds == rt::block_adds - 1) grad_softmax_j.settle();
       }
       grad_softmax_j.finish();
-      rt::Sum<opmath_t> sum_e;
-      for (int64_t e_2 = 0; e_2 < e_size.size; ++e_2) {
-        sum_e.add(query.load(place, i_2, e_2) * key.load(place, j, e_2));
-        if (e_2 % rt::block_adds == rt::block_adds - 1) sum_e.settle();
-      }
-      sum_e.finish();
-      const opmath_t exp_sum_e = near::exp(scale * sum_e.value - softmax_j_max_value);
-      dot_softmax_j_value_fold.add(grad_softmax_j.value * (exp_sum_e * softmax_j_scale_value));
-      if (j % rt::block_adds == rt::block_adds - 1) dot_softmax_j_value_fold.settle();
-    }
-    dot_softmax_j_value_fold.finish();
-    const opmath_t dot_softmax_j_value = dot_softmax_j_value_fold.value;
-    dot_softmax_j.store(dot_softmax_j_value, place, i_2);
-    for (int64_t e = 0; e < e_size.size; ++e) {
-      grad_query.store(0, place, i_2, e);
-      lost_row[e] = 0;
-    }
-    for (int64_t j = 0; j < j_size.size; ++j) {
-      if (!(j <= i_2)) continue;
-      rt::Sum<opmath_t> sum_e_2;
-      for (int64_t e_2 = 0; e_2 < e_size.size; ++e_2) {
-        sum_e_2.add(query.load(place, i_2, e_2) * key.load(place, j, e_2));
-        if (e_2 % rt::block_adds == rt::block_adds - 1) sum_e_2.settle();
-      }
-      sum_e_2.finish();
-      rt::Sum<opmath_t> grad_softmax_j_2;
-      for (int64_t v_2 = 0; v_2 < v_2_size.size; ++v_2) {
-        const opmath_t grad_output_value_2 = grad_output.load_or_zero(place, i_2, v_2);
-        grad_softmax_j_2.add(grad_output_value_2 * value.load(place, j, v_2));
-        if (v_2 % rt::block_adds == rt::block_adds - 1) grad_softmax_j_2.settle();
-      }
-      grad_softmax_j_2.finish();
-      const opmath_t product = near::exp(scale * sum_e_2.value - softmax_j_max_value) * softmax_j_scale_value;
-      const opmath_t chosen = product * (grad_softmax_j_2.value - dot_softmax_j_value);
+      const opmath_t product = near::exp(scale * sum_e.value - softmax_j_max_value) * softmax_j_scale_value;
+      const opmath_t chosen = product * (grad_softmax_j.value - dot_softmax_j_value_2);
       for (int64_t e = 0; e < e_size.size; ++e) {
         opmath_t high = grad_query.load(place, i_2, e);
         rt::add_exactly<opmath_t>(&high, &lost_row[e], chosen * key.load(place, j, e));
@@ -291,22 +300,22 @@ struct Step_attention_backward_0_grad_value {
     }
     for (int64_t i_2 = 0; i_2 < i_size.size; ++i_2) {
       if (!(j <= i_2)) continue;
-      rt::Sum<opmath_t> sum_e_3;
+      rt::Sum<opmath_t> sum_e_2;
       for (int64_t e_3 = 0; e_3 < e_2_size.size; ++e_3) {
-        sum_e_3.add(query.load(place, i_2, e_3) * key.load(place, j, e_3));
-        if (e_3 % rt::block_adds == rt::block_adds - 1) sum_e_3.settle();
+        sum_e_2.add(query.load(place, i_2, e_3) * key.load(place, j, e_3));
+        if (e_3 % rt::block_adds == rt::block_adds - 1) sum_e_2.settle();
       }
-      sum_e_3.finish();
-      rt::Sum<opmath_t> grad_softmax_j_3;
+      sum_e_2.finish();
+      rt::Sum<opmath_t> grad_softmax_j_2;
       for (int64_t v_3 = 0; v_3 < v_size.size; ++v_3) {
         const opmath_t grad_output_value = grad_output.load_or_zero(place, i_2, v_3);
-        grad_softmax_j_3.add(grad_output_value * value.load(place, j, v_3));
-        if (v_3 % rt::block_adds == rt::block_adds - 1) grad_softmax_j_3.settle();
+        grad_softmax_j_2.add(grad_output_value * value.load(place, j, v_3));
+        if (v_3 % rt::block_adds == rt::block_adds - 1) grad_softmax_j_2.settle();
       }
-      grad_softmax_j_3.finish();
-      const opmath_t exp_sum_e_3 = near::exp(scale * sum_e_3.value - softmax_j_max.load(place, i_2));
-      const opmath_t product = exp_sum_e_3 * softmax_j_scale.load(place, i_2);
-      const opmath_t chosen_2 = product * (grad_softmax_j_3.value - dot_softmax_j.load(place, i_2));
+      grad_softmax_j_2.finish();
+      const opmath_t exp_sum_e_2 = near::exp(scale * sum_e_2.value - softmax_j_max.load(place, i_2));
+      const opmath_t product = exp_sum_e_2 * softmax_j_scale.load(place, i_2);
+      const opmath_t chosen_2 = product * (grad_softmax_j_2.value - dot_softmax_j.load(place, i_2));
       for (int64_t e_2 = 0; e_2 < e_2_size.size; ++e_2) {
         opmath_t high = grad_key.load(place, j, e_2);
         rt::add_exactly<opmath_t>(&high, &lost_row[e_2], chosen_2 * query.load(place, i_2, e_2));
@@ -335,14 +344,14 @@ template <typename scalar_t, int rank>
 struct Step_attention_backward_2_grad_query {
   using opmath_t = rt::math_t<scalar_t>;
   using near = rt::Near<scalar_t>;
-  static constexpr rt::Map launch = {rt::count(rt::elements(), rt::integer(0)), {rt::count(rt::integer(3))}};
+  static constexpr rt::Map launch = {rt::count(rt::elements(), rt::integer(0)), {rt::count(rt::integer(1))}};
   static constexpr auto fields = rt::fields(
-      rt::tensor(0, 2, 0), rt::tensor(1, 2, 0), rt::tensor(2, 3, 0), rt::tensor(3, 3, 0), rt::tensor(4, 3, 0),
-      rt::tensor(5, 3, 0), rt::tensor(6, 2, 0), rt::tensor(7, 3, 0), rt::workspace(), rt::integer(3), rt::integer(2),
-      rt::integer(1), rt::integer(0), rt::real(0), rt::integer(1), rt::batch());
-  rt::Tensor<const opmath_t, rank> softmax_j_max, softmax_j_scale;
-  rt::Tensor<const scalar_t, rank> grad_output, value, query, key;
-  rt::Tensor<opmath_t, rank> dot_softmax_j, grad_query;
+      rt::tensor(0, 2, 0), rt::tensor(1, 2, 0), rt::tensor(6, 2, 0), rt::tensor(7, 3, 0), rt::tensor(2, 3, 0),
+      rt::tensor(3, 3, 0), rt::tensor(4, 3, 0), rt::tensor(5, 3, 0), rt::workspace(), rt::integer(1), rt::integer(3),
+      rt::integer(2), rt::integer(0), rt::real(0), rt::integer(2), rt::batch());
+  rt::Tensor<const opmath_t, rank> softmax_j_max, dot_softmax_j, softmax_j_scale;
+  rt::Tensor<opmath_t, rank> grad_query;
+  rt::Tensor<const scalar_t, rank> query, key, grad_output, value;
   opmath_t* lost;
   rt::Divider e_size, v_2_size, j_size, i_size;
   opmath_t scale;
@@ -355,9 +364,18 @@ struct Step_attention_backward_2_grad_query {
     const rt::Place<rank> place = batch.place(rest);
     opmath_t* lost_row = lost + point * (e_size.size);
     const opmath_t softmax_j_max_value = softmax_j_max.load(place, i_2);
-    const opmath_t softmax_j_scale_value = softmax_j_scale.load(place, i_2);
-    rt::Sum<opmath_t> dot_softmax_j_value_fold;
+    const opmath_t dot_softmax_j_value_2 = dot_softmax_j.load(place, i_2);
+    for (int64_t e = 0; e < e_size.size; ++e) {
+      grad_query.store(0, place, i_2, e);
+      lost_row[e] = 0;
+    }
     for (int64_t j = 0; j < j_size.size; ++j) {
+      rt::Sum<opmath_t> sum_e;
+      for (int64_t e_2 = 0; e_2 < e_size.size; ++e_2) {
+        sum_e.add(query.load(place, i_2, e_2) * key.load(place, j, e_2));
+        if (e_2 % rt::block_adds == rt::block_adds - 1) sum_e.settle();
+      }
+      sum_e.finish();
       rt::Sum<opmath_t> grad_softmax_j;
       for (int64_t v_2 = 0; v_2 < v_2_size.size; ++v_2) {
         const opmath_t grad_output_value = grad_output.load_or_zero(place, i_2, v_2);
@@ -365,39 +383,8 @@ struct Step_attention_backward_2_grad_query {
         if (v_2 % rt::block_adds == rt::block_adds - 1) grad_softmax_j.settle();
       }
       grad_softmax_j.finish();
-      rt::Sum<opmath_t> sum_e;
-      for (int64_t e_2 = 0; e_2 < e_size.size; ++e_2) {
-        sum_e.add(query.load(place, i_2, e_2) * key.load(place, j, e_2));
-        if (e_2 % rt::block_adds == rt::block_adds - 1) sum_e.settle();
-      }
-      sum_e.finish();
       const opmath_t exp_sum_e = near::exp(scale * sum_e.value - softmax_j_max_value);
-      dot_softmax_j_value_fold.add(grad_softmax_j.value * (exp_sum_e * softmax_j_scale_value));
-      if (j % rt::block_adds == rt::block_adds - 1) dot_softmax_j_value_fold.settle();
-    }
-    dot_softmax_j_value_fold.finish();
-    const opmath_t dot_softmax_j_value = dot_softmax_j_value_fold.value;
-    dot_softmax_j.store(dot_softmax_j_value, place, i_2);
-    for (int64_t e = 0; e < e_size.size; ++e) {
-      grad_query.store(0, place, i_2, e);
-      lost_row[e] = 0;
-    }
-    for (int64_t j = 0; j < j_size.size; ++j) {
-      rt::Sum<opmath_t> sum_e_2;
-      for (int64_t e_2 = 0; e_2 < e_size.size; ++e_2) {
-        sum_e_2.add(query.load(place, i_2, e_2) * key.load(place, j, e_2));
-        if (e_2 % rt::block_adds == rt::block_adds - 1) sum_e_2.settle();
-      }
-      sum_e_2.finish();
-      rt::Sum<opmath_t> grad_softmax_j_2;
-      for (int64_t v_2 = 0; v_2 < v_2_size.size; ++v_2) {
-        const opmath_t grad_output_value_2 = grad_output.load_or_zero(place, i_2, v_2);
-        grad_softmax_j_2.add(grad_output_value_2 * value.load(place, j, v_2));
-        if (v_2 % rt::block_adds == rt::block_adds - 1) grad_softmax_j_2.settle();
-      }
-      grad_softmax_j_2.finish();
-      const opmath_t exp_sum_e_2 = near::exp(scale * sum_e_2.value - softmax_j_max_value);
-      const opmath_t product = exp_sum_e_2 * (grad_softmax_j_2.value - dot_softmax_j_value);
+      const opmath_t product = exp_sum_e * (grad_softmax_j.value - dot_softmax_j_value_2);
       for (int64_t e = 0; e < e_size.size; ++e) {
         opmath_t high = grad_query.load(place, i_2, e);
         rt::add_exactly<opmath_t>(&high, &lost_row[e], product * key.load(place, j, e));
@@ -406,7 +393,8 @@ struct Step_attention_backward_2_grad_query {
     }
     for (int64_t e = 0; e < e_size.size; ++e) {
       const opmath_t whole = rt::total(grad_query.load(place, i_2, e), lost_row[e]);
-      grad_query.store((S == 0 ? opmath_t(1) : scale * softmax_j_scale_value) * whole, place, i_2, e);
+      const opmath_t chosen = S == 0 ? opmath_t(1) : scale * softmax_j_scale.load(place, i_2);
+      grad_query.store(chosen * whole, place, i_2, e);
     }
   }
 };
@@ -444,24 +432,24 @@ struct Step_attention_backward_2_grad_value {
       lost_row[v + e_2_size.size] = 0;
     }
     for (int64_t i_2 = 0; i_2 < i_size.size; ++i_2) {
-      rt::Sum<opmath_t> sum_e_3;
+      rt::Sum<opmath_t> sum_e_2;
       for (int64_t e_3 = 0; e_3 < e_2_size.size; ++e_3) {
-        sum_e_3.add(query.load(place, i_2, e_3) * key.load(place, j, e_3));
-        if (e_3 % rt::block_adds == rt::block_adds - 1) sum_e_3.settle();
+        sum_e_2.add(query.load(place, i_2, e_3) * key.load(place, j, e_3));
+        if (e_3 % rt::block_adds == rt::block_adds - 1) sum_e_2.settle();
       }
-      sum_e_3.finish();
-      rt::Sum<opmath_t> grad_softmax_j_3;
+      sum_e_2.finish();
+      rt::Sum<opmath_t> grad_softmax_j_2;
       for (int64_t v_3 = 0; v_3 < v_size.size; ++v_3) {
         const opmath_t grad_output_value = grad_output.load_or_zero(place, i_2, v_3);
-        grad_softmax_j_3.add(grad_output_value * value.load(place, j, v_3));
-        if (v_3 % rt::block_adds == rt::block_adds - 1) grad_softmax_j_3.settle();
+        grad_softmax_j_2.add(grad_output_value * value.load(place, j, v_3));
+        if (v_3 % rt::block_adds == rt::block_adds - 1) grad_softmax_j_2.settle();
       }
-      grad_softmax_j_3.finish();
-      const opmath_t exp_sum_e_3 = near::exp(scale * sum_e_3.value - softmax_j_max.load(place, i_2));
-      const opmath_t softmax_j_scale_value_2 = softmax_j_scale.load(place, i_2);
-      const opmath_t difference = grad_softmax_j_3.value - dot_softmax_j.load(place, i_2);
-      const opmath_t product_2 = exp_sum_e_3 * softmax_j_scale_value_2 * difference;
-      const opmath_t product_3 = exp_sum_e_3 * softmax_j_scale_value_2;
+      grad_softmax_j_2.finish();
+      const opmath_t exp_sum_e_2 = near::exp(scale * sum_e_2.value - softmax_j_max.load(place, i_2));
+      const opmath_t softmax_j_scale_value = softmax_j_scale.load(place, i_2);
+      const opmath_t difference = grad_softmax_j_2.value - dot_softmax_j.load(place, i_2);
+      const opmath_t product_2 = exp_sum_e_2 * softmax_j_scale_value * difference;
+      const opmath_t product_3 = exp_sum_e_2 * softmax_j_scale_value;
       for (int64_t e_2 = 0; e_2 < e_2_size.size; ++e_2) {
         opmath_t high = grad_key.load(place, j, e_2);
         rt::add_exactly<opmath_t>(&high, &lost_row[e_2], product_2 * query.load(place, i_2, e_2));
@@ -489,8 +477,9 @@ extern "C" const OpgenCudaStep attention_cuda_steps[] = {
     rt::kernel<Step_attention_forward_0_output>(),           // 0
     rt::kernel<Step_attention_forward_0_softmax_j_scale>(),  // 1
     rt::kernel<Step_attention_forward_2_output>(),           // 2
-    rt::kernel<Step_attention_backward_0_grad_query>(),      // 3
-    rt::kernel<Step_attention_backward_0_grad_value>(),      // 4
-    rt::kernel<Step_attention_backward_2_grad_query>(),      // 5
-    rt::kernel<Step_attention_backward_2_grad_value>(),      // 6
+    rt::kernel<Step_attention_backward_0_dot_softmax_j>(),   // 3
+    rt::kernel<Step_attention_backward_0_grad_query>(),      // 4
+    rt::kernel<Step_attention_backward_0_grad_value>(),      // 5
+    rt::kernel<Step_attention_backward_2_grad_query>(),      // 6
+    rt::kernel<Step_attention_backward_2_grad_value>(),      // 7
 };

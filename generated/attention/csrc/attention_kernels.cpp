@@ -201,31 +201,63 @@ int forward_2_output(const OpgenCall& call, OpgenHost& host) {
   return rt::status(host);
 }
 
+// Reduces along memory: a row is read and kept in cache by all passes.
+template <typename opmath_t>
+int backward_0_dot_softmax_j(const OpgenCall& call, OpgenHost& host) {
+  const int64_t L = call.ints[0];
+  const int64_t V_2 = call.ints[1];
+  const rt::Tensor<opmath_t> grad_output(call, 0, 3, 0);
+  const rt::Tensor<opmath_t> output(call, 1, 3, 0);
+  const rt::Tensor<opmath_t> dot_softmax_j(call, 2, 2, 0);
+  rt::Loops<3> outer;
+  outer.batch(call, &grad_output, &output, &dot_softmax_j);
+  outer.dim(L, {grad_output.stride(1), output.stride(1), dot_softmax_j.stride(1)});
+  rt::Loops<3> over_v;
+  over_v.dim(V_2, {grad_output.stride(2), output.stride(2), 0});
+  rt::parallel(host, outer.count, over_v.count, [=, &host](int64_t begin, int64_t end) {
+    outer.runs<1>(begin, end, nullptr, [&](const auto& row) {
+      rt::Fold<rt::Sum, opmath_t> dot_softmax_j_value_fold;
+      over_v.runs<rt::block>(0, over_v.count, row.at, [&](const auto& run) {
+        const rt::Source<opmath_t> grad_output_at(grad_output, run.at[0], run.step[0], run.size);
+        const rt::Source<opmath_t> output_at(output, run.at[1], run.step[1], run.size);
+        rt::lanes<rt::lane_count>(run.size, [&](int64_t i, int lane) {
+          const auto value = grad_output_at[i] * output_at[i];
+          dot_softmax_j_value_fold.add(lane, value);
+        });
+        dot_softmax_j_value_fold.ran(run.size);
+      });
+      const opmath_t dot_softmax_j_value = dot_softmax_j_value_fold.value();
+      rt::store(dot_softmax_j, row.at[2], dot_softmax_j_value);
+    });
+  });
+  return rt::status(host);
+}
+
 // Sums up what is in no memory, where it would outgrow all that is given: tile by tile along each row.
 template <typename opmath_t>
 int backward_0_grad_query(const OpgenCall& call, OpgenHost& host) {
-  const int64_t S = call.ints[1];
-  const int64_t V_2 = call.ints[2];
-  const int64_t v_2_padded = rt::padded(V_2);
-  const int64_t E = call.ints[3];
-  const int64_t e_2_padded = rt::padded(E);
-  const auto scale = static_cast<opmath_t>(call.reals[0]);
+  const int64_t S = call.ints[2];
+  const int64_t E = call.ints[1];
   const int64_t e_padded = rt::padded(E);
+  const int64_t e_2_padded = rt::padded(E);
+  const int64_t V_2 = call.ints[3];
+  const int64_t v_2_padded = rt::padded(V_2);
+  const auto scale = static_cast<opmath_t>(call.reals[0]);
   const auto number = static_cast<opmath_t>(call.reals[1]);
   const int64_t L = call.ints[0];
-  const rt::Tensor<opmath_t> grad_output(call, 2, 3, 0);
-  const rt::Tensor<opmath_t> value_2(call, 3, 3, 0);
-  const rt::Tensor<opmath_t> query(call, 4, 3, 0);
-  const rt::Tensor<opmath_t> key(call, 5, 3, 0);
+  const rt::Tensor<opmath_t> query(call, 3, 3, 0);
+  const rt::Tensor<opmath_t> key(call, 4, 3, 0);
+  const rt::Tensor<opmath_t> grad_output(call, 5, 3, 0);
+  const rt::Tensor<opmath_t> value_2(call, 6, 3, 0);
   const rt::Tensor<opmath_t> softmax_j_max(call, 0, 2, 0);
   const rt::Tensor<opmath_t> softmax_j_scale(call, 1, 2, 0);
-  const rt::Tensor<opmath_t> dot_softmax_j(call, 6, 2, 0);
+  const rt::Tensor<opmath_t> dot_softmax_j(call, 2, 2, 0);
   const rt::Tensor<opmath_t> grad_query(call, 7, 3, 0);
   rt::Loops<9> outer;
-  outer.batch(call, &grad_output, &value_2, &query, &key, &key, &softmax_j_max, &softmax_j_scale, &dot_softmax_j,
+  outer.batch(call, &query, &key, &grad_output, &value_2, &key, &softmax_j_max, &softmax_j_scale, &dot_softmax_j,
               &grad_query);
-  outer.step(0, grad_output.stride(1));
-  outer.step(2, query.stride(1));
+  outer.step(0, query.stride(1));
+  outer.step(2, grad_output.stride(1));
   outer.step(5, softmax_j_max.stride(1));
   outer.step(6, softmax_j_scale.stride(1));
   outer.step(7, dot_softmax_j.stride(1));
@@ -234,96 +266,62 @@ int backward_0_grad_query(const OpgenCall& call, OpgenHost& host) {
   rt::parallel(host, outer.count, S, [=, &host](int64_t begin, int64_t end) {
     rt::Tile<opmath_t> softmax_j_max_rows(rt::tile_rows);
     rt::Tile<opmath_t> softmax_j_scale_rows(rt::tile_rows);
-    rt::Tile<opmath_t> grad_output_rows(rt::tile_rows * v_2_padded);
-    rt::Tile<opmath_t> value_2_tile(rt::tile_width * V_2);
+    rt::Tile<opmath_t> dot_softmax_j_rows(rt::tile_rows);
     rt::Tile<opmath_t> query_rows(rt::tile_rows * e_2_padded);
     rt::Tile<opmath_t> key_tile(rt::tile_width * E);
+    rt::Tile<opmath_t> grad_output_rows(rt::tile_rows * v_2_padded);
+    rt::Tile<opmath_t> value_2_tile(rt::tile_width * V_2);
     rt::Tile<opmath_t> key_tile_2(rt::tile_width * e_padded);
     rt::Sums<opmath_t> grad_query_sum(rt::tile_rows * e_padded);
     outer.runs<rt::tile_rows>(begin, end, nullptr, [&](const auto& rows) {
       softmax_j_max_rows.fill(softmax_j_max, rows.at[5], 1, 0, rows.size, rows.step[5], rt::tile_rows);
       softmax_j_scale_rows.fill(softmax_j_scale, rows.at[6], 1, 0, rows.size, rows.step[6], rt::tile_rows);
-      grad_output_rows.fill(grad_output, rows.at[0], rows.size, rows.step[0], V_2, grad_output.stride(2), v_2_padded);
-      query_rows.fill(query, rows.at[2], rows.size, rows.step[2], E, query.stride(2), e_2_padded);
+      dot_softmax_j_rows.fill(dot_softmax_j, rows.at[7], 1, 0, rows.size, rows.step[7], rt::tile_rows);
+      query_rows.fill(query, rows.at[0], rows.size, rows.step[0], E, query.stride(2), e_2_padded);
+      grad_output_rows.fill(grad_output, rows.at[2], rows.size, rows.step[2], V_2, grad_output.stride(2), v_2_padded);
       opmath_t softmax_j_max_value_of[rt::tile_rows];
       opmath_t softmax_j_scale_value_of[rt::tile_rows];
-      opmath_t dot_softmax_j_value_of[rt::tile_rows];
+      opmath_t dot_softmax_j_value_2_of[rt::tile_rows];
       for (int64_t r = 0; r < rows.size; ++r) {
         const opmath_t softmax_j_max_value = softmax_j_max_rows[r];
         softmax_j_max_value_of[r] = softmax_j_max_value;
         const opmath_t softmax_j_scale_value = softmax_j_scale_rows[r];
         softmax_j_scale_value_of[r] = softmax_j_scale_value;
-      }
-      rt::Fold<rt::Sum, opmath_t> dot_softmax_j_value_fold[rt::tile_rows];
-      for (int64_t start = 0; start < S; start += rt::tile_width) {
-        const int64_t size = S - start < rt::tile_width ? S - start : rt::tile_width;
-        if (!(start <= outer.index(rows, 0, rows.size - 1))) continue;
-        value_2_tile.fill(value_2, rows.at[1] + start * value_2.stride(1), V_2, value_2.stride(2), size,
-                          value_2.stride(1), rt::tile_width);
-        key_tile.fill(key, rows.at[3] + start * key.stride(1), E, key.stride(2), size, key.stride(1), rt::tile_width);
-        for (int64_t first = 0; first < rows.size; first += rt::row_group) {
-          const rt::Group group(first, rows.size);
-          if (!(start <= outer.index(rows, 0, group.last - 1))) continue;
-          rt::Points<opmath_t> grad_softmax_j(group);
-          rt::Points<opmath_t> sum_e(group);
-          rt::dots(V_2, group, grad_softmax_j, [&](int64_t r, int64_t e, int64_t i) {
-            const auto value = grad_output_rows[r * v_2_padded + e] * value_2_tile[e * rt::tile_width + i];
-            return value;
-          });
-          rt::dots(E, group, sum_e, [&](int64_t r, int64_t e, int64_t i) {
-            const auto value = query_rows[r * e_2_padded + e] * key_tile[e * rt::tile_width + i];
-            return value;
-          });
-          for (int64_t r = group.first; r < group.last; ++r) {
-            rt::lanes<rt::lane_count>(size, [&](int64_t i, int lane) {
-              const bool mask = (start + i) <= outer.index(rows, 0, r);
-              const opmath_t chosen = mask ? scale * sum_e(r, i) : -rt::inf<opmath_t>();
-              const opmath_t exp_sum_e = rt::exp(chosen - softmax_j_max_value_of[r]);
-              const opmath_t product = exp_sum_e * softmax_j_scale_value_of[r];
-              dot_softmax_j_value_fold[r].add(lane, grad_softmax_j(r, i) * product);
-            });
-            dot_softmax_j_value_fold[r].ran(size);
-          }
-        }
-      }
-      for (int64_t r = 0; r < rows.size; ++r) {
-        const opmath_t dot_softmax_j_value = dot_softmax_j_value_fold[r].value();
-        dot_softmax_j_value_of[r] = dot_softmax_j_value;
-        rt::store(dot_softmax_j, rows.at[7] + r * rows.step[7], dot_softmax_j_value);
+        const opmath_t dot_softmax_j_value_2 = dot_softmax_j_rows[r];
+        dot_softmax_j_value_2_of[r] = dot_softmax_j_value_2;
       }
       grad_query_sum.clear(rt::tile_rows * e_padded);
       for (int64_t start = 0; start < S; start += rt::tile_width) {
         const int64_t size = S - start < rt::tile_width ? S - start : rt::tile_width;
         if (!(start <= outer.index(rows, 0, rows.size - 1))) continue;
-        key_tile_2.fill(key, rows.at[4] + start * key.stride(1), size, key.stride(1), E, key.stride(2), e_padded);
-        value_2_tile.fill(value_2, rows.at[1] + start * value_2.stride(1), V_2, value_2.stride(2), size,
+        key_tile.fill(key, rows.at[1] + start * key.stride(1), E, key.stride(2), size, key.stride(1), rt::tile_width);
+        value_2_tile.fill(value_2, rows.at[3] + start * value_2.stride(1), V_2, value_2.stride(2), size,
                           value_2.stride(1), rt::tile_width);
-        key_tile.fill(key, rows.at[3] + start * key.stride(1), E, key.stride(2), size, key.stride(1), rt::tile_width);
+        key_tile_2.fill(key, rows.at[4] + start * key.stride(1), size, key.stride(1), E, key.stride(2), e_padded);
         for (int64_t first = 0; first < rows.size; first += rt::row_group) {
           const rt::Group group(first, rows.size);
           if (!(start <= outer.index(rows, 0, group.last - 1))) continue;
-          rt::Points<opmath_t> sum_e_2(group);
-          rt::Points<opmath_t> grad_softmax_j_2(group);
-          rt::Points<opmath_t> chosen_2(group);
-          rt::dots(E, group, sum_e_2, [&](int64_t r, int64_t e, int64_t i) {
+          rt::Points<opmath_t> sum_e(group);
+          rt::Points<opmath_t> grad_softmax_j(group);
+          rt::Points<opmath_t> chosen(group);
+          rt::dots(E, group, sum_e, [&](int64_t r, int64_t e, int64_t i) {
             const auto value = query_rows[r * e_2_padded + e] * key_tile[e * rt::tile_width + i];
             return value;
           });
-          rt::dots(V_2, group, grad_softmax_j_2, [&](int64_t r, int64_t e, int64_t i) {
+          rt::dots(V_2, group, grad_softmax_j, [&](int64_t r, int64_t e, int64_t i) {
             const auto value = grad_output_rows[r * v_2_padded + e] * value_2_tile[e * rt::tile_width + i];
             return value;
           });
           for (int64_t r = group.first; r < group.last; ++r) {
             rt::each(size, [&](int64_t i) {
-              const bool mask_2 = (start + i) <= outer.index(rows, 0, r);
-              const opmath_t chosen_3 = mask_2 ? scale * sum_e_2(r, i) : -rt::inf<opmath_t>();
-              const opmath_t product_2 = rt::exp(chosen_3 - softmax_j_max_value_of[r]) * softmax_j_scale_value_of[r];
-              const opmath_t product_3 = product_2 * (grad_softmax_j_2(r, i) - dot_softmax_j_value_of[r]);
-              chosen_2(r, i) = mask_2 ? product_3 : opmath_t(0);
+              const bool mask = (start + i) <= outer.index(rows, 0, r);
+              const opmath_t centred = (mask ? scale * sum_e(r, i) : -rt::inf<opmath_t>()) - softmax_j_max_value_of[r];
+              const opmath_t difference = grad_softmax_j(r, i) - dot_softmax_j_value_2_of[r];
+              chosen(r, i) = mask ? rt::exp(centred) * softmax_j_scale_value_of[r] * difference : opmath_t(0);
             });
           }
           rt::weigh(size, group, e_padded, grad_query_sum, [&](int64_t r, int64_t i, int64_t e) {
-            const auto value = chosen_2(r, i) * key_tile_2[i * e_padded + e];
+            const auto value = chosen(r, i) * key_tile_2[i * e_padded + e];
             return value;
           });
         }
@@ -407,24 +405,24 @@ int backward_0_grad_value(const OpgenCall& call, OpgenHost& host) {
         for (int64_t first = 0; first < rows.size; first += rt::row_group) {
           const rt::Group group(first, rows.size);
           if (!(outer.index(rows, 0, group.first) <= (start + size - 1))) continue;
-          rt::Points<opmath_t> sum_e_3(group);
-          rt::Points<opmath_t> grad_softmax_j_3(group);
+          rt::Points<opmath_t> sum_e_2(group);
+          rt::Points<opmath_t> grad_softmax_j_2(group);
           rt::Points<opmath_t> product(group);
           rt::Points<opmath_t> chosen_2(group);
-          rt::dots(E, group, sum_e_3, [&](int64_t r, int64_t e, int64_t i) {
+          rt::dots(E, group, sum_e_2, [&](int64_t r, int64_t e, int64_t i) {
             const auto value = query_tile[e * rt::tile_width + i] * key_rows[r * e_3_padded + e];
             return value;
           });
-          rt::dots(V_2, group, grad_softmax_j_3, [&](int64_t r, int64_t e, int64_t i) {
+          rt::dots(V_2, group, grad_softmax_j_2, [&](int64_t r, int64_t e, int64_t i) {
             const auto value = grad_output_tile[e * rt::tile_width + i] * value_2_rows[r * v_3_padded + e];
             return value;
           });
           for (int64_t r = group.first; r < group.last; ++r) {
             rt::each(size, [&](int64_t i) {
               const bool mask_2 = outer.index(rows, 0, r) <= (start + i);
-              const opmath_t centred = (mask_2 ? scale * sum_e_3(r, i) : -rt::inf<opmath_t>()) - softmax_j_max_tile[i];
+              const opmath_t centred = (mask_2 ? scale * sum_e_2(r, i) : -rt::inf<opmath_t>()) - softmax_j_max_tile[i];
               product(r, i) = rt::exp(centred) * softmax_j_scale_tile[i];
-              const opmath_t product_2 = product(r, i) * (grad_softmax_j_3(r, i) - dot_softmax_j_tile[i]);
+              const opmath_t product_2 = product(r, i) * (grad_softmax_j_2(r, i) - dot_softmax_j_tile[i]);
               chosen_2(r, i) = mask_2 ? product_2 : opmath_t(0);
             });
           }
@@ -457,122 +455,90 @@ int backward_0_grad_value(const OpgenCall& call, OpgenHost& host) {
 // Sums up what is in no memory, where it would outgrow all that is given: tile by tile along each row.
 template <typename opmath_t>
 int backward_2_grad_query(const OpgenCall& call, OpgenHost& host) {
-  const int64_t S = call.ints[1];
-  const int64_t V_2 = call.ints[2];
-  const int64_t v_2_padded = rt::padded(V_2);
-  const int64_t E = call.ints[3];
-  const int64_t e_2_padded = rt::padded(E);
-  const auto scale = static_cast<opmath_t>(call.reals[0]);
+  const int64_t S = call.ints[2];
+  const int64_t E = call.ints[1];
   const int64_t e_padded = rt::padded(E);
+  const int64_t e_2_padded = rt::padded(E);
+  const int64_t V_2 = call.ints[3];
+  const int64_t v_2_padded = rt::padded(V_2);
+  const auto scale = static_cast<opmath_t>(call.reals[0]);
   const int64_t L = call.ints[0];
-  const rt::Tensor<opmath_t> grad_output(call, 2, 3, 0);
-  const rt::Tensor<opmath_t> value_2(call, 3, 3, 0);
-  const rt::Tensor<opmath_t> query(call, 4, 3, 0);
-  const rt::Tensor<opmath_t> key(call, 5, 3, 0);
+  const rt::Tensor<opmath_t> query(call, 2, 3, 0);
+  const rt::Tensor<opmath_t> key(call, 3, 3, 0);
+  const rt::Tensor<opmath_t> grad_output(call, 4, 3, 0);
+  const rt::Tensor<opmath_t> value_2(call, 5, 3, 0);
+  const rt::Tensor<opmath_t> softmax_j_scale(call, 6, 2, 0);
   const rt::Tensor<opmath_t> softmax_j_max(call, 0, 2, 0);
-  const rt::Tensor<opmath_t> softmax_j_scale(call, 1, 2, 0);
-  const rt::Tensor<opmath_t> dot_softmax_j(call, 6, 2, 0);
+  const rt::Tensor<opmath_t> dot_softmax_j(call, 1, 2, 0);
   const rt::Tensor<opmath_t> grad_query(call, 7, 3, 0);
   rt::Loops<9> outer;
-  outer.batch(call, &grad_output, &value_2, &query, &key, &key, &softmax_j_max, &softmax_j_scale, &dot_softmax_j,
+  outer.batch(call, &query, &key, &grad_output, &value_2, &key, &softmax_j_scale, &softmax_j_max, &dot_softmax_j,
               &grad_query);
-  outer.step(0, grad_output.stride(1));
-  outer.step(2, query.stride(1));
-  outer.step(5, softmax_j_max.stride(1));
-  outer.step(6, softmax_j_scale.stride(1));
+  outer.step(0, query.stride(1));
+  outer.step(2, grad_output.stride(1));
+  outer.step(5, softmax_j_scale.stride(1));
+  outer.step(6, softmax_j_max.stride(1));
   outer.step(7, dot_softmax_j.stride(1));
   outer.step(8, grad_query.stride(1));
   outer.dim_of_steps(L, true);
   rt::parallel(host, outer.count, S, [=, &host](int64_t begin, int64_t end) {
     rt::Tile<opmath_t> softmax_j_max_rows(rt::tile_rows);
-    rt::Tile<opmath_t> softmax_j_scale_rows(rt::tile_rows);
-    rt::Tile<opmath_t> grad_output_rows(rt::tile_rows * v_2_padded);
-    rt::Tile<opmath_t> value_2_tile(rt::tile_width * V_2);
+    rt::Tile<opmath_t> dot_softmax_j_rows(rt::tile_rows);
     rt::Tile<opmath_t> query_rows(rt::tile_rows * e_2_padded);
     rt::Tile<opmath_t> key_tile(rt::tile_width * E);
+    rt::Tile<opmath_t> grad_output_rows(rt::tile_rows * v_2_padded);
+    rt::Tile<opmath_t> value_2_tile(rt::tile_width * V_2);
     rt::Tile<opmath_t> key_tile_2(rt::tile_width * e_padded);
+    rt::Tile<opmath_t> softmax_j_scale_rows(rt::tile_rows);
     rt::Sums<opmath_t> grad_query_sum(rt::tile_rows * e_padded);
     outer.runs<rt::tile_rows>(begin, end, nullptr, [&](const auto& rows) {
-      softmax_j_max_rows.fill(softmax_j_max, rows.at[5], 1, 0, rows.size, rows.step[5], rt::tile_rows);
-      softmax_j_scale_rows.fill(softmax_j_scale, rows.at[6], 1, 0, rows.size, rows.step[6], rt::tile_rows);
-      grad_output_rows.fill(grad_output, rows.at[0], rows.size, rows.step[0], V_2, grad_output.stride(2), v_2_padded);
-      query_rows.fill(query, rows.at[2], rows.size, rows.step[2], E, query.stride(2), e_2_padded);
+      softmax_j_max_rows.fill(softmax_j_max, rows.at[6], 1, 0, rows.size, rows.step[6], rt::tile_rows);
+      dot_softmax_j_rows.fill(dot_softmax_j, rows.at[7], 1, 0, rows.size, rows.step[7], rt::tile_rows);
+      query_rows.fill(query, rows.at[0], rows.size, rows.step[0], E, query.stride(2), e_2_padded);
+      grad_output_rows.fill(grad_output, rows.at[2], rows.size, rows.step[2], V_2, grad_output.stride(2), v_2_padded);
+      softmax_j_scale_rows.fill(softmax_j_scale, rows.at[5], 1, 0, rows.size, rows.step[5], rt::tile_rows);
       opmath_t softmax_j_max_value_of[rt::tile_rows];
-      opmath_t softmax_j_scale_value_of[rt::tile_rows];
-      opmath_t dot_softmax_j_value_of[rt::tile_rows];
+      opmath_t dot_softmax_j_value_2_of[rt::tile_rows];
       for (int64_t r = 0; r < rows.size; ++r) {
         const opmath_t softmax_j_max_value = softmax_j_max_rows[r];
         softmax_j_max_value_of[r] = softmax_j_max_value;
-        const opmath_t softmax_j_scale_value = softmax_j_scale_rows[r];
-        softmax_j_scale_value_of[r] = softmax_j_scale_value;
-      }
-      rt::Fold<rt::Sum, opmath_t> dot_softmax_j_value_fold[rt::tile_rows];
-      for (int64_t start = 0; start < S; start += rt::tile_width) {
-        const int64_t size = S - start < rt::tile_width ? S - start : rt::tile_width;
-        value_2_tile.fill(value_2, rows.at[1] + start * value_2.stride(1), V_2, value_2.stride(2), size,
-                          value_2.stride(1), rt::tile_width);
-        key_tile.fill(key, rows.at[3] + start * key.stride(1), E, key.stride(2), size, key.stride(1), rt::tile_width);
-        for (int64_t first = 0; first < rows.size; first += rt::row_group) {
-          const rt::Group group(first, rows.size);
-          rt::Points<opmath_t> grad_softmax_j(group);
-          rt::Points<opmath_t> sum_e(group);
-          rt::dots(V_2, group, grad_softmax_j, [&](int64_t r, int64_t e, int64_t i) {
-            const auto value = grad_output_rows[r * v_2_padded + e] * value_2_tile[e * rt::tile_width + i];
-            return value;
-          });
-          rt::dots(E, group, sum_e, [&](int64_t r, int64_t e, int64_t i) {
-            const auto value = query_rows[r * e_2_padded + e] * key_tile[e * rt::tile_width + i];
-            return value;
-          });
-          for (int64_t r = group.first; r < group.last; ++r) {
-            rt::lanes<rt::lane_count>(size, [&](int64_t i, int lane) {
-              const opmath_t exp_sum_e = rt::exp(scale * sum_e(r, i) - softmax_j_max_value_of[r]);
-              const opmath_t product = exp_sum_e * softmax_j_scale_value_of[r];
-              dot_softmax_j_value_fold[r].add(lane, grad_softmax_j(r, i) * product);
-            });
-            dot_softmax_j_value_fold[r].ran(size);
-          }
-        }
-      }
-      for (int64_t r = 0; r < rows.size; ++r) {
-        const opmath_t dot_softmax_j_value = dot_softmax_j_value_fold[r].value();
-        dot_softmax_j_value_of[r] = dot_softmax_j_value;
-        rt::store(dot_softmax_j, rows.at[7] + r * rows.step[7], dot_softmax_j_value);
+        const opmath_t dot_softmax_j_value_2 = dot_softmax_j_rows[r];
+        dot_softmax_j_value_2_of[r] = dot_softmax_j_value_2;
       }
       grad_query_sum.clear(rt::tile_rows * e_padded);
       for (int64_t start = 0; start < S; start += rt::tile_width) {
         const int64_t size = S - start < rt::tile_width ? S - start : rt::tile_width;
-        key_tile_2.fill(key, rows.at[4] + start * key.stride(1), size, key.stride(1), E, key.stride(2), e_padded);
-        value_2_tile.fill(value_2, rows.at[1] + start * value_2.stride(1), V_2, value_2.stride(2), size,
+        key_tile.fill(key, rows.at[1] + start * key.stride(1), E, key.stride(2), size, key.stride(1), rt::tile_width);
+        value_2_tile.fill(value_2, rows.at[3] + start * value_2.stride(1), V_2, value_2.stride(2), size,
                           value_2.stride(1), rt::tile_width);
-        key_tile.fill(key, rows.at[3] + start * key.stride(1), E, key.stride(2), size, key.stride(1), rt::tile_width);
+        key_tile_2.fill(key, rows.at[4] + start * key.stride(1), size, key.stride(1), E, key.stride(2), e_padded);
         for (int64_t first = 0; first < rows.size; first += rt::row_group) {
           const rt::Group group(first, rows.size);
-          rt::Points<opmath_t> sum_e_2(group);
-          rt::Points<opmath_t> grad_softmax_j_2(group);
-          rt::Points<opmath_t> product_2(group);
-          rt::dots(E, group, sum_e_2, [&](int64_t r, int64_t e, int64_t i) {
+          rt::Points<opmath_t> sum_e(group);
+          rt::Points<opmath_t> grad_softmax_j(group);
+          rt::Points<opmath_t> product(group);
+          rt::dots(E, group, sum_e, [&](int64_t r, int64_t e, int64_t i) {
             const auto value = query_rows[r * e_2_padded + e] * key_tile[e * rt::tile_width + i];
             return value;
           });
-          rt::dots(V_2, group, grad_softmax_j_2, [&](int64_t r, int64_t e, int64_t i) {
+          rt::dots(V_2, group, grad_softmax_j, [&](int64_t r, int64_t e, int64_t i) {
             const auto value = grad_output_rows[r * v_2_padded + e] * value_2_tile[e * rt::tile_width + i];
             return value;
           });
           for (int64_t r = group.first; r < group.last; ++r) {
             rt::each(size, [&](int64_t i) {
-              const opmath_t exp_sum_e_2 = rt::exp(scale * sum_e_2(r, i) - softmax_j_max_value_of[r]);
-              product_2(r, i) = exp_sum_e_2 * (grad_softmax_j_2(r, i) - dot_softmax_j_value_of[r]);
+              const opmath_t exp_sum_e = rt::exp(scale * sum_e(r, i) - softmax_j_max_value_of[r]);
+              product(r, i) = exp_sum_e * (grad_softmax_j(r, i) - dot_softmax_j_value_2_of[r]);
             });
           }
           rt::weigh(size, group, e_padded, grad_query_sum, [&](int64_t r, int64_t i, int64_t e) {
-            const auto value = product_2(r, i) * key_tile_2[i * e_padded + e];
+            const auto value = product(r, i) * key_tile_2[i * e_padded + e];
             return value;
           });
         }
       }
       for (int64_t r = 0; r < rows.size; ++r) {
-        const opmath_t scale_2 = S == 0 ? opmath_t(1) : scale * softmax_j_scale_value_of[r];
+        const opmath_t scale_2 = S == 0 ? opmath_t(1) : scale * softmax_j_scale_rows[r];
         rt::each(E, [&](int64_t e) {
           rt::store(grad_query, rows.at[8] + r * rows.step[8] + e * grad_query.stride(2),
                     scale_2 * grad_query_sum[r * e_padded + e]);
@@ -648,25 +614,25 @@ int backward_2_grad_value(const OpgenCall& call, OpgenHost& host) {
                                 V_2, grad_output.stride(2), v_padded);
         for (int64_t first = 0; first < rows.size; first += rt::row_group) {
           const rt::Group group(first, rows.size);
-          rt::Points<opmath_t> sum_e_3(group);
-          rt::Points<opmath_t> grad_softmax_j_3(group);
+          rt::Points<opmath_t> sum_e_2(group);
+          rt::Points<opmath_t> grad_softmax_j_2(group);
           rt::Points<opmath_t> product_2(group);
           rt::Points<opmath_t> product_3(group);
-          rt::dots(E, group, sum_e_3, [&](int64_t r, int64_t e, int64_t i) {
+          rt::dots(E, group, sum_e_2, [&](int64_t r, int64_t e, int64_t i) {
             const auto value = query_tile[e * rt::tile_width + i] * key_rows[r * e_3_padded + e];
             return value;
           });
-          rt::dots(V_2, group, grad_softmax_j_3, [&](int64_t r, int64_t e, int64_t i) {
+          rt::dots(V_2, group, grad_softmax_j_2, [&](int64_t r, int64_t e, int64_t i) {
             const auto value = grad_output_tile[e * rt::tile_width + i] * value_2_rows[r * v_3_padded + e];
             return value;
           });
           for (int64_t r = group.first; r < group.last; ++r) {
             rt::each(size, [&](int64_t i) {
-              const opmath_t exp_sum_e_3 = rt::exp(scale * sum_e_3(r, i) - softmax_j_max_tile[i]);
-              const opmath_t softmax_j_scale_value_2 = softmax_j_scale_tile[i];
-              const opmath_t difference = grad_softmax_j_3(r, i) - dot_softmax_j_tile[i];
-              product_2(r, i) = exp_sum_e_3 * softmax_j_scale_value_2 * difference;
-              product_3(r, i) = exp_sum_e_3 * softmax_j_scale_value_2;
+              const opmath_t exp_sum_e_2 = rt::exp(scale * sum_e_2(r, i) - softmax_j_max_tile[i]);
+              const opmath_t softmax_j_scale_value = softmax_j_scale_tile[i];
+              const opmath_t difference = grad_softmax_j_2(r, i) - dot_softmax_j_tile[i];
+              product_2(r, i) = exp_sum_e_2 * softmax_j_scale_value * difference;
+              product_3(r, i) = exp_sum_e_2 * softmax_j_scale_value;
             });
           }
           rt::weigh(size, group, e_2_padded, grad_key_sum, [&](int64_t r, int64_t i, int64_t e) {
@@ -701,8 +667,9 @@ OPGEN_STEPS(attention) = {
     OPGEN_STEP(forward_0_output),           // 0
     OPGEN_STEP(forward_0_softmax_j_scale),  // 1
     OPGEN_STEP(forward_2_output),           // 2
-    OPGEN_STEP(backward_0_grad_query),      // 3
-    OPGEN_STEP(backward_0_grad_value),      // 4
-    OPGEN_STEP(backward_2_grad_query),      // 5
-    OPGEN_STEP(backward_2_grad_value),      // 6
+    OPGEN_STEP(backward_0_dot_softmax_j),   // 3
+    OPGEN_STEP(backward_0_grad_query),      // 4
+    OPGEN_STEP(backward_0_grad_value),      // 5
+    OPGEN_STEP(backward_2_grad_query),      // 6
+    OPGEN_STEP(backward_2_grad_value),      // 7
 };

@@ -8,7 +8,7 @@
 namespace rt {
 inline namespace OPGEN_ISA {
 
-constexpr int64_t tile_rows = 256;   // outer points that share a tile
+constexpr int64_t tile_rows = 128;   // outer points that share a tile
 constexpr int64_t tile_width = 64;  // points of a stream in a tile
 // Rows of a tile that go through the other one together, as far as there are registers for their sums: what all of them
 // read is loaded once.

@@ -11,8 +11,17 @@ namespace rt {
 constexpr int max_batch = 6;  // batch dims that are left after merging
 constexpr int max_axes = 8;   // declared dims of one tensor
 
+// Kernels that are made for batches of one dim, and for numbers below `small`: positions, the numbers of points and of
+// vectors, strides. They are computed with in 32 bits. (Products of two of them are not: a place in memory may be
+// further away.) All others are left to the general form.
+constexpr int64_t small = int64_t{1} << 31;
+
+template <int rank>
+using Number = std::conditional_t<rank == 1, uint32_t, int64_t>;
+
 // Divides numbers below 2^63 by one fixed at launch: a multiplication and a shift. (The compiler's own 64-bit division
 // is a subroutine, which costs registers even where it never runs.)
+template <int rank>
 struct Divider {
   int64_t size = 1;
   uint64_t factor = 0;
@@ -31,13 +40,45 @@ struct Divider {
     return static_cast<int64_t>((__umul64hi(dividend, factor) + dividend) >> shift);
   }
 };
+// The same below 2^31.
+template <>
+struct Divider<1> {
+  int64_t size = 1;
+  uint32_t factor = 0;
+  int shift = 0;
+
+  Divider() = default;
+  explicit Divider(int64_t size) : size(size) {
+    if (size < 1 || size >= small) return;
+    while ((int64_t{1} << shift) < size) ++shift;
+    factor = static_cast<uint32_t>((((int64_t{1} << shift) - size) << 32) / size + 1);
+  }
+
+  OPGEN_DEVICE int64_t quotient(int64_t n) const {
+    const auto dividend = static_cast<uint32_t>(n);
+    return (__umulhi(dividend, factor) + dividend) >> shift;
+  }
+};
 
 // Splits off the fastest index of a flattened loop nest.
-OPGEN_DEVICE int64_t split(int64_t* rest, const Divider& divider) {
+template <int rank>
+OPGEN_DEVICE int64_t split(int64_t* rest, const Divider<rank>& divider) {
   const int64_t quotient = divider.quotient(*rest);
-  const int64_t index = *rest - quotient * divider.size;
+  const auto size = static_cast<Number<rank>>(divider.size);
+  const auto index = static_cast<Number<rank>>(*rest) - static_cast<Number<rank>>(quotient) * size;
   *rest = quotient;
   return index;
+}
+
+// The first point of a vector.
+template <int V, int rank>
+OPGEN_DEVICE int64_t first_of(int64_t vector) {
+  return static_cast<Number<rank>>(vector) * V;
+}
+// Splits off the fastest index where points are counted in vectors, as the divider is.
+template <int V, int rank>
+OPGEN_DEVICE int64_t split_first(int64_t* rest, const Divider<rank>& vectors) {
+  return first_of<V, rank>(split(rest, vectors));
 }
 
 // A place in the batch: one coordinate per merged batch dim.
@@ -51,7 +92,7 @@ template <int rank>
 struct Batch {
   int used = 0;
   int64_t count = 1;
-  Divider sizes[rank];
+  Divider<rank> sizes[rank];
 
   OPGEN_DEVICE Place<rank> place(int64_t index) const {
     Place<rank> p;
@@ -71,39 +112,66 @@ struct Batch {
   }
 };
 
+// What is at a position of a dim, if its first element is at `first`: with strides in elements, and in bytes. (That is
+// one instruction, and said so: a compiler that sees a position in another block than where it comes from multiplies
+// all of its 64 bits.)
+template <typename T>
+OPGEN_DEVICE T* moved(T* first, int64_t position, int64_t stride) {
+  return first + position * stride;
+}
+template <typename T>
+OPGEN_DEVICE T* moved(T* first, int64_t position, uint32_t bytes) {
+  const auto small_position = static_cast<uint32_t>(position);
+#if defined(__CUDA_ARCH__)
+  size_t at;
+  asm("mad.wide.u32 %0, %1, %2, %3;"
+      : "=l"(at)
+      : "r"(small_position), "r"(bytes), "l"(__cvta_generic_to_global(first)));
+  return static_cast<T*>(__cvta_global_to_generic(at));
+#else
+  return reinterpret_cast<T*>(reinterpret_cast<uintptr_t>(first) + static_cast<uint64_t>(small_position) * bytes);
+#endif
+}
+// A stride as kernels have it.
+template <typename T, int rank>
+OPGEN_BOTH constexpr Number<rank> stride_of(int64_t elements) {
+  return static_cast<Number<rank>>(rank == 1 ? elements * static_cast<int64_t>(sizeof(T)) : elements);
+}
+
 // A strided tensor. `at`, `load` and `store` take its positions in declared order, a Place where its batch stands.
 template <typename T, int rank>
 struct Tensor {
   using Element = T;
 
   T* data = nullptr;
-  int64_t batch_strides[rank] = {};
-  int64_t strides[max_axes] = {};
+  Number<rank> batch_strides[rank] = {};
+  Number<rank> strides[max_axes] = {};
 
-  // `Step`: the axis whose elements are neighbours, if that is known.
+  // From the first element on. `Step`: the axis whose elements are neighbours, if that is known.
   template <int Axis, int Step = -1>
-  OPGEN_DEVICE int64_t offset() const {
-    return 0;
+  OPGEN_DEVICE T* from(T* first) const {
+    return first;
   }
   template <int Axis, int Step = -1, typename... Rest>
-  OPGEN_DEVICE int64_t offset(const Place<rank>& place, Rest... rest) const {
-    int64_t sum = offset<Axis + 1, Step>(rest...);
+  OPGEN_DEVICE T* from(T* first, const Place<rank>& place, Rest... rest) const {
+    T* to = from<Axis + 1, Step>(first, rest...);
     OPGEN_UNROLL
-    for (int d = 0; d < rank; ++d) sum += place.at[d] * batch_strides[d];
-    return sum;
+    for (int d = 0; d < rank; ++d) to = moved(to, place.at[d], batch_strides[d]);
+    return to;
   }
   template <int Axis, int Step = -1, typename... Rest>
-  OPGEN_DEVICE int64_t offset(int64_t position, Rest... rest) const {
-    return (Axis == Step ? position : position * strides[Axis]) + offset<Axis + 1, Step>(rest...);
+  OPGEN_DEVICE T* from(T* first, int64_t position, Rest... rest) const {
+    T* const to = from<Axis + 1, Step>(first, rest...);
+    return moved(to, position, Axis == Step ? stride_of<T, rank>(1) : strides[Axis]);
   }
 
   template <typename... Positions>
   OPGEN_DEVICE T* at(Positions... positions) const {
-    return data + offset<0>(positions...);
+    return from<0>(data, positions...);
   }
   template <typename... Positions>
   OPGEN_DEVICE math_t<T> load(Positions... positions) const {
-    return loaded(data + offset<0>(positions...));
+    return loaded(from<0>(data, positions...));
   }
   // A missing argument reads as zero.
   template <typename... Positions>
@@ -232,12 +300,20 @@ OPGEN_DEVICE Line<T, V> read_line(const Tensor<T, rank>& tensor, Positions... po
   if constexpr (V == 1) {
     return {tensor.load(positions...)};
   } else {
-    return {pack_at<T, V>(tensor.data + tensor.template offset<0, Axis>(positions...))};
+    return {pack_at<T, V>(tensor.template from<0, Axis>(tensor.data, positions...))};
   }
 }
+// What vectors of missing arguments are read from, which have strides of 0: no lane has a condition of its own.
+static __device__ const Pack<float, 8> zeros = {};
+
 template <int V, int Axis, typename T, int rank, typename... Positions>
 OPGEN_DEVICE Line<T, V> read_line_or_zero(const Tensor<T, rank>& tensor, Positions... positions) {
-  return tensor.data == nullptr ? Line<T, V>{} : read_line<V, Axis>(tensor, positions...);
+  if constexpr (V == 1) {
+    return {tensor.load_or_zero(positions...)};
+  } else {
+    const T* const first = tensor.data == nullptr ? reinterpret_cast<const T*>(&zeros) : tensor.data;
+    return {pack_at<T, V>(tensor.template from<0>(first, positions...))};
+  }
 }
 
 // The same on their way to memory, still as they were computed.
@@ -284,7 +360,7 @@ struct WrittenLine {
 };
 template <int V, int Axis, typename T, int rank, typename... Positions>
 OPGEN_DEVICE WrittenLine<T, V> write_line(const Tensor<T, rank>& tensor, Positions... positions) {
-  return {tensor.data + tensor.template offset<0, V == 1 ? -1 : Axis>(positions...), {}};
+  return {tensor.template from<0, V == 1 ? -1 : Axis>(tensor.data, positions...), {}};
 }
 
 // --- Host
@@ -307,6 +383,7 @@ struct Field {
   int rank = 0;
   int batch_at = -1;
   int along = -1;
+  bool vectors = false;  // of a divider: what it divides by is counted in these
 };
 
 constexpr Field tensor(int number, int rank, int batch_at, int along = -1) {
@@ -315,6 +392,9 @@ constexpr Field tensor(int number, int rank, int batch_at, int along = -1) {
 constexpr Field integer(int number) { return {Field::an_integer, number}; }
 constexpr Field real(int number) { return {Field::a_real, number}; }
 constexpr Field fixed(int number) { return {Field::a_fixed, number}; }
+constexpr Field in_vectors(const Field& field) {
+  return {field.kind, field.number, field.rank, field.batch_at, field.along, true};
+}
 constexpr Field batch() { return {Field::the_batch}; }
 constexpr Field elements() { return {Field::the_elements}; }
 constexpr Field workspace() { return {Field::a_workspace}; }
@@ -360,7 +440,7 @@ class Arguments {
   Batch<rank> batch() const {
     Batch<rank> result;
     result.used = used;
-    for (int d = 0; d < used && d < rank; ++d) result.sizes[d] = Divider(sizes[d]);
+    for (int d = 0; d < used && d < rank; ++d) result.sizes[d] = Divider<rank>(sizes[d]);
     result.count = batch_count(call);
     return result;
   }
@@ -373,9 +453,10 @@ class Arguments {
     const int64_t own = batch_rank(i);
     for (int axis = 0; axis < slots[i].rank && axis < max_axes; ++axis) {
       const bool before = slots[i].batch_at < 0 || axis < slots[i].batch_at;
-      if (axis != slots[i].batch_at) view.strides[axis] = source.strides[before ? axis : axis + own - 1];
+      const int64_t stride = source.data == nullptr ? 0 : source.strides[before ? axis : axis + own - 1];
+      if (axis != slots[i].batch_at) view.strides[axis] = stride_of<T, rank>(stride);
     }
-    for (int d = 0; d < used && d < rank; ++d) view.batch_strides[d] = strides[i][d];
+    for (int d = 0; d < used && d < rank; ++d) view.batch_strides[d] = stride_of<T, rank>(strides[i][d]);
     return view;
   }
 
@@ -399,6 +480,18 @@ class Arguments {
       for (int64_t d = 0; d < source.ndim; ++d) {
         const int64_t stride = source.strides[d];
         if (source.sizes[d] > 1 && (d == along ? stride != 1 : stride % 16 != 0)) return false;
+      }
+    }
+    return true;
+  }
+
+  // Whether all positions are below 2^31, and strides below so many bytes in elements of any type.
+  bool small_positions() const {
+    for (int i = 0; i < Count; ++i) {
+      const OpgenTensor& source = *call.tensors[slots[i].number];
+      for (int64_t d = 0; d < source.ndim; ++d) {
+        const bool far = source.strides[d] >= small / 8;  // of the widest elements
+        if (source.sizes[d] > 1 && (source.sizes[d] >= small || far)) return false;
       }
     }
     return true;
@@ -430,7 +523,8 @@ class Arguments {
   int64_t batch_stride(int i, int64_t d) const {
     const OpgenTensor& source = *call.tensors[slots[i].number];
     const int64_t own = d - (call.batch_ndim - batch_rank(i));
-    if (slots[i].batch_at < 0 || own < 0 || source.sizes[slots[i].batch_at + own] == 1) return 0;
+    if (slots[i].batch_at < 0 || own < 0 || source.data == nullptr || source.sizes[slots[i].batch_at + own] == 1)
+      return 0;
     return source.strides[slots[i].batch_at + own];
   }
 

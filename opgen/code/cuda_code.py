@@ -22,6 +22,7 @@ from opgen.ir.polynomial import Monomial
 from opgen.ir.program import Axis, Loop
 from opgen.ir.scalar import Lit
 from opgen.kernel.formal import Formal
+from opgen.kernel.kept import kept
 from opgen.kernel.model import Atomic, Body, Role, Store
 from opgen.kernel.teams import teams, without_batch
 from opgen.kernel.walk import chain, inside, parts
@@ -108,7 +109,7 @@ def cuda_kernel(formal: Formal, step: Step, name: str) -> CudaKernel:
         launch = _launch("Map", _count(formal, step.outer), [_count(formal, (w.over,)) for w in sums_of(step)])
         lines = [*_reason(step.reason), *_struct(scope, name, launch, methods)]
         return CudaKernel((_struct_name(name),), tuple(laid_out(lines)))
-    *first, last = zip(parts(teams(formal.kernel, formal.schedule).body), formal.flat, strict=True)
+    *first, last = zip(parts(kept(teams(formal.kernel, formal.schedule), Role.TEAM).body), formal.flat, strict=True)
     lines = []
     structs = []
     for part, flat in first:

@@ -8,10 +8,10 @@ these functions are in the runtime header.
 
 from __future__ import annotations
 
-from collections.abc import Mapping, Sequence
+from collections.abc import Collection, Mapping, Sequence
 from enum import StrEnum
 
-from opgen.code.cuda_rows import across, any_read, lines_across, rows_along
+from opgen.code.cuda_rows import across, any_read, kept_along, lines_across, rows_along
 from opgen.code.cuda_scope import Scope, element_type
 from opgen.code.cuda_statements import (
     accumulator,
@@ -31,7 +31,7 @@ from opgen.ir.point import positions
 from opgen.ir.program import Axis, Loop
 from opgen.ir.scalar import Read, reads, walk
 from opgen.kernel.cases import borders, cases, leaves
-from opgen.kernel.model import Acc, Body, For, If, Role, Store
+from opgen.kernel.model import Acc, Body, For, If, Role, Store, Tile
 from opgen.kernel.walk import alive, chain, inside, values
 from opgen.plan.model import Let
 
@@ -89,7 +89,7 @@ def _map(scope: Scope, outer: Sequence[Loop], body: Body) -> list[str]:
         lines = _case(scope, outer, ranges)
     else:
         lines = _side_by_side(scope, outer, body)
-    lines = decoded(scope, outer, "point", lines)
+    lines = decoded(scope, outer, "point", lines, vectors=by_lines)
     scope.leave(before, outer)
     return [*(["template <int V>"] if by_lines else []), *point_function(lines)]
 
@@ -176,14 +176,17 @@ def _rows(scope: Scope, outer: Sequence[Loop], body: Body) -> list[str]:
     """`row`: all of one outer point, by a team."""
     before = scope.enter(outer)
     lines = rows_along(scope, outer, body)
+    tiles = {n.name for n in body if isinstance(n, Tile)}
     accs: list[Acc] = []
     stores: list[str] = []
     for node in body:
+        if isinstance(node, Tile):
+            continue
         if stores and not isinstance(node, Store):
             lines += function("if (Team::rank() == 0)", stores)
             stores = []
         if isinstance(node, For):
-            lines += _shared_out(scope, node, accs)
+            lines += _shared_out(scope, node, accs, tiles)
             accs = []
         elif isinstance(node, Acc):
             accs.append(node)
@@ -197,14 +200,18 @@ def _rows(scope: Scope, outer: Sequence[Loop], body: Body) -> list[str]:
     return ["template <typename Team>", *function(f"OPGEN_DEVICE void row({index_of('point', lines)}) const", lines)]
 
 
-def _shared_out(scope: Scope, loop: For, accs: Sequence[Acc]) -> list[str]:
+def _shared_out(scope: Scope, loop: For, accs: Sequence[Acc], tiles: Collection[str]) -> list[str]:
     loops, body = chain((loop,), _SHARED)
     before = scope.enter(loops)
     names = {a.name: scope.fresh(f"{a.name}_fold") for a in accs}
     scope.rows.loop = loops[0] if len(loops) == 1 and isinstance(loops[0], Axis) else None
+    made: list[str] = []
+    if scope.rows.loop is not None:
+        made, body = kept_along(scope, scope.rows.loop, body, tiles)
     inner = thread_lines(scope, body, names)
+    scope.rows.kept = {n: text.replace(".keep(at)", "[at]") for n, text in scope.rows.kept.items()}
     scope.rows.loop = None
-    lines = [f"{accumulator(scope, a, joined(body, a))} {names[a.name]};" for a in accs]
+    lines = made + [f"{accumulator(scope, a, joined(body, a))} {names[a.name]};" for a in accs]
     sums = [names[a.name] for a in accs if is_rounded(a)]
     lines += shared(scope, loops, inner, sums)
     lines += [f"{n}.finish();" for n in sums]

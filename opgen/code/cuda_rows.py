@@ -7,17 +7,22 @@ that what lies around a row is computed once, and the team says whether a row is
 
 from __future__ import annotations
 
-from collections.abc import Iterator, Sequence
+from collections.abc import Collection, Iterator, Sequence
 from contextlib import contextmanager
+from dataclasses import replace
 
 from opgen.code.cuda_scope import Scope, along, hole
+from opgen.code.long_values import hoisted
+from opgen.code.native_layout import indented
+from opgen.code.native_scope import mentions
 from opgen.ir.lazy import always_read
 from opgen.ir.polynomial import Polynomial
 from opgen.ir.program import Axis, Loop
 from opgen.ir.scalar import ZERO, Batch, Dim, Index, Lit, Param, Position, Read, Scalar, walk
 from opgen.kernel.cases import shift
 from opgen.kernel.model import Atomic, Body, For, Join, Role, Store
-from opgen.kernel.walk import chain, inside, values
+from opgen.kernel.walk import alive, chain, inside, values
+from opgen.kernel.wanted import opened
 from opgen.plan.model import Let
 
 _VECTOR = 8  # elements, of 16 bits
@@ -35,6 +40,29 @@ def rows_along(scope: Scope, outer: Sequence[Loop], body: Body) -> list[str]:
             if new and here in at and scope.rows.dims.get(slot, at.index(here)) == at.index(here):
                 lines.append(_named(scope, slot, at, loop, stored))
     return lines
+
+
+def kept_along(scope: Scope, loop: Axis, body: Body, tiles: Collection[str]) -> tuple[list[str], Body]:
+    """How what a pass hands on is computed, ahead of it, and the pass without that."""
+    lines: list[str] = []
+    for node in body:
+        if not isinstance(node, Store) or node.slot not in tiles:
+            continue
+        name, local = scope.fresh(node.slot), node.value
+        parts, value = hoisted(scope, opened(local, body), len("return ;"))
+        inner = scope.loops[loop.name]
+        if mentions(inner, [*parts, value.text]):
+            parts.insert(0, f"const int64_t {inner} = at;")
+        given = [*parts, f"return {value.text};"]
+        lines += [f"auto {name} = rt::kept<Team, opmath_t>([&](auto at) {{", *indented(given), "});"]
+        body = tuple(
+            replace(n, value=Read(node.slot, node.at)) if isinstance(n, Let) and Read(n.name, ()) == local else n
+            for n in body
+            if n is not node
+        )
+        body = alive(body)
+        scope.rows.kept[node.slot] = f"{name}.keep(at)"
+    return lines, body
 
 
 def lines_across(

@@ -56,6 +56,7 @@ class Rows:
     dims: dict[str, int] = field(default_factory=dict)
     loop: Axis | None = None
     parts: dict[Monomial, int] = field(default_factory=dict)  # of distances: whole vectors, or there are none
+    kept: dict[str, str] = field(default_factory=dict)  # what rows hand on, as it is called in the present loop
 
     def name(self, slot: str, at: Sequence[Position]) -> str | None:
         """The row that an access of the present loop goes along, if any."""
@@ -166,6 +167,8 @@ class Scope:
 
     def load(self, read: Read) -> Text:
         """One access, as a value."""
+        if read.tensor in self.rows.kept:
+            return Text(self.rows.kept[read.tensor], _ATOM, Kind.FLOAT)
         buffer = self.formal.slots[read.tensor]
         if self.packed is not None and read.at and read.tensor in self.packed:
             return Text(self.packed[read.tensor], _ATOM, buffer.kind)
@@ -268,7 +271,7 @@ class Scope:
 
     def batch_divider(self) -> str:
         """The member that divides by the number of batch elements."""
-        return self.members.setdefault("batch size", Member("rt::Divider", "batch_size", "rt::elements()")).name
+        return self.members.setdefault("batch size", Member("rt::Divider<rank>", "batch_size", "rt::elements()")).name
 
     def size(self, loop: Loop) -> str:
         """How many points a loop has, in the kernel."""
@@ -281,7 +284,13 @@ class Scope:
 
     def divider(self, axis: Axis) -> str:
         """The member that divides by the extent of an axis."""
-        return self.member(("size", axis.extent), "rt::Divider", f"{axis.name}_size", self._argument(axis.extent))
+        argument = self._argument(axis.extent)
+        return self.member(("size", axis.extent), "rt::Divider<rank>", f"{axis.name}_size", argument)
+
+    def vectors(self, axis: Axis) -> str:
+        """The member that divides by the number of vectors along an axis."""
+        argument = f"rt::in_vectors({self._argument(axis.extent)})"
+        return self.member(("vectors", axis.extent), "rt::Divider<rank>", f"{axis.name}_vectors", argument)
 
     # --- locals -----------------------------------------------------------------------------------------------------
 

@@ -32,8 +32,13 @@ def index_of(name: str, body: Sequence[str]) -> str:
 # --- loops -----------------------------------------------------------------------------------------------------------
 
 
-def decoded(scope: Scope, loops: Sequence[Loop], flat: str, body: Sequence[str], left: str = "rest") -> list[str]:
-    """A body after the indices it mentions were split off the flattened index `flat`; `left` holds what remains."""
+def decoded(
+    scope: Scope, loops: Sequence[Loop], flat: str, body: Sequence[str], left: str = "rest", *, vectors: bool = False
+) -> list[str]:
+    """A body after the indices it mentions were split off the flattened index `flat`; `left` holds what remains.
+
+    Where points are counted in `vectors`, the last index is that of the first of V.
+    """
     names = ["place" if isinstance(a, Batch) else scope.loops[a.name] for a in loops]
     used = [mentions(name, body) for name in names]
     if not any(used):
@@ -42,15 +47,21 @@ def decoded(scope: Scope, loops: Sequence[Loop], flat: str, body: Sequence[str],
     rest = left if len(loops) > 1 else flat
     lines = [f"int64_t {left} = {flat};"] if len(loops) > 1 else []
     for i in range(len(loops) - 1, max(first, 1) - 1, -1):
-        split = f"rt::split(&{left}, {_divider(scope, loops[i])})"
+        if vectors and i == len(loops) - 1:
+            split = f"rt::split_first<V>(&{left}, {_divider(scope, loops[i], vectors=True)})"
+        else:
+            split = f"rt::split(&{left}, {_divider(scope, loops[i])})"
         lines.append(_define(scope, loops[i], names[i], split) if used[i] else f"{split};")
     if first == 0:
+        rest = f"rt::first_of<V, rank>({rest})" if vectors and len(loops) == 1 else rest
         lines.append(_define(scope, loops[0], names[0], rest))
     return [*lines, *body]
 
 
-def _divider(scope: Scope, loop: Loop) -> str:
-    return scope.batch_divider() if isinstance(loop, Batch) else scope.divider(loop)
+def _divider(scope: Scope, loop: Loop, *, vectors: bool = False) -> str:
+    if isinstance(loop, Batch):
+        return scope.batch_divider()
+    return scope.vectors(loop) if vectors else scope.divider(loop)
 
 
 def _define(scope: Scope, loop: Loop, name: str, value: str) -> str:

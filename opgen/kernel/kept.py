@@ -1,19 +1,20 @@
 """Rows that are kept: what a pass along a row has computed, and a later pass would compute again, stands in a tile.
 
-In goes a kernel whose loops have the roles of a processor with vectors, out comes one in which passes over the same row
-hand on what takes longer to compute than to store and to load: exponentials, quotients. A tile is as long as the row,
-and taken again by what is kept later where nobody reads it any more. A loop that goes on from what it stored has rows
-of its own, which may take points twice: nothing is kept beside it.
+In goes a kernel whose loops have the roles of a processor with vectors, or of a device, out comes one in which passes
+over the same row hand on what takes longer to compute than to store and to load: exponentials, quotients; on a device,
+whose tiles are registers, functions alone. A tile is as long as the row, and taken again by what is kept later where
+nobody reads it any more. A loop that goes on from what it stored has rows of its own, which may take points twice:
+nothing is kept beside it.
 """
 
 from __future__ import annotations
 
-from collections.abc import Iterable, Iterator, Mapping, Sequence
+from collections.abc import Iterator, Mapping, Sequence
 from dataclasses import dataclass, replace
 
 from opgen.ir.lazy import is_lazy
 from opgen.ir.names import Names
-from opgen.ir.program import Axis, Loop
+from opgen.ir.program import Axis
 from opgen.ir.scalar import Apply, Cast, Index, Read, Scalar, children, mentions, reads, rebuild, walk
 from opgen.kernel.model import Atomic, Body, For, If, Join, Kernel, Node, Role, Store, Tile
 from opgen.kernel.walk import alive, bound, chain, inside, waits
@@ -22,37 +23,38 @@ from opgen.plan.model import Let
 from opgen.plan.speed import FUNCTIONS
 
 _OF_WHOLE_NUMBERS = ("floordiv", "fmod", "mod", "remainder")
-_LONG = frozenset(FUNCTIONS) - {*_OF_WHOLE_NUMBERS} | {"div", "reciprocal", "rsqrt", "sqrt"}
+_CALLS = frozenset(FUNCTIONS) - {*_OF_WHOLE_NUMBERS}
+_LONG = {Role.LANES: _CALLS | {"div", "reciprocal", "rsqrt", "sqrt"}, Role.TEAM: _CALLS}
 _ARITHMETIC = ("abs", "add", "max", "min", "mul", "neg", "sub")
 
 
-def kept(k: Kernel) -> Kernel:
-    """The kernel with what its rows hand on."""
+def kept(k: Kernel, role: Role = Role.LANES) -> Kernel:
+    """The kernel with what its rows hand on; `role`: that of the loops along them."""
     names = Names(())
     for name in (*(s.name for s in k.slots), *bound(k.body), *_indices(k.body)):
         names.fresh(name)
     stored = frozenset(n.slot for n in inside(k.body) if isinstance(n, Store | Atomic))
-    return replace(k, body=_body(k.body, names, stored, row=False))
+    return replace(k, body=_body(k.body, names, stored, role, row=False))
 
 
 def _indices(body: Body) -> Iterator[str]:
     return (n.loop.name for n in inside(body) if isinstance(n, For) and isinstance(n.loop, Axis))
 
 
-def _body(body: Body, names: Names, stored: frozenset[str], *, row: bool) -> Body:
+def _body(body: Body, names: Names, stored: frozenset[str], role: Role, *, row: bool) -> Body:
     """A body; `row`: what stands at one point of the parallel loops."""
     found: list[Node] = []
     for node in body:
         match node:
             case For(body=inner, role=Role.PARALLEL):
-                found.append(replace(node, body=_body(inner, names, stored, row=True)))
+                found.append(replace(node, body=_body(inner, names, stored, role, row=True)))
             case If(body=then, otherwise=otherwise):
-                parts = (_body(part, names, stored, row=row) for part in (then, otherwise))
+                parts = (_body(part, names, stored, role, row=row) for part in (then, otherwise))
                 found.append(replace(node, body=next(parts), otherwise=next(parts)))
             case _:
                 found.append(node)
     turns = any(isinstance(n, For) and n.role is Role.SERIAL and waits(n) for n in found)
-    return _handed_on(tuple(found), names, stored) if row and not turns else tuple(found)
+    return _handed_on(tuple(found), names, stored, role) if row and not turns else tuple(found)
 
 
 @dataclass
@@ -63,16 +65,17 @@ class _Row:
     loops: tuple[Axis, ...]
     body: Body
     whole: dict[Scalar, Scalar]  # of every value in it
+    role: Role
 
     @property
     def here(self) -> tuple[Index, ...]:
         return tuple(Index(a.name) for a in self.loops)
 
 
-def _handed_on(body: Body, names: Names, stored: frozenset[str]) -> Body:
+def _handed_on(body: Body, names: Names, stored: frozenset[str], role: Role) -> Body:
     nodes = list(body)
     tiles: list[Tile] = []
-    found = [r for at, n in enumerate(nodes) if (r := _row(at, n)) is not None]
+    found = [r for at, n in enumerate(nodes) if (r := _row(at, n, role)) is not None]
     for loops in dict.fromkeys(r.loops for r in found):
         rows = [r for r in found if r.loops == loops]
         made: dict[str, int] = {}  # tiles, and the row that fills them
@@ -89,7 +92,7 @@ def _handed_on(body: Body, names: Names, stored: frozenset[str]) -> Body:
                     _replace(r, {e: Read(name, r.here)})
         shared = _shared(made, rows)
         for row in rows:
-            nodes[row.at] = _around(row.loops, tuple(_renamed(n, shared) for n in row.body))
+            nodes[row.at] = _around(row, tuple(_renamed(n, shared) for n in row.body))
         tiles += [Tile(name, tuple(a.extent for a in loops)) for name in dict.fromkeys(shared.values())]
     return (*tiles, *nodes)
 
@@ -115,17 +118,17 @@ def _renamed(node: Node, names: Mapping[str, str]) -> Node:
     return replace(node, slot=names.get(node.slot, node.slot)) if isinstance(node, Store) else node
 
 
-def _row(at: int, node: Node) -> _Row | None:
-    loops, body = chain((node,), (Role.LANES,))
+def _row(at: int, node: Node, role: Role) -> _Row | None:
+    loops, body = chain((node,), (role,))
     if not loops or not all(isinstance(n, Let | Join | Store) for n in body):
         return None
     axes = tuple(a for a in loops if isinstance(a, Axis))
-    return _Row(at, axes, body, _whole(body)) if len(axes) == len(loops) else None
+    return _Row(at, axes, body, _whole(body), role) if len(axes) == len(loops) else None
 
 
-def _around(loops: Iterable[Loop], body: Body) -> Node:
-    for a in reversed(tuple(loops)):
-        body = (For(a, body, Role.LANES),)
+def _around(row: _Row, body: Body) -> Node:
+    for a in reversed(row.loops):
+        body = (For(a, body, row.role),)
     return body[0]
 
 
@@ -155,7 +158,7 @@ def _worth_keeping(row: _Row, wanted: frozenset[Scalar], stored: frozenset[str])
             continue
         seen.add(e)
         whole = row.whole[e]
-        if whole in wanted and _takes_long(whole) and _is_same_later(whole, row, stored):
+        if whole in wanted and _takes_long(whole, _LONG[row.role]) and _is_same_later(whole, row, stored):
             found[whole] = None
         else:
             left += children(e)[:1] if is_lazy(e) else () if isinstance(e, Read) else children(e)
@@ -166,14 +169,14 @@ def _size(e: Scalar) -> int:
     return sum(1 for _ in walk(e))
 
 
-def _takes_long(e: Scalar) -> bool:
-    """Whether a number is computed by more than additions and products."""
+def _takes_long(e: Scalar, long: frozenset[str]) -> bool:
+    """Whether a number is computed by some of the functions that take `long`."""
     match e:
         case Apply(fn, args):
             parts = args[1:] if fn == "where" else args
-            return fn in _LONG or (fn in ("where", *_ARITHMETIC) and any(map(_takes_long, parts)))
+            return fn in long or (fn in ("where", *_ARITHMETIC) and any(_takes_long(p, long) for p in parts))
         case Cast(arg):
-            return _takes_long(arg)
+            return _takes_long(arg, long)
         case _:
             return False
 

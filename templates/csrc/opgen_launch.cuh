@@ -58,17 +58,8 @@ constexpr bool is_tensor = false;
 template <typename T, int rank>
 constexpr bool is_tensor<Tensor<T, rank>> = true;
 
-// What a kernel is made for.
-template <typename Step>
-struct Made;
-template <template <typename, int> class Part, typename T, int batch_rank>
-struct Made<Part<T, batch_rank>> {
-  using Scalar = T;
-  static constexpr int rank = batch_rank;
-};
-
-// The value of a member: what type it has says how the call is read.
-template <int rank, int Count>
+// The value of a member: what type it has says how the call is read. Points are counted in vectors of V.
+template <int rank, int V, int Count>
 struct Actual {
   const Arguments<Count>& args;
   const OpgenCall& call;
@@ -81,10 +72,11 @@ struct Actual {
       return args.template tensor<typename T::Element, rank>(at);
     } else if constexpr (std::is_same_v<T, Batch<rank>>) {
       return args.template batch<rank>();
-    } else if constexpr (std::is_same_v<T, Divider>) {
-      return Divider(field.kind == Field::a_fixed        ? field.number
-                     : field.kind == Field::the_elements ? batch_count(call)
-                                                         : call.ints[field.number]);
+    } else if constexpr (std::is_same_v<T, Divider<rank>>) {
+      const int64_t size = field.kind == Field::a_fixed        ? field.number
+                           : field.kind == Field::the_elements ? batch_count(call)
+                                                               : call.ints[field.number];
+      return Divider<rank>(field.vectors ? size / V : size);
     } else if constexpr (std::is_pointer_v<T>) {
       return static_cast<T>(call.workspace);
     } else if constexpr (std::is_same_v<T, bool>) {
@@ -97,9 +89,9 @@ struct Actual {
   }
 };
 
-template <typename Step, int Count, size_t... I>
+template <typename Step, int V, int Count, size_t... I>
 Step filled(const Arguments<Count>& args, const OpgenCall& call, std::index_sequence<I...>) {
-  return Step{Actual<Made<Step>::rank, Count>{args, call, Step::fields[I], static_cast<int>(I)}...};
+  return Step{Actual<Made<Step>::rank, V, Count>{args, call, Step::fields[I], static_cast<int>(I)}...};
 }
 
 // --- Launchers
@@ -117,8 +109,12 @@ struct Map {
     for (const Count& count : room) width += count.of(call);
     return points.of(call) * width * static_cast<int64_t>(sizeof(typename Step::opmath_t));
   }
-  template <typename Step, typename Arguments>
-  int run(const OpgenCall& call, const Arguments&, const Step& step) const {
+  template <int V>
+  bool counts_small(const OpgenCall& call) const {
+    return points.of(call) < small;
+  }
+  template <typename Step>
+  int run(const OpgenCall& call, const Step& step) const {
     return map<1>(call, step, points.of(call));
   }
 };
@@ -143,8 +139,12 @@ struct Lines {
   int64_t bytes(const OpgenCall&) const {
     return 0;
   }
-  template <typename Step, typename Arguments>
-  int run(const OpgenCall& call, const Arguments&, const Step& step) const {
+  template <int V>
+  bool counts_small(const OpgenCall& call) const {
+    return lanes.of(call) < small && points.of(call) / V < small;
+  }
+  template <typename Step>
+  int run(const OpgenCall& call, const Step& step) const {
     return map<1>(call, step, points.of(call));
   }
   template <int V>
@@ -161,13 +161,9 @@ struct Lines {
 // element.
 template <int Bytes>
 struct Flat : Map {
-  template <typename Step, typename Arguments>
-  int run(const OpgenCall& call, const Arguments& args, const Step& step) const {
-    const int64_t count = points.of(call);
-    if constexpr (Made<Step>::rank == 1) {  // what is flat has one dim
-      if (args.flat()) return map_vectors<16 / Bytes>(call, step, count);
-    }
-    return map<1>(call, step, count);
+  template <typename Step>
+  int run_flat(const OpgenCall& call, const Step& step) const {
+    return map_vectors<16 / Bytes>(call, step, points.of(call));
   }
 };
 
@@ -186,8 +182,12 @@ struct Rows {
     for (const Count& length : lengths) most = std::max(most, length.of(call));
     return most;
   }
-  template <typename Step, typename Arguments>
-  int run(const OpgenCall& call, const Arguments&, const Step& step) const {
+  template <int V>
+  bool counts_small(const OpgenCall& call) const {
+    return points.of(call) < small && longest(call) < small;
+  }
+  template <typename Step>
+  int run(const OpgenCall& call, const Step& step) const {
     return rows(call, step, points.of(call), longest(call));
   }
 
@@ -224,8 +224,12 @@ struct Columns {
     if (lanes.factor == 0) return alone;
     return std::max(alone, columns_workspace<Across, 8>(call, points.of(call), length.of(call), size));
   }
-  template <typename Step, typename Arguments>
-  int run(const OpgenCall& call, const Arguments&, const Step& step) const {
+  template <int V>
+  bool counts_small(const OpgenCall& call) const {
+    return points.of(call) < small && length.of(call) < small;
+  }
+  template <typename Step>
+  int run(const OpgenCall& call, const Step& step) const {
     return columns<Across, 1>(call, step, points.of(call), length.of(call));
   }
   template <int V>
@@ -242,14 +246,11 @@ struct Columns {
 // element.
 template <int Bytes>
 struct Whole : Columns<false> {
-  template <typename Step, typename Arguments>
-  int run(const OpgenCall& call, const Arguments& args, const Step& step) const {
+  template <typename Step>
+  int run_flat(const OpgenCall& call, const Step& step) const {
+    constexpr int V = 16 / Bytes;
     const int64_t count = this->length.of(call);
-    if constexpr (Made<Step>::rank == 1) {
-      constexpr int V = 16 / Bytes;
-      if (args.flat()) return columns<false, 1>(call, InVectors<V, Step>{step, count / V}, 1, count / V + count % V);
-    }
-    return columns<false, 1>(call, step, 1, count);
+    return columns<false, 1>(call, InVectors<V, Step>{step, count / V}, 1, count / V + count % V);
   }
 };
 
@@ -265,30 +266,43 @@ constexpr bool has_places() {
   return false;
 }
 
-template <typename Step, typename Arguments>
+template <typename Step, int V = 1, typename Arguments>
 Step made(const OpgenCall& call, const Arguments& args) {
-  return filled<Step>(args, call, std::make_index_sequence<Step::fields.size()>());
+  return filled<Step, V>(args, call, std::make_index_sequence<Step::fields.size()>());
 }
+
+template <typename Launcher>
+constexpr bool in_order = false;
+template <int Bytes>
+constexpr bool in_order<Flat<Bytes>> = true;
+template <int Bytes>
+constexpr bool in_order<Whole<Bytes>> = true;
 
 // Rows that are not held are those of odd sizes and strides, and of doubles, which are too large and computed too
 // slowly for it: they have one kernel for batches of all kinds.
 template <template <typename, int> class Part, typename scalar_t>
 int launch_made(const OpgenCall& call) {
   using Simple = Part<scalar_t, 1>;
-  using General = Part<scalar_t, has_places<Simple>() ? max_batch : 1>;
+  using General = Part<scalar_t, max_batch>;
+  using Launcher = std::remove_const_t<decltype(Simple::launch)>;
   const Arguments<tensors_of(Simple::fields)> args(call, Simple::fields.data());
   if (args.status() != OPGEN_OK) return args.status();
   constexpr int vector = 16 / sizeof(scalar_t);
+  const Launcher& launch = Simple::launch;
+  if constexpr (in_order<Launcher>) {
+    if (args.rank() <= 1 && args.flat()) return launch.run_flat(call, made<Simple>(call, args));
+  }
+  const bool simple = args.rank() <= 1 && args.small_positions();
   if constexpr (has_rows<Simple> && vector > 2) {
-    if (args.rank() <= 1 && args.rows_of_vectors() && Simple::launch.template fits<vector>(call)) {
-      return Simple::launch.template run_held<vector>(call, made<Simple>(call, args));
+    const bool held = simple && args.rows_of_vectors() && launch.template fits<vector>(call);
+    if (held && launch.template counts_small<vector>(call)) {
+      return launch.template run_held<vector>(call, made<Simple, vector>(call, args));
     }
   }
-  constexpr bool rows = std::is_same_v<std::remove_const_t<decltype(Simple::launch)>, Rows>;
-  if constexpr (!rows || !has_rows<Simple>) {
-    if (args.rank() <= 1) return Simple::launch.run(call, args, made<Simple>(call, args));
+  if constexpr (has_places<Simple>() && !(has_rows<Simple> && std::is_same_v<Launcher, Rows>)) {
+    if (simple && launch.template counts_small<1>(call)) return launch.run(call, made<Simple>(call, args));
   }
-  return General::launch.run(call, args, made<General>(call, args));
+  return General::launch.run(call, made<General>(call, args));
 }
 
 template <template <typename, int> class Part>

@@ -155,9 +155,6 @@ struct Held : Lanes {
   }
 };
 
-// What a vector of a missing argument is read from: no lane has a condition of its own.
-static __device__ const Pack<float, 8> zeros = {};
-
 // Some vectors of V elements, then all that are left: passes over a part have no branches.
 template <typename Lanes, int V>
 struct Passing : Lanes {
@@ -213,6 +210,41 @@ struct Passing : Lanes {
   }
 };
 
+// --- What passes hand on
+// ---------------------------------------------------------------------------------------------------
+
+// Values that one pass computes, for later ones: by a function of the place, each time, where a row is not held.
+template <typename Team, typename T, typename F>
+struct Kept {
+  F value;
+  OPGEN_DEVICE T keep(int64_t at) const { return value(at); }
+  OPGEN_DEVICE T operator[](int64_t at) const { return value(at); }
+};
+template <typename Lanes, int V, typename T, typename F>
+struct Kept<Passing<Lanes, V>, T, F> {
+  F value;
+  OPGEN_DEVICE T keep(const Spot& at) const { return value(at); }
+  OPGEN_DEVICE T operator[](const Spot& at) const { return value(at); }
+};
+// In registers: said to the compiler, which would rather compute them again.
+template <typename Lanes, int K, int V, bool whole, typename T, typename F>
+struct Kept<Held<Lanes, K, V, whole>, T, F> {
+  F value;
+  T values[K * V] = {};
+  OPGEN_DEVICE T keep(const Spot& at) {
+    T made = value(at);
+#if defined(__CUDA_ARCH__)
+    asm volatile("" : "+f"(made));
+#endif
+    return values[at.vector * V + at.lane] = made;
+  }
+  OPGEN_DEVICE T operator[](const Spot& at) const { return values[at.vector * V + at.lane]; }
+};
+template <typename Team, typename T, typename F>
+OPGEN_DEVICE Kept<Team, T, F> kept(const F& value) {
+  return {value};
+}
+
 // --- What kernels call
 // ------------------------------------------------------------------------------------------------
 
@@ -229,7 +261,8 @@ OPGEN_DEVICE void each(int64_t count, const Settled<Sums...>& sums, const F& f) 
 // The row of a tensor along one of its dims, where its position is 0.
 template <int Axis, typename T, int rank, typename... Positions>
 OPGEN_DEVICE Row<T> row_of(const Tensor<T, rank>& tensor, Positions... positions) {
-  return {tensor.data == nullptr ? nullptr : tensor.at(positions...), tensor.strides[Axis]};
+  constexpr auto step = static_cast<int64_t>(stride_of<T, rank>(1));
+  return {tensor.data == nullptr ? nullptr : tensor.at(positions...), tensor.strides[Axis] / step};
 }
 template <typename Team, int Axis, typename T, int rank, typename... Positions>
 OPGEN_DEVICE auto read_row(int64_t count, const Tensor<T, rank>& tensor, Positions... positions) {

@@ -42,11 +42,25 @@ inline unsigned grid_of(int64_t blocks) { return static_cast<unsigned>(blocks < 
 
 constexpr int map_threads = 256;
 
-// A thread for each V points.
+// What a kernel is made for.
+template <typename Step>
+struct Made {
+  static constexpr int rank = 2;
+};
+template <template <typename, int> class Part, typename T, int batch_rank>
+struct Made<Part<T, batch_rank>> {
+  static constexpr int rank = batch_rank;
+};
+
+// What its points are counted in.
+template <typename Step>
+using NumberOf = Number<Made<Step>::rank>;
+
+// A thread for each point, or each vector of V points.
 template <int V, typename Step>
 __global__ void __launch_bounds__(map_threads, 1) map_points(Step step, int64_t count) {
-  const int64_t i = (static_cast<int64_t>(blockIdx.x) * map_threads + threadIdx.x) * V;
-  if (i >= count) return;
+  const auto i = static_cast<NumberOf<Step>>(blockIdx.x) * map_threads + threadIdx.x;
+  if (i >= static_cast<NumberOf<Step>>(count)) return;
   if constexpr (has_rows<Step>) {
     step.template point<V>(i);
   } else {
@@ -69,7 +83,7 @@ template <int V, typename Step>
 int map(const OpgenCall& call, const Step& step, int64_t count) {
   if (count <= 0) return OPGEN_OK;
   auto kernel = map_points<V, Step>;
-  OPGEN_LAUNCH(kernel, grid_of(ceil_div(count / V, map_threads)), map_threads, 0, call.stream, step, count);
+  OPGEN_LAUNCH(kernel, grid_of(ceil_div(count / V, map_threads)), map_threads, 0, call.stream, step, count / V);
   return launched();
 }
 
@@ -89,11 +103,14 @@ int map_vectors(const OpgenCall& call, const Step& step, int64_t count) {
 
 template <typename Team, typename Step>
 __global__ void __launch_bounds__(Block::most, 1) row_kernel(Step step, int64_t rows) {
+  using Rows = NumberOf<Step>;
   const int teams = Team::count();
-  const int64_t first = static_cast<int64_t>(blockIdx.x) * teams + Team::number();
+  const Rows first = static_cast<Rows>(blockIdx.x) * teams + Team::number();
   // A team goes round together, so its barriers are met by all of it.
   OPGEN_ROLLED
-  for (int64_t row = first; row < rows; row += static_cast<int64_t>(gridDim.x) * teams) step.template row<Team>(row);
+  for (Rows row = first; row < static_cast<Rows>(rows); row += static_cast<Rows>(gridDim.x) * teams) {
+    step.template row<Team>(row);
+  }
 }
 
 template <typename Team, typename Step>
@@ -215,35 +232,39 @@ OPGEN_DEVICE void fold_at(const Step& step, int64_t point, int64_t inner, typena
 
 // First stage. A block folds one chunk of the inner points for X times V outer points; with one chunk it finishes them.
 template <int X, int Y, int V, typename Step>
-__global__ void __launch_bounds__(X* Y, 1)
-    fold_columns(Step step, int64_t points, int64_t length, int64_t chunks, typename Step::Folds* partial) {
-  const int64_t tiles = (points + X * V - 1) / (X * V);
-  const int64_t tile = blockIdx.x % tiles;
-  const int64_t chunk = blockIdx.x / tiles;
-  const int64_t point = (tile * X + threadIdx.x % X) * V;
-  const int64_t step_length = (length + chunks - 1) / chunks;
-  const int64_t begin = chunk * step_length;
-  const int64_t end = begin + step_length < length ? begin + step_length : length;
+__global__ void __launch_bounds__(X* Y, 1) fold_columns(Step step, NumberOf<Step> points, NumberOf<Step> length,
+                                                        NumberOf<Step> chunks, typename Step::Folds* partial) {
+  using N = NumberOf<Step>;
+  constexpr auto most = static_cast<N>(most_points<Step> * Y);
+  const N tiles = (points + X * V - 1) / (X * V);
+  const N tile = blockIdx.x % tiles;
+  const N chunk = blockIdx.x / tiles;
+  const N point = (tile * X + threadIdx.x % X) * V;
+  const N step_length = (length + chunks - 1) / chunks;
+  const N begin = chunk * step_length;
+  const N end = begin + step_length < length ? begin + step_length : length;
   typename Step::Folds folds[V];
   if (point < points) {
-    int64_t i = begin + threadIdx.x / X;
-    for (int64_t stop = begin; i < end;) {
-      stop = stop + most_points<Step> * Y < end ? stop + most_points<Step> * Y : end;
+    N i = begin + threadIdx.x / X;
+    for (N stop = begin; i < end;) {
+      stop = stop + most < end ? stop + most : end;
       for (; i < stop; i += Y) fold_at<V>(step, point, i, folds);
       if (i >= end) break;
       OPGEN_UNROLL
       for (int v = 0; v < V; ++v) folds[v].settle();
     }
   }
-  OPGEN_UNROLL
-  for (int v = 0; v < V; ++v) folds[v].finish();
+  if (V == 1 || step_length > most) {  // else nothing was settled
+    OPGEN_UNROLL
+    for (int v = 0; v < V; ++v) folds[v].finish();
+  }
   const auto done = [&](int k, const typename Step::Folds& joined) {
-    const int64_t own = tile * (X * V) + k;
+    const N own = tile * (X * V) + k;
     if (own >= points) return;
     if (chunks == 1) {
       step.finish(own, joined);
     } else {
-      partial[chunk * points + own] = joined;
+      partial[static_cast<int64_t>(chunk) * points + own] = joined;
     }
   };
   if constexpr (X == 1) {

@@ -11,7 +11,7 @@ struct Step_alpha_compositing_forward_through {
   static constexpr auto fields = rt::fields(rt::tensor(0, 2, 0), rt::tensor(1, 2, 0), rt::integer(0), rt::batch());
   rt::Tensor<const scalar_t, rank> alpha;
   rt::Tensor<opmath_t, rank> through;
-  rt::Divider t_size;
+  rt::Divider<rank> t_size;
   rt::Batch<rank> batch;
 
   OPGEN_DEVICE void point(int64_t point) const {
@@ -32,18 +32,18 @@ template <typename scalar_t, int rank>
 struct Step_alpha_compositing_forward_weight {
   using opmath_t = rt::math_t<scalar_t>;
   static constexpr rt::Lines launch = {rt::count(rt::elements(), rt::integer(0)), rt::count(rt::integer(0))};
-  static constexpr auto fields =
-      rt::fields(rt::tensor(1, 2, 0, 1), rt::tensor(2, 2, 0, 1), rt::tensor(0, 2, 0), rt::integer(0), rt::batch());
+  static constexpr auto fields = rt::fields(rt::tensor(1, 2, 0, 1), rt::tensor(2, 2, 0, 1), rt::tensor(0, 2, 0),
+                                            rt::in_vectors(rt::integer(0)), rt::batch());
   rt::Tensor<const scalar_t, rank> alpha;
   rt::Tensor<scalar_t, rank> weight;
   rt::Tensor<const opmath_t, rank> through;
-  rt::Divider t_size;
+  rt::Divider<rank> t_vectors;
   rt::Batch<rank> batch;
 
   template <int V>
   OPGEN_DEVICE void point(int64_t point) const {
     int64_t rest = point;
-    const int64_t t = rt::split(&rest, t_size);
+    const int64_t t = rt::split_first<V>(&rest, t_vectors);
     const rt::Place<rank> place = batch.place(rest);
     const auto alpha_line = rt::read_line<V, 1>(alpha, place, t);
     auto weight_line = rt::write_line<V, 1>(weight, place, t);
@@ -65,7 +65,7 @@ struct Step_alpha_compositing_forward_output {
   rt::Tensor<const scalar_t, rank> colour, alpha;
   rt::Tensor<const opmath_t, rank> through;
   rt::Tensor<scalar_t, rank> output;
-  rt::Divider c_size;
+  rt::Divider<rank> c_size;
   rt::Batch<rank> batch;
 
   struct Folds {
@@ -104,7 +104,7 @@ struct Step_alpha_compositing_backward_grad_weight_output {
                                             rt::integer(1), rt::integer(0), rt::batch());
   rt::Tensor<const scalar_t, rank> grad_output, colour;
   rt::Tensor<opmath_t, rank> grad_weight_output;
-  rt::Divider c_size, t_size;
+  rt::Divider<rank> c_size, t_size;
   rt::Batch<rank> batch;
 
   template <typename Team>
@@ -137,7 +137,7 @@ struct Step_alpha_compositing_backward_share_through {
   rt::Tensor<const scalar_t, rank> grad_weight, alpha;
   rt::Tensor<const opmath_t, rank> grad_weight_output;
   int64_t T;
-  rt::Divider t_size;
+  rt::Divider<rank> t_size;
   rt::Batch<rank> batch;
 
   OPGEN_DEVICE void point(int64_t point) const {
@@ -167,18 +167,19 @@ template <typename scalar_t, int rank>
 struct Step_alpha_compositing_backward_grad_alpha {
   using opmath_t = rt::math_t<scalar_t>;
   static constexpr rt::Lines launch = {rt::count(rt::elements(), rt::integer(0)), rt::count(rt::integer(0))};
-  static constexpr auto fields = rt::fields(rt::tensor(1, 2, 0, 1), rt::tensor(2, 2, 0, 1), rt::tensor(3, 2, 0, 1),
-                                            rt::tensor(0, 2, 0), rt::tensor(4, 2, 0, 1), rt::integer(0), rt::batch());
+  static constexpr auto fields =
+      rt::fields(rt::tensor(1, 2, 0, 1), rt::tensor(2, 2, 0, 1), rt::tensor(3, 2, 0, 1), rt::tensor(0, 2, 0),
+                 rt::tensor(4, 2, 0, 1), rt::in_vectors(rt::integer(0)), rt::batch());
   rt::Tensor<const scalar_t, rank> grad_weight;
   rt::Tensor<const opmath_t, rank> grad_weight_output, share_through, through;
   rt::Tensor<scalar_t, rank> grad_alpha;
-  rt::Divider t_size;
+  rt::Divider<rank> t_vectors;
   rt::Batch<rank> batch;
 
   template <int V>
   OPGEN_DEVICE void point(int64_t point) const {
     int64_t rest = point;
-    const int64_t t = rt::split(&rest, t_size);
+    const int64_t t = rt::split_first<V>(&rest, t_vectors);
     const rt::Place<rank> place = batch.place(rest);
     const auto grad_weight_line = rt::read_line_or_zero<V, 1>(grad_weight, place, t);
     const auto grad_weight_output_line = rt::read_line<V, 1>(grad_weight_output, place, t);
@@ -198,18 +199,19 @@ struct Step_alpha_compositing_backward_grad_colour {
   using opmath_t = rt::math_t<scalar_t>;
   static constexpr rt::Lines launch = {rt::count(rt::elements(), rt::integer(0), rt::integer(1)),
                                        rt::count(rt::integer(1))};
-  static constexpr auto fields = rt::fields(rt::tensor(0, 2, 0, 1), rt::tensor(2, 2, 0), rt::tensor(3, 3, 0, 2),
-                                            rt::tensor(1, 2, 0), rt::integer(1), rt::integer(0), rt::batch());
+  static constexpr auto fields =
+      rt::fields(rt::tensor(0, 2, 0, 1), rt::tensor(2, 2, 0), rt::tensor(3, 3, 0, 2), rt::tensor(1, 2, 0),
+                 rt::in_vectors(rt::integer(1)), rt::integer(0), rt::batch());
   rt::Tensor<const scalar_t, rank> grad_output, alpha;
   rt::Tensor<scalar_t, rank> grad_colour;
   rt::Tensor<const opmath_t, rank> through;
-  rt::Divider c_size, t_size;
+  rt::Divider<rank> c_vectors, t_size;
   rt::Batch<rank> batch;
 
   template <int V>
   OPGEN_DEVICE void point(int64_t point) const {
     int64_t rest = point;
-    const int64_t c = rt::split(&rest, c_size);
+    const int64_t c = rt::split_first<V>(&rest, c_vectors);
     const int64_t t = rt::split(&rest, t_size);
     const rt::Place<rank> place = batch.place(rest);
     const auto grad_output_line = rt::read_line_or_zero<V, 1>(grad_output, place, c);

@@ -16,7 +16,7 @@ struct Step_avg_pool2d_forward_0_output {
   rt::Tensor<const scalar_t, rank> input;
   rt::Tensor<scalar_t, rank> output;
   int64_t stride, padding, H, W, kernel_size;
-  rt::Divider s_size, q_size, p_size;
+  rt::Divider<rank> s_size, q_size, p_size;
   rt::Batch<rank> batch;
 
   struct Folds {
@@ -62,7 +62,7 @@ struct Step_avg_pool2d_forward_1_output {
   rt::Tensor<const scalar_t, rank> input;
   rt::Tensor<scalar_t, rank> output;
   int64_t kernel_size, padding, H, W;
-  rt::Divider s_size, q_size, p_size;
+  rt::Divider<rank> s_size, q_size, p_size;
   rt::Batch<rank> batch;
 
   struct Folds {
@@ -108,7 +108,7 @@ struct Step_avg_pool2d_backward_0_grad_input {
   rt::Tensor<const scalar_t, rank> grad_output;
   rt::Tensor<scalar_t, rank> grad_input;
   int64_t padding, kernel_size, stride, Q, P;
-  rt::Divider s_size, w_size, h_size;
+  rt::Divider<rank> s_size, w_size, h_size;
   rt::Batch<rank> batch;
 
   struct Folds {
@@ -168,7 +168,7 @@ struct Step_avg_pool2d_backward_1_grad_input {
   rt::Tensor<scalar_t, rank> grad_input;
   rt::Tensor<const scalar_t, rank> grad_output;
   int64_t padding, kernel_size, Q, P;
-  rt::Divider w_size, h_size;
+  rt::Divider<rank> w_size, h_size;
   rt::Batch<rank> batch;
 
   OPGEN_DEVICE void point(int64_t point) const {

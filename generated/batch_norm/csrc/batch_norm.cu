@@ -16,7 +16,7 @@ struct Step_batch_norm_forward_0_next_mean {
   rt::Tensor<const scalar_t, rank> input, running_mean, weight, bias;
   rt::Tensor<opmath_t, rank> mu, variance__squares, variance_;
   rt::Tensor<scalar_t, rank> next_mean, output;
-  rt::Divider n_size, batch_size;
+  rt::Divider<rank> n_size, batch_size;
   rt::Batch<rank> batch;
   int64_t N;
   opmath_t momentum, eps;
@@ -190,7 +190,7 @@ struct Step_batch_norm_forward_1_output {
   rt::Tensor<scalar_t, rank> output;
   rt::Tensor<const scalar_t, rank> input, running_mean, running_var, weight, bias;
   opmath_t eps;
-  rt::Divider batch_size, c_size;
+  rt::Divider<rank> batch_size, c_size;
   rt::Batch<rank> batch;
 
   OPGEN_DEVICE void point(int64_t point) const {
@@ -216,7 +216,7 @@ struct Step_batch_norm_forward_2_next_mean {
   rt::Tensor<const scalar_t, rank> input, running_mean, weight;
   rt::Tensor<opmath_t, rank> mu, variance__squares, variance_;
   rt::Tensor<scalar_t, rank> next_mean, output;
-  rt::Divider n_size, batch_size;
+  rt::Divider<rank> n_size, batch_size;
   rt::Batch<rank> batch;
   int64_t N;
   opmath_t momentum, eps;
@@ -279,7 +279,7 @@ struct Step_batch_norm_forward_3_output {
   rt::Tensor<scalar_t, rank> output;
   rt::Tensor<const scalar_t, rank> input, running_mean, running_var, weight;
   opmath_t eps;
-  rt::Divider batch_size, c_size;
+  rt::Divider<rank> batch_size, c_size;
   rt::Batch<rank> batch;
 
   OPGEN_DEVICE void point(int64_t point) const {
@@ -305,7 +305,7 @@ struct Step_batch_norm_forward_4_next_mean {
   rt::Tensor<const scalar_t, rank> input, running_mean, bias;
   rt::Tensor<opmath_t, rank> mu, variance__squares, variance_;
   rt::Tensor<scalar_t, rank> next_mean, output;
-  rt::Divider n_size, batch_size;
+  rt::Divider<rank> n_size, batch_size;
   rt::Batch<rank> batch;
   int64_t N;
   opmath_t momentum, eps;
@@ -368,7 +368,7 @@ struct Step_batch_norm_forward_5_output {
   rt::Tensor<scalar_t, rank> output;
   rt::Tensor<const scalar_t, rank> input, running_mean, running_var, bias;
   opmath_t eps;
-  rt::Divider batch_size, c_size;
+  rt::Divider<rank> batch_size, c_size;
   rt::Batch<rank> batch;
 
   OPGEN_DEVICE void point(int64_t point) const {
@@ -394,7 +394,7 @@ struct Step_batch_norm_forward_6_next_mean {
   rt::Tensor<const scalar_t, rank> input, running_mean;
   rt::Tensor<opmath_t, rank> mu, variance__squares, variance_;
   rt::Tensor<scalar_t, rank> next_mean, output;
-  rt::Divider n_size, batch_size;
+  rt::Divider<rank> n_size, batch_size;
   rt::Batch<rank> batch;
   int64_t N;
   opmath_t momentum, eps;
@@ -456,7 +456,7 @@ struct Step_batch_norm_forward_7_output {
   rt::Tensor<scalar_t, rank> output;
   rt::Tensor<const scalar_t, rank> input, running_mean, running_var;
   opmath_t eps;
-  rt::Divider batch_size, c_size;
+  rt::Divider<rank> batch_size, c_size;
   rt::Batch<rank> batch;
 
   OPGEN_DEVICE void point(int64_t point) const {
@@ -482,7 +482,7 @@ struct Step_batch_norm_backward_0_grad_weight {
   rt::Tensor<const opmath_t, rank> mu, variance_;
   rt::Tensor<const scalar_t, rank> grad_output, input, weight;
   rt::Tensor<scalar_t, rank> grad_mu_sum, grad_weight, grad_input;
-  rt::Divider n_size, batch_size;
+  rt::Divider<rank> n_size, batch_size;
   rt::Batch<rank> batch;
   opmath_t eps;
   int64_t N;
@@ -541,7 +541,7 @@ struct Step_batch_norm_backward_1_grad_input {
   rt::Tensor<scalar_t, rank> grad_input;
   rt::Tensor<const scalar_t, rank> grad_output, running_var, weight;
   opmath_t eps;
-  rt::Divider batch_size, c_size;
+  rt::Divider<rank> batch_size, c_size;
   rt::Batch<rank> batch;
 
   OPGEN_DEVICE void point(int64_t point) const {
@@ -564,7 +564,7 @@ struct Step_batch_norm_backward_1_grad_bias {
                  rt::tensor(3, 1, -1), rt::tensor(5, 1, -1), rt::integer(1), rt::elements(), rt::batch(), rt::real(0));
   rt::Tensor<const scalar_t, rank> running_mean, grad_output, input, running_var;
   rt::Tensor<scalar_t, rank> grad_bias, grad_weight;
-  rt::Divider n_size, batch_size;
+  rt::Divider<rank> n_size, batch_size;
   rt::Batch<rank> batch;
   opmath_t eps;
 
@@ -605,7 +605,7 @@ struct Step_batch_norm_backward_1_grad_bias_alone {
                  rt::tensor(3, 1, -1), rt::tensor(5, 1, -1), rt::elements(), rt::batch(), rt::real(0));
   rt::Tensor<const scalar_t, rank> running_mean, grad_output, input, running_var;
   rt::Tensor<scalar_t, rank> grad_bias, grad_weight;
-  rt::Divider batch_size;
+  rt::Divider<rank> batch_size;
   rt::Batch<rank> batch;
   opmath_t eps;
 
@@ -662,7 +662,7 @@ struct Step_batch_norm_backward_4_grad_input {
   rt::Tensor<const opmath_t, rank> mu, variance_;
   rt::Tensor<const scalar_t, rank> grad_output, input;
   rt::Tensor<scalar_t, rank> grad_mu_sum, grad_input;
-  rt::Divider n_size, batch_size;
+  rt::Divider<rank> n_size, batch_size;
   rt::Batch<rank> batch;
   opmath_t eps;
   int64_t N;
@@ -716,7 +716,7 @@ struct Step_batch_norm_backward_5_grad_input {
   rt::Tensor<scalar_t, rank> grad_input;
   rt::Tensor<const scalar_t, rank> grad_output, running_var;
   opmath_t eps;
-  rt::Divider batch_size, c_size;
+  rt::Divider<rank> batch_size, c_size;
   rt::Batch<rank> batch;
 
   OPGEN_DEVICE void point(int64_t point) const {
@@ -738,7 +738,7 @@ struct Step_batch_norm_backward_5_grad_bias {
       rt::fields(rt::tensor(0, 3, 2), rt::tensor(1, 1, -1), rt::integer(1), rt::elements(), rt::batch());
   rt::Tensor<const scalar_t, rank> grad_output;
   rt::Tensor<scalar_t, rank> grad_bias;
-  rt::Divider n_size, batch_size;
+  rt::Divider<rank> n_size, batch_size;
   rt::Batch<rank> batch;
 
   template <typename Team>
@@ -769,7 +769,7 @@ struct Step_batch_norm_backward_5_grad_bias_alone {
   static constexpr auto fields = rt::fields(rt::tensor(0, 3, 2, 1), rt::tensor(1, 1, -1), rt::elements(), rt::batch());
   rt::Tensor<const scalar_t, rank> grad_output;
   rt::Tensor<scalar_t, rank> grad_bias;
-  rt::Divider batch_size;
+  rt::Divider<rank> batch_size;
   rt::Batch<rank> batch;
 
   struct Folds {

@@ -10,16 +10,16 @@ struct Step_bilinear_forward_0_sum_i_j_part {
   static constexpr rt::Lines launch = {rt::count(rt::elements(), rt::integer(0), rt::integer(1)),
                                        rt::count(rt::integer(1))};
   static constexpr auto fields = rt::fields(rt::tensor(1, 2, 0, 1), rt::tensor(0, 2, 0), rt::tensor(2, 3, 0, 2),
-                                            rt::integer(1), rt::integer(0), rt::batch());
+                                            rt::in_vectors(rt::integer(1)), rt::integer(0), rt::batch());
   rt::Tensor<const scalar_t, rank> input2, input1;
   rt::Tensor<opmath_t, rank> sum_i_j_part;
-  rt::Divider j_size, i_size;
+  rt::Divider<rank> j_vectors, i_size;
   rt::Batch<rank> batch;
 
   template <int V>
   OPGEN_DEVICE void point(int64_t point) const {
     int64_t rest = point;
-    const int64_t j = rt::split(&rest, j_size);
+    const int64_t j = rt::split_first<V>(&rest, j_vectors);
     const int64_t i_2 = rt::split(&rest, i_size);
     const rt::Place<rank> place = batch.place(rest);
     const auto input2_line = rt::read_line<V, 1>(input2, place, j);
@@ -33,18 +33,18 @@ template <typename scalar_t, int rank>
 struct Step_bilinear_forward_0_output {
   using opmath_t = rt::math_t<scalar_t>;
   static constexpr rt::Lines launch = {rt::count(rt::elements(), rt::integer(0)), rt::count(rt::integer(0))};
-  static constexpr auto fields =
-      rt::fields(rt::tensor(0, 2, 0, 1), rt::tensor(1, 1, -1, 0), rt::tensor(2, 2, 0, 1), rt::integer(0), rt::batch());
+  static constexpr auto fields = rt::fields(rt::tensor(0, 2, 0, 1), rt::tensor(1, 1, -1, 0), rt::tensor(2, 2, 0, 1),
+                                            rt::in_vectors(rt::integer(0)), rt::batch());
   rt::Tensor<const opmath_t, rank> sum_i_j;
   rt::Tensor<const scalar_t, rank> bias;
   rt::Tensor<scalar_t, rank> output;
-  rt::Divider o_size;
+  rt::Divider<rank> o_vectors;
   rt::Batch<rank> batch;
 
   template <int V>
   OPGEN_DEVICE void point(int64_t point) const {
     int64_t rest = point;
-    const int64_t o = rt::split(&rest, o_size);
+    const int64_t o = rt::split_first<V>(&rest, o_vectors);
     const rt::Place<rank> place = batch.place(rest);
     const auto sum_i_j_line = rt::read_line<V, 1>(sum_i_j, place, o);
     const auto bias_line = rt::read_line<V, 0>(bias, o);
@@ -62,7 +62,7 @@ struct Step_bilinear_backward_grad_input1 {
                                             rt::integer(1), rt::integer(0), rt::batch());
   rt::Tensor<const scalar_t, rank> grad_sum_i_j_part, input2;
   rt::Tensor<scalar_t, rank> grad_input1;
-  rt::Divider j_size, i_size;
+  rt::Divider<rank> j_size, i_size;
   rt::Batch<rank> batch;
 
   template <typename Team>
@@ -94,7 +94,7 @@ struct Step_bilinear_backward_grad_input2 {
       rt::fields(rt::tensor(0, 3, 0, 2), rt::tensor(1, 2, 0), rt::tensor(2, 2, 0), rt::integer(0), rt::batch());
   rt::Tensor<const scalar_t, rank> grad_sum_i_j_part, input1;
   rt::Tensor<scalar_t, rank> grad_input2;
-  rt::Divider j_size;
+  rt::Divider<rank> j_size;
   rt::Batch<rank> batch;
 
   struct Folds {

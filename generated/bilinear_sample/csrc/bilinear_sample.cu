@@ -13,7 +13,7 @@ struct Step_bilinear_sample_forward_output {
   rt::Tensor<const scalar_t, rank> points_2, image;
   rt::Tensor<scalar_t, rank> output;
   int64_t H, W;
-  rt::Divider b_size;
+  rt::Divider<rank> b_size;
 
   struct Folds {
     rt::Sum<opmath_t> output_value_fold;
@@ -61,7 +61,7 @@ struct Step_bilinear_sample_forward_output_alone {
   rt::Tensor<const scalar_t, rank> points_2, image;
   rt::Tensor<scalar_t, rank> output;
   int64_t H, W;
-  rt::Divider b_size;
+  rt::Divider<rank> b_size;
 
   template <typename Team>
   OPGEN_DEVICE void row(int64_t point) const {
@@ -104,7 +104,7 @@ struct Step_bilinear_sample_backward_col {
 
   template <int V>
   OPGEN_DEVICE void point(int64_t point) const {
-    const int64_t n = point;
+    const int64_t n = rt::first_of<V, rank>(point);
     const auto points_line = rt::read_line<V, 0>(points_2, n, 0);
     const auto points_line_2 = rt::read_line<V, 0>(points_2, n, 1);
     auto row_line = rt::write_line<V, 0>(row_2, n);
@@ -122,7 +122,7 @@ struct Step_bilinear_sample_backward_grad_image_base {
   static constexpr rt::Flat<sizeof(scalar_t)> launch = {{rt::count(rt::integer(0), rt::integer(1))}};
   static constexpr auto fields = rt::fields(rt::tensor(0, 2, -1), rt::integer(1));
   rt::Tensor<opmath_t, rank> grad_image;
-  rt::Divider w_size;
+  rt::Divider<rank> w_size;
 
   OPGEN_DEVICE void compute(opmath_t* grad_image) const { *grad_image = 0; }
   OPGEN_DEVICE void point(int64_t point) const {
@@ -158,7 +158,7 @@ struct Step_bilinear_sample_backward_grad_image {
   rt::Tensor<opmath_t, rank> grad_image;
   rt::Tensor<const scalar_t, rank> grad_output, points_2;
   int64_t H, W;
-  rt::Divider b_size;
+  rt::Divider<rank> b_size;
 
   OPGEN_DEVICE void point(int64_t point) const {
     int64_t rest = point;
@@ -188,7 +188,7 @@ struct Step_bilinear_sample_backward_grad_points {
   rt::Tensor<const int64_t, rank> row_2, col;
   rt::Tensor<scalar_t, rank> grad_points;
   int64_t H, W;
-  rt::Divider b_size;
+  rt::Divider<rank> b_size;
 
   struct Folds {
     rt::Sum<opmath_t> grad_points_share_fold;
@@ -266,7 +266,7 @@ struct Step_bilinear_sample_backward_grad_points_alone {
   rt::Tensor<const int64_t, rank> row_2, col;
   rt::Tensor<scalar_t, rank> grad_points;
   int64_t H, W;
-  rt::Divider b_size;
+  rt::Divider<rank> b_size;
 
   template <typename Team>
   OPGEN_DEVICE void row(int64_t point) const {

@@ -14,7 +14,7 @@ struct Step_bilinear_splat_forward_col {
 
   template <int V>
   OPGEN_DEVICE void point(int64_t point) const {
-    const int64_t n = point;
+    const int64_t n = rt::first_of<V, rank>(point);
     const auto places_line = rt::read_line<V, 0>(places, n, 0);
     const auto places_line_2 = rt::read_line<V, 0>(places, n, 1);
     auto row_line = rt::write_line<V, 0>(row_2, n);
@@ -32,7 +32,7 @@ struct Step_bilinear_splat_forward_grid_base {
   static constexpr rt::Flat<sizeof(scalar_t)> launch = {{rt::count(rt::integer(0), rt::integer(1))}};
   static constexpr auto fields = rt::fields(rt::tensor(0, 2, -1), rt::integer(1));
   rt::Tensor<opmath_t, rank> grid;
-  rt::Divider w_size;
+  rt::Divider<rank> w_size;
 
   OPGEN_DEVICE void compute(opmath_t* grid) const { *grid = 0; }
   OPGEN_DEVICE void point(int64_t point) const {
@@ -68,7 +68,7 @@ struct Step_bilinear_splat_forward_grid {
   rt::Tensor<opmath_t, rank> grid;
   rt::Tensor<const scalar_t, rank> places, values;
   int64_t H, W;
-  rt::Divider b_size;
+  rt::Divider<rank> b_size;
 
   OPGEN_DEVICE void point(int64_t point) const {
     int64_t rest = point;
@@ -97,7 +97,7 @@ struct Step_bilinear_splat_backward_grad_values {
   rt::Tensor<int64_t, rank> row_2, col;
   rt::Tensor<scalar_t, rank> grad_values;
   int64_t H, W;
-  rt::Divider b_size;
+  rt::Divider<rank> b_size;
 
   struct Folds {
     rt::Sum<opmath_t> grad_values_value_fold;
@@ -154,7 +154,7 @@ struct Step_bilinear_splat_backward_grad_values_alone {
   rt::Tensor<int64_t, rank> row_2, col;
   rt::Tensor<scalar_t, rank> grad_values;
   int64_t H, W;
-  rt::Divider b_size;
+  rt::Divider<rank> b_size;
 
   template <typename Team>
   OPGEN_DEVICE void row(int64_t point) const {
@@ -203,7 +203,7 @@ struct Step_bilinear_splat_backward_grad_places {
   rt::Tensor<const scalar_t, rank> values, grad_grid, places;
   rt::Tensor<scalar_t, rank> grad_places;
   int64_t H, W;
-  rt::Divider b_size;
+  rt::Divider<rank> b_size;
 
   struct Folds {
     rt::Sum<opmath_t> grad_places_share_fold;
@@ -281,7 +281,7 @@ struct Step_bilinear_splat_backward_grad_places_alone {
   rt::Tensor<const scalar_t, rank> values, grad_grid, places;
   rt::Tensor<scalar_t, rank> grad_places;
   int64_t H, W;
-  rt::Divider b_size;
+  rt::Divider<rank> b_size;
 
   template <typename Team>
   OPGEN_DEVICE void row(int64_t point) const {

@@ -14,7 +14,7 @@ struct Step_bspline_kan_forward_basis {
   rt::Tensor<const scalar_t, rank> input;
   rt::Tensor<opmath_t, rank> basis;
   int64_t K;
-  rt::Divider k_size, i_size;
+  rt::Divider<rank> k_size, i_size;
   rt::Batch<rank> batch;
 
   OPGEN_DEVICE void point(int64_t point) const {
@@ -38,7 +38,7 @@ struct Step_bspline_kan_backward_grad_input {
                                             rt::integer(1), rt::integer(0), rt::integer(1), rt::batch());
   rt::Tensor<const scalar_t, rank> grad_basis, input;
   rt::Tensor<scalar_t, rank> grad_input;
-  rt::Divider k_size, i_size;
+  rt::Divider<rank> k_size, i_size;
   int64_t K;
   rt::Batch<rank> batch;
 

@@ -10,7 +10,7 @@ struct Step_col2im_forward_output_base {
       {rt::count(rt::integer(0), rt::integer(1), rt::integer(2), rt::integer(3))}};
   static constexpr auto fields = rt::fields(rt::tensor(0, 4, -1), rt::integer(3), rt::integer(2), rt::integer(1));
   rt::Tensor<opmath_t, rank> output;
-  rt::Divider w_size, h_size, c_size;
+  rt::Divider<rank> w_size, h_size, c_size;
 
   OPGEN_DEVICE void compute(opmath_t* output) const { *output = 0; }
   OPGEN_DEVICE void point(int64_t point) const {
@@ -44,16 +44,16 @@ struct Step_col2im_forward_output {
                                        rt::count(rt::integer(5))};
   static constexpr auto fields = rt::fields(
       rt::tensor(1, 3, -1, 2), rt::tensor(0, 4, -1), rt::integer(6), rt::integer(7), rt::integer(1), rt::integer(8),
-      rt::integer(9), rt::integer(10), rt::integer(2), rt::integer(3), rt::integer(5), rt::integer(4));
+      rt::integer(9), rt::integer(10), rt::integer(2), rt::integer(3), rt::in_vectors(rt::integer(5)), rt::integer(4));
   rt::Tensor<const scalar_t, rank> input;
   rt::Tensor<opmath_t, rank> output;
   int64_t padding, kernel_size, C, Q, stride, dilation, H, W;
-  rt::Divider l_size, d_size;
+  rt::Divider<rank> l_vectors, d_size;
 
   template <int V>
   OPGEN_DEVICE void point(int64_t point) const {
     int64_t rest = point;
-    const int64_t l = rt::split(&rest, l_size);
+    const int64_t l = rt::split_first<V>(&rest, l_vectors);
     const int64_t d = rt::split(&rest, d_size);
     const int64_t n = rest;
     const auto input_line = rt::read_line<V, 2>(input, n, d, l);
@@ -89,7 +89,7 @@ struct Step_col2im_backward_grad_input {
   rt::Tensor<scalar_t, rank> grad_input;
   rt::Tensor<const scalar_t, rank> grad_output;
   int64_t kernel_size, C, Q, stride, dilation, padding, H, W;
-  rt::Divider l_size, d_size;
+  rt::Divider<rank> l_size, d_size;
 
   OPGEN_DEVICE void point(int64_t point) const {
     int64_t rest = point;

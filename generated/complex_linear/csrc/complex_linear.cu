@@ -11,17 +11,17 @@ struct Step_complex_linear_forward_0_output_imag {
   static constexpr auto fields =
       rt::fields(rt::tensor(0, 2, 0, 1), rt::tensor(1, 2, 0, 1), rt::tensor(2, 1, -1, 0), rt::tensor(4, 2, 0, 1),
                  rt::tensor(5, 2, 0, 1), rt::tensor(6, 1, -1, 0), rt::tensor(3, 2, 0, 1), rt::tensor(7, 2, 0, 1),
-                 rt::integer(0), rt::batch());
+                 rt::in_vectors(rt::integer(0)), rt::batch());
   rt::Tensor<const scalar_t, rank> sum_k_real_sum, sum_k_real_sum_1, bias_real, sum_k_imag_sum, sum_k_imag_sum_1,
       bias_imag;
   rt::Tensor<scalar_t, rank> output_real, output_imag;
-  rt::Divider n_size;
+  rt::Divider<rank> n_vectors;
   rt::Batch<rank> batch;
 
   template <int V>
   OPGEN_DEVICE void point(int64_t point) const {
     int64_t rest = point;
-    const int64_t n = rt::split(&rest, n_size);
+    const int64_t n = rt::split_first<V>(&rest, n_vectors);
     const rt::Place<rank> place = batch.place(rest);
     const auto sum_k_real_sum_line = rt::read_line<V, 1>(sum_k_real_sum, place, n);
     const auto sum_k_real_sum_1_line = rt::read_line<V, 1>(sum_k_real_sum_1, place, n);
@@ -50,7 +50,7 @@ struct Step_complex_linear_forward_1_output_imag {
                  rt::tensor(2, 2, 0), rt::tensor(5, 2, 0), rt::integer(0), rt::batch());
   rt::Tensor<const scalar_t, rank> sum_k_real_sum, sum_k_real_sum_1, sum_k_imag_sum, sum_k_imag_sum_1;
   rt::Tensor<scalar_t, rank> output_real, output_imag;
-  rt::Divider n_size;
+  rt::Divider<rank> n_size;
   rt::Batch<rank> batch;
 
   OPGEN_DEVICE void compute(opmath_t sum_k_real_sum, opmath_t sum_k_real_sum_1, opmath_t sum_k_imag_sum,
@@ -99,7 +99,7 @@ struct Step_complex_linear_backward_grad_sum_k_real_sum_1 {
   static constexpr auto fields = rt::fields(rt::tensor(0, 2, 0), rt::tensor(1, 2, 0), rt::integer(0), rt::batch());
   rt::Tensor<const scalar_t, rank> grad_output_real;
   rt::Tensor<opmath_t, rank> grad_sum_k_real_sum_1;
-  rt::Divider n_size;
+  rt::Divider<rank> n_size;
   rt::Batch<rank> batch;
 
   OPGEN_DEVICE void compute(opmath_t grad_output_real, opmath_t* grad_sum_k_real_sum_1) const {
@@ -136,7 +136,7 @@ struct Step_complex_linear_backward_grad_input_real {
       rt::fields(rt::tensor(0, 2, 0), rt::tensor(1, 2, 0), rt::tensor(2, 2, 0), rt::integer(0), rt::batch());
   rt::Tensor<const scalar_t, rank> grad_input_real_part, grad_input_real_part_1;
   rt::Tensor<scalar_t, rank> grad_input_real;
-  rt::Divider k_size;
+  rt::Divider<rank> k_size;
   rt::Batch<rank> batch;
 
   OPGEN_DEVICE void compute(opmath_t grad_input_real_part, opmath_t grad_input_real_part_1,
@@ -176,7 +176,7 @@ struct Step_complex_linear_backward_grad_input_imag {
   rt::Tensor<const scalar_t, rank> grad_input_imag_part;
   rt::Tensor<const opmath_t, rank> grad_input_imag_part_1;
   rt::Tensor<scalar_t, rank> grad_input_imag;
-  rt::Divider k_size;
+  rt::Divider<rank> k_size;
   rt::Batch<rank> batch;
 
   OPGEN_DEVICE void compute(opmath_t grad_input_imag_part, opmath_t grad_input_imag_part_1,
@@ -215,7 +215,7 @@ struct Step_complex_linear_backward_grad_weight_real {
       rt::fields(rt::tensor(0, 2, -1), rt::tensor(1, 2, -1), rt::tensor(2, 2, -1), rt::integer(1));
   rt::Tensor<const scalar_t, rank> grad_weight_real_part, grad_weight_real_part_1;
   rt::Tensor<scalar_t, rank> grad_weight_real;
-  rt::Divider k_size;
+  rt::Divider<rank> k_size;
 
   OPGEN_DEVICE void compute(opmath_t grad_weight_real_part, opmath_t grad_weight_real_part_1,
                             opmath_t* grad_weight_real) const {
@@ -254,7 +254,7 @@ struct Step_complex_linear_backward_grad_weight_imag {
   rt::Tensor<const scalar_t, rank> grad_weight_imag_part;
   rt::Tensor<const opmath_t, rank> grad_weight_imag_part_1;
   rt::Tensor<scalar_t, rank> grad_weight_imag;
-  rt::Divider k_size;
+  rt::Divider<rank> k_size;
 
   OPGEN_DEVICE void compute(opmath_t grad_weight_imag_part, opmath_t grad_weight_imag_part_1,
                             opmath_t* grad_weight_imag) const {

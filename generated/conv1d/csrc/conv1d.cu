@@ -11,7 +11,7 @@ struct Step_conv1d_backward_grad_bias {
   static constexpr auto fields = rt::fields(rt::tensor(0, 3, -1), rt::tensor(1, 1, -1), rt::integer(1), rt::integer(2));
   rt::Tensor<const scalar_t, rank> grad_output;
   rt::Tensor<scalar_t, rank> grad_bias;
-  rt::Divider n_size, p_size;
+  rt::Divider<rank> n_size, p_size;
 
   template <typename Team>
   OPGEN_DEVICE void row(int64_t point) const {

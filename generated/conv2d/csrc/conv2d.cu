@@ -13,7 +13,7 @@ struct Step_conv2d_backward_grad_bias {
       rt::fields(rt::tensor(0, 4, -1), rt::tensor(1, 1, -1), rt::integer(1), rt::integer(2), rt::integer(3));
   rt::Tensor<const scalar_t, rank> grad_output;
   rt::Tensor<scalar_t, rank> grad_bias;
-  rt::Divider n_size, p_size, q_size;
+  rt::Divider<rank> n_size, p_size, q_size;
 
   template <typename Team>
   OPGEN_DEVICE void row(int64_t point) const {

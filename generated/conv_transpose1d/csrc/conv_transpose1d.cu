@@ -10,15 +10,15 @@ struct Step_conv_transpose1d_forward_0_output {
   static constexpr rt::Lines launch = {rt::count(rt::integer(0), rt::integer(1), rt::integer(2)),
                                        rt::count(rt::integer(2))};
   static constexpr auto fields = rt::fields(rt::tensor(1, 3, -1, 2), rt::tensor(0, 1, -1), rt::tensor(2, 3, -1, 2),
-                                            rt::integer(2), rt::integer(1));
+                                            rt::in_vectors(rt::integer(2)), rt::integer(1));
   rt::Tensor<const scalar_t, rank> output_sum, bias;
   rt::Tensor<scalar_t, rank> output;
-  rt::Divider p_size, o_size;
+  rt::Divider<rank> p_vectors, o_size;
 
   template <int V>
   OPGEN_DEVICE void point(int64_t point) const {
     int64_t rest = point;
-    const int64_t p = rt::split(&rest, p_size);
+    const int64_t p = rt::split_first<V>(&rest, p_vectors);
     const int64_t o = rt::split(&rest, o_size);
     const int64_t n = rest;
     const auto output_sum_line = rt::read_line<V, 2>(output_sum, n, o, p);
@@ -35,7 +35,7 @@ struct Step_conv_transpose1d_backward_grad_bias {
   static constexpr auto fields = rt::fields(rt::tensor(0, 3, -1), rt::tensor(1, 1, -1), rt::integer(1), rt::integer(2));
   rt::Tensor<const scalar_t, rank> grad_output;
   rt::Tensor<scalar_t, rank> grad_bias;
-  rt::Divider n_size, p_size;
+  rt::Divider<rank> n_size, p_size;
 
   template <typename Team>
   OPGEN_DEVICE void row(int64_t point) const {

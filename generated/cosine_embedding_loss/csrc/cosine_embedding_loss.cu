@@ -13,7 +13,7 @@ struct Step_cosine_embedding_loss_forward_0_square2 {
                  rt::tensor(4, 1, -1), rt::tensor(5, 1, -1), rt::tensor(6, 1, -1), rt::integer(1));
   rt::Tensor<const scalar_t, rank> input1, input2;
   rt::Tensor<opmath_t, rank> dot, sum_d, sum_d_2, square1, square2;
-  rt::Divider d_size;
+  rt::Divider<rank> d_size;
 
   template <typename Team>
   OPGEN_DEVICE void row(int64_t point) const {
@@ -139,7 +139,7 @@ struct Step_cosine_embedding_loss_forward_2_output {
   rt::Tensor<const int64_t, rank> target;
   rt::Tensor<opmath_t, rank> dot, square1, square2;
   rt::Tensor<scalar_t, rank> output;
-  rt::Divider d_size;
+  rt::Divider<rank> d_size;
   opmath_t margin;
 
   template <typename Team>
@@ -303,16 +303,16 @@ struct Step_cosine_embedding_loss_backward_0_grad_input2 {
   static constexpr rt::Lines launch = {rt::count(rt::integer(0), rt::integer(1)), rt::count(rt::integer(1))};
   static constexpr auto fields =
       rt::fields(rt::tensor(0, 2, -1, 1), rt::tensor(2, 2, -1, 1), rt::tensor(4, 2, -1, 1), rt::tensor(6, 2, -1, 1),
-                 rt::tensor(1, 1, -1), rt::tensor(3, 1, -1), rt::tensor(5, 1, -1), rt::integer(1));
+                 rt::tensor(1, 1, -1), rt::tensor(3, 1, -1), rt::tensor(5, 1, -1), rt::in_vectors(rt::integer(1)));
   rt::Tensor<const scalar_t, rank> input1, input2;
   rt::Tensor<scalar_t, rank> grad_input1, grad_input2;
   rt::Tensor<const opmath_t, rank> grad_dot, grad_square1, grad_square2;
-  rt::Divider d_size;
+  rt::Divider<rank> d_vectors;
 
   template <int V>
   OPGEN_DEVICE void point(int64_t point) const {
     int64_t rest = point;
-    const int64_t d = rt::split(&rest, d_size);
+    const int64_t d = rt::split_first<V>(&rest, d_vectors);
     const int64_t n = rest;
     const auto input1_line = rt::read_line<V, 1>(input1, n, d);
     const auto input2_line = rt::read_line<V, 1>(input2, n, d);

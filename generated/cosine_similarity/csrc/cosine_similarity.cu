@@ -13,7 +13,7 @@ struct Step_cosine_similarity_forward_norm_d {
       rt::fields(rt::tensor(0, 2, 0, 1), rt::tensor(1, 1, 0), rt::tensor(2, 1, 0), rt::integer(0), rt::batch());
   rt::Tensor<const scalar_t, rank> x1;
   rt::Tensor<opmath_t, rank> norm_d_squares, norm_d;
-  rt::Divider d_size;
+  rt::Divider<rank> d_size;
   rt::Batch<rank> batch;
 
   template <typename Team>
@@ -48,7 +48,7 @@ struct Step_cosine_similarity_forward_output {
   rt::Tensor<opmath_t, rank> sum_d, norm_d_2;
   rt::Tensor<scalar_t, rank> output;
   rt::Tensor<const opmath_t, rank> norm_d_squares;
-  rt::Divider d_size;
+  rt::Divider<rank> d_size;
   opmath_t eps;
   rt::Batch<rank> batch;
 
@@ -143,18 +143,18 @@ struct Step_cosine_similarity_backward_grad_x2 {
   static constexpr auto fields =
       rt::fields(rt::tensor(3, 2, 0, 1), rt::tensor(5, 2, 0, 1), rt::tensor(2, 1, 0), rt::tensor(7, 2, 0, 1),
                  rt::tensor(8, 2, 0, 1), rt::tensor(0, 1, 0), rt::tensor(1, 1, 0), rt::tensor(4, 1, 0),
-                 rt::tensor(6, 1, 0), rt::real(0), rt::integer(0), rt::batch());
+                 rt::tensor(6, 1, 0), rt::real(0), rt::in_vectors(rt::integer(0)), rt::batch());
   rt::Tensor<const scalar_t, rank> x2, x1, grad_output;
   rt::Tensor<scalar_t, rank> grad_x1, grad_x2;
   rt::Tensor<const opmath_t, rank> norm_d, norm_d_2, grad_n1, grad_n2;
   opmath_t eps;
-  rt::Divider d_size;
+  rt::Divider<rank> d_vectors;
   rt::Batch<rank> batch;
 
   template <int V>
   OPGEN_DEVICE void point(int64_t point) const {
     int64_t rest = point;
-    const int64_t d = rt::split(&rest, d_size);
+    const int64_t d = rt::split_first<V>(&rest, d_vectors);
     const rt::Place<rank> place = batch.place(rest);
     const auto x2_line = rt::read_line<V, 1>(x2, place, d);
     const auto x1_line = rt::read_line<V, 1>(x1, place, d);

@@ -13,7 +13,7 @@ struct Step_ctc_loss_forward_0_label {
   rt::Tensor<int64_t, rank> label;
   rt::Tensor<const int64_t, rank> targets;
   int64_t S, blank;
-  rt::Divider s_size;
+  rt::Divider<rank> s_size;
 
   OPGEN_DEVICE void point(int64_t point) const {
     int64_t rest = point;
@@ -28,15 +28,16 @@ template <typename scalar_t, int rank>
 struct Step_ctc_loss_forward_0_skips {
   using opmath_t = rt::math_t<scalar_t>;
   static constexpr rt::Lines launch = {rt::count(rt::integer(0), rt::integer(1)), rt::count(rt::integer(1))};
-  static constexpr auto fields = rt::fields(rt::tensor(0, 2, -1, 1), rt::tensor(1, 2, -1, 1), rt::integer(1));
+  static constexpr auto fields =
+      rt::fields(rt::tensor(0, 2, -1, 1), rt::tensor(1, 2, -1, 1), rt::in_vectors(rt::integer(1)));
   rt::Tensor<const int64_t, rank> label;
   rt::Tensor<bool, rank> skips;
-  rt::Divider s_size;
+  rt::Divider<rank> s_vectors;
 
   template <int V>
   OPGEN_DEVICE void point(int64_t point) const {
     int64_t rest = point;
-    const int64_t s = rt::split(&rest, s_size);
+    const int64_t s = rt::split_first<V>(&rest, s_vectors);
     const int64_t b = rest;
     const auto label_line = rt::read_line<V, 1>(label, b, s);
     auto skips_line = rt::write_line<V, 1>(skips, b, s);
@@ -59,7 +60,7 @@ struct Step_ctc_loss_forward_0_a {
   rt::Tensor<const int64_t, rank> label;
   rt::Tensor<const scalar_t, rank> log_probs;
   rt::Tensor<const bool, rank> skips;
-  rt::Divider s_size, t_size;
+  rt::Divider<rank> s_size, t_size;
   int64_t C;
 
   OPGEN_DEVICE void point(int64_t point) const {
@@ -111,7 +112,7 @@ struct Step_ctc_loss_forward_0_last {
   rt::Tensor<opmath_t, rank> last;
   rt::Tensor<const opmath_t, rank> a;
   int64_t T;
-  rt::Divider s_size;
+  rt::Divider<rank> s_size;
 
   OPGEN_DEVICE void point(int64_t point) const {
     int64_t rest = point;
@@ -235,7 +236,7 @@ struct Step_ctc_loss_forward_2_output {
 
   template <int V>
   OPGEN_DEVICE void point(int64_t point) const {
-    const int64_t b = point;
+    const int64_t b = rt::first_of<V, rank>(point);
     const auto target_lengths_line = rt::read_line<V, 0>(target_lengths, b);
     auto output_line = rt::write_line<V, 0>(output, b);
     rt::lanes<V>([&](int at) {
@@ -271,18 +272,18 @@ struct Step_ctc_loss_backward_0_last {
   static constexpr rt::Lines launch = {rt::count(rt::integer(0), rt::integer(1)), rt::count(rt::integer(1))};
   static constexpr auto fields =
       rt::fields(rt::tensor(1, 2, -1, 1), rt::tensor(0, 1, -1), rt::tensor(2, 2, -1, 1), rt::tensor(4, 2, -1, 1),
-                 rt::tensor(3, 3, -1), rt::integer(2), rt::integer(1));
+                 rt::tensor(3, 3, -1), rt::integer(2), rt::in_vectors(rt::integer(1)));
   rt::Tensor<const int64_t, rank> label, input_lengths;
   rt::Tensor<bool, rank> skips;
   rt::Tensor<opmath_t, rank> last;
   rt::Tensor<const opmath_t, rank> a;
   int64_t T;
-  rt::Divider s_size;
+  rt::Divider<rank> s_vectors;
 
   template <int V>
   OPGEN_DEVICE void point(int64_t point) const {
     int64_t rest = point;
-    const int64_t s = rt::split(&rest, s_size);
+    const int64_t s = rt::split_first<V>(&rest, s_vectors);
     const int64_t b = rest;
     const auto label_line = rt::read_line<V, 1>(label, b, s);
     auto skips_line = rt::write_line<V, 1>(skips, b, s);
@@ -316,7 +317,7 @@ struct Step_ctc_loss_backward_0_grad_end {
 
   template <int V>
   OPGEN_DEVICE void point(int64_t point) const {
-    const int64_t b = point;
+    const int64_t b = rt::first_of<V, rank>(point);
     const auto target_lengths_line = rt::read_line<V, 0>(target_lengths, b);
     auto found_line = rt::write_line<V, 0>(found, b);
     auto grad_found_line = rt::write_line<V, 0>(grad_found, b);
@@ -378,7 +379,7 @@ struct Step_ctc_loss_backward_0_grad_last {
   rt::Tensor<const opmath_t, rank> found, last, grad_found, grad_end;
   bool zero_infinity;
   int64_t L;
-  rt::Divider s_size;
+  rt::Divider<rank> s_size;
 
   OPGEN_DEVICE void point(int64_t point) const {
     int64_t rest = point;
@@ -436,11 +437,11 @@ struct Step_ctc_loss_backward_0_grad_on {
   rt::Tensor<opmath_t, rank> grad_a, grad_on;
   rt::Tensor<const bool, rank> skips;
   int64_t T, L;
-  rt::Divider s_size, t_size;
+  rt::Divider<rank> s_size, t_size;
 
   template <int V>
   OPGEN_DEVICE void point(int64_t point) const {
-    const int64_t b = point;
+    const int64_t b = rt::first_of<V, rank>(point);
     const auto input_lengths_line = rt::read_line<V, 0>(input_lengths, b);
     rt::lanes<V>([&](int at) {
       for (int64_t t = t_size.size - 1; t >= 0; --t) {
@@ -576,7 +577,7 @@ struct Step_ctc_loss_backward_0_grad_log_probs_base {
   static constexpr rt::Flat<sizeof(scalar_t)> launch = {{rt::count(rt::integer(0), rt::integer(1), rt::integer(2))}};
   static constexpr auto fields = rt::fields(rt::tensor(0, 3, -1), rt::integer(2), rt::integer(1));
   rt::Tensor<opmath_t, rank> grad_log_probs;
-  rt::Divider c_size, b_size;
+  rt::Divider<rank> c_size, b_size;
 
   OPGEN_DEVICE void compute(opmath_t* grad_log_probs) const { *grad_log_probs = 0; }
   OPGEN_DEVICE void point(int64_t point) const {
@@ -608,17 +609,17 @@ struct Step_ctc_loss_backward_0_grad_log_probs {
   static constexpr rt::Lines launch = {rt::count(rt::integer(1), rt::integer(0), rt::integer(3)),
                                        rt::count(rt::integer(3))};
   static constexpr auto fields = rt::fields(rt::tensor(1, 3, -1, 2), rt::tensor(2, 2, -1, 1), rt::tensor(0, 3, -1),
-                                            rt::integer(2), rt::integer(3), rt::integer(0));
+                                            rt::integer(2), rt::in_vectors(rt::integer(3)), rt::integer(0));
   rt::Tensor<const opmath_t, rank> grad_a;
   rt::Tensor<const int64_t, rank> label;
   rt::Tensor<opmath_t, rank> grad_log_probs;
   int64_t C;
-  rt::Divider s_size, t_size;
+  rt::Divider<rank> s_vectors, t_size;
 
   template <int V>
   OPGEN_DEVICE void point(int64_t point) const {
     int64_t rest = point;
-    const int64_t s = rt::split(&rest, s_size);
+    const int64_t s = rt::split_first<V>(&rest, s_vectors);
     const int64_t t = rt::split(&rest, t_size);
     const int64_t b = rest;
     const auto grad_a_line = rt::read_line<V, 2>(grad_a, b, t, s);
@@ -647,7 +648,7 @@ struct Step_ctc_loss_backward_1_grad_end {
 
   template <int V>
   OPGEN_DEVICE void point(int64_t point) const {
-    const int64_t b = point;
+    const int64_t b = rt::first_of<V, rank>(point);
     const auto target_lengths_line = rt::read_line<V, 0>(target_lengths, b);
     auto found_line = rt::write_line<V, 0>(found, b);
     auto grad_end_line = rt::write_line<V, 0>(grad_end, b);
@@ -706,7 +707,7 @@ struct Step_ctc_loss_backward_1_grad_last {
   rt::Tensor<const scalar_t, rank> grad_output;
   bool zero_infinity;
   int64_t L;
-  rt::Divider s_size;
+  rt::Divider<rank> s_size;
 
   OPGEN_DEVICE void point(int64_t point) const {
     int64_t rest = point;
@@ -768,7 +769,7 @@ struct Step_ctc_loss_backward_2_grad_end {
 
   template <int V>
   OPGEN_DEVICE void point(int64_t point) const {
-    const int64_t b = point;
+    const int64_t b = rt::first_of<V, rank>(point);
     const auto target_lengths_line = rt::read_line<V, 0>(target_lengths, b);
     const auto grad_output_line = rt::read_line_or_zero<V, 0>(grad_output, b);
     auto found_line = rt::write_line<V, 0>(found, b);
@@ -828,7 +829,7 @@ struct Step_ctc_loss_backward_2_grad_last {
   rt::Tensor<const scalar_t, rank> grad_output;
   bool zero_infinity;
   int64_t L;
-  rt::Divider s_size;
+  rt::Divider<rank> s_size;
 
   OPGEN_DEVICE void point(int64_t point) const {
     int64_t rest = point;

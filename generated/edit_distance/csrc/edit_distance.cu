@@ -13,7 +13,7 @@ struct Step_edit_distance_forward_d_waves {
                  rt::tensor(3, 2, 0), rt::integer(1), rt::integer(0), rt::integer(2), rt::batch());
   rt::Tensor<int64_t, rank> d_before, d_waves, changed_waves;
   rt::Tensor<const int64_t, rank> first_2, second;
-  rt::Divider j_size, wave_size;
+  rt::Divider<rank> j_size, wave_size;
   int64_t N;
   rt::Batch<rank> batch;
 
@@ -73,7 +73,7 @@ struct Step_edit_distance_forward_d {
       rt::fields(rt::tensor(1, 3, 0), rt::tensor(0, 3, 0), rt::integer(1), rt::integer(0), rt::batch());
   rt::Tensor<int64_t, rank> d;
   rt::Tensor<const int64_t, rank> d_waves;
-  rt::Divider j_size, i_size;
+  rt::Divider<rank> j_size, i_size;
   rt::Batch<rank> batch;
 
   OPGEN_DEVICE void point(int64_t point) const {

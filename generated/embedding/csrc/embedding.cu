@@ -9,18 +9,18 @@ struct Step_embedding_forward_output {
   using opmath_t = rt::math_t<scalar_t>;
   static constexpr rt::Lines launch = {rt::count(rt::elements(), rt::integer(0)), rt::count(rt::integer(0))};
   static constexpr auto fields = rt::fields(rt::tensor(0, 2, -1, 1), rt::tensor(1, 1, 0), rt::tensor(2, 2, 0, 1),
-                                            rt::integer(1), rt::integer(0), rt::batch());
+                                            rt::integer(1), rt::in_vectors(rt::integer(0)), rt::batch());
   rt::Tensor<const scalar_t, rank> weight;
   rt::Tensor<const int64_t, rank> input;
   rt::Tensor<scalar_t, rank> output;
   int64_t V_2;
-  rt::Divider d_size;
+  rt::Divider<rank> d_vectors;
   rt::Batch<rank> batch;
 
   template <int V>
   OPGEN_DEVICE void point(int64_t point) const {
     int64_t rest = point;
-    const int64_t d = rt::split(&rest, d_size);
+    const int64_t d = rt::split_first<V>(&rest, d_vectors);
     const rt::Place<rank> place = batch.place(rest);
     const auto weight_line = rt::read_line<V, 1>(weight, rt::checked(input.load(place), V_2), d);
     auto output_line = rt::write_line<V, 1>(output, place, d);
@@ -34,7 +34,7 @@ struct Step_embedding_backward_grad_weight_base {
   static constexpr rt::Flat<sizeof(scalar_t)> launch = {{rt::count(rt::integer(0), rt::integer(1))}};
   static constexpr auto fields = rt::fields(rt::tensor(0, 2, -1), rt::integer(1));
   rt::Tensor<opmath_t, rank> grad_weight;
-  rt::Divider d_size;
+  rt::Divider<rank> d_size;
 
   OPGEN_DEVICE void compute(opmath_t* grad_weight) const { *grad_weight = 0; }
   OPGEN_DEVICE void point(int64_t point) const {
@@ -64,18 +64,18 @@ struct Step_embedding_backward_grad_weight {
   using opmath_t = rt::math_t<scalar_t>;
   static constexpr rt::Lines launch = {rt::count(rt::elements(), rt::integer(1)), rt::count(rt::integer(1))};
   static constexpr auto fields = rt::fields(rt::tensor(1, 2, 0, 1), rt::tensor(0, 2, -1, 1), rt::tensor(2, 1, 0),
-                                            rt::integer(0), rt::integer(1), rt::batch());
+                                            rt::integer(0), rt::in_vectors(rt::integer(1)), rt::batch());
   rt::Tensor<const scalar_t, rank> grad_output;
   rt::Tensor<opmath_t, rank> grad_weight;
   rt::Tensor<const int64_t, rank> input;
   int64_t V_2;
-  rt::Divider d_size;
+  rt::Divider<rank> d_vectors;
   rt::Batch<rank> batch;
 
   template <int V>
   OPGEN_DEVICE void point(int64_t point) const {
     int64_t rest = point;
-    const int64_t d = rt::split(&rest, d_size);
+    const int64_t d = rt::split_first<V>(&rest, d_vectors);
     const rt::Place<rank> place = batch.place(rest);
     const auto grad_output_line = rt::read_line_or_zero<V, 1>(grad_output, place, d);
     auto* const grad_weight_line = grad_weight.at(rt::checked(input.load(place), V_2), d);

@@ -15,7 +15,7 @@ struct Step_embedding_bag_forward_0_output {
   rt::Tensor<const int64_t, rank> input;
   rt::Tensor<scalar_t, rank> output;
   int64_t V_2;
-  rt::Divider d_size;
+  rt::Divider<rank> d_size;
 
   struct Folds {
     rt::Sum<opmath_t> output_value_fold;
@@ -53,7 +53,7 @@ struct Step_embedding_bag_forward_1_output {
   rt::Tensor<const int64_t, rank> input;
   rt::Tensor<scalar_t, rank> output;
   int64_t V_2;
-  rt::Divider d_size;
+  rt::Divider<rank> d_size;
 
   struct Folds {
     rt::Sum<opmath_t> output_value_fold;
@@ -85,7 +85,7 @@ struct Step_embedding_bag_backward_0_grad_weight_base {
   static constexpr rt::Flat<sizeof(scalar_t)> launch = {{rt::count(rt::integer(0), rt::integer(1))}};
   static constexpr auto fields = rt::fields(rt::tensor(0, 2, -1), rt::integer(1));
   rt::Tensor<opmath_t, rank> grad_weight;
-  rt::Divider d_size;
+  rt::Divider<rank> d_size;
 
   OPGEN_DEVICE void compute(opmath_t* grad_weight) const { *grad_weight = 0; }
   OPGEN_DEVICE void point(int64_t point) const {
@@ -115,18 +115,19 @@ struct Step_embedding_bag_backward_0_grad_weight {
   using opmath_t = rt::math_t<scalar_t>;
   static constexpr rt::Lines launch = {rt::count(rt::integer(2), rt::integer(1), rt::integer(3)),
                                        rt::count(rt::integer(3))};
-  static constexpr auto fields = rt::fields(rt::tensor(2, 2, -1, 1), rt::tensor(1, 2, -1), rt::tensor(3, 2, -1, 1),
-                                            rt::tensor(0, 2, -1), rt::integer(0), rt::integer(3), rt::integer(1));
+  static constexpr auto fields =
+      rt::fields(rt::tensor(2, 2, -1, 1), rt::tensor(1, 2, -1), rt::tensor(3, 2, -1, 1), rt::tensor(0, 2, -1),
+                 rt::integer(0), rt::in_vectors(rt::integer(3)), rt::integer(1));
   rt::Tensor<const scalar_t, rank> per_sample_weights, grad_output;
   rt::Tensor<const int64_t, rank> input;
   rt::Tensor<opmath_t, rank> grad_weight;
   int64_t V_2;
-  rt::Divider l_size, d_size;
+  rt::Divider<rank> l_vectors, d_size;
 
   template <int V>
   OPGEN_DEVICE void point(int64_t point) const {
     int64_t rest = point;
-    const int64_t l = rt::split(&rest, l_size);
+    const int64_t l = rt::split_first<V>(&rest, l_vectors);
     const int64_t d = rt::split(&rest, d_size);
     const int64_t n = rest;
     const auto per_sample_weights_line = rt::read_line<V, 1>(per_sample_weights, n, l);
@@ -148,7 +149,7 @@ struct Step_embedding_bag_backward_0_grad_per_sample_weights {
   rt::Tensor<const scalar_t, rank> grad_output, weight;
   rt::Tensor<const int64_t, rank> input;
   rt::Tensor<scalar_t, rank> grad_per_sample_weights;
-  rt::Divider d_size, l_size;
+  rt::Divider<rank> d_size, l_size;
   int64_t V_2;
 
   template <typename Team>
@@ -179,7 +180,7 @@ struct Step_embedding_bag_backward_1_grad_weight_base {
   static constexpr rt::Flat<sizeof(scalar_t)> launch = {{rt::count(rt::integer(0), rt::integer(1))}};
   static constexpr auto fields = rt::fields(rt::tensor(0, 2, -1), rt::integer(1));
   rt::Tensor<opmath_t, rank> grad_weight;
-  rt::Divider d_size;
+  rt::Divider<rank> d_size;
 
   OPGEN_DEVICE void compute(opmath_t* grad_weight) const { *grad_weight = 0; }
   OPGEN_DEVICE void point(int64_t point) const {
@@ -210,17 +211,17 @@ struct Step_embedding_bag_backward_1_grad_weight {
   static constexpr rt::Lines launch = {rt::count(rt::integer(2), rt::integer(1), rt::integer(3)),
                                        rt::count(rt::integer(3))};
   static constexpr auto fields = rt::fields(rt::tensor(2, 2, -1, 1), rt::tensor(0, 2, -1), rt::tensor(1, 2, -1),
-                                            rt::integer(0), rt::integer(3), rt::integer(1));
+                                            rt::integer(0), rt::in_vectors(rt::integer(3)), rt::integer(1));
   rt::Tensor<const int64_t, rank> input;
   rt::Tensor<opmath_t, rank> grad_weight;
   rt::Tensor<const scalar_t, rank> grad_output;
   int64_t V_2;
-  rt::Divider l_size, d_size;
+  rt::Divider<rank> l_vectors, d_size;
 
   template <int V>
   OPGEN_DEVICE void point(int64_t point) const {
     int64_t rest = point;
-    const int64_t l = rt::split(&rest, l_size);
+    const int64_t l = rt::split_first<V>(&rest, l_vectors);
     const int64_t d = rt::split(&rest, d_size);
     const int64_t n = rest;
     const auto input_line = rt::read_line<V, 1>(input, n, l);

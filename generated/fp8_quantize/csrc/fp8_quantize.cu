@@ -14,7 +14,7 @@ struct Step_fp8_quantize_forward_quantized_float8_e4m3fn {
   rt::Tensor<const scalar_t, rank> input;
   rt::Tensor<opmath_t, rank> quantized_float8_e4m3fn;
   rt::Tensor<scalar_t, rank> scale;
-  rt::Divider k_size;
+  rt::Divider<rank> k_size;
   rt::Batch<rank> batch;
 
   template <typename Team>

@@ -15,7 +15,7 @@ struct Step_gated_delta_step_forward_output {
   rt::Tensor<const scalar_t, rank> state, key, query, decay, beta, value;
   rt::Tensor<scalar_t, rank> next_state, output;
   rt::Tensor<opmath_t, rank> found;
-  rt::Divider k_size, v_size;
+  rt::Divider<rank> k_size, v_size;
   rt::Batch<rank> batch;
 
   template <typename Team>
@@ -65,7 +65,7 @@ struct Step_gated_delta_step_backward_grad_value {
   rt::Tensor<const scalar_t, rank> grad_next_state, query, key, grad_output, beta, decay;
   rt::Tensor<scalar_t, rank> grad_state, grad_value;
   rt::Tensor<opmath_t, rank> grad_written;
-  rt::Divider k_size, v_size;
+  rt::Divider<rank> k_size, v_size;
   rt::Batch<rank> batch;
 
   template <typename Team>
@@ -113,7 +113,7 @@ struct Step_gated_delta_step_backward_grad_key {
   rt::Tensor<const scalar_t, rank> key, query, state, grad_next_state, decay, beta, grad_output, value;
   rt::Tensor<const opmath_t, rank> found, grad_written;
   rt::Tensor<scalar_t, rank> grad_query, grad_key;
-  rt::Divider k_size;
+  rt::Divider<rank> k_size;
   rt::Batch<rank> batch;
 
   struct Folds {
@@ -184,7 +184,7 @@ struct Step_gated_delta_step_backward_grad_decay_next_state {
                  rt::tensor(4, 1, 0), rt::integer(0), rt::integer(1), rt::batch());
   rt::Tensor<const scalar_t, rank> grad_next_state, grad_output, query, state;
   rt::Tensor<opmath_t, rank> grad_decay_next_state;
-  rt::Divider v_size, k_size;
+  rt::Divider<rank> v_size, k_size;
   rt::Batch<rank> batch;
 
   template <typename Team>
@@ -221,7 +221,7 @@ struct Step_gated_delta_step_backward_grad_beta {
   rt::Tensor<const opmath_t, rank> grad_written, found, grad_decay_next_state;
   rt::Tensor<const scalar_t, rank> value, decay, beta;
   rt::Tensor<scalar_t, rank> grad_beta, grad_decay;
-  rt::Divider v_size;
+  rt::Divider<rank> v_size;
   rt::Batch<rank> batch;
 
   template <typename Team>

@@ -8,17 +8,18 @@ template <typename scalar_t, int rank>
 struct Step_gated_recurrence_forward_0_state {
   using opmath_t = rt::math_t<scalar_t>;
   static constexpr rt::Lines launch = {rt::count(rt::elements(), rt::integer(0)), rt::count(rt::integer(0))};
-  static constexpr auto fields = rt::fields(rt::tensor(1, 2, 0, 1), rt::tensor(0, 3, 0), rt::tensor(3, 3, 0),
-                                            rt::tensor(2, 3, 0), rt::integer(1), rt::integer(0), rt::batch());
+  static constexpr auto fields =
+      rt::fields(rt::tensor(1, 2, 0, 1), rt::tensor(0, 3, 0), rt::tensor(3, 3, 0), rt::tensor(2, 3, 0), rt::integer(1),
+                 rt::in_vectors(rt::integer(0)), rt::batch());
   rt::Tensor<const scalar_t, rank> initial, gate, input;
   rt::Tensor<opmath_t, rank> state;
-  rt::Divider t_size, d_size;
+  rt::Divider<rank> t_size, d_vectors;
   rt::Batch<rank> batch;
 
   template <int V>
   OPGEN_DEVICE void point(int64_t point) const {
     int64_t rest = point;
-    const int64_t d = rt::split(&rest, d_size);
+    const int64_t d = rt::split_first<V>(&rest, d_vectors);
     const rt::Place<rank> place = batch.place(rest);
     const auto initial_line = rt::read_line<V, 1>(initial, place, d);
     rt::lanes<V>([&](int at) {
@@ -40,7 +41,7 @@ struct Step_gated_recurrence_forward_1_state {
                                             rt::integer(1), rt::integer(0), rt::batch());
   rt::Tensor<opmath_t, rank> state;
   rt::Tensor<const scalar_t, rank> gate, input;
-  rt::Divider t_size, d_size;
+  rt::Divider<rank> t_size, d_size;
   rt::Batch<rank> batch;
 
   OPGEN_DEVICE void point(int64_t point) const {
@@ -64,7 +65,7 @@ struct Step_gated_recurrence_backward_0_grad_state_1 {
   rt::Tensor<opmath_t, rank> grad_state_1;
   rt::Tensor<const scalar_t, rank> grad_state, gate;
   int64_t T;
-  rt::Divider t_size, d_size;
+  rt::Divider<rank> t_size, d_size;
   rt::Batch<rank> batch;
 
   OPGEN_DEVICE void point(int64_t point) const {
@@ -90,18 +91,18 @@ struct Step_gated_recurrence_backward_0_grad_state_start {
   using opmath_t = rt::math_t<scalar_t>;
   static constexpr rt::Lines launch = {rt::count(rt::elements(), rt::integer(0)), rt::count(rt::integer(0))};
   static constexpr auto fields = rt::fields(rt::tensor(0, 3, 0, 2), rt::tensor(1, 3, 0, 2), rt::tensor(2, 2, 0, 1),
-                                            rt::integer(1), rt::integer(0), rt::batch());
+                                            rt::integer(1), rt::in_vectors(rt::integer(0)), rt::batch());
   rt::Tensor<const opmath_t, rank> grad_state_1;
   rt::Tensor<const scalar_t, rank> gate;
   rt::Tensor<scalar_t, rank> grad_state_start;
   int64_t T;
-  rt::Divider d_size;
+  rt::Divider<rank> d_vectors;
   rt::Batch<rank> batch;
 
   template <int V>
   OPGEN_DEVICE void point(int64_t point) const {
     int64_t rest = point;
-    const int64_t d = rt::split(&rest, d_size);
+    const int64_t d = rt::split_first<V>(&rest, d_vectors);
     const rt::Place<rank> place = batch.place(rest);
     const auto grad_state_1_line = rt::read_line<V, 2>(grad_state_1, place, 0, d);
     const auto gate_line = rt::read_line<V, 2>(gate, place, 0, d);
@@ -117,18 +118,19 @@ struct Step_gated_recurrence_backward_0_grad_gate {
   using opmath_t = rt::math_t<scalar_t>;
   static constexpr rt::Lines launch = {rt::count(rt::elements(), rt::integer(0), rt::integer(1)),
                                        rt::count(rt::integer(1))};
-  static constexpr auto fields = rt::fields(rt::tensor(0, 3, 0, 2), rt::tensor(1, 2, 0, 1), rt::tensor(2, 3, 0),
-                                            rt::tensor(3, 3, 0, 2), rt::integer(1), rt::integer(0), rt::batch());
+  static constexpr auto fields =
+      rt::fields(rt::tensor(0, 3, 0, 2), rt::tensor(1, 2, 0, 1), rt::tensor(2, 3, 0), rt::tensor(3, 3, 0, 2),
+                 rt::in_vectors(rt::integer(1)), rt::integer(0), rt::batch());
   rt::Tensor<const opmath_t, rank> grad_state_1;
   rt::Tensor<const scalar_t, rank> initial, state;
   rt::Tensor<scalar_t, rank> grad_gate;
-  rt::Divider d_size, t_size;
+  rt::Divider<rank> d_vectors, t_size;
   rt::Batch<rank> batch;
 
   template <int V>
   OPGEN_DEVICE void point(int64_t point) const {
     int64_t rest = point;
-    const int64_t d = rt::split(&rest, d_size);
+    const int64_t d = rt::split_first<V>(&rest, d_vectors);
     const int64_t t = rt::split(&rest, t_size);
     const rt::Place<rank> place = batch.place(rest);
     const auto grad_state_1_line = rt::read_line<V, 2>(grad_state_1, place, t, d);
@@ -148,17 +150,17 @@ struct Step_gated_recurrence_backward_1_grad_gate {
   static constexpr rt::Lines launch = {rt::count(rt::elements(), rt::integer(0), rt::integer(1)),
                                        rt::count(rt::integer(1))};
   static constexpr auto fields = rt::fields(rt::tensor(0, 3, 0, 2), rt::tensor(2, 3, 0, 2), rt::tensor(1, 3, 0),
-                                            rt::integer(1), rt::integer(0), rt::batch());
+                                            rt::in_vectors(rt::integer(1)), rt::integer(0), rt::batch());
   rt::Tensor<const opmath_t, rank> grad_state_1;
   rt::Tensor<scalar_t, rank> grad_gate;
   rt::Tensor<const scalar_t, rank> state;
-  rt::Divider d_size, t_size;
+  rt::Divider<rank> d_vectors, t_size;
   rt::Batch<rank> batch;
 
   template <int V>
   OPGEN_DEVICE void point(int64_t point) const {
     int64_t rest = point;
-    const int64_t d = rt::split(&rest, d_size);
+    const int64_t d = rt::split_first<V>(&rest, d_vectors);
     const int64_t t = rt::split(&rest, t_size);
     const rt::Place<rank> place = batch.place(rest);
     const auto grad_state_1_line = rt::read_line<V, 2>(grad_state_1, place, t, d);

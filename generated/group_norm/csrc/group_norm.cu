@@ -16,7 +16,7 @@ struct Step_group_norm_forward_0_rstd {
   rt::Tensor<const scalar_t, rank> input;
   rt::Tensor<opmath_t, rank> mu, rstd;
   int64_t S;
-  rt::Divider s_size, batch_size, g_size;
+  rt::Divider<rank> s_size, batch_size, g_size;
   rt::Batch<rank> batch;
   opmath_t eps;
 
@@ -69,7 +69,7 @@ struct Step_group_norm_forward_0_output {
   rt::Tensor<const scalar_t, rank> input, weight, bias;
   rt::Tensor<const opmath_t, rank> mu, rstd;
   int64_t S;
-  rt::Divider batch_size, c_size;
+  rt::Divider<rank> batch_size, c_size;
   rt::Batch<rank> batch;
 
   OPGEN_DEVICE void point(int64_t point) const {
@@ -94,7 +94,7 @@ struct Step_group_norm_forward_1_output {
   rt::Tensor<const scalar_t, rank> input, weight;
   rt::Tensor<const opmath_t, rank> mu, rstd;
   int64_t S;
-  rt::Divider batch_size, c_size;
+  rt::Divider<rank> batch_size, c_size;
   rt::Batch<rank> batch;
 
   OPGEN_DEVICE void point(int64_t point) const {
@@ -119,7 +119,7 @@ struct Step_group_norm_forward_2_output {
   rt::Tensor<const scalar_t, rank> input, bias;
   rt::Tensor<const opmath_t, rank> mu, rstd;
   int64_t S;
-  rt::Divider batch_size, c_size;
+  rt::Divider<rank> batch_size, c_size;
   rt::Batch<rank> batch;
 
   OPGEN_DEVICE void point(int64_t point) const {
@@ -144,7 +144,7 @@ struct Step_group_norm_forward_3_output {
   rt::Tensor<const scalar_t, rank> input;
   rt::Tensor<const opmath_t, rank> mu, rstd;
   int64_t S;
-  rt::Divider batch_size, c_size;
+  rt::Divider<rank> batch_size, c_size;
   rt::Batch<rank> batch;
 
   OPGEN_DEVICE void point(int64_t point) const {
@@ -170,7 +170,7 @@ struct Step_group_norm_backward_0_grad_mu_sum {
   rt::Tensor<opmath_t, rank> grad_rstd_sum, grad_mu_sum;
   rt::Batch<rank> batch;
   int64_t S, G;
-  rt::Divider c_size;
+  rt::Divider<rank> c_size;
 
   template <typename Team>
   OPGEN_DEVICE void row(int64_t point) const {
@@ -217,7 +217,7 @@ struct Step_group_norm_backward_0_grad_mu_sum_alone {
   rt::Tensor<opmath_t, rank> grad_rstd_sum, grad_mu_sum;
   rt::Batch<rank> batch;
   int64_t S, G;
-  rt::Divider c_size;
+  rt::Divider<rank> c_size;
 
   struct Folds {
     rt::Sum<opmath_t> grad_rstd_sum_value_fold;
@@ -274,7 +274,7 @@ struct Step_group_norm_backward_0_grad_rstd_base {
   static constexpr rt::Flat<sizeof(scalar_t)> launch = {{rt::count(rt::integer(0), rt::integer(1))}};
   static constexpr auto fields = rt::fields(rt::tensor(0, 2, -1), rt::integer(1));
   rt::Tensor<opmath_t, rank> grad_rstd;
-  rt::Divider g_size;
+  rt::Divider<rank> g_size;
 
   OPGEN_DEVICE void compute(opmath_t* grad_rstd) const { *grad_rstd = 0; }
   OPGEN_DEVICE void point(int64_t point) const {
@@ -304,16 +304,16 @@ struct Step_group_norm_backward_0_grad_rstd {
   using opmath_t = rt::math_t<scalar_t>;
   static constexpr rt::Lines launch = {rt::count(rt::integer(0), rt::integer(2)), rt::count(rt::integer(2))};
   static constexpr auto fields =
-      rt::fields(rt::tensor(1, 2, -1, 1), rt::tensor(0, 2, -1), rt::integer(3), rt::integer(2));
+      rt::fields(rt::tensor(1, 2, -1, 1), rt::tensor(0, 2, -1), rt::integer(3), rt::in_vectors(rt::integer(2)));
   rt::Tensor<const opmath_t, rank> grad_rstd_sum;
   rt::Tensor<opmath_t, rank> grad_rstd;
   int64_t S;
-  rt::Divider c_size;
+  rt::Divider<rank> c_vectors;
 
   template <int V>
   OPGEN_DEVICE void point(int64_t point) const {
     int64_t rest = point;
-    const int64_t c = rt::split(&rest, c_size);
+    const int64_t c = rt::split_first<V>(&rest, c_vectors);
     const int64_t n = rest;
     const auto grad_rstd_sum_line = rt::read_line<V, 1>(grad_rstd_sum, n, c);
     rt::lanes<V>([&](int at) {
@@ -332,7 +332,7 @@ struct Step_group_norm_backward_0_grad_variance_ {
       rt::fields(rt::tensor(0, 2, -1), rt::tensor(1, 2, -1), rt::tensor(2, 2, -1), rt::integer(1));
   rt::Tensor<const opmath_t, rank> grad_rstd, rstd;
   rt::Tensor<opmath_t, rank> grad_variance_;
-  rt::Divider g_size;
+  rt::Divider<rank> g_size;
 
   OPGEN_DEVICE void compute(opmath_t grad_rstd, opmath_t rstd, opmath_t* grad_variance_) const {
     *grad_variance_ = opmath_t(-0.5) * grad_rstd * rt::powi<3>(rstd);
@@ -375,7 +375,7 @@ struct Step_group_norm_backward_0_grad_input {
   rt::Tensor<const opmath_t, rank> rstd, grad_variance_, mu, grad_mu;
   int64_t S, G, C;
   rt::Batch<rank> batch;
-  rt::Divider batch_size, c_size;
+  rt::Divider<rank> batch_size, c_size;
 
   OPGEN_DEVICE void point(int64_t point) const {
     int64_t rest = point;
@@ -418,7 +418,7 @@ struct Step_group_norm_backward_0_grad_bias {
   rt::Tensor<const opmath_t, rank> mu, rstd;
   rt::Tensor<scalar_t, rank> grad_weight, grad_bias;
   int64_t S;
-  rt::Divider n_size, batch_size;
+  rt::Divider<rank> n_size, batch_size;
   rt::Batch<rank> batch;
 
   template <typename Team>
@@ -462,7 +462,7 @@ struct Step_group_norm_backward_0_grad_bias_alone {
   rt::Tensor<const opmath_t, rank> mu, rstd;
   rt::Tensor<scalar_t, rank> grad_weight, grad_bias;
   int64_t S;
-  rt::Divider batch_size;
+  rt::Divider<rank> batch_size;
   rt::Batch<rank> batch;
 
   struct Folds {
@@ -519,7 +519,7 @@ struct Step_group_norm_backward_2_grad_mu_sum {
   rt::Tensor<opmath_t, rank> grad_rstd_sum, grad_mu_sum;
   rt::Batch<rank> batch;
   int64_t S, G;
-  rt::Divider c_size;
+  rt::Divider<rank> c_size;
 
   template <typename Team>
   OPGEN_DEVICE void row(int64_t point) const {
@@ -563,7 +563,7 @@ struct Step_group_norm_backward_2_grad_mu_sum_alone {
   rt::Tensor<opmath_t, rank> grad_rstd_sum, grad_mu_sum;
   rt::Batch<rank> batch;
   int64_t S, G;
-  rt::Divider c_size;
+  rt::Divider<rank> c_size;
 
   struct Folds {
     rt::Sum<opmath_t> grad_rstd_sum_value_fold;
@@ -626,7 +626,7 @@ struct Step_group_norm_backward_2_grad_input {
   rt::Tensor<const opmath_t, rank> rstd, grad_variance_, mu, grad_mu;
   int64_t S, G, C;
   rt::Batch<rank> batch;
-  rt::Divider batch_size, c_size;
+  rt::Divider<rank> batch_size, c_size;
 
   OPGEN_DEVICE void point(int64_t point) const {
     int64_t rest = point;
@@ -665,7 +665,7 @@ struct Step_group_norm_backward_2_grad_bias {
       rt::fields(rt::tensor(0, 3, 2), rt::tensor(1, 1, -1), rt::integer(1), rt::elements(), rt::batch());
   rt::Tensor<const scalar_t, rank> grad_output;
   rt::Tensor<scalar_t, rank> grad_bias;
-  rt::Divider n_size, batch_size;
+  rt::Divider<rank> n_size, batch_size;
   rt::Batch<rank> batch;
 
   template <typename Team>
@@ -696,7 +696,7 @@ struct Step_group_norm_backward_2_grad_bias_alone {
   static constexpr auto fields = rt::fields(rt::tensor(0, 3, 2, 1), rt::tensor(1, 1, -1), rt::elements(), rt::batch());
   rt::Tensor<const scalar_t, rank> grad_output;
   rt::Tensor<scalar_t, rank> grad_bias;
-  rt::Divider batch_size;
+  rt::Divider<rank> batch_size;
   rt::Batch<rank> batch;
 
   struct Folds {

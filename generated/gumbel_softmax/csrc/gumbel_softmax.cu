@@ -16,7 +16,7 @@ struct Step_gumbel_softmax_forward_0_y {
   rt::Tensor<scalar_t, rank> y;
   rt::Tensor<const int64_t, rank> seed;
   rt::Tensor<opmath_t, rank> soft_max, soft_scale;
-  rt::Divider k_size;
+  rt::Divider<rank> k_size;
   rt::Batch<rank> batch;
   int64_t K;
   opmath_t tau;
@@ -27,26 +27,30 @@ struct Step_gumbel_softmax_forward_0_y {
     const auto logits_row = rt::read_row<Team, 1>(k_size.size, logits, place, 0);
     auto y_row = rt::write_row<Team, 1>(y, place, 0);
     const int64_t seed_value = seed.load();
-    const int64_t product = batch.index(place) * K;
+    const int64_t t = batch.index(place) * K;
+    auto row_values = rt::kept<Team, opmath_t>([&](auto at) {
+      const int64_t k = at;
+      const opmath_t part_2 = -rt::log(rt::uniform_of<opmath_t>(rt::philox(seed_value, int64_t{0}, t + k)));
+      const opmath_t part = -rt::log(part_2);
+      return logits_row[at] + part;
+    });
     rt::Max<opmath_t> soft_max_value_fold;
     rt::each<Team>(k_size.size, [&](auto at) {
-      const int64_t k = at;
-      const int64_t philox_value = rt::philox(seed_value, int64_t{0}, product + k);
-      const opmath_t negative = -rt::log(-rt::log(rt::uniform_of<opmath_t>(philox_value)));
-      soft_max_value_fold.add(near::div(logits_row[at] + negative, tau));
+      const opmath_t add_value = row_values.keep(at);
+      soft_max_value_fold.add(near::div(add_value, tau));
     });
     rt::join<Team>(&soft_max_value_fold);
     const opmath_t soft_max_value = soft_max_value_fold.value;
     if (Team::rank() == 0) {
       soft_max.store(soft_max_value, place);
     }
+    auto row_values_2 = rt::kept<Team, opmath_t>([&](auto at) {
+      return near::exp(near::div(row_values[at], tau) - soft_max_value);
+    });
     rt::Sum<opmath_t> soft_sum_fold;
     rt::each<Team>(k_size.size, rt::settled(&soft_sum_fold), [&](auto at) {
-      const int64_t k = at;
-      const int64_t philox_value_2 = rt::philox(seed_value, int64_t{0}, product + k);
-      const opmath_t uniform_of_value = rt::uniform_of<opmath_t>(philox_value_2);
-      const opmath_t ratio = near::div(logits_row[at] - rt::log(-rt::log(uniform_of_value)), tau);
-      soft_sum_fold.add(near::exp(ratio - soft_max_value));
+      const opmath_t exp_value = row_values_2.keep(at);
+      soft_sum_fold.add(exp_value);
     });
     soft_sum_fold.finish();
     rt::join<Team>(&soft_sum_fold);
@@ -58,21 +62,13 @@ struct Step_gumbel_softmax_forward_0_y {
     rt::ArgMax<opmath_t> chosen_fold;
     rt::each<Team>(k_size.size, [&](auto at) {
       const int64_t k = at;
-      const int64_t philox_value_3 = rt::philox(seed_value, int64_t{0}, product + k);
-      const opmath_t uniform_of_value_2 = rt::uniform_of<opmath_t>(philox_value_3);
-      const opmath_t ratio_2 = near::div(logits_row[at] - rt::log(-rt::log(uniform_of_value_2)), tau);
-      chosen_fold.add(near::exp(ratio_2 - soft_max_value) * soft_scale_value, k);
+      chosen_fold.add(row_values_2[at] * soft_scale_value, k);
     });
     rt::join<Team>(&chosen_fold);
     const int64_t chosen = chosen_fold.value;
     rt::each<Team>(k_size.size, [&](auto at) {
       const int64_t k = at;
-      const int64_t philox_value_4 = rt::philox(seed_value, int64_t{0}, product + k);
-      const opmath_t uniform_of_value_3 = rt::uniform_of<opmath_t>(philox_value_4);
-      const opmath_t negative_2 = -rt::log(uniform_of_value_3);
-      const opmath_t centred = near::div(logits_row[at] - rt::log(negative_2), tau) - soft_max_value;
-      const opmath_t exp_value = near::exp(centred);
-      const opmath_t soft = exp_value * soft_scale_value;
+      const opmath_t soft = row_values_2[at] * soft_scale_value;
       y_row.set(at, soft + ((k == chosen ? 1 : 0) - soft));
     });
   }
@@ -91,7 +87,7 @@ struct Step_gumbel_softmax_forward_1_y {
   rt::Tensor<scalar_t, rank> y;
   rt::Tensor<const int64_t, rank> seed;
   rt::Tensor<opmath_t, rank> soft_max, soft_scale;
-  rt::Divider k_size;
+  rt::Divider<rank> k_size;
   rt::Batch<rank> batch;
   int64_t K;
   opmath_t tau;
@@ -102,26 +98,30 @@ struct Step_gumbel_softmax_forward_1_y {
     const auto logits_row = rt::read_row<Team, 1>(k_size.size, logits, place, 0);
     auto y_row = rt::write_row<Team, 1>(y, place, 0);
     const int64_t seed_value = seed.load();
-    const int64_t product = batch.index(place) * K;
+    const int64_t t = batch.index(place) * K;
+    auto row_values = rt::kept<Team, opmath_t>([&](auto at) {
+      const int64_t k = at;
+      const opmath_t part_2 = -rt::log(rt::uniform_of<opmath_t>(rt::philox(seed_value, int64_t{0}, t + k)));
+      const opmath_t part = -rt::log(part_2);
+      return logits_row[at] + part;
+    });
     rt::Max<opmath_t> soft_max_value_fold;
     rt::each<Team>(k_size.size, [&](auto at) {
-      const int64_t k = at;
-      const int64_t philox_value = rt::philox(seed_value, int64_t{0}, product + k);
-      const opmath_t negative = -rt::log(-rt::log(rt::uniform_of<opmath_t>(philox_value)));
-      soft_max_value_fold.add(near::div(logits_row[at] + negative, tau));
+      const opmath_t add_value = row_values.keep(at);
+      soft_max_value_fold.add(near::div(add_value, tau));
     });
     rt::join<Team>(&soft_max_value_fold);
     const opmath_t soft_max_value = soft_max_value_fold.value;
     if (Team::rank() == 0) {
       soft_max.store(soft_max_value, place);
     }
+    auto row_values_2 = rt::kept<Team, opmath_t>([&](auto at) {
+      return near::exp(near::div(row_values[at], tau) - soft_max_value);
+    });
     rt::Sum<opmath_t> soft_sum_fold;
     rt::each<Team>(k_size.size, rt::settled(&soft_sum_fold), [&](auto at) {
-      const int64_t k = at;
-      const int64_t philox_value_2 = rt::philox(seed_value, int64_t{0}, product + k);
-      const opmath_t uniform_of_value = rt::uniform_of<opmath_t>(philox_value_2);
-      const opmath_t ratio = near::div(logits_row[at] - rt::log(-rt::log(uniform_of_value)), tau);
-      soft_sum_fold.add(near::exp(ratio - soft_max_value));
+      const opmath_t exp_value = row_values_2.keep(at);
+      soft_sum_fold.add(exp_value);
     });
     soft_sum_fold.finish();
     rt::join<Team>(&soft_sum_fold);
@@ -130,15 +130,7 @@ struct Step_gumbel_softmax_forward_1_y {
     if (Team::rank() == 0) {
       soft_scale.store(soft_scale_value, place);
     }
-    rt::each<Team>(k_size.size, [&](auto at) {
-      const int64_t k = at;
-      const int64_t philox_value_3 = rt::philox(seed_value, int64_t{0}, product + k);
-      const opmath_t uniform_of_value_2 = rt::uniform_of<opmath_t>(philox_value_3);
-      const opmath_t negative_2 = -rt::log(uniform_of_value_2);
-      const opmath_t centred = near::div(logits_row[at] - rt::log(negative_2), tau) - soft_max_value;
-      const opmath_t exp_value = near::exp(centred);
-      y_row.set(at, exp_value * soft_scale_value);
-    });
+    rt::each<Team>(k_size.size, [&](auto at) { y_row.set(at, row_values_2[at] * soft_scale_value); });
   }
 };
 
@@ -149,13 +141,13 @@ struct Step_gumbel_softmax_backward_0_grad_logits {
   using near = rt::Near<scalar_t>;
   static constexpr rt::Rows launch = {rt::count(rt::elements()), {rt::count(rt::integer(0))}};
   static constexpr auto fields =
-      rt::fields(rt::tensor(3, 2, 0, 1), rt::tensor(4, 2, 0, 1), rt::tensor(5, 2, 0, 1), rt::tensor(0, 0, -1),
+      rt::fields(rt::tensor(4, 2, 0, 1), rt::tensor(3, 2, 0, 1), rt::tensor(5, 2, 0, 1), rt::tensor(0, 0, -1),
                  rt::tensor(1, 1, 0), rt::tensor(2, 1, 0), rt::integer(0), rt::batch(), rt::integer(0), rt::real(0));
-  rt::Tensor<const scalar_t, rank> grad_y, logits;
+  rt::Tensor<const scalar_t, rank> logits, grad_y;
   rt::Tensor<scalar_t, rank> grad_logits;
   rt::Tensor<const int64_t, rank> seed;
   rt::Tensor<const opmath_t, rank> soft_max, soft_scale;
-  rt::Divider k_size;
+  rt::Divider<rank> k_size;
   rt::Batch<rank> batch;
   int64_t K;
   opmath_t tau;
@@ -163,31 +155,29 @@ struct Step_gumbel_softmax_backward_0_grad_logits {
   template <typename Team>
   OPGEN_DEVICE void row(int64_t point) const {
     const rt::Place<rank> place = batch.place(point);
-    const auto grad_y_row = rt::read_row_or_zero<Team, 1>(k_size.size, grad_y, place, 0);
     const auto logits_row = rt::read_row<Team, 1>(k_size.size, logits, place, 0);
+    const auto grad_y_row = rt::read_row_or_zero<Team, 1>(k_size.size, grad_y, place, 0);
     auto grad_logits_row = rt::write_row<Team, 1>(grad_logits, place, 0);
     const int64_t seed_value = seed.load();
-    const int64_t product = batch.index(place) * K;
+    const int64_t t = batch.index(place) * K;
     const opmath_t soft_max_value = soft_max.load(place);
     const opmath_t soft_scale_value = soft_scale.load(place);
+    auto row_values = rt::kept<Team, opmath_t>([&](auto at) {
+      const int64_t k = at;
+      const opmath_t part_2 = -rt::log(rt::uniform_of<opmath_t>(rt::philox(seed_value, int64_t{0}, t + k)));
+      const opmath_t part = -rt::log(part_2);
+      return near::exp(near::div(logits_row[at] + part, tau) - soft_max_value) * soft_scale_value;
+    });
     rt::Sum<opmath_t> dot_soft_fold;
     rt::each<Team>(k_size.size, rt::settled(&dot_soft_fold), [&](auto at) {
-      const int64_t k = at;
-      const int64_t philox_value = rt::philox(seed_value, int64_t{0}, product + k);
-      const opmath_t uniform_of_value = rt::uniform_of<opmath_t>(philox_value);
-      const opmath_t ratio = near::div(logits_row[at] - rt::log(-rt::log(uniform_of_value)), tau);
-      dot_soft_fold.add(grad_y_row[at] * (near::exp(ratio - soft_max_value) * soft_scale_value));
+      const opmath_t mul_value = row_values.keep(at);
+      dot_soft_fold.add(grad_y_row[at] * mul_value);
     });
     dot_soft_fold.finish();
     rt::join<Team>(&dot_soft_fold);
     const opmath_t dot_soft = dot_soft_fold.value;
     rt::each<Team>(k_size.size, [&](auto at) {
-      const int64_t k = at;
-      const int64_t philox_value_2 = rt::philox(seed_value, int64_t{0}, product + k);
-      const opmath_t uniform_of_value_2 = rt::uniform_of<opmath_t>(philox_value_2);
-      const opmath_t ratio_2 = near::div(logits_row[at] - rt::log(-rt::log(uniform_of_value_2)), tau);
-      const opmath_t product_2 = near::exp(ratio_2 - soft_max_value) * soft_scale_value;
-      grad_logits_row.set(at, near::div(product_2 * (grad_y_row[at] - dot_soft), tau));
+      grad_logits_row.set(at, near::div(row_values[at] * (grad_y_row[at] - dot_soft), tau));
     });
   }
 };

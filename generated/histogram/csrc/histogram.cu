@@ -45,7 +45,7 @@ struct Step_histogram_forward_0_output {
 
   template <int V>
   OPGEN_DEVICE void point(int64_t point) const {
-    const int64_t n = point;
+    const int64_t n = rt::first_of<V, rank>(point);
     const auto weight_line = rt::read_line<V, 0>(weight, n);
     const auto input_line = rt::read_line<V, 0>(input, n);
     rt::lanes<V>([&](int at) {
@@ -102,7 +102,7 @@ struct Step_histogram_forward_1_output {
 
   template <int V>
   OPGEN_DEVICE void point(int64_t point) const {
-    const int64_t n = point;
+    const int64_t n = rt::first_of<V, rank>(point);
     const auto input_line = rt::read_line<V, 0>(input, n);
     rt::lanes<V>([&](int at) {
       const opmath_t floor_input = rt::floor(near::div(input_line[at] - low, high - low) * B);
@@ -131,7 +131,7 @@ struct Step_histogram_backward_grad_weight {
 
   template <int V>
   OPGEN_DEVICE void point(int64_t point) const {
-    const int64_t n = point;
+    const int64_t n = rt::first_of<V, rank>(point);
     const auto input_line = rt::read_line<V, 0>(input, n);
     auto grad_weight_line = rt::write_line<V, 0>(grad_weight, n);
     rt::lanes<V>([&](int at) {

@@ -9,17 +9,17 @@ struct Step_int8_linear_forward_0_output {
   using opmath_t = rt::math_t<scalar_t>;
   static constexpr rt::Lines launch = {rt::count(rt::elements(), rt::integer(0)), rt::count(rt::integer(0))};
   static constexpr auto fields = rt::fields(rt::tensor(0, 1, -1, 0), rt::tensor(2, 1, -1, 0), rt::tensor(1, 2, 0, 1),
-                                            rt::tensor(3, 2, 0, 1), rt::integer(0), rt::batch());
+                                            rt::tensor(3, 2, 0, 1), rt::in_vectors(rt::integer(0)), rt::batch());
   rt::Tensor<const scalar_t, rank> scale, bias;
   rt::Tensor<const opmath_t, rank> sum_k;
   rt::Tensor<scalar_t, rank> output;
-  rt::Divider n_size;
+  rt::Divider<rank> n_vectors;
   rt::Batch<rank> batch;
 
   template <int V>
   OPGEN_DEVICE void point(int64_t point) const {
     int64_t rest = point;
-    const int64_t n = rt::split(&rest, n_size);
+    const int64_t n = rt::split_first<V>(&rest, n_vectors);
     const rt::Place<rank> place = batch.place(rest);
     const auto scale_line = rt::read_line<V, 0>(scale, n);
     const auto sum_k_line = rt::read_line<V, 1>(sum_k, place, n);
@@ -34,18 +34,18 @@ template <typename scalar_t, int rank>
 struct Step_int8_linear_forward_1_output {
   using opmath_t = rt::math_t<scalar_t>;
   static constexpr rt::Lines launch = {rt::count(rt::elements(), rt::integer(0)), rt::count(rt::integer(0))};
-  static constexpr auto fields =
-      rt::fields(rt::tensor(0, 1, -1, 0), rt::tensor(1, 2, 0, 1), rt::tensor(2, 2, 0, 1), rt::integer(0), rt::batch());
+  static constexpr auto fields = rt::fields(rt::tensor(0, 1, -1, 0), rt::tensor(1, 2, 0, 1), rt::tensor(2, 2, 0, 1),
+                                            rt::in_vectors(rt::integer(0)), rt::batch());
   rt::Tensor<const scalar_t, rank> scale;
   rt::Tensor<const opmath_t, rank> sum_k;
   rt::Tensor<scalar_t, rank> output;
-  rt::Divider n_size;
+  rt::Divider<rank> n_vectors;
   rt::Batch<rank> batch;
 
   template <int V>
   OPGEN_DEVICE void point(int64_t point) const {
     int64_t rest = point;
-    const int64_t n = rt::split(&rest, n_size);
+    const int64_t n = rt::split_first<V>(&rest, n_vectors);
     const rt::Place<rank> place = batch.place(rest);
     const auto scale_line = rt::read_line<V, 0>(scale, n);
     const auto sum_k_line = rt::read_line<V, 1>(sum_k, place, n);
@@ -59,17 +59,17 @@ template <typename scalar_t, int rank>
 struct Step_int8_linear_backward_grad_sum_k {
   using opmath_t = rt::math_t<scalar_t>;
   static constexpr rt::Lines launch = {rt::count(rt::elements(), rt::integer(0)), rt::count(rt::integer(0))};
-  static constexpr auto fields =
-      rt::fields(rt::tensor(0, 2, 0, 1), rt::tensor(1, 1, -1, 0), rt::tensor(2, 2, 0, 1), rt::integer(0), rt::batch());
+  static constexpr auto fields = rt::fields(rt::tensor(0, 2, 0, 1), rt::tensor(1, 1, -1, 0), rt::tensor(2, 2, 0, 1),
+                                            rt::in_vectors(rt::integer(0)), rt::batch());
   rt::Tensor<const scalar_t, rank> grad_output, scale;
   rt::Tensor<opmath_t, rank> grad_sum_k;
-  rt::Divider n_size;
+  rt::Divider<rank> n_vectors;
   rt::Batch<rank> batch;
 
   template <int V>
   OPGEN_DEVICE void point(int64_t point) const {
     int64_t rest = point;
-    const int64_t n = rt::split(&rest, n_size);
+    const int64_t n = rt::split_first<V>(&rest, n_vectors);
     const rt::Place<rank> place = batch.place(rest);
     const auto grad_output_line = rt::read_line_or_zero<V, 1>(grad_output, place, n);
     const auto scale_line = rt::read_line<V, 0>(scale, n);

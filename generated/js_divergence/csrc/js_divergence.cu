@@ -13,7 +13,7 @@ struct Step_js_divergence_forward_0_sum_k {
       rt::fields(rt::tensor(0, 2, 0, 1), rt::tensor(1, 2, 0, 1), rt::tensor(2, 1, 0), rt::integer(0), rt::batch());
   rt::Tensor<const scalar_t, rank> log_p, log_q;
   rt::Tensor<opmath_t, rank> sum_k;
-  rt::Divider k_size;
+  rt::Divider<rank> k_size;
   rt::Batch<rank> batch;
 
   template <typename Team>
@@ -120,7 +120,7 @@ struct Step_js_divergence_forward_2_output {
       rt::fields(rt::tensor(0, 2, 0, 1), rt::tensor(1, 2, 0, 1), rt::tensor(2, 1, 0), rt::integer(0), rt::batch());
   rt::Tensor<const scalar_t, rank> log_p, log_q;
   rt::Tensor<scalar_t, rank> output;
-  rt::Divider k_size;
+  rt::Divider<rank> k_size;
   rt::Batch<rank> batch;
 
   template <typename Team>
@@ -159,7 +159,7 @@ struct Step_js_divergence_backward_0_grad_log_q {
   rt::Tensor<const scalar_t, rank> log_p, log_q, grad_output;
   rt::Tensor<scalar_t, rank> grad_log_p, grad_log_q;
   rt::Batch<rank> batch;
-  rt::Divider k_size;
+  rt::Divider<rank> k_size;
 
   OPGEN_DEVICE void compute(opmath_t log_p, opmath_t log_q, opmath_t* grad_log_p, opmath_t* grad_log_q) const {
     const opmath_t log_p_value = log_p;
@@ -219,7 +219,7 @@ struct Step_js_divergence_backward_1_grad_log_q {
                                             rt::tensor(3, 2, 0), rt::tensor(4, 2, 0), rt::integer(0), rt::batch());
   rt::Tensor<const scalar_t, rank> log_p, log_q, grad_output;
   rt::Tensor<scalar_t, rank> grad_log_p, grad_log_q;
-  rt::Divider k_size;
+  rt::Divider<rank> k_size;
   rt::Batch<rank> batch;
 
   OPGEN_DEVICE void compute(opmath_t log_p, opmath_t log_q, opmath_t* grad_log_p, opmath_t* grad_log_q) const {
@@ -277,16 +277,16 @@ struct Step_js_divergence_backward_2_grad_log_q {
   static constexpr rt::Lines launch = {rt::count(rt::elements(), rt::integer(0)), rt::count(rt::integer(0))};
   static constexpr auto fields =
       rt::fields(rt::tensor(0, 2, 0, 1), rt::tensor(2, 2, 0, 1), rt::tensor(1, 1, 0), rt::tensor(3, 2, 0, 1),
-                 rt::tensor(4, 2, 0, 1), rt::integer(0), rt::batch());
+                 rt::tensor(4, 2, 0, 1), rt::in_vectors(rt::integer(0)), rt::batch());
   rt::Tensor<const scalar_t, rank> log_p, log_q, grad_output;
   rt::Tensor<scalar_t, rank> grad_log_p, grad_log_q;
-  rt::Divider k_size;
+  rt::Divider<rank> k_vectors;
   rt::Batch<rank> batch;
 
   template <int V>
   OPGEN_DEVICE void point(int64_t point) const {
     int64_t rest = point;
-    const int64_t k = rt::split(&rest, k_size);
+    const int64_t k = rt::split_first<V>(&rest, k_vectors);
     const rt::Place<rank> place = batch.place(rest);
     const auto log_p_line = rt::read_line<V, 1>(log_p, place, k);
     const auto log_q_line = rt::read_line<V, 1>(log_q, place, k);

@@ -13,7 +13,7 @@ struct Step_kl_div_forward_0_output {
                                             rt::elements(), rt::batch(), rt::integer(0));
   rt::Tensor<const scalar_t, rank> target, input;
   rt::Tensor<scalar_t, rank> output;
-  rt::Divider batch_size;
+  rt::Divider<rank> batch_size;
   rt::Batch<rank> batch;
   int64_t N;
 
@@ -59,7 +59,7 @@ struct Step_kl_div_forward_1_output {
                                             rt::elements(), rt::batch(), rt::integer(0));
   rt::Tensor<const scalar_t, rank> target, input;
   rt::Tensor<scalar_t, rank> output;
-  rt::Divider batch_size;
+  rt::Divider<rank> batch_size;
   rt::Batch<rank> batch;
   int64_t N;
 
@@ -104,7 +104,7 @@ struct Step_kl_div_forward_2_output {
                                             rt::elements(), rt::batch(), rt::integer(0));
   rt::Tensor<const scalar_t, rank> target, input;
   rt::Tensor<scalar_t, rank> output;
-  rt::Divider batch_size;
+  rt::Divider<rank> batch_size;
   rt::Batch<rank> batch;
   int64_t N;
 
@@ -150,7 +150,7 @@ struct Step_kl_div_forward_3_output {
                                             rt::elements(), rt::batch(), rt::integer(0));
   rt::Tensor<const scalar_t, rank> target, input;
   rt::Tensor<scalar_t, rank> output;
-  rt::Divider batch_size;
+  rt::Divider<rank> batch_size;
   rt::Batch<rank> batch;
   int64_t N;
 
@@ -195,7 +195,7 @@ struct Step_kl_div_forward_4_output {
       rt::fields(rt::tensor(0, 2, 1), rt::tensor(1, 2, 1), rt::tensor(2, 0, -1), rt::elements(), rt::batch());
   rt::Tensor<const scalar_t, rank> target, input;
   rt::Tensor<scalar_t, rank> output;
-  rt::Divider batch_size;
+  rt::Divider<rank> batch_size;
   rt::Batch<rank> batch;
 
   struct Folds {
@@ -240,7 +240,7 @@ struct Step_kl_div_forward_5_output {
       rt::fields(rt::tensor(0, 2, 1), rt::tensor(1, 2, 1), rt::tensor(2, 0, -1), rt::elements(), rt::batch());
   rt::Tensor<const scalar_t, rank> target, input;
   rt::Tensor<scalar_t, rank> output;
-  rt::Divider batch_size;
+  rt::Divider<rank> batch_size;
   rt::Batch<rank> batch;
 
   struct Folds {
@@ -284,7 +284,7 @@ struct Step_kl_div_forward_6_output {
       rt::fields(rt::tensor(0, 2, 1), rt::tensor(1, 2, 1), rt::tensor(2, 2, 1), rt::elements(), rt::batch());
   rt::Tensor<const scalar_t, rank> target, input;
   rt::Tensor<scalar_t, rank> output;
-  rt::Divider batch_size;
+  rt::Divider<rank> batch_size;
   rt::Batch<rank> batch;
 
   OPGEN_DEVICE void compute(opmath_t target, opmath_t input, opmath_t* output) const {
@@ -324,7 +324,7 @@ struct Step_kl_div_forward_7_output {
       rt::fields(rt::tensor(0, 2, 1), rt::tensor(1, 2, 1), rt::tensor(2, 2, 1), rt::elements(), rt::batch());
   rt::Tensor<const scalar_t, rank> target, input;
   rt::Tensor<scalar_t, rank> output;
-  rt::Divider batch_size;
+  rt::Divider<rank> batch_size;
   rt::Batch<rank> batch;
 
   OPGEN_DEVICE void compute(opmath_t target, opmath_t input, opmath_t* output) const {
@@ -367,7 +367,7 @@ struct Step_kl_div_backward_0_grad_target {
   rt::Tensor<scalar_t, rank> grad_input, grad_target;
   int64_t N;
   rt::Batch<rank> batch;
-  rt::Divider batch_size;
+  rt::Divider<rank> batch_size;
 
   OPGEN_DEVICE void compute(opmath_t target, opmath_t input, opmath_t* grad_input, opmath_t* grad_target) const {
     const opmath_t target_value = target;
@@ -421,7 +421,7 @@ struct Step_kl_div_backward_1_grad_target {
   rt::Tensor<scalar_t, rank> grad_input, grad_target;
   int64_t N;
   rt::Batch<rank> batch;
-  rt::Divider batch_size;
+  rt::Divider<rank> batch_size;
 
   OPGEN_DEVICE void compute(opmath_t target, opmath_t input, opmath_t* grad_input, opmath_t* grad_target) const {
     const opmath_t grad_each = near::div(grad_output.load_or_zero(), static_cast<opmath_t>(N * batch.count));
@@ -472,7 +472,7 @@ struct Step_kl_div_backward_2_grad_target {
   rt::Tensor<const scalar_t, rank> target, input, grad_output;
   rt::Tensor<scalar_t, rank> grad_input, grad_target;
   int64_t N;
-  rt::Divider batch_size;
+  rt::Divider<rank> batch_size;
   rt::Batch<rank> batch;
 
   OPGEN_DEVICE void compute(opmath_t target, opmath_t input, opmath_t* grad_input, opmath_t* grad_target) const {
@@ -526,7 +526,7 @@ struct Step_kl_div_backward_3_grad_target {
   rt::Tensor<const scalar_t, rank> target, input, grad_output;
   rt::Tensor<scalar_t, rank> grad_input, grad_target;
   int64_t N;
-  rt::Divider batch_size;
+  rt::Divider<rank> batch_size;
   rt::Batch<rank> batch;
 
   OPGEN_DEVICE void compute(opmath_t target, opmath_t input, opmath_t* grad_input, opmath_t* grad_target) const {
@@ -576,7 +576,7 @@ struct Step_kl_div_backward_4_grad_target {
                                             rt::tensor(2, 2, 1), rt::tensor(4, 2, 1), rt::elements(), rt::batch());
   rt::Tensor<const scalar_t, rank> target, input, grad_output;
   rt::Tensor<scalar_t, rank> grad_input, grad_target;
-  rt::Divider batch_size;
+  rt::Divider<rank> batch_size;
   rt::Batch<rank> batch;
 
   OPGEN_DEVICE void compute(opmath_t target, opmath_t input, opmath_t* grad_input, opmath_t* grad_target) const {
@@ -627,7 +627,7 @@ struct Step_kl_div_backward_5_grad_target {
                                             rt::tensor(2, 2, 1), rt::tensor(4, 2, 1), rt::elements(), rt::batch());
   rt::Tensor<const scalar_t, rank> target, input, grad_output;
   rt::Tensor<scalar_t, rank> grad_input, grad_target;
-  rt::Divider batch_size;
+  rt::Divider<rank> batch_size;
   rt::Batch<rank> batch;
 
   OPGEN_DEVICE void compute(opmath_t target, opmath_t input, opmath_t* grad_input, opmath_t* grad_target) const {
@@ -677,7 +677,7 @@ struct Step_kl_div_backward_6_grad_target {
                                             rt::tensor(2, 2, 1), rt::tensor(4, 2, 1), rt::elements(), rt::batch());
   rt::Tensor<const scalar_t, rank> target, grad_output, input;
   rt::Tensor<scalar_t, rank> grad_input, grad_target;
-  rt::Divider batch_size;
+  rt::Divider<rank> batch_size;
   rt::Batch<rank> batch;
 
   OPGEN_DEVICE void compute(opmath_t target, opmath_t grad_output, opmath_t input, opmath_t* grad_input,
@@ -731,7 +731,7 @@ struct Step_kl_div_backward_7_grad_target {
                                             rt::tensor(2, 2, 1), rt::tensor(4, 2, 1), rt::elements(), rt::batch());
   rt::Tensor<const scalar_t, rank> grad_output, target, input;
   rt::Tensor<scalar_t, rank> grad_input, grad_target;
-  rt::Divider batch_size;
+  rt::Divider<rank> batch_size;
   rt::Batch<rank> batch;
 
   OPGEN_DEVICE void compute(opmath_t grad_output, opmath_t target, opmath_t input, opmath_t* grad_input,

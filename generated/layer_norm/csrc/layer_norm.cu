@@ -15,7 +15,7 @@ struct Step_layer_norm_forward_0_output {
   rt::Tensor<const scalar_t, rank> input, weight, bias;
   rt::Tensor<scalar_t, rank> output;
   rt::Tensor<opmath_t, rank> mu, rstd;
-  rt::Divider d_size;
+  rt::Divider<rank> d_size;
   int64_t D;
   opmath_t eps;
   rt::Batch<rank> batch;
@@ -66,7 +66,7 @@ struct Step_layer_norm_forward_1_output {
   rt::Tensor<const scalar_t, rank> input, weight;
   rt::Tensor<scalar_t, rank> output;
   rt::Tensor<opmath_t, rank> mu, rstd;
-  rt::Divider d_size;
+  rt::Divider<rank> d_size;
   int64_t D;
   opmath_t eps;
   rt::Batch<rank> batch;
@@ -115,7 +115,7 @@ struct Step_layer_norm_forward_2_output {
   rt::Tensor<const scalar_t, rank> input, bias;
   rt::Tensor<scalar_t, rank> output;
   rt::Tensor<opmath_t, rank> mu, rstd;
-  rt::Divider d_size;
+  rt::Divider<rank> d_size;
   int64_t D;
   opmath_t eps;
   rt::Batch<rank> batch;
@@ -164,7 +164,7 @@ struct Step_layer_norm_forward_3_output {
   rt::Tensor<const scalar_t, rank> input;
   rt::Tensor<scalar_t, rank> output;
   rt::Tensor<opmath_t, rank> mu, rstd;
-  rt::Divider d_size;
+  rt::Divider<rank> d_size;
   int64_t D;
   opmath_t eps;
   rt::Batch<rank> batch;
@@ -211,7 +211,7 @@ struct Step_layer_norm_backward_0_grad_input {
   rt::Tensor<const scalar_t, rank> grad_output, weight, input;
   rt::Tensor<scalar_t, rank> grad_input;
   rt::Tensor<const opmath_t, rank> mu, rstd;
-  rt::Divider d_size;
+  rt::Divider<rank> d_size;
   int64_t D;
   rt::Batch<rank> batch;
 
@@ -311,7 +311,7 @@ struct Step_layer_norm_backward_2_grad_input {
   rt::Tensor<const scalar_t, rank> grad_output, input;
   rt::Tensor<scalar_t, rank> grad_input;
   rt::Tensor<const opmath_t, rank> mu, rstd;
-  rt::Divider d_size;
+  rt::Divider<rank> d_size;
   int64_t D;
   rt::Batch<rank> batch;
 

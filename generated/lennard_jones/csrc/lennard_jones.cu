@@ -13,7 +13,7 @@ struct Step_lennard_jones_forward_0_sum_i_j_rows {
                                             rt::tensor(3, 1, -1), rt::tensor(4, 2, 0), rt::integer(0), rt::batch());
   rt::Tensor<const scalar_t, rank> epsilon, sigma, position, box;
   rt::Tensor<opmath_t, rank> sum_i_j_rows;
-  rt::Divider j_size;
+  rt::Divider<rank> j_size;
   rt::Batch<rank> batch;
 
   OPGEN_DEVICE void point(int64_t point) const {
@@ -53,7 +53,7 @@ struct Step_lennard_jones_forward_0_energy {
   static constexpr auto fields = rt::fields(rt::tensor(0, 2, 0, 1), rt::tensor(1, 1, 0), rt::integer(0), rt::batch());
   rt::Tensor<const opmath_t, rank> sum_i_j_rows;
   rt::Tensor<scalar_t, rank> energy;
-  rt::Divider i_size;
+  rt::Divider<rank> i_size;
   rt::Batch<rank> batch;
 
   template <typename Team>
@@ -81,7 +81,7 @@ struct Step_lennard_jones_forward_1_sum_i_j_rows {
                                             rt::tensor(3, 2, 0), rt::integer(0), rt::batch());
   rt::Tensor<const scalar_t, rank> epsilon, sigma, position;
   rt::Tensor<opmath_t, rank> sum_i_j_rows;
-  rt::Divider j_size;
+  rt::Divider<rank> j_size;
   rt::Batch<rank> batch;
 
   OPGEN_DEVICE void point(int64_t point) const {
@@ -159,7 +159,7 @@ struct Step_lennard_jones_backward_0_grad_box_rows {
   rt::Tensor<opmath_t, rank> grad_position_difference, grad_position_difference_1_sum, grad_box_rows, grad_sigma_rows,
       grad_epsilon_rows;
   opmath_t* lost;
-  rt::Divider j_size;
+  rt::Divider<rank> j_size;
   rt::Batch<rank> batch;
 
   OPGEN_DEVICE void point(int64_t point) const {
@@ -294,7 +294,7 @@ struct Step_lennard_jones_backward_0_grad_position {
                                             rt::integer(0), rt::batch());
   rt::Tensor<const opmath_t, rank> grad_position_difference, grad_position_difference_1_sum;
   rt::Tensor<scalar_t, rank> grad_position;
-  rt::Divider a_size, i_size;
+  rt::Divider<rank> a_size, i_size;
   rt::Batch<rank> batch;
 
   OPGEN_DEVICE void compute(opmath_t grad_position_difference, opmath_t grad_position_difference_1_sum,
@@ -334,7 +334,7 @@ struct Step_lennard_jones_backward_0_grad_sigma {
   static constexpr auto fields = rt::fields(rt::tensor(0, 2, 0), rt::tensor(1, 0, -1), rt::integer(0), rt::batch());
   rt::Tensor<const opmath_t, rank> grad_sigma_rows;
   rt::Tensor<scalar_t, rank> grad_sigma;
-  rt::Divider i_size;
+  rt::Divider<rank> i_size;
   rt::Batch<rank> batch;
 
   struct Folds {
@@ -372,7 +372,7 @@ struct Step_lennard_jones_backward_0_grad_box {
   rt::Tensor<const opmath_t, rank> grad_box_rows;
   rt::Tensor<scalar_t, rank> grad_box;
   rt::Batch<rank> batch;
-  rt::Divider i_size;
+  rt::Divider<rank> i_size;
 
   template <typename Team>
   OPGEN_DEVICE void row(int64_t point) const {
@@ -408,7 +408,7 @@ struct Step_lennard_jones_backward_1_grad_epsilon_rows {
   rt::Tensor<opmath_t, rank> grad_position_difference, grad_position_difference_1_sum, grad_sigma_rows,
       grad_epsilon_rows;
   opmath_t* lost;
-  rt::Divider j_size;
+  rt::Divider<rank> j_size;
   int64_t N;
   rt::Batch<rank> batch;
 

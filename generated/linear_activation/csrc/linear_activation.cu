@@ -13,7 +13,7 @@ struct Step_linear_activation_forward_0_condition {
   rt::Tensor<const scalar_t, rank> z;
   rt::Tensor<scalar_t, rank> output;
   rt::Tensor<bool, rank> condition;
-  rt::Divider n_size;
+  rt::Divider<rank> n_size;
   rt::Batch<rank> batch;
 
   OPGEN_DEVICE void compute(opmath_t z, opmath_t* output, bool* condition) const {
@@ -58,7 +58,7 @@ struct Step_linear_activation_forward_1_output {
   static constexpr auto fields = rt::fields(rt::tensor(0, 2, 0), rt::tensor(1, 2, 0), rt::integer(0), rt::batch());
   rt::Tensor<const scalar_t, rank> z;
   rt::Tensor<scalar_t, rank> output;
-  rt::Divider n_size;
+  rt::Divider<rank> n_size;
   rt::Batch<rank> batch;
 
   OPGEN_DEVICE void compute(opmath_t z, opmath_t* output) const {
@@ -97,7 +97,7 @@ struct Step_linear_activation_forward_2_output {
   static constexpr auto fields = rt::fields(rt::tensor(0, 2, 0), rt::tensor(1, 2, 0), rt::integer(0), rt::batch());
   rt::Tensor<const scalar_t, rank> z;
   rt::Tensor<scalar_t, rank> output;
-  rt::Divider n_size;
+  rt::Divider<rank> n_size;
   rt::Batch<rank> batch;
 
   OPGEN_DEVICE void compute(opmath_t z, opmath_t* output) const { *output = near::silu(z); }
@@ -132,7 +132,7 @@ struct Step_linear_activation_forward_3_output {
   static constexpr auto fields = rt::fields(rt::tensor(0, 2, 0), rt::tensor(1, 2, 0), rt::integer(0), rt::batch());
   rt::Tensor<const scalar_t, rank> z;
   rt::Tensor<scalar_t, rank> output;
-  rt::Divider n_size;
+  rt::Divider<rank> n_size;
   rt::Batch<rank> batch;
 
   OPGEN_DEVICE void compute(opmath_t z, opmath_t* output) const { *output = near::tanh(z); }
@@ -166,7 +166,7 @@ struct Step_linear_activation_forward_4_output {
   static constexpr auto fields = rt::fields(rt::tensor(0, 2, 0), rt::tensor(1, 2, 0), rt::integer(0), rt::batch());
   rt::Tensor<const scalar_t, rank> z;
   rt::Tensor<scalar_t, rank> output;
-  rt::Divider n_size;
+  rt::Divider<rank> n_size;
   rt::Batch<rank> batch;
 
   OPGEN_DEVICE void compute(opmath_t z, opmath_t* output) const { *output = z; }
@@ -202,7 +202,7 @@ struct Step_linear_activation_backward_0_grad_z {
   rt::Tensor<const bool, rank> condition;
   rt::Tensor<const scalar_t, rank> grad_output;
   rt::Tensor<opmath_t, rank> grad_z;
-  rt::Divider n_size;
+  rt::Divider<rank> n_size;
   rt::Batch<rank> batch;
 
   OPGEN_DEVICE void compute(bool condition, opmath_t grad_output, opmath_t* grad_z) const {
@@ -273,7 +273,7 @@ struct Step_linear_activation_backward_1_grad_z {
   rt::Tensor<const opmath_t, rank> z;
   rt::Tensor<const scalar_t, rank> grad_output;
   rt::Tensor<opmath_t, rank> grad_z;
-  rt::Divider n_size;
+  rt::Divider<rank> n_size;
   rt::Batch<rank> batch;
 
   OPGEN_DEVICE void compute(opmath_t z, opmath_t grad_output, opmath_t* grad_z) const {
@@ -319,7 +319,7 @@ struct Step_linear_activation_backward_2_grad_z {
   rt::Tensor<const opmath_t, rank> z;
   rt::Tensor<const scalar_t, rank> grad_output;
   rt::Tensor<opmath_t, rank> grad_z;
-  rt::Divider n_size;
+  rt::Divider<rank> n_size;
   rt::Batch<rank> batch;
 
   OPGEN_DEVICE void compute(opmath_t z, opmath_t grad_output, opmath_t* grad_z) const {
@@ -360,7 +360,7 @@ struct Step_linear_activation_backward_3_grad_z {
       rt::fields(rt::tensor(0, 2, 0), rt::tensor(1, 2, 0), rt::tensor(2, 2, 0), rt::integer(0), rt::batch());
   rt::Tensor<const scalar_t, rank> grad_output, output;
   rt::Tensor<opmath_t, rank> grad_z;
-  rt::Divider n_size;
+  rt::Divider<rank> n_size;
   rt::Batch<rank> batch;
 
   OPGEN_DEVICE void compute(opmath_t grad_output, opmath_t output, opmath_t* grad_z) const {

@@ -13,7 +13,7 @@ struct Step_linear_attention_forward_q {
       rt::fields(rt::tensor(0, 3, 0), rt::tensor(1, 3, 0), rt::integer(1), rt::integer(0), rt::batch());
   rt::Tensor<const scalar_t, rank> query;
   rt::Tensor<opmath_t, rank> q;
-  rt::Divider e_size, i_size;
+  rt::Divider<rank> e_size, i_size;
   rt::Batch<rank> batch;
 
   OPGEN_DEVICE void compute(opmath_t query, opmath_t* q) const {
@@ -52,7 +52,7 @@ struct Step_linear_attention_forward_denominator_part {
   static constexpr auto fields = rt::fields(rt::tensor(0, 3, 0, 2), rt::tensor(1, 2, 0), rt::integer(0), rt::batch());
   rt::Tensor<const opmath_t, rank> k;
   rt::Tensor<opmath_t, rank> denominator_part;
-  rt::Divider e_size;
+  rt::Divider<rank> e_size;
   rt::Batch<rank> batch;
 
   struct Folds {
@@ -94,7 +94,7 @@ struct Step_linear_attention_forward_output {
   rt::Tensor<const opmath_t, rank> q, denominator_part, numerator;
   rt::Tensor<scalar_t, rank> output;
   rt::Tensor<opmath_t, rank> denominator;
-  rt::Divider e_size, v_size, i_size;
+  rt::Divider<rank> e_size, v_size, i_size;
   opmath_t eps;
   rt::Batch<rank> batch;
 
@@ -133,7 +133,7 @@ struct Step_linear_attention_backward_grad_denominator {
   rt::Tensor<const scalar_t, rank> grad_output;
   rt::Tensor<const opmath_t, rank> numerator, denominator;
   rt::Tensor<opmath_t, rank> grad_denominator;
-  rt::Divider v_size, i_size;
+  rt::Divider<rank> v_size, i_size;
   opmath_t eps;
   rt::Batch<rank> batch;
 
@@ -167,7 +167,7 @@ struct Step_linear_attention_backward_grad_denominator_part {
       rt::fields(rt::tensor(1, 3, 0, 2), rt::tensor(0, 2, 0), rt::tensor(2, 2, 0), rt::integer(0), rt::batch());
   rt::Tensor<const opmath_t, rank> q, grad_denominator;
   rt::Tensor<opmath_t, rank> grad_denominator_part;
-  rt::Divider e_size;
+  rt::Divider<rank> e_size;
   rt::Batch<rank> batch;
 
   struct Folds {
@@ -207,18 +207,18 @@ struct Step_linear_attention_backward_grad_numerator {
   static constexpr rt::Lines launch = {rt::count(rt::elements(), rt::integer(0), rt::integer(1)),
                                        rt::count(rt::integer(1))};
   static constexpr auto fields = rt::fields(rt::tensor(0, 3, 0, 2), rt::tensor(2, 3, 0, 2), rt::tensor(1, 2, 0),
-                                            rt::real(0), rt::integer(1), rt::integer(0), rt::batch());
+                                            rt::real(0), rt::in_vectors(rt::integer(1)), rt::integer(0), rt::batch());
   rt::Tensor<const scalar_t, rank> grad_output;
   rt::Tensor<opmath_t, rank> grad_numerator;
   rt::Tensor<const opmath_t, rank> denominator;
   opmath_t eps;
-  rt::Divider v_size, i_size;
+  rt::Divider<rank> v_vectors, i_size;
   rt::Batch<rank> batch;
 
   template <int V>
   OPGEN_DEVICE void point(int64_t point) const {
     int64_t rest = point;
-    const int64_t v = rt::split(&rest, v_size);
+    const int64_t v = rt::split_first<V>(&rest, v_vectors);
     const int64_t i_2 = rt::split(&rest, i_size);
     const rt::Place<rank> place = batch.place(rest);
     const auto grad_output_line = rt::read_line_or_zero<V, 2>(grad_output, place, i_2, v);
@@ -239,17 +239,17 @@ struct Step_linear_attention_backward_grad_query {
                                        rt::count(rt::integer(1))};
   static constexpr auto fields =
       rt::fields(rt::tensor(0, 3, 0, 2), rt::tensor(2, 2, 0, 1), rt::tensor(3, 3, 0, 2), rt::tensor(1, 2, 0),
-                 rt::tensor(4, 3, 0, 2), rt::integer(1), rt::integer(0), rt::batch());
+                 rt::tensor(4, 3, 0, 2), rt::in_vectors(rt::integer(1)), rt::integer(0), rt::batch());
   rt::Tensor<const scalar_t, rank> query;
   rt::Tensor<const opmath_t, rank> denominator_part, grad_q_numerator, grad_denominator;
   rt::Tensor<scalar_t, rank> grad_query;
-  rt::Divider e_size, i_size;
+  rt::Divider<rank> e_vectors, i_size;
   rt::Batch<rank> batch;
 
   template <int V>
   OPGEN_DEVICE void point(int64_t point) const {
     int64_t rest = point;
-    const int64_t e = rt::split(&rest, e_size);
+    const int64_t e = rt::split_first<V>(&rest, e_vectors);
     const int64_t i_2 = rt::split(&rest, i_size);
     const rt::Place<rank> place = batch.place(rest);
     const auto query_line = rt::read_line<V, 2>(query, place, i_2, e);
@@ -272,18 +272,19 @@ struct Step_linear_attention_backward_grad_key {
   using near = rt::Near<scalar_t>;
   static constexpr rt::Lines launch = {rt::count(rt::elements(), rt::integer(0), rt::integer(1)),
                                        rt::count(rt::integer(1))};
-  static constexpr auto fields = rt::fields(rt::tensor(0, 3, 0, 2), rt::tensor(1, 2, 0, 1), rt::tensor(2, 3, 0, 2),
-                                            rt::tensor(3, 3, 0, 2), rt::integer(1), rt::integer(0), rt::batch());
+  static constexpr auto fields =
+      rt::fields(rt::tensor(0, 3, 0, 2), rt::tensor(1, 2, 0, 1), rt::tensor(2, 3, 0, 2), rt::tensor(3, 3, 0, 2),
+                 rt::in_vectors(rt::integer(1)), rt::integer(0), rt::batch());
   rt::Tensor<const scalar_t, rank> key;
   rt::Tensor<const opmath_t, rank> grad_denominator_part, grad_k_numerator_part;
   rt::Tensor<scalar_t, rank> grad_key;
-  rt::Divider e_size, j_size;
+  rt::Divider<rank> e_vectors, j_size;
   rt::Batch<rank> batch;
 
   template <int V>
   OPGEN_DEVICE void point(int64_t point) const {
     int64_t rest = point;
-    const int64_t e = rt::split(&rest, e_size);
+    const int64_t e = rt::split_first<V>(&rest, e_vectors);
     const int64_t j = rt::split(&rest, j_size);
     const rt::Place<rank> place = batch.place(rest);
     const auto key_line = rt::read_line<V, 2>(key, place, j, e);

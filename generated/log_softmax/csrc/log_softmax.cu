@@ -13,7 +13,7 @@ struct Step_log_softmax_forward_output {
       rt::fields(rt::tensor(0, 2, 0, 1), rt::tensor(1, 2, 0, 1), rt::integer(0), rt::batch());
   rt::Tensor<const scalar_t, rank> input;
   rt::Tensor<scalar_t, rank> output;
-  rt::Divider n_size;
+  rt::Divider<rank> n_size;
   rt::Batch<rank> batch;
 
   template <typename Team>
@@ -46,7 +46,7 @@ struct Step_log_softmax_backward_grad_input {
       rt::fields(rt::tensor(0, 2, 0, 1), rt::tensor(1, 2, 0, 1), rt::tensor(2, 2, 0, 1), rt::integer(0), rt::batch());
   rt::Tensor<const scalar_t, rank> grad_output, output;
   rt::Tensor<scalar_t, rank> grad_input;
-  rt::Divider n_size;
+  rt::Divider<rank> n_size;
   rt::Batch<rank> batch;
 
   template <typename Team>

@@ -12,7 +12,7 @@ struct Step_logsumexp_forward_output {
   static constexpr auto fields = rt::fields(rt::tensor(0, 2, 0, 1), rt::tensor(1, 1, 0), rt::integer(0), rt::batch());
   rt::Tensor<const scalar_t, rank> input;
   rt::Tensor<scalar_t, rank> output;
-  rt::Divider n_size;
+  rt::Divider<rank> n_size;
   rt::Batch<rank> batch;
 
   template <typename Team>
@@ -43,16 +43,16 @@ struct Step_logsumexp_backward_grad_input {
   using near = rt::Near<scalar_t>;
   static constexpr rt::Lines launch = {rt::count(rt::elements(), rt::integer(0)), rt::count(rt::integer(0))};
   static constexpr auto fields = rt::fields(rt::tensor(2, 2, 0, 1), rt::tensor(0, 1, 0), rt::tensor(1, 1, 0),
-                                            rt::tensor(3, 2, 0, 1), rt::integer(0), rt::batch());
+                                            rt::tensor(3, 2, 0, 1), rt::in_vectors(rt::integer(0)), rt::batch());
   rt::Tensor<const scalar_t, rank> input, output, grad_output;
   rt::Tensor<scalar_t, rank> grad_input;
-  rt::Divider n_size;
+  rt::Divider<rank> n_vectors;
   rt::Batch<rank> batch;
 
   template <int V>
   OPGEN_DEVICE void point(int64_t point) const {
     int64_t rest = point;
-    const int64_t n = rt::split(&rest, n_size);
+    const int64_t n = rt::split_first<V>(&rest, n_vectors);
     const rt::Place<rank> place = batch.place(rest);
     const auto input_line = rt::read_line<V, 1>(input, place, n);
     auto grad_input_line = rt::write_line<V, 1>(grad_input, place, n);

@@ -16,7 +16,7 @@ struct Step_max_pool2d_forward_0_hit_output {
   rt::Tensor<scalar_t, rank> output;
   rt::Tensor<bool, rank> hit_output;
   int64_t stride, padding, H, W;
-  rt::Divider r_size, q_size, p_size;
+  rt::Divider<rank> r_size, q_size, p_size;
   rt::Batch<rank> batch;
 
   template <typename Team>
@@ -67,7 +67,7 @@ struct Step_max_pool2d_forward_1_hit_output {
   rt::Tensor<scalar_t, rank> output;
   rt::Tensor<bool, rank> hit_output;
   int64_t kernel_size, padding, H, W;
-  rt::Divider r_size, q_size, p_size;
+  rt::Divider<rank> r_size, q_size, p_size;
   rt::Batch<rank> batch;
 
   template <typename Team>
@@ -115,7 +115,7 @@ struct Step_max_pool2d_backward_0_ties_output {
       rt::fields(rt::tensor(0, 5, 0), rt::tensor(1, 3, 0), rt::integer(2), rt::integer(1), rt::integer(0), rt::batch());
   rt::Tensor<const bool, rank> hit_output;
   rt::Tensor<int64_t, rank> ties_output;
-  rt::Divider r_size, q_size, p_size;
+  rt::Divider<rank> r_size, q_size, p_size;
   rt::Batch<rank> batch;
 
   template <typename Team>
@@ -154,7 +154,7 @@ struct Step_max_pool2d_backward_0_grad_input {
   rt::Tensor<const int64_t, rank> ties_output;
   rt::Tensor<scalar_t, rank> grad_input;
   int64_t padding, stride, Q, P;
-  rt::Divider s_size, w_size, h_size;
+  rt::Divider<rank> s_size, w_size, h_size;
   rt::Batch<rank> batch;
 
   struct Folds {
@@ -223,7 +223,7 @@ struct Step_max_pool2d_backward_1_grad_input {
   rt::Tensor<const scalar_t, rank> grad_output;
   rt::Tensor<const int64_t, rank> ties_output;
   int64_t padding, kernel_size, Q, P;
-  rt::Divider w_size, h_size;
+  rt::Divider<rank> w_size, h_size;
   rt::Batch<rank> batch;
 
   OPGEN_DEVICE void point(int64_t point) const {

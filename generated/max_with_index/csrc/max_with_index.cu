@@ -14,7 +14,7 @@ struct Step_max_with_index_forward_condition {
   rt::Tensor<bool, rank> condition;
   rt::Tensor<scalar_t, rank> value;
   rt::Tensor<int64_t, rank> index_2;
-  rt::Divider n_size;
+  rt::Divider<rank> n_size;
   rt::Batch<rank> batch;
 
   template <typename Team>
@@ -52,7 +52,7 @@ struct Step_max_with_index_backward_grad_input {
   rt::Tensor<const bool, rank> condition;
   rt::Tensor<scalar_t, rank> grad_input;
   rt::Tensor<const scalar_t, rank> grad_value;
-  rt::Divider n_size;
+  rt::Divider<rank> n_size;
   rt::Batch<rank> batch;
 
   template <typename Team>

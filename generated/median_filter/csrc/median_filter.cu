@@ -13,7 +13,7 @@ struct Step_median_filter_forward_values {
   rt::Tensor<opmath_t, rank> values;
   rt::Tensor<const scalar_t, rank> input;
   int64_t size, N;
-  rt::Divider w_size, i_size;
+  rt::Divider<rank> w_size, i_size;
   rt::Batch<rank> batch;
 
   OPGEN_DEVICE void point(int64_t point) const {
@@ -36,7 +36,7 @@ struct Step_median_filter_forward_argsort_w_rank {
       rt::fields(rt::tensor(0, 3, 0, 2), rt::tensor(1, 3, 0), rt::integer(1), rt::integer(0), rt::batch());
   rt::Tensor<const opmath_t, rank> values;
   rt::Tensor<int64_t, rank> argsort_w_rank;
-  rt::Divider w_other_size, i_size;
+  rt::Divider<rank> w_other_size, i_size;
   rt::Batch<rank> batch;
 
   template <typename Team>
@@ -71,7 +71,7 @@ struct Step_median_filter_forward_argsort_w_base {
   static constexpr rt::Flat<sizeof(scalar_t)> launch = {{rt::count(rt::elements(), rt::integer(0), rt::integer(1))}};
   static constexpr auto fields = rt::fields(rt::tensor(0, 3, 0), rt::integer(1), rt::integer(0), rt::batch());
   rt::Tensor<int64_t, rank> argsort_w;
-  rt::Divider w_size, i_size;
+  rt::Divider<rank> w_size, i_size;
   rt::Batch<rank> batch;
 
   OPGEN_DEVICE void compute(int64_t* argsort_w) const { *argsort_w = 0; }
@@ -103,18 +103,18 @@ struct Step_median_filter_forward_argsort_w {
   using opmath_t = rt::math_t<scalar_t>;
   static constexpr rt::Lines launch = {rt::count(rt::elements(), rt::integer(0), rt::integer(1)),
                                        rt::count(rt::integer(1))};
-  static constexpr auto fields = rt::fields(rt::tensor(1, 3, 0, 2), rt::tensor(0, 3, 0), rt::integer(1), rt::integer(1),
-                                            rt::integer(0), rt::batch());
+  static constexpr auto fields = rt::fields(rt::tensor(1, 3, 0, 2), rt::tensor(0, 3, 0), rt::integer(1),
+                                            rt::in_vectors(rt::integer(1)), rt::integer(0), rt::batch());
   rt::Tensor<const int64_t, rank> argsort_w_rank;
   rt::Tensor<int64_t, rank> argsort_w;
   int64_t size;
-  rt::Divider w_size, i_size;
+  rt::Divider<rank> w_vectors, i_size;
   rt::Batch<rank> batch;
 
   template <int V>
   OPGEN_DEVICE void point(int64_t point) const {
     int64_t rest = point;
-    const int64_t w = rt::split(&rest, w_size);
+    const int64_t w = rt::split_first<V>(&rest, w_vectors);
     const int64_t i_2 = rt::split(&rest, i_size);
     const rt::Place<rank> place = batch.place(rest);
     const auto argsort_w_rank_line = rt::read_line<V, 2>(argsort_w_rank, place, i_2, w);
@@ -136,7 +136,7 @@ struct Step_median_filter_forward_output {
   rt::Tensor<const int64_t, rank> argsort_w;
   rt::Tensor<const opmath_t, rank> values;
   int64_t size;
-  rt::Divider i_size;
+  rt::Divider<rank> i_size;
   rt::Batch<rank> batch;
 
   OPGEN_DEVICE void point(int64_t point) const {
@@ -174,7 +174,7 @@ struct Step_median_filter_forward_slope {
   rt::Tensor<const int64_t, rank> argsort_w;
   rt::Tensor<const opmath_t, rank> values;
   int64_t size;
-  rt::Divider w_size, i_size;
+  rt::Divider<rank> w_size, i_size;
   rt::Batch<rank> batch;
 
   OPGEN_DEVICE void point(int64_t point) const {
@@ -208,17 +208,17 @@ struct Step_median_filter_backward_grad_values {
   static constexpr rt::Lines launch = {rt::count(rt::elements(), rt::integer(0), rt::integer(1)),
                                        rt::count(rt::integer(1))};
   static constexpr auto fields = rt::fields(rt::tensor(0, 3, 0, 2), rt::tensor(2, 3, 0, 2), rt::tensor(1, 2, 0),
-                                            rt::integer(1), rt::integer(0), rt::batch());
+                                            rt::in_vectors(rt::integer(1)), rt::integer(0), rt::batch());
   rt::Tensor<const opmath_t, rank> slope;
   rt::Tensor<opmath_t, rank> grad_values;
   rt::Tensor<const scalar_t, rank> grad_output;
-  rt::Divider w_size, i_size;
+  rt::Divider<rank> w_vectors, i_size;
   rt::Batch<rank> batch;
 
   template <int V>
   OPGEN_DEVICE void point(int64_t point) const {
     int64_t rest = point;
-    const int64_t w = rt::split(&rest, w_size);
+    const int64_t w = rt::split_first<V>(&rest, w_vectors);
     const int64_t i_2 = rt::split(&rest, i_size);
     const rt::Place<rank> place = batch.place(rest);
     const auto slope_line = rt::read_line<V, 2>(slope, place, i_2, w);
@@ -241,7 +241,7 @@ struct Step_median_filter_backward_grad_input {
   rt::Tensor<const opmath_t, rank> grad_values;
   rt::Tensor<scalar_t, rank> grad_input;
   int64_t size, N;
-  rt::Divider w_size, n_size;
+  rt::Divider<rank> w_size, n_size;
   rt::Batch<rank> batch;
 
   template <typename Team>

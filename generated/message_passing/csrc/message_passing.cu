@@ -9,7 +9,7 @@ struct Step_message_passing_forward_0_output_base {
   static constexpr rt::Flat<sizeof(scalar_t)> launch = {{rt::count(rt::integer(0), rt::integer(1))}};
   static constexpr auto fields = rt::fields(rt::tensor(0, 2, -1), rt::integer(1));
   rt::Tensor<opmath_t, rank> output;
-  rt::Divider d_size;
+  rt::Divider<rank> d_size;
 
   OPGEN_DEVICE void compute(opmath_t* output) const { *output = 0; }
   OPGEN_DEVICE void point(int64_t point) const {
@@ -44,7 +44,7 @@ struct Step_message_passing_forward_0_output {
   rt::Tensor<const int64_t, rank> target, source;
   rt::Tensor<const scalar_t, rank> edge_weight, input;
   int64_t V_2;
-  rt::Divider d_size;
+  rt::Divider<rank> d_size;
 
   OPGEN_DEVICE void point(int64_t point) const {
     int64_t rest = point;
@@ -61,7 +61,7 @@ struct Step_message_passing_forward_1_output_base {
   static constexpr rt::Flat<sizeof(scalar_t)> launch = {{rt::count(rt::integer(0), rt::integer(1))}};
   static constexpr auto fields = rt::fields(rt::tensor(0, 2, -1), rt::integer(1));
   rt::Tensor<opmath_t, rank> output;
-  rt::Divider d_size;
+  rt::Divider<rank> d_size;
 
   OPGEN_DEVICE void compute(opmath_t* output) const { *output = 0; }
   OPGEN_DEVICE void point(int64_t point) const {
@@ -96,7 +96,7 @@ struct Step_message_passing_forward_1_output {
   rt::Tensor<const int64_t, rank> target, source;
   rt::Tensor<const scalar_t, rank> input;
   int64_t V_2;
-  rt::Divider d_size;
+  rt::Divider<rank> d_size;
 
   OPGEN_DEVICE void point(int64_t point) const {
     int64_t rest = point;
@@ -113,7 +113,7 @@ struct Step_message_passing_backward_0_grad_input_base {
   static constexpr rt::Flat<sizeof(scalar_t)> launch = {{rt::count(rt::integer(0), rt::integer(1))}};
   static constexpr auto fields = rt::fields(rt::tensor(0, 2, -1), rt::integer(1));
   rt::Tensor<opmath_t, rank> grad_input;
-  rt::Divider d_size;
+  rt::Divider<rank> d_size;
 
   OPGEN_DEVICE void compute(opmath_t* grad_input) const { *grad_input = 0; }
   OPGEN_DEVICE void point(int64_t point) const {
@@ -148,7 +148,7 @@ struct Step_message_passing_backward_0_grad_input {
   rt::Tensor<const int64_t, rank> source, target;
   rt::Tensor<const scalar_t, rank> grad_output, edge_weight;
   int64_t V_2;
-  rt::Divider d_size;
+  rt::Divider<rank> d_size;
 
   OPGEN_DEVICE void point(int64_t point) const {
     int64_t rest = point;
@@ -170,7 +170,7 @@ struct Step_message_passing_backward_0_grad_edge_weight {
   rt::Tensor<const scalar_t, rank> grad_output, input;
   rt::Tensor<scalar_t, rank> grad_edge_weight;
   int64_t V_2;
-  rt::Divider d_size;
+  rt::Divider<rank> d_size;
 
   template <typename Team>
   OPGEN_DEVICE void row(int64_t point) const {
@@ -199,7 +199,7 @@ struct Step_message_passing_backward_1_grad_input_base {
   static constexpr rt::Flat<sizeof(scalar_t)> launch = {{rt::count(rt::integer(0), rt::integer(1))}};
   static constexpr auto fields = rt::fields(rt::tensor(0, 2, -1), rt::integer(1));
   rt::Tensor<opmath_t, rank> grad_input;
-  rt::Divider d_size;
+  rt::Divider<rank> d_size;
 
   OPGEN_DEVICE void compute(opmath_t* grad_input) const { *grad_input = 0; }
   OPGEN_DEVICE void point(int64_t point) const {
@@ -234,7 +234,7 @@ struct Step_message_passing_backward_1_grad_input {
   rt::Tensor<const int64_t, rank> source, target;
   rt::Tensor<const scalar_t, rank> grad_output;
   int64_t V_2;
-  rt::Divider d_size;
+  rt::Divider<rank> d_size;
 
   OPGEN_DEVICE void point(int64_t point) const {
     int64_t rest = point;

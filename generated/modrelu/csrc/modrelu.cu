@@ -11,16 +11,16 @@ struct Step_modrelu_forward_output_imag {
   static constexpr rt::Lines launch = {rt::count(rt::elements(), rt::integer(0)), rt::count(rt::integer(0))};
   static constexpr auto fields =
       rt::fields(rt::tensor(0, 2, 0, 1), rt::tensor(1, 2, 0, 1), rt::tensor(2, 1, -1, 0), rt::tensor(3, 2, 0, 1),
-                 rt::tensor(4, 2, 0, 1), rt::integer(0), rt::batch());
+                 rt::tensor(4, 2, 0, 1), rt::in_vectors(rt::integer(0)), rt::batch());
   rt::Tensor<const scalar_t, rank> input_real, input_imag, bias;
   rt::Tensor<scalar_t, rank> output_real, output_imag;
-  rt::Divider c_size;
+  rt::Divider<rank> c_vectors;
   rt::Batch<rank> batch;
 
   template <int V>
   OPGEN_DEVICE void point(int64_t point) const {
     int64_t rest = point;
-    const int64_t c = rt::split(&rest, c_size);
+    const int64_t c = rt::split_first<V>(&rest, c_vectors);
     const rt::Place<rank> place = batch.place(rest);
     const auto input_real_line = rt::read_line<V, 1>(input_real, place, c);
     const auto input_imag_line = rt::read_line<V, 1>(input_imag, place, c);
@@ -54,17 +54,17 @@ struct Step_modrelu_backward_grad_input_imag {
   static constexpr auto fields =
       rt::fields(rt::tensor(0, 2, 0, 1), rt::tensor(1, 2, 0, 1), rt::tensor(2, 2, 0, 1), rt::tensor(3, 1, -1, 0),
                  rt::tensor(4, 2, 0, 1), rt::tensor(5, 2, 0, 1), rt::tensor(6, 2, 0, 1), rt::integer(1), rt::integer(2),
-                 rt::integer(0), rt::batch());
+                 rt::in_vectors(rt::integer(0)), rt::batch());
   rt::Tensor<const scalar_t, rank> input_real, input_imag, grad_output_real, bias, grad_output_imag;
   rt::Tensor<scalar_t, rank> grad_input_real, grad_input_imag;
   bool given_grads_1, given_grads_0;
-  rt::Divider c_size;
+  rt::Divider<rank> c_vectors;
   rt::Batch<rank> batch;
 
   template <int V>
   OPGEN_DEVICE void point(int64_t point) const {
     int64_t rest = point;
-    const int64_t c = rt::split(&rest, c_size);
+    const int64_t c = rt::split_first<V>(&rest, c_vectors);
     const rt::Place<rank> place = batch.place(rest);
     const auto input_real_line = rt::read_line<V, 1>(input_real, place, c);
     const auto input_imag_line = rt::read_line<V, 1>(input_imag, place, c);

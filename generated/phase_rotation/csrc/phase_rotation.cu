@@ -14,7 +14,7 @@ struct Step_phase_rotation_forward_output_part_imag_2 {
   rt::Tensor<opmath_t, rank> output_part_real, output_part_imag_2;
   opmath_t base;
   int64_t D;
-  rt::Divider d_size;
+  rt::Divider<rank> d_size;
 
   OPGEN_DEVICE void point(int64_t point) const {
     int64_t rest = point;
@@ -33,19 +33,19 @@ struct Step_phase_rotation_forward_output_imag {
   using opmath_t = rt::math_t<scalar_t>;
   static constexpr rt::Lines launch = {rt::count(rt::elements(), rt::integer(0), rt::integer(1)),
                                        rt::count(rt::integer(1))};
-  static constexpr auto fields =
-      rt::fields(rt::tensor(0, 3, 0, 2), rt::tensor(2, 3, 0, 2), rt::tensor(1, 2, -1, 1), rt::tensor(3, 2, -1, 1),
-                 rt::tensor(4, 3, 0, 2), rt::tensor(5, 3, 0, 2), rt::integer(1), rt::integer(0), rt::batch());
+  static constexpr auto fields = rt::fields(rt::tensor(0, 3, 0, 2), rt::tensor(2, 3, 0, 2), rt::tensor(1, 2, -1, 1),
+                                            rt::tensor(3, 2, -1, 1), rt::tensor(4, 3, 0, 2), rt::tensor(5, 3, 0, 2),
+                                            rt::in_vectors(rt::integer(1)), rt::integer(0), rt::batch());
   rt::Tensor<const scalar_t, rank> input_real, input_imag;
   rt::Tensor<const opmath_t, rank> output_part_real, output_part_imag_2;
   rt::Tensor<scalar_t, rank> output_real, output_imag;
-  rt::Divider d_size, t_size;
+  rt::Divider<rank> d_vectors, t_size;
   rt::Batch<rank> batch;
 
   template <int V>
   OPGEN_DEVICE void point(int64_t point) const {
     int64_t rest = point;
-    const int64_t d = rt::split(&rest, d_size);
+    const int64_t d = rt::split_first<V>(&rest, d_vectors);
     const int64_t t = rt::split(&rest, t_size);
     const rt::Place<rank> place = batch.place(rest);
     const auto input_real_line = rt::read_line<V, 2>(input_real, place, t, d);
@@ -73,19 +73,19 @@ struct Step_phase_rotation_backward_grad_input_imag {
   using opmath_t = rt::math_t<scalar_t>;
   static constexpr rt::Lines launch = {rt::count(rt::elements(), rt::integer(0), rt::integer(1)),
                                        rt::count(rt::integer(1))};
-  static constexpr auto fields =
-      rt::fields(rt::tensor(0, 3, 0, 2), rt::tensor(2, 3, 0, 2), rt::tensor(1, 2, -1, 1), rt::tensor(3, 2, -1, 1),
-                 rt::tensor(4, 3, 0, 2), rt::tensor(5, 3, 0, 2), rt::integer(1), rt::integer(0), rt::batch());
+  static constexpr auto fields = rt::fields(rt::tensor(0, 3, 0, 2), rt::tensor(2, 3, 0, 2), rt::tensor(1, 2, -1, 1),
+                                            rt::tensor(3, 2, -1, 1), rt::tensor(4, 3, 0, 2), rt::tensor(5, 3, 0, 2),
+                                            rt::in_vectors(rt::integer(1)), rt::integer(0), rt::batch());
   rt::Tensor<const scalar_t, rank> grad_output_imag, grad_output_real;
   rt::Tensor<const opmath_t, rank> output_part_imag_2, output_part_real;
   rt::Tensor<scalar_t, rank> grad_input_real, grad_input_imag;
-  rt::Divider d_size, t_size;
+  rt::Divider<rank> d_vectors, t_size;
   rt::Batch<rank> batch;
 
   template <int V>
   OPGEN_DEVICE void point(int64_t point) const {
     int64_t rest = point;
-    const int64_t d = rt::split(&rest, d_size);
+    const int64_t d = rt::split_first<V>(&rest, d_vectors);
     const int64_t t = rt::split(&rest, t_size);
     const rt::Place<rank> place = batch.place(rest);
     const auto grad_output_imag_line = rt::read_line_or_zero<V, 2>(grad_output_imag, place, t, d);

@@ -13,7 +13,7 @@ struct Step_pixel_shuffle_forward_output {
   rt::Tensor<scalar_t, rank> output;
   rt::Tensor<const scalar_t, rank> input;
   int64_t upscale_factor;
-  rt::Divider w_size, h_size, c_size;
+  rt::Divider<rank> w_size, h_size, c_size;
   rt::Batch<rank> batch;
 
   OPGEN_DEVICE void point(int64_t point) const {
@@ -40,7 +40,7 @@ struct Step_pixel_shuffle_backward_grad_input {
   rt::Tensor<scalar_t, rank> grad_input;
   rt::Tensor<const scalar_t, rank> grad_output;
   int64_t upscale_factor, O, P, Q;
-  rt::Divider w_1_size, h_1_size, c_1_size;
+  rt::Divider<rank> w_1_size, h_1_size, c_1_size;
   rt::Batch<rank> batch;
 
   OPGEN_DEVICE void point(int64_t point) const {

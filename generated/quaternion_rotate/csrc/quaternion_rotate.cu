@@ -12,7 +12,7 @@ struct Step_quaternion_rotate_forward_output {
       rt::fields(rt::tensor(2, 2, 0), rt::tensor(0, 2, 0), rt::tensor(1, 2, 0), rt::fixed(3), rt::batch());
   rt::Tensor<scalar_t, rank> output;
   rt::Tensor<const scalar_t, rank> vector, quaternion;
-  rt::Divider c_size;
+  rt::Divider<rank> c_size;
   rt::Batch<rank> batch;
 
   OPGEN_DEVICE void point(int64_t point) const {
@@ -71,7 +71,7 @@ struct Step_quaternion_rotate_backward_grad_cross {
       rt::fields(rt::tensor(2, 2, 0), rt::tensor(0, 2, 0), rt::tensor(1, 2, 0), rt::fixed(3), rt::batch());
   rt::Tensor<opmath_t, rank> grad_cross;
   rt::Tensor<const scalar_t, rank> grad_output, quaternion;
-  rt::Divider c_size;
+  rt::Divider<rank> c_size;
   rt::Batch<rank> batch;
 
   OPGEN_DEVICE void point(int64_t point) const {
@@ -150,7 +150,7 @@ struct Step_quaternion_rotate_backward_grad_quaternion {
   rt::Tensor<scalar_t, rank> grad_quaternion;
   rt::Tensor<const scalar_t, rank> grad_output, quaternion, vector;
   rt::Tensor<const opmath_t, rank> grad_cross;
-  rt::Divider i_size;
+  rt::Divider<rank> i_size;
   rt::Batch<rank> batch;
 
   OPGEN_DEVICE void point(int64_t point) const {
@@ -286,7 +286,7 @@ struct Step_quaternion_rotate_backward_grad_vector {
   rt::Tensor<scalar_t, rank> grad_vector;
   rt::Tensor<const scalar_t, rank> grad_output, quaternion;
   rt::Tensor<const opmath_t, rank> grad_cross;
-  rt::Divider i_size;
+  rt::Divider<rank> i_size;
   rt::Batch<rank> batch;
 
   OPGEN_DEVICE void point(int64_t point) const {

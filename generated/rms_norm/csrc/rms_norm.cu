@@ -15,7 +15,7 @@ struct Step_rms_norm_forward_0_output {
   rt::Tensor<const scalar_t, rank> input, weight;
   rt::Tensor<scalar_t, rank> output;
   rt::Tensor<opmath_t, rank> rstd;
-  rt::Divider d_size;
+  rt::Divider<rank> d_size;
   int64_t D;
   opmath_t eps;
   rt::Batch<rank> batch;
@@ -51,7 +51,7 @@ struct Step_rms_norm_forward_1_output {
   rt::Tensor<const scalar_t, rank> input;
   rt::Tensor<scalar_t, rank> output;
   rt::Tensor<opmath_t, rank> rstd;
-  rt::Divider d_size;
+  rt::Divider<rank> d_size;
   int64_t D;
   opmath_t eps;
   rt::Batch<rank> batch;
@@ -87,7 +87,7 @@ struct Step_rms_norm_backward_0_grad_input {
   rt::Tensor<const scalar_t, rank> grad_output, input, weight;
   rt::Tensor<scalar_t, rank> grad_input;
   rt::Tensor<const opmath_t, rank> rstd;
-  rt::Divider d_size;
+  rt::Divider<rank> d_size;
   int64_t D;
   rt::Batch<rank> batch;
 
@@ -161,7 +161,7 @@ struct Step_rms_norm_backward_1_grad_input {
   rt::Tensor<const scalar_t, rank> grad_output, input;
   rt::Tensor<scalar_t, rank> grad_input;
   rt::Tensor<const opmath_t, rank> rstd;
-  rt::Divider d_size;
+  rt::Divider<rank> d_size;
   int64_t D;
   rt::Batch<rank> batch;
 

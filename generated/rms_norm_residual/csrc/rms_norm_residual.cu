@@ -12,7 +12,7 @@ struct Step_rms_norm_residual_forward_0_hidden {
       rt::fields(rt::tensor(0, 2, 0), rt::tensor(1, 2, 0), rt::tensor(2, 2, 0), rt::integer(0), rt::batch());
   rt::Tensor<const scalar_t, rank> input, residual;
   rt::Tensor<scalar_t, rank> hidden;
-  rt::Divider d_size;
+  rt::Divider<rank> d_size;
   rt::Batch<rank> batch;
 
   OPGEN_DEVICE void compute(opmath_t input, opmath_t residual, opmath_t* hidden) const { *hidden = input + residual; }
@@ -51,7 +51,7 @@ struct Step_rms_norm_residual_forward_0_output {
   rt::Tensor<const scalar_t, rank> input, residual, weight;
   rt::Tensor<scalar_t, rank> output;
   rt::Tensor<opmath_t, rank> rstd;
-  rt::Divider d_size;
+  rt::Divider<rank> d_size;
   int64_t D;
   opmath_t eps;
   rt::Batch<rank> batch;
@@ -91,7 +91,7 @@ struct Step_rms_norm_residual_forward_1_output {
   rt::Tensor<const scalar_t, rank> input, residual;
   rt::Tensor<scalar_t, rank> output;
   rt::Tensor<opmath_t, rank> rstd;
-  rt::Divider d_size;
+  rt::Divider<rank> d_size;
   int64_t D;
   opmath_t eps;
   rt::Batch<rank> batch;
@@ -129,7 +129,7 @@ struct Step_rms_norm_residual_backward_0_grad_hidden_1_copy {
   rt::Tensor<const scalar_t, rank> grad_output, hidden, weight, grad_hidden;
   rt::Tensor<scalar_t, rank> grad_hidden_1, grad_hidden_1_copy;
   rt::Tensor<const opmath_t, rank> rstd;
-  rt::Divider d_size;
+  rt::Divider<rank> d_size;
   bool given_grads_0;
   int64_t D;
   rt::Batch<rank> batch;
@@ -214,7 +214,7 @@ struct Step_rms_norm_residual_backward_1_grad_hidden_1_copy {
   rt::Tensor<const scalar_t, rank> grad_output, hidden, grad_hidden;
   rt::Tensor<scalar_t, rank> grad_hidden_1, grad_hidden_1_copy;
   rt::Tensor<const opmath_t, rank> rstd;
-  rt::Divider d_size;
+  rt::Divider<rank> d_size;
   bool given_grads_0;
   int64_t D;
   rt::Batch<rank> batch;

@@ -12,17 +12,17 @@ struct Step_rope_forward_output {
                                        {rt::count(rt::integer(2))}};
   static constexpr auto fields =
       rt::fields(rt::tensor(0, 3, 0, 2), rt::tensor(1, 2, -1, 1), rt::tensor(2, 2, -1, 1), rt::tensor(3, 3, 0, 2),
-                 rt::integer(2), rt::integer(1), rt::integer(0), rt::batch());
+                 rt::integer(2), rt::in_vectors(rt::integer(1)), rt::integer(0), rt::batch());
   rt::Tensor<const scalar_t, rank> input, cos, sin;
   rt::Tensor<scalar_t, rank> output;
   int64_t H;
-  rt::Divider d_size, t_size;
+  rt::Divider<rank> d_vectors, t_size;
   rt::Batch<rank> batch;
 
   template <int V>
   OPGEN_DEVICE void point(int64_t point) const {
     int64_t rest = point;
-    const int64_t d = rt::split(&rest, d_size);
+    const int64_t d = rt::split_first<V>(&rest, d_vectors);
     const int64_t t = rt::split(&rest, t_size);
     const rt::Place<rank> place = batch.place(rest);
     if (d < H) {
@@ -55,17 +55,17 @@ struct Step_rope_backward_grad_input {
                                        {rt::count(rt::integer(2))}};
   static constexpr auto fields =
       rt::fields(rt::tensor(0, 3, 0, 2), rt::tensor(1, 2, -1, 1), rt::tensor(2, 2, -1, 1), rt::tensor(3, 3, 0, 2),
-                 rt::integer(2), rt::integer(1), rt::integer(0), rt::batch());
+                 rt::integer(2), rt::in_vectors(rt::integer(1)), rt::integer(0), rt::batch());
   rt::Tensor<const scalar_t, rank> grad_output, cos, sin;
   rt::Tensor<scalar_t, rank> grad_input;
   int64_t H;
-  rt::Divider d_1_size, t_size;
+  rt::Divider<rank> d_1_vectors, t_size;
   rt::Batch<rank> batch;
 
   template <int V>
   OPGEN_DEVICE void point(int64_t point) const {
     int64_t rest = point;
-    const int64_t d_1 = rt::split(&rest, d_1_size);
+    const int64_t d_1 = rt::split_first<V>(&rest, d_1_vectors);
     const int64_t t = rt::split(&rest, t_size);
     const rt::Place<rank> place = batch.place(rest);
     if (d_1 < 2 * H) {
@@ -111,7 +111,7 @@ struct Step_rope_backward_grad_sin {
   rt::Tensor<scalar_t, rank> grad_cos, grad_sin;
   int64_t H;
   rt::Batch<rank> batch;
-  rt::Divider h_size;
+  rt::Divider<rank> h_size;
 
   struct Folds {
     rt::Sum<opmath_t> grad_cos_output_fold;

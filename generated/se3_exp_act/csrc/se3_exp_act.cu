@@ -151,7 +151,7 @@ struct Step_se3_exp_act_backward_wv {
                                             rt::tensor(3, 2, 0), rt::fixed(3), rt::batch());
   rt::Tensor<const scalar_t, rank> twist, point_2;
   rt::Tensor<opmath_t, rank> wp, wv;
-  rt::Divider i_size;
+  rt::Divider<rank> i_size;
   rt::Batch<rank> batch;
 
   OPGEN_DEVICE void point(int64_t point) const {
@@ -176,7 +176,7 @@ struct Step_se3_exp_act_backward_grad_mix_output_1 {
                                             rt::tensor(3, 2, 0), rt::fixed(3), rt::batch());
   rt::Tensor<const scalar_t, rank> grad_output, twist;
   rt::Tensor<opmath_t, rank> grad_mix_output, grad_mix_output_1;
-  rt::Divider i_1_size;
+  rt::Divider<rank> i_1_size;
   rt::Batch<rank> batch;
 
   template <typename Team>
@@ -366,7 +366,7 @@ struct Step_se3_exp_act_backward_grad_twist {
       grad_s;
   rt::Tensor<const scalar_t, rank> grad_output, twist, point_2;
   rt::Tensor<scalar_t, rank> grad_twist;
-  rt::Divider i_1_size;
+  rt::Divider<rank> i_1_size;
   rt::Batch<rank> batch;
 
   template <typename Team>
@@ -482,7 +482,7 @@ struct Step_se3_exp_act_backward_grad_point {
   rt::Tensor<const opmath_t, rank> a, b, grad_mix_output, grad_mix_output_1;
   rt::Tensor<const scalar_t, rank> grad_output, twist;
   rt::Tensor<scalar_t, rank> grad_point;
-  rt::Divider i_1_size;
+  rt::Divider<rank> i_1_size;
   rt::Batch<rank> batch;
 
   template <typename Team>

@@ -42,7 +42,7 @@ struct Step_segment_max_forward_size {
 
   template <int V>
   OPGEN_DEVICE void point(int64_t point) const {
-    const int64_t n = point;
+    const int64_t n = rt::first_of<V, rank>(point);
     const auto segment_line = rt::read_line<V, 0>(segment, n);
     rt::lanes<V>([&](int at) {
       int64_t* const cell = size.at(rt::checked(segment_line[at], S));
@@ -57,7 +57,7 @@ struct Step_segment_max_forward_top_base {
   static constexpr rt::Flat<sizeof(scalar_t)> launch = {{rt::count(rt::elements(), rt::integer(0))}};
   static constexpr auto fields = rt::fields(rt::tensor(0, 2, 1), rt::elements(), rt::batch());
   rt::Tensor<opmath_t, rank> top;
-  rt::Divider batch_size;
+  rt::Divider<rank> batch_size;
   rt::Batch<rank> batch;
 
   OPGEN_DEVICE void compute(opmath_t* top) const { *top = -rt::inf<opmath_t>(); }
@@ -88,18 +88,18 @@ struct Step_segment_max_forward_top {
   using opmath_t = rt::math_t<scalar_t>;
   static constexpr rt::Lines launch = {rt::count(rt::elements(), rt::integer(1)), rt::count(rt::integer(1))};
   static constexpr auto fields = rt::fields(rt::tensor(1, 2, 1, 0), rt::tensor(2, 1, -1, 0), rt::tensor(0, 2, 1),
-                                            rt::integer(0), rt::integer(1), rt::batch());
+                                            rt::integer(0), rt::in_vectors(rt::integer(1)), rt::batch());
   rt::Tensor<const scalar_t, rank> input;
   rt::Tensor<const int64_t, rank> segment;
   rt::Tensor<opmath_t, rank> top;
   int64_t S;
-  rt::Divider n_size;
+  rt::Divider<rank> n_vectors;
   rt::Batch<rank> batch;
 
   template <int V>
   OPGEN_DEVICE void point(int64_t point) const {
     int64_t rest = point;
-    const int64_t n = rt::split(&rest, n_size);
+    const int64_t n = rt::split_first<V>(&rest, n_vectors);
     const rt::Place<rank> place = batch.place(rest);
     const auto input_line = rt::read_line<V, 0>(input, n, place);
     const auto segment_line = rt::read_line<V, 0>(segment, n);
@@ -122,7 +122,7 @@ struct Step_segment_max_forward_condition_2 {
   rt::Tensor<const int64_t, rank> size;
   rt::Tensor<bool, rank> condition_2;
   opmath_t empty;
-  rt::Divider batch_size;
+  rt::Divider<rank> batch_size;
   rt::Batch<rank> batch;
 
   OPGEN_DEVICE void point(int64_t point) const {
@@ -147,7 +147,7 @@ struct Step_segment_max_forward_condition {
   rt::Tensor<const int64_t, rank> segment;
   rt::Tensor<const opmath_t, rank> top;
   int64_t S;
-  rt::Divider batch_size;
+  rt::Divider<rank> batch_size;
   rt::Batch<rank> batch;
 
   OPGEN_DEVICE void point(int64_t point) const {
@@ -165,7 +165,7 @@ struct Step_segment_max_backward_ties_top_base {
   static constexpr auto fields = rt::fields(rt::tensor(0, 2, 1), rt::tensor(1, 2, 1), rt::elements(), rt::batch());
   rt::Tensor<const bool, rank> condition_2;
   rt::Tensor<int64_t, rank> ties_top;
-  rt::Divider batch_size;
+  rt::Divider<rank> batch_size;
   rt::Batch<rank> batch;
 
   OPGEN_DEVICE void compute(bool condition_2, int64_t* ties_top) const { *ties_top = condition_2 ? 1 : 0; }
@@ -197,18 +197,18 @@ struct Step_segment_max_backward_ties_top {
   using opmath_t = rt::math_t<scalar_t>;
   static constexpr rt::Lines launch = {rt::count(rt::elements(), rt::integer(1)), rt::count(rt::integer(1))};
   static constexpr auto fields = rt::fields(rt::tensor(2, 2, 1, 0), rt::tensor(3, 1, -1, 0), rt::tensor(1, 2, 1),
-                                            rt::integer(0), rt::integer(1), rt::batch());
+                                            rt::integer(0), rt::in_vectors(rt::integer(1)), rt::batch());
   rt::Tensor<const bool, rank> condition;
   rt::Tensor<const int64_t, rank> segment;
   rt::Tensor<int64_t, rank> ties_top;
   int64_t S;
-  rt::Divider n_size;
+  rt::Divider<rank> n_vectors;
   rt::Batch<rank> batch;
 
   template <int V>
   OPGEN_DEVICE void point(int64_t point) const {
     int64_t rest = point;
-    const int64_t n = rt::split(&rest, n_size);
+    const int64_t n = rt::split_first<V>(&rest, n_vectors);
     const rt::Place<rank> place = batch.place(rest);
     const auto condition_line = rt::read_line<V, 0>(condition, n, place);
     const auto segment_line = rt::read_line<V, 0>(segment, n);
@@ -233,7 +233,7 @@ struct Step_segment_max_backward_grad_input {
   rt::Tensor<scalar_t, rank> grad_input;
   rt::Tensor<const scalar_t, rank> grad_output;
   int64_t S;
-  rt::Divider batch_size;
+  rt::Divider<rank> batch_size;
   rt::Batch<rank> batch;
 
   OPGEN_DEVICE void point(int64_t point) const {

@@ -42,7 +42,7 @@ struct Step_segment_mean_forward_size {
 
   template <int V>
   OPGEN_DEVICE void point(int64_t point) const {
-    const int64_t n = point;
+    const int64_t n = rt::first_of<V, rank>(point);
     const auto segment_line = rt::read_line<V, 0>(segment, n);
     rt::lanes<V>([&](int at) {
       int64_t* const cell = size.at(rt::checked(segment_line[at], S));
@@ -57,7 +57,7 @@ struct Step_segment_mean_forward_total_base {
   static constexpr rt::Flat<sizeof(scalar_t)> launch = {{rt::count(rt::elements(), rt::integer(0))}};
   static constexpr auto fields = rt::fields(rt::tensor(0, 2, 1), rt::elements(), rt::batch());
   rt::Tensor<opmath_t, rank> total;
-  rt::Divider batch_size;
+  rt::Divider<rank> batch_size;
   rt::Batch<rank> batch;
 
   OPGEN_DEVICE void compute(opmath_t* total) const { *total = 0; }
@@ -88,18 +88,18 @@ struct Step_segment_mean_forward_total {
   using opmath_t = rt::math_t<scalar_t>;
   static constexpr rt::Lines launch = {rt::count(rt::elements(), rt::integer(1)), rt::count(rt::integer(1))};
   static constexpr auto fields = rt::fields(rt::tensor(1, 2, 1, 0), rt::tensor(2, 1, -1, 0), rt::tensor(0, 2, 1),
-                                            rt::integer(0), rt::integer(1), rt::batch());
+                                            rt::integer(0), rt::in_vectors(rt::integer(1)), rt::batch());
   rt::Tensor<const scalar_t, rank> input;
   rt::Tensor<const int64_t, rank> segment;
   rt::Tensor<opmath_t, rank> total;
   int64_t S;
-  rt::Divider n_size;
+  rt::Divider<rank> n_vectors;
   rt::Batch<rank> batch;
 
   template <int V>
   OPGEN_DEVICE void point(int64_t point) const {
     int64_t rest = point;
-    const int64_t n = rt::split(&rest, n_size);
+    const int64_t n = rt::split_first<V>(&rest, n_vectors);
     const rt::Place<rank> place = batch.place(rest);
     const auto input_line = rt::read_line<V, 0>(input, n, place);
     const auto segment_line = rt::read_line<V, 0>(segment, n);
@@ -121,7 +121,7 @@ struct Step_segment_mean_forward_output {
   rt::Tensor<scalar_t, rank> output;
   rt::Tensor<const opmath_t, rank> total;
   rt::Tensor<const int64_t, rank> size;
-  rt::Divider batch_size;
+  rt::Divider<rank> batch_size;
   rt::Batch<rank> batch;
 
   OPGEN_DEVICE void point(int64_t point) const {
@@ -144,7 +144,7 @@ struct Step_segment_mean_backward_grad_total {
   rt::Tensor<opmath_t, rank> grad_total;
   rt::Tensor<const scalar_t, rank> grad_output;
   rt::Tensor<const int64_t, rank> size;
-  rt::Divider batch_size;
+  rt::Divider<rank> batch_size;
   rt::Batch<rank> batch;
 
   OPGEN_DEVICE void point(int64_t point) const {
@@ -168,7 +168,7 @@ struct Step_segment_mean_backward_grad_input {
   rt::Tensor<const int64_t, rank> segment;
   rt::Tensor<const opmath_t, rank> grad_total;
   int64_t S;
-  rt::Divider batch_size;
+  rt::Divider<rank> batch_size;
   rt::Batch<rank> batch;
 
   OPGEN_DEVICE void point(int64_t point) const {

@@ -9,7 +9,7 @@ struct Step_segment_softmax_forward_top_base {
   static constexpr rt::Flat<sizeof(scalar_t)> launch = {{rt::count(rt::elements(), rt::integer(0))}};
   static constexpr auto fields = rt::fields(rt::tensor(0, 2, 1), rt::elements(), rt::batch());
   rt::Tensor<opmath_t, rank> top;
-  rt::Divider batch_size;
+  rt::Divider<rank> batch_size;
   rt::Batch<rank> batch;
 
   OPGEN_DEVICE void compute(opmath_t* top) const { *top = -rt::inf<opmath_t>(); }
@@ -40,18 +40,18 @@ struct Step_segment_softmax_forward_top {
   using opmath_t = rt::math_t<scalar_t>;
   static constexpr rt::Lines launch = {rt::count(rt::elements(), rt::integer(1)), rt::count(rt::integer(1))};
   static constexpr auto fields = rt::fields(rt::tensor(1, 2, 1, 0), rt::tensor(2, 1, -1, 0), rt::tensor(0, 2, 1),
-                                            rt::integer(0), rt::integer(1), rt::batch());
+                                            rt::integer(0), rt::in_vectors(rt::integer(1)), rt::batch());
   rt::Tensor<const scalar_t, rank> input;
   rt::Tensor<const int64_t, rank> segment;
   rt::Tensor<opmath_t, rank> top;
   int64_t S;
-  rt::Divider e_size;
+  rt::Divider<rank> e_vectors;
   rt::Batch<rank> batch;
 
   template <int V>
   OPGEN_DEVICE void point(int64_t point) const {
     int64_t rest = point;
-    const int64_t e = rt::split(&rest, e_size);
+    const int64_t e = rt::split_first<V>(&rest, e_vectors);
     const rt::Place<rank> place = batch.place(rest);
     const auto input_line = rt::read_line<V, 0>(input, e, place);
     const auto segment_line = rt::read_line<V, 0>(segment, e);
@@ -68,7 +68,7 @@ struct Step_segment_softmax_forward_total_base {
   static constexpr rt::Flat<sizeof(scalar_t)> launch = {{rt::count(rt::elements(), rt::integer(0))}};
   static constexpr auto fields = rt::fields(rt::tensor(0, 2, 1), rt::elements(), rt::batch());
   rt::Tensor<opmath_t, rank> total;
-  rt::Divider batch_size;
+  rt::Divider<rank> batch_size;
   rt::Batch<rank> batch;
 
   OPGEN_DEVICE void compute(opmath_t* total) const { *total = 0; }
@@ -99,20 +99,21 @@ struct Step_segment_softmax_forward_total {
   using opmath_t = rt::math_t<scalar_t>;
   using near = rt::Near<scalar_t>;
   static constexpr rt::Lines launch = {rt::count(rt::elements(), rt::integer(1)), rt::count(rt::integer(1))};
-  static constexpr auto fields = rt::fields(rt::tensor(1, 1, -1, 0), rt::tensor(2, 2, 1, 0), rt::tensor(0, 2, 1),
-                                            rt::tensor(3, 2, 1), rt::integer(0), rt::integer(1), rt::batch());
+  static constexpr auto fields =
+      rt::fields(rt::tensor(1, 1, -1, 0), rt::tensor(2, 2, 1, 0), rt::tensor(0, 2, 1), rt::tensor(3, 2, 1),
+                 rt::integer(0), rt::in_vectors(rt::integer(1)), rt::batch());
   rt::Tensor<const int64_t, rank> segment;
   rt::Tensor<const scalar_t, rank> input;
   rt::Tensor<opmath_t, rank> total;
   rt::Tensor<const opmath_t, rank> top;
   int64_t S;
-  rt::Divider e_size;
+  rt::Divider<rank> e_vectors;
   rt::Batch<rank> batch;
 
   template <int V>
   OPGEN_DEVICE void point(int64_t point) const {
     int64_t rest = point;
-    const int64_t e = rt::split(&rest, e_size);
+    const int64_t e = rt::split_first<V>(&rest, e_vectors);
     const rt::Place<rank> place = batch.place(rest);
     const auto segment_line = rt::read_line<V, 0>(segment, e);
     const auto input_line = rt::read_line<V, 0>(input, e, place);
@@ -138,7 +139,7 @@ struct Step_segment_softmax_forward_output {
   rt::Tensor<const scalar_t, rank> input;
   rt::Tensor<const opmath_t, rank> top, total;
   int64_t S;
-  rt::Divider batch_size;
+  rt::Divider<rank> batch_size;
   rt::Batch<rank> batch;
 
   OPGEN_DEVICE void point(int64_t point) const {
@@ -158,7 +159,7 @@ struct Step_segment_softmax_backward_dot_output_base {
   static constexpr rt::Flat<sizeof(scalar_t)> launch = {{rt::count(rt::elements(), rt::integer(0))}};
   static constexpr auto fields = rt::fields(rt::tensor(0, 2, 1), rt::elements(), rt::batch());
   rt::Tensor<opmath_t, rank> dot_output;
-  rt::Divider batch_size;
+  rt::Divider<rank> batch_size;
   rt::Batch<rank> batch;
 
   OPGEN_DEVICE void compute(opmath_t* dot_output) const { *dot_output = 0; }
@@ -194,7 +195,7 @@ struct Step_segment_softmax_backward_dot_output {
   rt::Tensor<const int64_t, rank> segment;
   rt::Tensor<const scalar_t, rank> grad_output, output;
   int64_t S;
-  rt::Divider batch_size;
+  rt::Divider<rank> batch_size;
   rt::Batch<rank> batch;
 
   OPGEN_DEVICE void point(int64_t point) const {
@@ -219,7 +220,7 @@ struct Step_segment_softmax_backward_grad_input {
   rt::Tensor<const int64_t, rank> segment;
   rt::Tensor<const opmath_t, rank> dot_output;
   int64_t S;
-  rt::Divider batch_size;
+  rt::Divider<rank> batch_size;
   rt::Batch<rank> batch;
 
   OPGEN_DEVICE void point(int64_t point) const {

@@ -9,7 +9,7 @@ struct Step_segment_sum_forward_output_base {
   static constexpr rt::Flat<sizeof(scalar_t)> launch = {{rt::count(rt::elements(), rt::integer(0))}};
   static constexpr auto fields = rt::fields(rt::tensor(0, 2, 1), rt::elements(), rt::batch());
   rt::Tensor<opmath_t, rank> output;
-  rt::Divider batch_size;
+  rt::Divider<rank> batch_size;
   rt::Batch<rank> batch;
 
   OPGEN_DEVICE void compute(opmath_t* output) const { *output = 0; }
@@ -40,18 +40,18 @@ struct Step_segment_sum_forward_output {
   using opmath_t = rt::math_t<scalar_t>;
   static constexpr rt::Lines launch = {rt::count(rt::elements(), rt::integer(1)), rt::count(rt::integer(1))};
   static constexpr auto fields = rt::fields(rt::tensor(1, 2, 1, 0), rt::tensor(2, 1, -1, 0), rt::tensor(0, 2, 1),
-                                            rt::integer(0), rt::integer(1), rt::batch());
+                                            rt::integer(0), rt::in_vectors(rt::integer(1)), rt::batch());
   rt::Tensor<const scalar_t, rank> input;
   rt::Tensor<const int64_t, rank> segment;
   rt::Tensor<opmath_t, rank> output;
   int64_t S;
-  rt::Divider n_size;
+  rt::Divider<rank> n_vectors;
   rt::Batch<rank> batch;
 
   template <int V>
   OPGEN_DEVICE void point(int64_t point) const {
     int64_t rest = point;
-    const int64_t n = rt::split(&rest, n_size);
+    const int64_t n = rt::split_first<V>(&rest, n_vectors);
     const rt::Place<rank> place = batch.place(rest);
     const auto input_line = rt::read_line<V, 0>(input, n, place);
     const auto segment_line = rt::read_line<V, 0>(segment, n);
@@ -73,7 +73,7 @@ struct Step_segment_sum_backward_grad_input {
   rt::Tensor<const int64_t, rank> segment;
   rt::Tensor<const scalar_t, rank> grad_output;
   int64_t S;
-  rt::Divider batch_size;
+  rt::Divider<rank> batch_size;
   rt::Batch<rank> batch;
 
   OPGEN_DEVICE void point(int64_t point) const {

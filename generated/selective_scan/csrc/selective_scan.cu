@@ -12,16 +12,16 @@ struct Step_selective_scan_forward_h {
                                        rt::count(rt::integer(1))};
   static constexpr auto fields =
       rt::fields(rt::tensor(1, 2, -1, 1), rt::tensor(0, 3, 0), rt::tensor(3, 3, 0), rt::tensor(4, 3, 0),
-                 rt::tensor(2, 4, 0), rt::integer(2), rt::integer(1), rt::integer(0), rt::batch());
+                 rt::tensor(2, 4, 0), rt::integer(2), rt::in_vectors(rt::integer(1)), rt::integer(0), rt::batch());
   rt::Tensor<const scalar_t, rank> a, delta, b, u;
   rt::Tensor<opmath_t, rank> h;
-  rt::Divider t_size, n_size, d_size;
+  rt::Divider<rank> t_size, n_vectors, d_size;
   rt::Batch<rank> batch;
 
   template <int V>
   OPGEN_DEVICE void point(int64_t point) const {
     int64_t rest = point;
-    const int64_t n = rt::split(&rest, n_size);
+    const int64_t n = rt::split_first<V>(&rest, n_vectors);
     const int64_t d = rt::split(&rest, d_size);
     const rt::Place<rank> place = batch.place(rest);
     const auto a_line = rt::read_line<V, 1>(a, d, n);
@@ -48,7 +48,7 @@ struct Step_selective_scan_forward_y {
   rt::Tensor<const scalar_t, rank> c, skip, u;
   rt::Tensor<const opmath_t, rank> h;
   rt::Tensor<scalar_t, rank> y;
-  rt::Divider n_size, d_size, t_size;
+  rt::Divider<rank> n_size, d_size, t_size;
   rt::Batch<rank> batch;
 
   template <typename Team>
@@ -77,19 +77,19 @@ struct Step_selective_scan_backward_grad_h {
   using near = rt::Near<scalar_t>;
   static constexpr rt::Lines launch = {rt::count(rt::elements(), rt::integer(0), rt::integer(1)),
                                        rt::count(rt::integer(1))};
-  static constexpr auto fields =
-      rt::fields(rt::tensor(4, 2, -1, 1), rt::tensor(0, 3, 0), rt::tensor(1, 3, 0), rt::tensor(3, 3, 0),
-                 rt::tensor(2, 4, 0), rt::integer(2), rt::integer(2), rt::integer(1), rt::integer(0), rt::batch());
+  static constexpr auto fields = rt::fields(rt::tensor(4, 2, -1, 1), rt::tensor(0, 3, 0), rt::tensor(1, 3, 0),
+                                            rt::tensor(3, 3, 0), rt::tensor(2, 4, 0), rt::integer(2), rt::integer(2),
+                                            rt::in_vectors(rt::integer(1)), rt::integer(0), rt::batch());
   rt::Tensor<const scalar_t, rank> a, grad_y, c, delta;
   rt::Tensor<opmath_t, rank> grad_h;
   int64_t T;
-  rt::Divider t_size, n_size, d_size;
+  rt::Divider<rank> t_size, n_vectors, d_size;
   rt::Batch<rank> batch;
 
   template <int V>
   OPGEN_DEVICE void point(int64_t point) const {
     int64_t rest = point;
-    const int64_t n = rt::split(&rest, n_size);
+    const int64_t n = rt::split_first<V>(&rest, n_vectors);
     const int64_t d = rt::split(&rest, d_size);
     const rt::Place<rank> place = batch.place(rest);
     const auto a_line = rt::read_line<V, 1>(a, d, n);
@@ -122,7 +122,7 @@ struct Step_selective_scan_backward_grad_delta {
   rt::Tensor<const opmath_t, rank> grad_h, h;
   rt::Tensor<const scalar_t, rank> b, a, delta, u, grad_y, skip;
   rt::Tensor<scalar_t, rank> grad_delta, grad_u;
-  rt::Divider n_size, d_size, t_size;
+  rt::Divider<rank> n_size, d_size, t_size;
   rt::Batch<rank> batch;
 
   template <typename Team>
@@ -179,7 +179,7 @@ struct Step_selective_scan_backward_grad_a {
   rt::Tensor<const scalar_t, rank> a, delta;
   rt::Tensor<const opmath_t, rank> grad_h, h;
   rt::Tensor<scalar_t, rank> grad_a;
-  rt::Divider t_size, n_size;
+  rt::Divider<rank> t_size, n_size;
   rt::Batch<rank> batch;
 
   struct Folds {
@@ -231,7 +231,7 @@ struct Step_selective_scan_backward_grad_b {
   rt::Tensor<const opmath_t, rank> grad_h;
   rt::Tensor<const scalar_t, rank> delta, u;
   rt::Tensor<scalar_t, rank> grad_b;
-  rt::Divider n_size, t_size;
+  rt::Divider<rank> n_size, t_size;
   rt::Batch<rank> batch;
 
   struct Folds {
@@ -274,7 +274,7 @@ struct Step_selective_scan_backward_grad_c {
   rt::Tensor<const opmath_t, rank> h;
   rt::Tensor<const scalar_t, rank> grad_y;
   rt::Tensor<scalar_t, rank> grad_c;
-  rt::Divider n_size, t_size;
+  rt::Divider<rank> n_size, t_size;
   rt::Batch<rank> batch;
 
   struct Folds {
@@ -313,7 +313,7 @@ struct Step_selective_scan_backward_grad_skip {
       rt::fields(rt::tensor(0, 3, 0, 2), rt::tensor(1, 3, 0, 2), rt::tensor(2, 1, -1), rt::integer(1), rt::batch());
   rt::Tensor<const scalar_t, rank> grad_y, u;
   rt::Tensor<scalar_t, rank> grad_skip;
-  rt::Divider t_size;
+  rt::Divider<rank> t_size;
   rt::Batch<rank> batch;
 
   struct Folds {

@@ -14,7 +14,7 @@ struct Step_smith_waterman_forward_s {
   rt::Tensor<const scalar_t, rank> score;
   rt::Tensor<opmath_t, rank> s;
   opmath_t temperature;
-  rt::Divider j_size, i_size;
+  rt::Divider<rank> j_size, i_size;
   rt::Batch<rank> batch;
 
   OPGEN_DEVICE void compute(opmath_t score, opmath_t* s) const { *s = near::div(score, temperature); }
@@ -51,7 +51,7 @@ struct Step_smith_waterman_forward_h_waves {
                  rt::tensor(4, 3, 0), rt::integer(1), rt::integer(0), rt::integer(2), rt::real(0), rt::batch());
   rt::Tensor<opmath_t, rank> h_before, h_waves, paired_waves, apart_waves;
   rt::Tensor<const opmath_t, rank> s;
-  rt::Divider j_size, wave_size;
+  rt::Divider<rank> j_size, wave_size;
   int64_t N;
   opmath_t shift;
   rt::Batch<rank> batch;
@@ -136,7 +136,7 @@ struct Step_smith_waterman_forward_output {
   rt::Tensor<const opmath_t, rank> h_waves;
   rt::Tensor<opmath_t, rank> logsumexp_i_j;
   rt::Tensor<scalar_t, rank> output;
-  rt::Divider i_size, j_size;
+  rt::Divider<rank> i_size, j_size;
   opmath_t temperature;
   rt::Batch<rank> batch;
 
@@ -178,20 +178,20 @@ struct Step_smith_waterman_backward_grad_h {
   using near = rt::Near<scalar_t>;
   static constexpr rt::Lines launch = {rt::count(rt::elements(), rt::integer(0), rt::integer(1)),
                                        rt::count(rt::integer(1))};
-  static constexpr auto fields =
-      rt::fields(rt::tensor(1, 3, 0, 2), rt::tensor(3, 1, 0), rt::tensor(2, 3, 0, 2), rt::tensor(5, 3, 0, 2),
-                 rt::tensor(0, 1, 0), rt::tensor(4, 3, 0), rt::real(0), rt::integer(1), rt::integer(0), rt::batch());
+  static constexpr auto fields = rt::fields(rt::tensor(1, 3, 0, 2), rt::tensor(3, 1, 0), rt::tensor(2, 3, 0, 2),
+                                            rt::tensor(5, 3, 0, 2), rt::tensor(0, 1, 0), rt::tensor(4, 3, 0),
+                                            rt::real(0), rt::in_vectors(rt::integer(1)), rt::integer(0), rt::batch());
   rt::Tensor<const scalar_t, rank> score, grad_output;
   rt::Tensor<opmath_t, rank> s, grad_h;
   rt::Tensor<const opmath_t, rank> logsumexp_i_j, h_waves;
   opmath_t temperature;
-  rt::Divider j_size, i_size;
+  rt::Divider<rank> j_vectors, i_size;
   rt::Batch<rank> batch;
 
   template <int V>
   OPGEN_DEVICE void point(int64_t point) const {
     int64_t rest = point;
-    const int64_t j = rt::split(&rest, j_size);
+    const int64_t j = rt::split_first<V>(&rest, j_vectors);
     const int64_t i_2 = rt::split(&rest, i_size);
     const rt::Place<rank> place = batch.place(rest);
     const auto score_line = rt::read_line<V, 2>(score, place, i_2, j);
@@ -227,7 +227,7 @@ struct Step_smith_waterman_backward_grad_h_before {
   rt::Tensor<const opmath_t, rank> h_waves, grad_h, paired_waves, apart_waves, s, h_before;
   rt::Tensor<opmath_t, rank> grad_h_waves, grad_apart_waves, grad_h_before, grad_paired_waves;
   int64_t N, M;
-  rt::Divider j_size, wave_size;
+  rt::Divider<rank> j_size, wave_size;
   rt::Batch<rank> batch;
 
   OPGEN_DEVICE void point(int64_t point) const {
@@ -400,17 +400,17 @@ struct Step_smith_waterman_backward_grad_score {
                                        rt::count(rt::integer(1))};
   static constexpr auto fields =
       rt::fields(rt::tensor(0, 3, 0, 2), rt::tensor(1, 3, 0), rt::tensor(2, 3, 0), rt::tensor(3, 3, 0),
-                 rt::tensor(4, 3, 0, 2), rt::real(0), rt::integer(1), rt::integer(0), rt::batch());
+                 rt::tensor(4, 3, 0, 2), rt::real(0), rt::in_vectors(rt::integer(1)), rt::integer(0), rt::batch());
   rt::Tensor<const opmath_t, rank> s, paired_waves, apart_waves, grad_h_waves;
   rt::Tensor<scalar_t, rank> grad_score;
   opmath_t temperature;
-  rt::Divider j_size, i_size;
+  rt::Divider<rank> j_vectors, i_size;
   rt::Batch<rank> batch;
 
   template <int V>
   OPGEN_DEVICE void point(int64_t point) const {
     int64_t rest = point;
-    const int64_t j = rt::split(&rest, j_size);
+    const int64_t j = rt::split_first<V>(&rest, j_vectors);
     const int64_t i_2 = rt::split(&rest, i_size);
     const rt::Place<rank> place = batch.place(rest);
     const auto s_line = rt::read_line<V, 2>(s, place, i_2, j);

@@ -13,7 +13,7 @@ struct Step_snake_activation_forward_output {
                                             rt::elements(), rt::integer(1), rt::batch());
   rt::Tensor<const scalar_t, rank> input, alpha;
   rt::Tensor<scalar_t, rank> output;
-  rt::Divider batch_size, c_size;
+  rt::Divider<rank> batch_size, c_size;
   rt::Batch<rank> batch;
 
   OPGEN_DEVICE void point(int64_t point) const {
@@ -37,7 +37,7 @@ struct Step_snake_activation_backward_grad_input {
                                             rt::tensor(3, 3, 2), rt::elements(), rt::integer(1), rt::batch());
   rt::Tensor<const scalar_t, rank> alpha, input, grad_output;
   rt::Tensor<scalar_t, rank> grad_input;
-  rt::Divider batch_size, c_size;
+  rt::Divider<rank> batch_size, c_size;
   rt::Batch<rank> batch;
 
   OPGEN_DEVICE void point(int64_t point) const {
@@ -61,7 +61,7 @@ struct Step_snake_activation_backward_grad_alpha {
                                             rt::tensor(3, 1, -1), rt::integer(1), rt::elements(), rt::batch());
   rt::Tensor<const scalar_t, rank> alpha, input, grad_output;
   rt::Tensor<scalar_t, rank> grad_alpha;
-  rt::Divider n_size, batch_size;
+  rt::Divider<rank> n_size, batch_size;
   rt::Batch<rank> batch;
 
   template <typename Team>
@@ -102,7 +102,7 @@ struct Step_snake_activation_backward_grad_alpha_alone {
                                             rt::tensor(3, 1, -1), rt::elements(), rt::batch());
   rt::Tensor<const scalar_t, rank> alpha, input, grad_output;
   rt::Tensor<scalar_t, rank> grad_alpha;
-  rt::Divider batch_size;
+  rt::Divider<rank> batch_size;
   rt::Batch<rank> batch;
 
   struct Folds {

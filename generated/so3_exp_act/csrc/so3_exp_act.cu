@@ -129,7 +129,7 @@ struct Step_so3_exp_act_backward_cross {
       rt::fields(rt::tensor(2, 2, 0), rt::tensor(0, 2, 0), rt::tensor(1, 2, 0), rt::fixed(3), rt::batch());
   rt::Tensor<opmath_t, rank> cross;
   rt::Tensor<const scalar_t, rank> rotation, point_2;
-  rt::Divider i_size;
+  rt::Divider<rank> i_size;
   rt::Batch<rank> batch;
 
   OPGEN_DEVICE void point(int64_t point) const {
@@ -154,7 +154,7 @@ struct Step_so3_exp_act_backward_grad_rotation_twice_1 {
   rt::Tensor<const opmath_t, rank> b, cross;
   rt::Tensor<const scalar_t, rank> grad_output, rotation;
   rt::Tensor<opmath_t, rank> grad_cross_twice, grad_cross_twice_1, grad_rotation_twice, grad_rotation_twice_1;
-  rt::Divider i_1_size;
+  rt::Divider<rank> i_1_size;
   rt::Batch<rank> batch;
 
   template <typename Team>
@@ -336,7 +336,7 @@ struct Step_so3_exp_act_backward_grad_point {
       grad_rotation_twice_1, grad_norm_s, grad_s;
   rt::Tensor<const scalar_t, rank> grad_output, point_2, rotation;
   rt::Tensor<scalar_t, rank> grad_rotation, grad_point;
-  rt::Divider i_1_size;
+  rt::Divider<rank> i_1_size;
   rt::Batch<rank> batch;
 
   template <typename Team>

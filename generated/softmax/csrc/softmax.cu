@@ -13,7 +13,7 @@ struct Step_softmax_forward_output {
       rt::fields(rt::tensor(0, 2, 0, 1), rt::tensor(1, 2, 0, 1), rt::integer(0), rt::real(0), rt::batch());
   rt::Tensor<const scalar_t, rank> input;
   rt::Tensor<scalar_t, rank> output;
-  rt::Divider n_size;
+  rt::Divider<rank> n_size;
   opmath_t temperature;
   rt::Batch<rank> batch;
 
@@ -26,17 +26,19 @@ struct Step_softmax_forward_output {
     rt::each<Team>(n_size.size, [&](auto at) { output_max_fold.add(near::div(input_row[at], temperature)); });
     rt::join<Team>(&output_max_fold);
     const opmath_t output_max = output_max_fold.value;
+    auto row_values = rt::kept<Team, opmath_t>([&](auto at) {
+      return near::exp(near::div(input_row[at], temperature) - output_max);
+    });
     rt::Sum<opmath_t> output_sum_fold;
     rt::each<Team>(n_size.size, rt::settled(&output_sum_fold), [&](auto at) {
-      output_sum_fold.add(near::exp(near::div(input_row[at], temperature) - output_max));
+      const opmath_t exp_value = row_values.keep(at);
+      output_sum_fold.add(exp_value);
     });
     output_sum_fold.finish();
     rt::join<Team>(&output_sum_fold);
     const opmath_t output_sum = output_sum_fold.value;
     const opmath_t output_scale = near::div(opmath_t(1), output_sum);
-    rt::each<Team>(n_size.size, [&](auto at) {
-      output_row.set(at, near::exp(near::div(input_row[at], temperature) - output_max) * output_scale);
-    });
+    rt::each<Team>(n_size.size, [&](auto at) { output_row.set(at, row_values[at] * output_scale); });
   }
 };
 
@@ -50,7 +52,7 @@ struct Step_softmax_backward_grad_input {
                                             rt::integer(0), rt::real(0), rt::batch());
   rt::Tensor<const scalar_t, rank> grad_output, output;
   rt::Tensor<scalar_t, rank> grad_input;
-  rt::Divider n_size;
+  rt::Divider<rank> n_size;
   opmath_t temperature;
   rt::Batch<rank> batch;
 

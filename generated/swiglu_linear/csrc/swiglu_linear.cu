@@ -13,7 +13,7 @@ struct Step_swiglu_linear_forward_output {
       rt::fields(rt::tensor(0, 2, 0), rt::tensor(1, 2, 0), rt::tensor(2, 2, 0), rt::integer(0), rt::batch());
   rt::Tensor<const scalar_t, rank> up, gate;
   rt::Tensor<scalar_t, rank> output;
-  rt::Divider n_size;
+  rt::Divider<rank> n_size;
   rt::Batch<rank> batch;
 
   OPGEN_DEVICE void compute(opmath_t up, opmath_t gate, opmath_t* output) const { *output = up * near::silu(gate); }
@@ -51,7 +51,7 @@ struct Step_swiglu_linear_backward_grad_gate {
   rt::Tensor<const scalar_t, rank> grad_output;
   rt::Tensor<const opmath_t, rank> gate, up;
   rt::Tensor<opmath_t, rank> grad_up, grad_gate;
-  rt::Divider n_size;
+  rt::Divider<rank> n_size;
   rt::Batch<rank> batch;
 
   OPGEN_DEVICE void compute(opmath_t grad_output, opmath_t gate, opmath_t up, opmath_t* grad_up,
@@ -103,7 +103,7 @@ struct Step_swiglu_linear_backward_grad_input {
       rt::fields(rt::tensor(0, 2, 0), rt::tensor(1, 2, 0), rt::tensor(2, 2, 0), rt::integer(0), rt::batch());
   rt::Tensor<const opmath_t, rank> grad_input_up, grad_input_gate;
   rt::Tensor<scalar_t, rank> grad_input;
-  rt::Divider k_size;
+  rt::Divider<rank> k_size;
   rt::Batch<rank> batch;
 
   OPGEN_DEVICE void compute(opmath_t grad_input_up, opmath_t grad_input_gate, opmath_t* grad_input) const {

@@ -11,7 +11,7 @@ struct Step_trimmed_mean_forward_argsort_k_rank {
   static constexpr auto fields = rt::fields(rt::tensor(0, 2, 0, 1), rt::tensor(1, 2, 0), rt::integer(0), rt::batch());
   rt::Tensor<const scalar_t, rank> input;
   rt::Tensor<int64_t, rank> argsort_k_rank;
-  rt::Divider k_other_size;
+  rt::Divider<rank> k_other_size;
   rt::Batch<rank> batch;
 
   template <typename Team>
@@ -45,7 +45,7 @@ struct Step_trimmed_mean_forward_argsort_k_base {
   static constexpr rt::Flat<sizeof(scalar_t)> launch = {{rt::count(rt::elements(), rt::integer(0))}};
   static constexpr auto fields = rt::fields(rt::tensor(0, 2, 0), rt::integer(0), rt::batch());
   rt::Tensor<int64_t, rank> argsort_k;
-  rt::Divider k_size;
+  rt::Divider<rank> k_size;
   rt::Batch<rank> batch;
 
   OPGEN_DEVICE void compute(int64_t* argsort_k) const { *argsort_k = 0; }
@@ -75,18 +75,18 @@ template <typename scalar_t, int rank>
 struct Step_trimmed_mean_forward_argsort_k {
   using opmath_t = rt::math_t<scalar_t>;
   static constexpr rt::Lines launch = {rt::count(rt::elements(), rt::integer(0)), rt::count(rt::integer(0))};
-  static constexpr auto fields =
-      rt::fields(rt::tensor(1, 2, 0, 1), rt::tensor(0, 2, 0), rt::integer(0), rt::integer(0), rt::batch());
+  static constexpr auto fields = rt::fields(rt::tensor(1, 2, 0, 1), rt::tensor(0, 2, 0), rt::integer(0),
+                                            rt::in_vectors(rt::integer(0)), rt::batch());
   rt::Tensor<const int64_t, rank> argsort_k_rank;
   rt::Tensor<int64_t, rank> argsort_k;
   int64_t N;
-  rt::Divider k_size;
+  rt::Divider<rank> k_vectors;
   rt::Batch<rank> batch;
 
   template <int V>
   OPGEN_DEVICE void point(int64_t point) const {
     int64_t rest = point;
-    const int64_t k = rt::split(&rest, k_size);
+    const int64_t k = rt::split_first<V>(&rest, k_vectors);
     const rt::Place<rank> place = batch.place(rest);
     const auto argsort_k_rank_line = rt::read_line<V, 1>(argsort_k_rank, place, k);
     rt::lanes<V>([&](int at) {
@@ -109,7 +109,7 @@ struct Step_trimmed_mean_forward_output {
   rt::Tensor<const scalar_t, rank> input;
   rt::Tensor<scalar_t, rank> output;
   int64_t trim, N, M;
-  rt::Divider m_size;
+  rt::Divider<rank> m_size;
   rt::Batch<rank> batch;
 
   template <typename Team>
@@ -135,7 +135,7 @@ struct Step_trimmed_mean_backward_grad_values_base {
   static constexpr rt::Flat<sizeof(scalar_t)> launch = {{rt::count(rt::elements(), rt::integer(0))}};
   static constexpr auto fields = rt::fields(rt::tensor(0, 2, 0), rt::integer(0), rt::batch());
   rt::Tensor<opmath_t, rank> grad_values;
-  rt::Divider n_size;
+  rt::Divider<rank> n_size;
   rt::Batch<rank> batch;
 
   OPGEN_DEVICE void compute(opmath_t* grad_values) const { *grad_values = 0; }
@@ -168,18 +168,18 @@ struct Step_trimmed_mean_backward_grad_values {
   static constexpr rt::Lines launch = {rt::count(rt::elements(), rt::integer(0)), rt::count(rt::integer(0))};
   static constexpr auto fields =
       rt::fields(rt::tensor(2, 2, 0, 1), rt::tensor(0, 2, 0), rt::tensor(1, 1, 0), rt::integer(1), rt::integer(0),
-                 rt::integer(2), rt::integer(0), rt::batch());
+                 rt::integer(2), rt::in_vectors(rt::integer(0)), rt::batch());
   rt::Tensor<const int64_t, rank> argsort_k;
   rt::Tensor<opmath_t, rank> grad_values;
   rt::Tensor<const scalar_t, rank> grad_output;
   int64_t trim, N, M;
-  rt::Divider k_size;
+  rt::Divider<rank> k_vectors;
   rt::Batch<rank> batch;
 
   template <int V>
   OPGEN_DEVICE void point(int64_t point) const {
     int64_t rest = point;
-    const int64_t k = rt::split(&rest, k_size);
+    const int64_t k = rt::split_first<V>(&rest, k_vectors);
     const rt::Place<rank> place = batch.place(rest);
     const auto argsort_k_line = rt::read_line<V, 1>(argsort_k, place, k);
     rt::lanes<V>([&](int at) {

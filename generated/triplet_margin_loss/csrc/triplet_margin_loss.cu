@@ -14,7 +14,7 @@ struct Step_triplet_margin_loss_forward_0_other_squares {
                                             rt::tensor(6, 1, 0), rt::integer(0), rt::real(0), rt::batch());
   rt::Tensor<const scalar_t, rank> anchor, positive, negative;
   rt::Tensor<opmath_t, rank> near_squares, far_squares, other_squares, near_2;
-  rt::Divider d_size;
+  rt::Divider<rank> d_size;
   opmath_t eps;
   rt::Batch<rank> batch;
 
@@ -160,7 +160,7 @@ struct Step_triplet_margin_loss_forward_2_output {
   rt::Tensor<const scalar_t, rank> anchor, positive, negative;
   rt::Tensor<opmath_t, rank> near_2;
   rt::Tensor<scalar_t, rank> output;
-  rt::Divider d_size;
+  rt::Divider<rank> d_size;
   opmath_t eps, margin;
   rt::Batch<rank> batch;
 
@@ -213,7 +213,7 @@ struct Step_triplet_margin_loss_forward_3_far {
                  rt::tensor(8, 1, 0), rt::integer(0), rt::real(0), rt::batch());
   rt::Tensor<const scalar_t, rank> anchor, negative, positive;
   rt::Tensor<opmath_t, rank> total_2, total, near_squares, far_squares, near_2, far;
-  rt::Divider d_size;
+  rt::Divider<rank> d_size;
   opmath_t eps;
   rt::Batch<rank> batch;
 
@@ -349,7 +349,7 @@ struct Step_triplet_margin_loss_forward_5_output {
   rt::Tensor<const scalar_t, rank> anchor, negative, positive;
   rt::Tensor<opmath_t, rank> total_2, total, near_2, far;
   rt::Tensor<scalar_t, rank> output;
-  rt::Divider d_size;
+  rt::Divider<rank> d_size;
   opmath_t eps, margin;
   rt::Batch<rank> batch;
 
@@ -402,7 +402,7 @@ struct Step_triplet_margin_loss_backward_0_grad_negative {
   rt::Tensor<const scalar_t, rank> negative, anchor, positive, grad_output;
   rt::Tensor<scalar_t, rank> grad_anchor, grad_positive, grad_negative;
   rt::Tensor<const opmath_t, rank> near_2;
-  rt::Divider d_size;
+  rt::Divider<rank> d_size;
   opmath_t eps, margin;
   rt::Batch<rank> batch;
 
@@ -478,7 +478,7 @@ struct Step_triplet_margin_loss_backward_1_grad_negative {
   rt::Tensor<const scalar_t, rank> negative, anchor, positive, grad_output;
   rt::Tensor<scalar_t, rank> grad_anchor, grad_positive, grad_negative;
   rt::Tensor<const opmath_t, rank> near_2;
-  rt::Divider d_size;
+  rt::Divider<rank> d_size;
   opmath_t eps, margin;
   rt::Batch<rank> batch;
 
@@ -554,7 +554,7 @@ struct Step_triplet_margin_loss_backward_2_grad_negative {
   rt::Tensor<const scalar_t, rank> negative, anchor, positive, grad_output;
   rt::Tensor<scalar_t, rank> grad_anchor, grad_positive, grad_negative;
   rt::Tensor<const opmath_t, rank> near_2;
-  rt::Divider d_size;
+  rt::Divider<rank> d_size;
   opmath_t eps, margin;
   rt::Batch<rank> batch;
 
@@ -675,16 +675,16 @@ struct Step_triplet_margin_loss_backward_3_grad_negative {
   static constexpr auto fields =
       rt::fields(rt::tensor(2, 2, 0, 1), rt::tensor(5, 2, 0, 1), rt::tensor(0, 1, 0), rt::tensor(1, 1, 0),
                  rt::tensor(3, 1, 0), rt::tensor(4, 1, 0), rt::tensor(6, 2, 0, 1), rt::tensor(7, 2, 0, 1),
-                 rt::tensor(8, 2, 0, 1), rt::integer(0), rt::batch());
+                 rt::tensor(8, 2, 0, 1), rt::in_vectors(rt::integer(0)), rt::batch());
   rt::Tensor<const opmath_t, rank> total_2, total, far, grad_rest, near_2, grad_near;
   rt::Tensor<scalar_t, rank> grad_anchor, grad_positive, grad_negative;
-  rt::Divider d_size;
+  rt::Divider<rank> d_vectors;
   rt::Batch<rank> batch;
 
   template <int V>
   OPGEN_DEVICE void point(int64_t point) const {
     int64_t rest = point;
-    const int64_t d = rt::split(&rest, d_size);
+    const int64_t d = rt::split_first<V>(&rest, d_vectors);
     const rt::Place<rank> place = batch.place(rest);
     const auto total_2_line = rt::read_line<V, 1>(total_2, place, d);
     const auto total_line = rt::read_line<V, 1>(total, place, d);

@@ -12,7 +12,7 @@ struct Step_z_loss_forward_0_logsumexp_v {
   static constexpr auto fields = rt::fields(rt::tensor(0, 2, -1, 1), rt::tensor(1, 1, -1), rt::integer(1));
   rt::Tensor<const scalar_t, rank> logits;
   rt::Tensor<opmath_t, rank> logsumexp_v;
-  rt::Divider v_size;
+  rt::Divider<rank> v_size;
 
   template <typename Team>
   OPGEN_DEVICE void row(int64_t point) const {
@@ -151,19 +151,19 @@ struct Step_z_loss_backward_0_grad_logits {
   static constexpr rt::Lines launch = {rt::count(rt::integer(0), rt::integer(1)), rt::count(rt::integer(1))};
   static constexpr auto fields =
       rt::fields(rt::tensor(4, 2, -1, 1), rt::tensor(2, 0, -1), rt::tensor(5, 2, -1, 1), rt::tensor(0, 1, -1),
-                 rt::tensor(1, 1, -1), rt::tensor(3, 0, -1), rt::real(0), rt::integer(1));
+                 rt::tensor(1, 1, -1), rt::tensor(3, 0, -1), rt::real(0), rt::in_vectors(rt::integer(1)));
   rt::Tensor<const scalar_t, rank> logits, grad_loss;
   rt::Tensor<scalar_t, rank> grad_logits;
   rt::Tensor<const bool, rank> condition;
   rt::Tensor<const opmath_t, rank> logsumexp_v;
   rt::Tensor<const int64_t, rank> count_n;
   opmath_t scale;
-  rt::Divider v_size;
+  rt::Divider<rank> v_vectors;
 
   template <int V>
   OPGEN_DEVICE void point(int64_t point) const {
     int64_t rest = point;
-    const int64_t v = rt::split(&rest, v_size);
+    const int64_t v = rt::split_first<V>(&rest, v_vectors);
     const int64_t n = rest;
     const auto logits_line = rt::read_line<V, 1>(logits, n, v);
     auto grad_logits_line = rt::write_line<V, 1>(grad_logits, n, v);
@@ -188,19 +188,20 @@ struct Step_z_loss_backward_1_grad_logits {
   using opmath_t = rt::math_t<scalar_t>;
   using near = rt::Near<scalar_t>;
   static constexpr rt::Lines launch = {rt::count(rt::integer(0), rt::integer(1)), rt::count(rt::integer(1))};
-  static constexpr auto fields = rt::fields(rt::tensor(2, 2, -1, 1), rt::tensor(1, 0, -1), rt::tensor(3, 2, -1, 1),
-                                            rt::tensor(0, 1, -1), rt::real(0), rt::integer(0), rt::integer(1));
+  static constexpr auto fields =
+      rt::fields(rt::tensor(2, 2, -1, 1), rt::tensor(1, 0, -1), rt::tensor(3, 2, -1, 1), rt::tensor(0, 1, -1),
+                 rt::real(0), rt::integer(0), rt::in_vectors(rt::integer(1)));
   rt::Tensor<const scalar_t, rank> logits, grad_loss;
   rt::Tensor<scalar_t, rank> grad_logits;
   rt::Tensor<const opmath_t, rank> logsumexp_v;
   opmath_t scale;
   int64_t N;
-  rt::Divider v_size;
+  rt::Divider<rank> v_vectors;
 
   template <int V>
   OPGEN_DEVICE void point(int64_t point) const {
     int64_t rest = point;
-    const int64_t v = rt::split(&rest, v_size);
+    const int64_t v = rt::split_first<V>(&rest, v_vectors);
     const int64_t n = rest;
     const auto logits_line = rt::read_line<V, 1>(logits, n, v);
     auto grad_logits_line = rt::write_line<V, 1>(grad_logits, n, v);

@@ -151,6 +151,8 @@ using ArgMin = ArgExtreme<T, false>;
 // Width lanes of one warp, a power of two; teams of one warp are independent of each other.
 template <int Width>
 struct Lanes {
+  static constexpr int most = 256;  // threads of a block
+
   static constexpr OPGEN_DEVICE int size() { return Width; }
   static OPGEN_DEVICE int rank() { return static_cast<int>(threadIdx.x) % Width; }
   // Which team of its block this is, and of how many.
@@ -167,8 +169,9 @@ struct Lanes {
 };
 
 // The whole block, of as many warps as it was launched with.
-struct Block {
-  static constexpr int most = 256;  // threads
+template <int Most>
+struct BlockOf {
+  static constexpr int most = Most;  // threads
 
   static OPGEN_DEVICE int size() { return static_cast<int>(blockDim.x); }
   static OPGEN_DEVICE int rank() { return static_cast<int>(threadIdx.x); }
@@ -188,6 +191,8 @@ struct Block {
     __syncthreads();
   }
 };
+
+using Block = BlockOf<256>;
 
 template <typename Team, typename... Folds>
 OPGEN_DEVICE void join(Folds*... folds) {

@@ -161,6 +161,7 @@ struct Lines {
 // element.
 template <int Bytes>
 struct Flat : Map {
+  bool flat_is_small(const OpgenCall& call) const { return points.of(call) * Bytes / 16 < small; }
   template <typename Step>
   int run_flat(const OpgenCall& call, const Step& step) const {
     return map_vectors<16 / Bytes>(call, step, points.of(call));
@@ -171,6 +172,7 @@ struct Flat : Map {
 struct Rows {
   Count points;
   Count lengths[4] = {};
+  bool light = false;  // so little is computed that a thread has registers for much of a row
 
   constexpr bool wants_room() const { return false; }
   template <typename Step>
@@ -246,6 +248,7 @@ struct Columns {
 // element.
 template <int Bytes>
 struct Whole : Columns<false> {
+  bool flat_is_small(const OpgenCall&) const { return true; }
   template <typename Step>
   int run_flat(const OpgenCall& call, const Step& step) const {
     constexpr int V = 16 / Bytes;
@@ -290,7 +293,8 @@ int launch_made(const OpgenCall& call) {
   constexpr int vector = 16 / sizeof(scalar_t);
   const Launcher& launch = Simple::launch;
   if constexpr (in_order<Launcher>) {
-    if (args.rank() <= 1 && args.flat()) return launch.run_flat(call, made<Simple>(call, args));
+    const bool flat = args.rank() <= 1 && args.flat() && launch.flat_is_small(call);
+    if (flat) return launch.run_flat(call, made<Simple>(call, args));
   }
   const bool simple = args.rank() <= 1 && args.small_positions();
   if constexpr (has_rows<Simple> && vector > 2) {

@@ -109,7 +109,7 @@ struct Written {
 // thread has all of its vectors: no pass has branches, and what two of them compute alike is computed once.
 template <typename Lanes, int K, int V, bool whole>
 struct Held : Lanes {
-  static_assert(K * V <= block_adds, "a thread settles its sums at their end only");
+  static_assert(K * V <= block_adds || block_adds % V == 0, "a thread settles its sums behind whole vectors");
   static constexpr int64_t part = int64_t{K} * V;  // of a row, the most that a thread holds
 
   static OPGEN_DEVICE int start(int k) { return (k * Lanes::size() + Lanes::rank()) * V; }
@@ -145,9 +145,10 @@ struct Held : Lanes {
     return {row.data, {}};
   }
   template <typename... Sums, typename F>
-  static OPGEN_DEVICE void each(int64_t count, const Settled<Sums...>&, const F& f) {
+  static OPGEN_DEVICE void each(int64_t count, const Settled<Sums...>& sums, const F& f) {
     OPGEN_UNROLL
     for (int k = 0; k < K; ++k) {
+      if (k > 0 && k * V % block_adds == 0) sums.settle();
       if (!there(k, count)) continue;
       OPGEN_UNROLL
       for (int i = 0; i < V; ++i) f(Spot{k, i, start(k) + i});

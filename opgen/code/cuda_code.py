@@ -12,6 +12,7 @@ from dataclasses import dataclass, field
 
 from opgen.code.cuda_dialect import NEAR
 from opgen.code.cuda_kernel import Form, device_lines, form_of, inner_loops
+from opgen.code.cuda_rows import is_light
 from opgen.code.cuda_scope import Scope
 from opgen.code.cuda_stream import stream_lines
 from opgen.code.native_elsewhere import Preamble
@@ -144,6 +145,8 @@ def _part(formal: Formal, part: Body, flat: bool, name: str) -> list[str]:
         lanes.append(_count(formal, outer[-1:]))
         parts_ = dict.fromkeys(_product(formal, m, c) for m, c in scope.rows.parts.items())
         lanes += [f"{{{', '.join(parts_)}}}"] if parts_ else []
+    if form is Form.ROWS and is_light(scope, body):
+        lanes.append("true")
     launcher = "Lines" if form is Form.MAP and lanes else _launcher(form, outer)
     launch = _launch(launcher, _count(formal, outer), tuple(lengths), lanes)
     return _struct(scope, name, launch, methods)
@@ -166,7 +169,8 @@ def _launcher(form: Form, outer: Sequence[Loop]) -> str:
 def _launch(launcher: str, points: str, more: Sequence[str], lanes: Sequence[str] = ()) -> list[str]:
     """How points are given to threads: how many, then the lengths of loops at a point, or the room that it needs.
 
-    `lanes`: how many points are neighbours, where a thread may take several, and what else has to be whole vectors.
+    `lanes`: how many points are neighbours, where a thread may take several, and what else has to be whole vectors; of
+    rows, whether they are light.
     """
     listed = ", ".join(more)
     given = [points]

@@ -41,4 +41,14 @@ def _tanh(p: Printer, args: tuple[Scalar, ...]) -> Text:
             return p.call(FUNCTIONS["tanh"], tuple(map(p.text, args)))
 
 
-CUDA = replace(NATIVE, special={**NATIVE.special, "div": _quotient, "tanh": _tanh}, spelling=_spelling)
+def _where(p: Printer, args: tuple[Scalar, ...]) -> Text:
+    """A product that is 0 where a factor is: that factor then, so that one instruction has a condition."""
+    match args:
+        case (Apply("eq", (x, Lit(0))), Lit(0), Apply("mul", factors)) if x in factors and p.text(x).kind is Kind.FLOAT:
+            return NATIVE.special["where"](p, (args[0], x, args[2]))
+        case _:
+            return NATIVE.special["where"](p, args)
+
+
+_SPECIAL = {**NATIVE.special, "div": _quotient, "tanh": _tanh, "where": _where}
+CUDA = replace(NATIVE, special=_SPECIAL, spelling=_spelling)

@@ -18,7 +18,7 @@ from opgen.code.native_scope import mentions
 from opgen.ir.lazy import always_read
 from opgen.ir.polynomial import Polynomial
 from opgen.ir.program import Axis, Loop
-from opgen.ir.scalar import ZERO, Batch, Dim, Index, Lit, Param, Position, Read, Scalar, walk
+from opgen.ir.scalar import ZERO, Apply, Batch, Dim, Index, Lit, Param, Position, Read, Scalar, walk
 from opgen.kernel.cases import shift
 from opgen.kernel.model import Atomic, Body, For, Join, Role, Store
 from opgen.kernel.walk import alive, chain, inside, values
@@ -26,6 +26,8 @@ from opgen.kernel.wanted import opened
 from opgen.plan.model import Let
 
 _VECTOR = 8  # elements, of 16 bits
+_FEW_ROWS = 2
+_LIGHT = {"abs", "add", "div", "exp", "log", "max", "min", "mul", "neg", "reciprocal", "rsqrt", "sqrt", "square", "sub"}
 
 
 def rows_along(scope: Scope, outer: Sequence[Loop], body: Body) -> list[str]:
@@ -63,6 +65,12 @@ def kept_along(scope: Scope, loop: Axis, body: Body, tiles: Collection[str]) -> 
         body = alive(body)
         scope.rows.kept[node.slot] = f"{name}.keep(at)"
     return lines, body
+
+
+def is_light(scope: Scope, body: Body) -> bool:
+    """Whether a thread has registers for much of a row: one is read, one stored, and little is computed."""
+    called = {n.fn for e in values(body) for n in walk(e) if isinstance(n, Apply)}
+    return 0 < len(scope.rows.names) <= _FEW_ROWS and called <= _LIGHT
 
 
 def lines_across(

@@ -68,14 +68,21 @@ __global__ void __launch_bounds__(map_threads, 1) map_points(Step step, int64_t 
   }
 }
 
-// A thread for each vector, then one for each of the `rest` points behind them.
+// How many vectors a thread takes: where it stands is found once for them.
+constexpr int flat_vectors = 2;
+
+// Blocks for so many vectors of each thread, then one whose threads take the `rest` points behind them.
 template <int V, typename Step>
-__global__ void __launch_bounds__(map_threads, 1) map_flat(Step step, int64_t vectors, int rest) {
-  const int64_t i = static_cast<int64_t>(blockIdx.x) * map_threads + threadIdx.x;
-  if (i < vectors) {
-    step.template flat<V>(i * V);
-  } else if (i - vectors < rest) {
-    step.template flat<1>(vectors * (V - 1) + i);
+__global__ void __launch_bounds__(map_threads, 1) map_flat(Step step, uint32_t vectors, uint32_t rest) {
+  const uint32_t first = blockIdx.x * (flat_vectors * map_threads) + threadIdx.x;
+  if (first < vectors) {
+    OPGEN_UNROLL
+    for (int u = 0; u < flat_vectors; ++u) {
+      if (u > 0 && first + u * map_threads >= vectors) break;
+      step.template flat<V>((static_cast<int64_t>(first) + u * map_threads) * V);
+    }
+  } else if (blockIdx.x == gridDim.x - 1 && threadIdx.x < rest) {
+    step.template flat<1>(static_cast<int64_t>(vectors) * V + threadIdx.x);
   }
 }
 
@@ -90,11 +97,10 @@ int map(const OpgenCall& call, const Step& step, int64_t count) {
 template <int V, typename Step>
 int map_vectors(const OpgenCall& call, const Step& step, int64_t count) {
   if (count <= 0) return OPGEN_OK;
-  const int64_t vectors = count / V;
-  const int rest = static_cast<int>(count % V);
+  const auto vectors = static_cast<uint32_t>(count / V), rest = static_cast<uint32_t>(count % V);
   auto kernel = map_flat<V, Step>;
-  const unsigned grid = grid_of(ceil_div(vectors + rest, map_threads));
-  OPGEN_LAUNCH(kernel, grid, map_threads, 0, call.stream, step, vectors, rest);
+  const int64_t blocks = ceil_div(vectors, flat_vectors * map_threads) + (rest > 0 ? 1 : 0);
+  OPGEN_LAUNCH(kernel, grid_of(blocks), map_threads, 0, call.stream, step, vectors, rest);
   return launched();
 }
 
@@ -102,7 +108,7 @@ int map_vectors(const OpgenCall& call, const Step& step, int64_t count) {
 // -------------------------------------------------------------------------------------------------------------
 
 template <typename Team, typename Step>
-__global__ void __launch_bounds__(Block::most, 1) row_kernel(Step step, int64_t rows) {
+__global__ void __launch_bounds__(Team::most, 1) row_kernel(Step step, int64_t rows) {
   using Rows = NumberOf<Step>;
   const int teams = Team::count();
   const Rows first = static_cast<Rows>(blockIdx.x) * teams + Team::number();
@@ -121,9 +127,9 @@ int launch_rows(const OpgenCall& call, const Step& step, int64_t rows, int threa
 }
 
 // The least block whose threads have at most `part` points of a row each, or the greatest.
-inline int threads_for(int64_t length, int64_t part) {
+inline int threads_for(int64_t length, int64_t part, int most = Block::most) {
   int threads = 32;
-  while (threads < Block::most && threads * part < length) threads *= 2;
+  while (threads < most && threads * part < length) threads *= 2;
   return threads;
 }
 
@@ -137,6 +143,11 @@ int rows(const OpgenCall& call, const Step& step, int64_t count, int64_t length)
 // The longest rows that threads hold, of vectors of V elements.
 template <int V>
 constexpr int64_t most_held = int64_t{Block::most} * Held<Block, 4, V, false>::part;
+
+// Longer ones stay in more registers of more threads where what is computed is light.
+using Long = BlockOf<512>;
+template <int V>
+constexpr int64_t most_held_long = int64_t{Long::most} * Held<Long, 8, V, false>::part;
 
 // `shortest`: the number of inner points of the shortest pass.
 template <typename Lanes, int K, int V, typename Step>
@@ -152,6 +163,11 @@ int held_rows_of(const OpgenCall& call, const Step& step, int64_t count, int64_t
 template <int V, typename Step>
 int held_rows(const OpgenCall& call, const Step& step, int64_t count, int64_t length, int64_t shortest) {
   if (count <= 0) return OPGEN_OK;
+  if constexpr (Step::launch.light) {
+    if (length > most_held<V> && length <= most_held_long<V>) {
+      return held_rows_of<Long, 8, V>(call, step, count, shortest, threads_for(length, 8 * V, Long::most), 1);
+    }
+  }
   if (length > most_held<V>) return launch_rows<Passing<Block, V>>(call, step, count, Block::most, 1);
   if (length <= 16 * V) return held_rows_of<Lanes<4>, 4, V>(call, step, count, shortest, 128, 128 / 4);
   return held_rows_of<Block, 4, V>(call, step, count, shortest, threads_for(length, 4 * V), 1);

@@ -150,17 +150,8 @@ def nvdisasm() -> str | None:
 
 def counted(case: Case, folder: Path) -> Counted:
     """Print, compile and count a case."""
-    path = next(p for p in SPECS if p.stem == case.op)
-    name, program, sample = next(x for x in programs(path, [case.kind]) if x[0].endswith(f"_{case.variant}"))
-    plan = planned(program)
-    source = folder / f"{case.op}.cu"
-    text, (launches,) = printed(case.op, [(name, plan)])
-    source.write_text(text)
-    params = {a.name: dict(sample.params).get(a.name, default_value(a)) for a in sample.variant.program.params}
-    sizes = dict(sample.sizes) | dict(case.sizes)
-    arrays = {t.name: Array(tuple(shape_of(t.shape, sizes, case.batch)), []) for t in program.inputs}
-    told = _told(case, source, folder, plan, launches, arrays, params)
-    made, registers = _machine_code(source, folder, case.dtype)
+    told = launched(case, folder)
+    made, registers = _machine_code(folder / f"{case.op}.cu", folder, case.dtype)
     each, widths, most = [], Counter[int](), 0
     host = plain_names([symbol for (symbol, *_), _ in told])
     for (mangled, grid, threads, arguments), memory in told:
@@ -170,6 +161,20 @@ def counted(case: Case, folder: Path) -> Counted:
         widths += Counter(a.bytes for a in accesses if a.name.startswith(("LDG", "STG", "RED", "ATOM")))
         most = max(most, registers[symbol])
     return Counted(case, tuple(each), widths, most)
+
+
+def launched(case: Case, folder: Path) -> list[tuple[Told, Memory]]:
+    """Print a case, and tell its launches instead of running them: no memory is touched, whatever the sizes."""
+    path = next(p for p in SPECS if p.stem == case.op)
+    name, program, sample = next(x for x in programs(path, [case.kind]) if x[0].endswith(f"_{case.variant}"))
+    plan = planned(program)
+    source = folder / f"{case.op}.cu"
+    text, (launches,) = printed(case.op, [(name, plan)])
+    source.write_text(text)
+    params = {a.name: dict(sample.params).get(a.name, default_value(a)) for a in sample.variant.program.params}
+    sizes = dict(sample.sizes) | dict(case.sizes)
+    arrays = {t.name: Array(tuple(shape_of(t.shape, sizes, case.batch)), []) for t in program.inputs}
+    return _told(case, source, folder, plan, launches, arrays, params)
 
 
 class _Sizes(Machine):

@@ -27,5 +27,29 @@ def test_a_case_stays_within_the_table(case: budgets.Case, tmp_path: Path) -> No
     assert 0 < counted.total <= MARGIN * TOLD[case.name], counted.row
 
 
+@needs_compiler
+@pytest.mark.skipif(shutil.which("c++filt") is None, reason="c++filt is not installed")
+@pytest.mark.parametrize(
+    ("op", "batch", "sizes", "small"),
+    [
+        ("rope", (64,), {"T": 4096, "D": 128, "H": 64}, True),
+        ("rope", (2**15 - 1,), {"T": 4096, "D": 128, "H": 64}, True),
+        ("rope", (2**15,), {"T": 4096, "D": 128, "H": 64}, False),  # 2^31 vectors
+        ("rope", (2,), {"T": 2**21, "D": 128, "H": 64}, False),  # batch elements are 2^28 apart
+        ("silu", (2**17 - 1, 2**17), {}, True),
+        ("silu", (2**17, 2**17), {}, False),
+        ("softmax", (2**31 - 1,), {"N": 16}, True),
+        ("softmax", (2**31,), {"N": 16}, False),
+    ],
+)
+def test_positions_of_32_bits_are_those_of_small_calls(
+    op: str, batch: tuple[int, ...], sizes: dict[str, int], small: bool, tmp_path: Path
+) -> None:
+    case = budgets.Case(op, "forward", "bfloat16", batch, 4, sizes)
+    ((symbol, *_), _), *more = budgets.launched(case, tmp_path)
+    assert not more
+    assert ("bfloat16_t, 1>" in budgets.plain_names([symbol])[symbol]) is small
+
+
 def test_the_table_has_every_case() -> None:
     assert list(TOLD) == [c.name for c in budgets.CASES]

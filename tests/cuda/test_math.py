@@ -37,6 +37,9 @@ def source(c_type: str) -> str:
     brain = "rt::bfloat16_t h; rt::narrow(x, &h); return h.bits;"
     lines.append(f'extern "C" unsigned to_half(float x) {{ {half} }}')
     lines.append(f'extern "C" unsigned to_bfloat16(float x) {{ {brain} }}')
+    for kind, rank in (("small", 1), ("large", 2)):
+        divided = f"return rt::Divider<{rank}>(size).quotient(n);"
+        lines.append(f'extern "C" int64_t quotient_{kind}(int64_t n, int64_t size) {{ {divided} }}')
     lines.append('extern "C" float from_half(unsigned bits) { return rt::widen(rt::half_t{uint16_t(bits)}); }')
     for name, stored in (("float", "float"), ("half", "rt::half_t"), ("brain", "rt::bfloat16_t")):
         lines.append(f'extern "C" float div_{name}(float x, float y) {{ return rt::Near<{stored}>::div(x, y); }}')
@@ -127,6 +130,18 @@ def test_sixteen_bit_conversions(library: tuple[str, ctypes.CDLL]) -> None:
     assert isnan(lib.from_half(lib.to_half(nan)))
 
 
+@pytest.mark.parametrize(("kind", "bits"), [("small", 31), ("large", 63)])
+def test_division_by_a_number_of_the_call(library: tuple[str, ctypes.CDLL], kind: str, bits: int) -> None:
+    f = getattr(library[1], f"quotient_{kind}")
+    f.argtypes, f.restype = [ctypes.c_int64] * 2, ctypes.c_int64
+    rng = random.Random(0)
+    last = 2**bits - 1
+    sizes = [1, 2, 3, 7, 64, 4096, 4097, last // 2, last // 2 + 1, last, *(rng.randrange(1, last) for _ in range(50))]
+    for size in (*sizes, *(1 << rng.randrange(bits) for _ in range(10))):
+        for n in (0, 1, size - 1, size, last // size * size - 1, last, *(rng.randrange(last) for _ in range(20))):
+            assert n < 0 or f(n, size) == n // size, (n, size)
+
+
 SMALL, LARGE = 1e-40, 3e38
 ENDS = {
     "sigmoid": [0, 1], "tanh": [-1, 1], "erfc": [2, 0], "logsigmoid": [-inf, 0], "reciprocal": [0, 0],
@@ -153,11 +168,13 @@ def test_functions_of_what_is_stored(library: tuple[str, ctypes.CDLL], name: str
     f = getattr(library[1], f"{row}_{name}")
     f.argtypes, f.restype = [ctypes.c_float], ctypes.c_float
     tolerance = 1e-6 if name == "float" else 6e-4 if row == "erfc" else 2e-5
+    tail = row == "erfc" and name == "brain"
     for x in (ctypes.c_float(k / 7).value for k in range(-560, 560)):
         if row == "erfc" and name == "half" and x > 4.2:
             assert 0 <= f(x) < 2.0**-25, x
         elif row not in ("sqrt", "reciprocal") or x > 0:
             want = exact(row, x)
+            tolerance = (1.4e-3 if want > 2e-5 else 4.2e-3) if tail else tolerance
             assert abs(f(x) - want) <= tolerance * max(abs(x) / 8, 1) * abs(want) + 1e-38, x
     assert [f(-inf), f(inf)] == ENDS.get(row, [0, inf]) or row == "sqrt"
     assert isnan(f(nan))

@@ -49,7 +49,7 @@ struct Step_lennard_jones_forward_0_sum_i_j_rows {
 template <typename scalar_t, int rank>
 struct Step_lennard_jones_forward_0_energy {
   using opmath_t = rt::math_t<scalar_t>;
-  static constexpr rt::Rows launch = {rt::count(rt::elements()), {rt::count(rt::integer(0))}};
+  static constexpr rt::Rows launch = {rt::count(rt::elements()), {rt::count(rt::integer(0))}, true};
   static constexpr auto fields = rt::fields(rt::tensor(0, 2, 0, 1), rt::tensor(1, 1, 0), rt::integer(0), rt::batch());
   rt::Tensor<const opmath_t, rank> sum_i_j_rows;
   rt::Tensor<scalar_t, rank> energy;

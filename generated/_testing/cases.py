@@ -20,6 +20,11 @@ import torch
 GOLDEN, SILVER, BRONZE = 0.6180339887498949, 0.7548776662466927, 0.3027756377319946
 
 
+def point(i: int, salt: int) -> float:
+    """Point `i` of the sequence, which counts from 1; `salt` is another one for each input."""
+    return (i * (GOLDEN + salt * SILVER + i * (BRONZE + math.sqrt(i + salt)))) % 1.0
+
+
 @dataclass(frozen=True)
 class Sample:
     """How to make one input: its shape (batch sizes as a nested tuple) and the range of its values, or the values."""
@@ -31,6 +36,8 @@ class Sample:
     salt: int = 0
     values: tuple[Any, ...] = ()
     dtype: str = ""  # what it is stored in, in every precision
+    apart: int | None = None  # the axis along which whole numbers follow one another
+    shift: int = 0  # how far they have gone on from those of the input before
 
     def sizes(self, batch: tuple[int, ...] | None = None) -> tuple[int, ...]:
         """The flat shape, perhaps with other batch sizes."""
@@ -57,7 +64,9 @@ class Sample:
             kinds = {"float": torch.float64, "int": torch.int64, "bool": torch.bool}
             made = torch.tensor(self.values, dtype=kinds[self.kind]).reshape(sizes)
             return made.to(dtype) if self.kind == "float" else made
-        points = [(i * (GOLDEN + self.salt * SILVER + i * BRONZE)) % 1.0 for i in range(1, 1 + math.prod(sizes))]
+        if self.apart is not None or self.shift:
+            return torch.tensor(self._following(sizes, batch), dtype=torch.int64).reshape(sizes)
+        points = [point(i, self.salt) for i in range(1, 1 + math.prod(sizes))]
         if self.kind == "float":
             values: list[Any] = [self.low + (self.high - self.low) * p for p in points]
             return torch.tensor(values, dtype=torch.float64).reshape(sizes).to(dtype)
@@ -65,6 +74,18 @@ class Sample:
             values = [int(self.low + (self.high - self.low) * p) for p in points]
             return torch.tensor(values, dtype=torch.int64).reshape(sizes)
         return torch.tensor([p < 0.5 for p in points], dtype=torch.bool).reshape(sizes)
+
+    def _following(self, sizes: tuple[int, ...], batch: tuple[int, ...] | None) -> list[int]:
+        """Whole numbers that follow one another along an axis, and begin anew behind the last."""
+        behind = () if self.apart is None else self.shape[self.apart + 1 :]
+        inner = math.prod(Sample(behind, self.kind, self.low, self.high).sizes(batch))
+        count = 1 if self.apart is None else self.shape[self.apart]
+        low, span = int(self.low), int(self.high - self.low)
+        found = []
+        for i in range(math.prod(sizes)):
+            row, k = i // (count * inner) * inner + i % inner, i // inner % count
+            found.append(low + (int(span * point(row + 1, self.salt)) + k + self.shift) % span)
+        return found
 
     @property
     def batched(self) -> bool:
@@ -84,10 +105,17 @@ def complexes(*shape: Any, low: float = -2.0, high: float = 2.0, salt: int = 0, 
 
 
 def ints(
-    *shape: Any, low: int = 0, high: int = 3, salt: int = 0, values: tuple[Any, ...] = (), dtype: str = ""
+    *shape: Any,
+    low: int = 0,
+    high: int = 3,
+    salt: int = 0,
+    values: tuple[Any, ...] = (),
+    dtype: str = "",
+    apart: int | None = None,
+    shift: int = 0,
 ) -> Sample:
-    """Whole numbers low … high - 1."""
-    return Sample(shape, "int", low, high, salt, values, dtype)
+    """Whole numbers low … high - 1; those along the axis `apart` follow one another."""
+    return Sample(shape, "int", low, high, salt, values, dtype, apart, shift)
 
 
 def bools(*shape: Any, salt: int = 0, values: tuple[Any, ...] = ()) -> Sample:
@@ -172,4 +200,5 @@ def assert_close_to(low: torch.Tensor, high: torch.Tensor, eps: float, unavoidab
     error = (low.to(high.dtype) - high).abs().nan_to_num().max().item() if low.numel() else 0.0
     scale = high.abs().nan_to_num().max().item() if high.numel() else 0.0
     limit = 16 * (eps * max(scale, 1e-3) + unavoidable)
-    assert error <= limit, f"error {error:.3g} at scale {scale:.3g}, eps {eps:.3g}"
+    more = "more than rounding inputs explains: terms cancel (`tests: tolerances` says what is meant), or it is wrong"
+    assert error <= limit, f"error {error:.3g} at scale {scale:.3g}, eps {eps:.3g}: {more}"

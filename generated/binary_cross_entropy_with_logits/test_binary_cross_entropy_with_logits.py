@@ -31,7 +31,7 @@ class TestBinaryCrossEntropyWithLogits(OperatorTests):
             params={
                 "reduction": "mean",
             },
-            expected=([-0.4617330525],),
+            expected=([-0.85329365],),
         ),
         Case(
             "weight, pos_weight, reduction=sum",
@@ -44,7 +44,7 @@ class TestBinaryCrossEntropyWithLogits(OperatorTests):
             params={
                 "reduction": "sum",
             },
-            expected=([-2.770398315],),
+            expected=([-5.1197619],),
         ),
         Case(
             "weight, pos_weight, reduction=none",
@@ -57,7 +57,7 @@ class TestBinaryCrossEntropyWithLogits(OperatorTests):
             params={
                 "reduction": "none",
             },
-            expected=([-0.1958742736, -0.2934032607, -1.078184669, -0.4189820193, -1.336382353, 0.5524282608],),
+            expected=([-2.193265062, -0.5571984432, -1.824138408, 0.1327666305, -0.6405746472, -0.03735197014],),
         ),
         Case(
             "weight, no pos_weight, reduction=mean",
@@ -70,7 +70,7 @@ class TestBinaryCrossEntropyWithLogits(OperatorTests):
             params={
                 "reduction": "mean",
             },
-            expected=([-0.3299356692],),
+            expected=([-0.6905863015],),
         ),
         Case(
             "weight, no pos_weight, reduction=sum",
@@ -83,7 +83,7 @@ class TestBinaryCrossEntropyWithLogits(OperatorTests):
             params={
                 "reduction": "sum",
             },
-            expected=([-1.979614015],),
+            expected=([-4.143517809],),
         ),
         Case(
             "weight, no pos_weight, reduction=none",
@@ -96,7 +96,7 @@ class TestBinaryCrossEntropyWithLogits(OperatorTests):
             params={
                 "reduction": "none",
             },
-            expected=([-0.2071556993, -0.1047036404, -0.9521018562, -0.3759439832, -0.9113470177, 0.5716381815],),
+            expected=([-2.204168948, -0.2035884897, -1.400345027, 0.095471754, -0.3921057704, -0.03878132785],),
         ),
         Case(
             "no weight, pos_weight, reduction=mean",
@@ -109,7 +109,7 @@ class TestBinaryCrossEntropyWithLogits(OperatorTests):
             params={
                 "reduction": "mean",
             },
-            expected=([1.049057677],),
+            expected=([1.70566558],),
         ),
         Case(
             "no weight, pos_weight, reduction=sum",
@@ -122,7 +122,7 @@ class TestBinaryCrossEntropyWithLogits(OperatorTests):
             params={
                 "reduction": "sum",
             },
-            expected=([6.294346062],),
+            expected=([10.23399348],),
         ),
         Case(
             "no weight, pos_weight, reduction=none",
@@ -135,7 +135,7 @@ class TestBinaryCrossEntropyWithLogits(OperatorTests):
             params={
                 "reduction": "none",
             },
-            expected=([0.7052428815, 2.201483867, 0.6882299881, 0.7252211006, 1.145487147, 0.8286810783],),
+            expected=([1.625198249, 4.180810332, 1.707742126, 0.7001961123, 1.082932208, 0.9371144527],),
         ),
         Case(
             "no weight, no pos_weight, reduction=mean",
@@ -148,7 +148,7 @@ class TestBinaryCrossEntropyWithLogits(OperatorTests):
             params={
                 "reduction": "mean",
             },
-            expected=([0.738103142],),
+            expected=([1.10186835],),
         ),
         Case(
             "no weight, no pos_weight, reduction=sum",
@@ -161,7 +161,7 @@ class TestBinaryCrossEntropyWithLogits(OperatorTests):
             params={
                 "reduction": "sum",
             },
-            expected=([4.428618852],),
+            expected=([6.611210099],),
         ),
         Case(
             "no weight, no pos_weight, reduction=none",
@@ -174,7 +174,7 @@ class TestBinaryCrossEntropyWithLogits(OperatorTests):
             params={
                 "reduction": "none",
             },
-            expected=([0.7458615141, 0.785619678, 0.6077484387, 0.6507260376, 0.7811658787, 0.8574973046],),
+            expected=([1.633277973, 1.527579395, 1.310990538, 0.5035071743, 0.6628797592, 0.9729752592],),
         ),
         Case(
             "case 1, no weight, no pos_weight, reduction=none",
@@ -189,12 +189,12 @@ class TestBinaryCrossEntropyWithLogits(OperatorTests):
             },
             expected=([0.0, 100.0, 0.6931471806, 3.720075976e-44, 0.0],),
             gradients=(
-                [0.0, 0.8910416283, 0.0, -2.318609787e-45, 0.0],
-                [-551.0720896, -89.10416283, 0.0, -6.232694713, 6.443349388e29],
+                [0.0, 0.04663142458, 0.0, 8.206391739e-47, 0.0],
+                [377.1311407, -4.663142458, 0.0, 0.2205974231, 6.443349388e29],
             ),
             second=(
-                [0.2581434246, -0.7591855539, -0.01435475852, -0.008748809079, 0.2920244411],
-                [0.2581434246, -0.7591855539, -0.01913967802, -0.008748809079, 0.2920244411],
+                [0.01819531455, 0.006148188784, -0.4831463012, 0.0001759256217, 0.3770987898],
+                [0.01819531455, 0.006148188784, -0.6441950682, 0.0001759256217, 0.3770987898],
             ),
             pinned=True,
         ),

@@ -27,7 +27,7 @@ class TestEditDistance(OperatorTests):
                 "first": ints((2,), 3, high=3),
                 "second": ints((2,), 4, high=3, salt=1),
             },
-            expected=([2, 1],),
+            expected=([2, 3],),
         ),
         Case(
             "case 1",

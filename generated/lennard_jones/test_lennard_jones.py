@@ -27,7 +27,7 @@ class TestLennardJones(OperatorTests):
                 "epsilon": floats(salt=2),
                 "box": floats(3, low=0.1, high=3.0, salt=3),
             },
-            expected=([-1038325.609, -91804.91883],),
+            expected=([0.04817432692, 0.1750860947],),
         ),
         Case(
             "no box",
@@ -37,6 +37,6 @@ class TestLennardJones(OperatorTests):
                 "epsilon": floats(salt=2),
                 "box": None,
             },
-            expected=([0.4725473515, -0.8711345747],),
+            expected=([0.006518702173, 0.01086877639],),
         ),
     )

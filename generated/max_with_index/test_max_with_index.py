@@ -25,8 +25,8 @@ class TestMaxWithIndex(OperatorTests):
                 "input": floats((2,), 3),
             },
             expected=(
-                [1.683238506, 0.6382435482],
-                [0, 1],
+                [1.683238506, 1.159030524],
+                [0, 2],
             ),
         ),
     )

@@ -29,7 +29,7 @@ class TestMseLoss(OperatorTests):
             params={
                 "reduction": "mean",
             },
-            expected=([1.767567663],),
+            expected=([5.26796443],),
         ),
         Case(
             "reduction=sum",
@@ -40,7 +40,7 @@ class TestMseLoss(OperatorTests):
             params={
                 "reduction": "sum",
             },
-            expected=([10.60540598],),
+            expected=([31.60778658],),
         ),
         Case(
             "reduction=none",
@@ -51,6 +51,6 @@ class TestMseLoss(OperatorTests):
             params={
                 "reduction": "none",
             },
-            expected=([0.9613593361, 4.157607984, 1.120489984, 0.006090656772, 0.8144100013, 3.545448018],),
+            expected=([11.04655018, 9.761983172, 7.315417899, 0.6619559926, 0.1933623439, 2.628516989],),
         ),
     )

@@ -28,7 +28,7 @@ class TestSegmentMax(OperatorTests):
             params={
                 "num_segments": 2,
             },
-            expected=([0.0, 0.0, 1.683238506, 0.4325075634],),
+            expected=([1.683238506, -1.583900888, 0.2450412982, 1.159030524],),
         ),
         Case(
             "other params",
@@ -40,6 +40,6 @@ class TestSegmentMax(OperatorTests):
                 "num_segments": 2,
                 "empty": 0.1,
             },
-            expected=([0.1, 0.1, 1.683238506, 0.4325075634],),
+            expected=([1.683238506, -1.583900888, 0.2450412982, 1.159030524],),
         ),
     )

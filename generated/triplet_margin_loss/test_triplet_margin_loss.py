@@ -31,7 +31,7 @@ class TestTripletMarginLoss(OperatorTests):
                 "swap": True,
                 "reduction": "mean",
             },
-            expected=([1.020469913],),
+            expected=([2.232459419],),
         ),
         Case(
             "swap=True, reduction=sum",
@@ -44,7 +44,7 @@ class TestTripletMarginLoss(OperatorTests):
                 "swap": True,
                 "reduction": "sum",
             },
-            expected=([2.040939827],),
+            expected=([4.464918839],),
         ),
         Case(
             "swap=True, reduction=none",
@@ -57,7 +57,7 @@ class TestTripletMarginLoss(OperatorTests):
                 "swap": True,
                 "reduction": "none",
             },
-            expected=([0.7781501126, 1.262789714],),
+            expected=([3.327544274, 1.137374565],),
         ),
         Case(
             "swap=False, reduction=mean",
@@ -70,7 +70,7 @@ class TestTripletMarginLoss(OperatorTests):
                 "swap": False,
                 "reduction": "mean",
             },
-            expected=([1.020469913],),
+            expected=([2.034277817],),
         ),
         Case(
             "swap=False, reduction=sum",
@@ -83,7 +83,7 @@ class TestTripletMarginLoss(OperatorTests):
                 "swap": False,
                 "reduction": "sum",
             },
-            expected=([2.040939827],),
+            expected=([4.068555634],),
         ),
         Case(
             "swap=False, reduction=none",
@@ -96,7 +96,7 @@ class TestTripletMarginLoss(OperatorTests):
                 "swap": False,
                 "reduction": "none",
             },
-            expected=([0.7781501126, 1.262789714],),
+            expected=([2.931181069, 1.137374565],),
         ),
         Case(
             "swap=True, reduction=mean, other params",
@@ -111,7 +111,7 @@ class TestTripletMarginLoss(OperatorTests):
                 "swap": True,
                 "reduction": "mean",
             },
-            expected=([0.7846791606],),
+            expected=([2.014828335],),
         ),
         Case(
             "case 1, swap=False, reduction=none",

@@ -7,12 +7,14 @@ from collections.abc import Container
 from opgen.diagnostics.model import Diagnostic, Severity
 from opgen.ir import text
 from opgen.ir.scalar import ONE, Dim, Index, Lit, Scalar
-from opgen.lang.nodes import Compare, Expr, Name
+from opgen.lang.nodes import Access, Compare, Dots, Expr, Name
 from opgen.lang.walk import names_read, nodes
 from opgen.lower.clash import clash
 from opgen.lower.kinds import integer
 from opgen.lower.range import before_the_start, furthest, padded_windows, place_value, windows
 from opgen.lower.scope import DECLARED, OF_GRADIENT, Frame, IndexInfo, same_extent
+
+_ANY = ": a dim, or an expression of dims and int params"
 
 
 def extent_of(f: Frame, e: Expr) -> Scalar | None:
@@ -146,7 +148,7 @@ def _likely(f: Frame, info: IndexInfo) -> str:
         if (end := place_value(c, info)) is not None:
             return f"state its extent: `{index} < {end}`"
     if inside:
-        return f"state its extent where it is introduced, `{index} < …`: a dim, or an expression of dims and int params"
+        return f"state its extent where it is introduced, `{index} < …`{_ANY}"
     if info.around is not None and (windows_of := padded_windows(f, info.around, info)) is not None:
         size = _new_size(index, dims)
         every = f"`{index} < {size}` with `dims: {{{size}: {windows_of}}}`"
@@ -157,8 +159,26 @@ def _likely(f: Frame, info: IndexInfo) -> str:
     if info.padded and index.upper() not in dims:
         size, other = index.upper(), next(iter(dims), "N")
         return f"state its extent: `{index} < {size}`, with a formula under `dims` such as `{size}: {other}//2`"
-    likely = index.upper() if index.upper() in dims else next(iter(dims), "N")
-    return f"state its extent: `{index} < {likely}`"
+    likely = _of_namesakes(f, index)
+    if not likely and (index.upper() in dims or len(dims) == 1):
+        likely = index.upper() if index.upper() in dims else dims[0]
+    return f"state its extent: `{index} < {likely or '…'}`{'' if likely else _ANY}"
+
+
+def _of_namesakes(f: Frame, index: str) -> str:
+    """The dim of the inputs that indices of this name stand at in the other statements, if it is one."""
+    found: set[str] = set()
+    for access in (n for s in f.decl.forward for n in nodes(s.value) if isinstance(n, Access)):
+        items, shape = access.items, f.decl.shapes.get(access.name, ())
+        places = dict(enumerate(items))
+        if any(isinstance(i, Dots) for i in items):  # those behind the dots are counted from the end
+            dots = next(k for k, i in enumerate(items) if isinstance(i, Dots))
+            places = {k if k < dots else k - len(items): i for k, i in enumerate(items)}
+        elif len(items) != len(shape):
+            continue
+        at = (k for k, i in places.items() if isinstance(i, Name) and i.name == index)
+        found |= {d.name for k in at if -len(shape) <= k < len(shape) and isinstance(d := shape[k], Dim)}
+    return found.pop() if len(found) == 1 else ""
 
 
 def _new_size(index: str, dims: Container[str]) -> str:

@@ -28,6 +28,7 @@ from opgen.opt.functions import inline_functions
 from opgen.opt.grouping import group_factors
 from opgen.opt.hints import Hints
 from opgen.opt.leaves import leaves
+from opgen.opt.named import name_sums
 from opgen.opt.order import Note, typical_sizes
 from opgen.opt.reuse import reuse
 from opgen.opt.save import Saved, save
@@ -205,8 +206,8 @@ def first_passes(*, exact: bool = False, note: Note = lambda _: None) -> Passes:
             note(rewrite)
         return made
 
-    divide = ("divide", in_parts)
-    return (divide,) if exact else (("stabilise", stabilised), divide)
+    more: Passes = (("divide", in_parts), ("name", name_sums))
+    return more if exact else (("stabilise", stabilised), *more)
 
 
 def passes(primal: Program, flags: Flags, note: Note = lambda _: None) -> Passes:

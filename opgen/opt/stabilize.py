@@ -71,6 +71,7 @@ RULES = (
     Rule("sin(x)/x", "sinc(x/pi)", _SINGULAR),
     Rule("exp(x) - 1", "expm1(x)", _CANCEL),
     Rule("1 - sigmoid(x)", "sigmoid(-x)", _CANCEL),
+    Rule("sigmoid(x) - sigmoid(y)", "sigmoid(x)*sigmoid(-y) - sigmoid(-x)*sigmoid(y)", _CANCEL),
     Rule("1 - cos(x)", "2*square(sin(x/2))", _CANCEL),
     Rule("1 - erf(x)", "erfc(x)", _CANCEL),
     Rule("1 + erf(x)", "erfc(-x)", "the sum cancels for negative arguments"),

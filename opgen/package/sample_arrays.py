@@ -1,7 +1,9 @@
 """The values of sample inputs, and results as tests write them down.
 
-The values of an input are point `i` of a fixed sequence, in which no two pairs of points are equally far apart; the
-template of the test cases makes the same numbers with the same arithmetic.
+The values of an input are point `i` of a fixed sequence. It is no polynomial of `i`: of one, differences of some order
+vanish, and four points in space would lie in a plane. Whole numbers that select several places for one point of a
+formula follow one another along an axis, or from input to input. The template of the test cases makes the same numbers
+with the same arithmetic.
 """
 
 from __future__ import annotations
@@ -19,6 +21,11 @@ from opgen.ir.storage import nearest
 GOLDEN, SILVER, BRONZE = 0.6180339887498949, 0.7548776662466927, 0.3027756377319946
 
 
+def point(i: int, salt: int) -> float:
+    """Point `i` of the sequence, which counts from 1; `salt` is another one for each input."""
+    return (i * (GOLDEN + salt * SILVER + i * (BRONZE + math.sqrt(i + salt)))) % 1.0
+
+
 @dataclass(frozen=True, slots=True)
 class InputSample:
     """Shape with the batch sizes as a nested tuple, kind, range, and the offset into the sequence; or values."""
@@ -31,6 +38,8 @@ class InputSample:
     salt: int
     values: tuple[Value, ...] = ()
     dtype: str = ""  # what it is stored in, where the spec names that
+    apart: int | None = None  # the axis along which whole numbers follow one another
+    shift: int = 0  # how far they have gone on from those of the input before
 
     def array(self) -> Array:
         sizes: list[int] = []
@@ -38,8 +47,10 @@ class InputSample:
             sizes.extend(item if isinstance(item, tuple) else (item,))
         if self.values:
             return Array(tuple(sizes), list(self.values))
-        points = [(i * (GOLDEN + self.salt * SILVER + i * BRONZE)) % 1.0 for i in range(1, 1 + math.prod(sizes))]
         span = self.high - self.low
+        if self.apart is not None or self.shift:
+            return Array(tuple(sizes), self._following(sizes, int(self.low), int(span)))
+        points = [point(i, self.salt) for i in range(1, 1 + math.prod(sizes))]
         match self.kind:
             case Kind.FLOAT:
                 data: list[Value] = [self._stored(self.low + span * p) for p in points]
@@ -50,6 +61,18 @@ class InputSample:
             case Kind.COMPLEX:
                 raise AssertionError("a complex sample is made of its parts")
         return Array(tuple(sizes), data)
+
+    def _following(self, sizes: Sequence[int], low: int, span: int) -> list[Value]:
+        """Whole numbers that follow one another along an axis, and begin anew behind the last."""
+        behind = self.shape[self.apart + 1 :] if self.apart is not None else ()
+        inner = math.prod(math.prod(n) if isinstance(n, tuple) else n for n in behind)
+        count = self.shape[self.apart] if self.apart is not None else 1
+        assert isinstance(count, int)
+        found: list[Value] = []
+        for i in range(math.prod(sizes)):
+            row, k = i // (count * inner) * inner + i % inner, i // inner % count
+            found.append(low + (int(span * point(row + 1, self.salt)) + k + self.shift) % span)
+        return found
 
     def _stored(self, value: float) -> float:
         return nearest(value, self.dtype) if self.dtype else value

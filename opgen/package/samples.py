@@ -22,9 +22,7 @@ from opgen.ir.program import (
     Given,
     Kind,
     Program,
-    Scatter,
     Tensor,
-    statement_reads,
     statement_scalars,
 )
 from opgen.ir.scalar import BATCH, ZERO, Apply, Batch, Const, Dim, Index, Param, Read, Scalar, walk
@@ -32,6 +30,7 @@ from opgen.ir.storage import STORED
 from opgen.opt.derive import Derived, derive_variant
 from opgen.package.sample_arrays import InputSample, joined_results
 from opgen.package.sample_numbers import default_value, number
+from opgen.package.sample_places import crowded, index_range, places
 from opgen.package.sample_values import conjuncts, finite, inside, is_known, stand_in
 
 # The first sizes tell dims apart; the later ones are for formulas that need even, equal or larger dims.
@@ -83,6 +82,7 @@ class Chooser:
         self.sizes = self._dim_sizes(_SIZES[0])
         self.numbers: Mapping[str, int] = {}
         self.turned = False
+        self.places = places(self.program)
         self.parts = {p.name: p.real for p in operator.pairs}
         named = any(not isinstance(s, Batch) for t in operator.inputs for s in t.shape)
         self.batch = case.batch if case.batch is not None else (2,) if named else (2, 3)
@@ -181,7 +181,10 @@ class Chooser:
         return derive_variant(self.variant, Flags(self.operator.flags.exact, save=())).second
 
     def _make_room(self, values: Mapping[str, object]) -> None:
-        """Enlarge sizes until dims are divided without remainder and derived dims are more than one element."""
+        """Enlarge sizes until places are apart, dims are divided evenly and derived dims are more than one element."""
+        for name, count in crowded(self.program).items():
+            if name in self.sizes and name not in dict(self.operator.tests.sizes):
+                self.sizes[name] = max(self.sizes[name], count)
         for _ in range(8):
             self._make_divisible(values)
             small = next(
@@ -296,28 +299,21 @@ class Chooser:
         lowest, highest = self._bounds(t.name, values)
         if t.kind is Kind.INT:
             lowest = int(low > 1) if lowest == -math.inf else lowest  # divisors are not zero
-            highest = self._index_range(t.name, values) if highest == math.inf else highest
+            if highest == math.inf:
+                highest = index_range(self.program, t.name, lambda e: int(self._number(e, values)))
         elif self.operator.domain(t.name) is not None:
             width = highest - lowest
             lowest, highest = inside(lowest, highest, width)
         else:
             lowest, highest = low, high
-        return InputSample(t.name, tuple(shape), t.kind, lowest, highest, salt, dtype=dtype)
+        sample = InputSample(t.name, tuple(shape), t.kind, lowest, highest, salt, dtype=dtype)
+        return self._apart(sample) if t.name in self.places else sample
 
-    def _index_range(self, name: str, values: Mapping[str, object]) -> int:
-        """The smallest size that an integer input selects from; 3 where it selects nothing."""
-        sizes = [3]
-        for scatter in (s for s in self.program.statements if isinstance(s, Scatter)):
-            for p, size in zip(scatter.at, scatter.shape, strict=True):
-                if isinstance(p, Read) and p.tensor == name and not isinstance(size, Batch):
-                    sizes.append(int(self._number(size, values)))
-        for s in self.program.statements:
-            for read in statement_reads(s):
-                shape = self.program.shape_of(read.tensor)
-                for p, size in zip(read.at, shape, strict=True):
-                    if isinstance(p, Read) and p.tensor == name and not isinstance(size, Batch):
-                        sizes.append(int(self._number(size, values)))
-        return min(sizes[1:], default=sizes[0])
+    def _apart(self, s: InputSample) -> InputSample:
+        """The places that one point needs at once, none of them twice."""
+        found = self.places[s.name]
+        salt = next(k for k, t in enumerate(self.operator.operands) if t.name == found.first)
+        return replace(s, salt=salt, apart=found.axis, shift=found.shift)
 
     def _gradients(
         self,

@@ -213,6 +213,10 @@ def _sample(name: str, s: InputSample) -> str:
         parts.append(f"salt={s.salt}")
     if s.dtype:
         parts.append(f"dtype={quoted(s.dtype)}")
+    if s.apart is not None:
+        parts.append(f"apart={s.apart}")
+    if s.shift:
+        parts.append(f"shift={s.shift}")
     maker = {Kind.FLOAT: "floats", Kind.INT: "ints", Kind.BOOL: "bools", Kind.COMPLEX: "complexes"}[s.kind]
     text = bracketed(f"{name}: {maker}(", parts, "),", _INPUT_INDENT)
     return text.replace("\n" + " " * _INPUT_INDENT, "\n")

@@ -104,7 +104,8 @@ class _Planner:
         statements, products, operands = self._contractions(found.statements, {*found.uses, *convolved})
         operands |= found.reads | {r.tensor for c in convolved.values() for r in c.reads.values()}
         results = {o.value for o in outputs}
-        statements, biases = fuse(statements, products, convolved, results | found.reads, self.arguments)
+        floats = {t.name: t.shape for t in self.p.inputs if t.kind is Kind.FLOAT and t.role is Role.INPUT}
+        statements, biases = fuse(statements, products, convolved, results | found.reads, floats)
         bodies = {s.target: s for s in statements if isinstance(s, Compute) and s.op is None}
         statements = tuple(s if s.target in found.uses else calm(s, bodies) for s in statements)
         known = {n: s.shape for n, s in _by_name(statements).items()}

@@ -36,6 +36,7 @@ NAIVE = {
     "tanh(x)/x": (4, 32),
     "exp(x)/(1 + exp(x))**2": (4, math.inf),  # the derivative is 0 at 0
     "1 - erf(x)": (4, 8),
+    "sigmoid(x + 0.5) - sigmoid(x - 0.5)": (32, math.inf),  # of the sums, x is rounded; the derivative is 0 at 0
 }
 
 

@@ -151,6 +151,24 @@ def test_an_index_that_is_only_read_beside_itself_runs_along_that_dim() -> None:
     assert (found.code, found.hints) == ("OPG214", ("state its extent: `i < N`",))
 
 
+def test_an_index_without_accesses_is_likely_that_of_the_other_statements() -> None:
+    inputs = "{query: {shape: [..., H, L, E]}, key: {shape: [..., H, L, E]}}"
+    more = "params: {plain: {type: bool, default: true}}"
+    formula = """
+        score[..., h, i] = sum[e](query[..., h, i, e]*key[..., h, i, e])
+        total[..., h, i] = abs(score[..., h, i]) if plain
+        total[..., h, i] = 1 if not plain
+        y[..., h, i] = score[..., h, i]/total[..., h, i]
+    """
+    _, found = attempt(elementwise(formula, inputs, more))
+    assert [d.hints for d in found] == [("state its extent: `h < H`",), ("state its extent: `i < L`",)]
+
+
+def test_no_dim_is_proposed_where_several_would_do() -> None:
+    _, (found,) = attempt(elementwise("y[i] = 1\nz = sum[n, k](x[n, k])", "{x: {shape: [N, K]}}"))
+    assert found.hints == ("state its extent: `i < …`: a dim, or an expression of dims and int params",)
+
+
 def test_an_update_that_is_read_where_it_has_no_statement() -> None:
     spec = (
         "op: a\ninputs: {x: {shape: [K]}, m: {shape: [K], differentiable: false}}\n"

@@ -43,6 +43,7 @@ CASES = {
     "x/(1 + exp(-x))": "silu(x)",
     "exp(x) - 1": "expm1(x)",
     "1 - cos(x)": "2*square(sin(x/2))",
+    "sigmoid(x) - sigmoid(2*x)": "sigmoid(x)*sigmoid(-(2*x)) - sigmoid(-x)*sigmoid(2*x)",
     "log(1 + x)": "log1p(x)",
     "0.5*(1 + erf(x))": "0.5*erfc(-x)",
     "1 - erf(x)": "erfc(x)",

@@ -32,8 +32,8 @@ std::tuple<Tensor, Tensor> lora_linear_forward_0(const Tensor& input, const Tens
   call.allocate("output", Element::scalar, {opgen::batch, opgen::dim(1, "N")});
   call.set("adaptation_part", call.rows_by_rows("input", "lora_a", nullptr, Element::scalar));
   call.set("adaptation", call.rows_by_rows("adaptation_part", "lora_b", nullptr, Element::scalar));
-  call.set("sum_k", call.rows_by_rows("input", "weight", nullptr, Element::scalar));
-  call.run(0, {7, 6, 4, 8}, {call.size(1)}, {scale});
+  call.set("sum_k", call.rows_by_rows("input", "weight", "bias", Element::scalar));
+  call.run(0, {7, 6, 8}, {call.size(1)}, {scale});
   const Tensor output = call.result("output", Element::scalar);
   const Tensor adaptation_part = recorded ? call.result("adaptation_part", Element::compute) : Tensor();
   return {output, adaptation_part};
@@ -57,7 +57,7 @@ std::tuple<Tensor, Tensor> lora_linear_forward_1(const Tensor& input, const Tens
   call.set("adaptation_part", call.rows_by_rows("input", "lora_a", nullptr, Element::scalar));
   call.set("adaptation", call.rows_by_rows("adaptation_part", "lora_b", nullptr, Element::scalar));
   call.set("sum_k", call.rows_by_rows("input", "weight", nullptr, Element::scalar));
-  call.run(1, {6, 5, 7}, {call.size(1)}, {scale});
+  call.run(0, {6, 5, 7}, {call.size(1)}, {scale});
   const Tensor output = call.result("output", Element::scalar);
   const Tensor adaptation_part = recorded ? call.result("adaptation_part", Element::compute) : Tensor();
   return {output, adaptation_part};
@@ -93,7 +93,7 @@ std::tuple<Tensor, Tensor, Tensor, Tensor, Tensor> lora_linear_backward(const Te
   call.reserve("grad_lora_a");
   call.reserve("grad_lora_b");
   call.allocate("grad_bias", Element::scalar, {opgen::dim(1, "N")}, mask[4]);
-  if (mask[0] || mask[2] || mask[3]) call.run(2, {0, 6}, {call.size(1)}, {scale});
+  if (mask[0] || mask[2] || mask[3]) call.run(1, {0, 6}, {call.size(1)}, {scale});
   if (mask[0] || mask[2]) {
     call.set("grad_adaptation_part", call.contract("...a,ab->...b", "grad_adaptation", "lora_b", Element::compute));
   }
@@ -102,7 +102,7 @@ std::tuple<Tensor, Tensor, Tensor, Tensor, Tensor> lora_linear_backward(const Te
     call.set("grad_input_adaptation_part",
              call.contract("...a,ab->...b", "grad_adaptation_part", "lora_a", Element::compute));
   }
-  if (mask[0]) call.run(3, {8, 9, 10}, {call.size(0)});
+  if (mask[0]) call.run(2, {8, 9, 10}, {call.size(0)});
   if (mask[1]) call.set("grad_weight", call.contract("...a,...b->ab", "grad_output", "input", Element::scalar));
   if (mask[2]) {
     call.set("grad_lora_a", call.contract("...a,...b->ab", "grad_adaptation_part", "input", Element::compute));
@@ -110,7 +110,7 @@ std::tuple<Tensor, Tensor, Tensor, Tensor, Tensor> lora_linear_backward(const Te
   if (mask[3]) {
     call.set("grad_lora_b", call.contract("...a,...b->ab", "grad_adaptation", "adaptation_part", Element::compute));
   }
-  if (mask[4]) call.run(4, {0, 14}, {call.size(1)});
+  if (mask[4]) call.run(3, {0, 14}, {call.size(1)});
   const Tensor grad_input = call.result("grad_input", Element::scalar, 0, "input");
   const Tensor grad_weight = call.result("grad_weight", Element::scalar);
   const Tensor grad_lora_a = call.result("grad_lora_a", Element::scalar);

@@ -7,40 +7,13 @@
 template <typename scalar_t, int rank>
 struct Step_lora_linear_forward_0_output {
   using opmath_t = rt::math_t<scalar_t>;
-  static constexpr rt::Lines launch = {rt::count(rt::elements(), rt::integer(0)), rt::count(rt::integer(0))};
-  static constexpr auto fields =
-      rt::fields(rt::tensor(0, 2, 0, 1), rt::tensor(1, 2, 0, 1), rt::tensor(2, 1, -1, 0), rt::tensor(3, 2, 0, 1),
-                 rt::real(0), rt::in_vectors(rt::integer(0)), rt::batch());
-  rt::Tensor<const scalar_t, rank> sum_k, adaptation, bias;
-  rt::Tensor<scalar_t, rank> output;
-  opmath_t scale;
-  rt::Divider<rank> n_vectors;
-  rt::Batch<rank> batch;
-
-  template <int V>
-  OPGEN_DEVICE void point(int64_t point) const {
-    int64_t rest = point;
-    const int64_t n = rt::split_first<V>(&rest, n_vectors);
-    const rt::Place<rank> place = batch.place(rest);
-    const auto sum_k_line = rt::read_line<V, 1>(sum_k, place, n);
-    const auto adaptation_line = rt::read_line<V, 1>(adaptation, place, n);
-    const auto bias_line = rt::read_line<V, 0>(bias, n);
-    auto output_line = rt::write_line<V, 1>(output, place, n);
-    rt::lanes<V>([&](int at) { output_line.set(at, sum_k_line[at] + scale * adaptation_line[at] + bias_line[at]); });
-  }
-};
-
-// one value per point, nothing shared between points
-template <typename scalar_t, int rank>
-struct Step_lora_linear_forward_1_output {
-  using opmath_t = rt::math_t<scalar_t>;
   static constexpr rt::Flat<sizeof(scalar_t)> launch = {{rt::count(rt::elements(), rt::integer(0))}};
   static constexpr auto fields = rt::fields(rt::tensor(0, 2, 0), rt::tensor(1, 2, 0), rt::tensor(2, 2, 0), rt::real(0),
                                             rt::integer(0), rt::batch());
   rt::Tensor<const scalar_t, rank> sum_k, adaptation;
   rt::Tensor<scalar_t, rank> output;
   opmath_t scale;
-  rt::Divider<rank> n_size;
+  rt::Divider n_size;
   rt::Batch<rank> batch;
 
   OPGEN_DEVICE void compute(opmath_t sum_k, opmath_t adaptation, opmath_t* output) const {
@@ -79,11 +52,11 @@ struct Step_lora_linear_backward_grad_adaptation {
   rt::Tensor<const scalar_t, rank> grad_output;
   rt::Tensor<opmath_t, rank> grad_adaptation;
   opmath_t scale;
-  rt::Divider<rank> n_size;
+  rt::Divider n_size;
   rt::Batch<rank> batch;
 
   OPGEN_DEVICE void compute(opmath_t grad_output, opmath_t* grad_adaptation) const {
-    *grad_adaptation = scale * grad_output;
+    *grad_adaptation = grad_output * scale;
   }
   OPGEN_DEVICE void point(int64_t point) const {
     int64_t rest = point;
@@ -117,7 +90,7 @@ struct Step_lora_linear_backward_grad_input {
   rt::Tensor<const scalar_t, rank> grad_input_sum_k;
   rt::Tensor<const opmath_t, rank> grad_input_adaptation_part;
   rt::Tensor<scalar_t, rank> grad_input;
-  rt::Divider<rank> k_size;
+  rt::Divider k_size;
   rt::Batch<rank> batch;
 
   OPGEN_DEVICE void compute(opmath_t grad_input_sum_k, opmath_t grad_input_adaptation_part,
@@ -180,8 +153,7 @@ struct Step_lora_linear_backward_grad_bias {
 
 extern "C" const OpgenCudaStep lora_linear_cuda_steps[] = {
     rt::kernel<Step_lora_linear_forward_0_output>(),          // 0
-    rt::kernel<Step_lora_linear_forward_1_output>(),          // 1
-    rt::kernel<Step_lora_linear_backward_grad_adaptation>(),  // 2
-    rt::kernel<Step_lora_linear_backward_grad_input>(),       // 3
-    rt::kernel<Step_lora_linear_backward_grad_bias>(),        // 4
+    rt::kernel<Step_lora_linear_backward_grad_adaptation>(),  // 1
+    rt::kernel<Step_lora_linear_backward_grad_input>(),       // 2
+    rt::kernel<Step_lora_linear_backward_grad_bias>(),        // 3
 };

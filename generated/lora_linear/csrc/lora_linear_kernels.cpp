@@ -12,34 +12,6 @@ int forward_0_output(const OpgenCall& call, OpgenHost& host) {
   const int64_t N = call.ints[0];
   const rt::Tensor<opmath_t> sum_k(call, 0, 2, 0);
   const rt::Tensor<opmath_t> adaptation(call, 1, 2, 0);
-  const rt::Tensor<opmath_t> bias(call, 2, 1);
-  const rt::Tensor<opmath_t> output(call, 3, 2, 0);
-  rt::Loops<4> outer;
-  outer.batch(call, &sum_k, &adaptation, nullptr, &output);
-  outer.dim(N, {sum_k.stride(1), adaptation.stride(1), bias.stride(0), output.stride(1)});
-  outer.arrange();
-  rt::parallel(host, outer.count, 1, [=, &host](int64_t begin, int64_t end) {
-    outer.runs<rt::block>(begin, end, nullptr, [&](const auto& run) {
-      const rt::Source<opmath_t> sum_k_at(sum_k, run.at[0], run.step[0], run.size);
-      const rt::Source<opmath_t> adaptation_at(adaptation, run.at[1], run.step[1], run.size);
-      const rt::Source<opmath_t> bias_at(bias, run.at[2], run.step[2], run.size);
-      rt::Sink<opmath_t> output_out(output, run.at[3], run.step[3], run.size);
-      rt::each(run.size, [&, scale](int64_t i) {
-        const auto value = sum_k_at[i] + scale * adaptation_at[i] + bias_at[i];
-        output_out.set(i, value);
-      });
-    });
-  });
-  return rt::status(host);
-}
-
-// One value per point, nothing shared between points.
-template <typename opmath_t>
-int forward_1_output(const OpgenCall& call, OpgenHost& host) {
-  const auto scale = static_cast<opmath_t>(call.reals[0]);
-  const int64_t N = call.ints[0];
-  const rt::Tensor<opmath_t> sum_k(call, 0, 2, 0);
-  const rt::Tensor<opmath_t> adaptation(call, 1, 2, 0);
   const rt::Tensor<opmath_t> output(call, 2, 2, 0);
   rt::Loops<3> outer;
   outer.batch(call, &sum_k, &adaptation, &output);
@@ -136,8 +108,7 @@ int backward_grad_bias(const OpgenCall& call, OpgenHost& host) {
 
 OPGEN_STEPS(lora_linear) = {
     OPGEN_STEP(forward_0_output),          // 0
-    OPGEN_STEP(forward_1_output),          // 1
-    OPGEN_STEP(backward_grad_adaptation),  // 2
-    OPGEN_STEP(backward_grad_input),       // 3
-    OPGEN_STEP(backward_grad_bias),        // 4
+    OPGEN_STEP(backward_grad_adaptation),  // 1
+    OPGEN_STEP(backward_grad_input),       // 2
+    OPGEN_STEP(backward_grad_bias),        // 3
 };

@@ -1,0 +1,100 @@
+"""Samples of generated tests say something about a formula: points are in general position, places are apart."""
+
+from __future__ import annotations
+
+import itertools
+from pathlib import Path
+
+import pytest
+
+from opgen.ir.interp import Array
+from opgen.ir.program import Kind
+from opgen.package.sample_arrays import InputSample
+from opgen.package.samples import Chooser
+from opgen.pipeline import SpecFile, Stage, run
+
+Point = tuple[float, ...]
+TORSION = """
+op: torsion
+inputs: {{x: {{shape: [V, 3]}}, {inputs}}}
+forward: |
+  u[q, a] = x[{i}, a] - x[{j}, a]
+  v[q, a] = x[{k}, a] - x[{j}, a]
+  w[q, a] = x[{l}, a] - x[{j}, a]
+  y[q] = sum[a < 3](u[q, a]*(v[q, (a + 1) % 3]*w[q, (a + 2) % 3] - v[q, (a + 2) % 3]*w[q, (a + 1) % 3]))
+tests: {{sizes: {{Q: 5}}}}
+"""
+
+
+def volume(p: list[Point]) -> float:
+    """The volume that three edges from the first of four points span, in units of their lengths."""
+    u, v, w = ([a - b for a, b in zip(q, p[0], strict=True)] for q in p[1:])
+    size = u[0] * (v[1] * w[2] - v[2] * w[1]) + u[1] * (v[2] * w[0] - v[0] * w[2]) + u[2] * (v[0] * w[1] - v[1] * w[0])
+    for edge in (u, v, w):
+        size /= sum(a * a for a in edge) ** 0.5
+    return abs(size)
+
+
+def points(salt: int, count: int) -> list[Point]:
+    data = [float(v) for v in InputSample("x", (count, 3), Kind.FLOAT, -2.0, 2.0, salt).array().data]
+    return [tuple(data[k : k + 3]) for k in range(0, len(data), 3)]
+
+
+def element(arrays: dict[str, Array], text: str, q: int) -> int:
+    """The number at `b[q]`, `b[q, 1]` or `b[1, q]`."""
+    name, at = text.rstrip("]").split("[")
+    place = [q if k == "q" else int(k) for k in at.split(", ")]
+    a = arrays[name]
+    return int(a.data[place[0] if len(place) == 1 else place[0] * a.shape[1] + place[1]])
+
+
+def made(text: str) -> dict[str, Array]:
+    found = run(SpecFile(Path("spec.yaml"), text.encode(), "spec.yaml"), Stage.DERIVED)
+    assert found.operator is not None
+    assert found.derived is not None
+    case = Chooser(found.operator, found.derived[0], stated=False).case()
+    assert case is not None
+    return {n: s.array() for n, s in case.inputs if s is not None}
+
+
+@pytest.mark.parametrize("salt", range(8))
+def test_points_that_follow_one_another_lie_in_no_plane(salt: int) -> None:
+    every = points(salt, 40)
+    assert min(volume(every[k : k + 4]) for k in range(37)) > 1e-4
+
+
+@pytest.mark.parametrize("salt", range(8))
+def test_a_point_of_each_of_four_inputs_lie_in_no_plane(salt: int) -> None:
+    inputs = [points(salt + k, 9) for k in range(4)]
+    assert min(volume(list(four)) for four in zip(*inputs, strict=True)) > 1e-4
+
+
+@pytest.mark.parametrize(
+    ("inputs", "names"),
+    [
+        ("q4: {shape: [Q, 4], dtype: int}", ["q4[q, 0]", "q4[q, 1]", "q4[q, 2]", "q4[q, 3]"]),
+        ("q4: {shape: [4, Q], dtype: int}", ["q4[0, q]", "q4[1, q]", "q4[2, q]", "q4[3, q]"]),
+        (", ".join(f"{n}: {{shape: [Q], dtype: int}}" for n in "bcde"), ["b[q]", "c[q]", "d[q]", "e[q]"]),
+        (
+            "b: {shape: [Q, 2], dtype: int}, c: {shape: [2, Q], dtype: int}",
+            ["b[q, 0]", "b[q, 1]", "c[0, q]", "c[1, q]"],
+        ),
+    ],
+)
+def test_places_that_a_formula_wants_at_once_are_apart(inputs: str, names: list[str]) -> None:
+    arrays = made(TORSION.format(inputs=inputs, **dict(zip("ijkl", names, strict=True))))
+    rows = [[element(arrays, text, q) for text in names] for q in range(5)]
+    assert all(0 <= v < arrays["x"].shape[0] for row in rows for v in row)
+    assert all(a != b for row in rows for a, b in itertools.combinations(row, 2)), rows
+    assert len({*map(tuple, rows)}) > 1
+
+
+def test_a_pair_of_places_may_coincide() -> None:
+    """The ends of an edge: a loop is a case of its own."""
+    arrays = made("""
+op: edges
+inputs: {x: {shape: [V]}, i: {shape: [E], dtype: int}, j: {shape: [E], dtype: int}}
+forward: y[e] = x[i[e]]*x[j[e]]
+tests: {sizes: {E: 12}}
+""")
+    assert any(a == b for a, b in zip(arrays["i"].data, arrays["j"].data, strict=True))

@@ -9,11 +9,12 @@ from __future__ import annotations
 from dataclasses import replace
 
 from opgen.diagnostics.model import Bag, Span
+from opgen.lang.beside import Arguments
 from opgen.lang.cursor import Cursor
 from opgen.lang.depth import MAX_DEPTH
 from opgen.lang.groups import within_groups
-from opgen.lang.habits import KEPT, POSITION, SLICE, TUPLE
-from opgen.lang.idioms import KEYWORDS, Arguments, Idioms
+from opgen.lang.habits import JOINING, KEYWORDS, POSITION, SLICE, TUPLE
+from opgen.lang.idioms import Idioms
 from opgen.lang.lexer import T, Token, number_value
 from opgen.lang.nodes import (
     Access,
@@ -34,6 +35,7 @@ from opgen.lang.nodes import (
 )
 from opgen.lang.slices import Item, Slice
 from opgen.lang.subscripts import element, reduced
+from opgen.lang.tuples import joined
 from opgen.lang.unparse import unparse
 from opgen.lang.vocabulary import Vocabulary
 from opgen.schema.formula import Formula
@@ -244,14 +246,14 @@ class ExpressionParser(Cursor):
                 self.idioms.bound[:] = outer
                 takes = self.idioms.words.further.get(token.text) or self.idioms.takes_more(token.text)
                 more = self.expression() if takes and self.accept(",") else None
-                if self.token.is_op(","):
-                    message, at = f"the body of `{token.text}[…]` is one expression", self.token.span
-                    raise self.fail(message, at, "OPG201", *self.further(token.text, items, body))
-                span = token.span.to(self.expect(")", body_opener).span)
+                beside = self.beside(token, items, body, body_opener) if self.token.is_op(",") else None
+                last = beside.end if beside is not None else self.expect(")", body_opener).span
+                span = token.span.to(last)
                 meant = self.idioms.limited(token.text, items, body, span)
                 if meant is None:
                     binders = tuple(self.binder(item) for item in items)
-                    meant = self.idioms.reduction(Reduction(token.text, binders, body, span, token.span), more)
+                    made = Reduction(token.text, binders, body, span, token.span)
+                    meant = self.idioms.reduction(made if beside is None else self.idioms.beside(made, beside), more)
                 return meant
             return self.idioms.access(token, items, token.span.to(end))
         if (read := element(self.words, token.text, token.span)) is not None:
@@ -261,6 +263,10 @@ class ExpressionParser(Cursor):
         return Name(token.text, token.span)
 
     def arguments(self, called: Token, opener: Token) -> Arguments:
+        if called.text in JOINING and self.token.is_op("[", "("):
+            line = called.span.source.text[called.span.start :].partition("\n")[0]
+            hint = joined(self.words, self.idioms.target, line)
+            raise self.fail("there are no lists", self.token.span, "OPG201", hint)
         args: list[Expr] = []
         named: dict[str, Expr | tuple[Expr, ...]] = {}
         at: Span | None = None
@@ -316,13 +322,15 @@ class ExpressionParser(Cursor):
         stop, step = (*ends, None)[:2]
         return Slice(start, stop, step, colon)
 
-    def further(self, name: str, items: tuple[Expr | Dots, ...], body: Expr) -> tuple[str, ...]:
-        """What is meant by an argument that follows the body of a reduction."""
-        self.expect(",")
-        if self.token.is_word("keepdim", "keepdims"):
-            return (KEPT,)
-        hints = within_groups(self.words, name, items, body, self.expression())
-        return hints or ("indices stand in the brackets, the expression in the parentheses",)
+    def beside(self, name: Token, items: tuple[Expr | Dots, ...], body: Expr, opener: Token) -> Arguments:
+        """What follows the body of a reduction."""
+        comma = self.advance().span
+        first = self.token.span
+        arguments = self.arguments(name, opener)
+        for group in arguments.given[:1]:
+            if hints := within_groups(self.words, name.text, items, body, group):
+                raise self.fail(f"the body of `{name.text}[…]` is one expression", comma, "OPG201", *hints)
+        return replace(arguments, at=first)
 
     def without_slices(self, items: tuple[Item, ...]) -> tuple[Expr | Dots, ...]:
         plain = tuple(i for i in items if not isinstance(i, Slice))

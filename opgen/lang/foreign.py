@@ -6,12 +6,13 @@ Nodes in, nodes out; None where nothing here is meant by it for certain.
 from __future__ import annotations
 
 import re
-from collections.abc import Iterator, Mapping, Sequence
+from collections.abc import Mapping, Sequence
 from dataclasses import dataclass, replace
 from types import MappingProxyType
 
 from opgen.diagnostics.model import Hint, Span
 from opgen.lang.habits import CASTS
+from opgen.lang.layout import access_at, indices_of, layout, spelled, stated, transposed
 from opgen.lang.nodes import (
     Access,
     Binder,
@@ -29,15 +30,13 @@ from opgen.lang.nodes import (
     Unary,
 )
 from opgen.lang.products import Factor, product, reindexed
-from opgen.lang.slices import SPARE
 from opgen.lang.unparse import unparse
-from opgen.lang.vocabulary import Vocabulary
-from opgen.lang.walk import nodes, operands, transform
+from opgen.lang.vocabulary import SPARE, Vocabulary
+from opgen.lang.walk import nodes
 
 Named = Mapping[str, Expr | tuple[Expr, ...]]
 Turned = tuple[Expr, tuple[str, ...]]
 
-CONSTANTS = ("pi", "inf", "nan")
 TURNED = ("T", "mT")  # attributes of a matrix whose indices change places
 _OTHERWISE = ("var[", "median[", "quantile[")  # of which torch gives another value by itself
 _ALIASES = MappingProxyType({
@@ -60,7 +59,22 @@ _ALIASES = MappingProxyType({
     "int": "int", "long": "int", "ln": "log", "leakyrelu": "leaky_relu", "multiply": "mul", "divide": "div",
     "subtract": "sub", "mm": "matmul", "bmm": "matmul", "mv": "matmul", "dot": "matmul", "vdot": "matmul",
 })  # fmt: skip
-_SAME = ("float", "double", "half", "contiguous", "clone", "cpu", "cuda", "to", "numpy", "item", "requires_grad_")
+_SAME = (
+    "float",
+    "double",
+    "half",
+    "contiguous",
+    "clone",
+    "cpu",
+    "cuda",
+    "to",
+    "type",
+    "astype",
+    "type_as",
+    "numpy",
+    "item",
+    "requires_grad_",
+)
 _LITERAL = re.compile(r"(?P<sign>[+-]?)(?P<name>inf|infinity|nan)")  # what Python's `float` reads
 _ARITHMETIC = MappingProxyType({"add": "+", "sub": "-"})
 _QUOTIENTS = MappingProxyType({"div": "/", "mul": "*", "floor_divide": "//", "floordiv": "//"})
@@ -146,7 +160,7 @@ def _known(words: Vocabulary, name: str, args: tuple[Expr, ...], named: Named, l
         if axes is None and len(args) == 2 and _is_axis(args[1]):
             axes = args[1]
         elif len(args) > 1:
-            return None
+            return _over(words, name, args[0], args[1:])
         return _reduced(words, name, args[0], axes, left)
     if name not in words.functions or axes is not None:
         return None
@@ -174,8 +188,8 @@ def _reduced(
     if axes is None and words.reductions[name]:
         chosen = [i for i in found if i != "..."][-1:]
     elif axes is None:
-        stated = _stated(body)
-        chosen = [i for i in found if i not in left] or [i for i in found if i not in stated]
+        written_out = stated(body)
+        chosen = [i for i in found if i not in left] or [i for i in found if i not in written_out]
     else:
         for axis in axes if isinstance(axes, tuple) else (axes,):
             place = _place(axis, found)
@@ -189,6 +203,15 @@ def _reduced(
     return Meant(Reduction(name, binders, whole, body.span, body.span))
 
 
+def _over(words: Vocabulary, name: str, body: Expr, indices: Sequence[Expr]) -> Meant | None:
+    """`sum(x[k]*w[k], k)`, with the indices as arguments."""
+    whole = spelled(words, body)
+    named = [i for i in indices if isinstance(i, Name) and not words.knows(i.name) and i.name in layout(words, whole)]
+    if len(named) < len(indices):
+        return None
+    return Meant(Reduction(name, tuple(Binder(i.name, None, i.span) for i in named), whole, body.span, body.span))
+
+
 def _place(axis: Expr, found: Sequence[str]) -> str | None:
     match axis:
         case Number(value=int(value)) if value < len(found) and (value >= 0) and "..." not in found[: value + 1]:
@@ -199,112 +222,6 @@ def _place(axis: Expr, found: Sequence[str]) -> str | None:
             return name.lower()
         case _:
             return None
-
-
-def _stated(e: Expr) -> set[str]:
-    """The indices that are written out."""
-    found = {i.name for i in e.items if isinstance(i, Name)} if isinstance(e, Access) else set()
-    if isinstance(e, Access) and any(isinstance(i, Dots) for i in e.items):
-        found.add("...")
-    return found.union(*(_stated(o) for o in operands(e)))
-
-
-def layout(words: Vocabulary, e: Expr) -> tuple[str, ...]:
-    """The indices of an expression in the order of its axes: those of its part with the most of them."""
-    match e:
-        case Name(name=name):
-            return words.letters.get(name, ())
-        case Access(items=items):
-            found: list[str] = []
-            for item in items:
-                found += ["..."] if isinstance(item, Dots) else _indices(words, item)
-            return tuple(dict.fromkeys(found))
-        case Reduction(name=name, binders=binders, body=body):
-            inner = layout(words, body)
-            bound = {"..." if isinstance(b, Dots) else b.name for b in binders}
-            return inner if words.reductions.get(name) else tuple(i for i in inner if i not in bound)
-        case _:
-            found = []
-            for part in sorted((layout(words, o) for o in operands(e)), key=len, reverse=True):
-                found += [i for i in part if i not in found]
-            return tuple(found)
-
-
-def _indices(words: Vocabulary, item: Expr) -> list[str]:
-    if isinstance(item, Name):
-        scalar = words.knows(item.name) and words.letters.get(item.name, ()) in ((), ("...",))
-        return [] if scalar or item.name[:1].isupper() else [item.name]
-    return [i for o in operands(item) for i in _indices(words, o)]
-
-
-def spelled(words: Vocabulary, e: Expr) -> Expr:
-    """The expression with every tensor read at its indices; letters that stand for others there give way."""
-    written = {i.name for a in nodes(e) if isinstance(a, Access) for i in a.items if isinstance(i, Name)}
-    spare = [c for c in SPARE if c not in written and not words.knows(c)]
-
-    def rest(letters: tuple[str, ...], given: int) -> tuple[str, ...]:
-        """The letters behind those that are given, with others for those that are written out elsewhere."""
-        free = iter(c for c in spare if c not in letters)
-        return tuple(next(free) if i in written and i != "..." else i for i in letters[given:])
-
-    def step(node: Expr) -> Expr | None:
-        if isinstance(node, Call) and node.name in ("given", "cast"):  # these name a tensor
-            return replace(node, args=(*(spelled(words, a) for a in node.args[:-1]), *node.args[-1:]))
-        if not isinstance(node, Name | Access):
-            return None
-        letters = words.letters.get(node.name, ())
-        if isinstance(node, Name) and not words.knows(node.name) and node.name.lower() in CONSTANTS:
-            return replace(node, name=node.name.lower())
-        if isinstance(node, Name):
-            return node if letters in ((), ("...",)) else _access(node.name, letters, node)
-        partial = 0 < len(node.items) < len(letters)
-        missing = rest(letters, len(node.items)) if partial else letters[len(node.items) :]
-        plain = all(isinstance(i, Name) and i.name not in missing for i in node.items)
-        if "..." in letters or not missing or not plain:
-            return node
-        return replace(node, items=(*node.items, *_access(node.name, missing, node).items))
-
-    return transform(e, step)
-
-
-def over_the_rest(e: Expr, left: frozenset[str]) -> Expr:
-    """The expression with what `sum[...](…)` runs over: without a batch, all indices of its body that are not left."""
-
-    def step(node: Expr) -> Expr | None:
-        if not isinstance(node, Reduction) or not all(isinstance(b, Dots) for b in node.binders):
-            return None
-        items = [i for a in nodes(node.body) if isinstance(a, Access) for i in a.items]
-        free = dict.fromkeys(i.name for i in items if isinstance(i, Name) and i.name not in left)
-        if not free or not all(isinstance(i, Name) for i in items):
-            return None
-        return replace(node, binders=tuple(Binder(i, None, node.span) for i in free))
-
-    return transform(e, step)
-
-
-def _access(name: str, items: Sequence[str], at: Expr) -> Access:
-    made = tuple(Dots(at.span) if i == "..." else Name(i, at.span) for i in items)
-    return Access(name, made, at.span, at.span)
-
-
-def bare(words: Vocabulary, e: Expr) -> Iterator[Name]:
-    """The names of tensors with named dims that stand without indices."""
-    if isinstance(e, Name) and words.letters.get(e.name, ()) not in ((), ("...",)):
-        yield e
-    parts = () if isinstance(e, Access) else operands(e)
-    if isinstance(e, Call) and e.name in ("given", "cast", "pad"):  # these have words of their own for it
-        parts = parts[1:] if e.name == "pad" else parts[:-1]
-    for part in parts:
-        yield from bare(words, part)
-
-
-def transposed(words: Vocabulary, e: Expr, dims: int | None) -> tuple[Expr, tuple[str, ...]] | None:
-    """A tensor whose last two axes change places (all of them, where it has `dims`), with the order of its indices."""
-    items = words.letters.get(e.name, ()) if isinstance(e, Name) else ()
-    if len(items) < 2 or "..." in items[-2:] or (dims is not None and len(items) != dims):
-        return None
-    assert isinstance(e, Name)
-    return _access(e.name, items, e), (*items[:-2], items[-1], items[-2])
 
 
 def lettered(node: Expr, order: tuple[str, ...], left: tuple[str, ...]) -> tuple[Expr, tuple[str, ...]]:
@@ -362,7 +279,7 @@ def _factor(words: Vocabulary, e: Expr, turned: Sequence[Turned]) -> Factor | No
 def _read_at(words: Vocabulary, e: Access) -> tuple[str, ...]:
     """The index of each item of an access, and `...`; nothing where an item has none or several."""
     found = [
-        ["..."] if isinstance(i, Dots) else [i.name] if isinstance(i, Name) else _indices(words, i) for i in e.items
+        ["..."] if isinstance(i, Dots) else [i.name] if isinstance(i, Name) else indices_of(words, i) for i in e.items
     ]
     return tuple(i for (i,) in found) if all(len(indices) == 1 for indices in found) else ()
 
@@ -374,7 +291,7 @@ def _einsum(words: Vocabulary, text: str, tensors: Sequence[Expr]) -> Meant | No
         return None
     order = _letters(sides[1])
     factors = [
-        ("*", _access(t.name, items, t)) for t, items in zip(tensors, inputs, strict=True) if isinstance(t, Name)
+        ("*", access_at(t.name, items, t)) for t, items in zip(tensors, inputs, strict=True) if isinstance(t, Name)
     ]
     span = tensors[0].span
     body: Expr = Product(tuple(factors), span) if len(factors) > 1 else factors[0][1]

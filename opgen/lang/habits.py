@@ -35,6 +35,7 @@ STATEMENTS: Mapping[str, str] = MappingProxyType({
 
 PRODUCT = "a product over an index is written with its indices: `sum[k](a[i, k] * b[k, j])`"
 _ORDER = "an access names its indices in any order: `x[j, i]`"
+JOINING = ("cat", "concat", "concatenate")
 JOIN = "join by position: `where(i < N, a[i], b[i - N])`, with the extent on the left: `y[i < N + M] = …`"
 _FILL = "write the number itself: it has whatever shape is needed"
 _COUNT = "an index may be used as a number: `y[n] = n*x[n]`"
@@ -83,9 +84,10 @@ FUNCTIONS: Mapping[str, str] = MappingProxyType({
     **dict.fromkeys(("transpose", "permute", "swapaxes", "movedim", "T", "t"), _ORDER),
     **dict.fromkeys(("reshape", "view", "flatten", "squeeze", "unsqueeze", "expand", "broadcast_to"),
                     "an access says which element is meant: `x[n, c*H + h]` reads a dim as two"),
-    **dict.fromkeys(("cat", "concat", "concatenate", "stack"), JOIN),
+    **dict.fromkeys((*JOINING, "stack"), JOIN),
     **dict.fromkeys(("zeros", "ones", "full", "zeros_like", "ones_like", "full_like"), _FILL),
-    **dict.fromkeys(("arange", "range", "linspace"), _COUNT),
+    **dict.fromkeys(("arange", "range"), _COUNT),
+    "linspace": "an index may be used as a number: from a to b in N steps it is `a + (b - a)*n/(N - 1)`",
     **dict.fromkeys(("size", "shape", "len", "numel"), SIZE),
     **dict.fromkeys(("conv1d", "conv2d", "conv3d", "convolve", "unfold"),
                     "a window is a sum: `y[d, n] = sum[c, r](pad(x[c, n + r - 1], 0)*w[d, c, r])`"),
@@ -235,6 +237,18 @@ SLICE = (
     " `y[t < T - 1] = x[t + 1]`, `x[::2]` is `y[p < N//2] = x[2*p]`"
 )
 ELEMENT = "only a tensor has elements: name the value in a statement of its own, and read that"
+
+
+def over_lines(first: str, last: str) -> str:
+    """The hint for a formula whose lines these are."""
+    left, _, value = re.sub(r"^\s*(\w+:\s+)?", "", first).partition("=")
+    shown = f": `{left}= ({value.strip()}` … `{last.strip()})`" if value.strip() else ""
+    return f"a formula goes on over the end of a line only inside open brackets{shown}"
+
+
 COLON = "a formula has no `:`; a guard begins with `if`"
 AXES = ("dim", "dims", "axis", "axes", "keepdim", "keepdims")  # what other libraries say for indices
 KEPT = "leave it away: an index says which dims line up, so that `x[..., k] - mean[k](x[..., k])` needs nothing kept"
+KEYWORDS = (  # names of arguments
+    *AXES, "min", "max", "input", "other", "exponent", "p", "ord", "dtype", "unbiased", "correction", "out",
+)  # fmt: skip

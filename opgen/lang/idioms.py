@@ -9,26 +9,16 @@ from __future__ import annotations
 from collections.abc import Mapping, Sequence
 from dataclasses import dataclass, field, replace
 
-from opgen.diagnostics.model import Bag, Label, Span
+from opgen.diagnostics.model import Bag, Hint, Label, Span
+from opgen.diagnostics.suggest import did_you_mean
 from opgen.lang import habits, orders
+from opgen.lang.beside import Arguments, meant_by
+from opgen.lang.capitals import in_small_letters
 from opgen.lang.circles import step_before
-from opgen.lang.foreign import (
-    CONSTANTS,
-    TURNED,
-    bare,
-    called,
-    is_product,
-    layout,
-    lettered,
-    over_the_rest,
-    product_of,
-    renamed,
-    spelled,
-    transposed,
-    written,
-)
+from opgen.lang.foreign import TURNED, called, is_product, lettered, product_of, renamed, written
+from opgen.lang.layout import CONSTANTS, bare, over_the_rest, spelled, transposed
 from opgen.lang.lexer import Token
-from opgen.lang.limits import under_limit
+from opgen.lang.limits import bounded, under_limit
 from opgen.lang.nodes import (
     Access,
     Assign,
@@ -39,28 +29,32 @@ from opgen.lang.nodes import (
     Name,
     Number,
     Reduction,
-    Target,
     Unary,
 )
 from opgen.lang.orders import through_order
-from opgen.lang.products import reindexed
-from opgen.lang.slices import SPARE, Bounds, Extents, Item, Slice, along_new_axes, is_open, read_at, sizes, stands
+from opgen.lang.slices import Bounds, Extents, Item, Slice, along_new_axes, is_open, read_at
 from opgen.lang.subscripts import target_of
+from opgen.lang.targets import apart, order_of, read_by, remember
 from opgen.lang.unparse import unparse, unparse_assign
 from opgen.lang.vocabulary import Vocabulary
 from opgen.lang.walk import integer, nodes, transform
 
-KEYWORDS = (*habits.AXES, "min", "max", "input", "other", "exponent", "p", "dtype", "unbiased", "correction", "out")
+KEYWORDS = (
+    *habits.AXES,
+    "min",
+    "max",
+    "input",
+    "other",
+    "exponent",
+    "p",
+    "dtype",
+    "unbiased",
+    "correction",
+    "out",
+    "ord",
+)
 
-
-@dataclass(frozen=True, slots=True)
-class Arguments:
-    """What stands in the parentheses of a call; an axis may be a list of numbers."""
-
-    given: tuple[Expr, ...]
-    named: Mapping[str, Expr | tuple[Expr, ...]]
-    at: Span | None  # the first named one
-    end: Span
+_OF_STORAGE = ("dtype", "device")
 
 
 @dataclass(slots=True)
@@ -119,6 +113,8 @@ class Idioms:
             return turned[0]
         if word in ("real", "imag"):
             return Call(word, (of,), span, span)
+        if word in _OF_STORAGE:
+            return Name(word, span)  # which is fine where it is left away
         if word != "values":
             self.note_unclear(habits.NO_ATTRIBUTES)
         return of
@@ -167,7 +163,12 @@ class Idioms:
 
     def prefix_alone(self, e: Expr) -> Expr:
         """What was read so far, where nothing follows."""
-        if isinstance(e, Name) and e.name not in CONSTANTS and "." in e.span.text and self._is_module(e):
+        if (
+            isinstance(e, Name)
+            and e.name not in (*CONSTANTS, *_OF_STORAGE)
+            and "." in e.span.text
+            and self._is_module(e)
+        ):
             casts = e.name in habits.CASTS
             other = habits.NO_DTYPES if habits.DTYPE.fullmatch(e.name) else habits.NO_ATTRIBUTES
             hint = f"write `{e.name}`" if casts else other
@@ -224,14 +225,34 @@ class Idioms:
             shape = self.words.shapes.get(name.name)
             self.found[-1].label = "" if shape is None else f"has shape [{', '.join(shape)}]"
 
+    def in_small_letters(self, s: Assign) -> Assign:
+        """A statement whose indices are spelt like dims, as it is meant."""
+        made, found = in_small_letters(self.words, s)
+        for name, span in found.items():
+            hint = f"the name of an index starts with a lower-case letter: `{name.lower()}`"
+            self.note(span, f"`{name}` is spelt like a dim", hint, code="OPG241")
+        self.left = tuple(i.lower() if i in found else i for i in self.left)
+        return made
+
     def takes_more(self, name: str) -> bool:
         """Whether it is a reduction of other libraries that has an argument besides what is reduced."""
         words = self.words
         known = name in words.reductions or name in words.functions or words.knows(name)
         return name in orders.NAMES and bool(words.reductions) and not known
 
-    def reduction(self, e: Reduction, more: Expr | None) -> Expr:
+    def beside(self, e: Reduction, arguments: Arguments) -> Expr:
+        """A reduction with arguments beside its body, the first of which follows the comma `arguments.at`."""
+        meant, hints = meant_by(self.words, e, arguments)
+        assert arguments.at is not None
+        self.note(arguments.at, f"the body of `{e.name}[…]` is one expression", *hints)
+        self.found[-1].label = "leave this away" if meant is e else ""
+        self.unclear |= meant is None
+        return meant or e
+
+    def reduction(self, e: Expr, more: Expr | None = None) -> Expr:
         """A reduction by index whose name is another one here."""
+        if not isinstance(e, Reduction):
+            return e
         words = self.words
         meant = None
         if words.reductions and e.name not in words.reductions and not words.knows(e.name):
@@ -261,20 +282,10 @@ class Idioms:
             case _:
                 return None
 
-    def _bounded(self, item: Binder | Dots | Expr, value: Expr) -> Binder | Dots | Expr:
-        """An index of the target that only limits another one, with the extent of that one."""
-        if not isinstance(item, Binder) or item.extent is not None or item.name not in self.limits:
-            return item
-        places = [(a, i.name, k) for a in nodes(value) if isinstance(a, Access) for k, i in enumerate(a.items)
-                  if isinstance(i, Name)]  # fmt: skip
-        if any(name == item.name for _, name, _ in places):
-            return item
-        over = self.limits[item.name]
-        sizes = [self.words.shapes[a.name][k] for a, name, k in places if name == over and a.name in self.words.shapes]
-        return replace(item, extent=Name(sizes[0], item.span)) if sizes else item
-
     def _in_order(self, name: str, of: Expr, axis: str | None, more: Expr | None) -> None:
         made = through_order(self.words, name, spelled(self.words, of), axis, more, self.target, self.left)
+        if made:
+            self.found[-1].hints = tuple(h for h in self.found[-1].hints if h != habits.FUNCTIONS.get(name))
         self.note_unclear(made or "")
 
     def product(self, a: Expr, b: Expr, at: Span) -> Expr:
@@ -317,6 +328,8 @@ class Idioms:
 
     def report(self, bag: Bag, whole: Assign | Expr | None, at: Span | None = None) -> None:
         """One diagnostic for all that was met; `whole` is what was read, if that went to the end, and is `at`."""
+        if isinstance(whole, Assign):
+            whole = replace(whole, value=self._respelt(whole.value))
         first, *others = sorted(self.found, key=lambda found: found.span.start)
         hints = first.hints
         elsewhere = self._of_other_libraries(whole)
@@ -329,6 +342,26 @@ class Idioms:
         related = [Label(o.span, o.label or "this too") for o in others if o.span != first.span]
         bag.error(first.code, first.message, first.span, label=first.label, hints=hints, related=related)
 
+    def _respelt(self, e: Expr) -> Expr:
+        """A value with the reductions and functions in it that are misspelt: what else is wrong would hide them."""
+        words = self.words
+
+        def step(node: Expr) -> Expr | None:
+            if not isinstance(node, Call | Reduction) or not words.reductions or self._has(node.name):
+                return None
+            of = words.reductions if isinstance(node, Reduction) else (*words.functions, *words.reductions)
+            hints = () if node.name in habits.FUNCTIONS or words.knows(node.name) else did_you_mean(node.name, of)
+            if not hints or not isinstance(hints[0], Hint):
+                return None
+            what, code = ("reduction", "OPG211") if isinstance(node, Reduction) else ("function", "OPG209")
+            self.note(node.name_span, f"there is no {what} `{node.name}`", hints[0], code=code)
+            self.found[-1].label = f"unknown {what}"
+            if isinstance(node, Call) and hints[0].new not in words.functions:
+                return self._called(hints[0].new, tuple(map(self._respelt, node.args)), {}, node.span)
+            return self._respelt(replace(node, name=hints[0].new))
+
+        return transform(e, step)
+
     def _of_other_libraries(self, whole: Assign | Expr | None) -> tuple[str, ...]:
         """What is said of functions that are not there and have no counterpart: no line with them would build."""
         value = whole.value if isinstance(whole, Assign) else whole
@@ -340,60 +373,24 @@ class Idioms:
     def _proposal(self, whole: Assign | Expr) -> str | None:
         if not isinstance(whole, Assign):
             return None if self.parts else unparse(whole)
+        if any(isinstance(n, Name) and n.name in _OF_STORAGE for n in nodes(whole.value)):
+            return None
         value, target = over_the_rest(spelled(self.words, whole.value), frozenset(self.left)), whole.target
         if target.items is None:
-            items = self._order(value)
+            items = order_of(self.words, self.results, value)
             if items is None:
                 return None
             target = target_of(target.name, items, target.span)
         elif self.limits:
-            target = replace(target, items=tuple(self._bounded(i, value) for i in target.items))
+            target = replace(target, items=tuple(bounded(self.words, self.limits, i, value) for i in target.items))
         stepped = step_before(target, value) if whole.op == "=" else value
-        bound = frozenset(i.name for i in target.items or () if isinstance(i, Binder))
+        bound = frozenset(i.name for i in target.items or () if isinstance(i, Binder)) | read_by(target)
         if stepped is None or (self.words.reductions and is_open(self.words, stepped, bound)):
             return None
         sides = Bounds(self.words, self.parts).written(target, stepped) if self.parts else (target, stepped)
-        apart = None if sides is None else self._apart(*sides)
-        if apart is None:
+        parted = None if sides is None else apart(self.words, *sides)
+        if parted is None:
             return None
-        made = Assign(apart[0], whole.op, apart[1], whole.guard, whole.span)
-        self._remember(made)
+        made = Assign(parted[0], whole.op, parted[1], whole.guard, whole.span)
+        remember(self.words, made)
         return unparse_assign(made)
-
-    def _remember(self, s: Assign) -> None:
-        """Read the target further down as the proposal has it."""
-        items = s.target.items or ()
-        read = tuple("..." if isinstance(i, Dots) else i.name for i in items if isinstance(i, Dots | Binder))
-        if items and len(read) == len(items):
-            self.words.letters.setdefault(s.target.name, read)
-            sizes(self.words, s)
-
-    def _apart(self, target: Target, value: Expr) -> tuple[Target, Expr] | None:
-        """The sides with other letters for indices that are called like a tensor or a param; None where one stands."""
-        words = self.words
-        bound = [b for r in nodes(value) if isinstance(r, Reduction) for b in r.binders if isinstance(b, Binder)]
-        bound += [i for i in target.items or () if isinstance(i, Binder)]
-        names = {b.name for b in bound}
-        clashing = [n for n in names - {*self.left} if words.knows(n) or n in words.letters or n == target.name]
-        if any(stands(value, n) for n in clashing):
-            return None
-        spare = (c for c in SPARE if not (c in names or words.knows(c) or c in words.letters or c == target.name))
-        other = dict(zip(sorted(clashing), spare, strict=False))
-        items = tuple(
-            replace(i, name=other.get(i.name, i.name)) if isinstance(i, Binder) else i for i in target.items or ()
-        )
-        return replace(target, items=None if target.items is None else items), reindexed(value, other)
-
-    def _order(self, value: Expr) -> tuple[str, ...] | None:
-        """The indices of a target that has none written; None where their order is not clear."""
-        items = layout(self.words, value)
-        if not self.results:
-            return items
-        order = self.results[0][1]
-        made = [spelled(self.words, node) for node, _ in self.results]
-        found = [*nodes(value)]
-        if any(other != order for _, other in self.results) or not all(of in found for of in made):
-            return None
-        rest = iter(order)
-        beside = layout(self.words, transform(value, lambda n: Number(0, n.span) if n in made else None))
-        return order if set(items) == set(order) and all(i in rest for i in beside) else None

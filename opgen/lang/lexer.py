@@ -15,7 +15,7 @@ from enum import StrEnum
 from fractions import Fraction
 
 from opgen.diagnostics.model import Bag, Hint, Span
-from opgen.lang.habits import DOTS, EACH, LATEX
+from opgen.lang.habits import DOTS, EACH, LATEX, over_lines
 from opgen.schema.formula import Formula
 
 
@@ -95,6 +95,7 @@ _RANGE = re.compile(
     r"\b(?P<index>[a-z]\w*)[ ]*(?:=|in\b)[ ]*(?P<first>\d+)[ ]*\.\.[ ]*(?P<last>(?P<size>\w+)[ ]*-[ ]*1\b|[^\],\n]+)"
 )
 _DOTTED = re.compile(r"\.([-+*/^]|[<>=!]=?|\()")
+_CONTINUED = re.compile(r"\\[ ]*\n[ ]*")  # of Python and C
 _UNCLEAR = ("&", "|")  # which stand for one thing or another
 _MAX_DIGITS = 400
 
@@ -193,6 +194,8 @@ def _slip(f: Formula, at: int, bag: Bag, tokens: list[Token]) -> int:
             kind = T.NAME if meant.isalpha() else T.OP
             tokens.append(Token(kind, meant, f.span(at, end)))
             return end
+    if (end := _continued(f, at, bag)) is not None:
+        return end
     char = f.text[at]
     end = at + 1
     if char in "\"'":
@@ -234,6 +237,19 @@ def _slip(f: Formula, at: int, bag: Bag, tokens: list[Token]) -> int:
     else:
         tokens.append(Token(T.BAD, word, f.span(at, end)))
     return end
+
+
+def _continued(f: Formula, at: int, bag: Bag) -> int | None:
+    """Report a backslash at the end of a line, once for all the lines that go on so; it goes on as if they did."""
+    found = _CONTINUED.match(f.text, at)
+    if found is None:
+        return None
+    before, _, line = f.text[:at].rpartition("\n")
+    if not before.rstrip().endswith("\\"):
+        following = f.text[found.end() :].split("\n")
+        last = next((line for line in following if not line.rstrip().endswith("\\")), "")
+        bag.error("OPG201", "a `\\` does not continue a line", f.span(at, at + 1), hints=(over_lines(line, last),))
+    return found.end()
 
 
 def _range(f: Formula, at: int) -> tuple[Span, tuple[str, ...]] | None:

@@ -3,10 +3,12 @@
 from __future__ import annotations
 
 from collections.abc import Callable, Container, Mapping, Sequence
+from dataclasses import replace
 from types import MappingProxyType
 
 from opgen.diagnostics.model import Span
-from opgen.lang.nodes import Binder, Call, Compare, Dots, Expr, Name, Number, Product, Reduction, Unary
+from opgen.lang.nodes import Access, Binder, Call, Compare, Dots, Expr, Name, Number, Product, Reduction, Unary
+from opgen.lang.vocabulary import Vocabulary
 from opgen.lang.walk import nodes
 
 _EMPTY: Mapping[str, Callable[[Span], Expr]] = MappingProxyType({  # what adds nothing to a reduction
@@ -45,3 +47,18 @@ def under_limit(
             return item, Product((("*", total), ("/", Reduction("count", over, item, span, span))), span)
         case _:
             return None
+
+
+def bounded(
+    words: Vocabulary, limits: Mapping[str, str], item: Binder | Dots | Expr, value: Expr
+) -> Binder | Dots | Expr:
+    """An index of the target that only limits another one, with the extent of that one, which `limits` names."""
+    if not isinstance(item, Binder) or item.extent is not None or item.name not in limits:
+        return item
+    places = [(a, i.name, k) for a in nodes(value) if isinstance(a, Access) for k, i in enumerate(a.items)
+              if isinstance(i, Name)]  # fmt: skip
+    if any(name == item.name for _, name, _ in places):
+        return item
+    over = limits[item.name]
+    sizes = [words.shapes[a.name][k] for a, name, k in places if name == over and a.name in words.shapes]
+    return replace(item, extent=Name(sizes[0], item.span)) if sizes else item

@@ -23,7 +23,9 @@ _WORDS = {
     "sort": "sort[{axis}]({of})",
     "msort": "sort[{axis}]({of})",
 }
-NAMES = (*_PLACES, *_WORDS)
+# What a recurrence gives: from what it starts, and how it goes on.
+_EXTREMES = {"cummax": ("-inf", "max"), "cummin": ("inf", "min")}
+NAMES = (*_PLACES, *_WORDS, *_EXTREMES)
 
 
 def through_order(
@@ -33,6 +35,8 @@ def through_order(
 
     `left`: the indices of the target; the largest elements of an axis that stands there are told by a mask.
     """
+    if name in _EXTREMES:
+        return _running(words, name, of, axis, left)
     if not isinstance(of, Access) or not (name in _WORDS or _PLACES[name]):
         return None
     items = ["..." if isinstance(i, Dots) else i.name if isinstance(i, Name) else "" for i in of.items]
@@ -60,6 +64,17 @@ def through_order(
     made = f"{target}[{left}]" if left else target
     first = f"`{order}[{', '.join(items)}] = argsort[{axis}]({of.name}[{', '.join(items)}])`"
     return f"read it through its order: {first}, then `{made} = {of.name}[{read}]`"
+
+
+def _running(words: Vocabulary, name: str, of: Expr, axis: str | None, left: Sequence[str]) -> str | None:
+    """The greatest or the least so far."""
+    if axis is None or axis not in left:
+        return None
+    start, fn = _EXTREMES[name]
+    own = next(n for n in ("m", "so_far", f"{name}_so_far") if n not in left and not words.knows(n))
+    here = f"{own}[{', '.join(left)}]"
+    first, before = (f"{own}[{_list(left, axis, place)}]" for place in ("-1", f"{axis} - 1"))
+    return f"a recurrence: `{first} = {start}`, then `{here} = {fn}({before}, {unparse(of)})`"
 
 
 def _list(items: Sequence[str], axis: str, instead: str | None) -> str:

@@ -7,14 +7,16 @@ statement gets its say. Nesting is limited, because everything after the parser 
 
 from __future__ import annotations
 
+from itertools import zip_longest
+
 from opgen.diagnostics.model import Bag
 from opgen.lang.cursor import StopError
 from opgen.lang.depth import deep_trees
 from opgen.lang.expressions import ExpressionParser, as_binder
-from opgen.lang.foreign import layout
 from opgen.lang.habits import STATEMENTS
 from opgen.lang.idioms import Idioms
-from opgen.lang.lexer import T
+from opgen.lang.layout import layout
+from opgen.lang.lexer import T, Token
 from opgen.lang.nodes import (
     Assign,
     Binder,
@@ -23,7 +25,9 @@ from opgen.lang.nodes import (
     Target,
 )
 from opgen.lang.slices import sizes
-from opgen.lang.slips import end_of_foreign, is_assigned, is_foreign
+from opgen.lang.slips import assigned_names, end_of_foreign, guarded, is_assigned, is_foreign
+from opgen.lang.tuples import unpacked
+from opgen.lang.updates import FOREIGN, RENAMED, updated
 from opgen.lang.vocabulary import Vocabulary
 from opgen.schema.formula import Formula
 
@@ -39,15 +43,16 @@ class _Parser(ExpressionParser):
                 continue
             first = self.token
             if is_foreign(self.tokens, self.at):
-                hint = STATEMENTS[first.text]
-                self.fail(f"`{first.text}` is not part of the formula language", first.span, "OPG201", hint)
-                self.at, lost = end_of_foreign(self.tokens, self.at)
+                end, lost = end_of_foreign(self.tokens, self.at)
+                hints = self.instead_of(first, self.tokens[end])
+                self.fail(f"`{first.text}` is not part of the formula language", first.span, "OPG201", *hints)
+                self.at = end
                 self.lost |= dict.fromkeys(lost)
                 continue
             try:
                 self.depth = 0
                 self.idioms = Idioms(self.words)
-                s = self.statement()
+                s = self.idioms.in_small_letters(self.statement())
                 if not self.idioms.found and s.op == "=":
                     self.idioms.without_indices(s)
                 if not self.idioms.found:
@@ -64,6 +69,21 @@ class _Parser(ExpressionParser):
                 while self.token.kind not in {T.END, T.NEWLINE}:
                     self.advance()
         return tuple(found)
+
+    def instead_of(self, first: Token, end: Token) -> tuple[str, ...]:
+        """What to write for a statement of another language."""
+        text = first.span.source.text[first.span.start : end.span.start]
+        if first.text == "if" and (lines := guarded(text, self.words.settings)):
+            return (f"a choice is a guard at the end: {', '.join(f'`{line}`' for line in lines)}",)
+        if first.text == "return" and self.words.gradients:
+            values = [v.strip() for v in text.removeprefix("return").split(",")]
+            plain = len(values) == len(self.words.gradients) and all(v.count("(") == v.count(")") for v in values)
+            lines = tuple(
+                f"`{n} = {v if plain else '…'}`"
+                for n, v in zip_longest(self.words.gradients, values[: len(self.words.gradients)])
+            )
+            return (f"a statement for each gradient: {', '.join(lines)}",)
+        return (STATEMENTS[first.text],)
 
     def statement(self) -> Assign:
         target = self.target()
@@ -86,7 +106,12 @@ class _Parser(ExpressionParser):
                 value, guard = self.either(guard, value, self.choice(), at, message), None
         if self.token.kind not in {T.END, T.NEWLINE}:
             raise self.unexpected("an operator or the end of the statement")
-        return Assign(target, op, value, guard, target.span.to(self.tokens[self.at - 1].span))
+        made = Assign(target, op, value, guard, target.span.to(self.tokens[self.at - 1].span))
+        if op.removesuffix("=") not in FOREIGN:
+            return made
+        meant = updated(self.words, made)
+        self.idioms.unclear |= meant is None
+        return meant or made
 
     def target(self) -> Target:
         token = self.token
@@ -125,8 +150,17 @@ class _Parser(ExpressionParser):
                 "OPG201",
                 "a statement is `name = expression`; an expression goes on over lines only inside open brackets",
             )
-        if token.is_op("-") and self.peek().is_op("="):
-            raise self.fail("there is no `-=`", token.span, "OPG201", "write `+= -(…)`")
+        if token.is_op(*FOREIGN) and self.peek().is_op("="):
+            self.advance()
+            span = token.span.to(self.advance().span)
+            hint = "what is taken away is added with a minus: `+= -(…)`" if token.text == "-" else RENAMED
+            self.idioms.note(span, f"there is no `{span.text}`", hint)
+            return f"{token.text}="
+        if names := assigned_names(self.tokens, self.at):
+            self.lost |= dict.fromkeys(names)
+            line = token.span.source.text[token.span.start :].partition("\n")[0]
+            hints = unpacked(self.words, names, line)
+            raise self.fail("expected `=`, found `,`", token.span, "OPG201", *hints)
         raise self.unexpected("`=`")
 
     def finish(self) -> None:

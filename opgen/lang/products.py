@@ -9,7 +9,7 @@ from collections.abc import Mapping, Sequence
 from dataclasses import dataclass, replace
 
 from opgen.lang.nodes import Binder, Dots, Expr, Name, Product, Reduction
-from opgen.lang.slices import SPARE
+from opgen.lang.vocabulary import SPARE
 from opgen.lang.walk import nodes, rebuild
 
 

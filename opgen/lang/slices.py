@@ -26,10 +26,8 @@ from opgen.lang.nodes import (
     Unary,
 )
 from opgen.lang.unparse import unparse
-from opgen.lang.vocabulary import Vocabulary
+from opgen.lang.vocabulary import SPARE, Vocabulary
 from opgen.lang.walk import nodes, operands, rebuild
-
-SPARE = "mpqrsuvwijk"  # letters for indices that a spec has no name for
 
 
 @dataclass(frozen=True, slots=True)

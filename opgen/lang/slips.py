@@ -6,17 +6,19 @@ Tokens in, hints out; and how far a statement of another language goes, so that 
 from __future__ import annotations
 
 import re
-from collections.abc import Iterator, Sequence
+from collections.abc import Collection, Iterator, Sequence
 
-from opgen.lang.habits import COLON, DOTS, ELEMENT, JOIN, ORDERED, RESULTS, STATEMENTS, TUPLE
+from opgen.lang.habits import COLON, DOTS, ELEMENT, FUNCTIONS, JOIN, STATEMENTS, over_lines
 from opgen.lang.lexer import T, Token
 
 _SUBSCRIPT = re.compile(r"(sum|prod|mean|max|min)_([a-z]\w*)")  # of LaTeX
 
-_ORDER = re.compile(r"\b(topk|sort|top_k)\(")
 _EQUATION = re.compile(
     r"=\s*['\"]?(?P<of>[a-zA-Z]+(?:\s*,\s*[a-zA-Z]+)*)\s*->\s*(?P<to>[a-zA-Z]*)['\"]?\s*$"
 )  # of einsum
+_BRANCH = re.compile(r"(?:(?:el)?if\b(?P<test>[^:]+)|else\s*):(?P<rest>.*)")
+_QUOTED = re.compile(r"'.*?'|\".*?\"")
+_STATEMENT = re.compile(r"\w+(\[[^\]]*\])? *= *[^=].*")
 _DRAWN = re.compile(r"\b(uniform|normal)\((\w+),\s*$")
 
 
@@ -42,14 +44,12 @@ def hints(token: Token, previous: Token | None, wanted: str) -> Iterator[str]:
     elif wanted == "`=`" and previous and previous.kind is T.NAME and token.is_op(*"+-*/%", "**", "//"):
         yield f"name the result: `y = {_whole(previous)}`"
     elif wanted == "the name that a statement assigns" and token.is_op(*"+-*/%", "**", "//", ")", "]"):
-        yield "a formula goes on over the end of a line only inside open brackets: `y = (a` … `+ b)`"
+        first = token.span.source.text[: token.span.start - len(_line(token))].rstrip().rpartition("\n")[2]
+        yield over_lines(first.partition("#")[0].rstrip(), _after(token).partition("#")[0].rstrip())
     elif token.is_op("=") and wanted.endswith("`]`"):
         yield "an index runs from 0: `sum[k](…)`, or with its extent `sum[k < K](…)`"
     elif token.is_op("="):
         yield "equality is written `==`"
-    elif token.is_op(",") and wanted == "`=`":
-        yield TUPLE
-        yield ORDERED if _ORDER.search(_after(token)) else RESULTS
     elif token.kind is T.NAME and previous and previous.kind is T.NAME and "//" in _line(token):
         yield "a comment begins with `#`"
     elif token.is_op(",") and previous and previous.kind is T.NUMBER:
@@ -65,7 +65,7 @@ def hints(token: Token, previous: Token | None, wanted: str) -> Iterator[str]:
     elif previous and previous.is_op("]") and wanted.startswith("an operator"):
         yield "the body of a reduction stands in parentheses: `sum[k](…)`"
     elif token.is_op("[") and previous and previous.is_op(")"):
-        yield ELEMENT
+        yield FUNCTIONS.get(_function(_line(token)), ELEMENT)
     elif token.is_op("[") and wanted == "an expression" and (drawn := _DRAWN.search(_before(token))):
         yield f"`{drawn[1]}({drawn[2]})` draws a number at each point of the statement: no shape is named"
     elif token.is_op("[") and wanted == "an expression":
@@ -129,6 +129,47 @@ def _line(token: Token) -> str:
 def _after(token: Token) -> str:
     """The line of a token, from it on."""
     return token.span.source.text[token.span.start :].partition("\n")[0]
+
+
+def _function(line: str) -> str:
+    """The function whose call a line ends with."""
+    depth = 0
+    for at in range(len(line) - 1, -1, -1):
+        depth += (line[at] == ")") - (line[at] == "(")
+        if depth == 0 and line[at] == "(":
+            return re.split(r"\W", line[:at].rstrip())[-1]
+    return ""
+
+
+def assigned_names(tokens: Sequence[Token], at: int) -> tuple[str, ...]:
+    """The names of `a, b = …`, of which a comma at this place is the first; nothing where it is none."""
+    names = [tokens[at - 1]]
+    while tokens[at].is_op(",") and tokens[at + 1].kind is T.NAME:
+        names.append(tokens[at + 1])
+        at += 2
+    return tuple(t.text for t in names) if tokens[at].is_op("=") and len(names) > 1 else ()
+
+
+def guarded(text: str, names: Collection[str]) -> tuple[str, ...]:
+    """The lines of `if c:` … `else:` … with guards; nothing where a condition is about more than `names`."""
+    found: list[str] = []
+    before: list[str] = []
+    guard = ""
+    for line in (raw.partition("#")[0].strip() for raw in text.split("\n")):
+        head = _BRANCH.fullmatch(line)
+        statement = line if head is None else head["rest"].strip()
+        if head is not None:
+            own = (head["test"] or "").strip()
+            read = set(re.findall(r"\w+", _QUOTED.sub("", own)))
+            if read.difference(names, ("not", "and", "or")):
+                return ()
+            guard = " and ".join([*before, own] if own else before)
+            before.append(f"not ({own})" if " " in own else f"not {own}")
+        if statement and _STATEMENT.fullmatch(statement):
+            found.append(f"{statement} if {guard}")
+        elif statement:
+            return ()
+    return tuple(found)
 
 
 def _column(token: Token) -> int:

@@ -2,8 +2,10 @@
 
 from __future__ import annotations
 
-from collections.abc import Mapping, Sequence
+from collections.abc import Container, Iterable, Mapping, Sequence
 from dataclasses import dataclass, field
+
+SPARE = "mpqrsuvwijk"  # letters for indices that a spec has no name for
 
 
 @dataclass(slots=True)
@@ -17,23 +19,34 @@ class Vocabulary:
     reductions: Mapping[str, bool] = field(default_factory=dict)  # whether it keeps its index
     functions: Sequence[str] = ()
     further: Mapping[str, str] = field(default_factory=dict)  # reductions with an argument beside the body, and which
+    settings: Sequence[str] = ()  # params that guards may ask about
+    gradients: Sequence[str] = ()  # what a block of gradients assigns; nothing for any other block
+    instead: Mapping[str, str] = field(default_factory=dict)  # letters that are names here, and what stands for them
 
     def declare(self, name: str, shape: Sequence[str]) -> None:
         self.shapes[name] = tuple(shape)
-        self.letters[name] = letters(shape)
+        self.letters[name] = letters(shape, self.instead)
 
     def knows(self, name: str) -> bool:
         return name in self.shapes or name in self.names
 
 
-def letters(shape: Sequence[str]) -> tuple[str, ...]:
+def letters(shape: Sequence[str], instead: Mapping[str, str]) -> tuple[str, ...]:
     """The indices at which a tensor of this shape is read: of `[..., K, 3]` they are `..., k, i`."""
     items: list[str] = []
     for size in shape:
         wish = size.lower() if size[:1].isalpha() else "i"
+        wish = instead.get(wish, wish)
         if size == "...":
             wish = size
         elif wish in items:
             wish += str(len(items) + 1)
         items.append(wish)
     return tuple(items)
+
+
+def other_letters(dims: Iterable[str], names: Container[str]) -> dict[str, str]:
+    """Letters for indices over these dims whose own letter is the name of something."""
+    wishes = dict.fromkeys((*(d.lower() for d in dims), "i"))
+    spare = (c for c in SPARE if c not in wishes and c not in names)
+    return dict(zip((w for w in wishes if w in names), spare, strict=False))

@@ -11,20 +11,20 @@ from opgen.diagnostics.model import Label, Span
 from opgen.diagnostics.suggest import counted, did_you_mean
 from opgen.ir import text
 from opgen.ir.formula import CONSTANTS
-from opgen.ir.program import Kind, Shape
+from opgen.ir.program import Kind
 from opgen.ir.reductions import REDUCTIONS
 from opgen.ir.scalar import BATCH, Batch, Dim, Index, Lit, Param, Position, Read, Scalar
 from opgen.lang.habits import NAMES, NO_AXIS
 from opgen.lang.nodes import Access, Dots, Expr, Name, Number
-from opgen.lang.unparse import unparse, unparse_assign
-from opgen.lang.vocabulary import letters
+from opgen.lang.unparse import unparse_assign
 from opgen.lower.declare import CALLABLE
 from opgen.lower.draw import refused
 from opgen.lower.gradient_names import cotangent_by, cotangents_by
 from opgen.lower.kinds import integer
 from opgen.lower.proposals import as_it_stays, assigned_float, shape_read
 from opgen.lower.range import note
-from opgen.lower.recurrence_slips import too_early
+from opgen.lower.readings import filled, idle, shape_text, spelled
+from opgen.lower.recurrence_slips import earlier, too_early
 from opgen.lower.recurrence_start import Unclear, or_start, steps_back
 from opgen.lower.scope import BAD, UNKNOWN, Frame, Known, Site, Typed
 from opgen.lower.shape import derived
@@ -32,15 +32,6 @@ from opgen.schema.model import ParamSpec
 
 _KINDS = {"float": Kind.FLOAT, "int": Kind.INT, "bool": Kind.BOOL}
 _CONSTANT_KINDS = {"true": Kind.BOOL, "false": Kind.BOOL}
-
-
-def shape_text(shape: Shape) -> str:
-    return text.shape(shape)
-
-
-def spelled(name: str, shape: Shape) -> str:
-    """How a tensor of this shape is read: `x[..., k]`."""
-    return f"{name}[{', '.join(letters([text.position(size) for size in shape]))}]"
 
 
 # --- bare names ------------------------------------------------------------------------------------------------------
@@ -77,7 +68,7 @@ def _bare_tensor(f: Frame, e: Name, known: Known) -> Typed:
     if known.shape not in ((), (BATCH,)):
         return f.error(
             "OPG242", f"`{e.name}` has named dims and is read without indices", e.span,
-            f"write `{spelled(e.name, known.shape)}`", label=f"has shape {shape_text(known.shape)}",
+            f"write `{spelled(f, e.name, known.shape)}`", label=f"has shape {shape_text(known.shape)}",
         )  # fmt: skip
     if known.shape == (BATCH,) and not _use_batch(f, e.name, e.span):
         return BAD
@@ -138,6 +129,9 @@ def param(f: Frame, span: Span, p: ParamSpec, item: int | None) -> Typed:
 
 def unknown_name(f: Frame, name: str, span: Span, *, position: bool) -> Typed:
     """An unbound index, an unknown dim or an unknown name: each with what to do about it."""
+    if name in ("None", "null") and f.place == "`absent`":
+        hint = "an input that was not passed reads as a number: `absent: 0`, or `absent: 1` for a factor"
+        return f.error("OPG205", f"there is no `{name}`", span, hint, label="unknown name")
     if name in NAMES and not position and name not in f.index_names:
         return f.error("OPG205", f"there is no `{name}`", span, NAMES[name], label="unknown name")
     if name == "None" and name in f.index_names:
@@ -167,6 +161,7 @@ def unknown_name(f: Frame, name: str, span: Span, *, position: bool) -> Typed:
         return BAD
     constants = [c for c in CONSTANTS if name.lower() == c or len(name) <= 3]
     hints = cotangent_by(f, name) or (cotangents_by(f, name) if name.startswith("grad") else ())
+    hints = hints or (() if position else earlier(f.decl, Name(name, span)))
     hints = hints or did_you_mean(name, (*visible, *f.decl.known_dims(), *constants))
     if name in CALLABLE or name in REDUCTIONS or name in f.decl.functions:
         shown = f"{name}(…)" if name not in REDUCTIONS or name in CALLABLE else f"{name}[k](…)"
@@ -219,7 +214,7 @@ def access(f: Frame, e: Access, *, padded: bool = False) -> Typed:
         return BAD
     if e.name in f.decl.targets() and (hint := as_it_stays(f.decl, e.name)):
         return f.error("OPG220", f"`{e.name}` is read where it has no statement", e.name_span, hint)
-    hints = cotangent_by(f, e.name) or did_you_mean(e.name, (*f.state.tensors, *f.state.later))
+    hints = cotangent_by(f, e.name) or earlier(f.decl, e) or did_you_mean(e.name, (*f.state.tensors, *f.state.later))
     hints = hints or cotangents_by(f, e.name) or (f"declare it: `inputs: {{{e.name}: {{shape: {shape_read(e)}}}}}`",)
     return f.error("OPG205", f"there is no tensor `{e.name}`", e.name_span, *hints, label="unknown tensor")
 
@@ -263,7 +258,8 @@ def check_rank(f: Frame, e: Access, known: Known, *, verb: str = "read") -> bool
     where = known.shape.index(BATCH) if BATCH in known.shape else None
     if dots and where is None:
         f.error(
-            "OPG216", f"`{e.name}` has no batch dims", e.items[dots[0]].span, f"write `{spelled(e.name, known.shape)}`",
+            "OPG216", f"`{e.name}` has no batch dims", e.items[dots[0]].span,
+            f"write `{spelled(f, e.name, known.shape)}`",
             label=f"has shape {shape_text(known.shape)}",
         )  # fmt: skip
         return False
@@ -279,23 +275,9 @@ def check_rank(f: Frame, e: Access, known: Known, *, verb: str = "read") -> bool
     related = (Label(known.span, f"declared with shape {shape_text(known.shape)}"),) if known.declared else ()
     f.bag.error(
         "OPG212", message, e.span, label=f"has shape {shape_text(known.shape)}", related=related,
-        hints=(f"write `{_filled(e, known)}`",),
+        hints=(f"write `{filled(f, e, known)}`",),
     )  # fmt: skip
     return False
-
-
-def _filled(e: Access, known: Known) -> str:
-    """The access with what it lacks behind what it has, where it lacks anything and has something computed."""
-    assert known.shape is not None
-    own = [i for i in e.items if not isinstance(i, Dots) and not (isinstance(i, Name) and i.name == "None")]
-    needed = letters([text.position(size) for size in known.shape])
-    spare = [i for i in needed if i != "..."][len(own) :]
-    fits = len(own) == sum(i != "..." for i in needed)
-    stretched = fits and len(own) < sum(not isinstance(i, Dots) for i in e.items)
-    if not stretched and (all(isinstance(i, Name) for i in own) or (not spare and not fits)):
-        return spelled(e.name, known.shape)
-    written = iter([*(unparse(i) for i in own), *spare])
-    return f"{e.name}[{', '.join(i if i == '...' else next(written) for i in needed)}]"
 
 
 def _count(items: Iterable[object]) -> str:
@@ -314,6 +296,11 @@ def position(f: Frame, item: Expr, dim: Scalar, site: Site) -> Scalar | None:
         if not _means_something(f, item.name):
             unknown_name(f, item.name, item.span, position=True)
             return None
+    if isinstance(item, Name) and _is_of_floats(f, item.name):
+        free = idle(f, site.span)
+        hint = f"`{free[0]}` is read nowhere: did you mean that?" if len(free) == 1 else "use another letter"
+        f.error("OPG207", f"the index `{item.name}` has the name of a tensor", item.span, hint)
+        return None
     if isinstance(item, Name) and _is_mask(f, item.name):
         f.error(
             "OPG223", "a position is an integer, and this is a condition", item.span,
@@ -359,8 +346,16 @@ def _is_mask(f: Frame, name: str) -> bool:
     return known is not None and known.kind is Kind.BOOL and name not in f.args
 
 
+def _is_of_floats(f: Frame, name: str) -> bool:
+    """Whether a tensor has named dims and floats: bare, it is no position in any case."""
+    known = f.state.tensors.get(name)
+    if known is None or known.shape in (None, (), (BATCH,)):
+        return False
+    return known.kind is Kind.FLOAT and name not in f.args
+
+
 def _mask(f: Frame, name: str) -> str:
-    return spelled(name, f.state.tensors[name].shape or ())
+    return spelled(f, name, f.state.tensors[name].shape or ())
 
 
 def _from_the_end(item: Expr, place: int, dim: Scalar, site: Site) -> tuple[str, ...]:

@@ -11,7 +11,7 @@ from opgen.ir.scalar import BATCH, ONE, Dim, Index
 from opgen.lang.nodes import Binder, Expr, Name, Reduction
 from opgen.lang.unparse import unparse_assign
 from opgen.lang.walk import nodes
-from opgen.lower.access import shape_text
+from opgen.lower.readings import shape_text
 from opgen.lower.scope import Frame, IndexInfo, Site
 
 

@@ -19,11 +19,11 @@ from opgen.ir.program import Kind, Shape
 from opgen.ir.reductions import ORDERS, REDUCTIONS
 from opgen.ir.scalar import Dim
 from opgen.lang.circles import circles
-from opgen.lang.head import parse_head
+from opgen.lang.head import is_anonymous, parse_head
 from opgen.lang.nodes import Assign, Expr
 from opgen.lang.parser import parse_expression, parse_statements
 from opgen.lang.unparse import unparse, unparse_assign
-from opgen.lang.vocabulary import Vocabulary
+from opgen.lang.vocabulary import Vocabulary, other_letters
 from opgen.lang.walk import names_read, statement_names
 from opgen.lower.shape import is_clear, shape_of
 from opgen.schema.elsewhere import Callee
@@ -103,12 +103,13 @@ def declare(spec: OpSpec, bag: Bag) -> Declarations | None:
     shapes = {n: () if t.dtype == "seed" else shape_of(t.shape, params, bag) for n, t in inputs.items()}
     sizes = tuple(dict.fromkeys(d.name for s in shapes.values() for d in s if isinstance(d, Dim)))
     derived = {str(d.name): e for d in spec.dims if (e := parse_expression(d.value, bag)) is not None}
-    functions = {f.name: f for s in spec.functions if (f := _function(s, bag)) is not None}
+    functions = {f.name: f for s in spec.functions if (f := _function(s, params, bag)) is not None}
     absent = {
         n: e for n, t in inputs.items() if t.absent is not None and (e := parse_expression(t.absent, bag)) is not None
     }
-    words = _vocabulary(spec, shapes, sizes, derived, functions)
+    words = _vocabulary(spec, shapes, sizes, derived)
     forward, lost = _block(spec.forward, words, bag)
+    words.gradients = [f"grad_{n}" for n, t in inputs.items() if t.dtype in ("float", "complex")]
     backward, lost_back = _block(spec.backward if forward else None, words, bag)
     lost = (*lost, *lost_back)
     known = tuple(dict.fromkeys((*sizes, *derived)))
@@ -142,16 +143,17 @@ def _vocabulary(
     shapes: dict[str, Shape],
     sizes: tuple[str, ...],
     derived: dict[str, Expr],
-    functions: dict[str, LocalFunction],
 ) -> Vocabulary:
     """What statements may name, for what is proposed instead of one that cannot be read."""
-    params = (str(p.name) for p in spec.params)
+    params = [str(p.name) for p in spec.params]
     outputs = (str(o.name) for o in spec.outputs or ())
     words = Vocabulary(
         sizes={n: unparse(e) for n, e in derived.items()},
-        names=(*params, *outputs, *sizes, *derived), functions=(*CALLABLE, *SPECIAL, *functions),
+        names=(*params, *outputs, *sizes, *derived), functions=(*CALLABLE, *SPECIAL, *(f.name for f in spec.functions)),
         reductions={name: row.keeps_index for name, row in (REDUCTIONS | ORDERS).items()},
         further={name: row.takes for name, row in ORDERS.items() if row.takes},
+        settings=[str(p.name) for p in spec.params if p.type == "bool" or p.choices],
+        instead=other_letters((*sizes, *derived), (*shapes, *params)),
     )  # fmt: skip
     for name, shape in shapes.items():
         words.declare(name, [text.position(size) for size in shape])
@@ -167,9 +169,10 @@ def _default(p: ParamSpec, bag: Bag) -> tuple[Expr, ...] | None:
     return tuple(e for e in found if e is not None) if None not in found else None
 
 
-def _function(s: FunctionSpec, bag: Bag) -> LocalFunction | None:
-    head = parse_head(s.head, bag, s.value)
-    value = None if s.value is None else parse_expression(s.value, bag)
+def _function(s: FunctionSpec, params: tuple[str, ...], bag: Bag) -> LocalFunction | None:
+    head = parse_head(s.head, bag, s.value, params)
+    told = head is None and s.value is not None and is_anonymous(s.value.text)
+    value = None if s.value is None or told else parse_expression(s.value, bag)
     parsed = [(arg, parse_expression(f, bag)) for arg, f in s.derivatives]
     if head is None or (value is None and (s.value is not None or not s.extern)) or any(e is None for _, e in parsed):
         return None

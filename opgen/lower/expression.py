@@ -27,6 +27,7 @@ from opgen.lang.nodes import (
     Text,
     Unary,
 )
+from opgen.lang.unparse import unparse
 from opgen.lower.access import access, bare_name
 from opgen.lower.call import call
 from opgen.lower.kinds import condition, numeric, promote, real_number
@@ -120,12 +121,25 @@ def _literal(op: str, a: Scalar, b: Scalar) -> bool:
     return table[op]
 
 
+def _or_else(f: Frame, operands: Sequence[Expr]) -> tuple[str, ...]:
+    """What `w or 1` means, if the first may be missing."""
+    first, other = operands[0], operands[-1]
+    if len(operands) != 2 or not isinstance(first, Name | Access):
+        return ()
+    if first.name in f.decl.inputs and f.decl.inputs[first.name].optional:
+        instead = f"`{first.name}: {{…, absent: {unparse(other)}}}`, and read `{unparse(first)}` alone"
+        return (f"what it reads as where it was not passed is declared: {instead}",)
+    return ()
+
+
 def _logic(f: Frame, op: str, operands: Sequence[Expr]) -> Typed:
     """`and`, `or` from left to right; what a literal decides is not looked at further (`given(p) and p > 0`)."""
     decisive = op == "or"
     result: Scalar = Lit(not decisive)
     for e in operands:
-        part = condition(f, f.lower(e), e.span)
+        value = f.lower(e)
+        hints = _or_else(f, operands) if op == "or" and value.kind not in (None, Kind.BOOL) else ()
+        part = condition(f, value, e.span, *hints)
         if part.kind is None:
             return BAD
         result = either(result, part.scalar) if op == "or" else both(result, part.scalar)

@@ -31,13 +31,13 @@ def numeric(t: Typed) -> Typed:
     return Typed(where(t.scalar, Lit(1), Lit(0)), Kind.INT)
 
 
-def condition(f: Frame, t: Typed, span: Span) -> Typed:
-    """A condition, or a mistake."""
+def condition(f: Frame, t: Typed, span: Span, *hints: str) -> Typed:
+    """A condition, or a mistake; `hints` say what is meant instead, where that is known."""
     if t.kind is None or t.kind is Kind.BOOL:
         return t
     what = "an integer" if t.kind is Kind.INT else "a number"
-    hint = "compare it, for example `x != 0`"
-    return f.error("OPG223", f"a condition is needed here, and this is {what}", span, hint)
+    hints = hints or ("compare it, for example `x != 0`",)
+    return f.error("OPG223", f"a condition is needed here, and this is {what}", span, *hints)
 
 
 def integer(f: Frame, t: Typed, span: Span, what: str) -> Typed:

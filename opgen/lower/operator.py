@@ -63,7 +63,7 @@ from opgen.lower.guards import (
     switches,
 )
 from opgen.lower.kinds import numeric, promote
-from opgen.lower.override import check_targets, lower_override
+from opgen.lower.override import check_targets, lower_override, without_cotangent
 from opgen.lower.proposals import one_statement
 from opgen.lower.scatter import identity
 from opgen.lower.scope import DECLARED, Frame, Known, Variation
@@ -144,7 +144,7 @@ def _lower(spec: OpSpec, bag: Bag) -> Operator | None:
         return None
     tensors = tuple(_tensor(d, n) for n in d.inputs)
     optional = tuple(n for n, t in d.inputs.items() if t.optional)
-    for warning in (*vanishing(d, variants), *together(d)):
+    for warning in (*vanishing(d, variants), *together(d), *without_cotangent(d)):
         bag.add(warning)
     made = Operator(
         str(spec.op), tensors, optional, params, d.outputs, tuple(variants), elsewhere(spec),

@@ -2,14 +2,16 @@
 
 from __future__ import annotations
 
+from collections.abc import Iterator
 from dataclasses import replace
 
-from opgen.diagnostics.model import Bag
+from opgen.diagnostics.model import Bag, Diagnostic, Severity
 from opgen.diagnostics.suggest import did_you_mean
 from opgen.ir import text
 from opgen.ir.program import Kind, Output, Override, Shape, parts
 from opgen.ir.scalar import BATCH, Batch
-from opgen.lang.nodes import Assign, Dots
+from opgen.lang.nodes import Assign, Dots, Number
+from opgen.lang.walk import names_read
 from opgen.lower.block import lower_block
 from opgen.lower.declare import Declarations
 from opgen.lower.draw import placed
@@ -100,3 +102,25 @@ def _stated_shape(d: Declarations, s: Assign) -> Wanted:
     dots = [k for k, i in enumerate(items) if isinstance(i, Dots)]
     shape = (*own[: dots[0]], BATCH, *own[dots[0] :]) if dots and dots[0] <= len(own) else own
     return Wanted(shape, None, origin, kind)
+
+
+def without_cotangent(d: Declarations) -> Iterator[Diagnostic]:
+    """Gradients of a `backward` block that are other than 0 and read no cotangent, whatever they lead through."""
+    reads: dict[str, set[str]] = {}
+    for s in d.backward:
+        reads.setdefault(s.target.name, set()).update(names_read(s.value))
+    cotangents = {PREFIX + name for name in d.outputs}
+    for s in d.backward:
+        name, value = s.target.name, s.value
+        if name.removeprefix(PREFIX) not in d.inputs or (isinstance(value, Number) and value.value == 0):
+            continue
+        found, left = set[str](), [name]
+        while left:
+            new = reads.get(left.pop(), set()) - found
+            found |= new
+            left += new
+        if found.isdisjoint(cotangents):
+            shown = next(iter(sorted(cotangents)), PREFIX + "y")
+            message = f"`{name}` does not depend on the cotangent"
+            hint = f"what comes from behind is multiplied by itself: `{name} = {shown}*(…)`"
+            yield Diagnostic("OPG228", message, s.target.name_span, hints=(hint,), severity=Severity.WARNING)

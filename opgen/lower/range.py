@@ -140,14 +140,15 @@ def place_value(c: Check, info: IndexInfo) -> str | None:
 
 
 def before_the_start(f: Frame, c: Check, info: IndexInfo) -> str | None:
-    """Where reading begins if an index does at 0, where that is surely in front of the tensor."""
+    """Where reading begins if an index does at 0, where that is in front of the tensor for all sizes but the least."""
     index = next(Index(name) for name, i in c.indices if i is info)
     parts, facts = polynomial(c.position).split(index), _facts(f, c, info)
     if parts is None or facts is None or not c.always or not is_nonnegative(parts[0], facts):
         return None
     first = corner(parts[1], facts, least=True)
-    below = first is not None and is_nonnegative(number(-1) - first, facts)
-    return text.scalar(first.scalar()) if below and first is not None else None
+    if first is None or is_nonnegative(first, facts) or not is_nonnegative(number(0) - first, facts):
+        return None
+    return text.scalar(first.scalar())
 
 
 def _facts(f: Frame, c: Check, info: IndexInfo) -> Facts | None:

@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import re
 from collections.abc import Sequence
 from dataclasses import replace
 from functools import partial
@@ -11,11 +12,13 @@ from opgen.ir import text
 from opgen.lang.circles import Step, accesses, is_constant, shift_of
 from opgen.lang.nodes import Access, Assign, Binder, Dots, Expr, Name, Number, Sum, Unary
 from opgen.lang.unparse import unparse, unparse_assign, unparse_target
-from opgen.lang.walk import nodes, statement_names, transform
+from opgen.lang.walk import integer, nodes, statement_names, transform
 from opgen.lower.declare import Declarations
 from opgen.lower.scope import BAD, Frame, Typed
 
 _OTHER = "a recurrence reads another position, such as `h[t - 1]`; a new value of a name is a new name"
+
+_EARLIER = re.compile(r"(?:prev|previous|last|old)_(?P<after>\w+)|(?P<before>\w+?)_?(?:prev|previous|last|old|tm1)")
 
 
 def _text(item: Expr | Dots) -> str:
@@ -42,12 +45,14 @@ def _in_front(d: Declarations, body: Assign, s: Assign, place: int, step: Step) 
         start = (
             f"downwards the start stands at the extent, behind the last element: `{s.target.name}[{moved}] = {value}`"
         )
+    none = f"or leave it out: without a start, `{s.target.name}[{moved}]` is 0"
     if isinstance(old, Binder | Name):
         return (start,)
+    if not isinstance(old, Dots) and (integer(old) or 0) < 0:
+        return (start, none)  # no element stands there
     along = (body.target.items or ())[place]
     index = along.name if isinstance(along, Binder) else step.index
     inside = f"{unparse_target(body.target)} = where({index} == {_text(old)}, {value}, {unparse(body.value)})"
-    none = f"or leave it out: without a start, `{s.target.name}[{moved}]` is 0"
     return (f"for an element itself, write `{inside}`", f"or {start}", none)
 
 
@@ -99,6 +104,8 @@ def one_back(start: Assign, s: Assign, place: int) -> tuple[str, ...]:
         return ()
     index = Name(step.index, s.span)
     back = Sum((("+", index), ("-", Number(1, s.span))), s.span)
+    if s.guard is None and (shifted := _an_index_less(s, step.index)) is not None:
+        return (_by_case(start, s, place, step.index, shifted),)
 
     def moved(e: Expr) -> Expr | None:
         if not isinstance(e, Access) or e.name != name:
@@ -116,6 +123,43 @@ def one_back(start: Assign, s: Assign, place: int) -> tuple[str, ...]:
         return (first, f"and an element is written at `{step.index}`, from what stands at `{step.index} - 1`")
     also = f"what stood at `{step.index} + 1` stands at `{step.index}` then, also where it is read"
     return (first, f"and an element is written from the one before: `{name}[{at}] = {unparse(value)}`", also)
+
+
+def _an_index_less(s: Assign, index: str) -> Expr | None:
+    """The value of `h[t + 1] = …` with `t - 1` for `t`; None where other tensors are not read at `t + 1` alone."""
+    found: list[int] = []
+    back = Sum((("+", Name(index, s.span)), ("-", Number(1, s.span))), s.span)
+
+    def moved(e: Expr) -> Expr | None:
+        if e == Name(index, s.span):
+            return back
+        if not isinstance(e, Access):
+            return None
+        items: list[Expr | Dots] = []
+        for item in e.items:
+            step = shift_of(item)
+            if step == Step(index, 1):
+                found.append(1 if e.name != s.target.name else 0)
+                items.append(Name(index, item.span))
+            elif item == Name(index, s.span):
+                found.append(-1 if e.name != s.target.name else 0)
+                items.append(back)
+            elif not isinstance(item, Dots) and any(n == Name(index, s.span) for n in nodes(item)):
+                found.append(-1)
+            else:
+                items.append(item)
+        return replace(e, items=tuple(items))
+
+    value = transform(s.value, moved)
+    return value if 1 in found and -1 not in found else None
+
+
+def _by_case(start: Assign, s: Assign, place: int, index: str, value: Expr) -> str:
+    """A recurrence and its element at 0 as one statement."""
+    items = (s.target.items or ())[:place], (s.target.items or ())[place + 1 :]
+    target = replace(s.target, items=(*items[0], Binder(index, None, s.span), *items[1]))
+    shown = f"where({index} == 0, {unparse(start.value)}, {unparse(value)})"
+    return f"an element is written from the one before, and both as one: `{unparse_target(target)} = {shown}`"
 
 
 def _step_before(d: Declarations, e: Name | Access) -> str:
@@ -137,6 +181,23 @@ def _step_before(d: Declarations, e: Name | Access) -> str:
         return _OTHER
     shown[first] += " - 1"
     return f"a recurrence reads another position, such as `{e.name}[{', '.join(shown)}]`; a new value is a new name"
+
+
+def earlier(d: Declarations, e: Name | Access) -> tuple[str, ...]:
+    """What `h_prev` means beside statements of `h`: its step before."""
+    named = _EARLIER.fullmatch(e.name)
+    of = "" if named is None else str(named["after"] or named["before"])
+    s = next((s for s in d.forward if s.target.name == of), None)
+    if s is None:
+        return ()
+    items = [_text(Name(i.name, i.span) if isinstance(i, Binder) else i) for i in s.target.items or ()]
+    read = [_text(i) for i in e.items] if isinstance(e, Access) else []
+    free = [k for k, i in enumerate(items) if i.isidentifier() and i not in read]
+    free = free or [k for k, i in enumerate(items) if i.isidentifier()]
+    if not free:
+        return (f"what `{of}` was a step before is read of a recurrence, `{of}[t - 1]`, with an index over the steps",)
+    items[free[0]] += " - 1"
+    return (f"the step before is `{of}[{', '.join(items)}]`",)
 
 
 def another_statement(s: Assign, bag: Bag, *, first: bool) -> None:

@@ -196,7 +196,8 @@ def check_index_name(f: Frame, b: Binder) -> bool:
     taken = "tensor" if b.name in f.state.tensors or b.name in f.state.later else None
     taken = "param" if b.name in f.decl.params else taken
     if taken is not None:
-        letter = next(c for c in (*"ijklmnr", b.name * 2) if c not in f.index_names and c not in f.decl.params)
+        named = (*f.index_names, *f.decl.params, *f.state.tensors, *f.state.later)
+        letter = next(c for c in (*"ijklmnr", b.name * 2) if c not in named)
         hints = [f"use another letter, such as `{letter}`"]
         if b.name in f.decl.params and f.decl.params[b.name].type == "int" and b.extent is None:
             hints.insert(0, f"to go over `{b.name}` places, write `{letter} < {b.name}`")

@@ -14,12 +14,13 @@ from opgen.ir.scalar import BATCH, Batch, Dim, Position, Read, Scalar
 from opgen.lang.nodes import Access, Assign, Binder, Dots, Expr, Name
 from opgen.lang.unparse import unparse
 from opgen.lang.walk import nodes
-from opgen.lower.access import check_rank, position, shape_text, spelled
+from opgen.lower.access import check_rank, position
 from opgen.lower.declare import Declarations, every
 from opgen.lower.expression import expression
 from opgen.lower.extent import extent_of, resolve
 from opgen.lower.kinds import numeric, promote
 from opgen.lower.range import check_ranges
+from opgen.lower.readings import shape_text, spelled
 from opgen.lower.reduction import check_index_name
 from opgen.lower.scatter_shape import proposals
 from opgen.lower.scope import Frame, IndexInfo, Known, Scope, Site, Variation, loops_of
@@ -141,7 +142,7 @@ def _items(frame: Frame, s: Assign, shape: Shape) -> tuple[Expr | Dots, ...] | N
             return (Dots(s.target.span),)
         frame.error(
             "OPG242", f"`{s.target.name}` has named dims and is assigned without indices", s.target.span,
-            f"write `{spelled(s.target.name, shape)}`", label=f"has shape {shape_text(shape)}",
+            f"write `{spelled(frame, s.target.name, shape)}`", label=f"has shape {shape_text(shape)}",
         )  # fmt: skip
         return None
     return tuple(Name(i.name, i.span) if isinstance(i, Binder) else i for i in s.target.items)

@@ -9,7 +9,7 @@ from opgen.lang.nodes import Access, Assign, Binder, Compare, Dots, Expr, Name, 
 from opgen.lang.parser import parse_expression
 from opgen.lang.unparse import unparse
 from opgen.lang.vocabulary import letters
-from opgen.lang.walk import nodes
+from opgen.lang.walk import names_read, nodes, statement_names
 from opgen.lower.scope import Frame
 
 _STARTS = {"+=": "0", "*=": "1", "max=": "-inf", "min=": "inf"}
@@ -22,19 +22,41 @@ def proposals(f: Frame, s: Assign) -> tuple[str, ...]:
     sizes = [_size(f, s, item) for item in s.target.items or ()]
     shape = [spare if size is None else size for size in sizes]
     new = {size: f"num_{size.lower()}" for size in shape if size.isalpha() and size not in known}
+    if len(new) == 1 and (declared := _idle_param(f)) is not None:
+        (size,) = new
+        dims, start = f"`dims: {{{size}: {declared}}}`", _start(f, s, shape, {size: declared})
+        if is_read(f, name) or not all(size == "..." or size.isalnum() for size in shape):
+            return (start,)
+        return (f"declare it: `outputs: {{{name}: {{shape: [{', '.join(shape)}]}}}}`, with {dims}", f"or {start}")
     params = f"`params: {{{', '.join(f'{p}: int' for p in new.values())}}}`"
     dims = f"`dims: {{{', '.join(f'{d}: {p}' for d, p in new.items())}}}`"
-    loops = ", ".join(
-        "..." if size == "..." else f"{i} < {new.get(size, size)}"
-        for i, size in zip(_letters(f, shape), shape, strict=True)
-    )
-    start = f"start it: `{name}[{loops}] = {_STARTS[s.op]}`" + (f", with {params}" if new else "")
+    start = _start(f, s, shape, new) + (f", with {params}" if new else "")
     if not all(size == "..." or size.isalnum() for size in shape):
         return (start,)
     if is_read(f, name):
         return (start,)
     output = f"declare it: `outputs: {{{name}: {{shape: [{', '.join(shape)}]}}}}`"
     return (output + (f", with {dims} and {params}" if new else ""), f"or {start}")
+
+
+def _start(f: Frame, s: Assign, shape: list[str], new: dict[str, str]) -> str:
+    """The statement that a scatter starts from."""
+    loops = ", ".join(
+        "..." if size == "..." else f"{i} < {new.get(size, size)}"
+        for i, size in zip(_letters(f, shape), shape, strict=True)
+    )
+    return f"start it: `{s.target.name}[{loops}] = {_STARTS[s.op]}`"
+
+
+def _idle_param(f: Frame) -> str | None:
+    """The int param that no formula reads: what it counts is most likely this."""
+    d = f.decl
+    formulas = [*d.derived.values(), *(e for es in d.defaults.values() for e in es), *d.absent.values()]
+    formulas += [e for s in (*d.forward, *d.backward) for e in (s.value, s.guard) if e is not None]
+    read = {n for e in formulas for n in names_read(e)}
+    read |= {n for s in d.forward for n in statement_names(s)}
+    idle = [n for n, p in d.params.items() if p.type == "int" and p.length is None and n not in read]
+    return idle[0] if len(idle) == 1 else None
 
 
 def is_read(f: Frame, name: str) -> bool:
@@ -45,7 +67,7 @@ def is_read(f: Frame, name: str) -> bool:
 def _letters(f: Frame, shape: list[str]) -> list[str]:
     """An index for each size that no tensor or param is called like."""
     taken = (*f.state.tensors, *f.state.later, *f.decl.params)
-    return [i if i not in taken else f"{i}{i}" for i in letters(shape)]
+    return [i if i not in taken else f"{i}{i}" for i in letters(shape, {})]
 
 
 def _size(f: Frame, s: Assign, item: Binder | Dots | Expr) -> str | None:

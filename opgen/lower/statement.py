@@ -26,7 +26,6 @@ from opgen.lang.nodes import (
 )
 from opgen.lang.unparse import unparse, unparse_assign, unparse_target
 from opgen.lang.walk import nodes, transform
-from opgen.lower.access import shape_text, spelled
 from opgen.lower.call import MAX_SIZE
 from opgen.lower.closed import closed_early
 from opgen.lower.declare import Declarations, every
@@ -36,6 +35,7 @@ from opgen.lower.kinds import ARTICLES
 from opgen.lower.lazy import take_out
 from opgen.lower.proposals import diagonal
 from opgen.lower.range import check_ranges
+from opgen.lower.readings import shape_text, spelled
 from opgen.lower.recurrence_slips import assigned, from_the_step_before
 from opgen.lower.reduction import another, check_index_name, reduce
 from opgen.lower.scatter_shape import is_read, proposals
@@ -142,7 +142,7 @@ def _scope(frame: Frame, s: Assign, appended: tuple[Binder | Dots, ...], wanted:
     if items is None and wanted.shape is not None and wanted.shape not in ((), (BATCH,)) and not appended:
         frame.error(
             "OPG242", f"`{s.target.name}` has named dims and is assigned without indices", s.target.span,
-            f"write `{spelled(s.target.name, wanted.shape)} = …`", label=f"has shape {shape_text(wanted.shape)}",
+            f"write `{spelled(frame, s.target.name, wanted.shape)} = …`", label=f"has shape {shape_text(wanted.shape)}",
         )  # fmt: skip
         return None
     if items is None and not any(isinstance(a, Dots) for a in appended):
@@ -241,7 +241,9 @@ def _computed(frame: Frame, s: Assign) -> tuple[str, ...]:
         return (line, *proposals(frame, replace(s, op="+=")))
     alike = [a.name for a in nodes(s.value) if isinstance(a, Access) and unparse(replace(a, name=name)) == left]
     known = (frame.state.tensors.get(n) for n in alike)
-    of = next((shape_text(t.shape) for t in known if t is not None and t.shape is not None), "[…]")
+    of = next((shape_text(t.shape) for t in known if t is not None and t.shape is not None), None)
+    if of is None:
+        return (line, *proposals(frame, replace(s, op="+=")))
     return (f"{line}, with the shape of all of it: `outputs: {{{name}: {{shape: {of}}}}}`",)
 
 

@@ -1,7 +1,6 @@
 """What a spec declares, assigns or binds and never reads, or as what it is not: warnings for a spec that is right.
 
-In: a spec without mistakes. Out: an `OPG240` per name, an `OPG252` per width, an `OPG228` per gradient without a
-cotangent, in the order of the file.
+In: a spec without mistakes. Out: an `OPG240` per name and an `OPG252` per width, in the order of the file.
 """
 
 from __future__ import annotations
@@ -10,11 +9,10 @@ from collections.abc import Iterable, Iterator
 
 from opgen.diagnostics.model import Bag, Diagnostic, Severity, Span
 from opgen.ir.scalar import Dim
-from opgen.lang.nodes import Access, Assign, Binder, Call, Dots, Expr, Name, Number, Reduction
+from opgen.lang.nodes import Access, Assign, Binder, Call, Dots, Expr, Name, Reduction
 from opgen.lang.parser import parse_expression
-from opgen.lang.walk import names_read, nodes
+from opgen.lang.walk import nodes
 from opgen.lower.declare import Declarations, declare
-from opgen.lower.override import PREFIX
 from opgen.schema.elsewhere import Callee
 from opgen.schema.formula import Formula
 from opgen.schema.model import OpSpec
@@ -26,7 +24,7 @@ def unused(spec: OpSpec) -> tuple[Diagnostic, ...]:
     if d is None:
         return ()
     read = frozenset(_mentioned(d))
-    found = [*_declared(d, read), *_assigned(d), *_bound(d), *_widths(d), *_without_cotangent(d)]
+    found = [*_declared(d, read), *_assigned(d), *_bound(d), *_widths(d)]
     return tuple(sorted(found, key=lambda w: w.span.start if w.span is not None else 0))
 
 
@@ -90,28 +88,6 @@ def _widths(d: Declarations) -> Iterator[Diagnostic]:
                     hint = f"`{shown}` reads 0 outside, however far; the position says where: `i - {fill}`"
                     message = f"`{fill}` is the value that `{read.name}` has outside, not a width"
                     yield Diagnostic("OPG252", message, span, hints=(hint,), severity=Severity.WARNING)
-
-
-def _without_cotangent(d: Declarations) -> Iterator[Diagnostic]:
-    """Gradients of a `backward` block that are other than 0 and read no cotangent, whatever they lead through."""
-    reads: dict[str, set[str]] = {}
-    for s in d.backward:
-        reads.setdefault(s.target.name, set()).update(names_read(s.value))
-    cotangents = {PREFIX + name for name in d.outputs}
-    for s in d.backward:
-        name, value = s.target.name, s.value
-        if name.removeprefix(PREFIX) not in d.inputs or (isinstance(value, Number) and value.value == 0):
-            continue
-        found, left = set[str](), [name]
-        while left:
-            new = reads.get(left.pop(), set()) - found
-            found |= new
-            left += new
-        if found.isdisjoint(cotangents):
-            shown = next(iter(sorted(cotangents)), PREFIX + "y")
-            message = f"`{name}` does not depend on the cotangent"
-            hint = f"what comes from behind is multiplied by itself: `{name} = {shown}*(…)`"
-            yield Diagnostic("OPG228", message, s.target.name_span, hints=(hint,), severity=Severity.WARNING)
 
 
 def _mentioned(d: Declarations) -> Iterator[str]:

@@ -12,9 +12,9 @@ from opgen.diagnostics.suggest import did_you_mean, listed
 from opgen.ir.operator import Variant
 from opgen.ir.program import Axis, Compute, Kind, Output
 from opgen.ir.scalar import Index, Read
-from opgen.lower.access import shape_text
 from opgen.lower.declare import Declarations
 from opgen.lower.kinds import ARTICLES
+from opgen.lower.readings import shape_text
 from opgen.lower.scatter import fresh_axes
 from opgen.lower.scope import Known, Variation
 from opgen.lower.shape import is_clear

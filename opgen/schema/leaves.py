@@ -171,6 +171,9 @@ def domain(node: object, info: ValidationInfo) -> Formula:
     raise refused("OPG233", "a domain is an inequality", label="not an inequality", hints=(hint,))
 
 
+_MAYBE = re.compile(r"(?:\w+\.)?Optional\[(?P<a>float|int|bool)\]|(?P<b>float|int|bool)(?: *\| *None|\?)")  # of Python
+
+
 def word(node: object, pattern: re.Pattern[str], what: str, spelt: Callable[[str], str]) -> Word:
     if not isinstance(node, Scalar) or node.value is None:
         raise expected(what, node)
@@ -183,6 +186,8 @@ def word(node: object, pattern: re.Pattern[str], what: str, spelt: Callable[[str
         given = _DEFAULTED.fullmatch(name)
         if given:
             hints = (f"a default is a field: `{{{given[1]}: {{type: float, default: {given[2]}}}}}`",)
+        if pattern is SNAKE and re.search(r"[-+*/(\[]\s*\w", name):
+            hints = ("no formula stands here: name its value in a statement of `forward`, and give that name",)
         if not name.isascii():
             hints += ("names are made of ASCII letters, digits and `_`",)
         if name.endswith("?") and pattern.fullmatch(name[:-1]):
@@ -272,6 +277,9 @@ def one_of(*allowed: str, unnamed: str = "") -> Callable[[object], str]:
             meant = respelt(node, guess) if guess else None
             told = f"write `{guess}`" if alias else f"did you mean `{guess}`?"
             hints = [Hint(told, node.text, guess) if alias else exact(told, node.text, guess, allowed)] if guess else []
+            if maybe := _MAYBE.fullmatch(node.text):
+                guess, meant = maybe["a"] or maybe["b"], None
+                hints = [f"write `type: {guess}, default: null`: without a default it is required"]
             if guess and guess == unnamed:
                 hints = ["a param of a few words has `choices: [a, b]`, and no `type`"]
             elif alias and re.search(r"\d", node.text) and not re.search(r"\d", alias) and alias != "half":

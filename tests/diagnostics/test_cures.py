@@ -21,9 +21,35 @@ EDGES = "inputs: {src: {shape: [E], dtype: int}, m: {shape: [..., E, D]}}"
 LAST = "inputs: {ids: {shape: [E], dtype: int, domain: 0 <= ids <= N - 1}, m: {shape: [E]}, x: {shape: [N]}}"
 OPTIONAL = "inputs: {x: {shape: [N]}, b: {shape: [N], optional: true}}"
 SEQUENCE = "inputs: {x: {shape: [..., T]}}\noutputs: [h]"
+NAMED = "inputs: {a: {shape: [I, J]}, i: {shape: [J]}}"
+SCATTERED = "inputs: {t: {shape: [N], dtype: int}, m: {shape: [N]}, y0: {shape: [V]}}\noutputs: {y: {shape: [V]}}"
 
 # fields, the statement at fault, and what takes its place
 CASES = [
+    (BATCH, "y[..., d] = sofmax[d](x[..., d], dim=-1)", "y[..., d] = softmax[d](x[..., d])"),
+    (BATCH, "y = np.log(sofmax(x))", "y[..., d] = log(softmax[d](x[..., d]))"),
+    (BATCH, "y = np.exp(sigmod(x))", "y[..., d] = exp(sigmoid(x[..., d]))"),
+    (BATCH, "y[...] = std[d](x[..., d], unbiased=False)", "y[...] = sqrt(var[d](x[..., d]))"),
+    (BATCH, "y[...] = var[d](x[..., d], correction=1)", "y[...] = var[d](x[..., d]) * D / (D - 1)"),
+    (BATCH, "y[...] = norm[d](x[..., d], 1)", "y[...] = sum[d](abs(x[..., d]))"),
+    (BATCH, "y[...] = norm[d](x[..., d], p=3)", "y[...] = sum[d](abs(x[..., d])**3)**(1 / 3)"),
+    (BATCH, "y[...] = norm[d](x[..., d], ord=-inf)", "y[...] = min[d](abs(x[..., d]))"),
+    (BATCH, "y[...] = norm[d](x[..., d], 0)", "y[...] = count[d](x[..., d] != 0)"),
+    (BATCH, "y[...] = norm[d](x[..., d], 2, keepdim=True)", "y[...] = norm[d](x[..., d])"),
+    (BATCH, "y[...] = sum[d](x[..., d], d)", "y[...] = sum[d](x[..., d])"),
+    (BATCH, "y[...] = quantile[d](x[..., d], 0.5, dim=-1)", "y[...] = quantile[d](x[..., d], 0.5)"),
+    (BATCH, "y[...] = sum(x[..., d]*y0[..., d], d)", "y[...] = sum[d](x[..., d] * y0[..., d])"),
+    (BATCH, "y[..., d] = (x[..., d]*2).to(x.dtype)", "y[..., d] = x[..., d] * 2"),
+    (BATCH, "y = x.type(y0.dtype).exp()", "y[..., d] = exp(x[..., d])"),
+    (BATCH, "x **= 2", "x2[..., d] = x[..., d]**2"),
+    (NK, "y[N] = sum[K](x[N, K]*w[K])/K", "y[n] = sum[k](x[n, k] * w[k]) / K"),
+    (NK, "y[n] = sum[k](x[n, K]*w[K])", "y[n] = sum[k](x[n, k] * w[k])"),
+    (NK, "y[n, k] = x[n, k] - mean[N](x[N, k])", "y[n, k] = x[n, k] - mean[n](x[n, k])"),
+    (NK, "y[i, k] = x[k]", "y[i, k] = x[i, k]"),
+    (NAMED, "y = a.sum(0)", "y[j] = sum[m](a[m, j])"),
+    (NAMED, "y[b, j] = a[j]", "y[b, j] = a[b, j]"),
+    (SCATTERED, "y[t[n]] -= m[n]", "y[t[n]] += -m[n]"),
+    (SCATTERED, "y[t[n]] /= m[n]", "y[t[n]] *= 1 / m[n]"),
     (BATCH, "y[...] = x.sum(dim=-1)", "y[...] = sum[d](x[..., d])"),
     (BATCH, "y = x.sum(-1)", "y = sum[d](x[..., d])"),
     (BATCH, "y = x.mean()", "y = mean[..., d](x[..., d])"),
@@ -178,6 +204,84 @@ def test_every_cure_builds_as_it_stands(fields: str, wrong: str, right: str | No
 
 # A spec with a mistake, what takes the place of what in it, each as a hint says it, and the outputs it has then.
 SPECS = [
+    (
+        whole(SEQUENCE, "h[..., t] = h_prev[...]/2 + x[..., t]"),
+        {"h_prev[...]": "h[..., t - 1]"},
+        ["h"],
+    ),
+    (
+        whole(SEQUENCE, "h[..., 0] = x[..., 0]", "h[..., t + 1] = h[..., t]/2 + x[..., t + 1]"),
+        {
+            "  h[..., 0] = x[..., 0]\n": "",
+            "h[..., t + 1] = h[..., t]/2 + x[..., t + 1]": (
+                "h[..., t] = where(t == 0, x[..., 0], h[..., t - 1] / 2 + x[..., t])"
+            ),
+        },
+        ["h"],
+    ),
+    (
+        whole(SEQUENCE, "h[..., -1] = 1", "h[..., t] = h[..., t + 1]/2 + x[..., t]"),
+        {"h[..., -1] = 1": "h[..., T] = 1"},
+        ["h"],
+    ),
+    (
+        whole("inputs: {x: {shape: [..., T]}, w: {shape: [R]}}", "y[..., t] = sum[r](w[r]*x[..., t - r])"),
+        {"x[..., t - r]": "pad(x[..., t - r], 0)", "y[..., t": "y[..., t < T"},
+        ["y"],
+    ),
+    (
+        whole("inputs: [x]\nparams: {b: float}\nfunctions: {f: 'lambda x: x*sigmoid(b*x)'}", "y = f(x)"),
+        {"f: 'lambda x: x*sigmoid(b*x)'": "f(x): x*sigmoid(b*x)"},
+        ["y"],
+    ),
+    (
+        whole("inputs: [x]\nparams: {b: float}\nfunctions: {f: x*sigmoid(b*x)}", "y = f(x)"),
+        {"f: x*sigmoid(b*x)": "f(x): x*sigmoid(b*x)"},
+        ["y"],
+    ),
+    (
+        whole("inputs: {x: {shape: [N]}, w: {shape: [N], optional: true}}", "y[n] = x[n]*(w[n] or 1)"),
+        {"(w[n] or 1)": "w[n]", "optional: true": "optional: true, absent: 1"},
+        ["y"],
+    ),
+    (
+        whole("inputs: {x: {shape: [..., D]}}", "a, b = x.chunk(2, dim=-1)", "y[..., d] = a[..., d]*b[..., d]"),
+        {"a, b = x.chunk(2, dim=-1)": "a[..., d < D//2] = x[..., d]\n  b[..., d < D//2] = x[..., d + D//2]"},
+        ["y"],
+    ),
+    (
+        whole("inputs: {x: {shape: [N, K]}}", "v, i = torch.min(x, dim=1)"),
+        {"v, i = torch.min(x, dim=1)": "v[n] = min[k](x[n, k])\n  i[n] = argmin[k](x[n, k])"},
+        ["v", "i"],
+    ),
+    (
+        whole("inputs: {a: {shape: [..., N]}, b: {shape: [..., M]}}", "y = cat([a, b], -1)"),
+        {"y = cat([a, b], -1)": "y[..., i < N + M] = where(i < N, a[..., i], b[..., i - N])"},
+        ["y"],
+    ),
+    (
+        whole("inputs: {x: {shape: [..., T]}}", "y[..., t] = cummin[t](x[..., t])"),
+        {"y[..., t] = cummin[t](x[..., t])": "m[..., -1] = inf\n  m[..., t] = min(m[..., t - 1], x[..., t])"},
+        ["m"],
+    ),
+    (
+        whole("inputs: [x]\nparams: {mode: {choices: [a, b]}}", 'if mode == "a":', "  y = x", "else:", "  y = 2*x"),
+        {
+            'if mode == "a":\n    y = x': 'y = x if mode == "a"',
+            "else:\n    y = 2*x": 'y = 2*x if not (mode == "a")',
+        },
+        ["y"],
+    ),
+    (
+        whole("inputs: [a, b]\nbackward: |\n  return grad_y*b, grad_y*a", "y = a*b"),
+        {"return grad_y*b, grad_y*a": "grad_a = grad_y*b\n  grad_b = grad_y*a"},
+        ["y"],
+    ),
+    (
+        whole("inputs: {t: {shape: [N], dtype: int}, m: {shape: [N]}}\nparams: {size: int}", "y[t[n]] += m[n]"),
+        {"params": "dims: {M: size}\noutputs: {y: {shape: [M]}}\nparams"},
+        ["y"],
+    ),
     (
         whole("inputs: {image: {shape: [..., H, W]}}", "place[...] = argmax[h, w](image[..., h, w])"),
         {"argmax[h, w](image[..., h, w])": "argmax[k < H * W](image[..., k // W, k % W])"},

@@ -1,0 +1,115 @@
+"""Arguments beside the body of a reduction, as other libraries take them: an axis, an order, a correction.
+
+In go the parts of such a call, out come the reduction that is meant and what to say; None where nothing is for certain.
+"""
+
+from __future__ import annotations
+
+from collections.abc import Mapping
+from dataclasses import dataclass, replace
+
+from opgen.diagnostics.model import Span
+from opgen.lang.habits import AXES, KEPT
+from opgen.lang.nodes import Access, Binder, Call, Compare, Expr, Name, Number, Power, Product, Reduction, Sum, Unary
+from opgen.lang.vocabulary import Vocabulary
+from opgen.lang.walk import integer, nodes
+
+ONE_BODY = "indices stand in the brackets, the expression in the parentheses"
+_AXIS = "the index in the brackets says which axis is meant: leave it away"
+_KEPT = ("keepdim", "keepdims")
+_CORRECTED = "`var` divides by the count of elements; the corrected one is multiplied by `n/(n - 1)`"
+_ORDER = "`norm` is the Euclidean one; others are sums and extremes of `abs`"
+_WIDER = "sums of half precision are kept in float32 anyway: leave it away"
+
+
+@dataclass(frozen=True, slots=True)
+class Arguments:
+    """What stands in the parentheses of a call; an axis may be a list of numbers."""
+
+    given: tuple[Expr, ...]
+    named: Mapping[str, Expr | tuple[Expr, ...]]
+    at: Span | None  # the first named one
+    end: Span
+
+
+def meant_by(words: Vocabulary, e: Reduction, arguments: Arguments) -> tuple[Expr | None, tuple[str, ...]]:
+    """What `name[k](body, …)` with these arguments means, and hints."""
+    hints: dict[str, None] = {}
+    meant: Expr | None = e
+    named, left = arguments.named, list(arguments.given)
+    order = named.get("p", named.get("ord"))
+    if e.name == "norm" and order is None and left and not _is_index(e, left[0]):
+        order = left.pop(0)
+    for argument in left:
+        if not _is_index(e, argument) and integer(argument) is None:
+            return None, (ONE_BODY,)
+        hints[_AXIS] = None
+    for word, value in named.items():
+        if word in _KEPT:
+            hints[KEPT] = None
+        elif word in AXES:
+            hints[_AXIS] = None
+        elif word == "dtype":
+            hints[_WIDER] = None
+        elif word in ("unbiased", "correction") and e.name in ("var", "std"):
+            hints[_CORRECTED] = None
+            meant = _corrected(words, e, value)
+        elif word not in ("p", "ord") or e.name != "norm":
+            return None, (ONE_BODY,)
+    if order is not None:
+        hints[_ORDER] = None
+        meant = None if isinstance(order, tuple) else _norm(e, order)
+    return meant, tuple(hints)
+
+
+def _is_index(e: Reduction, argument: Expr) -> bool:
+    return isinstance(argument, Name) and any(isinstance(b, Binder) and b.name == argument.name for b in e.binders)
+
+
+def _norm(e: Reduction, order: Expr) -> Expr:
+    """The norm of any order: a sum of powers, an extreme, or a count."""
+    size = Call("abs", (e.body,), e.span, e.name_span)
+    match order:
+        case Number(value=2) | Name(name="fro"):
+            return e
+        case Number(value=1):
+            return replace(e, name="sum", body=size)
+        case Number(value=0):
+            return replace(e, name="count", body=Compare((e.body, Number(0, e.span)), ("!=",), e.span))
+        case Name(name="inf"):
+            return replace(e, name="max", body=size)
+        case Unary(op="-", operand=Name(name="inf")):
+            return replace(e, name="min", body=size)
+        case _:
+            one: Expr = Number(1, e.span)
+            inverse = Product((("*", one), ("/", order)), e.span)
+            return Power(replace(e, name="sum", body=Power(size, order, e.span)), inverse, e.span)
+
+
+def _corrected(words: Vocabulary, e: Reduction, value: Expr | tuple[Expr, ...]) -> Expr | None:
+    """A variance that divides by the count, or by one less of it; the root of that is left to who names it."""
+    match value:
+        case Number(value=0) | Name(name="False" | "false"):
+            return e
+        case Number(value=1) | Name(name="True" | "true") if e.name == "var":
+            size = _size(words, e)
+        case _:
+            return None
+    if size is None:
+        return None
+    less = Sum((("+", size), ("-", Number(1, e.span))), e.span)
+    return Product((("*", e), ("*", size), ("/", less)), e.span)
+
+
+def _size(words: Vocabulary, e: Reduction) -> Expr | None:
+    """How far the one index of a reduction runs."""
+    index = e.binders[0] if len(e.binders) == 1 else None
+    if not isinstance(index, Binder):
+        return None
+    if index.extent is not None:
+        return index.extent
+    for a in (n for n in nodes(e.body) if isinstance(n, Access)):
+        for item, size in zip(a.items, words.shapes.get(a.name, ()), strict=False):
+            if isinstance(item, Name) and item.name == index.name and size != "...":
+                return Name(size, item.span)
+    return None

@@ -1,0 +1,118 @@
+"""The indices of an expression: in which order its axes stand, and the same with every tensor read at its indices."""
+
+from __future__ import annotations
+
+from collections.abc import Iterator, Sequence
+from dataclasses import replace
+
+from opgen.lang.nodes import Access, Binder, Call, Dots, Expr, Name, Reduction
+from opgen.lang.vocabulary import SPARE, Vocabulary
+from opgen.lang.walk import nodes, operands, transform
+
+CONSTANTS = ("pi", "inf", "nan")
+
+
+def stated(e: Expr) -> set[str]:
+    """The indices that are written out."""
+    found = {i.name for i in e.items if isinstance(i, Name)} if isinstance(e, Access) else set()
+    if isinstance(e, Access) and any(isinstance(i, Dots) for i in e.items):
+        found.add("...")
+    return found.union(*(stated(o) for o in operands(e)))
+
+
+def layout(words: Vocabulary, e: Expr) -> tuple[str, ...]:
+    """The indices of an expression in the order of its axes: those of its part with the most of them."""
+    match e:
+        case Name(name=name):
+            return words.letters.get(name, ())
+        case Access(items=items):
+            found: list[str] = []
+            for item in items:
+                found += ["..."] if isinstance(item, Dots) else indices_of(words, item)
+            return tuple(dict.fromkeys(found))
+        case Reduction(name=name, binders=binders, body=body):
+            inner = layout(words, body)
+            bound = {"..." if isinstance(b, Dots) else b.name for b in binders}
+            return inner if words.reductions.get(name) else tuple(i for i in inner if i not in bound)
+        case _:
+            found = []
+            for part in sorted((layout(words, o) for o in operands(e)), key=len, reverse=True):
+                found += [i for i in part if i not in found]
+            return tuple(found)
+
+
+def indices_of(words: Vocabulary, item: Expr) -> list[str]:
+    if isinstance(item, Name):
+        scalar = words.knows(item.name) and words.letters.get(item.name, ()) in ((), ("...",))
+        return [] if scalar or item.name[:1].isupper() else [item.name]
+    return [i for o in operands(item) for i in indices_of(words, o)]
+
+
+def spelled(words: Vocabulary, e: Expr) -> Expr:
+    """The expression with every tensor read at its indices; letters that stand for others there give way."""
+    written = {i.name for a in nodes(e) if isinstance(a, Access) for i in a.items if isinstance(i, Name)}
+    spare = [c for c in SPARE if c not in written and not words.knows(c)]
+
+    def rest(letters: tuple[str, ...], given: int) -> tuple[str, ...]:
+        """The letters behind those that are given, with others for those that are written out elsewhere."""
+        free = iter(c for c in spare if c not in letters)
+        return tuple(next(free) if i in written and i != "..." else i for i in letters[given:])
+
+    def step(node: Expr) -> Expr | None:
+        if isinstance(node, Call) and node.name in ("given", "cast"):  # these name a tensor
+            return replace(node, args=(*(spelled(words, a) for a in node.args[:-1]), *node.args[-1:]))
+        if not isinstance(node, Name | Access):
+            return None
+        letters = words.letters.get(node.name, ())
+        if isinstance(node, Name) and not words.knows(node.name) and node.name.lower() in CONSTANTS:
+            return replace(node, name=node.name.lower())
+        if isinstance(node, Name):
+            return node if letters in ((), ("...",)) else access_at(node.name, letters, node)
+        partial = 0 < len(node.items) < len(letters)
+        missing = rest(letters, len(node.items)) if partial else letters[len(node.items) :]
+        plain = all(isinstance(i, Name) and i.name not in missing for i in node.items)
+        if "..." in letters or not missing or not plain:
+            return node
+        return replace(node, items=(*node.items, *access_at(node.name, missing, node).items))
+
+    return transform(e, step)
+
+
+def over_the_rest(e: Expr, left: frozenset[str]) -> Expr:
+    """The expression with what `sum[...](…)` runs over: without a batch, all indices of its body that are not left."""
+
+    def step(node: Expr) -> Expr | None:
+        if not isinstance(node, Reduction) or not all(isinstance(b, Dots) for b in node.binders):
+            return None
+        items = [i for a in nodes(node.body) if isinstance(a, Access) for i in a.items]
+        free = dict.fromkeys(i.name for i in items if isinstance(i, Name) and i.name not in left)
+        if not free or not all(isinstance(i, Name) for i in items):
+            return None
+        return replace(node, binders=tuple(Binder(i, None, node.span) for i in free))
+
+    return transform(e, step)
+
+
+def access_at(name: str, items: Sequence[str], at: Expr) -> Access:
+    made = tuple(Dots(at.span) if i == "..." else Name(i, at.span) for i in items)
+    return Access(name, made, at.span, at.span)
+
+
+def bare(words: Vocabulary, e: Expr) -> Iterator[Name]:
+    """The names of tensors with named dims that stand without indices."""
+    if isinstance(e, Name) and words.letters.get(e.name, ()) not in ((), ("...",)):
+        yield e
+    parts = () if isinstance(e, Access) else operands(e)
+    if isinstance(e, Call) and e.name in ("given", "cast", "pad"):  # these have words of their own for it
+        parts = parts[1:] if e.name == "pad" else parts[:-1]
+    for part in parts:
+        yield from bare(words, part)
+
+
+def transposed(words: Vocabulary, e: Expr, dims: int | None) -> tuple[Expr, tuple[str, ...]] | None:
+    """A tensor whose last two axes change places (all of them, where it has `dims`), with the order of its indices."""
+    items = words.letters.get(e.name, ()) if isinstance(e, Name) else ()
+    if len(items) < 2 or "..." in items[-2:] or (dims is not None and len(items) != dims):
+        return None
+    assert isinstance(e, Name)
+    return access_at(e.name, items, e), (*items[:-2], items[-1], items[-2])

@@ -1,0 +1,62 @@
+"""The left side of a statement that is proposed: in which order its indices stand, and which letters they have."""
+
+from __future__ import annotations
+
+from collections.abc import Sequence
+from dataclasses import replace
+
+from opgen.lang.layout import layout, spelled
+from opgen.lang.nodes import Assign, Binder, Dots, Expr, Name, Number, Reduction, Target
+from opgen.lang.products import reindexed
+from opgen.lang.slices import sizes, stands
+from opgen.lang.vocabulary import SPARE, Vocabulary
+from opgen.lang.walk import nodes, transform
+
+
+def apart(words: Vocabulary, target: Target, value: Expr) -> tuple[Target, Expr] | None:
+    """The sides with other letters for indices that are called like a tensor or a param; None where one stands."""
+    bound = [b for r in nodes(value) if isinstance(r, Reduction) for b in r.binders if isinstance(b, Binder)]
+    bound += [i for i in target.items or () if isinstance(i, Binder)]
+    names = {b.name for b in bound}
+    clashing = [n for n in names if words.knows(n) or n in words.letters or n == target.name]
+    if any(stands(value, n) for n in clashing):
+        return None
+    spare = (c for c in SPARE if not (c in names or words.knows(c) or c in words.letters or c == target.name))
+    other = dict(zip(sorted(clashing), spare, strict=False))
+    items = tuple(
+        replace(i, name=other.get(i.name, i.name)) if isinstance(i, Binder) else i for i in target.items or ()
+    )
+    return replace(target, items=None if target.items is None else items), reindexed(value, other)
+
+
+def order_of(words: Vocabulary, results: Sequence[tuple[Expr, tuple[str, ...]]], value: Expr) -> tuple[str, ...] | None:
+    """The indices of a target that has none written; None where their order is not clear.
+
+    `results`: nodes whose indices have an order of their own.
+    """
+    items = layout(words, value)
+    if not results:
+        return items
+    order = results[0][1]
+    made = [spelled(words, node) for node, _ in results]
+    found = [*nodes(value)]
+    if any(other != order for _, other in results) or not all(of in found for of in made):
+        return None
+    rest = iter(order)
+    beside = layout(words, transform(value, lambda n: Number(0, n.span) if n in made else None))
+    return order if set(items) == set(order) and all(i in rest for i in beside) else None
+
+
+def remember(words: Vocabulary, s: Assign) -> None:
+    """Read the target of a proposal further down as the proposal has it."""
+    items = s.target.items or ()
+    read = tuple("..." if isinstance(i, Dots) else i.name for i in items if isinstance(i, Dots | Binder))
+    if items and len(read) == len(items):
+        words.letters.setdefault(s.target.name, read)
+        sizes(words, s)
+
+
+def read_by(target: Target) -> frozenset[str]:
+    """The indices in computed positions of a scatter."""
+    positions = [i for i in target.items or () if not isinstance(i, Binder | Dots)]
+    return frozenset(n.name for i in positions for n in nodes(i) if isinstance(n, Name))

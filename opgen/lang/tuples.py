@@ -1,0 +1,64 @@
+"""Several results or tensors in one line, as other languages write them: what to write for `a, b = chunk(x, 2)`.
+
+Text in, lines of help out, spelt with the tensors of the spec.
+"""
+
+from __future__ import annotations
+
+import re
+from collections.abc import Sequence
+
+from opgen.lang.habits import JOIN, ORDERED, RESULTS, TUPLE
+from opgen.lang.vocabulary import SPARE, Vocabulary
+
+_CALL = re.compile(r"=\s*(?:\w+\.)*(?P<fn>\w+)\(\s*(?P<of>\w+)")
+_METHOD = re.compile(r"=\s*(?P<of>\w+)\.(?P<fn>\w+)\(")
+_HALVES = ("chunk", "split", "tensor_split", "hsplit")
+_LIST = re.compile(
+    r"\w+\(\s*[\[(]\s*(?P<names>\w+(?:\s*,\s*\w+)+)\s*[\])]\s*(?:,\s*(?:(?:dim|axis)\s*=\s*)?(?P<axis>-?\d+))?"
+)
+
+
+def unpacked(words: Vocabulary, names: Sequence[str], line: str) -> tuple[str, ...]:
+    """How `names = line` is written."""
+    method = _METHOD.search(line)
+    call = method if method is not None and method["of"] in words.letters else _CALL.search(line)
+    fn, of = ("", "") if call is None else (call["fn"], call["of"])
+    items = words.letters.get(of, ())
+    if fn in ("topk", "sort", "top_k"):
+        return (TUPLE, ORDERED)
+    if not items or items[-1] == "...":
+        return (TUPLE, RESULTS) if fn in ("max", "min") else (TUPLE,)
+    axis, size = items[-1], words.shapes[of][-1]
+    rest = ", ".join(items[:-1])
+    if fn in ("max", "min") and len(names) == 2:
+        left = f"[{rest}]" if rest else ""
+        value, place = (f"`{name}{left} = {f}[{axis}]({of}[{', '.join(items)}])`"
+                        for name, f in zip(names, (fn, f"arg{fn}"), strict=True))  # fmt: skip
+        return (f"a statement for each: {value} and {place}",)
+    if fn in _HALVES and len(names) > 1:
+        part = f"{size}//{len(names)}"
+        before = f"{rest}, " if rest else ""
+        lines = []
+        for k, name in enumerate(names):
+            moved = "" if not k else f" + {part}" if k == 1 else f" + {k}*({part})"
+            lines.append(f"`{name}[{before}{axis} < {part}] = {of}[{before}{axis}{moved}]`")
+        return (f"the parts of an axis are read by position: {', '.join(lines)}",)
+    return (TUPLE,)
+
+
+def joined(words: Vocabulary, target: str, line: str) -> str:
+    """How `target = cat([a, b])` is written, along the last axis; in general where the tensors do not say."""
+    found = _LIST.search(line)
+    names = [] if found is None else [n.strip() for n in found["names"].split(",")]
+    shapes = [words.shapes.get(n, ()) for n in names]
+    axis = None if found is None or found["axis"] is None else int(found["axis"])
+    alike = len(names) == 2 and len({s[:-1] for s in shapes}) == 1 and "..." not in (shapes[0][-1:] + shapes[1][-1:])
+    if not alike or not shapes[0] or axis not in (-1, len(shapes[0]) - 1 if "..." not in shapes[0] else -1):
+        return JOIN
+    before = "".join(f"{i}, " for i in words.letters[names[0]][:-1])
+    i = next(c for c in ("i", *SPARE) if c not in before and not words.knows(c))
+    first, second = (s[-1] for s in shapes)
+    extent = f"{first} + {second}" if first != second else f"2*{first}"
+    read = f"where({i} < {first}, {names[0]}[{before}{i}], {names[1]}[{before}{i} - {first}])"
+    return f"join by position: `{target}[{before}{i} < {extent}] = {read}`"

@@ -26,7 +26,6 @@ struct Step_attention_forward_0_output {
     const int64_t i_2 = rt::split(&rest, i_size);
     const rt::Place<rank> place = batch.place(rest);
     opmath_t* lost_row = lost + point * (v_size.size);
-    const opmath_t t = -rt::inf<opmath_t>();
     rt::Running<opmath_t> softmax_j_max_value_fold;
     rt::Sum<opmath_t> softmax_j_sum_value_fold;
     for (int64_t v = 0; v < v_size.size; ++v) {
@@ -41,8 +40,8 @@ struct Step_attention_forward_0_output {
         if (e % rt::block_adds == rt::block_adds - 1) sum_e.settle();
       }
       sum_e.finish();
-      const opmath_t t_2 = j <= i_2 ? scale * sum_e.value : t;
-      const opmath_t factor = softmax_j_max_value_fold.raise(t_2);
+      const opmath_t chosen = scale * sum_e.value;
+      const opmath_t factor = softmax_j_max_value_fold.raise(chosen);
       if (factor != 1) {
         softmax_j_sum_value_fold.scale(factor);
         for (int64_t v = 0; v < v_size.size; ++v) {
@@ -51,11 +50,11 @@ struct Step_attention_forward_0_output {
         }
       }
       const opmath_t softmax_j_max_shift = softmax_j_max_value_fold.shift;
-      const opmath_t t_3 = near::exp(t_2 - softmax_j_max_shift);
-      softmax_j_sum_value_fold.add(t_3);
+      const opmath_t exp_value = near::exp(chosen - softmax_j_max_shift);
+      softmax_j_sum_value_fold.add(exp_value);
       for (int64_t v = 0; v < v_size.size; ++v) {
         opmath_t high = output.load(place, i_2, v);
-        rt::add_exactly<opmath_t>(&high, &lost_row[v], t_3 * value.load(place, j, v));
+        rt::add_exactly<opmath_t>(&high, &lost_row[v], exp_value * value.load(place, j, v));
         output.store(high, place, i_2, v);
       }
       if (j % rt::block_adds == rt::block_adds - 1) softmax_j_sum_value_fold.settle();
@@ -111,75 +110,6 @@ struct Step_attention_forward_0_softmax_j_scale {
 
 // sums up what is in no memory, where it would outgrow all that is given: tile by tile along each row
 template <typename scalar_t, int rank>
-struct Step_attention_forward_1_output {
-  using opmath_t = rt::math_t<scalar_t>;
-  using near = rt::Near<scalar_t>;
-  static constexpr rt::Map launch = {rt::count(rt::elements(), rt::integer(0)), {rt::count(rt::integer(3))}};
-  static constexpr auto fields =
-      rt::fields(rt::tensor(5, 3, 0), rt::tensor(3, 2, 0), rt::tensor(4, 2, 0), rt::tensor(0, 3, 0),
-                 rt::tensor(1, 3, 0), rt::tensor(2, 3, 0), rt::integer(1), rt::integer(2), rt::workspace(),
-                 rt::integer(3), rt::integer(1), rt::integer(2), rt::integer(0), rt::batch());
-  rt::Tensor<opmath_t, rank> output, softmax_j_max, softmax_j_sum;
-  rt::Tensor<const scalar_t, rank> query, key, value;
-  int64_t E, S;
-  opmath_t* lost;
-  rt::Divider<rank> v_size, e_size, j_size, i_size;
-  rt::Batch<rank> batch;
-
-  OPGEN_DEVICE void point(int64_t point) const {
-    int64_t rest = point;
-    const int64_t i_2 = rt::split(&rest, i_size);
-    const rt::Place<rank> place = batch.place(rest);
-    opmath_t* lost_row = lost + point * (v_size.size);
-    const opmath_t t = near::div(opmath_t(1), near::sqrt(static_cast<opmath_t>(E)));
-    const opmath_t t_2 = -rt::inf<opmath_t>();
-    rt::Running<opmath_t> softmax_j_max_value_fold;
-    rt::Sum<opmath_t> softmax_j_sum_value_fold;
-    for (int64_t v = 0; v < v_size.size; ++v) {
-      output.store(0, place, i_2, v);
-      lost_row[v] = 0;
-    }
-    for (int64_t j = 0; j < j_size.size; ++j) {
-      if (!(j <= i_2)) continue;
-      rt::Sum<opmath_t> sum_e;
-      for (int64_t e = 0; e < e_size.size; ++e) {
-        sum_e.add(query.load(place, i_2, e) * key.load(place, j, e));
-        if (e % rt::block_adds == rt::block_adds - 1) sum_e.settle();
-      }
-      sum_e.finish();
-      const opmath_t t_3 = j <= i_2 ? t * sum_e.value : t_2;
-      const opmath_t factor = softmax_j_max_value_fold.raise(t_3);
-      if (factor != 1) {
-        softmax_j_sum_value_fold.scale(factor);
-        for (int64_t v = 0; v < v_size.size; ++v) {
-          output.store(factor * output.load(place, i_2, v), place, i_2, v);
-          lost_row[v] *= factor;
-        }
-      }
-      const opmath_t softmax_j_max_shift = softmax_j_max_value_fold.shift;
-      const opmath_t t_4 = near::exp(t_3 - softmax_j_max_shift);
-      softmax_j_sum_value_fold.add(t_4);
-      for (int64_t v = 0; v < v_size.size; ++v) {
-        opmath_t high = output.load(place, i_2, v);
-        rt::add_exactly<opmath_t>(&high, &lost_row[v], t_4 * value.load(place, j, v));
-        output.store(high, place, i_2, v);
-      }
-      if (j % rt::block_adds == rt::block_adds - 1) softmax_j_sum_value_fold.settle();
-    }
-    softmax_j_sum_value_fold.finish();
-    const opmath_t softmax_j_max_value = softmax_j_max_value_fold.value;
-    const opmath_t softmax_j_sum_value = softmax_j_sum_value_fold.value;
-    softmax_j_max.store(softmax_j_max_value, place, i_2);
-    softmax_j_sum.store(softmax_j_sum_value, place, i_2);
-    for (int64_t v = 0; v < v_size.size; ++v) {
-      const opmath_t whole = rt::total(output.load(place, i_2, v), lost_row[v]);
-      output.store((S == 0 ? opmath_t(1) : near::div(opmath_t(1), softmax_j_sum_value)) * whole, place, i_2, v);
-    }
-  }
-};
-
-// sums up what is in no memory, where it would outgrow all that is given: tile by tile along each row
-template <typename scalar_t, int rank>
 struct Step_attention_forward_2_output {
   using opmath_t = rt::math_t<scalar_t>;
   using near = rt::Near<scalar_t>;
@@ -214,8 +144,8 @@ struct Step_attention_forward_2_output {
         if (e % rt::block_adds == rt::block_adds - 1) sum_e.settle();
       }
       sum_e.finish();
-      const opmath_t t = scale * sum_e.value;
-      const opmath_t factor = softmax_j_max_value_fold.raise(t);
+      const opmath_t product = scale * sum_e.value;
+      const opmath_t factor = softmax_j_max_value_fold.raise(product);
       if (factor != 1) {
         softmax_j_sum_value_fold.scale(factor);
         for (int64_t v = 0; v < v_size.size; ++v) {
@@ -224,11 +154,11 @@ struct Step_attention_forward_2_output {
         }
       }
       const opmath_t softmax_j_max_shift = softmax_j_max_value_fold.shift;
-      const opmath_t t_2 = near::exp(t - softmax_j_max_shift);
-      softmax_j_sum_value_fold.add(t_2);
+      const opmath_t exp_value = near::exp(product - softmax_j_max_shift);
+      softmax_j_sum_value_fold.add(exp_value);
       for (int64_t v = 0; v < v_size.size; ++v) {
         opmath_t high = output.load(place, i_2, v);
-        rt::add_exactly<opmath_t>(&high, &lost_row[v], t_2 * value.load(place, j, v));
+        rt::add_exactly<opmath_t>(&high, &lost_row[v], exp_value * value.load(place, j, v));
         output.store(high, place, i_2, v);
       }
       if (j % rt::block_adds == rt::block_adds - 1) softmax_j_sum_value_fold.settle();
@@ -245,69 +175,33 @@ struct Step_attention_forward_2_output {
   }
 };
 
-// sums up what is in no memory, where it would outgrow all that is given: tile by tile along each row
+// reduces along memory: a row is read and kept in cache by all passes
 template <typename scalar_t, int rank>
-struct Step_attention_forward_3_output {
+struct Step_attention_backward_0_dot_softmax_j {
   using opmath_t = rt::math_t<scalar_t>;
-  using near = rt::Near<scalar_t>;
-  static constexpr rt::Map launch = {rt::count(rt::elements(), rt::integer(0)), {rt::count(rt::integer(3))}};
-  static constexpr auto fields =
-      rt::fields(rt::tensor(5, 3, 0), rt::tensor(3, 2, 0), rt::tensor(4, 2, 0), rt::tensor(0, 3, 0),
-                 rt::tensor(1, 3, 0), rt::tensor(2, 3, 0), rt::integer(1), rt::integer(2), rt::workspace(),
-                 rt::integer(3), rt::integer(1), rt::integer(2), rt::integer(0), rt::batch());
-  rt::Tensor<opmath_t, rank> output, softmax_j_max, softmax_j_sum;
-  rt::Tensor<const scalar_t, rank> query, key, value;
-  int64_t E, S;
-  opmath_t* lost;
-  rt::Divider<rank> v_size, e_size, j_size, i_size;
+  static constexpr rt::Rows launch = {rt::count(rt::elements(), rt::integer(0)), {rt::count(rt::integer(1))}, true};
+  static constexpr auto fields = rt::fields(rt::tensor(0, 3, 0, 2), rt::tensor(1, 3, 0, 2), rt::tensor(2, 2, 0),
+                                            rt::integer(1), rt::integer(0), rt::batch());
+  rt::Tensor<const scalar_t, rank> grad_output, output;
+  rt::Tensor<opmath_t, rank> dot_softmax_j;
+  rt::Divider<rank> v_size, i_size;
   rt::Batch<rank> batch;
 
-  OPGEN_DEVICE void point(int64_t point) const {
+  template <typename Team>
+  OPGEN_DEVICE void row(int64_t point) const {
     int64_t rest = point;
     const int64_t i_2 = rt::split(&rest, i_size);
     const rt::Place<rank> place = batch.place(rest);
-    opmath_t* lost_row = lost + point * (v_size.size);
-    const opmath_t t = near::div(opmath_t(1), near::sqrt(static_cast<opmath_t>(E)));
-    rt::Running<opmath_t> softmax_j_max_value_fold;
-    rt::Sum<opmath_t> softmax_j_sum_value_fold;
-    for (int64_t v = 0; v < v_size.size; ++v) {
-      output.store(0, place, i_2, v);
-      lost_row[v] = 0;
-    }
-    for (int64_t j = 0; j < j_size.size; ++j) {
-      rt::Sum<opmath_t> sum_e;
-      for (int64_t e = 0; e < e_size.size; ++e) {
-        sum_e.add(query.load(place, i_2, e) * key.load(place, j, e));
-        if (e % rt::block_adds == rt::block_adds - 1) sum_e.settle();
-      }
-      sum_e.finish();
-      const opmath_t t_2 = t * sum_e.value;
-      const opmath_t factor = softmax_j_max_value_fold.raise(t_2);
-      if (factor != 1) {
-        softmax_j_sum_value_fold.scale(factor);
-        for (int64_t v = 0; v < v_size.size; ++v) {
-          output.store(factor * output.load(place, i_2, v), place, i_2, v);
-          lost_row[v] *= factor;
-        }
-      }
-      const opmath_t softmax_j_max_shift = softmax_j_max_value_fold.shift;
-      const opmath_t t_3 = near::exp(t_2 - softmax_j_max_shift);
-      softmax_j_sum_value_fold.add(t_3);
-      for (int64_t v = 0; v < v_size.size; ++v) {
-        opmath_t high = output.load(place, i_2, v);
-        rt::add_exactly<opmath_t>(&high, &lost_row[v], t_3 * value.load(place, j, v));
-        output.store(high, place, i_2, v);
-      }
-      if (j % rt::block_adds == rt::block_adds - 1) softmax_j_sum_value_fold.settle();
-    }
-    softmax_j_sum_value_fold.finish();
-    const opmath_t softmax_j_max_value = softmax_j_max_value_fold.value;
-    const opmath_t softmax_j_sum_value = softmax_j_sum_value_fold.value;
-    softmax_j_max.store(softmax_j_max_value, place, i_2);
-    softmax_j_sum.store(softmax_j_sum_value, place, i_2);
-    for (int64_t v = 0; v < v_size.size; ++v) {
-      const opmath_t whole = rt::total(output.load(place, i_2, v), lost_row[v]);
-      output.store((S == 0 ? opmath_t(1) : near::div(opmath_t(1), softmax_j_sum_value)) * whole, place, i_2, v);
+    const auto grad_output_row = rt::read_row_or_zero<Team, 2>(v_size.size, grad_output, place, i_2, 0);
+    const auto output_row = rt::read_row<Team, 2>(v_size.size, output, place, i_2, 0);
+    rt::Sum<opmath_t> dot_softmax_j_value_fold;
+    rt::each<Team>(v_size.size, rt::settled(&dot_softmax_j_value_fold),
+                   [&](auto at) { dot_softmax_j_value_fold.add(grad_output_row[at] * output_row[at]); });
+    dot_softmax_j_value_fold.finish();
+    rt::join<Team>(&dot_softmax_j_value_fold);
+    const opmath_t dot_softmax_j_value = dot_softmax_j_value_fold.value;
+    if (Team::rank() == 0) {
+      dot_softmax_j.store(dot_softmax_j_value, place, i_2);
     }
   }
 };
@@ -317,18 +211,17 @@ template <typename scalar_t, int rank>
 struct Step_attention_backward_0_grad_query {
   using opmath_t = rt::math_t<scalar_t>;
   using near = rt::Near<scalar_t>;
-  static constexpr rt::Map launch = {rt::count(rt::elements(), rt::integer(0)), {rt::count(rt::integer(3))}};
-  static constexpr auto fields = rt::fields(
-      rt::tensor(0, 2, 0), rt::tensor(1, 2, 0), rt::tensor(2, 3, 0), rt::tensor(3, 3, 0), rt::tensor(4, 3, 0),
-      rt::tensor(5, 3, 0), rt::tensor(6, 2, 0), rt::tensor(7, 3, 0), rt::workspace(), rt::integer(3), rt::integer(2),
-      rt::integer(1), rt::integer(0), rt::real(0), rt::integer(1), rt::batch());
-  rt::Tensor<const opmath_t, rank> softmax_j_max, softmax_j_scale;
-  rt::Tensor<const scalar_t, rank> grad_output, value, query, key;
-  rt::Tensor<opmath_t, rank> dot_softmax_j, grad_query;
+  static constexpr rt::Map launch = {rt::count(rt::elements(), rt::integer(0)), {rt::count(rt::integer(1))}};
+  static constexpr auto fields =
+      rt::fields(rt::tensor(0, 2, 0), rt::tensor(1, 2, 0), rt::tensor(2, 2, 0), rt::tensor(7, 3, 0),
+                 rt::tensor(3, 3, 0), rt::tensor(4, 3, 0), rt::tensor(5, 3, 0), rt::tensor(6, 3, 0), rt::workspace(),
+                 rt::integer(1), rt::integer(3), rt::integer(2), rt::integer(0), rt::real(0), rt::real(1), rt::batch());
+  rt::Tensor<const opmath_t, rank> softmax_j_max, softmax_j_scale, dot_softmax_j;
+  rt::Tensor<opmath_t, rank> grad_query;
+  rt::Tensor<const scalar_t, rank> query, key, grad_output, value;
   opmath_t* lost;
   rt::Divider<rank> e_size, v_2_size, j_size, i_size;
-  opmath_t scale;
-  int64_t S;
+  opmath_t scale, number;
   rt::Batch<rank> batch;
 
   OPGEN_DEVICE void point(int64_t point) const {
@@ -336,65 +229,39 @@ struct Step_attention_backward_0_grad_query {
     const int64_t i_2 = rt::split(&rest, i_size);
     const rt::Place<rank> place = batch.place(rest);
     opmath_t* lost_row = lost + point * (e_size.size);
-    const opmath_t t = -rt::inf<opmath_t>();
     const opmath_t softmax_j_max_value = softmax_j_max.load(place, i_2);
     const opmath_t softmax_j_scale_value = softmax_j_scale.load(place, i_2);
-    rt::Sum<opmath_t> dot_softmax_j_value_fold;
-    for (int64_t j = 0; j < j_size.size; ++j) {
-      if (!(j <= i_2)) continue;
-      rt::Sum<opmath_t> grad_softmax_j;
-      for (int64_t v_2 = 0; v_2 < v_2_size.size; ++v_2) {
-        const opmath_t part = grad_output.load_or_zero(place, i_2, v_2);
-        grad_softmax_j.add(part * value.load(place, j, v_2));
-        if (v_2 % rt::block_adds == rt::block_adds - 1) grad_softmax_j.settle();
-      }
-      grad_softmax_j.finish();
-      rt::Sum<opmath_t> sum_e;
-      for (int64_t e_2 = 0; e_2 < e_size.size; ++e_2) {
-        sum_e.add(query.load(place, i_2, e_2) * key.load(place, j, e_2));
-        if (e_2 % rt::block_adds == rt::block_adds - 1) sum_e.settle();
-      }
-      sum_e.finish();
-      const opmath_t part_2 = (j <= i_2 ? scale * sum_e.value : t) - softmax_j_max_value;
-      const opmath_t part_3 = near::exp(part_2) * softmax_j_scale_value;
-      dot_softmax_j_value_fold.add(grad_softmax_j.value * part_3);
-      if (j % rt::block_adds == rt::block_adds - 1) dot_softmax_j_value_fold.settle();
-    }
-    dot_softmax_j_value_fold.finish();
-    const opmath_t dot_softmax_j_value = dot_softmax_j_value_fold.value;
-    dot_softmax_j.store(dot_softmax_j_value, place, i_2);
+    const opmath_t dot_softmax_j_value_2 = dot_softmax_j.load(place, i_2);
     for (int64_t e = 0; e < e_size.size; ++e) {
       grad_query.store(0, place, i_2, e);
       lost_row[e] = 0;
     }
     for (int64_t j = 0; j < j_size.size; ++j) {
       if (!(j <= i_2)) continue;
-      rt::Sum<opmath_t> sum_e_2;
+      rt::Sum<opmath_t> sum_e;
       for (int64_t e_2 = 0; e_2 < e_size.size; ++e_2) {
-        sum_e_2.add(query.load(place, i_2, e_2) * key.load(place, j, e_2));
-        if (e_2 % rt::block_adds == rt::block_adds - 1) sum_e_2.settle();
+        sum_e.add(query.load(place, i_2, e_2) * key.load(place, j, e_2));
+        if (e_2 % rt::block_adds == rt::block_adds - 1) sum_e.settle();
       }
-      sum_e_2.finish();
-      rt::Sum<opmath_t> grad_softmax_j_2;
+      sum_e.finish();
+      rt::Sum<opmath_t> grad_softmax_j;
       for (int64_t v_2 = 0; v_2 < v_2_size.size; ++v_2) {
-        const opmath_t part_4 = grad_output.load_or_zero(place, i_2, v_2);
-        grad_softmax_j_2.add(part_4 * value.load(place, j, v_2));
-        if (v_2 % rt::block_adds == rt::block_adds - 1) grad_softmax_j_2.settle();
+        const opmath_t grad_output_value = grad_output.load_or_zero(place, i_2, v_2);
+        grad_softmax_j.add(grad_output_value * value.load(place, j, v_2));
+        if (v_2 % rt::block_adds == rt::block_adds - 1) grad_softmax_j.settle();
       }
-      grad_softmax_j_2.finish();
-      const bool t_2 = j <= i_2;
-      const opmath_t part_5 = near::exp((t_2 ? scale * sum_e_2.value : t) - softmax_j_max_value);
-      const opmath_t part_6 = part_5 * softmax_j_scale_value * (grad_softmax_j_2.value - dot_softmax_j_value);
-      const opmath_t t_3 = t_2 ? part_6 : opmath_t(0);
+      grad_softmax_j.finish();
+      const opmath_t product = near::exp(scale * sum_e.value - softmax_j_max_value) * softmax_j_scale_value;
+      const opmath_t chosen = product * (grad_softmax_j.value - dot_softmax_j_value_2);
       for (int64_t e = 0; e < e_size.size; ++e) {
         opmath_t high = grad_query.load(place, i_2, e);
-        rt::add_exactly<opmath_t>(&high, &lost_row[e], t_3 * key.load(place, j, e));
+        rt::add_exactly<opmath_t>(&high, &lost_row[e], chosen * key.load(place, j, e));
         grad_query.store(high, place, i_2, e);
       }
     }
     for (int64_t e = 0; e < e_size.size; ++e) {
       const opmath_t whole = rt::total(grad_query.load(place, i_2, e), lost_row[e]);
-      grad_query.store((S == 0 ? opmath_t(1) : scale) * whole, place, i_2, e);
+      grad_query.store(number * whole, place, i_2, e);
     }
   }
 };
@@ -409,14 +276,13 @@ struct Step_attention_backward_0_grad_value {
   static constexpr auto fields = rt::fields(
       rt::tensor(7, 3, 0), rt::tensor(8, 3, 0), rt::tensor(0, 3, 0), rt::tensor(1, 3, 0), rt::tensor(2, 3, 0),
       rt::tensor(3, 3, 0), rt::tensor(4, 2, 0), rt::tensor(5, 2, 0), rt::tensor(6, 2, 0), rt::workspace(),
-      rt::integer(1), rt::integer(2), rt::integer(3), rt::integer(0), rt::real(0), rt::integer(3), rt::batch());
+      rt::integer(1), rt::integer(2), rt::integer(3), rt::integer(0), rt::real(0), rt::real(1), rt::batch());
   rt::Tensor<opmath_t, rank> grad_key, grad_value;
   rt::Tensor<const scalar_t, rank> query, key, grad_output, value;
   rt::Tensor<const opmath_t, rank> softmax_j_max, softmax_j_scale, dot_softmax_j;
   opmath_t* lost;
   rt::Divider<rank> e_2_size, v_size, i_size, j_size;
-  opmath_t scale;
-  int64_t L;
+  opmath_t scale, number_2;
   rt::Batch<rank> batch;
 
   OPGEN_DEVICE void point(int64_t point) const {
@@ -424,7 +290,6 @@ struct Step_attention_backward_0_grad_value {
     const int64_t j = rt::split(&rest, j_size);
     const rt::Place<rank> place = batch.place(rest);
     opmath_t* lost_row = lost + point * (e_2_size.size + v_size.size);
-    const opmath_t t_4 = -rt::inf<opmath_t>();
     for (int64_t e_2 = 0; e_2 < e_2_size.size; ++e_2) {
       grad_key.store(0, place, j, e_2);
       lost_row[e_2] = 0;
@@ -435,199 +300,37 @@ struct Step_attention_backward_0_grad_value {
     }
     for (int64_t i_2 = 0; i_2 < i_size.size; ++i_2) {
       if (!(j <= i_2)) continue;
-      rt::Sum<opmath_t> sum_e_3;
-      for (int64_t e_3 = 0; e_3 < e_2_size.size; ++e_3) {
-        sum_e_3.add(query.load(place, i_2, e_3) * key.load(place, j, e_3));
-        if (e_3 % rt::block_adds == rt::block_adds - 1) sum_e_3.settle();
-      }
-      sum_e_3.finish();
-      rt::Sum<opmath_t> grad_softmax_j_3;
-      for (int64_t v_3 = 0; v_3 < v_size.size; ++v_3) {
-        const opmath_t part = grad_output.load_or_zero(place, i_2, v_3);
-        grad_softmax_j_3.add(part * value.load(place, j, v_3));
-        if (v_3 % rt::block_adds == rt::block_adds - 1) grad_softmax_j_3.settle();
-      }
-      grad_softmax_j_3.finish();
-      const bool t_5 = j <= i_2;
-      const opmath_t part_2 = near::exp((t_5 ? scale * sum_e_3.value : t_4) - softmax_j_max.load(place, i_2));
-      const opmath_t t_6 = part_2 * softmax_j_scale.load(place, i_2);
-      const opmath_t t_7 = t_5 ? t_6 * (grad_softmax_j_3.value - dot_softmax_j.load(place, i_2)) : opmath_t(0);
-      for (int64_t e_2 = 0; e_2 < e_2_size.size; ++e_2) {
-        opmath_t high = grad_key.load(place, j, e_2);
-        rt::add_exactly<opmath_t>(&high, &lost_row[e_2], t_7 * query.load(place, i_2, e_2));
-        grad_key.store(high, place, j, e_2);
-      }
-      for (int64_t v = 0; v < v_size.size; ++v) {
-        opmath_t high = grad_value.load(place, j, v);
-        rt::add_exactly<opmath_t>(&high, &lost_row[v + e_2_size.size], t_6 * grad_output.load_or_zero(place, i_2, v));
-        grad_value.store(high, place, j, v);
-      }
-    }
-    for (int64_t e_2 = 0; e_2 < e_2_size.size; ++e_2) {
-      const opmath_t whole = rt::total(grad_key.load(place, j, e_2), lost_row[e_2]);
-      grad_key.store((L == 0 ? opmath_t(1) : scale) * whole, place, j, e_2);
-    }
-    for (int64_t v = 0; v < v_size.size; ++v) {
-      const opmath_t whole_2 = rt::total(grad_value.load(place, j, v), lost_row[v + e_2_size.size]);
-      grad_value.store(whole_2, place, j, v);
-    }
-  }
-};
-
-// sums up what is in no memory, where it would outgrow all that is given: tile by tile along each row
-template <typename scalar_t, int rank>
-struct Step_attention_backward_1_grad_query {
-  using opmath_t = rt::math_t<scalar_t>;
-  using near = rt::Near<scalar_t>;
-  static constexpr rt::Map launch = {rt::count(rt::elements(), rt::integer(0)), {rt::count(rt::integer(1))}};
-  static constexpr auto fields = rt::fields(
-      rt::tensor(0, 2, 0), rt::tensor(1, 2, 0), rt::tensor(2, 3, 0), rt::tensor(3, 3, 0), rt::tensor(4, 3, 0),
-      rt::tensor(5, 3, 0), rt::tensor(6, 2, 0), rt::tensor(7, 3, 0), rt::integer(1), rt::integer(2), rt::workspace(),
-      rt::integer(1), rt::integer(3), rt::integer(2), rt::integer(0), rt::batch());
-  rt::Tensor<const opmath_t, rank> softmax_j_max, softmax_j_scale;
-  rt::Tensor<const scalar_t, rank> grad_output, value, query, key;
-  rt::Tensor<opmath_t, rank> dot_softmax_j, grad_query;
-  int64_t E, S;
-  opmath_t* lost;
-  rt::Divider<rank> e_size, v_2_size, j_size, i_size;
-  rt::Batch<rank> batch;
-
-  OPGEN_DEVICE void point(int64_t point) const {
-    int64_t rest = point;
-    const int64_t i_2 = rt::split(&rest, i_size);
-    const rt::Place<rank> place = batch.place(rest);
-    opmath_t* lost_row = lost + point * (e_size.size);
-    const opmath_t t = near::div(opmath_t(1), near::sqrt(static_cast<opmath_t>(E)));
-    const opmath_t t_2 = -rt::inf<opmath_t>();
-    const opmath_t softmax_j_max_value = softmax_j_max.load(place, i_2);
-    const opmath_t softmax_j_scale_value = softmax_j_scale.load(place, i_2);
-    rt::Sum<opmath_t> dot_softmax_j_value_fold;
-    for (int64_t j = 0; j < j_size.size; ++j) {
-      if (!(j <= i_2)) continue;
-      rt::Sum<opmath_t> grad_softmax_j;
-      for (int64_t v_2 = 0; v_2 < v_2_size.size; ++v_2) {
-        const opmath_t part = grad_output.load_or_zero(place, i_2, v_2);
-        grad_softmax_j.add(part * value.load(place, j, v_2));
-        if (v_2 % rt::block_adds == rt::block_adds - 1) grad_softmax_j.settle();
-      }
-      grad_softmax_j.finish();
-      rt::Sum<opmath_t> sum_e;
-      for (int64_t e_2 = 0; e_2 < e_size.size; ++e_2) {
-        sum_e.add(query.load(place, i_2, e_2) * key.load(place, j, e_2));
-        if (e_2 % rt::block_adds == rt::block_adds - 1) sum_e.settle();
-      }
-      sum_e.finish();
-      const opmath_t part_2 = (j <= i_2 ? t * sum_e.value : t_2) - softmax_j_max_value;
-      const opmath_t part_3 = near::exp(part_2) * softmax_j_scale_value;
-      dot_softmax_j_value_fold.add(grad_softmax_j.value * part_3);
-      if (j % rt::block_adds == rt::block_adds - 1) dot_softmax_j_value_fold.settle();
-    }
-    dot_softmax_j_value_fold.finish();
-    const opmath_t dot_softmax_j_value = dot_softmax_j_value_fold.value;
-    dot_softmax_j.store(dot_softmax_j_value, place, i_2);
-    for (int64_t e = 0; e < e_size.size; ++e) {
-      grad_query.store(0, place, i_2, e);
-      lost_row[e] = 0;
-    }
-    for (int64_t j = 0; j < j_size.size; ++j) {
-      if (!(j <= i_2)) continue;
       rt::Sum<opmath_t> sum_e_2;
-      for (int64_t e_2 = 0; e_2 < e_size.size; ++e_2) {
-        sum_e_2.add(query.load(place, i_2, e_2) * key.load(place, j, e_2));
-        if (e_2 % rt::block_adds == rt::block_adds - 1) sum_e_2.settle();
+      for (int64_t e_3 = 0; e_3 < e_2_size.size; ++e_3) {
+        sum_e_2.add(query.load(place, i_2, e_3) * key.load(place, j, e_3));
+        if (e_3 % rt::block_adds == rt::block_adds - 1) sum_e_2.settle();
       }
       sum_e_2.finish();
       rt::Sum<opmath_t> grad_softmax_j_2;
-      for (int64_t v_2 = 0; v_2 < v_2_size.size; ++v_2) {
-        const opmath_t part_4 = grad_output.load_or_zero(place, i_2, v_2);
-        grad_softmax_j_2.add(part_4 * value.load(place, j, v_2));
-        if (v_2 % rt::block_adds == rt::block_adds - 1) grad_softmax_j_2.settle();
+      for (int64_t v_3 = 0; v_3 < v_size.size; ++v_3) {
+        const opmath_t grad_output_value = grad_output.load_or_zero(place, i_2, v_3);
+        grad_softmax_j_2.add(grad_output_value * value.load(place, j, v_3));
+        if (v_3 % rt::block_adds == rt::block_adds - 1) grad_softmax_j_2.settle();
       }
       grad_softmax_j_2.finish();
-      const bool t_3 = j <= i_2;
-      const opmath_t part_5 = near::exp((t_3 ? t * sum_e_2.value : t_2) - softmax_j_max_value);
-      const opmath_t part_6 = part_5 * softmax_j_scale_value * (grad_softmax_j_2.value - dot_softmax_j_value);
-      const opmath_t t_4 = t_3 ? part_6 : opmath_t(0);
-      for (int64_t e = 0; e < e_size.size; ++e) {
-        opmath_t high = grad_query.load(place, i_2, e);
-        rt::add_exactly<opmath_t>(&high, &lost_row[e], t_4 * key.load(place, j, e));
-        grad_query.store(high, place, i_2, e);
-      }
-    }
-    for (int64_t e = 0; e < e_size.size; ++e) {
-      const opmath_t whole = rt::total(grad_query.load(place, i_2, e), lost_row[e]);
-      grad_query.store((S == 0 ? opmath_t(1) : t) * whole, place, i_2, e);
-    }
-  }
-};
-
-// sums up what is in no memory, where it would outgrow all that is given: tile by tile along each row
-template <typename scalar_t, int rank>
-struct Step_attention_backward_1_grad_value {
-  using opmath_t = rt::math_t<scalar_t>;
-  using near = rt::Near<scalar_t>;
-  static constexpr rt::Map launch = {rt::count(rt::elements(), rt::integer(0)),
-                                     {rt::count(rt::integer(1)), rt::count(rt::integer(2))}};
-  static constexpr auto fields = rt::fields(
-      rt::tensor(7, 3, 0), rt::tensor(8, 3, 0), rt::tensor(0, 3, 0), rt::tensor(1, 3, 0), rt::tensor(2, 3, 0),
-      rt::tensor(3, 3, 0), rt::tensor(4, 2, 0), rt::tensor(5, 2, 0), rt::tensor(6, 2, 0), rt::integer(1),
-      rt::integer(3), rt::workspace(), rt::integer(1), rt::integer(2), rt::integer(3), rt::integer(0), rt::batch());
-  rt::Tensor<opmath_t, rank> grad_key, grad_value;
-  rt::Tensor<const scalar_t, rank> query, key, grad_output, value;
-  rt::Tensor<const opmath_t, rank> softmax_j_max, softmax_j_scale, dot_softmax_j;
-  int64_t E, L;
-  opmath_t* lost;
-  rt::Divider<rank> e_2_size, v_size, i_size, j_size;
-  rt::Batch<rank> batch;
-
-  OPGEN_DEVICE void point(int64_t point) const {
-    int64_t rest = point;
-    const int64_t j = rt::split(&rest, j_size);
-    const rt::Place<rank> place = batch.place(rest);
-    opmath_t* lost_row = lost + point * (e_2_size.size + v_size.size);
-    const opmath_t t_5 = near::div(opmath_t(1), near::sqrt(static_cast<opmath_t>(E)));
-    const opmath_t t_6 = -rt::inf<opmath_t>();
-    for (int64_t e_2 = 0; e_2 < e_2_size.size; ++e_2) {
-      grad_key.store(0, place, j, e_2);
-      lost_row[e_2] = 0;
-    }
-    for (int64_t v = 0; v < v_size.size; ++v) {
-      grad_value.store(0, place, j, v);
-      lost_row[v + e_2_size.size] = 0;
-    }
-    for (int64_t i_2 = 0; i_2 < i_size.size; ++i_2) {
-      if (!(j <= i_2)) continue;
-      rt::Sum<opmath_t> sum_e_3;
-      for (int64_t e_3 = 0; e_3 < e_2_size.size; ++e_3) {
-        sum_e_3.add(query.load(place, i_2, e_3) * key.load(place, j, e_3));
-        if (e_3 % rt::block_adds == rt::block_adds - 1) sum_e_3.settle();
-      }
-      sum_e_3.finish();
-      rt::Sum<opmath_t> grad_softmax_j_3;
-      for (int64_t v_3 = 0; v_3 < v_size.size; ++v_3) {
-        const opmath_t part = grad_output.load_or_zero(place, i_2, v_3);
-        grad_softmax_j_3.add(part * value.load(place, j, v_3));
-        if (v_3 % rt::block_adds == rt::block_adds - 1) grad_softmax_j_3.settle();
-      }
-      grad_softmax_j_3.finish();
-      const bool t_7 = j <= i_2;
-      const opmath_t part_2 = near::exp((t_7 ? t_5 * sum_e_3.value : t_6) - softmax_j_max.load(place, i_2));
-      const opmath_t t_8 = part_2 * softmax_j_scale.load(place, i_2);
-      const opmath_t t_9 = t_7 ? t_8 * (grad_softmax_j_3.value - dot_softmax_j.load(place, i_2)) : opmath_t(0);
+      const opmath_t exp_sum_e_2 = near::exp(scale * sum_e_2.value - softmax_j_max.load(place, i_2));
+      const opmath_t product = exp_sum_e_2 * softmax_j_scale.load(place, i_2);
+      const opmath_t chosen_2 = product * (grad_softmax_j_2.value - dot_softmax_j.load(place, i_2));
       for (int64_t e_2 = 0; e_2 < e_2_size.size; ++e_2) {
         opmath_t high = grad_key.load(place, j, e_2);
-        rt::add_exactly<opmath_t>(&high, &lost_row[e_2], t_9 * query.load(place, i_2, e_2));
+        rt::add_exactly<opmath_t>(&high, &lost_row[e_2], chosen_2 * query.load(place, i_2, e_2));
         grad_key.store(high, place, j, e_2);
       }
       for (int64_t v = 0; v < v_size.size; ++v) {
         opmath_t high = grad_value.load(place, j, v);
-        rt::add_exactly<opmath_t>(&high, &lost_row[v + e_2_size.size], t_8 * grad_output.load_or_zero(place, i_2, v));
+        rt::add_exactly<opmath_t>(&high, &lost_row[v + e_2_size.size],
+                                  product * grad_output.load_or_zero(place, i_2, v));
         grad_value.store(high, place, j, v);
       }
     }
     for (int64_t e_2 = 0; e_2 < e_2_size.size; ++e_2) {
       const opmath_t whole = rt::total(grad_key.load(place, j, e_2), lost_row[e_2]);
-      grad_key.store((L == 0 ? opmath_t(1) : t_5) * whole, place, j, e_2);
+      grad_key.store(number_2 * whole, place, j, e_2);
     }
     for (int64_t v = 0; v < v_size.size; ++v) {
       const opmath_t whole_2 = rt::total(grad_value.load(place, j, v), lost_row[v + e_2_size.size]);
@@ -641,14 +344,14 @@ template <typename scalar_t, int rank>
 struct Step_attention_backward_2_grad_query {
   using opmath_t = rt::math_t<scalar_t>;
   using near = rt::Near<scalar_t>;
-  static constexpr rt::Map launch = {rt::count(rt::elements(), rt::integer(0)), {rt::count(rt::integer(3))}};
+  static constexpr rt::Map launch = {rt::count(rt::elements(), rt::integer(0)), {rt::count(rt::integer(1))}};
   static constexpr auto fields = rt::fields(
-      rt::tensor(0, 2, 0), rt::tensor(1, 2, 0), rt::tensor(2, 3, 0), rt::tensor(3, 3, 0), rt::tensor(4, 3, 0),
-      rt::tensor(5, 3, 0), rt::tensor(6, 2, 0), rt::tensor(7, 3, 0), rt::workspace(), rt::integer(3), rt::integer(2),
-      rt::integer(1), rt::integer(0), rt::real(0), rt::integer(1), rt::batch());
-  rt::Tensor<const opmath_t, rank> softmax_j_max, softmax_j_scale;
-  rt::Tensor<const scalar_t, rank> grad_output, value, query, key;
-  rt::Tensor<opmath_t, rank> dot_softmax_j, grad_query;
+      rt::tensor(0, 2, 0), rt::tensor(1, 2, 0), rt::tensor(6, 2, 0), rt::tensor(7, 3, 0), rt::tensor(2, 3, 0),
+      rt::tensor(3, 3, 0), rt::tensor(4, 3, 0), rt::tensor(5, 3, 0), rt::workspace(), rt::integer(1), rt::integer(3),
+      rt::integer(2), rt::integer(0), rt::real(0), rt::integer(2), rt::batch());
+  rt::Tensor<const opmath_t, rank> softmax_j_max, dot_softmax_j, softmax_j_scale;
+  rt::Tensor<opmath_t, rank> grad_query;
+  rt::Tensor<const scalar_t, rank> query, key, grad_output, value;
   opmath_t* lost;
   rt::Divider<rank> e_size, v_2_size, j_size, i_size;
   opmath_t scale;
@@ -661,58 +364,37 @@ struct Step_attention_backward_2_grad_query {
     const rt::Place<rank> place = batch.place(rest);
     opmath_t* lost_row = lost + point * (e_size.size);
     const opmath_t softmax_j_max_value = softmax_j_max.load(place, i_2);
-    const opmath_t softmax_j_scale_value = softmax_j_scale.load(place, i_2);
-    rt::Sum<opmath_t> dot_softmax_j_value_fold;
+    const opmath_t dot_softmax_j_value_2 = dot_softmax_j.load(place, i_2);
+    for (int64_t e = 0; e < e_size.size; ++e) {
+      grad_query.store(0, place, i_2, e);
+      lost_row[e] = 0;
+    }
     for (int64_t j = 0; j < j_size.size; ++j) {
-      rt::Sum<opmath_t> grad_softmax_j;
-      for (int64_t v_2 = 0; v_2 < v_2_size.size; ++v_2) {
-        const opmath_t part = grad_output.load_or_zero(place, i_2, v_2);
-        grad_softmax_j.add(part * value.load(place, j, v_2));
-        if (v_2 % rt::block_adds == rt::block_adds - 1) grad_softmax_j.settle();
-      }
-      grad_softmax_j.finish();
       rt::Sum<opmath_t> sum_e;
       for (int64_t e_2 = 0; e_2 < e_size.size; ++e_2) {
         sum_e.add(query.load(place, i_2, e_2) * key.load(place, j, e_2));
         if (e_2 % rt::block_adds == rt::block_adds - 1) sum_e.settle();
       }
       sum_e.finish();
-      const opmath_t part_2 = near::exp(scale * sum_e.value - softmax_j_max_value);
-      dot_softmax_j_value_fold.add(grad_softmax_j.value * (part_2 * softmax_j_scale_value));
-      if (j % rt::block_adds == rt::block_adds - 1) dot_softmax_j_value_fold.settle();
-    }
-    dot_softmax_j_value_fold.finish();
-    const opmath_t dot_softmax_j_value = dot_softmax_j_value_fold.value;
-    dot_softmax_j.store(dot_softmax_j_value, place, i_2);
-    for (int64_t e = 0; e < e_size.size; ++e) {
-      grad_query.store(0, place, i_2, e);
-      lost_row[e] = 0;
-    }
-    for (int64_t j = 0; j < j_size.size; ++j) {
-      rt::Sum<opmath_t> sum_e_2;
-      for (int64_t e_2 = 0; e_2 < e_size.size; ++e_2) {
-        sum_e_2.add(query.load(place, i_2, e_2) * key.load(place, j, e_2));
-        if (e_2 % rt::block_adds == rt::block_adds - 1) sum_e_2.settle();
-      }
-      sum_e_2.finish();
-      rt::Sum<opmath_t> grad_softmax_j_2;
+      rt::Sum<opmath_t> grad_softmax_j;
       for (int64_t v_2 = 0; v_2 < v_2_size.size; ++v_2) {
-        const opmath_t part_3 = grad_output.load_or_zero(place, i_2, v_2);
-        grad_softmax_j_2.add(part_3 * value.load(place, j, v_2));
-        if (v_2 % rt::block_adds == rt::block_adds - 1) grad_softmax_j_2.settle();
+        const opmath_t grad_output_value = grad_output.load_or_zero(place, i_2, v_2);
+        grad_softmax_j.add(grad_output_value * value.load(place, j, v_2));
+        if (v_2 % rt::block_adds == rt::block_adds - 1) grad_softmax_j.settle();
       }
-      grad_softmax_j_2.finish();
-      const opmath_t part_4 = near::exp(scale * sum_e_2.value - softmax_j_max_value);
-      const opmath_t t = part_4 * (grad_softmax_j_2.value - dot_softmax_j_value);
+      grad_softmax_j.finish();
+      const opmath_t exp_sum_e = near::exp(scale * sum_e.value - softmax_j_max_value);
+      const opmath_t product = exp_sum_e * (grad_softmax_j.value - dot_softmax_j_value_2);
       for (int64_t e = 0; e < e_size.size; ++e) {
         opmath_t high = grad_query.load(place, i_2, e);
-        rt::add_exactly<opmath_t>(&high, &lost_row[e], t * key.load(place, j, e));
+        rt::add_exactly<opmath_t>(&high, &lost_row[e], product * key.load(place, j, e));
         grad_query.store(high, place, i_2, e);
       }
     }
     for (int64_t e = 0; e < e_size.size; ++e) {
       const opmath_t whole = rt::total(grad_query.load(place, i_2, e), lost_row[e]);
-      grad_query.store((S == 0 ? opmath_t(1) : softmax_j_scale_value * scale) * whole, place, i_2, e);
+      const opmath_t chosen = S == 0 ? opmath_t(1) : scale * softmax_j_scale.load(place, i_2);
+      grad_query.store(chosen * whole, place, i_2, e);
     }
   }
 };
@@ -727,14 +409,13 @@ struct Step_attention_backward_2_grad_value {
   static constexpr auto fields = rt::fields(
       rt::tensor(7, 3, 0), rt::tensor(8, 3, 0), rt::tensor(0, 3, 0), rt::tensor(1, 3, 0), rt::tensor(2, 3, 0),
       rt::tensor(3, 3, 0), rt::tensor(4, 2, 0), rt::tensor(5, 2, 0), rt::tensor(6, 2, 0), rt::workspace(),
-      rt::integer(1), rt::integer(2), rt::integer(3), rt::integer(0), rt::real(0), rt::integer(3), rt::batch());
+      rt::integer(1), rt::integer(2), rt::integer(3), rt::integer(0), rt::real(0), rt::real(1), rt::batch());
   rt::Tensor<opmath_t, rank> grad_key, grad_value;
   rt::Tensor<const scalar_t, rank> query, key, grad_output, value;
   rt::Tensor<const opmath_t, rank> softmax_j_max, softmax_j_scale, dot_softmax_j;
   opmath_t* lost;
   rt::Divider<rank> e_2_size, v_size, i_size, j_size;
-  opmath_t scale;
-  int64_t L;
+  opmath_t scale, number;
   rt::Batch<rank> batch;
 
   OPGEN_DEVICE void point(int64_t point) const {
@@ -751,193 +432,39 @@ struct Step_attention_backward_2_grad_value {
       lost_row[v + e_2_size.size] = 0;
     }
     for (int64_t i_2 = 0; i_2 < i_size.size; ++i_2) {
-      rt::Sum<opmath_t> sum_e_3;
-      for (int64_t e_3 = 0; e_3 < e_2_size.size; ++e_3) {
-        sum_e_3.add(query.load(place, i_2, e_3) * key.load(place, j, e_3));
-        if (e_3 % rt::block_adds == rt::block_adds - 1) sum_e_3.settle();
-      }
-      sum_e_3.finish();
-      rt::Sum<opmath_t> grad_softmax_j_3;
-      for (int64_t v_3 = 0; v_3 < v_size.size; ++v_3) {
-        const opmath_t part = grad_output.load_or_zero(place, i_2, v_3);
-        grad_softmax_j_3.add(part * value.load(place, j, v_3));
-        if (v_3 % rt::block_adds == rt::block_adds - 1) grad_softmax_j_3.settle();
-      }
-      grad_softmax_j_3.finish();
-      const opmath_t t_2 = near::exp(scale * sum_e_3.value - softmax_j_max.load(place, i_2));
-      const opmath_t softmax_j_scale_value_2 = softmax_j_scale.load(place, i_2);
-      const opmath_t part_2 = grad_softmax_j_3.value - dot_softmax_j.load(place, i_2);
-      const opmath_t t_3 = t_2 * softmax_j_scale_value_2 * part_2;
-      const opmath_t t_4 = t_2 * softmax_j_scale_value_2;
-      for (int64_t e_2 = 0; e_2 < e_2_size.size; ++e_2) {
-        opmath_t high = grad_key.load(place, j, e_2);
-        rt::add_exactly<opmath_t>(&high, &lost_row[e_2], t_3 * query.load(place, i_2, e_2));
-        grad_key.store(high, place, j, e_2);
-      }
-      for (int64_t v = 0; v < v_size.size; ++v) {
-        opmath_t high = grad_value.load(place, j, v);
-        rt::add_exactly<opmath_t>(&high, &lost_row[v + e_2_size.size], t_4 * grad_output.load_or_zero(place, i_2, v));
-        grad_value.store(high, place, j, v);
-      }
-    }
-    for (int64_t e_2 = 0; e_2 < e_2_size.size; ++e_2) {
-      const opmath_t whole = rt::total(grad_key.load(place, j, e_2), lost_row[e_2]);
-      grad_key.store((L == 0 ? opmath_t(1) : scale) * whole, place, j, e_2);
-    }
-    for (int64_t v = 0; v < v_size.size; ++v) {
-      const opmath_t whole_2 = rt::total(grad_value.load(place, j, v), lost_row[v + e_2_size.size]);
-      grad_value.store(whole_2, place, j, v);
-    }
-  }
-};
-
-// sums up what is in no memory, where it would outgrow all that is given: tile by tile along each row
-template <typename scalar_t, int rank>
-struct Step_attention_backward_3_grad_query {
-  using opmath_t = rt::math_t<scalar_t>;
-  using near = rt::Near<scalar_t>;
-  static constexpr rt::Map launch = {rt::count(rt::elements(), rt::integer(0)), {rt::count(rt::integer(1))}};
-  static constexpr auto fields = rt::fields(
-      rt::tensor(0, 2, 0), rt::tensor(1, 2, 0), rt::tensor(2, 3, 0), rt::tensor(3, 3, 0), rt::tensor(4, 3, 0),
-      rt::tensor(5, 3, 0), rt::tensor(6, 2, 0), rt::tensor(7, 3, 0), rt::integer(1), rt::integer(2), rt::workspace(),
-      rt::integer(1), rt::integer(3), rt::integer(2), rt::integer(0), rt::batch());
-  rt::Tensor<const opmath_t, rank> softmax_j_max, softmax_j_scale;
-  rt::Tensor<const scalar_t, rank> grad_output, value, query, key;
-  rt::Tensor<opmath_t, rank> dot_softmax_j, grad_query;
-  int64_t E, S;
-  opmath_t* lost;
-  rt::Divider<rank> e_size, v_2_size, j_size, i_size;
-  rt::Batch<rank> batch;
-
-  OPGEN_DEVICE void point(int64_t point) const {
-    int64_t rest = point;
-    const int64_t i_2 = rt::split(&rest, i_size);
-    const rt::Place<rank> place = batch.place(rest);
-    opmath_t* lost_row = lost + point * (e_size.size);
-    const opmath_t t = near::div(opmath_t(1), near::sqrt(static_cast<opmath_t>(E)));
-    const opmath_t softmax_j_max_value = softmax_j_max.load(place, i_2);
-    const opmath_t softmax_j_scale_value = softmax_j_scale.load(place, i_2);
-    rt::Sum<opmath_t> dot_softmax_j_value_fold;
-    for (int64_t j = 0; j < j_size.size; ++j) {
-      rt::Sum<opmath_t> grad_softmax_j;
-      for (int64_t v_2 = 0; v_2 < v_2_size.size; ++v_2) {
-        const opmath_t part = grad_output.load_or_zero(place, i_2, v_2);
-        grad_softmax_j.add(part * value.load(place, j, v_2));
-        if (v_2 % rt::block_adds == rt::block_adds - 1) grad_softmax_j.settle();
-      }
-      grad_softmax_j.finish();
-      rt::Sum<opmath_t> sum_e;
-      for (int64_t e_2 = 0; e_2 < e_size.size; ++e_2) {
-        sum_e.add(query.load(place, i_2, e_2) * key.load(place, j, e_2));
-        if (e_2 % rt::block_adds == rt::block_adds - 1) sum_e.settle();
-      }
-      sum_e.finish();
-      const opmath_t part_2 = near::exp(t * sum_e.value - softmax_j_max_value);
-      dot_softmax_j_value_fold.add(grad_softmax_j.value * (part_2 * softmax_j_scale_value));
-      if (j % rt::block_adds == rt::block_adds - 1) dot_softmax_j_value_fold.settle();
-    }
-    dot_softmax_j_value_fold.finish();
-    const opmath_t dot_softmax_j_value = dot_softmax_j_value_fold.value;
-    dot_softmax_j.store(dot_softmax_j_value, place, i_2);
-    for (int64_t e = 0; e < e_size.size; ++e) {
-      grad_query.store(0, place, i_2, e);
-      lost_row[e] = 0;
-    }
-    for (int64_t j = 0; j < j_size.size; ++j) {
       rt::Sum<opmath_t> sum_e_2;
-      for (int64_t e_2 = 0; e_2 < e_size.size; ++e_2) {
-        sum_e_2.add(query.load(place, i_2, e_2) * key.load(place, j, e_2));
-        if (e_2 % rt::block_adds == rt::block_adds - 1) sum_e_2.settle();
+      for (int64_t e_3 = 0; e_3 < e_2_size.size; ++e_3) {
+        sum_e_2.add(query.load(place, i_2, e_3) * key.load(place, j, e_3));
+        if (e_3 % rt::block_adds == rt::block_adds - 1) sum_e_2.settle();
       }
       sum_e_2.finish();
       rt::Sum<opmath_t> grad_softmax_j_2;
-      for (int64_t v_2 = 0; v_2 < v_2_size.size; ++v_2) {
-        const opmath_t part_3 = grad_output.load_or_zero(place, i_2, v_2);
-        grad_softmax_j_2.add(part_3 * value.load(place, j, v_2));
-        if (v_2 % rt::block_adds == rt::block_adds - 1) grad_softmax_j_2.settle();
+      for (int64_t v_3 = 0; v_3 < v_size.size; ++v_3) {
+        const opmath_t grad_output_value = grad_output.load_or_zero(place, i_2, v_3);
+        grad_softmax_j_2.add(grad_output_value * value.load(place, j, v_3));
+        if (v_3 % rt::block_adds == rt::block_adds - 1) grad_softmax_j_2.settle();
       }
       grad_softmax_j_2.finish();
-      const opmath_t part_4 = near::exp(t * sum_e_2.value - softmax_j_max_value);
-      const opmath_t t_2 = part_4 * (grad_softmax_j_2.value - dot_softmax_j_value);
-      for (int64_t e = 0; e < e_size.size; ++e) {
-        opmath_t high = grad_query.load(place, i_2, e);
-        rt::add_exactly<opmath_t>(&high, &lost_row[e], t_2 * key.load(place, j, e));
-        grad_query.store(high, place, i_2, e);
-      }
-    }
-    for (int64_t e = 0; e < e_size.size; ++e) {
-      const opmath_t whole = rt::total(grad_query.load(place, i_2, e), lost_row[e]);
-      grad_query.store((S == 0 ? opmath_t(1) : t * softmax_j_scale_value) * whole, place, i_2, e);
-    }
-  }
-};
-
-// sums up what is in no memory, where it would outgrow all that is given: tile by tile along each row
-template <typename scalar_t, int rank>
-struct Step_attention_backward_3_grad_value {
-  using opmath_t = rt::math_t<scalar_t>;
-  using near = rt::Near<scalar_t>;
-  static constexpr rt::Map launch = {rt::count(rt::elements(), rt::integer(0)),
-                                     {rt::count(rt::integer(1)), rt::count(rt::integer(2))}};
-  static constexpr auto fields = rt::fields(
-      rt::tensor(7, 3, 0), rt::tensor(8, 3, 0), rt::tensor(0, 3, 0), rt::tensor(1, 3, 0), rt::tensor(2, 3, 0),
-      rt::tensor(3, 3, 0), rt::tensor(4, 2, 0), rt::tensor(5, 2, 0), rt::tensor(6, 2, 0), rt::integer(1),
-      rt::integer(3), rt::workspace(), rt::integer(1), rt::integer(2), rt::integer(3), rt::integer(0), rt::batch());
-  rt::Tensor<opmath_t, rank> grad_key, grad_value;
-  rt::Tensor<const scalar_t, rank> query, key, grad_output, value;
-  rt::Tensor<const opmath_t, rank> softmax_j_max, softmax_j_scale, dot_softmax_j;
-  int64_t E, L;
-  opmath_t* lost;
-  rt::Divider<rank> e_2_size, v_size, i_size, j_size;
-  rt::Batch<rank> batch;
-
-  OPGEN_DEVICE void point(int64_t point) const {
-    int64_t rest = point;
-    const int64_t j = rt::split(&rest, j_size);
-    const rt::Place<rank> place = batch.place(rest);
-    opmath_t* lost_row = lost + point * (e_2_size.size + v_size.size);
-    const opmath_t t_3 = near::div(opmath_t(1), near::sqrt(static_cast<opmath_t>(E)));
-    for (int64_t e_2 = 0; e_2 < e_2_size.size; ++e_2) {
-      grad_key.store(0, place, j, e_2);
-      lost_row[e_2] = 0;
-    }
-    for (int64_t v = 0; v < v_size.size; ++v) {
-      grad_value.store(0, place, j, v);
-      lost_row[v + e_2_size.size] = 0;
-    }
-    for (int64_t i_2 = 0; i_2 < i_size.size; ++i_2) {
-      rt::Sum<opmath_t> sum_e_3;
-      for (int64_t e_3 = 0; e_3 < e_2_size.size; ++e_3) {
-        sum_e_3.add(query.load(place, i_2, e_3) * key.load(place, j, e_3));
-        if (e_3 % rt::block_adds == rt::block_adds - 1) sum_e_3.settle();
-      }
-      sum_e_3.finish();
-      rt::Sum<opmath_t> grad_softmax_j_3;
-      for (int64_t v_3 = 0; v_3 < v_size.size; ++v_3) {
-        const opmath_t part = grad_output.load_or_zero(place, i_2, v_3);
-        grad_softmax_j_3.add(part * value.load(place, j, v_3));
-        if (v_3 % rt::block_adds == rt::block_adds - 1) grad_softmax_j_3.settle();
-      }
-      grad_softmax_j_3.finish();
-      const opmath_t t_4 = near::exp(t_3 * sum_e_3.value - softmax_j_max.load(place, i_2));
-      const opmath_t softmax_j_scale_value_2 = softmax_j_scale.load(place, i_2);
-      const opmath_t part_2 = grad_softmax_j_3.value - dot_softmax_j.load(place, i_2);
-      const opmath_t t_5 = t_4 * softmax_j_scale_value_2 * part_2;
-      const opmath_t t_6 = t_4 * softmax_j_scale_value_2;
+      const opmath_t exp_sum_e_2 = near::exp(scale * sum_e_2.value - softmax_j_max.load(place, i_2));
+      const opmath_t softmax_j_scale_value = softmax_j_scale.load(place, i_2);
+      const opmath_t difference = grad_softmax_j_2.value - dot_softmax_j.load(place, i_2);
+      const opmath_t product_2 = exp_sum_e_2 * softmax_j_scale_value * difference;
+      const opmath_t product_3 = exp_sum_e_2 * softmax_j_scale_value;
       for (int64_t e_2 = 0; e_2 < e_2_size.size; ++e_2) {
         opmath_t high = grad_key.load(place, j, e_2);
-        rt::add_exactly<opmath_t>(&high, &lost_row[e_2], t_5 * query.load(place, i_2, e_2));
+        rt::add_exactly<opmath_t>(&high, &lost_row[e_2], product_2 * query.load(place, i_2, e_2));
         grad_key.store(high, place, j, e_2);
       }
       for (int64_t v = 0; v < v_size.size; ++v) {
         opmath_t high = grad_value.load(place, j, v);
-        rt::add_exactly<opmath_t>(&high, &lost_row[v + e_2_size.size], t_6 * grad_output.load_or_zero(place, i_2, v));
+        rt::add_exactly<opmath_t>(&high, &lost_row[v + e_2_size.size],
+                                  product_3 * grad_output.load_or_zero(place, i_2, v));
         grad_value.store(high, place, j, v);
       }
     }
     for (int64_t e_2 = 0; e_2 < e_2_size.size; ++e_2) {
       const opmath_t whole = rt::total(grad_key.load(place, j, e_2), lost_row[e_2]);
-      grad_key.store((L == 0 ? opmath_t(1) : t_3) * whole, place, j, e_2);
+      grad_key.store(number * whole, place, j, e_2);
     }
     for (int64_t v = 0; v < v_size.size; ++v) {
       const opmath_t whole_2 = rt::total(grad_value.load(place, j, v), lost_row[v + e_2_size.size]);
@@ -949,15 +476,10 @@ struct Step_attention_backward_3_grad_value {
 extern "C" const OpgenCudaStep attention_cuda_steps[] = {
     rt::kernel<Step_attention_forward_0_output>(),           // 0
     rt::kernel<Step_attention_forward_0_softmax_j_scale>(),  // 1
-    rt::kernel<Step_attention_forward_1_output>(),           // 2
-    rt::kernel<Step_attention_forward_2_output>(),           // 3
-    rt::kernel<Step_attention_forward_3_output>(),           // 4
-    rt::kernel<Step_attention_backward_0_grad_query>(),      // 5
-    rt::kernel<Step_attention_backward_0_grad_value>(),      // 6
-    rt::kernel<Step_attention_backward_1_grad_query>(),      // 7
-    rt::kernel<Step_attention_backward_1_grad_value>(),      // 8
-    rt::kernel<Step_attention_backward_2_grad_query>(),      // 9
-    rt::kernel<Step_attention_backward_2_grad_value>(),      // 10
-    rt::kernel<Step_attention_backward_3_grad_query>(),      // 11
-    rt::kernel<Step_attention_backward_3_grad_value>(),      // 12
+    rt::kernel<Step_attention_forward_2_output>(),           // 2
+    rt::kernel<Step_attention_backward_0_dot_softmax_j>(),   // 3
+    rt::kernel<Step_attention_backward_0_grad_query>(),      // 4
+    rt::kernel<Step_attention_backward_0_grad_value>(),      // 5
+    rt::kernel<Step_attention_backward_2_grad_query>(),      // 6
+    rt::kernel<Step_attention_backward_2_grad_value>(),      // 7
 };

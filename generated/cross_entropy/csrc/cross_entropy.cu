@@ -62,13 +62,13 @@ struct Step_cross_entropy_forward_0_output {
   static constexpr rt::Columns<false> launch = {rt::count(), rt::count(rt::elements(), rt::integer(0))};
   static constexpr auto fields =
       rt::fields(rt::tensor(0, 2, 1), rt::tensor(1, 1, -1), rt::tensor(2, 3, 2), rt::tensor(3, 2, 1),
-                 rt::tensor(4, 2, 1), rt::tensor(5, 2, 1), rt::tensor(6, 0, -1), rt::real(0), rt::integer(1),
-                 rt::integer(2), rt::elements(), rt::batch());
+                 rt::tensor(4, 2, 1), rt::tensor(5, 2, 1), rt::tensor(6, 0, -1), rt::real(0), rt::real(1),
+                 rt::integer(1), rt::integer(2), rt::elements(), rt::batch());
   rt::Tensor<const int64_t, rank> target;
   rt::Tensor<const scalar_t, rank> weight, input;
   rt::Tensor<const opmath_t, rank> logp_max, logp_log, sum_c;
   rt::Tensor<scalar_t, rank> output;
-  opmath_t label_smoothing;
+  opmath_t label_smoothing, factor;
   int64_t ignore_index, C;
   rt::Divider<rank> batch_size;
   rt::Batch<rank> batch;
@@ -93,20 +93,19 @@ struct Step_cross_entropy_forward_0_output {
     int64_t inner_rest = inner;
     const rt::Place<rank> place = batch.place(rt::split(&inner_rest, batch_size));
     const int64_t n = inner_rest;
-    const opmath_t t = 1 - label_smoothing;
-    const bool t_2 = label_smoothing > 0;
+    const bool mask = label_smoothing > 0;
     const int64_t target_value = target.load(n, place);
     const bool keep = target_value != ignore_index;
-    const opmath_t part = near::div(-sum_c.load(n, place), static_cast<opmath_t>(C));
-    const opmath_t part_2 = label_smoothing * (keep && t_2 ? part : opmath_t(0));
-    opmath_t part_3;
+    const opmath_t ratio = near::div(-sum_c.load(n, place), static_cast<opmath_t>(C));
+    const opmath_t product = label_smoothing * (keep && mask ? ratio : opmath_t(0));
+    opmath_t chosen;
     if (keep) {
-      const opmath_t part_4 = input.load(n, rt::checked(target_value, C), place) - logp_max.load(n, place);
-      part_3 = -(weight.load(rt::checked(target_value, C)) * (part_4 - logp_log.load(n, place)));
+      const opmath_t centred = input.load(n, rt::checked(target_value, C), place) - logp_max.load(n, place);
+      chosen = -(weight.load(rt::checked(target_value, C)) * (centred - logp_log.load(n, place)));
     } else {
-      part_3 = 0;
+      chosen = 0;
     }
-    folds->sum_n_all_fold.add(t * part_3 + part_2);
+    folds->sum_n_all_fold.add(factor * chosen + product);
     folds->sum_n_all_2_fold.add(keep ? weight.load(rt::checked(target_value, C)) : opmath_t(0));
   }
   OPGEN_DEVICE void finish(int64_t /* point */, const Folds& folds) const {
@@ -124,13 +123,13 @@ struct Step_cross_entropy_forward_1_output {
   static constexpr rt::Columns<false> launch = {rt::count(), rt::count(rt::elements(), rt::integer(0))};
   static constexpr auto fields =
       rt::fields(rt::tensor(0, 2, 1), rt::tensor(1, 1, -1), rt::tensor(2, 3, 2), rt::tensor(3, 2, 1),
-                 rt::tensor(4, 2, 1), rt::tensor(5, 2, 1), rt::tensor(6, 0, -1), rt::real(0), rt::integer(1),
-                 rt::integer(2), rt::elements(), rt::batch());
+                 rt::tensor(4, 2, 1), rt::tensor(5, 2, 1), rt::tensor(6, 0, -1), rt::real(0), rt::real(1),
+                 rt::integer(1), rt::integer(2), rt::elements(), rt::batch());
   rt::Tensor<const int64_t, rank> target;
   rt::Tensor<const scalar_t, rank> weight, input;
   rt::Tensor<const opmath_t, rank> logp_max, logp_log, sum_c;
   rt::Tensor<scalar_t, rank> output;
-  opmath_t label_smoothing;
+  opmath_t label_smoothing, factor;
   int64_t ignore_index, C;
   rt::Divider<rank> batch_size;
   rt::Batch<rank> batch;
@@ -145,20 +144,19 @@ struct Step_cross_entropy_forward_1_output {
     int64_t inner_rest = inner;
     const rt::Place<rank> place = batch.place(rt::split(&inner_rest, batch_size));
     const int64_t n = inner_rest;
-    const opmath_t t = 1 - label_smoothing;
-    const bool t_2 = label_smoothing > 0;
+    const bool mask = label_smoothing > 0;
     const int64_t target_value = target.load(n, place);
     const bool keep = target_value != ignore_index;
-    const opmath_t part = near::div(-sum_c.load(n, place), static_cast<opmath_t>(C));
-    const opmath_t part_2 = label_smoothing * (keep && t_2 ? part : opmath_t(0));
-    opmath_t part_3;
+    const opmath_t ratio = near::div(-sum_c.load(n, place), static_cast<opmath_t>(C));
+    const opmath_t product = label_smoothing * (keep && mask ? ratio : opmath_t(0));
+    opmath_t chosen;
     if (keep) {
-      const opmath_t part_4 = input.load(n, rt::checked(target_value, C), place) - logp_max.load(n, place);
-      part_3 = -(weight.load(rt::checked(target_value, C)) * (part_4 - logp_log.load(n, place)));
+      const opmath_t centred = input.load(n, rt::checked(target_value, C), place) - logp_max.load(n, place);
+      chosen = -(weight.load(rt::checked(target_value, C)) * (centred - logp_log.load(n, place)));
     } else {
-      part_3 = 0;
+      chosen = 0;
     }
-    folds->output_value_fold.add(t * part_3 + part_2);
+    folds->output_value_fold.add(factor * chosen + product);
   }
   OPGEN_DEVICE void finish(int64_t /* point */, const Folds& folds) const {
     const opmath_t output_value = folds.output_value_fold.value;
@@ -174,13 +172,13 @@ struct Step_cross_entropy_forward_2_output {
   static constexpr rt::Rows launch = {rt::count(rt::elements(), rt::integer(0)), {rt::count(rt::integer(1))}};
   static constexpr auto fields =
       rt::fields(rt::tensor(0, 3, 2, 1), rt::tensor(1, 1, -1, 0), rt::tensor(2, 2, 1), rt::tensor(3, 2, 1),
-                 rt::integer(1), rt::elements(), rt::integer(2), rt::integer(1), rt::real(0), rt::batch());
+                 rt::integer(1), rt::elements(), rt::integer(2), rt::integer(1), rt::real(0), rt::real(1), rt::batch());
   rt::Tensor<const scalar_t, rank> input, weight;
   rt::Tensor<const int64_t, rank> target;
   rt::Tensor<scalar_t, rank> output;
   rt::Divider<rank> c_size, batch_size;
   int64_t ignore_index, C;
-  opmath_t label_smoothing;
+  opmath_t factor, label_smoothing;
   rt::Batch<rank> batch;
 
   template <typename Team>
@@ -210,17 +208,16 @@ struct Step_cross_entropy_forward_2_output {
     const int64_t target_value = target.load(n, place);
     const bool keep = target_value != ignore_index;
     if (Team::rank() == 0) {
-      const opmath_t part = near::div(-sum_c, static_cast<opmath_t>(C));
-      const opmath_t part_2 = label_smoothing * (keep && label_smoothing > 0 ? part : opmath_t(0));
-      const opmath_t part_3 = 1 - label_smoothing;
-      opmath_t part_4;
+      const opmath_t ratio = near::div(-sum_c, static_cast<opmath_t>(C));
+      const opmath_t product = label_smoothing * (keep && label_smoothing > 0 ? ratio : opmath_t(0));
+      opmath_t chosen;
       if (keep) {
-        const opmath_t part_5 = input.load(n, rt::checked(target_value, C), place) - logp_max - logp_log;
-        part_4 = -(weight.load(rt::checked(target_value, C)) * part_5);
+        const opmath_t difference = input.load(n, rt::checked(target_value, C), place) - logp_max - logp_log;
+        chosen = -(weight.load(rt::checked(target_value, C)) * difference);
       } else {
-        part_4 = 0;
+        chosen = 0;
       }
-      output.store(part_3 * part_4 + part_2, n, place);
+      output.store(factor * chosen + product, n, place);
     }
   }
 };
@@ -281,12 +278,12 @@ struct Step_cross_entropy_forward_3_output {
   static constexpr rt::Columns<false> launch = {rt::count(), rt::count(rt::elements(), rt::integer(0))};
   static constexpr auto fields = rt::fields(rt::tensor(0, 2, 1), rt::tensor(1, 3, 2), rt::tensor(2, 2, 1),
                                             rt::tensor(3, 2, 1), rt::tensor(4, 2, 1), rt::tensor(5, 0, -1), rt::real(0),
-                                            rt::integer(1), rt::integer(2), rt::elements(), rt::batch());
+                                            rt::real(1), rt::integer(1), rt::integer(2), rt::elements(), rt::batch());
   rt::Tensor<const int64_t, rank> target;
   rt::Tensor<const scalar_t, rank> input;
   rt::Tensor<const opmath_t, rank> logp_max, logp_log, sum_c;
   rt::Tensor<scalar_t, rank> output;
-  opmath_t label_smoothing;
+  opmath_t label_smoothing, factor;
   int64_t ignore_index, C;
   rt::Divider<rank> batch_size;
   rt::Batch<rank> batch;
@@ -311,20 +308,19 @@ struct Step_cross_entropy_forward_3_output {
     int64_t inner_rest = inner;
     const rt::Place<rank> place = batch.place(rt::split(&inner_rest, batch_size));
     const int64_t n = inner_rest;
-    const opmath_t t = 1 - label_smoothing;
-    const bool t_2 = label_smoothing > 0;
+    const bool mask = label_smoothing > 0;
     const int64_t target_value = target.load(n, place);
     const bool keep = target_value != ignore_index;
-    const opmath_t part = near::div(-sum_c.load(n, place), static_cast<opmath_t>(C));
-    const opmath_t part_2 = label_smoothing * (keep && t_2 ? part : opmath_t(0));
-    opmath_t part_3;
+    const opmath_t ratio = near::div(-sum_c.load(n, place), static_cast<opmath_t>(C));
+    const opmath_t product = label_smoothing * (keep && mask ? ratio : opmath_t(0));
+    opmath_t chosen;
     if (keep) {
-      const opmath_t part_4 = input.load(n, rt::checked(target_value, C), place) - logp_max.load(n, place);
-      part_3 = -(part_4 - logp_log.load(n, place));
+      const opmath_t centred = input.load(n, rt::checked(target_value, C), place) - logp_max.load(n, place);
+      chosen = -(centred - logp_log.load(n, place));
     } else {
-      part_3 = 0;
+      chosen = 0;
     }
-    folds->sum_n_all_fold.add(t * part_3 + part_2);
+    folds->sum_n_all_fold.add(factor * chosen + product);
     folds->sum_n_all_2_fold.add(keep ? 1 : 0);
   }
   OPGEN_DEVICE void finish(int64_t /* point */, const Folds& folds) const {
@@ -342,12 +338,12 @@ struct Step_cross_entropy_forward_4_output {
   static constexpr rt::Columns<false> launch = {rt::count(), rt::count(rt::elements(), rt::integer(0))};
   static constexpr auto fields = rt::fields(rt::tensor(0, 2, 1), rt::tensor(1, 3, 2), rt::tensor(2, 2, 1),
                                             rt::tensor(3, 2, 1), rt::tensor(4, 2, 1), rt::tensor(5, 0, -1), rt::real(0),
-                                            rt::integer(1), rt::integer(2), rt::elements(), rt::batch());
+                                            rt::real(1), rt::integer(1), rt::integer(2), rt::elements(), rt::batch());
   rt::Tensor<const int64_t, rank> target;
   rt::Tensor<const scalar_t, rank> input;
   rt::Tensor<const opmath_t, rank> logp_max, logp_log, sum_c;
   rt::Tensor<scalar_t, rank> output;
-  opmath_t label_smoothing;
+  opmath_t label_smoothing, factor;
   int64_t ignore_index, C;
   rt::Divider<rank> batch_size;
   rt::Batch<rank> batch;
@@ -362,20 +358,19 @@ struct Step_cross_entropy_forward_4_output {
     int64_t inner_rest = inner;
     const rt::Place<rank> place = batch.place(rt::split(&inner_rest, batch_size));
     const int64_t n = inner_rest;
-    const opmath_t t = 1 - label_smoothing;
-    const bool t_2 = label_smoothing > 0;
+    const bool mask = label_smoothing > 0;
     const int64_t target_value = target.load(n, place);
     const bool keep = target_value != ignore_index;
-    const opmath_t part = near::div(-sum_c.load(n, place), static_cast<opmath_t>(C));
-    const opmath_t part_2 = label_smoothing * (keep && t_2 ? part : opmath_t(0));
-    opmath_t part_3;
+    const opmath_t ratio = near::div(-sum_c.load(n, place), static_cast<opmath_t>(C));
+    const opmath_t product = label_smoothing * (keep && mask ? ratio : opmath_t(0));
+    opmath_t chosen;
     if (keep) {
-      const opmath_t part_4 = input.load(n, rt::checked(target_value, C), place) - logp_max.load(n, place);
-      part_3 = -(part_4 - logp_log.load(n, place));
+      const opmath_t centred = input.load(n, rt::checked(target_value, C), place) - logp_max.load(n, place);
+      chosen = -(centred - logp_log.load(n, place));
     } else {
-      part_3 = 0;
+      chosen = 0;
     }
-    folds->output_value_fold.add(t * part_3 + part_2);
+    folds->output_value_fold.add(factor * chosen + product);
   }
   OPGEN_DEVICE void finish(int64_t /* point */, const Folds& folds) const {
     const opmath_t output_value = folds.output_value_fold.value;
@@ -391,13 +386,13 @@ struct Step_cross_entropy_forward_5_output {
   static constexpr rt::Rows launch = {rt::count(rt::elements(), rt::integer(0)), {rt::count(rt::integer(1))}};
   static constexpr auto fields =
       rt::fields(rt::tensor(0, 3, 2, 1), rt::tensor(1, 2, 1), rt::tensor(2, 2, 1), rt::integer(1), rt::elements(),
-                 rt::integer(2), rt::integer(1), rt::real(0), rt::batch());
+                 rt::integer(2), rt::integer(1), rt::real(0), rt::real(1), rt::batch());
   rt::Tensor<const scalar_t, rank> input;
   rt::Tensor<const int64_t, rank> target;
   rt::Tensor<scalar_t, rank> output;
   rt::Divider<rank> c_size, batch_size;
   int64_t ignore_index, C;
-  opmath_t label_smoothing;
+  opmath_t factor, label_smoothing;
   rt::Batch<rank> batch;
 
   template <typename Team>
@@ -426,16 +421,15 @@ struct Step_cross_entropy_forward_5_output {
     const int64_t target_value = target.load(n, place);
     const bool keep = target_value != ignore_index;
     if (Team::rank() == 0) {
-      const opmath_t part = near::div(-sum_c, static_cast<opmath_t>(C));
-      const opmath_t part_2 = label_smoothing * (keep && label_smoothing > 0 ? part : opmath_t(0));
-      const opmath_t part_3 = 1 - label_smoothing;
-      opmath_t part_4;
+      const opmath_t ratio = near::div(-sum_c, static_cast<opmath_t>(C));
+      const opmath_t product = label_smoothing * (keep && label_smoothing > 0 ? ratio : opmath_t(0));
+      opmath_t chosen;
       if (keep) {
-        part_4 = -(input.load(n, rt::checked(target_value, C), place) - logp_max - logp_log);
+        chosen = -(input.load(n, rt::checked(target_value, C), place) - logp_max - logp_log);
       } else {
-        part_4 = 0;
+        chosen = 0;
       }
-      output.store(part_3 * part_4 + part_2, n, place);
+      output.store(factor * chosen + product, n, place);
     }
   }
 };
@@ -446,15 +440,15 @@ struct Step_cross_entropy_backward_0_grad_sum_n_all_2 {
   using opmath_t = rt::math_t<scalar_t>;
   using near = rt::Near<scalar_t>;
   static constexpr rt::Columns<false> launch = {rt::count(), rt::count(rt::elements(), rt::integer(0))};
-  static constexpr auto fields =
-      rt::fields(rt::tensor(0, 2, 1), rt::tensor(1, 1, -1), rt::tensor(2, 3, 2), rt::tensor(7, 0, -1),
-                 rt::tensor(3, 2, 1), rt::tensor(4, 2, 1), rt::tensor(5, 2, 1), rt::tensor(6, 0, -1),
-                 rt::tensor(8, 0, -1), rt::real(0), rt::integer(1), rt::integer(2), rt::elements(), rt::batch());
+  static constexpr auto fields = rt::fields(
+      rt::tensor(0, 2, 1), rt::tensor(1, 1, -1), rt::tensor(2, 3, 2), rt::tensor(7, 0, -1), rt::tensor(3, 2, 1),
+      rt::tensor(4, 2, 1), rt::tensor(5, 2, 1), rt::tensor(6, 0, -1), rt::tensor(8, 0, -1), rt::real(0), rt::real(1),
+      rt::integer(1), rt::integer(2), rt::elements(), rt::batch());
   rt::Tensor<const int64_t, rank> target;
   rt::Tensor<const scalar_t, rank> weight, input, grad_output;
   rt::Tensor<const opmath_t, rank> logp_max, logp_log, sum_c;
   rt::Tensor<opmath_t, rank> sum_n_all_2, grad_sum_n_all_2;
-  opmath_t label_smoothing;
+  opmath_t label_smoothing, factor;
   int64_t ignore_index, C;
   rt::Divider<rank> batch_size;
   rt::Batch<rank> batch;
@@ -479,34 +473,33 @@ struct Step_cross_entropy_backward_0_grad_sum_n_all_2 {
     int64_t inner_rest = inner;
     const rt::Place<rank> place = batch.place(rt::split(&inner_rest, batch_size));
     const int64_t n = inner_rest;
-    const opmath_t t = 1 - label_smoothing;
-    const bool t_2 = label_smoothing > 0;
+    const bool mask = label_smoothing > 0;
     const int64_t target_value = target.load(n, place);
     const bool keep = target_value != ignore_index;
-    const opmath_t part = near::div(-sum_c.load(n, place), static_cast<opmath_t>(C));
-    const opmath_t part_2 = label_smoothing * (keep && t_2 ? part : opmath_t(0));
-    opmath_t part_3;
+    const opmath_t ratio = near::div(-sum_c.load(n, place), static_cast<opmath_t>(C));
+    const opmath_t product = label_smoothing * (keep && mask ? ratio : opmath_t(0));
+    opmath_t chosen;
     if (keep) {
-      const opmath_t part_4 = input.load(n, rt::checked(target_value, C), place) - logp_max.load(n, place);
-      part_3 = -(weight.load(rt::checked(target_value, C)) * (part_4 - logp_log.load(n, place)));
+      const opmath_t centred = input.load(n, rt::checked(target_value, C), place) - logp_max.load(n, place);
+      chosen = -(weight.load(rt::checked(target_value, C)) * (centred - logp_log.load(n, place)));
     } else {
-      part_3 = 0;
+      chosen = 0;
     }
-    folds->sum_n_all_fold.add(t * part_3 + part_2);
-    opmath_t part_5;
+    folds->sum_n_all_fold.add(factor * chosen + product);
+    opmath_t safe_weight;
     if (keep) {
-      part_5 = weight.load(rt::checked(target_value, C));
+      safe_weight = weight.load(rt::checked(target_value, C));
     } else {
-      part_5 = 0;
+      safe_weight = 0;
     }
-    folds->sum_n_all_2_value_fold.add(part_5);
+    folds->sum_n_all_2_value_fold.add(safe_weight);
   }
   OPGEN_DEVICE void finish(int64_t /* point */, const Folds& folds) const {
     const opmath_t sum_n_all = folds.sum_n_all_fold.value;
     const opmath_t sum_n_all_2_value = folds.sum_n_all_2_value_fold.value;
     sum_n_all_2.store(sum_n_all_2_value);
-    const opmath_t part_6 = grad_output.load_or_zero() * sum_n_all;
-    grad_sum_n_all_2.store(-near::div(part_6, sum_n_all_2_value * sum_n_all_2_value));
+    const opmath_t scaled_grad = grad_output.load_or_zero() * sum_n_all;
+    grad_sum_n_all_2.store(-near::div(scaled_grad, sum_n_all_2_value * sum_n_all_2_value));
   }
 };
 
@@ -529,9 +522,9 @@ struct Step_cross_entropy_backward_0_grad_sum_c {
   rt::Batch<rank> batch;
 
   OPGEN_DEVICE void compute(int64_t target, opmath_t* grad_sum_c) const {
-    const opmath_t part = near::div(grad_output.load_or_zero(), sum_n_all_2.load()) * label_smoothing;
-    const bool part_2 = target != ignore_index && label_smoothing > 0;
-    *grad_sum_c = part_2 ? -near::div(part, static_cast<opmath_t>(C)) : opmath_t(0);
+    const opmath_t product = label_smoothing * near::div(grad_output.load_or_zero(), sum_n_all_2.load());
+    const bool mask = target != ignore_index && label_smoothing > 0;
+    *grad_sum_c = mask ? -near::div(product, static_cast<opmath_t>(C)) : opmath_t(0);
   }
   OPGEN_DEVICE void point(int64_t point) const {
     int64_t rest = point;
@@ -606,7 +599,7 @@ struct Step_cross_entropy_backward_0_grad_input {
   rt::Tensor<const int64_t, rank> target;
   rt::Divider<rank> c_size, batch_size;
   int64_t ignore_index, C;
-  opmath_t label_smoothing;
+  opmath_t factor;
   rt::Batch<rank> batch;
 
   template <typename Team>
@@ -620,27 +613,26 @@ struct Step_cross_entropy_backward_0_grad_input {
     const opmath_t grad_sum_c_value = grad_sum_c.load(n, place);
     const int64_t target_value_2 = target.load(n, place);
     const bool keep_2 = target_value_2 != ignore_index;
-    const opmath_t part = near::div(grad_output.load_or_zero(), sum_n_all_2.load());
-    const opmath_t grad_hit = part * (1 - label_smoothing);
-    const opmath_t part_2 = grad_sum_c_value * sum_grad_logp_others.load();
-    const bool part_3 = target_value_2 >= 0 && target_value_2 < C;
-    opmath_t part_4;
-    if (part_3) {
-      part_4 = keep_2 ? -(grad_hit * weight.load(target_value_2)) : opmath_t(0);
+    const opmath_t grad_hit = factor * near::div(grad_output.load_or_zero(), sum_n_all_2.load());
+    const opmath_t scaled_grad = grad_sum_c_value * sum_grad_logp_others.load();
+    const bool mask = target_value_2 >= 0 && target_value_2 < C;
+    opmath_t chosen;
+    if (mask) {
+      chosen = keep_2 ? -(grad_hit * weight.load(target_value_2)) : opmath_t(0);
     } else {
-      part_4 = 0;
+      chosen = 0;
     }
-    const opmath_t sum_grad_logp = part_2 + part_4;
+    const opmath_t sum_grad_logp = scaled_grad + chosen;
     const opmath_t logp_max_value_2 = logp_max.load(n, place);
     const opmath_t logp_log_value_2 = logp_log.load(n, place);
     rt::each<Team>(c_size.size, [&](auto at) {
       const int64_t c = at;
       const opmath_t weight_value = weight_row[at];
-      const opmath_t part_5 = near::exp(input_row[at] - logp_max_value_2 - logp_log_value_2);
-      const opmath_t part_6 = keep_2 ? -(grad_hit * weight_value) : opmath_t(0);
-      const opmath_t part_7 = c == target_value_2 ? part_6 : opmath_t(0);
-      const opmath_t part_8 = grad_sum_c_value * weight_value + part_7 - part_5 * sum_grad_logp;
-      grad_input_row.set(at, keep_2 ? part_8 : opmath_t(0));
+      const opmath_t exp_value = near::exp(input_row[at] - logp_max_value_2 - logp_log_value_2);
+      const opmath_t chosen_2 = keep_2 ? -(grad_hit * weight_value) : opmath_t(0);
+      const opmath_t chosen_3 = c == target_value_2 ? chosen_2 : opmath_t(0);
+      const opmath_t difference = grad_sum_c_value * weight_value + chosen_3 - exp_value * sum_grad_logp;
+      grad_input_row.set(at, keep_2 ? difference : opmath_t(0));
     });
   }
 };
@@ -665,16 +657,16 @@ struct Step_cross_entropy_backward_0_grad_weight_sum_c {
   template <typename Team>
   OPGEN_DEVICE void row(int64_t point) const {
     const int64_t c = point;
-    const bool t_3 = label_smoothing > 0;
+    const bool mask_2 = label_smoothing > 0;
     rt::Sum<opmath_t> grad_weight_sum_c_value_fold;
     rt::each<Team>(n_size.size * batch.count, rt::settled(&grad_weight_sum_c_value_fold), [&](auto at) {
       int64_t inner_rest = at;
       const rt::Place<rank> place = batch.place(rt::split(&inner_rest, batch_size));
       const int64_t n = inner_rest;
-      const opmath_t part = input.load(n, c, place) - logp_max.load(n, place);
-      const bool part_2 = target.load(n, place) != ignore_index && t_3;
-      const opmath_t part_3 = part - logp_log.load(n, place);
-      grad_weight_sum_c_value_fold.add(part_2 ? part_3 * grad_sum_c.load(n, place) : opmath_t(0));
+      const opmath_t centred = input.load(n, c, place) - logp_max.load(n, place);
+      const bool mask = target.load(n, place) != ignore_index && mask_2;
+      const opmath_t difference = centred - logp_log.load(n, place);
+      grad_weight_sum_c_value_fold.add(mask ? difference * grad_sum_c.load(n, place) : opmath_t(0));
     });
     grad_weight_sum_c_value_fold.finish();
     rt::join<Team>(&grad_weight_sum_c_value_fold);
@@ -719,12 +711,12 @@ struct Step_cross_entropy_backward_0_grad_weight_sum_c_alone {
     const int64_t n = inner_rest;
     const auto input_line = rt::read_line<V, 1>(input, n, c, place);
     rt::lanes<V>([&](int at) {
-      const bool t_3 = label_smoothing > 0;
-      const bool part = target.load(n, place) != ignore_index && t_3;
-      const opmath_t part_2 = input_line[at] - logp_max.load(n, place);
-      const opmath_t part_3 = part_2 - logp_log.load(n, place);
-      const opmath_t part_4 = part_3 * grad_sum_c.load(n, place);
-      folds[at].grad_weight_sum_c_value_fold.add(part ? part_4 : opmath_t(0));
+      const bool mask_2 = label_smoothing > 0;
+      const bool mask = target.load(n, place) != ignore_index && mask_2;
+      const opmath_t centred = input_line[at] - logp_max.load(n, place);
+      const opmath_t difference = centred - logp_log.load(n, place);
+      const opmath_t scaled_grad = difference * grad_sum_c.load(n, place);
+      folds[at].grad_weight_sum_c_value_fold.add(mask ? scaled_grad : opmath_t(0));
     });
   }
   OPGEN_DEVICE void finish(int64_t point, const Folds& folds) const {
@@ -776,7 +768,7 @@ struct Step_cross_entropy_backward_0_grad_weight_hit {
   rt::Tensor<const scalar_t, rank> grad_output, input;
   rt::Tensor<const opmath_t, rank> sum_n_all_2, logp_max, logp_log;
   int64_t ignore_index, C;
-  opmath_t label_smoothing;
+  opmath_t factor;
   rt::Divider<rank> batch_size;
   rt::Batch<rank> batch;
 
@@ -788,17 +780,16 @@ struct Step_cross_entropy_backward_0_grad_weight_hit {
     const bool keep_3 = target_value_3 != ignore_index;
     if ((keep_3 ? target_value_3 : 0) >= 0 && (keep_3 ? target_value_3 : 0) < C) {
       opmath_t* const cell = grad_weight_hit.at(keep_3 ? target_value_3 : 0);
-      opmath_t part;
+      opmath_t chosen;
       if (keep_3) {
-        const opmath_t part_3 = near::div(grad_output.load_or_zero(), sum_n_all_2.load());
-        const opmath_t part_2 = part_3 * (1 - label_smoothing);
-        const opmath_t part_5 = input.load(n, rt::checked(target_value_3, C), place);
-        const opmath_t part_4 = part_5 - logp_max.load(n, place);
-        part = -(part_2 * (part_4 - logp_log.load(n, place)));
+        const opmath_t input_picked = input.load(n, rt::checked(target_value_3, C), place);
+        const opmath_t centred = input_picked - logp_max.load(n, place);
+        const opmath_t product = factor * near::div(grad_output.load_or_zero(), sum_n_all_2.load());
+        chosen = -(product * (centred - logp_log.load(n, place)));
       } else {
-        part = 0;
+        chosen = 0;
       }
-      rt::atomic_sum(cell, part);
+      rt::atomic_sum(cell, chosen);
     }
   }
 };
@@ -949,8 +940,9 @@ struct Step_cross_entropy_backward_1_grad_sum_c {
   rt::Batch<rank> batch;
 
   OPGEN_DEVICE void compute(int64_t target, opmath_t* grad_sum_c) const {
-    const opmath_t part = -near::div(grad_output.load_or_zero() * label_smoothing, static_cast<opmath_t>(C));
-    *grad_sum_c = target != ignore_index && label_smoothing > 0 ? part : opmath_t(0);
+    const opmath_t scaled_grad = label_smoothing * grad_output.load_or_zero();
+    const opmath_t negative = -near::div(scaled_grad, static_cast<opmath_t>(C));
+    *grad_sum_c = target != ignore_index && label_smoothing > 0 ? negative : opmath_t(0);
   }
   OPGEN_DEVICE void point(int64_t point) const {
     int64_t rest = point;
@@ -990,7 +982,7 @@ struct Step_cross_entropy_backward_1_grad_input {
   rt::Tensor<const int64_t, rank> target;
   rt::Divider<rank> c_size, batch_size;
   int64_t ignore_index, C;
-  opmath_t label_smoothing;
+  opmath_t factor;
   rt::Batch<rank> batch;
 
   template <typename Team>
@@ -1004,26 +996,26 @@ struct Step_cross_entropy_backward_1_grad_input {
     const opmath_t grad_sum_c_value = grad_sum_c.load(n, place);
     const int64_t target_value = target.load(n, place);
     const bool keep = target_value != ignore_index;
-    const opmath_t grad_hit = grad_output.load_or_zero() * (1 - label_smoothing);
-    const opmath_t part = grad_sum_c_value * sum_grad_logp_others.load();
-    const bool part_2 = target_value >= 0 && target_value < C;
-    opmath_t part_3;
-    if (part_2) {
-      part_3 = keep ? -(grad_hit * weight.load(target_value)) : opmath_t(0);
+    const opmath_t grad_hit = factor * grad_output.load_or_zero();
+    const opmath_t scaled_grad = grad_sum_c_value * sum_grad_logp_others.load();
+    const bool mask = target_value >= 0 && target_value < C;
+    opmath_t chosen;
+    if (mask) {
+      chosen = keep ? -(grad_hit * weight.load(target_value)) : opmath_t(0);
     } else {
-      part_3 = 0;
+      chosen = 0;
     }
-    const opmath_t sum_grad_logp = part + part_3;
+    const opmath_t sum_grad_logp = scaled_grad + chosen;
     const opmath_t logp_max_value_2 = logp_max.load(n, place);
     const opmath_t logp_log_value = logp_log.load(n, place);
     rt::each<Team>(c_size.size, [&](auto at) {
       const int64_t c = at;
       const opmath_t weight_value = weight_row[at];
-      const opmath_t part_4 = near::exp(input_row[at] - logp_max_value_2 - logp_log_value);
-      const opmath_t part_5 = keep ? -(grad_hit * weight_value) : opmath_t(0);
-      const opmath_t part_6 = c == target_value ? part_5 : opmath_t(0);
-      const opmath_t part_7 = grad_sum_c_value * weight_value + part_6 - part_4 * sum_grad_logp;
-      grad_input_row.set(at, keep ? part_7 : opmath_t(0));
+      const opmath_t exp_value = near::exp(input_row[at] - logp_max_value_2 - logp_log_value);
+      const opmath_t chosen_2 = keep ? -(grad_hit * weight_value) : opmath_t(0);
+      const opmath_t chosen_3 = c == target_value ? chosen_2 : opmath_t(0);
+      const opmath_t difference = grad_sum_c_value * weight_value + chosen_3 - exp_value * sum_grad_logp;
+      grad_input_row.set(at, keep ? difference : opmath_t(0));
     });
   }
 };
@@ -1068,7 +1060,7 @@ struct Step_cross_entropy_backward_1_grad_weight_hit {
   rt::Tensor<const scalar_t, rank> grad_output, input;
   rt::Tensor<const opmath_t, rank> logp_max, logp_log;
   int64_t ignore_index, C;
-  opmath_t label_smoothing;
+  opmath_t factor;
   rt::Divider<rank> batch_size;
   rt::Batch<rank> batch;
 
@@ -1080,15 +1072,15 @@ struct Step_cross_entropy_backward_1_grad_weight_hit {
     const bool keep_2 = target_value_2 != ignore_index;
     if ((keep_2 ? target_value_2 : 0) >= 0 && (keep_2 ? target_value_2 : 0) < C) {
       opmath_t* const cell = grad_weight_hit.at(keep_2 ? target_value_2 : 0);
-      opmath_t part;
+      opmath_t chosen;
       if (keep_2) {
-        const opmath_t part_3 = input.load(n, rt::checked(target_value_2, C), place);
-        const opmath_t part_2 = part_3 - logp_max.load(n, place);
-        part = -(grad_output.load_or_zero() * (1 - label_smoothing) * (part_2 - logp_log.load(n, place)));
+        const opmath_t input_picked = input.load(n, rt::checked(target_value_2, C), place);
+        const opmath_t centred = input_picked - logp_max.load(n, place);
+        chosen = -(factor * grad_output.load_or_zero() * (centred - logp_log.load(n, place)));
       } else {
-        part = 0;
+        chosen = 0;
       }
-      rt::atomic_sum(cell, part);
+      rt::atomic_sum(cell, chosen);
     }
   }
 };
@@ -1143,8 +1135,8 @@ struct Step_cross_entropy_backward_2_grad_sum_c {
   rt::Batch<rank> batch;
 
   OPGEN_DEVICE void compute(int64_t target, opmath_t grad_output, opmath_t* grad_sum_c) const {
-    const opmath_t part = -near::div(grad_output * label_smoothing, static_cast<opmath_t>(C));
-    *grad_sum_c = target != ignore_index && label_smoothing > 0 ? part : opmath_t(0);
+    const opmath_t negative = -near::div(label_smoothing * grad_output, static_cast<opmath_t>(C));
+    *grad_sum_c = target != ignore_index && label_smoothing > 0 ? negative : opmath_t(0);
   }
   OPGEN_DEVICE void point(int64_t point) const {
     int64_t rest = point;
@@ -1185,7 +1177,7 @@ struct Step_cross_entropy_backward_2_grad_input {
   rt::Tensor<const int64_t, rank> target;
   rt::Divider<rank> c_size, batch_size;
   int64_t ignore_index, C;
-  opmath_t label_smoothing;
+  opmath_t factor;
   rt::Batch<rank> batch;
 
   template <typename Team>
@@ -1199,26 +1191,26 @@ struct Step_cross_entropy_backward_2_grad_input {
     const opmath_t grad_sum_c_value = grad_sum_c.load(n, place);
     const int64_t target_value = target.load(n, place);
     const bool keep = target_value != ignore_index;
-    const opmath_t grad_hit = grad_output.load_or_zero(n, place) * (1 - label_smoothing);
-    const opmath_t part = grad_sum_c_value * sum_grad_logp_others.load();
-    const bool part_2 = target_value >= 0 && target_value < C;
-    opmath_t part_3;
-    if (part_2) {
-      part_3 = keep ? -(grad_hit * weight.load(target_value)) : opmath_t(0);
+    const opmath_t grad_hit = factor * grad_output.load_or_zero(n, place);
+    const opmath_t scaled_grad = grad_sum_c_value * sum_grad_logp_others.load();
+    const bool mask = target_value >= 0 && target_value < C;
+    opmath_t chosen;
+    if (mask) {
+      chosen = keep ? -(grad_hit * weight.load(target_value)) : opmath_t(0);
     } else {
-      part_3 = 0;
+      chosen = 0;
     }
-    const opmath_t sum_grad_logp = part + part_3;
+    const opmath_t sum_grad_logp = scaled_grad + chosen;
     const opmath_t logp_max_value_2 = logp_max.load(n, place);
     const opmath_t logp_log_value = logp_log.load(n, place);
     rt::each<Team>(c_size.size, [&](auto at) {
       const int64_t c = at;
       const opmath_t weight_value = weight_row[at];
-      const opmath_t part_4 = near::exp(input_row[at] - logp_max_value_2 - logp_log_value);
-      const opmath_t part_5 = keep ? -(grad_hit * weight_value) : opmath_t(0);
-      const opmath_t part_6 = c == target_value ? part_5 : opmath_t(0);
-      const opmath_t part_7 = grad_sum_c_value * weight_value + part_6 - part_4 * sum_grad_logp;
-      grad_input_row.set(at, keep ? part_7 : opmath_t(0));
+      const opmath_t exp_value = near::exp(input_row[at] - logp_max_value_2 - logp_log_value);
+      const opmath_t chosen_2 = keep ? -(grad_hit * weight_value) : opmath_t(0);
+      const opmath_t chosen_3 = c == target_value ? chosen_2 : opmath_t(0);
+      const opmath_t difference = grad_sum_c_value * weight_value + chosen_3 - exp_value * sum_grad_logp;
+      grad_input_row.set(at, keep ? difference : opmath_t(0));
     });
   }
 };
@@ -1263,7 +1255,7 @@ struct Step_cross_entropy_backward_2_grad_weight_hit {
   rt::Tensor<const scalar_t, rank> grad_output, input;
   rt::Tensor<const opmath_t, rank> logp_max, logp_log;
   int64_t ignore_index, C;
-  opmath_t label_smoothing;
+  opmath_t factor;
   rt::Divider<rank> batch_size;
   rt::Batch<rank> batch;
 
@@ -1275,16 +1267,15 @@ struct Step_cross_entropy_backward_2_grad_weight_hit {
     const bool keep_2 = target_value_2 != ignore_index;
     if ((keep_2 ? target_value_2 : 0) >= 0 && (keep_2 ? target_value_2 : 0) < C) {
       opmath_t* const cell = grad_weight_hit.at(keep_2 ? target_value_2 : 0);
-      opmath_t part;
+      opmath_t chosen;
       if (keep_2) {
-        const opmath_t part_3 = input.load(n, rt::checked(target_value_2, C), place);
-        const opmath_t part_2 = part_3 - logp_max.load(n, place);
-        const opmath_t part_4 = grad_output.load_or_zero(n, place) * (1 - label_smoothing);
-        part = -(part_4 * (part_2 - logp_log.load(n, place)));
+        const opmath_t input_picked = input.load(n, rt::checked(target_value_2, C), place);
+        const opmath_t centred = input_picked - logp_max.load(n, place);
+        chosen = -(factor * grad_output.load_or_zero(n, place) * (centred - logp_log.load(n, place)));
       } else {
-        part = 0;
+        chosen = 0;
       }
-      rt::atomic_sum(cell, part);
+      rt::atomic_sum(cell, chosen);
     }
   }
 };
@@ -1337,14 +1328,14 @@ struct Step_cross_entropy_backward_3_grad_input {
   static constexpr auto fields =
       rt::fields(rt::tensor(5, 3, 2, 1), rt::tensor(1, 0, -1), rt::tensor(6, 3, 2, 1), rt::tensor(0, 2, 1),
                  rt::tensor(2, 0, -1), rt::tensor(3, 2, 1), rt::tensor(4, 2, 1), rt::integer(2), rt::elements(),
-                 rt::integer(1), rt::integer(2), rt::real(0), rt::batch());
+                 rt::integer(1), rt::integer(2), rt::real(0), rt::real(1), rt::batch());
   rt::Tensor<const scalar_t, rank> input, grad_output;
   rt::Tensor<scalar_t, rank> grad_input;
   rt::Tensor<const int64_t, rank> target;
   rt::Tensor<const opmath_t, rank> sum_n_all_2, logp_max, logp_log;
   rt::Divider<rank> c_size, batch_size;
   int64_t ignore_index, C;
-  opmath_t label_smoothing;
+  opmath_t label_smoothing, factor;
   rt::Batch<rank> batch;
 
   template <typename Team>
@@ -1357,17 +1348,18 @@ struct Step_cross_entropy_backward_3_grad_input {
     const int64_t target_value = target.load(n, place);
     const bool keep = target_value != ignore_index;
     const opmath_t grad_sum_n_all = near::div(grad_output.load_or_zero(), sum_n_all_2.load());
-    const opmath_t part = -near::div(grad_sum_n_all * label_smoothing, static_cast<opmath_t>(C));
-    const opmath_t grad_sum_c = keep && label_smoothing > 0 ? part : opmath_t(0);
-    const opmath_t t = keep ? -(grad_sum_n_all * (1 - label_smoothing)) : opmath_t(0);
-    const opmath_t sum_grad_logp = C * grad_sum_c + (target_value >= 0 && target_value < C ? t : opmath_t(0));
+    const opmath_t negative = -near::div(label_smoothing * grad_sum_n_all, static_cast<opmath_t>(C));
+    const opmath_t grad_sum_c = keep && label_smoothing > 0 ? negative : opmath_t(0);
+    const opmath_t chosen = keep ? -(factor * grad_sum_n_all) : opmath_t(0);
+    const opmath_t safe_chosen = target_value >= 0 && target_value < C ? chosen : opmath_t(0);
+    const opmath_t sum_grad_logp = C * grad_sum_c + safe_chosen;
     const opmath_t logp_max_value_2 = logp_max.load(n, place);
     const opmath_t logp_log_value = logp_log.load(n, place);
     rt::each<Team>(c_size.size, [&](auto at) {
       const int64_t c = at;
-      const opmath_t part_2 = near::exp(input_row[at] - logp_max_value_2 - logp_log_value);
-      const opmath_t part_3 = grad_sum_c + (c == target_value ? t : opmath_t(0));
-      grad_input_row.set(at, keep ? part_3 - part_2 * sum_grad_logp : opmath_t(0));
+      const opmath_t exp_value = near::exp(input_row[at] - logp_max_value_2 - logp_log_value);
+      const opmath_t total = grad_sum_c + (c == target_value ? chosen : opmath_t(0));
+      grad_input_row.set(at, keep ? total - exp_value * sum_grad_logp : opmath_t(0));
     });
   }
 };
@@ -1378,16 +1370,17 @@ struct Step_cross_entropy_backward_4_grad_input {
   using opmath_t = rt::math_t<scalar_t>;
   using near = rt::Near<scalar_t>;
   static constexpr rt::Rows launch = {rt::count(rt::elements(), rt::integer(0)), {rt::count(rt::integer(2))}};
-  static constexpr auto fields = rt::fields(
-      rt::tensor(4, 3, 2, 1), rt::tensor(1, 0, -1), rt::tensor(5, 3, 2, 1), rt::tensor(0, 2, 1), rt::tensor(2, 2, 1),
-      rt::tensor(3, 2, 1), rt::integer(2), rt::elements(), rt::integer(1), rt::integer(2), rt::real(0), rt::batch());
+  static constexpr auto fields =
+      rt::fields(rt::tensor(4, 3, 2, 1), rt::tensor(1, 0, -1), rt::tensor(5, 3, 2, 1), rt::tensor(0, 2, 1),
+                 rt::tensor(2, 2, 1), rt::tensor(3, 2, 1), rt::integer(2), rt::elements(), rt::integer(1),
+                 rt::integer(2), rt::real(0), rt::real(1), rt::batch());
   rt::Tensor<const scalar_t, rank> input, grad_output;
   rt::Tensor<scalar_t, rank> grad_input;
   rt::Tensor<const int64_t, rank> target;
   rt::Tensor<const opmath_t, rank> logp_max, logp_log;
   rt::Divider<rank> c_size, batch_size;
   int64_t ignore_index, C;
-  opmath_t label_smoothing;
+  opmath_t label_smoothing, factor;
   rt::Batch<rank> batch;
 
   template <typename Team>
@@ -1400,17 +1393,18 @@ struct Step_cross_entropy_backward_4_grad_input {
     const int64_t target_value = target.load(n, place);
     const bool keep = target_value != ignore_index;
     const opmath_t grad_output_value = grad_output.load_or_zero();
-    const opmath_t part = -near::div(grad_output_value * label_smoothing, static_cast<opmath_t>(C));
-    const opmath_t grad_sum_c = keep && label_smoothing > 0 ? part : opmath_t(0);
-    const opmath_t t = keep ? -(grad_output_value * (1 - label_smoothing)) : opmath_t(0);
-    const opmath_t sum_grad_logp = C * grad_sum_c + (target_value >= 0 && target_value < C ? t : opmath_t(0));
+    const opmath_t negative = -near::div(label_smoothing * grad_output_value, static_cast<opmath_t>(C));
+    const opmath_t grad_sum_c = keep && label_smoothing > 0 ? negative : opmath_t(0);
+    const opmath_t chosen = keep ? -(factor * grad_output_value) : opmath_t(0);
+    const opmath_t safe_chosen = target_value >= 0 && target_value < C ? chosen : opmath_t(0);
+    const opmath_t sum_grad_logp = C * grad_sum_c + safe_chosen;
     const opmath_t logp_max_value_2 = logp_max.load(n, place);
     const opmath_t logp_log_value = logp_log.load(n, place);
     rt::each<Team>(c_size.size, [&](auto at) {
       const int64_t c = at;
-      const opmath_t part_2 = near::exp(input_row[at] - logp_max_value_2 - logp_log_value);
-      const opmath_t part_3 = grad_sum_c + (c == target_value ? t : opmath_t(0));
-      grad_input_row.set(at, keep ? part_3 - part_2 * sum_grad_logp : opmath_t(0));
+      const opmath_t exp_value = near::exp(input_row[at] - logp_max_value_2 - logp_log_value);
+      const opmath_t total = grad_sum_c + (c == target_value ? chosen : opmath_t(0));
+      grad_input_row.set(at, keep ? total - exp_value * sum_grad_logp : opmath_t(0));
     });
   }
 };
@@ -1421,16 +1415,17 @@ struct Step_cross_entropy_backward_5_grad_input {
   using opmath_t = rt::math_t<scalar_t>;
   using near = rt::Near<scalar_t>;
   static constexpr rt::Rows launch = {rt::count(rt::elements(), rt::integer(0)), {rt::count(rt::integer(2))}};
-  static constexpr auto fields = rt::fields(
-      rt::tensor(4, 3, 2, 1), rt::tensor(1, 2, 1), rt::tensor(5, 3, 2, 1), rt::tensor(0, 2, 1), rt::tensor(2, 2, 1),
-      rt::tensor(3, 2, 1), rt::integer(2), rt::elements(), rt::integer(1), rt::integer(2), rt::real(0), rt::batch());
+  static constexpr auto fields =
+      rt::fields(rt::tensor(4, 3, 2, 1), rt::tensor(1, 2, 1), rt::tensor(5, 3, 2, 1), rt::tensor(0, 2, 1),
+                 rt::tensor(2, 2, 1), rt::tensor(3, 2, 1), rt::integer(2), rt::elements(), rt::integer(1),
+                 rt::integer(2), rt::real(0), rt::real(1), rt::batch());
   rt::Tensor<const scalar_t, rank> input, grad_output;
   rt::Tensor<scalar_t, rank> grad_input;
   rt::Tensor<const int64_t, rank> target;
   rt::Tensor<const opmath_t, rank> logp_max, logp_log;
   rt::Divider<rank> c_size, batch_size;
   int64_t ignore_index, C;
-  opmath_t label_smoothing;
+  opmath_t label_smoothing, factor;
   rt::Batch<rank> batch;
 
   template <typename Team>
@@ -1443,17 +1438,18 @@ struct Step_cross_entropy_backward_5_grad_input {
     const int64_t target_value = target.load(n, place);
     const bool keep = target_value != ignore_index;
     const opmath_t grad_output_value = grad_output.load_or_zero(n, place);
-    const opmath_t part = -near::div(grad_output_value * label_smoothing, static_cast<opmath_t>(C));
-    const opmath_t grad_sum_c = keep && label_smoothing > 0 ? part : opmath_t(0);
-    const opmath_t t = keep ? -(grad_output_value * (1 - label_smoothing)) : opmath_t(0);
-    const opmath_t sum_grad_logp = C * grad_sum_c + (target_value >= 0 && target_value < C ? t : opmath_t(0));
+    const opmath_t negative = -near::div(label_smoothing * grad_output_value, static_cast<opmath_t>(C));
+    const opmath_t grad_sum_c = keep && label_smoothing > 0 ? negative : opmath_t(0);
+    const opmath_t chosen = keep ? -(factor * grad_output_value) : opmath_t(0);
+    const opmath_t safe_chosen = target_value >= 0 && target_value < C ? chosen : opmath_t(0);
+    const opmath_t sum_grad_logp = C * grad_sum_c + safe_chosen;
     const opmath_t logp_max_value_2 = logp_max.load(n, place);
     const opmath_t logp_log_value = logp_log.load(n, place);
     rt::each<Team>(c_size.size, [&](auto at) {
       const int64_t c = at;
-      const opmath_t part_2 = near::exp(input_row[at] - logp_max_value_2 - logp_log_value);
-      const opmath_t part_3 = grad_sum_c + (c == target_value ? t : opmath_t(0));
-      grad_input_row.set(at, keep ? part_3 - part_2 * sum_grad_logp : opmath_t(0));
+      const opmath_t exp_value = near::exp(input_row[at] - logp_max_value_2 - logp_log_value);
+      const opmath_t total = grad_sum_c + (c == target_value ? chosen : opmath_t(0));
+      grad_input_row.set(at, keep ? total - exp_value * sum_grad_logp : opmath_t(0));
     });
   }
 };

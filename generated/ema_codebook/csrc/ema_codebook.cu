@@ -127,8 +127,8 @@ struct Step_ema_codebook_forward_loss {
     int64_t inner_rest = inner;
     const int64_t d = rt::split(&inner_rest, d_size);
     const rt::Place<rank> place = batch.place(inner_rest);
-    const opmath_t part = codebook.load(rt::checked(code.load(place), K), d);
-    folds->loss_sum_fold.add(rt::square(input.load(place, d) - part));
+    const opmath_t codebook_picked = codebook.load(rt::checked(code.load(place), K), d);
+    folds->loss_sum_fold.add(rt::square(input.load(place, d) - codebook_picked));
   }
   OPGEN_DEVICE void finish(int64_t /* point */, const Folds& folds) const {
     const opmath_t loss_sum = folds.loss_sum_fold.value;
@@ -141,13 +141,13 @@ template <typename scalar_t, int rank>
 struct Step_ema_codebook_forward_next_counts {
   using opmath_t = rt::math_t<scalar_t>;
   static constexpr rt::Rows launch = {rt::count(rt::integer(0)), {rt::count(rt::elements())}};
-  static constexpr auto fields =
-      rt::fields(rt::tensor(0, 1, 0), rt::tensor(2, 1, -1), rt::tensor(1, 1, -1), rt::batch(), rt::real(0));
+  static constexpr auto fields = rt::fields(rt::tensor(0, 1, 0), rt::tensor(2, 1, -1), rt::tensor(1, 1, -1),
+                                            rt::batch(), rt::real(0), rt::real(1));
   rt::Tensor<const int64_t, rank> code;
   rt::Tensor<scalar_t, rank> next_counts;
   rt::Tensor<const scalar_t, rank> counts;
   rt::Batch<rank> batch;
-  opmath_t decay;
+  opmath_t decay, factor;
 
   template <typename Team>
   OPGEN_DEVICE void row(int64_t point) const {
@@ -160,7 +160,7 @@ struct Step_ema_codebook_forward_next_counts {
     rt::join<Team>(&count_all_fold);
     const int64_t count_all = count_all_fold.value;
     if (Team::rank() == 0) {
-      next_counts.store(decay * counts.load(k) + (1 - decay) * count_all, k);
+      next_counts.store(decay * counts.load(k) + factor * count_all, k);
     }
   }
 };
@@ -171,14 +171,15 @@ struct Step_ema_codebook_forward_next_sums {
   using opmath_t = rt::math_t<scalar_t>;
   static constexpr rt::Columns<true> launch = {rt::count(rt::integer(0), rt::integer(1)), rt::count(rt::elements()),
                                                rt::count(rt::integer(1))};
-  static constexpr auto fields = rt::fields(rt::tensor(1, 2, 0, 1), rt::tensor(2, 2, -1), rt::tensor(0, 1, 0),
-                                            rt::tensor(3, 2, -1), rt::batch(), rt::integer(1), rt::real(0));
+  static constexpr auto fields =
+      rt::fields(rt::tensor(1, 2, 0, 1), rt::tensor(2, 2, -1), rt::tensor(0, 1, 0), rt::tensor(3, 2, -1), rt::batch(),
+                 rt::integer(1), rt::real(0), rt::real(1));
   rt::Tensor<const scalar_t, rank> input, sums;
   rt::Tensor<const int64_t, rank> code;
   rt::Tensor<scalar_t, rank> next_sums;
   rt::Batch<rank> batch;
   rt::Divider<rank> d_size;
-  opmath_t decay;
+  opmath_t decay, factor;
 
   struct Folds {
     rt::Sum<opmath_t> sum_all_fold;
@@ -200,7 +201,7 @@ struct Step_ema_codebook_forward_next_sums {
     const int64_t d = rt::split(&rest, d_size);
     const int64_t k = rest;
     const opmath_t sum_all = folds.sum_all_fold.value;
-    next_sums.store(decay * sums.load(k, d) + (1 - decay) * sum_all, k, d);
+    next_sums.store(decay * sums.load(k, d) + factor * sum_all, k, d);
   }
 };
 
@@ -232,16 +233,16 @@ struct Step_ema_codebook_backward_grad_input {
     const auto grad_output_line = rt::read_line_or_zero<V, 1>(grad_output, place, d);
     auto grad_input_line = rt::write_line<V, 1>(grad_input, place, d);
     rt::lanes<V>([&](int at) {
-      const opmath_t part = grad_output_line[at];
+      const opmath_t grad_output_value = grad_output_line[at];
       const int64_t at_k = code.load(place);
-      opmath_t part_2;
+      opmath_t chosen;
       if (given_grads_1) {
-        const opmath_t part_3 = input_line[at] - codebook.load(rt::checked(at_k, K), (d + at));
-        part_2 = near::div(2 * part_3 * grad_loss.load_or_zero(), static_cast<opmath_t>(batch.count * D));
+        const opmath_t difference = input_line[at] - codebook.load(rt::checked(at_k, K), (d + at));
+        chosen = near::div(2 * difference * grad_loss.load_or_zero(), static_cast<opmath_t>(batch.count * D));
       } else {
-        part_2 = 0;
+        chosen = 0;
       }
-      grad_input_line.set(at, part_2 + part);
+      grad_input_line.set(at, chosen + grad_output_value);
     });
   }
 };

@@ -10,13 +10,13 @@ struct Step_gaussian_kernel_sum_forward_output {
   using near = rt::Near<scalar_t>;
   static constexpr rt::Map launch = {rt::count(rt::elements(), rt::integer(0)), {rt::count(rt::integer(1))}};
   static constexpr auto fields =
-      rt::fields(rt::tensor(3, 3, 0), rt::tensor(0, 3, 0), rt::tensor(1, 3, 0), rt::tensor(2, 3, 0), rt::real(0),
-                 rt::workspace(), rt::integer(1), rt::integer(3), rt::integer(2), rt::integer(0), rt::batch());
+      rt::fields(rt::tensor(3, 3, 0), rt::tensor(0, 3, 0), rt::tensor(1, 3, 0), rt::tensor(2, 3, 0), rt::workspace(),
+                 rt::integer(1), rt::integer(3), rt::integer(2), rt::integer(0), rt::real(0), rt::batch());
   rt::Tensor<opmath_t, rank> output;
   rt::Tensor<const scalar_t, rank> x, y, b;
-  opmath_t width_2;
   opmath_t* lost;
   rt::Divider<rank> e_size, d_size, j_size, i_size;
+  opmath_t divisor;
   rt::Batch<rank> batch;
 
   OPGEN_DEVICE void point(int64_t point) const {
@@ -24,7 +24,6 @@ struct Step_gaussian_kernel_sum_forward_output {
     const int64_t i_2 = rt::split(&rest, i_size);
     const rt::Place<rank> place = batch.place(rest);
     opmath_t* lost_row = lost + point * (e_size.size);
-    const opmath_t t = 2 * (width_2 * width_2);
     for (int64_t e = 0; e < e_size.size; ++e) {
       output.store(0, place, i_2, e);
       lost_row[e] = 0;
@@ -36,10 +35,10 @@ struct Step_gaussian_kernel_sum_forward_output {
         if (d % rt::block_adds == rt::block_adds - 1) distance.settle();
       }
       distance.finish();
-      const opmath_t t_2 = near::exp(near::div(-distance.value, t));
+      const opmath_t exp_value = near::exp(near::div(-distance.value, divisor));
       for (int64_t e = 0; e < e_size.size; ++e) {
         opmath_t high = output.load(place, i_2, e);
-        rt::add_exactly<opmath_t>(&high, &lost_row[e], t_2 * b.load(place, j, e));
+        rt::add_exactly<opmath_t>(&high, &lost_row[e], exp_value * b.load(place, j, e));
         output.store(high, place, i_2, e);
       }
     }
@@ -58,14 +57,13 @@ struct Step_gaussian_kernel_sum_backward_grad_x_sum {
   static constexpr rt::Map launch = {rt::count(rt::elements(), rt::integer(0)), {rt::count(rt::integer(1))}};
   static constexpr auto fields =
       rt::fields(rt::tensor(4, 3, 0), rt::tensor(0, 3, 0), rt::tensor(1, 3, 0), rt::tensor(2, 3, 0),
-                 rt::tensor(3, 3, 0), rt::real(0), rt::workspace(), rt::integer(1), rt::integer(3), rt::integer(2),
-                 rt::integer(0), rt::integer(2), rt::batch());
+                 rt::tensor(3, 3, 0), rt::workspace(), rt::integer(1), rt::integer(3), rt::integer(2), rt::integer(0),
+                 rt::real(0), rt::real(1), rt::batch());
   rt::Tensor<opmath_t, rank> grad_x_sum;
   rt::Tensor<const scalar_t, rank> grad_output, b, x, y;
-  opmath_t width_2;
   opmath_t* lost;
   rt::Divider<rank> d_size, e_2_size, j_size, i_size;
-  int64_t N;
+  opmath_t divisor, number;
   rt::Batch<rank> batch;
 
   OPGEN_DEVICE void point(int64_t point) const {
@@ -73,8 +71,6 @@ struct Step_gaussian_kernel_sum_backward_grad_x_sum {
     const int64_t i_2 = rt::split(&rest, i_size);
     const rt::Place<rank> place = batch.place(rest);
     opmath_t* lost_row = lost + point * (d_size.size);
-    const opmath_t t = width_2 * width_2;
-    const opmath_t t_2 = 2 * t;
     for (int64_t d = 0; d < d_size.size; ++d) {
       grad_x_sum.store(0, place, i_2, d);
       lost_row[d] = 0;
@@ -92,17 +88,16 @@ struct Step_gaussian_kernel_sum_backward_grad_x_sum {
         if (d_2 % rt::block_adds == rt::block_adds - 1) distance.settle();
       }
       distance.finish();
-      const opmath_t t_3 = grad_output_factor.value * near::exp(near::div(-distance.value, t_2));
+      const opmath_t scaled_grad = grad_output_factor.value * near::exp(near::div(-distance.value, divisor));
       for (int64_t d = 0; d < d_size.size; ++d) {
         opmath_t high = grad_x_sum.load(place, i_2, d);
-        rt::add_exactly<opmath_t>(&high, &lost_row[d], t_3 * (x.load(place, i_2, d) - y.load(place, j, d)));
+        rt::add_exactly<opmath_t>(&high, &lost_row[d], scaled_grad * (x.load(place, i_2, d) - y.load(place, j, d)));
         grad_x_sum.store(high, place, i_2, d);
       }
     }
     for (int64_t d = 0; d < d_size.size; ++d) {
       const opmath_t whole = rt::total(grad_x_sum.load(place, i_2, d), lost_row[d]);
-      const opmath_t part = N == 0 ? opmath_t(1) : opmath_t(-0.5) * near::div(opmath_t(1), t);
-      grad_x_sum.store(part * whole, place, i_2, d);
+      grad_x_sum.store(number * whole, place, i_2, d);
     }
   }
 };
@@ -152,14 +147,13 @@ struct Step_gaussian_kernel_sum_backward_grad_b {
                                      {rt::count(rt::integer(1)), rt::count(rt::integer(2))}};
   static constexpr auto fields =
       rt::fields(rt::tensor(4, 3, 0), rt::tensor(5, 3, 0), rt::tensor(0, 3, 0), rt::tensor(1, 3, 0),
-                 rt::tensor(2, 3, 0), rt::tensor(3, 3, 0), rt::real(0), rt::workspace(), rt::integer(1), rt::integer(2),
-                 rt::integer(3), rt::integer(0), rt::integer(3), rt::batch());
+                 rt::tensor(2, 3, 0), rt::tensor(3, 3, 0), rt::workspace(), rt::integer(1), rt::integer(2),
+                 rt::integer(3), rt::integer(0), rt::real(0), rt::real(1), rt::batch());
   rt::Tensor<opmath_t, rank> grad_y_sum, grad_b;
   rt::Tensor<const scalar_t, rank> grad_output, b, x, y;
-  opmath_t width_2;
   opmath_t* lost;
   rt::Divider<rank> d_2_size, e_size, i_size, j_size;
-  int64_t M;
+  opmath_t divisor, number_2;
   rt::Batch<rank> batch;
 
   OPGEN_DEVICE void point(int64_t point) const {
@@ -167,8 +161,6 @@ struct Step_gaussian_kernel_sum_backward_grad_b {
     const int64_t j = rt::split(&rest, j_size);
     const rt::Place<rank> place = batch.place(rest);
     opmath_t* lost_row = lost + point * (d_2_size.size + e_size.size);
-    const opmath_t t_4 = width_2 * width_2;
-    const opmath_t t_5 = 2 * t_4;
     for (int64_t d_2 = 0; d_2 < d_2_size.size; ++d_2) {
       grad_y_sum.store(0, place, j, d_2);
       lost_row[d_2] = 0;
@@ -190,23 +182,24 @@ struct Step_gaussian_kernel_sum_backward_grad_b {
         if (d_3 % rt::block_adds == rt::block_adds - 1) distance_2.settle();
       }
       distance_2.finish();
-      const opmath_t t_6 = near::exp(near::div(-distance_2.value, t_5));
-      const opmath_t t_7 = grad_output_factor_2.value * t_6;
+      const opmath_t exp_value = near::exp(near::div(-distance_2.value, divisor));
+      const opmath_t scaled_grad_2 = grad_output_factor_2.value * exp_value;
       for (int64_t d_2 = 0; d_2 < d_2_size.size; ++d_2) {
         opmath_t high = grad_y_sum.load(place, j, d_2);
-        rt::add_exactly<opmath_t>(&high, &lost_row[d_2], t_7 * (x.load(place, i_2, d_2) - y.load(place, j, d_2)));
+        rt::add_exactly<opmath_t>(&high, &lost_row[d_2],
+                                  scaled_grad_2 * (x.load(place, i_2, d_2) - y.load(place, j, d_2)));
         grad_y_sum.store(high, place, j, d_2);
       }
       for (int64_t e = 0; e < e_size.size; ++e) {
         opmath_t high = grad_b.load(place, j, e);
-        rt::add_exactly<opmath_t>(&high, &lost_row[e + d_2_size.size], t_6 * grad_output.load_or_zero(place, i_2, e));
+        rt::add_exactly<opmath_t>(&high, &lost_row[e + d_2_size.size],
+                                  exp_value * grad_output.load_or_zero(place, i_2, e));
         grad_b.store(high, place, j, e);
       }
     }
     for (int64_t d_2 = 0; d_2 < d_2_size.size; ++d_2) {
       const opmath_t whole = rt::total(grad_y_sum.load(place, j, d_2), lost_row[d_2]);
-      const opmath_t part = M == 0 ? opmath_t(1) : opmath_t(-0.5) * near::div(opmath_t(1), t_4);
-      grad_y_sum.store(part * whole, place, j, d_2);
+      grad_y_sum.store(number_2 * whole, place, j, d_2);
     }
     for (int64_t e = 0; e < e_size.size; ++e) {
       const opmath_t whole_2 = rt::total(grad_b.load(place, j, e), lost_row[e + d_2_size.size]);

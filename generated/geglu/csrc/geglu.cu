@@ -16,8 +16,9 @@ struct Step_geglu_forward_0_output {
 
   OPGEN_DEVICE void compute(opmath_t gate, opmath_t up, opmath_t* output) const {
     const opmath_t gate_value = gate;
-    const opmath_t part = near::erfc(near::div(-gate_value, static_cast<opmath_t>(near::sqrt(opmath_t(2)))));
-    const opmath_t phi = part / 2;
+    const opmath_t ratio = near::div(-gate_value, static_cast<opmath_t>(near::sqrt(opmath_t(2))));
+    const opmath_t erfc_gate = near::erfc(ratio);
+    const opmath_t phi = erfc_gate / 2;
     *output = (phi == 0 ? phi : phi * gate_value) * up;
   }
   OPGEN_DEVICE void point(int64_t point) const {
@@ -54,8 +55,11 @@ struct Step_geglu_forward_1_output {
 
   OPGEN_DEVICE void compute(opmath_t gate, opmath_t up, opmath_t* output) const {
     const opmath_t gate_value = gate;
-    const opmath_t part = gate_value + opmath_t(0.044715) * rt::powi<3>(gate_value);
-    const opmath_t phi = 2 * near::sigmoid(2 * (near::sqrt(2 / opmath_t(3.14159265358979323846)) * part)) / 2;
+    const opmath_t total = gate_value + opmath_t(0.044715) * rt::powi<3>(gate_value);
+    const opmath_t product_2 = 2 * (near::sqrt(2 / opmath_t(3.14159265358979323846)) * total);
+    const opmath_t sigmoid_gate = near::sigmoid(product_2);
+    const opmath_t product = 2 * sigmoid_gate;
+    const opmath_t phi = product / 2;
     *output = (phi == 0 ? phi : phi * gate_value) * up;
   }
   OPGEN_DEVICE void point(int64_t point) const {
@@ -95,13 +99,14 @@ struct Step_geglu_backward_0_grad_up {
                             opmath_t* grad_up) const {
     const opmath_t grad_output_value = grad_output;
     const opmath_t gate_value = gate;
-    const opmath_t t = near::sqrt(opmath_t(2));
-    const opmath_t phi = near::erfc(near::div(-gate_value, t)) / 2;
+    const opmath_t sqrt_value = near::sqrt(opmath_t(2));
+    const opmath_t phi = near::erfc(near::div(-gate_value, sqrt_value)) / 2;
     const opmath_t up_value = up;
-    const opmath_t t_2 = near::exp(-(opmath_t(0.5) * rt::square(gate_value)));
-    const opmath_t part = (t_2 == 0 ? t_2 : t_2 * gate_value) * grad_output_value * up_value;
-    const opmath_t part_2 = near::div(part, near::sqrt(opmath_t(3.14159265358979323846)) * t);
-    *grad_gate = grad_output_value * phi * up_value + part_2;
+    const opmath_t exp_gate = near::exp(-(opmath_t(0.5) * rt::square(gate_value)));
+    const opmath_t chosen = exp_gate == 0 ? exp_gate : exp_gate * gate_value;
+    const opmath_t scaled_grad = chosen * grad_output_value * up_value;
+    const opmath_t ratio = near::div(scaled_grad, near::sqrt(opmath_t(3.14159265358979323846)) * sqrt_value);
+    *grad_gate = grad_output_value * phi * up_value + ratio;
     *grad_up = (phi == 0 ? phi : phi * gate_value) * grad_output_value;
   }
   OPGEN_DEVICE void point(int64_t point) const {
@@ -147,16 +152,17 @@ struct Step_geglu_backward_1_grad_up {
   OPGEN_DEVICE void compute(opmath_t grad_output, opmath_t gate, opmath_t up, opmath_t* grad_gate,
                             opmath_t* grad_up) const {
     const opmath_t grad_output_value = grad_output;
-    const opmath_t t = near::sqrt(2 / opmath_t(3.14159265358979323846));
+    const opmath_t sqrt_value = near::sqrt(2 / opmath_t(3.14159265358979323846));
     const opmath_t gate_value = gate;
-    const opmath_t t_2 = gate_value + opmath_t(0.044715) * rt::powi<3>(gate_value);
-    const opmath_t phi = 2 * near::sigmoid(2 * (t * t_2)) / 2;
+    const opmath_t total = gate_value + opmath_t(0.044715) * rt::powi<3>(gate_value);
+    const opmath_t phi = 2 * near::sigmoid(2 * (sqrt_value * total)) / 2;
     const opmath_t up_value = up;
-    const opmath_t t_3 = near::sigmoid(-2 * t * t_2);
-    const opmath_t t_4 = near::sigmoid(2 * t * t_2);
-    const opmath_t part = t_3 * t_4 * gate_value * (opmath_t(0.134145) * (gate_value * gate_value) + 1);
-    const opmath_t part_2 = 2 * (t_3 * t_4 == 0 ? opmath_t(0) : part) * grad_output_value * up_value * t;
-    *grad_gate = grad_output_value * phi * up_value + part_2;
+    const opmath_t sigmoid_value = near::sigmoid(-2 * sqrt_value * total);
+    const opmath_t sigmoid_value_2 = near::sigmoid(2 * sqrt_value * total);
+    const opmath_t total_2 = opmath_t(0.134145) * (gate_value * gate_value) + 1;
+    const opmath_t product = sigmoid_value * sigmoid_value_2 * gate_value * total_2;
+    const opmath_t chosen = sigmoid_value * sigmoid_value_2 == 0 ? opmath_t(0) : product;
+    *grad_gate = grad_output_value * phi * up_value + 2 * chosen * grad_output_value * up_value * sqrt_value;
     *grad_up = (phi == 0 ? phi : phi * gate_value) * grad_output_value;
   }
   OPGEN_DEVICE void point(int64_t point) const {

@@ -16,8 +16,9 @@ struct Step_gelu_forward_0_output {
 
   OPGEN_DEVICE void compute(opmath_t input, opmath_t* output) const {
     const opmath_t input_value = input;
-    const opmath_t t = near::erfc(near::div(-input_value, static_cast<opmath_t>(near::sqrt(opmath_t(2)))));
-    *output = (t == 0 ? t : t * input_value) / 2;
+    const opmath_t ratio = near::div(-input_value, static_cast<opmath_t>(near::sqrt(opmath_t(2))));
+    const opmath_t erfc_input = near::erfc(ratio);
+    *output = (erfc_input == 0 ? erfc_input : erfc_input * input_value) / 2;
   }
   OPGEN_DEVICE void point(int64_t point) const {
     const rt::Place<rank> place = batch.place(point);
@@ -52,9 +53,10 @@ struct Step_gelu_forward_1_output {
 
   OPGEN_DEVICE void compute(opmath_t input, opmath_t* output) const {
     const opmath_t input_value = input;
-    const opmath_t part = input_value + opmath_t(0.044715) * rt::powi<3>(input_value);
-    const opmath_t t = near::sigmoid(2 * (near::sqrt(2 / opmath_t(3.14159265358979323846)) * part));
-    *output = 2 * t == 0 ? opmath_t(0) : 2 * t * (input_value / 2);
+    const opmath_t total = input_value + opmath_t(0.044715) * rt::powi<3>(input_value);
+    const opmath_t product = 2 * (near::sqrt(2 / opmath_t(3.14159265358979323846)) * total);
+    const opmath_t sigmoid_input = near::sigmoid(product);
+    *output = 2 * sigmoid_input == 0 ? opmath_t(0) : 2 * sigmoid_input * (input_value / 2);
   }
   OPGEN_DEVICE void point(int64_t point) const {
     const rt::Place<rank> place = batch.place(point);
@@ -89,11 +91,13 @@ struct Step_gelu_backward_0_grad_input {
 
   OPGEN_DEVICE void compute(opmath_t input, opmath_t grad_output, opmath_t* grad_input) const {
     const opmath_t input_value = input;
-    const opmath_t t = near::sqrt(opmath_t(2));
-    const opmath_t t_2 = near::exp(-rt::square(near::div(input_value, t)));
-    const opmath_t part = opmath_t(0.5) * near::erfc(near::div(-input_value, t));
-    const opmath_t part_2 = near::sqrt(opmath_t(3.14159265358979323846)) * t;
-    *grad_input = grad_output * (near::div(t_2 == 0 ? t_2 : t_2 * input_value, part_2) + part);
+    const opmath_t sqrt_value = near::sqrt(opmath_t(2));
+    const opmath_t exp_value = near::exp(-rt::square(near::div(input_value, sqrt_value)));
+    const opmath_t product = opmath_t(0.5) * near::erfc(near::div(-input_value, sqrt_value));
+    const opmath_t product_2 = near::sqrt(opmath_t(3.14159265358979323846)) * sqrt_value;
+    const opmath_t ratio = near::div(exp_value == 0 ? exp_value : exp_value * input_value, product_2);
+    const opmath_t total = ratio + product;
+    *grad_input = grad_output * total;
   }
   OPGEN_DEVICE void point(int64_t point) const {
     const rt::Place<rank> place = batch.place(point);
@@ -129,12 +133,15 @@ struct Step_gelu_backward_1_grad_input {
 
   OPGEN_DEVICE void compute(opmath_t input, opmath_t grad_output, opmath_t* grad_input) const {
     const opmath_t input_value = input;
-    const opmath_t t = input_value + opmath_t(0.044715) * rt::powi<3>(input_value);
-    const opmath_t t_2 = near::sqrt(2 / opmath_t(3.14159265358979323846));
-    const opmath_t t_3 = near::sigmoid(-2 * t * t_2);
-    const opmath_t t_4 = near::sigmoid(2 * (t_2 * t));
-    const opmath_t part = t_3 * t_4 * input_value * (opmath_t(0.134145) * (input_value * input_value) + 1);
-    *grad_input = grad_output * (2 * (t_3 * t_4 == 0 ? opmath_t(0) : part) * t_2 + t_4);
+    const opmath_t total = input_value + opmath_t(0.044715) * rt::powi<3>(input_value);
+    const opmath_t sqrt_value = near::sqrt(2 / opmath_t(3.14159265358979323846));
+    const opmath_t sigmoid_value = near::sigmoid(-2 * total * sqrt_value);
+    const opmath_t sigmoid_value_2 = near::sigmoid(2 * (sqrt_value * total));
+    const opmath_t total_2 = opmath_t(0.134145) * (input_value * input_value) + 1;
+    const opmath_t product = sigmoid_value * sigmoid_value_2 * input_value * total_2;
+    const opmath_t chosen = sigmoid_value * sigmoid_value_2 == 0 ? opmath_t(0) : product;
+    const opmath_t product_2 = 2 * chosen * sqrt_value;
+    *grad_input = grad_output * (product_2 + sigmoid_value_2);
   }
   OPGEN_DEVICE void point(int64_t point) const {
     const rt::Place<rank> place = batch.place(point);

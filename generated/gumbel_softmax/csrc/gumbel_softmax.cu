@@ -27,12 +27,13 @@ struct Step_gumbel_softmax_forward_0_y {
     const auto logits_row = rt::read_row<Team, 1>(k_size.size, logits, place, 0);
     auto y_row = rt::write_row<Team, 1>(y, place, 0);
     const int64_t seed_value = seed.load();
-    const int64_t t = batch.index(place) * K;
+    const int64_t product = batch.index(place) * K;
     auto row_values = rt::kept<Team, opmath_t>([&](auto at) {
       const int64_t k = at;
-      const opmath_t part_2 = -rt::log(rt::uniform_of<opmath_t>(rt::philox(seed_value, int64_t{0}, t + k)));
-      const opmath_t part = -rt::log(part_2);
-      return logits_row[at] + part;
+      const int64_t philox_value = rt::philox(seed_value, int64_t{0}, product + k);
+      const opmath_t uniform_of_value = rt::uniform_of<opmath_t>(philox_value);
+      const opmath_t negative = -rt::log(-rt::log(uniform_of_value));
+      return logits_row[at] + negative;
     });
     rt::Max<opmath_t> soft_max_value_fold;
     rt::each<Team>(k_size.size, [&](auto at) {
@@ -98,12 +99,13 @@ struct Step_gumbel_softmax_forward_1_y {
     const auto logits_row = rt::read_row<Team, 1>(k_size.size, logits, place, 0);
     auto y_row = rt::write_row<Team, 1>(y, place, 0);
     const int64_t seed_value = seed.load();
-    const int64_t t = batch.index(place) * K;
+    const int64_t product = batch.index(place) * K;
     auto row_values = rt::kept<Team, opmath_t>([&](auto at) {
       const int64_t k = at;
-      const opmath_t part_2 = -rt::log(rt::uniform_of<opmath_t>(rt::philox(seed_value, int64_t{0}, t + k)));
-      const opmath_t part = -rt::log(part_2);
-      return logits_row[at] + part;
+      const int64_t philox_value = rt::philox(seed_value, int64_t{0}, product + k);
+      const opmath_t uniform_of_value = rt::uniform_of<opmath_t>(philox_value);
+      const opmath_t negative = -rt::log(-rt::log(uniform_of_value));
+      return logits_row[at] + negative;
     });
     rt::Max<opmath_t> soft_max_value_fold;
     rt::each<Team>(k_size.size, [&](auto at) {
@@ -159,14 +161,15 @@ struct Step_gumbel_softmax_backward_0_grad_logits {
     const auto grad_y_row = rt::read_row_or_zero<Team, 1>(k_size.size, grad_y, place, 0);
     auto grad_logits_row = rt::write_row<Team, 1>(grad_logits, place, 0);
     const int64_t seed_value = seed.load();
-    const int64_t t = batch.index(place) * K;
+    const int64_t product = batch.index(place) * K;
     const opmath_t soft_max_value = soft_max.load(place);
     const opmath_t soft_scale_value = soft_scale.load(place);
     auto row_values = rt::kept<Team, opmath_t>([&](auto at) {
       const int64_t k = at;
-      const opmath_t part_2 = -rt::log(rt::uniform_of<opmath_t>(rt::philox(seed_value, int64_t{0}, t + k)));
-      const opmath_t part = -rt::log(part_2);
-      return near::exp(near::div(logits_row[at] + part, tau) - soft_max_value) * soft_scale_value;
+      const int64_t philox_value = rt::philox(seed_value, int64_t{0}, product + k);
+      const opmath_t uniform_of_value = rt::uniform_of<opmath_t>(philox_value);
+      const opmath_t negative = -rt::log(-rt::log(uniform_of_value));
+      return near::exp(near::div(logits_row[at] + negative, tau) - soft_max_value) * soft_scale_value;
     });
     rt::Sum<opmath_t> dot_soft_fold;
     rt::each<Team>(k_size.size, rt::settled(&dot_soft_fold), [&](auto at) {

@@ -26,8 +26,8 @@ struct Step_info_nce_forward_0_logsumexp_j {
     const opmath_t logsumexp_j_shift = rt::isfinite(logsumexp_j_max) ? logsumexp_j_max : opmath_t(0);
     rt::Sum<opmath_t> logsumexp_j_sum_fold;
     rt::each<Team>(j_size.size, rt::settled(&logsumexp_j_sum_fold), [&](auto at) {
-      const opmath_t part = near::div(sum_d_row[at], temperature) - logsumexp_j_shift;
-      logsumexp_j_sum_fold.add(near::exp(part));
+      const opmath_t difference = near::div(sum_d_row[at], temperature) - logsumexp_j_shift;
+      logsumexp_j_sum_fold.add(near::exp(difference));
     });
     logsumexp_j_sum_fold.finish();
     rt::join<Team>(&logsumexp_j_sum_fold);
@@ -60,8 +60,8 @@ struct Step_info_nce_forward_0_output {
   };
   OPGEN_DEVICE void fold(int64_t /* point */, int64_t inner, Folds* folds) const {
     const int64_t i_2 = inner;
-    const opmath_t part = near::div(sum_d.load(i_2, i_2), temperature);
-    folds->output_sum_fold.add(logsumexp_j.load(i_2) - part);
+    const opmath_t ratio = near::div(sum_d.load(i_2, i_2), temperature);
+    folds->output_sum_fold.add(logsumexp_j.load(i_2) - ratio);
   }
   OPGEN_DEVICE void finish(int64_t /* point */, const Folds& folds) const {
     const opmath_t output_sum = folds.output_sum_fold.value;
@@ -90,8 +90,8 @@ struct Step_info_nce_forward_1_output {
   };
   OPGEN_DEVICE void fold(int64_t /* point */, int64_t inner, Folds* folds) const {
     const int64_t i_2 = inner;
-    const opmath_t part = near::div(sum_d.load(i_2, i_2), temperature);
-    folds->output_value_fold.add(logsumexp_j.load(i_2) - part);
+    const opmath_t ratio = near::div(sum_d.load(i_2, i_2), temperature);
+    folds->output_value_fold.add(logsumexp_j.load(i_2) - ratio);
   }
   OPGEN_DEVICE void finish(int64_t /* point */, const Folds& folds) const {
     const opmath_t output_value = folds.output_value_fold.value;
@@ -124,8 +124,8 @@ struct Step_info_nce_forward_2_output {
     const opmath_t logsumexp_j_shift = rt::isfinite(logsumexp_j_max) ? logsumexp_j_max : opmath_t(0);
     rt::Sum<opmath_t> logsumexp_j_sum_fold;
     rt::each<Team>(j_size.size, rt::settled(&logsumexp_j_sum_fold), [&](auto at) {
-      const opmath_t part = near::div(sum_d_row[at], temperature) - logsumexp_j_shift;
-      logsumexp_j_sum_fold.add(near::exp(part));
+      const opmath_t difference = near::div(sum_d_row[at], temperature) - logsumexp_j_shift;
+      logsumexp_j_sum_fold.add(near::exp(difference));
     });
     logsumexp_j_sum_fold.finish();
     rt::join<Team>(&logsumexp_j_sum_fold);
@@ -177,25 +177,23 @@ struct Step_info_nce_backward_0_grad_key {
   using opmath_t = rt::math_t<scalar_t>;
   using near = rt::Near<scalar_t>;
   static constexpr rt::Map launch = {rt::count(rt::integer(0)), {rt::count(rt::integer(1)), rt::count(rt::integer(1))}};
-  static constexpr auto fields = rt::fields(
-      rt::tensor(0, 1, -1), rt::tensor(1, 1, -1), rt::tensor(4, 2, -1), rt::tensor(5, 2, -1), rt::tensor(2, 2, -1),
-      rt::tensor(3, 2, -1), rt::workspace(), rt::integer(1), rt::integer(0), rt::real(0), rt::integer(0));
+  static constexpr auto fields = rt::fields(rt::tensor(0, 1, -1), rt::tensor(1, 1, -1), rt::tensor(4, 2, -1),
+                                            rt::tensor(5, 2, -1), rt::tensor(2, 2, -1), rt::tensor(3, 2, -1),
+                                            rt::workspace(), rt::integer(1), rt::integer(0), rt::real(0), rt::real(1));
   rt::Tensor<const opmath_t, rank> grad_each, logsumexp_j;
   rt::Tensor<opmath_t, rank> grad_query, grad_key;
   rt::Tensor<const scalar_t, rank> query, key;
   opmath_t* lost;
   rt::Divider<rank> d_size, j_size;
-  opmath_t temperature;
-  int64_t N;
+  opmath_t temperature, number;
 
   OPGEN_DEVICE void point(int64_t point) const {
     const int64_t i_2 = point;
     opmath_t* lost_row = lost + point * (d_size.size + d_size.size);
     const opmath_t grad_each_value = grad_each.load(i_2);
-    const opmath_t t = -grad_each_value;
+    const opmath_t negative = -grad_each_value;
     const opmath_t logsumexp_j_value = logsumexp_j.load(i_2);
-    const opmath_t t_2 = -rt::inf<opmath_t>();
-    const bool t_3 = logsumexp_j_value == t_2;
+    const bool mask = logsumexp_j_value == -rt::inf<opmath_t>();
     for (int64_t d = 0; d < d_size.size; ++d) {
       grad_query.store(0, i_2, d);
       lost_row[d] = 0;
@@ -217,33 +215,33 @@ struct Step_info_nce_backward_0_grad_key {
         if (d_3 % rt::block_adds == rt::block_adds - 1) sum_d_2.settle();
       }
       sum_d_2.finish();
-      const opmath_t part_2 = near::exp(near::div(sum_d.value, temperature) - logsumexp_j_value);
-      const opmath_t part = grad_each_value * part_2;
-      const opmath_t t_4 = (j == i_2 ? t : opmath_t(0)) + (t_3 ? opmath_t(0) : part);
+      const opmath_t exp_value = near::exp(near::div(sum_d.value, temperature) - logsumexp_j_value);
+      const opmath_t chosen = mask ? opmath_t(0) : grad_each_value * exp_value;
+      const opmath_t total = (j == i_2 ? negative : opmath_t(0)) + chosen;
       const opmath_t grad_each_value_2 = grad_each.load(j);
       const opmath_t logsumexp_j_value_2 = logsumexp_j.load(j);
-      const opmath_t part_3 = near::exp(near::div(sum_d_2.value, temperature) - logsumexp_j_value_2);
-      const opmath_t part_4 = logsumexp_j_value_2 == t_2 ? opmath_t(0) : grad_each_value_2 * part_3;
-      const opmath_t t_5 = (i_2 == j ? -grad_each_value_2 : opmath_t(0)) + part_4;
+      const opmath_t exp_value_2 = near::exp(near::div(sum_d_2.value, temperature) - logsumexp_j_value_2);
+      const opmath_t chosen_2 = i_2 == j ? -grad_each_value_2 : opmath_t(0);
+      const bool mask_2 = logsumexp_j_value_2 == -rt::inf<opmath_t>();
+      const opmath_t total_2 = chosen_2 + (mask_2 ? opmath_t(0) : grad_each_value_2 * exp_value_2);
       for (int64_t d = 0; d < d_size.size; ++d) {
         opmath_t high = grad_query.load(i_2, d);
-        rt::add_exactly<opmath_t>(&high, &lost_row[d], t_4 * key.load(j, d));
+        rt::add_exactly<opmath_t>(&high, &lost_row[d], total * key.load(j, d));
         grad_query.store(high, i_2, d);
       }
       for (int64_t d_2 = 0; d_2 < d_size.size; ++d_2) {
         opmath_t high = grad_key.load(i_2, d_2);
-        rt::add_exactly<opmath_t>(&high, &lost_row[d_2 + d_size.size], t_5 * query.load(j, d_2));
+        rt::add_exactly<opmath_t>(&high, &lost_row[d_2 + d_size.size], total_2 * query.load(j, d_2));
         grad_key.store(high, i_2, d_2);
       }
     }
-    const opmath_t t_6 = N == 0 ? opmath_t(1) : near::div(opmath_t(1), temperature);
     for (int64_t d = 0; d < d_size.size; ++d) {
       const opmath_t whole = rt::total(grad_query.load(i_2, d), lost_row[d]);
-      grad_query.store(t_6 * whole, i_2, d);
+      grad_query.store(number * whole, i_2, d);
     }
     for (int64_t d_2 = 0; d_2 < d_size.size; ++d_2) {
       const opmath_t whole_2 = rt::total(grad_key.load(i_2, d_2), lost_row[d_2 + d_size.size]);
-      grad_key.store(t_6 * whole_2, i_2, d_2);
+      grad_key.store(number * whole_2, i_2, d_2);
     }
   }
 };
@@ -254,25 +252,23 @@ struct Step_info_nce_backward_1_grad_key {
   using opmath_t = rt::math_t<scalar_t>;
   using near = rt::Near<scalar_t>;
   static constexpr rt::Map launch = {rt::count(rt::integer(0)), {rt::count(rt::integer(1)), rt::count(rt::integer(1))}};
-  static constexpr auto fields = rt::fields(
-      rt::tensor(0, 0, -1), rt::tensor(2, 2, -1), rt::tensor(3, 2, -1), rt::tensor(1, 1, -1), rt::tensor(4, 2, -1),
-      rt::tensor(5, 2, -1), rt::workspace(), rt::integer(1), rt::integer(0), rt::real(0), rt::integer(0));
+  static constexpr auto fields = rt::fields(rt::tensor(0, 0, -1), rt::tensor(2, 2, -1), rt::tensor(3, 2, -1),
+                                            rt::tensor(1, 1, -1), rt::tensor(4, 2, -1), rt::tensor(5, 2, -1),
+                                            rt::workspace(), rt::integer(1), rt::integer(0), rt::real(0), rt::real(1));
   rt::Tensor<const scalar_t, rank> grad_output, query, key;
   rt::Tensor<const opmath_t, rank> logsumexp_j;
   rt::Tensor<opmath_t, rank> grad_query, grad_key;
   opmath_t* lost;
   rt::Divider<rank> d_size, j_size;
-  opmath_t temperature;
-  int64_t N;
+  opmath_t temperature, number;
 
   OPGEN_DEVICE void point(int64_t point) const {
     const int64_t i_2 = point;
     opmath_t* lost_row = lost + point * (d_size.size + d_size.size);
     const opmath_t grad_output_value = grad_output.load_or_zero();
-    const opmath_t t = -grad_output_value;
+    const opmath_t negative = -grad_output_value;
     const opmath_t logsumexp_j_value = logsumexp_j.load(i_2);
-    const opmath_t t_2 = -rt::inf<opmath_t>();
-    const bool t_3 = logsumexp_j_value == t_2;
+    const bool mask = logsumexp_j_value == -rt::inf<opmath_t>();
     for (int64_t d = 0; d < d_size.size; ++d) {
       grad_query.store(0, i_2, d);
       lost_row[d] = 0;
@@ -294,31 +290,32 @@ struct Step_info_nce_backward_1_grad_key {
         if (d_3 % rt::block_adds == rt::block_adds - 1) sum_d_2.settle();
       }
       sum_d_2.finish();
-      const opmath_t part = near::exp(near::div(sum_d.value, temperature) - logsumexp_j_value);
-      const opmath_t t_4 = (j == i_2 ? t : opmath_t(0)) + (t_3 ? opmath_t(0) : grad_output_value * part);
+      const opmath_t exp_value = near::exp(near::div(sum_d.value, temperature) - logsumexp_j_value);
+      const opmath_t chosen = mask ? opmath_t(0) : grad_output_value * exp_value;
+      const opmath_t total = (j == i_2 ? negative : opmath_t(0)) + chosen;
       const opmath_t logsumexp_j_value_2 = logsumexp_j.load(j);
-      const opmath_t part_2 = near::exp(near::div(sum_d_2.value, temperature) - logsumexp_j_value_2);
-      const opmath_t part_3 = logsumexp_j_value_2 == t_2 ? opmath_t(0) : grad_output_value * part_2;
-      const opmath_t t_5 = (i_2 == j ? t : opmath_t(0)) + part_3;
+      const opmath_t exp_value_2 = near::exp(near::div(sum_d_2.value, temperature) - logsumexp_j_value_2);
+      const bool mask_2 = logsumexp_j_value_2 == -rt::inf<opmath_t>();
+      const opmath_t chosen_2 = mask_2 ? opmath_t(0) : grad_output_value * exp_value_2;
+      const opmath_t total_2 = (i_2 == j ? negative : opmath_t(0)) + chosen_2;
       for (int64_t d = 0; d < d_size.size; ++d) {
         opmath_t high = grad_query.load(i_2, d);
-        rt::add_exactly<opmath_t>(&high, &lost_row[d], t_4 * key.load(j, d));
+        rt::add_exactly<opmath_t>(&high, &lost_row[d], total * key.load(j, d));
         grad_query.store(high, i_2, d);
       }
       for (int64_t d_2 = 0; d_2 < d_size.size; ++d_2) {
         opmath_t high = grad_key.load(i_2, d_2);
-        rt::add_exactly<opmath_t>(&high, &lost_row[d_2 + d_size.size], t_5 * query.load(j, d_2));
+        rt::add_exactly<opmath_t>(&high, &lost_row[d_2 + d_size.size], total_2 * query.load(j, d_2));
         grad_key.store(high, i_2, d_2);
       }
     }
-    const opmath_t t_6 = N == 0 ? opmath_t(1) : near::div(opmath_t(1), temperature);
     for (int64_t d = 0; d < d_size.size; ++d) {
       const opmath_t whole = rt::total(grad_query.load(i_2, d), lost_row[d]);
-      grad_query.store(t_6 * whole, i_2, d);
+      grad_query.store(number * whole, i_2, d);
     }
     for (int64_t d_2 = 0; d_2 < d_size.size; ++d_2) {
       const opmath_t whole_2 = rt::total(grad_key.load(i_2, d_2), lost_row[d_2 + d_size.size]);
-      grad_key.store(t_6 * whole_2, i_2, d_2);
+      grad_key.store(number * whole_2, i_2, d_2);
     }
   }
 };
@@ -329,25 +326,23 @@ struct Step_info_nce_backward_2_grad_key {
   using opmath_t = rt::math_t<scalar_t>;
   using near = rt::Near<scalar_t>;
   static constexpr rt::Map launch = {rt::count(rt::integer(0)), {rt::count(rt::integer(1)), rt::count(rt::integer(1))}};
-  static constexpr auto fields = rt::fields(
-      rt::tensor(0, 1, -1), rt::tensor(2, 2, -1), rt::tensor(3, 2, -1), rt::tensor(1, 1, -1), rt::tensor(4, 2, -1),
-      rt::tensor(5, 2, -1), rt::workspace(), rt::integer(1), rt::integer(0), rt::real(0), rt::integer(0));
+  static constexpr auto fields = rt::fields(rt::tensor(0, 1, -1), rt::tensor(2, 2, -1), rt::tensor(3, 2, -1),
+                                            rt::tensor(1, 1, -1), rt::tensor(4, 2, -1), rt::tensor(5, 2, -1),
+                                            rt::workspace(), rt::integer(1), rt::integer(0), rt::real(0), rt::real(1));
   rt::Tensor<const scalar_t, rank> grad_output, query, key;
   rt::Tensor<const opmath_t, rank> logsumexp_j;
   rt::Tensor<opmath_t, rank> grad_query, grad_key;
   opmath_t* lost;
   rt::Divider<rank> d_size, j_size;
-  opmath_t temperature;
-  int64_t N;
+  opmath_t temperature, number;
 
   OPGEN_DEVICE void point(int64_t point) const {
     const int64_t i_2 = point;
     opmath_t* lost_row = lost + point * (d_size.size + d_size.size);
     const opmath_t grad_output_value = grad_output.load_or_zero(i_2);
-    const opmath_t t = -grad_output_value;
+    const opmath_t negative = -grad_output_value;
     const opmath_t logsumexp_j_value = logsumexp_j.load(i_2);
-    const opmath_t t_2 = -rt::inf<opmath_t>();
-    const bool t_3 = logsumexp_j_value == t_2;
+    const bool mask = logsumexp_j_value == -rt::inf<opmath_t>();
     for (int64_t d = 0; d < d_size.size; ++d) {
       grad_query.store(0, i_2, d);
       lost_row[d] = 0;
@@ -369,32 +364,33 @@ struct Step_info_nce_backward_2_grad_key {
         if (d_3 % rt::block_adds == rt::block_adds - 1) sum_d_2.settle();
       }
       sum_d_2.finish();
-      const opmath_t part = near::exp(near::div(sum_d.value, temperature) - logsumexp_j_value);
-      const opmath_t t_4 = (j == i_2 ? t : opmath_t(0)) + (t_3 ? opmath_t(0) : grad_output_value * part);
+      const opmath_t exp_value = near::exp(near::div(sum_d.value, temperature) - logsumexp_j_value);
+      const opmath_t chosen = mask ? opmath_t(0) : grad_output_value * exp_value;
+      const opmath_t total = (j == i_2 ? negative : opmath_t(0)) + chosen;
       const opmath_t grad_output_value_2 = grad_output.load_or_zero(j);
       const opmath_t logsumexp_j_value_2 = logsumexp_j.load(j);
-      const opmath_t part_2 = near::exp(near::div(sum_d_2.value, temperature) - logsumexp_j_value_2);
-      const opmath_t part_3 = logsumexp_j_value_2 == t_2 ? opmath_t(0) : grad_output_value_2 * part_2;
-      const opmath_t t_5 = (i_2 == j ? -grad_output_value_2 : opmath_t(0)) + part_3;
+      const opmath_t exp_value_2 = near::exp(near::div(sum_d_2.value, temperature) - logsumexp_j_value_2);
+      const opmath_t chosen_2 = i_2 == j ? -grad_output_value_2 : opmath_t(0);
+      const bool mask_2 = logsumexp_j_value_2 == -rt::inf<opmath_t>();
+      const opmath_t total_2 = chosen_2 + (mask_2 ? opmath_t(0) : grad_output_value_2 * exp_value_2);
       for (int64_t d = 0; d < d_size.size; ++d) {
         opmath_t high = grad_query.load(i_2, d);
-        rt::add_exactly<opmath_t>(&high, &lost_row[d], t_4 * key.load(j, d));
+        rt::add_exactly<opmath_t>(&high, &lost_row[d], total * key.load(j, d));
         grad_query.store(high, i_2, d);
       }
       for (int64_t d_2 = 0; d_2 < d_size.size; ++d_2) {
         opmath_t high = grad_key.load(i_2, d_2);
-        rt::add_exactly<opmath_t>(&high, &lost_row[d_2 + d_size.size], t_5 * query.load(j, d_2));
+        rt::add_exactly<opmath_t>(&high, &lost_row[d_2 + d_size.size], total_2 * query.load(j, d_2));
         grad_key.store(high, i_2, d_2);
       }
     }
-    const opmath_t t_6 = N == 0 ? opmath_t(1) : near::div(opmath_t(1), temperature);
     for (int64_t d = 0; d < d_size.size; ++d) {
       const opmath_t whole = rt::total(grad_query.load(i_2, d), lost_row[d]);
-      grad_query.store(t_6 * whole, i_2, d);
+      grad_query.store(number * whole, i_2, d);
     }
     for (int64_t d_2 = 0; d_2 < d_size.size; ++d_2) {
       const opmath_t whole_2 = rt::total(grad_key.load(i_2, d_2), lost_row[d_2 + d_size.size]);
-      grad_key.store(t_6 * whole_2, i_2, d_2);
+      grad_key.store(number * whole_2, i_2, d_2);
     }
   }
 };

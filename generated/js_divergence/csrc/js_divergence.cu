@@ -21,16 +21,16 @@ struct Step_js_divergence_forward_0_sum_k {
     const rt::Place<rank> place = batch.place(point);
     const auto log_p_row = rt::read_row<Team, 1>(k_size.size, log_p, place, 0);
     const auto log_q_row = rt::read_row<Team, 1>(k_size.size, log_q, place, 0);
-    const opmath_t t = rt::log(opmath_t(2));
+    const opmath_t log_value = rt::log(opmath_t(2));
     rt::Sum<opmath_t> sum_k_value_fold;
     rt::each<Team>(k_size.size, rt::settled(&sum_k_value_fold), [&](auto at) {
       const opmath_t log_p_value = log_p_row[at];
-      const opmath_t t_2 = near::exp(log_p_value);
+      const opmath_t exp_log_p = near::exp(log_p_value);
       const opmath_t log_q_value = log_q_row[at];
-      const opmath_t m = rt::logaddexp(log_p_value, log_q_value) - t;
-      const opmath_t t_3 = near::exp(log_q_value);
-      const opmath_t part = t_2 == 0 ? t_2 : t_2 * (log_p_value - m);
-      sum_k_value_fold.add(part + (t_3 == 0 ? t_3 : t_3 * (log_q_value - m)));
+      const opmath_t m = rt::logaddexp(log_p_value, log_q_value) - log_value;
+      const opmath_t exp_log_q = near::exp(log_q_value);
+      const opmath_t chosen = exp_log_p == 0 ? exp_log_p : exp_log_p * (log_p_value - m);
+      sum_k_value_fold.add(chosen + (exp_log_q == 0 ? exp_log_q : exp_log_q * (log_q_value - m)));
     });
     sum_k_value_fold.finish();
     rt::join<Team>(&sum_k_value_fold);
@@ -128,16 +128,16 @@ struct Step_js_divergence_forward_2_output {
     const rt::Place<rank> place = batch.place(point);
     const auto log_p_row = rt::read_row<Team, 1>(k_size.size, log_p, place, 0);
     const auto log_q_row = rt::read_row<Team, 1>(k_size.size, log_q, place, 0);
-    const opmath_t t = rt::log(opmath_t(2));
+    const opmath_t log_value = rt::log(opmath_t(2));
     rt::Sum<opmath_t> sum_k_fold;
     rt::each<Team>(k_size.size, rt::settled(&sum_k_fold), [&](auto at) {
       const opmath_t log_p_value = log_p_row[at];
-      const opmath_t t_2 = near::exp(log_p_value);
+      const opmath_t exp_log_p = near::exp(log_p_value);
       const opmath_t log_q_value = log_q_row[at];
-      const opmath_t m = rt::logaddexp(log_p_value, log_q_value) - t;
-      const opmath_t t_3 = near::exp(log_q_value);
-      const opmath_t part = t_2 == 0 ? t_2 : t_2 * (log_p_value - m);
-      sum_k_fold.add(part + (t_3 == 0 ? t_3 : t_3 * (log_q_value - m)));
+      const opmath_t m = rt::logaddexp(log_p_value, log_q_value) - log_value;
+      const opmath_t exp_log_q = near::exp(log_q_value);
+      const opmath_t chosen = exp_log_p == 0 ? exp_log_p : exp_log_p * (log_p_value - m);
+      sum_k_fold.add(chosen + (exp_log_q == 0 ? exp_log_q : exp_log_q * (log_q_value - m)));
     });
     sum_k_fold.finish();
     rt::join<Team>(&sum_k_fold);
@@ -163,22 +163,22 @@ struct Step_js_divergence_backward_0_grad_log_q {
 
   OPGEN_DEVICE void compute(opmath_t log_p, opmath_t log_q, opmath_t* grad_log_p, opmath_t* grad_log_q) const {
     const opmath_t log_p_value = log_p;
-    const opmath_t t = near::exp(log_p_value);
-    const bool t_2 = t == 0;
-    const opmath_t part = opmath_t(0.5) * grad_output.load_or_zero();
-    const opmath_t grad_q_term = near::div(part, static_cast<opmath_t>(batch.count));
+    const opmath_t exp_log_p = near::exp(log_p_value);
+    const bool mask = exp_log_p == 0;
+    const opmath_t scaled_grad = opmath_t(0.5) * grad_output.load_or_zero();
+    const opmath_t grad_q_term = near::div(scaled_grad, static_cast<opmath_t>(batch.count));
     const opmath_t log_q_value = log_q;
     const opmath_t m = rt::logaddexp(log_p_value, log_q_value) - rt::log(opmath_t(2));
-    const opmath_t t_3 = -rt::inf<opmath_t>();
-    const bool t_4 = log_p_value == t_3 && log_q_value == t_3;
-    const opmath_t t_5 = near::exp(log_q_value);
-    const bool t_6 = t_5 == 0;
-    const opmath_t part_2 = t_6 ? opmath_t(0) : -(grad_q_term * t_5);
-    const opmath_t grad_m = part_2 + (t_2 ? opmath_t(0) : -(grad_q_term * t));
-    const opmath_t part_3 = t_4 ? opmath_t(0) : grad_m * near::sigmoid(log_p_value - log_q_value);
-    *grad_log_p = (t_2 ? opmath_t(0) : grad_q_term * (t * (log_p_value - m) + t)) + part_3;
-    const opmath_t part_4 = t_4 ? opmath_t(0) : grad_m * near::sigmoid(log_q_value - log_p_value);
-    *grad_log_q = (t_6 ? opmath_t(0) : grad_q_term * (t_5 * (log_q_value - m) + t_5)) + part_4;
+    const bool mask_2 = log_p_value == -rt::inf<opmath_t>() && log_q_value == -rt::inf<opmath_t>();
+    const opmath_t exp_log_q = near::exp(log_q_value);
+    const bool mask_3 = exp_log_q == 0;
+    const opmath_t chosen = mask_3 ? opmath_t(0) : -(grad_q_term * exp_log_q);
+    const opmath_t grad_m = chosen + (mask ? opmath_t(0) : -(grad_q_term * exp_log_p));
+    const opmath_t chosen_2 = mask ? opmath_t(0) : grad_q_term * (exp_log_p * (log_p_value - m) + exp_log_p);
+    *grad_log_p = chosen_2 + (mask_2 ? opmath_t(0) : grad_m * near::sigmoid(log_p_value - log_q_value));
+    const opmath_t scaled_grad_2 = grad_q_term * (exp_log_q * (log_q_value - m) + exp_log_q);
+    const opmath_t chosen_3 = mask_3 ? opmath_t(0) : scaled_grad_2;
+    *grad_log_q = chosen_3 + (mask_2 ? opmath_t(0) : grad_m * near::sigmoid(log_q_value - log_p_value));
   }
   OPGEN_DEVICE void point(int64_t point) const {
     int64_t rest = point;
@@ -224,21 +224,21 @@ struct Step_js_divergence_backward_1_grad_log_q {
 
   OPGEN_DEVICE void compute(opmath_t log_p, opmath_t log_q, opmath_t* grad_log_p, opmath_t* grad_log_q) const {
     const opmath_t log_p_value = log_p;
-    const opmath_t t = near::exp(log_p_value);
-    const bool t_2 = t == 0;
+    const opmath_t exp_log_p = near::exp(log_p_value);
+    const bool mask = exp_log_p == 0;
     const opmath_t grad_q_term = opmath_t(0.5) * grad_output.load_or_zero();
     const opmath_t log_q_value = log_q;
     const opmath_t m = rt::logaddexp(log_p_value, log_q_value) - rt::log(opmath_t(2));
-    const opmath_t t_3 = -rt::inf<opmath_t>();
-    const bool t_4 = log_p_value == t_3 && log_q_value == t_3;
-    const opmath_t t_5 = near::exp(log_q_value);
-    const bool t_6 = t_5 == 0;
-    const opmath_t part = t_6 ? opmath_t(0) : -(grad_q_term * t_5);
-    const opmath_t grad_m = part + (t_2 ? opmath_t(0) : -(grad_q_term * t));
-    const opmath_t part_2 = t_4 ? opmath_t(0) : grad_m * near::sigmoid(log_p_value - log_q_value);
-    *grad_log_p = (t_2 ? opmath_t(0) : grad_q_term * (t * (log_p_value - m) + t)) + part_2;
-    const opmath_t part_3 = t_4 ? opmath_t(0) : grad_m * near::sigmoid(log_q_value - log_p_value);
-    *grad_log_q = (t_6 ? opmath_t(0) : grad_q_term * (t_5 * (log_q_value - m) + t_5)) + part_3;
+    const bool mask_2 = log_p_value == -rt::inf<opmath_t>() && log_q_value == -rt::inf<opmath_t>();
+    const opmath_t exp_log_q = near::exp(log_q_value);
+    const bool mask_3 = exp_log_q == 0;
+    const opmath_t chosen = mask_3 ? opmath_t(0) : -(grad_q_term * exp_log_q);
+    const opmath_t grad_m = chosen + (mask ? opmath_t(0) : -(grad_q_term * exp_log_p));
+    const opmath_t chosen_2 = mask ? opmath_t(0) : grad_q_term * (exp_log_p * (log_p_value - m) + exp_log_p);
+    *grad_log_p = chosen_2 + (mask_2 ? opmath_t(0) : grad_m * near::sigmoid(log_p_value - log_q_value));
+    const opmath_t scaled_grad = grad_q_term * (exp_log_q * (log_q_value - m) + exp_log_q);
+    const opmath_t chosen_3 = mask_3 ? opmath_t(0) : scaled_grad;
+    *grad_log_q = chosen_3 + (mask_2 ? opmath_t(0) : grad_m * near::sigmoid(log_q_value - log_p_value));
   }
   OPGEN_DEVICE void point(int64_t point) const {
     int64_t rest = point;
@@ -294,23 +294,24 @@ struct Step_js_divergence_backward_2_grad_log_q {
     auto grad_log_q_line = rt::write_line<V, 1>(grad_log_q, place, k);
     rt::lanes<V>([&](int at) {
       const opmath_t log_p_value = log_p_line[at];
-      const opmath_t t = near::exp(log_p_value);
-      const bool t_2 = t == 0;
+      const opmath_t exp_log_p = near::exp(log_p_value);
+      const bool mask = exp_log_p == 0;
       const opmath_t grad_q_term = opmath_t(0.5) * grad_output.load_or_zero(place);
       const opmath_t log_q_value = log_q_line[at];
       const opmath_t m = rt::logaddexp(log_p_value, log_q_value) - rt::log(opmath_t(2));
-      const opmath_t t_3 = -rt::inf<opmath_t>();
-      const bool t_4 = log_p_value == t_3 && log_q_value == t_3;
-      const opmath_t t_5 = near::exp(log_q_value);
-      const bool t_6 = t_5 == 0;
-      const opmath_t part = t_6 ? opmath_t(0) : -(grad_q_term * t_5);
-      const opmath_t grad_m = part + (t_2 ? opmath_t(0) : -(grad_q_term * t));
-      const opmath_t part_2 = t_4 ? opmath_t(0) : grad_m * near::sigmoid(log_p_value - log_q_value);
-      const opmath_t part_3 = t_2 ? opmath_t(0) : grad_q_term * (t * (log_p_value - m) + t);
-      grad_log_p_line.set(at, part_3 + part_2);
-      const opmath_t part_4 = t_4 ? opmath_t(0) : grad_m * near::sigmoid(log_q_value - log_p_value);
-      const opmath_t part_5 = t_6 ? opmath_t(0) : grad_q_term * (t_5 * (log_q_value - m) + t_5);
-      grad_log_q_line.set(at, part_5 + part_4);
+      const bool mask_2 = log_p_value == -rt::inf<opmath_t>() && log_q_value == -rt::inf<opmath_t>();
+      const opmath_t exp_log_q = near::exp(log_q_value);
+      const bool mask_3 = exp_log_q == 0;
+      const opmath_t chosen = mask_3 ? opmath_t(0) : -(grad_q_term * exp_log_q);
+      const opmath_t grad_m = chosen + (mask ? opmath_t(0) : -(grad_q_term * exp_log_p));
+      const opmath_t scaled_grad = grad_q_term * (exp_log_p * (log_p_value - m) + exp_log_p);
+      const opmath_t scaled_grad_2 = grad_m * near::sigmoid(log_p_value - log_q_value);
+      const opmath_t chosen_2 = mask_2 ? opmath_t(0) : scaled_grad_2;
+      grad_log_p_line.set(at, (mask ? opmath_t(0) : scaled_grad) + chosen_2);
+      const opmath_t scaled_grad_3 = grad_q_term * (exp_log_q * (log_q_value - m) + exp_log_q);
+      const opmath_t scaled_grad_4 = grad_m * near::sigmoid(log_q_value - log_p_value);
+      const opmath_t chosen_3 = mask_3 ? opmath_t(0) : scaled_grad_3;
+      grad_log_q_line.set(at, chosen_3 + (mask_2 ? opmath_t(0) : scaled_grad_4));
     });
   }
 };

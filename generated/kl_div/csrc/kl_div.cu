@@ -73,8 +73,8 @@ struct Step_kl_div_forward_1_output {
     const rt::Place<rank> place = batch.place(rt::split(&inner_rest, batch_size));
     const int64_t n = inner_rest;
     const opmath_t target_value = target.load(n, place);
-    const opmath_t part = rt::xlogy(target_value, target_value);
-    folds->output_sum_fold.add(part - target_value * input.load(n, place));
+    const opmath_t xlogy_target = rt::xlogy(target_value, target_value);
+    folds->output_sum_fold.add(xlogy_target - target_value * input.load(n, place));
   }
   template <int V>
   OPGEN_DEVICE void flat(int64_t first, Folds* folds) const {
@@ -83,8 +83,8 @@ struct Step_kl_div_forward_1_output {
     OPGEN_UNROLL
     for (int i = 0; i < V; ++i) {
       const opmath_t target_value_2 = target_pack.get(i);
-      const opmath_t part_2 = rt::xlogy(target_value_2, target_value_2);
-      folds->output_sum_fold.add(part_2 - target_value_2 * input_pack.get(i));
+      const opmath_t xlogy_target_2 = rt::xlogy(target_value_2, target_value_2);
+      folds->output_sum_fold.add(xlogy_target_2 - target_value_2 * input_pack.get(i));
     }
   }
   OPGEN_DEVICE void finish(int64_t /* point */, const Folds& folds) const {
@@ -163,8 +163,8 @@ struct Step_kl_div_forward_3_output {
     const rt::Place<rank> place = batch.place(rt::split(&inner_rest, batch_size));
     const int64_t n = inner_rest;
     const opmath_t target_value = target.load(n, place);
-    const opmath_t part = rt::xlogy(target_value, target_value);
-    folds->sum_n_all_fold.add(part - target_value * input.load(n, place));
+    const opmath_t xlogy_target = rt::xlogy(target_value, target_value);
+    folds->sum_n_all_fold.add(xlogy_target - target_value * input.load(n, place));
   }
   template <int V>
   OPGEN_DEVICE void flat(int64_t first, Folds* folds) const {
@@ -173,8 +173,8 @@ struct Step_kl_div_forward_3_output {
     OPGEN_UNROLL
     for (int i = 0; i < V; ++i) {
       const opmath_t target_value_2 = target_pack.get(i);
-      const opmath_t part_2 = rt::xlogy(target_value_2, target_value_2);
-      folds->sum_n_all_fold.add(part_2 - target_value_2 * input_pack.get(i));
+      const opmath_t xlogy_target_2 = rt::xlogy(target_value_2, target_value_2);
+      folds->sum_n_all_fold.add(xlogy_target_2 - target_value_2 * input_pack.get(i));
     }
   }
   OPGEN_DEVICE void finish(int64_t /* point */, const Folds& folds) const {
@@ -250,8 +250,8 @@ struct Step_kl_div_forward_5_output {
     const rt::Place<rank> place = batch.place(rt::split(&inner_rest, batch_size));
     const int64_t n = inner_rest;
     const opmath_t target_value = target.load(n, place);
-    const opmath_t part = rt::xlogy(target_value, target_value);
-    folds->output_value_fold.add(part - target_value * input.load(n, place));
+    const opmath_t xlogy_target = rt::xlogy(target_value, target_value);
+    folds->output_value_fold.add(xlogy_target - target_value * input.load(n, place));
   }
   template <int V>
   OPGEN_DEVICE void flat(int64_t first, Folds* folds) const {
@@ -260,8 +260,8 @@ struct Step_kl_div_forward_5_output {
     OPGEN_UNROLL
     for (int i = 0; i < V; ++i) {
       const opmath_t target_value_2 = target_pack.get(i);
-      const opmath_t part_2 = rt::xlogy(target_value_2, target_value_2);
-      folds->output_value_fold.add(part_2 - target_value_2 * input_pack.get(i));
+      const opmath_t xlogy_target_2 = rt::xlogy(target_value_2, target_value_2);
+      folds->output_value_fold.add(xlogy_target_2 - target_value_2 * input_pack.get(i));
     }
   }
   OPGEN_DEVICE void finish(int64_t /* point */, const Folds& folds) const {
@@ -368,11 +368,12 @@ struct Step_kl_div_backward_0_grad_target {
   OPGEN_DEVICE void compute(opmath_t target, opmath_t input, opmath_t* grad_input, opmath_t* grad_target) const {
     const opmath_t target_value = target;
     const opmath_t p = near::exp(target_value);
-    const bool t = p == 0;
+    const bool mask = p == 0;
     const opmath_t grad_each = near::div(grad_output.load_or_zero(), static_cast<opmath_t>(N * batch.count));
-    const opmath_t t_2 = grad_each * p;
-    *grad_input = t ? opmath_t(0) : -t_2;
-    *grad_target = (t ? opmath_t(0) : t_2) + (t ? opmath_t(0) : p * (grad_each * (target_value - input)));
+    const opmath_t scaled_grad = grad_each * p;
+    *grad_input = mask ? opmath_t(0) : -scaled_grad;
+    const opmath_t chosen = mask ? opmath_t(0) : p * (grad_each * (target_value - input));
+    *grad_target = (mask ? opmath_t(0) : scaled_grad) + chosen;
   }
   OPGEN_DEVICE void point(int64_t point) const {
     int64_t rest = point;
@@ -422,10 +423,9 @@ struct Step_kl_div_backward_1_grad_target {
     const opmath_t grad_each = near::div(grad_output.load_or_zero(), static_cast<opmath_t>(N * batch.count));
     const opmath_t target_value = target;
     *grad_input = -(grad_each * target_value);
-    const opmath_t part_3 = target_value == 0 && target_value <= 0 ? opmath_t(0) : rt::log(target_value);
-    const opmath_t part_2 = part_3 + 1;
-    const opmath_t part = part_2 - input;
-    *grad_target = grad_each * part;
+    const opmath_t chosen = target_value == 0 && target_value <= 0 ? opmath_t(0) : rt::log(target_value);
+    const opmath_t difference = chosen + 1 - input;
+    *grad_target = grad_each * difference;
   }
   OPGEN_DEVICE void point(int64_t point) const {
     int64_t rest = point;
@@ -474,11 +474,12 @@ struct Step_kl_div_backward_2_grad_target {
   OPGEN_DEVICE void compute(opmath_t target, opmath_t input, opmath_t* grad_input, opmath_t* grad_target) const {
     const opmath_t target_value = target;
     const opmath_t p = near::exp(target_value);
-    const bool t = p == 0;
+    const bool mask = p == 0;
     const opmath_t grad_each = near::div(grad_output.load_or_zero(), static_cast<opmath_t>(N));
-    const opmath_t t_2 = grad_each * p;
-    *grad_input = t ? opmath_t(0) : -t_2;
-    *grad_target = (t ? opmath_t(0) : t_2) + (t ? opmath_t(0) : p * (grad_each * (target_value - input)));
+    const opmath_t scaled_grad = grad_each * p;
+    *grad_input = mask ? opmath_t(0) : -scaled_grad;
+    const opmath_t chosen = mask ? opmath_t(0) : p * (grad_each * (target_value - input));
+    *grad_target = (mask ? opmath_t(0) : scaled_grad) + chosen;
   }
   OPGEN_DEVICE void point(int64_t point) const {
     int64_t rest = point;
@@ -528,10 +529,9 @@ struct Step_kl_div_backward_3_grad_target {
     const opmath_t grad_each = near::div(grad_output.load_or_zero(), static_cast<opmath_t>(N));
     const opmath_t target_value = target;
     *grad_input = -(grad_each * target_value);
-    const opmath_t part_3 = target_value == 0 && target_value <= 0 ? opmath_t(0) : rt::log(target_value);
-    const opmath_t part_2 = part_3 + 1;
-    const opmath_t part = part_2 - input;
-    *grad_target = grad_each * part;
+    const opmath_t chosen = target_value == 0 && target_value <= 0 ? opmath_t(0) : rt::log(target_value);
+    const opmath_t difference = chosen + 1 - input;
+    *grad_target = grad_each * difference;
   }
   OPGEN_DEVICE void point(int64_t point) const {
     int64_t rest = point;
@@ -578,12 +578,12 @@ struct Step_kl_div_backward_4_grad_target {
   OPGEN_DEVICE void compute(opmath_t target, opmath_t input, opmath_t* grad_input, opmath_t* grad_target) const {
     const opmath_t target_value = target;
     const opmath_t p = near::exp(target_value);
-    const bool t = p == 0;
+    const bool mask = p == 0;
     const opmath_t grad_output_value = grad_output.load_or_zero();
-    const opmath_t t_2 = grad_output_value * p;
-    *grad_input = t ? opmath_t(0) : -t_2;
-    const opmath_t part = t ? opmath_t(0) : p * (grad_output_value * (target_value - input));
-    *grad_target = (t ? opmath_t(0) : t_2) + part;
+    const opmath_t scaled_grad = grad_output_value * p;
+    *grad_input = mask ? opmath_t(0) : -scaled_grad;
+    const opmath_t chosen = mask ? opmath_t(0) : p * (grad_output_value * (target_value - input));
+    *grad_target = (mask ? opmath_t(0) : scaled_grad) + chosen;
   }
   OPGEN_DEVICE void point(int64_t point) const {
     int64_t rest = point;
@@ -630,10 +630,9 @@ struct Step_kl_div_backward_5_grad_target {
     const opmath_t grad_output_value = grad_output.load_or_zero();
     const opmath_t target_value = target;
     *grad_input = -(grad_output_value * target_value);
-    const opmath_t part_3 = target_value == 0 && target_value <= 0 ? opmath_t(0) : rt::log(target_value);
-    const opmath_t part_2 = part_3 + 1;
-    const opmath_t part = part_2 - input;
-    *grad_target = grad_output_value * part;
+    const opmath_t chosen = target_value == 0 && target_value <= 0 ? opmath_t(0) : rt::log(target_value);
+    const opmath_t difference = chosen + 1 - input;
+    *grad_target = grad_output_value * difference;
   }
   OPGEN_DEVICE void point(int64_t point) const {
     int64_t rest = point;
@@ -681,12 +680,12 @@ struct Step_kl_div_backward_6_grad_target {
                             opmath_t* grad_target) const {
     const opmath_t target_value = target;
     const opmath_t p = near::exp(target_value);
-    const bool t = p == 0;
+    const bool mask = p == 0;
     const opmath_t grad_output_value = grad_output;
-    const opmath_t t_2 = grad_output_value * p;
-    *grad_input = t ? opmath_t(0) : -t_2;
-    const opmath_t part = t ? opmath_t(0) : p * (grad_output_value * (target_value - input));
-    *grad_target = (t ? opmath_t(0) : t_2) + part;
+    const opmath_t scaled_grad = grad_output_value * p;
+    *grad_input = mask ? opmath_t(0) : -scaled_grad;
+    const opmath_t chosen = mask ? opmath_t(0) : p * (grad_output_value * (target_value - input));
+    *grad_target = (mask ? opmath_t(0) : scaled_grad) + chosen;
   }
   OPGEN_DEVICE void point(int64_t point) const {
     int64_t rest = point;
@@ -736,10 +735,9 @@ struct Step_kl_div_backward_7_grad_target {
     const opmath_t grad_output_value = grad_output;
     const opmath_t target_value = target;
     *grad_input = -(grad_output_value * target_value);
-    const opmath_t part_3 = target_value == 0 && target_value <= 0 ? opmath_t(0) : rt::log(target_value);
-    const opmath_t part_2 = part_3 + 1;
-    const opmath_t part = part_2 - input;
-    *grad_target = grad_output_value * part;
+    const opmath_t chosen = target_value == 0 && target_value <= 0 ? opmath_t(0) : rt::log(target_value);
+    const opmath_t difference = chosen + 1 - input;
+    *grad_target = grad_output_value * difference;
   }
   OPGEN_DEVICE void point(int64_t point) const {
     int64_t rest = point;

@@ -63,8 +63,8 @@ struct Step_linear_activation_forward_1_output {
 
   OPGEN_DEVICE void compute(opmath_t z, opmath_t* output) const {
     const opmath_t z_value = z;
-    const opmath_t t = near::erfc(-near::div(z_value, static_cast<opmath_t>(near::sqrt(opmath_t(2)))));
-    *output = (t == 0 ? t : t * z_value) / 2;
+    const opmath_t erfc_z = near::erfc(-near::div(z_value, static_cast<opmath_t>(near::sqrt(opmath_t(2)))));
+    *output = (erfc_z == 0 ? erfc_z : erfc_z * z_value) / 2;
   }
   OPGEN_DEVICE void point(int64_t point) const {
     int64_t rest = point;
@@ -278,12 +278,12 @@ struct Step_linear_activation_backward_1_grad_z {
 
   OPGEN_DEVICE void compute(opmath_t z, opmath_t grad_output, opmath_t* grad_z) const {
     const opmath_t z_value = z;
-    const opmath_t t = near::sqrt(opmath_t(2));
-    const opmath_t t_2 = near::div(z_value, t);
-    const opmath_t t_3 = near::exp(-rt::square(t_2));
-    const opmath_t part_2 = near::sqrt(opmath_t(3.14159265358979323846)) * t;
-    const opmath_t part = near::div(t_3 == 0 ? t_3 : t_3 * z_value, part_2);
-    *grad_z = grad_output * (part + opmath_t(0.5) * near::erfc(-t_2));
+    const opmath_t sqrt_value = near::sqrt(opmath_t(2));
+    const opmath_t ratio = near::div(z_value, sqrt_value);
+    const opmath_t exp_ratio = near::exp(-rt::square(ratio));
+    const opmath_t product = near::sqrt(opmath_t(3.14159265358979323846)) * sqrt_value;
+    const opmath_t ratio_2 = near::div(exp_ratio == 0 ? exp_ratio : exp_ratio * z_value, product);
+    *grad_z = grad_output * (ratio_2 + opmath_t(0.5) * near::erfc(-ratio));
   }
   OPGEN_DEVICE void point(int64_t point) const {
     int64_t rest = point;
@@ -324,9 +324,9 @@ struct Step_linear_activation_backward_2_grad_z {
 
   OPGEN_DEVICE void compute(opmath_t z, opmath_t grad_output, opmath_t* grad_z) const {
     const opmath_t z_value = z;
-    const opmath_t t = near::sigmoid(z_value);
-    const opmath_t t_2 = t * (1 - near::silu(-z_value));
-    *grad_z = (rt::isnan(t_2) && t == 0 ? opmath_t(0) : t_2) * grad_output;
+    const opmath_t sigmoid_z = near::sigmoid(z_value);
+    const opmath_t product = sigmoid_z * (1 - near::silu(-z_value));
+    *grad_z = (rt::isnan(product) && sigmoid_z == 0 ? opmath_t(0) : product) * grad_output;
   }
   OPGEN_DEVICE void point(int64_t point) const {
     int64_t rest = point;

@@ -13,7 +13,7 @@ struct Step_lora_linear_forward_0_output {
   rt::Tensor<const scalar_t, rank> sum_k, adaptation;
   rt::Tensor<scalar_t, rank> output;
   opmath_t scale;
-  rt::Divider n_size;
+  rt::Divider<rank> n_size;
   rt::Batch<rank> batch;
 
   OPGEN_DEVICE void compute(opmath_t sum_k, opmath_t adaptation, opmath_t* output) const {
@@ -52,11 +52,11 @@ struct Step_lora_linear_backward_grad_adaptation {
   rt::Tensor<const scalar_t, rank> grad_output;
   rt::Tensor<opmath_t, rank> grad_adaptation;
   opmath_t scale;
-  rt::Divider n_size;
+  rt::Divider<rank> n_size;
   rt::Batch<rank> batch;
 
   OPGEN_DEVICE void compute(opmath_t grad_output, opmath_t* grad_adaptation) const {
-    *grad_adaptation = grad_output * scale;
+    *grad_adaptation = scale * grad_output;
   }
   OPGEN_DEVICE void point(int64_t point) const {
     int64_t rest = point;
@@ -90,7 +90,7 @@ struct Step_lora_linear_backward_grad_input {
   rt::Tensor<const scalar_t, rank> grad_input_sum_k;
   rt::Tensor<const opmath_t, rank> grad_input_adaptation_part;
   rt::Tensor<scalar_t, rank> grad_input;
-  rt::Divider k_size;
+  rt::Divider<rank> k_size;
   rt::Batch<rank> batch;
 
   OPGEN_DEVICE void compute(opmath_t grad_input_sum_k, opmath_t grad_input_adaptation_part,

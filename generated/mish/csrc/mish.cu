@@ -16,8 +16,8 @@ struct Step_mish_forward_output {
 
   OPGEN_DEVICE void compute(opmath_t input, opmath_t* output) const {
     const opmath_t input_value = input;
-    const opmath_t t = near::tanh_of_softplus(input_value);
-    *output = t == 0 ? t : t * input_value;
+    const opmath_t tanh_input = near::tanh_of_softplus(input_value);
+    *output = tanh_input == 0 ? tanh_input : tanh_input * input_value;
   }
   OPGEN_DEVICE void point(int64_t point) const {
     const rt::Place<rank> place = batch.place(point);
@@ -52,10 +52,11 @@ struct Step_mish_backward_grad_input {
 
   OPGEN_DEVICE void compute(opmath_t input, opmath_t grad_output, opmath_t* grad_input) const {
     const opmath_t input_value = input;
-    const opmath_t t = near::tanh_of_softplus(input_value);
-    const opmath_t t_2 = 1 - rt::square(t);
-    const opmath_t t_3 = t_2 * near::silu(input_value);
-    *grad_input = grad_output * ((rt::isnan(t_3) && t_2 == 0 ? opmath_t(0) : t_3) + t);
+    const opmath_t tanh_input = near::tanh_of_softplus(input_value);
+    const opmath_t difference = 1 - rt::square(tanh_input);
+    const opmath_t product = difference * near::silu(input_value);
+    const opmath_t total = (rt::isnan(product) && difference == 0 ? opmath_t(0) : product) + tanh_input;
+    *grad_input = grad_output * total;
   }
   OPGEN_DEVICE void point(int64_t point) const {
     const rt::Place<rank> place = batch.place(point);

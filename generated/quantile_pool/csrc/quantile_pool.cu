@@ -46,14 +46,15 @@ struct Step_quantile_pool_forward_0_argsort_w_rank {
     const rt::Place<rank> place = batch.place(rest);
     const auto values_row = rt::read_row<Team, 2>(w_other_size.size, values, place, p, 0);
     const opmath_t values_value = values.load(place, p, w);
-    const bool t = rt::isnan(values_value);
+    const bool mask = rt::isnan(values_value);
     rt::Sum<int64_t> argsort_w_rank_value_fold;
     rt::each<Team>(w_other_size.size, [&](auto at) {
       const int64_t w_other = at;
       const opmath_t values_value_2 = values_row[at];
-      const bool t_2 = rt::isnan(values_value_2);
-      const bool part = (values_value == values_value_2 || (t && t_2)) && w_other < w;
-      argsort_w_rank_value_fold.add((values_value_2 < values_value || (t && !t_2)) || part ? 1 : 0);
+      const bool mask_2 = rt::isnan(values_value_2);
+      const bool mask_3 = values_value_2 < values_value || (mask && !mask_2);
+      const bool mask_4 = values_value == values_value_2 || (mask && mask_2);
+      argsort_w_rank_value_fold.add(mask_3 || (mask_4 && w_other < w) ? 1 : 0);
     });
     rt::join<Team>(&argsort_w_rank_value_fold);
     const int64_t argsort_w_rank_value = argsort_w_rank_value_fold.value;
@@ -129,11 +130,11 @@ struct Step_quantile_pool_forward_0_output {
   using opmath_t = rt::math_t<scalar_t>;
   static constexpr rt::Map launch = {rt::count(rt::elements(), rt::integer(0))};
   static constexpr auto fields = rt::fields(rt::tensor(2, 2, 0), rt::tensor(1, 3, 0), rt::tensor(0, 3, 0), rt::real(0),
-                                            rt::integer(1), rt::integer(0), rt::batch());
+                                            rt::real(1), rt::integer(1), rt::integer(0), rt::batch());
   rt::Tensor<scalar_t, rank> output;
   rt::Tensor<const int64_t, rank> argsort_w;
   rt::Tensor<const opmath_t, rank> values;
-  opmath_t q;
+  opmath_t shift, q;
   int64_t size;
   rt::Divider<rank> p_size;
   rt::Batch<rank> batch;
@@ -142,35 +143,39 @@ struct Step_quantile_pool_forward_0_output {
     int64_t rest = point;
     const int64_t p = rt::split(&rest, p_size);
     const rt::Place<rank> place = batch.place(rest);
-    const opmath_t t_3 = q * (size - 1);
-    const opmath_t t_4 = t_3 - rt::floor(t_3);
+    const opmath_t difference = shift - rt::floor(shift);
     const int64_t position = rt::min(static_cast<int64_t>(rt::floor(q * (size - 1))) + 1, size - 1);
     const int64_t position_2 = static_cast<int64_t>(rt::floor(q * (size - 1)));
-    opmath_t part;
+    opmath_t chosen;
     if (size == 0) {
-      part = rt::nan<opmath_t>();
+      chosen = rt::nan<opmath_t>();
     } else {
-      const opmath_t part_3 = values.load(place, p, rt::checked(argsort_w.load(place, p, size - 1), size));
-      const bool part_2 = rt::isnan(part_3);
-      opmath_t part_4;
-      if (part_2) {
-        part_4 = rt::nan<opmath_t>();
+      const int64_t position_3 = argsort_w.load(place, p, size - 1);
+      const opmath_t values_picked = values.load(place, p, rt::checked(position_3, size));
+      const bool mask = rt::isnan(values_picked);
+      opmath_t chosen_2;
+      if (mask) {
+        chosen_2 = rt::nan<opmath_t>();
       } else {
-        opmath_t part_5;
-        if (t_4 == 0) {
-          const int64_t position_3 = argsort_w.load(place, p, rt::checked(position_2, size));
-          part_5 = values.load(place, p, rt::checked(position_3, size));
-        } else {
+        const bool mask_2 = difference == 0;
+        opmath_t chosen_3;
+        if (mask_2) {
           const int64_t position_4 = argsort_w.load(place, p, rt::checked(position_2, size));
-          const opmath_t part_6 = values.load(place, p, rt::checked(position_4, size));
-          const int64_t position_5 = argsort_w.load(place, p, rt::checked(position, size));
-          part_5 = part_6 + t_4 * (values.load(place, p, rt::checked(position_5, size)) - part_6);
+          chosen_3 = values.load(place, p, rt::checked(position_4, size));
+        } else {
+          const int64_t position_5 = argsort_w.load(place, p, rt::checked(position_2, size));
+          const opmath_t values_picked_2 = values.load(place, p, rt::checked(position_5, size));
+          const int64_t position_6 = argsort_w.load(place, p, rt::checked(position, size));
+          const opmath_t values_picked_3 = values.load(place, p, rt::checked(position_6, size));
+          const opmath_t difference_2 = values_picked_3 - values_picked_2;
+          const opmath_t product = difference * difference_2;
+          chosen_3 = values_picked_2 + product;
         }
-        part_4 = part_5;
+        chosen_2 = chosen_3;
       }
-      part = part_4;
+      chosen = chosen_2;
     }
-    output.store(part, place, p);
+    output.store(chosen, place, p);
   }
 };
 
@@ -179,13 +184,14 @@ template <typename scalar_t, int rank>
 struct Step_quantile_pool_forward_0_slope {
   using opmath_t = rt::math_t<scalar_t>;
   static constexpr rt::Map launch = {rt::count(rt::elements(), rt::integer(0), rt::integer(1))};
-  static constexpr auto fields = rt::fields(rt::tensor(2, 3, 0), rt::tensor(0, 3, 0), rt::tensor(1, 3, 0),
-                                            rt::integer(1), rt::real(0), rt::integer(1), rt::integer(0), rt::batch());
+  static constexpr auto fields =
+      rt::fields(rt::tensor(2, 3, 0), rt::tensor(0, 3, 0), rt::tensor(1, 3, 0), rt::integer(1), rt::real(0),
+                 rt::real(1), rt::integer(1), rt::integer(0), rt::batch());
   rt::Tensor<opmath_t, rank> slope;
   rt::Tensor<const int64_t, rank> argsort_w;
   rt::Tensor<const opmath_t, rank> values;
   int64_t size;
-  opmath_t q;
+  opmath_t shift, q;
   rt::Divider<rank> w_size, p_size;
   rt::Batch<rank> batch;
 
@@ -194,43 +200,44 @@ struct Step_quantile_pool_forward_0_slope {
     const int64_t w = rt::split(&rest, w_size);
     const int64_t p = rt::split(&rest, p_size);
     const rt::Place<rank> place = batch.place(rest);
-    const bool t_5 = size == 0;
-    const opmath_t t_6 = q * (size - 1);
-    const opmath_t t_7 = t_6 - rt::floor(t_6);
-    const bool t_8 = t_7 == 0;
+    const bool mask_3 = size == 0;
+    const opmath_t difference_2 = shift - rt::floor(shift);
+    const bool mask_4 = difference_2 == 0;
     const int64_t position = rt::min(static_cast<int64_t>(rt::floor(q * (size - 1))) + 1, size - 1);
-    const bool part = w == argsort_w.load(place, p, rt::checked(position, size));
+    const bool mask = w == argsort_w.load(place, p, rt::checked(position, size));
     const int64_t position_2 = static_cast<int64_t>(rt::floor(q * (size - 1)));
-    const bool part_2 = w == argsort_w.load(place, p, rt::checked(position_2, size));
-    opmath_t part_3;
-    if (part_2) {
-      opmath_t part_4;
-      if (t_5) {
-        part_4 = 0;
+    const bool mask_2 = w == argsort_w.load(place, p, rt::checked(position_2, size));
+    opmath_t chosen;
+    if (mask_2) {
+      opmath_t chosen_2;
+      if (mask_3) {
+        chosen_2 = 0;
       } else {
-        const opmath_t part_6 = values.load(place, p, rt::checked(argsort_w.load(place, p, size - 1), size));
-        const bool part_5 = rt::isnan(part_6);
-        part_4 = part_5 ? opmath_t(0) : t_8 ? opmath_t(1) : 1 - t_7;
+        const int64_t position_3 = argsort_w.load(place, p, size - 1);
+        const opmath_t values_picked = values.load(place, p, rt::checked(position_3, size));
+        const bool mask_5 = rt::isnan(values_picked);
+        chosen_2 = mask_5 ? opmath_t(0) : mask_4 ? opmath_t(1) : 1 - difference_2;
       }
-      part_3 = part_4;
+      chosen = chosen_2;
     } else {
-      part_3 = 0;
+      chosen = 0;
     }
-    opmath_t part_7;
-    if (part) {
-      opmath_t part_8;
-      if (t_5) {
-        part_8 = 0;
+    opmath_t chosen_3;
+    if (mask) {
+      opmath_t chosen_4;
+      if (mask_3) {
+        chosen_4 = 0;
       } else {
-        const opmath_t part_10 = values.load(place, p, rt::checked(argsort_w.load(place, p, size - 1), size));
-        const bool part_9 = rt::isnan(part_10);
-        part_8 = part_9 ? opmath_t(0) : t_8 ? opmath_t(0) : t_7;
+        const int64_t position_4 = argsort_w.load(place, p, size - 1);
+        const opmath_t values_picked_2 = values.load(place, p, rt::checked(position_4, size));
+        const bool mask_6 = rt::isnan(values_picked_2);
+        chosen_4 = mask_6 ? opmath_t(0) : mask_4 ? opmath_t(0) : difference_2;
       }
-      part_7 = part_8;
+      chosen_3 = chosen_4;
     } else {
-      part_7 = 0;
+      chosen_3 = 0;
     }
-    slope.store(part_3 + part_7, place, p, w);
+    slope.store(chosen + chosen_3, place, p, w);
   }
 };
 
@@ -280,8 +287,8 @@ struct Step_quantile_pool_backward_0_grad_values {
     auto grad_values_line = rt::write_line<V, 2>(grad_values, place, p, w);
     rt::lanes<V>([&](int at) {
       const opmath_t slope_value = slope_line[at];
-      const opmath_t part = grad_output.load_or_zero(place, p) * slope_value;
-      grad_values_line.set(at, slope_value != 0 ? part : opmath_t(0));
+      const opmath_t scaled_grad = grad_output.load_or_zero(place, p) * slope_value;
+      grad_values_line.set(at, slope_value != 0 ? scaled_grad : opmath_t(0));
     });
   }
 };
@@ -307,11 +314,12 @@ struct Step_quantile_pool_backward_0_grad_input {
     rt::Sum<opmath_t> grad_input_value_fold;
     rt::each<Team>(w_size.size, rt::settled(&grad_input_value_fold), [&](auto at) {
       const int64_t w = at;
-      const int64_t t = n - w;
-      const bool part = rt::floordiv(t, stride) >= 0 && rt::floordiv(t, stride) < P;
-      const bool part_2 = rt::mod(t, stride) == 0 && part;
+      const int64_t difference = n - w;
+      const bool mask = rt::floordiv(difference, stride) >= 0;
+      const bool mask_2 = mask && rt::floordiv(difference, stride) < P;
+      const bool mask_3 = rt::mod(difference, stride) == 0 && mask_2;
       const int64_t at_p = rt::floordiv(n - w, stride);
-      grad_input_value_fold.add(part_2 ? grad_values.load(place, at_p, w) : opmath_t(0));
+      grad_input_value_fold.add(mask_3 ? grad_values.load(place, at_p, w) : opmath_t(0));
     });
     grad_input_value_fold.finish();
     rt::join<Team>(&grad_input_value_fold);
@@ -339,16 +347,16 @@ struct Step_quantile_pool_backward_1_grad_input {
     int64_t rest = point;
     const int64_t n = rt::split(&rest, n_size);
     const rt::Place<rank> place = batch.place(rest);
-    const bool part = rt::floordiv(n, size) < P;
+    const bool mask = rt::floordiv(n, size) < P;
     const int64_t at_p = rt::floordiv(n, size);
     const int64_t position = rt::mod(n, size);
-    opmath_t part_2;
-    if (part) {
-      part_2 = grad_values.load(place, rt::checked(at_p, P), rt::checked(position, size));
+    opmath_t safe_grad_values;
+    if (mask) {
+      safe_grad_values = grad_values.load(place, rt::checked(at_p, P), rt::checked(position, size));
     } else {
-      part_2 = 0;
+      safe_grad_values = 0;
     }
-    grad_input.store(part_2, place, n);
+    grad_input.store(safe_grad_values, place, n);
   }
 };
 

@@ -31,13 +31,13 @@ struct Step_sinkhorn_softmin_forward_logsumexp_j_sum {
         if (d % rt::block_adds == rt::block_adds - 1) cost.settle();
       }
       cost.finish();
-      const opmath_t t = near::div(f.load(place, j) - cost.value, eps);
-      const opmath_t factor = logsumexp_j_max_value_fold.raise(t);
+      const opmath_t ratio = near::div(f.load(place, j) - cost.value, eps);
+      const opmath_t factor = logsumexp_j_max_value_fold.raise(ratio);
       if (factor != 1) {
         logsumexp_j_sum_value_fold.scale(factor);
       }
       const opmath_t logsumexp_j_max_shift = logsumexp_j_max_value_fold.shift;
-      logsumexp_j_sum_value_fold.add(near::exp(t - logsumexp_j_max_shift));
+      logsumexp_j_sum_value_fold.add(near::exp(ratio - logsumexp_j_max_shift));
       if (j % rt::block_adds == rt::block_adds - 1) logsumexp_j_sum_value_fold.settle();
     }
     logsumexp_j_sum_value_fold.finish();
@@ -65,9 +65,9 @@ struct Step_sinkhorn_softmin_forward_output {
   OPGEN_DEVICE void compute(opmath_t logsumexp_j_max, opmath_t logsumexp_j_sum, opmath_t* logsumexp_j,
                             opmath_t* output) const {
     const opmath_t logsumexp_j_max_value_2 = logsumexp_j_max;
-    const bool part = rt::isfinite(logsumexp_j_max_value_2);
-    const opmath_t part_2 = part ? logsumexp_j_max_value_2 : opmath_t(0);
-    const opmath_t logsumexp_j_value = part_2 + rt::log(logsumexp_j_sum);
+    const bool mask = rt::isfinite(logsumexp_j_max_value_2);
+    const opmath_t safe_logsumexp_j_max_value_2 = mask ? logsumexp_j_max_value_2 : opmath_t(0);
+    const opmath_t logsumexp_j_value = safe_logsumexp_j_max_value_2 + rt::log(logsumexp_j_sum);
     *logsumexp_j = logsumexp_j_value;
     *output = -(eps * logsumexp_j_value);
   }
@@ -114,7 +114,7 @@ struct Step_sinkhorn_softmin_backward_grad_logsumexp_j {
   rt::Batch<rank> batch;
 
   OPGEN_DEVICE void compute(opmath_t grad_output, opmath_t* grad_logsumexp_j) const {
-    *grad_logsumexp_j = -(grad_output * eps);
+    *grad_logsumexp_j = -(eps * grad_output);
   }
   OPGEN_DEVICE void point(int64_t point) const {
     int64_t rest = point;
@@ -147,14 +147,13 @@ struct Step_sinkhorn_softmin_backward_grad_x_sum {
   static constexpr auto fields =
       rt::fields(rt::tensor(0, 2, 0), rt::tensor(1, 2, 0), rt::tensor(5, 3, 0), rt::tensor(2, 3, 0),
                  rt::tensor(3, 3, 0), rt::tensor(4, 2, 0), rt::workspace(), rt::integer(1), rt::integer(2),
-                 rt::integer(0), rt::real(0), rt::integer(2), rt::batch());
+                 rt::integer(0), rt::real(0), rt::real(1), rt::batch());
   rt::Tensor<const opmath_t, rank> logsumexp_j, grad_logsumexp_j;
   rt::Tensor<opmath_t, rank> grad_x_sum;
   rt::Tensor<const scalar_t, rank> x, y, f;
   opmath_t* lost;
   rt::Divider<rank> d_size, j_size, i_size;
-  opmath_t eps;
-  int64_t N;
+  opmath_t eps, number;
   rt::Batch<rank> batch;
 
   OPGEN_DEVICE void point(int64_t point) const {
@@ -163,7 +162,7 @@ struct Step_sinkhorn_softmin_backward_grad_x_sum {
     const rt::Place<rank> place = batch.place(rest);
     opmath_t* lost_row = lost + point * (d_size.size);
     const opmath_t logsumexp_j_value = logsumexp_j.load(place, i_2);
-    const bool t = logsumexp_j_value == -rt::inf<opmath_t>();
+    const bool mask = logsumexp_j_value == -rt::inf<opmath_t>();
     const opmath_t grad_logsumexp_j_value = grad_logsumexp_j.load(place, i_2);
     for (int64_t d = 0; d < d_size.size; ++d) {
       grad_x_sum.store(0, place, i_2, d);
@@ -176,17 +175,17 @@ struct Step_sinkhorn_softmin_backward_grad_x_sum {
         if (d_2 % rt::block_adds == rt::block_adds - 1) cost.settle();
       }
       cost.finish();
-      const opmath_t part = near::exp(near::div(f.load(place, j) - cost.value, eps) - logsumexp_j_value);
-      const opmath_t t_2 = t ? opmath_t(0) : grad_logsumexp_j_value * part;
+      const opmath_t exp_value = near::exp(near::div(f.load(place, j) - cost.value, eps) - logsumexp_j_value);
+      const opmath_t chosen = mask ? opmath_t(0) : grad_logsumexp_j_value * exp_value;
       for (int64_t d = 0; d < d_size.size; ++d) {
         opmath_t high = grad_x_sum.load(place, i_2, d);
-        rt::add_exactly<opmath_t>(&high, &lost_row[d], t_2 * (x.load(place, i_2, d) - y.load(place, j, d)));
+        rt::add_exactly<opmath_t>(&high, &lost_row[d], chosen * (x.load(place, i_2, d) - y.load(place, j, d)));
         grad_x_sum.store(high, place, i_2, d);
       }
     }
     for (int64_t d = 0; d < d_size.size; ++d) {
       const opmath_t whole = rt::total(grad_x_sum.load(place, i_2, d), lost_row[d]);
-      grad_x_sum.store((N == 0 ? opmath_t(1) : -near::div(opmath_t(1), eps)) * whole, place, i_2, d);
+      grad_x_sum.store(number * whole, place, i_2, d);
     }
   }
 };
@@ -236,14 +235,13 @@ struct Step_sinkhorn_softmin_backward_grad_f_sum {
   static constexpr auto fields =
       rt::fields(rt::tensor(0, 2, 0), rt::tensor(1, 3, 0), rt::tensor(2, 3, 0), rt::tensor(6, 3, 0),
                  rt::tensor(5, 2, 0), rt::tensor(3, 2, 0), rt::tensor(4, 2, 0), rt::workspace(), rt::integer(1),
-                 rt::integer(2), rt::integer(0), rt::real(0), rt::integer(2), rt::batch());
+                 rt::integer(2), rt::integer(0), rt::real(0), rt::real(1), rt::batch());
   rt::Tensor<const scalar_t, rank> f, x, y;
   rt::Tensor<opmath_t, rank> grad_y_sum, grad_f_sum;
   rt::Tensor<const opmath_t, rank> logsumexp_j, grad_logsumexp_j;
   opmath_t* lost;
   rt::Divider<rank> d_2_size, i_size, j_size;
-  opmath_t eps;
-  int64_t M;
+  opmath_t eps, number_2;
   rt::Batch<rank> batch;
 
   OPGEN_DEVICE void point(int64_t point) const {
@@ -251,7 +249,6 @@ struct Step_sinkhorn_softmin_backward_grad_f_sum {
     const int64_t j = rt::split(&rest, j_size);
     const rt::Place<rank> place = batch.place(rest);
     opmath_t* lost_row = lost + point * (d_2_size.size);
-    const opmath_t t_3 = -rt::inf<opmath_t>();
     const opmath_t f_value = f.load(place, j);
     rt::Sum<opmath_t> grad_f_sum_value_fold;
     for (int64_t d_2 = 0; d_2 < d_2_size.size; ++d_2) {
@@ -266,12 +263,13 @@ struct Step_sinkhorn_softmin_backward_grad_f_sum {
       }
       cost_2.finish();
       const opmath_t logsumexp_j_value_2 = logsumexp_j.load(place, i_2);
-      const opmath_t part = near::exp(near::div(f_value - cost_2.value, eps) - logsumexp_j_value_2);
-      const opmath_t t_4 = logsumexp_j_value_2 == t_3 ? opmath_t(0) : grad_logsumexp_j.load(place, i_2) * part;
-      grad_f_sum_value_fold.add(t_4);
+      const opmath_t exp_value = near::exp(near::div(f_value - cost_2.value, eps) - logsumexp_j_value_2);
+      const opmath_t scaled_grad = grad_logsumexp_j.load(place, i_2) * exp_value;
+      const opmath_t chosen_2 = logsumexp_j_value_2 == -rt::inf<opmath_t>() ? opmath_t(0) : scaled_grad;
+      grad_f_sum_value_fold.add(chosen_2);
       for (int64_t d_2 = 0; d_2 < d_2_size.size; ++d_2) {
         opmath_t high = grad_y_sum.load(place, j, d_2);
-        rt::add_exactly<opmath_t>(&high, &lost_row[d_2], t_4 * (x.load(place, i_2, d_2) - y.load(place, j, d_2)));
+        rt::add_exactly<opmath_t>(&high, &lost_row[d_2], chosen_2 * (x.load(place, i_2, d_2) - y.load(place, j, d_2)));
         grad_y_sum.store(high, place, j, d_2);
       }
       if (i_2 % rt::block_adds == rt::block_adds - 1) grad_f_sum_value_fold.settle();
@@ -281,7 +279,7 @@ struct Step_sinkhorn_softmin_backward_grad_f_sum {
     grad_f_sum.store(grad_f_sum_value, place, j);
     for (int64_t d_2 = 0; d_2 < d_2_size.size; ++d_2) {
       const opmath_t whole = rt::total(grad_y_sum.load(place, j, d_2), lost_row[d_2]);
-      grad_y_sum.store((M == 0 ? opmath_t(1) : -near::div(opmath_t(1), eps)) * whole, place, j, d_2);
+      grad_y_sum.store(number_2 * whole, place, j, d_2);
     }
   }
 };

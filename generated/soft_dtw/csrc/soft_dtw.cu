@@ -26,57 +26,60 @@ struct Step_soft_dtw_forward_r_waves {
         r_before.store(wave == 0 ? opmath_t(0) : r_waves.load(place, wave - 1, j), place, wave, j);
       }
       for (int64_t j = 0; j < j_size.size; ++j) {
-        const int64_t t = wave - j;
-        const bool t_2 = wave == 0;
-        const bool part = t >= 0 && t < N;
-        opmath_t part_2;
-        if (part) {
-          opmath_t part_4;
+        const int64_t difference = wave - j;
+        const bool mask = wave == 0;
+        const bool mask_2 = difference >= 0 && difference < N;
+        opmath_t chosen;
+        if (mask_2) {
+          opmath_t chosen_3;
           if (j == 0) {
-            part_4 = rt::inf<opmath_t>();
+            chosen_3 = rt::inf<opmath_t>();
           } else {
-            part_4 = t_2 ? opmath_t(0) : r_waves.load(place, wave - 1, j - 1);
+            chosen_3 = mask ? opmath_t(0) : r_waves.load(place, wave - 1, j - 1);
           }
-          const opmath_t part_3 = -part_4;
-          opmath_t part_6;
-          if (t == 0) {
-            part_6 = rt::inf<opmath_t>();
+          const opmath_t chosen_2 = chosen_3;
+          const opmath_t ratio = near::div(-chosen_2, gamma);
+          const bool mask_3 = difference == 0;
+          opmath_t chosen_4;
+          if (mask_3) {
+            chosen_4 = rt::inf<opmath_t>();
           } else {
-            part_6 = t_2 ? opmath_t(0) : r_waves.load(place, wave - 1, j);
+            chosen_4 = mask ? opmath_t(0) : r_waves.load(place, wave - 1, j);
           }
-          const opmath_t part_5 = -part_6;
-          part_2 = rt::logaddexp(near::div(part_5, gamma), near::div(part_3, gamma));
+          const opmath_t negative = -chosen_4;
+          chosen = rt::logaddexp(near::div(negative, gamma), ratio);
         } else {
-          part_2 = 0;
+          chosen = 0;
         }
-        near_waves.store(part_2, place, wave, j);
+        near_waves.store(chosen, place, wave, j);
       }
       for (int64_t j = 0; j < j_size.size; ++j) {
-        const int64_t t_3 = wave - j;
-        const bool t_4 = j == 0;
-        const bool part_7 = t_3 >= 0 && t_3 < N;
-        opmath_t part_8;
-        if (part_7) {
-          const opmath_t part_9 = t_4 ? opmath_t(0) : rt::inf<opmath_t>();
-          const opmath_t part_10 = near_waves.load(place, wave, j);
-          const opmath_t part_11 = cost.load(place, wave - j, j);
-          opmath_t part_12;
-          if (t_3 == 0) {
-            part_12 = part_9;
+        const int64_t difference_2 = wave - j;
+        const bool mask_2_2 = j == 0;
+        const bool mask_4 = difference_2 >= 0 && difference_2 < N;
+        opmath_t chosen_5;
+        if (mask_4) {
+          const opmath_t chosen_6 = mask_2_2 ? opmath_t(0) : rt::inf<opmath_t>();
+          const opmath_t near_waves_value = near_waves.load(place, wave, j);
+          const opmath_t cost_picked = cost.load(place, wave - j, j);
+          const bool mask_5 = difference_2 == 0;
+          opmath_t chosen_7;
+          if (mask_5) {
+            chosen_7 = chosen_6;
           } else {
-            opmath_t part_13;
-            if (t_4) {
-              part_13 = rt::inf<opmath_t>();
+            opmath_t chosen_8;
+            if (mask_2_2) {
+              chosen_8 = rt::inf<opmath_t>();
             } else {
-              part_13 = wave == 0 ? opmath_t(0) : r_before.load(place, wave - 1, j - 1);
+              chosen_8 = wave == 0 ? opmath_t(0) : r_before.load(place, wave - 1, j - 1);
             }
-            part_12 = part_13;
+            chosen_7 = chosen_8;
           }
-          part_8 = part_11 - gamma * rt::logaddexp(part_10, near::div(-part_12, gamma));
+          chosen_5 = cost_picked - gamma * rt::logaddexp(near_waves_value, near::div(-chosen_7, gamma));
         } else {
-          part_8 = 0;
+          chosen_5 = 0;
         }
-        r_waves.store(part_8, place, wave, j);
+        r_waves.store(chosen_5, place, wave, j);
       }
     }
   }
@@ -117,9 +120,9 @@ struct Step_soft_dtw_forward_output {
 
   OPGEN_DEVICE void point(int64_t point) const {
     const rt::Place<rank> place = batch.place(point);
-    const bool t_5 = M == 0;
-    const opmath_t part = t_5 ? opmath_t(0) : rt::inf<opmath_t>();
-    output.store(N == 0 ? part : t_5 ? rt::inf<opmath_t>() : r.load(place, N - 1, M - 1), place);
+    const bool mask_3 = M == 0;
+    const opmath_t chosen = mask_3 ? opmath_t(0) : rt::inf<opmath_t>();
+    output.store(N == 0 ? chosen : mask_3 ? rt::inf<opmath_t>() : r.load(place, N - 1, M - 1), place);
   }
 };
 
@@ -141,8 +144,8 @@ struct Step_soft_dtw_backward_grad_r {
     const int64_t j = rt::split(&rest, j_size);
     const int64_t i_2 = rt::split(&rest, i_size);
     const rt::Place<rank> place = batch.place(rest);
-    const opmath_t part = M == 0 ? opmath_t(0) : grad_output.load_or_zero(place);
-    grad_r.store(i_2 == N - 1 && j == M - 1 ? (N == 0 ? opmath_t(0) : part) : opmath_t(0), place, i_2, j);
+    const opmath_t chosen = M == 0 ? opmath_t(0) : grad_output.load_or_zero(place);
+    grad_r.store(i_2 == N - 1 && j == M - 1 ? (N == 0 ? opmath_t(0) : chosen) : opmath_t(0), place, i_2, j);
   }
 };
 
@@ -155,11 +158,11 @@ struct Step_soft_dtw_backward_grad_r_before {
   static constexpr auto fields =
       rt::fields(rt::tensor(0, 3, 0), rt::tensor(1, 3, 0), rt::tensor(5, 3, 0), rt::tensor(6, 3, 0),
                  rt::tensor(4, 3, 0), rt::tensor(2, 3, 0), rt::tensor(3, 3, 0), rt::integer(2), rt::integer(1),
-                 rt::real(0), rt::integer(1), rt::integer(0), rt::batch());
+                 rt::real(0), rt::real(1), rt::real(2), rt::integer(1), rt::integer(0), rt::batch());
   rt::Tensor<const opmath_t, rank> r_waves, grad_r, near_waves, r_before;
   rt::Tensor<opmath_t, rank> grad_r_waves, grad_near_waves, grad_r_before;
   int64_t N, M;
-  opmath_t gamma;
+  opmath_t gamma, number, number_2;
   rt::Divider<rank> j_size, wave_size;
   rt::Batch<rank> batch;
 
@@ -167,179 +170,183 @@ struct Step_soft_dtw_backward_grad_r_before {
     const rt::Place<rank> place = batch.place(point);
     for (int64_t wave = wave_size.size - 1; wave >= 0; --wave) {
       for (int64_t j = 0; j < j_size.size; ++j) {
-        const int64_t t = wave - j;
-        const bool t_2 = t >= 0 && t < N;
-        const int64_t t_3 = wave + 1;
-        const bool t_4 = t_3 < N + M;
-        const int64_t t_5 = t_3 - j;
-        const bool t_6 = t_5 == 0;
-        const opmath_t t_7 = near::div(static_cast<opmath_t>(rt::inf<opmath_t>()), gamma);
-        const opmath_t t_8 = -t_7;
-        const opmath_t t_9 = near::div(r_waves.load(place, wave, j), gamma);
-        const opmath_t t_10 = -t_9;
-        const opmath_t t_11 = -rt::inf<opmath_t>();
-        const bool t_12 = j == 0;
-        const bool t_13 = t == 0;
-        const opmath_t part = t_4 ? grad_r_before.load(place, wave + 1, j) : opmath_t(0);
-        const opmath_t part_2 = t_2 ? grad_r.load(place, wave - j, j) : opmath_t(0);
-        const bool part_3 = j + 1 < M && t_4;
-        opmath_t part_4;
-        if (t_4) {
-          const bool part_5 = t_5 >= 0 && t_5 < N;
-          opmath_t part_6;
-          if (part_5) {
-            const bool part_7 = (t_6 ? t_8 : t_10) == t_11;
-            bool part_9;
-            if (part_7) {
-              part_9 = (t_12 ? t_8 : -near::div(r_waves.load(place, wave, j - 1), gamma)) == t_11;
+        const int64_t difference = wave - j;
+        const bool mask = difference >= 0 && difference < N;
+        const int64_t total = wave + 1;
+        const bool mask_2 = total < N + M;
+        const int64_t difference_2 = total - j;
+        const bool mask_3 = difference_2 == 0;
+        const opmath_t ratio_2 = near::div(r_waves.load(place, wave, j), gamma);
+        const opmath_t negative_2 = -ratio_2;
+        const bool mask_4 = j == 0;
+        const bool mask_5 = difference == 0;
+        const opmath_t safe_grad_r_before = mask_2 ? grad_r_before.load(place, wave + 1, j) : opmath_t(0);
+        const opmath_t safe_grad_r = mask ? grad_r.load(place, wave - j, j) : opmath_t(0);
+        const bool mask_6 = j + 1 < M && mask_2;
+        opmath_t chosen;
+        if (mask_2) {
+          const bool mask_7 = difference_2 >= 0 && difference_2 < N;
+          opmath_t chosen_2;
+          if (mask_7) {
+            const bool mask_8 = (mask_3 ? number : negative_2) == -rt::inf<opmath_t>();
+            bool mask_9;
+            if (mask_8) {
+              const opmath_t chosen_4 = mask_4 ? number : -near::div(r_waves.load(place, wave, j - 1), gamma);
+              mask_9 = chosen_4 == -rt::inf<opmath_t>();
             } else {
-              part_9 = false;
+              mask_9 = false;
             }
-            const bool part_8 = part_9;
-            opmath_t part_10;
-            if (part_8) {
-              part_10 = 0;
+            opmath_t chosen_3;
+            if (mask_9) {
+              chosen_3 = 0;
             } else {
-              opmath_t part_11;
-              if (t_6) {
-                part_11 = 0;
+              opmath_t chosen_5;
+              if (mask_3) {
+                chosen_5 = 0;
               } else {
-                const opmath_t part_13 = t_12 ? t_7 : near::div(r_waves.load(place, wave, j - 1), gamma);
-                const opmath_t part_12 = part_13 - t_9;
-                const opmath_t part_15 = grad_near_waves.load(place, wave + 1, j) * near::sigmoid(part_12);
-                const opmath_t part_14 = near::div(part_15, gamma);
-                part_11 = -part_14;
+                opmath_t chosen_6;
+                if (mask_4) {
+                  chosen_6 = number_2;
+                } else {
+                  chosen_6 = near::div(r_waves.load(place, wave, j - 1), gamma);
+                }
+                const opmath_t difference_3 = chosen_6 - ratio_2;
+                const opmath_t grad_near_waves_picked = grad_near_waves.load(place, wave + 1, j);
+                const opmath_t scaled_grad = grad_near_waves_picked * near::sigmoid(difference_3);
+                chosen_5 = -near::div(scaled_grad, gamma);
               }
-              part_10 = part_11;
+              chosen_3 = chosen_5;
             }
-            part_6 = part_10;
+            chosen_2 = chosen_3;
           } else {
-            part_6 = 0;
+            chosen_2 = 0;
           }
-          part_4 = part_6;
+          chosen = chosen_2;
         } else {
-          part_4 = 0;
+          chosen = 0;
         }
-        opmath_t part_16;
-        if (part_3) {
-          opmath_t part_17;
-          if (t_2) {
-            const opmath_t part_19 = t_13 ? t_8 : -near::div(r_waves.load(place, wave, j + 1), gamma);
-            const bool part_18 = part_19 == t_11;
-            const bool part_20 = part_18 && t_10 == t_11;
-            opmath_t part_21;
-            if (part_20) {
-              part_21 = 0;
+        opmath_t chosen_7;
+        if (mask_6) {
+          opmath_t chosen_8;
+          if (mask) {
+            const opmath_t chosen_9 = mask_5 ? number : -near::div(r_waves.load(place, wave, j + 1), gamma);
+            const bool mask_10 = chosen_9 == -rt::inf<opmath_t>() && negative_2 == -rt::inf<opmath_t>();
+            opmath_t chosen_10;
+            if (mask_10) {
+              chosen_10 = 0;
             } else {
-              const opmath_t part_23 = t_13 ? t_7 : near::div(r_waves.load(place, wave, j + 1), gamma);
-              const opmath_t part_22 = part_23 - t_9;
-              const opmath_t part_24 = grad_near_waves.load(place, wave + 1, j + 1) * near::sigmoid(part_22);
-              part_21 = -near::div(part_24, gamma);
+              opmath_t chosen_11;
+              if (mask_5) {
+                chosen_11 = number_2;
+              } else {
+                chosen_11 = near::div(r_waves.load(place, wave, j + 1), gamma);
+              }
+              const opmath_t difference_4 = chosen_11 - ratio_2;
+              const opmath_t grad_near_waves_picked_2 = grad_near_waves.load(place, wave + 1, j + 1);
+              const opmath_t scaled_grad_2 = grad_near_waves_picked_2 * near::sigmoid(difference_4);
+              chosen_10 = -near::div(scaled_grad_2, gamma);
             }
-            part_17 = part_21;
+            chosen_8 = chosen_10;
           } else {
-            part_17 = 0;
+            chosen_8 = 0;
           }
-          part_16 = part_17;
+          chosen_7 = chosen_8;
         } else {
-          part_16 = 0;
+          chosen_7 = 0;
         }
-        grad_r_waves.store(part_2 + part_4 + part_16 + part, place, wave, j);
+        grad_r_waves.store(safe_grad_r + chosen + chosen_7 + safe_grad_r_before, place, wave, j);
       }
       for (int64_t j = 0; j < j_size.size; ++j) {
-        const int64_t t_14 = wave - j;
+        const int64_t difference_3_2 = wave - j;
         const opmath_t near_waves_value = near_waves.load(place, wave, j);
-        const opmath_t t_15 = -rt::inf<opmath_t>();
-        const bool t_16 = t_14 == 0;
-        const bool t_17 = j == 0;
-        const opmath_t t_18 = near::div(static_cast<opmath_t>(rt::inf<opmath_t>()), gamma);
-        const opmath_t t_19 = -t_18;
-        const bool t_20 = wave == 0;
-        const bool part_25 = t_14 >= 0 && t_14 < N;
-        opmath_t part_26;
-        if (part_25) {
-          const bool part_27 = near_waves_value == t_15;
-          bool part_29;
-          if (part_27) {
-            const opmath_t part_30 = t_17 ? opmath_t(0) : t_19;
-            opmath_t part_31;
-            if (t_16) {
-              part_31 = part_30;
+        const bool mask_6_2 = difference_3_2 == 0;
+        const bool mask_7_2 = j == 0;
+        const bool mask_8_2 = wave == 0;
+        const bool mask_11 = difference_3_2 >= 0 && difference_3_2 < N;
+        opmath_t chosen_12;
+        if (mask_11) {
+          const bool mask_12 = near_waves_value == -rt::inf<opmath_t>();
+          bool mask_13;
+          if (mask_12) {
+            const opmath_t chosen_14 = mask_7_2 ? opmath_t(0) : number;
+            const opmath_t negative = -rt::inf<opmath_t>();
+            opmath_t chosen_15;
+            if (mask_6_2) {
+              chosen_15 = chosen_14;
             } else {
-              opmath_t part_32;
-              if (t_17) {
-                part_32 = t_19;
+              opmath_t chosen_16;
+              if (mask_7_2) {
+                chosen_16 = number;
               } else {
-                part_32 = t_20 ? opmath_t(0) : -near::div(r_before.load(place, wave - 1, j - 1), gamma);
+                chosen_16 = mask_8_2 ? opmath_t(0) : -near::div(r_before.load(place, wave - 1, j - 1), gamma);
               }
-              part_31 = part_32;
+              chosen_15 = chosen_16;
             }
-            part_29 = part_31 == t_15;
+            mask_13 = chosen_15 == negative;
           } else {
-            part_29 = false;
+            mask_13 = false;
           }
-          opmath_t part_28;
-          if (part_29) {
-            part_28 = 0;
+          opmath_t chosen_13;
+          if (mask_13) {
+            chosen_13 = 0;
           } else {
-            const opmath_t part_33 = grad_r_waves.load(place, wave, j);
-            const opmath_t part_34 = t_17 ? opmath_t(0) : t_18;
-            opmath_t part_35;
-            if (t_16) {
-              part_35 = part_34;
+            const opmath_t grad_r_waves_value = grad_r_waves.load(place, wave, j);
+            const opmath_t chosen_17 = mask_7_2 ? opmath_t(0) : number_2;
+            opmath_t chosen_18;
+            if (mask_6_2) {
+              chosen_18 = chosen_17;
             } else {
-              opmath_t part_36;
-              if (t_17) {
-                part_36 = t_18;
+              opmath_t chosen_19;
+              if (mask_7_2) {
+                chosen_19 = number_2;
               } else {
-                part_36 = t_20 ? opmath_t(0) : near::div(r_before.load(place, wave - 1, j - 1), gamma);
+                chosen_19 = mask_8_2 ? opmath_t(0) : near::div(r_before.load(place, wave - 1, j - 1), gamma);
               }
-              part_35 = part_36;
+              chosen_18 = chosen_19;
             }
-            part_28 = -(part_33 * gamma * near::sigmoid(part_35 + near_waves_value));
+            chosen_13 = -(grad_r_waves_value * gamma * near::sigmoid(chosen_18 + near_waves_value));
           }
-          part_26 = part_28;
+          chosen_12 = chosen_13;
         } else {
-          part_26 = 0;
+          chosen_12 = 0;
         }
-        grad_near_waves.store(part_26, place, wave, j);
+        grad_near_waves.store(chosen_12, place, wave, j);
       }
       for (int64_t j = 0; j < j_size.size; ++j) {
-        const int64_t t_21 = wave - j;
-        const opmath_t t_22 = -rt::inf<opmath_t>();
-        const bool t_23 = t_21 == 0;
-        const opmath_t t_24 = -near::div(r_before.load(place, wave, j), gamma);
-        const bool part_37 = j + 1 < M && wave + 1 < N + M;
-        opmath_t part_38;
-        if (part_37) {
-          const bool part_39 = t_21 >= 0 && t_21 < N;
-          opmath_t part_40;
-          if (part_39) {
-            const opmath_t part_42 = -near::div(static_cast<opmath_t>(rt::inf<opmath_t>()), gamma);
-            const bool part_41 = (t_23 ? part_42 : t_24) == t_22;
-            const bool part_43 = near_waves.load(place, wave + 1, j + 1) == t_22 && part_41;
-            opmath_t part_44;
-            if (part_43) {
-              part_44 = 0;
+        const int64_t difference_4_2 = wave - j;
+        const bool mask_9_2 = difference_4_2 == 0;
+        const opmath_t negative_4 = -near::div(r_before.load(place, wave, j), gamma);
+        const bool mask_14 = j + 1 < M && wave + 1 < N + M;
+        opmath_t chosen_20;
+        if (mask_14) {
+          const bool mask_15 = difference_4_2 >= 0 && difference_4_2 < N;
+          opmath_t chosen_21;
+          if (mask_15) {
+            const bool mask_16 = near_waves.load(place, wave + 1, j + 1) == -rt::inf<opmath_t>();
+            const bool mask_17 = mask_16 && (mask_9_2 ? number : negative_4) == -rt::inf<opmath_t>();
+            opmath_t chosen_22;
+            if (mask_17) {
+              chosen_22 = 0;
             } else {
-              opmath_t part_45;
-              if (t_23) {
-                part_45 = 0;
+              opmath_t chosen_23;
+              if (mask_9_2) {
+                chosen_23 = 0;
               } else {
-                const opmath_t part_46 = near::sigmoid(t_24 - near_waves.load(place, wave + 1, j + 1));
-                part_45 = grad_r_waves.load(place, wave + 1, j + 1) * part_46;
+                const opmath_t difference_5 = negative_4 - near_waves.load(place, wave + 1, j + 1);
+                const opmath_t sigmoid_value = near::sigmoid(difference_5);
+                chosen_23 = grad_r_waves.load(place, wave + 1, j + 1) * sigmoid_value;
               }
-              part_44 = part_45;
+              chosen_22 = chosen_23;
             }
-            part_40 = part_44;
+            chosen_21 = chosen_22;
           } else {
-            part_40 = 0;
+            chosen_21 = 0;
           }
-          part_38 = part_40;
+          chosen_20 = chosen_21;
         } else {
-          part_38 = 0;
+          chosen_20 = 0;
         }
-        grad_r_before.store(part_38, place, wave, j);
+        grad_r_before.store(chosen_20, place, wave, j);
       }
     }
   }

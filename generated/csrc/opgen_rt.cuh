@@ -147,7 +147,7 @@ constexpr int64_t most_held = int64_t{Block::most} * Held<Block, 4, V, false>::p
 // Longer ones stay in more registers of more threads where what is computed is light.
 using Long = BlockOf<512>;
 template <int V>
-constexpr int64_t most_held_long = int64_t{Long::most} * Held<Long, 8, V, false>::part;
+constexpr int64_t most_held_long = int64_t{Long::most} * Held<Long, 8, V, true>::part;
 
 // `shortest`: the number of inner points of the shortest pass.
 template <typename Lanes, int K, int V, typename Step>
@@ -165,7 +165,9 @@ int held_rows(const OpgenCall& call, const Step& step, int64_t count, int64_t le
   if (count <= 0) return OPGEN_OK;
   if constexpr (Step::launch.light) {
     if (length > most_held<V> && length <= most_held_long<V>) {
-      return held_rows_of<Long, 8, V>(call, step, count, shortest, threads_for(length, 8 * V, Long::most), 1);
+      using Team = Held<Long, 8, V, true>;  // rows that are not whole take more instructions than memory takes time
+      const int threads = threads_for(length, Team::part, Long::most);
+      if (shortest == threads * Team::part) return launch_rows<Team>(call, step, count, threads, 1);
     }
   }
   if (length > most_held<V>) return launch_rows<Passing<Block, V>>(call, step, count, Block::most, 1);

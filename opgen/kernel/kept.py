@@ -123,7 +123,8 @@ def _row(at: int, node: Node, role: Role) -> _Row | None:
     if not loops or not all(isinstance(n, Let | Join | Store) for n in body):
         return None
     axes = tuple(a for a in loops if isinstance(a, Axis))
-    return _Row(at, axes, body, _whole(body), role) if len(axes) == len(loops) else None
+    tiled = len(axes) == len(loops) and (len(axes) == 1 or role is not Role.TEAM)  # registers are of one axis
+    return _Row(at, axes, body, _whole(body), role) if tiled else None
 
 
 def _around(row: _Row, body: Body) -> Node:

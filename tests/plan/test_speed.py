@@ -17,6 +17,7 @@ op: mixer
 inputs: {a: {shape: [..., N, D]}, b: {shape: [..., M, D]}, c: {shape: [..., M, E]}}
 forward: y[..., i, e] = sum[j](softmax[j](sum[d](a[..., i, d]*b[..., j, d]))*c[..., j, e])
 """
+SHIFTED_ATTENTION = ATTENTION.replace("y[..., i, e] = sum", "y[..., i, e] = 1 + sum")  # row sums from scores
 DISTANCES = """
 op: mixer
 inputs: {a: {shape: [..., N, D]}, b: {shape: [..., M, D]}, c: {shape: [..., M, E]}}
@@ -78,7 +79,8 @@ def of_map(body: str) -> str:
         pytest.param(
             "op: s\ninputs: {x: {shape: [..., N]}}\nforward: y[..., n] = softmax[n](x[..., n])\n", (), id="rows"
         ),
-        pytest.param(ATTENTION, ("backward",), id="matrix products that are computed again"),
+        pytest.param(ATTENTION, (), id="attention, whose output gives row sums"),
+        pytest.param(SHIFTED_ATTENTION, ("backward",), id="matrix products that are computed again"),
         pytest.param(DISTANCES, (), id="distances that are in no memory"),
         pytest.param(WINDOWS, (), id="windows"),
         pytest.param(SPLIT, (), id="shifted and folded across memory"),
@@ -97,7 +99,7 @@ def test_what_is_left_to_torch(text: str, expected: tuple[str, ...]) -> None:
     ("text", "direction", "why", "extents"),
     [
         (of_map("x*tan(-x)"), "forward", "tan is computed one element at a time", "..."),
-        (ATTENTION, "backward", "a matrix product that is never stored", "... N M E"),
+        (SHIFTED_ATTENTION, "backward", "a matrix product that is never stored", "... N M E"),
         (SORTED, "forward", "a sort that compares all pairs", "... N N"),
         (OUTER, "forward", "an outer product for a matrix product", "... I J"),
     ],

@@ -8,7 +8,7 @@
 namespace rt {
 inline namespace OPGEN_ISA {
 
-constexpr int64_t tile_rows = 128;   // outer points that share a tile
+constexpr int64_t tile_rows = 128;  // outer points that share a tile
 constexpr int64_t tile_width = 64;  // points of a stream in a tile
 // Rows of a tile that go through the other one together, as far as there are registers for their sums: what all of them
 // read is loaded once.
@@ -16,6 +16,12 @@ constexpr int64_t tile_width = 64;  // points of a stream in a tile
 constexpr int64_t row_group = 1;
 #else
 constexpr int64_t row_group = 4;
+#endif
+
+#if defined(__has_builtin)
+#if __has_builtin(__builtin_shufflevector)
+#define OPGEN_SHUFFLES
+#endif
 #endif
 
 // The elements of a row of a tile, such that whole vectors cover it; what is behind its own is zero.
@@ -30,6 +36,35 @@ struct Group {
   OPGEN_INLINE bool full() const { return last - first == row_group; }
 };
 
+// The transpose of four by four elements.
+template <typename T>
+OPGEN_INLINE void turn_square(const T* from, int64_t step, T* to, int64_t width) {
+#if defined(OPGEN_SHUFFLES)
+  typedef T Four __attribute__((vector_size(4 * sizeof(T))));
+  Four a, b, c, d;
+  memcpy(&a, from, sizeof(Four));
+  memcpy(&b, from + step, sizeof(Four));
+  memcpy(&c, from + 2 * step, sizeof(Four));
+  memcpy(&d, from + 3 * step, sizeof(Four));
+  const Four ac_low = __builtin_shufflevector(a, c, 0, 4, 1, 5);
+  const Four ac_high = __builtin_shufflevector(a, c, 2, 6, 3, 7);
+  const Four bd_low = __builtin_shufflevector(b, d, 0, 4, 1, 5);
+  const Four bd_high = __builtin_shufflevector(b, d, 2, 6, 3, 7);
+  a = __builtin_shufflevector(ac_low, bd_low, 0, 4, 1, 5);
+  b = __builtin_shufflevector(ac_low, bd_low, 2, 6, 3, 7);
+  c = __builtin_shufflevector(ac_high, bd_high, 0, 4, 1, 5);
+  d = __builtin_shufflevector(ac_high, bd_high, 2, 6, 3, 7);
+  memcpy(to, &a, sizeof(Four));
+  memcpy(to + width, &b, sizeof(Four));
+  memcpy(to + 2 * width, &c, sizeof(Four));
+  memcpy(to + 3 * width, &d, sizeof(Four));
+#else
+  for (int r = 0; r < 4; ++r) {
+    for (int c = 0; c < 4; ++c) to[r * width + c] = from[c * step + r];
+  }
+#endif
+}
+
 // Part of a tensor: `width` elements from one row to the next.
 template <typename T>
 struct Tile {
@@ -43,7 +78,9 @@ struct Tile {
   OPGEN_INLINE T& operator[](int64_t i) const { return data[i]; }
   OPGEN_NOINLINE void fill(const Tensor<T>& tensor, int64_t at, int64_t rows, int64_t row_step, int64_t columns,
                            int64_t column_step, int64_t width) {
-    if (row_step < column_step) {
+    if (std::is_floating_point_v<T> && row_step == 1 && column_step > 1 && !tensor.narrow) {
+      turn(static_cast<const T*>(tensor.data) + at, rows, columns, column_step, width);
+    } else if (row_step < column_step) {
       T buffer[block];
       for (int64_t c = 0; c < columns; ++c) {
         for (int64_t first = 0; first < rows; first += block) {
@@ -54,6 +91,20 @@ struct Tile {
       }
     } else {
       for (int64_t r = 0; r < rows; ++r) gather(tensor, at + r * row_step, column_step, columns, data + r * width);
+    }
+  }
+  // The same where columns are contiguous in memory.
+  OPGEN_INLINE void turn(const T* from, int64_t rows, int64_t columns, int64_t step, int64_t width) {
+    int64_t c = 0;
+    for (; c + 4 <= columns; c += 4) {
+      int64_t r = 0;
+      for (; r + 4 <= rows; r += 4) turn_square(from + c * step + r, step, data + r * width + c, width);
+      for (; r < rows; ++r) {
+        for (int64_t k = c; k < c + 4; ++k) data[r * width + k] = from[k * step + r];
+      }
+    }
+    for (; c < columns; ++c) {
+      for (int64_t r = 0; r < rows; ++r) data[r * width + c] = from[c * step + r];
     }
   }
 };

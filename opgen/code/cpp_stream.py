@@ -7,15 +7,13 @@ flows past them is copied into tiles; the loops over a tile are in the runtime h
 from __future__ import annotations
 
 from collections.abc import Sequence
-from dataclasses import dataclass, field
 
 from opgen.code.cpp_layout import block, named
-from opgen.code.cpp_scope import CpuScope
+from opgen.code.cpp_tiles import INNER, POINT, ROW, StreamScope
 from opgen.code.long_values import hoisted
 from opgen.code.native_scope import mentions, value_type
-from opgen.code.printer import NATIVE, Text
 from opgen.ir.program import Axis, Kind, Loop
-from opgen.ir.scalar import ONE, Index, Position, Read, Scalar, reads, walk
+from opgen.ir.scalar import ONE, Index, Position, Scalar, reads, walk
 from opgen.kernel.formal import Formal
 from opgen.plan.build import step_scalars
 from opgen.plan.model import Dot, Fold, Let, Stream, Sweep, Weigh
@@ -23,86 +21,7 @@ from opgen.plan.stream import asked_of, point_scalars, stores_of, sums_of, sweep
 from opgen.plan.unseen import bounds
 
 _FOLDS = {"sum": "Sum", "prod": "Prod", "max": "Max", "min": "Min"}
-_ROW, _POINT, _INNER = "r", "i", "e"
 _FIRST, _GROUP = "first", "group"  # a row, and those that go together from there on
-
-
-@dataclass(slots=True)
-class _Tile:
-    """Memory close together: declared once, filled where its tensor moves to."""
-
-    name: str
-    declared: str
-    filled: str
-    flows: bool  # filled anew for every tile of a sweep
-
-
-@dataclass(slots=True)
-class _StreamScope(CpuScope):
-    """Names of a stream: an access is an element of a tile."""
-
-    along: Axis = field(default_factory=lambda: Axis("", ONE))
-    rows: str = ""  # the index of the rows
-    inner: Axis | None = None  # the loop that the code stands in
-    across: bool = False  # whether that loop goes through the rows of a tile
-    dots: frozenset[str] = frozenset()
-    tiles: dict[tuple[Read, str, bool], _Tile] = field(default_factory=dict)
-    widths: dict[Axis, str] = field(default_factory=dict)  # of rows of tiles along a loop, by its name
-
-    def width(self, a: Axis) -> str:
-        """How many elements a row along a loop takes in a tile."""
-        if a not in self.widths:
-            size = self.extent(a)
-            name = self.widths[a] = self.fresh(f"{a.name}_padded")
-            self.numbers[name] = f"const int64_t {name} = rt::padded({size});"
-        return self.widths[a]
-
-    def load(self, r: Read) -> Text:
-        if r.tensor in self.dots:
-            return Text(f"{self.locals[r.tensor][0]}({_ROW}, {_POINT})", NATIVE.atom)
-        flows, turns = Index(self.along.name) in r.at, Index(self.rows) in r.at
-        inner = self.inner if self.inner is not None and Index(self.inner.name) in r.at else None
-        kind = self.formal.slots[r.tensor].kind
-        tile = self._tile(r, flows, turns, inner)
-        lead = _POINT if flows else _ROW if turns else ""
-        if inner is None:
-            return Text(f"{tile.name}[{lead or 0}]", NATIVE.atom, kind)
-        if flows and self.across:
-            return Text(f"{tile.name}[{_INNER} * rt::tile_width + {lead}]", NATIVE.atom, kind)
-        place = f"{lead} * {self.width(inner)} + {_INNER}" if lead else _INNER
-        return Text(f"{tile.name}[{place}]", NATIVE.atom, kind)
-
-    def _tile(self, r: Read, flows: bool, turns: bool, inner: Axis | None) -> _Tile:
-        across = flows and inner is not None and self.across
-        key = (r, "" if inner is None else inner.name, across)
-        if key in self.tiles:
-            return self.tiles[key]
-        access = self.find(r.tensor, r.at)
-        assert access is not None
-        tensor = self.tensor(r.tensor)
-        name = self.fresh(f"{tensor}_{'tile' if flows else 'rows'}")
-        long = "1" if inner is None else self.extent(inner)
-        step = "0" if inner is None else f"{tensor}.stride({r.at.index(Index(inner.name))})"
-        at = f"rows.at[{access.number}]"
-        if flows:
-            flow = f"{tensor}.stride({r.at.index(Index(self.along.name))})"
-            at, count, move, room = f"{at} + start * {flow}", "size", flow, "rt::tile_width"
-        else:
-            count, move, room = (
-                ("rows.size", f"rows.step[{access.number}]", "rt::tile_rows") if turns else ("1", "0", "1")
-            )
-        if inner is None:
-            sides = f"1, 0, {count}, {move}, {room}"
-        elif across:
-            sides = f"{long}, {step}, {count}, {move}, {room}"
-        else:
-            sides = f"{count}, {move}, {long}, {step}, {self.width(inner)}"
-        wide = "1" if inner is None else long if across else self.width(inner)
-        area = room if inner is None else wide if room == "1" else f"{room} * {wide}"
-        type_ = value_type(self.formal.slots[r.tensor].kind)
-        declared = f"rt::Tile<{type_}> {name}({area});"
-        self.tiles[key] = _Tile(name, declared, f"{name}.fill({tensor}, {at}, {sides});", flows)
-        return self.tiles[key]
 
 
 def stream_lines(formal: Formal, step: Stream) -> list[str]:
@@ -116,14 +35,14 @@ class _Code:
         last = step.outer[-1]
         assert isinstance(last, Axis)
         dots = frozenset(d.name for s in step.sweeps for d in s.dots)
-        self.scope = _StreamScope(formal, along=step.along, rows=last.name, dots=dots)
+        self.scope = StreamScope(formal, along=step.along, rows=last.name, dots=dots)
         self.sums: dict[str, str] = {}  # of buffers, the tile they are summed in
         self.folds: dict[str, str] = {}
         self.kept: list[str] = []  # declarations of one number per row
         self.row_values: dict[str, tuple[str, Kind]] = {}
         self.asked = asked_of(step)
         self.arrays: list[str] = []  # declarations of what is known of every point of a tile, for a group of rows
-        for name in (_ROW, _INNER, _FIRST, _GROUP, "start", "size", "rows"):
+        for name in (ROW, INNER, _FIRST, _GROUP, "start", "size", "rows"):
             self.scope.fresh(name)
         self._collect()
 
@@ -142,8 +61,8 @@ class _Code:
         scope, step = self.scope, self.step
         for a in step.outer:
             if isinstance(a, Axis):
-                scope.indices[a.name] = self._row(a.name, _ROW)
-        scope.indices[step.along.name] = f"(start + {_POINT})"
+                scope.indices[a.name] = self._row(a.name, ROW)
+        scope.indices[step.along.name] = f"(start + {POINT})"
         length = scope.extent(step.along)
         body = self._point(0)
         for k, sweep in enumerate(step.sweeps):
@@ -182,7 +101,7 @@ class _Code:
         lines = []
         for f in (f for f in folds if f.name in self.asked):
             name = scope.fresh(f.name)
-            lines.append(f"const {value_type(f.kind)} {name} = {self.folds[f.name]}[{_ROW}].value();")
+            lines.append(f"const {value_type(f.kind)} {name} = {self.folds[f.name]}[{ROW}].value();")
             lines += self._keep(k, f.name, name, f.kind)
         for x in p.lets:
             if self._constant(x.value):
@@ -197,7 +116,7 @@ class _Code:
             lines += [*parts, f"{head}{value.text});"]
         for w in sums:
             lines += self._stored(w)
-        return block(f"for (int64_t {_ROW} = 0; {_ROW} < rows.size; ++{_ROW}) {{", lines) if lines else []
+        return block(f"for (int64_t {ROW} = 0; {ROW} < rows.size; ++{ROW}) {{", lines) if lines else []
 
     def _constant(self, e: Scalar) -> bool:
         """Whether a number is the same for all rows."""
@@ -212,9 +131,9 @@ class _Code:
             return []
         place = self.scope.fresh(f"{local}_of")
         self.kept.append(f"{value_type(kind)} {place}[rt::tile_rows];")
-        self.row_values[name] = (f"{place}[{_ROW}]", kind)
+        self.row_values[name] = (f"{place}[{ROW}]", kind)
         self.scope.locals[name] = (local, kind)
-        return [f"{place}[{_ROW}] = {local};"]
+        return [f"{place}[{ROW}] = {local};"]
 
     def _later(self, k: int) -> set[str]:
         """What is read after a point."""
@@ -224,7 +143,7 @@ class _Code:
 
     def _stored(self, w: Weigh) -> list[str]:
         scope = self.scope
-        total = f"{self.sums[w.buffer]}[{_ROW} * {scope.width(w.over)} + {_INNER}]"
+        total = f"{self.sums[w.buffer]}[{ROW} * {scope.width(w.over)} + {INNER}]"
         parts: list[str] = []
         text = total
         if w.scale != ONE:
@@ -232,14 +151,14 @@ class _Code:
             parts, scale = hoisted(scope, w.scale, len(f"const opmath_t {name} = ;") + 6)
             parts, text = [*parts, f"const opmath_t {name} = {scale.text};"], f"{name} * {total}"
         stride = f"{scope.tensor(w.buffer)}.stride({w.at.index(Index(w.over.name))})"
-        at = f"{self._at(w.buffer, w.at)} + {_INNER} * {stride}"
+        at = f"{self._at(w.buffer, w.at)} + {INNER} * {stride}"
         body = [f"rt::store({scope.tensor(w.buffer)}, {at}, {text});"]
-        return [*parts, *block(f"rt::each({scope.extent(w.over)}, [&](int64_t {_INNER}) {{", body, "});")]
+        return [*parts, *block(f"rt::each({scope.extent(w.over)}, [&](int64_t {INNER}) {{", body, "});")]
 
     def _at(self, buffer: str, at: tuple[Position, ...]) -> str:
         access = self.scope.find(buffer, at, write=True)
         assert access is not None
-        return f"rows.at[{access.number}] + {_ROW} * rows.step[{access.number}]"
+        return f"rows.at[{access.number}] + {ROW} * rows.step[{access.number}]"
 
     # --- sweeps ------------------------------------------------------------------------------------------------------
 
@@ -284,17 +203,34 @@ class _Code:
         top = next((f for f in s.folds if f.name == s.online), None)
         rest = tuple(f for f in s.folds if f is not top)
         wanted = {r.tensor for w in s.sums for r in reads(w.value)}
+        known, here = dict(scope.indices), self._here()
         lines = []
         if top is not None:
             lines += self._raised(s, top, wanted)
         lets = self._needed(s.lets, [*(f.value for f in rest), *(w.value for w in s.sums)])
         lines += self._points(lets, rest, wanted)
-        each = (
-            block(f"for (int64_t {_ROW} = {_GROUP}.first; {_ROW} < {_GROUP}.last; ++{_ROW}) {{", lines) if lines else []
-        )
+        lines = [*(text for name, text in here.items() if mentions(name, lines)), *lines]
+        scope.locals.update(self.row_values)
+        scope.indices.update(known)
+        each = block(f"for (int64_t {ROW} = {_GROUP}.first; {ROW} < {_GROUP}.last; ++{ROW}) {{", lines) if lines else []
         if top is not None:
-            scope.locals[s.shift] = (f"{self.folds[top.name]}[{_ROW}].shift", Kind.FLOAT)
+            scope.locals[s.shift] = (f"{self.folds[top.name]}[{ROW}].shift", Kind.FLOAT)
         return [*self.arrays, *dots, *each, *(line for w in s.sums for line in self._weigh(w))]
+
+    def _here(self) -> dict[str, str]:
+        """What is known of a row as numbers of its own, declared by name: no store to a point can change those."""
+        scope, made = self.scope, dict[str, str]()
+        for n, (text, kind) in self.row_values.items():
+            if "[" in text:
+                name = scope.fresh(f"{n}_here")
+                scope.locals[n] = (name, kind)
+                made[name] = f"const {value_type(kind)} {name} = {text};"
+        for a in self.step.outer:
+            if isinstance(a, Axis):
+                name = scope.fresh(f"{a.name}_here")
+                made[name] = f"const int64_t {name} = {scope.indices[a.name]};"
+                scope.indices[a.name] = name
+        return made
 
     def _needed(self, lets: Sequence[Let], values: Sequence[Scalar]) -> list[Let]:
         """The lets that some values come down to and that are not there yet."""
@@ -309,7 +245,7 @@ class _Code:
     def _raised(self, s: Sweep, top: Fold, wanted: set[str]) -> list[str]:
         """The maximum of the tile; what was summed so far is brought to the new one."""
         scope = self.scope
-        part, running = scope.fresh(f"tile_{top.op}"), f"{self.folds[top.name]}[{_ROW}]"
+        part, running = scope.fresh(f"tile_{top.op}"), f"{self.folds[top.name]}[{ROW}]"
         lets = self._needed(s.lets, (top.value,))
         own = {x.name for x in lets}
         arrays = wanted | {r.tensor for r in reads(top.value)}
@@ -318,7 +254,7 @@ class _Code:
         shift = scope.fresh(s.shift)
         scope.locals = {k: v for k, v in scope.locals.items() if k not in own or k in arrays}
         scope.locals[s.shift] = (shift, Kind.FLOAT)
-        scaled = [f"{self.folds[f.name]}[{_ROW}].scale({factor});" for f in s.folds if f is not top]
+        scaled = [f"{self.folds[f.name]}[{ROW}].scale({factor});" for f in s.folds if f is not top]
         scaled += [f"{self._row_of(w)}.scale({scope.width(w.over)}, {factor});" for w in s.sums]
         return [
             f"rt::Fold<rt::Max, {value_type(top.kind)}> {part};",
@@ -340,18 +276,18 @@ class _Code:
                 name = scope.fresh(x.name)
                 self.arrays.append(f"rt::Points<{value_type(x.kind)}> {name}({_GROUP});")
                 parts, value = hoisted(scope, x.value, len(f"{name}(r, i) = ;") + 6)
-                body += [*parts, f"{name}({_ROW}, {_POINT}) = {value.text};"]
-                scope.locals[x.name] = (f"{name}({_ROW}, {_POINT})", x.kind)
+                body += [*parts, f"{name}({ROW}, {POINT}) = {value.text};"]
+                scope.locals[x.name] = (f"{name}({ROW}, {POINT})", x.kind)
             else:
                 body += self._let(x)
-        adds = [(f"{self.folds[f.name]}[{_ROW}].add(lane, ", f.value) for f in folds]
+        adds = [(f"{self.folds[f.name]}[{ROW}].add(lane, ", f.value) for f in folds]
         for head, e in [*adds, *([added] if added is not None else [])]:
             parts, value = hoisted(scope, e, len(f"{head});") + 6)
             body += [*parts, f"{head}{value.text});"]
         if not body:
             return []
-        ran = [f"{self.folds[f.name]}[{_ROW}].ran(size);" for f in folds if f.op == "sum"]
-        i = named(_POINT, body)
+        ran = [f"{self.folds[f.name]}[{ROW}].ran(size);" for f in folds if f.op == "sum"]
+        i = named(POINT, body)
         head = f"rt::each(size, [&](int64_t{i}) {{"
         if adds or added is not None:
             head = f"rt::lanes<rt::lane_count>(size, [&](int64_t{i}, int lane) {{"
@@ -361,11 +297,11 @@ class _Code:
         scope = self.scope
         name = scope.fresh(d.name)
         scope.inner, scope.across = d.over, True
-        scope.indices[d.over.name] = _INNER
+        scope.indices[d.over.name] = INNER
         parts, value = hoisted(scope, d.value, len("return ;") + 6)
         scope.inner, scope.across = None, False
         body = [*parts, f"return {value.text};"]
-        head = f"rt::dots({scope.extent(d.over)}, {_GROUP}, {name}, {_lambda(body, _ROW, _INNER, _POINT)}"
+        head = f"rt::dots({scope.extent(d.over)}, {_GROUP}, {name}, {_lambda(body, ROW, INNER, POINT)}"
         scope.locals[d.name] = (name, Kind.FLOAT)
         self.arrays.append(f"rt::Points<opmath_t> {name}({_GROUP});")
         return block(head, body, "});")
@@ -373,17 +309,17 @@ class _Code:
     def _weigh(self, w: Weigh) -> list[str]:
         scope = self.scope
         scope.inner = w.over
-        scope.indices[w.over.name] = _INNER
+        scope.indices[w.over.name] = INNER
         parts, value = hoisted(scope, w.value, len("return ;") + 6)
         body = [*parts, f"return {value.text};"]
         scope.inner = None
         to = f"{scope.width(w.over)}, {self.sums[w.buffer]}"
-        head = f"rt::weigh(size, {_GROUP}, {to}, {_lambda(body, _ROW, _POINT, _INNER)}"
+        head = f"rt::weigh(size, {_GROUP}, {to}, {_lambda(body, ROW, POINT, INNER)}"
         return block(head, body, "});")
 
     def _row_of(self, w: Weigh) -> str:
         """The sums of a row."""
-        return f"{self.sums[w.buffer]}.from({_ROW} * {self.scope.width(w.over)})"
+        return f"{self.sums[w.buffer]}.from({ROW} * {self.scope.width(w.over)})"
 
     def _let(self, x: Let) -> list[str]:
         head = f"const {value_type(x.kind)} {x.name} = "

@@ -330,6 +330,8 @@ OPGEN_NOINLINE void gather(const Tensor<T>& tensor, int64_t at, int64_t step, in
   if (step == 0) {
     const Memory value = size > 0 ? *from : Memory(0);
     for (int64_t i = 0; i < size; ++i) to[i] = value;
+  } else if (step == 1) {
+    for (int64_t i = 0; i < size; ++i) to[i] = from[i];
   } else {
     for (int64_t i = 0; i < size; ++i) to[i] = from[i * step];
   }

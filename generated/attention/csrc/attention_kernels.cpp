@@ -55,9 +55,10 @@ int forward_0_output(const OpgenCall& call, OpgenHost& host) {
             return value;
           });
           for (int64_t r = group.first; r < group.last; ++r) {
+            const int64_t i_here = outer.index(rows, 0, r);
             rt::Fold<rt::Max, opmath_t> tile_max;
             rt::lanes<rt::lane_count>(size, [&](int64_t i, int lane) {
-              chosen(r, i) = (start + i) <= outer.index(rows, 0, r) ? scale * sum_e(r, i) : -rt::inf<opmath_t>();
+              chosen(r, i) = (start + i) <= i_here ? scale * sum_e(r, i) : -rt::inf<opmath_t>();
               tile_max.add(lane, chosen(r, i));
             });
             const opmath_t factor = softmax_j_max_value_fold[r].raise(tile_max.value());
@@ -313,11 +314,15 @@ int backward_0_grad_query(const OpgenCall& call, OpgenHost& host) {
             return value;
           });
           for (int64_t r = group.first; r < group.last; ++r) {
+            const opmath_t softmax_j_max_value_here = softmax_j_max_value_of[r];
+            const opmath_t softmax_j_scale_value_here = softmax_j_scale_value_of[r];
+            const opmath_t dot_softmax_j_value_2_here = dot_softmax_j_value_2_of[r];
+            const int64_t i_here = outer.index(rows, 0, r);
             rt::each(size, [&](int64_t i) {
-              const bool mask = (start + i) <= outer.index(rows, 0, r);
-              const opmath_t centred = (mask ? scale * sum_e(r, i) : -rt::inf<opmath_t>()) - softmax_j_max_value_of[r];
-              const opmath_t difference = grad_softmax_j(r, i) - dot_softmax_j_value_2_of[r];
-              chosen(r, i) = mask ? rt::exp(centred) * softmax_j_scale_value_of[r] * difference : opmath_t(0);
+              const bool mask = (start + i) <= i_here;
+              const opmath_t centred = (mask ? scale * sum_e(r, i) : -rt::inf<opmath_t>()) - softmax_j_max_value_here;
+              const opmath_t difference = grad_softmax_j(r, i) - dot_softmax_j_value_2_here;
+              chosen(r, i) = mask ? rt::exp(centred) * softmax_j_scale_value_here * difference : opmath_t(0);
             });
           }
           rt::weigh(size, group, e_padded, grad_query_sum, [&](int64_t r, int64_t i, int64_t e) {
@@ -418,8 +423,9 @@ int backward_0_grad_value(const OpgenCall& call, OpgenHost& host) {
             return value;
           });
           for (int64_t r = group.first; r < group.last; ++r) {
+            const int64_t j_here = outer.index(rows, 0, r);
             rt::each(size, [&](int64_t i) {
-              const bool mask_2 = outer.index(rows, 0, r) <= (start + i);
+              const bool mask_2 = j_here <= (start + i);
               const opmath_t centred = (mask_2 ? scale * sum_e_2(r, i) : -rt::inf<opmath_t>()) - softmax_j_max_tile[i];
               product(r, i) = rt::exp(centred) * softmax_j_scale_tile[i];
               const opmath_t product_2 = product(r, i) * (grad_softmax_j_2(r, i) - dot_softmax_j_tile[i]);
@@ -526,9 +532,11 @@ int backward_2_grad_query(const OpgenCall& call, OpgenHost& host) {
             return value;
           });
           for (int64_t r = group.first; r < group.last; ++r) {
+            const opmath_t softmax_j_max_value_here = softmax_j_max_value_of[r];
+            const opmath_t dot_softmax_j_value_2_here = dot_softmax_j_value_2_of[r];
             rt::each(size, [&](int64_t i) {
-              const opmath_t exp_sum_e = rt::exp(scale * sum_e(r, i) - softmax_j_max_value_of[r]);
-              product(r, i) = exp_sum_e * (grad_softmax_j(r, i) - dot_softmax_j_value_2_of[r]);
+              const opmath_t exp_sum_e = rt::exp(scale * sum_e(r, i) - softmax_j_max_value_here);
+              product(r, i) = exp_sum_e * (grad_softmax_j(r, i) - dot_softmax_j_value_2_here);
             });
           }
           rt::weigh(size, group, e_padded, grad_query_sum, [&](int64_t r, int64_t i, int64_t e) {

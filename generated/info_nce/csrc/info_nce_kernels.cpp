@@ -263,17 +263,22 @@ int backward_0_grad_key(const OpgenCall& call, OpgenHost& host) {
             return value;
           });
           for (int64_t r = group.first; r < group.last; ++r) {
+            const opmath_t grad_each_value_here = grad_each_value_of[r];
+            const opmath_t negative_here = negative_of[r];
+            const opmath_t logsumexp_j_value_here = logsumexp_j_value_of[r];
+            const bool mask_here = mask_of[r];
+            const int64_t i_here = outer.index(rows, 0, r);
             rt::each(size, [&](int64_t i) {
-              const opmath_t safe_negative = (start + i) == outer.index(rows, 0, r) ? negative_of[r] : opmath_t(0);
-              const opmath_t exp_value = rt::exp(sum_d(r, i) / temperature - logsumexp_j_value_of[r]);
-              total_2(r, i) = safe_negative + (mask_of[r] ? opmath_t(0) : grad_each_value_of[r] * exp_value);
+              const opmath_t exp_value = rt::exp(sum_d(r, i) / temperature - logsumexp_j_value_here);
+              const opmath_t scaled_grad = grad_each_value_here * exp_value;
+              const opmath_t safe_negative = (start + i) == i_here ? negative_here : opmath_t(0);
+              total_2(r, i) = safe_negative + (mask_here ? opmath_t(0) : scaled_grad);
               const opmath_t grad_each_value_2 = grad_each_tile[i];
               const opmath_t logsumexp_j_value_2 = logsumexp_j_tile[i];
               const opmath_t exp_value_2 = rt::exp(sum_d_2(r, i) / temperature - logsumexp_j_value_2);
-              const opmath_t scaled_grad = grad_each_value_2 * exp_value_2;
-              const opmath_t chosen = outer.index(rows, 0, r) == (start + i) ? -grad_each_value_2 : opmath_t(0);
-              const opmath_t chosen_2 = logsumexp_j_value_2 == -rt::inf<opmath_t>() ? opmath_t(0) : scaled_grad;
-              total_2_2(r, i) = chosen + chosen_2;
+              const opmath_t scaled_grad_2 = grad_each_value_2 * exp_value_2;
+              const opmath_t chosen = logsumexp_j_value_2 == -rt::inf<opmath_t>() ? opmath_t(0) : scaled_grad_2;
+              total_2_2(r, i) = (i_here == (start + i) ? -grad_each_value_2 : opmath_t(0)) + chosen;
             });
           }
           rt::weigh(size, group, d_padded, grad_query_sum, [&](int64_t r, int64_t i, int64_t e) {
@@ -384,15 +389,20 @@ int backward_1_grad_key(const OpgenCall& call, OpgenHost& host) {
             return value;
           });
           for (int64_t r = group.first; r < group.last; ++r) {
+            const opmath_t grad_output_value_here = grad_output_value_of[r];
+            const opmath_t negative_here = negative_of[r];
+            const opmath_t logsumexp_j_value_here = logsumexp_j_value_of[r];
+            const bool mask_here = mask_of[r];
+            const int64_t i_here = outer.index(rows, 0, r);
             rt::each(size, [&](int64_t i) {
-              const opmath_t safe_negative = (start + i) == outer.index(rows, 0, r) ? negative_of[r] : opmath_t(0);
-              const opmath_t exp_value = rt::exp(sum_d(r, i) / temperature - logsumexp_j_value_of[r]);
-              total_2(r, i) = safe_negative + (mask_of[r] ? opmath_t(0) : grad_output_value_of[r] * exp_value);
+              const opmath_t exp_value = rt::exp(sum_d(r, i) / temperature - logsumexp_j_value_here);
+              const opmath_t chosen = mask_here ? opmath_t(0) : grad_output_value_here * exp_value;
+              total_2(r, i) = ((start + i) == i_here ? negative_here : opmath_t(0)) + chosen;
               const opmath_t logsumexp_j_value_2 = logsumexp_j_tile[i];
-              const opmath_t safe_negative_2 = outer.index(rows, 0, r) == (start + i) ? negative_of[r] : opmath_t(0);
               const opmath_t exp_value_2 = rt::exp(sum_d_2(r, i) / temperature - logsumexp_j_value_2);
+              const opmath_t safe_negative = i_here == (start + i) ? negative_here : opmath_t(0);
               const bool mask_2 = logsumexp_j_value_2 == -rt::inf<opmath_t>();
-              total_2_2(r, i) = safe_negative_2 + (mask_2 ? opmath_t(0) : grad_output_value_of[r] * exp_value_2);
+              total_2_2(r, i) = safe_negative + (mask_2 ? opmath_t(0) : grad_output_value_here * exp_value_2);
             });
           }
           rt::weigh(size, group, d_padded, grad_query_sum, [&](int64_t r, int64_t i, int64_t e) {
@@ -507,17 +517,21 @@ int backward_2_grad_key(const OpgenCall& call, OpgenHost& host) {
             return value;
           });
           for (int64_t r = group.first; r < group.last; ++r) {
+            const opmath_t grad_output_value_here = grad_output_value_of[r];
+            const opmath_t negative_here = negative_of[r];
+            const opmath_t logsumexp_j_value_here = logsumexp_j_value_of[r];
+            const bool mask_here = mask_of[r];
+            const int64_t i_here = outer.index(rows, 0, r);
             rt::each(size, [&](int64_t i) {
-              const opmath_t safe_negative = (start + i) == outer.index(rows, 0, r) ? negative_of[r] : opmath_t(0);
-              const opmath_t exp_value = rt::exp(sum_d(r, i) / temperature - logsumexp_j_value_of[r]);
-              total_2(r, i) = safe_negative + (mask_of[r] ? opmath_t(0) : grad_output_value_of[r] * exp_value);
+              const opmath_t exp_value = rt::exp(sum_d(r, i) / temperature - logsumexp_j_value_here);
+              const opmath_t chosen = mask_here ? opmath_t(0) : grad_output_value_here * exp_value;
+              total_2(r, i) = ((start + i) == i_here ? negative_here : opmath_t(0)) + chosen;
               const opmath_t grad_output_value_2 = grad_output_tile[i];
               const opmath_t logsumexp_j_value_2 = logsumexp_j_tile[i];
               const opmath_t exp_value_2 = rt::exp(sum_d_2(r, i) / temperature - logsumexp_j_value_2);
               const opmath_t scaled_grad = grad_output_value_2 * exp_value_2;
-              const opmath_t chosen = outer.index(rows, 0, r) == (start + i) ? -grad_output_value_2 : opmath_t(0);
               const opmath_t chosen_2 = logsumexp_j_value_2 == -rt::inf<opmath_t>() ? opmath_t(0) : scaled_grad;
-              total_2_2(r, i) = chosen + chosen_2;
+              total_2_2(r, i) = (i_here == (start + i) ? -grad_output_value_2 : opmath_t(0)) + chosen_2;
             });
           }
           rt::weigh(size, group, d_padded, grad_query_sum, [&](int64_t r, int64_t i, int64_t e) {

@@ -52,10 +52,12 @@ int forward_0_sum_i_j_rows(const OpgenCall& call, OpgenHost& host) {
             return rt::powi<2>(position_rows[r * a_padded + e] + negative - (box_rows[e] * rt::round(ratio)));
           });
           for (int64_t r = group.first; r < group.last; ++r) {
+            const opmath_t epsilon_value_here = epsilon_value_of[r];
+            const int64_t i_here = outer.index(rows, 0, r);
             rt::lanes<rt::lane_count>(size, [&](int64_t i, int lane) {
               const opmath_t difference_2 = rt::powi<6>(ratio) - rt::powi<3>(ratio);
-              const bool mask = outer.index(rows, 0, r) != (start + i);
-              sum_i_j_rows_value_fold[r].add(lane, mask ? 4 * epsilon_value_of[r] * difference_2 : opmath_t(0));
+              const opmath_t product = 4 * epsilon_value_here * difference_2;
+              sum_i_j_rows_value_fold[r].add(lane, i_here != (start + i) ? product : opmath_t(0));
             });
             sum_i_j_rows_value_fold[r].ran(size);
           }
@@ -137,11 +139,14 @@ int forward_1_sum_i_j_rows(const OpgenCall& call, OpgenHost& host) {
             return value;
           });
           for (int64_t r = group.first; r < group.last; ++r) {
+            const opmath_t epsilon_value_here = epsilon_value_of[r];
+            const opmath_t power_here = power_of[r];
+            const int64_t i_here = outer.index(rows, 0, r);
             rt::lanes<rt::lane_count>(size, [&](int64_t i, int lane) {
-              const opmath_t ratio = power_of[r] / r2(r, i);
+              const opmath_t ratio = power_here / r2(r, i);
               const opmath_t difference = rt::powi<6>(ratio) - rt::powi<3>(ratio);
-              const bool mask = outer.index(rows, 0, r) != (start + i);
-              sum_i_j_rows_value_fold[r].add(lane, mask ? 4 * epsilon_value_of[r] * difference : opmath_t(0));
+              const opmath_t product = 4 * epsilon_value_here * difference;
+              sum_i_j_rows_value_fold[r].add(lane, i_here != (start + i) ? product : opmath_t(0));
             });
             sum_i_j_rows_value_fold[r].ran(size);
           }
@@ -295,30 +300,37 @@ int backward_0_grad_box_rows(const OpgenCall& call, OpgenHost& host) {
             return total_2 * total_2;
           });
           for (int64_t r = group.first; r < group.last; ++r) {
+            const opmath_t grad_sum_i_j_value_here = grad_sum_i_j_value_of[r];
+            const opmath_t epsilon_value_here = epsilon_value_of[r];
+            const opmath_t product_here = product_of[r];
+            const opmath_t product_2_here = product_2_of[r];
+            const opmath_t product_3_here = product_3_of[r];
+            const opmath_t product_4_here = product_4_of[r];
+            const int64_t i_here = outer.index(rows, 0, r);
             rt::lanes<rt::lane_count>(size, [&](int64_t i, int lane) {
-              mask(r, i) = outer.index(rows, 0, r) != (start + i);
+              mask(r, i) = i_here != (start + i);
               const opmath_t r2_value = r2(r, i);
-              const opmath_t ratio_2 = product_2_of[r] / rt::powi<7>(r2_value);
-              const opmath_t difference_3 = product_of[r] / rt::powi<4>(r2_value) - ratio_2;
-              const opmath_t scaled_grad = 4 * grad_sum_i_j_value_of[r] * epsilon_value_of[r] * difference_3;
+              const opmath_t ratio_2 = product_2_here / rt::powi<7>(r2_value);
+              const opmath_t difference_3 = product_here / rt::powi<4>(r2_value) - ratio_2;
+              const opmath_t scaled_grad = 4 * grad_sum_i_j_value_here * epsilon_value_here * difference_3;
               product_5(r, i) = 2 * (mask(r, i) ? scaled_grad : opmath_t(0));
-              mask_2(r, i) = (start + i) != outer.index(rows, 0, r);
+              mask_2(r, i) = (start + i) != i_here;
               const opmath_t r2_2_value = r2_2(r, i);
-              const opmath_t ratio_3 = product_2_of[r] / rt::powi<7>(r2_2_value);
-              const opmath_t difference_4 = product_of[r] / rt::powi<4>(r2_2_value) - ratio_3;
-              const opmath_t scaled_grad_2 = 4 * grad_sum_i_j_value_of[r] * epsilon_value_of[r] * difference_4;
+              const opmath_t ratio_3 = product_2_here / rt::powi<7>(r2_2_value);
+              const opmath_t difference_4 = product_here / rt::powi<4>(r2_2_value) - ratio_3;
+              const opmath_t scaled_grad_2 = 4 * grad_sum_i_j_value_here * epsilon_value_here * difference_4;
               product_6(r, i) = 2 * (mask_2(r, i) ? scaled_grad_2 : opmath_t(0));
-              const opmath_t ratio_4 = product_3_of[r] / rt::powi<6>(r2_value);
-              const opmath_t difference_5 = ratio_4 - product_4_of[r] / rt::powi<3>(r2_value);
+              const opmath_t ratio_4 = product_3_here / rt::powi<6>(r2_value);
+              const opmath_t difference_5 = ratio_4 - product_4_here / rt::powi<3>(r2_value);
               opmath_t chosen;
               if (mask(r, i)) {
-                chosen = 4 * grad_sum_i_j_value_of[r] * epsilon_value_of[r] * difference_5;
+                chosen = 4 * grad_sum_i_j_value_here * epsilon_value_here * difference_5;
               } else {
                 chosen = 0;
               }
               grad_sigma_rows_value_fold[r].add(lane, chosen);
               const opmath_t difference_6 = rt::powi<6>(ratio) - rt::powi<3>(ratio);
-              const opmath_t scaled_grad_3 = 4 * grad_sum_i_j_value_of[r] * difference_6;
+              const opmath_t scaled_grad_3 = 4 * grad_sum_i_j_value_here * difference_6;
               grad_epsilon_rows_value_fold[r].add(lane, mask(r, i) ? scaled_grad_3 : opmath_t(0));
             });
             grad_sigma_rows_value_fold[r].ran(size);
@@ -570,29 +582,36 @@ int backward_1_grad_epsilon_rows(const OpgenCall& call, OpgenHost& host) {
             return value;
           });
           for (int64_t r = group.first; r < group.last; ++r) {
+            const opmath_t grad_sum_i_j_value_here = grad_sum_i_j_value_of[r];
+            const opmath_t epsilon_value_here = epsilon_value_of[r];
+            const opmath_t product_here = product_of[r];
+            const opmath_t product_2_here = product_2_of[r];
+            const opmath_t product_3_here = product_3_of[r];
+            const opmath_t product_4_here = product_4_of[r];
+            const opmath_t power_here = power_of[r];
+            const int64_t i_here = outer.index(rows, 0, r);
             rt::lanes<rt::lane_count>(size, [&](int64_t i, int lane) {
-              const bool mask = outer.index(rows, 0, r) != (start + i);
+              const bool mask = i_here != (start + i);
               const opmath_t r2_value = r2(r, i);
-              const opmath_t ratio = product_2_of[r] / rt::powi<7>(r2_value);
-              const opmath_t difference = product_of[r] / rt::powi<4>(r2_value) - ratio;
-              chosen(r, i) = mask ? 4 * grad_sum_i_j_value_of[r] * epsilon_value_of[r] * difference : opmath_t(0);
+              const opmath_t difference = product_here / rt::powi<4>(r2_value) - product_2_here / rt::powi<7>(r2_value);
+              chosen(r, i) = mask ? 4 * grad_sum_i_j_value_here * epsilon_value_here * difference : opmath_t(0);
               const opmath_t r2_2_value = r2_2(r, i);
-              const opmath_t ratio_2 = product_2_of[r] / rt::powi<7>(r2_2_value);
-              const opmath_t difference_2 = product_of[r] / rt::powi<4>(r2_2_value) - ratio_2;
-              const opmath_t scaled_grad = 4 * grad_sum_i_j_value_of[r] * epsilon_value_of[r] * difference_2;
-              chosen_2(r, i) = (start + i) != outer.index(rows, 0, r) ? scaled_grad : opmath_t(0);
-              const opmath_t ratio_3 = power_of[r] / r2_value;
-              const opmath_t ratio_4 = product_3_of[r] / rt::powi<6>(r2_value);
-              const opmath_t difference_3 = ratio_4 - product_4_of[r] / rt::powi<3>(r2_value);
+              const opmath_t ratio = product_2_here / rt::powi<7>(r2_2_value);
+              const opmath_t difference_2 = product_here / rt::powi<4>(r2_2_value) - ratio;
+              const opmath_t scaled_grad = 4 * grad_sum_i_j_value_here * epsilon_value_here * difference_2;
+              chosen_2(r, i) = (start + i) != i_here ? scaled_grad : opmath_t(0);
+              const opmath_t ratio_2 = power_here / r2_value;
+              const opmath_t ratio_3 = product_3_here / rt::powi<6>(r2_value);
+              const opmath_t difference_3 = ratio_3 - product_4_here / rt::powi<3>(r2_value);
               opmath_t chosen_3;
               if (mask) {
-                chosen_3 = 4 * grad_sum_i_j_value_of[r] * epsilon_value_of[r] * difference_3;
+                chosen_3 = 4 * grad_sum_i_j_value_here * epsilon_value_here * difference_3;
               } else {
                 chosen_3 = 0;
               }
               grad_sigma_rows_value_fold[r].add(lane, chosen_3);
-              const opmath_t difference_4 = rt::powi<6>(ratio_3) - rt::powi<3>(ratio_3);
-              const opmath_t scaled_grad_2 = 4 * grad_sum_i_j_value_of[r] * difference_4;
+              const opmath_t difference_4 = rt::powi<6>(ratio_2) - rt::powi<3>(ratio_2);
+              const opmath_t scaled_grad_2 = 4 * grad_sum_i_j_value_here * difference_4;
               grad_epsilon_rows_value_fold[r].add(lane, mask ? scaled_grad_2 : opmath_t(0));
             });
             grad_sigma_rows_value_fold[r].ran(size);

@@ -191,9 +191,12 @@ int backward_grad_x_sum(const OpgenCall& call, OpgenHost& host) {
             return value;
           });
           for (int64_t r = group.first; r < group.last; ++r) {
+            const opmath_t logsumexp_j_value_here = logsumexp_j_value_of[r];
+            const bool mask_here = mask_of[r];
+            const opmath_t grad_logsumexp_j_value_here = grad_logsumexp_j_value_of[r];
             rt::each(size, [&](int64_t i) {
-              const opmath_t exp_value = rt::exp((f_tile[i] - cost(r, i)) / eps - logsumexp_j_value_of[r]);
-              chosen(r, i) = mask_of[r] ? opmath_t(0) : grad_logsumexp_j_value_of[r] * exp_value;
+              const opmath_t exp_value = rt::exp((f_tile[i] - cost(r, i)) / eps - logsumexp_j_value_here);
+              chosen(r, i) = mask_here ? opmath_t(0) : grad_logsumexp_j_value_here * exp_value;
             });
           }
           rt::weigh(size, group, d_padded, grad_x_sum_sum, [&](int64_t r, int64_t i, int64_t e) {
@@ -298,9 +301,10 @@ int backward_grad_f_sum(const OpgenCall& call, OpgenHost& host) {
             return value;
           });
           for (int64_t r = group.first; r < group.last; ++r) {
+            const opmath_t f_value_here = f_value_of[r];
             rt::lanes<rt::lane_count>(size, [&](int64_t i, int lane) {
               const opmath_t logsumexp_j_value_2 = logsumexp_j_tile[i];
-              const opmath_t exp_value = rt::exp((f_value_of[r] - cost_2(r, i)) / eps - logsumexp_j_value_2);
+              const opmath_t exp_value = rt::exp((f_value_here - cost_2(r, i)) / eps - logsumexp_j_value_2);
               const bool mask = logsumexp_j_value_2 == -rt::inf<opmath_t>();
               chosen_2(r, i) = mask ? opmath_t(0) : grad_logsumexp_j_tile[i] * exp_value;
               grad_f_sum_value_fold[r].add(lane, chosen_2(r, i));

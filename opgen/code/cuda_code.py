@@ -179,6 +179,8 @@ def _launch(launcher: str, points: str, more: Sequence[str], lanes: Sequence[str
     braces = ("{{", "}}") if launcher.startswith(("Flat", "Whole")) else ("{", "}")  # that of the class behind it
     head = f"static constexpr rt::{launcher} launch = {braces[0]}"
     alone = any(text.startswith("{") for text in given) and len(f"  {head}{', '.join(given)}{braces[1]};") > LIMIT
+    if alone and not given[-1].startswith("{"):
+        return [head, f"    {', '.join(given)}{braces[1]};"]
     lines = [head + given[0]]
     for text in given[1:]:
         end = f"{braces[1]};" if text is given[-1] else ","

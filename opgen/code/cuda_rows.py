@@ -13,7 +13,7 @@ from dataclasses import replace
 
 from opgen.code.cuda_scope import Scope, along, hole
 from opgen.code.long_values import hoisted
-from opgen.code.native_layout import indented
+from opgen.code.native_layout import block
 from opgen.code.native_scope import mentions
 from opgen.ir.lazy import always_read
 from opgen.ir.polynomial import Polynomial
@@ -56,7 +56,8 @@ def kept_along(scope: Scope, loop: Axis, body: Body, tiles: Collection[str]) -> 
         if mentions(inner, [*parts, value.text]):
             parts.insert(0, f"const int64_t {inner} = at;")
         given = [*parts, f"return {value.text};"]
-        lines += [f"auto {name} = rt::kept<Team, opmath_t>([&](auto at) {{", *indented(given), "});"]
+        lines += block(f"const auto {name}_of = [&](auto at) {{", given, "};")
+        lines.append(f"auto {name} = rt::kept<Team, opmath_t>({name}_of);")
         body = tuple(
             replace(n, value=Read(node.slot, node.at)) if isinstance(n, Let) and Read(n.name, ()) == local else n
             for n in body

@@ -13,9 +13,9 @@ OPGEN_DECLARE_STEPS(attention);
 namespace {
 
 using opgen::Element;
+using opgen::opmath_t;
 using opgen::Optional;
 using opgen::Tensor;
-using opgen::opmath_t;
 
 // is_causal is true, scale given
 std::tuple<Tensor, Tensor, Tensor> attention_forward_0(const Tensor& query, const Tensor& key, const Tensor& value,

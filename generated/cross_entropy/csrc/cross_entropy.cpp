@@ -18,9 +18,9 @@ OPGEN_DECLARE_STEPS(cross_entropy);
 namespace {
 
 using opgen::Element;
+using opgen::opmath_t;
 using opgen::Optional;
 using opgen::Tensor;
-using opgen::opmath_t;
 
 // weight given, reduction is mean
 Tensor cross_entropy_forward_0(const Tensor& input, const Tensor& target, const Optional& weight, int64_t ignore_index,

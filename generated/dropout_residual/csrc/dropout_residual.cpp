@@ -11,9 +11,9 @@ OPGEN_DECLARE_STEPS(dropout_residual);
 namespace {
 
 using opgen::Element;
+using opgen::opmath_t;
 using opgen::Optional;
 using opgen::Tensor;
-using opgen::opmath_t;
 
 // training is true
 Tensor dropout_residual_forward_0(const Tensor& x, const Tensor& residual, const Tensor& seed, double p,

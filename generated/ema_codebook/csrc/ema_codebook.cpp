@@ -17,9 +17,9 @@ OPGEN_DECLARE_STEPS(ema_codebook);
 namespace {
 
 using opgen::Element;
+using opgen::opmath_t;
 using opgen::Optional;
 using opgen::Tensor;
-using opgen::opmath_t;
 
 std::tuple<Tensor, Tensor, Tensor, Tensor, Tensor> ema_codebook_forward(const Tensor& input, const Tensor& counts,
                                                                         const Tensor& sums, double decay, double eps) {

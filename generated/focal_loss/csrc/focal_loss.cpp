@@ -12,9 +12,9 @@ OPGEN_DECLARE_STEPS(focal_loss);
 namespace {
 
 using opgen::Element;
+using opgen::opmath_t;
 using opgen::Optional;
 using opgen::Tensor;
-using opgen::opmath_t;
 
 // reduction is mean
 Tensor focal_loss_forward_0(const Tensor& logits, const Tensor& target, double alpha, double gamma,

@@ -11,9 +11,9 @@ OPGEN_DECLARE_STEPS(gaussian_kernel_sum);
 namespace {
 
 using opgen::Element;
+using opgen::opmath_t;
 using opgen::Optional;
 using opgen::Tensor;
-using opgen::opmath_t;
 
 Tensor gaussian_kernel_sum_forward(const Tensor& x, const Tensor& y, const Tensor& b, double width) {
   opgen::Call call("gaussian_kernel_sum", OPGEN_CHOOSE_STEPS(gaussian_kernel_sum), 4);

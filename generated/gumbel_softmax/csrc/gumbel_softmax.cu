@@ -28,13 +28,14 @@ struct Step_gumbel_softmax_forward_0_y {
     auto y_row = rt::write_row<Team, 1>(y, place, 0);
     const int64_t seed_value = seed.load();
     const int64_t product = batch.index(place) * K;
-    auto row_values = rt::kept<Team, opmath_t>([&](auto at) {
+    const auto row_values_of = [&](auto at) {
       const int64_t k = at;
       const int64_t philox_value = rt::philox(seed_value, int64_t{0}, product + k);
       const opmath_t uniform_of_value = rt::uniform_of<opmath_t>(philox_value);
       const opmath_t negative = -rt::log(-rt::log(uniform_of_value));
       return logits_row[at] + negative;
-    });
+    };
+    auto row_values = rt::kept<Team, opmath_t>(row_values_of);
     rt::Max<opmath_t> soft_max_value_fold;
     rt::each<Team>(k_size.size, [&](auto at) {
       const opmath_t add_value = row_values.keep(at);
@@ -45,9 +46,8 @@ struct Step_gumbel_softmax_forward_0_y {
     if (Team::rank() == 0) {
       soft_max.store(soft_max_value, place);
     }
-    auto row_values_2 = rt::kept<Team, opmath_t>([&](auto at) {
-      return near::exp(near::div(row_values[at], tau) - soft_max_value);
-    });
+    const auto row_values_2_of = [&](auto at) { return near::exp(near::div(row_values[at], tau) - soft_max_value); };
+    auto row_values_2 = rt::kept<Team, opmath_t>(row_values_2_of);
     rt::Sum<opmath_t> soft_sum_fold;
     rt::each<Team>(k_size.size, rt::settled(&soft_sum_fold), [&](auto at) {
       const opmath_t exp_value = row_values_2.keep(at);
@@ -100,13 +100,14 @@ struct Step_gumbel_softmax_forward_1_y {
     auto y_row = rt::write_row<Team, 1>(y, place, 0);
     const int64_t seed_value = seed.load();
     const int64_t product = batch.index(place) * K;
-    auto row_values = rt::kept<Team, opmath_t>([&](auto at) {
+    const auto row_values_of = [&](auto at) {
       const int64_t k = at;
       const int64_t philox_value = rt::philox(seed_value, int64_t{0}, product + k);
       const opmath_t uniform_of_value = rt::uniform_of<opmath_t>(philox_value);
       const opmath_t negative = -rt::log(-rt::log(uniform_of_value));
       return logits_row[at] + negative;
-    });
+    };
+    auto row_values = rt::kept<Team, opmath_t>(row_values_of);
     rt::Max<opmath_t> soft_max_value_fold;
     rt::each<Team>(k_size.size, [&](auto at) {
       const opmath_t add_value = row_values.keep(at);
@@ -117,9 +118,8 @@ struct Step_gumbel_softmax_forward_1_y {
     if (Team::rank() == 0) {
       soft_max.store(soft_max_value, place);
     }
-    auto row_values_2 = rt::kept<Team, opmath_t>([&](auto at) {
-      return near::exp(near::div(row_values[at], tau) - soft_max_value);
-    });
+    const auto row_values_2_of = [&](auto at) { return near::exp(near::div(row_values[at], tau) - soft_max_value); };
+    auto row_values_2 = rt::kept<Team, opmath_t>(row_values_2_of);
     rt::Sum<opmath_t> soft_sum_fold;
     rt::each<Team>(k_size.size, rt::settled(&soft_sum_fold), [&](auto at) {
       const opmath_t exp_value = row_values_2.keep(at);
@@ -164,13 +164,14 @@ struct Step_gumbel_softmax_backward_0_grad_logits {
     const int64_t product = batch.index(place) * K;
     const opmath_t soft_max_value = soft_max.load(place);
     const opmath_t soft_scale_value = soft_scale.load(place);
-    auto row_values = rt::kept<Team, opmath_t>([&](auto at) {
+    const auto row_values_of = [&](auto at) {
       const int64_t k = at;
       const int64_t philox_value = rt::philox(seed_value, int64_t{0}, product + k);
       const opmath_t uniform_of_value = rt::uniform_of<opmath_t>(philox_value);
       const opmath_t negative = -rt::log(-rt::log(uniform_of_value));
       return near::exp(near::div(logits_row[at] + negative, tau) - soft_max_value) * soft_scale_value;
-    });
+    };
+    auto row_values = rt::kept<Team, opmath_t>(row_values_of);
     rt::Sum<opmath_t> dot_soft_fold;
     rt::each<Team>(k_size.size, rt::settled(&dot_soft_fold), [&](auto at) {
       const opmath_t mul_value = row_values.keep(at);

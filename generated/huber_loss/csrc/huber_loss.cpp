@@ -12,9 +12,9 @@ OPGEN_DECLARE_STEPS(huber_loss);
 namespace {
 
 using opgen::Element;
+using opgen::opmath_t;
 using opgen::Optional;
 using opgen::Tensor;
-using opgen::opmath_t;
 
 // reduction is mean
 std::tuple<Tensor, Tensor> huber_loss_forward_0(const Tensor& input, const Tensor& target, const std::string& reduction,

@@ -12,9 +12,9 @@ OPGEN_DECLARE_STEPS(info_nce);
 namespace {
 
 using opgen::Element;
+using opgen::opmath_t;
 using opgen::Optional;
 using opgen::Tensor;
-using opgen::opmath_t;
 
 // reduction is mean
 std::tuple<Tensor, Tensor> info_nce_forward_0(const Tensor& query, const Tensor& key, double temperature,

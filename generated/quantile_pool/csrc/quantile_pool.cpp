@@ -10,9 +10,9 @@ OPGEN_DECLARE_STEPS(quantile_pool);
 namespace {
 
 using opgen::Element;
+using opgen::opmath_t;
 using opgen::Optional;
 using opgen::Tensor;
-using opgen::opmath_t;
 
 // stride given
 std::tuple<Tensor, Tensor> quantile_pool_forward_0(const Tensor& input, int64_t size, double q,

@@ -11,9 +11,9 @@ OPGEN_DECLARE_STEPS(sinkhorn_softmin);
 namespace {
 
 using opgen::Element;
+using opgen::opmath_t;
 using opgen::Optional;
 using opgen::Tensor;
-using opgen::opmath_t;
 
 std::tuple<Tensor, Tensor> sinkhorn_softmin_forward(const Tensor& x, const Tensor& y, const Tensor& f, double eps,
                                                     bool recorded) {

@@ -16,9 +16,9 @@ OPGEN_DECLARE_STEPS(smith_waterman);
 namespace {
 
 using opgen::Element;
+using opgen::opmath_t;
 using opgen::Optional;
 using opgen::Tensor;
-using opgen::opmath_t;
 
 std::tuple<Tensor, Tensor, Tensor, Tensor, Tensor, Tensor> smith_waterman_forward(const Tensor& score, double gap,
                                                                                   double temperature, bool recorded) {

@@ -12,9 +12,9 @@ OPGEN_DECLARE_STEPS(smooth_l1_loss);
 namespace {
 
 using opgen::Element;
+using opgen::opmath_t;
 using opgen::Optional;
 using opgen::Tensor;
-using opgen::opmath_t;
 
 // reduction is mean
 std::tuple<Tensor, Tensor> smooth_l1_loss_forward_0(const Tensor& input, const Tensor& target,

@@ -15,9 +15,9 @@ OPGEN_DECLARE_STEPS(soft_dtw);
 namespace {
 
 using opgen::Element;
+using opgen::opmath_t;
 using opgen::Optional;
 using opgen::Tensor;
-using opgen::opmath_t;
 
 std::tuple<Tensor, Tensor, Tensor, Tensor> soft_dtw_forward(const Tensor& cost, double gamma, bool recorded) {
   opgen::Call call("soft_dtw", OPGEN_CHOOSE_STEPS(soft_dtw), 2);

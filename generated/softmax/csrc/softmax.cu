@@ -26,9 +26,8 @@ struct Step_softmax_forward_output {
     rt::each<Team>(n_size.size, [&](auto at) { output_max_fold.add(near::div(input_row[at], temperature)); });
     rt::join<Team>(&output_max_fold);
     const opmath_t output_max = output_max_fold.value;
-    auto row_values = rt::kept<Team, opmath_t>([&](auto at) {
-      return near::exp(near::div(input_row[at], temperature) - output_max);
-    });
+    const auto row_values_of = [&](auto at) { return near::exp(near::div(input_row[at], temperature) - output_max); };
+    auto row_values = rt::kept<Team, opmath_t>(row_values_of);
     rt::Sum<opmath_t> output_sum_fold;
     rt::each<Team>(n_size.size, rt::settled(&output_sum_fold), [&](auto at) {
       const opmath_t exp_value = row_values.keep(at);

@@ -168,13 +168,11 @@ def test_functions_of_what_is_stored(library: tuple[str, ctypes.CDLL], name: str
     f = getattr(library[1], f"{row}_{name}")
     f.argtypes, f.restype = [ctypes.c_float], ctypes.c_float
     tolerance = 1e-6 if name == "float" else 6e-4 if row == "erfc" else 2e-5
-    tail = row == "erfc" and name == "brain"
     for x in (ctypes.c_float(k / 7).value for k in range(-560, 560)):
         if row == "erfc" and name == "half" and x > 4.2:
             assert 0 <= f(x) < 2.0**-25, x
         elif row not in ("sqrt", "reciprocal") or x > 0:
             want = exact(row, x)
-            tolerance = (1.4e-3 if want > 2e-5 else 4.2e-3) if tail else tolerance
             assert abs(f(x) - want) <= tolerance * max(abs(x) / 8, 1) * abs(want) + 1e-38, x
     assert [f(-inf), f(inf)] == ENDS.get(row, [0, inf]) or row == "sqrt"
     assert isnan(f(nan))

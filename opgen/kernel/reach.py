@@ -94,7 +94,11 @@ class _Search:
     def __init__(self, plan: KernelPlan, k: Kernel, unsure: frozenset[Access]) -> None:
         self.unsure = unsure
         self.shapes = {s.name: s.shape for s in k.slots}
-        self.lets = {n: let.value for n, let in bound(k.body).items() if isinstance(let, Let)}
+        self.locals: dict[str, Scalar] = {}  # those that read nothing, as what they stand for
+        for name, let in bound(k.body).items():
+            whole = self.opened(let.value) if isinstance(let, Let) else None
+            if whole is not None and not any(isinstance(n, Read) for n in walk(whole)):
+                self.locals[name] = whole
         self.dims = {d.name: d.value for d in plan.dims}
         self.sizes = plan.sizes
         self.facts = facts_of((), self.dims, self.sizes)
@@ -156,13 +160,8 @@ class _Search:
         return facts_of((a for a in box.loops if isinstance(a, Axis)), self.dims, self.sizes)
 
     def opened(self, e: Scalar) -> Scalar:
-        """An expression with what its locals stand for."""
-
-        def value(x: Scalar) -> Scalar:
-            local = isinstance(x, Read) and not x.at and x.tensor in self.lets
-            return self.opened(self.lets[x.tensor]) if isinstance(x, Read) and local else x
-
-        return transform(e, value)
+        """An expression with what its locals stand for, where these are told by indices, sizes and params."""
+        return transform(e, lambda x: self.locals.get(x.tensor, x) if isinstance(x, Read) and not x.at else x)
 
     # --- conditions --------------------------------------------------------------------------------------------------
 

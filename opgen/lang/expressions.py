@@ -33,7 +33,7 @@ from opgen.lang.nodes import (
     Text,
     Unary,
 )
-from opgen.lang.slices import Item, Slice
+from opgen.lang.slices import Item, Slice, run_of
 from opgen.lang.subscripts import element, reduced
 from opgen.lang.tuples import joined
 from opgen.lang.unparse import unparse
@@ -239,7 +239,7 @@ class ExpressionParser(Cursor):
         if opener := self.accept("["):
             items, end = self.sliced(opener)
             if body_opener := self.accept("("):
-                items = self.without_slices(items)
+                items = self.without_slices(tuple(self.bound(token, i) for i in items))
                 outer = tuple(self.idioms.bound)
                 self.idioms.bound += [b.name for i in items if isinstance(b := as_binder(i), Binder)]
                 body = self.choice()
@@ -331,6 +331,14 @@ class ExpressionParser(Cursor):
             if hints := within_groups(self.words, name.text, items, body, group):
                 raise self.fail(f"the body of `{name.text}[…]` is one expression", comma, "OPG201", *hints)
         return replace(arguments, at=first)
+
+    def bound(self, name: Token, item: Item) -> Item:
+        """What stands in the brackets of a reduction; an index with its extent behind a colon is noted."""
+        if not isinstance(item, Slice) or (run := run_of(item)) is None:
+            return item
+        hint = f"how far an index runs is written with `<`: `{name.text}[{unparse(run)}](…)`"
+        self.idioms.note(item.span, "a slice is not part of the formula language", hint)
+        return run
 
     def without_slices(self, items: tuple[Item, ...]) -> tuple[Expr | Dots, ...]:
         plain = tuple(i for i in items if not isinstance(i, Slice))

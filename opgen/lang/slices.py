@@ -44,6 +44,15 @@ Item = Expr | Dots | Slice
 Extents = Mapping[str, Expr | None]  # of an index, by how much is read along it; None: of a size that is not known
 
 
+def run_of(item: Slice) -> Compare | None:
+    """`k: K` and `k: 0:K` where an index is bound, read as `k < K`."""
+    first, last = (item.stop, None) if item.step is None else (item.step, item.stop)
+    from_zero = last is None or unparse(last) == "0"
+    if not isinstance(item.start, Name) or first is None or not from_zero:
+        return None
+    return Compare((item.start, first), ("<",), item.start.span.to(first.span))
+
+
 def read_at(
     words: Vocabulary, name: str, items: Sequence[Item], left: Sequence[str], bound: Sequence[str], at: Span
 ) -> tuple[tuple[Expr | Dots, ...], Extents] | None:

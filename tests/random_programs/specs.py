@@ -180,7 +180,11 @@ def _positions_input(w: World, shapes: dict[str, tuple[int, ...]], batch: tuple[
     domain = ""
     if c.chance(40):
         w.mark("domain of an int input")
-        domain = f', domain: "0 <= ids < {bound.text}"'
+        limit = bound.text
+        if BATCH not in shape:
+            w.mark("domain of a derived dim")
+            w.dims["S"], limit = limit, "S"
+        domain = f', domain: "0 <= ids < {limit}"'
     shapes["ids"] = _sizes(w, shape, batch, whole=False)
     return f"  ids: {{shape: {_shown(shape)}, dtype: int{domain}}}"
 

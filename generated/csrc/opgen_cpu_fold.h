@@ -2,7 +2,8 @@
 // so that the result depends neither on threads nor on the instruction set; a fold per point (columns) needs no more.
 //
 // A sum of floats is rounded at every step. So that its error does not grow with the number of terms, a lane adds up
-// only so many of them in one number (`block_adds`), and the sums of these blocks in two numbers, without loss.
+// only so many of them in one number (`few_adds`), as many such sums in the next one, and what these come to in two
+// numbers, without loss.
 #pragma once
 
 namespace rt {
@@ -122,16 +123,30 @@ OPGEN_INLINE T total(T high, T low) {
   return isfinite(sum) ? sum : high;
 }
 
+// The two numbers of a sum as far apart again as they can be: what rounding took came to more than the last digit.
+template <typename T>
+OPGEN_INLINE void part(T& high, T& low) {
+  const T sum = high + low;
+  const T rest = low - (sum - high);
+  const bool sure = isfinite(sum);
+  high = sure ? sum : high;
+  low = sure ? rest : low;
+}
+
 // The sum of floats: the caller says after every run of points how many there were (`ran`), and after the last one that
 // this was all (`finish`), where single lanes are read. Short sums never leave `partial`, so the rest is out of line.
 template <typename T, int Lanes>
 struct LongSum {
-  static constexpr int64_t block_adds = Lanes == lane_count ? 64 : 32;  // lanes that are added up share their errors
+  static constexpr int64_t few_adds = 16;
+  static constexpr bool whole = Lanes == lane_count;  // lanes of one row; else a lane is a column, and a run a row
 
   alignas(64) T partial[Lanes];
-  alignas(64) T high[Lanes];  // of the blocks so far; nothing unless `spilled`
+  alignas(64) T block[Lanes];  // the sum of what was in `partial`, if `blocks`
+  alignas(64) T high[Lanes];   // the sum of what was in `block`, if `spilled`
   alignas(64) T low[Lanes];
-  int64_t adds = 0;  // to a lane since `partial` was emptied
+  int64_t adds = 0;    // to a lane since `partial` was emptied
+  int64_t blocks = 0;  // since `block` was emptied
+  int64_t used = whole ? Lanes : 0;
   bool spilled = false;
 
   OPGEN_INLINE LongSum() {
@@ -139,47 +154,71 @@ struct LongSum {
   }
   OPGEN_INLINE void add(int64_t lane, T value) { partial[lane] += value; }
   OPGEN_INLINE void ran(int64_t points) {
-    adds += (points + Lanes - 1) / Lanes;
-    if (adds > block_adds) spill(Lanes == lane_count ? Lanes : points);
-  }
-  OPGEN_NOINLINE void spill(int64_t used) {
-    adds = 0;
-    for (int lane = 0; !spilled && lane < Lanes; ++lane) high[lane] = low[lane] = T(0);
-    spilled = true;
-    for (int64_t lane = 0; lane < used; ++lane) {
-      add_exactly(high[lane], low[lane], partial[lane]);
-      partial[lane] = T(0);
+    adds += whole ? (points + Lanes - 1) / Lanes : 1;
+    if constexpr (!whole) used = points > used ? points : used;
+    if (adds < few_adds) return;
+    if constexpr (whole) {
+      empty();
+    } else {
+      empty_columns();
     }
   }
-  OPGEN_INLINE void take(const T (&block)[Lanes]) {
-    for (int lane = 0; lane < Lanes; ++lane) add_exactly(high[lane], low[lane], block[lane]);
+  OPGEN_INLINE void finish() {
+    if (spilled) {
+      collect();
+    } else if (blocks > 0) {
+      for (int64_t lane = 0; lane < used; ++lane) partial[lane] += block[lane];
+      blocks = 0;
+    }
+  }
+  OPGEN_INLINE T operator[](int64_t lane) const { return partial[lane]; }
+  OPGEN_INLINE T value() {
+    finish();
+    return joined<Sum>(partial);
   }
   OPGEN_NOINLINE void merge(const LongSum& other) {
-    spill(Lanes);
+    used = other.used > used ? other.used : used;
     take(other.partial);
+    if (other.blocks > 0) take(other.block);
     if (!other.spilled) return;
     take(other.high);
     take(other.low);
   }
   OPGEN_INLINE void scale(T factor) {
     for (int lane = 0; lane < Lanes; ++lane) partial[lane] *= factor;
-    for (int lane = 0; spilled && lane < Lanes; ++lane) {
+    for (int64_t lane = 0; blocks > 0 && lane < used; ++lane) block[lane] *= factor;
+    for (int64_t lane = 0; spilled && lane < used; ++lane) {
       high[lane] *= factor;
       low[lane] *= factor;
     }
   }
-  OPGEN_INLINE void finish() {
-    if (spilled) collect();
+
+ private:
+  OPGEN_INLINE void empty() {
+    adds = 0;
+    for (int64_t lane = 0; lane < used; ++lane) {
+      block[lane] = blocks > 0 ? block[lane] + partial[lane] : partial[lane];
+      partial[lane] = T(0);
+    }
+    if (++blocks == few_adds) spill();
+  }
+  OPGEN_NOINLINE void empty_columns() { empty(); }
+  OPGEN_NOINLINE void spill() {
+    blocks = 0;
+    take(block);
+    for (int64_t lane = 0; lane < used; ++lane) part(high[lane], low[lane]);
+  }
+  OPGEN_INLINE void take(const T (&values)[Lanes]) {
+    for (int lane = 0; !spilled && lane < Lanes; ++lane) high[lane] = low[lane] = T(0);
+    spilled = true;
+    for (int64_t lane = 0; lane < used; ++lane) add_exactly(high[lane], low[lane], values[lane]);
   }
   OPGEN_NOINLINE void collect() {
+    if (blocks > 0) take(block);
     take(partial);
-    for (int lane = 0; lane < Lanes; ++lane) partial[lane] = total(high[lane], low[lane]);
+    for (int64_t lane = 0; lane < used; ++lane) partial[lane] = total(high[lane], low[lane]);
+    blocks = 0;
     spilled = false;
-  }
-  OPGEN_INLINE T operator[](int64_t lane) const { return partial[lane]; }
-  OPGEN_INLINE T value() {
-    finish();
-    return joined<Sum>(partial);
   }
 };
 template <int Lanes>

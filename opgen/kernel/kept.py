@@ -10,7 +10,7 @@ nothing is kept beside it.
 from __future__ import annotations
 
 from collections.abc import Iterator, Mapping, Sequence
-from dataclasses import dataclass, replace
+from dataclasses import dataclass, field, replace
 
 from opgen.ir.lazy import is_lazy
 from opgen.ir.names import Names
@@ -18,7 +18,6 @@ from opgen.ir.program import Axis
 from opgen.ir.scalar import Apply, Cast, Index, Read, Scalar, children, mentions, reads, rebuild, walk
 from opgen.kernel.model import Atomic, Body, For, If, Join, Kernel, Node, Role, Store, Tile
 from opgen.kernel.walk import alive, bound, chain, inside, waits
-from opgen.kernel.wanted import opened
 from opgen.plan.model import Let
 from opgen.plan.speed import FUNCTIONS
 
@@ -64,8 +63,16 @@ class _Row:
     at: int
     loops: tuple[Axis, ...]
     body: Body
-    whole: dict[Scalar, Scalar]  # of every value in it
     role: Role
+    whole: dict[Scalar, Scalar] = field(init=False)  # of every value in it
+    computed: frozenset[Scalar] = field(init=False)  # those
+
+    def __post_init__(self) -> None:
+        self.becomes(self.body)
+
+    def becomes(self, body: Body) -> None:
+        self.body, self.whole = body, _whole(body)
+        self.computed = frozenset(self.whole.values())
 
     @property
     def here(self) -> tuple[Index, ...]:
@@ -81,15 +88,16 @@ def _handed_on(body: Body, names: Names, stored: frozenset[str], role: Role) -> 
         made: dict[str, int] = {}  # tiles, and the row that fills them
         for n, row in enumerate(rows):
             later = rows[n + 1 :]
-            wanted = frozenset(e for r in later for e in r.whole.values())
+            wanted = frozenset[Scalar]().union(*(r.computed for r in later))
             for e in sorted(_worth_keeping(row, wanted, stored), key=_size, reverse=True):
-                if not any(e in r.whole.values() for r in later):  # all that asked for it asks for a larger part
+                asking = [r for r in later if e in r.computed]
+                if not asking:  # all that asked for it asks for a larger part
                     continue
                 name = names.fresh("row_values")
                 made[name] = n
                 _keep(row, e, name, names.fresh(f"{e.fn}_value" if isinstance(e, Apply) else "number"))
-                for r in later:
-                    _replace(r, {e: Read(name, r.here)})
+                for r in asking:
+                    r.becomes(alive(_with(r, {e: Read(name, r.here)})))  # whatever locals it is made of
         shared = _shared(made, rows)
         for row in rows:
             nodes[row.at] = _around(row, tuple(_renamed(n, shared) for n in row.body))
@@ -124,7 +132,7 @@ def _row(at: int, node: Node, role: Role) -> _Row | None:
         return None
     axes = tuple(a for a in loops if isinstance(a, Axis))
     tiled = len(axes) == len(loops) and (len(axes) == 1 or role is not Role.TEAM)  # registers are of one axis
-    return _Row(at, axes, body, _whole(body), role) if tiled else None
+    return _Row(at, axes, body, role) if tiled else None
 
 
 def _around(row: _Row, body: Body) -> Node:
@@ -134,7 +142,23 @@ def _around(row: _Row, body: Body) -> Node:
 
 
 def _whole(body: Body) -> dict[Scalar, Scalar]:
-    return {e: opened(e, body) for n in body for top in _values(n) for e in walk(top)}
+    """Every value of a body, and what it is without the locals of that."""
+    done: dict[Scalar, Scalar] = {}
+    whole: dict[Scalar, Scalar] = {}
+
+    def step(e: Scalar) -> Scalar:
+        found = done.get(e)
+        if found is None:
+            found = done[e] = rebuild(e, step)
+        return found
+
+    for n in body:
+        for top in _values(n):
+            step(top)
+            whole |= {e: done[e] for e in walk(top)}
+        if isinstance(n, Let):
+            done[Read(n.name, ())] = done[n.value]
+    return whole
 
 
 def _values(node: Node) -> tuple[Scalar, ...]:
@@ -193,14 +217,7 @@ def _keep(row: _Row, e: Scalar, tile: str, local: str) -> None:
     own = next(v for n in row.body for top in _values(n) for v in walk(top) if row.whole[v] == e)  # with its locals
     body = _with(row, {e: known})
     first = next(k for k, n in enumerate(body) if any(known in reads(v) for v in _values(n)))
-    row.body = alive((*body[:first], Let(local, own), *body[first:], Store(tile, row.here, known)))
-    row.whole = _whole(row.body)
-
-
-def _replace(row: _Row, by: Mapping[Scalar, Scalar]) -> None:
-    """Other values in place of some, whatever locals these are made of."""
-    row.body = alive(_with(row, by))
-    row.whole = _whole(row.body)
+    row.becomes(alive((*body[:first], Let(local, own), *body[first:], Store(tile, row.here, known))))
 
 
 def _with(row: _Row, by: Mapping[Scalar, Scalar]) -> Body:

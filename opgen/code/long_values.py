@@ -80,11 +80,13 @@ def _place_name(size: Scalar | Batch) -> str:
 
 @contextmanager
 def _block(scope: Scope) -> Iterator[None]:
-    """A block of statements, behind which its positions have no locals."""
-    before = dict(scope.placed)
+    """A block of statements, behind which its positions have no locals, and what it named means nothing."""
+    placed, known = dict(scope.placed), dict(scope.locals)
     yield
     scope.placed.clear()
-    scope.placed.update(before)
+    scope.placed.update(placed)
+    scope.locals.clear()
+    scope.locals.update(known)
 
 
 @dataclass(frozen=True, slots=True)

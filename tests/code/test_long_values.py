@@ -38,6 +38,15 @@ forward: |
   y[..., n] = (x[..., n] + sin(x[..., n]) + cos(x[..., n]) + tanh(x[..., n]) + exp(x[..., n]) + erf(x[..., n])
     + sigmoid(x[..., n]) + log1p(x[..., n]**2) + sqrt(1 + x[..., n]**2) + atan(x[..., n]) + softplus(x[..., n]))
 """
+PAIRS = """
+op: pairs
+summary: Forces whose distances are too long for a line, and call a part of them what a later statement is called.
+inputs: {pos: {shape: [N, 3]}, mass: {shape: [N]}, box: {shape: [3]}}
+forward: |
+  d[i, j, a] = pos[i, a] - pos[j, a] - box[a]*round((pos[i, a] - pos[j, a])/box[a])
+  q[i, j] = sum[a](square(d[i, j, a]))
+  rho[i] = sum[j](mass[j]*where(q[i, j] < 1, (1 - q[i, j])**3, 0))
+"""
 
 
 @pytest.mark.parametrize("spec", [WINDOW, CHAIN, TERMS], ids=["windowed", "chained", "terms"])
@@ -51,6 +60,17 @@ def test_a_position_that_is_asked_for_three_times_is_computed_once(tmp_path: Pat
     for name, index in (("at_h", "p"), ("at_w", "q")):
         assert re.search(rf"const int64_t {name} = {index} \* stride \+ [rs] - padding;", text)
         assert "if (at_h >= 0 && at_h < H && at_w >= 0 && at_w < W) " in text
+
+
+def test_what_a_cut_value_named_is_not_known_behind_it(tmp_path: Path) -> None:
+    (text,) = (p.read_text() for p in _printed(tmp_path, PAIRS) if p.name == "pairs_kernels.cpp")
+    known: dict[str, int] = {}  # how far in it is declared
+    for line in text.splitlines():
+        column = len(line) - len(line.lstrip())
+        known = {name: at for name, at in known.items() if at <= column}
+        known |= dict.fromkeys(re.findall(r"const opmath_t (difference\w*) = ", line), column)
+        assert set(re.findall(r"\bdifference\w*", line)) <= known.keys(), line
+    assert "difference_3" in text
 
 
 def _printed(folder: Path, spec: str) -> list[Path]:

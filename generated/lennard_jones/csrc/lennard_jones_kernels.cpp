@@ -53,9 +53,11 @@ int forward_0_sum_i_j_rows(const OpgenCall& call, OpgenHost& host) {
           });
           for (int64_t r = group.first; r < group.last; ++r) {
             const opmath_t epsilon_value_here = epsilon_value_of[r];
+            const opmath_t power_here = power_of[r];
             const int64_t i_here = outer.index(rows, 0, r);
             rt::lanes<rt::lane_count>(size, [&](int64_t i, int lane) {
-              const opmath_t difference_2 = rt::powi<6>(ratio) - rt::powi<3>(ratio);
+              const opmath_t ratio_2 = power_here / r2(r, i);
+              const opmath_t difference_2 = rt::powi<6>(ratio_2) - rt::powi<3>(ratio_2);
               const opmath_t product = 4 * epsilon_value_here * difference_2;
               sum_i_j_rows_value_fold[r].add(lane, i_here != (start + i) ? product : opmath_t(0));
             });
@@ -306,6 +308,7 @@ int backward_0_grad_box_rows(const OpgenCall& call, OpgenHost& host) {
             const opmath_t product_2_here = product_2_of[r];
             const opmath_t product_3_here = product_3_of[r];
             const opmath_t product_4_here = product_4_of[r];
+            const opmath_t power_here = power_of[r];
             const int64_t i_here = outer.index(rows, 0, r);
             rt::lanes<rt::lane_count>(size, [&](int64_t i, int lane) {
               mask(r, i) = i_here != (start + i);
@@ -320,8 +323,9 @@ int backward_0_grad_box_rows(const OpgenCall& call, OpgenHost& host) {
               const opmath_t difference_4 = product_here / rt::powi<4>(r2_2_value) - ratio_3;
               const opmath_t scaled_grad_2 = 4 * grad_sum_i_j_value_here * epsilon_value_here * difference_4;
               product_6(r, i) = 2 * (mask_2(r, i) ? scaled_grad_2 : opmath_t(0));
-              const opmath_t ratio_4 = product_3_here / rt::powi<6>(r2_value);
-              const opmath_t difference_5 = ratio_4 - product_4_here / rt::powi<3>(r2_value);
+              const opmath_t ratio_4 = power_here / r2_value;
+              const opmath_t ratio_5 = product_3_here / rt::powi<6>(r2_value);
+              const opmath_t difference_5 = ratio_5 - product_4_here / rt::powi<3>(r2_value);
               opmath_t chosen;
               if (mask(r, i)) {
                 chosen = 4 * grad_sum_i_j_value_here * epsilon_value_here * difference_5;
@@ -329,7 +333,7 @@ int backward_0_grad_box_rows(const OpgenCall& call, OpgenHost& host) {
                 chosen = 0;
               }
               grad_sigma_rows_value_fold[r].add(lane, chosen);
-              const opmath_t difference_6 = rt::powi<6>(ratio) - rt::powi<3>(ratio);
+              const opmath_t difference_6 = rt::powi<6>(ratio_4) - rt::powi<3>(ratio_4);
               const opmath_t scaled_grad_3 = 4 * grad_sum_i_j_value_here * difference_6;
               grad_epsilon_rows_value_fold[r].add(lane, mask(r, i) ? scaled_grad_3 : opmath_t(0));
             });
@@ -338,27 +342,27 @@ int backward_0_grad_box_rows(const OpgenCall& call, OpgenHost& host) {
           }
           rt::weigh(size, group, a_padded, grad_position_difference_sum, [&](int64_t r, int64_t i, int64_t e) {
             const opmath_t difference_7 = position_rows_3[r * a_padded + e] - position_tile_3[i * a_padded + e];
-            const opmath_t ratio_5 = difference_7 / box_rows_3[e];
-            const opmath_t negative_3 = -(box_rows_3[e] * rt::round(ratio_5));
+            const opmath_t ratio_6 = difference_7 / box_rows_3[e];
+            const opmath_t negative_3 = -(box_rows_3[e] * rt::round(ratio_6));
             const opmath_t negative_4 = -position_tile_3[i * a_padded + e];
             const opmath_t total_3 = position_rows_3[r * a_padded + e] + negative_4 + negative_3;
             return mask(r, i) ? product_5(r, i) * total_3 : opmath_t(0);
           });
           rt::weigh(size, group, a_2_padded, grad_position_difference_1_sum_sum, [&](int64_t r, int64_t i, int64_t e) {
             const opmath_t difference_8 = position_tile_4[i * a_2_padded + e] - position_rows[r * a_2_padded + e];
-            const opmath_t ratio_6 = difference_8 / box_rows[e];
+            const opmath_t ratio_7 = difference_8 / box_rows[e];
             const opmath_t position_value_3 = position_tile_4[i * a_2_padded + e];
-            const opmath_t negative_5 = -(box_rows[e] * rt::round(ratio_6));
+            const opmath_t negative_5 = -(box_rows[e] * rt::round(ratio_7));
             const opmath_t total_4 = position_value_3 - position_rows[r * a_2_padded + e] + negative_5;
             return mask_2(r, i) ? product_6(r, i) * total_4 : opmath_t(0);
           });
           rt::weigh(size, group, a_3_padded, grad_box_rows_sum, [&](int64_t r, int64_t i, int64_t e) {
             const opmath_t difference_9 = position_rows_2[r * a_3_padded + e] - position_tile_5[i * a_3_padded + e];
-            const opmath_t ratio_7 = difference_9 / box_rows_2[e];
-            const opmath_t negative_6 = -(box_rows_2[e] * rt::round(ratio_7));
+            const opmath_t ratio_8 = difference_9 / box_rows_2[e];
+            const opmath_t negative_6 = -(box_rows_2[e] * rt::round(ratio_8));
             const opmath_t negative_7 = -position_tile_5[i * a_3_padded + e];
             const opmath_t total_5 = position_rows_2[r * a_3_padded + e] + negative_7 + negative_6;
-            const opmath_t product_7 = rt::round(ratio_7) * (mask(r, i) ? product_5(r, i) * total_5 : opmath_t(0));
+            const opmath_t product_7 = rt::round(ratio_8) * (mask(r, i) ? product_5(r, i) * total_5 : opmath_t(0));
             const opmath_t negative_8 = -product_7;
             return mask(r, i) ? negative_8 : opmath_t(0);
           });

@@ -7,7 +7,7 @@ from collections.abc import Container
 from opgen.diagnostics.model import Diagnostic, Severity
 from opgen.ir import text
 from opgen.ir.scalar import ONE, Dim, Index, Lit, Scalar
-from opgen.lang.nodes import Access, Compare, Dots, Expr, Name
+from opgen.lang.nodes import Access, Compare, Dots, Expr, Name, Product
 from opgen.lang.walk import names_read, nodes
 from opgen.lower.clash import clash
 from opgen.lower.kinds import integer
@@ -110,10 +110,18 @@ def _other_dims(f: Frame, info: IndexInfo) -> None:
 
 
 def _is_compared(f: Frame, index: str, size: str) -> bool:
-    """Whether a statement asks itself where it is along a dim, as `where(t + 1 < T, …)` does."""
+    """Whether a statement asks itself where it is along a dim, as `where(t + 1 < T, …)` does, or `where(e % 2 == 0, …)`
+    for partners within pairs.
+    """
     own = (s for s in f.decl.forward if s.target.name == f.target)
     compared = (n for s in own for n in nodes(s.value) if isinstance(n, Compare))
-    return any({index, size} <= {e.name for e in nodes(n) if isinstance(e, Name)} for n in compared)
+    return any({index, size} <= names_read(n).keys() or _divided(n, index) for n in compared)
+
+
+def _divided(e: Expr, index: str) -> bool:
+    """Whether the remainder of an index is asked for."""
+    products = (n for n in nodes(e) if isinstance(n, Product))
+    return any("%" in dict(p.factors) and index in names_read(p) for p in products)
 
 
 def _likely(f: Frame, info: IndexInfo) -> str:

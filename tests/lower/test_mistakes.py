@@ -151,6 +151,12 @@ def test_an_index_that_is_only_read_beside_itself_runs_along_that_dim() -> None:
     assert (found.code, found.hints) == ("OPG214", ("state its extent: `i < N`",))
 
 
+def test_an_index_that_picks_partners_within_pairs_runs_along_all_of_them() -> None:
+    turned = "where(i % 2 == 0, -x[..., i + 1], x[..., i - 1])"
+    _, (found,) = attempt(f"op: a\ninputs: {{x: {{shape: [..., N]}}}}\nforward: y[..., i] = {turned}\n")
+    assert (found.code, found.hints) == ("OPG214", ("state its extent: `i < N`",))
+
+
 def test_an_index_without_accesses_is_likely_that_of_the_other_statements() -> None:
     inputs = "{query: {shape: [..., H, L, E]}, key: {shape: [..., H, L, E]}}"
     more = "params: {plain: {type: bool, default: true}}"

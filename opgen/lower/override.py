@@ -41,10 +41,13 @@ def check_targets(d: Declarations, bag: Bag) -> None:
         if of in d.inputs and PREFIX + of not in differentiable:
             bag.error("OPG228", f"the input `{of}` has no gradient", span)
         elif of not in d.inputs:
-            message = f"`{name}` is the gradient of no input"
+            message, hints = f"`{name}` is the gradient of no input", did_you_mean(name, differentiable)
             if of in d.outputs:
                 message = f"`{name}` is given: it is the gradient of an output"
-            bag.error("OPG228", message, span, hints=did_you_mean(name, differentiable))
+            if of in d.params:
+                message = f"`{of}` is a param, which has no gradient"
+                hints = (f"move it to `inputs`: `{of}: {{shape: []}}` is one number that has one",)
+            bag.error("OPG228", message, span, hints=hints)
     assigned = {s.target.name for s in d.backward}
     if not any(PREFIX + n in assigned or PREFIX + n in d.lost for n in d.inputs):
         first = d.backward[0].target.name_span

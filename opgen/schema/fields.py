@@ -78,7 +78,8 @@ class Entry(BaseModel):
             case Scalar(value=None):
                 return entries.Fields(data, {})
             case Sequence(key=Word() as key):
-                raise leaves.expected("a mapping of fields", data, f"write `{key}: {{shape: {data.span.text}}}`")
+                items = ", ".join(i.text if isinstance(i, Scalar) else i.span.text for i in data.items)
+                raise leaves.expected("a mapping of fields", data, f"write `{key}: {{shape: [{items}]}}`")
             case Scalar() | Sequence():
                 raise leaves.expected("a mapping of fields", data)
             case _:

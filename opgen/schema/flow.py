@@ -14,8 +14,10 @@ from opgen.schema.nodes import Node, Scalar, Sequence
 
 _PIECES = 100  # commas in one formula, at most
 INTERVAL = re.compile(r"([\[(])\s*([^\[\](),]+?)\s*,\s*([^\[\](),]+?)\s*([\])])")
+_SIZE = r"-?\w+(?:\s*[-+*/]+\s*\w+)*"  # of an axis, in a shape as other libraries write it
 _WORD = re.compile(r"[A-Za-z_]\w*|\d+|\.\.\.")
-_TUPLE = re.compile(r"\(\s*(?:\w+|\.\.\.)(?:\s*,\s*(?:\w+|\.\.\.))*\s*,?\s*\)")
+_ITEM = re.compile(rf"\.\.\.|\*|{_SIZE}")
+_TUPLE = re.compile(rf"\(\s*(?:{_ITEM.pattern})(?:\s*,\s*(?:{_ITEM.pattern}))*\s*,?\s*\)")
 
 
 def _open(node: Node | None) -> int:
@@ -32,20 +34,26 @@ def _list_or_formula(first: Scalar, last: Node, bag: Bag, key: str = "") -> Node
         return replace(first, value=span.text, text=span.text, span=span)
     if not _TUPLE.fullmatch(span.text):
         return _joined(first, last, bag)
-    right = f"[{span.text[1:-1].strip(' ,')}]"
+    items = words_of(replace(first, text=span.text, span=span))
+    right = f"[{', '.join(item.text for item in items)}]"
     label, hint = "a list has square brackets", Hint(f"write `{right}`", span.text, right)
     bag.error("OPG106", "inside of { } and [ ] a comma ends the value", span, label=label, hints=(hint,))
-    return Sequence(words_of(replace(first, text=span.text, span=span)), span, first.key)
+    return Sequence(items, span, first.key)
 
 
 def words_of(node: Scalar) -> tuple[Scalar, ...]:
-    """What a value may stand for that should be a list: its words, if it is nothing but names, numbers and dots."""
-    found = list(_WORD.finditer(node.text))
+    """What a value may stand for that should be a list: its words, if it is nothing but names, numbers and dots.
+
+    Between commas also sizes, and the `*` that stands for any number of dims in documentation of torch.
+    """
+    item = _ITEM if "," in node.text else _WORD
+    found = list(item.finditer(node.text))
     start = node.span.start + node.span.text.find(node.text)
-    if node.text not in node.span.text or _WORD.sub("", node.text).strip(" ,()[]"):
+    if node.text not in node.span.text or item.sub("", node.text).strip(" ,()[]"):
         return (node,)
     spans = [replace(node.span, start=start + m.start(), end=start + m.end()) for m in found]
-    return tuple(replace(node, text=m[0], value=m[0], span=s, style="") for m, s in zip(found, spans, strict=True))
+    words = ["..." if m[0] == "*" else m[0] for m in found]
+    return tuple(replace(node, text=w, value=w, span=s, style="") for w, s in zip(words, spans, strict=True))
 
 
 def _joined(first: Scalar, last: Node, bag: Bag) -> Scalar:

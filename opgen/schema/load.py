@@ -24,31 +24,38 @@ from opgen.schema.nodes import Mapping, Node, Scalar, Sequence, under
 from opgen.schema.yaml_nodes import parse, without_blank
 
 # What people write for a field of another name, where spelling alone would not lead to it.
-SYNONYMS = {
-    "type": "dtype",
-    "dtype": "type",
-    "default": "absent",
-    "name": "op",
-    "doc": "summary",
-    "docs": "doc",
-    "help": "doc",
-    "formula": "forward",
-    "expression": "value",
-    "gradient": "derivative",
-    "grad": "backward",
-    "constraint": "domain",
-    "size": "shape",
-    "nullable": "optional",
-    "required": "optional",
-    "requires_grad": "differentiable",
-    "in_place": "inplace",
-    "enum": "choices",
+SYNONYMS: dict[str, tuple[str, ...]] = {
+    "type": ("dtype",),
+    "dtype": ("type",),
+    "default": ("absent",),
+    "name": ("op",),
+    "doc": ("summary",),
+    "docs": ("doc",),
+    "help": ("doc",),
+    "formula": ("forward", "value"),
+    "expression": ("value",),
+    "gradient": ("derivative", "backward"),
+    "grad": ("backward", "derivative"),
+    "forward": ("value",),
+    "backward": ("derivative",),
+    "constraint": ("domain",),
+    "size": ("shape",),
+    "nullable": ("optional",),
+    "required": ("optional",),
+    "requires_grad": ("differentiable",),
+    "in_place": ("inplace",),
+    "enum": ("choices",),
 }
 
 # Fields that have no one counterpart, by what they are written in.
 ELSEWHERE = {
     ("default", "an input"): "an input that may be left out has `optional: true`, and a value that is read then: "
     "`absent: 1` for a factor, 0 for what is added",
+    **{
+        (field, "a param"): "a number with a gradient, and what has a shape, is an input: move it to `inputs`, "
+        "`{own}: {{shape: []}}` for one number"
+        for field in ("differentiable", "requires_grad", "trainable", "learnable", "shape")
+    },
 }
 
 # Fields for one bound, and how it is said of the name.
@@ -188,11 +195,11 @@ class _Report:
         name, node = str(item["loc"][-1]), item["input"]
         known = known_fields(self.model(item["loc"]))
         owner = self.owner(item["loc"])
-        guess = closest(name, known) or (SYNONYMS.get(name) if SYNONYMS.get(name) in known else None)
+        guess = closest(name, known) or next((other for other in SYNONYMS.get(name, ()) if other in known), None)
         hints = (exact(f"did you mean `{guess}`?", name, guess, known),) if guess else ()
         if (name, owner) in ELSEWHERE:
-            guess, hints = None, (ELSEWHERE[name, owner],)
             fields = self.nearest(item["loc"][:-1])
+            guess, hints = None, (ELSEWHERE[name, owner].format(own=fields.key or "x"),)
             if isinstance(node, Scalar) and isinstance(fields, Mapping) and fields.get("optional") is not None:
                 guess, hints = "absent", (f"write `absent: {node.text}`",)
         if name in _BOUNDS and "domain" in known and isinstance(node, Scalar):
@@ -202,7 +209,8 @@ class _Report:
         place = node.key.span if isinstance(node, Scalar | Sequence | Mapping) and node.key else self.root.span
         label = "not a field"
         self.bag.error("OPG110", f"{owner} has no field `{name}`", place, label=label, notes=notes, hints=hints)
-        certain = guess == "absent" or (len(item["loc"]) == 1 and self.root.get(str(guess)) is None)
+        certain = guess in ("absent", "value", "derivative")
+        certain = certain or (len(item["loc"]) == 1 and self.root.get(str(guess)) is None)
         meant = guess and (closest(name, known) or certain)
         self.renamed[id(node)] = guess if meant else None
 

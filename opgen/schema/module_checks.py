@@ -16,7 +16,10 @@ def check_module(spec: OpSpec, module: ModuleSpec, bag: Bag) -> None:
     inputs = tuple(tensor.name for tensor in spec.inputs)
     owned: dict[str, Span] = {}
     for name, _ in (*module.parameters, *module.buffers):
-        if refers(name, inputs, "input", bag) and name in owned:
+        if _is_a_param(spec, name, bag):
+            continue
+        otherwise = f"what a module owns is declared under `inputs`, with its shape: `{name}: {{shape: [K]}}`"
+        if refers(name, inputs, "input", bag, otherwise) and name in owned:
             related = (Label(owned[name], "a parameter here"),)
             bag.error("OPG117", f"`{name}` is a parameter and a buffer", name.span, related=related)
         owned.setdefault(name, name.span)
@@ -35,6 +38,22 @@ def check_module(spec: OpSpec, module: ModuleSpec, bag: Bag) -> None:
     _updates(spec, module, bag)
     if module.training is not None:
         _training(spec, module.training, bag)
+
+
+def _is_a_param(spec: OpSpec, name: Word, bag: Bag) -> bool:
+    """Report a param that a module is to own, as if it were a tensor; whether it is one."""
+    param = next((p for p in spec.params if p.name == name), None)
+    if param is None:
+        return False
+    bag.error(
+        "OPG116", f"`{name}` is a param, and what a module owns are inputs", name.span, label="not an input",
+        related=(Label(param.span, "declared here"),),
+        hints=(
+            f"declare it under `inputs` in place of `params`: `{name}: {{shape: []}}`, which is one number",
+            "or leave it away here: a param is an argument of the module by itself, and is not trained",
+        ),
+    )  # fmt: skip
+    return True
 
 
 def _kinds(spec: OpSpec, module: ModuleSpec, bag: Bag) -> None:

@@ -128,5 +128,7 @@ def _respelt(node: Scalar, located: Located) -> Located:
             return [(char, at) for char in str(node.value)]
         case str() if node.text.lower() == "".join(char for char, _ in located).lower():  # `N` for `n`
             return [(char, at) for char, (_, at) in zip(node.text, located, strict=True)]
+        case "..." if [char for char, _ in located] == ["*"]:
+            return [(char, located[0][1]) for char in node.text]
         case _:
             return located

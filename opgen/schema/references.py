@@ -29,14 +29,14 @@ def sizes_of(spec: OpSpec) -> tuple[str, ...]:
     return tuple(dict.fromkeys(text for text in items if text[:1].isupper()))
 
 
-def refers(name: str, known: tuple[str, ...], what: str, bag: Bag) -> bool:
+def refers(name: str, known: tuple[str, ...], what: str, bag: Bag, otherwise: str = "") -> bool:
+    """Whether a name is known, which is reported if not. `otherwise`: the hint where no known name is near."""
     if name in known:
         return True
     span = name.span if isinstance(name, Word) else None
     article = "an" if what[0] in "aeiou" else "a"
     notes = (f"known here: {listed(dict.fromkeys(known), 'and')}",) if known else ()
     label = f"not {article} {what}"
-    bag.error(
-        "OPG116", f"`{name}` is not {article} {what}", span, label=label, notes=notes, hints=did_you_mean(name, known)
-    )
+    hints = did_you_mean(name, known) or ((otherwise,) if otherwise else ())
+    bag.error("OPG116", f"`{name}` is not {article} {what}", span, label=label, notes=notes, hints=hints)
     return False

@@ -10,7 +10,21 @@ from dataclasses import dataclass, replace
 
 from opgen.diagnostics.model import Span
 from opgen.lang.habits import AXES, KEPT
-from opgen.lang.nodes import Access, Binder, Call, Compare, Expr, Name, Number, Power, Product, Reduction, Sum, Unary
+from opgen.lang.nodes import (
+    Access,
+    Binder,
+    Call,
+    Compare,
+    Dots,
+    Expr,
+    Name,
+    Number,
+    Power,
+    Product,
+    Reduction,
+    Sum,
+    Unary,
+)
 from opgen.lang.vocabulary import Vocabulary
 from opgen.lang.walk import integer, nodes
 
@@ -19,6 +33,7 @@ _AXIS = "the index in the brackets says which axis is meant: leave it away"
 _KEPT = ("keepdim", "keepdims")
 _CORRECTED = "`var` divides by the count of elements; the corrected one is multiplied by `n/(n - 1)`"
 _ORDER = "`norm` is the Euclidean one; others are sums and extremes of `abs`"
+_TWO = "`{0}[…]` takes one expression, and the {1} of two is `{0}(a, b)`"
 _WIDER = "sums of half precision are kept in float32 anyway: leave it away"
 
 
@@ -40,6 +55,8 @@ def meant_by(words: Vocabulary, e: Reduction, arguments: Arguments) -> tuple[Exp
     order = named.get("p", named.get("ord"))
     if e.name == "norm" and order is None and left and not _is_index(e, left[0]):
         order = left.pop(0)
+    if e.name in ("max", "min") and len(left) == 1 and not named and not _is_axis(e, left[0]):
+        return _of_two(e, left[0]), (_TWO.format(e.name, "larger" if e.name == "max" else "smaller"),)
     for argument in left:
         if not _is_index(e, argument) and integer(argument) is None:
             return None, (ONE_BODY,)
@@ -64,6 +81,30 @@ def meant_by(words: Vocabulary, e: Reduction, arguments: Arguments) -> tuple[Exp
 
 def _is_index(e: Reduction, argument: Expr) -> bool:
     return isinstance(argument, Name) and any(isinstance(b, Binder) and b.name == argument.name for b in e.binders)
+
+
+def _is_axis(e: Reduction, argument: Expr) -> bool:
+    """Whether an argument is the axis of the reduction: its index, or the number of the place that this stands at."""
+    axis = integer(argument)
+    if axis is None:
+        return _is_index(e, argument)
+    own = [b.name for b in e.binders if isinstance(b, Binder)]
+    places: set[int] = set()
+    for a in (n for n in nodes(e.body) if isinstance(n, Access)):
+        at = [k for k, item in enumerate(a.items) if isinstance(item, Name) and item.name in own]
+        places |= {k - len(a.items) for k in at}
+        if isinstance(a.items[0], Dots):  # any number but 0
+            places.add(max(axis, 1))
+        else:
+            places |= {*at}
+    return axis in places
+
+
+def _of_two(e: Reduction, other: Expr) -> Expr:
+    """`max[k](a, b)` as the larger of two: outside of the reduction, unless the other one has its index."""
+    if any(isinstance(n, Name) and _is_index(e, n) for n in nodes(other)):
+        return replace(e, body=Call(e.name, (e.body, other), e.span, e.name_span))
+    return Call(e.name, (e, other), e.span, e.name_span)
 
 
 def _norm(e: Reduction, order: Expr) -> Expr:

@@ -15,9 +15,9 @@ _SCATTERS = {"sum": ("0", "+="), "max": ("-inf", "max="), "min": ("inf", "min=")
 def within_groups(
     words: Vocabulary, name: str, items: tuple[Expr | Dots, ...], body: Expr, group: Expr
 ) -> tuple[str, ...]:
-    """How a reduction of `body` over one index is written within groups; nothing where no tensor tells the groups."""
+    """How a reduction of `body` over one index is written within groups; nothing where no integers tell the groups."""
     index = next((i.name for i in items if isinstance(i, Name | Binder)), None)
-    if index is None or len(items) != 1 or not isinstance(group, Name | Access) or group.name not in words.shapes:
+    if index is None or len(items) != 1 or not isinstance(group, Name | Access) or group.name not in words.integers:
         return ()
     at = unparse(group) if isinstance(group, Access) else f"{group.name}[{index}]"
     value = unparse(body)

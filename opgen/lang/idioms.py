@@ -36,7 +36,7 @@ from opgen.lang.slices import Bounds, Extents, Item, Slice, along_new_axes, is_o
 from opgen.lang.subscripts import target_of
 from opgen.lang.targets import apart, order_of, read_by, remember
 from opgen.lang.unparse import unparse, unparse_assign
-from opgen.lang.vocabulary import Vocabulary
+from opgen.lang.vocabulary import FIRST, Vocabulary
 from opgen.lang.walk import integer, nodes, transform
 
 KEYWORDS = (
@@ -218,10 +218,11 @@ class Idioms:
         for name in {n.name: n for n in reversed([*bare(self.words, s.value)])}.values():
             if name.name in indices or name.name in self.left:
                 continue  # an index that hides it
-            read = f"{name.name}[{', '.join(self.words.letters[name.name])}]"
-            self.note(
-                name.span, f"`{name.name}` has named dims and is read without indices", f"write `{read}`", code="OPG242"
-            )
+            letters = self.words.letters[name.name]
+            hints = [f"write `{name.name}[{', '.join(letters)}]`"]
+            if {*letters} == {FIRST}:
+                hints.append(f"or declare one number as what it is: `{name.name}: {{shape: []}}`")
+            self.note(name.span, f"`{name.name}` has named dims and is read without indices", *hints, code="OPG242")
             shape = self.words.shapes.get(name.name)
             self.found[-1].label = "" if shape is None else f"has shape [{', '.join(shape)}]"
 

@@ -5,8 +5,8 @@ from __future__ import annotations
 from collections.abc import Iterator, Sequence
 from dataclasses import replace
 
-from opgen.lang.nodes import Access, Binder, Call, Dots, Expr, Name, Reduction
-from opgen.lang.vocabulary import SPARE, Vocabulary
+from opgen.lang.nodes import Access, Binder, Call, Dots, Expr, Name, Number, Reduction
+from opgen.lang.vocabulary import FIRST, SPARE, Vocabulary
 from opgen.lang.walk import nodes, operands, transform
 
 CONSTANTS = ("pi", "inf", "nan")
@@ -24,7 +24,7 @@ def layout(words: Vocabulary, e: Expr) -> tuple[str, ...]:
     """The indices of an expression in the order of its axes: those of its part with the most of them."""
     match e:
         case Name(name=name):
-            return words.letters.get(name, ())
+            return tuple(i for i in words.letters.get(name, ()) if i != FIRST)
         case Access(items=items):
             found: list[str] = []
             for item in items:
@@ -94,7 +94,8 @@ def over_the_rest(e: Expr, left: frozenset[str]) -> Expr:
 
 
 def access_at(name: str, items: Sequence[str], at: Expr) -> Access:
-    made = tuple(Dots(at.span) if i == "..." else Name(i, at.span) for i in items)
+    other: dict[str, Expr | Dots] = {"...": Dots(at.span), FIRST: Number(0, at.span)}
+    made = tuple(other.get(i, Name(i, at.span)) for i in items)
     return Access(name, made, at.span, at.span)
 
 

@@ -25,7 +25,7 @@ from opgen.lang.nodes import (
     Target,
 )
 from opgen.lang.slices import sizes
-from opgen.lang.slips import assigned_names, end_of_foreign, guarded, is_assigned, is_foreign
+from opgen.lang.slips import assigned_targets, end_of_foreign, guarded, is_assigned, is_foreign
 from opgen.lang.tuples import unpacked
 from opgen.lang.updates import FOREIGN, RENAMED, updated
 from opgen.lang.vocabulary import Vocabulary
@@ -156,10 +156,10 @@ class _Parser(ExpressionParser):
             hint = "what is taken away is added with a minus: `+= -(…)`" if token.text == "-" else RENAMED
             self.idioms.note(span, f"there is no `{span.text}`", hint)
             return f"{token.text}="
-        if names := assigned_names(self.tokens, self.at):
-            self.lost |= dict.fromkeys(names)
+        if targets := assigned_targets(self.tokens, self.at):
+            self.lost |= dict.fromkeys(t.partition("[")[0] for t in targets)
             line = token.span.source.text[token.span.start :].partition("\n")[0]
-            hints = unpacked(self.words, names, line)
+            hints = unpacked(self.words, targets, line)
             raise self.fail("expected `=`, found `,`", token.span, "OPG201", *hints)
         raise self.unexpected("`=`")
 

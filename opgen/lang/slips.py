@@ -141,13 +141,32 @@ def _function(line: str) -> str:
     return ""
 
 
-def assigned_names(tokens: Sequence[Token], at: int) -> tuple[str, ...]:
-    """The names of `a, b = …`, of which a comma at this place is the first; nothing where it is none."""
-    names = [tokens[at - 1]]
-    while tokens[at].is_op(",") and tokens[at + 1].kind is T.NAME:
-        names.append(tokens[at + 1])
-        at += 2
-    return tuple(t.text for t in names) if tokens[at].is_op("=") and len(names) > 1 else ()
+def assigned_targets(tokens: Sequence[Token], at: int) -> tuple[str, ...]:
+    """The left sides of `a, b[n] = …`, of which a comma at this place is the first; nothing where it is none."""
+    first = at - 1
+    while first > 0 and not (tokens[first].kind is T.NAME and _behind(tokens, first) == at):
+        first -= 1
+    found: list[str] = []
+    start, end = first, at
+    while True:
+        found.append(tokens[start].span.to(tokens[end - 1].span).text)
+        if not tokens[end].is_op(",") or tokens[end + 1].kind is not T.NAME:
+            break
+        start, end = end + 1, _behind(tokens, end + 1)
+    return tuple(found) if tokens[end].is_op("=") and len(found) > 1 else ()
+
+
+def _behind(tokens: Sequence[Token], name: int) -> int:
+    """The token behind a name and its brackets, if it has any."""
+    at, depth = name + 1, 0
+    while depth or tokens[at].is_op("["):
+        if tokens[at].kind in {T.END, T.NEWLINE}:
+            break
+        depth += tokens[at].is_op("[") - tokens[at].is_op("]")
+        at += 1
+        if not depth:
+            break
+    return at
 
 
 def guarded(text: str, names: Collection[str]) -> tuple[str, ...]:

@@ -13,14 +13,23 @@ from opgen.lang.vocabulary import SPARE, Vocabulary
 
 _CALL = re.compile(r"=\s*(?:\w+\.)*(?P<fn>\w+)\(\s*(?P<of>\w+)")
 _METHOD = re.compile(r"=\s*(?P<of>\w+)\.(?P<fn>\w+)\(")
+_EXTREME = re.compile(r"=\s*(?P<fn>max|min)(?P<rest>\[\s*\w+\s*\]\(.*\))\s*")
 _HALVES = ("chunk", "split", "tensor_split", "hsplit")
 _LIST = re.compile(
     r"\w+\(\s*[\[(]\s*(?P<names>\w+(?:\s*,\s*\w+)+)\s*[\])]\s*(?:,\s*(?:(?:dim|axis)\s*=\s*)?(?P<axis>-?\d+))?"
 )
 
 
-def unpacked(words: Vocabulary, names: Sequence[str], line: str) -> tuple[str, ...]:
-    """How `names = line` is written."""
+def unpacked(words: Vocabulary, targets: Sequence[str], line: str) -> tuple[str, ...]:
+    """How `targets = line` is written."""
+    own, value = [f"`{t}" for t in targets], line[_equals(line) + 1 :].partition("#")[0].strip()
+    if len(values := _between_commas(value)) == len(targets):
+        return (f"a statement for each: {', '.join(f'{t} = {v}`' for t, v in zip(own, values, strict=True))}",)
+    extreme = _EXTREME.fullmatch(f"={value}")
+    if extreme is not None and len(own) == 2:
+        fn, rest = extreme["fn"], extreme["rest"]
+        return (f"a statement for each: {own[0]} = {fn}{rest}` and {own[1]} = arg{fn}{rest}`",)
+    names = [t.partition("[")[0] for t in targets]
     method = _METHOD.search(line)
     call = method if method is not None and method["of"] in words.letters else _CALL.search(line)
     fn, of = ("", "") if call is None else (call["fn"], call["of"])
@@ -45,6 +54,23 @@ def unpacked(words: Vocabulary, names: Sequence[str], line: str) -> tuple[str, .
             lines.append(f"`{name}[{before}{axis} < {part}] = {of}[{before}{axis}{moved}]`")
         return (f"the parts of an axis are read by position: {', '.join(lines)}",)
     return (TUPLE,)
+
+
+def _equals(line: str) -> int:
+    """Where the sign of an assignment stands; indices may be bounded left of it, by other signs."""
+    return next((m.start() for m in re.finditer(r"(?<![=<>!])=(?!=)", line)), -1)
+
+
+def _between_commas(text: str) -> list[str]:
+    """The values of a tuple, each of which may have commas inside of brackets."""
+    found, depth = [""], 0
+    for c in text:
+        depth += (c in "([") - (c in ")]")
+        if c == "," and not depth:
+            found.append("")
+        else:
+            found[-1] += c
+    return [part.strip() for part in found]
 
 
 def joined(words: Vocabulary, target: str, line: str) -> str:

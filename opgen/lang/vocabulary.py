@@ -5,6 +5,7 @@ from __future__ import annotations
 from collections.abc import Container, Iterable, Mapping, Sequence
 from dataclasses import dataclass, field
 
+FIRST = "0"  # where a tensor of one element is read
 SPARE = "mpqrsuvwijk"  # letters for indices that a spec has no name for
 
 
@@ -20,12 +21,13 @@ class Vocabulary:
     functions: Sequence[str] = ()
     further: Mapping[str, str] = field(default_factory=dict)  # reductions with an argument beside the body, and which
     settings: Sequence[str] = ()  # params that guards may ask about
+    integers: Container[str] = ()  # inputs that hold them
     gradients: Sequence[str] = ()  # what a block of gradients assigns; nothing for any other block
     instead: Mapping[str, str] = field(default_factory=dict)  # letters that are names here, and what stands for them
 
     def declare(self, name: str, shape: Sequence[str]) -> None:
         self.shapes[name] = tuple(shape)
-        self.letters[name] = letters(shape, self.instead)
+        self.letters[name] = (FIRST,) * len(shape) if {*shape} == {"1"} else letters(shape, self.instead)
 
     def knows(self, name: str) -> bool:
         return name in self.shapes or name in self.names

@@ -153,6 +153,7 @@ def _vocabulary(
         reductions={name: row.keeps_index for name, row in (REDUCTIONS | ORDERS).items()},
         further={name: row.takes for name, row in ORDERS.items() if row.takes},
         settings=[str(p.name) for p in spec.params if p.type == "bool" or p.choices],
+        integers={str(t.name) for t in spec.inputs if t.kind == "int"},
         instead=other_letters((*sizes, *derived), (*shapes, *params)),
     )  # fmt: skip
     for name, shape in shapes.items():

@@ -1,9 +1,8 @@
 """Bring the generated folder up to date with specs: the function behind `opgen build`.
 
 In: spec files or folders of them, and the output folder. Out: a `BuildResult` with one change per generated file and
-every diagnostic of the run. Specs are independent: a mistake in one, or one of opgen's own that it comes upon, leaves
-its earlier output untouched and does not keep the others from being built. Specs that are up to date are recognised
-without importing any stage.
+every diagnostic of the run. Specs are independent: a mistake in one, or one of opgen's own, leaves its earlier output
+untouched and does not keep the others from being built. What is up to date is recognised without importing any stage.
 """
 
 from __future__ import annotations
@@ -172,7 +171,8 @@ def looked_at(spec: SpecFile, *looks: Callable[[Operator], tuple[Diagnostic, ...
     if made.spec is None or made.operator is None:
         return made
     try:
-        warnings = (*unused(made.spec), *flat(made.operator), *(d for look in looks for d in look(made.operator)))
+        more = (d for look in looks for d in look(made.operator))
+        warnings = (*unused(made.spec), *flat(made.operator, made.spec.described_outputs), *more)
     except Exception as e:
         warnings = (crash(e, f"{spec.path} could not be searched for what is unused"),)
     return replace(made, diagnostics=(*made.diagnostics, *warnings))

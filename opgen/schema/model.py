@@ -194,6 +194,11 @@ class OpSpec(f.Entry):
     def span(self) -> Span:
         return self.op.span
 
+    @property
+    def described_outputs(self) -> frozenset[str]:
+        """The results of which it is stated what they hold, or that they have no gradient."""
+        return frozenset(str(o.name) for o in self.outputs or () if o.dtype is not None or not o.differentiable)
+
 
 __all__ = [
     "DimSpec",

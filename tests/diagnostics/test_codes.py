@@ -44,7 +44,7 @@ def reported(text: str) -> tuple[Diagnostic, ...]:
     spec = load(Source("spec.yaml", text + "\n"), bag)
     operator = None if spec is None else lower(spec, bag)
     if spec is not None and operator is not None:
-        return (*bag.items, *unused(spec), *flat(operator), *not_found(operator))
+        return (*bag.items, *unused(spec), *flat(operator, spec.described_outputs), *not_found(operator))
     return bag.items
 
 

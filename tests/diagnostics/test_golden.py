@@ -31,7 +31,7 @@ def report(text: str) -> str:
     operator = lower(spec, bag) if spec is not None else None
     warnings: tuple[Diagnostic, ...] = ()
     if spec is not None and operator is not None and not bag.has_errors:
-        warnings = (*unused(spec), *flat(operator), *not_found(operator))
+        warnings = (*unused(spec), *flat(operator, spec.described_outputs), *not_found(operator))
     return render_all((*bag.items, *warnings))
 
 

@@ -21,9 +21,10 @@ from opgen.lower.declare import CALLABLE
 from opgen.lower.draw import refused
 from opgen.lower.gradient_names import cotangent_by, cotangents_by
 from opgen.lower.kinds import integer
+from opgen.lower.masks import mask_among, masked_read
 from opgen.lower.proposals import as_it_stays, assigned_float, shape_read
 from opgen.lower.range import note
-from opgen.lower.readings import filled, idle, shape_text, spelled
+from opgen.lower.readings import filled, idle, instead_of_dots, shape_text, spelled
 from opgen.lower.recurrence_slips import earlier, too_early
 from opgen.lower.recurrence_start import Unclear, or_start, steps_back
 from opgen.lower.scope import BAD, UNKNOWN, Frame, Known, Site, Typed
@@ -222,6 +223,9 @@ def access(f: Frame, e: Access, *, padded: bool = False) -> Typed:
 def _read(f: Frame, e: Access, known: Known, *, padded: bool) -> Typed:
     if known.shape is None or refused(f, e.name, e, known):
         return BAD
+    if (mask := mask_among(f, e.items)) is not None:
+        message = "a position is an integer, and this is a condition"
+        return f.error("OPG223", message, mask.span, *masked_read(f, e, mask))
     if not check_rank(f, e, known):
         return BAD
     at: list[Position] = []
@@ -259,7 +263,7 @@ def check_rank(f: Frame, e: Access, known: Known, *, verb: str = "read") -> bool
     if dots and where is None:
         f.error(
             "OPG216", f"`{e.name}` has no batch dims", e.items[dots[0]].span,
-            f"write `{spelled(f, e.name, known.shape)}`",
+            *instead_of_dots(f, e, known.shape),
             label=f"has shape {shape_text(known.shape)}",
         )  # fmt: skip
         return False
@@ -301,13 +305,6 @@ def position(f: Frame, item: Expr, dim: Scalar, site: Site) -> Scalar | None:
         hint = f"`{free[0]}` is read nowhere: did you mean that?" if len(free) == 1 else "use another letter"
         f.error("OPG207", f"the index `{item.name}` has the name of a tensor", item.span, hint)
         return None
-    if isinstance(item, Name) and _is_mask(f, item.name):
-        f.error(
-            "OPG223", "a position is an integer, and this is a condition", item.span,
-            "how many elements a mask picks depends on data, which is reserved for later",
-            f"keep all of them, and 0 in place of the others: `where({_mask(f, item.name)}, {site.tensor}[…], 0)`",
-        )  # fmt: skip
-        return None
     typed = f.lower(item)
     if typed.kind is Kind.BOOL:
         hint = "an extent is stated where the index is introduced: on the left, or in the brackets of a reduction"
@@ -341,21 +338,12 @@ def position(f: Frame, item: Expr, dim: Scalar, site: Site) -> Scalar | None:
     return typed.scalar
 
 
-def _is_mask(f: Frame, name: str) -> bool:
-    known = f.state.tensors.get(name)
-    return known is not None and known.kind is Kind.BOOL and name not in f.args
-
-
 def _is_of_floats(f: Frame, name: str) -> bool:
     """Whether a tensor has named dims and floats: bare, it is no position in any case."""
     known = f.state.tensors.get(name)
     if known is None or known.shape in (None, (), (BATCH,)):
         return False
     return known.kind is Kind.FLOAT and name not in f.args
-
-
-def _mask(f: Frame, name: str) -> str:
-    return spelled(f, name, f.state.tensors[name].shape or ())
 
 
 def _from_the_end(item: Expr, place: int, dim: Scalar, site: Site) -> tuple[str, ...]:

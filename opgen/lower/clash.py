@@ -23,7 +23,8 @@ def clash(f: Frame, info: IndexInfo, first: Site, second: Site) -> None:
         if known is not None and known.shape is not None:
             notes.append(f"`{site.tensor}` has shape {shape_text(known.shape)}")
     hints = (
-        _of_size_one(f, info, first, second)
+        _square(f, info, first, second)
+        or _of_size_one(f, info, first, second)
         or _longer(f, info, first, second)
         or _swapped(f, info, first, second)
         or _another(f, info, first, second)
@@ -63,6 +64,21 @@ def _by_letters(f: Frame, site: Site) -> str | None:
     wanted = [s.name.lower() for s in known.shape if isinstance(s, Dim)]
     other = items != wanted and sorted(items) == sorted(wanted) and len({*wanted}) == len(wanted)
     return f"{site.tensor}[{', '.join(wanted)}]" if other else None
+
+
+def _square(f: Frame, info: IndexInfo, first: Site, second: Site) -> tuple[str, ...]:
+    """A hint where a diagonal is read of what is not square: its two dims are one, declared under two names."""
+    a, b = first.extent, second.extent
+    if all(_items(s).count(info.name) < 2 for s in (first, second)) or not isinstance(a, Dim) or not isinstance(b, Dim):
+        return ()
+    other = [name for name in f.decl.inputs if b in f.decl.shapes[name]]
+    shapes = [text.shape(tuple(a if s == b else s for s in f.decl.shapes[name])) for name in other]
+    lines = ", ".join(f"`{name}: {{shape: {shape}}}`" for name, shape in zip(other, shapes, strict=True))
+    return (
+        (f"a diagonal is that of a square: where `{b.name}` is `{a.name}`, declare it as such: {lines}",)
+        if lines
+        else ()
+    )
 
 
 def _of_size_one(f: Frame, info: IndexInfo, *sites: Site) -> tuple[str, ...]:

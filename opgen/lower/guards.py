@@ -19,6 +19,7 @@ from opgen.lang.nodes import Access, Assign, Call, Compare, Expr, Logic, Name, R
 from opgen.lang.unparse import unparse_target
 from opgen.lang.walk import nodes, statement_names
 from opgen.lower.declare import Declarations, every
+from opgen.lower.masks import choice_of
 from opgen.schema.formula import Formula
 from opgen.schema.model import InputSpec
 
@@ -310,7 +311,7 @@ def check_cover(d: Declarations, name: str, statements: Sequence[Assign], found:
             same.setdefault(constant_part(s), []).append(s)
         twice = next((part for part in same.values() if len(part) > 1), None)
         if twice is not None:
-            _overlap(name, twice, case, bag)
+            _overlap(d, name, twice, case, bag)
             return False
         if not matching and not (wanted in case.given and not case.given[wanted]):
             missing.append(case.describe())
@@ -333,7 +334,7 @@ def _may_stay(d: Declarations, name: str) -> bool:
     return d.spec.module is not None and any(name in pair for pair in d.spec.module.updates)
 
 
-def _overlap(name: str, matching: Sequence[Assign], case: Case, bag: Bag) -> None:
+def _overlap(d: Declarations, name: str, matching: Sequence[Assign], case: Case, bag: Bag) -> None:
     first, second = matching[:2]
     related = (Label(first.guard.span if first.guard is not None else first.target.span, "holds as well"),)
     when = case.describe()
@@ -341,7 +342,7 @@ def _overlap(name: str, matching: Sequence[Assign], case: Case, bag: Bag) -> Non
         bag.error(
             "OPG217", f"`{name}` is assigned twice", second.target.span, label="again here",
             related=(Label(first.target.span, "assigned here first"),),
-            hints=("give each its own name, or guards that exclude each other",),
+            hints=choice_of(d, first, second) or ("give each its own name, or guards that exclude each other",),
         )  # fmt: skip
         return
     span = second.guard.span if second.guard is not None else second.target.span

@@ -49,7 +49,7 @@ def check_targets(d: Declarations, bag: Bag) -> None:
                 hints = (f"move it to `inputs`: `{of}: {{shape: []}}` is one number that has one",)
             bag.error("OPG228", message, span, hints=hints)
     assigned = {s.target.name for s in d.backward}
-    if not any(PREFIX + n in assigned or PREFIX + n in d.lost for n in d.inputs):
+    if not any(PREFIX + n in assigned or PREFIX + n in d.lost for n in (*d.inputs, *d.params)):
         first = d.backward[0].target.name_span
         hints = tuple(f"assign `{PREFIX}{n}`" for n in list(d.inputs)[:1])
         bag.error("OPG228", "this block states the gradient of no input", first, hints=hints)

@@ -5,12 +5,16 @@ Positions are noted while a formula is lowered and judged when the extents of it
 
 from __future__ import annotations
 
+from dataclasses import replace
+
 from opgen.diagnostics.model import Label, Span
 from opgen.ir import text
 from opgen.ir.polynomial import Polynomial, number, polynomial
 from opgen.ir.program import Axis
 from opgen.ir.ranges import Facts, corner, facts_of, is_nonnegative
-from opgen.ir.scalar import Batch, Dim, Index, Lit, Param, Scalar, call, walk
+from opgen.ir.scalar import Apply, Batch, Dim, Index, Lit, Param, Scalar, call, walk
+from opgen.lang.nodes import Assign, Binder, Call, Compare, Name, Number
+from opgen.lang.unparse import unparse_assign
 from opgen.lower.declare import every
 from opgen.lower.scope import UNKNOWN, Check, Frame, IndexInfo, Site
 
@@ -41,7 +45,8 @@ def check_ranges(f: Frame) -> bool:
 
 
 def _check(f: Frame, c: Check) -> bool:
-    facts = facts_of(tuple(Axis(name, _extent(i)) for name, i in c.indices), f.state.dims)
+    axes = tuple(Axis(name, _extent(i)) for name, i in c.indices)
+    facts = facts_of(axes, f.state.dims, positive=_shares(f))
     position = polynomial(c.position)
     low, high = corner(position, facts, least=True), corner(position, facts, least=False)
     last = polynomial(c.extent) - number(1)
@@ -55,6 +60,15 @@ def _check(f: Frame, c: Check) -> bool:
     return True
 
 
+def _shares(f: Frame) -> list[Scalar]:
+    """Sizes such as `H: D//2`: what is right only where nothing is left of them is a mistake."""
+    return [
+        Dim(name)
+        for name, e in f.state.dims.items()
+        if isinstance(e, Apply) and e.fn == "floordiv" and isinstance(e.args[0], Dim) and isinstance(e.args[1], Lit)
+    ]
+
+
 def _extent(info: IndexInfo) -> Scalar:
     return info.extent if info.extent is not None else Lit(1)
 
@@ -66,21 +80,43 @@ def _report(f: Frame, c: Check, low: Polynomial | None, high: Polynomial | None)
     verb = "written" if site.written else "read"
     related = [Label(i.span, f"`{i.name}` runs to {text.scalar(_extent(i))}") for _, i in c.indices if i.stated]
     shown = site.span.text if not site.span.text.startswith("pad") else f"{site.tensor}[…]"
-    outside = "drops" if site.written else "fills"
-    write = f"pad({shown})" if site.written else f"pad({shown}, fill)"
-    hints = [f"write `{write}`, which {outside} what is outside"]
     if isinstance(c.position, Lit):
-        hints = []
-    elif not c.site.written and (low is None or is_nonnegative(low, facts_of((), f.state.dims))):
-        ends = ((i, furthest(f, c, i)) for _, i in c.indices if i.stated is None)
-        hints += [
-            f"or let `{i.name}` end earlier, where it is introduced: `{i.name} < {end}`" for i, end in ends if end
-        ]
+        hints: tuple[str, ...] = ()
+    elif site.written:
+        hints = (f"write `pad({shown})`, which drops what is outside",)
+    else:
+        filled = f"write `pad({shown}, 0)`, or what there is outside in place of 0"
+        ahead = low is None or is_nonnegative(low, facts_of((), f.state.dims))
+        hints = (filled, *(_earlier_end(f, c) if ahead else _from_the_start(f, c)))
+        if ahead and len(hints) > 1 and any(size in walk(c.position) for size in _shares(f)):
+            hints = hints[1].removeprefix("or "), f"or {filled}"  # a half is read, and not all of it
     f.bag.error(
         "OPG232", f"`{site.tensor}` is {verb} at {runs}, and ends at {last} there", c.span,
         label="out of range", related=related, hints=hints, notes=(f"positions run from 0 to {last}",),
     )  # fmt: skip
     return False
+
+
+def _earlier_end(f: Frame, c: Check) -> list[str]:
+    """How far the indices run with which everything that is read lies inside."""
+    ends = ((i, furthest(f, c, i)) for _, i in c.indices if i.stated is None)
+    return [f"or let `{i.name}` end earlier, where it is introduced: `{i.name} < {end}`" for i, end in ends if end]
+
+
+def _from_the_start(f: Frame, c: Check) -> tuple[str, ...]:
+    """The statement with a value of its own where a number of places before the index are none."""
+    own = [s for s in f.decl.forward if s.target.name == f.target]
+    back = (polynomial(c.position) - polynomial(Index(c.indices[0][0]))).constant if len(c.indices) == 1 else None
+    if back is None or back >= 0 or len(own) != 1 or own[0].op != "=" or c.indices[0][1].name not in _loops(own[0]):
+        return ()
+    index, span = Name(c.indices[0][1].name, c.span), own[0].span
+    inside = Compare((index, Number(int(-back), span)), (">=",), span)
+    line = unparse_assign(replace(own[0], value=Call("where", (inside, own[0].value, Number(0, span)), span, span)))
+    return (f"or say what all of it is there, 0 for one: `{line}`",)
+
+
+def _loops(s: Assign) -> list[str]:
+    return [i.name for i in s.target.items or () if isinstance(i, Binder)]
 
 
 def furthest(f: Frame, c: Check, info: IndexInfo) -> str | None:
@@ -91,7 +127,9 @@ def furthest(f: Frame, c: Check, info: IndexInfo) -> str | None:
         return None
     room = parts[1]
     if step == 1:
-        return text.scalar(room.scalar())
+        halves = (n for n, e in f.state.dims.items() if e == call("floordiv", c.extent, Lit(2)))
+        half = next((n for n in halves if (polynomial(c.extent) - room - polynomial(Dim(n))).constant == 0), None)
+        return half or text.scalar(room.scalar())
     return text.scalar(call("floordiv", (room + number(step - 1)).scalar(), Lit(step)))
 
 

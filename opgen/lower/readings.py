@@ -4,14 +4,16 @@ from __future__ import annotations
 
 import re
 from collections.abc import Sequence
+from dataclasses import replace
 
 from opgen.diagnostics.model import Span
 from opgen.ir import text
 from opgen.ir.program import Shape
-from opgen.ir.scalar import Batch
-from opgen.lang.nodes import Access, Dots, Name
+from opgen.ir.scalar import BATCH, ONE, Batch
+from opgen.lang.nodes import Access, Assign, Binder, Dots, Expr, Name, Reduction
 from opgen.lang.unparse import unparse
 from opgen.lang.vocabulary import letters, other_letters
+from opgen.lang.walk import nodes, transform
 from opgen.lower.scope import Frame, IndexInfo, Known
 
 
@@ -20,8 +22,63 @@ def shape_text(shape: Shape) -> str:
 
 
 def spelled(f: Frame, name: str, shape: Shape) -> str:
-    """How a tensor of this shape is read: `x[..., k]`."""
-    return f"{name}[{', '.join(letters_of(f, shape))}]"
+    """How a tensor of this shape is read: `x[..., k]`, and at 0 where a size is 1."""
+    items = ("0" if size == ONE else letter for size, letter in zip(shape, letters_of(f, shape), strict=True))
+    return f"{name}[{', '.join(items)}]"
+
+
+def instead_of_dots(f: Frame, e: Access, shape: Shape) -> tuple[str, ...]:
+    """What is written for an access with `...` to a tensor that has no batch dims: the indices that it stands for."""
+    at = next(k for k, i in enumerate(e.items) if isinstance(i, Dots))
+    behind = len(e.items) - at - 1
+    declared = [
+        *(text.position(s) for s in shape[:at]),
+        "...",
+        *(text.position(s) for s in shape[len(shape) - behind :]),
+    ]
+    given = (
+        (f"or give it batch dims: `{e.name}: {{shape: [{', '.join(declared)}]}}`",) if e.name in f.decl.inputs else ()
+    )
+    own = [s for s in (*f.decl.forward, *f.decl.backward) if s.target.name == f.target]
+    middle = letters_of(f, shape)[at : len(shape) - behind]
+    if len(own) == 1 and own[0].target.items is not None and at + behind <= len(shape):
+        names = tuple(Name(i, e.span) for i in middle)
+        used = {n.name for n in nodes(own[0].value) if isinstance(n, Name)}
+        line = _without_dots(f, own[0], names) if used.isdisjoint(middle) else None
+        if line is not None:
+            return (f"write `{line}`", *given)
+    return (f"write `{spelled(f, e.name, shape)}`", *given)
+
+
+def _without_dots(f: Frame, s: Assign, names: tuple[Name, ...]) -> str | None:
+    """A statement with these indices in place of `...`; None where some tensor does have batch dims, or others."""
+    fitting = True
+
+    def step(node: Expr) -> Expr | None:
+        nonlocal fitting
+        known = f.state.tensors.get(node.name) if isinstance(node, Access | Name) else None
+        if known is not None and known.shape is not None and BATCH in known.shape:
+            fitting = False
+        if isinstance(node, Reduction) and any(isinstance(b, Dots) for b in node.binders):
+            fitting = False
+        if not isinstance(node, Access) or not any(isinstance(i, Dots) for i in node.items):
+            return None
+        items = _spread(node.items, names)
+        fitting &= known is not None and known.shape is not None and len(known.shape) == len(items)
+        return replace(node, items=items)
+
+    value = transform(s.value, step)
+    items = tuple(
+        Name(i.name, i.span) if isinstance(i, Binder) and i.extent is None else i for i in s.target.items or ()
+    )
+    if not fitting or any(isinstance(i, Binder) for i in items):
+        return None
+    target = Access(s.target.name, _spread(items, names), s.span, s.span)  # type: ignore[arg-type]
+    return f"{unparse(target)} {s.op} {unparse(value)}"
+
+
+def _spread(items: Sequence[Expr | Dots], names: tuple[Name, ...]) -> tuple[Expr | Dots, ...]:
+    return tuple(part for i in items for part in (names if isinstance(i, Dots) else (i,)))
 
 
 def letters_of(f: Frame, shape: Shape) -> tuple[str, ...]:

@@ -5,7 +5,7 @@ from __future__ import annotations
 from opgen.diagnostics.model import Bag
 from opgen.ir import text
 from opgen.ir.scalar import Batch, Dim
-from opgen.lang.nodes import Access, Assign, Binder, Compare, Dots, Expr, Name, Number, Sum
+from opgen.lang.nodes import Access, Assign, Binder, Call, Compare, Dots, Expr, Name, Number, Product, Sum
 from opgen.lang.parser import parse_expression
 from opgen.lang.unparse import unparse
 from opgen.lang.vocabulary import letters
@@ -18,25 +18,52 @@ _STARTS = {"+=": "0", "*=": "1", "max=": "-inf", "min=": "inf"}
 def proposals(f: Frame, s: Assign) -> tuple[str, ...]:
     """The output to declare or the statement to start with, and the dim that they need besides."""
     known, name = f.decl.known_dims(), s.target.name
-    spare = next(d for d in (*"NMVSRQ", "SIZE") if d not in known)
+    free = [d for d in (*"NMVSRQ", "SIZE") if d not in known]
     sizes = [_size(f, s, item) for item in s.target.items or ()]
-    shape = [spare if size is None else size for size in sizes]
-    new = {size: f"num_{size.lower()}" for size in shape if size.isalpha() and size not in known}
+    counted = [None if isinstance(item, Dots | Binder) else _counted_by(f, item) for item in s.target.items or ()]
+    own = {p: free[k] for k, p in enumerate(dict.fromkeys(p for p in counted if p is not None))}
+    spare = free[len(own)]
+    shape = [own[p] if p else spare if size is None else size for p, size in zip(counted, sizes, strict=True)]
+    dims = {size: p for p, size in own.items()}
+    new = {size: f"num_{size.lower()}" for size in shape if size.isalpha() and size not in (*known, *dims)}
     if len(new) == 1 and (declared := _idle_param(f)) is not None:
-        (size,) = new
-        dims, start = f"`dims: {{{size}: {declared}}}`", _start(f, s, shape, {size: declared})
-        if is_read(f, name) or not all(size == "..." or size.isalnum() for size in shape):
-            return (start,)
-        return (f"declare it: `outputs: {{{name}: {{shape: [{', '.join(shape)}]}}}}`, with {dims}", f"or {start}")
+        dims |= dict.fromkeys(new, declared)
+        new = {}
+    dims |= new
     params = f"`params: {{{', '.join(f'{p}: int' for p in new.values())}}}`"
-    dims = f"`dims: {{{', '.join(f'{d}: {p}' for d, p in new.items())}}}`"
-    start = _start(f, s, shape, new) + (f", with {params}" if new else "")
-    if not all(size == "..." or size.isalnum() for size in shape):
-        return (start,)
-    if is_read(f, name):
+    start = _start(f, s, shape, dims) + (f", with {params}" if new else "")
+    if is_read(f, name) or not all(size == "..." or size.isalnum() for size in shape):
         return (start,)
     output = f"declare it: `outputs: {{{name}: {{shape: [{', '.join(shape)}]}}}}`"
-    return (output + (f", with {dims} and {params}" if new else ""), f"or {start}")
+    if dims:
+        output += f", with `dims: {{{', '.join(f'{d}: {p}' for d, p in dims.items())}}}`"
+    return (output + (f" and {params}" if new else ""), f"or {start}")
+
+
+def _counted_by(f: Frame, e: Expr, *, scaled: bool = False) -> str | None:
+    """The int param that says how many places a position has: of `int(x*bins)`, `h % bins`, `min(i, bins - 1)`.
+
+    `scaled`: it is rounded to an integer, so that what it is multiplied with is a share of all places.
+    """
+
+    def is_count(e: Expr) -> bool:
+        p = f.decl.params.get(e.name) if isinstance(e, Name) else None
+        return p is not None and p.type == "int" and p.length is None
+
+    match e:
+        case Product(factors=(*_, ("%", Name(name=name) as size))) if is_count(size):
+            return name
+        case Product(factors=factors) if scaled:
+            found = [x.name for op, x in factors if op == "*" and isinstance(x, Name) and is_count(x)]
+            return found[0] if len(found) == 1 else None
+        case Call(name="min" | "clamp", args=(first, *others)):
+            ends = [t.terms for t in others if isinstance(t, Sum)]
+            last = next((t[0][1] for t in ends if len(t) == 2 and t[1] == ("-", Number(1, e.span))), None)
+            return last.name if isinstance(last, Name) and is_count(last) else _counted_by(f, first, scaled=scaled)
+        case Call(name="int" | "floor" | "round" | "trunc", args=(inner,)):
+            return _counted_by(f, inner, scaled=True)
+        case _:
+            return None
 
 
 def _start(f: Frame, s: Assign, shape: list[str], new: dict[str, str]) -> str:

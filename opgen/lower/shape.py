@@ -81,7 +81,8 @@ def _refused(item: Formula, written: str, bag: Bag, *, among: bool) -> list[Scal
     elif among and (multiple := re.fullmatch(r"(\d+)\s*\*\s*([A-Z]\w*)", written)):
         size = "D" if multiple[2] != "D" else "E"
         part = f"`dims: {{{multiple[2]}: {size}//{multiple[1]}}}`"
-        hints = (f"write a name of its own here, such as `{size}`, and {part} for a part of it",)
+        bound = f"`{multiple[2].lower()} < {multiple[2]}`"
+        hints = (f"write a name of its own here, such as `{size}`, and {part} with {bound} for a part of it",)
     elif among and (product := re.fullmatch(r"([A-Z]\w*)\s*\*\s*([A-Z]\w*)", written)):
         size = next(n for n in ("C", "S", "Both") if n not in product.groups())
         part = f"`dims: {{{product[2]}: {size}//{product[1]}}}`"

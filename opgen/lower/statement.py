@@ -33,6 +33,7 @@ from opgen.lower.expression import expression
 from opgen.lower.extent import extent_of, resolve
 from opgen.lower.kinds import ARTICLES
 from opgen.lower.lazy import take_out
+from opgen.lower.masks import mask_among, masked_write
 from opgen.lower.proposals import diagonal
 from opgen.lower.range import check_ranges
 from opgen.lower.readings import shape_text, spelled
@@ -182,6 +183,10 @@ def _repeated(items: Sequence[Binder | Dots | Expr]) -> Binder | None:
 
 def _bind(frame: Frame, scope: Scope, item: Binder | Dots | Expr, s: Assign) -> bool:
     name = frame.target
+    if s.op == "=" and (mask := mask_among(frame, (item,))) is not None:
+        hints = masked_write(frame, s, mask)
+        frame.error("OPG241", "a position is an integer, and this is a condition", item.span, *hints)
+        return False
     match item:
         case Dots():
             if BATCH in scope.loops:

@@ -89,7 +89,7 @@ def test_the_range_is_named() -> None:
     _, (found,) = attempt(elementwise("y[..., k] = x[..., 2*k + 1] + x[..., k]", X))
     assert found.message == "`x` is read at 1 to 2*K - 1, and ends at K - 1 there"
     assert found.hints == (
-        "write `pad(x[..., 2*k + 1], fill)`, which fills what is outside",
+        "write `pad(x[..., 2*k + 1], 0)`, or what there is outside in place of 0",
         "or let `k` end earlier, where it is introduced: `k < K//2`",
     )
 

@@ -120,7 +120,7 @@ def generated_ops(out: Path, wanted: tuple[str, ...]) -> list[str]:
         if op not in found:
             from difflib import get_close_matches
 
-            near = get_close_matches(op, found, 1)
+            near = get_close_matches(Path(op).stem, found, 1)
             hint = f"did you mean '{near[0]}'?" if near else f"there are: {', '.join(found)}"
             raise click.UsageError(f"there is no operator '{op}' in {out}; {hint}")
     return list(wanted) or found

@@ -17,6 +17,7 @@ INTERVAL = re.compile(r"([\[(])\s*([^\[\](),]+?)\s*,\s*([^\[\](),]+?)\s*([\])])"
 _SIZE = r"-?\w+(?:\s*[-+*/]+\s*\w+)*"  # of an axis, in a shape as other libraries write it
 _WORD = re.compile(r"[A-Za-z_]\w*|\d+|\.\.\.")
 _ITEM = re.compile(rf"\.\.\.|\*|{_SIZE}")
+_CAPITAL = re.compile(r"[A-Z]\w*|\d+|\.\.\.")
 _TUPLE = re.compile(rf"\(\s*(?:{_ITEM.pattern})(?:\s*,\s*(?:{_ITEM.pattern}))*\s*,?\s*\)")
 
 
@@ -35,6 +36,24 @@ def _list_or_formula(first: Scalar, last: Node, bag: Bag, key: str = "") -> Node
     if not _TUPLE.fullmatch(span.text):
         return _joined(first, last, bag)
     items = words_of(replace(first, text=span.text, span=span))
+    right = f"[{', '.join(item.text for item in items)}]"
+    label, hint = "a list has square brackets", Hint(f"write `{right}`", span.text, right)
+    bag.error("OPG106", "inside of { } and [ ] a comma ends the value", span, label=label, hints=(hint,))
+    return Sequence(items, span, first.key)
+
+
+def _sizes(pieces: list[Node | None]) -> list[Scalar]:
+    """The keys without values that follow, as far as they are sizes: `K` and `3` of `{shape: N, K, 3}`."""
+    found: list[Scalar] = []
+    for key, value in zip(pieces[::2], pieces[1::2], strict=True):
+        if value is not None or not isinstance(key, Scalar) or key.style or not _CAPITAL.fullmatch(key.text):
+            break
+        found.append(key)
+    return found
+
+
+def _without_brackets(first: Scalar, more: list[Scalar], bag: Bag) -> Node:
+    items, span = (first, *more), first.span.to(more[-1].span)
     right = f"[{', '.join(item.text for item in items)}]"
     label, hint = "a list has square brackets", Hint(f"write `{right}`", span.text, right)
     bag.error("OPG106", "inside of { } and [ ] a comma ends the value", span, label=label, hints=(hint,))
@@ -104,6 +123,8 @@ def mend_entries(entries: list[tuple[Scalar, Node]], bag: Bag) -> list[tuple[Sca
     while at < len(pieces):
         key, value = entries[at // 2]
         at += 2
+        if key.text == "shape" and isinstance(value, Scalar) and not value.style and (more := _sizes(pieces[at:])):
+            value, at = _without_brackets(value, more, bag), at + 2 * len(more)
         if _open(key) > 0 and (last := _reach(pieces, at - 2)) is not None and last % 2 == 0:
             key, value, at = _joined(key, entries[last // 2][0], bag), entries[last // 2][1], last + 2
         if isinstance(value, Scalar) and _open(value) > 0 and (last := _reach(pieces, at - 1)) is not None:

@@ -53,7 +53,7 @@ ELSEWHERE = {
     "`absent: 1` for a factor, 0 for what is added",
     **{
         (field, "a param"): "a number with a gradient, and what has a shape, is an input: move it to `inputs`, "
-        "`{own}: {{shape: []}}` for one number"
+        "`{own}: {{shape: {shape}}}`"
         for field in ("differentiable", "requires_grad", "trainable", "learnable", "shape")
     },
 }
@@ -199,7 +199,8 @@ class _Report:
         hints = (exact(f"did you mean `{guess}`?", name, guess, known),) if guess else ()
         if (name, owner) in ELSEWHERE:
             fields = self.nearest(item["loc"][:-1])
-            guess, hints = None, (ELSEWHERE[name, owner].format(own=fields.key or "x"),)
+            shape = node.span.text if name == "shape" else "[]"
+            guess, hints = None, (ELSEWHERE[name, owner].format(own=fields.key or "x", shape=shape),)
             if isinstance(node, Scalar) and isinstance(fields, Mapping) and fields.get("optional") is not None:
                 guess, hints = "absent", (f"write `absent: {node.text}`",)
         if name in _BOUNDS and "domain" in known and isinstance(node, Scalar):

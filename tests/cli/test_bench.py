@@ -78,6 +78,9 @@ def test_an_operator_that_is_not_there_is_named(project: Path, opgen: Opgen) -> 
     code, out, err = opgen("bench", "bench_squares")
     assert (code, out) == (2, "")
     assert "there is no operator 'bench_squares' in ops_of_bench; did you mean 'bench_square'?" in err
+    code, _, err = opgen("test", "specs/bench_square.yaml")  # takes operators, not specs
+    assert code == 2
+    assert "there is no operator 'specs/bench_square.yaml' in ops_of_bench; did you mean 'bench_square'?" in err
 
 
 def test_sizes_are_numbers_of_elements(project: Path, opgen: Opgen) -> None:

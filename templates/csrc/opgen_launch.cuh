@@ -98,9 +98,10 @@ Step filled(const Arguments<Count>& args, const OpgenCall& call, std::index_sequ
 // --------------------------------------------------------------------------------------------------------
 
 // Every point on its own; `room` says how many numbers each of them needs, of the type that is computed in.
-struct Map {
+template <int Rooms>
+struct MapOf {
   Count points;
-  Count room[4] = {};
+  Count room[Rooms] = {};
 
   constexpr bool wants_room() const { return room[0].factor != 0; }
   template <typename Step>
@@ -118,6 +119,7 @@ struct Map {
     return map<1>(call, step, points.of(call));
   }
 };
+using Map = MapOf<4>;
 
 // Whether some counts are those of whole vectors.
 template <int V, int Size>
@@ -169,9 +171,10 @@ struct Flat : Map {
 };
 
 // A team for each point, whose threads share the loops of some lengths out.
-struct Rows {
+template <int Lengths>
+struct RowsOf {
   Count points;
-  Count lengths[4] = {};
+  Count lengths[Lengths] = {};
   bool light = false;  // so little is computed that a thread has registers for much of a row
 
   constexpr bool wants_room() const { return false; }
@@ -209,6 +212,7 @@ struct Rows {
     return held_rows<V>(call, step, points.of(call), longest(call), shortest);
   }
 };
+using Rows = RowsOf<4>;
 
 // Folds of some length, across points or for one point; `lanes` and `parts` are those of lines.
 template <bool Across>
@@ -280,6 +284,10 @@ template <int Bytes>
 constexpr bool in_order<Flat<Bytes>> = true;
 template <int Bytes>
 constexpr bool in_order<Whole<Bytes>> = true;
+template <typename>
+constexpr bool in_rows = false;
+template <int Lengths>
+constexpr bool in_rows<RowsOf<Lengths>> = true;
 
 // Rows that are not held are those of odd sizes and strides, and of doubles, which are too large and computed too
 // slowly for it: they have one kernel for batches of all kinds.
@@ -303,7 +311,7 @@ int launch_made(const OpgenCall& call) {
       return launch.template run_held<vector>(call, made<Simple, vector>(call, args));
     }
   }
-  if constexpr (has_places<Simple>() && !(has_rows<Simple> && std::is_same_v<Launcher, Rows>)) {
+  if constexpr (has_places<Simple>() && !(has_rows<Simple> && in_rows<Launcher>)) {
     if (simple && launch.template counts_small<1>(call)) return launch.run(call, made<Simple>(call, args));
   }
   return General::launch.run(call, made<General>(call, args));

@@ -73,6 +73,23 @@ def test_what_a_cut_value_named_is_not_known_behind_it(tmp_path: Path) -> None:
     assert "difference_3" in text
 
 
+def test_a_launch_has_room_for_all_the_sums_of_a_row(tmp_path: Path) -> None:
+    names = "abcdef"
+    spec = f"""
+op: sums
+summary: Six sums, each weighed by the same numbers that are never stored.
+inputs: {{x: {{shape: [N, 3]}}, {", ".join(f"{n}: {{shape: [N, 3]}}" for n in names)}}}
+forward: |
+  near[i, j] = exp(-sum[k](square(x[i, k] - x[j, k])))
+"""
+    spec += "".join(f"  y{n}[i, k] = sum[j](near[i, j]*{n}[j, k])\n" for n in names)
+    (text,) = (p.read_text() for p in _printed(tmp_path, spec) if p.suffix == ".cu")
+    launches = re.findall(r"rt::(Map\S*|Rows\S*) launch = \{(.*?)\};", text, flags=re.DOTALL)
+    rooms = [(name, lengths.count("rt::count(") - 1) for name, lengths in launches]
+    assert max(count for _, count in rooms) > 4
+    assert all(name.endswith(f"Of<{count}>") for name, count in rooms if count > 4)
+
+
 def _printed(folder: Path, spec: str) -> list[Path]:
     source = folder / "op.yaml"
     source.write_text(spec.lstrip())

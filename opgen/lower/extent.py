@@ -6,13 +6,13 @@ from collections.abc import Container
 
 from opgen.diagnostics.model import Diagnostic, Severity
 from opgen.ir import text
-from opgen.ir.scalar import ONE, Dim, Index, Lit, Scalar
+from opgen.ir.scalar import ONE, Apply, Dim, Index, Lit, Scalar, walk
 from opgen.lang.nodes import Access, Compare, Dots, Expr, Name, Product
 from opgen.lang.walk import names_read, nodes
 from opgen.lower.clash import clash
 from opgen.lower.kinds import integer
 from opgen.lower.range import before_the_start, furthest, padded_windows, place_value, windows
-from opgen.lower.scope import DECLARED, OF_GRADIENT, Frame, IndexInfo, same_extent
+from opgen.lower.scope import DECLARED, OF_GRADIENT, Check, Frame, IndexInfo, same_extent
 
 _ANY = ": a dim, or an expression of dims and int params"
 
@@ -111,11 +111,20 @@ def _other_dims(f: Frame, info: IndexInfo) -> None:
 
 def _is_compared(f: Frame, index: str, size: str) -> bool:
     """Whether a statement asks itself where it is along a dim, as `where(t + 1 < T, …)` does, or `where(e % 2 == 0, …)`
-    for partners within pairs.
+    for partners within pairs, or in which half, as `where(k < H, …)` does with `H: K//2`.
     """
+    made_of = {name for name, e in f.state.dims.items() if e is not None and Dim(size) in walk(e)}
     own = (s for s in f.decl.forward if s.target.name == f.target)
     compared = (n for s in own for n in nodes(s.value) if isinstance(n, Compare))
-    return any({index, size} <= names_read(n).keys() or _divided(n, index) for n in compared)
+    return any(
+        (index in names_read(n) and not names_read(n).keys().isdisjoint({size, *made_of})) or _divided(n, index)
+        for n in compared
+    )
+
+
+def _is_round(c: Check) -> bool:
+    """Whether a position begins again behind the end: `x[(k + 1) % K]`."""
+    return isinstance(c.position, Apply) and c.position.fn == "mod" and c.position.args[1] == c.extent
 
 
 def _divided(e: Expr, index: str) -> bool:
@@ -146,7 +155,7 @@ def _likely(f: Frame, info: IndexInfo) -> str:
                 f" extent: `{index} < {size}`, with `dims: {{{size}: {windows_of}}}`"
             )
     for c in inside:
-        if isinstance(c.extent, Dim) and _is_compared(f, index, c.extent.name):
+        if isinstance(c.extent, Dim) and (_is_round(c) or _is_compared(f, index, c.extent.name)):
             return f"state its extent: `{index} < {c.extent.name}`"
         if (end := furthest(f, c, info)) is not None:
             return f"state its extent: `{index} < {end}`"

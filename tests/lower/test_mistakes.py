@@ -151,9 +151,17 @@ def test_an_index_that_is_only_read_beside_itself_runs_along_that_dim() -> None:
     assert (found.code, found.hints) == ("OPG214", ("state its extent: `i < N`",))
 
 
-def test_an_index_that_picks_partners_within_pairs_runs_along_all_of_them() -> None:
-    turned = "where(i % 2 == 0, -x[..., i + 1], x[..., i - 1])"
-    _, (found,) = attempt(f"op: a\ninputs: {{x: {{shape: [..., N]}}}}\nforward: y[..., i] = {turned}\n")
+@pytest.mark.parametrize(
+    "turned",
+    [
+        "where(i % 2 == 0, -x[..., i + 1], x[..., i - 1])",
+        "where(i < H, -x[..., i + H], x[..., i - H])",
+        "x[..., (i + H) % N]",
+    ],
+)
+def test_an_index_that_picks_partners_runs_along_all_of_them(turned: str) -> None:
+    spec = f"op: a\ninputs: {{x: {{shape: [..., N]}}}}\ndims: {{H: N//2}}\nforward: y[..., i] = {turned}\n"
+    _, (found,) = attempt(spec)
     assert (found.code, found.hints) == ("OPG214", ("state its extent: `i < N`",))
 
 

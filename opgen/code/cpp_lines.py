@@ -13,7 +13,7 @@ from opgen.code.cpp_layout import block, named
 from opgen.code.cpp_scope import Access, CpuScope
 from opgen.code.long_values import hoisted
 from opgen.code.native_scope import value_type
-from opgen.ir.scalar import PLACE, ZERO, Batch, Index, Position, Read, Scalar, mentions, reads, walk
+from opgen.ir.scalar import ZERO, Batch, Index, Position, Read, Scalar, is_placed, mentions, reads
 from opgen.kernel.model import Atomic, Body, conjuncts, ranged
 from opgen.kernel.wanted import TRUE, always, bends, condition_of, opened, piece
 
@@ -134,7 +134,7 @@ class Lines:
                     yield "false"
             elif self._moves(r):
                 yield f"{self._run(r)[0]}.same"
-        if PLACE in walk(p) and self.scope.places().moves_with(self.scope.lanes):
+        if is_placed(p) and self.scope.places().moves_with(self.scope.lanes):
             yield "false"
         for part in bends(p, self.numbers):
             if isinstance(part, Read):
@@ -165,7 +165,7 @@ class Lines:
         """Whether a value may differ from lane to lane."""
         if not mentions(e)[0].isdisjoint(self.numbers):
             return True
-        if PLACE in walk(e) and self.scope.places().moves_with(self.scope.lanes):
+        if is_placed(e) and self.scope.places().moves_with(self.scope.lanes):
             return True
         return any(self._run(r)[1] if r.at else r.tensor in self.arrays for r in reads(e))
 

@@ -235,6 +235,12 @@ def mentions(e: Scalar) -> tuple[frozenset[str], bool]:
 
 
 @lru_cache(maxsize=_REMEMBERED)
+def is_placed(e: Scalar) -> bool:
+    """Whether a value depends on where in the batch it is, as a number."""
+    return e is PLACE or any(map(is_placed, children(e)))
+
+
+@lru_cache(maxsize=_REMEMBERED)
 def reads(e: Scalar) -> tuple[Read, ...]:
     """The distinct accesses in order of first appearance, those nested in positions included."""
     return tuple(n for n in walk(e) if isinstance(n, Read))

@@ -146,7 +146,7 @@ struct LongSum {
   alignas(64) T low[Lanes];
   int64_t adds = 0;    // to a lane since `partial` was emptied
   int64_t blocks = 0;  // since `block` was emptied
-  int64_t used = whole ? Lanes : 0;
+  int64_t columns = 0;
   bool spilled = false;
 
   OPGEN_INLINE LongSum() {
@@ -155,19 +155,18 @@ struct LongSum {
   OPGEN_INLINE void add(int64_t lane, T value) { partial[lane] += value; }
   OPGEN_INLINE void ran(int64_t points) {
     adds += whole ? (points + Lanes - 1) / Lanes : 1;
-    if constexpr (!whole) used = points > used ? points : used;
-    if (adds < few_adds) return;
+    if constexpr (!whole) columns = points > columns ? points : columns;
     if constexpr (whole) {
-      empty();
+      if (adds >= few_adds && (adds > few_adds || blocks > 0 || spilled)) empty();  // a row of one run has no blocks
     } else {
-      empty_columns();
+      if (adds >= few_adds) empty_columns();
     }
   }
   OPGEN_INLINE void finish() {
     if (spilled) {
       collect();
     } else if (blocks > 0) {
-      for (int64_t lane = 0; lane < used; ++lane) partial[lane] += block[lane];
+      for (int64_t lane = 0; lane < used(); ++lane) partial[lane] += block[lane];
       blocks = 0;
     }
   }
@@ -177,7 +176,7 @@ struct LongSum {
     return joined<Sum>(partial);
   }
   OPGEN_NOINLINE void merge(const LongSum& other) {
-    used = other.used > used ? other.used : used;
+    columns = other.columns > columns ? other.columns : columns;
     take(other.partial);
     if (other.blocks > 0) take(other.block);
     if (!other.spilled) return;
@@ -186,17 +185,18 @@ struct LongSum {
   }
   OPGEN_INLINE void scale(T factor) {
     for (int lane = 0; lane < Lanes; ++lane) partial[lane] *= factor;
-    for (int64_t lane = 0; blocks > 0 && lane < used; ++lane) block[lane] *= factor;
-    for (int64_t lane = 0; spilled && lane < used; ++lane) {
+    for (int64_t lane = 0; blocks > 0 && lane < used(); ++lane) block[lane] *= factor;
+    for (int64_t lane = 0; spilled && lane < used(); ++lane) {
       high[lane] *= factor;
       low[lane] *= factor;
     }
   }
 
  private:
+  OPGEN_INLINE int64_t used() const { return whole ? Lanes : columns; }
   OPGEN_INLINE void empty() {
     adds = 0;
-    for (int64_t lane = 0; lane < used; ++lane) {
+    for (int64_t lane = 0; lane < used(); ++lane) {
       block[lane] = blocks > 0 ? block[lane] + partial[lane] : partial[lane];
       partial[lane] = T(0);
     }
@@ -206,17 +206,17 @@ struct LongSum {
   OPGEN_NOINLINE void spill() {
     blocks = 0;
     take(block);
-    for (int64_t lane = 0; lane < used; ++lane) part(high[lane], low[lane]);
+    for (int64_t lane = 0; lane < used(); ++lane) part(high[lane], low[lane]);
   }
   OPGEN_INLINE void take(const T (&values)[Lanes]) {
     for (int lane = 0; !spilled && lane < Lanes; ++lane) high[lane] = low[lane] = T(0);
     spilled = true;
-    for (int64_t lane = 0; lane < used; ++lane) add_exactly(high[lane], low[lane], values[lane]);
+    for (int64_t lane = 0; lane < used(); ++lane) add_exactly(high[lane], low[lane], values[lane]);
   }
   OPGEN_NOINLINE void collect() {
     if (blocks > 0) take(block);
     take(partial);
-    for (int64_t lane = 0; lane < used; ++lane) partial[lane] = total(high[lane], low[lane]);
+    for (int64_t lane = 0; lane < used(); ++lane) partial[lane] = total(high[lane], low[lane]);
     blocks = 0;
     spilled = false;
   }

@@ -187,8 +187,8 @@ def test_work_grows_with_the_depth_of_a_composition() -> None:
         lines = ["e0 = x"] + [f"e{i + 1} = sin(e{i})*e{i} + 1/3" for i in range(depth)] + [f"y = e{depth}"]
         return "op: deep\ninputs: [x]\nforward: |\n" + "".join(f"  {line}\n" for line in lines)
 
-    work(text(3), pipeline.Stage.DERIVED)  # imports, and what is remembered
-    few, many = (work(text(n), pipeline.Stage.DERIVED) for n in (10, 20))
+    work(text(3))  # imports, and what is remembered
+    few, many = (work(text(n)) for n in (10, 20))
     assert many < 3 * few
     made = pipeline.run(pipeline.SpecFile(Path("deep.yaml"), text(20).encode(), "deep.yaml"))
     assert made.files is not None, made.diagnostics

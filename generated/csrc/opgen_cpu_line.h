@@ -2,6 +2,8 @@
 // a run is a stretch of memory, checked once and read in place if it is contiguous; the lane loop knows nothing of it.
 #pragma once
 
+#include "opgen_cpu_memory.h"
+
 namespace rt {
 inline namespace OPGEN_ISA {
 

@@ -5,6 +5,8 @@
 
 #include <new>
 
+#include "opgen_cpu_memory.h"
+
 namespace rt {
 inline namespace OPGEN_ISA {
 

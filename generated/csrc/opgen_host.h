@@ -15,6 +15,8 @@
 #include "opgen_abi.h"
 #if defined(USE_CUDA)
 #include "opgen_cuda_host.h"
+#else
+#include "opgen_cpu_host.h"
 #endif
 #include "opgen_dispatch.h"
 #include "opgen_few.h"
@@ -100,7 +102,7 @@ class __attribute__((visibility("hidden"))) Call {
   };
 
   [[noreturn]] void out_of_range(int64_t index, int64_t axis, int tensor, int64_t size) const;
-  ScalarType type_of(Element element) const;
+  ScalarType type_of(Element element) const { return opgen::type_of(element, scalar_); }
   static Tensor converted(const Tensor& tensor, ScalarType type);
   std::optional<torch::stable::Device> device() const;
   // Contiguous memory, without a way through the dispatcher: that costs as much as the rest of a small call.

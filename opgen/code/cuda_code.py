@@ -49,7 +49,6 @@ class CudaKernel:
     choice: bool = False
 
 
-_LISTED = 4  # lengths that a launcher has room for unless it says for how many
 _SIMT = "opgen_simt.h"  # the header that lets a host compiler have them
 
 
@@ -174,8 +173,8 @@ def _launch(launcher: str, points: str, more: Sequence[str], lanes: Sequence[str
     rows, whether they are light.
     """
     listed = ", ".join(more)
-    if len(more) > _LISTED and launcher in ("Map", "Rows"):
-        launcher += f"Of<{len(more)}>"
+    if launcher in ("Map", "Rows"):
+        launcher += f"<{len(more)}>"
     given = [points]
     given += [listed if launcher.startswith(("Columns", "Whole")) else f"{{{listed}}}"] if more else []
     given += lanes

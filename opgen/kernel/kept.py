@@ -18,6 +18,7 @@ from opgen.ir.program import Axis
 from opgen.ir.scalar import Apply, Cast, Index, Read, Scalar, children, mentions, reads, rebuild, walk
 from opgen.kernel.model import Atomic, Body, For, If, Join, Kernel, Node, Role, Store, Tile
 from opgen.kernel.walk import alive, bound, chain, inside, waits
+from opgen.kernel.wanted import opener
 from opgen.plan.model import Let
 from opgen.plan.speed import FUNCTIONS
 
@@ -143,22 +144,8 @@ def _around(row: _Row, body: Body) -> Node:
 
 def _whole(body: Body) -> dict[Scalar, Scalar]:
     """Every value of a body, and what it is without the locals of that."""
-    done: dict[Scalar, Scalar] = {}
-    whole: dict[Scalar, Scalar] = {}
-
-    def step(e: Scalar) -> Scalar:
-        found = done.get(e)
-        if found is None:
-            found = done[e] = rebuild(e, step)
-        return found
-
-    for n in body:
-        for top in _values(n):
-            step(top)
-            whole |= {e: done[e] for e in walk(top)}
-        if isinstance(n, Let):
-            done[Read(n.name, ())] = done[n.value]
-    return whole
+    whole = opener(body)
+    return {e: whole(e) for n in body for top in _values(n) for e in walk(top)}
 
 
 def _values(node: Node) -> tuple[Scalar, ...]:

@@ -6,10 +6,10 @@ reads a whole run ahead of its lanes.
 
 from __future__ import annotations
 
-from collections.abc import Collection, Iterator
+from collections.abc import Callable, Collection, Iterator
 
 from opgen.ir.lazy import is_lazy
-from opgen.ir.scalar import Apply, Index, Lit, Read, Scalar, call, children, mentions, substitute, walk
+from opgen.ir.scalar import Apply, Index, Lit, Read, Scalar, call, children, mentions, rebuild, walk
 from opgen.kernel.model import Body, If
 from opgen.kernel.walk import values
 from opgen.plan.model import Let
@@ -81,12 +81,23 @@ def is_constant(e: Scalar) -> bool:
     return not any(isinstance(a, Index | Read) for a in walk(e))
 
 
+def opener(body: Body) -> Callable[[Scalar], Scalar]:
+    """What puts into a value what the locals of a body stand for, in place of them; each part is looked at once."""
+    lets: dict[Scalar, Scalar] = {Read(n.name, ()): n.value for n in body if isinstance(n, Let)}
+    done: dict[Scalar, Scalar] = {}
+
+    def step(e: Scalar) -> Scalar:
+        found = done.get(e)
+        if found is None:
+            found = done[e] = step(lets[e]) if e in lets else rebuild(e, step)
+        return found
+
+    return step
+
+
 def opened(e: Scalar, body: Body) -> Scalar:
     """A value with what the locals of the body stand for in place of them."""
-    lets: dict[Scalar, Scalar] = {Read(n.name, ()): n.value for n in body if isinstance(n, Let)}
-    while lets and any(a in lets for a in walk(e)):
-        e = substitute(e, lets)
-    return e
+    return opener(body)(e)
 
 
 def _guarded(body: Body) -> Iterator[tuple[Scalar | None, Scalar]]:

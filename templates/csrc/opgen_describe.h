@@ -91,6 +91,40 @@ inline ScalarType compute_type(ScalarType type) {
   return type == ScalarType::Half || type == ScalarType::BFloat16 ? ScalarType::Float : type;
 }
 
+// What a buffer of a call holds whose floats are of a type.
+inline ScalarType type_of(Element element, ScalarType scalar) {
+  switch (element) {
+    case Element::scalar:
+      return scalar;
+    case Element::compute:
+      return compute_type(scalar);
+    case Element::int64:
+      return ScalarType::Long;
+    case Element::float64:
+      return ScalarType::Double;
+    case Element::float32:
+      return ScalarType::Float;
+    case Element::half:
+      return ScalarType::Half;
+    case Element::bfloat16:
+      return ScalarType::BFloat16;
+    case Element::float8_e4m3fn:
+      return ScalarType::Float8_e4m3fn;
+    case Element::float8_e5m2:
+      return ScalarType::Float8_e5m2;
+    case Element::int32:
+      return ScalarType::Int;
+    case Element::int16:
+      return ScalarType::Short;
+    case Element::int8:
+      return ScalarType::Char;
+    case Element::uint8:
+      return ScalarType::Byte;
+    default:
+      return ScalarType::Bool;
+  }
+}
+
 inline Sizes sizes_of(const Tensor& tensor) { return Sizes(tensor.sizes().begin(), tensor.sizes().end()); }
 
 }  // namespace opgen

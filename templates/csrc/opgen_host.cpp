@@ -9,20 +9,13 @@ namespace opgen {
 
 namespace {
 
+int run_step(const Step& step, OpgenCall& call, const Tensor& like) {
 #if defined(USE_CUDA)
-// `like` is any tensor of the call.
-int run_step(const Step& step, OpgenCall& call, const Tensor& like) { return run_on_cuda(step, call, like); }
+  return run_on_cuda(step, call, like);
 #else
-void threads(int64_t count, int64_t grain, void (*range)(int64_t, int64_t, void*), void* body) {
-  torch::stable::parallel_for(0, count, grain, [=](int64_t begin, int64_t end) { range(begin, end, body); });
-}
-int run_step(const Step& step, OpgenCall& call, const Tensor&) {
-  OpgenHost host{threads, {-1, 0, 0, 0}};
-  const int status = step(call, host);
-  *call.bad_index = host.bad;
-  return status;
-}
+  return run_on_cpu(step, call);
 #endif
+}
 
 const char* type_name(ScalarType type) { return torch::headeronly::toString(type); }
 
@@ -198,39 +191,6 @@ Tensor Call::kept(const char* name, Element element, int64_t batch_at,
 
 void Call::out_of_range(int64_t index, int64_t axis, int tensor, int64_t size) const {
   fail(op_, ": index ", index, " is out of range for axis ", axis, " of ", names_[tensor], ", which has size ", size);
-}
-
-ScalarType Call::type_of(Element element) const {
-  switch (element) {
-    case Element::scalar:
-      return scalar_;
-    case Element::compute:
-      return compute_type(scalar_);
-    case Element::int64:
-      return ScalarType::Long;
-    case Element::float64:
-      return ScalarType::Double;
-    case Element::float32:
-      return ScalarType::Float;
-    case Element::half:
-      return ScalarType::Half;
-    case Element::bfloat16:
-      return ScalarType::BFloat16;
-    case Element::float8_e4m3fn:
-      return ScalarType::Float8_e4m3fn;
-    case Element::float8_e5m2:
-      return ScalarType::Float8_e5m2;
-    case Element::int32:
-      return ScalarType::Int;
-    case Element::int16:
-      return ScalarType::Short;
-    case Element::int8:
-      return ScalarType::Char;
-    case Element::uint8:
-      return ScalarType::Byte;
-    default:
-      return ScalarType::Bool;
-  }
 }
 
 Tensor Call::converted(const Tensor& tensor, ScalarType type) {

@@ -99,11 +99,11 @@ Step filled(const Arguments<Count>& args, const OpgenCall& call, std::index_sequ
 
 // Every point on its own; `room` says how many numbers each of them needs, of the type that is computed in.
 template <int Rooms>
-struct MapOf {
+struct Map {
   Count points;
-  Count room[Rooms] = {};
+  Count room[Rooms > 0 ? Rooms : 1] = {};
 
-  constexpr bool wants_room() const { return room[0].factor != 0; }
+  constexpr bool wants_room() const { return Rooms > 0; }
   template <typename Step>
   int64_t bytes(const OpgenCall& call) const {
     int64_t width = 0;
@@ -119,7 +119,6 @@ struct MapOf {
     return map<1>(call, step, points.of(call));
   }
 };
-using Map = MapOf<4>;
 
 // Whether some counts are those of whole vectors.
 template <int V, int Size>
@@ -162,7 +161,7 @@ struct Lines {
 // Every point on its own, in the order of memory, 16 bytes at a time where all tensors are flat; `Bytes`: those of an
 // element.
 template <int Bytes>
-struct Flat : Map {
+struct Flat : Map<0> {
   bool flat_is_small(const OpgenCall& call) const { return points.of(call) * Bytes / 16 < small; }
   template <typename Step>
   int run_flat(const OpgenCall& call, const Step& step) const {
@@ -172,7 +171,7 @@ struct Flat : Map {
 
 // A team for each point, whose threads share the loops of some lengths out.
 template <int Lengths>
-struct RowsOf {
+struct Rows {
   Count points;
   Count lengths[Lengths] = {};
   bool light = false;  // so little is computed that a thread has registers for much of a row
@@ -212,7 +211,6 @@ struct RowsOf {
     return held_rows<V>(call, step, points.of(call), longest(call), shortest);
   }
 };
-using Rows = RowsOf<4>;
 
 // Folds of some length, across points or for one point; `lanes` and `parts` are those of lines.
 template <bool Across>
@@ -287,7 +285,7 @@ constexpr bool in_order<Whole<Bytes>> = true;
 template <typename>
 constexpr bool in_rows = false;
 template <int Lengths>
-constexpr bool in_rows<RowsOf<Lengths>> = true;
+constexpr bool in_rows<Rows<Lengths>> = true;
 
 // Rows that are not held are those of odd sizes and strides, and of doubles, which are too large and computed too
 // slowly for it: they have one kernel for batches of all kinds.

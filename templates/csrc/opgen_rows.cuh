@@ -7,7 +7,7 @@
 #pragma once
 
 #include "opgen_fold.cuh"
-#include "opgen_tensor.cuh"
+#include "opgen_vectors.cuh"
 
 namespace rt {
 

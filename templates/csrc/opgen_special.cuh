@@ -1,7 +1,7 @@
 // Special functions that CUDA's library lacks: digamma, polygamma and the exponentially scaled Bessel functions.
 #pragma once
 
-#include "opgen_math.cuh"
+#include "opgen_trigonometry.cuh"
 
 namespace rt {
 

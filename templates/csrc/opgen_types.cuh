@@ -2,6 +2,7 @@
 #pragma once
 
 #include "opgen_math.cuh"
+#include "opgen_trigonometry.cuh"
 
 #if defined(__CUDACC__)
 #include <cuda_bf16.h>

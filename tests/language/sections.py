@@ -101,3 +101,14 @@ def works(*cases: Works) -> pytest.MarkDecorator:
 
 def refused(*cases: Refused) -> pytest.MarkDecorator:
     return pytest.mark.parametrize("case", cases, ids=[c.construct for c in cases])
+
+
+def pointwise(construct: str, formula: str, expected: Any, *inputs: torch.Tensor, **more: Any) -> Works:
+    """A formula of up to three tensors, element by element."""
+    names = "xzu"[: len(inputs)]
+    kinds = ", ".join(f"{n}: {{dtype: {_kind(t)}}}" for n, t in zip(names, inputs, strict=True))
+    return Works(construct, f"op: a\ninputs: {{{kinds}}}\nforward: |\n  y = {formula}\n", expected, inputs, **more)
+
+
+def _kind(t: torch.Tensor) -> str:
+    return "bool" if t.dtype is torch.bool else "float" if t.is_floating_point() else "int"

@@ -2,33 +2,15 @@
 
 from __future__ import annotations
 
+from tests.random_programs import found_recurrences, found_scatters
+
 X = "inputs: {x: {shape: [..., N]}}\n"
 
-FOUND = {
+_OTHERS = {
     "the median of nothing": X + "forward: 'y[...] = median[n](x[..., n])'\n",
     "the quantile of nothing": X + "forward: 'y[...] = quantile[n](x[..., n], 0.3)'\n",
     "the median of a window of no elements": (
         X + "params: {none: {type: int, default: 0}}\nforward: 'y[..., i < N] = median[k < none](x[..., i - k])'\n"
-    ),
-    "a first step that is chosen": (
-        "inputs: {x: {shape: [T, N]}, w: {shape: [N]}}\noutputs: [h]\n"
-        "forward: 'h[t, i] = where(t == 0, w[i], h[t - 1, i]) + x[t, i]'\n"
-    ),
-    "a first step that is chosen, and a start": (
-        "inputs: {x: {shape: [T, N]}, w: {shape: [N]}}\noutputs: [h]\nforward: |\n"
-        "  h[-1, i] = 5\n  h[t, i] = where(t == 0, w[i], h[t - 1, i]) + x[t, i]\n"
-    ),
-    "a last step that is chosen": (
-        "inputs: {x: {shape: [T, N]}, w: {shape: [N]}}\noutputs: [h]\n"
-        "forward: 'h[t, i] = where(t == T - 1, w[i], h[t + 1, i])*x[t, i]'\n"
-    ),
-    "a first row that is chosen, from another of the same recurrence": (
-        "inputs: {x: {shape: [T, N]}, w: {shape: [N]}}\noutputs: [h, g]\nforward: |\n"
-        "  h[t, i] = where(t == 0, w[i], g[t - 1, i]) + x[t, i]\n  g[t, i] = where(t == 0, 2, h[t - 1, i])*h[t, i]\n"
-    ),
-    "a lattice whose first row is chosen": (
-        "inputs: {x: {shape: [N, M]}, w: {shape: [M]}}\noutputs: [r]\n"
-        "forward: 'r[i, j] = where(i == 0, w[j], r[i - 1, j]) + where(j == 0, 0.5, r[i, j - 1])*x[i, j]'\n"
     ),
     "the median of nothing where that is finite": (
         "inputs: {x: {shape: [K]}, y: {shape: []}}\n"
@@ -38,20 +20,9 @@ FOUND = {
         "inputs:\n  x: {shape: [N]}\n  y: {shape: [..., N]}\n  seed: {dtype: seed}\n"
         "forward: |\n  t = x[integer(seed, N)]\n  z[..., n] = 2*y[..., n]\n"
     ),
-    "a draw for each of several batch dims that is scattered": (
-        "inputs: {x: {shape: [..., M, M]}, seed: {dtype: seed}}\noutputs: {y: {shape: [M, ..., M]}}\n"
-        "forward: 'y[(2*q + 1) % M, ..., i] *= normal(seed)*x[..., q, i]'\n"
-    ),
     "a gradient that another one reads": (
         "inputs: {x: {shape: [N]}, y: {shape: [M]}, z: {shape: [N]}}\n"
         "forward: 't[q, i] = y[q]*sin((sin(z[i]) + x[i])*y[q])'\n"
-    ),
-    "a wave that goes through pairs, beside what one of each reads": (
-        "inputs: {x: {shape: [..., N, 2]}, y: {shape: [N, N]}}\nforward: |\n"
-        "  t1[..., -1, r < 2] = -0.25\n  t1[..., -1, -1] = 0.125\n  t1[..., -1, -2] = 0.125\n"
-        "  t1[..., s < N, -1] = 0.5\n  t1[..., s < N, -2] = -0.25\n"
-        "  t1[..., s < N, r < 2] = max(0.3*t1[..., s - 1, r] + -0.4*t1[..., s - 1, r - 1] + 0.3*t1[..., s - 1, r - 2],"
-        " tanh(y[N - 1 - s, 0] + y[N - 1 - s, r + 1]))\n"
     ),
     "two that go on from each other at a single place": (
         "inputs: {x: {shape: [N]}, y: {shape: [N]}}\noutputs: [t2]\nforward: |\n"
@@ -61,14 +32,6 @@ FOUND = {
     "a drawn place beside one that is out of range": (
         "inputs: {x: {shape: [...]}, seed: {dtype: seed}}\noutputs: {t1: {shape: [..., 2, 2]}, t2: {shape: [...]}}\n"
         "forward: |\n  t1[..., i < 2, j < 2] = 2*x[...]\n  t2[...] = pad(t1[..., 2, integer(seed, 2)], 0)\n"
-    ),
-    "a wave equation": (
-        "inputs: {x: {shape: [T, N]}, w: {shape: [N]}}\noutputs: [u]\nforward: |\n  u[-1, i] = w[i]\n"
-        "  u[t, i] = x[t, i] - 0.5*u[t - 2, i] + where(i > 0, sin(u[t - 1, i - 1]), 0) + pad(u[t - 1, i + 1], 0)\n"
-    ),
-    "neighbours with ends on both sides": (
-        "inputs: {x: {shape: [T, N]}}\noutputs: [u]\nforward: |\n  u[t, -1] = 0.5\n  u[t, N] = -1\n"
-        "  u[-1, -1] = 0\n  u[-1, N] = 0\n  u[t, i] = sin(x[t, i] + u[t - 1, i - 1]*u[t - 1, i + 1])\n"
     ),
     "a factor that may be missing": (
         "inputs:\n"
@@ -96,14 +59,6 @@ FOUND = {
         "  t[i < 2] = sin(0.5*bitand(1, 1)) if not flag\n"
         "  y[n] = x[n]*t[0]\n"
     ),
-    "an input that is only asked for, called like a local": (
-        "inputs:\n  mask: {shape: [..., N]}\n  position: {shape: [N], dtype: bool, optional: true}\n"
-        "params:\n  flag: {type: bool, default: true}\nforward: |\n"
-        "  total[..., i < 2] = hypot(mask[..., i]*0.5, 1.5 + sin(0.5)) if flag\n"
-        "  total[..., i < 2] = tanh(sin((1.5 + sin(mask[..., i % N]))**0.5)) if not flag\n"
-        "  point[p < N, ...] = mask[..., 0]\n"
-        "  point[q, ...] += -tanh(total[..., 0]*total[..., clamp(int(floor(2*pad(total[..., q - 2], 0) + 1)), 0, 1)])\n"
-    ),
     "one point": "inputs: {x: {shape: []}}\nforward: 'y = sin(x)*sum[i < 1](0.5*x)'\n",
     "a gradient without the cotangent": (
         "inputs: {x: {shape: [..., N]}, w: {shape: [N]}}\n"
@@ -127,12 +82,6 @@ FOUND = {
         "dims: {P: N//2 + 1}\n"
         "forward: 'y[..., i < P] = tanh(log_softmax[i](sin(pad(x[i, ..., 2 - i], 0))))'\n"
     ),
-    "ties of what could be written otherwise": (
-        "inputs: {x: {shape: [..., N]}}\n"
-        "forward: |\n"
-        "  y[p < 2, ...] = 4\n"
-        "  y[(2*n + 1) % 2, ...] min= 0.5*(x[..., n]*1/(1.5 + sin(0.5))*x[..., n])\n"
-    ),
     "an optional input of one variant": (
         "inputs: {x: {shape: [N]}, w: {shape: [N], optional: true}}\n"
         "params: {limit: {type: float, default: null}}\n"
@@ -143,12 +92,6 @@ FOUND = {
     "the order of integers": X + "forward: 'y[..., i < N] = argsort[i](where(-0.6 < i < 0.7, i, 2))*x[..., i]'\n",
     "an integer rounded": X + "forward: 'y[..., n < N] = x[..., clamp(int(floor(1)), 0, N - 1)]'\n",
     "an integer between sums": X + "forward: 'y[..., n] = x[..., n]*clamp(0, 0, 0 + 1)'\n",
-    "a place beside itself": (
-        "inputs: {x: {shape: [N]}, ids: {shape: [N], dtype: int}}\n"
-        "forward: |\n"
-        "  y[p, i < N] = where(p != i, x[i], x[p])\n"
-        "  y[ids[q], i] max= 0.5*x[q] + sin(x[i])\n"
-    ),
     "a product that is zero or not": (
         "inputs: {x: {shape: [..., N]}, w: {shape: [N]}}\n"
         "forward: 'y[..., n] = x[..., n]*prod[...](clamp(w[0], -1, 1))'\n"
@@ -160,13 +103,6 @@ FOUND = {
         "  t[i < N*N, j < N] = sum[k](w[k])\n"
         "  u[n < N] = t[N - 1 - n, 0]\n"
         "  y[..., n] = x[..., n]*u[n]\n"
-    ),
-    "one number for every element of a batch": (
-        "inputs: {x: {shape: [..., N]}, w: {shape: [..., N]}}\n"
-        "outputs: {t: {shape: [N]}, y: {doc: made}}\n"
-        "forward: |\n"
-        "  t[p] += 0.5\n"
-        "  y[i] = sum[...](t[i]*w[..., i])\n"
     ),
     "a condition that looks at what another one keeps in range": (
         X + "outputs: [y]\n"
@@ -222,20 +158,6 @@ FOUND = {
         "inputs: {x: {shape: [N]}, ids: {shape: [K], dtype: int}}\n"
         "forward: 'y[k] = where(ids[k] >= 0 and ids[k] < N, square(x[ids[k]]), 1)'\n"
     ),
-    "an input of which only the dtype is asked": (
-        "inputs: {x: {shape: [N, ...]}, w: {shape: [N]}}\n"
-        "forward: |\n"
-        "  y[i < N, ...] = 2\n"
-        "  y[(2*q + 1) % 2, ...] min= cast(w[q] + w[0], x)*w[q]\n"
-    ),
-    "a cotangent that one variant asks for": (
-        "inputs: {x: {shape: [N]}, w: {shape: [N], optional: true}}\n"
-        "outputs: [t, y]\n"
-        "forward: |\n"
-        "  t[s < N] = tanh(where(x[s] > 0.1, w[N - 1 - s] + w[s], 0.5*t[s + 1]))\n"
-        "  y[..., i < N, N] = sum[j < 2](t[N - 1 - i])\n"
-        "  y[..., i < N, s < N] = tanh(y[..., i, s + 1]*0.5 + t[s]*x[1])\n"
-    ),
     "a logistic function of constants": "inputs: {x: {shape: [N]}}\nforward: y[n] = x[n]/(1 + exp(1.5**3))\n",
     "powers of literals around a rewrite": (
         "inputs: {x: {shape: [N]}, w: {shape: [N]}}\n"
@@ -272,34 +194,6 @@ FOUND = {
         "forward: y[n] = polygamma(order, 1 + x[n]**2) + polygamma(N, 2 + x[n]**2)\n"
     ),
     "a quotient of zeros": "inputs: {x: {shape: [N]}}\nforward: y[n] = where(n > 5, x[n]/(0/x[n]), x[n])\n",
-    "fractions of totals that start somewhere": (
-        "inputs: {x: {shape: [E, D]}, w: {shape: [S, D]}, ids: {shape: [E], dtype: int}}\n"
-        "outputs: [y, t]\n"
-        "forward: |\n"
-        "  t[s, k] = 1 + square(w[s, k])\n"
-        "  t[ids[f], d] += 1 + square(x[f, d])\n"
-        "  y[d, e] = (1 + square(x[e, d]))/t[ids[e], d]\n"
-    ),
-    "a start of fewer batch dims": (
-        "inputs: {x: {shape: [...]}, ids: {shape: [...], dtype: int}}\n"
-        "outputs: [y]\n"
-        "forward: |\n"
-        "  t[s < 3] = tanh(t[s - 1]*0.5 + s)\n"
-        "  y[-1, ...] = pad(t[ids], 1)\n"
-        "  y[s < 2, ...] = tanh(z[s - 1, ...]*0.5 + sin(t[0]))\n"
-        "  z[s < 2, ...] = tanh(y[s - 1, ...]*sin(t[1]))\n"
-    ),
-    "exponentials as fractions": (
-        "inputs: {x: {shape: [..., E]}, ids: {shape: [E], dtype: int}}\n"
-        "dims: {S: 2}\n"
-        "outputs: [y, z]\n"
-        "forward: |\n"
-        "  h[e, ...] = exp(sin(x[..., e]))\n"
-        "  t[s < S, ...] = 0\n"
-        "  t[ids[f], ...] += h[f, ...]\n"
-        "  y[..., e] = h[e, ...]/t[ids[e], ...]\n"
-        "  z[..., e] = exp(-x[..., e])/t[ids[e], ...]\n"
-    ),
     "one behind the other": (
         "inputs: {x: {shape: [N]}, w: {shape: [M]}}\n"
         "dims: {E: N + M}\n"
@@ -330,17 +224,6 @@ FOUND = {
     "the diagonal of a part": (
         "inputs: {x: {shape: [N, M]}}\nforward: 'y[i < 2] = where(x[i, i] > 0.3, sqrt(x[i, i]), x[i, 0])'\n"
     ),
-    "added to a part": (
-        "inputs: {x: {shape: [N]}, w: {shape: [M]}}\n"
-        "dims: {E: N + M}\n"
-        "outputs: {y: {shape: [E]}}\n"
-        "forward: |\n"
-        "  y[n < N] += x[n]\n"
-        "  y[m < M] += w[m]\n"
-    ),
-    "dropped beyond the end": (
-        "inputs: {x: {shape: [N]}, w: {shape: [M]}}\nforward: |\n  y[n < M] = 0.5*w[n]\n  pad(y[n]) += x[n]\n"
-    ),
     "scans that run further": (
         "inputs: {x: {shape: [..., N]}}\n"
         "forward: |\n"
@@ -358,75 +241,6 @@ FOUND = {
         "  z[..., n] = log(t[..., n])\n"
         "  u[...] = logsumexp[n](x[..., n]*t[..., n])\n"
     ),
-    "a sum of integers step by step": (
-        "inputs: {x: {shape: [..., N]}, ids: {shape: [..., N], dtype: int}}\n"
-        "outputs: [c, y]\n"
-        "forward: |\n"
-        "  c[..., t] = c[..., t - 1] + ids[..., t]\n"
-        "  y[..., t] = x[..., t]*c[..., t] + 0.5*y[..., t - 1]\n"
-    ),
-    "conditions step by step": (
-        "inputs: {x: {shape: [..., N]}}\n"
-        "outputs: [seen, calm, y]\n"
-        "forward: |\n"
-        "  seen[..., t] = seen[..., t - 1] or x[..., t] > 0.5\n"
-        "  calm[..., N] = true\n"
-        "  calm[..., t] = calm[..., t + 1] and x[..., t] < 1\n"
-        "  y[..., t] = where(seen[..., t], square(x[..., t]), 0) + where(calm[..., t], x[..., t], 0)\n"
-    ),
-    "pointers that are followed": (
-        "inputs: {x: {shape: [T, S]}, ids: {shape: [T, S], dtype: int}}\n"
-        "outputs: [path, y]\n"
-        "forward: |\n"
-        "  path[T] = 1\n"
-        "  path[t] = ids[t, path[t + 1]]\n"
-        "  y = sum[t](sin(x[t, path[t]]))\n"
-    ),
-    "the best path": (
-        "inputs: {x: {shape: [..., T, S]}, w: {shape: [S, S]}}\n"
-        "outputs: [best, path, score]\n"
-        "forward: |\n"
-        "  best[..., t, s < S] = x[..., t, s] + max[p < S](best[..., t - 1, p] + w[p, s])\n"
-        "  back[..., t < T, s < S] = argmax[p < S](best[..., t, p] + w[p, s])\n"
-        "  last[...] = argmax[s < S](best[..., T - 1, s])\n"
-        "  path[..., T] = last[...]\n"
-        "  path[..., t < T] = where(t == T - 1, path[..., t + 1], back[..., t, path[..., t + 1]])\n"
-        "  score[...] = sum[t < T](x[..., t, path[..., t]])\n"
-    ),
-    "a float, an integer and a condition together": (
-        "inputs: {x: {shape: [..., N]}}\n"
-        "outputs: [h, c, on]\n"
-        "forward: |\n"
-        "  h[..., -1] = 0.5\n"
-        "  c[..., -1] = 2\n"
-        "  h[..., t] = where(on[..., t - 1], 0.5*h[..., t - 1], sin(x[..., t])) + 0.1*c[..., t - 1]\n"
-        "  c[..., t] = where(h[..., t] > 0.3, c[..., t - 1] + 1, 0)\n"
-        "  on[..., t] = c[..., t] % 2 == 1 and not on[..., t - 1]\n"
-    ),
-    "a start of a smaller kind": (
-        "inputs: {x: {shape: [N]}, on: {shape: [], dtype: bool}}\n"
-        "outputs: [c, y]\n"
-        "forward: |\n"
-        "  c[-1] = on\n"
-        "  c[t < N] = 2*c[t - 1] + 1\n"
-        "  h[-1] = on\n"
-        "  h[t] = 0.5*h[t - 1] + x[t]\n"
-        "  y[t] = h[t]*c[t]\n"
-    ),
-    "an index that cancels in a position out of range": (
-        "inputs: {x: {shape: [N, N]}}\n"
-        "outputs: [y]\n"
-        "forward: |\n"
-        "  t[i < 2] = sin(sum[j](x[0, j]))\n"
-        "  y[s < N, r < N] = max(0.3*y[s + 1, r] + 0.3*y[s, r + 1], tanh(sin(x[s, r]*pad(t[2*r + 2*s], 0))))\n"
-    ),
-    "a sum over a dim at which a recurrence starts": (
-        "inputs: {x: {shape: [N, M]}}\n"
-        "outputs: [y]\n"
-        "forward: |\n"
-        "  y[N, j] = sum[i < N](sin(x[i, j]))\n"
-        "  y[s < N, j] = 0.5*y[s + 1, j] + x[s, j]\n"
-    ),
     "which cotangents there are, beside a slope": (
         "inputs: {x: {shape: [N]}}\n"
         "outputs: [centre, spread]\n"
@@ -443,16 +257,6 @@ FOUND = {
         "  t1[..., s < 1, i < 3] = tanh(tanh(t2[..., s + 1, i] + z))\n"
         "  t2[..., s < 1, i < 3] = tanh(t1[..., s + 1, i]*0.5 + y*z)\n"
     ),
-    "places beside the batch that all are one": (
-        "inputs: {x: {shape: [N, ...]}, y: {shape: [N, M, 2]}}\n"
-        "dims: {P: (N + 1)//2}\n"
-        "outputs: [t2]\n"
-        "forward: |\n"
-        "  t1[..., i < P, -1] = sin(asinh(y[i + 1, (i + 1) % M, 0]))\n"
-        "  t1[..., i < P, s < P] = tanh(t1[..., i, s - 1])\n"
-        "  t2[p < N, i < 2, ...] = t1[..., 0, 0]*t1[..., clamp(int(floor(2*t1[..., 0, 0] + 1)), 0, P - 1), 0]\n"
-        "  t2[q, i, ...] min= 0.5*x[q, ...]\n"
-    ),
     "the greatest of no integers": (
         "inputs: {x: {shape: [..., N]}}\nforward: 'y[i < 2] = clamp(max[...](i), -3, 3) + clamp(min[...](i), -4, 5)'\n"
     ),
@@ -460,45 +264,23 @@ FOUND = {
         "inputs: {x: {shape: [N]}}\nforward: 'y[n] = x[n]*round(2**2) + floor(3**3) + trunc(n**3) + sign(2**3)'\n"
     ),
 }
-SHAPES = {
+
+_SHAPES = {
     "the median of nothing": {"x": (2, 0)},
     "the quantile of nothing": {"x": (2, 0)},
+    "the median of nothing where that is finite": {"x": (0,), "y": ()},
     "a place that is drawn for each of the batch": {"x": (3,), "y": (2, 3), "seed": ()},
-    "a draw for each of several batch dims that is scattered": {"x": (3, 2, 2, 2), "seed": ()},
     "a gradient that another one reads": {"x": (2,), "y": (3,), "z": (2,)},
-    "a wave that goes through pairs, beside what one of each reads": {"x": (2, 3, 2), "y": (3, 3)},
     "two that go on from each other at a single place": {"x": (3,), "y": (3,)},
     "a drawn place beside one that is out of range": {"x": (2,), "seed": ()},
-    "a wave equation": {"x": (4, 3), "w": (3,)},
-    "neighbours with ends on both sides": {"x": (4, 3)},
-    "a rounded power of an integer": {"x": (3,)},
-    "the greatest of no integers": {"x": (0, 2)},
-    "points of a device in loops beside each other": {"x": (2,), "y": (2,), "z": (2,)},
-    "places beside the batch that all are one": {"x": (3, 2), "y": (3, 2, 2)},
-    "which cotangents there are, beside a slope": {"x": (5,)},
-    "an index that cancels in a position out of range": {"x": (3, 3)},
-    "a sum over a dim at which a recurrence starts": {"x": (3, 2)},
-    "bits of constants": {"x": (3,)},
-    "an input that is only asked for, called like a local": {"mask": (2, 2), "position": (2,)},
     "a factor that may be missing": {"x": (2, 3), "y": (2, 3), "w": (2,)},
-    "a logistic function of constants": {"x": (3,)},
-    "the diagonal of a part": {"x": (3, 2)},
-    "powers of literals around a rewrite": {"x": (3,), "w": (3,)},
-    "negative powers of an index": {"x": (4,)},
-    "functions of a condition": {"x": (4,)},
-    "functions of a size": {"x": (24,)},
-    "functions of a param at its limits": {"x": (4,)},
-    "the order of a function": {"x": (3,)},
-    "a quotient of zeros": {"x": (3,)},
-    "a whole number where nothing can be read": {"x": (1,)},
-    "a remainder behind a plus": {"x": (3,)},
+    "bits of constants": {"x": (3,)},
     "one point": {"x": ()},
+    "a remainder behind a plus": {"x": (3,)},
+    "a whole number where nothing can be read": {"x": (1,)},
     "nothing to read": {"x": (0,)},
     "nothing to read at a quotient": {"x": (0,)},
     "no row to read": {"x": (0, 0)},
-    "the median of nothing where that is finite": {"x": (0,), "y": ()},
-    "a batch that only an integer has": {"x": (3, 1), "ids": (2,)},
-    "a place beside itself": {"x": (3,), "ids": (3,)},
     "a bound that only some elements have": {"x": (3, 2, 3), "w": (3,)},
     "an optional input of one variant": {"x": (3,), "w": (3,)},
     "a condition that looks at what another one keeps in range": {"x": (2, 2)},
@@ -507,23 +289,27 @@ SHAPES = {
     "a batch that is empty elsewhere": {"x": (0, 3), "w": (1, 3)},
     "one place written in two ways": {"x": (3,)},
     "one element where there is none": {"x": (0,)},
-    "a guarded place where there is none": {"x": (0,), "ids": (2,)},
-    "an input of which only the dtype is asked": {"x": (2, 3), "w": (2,)},
-    "a cotangent that one variant asks for": {"x": (2,), "w": (2,)},
-    "fractions of totals that start somewhere": {"x": (3, 2), "w": (2, 2), "ids": (3,)},
-    "a start of fewer batch dims": {"x": (0,), "ids": ()},
-    "exponentials as fractions": {"x": (2, 3), "ids": (3,)},
     "a second element of one": {"x": (1,)},
+    "the least of no numbers": {"x": (0, 2), "w": (0, 2, 2)},
+    "a batch that only an integer has": {"x": (3, 1), "ids": (2,)},
+    "a guarded place where there is none": {"x": (0,), "ids": (2,)},
+    "a logistic function of constants": {"x": (3,)},
+    "powers of literals around a rewrite": {"x": (3,), "w": (3,)},
+    "negative powers of an index": {"x": (4,)},
+    "functions of a condition": {"x": (4,)},
+    "functions of a size": {"x": (24,)},
+    "functions of a param at its limits": {"x": (4,)},
+    "the order of a function": {"x": (3,)},
+    "a quotient of zeros": {"x": (3,)},
     "one behind the other": {"x": (3,), "w": (2,)},
     "one behind the other in a batch": {"x": (1, 3), "w": (2, 2)},
     "a diagonal of blocks": {"x": (2, 3), "w": (1, 2)},
-    "a sum of integers step by step": {"x": (2, 3), "ids": (2, 3)},
-    "conditions step by step": {"x": (2, 4)},
-    "pointers that are followed": {"x": (3, 2), "ids": (3, 2)},
-    "the best path": {"x": (2, 3, 3), "w": (3, 3)},
-    "a float, an integer and a condition together": {"x": (2, 5)},
-    "a start of a smaller kind": {"x": (3,), "on": ()},
-    "added to a part": {"x": (3,), "w": (2,)},
-    "dropped beyond the end": {"x": (3,), "w": (2,)},
-    "the least of no numbers": {"x": (0, 2), "w": (0, 2, 2)},
+    "the diagonal of a part": {"x": (3, 2)},
+    "which cotangents there are, beside a slope": {"x": (5,)},
+    "points of a device in loops beside each other": {"x": (2,), "y": (2,), "z": (2,)},
+    "the greatest of no integers": {"x": (0, 2)},
+    "a rounded power of an integer": {"x": (3,)},
 }
+
+FOUND = {**_OTHERS, **found_recurrences.FOUND, **found_scatters.FOUND}
+SHAPES = {**_SHAPES, **found_recurrences.SHAPES, **found_scatters.SHAPES}

@@ -8,7 +8,7 @@ from dataclasses import dataclass
 from hypothesis import assume
 from hypothesis import strategies as st
 
-from tests.random_programs import joined, statements, waves
+from tests.random_programs import joined, recurrences, statements, waves
 from tests.random_programs.scope import BATCH, Draw, Size, Tensor, World
 
 DIMS = ("N", "M", "K")
@@ -88,7 +88,7 @@ def _under_other_names(w: World, made: Case) -> Case:
 def _statement(w: World) -> list[str]:
     make = w.choose.weighted(
         (
-            (11, statements.assign), (2, statements.components), (5, statements.scatter), (4, statements.recurrence),
+            (11, statements.assign), (2, statements.components), (5, statements.scatter), (4, recurrences.recurrence),
             (2, statements.variants), (3, joined.joined), (2, joined.counted), (2, waves.waved), (1, statements.stored),
         )
     )  # fmt: skip

@@ -7,7 +7,7 @@
 template <typename scalar_t, int rank>
 struct Step_alpha_compositing_forward_through {
   using opmath_t = rt::math_t<scalar_t>;
-  static constexpr rt::Map launch = {rt::count(rt::elements())};
+  static constexpr rt::Map<0> launch = {rt::count(rt::elements())};
   static constexpr auto fields = rt::fields(rt::tensor(0, 2, 0), rt::tensor(1, 2, 0), rt::integer(0), rt::batch());
   rt::Tensor<const scalar_t, rank> alpha;
   rt::Tensor<opmath_t, rank> through;
@@ -99,7 +99,7 @@ struct Step_alpha_compositing_forward_output {
 template <typename scalar_t, int rank>
 struct Step_alpha_compositing_backward_grad_weight_output {
   using opmath_t = rt::math_t<scalar_t>;
-  static constexpr rt::Rows launch = {rt::count(rt::elements(), rt::integer(0)), {rt::count(rt::integer(1))}, true};
+  static constexpr rt::Rows<1> launch = {rt::count(rt::elements(), rt::integer(0)), {rt::count(rt::integer(1))}, true};
   static constexpr auto fields = rt::fields(rt::tensor(0, 2, 0, 1), rt::tensor(1, 3, 0, 2), rt::tensor(2, 2, 0),
                                             rt::integer(1), rt::integer(0), rt::batch());
   rt::Tensor<const scalar_t, rank> grad_output, colour;
@@ -130,7 +130,7 @@ struct Step_alpha_compositing_backward_grad_weight_output {
 template <typename scalar_t, int rank>
 struct Step_alpha_compositing_backward_share_through {
   using opmath_t = rt::math_t<scalar_t>;
-  static constexpr rt::Map launch = {rt::count(rt::elements())};
+  static constexpr rt::Map<0> launch = {rt::count(rt::elements())};
   static constexpr auto fields = rt::fields(rt::tensor(3, 2, 0), rt::tensor(0, 2, 0), rt::tensor(2, 2, 0),
                                             rt::tensor(1, 2, 0), rt::integer(0), rt::integer(0), rt::batch());
   rt::Tensor<opmath_t, rank> share_through;

@@ -8,7 +8,7 @@ template <typename scalar_t, int rank>
 struct Step_attention_forward_0_output {
   using opmath_t = rt::math_t<scalar_t>;
   using near = rt::Near<scalar_t>;
-  static constexpr rt::Map launch = {rt::count(rt::elements(), rt::integer(0)), {rt::count(rt::integer(3))}};
+  static constexpr rt::Map<1> launch = {rt::count(rt::elements(), rt::integer(0)), {rt::count(rt::integer(3))}};
   static constexpr auto fields =
       rt::fields(rt::tensor(5, 3, 0), rt::tensor(3, 2, 0), rt::tensor(4, 2, 0), rt::tensor(0, 3, 0),
                  rt::tensor(1, 3, 0), rt::tensor(2, 3, 0), rt::workspace(), rt::integer(3), rt::integer(2),
@@ -113,7 +113,7 @@ template <typename scalar_t, int rank>
 struct Step_attention_forward_2_output {
   using opmath_t = rt::math_t<scalar_t>;
   using near = rt::Near<scalar_t>;
-  static constexpr rt::Map launch = {rt::count(rt::elements(), rt::integer(0)), {rt::count(rt::integer(3))}};
+  static constexpr rt::Map<1> launch = {rt::count(rt::elements(), rt::integer(0)), {rt::count(rt::integer(3))}};
   static constexpr auto fields =
       rt::fields(rt::tensor(5, 3, 0), rt::tensor(3, 2, 0), rt::tensor(4, 2, 0), rt::tensor(0, 3, 0),
                  rt::tensor(1, 3, 0), rt::tensor(2, 3, 0), rt::workspace(), rt::integer(3), rt::integer(2),
@@ -179,7 +179,7 @@ struct Step_attention_forward_2_output {
 template <typename scalar_t, int rank>
 struct Step_attention_backward_0_dot_softmax_j {
   using opmath_t = rt::math_t<scalar_t>;
-  static constexpr rt::Rows launch = {rt::count(rt::elements(), rt::integer(0)), {rt::count(rt::integer(1))}, true};
+  static constexpr rt::Rows<1> launch = {rt::count(rt::elements(), rt::integer(0)), {rt::count(rt::integer(1))}, true};
   static constexpr auto fields = rt::fields(rt::tensor(0, 3, 0, 2), rt::tensor(1, 3, 0, 2), rt::tensor(2, 2, 0),
                                             rt::integer(1), rt::integer(0), rt::batch());
   rt::Tensor<const scalar_t, rank> grad_output, output;
@@ -211,7 +211,7 @@ template <typename scalar_t, int rank>
 struct Step_attention_backward_0_grad_query {
   using opmath_t = rt::math_t<scalar_t>;
   using near = rt::Near<scalar_t>;
-  static constexpr rt::Map launch = {rt::count(rt::elements(), rt::integer(0)), {rt::count(rt::integer(1))}};
+  static constexpr rt::Map<1> launch = {rt::count(rt::elements(), rt::integer(0)), {rt::count(rt::integer(1))}};
   static constexpr auto fields =
       rt::fields(rt::tensor(0, 2, 0), rt::tensor(1, 2, 0), rt::tensor(2, 2, 0), rt::tensor(7, 3, 0),
                  rt::tensor(3, 3, 0), rt::tensor(4, 3, 0), rt::tensor(5, 3, 0), rt::tensor(6, 3, 0), rt::workspace(),
@@ -271,8 +271,8 @@ template <typename scalar_t, int rank>
 struct Step_attention_backward_0_grad_value {
   using opmath_t = rt::math_t<scalar_t>;
   using near = rt::Near<scalar_t>;
-  static constexpr rt::Map launch = {rt::count(rt::elements(), rt::integer(0)),
-                                     {rt::count(rt::integer(1)), rt::count(rt::integer(2))}};
+  static constexpr rt::Map<2> launch = {rt::count(rt::elements(), rt::integer(0)),
+                                        {rt::count(rt::integer(1)), rt::count(rt::integer(2))}};
   static constexpr auto fields = rt::fields(
       rt::tensor(7, 3, 0), rt::tensor(8, 3, 0), rt::tensor(0, 3, 0), rt::tensor(1, 3, 0), rt::tensor(2, 3, 0),
       rt::tensor(3, 3, 0), rt::tensor(4, 2, 0), rt::tensor(5, 2, 0), rt::tensor(6, 2, 0), rt::workspace(),
@@ -344,7 +344,7 @@ template <typename scalar_t, int rank>
 struct Step_attention_backward_2_grad_query {
   using opmath_t = rt::math_t<scalar_t>;
   using near = rt::Near<scalar_t>;
-  static constexpr rt::Map launch = {rt::count(rt::elements(), rt::integer(0)), {rt::count(rt::integer(1))}};
+  static constexpr rt::Map<1> launch = {rt::count(rt::elements(), rt::integer(0)), {rt::count(rt::integer(1))}};
   static constexpr auto fields = rt::fields(
       rt::tensor(0, 2, 0), rt::tensor(1, 2, 0), rt::tensor(6, 2, 0), rt::tensor(7, 3, 0), rt::tensor(2, 3, 0),
       rt::tensor(3, 3, 0), rt::tensor(4, 3, 0), rt::tensor(5, 3, 0), rt::workspace(), rt::integer(1), rt::integer(3),
@@ -404,8 +404,8 @@ template <typename scalar_t, int rank>
 struct Step_attention_backward_2_grad_value {
   using opmath_t = rt::math_t<scalar_t>;
   using near = rt::Near<scalar_t>;
-  static constexpr rt::Map launch = {rt::count(rt::elements(), rt::integer(0)),
-                                     {rt::count(rt::integer(1)), rt::count(rt::integer(2))}};
+  static constexpr rt::Map<2> launch = {rt::count(rt::elements(), rt::integer(0)),
+                                        {rt::count(rt::integer(1)), rt::count(rt::integer(2))}};
   static constexpr auto fields = rt::fields(
       rt::tensor(7, 3, 0), rt::tensor(8, 3, 0), rt::tensor(0, 3, 0), rt::tensor(1, 3, 0), rt::tensor(2, 3, 0),
       rt::tensor(3, 3, 0), rt::tensor(4, 2, 0), rt::tensor(5, 2, 0), rt::tensor(6, 2, 0), rt::workspace(),

@@ -161,7 +161,7 @@ template <typename scalar_t, int rank>
 struct Step_avg_pool2d_backward_1_grad_input {
   using opmath_t = rt::math_t<scalar_t>;
   using near = rt::Near<scalar_t>;
-  static constexpr rt::Map launch = {rt::count(rt::elements(), rt::integer(0), rt::integer(1))};
+  static constexpr rt::Map<0> launch = {rt::count(rt::elements(), rt::integer(0), rt::integer(1))};
   static constexpr auto fields =
       rt::fields(rt::tensor(1, 3, 0), rt::tensor(0, 3, 0), rt::integer(2), rt::integer(3), rt::integer(4),
                  rt::integer(5), rt::integer(1), rt::integer(0), rt::batch());

@@ -8,7 +8,7 @@ template <typename scalar_t, int rank>
 struct Step_batch_norm_forward_0_next_mean {
   using opmath_t = rt::math_t<scalar_t>;
   using near = rt::Near<scalar_t>;
-  static constexpr rt::Rows launch = {rt::count(rt::integer(0)), {rt::count(rt::elements(), rt::integer(1))}};
+  static constexpr rt::Rows<1> launch = {rt::count(rt::integer(0)), {rt::count(rt::elements(), rt::integer(1))}};
   static constexpr auto fields = rt::fields(
       rt::tensor(0, 3, 2), rt::tensor(1, 1, -1), rt::tensor(4, 1, -1), rt::tensor(5, 1, -1), rt::tensor(2, 1, -1),
       rt::tensor(6, 1, -1), rt::tensor(7, 1, -1), rt::tensor(3, 1, -1), rt::tensor(8, 3, 2), rt::integer(1),
@@ -183,7 +183,7 @@ struct Step_batch_norm_forward_1_variance_ {
 template <typename scalar_t, int rank>
 struct Step_batch_norm_forward_1_output {
   using opmath_t = rt::math_t<scalar_t>;
-  static constexpr rt::Map launch = {rt::count(rt::elements(), rt::integer(0), rt::integer(1))};
+  static constexpr rt::Map<0> launch = {rt::count(rt::elements(), rt::integer(0), rt::integer(1))};
   static constexpr auto fields =
       rt::fields(rt::tensor(5, 3, 2), rt::tensor(0, 3, 2), rt::tensor(1, 1, -1), rt::tensor(2, 1, -1),
                  rt::tensor(3, 1, -1), rt::tensor(4, 1, -1), rt::real(0), rt::elements(), rt::integer(1), rt::batch());
@@ -208,7 +208,7 @@ template <typename scalar_t, int rank>
 struct Step_batch_norm_forward_2_next_mean {
   using opmath_t = rt::math_t<scalar_t>;
   using near = rt::Near<scalar_t>;
-  static constexpr rt::Rows launch = {rt::count(rt::integer(0)), {rt::count(rt::elements(), rt::integer(1))}};
+  static constexpr rt::Rows<1> launch = {rt::count(rt::integer(0)), {rt::count(rt::elements(), rt::integer(1))}};
   static constexpr auto fields =
       rt::fields(rt::tensor(0, 3, 2), rt::tensor(1, 1, -1), rt::tensor(4, 1, -1), rt::tensor(2, 1, -1),
                  rt::tensor(5, 1, -1), rt::tensor(6, 1, -1), rt::tensor(3, 1, -1), rt::tensor(7, 3, 2), rt::integer(1),
@@ -272,7 +272,7 @@ struct Step_batch_norm_forward_2_next_mean {
 template <typename scalar_t, int rank>
 struct Step_batch_norm_forward_3_output {
   using opmath_t = rt::math_t<scalar_t>;
-  static constexpr rt::Map launch = {rt::count(rt::elements(), rt::integer(0), rt::integer(1))};
+  static constexpr rt::Map<0> launch = {rt::count(rt::elements(), rt::integer(0), rt::integer(1))};
   static constexpr auto fields =
       rt::fields(rt::tensor(4, 3, 2), rt::tensor(0, 3, 2), rt::tensor(1, 1, -1), rt::tensor(2, 1, -1),
                  rt::tensor(3, 1, -1), rt::real(0), rt::elements(), rt::integer(1), rt::batch());
@@ -297,7 +297,7 @@ template <typename scalar_t, int rank>
 struct Step_batch_norm_forward_4_next_mean {
   using opmath_t = rt::math_t<scalar_t>;
   using near = rt::Near<scalar_t>;
-  static constexpr rt::Rows launch = {rt::count(rt::integer(0)), {rt::count(rt::elements(), rt::integer(1))}};
+  static constexpr rt::Rows<1> launch = {rt::count(rt::integer(0)), {rt::count(rt::elements(), rt::integer(1))}};
   static constexpr auto fields =
       rt::fields(rt::tensor(0, 3, 2), rt::tensor(1, 1, -1), rt::tensor(4, 1, -1), rt::tensor(2, 1, -1),
                  rt::tensor(5, 1, -1), rt::tensor(6, 1, -1), rt::tensor(3, 1, -1), rt::tensor(7, 3, 2), rt::integer(1),
@@ -361,7 +361,7 @@ struct Step_batch_norm_forward_4_next_mean {
 template <typename scalar_t, int rank>
 struct Step_batch_norm_forward_5_output {
   using opmath_t = rt::math_t<scalar_t>;
-  static constexpr rt::Map launch = {rt::count(rt::elements(), rt::integer(0), rt::integer(1))};
+  static constexpr rt::Map<0> launch = {rt::count(rt::elements(), rt::integer(0), rt::integer(1))};
   static constexpr auto fields =
       rt::fields(rt::tensor(4, 3, 2), rt::tensor(0, 3, 2), rt::tensor(1, 1, -1), rt::tensor(2, 1, -1),
                  rt::tensor(3, 1, -1), rt::real(0), rt::elements(), rt::integer(1), rt::batch());
@@ -386,7 +386,7 @@ template <typename scalar_t, int rank>
 struct Step_batch_norm_forward_6_next_mean {
   using opmath_t = rt::math_t<scalar_t>;
   using near = rt::Near<scalar_t>;
-  static constexpr rt::Rows launch = {rt::count(rt::integer(0)), {rt::count(rt::elements(), rt::integer(1))}};
+  static constexpr rt::Rows<1> launch = {rt::count(rt::integer(0)), {rt::count(rt::elements(), rt::integer(1))}};
   static constexpr auto fields =
       rt::fields(rt::tensor(0, 3, 2), rt::tensor(1, 1, -1), rt::tensor(2, 1, -1), rt::tensor(4, 1, -1),
                  rt::tensor(5, 1, -1), rt::tensor(3, 1, -1), rt::tensor(6, 3, 2), rt::integer(1), rt::elements(),
@@ -449,7 +449,7 @@ struct Step_batch_norm_forward_6_next_mean {
 template <typename scalar_t, int rank>
 struct Step_batch_norm_forward_7_output {
   using opmath_t = rt::math_t<scalar_t>;
-  static constexpr rt::Map launch = {rt::count(rt::elements(), rt::integer(0), rt::integer(1))};
+  static constexpr rt::Map<0> launch = {rt::count(rt::elements(), rt::integer(0), rt::integer(1))};
   static constexpr auto fields =
       rt::fields(rt::tensor(3, 3, 2), rt::tensor(0, 3, 2), rt::tensor(1, 1, -1), rt::tensor(2, 1, -1), rt::real(0),
                  rt::elements(), rt::integer(1), rt::batch());
@@ -474,7 +474,7 @@ template <typename scalar_t, int rank>
 struct Step_batch_norm_backward_0_grad_weight {
   using opmath_t = rt::math_t<scalar_t>;
   using near = rt::Near<scalar_t>;
-  static constexpr rt::Rows launch = {rt::count(rt::integer(0)), {rt::count(rt::elements(), rt::integer(1))}};
+  static constexpr rt::Rows<1> launch = {rt::count(rt::integer(0)), {rt::count(rt::elements(), rt::integer(1))}};
   static constexpr auto fields =
       rt::fields(rt::tensor(0, 1, -1), rt::tensor(3, 1, -1), rt::tensor(1, 3, 2), rt::tensor(2, 3, 2),
                  rt::tensor(4, 1, -1), rt::tensor(5, 1, -1), rt::tensor(6, 1, -1), rt::tensor(7, 3, 2), rt::integer(1),
@@ -534,7 +534,7 @@ struct Step_batch_norm_backward_0_grad_weight {
 template <typename scalar_t, int rank>
 struct Step_batch_norm_backward_1_grad_input {
   using opmath_t = rt::math_t<scalar_t>;
-  static constexpr rt::Map launch = {rt::count(rt::elements(), rt::integer(0), rt::integer(1))};
+  static constexpr rt::Map<0> launch = {rt::count(rt::elements(), rt::integer(0), rt::integer(1))};
   static constexpr auto fields =
       rt::fields(rt::tensor(3, 3, 2), rt::tensor(0, 3, 2), rt::tensor(1, 1, -1), rt::tensor(2, 1, -1), rt::real(0),
                  rt::elements(), rt::integer(1), rt::batch());
@@ -558,7 +558,7 @@ struct Step_batch_norm_backward_1_grad_input {
 template <typename scalar_t, int rank>
 struct Step_batch_norm_backward_1_grad_bias {
   using opmath_t = rt::math_t<scalar_t>;
-  static constexpr rt::Rows launch = {rt::count(rt::integer(0)), {rt::count(rt::elements(), rt::integer(1))}};
+  static constexpr rt::Rows<1> launch = {rt::count(rt::integer(0)), {rt::count(rt::elements(), rt::integer(1))}};
   static constexpr auto fields =
       rt::fields(rt::tensor(0, 1, -1), rt::tensor(1, 3, 2), rt::tensor(2, 3, 2), rt::tensor(4, 1, -1),
                  rt::tensor(3, 1, -1), rt::tensor(5, 1, -1), rt::integer(1), rt::elements(), rt::batch(), rt::real(0));
@@ -655,7 +655,7 @@ template <typename scalar_t, int rank>
 struct Step_batch_norm_backward_4_grad_input {
   using opmath_t = rt::math_t<scalar_t>;
   using near = rt::Near<scalar_t>;
-  static constexpr rt::Rows launch = {rt::count(rt::integer(0)), {rt::count(rt::elements(), rt::integer(1))}};
+  static constexpr rt::Rows<1> launch = {rt::count(rt::integer(0)), {rt::count(rt::elements(), rt::integer(1))}};
   static constexpr auto fields = rt::fields(rt::tensor(0, 1, -1), rt::tensor(3, 1, -1), rt::tensor(1, 3, 2),
                                             rt::tensor(2, 3, 2), rt::tensor(4, 1, -1), rt::tensor(5, 3, 2),
                                             rt::integer(1), rt::elements(), rt::batch(), rt::real(0), rt::integer(1));
@@ -710,7 +710,7 @@ struct Step_batch_norm_backward_4_grad_input {
 template <typename scalar_t, int rank>
 struct Step_batch_norm_backward_5_grad_input {
   using opmath_t = rt::math_t<scalar_t>;
-  static constexpr rt::Map launch = {rt::count(rt::elements(), rt::integer(0), rt::integer(1))};
+  static constexpr rt::Map<0> launch = {rt::count(rt::elements(), rt::integer(0), rt::integer(1))};
   static constexpr auto fields = rt::fields(rt::tensor(2, 3, 2), rt::tensor(0, 3, 2), rt::tensor(1, 1, -1), rt::real(0),
                                             rt::elements(), rt::integer(1), rt::batch());
   rt::Tensor<scalar_t, rank> grad_input;
@@ -733,7 +733,7 @@ struct Step_batch_norm_backward_5_grad_input {
 template <typename scalar_t, int rank>
 struct Step_batch_norm_backward_5_grad_bias {
   using opmath_t = rt::math_t<scalar_t>;
-  static constexpr rt::Rows launch = {rt::count(rt::integer(0)), {rt::count(rt::elements(), rt::integer(1))}};
+  static constexpr rt::Rows<1> launch = {rt::count(rt::integer(0)), {rt::count(rt::elements(), rt::integer(1))}};
   static constexpr auto fields =
       rt::fields(rt::tensor(0, 3, 2), rt::tensor(1, 1, -1), rt::integer(1), rt::elements(), rt::batch());
   rt::Tensor<const scalar_t, rank> grad_output;

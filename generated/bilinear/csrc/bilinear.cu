@@ -57,7 +57,7 @@ struct Step_bilinear_forward_0_output {
 template <typename scalar_t, int rank>
 struct Step_bilinear_backward_grad_input1 {
   using opmath_t = rt::math_t<scalar_t>;
-  static constexpr rt::Rows launch = {rt::count(rt::elements(), rt::integer(0)), {rt::count(rt::integer(1))}, true};
+  static constexpr rt::Rows<1> launch = {rt::count(rt::elements(), rt::integer(0)), {rt::count(rt::integer(1))}, true};
   static constexpr auto fields = rt::fields(rt::tensor(0, 3, 0, 2), rt::tensor(1, 2, 0, 1), rt::tensor(2, 2, 0),
                                             rt::integer(1), rt::integer(0), rt::batch());
   rt::Tensor<const scalar_t, rank> grad_sum_i_j_part, input2;

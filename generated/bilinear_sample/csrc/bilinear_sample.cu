@@ -55,7 +55,7 @@ struct Step_bilinear_sample_forward_output {
 template <typename scalar_t, int rank>
 struct Step_bilinear_sample_forward_output_alone {
   using opmath_t = rt::math_t<scalar_t>;
-  static constexpr rt::Rows launch = {rt::count(rt::integer(0)), {rt::count(2, 2)}};
+  static constexpr rt::Rows<1> launch = {rt::count(rt::integer(0)), {rt::count(2, 2)}};
   static constexpr auto fields = rt::fields(rt::tensor(0, 2, -1), rt::tensor(1, 2, -1), rt::tensor(2, 1, -1),
                                             rt::integer(1), rt::integer(2), rt::fixed(2));
   rt::Tensor<const scalar_t, rank> points_2, image;
@@ -150,7 +150,7 @@ struct Step_bilinear_sample_backward_grad_image_base {
 template <typename scalar_t, int rank>
 struct Step_bilinear_sample_backward_grad_image {
   using opmath_t = rt::math_t<scalar_t>;
-  static constexpr rt::Map launch = {rt::count(2, 2, rt::integer(2))};
+  static constexpr rt::Map<0> launch = {rt::count(2, 2, rt::integer(2))};
   static constexpr auto fields =
       rt::fields(rt::tensor(1, 1, -1), rt::tensor(2, 1, -1), rt::tensor(0, 2, -1), rt::tensor(3, 1, -1),
                  rt::tensor(4, 2, -1), rt::integer(0), rt::integer(1), rt::fixed(2));
@@ -258,7 +258,7 @@ struct Step_bilinear_sample_backward_grad_points {
 template <typename scalar_t, int rank>
 struct Step_bilinear_sample_backward_grad_points_alone {
   using opmath_t = rt::math_t<scalar_t>;
-  static constexpr rt::Rows launch = {rt::count(2, rt::integer(0)), {rt::count(2, 2)}};
+  static constexpr rt::Rows<1> launch = {rt::count(2, rt::integer(0)), {rt::count(2, 2)}};
   static constexpr auto fields =
       rt::fields(rt::tensor(0, 1, -1), rt::tensor(3, 2, -1), rt::tensor(4, 2, -1), rt::tensor(1, 1, -1),
                  rt::tensor(2, 1, -1), rt::tensor(5, 2, -1), rt::integer(1), rt::integer(2), rt::fixed(2));

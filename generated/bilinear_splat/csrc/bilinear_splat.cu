@@ -60,7 +60,7 @@ struct Step_bilinear_splat_forward_grid_base {
 template <typename scalar_t, int rank>
 struct Step_bilinear_splat_forward_grid {
   using opmath_t = rt::math_t<scalar_t>;
-  static constexpr rt::Map launch = {rt::count(2, 2, rt::integer(2))};
+  static constexpr rt::Map<0> launch = {rt::count(2, 2, rt::integer(2))};
   static constexpr auto fields =
       rt::fields(rt::tensor(1, 1, -1), rt::tensor(2, 1, -1), rt::tensor(0, 2, -1), rt::tensor(3, 2, -1),
                  rt::tensor(4, 1, -1), rt::integer(0), rt::integer(1), rt::fixed(2));
@@ -146,7 +146,7 @@ struct Step_bilinear_splat_backward_grad_values {
 template <typename scalar_t, int rank>
 struct Step_bilinear_splat_backward_grad_values_alone {
   using opmath_t = rt::math_t<scalar_t>;
-  static constexpr rt::Rows launch = {rt::count(rt::integer(0)), {rt::count(2, 2)}};
+  static constexpr rt::Rows<1> launch = {rt::count(rt::integer(0)), {rt::count(2, 2)}};
   static constexpr auto fields =
       rt::fields(rt::tensor(0, 2, -1), rt::tensor(3, 2, -1), rt::tensor(1, 1, -1), rt::tensor(2, 1, -1),
                  rt::tensor(4, 1, -1), rt::integer(1), rt::integer(2), rt::fixed(2));
@@ -273,7 +273,7 @@ struct Step_bilinear_splat_backward_grad_places {
 template <typename scalar_t, int rank>
 struct Step_bilinear_splat_backward_grad_places_alone {
   using opmath_t = rt::math_t<scalar_t>;
-  static constexpr rt::Rows launch = {rt::count(2, rt::integer(0)), {rt::count(2, 2)}};
+  static constexpr rt::Rows<1> launch = {rt::count(2, rt::integer(0)), {rt::count(2, 2)}};
   static constexpr auto fields =
       rt::fields(rt::tensor(0, 1, -1), rt::tensor(1, 1, -1), rt::tensor(2, 1, -1), rt::tensor(3, 2, -1),
                  rt::tensor(4, 2, -1), rt::tensor(5, 2, -1), rt::integer(1), rt::integer(2), rt::fixed(2));

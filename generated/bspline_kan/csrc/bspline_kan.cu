@@ -8,7 +8,7 @@ template <typename scalar_t, int rank>
 struct Step_bspline_kan_forward_basis {
   using opmath_t = rt::math_t<scalar_t>;
   using near = rt::Near<scalar_t>;
-  static constexpr rt::Map launch = {rt::count(rt::elements(), rt::integer(0), rt::integer(1))};
+  static constexpr rt::Map<0> launch = {rt::count(rt::elements(), rt::integer(0), rt::integer(1))};
   static constexpr auto fields =
       rt::fields(rt::tensor(0, 2, 0), rt::tensor(1, 3, 0), rt::integer(1), rt::integer(1), rt::integer(0), rt::batch());
   rt::Tensor<const scalar_t, rank> input;
@@ -33,7 +33,7 @@ struct Step_bspline_kan_forward_basis {
 template <typename scalar_t, int rank>
 struct Step_bspline_kan_backward_grad_input {
   using opmath_t = rt::math_t<scalar_t>;
-  static constexpr rt::Rows launch = {rt::count(rt::elements(), rt::integer(0)), {rt::count(rt::integer(1))}};
+  static constexpr rt::Rows<1> launch = {rt::count(rt::elements(), rt::integer(0)), {rt::count(rt::integer(1))}};
   static constexpr auto fields = rt::fields(rt::tensor(1, 3, 0, 2), rt::tensor(0, 2, 0), rt::tensor(2, 2, 0),
                                             rt::integer(1), rt::integer(0), rt::integer(1), rt::batch());
   rt::Tensor<const scalar_t, rank> grad_basis, input;

@@ -82,7 +82,7 @@ struct Step_col2im_forward_output {
 template <typename scalar_t, int rank>
 struct Step_col2im_backward_grad_input {
   using opmath_t = rt::math_t<scalar_t>;
-  static constexpr rt::Map launch = {rt::count(rt::integer(0), rt::integer(1), rt::integer(2))};
+  static constexpr rt::Map<0> launch = {rt::count(rt::integer(0), rt::integer(1), rt::integer(2))};
   static constexpr auto fields = rt::fields(rt::tensor(1, 3, -1), rt::tensor(0, 4, -1), rt::integer(3), rt::integer(8),
                                             rt::integer(4), rt::integer(5), rt::integer(6), rt::integer(7),
                                             rt::integer(9), rt::integer(10), rt::integer(2), rt::integer(1));

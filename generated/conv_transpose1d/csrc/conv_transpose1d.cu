@@ -31,7 +31,7 @@ struct Step_conv_transpose1d_forward_0_output {
 template <typename scalar_t, int rank>
 struct Step_conv_transpose1d_backward_grad_bias {
   using opmath_t = rt::math_t<scalar_t>;
-  static constexpr rt::Rows launch = {rt::count(rt::integer(0)), {rt::count(rt::integer(1), rt::integer(2))}};
+  static constexpr rt::Rows<1> launch = {rt::count(rt::integer(0)), {rt::count(rt::integer(1), rt::integer(2))}};
   static constexpr auto fields = rt::fields(rt::tensor(0, 3, -1), rt::tensor(1, 1, -1), rt::integer(1), rt::integer(2));
   rt::Tensor<const scalar_t, rank> grad_output;
   rt::Tensor<scalar_t, rank> grad_bias;

@@ -7,7 +7,7 @@
 template <typename scalar_t, int rank>
 struct Step_cosine_embedding_loss_forward_0_square2 {
   using opmath_t = rt::math_t<scalar_t>;
-  static constexpr rt::Rows launch = {rt::count(rt::integer(0)), {rt::count(rt::integer(1))}};
+  static constexpr rt::Rows<1> launch = {rt::count(rt::integer(0)), {rt::count(rt::integer(1))}};
   static constexpr auto fields =
       rt::fields(rt::tensor(0, 2, -1, 1), rt::tensor(1, 2, -1, 1), rt::tensor(2, 1, -1), rt::tensor(3, 1, -1),
                  rt::tensor(4, 1, -1), rt::tensor(5, 1, -1), rt::tensor(6, 1, -1), rt::integer(1));
@@ -131,7 +131,7 @@ template <typename scalar_t, int rank>
 struct Step_cosine_embedding_loss_forward_2_output {
   using opmath_t = rt::math_t<scalar_t>;
   using near = rt::Near<scalar_t>;
-  static constexpr rt::Rows launch = {rt::count(rt::integer(0)), {rt::count(rt::integer(1))}};
+  static constexpr rt::Rows<1> launch = {rt::count(rt::integer(0)), {rt::count(rt::integer(1))}};
   static constexpr auto fields =
       rt::fields(rt::tensor(0, 2, -1, 1), rt::tensor(1, 2, -1, 1), rt::tensor(2, 1, -1), rt::tensor(3, 1, -1),
                  rt::tensor(4, 1, -1), rt::tensor(5, 1, -1), rt::tensor(6, 1, -1), rt::integer(1), rt::real(0));

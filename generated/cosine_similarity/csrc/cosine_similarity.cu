@@ -8,7 +8,7 @@ template <typename scalar_t, int rank>
 struct Step_cosine_similarity_forward_norm_d {
   using opmath_t = rt::math_t<scalar_t>;
   using near = rt::Near<scalar_t>;
-  static constexpr rt::Rows launch = {rt::count(rt::elements()), {rt::count(rt::integer(0))}, true};
+  static constexpr rt::Rows<1> launch = {rt::count(rt::elements()), {rt::count(rt::integer(0))}, true};
   static constexpr auto fields =
       rt::fields(rt::tensor(0, 2, 0, 1), rt::tensor(1, 1, 0), rt::tensor(2, 1, 0), rt::integer(0), rt::batch());
   rt::Tensor<const scalar_t, rank> x1;
@@ -40,7 +40,7 @@ template <typename scalar_t, int rank>
 struct Step_cosine_similarity_forward_output {
   using opmath_t = rt::math_t<scalar_t>;
   using near = rt::Near<scalar_t>;
-  static constexpr rt::Rows launch = {rt::count(rt::elements()), {rt::count(rt::integer(0))}, true};
+  static constexpr rt::Rows<1> launch = {rt::count(rt::elements()), {rt::count(rt::integer(0))}, true};
   static constexpr auto fields =
       rt::fields(rt::tensor(0, 2, 0, 1), rt::tensor(1, 2, 0, 1), rt::tensor(2, 1, 0), rt::tensor(3, 1, 0),
                  rt::tensor(5, 1, 0), rt::tensor(4, 1, 0), rt::integer(0), rt::real(0), rt::batch());

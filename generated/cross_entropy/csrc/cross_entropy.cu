@@ -8,7 +8,7 @@ template <typename scalar_t, int rank>
 struct Step_cross_entropy_forward_0_sum_c {
   using opmath_t = rt::math_t<scalar_t>;
   using near = rt::Near<scalar_t>;
-  static constexpr rt::Rows launch = {rt::count(rt::elements(), rt::integer(0)), {rt::count(rt::integer(1))}, true};
+  static constexpr rt::Rows<1> launch = {rt::count(rt::elements(), rt::integer(0)), {rt::count(rt::integer(1))}, true};
   static constexpr auto fields =
       rt::fields(rt::tensor(0, 3, 2, 1), rt::tensor(3, 1, -1, 0), rt::tensor(1, 2, 1), rt::tensor(2, 2, 1),
                  rt::tensor(4, 2, 1), rt::integer(1), rt::elements(), rt::batch());
@@ -169,7 +169,7 @@ template <typename scalar_t, int rank>
 struct Step_cross_entropy_forward_2_output {
   using opmath_t = rt::math_t<scalar_t>;
   using near = rt::Near<scalar_t>;
-  static constexpr rt::Rows launch = {rt::count(rt::elements(), rt::integer(0)), {rt::count(rt::integer(1))}};
+  static constexpr rt::Rows<1> launch = {rt::count(rt::elements(), rt::integer(0)), {rt::count(rt::integer(1))}};
   static constexpr auto fields =
       rt::fields(rt::tensor(0, 3, 2, 1), rt::tensor(1, 1, -1, 0), rt::tensor(2, 2, 1), rt::tensor(3, 2, 1),
                  rt::integer(1), rt::elements(), rt::integer(2), rt::integer(1), rt::real(0), rt::real(1), rt::batch());
@@ -227,7 +227,7 @@ template <typename scalar_t, int rank>
 struct Step_cross_entropy_forward_3_sum_c {
   using opmath_t = rt::math_t<scalar_t>;
   using near = rt::Near<scalar_t>;
-  static constexpr rt::Rows launch = {rt::count(rt::elements(), rt::integer(0)), {rt::count(rt::integer(1))}, true};
+  static constexpr rt::Rows<1> launch = {rt::count(rt::elements(), rt::integer(0)), {rt::count(rt::integer(1))}, true};
   static constexpr auto fields = rt::fields(rt::tensor(0, 3, 2, 1), rt::tensor(1, 2, 1), rt::tensor(2, 2, 1),
                                             rt::tensor(3, 2, 1), rt::integer(1), rt::elements(), rt::batch());
   rt::Tensor<const scalar_t, rank> input;
@@ -383,7 +383,7 @@ template <typename scalar_t, int rank>
 struct Step_cross_entropy_forward_5_output {
   using opmath_t = rt::math_t<scalar_t>;
   using near = rt::Near<scalar_t>;
-  static constexpr rt::Rows launch = {rt::count(rt::elements(), rt::integer(0)), {rt::count(rt::integer(1))}};
+  static constexpr rt::Rows<1> launch = {rt::count(rt::elements(), rt::integer(0)), {rt::count(rt::integer(1))}};
   static constexpr auto fields =
       rt::fields(rt::tensor(0, 3, 2, 1), rt::tensor(1, 2, 1), rt::tensor(2, 2, 1), rt::integer(1), rt::elements(),
                  rt::integer(2), rt::integer(1), rt::real(0), rt::real(1), rt::batch());
@@ -588,7 +588,7 @@ template <typename scalar_t, int rank>
 struct Step_cross_entropy_backward_0_grad_input {
   using opmath_t = rt::math_t<scalar_t>;
   using near = rt::Near<scalar_t>;
-  static constexpr rt::Rows launch = {rt::count(rt::elements(), rt::integer(0)), {rt::count(rt::integer(2))}};
+  static constexpr rt::Rows<1> launch = {rt::count(rt::elements(), rt::integer(0)), {rt::count(rt::integer(2))}};
   static constexpr auto fields = rt::fields(
       rt::tensor(5, 1, -1, 0), rt::tensor(8, 3, 2, 1), rt::tensor(2, 0, -1), rt::tensor(9, 3, 2, 1),
       rt::tensor(0, 2, 1), rt::tensor(3, 0, -1), rt::tensor(4, 0, -1), rt::tensor(6, 2, 1), rt::tensor(7, 2, 1),
@@ -641,7 +641,7 @@ struct Step_cross_entropy_backward_0_grad_input {
 template <typename scalar_t, int rank>
 struct Step_cross_entropy_backward_0_grad_weight_sum_c {
   using opmath_t = rt::math_t<scalar_t>;
-  static constexpr rt::Rows launch = {rt::count(rt::integer(0)), {rt::count(rt::elements(), rt::integer(1))}};
+  static constexpr rt::Rows<1> launch = {rt::count(rt::integer(0)), {rt::count(rt::elements(), rt::integer(1))}};
   static constexpr auto fields = rt::fields(rt::tensor(0, 2, 1), rt::tensor(1, 3, 2), rt::tensor(2, 2, 1),
                                             rt::tensor(3, 2, 1), rt::tensor(4, 2, 1), rt::tensor(5, 1, -1), rt::real(0),
                                             rt::integer(2), rt::integer(1), rt::elements(), rt::batch());
@@ -758,7 +758,7 @@ template <typename scalar_t, int rank>
 struct Step_cross_entropy_backward_0_grad_weight_hit {
   using opmath_t = rt::math_t<scalar_t>;
   using near = rt::Near<scalar_t>;
-  static constexpr rt::Map launch = {rt::count(rt::elements(), rt::integer(1))};
+  static constexpr rt::Map<0> launch = {rt::count(rt::elements(), rt::integer(1))};
   static constexpr auto fields =
       rt::fields(rt::tensor(1, 2, 1), rt::tensor(0, 1, -1), rt::tensor(2, 0, -1), rt::tensor(4, 3, 2),
                  rt::tensor(3, 0, -1), rt::tensor(5, 2, 1), rt::tensor(6, 2, 1), rt::integer(2), rt::integer(0),
@@ -825,7 +825,7 @@ struct Step_cross_entropy_backward_0_grad_weight_share_base {
 template <typename scalar_t, int rank>
 struct Step_cross_entropy_backward_0_grad_weight_share {
   using opmath_t = rt::math_t<scalar_t>;
-  static constexpr rt::Map launch = {rt::count(rt::elements(), rt::integer(1))};
+  static constexpr rt::Map<0> launch = {rt::count(rt::elements(), rt::integer(1))};
   static constexpr auto fields = rt::fields(rt::tensor(1, 2, 1), rt::tensor(0, 1, -1), rt::tensor(2, 0, -1),
                                             rt::integer(2), rt::integer(0), rt::elements(), rt::batch());
   rt::Tensor<const int64_t, rank> target;
@@ -890,7 +890,7 @@ template <typename scalar_t, int rank>
 struct Step_cross_entropy_backward_1_logp_log {
   using opmath_t = rt::math_t<scalar_t>;
   using near = rt::Near<scalar_t>;
-  static constexpr rt::Rows launch = {rt::count(rt::elements(), rt::integer(0)), {rt::count(rt::integer(1))}, true};
+  static constexpr rt::Rows<1> launch = {rt::count(rt::elements(), rt::integer(0)), {rt::count(rt::integer(1))}, true};
   static constexpr auto fields = rt::fields(rt::tensor(0, 3, 2, 1), rt::tensor(1, 2, 1), rt::tensor(2, 2, 1),
                                             rt::integer(1), rt::elements(), rt::batch());
   rt::Tensor<const scalar_t, rank> input;
@@ -971,7 +971,7 @@ template <typename scalar_t, int rank>
 struct Step_cross_entropy_backward_1_grad_input {
   using opmath_t = rt::math_t<scalar_t>;
   using near = rt::Near<scalar_t>;
-  static constexpr rt::Rows launch = {rt::count(rt::elements(), rt::integer(0)), {rt::count(rt::integer(2))}};
+  static constexpr rt::Rows<1> launch = {rt::count(rt::elements(), rt::integer(0)), {rt::count(rt::integer(2))}};
   static constexpr auto fields = rt::fields(
       rt::tensor(4, 1, -1, 0), rt::tensor(7, 3, 2, 1), rt::tensor(2, 0, -1), rt::tensor(8, 3, 2, 1),
       rt::tensor(0, 2, 1), rt::tensor(3, 0, -1), rt::tensor(5, 2, 1), rt::tensor(6, 2, 1), rt::tensor(1, 2, 1),
@@ -1051,7 +1051,7 @@ struct Step_cross_entropy_backward_1_grad_weight_hit_base {
 template <typename scalar_t, int rank>
 struct Step_cross_entropy_backward_1_grad_weight_hit {
   using opmath_t = rt::math_t<scalar_t>;
-  static constexpr rt::Map launch = {rt::count(rt::elements(), rt::integer(1))};
+  static constexpr rt::Map<0> launch = {rt::count(rt::elements(), rt::integer(1))};
   static constexpr auto fields = rt::fields(rt::tensor(1, 2, 1), rt::tensor(0, 1, -1), rt::tensor(2, 0, -1),
                                             rt::tensor(3, 3, 2), rt::tensor(4, 2, 1), rt::tensor(5, 2, 1),
                                             rt::integer(2), rt::integer(0), rt::real(0), rt::elements(), rt::batch());
@@ -1166,7 +1166,7 @@ template <typename scalar_t, int rank>
 struct Step_cross_entropy_backward_2_grad_input {
   using opmath_t = rt::math_t<scalar_t>;
   using near = rt::Near<scalar_t>;
-  static constexpr rt::Rows launch = {rt::count(rt::elements(), rt::integer(0)), {rt::count(rt::integer(2))}};
+  static constexpr rt::Rows<1> launch = {rt::count(rt::elements(), rt::integer(0)), {rt::count(rt::integer(2))}};
   static constexpr auto fields = rt::fields(
       rt::tensor(4, 1, -1, 0), rt::tensor(7, 3, 2, 1), rt::tensor(2, 2, 1), rt::tensor(8, 3, 2, 1), rt::tensor(0, 2, 1),
       rt::tensor(3, 0, -1), rt::tensor(5, 2, 1), rt::tensor(6, 2, 1), rt::tensor(1, 2, 1), rt::integer(2),
@@ -1246,7 +1246,7 @@ struct Step_cross_entropy_backward_2_grad_weight_hit_base {
 template <typename scalar_t, int rank>
 struct Step_cross_entropy_backward_2_grad_weight_hit {
   using opmath_t = rt::math_t<scalar_t>;
-  static constexpr rt::Map launch = {rt::count(rt::elements(), rt::integer(1))};
+  static constexpr rt::Map<0> launch = {rt::count(rt::elements(), rt::integer(1))};
   static constexpr auto fields = rt::fields(rt::tensor(1, 2, 1), rt::tensor(0, 1, -1), rt::tensor(2, 2, 1),
                                             rt::tensor(3, 3, 2), rt::tensor(4, 2, 1), rt::tensor(5, 2, 1),
                                             rt::integer(2), rt::integer(0), rt::real(0), rt::elements(), rt::batch());
@@ -1324,7 +1324,7 @@ template <typename scalar_t, int rank>
 struct Step_cross_entropy_backward_3_grad_input {
   using opmath_t = rt::math_t<scalar_t>;
   using near = rt::Near<scalar_t>;
-  static constexpr rt::Rows launch = {rt::count(rt::elements(), rt::integer(0)), {rt::count(rt::integer(2))}};
+  static constexpr rt::Rows<1> launch = {rt::count(rt::elements(), rt::integer(0)), {rt::count(rt::integer(2))}};
   static constexpr auto fields =
       rt::fields(rt::tensor(5, 3, 2, 1), rt::tensor(1, 0, -1), rt::tensor(6, 3, 2, 1), rt::tensor(0, 2, 1),
                  rt::tensor(2, 0, -1), rt::tensor(3, 2, 1), rt::tensor(4, 2, 1), rt::integer(2), rt::elements(),
@@ -1369,7 +1369,7 @@ template <typename scalar_t, int rank>
 struct Step_cross_entropy_backward_4_grad_input {
   using opmath_t = rt::math_t<scalar_t>;
   using near = rt::Near<scalar_t>;
-  static constexpr rt::Rows launch = {rt::count(rt::elements(), rt::integer(0)), {rt::count(rt::integer(2))}};
+  static constexpr rt::Rows<1> launch = {rt::count(rt::elements(), rt::integer(0)), {rt::count(rt::integer(2))}};
   static constexpr auto fields =
       rt::fields(rt::tensor(4, 3, 2, 1), rt::tensor(1, 0, -1), rt::tensor(5, 3, 2, 1), rt::tensor(0, 2, 1),
                  rt::tensor(2, 2, 1), rt::tensor(3, 2, 1), rt::integer(2), rt::elements(), rt::integer(1),
@@ -1414,7 +1414,7 @@ template <typename scalar_t, int rank>
 struct Step_cross_entropy_backward_5_grad_input {
   using opmath_t = rt::math_t<scalar_t>;
   using near = rt::Near<scalar_t>;
-  static constexpr rt::Rows launch = {rt::count(rt::elements(), rt::integer(0)), {rt::count(rt::integer(2))}};
+  static constexpr rt::Rows<1> launch = {rt::count(rt::elements(), rt::integer(0)), {rt::count(rt::integer(2))}};
   static constexpr auto fields =
       rt::fields(rt::tensor(4, 3, 2, 1), rt::tensor(1, 2, 1), rt::tensor(5, 3, 2, 1), rt::tensor(0, 2, 1),
                  rt::tensor(2, 2, 1), rt::tensor(3, 2, 1), rt::integer(2), rt::elements(), rt::integer(1),

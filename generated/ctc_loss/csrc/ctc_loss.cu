@@ -7,7 +7,7 @@
 template <typename scalar_t, int rank>
 struct Step_ctc_loss_forward_0_label {
   using opmath_t = rt::math_t<scalar_t>;
-  static constexpr rt::Map launch = {rt::count(rt::integer(0), rt::integer(1))};
+  static constexpr rt::Map<0> launch = {rt::count(rt::integer(0), rt::integer(1))};
   static constexpr auto fields =
       rt::fields(rt::tensor(1, 2, -1), rt::tensor(0, 2, -1), rt::integer(3), rt::integer(2), rt::integer(1));
   rt::Tensor<int64_t, rank> label;
@@ -52,7 +52,7 @@ struct Step_ctc_loss_forward_0_skips {
 template <typename scalar_t, int rank>
 struct Step_ctc_loss_forward_0_a {
   using opmath_t = rt::math_t<scalar_t>;
-  static constexpr rt::Map launch = {rt::count(rt::integer(0))};
+  static constexpr rt::Map<0> launch = {rt::count(rt::integer(0))};
   static constexpr auto fields =
       rt::fields(rt::tensor(1, 3, -1), rt::tensor(0, 3, -1), rt::tensor(3, 2, -1), rt::tensor(2, 3, -1),
                  rt::tensor(4, 2, -1), rt::integer(2), rt::integer(1), rt::integer(3));
@@ -105,7 +105,7 @@ struct Step_ctc_loss_forward_0_a {
 template <typename scalar_t, int rank>
 struct Step_ctc_loss_forward_0_last {
   using opmath_t = rt::math_t<scalar_t>;
-  static constexpr rt::Map launch = {rt::count(rt::integer(0), rt::integer(1))};
+  static constexpr rt::Map<0> launch = {rt::count(rt::integer(0), rt::integer(1))};
   static constexpr auto fields =
       rt::fields(rt::tensor(0, 1, -1), rt::tensor(2, 2, -1), rt::tensor(1, 3, -1), rt::integer(2), rt::integer(1));
   rt::Tensor<const int64_t, rank> input_lengths;
@@ -370,7 +370,7 @@ template <typename scalar_t, int rank>
 struct Step_ctc_loss_backward_0_grad_last {
   using opmath_t = rt::math_t<scalar_t>;
   using near = rt::Near<scalar_t>;
-  static constexpr rt::Map launch = {rt::count(rt::integer(0), rt::integer(1))};
+  static constexpr rt::Map<0> launch = {rt::count(rt::integer(0), rt::integer(1))};
   static constexpr auto fields =
       rt::fields(rt::tensor(0, 1, -1), rt::tensor(5, 2, -1), rt::tensor(1, 1, -1), rt::tensor(2, 2, -1),
                  rt::tensor(3, 1, -1), rt::tensor(4, 1, -1), rt::integer(2), rt::integer(1), rt::integer(1));
@@ -697,7 +697,7 @@ template <typename scalar_t, int rank>
 struct Step_ctc_loss_backward_1_grad_last {
   using opmath_t = rt::math_t<scalar_t>;
   using near = rt::Near<scalar_t>;
-  static constexpr rt::Map launch = {rt::count(rt::integer(0), rt::integer(1))};
+  static constexpr rt::Map<0> launch = {rt::count(rt::integer(0), rt::integer(1))};
   static constexpr auto fields =
       rt::fields(rt::tensor(0, 1, -1), rt::tensor(1, 1, -1), rt::tensor(2, 2, -1), rt::tensor(4, 1, -1),
                  rt::tensor(5, 2, -1), rt::tensor(3, 0, -1), rt::integer(2), rt::integer(1), rt::integer(1));
@@ -819,7 +819,7 @@ template <typename scalar_t, int rank>
 struct Step_ctc_loss_backward_2_grad_last {
   using opmath_t = rt::math_t<scalar_t>;
   using near = rt::Near<scalar_t>;
-  static constexpr rt::Map launch = {rt::count(rt::integer(0), rt::integer(1))};
+  static constexpr rt::Map<0> launch = {rt::count(rt::integer(0), rt::integer(1))};
   static constexpr auto fields =
       rt::fields(rt::tensor(0, 1, -1), rt::tensor(1, 1, -1), rt::tensor(2, 2, -1), rt::tensor(4, 1, -1),
                  rt::tensor(5, 2, -1), rt::tensor(3, 1, -1), rt::integer(2), rt::integer(1), rt::integer(1));

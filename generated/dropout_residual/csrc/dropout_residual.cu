@@ -8,7 +8,7 @@ template <typename scalar_t, int rank>
 struct Step_dropout_residual_forward_0_y {
   using opmath_t = rt::math_t<scalar_t>;
   using near = rt::Near<scalar_t>;
-  static constexpr rt::Map launch = {rt::count(rt::elements())};
+  static constexpr rt::Map<0> launch = {rt::count(rt::elements())};
   static constexpr auto fields = rt::fields(rt::tensor(3, 1, 0), rt::tensor(0, 1, 0), rt::tensor(2, 1, 0),
                                             rt::tensor(1, 0, -1), rt::batch(), rt::real(0), rt::real(1));
   rt::Tensor<scalar_t, rank> y;
@@ -63,7 +63,7 @@ template <typename scalar_t, int rank>
 struct Step_dropout_residual_backward_0_grad_y_copy {
   using opmath_t = rt::math_t<scalar_t>;
   using near = rt::Near<scalar_t>;
-  static constexpr rt::Map launch = {rt::count(rt::elements())};
+  static constexpr rt::Map<0> launch = {rt::count(rt::elements())};
   static constexpr auto fields = rt::fields(rt::tensor(0, 1, 0), rt::tensor(2, 1, 0), rt::tensor(3, 1, 0),
                                             rt::tensor(1, 0, -1), rt::batch(), rt::real(0), rt::real(1));
   rt::Tensor<const scalar_t, rank> grad_y;

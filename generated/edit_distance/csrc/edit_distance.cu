@@ -7,7 +7,7 @@
 template <typename scalar_t, int rank>
 struct Step_edit_distance_forward_d_waves {
   using opmath_t = rt::math_t<scalar_t>;
-  static constexpr rt::Map launch = {rt::count(rt::elements())};
+  static constexpr rt::Map<0> launch = {rt::count(rt::elements())};
   static constexpr auto fields =
       rt::fields(rt::tensor(1, 3, 0), rt::tensor(0, 3, 0), rt::tensor(4, 3, 0), rt::tensor(2, 2, 0),
                  rt::tensor(3, 2, 0), rt::integer(1), rt::integer(0), rt::integer(2), rt::batch());
@@ -68,7 +68,7 @@ struct Step_edit_distance_forward_d_waves {
 template <typename scalar_t, int rank>
 struct Step_edit_distance_forward_d {
   using opmath_t = rt::math_t<scalar_t>;
-  static constexpr rt::Map launch = {rt::count(rt::elements(), rt::integer(0), rt::integer(1))};
+  static constexpr rt::Map<0> launch = {rt::count(rt::elements(), rt::integer(0), rt::integer(1))};
   static constexpr auto fields =
       rt::fields(rt::tensor(1, 3, 0), rt::tensor(0, 3, 0), rt::integer(1), rt::integer(0), rt::batch());
   rt::Tensor<int64_t, rank> d;
@@ -89,7 +89,7 @@ struct Step_edit_distance_forward_d {
 template <typename scalar_t, int rank>
 struct Step_edit_distance_forward_distance {
   using opmath_t = rt::math_t<scalar_t>;
-  static constexpr rt::Map launch = {rt::count(rt::elements())};
+  static constexpr rt::Map<0> launch = {rt::count(rt::elements())};
   static constexpr auto fields =
       rt::fields(rt::tensor(1, 1, 0), rt::tensor(0, 3, 0), rt::integer(0), rt::integer(1), rt::batch());
   rt::Tensor<int64_t, rank> distance;

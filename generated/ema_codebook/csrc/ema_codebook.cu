@@ -31,7 +31,7 @@ struct Step_ema_codebook_forward_codebook {
 template <typename scalar_t, int rank>
 struct Step_ema_codebook_forward_sum_d {
   using opmath_t = rt::math_t<scalar_t>;
-  static constexpr rt::Rows launch = {rt::count(rt::elements(), rt::integer(0)), {rt::count(rt::integer(1))}, true};
+  static constexpr rt::Rows<1> launch = {rt::count(rt::elements(), rt::integer(0)), {rt::count(rt::integer(1))}, true};
   static constexpr auto fields = rt::fields(rt::tensor(0, 2, 0, 1), rt::tensor(1, 2, -1, 1), rt::tensor(2, 2, 0),
                                             rt::integer(1), rt::integer(0), rt::batch());
   rt::Tensor<const scalar_t, rank> input;
@@ -63,8 +63,8 @@ struct Step_ema_codebook_forward_sum_d {
 template <typename scalar_t, int rank>
 struct Step_ema_codebook_forward_output {
   using opmath_t = rt::math_t<scalar_t>;
-  static constexpr rt::Rows launch = {rt::count(rt::elements()),
-                                      {rt::count(rt::integer(0)), rt::count(rt::integer(1))}};
+  static constexpr rt::Rows<2> launch = {rt::count(rt::elements()),
+                                         {rt::count(rt::integer(0)), rt::count(rt::integer(1))}};
   static constexpr auto fields =
       rt::fields(rt::tensor(0, 2, 0, 1), rt::tensor(3, 2, -1), rt::tensor(2, 2, 0, 1), rt::tensor(4, 2, 0, 1),
                  rt::tensor(1, 1, 0), rt::integer(0), rt::integer(1), rt::integer(0), rt::batch());
@@ -140,7 +140,7 @@ struct Step_ema_codebook_forward_loss {
 template <typename scalar_t, int rank>
 struct Step_ema_codebook_forward_next_counts {
   using opmath_t = rt::math_t<scalar_t>;
-  static constexpr rt::Rows launch = {rt::count(rt::integer(0)), {rt::count(rt::elements())}};
+  static constexpr rt::Rows<1> launch = {rt::count(rt::integer(0)), {rt::count(rt::elements())}};
   static constexpr auto fields = rt::fields(rt::tensor(0, 1, 0), rt::tensor(2, 1, -1), rt::tensor(1, 1, -1),
                                             rt::batch(), rt::real(0), rt::real(1));
   rt::Tensor<const int64_t, rank> code;

@@ -143,7 +143,7 @@ struct Step_embedding_bag_backward_0_grad_weight {
 template <typename scalar_t, int rank>
 struct Step_embedding_bag_backward_0_grad_per_sample_weights {
   using opmath_t = rt::math_t<scalar_t>;
-  static constexpr rt::Rows launch = {rt::count(rt::integer(0), rt::integer(1)), {rt::count(rt::integer(2))}, true};
+  static constexpr rt::Rows<1> launch = {rt::count(rt::integer(0), rt::integer(1)), {rt::count(rt::integer(2))}, true};
   static constexpr auto fields = rt::fields(rt::tensor(1, 2, -1, 1), rt::tensor(2, 2, -1), rt::tensor(0, 2, -1),
                                             rt::tensor(3, 2, -1), rt::integer(2), rt::integer(1), rt::integer(3));
   rt::Tensor<const scalar_t, rank> grad_output, weight;

@@ -8,7 +8,7 @@ template <typename scalar_t, int rank>
 struct Step_fp8_quantize_forward_quantized_float8_e4m3fn {
   using opmath_t = rt::math_t<scalar_t>;
   using near = rt::Near<scalar_t>;
-  static constexpr rt::Rows launch = {rt::count(rt::elements()), {rt::count(rt::integer(0))}};
+  static constexpr rt::Rows<1> launch = {rt::count(rt::elements()), {rt::count(rt::integer(0))}};
   static constexpr auto fields =
       rt::fields(rt::tensor(0, 2, 0, 1), rt::tensor(2, 2, 0, 1), rt::tensor(1, 1, 0), rt::integer(0), rt::batch());
   rt::Tensor<const scalar_t, rank> input;

@@ -7,7 +7,7 @@
 template <typename scalar_t, int rank>
 struct Step_gated_delta_step_forward_output {
   using opmath_t = rt::math_t<scalar_t>;
-  static constexpr rt::Rows launch = {rt::count(rt::elements(), rt::integer(0)), {rt::count(rt::integer(1))}};
+  static constexpr rt::Rows<1> launch = {rt::count(rt::elements(), rt::integer(0)), {rt::count(rt::integer(1))}};
   static constexpr auto fields =
       rt::fields(rt::tensor(0, 3, 0, 2), rt::tensor(1, 2, 0, 1), rt::tensor(6, 2, 0, 1), rt::tensor(2, 1, 0),
                  rt::tensor(3, 1, 0), rt::tensor(4, 2, 0), rt::tensor(7, 3, 0, 2), rt::tensor(8, 2, 0),
@@ -57,7 +57,7 @@ struct Step_gated_delta_step_forward_output {
 template <typename scalar_t, int rank>
 struct Step_gated_delta_step_backward_grad_value {
   using opmath_t = rt::math_t<scalar_t>;
-  static constexpr rt::Rows launch = {rt::count(rt::elements(), rt::integer(0)), {rt::count(rt::integer(1))}};
+  static constexpr rt::Rows<1> launch = {rt::count(rt::elements(), rt::integer(0)), {rt::count(rt::integer(1))}};
   static constexpr auto fields =
       rt::fields(rt::tensor(1, 3, 0, 2), rt::tensor(2, 2, 0, 1), rt::tensor(3, 2, 0, 1), rt::tensor(0, 2, 0),
                  rt::tensor(4, 1, 0), rt::tensor(5, 1, 0), rt::tensor(8, 3, 0, 2), rt::tensor(7, 2, 0),
@@ -178,7 +178,7 @@ struct Step_gated_delta_step_backward_grad_key {
 template <typename scalar_t, int rank>
 struct Step_gated_delta_step_backward_grad_decay_next_state {
   using opmath_t = rt::math_t<scalar_t>;
-  static constexpr rt::Rows launch = {rt::count(rt::elements()), {rt::count(rt::integer(0), rt::integer(1))}};
+  static constexpr rt::Rows<1> launch = {rt::count(rt::elements()), {rt::count(rt::integer(0), rt::integer(1))}};
   static constexpr auto fields =
       rt::fields(rt::tensor(0, 3, 0), rt::tensor(1, 2, 0), rt::tensor(2, 2, 0), rt::tensor(3, 3, 0),
                  rt::tensor(4, 1, 0), rt::integer(0), rt::integer(1), rt::batch());
@@ -214,7 +214,7 @@ struct Step_gated_delta_step_backward_grad_decay_next_state {
 template <typename scalar_t, int rank>
 struct Step_gated_delta_step_backward_grad_beta {
   using opmath_t = rt::math_t<scalar_t>;
-  static constexpr rt::Rows launch = {rt::count(rt::elements()), {rt::count(rt::integer(0))}};
+  static constexpr rt::Rows<1> launch = {rt::count(rt::elements()), {rt::count(rt::integer(0))}};
   static constexpr auto fields = rt::fields(rt::tensor(1, 2, 0, 1), rt::tensor(2, 2, 0, 1), rt::tensor(5, 1, 0),
                                             rt::tensor(3, 2, 0, 1), rt::tensor(0, 1, 0), rt::tensor(6, 1, 0),
                                             rt::tensor(4, 1, 0), rt::tensor(7, 1, 0), rt::integer(0), rt::batch());

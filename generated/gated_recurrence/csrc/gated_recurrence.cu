@@ -36,7 +36,7 @@ struct Step_gated_recurrence_forward_0_state {
 template <typename scalar_t, int rank>
 struct Step_gated_recurrence_forward_1_state {
   using opmath_t = rt::math_t<scalar_t>;
-  static constexpr rt::Map launch = {rt::count(rt::elements(), rt::integer(0))};
+  static constexpr rt::Map<0> launch = {rt::count(rt::elements(), rt::integer(0))};
   static constexpr auto fields = rt::fields(rt::tensor(1, 3, 0), rt::tensor(0, 3, 0), rt::tensor(2, 3, 0),
                                             rt::integer(1), rt::integer(0), rt::batch());
   rt::Tensor<opmath_t, rank> state;
@@ -59,7 +59,7 @@ struct Step_gated_recurrence_forward_1_state {
 template <typename scalar_t, int rank>
 struct Step_gated_recurrence_backward_0_grad_state_1 {
   using opmath_t = rt::math_t<scalar_t>;
-  static constexpr rt::Map launch = {rt::count(rt::elements(), rt::integer(0))};
+  static constexpr rt::Map<0> launch = {rt::count(rt::elements(), rt::integer(0))};
   static constexpr auto fields = rt::fields(rt::tensor(1, 3, 0), rt::tensor(0, 3, 0), rt::tensor(2, 3, 0),
                                             rt::integer(1), rt::integer(1), rt::integer(0), rt::batch());
   rt::Tensor<opmath_t, rank> grad_state_1;

@@ -8,7 +8,7 @@ template <typename scalar_t, int rank>
 struct Step_gaussian_kernel_sum_forward_output {
   using opmath_t = rt::math_t<scalar_t>;
   using near = rt::Near<scalar_t>;
-  static constexpr rt::Map launch = {rt::count(rt::elements(), rt::integer(0)), {rt::count(rt::integer(1))}};
+  static constexpr rt::Map<1> launch = {rt::count(rt::elements(), rt::integer(0)), {rt::count(rt::integer(1))}};
   static constexpr auto fields =
       rt::fields(rt::tensor(3, 3, 0), rt::tensor(0, 3, 0), rt::tensor(1, 3, 0), rt::tensor(2, 3, 0), rt::workspace(),
                  rt::integer(1), rt::integer(3), rt::integer(2), rt::integer(0), rt::real(0), rt::batch());
@@ -54,7 +54,7 @@ template <typename scalar_t, int rank>
 struct Step_gaussian_kernel_sum_backward_grad_x_sum {
   using opmath_t = rt::math_t<scalar_t>;
   using near = rt::Near<scalar_t>;
-  static constexpr rt::Map launch = {rt::count(rt::elements(), rt::integer(0)), {rt::count(rt::integer(1))}};
+  static constexpr rt::Map<1> launch = {rt::count(rt::elements(), rt::integer(0)), {rt::count(rt::integer(1))}};
   static constexpr auto fields =
       rt::fields(rt::tensor(4, 3, 0), rt::tensor(0, 3, 0), rt::tensor(1, 3, 0), rt::tensor(2, 3, 0),
                  rt::tensor(3, 3, 0), rt::workspace(), rt::integer(1), rt::integer(3), rt::integer(2), rt::integer(0),
@@ -143,8 +143,8 @@ template <typename scalar_t, int rank>
 struct Step_gaussian_kernel_sum_backward_grad_b {
   using opmath_t = rt::math_t<scalar_t>;
   using near = rt::Near<scalar_t>;
-  static constexpr rt::Map launch = {rt::count(rt::elements(), rt::integer(0)),
-                                     {rt::count(rt::integer(1)), rt::count(rt::integer(2))}};
+  static constexpr rt::Map<2> launch = {rt::count(rt::elements(), rt::integer(0)),
+                                        {rt::count(rt::integer(1)), rt::count(rt::integer(2))}};
   static constexpr auto fields =
       rt::fields(rt::tensor(4, 3, 0), rt::tensor(5, 3, 0), rt::tensor(0, 3, 0), rt::tensor(1, 3, 0),
                  rt::tensor(2, 3, 0), rt::tensor(3, 3, 0), rt::workspace(), rt::integer(1), rt::integer(2),

@@ -8,8 +8,8 @@ template <typename scalar_t, int rank>
 struct Step_group_norm_forward_0_rstd {
   using opmath_t = rt::math_t<scalar_t>;
   using near = rt::Near<scalar_t>;
-  static constexpr rt::Rows launch = {rt::count(rt::integer(0), rt::integer(1)),
-                                      {rt::count(rt::elements(), rt::integer(2))}};
+  static constexpr rt::Rows<1> launch = {rt::count(rt::integer(0), rt::integer(1)),
+                                         {rt::count(rt::elements(), rt::integer(2))}};
   static constexpr auto fields =
       rt::fields(rt::tensor(0, 3, 2), rt::tensor(1, 2, -1), rt::tensor(2, 2, -1), rt::integer(2), rt::integer(2),
                  rt::elements(), rt::integer(1), rt::batch(), rt::real(0));
@@ -61,7 +61,7 @@ struct Step_group_norm_forward_0_rstd {
 template <typename scalar_t, int rank>
 struct Step_group_norm_forward_0_output {
   using opmath_t = rt::math_t<scalar_t>;
-  static constexpr rt::Map launch = {rt::count(rt::elements(), rt::integer(0), rt::integer(1))};
+  static constexpr rt::Map<0> launch = {rt::count(rt::elements(), rt::integer(0), rt::integer(1))};
   static constexpr auto fields = rt::fields(rt::tensor(5, 3, 2), rt::tensor(0, 3, 2), rt::tensor(3, 1, -1),
                                             rt::tensor(4, 1, -1), rt::tensor(1, 2, -1), rt::tensor(2, 2, -1),
                                             rt::integer(2), rt::elements(), rt::integer(1), rt::batch());
@@ -86,7 +86,7 @@ struct Step_group_norm_forward_0_output {
 template <typename scalar_t, int rank>
 struct Step_group_norm_forward_1_output {
   using opmath_t = rt::math_t<scalar_t>;
-  static constexpr rt::Map launch = {rt::count(rt::elements(), rt::integer(0), rt::integer(1))};
+  static constexpr rt::Map<0> launch = {rt::count(rt::elements(), rt::integer(0), rt::integer(1))};
   static constexpr auto fields =
       rt::fields(rt::tensor(4, 3, 2), rt::tensor(0, 3, 2), rt::tensor(3, 1, -1), rt::tensor(1, 2, -1),
                  rt::tensor(2, 2, -1), rt::integer(2), rt::elements(), rt::integer(1), rt::batch());
@@ -111,7 +111,7 @@ struct Step_group_norm_forward_1_output {
 template <typename scalar_t, int rank>
 struct Step_group_norm_forward_2_output {
   using opmath_t = rt::math_t<scalar_t>;
-  static constexpr rt::Map launch = {rt::count(rt::elements(), rt::integer(0), rt::integer(1))};
+  static constexpr rt::Map<0> launch = {rt::count(rt::elements(), rt::integer(0), rt::integer(1))};
   static constexpr auto fields =
       rt::fields(rt::tensor(4, 3, 2), rt::tensor(0, 3, 2), rt::tensor(3, 1, -1), rt::tensor(1, 2, -1),
                  rt::tensor(2, 2, -1), rt::integer(2), rt::elements(), rt::integer(1), rt::batch());
@@ -136,7 +136,7 @@ struct Step_group_norm_forward_2_output {
 template <typename scalar_t, int rank>
 struct Step_group_norm_forward_3_output {
   using opmath_t = rt::math_t<scalar_t>;
-  static constexpr rt::Map launch = {rt::count(rt::elements(), rt::integer(0), rt::integer(1))};
+  static constexpr rt::Map<0> launch = {rt::count(rt::elements(), rt::integer(0), rt::integer(1))};
   static constexpr auto fields =
       rt::fields(rt::tensor(3, 3, 2), rt::tensor(0, 3, 2), rt::tensor(1, 2, -1), rt::tensor(2, 2, -1), rt::integer(2),
                  rt::elements(), rt::integer(1), rt::batch());
@@ -161,7 +161,7 @@ struct Step_group_norm_forward_3_output {
 template <typename scalar_t, int rank>
 struct Step_group_norm_backward_0_grad_mu_sum {
   using opmath_t = rt::math_t<scalar_t>;
-  static constexpr rt::Rows launch = {rt::count(rt::integer(0), rt::integer(1)), {rt::count(rt::elements())}};
+  static constexpr rt::Rows<1> launch = {rt::count(rt::integer(0), rt::integer(1)), {rt::count(rt::elements())}};
   static constexpr auto fields = rt::fields(
       rt::tensor(0, 2, -1), rt::tensor(2, 2, -1), rt::tensor(1, 1, -1), rt::tensor(3, 3, 2), rt::tensor(4, 3, 2),
       rt::tensor(5, 2, -1), rt::tensor(6, 2, -1), rt::batch(), rt::integer(2), rt::integer(3), rt::integer(1));
@@ -365,7 +365,7 @@ template <typename scalar_t, int rank>
 struct Step_group_norm_backward_0_grad_input {
   using opmath_t = rt::math_t<scalar_t>;
   using near = rt::Near<scalar_t>;
-  static constexpr rt::Map launch = {rt::count(rt::elements(), rt::integer(0), rt::integer(1))};
+  static constexpr rt::Map<0> launch = {rt::count(rt::elements(), rt::integer(0), rt::integer(1))};
   static constexpr auto fields =
       rt::fields(rt::tensor(7, 3, 2), rt::tensor(0, 3, 2), rt::tensor(2, 1, -1), rt::tensor(4, 3, 2),
                  rt::tensor(1, 2, -1), rt::tensor(3, 2, -1), rt::tensor(5, 2, -1), rt::tensor(6, 2, -1), rt::integer(2),
@@ -410,7 +410,7 @@ struct Step_group_norm_backward_0_grad_input {
 template <typename scalar_t, int rank>
 struct Step_group_norm_backward_0_grad_bias {
   using opmath_t = rt::math_t<scalar_t>;
-  static constexpr rt::Rows launch = {rt::count(rt::integer(0)), {rt::count(rt::elements(), rt::integer(1))}};
+  static constexpr rt::Rows<1> launch = {rt::count(rt::integer(0)), {rt::count(rt::elements(), rt::integer(1))}};
   static constexpr auto fields = rt::fields(rt::tensor(0, 3, 2), rt::tensor(1, 3, 2), rt::tensor(2, 2, -1),
                                             rt::tensor(3, 2, -1), rt::tensor(4, 1, -1), rt::tensor(5, 1, -1),
                                             rt::integer(2), rt::integer(1), rt::elements(), rt::batch());
@@ -510,7 +510,7 @@ struct Step_group_norm_backward_0_grad_bias_alone {
 template <typename scalar_t, int rank>
 struct Step_group_norm_backward_2_grad_mu_sum {
   using opmath_t = rt::math_t<scalar_t>;
-  static constexpr rt::Rows launch = {rt::count(rt::integer(0), rt::integer(1)), {rt::count(rt::elements())}};
+  static constexpr rt::Rows<1> launch = {rt::count(rt::integer(0), rt::integer(1)), {rt::count(rt::elements())}};
   static constexpr auto fields = rt::fields(rt::tensor(0, 2, -1), rt::tensor(1, 2, -1), rt::tensor(2, 3, 2),
                                             rt::tensor(3, 3, 2), rt::tensor(4, 2, -1), rt::tensor(5, 2, -1),
                                             rt::batch(), rt::integer(2), rt::integer(3), rt::integer(1));
@@ -616,7 +616,7 @@ template <typename scalar_t, int rank>
 struct Step_group_norm_backward_2_grad_input {
   using opmath_t = rt::math_t<scalar_t>;
   using near = rt::Near<scalar_t>;
-  static constexpr rt::Map launch = {rt::count(rt::elements(), rt::integer(0), rt::integer(1))};
+  static constexpr rt::Map<0> launch = {rt::count(rt::elements(), rt::integer(0), rt::integer(1))};
   static constexpr auto fields =
       rt::fields(rt::tensor(6, 3, 2), rt::tensor(0, 3, 2), rt::tensor(3, 3, 2), rt::tensor(1, 2, -1),
                  rt::tensor(2, 2, -1), rt::tensor(4, 2, -1), rt::tensor(5, 2, -1), rt::integer(2), rt::integer(3),
@@ -660,7 +660,7 @@ struct Step_group_norm_backward_2_grad_input {
 template <typename scalar_t, int rank>
 struct Step_group_norm_backward_2_grad_bias {
   using opmath_t = rt::math_t<scalar_t>;
-  static constexpr rt::Rows launch = {rt::count(rt::integer(0)), {rt::count(rt::elements(), rt::integer(1))}};
+  static constexpr rt::Rows<1> launch = {rt::count(rt::integer(0)), {rt::count(rt::elements(), rt::integer(1))}};
   static constexpr auto fields =
       rt::fields(rt::tensor(0, 3, 2), rt::tensor(1, 1, -1), rt::integer(1), rt::elements(), rt::batch());
   rt::Tensor<const scalar_t, rank> grad_output;

@@ -8,7 +8,7 @@ template <typename scalar_t, int rank>
 struct Step_gumbel_softmax_forward_0_y {
   using opmath_t = rt::math_t<scalar_t>;
   using near = rt::Near<scalar_t>;
-  static constexpr rt::Rows launch = {rt::count(rt::elements()), {rt::count(rt::integer(0))}};
+  static constexpr rt::Rows<1> launch = {rt::count(rt::elements()), {rt::count(rt::integer(0))}};
   static constexpr auto fields =
       rt::fields(rt::tensor(1, 2, 0, 1), rt::tensor(4, 2, 0, 1), rt::tensor(0, 0, -1), rt::tensor(2, 1, 0),
                  rt::tensor(3, 1, 0), rt::integer(0), rt::batch(), rt::integer(0), rt::real(0));
@@ -80,7 +80,7 @@ template <typename scalar_t, int rank>
 struct Step_gumbel_softmax_forward_1_y {
   using opmath_t = rt::math_t<scalar_t>;
   using near = rt::Near<scalar_t>;
-  static constexpr rt::Rows launch = {rt::count(rt::elements()), {rt::count(rt::integer(0))}};
+  static constexpr rt::Rows<1> launch = {rt::count(rt::elements()), {rt::count(rt::integer(0))}};
   static constexpr auto fields =
       rt::fields(rt::tensor(1, 2, 0, 1), rt::tensor(4, 2, 0, 1), rt::tensor(0, 0, -1), rt::tensor(2, 1, 0),
                  rt::tensor(3, 1, 0), rt::integer(0), rt::batch(), rt::integer(0), rt::real(0));
@@ -141,7 +141,7 @@ template <typename scalar_t, int rank>
 struct Step_gumbel_softmax_backward_0_grad_logits {
   using opmath_t = rt::math_t<scalar_t>;
   using near = rt::Near<scalar_t>;
-  static constexpr rt::Rows launch = {rt::count(rt::elements()), {rt::count(rt::integer(0))}};
+  static constexpr rt::Rows<1> launch = {rt::count(rt::elements()), {rt::count(rt::integer(0))}};
   static constexpr auto fields =
       rt::fields(rt::tensor(4, 2, 0, 1), rt::tensor(3, 2, 0, 1), rt::tensor(5, 2, 0, 1), rt::tensor(0, 0, -1),
                  rt::tensor(1, 1, 0), rt::tensor(2, 1, 0), rt::integer(0), rt::batch(), rt::integer(0), rt::real(0));

@@ -8,7 +8,7 @@ template <typename scalar_t, int rank>
 struct Step_info_nce_forward_0_logsumexp_j {
   using opmath_t = rt::math_t<scalar_t>;
   using near = rt::Near<scalar_t>;
-  static constexpr rt::Rows launch = {rt::count(rt::integer(0)), {rt::count(rt::integer(0))}};
+  static constexpr rt::Rows<1> launch = {rt::count(rt::integer(0)), {rt::count(rt::integer(0))}};
   static constexpr auto fields = rt::fields(rt::tensor(0, 2, -1, 1), rt::tensor(1, 1, -1), rt::integer(0), rt::real(0));
   rt::Tensor<const scalar_t, rank> sum_d;
   rt::Tensor<opmath_t, rank> logsumexp_j;
@@ -104,7 +104,7 @@ template <typename scalar_t, int rank>
 struct Step_info_nce_forward_2_output {
   using opmath_t = rt::math_t<scalar_t>;
   using near = rt::Near<scalar_t>;
-  static constexpr rt::Rows launch = {rt::count(rt::integer(0)), {rt::count(rt::integer(0))}};
+  static constexpr rt::Rows<1> launch = {rt::count(rt::integer(0)), {rt::count(rt::integer(0))}};
   static constexpr auto fields =
       rt::fields(rt::tensor(0, 2, -1, 1), rt::tensor(1, 1, -1), rt::tensor(2, 1, -1), rt::integer(0), rt::real(0));
   rt::Tensor<const scalar_t, rank> sum_d;
@@ -176,7 +176,8 @@ template <typename scalar_t, int rank>
 struct Step_info_nce_backward_0_grad_key {
   using opmath_t = rt::math_t<scalar_t>;
   using near = rt::Near<scalar_t>;
-  static constexpr rt::Map launch = {rt::count(rt::integer(0)), {rt::count(rt::integer(1)), rt::count(rt::integer(1))}};
+  static constexpr rt::Map<2> launch = {rt::count(rt::integer(0)),
+                                        {rt::count(rt::integer(1)), rt::count(rt::integer(1))}};
   static constexpr auto fields = rt::fields(rt::tensor(0, 1, -1), rt::tensor(1, 1, -1), rt::tensor(4, 2, -1),
                                             rt::tensor(5, 2, -1), rt::tensor(2, 2, -1), rt::tensor(3, 2, -1),
                                             rt::workspace(), rt::integer(1), rt::integer(0), rt::real(0), rt::real(1));
@@ -251,7 +252,8 @@ template <typename scalar_t, int rank>
 struct Step_info_nce_backward_1_grad_key {
   using opmath_t = rt::math_t<scalar_t>;
   using near = rt::Near<scalar_t>;
-  static constexpr rt::Map launch = {rt::count(rt::integer(0)), {rt::count(rt::integer(1)), rt::count(rt::integer(1))}};
+  static constexpr rt::Map<2> launch = {rt::count(rt::integer(0)),
+                                        {rt::count(rt::integer(1)), rt::count(rt::integer(1))}};
   static constexpr auto fields = rt::fields(rt::tensor(0, 0, -1), rt::tensor(2, 2, -1), rt::tensor(3, 2, -1),
                                             rt::tensor(1, 1, -1), rt::tensor(4, 2, -1), rt::tensor(5, 2, -1),
                                             rt::workspace(), rt::integer(1), rt::integer(0), rt::real(0), rt::real(1));
@@ -325,7 +327,8 @@ template <typename scalar_t, int rank>
 struct Step_info_nce_backward_2_grad_key {
   using opmath_t = rt::math_t<scalar_t>;
   using near = rt::Near<scalar_t>;
-  static constexpr rt::Map launch = {rt::count(rt::integer(0)), {rt::count(rt::integer(1)), rt::count(rt::integer(1))}};
+  static constexpr rt::Map<2> launch = {rt::count(rt::integer(0)),
+                                        {rt::count(rt::integer(1)), rt::count(rt::integer(1))}};
   static constexpr auto fields = rt::fields(rt::tensor(0, 1, -1), rt::tensor(2, 2, -1), rt::tensor(3, 2, -1),
                                             rt::tensor(1, 1, -1), rt::tensor(4, 2, -1), rt::tensor(5, 2, -1),
                                             rt::workspace(), rt::integer(1), rt::integer(0), rt::real(0), rt::real(1));

@@ -8,7 +8,7 @@ template <typename scalar_t, int rank>
 struct Step_lennard_jones_forward_0_sum_i_j_rows {
   using opmath_t = rt::math_t<scalar_t>;
   using near = rt::Near<scalar_t>;
-  static constexpr rt::Map launch = {rt::count(rt::elements(), rt::integer(0))};
+  static constexpr rt::Map<0> launch = {rt::count(rt::elements(), rt::integer(0))};
   static constexpr auto fields = rt::fields(rt::tensor(0, 0, -1), rt::tensor(1, 0, -1), rt::tensor(2, 3, 0),
                                             rt::tensor(3, 1, -1), rt::tensor(4, 2, 0), rt::integer(0), rt::batch());
   rt::Tensor<const scalar_t, rank> epsilon, sigma, position, box;
@@ -49,7 +49,7 @@ struct Step_lennard_jones_forward_0_sum_i_j_rows {
 template <typename scalar_t, int rank>
 struct Step_lennard_jones_forward_0_energy {
   using opmath_t = rt::math_t<scalar_t>;
-  static constexpr rt::Rows launch = {rt::count(rt::elements()), {rt::count(rt::integer(0))}, true};
+  static constexpr rt::Rows<1> launch = {rt::count(rt::elements()), {rt::count(rt::integer(0))}, true};
   static constexpr auto fields = rt::fields(rt::tensor(0, 2, 0, 1), rt::tensor(1, 1, 0), rt::integer(0), rt::batch());
   rt::Tensor<const opmath_t, rank> sum_i_j_rows;
   rt::Tensor<scalar_t, rank> energy;
@@ -76,7 +76,7 @@ template <typename scalar_t, int rank>
 struct Step_lennard_jones_forward_1_sum_i_j_rows {
   using opmath_t = rt::math_t<scalar_t>;
   using near = rt::Near<scalar_t>;
-  static constexpr rt::Map launch = {rt::count(rt::elements(), rt::integer(0))};
+  static constexpr rt::Map<0> launch = {rt::count(rt::elements(), rt::integer(0))};
   static constexpr auto fields = rt::fields(rt::tensor(0, 0, -1), rt::tensor(1, 0, -1), rt::tensor(2, 3, 0),
                                             rt::tensor(3, 2, 0), rt::integer(0), rt::batch());
   rt::Tensor<const scalar_t, rank> epsilon, sigma, position;
@@ -148,8 +148,8 @@ template <typename scalar_t, int rank>
 struct Step_lennard_jones_backward_0_grad_box_rows {
   using opmath_t = rt::math_t<scalar_t>;
   using near = rt::Near<scalar_t>;
-  static constexpr rt::Map launch = {rt::count(rt::elements(), rt::integer(0)),
-                                     {rt::count(3), rt::count(3), rt::count(3)}};
+  static constexpr rt::Map<3> launch = {rt::count(rt::elements(), rt::integer(0)),
+                                        {rt::count(3), rt::count(3), rt::count(3)}};
   static constexpr auto fields =
       rt::fields(rt::tensor(0, 1, 0), rt::tensor(1, 0, -1), rt::tensor(2, 0, -1), rt::tensor(3, 3, 0),
                  rt::tensor(4, 1, -1), rt::tensor(7, 3, 0), rt::tensor(8, 3, 0), rt::tensor(9, 3, 1),
@@ -367,7 +367,7 @@ struct Step_lennard_jones_backward_0_grad_sigma {
 template <typename scalar_t, int rank>
 struct Step_lennard_jones_backward_0_grad_box {
   using opmath_t = rt::math_t<scalar_t>;
-  static constexpr rt::Rows launch = {rt::count(3), {rt::count(rt::elements(), rt::integer(0))}};
+  static constexpr rt::Rows<1> launch = {rt::count(3), {rt::count(rt::elements(), rt::integer(0))}};
   static constexpr auto fields = rt::fields(rt::tensor(0, 3, 1), rt::tensor(1, 1, -1), rt::batch(), rt::integer(0));
   rt::Tensor<const opmath_t, rank> grad_box_rows;
   rt::Tensor<scalar_t, rank> grad_box;
@@ -398,7 +398,7 @@ template <typename scalar_t, int rank>
 struct Step_lennard_jones_backward_1_grad_epsilon_rows {
   using opmath_t = rt::math_t<scalar_t>;
   using near = rt::Near<scalar_t>;
-  static constexpr rt::Map launch = {rt::count(rt::elements(), rt::integer(0)), {rt::count(3), rt::count(3)}};
+  static constexpr rt::Map<2> launch = {rt::count(rt::elements(), rt::integer(0)), {rt::count(3), rt::count(3)}};
   static constexpr auto fields =
       rt::fields(rt::tensor(0, 1, 0), rt::tensor(1, 0, -1), rt::tensor(2, 0, -1), rt::tensor(3, 3, 0),
                  rt::tensor(6, 3, 0), rt::tensor(7, 3, 0), rt::tensor(4, 2, 0), rt::tensor(5, 2, 0), rt::workspace(),

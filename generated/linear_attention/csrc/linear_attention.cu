@@ -86,8 +86,8 @@ template <typename scalar_t, int rank>
 struct Step_linear_attention_forward_output {
   using opmath_t = rt::math_t<scalar_t>;
   using near = rt::Near<scalar_t>;
-  static constexpr rt::Rows launch = {rt::count(rt::elements(), rt::integer(0)),
-                                      {rt::count(rt::integer(1)), rt::count(rt::integer(2))}};
+  static constexpr rt::Rows<2> launch = {rt::count(rt::elements(), rt::integer(0)),
+                                         {rt::count(rt::integer(1)), rt::count(rt::integer(2))}};
   static constexpr auto fields =
       rt::fields(rt::tensor(0, 3, 0, 2), rt::tensor(1, 2, 0, 1), rt::tensor(3, 3, 0, 2), rt::tensor(4, 3, 0, 2),
                  rt::tensor(2, 2, 0), rt::integer(1), rt::integer(2), rt::integer(0), rt::real(0), rt::batch());
@@ -126,7 +126,7 @@ template <typename scalar_t, int rank>
 struct Step_linear_attention_backward_grad_denominator {
   using opmath_t = rt::math_t<scalar_t>;
   using near = rt::Near<scalar_t>;
-  static constexpr rt::Rows launch = {rt::count(rt::elements(), rt::integer(0)), {rt::count(rt::integer(1))}};
+  static constexpr rt::Rows<1> launch = {rt::count(rt::elements(), rt::integer(0)), {rt::count(rt::integer(1))}};
   static constexpr auto fields =
       rt::fields(rt::tensor(0, 3, 0, 2), rt::tensor(1, 3, 0, 2), rt::tensor(2, 2, 0), rt::tensor(3, 2, 0),
                  rt::integer(1), rt::integer(0), rt::real(0), rt::batch());

@@ -7,8 +7,8 @@
 template <typename scalar_t, int rank>
 struct Step_max_pool2d_forward_0_hit_output {
   using opmath_t = rt::math_t<scalar_t>;
-  static constexpr rt::Rows launch = {rt::count(rt::elements(), rt::integer(0), rt::integer(1)),
-                                      {rt::count(rt::integer(2), rt::integer(2))}};
+  static constexpr rt::Rows<1> launch = {rt::count(rt::elements(), rt::integer(0), rt::integer(1)),
+                                         {rt::count(rt::integer(2), rt::integer(2))}};
   static constexpr auto fields =
       rt::fields(rt::tensor(0, 3, 0), rt::tensor(1, 3, 0), rt::tensor(2, 5, 0), rt::integer(3), rt::integer(4),
                  rt::integer(5), rt::integer(6), rt::integer(2), rt::integer(1), rt::integer(0), rt::batch());
@@ -58,8 +58,8 @@ struct Step_max_pool2d_forward_0_hit_output {
 template <typename scalar_t, int rank>
 struct Step_max_pool2d_forward_1_hit_output {
   using opmath_t = rt::math_t<scalar_t>;
-  static constexpr rt::Rows launch = {rt::count(rt::elements(), rt::integer(0), rt::integer(1)),
-                                      {rt::count(rt::integer(2), rt::integer(2))}};
+  static constexpr rt::Rows<1> launch = {rt::count(rt::elements(), rt::integer(0), rt::integer(1)),
+                                         {rt::count(rt::integer(2), rt::integer(2))}};
   static constexpr auto fields =
       rt::fields(rt::tensor(0, 3, 0), rt::tensor(1, 3, 0), rt::tensor(2, 5, 0), rt::integer(2), rt::integer(3),
                  rt::integer(4), rt::integer(5), rt::integer(2), rt::integer(1), rt::integer(0), rt::batch());
@@ -109,8 +109,8 @@ struct Step_max_pool2d_forward_1_hit_output {
 template <typename scalar_t, int rank>
 struct Step_max_pool2d_backward_0_ties_output {
   using opmath_t = rt::math_t<scalar_t>;
-  static constexpr rt::Rows launch = {rt::count(rt::elements(), rt::integer(0), rt::integer(1)),
-                                      {rt::count(rt::integer(2), rt::integer(2))}};
+  static constexpr rt::Rows<1> launch = {rt::count(rt::elements(), rt::integer(0), rt::integer(1)),
+                                         {rt::count(rt::integer(2), rt::integer(2))}};
   static constexpr auto fields =
       rt::fields(rt::tensor(0, 5, 0), rt::tensor(1, 3, 0), rt::integer(2), rt::integer(1), rt::integer(0), rt::batch());
   rt::Tensor<const bool, rank> hit_output;
@@ -214,7 +214,7 @@ template <typename scalar_t, int rank>
 struct Step_max_pool2d_backward_1_grad_input {
   using opmath_t = rt::math_t<scalar_t>;
   using near = rt::Near<scalar_t>;
-  static constexpr rt::Map launch = {rt::count(rt::elements(), rt::integer(0), rt::integer(1))};
+  static constexpr rt::Map<0> launch = {rt::count(rt::elements(), rt::integer(0), rt::integer(1))};
   static constexpr auto fields =
       rt::fields(rt::tensor(3, 3, 0), rt::tensor(0, 5, 0), rt::tensor(1, 3, 0), rt::tensor(2, 3, 0), rt::integer(2),
                  rt::integer(3), rt::integer(4), rt::integer(5), rt::integer(1), rt::integer(0), rt::batch());

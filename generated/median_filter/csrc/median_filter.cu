@@ -7,7 +7,7 @@
 template <typename scalar_t, int rank>
 struct Step_median_filter_forward_values {
   using opmath_t = rt::math_t<scalar_t>;
-  static constexpr rt::Map launch = {rt::count(rt::elements(), rt::integer(0), rt::integer(1))};
+  static constexpr rt::Map<0> launch = {rt::count(rt::elements(), rt::integer(0), rt::integer(1))};
   static constexpr auto fields = rt::fields(rt::tensor(1, 3, 0), rt::tensor(0, 2, 0), rt::integer(1), rt::integer(0),
                                             rt::integer(1), rt::integer(0), rt::batch());
   rt::Tensor<opmath_t, rank> values;
@@ -30,8 +30,8 @@ struct Step_median_filter_forward_values {
 template <typename scalar_t, int rank>
 struct Step_median_filter_forward_argsort_w_rank {
   using opmath_t = rt::math_t<scalar_t>;
-  static constexpr rt::Rows launch = {rt::count(rt::elements(), rt::integer(0), rt::integer(1)),
-                                      {rt::count(rt::integer(1))}};
+  static constexpr rt::Rows<1> launch = {rt::count(rt::elements(), rt::integer(0), rt::integer(1)),
+                                         {rt::count(rt::integer(1))}};
   static constexpr auto fields =
       rt::fields(rt::tensor(0, 3, 0, 2), rt::tensor(1, 3, 0), rt::integer(1), rt::integer(0), rt::batch());
   rt::Tensor<const opmath_t, rank> values;
@@ -129,7 +129,7 @@ struct Step_median_filter_forward_argsort_w {
 template <typename scalar_t, int rank>
 struct Step_median_filter_forward_output {
   using opmath_t = rt::math_t<scalar_t>;
-  static constexpr rt::Map launch = {rt::count(rt::elements(), rt::integer(0))};
+  static constexpr rt::Map<0> launch = {rt::count(rt::elements(), rt::integer(0))};
   static constexpr auto fields = rt::fields(rt::tensor(2, 2, 0), rt::tensor(1, 3, 0), rt::tensor(0, 3, 0),
                                             rt::integer(1), rt::integer(0), rt::batch());
   rt::Tensor<scalar_t, rank> output;
@@ -167,7 +167,7 @@ struct Step_median_filter_forward_output {
 template <typename scalar_t, int rank>
 struct Step_median_filter_forward_slope {
   using opmath_t = rt::math_t<scalar_t>;
-  static constexpr rt::Map launch = {rt::count(rt::elements(), rt::integer(0), rt::integer(1))};
+  static constexpr rt::Map<0> launch = {rt::count(rt::elements(), rt::integer(0), rt::integer(1))};
   static constexpr auto fields = rt::fields(rt::tensor(2, 3, 0), rt::tensor(0, 3, 0), rt::tensor(1, 3, 0),
                                             rt::integer(1), rt::integer(1), rt::integer(0), rt::batch());
   rt::Tensor<opmath_t, rank> slope;
@@ -235,7 +235,7 @@ struct Step_median_filter_backward_grad_values {
 template <typename scalar_t, int rank>
 struct Step_median_filter_backward_grad_input {
   using opmath_t = rt::math_t<scalar_t>;
-  static constexpr rt::Rows launch = {rt::count(rt::elements(), rt::integer(0)), {rt::count(rt::integer(1))}};
+  static constexpr rt::Rows<1> launch = {rt::count(rt::elements(), rt::integer(0)), {rt::count(rt::integer(1))}};
   static constexpr auto fields = rt::fields(rt::tensor(0, 3, 0), rt::tensor(1, 2, 0), rt::integer(1), rt::integer(0),
                                             rt::integer(1), rt::integer(0), rt::batch());
   rt::Tensor<const opmath_t, rank> grad_values;

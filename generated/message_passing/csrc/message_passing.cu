@@ -37,7 +37,7 @@ struct Step_message_passing_forward_0_output_base {
 template <typename scalar_t, int rank>
 struct Step_message_passing_forward_0_output {
   using opmath_t = rt::math_t<scalar_t>;
-  static constexpr rt::Map launch = {rt::count(rt::integer(2), rt::integer(1))};
+  static constexpr rt::Map<0> launch = {rt::count(rt::integer(2), rt::integer(1))};
   static constexpr auto fields = rt::fields(rt::tensor(0, 2, -1), rt::tensor(4, 1, -1), rt::tensor(3, 1, -1),
                                             rt::tensor(1, 1, -1), rt::tensor(2, 2, -1), rt::integer(0), rt::integer(1));
   rt::Tensor<opmath_t, rank> output;
@@ -89,7 +89,7 @@ struct Step_message_passing_forward_1_output_base {
 template <typename scalar_t, int rank>
 struct Step_message_passing_forward_1_output {
   using opmath_t = rt::math_t<scalar_t>;
-  static constexpr rt::Map launch = {rt::count(rt::integer(2), rt::integer(1))};
+  static constexpr rt::Map<0> launch = {rt::count(rt::integer(2), rt::integer(1))};
   static constexpr auto fields = rt::fields(rt::tensor(0, 2, -1), rt::tensor(3, 1, -1), rt::tensor(2, 1, -1),
                                             rt::tensor(1, 2, -1), rt::integer(0), rt::integer(1));
   rt::Tensor<opmath_t, rank> output;
@@ -141,7 +141,7 @@ struct Step_message_passing_backward_0_grad_input_base {
 template <typename scalar_t, int rank>
 struct Step_message_passing_backward_0_grad_input {
   using opmath_t = rt::math_t<scalar_t>;
-  static constexpr rt::Map launch = {rt::count(rt::integer(2), rt::integer(1))};
+  static constexpr rt::Map<0> launch = {rt::count(rt::integer(2), rt::integer(1))};
   static constexpr auto fields = rt::fields(rt::tensor(0, 2, -1), rt::tensor(4, 1, -1), rt::tensor(2, 1, -1),
                                             rt::tensor(1, 2, -1), rt::tensor(3, 1, -1), rt::integer(0), rt::integer(1));
   rt::Tensor<opmath_t, rank> grad_input;
@@ -163,7 +163,7 @@ struct Step_message_passing_backward_0_grad_input {
 template <typename scalar_t, int rank>
 struct Step_message_passing_backward_0_grad_edge_weight {
   using opmath_t = rt::math_t<scalar_t>;
-  static constexpr rt::Rows launch = {rt::count(rt::integer(0)), {rt::count(rt::integer(1))}};
+  static constexpr rt::Rows<1> launch = {rt::count(rt::integer(0)), {rt::count(rt::integer(1))}};
   static constexpr auto fields = rt::fields(rt::tensor(0, 1, -1), rt::tensor(1, 1, -1), rt::tensor(2, 2, -1),
                                             rt::tensor(3, 2, -1), rt::tensor(4, 1, -1), rt::integer(2), rt::integer(1));
   rt::Tensor<const int64_t, rank> target, source;
@@ -227,7 +227,7 @@ struct Step_message_passing_backward_1_grad_input_base {
 template <typename scalar_t, int rank>
 struct Step_message_passing_backward_1_grad_input {
   using opmath_t = rt::math_t<scalar_t>;
-  static constexpr rt::Map launch = {rt::count(rt::integer(2), rt::integer(1))};
+  static constexpr rt::Map<0> launch = {rt::count(rt::integer(2), rt::integer(1))};
   static constexpr auto fields = rt::fields(rt::tensor(0, 2, -1), rt::tensor(3, 1, -1), rt::tensor(2, 1, -1),
                                             rt::tensor(1, 2, -1), rt::integer(0), rt::integer(1));
   rt::Tensor<opmath_t, rank> grad_input;

@@ -8,7 +8,7 @@ template <typename scalar_t, int rank>
 struct Step_phase_rotation_forward_output_part_imag_2 {
   using opmath_t = rt::math_t<scalar_t>;
   using near = rt::Near<scalar_t>;
-  static constexpr rt::Map launch = {rt::count(rt::integer(0), rt::integer(1))};
+  static constexpr rt::Map<0> launch = {rt::count(rt::integer(0), rt::integer(1))};
   static constexpr auto fields =
       rt::fields(rt::tensor(0, 2, -1), rt::tensor(1, 2, -1), rt::real(0), rt::integer(1), rt::integer(1));
   rt::Tensor<opmath_t, rank> output_part_real, output_part_imag_2;

@@ -7,7 +7,7 @@
 template <typename scalar_t, int rank>
 struct Step_pixel_shuffle_forward_output {
   using opmath_t = rt::math_t<scalar_t>;
-  static constexpr rt::Map launch = {rt::count(rt::elements(), rt::integer(0), rt::integer(1), rt::integer(2))};
+  static constexpr rt::Map<0> launch = {rt::count(rt::elements(), rt::integer(0), rt::integer(1), rt::integer(2))};
   static constexpr auto fields = rt::fields(rt::tensor(1, 4, 0), rt::tensor(0, 4, 0), rt::integer(3), rt::integer(2),
                                             rt::integer(1), rt::integer(0), rt::batch());
   rt::Tensor<scalar_t, rank> output;
@@ -33,7 +33,7 @@ struct Step_pixel_shuffle_forward_output {
 template <typename scalar_t, int rank>
 struct Step_pixel_shuffle_backward_grad_input {
   using opmath_t = rt::math_t<scalar_t>;
-  static constexpr rt::Map launch = {rt::count(rt::elements(), rt::integer(0), rt::integer(1), rt::integer(2))};
+  static constexpr rt::Map<0> launch = {rt::count(rt::elements(), rt::integer(0), rt::integer(1), rt::integer(2))};
   static constexpr auto fields =
       rt::fields(rt::tensor(1, 4, 0), rt::tensor(0, 4, 0), rt::integer(3), rt::integer(4), rt::integer(5),
                  rt::integer(6), rt::integer(2), rt::integer(1), rt::integer(0), rt::batch());

@@ -7,7 +7,7 @@
 template <typename scalar_t, int rank>
 struct Step_quantile_pool_forward_0_values {
   using opmath_t = rt::math_t<scalar_t>;
-  static constexpr rt::Map launch = {rt::count(rt::elements(), rt::integer(0), rt::integer(1))};
+  static constexpr rt::Map<0> launch = {rt::count(rt::elements(), rt::integer(0), rt::integer(1))};
   static constexpr auto fields =
       rt::fields(rt::tensor(1, 3, 0), rt::tensor(0, 2, 0), rt::integer(2), rt::integer(1), rt::integer(0), rt::batch());
   rt::Tensor<opmath_t, rank> values;
@@ -29,8 +29,8 @@ struct Step_quantile_pool_forward_0_values {
 template <typename scalar_t, int rank>
 struct Step_quantile_pool_forward_0_argsort_w_rank {
   using opmath_t = rt::math_t<scalar_t>;
-  static constexpr rt::Rows launch = {rt::count(rt::elements(), rt::integer(0), rt::integer(1)),
-                                      {rt::count(rt::integer(1))}};
+  static constexpr rt::Rows<1> launch = {rt::count(rt::elements(), rt::integer(0), rt::integer(1)),
+                                         {rt::count(rt::integer(1))}};
   static constexpr auto fields =
       rt::fields(rt::tensor(0, 3, 0, 2), rt::tensor(1, 3, 0), rt::integer(1), rt::integer(0), rt::batch());
   rt::Tensor<const opmath_t, rank> values;
@@ -128,7 +128,7 @@ struct Step_quantile_pool_forward_0_argsort_w {
 template <typename scalar_t, int rank>
 struct Step_quantile_pool_forward_0_output {
   using opmath_t = rt::math_t<scalar_t>;
-  static constexpr rt::Map launch = {rt::count(rt::elements(), rt::integer(0))};
+  static constexpr rt::Map<0> launch = {rt::count(rt::elements(), rt::integer(0))};
   static constexpr auto fields = rt::fields(rt::tensor(2, 2, 0), rt::tensor(1, 3, 0), rt::tensor(0, 3, 0), rt::real(0),
                                             rt::real(1), rt::integer(1), rt::integer(0), rt::batch());
   rt::Tensor<scalar_t, rank> output;
@@ -183,7 +183,7 @@ struct Step_quantile_pool_forward_0_output {
 template <typename scalar_t, int rank>
 struct Step_quantile_pool_forward_0_slope {
   using opmath_t = rt::math_t<scalar_t>;
-  static constexpr rt::Map launch = {rt::count(rt::elements(), rt::integer(0), rt::integer(1))};
+  static constexpr rt::Map<0> launch = {rt::count(rt::elements(), rt::integer(0), rt::integer(1))};
   static constexpr auto fields =
       rt::fields(rt::tensor(2, 3, 0), rt::tensor(0, 3, 0), rt::tensor(1, 3, 0), rt::integer(1), rt::real(0),
                  rt::real(1), rt::integer(1), rt::integer(0), rt::batch());
@@ -245,7 +245,7 @@ struct Step_quantile_pool_forward_0_slope {
 template <typename scalar_t, int rank>
 struct Step_quantile_pool_forward_1_values {
   using opmath_t = rt::math_t<scalar_t>;
-  static constexpr rt::Map launch = {rt::count(rt::elements(), rt::integer(0), rt::integer(1))};
+  static constexpr rt::Map<0> launch = {rt::count(rt::elements(), rt::integer(0), rt::integer(1))};
   static constexpr auto fields =
       rt::fields(rt::tensor(1, 3, 0), rt::tensor(0, 2, 0), rt::integer(1), rt::integer(1), rt::integer(0), rt::batch());
   rt::Tensor<opmath_t, rank> values;
@@ -297,7 +297,7 @@ struct Step_quantile_pool_backward_0_grad_values {
 template <typename scalar_t, int rank>
 struct Step_quantile_pool_backward_0_grad_input {
   using opmath_t = rt::math_t<scalar_t>;
-  static constexpr rt::Rows launch = {rt::count(rt::elements(), rt::integer(0)), {rt::count(rt::integer(1))}};
+  static constexpr rt::Rows<1> launch = {rt::count(rt::elements(), rt::integer(0)), {rt::count(rt::integer(1))}};
   static constexpr auto fields = rt::fields(rt::tensor(0, 3, 0), rt::tensor(1, 2, 0), rt::integer(2), rt::integer(3),
                                             rt::integer(1), rt::integer(0), rt::batch());
   rt::Tensor<const opmath_t, rank> grad_values;
@@ -334,7 +334,7 @@ struct Step_quantile_pool_backward_0_grad_input {
 template <typename scalar_t, int rank>
 struct Step_quantile_pool_backward_1_grad_input {
   using opmath_t = rt::math_t<scalar_t>;
-  static constexpr rt::Map launch = {rt::count(rt::elements(), rt::integer(0))};
+  static constexpr rt::Map<0> launch = {rt::count(rt::elements(), rt::integer(0))};
   static constexpr auto fields =
       rt::fields(rt::tensor(1, 2, 0), rt::tensor(0, 3, 0), rt::integer(1), rt::integer(2), rt::integer(0), rt::batch());
   rt::Tensor<scalar_t, rank> grad_input;

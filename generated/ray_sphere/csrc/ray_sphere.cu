@@ -8,7 +8,7 @@ template <typename scalar_t, int rank>
 struct Step_ray_sphere_forward_distance {
   using opmath_t = rt::math_t<scalar_t>;
   using near = rt::Near<scalar_t>;
-  static constexpr rt::Rows launch = {rt::count(rt::elements()), {rt::count(3)}};
+  static constexpr rt::Rows<1> launch = {rt::count(rt::elements()), {rt::count(3)}};
   static constexpr auto fields =
       rt::fields(rt::tensor(0, 2, 0), rt::tensor(1, 2, 0), rt::tensor(2, 1, 0), rt::tensor(3, 1, 0), rt::batch());
   rt::Tensor<const scalar_t, rank> origin, direction, radius;
@@ -43,7 +43,7 @@ template <typename scalar_t, int rank>
 struct Step_ray_sphere_backward_grad_radius {
   using opmath_t = rt::math_t<scalar_t>;
   using near = rt::Near<scalar_t>;
-  static constexpr rt::Rows launch = {rt::count(rt::elements()), {rt::count(3)}};
+  static constexpr rt::Rows<1> launch = {rt::count(rt::elements()), {rt::count(3)}};
   static constexpr auto fields =
       rt::fields(rt::tensor(0, 2, 0), rt::tensor(1, 2, 0), rt::tensor(2, 1, 0), rt::tensor(3, 1, 0),
                  rt::tensor(4, 1, 0), rt::tensor(5, 2, 0), rt::tensor(6, 2, 0), rt::batch());

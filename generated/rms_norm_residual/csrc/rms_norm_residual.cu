@@ -44,7 +44,7 @@ template <typename scalar_t, int rank>
 struct Step_rms_norm_residual_forward_0_output {
   using opmath_t = rt::math_t<scalar_t>;
   using near = rt::Near<scalar_t>;
-  static constexpr rt::Rows launch = {rt::count(rt::elements()), {rt::count(rt::integer(0))}};
+  static constexpr rt::Rows<1> launch = {rt::count(rt::elements()), {rt::count(rt::integer(0))}};
   static constexpr auto fields =
       rt::fields(rt::tensor(0, 2, 0, 1), rt::tensor(1, 2, 0, 1), rt::tensor(3, 1, -1, 0), rt::tensor(4, 2, 0, 1),
                  rt::tensor(2, 1, 0), rt::integer(0), rt::integer(0), rt::real(0), rt::batch());
@@ -84,7 +84,7 @@ template <typename scalar_t, int rank>
 struct Step_rms_norm_residual_forward_1_output {
   using opmath_t = rt::math_t<scalar_t>;
   using near = rt::Near<scalar_t>;
-  static constexpr rt::Rows launch = {rt::count(rt::elements()), {rt::count(rt::integer(0))}};
+  static constexpr rt::Rows<1> launch = {rt::count(rt::elements()), {rt::count(rt::integer(0))}};
   static constexpr auto fields =
       rt::fields(rt::tensor(0, 2, 0, 1), rt::tensor(1, 2, 0, 1), rt::tensor(3, 2, 0, 1), rt::tensor(2, 1, 0),
                  rt::integer(0), rt::integer(0), rt::real(0), rt::batch());
@@ -121,7 +121,7 @@ template <typename scalar_t, int rank>
 struct Step_rms_norm_residual_backward_0_grad_hidden_1_copy {
   using opmath_t = rt::math_t<scalar_t>;
   using near = rt::Near<scalar_t>;
-  static constexpr rt::Rows launch = {rt::count(rt::elements()), {rt::count(rt::integer(0))}};
+  static constexpr rt::Rows<1> launch = {rt::count(rt::elements()), {rt::count(rt::integer(0))}};
   static constexpr auto fields =
       rt::fields(rt::tensor(0, 2, 0, 1), rt::tensor(1, 2, 0, 1), rt::tensor(2, 1, -1, 0), rt::tensor(4, 2, 0, 1),
                  rt::tensor(5, 2, 0, 1), rt::tensor(6, 2, 0, 1), rt::tensor(3, 1, 0), rt::integer(0), rt::integer(1),
@@ -207,7 +207,7 @@ template <typename scalar_t, int rank>
 struct Step_rms_norm_residual_backward_1_grad_hidden_1_copy {
   using opmath_t = rt::math_t<scalar_t>;
   using near = rt::Near<scalar_t>;
-  static constexpr rt::Rows launch = {rt::count(rt::elements()), {rt::count(rt::integer(0))}};
+  static constexpr rt::Rows<1> launch = {rt::count(rt::elements()), {rt::count(rt::integer(0))}};
   static constexpr auto fields = rt::fields(rt::tensor(0, 2, 0, 1), rt::tensor(1, 2, 0, 1), rt::tensor(3, 2, 0, 1),
                                             rt::tensor(4, 2, 0, 1), rt::tensor(5, 2, 0, 1), rt::tensor(2, 1, 0),
                                             rt::integer(0), rt::integer(1), rt::integer(0), rt::batch());

@@ -8,7 +8,7 @@ template <typename scalar_t, int rank>
 struct Step_se3_exp_act_forward_output {
   using opmath_t = rt::math_t<scalar_t>;
   using near = rt::Near<scalar_t>;
-  static constexpr rt::Rows launch = {rt::count(rt::elements()), {rt::count(3)}};
+  static constexpr rt::Rows<1> launch = {rt::count(rt::elements()), {rt::count(3)}};
   static constexpr auto fields = rt::fields(rt::tensor(0, 2, 0), rt::tensor(1, 2, 0), rt::tensor(2, 2, 0), rt::batch());
   rt::Tensor<const scalar_t, rank> twist, point_2;
   rt::Tensor<scalar_t, rank> output;
@@ -87,7 +87,7 @@ template <typename scalar_t, int rank>
 struct Step_se3_exp_act_backward_c {
   using opmath_t = rt::math_t<scalar_t>;
   using near = rt::Near<scalar_t>;
-  static constexpr rt::Rows launch = {rt::count(rt::elements()), {rt::count(3)}};
+  static constexpr rt::Rows<1> launch = {rt::count(rt::elements()), {rt::count(3)}};
   static constexpr auto fields = rt::fields(rt::tensor(0, 2, 0), rt::tensor(1, 1, 0), rt::tensor(2, 1, 0),
                                             rt::tensor(3, 1, 0), rt::tensor(4, 1, 0), rt::tensor(5, 1, 0), rt::batch());
   rt::Tensor<const scalar_t, rank> twist;
@@ -146,7 +146,7 @@ struct Step_se3_exp_act_backward_c {
 template <typename scalar_t, int rank>
 struct Step_se3_exp_act_backward_wv {
   using opmath_t = rt::math_t<scalar_t>;
-  static constexpr rt::Map launch = {rt::count(3, rt::elements())};
+  static constexpr rt::Map<0> launch = {rt::count(3, rt::elements())};
   static constexpr auto fields = rt::fields(rt::tensor(0, 2, 0), rt::tensor(1, 2, 0), rt::tensor(2, 2, 0),
                                             rt::tensor(3, 2, 0), rt::fixed(3), rt::batch());
   rt::Tensor<const scalar_t, rank> twist, point_2;
@@ -171,7 +171,7 @@ struct Step_se3_exp_act_backward_wv {
 template <typename scalar_t, int rank>
 struct Step_se3_exp_act_backward_grad_mix_output_1 {
   using opmath_t = rt::math_t<scalar_t>;
-  static constexpr rt::Rows launch = {rt::count(3, rt::elements()), {rt::count(3)}};
+  static constexpr rt::Rows<1> launch = {rt::count(3, rt::elements()), {rt::count(3)}};
   static constexpr auto fields = rt::fields(rt::tensor(0, 2, 0), rt::tensor(1, 2, 0), rt::tensor(2, 2, 0),
                                             rt::tensor(3, 2, 0), rt::fixed(3), rt::batch());
   rt::Tensor<const scalar_t, rank> grad_output, twist;
@@ -225,7 +225,7 @@ template <typename scalar_t, int rank>
 struct Step_se3_exp_act_backward_grad_s {
   using opmath_t = rt::math_t<scalar_t>;
   using near = rt::Near<scalar_t>;
-  static constexpr rt::Rows launch = {rt::count(rt::elements()), {rt::count(3)}};
+  static constexpr rt::Rows<1> launch = {rt::count(rt::elements()), {rt::count(3)}};
   static constexpr auto fields = rt::fields(rt::tensor(0, 2, 0), rt::tensor(1, 2, 0), rt::tensor(2, 2, 0),
                                             rt::tensor(4, 2, 0), rt::tensor(5, 1, 0), rt::tensor(6, 1, 0),
                                             rt::tensor(3, 2, 0), rt::tensor(7, 1, 0), rt::tensor(8, 1, 0), rt::batch());
@@ -356,7 +356,7 @@ template <typename scalar_t, int rank>
 struct Step_se3_exp_act_backward_grad_twist {
   using opmath_t = rt::math_t<scalar_t>;
   using near = rt::Near<scalar_t>;
-  static constexpr rt::Rows launch = {rt::count(6, rt::elements()), {rt::count(3)}};
+  static constexpr rt::Rows<1> launch = {rt::count(6, rt::elements()), {rt::count(3)}};
   static constexpr auto fields =
       rt::fields(rt::tensor(0, 1, 0), rt::tensor(1, 1, 0), rt::tensor(2, 1, 0), rt::tensor(4, 2, 0),
                  rt::tensor(5, 2, 0), rt::tensor(6, 2, 0), rt::tensor(7, 2, 0), rt::tensor(10, 1, 0),
@@ -475,7 +475,7 @@ struct Step_se3_exp_act_backward_grad_twist {
 template <typename scalar_t, int rank>
 struct Step_se3_exp_act_backward_grad_point {
   using opmath_t = rt::math_t<scalar_t>;
-  static constexpr rt::Rows launch = {rt::count(3, rt::elements()), {rt::count(3)}};
+  static constexpr rt::Rows<1> launch = {rt::count(3, rt::elements()), {rt::count(3)}};
   static constexpr auto fields =
       rt::fields(rt::tensor(0, 1, 0), rt::tensor(1, 1, 0), rt::tensor(3, 2, 0), rt::tensor(4, 2, 0),
                  rt::tensor(2, 2, 0), rt::tensor(5, 2, 0), rt::tensor(6, 2, 0), rt::fixed(3), rt::batch());

@@ -114,7 +114,7 @@ struct Step_segment_max_forward_top {
 template <typename scalar_t, int rank>
 struct Step_segment_max_forward_condition_2 {
   using opmath_t = rt::math_t<scalar_t>;
-  static constexpr rt::Map launch = {rt::count(rt::elements(), rt::integer(0))};
+  static constexpr rt::Map<0> launch = {rt::count(rt::elements(), rt::integer(0))};
   static constexpr auto fields = rt::fields(rt::tensor(0, 2, 1), rt::tensor(2, 2, 1), rt::tensor(1, 1, -1),
                                             rt::tensor(3, 2, 1), rt::real(0), rt::elements(), rt::batch());
   rt::Tensor<const opmath_t, rank> top;
@@ -139,7 +139,7 @@ struct Step_segment_max_forward_condition_2 {
 template <typename scalar_t, int rank>
 struct Step_segment_max_forward_condition {
   using opmath_t = rt::math_t<scalar_t>;
-  static constexpr rt::Map launch = {rt::count(rt::elements(), rt::integer(0))};
+  static constexpr rt::Map<0> launch = {rt::count(rt::elements(), rt::integer(0))};
   static constexpr auto fields = rt::fields(rt::tensor(3, 2, 1), rt::tensor(0, 2, 1), rt::tensor(2, 1, -1),
                                             rt::tensor(1, 2, 1), rt::integer(1), rt::elements(), rt::batch());
   rt::Tensor<bool, rank> condition;
@@ -224,7 +224,7 @@ template <typename scalar_t, int rank>
 struct Step_segment_max_backward_grad_input {
   using opmath_t = rt::math_t<scalar_t>;
   using near = rt::Near<scalar_t>;
-  static constexpr rt::Map launch = {rt::count(rt::elements(), rt::integer(0))};
+  static constexpr rt::Map<0> launch = {rt::count(rt::elements(), rt::integer(0))};
   static constexpr auto fields =
       rt::fields(rt::tensor(0, 2, 1), rt::tensor(1, 1, -1), rt::tensor(2, 1, -1), rt::tensor(4, 2, 1),
                  rt::tensor(5, 2, 1), rt::tensor(3, 2, 1), rt::integer(1), rt::elements(), rt::batch());

@@ -115,7 +115,7 @@ template <typename scalar_t, int rank>
 struct Step_segment_mean_forward_output {
   using opmath_t = rt::math_t<scalar_t>;
   using near = rt::Near<scalar_t>;
-  static constexpr rt::Map launch = {rt::count(rt::elements(), rt::integer(0))};
+  static constexpr rt::Map<0> launch = {rt::count(rt::elements(), rt::integer(0))};
   static constexpr auto fields =
       rt::fields(rt::tensor(2, 2, 1), rt::tensor(0, 2, 1), rt::tensor(1, 1, -1), rt::elements(), rt::batch());
   rt::Tensor<scalar_t, rank> output;
@@ -138,7 +138,7 @@ template <typename scalar_t, int rank>
 struct Step_segment_mean_backward_grad_total {
   using opmath_t = rt::math_t<scalar_t>;
   using near = rt::Near<scalar_t>;
-  static constexpr rt::Map launch = {rt::count(rt::elements(), rt::integer(0))};
+  static constexpr rt::Map<0> launch = {rt::count(rt::elements(), rt::integer(0))};
   static constexpr auto fields =
       rt::fields(rt::tensor(2, 2, 1), rt::tensor(0, 2, 1), rt::tensor(1, 1, -1), rt::elements(), rt::batch());
   rt::Tensor<opmath_t, rank> grad_total;
@@ -161,7 +161,7 @@ struct Step_segment_mean_backward_grad_total {
 template <typename scalar_t, int rank>
 struct Step_segment_mean_backward_grad_input {
   using opmath_t = rt::math_t<scalar_t>;
-  static constexpr rt::Map launch = {rt::count(rt::elements(), rt::integer(0))};
+  static constexpr rt::Map<0> launch = {rt::count(rt::elements(), rt::integer(0))};
   static constexpr auto fields = rt::fields(rt::tensor(2, 2, 1), rt::tensor(1, 1, -1), rt::tensor(0, 2, 1),
                                             rt::integer(1), rt::elements(), rt::batch());
   rt::Tensor<scalar_t, rank> grad_input;

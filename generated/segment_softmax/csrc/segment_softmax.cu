@@ -130,7 +130,7 @@ template <typename scalar_t, int rank>
 struct Step_segment_softmax_forward_output {
   using opmath_t = rt::math_t<scalar_t>;
   using near = rt::Near<scalar_t>;
-  static constexpr rt::Map launch = {rt::count(rt::elements(), rt::integer(0))};
+  static constexpr rt::Map<0> launch = {rt::count(rt::elements(), rt::integer(0))};
   static constexpr auto fields =
       rt::fields(rt::tensor(0, 1, -1), rt::tensor(4, 2, 1), rt::tensor(1, 2, 1), rt::tensor(2, 2, 1),
                  rt::tensor(3, 2, 1), rt::integer(1), rt::elements(), rt::batch());
@@ -188,7 +188,7 @@ struct Step_segment_softmax_backward_dot_output_base {
 template <typename scalar_t, int rank>
 struct Step_segment_softmax_backward_dot_output {
   using opmath_t = rt::math_t<scalar_t>;
-  static constexpr rt::Map launch = {rt::count(rt::elements(), rt::integer(1))};
+  static constexpr rt::Map<0> launch = {rt::count(rt::elements(), rt::integer(1))};
   static constexpr auto fields = rt::fields(rt::tensor(0, 2, 1), rt::tensor(3, 1, -1), rt::tensor(1, 2, 1),
                                             rt::tensor(2, 2, 1), rt::integer(0), rt::elements(), rt::batch());
   rt::Tensor<opmath_t, rank> dot_output;
@@ -211,7 +211,7 @@ struct Step_segment_softmax_backward_dot_output {
 template <typename scalar_t, int rank>
 struct Step_segment_softmax_backward_grad_input {
   using opmath_t = rt::math_t<scalar_t>;
-  static constexpr rt::Map launch = {rt::count(rt::elements(), rt::integer(0))};
+  static constexpr rt::Map<0> launch = {rt::count(rt::elements(), rt::integer(0))};
   static constexpr auto fields =
       rt::fields(rt::tensor(4, 2, 1), rt::tensor(0, 2, 1), rt::tensor(1, 2, 1), rt::tensor(3, 1, -1),
                  rt::tensor(2, 2, 1), rt::integer(1), rt::elements(), rt::batch());

@@ -66,7 +66,7 @@ struct Step_segment_sum_forward_output {
 template <typename scalar_t, int rank>
 struct Step_segment_sum_backward_grad_input {
   using opmath_t = rt::math_t<scalar_t>;
-  static constexpr rt::Map launch = {rt::count(rt::elements(), rt::integer(0))};
+  static constexpr rt::Map<0> launch = {rt::count(rt::elements(), rt::integer(0))};
   static constexpr auto fields = rt::fields(rt::tensor(2, 2, 1), rt::tensor(1, 1, -1), rt::tensor(0, 2, 1),
                                             rt::integer(1), rt::elements(), rt::batch());
   rt::Tensor<scalar_t, rank> grad_input;

@@ -40,7 +40,7 @@ struct Step_selective_scan_forward_h {
 template <typename scalar_t, int rank>
 struct Step_selective_scan_forward_y {
   using opmath_t = rt::math_t<scalar_t>;
-  static constexpr rt::Rows launch = {
+  static constexpr rt::Rows<1> launch = {
       rt::count(rt::elements(), rt::integer(0), rt::integer(1)), {rt::count(rt::integer(2))}, true};
   static constexpr auto fields =
       rt::fields(rt::tensor(0, 3, 0, 2), rt::tensor(2, 1, -1), rt::tensor(3, 3, 0), rt::tensor(1, 4, 0, 3),
@@ -113,8 +113,8 @@ template <typename scalar_t, int rank>
 struct Step_selective_scan_backward_grad_delta {
   using opmath_t = rt::math_t<scalar_t>;
   using near = rt::Near<scalar_t>;
-  static constexpr rt::Rows launch = {rt::count(rt::elements(), rt::integer(0), rt::integer(1)),
-                                      {rt::count(rt::integer(2))}};
+  static constexpr rt::Rows<1> launch = {rt::count(rt::elements(), rt::integer(0), rt::integer(1)),
+                                         {rt::count(rt::integer(2))}};
   static constexpr auto fields =
       rt::fields(rt::tensor(2, 4, 0, 3), rt::tensor(5, 4, 0), rt::tensor(3, 3, 0, 2), rt::tensor(4, 2, -1, 1),
                  rt::tensor(0, 3, 0), rt::tensor(1, 3, 0), rt::tensor(7, 3, 0), rt::tensor(8, 1, -1),

@@ -8,7 +8,7 @@ template <typename scalar_t, int rank>
 struct Step_sinkhorn_softmin_forward_logsumexp_j_sum {
   using opmath_t = rt::math_t<scalar_t>;
   using near = rt::Near<scalar_t>;
-  static constexpr rt::Map launch = {rt::count(rt::elements(), rt::integer(0))};
+  static constexpr rt::Map<0> launch = {rt::count(rt::elements(), rt::integer(0))};
   static constexpr auto fields =
       rt::fields(rt::tensor(0, 3, 0), rt::tensor(1, 3, 0), rt::tensor(2, 2, 0), rt::tensor(3, 2, 0),
                  rt::tensor(4, 2, 0), rt::integer(2), rt::integer(1), rt::integer(0), rt::real(0), rt::batch());
@@ -143,7 +143,7 @@ template <typename scalar_t, int rank>
 struct Step_sinkhorn_softmin_backward_grad_x_sum {
   using opmath_t = rt::math_t<scalar_t>;
   using near = rt::Near<scalar_t>;
-  static constexpr rt::Map launch = {rt::count(rt::elements(), rt::integer(0)), {rt::count(rt::integer(1))}};
+  static constexpr rt::Map<1> launch = {rt::count(rt::elements(), rt::integer(0)), {rt::count(rt::integer(1))}};
   static constexpr auto fields =
       rt::fields(rt::tensor(0, 2, 0), rt::tensor(1, 2, 0), rt::tensor(5, 3, 0), rt::tensor(2, 3, 0),
                  rt::tensor(3, 3, 0), rt::tensor(4, 2, 0), rt::workspace(), rt::integer(1), rt::integer(2),
@@ -231,7 +231,7 @@ template <typename scalar_t, int rank>
 struct Step_sinkhorn_softmin_backward_grad_f_sum {
   using opmath_t = rt::math_t<scalar_t>;
   using near = rt::Near<scalar_t>;
-  static constexpr rt::Map launch = {rt::count(rt::elements(), rt::integer(0)), {rt::count(rt::integer(1))}};
+  static constexpr rt::Map<1> launch = {rt::count(rt::elements(), rt::integer(0)), {rt::count(rt::integer(1))}};
   static constexpr auto fields =
       rt::fields(rt::tensor(0, 2, 0), rt::tensor(1, 3, 0), rt::tensor(2, 3, 0), rt::tensor(6, 3, 0),
                  rt::tensor(5, 2, 0), rt::tensor(3, 2, 0), rt::tensor(4, 2, 0), rt::workspace(), rt::integer(1),

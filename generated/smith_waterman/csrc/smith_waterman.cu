@@ -45,7 +45,7 @@ struct Step_smith_waterman_forward_s {
 template <typename scalar_t, int rank>
 struct Step_smith_waterman_forward_h_waves {
   using opmath_t = rt::math_t<scalar_t>;
-  static constexpr rt::Map launch = {rt::count(rt::elements())};
+  static constexpr rt::Map<0> launch = {rt::count(rt::elements())};
   static constexpr auto fields =
       rt::fields(rt::tensor(1, 3, 0), rt::tensor(0, 3, 0), rt::tensor(2, 3, 0), rt::tensor(3, 3, 0),
                  rt::tensor(4, 3, 0), rt::integer(1), rt::integer(0), rt::integer(2), rt::real(0), rt::batch());
@@ -130,7 +130,7 @@ template <typename scalar_t, int rank>
 struct Step_smith_waterman_forward_output {
   using opmath_t = rt::math_t<scalar_t>;
   using near = rt::Near<scalar_t>;
-  static constexpr rt::Rows launch = {rt::count(rt::elements()), {rt::count(rt::integer(0), rt::integer(1))}};
+  static constexpr rt::Rows<1> launch = {rt::count(rt::elements()), {rt::count(rt::integer(0), rt::integer(1))}};
   static constexpr auto fields = rt::fields(rt::tensor(0, 3, 0), rt::tensor(1, 1, 0), rt::tensor(2, 1, 0),
                                             rt::integer(0), rt::integer(1), rt::real(0), rt::batch());
   rt::Tensor<const opmath_t, rank> h_waves;
@@ -219,7 +219,7 @@ template <typename scalar_t, int rank>
 struct Step_smith_waterman_backward_grad_h_before {
   using opmath_t = rt::math_t<scalar_t>;
   using near = rt::Near<scalar_t>;
-  static constexpr rt::Map launch = {rt::count(rt::elements())};
+  static constexpr rt::Map<0> launch = {rt::count(rt::elements())};
   static constexpr auto fields = rt::fields(
       rt::tensor(0, 3, 0), rt::tensor(1, 3, 0), rt::tensor(5, 3, 0), rt::tensor(6, 3, 0), rt::tensor(7, 3, 0),
       rt::tensor(9, 3, 0), rt::tensor(4, 3, 0), rt::tensor(2, 3, 0), rt::tensor(3, 3, 0), rt::tensor(8, 3, 0),

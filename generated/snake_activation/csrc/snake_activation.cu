@@ -8,7 +8,7 @@ template <typename scalar_t, int rank>
 struct Step_snake_activation_forward_output {
   using opmath_t = rt::math_t<scalar_t>;
   using near = rt::Near<scalar_t>;
-  static constexpr rt::Map launch = {rt::count(rt::elements(), rt::integer(0), rt::integer(1))};
+  static constexpr rt::Map<0> launch = {rt::count(rt::elements(), rt::integer(0), rt::integer(1))};
   static constexpr auto fields = rt::fields(rt::tensor(0, 3, 2), rt::tensor(1, 1, -1), rt::tensor(2, 3, 2),
                                             rt::elements(), rt::integer(1), rt::batch());
   rt::Tensor<const scalar_t, rank> input, alpha;
@@ -32,7 +32,7 @@ struct Step_snake_activation_forward_output {
 template <typename scalar_t, int rank>
 struct Step_snake_activation_backward_grad_input {
   using opmath_t = rt::math_t<scalar_t>;
-  static constexpr rt::Map launch = {rt::count(rt::elements(), rt::integer(0), rt::integer(1))};
+  static constexpr rt::Map<0> launch = {rt::count(rt::elements(), rt::integer(0), rt::integer(1))};
   static constexpr auto fields = rt::fields(rt::tensor(0, 1, -1), rt::tensor(1, 3, 2), rt::tensor(2, 3, 2),
                                             rt::tensor(3, 3, 2), rt::elements(), rt::integer(1), rt::batch());
   rt::Tensor<const scalar_t, rank> alpha, input, grad_output;
@@ -56,7 +56,7 @@ template <typename scalar_t, int rank>
 struct Step_snake_activation_backward_grad_alpha {
   using opmath_t = rt::math_t<scalar_t>;
   using near = rt::Near<scalar_t>;
-  static constexpr rt::Rows launch = {rt::count(rt::integer(0)), {rt::count(rt::elements(), rt::integer(1))}};
+  static constexpr rt::Rows<1> launch = {rt::count(rt::integer(0)), {rt::count(rt::elements(), rt::integer(1))}};
   static constexpr auto fields = rt::fields(rt::tensor(0, 1, -1), rt::tensor(1, 3, 2), rt::tensor(2, 3, 2),
                                             rt::tensor(3, 1, -1), rt::integer(1), rt::elements(), rt::batch());
   rt::Tensor<const scalar_t, rank> alpha, input, grad_output;

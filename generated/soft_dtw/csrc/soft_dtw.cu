@@ -8,7 +8,7 @@ template <typename scalar_t, int rank>
 struct Step_soft_dtw_forward_r_waves {
   using opmath_t = rt::math_t<scalar_t>;
   using near = rt::Near<scalar_t>;
-  static constexpr rt::Map launch = {rt::count(rt::elements())};
+  static constexpr rt::Map<0> launch = {rt::count(rt::elements())};
   static constexpr auto fields =
       rt::fields(rt::tensor(1, 3, 0), rt::tensor(0, 3, 0), rt::tensor(2, 3, 0), rt::tensor(3, 3, 0), rt::integer(1),
                  rt::integer(0), rt::integer(2), rt::real(0), rt::batch());
@@ -89,7 +89,7 @@ struct Step_soft_dtw_forward_r_waves {
 template <typename scalar_t, int rank>
 struct Step_soft_dtw_forward_r {
   using opmath_t = rt::math_t<scalar_t>;
-  static constexpr rt::Map launch = {rt::count(rt::elements(), rt::integer(0), rt::integer(1))};
+  static constexpr rt::Map<0> launch = {rt::count(rt::elements(), rt::integer(0), rt::integer(1))};
   static constexpr auto fields =
       rt::fields(rt::tensor(1, 3, 0), rt::tensor(0, 3, 0), rt::integer(1), rt::integer(0), rt::batch());
   rt::Tensor<opmath_t, rank> r;
@@ -110,7 +110,7 @@ struct Step_soft_dtw_forward_r {
 template <typename scalar_t, int rank>
 struct Step_soft_dtw_forward_output {
   using opmath_t = rt::math_t<scalar_t>;
-  static constexpr rt::Map launch = {rt::count(rt::elements())};
+  static constexpr rt::Map<0> launch = {rt::count(rt::elements())};
   static constexpr auto fields =
       rt::fields(rt::tensor(1, 1, 0), rt::tensor(0, 3, 0), rt::integer(0), rt::integer(1), rt::batch());
   rt::Tensor<scalar_t, rank> output;
@@ -130,7 +130,7 @@ struct Step_soft_dtw_forward_output {
 template <typename scalar_t, int rank>
 struct Step_soft_dtw_backward_grad_r {
   using opmath_t = rt::math_t<scalar_t>;
-  static constexpr rt::Map launch = {rt::count(rt::elements(), rt::integer(0), rt::integer(1))};
+  static constexpr rt::Map<0> launch = {rt::count(rt::elements(), rt::integer(0), rt::integer(1))};
   static constexpr auto fields = rt::fields(rt::tensor(1, 3, 0), rt::tensor(0, 1, 0), rt::integer(0), rt::integer(1),
                                             rt::integer(1), rt::integer(0), rt::batch());
   rt::Tensor<opmath_t, rank> grad_r;
@@ -154,7 +154,7 @@ template <typename scalar_t, int rank>
 struct Step_soft_dtw_backward_grad_r_before {
   using opmath_t = rt::math_t<scalar_t>;
   using near = rt::Near<scalar_t>;
-  static constexpr rt::Map launch = {rt::count(rt::elements())};
+  static constexpr rt::Map<0> launch = {rt::count(rt::elements())};
   static constexpr auto fields =
       rt::fields(rt::tensor(0, 3, 0), rt::tensor(1, 3, 0), rt::tensor(5, 3, 0), rt::tensor(6, 3, 0),
                  rt::tensor(4, 3, 0), rt::tensor(2, 3, 0), rt::tensor(3, 3, 0), rt::integer(2), rt::integer(1),
@@ -356,7 +356,7 @@ struct Step_soft_dtw_backward_grad_r_before {
 template <typename scalar_t, int rank>
 struct Step_soft_dtw_backward_grad_cost {
   using opmath_t = rt::math_t<scalar_t>;
-  static constexpr rt::Map launch = {rt::count(rt::elements(), rt::integer(0), rt::integer(1))};
+  static constexpr rt::Map<0> launch = {rt::count(rt::elements(), rt::integer(0), rt::integer(1))};
   static constexpr auto fields =
       rt::fields(rt::tensor(1, 3, 0), rt::tensor(0, 3, 0), rt::integer(1), rt::integer(0), rt::batch());
   rt::Tensor<scalar_t, rank> grad_cost;

@@ -8,7 +8,7 @@ template <typename scalar_t, int rank>
 struct Step_stochastic_round_forward_y {
   using opmath_t = rt::math_t<scalar_t>;
   using near = rt::Near<scalar_t>;
-  static constexpr rt::Map launch = {rt::count(rt::elements())};
+  static constexpr rt::Map<0> launch = {rt::count(rt::elements())};
   static constexpr auto fields =
       rt::fields(rt::tensor(2, 1, 0), rt::tensor(0, 1, 0), rt::tensor(1, 0, -1), rt::real(0), rt::batch());
   rt::Tensor<scalar_t, rank> y;

@@ -7,7 +7,7 @@
 template <typename scalar_t, int rank>
 struct Step_trimmed_mean_forward_argsort_k_rank {
   using opmath_t = rt::math_t<scalar_t>;
-  static constexpr rt::Rows launch = {rt::count(rt::elements(), rt::integer(0)), {rt::count(rt::integer(0))}};
+  static constexpr rt::Rows<1> launch = {rt::count(rt::elements(), rt::integer(0)), {rt::count(rt::integer(0))}};
   static constexpr auto fields = rt::fields(rt::tensor(0, 2, 0, 1), rt::tensor(1, 2, 0), rt::integer(0), rt::batch());
   rt::Tensor<const scalar_t, rank> input;
   rt::Tensor<int64_t, rank> argsort_k_rank;
@@ -101,7 +101,7 @@ template <typename scalar_t, int rank>
 struct Step_trimmed_mean_forward_output {
   using opmath_t = rt::math_t<scalar_t>;
   using near = rt::Near<scalar_t>;
-  static constexpr rt::Rows launch = {rt::count(rt::elements()), {rt::count(rt::integer(0))}};
+  static constexpr rt::Rows<1> launch = {rt::count(rt::elements()), {rt::count(rt::integer(0))}};
   static constexpr auto fields =
       rt::fields(rt::tensor(1, 2, 0), rt::tensor(0, 2, 0), rt::tensor(2, 1, 0), rt::integer(1), rt::integer(2),
                  rt::integer(0), rt::integer(0), rt::batch());

@@ -8,7 +8,7 @@ template <typename scalar_t, int rank>
 struct Step_triplet_margin_loss_forward_0_other_squares {
   using opmath_t = rt::math_t<scalar_t>;
   using near = rt::Near<scalar_t>;
-  static constexpr rt::Rows launch = {rt::count(rt::elements()), {rt::count(rt::integer(0))}};
+  static constexpr rt::Rows<1> launch = {rt::count(rt::elements()), {rt::count(rt::integer(0))}};
   static constexpr auto fields = rt::fields(rt::tensor(0, 2, 0, 1), rt::tensor(1, 2, 0, 1), rt::tensor(2, 2, 0, 1),
                                             rt::tensor(3, 1, 0), rt::tensor(4, 1, 0), rt::tensor(5, 1, 0),
                                             rt::tensor(6, 1, 0), rt::integer(0), rt::real(0), rt::batch());
@@ -153,7 +153,7 @@ template <typename scalar_t, int rank>
 struct Step_triplet_margin_loss_forward_2_output {
   using opmath_t = rt::math_t<scalar_t>;
   using near = rt::Near<scalar_t>;
-  static constexpr rt::Rows launch = {rt::count(rt::elements()), {rt::count(rt::integer(0))}};
+  static constexpr rt::Rows<1> launch = {rt::count(rt::elements()), {rt::count(rt::integer(0))}};
   static constexpr auto fields =
       rt::fields(rt::tensor(0, 2, 0, 1), rt::tensor(1, 2, 0, 1), rt::tensor(2, 2, 0, 1), rt::tensor(3, 1, 0),
                  rt::tensor(4, 1, 0), rt::integer(0), rt::real(0), rt::real(1), rt::batch());
@@ -206,7 +206,7 @@ template <typename scalar_t, int rank>
 struct Step_triplet_margin_loss_forward_3_far {
   using opmath_t = rt::math_t<scalar_t>;
   using near = rt::Near<scalar_t>;
-  static constexpr rt::Rows launch = {rt::count(rt::elements()), {rt::count(rt::integer(0))}};
+  static constexpr rt::Rows<1> launch = {rt::count(rt::elements()), {rt::count(rt::integer(0))}};
   static constexpr auto fields =
       rt::fields(rt::tensor(0, 2, 0, 1), rt::tensor(1, 2, 0, 1), rt::tensor(2, 2, 0, 1), rt::tensor(3, 2, 0, 1),
                  rt::tensor(4, 2, 0, 1), rt::tensor(5, 1, 0), rt::tensor(6, 1, 0), rt::tensor(7, 1, 0),
@@ -341,7 +341,7 @@ template <typename scalar_t, int rank>
 struct Step_triplet_margin_loss_forward_5_output {
   using opmath_t = rt::math_t<scalar_t>;
   using near = rt::Near<scalar_t>;
-  static constexpr rt::Rows launch = {rt::count(rt::elements()), {rt::count(rt::integer(0))}};
+  static constexpr rt::Rows<1> launch = {rt::count(rt::elements()), {rt::count(rt::integer(0))}};
   static constexpr auto fields =
       rt::fields(rt::tensor(0, 2, 0, 1), rt::tensor(1, 2, 0, 1), rt::tensor(2, 2, 0, 1), rt::tensor(3, 2, 0, 1),
                  rt::tensor(4, 2, 0, 1), rt::tensor(5, 1, 0), rt::tensor(6, 1, 0), rt::tensor(7, 1, 0), rt::integer(0),
@@ -394,7 +394,7 @@ template <typename scalar_t, int rank>
 struct Step_triplet_margin_loss_backward_0_grad_negative {
   using opmath_t = rt::math_t<scalar_t>;
   using near = rt::Near<scalar_t>;
-  static constexpr rt::Rows launch = {rt::count(rt::elements()), {rt::count(rt::integer(0))}};
+  static constexpr rt::Rows<1> launch = {rt::count(rt::elements()), {rt::count(rt::integer(0))}};
   static constexpr auto fields =
       rt::fields(rt::tensor(0, 2, 0, 1), rt::tensor(1, 2, 0, 1), rt::tensor(2, 2, 0, 1), rt::tensor(4, 0, -1),
                  rt::tensor(5, 2, 0, 1), rt::tensor(6, 2, 0, 1), rt::tensor(7, 2, 0, 1), rt::tensor(3, 1, 0),
@@ -470,7 +470,7 @@ template <typename scalar_t, int rank>
 struct Step_triplet_margin_loss_backward_1_grad_negative {
   using opmath_t = rt::math_t<scalar_t>;
   using near = rt::Near<scalar_t>;
-  static constexpr rt::Rows launch = {rt::count(rt::elements()), {rt::count(rt::integer(0))}};
+  static constexpr rt::Rows<1> launch = {rt::count(rt::elements()), {rt::count(rt::integer(0))}};
   static constexpr auto fields =
       rt::fields(rt::tensor(0, 2, 0, 1), rt::tensor(1, 2, 0, 1), rt::tensor(2, 2, 0, 1), rt::tensor(4, 0, -1),
                  rt::tensor(5, 2, 0, 1), rt::tensor(6, 2, 0, 1), rt::tensor(7, 2, 0, 1), rt::tensor(3, 1, 0),
@@ -546,7 +546,7 @@ template <typename scalar_t, int rank>
 struct Step_triplet_margin_loss_backward_2_grad_negative {
   using opmath_t = rt::math_t<scalar_t>;
   using near = rt::Near<scalar_t>;
-  static constexpr rt::Rows launch = {rt::count(rt::elements()), {rt::count(rt::integer(0))}};
+  static constexpr rt::Rows<1> launch = {rt::count(rt::elements()), {rt::count(rt::integer(0))}};
   static constexpr auto fields =
       rt::fields(rt::tensor(0, 2, 0, 1), rt::tensor(1, 2, 0, 1), rt::tensor(2, 2, 0, 1), rt::tensor(4, 1, 0),
                  rt::tensor(5, 2, 0, 1), rt::tensor(6, 2, 0, 1), rt::tensor(7, 2, 0, 1), rt::tensor(3, 1, 0),

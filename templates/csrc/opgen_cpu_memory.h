@@ -1,0 +1,157 @@
+// What kernels read and write on the CPU: elements of tensors, runs of them in place or through a buffer, positions
+// that are read from data. The tensors and loops themselves are in opgen_cpu.h.
+#pragma once
+
+namespace rt {
+inline namespace OPGEN_ISA {
+
+template <typename T>
+inline T load(const Tensor<T>& tensor, int64_t at) {
+  if constexpr (sizeof(T) == sizeof(float)) {
+    if (tensor.narrow) return widened(static_cast<const uint16_t*>(tensor.data)[at], tensor.source.dtype);
+  }
+  if constexpr (std::is_same_v<T, bool>) {
+    return static_cast<const unsigned char*>(tensor.data)[at] != 0;  // bytes that are viewed as bool may be 2
+  } else {
+    return static_cast<const T*>(tensor.data)[at];
+  }
+}
+template <typename T, typename V>
+inline void store(const Tensor<T>& tensor, int64_t at, V value) {
+  if (tensor.narrow) {
+    if constexpr (sizeof(T) == sizeof(float)) {
+      auto* to = static_cast<uint16_t*>(tensor.data);
+      if (to != nullptr) to[at] = narrowed(static_cast<float>(value), tensor.source.dtype);
+    }
+    return;
+  }
+  static_cast<T*>(tensor.data)[at] = static_cast<T>(value);
+}
+
+// What a run of values is read as. Conditions are words: of bytes, a vector would have more lanes than rows have
+// points, and of bits there is none.
+template <typename T>
+constexpr bool is_lane = !std::is_same_v<T, bool>;
+template <typename T>
+using Lane = std::conditional_t<is_lane<T>, T, uint32_t>;
+
+// Copies a run into a buffer, or from a buffer to where it belongs.
+template <typename T, typename To>
+OPGEN_NOINLINE void gather(const Tensor<T>& tensor, int64_t at, int64_t step, int64_t size, To* to) {
+  if constexpr (sizeof(T) == sizeof(float)) {
+    if (tensor.narrow)
+      return widen(static_cast<const uint16_t*>(tensor.data) + at, step, size, tensor.source.dtype, to);
+  }
+  using Memory = std::conditional_t<is_lane<T>, T, unsigned char>;
+  const Memory* from = static_cast<const Memory*>(tensor.data) + at;
+  if (step == 0) {
+    const Memory value = size > 0 ? *from : Memory(0);
+    for (int64_t i = 0; i < size; ++i) to[i] = value;
+  } else if (step == 1) {
+    for (int64_t i = 0; i < size; ++i) to[i] = from[i];
+  } else {
+    for (int64_t i = 0; i < size; ++i) to[i] = from[i * step];
+  }
+}
+template <typename T>
+OPGEN_NOINLINE void scatter(const Tensor<T>& tensor, int64_t at, int64_t step, int64_t size, const T* from) {
+  if (tensor.narrow) {
+    if constexpr (sizeof(T) == sizeof(float)) {
+      auto* to = static_cast<uint16_t*>(tensor.data);
+      if (to != nullptr) narrow(from, size, tensor.source.dtype, to + at, step);
+    }
+    return;
+  }
+  T* to = static_cast<T*>(tensor.data) + at;
+  for (int64_t i = 0; i < size; ++i) to[i * step] = from[i];
+}
+
+// What a run reads: in place where it is contiguous, else gathered into a buffer first.
+template <typename T>
+struct Source {
+  const Lane<T>* from;
+  bool same;  // at all points
+  alignas(64) Lane<T> buffer[block];
+
+  OPGEN_INLINE Source(const Tensor<T>& tensor, int64_t at, int64_t step, int64_t size) : same(step == 0 || size == 1) {
+    const bool direct = step == 1 && is_lane<T> && !tensor.narrow;
+    from = direct ? static_cast<const Lane<T>*>(tensor.data) + at : buffer;
+    if (!direct) gather(tensor, at, step, size, buffer);
+  }
+  Source(const Source&) = delete;
+  Source& operator=(const Source&) = delete;
+  OPGEN_INLINE T operator[](int64_t i) const { return static_cast<T>(from[i]); }
+};
+
+// Where a run stores: in place, or into a buffer that is scattered at the end.
+template <typename T>
+struct Sink {
+  const Tensor<T>& tensor;
+  T* to;
+  int64_t at;
+  int64_t step;
+  int64_t size;
+  bool direct;
+  alignas(64) T buffer[block];
+
+  OPGEN_INLINE Sink(const Tensor<T>& tensor, int64_t at, int64_t step, int64_t size)
+      : tensor(tensor), at(at), step(step), size(size), direct(step == 1 && !tensor.narrow) {
+    to = direct ? static_cast<T*>(tensor.data) + at : buffer;
+  }
+  Sink(const Sink&) = delete;
+  Sink& operator=(const Sink&) = delete;
+  OPGEN_INLINE ~Sink() {
+    if (!direct) scatter(tensor, at, step, size, buffer);
+  }
+  template <typename V>
+  OPGEN_INLINE void set(int64_t i, V value) {
+    to[i] = static_cast<T>(value);
+  }
+};
+
+// What passes along a row hand on to each other, a value for each point; a short one needs no memory of its own.
+template <typename T>
+struct Kept {
+  T* data;
+  bool is_long;
+  alignas(64) T near[block];
+
+  explicit Kept(int64_t size) : data(near), is_long(size > block) {
+    if (is_long) data = new T[static_cast<size_t>(size)];
+  }
+  Kept(const Kept&) = delete;
+  Kept& operator=(const Kept&) = delete;
+  ~Kept() {
+    if (is_long) delete[] data;
+  }
+  template <int Accesses>
+  OPGEN_INLINE T* at(const Run<Accesses>& run) const {
+    return data + run.first;
+  }
+};
+
+template <typename Op, typename T, typename V>
+OPGEN_INLINE void accumulate(const Tensor<T>& tensor, int64_t at, V value) {
+  store(tensor, at, Op::combine(load(tensor, at), static_cast<T>(value)));
+}
+
+// Whether a position read from data lies inside; the first that does not is reported and read as zero.
+inline bool inside(OpgenHost& host, int64_t index, int64_t size, int64_t tensor, int64_t axis) {
+  if (index >= 0 && index < size) return true;
+  int64_t none = -1;
+  if (__atomic_compare_exchange_n(&host.bad.tensor, &none, tensor, false, __ATOMIC_RELAXED, __ATOMIC_RELAXED)) {
+    host.bad.axis = axis;
+    host.bad.index = index;
+    host.bad.size = size;
+  }
+  return false;
+}
+template <typename T>
+inline T pick(OpgenHost& host, const Tensor<T>& tensor, int64_t at, int64_t number, int64_t axis, int64_t index,
+              int64_t size) {
+  return inside(host, index, size, number, axis) ? load(tensor, at + index * tensor.stride(axis)) : T(0);
+}
+inline bool within(int64_t index, int64_t size) { return index >= 0 && index < size; }
+
+}  // namespace OPGEN_ISA
+}  // namespace rt

@@ -1,0 +1,95 @@
+"""Scatters that random programs came down to when they failed. `SHAPES`: those of specs that need some."""
+
+from __future__ import annotations
+
+FOUND = {
+    "a draw for each of several batch dims that is scattered": (
+        "inputs: {x: {shape: [..., M, M]}, seed: {dtype: seed}}\noutputs: {y: {shape: [M, ..., M]}}\n"
+        "forward: 'y[(2*q + 1) % M, ..., i] *= normal(seed)*x[..., q, i]'\n"
+    ),
+    "an input that is only asked for, called like a local": (
+        "inputs:\n  mask: {shape: [..., N]}\n  position: {shape: [N], dtype: bool, optional: true}\n"
+        "params:\n  flag: {type: bool, default: true}\nforward: |\n"
+        "  total[..., i < 2] = hypot(mask[..., i]*0.5, 1.5 + sin(0.5)) if flag\n"
+        "  total[..., i < 2] = tanh(sin((1.5 + sin(mask[..., i % N]))**0.5)) if not flag\n"
+        "  point[p < N, ...] = mask[..., 0]\n"
+        "  point[q, ...] += -tanh(total[..., 0]*total[..., clamp(int(floor(2*pad(total[..., q - 2], 0) + 1)), 0, 1)])\n"
+    ),
+    "ties of what could be written otherwise": (
+        "inputs: {x: {shape: [..., N]}}\n"
+        "forward: |\n"
+        "  y[p < 2, ...] = 4\n"
+        "  y[(2*n + 1) % 2, ...] min= 0.5*(x[..., n]*1/(1.5 + sin(0.5))*x[..., n])\n"
+    ),
+    "a place beside itself": (
+        "inputs: {x: {shape: [N]}, ids: {shape: [N], dtype: int}}\n"
+        "forward: |\n"
+        "  y[p, i < N] = where(p != i, x[i], x[p])\n"
+        "  y[ids[q], i] max= 0.5*x[q] + sin(x[i])\n"
+    ),
+    "one number for every element of a batch": (
+        "inputs: {x: {shape: [..., N]}, w: {shape: [..., N]}}\n"
+        "outputs: {t: {shape: [N]}, y: {doc: made}}\n"
+        "forward: |\n"
+        "  t[p] += 0.5\n"
+        "  y[i] = sum[...](t[i]*w[..., i])\n"
+    ),
+    "an input of which only the dtype is asked": (
+        "inputs: {x: {shape: [N, ...]}, w: {shape: [N]}}\n"
+        "forward: |\n"
+        "  y[i < N, ...] = 2\n"
+        "  y[(2*q + 1) % 2, ...] min= cast(w[q] + w[0], x)*w[q]\n"
+    ),
+    "fractions of totals that start somewhere": (
+        "inputs: {x: {shape: [E, D]}, w: {shape: [S, D]}, ids: {shape: [E], dtype: int}}\n"
+        "outputs: [y, t]\n"
+        "forward: |\n"
+        "  t[s, k] = 1 + square(w[s, k])\n"
+        "  t[ids[f], d] += 1 + square(x[f, d])\n"
+        "  y[d, e] = (1 + square(x[e, d]))/t[ids[e], d]\n"
+    ),
+    "exponentials as fractions": (
+        "inputs: {x: {shape: [..., E]}, ids: {shape: [E], dtype: int}}\n"
+        "dims: {S: 2}\n"
+        "outputs: [y, z]\n"
+        "forward: |\n"
+        "  h[e, ...] = exp(sin(x[..., e]))\n"
+        "  t[s < S, ...] = 0\n"
+        "  t[ids[f], ...] += h[f, ...]\n"
+        "  y[..., e] = h[e, ...]/t[ids[e], ...]\n"
+        "  z[..., e] = exp(-x[..., e])/t[ids[e], ...]\n"
+    ),
+    "added to a part": (
+        "inputs: {x: {shape: [N]}, w: {shape: [M]}}\n"
+        "dims: {E: N + M}\n"
+        "outputs: {y: {shape: [E]}}\n"
+        "forward: |\n"
+        "  y[n < N] += x[n]\n"
+        "  y[m < M] += w[m]\n"
+    ),
+    "dropped beyond the end": (
+        "inputs: {x: {shape: [N]}, w: {shape: [M]}}\nforward: |\n  y[n < M] = 0.5*w[n]\n  pad(y[n]) += x[n]\n"
+    ),
+    "places beside the batch that all are one": (
+        "inputs: {x: {shape: [N, ...]}, y: {shape: [N, M, 2]}}\n"
+        "dims: {P: (N + 1)//2}\n"
+        "outputs: [t2]\n"
+        "forward: |\n"
+        "  t1[..., i < P, -1] = sin(asinh(y[i + 1, (i + 1) % M, 0]))\n"
+        "  t1[..., i < P, s < P] = tanh(t1[..., i, s - 1])\n"
+        "  t2[p < N, i < 2, ...] = t1[..., 0, 0]*t1[..., clamp(int(floor(2*t1[..., 0, 0] + 1)), 0, P - 1), 0]\n"
+        "  t2[q, i, ...] min= 0.5*x[q, ...]\n"
+    ),
+}
+
+SHAPES = {
+    "a draw for each of several batch dims that is scattered": {"x": (3, 2, 2, 2), "seed": ()},
+    "an input that is only asked for, called like a local": {"mask": (2, 2), "position": (2,)},
+    "a place beside itself": {"x": (3,), "ids": (3,)},
+    "an input of which only the dtype is asked": {"x": (2, 3), "w": (2,)},
+    "fractions of totals that start somewhere": {"x": (3, 2), "w": (2, 2), "ids": (3,)},
+    "exponentials as fractions": {"x": (2, 3), "ids": (3,)},
+    "added to a part": {"x": (3,), "w": (2,)},
+    "dropped beyond the end": {"x": (3,), "w": (2,)},
+    "places beside the batch that all are one": {"x": (3, 2), "y": (3, 2, 2)},
+}

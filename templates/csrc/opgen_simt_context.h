@@ -22,6 +22,7 @@ struct Context {
 // Saves the callee-saved registers on the running stack and continues on the other one.
 extern "C" void opgen_simt_switch(void** from, void* to);
 __asm__(
+    ".pushsection .text\n"
     ".weak opgen_simt_switch\n"
     ".type opgen_simt_switch,@function\n"
     "opgen_simt_switch:\n"
@@ -30,7 +31,8 @@ __asm__(
     "  movq %rsi, %rsp\n"
     "  popq %r15\n  popq %r14\n  popq %r13\n  popq %r12\n  popq %rbx\n  popq %rbp\n"
     "  ret\n"
-    ".size opgen_simt_switch,.-opgen_simt_switch\n");
+    ".size opgen_simt_switch,.-opgen_simt_switch\n"
+    ".popsection\n");
 
 inline void switch_context(Context& from, Context& to) { opgen_simt_switch(&from.stack_pointer, to.stack_pointer); }
 

@@ -47,6 +47,9 @@ SYNONYMS: dict[str, tuple[str, ...]] = {
     "enum": ("choices",),
 }
 
+# Fields that are not needed beside another one.
+INSTEAD = {"type": "choices"}
+
 # Fields that have no one counterpart, by what they are written in.
 ELSEWHERE = {
     ("default", "an input"): "an input that may be left out has `optional: true`, and a value that is read then: "
@@ -158,8 +161,7 @@ class _Report:
                 self.unknown_field(item)
                 return True
             case "missing":
-                supplied = item["loc"][-1] in self.renamed.values()
-                if not supplied:
+                if not self.supplied(item):
                     self.missing(item)
             case "opgen":
                 context = item["ctx"]
@@ -177,7 +179,7 @@ class _Report:
         return self.harmless(item)
 
     def harmless(self, item: dict[str, Any]) -> bool:
-        if item["type"] == "missing" and item["loc"][-1] in self.renamed.values():
+        if item["type"] == "missing" and self.supplied(item):
             return True
         top = self.root.get(str(item["loc"][0])) if item["loc"] else None
         if top is not None and item["loc"][0] in HARMLESS:
@@ -187,6 +189,11 @@ class _Report:
             self.renamed[id(item["input"])] = None
             return True
         return False
+
+    def supplied(self, item: dict[str, Any]) -> bool:
+        """Whether a field that is missing is there under another name, or one that it is not needed beside."""
+        name = str(item["loc"][-1])
+        return not {name, INSTEAD.get(name, name)}.isdisjoint(self.renamed.values())
 
     def model(self, loc: tuple[Any, ...]) -> type[BaseModel]:
         return OpSpec if len(loc) == 1 else self.models.get(str(loc[0]), OpSpec)

@@ -205,7 +205,6 @@ def ctc_loss_backward(
             mask_22 = (a_t_2_picked_2 == -math.inf) & mask_18
             mask_26 = mask_15_2 & ~mask_17 & skips_view
             grad_a_before_view = window(grad_a_before, -1, 2, (L, 1), fill=0)
-            grad_on_before_view = window(grad_on_before, -1, 1, (L, 1), fill=0)
             chosen_9 = torch.where(mask_26, t_2 + 1, 0)
             chosen_10 = torch.where(mask_26, s + 2, 0)
             position_9 = flat_index((T, L), chosen_9, chosen_10)
@@ -214,6 +213,7 @@ def ctc_loss_backward(
             scaled_grad_2 = grad_a_before_view * sigmoid_value_2
             safe_scaled_grad_2 = torch.where(skips_view, scaled_grad_2, 0)
             chosen_8 = torch.where(mask_15_2, torch.where(mask_17, 0, safe_scaled_grad_2), 0)
+            grad_on_before_view = window(grad_on_before, -1, 1, (L, 1), fill=0)
             sigmoid_value_3 = torch.sigmoid(a_t_2 + torch.where(mask_19, -a_t_2_view, math.inf))
             scaled_grad_3 = grad_on_before * sigmoid_value_3
             chosen_12 = torch.where(mask_20, 0, scaled_grad_3)
@@ -266,7 +266,6 @@ def ctc_loss_backward(
             mask_22 = (a_t_2_picked_2 == -math.inf) & mask_18
             mask_26 = mask_15_2 & ~mask_17 & skips_view
             grad_a_before_view = window(grad_a_before, -1, 2, (L, 1), fill=0)
-            grad_on_before_view = window(grad_on_before, -1, 1, (L, 1), fill=0)
             chosen_8 = torch.where(mask_26, t_2 + 1, 0)
             chosen_9 = torch.where(mask_26, s + 2, 0)
             position_9 = flat_index((T, L), chosen_8, chosen_9)
@@ -275,6 +274,7 @@ def ctc_loss_backward(
             scaled_grad_2 = grad_a_before_view * sigmoid_value_2
             safe_scaled_grad_2 = torch.where(skips_view, scaled_grad_2, 0)
             chosen_7 = torch.where(mask_15_2, torch.where(mask_17, 0, safe_scaled_grad_2), 0)
+            grad_on_before_view = window(grad_on_before, -1, 1, (L, 1), fill=0)
             sigmoid_value_3 = torch.sigmoid(a_t_2 + torch.where(mask_19, -a_t_2_view, math.inf))
             scaled_grad_3 = grad_on_before * sigmoid_value_3
             chosen_11 = torch.where(mask_20, 0, scaled_grad_3)
@@ -404,14 +404,14 @@ def ctc_loss_tangent(
         mask_34 = mask_16 & mask_18 & ~mask_20 & mask_12_2 & (t_2 != 0)
         chosen_3_2 = torch.where(mask_34, t_2 - 1, 0)
         position_8 = flat_index((T, L), torch.where(mask_33, t_2 - 1, 0), torch.where(mask_33, s - 1, 0))
-        tangent_a_before_view = window(tangent_a_before, -1, -1, (L, 1), fill=0)
-        position_9 = flat_index((T, L), chosen_3_2, torch.where(mask_34, s - 1, 0))
         a_picked_7 = pick(a.flatten(-2).unsqueeze(-2), position_8, guarded=True)
         a_picked_8 = pick(a.mT, torch.where(mask_32, t_2 - 1, 0), guarded=True)
         total = a_picked_8 + torch.where(mask_12_2, -a_picked_7, math.inf)
         chosen_15 = torch.where(mask_15, 0, tangent_a_before * torch.sigmoid(total))
         safe_chosen_15 = torch.where(mask_13, chosen_15, 0)
         chosen_14 = tangent_log_probs.new_zeros(B, L) if t_2 == 0 else safe_chosen_15
+        tangent_a_before_view = window(tangent_a_before, -1, -1, (L, 1), fill=0)
+        position_9 = flat_index((T, L), chosen_3_2, torch.where(mask_34, s - 1, 0))
         a_picked_9 = pick(a.flatten(-2).unsqueeze(-2), position_9, guarded=True)
         product = tangent_a_before_view * torch.sigmoid(a_picked_9 - pick(a.mT, chosen_3_2))
         chosen_17 = tangent_log_probs.new_zeros(B, L) if t_2 == 0 else product
@@ -445,16 +445,16 @@ def ctc_loss_tangent(
         mask_26 = mask_21 & (torch.where(mask_22, chosen_26, -math.inf) == -math.inf)
         mask_39 = ~mask_23 & mask_22 & skips & (t_2 != 0)
         mask_40 = mask_24 & mask_25 & ~mask_26 & mask_22 & skips & (t_2 != 0)
-        position_16 = flat_index((T, L), torch.where(mask_39, t_2 - 1, 0), torch.where(mask_39, s - 2, 0))
         tangent_a_before_view_2 = window(tangent_a_before, -1, -2, (L, 1), fill=0)
-        position_17 = flat_index((T, L), torch.where(mask_40, t_2 - 1, 0), torch.where(mask_40, s - 2, 0))
-        a_picked_13 = pick(a.flatten(-2).unsqueeze(-2), position_17, guarded=True)
+        position_16 = flat_index((T, L), torch.where(mask_40, t_2 - 1, 0), torch.where(mask_40, s - 2, 0))
+        a_picked_13 = pick(a.flatten(-2).unsqueeze(-2), position_16, guarded=True)
         product_2 = tangent_a_before_view_2 * torch.sigmoid(a_picked_13 - on_t_2)
         chosen_29 = tangent_log_probs.new_zeros(B, L) if t_2 == 0 else product_2
         chosen_28 = torch.where(mask_22, torch.where(skips, chosen_29, 0), 0)
         chosen_30 = torch.where(mask_26, 0, chosen_28)
         chosen_27 = torch.where(mask_24, torch.where(mask_25, chosen_30, 0), 0)
-        a_picked_14 = pick(a.flatten(-2).unsqueeze(-2), position_16, guarded=True)
+        position_17 = flat_index((T, L), torch.where(mask_39, t_2 - 1, 0), torch.where(mask_39, s - 2, 0))
+        a_picked_14 = pick(a.flatten(-2).unsqueeze(-2), position_17, guarded=True)
         chosen_33 = torch.where(mask_35, tangent_log_probs.new_zeros(()), math.inf)
         chosen_32 = chosen_33.expand(B, L) if t_2 == 0 else -a_picked_14
         chosen_31 = torch.where(skips, chosen_32, math.inf)

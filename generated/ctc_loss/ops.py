@@ -266,16 +266,16 @@ def ctc_loss_second(
             mask_98_2 = mask_97_2 & mask_86_3
             mask_99_2 = mask_88_2 & ~mask_90_2
             chosen_2_2 = torch.where(mask_99_2, t_4 - 1, 0)
-            grad_grad_a_before_view = window(grad_grad_a_before, -1, -1, (L, 1), fill=0)
-            position_19 = flat_index((T, L), chosen_2_2, torch.where(mask_99_2, s - 1, 0))
             chosen_31 = torch.where(mask_98_2, t_4 - 1, 0)
             chosen_32 = torch.where(mask_98_2, s - 1, 0)
-            position_21 = flat_index((T, L), chosen_31, chosen_32)
-            a_picked_9 = pick(a.flatten(-2).unsqueeze(-2), position_21, guarded=True)
+            position_20 = flat_index((T, L), chosen_31, chosen_32)
+            a_picked_9 = pick(a.flatten(-2).unsqueeze(-2), position_20, guarded=True)
             chosen_30 = torch.where(mask_86_3, -a_picked_9, math.inf)
             total_3 = pick(a.mT, torch.where(mask_97_2, t_4 - 1, 0), guarded=True) + chosen_30
             chosen_29 = torch.where(mask_87_2, 0, grad_grad_a_before * torch.sigmoid(total_3))
-            a_picked_10 = pick(a.flatten(-2).unsqueeze(-2), position_19, guarded=True)
+            grad_grad_a_before_view = window(grad_grad_a_before, -1, -1, (L, 1), fill=0)
+            position_21 = flat_index((T, L), chosen_2_2, torch.where(mask_99_2, s - 1, 0))
+            a_picked_10 = pick(a.flatten(-2).unsqueeze(-2), position_21, guarded=True)
             difference_2 = a_picked_10 - pick(a.mT, chosen_2_2)
             scaled_grad_4 = grad_grad_a_before_view * torch.sigmoid(difference_2)
             chosen_33 = torch.where(mask_90_2, 0, scaled_grad_4)
@@ -299,13 +299,13 @@ def ctc_loss_second(
             mask_103 = ~mask_93_2 & mask_92_2 & skips & (t_4 != 0)
             mask_104 = mask_94_2 & ~mask_95_2 & skips
             position_24 = flat_index((T, L), torch.where(mask_103, t_4 - 1, 0), torch.where(mask_103, s - 2, 0))
-            grad_grad_a_before_view_2 = window(grad_grad_a_before, -1, -2, (L, 1), fill=0)
-            position_25 = flat_index((T, L), torch.where(mask_104, t_4 - 1, 0), torch.where(mask_104, s - 2, 0))
             a_picked_13 = pick(a.flatten(-2).unsqueeze(-2), position_24, guarded=True)
             chosen_39 = torch.where(mask_100, grad_grad_log_probs.new_zeros(()), math.inf)
             chosen_38 = chosen_39.expand(B, L) if t_4 == 0 else -a_picked_13
             chosen_40 = torch.where(mask_92_2, torch.where(skips, chosen_38, math.inf), math.inf)
             chosen_37 = torch.where(mask_93_2, 0, grad_grad_on_t_4 * torch.sigmoid(on_t_4 + chosen_40))
+            grad_grad_a_before_view_2 = window(grad_grad_a_before, -1, -2, (L, 1), fill=0)
+            position_25 = flat_index((T, L), torch.where(mask_104, t_4 - 1, 0), torch.where(mask_104, s - 2, 0))
             a_picked_14 = pick(a.flatten(-2).unsqueeze(-2), position_25, guarded=True)
             scaled_grad_5 = grad_grad_a_before_view_2 * torch.sigmoid(a_picked_14 - on_t_4)
             chosen_41 = torch.where(mask_95_2, 0, torch.where(skips, scaled_grad_5, 0))
@@ -335,16 +335,16 @@ def ctc_loss_second(
             mask_93_2 = mask_92_2 & mask_81_4
             mask_94_2 = mask_83_3 & ~mask_85_2
             chosen_2_2 = torch.where(mask_94_2, t_4 - 1, 0)
-            grad_grad_a_before_view = window(grad_grad_a_before, -1, -1, (L, 1), fill=0)
-            position_19 = flat_index((T, L), chosen_2_2, torch.where(mask_94_2, s - 1, 0))
             chosen_31 = torch.where(mask_93_2, t_4 - 1, 0)
             chosen_32 = torch.where(mask_93_2, s - 1, 0)
-            position_21 = flat_index((T, L), chosen_31, chosen_32)
-            a_picked_9 = pick(a.flatten(-2).unsqueeze(-2), position_21, guarded=True)
+            position_20 = flat_index((T, L), chosen_31, chosen_32)
+            a_picked_9 = pick(a.flatten(-2).unsqueeze(-2), position_20, guarded=True)
             chosen_30 = torch.where(mask_81_4, -a_picked_9, math.inf)
             total_3 = pick(a.mT, torch.where(mask_92_2, t_4 - 1, 0), guarded=True) + chosen_30
             chosen_29 = torch.where(mask_82_3, 0, grad_grad_a_before * torch.sigmoid(total_3))
-            a_picked_10 = pick(a.flatten(-2).unsqueeze(-2), position_19, guarded=True)
+            grad_grad_a_before_view = window(grad_grad_a_before, -1, -1, (L, 1), fill=0)
+            position_21 = flat_index((T, L), chosen_2_2, torch.where(mask_94_2, s - 1, 0))
+            a_picked_10 = pick(a.flatten(-2).unsqueeze(-2), position_21, guarded=True)
             difference_2 = a_picked_10 - pick(a.mT, chosen_2_2)
             scaled_grad_4 = grad_grad_a_before_view * torch.sigmoid(difference_2)
             chosen_33 = torch.where(mask_85_2, 0, scaled_grad_4)
@@ -368,13 +368,13 @@ def ctc_loss_second(
             mask_98 = ~mask_88_2 & mask_87_2 & skips & (t_4 != 0)
             mask_99 = mask_89_2 & ~mask_90_2 & skips
             position_24 = flat_index((T, L), torch.where(mask_98, t_4 - 1, 0), torch.where(mask_98, s - 2, 0))
-            grad_grad_a_before_view_2 = window(grad_grad_a_before, -1, -2, (L, 1), fill=0)
-            position_25 = flat_index((T, L), torch.where(mask_99, t_4 - 1, 0), torch.where(mask_99, s - 2, 0))
             a_picked_13 = pick(a.flatten(-2).unsqueeze(-2), position_24, guarded=True)
             chosen_39 = torch.where(mask_95, grad_grad_log_probs.new_zeros(()), math.inf)
             chosen_38 = chosen_39.expand(B, L) if t_4 == 0 else -a_picked_13
             chosen_40 = torch.where(mask_87_2, torch.where(skips, chosen_38, math.inf), math.inf)
             chosen_37 = torch.where(mask_88_2, 0, grad_grad_on_t_4 * torch.sigmoid(on_t_4 + chosen_40))
+            grad_grad_a_before_view_2 = window(grad_grad_a_before, -1, -2, (L, 1), fill=0)
+            position_25 = flat_index((T, L), torch.where(mask_99, t_4 - 1, 0), torch.where(mask_99, s - 2, 0))
             a_picked_14 = pick(a.flatten(-2).unsqueeze(-2), position_25, guarded=True)
             scaled_grad_5 = grad_grad_a_before_view_2 * torch.sigmoid(a_picked_14 - on_t_4)
             chosen_41 = torch.where(mask_90_2, 0, torch.where(skips, scaled_grad_5, 0))
@@ -483,10 +483,10 @@ def ctc_loss_second(
         total = a + torch.where(mask_57, -a_picked, math.inf)
         sigmoid_value_5 = torch.sigmoid(a_picked_2 - a)
         sigmoid_value_6 = torch.sigmoid(a - a_picked_2)
-        grad_grad_on_view = window(grad_grad_on, -2, 1, (T, 1), fill=0)
-        grad_grad_on_view_2 = window(grad_grad_on_view, -1, 2, (L, 1), fill=0)
         sigmoid_value_13 = torch.sigmoid(a - a_picked)
         sigmoid_value_14 = torch.sigmoid(a_picked - a)
+        grad_grad_on_view = window(grad_grad_on, -2, 1, (T, 1), fill=0)
+        grad_grad_on_view_2 = window(grad_grad_on_view, -1, 2, (L, 1), fill=0)
         mask_64 = on == -math.inf
         mask_83 = mask_64 & mask_65 & skips.unsqueeze(-2) & ~mask_66.unsqueeze(-1)
         a_view = window(a, -2, -1, (T, 1), fill=0)
@@ -567,7 +567,6 @@ def ctc_loss_second(
                 mask_92 = (a_t_3_picked_2 == -math.inf) & mask_88
                 mask_96 = mask_85_2 & ~mask_87 & skips_view
                 grad_a_before_view = window(grad_a_before, -1, 2, (L, 1), fill=0)
-                grad_on_before_view = window(grad_on_before, -1, 1, (L, 1), fill=0)
                 chosen_16 = torch.where(mask_96, t_3 + 1, 0)
                 chosen_17 = torch.where(mask_96, s + 2, 0)
                 position_9 = flat_index((T, L), chosen_16, chosen_17)
@@ -576,6 +575,7 @@ def ctc_loss_second(
                 scaled_grad_2 = grad_a_before_view * sigmoid_value_8
                 safe_scaled_grad_2 = torch.where(skips_view, scaled_grad_2, 0)
                 chosen_15 = torch.where(mask_85_2, torch.where(mask_87, 0, safe_scaled_grad_2), 0)
+                grad_on_before_view = window(grad_on_before, -1, 1, (L, 1), fill=0)
                 sigmoid_value_9 = torch.sigmoid(a_t_3 + torch.where(mask_89, -a_t_3_view, math.inf))
                 scaled_grad_3 = grad_on_before * sigmoid_value_9
                 chosen_19 = torch.where(mask_90, 0, scaled_grad_3)
@@ -634,7 +634,6 @@ def ctc_loss_second(
                 mask_87 = (a_t_3_picked_2 == -math.inf) & mask_83_2
                 mask_91 = mask_80_3 & ~mask_82_2 & skips_view
                 grad_a_before_view = window(grad_a_before, -1, 2, (L, 1), fill=0)
-                grad_on_before_view = window(grad_on_before, -1, 1, (L, 1), fill=0)
                 chosen_16 = torch.where(mask_91, t_3 + 1, 0)
                 chosen_17 = torch.where(mask_91, s + 2, 0)
                 position_9 = flat_index((T, L), chosen_16, chosen_17)
@@ -643,6 +642,7 @@ def ctc_loss_second(
                 scaled_grad_2 = grad_a_before_view * sigmoid_value_8
                 safe_scaled_grad_2 = torch.where(skips_view, scaled_grad_2, 0)
                 chosen_15 = torch.where(mask_80_3, torch.where(mask_82_2, 0, safe_scaled_grad_2), 0)
+                grad_on_before_view = window(grad_on_before, -1, 1, (L, 1), fill=0)
                 sigmoid_value_9 = torch.sigmoid(a_t_3 + torch.where(mask_84_2, -a_t_3_view, math.inf))
                 scaled_grad_3 = grad_on_before * sigmoid_value_9
                 chosen_19 = torch.where(mask_85, 0, scaled_grad_3)
@@ -701,11 +701,11 @@ def ctc_loss_second(
         safe_chosen_50 = torch.where(mask_10, chosen_50, 0)
         negative = -(sigmoid_value * sigmoid_value_2 * grad_grad_end * grad_found)
         safe_negative = torch.where(mask_4, negative, 0)
-        grad_grad_a_view = window(grad_grad_a, -1, 1, (L, 1), fill=0)
-        grad_grad_a_view_2 = window(grad_grad_a, -1, -1, (L, 1), fill=0)
         scaled_grad_8 = grad_grad_a * (chosen_54 + safe_chosen_56 + chosen_55)
-        scaled_grad_12 = sigmoid_value_13 * sigmoid_value_14 * grad_grad_a_view_2 * grad_on_view
-        scaled_grad_14 = sigmoid_value_6 * sigmoid_value_5 * grad_grad_a_view * grad_on_view_2
+        grad_grad_a_view = window(grad_grad_a, -1, -1, (L, 1), fill=0)
+        scaled_grad_12 = sigmoid_value_13 * sigmoid_value_14 * grad_grad_a_view * grad_on_view
+        grad_grad_a_view_2 = window(grad_grad_a, -1, 1, (L, 1), fill=0)
+        scaled_grad_14 = sigmoid_value_6 * sigmoid_value_5 * grad_grad_a_view_2 * grad_on_view_2
         grad_grad_a_view_3 = window(grad_grad_a, -2, -1, (T, 1), fill=0)
         grad_grad_a_view_4 = window(grad_grad_a_view_3, -1, -2, (L, 1), fill=0)
         scaled_grad_15 = sigmoid_value_15 * sigmoid_value_16 * grad_grad_a_view_4 * grad_a
@@ -768,7 +768,6 @@ def ctc_loss_second(
                 mask_92_3 = (a_t_5_picked_2 == -math.inf) & mask_88_3
                 mask_96_3 = mask_85_4 & ~mask_87_3 & skips_view_2
                 grad_a_2_before_view = window(grad_a_2_before, -1, 2, (L, 1), fill=0)
-                grad_on_1_before_view = window(grad_on_1_before, -1, 1, (L, 1), fill=0)
                 chosen_73 = torch.where(mask_96_3, t_5 + 1, 0)
                 chosen_74 = torch.where(mask_96_3, s + 2, 0)
                 position_41 = flat_index((T, L), chosen_73, chosen_74)
@@ -777,6 +776,7 @@ def ctc_loss_second(
                 scaled_grad_17 = grad_a_2_before_view * sigmoid_value_17
                 safe_scaled_grad_17 = torch.where(skips_view_2, scaled_grad_17, 0)
                 chosen_72 = torch.where(mask_85_4, torch.where(mask_87_3, 0, safe_scaled_grad_17), 0)
+                grad_on_1_before_view = window(grad_on_1_before, -1, 1, (L, 1), fill=0)
                 sigmoid_value_18 = torch.sigmoid(a_t_5 + torch.where(mask_89_3, -a_t_5_view, math.inf))
                 scaled_grad_18 = grad_on_1_before * sigmoid_value_18
                 chosen_76 = torch.where(mask_90_3, 0, scaled_grad_18)
@@ -830,7 +830,6 @@ def ctc_loss_second(
                 mask_87_3 = (a_t_5_picked_2 == -math.inf) & mask_83_4
                 mask_91_3 = mask_80_5 & ~mask_82_4 & skips_view_2
                 grad_a_2_before_view = window(grad_a_2_before, -1, 2, (L, 1), fill=0)
-                grad_on_1_before_view = window(grad_on_1_before, -1, 1, (L, 1), fill=0)
                 chosen_73 = torch.where(mask_91_3, t_5 + 1, 0)
                 chosen_74 = torch.where(mask_91_3, s + 2, 0)
                 position_41 = flat_index((T, L), chosen_73, chosen_74)
@@ -839,6 +838,7 @@ def ctc_loss_second(
                 scaled_grad_17 = grad_a_2_before_view * sigmoid_value_17
                 safe_scaled_grad_17 = torch.where(skips_view_2, scaled_grad_17, 0)
                 chosen_72 = torch.where(mask_80_5, torch.where(mask_82_4, 0, safe_scaled_grad_17), 0)
+                grad_on_1_before_view = window(grad_on_1_before, -1, 1, (L, 1), fill=0)
                 sigmoid_value_18 = torch.sigmoid(a_t_5 + torch.where(mask_84_4, -a_t_5_view, math.inf))
                 scaled_grad_18 = grad_on_1_before * sigmoid_value_18
                 chosen_76 = torch.where(mask_85_3, 0, scaled_grad_18)
@@ -1012,14 +1012,14 @@ def ctc_loss_backward_tangent(
             mask_70 = mask_52 & mask_54 & ~mask_56 & mask_48_2 & (t_2 != 0)
             chosen_4_2 = torch.where(mask_70, t_2 - 1, 0)
             position_8 = flat_index((T, L), torch.where(mask_69, t_2 - 1, 0), torch.where(mask_69, s - 1, 0))
-            tangent_a_before_view = window(tangent_a_before, -1, -1, (L, 1), fill=0)
-            position_9 = flat_index((T, L), chosen_4_2, torch.where(mask_70, s - 1, 0))
             a_picked_7 = pick(a.flatten(-2).unsqueeze(-2), position_8, guarded=True)
             a_picked_8 = pick(a.mT, torch.where(mask_68, t_2 - 1, 0), guarded=True)
             total = a_picked_8 + torch.where(mask_48_2, -a_picked_7, math.inf)
             chosen_15 = torch.where(mask_51, 0, tangent_a_before * torch.sigmoid(total))
             safe_chosen_15 = torch.where(mask_49, chosen_15, 0)
             chosen_14 = tangent_log_probs.new_zeros(B, L) if t_2 == 0 else safe_chosen_15
+            tangent_a_before_view = window(tangent_a_before, -1, -1, (L, 1), fill=0)
+            position_9 = flat_index((T, L), chosen_4_2, torch.where(mask_70, s - 1, 0))
             a_picked_9 = pick(a.flatten(-2).unsqueeze(-2), position_9, guarded=True)
             product_2 = tangent_a_before_view * torch.sigmoid(a_picked_9 - pick(a.mT, chosen_4_2))
             chosen_17 = tangent_log_probs.new_zeros(B, L) if t_2 == 0 else product_2
@@ -1053,16 +1053,16 @@ def ctc_loss_backward_tangent(
             mask_62 = mask_57 & (torch.where(mask_58, chosen_26, -math.inf) == -math.inf)
             mask_75 = ~mask_59 & mask_58 & skips & (t_2 != 0)
             mask_76 = mask_60 & mask_61 & ~mask_62 & mask_58 & skips & (t_2 != 0)
-            position_16 = flat_index((T, L), torch.where(mask_75, t_2 - 1, 0), torch.where(mask_75, s - 2, 0))
             tangent_a_before_view_2 = window(tangent_a_before, -1, -2, (L, 1), fill=0)
-            position_17 = flat_index((T, L), torch.where(mask_76, t_2 - 1, 0), torch.where(mask_76, s - 2, 0))
-            a_picked_13 = pick(a.flatten(-2).unsqueeze(-2), position_17, guarded=True)
+            position_16 = flat_index((T, L), torch.where(mask_76, t_2 - 1, 0), torch.where(mask_76, s - 2, 0))
+            a_picked_13 = pick(a.flatten(-2).unsqueeze(-2), position_16, guarded=True)
             product_3 = tangent_a_before_view_2 * torch.sigmoid(a_picked_13 - on_t_2)
             chosen_29 = tangent_log_probs.new_zeros(B, L) if t_2 == 0 else product_3
             chosen_28 = torch.where(mask_58, torch.where(skips, chosen_29, 0), 0)
             chosen_30 = torch.where(mask_62, 0, chosen_28)
             chosen_27 = torch.where(mask_60, torch.where(mask_61, chosen_30, 0), 0)
-            a_picked_14 = pick(a.flatten(-2).unsqueeze(-2), position_16, guarded=True)
+            position_17 = flat_index((T, L), torch.where(mask_75, t_2 - 1, 0), torch.where(mask_75, s - 2, 0))
+            a_picked_14 = pick(a.flatten(-2).unsqueeze(-2), position_17, guarded=True)
             chosen_33 = torch.where(mask_71, tangent_log_probs.new_zeros(()), math.inf)
             chosen_32 = chosen_33.expand(B, L) if t_2 == 0 else -a_picked_14
             chosen_31 = torch.where(skips, chosen_32, math.inf)
@@ -1118,14 +1118,14 @@ def ctc_loss_backward_tangent(
             mask_65 = mask_47_2 & mask_49 & ~mask_51 & mask_43_3 & (t_2 != 0)
             chosen_4_2 = torch.where(mask_65, t_2 - 1, 0)
             position_8 = flat_index((T, L), torch.where(mask_64, t_2 - 1, 0), torch.where(mask_64, s - 1, 0))
-            tangent_a_before_view = window(tangent_a_before, -1, -1, (L, 1), fill=0)
-            position_9 = flat_index((T, L), chosen_4_2, torch.where(mask_65, s - 1, 0))
             a_picked_7 = pick(a.flatten(-2).unsqueeze(-2), position_8, guarded=True)
             a_picked_8 = pick(a.mT, torch.where(mask_63, t_2 - 1, 0), guarded=True)
             total = a_picked_8 + torch.where(mask_43_3, -a_picked_7, math.inf)
             chosen_16 = torch.where(mask_46_2, 0, tangent_a_before * torch.sigmoid(total))
             safe_chosen_16 = torch.where(mask_44_2, chosen_16, 0)
             chosen_15 = tangent_log_probs.new_zeros(B, L) if t_2 == 0 else safe_chosen_16
+            tangent_a_before_view = window(tangent_a_before, -1, -1, (L, 1), fill=0)
+            position_9 = flat_index((T, L), chosen_4_2, torch.where(mask_65, s - 1, 0))
             a_picked_9 = pick(a.flatten(-2).unsqueeze(-2), position_9, guarded=True)
             product_2 = tangent_a_before_view * torch.sigmoid(a_picked_9 - pick(a.mT, chosen_4_2))
             chosen_18 = tangent_log_probs.new_zeros(B, L) if t_2 == 0 else product_2
@@ -1159,16 +1159,16 @@ def ctc_loss_backward_tangent(
             mask_57 = mask_52 & (torch.where(mask_53, chosen_27, -math.inf) == -math.inf)
             mask_70 = ~mask_54 & mask_53 & skips & (t_2 != 0)
             mask_71 = mask_55 & mask_56 & ~mask_57 & mask_53 & skips & (t_2 != 0)
-            position_16 = flat_index((T, L), torch.where(mask_70, t_2 - 1, 0), torch.where(mask_70, s - 2, 0))
             tangent_a_before_view_2 = window(tangent_a_before, -1, -2, (L, 1), fill=0)
-            position_17 = flat_index((T, L), torch.where(mask_71, t_2 - 1, 0), torch.where(mask_71, s - 2, 0))
-            a_picked_13 = pick(a.flatten(-2).unsqueeze(-2), position_17, guarded=True)
+            position_16 = flat_index((T, L), torch.where(mask_71, t_2 - 1, 0), torch.where(mask_71, s - 2, 0))
+            a_picked_13 = pick(a.flatten(-2).unsqueeze(-2), position_16, guarded=True)
             product_3 = tangent_a_before_view_2 * torch.sigmoid(a_picked_13 - on_t_2)
             chosen_30 = tangent_log_probs.new_zeros(B, L) if t_2 == 0 else product_3
             chosen_29 = torch.where(mask_53, torch.where(skips, chosen_30, 0), 0)
             chosen_31 = torch.where(mask_57, 0, chosen_29)
             chosen_28 = torch.where(mask_55, torch.where(mask_56, chosen_31, 0), 0)
-            a_picked_14 = pick(a.flatten(-2).unsqueeze(-2), position_16, guarded=True)
+            position_17 = flat_index((T, L), torch.where(mask_70, t_2 - 1, 0), torch.where(mask_70, s - 2, 0))
+            a_picked_14 = pick(a.flatten(-2).unsqueeze(-2), position_17, guarded=True)
             chosen_34 = torch.where(mask_66, tangent_log_probs.new_zeros(()), math.inf)
             chosen_33 = chosen_34.expand(B, L) if t_2 == 0 else -a_picked_14
             chosen_32 = torch.where(skips, chosen_33, math.inf)
@@ -1335,7 +1335,6 @@ def ctc_loss_backward_tangent(
             mask_54_2 = (a_t_4_picked_2 == -math.inf) & mask_50_3
             mask_58_2 = mask_47_3 & ~mask_49_2 & skips_view
             grad_a_before_view = window(grad_a_before, -1, 2, (L, 1), fill=0)
-            grad_on_before_view = window(grad_on_before, -1, 1, (L, 1), fill=0)
             chosen_59 = torch.where(mask_58_2, t_4 + 1, 0)
             chosen_60 = torch.where(mask_58_2, s + 2, 0)
             position_35 = flat_index((T, L), chosen_59, chosen_60)
@@ -1344,6 +1343,7 @@ def ctc_loss_backward_tangent(
             scaled_grad_5 = grad_a_before_view * sigmoid_value_8
             safe_scaled_grad_5 = torch.where(skips_view, scaled_grad_5, 0)
             chosen_58 = torch.where(mask_47_3, torch.where(mask_49_2, 0, safe_scaled_grad_5), 0)
+            grad_on_before_view = window(grad_on_before, -1, 1, (L, 1), fill=0)
             sigmoid_value_9 = torch.sigmoid(a_t_4 + torch.where(mask_51_2, -a_t_4_view, math.inf))
             scaled_grad_6 = grad_on_before * sigmoid_value_9
             chosen_62 = torch.where(mask_52_2, 0, scaled_grad_6)
@@ -1406,7 +1406,6 @@ def ctc_loss_backward_tangent(
             mask_49_2 = (a_t_4_picked_2 == -math.inf) & mask_45_3
             mask_53_2 = mask_42_4 & ~mask_44_3 & skips_view
             grad_a_before_view = window(grad_a_before, -1, 2, (L, 1), fill=0)
-            grad_on_before_view = window(grad_on_before, -1, 1, (L, 1), fill=0)
             chosen_57 = torch.where(mask_53_2, t_4 + 1, 0)
             chosen_58 = torch.where(mask_53_2, s + 2, 0)
             position_35 = flat_index((T, L), chosen_57, chosen_58)
@@ -1415,6 +1414,7 @@ def ctc_loss_backward_tangent(
             scaled_grad_5 = grad_a_before_view * sigmoid_value_8
             safe_scaled_grad_5 = torch.where(skips_view, scaled_grad_5, 0)
             chosen_56 = torch.where(mask_42_4, torch.where(mask_44_3, 0, safe_scaled_grad_5), 0)
+            grad_on_before_view = window(grad_on_before, -1, 1, (L, 1), fill=0)
             sigmoid_value_9 = torch.sigmoid(a_t_4 + torch.where(mask_46_3, -a_t_4_view, math.inf))
             scaled_grad_6 = grad_on_before * sigmoid_value_9
             chosen_60 = torch.where(mask_47_3, 0, scaled_grad_6)
@@ -1564,30 +1564,25 @@ def ctc_loss_backward_tangent(
             mask_89 = mask_60_3 & mask_59_3 & ~mask_84
             mask_90 = mask_66_2 & mask_47_4 & ~mask_68_2 & skips_view_2
             mask_91 = mask_59_3 & mask_85 & ~mask_84
-            position_57 = torch.where(mask_60_3 & (t_5 + 1 < T) & ~mask_82_2, t_5 + 1, 0)
-            position_58 = flat_index((T, L), torch.where(mask_89, t_5 + 1, 0), torch.where(mask_89, s + 1, 0))
-            tangent_grad_a_before_view = window(tangent_grad_a_before, -1, 2, (L, 1), fill=0)
-            position_59 = flat_index((T, L), torch.where(mask_90, t_5 + 1, 0), torch.where(mask_90, s + 2, 0))
-            tangent_a_t_5_view = window(tangent_a_t_5, -1, -1, (L, 1), fill=0)
-            mask_92 = mask_70_2 & mask_71_2 & (t_5 + 1 < T)
-            position_60 = torch.where(mask_92 & ~mask_82_2 & mask_57_3, t_5 + 1, 0)
-            tangent_a_t_5_view_2 = window(tangent_a_t_5, -1, 1, (L, 1), fill=0)
-            position_61 = flat_index((T, L), torch.where(mask_91, t_5 + 1, 0), torch.where(mask_91, s + 1, 0))
-            tangent_grad_on_before_view = window(tangent_grad_on_before, -1, 1, (L, 1), fill=0)
             grad_a_picked = pick(grad_a.flatten(-2).unsqueeze(-2), position_56)
             sigmoid_value_11 = torch.sigmoid(on_picked_2_2 - a_t_5)
             scaled_grad_7 = sigmoid_value_11 * torch.sigmoid(a_t_5 - on_picked_2_2) * grad_a_picked
             safe_scaled_grad_7 = torch.where(skips_view_2, scaled_grad_7, 0)
             chosen_75 = torch.where(mask_47_4, torch.where(mask_62_2, 0, safe_scaled_grad_7), 0)
+            position_57 = torch.where(mask_60_3 & (t_5 + 1 < T) & ~mask_82_2, t_5 + 1, 0)
             grad_on_picked = pick(grad_on.mT, position_57, guarded=True)
             scaled_grad_8 = torch.sigmoid(-total_2) * sigmoid_total * grad_on_picked
             chosen_77 = torch.where(mask_82_2, 0, scaled_grad_8)
             chosen_76 = chosen_77 if t_5 + 1 < T else tangent_grad_output.new_zeros(B, L)
+            position_58 = flat_index((T, L), torch.where(mask_89, t_5 + 1, 0), torch.where(mask_89, s + 1, 0))
             grad_on_picked_2 = pick(grad_on.flatten(-2).unsqueeze(-2), position_58, guarded=True)
             scaled_grad_9 = sigmoid_value_3_2 * sigmoid_value_4_2 * grad_on_picked_2
             chosen_78 = torch.where(mask_59_3, torch.where(mask_84, 0, scaled_grad_9), 0)
             chosen_74 = torch.where(mask_60_3, tangent_a_t_5 * (chosen_75 + chosen_76 + chosen_78), 0)
-            grad_on_picked_3 = pick(grad_on.mT, position_60, guarded=True)
+            tangent_a_t_5_view = window(tangent_a_t_5, -1, -1, (L, 1), fill=0)
+            mask_92 = mask_70_2 & mask_71_2 & (t_5 + 1 < T)
+            position_59 = torch.where(mask_92 & ~mask_82_2 & mask_57_3, t_5 + 1, 0)
+            grad_on_picked_3 = pick(grad_on.mT, position_59, guarded=True)
             sigmoid_value_12 = torch.sigmoid(a_t_5_view - a_t_5)
             sigmoid_value_13 = torch.sigmoid(a_t_5 - a_t_5_view)
             scaled_grad_10 = sigmoid_value_12 * sigmoid_value_13 * tangent_a_t_5_view * grad_on_picked_3
@@ -1602,15 +1597,20 @@ def ctc_loss_backward_tangent(
             chosen_82 = torch.where(skips_view_2, -scaled_grad_11, 0)
             chosen_83 = torch.where(mask_52_3, 0, chosen_82)
             chosen_81 = torch.where(mask_47_4, torch.where(mask_50_4, chosen_83, 0), 0)
-            on_picked_6 = pick(on.flatten(-2).unsqueeze(-2), position_59, guarded=True)
+            tangent_grad_a_before_view = window(tangent_grad_a_before, -1, 2, (L, 1), fill=0)
+            position_60 = flat_index((T, L), torch.where(mask_90, t_5 + 1, 0), torch.where(mask_90, s + 2, 0))
+            on_picked_6 = pick(on.flatten(-2).unsqueeze(-2), position_60, guarded=True)
             product_6 = tangent_grad_a_before_view * torch.sigmoid(a_t_5 - on_picked_6)
             chosen_85 = torch.where(mask_68_2, 0, torch.where(skips_view_2, product_6, 0))
             chosen_84 = torch.where(mask_66_2, torch.where(mask_47_4, chosen_85, 0), 0)
+            tangent_a_t_5_view_2 = window(tangent_a_t_5, -1, 1, (L, 1), fill=0)
+            position_61 = flat_index((T, L), torch.where(mask_91, t_5 + 1, 0), torch.where(mask_91, s + 1, 0))
             grad_on_picked_4 = pick(grad_on.flatten(-2).unsqueeze(-2), position_61, guarded=True)
             product_7 = sigmoid_value_3_2 * sigmoid_value_4_2
             scaled_grad_12 = product_7 * tangent_a_t_5_view_2 * grad_on_picked_4
             chosen_87 = torch.where(mask_84, 0, -scaled_grad_12)
             chosen_86 = torch.where(mask_59_3, torch.where(mask_85, chosen_87, 0), 0)
+            tangent_grad_on_before_view = window(tangent_grad_on_before, -1, 1, (L, 1), fill=0)
             product_8 = tangent_grad_on_before_view * sigmoid_value_4_2
             chosen_89 = torch.where(mask_84, 0, product_8)
             chosen_88 = torch.where(mask_85, torch.where(mask_59_3, chosen_89, 0), 0)
@@ -1758,30 +1758,25 @@ def ctc_loss_backward_tangent(
             mask_84 = mask_55_3 & mask_54_3 & ~mask_79
             mask_85 = mask_61_2 & mask_42_5 & ~mask_63_2 & skips_view_2
             mask_86 = mask_54_3 & mask_80 & ~mask_79
-            position_57 = torch.where(mask_55_3 & (t_5 + 1 < T) & ~mask_77_2, t_5 + 1, 0)
-            position_58 = flat_index((T, L), torch.where(mask_84, t_5 + 1, 0), torch.where(mask_84, s + 1, 0))
-            tangent_grad_a_before_view = window(tangent_grad_a_before, -1, 2, (L, 1), fill=0)
-            position_59 = flat_index((T, L), torch.where(mask_85, t_5 + 1, 0), torch.where(mask_85, s + 2, 0))
-            tangent_a_t_5_view = window(tangent_a_t_5, -1, -1, (L, 1), fill=0)
-            mask_87 = mask_65_2 & mask_66_2 & (t_5 + 1 < T)
-            position_60 = torch.where(mask_87 & ~mask_77_2 & mask_52_3, t_5 + 1, 0)
-            tangent_a_t_5_view_2 = window(tangent_a_t_5, -1, 1, (L, 1), fill=0)
-            position_61 = flat_index((T, L), torch.where(mask_86, t_5 + 1, 0), torch.where(mask_86, s + 1, 0))
-            tangent_grad_on_before_view = window(tangent_grad_on_before, -1, 1, (L, 1), fill=0)
             grad_a_picked = pick(grad_a.flatten(-2).unsqueeze(-2), position_56)
             sigmoid_value_11 = torch.sigmoid(on_picked_2_2 - a_t_5)
             scaled_grad_7 = sigmoid_value_11 * torch.sigmoid(a_t_5 - on_picked_2_2) * grad_a_picked
             safe_scaled_grad_7 = torch.where(skips_view_2, scaled_grad_7, 0)
             chosen_73 = torch.where(mask_42_5, torch.where(mask_57_2, 0, safe_scaled_grad_7), 0)
+            position_57 = torch.where(mask_55_3 & (t_5 + 1 < T) & ~mask_77_2, t_5 + 1, 0)
             grad_on_picked = pick(grad_on.mT, position_57, guarded=True)
             scaled_grad_8 = torch.sigmoid(-total_2) * sigmoid_total * grad_on_picked
             chosen_75 = torch.where(mask_77_2, 0, scaled_grad_8)
             chosen_74 = chosen_75 if t_5 + 1 < T else tangent_grad_output.new_zeros(B, L)
+            position_58 = flat_index((T, L), torch.where(mask_84, t_5 + 1, 0), torch.where(mask_84, s + 1, 0))
             grad_on_picked_2 = pick(grad_on.flatten(-2).unsqueeze(-2), position_58, guarded=True)
             scaled_grad_9 = sigmoid_value_3_2 * sigmoid_value_4_2 * grad_on_picked_2
             chosen_76 = torch.where(mask_54_3, torch.where(mask_79, 0, scaled_grad_9), 0)
             chosen_72 = torch.where(mask_55_3, tangent_a_t_5 * (chosen_73 + chosen_74 + chosen_76), 0)
-            grad_on_picked_3 = pick(grad_on.mT, position_60, guarded=True)
+            tangent_a_t_5_view = window(tangent_a_t_5, -1, -1, (L, 1), fill=0)
+            mask_87 = mask_65_2 & mask_66_2 & (t_5 + 1 < T)
+            position_59 = torch.where(mask_87 & ~mask_77_2 & mask_52_3, t_5 + 1, 0)
+            grad_on_picked_3 = pick(grad_on.mT, position_59, guarded=True)
             sigmoid_value_12 = torch.sigmoid(a_t_5_view - a_t_5)
             sigmoid_value_13 = torch.sigmoid(a_t_5 - a_t_5_view)
             scaled_grad_10 = sigmoid_value_12 * sigmoid_value_13 * tangent_a_t_5_view * grad_on_picked_3
@@ -1796,15 +1791,20 @@ def ctc_loss_backward_tangent(
             chosen_80 = torch.where(skips_view_2, -scaled_grad_11, 0)
             chosen_81 = torch.where(mask_47_4, 0, chosen_80)
             chosen_79 = torch.where(mask_42_5, torch.where(mask_45_4, chosen_81, 0), 0)
-            on_picked_6 = pick(on.flatten(-2).unsqueeze(-2), position_59, guarded=True)
+            tangent_grad_a_before_view = window(tangent_grad_a_before, -1, 2, (L, 1), fill=0)
+            position_60 = flat_index((T, L), torch.where(mask_85, t_5 + 1, 0), torch.where(mask_85, s + 2, 0))
+            on_picked_6 = pick(on.flatten(-2).unsqueeze(-2), position_60, guarded=True)
             product_5 = tangent_grad_a_before_view * torch.sigmoid(a_t_5 - on_picked_6)
             chosen_83 = torch.where(mask_63_2, 0, torch.where(skips_view_2, product_5, 0))
             chosen_82 = torch.where(mask_61_2, torch.where(mask_42_5, chosen_83, 0), 0)
+            tangent_a_t_5_view_2 = window(tangent_a_t_5, -1, 1, (L, 1), fill=0)
+            position_61 = flat_index((T, L), torch.where(mask_86, t_5 + 1, 0), torch.where(mask_86, s + 1, 0))
             grad_on_picked_4 = pick(grad_on.flatten(-2).unsqueeze(-2), position_61, guarded=True)
             product_6 = sigmoid_value_3_2 * sigmoid_value_4_2
             scaled_grad_12 = product_6 * tangent_a_t_5_view_2 * grad_on_picked_4
             chosen_85 = torch.where(mask_79, 0, -scaled_grad_12)
             chosen_84 = torch.where(mask_54_3, torch.where(mask_80, chosen_85, 0), 0)
+            tangent_grad_on_before_view = window(tangent_grad_on_before, -1, 1, (L, 1), fill=0)
             product_7 = tangent_grad_on_before_view * sigmoid_value_4_2
             chosen_87 = torch.where(mask_79, 0, product_7)
             chosen_86 = torch.where(mask_80, torch.where(mask_54_3, chosen_87, 0), 0)

@@ -90,14 +90,14 @@ def focal_loss_second(
         negative = -product_4
         product_6 = sigmoid_logits * power_3 * alpha * target
         if reduction != "none":
-            difference = (grad_grad_logits.new_zeros(batch) if gamma == 0 else product) - product_3
+            difference = (grad_output.new_zeros(batch) if gamma == 0 else product) - product_3
             chosen = grad_grad_logits.new_zeros(batch) if gamma == 0 else negative
             grad_grad_miss = grad_grad_logits * (difference + product_6 + chosen)
             grad_grad_output_sum = grad_grad_miss.sum()
             if reduction == "mean":
                 grad_grad_output = -(grad_grad_output_sum / math.prod(batch))
         else:
-            chosen = grad_grad_logits.new_zeros(batch) if gamma == 0 else torch.broadcast_to(product, batch)
+            chosen = grad_output.new_zeros(batch) if gamma == 0 else torch.broadcast_to(product, batch)
             difference = chosen - product_3
             chosen_2 = grad_grad_logits.new_zeros(batch) if gamma == 0 else torch.broadcast_to(negative, batch)
             grad_grad_miss = grad_grad_logits * (difference + product_6 + chosen_2)

@@ -92,22 +92,22 @@ def pixel_shuffle_backward_tangent(tangent_grad_output: Tensor, tangent_input: T
     mask = c_1 // upscale_factor // upscale_factor < size_o
     H = tangent_input.shape[-2]
     h_1 = torch.arange(H, device=tangent_grad_output.device)
+    floordiv_value = c_1 // (upscale_factor if upscale_factor != 0 else 1)
+    mod_floordiv = floordiv_value % (upscale_factor if upscale_factor != 0 else 1)
+    total = h_1 * upscale_factor + mod_floordiv.unsqueeze(-1)
+    chosen = torch.where(mask.unsqueeze(-1), total, 0)
     W = tangent_input.shape[-1]
     w_1 = torch.arange(W, device=tangent_grad_output.device)
     P = H * upscale_factor
     Q = W * upscale_factor
-    floordiv_value_3 = c_1 // (upscale_factor if upscale_factor != 0 else 1)
-    mod_floordiv_value_3 = floordiv_value_3 % (upscale_factor if upscale_factor != 0 else 1)
-    total_3 = h_1 * upscale_factor + mod_floordiv_value_3.unsqueeze(-1)
-    chosen = torch.where(mask.unsqueeze(-1), total_3, 0)
     floordiv_value_4 = c_1 // (upscale_factor if upscale_factor != 0 else 1)
     floordiv_value_5 = floordiv_value_4 // (upscale_factor if upscale_factor != 0 else 1)
     chosen_2 = torch.where(mask, floordiv_value_5, 0)
     mod_value_2 = c_1 % (upscale_factor if upscale_factor != 0 else 1)
-    total_4 = w_1 * upscale_factor + mod_value_2.unsqueeze(-1)
-    chosen_3 = torch.where(mask.unsqueeze(-1), total_4, 0)
-    position_7 = flat_index((size_o, P, Q), chosen_2[:, None, None], chosen.unsqueeze(-1), chosen_3.unsqueeze(-2))
-    tangent_grad_output_picked = columns(tangent_grad_output.flatten(-3), position_7, guarded=True)
+    total_3 = w_1 * upscale_factor + mod_value_2.unsqueeze(-1)
+    chosen_3 = torch.where(mask.unsqueeze(-1), total_3, 0)
+    position_5 = flat_index((size_o, P, Q), chosen_2[:, None, None], chosen.unsqueeze(-1), chosen_3.unsqueeze(-2))
+    tangent_grad_output_picked = columns(tangent_grad_output.flatten(-3), position_5, guarded=True)
     tangent_grad_input = torch.where(mask[:, None, None], tangent_grad_output_picked, 0)
     return tangent_grad_input
 

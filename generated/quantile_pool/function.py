@@ -44,13 +44,13 @@ def quantile_pool_forward(input: Tensor, size: int, q: float, stride: int | None
     position_2 = torch.where(mask_6, int(numbers.floor(q * (size - 1))), 0)
     position_3 = torch.where(mask_6, pick(argsort_w, position_2, guarded=True), 0)
     values_picked = pick(input_view, position_3, guarded=True)
-    position_4 = torch.where(mask_5, int(numbers.floor(q * (size - 1))), 0)
-    position_5 = torch.where(mask_5, pick(argsort_w, position_4, guarded=True), 0)
-    position_6 = torch.where(mask_6, min(int(numbers.floor(q * (size - 1))) + 1, size - 1), 0)
-    safe_argsort_w = torch.where(mask_6, pick(argsort_w, position_6, guarded=True), 0)
+    position_4 = torch.where(mask_6, min(int(numbers.floor(q * (size - 1))) + 1, size - 1), 0)
+    safe_argsort_w = torch.where(mask_6, pick(argsort_w, position_4, guarded=True), 0)
     difference = pick(input_view, safe_argsort_w, guarded=True) - values_picked
     total = values_picked + (q * (size - 1) - numbers.floor(q * (size - 1))) * difference
-    values_picked_2 = pick(input_view, position_5, guarded=True)
+    position_6 = torch.where(mask_5, int(numbers.floor(q * (size - 1))), 0)
+    position_7 = torch.where(mask_5, pick(argsort_w, position_6, guarded=True), 0)
+    values_picked_2 = pick(input_view, position_7, guarded=True)
     chosen = values_picked_2 if q * (size - 1) - numbers.floor(q * (size - 1)) == 0 else total
     chosen_2 = torch.where(mask, math.nan, chosen)
     output = input.new_full((*batch, P), math.nan) if size == 0 else chosen_2
@@ -61,7 +61,6 @@ def quantile_pool_forward(input: Tensor, size: int, q: float, stride: int | None
     argsort_w_view_3 = window(argsort_w, -1, min(int(numbers.floor(q * (size - 1))) + 1, size - 1))
     mask_3 = w == argsort_w_view_3.unsqueeze(-1)
     position_8 = torch.where(mask_2 & (size != 0), argsort_w_view.unsqueeze(-1), 0)
-    position_9 = torch.where(mask_3 & (size != 0), argsort_w_view.unsqueeze(-1), 0)
     mask_7 = torch.isnan(pick(input_view.unsqueeze(-2), position_8, guarded=True))
     chosen_4 = torch.where(
         mask_7,
@@ -72,6 +71,7 @@ def quantile_pool_forward(input: Tensor, size: int, q: float, stride: int | None
     )
     chosen_5 = input.new_zeros(*batch, P, size) if size == 0 else chosen_4
     chosen_3 = torch.where(mask_2, chosen_5, 0)
+    position_9 = torch.where(mask_3 & (size != 0), argsort_w_view.unsqueeze(-1), 0)
     mask_8 = torch.isnan(pick(input_view.unsqueeze(-2), position_9, guarded=True))
     chosen_6 = torch.where(
         mask_8,
@@ -136,17 +136,17 @@ def quantile_pool_tangent(tangent_input: Tensor, input: Tensor, size: int, q: fl
     mask_4 = torch.isnan(pick(input_view, position_3, guarded=True))
     mask_7 = mask_5 & ~mask_2
     mask_8 = mask_6 & ~mask_4 & (q * (size - 1) - numbers.floor(q * (size - 1)) != 0)
-    position_4 = torch.where(mask_7, int(numbers.floor(q * (size - 1))), 0)
-    position_5 = torch.where(mask_7, pick(argsort_w, position_4, guarded=True), 0)
-    position_6 = torch.where(mask_8, min(int(numbers.floor(q * (size - 1))) + 1, size - 1), 0)
-    position_7 = torch.where(mask_8, pick(argsort_w, position_6, guarded=True), 0)
-    tangent_values_picked = pick(tangent_input_view, position_7, guarded=True)
+    position_4 = torch.where(mask_8, min(int(numbers.floor(q * (size - 1))) + 1, size - 1), 0)
+    position_5 = torch.where(mask_8, pick(argsort_w, position_4, guarded=True), 0)
+    tangent_values_picked = pick(tangent_input_view, position_5, guarded=True)
     product = tangent_values_picked * (q * (size - 1) - numbers.floor(q * (size - 1)))
     chosen_2 = tangent_input.new_zeros(*batch, P) if q * (size - 1) - numbers.floor(q * (size - 1)) == 0 else product
     chosen_3 = torch.where(mask_4, 0, chosen_2)
     chosen_4 = tangent_input.new_zeros(*batch, P) if size == 0 else chosen_3
     chosen = torch.where(mask_3, chosen_4, 0)
-    tangent_values_picked_2 = pick(tangent_input_view, position_5, guarded=True)
+    position_6 = torch.where(mask_7, int(numbers.floor(q * (size - 1))), 0)
+    position_7 = torch.where(mask_7, pick(argsort_w, position_6, guarded=True), 0)
+    tangent_values_picked_2 = pick(tangent_input_view, position_7, guarded=True)
     product_2 = tangent_values_picked_2 * (
         1
         if q * (size - 1) - numbers.floor(q * (size - 1)) == 0

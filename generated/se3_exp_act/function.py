@@ -201,12 +201,12 @@ def se3_exp_act_backward(
         grad_twist_wp_1 = torch.where(mask_17, -scaled_grad_10.unsqueeze(-2), 0).sum(-1)
         mask_8 = ~mask & (~(norm_s == 0) & ~mask)
         mask_10 = norm_s == 0
-        grad_output_view = window(grad_output, -1, 0, (6, 1), fill=0)
         mask_21 = mask_13 & mask_8.unsqueeze(-1) & ~mask.unsqueeze(-1) & ~mask_10.unsqueeze(-1)
         ratio_8 = grad_norm_s.unsqueeze(-1) * twist / torch.where(mask_21, norm_s.unsqueeze(-1), 1)
         chosen_7 = torch.where(mask_10.unsqueeze(-1), 0, ratio_8)
         chosen_6 = torch.where(mask.unsqueeze(-1), 0, chosen_7)
         chosen_5 = torch.where(mask_13, torch.where(mask_8.unsqueeze(-1), chosen_6, 0), 0)
+        grad_output_view = window(grad_output, -1, 0, (6, 1), fill=0)
         chosen_8 = torch.where(mask_13, 2 * grad_s.unsqueeze(-1) * twist, 0)
         safe_grad_output = torch.where(mask_18, grad_output_view, 0)
         total_6 = safe_grad_output + grad_twist_output + grad_twist_output_1

@@ -818,7 +818,6 @@ def se3_exp_act_backward_tangent(
     mask_18 = ~mask_2 & (~mask & ~mask_2)
     mask_21 = mask_25 & (mask_18.unsqueeze(-1) & (~mask_2.unsqueeze(-1) & ~mask.unsqueeze(-1)))
     mask_33 = mask_25 & mask_18.unsqueeze(-1) & ~mask_2.unsqueeze(-1) & ~mask.unsqueeze(-1)
-    tangent_grad_output_view = window(tangent_grad_output, -1, 0, (6, 1), fill=0)
     mask_34 = mask_21 & mask_25 & mask_18.unsqueeze(-1) & ~mask_2.unsqueeze(-1)
     safe_norm_s_4 = torch.where(mask_34 & ~mask.unsqueeze(-1), norm_s.unsqueeze(-1), 1)
     ratio_36 = tangent_grad_norm_s.unsqueeze(-1) * twist / safe_norm_s_4
@@ -836,6 +835,7 @@ def se3_exp_act_backward_tangent(
     chosen_36 = torch.where(mask.unsqueeze(-1), 0, negative_9)
     chosen_35 = torch.where(mask_2.unsqueeze(-1), 0, chosen_36)
     chosen_34 = torch.where(mask_25, torch.where(mask_18.unsqueeze(-1), chosen_35, 0), 0)
+    tangent_grad_output_view = window(tangent_grad_output, -1, 0, (6, 1), fill=0)
     safe_tangent_grad_output = torch.where(mask_30, tangent_grad_output_view, 0)
     chosen_37 = torch.where(mask_25, 2 * tangent_grad_s.unsqueeze(-1) * twist, 0)
     total_30 = safe_tangent_grad_output + tangent_grad_twist_output

@@ -135,7 +135,6 @@ def smith_waterman_backward(
         h_waves_wave_2_view = window(h_waves_wave_2, -1, 1, (M, 1), fill=0)
         chosen_3 = torch.where(mask_10, -math.inf, h_waves_wave_2_view)
         mask_11 = (chosen_3 == -math.inf) & (h_waves_wave_2 == -math.inf)
-        grad_apart_waves_before_view = window(grad_apart_waves_before, -1, 1, (M, 1), fill=0)
         chosen_5 = torch.where(mask_21 & ~mask_6 & ~mask_20 & ~mask_5, j - 1, 0)
         negative = -pick(h_waves_wave_2.unsqueeze(-2), chosen_5, guarded=True)
         total_2 = torch.where(mask_5, math.inf, negative) + h_waves_wave_2
@@ -143,6 +142,7 @@ def smith_waterman_backward(
         chosen_7 = torch.where(mask_6, 0, chosen_6)
         safe_chosen_7 = torch.where(mask_3, chosen_7, 0)
         chosen_4 = safe_chosen_7 if wave_2 + 1 < N + M else grad_output.new_zeros(*batch, M)
+        grad_apart_waves_before_view = window(grad_apart_waves_before, -1, 1, (M, 1), fill=0)
         total_3 = h_waves_wave_2 + torch.where(mask_10, math.inf, -h_waves_wave_2_view)
         chosen_8 = torch.where(mask_11, 0, grad_apart_waves_before_view * torch.sigmoid(total_3))
         chosen_9 = torch.where(mask_8, torch.where(mask_9, chosen_8, 0), 0)
@@ -316,19 +316,19 @@ def smith_waterman_tangent(tangent_score: Tensor, score: Tensor, gap: float, tem
         mask_41 = mask_40 & ~mask_26
         mask_42 = mask_38 & ~mask_20 & ~mask_26 & (wave_2 != 0)
         chosen_2_2 = torch.where(mask_42, j - 1, 0)
-        position_21 = flat_index((N + M, M), torch.where(mask_41, wave_2 - 1, 0), torch.where(mask_41, j - 1, 0))
-        position_23 = torch.where(mask_42 & ~mask_25, wave_2 - 1, 0)
-        chosen_33 = torch.where(mask_25, math.inf, -pick(h_waves.mT, position_23, guarded=True))
+        position_22 = torch.where(mask_42 & ~mask_25, wave_2 - 1, 0)
+        chosen_33 = torch.where(mask_25, math.inf, -pick(h_waves.mT, position_22, guarded=True))
         chosen_34 = torch.where(mask_42, wave_2 - 1, 0)
-        position_24 = flat_index((N + M, M), chosen_34, chosen_2_2)
-        h_waves_picked_9 = pick(h_waves.flatten(-2).unsqueeze(-2), position_24, guarded=True)
+        position_23 = flat_index((N + M, M), chosen_34, chosen_2_2)
+        h_waves_picked_9 = pick(h_waves.flatten(-2).unsqueeze(-2), position_23, guarded=True)
         sigmoid_value_2 = torch.sigmoid(h_waves_picked_9 + chosen_33)
         product_2 = pick(tangent_h_waves_before.unsqueeze(-2), chosen_2_2) * sigmoid_value_2
         chosen_36 = tangent_score.new_zeros(*batch, M) if wave_2 == 0 else product_2
         chosen_35 = torch.where(mask_26, 0, chosen_36)
         chosen_37 = torch.where(mask_24, torch.where(mask_20, 0, chosen_35), 0)
         chosen_32 = torch.where(mask_16, torch.where(mask_18, chosen_37, 0), 0)
-        negative = -pick(h_waves.flatten(-2).unsqueeze(-2), position_21, guarded=True)
+        position_24 = flat_index((N + M, M), torch.where(mask_41, wave_2 - 1, 0), torch.where(mask_41, j - 1, 0))
+        negative = -pick(h_waves.flatten(-2).unsqueeze(-2), position_24, guarded=True)
         h_waves_picked_10 = pick(h_waves.mT, torch.where(mask_40, wave_2 - 1, 0), guarded=True)
         chosen_38 = torch.where(mask_26, math.inf, negative)
         sigmoid_value_3 = torch.sigmoid(chosen_38 + h_waves_picked_10)
@@ -343,10 +343,10 @@ def smith_waterman_tangent(tangent_score: Tensor, score: Tensor, gap: float, tem
         mask_43 = (total_2 == -math.inf) & (apart_waves_wave_2 == -math.inf)
         mask_22 = mask_24 & ~mask_43
         sigmoid_value_4 = torch.sigmoid(total_2 - apart_waves_wave_2)
-        tangent_s_view = window(tangent_s, -2, wave_2, (M, -1), fill=0).diagonal(0, -2, -1)
         product_4 = tangent_apart_waves_wave_2 * torch.sigmoid(apart_waves_wave_2 - total_2)
         chosen_43 = torch.where(mask_43, 0, product_4)
         chosen_42 = torch.where(mask_22, torch.where(mask_24, chosen_43, 0), 0)
+        tangent_s_view = window(tangent_s, -2, wave_2, (M, -1), fill=0).diagonal(0, -2, -1)
         product_5 = tangent_paired_waves_wave_2 * sigmoid_value_4
         chosen_45 = torch.where(mask_43, 0, product_5)
         chosen_44 = torch.where(mask_22, torch.where(mask_24, chosen_45, 0), 0)

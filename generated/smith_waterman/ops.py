@@ -167,12 +167,12 @@ def smith_waterman_second(
         mask_47_2 = mask_45_2 & ~mask_40_2 & ~mask_34_3 & ~mask_39_2
         position_7 = torch.where(mask_47_2, wave_4 - 1, 0)
         position_8 = flat_index((N + M, M), position_7, torch.where(mask_47_2, j - 1, 0))
-        grad_grad_h_waves_before_view = window(grad_grad_h_waves_before, -1, -1, (M, 1), fill=0)
         h_waves_picked_5 = pick(h_waves.flatten(-2).unsqueeze(-2), position_8, guarded=True)
         total_10 = torch.where(mask_39_2, math.inf, -h_waves_picked_5) + h_waves_view_2
         scaled_grad_10 = grad_grad_h_waves_before * torch.sigmoid(total_10)
         chosen_19 = torch.where(mask_34_3, 0, scaled_grad_10)
         chosen_18 = torch.where(mask_33_3, torch.where(mask_40_2, 0, chosen_19), 0)
+        grad_grad_h_waves_before_view = window(grad_grad_h_waves_before, -1, -1, (M, 1), fill=0)
         total_11 = h_waves_view_3 + torch.where(mask_34_3, math.inf, -h_waves_view_2)
         scaled_grad_11 = grad_grad_h_waves_before_view * torch.sigmoid(total_11)
         chosen_20 = torch.where(mask_33_3, torch.where(mask_42_2, 0, scaled_grad_11), 0)
@@ -245,7 +245,6 @@ def smith_waterman_second(
             h_waves_wave_3_view = window(h_waves_wave_3, -1, 1, (M, 1), fill=0)
             chosen_8 = torch.where(mask_39, -math.inf, h_waves_wave_3_view)
             mask_40 = (chosen_8 == -math.inf) & (h_waves_wave_3 == -math.inf)
-            grad_apart_waves_before_view = window(grad_apart_waves_before, -1, 1, (M, 1), fill=0)
             mask_41 = mask_50 & ~mask_35_2 & ~mask_49 & ~mask_34_2
             chosen_10 = torch.where(mask_41, j - 1, 0)
             h_waves_wave_3_picked_3 = pick(h_waves_wave_3.unsqueeze(-2), chosen_10, guarded=True)
@@ -254,6 +253,7 @@ def smith_waterman_second(
             chosen_12 = torch.where(mask_35_2, 0, chosen_11)
             safe_chosen_12 = torch.where(mask_32_2, chosen_12, 0)
             chosen_9 = safe_chosen_12 if wave_3 + 1 < N + M else grad_output.new_zeros(*batch, M)
+            grad_apart_waves_before_view = window(grad_apart_waves_before, -1, 1, (M, 1), fill=0)
             total_8 = h_waves_wave_3 + torch.where(mask_39, math.inf, -h_waves_wave_3_view)
             chosen_13 = torch.where(mask_40, 0, grad_apart_waves_before_view * torch.sigmoid(total_8))
             chosen_14 = torch.where(mask_37_2, torch.where(mask_38, chosen_13, 0), 0)
@@ -338,9 +338,6 @@ def smith_waterman_second(
         grad_apart_waves_view = window(grad_apart_waves, -2, 1, (N + M, 1), fill=0)
         total_3 = h_waves + torch.where(mask_16, math.inf, -h_waves_view_4)
         grad_apart_waves_view_2 = window(grad_apart_waves_view, -1, 1, (M, 1), fill=0)
-        grad_grad_h_waves_view_2 = window(grad_grad_h_waves, -1, 1, (M, 1), fill=0)
-        grad_grad_h_waves_view_3 = window(grad_grad_h_waves, -1, -1, (M, 1), fill=0)
-        grad_h_1_view = window(grad_h_1, -2, 0, (N + M, 1), (M, -1), fill=0).diagonal(0, -2, -1)
         scaled_grad_19 = torch.sigmoid(-total_2) * torch.sigmoid(total_2) * grad_apart_waves_view
         chosen_29 = torch.where(mask_29, 0, scaled_grad_19)
         chosen_30 = torch.where(mask_12, 0, chosen_29)
@@ -349,18 +346,21 @@ def smith_waterman_second(
         chosen_31 = torch.where(mask_17, 0, scaled_grad_20)
         chosen_32 = torch.where(mask_14, torch.where(mask_2, chosen_31, 0), 0)
         scaled_grad_18 = grad_grad_h_waves * (chosen_28 + chosen_32)
+        grad_grad_h_waves_view_2 = window(grad_grad_h_waves, -1, -1, (M, 1), fill=0)
         sigmoid_value_8 = torch.sigmoid(h_waves - h_waves_view_5)
         sigmoid_value_9 = torch.sigmoid(h_waves_view_5 - h_waves)
         product = sigmoid_value_8 * sigmoid_value_9
-        scaled_grad_21 = product * grad_grad_h_waves_view_3 * grad_apart_waves_view
+        scaled_grad_21 = product * grad_grad_h_waves_view_2 * grad_apart_waves_view
         chosen_34 = torch.where(mask_20, 0, torch.where(mask_29, 0, -scaled_grad_21))
         safe_chosen_34 = torch.where(mask_9, chosen_34, 0)
         chosen_33 = torch.where(mask_19, torch.where(mask_8.unsqueeze(-1), safe_chosen_34, 0), 0)
+        grad_grad_h_waves_view_3 = window(grad_grad_h_waves, -1, 1, (M, 1), fill=0)
         sigmoid_value_10 = torch.sigmoid(h_waves - h_waves_view_4)
         sigmoid_value_11 = torch.sigmoid(h_waves_view_4 - h_waves)
         product_2 = sigmoid_value_10 * sigmoid_value_11
-        scaled_grad_22 = product_2 * grad_grad_h_waves_view_2 * grad_apart_waves_view_2
+        scaled_grad_22 = product_2 * grad_grad_h_waves_view_3 * grad_apart_waves_view_2
         chosen_35 = torch.where(mask_16, 0, -scaled_grad_22)
+        grad_h_1_view = window(grad_h_1, -2, 0, (N + M, 1), (M, -1), fill=0).diagonal(0, -2, -1)
         chosen_37 = torch.where(mask_17, 0, chosen_35)
         safe_chosen_37 = torch.where(mask_2, chosen_37, 0)
         chosen_36 = torch.where(mask_30, torch.where(mask_8.unsqueeze(-1), safe_chosen_37, 0), 0)
@@ -419,7 +419,6 @@ def smith_waterman_second(
             h_waves_wave_5_view = window(h_waves_wave_5, -1, 1, (M, 1), fill=0)
             chosen_47 = torch.where(mask_39_3, -math.inf, h_waves_wave_5_view)
             mask_40_3 = (chosen_47 == -math.inf) & (h_waves_wave_5 == -math.inf)
-            grad_apart_waves_1_before_view = window(grad_apart_waves_1_before, -1, 1, (M, 1), fill=0)
             mask_53 = mask_50_2 & ~mask_35_4 & ~mask_49_2 & ~mask_34_4
             chosen_49 = torch.where(mask_53, j - 1, 0)
             h_waves_wave_5_picked_3 = pick(h_waves_wave_5.unsqueeze(-2), chosen_49, guarded=True)
@@ -428,6 +427,7 @@ def smith_waterman_second(
             chosen_51 = torch.where(mask_35_4, 0, chosen_50)
             safe_chosen_51 = torch.where(mask_32_4, chosen_51, 0)
             chosen_48 = safe_chosen_51 if wave_5 + 1 < N + M else grad_grad_score.new_zeros(*batch, M)
+            grad_apart_waves_1_before_view = window(grad_apart_waves_1_before, -1, 1, (M, 1), fill=0)
             total_13 = h_waves_wave_5 + torch.where(mask_39_3, math.inf, -h_waves_wave_5_view)
             scaled_grad_24 = grad_apart_waves_1_before_view * torch.sigmoid(total_13)
             chosen_52 = torch.where(mask_40_3, 0, scaled_grad_24)
@@ -470,15 +470,15 @@ def smith_waterman_second(
         sigmoid_value_3 = torch.sigmoid(apart_waves_view - total_4)
         sigmoid_value_4 = torch.sigmoid(total_4 - apart_waves_view)
         grad_h_waves_view = window(grad_h_waves, -2, 0, (M, 1), (N, 1)).diagonal(0, -3, -2)
-        grad_grad_paired_waves_view = window(grad_grad_paired_waves, -2, 0, (M, 1), (N, 1)).diagonal(0, -3, -2)
         grad_grad_apart_waves_view = window(grad_grad_apart_waves, -2, 0, (M, 1), (N, 1)).diagonal(0, -3, -2)
-        grad_h_waves_2_view = window(grad_h_waves_2, -2, 0, (M, 1), (N, 1)).diagonal(0, -3, -2)
         product_4 = sigmoid_value_4 * sigmoid_value_3
         scaled_grad_28 = product_4 * grad_grad_apart_waves_view * grad_h_waves_view
         chosen_59 = torch.where(mask_31, 0, -scaled_grad_28)
+        grad_grad_paired_waves_view = window(grad_grad_paired_waves, -2, 0, (M, 1), (N, 1)).diagonal(0, -3, -2)
         product_5 = sigmoid_value_3 * sigmoid_value_4
         scaled_grad_29 = product_5 * grad_grad_paired_waves_view * grad_h_waves_view
         chosen_60 = torch.where(mask_31, 0, scaled_grad_29)
+        grad_h_waves_2_view = window(grad_h_waves_2, -2, 0, (M, 1), (N, 1)).diagonal(0, -3, -2)
         scaled_grad_30 = sigmoid_value_3 * sigmoid_value_4 * grad_grad_s * grad_h_waves_view
         chosen_61 = torch.where(mask_31, 0, scaled_grad_30)
         chosen_62 = torch.where(mask_31, 0, grad_h_waves_2_view * sigmoid_value_4)
@@ -629,19 +629,19 @@ def smith_waterman_backward_tangent(
         mask_47 = mask_46 & ~mask_32
         mask_48 = mask_44 & ~mask_26 & ~mask_32 & (wave_2 != 0)
         chosen_2_2 = torch.where(mask_48, j - 1, 0)
-        position_21 = flat_index((N + M, M), torch.where(mask_47, wave_2 - 1, 0), torch.where(mask_47, j - 1, 0))
-        position_23 = torch.where(mask_48 & ~mask_31, wave_2 - 1, 0)
-        chosen_34 = torch.where(mask_31, math.inf, -pick(h_waves.mT, position_23, guarded=True))
+        position_22 = torch.where(mask_48 & ~mask_31, wave_2 - 1, 0)
+        chosen_34 = torch.where(mask_31, math.inf, -pick(h_waves.mT, position_22, guarded=True))
         chosen_35 = torch.where(mask_48, wave_2 - 1, 0)
-        position_24 = flat_index((N + M, M), chosen_35, chosen_2_2)
-        h_waves_picked_9 = pick(h_waves.flatten(-2).unsqueeze(-2), position_24, guarded=True)
+        position_23 = flat_index((N + M, M), chosen_35, chosen_2_2)
+        h_waves_picked_9 = pick(h_waves.flatten(-2).unsqueeze(-2), position_23, guarded=True)
         sigmoid_value_4 = torch.sigmoid(h_waves_picked_9 + chosen_34)
         product_2 = pick(tangent_h_waves_before.unsqueeze(-2), chosen_2_2) * sigmoid_value_4
         chosen_37 = tangent_score.new_zeros(*batch, M) if wave_2 == 0 else product_2
         chosen_36 = torch.where(mask_32, 0, chosen_37)
         chosen_38 = torch.where(mask_30, torch.where(mask_26, 0, chosen_36), 0)
         chosen_33 = torch.where(mask_22, torch.where(mask_24, chosen_38, 0), 0)
-        negative = -pick(h_waves.flatten(-2).unsqueeze(-2), position_21, guarded=True)
+        position_24 = flat_index((N + M, M), torch.where(mask_47, wave_2 - 1, 0), torch.where(mask_47, j - 1, 0))
+        negative = -pick(h_waves.flatten(-2).unsqueeze(-2), position_24, guarded=True)
         h_waves_picked_10 = pick(h_waves.mT, torch.where(mask_46, wave_2 - 1, 0), guarded=True)
         chosen_39 = torch.where(mask_32, math.inf, negative)
         sigmoid_value_5 = torch.sigmoid(chosen_39 + h_waves_picked_10)
@@ -656,10 +656,10 @@ def smith_waterman_backward_tangent(
         mask_49 = (total_2_2 == -math.inf) & (apart_waves_wave_2 == -math.inf)
         mask_28 = mask_30 & ~mask_49
         sigmoid_value_3_2 = torch.sigmoid(total_2_2 - apart_waves_wave_2)
-        tangent_s_view = window(tangent_s, -2, wave_2, (M, -1), fill=0).diagonal(0, -2, -1)
         product_4 = tangent_apart_waves_wave_2 * torch.sigmoid(apart_waves_wave_2 - total_2_2)
         chosen_44 = torch.where(mask_49, 0, product_4)
         chosen_43 = torch.where(mask_28, torch.where(mask_30, chosen_44, 0), 0)
+        tangent_s_view = window(tangent_s, -2, wave_2, (M, -1), fill=0).diagonal(0, -2, -1)
         product_5 = tangent_paired_waves_wave_2 * sigmoid_value_3_2
         chosen_46 = torch.where(mask_49, 0, product_5)
         chosen_45 = torch.where(mask_28, torch.where(mask_30, chosen_46, 0), 0)
@@ -739,7 +739,6 @@ def smith_waterman_backward_tangent(
         h_waves_wave_4_view = window(h_waves_wave_4, -1, 1, (M, 1), fill=0)
         chosen_52 = torch.where(mask_15_2, -math.inf, h_waves_wave_4_view)
         mask_16_2 = (chosen_52 == -math.inf) & (h_waves_wave_4 == -math.inf)
-        grad_apart_waves_before_view = window(grad_apart_waves_before, -1, 1, (M, 1), fill=0)
         mask_50 = mask_26_2 & ~mask_11_3 & ~mask_25_3 & ~mask_10_3
         chosen_54 = torch.where(mask_50, j - 1, 0)
         h_waves_wave_4_picked_3 = pick(h_waves_wave_4.unsqueeze(-2), chosen_54, guarded=True)
@@ -748,6 +747,7 @@ def smith_waterman_backward_tangent(
         chosen_56 = torch.where(mask_11_3, 0, chosen_55)
         safe_chosen_56 = torch.where(mask_8_3, chosen_56, 0)
         chosen_53 = safe_chosen_56 if wave_4 + 1 < N + M else tangent_grad_output.new_zeros(*batch, M)
+        grad_apart_waves_before_view = window(grad_apart_waves_before, -1, 1, (M, 1), fill=0)
         total_4 = h_waves_wave_4 + torch.where(mask_15_2, math.inf, -h_waves_wave_4_view)
         chosen_57 = torch.where(mask_16_2, 0, grad_apart_waves_before_view * torch.sigmoid(total_4))
         chosen_58 = torch.where(mask_13_3, torch.where(mask_14_2, chosen_57, 0), 0)
@@ -884,8 +884,6 @@ def smith_waterman_backward_tangent(
         grad_apart_waves_view_2 = window(grad_apart_waves_view, -1, 1, (M, 1), fill=0)
         chosen_74 = torch.where(mask_51_2 & ~mask_24_3 & ~mask_43_2 & ~mask_10_4, j - 1, 0)
         h_waves_wave_5_picked_2_2 = pick(h_waves_wave_5.unsqueeze(-2), chosen_74)
-        tangent_h_waves_wave_5_view = window(tangent_h_waves_wave_5, -1, 1, (M, 1), fill=0)
-        tangent_grad_apart_waves_before_view = window(tangent_grad_apart_waves_before, -1, 1, (M, 1), fill=0)
         scaled_grad_7 = torch.sigmoid(-total_2_4) * torch.sigmoid(total_2_4) * grad_apart_waves_view
         chosen_77 = torch.where(mask_16_3, 0, torch.where(mask_43_2, 0, scaled_grad_7))
         safe_chosen_77 = torch.where(mask_15_3, chosen_77, 0)
@@ -904,6 +902,7 @@ def smith_waterman_backward_tangent(
         safe_chosen_81 = torch.where(mask_15_3, chosen_81, 0)
         chosen_83 = safe_chosen_81 if wave_5 + 1 < N + M else tangent_grad_output.new_zeros(*batch, M)
         chosen_80 = torch.where(mask_22_3, torch.where(mask_23_3, chosen_83, 0), 0)
+        tangent_h_waves_wave_5_view = window(tangent_h_waves_wave_5, -1, 1, (M, 1), fill=0)
         sigmoid_value_10 = torch.sigmoid(h_waves_wave_5_view - h_waves_wave_5)
         sigmoid_value_11 = torch.sigmoid(h_waves_wave_5 - h_waves_wave_5_view)
         product_10 = sigmoid_value_10 * sigmoid_value_11
@@ -919,6 +918,7 @@ def smith_waterman_backward_tangent(
         chosen_91 = torch.where(mask_15_3, torch.where(mask_26_3, 0, chosen_90), 0)
         safe_chosen_91 = chosen_91 if wave_5 + 1 < N + M else tangent_grad_output.new_zeros(*batch, M)
         chosen_87 = torch.where(mask_25_4, safe_chosen_91, 0)
+        tangent_grad_apart_waves_before_view = window(tangent_grad_apart_waves_before, -1, 1, (M, 1), fill=0)
         product_11 = tangent_grad_apart_waves_before_view * sigmoid_total_3
         chosen_93 = torch.where(mask_19_3, torch.where(mask_47_2, 0, product_11), 0)
         chosen_92 = torch.where(mask_29_2, torch.where(mask_44_2, chosen_93, 0), 0)
@@ -972,12 +972,12 @@ def smith_waterman_backward_tangent(
         sigmoid_h_before_wave_5 = torch.sigmoid(h_before_wave_5)
         grad_paired_waves_view = window(grad_paired_waves, -2, wave_5 + 1, fill=0)
         grad_paired_waves_view_2 = window(grad_paired_waves_view, -1, 1, (M, 1), fill=0)
-        tangent_grad_paired_waves_before_view = window(tangent_grad_paired_waves_before, -1, 1, (M, 1), fill=0)
         sigmoid_h_before_wave_5_2 = torch.sigmoid(-h_before_wave_5)
         product_20 = sigmoid_h_before_wave_5_2 * sigmoid_h_before_wave_5
         scaled_grad_17 = product_20 * tangent_h_before_wave_5 * grad_paired_waves_view_2
         chosen_108 = torch.where(mask_54_2, 0, torch.where(mask_13_4, 0, scaled_grad_17))
         chosen_107 = torch.where(mask_44_2, torch.where(mask_19_3, chosen_108, 0), 0)
+        tangent_grad_paired_waves_before_view = window(tangent_grad_paired_waves_before, -1, 1, (M, 1), fill=0)
         product_21 = tangent_grad_paired_waves_before_view * sigmoid_h_before_wave_5
         chosen_109 = torch.where(mask_54_2, 0, torch.where(mask_13_4, 0, product_21))
         chosen_110 = torch.where(mask_44_2, torch.where(mask_19_3, chosen_109, 0), 0)
@@ -999,15 +999,15 @@ def smith_waterman_backward_tangent(
     sigmoid_value = torch.sigmoid(apart_waves_view - total)
     sigmoid_value_2 = torch.sigmoid(total - apart_waves_view)
     grad_h_waves_view = window(grad_h_waves, -2, 0, (M, 1), (N, 1)).diagonal(0, -3, -2)
-    tangent_paired_waves_view = window(tangent_paired_waves, -2, 0, (M, 1), (N, 1)).diagonal(0, -3, -2)
     tangent_apart_waves_view = window(tangent_apart_waves, -2, 0, (M, 1), (N, 1)).diagonal(0, -3, -2)
-    tangent_grad_h_waves_view = window(tangent_grad_h_waves, -2, 0, (M, 1), (N, 1)).diagonal(0, -3, -2)
     product_22 = sigmoid_value * sigmoid_value_2
     scaled_grad_18 = product_22 * tangent_apart_waves_view * grad_h_waves_view
     chosen_111 = torch.where(mask_6 | ~mask_7, torch.where(mask_7, 0, -scaled_grad_18), 0)
+    tangent_paired_waves_view = window(tangent_paired_waves, -2, 0, (M, 1), (N, 1)).diagonal(0, -3, -2)
     product_23 = sigmoid_value * sigmoid_value_2
     scaled_grad_19 = product_23 * tangent_paired_waves_view * grad_h_waves_view
     chosen_112 = torch.where(mask_7, 0, scaled_grad_19)
+    tangent_grad_h_waves_view = window(tangent_grad_h_waves, -2, 0, (M, 1), (N, 1)).diagonal(0, -3, -2)
     scaled_grad_20 = sigmoid_value * sigmoid_value_2 * tangent_s * grad_h_waves_view
     chosen_113 = torch.where(mask_7, 0, scaled_grad_20)
     chosen_114 = torch.where(mask_7, 0, tangent_grad_h_waves_view * sigmoid_value_2)

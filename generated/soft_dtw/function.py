@@ -119,7 +119,6 @@ def soft_dtw_backward(
         ratio_2 = r_waves_wave_2_view / gamma
         chosen_5 = torch.where(mask_9, -numbers.ratio(math.inf, gamma), -ratio_2)
         mask_10 = (chosen_5 == -math.inf) & (-(r_waves_wave_2 / gamma) == -math.inf)
-        grad_near_waves_before_view = window(grad_near_waves_before, -1, 1, (M, 1), fill=0)
         chosen_8 = torch.where(mask_21 & ~mask_5 & ~mask_20 & ~mask_4, j - 1, 0)
         ratio_3 = pick(r_waves_wave_2.unsqueeze(-2), chosen_8, guarded=True) / gamma
         chosen_7 = torch.where(mask_4, numbers.ratio(math.inf, gamma if wave_2 + 1 < N + M else 1), ratio_3)
@@ -128,6 +127,7 @@ def soft_dtw_backward(
         chosen_9 = torch.where(mask_5, 0, torch.where(mask_20, 0, negative_3))
         safe_chosen_9 = torch.where(mask_2, chosen_9, 0)
         chosen_6 = safe_chosen_9 if wave_2 + 1 < N + M else grad_output.new_zeros(*batch, M)
+        grad_near_waves_before_view = window(grad_near_waves_before, -1, 1, (M, 1), fill=0)
         chosen_10 = torch.where(mask_9, numbers.ratio(math.inf, gamma), r_waves_wave_2_view / gamma)
         sigmoid_value = torch.sigmoid(chosen_10 - r_waves_wave_2 / gamma)
         negative_4 = -(grad_near_waves_before_view * sigmoid_value / gamma)
@@ -272,11 +272,10 @@ def soft_dtw_tangent(tangent_cost: Tensor, cost: Tensor, gamma: float) -> Tensor
         mask_34 = mask_33 & ~mask_5_2
         mask_35 = mask_31 & ~mask_13 & ~mask_5_2 & (wave_2 != 0)
         chosen_19 = torch.where(mask_35, j - 1, 0)
-        position_13 = flat_index((N + M, M), torch.where(mask_34, wave_2 - 1, 0), torch.where(mask_34, j - 1, 0))
-        position_14 = torch.where(mask_35 & ~mask_24, wave_2 - 1, 0)
-        position_15 = flat_index((N + M, M), torch.where(mask_35, wave_2 - 1, 0), chosen_19)
-        ratio_7 = pick(r_waves.mT, position_14, guarded=True) / gamma
-        ratio_8 = pick(r_waves.flatten(-2).unsqueeze(-2), position_15, guarded=True) / gamma
+        position_13 = torch.where(mask_35 & ~mask_24, wave_2 - 1, 0)
+        position_14 = flat_index((N + M, M), torch.where(mask_35, wave_2 - 1, 0), chosen_19)
+        ratio_7 = pick(r_waves.mT, position_13, guarded=True) / gamma
+        ratio_8 = pick(r_waves.flatten(-2).unsqueeze(-2), position_14, guarded=True) / gamma
         chosen_21 = torch.where(mask_24, numbers.ratio(math.inf, gamma if wave_2 != 0 else 1), ratio_7)
         difference = chosen_21 - ratio_8
         tangent_r_waves_before_picked = pick(tangent_r_waves_before.unsqueeze(-2), chosen_19)
@@ -285,7 +284,8 @@ def soft_dtw_tangent(tangent_cost: Tensor, cost: Tensor, gamma: float) -> Tensor
         chosen_23 = torch.where(mask_13, 0, torch.where(mask_5_2, 0, chosen_22))
         safe_chosen_23 = torch.where(mask_23, chosen_23, 0)
         chosen_20 = torch.where(mask_9, torch.where(mask_11, safe_chosen_23, 0), 0)
-        ratio_9 = pick(r_waves.flatten(-2).unsqueeze(-2), position_13, guarded=True) / gamma
+        position_15 = flat_index((N + M, M), torch.where(mask_34, wave_2 - 1, 0), torch.where(mask_34, j - 1, 0))
+        ratio_9 = pick(r_waves.flatten(-2).unsqueeze(-2), position_15, guarded=True) / gamma
         chosen_24 = torch.where(mask_5_2, numbers.ratio(math.inf, gamma if wave_2 != 0 else 1), ratio_9)
         chosen_25 = torch.where(mask_33, wave_2 - 1, 0)
         difference_2 = chosen_24 - pick(r_waves.mT, chosen_25, guarded=True) / gamma
@@ -332,10 +332,7 @@ def soft_dtw_tangent(tangent_cost: Tensor, cost: Tensor, gamma: float) -> Tensor
         mask_42 = mask_18 & mask_23 & ~mask_19 & ~mask_24 & ~mask_5_2 & (wave_2 != 0)
         mask_43 = mask_40 & ~mask_22 & ~mask_24 & ~mask_5_2 & (wave_2 != 0)
         chosen_3_2 = torch.where(mask_43, j - 1, 0)
-        tangent_cost_view = window(tangent_cost, -2, wave_2, (M, -1), fill=0).diagonal(0, -2, -1)
         position_22 = flat_index((N + M, M), torch.where(mask_42, wave_2 - 1, 0), torch.where(mask_42, j - 1, 0))
-        rows = tangent_r_before_before.unsqueeze(-2)
-        position_23 = flat_index((N + M, M), torch.where(mask_43, wave_2 - 1, 0), chosen_3_2)
         ratio_11 = pick(r_before.flatten(-2).unsqueeze(-2), position_22, guarded=True) / gamma
         chosen_43 = tangent_cost.new_zeros(*batch, M) if wave_2 == 0 else ratio_11
         chosen_42 = torch.where(mask_5_2, numbers.ratio(math.inf, gamma), chosen_43)
@@ -344,12 +341,15 @@ def soft_dtw_tangent(tangent_cost: Tensor, cost: Tensor, gamma: float) -> Tensor
         product_4 = tangent_near_waves_wave_2 * gamma * torch.sigmoid(chosen_41 + near_waves_wave_2)
         chosen_45 = torch.where(mask_19, 0, -product_4)
         chosen_40 = torch.where(mask_18, torch.where(mask_23, chosen_45, 0), 0)
+        rows = tangent_r_before_before.unsqueeze(-2)
+        position_23 = flat_index((N + M, M), torch.where(mask_43, wave_2 - 1, 0), chosen_3_2)
         r_before_picked_3 = pick(r_before.flatten(-2).unsqueeze(-2), position_23, guarded=True)
         difference_3 = -(r_before_picked_3 / gamma) - near_waves_wave_2
         tangent_r_before_before_picked = pick(rows, chosen_3_2, guarded=True)
         product_5 = tangent_r_before_before_picked * torch.sigmoid(difference_3)
         chosen_47 = tangent_cost.new_zeros(*batch, M) if wave_2 == 0 else product_5
         chosen_46 = torch.where(mask_5_2, 0, chosen_47)
+        tangent_cost_view = window(tangent_cost, -2, wave_2, (M, -1), fill=0).diagonal(0, -2, -1)
         chosen_49 = torch.where(mask_22, 0, torch.where(mask_24, 0, chosen_46))
         chosen_48 = torch.where(mask_21, torch.where(mask_23, chosen_49, 0), 0)
         safe_tangent_cost = torch.where(mask_23, tangent_cost_view, 0)

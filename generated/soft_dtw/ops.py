@@ -136,13 +136,13 @@ def soft_dtw_second(
         mask_49_2 = mask_47_2 & ~mask_36_3 & ~mask_33_3 & ~mask_35_3
         position_10 = torch.where(mask_49_2, wave_4 - 1, 0)
         position_11 = flat_index((N + M, M), position_10, torch.where(mask_49_2, j - 1, 0))
-        grad_grad_r_waves_before_view = window(grad_grad_r_waves_before, -1, -1, (M, 1), fill=0)
         r_waves_picked = pick(r_waves.flatten(-2).unsqueeze(-2), position_11, guarded=True)
         ratio_10 = r_waves_picked / gamma
         chosen_30 = torch.where(mask_35_3, numbers.ratio(math.inf, gamma if wave_4 - 1 >= 0 else 1), ratio_10)
         sigmoid_value_2 = torch.sigmoid(chosen_30 - r_waves_view / gamma)
         scaled_grad_3 = grad_grad_r_waves_before * sigmoid_value_2
         chosen_29 = torch.where(mask_36_3, 0, torch.where(mask_33_3, 0, -(scaled_grad_3 / gamma)))
+        grad_grad_r_waves_before_view = window(grad_grad_r_waves_before, -1, -1, (M, 1), fill=0)
         chosen_31 = torch.where(mask_33_3, numbers.ratio(math.inf, gamma), r_waves_view / gamma)
         difference_6 = chosen_31 - r_waves_view_2 / gamma
         scaled_grad_4 = grad_grad_r_waves_before_view * torch.sigmoid(difference_6)
@@ -166,7 +166,6 @@ def soft_dtw_second(
         chosen_38 = torch.where(mask_35_3, grad_grad_cost.new_zeros(()), -numbers.ratio(math.inf, gamma))
         mask_46_2 = mask_42_2 & (torch.where(mask_33_3, chosen_38, chosen_37) == -math.inf)
         mask_51_2 = mask_32_3 & ~mask_46_2 & ~mask_33_3 & ~mask_35_3 & (wave_4 != 0)
-        grad_grad_r_before_before_view = window(grad_grad_r_before_before, -1, -1, (M, 1), fill=0)
         position_15 = torch.where(mask_51_2, wave_4 - 1, 0)
         position_16 = flat_index((N + M, M), position_15, torch.where(mask_51_2, j - 1, 0))
         r_before_picked_4 = pick(r_before.flatten(-2).unsqueeze(-2), position_16, guarded=True)
@@ -177,6 +176,7 @@ def soft_dtw_second(
         total_4 = torch.where(mask_33_3, chosen_42, chosen_40) + near_waves_wave_4
         scaled_grad_5 = grad_grad_near_waves_wave_4 * torch.sigmoid(total_4) * gamma
         chosen_39 = torch.where(mask_46_2, 0, -scaled_grad_5)
+        grad_grad_r_before_before_view = window(grad_grad_r_before_before, -1, -1, (M, 1), fill=0)
         difference_7 = -(r_before_view_2 / gamma) - near_waves_wave_4
         sigmoid_difference_7 = torch.sigmoid(difference_7)
         chosen_43 = torch.where(mask_33_3, 0, grad_grad_r_before_before_view * sigmoid_difference_7)
@@ -235,7 +235,6 @@ def soft_dtw_second(
             ratio_4 = r_waves_wave_3_view / gamma
             chosen_10 = torch.where(mask_39_2, -numbers.ratio(math.inf, gamma), -ratio_4)
             mask_40 = (chosen_10 == -math.inf) & (-(r_waves_wave_3 / gamma) == -math.inf)
-            grad_near_waves_before_view = window(grad_near_waves_before, -1, 1, (M, 1), fill=0)
             chosen_13 = torch.where(mask_51 & ~mask_35_2 & ~mask_50 & ~mask_34_2, j - 1, 0)
             ratio_5 = pick(r_waves_wave_3.unsqueeze(-2), chosen_13, guarded=True) / gamma
             chosen_12 = torch.where(mask_34_2, numbers.ratio(math.inf, gamma if wave_3 + 1 < N + M else 1), ratio_5)
@@ -244,6 +243,7 @@ def soft_dtw_second(
             chosen_14 = torch.where(mask_35_2, 0, torch.where(mask_50, 0, negative_4))
             safe_chosen_14 = torch.where(mask_32_2, chosen_14, 0)
             chosen_11 = safe_chosen_14 if wave_3 + 1 < N + M else grad_grad_cost.new_zeros(*batch, M)
+            grad_near_waves_before_view = window(grad_near_waves_before, -1, 1, (M, 1), fill=0)
             ratio_6 = r_waves_wave_3_view / gamma
             chosen_15 = torch.where(mask_39_2, numbers.ratio(math.inf, gamma), ratio_6)
             sigmoid_value = torch.sigmoid(chosen_15 - r_waves_wave_3 / gamma)
@@ -339,8 +339,6 @@ def soft_dtw_second(
         grad_near_waves_view = window(grad_near_waves, -2, 1, (N + M, 1), fill=0)
         chosen_2 = torch.where(mask_11, numbers.ratio(math.inf, gamma), r_waves_view_3 / gamma)
         grad_near_waves_view_2 = window(grad_near_waves_view, -1, 1, (M, 1), fill=0)
-        grad_grad_r_waves_view_2 = window(grad_grad_r_waves, -1, 1, (M, 1), fill=0)
-        grad_grad_r_waves_view_3 = window(grad_grad_r_waves, -1, -1, (M, 1), fill=0)
         sigmoid_value_3 = torch.sigmoid(r_waves / gamma - chosen)
         sigmoid_value_4 = torch.sigmoid(chosen - r_waves / gamma)
         scaled_grad_7 = sigmoid_value_3 * sigmoid_value_4 * grad_near_waves_view
@@ -353,6 +351,7 @@ def soft_dtw_second(
         ratio_13 = scaled_grad_8 / numbers.power(gamma, 2)
         chosen_53 = torch.where(mask, torch.where(mask_12, 0, ratio_13), 0)
         scaled_grad_6 = grad_grad_r_waves * (chosen_50 + torch.where(mask_9, chosen_53, 0))
+        grad_grad_r_waves_view_2 = window(grad_grad_r_waves, -1, 1, (M, 1), fill=0)
         sigmoid_r_waves = torch.sigmoid(r_waves_view_3 / gamma - r_waves / gamma)
         sigmoid_r_waves_2 = torch.sigmoid(r_waves / gamma - r_waves_view_3 / gamma)
         product_2 = sigmoid_r_waves * sigmoid_r_waves_2
@@ -361,6 +360,7 @@ def soft_dtw_second(
         chosen_55 = torch.where(mask_12, 0, torch.where(mask_11, 0, negative_13))
         safe_chosen_55 = torch.where(mask, chosen_55, 0)
         chosen_54 = torch.where(mask_29, torch.where(mask_3.unsqueeze(-1), safe_chosen_55, 0), 0)
+        grad_grad_r_waves_view_3 = window(grad_grad_r_waves, -1, -1, (M, 1), fill=0)
         sigmoid_r_waves_3 = torch.sigmoid(r_waves_view_4 / gamma - r_waves / gamma)
         sigmoid_r_waves_4 = torch.sigmoid(r_waves / gamma - r_waves_view_4 / gamma)
         product_3 = sigmoid_r_waves_3 * sigmoid_r_waves_4
@@ -419,13 +419,13 @@ def soft_dtw_second(
         sigmoid_difference_3 = torch.sigmoid(difference_3)
         grad_r_waves_view = window(grad_r_waves, -2, 1, (N + M, 1), fill=0)
         grad_r_waves_view_2 = window(grad_r_waves_view, -1, 1, (M, 1), fill=0)
-        grad_grad_near_waves_view = window(grad_grad_near_waves, -2, 1, (N + M, 1), fill=0)
-        grad_grad_near_waves_view_2 = window(grad_grad_near_waves_view, -1, 1, (M, 1), fill=0)
         sigmoid_value_9 = torch.sigmoid(-(r_before / gamma) - near_waves_view_4)
         product_5 = sigmoid_difference_3 * sigmoid_value_9
         scaled_grad_14 = product_5 * grad_grad_r_before * grad_r_waves_view_2
         chosen_76 = torch.where(mask_11, 0, -(scaled_grad_14 / gamma))
         chosen_75 = torch.where(mask_9, torch.where(mask, torch.where(mask_26, 0, chosen_76), 0), 0)
+        grad_grad_near_waves_view = window(grad_grad_near_waves, -2, 1, (N + M, 1), fill=0)
+        grad_grad_near_waves_view_2 = window(grad_grad_near_waves_view, -1, 1, (M, 1), fill=0)
         sigmoid_difference_3_2 = torch.sigmoid(-difference_3)
         product_6 = sigmoid_difference_3_2 * sigmoid_difference_3
         scaled_grad_15 = product_6 * grad_grad_near_waves_view_2 * grad_r_waves_view_2
@@ -468,7 +468,6 @@ def soft_dtw_second(
             ratio_15 = r_waves_wave_5_view / gamma
             chosen_80 = torch.where(mask_39_4, -numbers.ratio(math.inf, gamma), -ratio_15)
             mask_40_3 = (chosen_80 == -math.inf) & (-(r_waves_wave_5 / gamma) == -math.inf)
-            grad_near_waves_1_before_view = window(grad_near_waves_1_before, -1, 1, (M, 1), fill=0)
             chosen_83 = torch.where(mask_51_3 & ~mask_35_4 & ~mask_50_3 & ~mask_34_4, j - 1, 0)
             ratio_16 = pick(r_waves_wave_5.unsqueeze(-2), chosen_83, guarded=True) / gamma
             chosen_82 = torch.where(mask_34_4, numbers.ratio(math.inf, gamma if wave_5 + 1 < N + M else 1), ratio_16)
@@ -477,6 +476,7 @@ def soft_dtw_second(
             chosen_84 = torch.where(mask_35_4, 0, torch.where(mask_50_3, 0, negative_17))
             safe_chosen_84 = torch.where(mask_32_4, chosen_84, 0)
             chosen_81 = safe_chosen_84 if wave_5 + 1 < N + M else grad_grad_cost.new_zeros(*batch, M)
+            grad_near_waves_1_before_view = window(grad_near_waves_1_before, -1, 1, (M, 1), fill=0)
             ratio_17 = r_waves_wave_5_view / gamma
             chosen_85 = torch.where(mask_39_4, numbers.ratio(math.inf, gamma), ratio_17)
             sigmoid_value_10 = torch.sigmoid(chosen_85 - r_waves_wave_5 / gamma)
@@ -638,11 +638,10 @@ def soft_dtw_backward_tangent(
         mask_37 = mask_36 & ~mask_8_2
         mask_38 = mask_34 & ~mask_16 & ~mask_8_2 & (wave_2 != 0)
         chosen_19 = torch.where(mask_38, j - 1, 0)
-        position_13 = flat_index((N + M, M), torch.where(mask_37, wave_2 - 1, 0), torch.where(mask_37, j - 1, 0))
-        position_14 = torch.where(mask_38 & ~mask_27, wave_2 - 1, 0)
-        position_15 = flat_index((N + M, M), torch.where(mask_38, wave_2 - 1, 0), chosen_19)
-        ratio_9 = pick(r_waves.mT, position_14, guarded=True) / gamma
-        ratio_10 = pick(r_waves.flatten(-2).unsqueeze(-2), position_15, guarded=True) / gamma
+        position_13 = torch.where(mask_38 & ~mask_27, wave_2 - 1, 0)
+        position_14 = flat_index((N + M, M), torch.where(mask_38, wave_2 - 1, 0), chosen_19)
+        ratio_9 = pick(r_waves.mT, position_13, guarded=True) / gamma
+        ratio_10 = pick(r_waves.flatten(-2).unsqueeze(-2), position_14, guarded=True) / gamma
         chosen_21 = torch.where(mask_27, numbers.ratio(math.inf, gamma if wave_2 != 0 else 1), ratio_9)
         difference_2 = chosen_21 - ratio_10
         tangent_r_waves_before_picked = pick(tangent_r_waves_before.unsqueeze(-2), chosen_19)
@@ -652,7 +651,8 @@ def soft_dtw_backward_tangent(
         chosen_23 = torch.where(mask_16, 0, torch.where(mask_8_2, 0, chosen_22))
         safe_chosen_23 = torch.where(mask_26, chosen_23, 0)
         chosen_20 = torch.where(mask_12, torch.where(mask_14, safe_chosen_23, 0), 0)
-        ratio_11 = pick(r_waves.flatten(-2).unsqueeze(-2), position_13, guarded=True) / gamma
+        position_15 = flat_index((N + M, M), torch.where(mask_37, wave_2 - 1, 0), torch.where(mask_37, j - 1, 0))
+        ratio_11 = pick(r_waves.flatten(-2).unsqueeze(-2), position_15, guarded=True) / gamma
         chosen_24 = torch.where(mask_8_2, numbers.ratio(math.inf, gamma if wave_2 != 0 else 1), ratio_11)
         chosen_25 = torch.where(mask_36, wave_2 - 1, 0)
         difference_3 = chosen_24 - pick(r_waves.mT, chosen_25, guarded=True) / gamma
@@ -700,10 +700,7 @@ def soft_dtw_backward_tangent(
         mask_45 = mask_21 & mask_26 & ~mask_22 & ~mask_27 & ~mask_8_2 & (wave_2 != 0)
         mask_46 = mask_43 & ~mask_25 & ~mask_27 & ~mask_8_2 & (wave_2 != 0)
         chosen_3_2 = torch.where(mask_46, j - 1, 0)
-        tangent_cost_view = window(tangent_cost, -2, wave_2, (M, -1), fill=0).diagonal(0, -2, -1)
         position_22 = flat_index((N + M, M), torch.where(mask_45, wave_2 - 1, 0), torch.where(mask_45, j - 1, 0))
-        rows = tangent_r_before_before.unsqueeze(-2)
-        position_23 = flat_index((N + M, M), torch.where(mask_46, wave_2 - 1, 0), chosen_3_2)
         ratio_14 = pick(r_before.flatten(-2).unsqueeze(-2), position_22, guarded=True) / gamma
         chosen_43 = tangent_grad_output.new_zeros(*batch, M) if wave_2 == 0 else ratio_14
         chosen_42 = torch.where(mask_8_2, numbers.ratio(math.inf, gamma), chosen_43)
@@ -712,12 +709,15 @@ def soft_dtw_backward_tangent(
         product_4 = tangent_near_waves_wave_2 * gamma * torch.sigmoid(chosen_41 + near_waves_wave_2)
         chosen_45 = torch.where(mask_22, 0, -product_4)
         chosen_40 = torch.where(mask_21, torch.where(mask_26, chosen_45, 0), 0)
+        rows = tangent_r_before_before.unsqueeze(-2)
+        position_23 = flat_index((N + M, M), torch.where(mask_46, wave_2 - 1, 0), chosen_3_2)
         r_before_picked_3 = pick(r_before.flatten(-2).unsqueeze(-2), position_23, guarded=True)
         difference_4 = -(r_before_picked_3 / gamma) - near_waves_wave_2
         tangent_r_before_before_picked = pick(rows, chosen_3_2, guarded=True)
         product_5 = tangent_r_before_before_picked * torch.sigmoid(difference_4)
         chosen_47 = tangent_grad_output.new_zeros(*batch, M) if wave_2 == 0 else product_5
         chosen_46 = torch.where(mask_8_2, 0, chosen_47)
+        tangent_cost_view = window(tangent_cost, -2, wave_2, (M, -1), fill=0).diagonal(0, -2, -1)
         chosen_49 = torch.where(mask_25, 0, torch.where(mask_27, 0, chosen_46))
         chosen_48 = torch.where(mask_24, torch.where(mask_26, chosen_49, 0), 0)
         safe_tangent_cost = torch.where(mask_26, tangent_cost_view, 0)
@@ -785,7 +785,6 @@ def soft_dtw_backward_tangent(
         ratio_16 = r_waves_wave_4_view / gamma
         chosen_56 = torch.where(mask_11_2, -numbers.ratio(math.inf, gamma), -ratio_16)
         mask_12_2 = (chosen_56 == -math.inf) & (-(r_waves_wave_4 / gamma) == -math.inf)
-        grad_near_waves_before_view = window(grad_near_waves_before, -1, 1, (M, 1), fill=0)
         chosen_59 = torch.where(mask_23_2 & ~mask_7_3 & ~mask_22_2 & ~mask_6_3, j - 1, 0)
         ratio_17 = pick(r_waves_wave_4.unsqueeze(-2), chosen_59, guarded=True) / gamma
         chosen_58 = torch.where(mask_6_3, numbers.ratio(math.inf, gamma if wave_4 + 1 < N + M else 1), ratio_17)
@@ -794,6 +793,7 @@ def soft_dtw_backward_tangent(
         chosen_60 = torch.where(mask_7_3, 0, torch.where(mask_22_2, 0, negative_10))
         safe_chosen_60 = torch.where(mask_4_3, chosen_60, 0)
         chosen_57 = safe_chosen_60 if wave_4 + 1 < N + M else tangent_grad_output.new_zeros(*batch, M)
+        grad_near_waves_before_view = window(grad_near_waves_before, -1, 1, (M, 1), fill=0)
         ratio_18 = r_waves_wave_4_view / gamma
         chosen_61 = torch.where(mask_11_2, numbers.ratio(math.inf, gamma), ratio_18)
         sigmoid_value = torch.sigmoid(chosen_61 - r_waves_wave_4 / gamma)
@@ -948,9 +948,6 @@ def soft_dtw_backward_tangent(
         sigmoid_value_2 = torch.sigmoid(chosen_2_3 - r_waves_wave_5 / gamma)
         grad_near_waves_view_2 = window(grad_near_waves_view, -1, 1, (M, 1), fill=0)
         chosen_3_3 = torch.where(mask_53_2 & ~mask_21_3 & ~mask_45_2 & ~mask_6_4, j - 1, 0)
-        position_39 = torch.where(mask_54_2 & ~mask_23_3 & ~mask_45_2 & ~mask_6_4, j - 1, 0)
-        tangent_r_waves_wave_5_view = window(tangent_r_waves_wave_5, -1, 1, (M, 1), fill=0)
-        tangent_grad_near_waves_before_view = window(tangent_grad_near_waves_before, -1, 1, (M, 1), fill=0)
         sigmoid_value_3 = torch.sigmoid(r_waves_wave_5 / gamma - chosen_81)
         sigmoid_value_4 = torch.sigmoid(chosen_81 - r_waves_wave_5 / gamma)
         scaled_grad_3 = sigmoid_value_3 * sigmoid_value_4 * grad_near_waves_view
@@ -977,6 +974,7 @@ def soft_dtw_backward_tangent(
         safe_chosen_90 = torch.where(mask_11_3, chosen_90, 0)
         chosen_92 = safe_chosen_90 if wave_5 + 1 < N + M else tangent_grad_output.new_zeros(*batch, M)
         chosen_89 = torch.where(mask_19_3, torch.where(mask_20_3, chosen_92, 0), 0)
+        position_39 = torch.where(mask_54_2 & ~mask_23_3 & ~mask_45_2 & ~mask_6_4, j - 1, 0)
         r_waves_wave_5_picked_3 = pick(r_waves_wave_5.unsqueeze(-2), position_39, guarded=True)
         ratio_30 = r_waves_wave_5_picked_3 / gamma
         chosen_94 = torch.where(mask_6_4, numbers.ratio(math.inf, gamma if wave_5 + 1 < N + M else 1), ratio_30)
@@ -986,6 +984,7 @@ def soft_dtw_backward_tangent(
         chosen_96 = torch.where(mask_11_3, torch.where(mask_23_3, 0, chosen_95), 0)
         safe_chosen_96 = chosen_96 if wave_5 + 1 < N + M else tangent_grad_output.new_zeros(*batch, M)
         chosen_93 = torch.where(mask_22_3, safe_chosen_96, 0)
+        tangent_r_waves_wave_5_view = window(tangent_r_waves_wave_5, -1, 1, (M, 1), fill=0)
         sigmoid_r_waves_wave_5 = torch.sigmoid(r_waves_wave_5 / gamma - r_waves_wave_5_view / gamma)
         ratio_31 = r_waves_wave_5_view / gamma
         sigmoid_r_waves_wave_5_2 = torch.sigmoid(ratio_31 - r_waves_wave_5 / gamma)
@@ -995,6 +994,7 @@ def soft_dtw_backward_tangent(
         chosen_98 = torch.where(mask_49, 0, torch.where(mask_9_4, 0, negative_23))
         safe_chosen_98 = torch.where(mask_16_3, chosen_98, 0)
         chosen_97 = torch.where(mask_25_3, torch.where(mask_46_2, safe_chosen_98, 0), 0)
+        tangent_grad_near_waves_before_view = window(tangent_grad_near_waves_before, -1, 1, (M, 1), fill=0)
         negative_24 = -(tangent_grad_near_waves_before_view * sigmoid_value_2 / gamma)
         chosen_100 = torch.where(mask_16_3, torch.where(mask_49, 0, negative_24), 0)
         chosen_99 = torch.where(mask_26_2, torch.where(mask_46_2, chosen_100, 0), 0)
@@ -1100,7 +1100,6 @@ def soft_dtw_backward_tangent(
         grad_r_waves_view_2 = window(grad_r_waves_view, -1, 1, (M, 1), fill=0)
         tangent_near_waves_view = window(tangent_near_waves, -2, wave_5 + 1, fill=0)
         tangent_near_waves_view_2 = window(tangent_near_waves_view, -1, 1, (M, 1), fill=0)
-        tangent_grad_r_waves_before_view = window(tangent_grad_r_waves_before, -1, 1, (M, 1), fill=0)
         product_12 = sigmoid_value_2_2 * sigmoid_value_3_2
         scaled_grad_9 = product_12 * tangent_near_waves_view_2 * grad_r_waves_view_2
         negative_28 = -scaled_grad_9
@@ -1114,6 +1113,7 @@ def soft_dtw_backward_tangent(
         chosen_135 = torch.where(mask_64, 0, torch.where(mask_9_4, 0, negative_29))
         safe_chosen_135 = torch.where(mask_16_3, chosen_135, 0)
         chosen_134 = torch.where(mask_40_2, torch.where(mask_46_2, safe_chosen_135, 0), 0)
+        tangent_grad_r_waves_before_view = window(tangent_grad_r_waves_before, -1, 1, (M, 1), fill=0)
         product_14 = tangent_grad_r_waves_before_view * sigmoid_value_3_2
         chosen_136 = torch.where(mask_64, 0, torch.where(mask_9_4, 0, product_14))
         chosen_137 = torch.where(mask_46_2, torch.where(mask_16_3, chosen_136, 0), 0)

@@ -279,9 +279,9 @@ class _Cut:
         seen = {value}
 
         def look(e: Scalar) -> None:
+            lazy = is_lazy(e)
             for i, operand in enumerate(children(e)):
-                lazy = is_lazy(e) and i > 0
-                if operand in seen or operand in self.named or (lazy and self.is_risky(operand)):
+                if operand in seen or operand in self.named or (lazy and i > 0 and self.is_risky(operand)):
                     continue
                 seen.add(operand)
                 if isinstance(operand, Apply) or (isinstance(operand, Read) and operand.at):

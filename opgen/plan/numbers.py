@@ -14,7 +14,7 @@ from typing import TypeVar, cast
 from opgen.ir.kinds import kind_of
 from opgen.ir.names import Names
 from opgen.ir.program import Axis, Kind
-from opgen.ir.scalar import Apply, Batch, Cast, Const, Dim, Index, Lit, Param, Read, Scalar, rebuild, walk
+from opgen.ir.scalar import Apply, Batch, Cast, Const, Dim, Index, Lit, Param, Read, Scalar, children, rebuild, walk
 from opgen.plan.model import KernelPlan, Let, Library
 
 # What the host computes: operators, and the functions of double in `opgen_numbers.h`.
@@ -29,7 +29,7 @@ _Part = TypeVar("_Part")
 
 def numbered(p: KernelPlan) -> KernelPlan:
     """The plan with what a call computes once taken out of its kernels, into `numbers`."""
-    found = _Numbers(p, Names(_words(p)))
+    found = _Numbers(p, Names(_words(p, set())))
     steps = tuple(s if isinstance(s, Library) else found.step(s) for s in p.steps)
     return replace(p, steps=steps, numbers={param.name: e for e, param in found.params.items()})
 
@@ -46,16 +46,21 @@ def _lets(x: object) -> Iterator[Let]:
             yield from _lets(getattr(x, f.name))
 
 
-def _words(x: object) -> Iterator[str]:
-    """Every word in a plan: a number is called what nothing else is."""
+def _words(x: object, seen: set[Scalar]) -> Iterator[str]:
+    """Every word in a plan: a number is called what nothing else is. What is in `seen` is left out."""
     if isinstance(x, str):
         yield x
     elif isinstance(x, tuple | frozenset):
         for part in x:
-            yield from _words(part)
+            yield from _words(part, seen)
+    elif isinstance(x, _SCALARS):
+        if x not in seen:
+            seen.add(x)
+            yield from (getattr(x, name) for name in ("name", "tensor", "fn") if hasattr(x, name))
+            yield from _words(children(x), seen)
     elif is_dataclass(x):
         for f in fields(x):
-            yield from _words(getattr(x, f.name))
+            yield from _words(getattr(x, f.name), seen)
 
 
 @dataclass(slots=True)
@@ -65,6 +70,7 @@ class _Numbers:
     params: dict[Scalar, Param] = field(default_factory=dict)
     done: dict[Scalar, Scalar] = field(default_factory=dict)
     opened: dict[str, Scalar] = field(default_factory=dict)  # locals of a step that are numbers
+    hosted: dict[Scalar, bool] = field(default_factory=dict)  # whether the host could compute it
 
     def step(self, s: _Part) -> _Part:
         lets: dict[str, set[Scalar]] = {}
@@ -114,7 +120,7 @@ class _Numbers:
 
     def _product(self, e: Apply) -> Apply:
         """A product whose first factors are numbers with these multiplied first, as it is evaluated anyway."""
-        count = next((k for k, a in enumerate(e.args) if not _is_hosted(a)), 0) if e.fn == "mul" else 0
+        count = next((k for k, a in enumerate(e.args) if not self._is_hosted(a)), 0) if e.fn == "mul" else 0
         first = Apply("mul", e.args[:count])
         return Apply("mul", (first, *e.args[count:])) if count > 1 and self._is_number(first) else e
 
@@ -122,8 +128,17 @@ class _Numbers:
         """Whether the host computes it: a float that depends on the call and is more than a param with a sign."""
         if e.fn == "neg" and not isinstance(e.args[0], Apply):
             return False
-        told = any(isinstance(a, Param | Dim) for a in walk(e))
-        return told and _is_hosted(e) and kind_of(_of_no_tensor, self.plan.params, e) is Kind.FLOAT
+        if not self._is_hosted(e) or not any(isinstance(a, Param | Dim) for a in walk(e)):
+            return False
+        return kind_of(_of_no_tensor, self.plan.params, e) is Kind.FLOAT
+
+    def _is_hosted(self, e: Scalar) -> bool:
+        if not isinstance(e, Apply):
+            return isinstance(e, Lit | Const | Param | Dim)
+        if e not in self.hosted:
+            own = e.fn in _OPERATORS or e.fn in HOST_FUNCTIONS
+            self.hosted[e] = own and all(map(self._is_hosted, e.args))
+        return self.hosted[e]
 
 
 def _ordered(e: Scalar) -> Scalar:
@@ -133,12 +148,6 @@ def _ordered(e: Scalar) -> Scalar:
             return Apply("mul", (b, a))
         case _:
             return e
-
-
-def _is_hosted(e: Scalar) -> bool:
-    if isinstance(e, Apply):
-        return (e.fn in _OPERATORS or e.fn in HOST_FUNCTIONS) and all(map(_is_hosted, e.args))
-    return isinstance(e, Lit | Const | Param | Dim)
 
 
 def _of_no_tensor(name: str) -> Kind:

@@ -8,7 +8,7 @@ loop its index is a number, so conditions on it are decided in Python.
 from __future__ import annotations
 
 from collections import Counter
-from collections.abc import Mapping
+from collections.abc import Container, Mapping
 from dataclasses import dataclass, field, replace
 
 from opgen.code.printer import Text
@@ -25,7 +25,6 @@ from opgen.ir.program import (
     Shape,
     Tensor,
     definitions,
-    statement_reads,
 )
 from opgen.ir.scalar import BATCH, ONE, ZERO, Apply, Batch, Index, Lit, Param, Read, Scalar, occurrences, transform
 from opgen.torch.body import expanded, is_full
@@ -38,14 +37,14 @@ from opgen.torch.scope import Scope, batch_leading
 from opgen.torch.values import Stored, Value, aligned, batch_first
 
 
-def repeat(scope: Scope, s: Recurrence, names: Mapping[str, str]) -> None:
-    """Print a recurrence. `names`: the local names of the tensors it defines."""
+def repeat(scope: Scope, s: Recurrence, names: Mapping[str, str], wanted: Container[str]) -> None:
+    """Print a recurrence. `names`: the local names of the tensors it defines; `wanted`: those that the rest reads."""
     loop = _Loop(scope, s, names_beside(scope.program))
     inner = lazy(_program(scope.program, s, loop, [loop.inside(step) for step in s.steps]))
     starts = [f"{loop.local[key]} = {loop.start(target)}" for target, key in loop.before.items()]
     loop.unbind()
     body = _body(scope, loop, inner)
-    kept = [c for c in s.steps if _is_read_elsewhere(scope.program, s, c.target)]
+    kept = [c for c in s.steps if c.target in wanted]
     results = [scope.stored[loop.now[c.target]].name for c in kept]
     steps = scope.fresh("steps")
     together = results[0] if len(results) == 1 else f"({', '.join(results)})"
@@ -77,11 +76,6 @@ def _body(scope: Scope, loop: _Loop, inner: Program) -> list[str]:
     scope.steps, scope.lines, scope.bound, scope.program = outer
     scope.outside = None
     return body
-
-
-def _is_read_elsewhere(p: Program, s: Recurrence, target: str) -> bool:
-    read = any(r.tensor == target for other in p.statements if other != s for r in statement_reads(other))
-    return read or any(o.value == target for o in p.outputs)
 
 
 def _program(p: Program, s: Recurrence, loop: _Loop, steps: list[Compute]) -> Program:

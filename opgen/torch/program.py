@@ -27,6 +27,7 @@ from opgen.ir.program import (
 )
 from opgen.ir.scalar import BATCH, Apply, Batch, Lit, Read, Scalar, occurrences, substitute
 from opgen.ir.storage import STORED
+from opgen.ir.text import scalar as as_text
 from opgen.opt.convolution import convolution, convolutions
 from opgen.torch.body import as_kind, body_value, expanded, placeholder
 from opgen.torch.contract import is_contracted
@@ -45,6 +46,7 @@ DTYPES = {name: f"torch.{t.torch}" for name, t in STORED.items()}
 
 # The longest assignment that is left on one line; functions are indented by at most 16 columns more.
 WIDTH = 92
+_SURELY = 4 * WIDTH  # as a formula; what is longer is no line in Python either
 
 Loops = tuple[Loop, ...]
 
@@ -90,7 +92,7 @@ def listing(p: Program, frame: Frame, *, several_batches: bool) -> Listing:
     for i, s in enumerate(p.statements):
         made_here = {t: scope.own(final.get(t, t)) for t in targets(s)}
         if isinstance(s, Recurrence):
-            repeat(scope, s, made_here)
+            repeat(scope, s, made_here, {t for t in made_here if last_reads.get(t, -1) > i or t in of_target})
         else:
             _emit(scope, s, made_here[s.target])
         for o in (o for t in made_here for o in of_target.get(t, ())):
@@ -129,22 +131,26 @@ def _final_names(p: Program, last_reads: dict[str, int], *, masked: bool) -> dic
 
 def _emit(scope: Scope, s: Compute | Scatter, name: str) -> None:
     """The lines of a statement; what is too long for one is computed in parts."""
-    value = _value(scope, s)
     if isinstance(s, Compute) and convolution(s, scope.known) is not None:
-        _store(scope, s, value, name)
+        _store(scope, s, _value(scope, s), name)
         return
-    if len(value.text.text) > WIDTH and (tree := balanced(s)) is not s:
+    value = None if _surely_long(s) else _value(scope, s)
+    if (value is None or len(value.text.text) > WIDTH) and (tree := balanced(s)) is not s:
         s, value = tree, _value(scope, tree)
-    while len(value.text.text) + len(name) + 3 > WIDTH:
+    while value is None or len(value.text.text) + len(name) + 3 > WIDTH:
         part = largest_part(scope, s) or largest_part(scope, s := nested(s))
-        if part is None or (part.body == s.body and _contracted(value)):
-            if isinstance(s, Scatter):
-                value = scatter(scope, s, name)
+        if part is None or (value is not None and part.body == s.body and _contracted(value)):
+            value = scatter(scope, s, name) if isinstance(s, Scatter) else value or _value(scope, s)
             break
         mapping: dict[Scalar, Scalar] = {part.body: bound(scope, part)}
         s = mapped(s, lambda e, mapping=mapping: substitute(e, mapping))  # type: ignore[misc]
-        value = _value(scope, s)
+        value = None if _surely_long(s) else _value(scope, s)
     _store(scope, s, value, name)
+
+
+def _surely_long(s: Compute | Scatter) -> bool:
+    """Is there no need to print a map to see that it is too long for a line?"""
+    return isinstance(s, Compute) and s.op is None and len(as_text(s.body)) > _SURELY
 
 
 def _contracted(value: Value) -> bool:

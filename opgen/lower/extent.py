@@ -2,11 +2,11 @@
 
 from __future__ import annotations
 
-from collections.abc import Container
+from collections.abc import Container, Sequence
 
 from opgen.diagnostics.model import Diagnostic, Severity
 from opgen.ir import text
-from opgen.ir.scalar import ONE, Apply, Dim, Index, Lit, Scalar, walk
+from opgen.ir.scalar import ONE, Apply, Dim, Index, Lit, Scalar
 from opgen.lang.nodes import Access, Compare, Dots, Expr, Name, Product
 from opgen.lang.walk import names_read, nodes
 from opgen.lower.clash import clash
@@ -113,7 +113,7 @@ def _is_compared(f: Frame, index: str, size: str) -> bool:
     """Whether a statement asks itself where it is along a dim, as `where(t + 1 < T, …)` does, or `where(e % 2 == 0, …)`
     for partners within pairs, or in which half, as `where(k < H, …)` does with `H: K//2`.
     """
-    made_of = {name for name, e in f.state.dims.items() if e is not None and Dim(size) in walk(e)}
+    made_of = {name for name, e in f.decl.derived.items() if size in names_read(e)}  # also where one has a mistake
     own = (s for s in f.decl.forward if s.target.name == f.target)
     compared = (n for s in own for n in nodes(s.value) if isinstance(n, Compare))
     return any(
@@ -125,6 +125,12 @@ def _is_compared(f: Frame, index: str, size: str) -> bool:
 def _is_round(c: Check) -> bool:
     """Whether a position begins again behind the end: `x[(k + 1) % K]`."""
     return isinstance(c.position, Apply) and c.position.fn == "mod" and c.position.args[1] == c.extent
+
+
+def _is_shifted_by_branch(f: Frame, inside: Sequence[Check], info: IndexInfo) -> bool:
+    """Whether the branches of a choice read one dim at several distances, so that none of them says where it ends."""
+    ends = {(furthest(f, c, info), c.extent) for c in inside if not c.always}
+    return len({extent for _, extent in ends}) == 1 and len(ends) > 1
 
 
 def _divided(e: Expr, index: str) -> bool:
@@ -155,7 +161,8 @@ def _likely(f: Frame, info: IndexInfo) -> str:
                 f" extent: `{index} < {size}`, with `dims: {{{size}: {windows_of}}}`"
             )
     for c in inside:
-        if isinstance(c.extent, Dim) and (_is_round(c) or _is_compared(f, index, c.extent.name)):
+        goes_on = _is_round(c) or _is_shifted_by_branch(f, inside, info)
+        if isinstance(c.extent, Dim) and (goes_on or _is_compared(f, index, c.extent.name)):
             return f"state its extent: `{index} < {c.extent.name}`"
         if (end := furthest(f, c, info)) is not None:
             return f"state its extent: `{index} < {end}`"

@@ -140,13 +140,29 @@ def _alongside(f: Frame, name: str) -> str | None:
     return None
 
 
-def _extent(f: Frame, s: Assign, index: str) -> str | None:
-    """The dim at which an index stands alone on the right."""
+def _extent(f: Frame, s: Assign, index: str, passed: tuple[Assign, ...] = ()) -> str | None:
+    """The dim at which an index stands alone on the right; `passed`: the statements on the way to this one."""
     for node in nodes(s.value):
         known = f.state.tensors.get(node.name) if isinstance(node, Access) else None
-        if not isinstance(node, Access) or known is None or known.shape is None or len(known.shape) != len(node.items):
+        if not isinstance(node, Access) or known is None:
+            continue
+        if known.shape is None and (found := _of_its_statement(f, node, index, (*passed, s))) is not None:
+            return found
+        if known.shape is None or len(known.shape) != len(node.items):
             continue
         for item, size in zip(node.items, known.shape, strict=True):
             if isinstance(item, Name) and item.name == index and not isinstance(size, Batch):
                 return text.scalar(size)
+    return None
+
+
+def _of_its_statement(f: Frame, read: Access, index: str, passed: tuple[Assign, ...]) -> str | None:
+    """How far an index runs at which a tensor is read whose own statement has a mistake, by what stands in that."""
+    for s in f.decl.forward:
+        items = s.target.items or ()
+        if s.target.name != read.name or s in passed or len(items) != len(read.items):
+            continue
+        for item, own in zip(read.items, items, strict=True):
+            if isinstance(item, Name) and item.name == index and isinstance(own, Binder):
+                return unparse(own.extent) if own.extent is not None else _extent(f, s, own.name, passed)
     return None

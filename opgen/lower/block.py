@@ -18,6 +18,7 @@ from opgen.lang.circles import circles, in_order
 from opgen.lang.nodes import Assign, Number
 from opgen.lower.declare import Declarations
 from opgen.lower.kinds import promote
+from opgen.lower.parts import as_one
 from opgen.lower.recurrence import lower_recurrence
 from opgen.lower.recurrence_slips import one_back
 from opgen.lower.scatter import Version, lower_scatter
@@ -72,7 +73,7 @@ def lower_block(
             if len(together) == sum(other.target.name in names for other in chosen):
                 found.extend(lower_recurrence(d, state, names, together, wanted, bag))
             continue
-        made = _step(d, state, s, part, wanted(s), bag)
+        made = _step(d, state, s, part, chosen, wanted(s), bag)
         part.failed = part.failed or not made
         found.extend(made)
         if not part.left:
@@ -84,7 +85,13 @@ def lower_block(
 
 
 def _step(
-    d: Declarations, state: Variation, s: Assign, part: _Assembly, wanted: Wanted, bag: Bag
+    d: Declarations,
+    state: Variation,
+    s: Assign,
+    part: _Assembly,
+    chosen: Sequence[Assign],
+    wanted: Wanted,
+    bag: Bag,
 ) -> tuple[Statement, ...]:
     part.left -= 1
     name = s.target.name
@@ -105,8 +112,10 @@ def _step(
         if (component is None and part.components) or (part.version is not None and component is not None):
             message = f"`{name}` is assigned as a whole and by components"
             starts = [constant for constant, _, _ in part.components] == [0]
-            recurs = one_back(part.components[0][1], s, part.position) if starts else ()
-            bag.error("OPG217", message, s.target.span, hints=recurs or ("use two names",))
+            hints = one_back(part.components[0][1], s, part.position) if starts else ()
+            hints = hints or _as_one(d, s, chosen) or ("use two names",)
+            if not any(told.message == message for told in bag.items):
+                bag.error("OPG217", message, s.target.span, hints=hints)
             return ()
         if component is not None:
             return _component(d, state, s, part, component, wanted, bag)
@@ -117,6 +126,13 @@ def _step(
     if made:
         _remember(part, made[-1])
     return made
+
+
+def _as_one(d: Declarations, s: Assign, chosen: Sequence[Assign]) -> tuple[str, ...]:
+    """The statement of a whole whose components are overwritten behind it, where it stands in front of them."""
+    own = [o for o in chosen if o.target.name == s.target.name]
+    plain = all(o.op == "=" for o in own) and component_of(own[0]) is None
+    return as_one(d, own[0], own[1:]) if plain else ()
 
 
 def _remember(part: _Assembly, last: Compute | Scatter) -> None:

@@ -34,6 +34,7 @@ from opgen.lower.extent import extent_of, resolve
 from opgen.lower.kinds import ARTICLES
 from opgen.lower.lazy import take_out
 from opgen.lower.masks import mask_among, masked_write
+from opgen.lower.parts import overwritten
 from opgen.lower.proposals import diagonal
 from opgen.lower.range import check_ranges
 from opgen.lower.readings import shape_text, spelled
@@ -215,8 +216,11 @@ def _bind(frame: Frame, scope: Scope, item: Binder | Dots | Expr, s: Assign) -> 
             hints = assigned(further[0]) if further else (f"it goes on with, say, `{name}[t] = {name}[t - 1] + …`",)
             frame.error("OPG250", f"`{name}` starts here and goes on nowhere", item.span, *hints)
         case _:
-            hints = "left of `=` stand distinct plain indices and `...`", *_computed(frame, s)
-            frame.error("OPG241", "this is no plain index", item.span, *hints)
+            hints = overwritten(frame.decl, s) or _computed(frame, s)
+            frame.error(
+                "OPG241", "this is no plain index", item.span, "left of `=` stand distinct plain indices and `...`",
+                *hints,
+            )  # fmt: skip
     return False
 
 

@@ -110,6 +110,8 @@ def declare(spec: OpSpec, bag: Bag) -> Declarations | None:
     words = _vocabulary(spec, shapes, sizes, derived)
     forward, lost = _block(spec.forward, words, bag)
     words.gradients = [f"grad_{n}" for n, t in inputs.items() if t.dtype in ("float", "complex")]
+    outputs = _outputs(spec, forward, lost, bag)
+    _alike(words, outputs)
     backward, lost_back = _block(spec.backward if forward else None, words, bag)
     lost = (*lost, *lost_back)
     known = tuple(dict.fromkeys((*sizes, *derived)))
@@ -125,7 +127,7 @@ def declare(spec: OpSpec, bag: Bag) -> Declarations | None:
         spec, inputs, shapes, absent, {str(p.name): p for p in spec.params}, defaults,
         tuple(s for s in sizes if s not in derived), derived, functions,
         frozenset(s.name for s in spec.functions if s.name not in functions), forward, backward,
-        _outputs(spec, forward, lost, bag), declared, spans, tuple(dict.fromkeys(lost)),
+        outputs, declared, spans, tuple(dict.fromkeys(lost)),
     )  # fmt: skip
     for s in (*forward, *backward):
         check_target_name(found, s, bag)
@@ -159,6 +161,12 @@ def _vocabulary(
     for name, shape in shapes.items():
         words.declare(name, [text.position(size) for size in shape])
     return words
+
+
+def _alike(words: Vocabulary, outputs: tuple[str, ...]) -> None:
+    """Gradients with respect to outputs are read as these are."""
+    for known in (words.shapes, words.letters):
+        known |= {f"grad_{n}": known[n] for n in outputs if n in known}
 
 
 def _default(p: ParamSpec, bag: Bag) -> tuple[Expr, ...] | None:

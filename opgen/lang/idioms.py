@@ -34,9 +34,9 @@ from opgen.lang.nodes import (
 from opgen.lang.orders import through_order
 from opgen.lang.slices import Bounds, Extents, Item, Slice, along_new_axes, is_open, read_at
 from opgen.lang.subscripts import target_of
-from opgen.lang.targets import apart, order_of, read_by, remember
+from opgen.lang.targets import apart, order_of, read_by, remember, sizes_of
 from opgen.lang.unparse import unparse, unparse_assign
-from opgen.lang.vocabulary import FIRST, Vocabulary
+from opgen.lang.vocabulary import FIRST, UNCLEAR, Vocabulary
 from opgen.lang.walk import integer, nodes, transform
 
 KEYWORDS = (
@@ -393,5 +393,7 @@ class Idioms:
         if parted is None:
             return None
         made = Assign(parted[0], whole.op, parted[1], whole.guard, whole.span)
+        if any(n == Name(UNCLEAR, n.span) for n in (*nodes(made.value), *sizes_of(made.target))):
+            return None
         remember(self.words, made)
         return unparse_assign(made)

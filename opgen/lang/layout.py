@@ -2,7 +2,7 @@
 
 from __future__ import annotations
 
-from collections.abc import Iterator, Sequence
+from collections.abc import Callable, Iterator, Sequence
 from dataclasses import replace
 
 from opgen.lang.nodes import Access, Binder, Call, Dots, Expr, Name, Number, Reduction
@@ -51,6 +51,7 @@ def indices_of(words: Vocabulary, item: Expr) -> list[str]:
 def spelled(words: Vocabulary, e: Expr) -> Expr:
     """The expression with every tensor read at its indices; letters that stand for others there give way."""
     written = {i.name for a in nodes(e) if isinstance(a, Access) for i in a.items if isinstance(i, Name)}
+    own = _lined_up(words, e)
     spare = [c for c in SPARE if c not in written and not words.knows(c)]
 
     def rest(letters: tuple[str, ...], given: int) -> tuple[str, ...]:
@@ -63,7 +64,7 @@ def spelled(words: Vocabulary, e: Expr) -> Expr:
             return replace(node, args=(*(spelled(words, a) for a in node.args[:-1]), *node.args[-1:]))
         if not isinstance(node, Name | Access):
             return None
-        letters = words.letters.get(node.name, ())
+        letters = words.letters.get(node.name, ()) if isinstance(node, Access) else own(node.name)
         if isinstance(node, Name) and not words.knows(node.name) and node.name.lower() in CONSTANTS:
             return replace(node, name=node.name.lower())
         if isinstance(node, Name):
@@ -76,6 +77,32 @@ def spelled(words: Vocabulary, e: Expr) -> Expr:
         return replace(node, items=(*node.items, *access_at(node.name, missing, node).items))
 
     return transform(e, step)
+
+
+def _lined_up(words: Vocabulary, e: Expr) -> Callable[[str], tuple[str, ...]]:
+    """The indices of each bare tensor: along one dim it has, from behind, the index that stands there before it.
+
+    Of two tensors of one shape the product is one of elements, whatever their own indices are called.
+    """
+    bound = {b.name for r in nodes(e) if isinstance(r, Reduction) for b in r.binders if isinstance(b, Binder)}
+    before: list[tuple[Sequence[str], Sequence[str]]] = []
+    for a in (n for n in nodes(e) if isinstance(n, Access)):
+        names = [i.name if isinstance(i, Name) else "..." if isinstance(i, Dots) else "" for i in a.items]
+        before.append((names, words.shapes.get(a.name, ())))
+    found: dict[str, tuple[str, ...]] = {}
+    for name in dict.fromkeys(n.name for n in bare(words, e)):
+        own, shape = [*words.letters[name]], words.shapes.get(name, ())
+        known = {i for names, _ in before for i in names}
+        for k in range(1, len(shape) + 1 if len(shape) == len(own) else 1):
+            there = (
+                names[-k] for names, sizes in before
+                if len(names) == len(sizes) >= k and sizes[-k] == shape[-k] and names[-k] not in ("", *bound, *own)
+            )  # fmt: skip
+            if shape[-k] != "..." and own[-k] not in (*known, *bound, FIRST):
+                own[-k] = next(there, own[-k])
+        found[name] = tuple(own)
+        before.append((own, shape))
+    return lambda name: found.get(name, words.letters.get(name, ()))
 
 
 def over_the_rest(e: Expr, left: frozenset[str]) -> Expr:

@@ -70,7 +70,7 @@ def read_at(
         if isinstance(item, Slice):
             wish = None if axes is None or place is None else axes[place]
             size = _size(shape[place], item.span) if place is not None and place < len(shape) else None
-            wanted.append(_Axis(item, wish, size, _halves(words, size)))
+            wanted.append(_Axis(item, wish, size, _lasts(words, size, item.span)))
     indices = _indices(words, wanted, used, left, bound)
     read = None if indices is None else [axis.at(i) for axis, i in zip(wanted, indices, strict=True)]
     if indices is None or read is None or None in read:
@@ -166,12 +166,17 @@ def _indices(
     return found
 
 
-def _halves(words: Vocabulary, size: Expr | None) -> tuple[str, ...]:
-    """What says half of a size: the formula, and dims that are computed so."""
+def _lasts(words: Vocabulary, size: Expr | None, at: Span) -> Mapping[str, Expr]:
+    """By where the last of several equal parts of a size begins, how long it is: a half, or a dim that is computed."""
     if size is None:
-        return ()
-    half = f"{unparse(size)} // 2"
-    return (half, *(n for n, formula in words.sizes.items() if formula == half))
+        return {}
+    whole = f"{unparse(size)} // "
+    found: dict[str, Expr] = {f"{whole}2": Product((("*", size), ("//", Number(2, at))), at)}
+    for name, formula in words.sizes.items():
+        count = formula.removeprefix(whole)
+        if count.isdigit() and int(count) > 1:
+            found[name if count == "2" else f"{int(count) - 1} * {name}"] = Name(name, at)
+    return found
 
 
 def _size(size: str, at: Span) -> Expr | None:
@@ -188,7 +193,7 @@ class _Axis:
     slice: Slice
     wish: str | None
     size: Expr | None
-    halves: tuple[str, ...] = ()  # what says half of its size
+    lasts: Mapping[str, Expr]  # where the last of its equal parts begins, and how long it is
 
     @property
     def partly(self) -> bool:
@@ -223,8 +228,8 @@ class _Axis:
         start, stop = _end(s.start, self.size, s.span), _end(s.stop or self.size, self.size, s.span)
         if start is None or not stop:
             return None
-        if s.start is not None and s.stop is None and unparse(s.start) in self.halves:
-            return s.start  # beside the first half, of which there is as much
+        if s.start is not None and s.stop is None and (last := self.lasts.get(unparse(s.start))) is not None:
+            return last  # as long as the others
         length = [*stop, *((-sign, t) for sign, t in start)]
         if s.step in (None, Number(1, s.span)):
             return _total(length, s.span)
@@ -267,13 +272,15 @@ def _total(terms: Iterable[tuple[int, Expr]], at: Span) -> Expr:
                 number += sign * value
             case Unary(op="-", operand=operand):
                 queue.insert(0, (-sign, operand))
+            case Product(factors=(("*", Number(value=int(value))), ("*", factor))):
+                counts[factor] += sign * value
             case Sum(terms=parts):
                 queue[:0] = [(sign if op == "+" else -sign, t) for op, t in parts]
             case _:
                 counts[e] += sign
     signed: list[tuple[str, Expr]] = [
-        ("+" if count > 0 else "-", e) for e, count in sorted(counts.items(), key=lambda item: item[1] < 0)
-        for _ in range(abs(count))
+        ("+" if count > 0 else "-", e if abs(count) == 1 else Product((("*", Number(abs(count), at)), ("*", e)), at))
+        for e, count in sorted(counts.items(), key=lambda item: item[1] < 0) if count
     ]  # fmt: skip
     if number or not signed:
         signed.append(("+" if number >= 0 else "-", Number(abs(number), at)))

@@ -60,3 +60,9 @@ def read_by(target: Target) -> frozenset[str]:
     """The indices in computed positions of a scatter."""
     positions = [i for i in target.items or () if not isinstance(i, Binder | Dots)]
     return frozenset(n.name for i in positions for n in nodes(i) if isinstance(n, Name))
+
+
+def sizes_of(target: Target) -> tuple[Expr, ...]:
+    """All that stands in the extents of a target."""
+    extents = (i.extent for i in target.items or () if isinstance(i, Binder) and i.extent is not None)
+    return tuple(n for e in extents for n in nodes(e))

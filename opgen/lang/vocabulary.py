@@ -5,6 +5,7 @@ from __future__ import annotations
 from collections.abc import Container, Iterable, Mapping, Sequence
 from dataclasses import dataclass, field
 
+UNCLEAR = "?"  # a size that was not understood
 FIRST = "0"  # where a tensor of one element is read
 SPARE = "mpqrsuvwijk"  # letters for indices that a spec has no name for
 

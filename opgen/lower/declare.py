@@ -25,7 +25,7 @@ from opgen.lang.parser import parse_expression, parse_statements
 from opgen.lang.unparse import unparse, unparse_assign
 from opgen.lang.vocabulary import Vocabulary, other_letters
 from opgen.lang.walk import names_read, statement_names
-from opgen.lower.shape import is_clear, shape_of
+from opgen.lower.shape import is_clear, named_size, shape_of
 from opgen.schema.elsewhere import Callee
 from opgen.schema.formula import Formula
 from opgen.schema.model import FunctionSpec, InputSpec, OpSpec, ParamSpec
@@ -100,14 +100,17 @@ def declare(spec: OpSpec, bag: Bag) -> Declarations | None:
     """Parse and check the declarations; None where a block cannot be read at all."""
     inputs = {str(t.name): t for t in spec.inputs}
     params = tuple(str(p.name) for p in spec.params)
-    shapes = {n: () if t.dtype == "seed" else shape_of(t.shape, params, bag) for n, t in inputs.items()}
+    taken = {i.text.strip() for t in spec.inputs for i in t.shape or ()} | {str(d.name) for d in spec.dims}
+    shapes = {
+        n: () if t.dtype == "seed" else shape_of(t.shape, params, bag, taken=taken) for n, t in inputs.items()
+    }
     sizes = tuple(dict.fromkeys(d.name for s in shapes.values() for d in s if isinstance(d, Dim)))
     derived = {str(d.name): e for d in spec.dims if (e := parse_expression(d.value, bag)) is not None}
     functions = {f.name: f for s in spec.functions if (f := _function(s, params, bag)) is not None}
     absent = {
         n: e for n, t in inputs.items() if t.absent is not None and (e := parse_expression(t.absent, bag)) is not None
     }
-    words = _vocabulary(spec, shapes, sizes, derived)
+    words = _vocabulary(spec, shapes, sizes, derived, taken)
     forward, lost = _block(spec.forward, words, bag)
     words.gradients = [f"grad_{n}" for n, t in inputs.items() if t.dtype in ("float", "complex")]
     outputs = _outputs(spec, forward, lost, bag)
@@ -145,6 +148,7 @@ def _vocabulary(
     shapes: dict[str, Shape],
     sizes: tuple[str, ...],
     derived: dict[str, Expr],
+    taken: set[str],
 ) -> Vocabulary:
     """What statements may name, for what is proposed instead of one that cannot be read."""
     params = [str(p.name) for p in spec.params]
@@ -160,6 +164,13 @@ def _vocabulary(
     )  # fmt: skip
     for name, shape in shapes.items():
         words.declare(name, [text.position(size) for size in shape])
+    for name, items in ((str(t.name), t.shape or ()) for t in spec.inputs):  # as if what is said of it were done
+        meant = [named_size(i.text.strip(), taken) for i in items]
+        if any(meant) and len(meant) == len(words.shapes[name]):
+            words.declare(name, [m.name if m else s for m, s in zip(meant, words.shapes[name], strict=True)])
+            parts = {n: formula.replace("//", " // ") for m in meant if m for n, formula in m.parts.items()}
+            words.sizes = {**parts, **words.sizes}
+            words.names = (*words.names, *parts)
     return words
 
 

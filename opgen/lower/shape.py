@@ -3,18 +3,44 @@
 from __future__ import annotations
 
 import re
-from collections.abc import Sequence
+from collections.abc import Container, Sequence
+from dataclasses import dataclass
 
 from opgen.diagnostics.model import Bag, Span
 from opgen.diagnostics.suggest import did_you_mean, listed
 from opgen.ir import text
 from opgen.ir.program import Shape
 from opgen.ir.scalar import BATCH, Batch, Dim, Lit, Scalar
+from opgen.lang.vocabulary import UNCLEAR
 from opgen.schema.formula import Formula
 
 _DIM = re.compile(r"[A-Z][A-Za-z0-9_]*")
 _NAME = re.compile(r"[a-z][A-Za-z0-9_]*")
-_UNCLEAR = Dim("?")
+_UNCLEAR = Dim(UNCLEAR)
+_SIZES = ("Both", "All", *(f"Size{n}" for n in range(1, 1000)))
+
+
+@dataclass(frozen=True, slots=True)
+class NamedSize:
+    """A name for a computed size of an input, and the dims that follow from it."""
+
+    name: str
+    parts: dict[str, str]
+    besides: str
+
+
+def named_size(written: str, taken: Container[str]) -> NamedSize | None:
+    """What is meant by `2*H` or `G*C` in a shape, by a name that no dim has."""
+    if multiple := re.fullmatch(r"(\d+)\s*\*\s*([A-Z]\w*)", written):
+        part = multiple[2]
+        size = next(n for n in ("D", "E", *_SIZES) if n not in taken and n != part)
+        return NamedSize(size, {part: f"{size}//{multiple[1]}"}, f" with `{part.lower()} < {part}` for a part of it")
+    if product := re.fullmatch(r"([A-Z]\w*)\s*\*\s*([A-Z]\w*)", written):
+        size = next(n for n in ("C", "S", *_SIZES) if n not in taken and n not in product.groups())
+        other = product[1]
+        besides = f", where `{other}` is the size of another input or of a param: `{other}: num_{other.lower()}`"
+        return NamedSize(size, {product[2]: f"{size}//{other}"}, besides)
+    return None
 
 
 def is_clear(shape: Shape) -> bool:
@@ -23,9 +49,13 @@ def is_clear(shape: Shape) -> bool:
 
 
 def shape_of(
-    items: Sequence[Formula] | None, params: Sequence[str], bag: Bag, known: tuple[str, ...] | None = None
+    items: Sequence[Formula] | None,
+    params: Sequence[str],
+    bag: Bag,
+    known: tuple[str, ...] | None = None,
+    taken: Container[str] = (),
 ) -> Shape:
-    """A shape as declared; without one, all dims are batch dims. `known`: the dims it may use."""
+    """A shape as declared; without one, all dims are batch dims. `known`: the dims it may use; `taken`: all there are."""
     if items is None:
         return (BATCH,)
     shape: list[Scalar | Batch] = []
@@ -53,7 +83,7 @@ def shape_of(
             small.append((written, alike, item.whole))
             shape.append(Dim(alike))
         else:
-            shape += _refused(item, written, bag, among=known is None)
+            shape += _refused(item, written, bag, among=known is None, taken=taken)
     if small:
         _spelt_small(small, shape, params, bag)
     return tuple(shape)
@@ -67,7 +97,7 @@ def derived(name: str, params: Sequence[str]) -> tuple[str, ...]:
     return (f"derive it under `dims`: `dims: {{{name}: {shown}}}`{besides}",)
 
 
-def _refused(item: Formula, written: str, bag: Bag, *, among: bool) -> list[Scalar]:
+def _refused(item: Formula, written: str, bag: Bag, *, among: bool, taken: Container[str]) -> list[Scalar]:
     """What stands for an item that is none: the dims that it holds, or an unclear one."""
     hints = ("give a computed size a name under `dims`",)
     words = written.split()
@@ -78,18 +108,9 @@ def _refused(item: Formula, written: str, bag: Bag, *, among: bool) -> list[Scal
         hints = ("a size is a name such as `N`, or a whole number such as `3`",)
     elif written == "*":
         hints = ("any number of batch dims is written `...`",)
-    elif among and (multiple := re.fullmatch(r"(\d+)\s*\*\s*([A-Z]\w*)", written)):
-        size = "D" if multiple[2] != "D" else "E"
-        part = f"`dims: {{{multiple[2]}: {size}//{multiple[1]}}}`"
-        bound = f"`{multiple[2].lower()} < {multiple[2]}`"
-        hints = (f"write a name of its own here, such as `{size}`, and {part} with {bound} for a part of it",)
-    elif among and (product := re.fullmatch(r"([A-Z]\w*)\s*\*\s*([A-Z]\w*)", written)):
-        size = next(n for n in ("C", "S", "Both") if n not in product.groups())
-        part = f"`dims: {{{product[2]}: {size}//{product[1]}}}`"
-        hints = (
-            f"write a name of its own here, such as `{size}`, and {part}, where `{product[1]}` is the size of another"
-            f" input or of a param: `{product[1]}: num_{product[1].lower()}`",
-        )
+    elif among and (meant := named_size(written, taken)) is not None:
+        part = ", ".join(f"{name}: {formula}" for name, formula in meant.parts.items())
+        hints = (f"write a name of its own here, such as `{meant.name}`, and `dims: {{{part}}}`{meant.besides}",)
     elif among:
         hints = ("the dims of an input are names such as `N`; other sizes follow under `dims`: `H: D//2`",)
     bag.error("OPG224", f"`{written}` is not an item of a shape", item.whole, hints=hints)

@@ -7,7 +7,7 @@ Nothing here prints; renderers live beside this module. A stage that meets a use
 from __future__ import annotations
 
 from collections.abc import Iterable
-from dataclasses import dataclass, field
+from dataclasses import dataclass, field, replace
 from enum import StrEnum
 
 
@@ -134,6 +134,11 @@ class Bag:
         hints: Iterable[str] = (),
     ) -> None:
         self.add(Diagnostic(code, message, span, label, tuple(related), tuple(notes), tuple(hints)))
+
+    def amend(self, code: str, span: Span, *hints: str) -> None:
+        """Say something else of what has been reported at a place, if anything has."""
+        if (told := self._items.get((code, span))) is not None:
+            self._items[code, span] = replace(told, hints=hints)
 
     @property
     def items(self) -> tuple[Diagnostic, ...]:

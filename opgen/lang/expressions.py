@@ -8,7 +8,8 @@ from __future__ import annotations
 
 from dataclasses import replace
 
-from opgen.diagnostics.model import Bag, Span
+from opgen.diagnostics.model import Bag, Hint, Span
+from opgen.lang.bars import length
 from opgen.lang.beside import Arguments
 from opgen.lang.cursor import Cursor
 from opgen.lang.depth import MAX_DEPTH
@@ -230,6 +231,10 @@ class ExpressionParser(Cursor):
         if opener := self.accept("("):
             arguments = self.arguments(token, opener)
             span = token.span.to(arguments.end)
+            if token.span.text == "|" and (vector := length(self.words, arguments.given[0], self.idioms.left)):
+                right = unparse(vector)
+                self.bag.amend("OPG201", span, Hint(f"write `{right}`", span.text, right))
+                return vector
             below = reduced(self.words, token.text, arguments.given, token.span, span)
             if below is not None:
                 hint = "the index of a reduction stands in brackets"

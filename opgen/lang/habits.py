@@ -9,6 +9,7 @@ import re
 from collections.abc import Mapping
 from types import MappingProxyType
 
+from opgen.lang import formulas
 from opgen.schema.dtypes import FLOAT8, WHOLE
 
 _LOOP = (
@@ -106,21 +107,7 @@ FUNCTIONS: Mapping[str, str] = MappingProxyType({
     **dict.fromkeys(("inv", "inverse", "pinv", "det", "logdet", "slogdet", "solve", "cholesky", "eig", "eigh",
                      "eigvalsh", "svd", "qr", "lstsq", "fft", "ifft", "rfft", "irfft"),
                     "what takes a matrix as a whole is no formula: pass its result as an input"),
-    "gelu": _written("x*(1 + erf(x/sqrt(2)))/2"),
-    "relu6": _written("clamp(x, 0, 6)"),
-    "leaky_relu": _written("where(x > 0, x, 0.01*x)"),
-    "elu": _written("where(x > 0, x, expm1(x))"),
-    "celu": _written("where(x > 0, x, a*expm1(x/a))"),
-    "selu": _written("1.0507009873554805*where(x > 0, x, 1.6732632423543772*expm1(x))"),
-    "prelu": _written("where(x > 0, x, a*x)"),
-    "mish": _written("x*tanh(softplus(x))"),
-    **dict.fromkeys(("hardsigmoid", "hard_sigmoid"), _written("clamp(x/6 + 1/2, 0, 1)")),
-    **dict.fromkeys(("hardswish", "hard_swish"), _written("x*clamp(x/6 + 1/2, 0, 1)")),
-    "hardtanh": _written("clamp(x, -1, 1)"),
-    "softsign": _written("x/(1 + abs(x))"),
-    "tanhshrink": _written("x - tanh(x)"),
-    "softshrink": _written("sign(x)*max(abs(x) - a, 0)"),
-    "hardshrink": _written("where(abs(x) > a, x, 0)"),
+    **{name: _written(formulas.plain(name)) for name in formulas.NAMES},
     **dict.fromkeys(("erfcinv",), _written("erfinv(1 - x)")),
     "trigamma": _written("polygamma(1, x)"),
     "i0": _written("exp(abs(x))*i0e(x)"),

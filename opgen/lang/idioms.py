@@ -11,7 +11,7 @@ from dataclasses import dataclass, field, replace
 
 from opgen.diagnostics.model import Bag, Hint, Label, Span
 from opgen.diagnostics.suggest import did_you_mean
-from opgen.lang import habits, orders
+from opgen.lang import formulas, habits, orders
 from opgen.lang.beside import Arguments, meant_by
 from opgen.lang.capitals import in_small_letters
 from opgen.lang.circles import step_before
@@ -38,21 +38,6 @@ from opgen.lang.targets import apart, order_of, read_by, remember, sizes_of
 from opgen.lang.unparse import unparse, unparse_assign
 from opgen.lang.vocabulary import FIRST, UNCLEAR, Vocabulary
 from opgen.lang.walk import integer, nodes, transform
-
-KEYWORDS = (
-    *habits.AXES,
-    "min",
-    "max",
-    "input",
-    "other",
-    "exponent",
-    "p",
-    "dtype",
-    "unbiased",
-    "correction",
-    "out",
-    "ord",
-)
 
 _OF_STORAGE = ("dtype", "device")
 
@@ -333,11 +318,12 @@ class Idioms:
             whole = replace(whole, value=self._respelt(whole.value))
         first, *others = sorted(self.found, key=lambda found: found.span.start)
         hints = first.hints
-        elsewhere = self._of_other_libraries(whole)
-        text = None if whole is None or self.unclear or elsewhere else self._proposal(whole)
+        foreign, good = self._of_other_libraries(whole)
+        elsewhere = foreign.values()
+        text = None if whole is None or self.unclear or not good else self._proposal(whole)
         if text is not None:
             general = first.message.startswith("arguments") or first.code in ("OPG206", "OPG242")
-            hints = (*(() if general else hints), written(text, at or first.span))
+            hints = (*(() if general else hints), written(text, at or first.span), *elsewhere)
         else:
             hints = (*hints, *dict.fromkeys(o.otherwise for o in (first, *others) if o.otherwise), *elsewhere)
         related = [Label(o.span, o.label or "this too") for o in others if o.span != first.span]
@@ -363,13 +349,15 @@ class Idioms:
 
         return transform(e, step)
 
-    def _of_other_libraries(self, whole: Assign | Expr | None) -> tuple[str, ...]:
-        """What is said of functions that are not there and have no counterpart: no line with them would build."""
+    def _of_other_libraries(self, whole: Assign | Expr | None) -> tuple[dict[str, str], bool]:
+        """What is said of functions that are not there, and whether a line with them builds once that is done."""
         value = whole.value if isinstance(whole, Assign) else whole
-        called = () if value is None else (c.name for c in nodes(value) if isinstance(c, Call))
-        foreign = dict.fromkeys(n for n in called if not self._has(n) and not self.words.knows(n))
-        more = {n: f": {habits.FUNCTIONS[n]}" for n in foreign if n in habits.FUNCTIONS}
-        return tuple(f"there is no `{n}` either{more.get(n, '')}" for n in foreign)
+        called = [c for c in nodes(value) if isinstance(c, Call)] if value is not None else []
+        foreign = [c for c in called if not self._has(c.name) and not self.words.knows(c.name)]
+        own = {c.name: formulas.declared(c.name, len(c.args)) for c in foreign}
+        more = {n: f": {habits.FUNCTIONS[n]}" for n in own if n in habits.FUNCTIONS}
+        more |= {n: f": add it under `functions`: `{line}`" for n, line in own.items() if line is not None}
+        return {n: f"there is no `{n}` either{more.get(n, '')}" for n in own}, None not in own.values()
 
     def _proposal(self, whole: Assign | Expr) -> str | None:
         if not isinstance(whole, Assign):

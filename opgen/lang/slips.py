@@ -13,6 +13,11 @@ from opgen.lang.lexer import T, Token
 
 _SUBSCRIPT = re.compile(r"(sum|prod|mean|max|min)_([a-z]\w*)")  # of LaTeX
 
+REDUCTIONS = (
+    "sum", "prod", "mean", "max", "min", "logsumexp", "norm", "var", "any", "all", "count", "argmax", "argmin",
+    "softmax", "log_softmax", "cumsum", "cumprod", "logcumsumexp", "argsort", "sort", "median", "quantile", "kth",
+)  # fmt: skip
+
 _EQUATION = re.compile(
     r"=\s*['\"]?(?P<of>[a-zA-Z]+(?:\s*,\s*[a-zA-Z]+)*)\s*->\s*(?P<to>[a-zA-Z]*)['\"]?\s*$"
 )  # of einsum
@@ -62,6 +67,8 @@ def hints(token: Token, previous: Token | None, wanted: str) -> Iterator[str]:
         yield COLON
     elif token.kind is T.NEWLINE:
         yield "a formula goes on over the end of a line only inside open brackets"
+    elif previous and previous.is_op("]") and token.kind is T.NAME and (read := _read(_line(token))):
+        yield f"multiplication is written `*`: `{read}*{_factor(_after(token))}`"
     elif previous and previous.is_op("]") and wanted.startswith("an operator"):
         yield "the body of a reduction stands in parentheses: `sum[k](…)`"
     elif token.is_op("[") and previous and previous.is_op(")"):
@@ -75,6 +82,27 @@ def hints(token: Token, previous: Token | None, wanted: str) -> Iterator[str]:
         yield f"a reduction has its index in brackets and its body in parentheses: `{shown}`"
     elif token.is_op("(", "[") or token.kind in {T.NAME, T.NUMBER}:
         yield "multiplication is written `*`"
+
+
+def _read(line: str) -> str:
+    """The access that a line ends with, where it is none of a reduction without parentheses."""
+    depth = 0
+    for at in range(len(line.rstrip()) - 1, -1, -1):
+        depth += (line[at] == "]") - (line[at] == "[")
+        if depth == 0:
+            name = re.split(r"\W", line[:at])[-1]
+            return "" if name in REDUCTIONS or not name else name + line[at:].rstrip()
+    return ""
+
+
+def _factor(text: str) -> str:
+    """The name that a text begins with, with its brackets."""
+    depth = 0
+    for at, char in enumerate(text):
+        depth += (char in "[(") - (char in "])")
+        if depth < 0 or (depth == 0 and not char.isalnum() and char not in "_[])("):
+            return text[:at]
+    return text
 
 
 def _contracted(operands: str, result: str) -> str:

@@ -19,6 +19,7 @@ from opgen.ir.scalar import Apply, Cast, Index, Lit, Param, Read, walk, where
 from opgen.ir.storage import STORED, Stored
 from opgen.lang import habits
 from opgen.lang.depth import MAX_NODES_DEPTH
+from opgen.lang.formulas import declared, written_out
 from opgen.lang.nodes import Access, Call, Expr, Name, Text
 from opgen.lang.unparse import unparse
 from opgen.lang.walk import nodes
@@ -360,9 +361,22 @@ def _unknown(f: Frame, e: Call) -> Typed:
         hint = drawn if seeds(f.decl) else f"{drawn}, with `inputs: {{seed: {{dtype: seed}}}}`"
         return f.error("OPG209", f"there is no function `{e.name}`", e.name_span, hint, label="unknown function")
     if e.name in habits.FUNCTIONS:
-        hints = (habits.FUNCTIONS[e.name],)
+        hints = _by_formula(f, e) or (habits.FUNCTIONS[e.name],)
     if e.name in STORED and STORED[e.name].quantised and len(e.args) == 1:
         hints = (f"write `cast({unparse(e.args[0])}, {e.name})`",)
     if not hints:
         hints = ("write out what it computes, or declare it under `functions`",)
     return f.error("OPG209", f"there is no function `{e.name}`", e.name_span, *hints, label="unknown function")
+
+
+def _by_formula(f: Frame, e: Call) -> tuple[str, ...]:
+    """What a function of other libraries is with its arguments, and as one of the spec's own if it is called again."""
+    own = declared(e.name, len(e.args))
+    if own is None:
+        return ()
+    calls = [n for s in (*f.decl.forward, *f.decl.backward) for n in nodes(s.value) if isinstance(n, Call)]
+    again = sum(n.name == e.name and len(n.args) == len(e.args) for n in calls) > 1
+    add, line = f"add it under `functions`: `{own}`", written_out(e.name, e.args)
+    if line is None:
+        return (add,)
+    return (f"write it out: `{line}`", *([f"or {add}"] if again else ()))

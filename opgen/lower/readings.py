@@ -109,15 +109,16 @@ def _placed(f: Frame, names: Sequence[str], needed: Sequence[str]) -> list[str]:
     left = [n for n in names if n not in found.values() and f.scope is not None and f.scope.find(n) is not None]
     reach = [i.name for i in f.scope.visible() if not isinstance(i, Batch)] if f.scope is not None else []
     free = [i for i in reach if i not in names and i not in found.values()]
+    dims = f.decl.known_dims()
     for k in places:
         if k in found:
             continue
         if left:
             found[k] = left.pop(0)
-        elif needed[k] in free or not free:
-            found[k] = needed[k]
-        else:
-            found[k] = free.pop(0)
+            continue
+        others = [needed[k]] if needed[k] in free else [i for i in free if i.upper() not in dims]  # not of another dim
+        found[k] = others[0] if others else needed[k]
+        free = [i for i in free if i != found[k]]
     return [found.get(k, i) for k, i in enumerate(needed)]
 
 

@@ -55,7 +55,7 @@ def shape_of(
     known: tuple[str, ...] | None = None,
     taken: Container[str] = (),
 ) -> Shape:
-    """A shape as declared; without one, all dims are batch dims. `known`: the dims it may use; `taken`: all there are."""
+    """A shape as declared; without one, all dims are batch dims. `known`: the dims it may use; `taken`: all of them."""
     if items is None:
         return (BATCH,)
     shape: list[Scalar | Batch] = []

@@ -1,0 +1,60 @@
+"""Functions of other libraries that a formula says here: written out with the arguments of a call, or as one's own.
+
+Arguments stand for the names of a row in order; the formulas of a name differ by how many there are.
+"""
+
+from __future__ import annotations
+
+import re
+from collections.abc import Mapping, Sequence
+from types import MappingProxyType
+
+from opgen.lang.nodes import Access, Expr, Name, Number
+from opgen.lang.unparse import unparse
+
+Rows = tuple[tuple[str, str], ...]
+
+_FORMULAS: Mapping[str, Rows] = MappingProxyType({
+    "gelu": (("x", "x*(1 + erf(x/sqrt(2)))/2"),),
+    "relu6": (("x", "clamp(x, 0, 6)"),),
+    "leaky_relu": (("x", "where(x > 0, x, 0.01*x)"), ("x, a", "where(x > 0, x, a*x)")),
+    "elu": (("x", "where(x > 0, x, expm1(x))"), ("x, a", "where(x > 0, x, a*expm1(x))")),
+    "celu": (("x", "where(x > 0, x, expm1(x))"), ("x, a", "where(x > 0, x, a*expm1(x/a))")),
+    "selu": (("x", "1.0507009873554805*where(x > 0, x, 1.6732632423543772*expm1(x))"),),
+    "prelu": (("x, a", "where(x > 0, x, a*x)"),),
+    "mish": (("x", "x*tanh(softplus(x))"),),
+    **dict.fromkeys(("hardsigmoid", "hard_sigmoid"), (("x", "clamp(x/6 + 1/2, 0, 1)"),)),
+    **dict.fromkeys(("hardswish", "hard_swish"), (("x", "x*clamp(x/6 + 1/2, 0, 1)"),)),
+    "hardtanh": (("x", "clamp(x, -1, 1)"), ("x, a, b", "clamp(x, a, b)")),
+    "softsign": (("x", "x/(1 + abs(x))"),),
+    "tanhshrink": (("x", "x - tanh(x)"),),
+    "softshrink": (("x", "sign(x)*max(abs(x) - 0.5, 0)"), ("x, a", "sign(x)*max(abs(x) - a, 0)")),
+    "hardshrink": (("x", "where(abs(x) > 0.5, x, 0)"), ("x, a", "where(abs(x) > a, x, 0)")),
+})  # fmt: skip
+
+
+def plain(name: str) -> str:
+    """The formula of a function of one argument, or of as few as it takes."""
+    return _FORMULAS[name][0][1]
+
+
+def written_out(name: str, args: Sequence[Expr]) -> str | None:
+    """The formula with these arguments; None where there is none, or where an argument is long."""
+    found = _of(name, len(args))
+    if found is None or not all(isinstance(a, Name | Number | Access) for a in args):
+        return None
+    values = dict(zip(found[0].split(", "), (unparse(a) for a in args), strict=True))
+    return re.sub(r"\b[a-z]\b", lambda word: values.get(word[0], word[0]), found[1])
+
+
+def declared(name: str, count: int) -> str | None:
+    """The function as one of the spec's own."""
+    found = _of(name, count)
+    return None if found is None else f"{name}({found[0]}): {found[1]}"
+
+
+def _of(name: str, count: int) -> tuple[str, str] | None:
+    return next((row for row in _FORMULAS.get(name, ()) if row[0].count(",") + 1 == count), None)
+
+
+NAMES = tuple(_FORMULAS)

@@ -24,7 +24,7 @@ from opgen.lower.kinds import integer
 from opgen.lower.masks import mask_among, masked_read
 from opgen.lower.proposals import as_it_stays, assigned_float, shape_read
 from opgen.lower.range import note
-from opgen.lower.readings import filled, idle, instead_of_dots, shape_text, spelled
+from opgen.lower.readings import filled, idle, instead_of_dots, shape_text, spelled, without_last
 from opgen.lower.recurrence_slips import earlier, too_early
 from opgen.lower.recurrence_start import Unclear, or_start, steps_back
 from opgen.lower.scope import BAD, UNKNOWN, Frame, Known, Site, Typed
@@ -279,7 +279,7 @@ def check_rank(f: Frame, e: Access, known: Known, *, verb: str = "read") -> bool
     related = (Label(known.span, f"declared with shape {shape_text(known.shape)}"),) if known.declared else ()
     f.bag.error(
         "OPG212", message, e.span, label=f"has shape {shape_text(known.shape)}", related=related,
-        hints=(f"write `{filled(f, e, known)}`",),
+        hints=without_last(f, e, known) or (f"write `{filled(f, e, known)}`",),
     )  # fmt: skip
     return False
 

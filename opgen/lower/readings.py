@@ -50,6 +50,24 @@ def instead_of_dots(f: Frame, e: Access, shape: Shape) -> tuple[str, ...]:
     return (f"write `{spelled(f, e.name, shape)}`", *given)
 
 
+def without_last(f: Frame, e: Access, known: Known) -> tuple[str, ...]:
+    """What is meant by `norm[k](x[..., k])` of a tensor that has batch dims alone; nothing for any other access."""
+    last = e.items[-1]
+    own = (s for s in (*f.decl.forward, *f.decl.backward) if s.target.name == f.target)
+    around = [r for s in own for r in nodes(s.value) if isinstance(r, Reduction) and any(n is e for n in nodes(r.body))]
+    if known.shape != (BATCH,) or len(e.items) != 2 or not isinstance(last, Name) or not around:
+        return ()
+    bound = around[-1].binders
+    if len(bound) != 1 or not isinstance(bound[0], Binder) or bound[0].name != last.name:
+        return ()
+    body = transform(around[-1].body, lambda n: Name(e.name, n.span) if n == e else None)
+    if any(isinstance(n, Name) and n.name == last.name for n in nodes(body)):
+        return ()
+    whole = f"over all of it: write `{unparse(replace(around[-1], binders=(Dots(e.span),), body=body))}`"
+    shape = f"[..., {last.name.upper()}]"
+    return (whole, f"or give it a dim: `{e.name}: {{shape: {shape}}}`") if e.name in f.decl.inputs else (whole,)
+
+
 def _without_dots(f: Frame, s: Assign, names: tuple[Name, ...]) -> str | None:
     """A statement with these indices in place of `...`; None where some tensor does have batch dims, or others."""
     fitting = True

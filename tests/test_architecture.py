@@ -60,9 +60,8 @@ THIRD_PARTY = {
     "torch": {"bench", "cli", "toolchain", "verify"},
     "yaml": {"schema"},
 }
-FROM_ELSEWHERE = {
-    f"opgen/lang/{name}.py" for name in ("foreign", "formulas", "habits", "orders")
-}  # what functions of torch mean
+# What functions of torch mean.
+FROM_ELSEWHERE = {f"opgen/lang/{name}.py" for name in ("foreign", "formulas", "habits", "orders")}
 READERS = ("pipeline", "cli")  # they run the stages, and print what a spec may hold
 ONE_MODULE = {"hatchling", "jinja2", "yaml"}  # known to a single module
 FORBIDDEN_CALLS = {"eval", "exec", "sympify", "parse_expr", "compile", "__import__"}

@@ -166,7 +166,7 @@ def test_a_cured_spec_computes_what_was_meant(
     for old, new in cure.items():
         lines = [line.strip() for line in new.removesuffix("forward:").splitlines() if line.strip()]
         lines = [line for line in lines if line not in ("functions:", "D]}}")]
-        assert all(any(line in part or (len(part) > 4 and part in line) for part in quoted) for line in lines), (
+        assert all(any(line in part or (len(part) > 1 and part in line) for part in quoted) for line in lines), (
             lines,
             said,
         )

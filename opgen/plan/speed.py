@@ -18,6 +18,7 @@ from dataclasses import dataclass, replace
 from typing import assert_never
 
 from opgen.diff.conditions import conjuncts
+from opgen.ir.functions import FUNCTIONS as TABLE
 from opgen.ir.program import Axis, Loop, Role, Shape
 from opgen.ir.scalar import (
     ZERO,
@@ -57,6 +58,7 @@ PASS = 1.0  # nanoseconds of one of torch's loops, for a point
 START, OPERATION, ALONE = 0.5, 0.15, 0.6  # of a kernel: for a point, and for an operation in vectors or alone
 CALL = 8.0  # what takes longer is a call of the C library, around which nothing is vectorised
 FREE = ("neg", "detach", "tofloat")
+EXTERN = 8.6, 3.0  # a function from elsewhere, as Bessel's are: called for each element, where torch has vectors
 FUNCTIONS = {  # of a kernel and of torch, beside what every operation costs; those that are not here cost no more
     "acos": (3.7, 4.6),
     "acosh": (7.7, 39.8),
@@ -357,7 +359,8 @@ def _points(loops: Sequence[Loop], exprs: Sequence[Scalar]) -> Cost:
 
 def _function(e: Apply) -> tuple[float, float]:
     power = e.fn == "pow" and isinstance(e.args[1], Lit)  # by a number: products
-    return (0.0, 0.0) if power else FUNCTIONS.get(e.fn, (0.0, 0.0))
+    known = FUNCTIONS.get(e.fn, (0.0, 0.0)) if e.fn in TABLE else EXTERN
+    return (0.0, 0.0) if power else known
 
 
 def _operations(exprs: Iterable[Scalar]) -> Iterator[Apply]:

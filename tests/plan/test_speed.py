@@ -60,6 +60,18 @@ op: spread
 inputs: {x: {shape: [..., N]}}
 forward: y[..., n] = sort[n](x[..., n])
 """
+FROM_ELSEWHERE = """
+op: elsewhere
+inputs: [x]
+functions:
+  j0(x):
+    extern: {torch: torch.special.bessel_j0, cpp: "::j0"}
+    derivative: -j1(x)
+  j1(x):
+    extern: {torch: torch.special.bessel_j1, cpp: "::j1"}
+    derivative: j0(x)
+forward: y = j0(x)
+"""
 COUNTED = """
 op: counted
 inputs: {x: {shape: [..., N]}}
@@ -87,6 +99,7 @@ def of_map(body: str) -> str:
         pytest.param(PICKED, (), id="a gather alone"),
         pytest.param(OUTER, ("forward", "backward"), id="outer products"),
         pytest.param(SORTED, ("forward", "backward"), id="a sort, in which all pairs are compared"),
+        pytest.param(FROM_ELSEWHERE, ("forward", "backward"), id="a function of the C library that the spec names"),
         pytest.param(COUNTED, (), id="a count that is no sort"),
         pytest.param(SENT, (), id="gathered and scattered"),
     ],
@@ -99,6 +112,7 @@ def test_what_is_left_to_torch(text: str, expected: tuple[str, ...]) -> None:
     ("text", "direction", "why", "extents"),
     [
         (of_map("x*tan(-x)"), "forward", "tan is computed one element at a time", "..."),
+        (FROM_ELSEWHERE, "forward", "j0 is computed one element at a time", "..."),
         (SHIFTED_ATTENTION, "backward", "a matrix product that is never stored", "... N M E"),
         (SORTED, "forward", "a sort that compares all pairs", "... N N"),
         (OUTER, "forward", "an outer product for a matrix product", "... I J"),

@@ -18,6 +18,7 @@ from .complex import precision_of, real_dtype, split_operands
 
 if TYPE_CHECKING:
     from .dispatch import Definition
+from .functions import broadcast_shape
 from .graphs import in_graph, require
 from .meshes import on_every_device
 
@@ -192,7 +193,7 @@ def length_error(op: str, param: str, value: Sequence[Any], length: int) -> Valu
 def batch_shape(op: str, /, **batches: Any) -> torch.Size:
     """The common batch shape of operands, or an error that names them."""
     try:
-        return torch.broadcast_shapes(*batches.values())
+        return broadcast_shape(*batches.values())
     except RuntimeError:
         shapes = ", ".join(f"{list(shape)} of {name}" for name, shape in batches.items())
         raise ValueError(f"{op}: the batch shapes {shapes} do not broadcast") from None

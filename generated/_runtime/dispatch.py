@@ -298,7 +298,7 @@ class Op(ABC):
             results = sharding.by_formula(self, args)
             if results is not None:
                 return self.packed(results)
-        return below(keyset, overload, levels, args)
+        return below(self, keyset, overload, levels, args)
 
     def record(self, keyset: Any, overload: Any, levels: tuple[int, ...], args: Arguments) -> Any:
         if private.transforms_active():
@@ -378,10 +378,12 @@ class Op(ABC):
         """The tangents of the results."""
 
 
-def below(keyset: Any, overload: Any, levels: tuple[int, ...], args: Arguments) -> Any:
-    """The op without its own autograd."""
+def below(op: Any, keyset: Any, overload: Any, levels: tuple[int, ...], args: Arguments) -> Any:
+    """The op without its own autograd: where nobody else takes part its kernel, which the dispatcher would call too."""
     keyset = keyset & private.after_autograd
     with private.below_autograd():
         if levels:
             return overload.redispatch(keyset, *args, levels=levels)
+        if keyset.highestPriorityTypeId() in private.BACKENDS:
+            return op.kernel(*args)
         return overload.redispatch(keyset, *args)

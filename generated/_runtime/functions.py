@@ -30,6 +30,14 @@ def upcast(x: Tensor | None) -> Tensor | None:
     return x.float() if x is not None and x.dtype in (torch.float16, torch.bfloat16) else x
 
 
+def broadcast_shape(*shapes: torch.Size) -> torch.Size:
+    """What shapes broadcast to; for equal ones `torch.broadcast_shapes` takes as long as several operations."""
+    if not torch.compiler.is_dynamo_compiling() and all(type(size) is int for shape in shapes for size in shape):
+        if len(set(shapes)) == 1:
+            return torch.Size(shapes[0])
+    return torch.broadcast_shapes(*shapes)
+
+
 def rounded_to(x: Tensor, dtype: torch.dtype) -> Tensor:
     """The nearest numbers of an 8-bit float, ties to even, the largest one for what is beyond; in the dtype of `x`."""
     most = torch.finfo(dtype).max
@@ -331,7 +339,7 @@ def pick(x: Tensor, index: Tensor, fill: float | None = None, *, guarded: bool =
     if fill is not None:
         inside = _inside(index, x.shape[-1])
         return torch.where(inside, pick(_never_empty(x, (-1,), fill), torch.where(inside, index, 0)), fill)
-    lead, index = torch.broadcast_shapes(x.shape[:-1], index.shape), _required(index, x.shape[-1])
+    lead, index = broadcast_shape(x.shape[:-1], index.shape), _required(index, x.shape[-1])
     return x.expand(*lead, x.shape[-1]).gather(-1, index.expand(lead).unsqueeze(-1)).squeeze(-1)
 
 
@@ -356,7 +364,7 @@ def add_one_along(x: Tensor, index: Tensor | int, value: Tensor, *, padded: bool
 def combine_at(x: Tensor, index: Tensor | int, rows: Tensor, op: str, *, padded: bool = False) -> Tensor:
     """`add_at` with another operator: `prod`, `amax` or `amin`."""
     index = torch.as_tensor(index, device=x.device)
-    lead = torch.broadcast_shapes(index.shape, rows.shape[: max(rows.ndim - x.ndim + 1, 0)])
+    lead = broadcast_shape(index.shape, rows.shape[: max(rows.ndim - x.ndim + 1, 0)])
     rows = rows.expand((*lead, *x.shape[1:])).reshape(lead.numel(), *x.shape[1:])
     return _combined(x, 0, index.expand(lead).reshape(-1), rows, op, padded)
 

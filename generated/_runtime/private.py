@@ -46,6 +46,7 @@ try:
 
     after_autograd = torch._C._after_ADInplaceOrView_keyset
     below_autograd = torch._C._AutoDispatchBelowADInplaceOrView  # results are no views of what a kernel made
+    BACKENDS = torch._C.DispatchKey.CPU, torch._C.DispatchKey.CUDA
     transforms_active = torch._C._are_functorch_transforms_active
     any_requires_grad = torch._C._any_requires_grad
     forward_grad = forward_ad._set_fwd_grad_enabled

@@ -21,7 +21,7 @@ import torch
 from torch import Tensor
 
 from .._runtime import filled, or_zero
-from .._runtime.functions import upcast_all, window
+from .._runtime.functions import broadcast_shape, upcast_all, window
 
 
 def alpha_compositing_forward(alpha: Tensor, colour: Tensor) -> tuple[Tensor, Tensor, Tensor]:
@@ -36,7 +36,7 @@ def alpha_compositing_forward(alpha: Tensor, colour: Tensor) -> tuple[Tensor, Te
     weight = torch.where(mask, through_view, 1) * alpha
     output = (weight.unsqueeze(-1) * colour).sum(-2)
     output = output.to(dtype)
-    batch = torch.broadcast_shapes(alpha.shape[:-1], colour.shape[:-2])
+    batch = broadcast_shape(alpha.shape[:-1], colour.shape[:-2])
     weight = torch.broadcast_to(weight, (*batch, T)).to(dtype)
     return output, weight, through
 
@@ -100,7 +100,7 @@ def alpha_compositing_tangent(
     through = (1 - alpha).cumprod(-1)
     tangent_through_body = -tangent_alpha
     factor_through = 1 - alpha
-    batch = torch.broadcast_shapes(alpha.shape[:-1], colour.shape[:-2])
+    batch = broadcast_shape(alpha.shape[:-1], colour.shape[:-2])
     tangent_through_body_each = tangent_through_body.unbind(-1)
     factor_through_each = factor_through.unbind(-1)
     T = tangent_alpha.shape[-1]

@@ -21,7 +21,7 @@ import torch
 from torch import Tensor
 
 from .._runtime import or_zero
-from .._runtime.functions import upcast_all
+from .._runtime.functions import broadcast_shape, upcast_all
 
 
 def binary_cross_entropy_with_logits_forward(
@@ -67,9 +67,9 @@ def binary_cross_entropy_with_logits_backward(
     grad_output, input, target = upcast_all(grad_output, input, target)
     weight, pos_weight = upcast_all(weight, pos_weight)
     if weight is not None and pos_weight is not None and reduction != "none":
-        batch = torch.broadcast_shapes(input.shape, target.shape, weight.shape, pos_weight.shape)
+        batch = broadcast_shape(input.shape, target.shape, weight.shape, pos_weight.shape)
     elif weight is not None and reduction != "none":
-        batch = torch.broadcast_shapes(input.shape, target.shape, weight.shape)
+        batch = broadcast_shape(input.shape, target.shape, weight.shape)
     if weight is not None and reduction == "mean":
         grad_each = grad_output * weight / math.prod(batch)
     elif weight is not None or (pos_weight is None and reduction == "none"):
@@ -77,9 +77,9 @@ def binary_cross_entropy_with_logits_backward(
         if reduction == "sum" or pos_weight is not None or weight is not None:
             grad_each = grad_each * weight
     elif pos_weight is not None and reduction != "none":
-        batch = torch.broadcast_shapes(input.shape, target.shape, pos_weight.shape)
+        batch = broadcast_shape(input.shape, target.shape, pos_weight.shape)
     elif reduction != "none":
-        batch = torch.broadcast_shapes(input.shape, target.shape)
+        batch = broadcast_shape(input.shape, target.shape)
     if weight is None and reduction == "mean":
         grad_each = grad_output / math.prod(batch)
     if needs_input_grad[0]:

@@ -15,7 +15,7 @@ from torch import Tensor
 from torch.overrides import handle_torch_function, has_torch_function
 
 from .._runtime import Definition, Sharding, add_function, batch_shape, choice_error, register, write_out
-from .._runtime.functions import upcast_all
+from .._runtime.functions import broadcast_shape, upcast_all
 from . import function
 
 
@@ -87,9 +87,9 @@ def binary_cross_entropy_with_logits_second(
     grad_output, input = upcast_all(grad_output, input)
     target, weight, pos_weight = upcast_all(target, weight, pos_weight)
     if weight is not None and pos_weight is not None and reduction != "none":
-        batch = torch.broadcast_shapes(input.shape, target.shape, weight.shape, pos_weight.shape)
+        batch = broadcast_shape(input.shape, target.shape, weight.shape, pos_weight.shape)
     elif weight is not None and reduction != "none":
-        batch = torch.broadcast_shapes(input.shape, target.shape, weight.shape)
+        batch = broadcast_shape(input.shape, target.shape, weight.shape)
     if needs_input_grad[1] or needs_input_grad[2]:
         if weight is not None and reduction == "mean":
             grad_each = grad_output * weight / math.prod(batch)
@@ -98,9 +98,9 @@ def binary_cross_entropy_with_logits_second(
             if pos_weight is not None or weight is not None:
                 grad_each = grad_each * weight
     if weight is None and pos_weight is not None and reduction != "none":
-        batch = torch.broadcast_shapes(input.shape, target.shape, pos_weight.shape)
+        batch = broadcast_shape(input.shape, target.shape, pos_weight.shape)
     elif weight is None and reduction != "none":
-        batch = torch.broadcast_shapes(input.shape, target.shape)
+        batch = broadcast_shape(input.shape, target.shape)
     if (needs_input_grad[1] or needs_input_grad[2]) and weight is None and reduction == "mean":
         grad_each = grad_output / math.prod(batch)
     sigmoid_input = torch.sigmoid(input)
@@ -209,21 +209,21 @@ def binary_cross_entropy_with_logits_backward_tangent(
     product_2 = sigmoid_input_2 * sigmoid_input * (1 - target)
     if pos_weight is not None:
         if weight is not None and reduction != "none":
-            batch = torch.broadcast_shapes(input.shape, target.shape, weight.shape, pos_weight.shape)
+            batch = broadcast_shape(input.shape, target.shape, weight.shape, pos_weight.shape)
         total = sigmoid_input_2 * pos_weight + sigmoid_input
         product = sigmoid_input_2 * sigmoid_input * target * pos_weight
         difference = (1 - target) * sigmoid_input - pos_weight * target * sigmoid_input_2
         product_3 = pos_weight * torch.nn.functional.softplus(-input, threshold=50.0)
         difference_2 = product_3 - torch.nn.functional.softplus(input, threshold=50.0)
         if weight is None and reduction != "none":
-            batch = torch.broadcast_shapes(input.shape, target.shape, pos_weight.shape)
+            batch = broadcast_shape(input.shape, target.shape, pos_weight.shape)
     else:
         if weight is not None and reduction != "none":
-            batch = torch.broadcast_shapes(input.shape, target.shape, weight.shape)
+            batch = broadcast_shape(input.shape, target.shape, weight.shape)
         product_4 = sigmoid_input_2 * sigmoid_input * target
         total_2 = sigmoid_input_2 + sigmoid_input
         if weight is None and reduction != "none":
-            batch = torch.broadcast_shapes(input.shape, target.shape)
+            batch = broadcast_shape(input.shape, target.shape)
     if weight is not None and reduction == "mean":
         grad_each = grad_output * weight / math.prod(batch)
         tangent_grad_each = weight * tangent_grad_output / math.prod(batch)

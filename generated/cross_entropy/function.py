@@ -27,7 +27,7 @@ import torch
 from torch import Tensor
 
 from .._runtime import or_zero
-from .._runtime.functions import add_at, as_rows, pick, take, upcast_all
+from .._runtime.functions import add_at, as_rows, broadcast_shape, pick, take, upcast_all
 
 
 def cross_entropy_forward(
@@ -62,7 +62,7 @@ def cross_entropy_forward(
         output = each.sum()
         if reduction == "mean":
             N = input.shape[-2]
-            batch = torch.broadcast_shapes(input.shape[:-2], target.shape[:-1])
+            batch = broadcast_shape(input.shape[:-2], target.shape[:-1])
             sum_n_all_2 = torch.broadcast_to(share, (*batch, N)).sum()
             output = output / sum_n_all_2
         output = output.to(dtype)
@@ -105,7 +105,7 @@ def cross_entropy_backward(
         if weight is None:
             share = keep.to(input.dtype)
         N = input.shape[-2]
-        batch = torch.broadcast_shapes(input.shape[:-2], target.shape[:-1])
+        batch = broadcast_shape(input.shape[:-2], target.shape[:-1])
         sum_n_all_2 = torch.broadcast_to(share, (*batch, N)).sum()
         grad_sum_n_all = grad_output / sum_n_all_2
     if weight is not None or reduction == "sum":
@@ -220,7 +220,7 @@ def cross_entropy_tangent(
     if reduction != "none":
         if reduction == "mean":
             N = tangent_input.shape[-2]
-            batch = torch.broadcast_shapes(input.shape[:-2], target.shape[:-1])
+            batch = broadcast_shape(input.shape[:-2], target.shape[:-1])
             sum_n_all_2 = torch.broadcast_to(share, (*batch, N)).sum()
             tangent_output = tangent_output / sum_n_all_2
             if weight is not None:

@@ -26,7 +26,7 @@ from .._runtime import (
     size_error,
     write_out,
 )
-from .._runtime.functions import add_at, as_rows, pick, take, upcast, upcast_all
+from .._runtime.functions import add_at, as_rows, broadcast_shape, pick, take, upcast, upcast_all
 from . import function
 
 
@@ -132,7 +132,7 @@ def cross_entropy_second(
         if weight is None:
             share = keep.to(input.dtype)
         N = grad_grad_input.shape[0]
-        batch = torch.broadcast_shapes(input.shape[:-2], target.shape[:-1])
+        batch = broadcast_shape(input.shape[:-2], target.shape[:-1])
         sum_n_all_2 = torch.broadcast_to(share, (*batch, N)).sum()
     if needs_input_grad[1] or needs_input_grad[3]:
         if reduction == "mean":
@@ -355,7 +355,7 @@ def cross_entropy_backward_tangent(
             tangent_grad_weight_share = tangent_grad_output.new_zeros(C)
     if reduction == "mean":
         N = tangent_input.shape[-2]
-        batch = torch.broadcast_shapes(input.shape[:-2], target.shape[:-1])
+        batch = broadcast_shape(input.shape[:-2], target.shape[:-1])
         if weight is None:
             share = keep.to(tangent_input.dtype)
         sum_n_all_2 = torch.broadcast_to(share, (*batch, N)).sum()

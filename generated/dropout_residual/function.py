@@ -21,7 +21,7 @@ from torch import Tensor
 
 from .._runtime import or_zero
 from .._runtime.draws import batch_places, philox, uniform_of
-from .._runtime.functions import upcast, upcast_all
+from .._runtime.functions import broadcast_shape, upcast, upcast_all
 
 
 def dropout_residual_forward(x: Tensor, residual: Tensor, seed: Tensor, p: float, training: bool) -> Tensor:
@@ -29,7 +29,7 @@ def dropout_residual_forward(x: Tensor, residual: Tensor, seed: Tensor, p: float
     dtype = x.dtype
     x, residual = upcast_all(x, residual)
     if training:
-        batch = torch.broadcast_shapes(x.shape, residual.shape)
+        batch = broadcast_shape(x.shape, residual.shape)
         places = batch_places(batch, x.device)
         mask = uniform_of(philox(seed, 0, places), x.dtype) >= p
         y = residual + torch.where(mask, x / (1 - p), 0)
@@ -80,7 +80,7 @@ def dropout_residual_tangent(
     dtype = tangent_x.dtype
     tangent_x, tangent_residual = upcast_all(tangent_x, tangent_residual)
     if training:
-        batch = torch.broadcast_shapes(x.shape, residual.shape)
+        batch = broadcast_shape(x.shape, residual.shape)
         places = batch_places(batch, tangent_x.device)
         mask = uniform_of(philox(seed, 0, places), tangent_x.dtype) >= p
         tangent_y = tangent_residual + torch.where(mask, tangent_x / (1 - p), 0)

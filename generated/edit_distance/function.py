@@ -22,13 +22,13 @@ from typing import Any
 import torch
 from torch import Tensor
 
-from .._runtime.functions import columns, window
+from .._runtime.functions import broadcast_shape, columns, window
 
 
 def edit_distance_forward(first: Tensor, second: Tensor) -> Tensor:
     """The value."""
     M = second.shape[-1]
-    batch = torch.broadcast_shapes(first.shape[:-1], second.shape[:-1])
+    batch = broadcast_shape(first.shape[:-1], second.shape[:-1])
     j = torch.arange(M, device=first.device)
     N = first.shape[-1]
     steps = []

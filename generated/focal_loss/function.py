@@ -20,7 +20,7 @@ from typing import Any
 import torch
 from torch import Tensor
 
-from .._runtime.functions import upcast_all
+from .._runtime.functions import broadcast_shape, upcast_all
 
 
 def focal_loss_forward(logits: Tensor, target: Tensor, alpha: float, gamma: float, reduction: str) -> Tensor:
@@ -62,12 +62,12 @@ def focal_loss_backward(
     negative = -product_4
     product_6 = sigmoid_logits * sigmoid_logits**gamma * alpha * target
     if reduction == "mean":
-        batch = torch.broadcast_shapes(logits.shape, target.shape)
+        batch = broadcast_shape(logits.shape, target.shape)
         grad_miss = -(grad_output / math.prod(batch))
     else:
         grad_miss = -grad_output
         if reduction == "sum":
-            batch = torch.broadcast_shapes(logits.shape, target.shape)
+            batch = broadcast_shape(logits.shape, target.shape)
     if reduction != "none":
         difference = (grad_output.new_zeros(batch) if gamma == 0 else product) - product_3
         total = product_6 + (grad_output.new_zeros(batch) if gamma == 0 else negative)
@@ -90,7 +90,7 @@ def focal_loss_tangent(
     tangent_logits, logits, target = upcast_all(tangent_logits, logits, target)
     sigmoid_logits = torch.sigmoid(-logits)
     sigmoid_logits_2 = torch.sigmoid(logits)
-    batch = torch.broadcast_shapes(logits.shape, target.shape)
+    batch = broadcast_shape(logits.shape, target.shape)
     max_logits = torch.clamp(torch.nn.functional.logsigmoid(logits), min=-1e38)
     power = sigmoid_logits ** (gamma - 1)
     product = sigmoid_logits * sigmoid_logits_2 * max_logits * power * alpha * target * gamma

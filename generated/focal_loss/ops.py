@@ -15,7 +15,7 @@ from torch import Tensor
 from torch.overrides import handle_torch_function, has_torch_function
 
 from .._runtime import Definition, Sharding, add_function, batch_shape, choice_error, domain_error, register, write_out
-from .._runtime.functions import upcast, upcast_all
+from .._runtime.functions import broadcast_shape, upcast, upcast_all
 from . import function
 
 
@@ -75,7 +75,7 @@ def focal_loss_second(
     logsigmoid_logits_2 = torch.nn.functional.logsigmoid(logits)
     power_4 = sigmoid_logits ** (gamma - 1)
     if reduction != "none":
-        batch = torch.broadcast_shapes(logits.shape, target.shape)
+        batch = broadcast_shape(logits.shape, target.shape)
     else:
         batch = grad_output.shape
     if needs_input_grad[0]:
@@ -221,14 +221,14 @@ def focal_loss_backward_tangent(
     product_19 = product_20 * alpha * target * gamma
     product_21 = sigmoid_logits * power_3 * alpha * target
     if reduction == "mean":
-        batch = torch.broadcast_shapes(logits.shape, target.shape)
+        batch = broadcast_shape(logits.shape, target.shape)
         grad_miss = -(grad_output / math.prod(batch))
         tangent_grad_miss = -(tangent_grad_output / math.prod(batch))
     else:
         grad_miss = -grad_output
         tangent_grad_miss = -tangent_grad_output
         if reduction == "sum":
-            batch = torch.broadcast_shapes(logits.shape, target.shape)
+            batch = broadcast_shape(logits.shape, target.shape)
     if reduction != "none":
         chosen = tangent_grad_output.new_zeros(batch) if gamma - 1 == 0 else product
         chosen_3 = tangent_grad_output.new_zeros(batch) if gamma - 1 == 0 else product_9

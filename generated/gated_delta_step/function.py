@@ -22,7 +22,7 @@ import torch
 from torch import Tensor
 
 from .._runtime import filled, or_zero
-from .._runtime.functions import upcast, upcast_all
+from .._runtime.functions import broadcast_shape, upcast, upcast_all
 
 
 def gated_delta_step_forward(
@@ -38,7 +38,7 @@ def gated_delta_step_forward(
     output = output.to(dtype)
     V = state.shape[-2]
     K = state.shape[-1]
-    batch = torch.broadcast_shapes(
+    batch = broadcast_shape(
         state.shape[:-2], query.shape[:-1], key.shape[:-1], value.shape[:-1], decay.shape, beta.shape
     )
     next_state = torch.broadcast_to(next_state, (*batch, V, K)).to(dtype)
@@ -139,7 +139,7 @@ def gated_delta_step_tangent(
     tangent_output = tangent_output.to(dtype)
     V = tangent_state.shape[-2]
     K = tangent_state.shape[-1]
-    batch = torch.broadcast_shapes(
+    batch = broadcast_shape(
         state.shape[:-2], query.shape[:-1], key.shape[:-1], value.shape[:-1], decay.shape, beta.shape
     )
     tangent_next_state = torch.broadcast_to(tangent_next_state, (*batch, V, K)).to(dtype)

@@ -20,7 +20,7 @@ import torch
 from torch import Tensor
 
 from .._runtime import or_zero
-from .._runtime.functions import columns, upcast, upcast_all, window
+from .._runtime.functions import broadcast_shape, columns, upcast, upcast_all, window
 
 
 def gated_recurrence_forward(gate: Tensor, input: Tensor, initial: Tensor | None) -> Tensor:
@@ -29,9 +29,9 @@ def gated_recurrence_forward(gate: Tensor, input: Tensor, initial: Tensor | None
     gate, input, initial = upcast_all(gate, input, initial)
     D = gate.shape[-1]
     if initial is not None:
-        batch = torch.broadcast_shapes(gate.shape[:-2], input.shape[:-2], initial.shape[:-1])
+        batch = broadcast_shape(gate.shape[:-2], input.shape[:-2], initial.shape[:-1])
     else:
-        batch = torch.broadcast_shapes(gate.shape[:-2], input.shape[:-2])
+        batch = broadcast_shape(gate.shape[:-2], input.shape[:-2])
     gate_each = gate.unbind(-2)
     input_each = input.unbind(-2)
     T = gate.shape[-2]
@@ -139,7 +139,7 @@ def gated_recurrence_tangent(
     tangent_gate_each = tangent_gate.unbind(-2)
     tangent_input_each = tangent_input.unbind(-2)
     if initial is not None:
-        batch = torch.broadcast_shapes(gate.shape[:-2], input.shape[:-2], initial.shape[:-1])
+        batch = broadcast_shape(gate.shape[:-2], input.shape[:-2], initial.shape[:-1])
         steps = []
         state_before = torch.broadcast_to(initial, (*batch, D))
         for t in range(T):
@@ -166,7 +166,7 @@ def gated_recurrence_tangent(
             steps_2.append(tangent_state_t_2)
             tangent_state_before = tangent_state_t_2
     else:
-        batch = torch.broadcast_shapes(gate.shape[:-2], input.shape[:-2])
+        batch = broadcast_shape(gate.shape[:-2], input.shape[:-2])
         steps = []
         state_before = tangent_gate.new_zeros(*batch, D)
         for t in range(T):

@@ -21,7 +21,7 @@ from typing import Any
 import torch
 from torch import Tensor
 
-from .._runtime.functions import upcast_all
+from .._runtime.functions import broadcast_shape, upcast_all
 
 
 def hinge_loss_forward(
@@ -73,7 +73,7 @@ def hinge_loss_backward(
     elif reduction != "mean":
         grad_input = torch.where(slope != 0, grad_output * slope, 0)
     if reduction == "mean" or (not squared and reduction != "none"):
-        batch = torch.broadcast_shapes(input.shape, target.shape)
+        batch = broadcast_shape(input.shape, target.shape)
         if squared:
             grad_missing = 2 * grad_output * missing / math.prod(batch)
     if squared:

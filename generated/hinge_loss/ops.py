@@ -15,7 +15,7 @@ from torch import Tensor
 from torch.overrides import handle_torch_function, has_torch_function
 
 from .._runtime import Definition, Sharding, add_function, batch_shape, choice_error, compute_dtype, register, write_out
-from .._runtime.functions import upcast, upcast_all
+from .._runtime.functions import broadcast_shape, upcast, upcast_all
 from . import function
 
 
@@ -86,7 +86,7 @@ def hinge_loss_second(
         chosen = torch.where(mask_2, 0, -(grad_grad_input * target))
         grad_grad_missing = torch.where(mask, -0.5 * grad_grad_input * target, chosen)
     if reduction == "mean" or (not squared and reduction != "none"):
-        batch = torch.broadcast_shapes(input.shape, target.shape)
+        batch = broadcast_shape(input.shape, target.shape)
     elif reduction == "none":
         batch = grad_output.shape
     if needs_input_grad[0]:
@@ -151,7 +151,7 @@ def hinge_loss_backward_tangent(
     elif reduction != "mean":
         tangent_grad_input = torch.where(slope != 0, tangent_grad_output * slope, 0)
     if reduction == "mean" or (not squared and reduction != "none"):
-        batch = torch.broadcast_shapes(input.shape, target.shape)
+        batch = broadcast_shape(input.shape, target.shape)
         if squared:
             ratio = 2 * missing * tangent_grad_output / math.prod(batch)
             tangent_grad_missing = ratio + 2 * grad_output * tangent_missing / math.prod(batch)

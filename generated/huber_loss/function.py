@@ -22,7 +22,7 @@ import torch
 from torch import Tensor
 
 from .._runtime import added, or_zero
-from .._runtime.functions import upcast, upcast_all
+from .._runtime.functions import broadcast_shape, upcast, upcast_all
 
 
 def huber_loss_forward(input: Tensor, target: Tensor, reduction: str, delta: float) -> tuple[Tensor, Tensor]:
@@ -56,14 +56,14 @@ def huber_loss_backward(
     dtype = grad_output.dtype
     grad_output, error = upcast_all(grad_output, error)
     if reduction == "mean":
-        batch = torch.broadcast_shapes(input.shape, target.shape)
+        batch = broadcast_shape(input.shape, target.shape)
         chosen = torch.where(torch.abs(error) <= delta, error, torch.sign(error) * delta)
         whole_grad_input = grad_output * chosen / math.prod(batch)
     else:
         mask = torch.abs(error) <= delta
         whole_grad_input = grad_output * torch.where(mask, error, torch.sign(error) * delta)
         if reduction == "sum":
-            batch = torch.broadcast_shapes(input.shape, target.shape)
+            batch = broadcast_shape(input.shape, target.shape)
     if needs_input_grad[0]:
         if reduction != "none":
             grad_input = torch.broadcast_to(whole_grad_input, batch)

@@ -25,7 +25,7 @@ from .._runtime import (
     register,
     write_out,
 )
-from .._runtime.functions import upcast_all
+from .._runtime.functions import broadcast_shape, upcast_all
 from . import function
 
 
@@ -92,7 +92,7 @@ def huber_loss_second(
     grad_grad_error = grad_grad_input - grad_grad_target
     mask = torch.abs(error) <= delta
     if reduction != "none":
-        batch = torch.broadcast_shapes(input.shape, target.shape)
+        batch = broadcast_shape(input.shape, target.shape)
     else:
         batch = grad_output.shape
     if needs_input_grad[0]:
@@ -135,7 +135,7 @@ def huber_loss_backward_tangent(
     grad_output, error = upcast_all(grad_output, error)
     mask = torch.abs(error) <= delta
     if reduction == "mean":
-        batch = torch.broadcast_shapes(input.shape, target.shape)
+        batch = broadcast_shape(input.shape, target.shape)
     product = torch.where(mask, error, torch.sign(error) * delta) * tangent_grad_output
     if reduction == "mean":
         ratio = tangent_error * grad_output / math.prod(batch)
@@ -145,7 +145,7 @@ def huber_loss_backward_tangent(
     tangent_grad_target = -tangent_grad_input
     if reduction != "none":
         if reduction == "sum":
-            batch = torch.broadcast_shapes(input.shape, target.shape)
+            batch = broadcast_shape(input.shape, target.shape)
         tangent_grad_target = torch.broadcast_to(tangent_grad_target, batch)
     tangent_grad_target = tangent_grad_target.sum_to_size(target.shape).to(dtype)
     if reduction != "none":

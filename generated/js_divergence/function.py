@@ -24,7 +24,7 @@ import torch
 from torch import Tensor
 
 from .._runtime import or_zero
-from .._runtime.functions import upcast_all
+from .._runtime.functions import broadcast_shape, upcast_all
 
 
 def js_divergence_forward(log_p: Tensor, log_q: Tensor, reduction: str) -> Tensor:
@@ -57,7 +57,7 @@ def js_divergence_backward(
     grad_output, log_p, log_q = upcast_all(grad_output, log_p, log_q)
     m = torch.logaddexp(log_p, log_q) - math.log(2)
     if reduction == "mean":
-        batch = torch.broadcast_shapes(log_p.shape[:-1], log_q.shape[:-1])
+        batch = broadcast_shape(log_p.shape[:-1], log_q.shape[:-1])
         grad_q_term = 0.5 * grad_output / math.prod(batch)
     else:
         grad_q_term = 0.5 * grad_output

@@ -25,7 +25,7 @@ from .._runtime import (
     size_error,
     write_out,
 )
-from .._runtime.functions import upcast, upcast_all
+from .._runtime.functions import broadcast_shape, upcast, upcast_all
 from . import function
 
 
@@ -85,7 +85,7 @@ def js_divergence_second(
     chosen_2 = torch.where(mask_16, 0, grad_grad_log_p * sigmoid_value_2)
     grad_grad_m = torch.where(mask_16, 0, grad_grad_log_q * sigmoid_value) + chosen_2
     if reduction == "mean":
-        batch = torch.broadcast_shapes(log_p.shape[:-1], log_q.shape[:-1])
+        batch = broadcast_shape(log_p.shape[:-1], log_q.shape[:-1])
     elif reduction == "none":
         batch = grad_output.shape
     if needs_input_grad[1] or needs_input_grad[2]:
@@ -210,7 +210,7 @@ def js_divergence_backward_tangent(
     exp_value_2 = torch.exp(torch.where(~mask_2, log_p, 0))
     chosen_3 = torch.where(mask_2, 0, -exp_value_2)
     if reduction == "mean":
-        batch = torch.broadcast_shapes(log_p.shape[:-1], log_q.shape[:-1])
+        batch = broadcast_shape(log_p.shape[:-1], log_q.shape[:-1])
         grad_q_term = 0.5 * grad_output / math.prod(batch)
         tangent_grad_q_term = 0.5 * tangent_grad_output / math.prod(batch)
     else:

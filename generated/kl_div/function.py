@@ -26,7 +26,7 @@ import torch
 from torch import Tensor
 
 from .._runtime import or_zero
-from .._runtime.functions import upcast_all
+from .._runtime.functions import broadcast_shape, upcast_all
 
 
 def kl_div_forward(input: Tensor, target: Tensor, reduction: str, log_target: bool) -> Tensor:
@@ -74,10 +74,10 @@ def kl_div_backward(
     if reduction != "none":
         N = input.shape[0]
         if reduction == "mean" and log_target:
-            batch = torch.broadcast_shapes(input.shape[1:], target.shape[:-1])
+            batch = broadcast_shape(input.shape[1:], target.shape[:-1])
         if reduction == "mean":
             if not log_target:
-                batch = torch.broadcast_shapes(input.shape[1:], target.shape[1:])
+                batch = broadcast_shape(input.shape[1:], target.shape[1:])
             grad_each = grad_output / (N * math.prod(batch))
         elif reduction == "batchmean":
             grad_each = grad_output / N
@@ -90,7 +90,7 @@ def kl_div_backward(
     elif reduction != "sum":
         target = target.movedim(0, -1)
     if reduction in ("batchmean", "sum"):
-        batch = torch.broadcast_shapes(input.shape[1:], target.shape[:-1])
+        batch = broadcast_shape(input.shape[1:], target.shape[:-1])
     input = input.movedim(0, -1)
     if needs_input_grad[0]:
         if log_target:

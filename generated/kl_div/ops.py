@@ -25,7 +25,7 @@ from .._runtime import (
     size_error,
     write_out,
 )
-from .._runtime.functions import upcast, upcast_all
+from .._runtime.functions import broadcast_shape, upcast, upcast_all
 from . import function
 
 
@@ -90,9 +90,9 @@ def kl_div_second(
     if reduction in ("mean", "batchmean"):
         N = grad_grad_input.shape[0]
         if reduction == "mean" and log_target:
-            batch = torch.broadcast_shapes(input.shape[1:], target.shape[:-1])
+            batch = broadcast_shape(input.shape[1:], target.shape[:-1])
         elif reduction == "mean":
-            batch = torch.broadcast_shapes(input.shape[1:], target.shape[1:])
+            batch = broadcast_shape(input.shape[1:], target.shape[1:])
     if needs_input_grad[1] or needs_input_grad[2]:
         if reduction == "mean":
             grad_each = grad_output / (N * math.prod(batch))
@@ -112,7 +112,7 @@ def kl_div_second(
     if reduction in ("sum", "none"):
         N = grad_grad_input.shape[-1]
     if reduction in ("batchmean", "sum"):
-        batch = torch.broadcast_shapes(input.shape[:-1], target.shape[:-1])
+        batch = broadcast_shape(input.shape[:-1], target.shape[:-1])
     if (needs_input_grad[1] or needs_input_grad[2]) and reduction in ("mean", "batchmean") and log_target:
         scaled_grad = grad_grad_target * p * grad_each
     if reduction == "none" and log_target:
@@ -219,12 +219,12 @@ def kl_div_backward_tangent(
             p = torch.exp(target)
             tangent_p = p * tangent_target
             if reduction == "mean":
-                batch = torch.broadcast_shapes(input.shape[1:], target.shape[:-1])
+                batch = broadcast_shape(input.shape[1:], target.shape[:-1])
     if reduction != "none":
         N = tangent_input.shape[0]
         if reduction == "mean":
             if not log_target:
-                batch = torch.broadcast_shapes(input.shape[1:], target.shape[1:])
+                batch = broadcast_shape(input.shape[1:], target.shape[1:])
             grad_each = grad_output / (N * math.prod(batch))
             tangent_grad_each = tangent_grad_output / (N * math.prod(batch))
         elif reduction == "batchmean":
@@ -252,7 +252,7 @@ def kl_div_backward_tangent(
             tangent_grad_input = -(target * tangent_grad_output + grad_output * tangent_target)
     if reduction != "none":
         if reduction != "mean":
-            batch = torch.broadcast_shapes(input.shape[1:], target.shape[:-1])
+            batch = broadcast_shape(input.shape[1:], target.shape[:-1])
         tangent_grad_input = torch.broadcast_to(tangent_grad_input, (*batch, N))
     input = input.movedim(0, -1)
     tangent_grad_input = tangent_grad_input.sum_to_size(input.shape).movedim(-1, 0).to(dtype)

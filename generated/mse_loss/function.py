@@ -20,7 +20,7 @@ import torch
 from torch import Tensor
 
 from .._runtime import added, or_zero
-from .._runtime.functions import upcast, upcast_all
+from .._runtime.functions import broadcast_shape, upcast, upcast_all
 
 
 def mse_loss_forward(input: Tensor, target: Tensor, reduction: str) -> tuple[Tensor, Tensor]:
@@ -51,7 +51,7 @@ def mse_loss_backward(
     dtype = grad_output.dtype
     grad_output, difference = upcast_all(grad_output, difference)
     if reduction != "none":
-        batch = torch.broadcast_shapes(input.shape, target.shape)
+        batch = broadcast_shape(input.shape, target.shape)
         if reduction == "mean":
             grad_output_body = grad_output / math.prod(batch)
     if reduction != "mean":

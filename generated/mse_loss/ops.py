@@ -15,7 +15,7 @@ from torch import Tensor
 from torch.overrides import handle_torch_function, has_torch_function
 
 from .._runtime import Definition, Sharding, add_function, batch_shape, choice_error, compute_dtype, register, write_out
-from .._runtime.functions import upcast, upcast_all
+from .._runtime.functions import broadcast_shape, upcast, upcast_all
 from . import function
 
 
@@ -76,7 +76,7 @@ def mse_loss_second(
     grad_grad_input, grad_grad_target = upcast_all(grad_grad_input, grad_grad_target)
     grad_output, difference = upcast_all(grad_output, difference)
     if reduction != "none":
-        batch = torch.broadcast_shapes(input.shape, target.shape)
+        batch = broadcast_shape(input.shape, target.shape)
     else:
         batch = grad_output.shape
     if needs_input_grad[0]:
@@ -123,7 +123,7 @@ def mse_loss_backward_tangent(
     tangent_difference = upcast(tangent_difference)
     grad_output, difference = upcast_all(grad_output, difference)
     if reduction == "mean":
-        batch = torch.broadcast_shapes(input.shape, target.shape)
+        batch = broadcast_shape(input.shape, target.shape)
         grad_output_body = grad_output / math.prod(batch)
         tangent_grad_output_body = tangent_grad_output / math.prod(batch)
         product = 2 * difference * tangent_grad_output_body
@@ -134,7 +134,7 @@ def mse_loss_backward_tangent(
     tangent_grad_target = -tangent_grad_input
     if reduction != "none":
         if reduction == "sum":
-            batch = torch.broadcast_shapes(input.shape, target.shape)
+            batch = broadcast_shape(input.shape, target.shape)
         tangent_grad_target = torch.broadcast_to(tangent_grad_target, batch)
     tangent_grad_target = tangent_grad_target.sum_to_size(target.shape).to(dtype)
     if reduction != "none":

@@ -21,7 +21,7 @@ import torch
 from torch import Tensor
 
 from .._runtime import or_zero
-from .._runtime.functions import as_rows, columns, upcast_all, window
+from .._runtime.functions import as_rows, broadcast_shape, columns, upcast_all, window
 
 
 def selective_scan_forward(
@@ -32,7 +32,7 @@ def selective_scan_forward(
     u, delta, a, b, c, skip = upcast_all(u, delta, a, b, c, skip)
     D = u.shape[-1]
     N = a.shape[1]
-    batch = torch.broadcast_shapes(u.shape[:-2], delta.shape[:-2], b.shape[:-2], c.shape[:-2])
+    batch = broadcast_shape(u.shape[:-2], delta.shape[:-2], b.shape[:-2], c.shape[:-2])
     delta_each = delta.unbind(-2)
     b_each = b.unbind(-2)
     u_each = u.unbind(-2)
@@ -144,7 +144,7 @@ def selective_scan_tangent(
     u, delta, a, b, c, skip = upcast_all(u, delta, a, b, c, skip)
     D = tangent_u.shape[-1]
     N = tangent_a.shape[1]
-    batch = torch.broadcast_shapes(u.shape[:-2], delta.shape[:-2], b.shape[:-2], c.shape[:-2])
+    batch = broadcast_shape(u.shape[:-2], delta.shape[:-2], b.shape[:-2], c.shape[:-2])
     delta_each = delta.unbind(-2)
     b_each = b.unbind(-2)
     u_each = u.unbind(-2)

@@ -22,7 +22,7 @@ import torch
 from torch import Tensor
 
 from .._runtime import added, or_zero
-from .._runtime.functions import upcast, upcast_all
+from .._runtime.functions import broadcast_shape, upcast, upcast_all
 
 
 def smooth_l1_loss_forward(input: Tensor, target: Tensor, reduction: str, beta: float) -> tuple[Tensor, Tensor]:
@@ -57,13 +57,13 @@ def smooth_l1_loss_backward(
     grad_output, difference = upcast_all(grad_output, difference)
     error = torch.abs(difference)
     if reduction == "mean":
-        batch = torch.broadcast_shapes(input.shape, target.shape)
+        batch = broadcast_shape(input.shape, target.shape)
         grad_error = grad_output * torch.where(error < beta, error / beta, 1) / math.prod(batch)
     else:
         grad_error = grad_output * torch.where(error < beta, error / beta, 1)
     whole_grad_input = grad_error * torch.sign(difference)
     if reduction == "sum":
-        batch = torch.broadcast_shapes(input.shape, target.shape)
+        batch = broadcast_shape(input.shape, target.shape)
     if needs_input_grad[0]:
         if reduction != "none":
             grad_input = torch.broadcast_to(whole_grad_input, batch)

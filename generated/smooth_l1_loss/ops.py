@@ -25,7 +25,7 @@ from .._runtime import (
     register,
     write_out,
 )
-from .._runtime.functions import upcast, upcast_all
+from .._runtime.functions import broadcast_shape, upcast, upcast_all
 from . import function
 
 
@@ -93,7 +93,7 @@ def smooth_l1_loss_second(
     sign_difference = torch.sign(difference)
     grad_grad_error = grad_grad_input * sign_difference - grad_grad_target * sign_difference
     if reduction != "none":
-        batch = torch.broadcast_shapes(input.shape, target.shape)
+        batch = broadcast_shape(input.shape, target.shape)
     else:
         batch = grad_output.shape
     if needs_input_grad[0]:
@@ -140,14 +140,14 @@ def smooth_l1_loss_backward_tangent(
     scaled_grad = sign_difference * tangent_difference * grad_output
     chosen_2 = torch.where(error < beta, error / beta, 1)
     if reduction == "mean":
-        batch = torch.broadcast_shapes(input.shape, target.shape)
+        batch = broadcast_shape(input.shape, target.shape)
         chosen = torch.where(error < beta, scaled_grad / (math.prod(batch) * beta), 0)
         tangent_grad_error = chosen_2 * tangent_grad_output / math.prod(batch) + chosen
     else:
         chosen = torch.where(error < beta, scaled_grad / beta, 0)
         tangent_grad_error = chosen_2 * tangent_grad_output + chosen
         if reduction == "sum":
-            batch = torch.broadcast_shapes(input.shape, target.shape)
+            batch = broadcast_shape(input.shape, target.shape)
     tangent_grad_input = sign_difference * tangent_grad_error
     tangent_grad_target = -tangent_grad_input
     if reduction != "none":

@@ -25,7 +25,7 @@ import torch
 from torch import Tensor
 
 from .._runtime import added, or_zero
-from .._runtime.functions import upcast, upcast_all
+from .._runtime.functions import broadcast_shape, upcast, upcast_all
 
 
 def triplet_margin_loss_forward(
@@ -89,7 +89,7 @@ def triplet_margin_loss_backward(
         other = torch.linalg.vector_norm(total_2_2, dim=-1)
         rest = torch.minimum(far_2, other)
     if reduction == "mean":
-        batch = torch.broadcast_shapes(anchor.shape[:-1], positive.shape[:-1], negative.shape[:-1])
+        batch = broadcast_shape(anchor.shape[:-1], positive.shape[:-1], negative.shape[:-1])
         grad_output_body = grad_output / math.prod(batch)
     if swap:
         total_3_2 = margin + near - rest
@@ -156,7 +156,7 @@ def triplet_margin_loss_backward(
     if not swap and reduction != "none":
         D = anchor.shape[-1]
         if reduction == "sum":
-            batch = torch.broadcast_shapes(anchor.shape[:-1], positive.shape[:-1], negative.shape[:-1])
+            batch = broadcast_shape(anchor.shape[:-1], positive.shape[:-1], negative.shape[:-1])
     if needs_input_grad[0]:
         grad_anchor = grad_far_body + grad_near_body
         if not swap and reduction != "none":

@@ -27,7 +27,7 @@ from .._runtime import (
     size_error,
     write_out,
 )
-from .._runtime.functions import upcast, upcast_all
+from .._runtime.functions import broadcast_shape, upcast, upcast_all
 from . import function
 
 
@@ -191,7 +191,7 @@ def triplet_margin_loss_second(
         if reduction != "none":
             D = grad_grad_anchor.shape[-1]
     if reduction == "mean" or (not swap and reduction != "none"):
-        batch = torch.broadcast_shapes(anchor.shape[:-1], positive.shape[:-1], negative.shape[:-1])
+        batch = broadcast_shape(anchor.shape[:-1], positive.shape[:-1], negative.shape[:-1])
     elif reduction == "none":
         batch = grad_output.shape
     if (
@@ -474,11 +474,11 @@ def triplet_margin_loss_backward_tangent(
             tangent_grad_rest = torch.where(mask_5, -0.5 * tangent_grad_output, chosen)
             grad_near = torch.where(mask_5, 0.5 * grad_output, torch.where(mask_6, 0, grad_output))
             if reduction == "sum":
-                batch = torch.broadcast_shapes(anchor.shape[:-1], positive.shape[:-1], negative.shape[:-1])
+                batch = broadcast_shape(anchor.shape[:-1], positive.shape[:-1], negative.shape[:-1])
         if reduction != "none":
             D = tangent_total.shape[-1]
     if reduction == "mean":
-        batch = torch.broadcast_shapes(anchor.shape[:-1], positive.shape[:-1], negative.shape[:-1])
+        batch = broadcast_shape(anchor.shape[:-1], positive.shape[:-1], negative.shape[:-1])
         grad_output_body = grad_output / math.prod(batch)
         tangent_grad_output_body = tangent_grad_output / math.prod(batch)
         if swap:

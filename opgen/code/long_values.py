@@ -184,10 +184,17 @@ class _Cut:
         """A sum or product of very many operands as one of locals; of several, with one for the first half of them."""
         assert isinstance(many, Apply)
         if is_wide(many):
-            return Apply(many.fn, tuple(self.defined(e, lines) for e in pieces(many)))
+            return Apply(many.fn, tuple(self.piece(e, lines) for e in pieces(many)))
         half = len(many.args) // 2
-        first = self.defined(Apply(many.fn, many.args[: half + 1]), lines)
+        first = self.piece(Apply(many.fn, many.args[: half + 1]), lines)
         return Apply(many.fn, (first, *many.args[half + 1 :]))
+
+    def piece(self, e: Scalar, lines: list[str]) -> Scalar:
+        """Some of many operands as a local of their own; what stands elsewhere too was printed without locals there."""
+        assert self.printer.known is not None
+        if e not in self.named:
+            self.printer.known.pop(e, None)
+        return self.defined(e, lines)
 
     def chosen(self, choice: Scalar, name: str) -> list[str]:
         """A `where` as a statement, so that what must stay in a branch can be split up there."""

@@ -58,6 +58,7 @@ RUNTIME = (
     "amin",
     "as_rows",
     "batch_places",
+    "broadcast_shape",
     "columns",
     "combine_along",
     "combine_at",

@@ -45,7 +45,7 @@ from opgen.opt.cse import canonical
 from opgen.opt.hints import Hints
 from opgen.opt.mincut import Value, minimum_cut
 from opgen.opt.slopes import constants, is_slope, varying
-from opgen.opt.weigh import again, asks_what_is_given, compared, counted, independent, is_copy, is_dear
+from opgen.opt.weigh import again, asks_what_is_given, compared, counted, independent, is_copy, is_dear, rounded
 
 _ALIVE, _MADE, _UNFIT = 16, 17, 32  # what a byte costs: of what is alive anyway, of a new leaf, of what is none
 
@@ -67,17 +67,8 @@ class Leaves:
         made = {s.target: s for s in definitions(g)}
         constant = constants(g)
         smooth = {n for n, s in made.items() if not all(varying(e) <= constant for e in statement_scalars(s))}
-        stored = {o.value: o.dtype for o in self.primal.outputs}
         saved = [
-            Tensor(
-                n,
-                s.shape,
-                s.kind,
-                Role.SAVED,
-                differentiable=s.kind is Kind.FLOAT and n in smooth,
-                of=n,
-                dtype=stored.get(n, ""),
-            )
+            Tensor(n, s.shape, s.kind, Role.SAVED, differentiable=s.kind is Kind.FLOAT and n in smooth, of=n)
             for n, s in made.items()
             if n in self.names
         ]
@@ -205,9 +196,10 @@ class _Values:
         named = {o.value for o in p.outputs if o.value == o.name}
         smooth = {o.value for o in p.outputs if o.differentiable} if not p.override.inputs else set()
         exact, own = compared(g), {s.target for s in definitions(p)}
+        less = rounded(p) | {o.name for o in p.outputs if o.name != o.value}
         given = {o.value for o in g.outputs}
         for whole, s, _ in self.values:
-            if s.target in given and s.target not in own:  # a gradient has a name of its own
+            if (s.target in given and s.target not in own) or s.target in less:  # a gradient has a name of its own
                 continue
             if s.kind is not Kind.FLOAT:
                 out[s.target] = (_ALIVE if s.target in named else _MADE) * self.hints.weight(s.shape, s.kind)

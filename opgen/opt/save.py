@@ -37,7 +37,7 @@ from opgen.opt.hints import Hints
 from opgen.opt.mincut import Value, minimum_cut
 from opgen.opt.normal import is_normal, opened
 from opgen.opt.slopes import varying
-from opgen.opt.weigh import again, compared, counted, independent, is_copy, is_dear
+from opgen.opt.weigh import again, compared, counted, independent, is_copy, is_dear, rounded
 
 
 @dataclass(frozen=True, slots=True)
@@ -61,11 +61,7 @@ def save(
     early = independent(gradient)
     chosen = (*_chosen(forward, gradient, early, stated, leaves), *(leaves or ()))
     kept = [s for s in parts(early) if s.target in chosen]
-    stored = {o.value: o.dtype for o in forward.outputs}
-    saved = [
-        Tensor(n, s.shape, s.kind, Role.SAVED, differentiable=False, of=n, dtype=stored.get(n, ""))
-        for n, s in ((s.target, s) for s in kept)
-    ]
+    saved = [Tensor(s.target, s.shape, s.kind, Role.SAVED, differentiable=False, of=s.target) for s in kept]
     candidates = [*gradient.inputs, *saved]
     later = [s for s in gradient.statements if not any(t in chosen for t in targets(s))]
     backward = close(gradient, gradient.name, candidates, later, gradient.outputs)
@@ -73,15 +69,20 @@ def save(
     residuals = tuple(t.name for t in saved if t.name in read or t.name in (leaves or ()))
     other = _other_names(forward, backward, residuals)
     shown = tuple(other.get(n, n) for n in residuals)
-    return Saved(_extended(forward, early, residuals, leaves or ()), _with_names(backward, other), shown)
+    return Saved(_extended(forward, early, residuals, leaves or (), other), _with_names(backward, other), shown)
 
 
 def _other_names(forward: Program, backward: Program, residuals: Sequence[str]) -> dict[str, str]:
-    """What residuals are called that are outputs under another name: two names of one value were merged."""
-    shown = {o.name for o in forward.outputs}
-    taken = names(backward)
+    """What residuals are called that are outputs under another name, or are kept beside one that is rounded.
+
+    Of two names of one value one was merged with the other.
+    """
+    shown, alive = {o.name for o in forward.outputs}, {o.value for o in forward.outputs}
+    taken, less = set(names(backward)), rounded(forward) | (shown - alive)
     merged = {o.value: o.name for o in forward.outputs if o.value not in shown and o.name not in taken}
-    return {n: merged[n] for n in residuals if n in merged}
+    fresh = Names((*names(forward), *taken))
+    whole = {n: fresh.fresh(f"{n}_whole") for n in residuals if n in less}
+    return {n: merged[n] for n in residuals if n in merged} | whole
 
 
 def _with_names(p: Program, other: Mapping[str, str]) -> Program:
@@ -125,7 +126,7 @@ def _chosen(
     mine = {s.target for s in parts(early)}
     wanted = {r.tensor for s in gradient.statements if s.target not in mine for r in statement_reads(s)}
     wanted |= {o.value for o in gradient.outputs}
-    alive = {o.value for o in forward.outputs}
+    alive = {o.value for o in forward.outputs} - rounded(forward)
     own = {s.target for s in parts(forward.statements)}
     results = {o.value for o in gradient.outputs if o.value not in own}  # not kept: their names are those of gradients
     exact = compared(gradient)
@@ -158,20 +159,22 @@ def _outside(s: Statement) -> tuple[str, ...]:
 
 
 def _extended(
-    forward: Program, early: Sequence[Statement], residuals: tuple[str, ...], leaves: tuple[str, ...]
+    forward: Program,
+    early: Sequence[Statement],
+    residuals: tuple[str, ...],
+    leaves: tuple[str, ...],
+    other: Mapping[str, str],
 ) -> Program:
     """The forward program that also returns the residuals; a leaf among them has a gradient of its own."""
     own = {s.target for s in parts(forward.statements)}
     statements = (*forward.statements, *(s for s in early if s.target not in own))
-    alive = {o.value for o in forward.outputs}
-    taken = {o.name for o in forward.outputs}
+    alive = {o.value for o in forward.outputs} - rounded(forward)
     shapes = {s.target: s for s in parts(statements)}
     varied = {*differentiable_inputs(forward)}
     extra: list[Output] = []
     for n in residuals:
         if n not in alive:
-            name = n if n not in taken else f"{n}_residual"
             s = shapes[n]
             smooth = n in leaves and s.kind is Kind.FLOAT and any(varying(e) & varied for e in statement_scalars(s))
-            extra.append(Output(name, n, s.shape, s.kind, differentiable=smooth, of=n, kept=True))
+            extra.append(Output(other.get(n, n), n, s.shape, s.kind, differentiable=smooth, of=n, kept=True))
     return dce(replace(forward, statements=statements, outputs=(*forward.outputs, *extra)))

@@ -81,3 +81,9 @@ def _indicated(e: Scalar) -> Scalar | None:
 def again(s: Statement, growth: Growth) -> bool:
     """Whether a reduction may be done again, since keeping what it gives would take more than all there is."""
     return isinstance(s, Compute) and s.op == "sum" and growth.outgrows(s.shape) and growth.narrow(s.over)
+
+
+def rounded(p: Program) -> frozenset[str]:
+    """The outputs that are stored with less than was computed: who reads the value cannot read those."""
+    whole = {Kind.FLOAT: "float64", Kind.INT: "int64", Kind.BOOL: "bool"}
+    return frozenset(o.value for o in p.outputs if o.dtype and o.dtype != whole.get(o.kind))

@@ -14,7 +14,23 @@ from typing import TypeVar, cast
 from opgen.ir.kinds import kind_of
 from opgen.ir.names import Names
 from opgen.ir.program import Axis, Kind
-from opgen.ir.scalar import Apply, Batch, Cast, Const, Dim, Index, Lit, Param, Read, Scalar, children, rebuild, walk
+from opgen.ir.scalar import (
+    Apply,
+    Batch,
+    Cast,
+    Const,
+    Dim,
+    Index,
+    Lit,
+    Param,
+    Position,
+    Read,
+    Scalar,
+    children,
+    rebuild,
+    transform,
+    walk,
+)
 from opgen.plan.model import KernelPlan, Let, Library
 
 # What the host computes: operators, and the functions of double in `opgen_numbers.h`.
@@ -84,15 +100,14 @@ class _Numbers:
         return self.inside(s)
 
     def _open(self, e: Scalar) -> Scalar:
-        """A value without locals that are numbers."""
-        if not self.opened:
-            return e
-        if isinstance(e, Read):
-            return e if e.at else self.opened.get(e.tensor, e)
-        return rebuild(e, self._open) if isinstance(e, Apply) else e
+        """A value without locals that are numbers, in its positions too."""
+        return transform(e, self._known) if self.opened else e
+
+    def _known(self, e: Scalar) -> Scalar:
+        return self.opened.get(e.tensor, e) if isinstance(e, Read) and not e.at else e
 
     def inside(self, x: _Part) -> _Part:
-        """A part of a step with its values rewritten; where things stand and how far loops go is left alone."""
+        """A part of a step with its values rewritten; where things stand and how far loops go has no other params."""
         if isinstance(x, _SCALARS):
             return cast("_Part", self.value(self._open(x), ""))
         if isinstance(x, tuple):
@@ -100,8 +115,11 @@ class _Numbers:
             return cast("_Part", tuple(map(self.inside, kept)))
         if isinstance(x, Axis | Batch) or not is_dataclass(x) or isinstance(x, type):
             return x
-        own = {f.name: getattr(x, f.name) for f in fields(x) if f.name != "at"}
-        return replace(x, **{name: self.inside(part) for name, part in own.items()})
+        own = {f.name: getattr(x, f.name) for f in fields(x)}
+        return replace(x, **{n: self._places(part) if n == "at" else self.inside(part) for n, part in own.items()})
+
+    def _places(self, at: tuple[Position, ...]) -> tuple[Position, ...]:
+        return tuple(p if isinstance(p, Batch) else self._open(p) for p in at)
 
     def value(self, e: Scalar, around: str) -> Scalar:
         if not isinstance(e, Apply):

@@ -276,7 +276,7 @@ class Scope:
         """Code for the batch shape; a line of its own where it is more than `x.shape`."""
         if "batch shape" not in self.sizes:
             parts = [self._batch_text(t) for t in self.carriers()]
-            text = parts[0] if len(parts) == 1 else f"torch.broadcast_shapes({', '.join(parts)})"
+            text = parts[0] if len(parts) == 1 else f"broadcast_shape({', '.join(parts)})"
             if not parts:
                 return "()"
             name = self.fresh("batch")

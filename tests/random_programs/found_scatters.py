@@ -3,6 +3,9 @@
 from __future__ import annotations
 
 FOUND = {
+    "a quantile that is scattered, whose place is found by a number of the call": (
+        "inputs: {x: {shape: [N]}}\noutputs: {t1: {shape: [N, N]}}\nforward: 't1[q, i] += quantile[j < N](x[i], 0.5)'\n"
+    ),
     "a draw for each of several batch dims that is scattered": (
         "inputs: {x: {shape: [..., M, M]}, seed: {dtype: seed}}\noutputs: {y: {shape: [M, ..., M]}}\n"
         "forward: 'y[(2*q + 1) % M, ..., i] *= normal(seed)*x[..., q, i]'\n"
@@ -83,6 +86,7 @@ FOUND = {
 }
 
 SHAPES = {
+    "a quantile that is scattered, whose place is found by a number of the call": {"x": (3,)},
     "a draw for each of several batch dims that is scattered": {"x": (3, 2, 2, 2), "seed": ()},
     "an input that is only asked for, called like a local": {"mask": (2, 2), "position": (2,)},
     "a place beside itself": {"x": (3,), "ids": (3,)},

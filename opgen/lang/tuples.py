@@ -8,7 +8,9 @@ from __future__ import annotations
 import re
 from collections.abc import Sequence
 
+from opgen.lang.commas import between_commas
 from opgen.lang.habits import JOIN, ORDERED, RESULTS, TUPLE
+from opgen.lang.places import ORDERS, largest
 from opgen.lang.vocabulary import SPARE, Vocabulary
 
 _CALL = re.compile(r"=\s*(?:\w+\.)*(?P<fn>\w+)\(\s*(?P<of>\w+)")
@@ -23,7 +25,7 @@ _LIST = re.compile(
 def unpacked(words: Vocabulary, targets: Sequence[str], line: str) -> tuple[str, ...]:
     """How `targets = line` is written."""
     own, value = [f"`{t}" for t in targets], line[_equals(line) + 1 :].partition("#")[0].strip()
-    if len(values := _between_commas(value)) == len(targets):
+    if len(values := between_commas(value)) == len(targets):
         return (f"a statement for each: {', '.join(f'{t} = {v}`' for t, v in zip(own, values, strict=True))}",)
     extreme = _EXTREME.fullmatch(f"={value}")
     if extreme is not None and len(own) == 2:
@@ -34,8 +36,9 @@ def unpacked(words: Vocabulary, targets: Sequence[str], line: str) -> tuple[str,
     call = method if method is not None and method["of"] in words.letters else _CALL.search(line)
     fn, of = ("", "") if call is None else (call["fn"], call["of"])
     items = words.letters.get(of, ())
-    if fn in ("topk", "sort", "top_k"):
-        return (TUPLE, ORDERED)
+    if fn in ORDERS or any(re.match(rf"{f}\s*\[", value) for f in ORDERS):
+        lines = largest(words, targets, value)
+        return (f"a statement for each: {', '.join(f'`{made}`' for made in lines)}",) if lines else (TUPLE, ORDERED)
     if not items or items[-1] == "...":
         return (TUPLE, RESULTS) if fn in ("max", "min") else (TUPLE,)
     axis, size = items[-1], words.shapes[of][-1]
@@ -59,18 +62,6 @@ def unpacked(words: Vocabulary, targets: Sequence[str], line: str) -> tuple[str,
 def _equals(line: str) -> int:
     """Where the sign of an assignment stands; indices may be bounded left of it, by other signs."""
     return next((m.start() for m in re.finditer(r"(?<![=<>!])=(?!=)", line)), -1)
-
-
-def _between_commas(text: str) -> list[str]:
-    """The values of a tuple, each of which may have commas inside of brackets."""
-    found, depth = [""], 0
-    for c in text:
-        depth += (c in "([") - (c in ")]")
-        if c == "," and not depth:
-            found.append("")
-        else:
-            found[-1] += c
-    return [part.strip() for part in found]
 
 
 def joined(words: Vocabulary, target: str, line: str) -> str:

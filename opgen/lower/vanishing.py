@@ -1,6 +1,7 @@
-"""Results that are 0 wherever an optional input is missing, because it is a factor that is then read as 0: a warning.
+"""Results that are lost wherever an optional input is missing, because it is a factor that is read as 0: a warning.
 
-In: what is declared, and the variants. A spec that names the case, by `absent` or by `given(w)`, means what it says.
+A result is lost if it is 0, or if nothing is left in it of an input that every call passes: what is added stays. In:
+what is declared, and the variants. A spec that names the case, by `absent` or by `given(w)`, means what it says.
 """
 
 from __future__ import annotations
@@ -10,14 +11,16 @@ from collections.abc import Iterable, Iterator, Mapping, Sequence
 from opgen.diagnostics.model import Diagnostic, Severity, Span
 from opgen.ir import text
 from opgen.ir.operator import Variant
-from opgen.ir.program import Compute, Given, Program, statement_reads, targets
-from opgen.ir.scalar import INF, NEG_INF, ZERO, Apply, Dim, Lit, Read, Scalar
+from opgen.ir.program import Compute, Given, Program, statement_reads, statement_scalars, targets
+from opgen.ir.scalar import INF, NEG_INF, ZERO, Apply, Dim, Lit, Read, Scalar, children, reads
 from opgen.lang.nodes import Call, Name
 from opgen.lang.walk import nodes
 from opgen.lower.declare import Declarations
 
 _ZERO, _UNSURE, _NAN = "0 everywhere", "0 wherever it is a number", "nan everywhere, 0/0"
 _KEEPING = (None, "sum", "mean", "max", "min", "count")  # what reduces zeros to 0
+_FACTORS = ("float", "complex")
+_FEW = 2  # so many inputs are told by name
 _HOMOGENEOUS = ("neg", "abs", "square", "sqrt", "sin", "tan", "tanh", "relu", "expm1", "log1p", "cast")
 
 
@@ -50,6 +53,51 @@ def vanishing(d: Declarations, variants: Sequence[Variant]) -> Iterator[Diagnost
                 message = f"all that it chooses is {sorted(endless)[0]}"
                 yield _warning(name, message, t.span, is_bool=True)
                 break
+            gone = None if t.kind not in _FACTORS else _left(d, programs[whole], programs[v.conditions])
+            if gone is not None:
+                yield _warning(name, gone, t.span, is_bool=False)
+                break
+
+
+def _left(d: Declarations, whole: Program, part: Program) -> str | None:
+    """What becomes of the first result of `part` in which an input has no trace that it has in `whole`."""
+    before, after = _traces(whole, places=False), _traces(part, places=True)
+    factors = [n for n, t in d.inputs.items() if t.kind in _FACTORS and not t.optional]
+    for output, found in before.items():
+        rest = after.get(output, frozenset())
+        gone = [n for n in factors if n in found - rest]
+        if gone:
+            left = [f"`{n}`" for n in d.inputs if n in rest]
+            made = f": it is made of {' and '.join(left)} alone" if 0 < len(left) <= _FEW else ""
+            return f"nothing of `{gone[0]}` is left in `{output}`{made}"
+    return None
+
+
+def _traces(p: Program, *, places: bool) -> dict[str, frozenset[str]]:
+    """The inputs whose values are in each output, those aside that stand in a product with 0.
+
+    `places`: what says where something is read counts as well.
+    """
+    zeros: dict[str, str] = {}
+    of = {t.name: frozenset((t.name,)) for t in p.inputs}
+    for s in p.statements:
+        if isinstance(s, Compute) and s.op in _KEEPING and (value := _lost(s.body, zeros)):
+            zeros[s.target] = value
+        used = {r.tensor for e in statement_scalars(s) for r in _alive(e, zeros, places=places)}
+        inner = frozenset[str]().union(*(of.get(t, frozenset()) for t in used))
+        of.update(dict.fromkeys(targets(s), inner))
+    return {o.name: frozenset() if o.value in zeros else of[o.value] for o in p.outputs if o.value in of}
+
+
+def _alive(e: Scalar, zeros: Mapping[str, str], *, places: bool) -> Iterator[Read]:
+    """What is read in an expression outside of all that is 0."""
+    if _lost(e, zeros) in (_ZERO, _UNSURE):
+        return
+    if isinstance(e, Read):
+        yield from reads(e) if places else (e,)
+        return
+    for part in children(e):
+        yield from _alive(part, zeros, places=places)
 
 
 def _warning(name: str, lost: str, span: Span, *, is_bool: bool) -> Diagnostic:

@@ -89,7 +89,8 @@ def _each(words: Vocabulary, target: str, made: _Order) -> str:
     """The index that counts what is chosen: that of the target, if it has one of its own."""
     own = between_commas(target.partition("[")[2].removesuffix("]"))
     plain = (i for i in own if i.isidentifier())
-    return next(c for c in (*plain, *"jirspq") if c not in made.items and not words.knows(c))
+    letters: tuple[str, ...] = (*plain, *"jirspq")
+    return next(c for c in letters if c not in made.items and not words.knows(c))
 
 
 def _read(words: Vocabulary, value: str) -> _Order | None:

@@ -37,8 +37,8 @@ def unpacked(words: Vocabulary, targets: Sequence[str], line: str) -> tuple[str,
     fn, of = ("", "") if call is None else (call["fn"], call["of"])
     items = words.letters.get(of, ())
     if fn in ORDERS or any(re.match(rf"{f}\s*\[", value) for f in ORDERS):
-        lines = largest(words, targets, value)
-        return (f"a statement for each: {', '.join(f'`{made}`' for made in lines)}",) if lines else (TUPLE, ORDERED)
+        made = ", ".join(f"`{s}`" for s in largest(words, targets, value))
+        return (f"a statement for each: {made}",) if made else (TUPLE, ORDERED)
     if not items or items[-1] == "...":
         return (TUPLE, RESULTS) if fn in ("max", "min") else (TUPLE,)
     axis, size = items[-1], words.shapes[of][-1]

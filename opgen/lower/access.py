@@ -20,7 +20,6 @@ from opgen.lang.unparse import unparse_assign
 from opgen.lower.declare import CALLABLE
 from opgen.lower.draw import refused
 from opgen.lower.gradient_names import cotangent_by, cotangents_by
-from opgen.lower.kinds import integer
 from opgen.lower.masks import mask_among, masked_read
 from opgen.lower.proposals import as_it_stays, assigned_float, shape_read
 from opgen.lower.range import note
@@ -29,6 +28,7 @@ from opgen.lower.recurrence_slips import earlier, too_early
 from opgen.lower.recurrence_start import Unclear, or_start, steps_back
 from opgen.lower.scope import BAD, UNKNOWN, Frame, Known, Site, Typed
 from opgen.lower.shape import derived
+from opgen.lower.whole import integer
 from opgen.schema.model import ParamSpec
 
 _KINDS = {"float": Kind.FLOAT, "int": Kind.INT, "bool": Kind.BOOL}
@@ -321,7 +321,7 @@ def position(f: Frame, item: Expr, dim: Scalar, site: Site) -> Scalar | None:
             hints = (f"write `{unparse_assign(rounded)}`",)
             f.bag.error("OPG223", message, item.span, related=related, hints=hints)
         return None
-    typed = integer(f, typed, item.span, "a position")
+    typed = integer(f, typed, item, "a position")
     if typed.kind is None:
         return None
     if isinstance(typed.scalar, Lit) and typed.scalar.value < 0 and not site.padded:

@@ -20,10 +20,11 @@ from opgen.lang.parser import parse_expression
 from opgen.lang.walk import names_read
 from opgen.lower.declare import Declarations
 from opgen.lower.domain import is_at_least
-from opgen.lower.kinds import ARTICLES, integer, numeric, promote
+from opgen.lower.kinds import ARTICLES, numeric, promote
 from opgen.lower.proposals import own_bounds
 from opgen.lower.scope import Typed, Variation
 from opgen.lower.statement import frame_of
+from opgen.lower.whole import integer
 from opgen.schema.formula import Formula
 from opgen.schema.model import ParamSpec
 
@@ -150,7 +151,7 @@ def derived_dims(d: Declarations, state: Variation, bag: Bag) -> dict[str, Scala
             if other in d.derived:
                 visit(other)
         open_.pop()
-        typed = integer(frame_of(d, state, bag), value_of(d, state, e, "a derived dim", bag), e.span, "a dim")
+        typed = integer(frame_of(d, state, bag), value_of(d, state, e, "a derived dim", bag), e, "a dim")
         values[name] = None if typed.kind is None else typed.scalar
 
     for name in d.derived:

@@ -18,8 +18,8 @@ from opgen.lang.nodes import Access, Binder, Call, Dots, Expr, Name, Number, Una
 from opgen.lang.unparse import unparse
 from opgen.lang.walk import nodes
 from opgen.lower.declare import DRAWS, Declarations
-from opgen.lower.kinds import integer
 from opgen.lower.scope import BAD, Frame, Known, Typed
+from opgen.lower.whole import integer
 
 _NUMBERS = {"uniform": "uniform_of", "normal": "normal_of"}
 
@@ -61,7 +61,7 @@ def draw(f: Frame, e: Call) -> Typed:
     bits = Apply("philox", (seed, Lit(_numbers(f.decl)[e.span.start]), *places))
     if e.name != "integer":
         return Typed(Apply(_NUMBERS[e.name], (bits,)), Kind.FLOAT)
-    count = integer(f, f.lower(e.args[1]), e.args[1].span, "the number of values of `integer`")
+    count = integer(f, f.lower(e.args[1]), e.args[1], "the number of values of `integer`")
     if count.kind is None:
         return BAD
     if isinstance(count.scalar, Lit) and count.scalar.value < 1:

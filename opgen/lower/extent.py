@@ -10,9 +10,9 @@ from opgen.ir.scalar import ONE, Apply, Dim, Index, Lit, Scalar
 from opgen.lang.nodes import Access, Compare, Dots, Expr, Name, Product
 from opgen.lang.walk import names_read, nodes
 from opgen.lower.clash import clash
-from opgen.lower.kinds import integer
 from opgen.lower.range import before_the_start, furthest, padded_windows, place_value, windows
 from opgen.lower.scope import DECLARED, OF_GRADIENT, Check, Frame, IndexInfo, same_extent
+from opgen.lower.whole import integer
 
 _ANY = ": a dim, or an expression of dims and int params"
 
@@ -28,7 +28,7 @@ def extent_of(f: Frame, e: Expr) -> Scalar | None:
             return None
     outer = f.scope, f.place
     f.scope, f.place = None, "an extent"
-    typed = integer(f, f.lower(e), e.span, "an extent")
+    typed = integer(f, f.lower(e), e, "an extent")
     f.scope, f.place = outer
     if typed.kind is None:
         return None

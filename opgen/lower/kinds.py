@@ -7,7 +7,7 @@ from collections.abc import Iterable
 from opgen.diagnostics.model import Span
 from opgen.ir.program import Kind
 from opgen.ir.scalar import Lit, where
-from opgen.lower.scope import BAD, Frame, Typed
+from opgen.lower.scope import Frame, Typed
 
 
 def promote(kinds: Iterable[Kind | None]) -> Kind | None:
@@ -38,22 +38,6 @@ def condition(f: Frame, t: Typed, span: Span, *hints: str) -> Typed:
     what = "an integer" if t.kind is Kind.INT else "a number"
     hints = hints or ("compare it, for example `x != 0`",)
     return f.error("OPG223", f"a condition is needed here, and this is {what}", span, *hints)
-
-
-def integer(f: Frame, t: Typed, span: Span, what: str) -> Typed:
-    """An integer, or a mistake."""
-    t = numeric(t)
-    if t.kind is None or t.kind is Kind.INT:
-        return t
-    hints = ("`/` gives a float; write `//` for the integer quotient",) if "/" in span.text else ()
-    if "ceil(" in span.text:
-        hints = ("a quotient of integers is rounded up by `(N + 1)//2`, and down by `N//2`",)
-    if not hints and t.kind is Kind.FLOAT and "." in span.text and what in ("a dim", "an extent"):
-        hints = ("take whole numbers: half of `N` is `N//2`",)
-    if not hints and t.kind is Kind.FLOAT and what == "a position":
-        hints = ("`int(e)` truncates: `int(floor(e))` rounds down",)
-    f.bag.error("OPG223", f"{what} is an integer, and this is {ARTICLES[t.kind]}", span, hints=hints)
-    return BAD
 
 
 ARTICLES = {

@@ -27,9 +27,10 @@ from opgen.ir.scalar import (
 )
 from opgen.lang.nodes import Number, Reduction, Unary
 from opgen.lang.unparse import unparse
-from opgen.lower.kinds import integer, numeric
+from opgen.lower.kinds import numeric
 from opgen.lower.lazy import take_out
 from opgen.lower.scope import BAD, Frame, IndexInfo, Pending, Typed
+from opgen.lower.whole import integer
 
 
 @dataclass(frozen=True, slots=True)
@@ -76,7 +77,7 @@ def picked(f: Frame, e: Reduction, found: Pending) -> Typed:
     further = Typed(ZERO, Kind.INT)
     if e.further is not None:
         further = numeric(f.lower(e.further))
-        further = integer(f, further, e.further.span, "a place in the order") if e.name == "kth" else further
+        further = integer(f, further, e.further, "a place in the order") if e.name == "kth" else further
         if further.kind is None or not _within(f, e, further.scalar):
             return BAD
     axes = [*found.axes, *own]

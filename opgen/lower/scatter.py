@@ -23,7 +23,7 @@ from opgen.lower.range import check_ranges
 from opgen.lower.readings import shape_text, spelled
 from opgen.lower.reduction import check_index_name
 from opgen.lower.scatter_shape import proposals
-from opgen.lower.scope import Frame, IndexInfo, Known, Scope, Site, Variation, loops_of
+from opgen.lower.scope import UNKNOWN, Frame, IndexInfo, Known, Scope, Site, Variation, loops_of
 from opgen.lower.statement import Wanted, declared_kind, index_names, small
 
 OPERATORS = {"+=": "sum", "*=": "prod", "max=": "max", "min=": "min"}
@@ -59,6 +59,7 @@ def lower_scatter(
             "OPG248", f"nothing says what shape `{s.target.name}` has", s.target.span,
             *proposals(frame, s), label="scattered into",
         )  # fmt: skip
+        _check_places(frame, s)
         return ()
     items = _items(frame, s, shape)
     known = Known(s.target.name, shape, Kind.FLOAT, s.target.name_span)
@@ -131,6 +132,16 @@ def fresh_axes(shape: Shape) -> tuple[Loop, ...]:
         taken.append(name)
         found.append(Axis(name, size))
     return tuple(found)
+
+
+def _check_places(frame: Frame, s: Assign) -> None:
+    """What is wrong with the positions themselves, whatever the shape is."""
+    items = tuple(Name(i.name, i.span) if isinstance(i, Binder) else i for i in s.target.items or ())
+    shape: Shape = tuple(BATCH if isinstance(i, Dots) else Dim(UNKNOWN) for i in items)
+    written = Access(s.target.name, items, s.target.span, s.target.name_span)
+    frame.scope = _scope(frame, s, written, shape)
+    if frame.scope is not None:
+        _positions(frame, s, written, shape)
 
 
 def _items(frame: Frame, s: Assign, shape: Shape) -> tuple[Expr | Dots, ...] | None:

@@ -2,6 +2,8 @@
 
 from __future__ import annotations
 
+from collections.abc import Iterator
+
 from opgen.diagnostics.model import Bag
 from opgen.ir import text
 from opgen.ir.scalar import Batch, Dim
@@ -108,8 +110,10 @@ def _size(f: Frame, s: Assign, item: Binder | Dots | Expr) -> str | None:
             return unparse(extent)
         case Access(name=name):
             return _bound(f, name) or _alongside(f, name)
-        case _:
+        case Binder():
             return None
+        case _:
+            return _at_same_place(f, s.target.name, item)
 
 
 def _bound(f: Frame, name: str) -> str | None:
@@ -129,15 +133,27 @@ def _bound(f: Frame, name: str) -> str | None:
 
 def _alongside(f: Frame, name: str) -> str | None:
     """The dim of another tensor at a position that the same tensor of positions says."""
+    found = (n for _, i, n in _dims_read(f) if isinstance(i, Access | Name | Binder) and i.name == name)
+    return next(found, None)
+
+
+def _at_same_place(f: Frame, name: str, place: Expr) -> str | None:
+    """The dim of another tensor at the very position that is written here."""
+    text_of = unparse(place)
+    found = (n for t, i, n in _dims_read(f) if t != name and not isinstance(i, Binder) and unparse(i) == text_of)
+    return next(found, None)
+
+
+def _dims_read(f: Frame) -> Iterator[tuple[str, Expr | Binder, str]]:
+    """Each tensor of a known shape, with a position where it is read or written and the dim that this is in."""
     shapes = {**f.decl.shapes, **f.decl.output_shapes}
     written = [(s.target.name, s.target.items or ()) for s in f.decl.forward]
     read = [(a.name, a.items) for s in f.decl.forward for a in nodes(s.value) if isinstance(a, Access)]
     for tensor, items in (*read, *written):
         shape = shapes.get(tensor) or ()
         for item, size in zip(items, shape if len(shape) == len(items) else (), strict=False):
-            if isinstance(item, Access | Name | Binder) and item.name == name and isinstance(size, Dim):
-                return size.name
-    return None
+            if isinstance(size, Dim) and not isinstance(item, Dots):
+                yield tensor, item, size.name
 
 
 def _extent(f: Frame, s: Assign, index: str, passed: tuple[Assign, ...] = ()) -> str | None:

@@ -6,12 +6,13 @@ what is declared, and the variants. A spec that names the case, by `absent` or b
 
 from __future__ import annotations
 
-from collections.abc import Iterable, Iterator, Mapping, Sequence
+from collections.abc import Iterable, Iterator, Sequence
+from dataclasses import dataclass, field
 
 from opgen.diagnostics.model import Diagnostic, Severity, Span
 from opgen.ir import text
 from opgen.ir.operator import Variant
-from opgen.ir.program import Compute, Given, Program, statement_reads, statement_scalars, targets
+from opgen.ir.program import Compute, Given, Program, Statement, statement_reads, statement_scalars, targets
 from opgen.ir.scalar import INF, NEG_INF, ZERO, Apply, Dim, Lit, Read, Scalar, children, reads
 from opgen.lang.nodes import Call, Name
 from opgen.lang.walk import nodes
@@ -61,7 +62,8 @@ def vanishing(d: Declarations, variants: Sequence[Variant]) -> Iterator[Diagnost
 
 def _left(d: Declarations, whole: Program, part: Program) -> str | None:
     """What becomes of the first result of `part` in which an input has no trace that it has in `whole`."""
-    before, after = _traces(whole, places=False), _traces(part, places=True)
+    before, after = _traces(whole, _ZERO, places=False), _traces(part, _ZERO, _UNSURE, places=True)
+    surely = _traces(part, _ZERO, places=True)
     factors = [n for n, t in d.inputs.items() if t.kind in _FACTORS and not t.optional]
     for output, found in before.items():
         rest = after.get(output, frozenset())
@@ -69,35 +71,40 @@ def _left(d: Declarations, whole: Program, part: Program) -> str | None:
         if gone:
             left = [f"`{n}`" for n in d.inputs if n in rest]
             made = f": it is made of {' and '.join(left)} alone" if 0 < len(left) <= _FEW else ""
-            return f"nothing of `{gone[0]}` is left in `{output}`{made}"
+            where = " where it is a number" if gone[0] in surely.get(output, ()) else ""
+            return f"nothing of `{gone[0]}` is left in `{output}`{where}{made}"
     return None
 
 
-def _traces(p: Program, *, places: bool) -> dict[str, frozenset[str]]:
-    """The inputs whose values are in each output, those aside that stand in a product with 0.
+def _traces(p: Program, *lost: str, places: bool) -> dict[str, frozenset[str]]:
+    """The inputs whose values are in each output, those aside that stand in what is `lost`.
 
     `places`: what says where something is read counts as well.
     """
-    zeros: dict[str, str] = {}
+    zeros = _Zeros()
     of = {t.name: frozenset((t.name,)) for t in p.inputs}
     for s in p.statements:
-        if isinstance(s, Compute) and s.op in _KEEPING and (value := _lost(s.body, zeros)):
-            zeros[s.target] = value
-        used = {r.tensor for e in statement_scalars(s) for r in _alive(e, zeros, places=places)}
+        zeros.pass_by(s)
+        used = {r.tensor for e in statement_scalars(s) for r in _alive(e, zeros, lost, places=places)}
         inner = frozenset[str]().union(*(of.get(t, frozenset()) for t in used))
         of.update(dict.fromkeys(targets(s), inner))
-    return {o.name: frozenset() if o.value in zeros else of[o.value] for o in p.outputs if o.value in of}
+    gone = {t for t, value in zeros.known.items() if value in lost}
+    return {o.name: frozenset() if o.value in gone else of[o.value] for o in p.outputs if o.value in of}
 
 
-def _alive(e: Scalar, zeros: Mapping[str, str], *, places: bool) -> Iterator[Read]:
-    """What is read in an expression outside of all that is 0."""
-    if _lost(e, zeros) in (_ZERO, _UNSURE):
-        return
-    if isinstance(e, Read):
-        yield from reads(e) if places else (e,)
-        return
-    for part in children(e):
-        yield from _alive(part, zeros, places=places)
+def _alive(e: Scalar, zeros: _Zeros, lost: Sequence[str], *, places: bool) -> Iterator[Read]:
+    """What is read in an expression outside of all that is `lost`."""
+    seen: set[Scalar] = set()
+    stack = [e]
+    while stack:
+        node = stack.pop()
+        if node in seen or zeros.lost(node) in lost:
+            continue
+        seen.add(node)
+        if isinstance(node, Read):
+            yield from reads(node) if places else (node,)
+        else:
+            stack.extend(children(node))
 
 
 def _warning(name: str, lost: str, span: Span, *, is_bool: bool) -> Diagnostic:
@@ -130,34 +137,50 @@ def _inputs_of(p: Program, output: str) -> set[str]:
 
 def _zeros(p: Program) -> dict[str, str]:
     """The outputs that are 0 at every element, or 0/0, each with what it is."""
-    found: dict[str, str] = {}
+    zeros = _Zeros()
     for s in p.statements:
-        if isinstance(s, Compute) and s.op in _KEEPING and (value := _lost(s.body, found)):
-            found[s.target] = value
-    return {o.name: found[o.value] for o in p.outputs if o.value in found}
+        zeros.pass_by(s)
+    return {o.name: zeros.known[o.value] for o in p.outputs if o.value in zeros.known}
 
 
-def _lost(e: Scalar, known: Mapping[str, str]) -> str:
-    """What an expression is if nothing of it is left; empty where something is."""
-    match e:
-        case Lit(value):
-            return "" if value else _ZERO
-        case Read(tensor, _, fill):
-            return known.get(tensor, "") if fill in (None, ZERO) else ""
-        case Apply("mul", args):
-            return _worst(v for a in args if (v := _lost(a, known)))
-        case Apply("div", (a, b)):
-            above, below = _lost(a, known), _lost(b, known)
-            if not above or _NAN in (above, below):
-                return above and _NAN
-            return _NAN if below == _ZERO else above if isinstance(b, Lit | Dim) else _UNSURE
-        case Apply("add" | "sub", args) | Apply("where", (_, *args)):
-            parts = [_lost(a, known) for a in args]
-            return _worst(parts) if all(parts) else ""
-        case Apply(fn, (a,)):
-            return _lost(a, known) if fn in _HOMOGENEOUS else ""
-        case _:
-            return ""
+@dataclass(slots=True)
+class _Zeros:
+    """The tensors of the statements so far of which nothing is left, each with what it is."""
+
+    known: dict[str, str] = field(default_factory=dict)
+    found: dict[Scalar, str] = field(default_factory=dict)  # of expressions; a tensor is read after its statement only
+
+    def pass_by(self, s: Statement) -> None:
+        if isinstance(s, Compute) and s.op in _KEEPING and (value := self.lost(s.body)):
+            self.known[s.target] = value
+
+    def lost(self, e: Scalar) -> str:
+        """What an expression is if nothing of it is left; empty where something is."""
+        found = self.found.get(e)
+        if found is None:
+            found = self.found[e] = self._lost(e)
+        return found
+
+    def _lost(self, e: Scalar) -> str:
+        match e:
+            case Lit(value):
+                return "" if value else _ZERO
+            case Read(tensor, _, fill):
+                return self.known.get(tensor, "") if fill in (None, ZERO) else ""
+            case Apply("mul", args):
+                return _worst(v for a in args if (v := self.lost(a)))
+            case Apply("div", (a, b)):
+                above, below = self.lost(a), self.lost(b)
+                if not above or _NAN in (above, below):
+                    return above and _NAN
+                return _NAN if below == _ZERO else above if isinstance(b, Lit | Dim) else _UNSURE
+            case Apply("add" | "sub", args) | Apply("where", (_, *args)):
+                parts = [self.lost(a) for a in args]
+                return _worst(parts) if all(parts) else ""
+            case Apply(fn, (a,)):
+                return self.lost(a) if fn in _HOMOGENEOUS else ""
+            case _:
+                return ""
 
 
 def _worst(values: Iterable[str]) -> str:

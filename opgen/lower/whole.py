@@ -1,0 +1,104 @@
+"""Positions, dims and extents are integers: what to write for a float in their place.
+
+A quotient of integers is written with `//`; any other float is rounded, and then it is an integer.
+"""
+
+from __future__ import annotations
+
+from dataclasses import replace
+
+from opgen.diagnostics.model import Bag, Hint
+from opgen.ir.program import Kind
+from opgen.lang.nodes import Call, Expr, Number, Product, Sum, Unary
+from opgen.lang.unparse import unparse
+from opgen.lang.walk import nodes, transform
+from opgen.lower.kinds import ARTICLES, numeric
+from opgen.lower.scope import BAD, Frame, Typed
+
+_ROUNDED = ("floor", "ceil", "trunc", "round")
+_KEEPING = ("min", "max", "clamp", "abs", "relu", "square")  # of integers they give one
+
+
+def integer(f: Frame, t: Typed, e: Expr, what: str) -> Typed:
+    """The value of an expression if it is an integer, or a mistake."""
+    t = numeric(t)
+    if t.kind is None or t.kind is Kind.INT:
+        return t
+    hints = _hints(f, e, what) if t.kind is Kind.FLOAT else ()
+    f.bag.error("OPG223", f"{what} is an integer, and this is {ARTICLES[t.kind]}", e.span, hints=hints)
+    return BAD
+
+
+def rounded(f: Frame, e: Expr) -> str:
+    """The integer that an expression is rounded to; downwards, unless it says itself how."""
+    return f"int({unparse(e)})" if _is_whole(f, e) else f"int(floor({unparse(e)}))"
+
+
+def _hints(f: Frame, e: Expr, what: str) -> tuple[str, ...]:
+    of_sizes = what in ("a dim", "an extent")
+    if of_sizes and any(isinstance(n, Number) and not isinstance(n.value, int) for n in nodes(e)):
+        return ("take whole numbers: half of `N` is `N//2`",)
+    whole = transform(e, _divided)
+    if whole != e and _kind(f, whole) is Kind.INT:
+        return ("`/` gives a float, and `//` the integer quotient", _instead(e, unparse(whole)))
+    return (_instead(e, rounded(f, e)),)
+
+
+def _instead(e: Expr, text: str) -> Hint:
+    return Hint(f"write `{text}`", e.span.text, text, e.span)
+
+
+def _divided(e: Expr) -> Expr | None:
+    """A quotient with `//` in place of `/`, and what rounds it down left away."""
+    match e:
+        case Call(name="floor" | "trunc", args=(inner,)) if isinstance(inner, Product):
+            return transform(inner, _divided)
+        case Call(name="ceil", args=(Product(factors=(*above, ("/", below))) as inner,)):
+            return _up(replace(inner, factors=tuple(above)) if len(above) > 1 else above[0][1], below)
+        case Call(name="round" | "ceil"):
+            return e
+        case Product(factors=factors) if any(op == "/" for op, _ in factors):
+            parts = tuple(("//" if op == "/" else op, transform(x, _divided)) for op, x in factors)
+            return replace(e, factors=parts)
+        case _:
+            return None
+
+
+def _up(above: Expr, below: Expr) -> Expr:
+    """A quotient of integers that is rounded up."""
+    own = above.terms if isinstance(above, Sum) else (("+", above),)
+    more: tuple[tuple[str, Expr], ...] = (("+", below), ("-", Number(1, below.span)))
+    if isinstance(below, Number):
+        more = (("+", Number(below.value - 1, below.span)),)
+    terms = (*own, *more)
+    return Product((("*", Sum(terms, above.span)), ("//", below)), above.span)
+
+
+def _kind(f: Frame, e: Expr) -> Kind | None:
+    """The kind of an expression that is tried; what is wrong with it is not told."""
+    names = set(f.state.taken)
+    found = replace(f, bag=Bag(), pending=[], checks=[], reported=set(f.reported)).lower(e)
+    f.state.taken = names
+    return found.kind
+
+
+def _is_whole(f: Frame, e: Expr) -> bool:
+    """Whether all values of an expression are whole numbers, though it may be a float."""
+    match e:
+        case Call(name=name) if name in _ROUNDED:
+            return True
+        case Call(name=name, args=args) if name in _KEEPING:
+            return all(_is_whole(f, a) for a in args)
+        case Call(name="where", args=(_, *args)):
+            return all(_is_whole(f, a) for a in args)
+        case Unary(op="-", operand=inner):
+            return _is_whole(f, inner)
+        case Sum(terms=terms):
+            return all(_is_whole(f, t) for _, t in terms)
+        case Product(factors=factors):
+            whole = True
+            for op, x in factors:
+                whole = op == "//" or (op != "/" and whole and _is_whole(f, x))
+            return whole
+        case _:
+            return _kind(f, e) is Kind.INT

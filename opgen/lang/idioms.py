@@ -32,6 +32,7 @@ from opgen.lang.nodes import (
     Unary,
 )
 from opgen.lang.orders import through_order
+from opgen.lang.results import stored
 from opgen.lang.slices import Bounds, Extents, Item, Slice, along_new_axes, is_open, read_at
 from opgen.lang.subscripts import target_of
 from opgen.lang.targets import apart, order_of, read_by, remember, sizes_of
@@ -323,7 +324,7 @@ class Idioms:
         text = None if whole is None or self.unclear or not good else self._proposal(whole)
         if text is not None:
             general = first.message.startswith("arguments") or first.code in ("OPG206", "OPG242")
-            hints = (*(() if general else hints), written(text, at or first.span), *elsewhere)
+            hints = (*(() if general else hints), written(text, at or first.span), *stored(self.words, whole), *elsewhere)
         else:
             hints = (*hints, *dict.fromkeys(o.otherwise for o in (first, *others) if o.otherwise), *elsewhere)
         related = [Label(o.span, o.label or "this too") for o in others if o.span != first.span]

@@ -24,8 +24,9 @@ from opgen.lang.nodes import (
     Expr,
     Target,
 )
+from opgen.lang.results import returned
 from opgen.lang.slices import sizes
-from opgen.lang.slips import assigned_targets, end_of_foreign, guarded, is_assigned, is_foreign
+from opgen.lang.slips import assigned_targets, end_of_foreign, guarded, is_assigned, is_foreign, looped
 from opgen.lang.tuples import unpacked
 from opgen.lang.updates import FOREIGN, RENAMED, updated
 from opgen.lang.vocabulary import Vocabulary
@@ -44,6 +45,8 @@ class _Parser(ExpressionParser):
             first = self.token
             if is_foreign(self.tokens, self.at):
                 end, lost = end_of_foreign(self.tokens, self.at)
+                if self.loop(first, self.tokens[end]):
+                    continue
                 hints = self.instead_of(first, self.tokens[end])
                 self.fail(f"`{first.text}` is not part of the formula language", first.span, "OPG201", *hints)
                 self.at = end
@@ -70,6 +73,17 @@ class _Parser(ExpressionParser):
                     self.advance()
         return tuple(found)
 
+    def loop(self, first: Token, end: Token) -> bool:
+        """Whether a loop begins that is to be left out, and its statements are right or wrong for themselves."""
+        index = looped(first.span.source.text[first.span.start : end.span.start]) if first.text == "for" else None
+        if index is None:
+            return False
+        hint = f"leave the loop out: `{index}` on the left runs over its whole dim, in order where a step reads another"
+        self.fail("`for` is not part of the formula language", first.span, "OPG201", hint)
+        while self.token.kind not in {T.END, T.NEWLINE}:
+            self.advance()
+        return True
+
     def instead_of(self, first: Token, end: Token) -> tuple[str, ...]:
         """What to write for a statement of another language."""
         text = first.span.source.text[first.span.start : end.span.start]
@@ -83,6 +97,8 @@ class _Parser(ExpressionParser):
                 for n, v in zip_longest(self.words.gradients, values[: len(self.words.gradients)])
             )
             return (f"a statement for each gradient: {', '.join(lines)}",)
+        if first.text == "return" and (instead := returned(self.words, text)):
+            return (instead,)
         return (STATEMENTS[first.text],)
 
     def statement(self) -> Assign:

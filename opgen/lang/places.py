@@ -49,9 +49,6 @@ def largest(words: Vocabulary, targets: Sequence[str], value: str) -> tuple[str,
         return ()
     values, places = (t.partition("[")[0].strip() for t in targets)
     whole = f"{made.of}[{made.at(made.over)}]"
-    taken = (values, places, *words.letters, *words.names)
-    order = next(n for k in count(1) if (n := "order" if k == 1 else f"order{k}") not in taken)
-    words.letters[order] = made.items
     if made.fn == "sort":
         down = _says(made.argument(1, "descending"))
         sign = "-" if down else ""
@@ -63,6 +60,9 @@ def largest(words: Vocabulary, targets: Sequence[str], value: str) -> tuple[str,
     number = made.argument(0, "k")
     if number is None:
         return ()
+    taken = (values, places, *words.letters, *words.names)
+    order = next(n for k in count(1) if (n := "order" if k == 1 else f"order{k}") not in taken)
+    words.letters[order] = made.items
     if made.fn == "kthvalue":
         here = f"[{made.at('')}]" if made.at("") else ""
         return (
@@ -70,7 +70,7 @@ def largest(words: Vocabulary, targets: Sequence[str], value: str) -> tuple[str,
             f"{order}[{made.at(made.over)}] = argsort[{made.over}]({whole})",
             f"{places}{here} = {order}[{made.at(str(int(number) - 1) if number.isdecimal() else f'{number} - 1')}]",
         )
-    each = _each(words, targets[0], made)
+    each = _each(words, targets[0], (*made.items, values, places))
     sign = "" if _says(made.argument(2, "largest"), "False") else "-"
     for name in (values, places):
         words.letters.setdefault(name, tuple(each if i == made.over else i for i in made.items))
@@ -85,12 +85,12 @@ def _says(text: str | None, what: str = "True") -> bool:
     return text is not None and text.lower() == what.lower()
 
 
-def _each(words: Vocabulary, target: str, made: _Order) -> str:
+def _each(words: Vocabulary, target: str, taken: Sequence[str]) -> str:
     """The index that counts what is chosen: that of the target, if it has one of its own."""
     own = between_commas(target.partition("[")[2].removesuffix("]"))
     plain = (i for i in own if i.isidentifier())
     letters: tuple[str, ...] = (*plain, *"jirspq")
-    return next(c for c in letters if c not in made.items and not words.knows(c))
+    return next(c for c in letters if c not in taken and not words.knows(c))
 
 
 def _read(words: Vocabulary, value: str) -> _Order | None:

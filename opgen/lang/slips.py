@@ -22,6 +22,7 @@ _EQUATION = re.compile(
     r"=\s*['\"]?(?P<of>[a-zA-Z]+(?:\s*,\s*[a-zA-Z]+)*)\s*->\s*(?P<to>[a-zA-Z]*)['\"]?\s*$"
 )  # of einsum
 _BRANCH = re.compile(r"(?:(?:el)?if\b(?P<test>[^:]+)|else\s*):(?P<rest>.*)")
+_LOOP = re.compile(r"for\s+(?P<index>\w+)\s+in\s+range\s*\(.*\)\s*:")
 _QUOTED = re.compile(r"'.*?'|\".*?\"")
 _STATEMENT = re.compile(r"\w+(\[[^\]]*\])? *= *[^=].*")
 _DRAWN = re.compile(r"\b(uniform|normal)\((\w+),\s*$")
@@ -140,6 +141,17 @@ def end_of_foreign(tokens: Sequence[Token], at: int) -> tuple[int, tuple[str, ..
                 break
             first_words.append(tokens[at].text)
     return at, tuple(first_words)
+
+
+def looped(text: str) -> str | None:
+    """The index of a loop that indices on the left stand for: of one over a range, whose statements assign at it."""
+    head, *body = (line for line in text.splitlines() if line.partition("#")[0].strip())
+    loop = _LOOP.fullmatch(head.partition("#")[0].strip())
+    if loop is None or not body:
+        return None
+    inner = [line.strip() for line in body if not _LOOP.fullmatch(line.partition("#")[0].strip())]
+    at = re.compile(rf"\w+\[[^\]]*\b{loop['index']}\b[^\]]*\] *=(?!=).*")
+    return loop["index"] if inner and all(at.fullmatch(line) for line in inner) else None
 
 
 def _whole(token: Token) -> str:

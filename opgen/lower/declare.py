@@ -22,6 +22,7 @@ from opgen.lang.circles import circles
 from opgen.lang.head import is_anonymous, parse_head
 from opgen.lang.nodes import Assign, Expr
 from opgen.lang.parser import parse_expression, parse_statements
+from opgen.lang.results import MORE, STATED, results
 from opgen.lang.unparse import unparse, unparse_assign
 from opgen.lang.vocabulary import Vocabulary, other_letters
 from opgen.lang.walk import names_read, statement_names
@@ -150,14 +151,16 @@ def _vocabulary(
 ) -> Vocabulary:
     """What statements may name, for what is proposed instead of one that cannot be read."""
     params = [str(p.name) for p in spec.params]
-    outputs = (str(o.name) for o in spec.outputs or ())
+    stated = {str(o.name): STATED if o.dtype is not None else MORE if o.shape else "" for o in spec.outputs or ()}
+    block = spec.forward.text if isinstance(spec.forward, Formula) else ""
     words = Vocabulary(
         sizes={n: unparse(e) for n, e in derived.items()},
-        names=(*params, *outputs, *sizes, *derived), functions=(*CALLABLE, *SPECIAL, *(f.name for f in spec.functions)),
+        names=(*params, *stated, *sizes, *derived), functions=(*CALLABLE, *SPECIAL, *(f.name for f in spec.functions)),
         reductions={name: row.keeps_index for name, row in (REDUCTIONS | ORDERS).items()},
         further={name: row.takes for name, row in ORDERS.items() if row.takes},
         settings=[str(p.name) for p in spec.params if p.type == "bool" or p.choices],
         integers={str(t.name) for t in spec.inputs if t.kind == "int"},
+        outputs=stated or dict.fromkeys(results(block)),
         instead=other_letters((*sizes, *derived), (*shapes, *params)),
     )  # fmt: skip
     for name, shape in shapes.items():
@@ -266,14 +269,14 @@ def check_target_name(d: Declarations, s: Assign, bag: Bag) -> None:
         related = (Label(d.inputs[name].span, "declared here"),)
         if any(o.name == name for o in d.spec.outputs or ()):
             return  # said where it is an output as well
-        hints = (f"give the result another name: `{_renamed(d, s)}`",)
+        hints: tuple[str, ...] = (f"give the result another name: `{_renamed(d, s)}`",)
         if d.spec.module is not None and any(n == name for n, _ in d.spec.module.buffers):
             other = unparse_assign(replace(s, target=replace(s.target, name=f"next_{name}")))
             made = other if s.op == "=" else f"next_{name} = {name} {s.op[0]} {unparse(s.value)}"
             hints = (f"what a buffer becomes is an output: `{made}`, with `updates: {{{name}: next_{name}}}`",)
         later = [o for o in d.forward if o.span.start > s.span.start and name in names_read(o.value)]
         if later:
-            hints = (f"{hints[0]}, and read that further down where it is meant",)
+            hints = (f"{hints[0]}, and read that further down where it is meant", *_all_results(d, s))
         bag.error("OPG236", f"`{name}` is an input and cannot be assigned", span, related=related, hints=hints)
     elif name in d.params:
         related = (Label(d.params[name].span, "declared here"),)
@@ -283,11 +286,24 @@ def check_target_name(d: Declarations, s: Assign, bag: Bag) -> None:
         return
 
 
+def _all_results(d: Declarations, s: Assign) -> tuple[str, ...]:
+    """How all of an update in place is returned, told once: what is read on the way is no output by itself."""
+    own = [o for o in d.forward if o.target.name in d.inputs]
+    passed = [o for o in own if o.target.name not in d.outputs]
+    once = len(d.targets()) == len(d.forward)
+    if d.spec.outputs is not None or d.spec.module is not None or not once or s is not passed[0] or passed == own:
+        return ()
+    found = [o for o in d.forward if o in own or o.target.name in d.outputs]
+    names = [_renamed(d, o).partition("=")[0].partition("[")[0].strip() if o in own else o.target.name for o in found]
+    return (f"what is read is no output by itself; to return it: `outputs: [{', '.join(names)}]`",)
+
+
 def _renamed(d: Declarations, s: Assign) -> str:
     """The statement with another name on its left."""
     taken = (*d.inputs, *d.params, *d.targets(), *d.functions)
     read = any(s.target.name in names_read(o.value) for o in d.forward if o.span.start > s.span.start)
-    wishes = () if read else ("y", "output")  # what goes on from it is no result
+    others = [o for o in d.forward if o.span.start > s.span.start and o.target.name in (*d.inputs, *d.params)]
+    wishes = () if read or others else ("y", "output")  # what goes on from it is no result
     free = next(n for n in (*wishes, *(f"{s.target.name}{k}" for k in range(2, 99))) if n not in taken)
     return unparse_assign(replace(s, target=replace(s.target, name=free)))
 

@@ -3,11 +3,13 @@
 from __future__ import annotations
 
 from collections.abc import Container, Sequence
+from dataclasses import replace
 
 from opgen.diagnostics.model import Diagnostic, Severity
 from opgen.ir import text
-from opgen.ir.scalar import ONE, Apply, Dim, Index, Lit, Scalar
-from opgen.lang.nodes import Access, Compare, Dots, Expr, Name, Product
+from opgen.ir.scalar import ONE, Apply, Dim, Index, Lit, Scalar, walk
+from opgen.lang.nodes import Access, Binder, Compare, Dots, Expr, Name, Number, Product, Sum
+from opgen.lang.unparse import unparse
 from opgen.lang.walk import names_read, nodes
 from opgen.lower.clash import clash
 from opgen.lower.range import before_the_start, furthest, padded_windows, place_value, windows
@@ -67,6 +69,17 @@ def resolve(f: Frame, info: IndexInfo, *, body: bool, where: str = "") -> bool:
             clash(f, info, first, site)
             return False
     return True
+
+
+def lacks_extents_only(f: Frame, e: Expr, before: int) -> bool:
+    """Whether all that is wrong with an expression is that indices in it have no extent: those around it may be told.
+
+    `before`: how many messages there were before it was looked at.
+    """
+    found = f.bag.items[before:]
+    known = f.state.tensors
+    unclear = any(n in f.decl.lost or (n in known and known[n].shape is None) for n in names_read(e))
+    return not unclear and bool(found) and all(d.code == "OPG214" for d in found)
 
 
 def _along_its_input(f: Frame, info: IndexInfo) -> bool:
@@ -183,10 +196,28 @@ def _likely(f: Frame, info: IndexInfo) -> str:
     if info.padded and index.upper() not in dims:
         size, other = index.upper(), next(iter(dims), "N")
         return f"state its extent: `{index} < {size}`, with a formula under `dims` such as `{size}: {other}//2`"
+    if (end := _read_last(f, index)) is not None:
+        return f"state its extent: `{index} < {end}`"
     likely = _of_namesakes(f, index)
     if not likely and (index.upper() in dims or len(dims) == 1):
         likely = index.upper() if index.upper() in dims else dims[0]
     return f"state its extent: `{index} < {likely or '…'}`{'' if likely else _ANY}"
+
+
+def _read_last(f: Frame, index: str) -> str | None:
+    """How far an index of the target runs if others read its last element: `n` of `h[n - 1]`."""
+    own = (i for s in f.decl.forward if s.target.name == f.target for i in (s.target.items or (),))
+    places = {k for items in own for k, i in enumerate(items) if isinstance(i, Binder) and i.name == index}
+    sizes = {*f.decl.known_dims(), *(n for n, p in f.decl.params.items() if p.type == "int" and p.length is None)}
+    found: dict[str, None] = {}
+    for a in (n for s in f.decl.forward for n in nodes(s.value) if isinstance(n, Access) and n.name == f.target):
+        for item in (a.items[k] for k in places if k < len(a.items)):
+            if isinstance(item, Sum) and item.terms[-1] == ("-", Number(1, item.span)) and len(item.terms) > 1:
+                rest = item.terms[:-1]
+                end = rest[0][1] if len(rest) == 1 else replace(item, terms=rest)
+                if names_read(end).keys() <= sizes:
+                    found[unparse(end)] = None
+    return next(iter(found)) if len(found) == 1 else None
 
 
 def _of_namesakes(f: Frame, index: str) -> str:

@@ -90,6 +90,7 @@ def _report(f: Frame, c: Check, low: Polynomial | None, high: Polynomial | None)
         hints = (filled, *(_earlier_end(f, c) if ahead else _from_the_start(f, c)))
         if ahead and len(hints) > 1 and any(size in walk(c.position) for size in _shares(f)):
             hints = hints[1].removeprefix("or "), f"or {filled}"  # a half is read, and not all of it
+        hints = (*hints, *_around(f, c))
     f.bag.error(
         "OPG232", f"`{site.tensor}` is {verb} at {runs}, and ends at {last} there", c.span,
         label="out of range", related=related, hints=hints, notes=(f"positions run from 0 to {last}",),
@@ -113,6 +114,28 @@ def _from_the_start(f: Frame, c: Check) -> tuple[str, ...]:
     inside = Compare((index, Number(int(-back), span)), (">=",), span)
     line = unparse_assign(replace(own[0], value=Call("where", (inside, own[0].value, Number(0, span)), span, span)))
     return (f"or say what all of it is there, 0 for one: `{line}`",)
+
+
+def _around(f: Frame, c: Check) -> tuple[str, ...]:
+    """How neighbours on both sides are read where the last place stands beside the first; told once in a statement."""
+    own, start = _shift(c), c.span.start - c.site.span.start
+    others = (o for o in f.checks if o.site.tensor == c.site.tensor and o.extent == c.extent and o.indices == c.indices)
+    both = own is not None and any((_shift(o) or 0) * own < 0 for o in others)
+    written = c.site.span.text
+    if not both or "wraps" in f.reported or not written[start:].startswith(c.span.text):
+        return ()
+    f.reported.add("wraps")
+    size = text.scalar(c.extent)
+    place = f"({c.span.text}) % {size if isinstance(c.extent, Dim | Lit) else f'({size})'}"
+    read = f"{written[:start]}{place}{written[start + len(c.span.text) :]}"
+    return (f"or, to wrap around, here and in the reads beside it: `{read}`",)
+
+
+def _shift(c: Check) -> int | None:
+    """How far a position is from the index that runs over its whole dim."""
+    if len(c.indices) != 1 or c.indices[0][1].extent != c.extent:
+        return None
+    return (polynomial(c.position) - polynomial(Index(c.indices[0][0]))).constant
 
 
 def _loops(s: Assign) -> list[str]:

@@ -214,13 +214,11 @@ def _back(g: _Group, n: str, a: Access) -> tuple[int, ...] | None:
 
 
 def _lowered(g: _Group) -> tuple[Statement, ...] | None:
-    before: list[Statement] = []
     sizes = extents(g.d, g.state, g.bodies, g.places, {n: g.wanted(s) for n, s in g.bodies.items()}, g.starts)
-    for n, s in ((n, s) for n, found in g.starts.items() for s in found):
-        made = _begun(g, sizes, n, s)
-        if made is None:
-            return None
-        before += made
+    told = len(g.bag.items)
+    begun = [_begun(g, sizes, n, s) for n, found in g.starts.items() for s in found]
+    if None in begun and any(d.code != "OPG214" for d in g.bag.items[told:]):
+        return None
     later = {n: g.state.later.pop(n) for n in g.bodies}
     known = {n: g.wanted(s).kind or _start_kind(g, n) for n, s in g.bodies.items()}
 
@@ -232,7 +230,8 @@ def _lowered(g: _Group) -> tuple[Statement, ...] | None:
     kinds, right = settled(known, tried)
     steps = _steps(g, sizes, later, kinds, settled=right)
     g.state.later.update(later)
-    return None if steps is None else _assembled(g, before, steps)
+    before = [s for made in begun if made is not None for s in made]
+    return None if steps is None or None in begun else _assembled(g, before, steps)
 
 
 def _start_kind(g: _Group, n: str) -> Kind | None:

@@ -26,7 +26,7 @@ from opgen.lang.unparse import unparse
 from opgen.lang.walk import names_read
 from opgen.lower.complex import reduced
 from opgen.lower.declare import check_lower, every
-from opgen.lower.extent import extent_of, resolve
+from opgen.lower.extent import extent_of, lacks_extents_only, resolve
 from opgen.lower.kinds import condition, numeric
 from opgen.lower.lazy import axes_of, risky, take_out, under
 from opgen.lower.order import in_order, picked
@@ -127,11 +127,13 @@ def _bound(f: Frame, e: Reduction, row: Row) -> Pending | None:
         loops.append(loop)
     inner = Scope(loops, batch=BATCH in loops, parent=outer)
     f.scope = inner
+    before = len(f.bag.items)
     body = f.lower(e.body)
     body = condition(f, body, e.body.span) if row.takes_condition else numeric(body)
     body = reduced(f, row, body, e, loops)
     f.scope = outer
-    good = every(isinstance(i, Batch) or resolve(f, i, body=body.kind is not None) for i in loops)
+    told = body.kind is not None or lacks_extents_only(f, e.body, before)
+    good = every(isinstance(i, Batch) or resolve(f, i, body=told) for i in loops)
     if body.kind is None or not good:
         return None
     scalar = body.scalar

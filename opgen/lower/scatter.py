@@ -17,7 +17,7 @@ from opgen.lang.walk import nodes
 from opgen.lower.access import check_rank, position
 from opgen.lower.declare import Declarations, every
 from opgen.lower.expression import expression
-from opgen.lower.extent import extent_of, resolve
+from opgen.lower.extent import extent_of, lacks_extents_only, resolve
 from opgen.lower.kinds import numeric, promote
 from opgen.lower.range import check_ranges
 from opgen.lower.readings import shape_text, spelled
@@ -74,9 +74,11 @@ def lower_scatter(
     scope.batch = scope.batch_used
     if not scope.batch_used:
         scope.loops.remove(BATCH)
+    so_far = len(bag.items)
     body = numeric(frame.lower(s.value))
+    told = body.kind is not None or lacks_extents_only(frame, s.value, so_far)
     infos = [i for i in scope.loops if isinstance(i, IndexInfo)]
-    good = every(resolve(frame, i, body=body.kind is not None, where=_apart(s, infos)) for i in infos)
+    good = every(resolve(frame, i, body=told, where=_apart(s, infos)) for i in infos)
     if at is None or body.kind is None or not good or not check_ranges(frame) or not small(frame, s, body.scalar):
         return ()
     kind = promote((body.kind, before.kind if before is not None else body.kind))

@@ -30,7 +30,7 @@ from opgen.lower.call import MAX_SIZE
 from opgen.lower.closed import closed_early
 from opgen.lower.declare import Declarations, every
 from opgen.lower.expression import expression
-from opgen.lower.extent import extent_of, resolve
+from opgen.lower.extent import extent_of, lacks_extents_only, resolve
 from opgen.lower.kinds import ARTICLES
 from opgen.lower.lazy import take_out
 from opgen.lower.masks import mask_among, masked_write
@@ -84,9 +84,11 @@ def lower_statement(d: Declarations, state: Variation, s: Assign, wanted: Wanted
     if scope is None:
         return ()
     frame.scope = scope
+    before = len(bag.items)
     body, op, over = _right_side(frame, value)
+    told = body.kind is not None or lacks_extents_only(frame, value, before)
     infos = [i for i in scope.loops if isinstance(i, IndexInfo)]
-    good = every(resolve(frame, i, body=body.kind is not None) for i in infos)
+    good = every(resolve(frame, i, body=told) for i in infos)
     if body.kind is None or not good or not check_ranges(frame):
         return ()
     if scope.batch is None and not scope.batch_used:

@@ -324,7 +324,8 @@ class Idioms:
         text = None if whole is None or self.unclear or not good else self._proposal(whole)
         if text is not None:
             general = first.message.startswith("arguments") or first.code in ("OPG206", "OPG242")
-            hints = (*(() if general else hints), written(text, at or first.span), *stored(self.words, whole), *elsewhere)
+            said = () if general else hints
+            hints = (*said, written(text, at or first.span), *stored(self.words, whole), *elsewhere)
         else:
             hints = (*hints, *dict.fromkeys(o.otherwise for o in (first, *others) if o.otherwise), *elsewhere)
         related = [Label(o.span, o.label or "this too") for o in others if o.span != first.span]

@@ -7,7 +7,7 @@ from dataclasses import replace
 
 from opgen.diagnostics.model import Diagnostic, Severity
 from opgen.ir import text
-from opgen.ir.scalar import ONE, Apply, Dim, Index, Lit, Scalar, walk
+from opgen.ir.scalar import ONE, Apply, Dim, Index, Lit, Scalar
 from opgen.lang.nodes import Access, Binder, Compare, Dots, Expr, Name, Number, Product, Sum
 from opgen.lang.unparse import unparse
 from opgen.lang.walk import names_read, nodes

@@ -279,8 +279,8 @@ ROWS = (
     Code(
         "OPG251",
         "Zero without an optional input",
-        "An optional input reads as 0 where it is missing, unless `absent` says otherwise: as a factor it makes its term 0."
-        " A warning; the spec builds all the same.",
+        "An optional input reads as 0 where it is missing, unless `absent` says otherwise: as a factor it makes its"
+        " term 0. A warning; the spec builds all the same.",
         "inputs: {x: {}, w: {optional: true}}",
         "inputs: {x: {}, w: {optional: true, absent: 1}}",
         given="forward: y = w*x",

@@ -60,7 +60,11 @@ def call(f: Frame, e: Call) -> Typed:
         return _local(f, e, f.decl.functions[e.name])
     if e.name in CALLABLE:
         return _table(f, e)
-    return _unknown(f, e)
+    found = _unknown(f, e)
+    for inner in (n for a in e.args for n in nodes(a) if isinstance(n, Call)):  # which are not looked at otherwise
+        if inner.name not in (*CALLABLE, *SPECIAL, *PARTS, *f.decl.functions):
+            _unknown(f, inner)
+    return found
 
 
 def _where(f: Frame, e: Call) -> Typed:

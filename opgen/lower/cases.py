@@ -34,6 +34,8 @@ def stated_case(spec: OpSpec, case: Mapping[str, object], bag: Bag) -> StatedCas
             inputs[name] = _values(tensors[name], name, value, sizes, batches, bag)
         elif name in arguments:
             params[name] = _param(arguments[name], name, value, bag)
+        elif not name[:1].isupper():
+            continue  # no size: told where names are looked up
         elif isinstance(value, int) and not isinstance(value, bool) and sizes.setdefault(name, value) == value >= 0:
             continue
         else:

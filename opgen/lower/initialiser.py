@@ -28,6 +28,7 @@ _ARGUMENTS = {
     "ones": (), "zeros": (), "eye": (), "dirac": ("groups",), "xavier_uniform": ("gain",), "xavier_normal": ("gain",),
     "kaiming_uniform": ("a",), "kaiming_normal": ("a",), "orthogonal": ("gain",), "sparse": ("sparsity", "std"),
 }  # fmt: skip
+_FILLED = re.compile(r"(?:torch\.)?(?:tensor|full_?|fill_?|const|value)\((.*)\)")  # what `constant` is called elsewhere
 _NEEDED = {"constant": 1, "sparse": 1}
 
 
@@ -47,6 +48,13 @@ def parse_initialiser(f: Formula, known: tuple[str, ...], bag: Bag) -> Initialis
     match = _CALL.fullmatch(f.text)
     if match is None or match[1] not in _ARGUMENTS:
         name = match[1] if match is not None else f.text.strip()
+        filled = _FILLED.fullmatch(name if match is None else f.text.strip())
+        number = f if filled is None else _sub(f, *(k + f.text.index(filled[0]) for k in filled.span(1)))
+        if _states_number(number, known):
+            right = f"constant({number.text.strip()})"
+            message, label = f"`{f.text.strip()}` is a value, not an initialiser", "not a function of torch.nn.init"
+            bag.error("OPG121", message, f.whole, label=label, hints=(Hint(f"write `{right}`", f.whole.text, right),))
+            return None
         bag.error(
             "OPG121", f"`{name}` is not an initialiser", f.whole, label="not a function of torch.nn.init",
             notes=(f"known: {listed(_ARGUMENTS, 'and')}",), hints=_meant(name),
@@ -77,9 +85,18 @@ def _meant(name: str) -> tuple[str, ...]:
     family = [known for known in _ARGUMENTS if known.startswith(f"{word}_")]
     if len(family) > 1:
         return (f"did you mean {listed(family)}?",)
+    if word in ("none", "null"):
+        return ()
     if word in _ARGUMENTS:
         return (Hint(f"write `{word}`", name.partition("(")[0], word),)
     return did_you_mean(word, tuple(_ARGUMENTS))
+
+
+def _states_number(f: Formula, known: tuple[str, ...]) -> bool:
+    """Whether a number that the module can compute stands in place of an initialiser."""
+    unseen = Bag()
+    e = parse_expression(f, unseen)
+    return e is not None and _is_number(e, known, unseen)
 
 
 def _keys(arguments: list[tuple[str | None, Scalar]]) -> list[str | None]:

@@ -214,8 +214,9 @@ def too_early(f: Frame, e: Name | Access, span: Span) -> Typed:
     circle = _circle(f, e.name)
     notes = (f"they depend on each other in a circle: {' → '.join(circle)}",) if circle else ()
     hint = "break the circle" if circle else "move its statement up"
+    at = e.name_span if isinstance(e, Access) else span  # so that all that is read too early is told once
     f.bag.error(
-        "OPG219", f"`{e.name}` is read before it is assigned", span, label="not assigned yet",
+        "OPG219", f"`{e.name}` is read before it is assigned", at, label="not assigned yet",
         related=(Label(f.state.later[e.name], "assigned here"),), notes=notes, hints=(hint,),
     )  # fmt: skip
     return BAD

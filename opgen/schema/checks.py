@@ -6,6 +6,7 @@ from itertools import chain
 
 from opgen.diagnostics.model import Bag, Diagnostic, Hint, Severity, Span
 from opgen.diagnostics.suggest import counted, did_you_mean, listed
+from opgen.schema.case_checks import check_case
 from opgen.schema.dtypes import WHOLE, WITHOUT_GRADIENT
 from opgen.schema.elsewhere import ALIASES, HEADER, LIBRARIES, NATIVE, Callee
 from opgen.schema.formula import Formula, Word
@@ -38,8 +39,7 @@ def check(spec: OpSpec, bag: Bag) -> None:
         refers(dim, sizes, "dim of an input", bag)
     for case in spec.tests.cases:
         known = (*names, *(param.name for param in spec.params), *sizes)
-        for name in case:
-            refers(name, known, "dim, param or input", bag)
+        check_case(spec, case, known, bag)
 
 
 def _distinct(spec: OpSpec, bag: Bag) -> None:

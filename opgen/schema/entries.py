@@ -151,6 +151,20 @@ def functions(node: object) -> list[Fields]:
     return found
 
 
+def initialiser(node: object) -> Formula:
+    """A call of a function of torch.nn.init; a mapping of its name to an argument is none, nor a list of one number."""
+    match node:
+        case Mapping(entries=((key, Scalar(value=int() | float() | str()) as argument),)):
+            right = f"{key.text}({argument.text})"
+        case Mapping(entries=((key, Mapping(entries=given)),)) if all(isinstance(v, Scalar) for _, v in given):
+            right = f"{key.text}({', '.join(f'{k.text}={v.span.text}' for k, v in given)})"
+        case Sequence(items=(Scalar(value=int() | float()) as number,)):
+            right = f"constant({number.text})"
+        case _:
+            return formula(node)
+    raise expected("an initialiser", node, Hint(f"write `{right}`", node.span.text, right))
+
+
 def placed(node: object) -> Fields:
     if not isinstance(node, Mapping):
         tight = re.fullmatch(r"(\w+):(\S+)", node.text) if isinstance(node, Scalar) else None

@@ -40,8 +40,9 @@ Derivatives = Annotated[tuple[tuple[Argument, RequiredFormula], ...], BeforeVali
 Externs = Annotated[tuple[tuple[str, Word], ...], PlainValidator(elsewhere.spellings)]
 SizeName = Annotated[Word, PlainValidator(leaves.size_name)]
 WordMap = Annotated[dict[SizeName, Name], BeforeValidator(entries.sizes)]
+Initialiser = Annotated[Formula, PlainValidator(entries.initialiser)]
 Initialisers = Annotated[
-    tuple[tuple[Name, RequiredFormula], ...], BeforeValidator(entries.pairs("input to initialiser"))
+    tuple[tuple[Name, Initialiser], ...], BeforeValidator(entries.pairs("input to initialiser"))
 ]
 Updates = Annotated[tuple[tuple[Name, Name], ...], BeforeValidator(entries.pairs("buffer to output"))]
 TrainingName = Annotated[Word, PlainValidator(leaves.flag_name)] | None

@@ -301,6 +301,7 @@ def _alias(text: str, allowed: tuple[str, ...]) -> str | None:
     last = text.lower().rpartition(".")[2]
     few = re.fullmatch(r"(u?)int[1-7]", last)
     exact = f"{few[1]}int8" if few else _SIZED.get(last, last)
+    exact = "float16" if exact == "half" and exact not in allowed else exact
     if exact in allowed:
         return exact
     sized = re.fullmatch(r"u?(float|int|bool|complex)_?\d*|c(float|double)", last)

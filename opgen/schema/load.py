@@ -55,6 +55,12 @@ ELSEWHERE = {
     ("default", "an input"): "an input that may be left out has `optional: true`, and a value that is read then: "
     "`absent: 1` for a factor, 0 for what is added",
     **{
+        (field, "a spec"): "a spec calls no other spec: write its formula in a statement here, and a function of one "
+        "number that several statements share under `functions`"
+        for field in ("uses", "use", "using", "import", "imports", "include", "includes", "requires", "depends",
+                      "depends_on", "dependencies", "operators", "extends")
+    },
+    **{
         (field, "a param"): "a number with a gradient, and what has a shape, is an input: move it to `inputs`, "
         "`{own}: {{shape: {shape}}}`"
         for field in ("differentiable", "requires_grad", "trainable", "learnable", "shape")
@@ -183,7 +189,8 @@ class _Report:
             return True
         top = self.root.get(str(item["loc"][0])) if item["loc"] else None
         if top is not None and item["loc"][0] in HARMLESS:
-            self.renamed[id(top)] = None
+            part = top.get(str(item["loc"][1])) if item["loc"][0] == "tests" and isinstance(top, Mapping) else None
+            self.renamed[id(part or top)] = None
             return True
         if item["loc"] and item["loc"][-1] in HARMLESS and isinstance(item["input"], Scalar | Sequence | Mapping):
             self.renamed[id(item["input"])] = None
@@ -280,6 +287,7 @@ def _mended(node: Node, renamed: dict[int, str | None], replaced: dict[int, Node
             entries = []
             for key, value in node.entries:
                 inner = _mended(value, renamed, replaced)
+                key = replaced.get(id(key), key)
                 if id(value) not in renamed:
                     entries.append((key, inner))
                 elif (right := renamed[id(value)]) is not None and right not in present:

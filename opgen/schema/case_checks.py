@@ -1,0 +1,64 @@
+"""Names in the cases of `tests`: each is a dim, a param or an input, and what it is given stands right beside it."""
+
+from __future__ import annotations
+
+from collections.abc import Mapping
+
+from opgen.diagnostics.model import Bag, Label
+from opgen.schema.formula import Word
+from opgen.schema.model import OpSpec
+from opgen.schema.references import refers
+
+_RESULTS = ("expected", "expect", "output", "outputs", "result", "results", "want")
+_LONGEST = 90  # of a case that is shown with all its numbers
+
+
+def check_case(spec: OpSpec, case: Mapping[str, object], known: tuple[str, ...], bag: Bag) -> None:
+    """Report the names that a case cannot have, and values that stand one level too deep, once for a case."""
+    unknown = {name: value for name, value in case.items() if name not in known}
+    groups = {
+        name: value for name, value in unknown.items() if isinstance(value, dict) and value and {*value} <= {*known}
+    }
+    for name in unknown:
+        if name not in groups:
+            refers(name, known, "dim, param or input", bag, _result(spec, name))
+    if not groups:
+        return
+    whole: dict[str, object] = {}
+    for name, value in case.items():
+        whole |= groups.get(name, {name: value} if name in known else {})
+    first, *more = (name.span for name in groups if isinstance(name, Word))
+    bag.error(
+        "OPG116", f"`{next(iter(groups))}` is not a dim, param or input", first, label="not a dim, param or input",
+        related=[Label(span, "nor is this") for span in more],
+        hints=(f"values stand directly in the case: `{_shown(whole)}`",),
+    )  # fmt: skip
+
+
+def _result(spec: OpSpec, name: str) -> str:
+    """What is said of a result in a case."""
+    if name not in (*_RESULTS, *(str(o.name) for o in spec.outputs or ())):
+        return ""
+    return "leave it away: a case says what goes in, and results are compared with `reference`"
+
+
+def _shown(values: Mapping[str, object]) -> str:
+    """A case as YAML; long lists as `[…]`."""
+    text = _yaml(values)
+    return text if len(text) <= _LONGEST else _yaml({k: _short(v) for k, v in values.items()})
+
+
+def _short(value: object) -> object:
+    return ["…"] if isinstance(value, list) and len(_yaml(value)) > _LONGEST // 3 else value
+
+
+def _yaml(value: object) -> str:
+    match value:
+        case dict():
+            return f"{{{', '.join(f'{k}: {_yaml(v)}' for k, v in value.items())}}}"
+        case list():
+            return f"[{', '.join(map(_yaml, value))}]"
+        case None | bool():
+            return "null" if value is None else str(value).lower()
+        case _:
+            return str(value)

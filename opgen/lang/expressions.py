@@ -177,10 +177,18 @@ class ExpressionParser(Cursor):
                 again = again or self.token.span
                 more, end = self.items(self.advance())
                 e = Access(e.name, (*e.items, *more), e.span.to(end), e.name_span)
+            elif self.token.is_op("[") and self.is_lost(e):
+                _, end = self.sliced(self.advance())  # elements of what is told not to be there
+                e = replace(e, span=e.span.to(end))
             else:
                 if again is not None:
                     self.idioms.note(again, "an access has one pair of brackets", f"write `{unparse(e)}`")
                 return self.idioms.prefix_alone(e)
+
+    def is_lost(self, e: Expr) -> bool:
+        """Whether what has been read is a call that has no counterpart, which is told anyway."""
+        unclear = self.idioms.unclear and self.tokens[self.at - 1].is_op(")")
+        return unclear or (isinstance(e, Call) and self.words.lacks(e.name))
 
     def member(self, of: Expr, word: Token) -> Expr:
         """What follows a dot."""

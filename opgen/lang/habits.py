@@ -48,6 +48,14 @@ def _written(formula: str) -> str:
     return f"write it out: `{formula}`"
 
 
+def _transform(size: str, index: str, over: str, exponent: str, scale: str = "") -> str:
+    """The hint for a Fourier transform."""
+    line = f"z[..., {index} < {size}] = sum[{over}](x[..., {over}]*exp({exponent})){scale}"
+    return (
+        f"pass its result as an input of `dtype: complex`, or write the sum: `{line}`, where `N` is the last dim of `x`"
+    )
+
+
 def example(reduction: str) -> str:
     """A reduction as it is written here."""
     return f"`{reduction}[k](x[..., k])`"
@@ -105,9 +113,16 @@ FUNCTIONS: Mapping[str, str] = MappingProxyType({
     **dict.fromkeys(("argmax", "argmin"),
                     "a position counts along one index: over two dims it is `argmax[k < H*W](x[k//W, k%W])`"),
     **dict.fromkeys(("inv", "inverse", "pinv", "det", "logdet", "slogdet", "solve", "cholesky", "eig", "eigh",
-                     "eigvalsh", "svd", "qr", "lstsq", "fft", "ifft", "rfft", "irfft"),
+                     "eigvalsh", "svd", "qr", "lstsq"),
                     "what takes a matrix as a whole is no formula: pass its result as an input"),
     **{name: _written(formulas.plain(name)) for name in formulas.NAMES},
+    "rfft": _transform("N//2 + 1", "k", "n", "complex(0, -2*pi*k*n/N)"),
+    "fft": _transform("N", "k", "n", "complex(0, -2*pi*k*n/N)"),
+    "ifft": _transform("N", "n", "k", "complex(0, 2*pi*k*n/N)", "/N"),
+    **dict.fromkeys(("irfft", "fft2", "ifft2", "rfft2", "irfft2", "fftn", "ifftn", "rfftn", "irfftn", "hfft", "ihfft",
+                     "stft", "istft", "dct", "idct", "hilbert"),
+                    "a transform of the whole is no formula: pass its result as an input, a spectrum as one of"
+                    " `dtype: complex`, or write it as a sum of exponentials"),
     **dict.fromkeys(("erfcinv",), _written("erfinv(1 - x)")),
     "trigamma": _written("polygamma(1, x)"),
     "i0": _written("exp(abs(x))*i0e(x)"),

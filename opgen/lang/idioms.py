@@ -188,10 +188,6 @@ class Idioms:
         self.note(at, f"there is no function `{name}`", *hints, code="OPG209")
         return self._called(name, arguments.given, {}, at)
 
-    def _has(self, function: str) -> bool:
-        words = self.words
-        return not words.functions or function in words.functions or function in words.reductions
-
     def without_indices(self, s: Assign) -> None:
         """Tensors with named dims that stand bare, in a statement that is fine otherwise."""
         everything = [*nodes(s.value)]
@@ -199,7 +195,7 @@ class Idioms:
         indices.update(
             b.name for r in everything if isinstance(r, Reduction) for b in r.binders if isinstance(b, Binder)
         )
-        if any(isinstance(c, Call) and not self._has(c.name) for c in everything):
+        if any(isinstance(c, Call) and not self.words.has(c.name) for c in everything):
             return  # that comes first
         for name in {n.name: n for n in reversed([*bare(self.words, s.value)])}.values():
             if name.name in indices or name.name in self.left:
@@ -336,7 +332,7 @@ class Idioms:
         words = self.words
 
         def step(node: Expr) -> Expr | None:
-            if not isinstance(node, Call | Reduction) or not words.reductions or self._has(node.name):
+            if not isinstance(node, Call | Reduction) or not words.reductions or self.words.has(node.name):
                 return None
             of = words.reductions if isinstance(node, Reduction) else (*words.functions, *words.reductions)
             hints = () if node.name in habits.FUNCTIONS or words.knows(node.name) else did_you_mean(node.name, of)
@@ -355,7 +351,7 @@ class Idioms:
         """What is said of functions that are not there, and whether a line with them builds once that is done."""
         value = whole.value if isinstance(whole, Assign) else whole
         called = [c for c in nodes(value) if isinstance(c, Call)] if value is not None else []
-        foreign = [c for c in called if not self._has(c.name) and not self.words.knows(c.name)]
+        foreign = [c for c in called if self.words.lacks(c.name)]
         own = {c.name: formulas.declared(c.name, len(c.args)) for c in foreign}
         more = {n: f": {habits.FUNCTIONS[n]}" for n in own if n in habits.FUNCTIONS}
         more |= {n: f": add it under `functions`: `{line}`" for n, line in own.items() if line is not None}

@@ -15,7 +15,9 @@ from enum import StrEnum
 from fractions import Fraction
 
 from opgen.diagnostics.model import Bag, Hint, Span
-from opgen.lang.habits import DOTS, EACH, LATEX, over_lines
+from opgen.lang.habits import DOTS, EACH, over_lines
+from opgen.lang.latex import SIGNS, subscripted
+from opgen.lang.latex import hints as latex_hints
 from opgen.schema.formula import Formula
 
 
@@ -86,8 +88,6 @@ _BARS = {
 }  # what a pair of them around a value means; no function where that takes an index
 _SIGNS = {
     "\u221a": "a root is written `sqrt(x)`",
-    "\u2211": LATEX["sum"],
-    "\u220f": LATEX["prod"],
     "\u2202": "a derivative is derived, or stated under `backward`",
     "\u2207": "a derivative is derived, or stated under `backward`",
 }
@@ -183,15 +183,17 @@ def _is_index(f: Formula, word: str, at: int, tokens: list[Token]) -> bool:
 def _slip(f: Formula, at: int, bag: Bag, tokens: list[Token]) -> int:
     """Report a character the language does not have; go on as if what was meant stood there."""
     hints: tuple[str, ...]
-    if (end := _between_bars(f, at, bag, tokens)) is not None:
-        return end
+    for told in (_between_bars, _below):
+        if (end := told(f, at, bag, tokens)) is not None:
+            return end
     for typed, meant, hint in _SLIPS:
         if f.text.startswith(typed, at):
             end = at + len(typed)
             code = "OPG202" if typed == "^" else "OPG201"
             hints = (hint if typed in _UNCLEAR else Hint(hint, typed, _apart(f.text, at, end, meant)),)
             bag.error(code, f"`{typed}` is not an operator of the formula language", f.span(at, end), hints=hints)
-            kind = T.NAME if meant.isalpha() else T.OP
+            braced = typed == "^" and f.text.startswith("{", end)  # of LaTeX: told with it
+            kind = T.BAD if braced else T.NAME if meant.isalpha() else T.OP
             tokens.append(Token(kind, meant, f.span(at, end)))
             return end
     if (end := _continued(f, at, bag)) is not None:
@@ -212,12 +214,12 @@ def _slip(f: Formula, at: int, bag: Bag, tokens: list[Token]) -> int:
     hints = ()
     if char == ";":
         hints = ("write one statement per line",)
+    elif char in SIGNS and (latex := latex_hints(f.text[at:].partition("\n")[0])):
+        hints = latex
     elif char.isalpha():
         spelt = unicodedata.name(char, "").rpartition(" LETTER ")[2].lower()
         named = f": `{spelt}`" if len(word) == 1 and spelt.isalpha() else ""
         hints = (f"names are made of ASCII letters, digits and `_`{named}",)
-    elif char == "\\" and (latex := LATEX.get(word[1:])):
-        hints = (latex,)
     elif char in _SIGNS:
         hints = (_SIGNS[char],)
     elif char in "{}$\\":
@@ -237,6 +239,26 @@ def _slip(f: Formula, at: int, bag: Bag, tokens: list[Token]) -> int:
     else:
         tokens.append(Token(T.BAD, word, f.span(at, end)))
     return end
+
+
+def _below(f: Formula, at: int, bag: Bag, tokens: list[Token]) -> int | None:
+    """Report `a_{ij}` with whatever else of LaTeX stands on its line; what is named is `a`."""
+    previous = tokens[-1] if tokens else None
+    if f.text[at] != "{" or previous is None or previous.kind is not T.NAME or not previous.text.endswith("_"):
+        return None
+    start = at - len(previous.text)
+    found = subscripted(f.text[start:])
+    if found is None or previous.span != f.span(start, at):
+        return None
+    typed, right = found
+    span = f.span(start, start + len(typed))
+    first = Hint(f"an element has its indices in brackets: `{right}`", typed, right)
+    more = latex_hints(f.text[at:].partition("\n")[0])
+    others = [h for h in more if not h.startswith(first.partition("`")[0])]
+    bag.error("OPG201", f"`{typed}` is not part of the formula language", span, hints=(first, *others))
+    tokens[-1] = Token(T.NAME, previous.text.rstrip("_"), previous.span)
+    tokens.append(Token(T.BAD, typed, span))
+    return start + len(typed)
 
 
 def _continued(f: Formula, at: int, bag: Bag) -> int | None:

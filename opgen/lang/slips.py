@@ -9,6 +9,7 @@ import re
 from collections.abc import Collection, Iterator, Sequence
 
 from opgen.lang.habits import COLON, DOTS, ELEMENT, FUNCTIONS, JOIN, STATEMENTS, over_lines
+from opgen.lang.latex import written
 from opgen.lang.lexer import T, Token
 
 _SUBSCRIPT = re.compile(r"(sum|prod|mean|max|min)_([a-z]\w*)")  # of LaTeX
@@ -79,7 +80,7 @@ def hints(token: Token, previous: Token | None, wanted: str) -> Iterator[str]:
     elif token.is_op("[") and wanted == "an expression":
         yield f"there are no lists; {JOIN}"
     elif previous and (subscript := _SUBSCRIPT.fullmatch(previous.text)):
-        shown = f"{subscript[1]}[{subscript[2]}](…)"
+        shown = written(_whole(previous)) or f"{subscript[1]}[{subscript[2]}](…)"
         yield f"a reduction has its index in brackets and its body in parentheses: `{shown}`"
     elif token.is_op("(", "[") or token.kind in {T.NAME, T.NUMBER}:
         yield "multiplication is written `*`"

@@ -31,6 +31,14 @@ class Vocabulary:
         self.shapes[name] = tuple(shape)
         self.letters[name] = (FIRST,) * len(shape) if {*shape} == {"1"} else letters(shape, self.instead)
 
+    def has(self, function: str) -> bool:
+        """Whether a function or a reduction is one of the language, as far as they are known."""
+        return not self.functions or function in self.functions or function in self.reductions
+
+    def lacks(self, function: str) -> bool:
+        """Whether a function is certainly none of the language, nor a name of the spec."""
+        return not self.has(function) and not self.knows(function)
+
     def knows(self, name: str) -> bool:
         return name in self.shapes or name in self.names
 

@@ -282,7 +282,7 @@ def check_target_name(d: Declarations, s: Assign, bag: Bag) -> None:
         related = (Label(d.params[name].span, "declared here"),)
         hints = (f"give the result another name: `{_renamed(d, s)}`",)
         bag.error("OPG236", f"`{name}` is a param and cannot be assigned", span, related=related, hints=hints)
-    elif not check_lower(name, span, "tensor", bag):
+    elif not check_lower(name, span, "tensor", bag, (*d.inputs, *d.params, *d.targets(), *d.functions)):
         return
 
 
@@ -313,11 +313,12 @@ def every(checks: Iterable[bool]) -> bool:
     return all(list(checks))
 
 
-def check_lower(name: str, span: Span, what: str, bag: Bag) -> bool:
-    """Whether a name that formulas introduce is spelt as one; reports it where not."""
+def check_lower(name: str, span: Span, what: str, bag: Bag, taken: tuple[str, ...] = ()) -> bool:
+    """Whether a name that formulas introduce is spelt as one; reports it where not, with one that is not `taken`."""
     a_what = f"{'an' if what[0] in 'aeiou' else 'a'} {what}"
     if name[:1].isupper():
-        hints = (f"the name of {a_what} starts with a lower-case letter: `{name.lower()}`",)
+        small = next(n for n in (name.lower(), *(f"{name.lower()}{k}" for k in range(2, 99))) if n not in taken)
+        hints = (f"the name of {a_what} starts with a lower-case letter: `{small}`",)
         bag.error("OPG241", f"`{name}` is spelt like a dim", span, hints=hints)
         return False
     if not _NAME.fullmatch(name):

@@ -52,6 +52,7 @@ def parse_initialiser(f: Formula, known: tuple[str, ...], bag: Bag) -> Initialis
         number = f if filled is None else _sub(f, *(k + f.text.index(filled[0]) for k in filled.span(1)))
         if _states_number(number, known):
             right = f"constant({number.text.strip()})"
+            right = f'"{right}"' if "," in right else right
             message, label = f"`{f.text.strip()}` is a value, not an initialiser", "not a function of torch.nn.init"
             bag.error("OPG121", message, f.whole, label=label, hints=(Hint(f"write `{right}`", f.whole.text, right),))
             return None

@@ -162,6 +162,7 @@ def initialiser(node: object) -> Formula:
             right = f"constant({number.text})"
         case _:
             return formula(node)
+    right = f'"{right}"' if "," in right else right
     raise expected("an initialiser", node, Hint(f"write `{right}`", node.span.text, right))
 
 

@@ -8,6 +8,7 @@ from pydantic import BaseModel, BeforeValidator, ConfigDict, PlainValidator, mod
 
 from opgen.diagnostics.model import Span
 from opgen.schema import elsewhere, entries, leaves
+from opgen.schema.annotations import of_input
 from opgen.schema.dtypes import DTYPES, OF_OUTPUTS
 from opgen.schema.formula import Formula, Word
 from opgen.schema.nodes import Mapping, Scalar, Sequence
@@ -41,9 +42,7 @@ Externs = Annotated[tuple[tuple[str, Word], ...], PlainValidator(elsewhere.spell
 SizeName = Annotated[Word, PlainValidator(leaves.size_name)]
 WordMap = Annotated[dict[SizeName, Name], BeforeValidator(entries.sizes)]
 Initialiser = Annotated[Formula, PlainValidator(entries.initialiser)]
-Initialisers = Annotated[
-    tuple[tuple[Name, Initialiser], ...], BeforeValidator(entries.pairs("input to initialiser"))
-]
+Initialisers = Annotated[tuple[tuple[Name, Initialiser], ...], BeforeValidator(entries.pairs("input to initialiser"))]
 Updates = Annotated[tuple[tuple[Name, Name], ...], BeforeValidator(entries.pairs("buffer to output"))]
 TrainingName = Annotated[Word, PlainValidator(leaves.flag_name)] | None
 Save = Annotated[Literal["auto"] | tuple[Word, ...], PlainValidator(entries.save)]
@@ -81,6 +80,8 @@ class Entry(BaseModel):
             case Sequence(key=Word() as key):
                 items = ", ".join(i.text if isinstance(i, Scalar) else i.span.text for i in data.items)
                 raise leaves.expected("a mapping of fields", data, f"write `{key}: {{shape: [{items}]}}`")
+            case Scalar(text=text) if hint := of_input(text):
+                raise leaves.expected("a mapping of fields", data, hint)
             case Scalar() | Sequence():
                 raise leaves.expected("a mapping of fields", data)
             case _:

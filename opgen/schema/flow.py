@@ -66,7 +66,7 @@ def words_of(node: Scalar) -> tuple[Scalar, ...]:
     Between commas also sizes, and the `*` that stands for any number of dims in documentation of torch.
     """
     item = _ITEM if "," in node.text else _WORD
-    found = list(item.finditer(node.text))
+    found = [m for m in item.finditer(node.text) if m[0].lower() not in ("tuple", "list")]  # of Python
     start = node.span.start + node.span.text.find(node.text)
     if node.text not in node.span.text or item.sub("", node.text).strip(" ,()[]"):
         return (node,)

@@ -17,11 +17,11 @@ from pydantic_core import PydanticCustomError
 
 from opgen.diagnostics.model import Hint
 from opgen.diagnostics.suggest import closest, exact, listed
+from opgen.schema.annotations import of_dtype, of_param
 from opgen.schema.flow import INTERVAL, words_of
 from opgen.schema.formula import Formula, Word
 from opgen.schema.nodes import Mapping, Node, Scalar, Sequence, Value
 from opgen.schema.offsets import formula_of
-from opgen.schema.yaml_words import LIST_OF_TYPES
 from opgen.version import LANGUAGE
 
 SNAKE = re.compile(r"[a-z][a-z0-9_]*")
@@ -171,9 +171,6 @@ def domain(node: object, info: ValidationInfo) -> Formula:
     raise refused("OPG233", "a domain is an inequality", label="not an inequality", hints=(hint,))
 
 
-_MAYBE = re.compile(r"(?:\w+\.)?Optional\[(?P<a>float|int|bool)\]|(?P<b>float|int|bool)(?: *\| *None|\?)")  # of Python
-
-
 def word(node: object, pattern: re.Pattern[str], what: str, spelt: Callable[[str], str]) -> Word:
     if not isinstance(node, Scalar) or node.value is None:
         raise expected(what, node)
@@ -277,17 +274,13 @@ def one_of(*allowed: str, unnamed: str = "") -> Callable[[object], str]:
             meant = respelt(node, guess) if guess else None
             told = f"write `{guess}`" if alias else f"did you mean `{guess}`?"
             hints = [Hint(told, node.text, guess) if alias else exact(told, node.text, guess, allowed)] if guess else []
-            if maybe := _MAYBE.fullmatch(node.text):
-                guess, meant = maybe["a"] or maybe["b"], None
-                hints = [f"write `type: {guess}, default: null`: without a default it is required"]
+            annotated = of_param(node.text) if unnamed else of_dtype(node.text)
             if guess and guess == unnamed:
                 hints = ["a param of a few words has `choices: [a, b]`, and no `type`"]
             elif alias and re.search(r"\d", node.text) and not re.search(r"\d", alias) and alias != "half":
                 hints.append(f"`{guess}` stands for all its sizes")
-            if unnamed and re.fullmatch(r"(tuple|list|sequence|array)(\[.*\])?", node.text.lower()):
-                guess, meant, hints = None, None, [LIST_OF_TYPES]
-            elif not guess and re.fullmatch(r"([\w.]+\.)?(nd)?(tensor|array)", node.text.lower()):
-                hints.append("tensors are declared under `inputs`")
+            if annotated and not alias:
+                guess, meant, hints = None, None, [annotated]
             message = f"expected {what}, found {node.kind}"
             label = f"expected {what}" if len(allowed) <= _FEW else "none of these"
             raise refused("OPG114", message, label=label, hints=tuple(hints), meant=meant)

@@ -57,8 +57,21 @@ ELSEWHERE = {
     **{
         (field, "a spec"): "a spec calls no other spec: write its formula in a statement here, and a function of one "
         "number that several statements share under `functions`"
-        for field in ("uses", "use", "using", "import", "imports", "include", "includes", "requires", "depends",
-                      "depends_on", "dependencies", "operators", "extends")
+        for field in (
+            "uses",
+            "use",
+            "using",
+            "import",
+            "imports",
+            "include",
+            "includes",
+            "requires",
+            "depends",
+            "depends_on",
+            "dependencies",
+            "operators",
+            "extends",
+        )
     },
     **{
         (field, "a param"): "a number with a gradient, and what has a shape, is an input: move it to `inputs`, "
@@ -285,9 +298,10 @@ def _mended(node: Node, renamed: dict[int, str | None], replaced: dict[int, Node
         case Mapping():
             present = {key.text for key, _ in node.entries}
             entries = []
-            for key, value in node.entries:
+            for given, value in node.entries:
                 inner = _mended(value, renamed, replaced)
-                key = replaced.get(id(key), key)
+                meant = replaced.get(id(given))
+                key = meant if isinstance(meant, Scalar) else given
                 if id(value) not in renamed:
                     entries.append((key, inner))
                 elif (right := renamed[id(value)]) is not None and right not in present:

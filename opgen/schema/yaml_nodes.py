@@ -15,6 +15,7 @@ from typing import Any
 import yaml
 
 from opgen.diagnostics.model import Bag, Hint, Label, Source, Span
+from opgen.schema.annotations import masked, unmasked
 from opgen.schema.flow import mend_entries, mend_items
 from opgen.schema.formula import Word
 from opgen.schema.nodes import Mapping, Node, Scalar, Sequence, Value, under
@@ -64,7 +65,15 @@ def parse(source: Source, bag: Bag) -> Node | None:
         label = f"U+{ord(bad.group()):04X}"
         bag.error("OPG107", "this character cannot stand in a spec", Span(source, *bad.span()), label=label)
         return None
-    return _Composer(source, bag).document()
+    found = Bag()
+    root = _Composer(source, found, source.text).document()
+    if root is None and any(d.code == "OPG101" for d in found.items) and (text := masked(source.text)) != source.text:
+        mended = Bag()
+        again = _Composer(source, mended, text).document()
+        root, found = (root, found) if again is None else (again, mended)
+    for d in found.items:
+        bag.add(d)
+    return root
 
 
 class _StopError(Exception):
@@ -74,8 +83,8 @@ class _StopError(Exception):
 class _Composer:
     """Builds nodes from events; holds what must be remembered on the way: anchors and the number of nodes."""
 
-    def __init__(self, source: Source, bag: Bag) -> None:
-        self.source, self.bag = source, bag
+    def __init__(self, source: Source, bag: Bag, text: str) -> None:
+        self.source, self.bag, self.text = source, bag, text
         self.shift = 1 if source.text.startswith("\ufeff") else 0
         self.anchors: dict[str, Node | None] = {}
         self.count = 0
@@ -105,7 +114,7 @@ class _Composer:
         return root
 
     def events(self) -> Iterator[Any]:
-        yield from yaml.parse(self.source.text[self.shift :], Loader=_LOADER)
+        yield from yaml.parse(self.text[self.shift :], Loader=_LOADER)
 
     def at(self, mark: Any) -> int:
         return min(int(mark.index) + self.shift, len(self.source.text))
@@ -150,8 +159,9 @@ class _Composer:
         match event:
             case yaml.ScalarEvent():
                 style = event.style or ""
-                value = typed(event.value) if not style or style == ":" else event.value
-                return Scalar(value, event.value, self.trimmed(span, style), style)
+                text = event.value if self.text is self.source.text else unmasked(event.value)
+                value = typed(text) if not style or style == ":" else text
+                return Scalar(value, text, self.trimmed(span, style), style)
             case yaml.SequenceStartEvent():
                 return self.sequence(event, events, depth, span)
             case _:

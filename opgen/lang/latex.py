@@ -1,0 +1,123 @@
+"""Notation of LaTeX and of paper in a formula: subscripts in braces, commands, sums with their index below a sign.
+
+Text in, hints out; a sum whose body is plain to see is written out as the reduction that it is.
+"""
+
+from __future__ import annotations
+
+import re
+from collections.abc import Iterator
+
+from opgen.lang.habits import LATEX
+
+_BELOW = re.compile(r"(?<![\\\w])(?P<name>[A-Za-z]\w*?)_\{(?P<below>[^{}=]*)\}")
+_COMMAND = re.compile(r"\\([A-Za-z]+)")
+_SUM = re.compile(
+    r"(?P<sign>[\u03a3\u2211\u03a0\u220f]|\\(?:sum|prod)(?![A-Za-z])|\\(?:max|min)(?=_)|\b(?:sum|prod|mean|max|min)(?=_[a-z]))"
+    r"(?:_(?:\{(?P<braced>[^{}]*)\}|(?P<bare>[a-z]+)))?(?P<limit>\^(?:\{[^{}]*\}|\w))?[ ]*"
+)
+_SUMS = {"\u03a3": "sum", "\u2211": "sum", "\u03a0": "prod", "\u220f": "prod"}
+SIGNS = ("\\", *_SUMS)  # what such notation begins with
+_LETTERS = re.compile(r"[a-z](?:[ ,]*[a-z])*")
+_TERM = re.compile(r"(?<=[\w\])])\s*[-+]\s*")
+_BESIDE = re.compile(r"(?<=[\w\])]) +(?=[A-Za-z(])")  # factors without a sign between them
+_OVER = re.compile(r"#|[<>=!]=?|\b(?:if|and|or|not|else)\b")  # where a sum surely is over
+
+
+def hints(line: str) -> tuple[str, ...]:
+    """What stands for each thing of LaTeX on the rest of a line, once."""
+    first = sum_of(line)
+    found: dict[str, None] = {} if first is None else {first: None}
+    if below := _BELOW.search(line):
+        found[f"an element has its indices in brackets: `{below['name']}[{_items(below['below'])}]`"] = None
+    for command in _COMMAND.finditer(line):
+        if told := sum_of(line[command.start() :]):
+            found[told] = None
+        elif command[1] in LATEX:
+            found[LATEX[command[1]]] = None
+    return tuple(found)
+
+
+def sum_of(text: str) -> str | None:
+    """The hint for a sum or product that a text begins with; None where it begins with none."""
+    found = _SUM.match(text)
+    if found is None:
+        return None
+    made = written(text)
+    if made is not None:
+        return f"write `{made}`"
+    name, below = _name(found), _indices(found)
+    what = {"sum": "a sum", "prod": "a product"}.get(name, f"a `{name}`")
+    return f"{what} over an index is written `{name}[{', '.join(below) or 'j'}](…)`"
+
+
+def written(text: str) -> str | None:
+    """The reduction for a sum that a text begins with; None where it is unclear what is summed."""
+    found = _SUM.match(text)
+    if found is None or not (indices := _indices(found)) or found["limit"]:
+        return None
+    body = _body(text[found.end() :].partition("\n")[0], indices)
+    inner = next(_SUM.finditer(body), None)
+    if inner is not None and (made := written(body[inner.start() :])) is not None and inner.start() == 0:
+        body = made
+    elif inner is not None or not body or re.search(r"[\\{}^|]", body):
+        return None
+    body = body[1:-1] if _in_parentheses(body) else body
+    return f"{_name(found)}[{', '.join(indices)}]({_BESIDE.sub('*', body)})"
+
+
+def subscripted(text: str) -> tuple[str, str] | None:
+    """`a_{ij}` at the start of a text, and how it is written."""
+    found = _BELOW.match(text)
+    return (found[0], f"{found['name']}[{_items(found['below'])}]") if found else None
+
+
+def _name(found: re.Match[str]) -> str:
+    return _SUMS.get(found["sign"], found["sign"].lstrip("\\"))
+
+
+def _indices(found: re.Match[str]) -> tuple[str, ...]:
+    below = (found["braced"] if found["bare"] is None else found["bare"]) or ""
+    below = below.partition("=")[0].strip()
+    return tuple(re.findall("[a-z]", below)) if _LETTERS.fullmatch(below) else ()
+
+
+def _items(below: str) -> str:
+    """Indices one by one: of `ij`, and of `i, j - 1`."""
+    return ", ".join(below) if re.fullmatch("[a-z]+", below) else ", ".join(p.strip() for p in below.split(","))
+
+
+def _body(rest: str, indices: tuple[str, ...]) -> str:
+    """The terms that belong to a sum: the first, and those up to the last one that reads an index of it."""
+    rest = rest[: _closed(rest)]
+    over = _OVER.search(rest)
+    rest = rest[: over.start()] if over else rest
+    ends = [*(m.start() for m in _TERM.finditer(rest) if _level(rest, m.start()) == 0), len(rest)]
+    reads = re.compile(rf"\b(?:{'|'.join(indices)})\b")
+    last = max((k for k in range(1, len(ends)) if reads.search(rest[ends[k - 1] : ends[k]])), default=0)
+    return rest[: ends[last]].strip()
+
+
+def _closed(text: str) -> int:
+    """Where a bracket closes that was opened before the text, or a comma stands outside of all."""
+    for at, char in enumerate(text):
+        level = _level(text, at)
+        if level == 0 and char in ")],;":
+            return at
+    return len(text)
+
+
+def _level(text: str, end: int) -> int:
+    return sum((c in "([{") - (c in ")]}") for c in text[:end])
+
+
+def _in_parentheses(body: str) -> bool:
+    levels = [*_levels(body)]
+    return body[:1] == "(" and body[-1:] == ")" and all(level > 0 for level in levels[:-1])
+
+
+def _levels(text: str) -> Iterator[int]:
+    level = 0
+    for char in text:
+        level += (char in "([") - (char in ")]")
+        yield level

@@ -1,0 +1,76 @@
+"""Types as Python annotates them, `Optional[int]`, inside of { }: YAML takes the bracket for a list and stops there.
+
+Masked, they are read as the words that they are meant to be, and the field that they stand in says what to write.
+"""
+
+from __future__ import annotations
+
+import re
+
+from opgen.schema.yaml_words import LIST_OF_TYPES
+
+_BRACKETS = str.maketrans("[],", "\ue0f0\ue0f1\ue0f2")  # as long as what they stand for, and in no spec
+_BACK = str.maketrans("\ue0f0\ue0f1\ue0f2", "[],")
+_ANNOTATED = re.compile(
+    r"(?P<key>\b[A-Za-z_]\w*):[ ]*(?P<type>(?:typing\.)?"
+    r"(?:Optional|Union|Literal|[Ll]ist|[Tt]uple|[Ss]equence)\[[\w ,.|'\"]*(?:\[[\w ,.|'\"]*\][\w ,.|'\"]*)?\])"
+)
+_MAYBE = re.compile(
+    r"(?:\w+\.)?Optional\[(?P<a>.+)\]|(?:\w+\.)?Union\[(?:(?P<b>.+), *None|None, *(?P<c>[^,]+))\]"
+    r"|(?P<d>[^|]+?) *\| *None|None *\| *(?P<e>[^|]+)|(?P<f>\w+)\?"
+)
+_LITERAL = re.compile(r"(?:\w+\.)?Literal\[(.+)\]")
+_LIST = re.compile(r"(?:\w+\.)?(?:tuple|list|sequence|array)(?:\[.*\])?", re.IGNORECASE)
+_TENSOR = re.compile(r"([\w.]+\.)?(nd)?(tensor|array)", re.IGNORECASE)
+_TEXTS = ("doc", "summary", "description")  # where any words may stand
+
+
+def masked(text: str) -> str:
+    """The text of a spec with the brackets and commas of annotations as other characters."""
+    return _ANNOTATED.sub(_mask, text)
+
+
+def unmasked(text: str) -> str:
+    return text.translate(_BACK)
+
+
+def of_param(text: str) -> str:
+    """What to write for the type of a param; nothing where an annotation says nothing that is known."""
+    inner = _inner(text)
+    if literal := _LITERAL.fullmatch(inner or text):
+        choices = ", ".join(part.strip(" '\"") for part in literal[1].split(",") if part.strip() != "None")
+        return f"write `choices: [{choices}]`, and no `type`"
+    if _LIST.fullmatch(inner or text):
+        return LIST_OF_TYPES if inner is None else f"{LIST_OF_TYPES}, and what may be missing has `default: null`"
+    if inner in ("float", "int", "bool"):
+        return f"write `type: {inner}, default: null`: without a default it is required"
+    if _TENSOR.fullmatch(inner or text):
+        return "tensors are declared under `inputs`" + (", one that may be missing as `{optional: true}`" * bool(inner))
+    return ""
+
+
+def of_input(text: str) -> str:
+    """What to write for an input whose fields are an annotation."""
+    inner = _inner(text)
+    if not _TENSOR.fullmatch(inner or text):
+        return ""
+    return "write `{optional: true}`" if inner else "leave it away: every input is a tensor"
+
+
+def of_dtype(text: str) -> str:
+    """What to write for the dtype of what may be missing."""
+    inner = _inner(text)
+    return f"write `dtype: {inner}, optional: true`" if inner and inner.isidentifier() else ""
+
+
+def _inner(text: str) -> str | None:
+    """The type of what may be missing."""
+    found = _MAYBE.fullmatch(text)
+    return next((part for part in found.groups() if part), None) if found else None
+
+
+def _mask(found: re.Match[str]) -> str:
+    if found["key"] in _TEXTS:
+        return found[0]
+    start = found.start("type") - found.start()
+    return found[0][:start] + found["type"].translate(_BRACKETS)

@@ -189,7 +189,7 @@ def _checked(g: _Group) -> bool:
                 good = False
             elif back is not None and not any(back) and a.name not in seen:
                 hints = ("order the statements so that each reads earlier ones, or read one place back",)
-                g.bag.error("OPG219", f"`{a.name}` is read before it is assigned", a.name_span, hints=hints)
+                g.bag.error("OPG219", f"`{a.name}` is read before it is assigned", a.span, hints=hints)
                 good = False
         seen.append(n)
     return good

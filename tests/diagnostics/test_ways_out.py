@@ -114,7 +114,7 @@ SPECS = [
      ["`d[i, j] = norm[m](p[i, m] - p[j, m])`"]),
     ("inputs: {x: {shape: [..., K]}}\noutputs: {q: {dtype: int4}}", ["q[..., k] = x[..., k]*7"], "OPG114", "int4",
      ["`int8`"]),
-    ("inputs: {x: {shape: [..., K]}}", ["y[...] = sum_k x[..., k]"], "OPG201", "x", ["`sum[k](…)`"]),
+    ("inputs: {x: {shape: [..., K]}}", ["y[...] = sum_k x[..., k]"], "OPG201", "x", ["`sum[k](x[..., k])`"]),
     ("inputs: [x]\nparams: {alpha: {type: float, default: 1.0}}", ["y = α*x"], "OPG201", "α", ["`alpha`"]),
     ("inputs: [x, w]\nbackward: grad_y = 2*grad_x", ["y = x*w"], "OPG228", "grad_y", ["`grad_x`"]),
     ("inputs: {x: {shape: [K]}}", ["y[k] = x[k] + randn_like(x[k])"], "OPG209", "randn_like",

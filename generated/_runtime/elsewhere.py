@@ -195,7 +195,7 @@ class FromElsewhere(Op):
         return args[0].new_empty(args[0].shape)
 
     def below(self, keyset: Any, overload: Any, levels: tuple[int, ...], args: Arguments) -> Any:
-        return below(self, keyset, overload, levels, args)  # there is no formula in torch's operations that slices could take
+        return below(self, keyset, overload, levels, args)  # there is no formula that slices could take
 
     def batched_kernel(self, *args: Any, levels: Sequence[int]) -> Any:
         return self.kernel(*args)

@@ -197,8 +197,7 @@ def _heavy(p: KernelPlan) -> list[Cost]:
 
 def _excess(p: KernelPlan) -> tuple[Excess, ...]:
     """What the kernels of a plan take longer, if they do."""
-    made = _outer_products(p)
-    if made:
+    if made := _outer_products(p):
         return tuple(Excess(FORMS, tuple(map(extent, (*n.outer, *own.loops)))) for n in made for own in n.passes)
     return tuple(Excess(c.slower, c.extents) for c in _heavy(p) if c.extents) if slower_than_torch(p) else ()
 
@@ -207,8 +206,7 @@ def _why(p: KernelPlan) -> str:
     """What makes a plan slower than torch, in a few words; nothing where it is not."""
     if _outer_products(p):
         return "an outer product for a matrix product"
-    heavy = _heavy(p)
-    if not _slow(heavy):
+    if not _slow(heavy := _heavy(p)):
         return ""
     weight, why = max((r for c in heavy for r in c.reasons), default=(0.0, ""))
     return why if weight > 0.0 else "little is computed at each point"
@@ -359,8 +357,7 @@ def _points(loops: Sequence[Loop], exprs: Sequence[Scalar]) -> Cost:
 
 def _function(e: Apply) -> tuple[float, float]:
     power = e.fn == "pow" and isinstance(e.args[1], Lit)  # by a number: products
-    known = FUNCTIONS.get(e.fn, (0.0, 0.0)) if e.fn in TABLE else EXTERN
-    return (0.0, 0.0) if power else known
+    return (0.0, 0.0) if power else FUNCTIONS.get(e.fn, (0.0, 0.0) if e.fn in TABLE else EXTERN)
 
 
 def _operations(exprs: Iterable[Scalar]) -> Iterator[Apply]:

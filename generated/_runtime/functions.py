@@ -32,10 +32,8 @@ def upcast(x: Tensor | None) -> Tensor | None:
 
 def broadcast_shape(*shapes: torch.Size) -> torch.Size:
     """What shapes broadcast to; for equal ones `torch.broadcast_shapes` takes as long as several operations."""
-    if not torch.compiler.is_dynamo_compiling() and all(type(size) is int for shape in shapes for size in shape):
-        if len(set(shapes)) == 1:
-            return torch.Size(shapes[0])
-    return torch.broadcast_shapes(*shapes)
+    known = not torch.compiler.is_dynamo_compiling() and all(type(n) is int for shape in shapes for n in shape)
+    return torch.Size(shapes[0]) if known and len(set(shapes)) == 1 else torch.broadcast_shapes(*shapes)
 
 
 def rounded_to(x: Tensor, dtype: torch.dtype) -> Tensor:

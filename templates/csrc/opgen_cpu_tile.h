@@ -80,9 +80,13 @@ struct Tile {
   OPGEN_INLINE T& operator[](int64_t i) const { return data[i]; }
   OPGEN_NOINLINE void fill(const Tensor<T>& tensor, int64_t at, int64_t rows, int64_t row_step, int64_t columns,
                            int64_t column_step, int64_t width) {
-    if (std::is_floating_point_v<T> && row_step == 1 && column_step > 1 && !tensor.narrow) {
-      turn(static_cast<const T*>(tensor.data) + at, rows, columns, column_step, width);
-    } else if (row_step < column_step) {
+    if constexpr (std::is_floating_point_v<T>) {
+      if (row_step == 1 && column_step > 1 && !tensor.narrow) {
+        turn(static_cast<const T*>(tensor.data) + at, rows, columns, column_step, width);
+        return;
+      }
+    }
+    if (row_step < column_step) {
       T buffer[block];
       for (int64_t c = 0; c < columns; ++c) {
         for (int64_t first = 0; first < rows; first += block) {

@@ -7,6 +7,14 @@ from tests.random_programs import found_recurrences, found_scatters
 X = "inputs: {x: {shape: [..., N]}}\n"
 
 _OTHERS = {
+    "conditions that go past each other in tiles": (
+        "inputs:\n  s: {shape: [..., N]}\n  g: {shape: [..., N]}\n  t: {shape: [...]}\n"
+        "  ok: {shape: [..., N], dtype: bool}\n"
+        "forward: |\n"
+        "  h[..., i, j] = where(ok[..., i] and ok[..., j] and g[..., i] > g[..., j],\n"
+        "    log(1 + exp(s[..., j] - s[..., i]))/max(t[...], 0.1), 0)\n"
+        "  y[...] = sum[i, j](h[..., i, j])\n"
+    ),
     "the median of nothing": X + "forward: 'y[...] = median[n](x[..., n])'\n",
     "the quantile of nothing": X + "forward: 'y[...] = quantile[n](x[..., n], 0.3)'\n",
     "the median of a window of no elements": (
@@ -266,6 +274,7 @@ _OTHERS = {
 }
 
 _SHAPES = {
+    "conditions that go past each other in tiles": {"s": (2, 3), "g": (2, 3), "t": (2,), "ok": (2, 3)},
     "the median of nothing": {"x": (2, 0)},
     "the quantile of nothing": {"x": (2, 0)},
     "the median of nothing where that is finite": {"x": (0,), "y": ()},

@@ -68,6 +68,33 @@ def test_several_outputs(build_operator: Build, dtype: torch.dtype) -> None:
         assert [o.dtype for o in fake] == [*stored]
 
 
+@pytest.mark.parametrize("stored", ["half", "bfloat16", "float32", "int16", "uint8"])
+def test_gradients_read_what_an_output_was_before_it_was_rounded(build_operator: Build, stored: str) -> None:
+    total = "count[m](x[n, m] > -9)*1000" if "int" in stored else "sum[m](x[n, m]**2)"
+    scaled = build_operator(
+        f"op: scaled\ninputs: {{x: {{shape: [N, M]}}}}\noutputs: {{s: {{dtype: {stored}}}, y: {{}}}}\n"
+        f"forward: |\n  s[n] = {total}\n  y[n, m] = x[n, m]*s[n]\n"
+    ).scaled
+    x = torch.randn(2, 70, dtype=torch.float64, requires_grad=True)
+    s, y = scaled(x)
+    whole = x.square().sum(1, keepdim=True) if s.is_floating_point() else torch.tensor(70000.0)
+    torch.testing.assert_close(y, x * whole)
+    found, wanted = (torch.autograd.grad(e.sin().sum(), x)[0] for e in (y / 1e3, x * whole / 1e3))
+    torch.testing.assert_close(found, wanted)
+
+
+def test_a_position_that_is_stored_with_few_bits(build_operator: Build) -> None:
+    largest = build_operator(
+        "op: largest\ninputs: {x: {shape: [N, M]}}\noutputs: {at: {dtype: int16}, y: {}}\n"
+        "forward: |\n  at[n] = argmax[m](x[n, m])\n  y[n] = x[n, at[n]]**2\n"
+    ).largest
+    x = torch.randn(3, 5, dtype=torch.float64, requires_grad=True)
+    at, y = largest(x)
+    assert at.dtype == torch.int16
+    (grad,) = torch.autograd.grad(y.sum(), x)
+    torch.testing.assert_close(grad, torch.autograd.grad(x.amax(1).square().sum(), x)[0])
+
+
 def test_second_order(build_operator: Build) -> None:
     several = build_operator(SEVERAL).several
     x = torch.randn(3, dtype=torch.float64)

@@ -17,12 +17,14 @@ from opgen.diff.tangent import tangent
 from opgen.ir.interp import Array, run
 from opgen.ir.operator import Operator, Variant
 from opgen.ir.program import Chosen, Condition, Given, Kind, Program, Role
+from opgen.ir.storage import STORED
 from opgen.ir.verify import verify
 from opgen.lower.operator import lower
 from opgen.opt.affine import kept_sums, with_sums
 from opgen.opt.derive import Derived, derive
 from opgen.package.view import Surface
 from opgen.schema.load import load
+from tests.cuda.emulate import DTYPES, rounded
 from tests.random_programs.specs import Case
 
 STAGES = (
@@ -154,7 +156,7 @@ class _Variant:
         same("the optimised program", forward, plain)
         if d.gradient is None or d.backward is None or d.source is None:
             return
-        self.known |= {o.of or o.name: forward[o.name] for o in d.forward.outputs}
+        self.known |= _by_names(d.forward, forward)
         for t in (*d.backward.inputs, *d.source.inputs):
             if t.role is Role.SAVED:
                 self.known.setdefault(t.name, self.known[t.of])
@@ -262,8 +264,18 @@ class _Variant:
         held = {**self.given(p), **self.given(self.d.forward)}
         at = {n: _shifted(a, along[n], step) if n in along else a for n, a in held.items()}
         results = run(self.d.forward, {t.name: at[t.name] for t in self.d.forward.inputs}, self.params)
-        at |= {o.of or o.name: results[o.name] for o in self.d.forward.outputs}
+        at |= _by_names(self.d.forward, results)
         return {t.name: at[t.of if t.role is Role.SAVED else t.name] for t in p.inputs}
+
+
+def _by_names(forward: Program, results: Arrays) -> Arrays:
+    """Results as they are stored, and residuals by what they are the values of, too."""
+    found: Arrays = {}
+    for o in forward.outputs:
+        dtype = STORED[o.dtype].torch if o.dtype else ""
+        held = rounded(dtype, results[o.name]) if dtype in DTYPES else results[o.name]
+        found |= {o.name: held, o.of or o.name: held}
+    return found
 
 
 def single(value: float) -> float:

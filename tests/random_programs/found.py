@@ -7,6 +7,16 @@ from tests.random_programs import found_recurrences, found_scatters
 X = "inputs: {x: {shape: [..., N]}}\n"
 
 _OTHERS = {
+    "results of few bits that a gradient reads as they were": (
+        "inputs: {x: {shape: [N, M]}}\n"
+        "outputs: {s: {dtype: half}, q: {dtype: bfloat16}, n: {dtype: int16}, y: {}, z: {}}\n"
+        "forward: |\n"
+        "  s[i] = sum[j](x[i, j]**2)\n"
+        "  q[i] = logsumexp[j](40*x[i, j])\n"
+        "  n[i] = argmax[j](x[i, j])\n"
+        "  y[i, j] = x[i, j]*s[i]*exp(40*x[i, j] - q[i])\n"
+        "  z[i] = x[i, n[i]]**2\n"
+    ),
     "conditions that go past each other in tiles": (
         "inputs:\n  s: {shape: [..., N]}\n  g: {shape: [..., N]}\n  t: {shape: [...]}\n"
         "  ok: {shape: [..., N], dtype: bool}\n"
@@ -274,6 +284,7 @@ _OTHERS = {
 }
 
 _SHAPES = {
+    "results of few bits that a gradient reads as they were": {"x": (2, 3)},
     "conditions that go past each other in tiles": {"s": (2, 3), "g": (2, 3), "t": (2,), "ok": (2, 3)},
     "the median of nothing": {"x": (2, 0)},
     "the quantile of nothing": {"x": (2, 0)},

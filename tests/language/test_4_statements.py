@@ -322,7 +322,7 @@ def test_a_scattered_position_out_of_range_is_an_error(build_operator: Build) ->
         "read_before_its_last_statement",
         "op: a\ninputs: {x: {shape: [N]}}\nforward: |\n  y[n] = x[n]\n  z[n] = y[n]\n  y[n] += x[n]\n",
         "OPG219",
-        "y[n]",
+        "y",
     ),
     Refused("read_before_it_is_assigned", "op: a\ninputs: [x]\nforward: |\n  y = z\n  z = x\n", "OPG219", "z"),
     Refused(

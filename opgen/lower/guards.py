@@ -19,7 +19,7 @@ from opgen.lang.nodes import Access, Assign, Call, Compare, Expr, Logic, Name, R
 from opgen.lang.unparse import unparse_target
 from opgen.lang.walk import nodes, statement_names
 from opgen.lower.declare import Declarations, every
-from opgen.lower.masks import choice_of
+from opgen.lower.overwritten import choice_of
 from opgen.lower.parts import as_one
 from opgen.schema.formula import Formula
 from opgen.schema.model import InputSpec
@@ -344,7 +344,7 @@ def _overlap(d: Declarations, name: str, matching: Sequence[Assign], case: Case,
         bag.error(
             "OPG217", f"`{name}` is assigned twice", second.target.span, label="again here",
             related=(Label(first.target.span, "assigned here first"),),
-            hints=choice_of(d, first, second) or as_one(d, first, matching[1:]) or (_APART,),
+            hints=choice_of(d, first, matching[1:]) or as_one(d, first, matching[1:]) or (_APART,),
         )  # fmt: skip
         return
     span = second.guard.span if second.guard is not None else second.target.span

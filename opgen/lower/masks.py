@@ -27,7 +27,6 @@ from opgen.lang.nodes import (
 )
 from opgen.lang.unparse import unparse, unparse_assign
 from opgen.lang.walk import names_read, nodes, transform
-from opgen.lower.declare import Declarations
 from opgen.lower.readings import letters_of
 from opgen.lower.scope import Frame
 
@@ -44,8 +43,10 @@ def mask_among(f: Frame, items: Iterable[Expr | Binder | Dots]) -> Expr | None:
 
 
 def _expression(item: Expr | Binder | Dots) -> Expr | None:
+    """A position as it would be read, `x < a` as well: where `x` is a tensor, it is no extent."""
     if isinstance(item, Binder):
-        return Name(item.name, item.span) if item.extent is None else None
+        name = Name(item.name, item.span)
+        return name if item.extent is None else Compare((name, item.extent), ("<",), item.span)
     return None if isinstance(item, Dots) else item
 
 
@@ -112,18 +113,6 @@ def masked_write(f: Frame, s: Assign, mask: Expr) -> tuple[str, ...]:
     other: Expr = Name("…", s.span)
     line = unparse_assign(replace(s, target=target, value=Call("where", (condition, value, other), s.span, s.span)))
     return (f"what an element is under a condition is a choice: `{line}`, with what holds for the others",)
-
-
-def choice_of(d: Declarations, first: Assign, second: Assign) -> tuple[str, ...]:
-    """`y[n] = a` and `y[mask] = b` as one statement; nothing where the second one stands at no mask."""
-    items = second.target.items or ()
-    name = items[0].name if len(items) == 1 and isinstance(items[0], Binder) else ""
-    if name not in d.inputs or d.inputs[name].kind != "bool" or len(first.target.items or ()) != len(d.shapes[name]):
-        return ()
-    at = tuple(Name(i.name, i.span) if isinstance(i, Binder) else i for i in first.target.items or ())
-    span = second.span
-    chosen = Call("where", (Access(name, at, span, span), second.value, first.value), span, span)
-    return (f"write both as one: `{unparse_assign(replace(first, value=chosen))}`",)
 
 
 def _written(item: Expr | Binder | Dots) -> Expr | Dots:

@@ -13,7 +13,7 @@ from opgen.lang.bars import length
 from opgen.lang.beside import Arguments
 from opgen.lang.cursor import Cursor
 from opgen.lang.depth import MAX_DEPTH
-from opgen.lang.groups import within_groups
+from opgen.lang.groups import is_group
 from opgen.lang.habits import JOINING, KEYWORDS, POSITION, SLICE, TUPLE
 from opgen.lang.idioms import Idioms
 from opgen.lang.lexer import T, Token, number_value
@@ -262,9 +262,11 @@ class ExpressionParser(Cursor):
                 beside = self.beside(token, items, body, body_opener) if self.token.is_op(",") else None
                 last = beside.end if beside is not None else self.expect(")", body_opener).span
                 span = token.span.to(last)
-                meant = self.idioms.limited(token.text, items, body, span)
+                meant = self.idioms.limited(token.text, items, body, span) or self.idioms.grouped(
+                    token.text, items, body
+                )
                 if meant is None:
-                    binders = tuple(self.binder(item) for item in items)
+                    binders = tuple(self.binder(item, token.text) for item in items)
                     made = Reduction(token.text, binders, body, span, token.span)
                     meant = self.idioms.reduction(made if beside is None else self.idioms.beside(made, beside), more)
                 return meant
@@ -340,10 +342,8 @@ class ExpressionParser(Cursor):
         comma = self.advance().span
         first = self.token.span
         arguments = self.arguments(name, opener)
-        for group in arguments.given[:1]:
-            if hints := within_groups(self.words, name.text, items, body, group):
-                raise self.fail(f"the body of `{name.text}[…]` is one expression", comma, "OPG201", *hints)
-        return replace(arguments, at=first)
+        in_groups = bool(arguments.given) and is_group(self.words, arguments.given[0])
+        return replace(arguments, at=comma if in_groups else first)
 
     def bound(self, name: Token, item: Item) -> Item:
         """What stands in the brackets of a reduction; an index with its extent behind a colon is noted."""
@@ -360,12 +360,12 @@ class ExpressionParser(Cursor):
             raise self.fail("a slice is not part of the formula language", at, "OPG201", POSITION, SLICE)
         return plain
 
-    def binder(self, item: Expr | Dots) -> Binder | Dots:
+    def binder(self, item: Expr | Dots, name: str) -> Binder | Dots:
         """What a reduction binds: an index, perhaps with its extent, or `...`."""
         bound = as_binder(item)
         if bound is not None:
             return bound
-        hint = "write `sum[i](…)`, `sum[i < N](…)` or `sum[...](…)`"
+        hint = f"write `{name}[i](…)`, `{name}[i < N](…)` or `{name}[...](…)`"
         raise self.fail("a reduction binds plain indices", item.span, "OPG246", hint)
 
 

@@ -11,10 +11,12 @@ from dataclasses import dataclass, replace
 from types import MappingProxyType
 
 from opgen.diagnostics.model import Hint, Span
+from opgen.lang import formulas, habits
 from opgen.lang.habits import CASTS
 from opgen.lang.layout import access_at, indices_of, layout, spelled, stated, transposed
 from opgen.lang.nodes import (
     Access,
+    Assign,
     Binder,
     Call,
     Compare,
@@ -312,3 +314,13 @@ def written(text: str, whole: Span) -> str:
     hint = f"write `{text}`"
     exact = "#" not in whole.text and not any(name in text for name in _OTHERWISE)
     return Hint(hint, whole.text, text, whole) if exact else hint
+
+
+def of_other_libraries(words: Vocabulary, whole: Assign | Expr | None) -> tuple[dict[str, str], bool]:
+    """What is said of functions that are not there, and whether a line with them builds once that is done."""
+    value = whole.value if isinstance(whole, Assign) else whole
+    foreign = [c for c in nodes(value) if isinstance(c, Call) and words.lacks(c.name)] if value is not None else []
+    own = {c.name: formulas.declared(c.name, len(c.args)) for c in foreign}
+    more = {n: f": {habits.FUNCTIONS[n]}" for n in own if n in habits.FUNCTIONS}
+    more |= {n: f": add it under `functions`: `{line}`" for n, line in own.items() if line is not None}
+    return {n: f"there is no `{n}` either{more.get(n, '')}" for n in own}, None not in own.values()

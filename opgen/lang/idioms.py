@@ -11,11 +11,12 @@ from dataclasses import dataclass, field, replace
 
 from opgen.diagnostics.model import Bag, Hint, Label, Span
 from opgen.diagnostics.suggest import did_you_mean
-from opgen.lang import formulas, habits, orders
+from opgen.lang import habits, orders
 from opgen.lang.beside import Arguments, meant_by
 from opgen.lang.capitals import in_small_letters
 from opgen.lang.circles import step_before
-from opgen.lang.foreign import TURNED, called, is_product, lettered, product_of, renamed, written
+from opgen.lang.foreign import TURNED, called, is_product, lettered, of_other_libraries, product_of, renamed, written
+from opgen.lang.groups import Within, by_groups, in_general, is_group, with_lines, within_groups
 from opgen.lang.layout import CONSTANTS, bare, over_the_rest, spelled, transposed
 from opgen.lang.lexer import Token
 from opgen.lang.limits import bounded, under_limit
@@ -65,6 +66,7 @@ class Idioms:
     limits: dict[str, str] = field(default_factory=dict)  # an index that another one goes up to, with that one
     results: list[tuple[Expr, tuple[str, ...]]] = field(default_factory=list)  # nodes whose indices have an order
     bound: list[str] = field(default_factory=list)  # indices of the reductions around what is read
+    within: list[Within] = field(default_factory=list)  # reductions within groups
     parts: dict[int, Extents] = field(default_factory=dict)  # how far slices run, by where their access begins
 
     def note(self, span: Span, message: str, *hints: str, code: str = "OPG201", otherwise: str = "") -> None:
@@ -164,6 +166,9 @@ class Idioms:
 
     def call(self, name: str, at: Span, arguments: Arguments) -> Expr | None:
         """A call with an axis, or of a reduction without an index; None for any other."""
+        if (by := by_groups(self.words, name, arguments.given, self.left)) is not None:
+            self.note(at, by.message, code=by.code)
+            return self._within(by.reduction, arguments.given[0], arguments.given[1], None)
         reduces = name in self.words.reductions and (name not in self.words.functions or len(arguments.given) == 1)
         if arguments.at is not None:
             hint = f"an axis is named by its index: {habits.example(name)}"
@@ -174,6 +179,23 @@ class Idioms:
         else:
             return self._function(name, at, arguments)
         return self._called(name, arguments.given, arguments.named, at)
+
+    def grouped(self, name: str, items: Sequence[Expr | Dots], body: Expr) -> Expr | None:
+        """`softmax[dst[e]](s[e])`, a reduction within groups; None where it is none."""
+        if len(items) != 1 or isinstance(items[0], Dots) or not is_group(self.words, items[0], self.left):
+            return None
+        self.note(items[0].span, "a reduction binds plain indices", code="OPG246")
+        return self._within(name, body, items[0], None)
+
+    def _within(self, name: str, body: Expr, group: Expr, index: str | None) -> Expr:
+        meant = within_groups(self.words, name, body, group, self.left, index, self.target)
+        self.found[-1].otherwise = in_general(name, group)
+        if meant is None:
+            self.unclear = True
+            return body
+        self.within.append(meant)
+        self.results.append((meant.value, meant.order))
+        return meant.value
 
     def _function(self, name: str, at: Span, arguments: Arguments) -> Expr | None:
         """A function that has another name here; None where it is none of another library."""
@@ -219,14 +241,17 @@ class Idioms:
 
     def takes_more(self, name: str) -> bool:
         """Whether it is a reduction of other libraries that has an argument besides what is reduced."""
-        words = self.words
-        known = name in words.reductions or name in words.functions or words.knows(name)
-        return name in orders.NAMES and bool(words.reductions) and not known
+        known = name in (*self.words.reductions, *self.words.functions) or self.words.knows(name)
+        return name in orders.NAMES and bool(self.words.reductions) and not known
 
     def beside(self, e: Reduction, arguments: Arguments) -> Expr:
         """A reduction with arguments beside its body, the first of which follows the comma `arguments.at`."""
-        meant, hints = meant_by(self.words, e, arguments)
         assert arguments.at is not None
+        if arguments.given and is_group(self.words, arguments.given[0]):
+            self.note(arguments.at, f"the body of `{e.name}[…]` is one expression")
+            binder = e.binders[0] if len(e.binders) == 1 else None
+            return self._within(e.name, e.body, arguments.given[0], binder.name if isinstance(binder, Binder) else None)
+        meant, hints = meant_by(self.words, e, arguments)
         self.note(arguments.at, f"the body of `{e.name}[…]` is one expression", *hints)
         self.found[-1].label = "leave this away" if meant is e else ""
         self.unclear |= meant is None
@@ -237,9 +262,8 @@ class Idioms:
         if not isinstance(e, Reduction):
             return e
         words = self.words
-        meant = None
-        if words.reductions and e.name not in words.reductions and not words.knows(e.name):
-            meant = renamed(words, e)
+        foreign = words.reductions and not (e.name in words.reductions or words.knows(e.name))
+        meant = renamed(words, e) if foreign else None
         axis = e.binders[0] if e.binders else None
         if meant is not None or self.takes_more(e.name):
             hints = (habits.FUNCTIONS[e.name],) if e.name in habits.FUNCTIONS else ()
@@ -315,13 +339,14 @@ class Idioms:
             whole = replace(whole, value=self._respelt(whole.value))
         first, *others = sorted(self.found, key=lambda found: found.span.start)
         hints = first.hints
-        foreign, good = self._of_other_libraries(whole)
+        foreign, good = of_other_libraries(self.words, whole)
         elsewhere = foreign.values()
         text = None if whole is None or self.unclear or not good else self._proposal(whole)
         if text is not None:
             general = first.message.startswith("arguments") or first.code in ("OPG206", "OPG242")
             said = () if general else hints
-            hints = (*said, written(text, at or first.span), *stored(self.words, whole), *elsewhere)
+            line = with_lines(self.within, text) if self.within else written(text, at or first.span)
+            hints = (*said, line, *stored(self.words, whole), *elsewhere)
         else:
             hints = (*hints, *dict.fromkeys(o.otherwise for o in (first, *others) if o.otherwise), *elsewhere)
         related = [Label(o.span, o.label or "this too") for o in others if o.span != first.span]
@@ -347,16 +372,6 @@ class Idioms:
 
         return transform(e, step)
 
-    def _of_other_libraries(self, whole: Assign | Expr | None) -> tuple[dict[str, str], bool]:
-        """What is said of functions that are not there, and whether a line with them builds once that is done."""
-        value = whole.value if isinstance(whole, Assign) else whole
-        called = [c for c in nodes(value) if isinstance(c, Call)] if value is not None else []
-        foreign = [c for c in called if self.words.lacks(c.name)]
-        own = {c.name: formulas.declared(c.name, len(c.args)) for c in foreign}
-        more = {n: f": {habits.FUNCTIONS[n]}" for n in own if n in habits.FUNCTIONS}
-        more |= {n: f": add it under `functions`: `{line}`" for n, line in own.items() if line is not None}
-        return {n: f"there is no `{n}` either{more.get(n, '')}" for n in own}, None not in own.values()
-
     def _proposal(self, whole: Assign | Expr) -> str | None:
         if not isinstance(whole, Assign):
             return None if self.parts else unparse(whole)
@@ -375,8 +390,7 @@ class Idioms:
         if stepped is None or (self.words.reductions and is_open(self.words, stepped, bound)):
             return None
         sides = Bounds(self.words, self.parts).written(target, stepped) if self.parts else (target, stepped)
-        parted = None if sides is None else apart(self.words, *sides)
-        if parted is None:
+        if sides is None or (parted := apart(self.words, *sides)) is None:
             return None
         made = Assign(parted[0], whole.op, parted[1], whole.guard, whole.span)
         if any(n == Name(UNCLEAR, n.span) for n in (*nodes(made.value), *sizes_of(made.target))):

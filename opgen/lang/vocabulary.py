@@ -23,6 +23,7 @@ class Vocabulary:
     further: Mapping[str, str] = field(default_factory=dict)  # reductions with an argument beside the body, and which
     settings: Sequence[str] = ()  # params that guards may ask about
     integers: Container[str] = ()  # inputs that hold them
+    ends: dict[str, str] = field(default_factory=dict)  # what the elements of an input of integers stay below
     outputs: Mapping[str, str | None] = field(default_factory=dict)  # with what each states; None: not listed
     gradients: Sequence[str] = ()  # what a block of gradients assigns; nothing for any other block
     instead: Mapping[str, str] = field(default_factory=dict)  # letters that are names here, and what stands for them

@@ -26,6 +26,7 @@ from opgen.lang.results import MORE, STATED, results
 from opgen.lang.unparse import unparse, unparse_assign
 from opgen.lang.vocabulary import Vocabulary, other_letters
 from opgen.lang.walk import names_read, statement_names
+from opgen.lower.domain import end_of
 from opgen.lower.shape import is_clear, named_size, shape_of
 from opgen.schema.elsewhere import Callee
 from opgen.schema.formula import Formula
@@ -160,6 +161,7 @@ def _vocabulary(
         further={name: row.takes for name, row in ORDERS.items() if row.takes},
         settings=[str(p.name) for p in spec.params if p.type == "bool" or p.choices],
         integers={str(t.name) for t in spec.inputs if t.kind == "int"},
+        ends={str(t.name): end for t in spec.inputs if t.kind == "int" and (end := end_of(t.domain)) is not None},
         outputs=stated or dict.fromkeys(results(block)),
         instead=other_letters((*sizes, *derived), (*shapes, *params)),
     )  # fmt: skip

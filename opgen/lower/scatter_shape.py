@@ -4,14 +4,13 @@ from __future__ import annotations
 
 from collections.abc import Iterator
 
-from opgen.diagnostics.model import Bag
 from opgen.ir import text
 from opgen.ir.scalar import Batch, Dim
-from opgen.lang.nodes import Access, Assign, Binder, Call, Compare, Dots, Expr, Name, Number, Product, Sum
-from opgen.lang.parser import parse_expression
+from opgen.lang.nodes import Access, Assign, Binder, Call, Dots, Expr, Name, Number, Product, Sum
 from opgen.lang.unparse import unparse
 from opgen.lang.vocabulary import letters
 from opgen.lang.walk import names_read, nodes, statement_names
+from opgen.lower.domain import end_of
 from opgen.lower.scope import Frame
 
 _STARTS = {"+=": "0", "*=": "1", "max=": "-inf", "min=": "inf"}
@@ -20,11 +19,14 @@ _STARTS = {"+=": "0", "*=": "1", "max=": "-inf", "min=": "inf"}
 def proposals(f: Frame, s: Assign) -> tuple[str, ...]:
     """The output to declare or the statement to start with, and the dim that they need besides."""
     known, name = f.decl.known_dims(), s.target.name
-    free = [d for d in (*"NMVSRQ", "SIZE") if d not in known]
+    free = [d for d in (*"NMVSRQ", *(f"N{k}" for k in range(2, 99))) if d not in known]
     sizes = [_size(f, s, item) for item in s.target.items or ()]
     counted = [None if isinstance(item, Dots | Binder) else _counted_by(f, item) for item in s.target.items or ()]
     own = {p: free[k] for k, p in enumerate(dict.fromkeys(p for p in counted if p is not None))}
-    spare = free[len(own)]
+    for p in (size for size in sizes if size in f.decl.params and size not in own):
+        own[p] = next(d for d in (_initial(p), *free) if d not in (*known, *own.values()))
+    spare = next(d for d in free if d not in own.values())
+    sizes = [own.get(size, size) if size else size for size in sizes]
     shape = [own[p] if p else spare if size is None else size for p, size in zip(counted, sizes, strict=True)]
     dims = {size: p for p, size in own.items()}
     new = {size: f"num_{size.lower()}" for size in shape if size.isalpha() and size not in (*known, *dims)}
@@ -40,6 +42,11 @@ def proposals(f: Frame, s: Assign) -> tuple[str, ...]:
     if dims:
         output += f", with `dims: {{{', '.join(f'{d}: {p}' for d, p in dims.items())}}}`"
     return (output + (f" and {params}" if new else ""), f"or {start}")
+
+
+def _initial(param: str) -> str:
+    """A dim for what a param counts: `G` for `num_graphs`."""
+    return param.rpartition("_")[2][:1].upper() or "N"
 
 
 def _counted_by(f: Frame, e: Expr, *, scaled: bool = False) -> str | None:
@@ -96,7 +103,8 @@ def is_read(f: Frame, name: str) -> bool:
 def _letters(f: Frame, shape: list[str]) -> list[str]:
     """An index for each size that no tensor or param is called like."""
     taken = (*f.state.tensors, *f.state.later, *f.decl.params)
-    return [i if i not in taken else f"{i}{i}" for i in letters(shape, {})]
+    plain = [size if size == "..." or size.isidentifier() else "1" for size in shape]
+    return [i if i not in taken else f"{i}{i}" for i in letters(plain, {})]
 
 
 def _size(f: Frame, s: Assign, item: Binder | Dots | Expr) -> str | None:
@@ -119,16 +127,7 @@ def _size(f: Frame, s: Assign, item: Binder | Dots | Expr) -> str | None:
 def _bound(f: Frame, name: str) -> str | None:
     """The end of the domain of an input: `N` of `0 <= ids < N`."""
     spec = f.decl.inputs.get(name)
-    e = None if spec is None or spec.domain is None else parse_expression(spec.domain, Bag())
-    if not isinstance(e, Compare) or e.ops[-1] not in ("<", "<=") or not isinstance(e.operands[-2], Name):
-        return None
-    last = e.operands[-1]
-    if e.ops[-1] == "<":
-        return unparse(last)
-    if isinstance(last, Sum) and last.terms[-1][0] == "-" and last.terms[-1][1] == Number(1, last.span):
-        rest = last.terms[:-1]
-        return unparse(rest[0][1] if len(rest) == 1 else Sum(rest, last.span))
-    return f"{unparse(last)} + 1"
+    return None if spec is None else end_of(spec.domain)
 
 
 def _alongside(f: Frame, name: str) -> str | None:

@@ -1,0 +1,112 @@
+"""What is proposed for reductions within groups, and for elements that a mask picks, computes what PyTorch computes."""
+
+from __future__ import annotations
+
+import re
+from collections.abc import Callable
+
+import pytest
+import torch
+
+from opgen.diagnostics.model import Bag, Source
+from opgen.ir.interp import array, run
+from opgen.lower.operator import lower
+from opgen.schema.load import load
+from tests.diagnostics.cures import diagnosed, whole
+
+E, V, H = 5, 3, 2
+VALUES = {
+    "s": torch.randn(E, H, generator=torch.Generator().manual_seed(0)),
+    "c": torch.randn(E, generator=torch.Generator().manual_seed(1)),
+    "dst": torch.tensor([0, 2, 2, 0, 2]),
+    "x": torch.randn(V, generator=torch.Generator().manual_seed(2)),
+}
+FIELDS = {
+    "s": "{shape: [E, H]}", "c": "{shape: [E]}", "dst": "{shape: [E], dtype: int, domain: 0 <= dst < V}",
+    "x": "{shape: [V]}",
+}  # fmt: skip
+MEMBERS = VALUES["dst"] == torch.arange(V)[:, None]  # of a group, each in a row
+
+
+def per_group(of: Callable[[torch.Tensor], torch.Tensor], empty: float) -> Callable[[torch.Tensor], torch.Tensor]:
+    def reduced(s: torch.Tensor) -> torch.Tensor:
+        shape = s.shape[1:]
+        return torch.stack([of(s[rows]) if rows.any() else torch.full(shape, empty) for rows in MEMBERS])
+
+    return reduced
+
+
+def per_element(of: Callable[[torch.Tensor], torch.Tensor]) -> Callable[[torch.Tensor], torch.Tensor]:
+    def reduced(s: torch.Tensor) -> torch.Tensor:
+        made = torch.empty_like(s)
+        for rows in MEMBERS:
+            made[rows] = of(s[rows])
+        return made
+
+    return reduced
+
+
+SOFTMAX = per_element(lambda s: s.softmax(0))
+GROUPS = {
+    "y[e, h] = softmax[dst[e]](s[e, h])": SOFTMAX,
+    "y[e, h] = softmax[dst](2*s[e, h])": lambda s: SOFTMAX(2 * s),
+    "y[e, h] = 2*softmax(s, dst)": lambda s: 2 * SOFTMAX(s),
+    "y = softmax(s, dst)": SOFTMAX,
+    "y[n, k] = softmax(s, dst)": SOFTMAX,
+    "y[e, h] = softmax[e](s[e, h], dst)": SOFTMAX,
+    "y[h, e] = scatter_softmax(s, dst, dim=0)": lambda s: SOFTMAX(s).T,
+    "y[e, h] = log_softmax[dst[e]](3*s[e, h])": per_element(lambda s: (3 * s).log_softmax(0)),
+    "y[e, h] = s[e, h] - mean[dst[e]](s[e, h])": per_element(lambda s: s - s.mean(0)),
+    "y[v, h] = logsumexp[dst[e]](s[e, h])": per_group(lambda s: s.logsumexp(0), -torch.inf),
+    "y[v, h] = sum[dst[e]](s[e, h]**2)": per_group(lambda s: (s**2).sum(0), 0),
+    "y[v, h] = segment_sum(s, dst)": per_group(lambda s: s.sum(0), 0),
+    "y[v, h] = global_mean_pool(s, dst)": per_group(lambda s: s.mean(0), 0),
+    "y[v, h] = norm[dst[e]](s[e, h])": per_group(lambda s: s.norm(dim=0), 0),
+    "y[v, h] = max[dst[e]](s[e, h])": per_group(lambda s: s.amax(0), -torch.inf),
+    "y[h, v] = prod[dst](s[e, h])": lambda s: per_group(lambda s: s.prod(0), 1)(s).T,
+    "y[v, h] = count[dst[e]](s[e, h] > 0)": per_group(lambda s: (s > 0).sum(0).float(), 0),
+}
+MASKS = {
+    "y[v] = x[v]\n  y[x < 0.5] = 0.5": lambda x: x.clamp(min=0.5),
+    "y[v] = 2*x[v]\n  y[y < 0] = 0.1*y[y < 0]": lambda x: torch.nn.functional.leaky_relu(2 * x, 0.1),
+    "y[v] = x[v]\n  y[x < -0.1] = -0.1\n  y[x < -1] = x[x < -1]**2": (
+        lambda x: torch.where(x < -1, x**2, x.clamp(min=-0.1))
+    ),
+}
+
+
+def computed(text: str) -> torch.Tensor:
+    bag = Bag()
+    spec = load(Source("spec.yaml", text), bag)
+    operator = None if spec is None else lower(spec, bag)
+    assert operator is not None, (text, bag.items)
+    (variant,) = operator.variants
+    read = [str(t.name) for t in spec.inputs] if spec is not None else []
+    found = run(variant.program, {name: array(VALUES[name].tolist()) for name in read})["y"]
+    return torch.tensor(found.data).reshape(found.shape).float()
+
+
+def spec_of(names: str, statements: str) -> str:
+    return whole("inputs:\n" + "\n".join(f"  {n}: {FIELDS[n]}" for n in names.split()), statements)
+
+
+@pytest.mark.parametrize("statement", GROUPS)
+def test_the_statements_for_groups_compute_them(statement: str) -> None:
+    (found,) = diagnosed(spec_of("s x dst", statement))
+    (hint,) = found.hints
+    lines = re.findall(r"`([^`]+)`", hint)
+    torch.testing.assert_close(computed(spec_of("s x dst", "\n  ".join(lines))), GROUPS[statement](VALUES["s"]))
+
+
+@pytest.mark.parametrize("statements", MASKS)
+def test_the_statement_for_masks_computes_the_choice(statements: str) -> None:
+    (found,) = diagnosed(spec_of("x", statements))
+    (line,) = re.findall(r"`([^`]+)`", " ".join(found.hints))
+    torch.testing.assert_close(computed(spec_of("x", line)), MASKS[statements](VALUES["x"]))
+
+
+def test_the_number_of_groups_is_declared_where_nothing_says_it() -> None:
+    fields = "inputs: {s: {shape: [E]}, k: {shape: [E], dtype: int}}"
+    (found,) = diagnosed(whole(fields, "y[g] = sum(s, k)"))
+    *lines, dims, params = re.findall(r"`([^`]+)`", " ".join(found.hints))
+    assert diagnosed(whole(f"{fields}\n{dims}\n{params}", *lines)) == ()

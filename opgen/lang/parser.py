@@ -28,7 +28,7 @@ from opgen.lang.results import returned
 from opgen.lang.slices import sizes
 from opgen.lang.slips import assigned_targets, end_of_foreign, guarded, is_assigned, is_foreign, looped
 from opgen.lang.tuples import unpacked
-from opgen.lang.updates import FOREIGN, RENAMED, updated
+from opgen.lang.updates import FOREIGN, IN_PLACE, RENAMED, in_place, updated
 from opgen.lang.vocabulary import Vocabulary
 from opgen.schema.formula import Formula
 
@@ -109,6 +109,8 @@ class _Parser(ExpressionParser):
         if target.items is not None and len(plain) == len(target.items):
             self.words.letters.setdefault(target.name, self.idioms.left)
         op = self.update()
+        if target.items is None and target.name in self.words.inputs and op != "=":
+            self.idioms.left = self.words.letters.get(target.name, ())
         value = self.choice()
         if target.items is None and not self.idioms.found and layout(self.words, value) in ((), ("...",)):
             self.words.letters.setdefault(target.name, layout(self.words, value))
@@ -123,11 +125,22 @@ class _Parser(ExpressionParser):
         if self.token.kind not in {T.END, T.NEWLINE}:
             raise self.unexpected("an operator or the end of the statement")
         made = Assign(target, op, value, guard, target.span.to(self.tokens[self.at - 1].span))
-        if op.removesuffix("=") not in FOREIGN:
-            return made
-        meant = updated(self.words, made)
-        self.idioms.unclear |= meant is None
-        return meant or made
+        if op.removesuffix("=") in FOREIGN:
+            meant = updated(self.words, made)
+            self.idioms.unclear |= meant is None
+            made = meant or made
+        return self.renewed(made)
+
+    def renewed(self, s: Assign) -> Assign:
+        """A statement as it is meant, if it has foreign notation and updates an input; others wait for their turn."""
+        meant = in_place(self.words, s)
+        if meant is not None:
+            self.words.updates[s.span.start] = meant
+        if meant is not None and self.idioms.found:
+            message = f"`{s.target.name}` is an input and cannot be assigned"
+            self.idioms.note(s.target.name_span, message, IN_PLACE, RENAMED, code="OPG236")
+            return meant
+        return s
 
     def target(self) -> Target:
         token = self.token

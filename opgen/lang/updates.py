@@ -1,13 +1,21 @@
-"""Updates of other languages, `y **= 2`: here a new value has a new name, and what adds up is a scatter."""
+"""Updates of other languages, `y **= 2`: here a new value has a new name, and what adds up is a scatter.
+
+An input that is updated, `x += e`, is a new value as well, which is what further updates read.
+"""
 
 from __future__ import annotations
 
+from collections.abc import Sequence
 from dataclasses import replace
 
-from opgen.lang.nodes import Access, Assign, Binder, Dots, Expr, Name, Number, Power, Product, Unary
-from opgen.lang.vocabulary import Vocabulary
+from opgen.lang.layout import access_at, spelled
+from opgen.lang.nodes import Access, Assign, Binder, Call, Dots, Expr, Name, Number, Power, Product, Sum, Target, Unary
+from opgen.lang.unparse import unparse_assign
+from opgen.lang.vocabulary import FIRST, Vocabulary
+from opgen.lang.walk import names_read, transform
 
 FOREIGN = ("-", "/", "//", "%", "**")  # in front of `=`
+IN_PLACE = "an operator with `=` is a scatter, and the update of an input is a new value"
 RENAMED = "a new value is a new name, also where it is read further down"
 
 
@@ -22,6 +30,93 @@ def updated(words: Vocabulary, s: Assign) -> Assign | None:
         return replace(s, op="*=", value=inverse) if sign == "/" else None
     own: Expr = Name(target.name, at) if target.items is None else Access(target.name, tuple(plain), at, at)
     made: Expr = Power(own, value, at) if sign == "**" else Product((("*", own), (sign, value)), at)
-    taken = (*words.shapes, *words.letters, *words.names)
-    free = next(n for k in range(2, 99) if (n := f"{target.name}{k}") not in taken)
+    free = _free(words, target.name)
+    if target.name in words.inputs:
+        words.renewed[target.name] = free
     return replace(s, op="=", target=replace(target, name=free), value=made)
+
+
+def in_place(words: Vocabulary, s: Assign) -> Assign | None:
+    """An update of an input, `x += e`, as the new value that it is; None where a statement is none.
+
+    What has been updated before is read as it is then.
+    """
+    name, at = s.target.name, s.span
+    if name not in words.inputs:
+        return None
+    free, before = _free(words, name), words.renewed.get(name, name)
+    whole, value = s.target.items, _after(words, spelled(words, s.value))
+    letters = words.letters.get(name, ())
+    if whole is None and letters not in ((), ("...",)) and FIRST not in letters:
+        whole = tuple(Dots(at) if i == "..." else Binder(i, None, at) for i in letters)
+    plain = tuple(Name(i.name, at) if isinstance(i, Binder) else i for i in whole or ())
+    words.renewed[name] = free
+    if s.op == "=" or not all(isinstance(i, Name | Dots) for i in plain):
+        return None
+    own: Expr = Name(before, at) if whole is None else Access(before, plain, at, at)
+    match s.op:
+        case "+=":
+            made: Expr = Sum((("+", own), *_terms(value)), at)
+        case "*=":
+            made = Product((("*", own), ("*", value)), at)
+        case _:
+            made = Call(s.op.removesuffix("="), (own, value), at, at)
+    return replace(s, op="=", target=Target(free, whole, s.target.span, s.target.name_span), value=made)
+
+
+def _free(words: Vocabulary, name: str) -> str:
+    taken = (*words.shapes, *words.letters, *words.names, *words.renewed.values())
+    return next(n for k in range(2, 99) if (n := f"{name}{k}") not in taken)
+
+
+def _after(words: Vocabulary, e: Expr) -> Expr:
+    """An expression with what has been updated before under its new name."""
+
+    def step(node: Expr) -> Expr | None:
+        if isinstance(node, Name) and node.name in words.renewed:
+            return replace(node, name=words.renewed[node.name])
+        if isinstance(node, Access) and node.name in words.renewed:
+            return replace(_inside(node), name=words.renewed[node.name])
+        return None
+
+    def _inside(node: Access) -> Access:
+        return replace(node, items=tuple(i if isinstance(i, Dots) else transform(i, step) for i in node.items))
+
+    return transform(e, step)
+
+
+def _terms(e: Expr) -> tuple[tuple[str, Expr], ...]:
+    match e:
+        case Sum(terms=terms):
+            return terms
+        case Unary(op="-", operand=operand):
+            return (("-", operand),)
+        case _:
+            return (("+", e),)
+
+
+def in_place_hints(words: Vocabulary, s: Assign) -> tuple[str, ...]:
+    """What is written for the update of an input, which may be a scatter into a copy of it."""
+    made = words.updates.get(s.span.start)
+    if made is not None:
+        return (f"{IN_PLACE}: `{unparse_assign(made)}`",)
+    name, at = s.target.name, s.span
+    letters, copy = words.letters.get(name, ()), words.renewed[name]
+    items = None if letters in ((), ("...",)) else tuple(
+        Dots(at) if i == "..." else Binder(i, None, at) for i in letters
+    )  # fmt: skip
+    value: Expr = Name(name, at) if items is None else access_at(name, letters, Name(name, at))
+    first = Assign(Target(copy, items, at, at), "=", value, None, at)
+    scatter = replace(s, target=replace(s.target, name=copy), value=spelled(words, s.value))
+    hint = f"what is scattered into starts as a copy: `{unparse_assign(first)}`"
+    same = len(s.target.items or ()) == len(letters) or items is None
+    return (f"{hint}, then `{unparse_assign(scatter)}`" if same else hint,)
+
+
+def all_new(words: Vocabulary, others: Sequence[str]) -> tuple[str, ...]:
+    """How all that is updated is returned, and the other outputs: what is read on the way is no output by itself."""
+    made = words.updates.values()
+    new = [*dict.fromkeys(words.renewed.values())]
+    if not any(n in names_read(s.value) for s in made for n in new):
+        return ()
+    return (f"what is read is no output by itself; to return it: `outputs: [{', '.join((*new, *others))}]`",)

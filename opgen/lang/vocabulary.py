@@ -5,6 +5,8 @@ from __future__ import annotations
 from collections.abc import Container, Iterable, Mapping, Sequence
 from dataclasses import dataclass, field
 
+from opgen.lang.nodes import Assign
+
 UNCLEAR = "?"  # a size that was not understood
 FIRST = "0"  # where a tensor of one element is read
 SPARE = "mpqrsuvwijk"  # letters for indices that a spec has no name for
@@ -24,6 +26,9 @@ class Vocabulary:
     settings: Sequence[str] = ()  # params that guards may ask about
     integers: Container[str] = ()  # inputs that hold them
     ends: dict[str, str] = field(default_factory=dict)  # what the elements of an input of integers stay below
+    inputs: Container[str] = ()  # those that stay as they are: no buffers, no outputs
+    renewed: dict[str, str] = field(default_factory=dict)  # inputs that statements so far update, with their new name
+    updates: dict[int, Assign] = field(default_factory=dict)  # those of inputs as new values, by where they begin
     outputs: Mapping[str, str | None] = field(default_factory=dict)  # with what each states; None: not listed
     gradients: Sequence[str] = ()  # what a block of gradients assigns; nothing for any other block
     instead: Mapping[str, str] = field(default_factory=dict)  # letters that are names here, and what stands for them

@@ -24,6 +24,7 @@ from opgen.lang.nodes import Assign, Expr
 from opgen.lang.parser import parse_expression, parse_statements
 from opgen.lang.results import MORE, STATED, results
 from opgen.lang.unparse import unparse, unparse_assign
+from opgen.lang.updates import all_new, in_place_hints
 from opgen.lang.vocabulary import Vocabulary, other_letters
 from opgen.lang.walk import names_read, statement_names
 from opgen.lower.domain import end_of
@@ -133,7 +134,7 @@ def declare(spec: OpSpec, bag: Bag) -> Declarations | None:
         outputs, declared, spans, tuple(dict.fromkeys(lost)),
     )  # fmt: skip
     for s in (*forward, *backward):
-        check_target_name(found, s, bag)
+        check_target_name(found, s, bag, words)
     _check_saved(found, bag)
     return found
 
@@ -161,6 +162,7 @@ def _vocabulary(
         further={name: row.takes for name, row in ORDERS.items() if row.takes},
         settings=[str(p.name) for p in spec.params if p.type == "bool" or p.choices],
         integers={str(t.name) for t in spec.inputs if t.kind == "int"},
+        inputs={*shapes} - {*stated} - ({str(b) for b, _ in spec.module.buffers} if spec.module else set()),
         ends={str(t.name): end for t in spec.inputs if t.kind == "int" and (end := end_of(t.domain)) is not None},
         outputs=stated or dict.fromkeys(results(block)),
         instead=other_letters((*sizes, *derived), (*shapes, *params)),
@@ -264,7 +266,7 @@ def check_outputs(d: Declarations, bag: Bag) -> None:
     )  # fmt: skip
 
 
-def check_target_name(d: Declarations, s: Assign, bag: Bag) -> None:
+def check_target_name(d: Declarations, s: Assign, bag: Bag, words: Vocabulary) -> None:
     """What a statement assigns is a name of its own."""
     name, span = s.target.name, s.target.name_span
     if name in d.inputs:
@@ -276,9 +278,20 @@ def check_target_name(d: Declarations, s: Assign, bag: Bag) -> None:
             other = unparse_assign(replace(s, target=replace(s.target, name=f"next_{name}")))
             made = other if s.op == "=" else f"next_{name} = {name} {s.op[0]} {unparse(s.value)}"
             hints = (f"what a buffer becomes is an output: `{made}`, with `updates: {{{name}: next_{name}}}`",)
+        updates = s.op != "=" and name in words.inputs
+        if updates:
+            hints = in_place_hints(words, s)
         later = [o for o in d.forward if o.span.start > s.span.start and name in names_read(o.value)]
-        if later:
-            hints = (f"{hints[0]}, and read that further down where it is meant", *_all_results(d, s))
+        if any(o.span.start not in words.updates for o in later):
+            hints = (f"{hints[0]}, and read that further down where it is meant",)
+        if later and not updates:
+            hints += _all_results(d, s)
+        if (
+            updates
+            and d.spec.outputs is None
+            and s is next((o for o in d.forward if o.span.start in words.updates), None)
+        ):
+            hints += all_new(words, [n for n in d.outputs if n not in d.inputs])
         bag.error("OPG236", f"`{name}` is an input and cannot be assigned", span, related=related, hints=hints)
     elif name in d.params:
         related = (Label(d.params[name].span, "declared here"),)

@@ -1,4 +1,4 @@
-"""What is proposed for reductions within groups, and for elements that a mask picks, computes what PyTorch computes."""
+"""What is proposed for groups, for elements that a mask picks, and for updates in place computes what PyTorch does."""
 
 from __future__ import annotations
 
@@ -73,16 +73,23 @@ MASKS = {
         lambda x: torch.where(x < -1, x**2, x.clamp(min=-0.1))
     ),
 }
+UPDATES = [  # the last one is what is looked at
+    ("s += 2*s/3", "s = s + 2*s/3"),
+    ("c -= c**2\ns += c[:, None]", "c = c - c**2\ns = s + c[:, None]"),
+    ("c *= 2\nc += c\ns += s*c[:, None]", "c = c*2\nc = c + c\ns = s + s*c[:, None]"),
+    ("s[e, h] += c[e]\ns max= 0.3", "s = s + c[:, None]\ns = s.clamp(min=0.3)"),
+    ("c /= 3\ns *= c[:, None]", "c = c/3\ns = s*c[:, None]"),
+]
 
 
-def computed(text: str) -> torch.Tensor:
+def computed(text: str, name: str = "y") -> torch.Tensor:
     bag = Bag()
     spec = load(Source("spec.yaml", text), bag)
     operator = None if spec is None else lower(spec, bag)
     assert operator is not None, (text, bag.items)
     (variant,) = operator.variants
     read = [str(t.name) for t in spec.inputs] if spec is not None else []
-    found = run(variant.program, {name: array(VALUES[name].tolist()) for name in read})["y"]
+    found = run(variant.program, {n: array(VALUES[n].tolist()) for n in read})[name]
     return torch.tensor(found.data).reshape(found.shape).float()
 
 
@@ -110,3 +117,26 @@ def test_the_number_of_groups_is_declared_where_nothing_says_it() -> None:
     (found,) = diagnosed(whole(fields, "y[g] = sum(s, k)"))
     *lines, dims, params = re.findall(r"`([^`]+)`", " ".join(found.hints))
     assert diagnosed(whole(f"{fields}\n{dims}\n{params}", *lines)) == ()
+
+
+@pytest.mark.parametrize(("statements", "meant"), UPDATES)
+def test_the_statements_for_updates_of_inputs_compute_them(statements: str, meant: str) -> None:
+    found = sorted(
+        diagnosed(spec_of("s c", statements.replace("\n", "\n  "))), key=lambda d: d.span.start if d.span else 0
+    )
+    said = [re.findall(r"`([^`]+)`", hint) for d in found for hint in d.hints]
+    lines = [quoted[-1] for quoted in said if quoted and " = " in quoted[-1]]
+    assert len(lines) == statements.count("\n") + 1
+    fields = "".join(f"\n{quoted[-1]}" for quoted in said if quoted and quoted[-1].startswith("outputs"))
+    names = {"s": VALUES["s"], "c": VALUES["c"]}
+    exec(meant, {}, names)
+    last = lines[-1].partition("[")[0]
+    text = spec_of("s c", "\n  ".join(lines)).replace("\nforward", f"{fields}\nforward")
+    torch.testing.assert_close(computed(text, last), names["s"])
+
+
+def test_what_positions_pick_is_scattered_into_a_copy() -> None:
+    (found,) = diagnosed(spec_of("x c dst", "x[dst[e]] += c[e]"))
+    first, then = re.findall(r"`([^`]+)`", " ".join(found.hints))
+    added = VALUES["x"].index_add(0, VALUES["dst"], VALUES["c"])
+    torch.testing.assert_close(computed(spec_of("x c dst", f"{first}\n  {then}"), "x2"), added)

@@ -5,7 +5,8 @@ from __future__ import annotations
 from collections.abc import Iterator
 
 from opgen.ir import text
-from opgen.ir.scalar import Batch, Dim
+from opgen.ir.program import Shape
+from opgen.ir.scalar import BATCH, Batch, Dim
 from opgen.lang.nodes import Access, Assign, Binder, Call, Dots, Expr, Name, Number, Product, Sum
 from opgen.lang.unparse import unparse
 from opgen.lang.vocabulary import letters
@@ -144,8 +145,11 @@ def _at_same_place(f: Frame, name: str, place: Expr) -> str | None:
 
 
 def _dims_read(f: Frame) -> Iterator[tuple[str, Expr | Binder, str]]:
-    """Each tensor of a known shape, with a position where it is read or written and the dim that this is in."""
-    shapes = {**f.decl.shapes, **f.decl.output_shapes}
+    """Each tensor of a known shape, with a position where it is read or written and the dim that this is in.
+
+    What starts with stated extents, as another scatter does, has a shape as well, as far as these are dims.
+    """
+    shapes = {**_started(f), **f.decl.shapes, **f.decl.output_shapes}
     written = [(s.target.name, s.target.items or ()) for s in f.decl.forward]
     read = [(a.name, a.items) for s in f.decl.forward for a in nodes(s.value) if isinstance(a, Access)]
     for tensor, items in (*read, *written):
@@ -153,6 +157,18 @@ def _dims_read(f: Frame) -> Iterator[tuple[str, Expr | Binder, str]]:
         for item, size in zip(items, shape if len(shape) == len(items) else (), strict=False):
             if isinstance(size, Dim) and not isinstance(item, Dots):
                 yield tensor, item, size.name
+
+
+def _started(f: Frame) -> dict[str, Shape]:
+    """The shapes of tensors by the extents that their own statements state."""
+    found: dict[str, Shape] = {}
+    for s in f.decl.forward:
+        items = s.target.items or ()
+        sizes = [i.extent if isinstance(i, Binder) else None for i in items]
+        if s.op == "=" and any(isinstance(size, Name) for size in sizes):
+            dims = (Dim(size.name) if isinstance(size, Name) else BATCH for size in sizes)
+            found.setdefault(s.target.name, tuple(dims))
+    return found
 
 
 def _extent(f: Frame, s: Assign, index: str, passed: tuple[Assign, ...] = ()) -> str | None:

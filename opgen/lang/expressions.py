@@ -17,6 +17,7 @@ from opgen.lang.groups import is_group
 from opgen.lang.habits import JOINING, KEYWORDS, POSITION, SLICE, TUPLE
 from opgen.lang.idioms import Idioms
 from opgen.lang.lexer import T, Token, number_value
+from opgen.lang.limits import over_picked
 from opgen.lang.nodes import (
     Access,
     Binder,
@@ -250,7 +251,15 @@ class ExpressionParser(Cursor):
             meant = below or self.idioms.call(token.text, token.span, arguments)
             return meant or Call(token.text, arguments.given, span, token.span)
         if opener := self.accept("["):
-            items, end = self.sliced(opener)
+            picks: list[Expr] = []
+            items, end = self.sliced(opener, picks if token.text in self.words.reductions else None)
+            if picks and not self.token.is_op("("):
+                raise self.fail(
+                    "positions have no condition",
+                    picks[0].span,
+                    "OPG201",
+                    "inside a formula write `where(condition, a, b)`",
+                )
             if body_opener := self.accept("("):
                 items = self.without_slices(tuple(self.bound(token, i) for i in items))
                 outer = tuple(self.idioms.bound)
@@ -262,6 +271,12 @@ class ExpressionParser(Cursor):
                 beside = self.beside(token, items, body, body_opener) if self.token.is_op(",") else None
                 last = beside.end if beside is not None else self.expect(")", body_opener).span
                 span = token.span.to(last)
+                if picks:
+                    hint = "a condition stands in the body"
+                    self.idioms.note(picks[0].span, "a reduction binds plain indices", hint, code="OPG246")
+                    picked = over_picked(token.text, [as_binder(i) for i in items], body, picks)
+                    self.idioms.unclear |= picked is None
+                    return picked or body
                 meant = self.idioms.limited(token.text, items, body, span) or self.idioms.grouped(
                     token.text, items, body
                 )
@@ -315,8 +330,8 @@ class ExpressionParser(Cursor):
         items, end = self.sliced(opener)
         return self.without_slices(items), end
 
-    def sliced(self, opener: Token) -> tuple[tuple[Item, ...], Span]:
-        """What stands in brackets, slices included."""
+    def sliced(self, opener: Token, picks: list[Expr] | None = None) -> tuple[tuple[Item, ...], Span]:
+        """What stands in brackets, slices included; conditions behind `if` are added to `picks`."""
         items: list[Item] = []
         while not self.token.is_op("]"):
             if dots := self.accept("..."):
@@ -324,6 +339,9 @@ class ExpressionParser(Cursor):
             else:
                 item = None if self.token.is_op(":") else self.expression()
                 items.append(self.slice_from(item) if item is None or self.token.is_op(":") else item)
+            if picks is not None and self.token.is_word("if"):
+                self.advance()
+                picks.append(self.expression())
             if not self.accept(","):
                 break
         return tuple(items), self.expect("]", opener).span

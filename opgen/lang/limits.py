@@ -7,7 +7,7 @@ from dataclasses import replace
 from types import MappingProxyType
 
 from opgen.diagnostics.model import Span
-from opgen.lang.nodes import Access, Binder, Call, Compare, Dots, Expr, Name, Number, Product, Reduction, Unary
+from opgen.lang.nodes import Access, Binder, Call, Compare, Dots, Expr, Logic, Name, Number, Product, Reduction, Unary
 from opgen.lang.vocabulary import Vocabulary
 from opgen.lang.walk import nodes
 
@@ -47,6 +47,23 @@ def under_limit(
             return item, Product((("*", total), ("/", Reduction("count", over, item, span, span))), span)
         case _:
             return None
+
+
+def over_picked(name: str, binders: Sequence[Binder | Dots | None], body: Expr, by: Sequence[Expr]) -> Expr | None:
+    """`mean[v if c](x)`, the reduction over the places that meet a condition; a mean of none of them is 0."""
+    over = tuple(b for b in binders if b is not None)
+    if len(over) < len(binders) or len(by) > 1 or (name not in _EMPTY and name != "mean"):
+        return None
+    condition, span = by[0], by[0].span
+    nothing = _EMPTY["sum" if name == "mean" else name](span)
+    chosen = Call("where", (condition, body, nothing), span, span)
+    if name in ("any", "all", "count"):
+        both = Logic("and", (condition, body), span)
+        return Reduction(name, over, both if name != "all" else chosen, span, span)
+    if name != "mean":
+        return Reduction(name, over, chosen, span, span)
+    count = Call("max", (Reduction("count", over, condition, span, span), Number(1, span)), span, span)
+    return Product((("*", Reduction("sum", over, chosen, span, span)), ("/", count)), span)
 
 
 def bounded(

@@ -64,6 +64,8 @@ GROUPS = {
     "y[v, h] = norm[dst[e]](s[e, h])": per_group(lambda s: s.norm(dim=0), 0),
     "y[v, h] = max[dst[e]](s[e, h])": per_group(lambda s: s.amax(0), -torch.inf),
     "y[h, v] = prod[dst](s[e, h])": lambda s: per_group(lambda s: s.prod(0), 1)(s).T,
+    "y[v < V, h] = mean[e if dst[e] == v](s[e, h])": per_group(lambda s: s.mean(0), 0),
+    "y[v < V, h] = 2*max[e if dst[e] == v](s[e, h])": per_group(lambda s: 2 * s.amax(0), -torch.inf),
     "y[v, h] = count[dst[e]](s[e, h] > 0)": per_group(lambda s: (s > 0).sum(0).float(), 0),
 }
 MASKS = {
@@ -100,8 +102,7 @@ def spec_of(names: str, statements: str) -> str:
 @pytest.mark.parametrize("statement", GROUPS)
 def test_the_statements_for_groups_compute_them(statement: str) -> None:
     (found,) = diagnosed(spec_of("s x dst", statement))
-    (hint,) = found.hints
-    lines = re.findall(r"`([^`]+)`", hint)
+    lines = re.findall(r"`([^`]+)`", " ".join(found.hints))
     torch.testing.assert_close(computed(spec_of("s x dst", "\n  ".join(lines))), GROUPS[statement](VALUES["s"]))
 
 

@@ -29,6 +29,9 @@ _ARGUMENTS = {
     "kaiming_uniform": ("a",), "kaiming_normal": ("a",), "orthogonal": ("gain",), "sparse": ("sparsity", "std"),
 }  # fmt: skip
 _FILLED = re.compile(r"(?:torch\.)?(?:tensor|full_?|fill_?|const|value)\((.*)\)")  # what `constant` is called elsewhere
+_ELSEWHERE = re.compile(r"\s*(?:\w+\.)*([A-Za-z]\w*?)_?\s*\((.*)\)\s*", re.DOTALL)
+_PREFIX = re.compile(r"\b(?:math|np|numpy|torch)\.(?=[a-z])")
+_BY_ITSELF = re.compile(r"mode=.fan_in.|nonlinearity=.leaky_relu.|generator=None")  # what holds without being said
 _NEEDED = {"constant": 1, "sparse": 1}
 
 
@@ -58,7 +61,7 @@ def parse_initialiser(f: Formula, known: tuple[str, ...], bag: Bag) -> Initialis
             return None
         bag.error(
             "OPG121", f"`{name}` is not an initialiser", f.whole, label="not a function of torch.nn.init",
-            notes=(f"known: {listed(_ARGUMENTS, 'and')}",), hints=_meant(name),
+            notes=(f"known: {listed(_ARGUMENTS, 'and')}",), hints=_called_elsewhere(f, known) or _meant(name),
         )  # fmt: skip
         return None
     names = _ARGUMENTS[match[1]]
@@ -78,6 +81,25 @@ def parse_initialiser(f: Formula, known: tuple[str, ...], bag: Bag) -> Initialis
         bag.error("OPG121", f"the initialiser `{match[1]}` {takes}", f.whole, label="other arguments here")
         return None
     return Initialiser(match[1], tuple(arguments))
+
+
+def _called_elsewhere(f: Formula, known: tuple[str, ...]) -> tuple[str, ...]:
+    """A call such as `nn.init.normal_(w, 0, 0.02)` with its arguments, without the tensor; nothing for any other."""
+    match = _ELSEWHERE.fullmatch(f.text)
+    name = "" if match is None else match[1].lower()
+    if match is None or name not in _ARGUMENTS:
+        return ()
+    parts = [_sub(f, *part) for part in _parts(f.text, *match.span(2))]
+    if parts and not _KEYWORD.fullmatch(parts[0].text) and not _states_number(parts[0], known):
+        del parts[0]  # the tensor
+    given = [_PREFIX.sub("", part.text.strip()) for part in parts]
+    given = [text for text in given if not _BY_ITSELF.fullmatch(text.replace(" ", ""))]
+    right = f"{name}({', '.join(given)})" if given else name
+    meant = Formula(right, f.source, (f.offsets[0],) * (len(right) + 1))
+    if parse_initialiser(meant, known, Bag()) is None:
+        return (f"it is called `{name}`, which takes {listed(_ARGUMENTS[name], 'and') or 'no arguments'}",)
+    right = f'"{right}"' if "," in right else right
+    return (Hint(f"write `{right}`", f.whole.text, right),)
 
 
 def _meant(name: str) -> tuple[str, ...]:

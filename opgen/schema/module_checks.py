@@ -4,12 +4,14 @@ from __future__ import annotations
 
 import re
 
-from opgen.diagnostics.model import Bag, Label, Span
+from opgen.diagnostics.model import Bag, Diagnostic, Label, Severity, Span
 from opgen.diagnostics.suggest import did_you_mean, listed
 from opgen.schema.dtypes import WITHOUT_GRADIENT
 from opgen.schema.formula import Word
 from opgen.schema.model import ModuleSpec, OpSpec
 from opgen.schema.references import no_repeats, refers, sizes_of
+
+_MODES = ("training", "train", "is_training", "is_train", "in_training", "train_mode", "training_mode")
 
 
 def check_module(spec: OpSpec, module: ModuleSpec, bag: Bag) -> None:
@@ -38,6 +40,8 @@ def check_module(spec: OpSpec, module: ModuleSpec, bag: Bag) -> None:
     _updates(spec, module, bag)
     if module.training is not None:
         _training(spec, module.training, bag)
+    else:
+        _without_mode(spec, bag)
 
 
 def _is_a_param(spec: OpSpec, name: Word, bag: Bag) -> bool:
@@ -109,3 +113,14 @@ def _training(spec: OpSpec, name: Word, bag: Bag) -> None:
             "OPG117", f"`{name}` is {what}, and `self.training` is a bool", name.span, label="not a bool param",
             related=(Label(param.span, "declared here"),), hints=(f"declare it as {declared}",),
         )  # fmt: skip
+
+
+def _without_mode(spec: OpSpec, bag: Bag) -> None:
+    """A bool param that is called like the mode of a module, and is a fixed argument of it."""
+    for param in spec.params:
+        if param.name.lower() not in _MODES or param.type != "bool" or param.length is not None:
+            continue
+        message = f"`{param.name}` does not follow `self.training`: `train()` and `eval()` leave it as it is"
+        hints = (f"add `training: {param.name}` under `module`, so that it does",)
+        label = "an argument of the module"
+        bag.add(Diagnostic("OPG256", message, param.span, label, hints=hints, severity=Severity.WARNING))

@@ -2,6 +2,8 @@
 
 from __future__ import annotations
 
+import re
+
 import pytest
 
 from opgen.diagnostics.model import Bag, Source
@@ -320,6 +322,19 @@ def test_no_value_is_claimed_that_is_not_sure(statement: str, told: str) -> None
         ("", ["y[t] = g[t - 1]*x[t]", "g[t] = g[t - 1] - y[t]", "z = sum[t](y[t]*g[t])"], ""),
         ("", ["g[t] = 0.5*g[t - 1] + x[t]"], ""),
         ("", ["y[t] = g[t - 1]*x[t]", "g[t] = g[t - 1] - y[t]", "z[t] = y[t]"], ""),
+        ("", ["r[t] = g[t - 1]*x[t]", "g[t] = g[t - 1] - r[t]", "y = g[T - 1]"], "`r` is a result"),
+        ("outputs: [y]\n", ["r[t] = g[t - 1]*x[t]", "g[t] = g[t - 1] - r[t]", "y = g[T - 1]"], ""),
+        (
+            "",
+            [
+                "q[t] = x[t]*h[t - 1]",
+                "r[t] = g[t - 1]*q[t]",
+                "g[t] = g[t - 1] - r[t]",
+                "h[t] = g[t] + r[t]",
+                "y = h[0]",
+            ],
+            "`q`, `r` and `g` are results",
+        ),
     ],
 )
 def test_results_of_one_recurrence_are_named(fields: str, statements: list[str], results: str) -> None:
@@ -330,3 +345,31 @@ def test_results_of_one_recurrence_are_named(fields: str, statements: list[str],
     assert lower(spec, bag) is not None, bag.items
     assert [d.code for d in bag.items] == (["OPG255"] if results else [])
     assert all(results in d.message and "`outputs: [y]`" in d.hints[0] for d in bag.items)
+
+
+@pytest.mark.parametrize(
+    ("param", "module", "told"),
+    [
+        ("training: {type: bool, default: true}", "name: Turned", "training"),
+        ("is_training: {type: bool, default: false}", "name: Turned", "is_training"),
+        ("train: {type: bool}", "{}", "train"),
+        ("training: {type: bool, default: true}", "training: training", ""),
+        ("exact: {type: bool, default: true}", "name: Turned", ""),
+    ],
+)
+def test_a_param_that_is_called_like_the_mode_follows_it_where_the_hint_says(
+    param: str, module: str, told: str
+) -> None:
+    name = param.partition(":")[0]
+    text = f"op: tried\ninputs: [x]\nparams: {{{param}}}\nforward: y = where({name}, x, 2*x)\n"
+    bag = Bag()
+    load(Source("spec.yaml", f"{text}module: {{{module.strip('{}')}}}\n"), bag)
+    assert [(d.code, d.message.split("`")[1]) for d in bag.items] == ([("OPG256", told)] if told else [])
+    for d in bag.items:
+        meant = re.findall(r"add `([^`]+)` under `module`", d.hints[0])
+        cured, fields = Bag(), ", ".join(filter(None, (module.strip("{}"), *meant)))
+        spec = load(Source("spec.yaml", f"{text}module: {{{fields}}}\n"), cured)
+        assert spec is not None
+        assert spec.module is not None
+        assert spec.module.training == name
+        assert cured.items == ()

@@ -323,4 +323,14 @@ ROWS = (
         "inputs: {x: {shape: [T]}}\noutputs: [y]",
         given="forward: |\n  y[t] = g[t - 1]*x[t]\n  g[t] = g[t - 1] - 0.1*y[t]",
     ),
+    Code(
+        "OPG256",
+        "A mode that the module does not set",
+        "`train()` and `eval()` set `self.training`, and the param that is named under `training` follows it. A bool"
+        " param that is called like it and is not named there is an argument like any other: it stays what it was when"
+        " the module was made. A warning; the spec builds all the same.",
+        "module: {name: Scale}",
+        "module: {name: Scale, training: training}",
+        given="inputs: [x]\nparams: {training: {type: bool, default: true}}\nforward: y = where(training, 2*x, x)",
+    ),
 )

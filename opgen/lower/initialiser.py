@@ -98,7 +98,6 @@ def _called_elsewhere(f: Formula, known: tuple[str, ...]) -> tuple[str, ...]:
     meant = Formula(right, f.source, (f.offsets[0],) * (len(right) + 1))
     if parse_initialiser(meant, known, Bag()) is None:
         return (f"it is called `{name}`, which takes {listed(_ARGUMENTS[name], 'and') or 'no arguments'}",)
-    right = f'"{right}"' if "," in right else right
     return (Hint(f"write `{right}`", f.whole.text, right),)
 
 

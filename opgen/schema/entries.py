@@ -18,6 +18,7 @@ from opgen.schema.formula import Formula, Word
 from opgen.schema.leaves import CAMEL, SNAKE, expected, formula, listed_alone, name, one_of, refused, respelt, truth
 from opgen.schema.nodes import Mapping, Node, Scalar, Sequence
 
+_EQUATION = re.compile(r"(\w+(?:\([\w\s,]*\))?)\s*(?::=|:|=(?!=))\s*(.+)")
 PRECISIONS = ("float64", "float32", "float16", "bfloat16")
 NAME, SPAN, VALUE, HEAD, LENGTH, NULL = "$name", "$span", "$value", "$head", "$length", "$null"
 
@@ -51,7 +52,7 @@ def pairs(what: str) -> Callable[[object], list[tuple[Scalar, Node]]]:
     def items(node: object) -> list[tuple[Scalar, Node]]:
         if not isinstance(node, Mapping):
             named = [f"{name}: {value}" for name, value in _listed_pairs(node)]
-            hints = (f"write `{{{', '.join(named)}}}`",) if named else ()
+            hints = (f"write `{{{', '.join(named)}}}`",) if named else _equations(node)
             raise expected(f"a mapping of {what}", node, *hints)
         return list(node.entries)
 
@@ -66,6 +67,25 @@ def _listed_pairs(node: object) -> Iterator[tuple[str, str]]:
                 yield item.text, "…"
             case Mapping(entries=entries):
                 yield from ((key.text, value.span.text) for key, value in entries)
+
+
+def _equations(node: object) -> tuple[str, ...]:
+    """What to write for `f(x) = x**2`, which stands alone, in a block of such lines, or in a list."""
+    items = node.items if isinstance(node, Sequence) else (node,)
+    texts = [item.text for item in items if isinstance(item, Scalar) and item.style != ">"]
+    lines = [line.partition("#")[0].strip() for text in texts for line in text.split("\n")]
+    found = [_EQUATION.fullmatch(line) for line in lines if line]
+    entries = [f"`{m[1]}: {_quoted(m[2])}`" for m in found if m is not None]
+    if not entries or len(entries) < len(found) or len(texts) < len(items):
+        return ()
+    block = ", without the `|`" if any(isinstance(item, Scalar) and item.style == "|" for item in items) else ""
+    return (f"an entry is a line of its own below, with a colon{block}: {', '.join(entries)}",)
+
+
+def _quoted(text: str) -> str:
+    """A formula as a value of YAML, in quotes where it would be read as something else."""
+    plain = re.fullmatch(r"[\w(.+-][^:#]*", text) is not None and not text.startswith("- ")
+    return text if plain else f'"{text}"'
 
 
 def mapping(what: str) -> Callable[[object], dict[Scalar, Node]]:

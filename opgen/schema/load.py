@@ -17,7 +17,7 @@ from opgen.diagnostics.model import Bag, Source, Span
 from opgen.diagnostics.suggest import closest, exact, listed
 from opgen.schema.checks import check
 from opgen.schema.elsewhere import Callee
-from opgen.schema.entries import NAME, Fields
+from opgen.schema.entries import NAME, PRECISIONS, Fields
 from opgen.schema.formula import Word
 from opgen.schema.model import OpSpec
 from opgen.schema.nodes import Mapping, Node, Scalar, Sequence, under
@@ -233,6 +233,12 @@ class _Report:
         if name in _BOUNDS and "domain" in known and isinstance(node, Scalar):
             own = self.nearest(item["loc"][:-1]).key or "x"
             guess, hints = None, (f"a bound is a domain: write `domain: {own} {_BOUNDS[name]} {node.text}`",)
+        misplaced = _tolerances(self.nearest(item["loc"][:-1])) if owner == "`tests`" else {}
+        if name in misplaced:
+            guess, hints = None, (f"write `tolerances: {{{', '.join(f'{k}: {v}' for k, v in misplaced.items())}}}`",)
+            self.renamed[id(node)] = None
+            if name != next(iter(misplaced)):
+                return  # told with the first
         notes = () if hints else (f"{owner} has the fields {listed(known, 'and')}",)
         place = node.key.span if isinstance(node, Scalar | Sequence | Mapping) and node.key else self.root.span
         label = "not a field"
@@ -281,6 +287,14 @@ class _Report:
                 inner = node.items[step]
             node = inner or node
         return node
+
+
+def _tolerances(tests: Node) -> dict[str, str]:
+    """What stands in `tests` itself and belongs under `tolerances`."""
+    found = tests.entries if isinstance(tests, Mapping) and tests.get("tolerances") is None else ()
+    given = {key.text: value.span.text for key, value in found}
+    named = {key: value for key, value in given.items() if key in ("rtol", "atol")}
+    return named or {key: value for key, value in given.items() if key in PRECISIONS and "\n" not in value}
 
 
 def _unknown_first(errors: Any) -> list[dict[str, Any]]:

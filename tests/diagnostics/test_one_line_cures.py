@@ -1,0 +1,77 @@
+"""What a message says to write, put in place of what it is said of, is the spec that was meant."""
+
+from __future__ import annotations
+
+import re
+
+import pytest
+
+from opgen.diagnostics.model import Bag, Source
+from opgen.ir.operator import Operator
+from opgen.lower.operator import lower
+from opgen.schema.load import load
+from tests.diagnostics.cures import diagnosed
+
+GATED = "op: a\ninputs: [x, z]\nfunctions: {}\nforward: y = act(both(x, z))\n"
+OWNED = "op: a\ninputs: {{x: {{shape: [..., K]}}, w: {{shape: [K]}}}}\nforward: y[..., k] = w[k]*x[..., k]\nmodule: {}\n"
+
+
+def built(text: str) -> Operator:
+    bag = Bag()
+    spec = load(Source("spec.yaml", text), bag)
+    operator = lower(spec, bag) if spec is not None else None
+    assert bag.items == (), text
+    assert operator is not None
+    return operator
+
+
+def said(text: str) -> list[str]:
+    return [part for d in diagnosed(text) for hint in d.hints for part in re.findall(r"`([^`]+)`", hint)]
+
+
+@pytest.mark.parametrize(
+    "written",
+    [
+        "|\n  act(x) = x*sigmoid(x)\n  both(x, z) = x*z",
+        "|\n  act(x): x*sigmoid(x)  # one\n\n  both(x, z) := x*z",
+        "\n  - act(x) = x*sigmoid(x)\n  - both(x, z) = x*z",
+    ],
+)
+def test_functions_that_are_written_as_equations_have_a_line_each(written: str) -> None:
+    lines = [line for line in said(GATED.format(written)) if ":" in line]
+    assert lines == ["act(x): x*sigmoid(x)", "both(x, z): x*z"]
+    built(GATED.format("".join(f"\n  {line}" for line in lines)))
+
+
+@pytest.mark.parametrize(
+    ("fields", "meant"),
+    [
+        ("rtol: 1e-3", "tolerances: {rtol: 1e-3}"),
+        ("atol: 1e-5, rtol: 1e-3", "tolerances: {atol: 1e-5, rtol: 1e-3}"),
+        ("float32: 1e-3", "tolerances: {float32: 1e-3}"),
+        ("float16: {rtol: 1e-2, atol: 1}, bfloat16: 1", "tolerances: {float16: {rtol: 1e-2, atol: 1}, bfloat16: 1}"),
+    ],
+)
+def test_tolerances_are_told_where_they_belong(fields: str, meant: str) -> None:
+    text = "op: a\ninputs: [x]\nforward: y = 2*x\ntests: {}\n"
+    assert said(text.replace("{}", f"{{{fields}}}")) == [meant]
+    built(text.replace("{}", f"{{{meant}}}"))
+
+
+@pytest.mark.parametrize(
+    ("written", "meant"),
+    [
+        ("normal_(0, 0.02)", "normal(0, 0.02)"),
+        ("Normal_(std=0.02)", "normal(std=0.02)"),
+        ("init.normal_(w, 0, 0.02)", "normal(0, 0.02)"),
+        ("nn.init.uniform_(self.w, -1/math.sqrt(K), b=1/np.sqrt(K))", "uniform(-1/sqrt(K), b=1/sqrt(K))"),
+        ("torch.nn.init.constant_(w, 0.5)", "constant(0.5)"),
+        ("zeros_()", "zeros"),
+        ("zeros_(w)", "zeros"),
+        ("zeros_", "zeros"),
+    ],
+)
+def test_an_initialiser_of_torch_keeps_its_arguments(written: str, meant: str) -> None:
+    text = OWNED.format(f"\n  dims: {{K: dim}}\n  parameters:\n    w: {written}")
+    assert said(text) == [meant]
+    built(text.replace(written, meant))

@@ -7,15 +7,18 @@ from __future__ import annotations
 
 import re
 from collections.abc import Sequence
+from functools import partial
 
 from opgen.lang.commas import between_commas
 from opgen.lang.habits import JOIN, ORDERED, RESULTS, TUPLE
 from opgen.lang.places import ORDERS, largest
-from opgen.lang.vocabulary import SPARE, Vocabulary
+from opgen.lang.vocabulary import FIRST, SPARE, Vocabulary
 
 _CALL = re.compile(r"=\s*(?:\w+\.)*(?P<fn>\w+)\(\s*(?P<of>\w+)")
 _METHOD = re.compile(r"=\s*(?P<of>\w+)\.(?P<fn>\w+)\(")
 _EXTREME = re.compile(r"=\s*(?P<fn>max|min)(?P<rest>\[\s*\w+\s*\]\(.*\))\s*")
+_BINDERS = re.compile(r"\w+\[([^\[\]]*)\]\(")
+_READ = re.compile(r"(?<!\w)(?P<of>[a-z]\w*)(?:\[(?P<items>(?:[^\[\]]|\[[^\[\]]*\])*)\](?!\()|(?![\w\[(]))")
 _HALVES = ("chunk", "split", "tensor_split", "hsplit")
 _LIST = re.compile(
     r"\w+\(\s*[\[(]\s*(?P<names>\w+(?:\s*,\s*\w+)+)\s*[\])]\s*(?:,\s*(?:(?:dim|axis)\s*=\s*)?(?P<axis>-?\d+))?"
@@ -24,13 +27,15 @@ _LIST = re.compile(
 
 def unpacked(words: Vocabulary, targets: Sequence[str], line: str) -> tuple[str, ...]:
     """How `targets = line` is written."""
-    own, value = [f"`{t}" for t in targets], line[_equals(line) + 1 :].partition("#")[0].strip()
+    value = line[_equals(line) + 1 :].partition("#")[0].strip()
     if len(values := between_commas(value)) == len(targets):
-        return (f"a statement for each: {', '.join(f'{t} = {v}`' for t, v in zip(own, values, strict=True))}",)
+        lines = (f"`{s}`" for s in map(partial(_stated, words), targets, values))
+        return (f"a statement for each: {', '.join(lines)}",)
     extreme = _EXTREME.fullmatch(f"={value}")
-    if extreme is not None and len(own) == 2:
+    if extreme is not None and len(targets) == 2:
         fn, rest = extreme["fn"], extreme["rest"]
-        return (f"a statement for each: {own[0]} = {fn}{rest}` and {own[1]} = arg{fn}{rest}`",)
+        first, second = (_stated(words, t, f) for t, f in zip(targets, (f"{fn}{rest}", f"arg{fn}{rest}"), strict=True))
+        return (f"a statement for each: `{first}` and `{second}`",)
     names = [t.partition("[")[0] for t in targets]
     method = _METHOD.search(line)
     call = method if method is not None and method["of"] in words.letters else _CALL.search(line)
@@ -57,6 +62,35 @@ def unpacked(words: Vocabulary, targets: Sequence[str], line: str) -> tuple[str,
             lines.append(f"`{name}[{before}{axis} < {part}] = {of}[{before}{axis}{moved}]`")
         return (f"the parts of an axis are read by position: {', '.join(lines)}",)
     return (TUPLE,)
+
+
+def _stated(words: Vocabulary, target: str, value: str) -> str:
+    """`target = value` with the indices at which the value is read, where the target names none."""
+    free: dict[str, None] = {}
+    bound = {i for m in _BINDERS.finditer(value) for i in re.findall(r"\w+", m[1])}
+
+    def step(m: re.Match[str]) -> str:
+        letters = words.letters.get(m["of"], ())
+        if m["of"] in bound:
+            return m[0]
+        if m["items"] is None:  # a tensor alone
+            free.update(dict.fromkeys(i for i in letters if i != FIRST))
+            return f"{m['of']}[{', '.join(letters)}]" if letters not in ((), ("...",)) else m["of"]
+        items = written = between_commas(m["items"])
+        if len(written) <= len(letters) + ("..." in written) and "..." not in letters:
+            if written[0] == "...":
+                items = [*letters[: len(letters) - len(written) + 1], *written[1:]]
+            elif ":" in written:
+                items = [*(i if i != ":" else letters[k] for k, i in enumerate(written)), *letters[len(written) :]]
+        for item in items:
+            names = re.findall(r"\.\.\.|\b[a-z]\w*\b(?!\s*[\[(])", item)
+            free.update(dict.fromkeys(i for i in names if i not in bound and not words.knows(i)))
+        return f"{m['of']}[{', '.join(items)}]"
+
+    spelt = value if re.search(r"\.[A-Za-z_]", value) else _READ.sub(step, value)
+    if "[" in target or target in free or ":" in spelt:
+        return f"{target} = {value}"
+    return f"{target}[{', '.join(free)}] = {spelt}" if free and [*free] != ["..."] else f"{target} = {spelt}"
 
 
 def _equals(line: str) -> int:

@@ -9,7 +9,7 @@ from __future__ import annotations
 from dataclasses import replace
 from fractions import Fraction
 
-from opgen.diagnostics.model import Bag
+from opgen.diagnostics.model import Bag, Hint
 from opgen.diagnostics.suggest import counted, did_you_mean
 from opgen.ir.complex_functions import PARTS
 from opgen.ir.functions import FUNCTIONS
@@ -360,6 +360,10 @@ def _unknown(f: Frame, e: Call) -> Typed:
         return f.error("OPG206", f"`{e.name}` is a dim", e.name_span, "multiplication is written `*`")
     known = (*CALLABLE, *SPECIAL, *f.decl.functions, *REDUCTIONS)
     hints = did_you_mean(e.name, known) or did_you_mean(e.name.lower(), known)
+    indices = e.args and all(isinstance(a, Name) and f.scope is not None and f.scope.find(a.name) for a in e.args)
+    if indices and not any(isinstance(h, Hint) for h in hints):
+        shown = f"{e.name}[{', '.join(unparse(a) for a in e.args)}]"
+        hints = (f"an intermediate is read with brackets, `{shown}`, and has a statement of its own",)
     if e.name in habits.RANDOM:
         drawn = "random numbers are drawn from a seed: `uniform(seed)`, `normal(seed)`, `integer(seed, n)`"
         hint = drawn if seeds(f.decl) else f"{drawn}, with `inputs: {{seed: {{dtype: seed}}}}`"

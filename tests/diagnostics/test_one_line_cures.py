@@ -13,7 +13,9 @@ from opgen.schema.load import load
 from tests.diagnostics.cures import diagnosed
 
 GATED = "op: a\ninputs: [x, z]\nfunctions: {}\nforward: y = act(both(x, z))\n"
-OWNED = "op: a\ninputs: {{x: {{shape: [..., K]}}, w: {{shape: [K]}}}}\nforward: y[..., k] = w[k]*x[..., k]\nmodule: {}\n"
+OWNED = (
+    "op: a\ninputs: {{x: {{shape: [..., K]}}, w: {{shape: [K]}}}}\nforward: y[..., k] = w[k]*x[..., k]\nmodule: {}\n"
+)
 
 
 def built(text: str) -> Operator:
@@ -75,3 +77,40 @@ def test_an_initialiser_of_torch_keeps_its_arguments(written: str, meant: str) -
     text = OWNED.format(f"\n  dims: {{K: dim}}\n  parameters:\n    w: {written}")
     assert said(text) == [meant]
     built(text.replace(written, meant))
+
+
+@pytest.mark.parametrize(
+    ("line", "meant"),
+    [
+        ("a, b = x[n, 0], x[n, 1]", ["a[n] = x[n, 0]", "b[n] = x[n, 1]"]),
+        ("a, b = x[:, 0], 0.5*x[:, 1]", ["a[n] = x[n, 0]", "b[n] = 0.5*x[n, 1]"]),
+        ("a, b = x[..., 0], c*sum[k](x[n, k])", ["a[n] = x[n, 0]", "b[n] = c*sum[k](x[n, k])"]),
+        ("a, b = x[ids[t], k], 3", ["a[t, k] = x[ids[t], k]", "b = 3"]),
+        ("a, b[n] = 2*x, exp(x[n, 0])", ["a[n, k] = 2*x[n, k]", "b[n] = exp(x[n, 0])"]),
+        ("a, b = exp(z), z[..., 0]", ["a[..., i] = exp(z[..., i])", "b = z[..., 0]"]),
+        ("a, b = max[k](x[n, k])", ["a[n] = max[k](x[n, k])", "b[n] = argmax[k](x[n, k])"]),
+    ],
+)
+def test_values_side_by_side_are_statements_with_indices(line: str, meant: list[str]) -> None:
+    inputs = "{x: {shape: [N, K]}, c: {shape: []}, ids: {shape: [T], dtype: int}, z: {shape: [..., 3]}}"
+    text = f"op: a\ninputs: {inputs}\nforward: |\n"
+    assert said(f"{text}  {line}\n") == meant
+    bag = Bag()
+    spec = load(Source("spec.yaml", text + "".join(f"  {s}\n" for s in meant)), bag)
+    assert spec is not None
+    assert lower(spec, bag) is not None, bag.items
+    assert not bag.has_errors
+
+
+@pytest.mark.parametrize(
+    ("call", "told"),
+    [
+        ("both(n, k)", "an intermediate is read with brackets, `both[n, k]`, and has a statement of its own"),
+        ("inter(n, k)", "an intermediate is read with brackets, `inter[n, k]`, and has a statement of its own"),
+        ("flor(n)", "did you mean `floor`?"),
+        ("sigmod(x[n, k])", "did you mean `sigmoid`?"),
+    ],
+)
+def test_a_call_with_indices_is_most_likely_a_tensor(call: str, told: str) -> None:
+    (found,) = diagnosed(f"op: a\ninputs: {{x: {{shape: [N, K]}}}}\nforward: y[n, k] = x[n, k]*{call}\n")
+    assert found.hints[:1] == (told,)

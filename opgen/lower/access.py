@@ -27,7 +27,7 @@ from opgen.lower.readings import filled, idle, instead_of_dots, shape_text, spel
 from opgen.lower.recurrence_slips import earlier, too_early
 from opgen.lower.recurrence_start import Unclear, or_start, steps_back
 from opgen.lower.scope import BAD, UNKNOWN, Frame, Known, Site, Typed
-from opgen.lower.shape import derived
+from opgen.lower.shape import derived, named_within
 from opgen.lower.whole import integer
 from opgen.schema.model import ParamSpec
 
@@ -137,6 +137,8 @@ def unknown_name(f: Frame, name: str, span: Span, *, position: bool) -> Typed:
         return f.error("OPG205", f"there is no `{name}`", span, NAMES[name], label="unknown name")
     if name == "None" and name in f.index_names:
         return f.error("OPG205", f"there is no `{name}`", span, NO_AXIS, label="unknown name")
+    if name in named_within(t.shape for t in f.decl.inputs.values()):
+        return BAD
     if name[:1].isupper():
         hints = did_you_mean(name, (*f.decl.known_dims(), *CONSTANTS)) or derived(name, tuple(f.decl.params))
         return f.error("OPG238", f"there is no dim `{name}`", span, *hints, label="unknown dim")

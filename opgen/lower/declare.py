@@ -28,7 +28,7 @@ from opgen.lang.updates import all_new, in_place_hints
 from opgen.lang.vocabulary import Vocabulary, other_letters
 from opgen.lang.walk import names_read, statement_names
 from opgen.lower.domain import end_of
-from opgen.lower.shape import is_clear, named_size, shape_of
+from opgen.lower.shape import is_clear, named_size, named_within, shape_of
 from opgen.schema.elsewhere import Callee
 from opgen.schema.formula import Formula
 from opgen.schema.model import FunctionSpec, InputSpec, OpSpec, ParamSpec
@@ -118,7 +118,7 @@ def declare(spec: OpSpec, bag: Bag) -> Declarations | None:
     _alike(words, outputs)
     backward, lost_back = _block(spec.backward if forward else None, words, bag)
     lost = (*lost, *lost_back)
-    known = tuple(dict.fromkeys((*sizes, *derived)))
+    known = tuple(dict.fromkeys((*sizes, *derived, *named_within(t.shape for t in spec.inputs))))
     declared = {
         str(o.name): shape for o in spec.outputs or ()
         if o.shape is not None and is_clear(shape := shape_of(o.shape, params, bag, known))

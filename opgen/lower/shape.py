@@ -3,7 +3,7 @@
 from __future__ import annotations
 
 import re
-from collections.abc import Container, Sequence
+from collections.abc import Container, Iterable, Sequence
 from dataclasses import dataclass
 
 from opgen.diagnostics.model import Bag, Span
@@ -15,6 +15,7 @@ from opgen.lang.vocabulary import UNCLEAR
 from opgen.schema.formula import Formula
 
 _DIM = re.compile(r"[A-Z][A-Za-z0-9_]*")
+_WITHIN = re.compile(rf"\b{_DIM.pattern}\b")
 _NAME = re.compile(r"[a-z][A-Za-z0-9_]*")
 _UNCLEAR = Dim(UNCLEAR)
 _SIZES = ("Both", "All", *(f"Size{n}" for n in range(1, 1000)))
@@ -87,6 +88,11 @@ def shape_of(
     if small:
         _spelt_small(small, shape, params, bag)
     return tuple(shape)
+
+
+def named_within(shapes: Iterable[Sequence[Formula] | None]) -> frozenset[str]:
+    """The names of dims anywhere in declared shapes, those of items included that are refused, which is told there."""
+    return frozenset(n for items in shapes for item in items or () for n in _WITHIN.findall(item.text))
 
 
 def derived(name: str, params: Sequence[str]) -> tuple[str, ...]:

@@ -15,6 +15,7 @@ from enum import StrEnum
 from fractions import Fraction
 
 from opgen.diagnostics.model import Bag, Hint, Span
+from opgen.lang import signs
 from opgen.lang.habits import DOTS, EACH, over_lines
 from opgen.lang.latex import SIGNS, subscripted
 from opgen.lang.latex import hints as latex_hints
@@ -57,28 +58,6 @@ _TOKEN = re.compile(
     re.VERBOSE,
 )
 
-# What people type instead of an operator of the language: (typed, meant, hint).
-_SLIPS: tuple[tuple[str, str, str], ...] = (
-    ("&&", "and", "write `and`"),
-    ("||", "or", "write `or`"),
-    ("^", "**", "a power is written `**`: `x**2`"),
-    ("\u2212", "-", "write the ASCII minus `-`"),
-    ("\u2013", "-", "write the ASCII minus `-`"),
-    ("\u00d7", "*", "write `*`"),
-    ("\u00b7", "*", "write `*`"),
-    ("\u22c5", "*", "write `*`"),
-    ("\u00f7", "/", "write `/`"),
-    ("\u2264", "<=", "write `<=`"),
-    ("\u2265", ">=", "write `>=`"),
-    ("\u2260", "!=", "write `!=`"),
-    ("\u2026", "...", "write three full stops `...`"),
-    ("\u03c0", "pi", "write `pi`"),
-    ("\u221e", "inf", "write `inf`"),
-    ("&", "and", "write `and` for conditions, `bitand(a, b)` for integers"),
-    ("|", "or", "write `or` for conditions, `abs(x)` for the magnitude, `bitor(a, b)` for integers"),
-    ("~", "not", "write `not` for conditions"),
-    ("!", "not", "write `not` for conditions"),
-)
 _BARS = {
     "||": ("||", ""),
     "|": ("|", "abs"),
@@ -88,6 +67,7 @@ _BARS = {
 }  # what a pair of them around a value means; no function where that takes an index
 _SIGNS = {
     "\u221a": "a root is written `sqrt(x)`",
+    "\u221b": "a root is written `x**(1/3)`",
     "\u2202": "a derivative is derived, or stated under `backward`",
     "\u2207": "a derivative is derived, or stated under `backward`",
 }
@@ -122,6 +102,9 @@ def tokenize(f: Formula, bag: Bag) -> list[Token]:
                 bad = False
             continue
         piece = match.group()
+        if piece == "**" and (end := _exponential(f, start, at, Bag() if bad else bag, tokens)) is not None:
+            at = end
+            continue
         if kind == "op":
             depth += (piece in "([") - (piece in ")]")
             depth = max(depth, 0)
@@ -183,10 +166,10 @@ def _is_index(f: Formula, word: str, at: int, tokens: list[Token]) -> bool:
 def _slip(f: Formula, at: int, bag: Bag, tokens: list[Token]) -> int:
     """Report a character the language does not have; go on as if what was meant stood there."""
     hints: tuple[str, ...]
-    for told in (_between_bars, _below):
+    for told in (_of_paper, _between_bars, _below):
         if (end := told(f, at, bag, tokens)) is not None:
             return end
-    for typed, meant, hint in _SLIPS:
+    for typed, meant, hint in signs.SLIPS:
         if f.text.startswith(typed, at):
             end = at + len(typed)
             code = "OPG202" if typed == "^" else "OPG201"
@@ -239,6 +222,46 @@ def _slip(f: Formula, at: int, bag: Bag, tokens: list[Token]) -> int:
     else:
         tokens.append(Token(T.BAD, word, f.span(at, end)))
     return end
+
+
+def _of_paper(f: Formula, at: int, bag: Bag, tokens: list[Token]) -> int | None:
+    """Report `x²`, `√x` and their like, and `e^x`; it goes on as if what was meant stood there."""
+    if f.text[at] == "^":
+        return _exponential(f, at, at + 1, bag, tokens)
+    found = signs.meant(f.text, at)
+    if found is None:
+        return None
+    typed = f.text[found.start : found.end]
+    hint = Hint(f"write `{found.shown}`", typed, found.spelt(f.text))
+    message = f"`{f.text[at : found.end] if found.start == at else typed}` is not part of the formula language"
+    bag.error("OPG201", message, f.span(found.start, found.end), hints=(hint,))
+    return _instead(f, found, at, bag, tokens)
+
+
+def _exponential(f: Formula, at: int, exponent: int, bag: Bag, tokens: list[Token]) -> int | None:
+    """Report `e^x` or `e**x`, whose operator stands at a place, where nothing is called `e`."""
+    start = len(f.text[:at].rstrip()) - 1
+    if not tokens or not tokens[-1].is_word("e") or signs.IS_NAMED_E.search(f.source.text):
+        return None
+    if (found := signs.exponential(f.text, start, exponent)) is None:
+        return None
+    whole = f.span(found.start, found.end)
+    hint = Hint(f"write `{found.shown}`", f.text[found.start : found.end], found.shown)
+    bag.error("OPG205", "there is no `e`", whole, label="the exponential function", hints=(hint,))
+    return _instead(f, found, at, bag, tokens)
+
+
+def _instead(f: Formula, found: signs.Meant, at: int, bag: Bag, tokens: list[Token]) -> int:
+    """The tokens of what is meant, in place of a name in front where that is part of it."""
+    if found.start < at:
+        tokens.pop()
+    text, offsets = "", list[int]()
+    for piece in found.pieces:
+        text += piece if isinstance(piece, str) else f.text[slice(*piece)]
+        here = f.offsets[min(found.start + len(offsets), found.end - 1)]
+        offsets += [here] * len(piece) if isinstance(piece, str) else f.offsets[slice(*piece)]
+    tokens += tokenize(Formula(text, f.source, (*offsets, f.offsets[found.end])), bag)[:-1]
+    return found.end
 
 
 def _below(f: Formula, at: int, bag: Bag, tokens: list[Token]) -> int | None:

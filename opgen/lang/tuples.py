@@ -29,8 +29,8 @@ def unpacked(words: Vocabulary, targets: Sequence[str], line: str) -> tuple[str,
     """How `targets = line` is written."""
     value = line[_equals(line) + 1 :].partition("#")[0].strip()
     if len(values := between_commas(value)) == len(targets):
-        lines = (f"`{s}`" for s in map(partial(_stated, words), targets, values))
-        return (f"a statement for each: {', '.join(lines)}",)
+        stated = (f"`{s}`" for s in map(partial(_stated, words), targets, values))
+        return (f"a statement for each: {', '.join(stated)}",)
     extreme = _EXTREME.fullmatch(f"={value}")
     if extreme is not None and len(targets) == 2:
         fn, rest = extreme["fn"], extreme["rest"]

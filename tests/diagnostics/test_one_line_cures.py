@@ -6,7 +6,7 @@ import re
 
 import pytest
 
-from opgen.diagnostics.model import Bag, Source
+from opgen.diagnostics.model import Bag, Hint, Source
 from opgen.ir.operator import Operator
 from opgen.lower.operator import lower
 from opgen.schema.load import load
@@ -137,3 +137,56 @@ def test_what_a_refused_size_is_made_of_is_no_second_mistake(more: str, statemen
     assert found.code == "OPG224"
     assert "such as `E`, and `dims: {D: E//2}` with `d < D`" in found.hints[0]
     built(f"op: a\ninputs: {{x: {{shape: [N, E]}}}}\n{cured}\n")
+
+
+@pytest.mark.parametrize(
+    ("written", "meant"),
+    [
+        ("x[n, k]²", "x[n, k]**2"),
+        ("-(x[n, k] + 1)³", "(x[n, k] + 1)**3"),
+        ("c⁻¹*x[n, k]", "c**(-1)"),
+        ("sqrt(x[n, k])¹⁰", "sqrt(x[n, k])**10"),
+        ("x[n, k]ⁿ", "x[n, k]**n"),
+        ("½x[n, k]", "0.5*x"),
+        ("x[n, k] + ⅓", "(1/3)"),
+        ("√x[n, k]", "sqrt(x[n, k])"),
+        ("√(x[n, k] + 1)*c", "sqrt(x[n, k] + 1)"),
+        ("e^x[n, k]", "exp(x[n, k])"),
+        ("e**x[n, k] + 1", "exp(x[n, k])"),
+        ("2*e^(-c*x[n, k])", "exp(-c*x[n, k])"),
+        ("e ^ -x[n, k]", "exp(-x[n, k])"),
+        ("e^sum[j](x[n, j])*x[n, k]", "exp(sum[j](x[n, j]))"),
+        ("xₙ[k]", "x[n]"),
+        ("x[n, k]*c₀", "c0"),
+        ("x[n, k] ⊙ c", "*"),
+        ("x[n, k]∕c", "/"),
+        ("where(x[n, k] ⩽ c, 1, 0)", "<="),
+        ("where(x[n, k] > 0 ∧ c > 0, 1, 0)", "and"),
+        ("x[n, k]*𝜋", "pi"),
+    ],
+)
+def test_signs_of_paper_are_told_with_what_they_stand_at(written: str, meant: str) -> None:
+    text = f"op: a\ninputs: {{x: {{shape: [N, K]}}, c: {{shape: []}}}}\nforward: y[n, k] = {written}\n"
+    found, *others = diagnosed(text)
+    assert found.hints[0] == f"write `{meant}`"
+    if others:
+        assert written in ("xₙ[k]", "x[n, k]*c₀")  # these are names that nothing has
+    else:
+        assert isinstance(found.hints[0], Hint)
+        assert found.span is not None
+        place = found.hints[0].at or found.span
+        there = text[place.start : place.end]
+        built(text[: place.start] + there.replace(found.hints[0].old, found.hints[0].new) + text[place.end :])
+
+
+@pytest.mark.parametrize(
+    ("fields", "statement"),
+    [
+        ("inputs: {x: {}, e: {}}", "y = e**x"),
+        ("inputs: [x]\nparams: {e: float}", "y = e**x"),
+        ("inputs: [x]", "y[e < 3, ...] = e**x[...]"),
+        ("inputs: [x]\nfunctions: {f(e): e**2}", "y = f(x)"),
+    ],
+)
+def test_what_is_called_e_is_itself(fields: str, statement: str) -> None:
+    built(f"op: a\n{fields}\nforward: {statement}\n")

@@ -1,0 +1,166 @@
+"""Signs of paper that formulas have other words for: exponents and indices in small figures, fractions, roots, `e^x`.
+
+Text and a place in it in, what stands there out; nothing here changes what a formula means.
+"""
+
+from __future__ import annotations
+
+import re
+import unicodedata
+from collections.abc import Sequence
+from dataclasses import dataclass
+from fractions import Fraction
+
+# What people type instead of an operator of the language: (typed, meant, hint).
+SLIPS: tuple[tuple[str, str, str], ...] = (
+    ("&&", "and", "write `and`"),
+    ("||", "or", "write `or`"),
+    ("^", "**", "a power is written `**`: `x**2`"),
+    *((sign, "-", "write the ASCII minus `-`") for sign in "\u2212\u2013\u2010\u2011\u2014"),
+    *((sign, "*", "write `*`") for sign in "\u00d7\u00b7\u22c5\u2219\u2022\u2217\u2299\u22c6"),
+    *((sign, "/", "write `/`") for sign in "\u00f7\u2215\u2044"),
+    *((sign, "<=", "write `<=`") for sign in "\u2264\u2a7d"),
+    *((sign, ">=", "write `>=`") for sign in "\u2265\u2a7e"),
+    ("\u2260", "!=", "write `!=`"),
+    ("\u2026", "...", "write three full stops `...`"),
+    *((sign, "pi", "write `pi`") for sign in "\u03c0\U0001d70b"),
+    ("\u221e", "inf", "write `inf`"),
+    ("\u2227", "and", "write `and`"),
+    ("\u2228", "or", "write `or`"),
+    ("\u00ac", "not", "write `not`"),
+    ("&", "and", "write `and` for conditions, `bitand(a, b)` for integers"),
+    ("|", "or", "write `or` for conditions, `abs(x)` for the magnitude, `bitor(a, b)` for integers"),
+    ("~", "not", "write `not` for conditions"),
+    ("!", "not", "write `not` for conditions"),
+)
+
+_ABOVE = dict(
+    zip(
+        "\u2070\u00b9\u00b2\u00b3\u2074\u2075\u2076\u2077\u2078\u2079\u207a\u207b\u207f\u2071",
+        "0123456789+-ni",
+        strict=True,
+    )
+)
+_BELOW = dict(
+    zip(
+        "\u2080\u2081\u2082\u2083\u2084\u2085\u2086\u2087\u2088\u2089\u208a\u208b"
+        "\u2090\u2091\u2095\u1d62\u2c7c\u2096\u2097\u2098\u2099\u2092\u209a\u1d63\u209b\u209c\u1d64\u1d65\u2093",
+        "0123456789+-aehijklmnoprstuvx",
+        strict=True,
+    )
+)  # fmt: skip
+_EXPONENT = re.compile(r"[-+]?(?:\d+|[a-z])(?:[-+](?:\d+|[a-z]))*")
+_POSITION = re.compile(r"([a-z])(?:([-+])(\d+|[a-z]))?")
+IS_NAMED_E = re.compile(r"(?<![\w.])e\b(?!\s*(?:\^|\*\*))")  # in a spec in which something is called so
+_ROOT = "\u221a"
+_OPENING = {")": "(", "]": "["}
+
+
+@dataclass(frozen=True, slots=True)
+class Meant:
+    """What stands from `start` to `end`: `pieces` of text, each written out or a stretch of the text itself."""
+
+    start: int
+    end: int
+    pieces: Sequence[str | tuple[int, int]]
+    shown: str  # as a hint says it, with what it belongs to
+
+    def spelt(self, text: str) -> str:
+        return "".join(p if isinstance(p, str) else text[slice(*p)] for p in self.pieces)
+
+
+def meant(text: str, at: int) -> Meant | None:
+    """What a sign at a place stands for, with the name in front of it where that becomes another one."""
+    if text[at] in _ABOVE:
+        return _raised(text, at)
+    if text[at] in _BELOW:
+        return _lowered(text, at)
+    if text[at] == _ROOT:
+        end = _operand(text, at + 1)
+        return None if end is None else _applied("sqrt", text, at, at + 1, end)
+    if unicodedata.category(text[at]) == "No" and unicodedata.decomposition(text[at]).startswith("<fraction>"):
+        value = Fraction(unicodedata.numeric(text[at])).limit_denominator(10)
+        number = f"{float(value):g}" if Fraction(f"{float(value):g}") == value else f"({value})"
+        following = re.match(r"[A-Za-z_(]\w*", text[at + 1 :])
+        times = "*" if following else ""
+        return Meant(at, at + 1, (number + times,), f"{number}{times}{following[0].strip('(') if following else ''}")
+    return None
+
+
+def exponential(text: str, start: int, at: int) -> Meant | None:
+    """`e^x` or `e**x`, of which `e` stands at `start` and the exponent at `at`."""
+    end = _operand(text, at)
+    return None if end is None else _applied("exp", text, start, at, end)
+
+
+def _applied(function: str, text: str, start: int, at: int, end: int) -> Meant:
+    at += len(text[at:end]) - len(text[at:end].lstrip())
+    whole = text[at] == "(" and _back(text, end) == at
+    pieces = (function, (at, end)) if whole else (f"{function}(", (at, end), ")")
+    made = Meant(start, end, pieces, "")
+    return Meant(start, end, pieces, made.spelt(text))
+
+
+def _raised(text: str, at: int) -> Meant | None:
+    end, typed = _run(text, at, _ABOVE)
+    start = _back(text, at)
+    if not _EXPONENT.fullmatch(typed) or start == at:
+        return None
+    power = f"**{typed}" if typed.isalnum() else f"**({typed})"
+    return Meant(at, end, (power,), text[start:at] + power)
+
+
+def _lowered(text: str, at: int) -> Meant | None:
+    """`x₁` is a name; `xₜ` an element, at several indices or at a place beside one as well."""
+    end, typed = _run(text, at, _BELOW)
+    name = re.search(r"[A-Za-z_]\w*$", text[:at], re.ASCII)
+    if name is None:
+        return None
+    if typed.isdigit():
+        right = name[0] + typed
+        return Meant(name.start(), end, (right,), right)
+    beside = _POSITION.fullmatch(typed)
+    if beside is None and not typed.isalpha():
+        return None
+    items = f"{beside[1]} {beside[2]} {beside[3]}" if beside and beside[2] else ", ".join(typed)
+    return Meant(at, end, (f"[{items}]",), f"{name[0]}[{items}]")
+
+
+def _run(text: str, at: int, signs: dict[str, str]) -> tuple[int, str]:
+    end = at
+    while end < len(text) and text[end] in signs:
+        end += 1
+    return end, "".join(signs[c] for c in text[at:end])
+
+
+def _back(text: str, end: int) -> int:
+    """Where the value begins that ends at a place: a number, a name, and the brackets behind it."""
+    at = end
+    while at and text[at - 1] in _OPENING:
+        depth, closing = 0, text[at - 1]
+        while at:
+            at -= 1
+            depth += (text[at] == closing) - (text[at] == _OPENING[closing])
+            if not depth:
+                break
+    word = re.search(r"(?:\d+\.\d*|\w+)$", text[:at], re.ASCII)
+    return at if word is None else word.start()
+
+
+def _operand(text: str, at: int) -> int | None:
+    """Where the value ends that begins at a place, with a sign of its own; None where that is not plain to see."""
+    found = re.compile(r"[ ]*-?[ ]*(?:(?:\d+\.?\d*|\.\d+)(?![\w.])|[A-Za-z_]\w*)?", re.ASCII).match(text, at)
+    end = at if found is None else found.end()
+    empty = not text[at:end].strip(" -")
+    while end < len(text) and text[end] in "([":
+        depth = 0
+        while end < len(text):
+            depth += (text[end] in "([") - (text[end] in ")]")
+            end += 1
+            if not depth:
+                break
+        else:
+            return None
+        empty = False
+    further = text[end : end + 2]
+    return None if empty or further.startswith(("^", "**")) or further[:1] in _ABOVE else end

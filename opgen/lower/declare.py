@@ -86,6 +86,7 @@ class Declarations:
     output_shapes: dict[str, Shape]
     output_spans: dict[str, Span]
     lost: tuple[str, ...]  # names whose statements could not be read
+    words: Vocabulary
     kinds: tuple[tuple[str, Kind], ...] = ()  # of outputs that some variants would give another kind than others
 
     def targets(self) -> dict[str, Span]:
@@ -131,10 +132,8 @@ def declare(spec: OpSpec, bag: Bag) -> Declarations | None:
         spec, inputs, shapes, absent, {str(p.name): p for p in spec.params}, defaults,
         tuple(s for s in sizes if s not in derived), derived, functions,
         frozenset(s.name for s in spec.functions if s.name not in functions), forward, backward,
-        outputs, declared, spans, tuple(dict.fromkeys(lost)),
+        outputs, declared, spans, tuple(dict.fromkeys(lost)), words,
     )  # fmt: skip
-    for s in (*forward, *backward):
-        check_target_name(found, s, bag, words)
     _check_saved(found, bag)
     return found
 
@@ -266,7 +265,13 @@ def check_outputs(d: Declarations, bag: Bag) -> None:
     )  # fmt: skip
 
 
-def check_target_name(d: Declarations, s: Assign, bag: Bag, words: Vocabulary) -> None:
+def check_target_names(d: Declarations, bag: Bag) -> None:
+    """Every statement assigns a name of its own."""
+    for s in (*d.forward, *d.backward):
+        _check_target_name(d, s, bag)
+
+
+def _check_target_name(d: Declarations, s: Assign, bag: Bag) -> None:
     """What a statement assigns is a name of its own."""
     name, span = s.target.name, s.target.name_span
     if name in d.inputs:
@@ -278,11 +283,11 @@ def check_target_name(d: Declarations, s: Assign, bag: Bag, words: Vocabulary) -
             other = unparse_assign(replace(s, target=replace(s.target, name=f"next_{name}")))
             made = other if s.op == "=" else f"next_{name} = {name} {s.op[0]} {unparse(s.value)}"
             hints = (f"what a buffer becomes is an output: `{made}`, with `updates: {{{name}: next_{name}}}`",)
-        updates = s.op != "=" and name in words.inputs
+        updates = s.op != "=" and name in d.words.inputs
         if updates:
-            hints = in_place_hints(words, s)
+            hints = in_place_hints(d.words, s)
         later = [o for o in d.forward if o.span.start > s.span.start and name in names_read(o.value)]
-        if any(o.span.start not in words.updates for o in later):
+        if any(o.span.start not in d.words.updates for o in later):
             hints = (f"{hints[0]}, and read that further down where it is meant",)
         if later and not updates:
             hints += _all_results(d, s)

@@ -45,7 +45,7 @@ from opgen.lower.constant import (
     domains,
     params_in,
 )
-from opgen.lower.declare import Declarations, LocalFunction, check_outputs, declare, every
+from opgen.lower.declare import Declarations, LocalFunction, check_outputs, check_target_names, declare, every
 from opgen.lower.declared import callables, docs, module, tests
 from opgen.lower.draw import placed, seeds
 from opgen.lower.elsewhere import check_sizes, declared_results, differentiable_outputs, elsewhere
@@ -69,6 +69,8 @@ from opgen.lower.scatter import identity
 from opgen.lower.scope import DECLARED, Frame, Known, Variation
 from opgen.lower.shape import is_clear
 from opgen.lower.statement import Wanted, frame_of
+from opgen.lower.steps import without_loops
+from opgen.lower.steps_of_input import without_steps_of_inputs
 from opgen.lower.stored import stored_results
 from opgen.lower.together import together
 from opgen.lower.updates import check_fits, check_updates, unchanged
@@ -99,6 +101,8 @@ def _lower(spec: OpSpec, bag: Bag) -> Operator | None:
     d = declare(spec, bag)
     if d is None:
         return None
+    d = without_steps_of_inputs(without_loops(d, bag), bag)
+    check_target_names(d, bag)
     computed = computed_defaults(d)
     params = arguments(d, computed, bag)
     found_domains = domains(d, bag)

@@ -15,8 +15,10 @@ from opgen.lang.unparse import unparse, unparse_assign, unparse_target
 from opgen.lang.walk import integer, nodes, statement_names, transform
 from opgen.lower.declare import Declarations
 from opgen.lower.scope import BAD, Frame, Typed
+from opgen.lower.steps import unbound
 
 _OTHER = "a recurrence reads another position, such as `h[t - 1]`; a new value of a name is a new name"
+_ALONG = "a recurrence runs along an index of its own, which stands on the left, too, and reads it at one less"
 
 _EARLIER = re.compile(r"(?:prev|previous|last|old)_(?P<after>\w+)|(?P<before>\w+?)_?(?:prev|previous|last|old|tm1)")
 
@@ -175,6 +177,8 @@ def _step_before(d: Declarations, e: Name | Access) -> str:
                 shown = [_text(i) for i in e.items]
                 shown[place] += " - 1"
                 return f"the step before is `{e.name}[{', '.join(shown)}]`"
+    if any(s.target.name == e.name and unbound(d, s) for s in (*d.forward, *d.backward)):
+        return _ALONG
     shown = [_text(i) for i in e.items]
     first = next((k for k, i in enumerate(e.items) if isinstance(i, Name)), None)
     if first is None:

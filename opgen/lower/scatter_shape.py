@@ -11,6 +11,7 @@ from opgen.lang.nodes import Access, Assign, Binder, Call, Dots, Expr, Name, Num
 from opgen.lang.unparse import unparse
 from opgen.lang.vocabulary import letters
 from opgen.lang.walk import names_read, nodes, statement_names
+from opgen.lower.declare import Declarations
 from opgen.lower.domain import end_of
 from opgen.lower.scope import Frame
 
@@ -31,7 +32,7 @@ def proposals(f: Frame, s: Assign) -> tuple[str, ...]:
     shape = [own[p] if p else spare if size is None else size for p, size in zip(counted, sizes, strict=True)]
     dims = {size: p for p, size in own.items()}
     new = {size: f"num_{size.lower()}" for size in shape if size.isalpha() and size not in (*known, *dims)}
-    if len(new) == 1 and (declared := _idle_param(f)) is not None:
+    if len(new) == 1 and (declared := idle_param(f.decl)) is not None:
         dims |= dict.fromkeys(new, declared)
         new = {}
     dims |= new
@@ -85,9 +86,8 @@ def _start(f: Frame, s: Assign, shape: list[str], new: dict[str, str]) -> str:
     return f"start it: `{s.target.name}[{loops}] = {_STARTS[s.op]}`"
 
 
-def _idle_param(f: Frame) -> str | None:
+def idle_param(d: Declarations) -> str | None:
     """The int param that no formula reads: what it counts is most likely this."""
-    d = f.decl
     formulas = [*d.derived.values(), *(e for es in d.defaults.values() for e in es), *d.absent.values()]
     formulas += [e for s in (*d.forward, *d.backward) for e in (s.value, s.guard) if e is not None]
     read = {n for e in formulas for n in names_read(e)}

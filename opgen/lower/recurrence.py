@@ -16,7 +16,7 @@ from opgen.ir.program import Axis, Compute, Kind, Loop, Statement, statement_rea
 from opgen.ir.scalar import Index, Read, Scalar, substitute, transform
 from opgen.lang.circles import Step, accesses, constant_part, furthest, is_constant, shift_of
 from opgen.lang.nodes import Access, Assign, Binder, Dots, Name
-from opgen.lower.declare import Declarations
+from opgen.lower.declare import Declarations, every
 from opgen.lower.draw import placed_step
 from opgen.lower.extent import extent_of
 from opgen.lower.kinds import promote
@@ -25,6 +25,7 @@ from opgen.lower.recurrence_shape import Extents, extents, says_extents
 from opgen.lower.recurrence_slips import another_statement, misplaced
 from opgen.lower.recurrence_slots import slots
 from opgen.lower.recurrence_start import Unclear, or_start
+from opgen.lower.recurrence_starts import at_all_positions
 from opgen.lower.scope import Begun, Known, Outside, Variation, same_extent
 from opgen.lower.statement import Wanted, frame_of, lower_statement
 from opgen.lower.waves import Slot, in_waves
@@ -123,17 +124,15 @@ def _placed(g: _Group) -> bool:
             hint = f"every name of a recurrence has an index like `{lacks}` on the left"
             g.error(f"`{n}` does not run along `{lacks}`", s, hint)
             return False
-    return all(_start_placed(g, n, s) for n, found in g.starts.items() for s in found)
+    return every(_start_placed(g, n, s) for n, found in g.starts.items() for s in found)
 
 
 def _start_placed(g: _Group, n: str, s: Assign) -> bool:
     """Whether a start has the positions of what goes on from it, and stands outside at those that run along."""
-    items, own = s.target.items or (), g.bodies[n].target.items or ()
-    same = len(items) == len(own) and all(
-        isinstance(a, Dots) == isinstance(b, Dots) for a, b in zip(items, own, strict=False)
-    )
-    if not same:
-        g.error(f"the start of `{n}` has other positions than `{g.bodies[n].target.span.text}`", s)
+    body, items, own = g.bodies[n], s.target.items or (), g.bodies[n].target.items or ()
+    if [isinstance(i, Dots) for i in items] != [isinstance(i, Dots) for i in own]:
+        hints = at_all_positions(g.d, body, s, g.places[n])
+        g.error(f"the start of `{n}` has other positions than `{body.target.span.text}`", s, *hints)
         return False
     ends = g.outside(n).along
     apart = {k: item for k, item in enumerate(items) if is_constant(item)}
@@ -147,7 +146,7 @@ def _start_placed(g: _Group, n: str, s: Assign) -> bool:
         g.error(f"no read of `{n}` goes back along `{item.name}`, so it has no start there", s, hint)
         return False
     place = bad if bad in g.places[n] else g.places[n][0]
-    hints = misplaced(g.d, g.bodies[n], g.starts[n], s, g.places[n], place, g.steps[g.places[n].index(place)])
+    hints = misplaced(g.d, body, g.starts[n], s, g.places[n], place, g.steps[g.places[n].index(place)])
     g.error(f"the start of `{n}` stands at the wrong place", s, *hints)
     return False
 
@@ -251,7 +250,7 @@ def _begun(g: _Group, sizes: Extents, n: str, s: Assign) -> list[Statement] | No
         return None
     found = replace(made[-1], target=g.state.fresh(f"{n}_start"))
     if (unlike := sizes.unlike(n, [k for k in range(len(items)) if k not in apart], found, g.state.dims)) is not None:
-        g.error(unlike, s)
+        g.error(unlike[0], s, *unlike[1:])
         return None
     own = g.begun.setdefault(n, [])
     for k, far in at:

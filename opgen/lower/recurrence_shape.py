@@ -19,6 +19,7 @@ from opgen.lang.nodes import Access, Assign, Binder, Call, Dots, Expr, Name, Red
 from opgen.lang.walk import operands
 from opgen.lower.declare import Declarations
 from opgen.lower.extent import extent_of
+from opgen.lower.recurrence_starts import as_far_as_the_start
 from opgen.lower.scope import UNKNOWN, Variation, same_extent
 from opgen.lower.statement import Wanted, frame_of
 
@@ -33,6 +34,7 @@ class Extents:
     along: Mapping[str, tuple[int, ...]]
     known: dict[Place, Scalar] = field(default_factory=dict)
     own: dict[Place, None] = field(default_factory=dict)  # known from the name's own statement
+    stated: dict[Place, None] = field(default_factory=dict)  # known from what it states, or is declared
 
     def shape(self, name: str) -> Shape:
         items = self.bodies[name].target.items or ()
@@ -46,13 +48,20 @@ class Extents:
         """Whether a shape is known, and not from the name's own statement alone."""
         return self.complete(name) and not all(p in self.own for p in self._places(name))
 
-    def unlike(self, name: str, places: Sequence[int], start: Statement, dims: dict[str, Scalar | None]) -> str | None:
-        """What is wrong with a start that has other places than what goes on from it, which reads it at all of them."""
+    def unlike(
+        self, name: str, places: Sequence[int], start: Statement, dims: dict[str, Scalar | None]
+    ) -> tuple[str, ...] | None:
+        """What is wrong with a start that has other places than what goes on from it, which reads it at all of them.
+
+        The message, and what to do about it.
+        """
         for k, axis in zip(places, start.axes if isinstance(start, Compute) else (), strict=False):
             size = self.known.get((name, k))
             if isinstance(axis, Axis) and size is not None and not same_extent(axis.extent, size, dims):
                 here, there = text.scalar(axis.extent), text.scalar(size)
-                return f"`{axis.name}` runs over `{here}` in this start, and over `{there}` where it goes on"
+                message = f"`{axis.name}` runs over `{here}` in this start, and over `{there}` where it goes on"
+                stated = (name, k) in self.stated
+                return (message, *(() if stated else as_far_as_the_start(self.bodies[name], k, axis.extent)))
         return None
 
     def _places(self, name: str) -> tuple[Place, ...]:
@@ -78,6 +87,8 @@ def extents(
             size = _stated(d, state, item)
             if size is None and declared is not None and len(declared) == len(items):
                 size = _size(declared[k])
+            if size is not None:
+                found.stated[n, k] = None
             if size is None:
                 size = next(_sites(state, s, item.name), None)
             if size is not None:

@@ -200,6 +200,45 @@ def test_a_loop_with_the_index_of_its_steps_computes_what_was_meant(
     torch.testing.assert_close(torch.tensor(last.data).reshape(last.shape).float(), meant(*given.values()))
 
 
+def lstm(x: torch.Tensor, w: torch.Tensor, h0: torch.Tensor, c0: torch.Tensor) -> torch.Tensor:
+    h, c, steps = h0, c0, []
+    for t in range(T):
+        i, f = (x[:, t] + h @ w).chunk(2, 1)
+        c = f * c + i
+        h = torch.tanh(c)
+        steps.append(h)
+    return torch.stack(steps, 1)
+
+
+def test_starts_with_fewer_positions_and_a_part_of_the_gates() -> None:
+    """Two rounds: each says all that is wrong with the starts."""
+    fields = (
+        "inputs: {x: {shape: [B, T, G]}, w: {shape: [H, G]}, h0: {shape: [B, H]}, c0: {shape: [B, H]}}\noutputs: [h]"
+    )
+    text = whole(
+        fields,
+        "z[b, t, g] = x[b, t, g] + sum[k](h[b, t - 1, k]*w[k, g])",
+        "c[b, t, j] = z[b, t, j + H]*c[b, t - 1, j] + z[b, t, j]",
+        "h[b, t, j] = tanh(c[b, t, j])",
+        "h[-1] = h0[n, m]",
+        "c[b, -1] = c0[b]",
+    )
+    first = {"h[-1] = h0[n, m]": "h[b, -1, j] = h0[b, j]", "c[b, -1] = c0[b]": "c[b, -1, j] = c0[b, j]"}
+    for cure in (first, {"c[b, t, j] =": "c[b, t, j < H] = …"}):
+        said = " ".join(hint for d in diagnosed(text) for hint in d.hints)
+        for old, new in cure.items():
+            assert f"`{new}`" in said
+            text = text.replace(old, new.removesuffix(" …"))
+    bag = Bag()
+    spec = load(Source("spec.yaml", text), bag)
+    operator = None if spec is None else lower(spec, bag)
+    assert operator is not None, bag.items
+    sizes = {"x": (B, T, 2 * D), "w": (D, 2 * D), "h0": (B, D), "c0": (B, D)}
+    given = {n: torch.randn(size, generator=torch.Generator().manual_seed(0)) / 2 for n, size in sizes.items()}
+    found = run(operator.variants[0].program, {n: array(v.tolist()) for n, v in given.items()})["h"]
+    torch.testing.assert_close(torch.tensor(found.data).reshape(found.shape).float(), lstm(*given.values()))
+
+
 def test_statements_of_two_loops_are_told_one_by_one() -> None:
     fields = "inputs: {x: {shape: [B, T]}, z: {shape: [N, D]}}"
     found = diagnosed(whole(fields, "s[b] = s[b]/2 + x[b, t]", "r[d] = r[d]/3 + z[n, d]", "y[b] = q[b]"))

@@ -25,7 +25,7 @@ from opgen.lower.recurrence_shape import Extents, extents, says_extents
 from opgen.lower.recurrence_slips import another_statement, misplaced
 from opgen.lower.recurrence_slots import slots
 from opgen.lower.recurrence_start import Unclear, or_start
-from opgen.lower.recurrence_starts import at_all_positions
+from opgen.lower.recurrence_starts import aligned
 from opgen.lower.scope import Begun, Known, Outside, Variation, same_extent
 from opgen.lower.statement import Wanted, frame_of, lower_statement
 from opgen.lower.waves import Slot, in_waves
@@ -124,16 +124,14 @@ def _placed(g: _Group) -> bool:
             hint = f"every name of a recurrence has an index like `{lacks}` on the left"
             g.error(f"`{n}` does not run along `{lacks}`", s, hint)
             return False
-    return every(_start_placed(g, n, s) for n, found in g.starts.items() for s in found)
+    starts = [(n, s) for n, found in g.starts.items() for s in found]
+    good = every(aligned(g.d, g.bodies[n], s, g.places[n], g.bag) for n, s in starts)
+    return good and all(_start_placed(g, n, s) for n, s in starts)
 
 
 def _start_placed(g: _Group, n: str, s: Assign) -> bool:
-    """Whether a start has the positions of what goes on from it, and stands outside at those that run along."""
+    """Whether a start stands outside at the positions that run along."""
     body, items, own = g.bodies[n], s.target.items or (), g.bodies[n].target.items or ()
-    if [isinstance(i, Dots) for i in items] != [isinstance(i, Dots) for i in own]:
-        hints = at_all_positions(g.d, body, s, g.places[n])
-        g.error(f"the start of `{n}` has other positions than `{body.target.span.text}`", s, *hints)
-        return False
     ends = g.outside(n).along
     apart = {k: item for k, item in enumerate(items) if is_constant(item)}
     below = {k: item.span.text.startswith("-") for k, item in apart.items()}

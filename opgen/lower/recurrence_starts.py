@@ -5,6 +5,7 @@ from __future__ import annotations
 from collections.abc import Sequence
 from dataclasses import replace
 
+from opgen.diagnostics.model import Bag
 from opgen.ir import text
 from opgen.ir.scalar import Scalar
 from opgen.lang.circles import is_constant
@@ -14,7 +15,16 @@ from opgen.lang.walk import nodes, transform
 from opgen.lower.declare import Declarations
 
 
-def at_all_positions(d: Declarations, body: Assign, s: Assign, places: Sequence[int]) -> tuple[str, ...]:
+def aligned(d: Declarations, body: Assign, s: Assign, places: Sequence[int], bag: Bag) -> bool:
+    """Whether a start has the positions of what goes on from it; reports it where not."""
+    if [isinstance(i, Dots) for i in s.target.items or ()] == [isinstance(i, Dots) for i in body.target.items or ()]:
+        return True
+    message = f"the start of `{s.target.name}` has other positions than `{body.target.span.text}`"
+    bag.error("OPG250", message, s.target.span, hints=_at_all_positions(d, body, s, places))
+    return False
+
+
+def _at_all_positions(d: Declarations, body: Assign, s: Assign, places: Sequence[int]) -> tuple[str, ...]:
     """A start with every position of what goes on from it, what it reads included; nothing where that is unclear."""
     constants = [i for i in s.target.items or () if is_constant(i)]
     given = [i for i in s.target.items or () if not is_constant(i)]

@@ -294,9 +294,9 @@ def _check_target_name(d: Declarations, s: Assign, bag: Bag) -> None:
         if (
             updates
             and d.spec.outputs is None
-            and s is next((o for o in d.forward if o.span.start in words.updates), None)
+            and s is next((o for o in d.forward if o.span.start in d.words.updates), None)
         ):
-            hints += all_new(words, [n for n in d.outputs if n not in d.inputs])
+            hints += all_new(d.words, [n for n in d.outputs if n not in d.inputs])
         bag.error("OPG236", f"`{name}` is an input and cannot be assigned", span, related=related, hints=hints)
     elif name in d.params:
         related = (Label(d.params[name].span, "declared here"),)

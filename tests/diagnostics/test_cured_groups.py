@@ -8,11 +8,8 @@ from collections.abc import Callable
 import pytest
 import torch
 
-from opgen.diagnostics.model import Bag, Source
 from opgen.ir.interp import array, run
-from opgen.lower.operator import lower
-from opgen.schema.load import load
-from tests.diagnostics.cures import diagnosed, whole
+from tests.diagnostics.cures import built, diagnosed, whole
 
 E, V, H = 5, 3, 2
 VALUES = {
@@ -85,12 +82,9 @@ UPDATES = [  # the last one is what is looked at
 
 
 def computed(text: str, name: str = "y") -> torch.Tensor:
-    bag = Bag()
-    spec = load(Source("spec.yaml", text), bag)
-    operator = None if spec is None else lower(spec, bag)
-    assert operator is not None, (text, bag.items)
+    operator = built(text)
     (variant,) = operator.variants
-    read = [str(t.name) for t in spec.inputs] if spec is not None else []
+    read = [t.name for t in operator.inputs]
     found = run(variant.program, {n: array(VALUES[n].tolist()) for n in read})[name]
     return torch.tensor(found.data).reshape(found.shape).float()
 

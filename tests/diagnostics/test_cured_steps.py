@@ -8,11 +8,8 @@ from collections.abc import Callable
 import pytest
 import torch
 
-from opgen.diagnostics.model import Bag, Source
 from opgen.ir.interp import array, run
-from opgen.lower.operator import lower
-from opgen.schema.load import load
-from tests.diagnostics.cures import diagnosed, whole
+from tests.diagnostics.cures import built, diagnosed, whole
 
 B, T, D, N = 2, 4, 3, 3
 SHAPES = {
@@ -189,10 +186,7 @@ def test_a_loop_with_the_index_of_its_steps_computes_what_was_meant(
     (found,) = diagnosed(whole(fields, *written))
     quoted = re.findall(r"`([^`]+)`", " ".join(found.hints))
     assert [line for line in cured if line not in quoted] == [], quoted
-    bag = Bag()
-    spec = load(Source("spec.yaml", whole(fields, *cured)), bag)
-    operator = None if spec is None else lower(spec, bag)
-    assert operator is not None, bag.items
+    operator = built(whole(fields, *cured), warned=True)  # of gates that are results as well
     (variant,) = operator.variants
     given = {n: VALUES[n] for n in names}
     made = run(variant.program, {n: array(v.tolist()) for n, v in given.items()}, {"steps": 3})
@@ -229,10 +223,7 @@ def test_starts_with_fewer_positions_and_a_part_of_the_gates() -> None:
         for old, new in cure.items():
             assert f"`{new}`" in said
             text = text.replace(old, new.removesuffix(" …"))
-    bag = Bag()
-    spec = load(Source("spec.yaml", text), bag)
-    operator = None if spec is None else lower(spec, bag)
-    assert operator is not None, bag.items
+    operator = built(text)
     sizes = {"x": (B, T, 2 * D), "w": (D, 2 * D), "h0": (B, D), "c0": (B, D)}
     given = {n: torch.randn(size, generator=torch.Generator().manual_seed(0)) / 2 for n, size in sizes.items()}
     found = run(operator.variants[0].program, {n: array(v.tolist()) for n, v in given.items()})["h"]

@@ -7,24 +7,14 @@ import re
 import pytest
 
 from opgen.diagnostics.model import Bag, Hint, Source
-from opgen.ir.operator import Operator
 from opgen.lower.operator import lower
 from opgen.schema.load import load
-from tests.diagnostics.cures import diagnosed
+from tests.diagnostics.cures import built, diagnosed
 
 GATED = "op: a\ninputs: [x, z]\nfunctions: {}\nforward: y = act(both(x, z))\n"
 OWNED = (
     "op: a\ninputs: {{x: {{shape: [..., K]}}, w: {{shape: [K]}}}}\nforward: y[..., k] = w[k]*x[..., k]\nmodule: {}\n"
 )
-
-
-def built(text: str) -> Operator:
-    bag = Bag()
-    spec = load(Source("spec.yaml", text), bag)
-    operator = lower(spec, bag) if spec is not None else None
-    assert bag.items == (), text
-    assert operator is not None
-    return operator
 
 
 def said(text: str) -> list[str]:

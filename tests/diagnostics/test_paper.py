@@ -7,11 +7,8 @@ import re
 import pytest
 import torch
 
-from opgen.diagnostics.model import Bag, Source
 from opgen.ir.interp import array, run
-from opgen.lower.operator import lower
-from opgen.schema.load import load
-from tests.diagnostics.cures import diagnosed, whole
+from tests.diagnostics.cures import built, diagnosed, whole
 
 FIELDS = "inputs: {p: {shape: [I, J]}, v: {shape: [J, D]}, w: {shape: [D]}, z: {shape: []}}"
 
@@ -33,10 +30,7 @@ SUMS = [
 def test_a_sum_with_its_index_below_is_the_reduction_that_is_proposed(statement: str, part: str, value: str) -> None:
     (found,) = diagnosed(whole(FIELDS, statement))
     (right,) = re.findall(r"`([^`]+)`", found.hints[0])
-    bag = Bag()
-    spec = load(Source("spec.yaml", whole(FIELDS, statement.replace(part, right))), bag)
-    operator = lower(spec, bag) if spec is not None else None
-    assert operator is not None, bag.items
+    operator = built(whole(FIELDS, statement.replace(part, right)))
     draw = torch.Generator().manual_seed(1)
     tensors = {
         name: torch.rand(shape, dtype=torch.float64, generator=draw)

@@ -1,0 +1,65 @@
+"""Mistakes in what stands beside the formula (types, initialisers, cases, a transform by its name), and their cures."""
+
+from __future__ import annotations
+
+import pytest
+
+from tests.diagnostics.cures import follow, whole
+
+FIELDS = [
+    (
+        whole(
+            "inputs: {x: {shape: [..., K]}, tau: {shape: []}}\nmodule: {parameters: {tau: 1.0}}",
+            "y[..., k] = softmax[k](x[..., k]/tau)",
+        ),
+        {"1.0": "constant(1.0)"},
+        ["y"],
+    ),
+    (
+        whole("inputs: {x: {}, g: {shape: []}}\nmodule: {parameters: {g: {normal: {mean: 0, std: 0.02}}}}", "y = x*g"),
+        {"{normal: {mean: 0, std: 0.02}}": '"normal(mean=0, std=0.02)"'},
+        ["y"],
+    ),
+    *(
+        (
+            whole(f"inputs: [x]\nparams: {{a: {{type: {wrong}}}}}", "y = where(given(a), x, 2*x)"),
+            {f"type: {wrong}": "type: float, default: null"},
+            ["y"],
+        )
+        for wrong in ("Optional[float]", "Union[None, float]", "typing.Optional[float]", '"float | None"')
+    ),
+    (
+        whole("inputs: {x: {}, b: Optional[Tensor]}", "y = x + b"),
+        {"Optional[Tensor]": "{optional: true}"},
+        ["y"],
+    ),
+    (
+        whole("inputs: [x]\nparams: {how: {type: Literal[mean, sum], default: sum}}", "y = how[...](x)"),
+        {"type: Literal[mean, sum]": "choices: [mean, sum]"},
+        ["y"],
+    ),
+    *(
+        (
+            whole(f"inputs: [x]\nparams: {{b: {{type: float}}}}\ntests: {{cases: [{wrong}]}}", "y = b*x"),
+            {wrong: "{x: [1.0, -2.0], b: 2.0}"},
+            ["y"],
+        )
+        for wrong in ("{inputs: {x: [1.0, -2.0]}, params: {b: 2.0}}", "{args: {x: [1.0, -2.0], b: 2.0}}")
+    ),
+    *(
+        (whole(f"inputs: [x]\ntests: {{tolerances: {{{wrong}: 1e-2}}}}", "y = x*x"), {wrong: "float16"}, ["y"])
+        for wrong in ("fp16", "half", "torch.half", "f16")
+    ),
+    (
+        whole("inputs: {x: {shape: [..., N]}}", "z[..., k] = rfft(x)[..., k]"),
+        {"z[..., k] = rfft(x)[..., k]": ("z[..., k < N//2 + 1] = sum[n](x[..., n]*exp(complex(0, -2*pi*k*n/N)))")},
+        ["z_real", "z_imag"],
+    ),
+]
+
+
+@pytest.mark.parametrize(("text", "cure", "outputs"), FIELDS)
+def test_a_field_with_what_the_one_message_says_is_what_was_meant(
+    text: str, cure: dict[str, str], outputs: list[str]
+) -> None:
+    assert list(follow(text, cure).outputs) == outputs

@@ -29,6 +29,7 @@ from opgen.ir.scalar import BATCH, ZERO, Apply, Batch, Const, Dim, Index, Param,
 from opgen.ir.storage import STORED
 from opgen.opt.derive import Derived, derive_variant
 from opgen.package.sample_arrays import InputSample, joined_results
+from opgen.package.sample_kinks import at_kink
 from opgen.package.sample_numbers import default_value, number
 from opgen.package.sample_places import crowded, index_range, places
 from opgen.package.sample_values import conjuncts, finite, inside, is_known, stand_in
@@ -81,7 +82,7 @@ class Chooser:
         self.program = stand_in(derived.variant.program)
         self.sizes = self._dim_sizes(_SIZES[0])
         self.numbers: Mapping[str, int] = {}
-        self.turned = False
+        self.turned = self.kinked = False
         self.places = places(self.program)
         self.parts = {p.name: p.real for p in operator.pairs}
         named = any(not isinstance(s, Batch) for t in operator.inputs for s in t.shape)
@@ -103,14 +104,14 @@ class Chooser:
         return self.case(name="other settings")
 
     def case(self, *, moved: bool = False, name: str = "") -> SampleCase | None:
-        """The first attempt whose results are finite, else the first that has results."""
+        """The first attempt whose results are finite and lie at no kink, else the first that has results."""
         fallback = None
         for attempt in itertools.islice(self._attempts(moved=moved), _ATTEMPTS):
             try:
                 found = self._case(attempt, moved=moved, name=name)
             except _MISFITS:
                 continue
-            if self.pinned or all(map(finite, found.expected)):
+            if self.pinned or (all(map(finite, found.expected)) and not self.kinked):
                 return found
             fallback = fallback or found
         return fallback
@@ -138,6 +139,7 @@ class Chooser:
             arrays |= {} if s is None else s.arrays(self.operator.pairs)
         # at a pinned value, only the stable form of the formula may be exact
         results = run(self.derived.forward if self.pinned else self.program, arrays, values)
+        self.kinked = not self.pinned and at_kink(self.program, arrays, values)
         expected: tuple[Array, ...] = ()
         gradients: tuple[Array, ...] = ()
         second: tuple[Array, ...] = ()

@@ -98,3 +98,25 @@ forward: y[e] = x[i[e]]*x[j[e]]
 tests: {sizes: {E: 12}}
 """)
     assert any(a == b for a, b in zip(arrays["i"].data, arrays["j"].data, strict=True))
+
+
+ROUNDED = """
+op: codes
+inputs: [x]
+params: {levels: {type: int, default: 255}}
+forward: |
+  level = (clamp(x, -1, 1) + 1)/2*levels
+  c = 2*(level + detach(round(level) - level))/levels - 1
+  y = sign(c)*(exp(abs(c)) - 1)
+"""
+
+
+def test_rounded_values_are_not_at_kinks() -> None:
+    """With an even number of levels the middle one is 0, where what is written has another slope than its values."""
+    found = run(SpecFile(Path("spec.yaml"), ROUNDED.encode(), "spec.yaml"), Stage.DERIVED)
+    assert found.operator is not None
+    assert found.derived is not None
+    case = Chooser(found.operator, found.derived[0], stated=True).case(moved=True)
+    assert case is not None
+    assert dict(case.params)["levels"] % 2 == 0
+    assert all(abs(float(v)) > 0.1 for v in case.expected[0].data)

@@ -88,8 +88,9 @@ def _found(d: Declarations, block: tuple[Assign, ...]) -> _Loop | None:
     for s in block:
         own.setdefault(s.target.name, []).append(s)
     bodies = {n: found[-1] for n, found in own.items() if n not in d.params and _may_go_on(found)}
-    for n in bodies:
-        circle = _circle(bodies, n)
+    reads = _leading_to_circles(bodies)
+    for n in reads:
+        circle = _circle(reads, n)
         free = {i for m in circle for i in unbound(d, bodies[m])}
         at = [i for a in accesses((bodies[m] for m in circle), circle) for i in a.items]
         if len(free) != 1 or any(shift_of(i) for i in at):
@@ -126,9 +127,24 @@ def _may_go_on(found: Sequence[Assign]) -> bool:
     return alike and len(found) <= 2 and (first is last or first.op == "=")
 
 
-def _circle(bodies: dict[str, Assign], name: str) -> tuple[str, ...]:
-    """The names that read one another in a circle through this one, in order; none where it reads nothing of itself."""
+def _leading_to_circles(bodies: dict[str, Assign]) -> dict[str, list[str]]:
+    """The names from which reads lead to a circle, and which of these they read, in order."""
     reads = {n: [m for m in statement_names(s) if m in bodies] for n, s in bodies.items()}
+    readers: dict[str, list[str]] = {n: [] for n in reads}
+    for n, read in reads.items():
+        for m in read:
+            readers[m].append(n)
+    open_reads = {n: len(read) for n, read in reads.items()}
+    ended = [n for n, count in open_reads.items() if not count]
+    for m in ended:  # grows meanwhile
+        for n in readers[m]:
+            open_reads[n] -= 1
+            ended += [] if open_reads[n] else [n]
+    return {n: [m for m in read if open_reads[m]] for n, read in reads.items() if open_reads[n]}
+
+
+def _circle(reads: dict[str, list[str]], name: str) -> tuple[str, ...]:
+    """The names that read one another in a circle through this one, in order; none where it reads nothing of itself."""
 
     def reached(start: str) -> set[str]:
         seen: set[str] = set()
@@ -141,7 +157,7 @@ def _circle(bodies: dict[str, Assign], name: str) -> tuple[str, ...]:
         return seen
 
     ahead = reached(name)
-    return tuple(n for n in bodies if n in ahead and name in reached(n))
+    return tuple(n for n in reads if n in ahead and name in reached(n))
 
 
 def _laid_out(

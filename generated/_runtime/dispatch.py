@@ -114,8 +114,8 @@ class Op(ABC):
     """One dispatcher op and its `.batched` form: kernels, fake kernels, batching rules and the way into autograd."""
 
     which = "forward"  # or backward
-    route = native.Route()  # what it does with calls where nobody chose a back end, and
-    routes: dict[str, native.Route] = dict.fromkeys(choice.BACKENDS, route)  # by back end; set by `native.refresh`
+    route: native.Route  # what it does with calls where nobody chose a back end, and
+    routes: dict[str, native.Route]  # by back end; set by `native.refresh`
     inline = False  # does a compiler get the overload `inlined` in place of the op? See `inlining`
     inlined: Any = None
 
@@ -132,6 +132,8 @@ class Op(ABC):
         checks: tuple[Formula, ...] = (),
         defaults: Arguments = (),
     ) -> None:
+        self.route = native.Route()  # the class has none: an attribute of both is found more slowly
+        self.routes = dict.fromkeys(choice.BACKENDS, self.route)
         self.definition, self.name, self.schema = definition, claimed(name, definition.name), schema
         self.is_copy, name = name != self.name, self.name
         self.tensors, self.others, self.results = tensors, others, results
@@ -204,7 +206,7 @@ class Op(ABC):
             device = self.device(args)
             if device in way.devices and not self.left_to_torch(device) and (way.small is None or way.small(args)):
                 return way.native(*args)
-        native.CALLS["torch"] += 1
+        native.CALLS.torch += 1
         if native.is_hint_due():
             native.hint(self)
         results = blocks.call(self, args)
@@ -234,7 +236,7 @@ class Op(ABC):
 
     def called(self, args: Arguments) -> Any:
         """What another library computes; results without elements need no call."""
-        native.CALLS["torch"] += 1
+        native.CALLS.torch += 1
         declared = as_tuple(self.shapes(*args))
         if all(d is None or not d.numel() for d in declared):
             return self.packed(declared)

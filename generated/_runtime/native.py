@@ -26,7 +26,6 @@ from .batching import parameters
 from .naming import NAMESPACE
 
 LIBRARY_NAMESPACE = f"{NAMESPACE}_native"
-CALLS = {"torch": 0, "native": 0}  # kernels run so far, by back end
 DEVICES = ("cpu", "cuda")
 GAIN = 20_000_000  # picoseconds that one call of a kernel is shorter than the calls of torch that do the same, at least
 
@@ -36,6 +35,17 @@ _state = {"hint": choice.VARIABLE not in os.environ}  # is there still to be sai
 _ops: dict[tuple[str, str], Any] = {}
 _functions: dict[str, Callable[..., Any]] = {}
 asked = bool(choice.SHARED["asked"])  # may a thread have chosen a back end?
+
+
+@dataclass(slots=True)
+class Calls:
+    """Kernels run so far, by back end."""
+
+    torch: int = 0
+    native: int = 0
+
+
+CALLS = Calls()
 
 
 @dataclass(frozen=True)
@@ -64,7 +74,8 @@ def load_library(path: str | Path) -> None:
 
 def calls(backend: str) -> int:
     """How many kernels this back end has run, forward and backward ones."""
-    return CALLS[backend]
+    count: int = getattr(CALLS, backend)
+    return count
 
 
 def add(op: str, which: str, made: Any) -> None:
@@ -257,7 +268,7 @@ def _has_kernel(name: str, key: str) -> bool:
 
 def _counted(compiled: Callable[..., Any]) -> Callable[..., Any]:
     def call(*args: Any) -> Any:
-        CALLS["native"] += 1
+        CALLS.native += 1
         return compiled(*args)
 
     return call

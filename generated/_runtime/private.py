@@ -19,7 +19,7 @@ from typing import Any, TypeVar
 
 import torch
 from torch import Tensor
-from torch.autograd import forward_ad
+from torch.autograd import forward_ad, profiler
 
 Function = TypeVar("Function", bound=Callable[..., Any])
 
@@ -54,7 +54,6 @@ try:
     _included, _excluded = torch._C._dispatch_tls_local_include_set, torch._C._dispatch_tls_local_exclude_set
     _deeper, _shallower = torch._C._vmapmode_increment_nesting, torch._C._vmapmode_decrement_nesting
     _add_axis, _remove_axis = torch._add_batch_dim, torch._remove_batch_dim
-    profiling = torch._C._autograd._profiler_enabled
     tracing = torch._C._is_tracing
     modes = torch._C._len_torch_dispatch_stack
     autocasting = torch._C._is_any_autocast_enabled
@@ -62,7 +61,7 @@ try:
     SingleLevelFunction: Any = _SingleLevelFunction
     single_level = enable_single_level_autograd_function
     _SET_IN_QUICK = SingleLevelFunction.to_save, SingleLevelFunction.materialize_grads
-    AVAILABLE = isinstance(forward_ad._current_level, int)
+    AVAILABLE = isinstance(forward_ad._current_level, int) and isinstance(profiler._is_profiler_enabled, bool)
 except (ImportError, AttributeError):
     AVAILABLE = False
 

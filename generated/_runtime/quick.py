@@ -19,7 +19,7 @@ from operator import itemgetter
 from typing import TYPE_CHECKING, Any
 
 import torch
-from torch.autograd import forward_ad
+from torch.autograd import forward_ad, profiler
 
 from . import native, private, refused
 from .arguments import complete, operands
@@ -60,7 +60,7 @@ def caller(op: Forward) -> Callable[..., Any]:
     def made(_: Arguments, *params: Any) -> Any:
         for check in checks:
             check(*params)
-        calls["torch"] += 1
+        calls.torch += 1
         results = as_tuple(op.formula(*[params[k] for k in op.order]))
         return op.packed([r.contiguous() if k == 0 else r.clone() for k, r in enumerate(results)])  # no shared memory
 
@@ -70,7 +70,7 @@ def caller(op: Forward) -> Callable[..., Any]:
     if not private.AVAILABLE:
         return lambda given, *params: full(*complete(d, given, params))
     apply, casts, autocasting = node(op).apply, bool(d.autocast), private.autocasting
-    profiling, tracing, modes = private.profiling, private.tracing, private.modes
+    tracing, modes = private.tracing, private.modes
     grad_enabled, any_requires_grad = torch.is_grad_enabled, private.any_requires_grad
 
     def run(given: Arguments, *params: Any) -> Any:
@@ -78,7 +78,7 @@ def caller(op: Forward) -> Callable[..., Any]:
             return inlined(given, *params) if op.inline and not exporting() else traced(given, *params)
         way = native.route(op) if native.asked else op.route
         kernel = way.quick
-        if kernel is None or forward_ad._current_level >= 0 or profiling():
+        if kernel is None or forward_ad._current_level >= 0 or profiler._is_profiler_enabled:
             return full(given, *params)
         if casts and autocasting():
             return full(given, *params)
@@ -89,15 +89,18 @@ def caller(op: Forward) -> Callable[..., Any]:
         if recorded and params and any_requires_grad(*params):
             return full(given, *params)
         try:
-            for check in checks:
-                check(*args)
+            if checks:
+                for check in checks:
+                    check(*args)
             if recorded:
                 results = apply(*args)
+            elif unrecorded := way.unrecorded:
+                results = kernel(*args, *unrecorded)
             else:
-                results = kernel(*args, *way.unrecorded)
+                results = kernel(*args)
         except _MISSED:
             return full(given, *params)
-        calls["native"] += 1
+        calls.native += 1
         return results
 
     def chosen(given: Arguments, *params: Any) -> Any:
@@ -122,7 +125,7 @@ def node(op: Forward) -> Any:
     pick, one = itemgetter(*op.kept or [slice(0)]), len(op.kept) == 1
 
     def forward(ctx: Any, *args: Any) -> Any:
-        results = native.route(op).quick(*args)
+        results = (native.route(op) if native.asked else op.route).quick(*args)
         ctx.materialize_grads = False  # as `set_materialize_grads` does, and below `save_for_backward`
         if others:
             ctx.others = args[count:]
@@ -147,7 +150,7 @@ def gradient(op: Op, args: Arguments) -> Any:
         return None
     way = native.route(op)
     kernel = way.quick
-    if kernel is None or forward_ad._current_level >= 0 or private.profiling():
+    if kernel is None or forward_ad._current_level >= 0 or profiler._is_profiler_enabled:
         return None
     if way.small is not None and (private.modes() or not way.small(args)):
         return None
@@ -155,5 +158,5 @@ def gradient(op: Op, args: Arguments) -> Any:
         results = kernel(*args)
     except _MISSED:
         return None
-    native.CALLS["native"] += 1
+    native.CALLS.native += 1
     return results

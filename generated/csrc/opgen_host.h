@@ -36,11 +36,13 @@ class __attribute__((visibility("hidden"))) Call {
   Call(const char* op, const Step* steps, int dims);
   ~Call();
 
-  // An argument that must be there.
+  // An argument that must be there. Arguments are only pointed to: they have to live as long as this.
+  void input(const char* name, const Tensor& tensor, Element element, std::initializer_list<Entry> shape);
   void input(const char* name, const Optional& tensor, Element element, std::initializer_list<Entry> shape);
   // An argument of the plan that this op is not given, as nothing needs it.
   void unused(const char* name, const Optional&, Element element, std::initializer_list<Entry> shape);
   // A cotangent or tangent, zero where it is missing.
+  void cotangent(const char* name, const Tensor& tensor, Element element, std::initializer_list<Entry> shape);
   void cotangent(const char* name, const Optional& tensor, Element element, std::initializer_list<Entry> shape);
 
   // A tensor that no kernel reads, but whose dtype is that of the operator: all arguments may have others.
@@ -95,7 +97,7 @@ class __attribute__((visibility("hidden"))) Call {
  private:
   struct __attribute__((visibility("hidden"))) Argument {
     const char* name;
-    Optional tensor;
+    const Tensor* tensor;  // null where it is missing
     Element element;
     Few<Entry, 4> shape;
     bool used = true;
@@ -117,7 +119,7 @@ class __attribute__((visibility("hidden"))) Call {
   void broadcast(const Argument& a, int64_t batch_at, int64_t own);
 
   int number_of(const char* name) const;
-  void keep(const char* name, const Tensor& tensor);
+  void keep(const char* name, Tensor tensor);
   // A buffer whose values go nowhere: no memory, but sizes and a dtype.
   void omit(const char* name, Element element, std::initializer_list<Entry> shape);
   void add(Argument& a);

@@ -18,6 +18,7 @@ from opgen.ir.operator import Flags, Operator, Variant
 from opgen.ir.program import Compute, Kind, Program, Role, definitions, names, statement_reads, statement_scalars
 from opgen.ir.scalar import Apply, occurrences, walk
 from opgen.opt.affine import through_sums, with_sums
+from opgen.opt.alike import alike
 from opgen.opt.contract import contract
 from opgen.opt.convolve import convolve
 from opgen.opt.cse import cse
@@ -124,7 +125,7 @@ def derive_variant(v: Variant, flags: Flags, taken: tuple[str, ...] = (), *, sec
     return Derived(
         v,
         inline_functions(primal),
-        kept.forward,
+        alike(kept.forward),
         kept.residuals,
         finished(kept.backward),
         finished(gradient),
@@ -194,7 +195,7 @@ def _tangent(primal: Program, optimise: Passes) -> Program | None:
 
 def finished(p: Program) -> Program:
     """Local functions with stated derivatives are opened once nothing is differentiated any more."""
-    return dce(cse(inline_functions(p)))
+    return alike(dce(cse(inline_functions(p))))
 
 
 def first_passes(*, exact: bool = False, note: Note = lambda _: None) -> Passes:

@@ -6,12 +6,13 @@ values that a reader would compute at more points than they have, and every so o
 
 from __future__ import annotations
 
-from collections.abc import Mapping
+from collections.abc import Iterable, Mapping
 from typing import assert_never
 
 from opgen.ir.lazy import always_read
 from opgen.ir.program import Axis, Compute, Loop, Recurrence, Scatter, Statement
-from opgen.ir.scalar import BATCH, Apply, Batch, Index, Read, Scalar, occurrences, walk
+from opgen.ir.rounding import is_reproducible
+from opgen.ir.scalar import BATCH, Apply, Batch, Index, Read, Scalar, children, is_exact_test, occurrences, walk
 from opgen.plan.model import label
 from opgen.plan.ranges import Ranges
 
@@ -31,15 +32,15 @@ def kept_maps(statements: tuple[Statement, ...], results: set[str], operands: se
     needed: unless it is quick, and reads a tensor at the same position, which is then checked in its place.
     """
     maps = {s.target: s for s in statements if isinstance(s, Compute) and s.op is None}
-    deep = _deep(statements, maps)
     kept: set[str] = set()
     spread: set[str] = set()  # maps that some reader evaluates at more points than they have
     padded: set[str] = set()
     read: set[str] = set()
+    needed = operands | _deep(statements, maps) | _compared(statements, maps)
     for s in reversed(statements):
         name = s.target
         dear = name in maps and _cost(maps[name].body) >= _DEAR
-        if name in operands | deep | padded or (dear and (name in spread or (name in results and name in read))):
+        if name in needed | padded or (dear and (name in spread or (name in results and name in read))):
             kept.add(name)
         inherits = name in spread and name not in kept
         for loops, e in parts(s):
@@ -51,6 +52,13 @@ def kept_maps(statements: tuple[Statement, ...], results: set[str], operands: se
                 if r.fill is not None or not _checked(r, loops, maps, ranges):
                     padded.add(r.tensor)
     return kept & set(maps)
+
+
+def _compared(statements: Iterable[Statement], maps: Mapping[str, Compute]) -> set[str]:
+    """Maps of which values are looked for that are equal to others: computed again they might not be."""
+    tests = (n for s in statements for _, e in parts(s) for n in walk(e) if is_exact_test(n))
+    found = {a.tensor for n in tests if len({*children(n)}) > 1 for a in children(n) if isinstance(a, Read)}
+    return {n for n in found & {*maps} if not is_reproducible(maps[n].body)}
 
 
 def _checked(r: Read, loops: tuple[Loop, ...], maps: Mapping[str, Compute], ranges: Ranges) -> bool:

@@ -104,7 +104,7 @@ class _Builder:
         s = member.statement
         wish = f"{s.target}_value" if s.target in self.around.stored else s.target
         value = self.values.value(s.body, self._point(k), wish)
-        self.values.locals[s.target] = value
+        self.values.locals[s.target], self.values.places[s.target] = value, self._at(k, s.axes)
         if s.target in self.around.stored:
             draft.stores.append((s.target, self._at(k, s.axes), value))
         else:

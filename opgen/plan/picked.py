@@ -10,6 +10,7 @@ from __future__ import annotations
 
 from collections.abc import Collection, Iterator, Mapping, Sequence
 from dataclasses import dataclass, replace
+from functools import reduce
 
 from opgen.diff.conditions import conjuncts, is_integer
 from opgen.ir.names import Names
@@ -130,10 +131,11 @@ def _pick(e: Scalar, axis: Axis, integers: frozenset[str]) -> Scalar | None:
     for k, c in enumerate(conditions):
         place = _other(c, here)
         if place is not None and is_integer(place, integers) and axis.name not in mentions(place)[0]:
-            inside = both(call("ge", place, ZERO), call("lt", place, axis.extent))
-            for other in (*conditions[:k], *conditions[k + 1 :]):
-                inside = both(inside, substitute(other, {here: place}))
-            return where(inside, substitute(value, {here: place}), ZERO)
+            others = (*conditions[:k], *conditions[k + 1 :])
+            first = [o for o in conditions[:k] if _is_same(o, axis)]  # without these the place may be read out of range
+            after = [substitute(o, {here: place}) for o in others if o not in first]
+            ranges = (call("ge", place, ZERO), call("lt", place, axis.extent))
+            return where(reduce(both, (*first, *ranges, *after)), substitute(value, {here: place}), ZERO)
     return None
 
 

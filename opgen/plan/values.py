@@ -72,6 +72,9 @@ class Values:
     fresh: Callable[[str], str]
     ranges: Ranges
     locals: dict[str, Scalar] = field(default_factory=dict)
+    places: dict[str, tuple[Position, ...]] = field(
+        default_factory=dict
+    )  # of locals that are read elsewhere as well
     local_kinds: dict[str, Kind] = field(default_factory=dict)
     nodes: list[Node] = field(default_factory=list)
     shared: dict[Scalar, int] = field(default_factory=dict)  # level 0
@@ -125,9 +128,11 @@ class Values:
                 return e
 
     def _read(self, e: Read, point: Point, *, eager: bool) -> Scalar:
-        if e.tensor in self.locals:
+        if e.tensor in self.locals and e.tensor not in self.places:
             return self.locals[e.tensor]
         at = tuple(p if isinstance(p, Batch) else self._place(p, point, eager=eager) for p in e.at)
+        if e.tensor in self.locals and self.places[e.tensor] == at:
+            return self.locals[e.tensor]
         source = self.maps.get(e.tensor)
         if source is not None and e.fill is None:
             return self._instance(source, at, eager=eager)

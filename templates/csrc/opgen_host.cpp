@@ -26,18 +26,26 @@ Call::Call(const char* op, const Step* steps, int dims)
 
 Call::~Call() = default;
 
+void Call::input(const char* name, const Tensor& tensor, Element element, std::initializer_list<Entry> shape) {
+  arguments_.push_back({name, &tensor, element, shape});
+}
+
 void Call::input(const char* name, const Optional& tensor, Element element, std::initializer_list<Entry> shape) {
   if (!tensor.has_value()) fail(op_, ": ", name, " is missing");
-  arguments_.push_back({name, *tensor, element, shape});
+  input(name, *tensor, element, shape);
 }
 
 void Call::unused(const char* name, const Optional&, Element element, std::initializer_list<Entry> shape) {
-  arguments_.push_back({name, std::nullopt, element, shape});
+  arguments_.push_back({name, nullptr, element, shape});
   arguments_.back().used = false;
 }
 
+void Call::cotangent(const char* name, const Tensor& tensor, Element element, std::initializer_list<Entry> shape) {
+  arguments_.push_back({name, &tensor, element, shape});
+}
+
 void Call::cotangent(const char* name, const Optional& tensor, Element element, std::initializer_list<Entry> shape) {
-  arguments_.push_back({name, tensor, element, shape});
+  arguments_.push_back({name, tensor.has_value() ? &*tensor : nullptr, element, shape});
 }
 
 void Call::like(const Optional& tensor) {
@@ -47,14 +55,14 @@ void Call::like(const Optional& tensor) {
 void Call::begin() {
   find_type();
   for (const Argument& a : arguments_) {
-    if (a.tensor.has_value()) check(a);
+    if (a.tensor != nullptr) check(a);
   }
 }
 
 void Call::expect(int argument, int position, int64_t size) {
   Argument& a = arguments_[argument];
   a.shape[position] = fixed(size);
-  if (a.tensor.has_value()) check(a);
+  if (a.tensor != nullptr) check(a);
 }
 
 void Call::hold() {
@@ -213,7 +221,7 @@ Tensor Call::empty(std::initializer_list<Entry> shape, ScalarType type) const {
 
 const Tensor& Call::first() const {
   for (const Argument& a : arguments_) {
-    if (a.tensor.has_value()) return *a.tensor;
+    if (a.tensor != nullptr) return *a.tensor;
   }
   fail(op_, ": no tensor was given");
 }
@@ -221,7 +229,7 @@ const Tensor& Call::first() const {
 void Call::find_type() {
   const Argument* owner = nullptr;
   for (const Argument& a : arguments_) {
-    if (!a.tensor.has_value()) continue;
+    if (a.tensor == nullptr) continue;
     if (&a != &arguments_[0] && a.tensor->device() != first().device()) {
       fail(op_, ": ", a.name, " is on another device than ", arguments_[0].name);
     }
@@ -280,7 +288,7 @@ Sizes Call::batch_of(std::initializer_list<const char*> names) const {
     const auto rank = static_cast<int64_t>(a.shape.size());
     int64_t batch_at = 0;
     while (a.shape[batch_at].kind != Entry::the_batch) ++batch_at;
-    const int64_t own = a.tensor.has_value() ? a.tensor->dim() - (rank - 1) : 0;
+    const int64_t own = a.tensor != nullptr ? a.tensor->dim() - (rank - 1) : 0;
     while (own > static_cast<int64_t>(found.size())) found.insert(found.begin(), 1);
     for (int64_t d = 0; d < own; ++d) {
       int64_t& known = found[found.size() - own + d];
@@ -312,10 +320,10 @@ int Call::number_of(const char* name) const {
   return number;
 }
 
-void Call::keep(const char* name, const Tensor& tensor) {
+void Call::keep(const char* name, Tensor tensor) {
   names_.push_back(name);
-  tensors_.push_back(tensor);
   described_.push_back(description(tensor));
+  tensors_.push_back(std::move(tensor));
 }
 
 void Call::omit(const char* name, Element element, std::initializer_list<Entry> shape) {
@@ -330,7 +338,7 @@ void Call::omit(const char* name, Element element, std::initializer_list<Entry> 
 void Call::add(Argument& a) {
   if (!a.used) {
     reserve(a.name);
-  } else if (a.tensor.has_value()) {
+  } else if (a.tensor != nullptr) {
     keep(a.name, a.element == Element::compute ? converted(*a.tensor, type_of(a.element)) : *a.tensor);
   } else {
     const Tensor zero = torch::stable::full({}, 0.0, type_of(a.element), std::nullopt, device());
@@ -359,11 +367,12 @@ Few<int64_t, OPGEN_MAX_DIMS> Call::resolved_few(const Shape& shape) const {
 
 OpgenTensor Call::description(const Tensor& tensor) const {
   OpgenTensor d{};
-  if (tensor.dim() > OPGEN_MAX_DIMS) fail(op_, ": a tensor has more than ", OPGEN_MAX_DIMS, " dims");
+  const auto sizes = tensor.sizes();
+  if (sizes.size() > OPGEN_MAX_DIMS) fail(op_, ": a tensor has more than ", OPGEN_MAX_DIMS, " dims");
   d.data = const_cast<void*>(tensor.const_data_ptr());  // an argument to be copied on write is none to be written
   d.dtype = dtype_of(tensor.scalar_type());
-  d.ndim = tensor.dim();
-  std::copy_n(tensor.sizes().data(), d.ndim, d.sizes);
+  d.ndim = static_cast<int64_t>(sizes.size());
+  std::copy_n(sizes.data(), d.ndim, d.sizes);
   std::copy_n(tensor.strides().data(), d.ndim, d.strides);
   return d;
 }

@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 import sys
+from dataclasses import asdict
 from typing import Any
 
 import pytest
@@ -42,9 +43,9 @@ def test_each_direction_runs_what_the_operator_says(
     x, z = (torch.randn(3, 4, dtype=torch.float64, requires_grad=True) for _ in range(2))
 
     def ran(call: Any) -> tuple[Any, list[str]]:
-        before = dict(runtime.native.CALLS)
+        before = asdict(runtime.native.CALLS)
         result = call()
-        return result, [n for n, count in runtime.native.CALLS.items() for _ in range(count - before[n])]
+        return result, [n for n, count in asdict(runtime.native.CALLS).items() for _ in range(count - before[n])]
 
     with runtime.use_backend(back_end):
         assert angles.backend == said

@@ -4,6 +4,7 @@ from __future__ import annotations
 
 import sys
 from collections.abc import Callable, Iterator
+from dataclasses import asdict
 from types import ModuleType
 from typing import Any
 
@@ -59,9 +60,9 @@ def module_of(function: Any) -> Any:
 def ran(function: Any, call: Callable[[], Any]) -> list[str]:
     """The back ends that ran, in order of their names."""
     known = runtime_of(function).native.CALLS
-    before = dict(known)
+    before = asdict(known)
     call()
-    return [n for n in sorted(known) for _ in range(known[n] - before[n])]
+    return [n for n, count in sorted(asdict(known).items()) for _ in range(count - before[n])]
 
 
 def test_the_size_of_a_call_decides(tail: Any) -> None:

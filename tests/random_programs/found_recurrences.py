@@ -3,6 +3,10 @@
 from __future__ import annotations
 
 FOUND = {
+    "what comes out is read one step back as well": (
+        "inputs: {x: {shape: [T]}}\noutputs: [y, z]\n"
+        "forward: |\n  y[t] = 2*x[t]\n  z[t < T] = where(t > 0, y[t - 1], 7)\n"
+    ),
     "a first step that is chosen": (
         "inputs: {x: {shape: [T, N]}, w: {shape: [N]}}\noutputs: [h]\n"
         "forward: 'h[t, i] = where(t == 0, w[i], h[t - 1, i]) + x[t, i]'\n"
@@ -127,6 +131,7 @@ FOUND = {
 }
 
 SHAPES = {
+    "what comes out is read one step back as well": {"x": (4,)},
     "a wave that goes through pairs, beside what one of each reads": {"x": (2, 3, 2), "y": (3, 3)},
     "a wave equation": {"x": (4, 3), "w": (3,)},
     "neighbours with ends on both sides": {"x": (4, 3)},

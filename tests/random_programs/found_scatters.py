@@ -3,6 +3,15 @@
 from __future__ import annotations
 
 FOUND = {
+    "an extreme of a function that is computed for each row": (
+        "inputs: {y: {shape: [M]}}\noutputs: {t1: {shape: [M, M]}, t2: {shape: [M]}}\nforward: |\n"
+        "  t1[q, i] max= 0.5*atanh(0.8*tanh(sinc(y[q] + 0.37)))\n  pad(t2[2*q - 1]) += min(t1[q, 2], 0.5)*y[q]\n"
+    ),
+    "a place in each row but the last": (
+        "inputs: {x: {shape: [W, V]}, ids: {shape: [U], dtype: int, domain: 0 <= ids < V}}\ndims: {W: U + 1}\n"
+        "outputs: [y]\nforward: |\n  t[u, v] = log_softmax[v](x[u, v])\n  at[u < U] = t[u, ids[u]]\n"
+        "  y = sum[u](at[u]) + sum[u](t[u, 0])\n"
+    ),
     "a quantile that is scattered, whose place is found by a number of the call": (
         "inputs: {x: {shape: [N]}}\noutputs: {t1: {shape: [N, N]}}\nforward: 't1[q, i] += quantile[j < N](x[i], 0.5)'\n"
     ),
@@ -86,6 +95,8 @@ FOUND = {
 }
 
 SHAPES = {
+    "an extreme of a function that is computed for each row": {"y": (3,)},
+    "a place in each row but the last": {"x": (4, 3), "ids": (3,)},
     "a quantile that is scattered, whose place is found by a number of the call": {"x": (3,)},
     "a draw for each of several batch dims that is scattered": {"x": (3, 2, 2, 2), "seed": ()},
     "an input that is only asked for, called like a local": {"mask": (2, 2), "position": (2,)},

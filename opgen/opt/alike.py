@@ -9,7 +9,7 @@ where it is.
 
 from __future__ import annotations
 
-from collections.abc import Iterable, Iterator
+from collections.abc import Iterable, Iterator, Mapping
 from dataclasses import replace
 from typing import TypeGuard
 
@@ -33,26 +33,30 @@ from opgen.ir.scalar import (
     transform,
     walk,
 )
+from opgen.opt.simplify import inlined
 
 
 def alike(p: Program) -> Program:
     """The program with such values as statements in front of the extremes over them."""
     fresh, out = Names(tuple(names(p))), p.statements
     asked = {a.tensor for t in _tests(out) for a in t.args if isinstance(a, Read)}
+    maps = {s.target: s for s in out if isinstance(s, Compute) and s.op is None}
     for s in p.statements:
-        if s.target in asked and _may_differ(s) and any(_place(s, t) is not None for t in _tests(out)):
-            out = _read_by_both(out, s, fresh)
+        if s.target in asked and _may_differ(s) and any(_place(s, t, maps) is not None for t in _tests(out)):
+            out = _read_by_both(out, s, fresh, maps)
     return replace(p, statements=out)
 
 
-def _read_by_both(statements: tuple[Statement, ...], s: Plain, fresh: Names) -> tuple[Statement, ...]:
+def _read_by_both(
+    statements: tuple[Statement, ...], s: Plain, fresh: Names, maps: Mapping[str, Compute]
+) -> tuple[Statement, ...]:
     """The statements with the values of one, or those that it is an extreme of, as a tensor."""
     if isinstance(s, Compute) and s.op is None:
-        return tuple(_with(t, s, s) for t in statements)
+        return tuple(_with(t, s, s, maps) for t in statements)
     values = replace(alone(s.body, s.loops), target=fresh.fresh(f"{s.target}_values"))
     out: list[Statement] = []
     for t in statements:
-        made = _with(t, s, values)
+        made = _with(t, s, values, maps)
         if t.target == s.target and not isinstance(made, Recurrence):
             out.append(values)
             made = replace(made, body=read_of(values))
@@ -76,11 +80,11 @@ def _may_differ(s: Statement) -> TypeGuard[Plain]:
     return not s.padded or all(isinstance(at, Index | Batch) for r in reads(s.body) for at in r.at)
 
 
-def _with(t: Statement, s: Plain, values: Compute) -> Statement:
+def _with(t: Statement, s: Plain, values: Compute, maps: Mapping[str, Compute]) -> Statement:
     """A statement in which what is compared with another reads the values that this is of."""
 
     def step(n: Scalar) -> Scalar:
-        if not isinstance(n, Apply) or n.fn != "eq" or (place := _place(s, n)) is None:
+        if not isinstance(n, Apply) or n.fn != "eq" or (place := _place(s, n, maps)) is None:
             return n
         result = next(a for a in n.args if isinstance(a, Read) and a.tensor == s.target)
         if values is s:  # it may have more loops than its values
@@ -91,11 +95,16 @@ def _with(t: Statement, s: Plain, values: Compute) -> Statement:
     return map_scalars(t, lambda e: transform(e, step))
 
 
-def _place(s: Plain, test: Apply) -> dict[str, Position] | None:
-    """Where a test for equality with a statement computes what it is of: the index for each of its loops."""
+def _place(s: Plain, test: Apply, maps: Mapping[str, Compute]) -> dict[str, Position] | None:
+    """Where a test for equality with a statement has what it is of: the index for each of its loops.
+
+    It is computed there, or read of a map that does.
+    """
     others = [a for a in test.args if not _is_result(s, a)]
     if len(others) != 1:
         return None
+    if isinstance(others[0], Read) and others[0].tensor in maps and others[0].fill is None:
+        others = [inlined(maps[others[0].tensor], others[0])]
     found: dict[str, Position] = {}
     loops = {a.name for a in s.loops if not isinstance(a, Batch)}
     return found if _matched(s.body, others[0], loops, found) else None

@@ -72,9 +72,7 @@ class Values:
     fresh: Callable[[str], str]
     ranges: Ranges
     locals: dict[str, Scalar] = field(default_factory=dict)
-    places: dict[str, tuple[Position, ...]] = field(
-        default_factory=dict
-    )  # of locals that are read elsewhere as well
+    places: dict[str, tuple[Position, ...]] = field(default_factory=dict)  # of locals that are read elsewhere as well
     local_kinds: dict[str, Kind] = field(default_factory=dict)
     nodes: list[Node] = field(default_factory=list)
     shared: dict[Scalar, int] = field(default_factory=dict)  # level 0

@@ -14,7 +14,7 @@ from opgen.lang.beside import Arguments
 from opgen.lang.cursor import Cursor
 from opgen.lang.depth import MAX_DEPTH
 from opgen.lang.groups import is_group
-from opgen.lang.habits import JOINING, KEYWORDS, POSITION, SLICE, TUPLE
+from opgen.lang.habits import JOINING, KEYWORDS, PLAIN, POSITION, SLICE, TUPLE
 from opgen.lang.idioms import Idioms
 from opgen.lang.lexer import T, Token, number_value
 from opgen.lang.limits import over_picked
@@ -273,7 +273,7 @@ class ExpressionParser(Cursor):
                 span = token.span.to(last)
                 if picks:
                     hint = "a condition stands in the body"
-                    self.idioms.note(picks[0].span, "a reduction binds plain indices", hint, code="OPG246")
+                    self.idioms.note(picks[0].span, PLAIN, hint, code="OPG246")
                     picked = over_picked(token.text, [as_binder(i) for i in items], body, picks)
                     self.idioms.unclear |= picked is None
                     return picked or body
@@ -384,7 +384,7 @@ class ExpressionParser(Cursor):
         if bound is not None:
             return bound
         hint = f"write `{name}[i](…)`, `{name}[i < N](…)` or `{name}[...](…)`"
-        raise self.fail("a reduction binds plain indices", item.span, "OPG246", hint)
+        raise self.fail(PLAIN, item.span, "OPG246", hint)
 
 
 def as_binder(item: Expr | Dots) -> Binder | Dots | None:

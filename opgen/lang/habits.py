@@ -233,6 +233,7 @@ ORDERED = (
     "the greatest of a row are read through its order: `order[n, e] = argsort[e](-x[n, e])`, then"
     " `indices[n, i < K] = order[n, i]` and `values[n, i < K] = x[n, order[n, i]]`"
 )
+PLAIN = "a reduction binds plain indices"
 POSITION = "a position is one integer, and how far an index runs is written where it is bound"
 SLICE = (
     "`x[..., H:]` is `x[..., d + H]` with `d < D - H`; `x[:H]` is `y[h < H] = x[h]`, `x[1:]` is"

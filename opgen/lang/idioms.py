@@ -17,7 +17,7 @@ from opgen.lang.capitals import in_small_letters
 from opgen.lang.circles import step_before
 from opgen.lang.foreign import TURNED, called, is_product, lettered, of_other_libraries, product_of, renamed, written
 from opgen.lang.groups import Within, by_groups, in_general, is_group, with_lines, within_groups
-from opgen.lang.layout import CONSTANTS, bare, over_the_rest, spelled, transposed
+from opgen.lang.layout import CONSTANTS, over_the_rest, spelled, transposed
 from opgen.lang.lexer import Token
 from opgen.lang.limits import bounded, under_limit
 from opgen.lang.nodes import (
@@ -38,8 +38,9 @@ from opgen.lang.slices import Bounds, Extents, Item, Slice, along_new_axes, is_o
 from opgen.lang.subscripts import target_of
 from opgen.lang.targets import apart, order_of, read_by, remember, sizes_of
 from opgen.lang.unparse import unparse, unparse_assign
-from opgen.lang.vocabulary import FIRST, UNCLEAR, Vocabulary
+from opgen.lang.vocabulary import UNCLEAR, Vocabulary
 from opgen.lang.walk import integer, nodes, transform
+from opgen.lang.whole import read_whole
 
 _OF_STORAGE = ("dtype", "device")
 
@@ -184,7 +185,7 @@ class Idioms:
         """`softmax[dst[e]](s[e])`, a reduction within groups; None where it is none."""
         if len(items) != 1 or isinstance(items[0], Dots) or not is_group(self.words, items[0], self.left):
             return None
-        self.note(items[0].span, "a reduction binds plain indices", code="OPG246")
+        self.note(items[0].span, habits.PLAIN, code="OPG246")
         return self._within(name, body, items[0], None)
 
     def _within(self, name: str, body: Expr, group: Expr, index: str | None) -> Expr:
@@ -212,20 +213,7 @@ class Idioms:
 
     def without_indices(self, s: Assign) -> None:
         """Tensors with named dims that stand bare, in a statement that is fine otherwise."""
-        everything = [*nodes(s.value)]
-        indices = {i.name for a in everything if isinstance(a, Access) for i in a.items if isinstance(i, Name)}
-        indices.update(
-            b.name for r in everything if isinstance(r, Reduction) for b in r.binders if isinstance(b, Binder)
-        )
-        if any(isinstance(c, Call) and not self.words.has(c.name) for c in everything):
-            return  # that comes first
-        for name in {n.name: n for n in reversed([*bare(self.words, s.value)])}.values():
-            if name.name in indices or name.name in self.left:
-                continue  # an index that hides it
-            letters = self.words.letters[name.name]
-            hints = [f"write `{name.name}[{', '.join(letters)}]`"]
-            if {*letters} == {FIRST}:
-                hints.append(f"or declare one number as what it is: `{name.name}: {{shape: []}}`")
+        for name, hints in read_whole(self.words, s, self.left).items():
             self.note(name.span, f"`{name.name}` has named dims and is read without indices", *hints, code="OPG242")
             shape = self.words.shapes.get(name.name)
             self.found[-1].label = "" if shape is None else f"has shape [{', '.join(shape)}]"
@@ -275,16 +263,20 @@ class Idioms:
     def limited(self, name: str, items: Sequence[Expr | Dots], body: Expr, span: Span) -> Expr | None:
         """`sum[j <= i](…)` over what another index limits, or `sum[1](…)` over an axis; None where all is well."""
         reduced = self.words.reductions.get(name) is not None
-        found = under_limit(name, items, body, {*self.left} - {*self.words.names}, span) if reduced else None
+        bound = (*self.left, *self.bound)
+        found = under_limit(self.words, name, items, body, bound, span) if reduced else None
         if found is not None:
-            condition, made = found
-            self.note(condition.span, "a reduction binds plain indices", "a limit is a condition", code="OPG246")
-            own, limit = condition.operands[0].span.text, condition.operands[1]
-            self.limits.update({n.name: own for n in nodes(limit) if isinstance(n, Name) and n.name in self.left})
-            return made
+            own, limit = found.condition.operands
+            general = "" if found.clear else f"write it in the body: `{unparse(found.reduction)}`"
+            self.note(found.condition.span, habits.PLAIN, "a limit is a condition", code="OPG246", otherwise=general)
+            self.unclear |= not found.clear
+            self.limits.update(
+                {n.name: own.span.text for n in nodes(limit) if isinstance(n, Name) and n.name in self.left}
+            )
+            return found.reduction
         match item := items[0] if len(items) == 1 else None:
             case Number() | Unary() if reduced:
-                self.note(item.span, "a reduction binds plain indices", "an axis is named by its index", code="OPG246")
+                self.note(item.span, habits.PLAIN, "an axis is named by its index", code="OPG246")
                 return self._called(name, (body,), {"dim": item}, span)
             case _:
                 return None

@@ -3,11 +3,13 @@
 from __future__ import annotations
 
 from collections.abc import Callable, Container, Mapping, Sequence
-from dataclasses import replace
+from dataclasses import dataclass, replace
 from types import MappingProxyType
 
 from opgen.diagnostics.model import Span
+from opgen.lang.layout import CONSTANTS
 from opgen.lang.nodes import Access, Binder, Call, Compare, Dots, Expr, Logic, Name, Number, Product, Reduction, Unary
+from opgen.lang.slices import is_open
 from opgen.lang.vocabulary import Vocabulary
 from opgen.lang.walk import nodes
 
@@ -23,30 +25,63 @@ _EMPTY: Mapping[str, Callable[[Span], Expr]] = MappingProxyType({  # what adds n
 })  # fmt: skip
 
 
-def under_limit(
-    name: str, items: Sequence[Expr | Dots], body: Expr, others: Container[str], span: Span
-) -> tuple[Compare, Expr] | None:
-    """The one item that is a condition, and the reduction over the places that meet it; None where that is not so.
+@dataclass(frozen=True, slots=True)
+class Limited:
+    """A reduction whose brackets hold a condition, as it is written here."""
 
-    `i < n` states an extent, unless it reads one of the `others`: indices of the target.
+    condition: Compare
+    reduction: Expr
+    clear: bool  # nothing in it is left unbound
+
+
+def under_limit(
+    words: Vocabulary, name: str, items: Sequence[Expr | Dots], body: Expr, bound: Sequence[str], span: Span
+) -> Limited | None:
+    """The reduction over the places that meet the one item that is a condition; None where that is not so.
+
+    `bound` are the indices of the target and of the reductions around it: `i < n` states an extent, unless it reads
+    one of them. Indices of the condition that the body reads and nothing binds are bound beside its own.
     """
     limited = [i for i in items if isinstance(i, Compare)]
     plain = all(isinstance(i, Compare | Dots | Name) for i in items)
     match limited:
         case [Compare(operands=(Name(), limit), ops=(sign,)) as item] if plain and (name in _EMPTY or name == "mean"):
-            moves = any(isinstance(n, Name) and n.name in others for n in nodes(limit))
+            names = dict.fromkeys(
+                o.name if isinstance(o, Name) else "..."
+                for o in (i.operands[0] if isinstance(i, Compare) else i for i in items)
+            )
+            loose = [i for i in _indices(words, body) if i not in names and i not in bound and _reads(limit, (i,))]
+            moves = bool(loose) or _reads(limit, {*bound} - {*words.names})
             if sign not in ("<=", "!=", ">", ">=") and not (sign == "<" and moves):
                 return None
-            names = [i.operands[0] if isinstance(i, Compare) else i for i in items]
-            over = tuple(Binder(i.name, None, span) if isinstance(i, Name) else Dots(span) for i in names)
+            over = tuple(Dots(span) if i == "..." else Binder(i, None, span) for i in (*names, *loose))
             nothing = _EMPTY["sum" if name == "mean" else name](span)
             chosen = Call("where", (item, body, nothing), span, span)
-            if name != "mean":
-                return item, Reduction(name, over, chosen, span, span)
-            total = Reduction("sum", over, chosen, span, span)
-            return item, Product((("*", total), ("/", Reduction("count", over, item, span, span))), span)
+            made: Expr = Reduction("sum" if name == "mean" else name, over, chosen, span, span)
+            if name == "mean":
+                counted = tuple(b if isinstance(b, Dots) else replace(b, extent=_size(words, b, body)) for b in over)
+                made = Product((("*", made), ("/", Reduction("count", counted, item, span, span))), span)
+            known = {*bound, *names, *loose, *CONSTANTS}
+            clear = not is_open(words, made, frozenset(bound)) and all(
+                n.name in known or words.knows(n.name) or n.name in words.letters
+                for n in nodes(limit)
+                if isinstance(n, Name)
+            )
+            return Limited(item, made, clear)
         case _:
             return None
+
+
+def _indices(words: Vocabulary, body: Expr) -> dict[str, None]:
+    """What stands alone as a position in the body and is the name of nothing."""
+    items = (i for a in nodes(body) if isinstance(a, Access) for i in a.items)
+    return dict.fromkeys(
+        i.name for i in items if isinstance(i, Name) and not words.knows(i.name) and i.name not in words.letters
+    )
+
+
+def _reads(e: Expr, names: Container[str]) -> bool:
+    return any(isinstance(n, Name) and n.name in names for n in nodes(e))
 
 
 def over_picked(name: str, binders: Sequence[Binder | Dots | None], body: Expr, by: Sequence[Expr]) -> Expr | None:
@@ -72,10 +107,18 @@ def bounded(
     """An index of the target that only limits another one, with the extent of that one, which `limits` names."""
     if not isinstance(item, Binder) or item.extent is not None or item.name not in limits:
         return item
-    places = [(a, i.name, k) for a in nodes(value) if isinstance(a, Access) for k, i in enumerate(a.items)
-              if isinstance(i, Name)]  # fmt: skip
-    if any(name == item.name for _, name, _ in places):
-        return item
-    over = limits[item.name]
-    sizes = [words.shapes[a.name][k] for a, name, k in places if name == over and a.name in words.shapes]
-    return replace(item, extent=Name(sizes[0], item.span)) if sizes else item
+    alone = {i.name for a in nodes(value) if isinstance(a, Access) for i in a.items if isinstance(i, Name)}
+    return (
+        item if item.name in alone else replace(item, extent=_size(words, replace(item, name=limits[item.name]), value))
+    )
+
+
+def _size(words: Vocabulary, index: Binder, e: Expr) -> Name | None:
+    """The dim that an index goes over in what an expression reads; None where that is not known."""
+    for a in nodes(e):
+        shape = words.shapes.get(a.name, ()) if isinstance(a, Access) else ()
+        if isinstance(a, Access) and len(shape) == len(a.items):
+            for size, i in zip(shape, a.items, strict=True):
+                if isinstance(i, Name) and i.name == index.name:
+                    return Name(size, index.span)
+    return None

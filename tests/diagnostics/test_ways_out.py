@@ -124,7 +124,7 @@ SPECS = [
     ("inputs: {u: {shape: [T, S]}}", ["a[t, s] = softmax[s <= t](u[t, s])"], "OPG246", "s <= t",
      ["`a[t, s] = softmax[s](where(s <= t, u[t, s], -inf))`"]),
     ("inputs: {x: {shape: [T]}}", ["y[t] = mean[s < t + 1](x[s])"], "OPG246", "s < t + 1",
-     ["sum[s](where(s < t + 1, x[s], 0)) / count[s](s < t + 1)"]),
+     ["sum[s](where(s < t + 1, x[s], 0)) / count[s < T](s < t + 1)"]),
     ("inputs: {a: {shape: [N, D]}, b: {shape: [M, D]}}", ["y[i, j] = norm[d](a[i, d] - b[i, d])"],
      "OPG213", "b[i, d]", ["`j` is read nowhere", "`b[j, d]`"]),
     ("inputs: {s: {shape: [N, N]}}", ["e = sum[i, j > i](s[i, j])"], "OPG246", "j > i",

@@ -1,0 +1,58 @@
+"""A spec with what its messages say in it, in one step, computes what was meant, with several inputs and outputs."""
+
+from __future__ import annotations
+
+import re
+from collections.abc import Callable
+
+import pytest
+import torch
+
+from opgen.ir.interp import array, run
+from tests.diagnostics.cures import built, diagnosed, whole
+
+Values = dict[str, torch.Tensor]
+
+N, D = 4, 3
+SHAPES = {"c": (N, N), "e": (D, N, N), "z": (N, D)}
+VALUES = {name: torch.randn(shape, generator=torch.Generator().manual_seed(1)) for name, shape in SHAPES.items()}
+APART = ~torch.eye(N, dtype=torch.bool)
+BELOW = torch.ones(N, N, dtype=torch.bool).tril(-1)
+PAIRS = "inputs: {c: {shape: [N, N]}, e: {shape: [D, N, N]}}"
+
+# A spec, what takes the place of what in it (each as a hint says it), and each output as it is meant.
+CASES: list[tuple[str, dict[str, str], Callable[[Values], Values]]] = [
+    (
+        whole(PAIRS, "off = sum[i != j](c[i, j]**2)", "y = e[0, 0, 0] + 2*off"),
+        {"off = sum[i != j](c[i, j]**2)": "off = sum[i, j](where(i != j, c[i, j]**2, 0))"},
+        lambda v: {"y": v["e"][0, 0, 0] + 2 * (v["c"] ** 2)[APART].sum()},
+    ),
+    (
+        whole(PAIRS, "m[d] = mean[a < b](e[d, b, a]) + c[0, 0]"),
+        {
+            "m[d] = mean[a < b](e[d, b, a])": (
+                "m[d] = sum[a, b](where(a < b, e[d, b, a], 0)) / count[a < N, b < N](a < b)"
+            )
+        },
+        lambda v: {"m": v["e"][:, BELOW].mean(1) + v["c"][0, 0]},
+    ),
+]
+
+
+@pytest.mark.parametrize(("text", "cure", "meant"), CASES)
+def test_what_messages_say_computes_what_was_meant(
+    text: str, cure: dict[str, str], meant: Callable[[Values], Values]
+) -> None:
+    said = [part for found in diagnosed(text) for hint in found.hints for part in re.findall(r"`([^`]+)`", hint)]
+    for old, new in cure.items():
+        assert all(any(line.strip() in part for part in said) for line in new.splitlines()), (new, said)
+        assert old in text
+        text = text.replace(old, new, 1)
+    operator = built(text)
+    (variant,) = operator.variants
+    given = {t.name: VALUES[t.name] for t in operator.inputs}
+    found = run(variant.program, {name: array(t.tolist()) for name, t in given.items()})
+    wanted = meant(given)
+    assert {*operator.outputs} == {*wanted}
+    for name, value in wanted.items():
+        torch.testing.assert_close(torch.tensor(found[name].data).reshape(found[name].shape).float(), value)

@@ -8,7 +8,7 @@ from __future__ import annotations
 from collections.abc import Iterable
 
 from opgen.diagnostics.model import Label, Span
-from opgen.diagnostics.suggest import counted, did_you_mean
+from opgen.diagnostics.suggest import counted, did_you_mean, listed
 from opgen.ir import text
 from opgen.ir.formula import CONSTANTS
 from opgen.ir.program import Kind
@@ -20,6 +20,7 @@ from opgen.lang.unparse import unparse_assign
 from opgen.lower.declare import CALLABLE
 from opgen.lower.draw import refused
 from opgen.lower.gradient_names import cotangent_by, cotangents_by
+from opgen.lower.loose import bound_by, loose_beside
 from opgen.lower.masks import mask_among, masked_read
 from opgen.lower.proposals import as_it_stays, assigned_float, shape_read
 from opgen.lower.range import note
@@ -87,6 +88,7 @@ def _use_batch(f: Frame, name: str, span: Span) -> bool:
     if "..." not in f.reported:
         f.reported.add("...")
         reduced = "gradients add up, `sum[...](…)`" if f.target.startswith("grad_") else "`mean[...](…)`"
+        reduced = listed(bound_by(f, span)) or reduced
         f.error(
             "OPG216", f"`{name}` has batch dims, which are neither on the left nor reduced", span,
             f"write `...` on the left, or reduce them: {reduced}",
@@ -149,15 +151,17 @@ def unknown_name(f: Frame, name: str, span: Span, *, position: bool) -> Typed:
             hints = did_you_mean(name, [i.name for i in f.scope.visible() if not isinstance(i, Batch)])
             near = did_you_mean(name, visible) if len(name) > 2 else ()
             fixed = f.target.removeprefix("grad_") in f.decl.inputs  # a gradient has the shape of its input
-            over: tuple[str, ...] = (
-                f"sum over it with `sum[{name}](…)`{'' if fixed else ', or write it on the left'}",
-            )
+            within = bound_by(f, span)
+            way = f"bind it: {listed(within)}" if within else f"sum over it with `sum[{name}](…)`"
+            over: tuple[str, ...] = (f"{way}{'' if fixed else ', or write it on the left'}",)
             notes: tuple[str, ...] = ("nothing is summed implicitly",)
             if not position and name.upper() in f.decl.known_dims():
                 hints, near, over, notes = (f"did you mean the size of the dim, `{name.upper()}`?",), (), (), ()
-            f.error(
-                "OPG204", f"the index `{name}` is not bound", span, *map(str, (*hints, *near)), *over,
-                label="bound nowhere", notes=notes,
+            beside = loose_beside(f, span) if over else ()
+            f.reported |= {n.name for n in beside}
+            f.bag.error(
+                "OPG204", f"the index `{name}` is not bound", span, hints=(*map(str, (*hints, *near)), *over),
+                label="bound nowhere", notes=notes, related=[Label(n.span, "nor is this") for n in beside],
             )  # fmt: skip
         return BAD
     if _is_lost(f, name):

@@ -29,6 +29,7 @@ from opgen.lower.draw import draw, seeds
 from opgen.lower.guards import check_given
 from opgen.lower.kinds import condition, numeric, promote, real_number
 from opgen.lower.lazy import named
+from opgen.lower.loose import over_all
 from opgen.lower.pad import padded
 from opgen.lower.power import power_of
 from opgen.lower.scope import BAD, Frame, Typed, measure
@@ -348,13 +349,10 @@ def _unknown(f: Frame, e: Call) -> Typed:
     if e.name in f.state.tensors:
         return f.error("OPG206", f"`{e.name}` is a tensor", e.name_span, f"read it with brackets: `{e.name}[…]`")
     if e.name in f.decl.params:
-        shown = f"{e.name}[...]({', '.join(unparse(a) for a in e.args)})"
-        reduces = any(c in REDUCTIONS for c in f.decl.params[e.name].choices)
-        hint = (
-            f"it stands for a reduction, which names its indices: `{shown}`"
-            if reduces
-            else "multiplication is written `*`"
-        )
+        hint = "multiplication is written `*`"
+        if any(c in REDUCTIONS for c in f.decl.params[e.name].choices):
+            shown = over_all(f, e) or f"{e.name}[k](x[k])"
+            hint = f"it stands for a reduction, which names its indices: `{shown}`"
         return f.error("OPG206", f"`{e.name}` is a param", e.name_span, hint)
     if e.name in f.decl.known_dims():
         return f.error("OPG206", f"`{e.name}` is a dim", e.name_span, "multiplication is written `*`")

@@ -261,11 +261,12 @@ def _kept(f: Frame, e: Reduction, row: Row) -> Pending | None:
         if info is None:
             hints = did_you_mean(b.name, [i.name for i in f.scope.visible() if isinstance(i, IndexInfo)])
             hint = f"`{row.name}` keeps its index, so that it stands on the left or is bound by a reduction around it"
+            if b.name not in f.reported:
+                f.error(
+                    "OPG204", f"the index `{b.name}` is not bound", b.span, *hints, hint, *_element(f, e),
+                    label="bound nowhere",
+                )  # fmt: skip
             f.reported.add(b.name)
-            f.error(
-                "OPG204", f"the index `{b.name}` is not bound", b.span, *hints, hint, *_element(f, e),
-                label="bound nowhere",
-            )  # fmt: skip
             return None
         if info in loops:
             f.error("OPG208", f"the index `{b.name}` stands twice", b.span, label="again here")

@@ -309,8 +309,13 @@ def _letters(side: str) -> tuple[str, ...]:
     return (*before.lower(), *(["..."] if dots else []), *after.lower())
 
 
-def written(text: str, whole: Span) -> str:
-    """A hint to write this in place of a whole statement; no replacement where that would lose a comment or a value."""
+def written(text: str, whole: Span, above: Sequence[str] = ()) -> str:
+    """A hint to write this in place of a whole statement; no replacement where that would lose a comment or a value.
+
+    `above`: what statements further up become with it.
+    """
+    if above:
+        return f"write {', '.join(f'`{line}`' for line in above)}, and `{text}`"
     hint = f"write `{text}`"
     exact = "#" not in whole.text and not any(name in text for name in _OTHERWISE)
     return Hint(hint, whole.text, text, whole) if exact else hint

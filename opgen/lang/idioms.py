@@ -68,10 +68,16 @@ class Idioms:
     results: list[tuple[Expr, tuple[str, ...]]] = field(default_factory=list)  # nodes whose indices have an order
     bound: list[str] = field(default_factory=list)  # indices of the reductions around what is read
     within: list[Within] = field(default_factory=list)  # reductions within groups
+    above: tuple[str, ...] = ()  # what statements further up become
     parts: dict[int, Extents] = field(default_factory=dict)  # how far slices run, by where their access begins
 
     def note(self, span: Span, message: str, *hints: str, code: str = "OPG201", otherwise: str = "") -> None:
         self.found.append(_Found(code, message, span, hints, otherwise=otherwise))
+
+    def say_instead(self, hint: str, other: str) -> None:
+        """Say another hint in place of one that has been noted."""
+        for found in self.found:
+            found.hints = tuple(other if h == hint else h for h in found.hints)
 
     # --- what the parser meets ---------------------------------------------------------------------------------------
 
@@ -337,7 +343,7 @@ class Idioms:
         if text is not None:
             general = first.message.startswith("arguments") or first.code in ("OPG206", "OPG242")
             said = () if general else hints
-            line = with_lines(self.within, text) if self.within else written(text, at or first.span)
+            line = with_lines(self.within, text) if self.within else written(text, at or first.span, self.above)
             hints = (*said, line, *stored(self.words, whole), *elsewhere)
         else:
             hints = (*hints, *dict.fromkeys(o.otherwise for o in (first, *others) if o.otherwise), *elsewhere)

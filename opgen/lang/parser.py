@@ -7,6 +7,7 @@ statement gets its say. Nesting is limited, because everything after the parser 
 
 from __future__ import annotations
 
+from bisect import bisect_left
 from itertools import zip_longest
 
 from opgen.diagnostics.model import Bag
@@ -27,6 +28,7 @@ from opgen.lang.nodes import (
 from opgen.lang.results import returned
 from opgen.lang.slices import sizes
 from opgen.lang.slips import assigned_targets, end_of_foreign, guarded, is_assigned, is_foreign, looped
+from opgen.lang.successive import KEPT, Values, as_values
 from opgen.lang.tuples import unpacked
 from opgen.lang.updates import FOREIGN, IN_PLACE, RENAMED, in_place, updated
 from opgen.lang.vocabulary import Vocabulary
@@ -36,8 +38,12 @@ _UPDATES = ("=", "+=", "*=")
 
 
 class _Parser(ExpressionParser):
+    def __init__(self, f: Formula, bag: Bag, words: Vocabulary) -> None:
+        super().__init__(f, bag, words)
+        self.found: list[Assign] = []
+        self.values: dict[str, Values] = {}  # of outputs that are updated
+
     def statements(self) -> tuple[Assign, ...]:
-        found: list[Assign] = []
         while self.token.kind is not T.END:
             if self.token.kind is T.NEWLINE:
                 self.advance()
@@ -60,7 +66,7 @@ class _Parser(ExpressionParser):
                     self.idioms.without_indices(s)
                 if not self.idioms.found:
                     sizes(self.words, s)
-                    found.append(s)
+                    self.found.append(s)
                     continue
                 self.idioms.report(self.bag, s, s.span)
                 self.lost[s.target.name] = None
@@ -71,7 +77,7 @@ class _Parser(ExpressionParser):
                     self.lost[first.text] = None
                 while self.token.kind not in {T.END, T.NEWLINE}:
                     self.advance()
-        return tuple(found)
+        return tuple(self.found)
 
     def loop(self, first: Token, end: Token) -> bool:
         """Whether a loop begins that is to be left out, and its statements are right or wrong for themselves."""
@@ -126,10 +132,25 @@ class _Parser(ExpressionParser):
             raise self.unexpected("an operator or the end of the statement")
         made = Assign(target, op, value, guard, target.span.to(self.tokens[self.at - 1].span))
         if op.removesuffix("=") in FOREIGN:
-            meant = updated(self.words, made)
-            self.idioms.unclear |= meant is None
-            made = meant or made
+            made = self.updated(made)
         return self.renewed(made)
+
+    def updated(self, s: Assign) -> Assign:
+        """An update of another language as it is meant; a listed output has the last of its values."""
+        below = self.formula.text[bisect_left(self.formula.offsets, self.token.span.start) :]
+        plain = s.op != "-=" and all(isinstance(i, Binder | Dots) for i in s.target.items or ())
+        value = as_values(self.words, self.values, s, self.found, below) if plain else None
+        if value is not None:
+            self.idioms.above = value[1]
+            if value[1] or value[0].target.name == s.target.name:
+                self.idioms.say_instead(RENAMED, KEPT)
+            return value[0]
+        meant = updated(self.words, s)
+        self.idioms.unclear |= meant is None
+        name = s.target.name
+        if meant is not None and meant.target.name != name and self.words.outputs.get(name) is not None:
+            self.idioms.say_instead(RENAMED, f"{RENAMED}, and in `outputs`, which then lists `{meant.target.name}`")
+        return meant or s
 
     def renewed(self, s: Assign) -> Assign:
         """A statement as it is meant, if it has foreign notation and updates an input; others wait for their turn."""

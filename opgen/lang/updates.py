@@ -5,7 +5,7 @@ An input that is updated, `x += e`, is a new value as well, which is what furthe
 
 from __future__ import annotations
 
-from collections.abc import Sequence
+from collections.abc import Mapping, Sequence
 from dataclasses import replace
 
 from opgen.lang.layout import access_at, spelled
@@ -19,8 +19,11 @@ IN_PLACE = "an operator with `=` is a scatter, and the update of an input is a n
 RENAMED = "a new value is a new name, also where it is read further down"
 
 
-def updated(words: Vocabulary, s: Assign) -> Assign | None:
-    """A statement with one of these as its operator, as it is written here; None where it is nothing."""
+def updated(words: Vocabulary, s: Assign, *, own: str = "", new: str = "") -> Assign | None:
+    """A statement with one of these as its operator, as it is written here; None where it is nothing.
+
+    `own`: the name of the value so far, where it has another one, and `new`: that of what it becomes.
+    """
     sign, target, value, at = s.op[:-1], s.target, s.value, s.span
     if sign == "-":
         return replace(s, op="+=", value=Unary("-", value, at))
@@ -28,9 +31,11 @@ def updated(words: Vocabulary, s: Assign) -> Assign | None:
     if not all(isinstance(i, Name | Dots) for i in plain):
         inverse: Expr = Product((("*", Number(1, at)), ("/", value)), at)
         return replace(s, op="*=", value=inverse) if sign == "/" else None
-    own: Expr = Name(target.name, at) if target.items is None else Access(target.name, tuple(plain), at, at)
-    made: Expr = Power(own, value, at) if sign == "**" else Product((("*", own), (sign, value)), at)
-    free = _free(words, target.name)
+    before = own or words.renewed.get(target.name, target.name)
+    value = _read_as(value, {target.name: before})
+    whole: Expr = Name(before, at) if target.items is None else Access(before, tuple(plain), at, at)
+    made: Expr = Power(whole, value, at) if sign == "**" else Product((("*", whole), (sign, value)), at)
+    free = new or free_name(words, target.name)
     if target.name in words.inputs:
         words.renewed[target.name] = free
     return replace(s, op="=", target=replace(target, name=free), value=made)
@@ -44,8 +49,8 @@ def in_place(words: Vocabulary, s: Assign) -> Assign | None:
     name, at = s.target.name, s.span
     if name not in words.inputs:
         return None
-    free, before = _free(words, name), words.renewed.get(name, name)
-    whole, value = s.target.items, _after(words, spelled(words, s.value))
+    free, before = free_name(words, name), words.renewed.get(name, name)
+    whole, value = s.target.items, _read_as(spelled(words, s.value), words.renewed)
     letters = words.letters.get(name, ())
     if whole is None and letters not in ((), ("...",)) and FIRST not in letters:
         whole = tuple(Dots(at) if i == "..." else Binder(i, None, at) for i in letters)
@@ -64,23 +69,33 @@ def in_place(words: Vocabulary, s: Assign) -> Assign | None:
     return replace(s, op="=", target=Target(free, whole, s.target.span, s.target.name_span), value=made)
 
 
-def _free(words: Vocabulary, name: str) -> str:
+def free_name(words: Vocabulary, name: str, first: int = 2) -> str:
+    """The name with a number behind it that nothing has."""
     taken = (*words.shapes, *words.letters, *words.names, *words.renewed.values())
-    return next(n for k in range(2, 99) if (n := f"{name}{k}") not in taken)
+    return next(n for k in range(first, 99) if (n := f"{name}{k}") not in taken)
 
 
-def _after(words: Vocabulary, e: Expr) -> Expr:
-    """An expression with what has been updated before under its new name."""
+def read_as(s: Assign, other: Mapping[str, str]) -> Assign:
+    """A statement with other names for these tensors, on either side."""
+
+    def item(i: Binder | Dots | Expr) -> Binder | Dots | Expr:
+        return i if isinstance(i, Binder | Dots) else _read_as(i, other)
+
+    items = None if s.target.items is None else tuple(map(item, s.target.items))
+    target = replace(s.target, name=other.get(s.target.name, s.target.name), items=items)
+    return replace(s, target=target, value=_read_as(s.value, other))
+
+
+def _read_as(e: Expr, other: Mapping[str, str]) -> Expr:
+    """An expression with other names for these tensors."""
 
     def step(node: Expr) -> Expr | None:
-        if isinstance(node, Name) and node.name in words.renewed:
-            return replace(node, name=words.renewed[node.name])
-        if isinstance(node, Access) and node.name in words.renewed:
-            return replace(_inside(node), name=words.renewed[node.name])
+        if isinstance(node, Name) and node.name in other:
+            return replace(node, name=other[node.name])
+        if isinstance(node, Access):
+            items = tuple(i if isinstance(i, Dots) else transform(i, step) for i in node.items)
+            return replace(node, name=other.get(node.name, node.name), items=items)
         return None
-
-    def _inside(node: Access) -> Access:
-        return replace(node, items=tuple(i if isinstance(i, Dots) else transform(i, step) for i in node.items))
 
     return transform(e, step)
 

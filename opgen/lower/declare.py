@@ -164,6 +164,7 @@ def _vocabulary(
         inputs={*shapes} - {*stated} - ({str(b) for b, _ in spec.module.buffers} if spec.module else set()),
         ends={str(t.name): end for t in spec.inputs if t.kind == "int" and (end := end_of(t.domain)) is not None},
         outputs=stated or dict.fromkeys(results(block)),
+        results={str(o.name): tuple(i.text.strip() for i in o.shape) for o in spec.outputs or () if o.shape},
         instead=other_letters((*sizes, *derived), (*shapes, *params)),
     )  # fmt: skip
     for name, shape in shapes.items():

@@ -17,8 +17,17 @@ N, D = 4, 3
 SHAPES = {"c": (N, N), "e": (D, N, N), "x": (2, D)}
 VALUES = {name: torch.randn(shape, generator=torch.Generator().manual_seed(1)) for name, shape in SHAPES.items()}
 APART = ~torch.eye(N, dtype=torch.bool)
+VALUES["ids"] = torch.tensor([[0, 2, 2], [1, 0, 2]])
 BELOW = torch.ones(N, N, dtype=torch.bool).tril(-1)
 PAIRS = "inputs: {c: {shape: [N, N]}, e: {shape: [D, N, N]}}"
+
+M = 3
+
+
+def scattered(v: Values) -> torch.Tensor:
+    made = torch.zeros(M).index_add(0, v["ids"].flatten(), v["x"].flatten())
+    return made / (1 + made**2)
+
 
 # A spec, what takes the place of what in it (each as a hint says it), and each output as it is meant.
 CASES: list[tuple[str, dict[str, str], Callable[[Values], Values]]] = [
@@ -52,6 +61,22 @@ CASES: list[tuple[str, dict[str, str], Callable[[Values], Values]]] = [
             "l": (v["x"] ** 2).mean(), "m": v["c"].mean(), "r": v["c"].mean(0), "s": v["c"].mean() + v["x"].mean()
         },
     ),
+    (
+        whole(
+            "inputs: {x: {shape: [..., D]}, c: {shape: [N, N]}, ids: {shape: [..., D], dtype: int}}\nparams: {m: int}\n"
+            "dims: {M: m}\noutputs: {y: {shape: [M]}, z: {}}",
+            "y[ids[..., d]] += x[..., d]", "z[n] = max[k](c[n, k])", "y[i] /= 1 + y[i]**2", "z[n] **= 2",
+            "z[n] /= 1 + sum[i](y[i])",
+        ),
+        {
+            "y[ids[..., d]] += x[..., d]": "y1[p < M] = 0\n  y1[ids[..., d]] += x[..., d]",
+            "y[i] /= 1 + y[i]**2": "y[i] = y1[i] / (1 + y1[i]**2)",
+            "z[n] = max[k](c[n, k])": "z1[n] = max[k](c[n, k])",
+            "z[n] **= 2": "z2[n] = z1[n]**2",
+            "z[n] /= 1 + sum[i](y[i])": "z[n] = z2[n] / (1 + sum[i](y[i]))",
+        },
+        lambda v: {"y": scattered(v), "z": v["c"].amax(1) ** 2 / (1 + scattered(v).sum())},
+    ),
 ]  # fmt: skip
 
 
@@ -72,7 +97,11 @@ def test_what_messages_say_computes_what_was_meant(
     operator = built(text)
     (variant,) = operator.variants
     given = {t.name: VALUES[t.name] for t in operator.inputs}
-    found = run(variant.program, {name: array(t.tolist()) for name, t in given.items()})
+    found = run(
+        variant.program,
+        {name: array(t.tolist()) for name, t in given.items()},
+        {p.name: M for p in operator.params if p.name == "m"},
+    )
     wanted = meant(given)
     assert {*operator.outputs} == {*wanted}
     for name, value in wanted.items():

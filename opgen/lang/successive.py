@@ -1,0 +1,86 @@
+"""Values of one output after each other, `y += x` and then `y /= n` as NumPy has them: each with a name of its own.
+
+The last one is the output, so that what is read further down and what is returned stay as they are.
+"""
+
+from __future__ import annotations
+
+import re
+from collections.abc import Sequence
+from dataclasses import dataclass, field
+
+from opgen.diagnostics.model import Span
+from opgen.lang.nodes import Assign, Binder, Dots, Expr, Name, Number, Target, Unary
+from opgen.lang.unparse import unparse_assign
+from opgen.lang.updates import free_name, read_as, updated
+from opgen.lang.vocabulary import Vocabulary, letters
+from opgen.lang.walk import statement_names
+
+KEPT = "a new value is a new name, and the output is the last one"
+
+
+@dataclass(slots=True)
+class Values:
+    """The values of one output so far."""
+
+    names: list[str] = field(default_factory=list)  # of those before the value at hand
+    since: int = 0  # how many statements of the block stood before the last update
+
+
+def as_values(
+    words: Vocabulary, values: dict[str, Values], s: Assign, before: Sequence[Assign], below: str
+) -> tuple[Assign, tuple[str, ...]] | None:
+    """An update as a value of its own, and what the lines above it become, where it is that of a listed output.
+
+    `before`: the statements of the block so far; `below`: its text from there on. None for an update of an input, and
+    of what is never started.
+    """
+    name = s.target.name
+    listed = words.outputs.get(name) is not None
+    if name in words.inputs:
+        return None
+    so_far = values.setdefault(name, Values())
+    if not so_far.names:
+        if listed and not any(o.target.name == name for o in before):
+            return None
+        so_far.names.append(_named(words, name, 1) if listed else name)
+    old = so_far.names[-1]
+    more = re.search(rf"^[ \t]*{name}[ \t]*(?:\[[^=\n]*\])?[ \t]*(?://|\*\*|/|%)=", below, re.MULTILINE)
+    new = name if listed and more is None else _named(words, name, len(so_far.names) + 1)
+    meant = updated(words, s, own=old, new=new)
+    if new != name:
+        so_far.names.append(new)
+    if meant is None or not listed:
+        return None if meant is None else (meant, ())
+    above = [o for o in before[so_far.since :] if o.target.name == name or name in statement_names(o)]
+    lines = [read_as(o, {name: old}) for o in above]
+    first = next((o for o in above if o.target.name == name), None)
+    if first is not None and first.op != "=" and so_far.names[0] == old:
+        lines[:0] = _start(words, name, old, first)
+    so_far.since = len(before)
+    return meant, tuple(map(unparse_assign, lines))
+
+
+def _named(words: Vocabulary, name: str, first: int) -> str:
+    """A free name for a value, which is read as the output itself is."""
+    found = free_name(words, name, first)
+    for known in (words.letters, words.shapes):
+        if name in known:
+            known[found] = known[name]
+    return found
+
+
+def _start(words: Vocabulary, name: str, old: str, first: Assign) -> list[Assign]:
+    """What is scattered into, of the shape that the output states: nothing where it states none."""
+    shape, at = words.results.get(name, ()), first.span
+    neutral: dict[str, Expr] = {"+=": Number(0, at), "*=": Number(1, at), "min=": Name("inf", at)}
+    value = neutral.get(first.op, Unary("-", Name("inf", at), at))
+    items = tuple(
+        Dots(at) if i == "..." else Binder(i, _size(size, at), at)
+        for i, size in zip(letters(shape, words.instead), shape, strict=True)
+    )
+    return [Assign(Target(old, items, at, at), "=", value, None, at)] if shape else []
+
+
+def _size(text: str, at: Span) -> Expr:
+    return Number(int(text), at) if text.isdigit() else Name(text, at)

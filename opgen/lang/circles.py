@@ -90,7 +90,7 @@ def circles(statements: Sequence[Assign]) -> tuple[tuple[str, ...], ...]:
     graph: dict[str, dict[str, None]] = {}
     for s in statements:
         graph.setdefault(s.target.name, {}).update(dict.fromkeys(statement_names(s)))
-    reach = {name: _reachable(graph, name) for name in graph}
+    reach = {name: reachable(graph, name) for name in graph}
     found: dict[tuple[str, ...], None] = {}
     for name in graph:
         group = tuple(n for n in graph if n in reach[name] and name in reach[n])
@@ -127,7 +127,8 @@ def in_order(statements: Sequence[Assign]) -> tuple[Assign, ...]:
     return (*found, *(s for _, s in waiting))
 
 
-def _reachable(graph: dict[str, dict[str, None]], name: str) -> dict[str, None]:
+def reachable(graph: dict[str, dict[str, None]], name: str) -> dict[str, None]:
+    """The names that one reads, by whatever way."""
     found: dict[str, None] = {}
     stack = list(graph.get(name, ()))
     while stack:

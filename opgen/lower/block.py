@@ -20,7 +20,7 @@ from opgen.lower.declare import Declarations
 from opgen.lower.kinds import promote
 from opgen.lower.parts import as_one
 from opgen.lower.recurrence import lower_recurrence
-from opgen.lower.recurrence_slips import one_back
+from opgen.lower.recurrence_next import one_back
 from opgen.lower.scatter import Version, lower_scatter
 from opgen.lower.scope import Known, Variation, same_extent
 from opgen.lower.statement import Wanted, lower_statement
@@ -112,7 +112,7 @@ def _step(
         if (component is None and part.components) or (part.version is not None and component is not None):
             message = f"`{name}` is assigned as a whole and by components"
             starts = [constant for constant, _, _ in part.components] == [0]
-            hints = one_back(part.components[0][1], s, part.position) if starts else ()
+            hints = one_back(d, part.components[0][1], s, part.position) if starts else ()
             hints = hints or _as_one(d, s, chosen) or ("use two names",)
             if not any(told.message == message for told in bag.items):
                 bag.error("OPG217", message, s.target.span, hints=hints)

@@ -93,7 +93,7 @@ def _group(
     for s in statements:
         begins = constant_part(s) is not None
         if s.op != "=" or (not begins and s.target.name in bodies):
-            another_statement(s, bag, first=s.target.name not in bodies)
+            another_statement(d, s, bag, first=s.target.name not in bodies)
             return None
         if begins:
             starts.setdefault(s.target.name, []).append(s)

@@ -5,15 +5,14 @@ from __future__ import annotations
 import re
 from collections.abc import Sequence
 from dataclasses import replace
-from functools import partial
 
 from opgen.diagnostics.model import Bag, Label, Span
-from opgen.ir import text
-from opgen.lang.circles import Step, accesses, is_constant, shift_of
+from opgen.lang.circles import Step, is_constant
 from opgen.lang.nodes import Access, Assign, Binder, Dots, Expr, Name, Number, Sum, Unary
 from opgen.lang.unparse import unparse, unparse_assign, unparse_target
-from opgen.lang.walk import integer, nodes, statement_names, transform
+from opgen.lang.walk import integer, statement_names, transform
 from opgen.lower.declare import Declarations
+from opgen.lower.recurrence_next import extent_along, to_its_own
 from opgen.lower.scope import BAD, Frame, Typed
 from opgen.lower.steps import unbound
 
@@ -38,7 +37,7 @@ def _in_front(d: Declarations, body: Assign, s: Assign, place: int, step: Step) 
     """Where the start belongs, and how an element inside is given its value."""
     items = list(s.target.items or ())
     old = items[place]
-    where_ = "-1" if step.offset < 0 else _extent(d, body, place, step.index)
+    where_ = "-1" if step.offset < 0 else extent_along(d, body, place, step.index)
     shown = ["..." if isinstance(i, Dots) else i.name if isinstance(i, Binder) else _text(i) for i in items]
     moved = ", ".join(where_ if k == place else item for k, item in enumerate(shown))
     value = unparse(s.value)
@@ -56,21 +55,6 @@ def _in_front(d: Declarations, body: Assign, s: Assign, place: int, step: Step) 
     index = along.name if isinstance(along, Binder) else step.index
     inside = f"{unparse_target(body.target)} = where({index} == {_text(old)}, {value}, {unparse(body.value)})"
     return (f"for an element itself, write `{inside}`", f"or {start}", none)
-
-
-def _extent(d: Declarations, body: Assign, place: int, index: str) -> str:
-    """How far a recurrence runs along an index, by what is written, declared or read at it."""
-    along = (body.target.items or ())[place]
-    if isinstance(along, Binder) and along.extent is not None:
-        return unparse(along.extent)
-    declared = d.output_shapes.get(body.target.name, ())
-    if place < len(declared):
-        return text.position(declared[place])
-    for a in (n for s in (body, *d.forward) for n in nodes(s.value) if isinstance(n, Access)):
-        for item, size in zip(a.items, d.shapes.get(a.name, ()), strict=False):
-            if isinstance(item, Name) and item.name == index:
-                return text.position(size)
-    return "…"
 
 
 def _of_table(starts: Sequence[Assign], places: Sequence[int]) -> tuple[str, ...]:
@@ -92,76 +76,6 @@ def _of_table(starts: Sequence[Assign], places: Sequence[int]) -> tuple[str, ...
         f"the places before the first element are at -1: {', '.join(lines)}",
         "every other position is one less, too: what is read at `i - 1` beside an element at `i` is read at `i`",
     )
-
-
-def one_back(start: Assign, s: Assign, place: int) -> tuple[str, ...]:
-    """How a recurrence that is written to the next element, `v[t + 1] = f(v[t])`, is written to its own.
-
-    Its elements are then those from the second on, so that only what it reads of itself moves.
-    """
-    items, name = s.target.items or (), s.target.name
-    item = items[place] if place < len(items) else None
-    step = None if item is None or isinstance(item, Dots | Binder) else shift_of(item)
-    if step is None or step.offset != 1:
-        return ()
-    index = Name(step.index, s.span)
-    back = Sum((("+", index), ("-", Number(1, s.span))), s.span)
-    if s.guard is None and (shifted := _an_index_less(s, step.index)) is not None:
-        return (_by_case(start, s, place, step.index, shifted),)
-
-    def moved(e: Expr) -> Expr | None:
-        if not isinstance(e, Access) or e.name != name:
-            return None
-        return Access(name, (*e.items[:place], back, *e.items[place + 1 :]), e.span, e.name_span)
-
-    own, value = accesses((s,), (name,)), transform(s.value, moved)
-    others = [i.name if isinstance(i, Binder) else _text(i) for i in items]
-    at = ", ".join(step.index if k == place else other for k, other in enumerate(others))
-    before = ", ".join("-1" if k == place else other for k, other in enumerate(others))
-    first = f"the start stands one place before the first element: `{name}[{before}] = {unparse(start.value)}`"
-    known = all(len(a.items) == len(items) and a.items[place] == index for a in own)
-    left = any(a.items[place] == index for a in accesses((replace(s, value=value),), (name,))) if known else True
-    if not own or left or s.guard is not None:
-        return (first, f"and an element is written at `{step.index}`, from what stands at `{step.index} - 1`")
-    also = f"what stood at `{step.index} + 1` stands at `{step.index}` then, also where it is read"
-    return (first, f"and an element is written from the one before: `{name}[{at}] = {unparse(value)}`", also)
-
-
-def _an_index_less(s: Assign, index: str) -> Expr | None:
-    """The value of `h[t + 1] = …` with `t - 1` for `t`; None where other tensors are not read at `t + 1` alone."""
-    found: list[int] = []
-    back = Sum((("+", Name(index, s.span)), ("-", Number(1, s.span))), s.span)
-
-    def moved(e: Expr) -> Expr | None:
-        if e == Name(index, s.span):
-            return back
-        if not isinstance(e, Access):
-            return None
-        items: list[Expr | Dots] = []
-        for item in e.items:
-            step = shift_of(item)
-            if step == Step(index, 1):
-                found.append(1 if e.name != s.target.name else 0)
-                items.append(Name(index, item.span))
-            elif item == Name(index, s.span):
-                found.append(-1 if e.name != s.target.name else 0)
-                items.append(back)
-            elif not isinstance(item, Dots) and any(n == Name(index, s.span) for n in nodes(item)):
-                found.append(-1)
-            else:
-                items.append(item)
-        return replace(e, items=tuple(items))
-
-    value = transform(s.value, moved)
-    return value if 1 in found and -1 not in found else None
-
-
-def _by_case(start: Assign, s: Assign, place: int, index: str, value: Expr) -> str:
-    """A recurrence and its element at 0 as one statement."""
-    items = (s.target.items or ())[:place], (s.target.items or ())[place + 1 :]
-    target = replace(s.target, items=(*items[0], Binder(index, None, s.span), *items[1]))
-    shown = f"where({index} == 0, {unparse(start.value)}, {unparse(value)})"
-    return f"an element is written from the one before, and both as one: `{unparse_target(target)} = {shown}`"
 
 
 def _step_before(d: Declarations, e: Name | Access) -> str:
@@ -204,10 +118,10 @@ def earlier(d: Declarations, e: Name | Access) -> tuple[str, ...]:
     return (f"the step before is `{of}[{', '.join(items)}]`",)
 
 
-def another_statement(s: Assign, bag: Bag, *, first: bool) -> None:
+def another_statement(d: Declarations, s: Assign, bag: Bag, *, first: bool) -> None:
     """A second statement of a recurrence, or the only one (`first`), which adds to what it makes."""
     message = f"`{s.target.name}` is a recurrence and gets another statement"
-    bag.error("OPG250", message, s.target.span, hints=assigned(s) if first else ())
+    bag.error("OPG250", message, s.target.span, hints=assigned(d, s) if first else ())
 
 
 def too_early(f: Frame, e: Name | Access, span: Span) -> Typed:
@@ -247,32 +161,9 @@ def _circle(f: Frame, name: str) -> tuple[str, ...]:
     return ()
 
 
-def assigned(s: Assign) -> tuple[str, ...]:
+def assigned(d: Declarations, s: Assign) -> tuple[str, ...]:
     """What goes on from itself and is added to, with `=`."""
-    line = unparse_assign(replace(from_the_step_before(s) or s, op="="))
-    return (f"what goes on from the step before is written with `=`: `{line}`",)
-
-
-def from_the_step_before(s: Assign) -> Assign | None:
-    """`h[t] = f(h[t - 1])` for `h[t + 1] = f(h[t])`; None for what does not go on from itself."""
-    for k, item in enumerate(s.target.items or ()):
-        match item:
-            case Sum(terms=(("+", Name(name=index)), ("+", Number(value=1)))):
-                value = transform(s.value, partial(_one_before, name=s.target.name, place=k, index=index))
-                if value != s.value:
-                    items = tuple(Binder(index, None, item.span) if i is item else i for i in s.target.items or ())
-                    return replace(s, target=replace(s.target, items=items), value=value)
-            case _:
-                pass
-    return None
-
-
-def _one_before(e: Expr, name: str, place: int, index: str) -> Expr | None:
-    """An access of a tensor at an index, at the place before."""
-    match e:
-        case Access(name=n, items=items) if n == name and place < len(items):
-            at = items[place]
-            if isinstance(at, Name) and at.name == index:
-                before = Sum((("+", at), ("-", Number(1, at.span))), at.span)
-                return replace(e, items=(*items[:place], before, *items[place + 1 :]))
-    return None
+    own = to_its_own(d, s)
+    line = unparse_assign(replace(s if own is None else own.line, op="="))
+    hint = f"what goes on from the step before is written with `=`: `{line}`"
+    return (hint,) if own is None else (hint, *own.elsewhere)

@@ -38,7 +38,8 @@ from opgen.lower.parts import overwritten
 from opgen.lower.proposals import diagonal
 from opgen.lower.range import check_ranges
 from opgen.lower.readings import shape_text, spelled
-from opgen.lower.recurrence_slips import assigned, from_the_step_before
+from opgen.lower.recurrence_next import to_its_own
+from opgen.lower.recurrence_slips import assigned
 from opgen.lower.reduction import another, check_index_name, reduce
 from opgen.lower.scatter_shape import is_read, proposals
 from opgen.lower.scope import Frame, IndexInfo, Scope, Typed, Variation, loops_of, measure, same_extent
@@ -215,7 +216,11 @@ def _bind(frame: Frame, scope: Scope, item: Binder | Dots | Expr, s: Assign) -> 
             further = [o for o in frame.decl.forward if o.target.name == name and _reads(o, name)]
             if any(o.op == "=" for o in further) or name in frame.decl.lost:
                 return False  # said where it reads itself, or goes on
-            hints = assigned(further[0]) if further else (f"it goes on with, say, `{name}[t] = {name}[t - 1] + …`",)
+            hints = (
+                assigned(frame.decl, further[0])
+                if further
+                else (f"it goes on with, say, `{name}[t] = {name}[t - 1] + …`",)
+            )
             frame.error("OPG250", f"`{name}` starts here and goes on nowhere", item.span, *hints)
         case _:
             hints = overwritten(frame.decl, s) or _computed(frame, s)
@@ -233,8 +238,9 @@ def _reads(s: Assign, name: str) -> bool:
 def _computed(frame: Frame, s: Assign) -> tuple[str, ...]:
     """How elements at computed positions are written: the statement, and the shape that holds them."""
     name, left = s.target.name, unparse_target(s.target)
-    if (before := from_the_step_before(s)) is not None:
-        return (f"what goes on from the step before reads it at one less: `{unparse_assign(before)}`",)
+    if (own := to_its_own(frame.decl, s)) is not None:
+        line = unparse_assign(own.line)
+        return (f"what goes on from the step before reads it at one {own.way}: `{line}`", *own.elsewhere)
     match s.value:
         case Call(name="max" | "min" as fn, args=(a, b)) if left in (unparse(a), unparse(b)):
             other = b if unparse(a) == left else a

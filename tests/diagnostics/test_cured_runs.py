@@ -14,19 +14,28 @@ from tests.diagnostics.cures import built, diagnosed, whole
 Values = dict[str, torch.Tensor]
 
 N, D = 4, 3
-SHAPES = {"c": (N, N), "e": (D, N, N), "x": (2, D)}
+SHAPES = {"c": (N, N), "e": (D, N, N), "x": (2, D), "u": (2, 5), "a": (2, 5)}
 VALUES = {name: torch.randn(shape, generator=torch.Generator().manual_seed(1)) for name, shape in SHAPES.items()}
 APART = ~torch.eye(N, dtype=torch.bool)
 VALUES["ids"] = torch.tensor([[0, 2, 2], [1, 0, 2]])
 BELOW = torch.ones(N, N, dtype=torch.bool).tril(-1)
 PAIRS = "inputs: {c: {shape: [N, N]}, e: {shape: [D, N, N]}}"
 
-M = 3
+M, L = 3, 5
 
 
 def scattered(v: Values) -> torch.Tensor:
     made = torch.zeros(M).index_add(0, v["ids"].flatten(), v["x"].flatten())
     return made / (1 + made**2)
+
+
+def scanned(v: Values) -> Values:
+    """With states from 0 on, one more of them than of steps."""
+    h, c = torch.zeros(2, L + 1), torch.zeros(2, L + 1)
+    for k in range(L):
+        h[:, k + 1] = v["a"][:, k] * h[:, k] + v["u"][:, k]
+        c[:, k + 1] = c[:, k] + h[:, k + 1] * h[:, k]
+    return {"y": h[:, 1:] * v["u"] - c[:, :-1], "z": h[:, :-1], "end": c[:, L]}
 
 
 # A spec, what takes the place of what in it (each as a hint says it), and each output as it is meant.
@@ -76,6 +85,21 @@ CASES: list[tuple[str, dict[str, str], Callable[[Values], Values]]] = [
             "z[n] /= 1 + sum[i](y[i])": "z[n] = z2[n] / (1 + sum[i](y[i]))",
         },
         lambda v: {"y": scattered(v), "z": v["c"].amax(1) ** 2 / (1 + scattered(v).sum())},
+    ),
+    (
+        whole(
+            "inputs: {u: {shape: [B, L]}, a: {shape: [B, L]}}\noutputs: [y, z, end]",
+            "h[b, l + 1] = a[b, l]*h[b, l] + u[b, l]", "c[b, l + 1] = c[b, l] + h[b, l + 1]*h[b, l]",
+            "y[b, l] = h[b, l + 1]*u[b, l] - c[b, l]", "z[b, t] = h[b, t]", "end[b] = c[b, L]",
+        ),
+        {
+            "h[b, l + 1] = a[b, l]*h[b, l] + u[b, l]": "h[b, l] = a[b, l] * h[b, l - 1] + u[b, l]",
+            "c[b, l + 1] = c[b, l] + h[b, l + 1]*h[b, l]": "c[b, l] = c[b, l - 1] + h[b, l] * h[b, l - 1]",
+            "y[b, l] = h[b, l + 1]*u[b, l] - c[b, l]": "y[b, l] = h[b, l] * u[b, l] - c[b, l - 1]",
+            "z[b, t] = h[b, t]": "z[b, t < L] = h[b, t - 1]",
+            "end[b] = c[b, L]": "end[b] = c[b, L - 1]",
+        },
+        scanned,
     ),
 ]  # fmt: skip
 

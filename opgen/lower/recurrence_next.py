@@ -1,0 +1,222 @@
+"""Recurrences that are written to the next element, `h[t + 1] = f(h[t])`, as here: to their own, from the one before.
+
+Its elements are then those from the second on, so that what reads it moves as well, in whatever statement that is.
+"""
+
+from __future__ import annotations
+
+from dataclasses import dataclass, replace
+
+from opgen.ir import text
+from opgen.lang.circles import Step, accesses, is_constant, reachable, shift_of, step_of
+from opgen.lang.nodes import Access, Assign, Binder, Dots, Expr, Name, Number, Reduction, Sum
+from opgen.lang.unparse import unparse, unparse_assign, unparse_target
+from opgen.lang.walk import nodes, statement_names, transform
+from opgen.lower.declare import Declarations
+
+
+@dataclass(frozen=True, slots=True)
+class _Late:
+    """Which position of a name is written beside its index, and how far."""
+
+    place: int
+    offset: int
+
+
+class _UnknownError(Exception):
+    """An element that is none of the recurrence: its start, perhaps."""
+
+
+@dataclass(frozen=True, slots=True)
+class ToItsOwn:
+    """A recurrence as it is written here: at one `less` or one `more`, with what is said of statements that read it."""
+
+    line: Assign
+    way: str
+    elsewhere: tuple[str, ...]
+
+
+def to_its_own(d: Declarations, s: Assign) -> ToItsOwn | None:
+    """What a recurrence that is written beside its index becomes; None for any other statement."""
+    late = _late(d)
+    if s.target.name not in late:
+        return None
+    way = "less" if late[s.target.name].offset > 0 else "more"
+    try:
+        return ToItsOwn(_moved(s, late), way, _elsewhere(d, s, late))
+    except _UnknownError:
+        return None
+
+
+def _late(d: Declarations) -> dict[str, _Late]:
+    """The names that go on from themselves and are written beside an index."""
+    graph: dict[str, dict[str, None]] = {}
+    for s in d.forward:
+        graph.setdefault(s.target.name, {}).update(dict.fromkeys(statement_names(s)))
+    found: dict[str, _Late] = {}
+    for s in d.forward:
+        items, name = s.target.items or (), s.target.name
+        beside = [k for k, i in enumerate(items) if not isinstance(i, Binder | Dots)]
+        item = items[beside[0]] if len(beside) == 1 else None
+        step = None if item is None or isinstance(item, Binder | Dots) else step_of(item)
+        if step is None or name not in reachable(graph, name) or not (s.op == "=" or name in graph[name]):
+            continue
+        started = any(is_constant(i) for o in d.forward if o.target.name == name and o is not s
+                      for i in (o.target.items or ())[beside[0] : beside[0] + 1])  # fmt: skip
+        if started and (step.offset < 0 or (s.guard is None and _an_index_less(s, step.index) is not None)):
+            continue  # its elements keep their places
+        found[name] = _Late(beside[0], step.offset)
+    return found
+
+
+def _moved(s: Assign, late: dict[str, _Late]) -> Assign:
+    """A statement with every read of these names moved, and its target to its own index."""
+
+    def step(e: Expr) -> Expr | None:
+        if not isinstance(e, Access):
+            return None
+        items = [i if isinstance(i, Dots) else transform(i, step) for i in e.items]
+        at = late.get(e.name)
+        if at is not None and at.place < len(items):
+            items[at.place] = _less(items[at.place], at.offset)
+        return replace(e, items=tuple(items))
+
+    made, items, at = replace(s, value=transform(s.value, step)), s.target.items or (), late.get(s.target.name)
+    item = items[at.place] if at is not None else None
+    own = None if item is None or isinstance(item, Binder) else shift_of(item)
+    if at is None or own is None:
+        return made
+    items = (*items[: at.place], Binder(own.index, None, s.target.span), *items[at.place + 1 :])
+    return replace(made, target=replace(s.target, items=items))
+
+
+def _less(item: Expr | Dots, offset: int) -> Expr:
+    """A position that much less."""
+    if isinstance(item, Dots):
+        raise _UnknownError
+    step, at = shift_of(item), item.span
+    if isinstance(item, Number) and isinstance(item.value, int):
+        if item.value < offset:
+            raise _UnknownError
+        return Number(item.value - offset, at)
+    if step is not None or isinstance(item, Name):
+        index, left = (step.index, step.offset - offset) if step is not None else (unparse(item), -offset)
+        moved = (("+", Name(index, at)), ("+" if left > 0 else "-", Number(abs(left), at)))
+        return Sum(moved, at) if left else Name(index, at)
+    terms = item.terms if isinstance(item, Sum) else (("+", item),)
+    return Sum((*terms, ("-" if offset > 0 else "+", Number(abs(offset), at))), at)
+
+
+def _elsewhere(d: Declarations, s: Assign, late: dict[str, _Late]) -> tuple[str, ...]:
+    """What the statements that read a recurrence become, each said at the first of those that it reads."""
+    order = list(dict.fromkeys(o.target.name for o in d.forward if o.target.name in late))
+    place, offset = late[s.target.name].place, late[s.target.name].offset
+    item = (s.target.items or ())[place]
+    assert not isinstance(item, Binder | Dots)
+    step = shift_of(item)
+    size = "…" if step is None else extent_along(d, s, place, step.index)
+    lines = []
+    for o in (*d.forward, *d.backward):
+        read = [n for n in order if n in {a.name for a in accesses((o,), order)}]
+        if o.target.name in late or not read or read[0] != s.target.name:
+            continue
+        try:
+            lines.append(f"`{unparse_assign(_bounded(_moved(o, late), size))}`")
+        except _UnknownError:
+            old, new = unparse(item), unparse(_less(item, offset))
+            return (f"what stood at `{old}` stands at `{new}` then, also where it is read",)
+    return (f"what reads it elsewhere moves with it: write {', '.join(lines)}",) if lines else ()
+
+
+def _bounded(s: Assign, size: str) -> Assign:
+    """A statement with an extent for the indices of its target that stand alone in no access any more."""
+    if any(isinstance(b, Binder) and b.extent is None and b.name not in _alone(r.body)
+           for r in nodes(s.value) if isinstance(r, Reduction) for b in r.binders):  # fmt: skip
+        raise _UnknownError
+    alone, items = _alone(s.value), s.target.items or ()
+    if size == "…" and any(isinstance(i, Binder) and i.extent is None and i.name not in alone for i in items):
+        raise _UnknownError
+    made = (
+        replace(i, extent=Name(size, i.span)) if isinstance(i, Binder) and not i.extent and i.name not in alone else i
+        for i in items
+    )
+    return s if s.target.items is None else replace(s, target=replace(s.target, items=tuple(made)))
+
+
+def _alone(e: Expr) -> set[str]:
+    return {i.name for a in nodes(e) if isinstance(a, Access) for i in a.items if isinstance(i, Name)}
+
+
+def extent_along(d: Declarations, body: Assign, place: int, index: str) -> str:
+    """How far a recurrence runs along an index, by what is written, declared or read at it."""
+    along = (body.target.items or ())[place]
+    if isinstance(along, Binder) and along.extent is not None:
+        return unparse(along.extent)
+    declared = d.output_shapes.get(body.target.name, ())
+    if place < len(declared):
+        return text.position(declared[place])
+    for a in (n for s in (body, *d.forward) for n in nodes(s.value) if isinstance(n, Access)):
+        for item, size in zip(a.items, d.shapes.get(a.name, ()), strict=False):
+            if isinstance(item, Name) and item.name == index:
+                return text.position(size)
+    return "…"
+
+
+def one_back(d: Declarations, start: Assign, s: Assign, place: int) -> tuple[str, ...]:
+    """How a recurrence with a start at 0 that is written to the next element is written to its own."""
+    items, name = s.target.items or (), s.target.name
+    item = items[place] if place < len(items) else None
+    step = None if item is None or isinstance(item, Dots | Binder) else shift_of(item)
+    if step is None or step.offset != 1:
+        return ()
+    if s.guard is None and (shifted := _an_index_less(s, step.index)) is not None:
+        return (_by_case(start, s, place, step.index, shifted),)
+    others = [i.name if isinstance(i, Binder) else "..." if isinstance(i, Dots) else unparse(i) for i in items]
+    before = ", ".join("-1" if k == place else other for k, other in enumerate(others))
+    first = f"the start stands one place before the first element: `{name}[{before}] = {unparse(start.value)}`"
+    made = to_its_own(d, s)
+    own = accesses((s,), (name,))
+    if (
+        made is None
+        or s.guard is not None
+        or any(a.items[place : place + 1] != (Name(step.index, a.span),) for a in own)
+    ):
+        return (first, f"and an element is written at `{step.index}`, from what stands at `{step.index} - 1`")
+    return (first, f"and an element is written from the one before: `{unparse_assign(made.line)}`", *made.elsewhere)
+
+
+def _an_index_less(s: Assign, index: str) -> Expr | None:
+    """The value of `h[t + 1] = …` with `t - 1` for `t`; None where other tensors are not read at `t + 1` alone."""
+    found: list[int] = []
+    back = Sum((("+", Name(index, s.span)), ("-", Number(1, s.span))), s.span)
+
+    def moved(e: Expr) -> Expr | None:
+        if e == Name(index, s.span):
+            return back
+        if not isinstance(e, Access):
+            return None
+        items: list[Expr | Dots] = []
+        for item in e.items:
+            step = shift_of(item)
+            if step == Step(index, 1):
+                found.append(1 if e.name != s.target.name else 0)
+                items.append(Name(index, item.span))
+            elif item == Name(index, s.span):
+                found.append(-1 if e.name != s.target.name else 0)
+                items.append(back)
+            elif not isinstance(item, Dots) and any(n == Name(index, s.span) for n in nodes(item)):
+                found.append(-1)
+            else:
+                items.append(item)
+        return replace(e, items=tuple(items))
+
+    value = transform(s.value, moved)
+    return value if 1 in found and -1 not in found else None
+
+
+def _by_case(start: Assign, s: Assign, place: int, index: str, value: Expr) -> str:
+    """A recurrence and its element at 0 as one statement."""
+    items = (s.target.items or ())[:place], (s.target.items or ())[place + 1 :]
+    target = replace(s.target, items=(*items[0], Binder(index, None, s.span), *items[1]))
+    shown = f"where({index} == 0, {unparse(start.value)}, {unparse(value)})"
+    return f"an element is written from the one before, and both as one: `{unparse_target(target)} = {shown}`"

@@ -46,27 +46,32 @@ def in_place(words: Vocabulary, s: Assign) -> Assign | None:
 
     What has been updated before is read as it is then.
     """
-    name, at = s.target.name, s.span
+    name = s.target.name
     if name not in words.inputs:
         return None
     free, before = free_name(words, name), words.renewed.get(name, name)
-    whole, value = s.target.items, _read_as(spelled(words, s.value), words.renewed)
-    letters = words.letters.get(name, ())
+    value = _read_as(spelled(words, s.value), words.renewed)
+    words.renewed[name] = free
+    return None if s.op == "=" else new_value(words, replace(s, value=value), before, free)
+
+
+def new_value(words: Vocabulary, s: Assign, before: str, new: str) -> Assign | None:
+    """An update, `x += e`, of what is called `before` so far, as a statement of its own; None for a scatter."""
+    whole, letters, at = s.target.items, words.letters.get(s.target.name, ()), s.span
     if whole is None and letters not in ((), ("...",)) and FIRST not in letters:
         whole = tuple(Dots(at) if i == "..." else Binder(i, None, at) for i in letters)
     plain = tuple(Name(i.name, at) if isinstance(i, Binder) else i for i in whole or ())
-    words.renewed[name] = free
-    if s.op == "=" or not all(isinstance(i, Name | Dots) for i in plain):
+    if not all(isinstance(i, Name | Dots) for i in plain):
         return None
     own: Expr = Name(before, at) if whole is None else Access(before, plain, at, at)
     match s.op:
         case "+=":
-            made: Expr = Sum((("+", own), *_terms(value)), at)
+            made: Expr = Sum((("+", own), *_terms(s.value)), at)
         case "*=":
-            made = Product((("*", own), ("*", value)), at)
+            made = Product((("*", own), ("*", s.value)), at)
         case _:
-            made = Call(s.op.removesuffix("="), (own, value), at, at)
-    return replace(s, op="=", target=Target(free, whole, s.target.span, s.target.name_span), value=made)
+            made = Call(s.op.removesuffix("="), (own, s.value), at, at)
+    return replace(s, op="=", target=Target(new, whole, s.target.span, s.target.name_span), value=made)
 
 
 def free_name(words: Vocabulary, name: str, first: int = 2) -> str:

@@ -65,6 +65,7 @@ from opgen.lower.guards import (
 from opgen.lower.kinds import numeric, promote
 from opgen.lower.override import check_targets, lower_override, without_cotangent
 from opgen.lower.proposals import one_statement
+from opgen.lower.renewed import check_renewed
 from opgen.lower.scatter import identity
 from opgen.lower.scope import DECLARED, Frame, Known, Variation
 from opgen.lower.shape import is_clear
@@ -103,6 +104,7 @@ def _lower(spec: OpSpec, bag: Bag) -> Operator | None:
         return None
     d = without_steps_of_inputs(without_loops(d, bag), bag)
     check_target_names(d, bag)
+    check_renewed(d, bag)
     computed = computed_defaults(d)
     params = arguments(d, computed, bag)
     found_domains = domains(d, bag)

@@ -13,7 +13,7 @@ from opgen.schema.formula import Formula, Word
 from opgen.schema.leaves import truth
 from opgen.schema.model import FunctionSpec, InputSpec, OpSpec, OutputSpec, ParamSpec
 from opgen.schema.module_checks import check_module
-from opgen.schema.references import no_repeats, refers, sizes_of
+from opgen.schema.references import is_updated, no_repeats, refers, sizes_of
 
 
 def check(spec: OpSpec, bag: Bag) -> None:
@@ -45,7 +45,7 @@ def check(spec: OpSpec, bag: Bag) -> None:
 def _distinct(spec: OpSpec, bag: Bag) -> None:
     given: list[tuple[str, Span]] = [*((t.name, t.span) for t in spec.inputs), *((p.name, p.span) for p in spec.params)]
     given += [(f.name, f.span) for f in spec.functions]
-    results: list[tuple[str, Span]] = [(o.name, o.span) for o in spec.outputs or ()]
+    results: list[tuple[str, Span]] = [(o.name, o.span) for o in spec.outputs or () if not is_updated(spec, o.name)]
     no_repeats(chain(given, results), bag)
     if isinstance(spec.save, tuple):
         no_repeats(((name, name.span) for name in spec.save), bag)

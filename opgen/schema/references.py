@@ -2,11 +2,12 @@
 
 from __future__ import annotations
 
+import re
 from collections.abc import Iterable
 
 from opgen.diagnostics.model import Bag, Label, Span
 from opgen.diagnostics.suggest import did_you_mean, listed
-from opgen.schema.formula import Word
+from opgen.schema.formula import Formula, Word
 from opgen.schema.model import OpSpec
 
 
@@ -21,6 +22,14 @@ def no_repeats(names: Iterable[tuple[str, Span]], bag: Bag) -> None:
             )
             bag.error("OPG115", message, span, label="again here", related=related, hints=hints)
         first.setdefault(name, span)
+
+
+def is_updated(spec: OpSpec, name: str) -> bool:
+    """Whether a statement seems to assign an input that is an output as well, which is told there."""
+    text = spec.forward.text if isinstance(spec.forward, Formula) else ""
+    own = any(t.name == name for t in spec.inputs)
+    line = rf"^[ \t]*{re.escape(name)}[ \t]*(?:\[[^=\n]*\])?[ \t]*(?:[+*/%-]|\*\*|//|max|min)?=(?!=)"
+    return own and re.search(line, text, re.MULTILINE) is not None
 
 
 def sizes_of(spec: OpSpec) -> tuple[str, ...]:

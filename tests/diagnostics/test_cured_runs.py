@@ -14,7 +14,7 @@ from tests.diagnostics.cures import built, diagnosed, whole
 Values = dict[str, torch.Tensor]
 
 N, D = 4, 3
-SHAPES = {"c": (N, N), "e": (D, N, N), "x": (2, D), "u": (2, 5), "a": (2, 5)}
+SHAPES = {"c": (N, N), "e": (D, N, N), "x": (2, D), "p": (2,), "u": (2, 5), "a": (2, 5)}
 VALUES = {name: torch.randn(shape, generator=torch.Generator().manual_seed(1)) for name, shape in SHAPES.items()}
 APART = ~torch.eye(N, dtype=torch.bool)
 VALUES["ids"] = torch.tensor([[0, 2, 2], [1, 0, 2]])
@@ -36,6 +36,12 @@ def scanned(v: Values) -> Values:
         h[:, k + 1] = v["a"][:, k] * h[:, k] + v["u"][:, k]
         c[:, k + 1] = c[:, k] + h[:, k + 1] * h[:, k]
     return {"y": h[:, 1:] * v["u"] - c[:, :-1], "z": h[:, :-1], "end": c[:, L]}
+
+
+def stepped(p: torch.Tensor, u: torch.Tensor, a: torch.Tensor) -> Values:
+    u = u / 2 + a
+    a = 3 * a + u
+    return {"q": p + (u / 2 - a).sum(), "u_out": u, "a_out": a}
 
 
 # A spec, what takes the place of what in it (each as a hint says it), and each output as it is meant.
@@ -100,6 +106,22 @@ CASES: list[tuple[str, dict[str, str], Callable[[Values], Values]]] = [
             "end[b] = c[b, L]": "end[b] = c[b, L - 1]",
         },
         scanned,
+    ),
+    (
+        whole(
+            "inputs: {p: {shape: [...]}, u: {shape: [B, L]}, a: {shape: [B, L]}}\noutputs: [q, u, a]",
+            "u[b, l] = u[b, l]/2 + a[b, l]", "a[b, l] *= 3", "a[b, l] += u[b, l]", "r[b, l] = u[b, l]/2",
+            "q = p + sum[b, l](r[b, l] - a[b, l])",
+        ),
+        {
+            "u[b, l] = u[b, l]/2 + a[b, l]": "u_out[b, l] = u[b, l] / 2 + a[b, l]",
+            "a[b, l] *= 3": "a2[b, l] = a[b, l] * 3",
+            "a[b, l] += u[b, l]": "a_out[b, l] = a2[b, l] + u_out[b, l]",
+            "r[b, l] = u[b, l]/2": "r[b, l] = u_out[b, l] / 2",
+            "q = p + sum[b, l](r[b, l] - a[b, l])": "q = p + sum[b, l](r[b, l] - a_out[b, l])",
+            "outputs: [q, u, a]": "outputs: [q, u_out, a_out]",
+        },
+        lambda v: stepped(**v),
     ),
 ]  # fmt: skip
 

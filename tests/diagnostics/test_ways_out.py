@@ -102,7 +102,8 @@ SPECS = [
              "r[i, j] = min(r[i - 1, j], r[i, j - 1]) + cost[i - 1, j - 1]", "d = r[N, M]"], "OPG250", "r[0, 0]",
      ["`r[-1, -1] = 0`", "`r[i, -1] = i + 1`", "`r[-1, j] = j + 1`"]),
     ("inputs: {x: {shape: [K]}}", ["x[k] = x[k] - 1", "y[k] = 2*x[k]"], "OPG236", "x", ["`x2[k] = x[k] - 1`"]),
-    ("inputs: {x: {shape: [K]}}\noutputs: {x: {shape: [K]}}", ["x[k] = x[k] - 1"], "OPG115", "x", ["`x_out`"]),
+    ("inputs: {x: {shape: [K]}}\noutputs: {x: {shape: [K]}}", ["x[k] = x[k] - 1"], "OPG236", "x",
+     ["`x_out[k] = x[k] - 1`", "in place of `x`"]),
     ("inputs: {h: {shape: [K]}, B: {shape: [K]}}", ["y[b] = h[b]"], "OPG113", "B", ["`b_`"]),
     (CODES + "outputs: {y: {}, new: {differentiable: false}}\n"
      "module: {name: Ema, dims: {C: channels}, buffers: {running: zeros}, updates: {new: running}, training: training}",

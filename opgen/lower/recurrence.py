@@ -21,6 +21,7 @@ from opgen.lower.draw import placed_step
 from opgen.lower.extent import extent_of
 from opgen.lower.kinds import promote
 from opgen.lower.recurrence_kinds import Kinds, settled
+from opgen.lower.recurrence_ranks import read_whole
 from opgen.lower.recurrence_shape import Extents, extents, says_extents
 from opgen.lower.recurrence_slips import another_statement, misplaced
 from opgen.lower.recurrence_slots import slots
@@ -103,7 +104,7 @@ def _group(
         if n not in bodies:
             bag.error("OPG250", f"`{n}` has a start and nothing that goes on from it", starts[n][0].target.span)
             return None
-    steps = slots(bodies, starts, names, bag)
+    steps = slots(bodies, starts, names, bag) if read_whole(d, bodies, bag) else ()
     if not steps:
         return None
     group = _Group(d, state, wanted, bag, bodies, starts, steps)
@@ -126,7 +127,7 @@ def _placed(g: _Group) -> bool:
             return False
     starts = [(n, s) for n, found in g.starts.items() for s in found]
     good = every(aligned(g.d, g.bodies[n], s, g.places[n], g.bag) for n, s in starts)
-    return good and all(_start_placed(g, n, s) for n, s in starts)
+    return good and every(all(_start_placed(g, n, s) for s in found) for n, found in g.starts.items())
 
 
 def _start_placed(g: _Group, n: str, s: Assign) -> bool:

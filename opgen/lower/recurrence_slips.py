@@ -10,7 +10,7 @@ from opgen.diagnostics.model import Bag, Label, Span
 from opgen.lang.circles import Step, is_constant
 from opgen.lang.nodes import Access, Assign, Binder, Dots, Expr, Name, Number, Sum, Unary
 from opgen.lang.unparse import unparse, unparse_assign, unparse_target
-from opgen.lang.walk import integer, statement_names, transform
+from opgen.lang.walk import integer, nodes, statement_names, transform
 from opgen.lower.declare import Declarations
 from opgen.lower.recurrence_next import extent_along, to_its_own
 from opgen.lower.scope import BAD, Frame, Typed
@@ -54,7 +54,11 @@ def _in_front(d: Declarations, body: Assign, s: Assign, place: int, step: Step) 
     along = (body.target.items or ())[place]
     index = along.name if isinstance(along, Binder) else step.index
     inside = f"{unparse_target(body.target)} = where({index} == {_text(old)}, {value}, {unparse(body.value)})"
-    return (f"for an element itself, write `{inside}`", f"or {start}", none)
+    element = f"for an element itself, write `{inside}`"
+    at_it = any(old in a.items for a in nodes(s.value) if isinstance(a, Access))  # `h[0] = x[0]`
+    if step.offset < 0 and old == Number(0, s.span) and not at_it:
+        return (start, none, f"or {element}")
+    return (element, f"or {start}", none)
 
 
 def _of_table(starts: Sequence[Assign], places: Sequence[int]) -> tuple[str, ...]:

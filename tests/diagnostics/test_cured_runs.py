@@ -44,6 +44,15 @@ def stepped(p: torch.Tensor, u: torch.Tensor, a: torch.Tensor) -> Values:
     return {"q": p + (u / 2 - a).sum(), "u_out": u, "a_out": a}
 
 
+def entwined(v: Values, h: torch.Tensor, c: torch.Tensor) -> Values:
+    found = []
+    for k in range(L):
+        now = v["a"][:, k] * c + v["u"][:, k]
+        h, c = now, h / 2 - now
+        found.append((h, c))
+    return {"h": torch.stack([h for h, _ in found], 1), "c": torch.stack([c for _, c in found], 1)}
+
+
 # A spec, what takes the place of what in it (each as a hint says it), and each output as it is meant.
 CASES: list[tuple[str, dict[str, str], Callable[[Values], Values]]] = [
     (
@@ -122,6 +131,23 @@ CASES: list[tuple[str, dict[str, str], Callable[[Values], Values]]] = [
             "outputs: [q, u, a]": "outputs: [q, u_out, a_out]",
         },
         lambda v: stepped(**v),
+    ),
+    (
+        whole(
+            "inputs: {u: {shape: [..., L]}, a: {shape: [..., L]}}\noutputs: [h, c]",
+            "h[..., l] = a[..., l]*c[l - 1] + u[..., l]", "c[..., l] = h[l - 1]/2 - h[..., l]",
+        ),
+        {"c[l - 1]": "c[..., l - 1]", "h[l - 1]": "h[..., l - 1]"},
+        lambda v: entwined(v, torch.zeros(2), torch.zeros(2)),
+    ),
+    (
+        whole(
+            "inputs: {u: {shape: [B, L]}, a: {shape: [B, L]}, p: {shape: [B]}}\noutputs: [h, c]",
+            "h[b, 0] = p[b]", "c[b, 0] = 2*p[b]", "h[b, l] = a[b, l]*c[b, l - 1] + u[b, l]",
+            "c[b, l] = h[b, l - 1]/2 - h[b, l]",
+        ),
+        {"h[b, 0] = p[b]": "h[b, -1] = p[b]", "c[b, 0] = 2*p[b]": "c[b, -1] = 2 * p[b]"},
+        lambda v: entwined(v, v["p"], 2 * v["p"]),
     ),
 ]  # fmt: skip
 

@@ -22,7 +22,8 @@ from opgen.lower.draw import refused
 from opgen.lower.gradient_names import cotangent_by, cotangents_by
 from opgen.lower.loose import bound_by, loose_beside
 from opgen.lower.masks import mask_among, masked_read
-from opgen.lower.proposals import as_it_stays, assigned_float, shape_read
+from opgen.lower.missing import in_gradient, one_hot, undeclared
+from opgen.lower.proposals import as_it_stays, assigned_float
 from opgen.lower.range import note
 from opgen.lower.readings import filled, idle, instead_of_dots, shape_text, spelled, without_last
 from opgen.lower.recurrence_slips import earlier, too_early
@@ -185,7 +186,7 @@ def unknown_name(f: Frame, name: str, span: Span, *, position: bool) -> Typed:
         )
     if not hints and f.place == "a default":
         hints = ("a default is a number, such as `0.5`, or a formula of dims and other params",)
-    hints = hints or ("declare it under `params` or `inputs`",)
+    hints = hints or (in_gradient(f, name) or "declare it under `params` or `inputs`",)
     return f.error("OPG205", f"there is no `{name}`", span, *hints, label="unknown name")
 
 
@@ -222,7 +223,7 @@ def access(f: Frame, e: Access, *, padded: bool = False) -> Typed:
     if e.name in f.decl.targets() and (hint := as_it_stays(f.decl, e.name)):
         return f.error("OPG220", f"`{e.name}` is read where it has no statement", e.name_span, hint)
     hints = cotangent_by(f, e.name) or earlier(f.decl, e) or did_you_mean(e.name, (*f.state.tensors, *f.state.later))
-    hints = hints or cotangents_by(f, e.name) or (f"declare it: `inputs: {{{e.name}: {{shape: {shape_read(e)}}}}}`",)
+    hints = hints or cotangents_by(f, e.name) or one_hot(f, e) or undeclared(f, e)
     return f.error("OPG205", f"there is no tensor `{e.name}`", e.name_span, *hints, label="unknown tensor")
 
 

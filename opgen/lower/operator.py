@@ -66,6 +66,7 @@ from opgen.lower.kinds import numeric, promote
 from opgen.lower.override import check_targets, lower_override, without_cotangent
 from opgen.lower.proposals import one_statement
 from opgen.lower.renewed import check_renewed
+from opgen.lower.roots import roots
 from opgen.lower.scatter import identity
 from opgen.lower.scope import DECLARED, Frame, Known, Variation
 from opgen.lower.shape import is_clear
@@ -150,7 +151,7 @@ def _lower(spec: OpSpec, bag: Bag) -> Operator | None:
         return None
     tensors = tuple(_tensor(d, n) for n in d.inputs)
     optional = tuple(n for n, t in d.inputs.items() if t.optional)
-    for warning in (*vanishing(d, variants), *together(d), *without_cotangent(d)):
+    for warning in (*vanishing(d, variants), *together(d), *without_cotangent(d), *roots(d)):
         bag.add(warning)
     made = Operator(
         str(spec.op), tensors, optional, params, d.outputs, tuple(variants), elsewhere(spec),

@@ -149,6 +149,14 @@ CASES: list[tuple[str, dict[str, str], Callable[[Values], Values]]] = [
         {"h[b, 0] = p[b]": "h[b, -1] = p[b]", "c[b, 0] = 2*p[b]": "c[b, -1] = 2 * p[b]"},
         lambda v: entwined(v, v["p"], 2 * v["p"]),
     ),
+    (
+        whole(
+            "inputs: {x: {shape: [..., D]}}\nfunctions: {f(a): (a**2 + 1)**1/3}",
+            "y[..., d] = f(x[..., d]) + 3*exp(x[..., d])**1/2",
+        ),
+        {"(a**2 + 1)**1/3": "(a**2 + 1)**(1 / 3)", "exp(x[..., d])**1/2": "exp(x[..., d])**(1 / 2)"},
+        lambda v: {"y": (v["x"] ** 2 + 1) ** (1 / 3) + 3 * v["x"].exp().sqrt()},
+    ),
 ]  # fmt: skip
 
 

@@ -333,4 +333,13 @@ ROWS = (
         "module: {name: Scale, training: training}",
         given="inputs: [x]\nparams: {training: {type: bool, default: true}}\nforward: y = where(training, 2*x, x)",
     ),
+    Code(
+        "OPG257",
+        "A power of one that is divided",
+        "`**` binds tighter than `/`, so that `x**1/2` is `(x**1)/2`, half of `x`. A root is a power whose exponent"
+        " stands in brackets. A warning; the spec builds all the same.",
+        "y = (x**2 + 1)**1/2",
+        "y = (x**2 + 1)**(1/2)",
+        given="inputs: [x]",
+    ),
 )

@@ -14,7 +14,7 @@ from opgen.diagnostics.model import Bag
 from opgen.lang.cursor import StopError
 from opgen.lang.depth import deep_trees
 from opgen.lang.expressions import ExpressionParser, as_binder
-from opgen.lang.habits import STATEMENTS
+from opgen.lang.habits import POSITION, SLICE, STATEMENTS
 from opgen.lang.idioms import Idioms
 from opgen.lang.layout import layout
 from opgen.lang.lexer import T, Token
@@ -26,9 +26,10 @@ from opgen.lang.nodes import (
     Target,
 )
 from opgen.lang.results import returned
-from opgen.lang.slices import sizes
+from opgen.lang.slices import Slice, sizes
 from opgen.lang.slips import assigned_targets, end_of_foreign, guarded, is_assigned, is_foreign, looped
 from opgen.lang.successive import KEPT, Values, as_values
+from opgen.lang.targets import in_parts
 from opgen.lang.tuples import unpacked
 from opgen.lang.updates import FOREIGN, IN_PLACE, RENAMED, in_place, updated
 from opgen.lang.vocabulary import Vocabulary
@@ -177,7 +178,12 @@ class _Parser(ExpressionParser):
         opener_or_none = self.accept("[")
         if opener_or_none is None:
             return Target(token.text, None, token.span, token.span)
-        items, end = self.items(opener_or_none)
+        written, end = self.sliced(opener_or_none)
+        first = next((i.span for i in written if isinstance(i, Slice)), None)
+        if first is not None:
+            hint = in_parts(self.words, token.text, written, self.formula.text)
+            raise self.fail("a slice is not part of the formula language", first, "OPG201", POSITION, hint or SLICE)
+        items = self.without_slices(written)
         return Target(token.text, tuple(as_binder(i) or i for i in items), token.span.to(end), token.span)
 
     def update(self) -> str:

@@ -2,14 +2,16 @@
 
 from __future__ import annotations
 
+import re
 from collections.abc import Sequence
 from dataclasses import replace
 
 from opgen.lang.layout import layout, spelled
 from opgen.lang.nodes import Assign, Binder, Dots, Expr, Name, Number, Reduction, Target
 from opgen.lang.products import reindexed
-from opgen.lang.slices import sizes, stands
-from opgen.lang.vocabulary import SPARE, Vocabulary
+from opgen.lang.slices import Item, Slice, sizes, stands
+from opgen.lang.unparse import unparse
+from opgen.lang.vocabulary import SPARE, Vocabulary, letters
 from opgen.lang.walk import nodes, transform
 
 
@@ -27,6 +29,42 @@ def apart(words: Vocabulary, target: Target, value: Expr) -> tuple[Target, Expr]
         replace(i, name=other.get(i.name, i.name)) if isinstance(i, Binder) else i for i in target.items or ()
     )
     return replace(target, items=None if target.items is None else items), reindexed(value, other)
+
+
+def in_parts(words: Vocabulary, name: str, items: Sequence[Item], block: str) -> str:
+    """What is written for a tensor that is assigned slice by slice, `y[..., :H] = a` and `y[..., H:] = b`.
+
+    `block`: all statements, which may assign one slice alone. Nothing where a slice has a step or two ends.
+    """
+    used = [n.name for i in items if not isinstance(i, Dots | Slice) for n in nodes(i) if isinstance(n, Name)]
+    spare = iter([c for c in ("d", *SPARE) if not words.knows(c) and c not in words.letters])
+    shape = words.results.get(name, ())
+    own = letters(shape, words.instead) if len(shape) == len(items) else [""] * len(items)
+    parts: list[tuple[str, str, bool]] = []  # each index that runs over a part, with where that is cut; the front one?
+    shown: list[str] = []
+    for item, letter in zip(items, own, strict=True):
+        if not isinstance(item, Slice):
+            shown.append("..." if isinstance(item, Dots) else unparse(item))
+            continue
+        index = letter if letter not in ("", "...", *used) else next((c for c in spare if c not in used), "")
+        if not index or item.step is not None or (item.start is not None and item.stop is not None):
+            return ""
+        used.append(index)
+        shown.append(index)
+        if end := item.start or item.stop:
+            parts.append((index, unparse(end), item.start is None))
+    if not parts:
+        return f"a place for each index: `{name}[{', '.join(shown)}] = …`"
+    (index, cut, front), *others = parts
+    if others:
+        return ""
+    if front and len(re.findall(rf"^[ \t]*{name}[ \t]*\[[^=\n]*:", block, re.MULTILINE)) == 1:
+        return f"it runs so far: `{name}[{', '.join(f'{i} < {cut}' if i == index else i for i in shown)}] = …`"
+    return (
+        f"parts of one tensor are one statement: `{name}[{', '.join(shown)}] = where({index} < {cut}, …, …)`; in the"
+        f" first part `:{cut}` is read at `{index}` and `{cut}:` at `{index} + {cut}`, in the second `{cut}:` at"
+        f" `{index}` and `:{cut}` at `{index} - {cut}`"
+    )
 
 
 def order_of(words: Vocabulary, results: Sequence[tuple[Expr, tuple[str, ...]]], value: Expr) -> tuple[str, ...] | None:

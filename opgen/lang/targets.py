@@ -56,9 +56,10 @@ def in_parts(words: Vocabulary, name: str, items: Sequence[Item], block: str) ->
     if not parts:
         return f"a place for each index: `{name}[{', '.join(shown)}] = …`"
     (index, cut, front), *others = parts
-    if others:
+    alone = len(re.findall(rf"^[ \t]*{name}[ \t]*\[[^=\n]*:", block, re.MULTILINE)) == 1
+    if others or (alone and not front):
         return ""
-    if front and len(re.findall(rf"^[ \t]*{name}[ \t]*\[[^=\n]*:", block, re.MULTILINE)) == 1:
+    if alone:
         return f"it runs so far: `{name}[{', '.join(f'{i} < {cut}' if i == index else i for i in shown)}] = …`"
     return (
         f"parts of one tensor are one statement: `{name}[{', '.join(shown)}] = where({index} < {cut}, …, …)`; in the"

@@ -6,9 +6,11 @@ What does not fit (a ragged list, a size that contradicts another, text where a 
 from __future__ import annotations
 
 import math
+import re
 from collections.abc import Mapping
 
 from opgen.diagnostics.model import Bag, Span
+from opgen.diagnostics.suggest import did_you_mean, listed
 from opgen.ir.declared import Nested, StatedCase
 from opgen.schema.formula import Word
 from opgen.schema.model import InputSpec, OpSpec, ParamSpec
@@ -56,7 +58,7 @@ def _values(
         return None
     found = _nested(value, t.kind)
     if found is None:
-        _report(name, f"the values of `{name}` are no array of dtype {t.dtype}", bag)
+        _report(name, f"the values of `{name}` are no array of dtype {t.dtype}", bag, *_brackets(name, value))
         return None
     items = [] if t.dtype == "seed" else ["..."] if t.shape is None else [item.text for item in t.shape]
     at = items.index("...") if "..." in items else len(items)
@@ -97,11 +99,13 @@ def _param(p: ParamSpec, name: str, value: object, bag: Bag) -> object:
         return None
     if p.choices:
         if value not in p.choices:
-            _report(name, f"{value!r} is not among the choices of `{name}`", bag)
+            known = f"write one of {listed(p.choices)}"
+            meant = did_you_mean(value, p.choices) if isinstance(value, str) else ()
+            _report(name, f"{value!r} is not among the choices of `{name}`", bag, *(meant or (known,)))
         return value
     found = _nested(value, p.type)
     if found is None or found.shape != (() if p.length is None else (p.length,)):
-        _report(name, f"{value!r} is not of the type of `{name}`", bag)
+        _report(name, f"{value!r} is not of the type of `{name}`", bag, *_brackets(name, value))
         return None
     typed = [float(v) if p.type == "float" else v for v in found.flat]
     return typed[0] if p.length is None else typed
@@ -121,6 +125,12 @@ def _broadcast(batches: list[tuple[int, ...]]) -> tuple[int, ...] | None:
     return tuple(out)
 
 
-def _report(name: str, message: str, bag: Bag) -> None:
+def _brackets(name: str, value: object) -> tuple[str, ...]:
+    """A hint where a tuple of numbers, as Python writes it, stands for a list."""
+    inside = re.fullmatch(r"\(([\w\s.,+-]*,[\w\s.,+-]*)\)", value) if isinstance(value, str) else None
+    return (f"a list has square brackets: `{name}: [{inside[1].strip(' ,')}]`",) if inside else ()
+
+
+def _report(name: str, message: str, bag: Bag, *hints: str) -> None:
     span: Span | None = name.span if isinstance(name, Word) else None
-    bag.error("OPG120", message, span)
+    bag.error("OPG120", message, span, hints=hints)

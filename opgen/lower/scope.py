@@ -228,6 +228,7 @@ class Variation:
     alone: dict[str, Typed] = field(default_factory=dict)  # local functions of numbers that are not known
     clashes: set[tuple[str, ...]] = field(default_factory=set)  # tensors that are read over two dims, reported once
     circles: set[frozenset[str]] = field(default_factory=set)  # of local functions, reported once
+    lists: set[str] = field(default_factory=set)  # params that are read as lists and are none, reported once
 
     def fresh(self, wish: str) -> str:
         """A name nobody has yet."""

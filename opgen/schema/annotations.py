@@ -1,4 +1,4 @@
-"""Types as Python annotates them, `Optional[int]`, inside of { }: YAML takes the bracket for a list and stops there.
+"""Values with brackets that YAML takes for lists: types such as `Optional[int]` or `float[3]`, and domains `[0, N)`.
 
 Masked, they are read as the words that they are meant to be, and the field that they stand in says what to write.
 """
@@ -13,12 +13,20 @@ _BRACKETS = str.maketrans("[],", "\ue0f0\ue0f1\ue0f2")  # as long as what they s
 _BACK = str.maketrans("\ue0f0\ue0f1\ue0f2", "[],")
 _ANNOTATED = re.compile(
     r"(?P<key>\b[A-Za-z_]\w*):[ ]*(?P<type>(?:typing\.)?"
-    r"(?:Optional|Union|Literal|[Ll]ist|[Tt]uple|[Ss]equence)\[[\w ,.|'\"]*(?:\[[\w ,.|'\"]*\][\w ,.|'\"]*)?\])"
+    r"(?:Optional|Union|Literal|[Ll]ist|[Tt]uple|[Ss]equence)\[[\w ,.|'\"]*(?:\[[\w ,.|'\"]*\][\w ,.|'\"]*)?\]"
+    r"|(?:float|int|bool)\[\d*\]|\[(?:float|int|bool)\] *\* *\d+|\d+ *\* *\[(?:float|int|bool)\])"
+)
+_HALF_OPEN = re.compile(
+    r"(?P<key>\bdomain):[ ]*(?P<type>\[[^\[\](){},\n]+,[^\[\](){},\n]+\)|\([^\[\](){},\n]+,[^\[\](){},\n]+\])"
 )
 _MAYBE = re.compile(
     r"(?:\w+\.)?Optional\[(?P<a>.+)\]|(?:\w+\.)?Union\[(?:(?P<b>.+), *None|None, *(?P<c>[^,]+))\]"
     r"|(?P<d>[^|]+?) *\| *None|None *\| *(?P<e>[^|]+)|(?P<f>\w+)\?"
 )
+_TYPE = "float|int|bool"
+_COUNTED = re.compile(rf"({_TYPE})(?:\[(\d*)\]|\s*[*x]\s*(\d+)|s)")  # `float[3]`, `float*3`, `float x 3`, `floats`
+_TIMES = re.compile(rf"\[({_TYPE})\]\s*\*\s*(\d+)|(\d+)\s*[*x]?\s*(?:\[({_TYPE})\]|({_TYPE})s?)")  # `[float]*3`
+_OF_TYPES = re.compile(r"(?:\w+\.)?(?:tuple|list|sequence|array)\[(.*)\]", re.IGNORECASE)
 _LITERAL = re.compile(r"(?:\w+\.)?Literal\[(.+)\]")
 _LIST = re.compile(r"(?:\w+\.)?(?:tuple|list|sequence|array)(?:\[.*\])?", re.IGNORECASE)
 _TENSOR = re.compile(r"([\w.]+\.)?(nd)?(tensor|array)", re.IGNORECASE)
@@ -27,7 +35,7 @@ _TEXTS = ("doc", "summary", "description")  # where any words may stand
 
 def masked(text: str) -> str:
     """The text of a spec with the brackets and commas of annotations as other characters."""
-    return _ANNOTATED.sub(_mask, text)
+    return _HALF_OPEN.sub(_mask, _ANNOTATED.sub(_mask, text))
 
 
 def unmasked(text: str) -> str:
@@ -61,6 +69,21 @@ def of_dtype(text: str) -> str:
     """What to write for the dtype of what may be missing."""
     inner = _inner(text)
     return f"write `dtype: {inner}, optional: true`" if inner and inner.isidentifier() else ""
+
+
+def of_list(text: str) -> tuple[str, int | None] | None:
+    """The type of the elements where a type is that of a list, and how many there are if it says so."""
+    if found := _COUNTED.fullmatch(text) or _TIMES.fullmatch(text):
+        given = [part for part in found.groups() if part]
+        count = next((int(part) for part in given if part.isdigit()), None)
+        return next(part for part in given if not part.isdigit()), count
+    inside = _OF_TYPES.fullmatch(text)
+    first, *more = re.split(r"\s*,\s*", inside[1].strip(" ,")) if inside else ("",)
+    if first not in _TYPE.split("|"):
+        return None
+    if len(more) == 1 and more[0].isdigit():
+        return first, int(more[0])
+    return first, (len(more) + 1 if more and all(part == first for part in more) else None)
 
 
 def _inner(text: str) -> str | None:

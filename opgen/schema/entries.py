@@ -10,13 +10,18 @@ from collections.abc import Callable, Iterator
 from dataclasses import replace
 from typing import Any, Literal
 
+from pydantic_core import PydanticCustomError
+
 from opgen.diagnostics.model import Hint
 from opgen.diagnostics.suggest import listed
+from opgen.schema.annotations import of_list
 from opgen.schema.dtypes import WITHOUT_GRADIENT
 from opgen.schema.elsewhere import Callee, callee
+from opgen.schema.flow import listed_in
 from opgen.schema.formula import Formula, Word
 from opgen.schema.leaves import CAMEL, SNAKE, expected, formula, listed_alone, name, one_of, refused, respelt, truth
 from opgen.schema.nodes import Mapping, Node, Scalar, Sequence
+from opgen.schema.yaml_words import LIST_OF_TYPES
 
 _EQUATION = re.compile(r"(\w+(?:\([\w\s,]*\))?)\s*(?::=|:|=(?!=))\s*(.+)")
 PRECISIONS = ("float64", "float32", "float16", "bfloat16")
@@ -238,6 +243,9 @@ def param_type(node: object) -> str:
             f"write `{{type: {kind}, default: {value}}}`", node.span.text, f"{{type: {kind}, default: {value}}}"
         )
         raise refused("OPG114", message, label="expected a type", hints=(hint,), meant=respelt(node, kind))
+    node, count = node if isinstance(node, tuple) else (node, None)
+    if isinstance(node, Scalar) and (listed_type := of_list(node.text)):
+        raise _of_elements(node, listed_type[0], listed_type[1] or count)
     if not isinstance(node, Sequence):
         return one_of(*PARAM_TYPES, "str", unnamed="str")(node)
     if not node.items:
@@ -248,6 +256,22 @@ def param_type(node: object) -> str:
         if item.text != node.items[0].text:  # type: ignore[union-attr]
             raise refused("OPG112", "the elements of a list param have one type", item, label="differs from the first")
     return node.items[0].text  # type: ignore[union-attr]
+
+
+LONGEST_LIST = 16  # elements that are written out one by one
+
+
+def _of_elements(node: Scalar, kind: str, count: int | None) -> PydanticCustomError:
+    """`float[3]`: a list, whose type is written in another way."""
+    message, meant = f"expected {listed(PARAM_TYPES)}, found {node.kind}", None
+    hint = LIST_OF_TYPES
+    if count is not None and count > LONGEST_LIST:
+        hint = f"that many numbers are an input: declare it there, with `shape: [{count}]`"
+    elif count:
+        right = f"[{', '.join([kind] * count)}]"
+        hint = Hint(f"a list says the type of each element: write `{node.key}: {right}`", node.span.text, right)
+        meant = Sequence((respelt(node, kind),) * count, node.span, node.key)
+    return refused("OPG114", message, node, label="the type of a list", hints=(hint,), meant=meant)
 
 
 def _with_default(node: Scalar) -> tuple[str, str] | None:
@@ -275,9 +299,11 @@ def spread_param(data: object) -> object:
         data["type"] = "str"
     elif declared is None and isinstance(default, Scalar) and isinstance(default.value, bool | float):
         data["type"] = "bool" if isinstance(default.value, bool) else "float"
+    if isinstance(declared, Scalar) and isinstance(default, Sequence) and of_list(declared.text):
+        data["type"] = (declared, len(default.items))
     if isinstance(declared, Sequence):
         data[LENGTH] = len(declared.items)
-        if isinstance(default, Scalar) and default.value is not None:
+        if isinstance(default, Scalar) and default.value is not None and not listed_in(default):
             data["default"] = (default,) * len(declared.items)
     if isinstance(default, Scalar) and default.value is None and default.text:
         del data["default"]
@@ -289,6 +315,8 @@ def default(node: object) -> Formula | tuple[Formula, ...]:
     match node:
         case Sequence(items=items) | (tuple() as items):
             return tuple(formula(item) for item in items)
+        case Scalar() if listed_in(node):
+            raise listed_alone(node, "one value or a list")
         case _:
             return formula(node)
 

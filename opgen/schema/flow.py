@@ -10,15 +10,24 @@ import re
 from dataclasses import replace
 
 from opgen.diagnostics.model import Bag, Hint
-from opgen.schema.nodes import Node, Scalar, Sequence
+from opgen.schema.nodes import Node, Scalar, Sequence, typed
 
 _PIECES = 100  # commas in one formula, at most
 INTERVAL = re.compile(r"([\[(])\s*([^\[\](),]+?)\s*,\s*([^\[\](),]+?)\s*([\])])")
-_SIZE = r"-?\w+(?:\s*[-+*/]+\s*\w+)*"  # of an axis, in a shape as other libraries write it
+_NUMBER = r"[-+]?(?:\d+\.\d*|\.?\d+)(?:[eE][-+]?\d+)?"
+_SIZE = rf"(?:{_NUMBER}|-?\w+)(?:\s*[-+*/]+\s*\w+)*"  # of an axis, in a shape as other libraries write it
 _WORD = re.compile(r"[A-Za-z_]\w*|\d+|\.\.\.")
 _ITEM = re.compile(rf"\.\.\.|\*|{_SIZE}")
-_CAPITAL = re.compile(r"[A-Z]\w*|\d+|\.\.\.")
-_TUPLE = re.compile(rf"\(\s*(?:{_ITEM.pattern})(?:\s*,\s*(?:{_ITEM.pattern}))*\s*,?\s*\)")
+_ITEMS = {  # of the list that a field may have been meant to have, by the name of the field
+    "shape": re.compile(r"[A-Z]\w*|\d+|\.\.\."),
+    "type": re.compile(r"float|int|bool"),
+    "choices": re.compile(r"[a-z]\w*"),
+}
+_NUMBERS = re.compile(_NUMBER)  # in any other field
+_ROW = rf"\s*(?:{_ITEM.pattern})(?:\s*,\s*(?:{_ITEM.pattern}))*\s*,?\s*"
+_TUPLE = re.compile(rf"\({_ROW}\)")
+_LISTED = re.compile(rf"\[{_ROW}\]|(?=.*,)\({_ROW}\)|{_NUMBER}(?:, +{_NUMBER})+")
+_DECIMAL = re.compile(r"[-+]?\d+,\d+")
 
 
 def _open(node: Node | None) -> int:
@@ -42,22 +51,31 @@ def _list_or_formula(first: Scalar, last: Node, bag: Bag, key: str = "") -> Node
     return Sequence(items, span, first.key)
 
 
-def _sizes(pieces: list[Node | None]) -> list[Scalar]:
-    """The keys without values that follow, as far as they are sizes: `K` and `3` of `{shape: N, K, 3}`."""
+def _more(field: str, pieces: list[Node | None]) -> list[Scalar]:
+    """The keys without values that follow, as far as they are items: `K` and `3` of `{shape: N, K, 3}`."""
     found: list[Scalar] = []
+    item = _ITEMS.get(field, _NUMBERS)
     for key, value in zip(pieces[::2], pieces[1::2], strict=True):
-        if value is not None or not isinstance(key, Scalar) or key.style or not _CAPITAL.fullmatch(key.text):
+        if value is not None or not isinstance(key, Scalar) or key.style or not item.fullmatch(key.text):
             break
         found.append(key)
     return found
 
 
-def _without_brackets(first: Scalar, more: list[Scalar], bag: Bag) -> Node:
+def _without_brackets(first: Scalar, more: list[Scalar], decimal: bool, bag: Bag) -> Node:
+    """The list that was meant, or the number, where a comma may stand for the point of one."""
     items, span = (first, *more), first.span.to(more[-1].span)
-    right = f"[{', '.join(item.text for item in items)}]"
-    label, hint = "a list has square brackets", Hint(f"write `{right}`", span.text, right)
+    label, right = "a list has square brackets", f"[{', '.join(item.text for item in items)}]"
+    if decimal := decimal and _DECIMAL.fullmatch(span.text) is not None:
+        label, right = "a decimal number has a point", span.text.replace(",", ".")
+    hint = Hint(f"write `{right}`", span.text, right)
     bag.error("OPG106", "inside of { } and [ ] a comma ends the value", span, label=label, hints=(hint,))
-    return Sequence(items, span, first.key)
+    return first if decimal else Sequence(items, span, first.key)
+
+
+def listed_in(node: Scalar) -> tuple[Scalar, ...]:
+    """The items of what is text and looks like a list: `(0.9, 0.999)`, `"[1, 2]"`; none where it may be a formula."""
+    return words_of(node) if _LISTED.fullmatch(node.text.strip()) else ()
 
 
 def words_of(node: Scalar) -> tuple[Scalar, ...]:
@@ -65,14 +83,14 @@ def words_of(node: Scalar) -> tuple[Scalar, ...]:
 
     Between commas also sizes, and the `*` that stands for any number of dims in documentation of torch.
     """
-    item = _ITEM if "," in node.text else _WORD
+    item = _ITEM if re.search(r"[,.]", node.text) else _WORD
     found = [m for m in item.finditer(node.text) if m[0].lower() not in ("tuple", "list")]  # of Python
     start = node.span.start + node.span.text.find(node.text)
     if node.text not in node.span.text or item.sub("", node.text).strip(" ,()[]"):
         return (node,)
     spans = [replace(node.span, start=start + m.start(), end=start + m.end()) for m in found]
     words = ["..." if m[0] == "*" else m[0] for m in found]
-    return tuple(replace(node, text=w, value=w, span=s, style="") for w, s in zip(words, spans, strict=True))
+    return tuple(replace(node, text=w, value=typed(w), span=s, style="") for w, s in zip(words, spans, strict=True))
 
 
 def _joined(first: Scalar, last: Node, bag: Bag) -> Scalar:
@@ -119,12 +137,14 @@ def mend_entries(entries: list[tuple[Scalar, Node]], bag: Bag) -> list[tuple[Sca
         bare = isinstance(value, Scalar) and not value.style and value.value is None and not value.text
         pieces += [key, None if bare else value]
     mended: list[tuple[Scalar, Node]] = []
+    one = not any(key.text == "type" and isinstance(value, Sequence) for key, value in entries)
     at = 0
     while at < len(pieces):
         key, value = entries[at // 2]
         at += 2
-        if key.text == "shape" and isinstance(value, Scalar) and not value.style and (more := _sizes(pieces[at:])):
-            value, at = _without_brackets(value, more, bag), at + 2 * len(more)
+        alone = isinstance(value, Scalar) and not value.style and not _open(value)
+        if isinstance(value, Scalar) and alone and (more := _more(key.text, pieces[at:])):
+            value, at = _without_brackets(value, more, one and key.text not in _ITEMS, bag), at + 2 * len(more)
         if _open(key) > 0 and (last := _reach(pieces, at - 2)) is not None and last % 2 == 0:
             key, value, at = _joined(key, entries[last // 2][0], bag), entries[last // 2][1], last + 2
         if isinstance(value, Scalar) and _open(value) > 0 and (last := _reach(pieces, at - 1)) is not None:

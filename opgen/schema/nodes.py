@@ -5,6 +5,7 @@ A node under a mapping key knows that key (`key`), so a mistake about a whole en
 
 from __future__ import annotations
 
+import re
 from collections.abc import Iterator
 from dataclasses import dataclass, field, replace
 
@@ -12,6 +13,12 @@ from opgen.diagnostics.model import Span
 from opgen.schema.formula import Word
 
 Value = None | bool | int | float | str
+
+_LONGEST_NUMBER = 1000
+_NULL = frozenset({"", "~", "null", "Null", "NULL"})
+_BOOL = {word: word.lower() == "true" for word in ("true", "True", "TRUE", "false", "False", "FALSE")}
+_INT = re.compile(r"[-+]?[0-9]+|0x[0-9a-fA-F]+|0o[0-7]+")
+_FLOAT = re.compile(r"[-+]?(\.[0-9]+|[0-9]+(\.[0-9]*)?)([eE][-+]?[0-9]+)?|[-+]?\.(inf|Inf|INF)|\.(nan|NaN|NAN)")
 
 
 @dataclass(frozen=True, slots=True, eq=False)
@@ -88,3 +95,18 @@ def walk(node: Node) -> Iterator[Node]:
                 yield from walk(value)
         case Scalar():
             pass
+
+
+def typed(text: str) -> Value:
+    """The value of a bare scalar by the YAML 1.2 core rules; `010` is ten."""
+    if len(text) > _LONGEST_NUMBER:
+        return text
+    if text in _NULL:
+        return None
+    if text in _BOOL:
+        return _BOOL[text]
+    if _INT.fullmatch(text):
+        return int(text, {"0x": 16, "0o": 8}.get(text[:2], 10))
+    if _FLOAT.fullmatch(text):
+        return float(text.replace(".inf", "inf").replace(".nan", "nan") if text[-1].isalpha() else text)
+    return text

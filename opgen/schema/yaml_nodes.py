@@ -18,7 +18,7 @@ from opgen.diagnostics.model import Bag, Hint, Label, Source, Span
 from opgen.schema.annotations import masked, unmasked
 from opgen.schema.flow import mend_entries, mend_items
 from opgen.schema.formula import Word
-from opgen.schema.nodes import Mapping, Node, Scalar, Sequence, Value, under
+from opgen.schema.nodes import Mapping, Node, Scalar, Sequence, typed, under
 from opgen.schema.yaml_words import LIST_OF_TYPES, in_plain_words, where_it_began
 
 _LOADER: Any = getattr(yaml, "CSafeLoader", yaml.SafeLoader)
@@ -33,26 +33,6 @@ _UNPRINTABLE = re.compile(
     "[^\t\n\r\x20-\x7e\xa0-\u2027\u202a-\ud7ff\ue000-\ufffd\U00010000-\U0010ffff]|\r(?!\n)|(?<=.)\ufeff", re.DOTALL
 )
 _TIGHT = re.compile(r"([ -]*[A-Za-z_]\w*)(:)([^\s:/][^\n]*)")  # a field and its value without a blank between
-_LONGEST_NUMBER = 1000
-_NULL = frozenset({"", "~", "null", "Null", "NULL"})
-_BOOL = {word: word.lower() == "true" for word in ("true", "True", "TRUE", "false", "False", "FALSE")}
-_INT = re.compile(r"[-+]?[0-9]+|0x[0-9a-fA-F]+|0o[0-7]+")
-_FLOAT = re.compile(r"[-+]?(\.[0-9]+|[0-9]+(\.[0-9]*)?)([eE][-+]?[0-9]+)?|[-+]?\.(inf|Inf|INF)|\.(nan|NaN|NAN)")
-
-
-def typed(text: str) -> Value:
-    """The value of a bare scalar by the YAML 1.2 core rules; `010` is ten."""
-    if len(text) > _LONGEST_NUMBER:
-        return text
-    if text in _NULL:
-        return None
-    if text in _BOOL:
-        return _BOOL[text]
-    if _INT.fullmatch(text):
-        return int(text, {"0x": 16, "0o": 8}.get(text[:2], 10))
-    if _FLOAT.fullmatch(text):
-        return float(text.replace(".inf", "inf").replace(".nan", "nan") if text[-1].isalpha() else text)
-    return text
 
 
 def parse(source: Source, bag: Bag) -> Node | None:

@@ -6,7 +6,41 @@ import pytest
 
 from tests.diagnostics.cures import follow, whole
 
+TWO = "[float, float]"
 FIELDS = [
+    *(
+        (
+            whole(f"inputs: [x]\nparams: {{b: {{type: {wrong}}}}}", "y = b[0]*x + b[1]"),
+            {f"type: {wrong}": f"type: {TWO}"},
+            ["y"],
+        )
+        for wrong in (
+            "float[2]",
+            '"float[2]"',
+            "float*2",
+            "[float]*2",
+            "2*[float]",
+            "tuple[float, float]",
+            "List[float, 2]",
+            "float",
+        )
+    ),
+    *(
+        (
+            whole(f"inputs: [x]\nparams: {{b: {{type: {TWO}, default: {wrong}}}}}", "y = b[0]*x + b[1]"),
+            {wrong: "[0.9, 0.999]"},
+            ["y"],
+        )
+        for wrong in ("(0.9, 0.999)", '"(0.9, 0.999)"', "0.9, 0.999", '"0.9, 0.999"', '"[0.9, 0.999]"')
+    ),
+    *(
+        (
+            whole(f"inputs: {{x: {{shape: [N], dtype: int, domain: {wrong}}}, z: {{shape: [N]}}}}", "y[n] = z[x[n]]"),
+            {wrong: right},
+            ["y"],
+        )
+        for wrong, right in (("[0, N)", "0 <= x < N"), ("(-1, N - 1]", "-1 < x <= N - 1"))
+    ),
     (
         whole(
             "inputs: {x: {shape: [..., K]}, tau: {shape: []}}\nmodule: {parameters: {tau: 1.0}}",

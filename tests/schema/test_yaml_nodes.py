@@ -13,9 +13,9 @@ from opgen.diagnostics.model import Bag, Source
 from opgen.diagnostics.text import render_all
 from opgen.schema import yaml_nodes
 from opgen.schema.load import load
-from opgen.schema.nodes import Mapping, Node, Scalar, Sequence, walk
+from opgen.schema.nodes import Mapping, Node, Scalar, Sequence, typed, walk
 from opgen.schema.offsets import formula_of
-from opgen.schema.yaml_nodes import parse, typed
+from opgen.schema.yaml_nodes import parse
 
 from .test_load import FULL
 

@@ -7,12 +7,14 @@ from dataclasses import replace
 from opgen.diagnostics.model import Label, Span
 from opgen.ir import text
 from opgen.ir.polynomial import polynomial
-from opgen.ir.scalar import BATCH, ONE, Dim, Index
+from opgen.ir.scalar import BATCH, ONE, Apply, Dim, Index, Lit, Param, Scalar, walk
 from opgen.lang.nodes import Binder, Expr, Name, Reduction
 from opgen.lang.unparse import unparse_assign
 from opgen.lang.walk import nodes
 from opgen.lower.readings import shape_text
 from opgen.lower.scope import Frame, IndexInfo, Site
+
+_TWO = "use two indices, or give the dims one name if they are always equal"
 
 
 def clash(f: Frame, info: IndexInfo, first: Site, second: Site) -> None:
@@ -39,8 +41,20 @@ def clash(f: Frame, info: IndexInfo, first: Site, second: Site) -> None:
         label=f"here it runs over `{b}`",
         related=(Label(first.span, f"here it runs over `{a}`"), *_declared(f, first, second)),
         notes=tuple(dict.fromkeys(notes)),
-        hints=hints or ("use two indices, or give the dims one name if they are always equal",),
+        hints=hints or _said_equal(f, first.extent, second.extent) or (_TWO,),
     )  # fmt: skip
+
+
+def _said_equal(f: Frame, *sizes: Scalar) -> tuple[str, ...]:
+    """A hint where one size is worked out of others, and the other one is a dim of inputs that may be said to be it."""
+    for dim, other in (sizes, sizes[::-1]):
+        made = isinstance(other, Apply) and all(isinstance(n, Apply | Dim | Lit | Param) for n in walk(other))
+        if isinstance(dim, Dim) and dim.name in f.decl.sizes and dim.name not in f.decl.derived and made:
+            inner = {n.name for n in walk(other) if isinstance(n, Dim)}
+            if not any(dim in walk(f.state.dims.get(name) or Dim(name)) for name in inner):
+                size = text.scalar(other)
+                return (f"where `{dim.name}` is always `{size}`, say so: `dims: {{{dim.name}: {size}}}`",)
+    return ()
 
 
 def _items(site: Site) -> list[str]:

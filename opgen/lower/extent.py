@@ -15,6 +15,7 @@ from opgen.lower.clash import clash
 from opgen.lower.range import before_the_start, furthest, padded_windows, place_value, windows
 from opgen.lower.scope import DECLARED, OF_GRADIENT, Check, Frame, IndexInfo, same_extent
 from opgen.lower.whole import integer
+from opgen.lower.window import window_size
 
 _ANY = ": a dim, or an expression of dims and int params"
 
@@ -164,6 +165,9 @@ def _likely(f: Frame, info: IndexInfo) -> str:
                 f"`{c.site.tensor}` is read from {first} on: write `{shown}`, or another value for what is outside,"
                 f" and state the extent: `{index} < {c.extent.name}`"
             )
+    for c in (*inside, *([info.around] if info.around is not None else [])):
+        if (end := window_size(f, c, info)) is not None:
+            return f"state its extent: `{index} < {end}`"
     if inside and any(index.upper() == d.name for d in f.decl.spec.dims):  # a size that was worked out for it
         return f"state its extent: `{index} < {index.upper()}`"
     for c in inside:
@@ -193,6 +197,8 @@ def _likely(f: Frame, info: IndexInfo) -> str:
         return f"state its extent: {every} for all windows of what is padded{kept}"
     if info.beside is not None:
         return f"state its extent: `{index} < {info.beside.name}`"
+    if info.padded and (f.scope is None or info not in f.scope.root().loops):
+        return f"state its extent where it is introduced, `{index} < …`{_ANY}"
     if info.padded and index.upper() not in dims:
         size, other = index.upper(), next(iter(dims), "N")
         return f"state its extent: `{index} < {size}`, with a formula under `dims` such as `{size}: {other}//2`"

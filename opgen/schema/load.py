@@ -15,6 +15,7 @@ from pydantic import BaseModel, ValidationError
 
 from opgen.diagnostics.model import Bag, Source, Span
 from opgen.diagnostics.suggest import closest, exact, listed
+from opgen.schema.bounds import both, of_fields
 from opgen.schema.checks import check
 from opgen.schema.elsewhere import Callee
 from opgen.schema.entries import NAME, PRECISIONS, Fields
@@ -79,9 +80,6 @@ ELSEWHERE = {
         for field in ("differentiable", "requires_grad", "trainable", "learnable", "shape")
     },
 }
-
-# Fields for one bound, and how it is said of the name.
-_BOUNDS = {"min": ">=", "ge": ">=", "gt": ">", "max": "<=", "le": "<=", "lt": "<", "minimum": ">=", "maximum": "<="}
 
 # Mistakes below these fields do not change what the formulas mean.
 HARMLESS = frozenset(
@@ -230,9 +228,17 @@ class _Report:
             guess, hints = None, (ELSEWHERE[name, owner].format(own=fields.key or "x", shape=shape),)
             if isinstance(node, Scalar) and isinstance(fields, Mapping) and fields.get("optional") is not None:
                 guess, hints = "absent", (f"write `absent: {node.text}`",)
-        if name in _BOUNDS and "domain" in known and isinstance(node, Scalar):
-            own = self.nearest(item["loc"][:-1]).key or "x"
-            guess, hints = None, (f"a bound is a domain: write `domain: {own} {_BOUNDS[name]} {node.text}`",)
+        if "domain" in known and name not in known:
+            fields = self.nearest(item["loc"][:-1])
+            own = str(fields.key or "x")
+            bounds = of_fields(fields, own)
+            whole = both(*bounds.values())
+            if name in bounds:
+                meant_by = f"bounds are a domain: write `domain: {whole}`" if whole else ""
+                guess, hints = None, (meant_by or f"a bound is a domain: write `domain: {bounds[name]}`",)
+            if whole and name in bounds and name != next(field for field in bounds if field != "domain"):
+                self.renamed[id(node)] = None
+                return  # told with the first
         misplaced = _tolerances(self.nearest(item["loc"][:-1])) if owner == "`tests`" else {}
         if name in misplaced:
             guess, hints = None, (f"write `tolerances: {{{', '.join(f'{k}: {v}' for k, v in misplaced.items())}}}`",)

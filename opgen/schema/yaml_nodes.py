@@ -16,6 +16,7 @@ import yaml
 
 from opgen.diagnostics.model import Bag, Hint, Label, Source, Span
 from opgen.schema.annotations import masked, unmasked
+from opgen.schema.bounds import both
 from opgen.schema.flow import mend_entries, mend_items
 from opgen.schema.formula import Word
 from opgen.schema.nodes import Mapping, Node, Scalar, Sequence, typed, under
@@ -189,12 +190,15 @@ class _Composer:
         for key, value in entries:
             if key.text in first:
                 related = (Label(first[key.text][0].span, "first given here"),)
-                block = isinstance(value, Scalar) and "=" in value.text
+                block = key.text in ("forward", "backward") and isinstance(value, Scalar) and "=" in value.text
                 hints = (f"several statements are lines of one block: `{key.text}: |`",) if block else ()
+                if key.text == "domain" and isinstance(value, Scalar):
+                    whole = both(first[key.text][1].span.text, value.text)
+                    hints = (f"one domain says both: `domain: {whole}`",) if whole else ()
                 if isinstance(value, Mapping) and isinstance(before := first[key.text][1], Mapping):
                     own = [k.text for k, _ in before.entries]
-                    both = (*before.entries, *(e for e in value.entries if e[0].text not in own))
-                    first[key.text] = first[key.text][0], replace(before, entries=both)
+                    joined = (*before.entries, *(e for e in value.entries if e[0].text not in own))
+                    first[key.text] = first[key.text][0], replace(before, entries=joined)
                     hints = (f"one `{key.text}` holds the entries of both",)
                 message = f"`{key.text}` is given twice"
                 self.bag.error("OPG102", message, key.span, label="again here", related=related, hints=hints)

@@ -67,6 +67,14 @@ FIELDS = [
         {"Optional[Tensor]": "{optional: true}"},
         ["y"],
     ),
+    *(
+        (
+            whole(f"inputs: [x]\nparams: {{p: {{type: float, {wrong}}}}}", "y = p*x"),
+            {wrong: "domain: 0 <= p < 1"},
+            ["y"],
+        )
+        for wrong in ("min: 0, lt: 1", "lt: 1, ge: 0", "domain: 0 <= p, domain: p < 1", "domain: p < 1, min: 0")
+    ),
     (
         whole("inputs: [x]\nparams: {how: {type: Literal[mean, sum], default: sum}}", "y = how[...](x)"),
         {"type: Literal[mean, sum]": "choices: [mean, sum]"},

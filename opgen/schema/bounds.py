@@ -1,0 +1,49 @@
+"""Bounds of a value in the spelling of other libraries, and several domains of one value, as the one inequality."""
+
+from __future__ import annotations
+
+import re
+
+from opgen.schema.nodes import Mapping, Node, Scalar, Sequence
+
+BELOW = {"min": ">=", "ge": ">=", "minimum": ">=", "lower": ">=", "gt": ">"}
+ABOVE = {"max": "<=", "le": "<=", "maximum": "<=", "upper": "<=", "lt": "<"}
+_END = r"[^<>=!]*[^<>=!\s]"
+_ONE = re.compile(rf"\s*({_END})\s*([<>]=?)\s*({_END})\s*")
+_TURNED = {"<": ">", "<=": ">=", ">": "<", ">=": "<="}
+
+
+RANGES = ("range", "bounds", "interval", "limits", "between")
+
+
+def both(*domains: str) -> str | None:
+    """The inequality that says what two do of a name, if one of them bounds it below and the other one above."""
+    ends = [{found[1], found[3]} for d in domains if (found := _ONE.fullmatch(d)) is not None]
+    names = [name for name in (ends[0] & ends[1] if len(ends) == len(domains) == 2 else ()) if name.isidentifier()]
+    return _of(names[0], domains) if len(names) == 1 else None
+
+
+def _of(name: str, domains: tuple[str, ...]) -> str | None:
+    low: list[str] = []
+    high: list[str] = []
+    for domain in domains:
+        found = _ONE.fullmatch(domain)
+        if found is None or name not in (found[1], found[3]):
+            return None
+        sign, end = (found[2], found[3]) if found[1] == name else (_TURNED[found[2]], found[1])
+        (low if sign[0] == ">" else high).append(f"{end} {_TURNED[sign]}" if sign[0] == ">" else f"{sign} {end}")
+    return f"{low[0]} {name} {high[0]}" if len(low) == 1 and len(high) == 1 else None
+
+
+def of_fields(fields: Node, name: str) -> dict[str, str]:
+    """What the fields of a name say that are bounds of it, `min: 0`, as domains; its own domain is one of them."""
+    signs, found, own = {**BELOW, **ABOVE}, {}, {}
+    for key, value in fields.entries if isinstance(fields, Mapping) else ():
+        match value:
+            case Scalar(text=text) if key.text == "domain":
+                own[key.text] = text
+            case Scalar(value=int() | float() | str(), text=text) if key.text in signs:
+                found[key.text] = f"{name} {signs[key.text]} {text}"
+            case Sequence(items=(low, high)) if key.text in RANGES:
+                found[key.text] = f"{low.span.text} <= {name} <= {high.span.text}"
+    return {**own, **found}

@@ -9,11 +9,11 @@ none either.
 from __future__ import annotations
 
 import re
-import unicodedata
 from dataclasses import dataclass
 from enum import StrEnum
 from fractions import Fraction
 
+from opgen.diagnostics.letters import in_ascii
 from opgen.diagnostics.model import Bag, Hint, Span
 from opgen.lang import signs
 from opgen.lang.habits import DOTS, EACH, over_lines
@@ -200,9 +200,9 @@ def _slip(f: Formula, at: int, bag: Bag, tokens: list[Token]) -> int:
     elif char in SIGNS and (latex := latex_hints(f.text[at:].partition("\n")[0])):
         hints = latex
     elif char.isalpha():
-        spelt = unicodedata.name(char, "").rpartition(" LETTER ")[2].lower()
-        named = f": `{spelt}`" if len(word) == 1 and spelt.isalpha() else ""
-        hints = (f"names are made of ASCII letters, digits and `_`{named}",)
+        at, word = _whole_name(f, at, word, tokens)
+        shown, named = f"`{word}`", in_ascii(word)
+        hints = (f"names are made of ASCII letters, digits and `_`{f': `{named}`' if named else ''}",)
     elif char in _SIGNS:
         hints = (_SIGNS[char],)
     elif char in "{}$\\":
@@ -222,6 +222,14 @@ def _slip(f: Formula, at: int, bag: Bag, tokens: list[Token]) -> int:
     else:
         tokens.append(Token(T.BAD, word, f.span(at, end)))
     return end
+
+
+def _whole_name(f: Formula, at: int, word: str, tokens: list[Token]) -> tuple[int, str]:
+    """A name from its first letter on, where the letters of it that the language has were taken for one."""
+    if tokens and tokens[-1].kind is T.NAME and tokens[-1].span.end == f.span(at, at + 1).start:
+        word = tokens[-1].text + word
+        at -= len(tokens.pop().text)
+    return at, word
 
 
 def _of_paper(f: Formula, at: int, bag: Bag, tokens: list[Token]) -> int | None:

@@ -15,6 +15,7 @@ from typing import Any
 from pydantic import ValidationInfo
 from pydantic_core import PydanticCustomError
 
+from opgen.diagnostics.letters import in_ascii
 from opgen.diagnostics.model import Hint
 from opgen.diagnostics.suggest import closest, exact, listed
 from opgen.schema.annotations import of_dtype, of_param
@@ -176,7 +177,9 @@ def word(node: object, pattern: re.Pattern[str], what: str, spelt: Callable[[str
         raise expected(what, node)
     name = node.text
     if not pattern.fullmatch(name):
-        better = spelt(name)
+        better = spelt(name if name.isascii() else in_ascii(name) or "")
+        if not name.isascii() and re.search(rf"\b{re.escape(better)}\b", node.span.source.text):
+            better += "_" * bool(better)  # something has that name
         if pattern is SNAKE and re.search(rf"[\[,]\s*{better}\s*[\],<]", node.span.source.text):
             better += "_"  # an index has that name
         hints: tuple[str, ...] = (f"write `{better}`",) if pattern.fullmatch(better) and better != name else ()

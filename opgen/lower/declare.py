@@ -31,7 +31,7 @@ from opgen.lower.domain import end_of
 from opgen.lower.shape import is_clear, named_size, named_within, shape_of
 from opgen.schema.elsewhere import Callee
 from opgen.schema.formula import Formula
-from opgen.schema.model import FunctionSpec, InputSpec, OpSpec, ParamSpec
+from opgen.schema.model import FunctionSpec, InputSpec, ModuleSpec, OpSpec, ParamSpec
 
 # Words of the language that look like functions; `pow` has a row without a name of its own in formulas.
 DRAWS = ("uniform", "normal", "integer")
@@ -283,7 +283,7 @@ def _check_target_name(d: Declarations, s: Assign, bag: Bag) -> None:
         if d.spec.module is not None and any(n == name for n, _ in d.spec.module.buffers):
             other = unparse_assign(replace(s, target=replace(s.target, name=f"next_{name}")))
             made = other if s.op == "=" else f"next_{name} = {name} {s.op[0]} {unparse(s.value)}"
-            hints = (f"what a buffer becomes is an output: `{made}`, with `updates: {{{name}: next_{name}}}`",)
+            hints = (f"what a buffer becomes is an output: `{made}`, with {_new_buffers(d, d.spec.module)}",)
         updates = s.op != "=" and name in d.words.inputs
         if updates:
             hints = in_place_hints(d.words, s)
@@ -305,6 +305,16 @@ def _check_target_name(d: Declarations, s: Assign, bag: Bag) -> None:
         bag.error("OPG236", f"`{name}` is a param and cannot be assigned", span, related=related, hints=hints)
     elif not check_lower(name, span, "tensor", bag, (*d.inputs, *d.params, *d.targets(), *d.functions)):
         return
+
+
+def _new_buffers(d: Declarations, module: ModuleSpec) -> str:
+    """The fields that say what becomes of all buffers that are assigned."""
+    made = {str(b): f"next_{b}" for b, _ in module.buffers if b in d.targets()}
+    become = {**{str(b): str(o) for b, o in module.updates}, **made}
+    updates = f"`updates: {{{', '.join(f'{b}: {o}' for b, o in become.items())}}}`"
+    if d.spec.outputs is None:
+        return updates
+    return f"{updates} and `outputs: [{', '.join([*(str(o.name) for o in d.spec.outputs), *made.values()])}]`"
 
 
 def _all_results(d: Declarations, s: Assign) -> tuple[str, ...]:

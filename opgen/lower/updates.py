@@ -34,9 +34,10 @@ def check_updates(d: Declarations, bag: Bag) -> None:
     """What buffers are overwritten with are outputs, and not all that there are."""
     updates = _updates(d)
     names = [output for _, output in updates]
+    unlisted = [name for name in names if name not in d.outputs and name not in d.lost and name in d.targets()]
     for name in names:
-        if name not in d.outputs and name not in d.lost:
-            _no_output(d, name, bag)
+        if name not in d.outputs and name not in d.lost and name not in unlisted[1:]:
+            _no_output(d, name, unlisted, bag)
     if updates and d.outputs and all(n in names for n in d.outputs) and not d.lost:
         bag.error(
             "OPG123", "every output overwrites a buffer, and the module has nothing left to return",
@@ -44,16 +45,23 @@ def check_updates(d: Declarations, bag: Bag) -> None:
         )  # fmt: skip
 
 
-def _no_output(d: Declarations, name: Word, bag: Bag) -> None:
+def _no_output(d: Declarations, name: Word, unlisted: list[Word], bag: Bag) -> None:
+    """Report what is no output; those that only have to be listed are told with the first of them."""
     notes: tuple[str, ...] = (f"outputs here: {listed(d.outputs, 'and')}",) if d.outputs else ()
     hints = did_you_mean(name, d.outputs) or (f"assign it in `forward`: `{name} = …`",)
-    if name in d.targets():
-        hints = (f"list it: `outputs: [{', '.join((*d.outputs, str(name)))}]`",)
+    related: tuple[Label, ...] = ()
+    if name in unlisted:
+        related = tuple(Label(other.span, "nor is this") for other in unlisted[1:])
+        what = "them" if related else "it"
+        hints = (f"list {what}: `outputs: [{', '.join((*d.outputs, *map(str, unlisted)))}]`",)
         if d.spec.outputs is None:
             notes = ("a tensor that is read later is an output only where it is listed",)
     elif name in d.inputs:
         hints = (f"what it becomes is a result with a name of its own: `next_{name} = …`",)
-    bag.error("OPG116", f"`{name}` is not an output", name.span, label="not an output", notes=notes, hints=hints)
+    bag.error(
+        "OPG116", f"`{name}` is not an output", name.span, label="not an output", related=related, notes=notes,
+        hints=hints,
+    )  # fmt: skip
 
 
 def unchanged(d: Declarations, state: Variation, refused: Iterable[str]) -> list[Compute]:

@@ -197,7 +197,15 @@ def _callables(spec: OpSpec, bag: Bag) -> None:
 
 
 def _inplace(spec: OpSpec, name: Word, bag: Bag) -> None:
-    if not refers(name, tuple(tensor.name for tensor in spec.inputs), "input", bag):
+    inputs = tuple(tensor.name for tensor in spec.inputs)
+    if name not in inputs and name.lower() in ("true", "yes", "on", "false", "no", "off"):
+        found = [t.name for t in spec.inputs if not t.optional and t.kind != "int"]
+        meant = f"write `inplace: {found[0]}`" if len(found) == 1 else "name the input that the result overwrites"
+        hints = (meant if truth(name) == "true" else "leave it away: nothing is overwritten then",)
+        known = (f"known here: {listed(inputs, 'and')}",)
+        bag.error("OPG116", f"`{name}` is not an input", name.span, label="not an input", notes=known, hints=hints)
+        return
+    if not refers(name, inputs, "input", bag):
         return
     tensor = next(tensor for tensor in spec.inputs if tensor.name == name)
     if tensor.optional:

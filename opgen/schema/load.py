@@ -30,6 +30,7 @@ SYNONYMS: dict[str, tuple[str, ...]] = {
     "dtype": ("type",),
     "default": ("absent",),
     "name": ("op",),
+    **dict.fromkeys(("class", "class_name", "cls"), ("name",)),
     "doc": ("summary",),
     "docs": ("doc",),
     "help": ("doc",),

@@ -13,6 +13,7 @@ from opgen.lang.bars import length
 from opgen.lang.beside import Arguments
 from opgen.lang.cursor import Cursor
 from opgen.lang.depth import MAX_DEPTH
+from opgen.lang.elements import elements, has_order
 from opgen.lang.groups import is_group
 from opgen.lang.habits import JOINING, KEYWORDS, PLAIN, POSITION, SLICE, TUPLE
 from opgen.lang.idioms import Idioms
@@ -178,9 +179,9 @@ class ExpressionParser(Cursor):
                 again = again or self.token.span
                 more, end = self.items(self.advance())
                 e = Access(e.name, (*e.items, *more), e.span.to(end), e.name_span)
-            elif self.token.is_op("[") and self.is_lost(e):
-                _, end = self.sliced(self.advance())  # elements of what is told not to be there
-                e = replace(e, span=e.span.to(end))
+            elif self.token.is_op("[") and (has_order(self.idioms, e) or self.is_lost(e)):
+                inside, end = self.sliced(opener := self.advance())
+                e = elements(self.idioms, e, inside, opener.span.to(end))
             else:
                 if again is not None:
                     self.idioms.note(again, "an access has one pair of brackets", f"write `{unparse(e)}`")
@@ -224,12 +225,7 @@ class ExpressionParser(Cursor):
             if self.token.is_word("if"):
                 inner = self.conditional(inner)
             if self.token.is_op(","):
-                raise self.fail(
-                    "a tuple is not a value of the formula language",
-                    self.token.span,
-                    "OPG201",
-                    TUPLE,
-                )
+                raise self.fail("a tuple is not a value of the formula language", self.token.span, "OPG201", TUPLE)
             self.expect(")", opener)
             return inner
         raise self.unexpected("an expression")

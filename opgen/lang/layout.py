@@ -139,8 +139,18 @@ def bare(words: Vocabulary, e: Expr) -> Iterator[Name]:
 
 def transposed(words: Vocabulary, e: Expr, dims: int | None) -> tuple[Expr, tuple[str, ...]] | None:
     """A tensor whose last two axes change places (all of them, where it has `dims`), with the order of its indices."""
+    if isinstance(e, Access):
+        return _turned(spelled(words, e), dims)
     items = words.letters.get(e.name, ()) if isinstance(e, Name) else ()
     if len(items) < 2 or "..." in items[-2:] or (dims is not None and len(items) != dims):
         return None
     assert isinstance(e, Name)
     return access_at(e.name, items, e), (*items[:-2], items[-1], items[-2])
+
+
+def _turned(e: Expr, dims: int | None) -> tuple[Expr, tuple[str, ...]] | None:
+    """The same of a tensor that is read at its indices."""
+    items = [i.name if isinstance(i, Name) else "" for i in e.items] if isinstance(e, Access) else []
+    if len(items) < 2 or not all(items[-2:]) or len({*items}) < len(items) or (dims is not None and len(items) != dims):
+        return None
+    return e, (*items[:-2], items[-1], items[-2])

@@ -10,7 +10,7 @@ from opgen.schema.case_checks import check_case
 from opgen.schema.dtypes import WHOLE, WITHOUT_GRADIENT
 from opgen.schema.elsewhere import ALIASES, HEADER, LIBRARIES, NATIVE, Callee
 from opgen.schema.formula import Formula, Word
-from opgen.schema.leaves import truth
+from opgen.schema.leaves import WISHES, truth
 from opgen.schema.model import FunctionSpec, InputSpec, OpSpec, OutputSpec, ParamSpec
 from opgen.schema.module_checks import check_module
 from opgen.schema.references import is_updated, no_repeats, refers, sizes_of
@@ -198,7 +198,7 @@ def _callables(spec: OpSpec, bag: Bag) -> None:
 
 def _inplace(spec: OpSpec, name: Word, bag: Bag) -> None:
     inputs = tuple(tensor.name for tensor in spec.inputs)
-    if name not in inputs and name.lower() in ("true", "yes", "on", "false", "no", "off"):
+    if name not in inputs and name in WISHES:
         found = [t.name for t in spec.inputs if not t.optional and t.kind != "int"]
         meant = f"write `inplace: {found[0]}`" if len(found) == 1 else "name the input that the result overwrites"
         hints = (meant if truth(name) == "true" else "leave it away: nothing is overwritten then",)

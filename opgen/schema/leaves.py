@@ -33,6 +33,7 @@ _YES_NO = {
     **dict.fromkeys(("true", "yes", "y", "on", "1", "enabled"), "true"),
     **dict.fromkeys(("false", "no", "n", "off", "0", "none", "disabled"), "false"),
 }
+WISHES = ("true", "yes", "on", "false", "no", "off")  # where a name belongs
 _TYPES = {  # what types are called elsewhere
     **dict.fromkeys(("double", "half", "bfloat16", "real", "number", "scalar"), "float"),
     **dict.fromkeys(("integer", "long", "index"), "int"),
@@ -218,6 +219,13 @@ def camel(name: str) -> str:
 
 def name(node: object) -> Word:
     return word(node, SNAKE, "a snake_case name", snake)
+
+
+def overwritten(node: object) -> Word:
+    """The name of an input, where some say that they want it; which one it may be is told where the inputs are."""
+    if isinstance(node, Scalar) and node.text.lower() in WISHES:
+        return Word(node.text.lower(), node.span)
+    return name(node)
 
 
 def flag_name(node: object) -> Word:

@@ -180,7 +180,7 @@ class OpSpec(f.Entry):
     backward: f.OptionalBlock = Field(
         None, description="block that overrides the gradient of some inputs, or a callable that computes all of them"
     )
-    inplace: f.OptionalName = Field(None, description="input that a variant with a trailing underscore overwrites")
+    inplace: f.Overwritten = Field(None, description="input that a variant with a trailing underscore overwrites")
     once_differentiable: f.Flag = Field(False, description="true: refuse double backward with a clear error")
     save: f.Save = Field("auto", description="auto, or the names kept for backward")
     compute_dtype: f.ComputeDtype = Field("opmath", description="half and bfloat16 compute in float32")

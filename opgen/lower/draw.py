@@ -15,8 +15,9 @@ from opgen.diagnostics.suggest import counted
 from opgen.ir.program import Axis, Compute, Kind, Loop, Recurrence, Scatter, Statement
 from opgen.ir.scalar import BATCH, PLACE, ZERO, Apply, Batch, Dim, Index, Lit, Read, Scalar, add, mul, transform, walk
 from opgen.lang.nodes import Access, Binder, Call, Dots, Expr, Name, Number, Unary
-from opgen.lang.unparse import unparse
+from opgen.lang.unparse import unparse, unparse_assign
 from opgen.lang.walk import nodes
+from opgen.lang.walk import transform as transformed
 from opgen.lower.declare import DRAWS, Declarations
 from opgen.lower.scope import BAD, Frame, Known, Typed
 from opgen.lower.whole import integer
@@ -27,6 +28,29 @@ _NUMBERS = {"uniform": "uniform_of", "normal": "normal_of"}
 def seeds(d: Declarations) -> tuple[str, ...]:
     """The inputs that random numbers are drawn from."""
     return tuple(n for n, t in d.inputs.items() if t.dtype == "seed")
+
+
+_LIKE = {"rand_like": "uniform", "randn_like": "normal"}
+
+
+def drawn_like(f: Frame, e: Call) -> str | None:
+    """The statement of `u[..., k] = rand_like(x[..., k])`, with how far its indices run: a draw does not say it."""
+    of = e.args[0] if len(e.args) == 1 and e.name in _LIKE else None
+    own = [s for s in f.decl.forward if s.target.name == f.target and e in nodes(s.value)]
+    shape = f.decl.shapes.get(of.name, ()) if isinstance(of, Access) else ()
+    if not isinstance(of, Access) or len(of.items) != len(shape) or len(own) != 1 or not own[0].target.items:
+        return None
+    sizes = {i.name: d.name for i, d in zip(of.items, shape, strict=True) if isinstance(i, Name) and isinstance(d, Dim)}
+    if any(isinstance(b, Binder) and b.name not in sizes for b in own[0].target.items):
+        return None
+    seed = Name(next(iter(seeds(f.decl)), "seed"), e.span)
+
+    def bounded(b: Binder | Dots | Expr) -> Binder | Dots | Expr:
+        return replace(b, extent=b.extent or Name(sizes[b.name], b.span)) if isinstance(b, Binder) else b
+
+    value = transformed(own[0].value, lambda n: replace(e, name=_LIKE[e.name], args=(seed,)) if n == e else None)
+    target = replace(own[0].target, items=tuple(map(bounded, own[0].target.items)))
+    return unparse_assign(replace(own[0], target=target, value=value))
 
 
 def draw(f: Frame, e: Call) -> Typed:

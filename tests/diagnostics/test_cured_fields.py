@@ -10,6 +10,14 @@ TWO = "[float, float]"
 FIELDS = [
     *(
         (
+            whole("inputs: {x: {shape: [..., K]}, seed: {dtype: seed}}", f"y[..., k] = x[..., k] + {like}(x[..., k])"),
+            {f"y[..., k] = x[..., k] + {like}(x[..., k])": f"y[..., k < K] = x[..., k] + {draw}(seed)"},
+            ["y"],
+        )
+        for like, draw in (("rand_like", "uniform"), ("randn_like", "normal"))
+    ),
+    *(
+        (
             whole(f"inputs: [x]\nparams: {{b: {{type: {wrong}}}}}", "y = b[0]*x + b[1]"),
             {f"type: {wrong}": f"type: {TWO}"},
             ["y"],

@@ -121,7 +121,7 @@ SPECS = [
     ("inputs: [x]\nparams: {alpha: {type: float, default: 1.0}}", ["y = α*x"], "OPG201", "α", ["`alpha`"]),
     ("inputs: [x, w]\nbackward: grad_y = 2*grad_x", ["y = x*w"], "OPG228", "grad_y", ["`grad_x`"]),
     ("inputs: {x: {shape: [K]}}", ["y[k] = x[k] + randn_like(x[k])"], "OPG209", "randn_like",
-     ["`normal(seed)`", "`inputs: {seed: {dtype: seed}}`"]),
+     ["`y[k < K] = x[k] + normal(seed)`", "`inputs: {seed: {dtype: seed}}`"]),
     ("inputs: {u: {shape: [T, S]}}", ["a[t, s] = softmax[s <= t](u[t, s])"], "OPG246", "s <= t",
      ["`a[t, s] = softmax[s](where(s <= t, u[t, s], -inf))`"]),
     ("inputs: {x: {shape: [T]}}", ["y[t] = mean[s < t + 1](x[s])"], "OPG246", "s < t + 1",

@@ -98,7 +98,8 @@ def listing(p: Program, frame: Frame, *, several_batches: bool) -> Listing:
         for o in (o for t in made_here for o in of_target.get(t, ())):
             if last_reads.get(o.value, -1) <= i:
                 made[o.name] = _output(scope, o)
-    for o in p.outputs:
+    order = {t: k for k, s in enumerate(p.statements) for t in targets(s)}
+    for o in sorted(p.outputs, key=lambda o: -order.get(o.value, -1)):  # the last may still be a view of one before it
         if o.name not in made:
             made[o.name] = _output(scope, o)
     returns = tuple((o.name, made[o.name][0]) for o in p.outputs)

@@ -278,12 +278,17 @@ _OTHERS = {
     "the greatest of no integers": (
         "inputs: {x: {shape: [..., N]}}\nforward: 'y[i < 2] = clamp(max[...](i), -3, 3) + clamp(min[...](i), -4, 5)'\n"
     ),
+    "a result that is part of one before it": (
+        "inputs: {x: {shape: [...]}, ids: {shape: [...], dtype: int, domain: 0 <= ids < 3}}\noutputs: [t1, t2, t3]\n"
+        "forward: |\n  t1[..., i < 3, j < 3] = tanh(x[...]*1.1)\n  t2[..., i] = t1[..., i, i]\n  t3[...] = t2[..., ids]\n"
+    ),
     "a rounded power of an integer": (
         "inputs: {x: {shape: [N]}}\nforward: 'y[n] = x[n]*round(2**2) + floor(3**3) + trunc(n**3) + sign(2**3)'\n"
     ),
 }
 
 _SHAPES = {
+    "a result that is part of one before it": {"x": (2,), "ids": ()},
     "results of few bits that a gradient reads as they were": {"x": (2, 3)},
     "conditions that go past each other in tiles": {"s": (2, 3), "g": (2, 3), "t": (2,), "ok": (2, 3)},
     "the median of nothing": {"x": (2, 0)},

@@ -48,6 +48,7 @@ def batch_norm_forward(
     input, running_mean, running_var = upcast_all(input, running_mean, running_var)
     weight, bias = upcast_all(weight, bias)
     input = input.movedim((0, 1), (-2, -1))
+    next_mean = running_mean
     next_var = running_var
     if training:
         mu = as_rows(input, 2).mean((0, -2))
@@ -58,18 +59,16 @@ def batch_norm_forward(
         N = input.shape[-2]
         size = N * sum_all
         unbiased = variance_ * size / torch.clamp(size - 1, min=1)
-        next_mean = running_mean
         next_mean = next_mean + momentum * (mu - running_mean)
-        next_mean = next_mean.to(dtype)
         next_var = next_var + momentum * (unbiased - running_var)
     else:
         output = (input - running_mean) * torch.rsqrt(running_var + eps)
-        next_mean = running_mean.to(dtype)
     if weight is not None:
         output = output * weight
     if bias is not None:
         output = output + bias
     output = output.movedim((-2, -1), (0, 1)).to(dtype)
+    next_mean = next_mean.to(dtype)
     next_var = next_var.to(dtype)
     if not training:
         mu = None

@@ -98,14 +98,22 @@ def listing(p: Program, frame: Frame, *, several_batches: bool) -> Listing:
         for o in (o for t in made_here for o in of_target.get(t, ())):
             if last_reads.get(o.value, -1) <= i:
                 made[o.name] = _output(scope, o)
-    order = {t: k for k, s in enumerate(p.statements) for t in targets(s)}
-    for o in sorted(p.outputs, key=lambda o: -order.get(o.value, -1)):  # the last may still be a view of one before it
+    for o in (*_parts_of_others(p), *p.outputs):
         if o.name not in made:
             made[o.name] = _output(scope, o)
     returns = tuple((o.name, made[o.name][0]) for o in p.outputs)
     steps = live(scope.steps, tuple(n for _, n in returns))
     floats = tuple(t.name for t in p.inputs if t.kind is Kind.FLOAT and t.name in scope.read)
     return Listing(steps, returns, tuple(o.name for o in p.outputs if made[o.name][1]), floats)
+
+
+def _parts_of_others(p: Program) -> tuple[Output, ...]:
+    """The outputs that may be views of others, each before what it is a view of: that gets its final form later."""
+    values = {o.value for o in p.outputs}
+    read = {t: {r.tensor for r in statement_reads(s)} for s in p.statements for t in targets(s)}
+    order = {t: k for k, t in enumerate(read)}
+    found = (o for o in p.outputs if not values.isdisjoint(read.get(o.value, ())))
+    return tuple(sorted(found, key=lambda o: -order[o.value]))
 
 
 def _last_reads(p: Program) -> dict[str, int]:

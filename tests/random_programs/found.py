@@ -280,7 +280,8 @@ _OTHERS = {
     ),
     "a result that is part of one before it": (
         "inputs: {x: {shape: [...]}, ids: {shape: [...], dtype: int, domain: 0 <= ids < 3}}\noutputs: [t1, t2, t3]\n"
-        "forward: |\n  t1[..., i < 3, j < 3] = tanh(x[...]*1.1)\n  t2[..., i] = t1[..., i, i]\n  t3[...] = t2[..., ids]\n"
+        "forward: |\n  t1[..., i < 3, j < 3] = tanh(x[...]*1.1)\n  t2[..., i] = t1[..., i, i]\n"
+        "  t3[...] = t2[..., ids]\n"
     ),
     "a rounded power of an integer": (
         "inputs: {x: {shape: [N]}}\nforward: 'y[n] = x[n]*round(2**2) + floor(3**3) + trunc(n**3) + sign(2**3)'\n"

@@ -9,7 +9,7 @@ from __future__ import annotations
 from opgen.ir.scalar import Apply, Cast, Read, Scalar, children
 
 _EXACT = frozenset("abs and ceil eq floor ge gt le lt max min ne neg not or relu round sign trunc where".split())  # noqa: SIM905
-_ROUNDED_ONCE = frozenset(("add", "div", "mul", "sub"))
+_ROUNDED_ONCE = {"add": 2, "div": 2, "mul": 2, "reciprocal": 1, "sqrt": 1, "square": 1, "sub": 2}  # of so many numbers
 
 
 def is_reproducible(e: Scalar) -> bool:
@@ -24,4 +24,4 @@ def _roundings(e: Scalar) -> int:
     below = max(map(_roundings, children(e)))
     if isinstance(e, Cast) or (isinstance(e, Apply) and e.fn in _EXACT):
         return below
-    return below + 1 if isinstance(e, Apply) and e.fn in _ROUNDED_ONCE and len(e.args) == 2 else 2
+    return below + 1 if isinstance(e, Apply) and _ROUNDED_ONCE.get(e.fn) == len(e.args) else 2

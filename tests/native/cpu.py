@@ -13,6 +13,7 @@ from opgen.code.templates import fill, root
 from opgen.ir.program import Program
 from opgen.package.step_table import Launch, StepTable
 from opgen.plan.model import KernelPlan
+from opgen.toolchain.compiler import toolchain
 from tests.cuda import emulate
 from tests.plain import planned
 
@@ -44,9 +45,12 @@ def kernels_text(table: StepTable) -> str:
 
 
 def compile_plans(
-    plans: Sequence[tuple[str, KernelPlan]], folder: Path, only: str | None = None
+    plans: Sequence[tuple[str, KernelPlan]], folder: Path, only: str | None = None, isa: str | None = None
 ) -> tuple[Path, tuple[tuple[Launch, ...], ...]]:
-    """One library of the kernels of several plans, and what their steps launch; `only` for numbers of one type."""
+    """One library of the kernels of several plans, and what their steps launch; `only` for numbers of one type.
+
+    With an instruction set it is optimised as libraries are that people load; else it is compiled quickly.
+    """
     table = StepTable("op")
     launches = tuple(table.add(plan, name) for name, plan in plans)
     source = folder / "op_kernels.cpp"
@@ -57,18 +61,23 @@ def compile_plans(
     made = folder / "op.so"
     found = emulate.compiler()
     assert found is not None
-    line = [found, *_FLAGS, f"-I{root() / 'csrc'}", str(source), "-o", str(made)]
-    done = subprocess.run(line, capture_output=True, text=True, check=False)
-    assert done.returncode == 0, done.stderr[:3000]
+    lines = [[found, *_FLAGS, f"-I{root() / 'csrc'}", str(source), "-o", str(made)]]
+    if isa is not None:
+        compiled = folder / "op_kernels.o"
+        kernels = toolchain().kernels(source, [root() / "csrc"], compiled, isa)
+        lines = [[*kernels, "-fvisibility=default"], [found, "-shared", str(compiled), "-o", str(made)]]
+    for line in lines:
+        done = subprocess.run(line, capture_output=True, text=True, check=False)
+        assert done.returncode == 0, done.stderr[:3000]
     return made, launches
 
 
 class Compiled(emulate.Emulated):
     """A plan as CPU kernels."""
 
-    def __init__(self, plan: KernelPlan, library: Path, launches: Sequence[Launch]) -> None:
+    def __init__(self, plan: KernelPlan, library: Path, launches: Sequence[Launch], isa: str | None = None) -> None:
         super().__init__(library, "op", plan, launches)
-        self.table = "op_steps_baseline"
+        self.table = f"op_steps_{isa or 'baseline'}"
 
     @staticmethod
     def alone(program: Program, folder: Path) -> Compiled:

@@ -28,10 +28,11 @@ class Batch:
 
     calls: list[tuple[Checked, Call, KernelPlan]] = field(default_factory=list)
     without: list[str] = field(default_factory=list)
+    isa: str | None = None  # the instruction set that they are optimised for
 
     @staticmethod
-    def of(programs: Sequence[Checked], stages: Sequence[str]) -> Batch:
-        batch = Batch()
+    def of(programs: Sequence[Checked], stages: Sequence[str], isa: str | None = None) -> Batch:
+        batch = Batch(isa=isa)
         for done in programs:
             for c in done.calls:
                 if c.stage in stages:
@@ -60,8 +61,8 @@ class Batch:
         plans = [(f"p{k}", plan) for k, (_, _, plan) in enumerate(self.calls)]
         own = folder / f"cpu{next(_numbers)}"
         own.mkdir()
-        library, numbers = compile_plans(plans, own, only="double")
-        return [Compiled(plan, library, n) for (_, plan), n in zip(plans, numbers, strict=True)]
+        library, numbers = compile_plans(plans, own, only="double", isa=self.isa)
+        return [Compiled(plan, library, n, self.isa) for (_, plan), n in zip(plans, numbers, strict=True)]
 
     def _emulated(self, folder: Path) -> list[emulate.Emulated]:
         op = f"made{next(_numbers)}"  # libraries of one process share what is of one name

@@ -429,9 +429,9 @@ struct Step_triplet_margin_loss_backward_0_grad_negative {
     rt::join<Team>(&far_squares_fold, &other_squares_fold);
     const opmath_t far_squares = far_squares_fold.value;
     const opmath_t other_squares = other_squares_fold.value;
+    const opmath_t near_value = near_2.load(place);
     const opmath_t far = near::sqrt(far_squares);
     const opmath_t other_2 = near::sqrt(other_squares);
-    const opmath_t near_value = near_2.load(place);
     const opmath_t total_3 = margin + near_value - rt::min(far, other_2);
     const bool mask = 0 == total_3;
     const opmath_t grad_output_body = near::div(grad_output.load_or_zero(), static_cast<opmath_t>(batch.count));
@@ -505,9 +505,9 @@ struct Step_triplet_margin_loss_backward_1_grad_negative {
     rt::join<Team>(&far_squares_fold, &other_squares_fold);
     const opmath_t far_squares = far_squares_fold.value;
     const opmath_t other_squares = other_squares_fold.value;
+    const opmath_t near_value = near_2.load(place);
     const opmath_t far = near::sqrt(far_squares);
     const opmath_t other_2 = near::sqrt(other_squares);
-    const opmath_t near_value = near_2.load(place);
     const opmath_t total_3 = margin + near_value - rt::min(far, other_2);
     const bool mask = 0 == total_3;
     const opmath_t grad_output_value = grad_output.load_or_zero();
@@ -581,9 +581,9 @@ struct Step_triplet_margin_loss_backward_2_grad_negative {
     rt::join<Team>(&far_squares_fold, &other_squares_fold);
     const opmath_t far_squares = far_squares_fold.value;
     const opmath_t other_squares = other_squares_fold.value;
+    const opmath_t near_value = near_2.load(place);
     const opmath_t far = near::sqrt(far_squares);
     const opmath_t other_2 = near::sqrt(other_squares);
-    const opmath_t near_value = near_2.load(place);
     const opmath_t total_3 = margin + near_value - rt::min(far, other_2);
     const bool mask = 0 == total_3;
     const opmath_t grad_output_value = grad_output.load_or_zero(place);

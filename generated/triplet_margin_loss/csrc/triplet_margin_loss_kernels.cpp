@@ -400,9 +400,9 @@ int backward_0_grad_negative(const OpgenCall& call, OpgenHost& host) {
       });
       const opmath_t far_squares = far_squares_fold.value();
       const opmath_t other_squares = other_squares_fold.value();
+      const opmath_t near_value = rt::load(near_2, row.at[3]);
       const opmath_t far = rt::sqrt(far_squares);
       const opmath_t other_2 = rt::sqrt(other_squares);
-      const opmath_t near_value = rt::load(near_2, row.at[3]);
       const opmath_t total_3 = margin + near_value - rt::min(far, other_2);
       const bool mask = 0 == total_3;
       const opmath_t grad_output_body = rt::load(grad_output, row.at[4]) / elements;
@@ -490,9 +490,9 @@ int backward_1_grad_negative(const OpgenCall& call, OpgenHost& host) {
       });
       const opmath_t far_squares = far_squares_fold.value();
       const opmath_t other_squares = other_squares_fold.value();
+      const opmath_t near_value = rt::load(near_2, row.at[3]);
       const opmath_t far = rt::sqrt(far_squares);
       const opmath_t other_2 = rt::sqrt(other_squares);
-      const opmath_t near_value = rt::load(near_2, row.at[3]);
       const opmath_t total_3 = margin + near_value - rt::min(far, other_2);
       const bool mask = 0 == total_3;
       const opmath_t grad_output_value = rt::load(grad_output, row.at[4]);
@@ -580,9 +580,9 @@ int backward_2_grad_negative(const OpgenCall& call, OpgenHost& host) {
       });
       const opmath_t far_squares = far_squares_fold.value();
       const opmath_t other_squares = other_squares_fold.value();
+      const opmath_t near_value = rt::load(near_2, row.at[3]);
       const opmath_t far = rt::sqrt(far_squares);
       const opmath_t other_2 = rt::sqrt(other_squares);
-      const opmath_t near_value = rt::load(near_2, row.at[3]);
       const opmath_t total_3 = margin + near_value - rt::min(far, other_2);
       const bool mask = 0 == total_3;
       const opmath_t grad_output_value = rt::load(grad_output, row.at[4]);

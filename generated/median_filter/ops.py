@@ -83,13 +83,6 @@ def backward_flops(grad_output: Tensor, size: int) -> int:
     return 2 * points * N * size
 
 
-def forward_excess(input: Tensor, size: int) -> int:
-    """By how many picoseconds the loops of the compiled kernel are expected to take longer than torch."""
-    points = math.prod(input.shape[:-1])
-    N = input.shape[-1]
-    return 450 * points * N * size * size
-
-
 OP = register(
     Definition(
         name="median_filter",
@@ -115,9 +108,7 @@ OP = register(
         second=median_filter_second,
         second_returns=("grad_output",),
         backward_tangent=median_filter_backward_tangent,
-        faster_in_torch={"forward": "a sort that compares all pairs"},
         backward_flops=backward_flops,
-        forward_excess=forward_excess,
         sharding=(
             Sharding(
                 layouts=("... N", "... N", "... N _"),

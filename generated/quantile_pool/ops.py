@@ -171,19 +171,6 @@ def backward_flops(grad_output: Tensor, input: Tensor, size: int, stride: int | 
     return points * P * size
 
 
-def forward_excess(input: Tensor, size: int, stride: int | None) -> int:
-    """By how many picoseconds the loops of the compiled kernel are expected to take longer than torch."""
-    if stride is not None:
-        points = math.prod(input.shape[:-1])
-        N = input.shape[-1]
-        P = (N - size) // stride + 1
-        return 450 * points * P * size * size
-    points = math.prod(input.shape[:-1])
-    N = input.shape[-1]
-    P = (N - size) // size + 1
-    return 450 * points * P * size * size
-
-
 OP = register(
     Definition(
         name="quantile_pool",
@@ -216,10 +203,8 @@ OP = register(
             ("input", "0 <= min(int(floor(q*(size - 1))) + 1, size - 1) < size"),
             ("input", "0 <= p*size + w < N", "input", -1),
         ),
-        faster_in_torch={"forward": "a sort that compares all pairs"},
         flops=flops,
         backward_flops=backward_flops,
-        forward_excess=forward_excess,
         sharding=(
             Sharding(
                 layouts=("... N", "... P", "... P _"),

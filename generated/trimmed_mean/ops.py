@@ -97,20 +97,6 @@ def backward_flops(grad_output: Tensor, input: Tensor) -> int:
     return 2 * points * N
 
 
-def forward_excess(input: Tensor) -> int:
-    """By how many picoseconds the loops of the compiled kernel are expected to take longer than torch."""
-    points = math.prod(input.shape[:-1])
-    N = input.shape[-1]
-    return 450 * points * N * N
-
-
-def backward_excess(grad_output: Tensor, input: Tensor) -> int:
-    """By how many picoseconds the loops of the compiled kernel are expected to take longer than torch."""
-    points = math.prod(grad_output.shape)
-    N = input.shape[-1]
-    return 450 * points * N * N
-
-
 OP = register(
     Definition(
         name="trimmed_mean",
@@ -138,11 +124,8 @@ OP = register(
         backward_tangent=trimmed_mean_backward_tangent,
         views=("argsort_k",),
         unordered=("backward",),
-        faster_in_torch={"forward": "a sort that compares all pairs", "backward": "a sort that compares all pairs"},
         flops=flops,
         backward_flops=backward_flops,
-        forward_excess=forward_excess,
-        backward_excess=backward_excess,
         sharding=(
             Sharding(
                 layouts=("... N", "...", "... N"),

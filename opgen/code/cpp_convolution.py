@@ -11,15 +11,13 @@ from opgen.ir.scalar import Scalar
 from opgen.opt.convolution import Part
 from opgen.plan.model import Convolve
 
-HEADER = "opgen_convolution.h"
-CLASS = "opgen::Convolution"
 _ORDER = (Part.OUTPUT, Part.DATA, Part.WEIGHT)  # in which operands are taken
 
 
 def convolution_lines(op: str, step: Convolve, element: str, number: Callable[[Scalar], str]) -> list[str]:
     """`number` prints a size, `element` is the type that is computed in."""
     form = step.form
-    lines = [f'{CLASS} convolution("{op}");']
+    lines = [f'opgen::Convolution convolution("{op}");']
     for size, tie in zip(form.sizes, form.ties, strict=True):
         entries = ", ".join(map(number, (size, tie.stride, tie.dilation, tie.start)))
         lines.append(f"convolution.along({entries});")

@@ -15,7 +15,6 @@ from collections.abc import Callable, Iterator, Mapping
 from dataclasses import dataclass, replace
 from fractions import Fraction
 from functools import lru_cache
-from operator import is_
 
 from opgen.ir.unique import Unique, unique
 
@@ -96,6 +95,10 @@ class Read(Unique):
     def __new__(cls, tensor: str, at: tuple[Position, ...], fill: Scalar | None = None) -> Read:
         return unique(cls, (tensor, at, fill))
 
+    def _operands(self) -> tuple[Scalar, ...]:
+        inner = tuple(p for p in self.at if not isinstance(p, Batch))
+        return inner if self.fill is None else (*inner, self.fill)
+
 
 @dataclass(frozen=True, slots=True, init=False, eq=False)
 class Apply(Unique):
@@ -106,6 +109,9 @@ class Apply(Unique):
 
     def __new__(cls, fn: str, args: tuple[Scalar, ...]) -> Apply:
         return unique(cls, (fn, args))
+
+    def _operands(self) -> tuple[Scalar, ...]:
+        return self.args
 
 
 @dataclass(frozen=True, slots=True, init=False, eq=False)
@@ -118,11 +124,13 @@ class Cast(Unique):
     def __new__(cls, arg: Scalar, like: str) -> Cast:
         return unique(cls, (arg, like))
 
+    def _operands(self) -> tuple[Scalar, ...]:
+        return (self.arg,)
+
 
 Scalar = Lit | Const | Param | Dim | Index | Read | Apply | Cast
 Position = Scalar | Batch
 
-_LEAVES = (Lit, Index, Const, Param, Dim)
 _REMEMBERED = 1 << 16  # answers about expressions, which passes ask for again and again
 
 _SPOKEN = 8  # so many conditions at once are left as they were written, repeated or not
@@ -136,25 +144,20 @@ NEG_INF = Apply("neg", (INF,))
 
 def children(e: Scalar) -> tuple[Scalar, ...]:
     """The direct scalar operands, positions of reads included, in order."""
-    if isinstance(e, Apply):
-        return e.args
-    if isinstance(e, Read):
-        inner = tuple(p for p in e.at if not isinstance(p, Batch))
-        return inner if e.fill is None else (*inner, e.fill)
-    return (e.arg,) if isinstance(e, Cast) else ()
+    return e.operands
 
 
 def rebuild(e: Scalar, f: Callable[[Scalar], Scalar]) -> Scalar:
     """The same node with `f` applied to each direct operand."""
     if isinstance(e, Apply):
         new = tuple([f(a) for a in e.args])
-        return e if all(map(is_, new, e.args)) else Apply(e.fn, new)
+        return e if new == e.args else Apply(e.fn, new)
+    if not e.operands:
+        return e
     if isinstance(e, Read):
-        if not e.at and e.fill is None:
-            return e
         at = tuple(p if isinstance(p, Batch) else f(p) for p in e.at)
         fill = None if e.fill is None else f(e.fill)
-        return e if fill is e.fill and all(map(is_, at, e.at)) else Read(e.tensor, at, fill)
+        return e if fill is e.fill and at == e.at else Read(e.tensor, at, fill)
     return replace(e, arg=f(e.arg)) if isinstance(e, Cast) else e
 
 
@@ -195,14 +198,10 @@ def walk(e: Scalar) -> Iterator[Scalar]:
     stack = [e]
     while stack:
         node = stack.pop()
-        if node in seen:
-            continue
-        seen.add(node)
-        yield node
-        if isinstance(node, Apply):
-            stack.extend(node.args[::-1])
-        elif not isinstance(node, _LEAVES):
-            stack.extend(children(node)[::-1])
+        if node not in seen:
+            seen.add(node)
+            yield node
+            stack.extend(node.operands[::-1])
 
 
 def occurrences(e: Scalar) -> dict[Scalar, int]:

@@ -7,7 +7,7 @@ one object, all three take a single step, however large they are, and what two o
 from __future__ import annotations
 
 from threading import Lock
-from typing import ClassVar, TypeVar
+from typing import Any, ClassVar, TypeVar
 from weakref import ref
 
 T = TypeVar("T", bound="Unique")
@@ -29,10 +29,17 @@ _changing = Lock()
 
 
 class Unique:
-    """A frozen dataclass without `__init__` and `__eq__`, whose `__new__` is `unique` of its fields."""
+    """A frozen dataclass without `__init__` and `__eq__`, whose `__new__` is `unique` of its fields.
 
-    __slots__ = ("__weakref__",)
+    `operands` are the values of the same sort in its fields, in order: found once, since they are asked for all the time.
+    """
+
+    __slots__ = ("__weakref__", "operands")
     __match_args__: ClassVar[tuple[str, ...]]
+    operands: tuple[Any, ...]
+
+    def _operands(self) -> tuple[object, ...]:
+        return ()
 
     def __reduce__(self) -> tuple[object, ...]:
         return type(self), tuple(getattr(self, name) for name in self.__match_args__)
@@ -57,6 +64,7 @@ def _made(cls: type[T], key: _Key) -> T:
         made = object.__new__(cls)
         for name, value in zip(cls.__match_args__, key[1], strict=True):
             object.__setattr__(made, name, value)
+        object.__setattr__(made, "operands", made._operands())
         _table[key] = held = _Held(made, _gone.append)
         held.key = key
         return made

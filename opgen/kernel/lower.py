@@ -47,6 +47,7 @@ from opgen.plan.model import (
     Operand,
     Pass,
     ScatterStep,
+    Sort,
     Step,
     Stream,
     Sweep,
@@ -74,7 +75,7 @@ def _body(plan: KernelPlan, step: Step) -> Body:
             return _nest(step)
         case Contract():
             return _contract(plan, step, taken.fresh(f"{step.out.buffer}_value"))
-        case Convolve():
+        case Convolve() | Sort():
             return _nest(step.nest)
         case ScatterStep():
             return _scatter(plan, step)

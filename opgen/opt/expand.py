@@ -13,7 +13,7 @@ from dataclasses import replace
 from opgen.ir.errors import UnplannableError
 from opgen.ir.names import Names
 from opgen.ir.point import positions
-from opgen.ir.program import Axis, Compute, Kind, Loop, Recurrence, Statement
+from opgen.ir.program import Axis, Compute, Kind, Loop, Program, Recurrence, Statement
 from opgen.ir.reductions import REDUCTIONS
 from opgen.ir.scalar import (
     ONE,
@@ -117,16 +117,16 @@ def expandable(op: str) -> bool:
     return REDUCTIONS[op].core or op in _RULES or op in SCANS
 
 
-def expand(statements: tuple[Statement, ...], names: Names) -> tuple[Statement, ...]:
-    """The same values, computed by maps, core reductions and scatters only."""
+def expand(statements: tuple[Statement, ...], names: Names, p: Program) -> tuple[Statement, ...]:
+    """The same values of maps, core reductions, scatters and `argsort` of tensors only; `p` knows what is read."""
     out: list[Statement] = []
     for s in statements:
         match s:
             case Compute():
-                out.extend(_expanded(s, names))
+                out.extend(_expanded(s, names, p))
             case Recurrence():
-                steps = [made for step in s.steps for made in _expanded(step, names)]
-                if any(not isinstance(made, Compute) for made in steps):
+                steps = [made for step in s.steps for made in _expanded(step, names, p)]
+                if any(not isinstance(made, Compute) or made.op == "argsort" for made in steps):
                     raise UnplannableError(f"{s.target}: a recurrence with an index operator in its steps")
                 out.append(replace(s, steps=tuple(made for made in steps if isinstance(made, Compute))))
             case _:
@@ -134,11 +134,11 @@ def expand(statements: tuple[Statement, ...], names: Names) -> tuple[Statement, 
     return tuple(out)
 
 
-def _expanded(s: Compute, names: Names) -> list[Statement]:
+def _expanded(s: Compute, names: Names, p: Program) -> list[Statement]:
     if s.op is None or REDUCTIONS[s.op].core:
         return [s]
     if s.op in SCANS:
-        return scan(s, names.fresh)
+        return scan(s, names.fresh, p)
     x = _Expansion(s, names)
     _RULES[s.op](x)
     return x.out

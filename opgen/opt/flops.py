@@ -49,7 +49,7 @@ def work(p: Program, *, apart: bool) -> tuple[Work, ...]:
     products: list[Work] = []
     others: list[Work] = []
     for s in p.statements:
-        for part in _core(s, taken):
+        for part in _core(s, taken, p):
             outputs = wanted.get(targets(s)[0], ())
             form = convolution(part, known) if isinstance(part, Compute) else None
             factors = factors_of_product(part) if isinstance(part, Compute) else 0
@@ -99,13 +99,13 @@ def _wanted(p: Program) -> dict[str, tuple[int, ...]]:
     return {n: () if len(mine) == len(p.outputs) else mine for n, mine in found.items()}
 
 
-def _core(s: Statement, taken: Names) -> Iterator[Compute | Scatter]:
+def _core(s: Statement, taken: Names, p: Program) -> Iterator[Compute | Scatter]:
     """The maps, core reductions and scatters that a statement amounts to."""
     for part in s.steps if isinstance(s, Recurrence) else (s,):
         if isinstance(part, Scatter) or part.op is None or not expandable(part.op):
             yield part
             continue
-        for made in expand((part,), taken):
+        for made in expand((part,), taken, p):
             yield from made.steps if isinstance(made, Recurrence) else (made,)
 
 

@@ -9,7 +9,6 @@ from __future__ import annotations
 from collections.abc import Iterable, Sequence
 from dataclasses import dataclass
 
-from opgen.code.cpp_convolution import CLASS, HEADER
 from opgen.code.cpp_layout import block, commented, laid_out, schema_lines, table_lines
 from opgen.code.cuda_code import CudaFile, file_text
 from opgen.code.native_elsewhere import preamble
@@ -19,8 +18,10 @@ from opgen.ir.operator import Operator
 from opgen.package.cpp_host import host_function
 from opgen.package.cpp_signature import Direction
 from opgen.package.step_table import StepTable
+from opgen.plan.model import Convolve, Sort, Step
 from opgen.plan.speed import Choice, choice
 
+_HEADERS: dict[type[Step], str] = {Convolve: "opgen_convolution.h", Sort: "opgen_sort.h"}  # of what the host hands on
 MOST = 256 * 1024  # characters of kernels in one language: what is longer takes compilers minutes
 
 
@@ -46,7 +47,8 @@ def cpp_files(operator: Operator, directions: Sequence[Direction], namespace: st
     before = preamble(table.functions, [line for k in table.kernels for line in k.lines], "cpp", "OPGEN_INLINE")
     cuda, no_cuda = _cuda(operator, table)
     definitions = tuple(lines for f in functions for lines in f.definitions)
-    convolves = any(CLASS in line for lines in definitions for line in lines)
+    steps = {type(s) for f in functions for p in f.plans for s in p.steps}
+    handed_on = (header for kind, header in _HEADERS.items() if kind in steps)
     boxed = [f'm.impl("{f.name}", TORCH_BOX(&{f.name}));' for f in functions]
     title = (
         f"{operator.name}: the binding of its kernels to torch; those for the CPU or, with USE_CUDA, those for CUDA."
@@ -56,7 +58,7 @@ def cpp_files(operator: Operator, directions: Sequence[Direction], namespace: st
         op=operator.name,
         title=commented(title),
         formula=tuple(formula),
-        headers=(*((HEADER,) if convolves else ()), "opgen_host.h"),
+        headers=sorted({"opgen_host.h", *handed_on}),
         definitions=definitions,
         numbers=any(p.numbers for f in functions for p in f.plans),
         schemas=_library(f"FRAGMENT({namespace}_native", (line for f in functions for line in schema_lines(f.schema))),

@@ -25,7 +25,7 @@ from opgen.package.shapes import carriers
 from opgen.package.step_table import Launch, StepTable
 from opgen.plan.build import build, reads_of, written
 from opgen.plan.contract import equation, linear_form
-from opgen.plan.model import Buffer, Contract, Convolve, Kernel, KernelPlan, Library, Nest, Result, Storage
+from opgen.plan.model import Buffer, Contract, Convolve, Kernel, KernelPlan, Library, Nest, Result, Sort, Storage
 from opgen.torch.conditions import told_by
 
 _ELEMENTS = {Storage.SCALAR: "scalar", Storage.COMPUTE: "compute", Storage.INT64: "int64", Storage.BOOL: "boolean"}
@@ -260,6 +260,9 @@ class _VariantCode:
             if isinstance(step, Convolve):
                 lines += self._convolve(step)
                 continue
+            if isinstance(step, Sort):
+                lines += self._sort(step)
+                continue
             condition = self._wanted(step.results)
             lines += self._checks(step, condition if self.d.mask else "")
             launch = next(launches)
@@ -347,6 +350,12 @@ class _VariantCode:
         condition = self._wanted(c.results)
         lines = convolution_lines(self.operator.name, c, element, self.printer)
         return block(f"if ({condition}) {{" if condition else "{", lines)
+
+    def _sort(self, s: Sort) -> list[str]:
+        buffer = self.plan.buffer(s.keys)
+        element = self._element(Storage.COMPUTE if buffer.storage is Storage.SCALAR else buffer.storage)
+        places = f'opgen::argsort(call.whole("{s.keys}", {element}), {s.along})'
+        return under(self._wanted(s.results), f'call.set("{s.name}", {places});')
 
     def _return(self) -> list[str]:
         by_name = {r.name: r for r in self.plan.results}

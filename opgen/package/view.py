@@ -117,7 +117,8 @@ class Surface:
     def residuals(self) -> tuple[str, ...]:
         """Intermediates that the forward function returns after its outputs, those of any variant."""
         names = result_names(self.programs("forward"))
-        return tuple(n for n in names if n not in self.output_names)
+        own = set(self.output_names)
+        return tuple(n for n in names if n not in own)
 
     @property
     def sums(self) -> tuple[str, ...]:

@@ -49,6 +49,7 @@ from opgen.plan.model import (
     Nest,
     Result,
     ScatterStep,
+    Sort,
     Step,
     Storage,
     Stream,
@@ -58,6 +59,7 @@ from opgen.plan.numbers import numbered
 from opgen.plan.picked import picked
 from opgen.plan.ranges import Ranges
 from opgen.plan.sequence import sequence, task_scalars
+from opgen.plan.sort import sort
 from opgen.plan.stream import point_scalars, stores_of, stream, sums_of, sweep_scalars
 from opgen.plan.streams import Streamed, streamed
 from opgen.plan.summed import summed
@@ -97,12 +99,15 @@ class _Planner:
     def plan(self) -> KernelPlan:
         statements, outputs = self._distinct_outputs(self.p.statements)
         ranges = Ranges.of(self.p, {**self.arguments, **{n: s.shape for n, s in _by_name(statements).items()}})
-        statements = expand(summed(statements, ranges, self.names), self.names)
+        statements = summed(statements, ranges, self.names)
+        statements = expand(statements, self.names, replace(self.p, statements=statements))
         statements, picks = picked(statements, self._integers(statements), self.names)
         found = streamed(self.p, statements, self.names)
         convolved = self._convolutions(found.statements, found.uses)
         statements, products, operands = self._contractions(found.statements, {*found.uses, *convolved})
+        sorts = {s.target: s for s in statements if isinstance(s, Compute) and s.op == "argsort"}
         operands |= found.reads | {r.tensor for c in convolved.values() for r in c.reads.values()}
+        operands |= {r.tensor for s in sorts.values() for r in reads(s.body)}
         results = {o.value for o in outputs}
         floats = {t.name: t.shape for t in self.p.inputs if t.kind is Kind.FLOAT and t.role is Role.INPUT}
         statements, biases = fuse(statements, products, convolved, results | found.reads, floats)
@@ -114,7 +119,7 @@ class _Planner:
         kept = kept_maps(ordinary, results, operands, ranges) | picks
         maps = {s.target: s for s in statements if isinstance(s, Compute) and s.op is None and s.target not in kept}
         residuals = {o.value for o in outputs if o.kept and o.value in maps}
-        alone = products | set(convolved)
+        alone = products | {*convolved, *sorts}
         items = grouped(statements, kept | results, alone, maps, found, residuals, picks, self.names)
         return self._assemble(items, statements, outputs, maps, _Given(biases, convolved), found)
 
@@ -265,6 +270,8 @@ class _Planner:
             return _scatter(s, around)
         if isinstance(s, Recurrence):
             return sequence(s, around)
+        if isinstance(s, Compute) and s.op == "argsort":
+            return sort(s, around.names)
         form, bias = given.convolutions.get(s.target), given.biases.get(s.target)
         if form is not None:
             return _convolve(s, item.reads, form, bias, around)
@@ -346,7 +353,7 @@ def written(step: Step) -> tuple[str, ...]:
             return tuple(dict.fromkeys(s.buffer for p in step.passes for s in p.stores))
         case Contract():
             return (step.out.buffer,)
-        case Convolve():
+        case Convolve() | Sort():
             return written(step.nest)
         case ScatterStep():
             return (step.out,)
@@ -379,6 +386,6 @@ def reads_of(step: Step) -> tuple[str, ...]:
     """The buffers a step reads, in order of appearance (locals of a nest among them)."""
     if isinstance(step, Contract):
         return tuple(o.buffer for o in (step.a, step.b, step.bias) if o is not None)
-    if isinstance(step, Convolve):
+    if isinstance(step, Convolve | Sort):
         return reads_of(step.nest)
     return tuple(dict.fromkeys(r.tensor for e in step_scalars(step) for r in reads(e)))

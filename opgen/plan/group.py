@@ -61,7 +61,7 @@ class Group:
 
 @dataclass(slots=True)
 class Single:
-    """A step of its own: a contraction, a convolution, a scatter or a recurrence."""
+    """A step of its own: a contraction, a convolution, a sort, a scatter or a recurrence."""
 
     statement: Statement
     reads: tuple[Read, ...]

@@ -14,7 +14,7 @@ from opgen.ir.polynomial import Polynomial, number, polynomial
 from opgen.ir.program import Kind, Loop
 from opgen.ir.ranges import Facts, facts_of, inside, is_nonnegative
 from opgen.ir.scalar import Apply, Batch, Dim, Index, Lit, Param, Position, Read, Scalar, children, transform, walk
-from opgen.plan.model import Chain, Contract, Convolve, KernelPlan, Let, Nest, Pass, ScatterStep, Step, Stream
+from opgen.plan.model import Chain, Contract, Convolve, KernelPlan, Let, Nest, Pass, ScatterStep, Sort, Step, Stream
 
 Place = tuple[str, int, Scalar]  # a buffer, one of its axes, and a position there
 Held = tuple[Polynomial, ...]  # what is at least zero
@@ -63,7 +63,7 @@ class _Search:
             case Stream():
                 for e in _scalars(s):
                     self.doubtful.update((place, None) for place in _computed(e))
-            case Contract() | Convolve():
+            case Contract() | Convolve() | Sort():
                 pass
 
     def _pass(self, p: Pass, loops: tuple[Loop, ...]) -> None:

@@ -172,6 +172,21 @@ class Convolve:
 
 
 @dataclass(frozen=True, slots=True)
+class Sort:
+    """The places of the elements of `keys` in ascending order along an axis: equal ones as they stand, NaN last.
+
+    `along`: the axis, from the end where the batch stands before it. `nest` computes the same by comparing all pairs.
+    """
+
+    name: str
+    nest: Nest
+    keys: str
+    along: int
+    results: tuple[str, ...] = ()
+    reason: str = ""
+
+
+@dataclass(frozen=True, slots=True)
 class ScatterStep:
     """`out[axes] = base`, then `out[at] op= value` for every point of `loops`, repeats combined in loop order.
 
@@ -284,7 +299,7 @@ class Stream:
     reason: str = ""
 
 
-Library = Contract | Convolve  # what torch computes: no kernel of ours
+Library = Contract | Convolve | Sort  # what the host hands on: no kernel of ours
 Kernel = Nest | ScatterStep | Chain | Stream
 Step = Kernel | Library
 

@@ -46,13 +46,13 @@ from opgen.plan.model import (
     Pass,
     ScatterStep,
     Schedule,
+    Sort,
     Step,
     Storage,
     Stream,
     extent,
     written_out,
 )
-from opgen.plan.ranks import PAIR, ranks
 
 PASS = 1.0  # nanoseconds of one of torch's loops, for a point
 START, OPERATION, ALONE = 0.5, 0.15, 0.6  # of a kernel: for a point, and for an operation in vectors or alone
@@ -114,6 +114,7 @@ FOUND = {  # the same in words
 FOLD, FOLDS = 0.4, 0.6  # of a kernel: one at a point, and each of several
 SUM, EXTREME = 0.6, 2.0  # of torch
 LIBRARY = 18.0, 20.0  # a matrix product or a convolution, which torch makes either way: the kernel's call is shorter
+SORT = 18.0, 40.0  # an element of a row that is sorted
 MARGIN = 0.97  # of the time of torch: what comes that close is left to it
 LEAST = 1 / 8  # of the time of a kernel, that it is taken to be slower by where it is slower: figures are not exact
 PRODUCT = 0.07, 0.1  # a matrix product within a kernel, blocked, with what goes around it
@@ -245,6 +246,8 @@ def _costs(step: Step) -> Iterator[Cost]:
             yield Cost(len({*step.batch, *step.m, *step.n, *step.k}), *LIBRARY)
         case Convolve():
             yield Cost(max(len((*step.nest.outer, *p.loops)) for p in step.nest.passes), *LIBRARY)
+        case Sort():
+            yield Cost(len(step.nest.outer), *SORT)
         case _:
             assert_never(step)
 
@@ -260,9 +263,6 @@ def _dot(step: Stream, d: Dot, *, again: bool) -> Cost:
 
 
 def _pass(n: Nest, p: Pass) -> Cost:
-    if ranks(n, p):
-        loops = (*n.outer, *p.loops)
-        return Cost(len(loops), PAIR, 0.0, tuple(map(extent, loops)), ((PAIR, "a sort that compares all pairs"),))
     ends = [*(f.value for f in p.folds if f.op == "sum"), *(s.value for s in p.stores)]
     others = (f.value for f in p.folds if f.op != "sum")
     divided = {x.name for x in p.lets if any(map(_divides, walk(x.value)))}

@@ -22,6 +22,7 @@ from opgen.plan.model import (
     Nest,
     Pass,
     ScatterStep,
+    Sort,
     Step,
     Stream,
     Sweep,
@@ -77,6 +78,8 @@ def _step(step: Step, reason: str) -> list[str]:
             return [f"contract {head}", f"  {out} = sum[{', '.join(step.k)}]({sides}){bias}"]
         case Convolve():
             return [f"convolution over {_loops(step.nest.outer)} {head}", *_passes(step.nest.passes)]
+        case Sort():
+            return [f"sort over {_loops(step.nest.outer)} {head}", *_passes(step.nest.passes)]
         case ScatterStep():
             lines = [f"scatter over {_loops(step.loops)} {head}"]
             lines += [f"  let {x.name} = {_scalar(x.value)}" for x in step.base_lets]

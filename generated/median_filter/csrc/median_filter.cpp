@@ -4,6 +4,7 @@
 //
 // output[..., i < N] = median[w < size](pad(input[..., i + w - size//2], 0))
 #include "opgen_host.h"
+#include "opgen_sort.h"
 
 OPGEN_DECLARE_STEPS(median_filter);
 
@@ -19,15 +20,13 @@ std::tuple<Tensor, Tensor> median_filter_forward(const Tensor& input, int64_t si
   call.begin();
   call.hold();
   call.allocate("values", Element::compute, {opgen::batch, opgen::dim(0, "N"), opgen::fixed(size)});
-  call.allocate("argsort_w_rank", Element::int64, {opgen::batch, opgen::dim(0, "N"), opgen::fixed(size)});
-  call.allocate("argsort_w", Element::int64, {opgen::batch, opgen::dim(0, "N"), opgen::fixed(size)});
+  call.reserve("argsort_w");
   call.allocate("output", Element::scalar, {opgen::batch, opgen::dim(0, "N")});
   call.allocate("slope", Element::compute, {opgen::batch, opgen::dim(0, "N"), opgen::fixed(size)}, recorded);
   call.run(0, {0, 1}, {call.size(0), size});
-  call.run(1, {1, 2}, {call.size(0), size});
-  call.run(2, {3, 2}, {call.size(0), size});
-  call.run(3, {1, 3, 4}, {call.size(0), size});
-  if (recorded) call.run(4, {3, 1, 5}, {call.size(0), size});
+  call.set("argsort_w", opgen::argsort(call.whole("values", Element::compute), -1));
+  call.run(1, {1, 2, 3}, {call.size(0), size});
+  if (recorded) call.run(2, {2, 1, 4}, {call.size(0), size});
   return {call.result("output", Element::scalar), call.result("slope", Element::compute)};
 }
 
@@ -42,8 +41,8 @@ Tensor median_filter_backward(const Tensor& grad_output, const Tensor& input, co
   call.hold();
   call.allocate("grad_values", Element::compute, {opgen::batch, opgen::dim(0, "N"), opgen::fixed(size)}, mask[0]);
   call.allocate("grad_input", Element::scalar, {opgen::batch, opgen::dim(0, "N")}, mask[0]);
-  if (mask[0]) call.run(5, {2, 0, 3}, {call.size(0), size});
-  if (mask[0]) call.run(6, {3, 4}, {call.size(0), size});
+  if (mask[0]) call.run(3, {2, 0, 3}, {call.size(0), size});
+  if (mask[0]) call.run(4, {3, 4}, {call.size(0), size});
   return call.result("grad_input", Element::scalar, 0, "input");
 }
 

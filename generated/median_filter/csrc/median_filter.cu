@@ -26,105 +26,6 @@ struct Step_median_filter_forward_values {
   }
 };
 
-// reduces along memory: a row is read and kept in cache by all passes
-template <typename scalar_t, int rank>
-struct Step_median_filter_forward_argsort_w_rank {
-  using opmath_t = rt::math_t<scalar_t>;
-  static constexpr rt::Rows<1> launch = {rt::count(rt::elements(), rt::integer(0), rt::integer(1)),
-                                         {rt::count(rt::integer(1))}};
-  static constexpr auto fields =
-      rt::fields(rt::tensor(0, 3, 0, 2), rt::tensor(1, 3, 0), rt::integer(1), rt::integer(0), rt::batch());
-  rt::Tensor<const opmath_t, rank> values;
-  rt::Tensor<int64_t, rank> argsort_w_rank;
-  rt::Divider<rank> w_other_size, i_size;
-  rt::Batch<rank> batch;
-
-  template <typename Team>
-  OPGEN_DEVICE void row(int64_t point) const {
-    int64_t rest = point;
-    const int64_t w = rt::split(&rest, w_other_size);
-    const int64_t i_2 = rt::split(&rest, i_size);
-    const rt::Place<rank> place = batch.place(rest);
-    const auto values_row = rt::read_row<Team, 2>(w_other_size.size, values, place, i_2, 0);
-    const opmath_t values_value = values.load(place, i_2, w);
-    const bool mask = rt::isnan(values_value);
-    rt::Sum<int64_t> argsort_w_rank_value_fold;
-    rt::each<Team>(w_other_size.size, [&](auto at) {
-      const int64_t w_other = at;
-      const opmath_t values_value_2 = values_row[at];
-      const bool mask_2 = rt::isnan(values_value_2);
-      const bool mask_3 = values_value_2 < values_value || (mask && !mask_2);
-      const bool mask_4 = values_value == values_value_2 || (mask && mask_2);
-      argsort_w_rank_value_fold.add(mask_3 || (mask_4 && w_other < w) ? 1 : 0);
-    });
-    rt::join<Team>(&argsort_w_rank_value_fold);
-    const int64_t argsort_w_rank_value = argsort_w_rank_value_fold.value;
-    if (Team::rank() == 0) {
-      argsort_w_rank.store(argsort_w_rank_value, place, i_2, w);
-    }
-  }
-};
-
-template <typename scalar_t, int rank>
-struct Step_median_filter_forward_argsort_w_base {
-  using opmath_t = rt::math_t<scalar_t>;
-  static constexpr rt::Flat<sizeof(scalar_t)> launch = {{rt::count(rt::elements(), rt::integer(0), rt::integer(1))}};
-  static constexpr auto fields = rt::fields(rt::tensor(0, 3, 0), rt::integer(1), rt::integer(0), rt::batch());
-  rt::Tensor<int64_t, rank> argsort_w;
-  rt::Divider<rank> w_size, i_size;
-  rt::Batch<rank> batch;
-
-  OPGEN_DEVICE void compute(int64_t* argsort_w) const { *argsort_w = 0; }
-  OPGEN_DEVICE void point(int64_t point) const {
-    int64_t rest = point;
-    const int64_t w = rt::split(&rest, w_size);
-    const int64_t i_2 = rt::split(&rest, i_size);
-    const rt::Place<rank> place = batch.place(rest);
-    int64_t argsort_w_value;
-    compute(&argsort_w_value);
-    argsort_w.store(argsort_w_value, place, i_2, w);
-  }
-  template <int V>
-  OPGEN_DEVICE void flat(int64_t first) const {
-    rt::Values<int64_t, V> argsort_w_pack;
-    OPGEN_UNROLL
-    for (int i = 0; i < V; ++i) {
-      int64_t argsort_w_value;
-      compute(&argsort_w_value);
-      argsort_w_pack.set(i, argsort_w_value);
-    }
-    rt::store_pack(argsort_w, first, argsort_w_pack);
-  }
-};
-
-// accumulates into the places that its positions name, repeats in any order
-template <typename scalar_t, int rank>
-struct Step_median_filter_forward_argsort_w {
-  using opmath_t = rt::math_t<scalar_t>;
-  static constexpr rt::Lines launch = {rt::count(rt::elements(), rt::integer(0), rt::integer(1)),
-                                       rt::count(rt::integer(1))};
-  static constexpr auto fields = rt::fields(rt::tensor(1, 3, 0, 2), rt::tensor(0, 3, 0), rt::integer(1),
-                                            rt::in_vectors(rt::integer(1)), rt::integer(0), rt::batch());
-  rt::Tensor<const int64_t, rank> argsort_w_rank;
-  rt::Tensor<int64_t, rank> argsort_w;
-  int64_t size;
-  rt::Divider<rank> w_vectors, i_size;
-  rt::Batch<rank> batch;
-
-  template <int V>
-  OPGEN_DEVICE void point(int64_t point) const {
-    int64_t rest = point;
-    const int64_t w = rt::split_first<V>(&rest, w_vectors);
-    const int64_t i_2 = rt::split(&rest, i_size);
-    const rt::Place<rank> place = batch.place(rest);
-    const auto argsort_w_rank_line = rt::read_line<V, 2>(argsort_w_rank, place, i_2, w);
-    rt::lanes<V>([&](int at) {
-      int64_t* const cell = argsort_w.at(place, i_2, rt::checked(argsort_w_rank_line[at], size));
-      rt::atomic_sum(cell, (w + at));
-    });
-  }
-};
-
 // one value per point, nothing shared between points
 template <typename scalar_t, int rank>
 struct Step_median_filter_forward_output {
@@ -268,11 +169,9 @@ struct Step_median_filter_backward_grad_input {
 };
 
 extern "C" const OpgenCudaStep median_filter_cuda_steps[] = {
-    rt::kernel<Step_median_filter_forward_values>(),                                                // 0
-    rt::kernel<Step_median_filter_forward_argsort_w_rank>(),                                        // 1
-    rt::kernel<Step_median_filter_forward_argsort_w_base, Step_median_filter_forward_argsort_w>(),  // 2
-    rt::kernel<Step_median_filter_forward_output>(),                                                // 3
-    rt::kernel<Step_median_filter_forward_slope>(),                                                 // 4
-    rt::kernel<Step_median_filter_backward_grad_values>(),                                          // 5
-    rt::kernel<Step_median_filter_backward_grad_input>(),                                           // 6
+    rt::kernel<Step_median_filter_forward_values>(),        // 0
+    rt::kernel<Step_median_filter_forward_output>(),        // 1
+    rt::kernel<Step_median_filter_forward_slope>(),         // 2
+    rt::kernel<Step_median_filter_backward_grad_values>(),  // 3
+    rt::kernel<Step_median_filter_backward_grad_input>(),   // 4
 };

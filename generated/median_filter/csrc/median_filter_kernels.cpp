@@ -31,101 +31,6 @@ int forward_values(const OpgenCall& call, OpgenHost& host) {
   return rt::status(host);
 }
 
-// Reduces along memory: a row is read and kept in cache by all passes.
-template <typename opmath_t>
-int forward_argsort_w_rank(const OpgenCall& call, OpgenHost& host) {
-  const int64_t N = call.ints[0];
-  const int64_t size_2 = call.ints[1];
-  const rt::Tensor<opmath_t> values(call, 0, 3, 0);
-  const rt::Tensor<int64_t> argsort_w_rank(call, 1, 3, 0);
-  rt::Loops<3> outer;
-  outer.batch(call, &values, &values, &argsort_w_rank);
-  outer.dim(N, {values.stride(1), values.stride(1), argsort_w_rank.stride(1)});
-  outer.dim(size_2, {values.stride(2), 0, argsort_w_rank.stride(2)}, true);
-  rt::Loops<3> over_w_other;
-  over_w_other.dim(size_2, {0, values.stride(2), 0}, true);
-  rt::parallel(host, outer.count, over_w_other.count, [=, &host](int64_t begin, int64_t end) {
-    outer.runs<1>(begin, end, nullptr, [&](const auto& row) {
-      const opmath_t values_value = rt::load(values, row.at[0]);
-      const bool mask = rt::isnan(values_value);
-      rt::Fold<rt::Sum, int64_t> argsort_w_rank_value_fold;
-      over_w_other.runs<rt::block>(0, over_w_other.count, row.at, [&](const auto& run) {
-        const rt::Source<opmath_t> values_at_2(values, run.at[1], run.step[1], run.size);
-        rt::lanes<rt::lane_count>(run.size, [&](int64_t i, int lane) {
-          const opmath_t values_value_2 = values_at_2[i];
-          const bool mask_2 = rt::isnan(values_value_2);
-          const bool mask_3 = over_w_other.index(run, 0, i) < outer.index(row, 0, 0);
-          const bool mask_4 = (values_value == values_value_2 || (mask && mask_2)) && mask_3;
-          const bool mask_5 = (values_value_2 < values_value || (mask && !mask_2)) || mask_4;
-          argsort_w_rank_value_fold.add(lane, mask_5 ? 1 : 0);
-        });
-      });
-      const int64_t argsort_w_rank_value = argsort_w_rank_value_fold.value();
-      rt::store(argsort_w_rank, row.at[2], argsort_w_rank_value);
-    });
-  });
-  return rt::status(host);
-}
-
-// Accumulates into the places that its positions name, repeats in a fixed order.
-template <typename opmath_t>
-int forward_argsort_w(const OpgenCall& call, OpgenHost& host) {
-  {
-    const int64_t N = call.ints[0];
-    const int64_t size_2 = call.ints[1];
-    const rt::Tensor<int64_t> argsort_w(call, 0, 3, 0);
-    rt::Loops<1> outer;
-    outer.batch(call, &argsort_w);
-    outer.dim(N, {argsort_w.stride(1)});
-    outer.dim(size_2, {argsort_w.stride(2)});
-    outer.arrange();
-    rt::parallel(host, outer.count, 1, [=, &host](int64_t begin, int64_t end) {
-      outer.runs<rt::block>(begin, end, nullptr, [&](const auto& run) {
-        rt::Sink<int64_t> argsort_w_out(argsort_w, run.at[0], run.step[0], run.size);
-        rt::each(run.size, [&](int64_t i) { argsort_w_out.set(i, 0); });
-      });
-    });
-  }
-  const int64_t size_2 = call.ints[1];
-  const int64_t N = call.ints[0];
-  const rt::Tensor<int64_t> argsort_w_rank(call, 1, 3, 0);
-  const rt::Tensor<int64_t> argsort_w(call, 0, 3, 0);
-  rt::Loops<2> outer;
-  outer.batch(call, &argsort_w_rank, &argsort_w);
-  outer.dim(N, {argsort_w_rank.stride(1), argsort_w.stride(1)});
-  outer.arrange();
-  rt::Loops<2> over_w;
-  over_w.dim(size_2, {argsort_w_rank.stride(2), 0}, true);
-  if (size_2 >= 16) {
-    rt::parallel(host, outer.count, over_w.count, [=, &host](int64_t begin, int64_t end) {
-      outer.runs<1>(begin, end, nullptr, [&](const auto& row) {
-        over_w.runs<rt::block>(0, over_w.count, row.at, [&](const auto& run) {
-          const rt::Source<int64_t> argsort_w_rank_at(argsort_w_rank, run.at[0], run.step[0], run.size);
-          const auto argsort_w_2 = [&](int64_t i) { return argsort_w_rank_at[i]; };
-          rt::Values<int64_t> argsort_w_out;
-          rt::each(run.size, [&](int64_t i) { argsort_w_out.set(i, over_w.index(run, 0, i)); });
-          rt::accumulate<rt::Sum>(host, argsort_w, rt::stretch(run, 1, argsort_w_rank_at.same), argsort_w_out,
-                                  rt::checked(argsort_w, 2, argsort_w.stride(2), 0, argsort_w_2));
-        });
-      });
-    });
-  } else {
-    rt::parallel(host, outer.count, over_w.count, [=, &host](int64_t begin, int64_t end) {
-      outer.runs<rt::block>(begin, end, nullptr, [&](const auto& columns) {
-        over_w.runs<1>(0, over_w.count, columns.at, [&](const auto& point) {
-          const rt::Source<int64_t> argsort_w_rank_at(argsort_w_rank, point.at[0], columns.step[0], columns.size);
-          const auto argsort_w_2_2 = [&](int64_t i) { return argsort_w_rank_at[i]; };
-          rt::Values<int64_t> argsort_w_out;
-          rt::each(columns.size, [&](int64_t i) { argsort_w_out.set(i, over_w.index(point, 0, 0)); });
-          rt::accumulate<rt::Sum>(host, argsort_w, rt::stretch(point, columns, 1, argsort_w_rank_at.same),
-                                  argsort_w_out, rt::checked(argsort_w, 2, argsort_w.stride(2), 0, argsort_w_2_2));
-        });
-      });
-    });
-  }
-  return rt::status(host);
-}
-
 // One value per point, nothing shared between points.
 template <typename opmath_t>
 int forward_output(const OpgenCall& call, OpgenHost& host) {
@@ -272,11 +177,9 @@ int backward_grad_input(const OpgenCall& call, OpgenHost& host) {
 }  // namespace
 
 OPGEN_STEPS(median_filter) = {
-    OPGEN_STEP(forward_values),          // 0
-    OPGEN_STEP(forward_argsort_w_rank),  // 1
-    OPGEN_STEP(forward_argsort_w),       // 2
-    OPGEN_STEP(forward_output),          // 3
-    OPGEN_STEP(forward_slope),           // 4
-    OPGEN_STEP(backward_grad_values),    // 5
-    OPGEN_STEP(backward_grad_input),     // 6
+    OPGEN_STEP(forward_values),        // 0
+    OPGEN_STEP(forward_output),        // 1
+    OPGEN_STEP(forward_slope),         // 2
+    OPGEN_STEP(backward_grad_values),  // 3
+    OPGEN_STEP(backward_grad_input),   // 4
 };

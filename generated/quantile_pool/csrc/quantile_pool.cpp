@@ -4,6 +4,7 @@
 //
 // output[..., p] = quantile[w < size](input[..., p*stride + w], q)
 #include "opgen_host.h"
+#include "opgen_sort.h"
 
 OPGEN_DECLARE_STEPS(quantile_pool);
 
@@ -23,8 +24,7 @@ std::tuple<Tensor, Tensor> quantile_pool_forward_0(const Tensor& input, int64_t 
   call.set_size(1, rt::floordiv(call.size(0) - size, stride.value_or(int64_t{})) + 1);
   call.hold();
   call.allocate("values", Element::compute, {opgen::batch, opgen::dim(1, "P"), opgen::fixed(size)});
-  call.allocate("argsort_w_rank", Element::int64, {opgen::batch, opgen::dim(1, "P"), opgen::fixed(size)});
-  call.allocate("argsort_w", Element::int64, {opgen::batch, opgen::dim(1, "P"), opgen::fixed(size)});
+  call.reserve("argsort_w");
   call.allocate("output", Element::scalar, {opgen::batch, opgen::dim(1, "P")});
   call.allocate("slope", Element::compute, {opgen::batch, opgen::dim(1, "P"), opgen::fixed(size)}, recorded);
   {
@@ -32,10 +32,9 @@ std::tuple<Tensor, Tensor> quantile_pool_forward_0(const Tensor& input, int64_t 
     call.reach(0, 1, call.size(0), 0, last, call.batch_count() * call.size(1) * size);
   }
   call.run(0, {0, 1}, {call.size(1), size, stride.value_or(int64_t{}), call.size(0)});
-  call.run(1, {1, 2}, {call.size(1), size});
-  call.run(2, {3, 2}, {call.size(1), size});
-  call.run(3, {1, 3, 4}, {call.size(1), size}, {q * (size - 1), q});
-  if (recorded) call.run(4, {3, 1, 5}, {call.size(1), size}, {q * (size - 1), q});
+  call.set("argsort_w", opgen::argsort(call.whole("values", Element::compute), -1));
+  call.run(1, {1, 2, 3}, {call.size(1), size}, {q * (size - 1), q});
+  if (recorded) call.run(2, {2, 1, 4}, {call.size(1), size}, {q * (size - 1), q});
   return {call.result("output", Element::scalar), call.result("slope", Element::compute)};
 }
 
@@ -48,15 +47,13 @@ std::tuple<Tensor, Tensor> quantile_pool_forward_1(const Tensor& input, int64_t 
   call.set_size(1, rt::floordiv(call.size(0) - size, size) + 1);
   call.hold();
   call.allocate("values", Element::compute, {opgen::batch, opgen::dim(1, "P"), opgen::fixed(size)});
-  call.allocate("argsort_w_rank", Element::int64, {opgen::batch, opgen::dim(1, "P"), opgen::fixed(size)});
-  call.allocate("argsort_w", Element::int64, {opgen::batch, opgen::dim(1, "P"), opgen::fixed(size)});
+  call.reserve("argsort_w");
   call.allocate("output", Element::scalar, {opgen::batch, opgen::dim(1, "P")});
   call.allocate("slope", Element::compute, {opgen::batch, opgen::dim(1, "P"), opgen::fixed(size)}, recorded);
-  call.run(5, {0, 1}, {call.size(1), size, call.size(0)});
-  call.run(1, {1, 2}, {call.size(1), size});
-  call.run(2, {3, 2}, {call.size(1), size});
-  call.run(3, {1, 3, 4}, {call.size(1), size}, {q * (size - 1), q});
-  if (recorded) call.run(4, {3, 1, 5}, {call.size(1), size}, {q * (size - 1), q});
+  call.run(3, {0, 1}, {call.size(1), size, call.size(0)});
+  call.set("argsort_w", opgen::argsort(call.whole("values", Element::compute), -1));
+  call.run(1, {1, 2, 3}, {call.size(1), size}, {q * (size - 1), q});
+  if (recorded) call.run(2, {2, 1, 4}, {call.size(1), size}, {q * (size - 1), q});
   return {call.result("output", Element::scalar), call.result("slope", Element::compute)};
 }
 
@@ -79,8 +76,8 @@ Tensor quantile_pool_backward_0(const Tensor& grad_output, const Tensor& input, 
   call.hold();
   call.allocate("grad_values", Element::compute, {opgen::batch, opgen::dim(1, "P"), opgen::fixed(size)}, mask[0]);
   call.allocate("grad_input", Element::scalar, {opgen::batch, opgen::dim(0, "N")}, mask[0]);
-  if (mask[0]) call.run(6, {2, 0, 3}, {call.size(1), size});
-  if (mask[0]) call.run(7, {3, 4}, {call.size(0), size, stride.value_or(int64_t{}), call.size(1)});
+  if (mask[0]) call.run(4, {2, 0, 3}, {call.size(1), size});
+  if (mask[0]) call.run(5, {3, 4}, {call.size(0), size, stride.value_or(int64_t{}), call.size(1)});
   return call.result("grad_input", Element::scalar, 0, "input");
 }
 
@@ -97,8 +94,8 @@ Tensor quantile_pool_backward_1(const Tensor& grad_output, const Tensor& input, 
   call.hold();
   call.allocate("grad_values", Element::compute, {opgen::batch, opgen::dim(1, "P"), opgen::fixed(size)}, mask[0]);
   call.allocate("grad_input", Element::scalar, {opgen::batch, opgen::dim(0, "N")}, mask[0]);
-  if (mask[0]) call.run(6, {2, 0, 3}, {call.size(1), size});
-  if (mask[0]) call.run(8, {3, 4}, {call.size(0), size, call.size(1)});
+  if (mask[0]) call.run(4, {2, 0, 3}, {call.size(1), size});
+  if (mask[0]) call.run(6, {3, 4}, {call.size(0), size, call.size(1)});
   return call.result("grad_input", Element::scalar, 0, "input");
 }
 

@@ -25,105 +25,6 @@ struct Step_quantile_pool_forward_0_values {
   }
 };
 
-// reduces along memory: a row is read and kept in cache by all passes
-template <typename scalar_t, int rank>
-struct Step_quantile_pool_forward_0_argsort_w_rank {
-  using opmath_t = rt::math_t<scalar_t>;
-  static constexpr rt::Rows<1> launch = {rt::count(rt::elements(), rt::integer(0), rt::integer(1)),
-                                         {rt::count(rt::integer(1))}};
-  static constexpr auto fields =
-      rt::fields(rt::tensor(0, 3, 0, 2), rt::tensor(1, 3, 0), rt::integer(1), rt::integer(0), rt::batch());
-  rt::Tensor<const opmath_t, rank> values;
-  rt::Tensor<int64_t, rank> argsort_w_rank;
-  rt::Divider<rank> w_other_size, p_size;
-  rt::Batch<rank> batch;
-
-  template <typename Team>
-  OPGEN_DEVICE void row(int64_t point) const {
-    int64_t rest = point;
-    const int64_t w = rt::split(&rest, w_other_size);
-    const int64_t p = rt::split(&rest, p_size);
-    const rt::Place<rank> place = batch.place(rest);
-    const auto values_row = rt::read_row<Team, 2>(w_other_size.size, values, place, p, 0);
-    const opmath_t values_value = values.load(place, p, w);
-    const bool mask = rt::isnan(values_value);
-    rt::Sum<int64_t> argsort_w_rank_value_fold;
-    rt::each<Team>(w_other_size.size, [&](auto at) {
-      const int64_t w_other = at;
-      const opmath_t values_value_2 = values_row[at];
-      const bool mask_2 = rt::isnan(values_value_2);
-      const bool mask_3 = values_value_2 < values_value || (mask && !mask_2);
-      const bool mask_4 = values_value == values_value_2 || (mask && mask_2);
-      argsort_w_rank_value_fold.add(mask_3 || (mask_4 && w_other < w) ? 1 : 0);
-    });
-    rt::join<Team>(&argsort_w_rank_value_fold);
-    const int64_t argsort_w_rank_value = argsort_w_rank_value_fold.value;
-    if (Team::rank() == 0) {
-      argsort_w_rank.store(argsort_w_rank_value, place, p, w);
-    }
-  }
-};
-
-template <typename scalar_t, int rank>
-struct Step_quantile_pool_forward_0_argsort_w_base {
-  using opmath_t = rt::math_t<scalar_t>;
-  static constexpr rt::Flat<sizeof(scalar_t)> launch = {{rt::count(rt::elements(), rt::integer(0), rt::integer(1))}};
-  static constexpr auto fields = rt::fields(rt::tensor(0, 3, 0), rt::integer(1), rt::integer(0), rt::batch());
-  rt::Tensor<int64_t, rank> argsort_w;
-  rt::Divider<rank> w_size, p_size;
-  rt::Batch<rank> batch;
-
-  OPGEN_DEVICE void compute(int64_t* argsort_w) const { *argsort_w = 0; }
-  OPGEN_DEVICE void point(int64_t point) const {
-    int64_t rest = point;
-    const int64_t w = rt::split(&rest, w_size);
-    const int64_t p = rt::split(&rest, p_size);
-    const rt::Place<rank> place = batch.place(rest);
-    int64_t argsort_w_value;
-    compute(&argsort_w_value);
-    argsort_w.store(argsort_w_value, place, p, w);
-  }
-  template <int V>
-  OPGEN_DEVICE void flat(int64_t first) const {
-    rt::Values<int64_t, V> argsort_w_pack;
-    OPGEN_UNROLL
-    for (int i = 0; i < V; ++i) {
-      int64_t argsort_w_value;
-      compute(&argsort_w_value);
-      argsort_w_pack.set(i, argsort_w_value);
-    }
-    rt::store_pack(argsort_w, first, argsort_w_pack);
-  }
-};
-
-// accumulates into the places that its positions name, repeats in any order
-template <typename scalar_t, int rank>
-struct Step_quantile_pool_forward_0_argsort_w {
-  using opmath_t = rt::math_t<scalar_t>;
-  static constexpr rt::Lines launch = {rt::count(rt::elements(), rt::integer(0), rt::integer(1)),
-                                       rt::count(rt::integer(1))};
-  static constexpr auto fields = rt::fields(rt::tensor(1, 3, 0, 2), rt::tensor(0, 3, 0), rt::integer(1),
-                                            rt::in_vectors(rt::integer(1)), rt::integer(0), rt::batch());
-  rt::Tensor<const int64_t, rank> argsort_w_rank;
-  rt::Tensor<int64_t, rank> argsort_w;
-  int64_t size;
-  rt::Divider<rank> w_vectors, p_size;
-  rt::Batch<rank> batch;
-
-  template <int V>
-  OPGEN_DEVICE void point(int64_t point) const {
-    int64_t rest = point;
-    const int64_t w = rt::split_first<V>(&rest, w_vectors);
-    const int64_t p = rt::split(&rest, p_size);
-    const rt::Place<rank> place = batch.place(rest);
-    const auto argsort_w_rank_line = rt::read_line<V, 2>(argsort_w_rank, place, p, w);
-    rt::lanes<V>([&](int at) {
-      int64_t* const cell = argsort_w.at(place, p, rt::checked(argsort_w_rank_line[at], size));
-      rt::atomic_sum(cell, (w + at));
-    });
-  }
-};
-
 // one value per point, nothing shared between points
 template <typename scalar_t, int rank>
 struct Step_quantile_pool_forward_0_output {
@@ -200,38 +101,38 @@ struct Step_quantile_pool_forward_0_slope {
     const int64_t w = rt::split(&rest, w_size);
     const int64_t p = rt::split(&rest, p_size);
     const rt::Place<rank> place = batch.place(rest);
-    const bool mask_3 = size == 0;
+    const bool mask = size == 0;
     const opmath_t difference_2 = shift - rt::floor(shift);
-    const bool mask_4 = difference_2 == 0;
+    const bool mask_2 = difference_2 == 0;
     const int64_t position = rt::min(static_cast<int64_t>(rt::floor(q * (size - 1))) + 1, size - 1);
-    const bool mask = w == argsort_w.load(place, p, rt::checked(position, size));
+    const bool mask_3 = w == argsort_w.load(place, p, rt::checked(position, size));
     const int64_t position_2 = static_cast<int64_t>(rt::floor(q * (size - 1)));
-    const bool mask_2 = w == argsort_w.load(place, p, rt::checked(position_2, size));
+    const bool mask_4 = w == argsort_w.load(place, p, rt::checked(position_2, size));
     opmath_t chosen;
-    if (mask_2) {
+    if (mask_4) {
       opmath_t chosen_2;
-      if (mask_3) {
+      if (mask) {
         chosen_2 = 0;
       } else {
         const int64_t position_3 = argsort_w.load(place, p, size - 1);
         const opmath_t values_picked = values.load(place, p, rt::checked(position_3, size));
         const bool mask_5 = rt::isnan(values_picked);
-        chosen_2 = mask_5 ? opmath_t(0) : mask_4 ? opmath_t(1) : 1 - difference_2;
+        chosen_2 = mask_5 ? opmath_t(0) : mask_2 ? opmath_t(1) : 1 - difference_2;
       }
       chosen = chosen_2;
     } else {
       chosen = 0;
     }
     opmath_t chosen_3;
-    if (mask) {
+    if (mask_3) {
       opmath_t chosen_4;
-      if (mask_3) {
+      if (mask) {
         chosen_4 = 0;
       } else {
         const int64_t position_4 = argsort_w.load(place, p, size - 1);
         const opmath_t values_picked_2 = values.load(place, p, rt::checked(position_4, size));
         const bool mask_6 = rt::isnan(values_picked_2);
-        chosen_4 = mask_6 ? opmath_t(0) : mask_4 ? opmath_t(0) : difference_2;
+        chosen_4 = mask_6 ? opmath_t(0) : mask_2 ? opmath_t(0) : difference_2;
       }
       chosen_3 = chosen_4;
     } else {
@@ -361,13 +262,11 @@ struct Step_quantile_pool_backward_1_grad_input {
 };
 
 extern "C" const OpgenCudaStep quantile_pool_cuda_steps[] = {
-    rt::kernel<Step_quantile_pool_forward_0_values>(),                                                  // 0
-    rt::kernel<Step_quantile_pool_forward_0_argsort_w_rank>(),                                          // 1
-    rt::kernel<Step_quantile_pool_forward_0_argsort_w_base, Step_quantile_pool_forward_0_argsort_w>(),  // 2
-    rt::kernel<Step_quantile_pool_forward_0_output>(),                                                  // 3
-    rt::kernel<Step_quantile_pool_forward_0_slope>(),                                                   // 4
-    rt::kernel<Step_quantile_pool_forward_1_values>(),                                                  // 5
-    rt::kernel<Step_quantile_pool_backward_0_grad_values>(),                                            // 6
-    rt::kernel<Step_quantile_pool_backward_0_grad_input>(),                                             // 7
-    rt::kernel<Step_quantile_pool_backward_1_grad_input>(),                                             // 8
+    rt::kernel<Step_quantile_pool_forward_0_values>(),        // 0
+    rt::kernel<Step_quantile_pool_forward_0_output>(),        // 1
+    rt::kernel<Step_quantile_pool_forward_0_slope>(),         // 2
+    rt::kernel<Step_quantile_pool_forward_1_values>(),        // 3
+    rt::kernel<Step_quantile_pool_backward_0_grad_values>(),  // 4
+    rt::kernel<Step_quantile_pool_backward_0_grad_input>(),   // 5
+    rt::kernel<Step_quantile_pool_backward_1_grad_input>(),   // 6
 };

@@ -5,6 +5,7 @@
 // ordered[..., k] = sort[k](input[..., k])
 // output[...] = mean[m < M](ordered[..., m + trim])
 #include "opgen_host.h"
+#include "opgen_sort.h"
 
 OPGEN_DECLARE_STEPS(trimmed_mean);
 
@@ -20,13 +21,13 @@ std::tuple<Tensor, Tensor> trimmed_mean_forward(const Tensor& input, int64_t tri
   call.begin();
   call.set_size(1, call.size(0) - 2 * trim);
   call.hold();
-  call.allocate("argsort_k_rank", Element::int64, {opgen::batch, opgen::dim(0, "N")});
-  call.allocate("argsort_k", Element::int64, {opgen::batch, opgen::dim(0, "N")});
+  call.allocate("values", Element::compute, {opgen::batch, opgen::dim(0, "N")});
+  call.reserve("argsort_k");
   call.allocate("output", Element::scalar, {opgen::batch});
   call.run(0, {0, 1}, {call.size(0)});
-  call.run(1, {2, 1}, {call.size(0)});
+  call.set("argsort_k", opgen::argsort(call.whole("values", Element::compute), -1));
   call.reach(2, 1, call.size(0), trim, call.size(1) + trim - 1, call.batch_count() * call.size(1));
-  call.run(2, {0, 2, 3}, {call.size(1), trim, call.size(0)});
+  call.run(1, {1, 2, 3}, {call.size(1), trim, call.size(0)});
   const Tensor output = call.result("output", Element::scalar);
   const Tensor argsort_k = recorded ? call.result("argsort_k", Element::int64) : Tensor();
   return {output, argsort_k};
@@ -42,7 +43,7 @@ Tensor trimmed_mean_backward(const Tensor& grad_output, const Tensor& input, con
   call.set_size(1, call.size(0) - 2 * trim);
   call.hold();
   call.allocate("grad_values", Element::compute, {opgen::batch, opgen::dim(0, "N")}, mask[0]);
-  if (mask[0]) call.run(3, {3, 0, 2}, {call.size(0), trim, call.size(1)});
+  if (mask[0]) call.run(2, {3, 0, 2}, {call.size(0), trim, call.size(1)});
   return call.result("grad_values", Element::scalar, 0, "input");
 }
 

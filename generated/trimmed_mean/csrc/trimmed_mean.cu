@@ -3,96 +3,37 @@
 // CUDA kernels of trimmed_mean. Compiles with nvcc, or with g++ -x c++ to run on the CPU (opgen_simt.h).
 #include "opgen_launch.cuh"
 
-// reduces along memory: a row is read and kept in cache by all passes
+// one value per point, nothing shared between points
 template <typename scalar_t, int rank>
-struct Step_trimmed_mean_forward_argsort_k_rank {
-  using opmath_t = rt::math_t<scalar_t>;
-  static constexpr rt::Rows<1> launch = {rt::count(rt::elements(), rt::integer(0)), {rt::count(rt::integer(0))}};
-  static constexpr auto fields = rt::fields(rt::tensor(0, 2, 0, 1), rt::tensor(1, 2, 0), rt::integer(0), rt::batch());
-  rt::Tensor<const scalar_t, rank> input;
-  rt::Tensor<int64_t, rank> argsort_k_rank;
-  rt::Divider<rank> k_other_size;
-  rt::Batch<rank> batch;
-
-  template <typename Team>
-  OPGEN_DEVICE void row(int64_t point) const {
-    int64_t rest = point;
-    const int64_t k = rt::split(&rest, k_other_size);
-    const rt::Place<rank> place = batch.place(rest);
-    const auto input_row = rt::read_row<Team, 1>(k_other_size.size, input, place, 0);
-    const opmath_t input_value = input.load(place, k);
-    const bool mask = rt::isnan(input_value);
-    rt::Sum<int64_t> argsort_k_rank_value_fold;
-    rt::each<Team>(k_other_size.size, [&](auto at) {
-      const int64_t k_other = at;
-      const opmath_t input_value_2 = input_row[at];
-      const bool mask_2 = rt::isnan(input_value_2);
-      const bool mask_3 = input_value_2 < input_value || (mask && !mask_2);
-      const bool mask_4 = input_value == input_value_2 || (mask && mask_2);
-      argsort_k_rank_value_fold.add(mask_3 || (mask_4 && k_other < k) ? 1 : 0);
-    });
-    rt::join<Team>(&argsort_k_rank_value_fold);
-    const int64_t argsort_k_rank_value = argsort_k_rank_value_fold.value;
-    if (Team::rank() == 0) {
-      argsort_k_rank.store(argsort_k_rank_value, place, k);
-    }
-  }
-};
-
-template <typename scalar_t, int rank>
-struct Step_trimmed_mean_forward_argsort_k_base {
+struct Step_trimmed_mean_forward_values {
   using opmath_t = rt::math_t<scalar_t>;
   static constexpr rt::Flat<sizeof(scalar_t)> launch = {{rt::count(rt::elements(), rt::integer(0))}};
-  static constexpr auto fields = rt::fields(rt::tensor(0, 2, 0), rt::integer(0), rt::batch());
-  rt::Tensor<int64_t, rank> argsort_k;
+  static constexpr auto fields = rt::fields(rt::tensor(0, 2, 0), rt::tensor(1, 2, 0), rt::integer(0), rt::batch());
+  rt::Tensor<const scalar_t, rank> input;
+  rt::Tensor<opmath_t, rank> values;
   rt::Divider<rank> k_size;
   rt::Batch<rank> batch;
 
-  OPGEN_DEVICE void compute(int64_t* argsort_k) const { *argsort_k = 0; }
+  OPGEN_DEVICE void compute(opmath_t input, opmath_t* values) const { *values = input; }
   OPGEN_DEVICE void point(int64_t point) const {
     int64_t rest = point;
     const int64_t k = rt::split(&rest, k_size);
     const rt::Place<rank> place = batch.place(rest);
-    int64_t argsort_k_value;
-    compute(&argsort_k_value);
-    argsort_k.store(argsort_k_value, place, k);
+    opmath_t values_value;
+    compute(input.load(place, k), &values_value);
+    values.store(values_value, place, k);
   }
   template <int V>
   OPGEN_DEVICE void flat(int64_t first) const {
-    rt::Values<int64_t, V> argsort_k_pack;
+    const auto input_pack = rt::load_pack<V>(input, first);
+    rt::Values<opmath_t, V> values_pack;
     OPGEN_UNROLL
     for (int i = 0; i < V; ++i) {
-      int64_t argsort_k_value;
-      compute(&argsort_k_value);
-      argsort_k_pack.set(i, argsort_k_value);
+      opmath_t values_value;
+      compute(input_pack.get(i), &values_value);
+      values_pack.set(i, values_value);
     }
-    rt::store_pack(argsort_k, first, argsort_k_pack);
-  }
-};
-
-// accumulates into the places that its positions name, repeats in any order
-template <typename scalar_t, int rank>
-struct Step_trimmed_mean_forward_argsort_k {
-  using opmath_t = rt::math_t<scalar_t>;
-  static constexpr rt::Lines launch = {rt::count(rt::elements(), rt::integer(0)), rt::count(rt::integer(0))};
-  static constexpr auto fields = rt::fields(rt::tensor(1, 2, 0, 1), rt::tensor(0, 2, 0), rt::integer(0),
-                                            rt::in_vectors(rt::integer(0)), rt::batch());
-  rt::Tensor<const int64_t, rank> argsort_k_rank;
-  rt::Tensor<int64_t, rank> argsort_k;
-  int64_t N;
-  rt::Divider<rank> k_vectors;
-  rt::Batch<rank> batch;
-
-  template <int V>
-  OPGEN_DEVICE void point(int64_t point) const {
-    int64_t rest = point;
-    const int64_t k = rt::split_first<V>(&rest, k_vectors);
-    const rt::Place<rank> place = batch.place(rest);
-    const auto argsort_k_rank_line = rt::read_line<V, 1>(argsort_k_rank, place, k);
-    rt::lanes<V>([&](int at) {
-      int64_t* const cell = argsort_k.at(place, rt::checked(argsort_k_rank_line[at], N));
-      rt::atomic_sum(cell, (k + at));
-    });
+    rt::store_pack(values, first, values_pack);
   }
 };
 
@@ -106,7 +47,7 @@ struct Step_trimmed_mean_forward_output {
       rt::fields(rt::tensor(1, 2, 0), rt::tensor(0, 2, 0), rt::tensor(2, 1, 0), rt::integer(1), rt::integer(2),
                  rt::integer(0), rt::integer(0), rt::batch());
   rt::Tensor<const int64_t, rank> argsort_k;
-  rt::Tensor<const scalar_t, rank> input;
+  rt::Tensor<const opmath_t, rank> values;
   rt::Tensor<scalar_t, rank> output;
   int64_t trim, N, M;
   rt::Divider<rank> m_size;
@@ -118,7 +59,7 @@ struct Step_trimmed_mean_forward_output {
     rt::Sum<opmath_t> output_sum_fold;
     rt::each<Team>(m_size.size, rt::settled(&output_sum_fold), [&](auto at) {
       const int64_t m = at;
-      output_sum_fold.add(input.load(place, rt::checked(argsort_k.load(place, m + trim), N)));
+      output_sum_fold.add(values.load(place, rt::checked(argsort_k.load(place, m + trim), N)));
     });
     output_sum_fold.finish();
     rt::join<Team>(&output_sum_fold);
@@ -192,8 +133,7 @@ struct Step_trimmed_mean_backward_grad_values {
 };
 
 extern "C" const OpgenCudaStep trimmed_mean_cuda_steps[] = {
-    rt::kernel<Step_trimmed_mean_forward_argsort_k_rank>(),                                             // 0
-    rt::kernel<Step_trimmed_mean_forward_argsort_k_base, Step_trimmed_mean_forward_argsort_k>(),        // 1
-    rt::kernel<Step_trimmed_mean_forward_output>(),                                                     // 2
-    rt::kernel<Step_trimmed_mean_backward_grad_values_base, Step_trimmed_mean_backward_grad_values>(),  // 3
+    rt::kernel<Step_trimmed_mean_forward_values>(),                                                     // 0
+    rt::kernel<Step_trimmed_mean_forward_output>(),                                                     // 1
+    rt::kernel<Step_trimmed_mean_backward_grad_values_base, Step_trimmed_mean_backward_grad_values>(),  // 2
 };

@@ -5,90 +5,23 @@
 
 namespace {
 
-// Reduces along memory: a row is read and kept in cache by all passes.
+// One value per point, nothing shared between points.
 template <typename opmath_t>
-int forward_argsort_k_rank(const OpgenCall& call, OpgenHost& host) {
+int forward_values(const OpgenCall& call, OpgenHost& host) {
   const int64_t N = call.ints[0];
   const rt::Tensor<opmath_t> input(call, 0, 2, 0);
-  const rt::Tensor<int64_t> argsort_k_rank(call, 1, 2, 0);
-  rt::Loops<3> outer;
-  outer.batch(call, &input, &input, &argsort_k_rank);
-  outer.dim(N, {input.stride(1), 0, argsort_k_rank.stride(1)}, true);
-  rt::Loops<3> over_k_other;
-  over_k_other.dim(N, {0, input.stride(1), 0}, true);
-  rt::parallel(host, outer.count, over_k_other.count, [=, &host](int64_t begin, int64_t end) {
-    outer.runs<1>(begin, end, nullptr, [&](const auto& row) {
-      const opmath_t input_value = rt::load(input, row.at[0]);
-      const bool mask = rt::isnan(input_value);
-      rt::Fold<rt::Sum, int64_t> argsort_k_rank_value_fold;
-      over_k_other.runs<rt::block>(0, over_k_other.count, row.at, [&](const auto& run) {
-        const rt::Source<opmath_t> input_at_2(input, run.at[1], run.step[1], run.size);
-        rt::lanes<rt::lane_count>(run.size, [&](int64_t i, int lane) {
-          const opmath_t input_value_2 = input_at_2[i];
-          const bool mask_2 = rt::isnan(input_value_2);
-          const bool mask_3 = over_k_other.index(run, 0, i) < outer.index(row, 0, 0);
-          const bool mask_4 = (input_value == input_value_2 || (mask && mask_2)) && mask_3;
-          argsort_k_rank_value_fold.add(lane, (input_value_2 < input_value || (mask && !mask_2)) || mask_4 ? 1 : 0);
-        });
-      });
-      const int64_t argsort_k_rank_value = argsort_k_rank_value_fold.value();
-      rt::store(argsort_k_rank, row.at[2], argsort_k_rank_value);
+  const rt::Tensor<opmath_t> values(call, 1, 2, 0);
+  rt::Loops<2> outer;
+  outer.batch(call, &input, &values);
+  outer.dim(N, {input.stride(1), values.stride(1)});
+  outer.arrange();
+  rt::parallel(host, outer.count, 1, [=, &host](int64_t begin, int64_t end) {
+    outer.runs<rt::block>(begin, end, nullptr, [&](const auto& run) {
+      const rt::Source<opmath_t> input_at(input, run.at[0], run.step[0], run.size);
+      rt::Sink<opmath_t> values_out(values, run.at[1], run.step[1], run.size);
+      rt::each(run.size, [&](int64_t i) { values_out.set(i, input_at[i]); });
     });
   });
-  return rt::status(host);
-}
-
-// Accumulates into the places that its positions name, repeats in a fixed order.
-template <typename opmath_t>
-int forward_argsort_k(const OpgenCall& call, OpgenHost& host) {
-  {
-    const int64_t N = call.ints[0];
-    const rt::Tensor<int64_t> argsort_k(call, 0, 2, 0);
-    rt::Loops<1> outer;
-    outer.batch(call, &argsort_k);
-    outer.dim(N, {argsort_k.stride(1)});
-    outer.arrange();
-    rt::parallel(host, outer.count, 1, [=, &host](int64_t begin, int64_t end) {
-      outer.runs<rt::block>(begin, end, nullptr, [&](const auto& run) {
-        rt::Sink<int64_t> argsort_k_out(argsort_k, run.at[0], run.step[0], run.size);
-        rt::each(run.size, [&](int64_t i) { argsort_k_out.set(i, 0); });
-      });
-    });
-  }
-  const int64_t N = call.ints[0];
-  const rt::Tensor<int64_t> argsort_k_rank(call, 1, 2, 0);
-  const rt::Tensor<int64_t> argsort_k(call, 0, 2, 0);
-  rt::Loops<2> outer;
-  outer.batch(call, &argsort_k_rank, &argsort_k);
-  rt::Loops<2> over_k;
-  over_k.dim(N, {argsort_k_rank.stride(1), 0}, true);
-  if (N >= 16) {
-    rt::parallel(host, outer.count, over_k.count, [=, &host](int64_t begin, int64_t end) {
-      outer.runs<1>(begin, end, nullptr, [&](const auto& row) {
-        over_k.runs<rt::block>(0, over_k.count, row.at, [&](const auto& run) {
-          const rt::Source<int64_t> argsort_k_rank_at(argsort_k_rank, run.at[0], run.step[0], run.size);
-          const auto argsort_k_1 = [&](int64_t i) { return argsort_k_rank_at[i]; };
-          rt::Values<int64_t> argsort_k_out;
-          rt::each(run.size, [&](int64_t i) { argsort_k_out.set(i, over_k.index(run, 0, i)); });
-          rt::accumulate<rt::Sum>(host, argsort_k, rt::stretch(run, 1, argsort_k_rank_at.same), argsort_k_out,
-                                  rt::checked(argsort_k, 1, argsort_k.stride(1), 0, argsort_k_1));
-        });
-      });
-    });
-  } else {
-    rt::parallel(host, outer.count, over_k.count, [=, &host](int64_t begin, int64_t end) {
-      outer.runs<rt::block>(begin, end, nullptr, [&](const auto& columns) {
-        over_k.runs<1>(0, over_k.count, columns.at, [&](const auto& point) {
-          const rt::Source<int64_t> argsort_k_rank_at(argsort_k_rank, point.at[0], columns.step[0], columns.size);
-          const auto argsort_k_1_2 = [&](int64_t i) { return argsort_k_rank_at[i]; };
-          rt::Values<int64_t> argsort_k_out;
-          rt::each(columns.size, [&](int64_t i) { argsort_k_out.set(i, over_k.index(point, 0, 0)); });
-          rt::accumulate<rt::Sum>(host, argsort_k, rt::stretch(point, columns, 1, argsort_k_rank_at.same),
-                                  argsort_k_out, rt::checked(argsort_k, 1, argsort_k.stride(1), 0, argsort_k_1_2));
-        });
-      });
-    });
-  }
   return rt::status(host);
 }
 
@@ -97,11 +30,11 @@ template <typename opmath_t>
 int forward_output(const OpgenCall& call, OpgenHost& host) {
   const int64_t trim = call.ints[1];
   const int64_t M = call.ints[0];
-  const rt::Tensor<opmath_t> input(call, 0, 2, 0);
+  const rt::Tensor<opmath_t> values(call, 0, 2, 0);
   const rt::Tensor<int64_t> argsort_k(call, 1, 2, 0);
   const rt::Tensor<opmath_t> output(call, 2, 1, 0);
   rt::Loops<3> outer;
-  outer.batch(call, &input, &argsort_k, &output);
+  outer.batch(call, &values, &argsort_k, &output);
   rt::Loops<3> over_m;
   over_m.dim(M, {0, 0, 0}, true);
   rt::parallel(host, outer.count, over_m.count, [=, &host](int64_t begin, int64_t end) {
@@ -111,10 +44,10 @@ int forward_output(const OpgenCall& call, OpgenHost& host) {
         const auto argsort_k_1 = [&](int64_t i) { return over_m.index(run, 0, i) + trim; };
         const rt::Line<int64_t> argsort_k_at(host, argsort_k, rt::stretch(run, 1, 1), 0,
                                              rt::checked(argsort_k, 1, argsort_k.stride(1), 1, argsort_k_1));
-        const auto input_1 = [&](int64_t i) { return argsort_k_at[i]; };
-        const rt::Line<opmath_t> input_at(host, input, rt::stretch(run, 0, argsort_k_at.same), 0,
-                                          rt::checked(input, 1, input.stride(1), 0, input_1));
-        rt::lanes<rt::lane_count>(run.size, [&](int64_t i, int lane) { output_sum_fold.add(lane, input_at[i]); });
+        const auto values_1 = [&](int64_t i) { return argsort_k_at[i]; };
+        const rt::Line<opmath_t> values_at(host, values, rt::stretch(run, 0, argsort_k_at.same), 0,
+                                           rt::checked(values, 1, values.stride(1), 0, values_1));
+        rt::lanes<rt::lane_count>(run.size, [&](int64_t i, int lane) { output_sum_fold.add(lane, values_at[i]); });
         output_sum_fold.ran(run.size);
       });
       const opmath_t output_sum = output_sum_fold.value();
@@ -192,8 +125,7 @@ int backward_grad_values(const OpgenCall& call, OpgenHost& host) {
 }  // namespace
 
 OPGEN_STEPS(trimmed_mean) = {
-    OPGEN_STEP(forward_argsort_k_rank),  // 0
-    OPGEN_STEP(forward_argsort_k),       // 1
-    OPGEN_STEP(forward_output),          // 2
-    OPGEN_STEP(backward_grad_values),    // 3
+    OPGEN_STEP(forward_values),        // 0
+    OPGEN_STEP(forward_output),        // 1
+    OPGEN_STEP(backward_grad_values),  // 2
 };

@@ -22,7 +22,7 @@ import torch
 from torch.autograd import forward_ad, profiler
 
 from . import native, private, refused
-from .arguments import complete, operands
+from .arguments import QUANTISED, complete, operands, widened
 from .batching import as_tuple
 
 if TYPE_CHECKING:
@@ -37,6 +37,7 @@ def caller(op: Forward) -> Callable[..., Any]:
     """What calls the operator with its operands, in a tuple, and its params."""
     d, call, checks, calls = op.definition, op.call, op.checks, native.CALLS
     names = d.operands or d.inputs
+    stored = any(k in QUANTISED for k in d.kinds)
 
     def traced(given: Arguments, *params: Any) -> Any:
         return call(*operands(d.name, names, d.kinds, given), *params)
@@ -89,6 +90,8 @@ def caller(op: Forward) -> Callable[..., Any]:
         if recorded and params and any_requires_grad(*params):
             return full(given, *params)
         try:
+            if stored:
+                args = (*widened(d.name, names, d.kinds, given)[0], *params)
             if checks:
                 for check in checks:
                     check(*args)

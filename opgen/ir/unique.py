@@ -31,7 +31,7 @@ _changing = Lock()
 class Unique:
     """A frozen dataclass without `__init__` and `__eq__`, whose `__new__` is `unique` of its fields.
 
-    `operands` are the values of the same sort in its fields, in order: found once, since they are asked for all the time.
+    `operands`: the values of the same sort in its fields, in order. Passes ask for them all the time.
     """
 
     __slots__ = ("__weakref__", "operands")

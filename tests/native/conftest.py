@@ -4,6 +4,7 @@ from __future__ import annotations
 
 from collections.abc import Callable, Iterator
 from dataclasses import replace
+from itertools import product
 from pathlib import Path
 from typing import Any
 
@@ -50,10 +51,10 @@ def compiled(tmp_path_factory: pytest.TempPathFactory) -> Callable[[str], object
 @pytest.fixture
 def short_ops(compiled: Callable[[str], object]) -> Iterator[None]:
     """Compiled kernels of the operators whose short way is tested."""
-    from generated import linear, max_with_index, rms_norm, silu
+    from generated import int8_linear, linear, max_with_index, rms_norm, silu
     from generated._runtime import native, use_backend
 
-    for function in (silu, linear, rms_norm, max_with_index):
+    for function in (silu, linear, rms_norm, max_with_index, int8_linear):
         op = function.__name__
         if native.kernel(op, "forward") is None:  # else a library lies beside the package
             compiled(op)
@@ -64,12 +65,12 @@ def short_ops(compiled: Callable[[str], object]) -> Iterator[None]:
 
 @pytest.fixture
 def short(short_ops: None, monkeypatch: pytest.MonkeyPatch) -> list[str]:
-    """The short calls of `silu` that came through, in order."""
+    """The short calls of `silu` and of `int8_linear` that came through, in order."""
     from generated._runtime import native
 
     made: list[str] = []
-    for which in ("forward", "backward"):
-        op = native._ops["silu", which]
+    for name, which in product(("silu", "int8_linear"), ("forward", "backward")):
+        op = native._ops[name, which]
         way = op.routes["native"]
         kernel = way.quick
         assert kernel is not None

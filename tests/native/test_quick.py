@@ -16,6 +16,7 @@ from torch.autograd import forward_ad
 from torch.utils._python_dispatch import TorchDispatchMode
 
 from generated._runtime import native
+from generated.int8_linear import int8_linear
 from generated.linear import linear
 from generated.max_with_index import max_with_index
 from generated.rms_norm import rms_norm
@@ -63,6 +64,16 @@ def test_both_ways_agree(dtype: torch.dtype) -> None:
         for a, b in zip(*found, strict=True):
             assert torch.equal(a, b)
             assert a.stride() == b.stride()
+
+
+def test_operands_of_few_bits(short: list[str]) -> None:
+    weight, scale = torch.arange(-9, 9, dtype=torch.int8).reshape(3, 6), torch.ones(3, requires_grad=True)
+    found = int8_linear(x(), weight, scale)
+    torch.testing.assert_close(found, torch.nn.functional.linear(x(), weight.float()))
+    found.sum().backward()
+    assert short == ["forward", "backward"]
+    with pytest.raises(TypeError, match=r"weight must be torch\.int8"):
+        int8_linear(x(), weight.to(torch.int64), scale)
 
 
 def test_gradients_of_gradients(short: list[str]) -> None:

@@ -5,7 +5,7 @@
 Measures the compiled operators of `generated` (default: all), forward alone and a step of training, in float32. Behind
 the rows it prints those in which the kernels are slower than the operator's own plain form, and how often the choice of
 `auto` (`opgen.plan.speed`) is the faster one. `--write` puts the rows into `benchmarks/results/cpu.json`, beside those
-that were not measured now.
+that were measured before, with the same torch and vectors.
 """
 
 from __future__ import annotations
@@ -62,9 +62,9 @@ def choices(found: Iterable[Measured]) -> str:
 
 
 def known() -> list[Measured]:
-    """The rows that were kept before."""
-    kept = json.loads(RESULT.read_text(encoding="utf-8"))["rows"] if RESULT.exists() else []
-    return [row(r) for r in kept]
+    """The rows that were kept before, unless they are those of another kind of machine."""
+    kept = json.loads(RESULT.read_text(encoding="utf-8")) if RESULT.exists() else {}
+    return [row(r) for r in kept.pop("rows", ())] if kept == about() else []
 
 
 def row(record: dict[str, Any]) -> Measured:

@@ -1,11 +1,11 @@
-"""Plans with plain loops for what torch computes, for back ends that are tested without torch."""
+"""Plans with plain loops for what the host hands on, for back ends that are tested without torch."""
 
 from __future__ import annotations
 
 from dataclasses import replace
 
 from opgen.ir.program import Axis, Kind, Loop, Program
-from opgen.ir.scalar import BATCH, Batch, Index, Position, Read, add, mul
+from opgen.ir.scalar import BATCH, ZERO, Batch, Index, Position, Read, add, mul
 from opgen.plan.build import build
 from opgen.plan.model import (
     Buffer,
@@ -16,26 +16,52 @@ from opgen.plan.model import (
     Nest,
     Operand,
     Pass,
+    ScatterStep,
     Schedule,
+    Sort,
     Step,
     Store,
 )
 
 
 def planned(program: Program) -> KernelPlan:
-    """The plan of a program, with plain loops for what torch computes."""
+    """The plan of a program, with plain loops for what the host hands on."""
     made = build(program)
-    return replace(made, steps=tuple(_plain(made, s) for s in made.steps))
+    sorts = [s for s in made.steps if isinstance(s, Sort)]
+    ranks = tuple(replace(made.buffer(s.name), name=_ranks_of(s)) for s in sorts)
+    steps = tuple(step for s in made.steps for step in _plain(made, s))
+    return replace(made, buffers=(*made.buffers, *ranks), steps=steps)
 
 
-def _plain(plan: KernelPlan, step: Step) -> Step:
+def _plain(plan: KernelPlan, step: Step) -> tuple[Step, ...]:
     match step:
         case Contract():
-            return contraction(plan, step)
+            return (contraction(plan, step),)
         case Convolve():
-            return step.nest
+            return (step.nest,)
+        case Sort():
+            return sorting(step)
         case _:
-            return step
+            return (step,)
+
+
+def _ranks_of(step: Sort) -> str:
+    return f"ranks_for_{step.name}"
+
+
+def sorting(step: Sort) -> tuple[Nest, ScatterStep]:
+    """A sort as ranks, and a scatter of every place to where its rank says."""
+    counted, placed = step.nest.passes
+    (rank,), (place,) = counted.folds, placed.stores
+    ranks, loops = _ranks_of(step), step.nest.outer
+    at = tuple(BATCH if isinstance(a, Batch) else Index(a.name) for a in loops)
+    held = Pass((), stores=(Store(ranks, at, Read(rank.name, ())),))
+    to = tuple(Read(ranks, at) if isinstance(p, Read) else p for p in place.at)
+    free = tuple(a for a, p in zip(loops, to, strict=True) if not isinstance(p, Read))
+    scatter = ScatterStep(
+        step.name, step.name, loops, (), ZERO, loops, to, "sum", (), place.value, free, False, step.results
+    )
+    return replace(step.nest, name=ranks, passes=(counted, held), results=step.results), scatter
 
 
 def contraction(plan: KernelPlan, step: Contract) -> Nest:

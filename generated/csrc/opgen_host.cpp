@@ -5,6 +5,8 @@
 #include <algorithm>
 #include <cstring>
 
+#include "opgen_product.h"
+
 namespace opgen {
 
 namespace {
@@ -139,6 +141,7 @@ void Call::run(int kernel, std::initializer_list<int> tensors, std::initializer_
 Tensor Call::contract(const char* equation, const char* a_name, const char* b_name, Element element) {
   const int a = number_of(a_name), b = number_of(b_name);
   const Tensor left = operand(a, element, a, b), right = converted(tensors_[b], type_of(element));
+  if (std::optional<Tensor> made = Product(equation, left, right).computed(type_of(element), nullptr)) return *made;
   const std::vector<Tensor> operands{left, right};
   return packed(
       dispatch<3>("aten::einsum", "", {boxed(std::string(equation)), boxed(operands), boxed(std::optional<Sizes>())}));
@@ -148,8 +151,10 @@ Tensor Call::rows_by_rows(const char* a_name, const char* b_name, const char* bi
   const int a = number_of(a_name), b = number_of(b_name);
   const ScalarType type = type_of(element);
   const Optional added = bias == nullptr ? Optional() : Optional(converted(tensors_[number_of(bias)], type));
-  return dispatch<3>("aten::linear", "",
-                     {boxed(operand(a, element, a, a)), boxed(converted(tensors_[b], type)), boxed(added)});
+  const Tensor left = operand(a, element, a, a), right = converted(tensors_[b], type);
+  const Product product("...k,nk->...n", left, right);
+  if (std::optional<Tensor> made = product.computed(type, bias == nullptr ? nullptr : &*added)) return *made;
+  return dispatch<3>("aten::linear", "", {boxed(left), boxed(right), boxed(added)});
 }
 
 Tensor Call::whole(const char* name, Element element) const {
@@ -208,15 +213,7 @@ Tensor Call::converted(const Tensor& tensor, ScalarType type) {
 std::optional<torch::stable::Device> Call::device() const { return first().device(); }
 
 Tensor Call::empty(std::initializer_list<Entry> shape, ScalarType type) const {
-  const Few<int64_t, OPGEN_MAX_DIMS> sizes = resolved_few(shape);
-  Few<int64_t, OPGEN_MAX_DIMS> strides(sizes.size(), 1);
-  for (size_t k = sizes.size(); k-- > 1;) strides[k - 1] = strides[k] * std::max<int64_t>(sizes[k], 1);
-  const torch::stable::Device where = first().device();
-  AtenTensorHandle made = nullptr;
-  TORCH_ERROR_CODE_CHECK(aoti_torch_empty_strided(static_cast<int64_t>(sizes.size()), sizes.data(), strides.data(),
-                                                  static_cast<int32_t>(type), static_cast<int32_t>(where.type()),
-                                                  where.index(), &made));
-  return Tensor(made);
+  return opgen::empty(resolved_few(shape), type, first().device());
 }
 
 const Tensor& Call::first() const {

@@ -107,7 +107,7 @@ class __attribute__((visibility("hidden"))) Call {
   ScalarType type_of(Element element) const { return opgen::type_of(element, scalar_); }
   static Tensor converted(const Tensor& tensor, ScalarType type);
   std::optional<torch::stable::Device> device() const;
-  // Contiguous memory, without a way through the dispatcher: that costs as much as the rest of a small call.
+  // Contiguous memory.
   Tensor empty(std::initializer_list<Entry> shape, ScalarType type) const;
   const Tensor& first() const;
   void find_type();

@@ -101,6 +101,7 @@ class _Cut:
     named: set[Scalar] = field(default_factory=set)  # the parts that have locals
     risky: dict[Scalar, bool] = field(default_factory=dict)  # what reads where a condition may have to be looked at
     depth: int = 0  # columns that loops, guards and branches around it take
+    idle: set[Scalar] = field(default_factory=set)  # positions, and reads, of whose places the value says nothing
 
     def fitted(self, value: Scalar, around: int) -> tuple[list[str], Text]:
         room = ROOM - around - self.depth
@@ -232,7 +233,7 @@ class _Cut:
             for p, size in zip(r.at, slot.shape, strict=True) if slot is not None and r.at else ():
                 if not isinstance(p, Apply | Read) or (isinstance(p, Read) and not p.at):
                     continue
-                if p in self.scope.placed or (r not in certain and self.is_risky(p)):
+                if p in self.scope.placed or p in self.idle or (r not in certain and self.is_risky(p)):
                     continue
                 if length < (written := len(self.printer(p))):
                     best, length, wish = p, written, _place_name(size)
@@ -242,7 +243,8 @@ class _Cut:
         """The read with the longest text of where it is in memory."""
         found = [
             e for e in self.within(value)
-            if isinstance(e, Read) and e.at and e not in self.scope.placed and not any(map(self.is_risky, children(e)))
+            if isinstance(e, Read) and e.at and e not in self.scope.placed and e not in self.idle
+            and not any(map(self.is_risky, children(e)))
         ]  # fmt: skip
         best = max(found, key=lambda r: len(self.scope.offset_of(r)), default=None)
         return best if best is not None and len(self.scope.offset_of(best)) > _WORTH else None
@@ -258,7 +260,11 @@ class _Cut:
         self.scope.placed[p] = name
         for e in [e for e in known if e not in self.named]:
             del known[e]
-        return [] if self.printer(value) == before else [f"const int64_t {name} = {text};"]
+        if self.printer(value) != before:
+            return [f"const int64_t {name} = {text};"]
+        del self.scope.placed[p]  # nobody would find it declared
+        self.idle.add(p)
+        return []
 
     def within(self, value: Scalar) -> Iterator[Scalar]:
         """A value and everything in it that is not named."""

@@ -17,6 +17,22 @@ _OTHERS = {
         "  y[i, j] = x[i, j]*s[i]*exp(40*x[i, j] - q[i])\n"
         "  z[i] = x[i, n[i]]**2\n"
     ),
+    "the order of what is the same everywhere": (
+        "inputs: {x: {shape: [N]}, z: {shape: [N, ..., M]}}\n"
+        "outputs: {y: {}, s: {}, t: {}}\n"
+        "forward: |\n"
+        "  y[..., i < 2*N] = argsort[i](max[j < 2](x[1]))\n"
+        "  s[n, ..., m] = sort[n](z[n, ..., m]*x[n])\n"
+        "  t[..., m] = median[n](z[n, ..., m])\n"
+    ),
+    "the third least of what conditions leave": (
+        "inputs: {x: {shape: [N, D]}}\n"
+        "outputs: [h]\n"
+        "forward: |\n"
+        "  z[i, j] = where(i == j, inf, sum[d](square(x[i, d] - x[j, d])))\n"
+        "  e[i] = kth[j](z[i, j], 3)\n"
+        "  h = sum[i](log(e[i]))\n"
+    ),
     "conditions that go past each other in tiles": (
         "inputs:\n  s: {shape: [..., N]}\n  g: {shape: [..., N]}\n  t: {shape: [...]}\n"
         "  ok: {shape: [..., N], dtype: bool}\n"
@@ -291,6 +307,8 @@ _OTHERS = {
 _SHAPES = {
     "a result that is part of one before it": {"x": (2,), "ids": ()},
     "results of few bits that a gradient reads as they were": {"x": (2, 3)},
+    "the order of what is the same everywhere": {"x": (3,), "z": (3, 2, 2)},
+    "the third least of what conditions leave": {"x": (5, 2)},
     "conditions that go past each other in tiles": {"s": (2, 3), "g": (2, 3), "t": (2,), "ok": (2, 3)},
     "the median of nothing": {"x": (2, 0)},
     "the quantile of nothing": {"x": (2, 0)},

@@ -1,0 +1,177 @@
+// Products of two tensors, summed over what an equation of einsum leaves out, as torch's own product of matrices: by
+// its C interface, where a small call takes a fraction of what einsum takes by the dispatcher.
+#pragma once
+
+#include <algorithm>
+#include <cstddef>
+#include <optional>
+
+#include "opgen_abi.h"
+#include "opgen_dispatch.h"
+#include "opgen_few.h"
+#if defined(USE_CUDA)
+#include <torch/csrc/inductor/aoti_torch/generated/c_shim_cuda.h>
+#define OPGEN_OF_DEVICE(function) aoti_torch_cuda_##function
+#else
+#include <torch/csrc/inductor/aoti_torch/generated/c_shim_cpu.h>
+#define OPGEN_OF_DEVICE(function) aoti_torch_cpu_##function
+#endif
+
+namespace opgen {
+
+using Extents = Few<int64_t, OPGEN_MAX_DIMS>;
+
+// Contiguous memory, without a way through the dispatcher: that costs as much as the rest of a small call.
+inline Tensor empty(const Extents& sizes, ScalarType type, const torch::stable::Device& device) {
+  Extents strides(sizes.size(), 1);
+  for (size_t k = sizes.size(); k-- > 1;) strides[k - 1] = strides[k] * std::max<int64_t>(sizes[k], 1);
+  AtenTensorHandle made = nullptr;
+  TORCH_ERROR_CODE_CHECK(aoti_torch_empty_strided(static_cast<int64_t>(sizes.size()), sizes.data(), strides.data(),
+                                                  static_cast<int32_t>(type), static_cast<int32_t>(device.type()),
+                                                  device.index(), &made));
+  return Tensor(made);
+}
+
+class __attribute__((visibility("hidden"))) Product {
+ public:
+  Product(const char* equation, const Tensor& a, const Tensor& b) : operands_{&a, &b} {
+    const char* at = equation;
+    put(a, left, at);
+    put(b, right, at);
+    const int64_t letters = letters_of(at), batch = std::max<int64_t>(batch_, 0);
+    const Labels order = labels_of(at, letters + batch);
+    for (int label : order) {
+      Index* index = find(label);
+      fits_ = fits_ && index != nullptr;
+      sizes_.push_back(index == nullptr ? 0 : index->size);
+    }
+    int64_t stride = 1;
+    for (size_t k = order.size(); k-- > 0 && fits_;) {
+      Index* index = find(order[k]);
+      index->has[result] = true;
+      index->strides[result] = stride;
+      stride *= index->size;
+      join(*index);
+    }
+    for (size_t k = indices_.size(); k-- > 0 && fits_;) {
+      if (!indices_[k].has[result]) join(indices_[k]);
+    }
+    const Group& first = groups_[batches];
+    fits_ = fits_ && (first.size == 1 || first.strides[result] == groups_[rows].size * groups_[columns].size);
+  }
+
+  // In a dtype, with what is added to each row; nothing where indices of a kind do not lie in memory as one.
+  std::optional<Tensor> computed(ScalarType type, const Tensor* bias) const {
+    const bool batched = groups_[batches].size != 1;
+    if (!fits_ || (batched && bias != nullptr)) return std::nullopt;
+    const Tensor out = empty(sizes_, type, operands_[0]->device());
+    const Tensor a = matrix(*operands_[0], left, rows, inner), b = matrix(*operands_[1], right, inner, columns);
+    const Tensor to = matrix(out, result, rows, columns);
+    if (bias != nullptr) {
+      TORCH_ERROR_CODE_CHECK(OPGEN_OF_DEVICE(addmm_out)(to.get(), bias->get(), a.get(), b.get(), 1.0, 1.0));
+    } else if (batched) {
+      TORCH_ERROR_CODE_CHECK(OPGEN_OF_DEVICE(bmm_out)(to.get(), a.get(), b.get()));
+    } else {
+      TORCH_ERROR_CODE_CHECK(OPGEN_OF_DEVICE(mm_out)(to.get(), a.get(), b.get()));
+    }
+    return out;
+  }
+
+ private:
+  using Labels = Few<int, OPGEN_MAX_DIMS>;
+  enum Part { left, right, result, parts };
+  enum Kind { batches, rows, columns, inner, kinds };
+  struct Index {
+    int label;
+    int64_t size;
+    int64_t strides[parts] = {};
+    bool has[parts] = {};
+  };
+  // Indices that lie in memory as one.
+  struct Group {
+    int64_t size = 1;
+    int64_t strides[parts] = {};
+  };
+
+  static bool ends(char c) { return c == 0 || c == ',' || c == '-'; }
+  static int64_t letters_of(const char* at) {
+    int64_t letters = 0;
+    for (; !ends(*at); ++at) letters += *at != '.';
+    return letters;
+  }
+  // A label for each dim, and `at` behind them; those of `...` count from the last one.
+  static Labels labels_of(const char*& at, int64_t dims) {
+    const int64_t letters = letters_of(at);
+    Labels found;
+    for (; !ends(*at); ++at) {
+      if (*at != '.') {
+        found.push_back(*at);
+        continue;
+      }
+      for (int64_t k = dims - letters; k > 0; --k) found.push_back(-static_cast<int>(k));
+      at += 2;
+    }
+    while (*at == ',' || *at == '-' || *at == '>') ++at;
+    return found;
+  }
+
+  Index* find(int label) {
+    for (Index& index : indices_) {
+      if (index.label == label) return &index;
+    }
+    return nullptr;
+  }
+
+  void put(const Tensor& tensor, Part part, const char*& at) {
+    batch_ = std::max(batch_, tensor.dim() - letters_of(at));
+    const Labels labels = labels_of(at, tensor.dim());
+    for (size_t k = 0; k < labels.size(); ++k) {
+      const int64_t size = tensor.size(static_cast<int64_t>(k));
+      Index* index = find(labels[k]);
+      if (index == nullptr) {
+        indices_.push_back({labels[k], size});
+        index = &indices_.back();
+      }
+      fits_ = fits_ && size != 0 && index->size == size && !index->has[part];  // else they broadcast
+      index->has[part] = true;
+      index->strides[part] = tensor.stride(static_cast<int64_t>(k));
+    }
+  }
+
+  // Puts an index in front of those of its kind.
+  void join(const Index& index) {
+    const bool shared = index.has[left] && index.has[right];
+    if (!index.has[result] && !shared) fits_ = false;
+    if (!fits_ || index.size == 1) return;
+    Group& group = groups_[shared ? index.has[result] ? batches : inner : index.has[left] ? rows : columns];
+    for (int part = 0; part < parts; ++part) {
+      if (group.size == 1) {
+        group.strides[part] = index.strides[part];
+      } else {
+        fits_ = fits_ && (!index.has[part] || index.strides[part] == group.strides[part] * group.size);
+      }
+    }
+    group.size *= index.size;
+  }
+
+  Tensor matrix(const Tensor& tensor, Part part, Kind down, Kind along) const {
+    const Group &first = groups_[batches], &second = groups_[down], &third = groups_[along];
+    const int64_t sizes[] = {first.size, second.size, third.size};
+    const int64_t step = third.size == 1 ? 1 : third.strides[part];
+    const int64_t strides[] = {first.strides[part], second.size == 1 ? third.size * step : second.strides[part], step};
+    const int skipped = first.size == 1 ? 1 : 0;
+    AtenTensorHandle made = nullptr;
+    TORCH_ERROR_CODE_CHECK(
+        aoti_torch__reinterpret_tensor(tensor.get(), 3 - skipped, sizes + skipped, strides + skipped, 0, &made));
+    return Tensor(made);
+  }
+
+  const Tensor* operands_[2];
+  Few<Index, OPGEN_MAX_DIMS> indices_;
+  Group groups_[kinds];
+  Extents sizes_;
+  int64_t batch_ = 0;
+  bool fits_ = true;
+};
+
+}  // namespace opgen

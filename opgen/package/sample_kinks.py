@@ -10,8 +10,10 @@ from collections.abc import Iterator, Mapping
 from dataclasses import replace
 
 from opgen.ir.interp import Array, run
-from opgen.ir.program import Compute, Loop, Output, Program, parts
+from opgen.ir.kinds import kind_of
+from opgen.ir.program import Compute, Kind, Loop, Output, Program, parts
 from opgen.ir.scalar import Apply, Batch, Scalar, walk
+from opgen.opt.dce import dce
 
 _ROUNDED = frozenset({"round", "floor", "ceil", "trunc"})
 _NEAR = 1e-9
@@ -25,7 +27,7 @@ def at_kink(p: Program, arrays: Mapping[str, Array], values: Mapping[str, object
     return any(
         any(abs(v) < _NEAR for v in found.data)
         for s, n in bodies
-        if isinstance(s, Compute)
+        if isinstance(s, Compute) and kind_of(p.kind_of, p.params, n) is Kind.FLOAT  # what is an integer has no slope
         for operand in _turns(n)
         for found in _values(p, s, operand, arrays, values)
     )
@@ -49,6 +51,6 @@ def _values(
     shape = tuple(a if isinstance(a, Batch) else a.extent for a in axes)
     watched = replace(p, statements=(*p.statements, probe), outputs=(Output("operand", probe.target, shape),))
     try:
-        yield run(watched, arrays, values)["operand"]
+        yield run(dce(watched), arrays, values)["operand"]
     except (IndexError, OverflowError, ValueError, ZeroDivisionError):
         return

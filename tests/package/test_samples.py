@@ -120,3 +120,25 @@ def test_rounded_values_are_not_at_kinks() -> None:
     assert case is not None
     assert dict(case.params)["levels"] % 2 == 0
     assert all(abs(float(v)) > 0.1 for v in case.expected[0].data)
+
+
+WHOLE = """
+op: cells
+inputs: {x: {shape: [N, K]}, table: {shape: [M]}}
+forward: |
+  cell[n, k] = max(int(floor(x[n, k])), 0)
+  y[n, k] = x[n, k]*table[cell[n, k]]
+outputs: [y]
+"""
+
+
+def test_integers_have_no_kinks() -> None:
+    """Of two whole numbers the greater may be both: it has no slope to differ, and no other samples are tried."""
+    found = run(SpecFile(Path("spec.yaml"), WHOLE.encode(), "spec.yaml"), Stage.DERIVED)
+    assert found.operator is not None
+    assert found.derived is not None
+    chooser = Chooser(found.operator, found.derived[0], stated=True)
+    case = chooser.case()
+    assert case is not None
+    assert not chooser.kinked
+    assert any(0 <= float(v) < 1 for v in case.inputs[0][1].array().data)

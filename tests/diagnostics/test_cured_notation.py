@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import math
 from collections.abc import Callable
 
 import pytest
@@ -31,6 +32,14 @@ def series(x: torch.Tensor) -> torch.Tensor:
     for t in range(1, T):
         steps.append(steps[-1] * x[:, t] / t)
     return torch.stack(steps)
+
+
+def changed(x: torch.Tensor) -> torch.Tensor:
+    steps, v = [], torch.zeros(B)
+    for t in range(T):
+        v = v / 2 + x[:, t] + 2 * x[:, 0]
+        steps.append(v)
+    return torch.stack(steps, 1)
 
 
 # Inputs, a spec, what takes the place of what in it (each as a hint says it), and what is computed then.
@@ -84,6 +93,38 @@ CASES: list[tuple[str, str, dict[str, str], Callable[..., torch.Tensor]]] = [
             "y[b] = 2 * real(sum[t](x[b, t] * complex(0, 1)**t))",
         },
         lambda x: 2 * (x[:, 0] - x[:, 2]),
+    ),
+    (
+        "q",
+        whole("inputs: {q: {shape: [N, N]}}", "y = trace(q)"),
+        {"y = trace(q)": "y = sum[n](q[n, n])"},
+        torch.trace,
+    ),
+    (
+        "x w",
+        whole("inputs: {x: {shape: [B, T]}, w: {shape: [B]}}", "y[b] = max[t where x[b, t] < w[b]](x[b, t])"),
+        {
+            "y[b] = max[t where x[b, t] < w[b]](x[b, t])":
+            "y[b] = max[t](where(x[b, t] < w[b], x[b, t], -inf))",
+        },
+        lambda x, w: torch.where(x < w[:, None], x, -math.inf).amax(1),
+    ),
+    (
+        "w x",
+        whole("inputs: {w: {shape: [L]}, x: {shape: [L, R]}}",
+              "y[i, j] = w[i] + w[j] + x[0, j - i]"),
+        {"x[0, j - i]": "pad(x[0, j - i], 0)"},
+        lambda w, x: w[:, None] + w + torch.stack((x[0, :2], torch.stack((torch.tensor(0.0), x[0, 0])))),
+    ),
+    (
+        "x",
+        whole("inputs: {x: {shape: [B, T]}}\noutputs: [v]",
+              "v[b, t] = v[b, t - 1]/2 + x[b, t]", "v[b, t] += 2*x[b, 0]"),
+        {
+            "v[b, t] = v[b, t - 1]/2": "v_1[b, t] = v[b, t - 1] / 2",
+            "v[b, t] += 2*x[b, 0]": "v[b, t] = v_1[b, t] + 2 * x[b, 0]",
+        },
+        changed,
     ),
 ]  # fmt: skip
 

@@ -327,7 +327,7 @@ class ExpressionParser(Cursor):
         return self.without_slices(items), end
 
     def sliced(self, opener: Token, picks: list[Expr] | None = None) -> tuple[tuple[Item, ...], Span]:
-        """What stands in brackets, slices included; conditions behind `if` are added to `picks`."""
+        """What stands in brackets, slices included; conditions behind `if` or `where` are added to `picks`."""
         items: list[Item] = []
         while not self.token.is_op("]"):
             if dots := self.accept("..."):
@@ -335,7 +335,7 @@ class ExpressionParser(Cursor):
             else:
                 item = None if self.token.is_op(":") else self.expression()
                 items.append(self.slice_from(item) if item is None or self.token.is_op(":") else item)
-            if picks is not None and self.token.is_word("if"):
+            if picks is not None and self.token.is_word("if", "where", "when"):
                 self.advance()
                 picks.append(self.expression())
             if not self.accept(","):

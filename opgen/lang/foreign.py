@@ -117,6 +117,8 @@ def called(
             last = {unparse(axis) for axis in axes} == {"-1", "-2"}
             swapped = transposed(words, of, None if last else 2)
             return None if swapped is None else Meant(*swapped)
+        case "trace", (of,) if not named:
+            return _trace(words, of)
         case "matmul", (a, b):
             return _product(words, a, b, left, turned)
         case "einsum", (Text(value=text), *tensors):
@@ -284,6 +286,18 @@ def _read_at(words: Vocabulary, e: Access) -> tuple[str, ...]:
         ["..."] if isinstance(i, Dots) else [i.name] if isinstance(i, Name) else indices_of(words, i) for i in e.items
     ]
     return tuple(i for (i,) in found) if all(len(indices) == 1 for indices in found) else ()
+
+
+def _trace(words: Vocabulary, of: Expr) -> Meant | None:
+    """The sum of a diagonal; the rest of what has more axes stays as it is."""
+    whole = spelled(words, of)
+    if not isinstance(whole, Access) or len(whole.items) < 2:
+        return None
+    *before, first, second = whole.items
+    if not isinstance(first, Name) or not isinstance(second, Name) or {first, second} & {*before}:
+        return None
+    body = replace(whole, items=(*before, first, first))
+    return Meant(Reduction("sum", (Binder(first.name, None, first.span),), body, of.span, of.span))
 
 
 def _einsum(words: Vocabulary, text: str, tensors: Sequence[Expr]) -> Meant | None:

@@ -166,26 +166,31 @@ FUNCTIONS: Mapping[str, str] = MappingProxyType({
     "roll": "write `x[(n + 1) % N]`",
     **dict.fromkeys(("flip", "fliplr", "flipud"), "write `x[N - 1 - n]`"),
     **dict.fromkeys(("tril", "triu"), "compare the indices: `where(j <= i, x[i, j], 0)`"),
-    **dict.fromkeys(("diag", "diagonal", "trace"), "one index at both places: `x[i, i]`"),
+    **dict.fromkeys(("diag", "diagonal"), "one index at both places: `x[i, i]`"),
+    "trace": "it is the sum over one index at both places: `sum[i](x[i, i])`",
     "diff": "write `y[n < N - 1] = x[n + 1] - x[n]`",
     "cummax": "a recurrence: `m[-1] = -inf`, then `m[t] = max(m[t - 1], x[t])`",
     "cummin": "a recurrence: `m[-1] = inf`, then `m[t] = min(m[t - 1], x[t])`",
     **dict.fromkeys(("layer_norm", "batch_norm", "group_norm", "normalize"),
                     "write it out: `(x[..., k] - mean[k](x[..., k]))*rsqrt(var[k](x[..., k]) + eps)`"),
 })  # fmt: skip
+GRADIENTS = ("grad", "gradient", "jacobian", "jacrev", "jacfwd", "derivative", "nabla")
 RANDOM = ("rand", "randn", "randint", "random", "dropout", "bernoulli", "rand_like", "randn_like")
 
 # Constants of other languages.
+_MISSING = (
+    "what may be missing has `default: null`, and a formula says what holds without it: `where(given(p), a*p, a)`"
+)
 NAMES: Mapping[str, str] = MappingProxyType({
     "e": "the exponential function is `exp(x)`",
-    "None": "what may be missing has `default: null`",
+    "None": _MISSING,
     **dict.fromkeys(("True", "yes", "on"), "write `true`"),
     **dict.fromkeys(("False", "no", "off"), "write `false`"),
     "Inf": "write `inf`",
     "NaN": "write `nan`",
     "PI": "write `pi`",
     "INF": "write `inf`",
-    "null": "what may be missing has `default: null`",
+    "null": _MISSING,
     "training": "declare it: `params: {training: {type: bool, default: true}}`",
 })  # fmt: skip
 

@@ -27,7 +27,7 @@ from opgen.lang.nodes import (
 )
 from opgen.lang.results import returned
 from opgen.lang.slices import Slice, sizes
-from opgen.lang.slips import assigned_targets, end_of_foreign, guarded, is_assigned, is_foreign, looped
+from opgen.lang.slips import assigned_targets, end_of_foreign, guarded, is_assigned, is_foreign, last_case, looped
 from opgen.lang.successive import KEPT, Values, as_values
 from opgen.lang.targets import in_parts
 from opgen.lang.tuples import unpacked
@@ -129,6 +129,8 @@ class _Parser(ExpressionParser):
                 at = self.advance().span
                 message = "`else` is not part of the formula language"
                 value, guard = self.either(guard, value, self.choice(), at, message), None
+        if self.token.is_word("otherwise"):
+            raise self.fail("a statement has no `otherwise`", self.token.span, "OPG201", last_case(self.token))
         if self.token.kind not in {T.END, T.NEWLINE}:
             raise self.unexpected("an operator or the end of the statement")
         made = Assign(target, op, value, guard, target.span.to(self.tokens[self.at - 1].span))

@@ -26,12 +26,20 @@ _BRANCH = re.compile(r"(?:(?:el)?if\b(?P<test>[^:]+)|else\s*):(?P<rest>.*)")
 _LOOP = re.compile(r"for\s+(?P<index>\w+)\s+in\s+range\s*\(.*\)\s*:")
 _QUOTED = re.compile(r"'.*?'|\".*?\"")
 _STATEMENT = re.compile(r"\w+(\[[^\]]*\])? *= *[^=].*")
+_GUARD = re.compile(r"\bif\s+(\w+)\s*==\s*[\"']")
 _DRAWN = re.compile(r"\b(uniform|normal)\((\w+),\s*$")
 
 
 def _before(token: Token) -> str:
     """What stands in front of a token on its line."""
     return token.span.source.text[: token.span.start].rpartition("\n")[2]
+
+
+def last_case(token: Token) -> str:
+    """How the last of several cases is written, by the guards above it."""
+    asked = _GUARD.findall(token.span.source.text[: token.span.start])
+    shown = f'`… if {asked[-1]} == "…"`' if asked else '`… if mode == "…"`'
+    return f"the last case has a guard like those above: {shown}, with its own word, which stands among the `choices`"
 
 
 def hints(token: Token, previous: Token | None, wanted: str) -> Iterator[str]:

@@ -29,6 +29,7 @@ from opgen.lower.draw import draw, drawn_like, seeds
 from opgen.lower.guards import check_given
 from opgen.lower.kinds import condition, numeric, promote, real_number
 from opgen.lower.lazy import named
+from opgen.lower.lookalikes import gradient, of_a_param
 from opgen.lower.loose import over_all
 from opgen.lower.pad import padded
 from opgen.lower.power import power_of
@@ -349,7 +350,7 @@ def _unknown(f: Frame, e: Call) -> Typed:
     if e.name in f.state.tensors:
         return f.error("OPG206", f"`{e.name}` is a tensor", e.name_span, f"read it with brackets: `{e.name}[…]`")
     if e.name in f.decl.params:
-        hint = "multiplication is written `*`"
+        hint = of_a_param(e)
         if any(c in REDUCTIONS for c in f.decl.params[e.name].choices):
             shown = over_all(f, e) or f"{e.name}[k](x[k])"
             hint = f"it stands for a reduction, which names its indices: `{shown}`"
@@ -371,6 +372,8 @@ def _unknown(f: Frame, e: Call) -> Typed:
         hints = _by_formula(f, e) or (habits.FUNCTIONS[e.name],)
     if e.name in STORED and STORED[e.name].quantised and len(e.args) == 1:
         hints = (f"write `cast({unparse(e.args[0])}, {e.name})`",)
+    if e.name in habits.GRADIENTS:
+        hints = (gradient(e),)
     if not hints:
         hints = ("write out what it computes, or declare it under `functions`",)
     return f.error("OPG209", f"there is no function `{e.name}`", e.name_span, *hints, label="unknown function")

@@ -156,7 +156,8 @@ def _vocabulary(
     block = spec.forward.text if isinstance(spec.forward, Formula) else ""
     words = Vocabulary(
         sizes={n: unparse(e) for n, e in derived.items()},
-        names=(*params, *stated, *sizes, *derived), functions=(*CALLABLE, *SPECIAL, *(f.name for f in spec.functions)),
+        names=(*params, *stated, *sizes, *derived),
+        functions=(*CALLABLE, *SPECIAL, *PARTS, *(f.name for f in spec.functions)),
         reductions={name: row.keeps_index for name, row in (REDUCTIONS | ORDERS).items()},
         further={name: row.takes for name, row in ORDERS.items() if row.takes},
         settings=[str(p.name) for p in spec.params if p.type == "bool" or p.choices],

@@ -16,6 +16,7 @@ from opgen.ir.scalar import Apply, Batch, Dim, Index, Lit, Param, Scalar, call, 
 from opgen.lang.nodes import Assign, Binder, Call, Compare, Name, Number
 from opgen.lang.unparse import unparse_assign
 from opgen.lower.declare import every
+from opgen.lower.leaving import leaving, rewritten
 from opgen.lower.scope import UNKNOWN, Check, Frame, IndexInfo, Site
 
 
@@ -57,6 +58,7 @@ def _check(f: Frame, c: Check) -> bool:
         return _report(f, c, low, high)
     if above is not None and is_nonnegative(above - last - number(1), facts):
         return _report(f, c, low, high)
+    leaving(f, c)
     return True
 
 
@@ -118,16 +120,14 @@ def _from_the_start(f: Frame, c: Check) -> tuple[str, ...]:
 
 def _around(f: Frame, c: Check) -> tuple[str, ...]:
     """How neighbours on both sides are read where the last place stands beside the first; told once in a statement."""
-    own, start = _shift(c), c.span.start - c.site.span.start
+    own = _shift(c)
     others = (o for o in f.checks if o.site.tensor == c.site.tensor and o.extent == c.extent and o.indices == c.indices)
     both = own is not None and any((_shift(o) or 0) * own < 0 for o in others)
-    written = c.site.span.text
-    if not both or "wraps" in f.reported or not written[start:].startswith(c.span.text):
+    size = text.scalar(c.extent)
+    read = rewritten(c, f"({c.span.text}) % {size if isinstance(c.extent, Dim | Lit) else f'({size})'}")
+    if not both or "wraps" in f.reported or read is None:
         return ()
     f.reported.add("wraps")
-    size = text.scalar(c.extent)
-    place = f"({c.span.text}) % {size if isinstance(c.extent, Dim | Lit) else f'({size})'}"
-    read = f"{written[:start]}{place}{written[start + len(c.span.text) :]}"
     return (f"or, to wrap around, here and in the reads beside it: `{read}`",)
 
 

@@ -254,8 +254,10 @@ def _begun(g: _Group, sizes: Extents, n: str, s: Assign) -> list[Statement] | No
     own = g.begun.setdefault(n, [])
     for k, far in at:
         if far is None:
-            hints = misplaced(g.d, g.bodies[n], g.starts[n], s, g.places[n], k, g.steps[g.places[n].index(k)])
-            g.error(f"the start of `{n}` stands at the wrong place", s, *hints)
+            alike = [o for o in g.starts[n] if is_constant((o.target.items or ())[k])]
+            at_fault = next(o for o in alike if _far(g, sizes, n, o, k) is None)  # of several, the first is told
+            hints = misplaced(g.d, g.bodies[n], g.starts[n], at_fault, g.places[n], k, g.steps[g.places[n].index(k)])
+            g.error(f"the start of `{n}` stands at the wrong place", at_fault, *hints)
             return None
         if abs(far) > (most := furthest(g.d.forward, n, k)):
             g.error("no read goes back as far as this start", s, f"reads of `{n}` find what stands {most} outside")

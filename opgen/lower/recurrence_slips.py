@@ -9,6 +9,7 @@ from dataclasses import replace
 from opgen.diagnostics.model import Bag, Label, Span
 from opgen.lang.circles import Step, is_constant
 from opgen.lang.nodes import Access, Assign, Binder, Dots, Expr, Name, Number, Sum, Unary
+from opgen.lang.products import reindexed
 from opgen.lang.unparse import unparse, unparse_assign, unparse_target
 from opgen.lang.walk import integer, nodes, statement_names, transform
 from opgen.lower.declare import Declarations
@@ -30,11 +31,29 @@ def misplaced(
     d: Declarations, body: Assign, starts: Sequence[Assign], s: Assign, places: Sequence[int], place: int, step: Step
 ) -> tuple[str, ...]:
     """What a start at the wrong place means. `places`: the positions that run along; `place`: the one that is wrong."""
-    return _of_table(starts, places) if len(places) > 1 else _in_front(d, body, s, place, step)
+    if len(places) > 1:
+        return _of_table(starts, places)
+    at = ((o, (o.target.items or ())[place]) for o in starts)
+    elements = [o for o, item in at if _is_inside(item, step) or (o is s and not item.span.text.startswith("-"))]
+    return _in_front(d, body, s, elements, len(starts) > 1, place, step)
 
 
-def _in_front(d: Declarations, body: Assign, s: Assign, place: int, step: Step) -> tuple[str, ...]:
-    """Where the start belongs, and how an element inside is given its value."""
+def _is_inside(item: Binder | Dots | Expr, step: Step) -> bool:
+    """Whether an element stands at a position: one that is counted from where the recurrence begins."""
+    if isinstance(item, Binder | Dots):
+        return False
+    if step.offset < 0:
+        return (integer(item) or 0) >= 0
+    return isinstance(item, Sum) and any(sign == "-" for sign, _ in item.terms)
+
+
+def _in_front(
+    d: Declarations, body: Assign, s: Assign, elements: Sequence[Assign], several: bool, place: int, step: Step
+) -> tuple[str, ...]:
+    """Where the start belongs, and how elements inside are given their values.
+
+    Where several starts are written, or the formula counts by its index, elements are numbered as they stand there.
+    """
     items = list(s.target.items or ())
     old = items[place]
     where_ = "-1" if step.offset < 0 else extent_along(d, body, place, step.index)
@@ -49,16 +68,38 @@ def _in_front(d: Declarations, body: Assign, s: Assign, place: int, step: Step) 
     none = f"or leave it out: without a start, `{s.target.name}[{moved}]` is 0"
     if isinstance(old, Binder | Name):
         return (start,)
-    if not isinstance(old, Dots) and (integer(old) or 0) < 0:
+    if s not in elements:
         return (start, none)  # no element stands there
     along = (body.target.items or ())[place]
     index = along.name if isinstance(along, Binder) else step.index
-    inside = f"{unparse_target(body.target)} = where({index} == {_text(old)}, {value}, {unparse(body.value)})"
-    element = f"for an element itself, write `{inside}`"
+    line = _with_elements(body, elements if several else [s], place, index)
+    if several:
+        one = "for an element itself, write" if len(elements) == 1 else "for elements themselves, in one statement:"
+        return (f"{one} `{line}`",)
+    element = f"for an element itself, write `{line}`"
     at_it = any(old in a.items for a in nodes(s.value) if isinstance(a, Access))  # `h[0] = x[0]`
+    at_it = at_it or _counts(body.value, index)
     if step.offset < 0 and old == Number(0, s.span) and not at_it:
         return (start, none, f"or {element}")
     return (element, f"or {start}", none)
+
+
+def _with_elements(body: Assign, elements: Sequence[Assign], place: int, index: str) -> str:
+    """The statement that goes on, with a choice of the values that some of its elements have by themselves."""
+    value = unparse(body.value)
+    for s in reversed(elements):
+        items, own = s.target.items or (), body.target.items or ()
+        there = {
+            i.name: o.name for i, o in zip(items, own, strict=True) if isinstance(i, Binder) and isinstance(o, Binder)
+        }
+        value = f"where({index} == {items[place].span.text}, {unparse(reindexed(s.value, there))}, {value})"
+    return f"{unparse_target(body.target)} = {value}"
+
+
+def _counts(e: Expr, index: str) -> bool:
+    """Whether a formula uses an index as a number."""
+    bare = transform(e, lambda n: Number(0, n.span) if isinstance(n, Access) else None)
+    return any(isinstance(n, Name) and n.name == index for n in nodes(bare))
 
 
 def _of_table(starts: Sequence[Assign], places: Sequence[int]) -> tuple[str, ...]:
@@ -125,7 +166,26 @@ def earlier(d: Declarations, e: Name | Access) -> tuple[str, ...]:
 def another_statement(d: Declarations, s: Assign, bag: Bag, *, first: bool) -> None:
     """A second statement of a recurrence, or the only one (`first`), which adds to what it makes."""
     message = f"`{s.target.name}` is a recurrence and gets another statement"
-    bag.error("OPG250", message, s.target.span, hints=assigned(d, s) if first else ())
+    bag.error("OPG250", message, s.target.span, hints=assigned(d, s) if first else _on_the_way(d, s))
+
+
+def _on_the_way(d: Declarations, s: Assign) -> tuple[str, ...]:
+    """A recurrence to whose value something is added: what it is before has a name of its own."""
+    own = [o for o in d.forward if o.target.name == s.target.name]
+    bodies = [o for o in own if not any(is_constant(i) for i in o.target.items or ())]
+    same = len(bodies) == 2 and bodies[1] is s and unparse_target(bodies[0].target) == unparse_target(s.target)
+    if not same or s.op != "+=" or any(o.guard is not None for o in bodies):
+        return ()
+    known = (*d.inputs, *d.params, *(o.target.name for o in (*d.forward, *d.backward)))
+    name = next(n for n in (f"{s.target.name}_{k}" for k in range(1, len(known) + 2)) if n not in known)
+    before = replace(bodies[0], target=replace(bodies[0].target, name=name))
+    items = (Name(i.name, i.span) if isinstance(i, Binder) else i for i in s.target.items or ())
+    read = Access(name, tuple(items), s.target.span, s.target.name_span)
+    sum_ = Sum((("+", read), ("+", s.value)), s.value.span)
+    return (
+        f"what it is on the way has a name of its own: write `{unparse_assign(before)}`, and here"
+        f" `{unparse_assign(replace(s, op='=', value=sum_))}`; what is read in between is `{name}`",
+    )
 
 
 def too_early(f: Frame, e: Name | Access, span: Span) -> Typed:

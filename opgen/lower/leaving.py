@@ -1,0 +1,86 @@
+"""Positions that stay in their tensor for the least sizes only: a warning.
+
+A position such as `j - i` over one dim, or `n - padding`, is inside where the dim is 1 or the param is 0, so that it is
+no certain mistake; with any larger one each call fails. In go the positions of a statement with the extents of their
+indices; int params count as not negative, unless a default says otherwise.
+"""
+
+from __future__ import annotations
+
+from opgen.diagnostics.model import Diagnostic, Severity
+from opgen.ir import text
+from opgen.ir.polynomial import Polynomial, number, polynomial
+from opgen.ir.program import Axis
+from opgen.ir.ranges import Facts, corner, facts_of, is_nonnegative
+from opgen.ir.scalar import Dim, Lit, Param, walk
+from opgen.lower.scope import Check, Frame
+
+
+def leaving(f: Frame, c: Check) -> None:
+    """A warning for a position that leaves its tensor for all sizes but the least."""
+    if not c.always or isinstance(c.position, Lit):
+        return
+    facts = _facts(f, c)
+    position, last = polynomial(c.position), polynomial(c.extent) - number(1)
+    low, high = corner(position, facts, least=True), corner(position, facts, least=False)
+    if low is not None and _mostly_negative(low, facts):
+        where, hints = f"at {_shown(low)}, which is outside unless that is 0", _in_front(c, low, high, last, facts)
+    elif high is not None and _mostly_negative(last - high, facts):
+        where = f"up to {_shown(high)}, which is outside unless {_shown(high - last)} is 0"
+        hints = _padded(c)
+    else:
+        return
+    message = f"`{c.site.tensor}` is {'written' if c.site.written else 'read'} {where}"
+    note = f"positions run from 0 to {_shown(last)}, and negative ones do not wrap"
+    f.bag.add(Diagnostic("OPG260", message, c.span, notes=(note,), hints=hints, severity=Severity.WARNING))
+
+
+def _shown(p: Polynomial) -> str:
+    return text.scalar(p.scalar())
+
+
+def _facts(f: Frame, c: Check) -> Facts:
+    axes = tuple(Axis(name, i.extent if i.extent is not None else Lit(1)) for name, i in c.indices)
+    scalars = (c.position, c.extent, *(a.extent for a in axes))
+    params = dict.fromkeys(n for s in scalars for n in walk(s) if isinstance(n, Param))
+    return facts_of(axes, f.state.dims, nonnegative=[p for p in params if not _is_negative(f, p)])
+
+
+def _is_negative(f: Frame, p: Param) -> bool:
+    """Whether a param is less than 0 unless a call says otherwise."""
+    spec = f.decl.params.get(p.name)
+    default = None if spec is None else spec.default
+    return default is not None and str(default).lstrip("([ ").startswith("-")
+
+
+def _mostly_negative(p: Polynomial, facts: Facts) -> bool:
+    """Whether something is never more than 0, and 0 for the least sizes at most."""
+    return is_nonnegative(-p, facts) and not is_nonnegative(p, facts)
+
+
+def _in_front(c: Check, low: Polynomial, high: Polynomial | None, last: Polynomial, facts: Facts) -> tuple[str, ...]:
+    """What a position means that begins in front of its tensor: one counted from there, if all fit that are read."""
+    if c.site.written or high is None:
+        return _padded(c)
+    if is_nonnegative(last - (high - low), facts):
+        moved = rewritten(c, f"{c.span.text} + {_shown(-low)}")
+        return () if moved is None else (f"count from the first place that is read: `{moved}`",)
+    around = all(i.extent == c.extent for _, i in c.indices)
+    size = text.scalar(c.extent) if isinstance(c.extent, Dim | Lit) else f"({text.scalar(c.extent)})"
+    wrapped = rewritten(c, f"({c.span.text}) % {size}") if around else None
+    return (*_padded(c), *([] if wrapped is None else [f"or, to wrap around: `{wrapped}`"]))
+
+
+def _padded(c: Check) -> tuple[str, ...]:
+    shown = c.site.span.text
+    if c.site.written:
+        return (f"write `pad({shown})`, which drops what is outside",)
+    return (f"write `pad({shown}, 0)`, or what there is outside in place of 0",)
+
+
+def rewritten(c: Check, place: str) -> str | None:
+    """The access with another position in place of the one at hand; None where that does not stand in it."""
+    written, start = c.site.span.text, c.span.start - c.site.span.start
+    if start < 0 or not written[start:].startswith(c.span.text):
+        return None
+    return f"{written[:start]}{place}{written[start + len(c.span.text) :]}"

@@ -27,7 +27,8 @@ def test_a_mask_that_reads_as_true_where_it_is_missing_moves_nothing() -> None:
         "y[i] = softmax[i](u[i] - 1e9*(1 - mask[i]))",
     )
     (found,) = diagnosed(text)
-    assert found.code == "OPG251" and "`mask: {…, absent: true}`" in found.hints[0]
+    assert found.code == "OPG251"
+    assert "`mask: {…, absent: true}`" in found.hints[0]
     cured = built(text.replace("optional: true", "optional: true, absent: true"))
     plain = built(whole("inputs: {u: {shape: [N]}}", "y[i] = softmax[i](u[i])"))
     missing = next(v.program for v in cured.variants if not all(c.present for c in v.conditions))

@@ -7,13 +7,13 @@ from dataclasses import replace
 
 from opgen.diagnostics.model import Diagnostic, Severity
 from opgen.ir import text
-from opgen.ir.scalar import ONE, Apply, Dim, Index, Lit, Scalar
+from opgen.ir.scalar import ONE, Apply, Dim, Index, Lit, Scalar, walk
 from opgen.lang.nodes import Access, Binder, Compare, Dots, Expr, Name, Number, Product, Sum
 from opgen.lang.unparse import unparse
 from opgen.lang.walk import names_read, nodes
 from opgen.lower.clash import clash
 from opgen.lower.range import before_the_start, furthest, padded_windows, place_value, windows
-from opgen.lower.scope import DECLARED, OF_GRADIENT, Check, Frame, IndexInfo, same_extent
+from opgen.lower.scope import DECLARED, OF_GRADIENT, OF_SHAPE, Check, Frame, IndexInfo, same_extent
 from opgen.lower.whole import integer
 from opgen.lower.window import window_size
 
@@ -49,7 +49,7 @@ def resolve(f: Frame, info: IndexInfo, *, body: bool, where: str = "") -> bool:
     """
     if info.stated is not None:
         info.extent = info.stated
-        if info.origin == DECLARED:
+        if info.origin == DECLARED or info.origin.startswith(OF_SHAPE):
             _other_dims(f, info)
         return info.origin != f"{OF_GRADIENT}`{f.target}`" or _along_its_input(f, info)
     if not info.sites:
@@ -102,10 +102,22 @@ def _along_its_input(f: Frame, info: IndexInfo) -> bool:
     return False
 
 
+def _both_ways(a: Scalar | None, b: Scalar) -> tuple[tuple[Dim, Dim], ...]:
+    return ((a, b), (b, a)) if isinstance(a, Dim) and isinstance(b, Dim) else ()
+
+
 def _other_dims(f: Frame, info: IndexInfo) -> None:
-    """Warn of an index that runs over the dim of a declared output, and stands alone at other dims of inputs only."""
-    sites = [s for s in info.sites if not s.padded]
+    """Warn of an index that runs over the dim of a declared output, and stands alone at other dims of inputs only.
+
+    In a scatter any named dims count, unless one of them is worked out of the other.
+    """
+    sites = [s for s in info.sites if not (s.padded or s.written)]
     own = {size for name in f.decl.inputs for size in f.decl.shapes[name] if isinstance(size, Dim)}
+    if info.origin != DECLARED:
+        own = {Dim(name) for name in f.decl.known_dims()}
+        made = [(f.state.dims.get(a.name), b) for s in sites for a, b in _both_ways(info.stated, s.extent)]
+        if any(e is not None and b in walk(e) for e, b in made):
+            return
     moved = any(i is info and c.position != Index(i.unique) for c in f.checks for _, i in c.indices)
     if (
         moved

@@ -30,7 +30,7 @@ from opgen.lang.slices import Slice, sizes
 from opgen.lang.slips import assigned_targets, end_of_foreign, guarded, is_assigned, is_foreign, looped
 from opgen.lang.successive import KEPT, Values, as_values
 from opgen.lang.targets import in_parts
-from opgen.lang.tuples import unpacked
+from opgen.lang.tuples import renamed_below, unpacked
 from opgen.lang.updates import FOREIGN, IN_PLACE, RENAMED, in_place, updated
 from opgen.lang.vocabulary import Vocabulary
 from opgen.schema.formula import Formula
@@ -215,7 +215,9 @@ class _Parser(ExpressionParser):
         if targets := assigned_targets(self.tokens, self.at):
             self.lost |= dict.fromkeys(t.partition("[")[0] for t in targets)
             line = token.span.source.text[token.span.start :].partition("\n")[0]
-            hints = unpacked(self.words, targets, line)
+            below = self.formula.text[bisect_left(self.formula.offsets, token.span.start) :].partition("\n")[2]
+            made, again = renamed_below(self.words, targets, below)
+            hints = (*unpacked(self.words, made, line), *again)
             raise self.fail("expected `=`, found `,`", token.span, "OPG201", *hints)
         raise self.unexpected("`=`")
 

@@ -55,14 +55,20 @@ def unpacked(words: Vocabulary, targets: Sequence[str], line: str) -> tuple[str,
                         for name, f in zip(names, (fn, f"arg{fn}"), strict=True))  # fmt: skip
         return (f"a statement for each: {value} and {place}",)
     if fn in _HALVES and len(names) > 1:
-        part = f"{size}//{len(names)}"
+        part = _share(words, size, len(names)) or f"{size}//{len(names)}"
         before = f"{rest}, " if rest else ""
         lines = []
         for k, name in enumerate(names):
-            moved = "" if not k else f" + {part}" if k == 1 else f" + {k}*({part})"
+            moved = "" if not k else f" + {part}" if k == 1 else f" + {k}*{part if part.isalnum() else f'({part})'}"
             lines.append(f"`{name}[{before}{axis} < {part}] = {of}[{before}{axis}{moved}]`")
         return (f"the parts of an axis are read by position: {', '.join(lines)}",)
     return (TUPLE,)
+
+
+def _share(words: Vocabulary, size: str, count: int) -> str:
+    """The dim that a size is so many times of, `H` of `G: 4*H`; empty where it is none."""
+    match = re.fullmatch(rf"{count} \* (\w+)|(\w+) \* {count}", words.sizes.get(size, ""))
+    return "" if match is None else match[1] or match[2]
 
 
 def renamed_below(words: Vocabulary, targets: Sequence[str], below: str) -> tuple[list[str], tuple[str, ...]]:

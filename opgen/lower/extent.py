@@ -180,7 +180,8 @@ def _likely(f: Frame, info: IndexInfo) -> str:
     for c in (*inside, *([info.around] if info.around is not None else [])):
         if (end := window_size(f, c, info)) is not None:
             return f"state its extent: `{index} < {end}`"
-    if inside and any(index.upper() == d.name for d in f.decl.spec.dims):  # a size that was worked out for it
+    wanted = {name for e in f.decl.derived.values() for name in names_read(e) if name not in dims}  # each is told
+    if inside and (index.upper() in wanted or any(index.upper() == d.name for d in f.decl.spec.dims)):  # made for it
         return f"state its extent: `{index} < {index.upper()}`"
     for c in inside:
         if (windows_of := padded_windows(f, c, info)) is not None:
@@ -216,7 +217,7 @@ def _likely(f: Frame, info: IndexInfo) -> str:
         return f"state its extent: `{index} < {size}`, with a formula under `dims` such as `{size}: {other}//2`"
     if (end := _read_last(f, index)) is not None:
         return f"state its extent: `{index} < {end}`"
-    likely = _of_namesakes(f, index)
+    likely = of_namesakes(f, index)
     if not likely and (index.upper() in dims or len(dims) == 1):
         likely = index.upper() if index.upper() in dims else dims[0]
     return f"state its extent: `{index} < {likely or '…'}`{'' if likely else _ANY}"
@@ -238,7 +239,7 @@ def _read_last(f: Frame, index: str) -> str | None:
     return next(iter(found)) if len(found) == 1 else None
 
 
-def _of_namesakes(f: Frame, index: str) -> str:
+def of_namesakes(f: Frame, index: str) -> str:
     """The dim of the inputs that indices of this name stand at in the other statements, if it is one."""
     found: set[str] = set()
     for access in (n for s in f.decl.forward for n in nodes(s.value) if isinstance(n, Access)):

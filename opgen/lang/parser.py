@@ -28,7 +28,7 @@ from opgen.lang.nodes import (
 from opgen.lang.results import returned
 from opgen.lang.slices import Slice, sizes
 from opgen.lang.slips import assigned_targets, end_of_foreign, guarded, is_assigned, is_foreign, looped
-from opgen.lang.successive import KEPT, Values, as_values
+from opgen.lang.successive import KEPT, Values, as_values, of_itself
 from opgen.lang.targets import in_parts
 from opgen.lang.tuples import renamed_below, unpacked
 from opgen.lang.updates import FOREIGN, IN_PLACE, RENAMED, in_place, updated
@@ -69,6 +69,9 @@ class _Parser(ExpressionParser):
                     sizes(self.words, s)
                     self.found.append(s)
                     continue
+                renewed = of_itself(self.words, s, self.found)
+                if renewed is not None:
+                    s, self.idioms.above = renewed
                 self.idioms.report(self.bag, s, s.span)
                 self.lost[s.target.name] = None
             except StopError:

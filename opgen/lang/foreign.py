@@ -123,6 +123,8 @@ def called(
             return _product(words, a, b, left, turned)
         case "einsum", (Text(value=text), *tensors):
             return _einsum(words, text, tensors)
+        case "masked_fill", (Access(items=(*_, Name(span=at) as i, Name() as j)) as x, Call(name="eye"), value):
+            return Meant(Call("where", (Compare((i, j), ("==",), at), value, x), span, span))
         case "masked_fill", (x, mask, value):
             return Meant(Call("where", (mask, value, x), span, span))
         case ("add" | "sub", (a, b)) if not named:

@@ -119,7 +119,10 @@ FUNCTIONS: Mapping[str, str] = MappingProxyType({
     "rfft": _transform("N//2 + 1", "k", "n", "complex(0, -2*pi*k*n/N)"),
     "fft": _transform("N", "k", "n", "complex(0, -2*pi*k*n/N)"),
     "ifft": _transform("N", "n", "k", "complex(0, 2*pi*k*n/N)", "/N"),
-    **dict.fromkeys(("irfft", "fft2", "ifft2", "rfft2", "irfft2", "fftn", "ifftn", "rfftn", "irfftn", "hfft", "ihfft",
+    "irfft": "pass its result as an input, or write the sum: `y[..., n < N] ="
+             " real(sum[k](where(k == 0 or 2*k == N, 1, 2)*z[..., k]*exp(complex(0, 2*pi*k*n/N))))/N`, where `N` is the"
+             " number of values, not of frequencies",
+    **dict.fromkeys(("fft2", "ifft2", "rfft2", "irfft2", "fftn", "ifftn", "rfftn", "irfftn", "hfft", "ihfft",
                      "stft", "istft", "dct", "idct", "hilbert"),
                     "a transform of the whole is no formula: pass its result as an input, a spectrum as one of"
                     " `dtype: complex`, or write it as a sum of exponentials"),

@@ -241,6 +241,9 @@ class Idioms:
     def beside(self, e: Reduction, arguments: Arguments) -> Expr:
         """A reduction with arguments beside its body, the first of which follows the comma `arguments.at`."""
         assert arguments.at is not None
+        told = e.name in habits.FUNCTIONS and self.words.lacks(e.name) and renamed(self.words, e) is None
+        if told and not self.takes_more(e.name):
+            return self.reduction(e)
         if arguments.given and is_group(self.words, arguments.given[0]):
             self.note(arguments.at, f"the body of `{e.name}[…]` is one expression")
             binder = e.binders[0] if len(e.binders) == 1 else None

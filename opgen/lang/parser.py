@@ -28,9 +28,9 @@ from opgen.lang.nodes import (
 from opgen.lang.results import returned
 from opgen.lang.slices import Slice, sizes
 from opgen.lang.slips import assigned_targets, end_of_foreign, guarded, is_assigned, is_foreign, last_case, looped
-from opgen.lang.successive import KEPT, Values, as_values
+from opgen.lang.successive import KEPT, Values, as_values, of_itself
 from opgen.lang.targets import in_parts
-from opgen.lang.tuples import unpacked
+from opgen.lang.tuples import renamed_below, unpacked
 from opgen.lang.updates import FOREIGN, IN_PLACE, RENAMED, in_place, updated
 from opgen.lang.vocabulary import Vocabulary
 from opgen.schema.formula import Formula
@@ -69,6 +69,9 @@ class _Parser(ExpressionParser):
                     sizes(self.words, s)
                     self.found.append(s)
                     continue
+                renewed = of_itself(self.words, s, self.found)
+                if renewed is not None:
+                    s, self.idioms.above = renewed
                 self.idioms.report(self.bag, s, s.span)
                 self.lost[s.target.name] = None
             except StopError:
@@ -217,7 +220,9 @@ class _Parser(ExpressionParser):
         if targets := assigned_targets(self.tokens, self.at):
             self.lost |= dict.fromkeys(t.partition("[")[0] for t in targets)
             line = token.span.source.text[token.span.start :].partition("\n")[0]
-            hints = unpacked(self.words, targets, line)
+            below = self.formula.text[bisect_left(self.formula.offsets, token.span.start) :].partition("\n")[2]
+            made, again = renamed_below(self.words, targets, below)
+            hints = (*unpacked(self.words, made, line), *again)
             raise self.fail("expected `=`, found `,`", token.span, "OPG201", *hints)
         raise self.unexpected("`=`")
 

@@ -7,14 +7,14 @@ from __future__ import annotations
 
 import re
 from collections.abc import Sequence
-from dataclasses import dataclass, field
+from dataclasses import dataclass, field, replace
 
 from opgen.diagnostics.model import Span
-from opgen.lang.nodes import Assign, Binder, Dots, Expr, Name, Number, Target, Unary
+from opgen.lang.nodes import Access, Assign, Binder, Dots, Expr, Name, Number, Target, Unary
 from opgen.lang.unparse import unparse_assign
 from opgen.lang.updates import free_name, read_as, updated
 from opgen.lang.vocabulary import Vocabulary, letters
-from opgen.lang.walk import statement_names
+from opgen.lang.walk import nodes, statement_names
 
 KEPT = "a new value is a new name, and the output is the last one"
 
@@ -59,6 +59,28 @@ def as_values(
         lines[:0] = _start(words, name, old, first)
     so_far.since = len(before)
     return meant, tuple(map(unparse_assign, lines))
+
+
+def of_itself(words: Vocabulary, s: Assign, before: Sequence[Assign]) -> tuple[Assign, tuple[str, ...]] | None:
+    """A statement that makes a value of itself, `s[i] = f(s[i])`, as it reads the value so far under another name.
+
+    With it go the lines above that have this name then. None for anything else, as for what goes on from a step before.
+    """
+    name, own = s.target.name, [o for o in before if o.target.name == s.target.name]
+    at = tuple(Name(i.name, i.span) if isinstance(i, Binder) else i for i in s.target.items or ())
+    reads = [n for n in nodes(s.value) if isinstance(n, Name | Access) and n.name == name]
+    first = own[0].target.items or () if len(own) == 1 and not own[0].guard and own[0].op == "=" else None
+    if s.op != "=" or s.guard or not reads or first is None or len(first) != len(at):
+        return None
+    if not all(isinstance(i, Name | Dots) for i in at) or not all(isinstance(i, Binder | Dots) for i in first):
+        return None
+    if any((n.items if isinstance(n, Access) else ()) != at for n in reads):
+        return None
+    new = _named(words, name, 1)
+    above = [o for o in before if o is own[0] or name in statement_names(o)]
+    return replace(s, value=read_as(s, {name: new}).value), tuple(
+        unparse_assign(read_as(o, {name: new})) for o in above
+    )
 
 
 def _named(words: Vocabulary, name: str, first: int) -> str:

@@ -12,6 +12,7 @@ from functools import partial
 from opgen.lang.commas import between_commas
 from opgen.lang.habits import JOIN, ORDERED, RESULTS, TUPLE
 from opgen.lang.places import ORDERS, largest
+from opgen.lang.updates import free_name
 from opgen.lang.vocabulary import FIRST, SPARE, Vocabulary
 
 _CALL = re.compile(r"=\s*(?:\w+\.)*(?P<fn>\w+)\(\s*(?P<of>\w+)")
@@ -54,14 +55,36 @@ def unpacked(words: Vocabulary, targets: Sequence[str], line: str) -> tuple[str,
                         for name, f in zip(names, (fn, f"arg{fn}"), strict=True))  # fmt: skip
         return (f"a statement for each: {value} and {place}",)
     if fn in _HALVES and len(names) > 1:
-        part = f"{size}//{len(names)}"
+        part = _share(words, size, len(names)) or f"{size}//{len(names)}"
         before = f"{rest}, " if rest else ""
         lines = []
         for k, name in enumerate(names):
-            moved = "" if not k else f" + {part}" if k == 1 else f" + {k}*({part})"
+            moved = "" if not k else f" + {part}" if k == 1 else f" + {k}*{part if part.isalnum() else f'({part})'}"
             lines.append(f"`{name}[{before}{axis} < {part}] = {of}[{before}{axis}{moved}]`")
         return (f"the parts of an axis are read by position: {', '.join(lines)}",)
     return (TUPLE,)
+
+
+def _share(words: Vocabulary, size: str, count: int) -> str:
+    """The dim that a size is so many times of, `H` of `G: 4*H`; empty where it is none."""
+    match = re.fullmatch(rf"{count} \* (\w+)|(\w+) \* {count}", words.sizes.get(size, ""))
+    return "" if match is None else match[1] or match[2]
+
+
+def renamed_below(words: Vocabulary, targets: Sequence[str], below: str) -> tuple[list[str], tuple[str, ...]]:
+    """The targets, with another name for each that is made of itself once more `below`, and that line as it is then."""
+    made, hints = list(targets), list[str]()
+    for k, target in enumerate(targets):
+        name = target.partition("[")[0].strip()
+        again = [*re.finditer(rf"^[ \t]*(?P<left>{name}\b[^=\n]*)=(?!=)(?P<value>[^\n#]*)", below, re.MULTILINE)]
+        own = rf"\b{name}\b"
+        if len(again) != 1 or not re.search(own, again[0]["value"]) or re.search(own, below[: again[0].start()]):
+            continue
+        new = free_name(words, name, 1)
+        made[k] = target.replace(name, new, 1)
+        line = f"{again[0]['left'].rstrip()} = {re.sub(own, new, again[0]['value']).strip()}"
+        hints.append(f"`{name}` gets another value further down, which is made of this one: `{line}`")
+    return made, tuple(hints)
 
 
 def _stated(words: Vocabulary, target: str, value: str) -> str:

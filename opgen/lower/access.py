@@ -20,6 +20,7 @@ from opgen.lang.unparse import unparse_assign
 from opgen.lang.walk import nodes
 from opgen.lower.declare import CALLABLE
 from opgen.lower.draw import refused
+from opgen.lower.extent import of_namesakes
 from opgen.lower.gradient_names import cotangent_by, cotangents_by
 from opgen.lower.loose import bound_by, loose_beside
 from opgen.lower.masks import mask_among, masked_read
@@ -29,6 +30,7 @@ from opgen.lower.range import note
 from opgen.lower.readings import filled, idle, instead_of_dots, shape_text, spelled, without_last
 from opgen.lower.recurrence_slips import earlier, too_early
 from opgen.lower.recurrence_start import Unclear, or_start, steps_back
+from opgen.lower.scatter_shape import idle_param
 from opgen.lower.scope import BAD, UNKNOWN, Frame, Known, Site, Typed
 from opgen.lower.shape import derived, named_within
 from opgen.lower.whole import integer
@@ -163,7 +165,9 @@ def unknown_name(f: Frame, name: str, span: Span, *, position: bool) -> Typed:
     if name in named_within(t.shape for t in f.decl.inputs.values()):
         return BAD
     if name[:1].isupper():
-        hints = did_you_mean(name, (*f.decl.known_dims(), *CONSTANTS)) or derived(name, tuple(f.decl.params))
+        hints = did_you_mean(name, (*f.decl.known_dims(), *CONSTANTS)) or derived(
+            name, tuple(f.decl.params), idle_param(f.decl)
+        )
         return f.error("OPG238", f"there is no dim `{name}`", span, *hints, label="unknown dim")
     visible = (*f.state.tensors, *f.decl.params, *f.args, *f.state.later)
     if f.scope is not None and (position or name in f.index_names):
@@ -231,7 +235,9 @@ def access(f: Frame, e: Access, *, padded: bool = False) -> Typed:
     if e.name in f.decl.params and e.name not in f.args:
         item = e.items[0] if len(e.items) == 1 else None
         if not isinstance(item, Number) or not isinstance(item.value, int):
-            hint = f"numbers that an index runs over are an input: `inputs: {{{e.name}: {{shape: [Q]}}}}`"
+            sizes = [of_namesakes(f, i.name) if isinstance(i, Name) else "" for i in e.items]
+            shape = ", ".join(sizes) if all(sizes) else "Q"
+            hint = f"numbers that an index runs over are an input: `inputs: {{{e.name}: {{shape: [{shape}]}}}}`"
             return f.error("OPG206", "an element of a list param is chosen by an integer literal", e.span, hint)
         return param(f, e.span, f.decl.params[e.name], item.value)
     if e.name in f.decl.known_dims() or e.name in f.args or (f.scope is not None and f.scope.find(e.name)):

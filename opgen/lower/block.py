@@ -17,6 +17,7 @@ from opgen.ir.scalar import Batch, Dim, Index, Lit, Read, Scalar, call, where
 from opgen.lang.circles import circles, in_order
 from opgen.lang.nodes import Assign, Number
 from opgen.lower.declare import Declarations
+from opgen.lower.kept import without_kept
 from opgen.lower.kinds import promote
 from opgen.lower.parts import as_one
 from opgen.lower.recurrence import lower_recurrence
@@ -193,7 +194,8 @@ def _joined(d: Declarations, state: Variation, s: Assign, part: _Assembly, wante
     if missing or beyond:
         left = ", ".join(map(str, missing[:4]))
         message = f"the component {left} of `{name}` is not assigned" if missing else f"`{name}` ends at {count}"
-        bag.error("OPG249", message, (beyond[0] if beyond else s).target.span, label="its components")
+        hints = () if beyond else without_kept(d)
+        bag.error("OPG249", message, (beyond[0] if beyond else s).target.span, label="its components", hints=hints)
         return None
     first = parts[0][2]
     for _, a, c in parts[1:]:

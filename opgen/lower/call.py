@@ -25,7 +25,7 @@ from opgen.lang.unparse import unparse
 from opgen.lang.walk import nodes
 from opgen.lower.complex import complex_call, complex_row
 from opgen.lower.declare import CALLABLE, SPECIAL, LocalFunction
-from opgen.lower.draw import draw, drawn_like, seeds
+from opgen.lower.draw import bernoulli, draw, drawn_like, seeds
 from opgen.lower.guards import check_given
 from opgen.lower.kinds import condition, numeric, promote, real_number
 from opgen.lower.lazy import named
@@ -365,7 +365,8 @@ def _unknown(f: Frame, e: Call) -> Typed:
         hints = (f"an intermediate is read with brackets, `{shown}`, and has a statement of its own",)
     if e.name in habits.RANDOM:
         drawn = "random numbers are drawn from a seed: `uniform(seed)`, `normal(seed)`, `integer(seed, n)`"
-        drawn = drawn if (line := drawn_like(f, e)) is None else f"random numbers are drawn from a seed: `{line}`"
+        if (line := bernoulli(f, e) or drawn_like(f, e)) is not None:
+            drawn = f"random numbers are drawn from a seed: `{line}`"
         hint = drawn if seeds(f.decl) else f"{drawn}, with `inputs: {{seed: {{dtype: seed}}}}`"
         return f.error("OPG209", f"there is no function `{e.name}`", e.name_span, hint, label="unknown function")
     if e.name in habits.FUNCTIONS:

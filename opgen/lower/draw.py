@@ -14,11 +14,13 @@ from dataclasses import replace
 from opgen.diagnostics.suggest import counted
 from opgen.ir.program import Axis, Compute, Kind, Loop, Recurrence, Scatter, Statement
 from opgen.ir.scalar import BATCH, PLACE, ZERO, Apply, Batch, Dim, Index, Lit, Read, Scalar, add, mul, transform, walk
-from opgen.lang.nodes import Access, Binder, Call, Dots, Expr, Name, Number, Unary
+from opgen.lang.nodes import Access, Binder, Call, Compare, Dots, Expr, Name, Number, Unary
 from opgen.lang.unparse import unparse, unparse_assign
 from opgen.lang.walk import nodes
 from opgen.lang.walk import transform as transformed
 from opgen.lower.declare import DRAWS, Declarations
+from opgen.lower.digits import alone_at
+from opgen.lower.extent import of_namesakes
 from opgen.lower.scope import BAD, Frame, Known, Typed
 from opgen.lower.whole import integer
 
@@ -53,6 +55,40 @@ def drawn_like(f: Frame, e: Call) -> str | None:
     return unparse_assign(replace(own[0], target=target, value=value))
 
 
+def drawn(f: Frame, e: Call, value: Expr) -> str | None:
+    """The statement with this in place of a draw, and with the extents that nothing on its right says any more.
+
+    None where all of them are said, or one is not known.
+    """
+    own = [s for s in f.decl.forward if s.target.name == f.target and e in nodes(s.value)]
+    if len(own) != 1 or not own[0].target.items:
+        return None
+    made = replace(own[0], value=transformed(own[0].value, lambda n: value if n == e else None))
+    loose = [b for b in own[0].target.items if isinstance(b, Binder) and b.extent is None]
+    dims = f.decl.known_dims()
+    sizes = {
+        b.name: of_namesakes(f, b.name) or (b.name.upper() if b.name.upper() in dims else "")
+        for b in loose
+        if alone_at(f, made, b.name) is None
+    }
+    if not all(sizes.values()) or (not sizes and value == e):
+        return None
+
+    def bounded(b: Binder | Dots | Expr) -> Binder | Dots | Expr:
+        return replace(b, extent=Name(sizes[b.name], b.span)) if isinstance(b, Binder) and b.name in sizes else b
+
+    return unparse_assign(replace(made, target=replace(made.target, items=tuple(map(bounded, own[0].target.items)))))
+
+
+def bernoulli(f: Frame, e: Call) -> str | None:
+    """`m[n] = bernoulli(p)` as what it is: a number below `p`."""
+    if e.name != "bernoulli" or len(e.args) != 1 or (isinstance(e.args[0], Name) and e.args[0].name in f.state.tensors):
+        return None
+    seed = Name(next(iter(seeds(f.decl)), "seed"), e.span)
+    below = Compare((replace(e, name="uniform", args=(seed,)), e.args[0]), ("<",), e.span)
+    return drawn(f, e, below)
+
+
 def draw(f: Frame, e: Call) -> Typed:
     """One call, at the point where it stands."""
     if e.name in f.decl.broken:
@@ -66,6 +102,8 @@ def draw(f: Frame, e: Call) -> Typed:
         if named in f.decl.params:
             hint = f"a seed is no param, but stands under `inputs`: `{declared}`"
         hints = _hints(f, e, named, wanted) if len(e.args) != wanted or not isinstance(first, Name) else ()
+        line = None if hints else drawn(f, e, e)
+        hints = hints if line is None else (f"a draw does not say how far an index runs: write `{line}`",)
         return f.error("OPG206", f"`{e.name}` draws from a seed, and this spec has none", e.span, hint, *hints)
     if len(e.args) != wanted:
         message = f"`{e.name}` takes {counted(wanted, 'argument')}, not {len(e.args)}"

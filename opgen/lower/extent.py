@@ -7,13 +7,13 @@ from dataclasses import replace
 
 from opgen.diagnostics.model import Diagnostic, Severity
 from opgen.ir import text
-from opgen.ir.scalar import ONE, Apply, Dim, Index, Lit, Scalar
+from opgen.ir.scalar import ONE, Apply, Dim, Index, Lit, Scalar, walk
 from opgen.lang.nodes import Access, Binder, Compare, Dots, Expr, Name, Number, Product, Sum
 from opgen.lang.unparse import unparse
 from opgen.lang.walk import names_read, nodes
 from opgen.lower.clash import clash
 from opgen.lower.range import before_the_start, furthest, padded_windows, place_value, windows
-from opgen.lower.scope import DECLARED, OF_GRADIENT, Check, Frame, IndexInfo, same_extent
+from opgen.lower.scope import DECLARED, OF_GRADIENT, OF_SHAPE, Check, Frame, IndexInfo, same_extent
 from opgen.lower.whole import integer
 from opgen.lower.window import window_size
 
@@ -49,7 +49,7 @@ def resolve(f: Frame, info: IndexInfo, *, body: bool, where: str = "") -> bool:
     """
     if info.stated is not None:
         info.extent = info.stated
-        if info.origin == DECLARED:
+        if info.origin == DECLARED or info.origin.startswith(OF_SHAPE):
             _other_dims(f, info)
         return info.origin != f"{OF_GRADIENT}`{f.target}`" or _along_its_input(f, info)
     if not info.sites:
@@ -102,10 +102,22 @@ def _along_its_input(f: Frame, info: IndexInfo) -> bool:
     return False
 
 
+def _both_ways(a: Scalar | None, b: Scalar) -> tuple[tuple[Dim, Dim], ...]:
+    return ((a, b), (b, a)) if isinstance(a, Dim) and isinstance(b, Dim) else ()
+
+
 def _other_dims(f: Frame, info: IndexInfo) -> None:
-    """Warn of an index that runs over the dim of a declared output, and stands alone at other dims of inputs only."""
-    sites = [s for s in info.sites if not s.padded]
+    """Warn of an index that runs over the dim of a declared output, and stands alone at other dims of inputs only.
+
+    In a scatter any named dims count, unless one of them is worked out of the other.
+    """
+    sites = [s for s in info.sites if not (s.padded or s.written)]
     own = {size for name in f.decl.inputs for size in f.decl.shapes[name] if isinstance(size, Dim)}
+    if info.origin != DECLARED:
+        own = {Dim(name) for name in f.decl.known_dims()}
+        made = [(f.state.dims.get(a.name), b) for s in sites for a, b in _both_ways(info.stated, s.extent)]
+        if any(e is not None and b in walk(e) for e, b in made):
+            return
     moved = any(i is info and c.position != Index(i.unique) for c in f.checks for _, i in c.indices)
     if (
         moved
@@ -168,7 +180,8 @@ def _likely(f: Frame, info: IndexInfo) -> str:
     for c in (*inside, *([info.around] if info.around is not None else [])):
         if (end := window_size(f, c, info)) is not None:
             return f"state its extent: `{index} < {end}`"
-    if inside and any(index.upper() == d.name for d in f.decl.spec.dims):  # a size that was worked out for it
+    wanted = {name for e in f.decl.derived.values() for name in names_read(e) if name not in dims}  # each is told
+    if inside and (index.upper() in wanted or any(index.upper() == d.name for d in f.decl.spec.dims)):  # made for it
         return f"state its extent: `{index} < {index.upper()}`"
     for c in inside:
         if (windows_of := padded_windows(f, c, info)) is not None:
@@ -204,7 +217,7 @@ def _likely(f: Frame, info: IndexInfo) -> str:
         return f"state its extent: `{index} < {size}`, with a formula under `dims` such as `{size}: {other}//2`"
     if (end := _read_last(f, index)) is not None:
         return f"state its extent: `{index} < {end}`"
-    likely = _of_namesakes(f, index)
+    likely = of_namesakes(f, index)
     if not likely and (index.upper() in dims or len(dims) == 1):
         likely = index.upper() if index.upper() in dims else dims[0]
     return f"state its extent: `{index} < {likely or '…'}`{'' if likely else _ANY}"
@@ -226,7 +239,7 @@ def _read_last(f: Frame, index: str) -> str | None:
     return next(iter(found)) if len(found) == 1 else None
 
 
-def _of_namesakes(f: Frame, index: str) -> str:
+def of_namesakes(f: Frame, index: str) -> str:
     """The dim of the inputs that indices of this name stand at in the other statements, if it is one."""
     found: set[str] = set()
     for access in (n for s in f.decl.forward for n in nodes(s.value) if isinstance(n, Access)):

@@ -21,6 +21,7 @@ from opgen.lang.walk import nodes, statement_names
 from opgen.lower.declare import Declarations, every
 from opgen.lower.overwritten import choice_of
 from opgen.lower.parts import as_one
+from opgen.lower.updated import renamed
 from opgen.schema.formula import Formula
 from opgen.schema.model import InputSpec
 
@@ -344,7 +345,7 @@ def _overlap(d: Declarations, name: str, matching: Sequence[Assign], case: Case,
         bag.error(
             "OPG217", f"`{name}` is assigned twice", second.target.span, label="again here",
             related=(Label(first.target.span, "assigned here first"),),
-            hints=choice_of(d, first, matching[1:]) or as_one(d, first, matching[1:]) or (_APART,),
+            hints=choice_of(d, first, matching[1:]) or as_one(d, first, matching[1:]) or renamed(d, name) or (_APART,),
         )  # fmt: skip
         return
     span = second.guard.span if second.guard is not None else second.target.span

@@ -75,6 +75,7 @@ from opgen.lower.steps import without_loops
 from opgen.lower.steps_of_input import without_steps_of_inputs
 from opgen.lower.stored import stored_results
 from opgen.lower.together import together
+from opgen.lower.unused import unread
 from opgen.lower.updates import check_fits, check_updates, unchanged
 from opgen.lower.vanishing import vanishing
 from opgen.schema.elsewhere import Callee
@@ -151,7 +152,7 @@ def _lower(spec: OpSpec, bag: Bag) -> Operator | None:
         return None
     tensors = tuple(_tensor(d, n) for n in d.inputs)
     optional = tuple(n for n, t in d.inputs.items() if t.optional)
-    for warning in (*vanishing(d, variants), *together(d), *without_cotangent(d), *roots(d)):
+    for warning in (*vanishing(d, variants), *together(d), *without_cotangent(d), *roots(d), *unread(d)):
         bag.add(warning)
     made = Operator(
         str(spec.op), tensors, optional, params, d.outputs, tuple(variants), elsewhere(spec),

@@ -92,7 +92,7 @@ def _report(f: Frame, c: Check, low: Polynomial | None, high: Polynomial | None)
         hints = (filled, *(_earlier_end(f, c) if ahead else _from_the_start(f, c)))
         if ahead and len(hints) > 1 and any(size in walk(c.position) for size in _shares(f)):
             hints = hints[1].removeprefix("or "), f"or {filled}"  # a half is read, and not all of it
-        hints = (*hints, *_around(f, c))
+        hints = _with_ring(f, c, hints)
     f.bag.error(
         "OPG232", f"`{site.tensor}` is {verb} at {runs}, and ends at {last} there", c.span,
         label="out of range", related=related, hints=hints, notes=(f"positions run from 0 to {last}",),
@@ -118,17 +118,23 @@ def _from_the_start(f: Frame, c: Check) -> tuple[str, ...]:
     return (f"or say what all of it is there, 0 for one: `{line}`",)
 
 
-def _around(f: Frame, c: Check) -> tuple[str, ...]:
-    """How neighbours on both sides are read where the last place stands beside the first; told once in a statement."""
+def _with_ring(f: Frame, c: Check, hints: tuple[str, ...]) -> tuple[str, ...]:
+    """How a neighbour is read where the last place stands beside the first: ahead of the rest where others are so."""
     own = _shift(c)
-    others = (o for o in f.checks if o.site.tensor == c.site.tensor and o.extent == c.extent and o.indices == c.indices)
-    both = own is not None and any((_shift(o) or 0) * own < 0 for o in others)
+    others = [o for o in f.checks if o.site.tensor == c.site.tensor and o.extent == c.extent and o.indices == c.indices]
+    ring = any(
+        isinstance(o.position, Apply) and (o.position.fn, *o.position.args[1:]) == ("mod", c.extent) for o in others
+    )
+    both = not ring and any((_shift(o) or 0) * (own or 0) < 0 for o in others)
     size = text.scalar(c.extent)
     read = rewritten(c, f"({c.span.text}) % {size if isinstance(c.extent, Dim | Lit) else f'({size})'}")
-    if not both or "wraps" in f.reported or read is None:
-        return ()
-    f.reported.add("wraps")
-    return (f"or, to wrap around, here and in the reads beside it: `{read}`",)
+    if not own or (own > 0 and not both and not ring) or read is None or (both and "wraps" in f.reported):
+        return hints
+    f.reported.update(("wraps",) if both else ())
+    if ring:
+        first, *rest = hints
+        return (f"to wrap around, as the read beside it does: write `{read}`", f"or {first}", *rest)
+    return (*hints, f"or, to wrap around{', here and in the reads beside it' if both else ''}: `{read}`")
 
 
 def _shift(c: Check) -> int | None:

@@ -6,6 +6,7 @@ from collections.abc import Iterator, Sequence
 from dataclasses import dataclass
 
 from opgen.diagnostics.model import Bag
+from opgen.ir import text
 from opgen.ir.formula import CONSTANTS
 from opgen.ir.point import positions
 from opgen.ir.program import Axis, Compute, Kind, Loop, Scatter, Shape
@@ -16,6 +17,7 @@ from opgen.lang.unparse import unparse
 from opgen.lang.walk import nodes
 from opgen.lower.access import check_rank, position
 from opgen.lower.declare import Declarations, every
+from opgen.lower.digits import alone_at, digits, extent_on_the_right
 from opgen.lower.expression import expression
 from opgen.lower.extent import extent_of, lacks_extents_only, resolve
 from opgen.lower.kinds import numeric, promote
@@ -23,7 +25,7 @@ from opgen.lower.range import check_ranges
 from opgen.lower.readings import shape_text, spelled
 from opgen.lower.reduction import check_index_name
 from opgen.lower.scatter_shape import proposals
-from opgen.lower.scope import UNKNOWN, Frame, IndexInfo, Known, Scope, Site, Variation, loops_of
+from opgen.lower.scope import OF_SHAPE, UNKNOWN, Frame, IndexInfo, Known, Scope, Site, Variation, loops_of
 from opgen.lower.statement import Wanted, declared_kind, index_names, small
 
 OPERATORS = {"+=": "sum", "*=": "prod", "max=": "max", "min=": "min"}
@@ -78,7 +80,7 @@ def lower_scatter(
     body = numeric(frame.lower(s.value))
     told = body.kind is not None or lacks_extents_only(frame, s.value, so_far)
     infos = [i for i in scope.loops if isinstance(i, IndexInfo)]
-    good = every(resolve(frame, i, body=told, where=_apart(s, infos)) for i in infos)
+    good = every(resolve(frame, i, body=told, where=_apart(frame, s, infos)) for i in infos)
     if at is None or body.kind is None or not good or not check_ranges(frame) or not small(frame, s, body.scalar):
         return ()
     kind = promote((body.kind, before.kind if before is not None else body.kind))
@@ -103,11 +105,19 @@ def lower_scatter(
     return (*(p.compute() for p in frame.pending), scatter)
 
 
-def _apart(s: Assign, infos: Sequence[IndexInfo]) -> str:
+def _apart(f: Frame, s: Assign, infos: Sequence[IndexInfo]) -> str:
     """How a scatter is written whose index needs an extent: positions to the left of it state none."""
     if all(isinstance(item, Binder | Dots | Name) for item in s.target.items or ()):
         return ""
-    named = ", ".join(i.name if i.sites or i.stated is not None else f"{i.name} < …" for i in infos)
+    low = {d.low: unparse(d.base) for item in s.target.items or () if (d := digits(f, s, item)) is not None}
+
+    def bound(i: IndexInfo) -> str:
+        if alone_at(f, s, i.name):
+            return i.name
+        stated = "…" if i.stated is None else text.scalar(i.stated)
+        return f"{i.name} < {low.get(i.name) or extent_on_the_right(f, s, i.name) or stated}"
+
+    named = ", ".join(map(bound, infos))
     added = f"`each[{', '.join(i.name for i in infos)}]`"
     return f"a computed position states none: write `each[{named}] = {unparse(s.value)}` first, and add {added}"
 
@@ -178,7 +188,7 @@ def _scope(frame: Frame, s: Assign, written: Access, shape: Shape) -> Scope | No
             if info.stated is None:
                 return None
         elif alone and not isinstance(alone[0], Batch):
-            info.stated, info.origin = alone[0], f"the shape of `{s.target.name}`"
+            info.stated, info.origin = alone[0], f"{OF_SHAPE}`{s.target.name}`"
         scope.loops.append(info)
     return scope
 

@@ -4,14 +4,14 @@ from __future__ import annotations
 
 from collections.abc import Iterator
 
-from opgen.ir import text
 from opgen.ir.program import Shape
-from opgen.ir.scalar import BATCH, Batch, Dim
+from opgen.ir.scalar import BATCH, Dim
 from opgen.lang.nodes import Access, Assign, Binder, Call, Dots, Expr, Name, Number, Product, Sum
 from opgen.lang.unparse import unparse
 from opgen.lang.vocabulary import letters
 from opgen.lang.walk import names_read, nodes, statement_names
 from opgen.lower.declare import Declarations
+from opgen.lower.digits import digits, extent_on_the_right
 from opgen.lower.domain import end_of
 from opgen.lower.scope import Frame
 
@@ -27,9 +27,11 @@ def proposals(f: Frame, s: Assign) -> tuple[str, ...]:
     own = {p: free[k] for k, p in enumerate(dict.fromkeys(p for p in counted if p is not None))}
     for p in (size for size in sizes if size in f.decl.params and size not in own):
         own[p] = next(d for d in (_initial(p), *free) if d not in (*known, *own.values()))
-    spare = next(d for d in free if d not in own.values())
+    for p in (size for size in sizes if size and "*" in size and size not in own):
+        own[p] = next(d for d in free if d not in own.values())
+    spare = (d for d in free if d not in own.values())
     sizes = [own.get(size, size) if size else size for size in sizes]
-    shape = [own[p] if p else spare if size is None else size for p, size in zip(counted, sizes, strict=True)]
+    shape = [own[p] if p else next(spare) if size is None else size for p, size in zip(counted, sizes, strict=True)]
     dims = {size: p for p, size in own.items()}
     new = {size: f"num_{size.lower()}" for size in shape if size.isalpha() and size not in (*known, *dims)}
     if len(new) == 1 and (declared := idle_param(f.decl)) is not None:
@@ -114,7 +116,7 @@ def _size(f: Frame, s: Assign, item: Binder | Dots | Expr) -> str | None:
         case Dots():
             return "..."
         case Binder(name=name, extent=None) | Name(name=name):
-            return _bound(f, name) or _alongside(f, name) if name in f.decl.inputs else _extent(f, s, name)
+            return _bound(f, name) or _alongside(f, name) if name in f.decl.inputs else extent_on_the_right(f, s, name)
         case Binder(extent=extent) if extent is not None:
             return unparse(extent)
         case Access(name=name):
@@ -122,7 +124,8 @@ def _size(f: Frame, s: Assign, item: Binder | Dots | Expr) -> str | None:
         case Binder():
             return None
         case _:
-            return _at_same_place(f, s.target.name, item)
+            made = digits(f, s, item)
+            return _at_same_place(f, s.target.name, item) or (None if made is None else made.size)
 
 
 def _bound(f: Frame, name: str) -> str | None:
@@ -169,31 +172,3 @@ def _started(f: Frame) -> dict[str, Shape]:
             dims = (Dim(size.name) if isinstance(size, Name) else BATCH for size in sizes)
             found.setdefault(s.target.name, tuple(dims))
     return found
-
-
-def _extent(f: Frame, s: Assign, index: str, passed: tuple[Assign, ...] = ()) -> str | None:
-    """The dim at which an index stands alone on the right; `passed`: the statements on the way to this one."""
-    for node in nodes(s.value):
-        known = f.state.tensors.get(node.name) if isinstance(node, Access) else None
-        if not isinstance(node, Access) or known is None:
-            continue
-        if known.shape is None and (found := _of_its_statement(f, node, index, (*passed, s))) is not None:
-            return found
-        if known.shape is None or len(known.shape) != len(node.items):
-            continue
-        for item, size in zip(node.items, known.shape, strict=True):
-            if isinstance(item, Name) and item.name == index and not isinstance(size, Batch):
-                return text.scalar(size)
-    return None
-
-
-def _of_its_statement(f: Frame, read: Access, index: str, passed: tuple[Assign, ...]) -> str | None:
-    """How far an index runs at which a tensor is read whose own statement has a mistake, by what stands in that."""
-    for s in f.decl.forward:
-        items = s.target.items or ()
-        if s.target.name != read.name or s in passed or len(items) != len(read.items):
-            continue
-        for item, own in zip(read.items, items, strict=True):
-            if isinstance(item, Name) and item.name == index and isinstance(own, Binder):
-                return unparse(own.extent) if own.extent is not None else _extent(f, s, own.name, passed)
-    return None

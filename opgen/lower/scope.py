@@ -29,6 +29,7 @@ from opgen.lang.nodes import Expr
 from opgen.lower.declare import Declarations
 
 OF_GRADIENT = "the shape of the input of "  # where one comes from that a stated gradient has
+OF_SHAPE = "the shape of what it is scattered into, "  # where one comes from that a scatter has
 DECLARED = "its declared shape"  # where an extent comes from that an output states
 
 

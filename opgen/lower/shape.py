@@ -95,9 +95,12 @@ def named_within(shapes: Iterable[Sequence[Formula] | None]) -> frozenset[str]:
     return frozenset(n for items in shapes for item in items or () for n in _WITHIN.findall(item.text))
 
 
-def derived(name: str, params: Sequence[str]) -> tuple[str, ...]:
-    """How there comes to be a size of this name: from a param where one is meant, else by some formula."""
-    likely = next((p for p in params if p.lower() == name.lower()), None)
+def derived(name: str, params: Sequence[str], idle: str | None = None) -> tuple[str, ...]:
+    """How there comes to be a size of this name: from a param where one is meant, else by some formula.
+
+    `idle`: the int param that nothing reads.
+    """
+    likely = next((p for p in params if p.lower() == name.lower()), idle)
     shown = likely or f"num_{name.lower()}"
     besides = "" if likely else f", with `params: {{{shown}: int}}`, or a formula of other dims"
     return (f"derive it under `dims`: `dims: {{{name}: {shown}}}`{besides}",)

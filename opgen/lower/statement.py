@@ -29,6 +29,7 @@ from opgen.lang.walk import nodes, transform
 from opgen.lower.call import MAX_SIZE
 from opgen.lower.closed import closed_early
 from opgen.lower.declare import Declarations, every
+from opgen.lower.digits import read_backwards
 from opgen.lower.expression import expression
 from opgen.lower.extent import extent_of, lacks_extents_only, resolve
 from opgen.lower.kinds import ARTICLES
@@ -241,6 +242,8 @@ def _computed(frame: Frame, s: Assign) -> tuple[str, ...]:
     if (own := to_its_own(frame.decl, s)) is not None:
         line = unparse_assign(own.line)
         return (f"what goes on from the step before reads it at one {own.way}: `{line}`", *own.elsewhere)
+    if (backwards := read_backwards(frame, s)) is not None:
+        return (f"a position of two digits is taken apart on the right: `{unparse_assign(backwards)}`",)
     match s.value:
         case Call(name="max" | "min" as fn, args=(a, b)) if left in (unparse(a), unparse(b)):
             other = b if unparse(a) == left else a

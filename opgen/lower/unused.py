@@ -1,6 +1,7 @@
 """What a spec declares, assigns or binds and never reads, or as what it is not: warnings for a spec that is right.
 
-In: a spec without mistakes. Out: an `OPG240` per name and an `OPG252` per width, in the order of the file.
+In: a spec without mistakes. Out: an `OPG240` per name and an `OPG252` per width, in the order of the file. What is
+assigned for nothing is told whenever a spec is built, the rest where it is searched for.
 """
 
 from __future__ import annotations
@@ -24,7 +25,7 @@ def unused(spec: OpSpec) -> tuple[Diagnostic, ...]:
     if d is None:
         return ()
     read = frozenset(_mentioned(d))
-    found = [*_declared(d, read), *_assigned(d), *_bound(d), *_widths(d)]
+    found = [*_declared(d, read), *_bound(d), *_widths(d)]
     return tuple(sorted(found, key=lambda w: w.span.start if w.span is not None else 0))
 
 
@@ -58,8 +59,8 @@ def _only_source(d: Declarations, tensor: str, size: str) -> bool:
     return [name for name, shape in d.shapes.items() if Dim(size) in shape] == [tensor]
 
 
-def _assigned(d: Declarations) -> Iterator[Diagnostic]:
-    """Names that are assigned and are neither an output nor read by a statement of another name."""
+def unread(d: Declarations) -> Iterator[Diagnostic]:
+    """Names that are assigned and are neither an output nor read by a statement of another name, for nothing."""
     for name, span in d.targets().items():
         others = (s for s in (*d.forward, *d.backward) if s.target.name != name)
         if name not in d.outputs and name not in frozenset(n for s in others for n in _of_statement(s)):

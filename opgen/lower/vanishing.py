@@ -1,7 +1,8 @@
 """Results that are lost wherever an optional input is missing, because it is a factor that is read as 0: a warning.
 
-A result is lost if it is 0, or if nothing is left in it of an input that every call passes: what is added stays. In:
-what is declared, and the variants. A spec that names the case, by `absent` or by `given(w)`, means what it says.
+A result is lost if it is 0, or if nothing is left in it of an input that every call passes: what is added stays; or if
+all of it is moved as far as `1e9*(1 - mask)` moves what a mask hides. In: what is declared, and the variants. A spec
+that names the case, by `absent` or by `given(w)`, means what it says.
 """
 
 from __future__ import annotations
@@ -12,8 +13,18 @@ from dataclasses import dataclass, field
 from opgen.diagnostics.model import Diagnostic, Severity, Span
 from opgen.ir import text
 from opgen.ir.operator import Variant
-from opgen.ir.program import Compute, Given, Program, Statement, statement_reads, statement_scalars, targets
-from opgen.ir.scalar import INF, NEG_INF, ZERO, Apply, Dim, Lit, Read, Scalar, children, reads
+from opgen.ir.program import (
+    Compute,
+    Given,
+    Kind,
+    Program,
+    Scatter,
+    Statement,
+    statement_reads,
+    statement_scalars,
+    targets,
+)
+from opgen.ir.scalar import INF, NEG_INF, ZERO, Apply, Dim, Lit, Read, Scalar, children, reads, walk
 from opgen.lang.nodes import Call, Name
 from opgen.lang.walk import nodes
 from opgen.lower.declare import Declarations
@@ -22,6 +33,7 @@ _ZERO, _UNSURE, _NAN = "0 everywhere", "0 wherever it is a number", "nan everywh
 _KEEPING = (None, "sum", "mean", "max", "min", "count")  # what reduces zeros to 0
 _FACTORS = ("float", "complex")
 _FEW = 2  # so many inputs are told by name
+_FAR = 10_000  # so far is moved what a mask hides
 _HOMOGENEOUS = ("neg", "abs", "square", "sqrt", "sin", "tan", "tanh", "relu", "expm1", "log1p", "cast")
 
 
@@ -53,6 +65,9 @@ def vanishing(d: Declarations, variants: Sequence[Variant]) -> Iterator[Diagnost
             if endless:
                 message = f"all that it chooses is {sorted(endless)[0]}"
                 yield _warning(name, message, t.span, is_bool=True)
+                break
+            if moved := _moved(d, programs[whole], programs[v.conditions]):
+                yield _warning(name, moved, t.span, is_bool=t.dtype == "bool")
                 break
             gone = None if t.kind not in _FACTORS else _left(d, programs[whole], programs[v.conditions])
             if gone is not None:
@@ -124,6 +139,43 @@ def _infinite(p: Program) -> frozenset[str]:
     """The infinities that statements compute at every element."""
     bodies = [s.body for s in p.statements if isinstance(s, Compute)]
     return frozenset(text.scalar(b) for b in bodies if b in (INF, NEG_INF))
+
+
+def _moved(d: Declarations, whole: Program, part: Program) -> str:
+    """What is moved out of sight in `part`, all of it, as what a mask hides is in `whole`; empty where nothing is."""
+    before = {m for s in whole.statements for m in _moves(d, s)}
+    return next((m for s in part.statements for m in _moves(d, s) if m not in before), "")
+
+
+def _moves(d: Declarations, s: Statement) -> Iterator[str]:
+    """What is said of the numbers far from 0 that a statement adds at every element, or that are all there is."""
+    if not isinstance(s, Compute | Scatter) or s.kind is not Kind.FLOAT:
+        return
+    if far := _far(s.body):
+        plain = isinstance(s, Compute) and s.op is None and s.target in d.targets()
+        added = isinstance(s, Scatter) and s.op == "sum"
+        yield (
+            f"all of `{s.target}` is {far}" if plain
+            else f"all that is added to `{s.target}` is {far}" if added
+            else f"all that it chooses is {far}"
+        )  # fmt: skip
+    for node in walk(s.body):
+        if isinstance(node, Apply) and node.fn in ("add", "sub"):
+            whole = node == s.body and isinstance(s, Compute) and s.op is None and s.target in d.targets()
+            for k, a in enumerate(node.args):
+                if far := _far(a, -1 if node.fn == "sub" and k else 1):
+                    yield f"all of `{s.target}` is moved by {far}" if whole else f"everything is moved by {far}"
+
+
+def _far(e: Scalar, sign: int = 1) -> str:
+    """A number as far from 0 as masks move what they hide, as it is said; empty for anything else."""
+    if e in (INF, NEG_INF):
+        return "inf" if (e == INF) == (sign > 0) else "-inf"
+    value = float(e.value) * sign if isinstance(e, Lit) else 0.0
+    if abs(value) < _FAR:
+        return ""
+    mantissa, _, exponent = f"{value:g}".partition("e")
+    return f"{mantissa}e{int(exponent)}" if exponent else mantissa
 
 
 def _inputs_of(p: Program, output: str) -> set[str]:

@@ -49,6 +49,8 @@ def _is_a_param(spec: OpSpec, name: Word, bag: Bag) -> bool:
     param = next((p for p in spec.params if p.name == name), None)
     if param is None:
         return False
+    if any(d.code == "OPG110" and f"`{name}: {{" in hint for d in bag.items for hint in d.hints):
+        return True  # it is declared with a shape, and that it is an input is said there
     bag.error(
         "OPG116", f"`{name}` is a param, and what a module owns are inputs", name.span, label="not an input",
         related=(Label(param.span, "declared here"),),

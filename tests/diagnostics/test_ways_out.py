@@ -163,7 +163,7 @@ SPECS = [
     ("inputs: {x0: {shape: [V, D]}}\nparams: {steps: int}\ndims: {T: steps}",
      ["x[-1, i, a] = x0[i, a]", "x[t < T, i < V, a < V] = 0.5*x[t - 1, i, a]"], "OPG250", "x[-1, i, a]", []),
     ("inputs: {window: {shape: [W]}}\nparams: {n: int}\ndims: {P: n, T: P + W - 1}\noutputs: {y: {shape: [T]}}",
-     ["y[p + w] += window[w]"], "OPG214", "p", ["`each[p < …, w] = window[w]`", "`each[p, w]`"]),
+     ["y[p + w] += window[w]"], "OPG214", "p", ["`each[p < P, w] = window[w]`", "`each[p, w]`"]),
     ("inputs: {x: {shape: [..., D]}}", ["y = cat(-x[..., D//2:], x[..., :D//2])"], "OPG201", ":",
      ["there is no `cat` either", "`where(i < N, a[i], b[i - N])`"]),
     ("inputs: {at: {shape: [N], dtype: int, domain: 0 <= at < B}, w: {shape: [N]}, edges: {shape: [B]}}",

@@ -280,7 +280,7 @@ ROWS = (
         "OPG251",
         "Zero without an optional input",
         "An optional input reads as 0 where it is missing, unless `absent` says otherwise: as a factor it makes its"
-        " term 0. A warning; the spec builds all the same.",
+        " term 0, and `1e9*(1 - mask)` moves everything. A warning; the spec builds all the same.",
         "inputs: {x: {}, w: {optional: true}}",
         "inputs: {x: {}, w: {optional: true, absent: 1}}",
         given="forward: y = w*x",

@@ -1,0 +1,60 @@
+"""A value that a statement makes of itself, `w = w/sum(w)`, as other languages have it: those before get new names.
+
+The last one keeps the name, so that outputs and what reads it further down stay as they are. In go the statements of a
+block, out come lines of help.
+"""
+
+from __future__ import annotations
+
+from dataclasses import replace
+
+from opgen.lang.circles import constant_part
+from opgen.lang.nodes import Access, Assign, Binder, Dots, Expr, Name
+from opgen.lang.unparse import unparse_assign
+from opgen.lang.updates import free_name, read_as
+from opgen.lang.walk import names_read, nodes
+from opgen.lower.declare import Declarations
+
+
+def renamed(d: Declarations, name: str) -> tuple[str, ...]:
+    """All lines that change where each value of a name gets one of its own; nothing where one of them is not read."""
+    block = d.forward if any(s.target.name == name for s in d.forward) else d.backward
+    own = [s for s in block if s.target.name == name]
+    starts = [s for s in own if s.op == "="]
+    if own[0].op != "=" or any(s.guard is not None or constant_part(s) is not None or _moved(s) for s in own):
+        return ()
+    names = _names(d, name, len(starts))
+    lines: list[str] = []
+    current, read = "", True
+    for s in block[block.index(own[0]) : block.index(own[-1]) + 1]:
+        made = read_as(s, {name: current}) if current else s
+        read = read or name in names_read(s.value)
+        if s.target.name == name:
+            if s.op == "=":
+                if not read or (not current and name in names_read(s.value)):
+                    return ()
+                current, read = names.pop(0), False
+            made = replace(made, target=replace(made.target, name=current))
+        if made != s or s is own[-1]:
+            lines.append(f"`{unparse_assign(made)}`")
+    return (f"a new value is a new name, and the last one keeps it: write {', '.join(lines[:-1])} and {lines[-1]}",)
+
+
+def _names(d: Declarations, name: str, count: int) -> list[str]:
+    """A name for each value; the last one is the name itself."""
+    found: list[str] = []
+    for _ in range(count - 1):
+        first = 1 + (int(found[-1].removeprefix(name)) if found else 0)
+        found.append(free_name(d.words, name, first))
+    return [*found, name]
+
+
+def _moved(s: Assign) -> bool:
+    """Whether a statement reads its own name at other positions than one of its indices, as a recurrence does."""
+    left = {i.name for i in s.target.items or () if isinstance(i, Binder)}
+    reads = (n for n in nodes(s.value) if isinstance(n, Access) and n.name == s.target.name)
+    return any(_shifted(i, left) for read in reads for i in read.items)
+
+
+def _shifted(item: Expr | Dots, left: set[str]) -> bool:
+    return not isinstance(item, Name | Dots) and any(name in left for name in names_read(item))

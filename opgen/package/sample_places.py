@@ -9,8 +9,8 @@ from __future__ import annotations
 from collections.abc import Callable, Iterator
 from dataclasses import dataclass
 
-from opgen.ir.program import Program, Scatter, Shape, parts, statement_reads
-from opgen.ir.scalar import ZERO, Batch, Dim, Lit, Read, Scalar
+from opgen.ir.program import Program, Scatter, Shape, parts, statement_reads, statement_scalars
+from opgen.ir.scalar import ZERO, Apply, Batch, Dim, Lit, Read, Scalar, reads, walk
 
 _MANY = 3
 
@@ -28,6 +28,15 @@ def index_range(p: Program, name: str, number: Callable[[Scalar], int]) -> int:
     """The smallest size that an integer input selects from; 3 where it selects nothing."""
     found = (number(size) for by, size, _ in _selections(p) if by.tensor == name)
     return min(found, default=3)
+
+
+def by_sizes(p: Program) -> bool:
+    """Whether what is read where follows from sizes and params alone: no position and no condition is read itself."""
+    nodes = [n for s in parts(p.statements) for e in statement_scalars(s) for n in walk(e)]
+    places = [q for n in nodes if isinstance(n, Read) for q in n.at]
+    places += [q for s in parts(p.statements) if isinstance(s, Scatter) for q in s.at]
+    lazy = (n.args[0] for n in nodes if isinstance(n, Apply) and n.fn in ("where", "and", "or"))
+    return not any(reads(e) for e in (*lazy, *(q for q in places if not isinstance(q, Batch))))
 
 
 def crowded(p: Program) -> dict[str, int]:

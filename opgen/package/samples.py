@@ -9,7 +9,7 @@ from __future__ import annotations
 
 import itertools
 import math
-from collections.abc import Iterator, Mapping, Sequence
+from collections.abc import Hashable, Iterator, Mapping, Sequence
 from dataclasses import dataclass, replace
 
 from opgen.ir.declared import Nested, StatedCase
@@ -31,7 +31,7 @@ from opgen.opt.derive import Derived, derive_variant
 from opgen.package.sample_arrays import InputSample, joined_results
 from opgen.package.sample_kinks import at_kink
 from opgen.package.sample_numbers import default_value, number
-from opgen.package.sample_places import crowded, index_range, places
+from opgen.package.sample_places import by_sizes, crowded, index_range, places
 from opgen.package.sample_values import conjuncts, finite, inside, is_known, stand_in
 
 # The first sizes tell dims apart; the later ones are for formulas that need even, equal or larger dims.
@@ -106,10 +106,16 @@ class Chooser:
     def case(self, *, moved: bool = False, name: str = "") -> SampleCase | None:
         """The first attempt whose results are finite and lie at no kink, else the first that has results."""
         fallback = None
+        outside: set[Hashable] = set()  # sizes with which something is read that is not there, whatever the values
         for attempt in itertools.islice(self._attempts(moved=moved), _ATTEMPTS):
+            sizes = attempt.sizes, *attempt.numbers.items()
+            if sizes in outside:
+                continue
             try:
                 found = self._case(attempt, moved=moved, name=name)
-            except _MISFITS:
+            except _MISFITS as error:
+                if isinstance(error, IndexError) and by_sizes(self.program):
+                    outside.add(sizes)
                 continue
             if self.pinned or (all(map(finite, found.expected)) and not self.kinked):
                 return found

@@ -4,6 +4,7 @@ from __future__ import annotations
 
 import itertools
 from pathlib import Path
+from typing import Any
 
 import pytest
 
@@ -142,3 +143,27 @@ def test_integers_have_no_kinks() -> None:
     assert case is not None
     assert not chooser.kinked
     assert any(0 <= float(v) < 1 for v in case.inputs[0][1].array().data)
+
+
+@pytest.mark.parametrize(
+    ("formula", "tried"),
+    [
+        pytest.param("y[i, j < N] = x[i]*b[i - j]", 6, id="positions of sizes: once for each of them"),
+        pytest.param("y[i, j < N] = x[i]*b[int(4*x[i]) - 40 - j]", 30, id="positions of values: all of these, too"),
+    ],
+)
+def test_sizes_that_fit_no_values_are_tried_once(formula: str, tried: int, monkeypatch: pytest.MonkeyPatch) -> None:
+    spec = f"op: far\ninputs: {{x: {{shape: [N]}}, b: {{shape: [M]}}}}\nforward: '{formula}'\n"
+    found = run(SpecFile(Path("spec.yaml"), spec.encode(), "spec.yaml"), Stage.DERIVED)
+    assert found.operator is not None
+    assert found.derived is not None
+    count, made = 0, Chooser._case
+
+    def counted(self: Chooser, *args: Any, **options: Any) -> Any:
+        nonlocal count
+        count += 1
+        return made(self, *args, **options)
+
+    monkeypatch.setattr(Chooser, "_case", counted)
+    assert Chooser(found.operator, found.derived[0], stated=True).case() is None
+    assert count == tried

@@ -16,6 +16,7 @@ from opgen.schema.formula import Formula
 
 _DIM = re.compile(r"[A-Z][A-Za-z0-9_]*")
 _WITHIN = re.compile(rf"\b{_DIM.pattern}\b")
+_COMPUTED = re.compile(r"\w+(?:\s*(?://|[*+-])\s*\w+)+")
 _NAME = re.compile(r"[a-z][A-Za-z0-9_]*")
 _UNCLEAR = Dim(UNCLEAR)
 _SIZES = ("Both", "All", *(f"Size{n}" for n in range(1, 1000)))
@@ -31,7 +32,10 @@ class NamedSize:
 
 
 def named_size(written: str, taken: Container[str]) -> NamedSize | None:
-    """What is meant by `2*H` or `G*C` in a shape, by a name that no dim has."""
+    """What is meant by `2*L - 1`, `2*H` or `G*C` in a shape, by a name that no dim has."""
+    if _COMPUTED.fullmatch(written) and (within := _WITHIN.findall(written)) and all(n in taken for n in within):
+        size = next(n for n in ("R", "S", *_SIZES) if n not in taken)
+        return NamedSize(size, {size: written}, "")  # of dims that other shapes tell
     if multiple := re.fullmatch(r"(\d+)\s*\*\s*([A-Z]\w*)", written):
         part = multiple[2]
         size = next(n for n in ("D", "E", *_SIZES) if n not in taken and n != part)

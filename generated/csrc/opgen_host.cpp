@@ -141,7 +141,7 @@ void Call::run(int kernel, std::initializer_list<int> tensors, std::initializer_
 Tensor Call::contract(const char* equation, const char* a_name, const char* b_name, Element element) {
   const int a = number_of(a_name), b = number_of(b_name);
   const Tensor left = operand(a, element, a, b), right = converted(tensors_[b], type_of(element));
-  if (std::optional<Tensor> made = Product(equation, left, right).computed(type_of(element), nullptr)) return *made;
+  if (std::optional<Tensor> made = product(equation, left, right, type_of(element), nullptr)) return *made;
   const std::vector<Tensor> operands{left, right};
   return packed(
       dispatch<3>("aten::einsum", "", {boxed(std::string(equation)), boxed(operands), boxed(std::optional<Sizes>())}));
@@ -152,8 +152,8 @@ Tensor Call::rows_by_rows(const char* a_name, const char* b_name, const char* bi
   const ScalarType type = type_of(element);
   const Optional added = bias == nullptr ? Optional() : Optional(converted(tensors_[number_of(bias)], type));
   const Tensor left = operand(a, element, a, a), right = converted(tensors_[b], type);
-  const Product product("...k,nk->...n", left, right);
-  if (std::optional<Tensor> made = product.computed(type, bias == nullptr ? nullptr : &*added)) return *made;
+  const Tensor* row = bias == nullptr ? nullptr : &*added;
+  if (std::optional<Tensor> made = product("...k,nk->...n", left, right, type, row)) return *made;
   return dispatch<3>("aten::linear", "", {boxed(left), boxed(right), boxed(added)});
 }
 

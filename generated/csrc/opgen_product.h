@@ -1,6 +1,8 @@
 // Products of two tensors, summed over what an equation of einsum leaves out, as torch's own product of matrices: by
-// its C interface, where a small call takes a fraction of what einsum takes by the dispatcher.
+// its C interface, where a small call takes a fraction of what einsum takes by the dispatcher. For tensors of a CPU.
 #pragma once
+
+#include <torch/csrc/inductor/aoti_torch/generated/c_shim_cpu.h>
 
 #include <algorithm>
 #include <cstddef>
@@ -9,13 +11,6 @@
 #include "opgen_abi.h"
 #include "opgen_dispatch.h"
 #include "opgen_few.h"
-#if defined(USE_CUDA)
-#include <torch/csrc/inductor/aoti_torch/generated/c_shim_cuda.h>
-#define OPGEN_OF_DEVICE(function) aoti_torch_cuda_##function
-#else
-#include <torch/csrc/inductor/aoti_torch/generated/c_shim_cpu.h>
-#define OPGEN_OF_DEVICE(function) aoti_torch_cpu_##function
-#endif
 
 namespace opgen {
 
@@ -68,11 +63,11 @@ class __attribute__((visibility("hidden"))) Product {
     const Tensor a = matrix(*operands_[0], left, rows, inner), b = matrix(*operands_[1], right, inner, columns);
     const Tensor to = matrix(out, result, rows, columns);
     if (bias != nullptr) {
-      TORCH_ERROR_CODE_CHECK(OPGEN_OF_DEVICE(addmm_out)(to.get(), bias->get(), a.get(), b.get(), 1.0, 1.0));
+      TORCH_ERROR_CODE_CHECK(aoti_torch_cpu_addmm_out(to.get(), bias->get(), a.get(), b.get(), 1.0, 1.0));
     } else if (batched) {
-      TORCH_ERROR_CODE_CHECK(OPGEN_OF_DEVICE(bmm_out)(to.get(), a.get(), b.get()));
+      TORCH_ERROR_CODE_CHECK(aoti_torch_cpu_bmm_out(to.get(), a.get(), b.get()));
     } else {
-      TORCH_ERROR_CODE_CHECK(OPGEN_OF_DEVICE(mm_out)(to.get(), a.get(), b.get()));
+      TORCH_ERROR_CODE_CHECK(aoti_torch_cpu_mm_out(to.get(), a.get(), b.get()));
     }
     return out;
   }
@@ -173,5 +168,15 @@ class __attribute__((visibility("hidden"))) Product {
   int64_t batch_ = 0;
   bool fits_ = true;
 };
+
+// By matrices, where the operands are some; on a device a launch takes longer than any way to it.
+inline std::optional<Tensor> product(const char* equation, const Tensor& a, const Tensor& b, ScalarType type,
+                                     const Tensor* bias) {
+#if defined(USE_CUDA)
+  return std::nullopt;
+#else
+  return Product(equation, a, b).computed(type, bias);
+#endif
+}
 
 }  // namespace opgen

@@ -8,6 +8,7 @@ from __future__ import annotations
 
 from collections.abc import Collection, Mapping, Sequence
 from dataclasses import dataclass, replace
+from typing import assert_never
 
 from opgen.code.cpp_convolution import convolution_lines
 from opgen.code.cpp_layout import block, laid_out, under
@@ -254,14 +255,8 @@ class _VariantCode:
         launches = iter(self.launches)
         compared: set[tuple[str, tuple[str, ...]]] = set()
         for step in self.plan.steps:
-            if isinstance(step, Contract):
-                lines += self._contract(step)
-                continue
-            if isinstance(step, Convolve):
-                lines += self._convolve(step)
-                continue
-            if isinstance(step, Sort):
-                lines += self._sort(step)
+            if isinstance(step, Library):
+                lines += self._handed_on(step)
                 continue
             condition = self._wanted(step.results)
             lines += self._checks(step, condition if self.d.mask else "")
@@ -333,6 +328,17 @@ class _VariantCode:
         if others or buffer not in first.stored or buffer in self.read:
             return self._wanted(self.users[buffer])
         return self._wanted([r.name for r in self.plan.results if r.buffer == buffer])
+
+    def _handed_on(self, step: Library) -> list[str]:
+        match step:
+            case Contract():
+                return self._contract(step)
+            case Convolve():
+                return self._convolve(step)
+            case Sort():
+                return self._sort(step)
+            case _:
+                assert_never(step)
 
     def _contract(self, c: Contract) -> list[str]:
         element = self._element(self.plan.buffer(c.out.buffer).storage)

@@ -46,7 +46,7 @@ _Part = TypeVar("_Part")
 def numbered(p: KernelPlan) -> KernelPlan:
     """The plan with what a call computes once taken out of its kernels, into `numbers`."""
     words: set[str] = set()
-    _read(p, words, set())
+    _collect(p, words, set())
     found = _Numbers(p, Names(words))
     steps = tuple(s if isinstance(s, Library) else found.step(s) for s in p.steps)
     return replace(p, steps=steps, numbers={param.name: e for e, param in found.params.items()})
@@ -64,22 +64,22 @@ def _lets(x: object) -> Iterator[Let]:
             yield from _lets(getattr(x, f.name))
 
 
-def _read(x: object, words: set[str], seen: set[Scalar]) -> None:
+def _collect(x: object, words: set[str], seen: set[Scalar]) -> None:
     """Put every word of a part of a plan among `words`: a number is called what nothing else is."""
     if isinstance(x, str):
         words.add(x)
     elif isinstance(x, tuple | frozenset):
         for part in x:
-            _read(part, words, seen)
+            _collect(part, words, seen)
     elif isinstance(x, _SCALARS):
         if x not in seen:
             seen.add(x)
             words.update(getattr(x, name) for name in ("name", "tensor", "fn") if hasattr(x, name))
             for e in children(x):
-                _read(e, words, seen)
+                _collect(e, words, seen)
     elif is_dataclass(x):
         for f in fields(x):
-            _read(getattr(x, f.name), words, seen)
+            _collect(getattr(x, f.name), words, seen)
 
 
 @dataclass(slots=True)

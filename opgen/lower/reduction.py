@@ -7,6 +7,8 @@ of its own, or those conditions would mean another index.
 
 from __future__ import annotations
 
+from dataclasses import replace
+
 from opgen.diagnostics.suggest import did_you_mean, listed
 from opgen.ir import text
 from opgen.ir.functions import FUNCTIONS
@@ -22,8 +24,8 @@ from opgen.ir.scalar import (
 )
 from opgen.lang import habits
 from opgen.lang.nodes import Access, Binder, Compare, Dots, Name, Reduction
-from opgen.lang.unparse import unparse
-from opgen.lang.walk import names_read
+from opgen.lang.unparse import unparse, unparse_assign
+from opgen.lang.walk import names_read, nodes, transform
 from opgen.lower.complex import reduced
 from opgen.lower.declare import check_lower, every
 from opgen.lower.extent import extent_of, lacks_extents_only, resolve
@@ -252,7 +254,7 @@ def _kept(f: Frame, e: Reduction, row: Row) -> Pending | None:
         if isinstance(b, Dots):
             if BATCH in loops or not f.scope.use_batch():
                 what = "stands twice" if BATCH in loops else "is not bound"
-                hint = f"`{row.name}` keeps the batch dims, which stand on the left"
+                hint = f"`{e.name}` keeps the batch dims, which stand on the left"
                 f.error("OPG216", f"`...` {what}", b.span, hint)
                 return None
             loops.append(BATCH)
@@ -260,7 +262,7 @@ def _kept(f: Frame, e: Reduction, row: Row) -> Pending | None:
         info = f.scope.find(b.name)
         if info is None:
             hints = did_you_mean(b.name, [i.name for i in f.scope.visible() if isinstance(i, IndexInfo)])
-            hint = f"`{row.name}` keeps its index, so that it stands on the left or is bound by a reduction around it"
+            hint = f"`{e.name}` keeps its index, so that it stands on the left or is bound by a reduction around it"
             if b.name not in f.reported:
                 f.error(
                     "OPG204", f"the index `{b.name}` is not bound", b.span, *hints, hint, *_element(f, e),
@@ -272,11 +274,12 @@ def _kept(f: Frame, e: Reduction, row: Row) -> Pending | None:
             f.error("OPG208", f"the index `{b.name}` stands twice", b.span, label="again here")
             return None
         if b.extent is not None:
-            f.error("OPG246", f"`{row.name}` keeps its index and cannot give it an extent", b.span)
+            message = f"`{e.name}` keeps its index and cannot give it an extent"
+            f.error("OPG246", message, b.span, *_where_it_is_bound(f, e, b))
             return None
         loops.append(info)
     if not loops:
-        f.error("OPG246", f"`{row.name}[]` names no index", e.span, f"write `{row.name}[k](…)`")
+        f.error("OPG246", f"`{e.name}[]` names no index", e.span, f"write `{e.name}[k](…)`")
         return None
     path = f.path
     own = frozenset(i.unique for i in loops if isinstance(i, IndexInfo))
@@ -308,3 +311,16 @@ def _element(f: Frame, e: Reduction) -> tuple[str, ...]:
     name = f"{e.name}_{body.name}"
     shown = f"`{name}[{whole}] = {e.name}[{binder.name}]({body.name}[{whole}])`"
     return (f"for one element, name them all, {shown}, and read `{name}[{', '.join(written)}]`",)
+
+
+def _where_it_is_bound(f: Frame, e: Reduction, b: Binder) -> tuple[str, ...]:
+    """The extent of an index that is kept stands where it is bound: in the whole line, if that is on the left."""
+    plain = replace(e, binders=tuple(replace(i, extent=None) if i == b else i for i in e.binders))
+    loose = replace(b, extent=None)
+    for s in (s for s in f.decl.forward if s.target.name == f.target and e in nodes(s.value)):
+        items = s.target.items or ()
+        if loose in items:
+            target = replace(s.target, items=tuple(b if i == loose else i for i in items))
+            line = replace(s, target=target, value=transform(s.value, lambda n: plain if n == e else None))
+            return (f"it stands where the index is bound: write `{unparse_assign(line)}`",)
+    return (f"it stands where the index is bound: write `{unparse(plain)}` here",)

@@ -102,7 +102,8 @@ def _row(f: Frame, e: Reduction) -> Row | None:
         elif name in f.state.tensors:
             f.error("OPG211", f"`{name}` is a tensor, not a reduction", e.name_span, "multiplication is written `*`")
         else:
-            known = (*REDUCTIONS, *ORDERS, *(p.name for p in f.decl.params.values() if set(p.choices) & set(REDUCTIONS)))
+            standing = (p.name for p in f.decl.params.values() if set(p.choices) & set(REDUCTIONS))
+            known = (*REDUCTIONS, *ORDERS, *standing)
             hints = (habits.FUNCTIONS[name],) if name in habits.FUNCTIONS else did_you_mean(name, known)
             f.error("OPG211", f"there is no reduction `{name}`", e.name_span, *hints, label="unknown reduction")
         return None

@@ -4,7 +4,8 @@
 # mypy: disable-error-code="arg-type, attr-defined, no-any-return, no-untyped-call, operator, return-value, union-attr"
 """What all checks share: the operator under test, how to call it, and which back end runs.
 
-The back end comes from the environment variable OPGEN_BACKEND (`torch`, the default, or `native`).
+The back end comes from the environment variable OPGEN_BACKEND (`torch`, the default, or `native`), and the device from
+OPGEN_DEVICE (`cpu`, the default, or `cuda`).
 """
 
 from __future__ import annotations
@@ -312,9 +313,9 @@ class HeldConstants(TorchFunctionMode):
 def _like(output: torch.Tensor, numbers: Sequence[Any]) -> torch.Tensor:
     """Numbers in the form of an output; of a complex one the real and imaginary parts in turn."""
     if output.is_complex():
-        parts = torch.tensor(numbers, dtype=output.dtype.to_real()).reshape(*output.shape, 2)
+        parts = torch.tensor(numbers, dtype=output.dtype.to_real(), device=output.device).reshape(*output.shape, 2)
         return torch.view_as_complex(parts)
-    return torch.tensor(numbers, dtype=output.dtype).reshape(output.shape)
+    return torch.tensor(numbers, dtype=output.dtype, device=output.device).reshape(output.shape)
 
 
 def _case(request: pytest.FixtureRequest) -> Case | None:

@@ -11,11 +11,14 @@ test files belong to them on every machine.
 from __future__ import annotations
 
 import math
+import os
 from collections.abc import Sequence
 from dataclasses import dataclass, field
 from typing import Any
 
 import torch
+
+DEVICE = os.environ.get("OPGEN_DEVICE", "cpu")  # where the operands lie
 
 GOLDEN, SILVER, BRONZE = 0.6180339887498949, 0.7548776662466927, 0.3027756377319946
 
@@ -49,7 +52,7 @@ class Sample:
     def tensor(self, dtype: torch.dtype, batch: tuple[int, ...] | None = None) -> torch.Tensor:
         """The values in the dtype that they are stored in, or in the one given."""
         made = self._tensor(dtype, batch)
-        return made.to(getattr(torch, self.dtype)) if self.dtype else made
+        return made.to(DEVICE, getattr(torch, self.dtype) if self.dtype else made.dtype)
 
     def _tensor(self, dtype: torch.dtype, batch: tuple[int, ...] | None) -> torch.Tensor:
         """The values: point i of the sequence, scaled to the range; whole numbers for int, halves for bool."""
@@ -157,8 +160,8 @@ class Case:
 def cotangent(like: torch.Tensor, salt: int = 11) -> torch.Tensor:
     """A fixed weighting of an output, so that no gradient hides behind a plain sum."""
     if like.is_complex():
-        return Sample(tuple(like.shape), "complex", -1.0, 1.0, salt).tensor(torch.float64).to(like.dtype)
-    return Sample(tuple(like.shape), "float", -1.0, 1.0, salt).tensor(like.dtype)
+        return Sample(tuple(like.shape), "complex", -1.0, 1.0, salt).tensor(torch.float64).to(like)
+    return Sample(tuple(like.shape), "float", -1.0, 1.0, salt).tensor(like.dtype).to(like.device)
 
 
 def inner(a: torch.Tensor, b: torch.Tensor) -> torch.Tensor:

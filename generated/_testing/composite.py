@@ -62,7 +62,7 @@ class CompositeChecks(Checks):
         def gradients(*args: Any) -> tuple[torch.Tensor, ...]:
             outputs = smooth(*args)
             leaves = [a for a in args if isinstance(a, torch.Tensor) and a.requires_grad]
-            weights = [torch.ones(o.shape, dtype=o.dtype).requires_grad_() for o in outputs]
+            weights = [torch.ones_like(o).requires_grad_() for o in outputs]
             found = torch.autograd.grad(outputs, leaves, weights, create_graph=True, allow_unused=True)
             return tuple(g for g in found if g is not None and g.requires_grad)
 

@@ -15,7 +15,7 @@ import torch
 
 from .. import _runtime
 from .base import Checks
-from .cases import Case, assert_close_to, assert_same, assert_same_gradient, has_gradient, objective
+from .cases import DEVICE, Case, assert_close_to, assert_same, assert_same_gradient, has_gradient, objective
 
 
 class DispatchChecks(Checks):
@@ -117,7 +117,7 @@ class DispatchChecks(Checks):
 
     def test_autocast(self, case: Case) -> None:
         arguments = case.arguments(torch.float32)
-        with torch.autocast("cpu", dtype=torch.bfloat16):
+        with torch.autocast(DEVICE, dtype=torch.bfloat16):
             outputs = self.call(case, *arguments)
         for a, b in zip(outputs, self.call(case, *arguments), strict=True):
             if has_gradient(a):

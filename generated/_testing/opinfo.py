@@ -21,7 +21,7 @@ import torch
 
 from .. import _runtime
 from .base import Checks
-from .cases import Case, assert_same, has_gradient
+from .cases import DEVICE, Case, assert_same, has_gradient
 
 HALF = (torch.float16, torch.bfloat16)
 os.environ.setdefault("PYTORCH_HYPOTHESIS_PROFILE", "default")  # torch's tools would choose one for every test
@@ -72,10 +72,10 @@ class OpInfoChecks(Checks):
         if self.held:
             pytest.skip("not applicable: detached values are constants for derivatives, which torch's judge moves")
         for dtype, variant in _variants(info, judge):
-            judge._grad_test_helper("cpu", dtype, info, variant)
+            judge._grad_test_helper(DEVICE, dtype, info, variant)
             if info.supports_forward_ad:
                 judge._grad_test_helper(
-                    "cpu",
+                    DEVICE,
                     dtype,
                     info,
                     variant,
@@ -92,11 +92,11 @@ class OpInfoChecks(Checks):
         for dtype, variant in _variants(info, judge):
             if not info.supports_gradgrad:
                 with pytest.raises(RuntimeError, match="once_differentiable"):
-                    judge._check_helper("cpu", dtype, info, variant, "bwgrad_bwgrad")
+                    judge._check_helper(DEVICE, dtype, info, variant, "bwgrad_bwgrad")
                 continue
-            judge._check_helper("cpu", dtype, info, variant, "bwgrad_bwgrad")
+            judge._check_helper(DEVICE, dtype, info, variant, "bwgrad_bwgrad")
             if info.supports_fwgrad_bwgrad:
-                judge._check_helper("cpu", dtype, info, variant, "fwgrad_bwgrad")
+                judge._check_helper(DEVICE, dtype, info, variant, "fwgrad_bwgrad")
 
     def _gradient_judge(self) -> tuple[Any, Any]:
         from torch.testing._internal.common_utils import TestGradients
@@ -119,7 +119,7 @@ class OpInfoChecks(Checks):
             except TypeError as e:  # the judge expects what torch's own kernels raise
                 raise RuntimeError(str(e)) from e
 
-        assert set(get_supported_dtypes(call, info.sample_inputs_func, "cpu")) == info.dtypes
+        assert set(get_supported_dtypes(call, info.sample_inputs_func, DEVICE)) == info.dtypes
 
     @pytest.mark.slow
     def test_opinfo_reference(self) -> None:
@@ -129,7 +129,7 @@ class OpInfoChecks(Checks):
         if info.ref is None:
             pytest.skip("not applicable: the spec names no reference")
         rtol, atol = self.tolerance(1e-10, 1e-11)
-        for sample in info.sample_inputs("cpu", info_dtype(info)):
+        for sample in info.sample_inputs(DEVICE, info_dtype(info)):
             TestCase().compare_with_reference(info.op, info.ref, sample, rtol=rtol, atol=atol)
 
     @pytest.mark.slow
@@ -151,7 +151,7 @@ class OpInfoChecks(Checks):
             results = op.formula(*[given[k] for k in op.order])
             return (results[:count] if count > 1 else results[0]) if isinstance(results, tuple) else results
 
-        for sample in info.sample_inputs("cpu", info_dtype(info), info.supports_autograd):
+        for sample in info.sample_inputs(DEVICE, info_dtype(info), info.supports_autograd):
             if info.supports_autograd and not _reaches_all(composition, sample):
                 continue  # where torch has no gradient the operator has one that is 0
             orders = _orders(composition, sample) if info.supports_autograd else 0
@@ -175,7 +175,7 @@ class OpInfoChecks(Checks):
         from torch.testing._internal.jit_metaprogramming_utils import create_traced_fn
 
         info = op_info(type(self))
-        for sample in info.sample_inputs("cpu", info_dtype(info), info.supports_autograd):
+        for sample in info.sample_inputs(DEVICE, info_dtype(info), info.supports_autograd):
             check_against_reference(
                 judge,
                 create_traced_fn(judge, info.op),
@@ -194,13 +194,13 @@ class OpInfoChecks(Checks):
         from torch.testing._internal.optests import aot_autograd_check, fake_check, make_fx_check
 
         info = op_info(type(self))
-        for sample in info.sample_inputs("cpu", info_dtype(info)):
+        for sample in info.sample_inputs(DEVICE, info_dtype(info)):
             args = (sample.input, *sample.args)
             fake_check(info.op, args, sample.kwargs)
             for mode in ("real", "fake", "symbolic"):
                 make_fx_check(info.op, args, sample.kwargs, mode, assert_close=_close, randomize_data=True)
         for grad in (False, True):
-            for sample in info.sample_inputs("cpu", info_dtype(info), grad and info.supports_autograd):
+            for sample in info.sample_inputs(DEVICE, info_dtype(info), grad and info.supports_autograd):
                 for dynamic in (False, True):
                     aot_autograd_check(
                         _floats_first(info.op),
@@ -222,7 +222,7 @@ class OpInfoChecks(Checks):
         if "c" in definition.kinds:
             pytest.skip("not applicable: torch's judge casts floats only")
         dtype = torch.bfloat16 if definition.autocast == "lower" else torch.float32
-        for sample in info.sample_inputs("cpu", torch.float32):
+        for sample in info.sample_inputs(DEVICE, torch.float32):
             args = (sample.input, *sample.args)
             plain = info(*args, **sample.kwargs)
             own = plain.dtype if isinstance(plain, torch.Tensor) else dtype
@@ -230,7 +230,7 @@ class OpInfoChecks(Checks):
                 "operator",  # a name that no method of tensors has
                 args,
                 dtype,
-                "cpu",
+                DEVICE,
                 out_type=own if own != torch.float32 or any(self.stored) else dtype,
                 module=SimpleNamespace(operator=info.op),
                 add_kwargs=sample.kwargs,
@@ -331,7 +331,7 @@ def _reference(tests: type[Checks]) -> Callable[..., Any]:
         case = Case("", inputs=tests.cases[0].inputs, params=params)
         arguments = [a if a is None else torch.from_numpy(a) for a in arrays]
         found = tests().referred(case, getattr(importlib.import_module(module), name), arguments)
-        return tuple(r.numpy() for r in found) if isinstance(found, tuple) else found.numpy()
+        return tuple(r.cpu().numpy() for r in found) if isinstance(found, tuple) else found.cpu().numpy()
 
     return reference
 

@@ -73,7 +73,7 @@ class ValueChecks(Checks):
         rtol, atol = self.tolerance(1e-8, 1e-10)
         for gradient, values in zip(found, expected, strict=True):
             parts = _parts(gradient)
-            assert_same(parts, torch.tensor(values, dtype=parts.dtype).reshape(parts.shape), rtol=rtol, atol=atol)
+            assert_same(parts, torch.tensor(values, dtype=parts.dtype, device=parts.device).reshape(parts.shape), rtol=rtol, atol=atol)
 
     def test_reference(self, case: Case) -> None:
         if self.reference is None:
@@ -212,7 +212,7 @@ def _double(a: torch.Tensor | None, shift: float = 0.0) -> torch.Tensor | None:
     """A float64 leaf with the same values, or moved by a relative amount of alternating sign."""
     if a is None or not has_gradient(a):
         return a
-    signs = 1.0 - 2.0 * (torch.arange(a.numel(), dtype=torch.float64) % 2).reshape(a.shape)
+    signs = 1.0 - 2.0 * (torch.arange(a.numel(), dtype=torch.float64, device=a.device) % 2).reshape(a.shape)
     wide = torch.complex128 if a.is_complex() else torch.float64
     return (a.detach().to(wide) * (1.0 + shift * signs)).requires_grad_(a.requires_grad)
 

@@ -7,7 +7,7 @@ import subprocess
 import sys
 import tempfile
 from collections import deque
-from collections.abc import Sequence
+from collections.abc import Mapping, Sequence
 from concurrent.futures import ThreadPoolExecutor
 from importlib.util import find_spec
 from pathlib import Path
@@ -44,6 +44,13 @@ Examples:
     show_default=True,
     help="What the operators run on; native has to be compiled first.",
 )
+@click.option(
+    "--device",
+    type=click.Choice(["cpu", "cuda"]),
+    default="cpu",
+    show_default=True,
+    help="Where the operands lie.",
+)
 @click.option("-k", "keyword", metavar="EXPRESSION", help="Only tests that match, as in pytest.")
 @click.option("--quick", is_flag=True, help="Leave out the checks that take long: compilers, export, suites of torch.")
 @click.option("-x", "first", is_flag=True, help="Stop at the first test that fails.")
@@ -60,6 +67,7 @@ def command(
     ops: tuple[str, ...],
     out: Path,
     backend: str,
+    device: str,
     keyword: str | None,
     quick: bool,
     first: bool,
@@ -74,11 +82,13 @@ def command(
     _say_changed(out, names)
     files = [str((out / op / f"test_{op}.py").absolute()) for op in names]
     backends = ["torch", "native"] if backend == "all" else [backend]
+    _need_device(device)
     if "native" in backends:
         _need_libraries(out, names)
     options = [*(("-k", keyword) if keyword else ()), *((QUICK,) if quick else ())]
     options += [*(("-v",) if verbose else ()), *(("-x",) if first else ())]
-    codes = [_tested(files, name, options, jobs, quiet) for name in backends]
+    ways = [{"OPGEN_BACKEND": name, "OPGEN_DEVICE": device} for name in backends]
+    codes = [_tested(files, way, options, jobs, quiet) for way in ways]
     if any(codes):
         raise click.exceptions.Exit(FINDINGS if set(codes) <= {0, FINDINGS, _NO_TESTS_RAN} else USAGE)
 
@@ -95,6 +105,15 @@ def _need_libraries(out: Path, ops: Sequence[str]) -> None:
         raise click.exceptions.Exit(USAGE)
 
 
+def _need_device(device: str) -> None:
+    """Refuse a device that torch does not see."""
+    import torch
+
+    if device == "cuda" and not torch.cuda.is_available():
+        say("torch sees no CUDA device here: `opgen doctor` tells why")
+        raise click.exceptions.Exit(USAGE)
+
+
 def _say_changed(out: Path, ops: Sequence[str]) -> None:
     """Warn that what is tested is not what the specs say by now."""
     from opgen.toolchain.inventory import changed
@@ -103,19 +122,20 @@ def _say_changed(out: Path, ops: Sequence[str]) -> None:
         say(f"{op}: its spec was changed, and what was generated before is tested; to bring it up to date: opgen build")
 
 
-def _tested(files: Sequence[str], backend: str, options: Sequence[str], jobs: int, quiet: bool) -> int:
+def _tested(files: Sequence[str], way: Mapping[str, str], options: Sequence[str], jobs: int, quiet: bool) -> int:
     """pytest's exit code, the worst of several; its own output is talk, the table of checks is data.
 
     Both are told `quiet` if any failed.
     """
     from opgen.verify.matrix import outcomes, table
 
+    backend, device = way.values()
     if not quiet:
-        say(f"back end: {backend}")
+        say(f"back end: {backend}{'' if device == 'cpu' else f', on {device}'}")
     with tempfile.TemporaryDirectory() as folder:
         groups = [files] if jobs == 1 else [[file] for file in files]
         reports = [Path(folder, f"{n}.xml") for n, _ in enumerate(groups)]
-        codes = _side_by_side(groups, backend, options, reports, jobs, quiet)
+        codes = _side_by_side(groups, way, options, reports, jobs, quiet)
         ran = max((code for code in codes if code != _NO_TESTS_RAN), default=_NO_TESTS_RAN)
         found = [o for report in reports if report.exists() for o in outcomes(report)]
         if found and (ran or not quiet):
@@ -125,7 +145,7 @@ def _tested(files: Sequence[str], backend: str, options: Sequence[str], jobs: in
 
 def _side_by_side(
     groups: Sequence[Sequence[str]],
-    backend: str,
+    way: Mapping[str, str],
     options: Sequence[str],
     reports: Sequence[Path],
     jobs: int,
@@ -138,7 +158,7 @@ def _side_by_side(
     def one(files: Sequence[str], report: Path) -> None:
         if "-x" in options and any(code not in (0, _NO_TESTS_RAN) for code in codes):
             return
-        done = _pytest(files, backend, options, report, where)
+        done = _pytest(files, way, options, report, where)
         codes.append(done.returncode)
         if done.stdout and (done.returncode or not quiet):
             say(done.stdout.rstrip())
@@ -149,8 +169,8 @@ def _side_by_side(
 
 
 def _pytest(
-    files: Sequence[str], backend: str, options: Sequence[str], report: Path, where: int
+    files: Sequence[str], way: Mapping[str, str], options: Sequence[str], report: Path, where: int
 ) -> subprocess.CompletedProcess[str]:
     arguments = [sys.executable, "-m", "pytest", "-p", "opgen.cli.checks", f"--junitxml={report}", *options, *files]
-    environment = {**os.environ, "OPGEN_BACKEND": backend}
+    environment = {**os.environ, **way}
     return subprocess.run(arguments, env=environment, stdout=where, text=True, check=False)

@@ -54,7 +54,9 @@ def tests(paths: Sequence[str], report: Path, jobs: int, **environment: str) -> 
     """What failed, and what it said."""
     line = [sys.executable, "-m", "pytest", "-q", "-n", str(jobs), "--dist", "worksteal", "-W", "default"]
     line += ["--no-header", "--tb=short", f"--junitxml={report}", *paths]
-    done = subprocess.run(line, cwd=ROOT, env={**os.environ, **environment}, capture_output=True, text=True, check=False)
+    done = subprocess.run(
+        line, cwd=ROOT, env={**os.environ, **environment}, capture_output=True, text=True, check=False
+    )
     report.with_suffix(".log").write_text(done.stdout + done.stderr, encoding="utf-8")
     if not report.exists():
         return [("pytest", f"exit code {done.returncode}: {done.stderr[-300:]}")]

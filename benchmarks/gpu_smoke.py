@@ -12,6 +12,7 @@ from __future__ import annotations
 
 import argparse
 import os
+import re
 import subprocess
 import sys
 import tempfile
@@ -75,7 +76,8 @@ def grouped(found: Iterable[tuple[str, str]]) -> Iterable[str]:
     """What failed, by the first line that was said."""
     said: dict[str, list[str]] = {}
     for name, message in found:
-        said.setdefault(message.partition("\n")[0][:160], []).append(name.rpartition("generated.")[2])
+        first = re.sub(r"0x[0-9a-f]+", "0x…", message.partition("\n")[0][:160])
+        said.setdefault(first, []).append(name.rpartition("generated.")[2])
     for message, names in sorted(said.items(), key=lambda item: -len(item[1])):
         kinds = Counter(n.rpartition("::")[2].partition("[")[0] for n in names)
         yield f"{len(names)} × {message}"

@@ -68,7 +68,7 @@ def _loaded(library: Path, op: str) -> bool:
         if reason is None:
             torch.ops.load_library(str(library))
     except (OSError, RuntimeError) as e:
-        reason = f"cannot be loaded here ({' '.join(str(e).split())})"
+        reason = f"cannot be loaded here ({' '.join(str(e.__cause__ or e).split())})"
     if reason is not None:
         _warn(library, op, reason)
     return reason is None

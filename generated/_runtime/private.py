@@ -13,6 +13,8 @@ AD and the transforms of `torch.func` do not.
 
 from __future__ import annotations
 
+import ctypes
+import sys
 import threading
 from collections.abc import Callable, Sequence
 from typing import Any, TypeVar
@@ -98,11 +100,17 @@ def kept(key: str) -> Any:
 
 
 def keep(key: str, value: Any) -> None:
-    """Keep a value for this thread."""
+    """Keep a value for this thread.
+
+    Some versions of torch (2.11) do not count what they keep as referred to, and let go of it all the same.
+    """
     if _is_kept is None or _kept is None or _keep is None:
         setattr(_local, key, value)
-    else:
-        _keep(key, value)
+        return
+    count = sys.getrefcount(value)
+    _keep(key, value)
+    if sys.getrefcount(value) <= count:
+        ctypes.pythonapi.Py_IncRef(ctypes.py_object(value))
 
 
 def constant_for_compilers(function: Function) -> Function:

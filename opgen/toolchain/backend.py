@@ -7,7 +7,9 @@ package has the other half). Of a choice for one package and one for all, the la
 
 from __future__ import annotations
 
+import ctypes
 import itertools
+import sys
 import threading
 from typing import Any
 
@@ -62,10 +64,13 @@ def _kept() -> tuple[int, str] | None:
 def _keep(choice: tuple[int, str] | None) -> None:
     import torch
 
-    if hasattr(torch._C, "_stash_obj_in_tls"):
-        torch._C._stash_obj_in_tls(_KEY, choice)
-    else:
+    if not hasattr(torch._C, "_stash_obj_in_tls"):
         vars(_of_threads())[_KEY] = choice
+        return
+    count = sys.getrefcount(choice)
+    torch._C._stash_obj_in_tls(_KEY, choice)
+    if sys.getrefcount(choice) <= count:  # torch 2.11 lets go of what it has not taken hold of
+        ctypes.pythonapi.Py_IncRef(ctypes.py_object(choice))
 
 
 def _of_threads() -> threading.local:

@@ -81,6 +81,46 @@ def test_a_choice_without_private_names(chosen: Callable[[], str], build_operato
     assert chosen() == "auto"
 
 
+CARELESS = """
+import ctypes, gc, sys, torch
+
+keep = torch._C._stash_obj_in_tls
+
+def careless(key, value):
+    keep(key, value)
+    ctypes.pythonapi.Py_DecRef(ctypes.py_object(value))
+
+torch._C._stash_obj_in_tls = careless
+sys.path.insert(0, sys.argv[1])
+import opgen
+from {package}.chosen_one import chosen_one
+
+x = torch.ones(3, requires_grad=True)
+for choice in (opgen.use_backend, sys.modules["{package}._runtime"].use_backend):
+    for name in ("torch", "auto", "torch"):
+        with choice(name):
+            fresh = [(k, str(k)) for k in range(1000)]
+            gc.collect()
+            assert chosen_one.backend == "torch"
+            chosen_one(x).sum().backward()
+before = sys.getrefcount(None)
+for _ in range(1000):
+    with opgen.use_backend("torch"):
+        pass
+assert sys.getrefcount(None) > before - 900
+"""
+
+
+def test_a_choice_outlives_a_torch_that_does_not_hold_it(build_operator: Build) -> None:
+    """Torch 2.11 keeps an object of a thread without counting the reference, and gives up one when it is replaced."""
+    module = build_operator(SPEC.format("chosen_one"))
+    folder = Path(str(module.__file__)).parents[1]
+    script = CARELESS.format(package=folder.name)
+    line = [sys.executable, "-c", script, str(folder.parent)]
+    done = subprocess.run(line, capture_output=True, text=True, check=False)
+    assert done.returncode == 0, done.stderr
+
+
 def test_kernels_that_are_not_there_are_missed_in_the_thread_that_asks(build_operator: Build) -> None:
     module = build_operator(SPEC.format("asked_one"))
     x = torch.ones(2)

@@ -54,7 +54,8 @@ class Definition:
     kernels whose sums come in no fixed order on a GPU; where torch is to be deterministic, the formula runs
     instead, and torch sees to it or says that it cannot. `faster_in_torch`: which of the two run their formula on a CPU
     although there is a compiled kernel, unless that is asked for, each with why; for calls that are small, kernels run
-    all the same if there is an `excess`, which tells small ones (see `native`). `autocast`: what it casts floats to.
+    all the same if there is an `excess`, which tells small ones (see `native`). `faster_in_torch_on_gpu` has those that
+    run it on a GPU. `autocast`: what it casts floats to.
     `positions`: operands whose elements are positions, each with a tensor, the axis that they go along, and its dim.
     `computed`: tensors that are read or written at other positions, or that those are computed from, each with what
     must hold for a position, and perhaps a tensor and an axis that have the size in it.
@@ -102,6 +103,7 @@ class Definition:
     computed: tuple[tuple[Any, ...], ...] = ()
     unordered: tuple[str, ...] = ()
     faster_in_torch: dict[str, str] = field(default_factory=dict)
+    faster_in_torch_on_gpu: tuple[str, ...] = ()
     forward_excess: Callable[..., int] | None = None
     backward_excess: Callable[..., int] | None = None
     tags: tuple[torch.Tag, ...] = ()

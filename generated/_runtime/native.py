@@ -156,8 +156,8 @@ def _route(op: str, which: str, chosen: str, compiled: Callable[..., Any] | None
     if compiled is not None and chosen != "torch":
         there = _devices(op, which)
         left = () if chosen == "native" else tuple(d for d in there if _prefers_torch(made, d))
-        small = _small(made) if left else None
-        devices = there if small is not None else tuple(d for d in there if d not in left)
+        small = _small(made) if "cpu" in left else None
+        devices = tuple(d for d in there if d not in left or (d == "cpu" and small is not None))
         if devices:
             native, found = _counted(compiled), _quick(made, f"{op}_{which}", compiled)
             quick = found if devices == there else _on(made, found, devices)
@@ -186,8 +186,9 @@ def be_quiet() -> None:
 
 
 def _prefers_torch(made: Any, device: str) -> bool:
-    """Is the formula expected to be faster there than the compiled kernel? On a GPU, it is taken never to be."""
-    return device == "cpu" and made.which in made.definition.faster_in_torch
+    """Is the formula expected to be faster there than the compiled kernel?"""
+    d = made.definition
+    return made.which in (d.faster_in_torch if device == "cpu" else d.faster_in_torch_on_gpu)
 
 
 def _small(made: Any) -> Callable[..., bool] | None:

@@ -178,12 +178,12 @@ def outside_old_vmap(call: Callable[..., tuple[Any, ...]], args: Sequence[Any]) 
     """Call a function of tensors that may come from torch's first `vmap`, under `torch.vmap` instead.
 
     The first one still serves `torch.autograd.grad(is_grads_batched=True)` and the batched checks of `gradcheck`, and
-    knows few operations.
+    knows few operations. Its level is counted by thread, and not in those in which a backward pass runs on a GPU.
     """
     old = [isinstance(a, Tensor) and AVAILABLE and is_legacy_batchedtensor(a) for a in args]
     if not any(old):
         return call(*args)
-    level = _deeper() - 1
+    level = max(_deeper() - 1, 1)
     _shallower()
     plain = [_remove_axis(a, level, 1, 0) if o else a for a, o in zip(args, old, strict=True)]
     results = torch.vmap(call, in_dims=tuple(0 if o else None for o in old))(*plain)

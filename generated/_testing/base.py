@@ -77,7 +77,7 @@ class Checks:
                 pytest.skip(f"not applicable: {note.read_text().splitlines()[-1]}")
             if _runtime.kernel(name, "forward") is None:
                 pytest.fail("OPGEN_BACKEND=native, but no compiled library is loaded: `opgen compile`", pytrace=False)
-        with _runtime.use_backend(BACKEND):
+        with _runtime.use_backend(BACKEND), torch.backends.cudnn.flags(enabled=True, deterministic=True):
             yield
 
     @classmethod

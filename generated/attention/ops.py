@@ -362,6 +362,7 @@ OP = register(
         second_mask=("grad_output", "output", "query", "key", "value"),
         backward_tangent=attention_backward_tangent,
         autocast="lower",
+        faster_in_torch_on_gpu=("forward", "backward"),
         flops=flops,
         backward_flops=backward_flops,
         sharding=(

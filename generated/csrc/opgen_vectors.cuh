@@ -97,12 +97,21 @@ OPGEN_DEVICE void put_pack(const Pack<T, V>& pack, T* at) {
   *reinterpret_cast<Pack<T, V>*>(at) = pack;
 #endif
 }
-template <int V, typename T, int rank>
-OPGEN_DEVICE Pack<T, V> load_pack(const Tensor<T, rank>& tensor, int64_t first) {
-  return *reinterpret_cast<const Pack<T, V>*>(tensor.data + first);
+// `first`: the number of an element in the order of memory, or a place in the batch.
+template <typename T, int rank>
+OPGEN_DEVICE T* element(const Tensor<T, rank>& tensor, int64_t first) {
+  return tensor.data + first;
 }
-template <int V, typename T, int rank>
-OPGEN_DEVICE Pack<T, V> load_pack_or_zero(const Tensor<T, rank>& tensor, int64_t first) {
+template <typename T, int rank>
+OPGEN_DEVICE T* element(const Tensor<T, rank>& tensor, const Place<rank>& first) {
+  return tensor.at(first);
+}
+template <int V, typename T, int rank, typename At>
+OPGEN_DEVICE Pack<T, V> load_pack(const Tensor<T, rank>& tensor, const At& first) {
+  return *reinterpret_cast<const Pack<T, V>*>(element(tensor, first));
+}
+template <int V, typename T, int rank, typename At>
+OPGEN_DEVICE Pack<T, V> load_pack_or_zero(const Tensor<T, rank>& tensor, const At& first) {
   return tensor.data == nullptr ? Pack<T, V>{} : load_pack<V>(tensor, first);
 }
 // What V neighbouring points read.
@@ -157,9 +166,9 @@ struct Values {
   }
   OPGEN_DEVICE void store(T* at) const { *reinterpret_cast<Pack<T, V>*>(at) = pack(); }
 };
-template <int V, typename T, int rank>
-OPGEN_DEVICE void store_pack(const Tensor<T, rank>& tensor, int64_t first, const Values<T, V>& values) {
-  values.store(tensor.data + first);
+template <int V, typename T, int rank, typename At>
+OPGEN_DEVICE void store_pack(const Tensor<T, rank>& tensor, const At& first, const Values<T, V>& values) {
+  values.store(element(tensor, first));
 }
 
 template <int V, typename F>

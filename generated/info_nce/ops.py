@@ -315,6 +315,7 @@ OP = register(
         second_mask=("grad_output", "query", "key"),
         backward_tangent=info_nce_backward_tangent,
         autocast="float32",
+        faster_in_torch_on_gpu=("backward",),
         flops=flops,
         backward_flops=backward_flops,
     )

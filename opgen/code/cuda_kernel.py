@@ -159,8 +159,8 @@ def _flat(scope: Scope, outer: Sequence[Loop], body: Body) -> list[str]:
     return [
         *function(f"OPGEN_DEVICE void compute({', '.join(taken)}) const", compute),
         *point_function(point),
-        "template <int V>",
-        *function("OPGEN_DEVICE void flat(int64_t first) const", flat),
+        "template <int V, typename At>",
+        *function("OPGEN_DEVICE void flat(const At& first) const", flat),
     ]
 
 

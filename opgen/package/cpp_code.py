@@ -7,7 +7,7 @@ three texts, whose steps are numbered alike.
 from __future__ import annotations
 
 from collections.abc import Iterable, Sequence
-from dataclasses import dataclass
+from dataclasses import dataclass, replace
 
 from opgen.code.cpp_layout import block, commented, laid_out, schema_lines, table_lines
 from opgen.code.cuda_code import CudaFile, file_text
@@ -19,6 +19,7 @@ from opgen.package.cpp_host import host_function
 from opgen.package.cpp_signature import Direction
 from opgen.package.step_table import StepTable
 from opgen.plan.model import Convolve, Sort, Step
+from opgen.plan.on_gpu import slower_on_gpu
 from opgen.plan.speed import Choice, choice
 
 _HEADERS: dict[type[Step], str] = {Convolve: "opgen_convolution.h", Sort: "opgen_sort.h"}  # of what the host hands on
@@ -76,7 +77,7 @@ def cpp_files(operator: Operator, directions: Sequence[Direction], namespace: st
     if len(binding) + len(text) > MOST:
         raise UnplannableError(_too_long(operator, "C++"))
     plans = {d.which: f.plans for d, f in zip(directions, functions, strict=True)}
-    return CppFiles(binding, text, cuda, no_cuda, choice(plans))
+    return CppFiles(binding, text, cuda, no_cuda, replace(choice(plans), on_gpu=slower_on_gpu(plans)))
 
 
 def _library(what: str, statements: Iterable[str]) -> list[str]:

@@ -6,7 +6,7 @@ In goes a `Surface`; out comes an `OpsView` of finished strings.
 from __future__ import annotations
 
 import re
-from collections.abc import Mapping, Sequence
+from collections.abc import Sequence
 from dataclasses import dataclass, replace
 
 from opgen.code.layout import NUMBERS, WIDTH, bracketed, imported, quoted, runtime_imports, strings, tupled
@@ -92,7 +92,7 @@ class OpsView:
 
 def ops_view(s: Surface, saved: Sequence[str], choice: Choice) -> OpsView:
     """Everything that `ops.py` says. `saved`: what the backward op takes beside cotangents; `choice`: what `auto`
-    leaves to torch on a CPU.
+    leaves to torch.
     """
     second, tangent = second_order(s)
     extra = tuple(_beside(s.name, f) for f in (second, tangent) if f is not None)
@@ -103,7 +103,7 @@ def ops_view(s: Surface, saved: Sequence[str], choice: Choice) -> OpsView:
     back_args = [f"grad_{n}: Tensor" for n in s.active] + [_saved_type(s, n) for n in saved]
     back_args += [f"{a.name}: {annotation(a)}" for a in backward_params(s)] + [f"{MASK}: Sequence[bool]"]
     counts = (*flops_views(s, typed, back_args), *excess_views(s, choice, typed, back_args))
-    fields = _fields(s, saved, second, tangent, choice.in_torch)
+    fields = _fields(s, saved, second, tangent, choice)
     fields = (*fields, *(f"{f.name}={f.name}" for f in counts), *sharding_fields(s))
     body = [*check, *fake, *back, *fields, *(line for f in counts for line in f.lines)]
     inplace = s.operator.inplace
@@ -185,7 +185,7 @@ def _fields(
     saved: Sequence[str],
     second: FormulaView | None,
     tangent: FormulaView | None,
-    in_torch: Mapping[str, str],
+    choice: Choice,
 ) -> tuple[str, ...]:
     results = len(s.outputs) + len(s.residuals)
     schema, defaults = forward_schema(s.operator, results)
@@ -226,11 +226,12 @@ def _fields(
     out += position_fields(s)
     unordered = [quoted(w) for w in ("forward", "backward") if adds_in_any_order(s, w)]
     out += [f"unordered={tupled(unordered)}"] if unordered else []
-    slow = [f"{quoted(which)}: {quoted(why)}" for which, why in in_torch.items()]
+    slow = [f"{quoted(which)}: {quoted(why)}" for which, why in choice.in_torch.items()]
     told = f"faster_in_torch={{{', '.join(slow)}}}"
     if len(told) > WIDTH - len("        ,"):
         told = "\n".join(["faster_in_torch={", *(f"            {item}," for item in slow), "        }"])
     out += [told] if slow else []
+    out += [_names("faster_in_torch_on_gpu", choice.on_gpu)] if choice.on_gpu else []
     out += ["tags=(torch.Tag.pointwise,)"] if is_pointwise(s) else []
     return tuple(out)
 

@@ -151,14 +151,15 @@ class Excess:
 
 @dataclass(frozen=True, slots=True)
 class Choice:
-    """What `auto` runs on a CPU: the directions, forward or backward, that it leaves to plain torch, each with why.
+    """The directions, forward or backward, that `auto` leaves to plain torch: on a CPU each with why, and `on_gpu`.
 
-    `excess` has, by direction and plan, what a kernel takes longer than torch beside what a call costs: nothing where
-    the kernel is faster. A direction without is left to torch at any size.
+    `excess` has, by direction and plan, what a kernel takes longer there beside what a call costs, if it does. A
+    direction without is left to torch at any size.
     """
 
     in_torch: Mapping[str, str]
     excess: Mapping[str, tuple[tuple[Excess, ...], ...]]
+    on_gpu: tuple[str, ...] = ()
 
 
 def choice(plans: Mapping[str, Sequence[KernelPlan]]) -> Choice:
@@ -173,10 +174,9 @@ def choice(plans: Mapping[str, Sequence[KernelPlan]]) -> Choice:
         b.role is Role.SAVED and b.storage is Storage.INT64 for own in plans.values() for p in own for b in p.arguments
     )
     if slow and counted:
-        why = next(iter(slow.values()))
         same = len({*map(len, plans.values())}) == 1
         together = tuple(tuple(e for own in both for e in own) for both in zip(*excess.values(), strict=same))
-        return Choice(dict.fromkeys(plans, why), dict.fromkeys(plans, together) if same else {})
+        return Choice(dict.fromkeys(plans, next(iter(slow.values()))), dict.fromkeys(plans, together) if same else {})
     return Choice(slow, {which: excess[which] for which in slow})
 
 

@@ -127,6 +127,22 @@ class Arguments {
     return true;
   }
 
+  // Whether all tensors have neighbours along the last dim of the batch, in whole vectors of V elements that start where
+  // vectors may start.
+  template <int V>
+  bool in_vectors() const {
+    if (used == 0 || sizes[used - 1] % V != 0) return false;
+    for (int i = 0; i < Count; ++i) {
+      const void* data = call.tensors[slots[i].number]->data;
+      if (data == nullptr) continue;
+      if (reinterpret_cast<uintptr_t>(data) % 16 != 0 || strides[i][used - 1] != 1) return false;
+      for (int d = 0; d < used - 1; ++d) {
+        if (strides[i][d] % V != 0) return false;
+      }
+    }
+    return true;
+  }
+
   // Whether all positions are below 2^31, and strides below so many bytes in elements of any type.
   bool small_positions() const {
     for (int i = 0; i < Count; ++i) {

@@ -167,6 +167,10 @@ struct Flat : Map<0> {
   int run_flat(const OpgenCall& call, const Step& step) const {
     return map_vectors<16 / Bytes>(call, step, points.of(call));
   }
+  template <int V, typename Step, typename Arguments>
+  int run_places(const OpgenCall& call, const Step& step, const Arguments& args) const {
+    return map_in_places<V>(call, step, args.template batch<Made<Step>::rank>());
+  }
 };
 
 // A team for each point, whose threads share the loops of some lengths out.
@@ -271,6 +275,15 @@ constexpr bool has_places() {
   return false;
 }
 
+// Whether all of its tensors have the dims of the batch and no others.
+template <typename Step>
+constexpr bool of_batch() {
+  for (const Field& field : Step::fields) {
+    if (field.kind == Field::a_tensor && (field.rank != 1 || field.batch_at != 0)) return false;
+  }
+  return has_places<Step>();
+}
+
 template <typename Step, int V = 1, typename Arguments>
 Step made(const OpgenCall& call, const Arguments& args) {
   return filled<Step, V>(args, call, std::make_index_sequence<Step::fields.size()>());
@@ -282,6 +295,10 @@ template <int Bytes>
 constexpr bool in_order<Flat<Bytes>> = true;
 template <int Bytes>
 constexpr bool in_order<Whole<Bytes>> = true;
+template <typename>
+constexpr bool is_map = false;
+template <int Bytes>
+constexpr bool is_map<Flat<Bytes>> = true;
 template <typename>
 constexpr bool in_rows = false;
 template <int Lengths>
@@ -301,6 +318,11 @@ int launch_made(const OpgenCall& call) {
   if constexpr (in_order<Launcher>) {
     const bool flat = args.rank() <= 1 && args.flat() && launch.flat_is_small(call);
     if (flat) return launch.run_flat(call, made<Simple>(call, args));
+  }
+  if constexpr (is_map<Launcher> && vector > 1 && of_batch<Simple>()) {
+    if (args.rank() > 1 && args.template in_vectors<vector>()) {
+      return General::launch.template run_places<vector>(call, made<General>(call, args), args);
+    }
   }
   const bool simple = args.rank() <= 1 && args.small_positions();
   if constexpr (has_rows<Simple> && vector > 2) {

@@ -88,6 +88,21 @@ __global__ void __launch_bounds__(map_threads, 1) map_flat(Step step, uint32_t v
   }
 }
 
+// Vectors of V neighbours along the last dim of the batch, wherever the tensors have its other dims.
+template <int V, typename Step>
+__global__ void __launch_bounds__(map_threads, 1) map_places(Step step, Batch<Made<Step>::rank> batch) {
+  const int64_t first = (static_cast<int64_t>(blockIdx.x) * map_threads + threadIdx.x) * V;
+  if (first < batch.count) step.template flat<V>(batch.place(first));
+}
+
+template <int V, typename Step>
+int map_in_places(const OpgenCall& call, const Step& step, const Batch<Made<Step>::rank>& batch) {
+  if (batch.count <= 0) return OPGEN_OK;
+  auto kernel = map_places<V, Step>;
+  OPGEN_LAUNCH(kernel, grid_of(ceil_div(batch.count / V, map_threads)), map_threads, 0, call.stream, step, batch);
+  return launched();
+}
+
 template <int V, typename Step>
 int map(const OpgenCall& call, const Step& step, int64_t count) {
   if (count <= 0) return OPGEN_OK;
@@ -135,10 +150,14 @@ inline int threads_for(int64_t length, int64_t part, int most = Block::most) {
   return threads;
 }
 
+// The longest rows, windows most of all, that a thread goes along alone.
+constexpr int64_t alone = 16;
+
 // `length` is the number of inner points of the longest pass.
 template <typename Step>
 int rows(const OpgenCall& call, const Step& step, int64_t count, int64_t length) {
   if (count <= 0) return OPGEN_OK;
+  if (length <= alone) return launch_rows<Strided<Lanes<1>>>(call, step, count, map_threads, map_threads);
   return launch_rows<Strided<Block>>(call, step, count, threads_for(length, 64), 1);
 }
 
@@ -310,6 +329,27 @@ __global__ void __launch_bounds__(map_threads, 1)
   }
 }
 
+// The same where chunks are many: a block for each point. What it shares fits into 48 KiB.
+template <typename Folds>
+constexpr int finishing_threads(int threads = map_threads) {
+  return sizeof(Folds) * threads <= 48 * 1024 ? threads : finishing_threads<Folds>(threads / 2);
+}
+template <typename Step>
+__global__ void __launch_bounds__(map_threads, 1)
+    finish_columns_together(Step step, int64_t chunks, int64_t points, const typename Step::Folds* partial) {
+  using Folds = typename Step::Folds;
+  constexpr int threads = finishing_threads<Folds>();
+  const int64_t point = blockIdx.x;
+  Folds folds;
+  int count = 0;
+  for (int64_t chunk = threadIdx.x; chunk < chunks; chunk += threads) {
+    folds.merge(partial[chunk * points + point]);
+    if (++count % block_adds == 0) folds.settle();
+  }
+  folds.finish();
+  join_columns<threads>(&folds, [&](int, const Folds& joined) { step.finish(point, joined); });
+}
+
 inline int64_t processors(const OpgenCall& call) {
   if (call.processors > 0) return call.processors;
   int device = 0, count = 0;
@@ -348,8 +388,14 @@ int launch_columns(const OpgenCall& call, const Step& step, int64_t points, int6
     if (chunks == 1) return launched();
     const int status = launched();
     if (status != OPGEN_OK) return status;
-    const unsigned grid = grid_of(ceil_div(points, map_threads));
     const Folds* done = partial;
+    if (chunks > block_adds && points <= max_grid) {
+      constexpr int threads = finishing_threads<Folds>();
+      const auto each = static_cast<unsigned>(points);
+      OPGEN_LAUNCH(finish_columns_together<Step>, each, threads, 0, call.stream, step, chunks, points, done);
+      return launched();
+    }
+    const unsigned grid = grid_of(ceil_div(points, map_threads));
     OPGEN_LAUNCH(finish_columns<Step>, grid, map_threads, 0, call.stream, step, points, chunks, done);
     return launched();
   }

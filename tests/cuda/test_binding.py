@@ -136,3 +136,47 @@ def bound_in(folder: Path, op: str, *planted: tuple[str, str]) -> Path:
         assert before in runtime.read_text()
         runtime.write_text(runtime.read_text().replace(before, after))
     return Path(shutil.copy(bind(out, op, folder), out / op / "_native.so"))
+
+
+ELSEWHERE = """
+import torch
+from generated.swiglu import swiglu
+from generated._runtime import use_backend
+
+for dtype in (torch.float32, torch.bfloat16):
+    for size in (16, 24, 15):
+        gate = torch.randn(2, 5, 3, size, dtype=torch.float64).to(dtype).transpose(1, 2).requires_grad_()
+        up = torch.randn(2, 3, 5, size, dtype=torch.float64).to(dtype).requires_grad_()
+        flat = gate.detach().contiguous().requires_grad_()
+        with use_backend("native"):
+            found, expected = swiglu(gate, up), swiglu(flat, up)
+            weights = torch.randn_like(expected)
+            moved = weights.transpose(0, 1).contiguous().transpose(0, 1)
+            grads = torch.autograd.grad(found, (gate, up), moved)
+            assert torch.equal(found, expected)
+            for a, b in zip(grads, torch.autograd.grad(expected, (flat, up), weights)):
+                assert torch.equal(a, b)
+"""
+
+
+def test_tensors_in_other_orders_of_memory_give_the_same(tmp_path: Path) -> None:
+    bound_in(tmp_path, "swiglu")
+    output(ELSEWHERE, tmp_path)
+
+
+MANY = """
+import torch
+from generated.mse_loss import mse_loss
+from generated._runtime import use_backend
+
+x, y = torch.randn(600_000), torch.randn(600_000)
+with use_backend("native"):
+    found = mse_loss(x, y)
+expected = (x.double() - y.double()).square().mean()
+assert abs(found - expected) < 1e-6 * expected, (found, expected)
+"""
+
+
+def test_sums_over_many_blocks(tmp_path: Path) -> None:
+    bound_in(tmp_path, "mse_loss")
+    output(MANY, tmp_path)

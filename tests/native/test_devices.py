@@ -26,13 +26,15 @@ def made(
     kernels: dict[str, tuple[str, ...]],
     left: tuple[str, ...] = (),
     sized: bool = False,
+    on_gpu: tuple[str, ...] = (),
 ) -> None:
     """An operator `op` with kernels of each direction on these devices, of which those `left` are slower on a CPU.
 
     `sized`: the operator tells how much slower they are.
     """
     excess = {f"{which}_excess": counted if sized else None for which in ("forward", "backward")}
-    definition = SimpleNamespace(faster_in_torch=dict.fromkeys(left, ""), elsewhere=False, kinds="f", **excess)
+    slow = {"faster_in_torch": dict.fromkeys(left, ""), "faster_in_torch_on_gpu": on_gpu}
+    definition = SimpleNamespace(elsewhere=False, kinds="f", **slow, **excess)
     for which in ("forward", "backward"):
         op = SimpleNamespace(definition=definition, which=which, is_copy=False, unordered=False, device=device_of)
         op.arguments = ("x",)
@@ -100,6 +102,25 @@ def test_the_short_way_is_for_the_devices_whose_kernels_are_chosen(monkeypatch: 
     with pytest.raises(RuntimeError):  # the full way then runs the formula
         forward.route.quick(on("cpu"))
     assert backward.route.quick(on("cpu")) is not None
+
+
+@pytest.mark.parametrize(
+    ("left", "sized", "expected"),
+    [
+        ((), False, "native on cpu"),
+        (("forward", "backward"), False, "torch"),
+        (("forward", "backward"), True, "torch (native when small)"),
+    ],
+)
+def test_what_is_slower_on_a_gpu_is_left_to_torch_there(
+    monkeypatch: pytest.MonkeyPatch, left: tuple[str, ...], sized: bool, expected: str
+) -> None:
+    directions = ("forward", "backward")
+    made(monkeypatch, {"forward": BOTH, "backward": BOTH}, left, sized, directions)
+    monkeypatch.setattr(native, "_has_cuda", lambda: True)
+    assert choose(monkeypatch, "auto") == expected
+    assert "cuda" not in native._ops["op", "forward"].route.devices
+    assert choose(monkeypatch, "native") == "native"
 
 
 @pytest.mark.parametrize(

@@ -171,3 +171,17 @@ def test_two_copies_of_a_package_live_side_by_side(build_operator: Build, tmp_pa
     again = importlib.import_module("second_copy.affine_twice")
     x, w = doubles(2, 3), doubles(4, 3)
     torch.testing.assert_close(again.affine_twice(x, w), module.affine_twice(x, w))
+
+
+def test_the_first_vmap_in_a_thread_that_does_not_count_its_levels(
+    build_operator: Callable[[str], ModuleType], monkeypatch: pytest.MonkeyPatch
+) -> None:
+    """A backward pass on a GPU runs in a thread of its own, and torch counts the levels of its first vmap by thread."""
+    module = build_operator("op: third\ninputs: [x]\nforward: y = x**3\n")
+    private = sys.modules[f"{module.__name__.partition('.')[0]}._runtime.private"]
+    monkeypatch.setattr(private, "_deeper", lambda: 1)
+    monkeypatch.setattr(private, "_shallower", lambda: 0)
+    x = torch.randn(4, dtype=torch.float64, requires_grad=True)
+    (grad,) = torch.autograd.grad(module.third(x).sum(), x, create_graph=True)
+    (rows,) = torch.autograd.grad(grad, x, torch.eye(4, dtype=torch.float64), is_grads_batched=True)
+    torch.testing.assert_close(rows, torch.diag(6 * x.detach()))

@@ -94,8 +94,8 @@ struct Step_attention_forward_0_softmax_j_scale {
     compute(softmax_j_sum.load(place, i_2), &softmax_j_scale_value);
     softmax_j_scale.store(softmax_j_scale_value, place, i_2);
   }
-  template <int V>
-  OPGEN_DEVICE void flat(int64_t first) const {
+  template <int V, typename At>
+  OPGEN_DEVICE void flat(const At& first) const {
     const auto softmax_j_sum_pack = rt::load_pack<V>(softmax_j_sum, first);
     rt::Values<opmath_t, V> softmax_j_scale_pack;
     OPGEN_UNROLL

@@ -123,8 +123,8 @@ struct Step_batch_norm_forward_0_next_var {
     compute(running_var.load(c), variance__squares.load(c), &next_var_value);
     next_var.store(next_var_value, c);
   }
-  template <int V>
-  OPGEN_DEVICE void flat(int64_t first) const {
+  template <int V, typename At>
+  OPGEN_DEVICE void flat(const At& first) const {
     const auto running_var_pack = rt::load_pack<V>(running_var, first);
     const auto variance__squares_pack = rt::load_pack<V>(variance__squares, first);
     rt::Values<scalar_t, V> next_var_pack;
@@ -160,8 +160,8 @@ struct Step_batch_norm_forward_1_variance_ {
     mu.store(mu_value, c);
     variance_.store(variance__value, c);
   }
-  template <int V>
-  OPGEN_DEVICE void flat(int64_t first) const {
+  template <int V, typename At>
+  OPGEN_DEVICE void flat(const At& first) const {
     const auto running_mean_pack = rt::load_pack<V>(running_mean, first);
     const auto running_var_pack = rt::load_pack<V>(running_var, first);
     rt::Values<scalar_t, V> mu_pack;

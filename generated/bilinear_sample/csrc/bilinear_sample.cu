@@ -133,8 +133,8 @@ struct Step_bilinear_sample_backward_grad_image_base {
     compute(&grad_image_value);
     grad_image.store(grad_image_value, h, w);
   }
-  template <int V>
-  OPGEN_DEVICE void flat(int64_t first) const {
+  template <int V, typename At>
+  OPGEN_DEVICE void flat(const At& first) const {
     rt::Values<opmath_t, V> grad_image_pack;
     OPGEN_UNROLL
     for (int i = 0; i < V; ++i) {

@@ -43,8 +43,8 @@ struct Step_bilinear_splat_forward_grid_base {
     compute(&grid_value);
     grid.store(grid_value, h, w);
   }
-  template <int V>
-  OPGEN_DEVICE void flat(int64_t first) const {
+  template <int V, typename At>
+  OPGEN_DEVICE void flat(const At& first) const {
     rt::Values<opmath_t, V> grid_pack;
     OPGEN_UNROLL
     for (int i = 0; i < V; ++i) {

@@ -127,8 +127,8 @@ struct Step_binary_cross_entropy_with_logits_forward_2_output {
     compute(target.load(place), input.load(place), weight.load(place), pos_weight.load(place), &output_value);
     output.store(output_value, place);
   }
-  template <int V>
-  OPGEN_DEVICE void flat(int64_t first) const {
+  template <int V, typename At>
+  OPGEN_DEVICE void flat(const At& first) const {
     const auto target_pack = rt::load_pack<V>(target, first);
     const auto input_pack = rt::load_pack<V>(input, first);
     const auto weight_pack = rt::load_pack<V>(weight, first);
@@ -261,8 +261,8 @@ struct Step_binary_cross_entropy_with_logits_forward_5_output {
     compute(target.load(place), input.load(place), weight.load(place), &output_value);
     output.store(output_value, place);
   }
-  template <int V>
-  OPGEN_DEVICE void flat(int64_t first) const {
+  template <int V, typename At>
+  OPGEN_DEVICE void flat(const At& first) const {
     const auto target_pack = rt::load_pack<V>(target, first);
     const auto input_pack = rt::load_pack<V>(input, first);
     const auto weight_pack = rt::load_pack<V>(weight, first);
@@ -396,8 +396,8 @@ struct Step_binary_cross_entropy_with_logits_forward_8_output {
     compute(target.load(place), input.load(place), pos_weight.load(place), &output_value);
     output.store(output_value, place);
   }
-  template <int V>
-  OPGEN_DEVICE void flat(int64_t first) const {
+  template <int V, typename At>
+  OPGEN_DEVICE void flat(const At& first) const {
     const auto target_pack = rt::load_pack<V>(target, first);
     const auto input_pack = rt::load_pack<V>(input, first);
     const auto pos_weight_pack = rt::load_pack<V>(pos_weight, first);
@@ -520,8 +520,8 @@ struct Step_binary_cross_entropy_with_logits_forward_11_output {
     compute(target.load(place), input.load(place), &output_value);
     output.store(output_value, place);
   }
-  template <int V>
-  OPGEN_DEVICE void flat(int64_t first) const {
+  template <int V, typename At>
+  OPGEN_DEVICE void flat(const At& first) const {
     const auto target_pack = rt::load_pack<V>(target, first);
     const auto input_pack = rt::load_pack<V>(input, first);
     rt::Values<scalar_t, V> output_pack;
@@ -569,8 +569,8 @@ struct Step_binary_cross_entropy_with_logits_backward_0_grad_target {
     grad_input.store(grad_input_value, place);
     grad_target.store(grad_target_value, place);
   }
-  template <int V>
-  OPGEN_DEVICE void flat(int64_t first) const {
+  template <int V, typename At>
+  OPGEN_DEVICE void flat(const At& first) const {
     const auto weight_pack = rt::load_pack<V>(weight, first);
     const auto target_pack = rt::load_pack<V>(target, first);
     const auto input_pack = rt::load_pack<V>(input, first);
@@ -624,8 +624,8 @@ struct Step_binary_cross_entropy_with_logits_backward_1_grad_target {
     grad_input.store(grad_input_value, place);
     grad_target.store(grad_target_value, place);
   }
-  template <int V>
-  OPGEN_DEVICE void flat(int64_t first) const {
+  template <int V, typename At>
+  OPGEN_DEVICE void flat(const At& first) const {
     const auto weight_pack = rt::load_pack<V>(weight, first);
     const auto target_pack = rt::load_pack<V>(target, first);
     const auto input_pack = rt::load_pack<V>(input, first);
@@ -679,8 +679,8 @@ struct Step_binary_cross_entropy_with_logits_backward_2_grad_target {
     grad_input.store(grad_input_value, place);
     grad_target.store(grad_target_value, place);
   }
-  template <int V>
-  OPGEN_DEVICE void flat(int64_t first) const {
+  template <int V, typename At>
+  OPGEN_DEVICE void flat(const At& first) const {
     const auto grad_output_pack = rt::load_pack_or_zero<V>(grad_output, first);
     const auto weight_pack = rt::load_pack<V>(weight, first);
     const auto target_pack = rt::load_pack<V>(target, first);
@@ -735,8 +735,8 @@ struct Step_binary_cross_entropy_with_logits_backward_3_grad_target {
     grad_input.store(grad_input_value, place);
     grad_target.store(grad_target_value, place);
   }
-  template <int V>
-  OPGEN_DEVICE void flat(int64_t first) const {
+  template <int V, typename At>
+  OPGEN_DEVICE void flat(const At& first) const {
     const auto weight_pack = rt::load_pack<V>(weight, first);
     const auto target_pack = rt::load_pack<V>(target, first);
     const auto input_pack = rt::load_pack<V>(input, first);
@@ -787,8 +787,8 @@ struct Step_binary_cross_entropy_with_logits_backward_4_grad_target {
     grad_input.store(grad_input_value, place);
     grad_target.store(grad_target_value, place);
   }
-  template <int V>
-  OPGEN_DEVICE void flat(int64_t first) const {
+  template <int V, typename At>
+  OPGEN_DEVICE void flat(const At& first) const {
     const auto weight_pack = rt::load_pack<V>(weight, first);
     const auto target_pack = rt::load_pack<V>(target, first);
     const auto input_pack = rt::load_pack<V>(input, first);
@@ -839,8 +839,8 @@ struct Step_binary_cross_entropy_with_logits_backward_5_grad_target {
     grad_input.store(grad_input_value, place);
     grad_target.store(grad_target_value, place);
   }
-  template <int V>
-  OPGEN_DEVICE void flat(int64_t first) const {
+  template <int V, typename At>
+  OPGEN_DEVICE void flat(const At& first) const {
     const auto grad_output_pack = rt::load_pack_or_zero<V>(grad_output, first);
     const auto weight_pack = rt::load_pack<V>(weight, first);
     const auto target_pack = rt::load_pack<V>(target, first);
@@ -893,8 +893,8 @@ struct Step_binary_cross_entropy_with_logits_backward_6_grad_target {
     grad_input.store(grad_input_value, place);
     grad_target.store(grad_target_value, place);
   }
-  template <int V>
-  OPGEN_DEVICE void flat(int64_t first) const {
+  template <int V, typename At>
+  OPGEN_DEVICE void flat(const At& first) const {
     const auto target_pack = rt::load_pack<V>(target, first);
     const auto input_pack = rt::load_pack<V>(input, first);
     const auto pos_weight_pack = rt::load_pack<V>(pos_weight, first);
@@ -946,8 +946,8 @@ struct Step_binary_cross_entropy_with_logits_backward_7_grad_target {
     grad_input.store(grad_input_value, place);
     grad_target.store(grad_target_value, place);
   }
-  template <int V>
-  OPGEN_DEVICE void flat(int64_t first) const {
+  template <int V, typename At>
+  OPGEN_DEVICE void flat(const At& first) const {
     const auto target_pack = rt::load_pack<V>(target, first);
     const auto input_pack = rt::load_pack<V>(input, first);
     const auto pos_weight_pack = rt::load_pack<V>(pos_weight, first);
@@ -999,8 +999,8 @@ struct Step_binary_cross_entropy_with_logits_backward_8_grad_target {
     grad_input.store(grad_input_value, place);
     grad_target.store(grad_target_value, place);
   }
-  template <int V>
-  OPGEN_DEVICE void flat(int64_t first) const {
+  template <int V, typename At>
+  OPGEN_DEVICE void flat(const At& first) const {
     const auto grad_output_pack = rt::load_pack_or_zero<V>(grad_output, first);
     const auto target_pack = rt::load_pack<V>(target, first);
     const auto input_pack = rt::load_pack<V>(input, first);
@@ -1051,8 +1051,8 @@ struct Step_binary_cross_entropy_with_logits_backward_9_grad_target {
     grad_input.store(grad_input_value, place);
     grad_target.store(grad_target_value, place);
   }
-  template <int V>
-  OPGEN_DEVICE void flat(int64_t first) const {
+  template <int V, typename At>
+  OPGEN_DEVICE void flat(const At& first) const {
     const auto target_pack = rt::load_pack<V>(target, first);
     const auto input_pack = rt::load_pack<V>(input, first);
     rt::Values<scalar_t, V> grad_input_pack;
@@ -1098,8 +1098,8 @@ struct Step_binary_cross_entropy_with_logits_backward_10_grad_target {
     grad_input.store(grad_input_value, place);
     grad_target.store(grad_target_value, place);
   }
-  template <int V>
-  OPGEN_DEVICE void flat(int64_t first) const {
+  template <int V, typename At>
+  OPGEN_DEVICE void flat(const At& first) const {
     const auto target_pack = rt::load_pack<V>(target, first);
     const auto input_pack = rt::load_pack<V>(input, first);
     rt::Values<scalar_t, V> grad_input_pack;
@@ -1149,8 +1149,8 @@ struct Step_binary_cross_entropy_with_logits_backward_11_grad_target {
     grad_input.store(grad_input_value, place);
     grad_target.store(grad_target_value, place);
   }
-  template <int V>
-  OPGEN_DEVICE void flat(int64_t first) const {
+  template <int V, typename At>
+  OPGEN_DEVICE void flat(const At& first) const {
     const auto grad_output_pack = rt::load_pack_or_zero<V>(grad_output, first);
     const auto target_pack = rt::load_pack<V>(target, first);
     const auto input_pack = rt::load_pack<V>(input, first);

@@ -23,8 +23,8 @@ struct Step_col2im_forward_output_base {
     compute(&output_value);
     output.store(output_value, n, c, h, w);
   }
-  template <int V>
-  OPGEN_DEVICE void flat(int64_t first) const {
+  template <int V, typename At>
+  OPGEN_DEVICE void flat(const At& first) const {
     rt::Values<opmath_t, V> output_pack;
     OPGEN_UNROLL
     for (int i = 0; i < V; ++i) {

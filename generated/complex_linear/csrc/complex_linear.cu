@@ -69,8 +69,8 @@ struct Step_complex_linear_forward_1_output_imag {
     output_real.store(output_real_value, place, n);
     output_imag.store(output_imag_value, place, n);
   }
-  template <int V>
-  OPGEN_DEVICE void flat(int64_t first) const {
+  template <int V, typename At>
+  OPGEN_DEVICE void flat(const At& first) const {
     const auto sum_k_real_sum_pack = rt::load_pack<V>(sum_k_real_sum, first);
     const auto sum_k_real_sum_1_pack = rt::load_pack<V>(sum_k_real_sum_1, first);
     const auto sum_k_imag_sum_pack = rt::load_pack<V>(sum_k_imag_sum, first);
@@ -113,8 +113,8 @@ struct Step_complex_linear_backward_grad_sum_k_real_sum_1 {
     compute(grad_output_real.load_or_zero(place, n), &grad_sum_k_real_sum_1_value);
     grad_sum_k_real_sum_1.store(grad_sum_k_real_sum_1_value, place, n);
   }
-  template <int V>
-  OPGEN_DEVICE void flat(int64_t first) const {
+  template <int V, typename At>
+  OPGEN_DEVICE void flat(const At& first) const {
     const auto grad_output_real_pack = rt::load_pack_or_zero<V>(grad_output_real, first);
     rt::Values<opmath_t, V> grad_sum_k_real_sum_1_pack;
     OPGEN_UNROLL
@@ -151,8 +151,8 @@ struct Step_complex_linear_backward_grad_input_real {
     compute(grad_input_real_part.load(place, k), grad_input_real_part_1.load(place, k), &grad_input_real_value);
     grad_input_real.store(grad_input_real_value, place, k);
   }
-  template <int V>
-  OPGEN_DEVICE void flat(int64_t first) const {
+  template <int V, typename At>
+  OPGEN_DEVICE void flat(const At& first) const {
     const auto grad_input_real_part_pack = rt::load_pack<V>(grad_input_real_part, first);
     const auto grad_input_real_part_1_pack = rt::load_pack<V>(grad_input_real_part_1, first);
     rt::Values<scalar_t, V> grad_input_real_pack;
@@ -191,8 +191,8 @@ struct Step_complex_linear_backward_grad_input_imag {
     compute(grad_input_imag_part.load(place, k), grad_input_imag_part_1.load(place, k), &grad_input_imag_value);
     grad_input_imag.store(grad_input_imag_value, place, k);
   }
-  template <int V>
-  OPGEN_DEVICE void flat(int64_t first) const {
+  template <int V, typename At>
+  OPGEN_DEVICE void flat(const At& first) const {
     const auto grad_input_imag_part_pack = rt::load_pack<V>(grad_input_imag_part, first);
     const auto grad_input_imag_part_1_pack = rt::load_pack<V>(grad_input_imag_part_1, first);
     rt::Values<scalar_t, V> grad_input_imag_pack;
@@ -229,8 +229,8 @@ struct Step_complex_linear_backward_grad_weight_real {
     compute(grad_weight_real_part.load(n, k), grad_weight_real_part_1.load(n, k), &grad_weight_real_value);
     grad_weight_real.store(grad_weight_real_value, n, k);
   }
-  template <int V>
-  OPGEN_DEVICE void flat(int64_t first) const {
+  template <int V, typename At>
+  OPGEN_DEVICE void flat(const At& first) const {
     const auto grad_weight_real_part_pack = rt::load_pack<V>(grad_weight_real_part, first);
     const auto grad_weight_real_part_1_pack = rt::load_pack<V>(grad_weight_real_part_1, first);
     rt::Values<scalar_t, V> grad_weight_real_pack;
@@ -268,8 +268,8 @@ struct Step_complex_linear_backward_grad_weight_imag {
     compute(grad_weight_imag_part.load(n, k), grad_weight_imag_part_1.load(n, k), &grad_weight_imag_value);
     grad_weight_imag.store(grad_weight_imag_value, n, k);
   }
-  template <int V>
-  OPGEN_DEVICE void flat(int64_t first) const {
+  template <int V, typename At>
+  OPGEN_DEVICE void flat(const At& first) const {
     const auto grad_weight_imag_part_pack = rt::load_pack<V>(grad_weight_imag_part, first);
     const auto grad_weight_imag_part_1_pack = rt::load_pack<V>(grad_weight_imag_part_1, first);
     rt::Values<scalar_t, V> grad_weight_imag_pack;

@@ -200,8 +200,8 @@ struct Step_cosine_embedding_loss_forward_2_condition_2 {
     condition.store(condition_value, n);
     condition_2.store(condition_2_value, n);
   }
-  template <int V>
-  OPGEN_DEVICE void flat(int64_t first) const {
+  template <int V, typename At>
+  OPGEN_DEVICE void flat(const At& first) const {
     const auto target_pack = rt::load_pack<V>(target, first);
     rt::Values<bool, V> condition_pack;
     rt::Values<bool, V> condition_2_pack;
@@ -269,8 +269,8 @@ struct Step_cosine_embedding_loss_backward_0_grad_dot {
     grad_square1.store(grad_square1_value, n);
     grad_dot.store(grad_dot_value, n);
   }
-  template <int V>
-  OPGEN_DEVICE void flat(int64_t first) const {
+  template <int V, typename At>
+  OPGEN_DEVICE void flat(const At& first) const {
     const auto condition_pack = rt::load_pack<V>(condition, first);
     const auto condition_2_pack = rt::load_pack<V>(condition_2, first);
     const auto dot_pack = rt::load_pack<V>(dot, first);
@@ -378,8 +378,8 @@ struct Step_cosine_embedding_loss_backward_1_grad_dot {
     grad_square1.store(grad_square1_value, n);
     grad_dot.store(grad_dot_value, n);
   }
-  template <int V>
-  OPGEN_DEVICE void flat(int64_t first) const {
+  template <int V, typename At>
+  OPGEN_DEVICE void flat(const At& first) const {
     const auto condition_pack = rt::load_pack<V>(condition, first);
     const auto condition_2_pack = rt::load_pack<V>(condition_2, first);
     const auto dot_pack = rt::load_pack<V>(dot, first);
@@ -456,8 +456,8 @@ struct Step_cosine_embedding_loss_backward_2_grad_dot {
     grad_square1.store(grad_square1_value, n);
     grad_dot.store(grad_dot_value, n);
   }
-  template <int V>
-  OPGEN_DEVICE void flat(int64_t first) const {
+  template <int V, typename At>
+  OPGEN_DEVICE void flat(const At& first) const {
     const auto condition_pack = rt::load_pack<V>(condition, first);
     const auto condition_2_pack = rt::load_pack<V>(condition_2, first);
     const auto dot_pack = rt::load_pack<V>(dot, first);

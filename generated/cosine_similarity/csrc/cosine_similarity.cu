@@ -112,8 +112,8 @@ struct Step_cosine_similarity_backward_grad_n1 {
     grad_n2.store(grad_n2_value, place);
     grad_n1.store(grad_n1_value, place);
   }
-  template <int V>
-  OPGEN_DEVICE void flat(int64_t first) const {
+  template <int V, typename At>
+  OPGEN_DEVICE void flat(const At& first) const {
     const auto grad_output_pack = rt::load_pack_or_zero<V>(grad_output, first);
     const auto sum_d_pack = rt::load_pack<V>(sum_d, first);
     const auto norm_d_pack = rt::load_pack<V>(norm_d, first);

@@ -534,8 +534,8 @@ struct Step_cross_entropy_backward_0_grad_sum_c {
     compute(target.load(n, place), &grad_sum_c_value);
     grad_sum_c.store(grad_sum_c_value, n, place);
   }
-  template <int V>
-  OPGEN_DEVICE void flat(int64_t first) const {
+  template <int V, typename At>
+  OPGEN_DEVICE void flat(const At& first) const {
     const auto target_pack = rt::load_pack<V>(target, first);
     rt::Values<opmath_t, V> grad_sum_c_pack;
     OPGEN_UNROLL
@@ -740,8 +740,8 @@ struct Step_cross_entropy_backward_0_grad_weight_hit_base {
     compute(&grad_weight_hit_value);
     grad_weight_hit.store(grad_weight_hit_value, c);
   }
-  template <int V>
-  OPGEN_DEVICE void flat(int64_t first) const {
+  template <int V, typename At>
+  OPGEN_DEVICE void flat(const At& first) const {
     rt::Values<opmath_t, V> grad_weight_hit_pack;
     OPGEN_UNROLL
     for (int i = 0; i < V; ++i) {
@@ -808,8 +808,8 @@ struct Step_cross_entropy_backward_0_grad_weight_share_base {
     compute(&grad_weight_share_value);
     grad_weight_share.store(grad_weight_share_value, c);
   }
-  template <int V>
-  OPGEN_DEVICE void flat(int64_t first) const {
+  template <int V, typename At>
+  OPGEN_DEVICE void flat(const At& first) const {
     rt::Values<opmath_t, V> grad_weight_share_pack;
     OPGEN_UNROLL
     for (int i = 0; i < V; ++i) {
@@ -868,8 +868,8 @@ struct Step_cross_entropy_backward_0_grad_weight {
     compute(grad_weight_sum_c.load(c), grad_weight_hit.load(c), grad_weight_share.load(c), &grad_weight_value);
     grad_weight.store(grad_weight_value, c);
   }
-  template <int V>
-  OPGEN_DEVICE void flat(int64_t first) const {
+  template <int V, typename At>
+  OPGEN_DEVICE void flat(const At& first) const {
     const auto grad_weight_sum_c_pack = rt::load_pack<V>(grad_weight_sum_c, first);
     const auto grad_weight_hit_pack = rt::load_pack<V>(grad_weight_hit, first);
     const auto grad_weight_share_pack = rt::load_pack<V>(grad_weight_share, first);
@@ -952,8 +952,8 @@ struct Step_cross_entropy_backward_1_grad_sum_c {
     compute(target.load(n, place), &grad_sum_c_value);
     grad_sum_c.store(grad_sum_c_value, n, place);
   }
-  template <int V>
-  OPGEN_DEVICE void flat(int64_t first) const {
+  template <int V, typename At>
+  OPGEN_DEVICE void flat(const At& first) const {
     const auto target_pack = rt::load_pack<V>(target, first);
     rt::Values<opmath_t, V> grad_sum_c_pack;
     OPGEN_UNROLL
@@ -1034,8 +1034,8 @@ struct Step_cross_entropy_backward_1_grad_weight_hit_base {
     compute(&grad_weight_hit_value);
     grad_weight_hit.store(grad_weight_hit_value, c);
   }
-  template <int V>
-  OPGEN_DEVICE void flat(int64_t first) const {
+  template <int V, typename At>
+  OPGEN_DEVICE void flat(const At& first) const {
     rt::Values<opmath_t, V> grad_weight_hit_pack;
     OPGEN_UNROLL
     for (int i = 0; i < V; ++i) {
@@ -1103,8 +1103,8 @@ struct Step_cross_entropy_backward_1_grad_weight {
     compute(grad_weight_sum_c.load(c), grad_weight_hit.load(c), &grad_weight_value);
     grad_weight.store(grad_weight_value, c);
   }
-  template <int V>
-  OPGEN_DEVICE void flat(int64_t first) const {
+  template <int V, typename At>
+  OPGEN_DEVICE void flat(const At& first) const {
     const auto grad_weight_sum_c_pack = rt::load_pack<V>(grad_weight_sum_c, first);
     const auto grad_weight_hit_pack = rt::load_pack<V>(grad_weight_hit, first);
     rt::Values<scalar_t, V> grad_weight_pack;
@@ -1146,8 +1146,8 @@ struct Step_cross_entropy_backward_2_grad_sum_c {
     compute(target.load(n, place), grad_output.load_or_zero(n, place), &grad_sum_c_value);
     grad_sum_c.store(grad_sum_c_value, n, place);
   }
-  template <int V>
-  OPGEN_DEVICE void flat(int64_t first) const {
+  template <int V, typename At>
+  OPGEN_DEVICE void flat(const At& first) const {
     const auto target_pack = rt::load_pack<V>(target, first);
     const auto grad_output_pack = rt::load_pack_or_zero<V>(grad_output, first);
     rt::Values<opmath_t, V> grad_sum_c_pack;
@@ -1229,8 +1229,8 @@ struct Step_cross_entropy_backward_2_grad_weight_hit_base {
     compute(&grad_weight_hit_value);
     grad_weight_hit.store(grad_weight_hit_value, c);
   }
-  template <int V>
-  OPGEN_DEVICE void flat(int64_t first) const {
+  template <int V, typename At>
+  OPGEN_DEVICE void flat(const At& first) const {
     rt::Values<opmath_t, V> grad_weight_hit_pack;
     OPGEN_UNROLL
     for (int i = 0; i < V; ++i) {

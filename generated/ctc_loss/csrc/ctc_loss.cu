@@ -589,8 +589,8 @@ struct Step_ctc_loss_backward_0_grad_log_probs_base {
     compute(&grad_log_probs_value);
     grad_log_probs.store(grad_log_probs_value, t, b, c);
   }
-  template <int V>
-  OPGEN_DEVICE void flat(int64_t first) const {
+  template <int V, typename At>
+  OPGEN_DEVICE void flat(const At& first) const {
     rt::Values<opmath_t, V> grad_log_probs_pack;
     OPGEN_UNROLL
     for (int i = 0; i < V; ++i) {

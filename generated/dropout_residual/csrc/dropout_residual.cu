@@ -43,8 +43,8 @@ struct Step_dropout_residual_forward_1_y {
     compute(residual.load(place), x.load(place), &y_value);
     y.store(y_value, place);
   }
-  template <int V>
-  OPGEN_DEVICE void flat(int64_t first) const {
+  template <int V, typename At>
+  OPGEN_DEVICE void flat(const At& first) const {
     const auto residual_pack = rt::load_pack<V>(residual, first);
     const auto x_pack = rt::load_pack<V>(x, first);
     rt::Values<scalar_t, V> y_pack;
@@ -105,8 +105,8 @@ struct Step_dropout_residual_backward_1_grad_y_copy_2 {
     grad_y_copy.store(grad_y_copy_value, place);
     grad_y_copy_2.store(grad_y_copy_2_value, place);
   }
-  template <int V>
-  OPGEN_DEVICE void flat(int64_t first) const {
+  template <int V, typename At>
+  OPGEN_DEVICE void flat(const At& first) const {
     const auto grad_y_pack = rt::load_pack_or_zero<V>(grad_y, first);
     rt::Values<scalar_t, V> grad_y_copy_pack;
     rt::Values<scalar_t, V> grad_y_copy_2_pack;

@@ -24,8 +24,8 @@ struct Step_elu_forward_output {
     compute(input.load(place), &output_value);
     output.store(output_value, place);
   }
-  template <int V>
-  OPGEN_DEVICE void flat(int64_t first) const {
+  template <int V, typename At>
+  OPGEN_DEVICE void flat(const At& first) const {
     const auto input_pack = rt::load_pack<V>(input, first);
     rt::Values<scalar_t, V> output_pack;
     OPGEN_UNROLL
@@ -61,8 +61,8 @@ struct Step_elu_backward_grad_input {
     compute(input.load(place), grad_output.load_or_zero(place), &grad_input_value);
     grad_input.store(grad_input_value, place);
   }
-  template <int V>
-  OPGEN_DEVICE void flat(int64_t first) const {
+  template <int V, typename At>
+  OPGEN_DEVICE void flat(const At& first) const {
     const auto input_pack = rt::load_pack<V>(input, first);
     const auto grad_output_pack = rt::load_pack_or_zero<V>(grad_output, first);
     rt::Values<scalar_t, V> grad_input_pack;

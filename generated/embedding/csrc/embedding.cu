@@ -45,8 +45,8 @@ struct Step_embedding_backward_grad_weight_base {
     compute(&grad_weight_value);
     grad_weight.store(grad_weight_value, v, d);
   }
-  template <int V>
-  OPGEN_DEVICE void flat(int64_t first) const {
+  template <int V, typename At>
+  OPGEN_DEVICE void flat(const At& first) const {
     rt::Values<opmath_t, V> grad_weight_pack;
     OPGEN_UNROLL
     for (int i = 0; i < V; ++i) {

@@ -140,8 +140,8 @@ struct Step_focal_loss_forward_2_output {
     compute(target.load(place), logits.load(place), &output_value);
     output.store(output_value, place);
   }
-  template <int V>
-  OPGEN_DEVICE void flat(int64_t first) const {
+  template <int V, typename At>
+  OPGEN_DEVICE void flat(const At& first) const {
     const auto target_pack = rt::load_pack<V>(target, first);
     const auto logits_pack = rt::load_pack<V>(logits, first);
     rt::Values<scalar_t, V> output_pack;
@@ -197,8 +197,8 @@ struct Step_focal_loss_backward_0_grad_logits {
     compute(logits.load(place), target.load(place), &grad_logits_value);
     grad_logits.store(grad_logits_value, place);
   }
-  template <int V>
-  OPGEN_DEVICE void flat(int64_t first) const {
+  template <int V, typename At>
+  OPGEN_DEVICE void flat(const At& first) const {
     const auto logits_pack = rt::load_pack<V>(logits, first);
     const auto target_pack = rt::load_pack<V>(target, first);
     rt::Values<scalar_t, V> grad_logits_pack;
@@ -254,8 +254,8 @@ struct Step_focal_loss_backward_1_grad_logits {
     compute(logits.load(place), target.load(place), &grad_logits_value);
     grad_logits.store(grad_logits_value, place);
   }
-  template <int V>
-  OPGEN_DEVICE void flat(int64_t first) const {
+  template <int V, typename At>
+  OPGEN_DEVICE void flat(const At& first) const {
     const auto logits_pack = rt::load_pack<V>(logits, first);
     const auto target_pack = rt::load_pack<V>(target, first);
     rt::Values<scalar_t, V> grad_logits_pack;
@@ -311,8 +311,8 @@ struct Step_focal_loss_backward_2_grad_logits {
     compute(grad_output.load_or_zero(place), logits.load(place), target.load(place), &grad_logits_value);
     grad_logits.store(grad_logits_value, place);
   }
-  template <int V>
-  OPGEN_DEVICE void flat(int64_t first) const {
+  template <int V, typename At>
+  OPGEN_DEVICE void flat(const At& first) const {
     const auto grad_output_pack = rt::load_pack_or_zero<V>(grad_output, first);
     const auto logits_pack = rt::load_pack<V>(logits, first);
     const auto target_pack = rt::load_pack<V>(target, first);

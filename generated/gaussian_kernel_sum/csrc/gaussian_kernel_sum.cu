@@ -124,8 +124,8 @@ struct Step_gaussian_kernel_sum_backward_grad_x {
     compute(grad_x_sum.load(place, i_2, d), &grad_x_value);
     grad_x.store(grad_x_value, place, i_2, d);
   }
-  template <int V>
-  OPGEN_DEVICE void flat(int64_t first) const {
+  template <int V, typename At>
+  OPGEN_DEVICE void flat(const At& first) const {
     const auto grad_x_sum_pack = rt::load_pack<V>(grad_x_sum, first);
     rt::Values<scalar_t, V> grad_x_pack;
     OPGEN_UNROLL
@@ -230,8 +230,8 @@ struct Step_gaussian_kernel_sum_backward_grad_y {
     compute(grad_y_sum.load(place, j, d), &grad_y_value);
     grad_y.store(grad_y_value, place, j, d);
   }
-  template <int V>
-  OPGEN_DEVICE void flat(int64_t first) const {
+  template <int V, typename At>
+  OPGEN_DEVICE void flat(const At& first) const {
     const auto grad_y_sum_pack = rt::load_pack<V>(grad_y_sum, first);
     rt::Values<scalar_t, V> grad_y_pack;
     OPGEN_UNROLL

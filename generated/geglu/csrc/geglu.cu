@@ -27,8 +27,8 @@ struct Step_geglu_forward_0_output {
     compute(gate.load(place), up.load(place), &output_value);
     output.store(output_value, place);
   }
-  template <int V>
-  OPGEN_DEVICE void flat(int64_t first) const {
+  template <int V, typename At>
+  OPGEN_DEVICE void flat(const At& first) const {
     const auto gate_pack = rt::load_pack<V>(gate, first);
     const auto up_pack = rt::load_pack<V>(up, first);
     rt::Values<scalar_t, V> output_pack;
@@ -68,8 +68,8 @@ struct Step_geglu_forward_1_output {
     compute(gate.load(place), up.load(place), &output_value);
     output.store(output_value, place);
   }
-  template <int V>
-  OPGEN_DEVICE void flat(int64_t first) const {
+  template <int V, typename At>
+  OPGEN_DEVICE void flat(const At& first) const {
     const auto gate_pack = rt::load_pack<V>(gate, first);
     const auto up_pack = rt::load_pack<V>(up, first);
     rt::Values<scalar_t, V> output_pack;
@@ -117,8 +117,8 @@ struct Step_geglu_backward_0_grad_up {
     grad_gate.store(grad_gate_value, place);
     grad_up.store(grad_up_value, place);
   }
-  template <int V>
-  OPGEN_DEVICE void flat(int64_t first) const {
+  template <int V, typename At>
+  OPGEN_DEVICE void flat(const At& first) const {
     const auto grad_output_pack = rt::load_pack_or_zero<V>(grad_output, first);
     const auto gate_pack = rt::load_pack<V>(gate, first);
     const auto up_pack = rt::load_pack<V>(up, first);
@@ -173,8 +173,8 @@ struct Step_geglu_backward_1_grad_up {
     grad_gate.store(grad_gate_value, place);
     grad_up.store(grad_up_value, place);
   }
-  template <int V>
-  OPGEN_DEVICE void flat(int64_t first) const {
+  template <int V, typename At>
+  OPGEN_DEVICE void flat(const At& first) const {
     const auto grad_output_pack = rt::load_pack_or_zero<V>(grad_output, first);
     const auto gate_pack = rt::load_pack<V>(gate, first);
     const auto up_pack = rt::load_pack<V>(up, first);

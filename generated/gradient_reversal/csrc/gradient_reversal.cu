@@ -20,8 +20,8 @@ struct Step_gradient_reversal_forward_y {
     compute(x.load(place), &y_value);
     y.store(y_value, place);
   }
-  template <int V>
-  OPGEN_DEVICE void flat(int64_t first) const {
+  template <int V, typename At>
+  OPGEN_DEVICE void flat(const At& first) const {
     const auto x_pack = rt::load_pack<V>(x, first);
     rt::Values<scalar_t, V> y_pack;
     OPGEN_UNROLL
@@ -52,8 +52,8 @@ struct Step_gradient_reversal_backward_grad_x {
     compute(grad_y.load_or_zero(place), &grad_x_value);
     grad_x.store(grad_x_value, place);
   }
-  template <int V>
-  OPGEN_DEVICE void flat(int64_t first) const {
+  template <int V, typename At>
+  OPGEN_DEVICE void flat(const At& first) const {
     const auto grad_y_pack = rt::load_pack_or_zero<V>(grad_y, first);
     rt::Values<scalar_t, V> grad_x_pack;
     OPGEN_UNROLL

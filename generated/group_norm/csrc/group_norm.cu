@@ -285,8 +285,8 @@ struct Step_group_norm_backward_0_grad_rstd_base {
     compute(&grad_rstd_value);
     grad_rstd.store(grad_rstd_value, n, g);
   }
-  template <int V>
-  OPGEN_DEVICE void flat(int64_t first) const {
+  template <int V, typename At>
+  OPGEN_DEVICE void flat(const At& first) const {
     rt::Values<opmath_t, V> grad_rstd_pack;
     OPGEN_UNROLL
     for (int i = 0; i < V; ++i) {
@@ -345,8 +345,8 @@ struct Step_group_norm_backward_0_grad_variance_ {
     compute(grad_rstd.load(n, g), rstd.load(n, g), &grad_variance__value);
     grad_variance_.store(grad_variance__value, n, g);
   }
-  template <int V>
-  OPGEN_DEVICE void flat(int64_t first) const {
+  template <int V, typename At>
+  OPGEN_DEVICE void flat(const At& first) const {
     const auto grad_rstd_pack = rt::load_pack<V>(grad_rstd, first);
     const auto rstd_pack = rt::load_pack<V>(rstd, first);
     rt::Values<opmath_t, V> grad_variance__pack;

@@ -103,8 +103,8 @@ struct Step_hinge_loss_forward_2_output {
     compute(target.load(place), input.load(place), &output_value);
     output.store(output_value, place);
   }
-  template <int V>
-  OPGEN_DEVICE void flat(int64_t first) const {
+  template <int V, typename At>
+  OPGEN_DEVICE void flat(const At& first) const {
     const auto target_pack = rt::load_pack<V>(target, first);
     const auto input_pack = rt::load_pack<V>(input, first);
     rt::Values<scalar_t, V> output_pack;
@@ -212,8 +212,8 @@ struct Step_hinge_loss_forward_5_slope {
     output.store(output_value, place);
     slope.store(slope_value, place);
   }
-  template <int V>
-  OPGEN_DEVICE void flat(int64_t first) const {
+  template <int V, typename At>
+  OPGEN_DEVICE void flat(const At& first) const {
     const auto target_pack = rt::load_pack<V>(target, first);
     const auto input_pack = rt::load_pack<V>(input, first);
     rt::Values<scalar_t, V> output_pack;
@@ -258,8 +258,8 @@ struct Step_hinge_loss_backward_0_grad_input {
     compute(target.load(place), input.load(place), &grad_input_value);
     grad_input.store(grad_input_value, place);
   }
-  template <int V>
-  OPGEN_DEVICE void flat(int64_t first) const {
+  template <int V, typename At>
+  OPGEN_DEVICE void flat(const At& first) const {
     const auto target_pack = rt::load_pack<V>(target, first);
     const auto input_pack = rt::load_pack<V>(input, first);
     rt::Values<scalar_t, V> grad_input_pack;
@@ -298,8 +298,8 @@ struct Step_hinge_loss_backward_1_grad_input {
     compute(target.load(place), input.load(place), &grad_input_value);
     grad_input.store(grad_input_value, place);
   }
-  template <int V>
-  OPGEN_DEVICE void flat(int64_t first) const {
+  template <int V, typename At>
+  OPGEN_DEVICE void flat(const At& first) const {
     const auto target_pack = rt::load_pack<V>(target, first);
     const auto input_pack = rt::load_pack<V>(input, first);
     rt::Values<scalar_t, V> grad_input_pack;
@@ -338,8 +338,8 @@ struct Step_hinge_loss_backward_2_grad_input {
     compute(target.load(place), input.load(place), grad_output.load_or_zero(place), &grad_input_value);
     grad_input.store(grad_input_value, place);
   }
-  template <int V>
-  OPGEN_DEVICE void flat(int64_t first) const {
+  template <int V, typename At>
+  OPGEN_DEVICE void flat(const At& first) const {
     const auto target_pack = rt::load_pack<V>(target, first);
     const auto input_pack = rt::load_pack<V>(input, first);
     const auto grad_output_pack = rt::load_pack_or_zero<V>(grad_output, first);
@@ -379,8 +379,8 @@ struct Step_hinge_loss_backward_3_grad_input {
     compute(slope.load(place), &grad_input_value);
     grad_input.store(grad_input_value, place);
   }
-  template <int V>
-  OPGEN_DEVICE void flat(int64_t first) const {
+  template <int V, typename At>
+  OPGEN_DEVICE void flat(const At& first) const {
     const auto slope_pack = rt::load_pack<V>(slope, first);
     rt::Values<scalar_t, V> grad_input_pack;
     OPGEN_UNROLL
@@ -415,8 +415,8 @@ struct Step_hinge_loss_backward_4_grad_input {
     compute(slope.load(place), &grad_input_value);
     grad_input.store(grad_input_value, place);
   }
-  template <int V>
-  OPGEN_DEVICE void flat(int64_t first) const {
+  template <int V, typename At>
+  OPGEN_DEVICE void flat(const At& first) const {
     const auto slope_pack = rt::load_pack<V>(slope, first);
     rt::Values<scalar_t, V> grad_input_pack;
     OPGEN_UNROLL
@@ -450,8 +450,8 @@ struct Step_hinge_loss_backward_5_grad_input {
     compute(slope.load(place), grad_output.load_or_zero(place), &grad_input_value);
     grad_input.store(grad_input_value, place);
   }
-  template <int V>
-  OPGEN_DEVICE void flat(int64_t first) const {
+  template <int V, typename At>
+  OPGEN_DEVICE void flat(const At& first) const {
     const auto slope_pack = rt::load_pack<V>(slope, first);
     const auto grad_output_pack = rt::load_pack_or_zero<V>(grad_output, first);
     rt::Values<scalar_t, V> grad_input_pack;

@@ -17,8 +17,8 @@ struct Step_histogram_forward_0_output_base {
     compute(&output_value);
     output.store(output_value, b);
   }
-  template <int V>
-  OPGEN_DEVICE void flat(int64_t first) const {
+  template <int V, typename At>
+  OPGEN_DEVICE void flat(const At& first) const {
     rt::Values<opmath_t, V> output_pack;
     OPGEN_UNROLL
     for (int i = 0; i < V; ++i) {
@@ -74,8 +74,8 @@ struct Step_histogram_forward_1_output_base {
     compute(&output_value);
     output.store(output_value, b);
   }
-  template <int V>
-  OPGEN_DEVICE void flat(int64_t first) const {
+  template <int V, typename At>
+  OPGEN_DEVICE void flat(const At& first) const {
     rt::Values<opmath_t, V> output_pack;
     OPGEN_UNROLL
     for (int i = 0; i < V; ++i) {

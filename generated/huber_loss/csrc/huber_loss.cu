@@ -97,8 +97,8 @@ struct Step_huber_loss_forward_2_output {
     error.store(error_value_2, place);
     output.store(output_value, place);
   }
-  template <int V>
-  OPGEN_DEVICE void flat(int64_t first) const {
+  template <int V, typename At>
+  OPGEN_DEVICE void flat(const At& first) const {
     const auto input_pack = rt::load_pack<V>(input, first);
     const auto target_pack = rt::load_pack<V>(target, first);
     rt::Values<opmath_t, V> error_pack;
@@ -147,8 +147,8 @@ struct Step_huber_loss_backward_0_grad_target {
     grad_error.store(grad_error_value_2, place);
     grad_target.store(grad_target_value, place);
   }
-  template <int V>
-  OPGEN_DEVICE void flat(int64_t first) const {
+  template <int V, typename At>
+  OPGEN_DEVICE void flat(const At& first) const {
     const auto error_pack = rt::load_pack<V>(error, first);
     rt::Values<scalar_t, V> grad_error_pack;
     rt::Values<scalar_t, V> grad_target_pack;
@@ -194,8 +194,8 @@ struct Step_huber_loss_backward_1_grad_target {
     grad_error.store(grad_error_value_2, place);
     grad_target.store(grad_target_value, place);
   }
-  template <int V>
-  OPGEN_DEVICE void flat(int64_t first) const {
+  template <int V, typename At>
+  OPGEN_DEVICE void flat(const At& first) const {
     const auto error_pack = rt::load_pack<V>(error, first);
     rt::Values<scalar_t, V> grad_error_pack;
     rt::Values<scalar_t, V> grad_target_pack;
@@ -240,8 +240,8 @@ struct Step_huber_loss_backward_2_grad_target {
     grad_error.store(grad_error_value_2, place);
     grad_target.store(grad_target_value, place);
   }
-  template <int V>
-  OPGEN_DEVICE void flat(int64_t first) const {
+  template <int V, typename At>
+  OPGEN_DEVICE void flat(const At& first) const {
     const auto error_pack = rt::load_pack<V>(error, first);
     const auto grad_output_pack = rt::load_pack_or_zero<V>(grad_output, first);
     rt::Values<scalar_t, V> grad_error_pack;

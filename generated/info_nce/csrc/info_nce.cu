@@ -158,8 +158,8 @@ struct Step_info_nce_backward_0_grad_each {
     compute(&grad_each_value);
     grad_each.store(grad_each_value, i_2);
   }
-  template <int V>
-  OPGEN_DEVICE void flat(int64_t first) const {
+  template <int V, typename At>
+  OPGEN_DEVICE void flat(const At& first) const {
     rt::Values<opmath_t, V> grad_each_pack;
     OPGEN_UNROLL
     for (int i = 0; i < V; ++i) {

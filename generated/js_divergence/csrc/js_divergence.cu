@@ -190,8 +190,8 @@ struct Step_js_divergence_backward_0_grad_log_q {
     grad_log_p.store(grad_log_p_value, place, k);
     grad_log_q.store(grad_log_q_value, place, k);
   }
-  template <int V>
-  OPGEN_DEVICE void flat(int64_t first) const {
+  template <int V, typename At>
+  OPGEN_DEVICE void flat(const At& first) const {
     const auto log_p_pack = rt::load_pack<V>(log_p, first);
     const auto log_q_pack = rt::load_pack<V>(log_q, first);
     rt::Values<scalar_t, V> grad_log_p_pack;
@@ -250,8 +250,8 @@ struct Step_js_divergence_backward_1_grad_log_q {
     grad_log_p.store(grad_log_p_value, place, k);
     grad_log_q.store(grad_log_q_value, place, k);
   }
-  template <int V>
-  OPGEN_DEVICE void flat(int64_t first) const {
+  template <int V, typename At>
+  OPGEN_DEVICE void flat(const At& first) const {
     const auto log_p_pack = rt::load_pack<V>(log_p, first);
     const auto log_q_pack = rt::load_pack<V>(log_q, first);
     rt::Values<scalar_t, V> grad_log_p_pack;

@@ -296,8 +296,8 @@ struct Step_kl_div_forward_6_output {
     compute(target.load(n, place), input.load(n, place), &output_value);
     output.store(output_value, n, place);
   }
-  template <int V>
-  OPGEN_DEVICE void flat(int64_t first) const {
+  template <int V, typename At>
+  OPGEN_DEVICE void flat(const At& first) const {
     const auto target_pack = rt::load_pack<V>(target, first);
     const auto input_pack = rt::load_pack<V>(input, first);
     rt::Values<scalar_t, V> output_pack;
@@ -335,8 +335,8 @@ struct Step_kl_div_forward_7_output {
     compute(target.load(n, place), input.load(n, place), &output_value);
     output.store(output_value, n, place);
   }
-  template <int V>
-  OPGEN_DEVICE void flat(int64_t first) const {
+  template <int V, typename At>
+  OPGEN_DEVICE void flat(const At& first) const {
     const auto target_pack = rt::load_pack<V>(target, first);
     const auto input_pack = rt::load_pack<V>(input, first);
     rt::Values<scalar_t, V> output_pack;
@@ -385,8 +385,8 @@ struct Step_kl_div_backward_0_grad_target {
     grad_input.store(grad_input_value, n, place);
     grad_target.store(grad_target_value, n, place);
   }
-  template <int V>
-  OPGEN_DEVICE void flat(int64_t first) const {
+  template <int V, typename At>
+  OPGEN_DEVICE void flat(const At& first) const {
     const auto target_pack = rt::load_pack<V>(target, first);
     const auto input_pack = rt::load_pack<V>(input, first);
     rt::Values<scalar_t, V> grad_input_pack;
@@ -437,8 +437,8 @@ struct Step_kl_div_backward_1_grad_target {
     grad_input.store(grad_input_value, n, place);
     grad_target.store(grad_target_value, n, place);
   }
-  template <int V>
-  OPGEN_DEVICE void flat(int64_t first) const {
+  template <int V, typename At>
+  OPGEN_DEVICE void flat(const At& first) const {
     const auto target_pack = rt::load_pack<V>(target, first);
     const auto input_pack = rt::load_pack<V>(input, first);
     rt::Values<scalar_t, V> grad_input_pack;
@@ -491,8 +491,8 @@ struct Step_kl_div_backward_2_grad_target {
     grad_input.store(grad_input_value, n, place);
     grad_target.store(grad_target_value, n, place);
   }
-  template <int V>
-  OPGEN_DEVICE void flat(int64_t first) const {
+  template <int V, typename At>
+  OPGEN_DEVICE void flat(const At& first) const {
     const auto target_pack = rt::load_pack<V>(target, first);
     const auto input_pack = rt::load_pack<V>(input, first);
     rt::Values<scalar_t, V> grad_input_pack;
@@ -543,8 +543,8 @@ struct Step_kl_div_backward_3_grad_target {
     grad_input.store(grad_input_value, n, place);
     grad_target.store(grad_target_value, n, place);
   }
-  template <int V>
-  OPGEN_DEVICE void flat(int64_t first) const {
+  template <int V, typename At>
+  OPGEN_DEVICE void flat(const At& first) const {
     const auto target_pack = rt::load_pack<V>(target, first);
     const auto input_pack = rt::load_pack<V>(input, first);
     rt::Values<scalar_t, V> grad_input_pack;
@@ -595,8 +595,8 @@ struct Step_kl_div_backward_4_grad_target {
     grad_input.store(grad_input_value, n, place);
     grad_target.store(grad_target_value, n, place);
   }
-  template <int V>
-  OPGEN_DEVICE void flat(int64_t first) const {
+  template <int V, typename At>
+  OPGEN_DEVICE void flat(const At& first) const {
     const auto target_pack = rt::load_pack<V>(target, first);
     const auto input_pack = rt::load_pack<V>(input, first);
     rt::Values<scalar_t, V> grad_input_pack;
@@ -644,8 +644,8 @@ struct Step_kl_div_backward_5_grad_target {
     grad_input.store(grad_input_value, n, place);
     grad_target.store(grad_target_value, n, place);
   }
-  template <int V>
-  OPGEN_DEVICE void flat(int64_t first) const {
+  template <int V, typename At>
+  OPGEN_DEVICE void flat(const At& first) const {
     const auto target_pack = rt::load_pack<V>(target, first);
     const auto input_pack = rt::load_pack<V>(input, first);
     rt::Values<scalar_t, V> grad_input_pack;
@@ -698,8 +698,8 @@ struct Step_kl_div_backward_6_grad_target {
     grad_input.store(grad_input_value, n, place);
     grad_target.store(grad_target_value, n, place);
   }
-  template <int V>
-  OPGEN_DEVICE void flat(int64_t first) const {
+  template <int V, typename At>
+  OPGEN_DEVICE void flat(const At& first) const {
     const auto target_pack = rt::load_pack<V>(target, first);
     const auto grad_output_pack = rt::load_pack_or_zero<V>(grad_output, first);
     const auto input_pack = rt::load_pack<V>(input, first);
@@ -750,8 +750,8 @@ struct Step_kl_div_backward_7_grad_target {
     grad_input.store(grad_input_value, n, place);
     grad_target.store(grad_target_value, n, place);
   }
-  template <int V>
-  OPGEN_DEVICE void flat(int64_t first) const {
+  template <int V, typename At>
+  OPGEN_DEVICE void flat(const At& first) const {
     const auto grad_output_pack = rt::load_pack_or_zero<V>(grad_output, first);
     const auto target_pack = rt::load_pack<V>(target, first);
     const auto input_pack = rt::load_pack<V>(input, first);

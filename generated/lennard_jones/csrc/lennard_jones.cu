@@ -129,8 +129,8 @@ struct Step_lennard_jones_backward_0_grad_sum_i_j {
     compute(grad_energy.load_or_zero(place), &grad_sum_i_j_value);
     grad_sum_i_j.store(grad_sum_i_j_value, place);
   }
-  template <int V>
-  OPGEN_DEVICE void flat(int64_t first) const {
+  template <int V, typename At>
+  OPGEN_DEVICE void flat(const At& first) const {
     const auto grad_energy_pack = rt::load_pack_or_zero<V>(grad_energy, first);
     rt::Values<opmath_t, V> grad_sum_i_j_pack;
     OPGEN_UNROLL
@@ -311,8 +311,8 @@ struct Step_lennard_jones_backward_0_grad_position {
             &grad_position_value);
     grad_position.store(grad_position_value, place, i_2, a);
   }
-  template <int V>
-  OPGEN_DEVICE void flat(int64_t first) const {
+  template <int V, typename At>
+  OPGEN_DEVICE void flat(const At& first) const {
     const auto grad_position_difference_pack = rt::load_pack<V>(grad_position_difference, first);
     const auto grad_position_difference_1_sum_pack = rt::load_pack<V>(grad_position_difference_1_sum, first);
     rt::Values<scalar_t, V> grad_position_pack;

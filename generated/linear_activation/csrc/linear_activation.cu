@@ -31,8 +31,8 @@ struct Step_linear_activation_forward_0_condition {
     output.store(output_value, place, n);
     condition.store(condition_value, place, n);
   }
-  template <int V>
-  OPGEN_DEVICE void flat(int64_t first) const {
+  template <int V, typename At>
+  OPGEN_DEVICE void flat(const At& first) const {
     const auto z_pack = rt::load_pack<V>(z, first);
     rt::Values<scalar_t, V> output_pack;
     rt::Values<bool, V> condition_pack;
@@ -74,8 +74,8 @@ struct Step_linear_activation_forward_1_output {
     compute(z.load(place, n), &output_value);
     output.store(output_value, place, n);
   }
-  template <int V>
-  OPGEN_DEVICE void flat(int64_t first) const {
+  template <int V, typename At>
+  OPGEN_DEVICE void flat(const At& first) const {
     const auto z_pack = rt::load_pack<V>(z, first);
     rt::Values<scalar_t, V> output_pack;
     OPGEN_UNROLL
@@ -109,8 +109,8 @@ struct Step_linear_activation_forward_2_output {
     compute(z.load(place, n), &output_value);
     output.store(output_value, place, n);
   }
-  template <int V>
-  OPGEN_DEVICE void flat(int64_t first) const {
+  template <int V, typename At>
+  OPGEN_DEVICE void flat(const At& first) const {
     const auto z_pack = rt::load_pack<V>(z, first);
     rt::Values<scalar_t, V> output_pack;
     OPGEN_UNROLL
@@ -144,8 +144,8 @@ struct Step_linear_activation_forward_3_output {
     compute(z.load(place, n), &output_value);
     output.store(output_value, place, n);
   }
-  template <int V>
-  OPGEN_DEVICE void flat(int64_t first) const {
+  template <int V, typename At>
+  OPGEN_DEVICE void flat(const At& first) const {
     const auto z_pack = rt::load_pack<V>(z, first);
     rt::Values<scalar_t, V> output_pack;
     OPGEN_UNROLL
@@ -178,8 +178,8 @@ struct Step_linear_activation_forward_4_output {
     compute(z.load(place, n), &output_value);
     output.store(output_value, place, n);
   }
-  template <int V>
-  OPGEN_DEVICE void flat(int64_t first) const {
+  template <int V, typename At>
+  OPGEN_DEVICE void flat(const At& first) const {
     const auto z_pack = rt::load_pack<V>(z, first);
     rt::Values<scalar_t, V> output_pack;
     OPGEN_UNROLL
@@ -216,8 +216,8 @@ struct Step_linear_activation_backward_0_grad_z {
     compute(condition.load(place, n), grad_output.load_or_zero(place, n), &grad_z_value);
     grad_z.store(grad_z_value, place, n);
   }
-  template <int V>
-  OPGEN_DEVICE void flat(int64_t first) const {
+  template <int V, typename At>
+  OPGEN_DEVICE void flat(const At& first) const {
     const auto condition_pack = rt::load_pack<V>(condition, first);
     const auto grad_output_pack = rt::load_pack_or_zero<V>(grad_output, first);
     rt::Values<opmath_t, V> grad_z_pack;
@@ -293,8 +293,8 @@ struct Step_linear_activation_backward_1_grad_z {
     compute(z.load(place, n), grad_output.load_or_zero(place, n), &grad_z_value);
     grad_z.store(grad_z_value, place, n);
   }
-  template <int V>
-  OPGEN_DEVICE void flat(int64_t first) const {
+  template <int V, typename At>
+  OPGEN_DEVICE void flat(const At& first) const {
     const auto z_pack = rt::load_pack<V>(z, first);
     const auto grad_output_pack = rt::load_pack_or_zero<V>(grad_output, first);
     rt::Values<opmath_t, V> grad_z_pack;
@@ -336,8 +336,8 @@ struct Step_linear_activation_backward_2_grad_z {
     compute(z.load(place, n), grad_output.load_or_zero(place, n), &grad_z_value);
     grad_z.store(grad_z_value, place, n);
   }
-  template <int V>
-  OPGEN_DEVICE void flat(int64_t first) const {
+  template <int V, typename At>
+  OPGEN_DEVICE void flat(const At& first) const {
     const auto z_pack = rt::load_pack<V>(z, first);
     const auto grad_output_pack = rt::load_pack_or_zero<V>(grad_output, first);
     rt::Values<opmath_t, V> grad_z_pack;
@@ -374,8 +374,8 @@ struct Step_linear_activation_backward_3_grad_z {
     compute(grad_output.load_or_zero(place, n), output.load(place, n), &grad_z_value);
     grad_z.store(grad_z_value, place, n);
   }
-  template <int V>
-  OPGEN_DEVICE void flat(int64_t first) const {
+  template <int V, typename At>
+  OPGEN_DEVICE void flat(const At& first) const {
     const auto grad_output_pack = rt::load_pack_or_zero<V>(grad_output, first);
     const auto output_pack = rt::load_pack<V>(output, first);
     rt::Values<opmath_t, V> grad_z_pack;

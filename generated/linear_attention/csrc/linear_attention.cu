@@ -29,8 +29,8 @@ struct Step_linear_attention_forward_q {
     compute(query.load(place, i_2, e), &q_value);
     q.store(q_value, place, i_2, e);
   }
-  template <int V>
-  OPGEN_DEVICE void flat(int64_t first) const {
+  template <int V, typename At>
+  OPGEN_DEVICE void flat(const At& first) const {
     const auto query_pack = rt::load_pack<V>(query, first);
     rt::Values<opmath_t, V> q_pack;
     OPGEN_UNROLL

@@ -27,8 +27,8 @@ struct Step_lora_linear_forward_0_output {
     compute(sum_k.load(place, n), adaptation.load(place, n), &output_value);
     output.store(output_value, place, n);
   }
-  template <int V>
-  OPGEN_DEVICE void flat(int64_t first) const {
+  template <int V, typename At>
+  OPGEN_DEVICE void flat(const At& first) const {
     const auto sum_k_pack = rt::load_pack<V>(sum_k, first);
     const auto adaptation_pack = rt::load_pack<V>(adaptation, first);
     rt::Values<scalar_t, V> output_pack;
@@ -66,8 +66,8 @@ struct Step_lora_linear_backward_grad_adaptation {
     compute(grad_output.load_or_zero(place, n), &grad_adaptation_value);
     grad_adaptation.store(grad_adaptation_value, place, n);
   }
-  template <int V>
-  OPGEN_DEVICE void flat(int64_t first) const {
+  template <int V, typename At>
+  OPGEN_DEVICE void flat(const At& first) const {
     const auto grad_output_pack = rt::load_pack_or_zero<V>(grad_output, first);
     rt::Values<opmath_t, V> grad_adaptation_pack;
     OPGEN_UNROLL
@@ -105,8 +105,8 @@ struct Step_lora_linear_backward_grad_input {
     compute(grad_input_sum_k.load(place, k), grad_input_adaptation_part.load(place, k), &grad_input_value);
     grad_input.store(grad_input_value, place, k);
   }
-  template <int V>
-  OPGEN_DEVICE void flat(int64_t first) const {
+  template <int V, typename At>
+  OPGEN_DEVICE void flat(const At& first) const {
     const auto grad_input_sum_k_pack = rt::load_pack<V>(grad_input_sum_k, first);
     const auto grad_input_adaptation_part_pack = rt::load_pack<V>(grad_input_adaptation_part, first);
     rt::Values<scalar_t, V> grad_input_pack;

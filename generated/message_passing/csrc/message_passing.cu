@@ -20,8 +20,8 @@ struct Step_message_passing_forward_0_output_base {
     compute(&output_value);
     output.store(output_value, v, d);
   }
-  template <int V>
-  OPGEN_DEVICE void flat(int64_t first) const {
+  template <int V, typename At>
+  OPGEN_DEVICE void flat(const At& first) const {
     rt::Values<opmath_t, V> output_pack;
     OPGEN_UNROLL
     for (int i = 0; i < V; ++i) {
@@ -72,8 +72,8 @@ struct Step_message_passing_forward_1_output_base {
     compute(&output_value);
     output.store(output_value, v, d);
   }
-  template <int V>
-  OPGEN_DEVICE void flat(int64_t first) const {
+  template <int V, typename At>
+  OPGEN_DEVICE void flat(const At& first) const {
     rt::Values<opmath_t, V> output_pack;
     OPGEN_UNROLL
     for (int i = 0; i < V; ++i) {
@@ -124,8 +124,8 @@ struct Step_message_passing_backward_0_grad_input_base {
     compute(&grad_input_value);
     grad_input.store(grad_input_value, v, d);
   }
-  template <int V>
-  OPGEN_DEVICE void flat(int64_t first) const {
+  template <int V, typename At>
+  OPGEN_DEVICE void flat(const At& first) const {
     rt::Values<opmath_t, V> grad_input_pack;
     OPGEN_UNROLL
     for (int i = 0; i < V; ++i) {
@@ -210,8 +210,8 @@ struct Step_message_passing_backward_1_grad_input_base {
     compute(&grad_input_value);
     grad_input.store(grad_input_value, v, d);
   }
-  template <int V>
-  OPGEN_DEVICE void flat(int64_t first) const {
+  template <int V, typename At>
+  OPGEN_DEVICE void flat(const At& first) const {
     rt::Values<opmath_t, V> grad_input_pack;
     OPGEN_UNROLL
     for (int i = 0; i < V; ++i) {

@@ -89,8 +89,8 @@ struct Step_mse_loss_forward_2_output {
     difference.store(difference_value_2, place);
     output.store(output_value, place);
   }
-  template <int V>
-  OPGEN_DEVICE void flat(int64_t first) const {
+  template <int V, typename At>
+  OPGEN_DEVICE void flat(const At& first) const {
     const auto input_pack = rt::load_pack<V>(input, first);
     const auto target_pack = rt::load_pack<V>(target, first);
     rt::Values<opmath_t, V> difference_pack;
@@ -135,8 +135,8 @@ struct Step_mse_loss_backward_0_grad_target {
     grad_input.store(grad_input_value, place);
     grad_target.store(grad_target_value, place);
   }
-  template <int V>
-  OPGEN_DEVICE void flat(int64_t first) const {
+  template <int V, typename At>
+  OPGEN_DEVICE void flat(const At& first) const {
     const auto difference_pack = rt::load_pack<V>(difference, first);
     rt::Values<scalar_t, V> grad_input_pack;
     rt::Values<scalar_t, V> grad_target_pack;
@@ -179,8 +179,8 @@ struct Step_mse_loss_backward_1_grad_target {
     grad_input.store(grad_input_value, place);
     grad_target.store(grad_target_value, place);
   }
-  template <int V>
-  OPGEN_DEVICE void flat(int64_t first) const {
+  template <int V, typename At>
+  OPGEN_DEVICE void flat(const At& first) const {
     const auto difference_pack = rt::load_pack<V>(difference, first);
     rt::Values<scalar_t, V> grad_input_pack;
     rt::Values<scalar_t, V> grad_target_pack;
@@ -224,8 +224,8 @@ struct Step_mse_loss_backward_2_grad_target {
     grad_input.store(grad_input_value, place);
     grad_target.store(grad_target_value, place);
   }
-  template <int V>
-  OPGEN_DEVICE void flat(int64_t first) const {
+  template <int V, typename At>
+  OPGEN_DEVICE void flat(const At& first) const {
     const auto grad_output_pack = rt::load_pack_or_zero<V>(grad_output, first);
     const auto difference_pack = rt::load_pack<V>(difference, first);
     rt::Values<scalar_t, V> grad_input_pack;

@@ -21,8 +21,8 @@ struct Step_mul_constant_forward_output {
     compute(tensor.load(place), &output_value);
     output.store(output_value, place);
   }
-  template <int V>
-  OPGEN_DEVICE void flat(int64_t first) const {
+  template <int V, typename At>
+  OPGEN_DEVICE void flat(const At& first) const {
     const auto tensor_pack = rt::load_pack<V>(tensor, first);
     rt::Values<scalar_t, V> output_pack;
     OPGEN_UNROLL
@@ -55,8 +55,8 @@ struct Step_mul_constant_backward_grad_tensor {
     compute(grad_output.load_or_zero(place), &grad_tensor_value);
     grad_tensor.store(grad_tensor_value, place);
   }
-  template <int V>
-  OPGEN_DEVICE void flat(int64_t first) const {
+  template <int V, typename At>
+  OPGEN_DEVICE void flat(const At& first) const {
     const auto grad_output_pack = rt::load_pack_or_zero<V>(grad_output, first);
     rt::Values<scalar_t, V> grad_tensor_pack;
     OPGEN_UNROLL

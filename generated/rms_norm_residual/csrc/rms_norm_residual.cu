@@ -24,8 +24,8 @@ struct Step_rms_norm_residual_forward_0_hidden {
     compute(input.load(place, d), residual.load(place, d), &hidden_value);
     hidden.store(hidden_value, place, d);
   }
-  template <int V>
-  OPGEN_DEVICE void flat(int64_t first) const {
+  template <int V, typename At>
+  OPGEN_DEVICE void flat(const At& first) const {
     const auto input_pack = rt::load_pack<V>(input, first);
     const auto residual_pack = rt::load_pack<V>(residual, first);
     rt::Values<scalar_t, V> hidden_pack;

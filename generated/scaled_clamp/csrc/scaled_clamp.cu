@@ -29,8 +29,8 @@ struct Step_scaled_clamp_forward_condition {
     y.store(y_value, place);
     condition.store(condition_value, place);
   }
-  template <int V>
-  OPGEN_DEVICE void flat(int64_t first) const {
+  template <int V, typename At>
+  OPGEN_DEVICE void flat(const At& first) const {
     const auto x_pack = rt::load_pack<V>(x, first);
     rt::Values<scalar_t, V> y_pack;
     rt::Values<bool, V> condition_pack;
@@ -69,8 +69,8 @@ struct Step_scaled_clamp_backward_grad_x {
     compute(condition.load(place), grad_y.load_or_zero(place), &grad_x_value);
     grad_x.store(grad_x_value, place);
   }
-  template <int V>
-  OPGEN_DEVICE void flat(int64_t first) const {
+  template <int V, typename At>
+  OPGEN_DEVICE void flat(const At& first) const {
     const auto condition_pack = rt::load_pack<V>(condition, first);
     const auto grad_y_pack = rt::load_pack_or_zero<V>(grad_y, first);
     rt::Values<scalar_t, V> grad_x_pack;

@@ -17,8 +17,8 @@ struct Step_segment_max_forward_size_base {
     compute(&size_value);
     size.store(size_value, s);
   }
-  template <int V>
-  OPGEN_DEVICE void flat(int64_t first) const {
+  template <int V, typename At>
+  OPGEN_DEVICE void flat(const At& first) const {
     rt::Values<int64_t, V> size_pack;
     OPGEN_UNROLL
     for (int i = 0; i < V; ++i) {
@@ -69,8 +69,8 @@ struct Step_segment_max_forward_top_base {
     compute(&top_value);
     top.store(top_value, s, place);
   }
-  template <int V>
-  OPGEN_DEVICE void flat(int64_t first) const {
+  template <int V, typename At>
+  OPGEN_DEVICE void flat(const At& first) const {
     rt::Values<opmath_t, V> top_pack;
     OPGEN_UNROLL
     for (int i = 0; i < V; ++i) {
@@ -177,8 +177,8 @@ struct Step_segment_max_backward_ties_top_base {
     compute(condition_2.load(s, place), &ties_top_value);
     ties_top.store(ties_top_value, s, place);
   }
-  template <int V>
-  OPGEN_DEVICE void flat(int64_t first) const {
+  template <int V, typename At>
+  OPGEN_DEVICE void flat(const At& first) const {
     const auto condition_2_pack = rt::load_pack<V>(condition_2, first);
     rt::Values<int64_t, V> ties_top_pack;
     OPGEN_UNROLL

@@ -17,8 +17,8 @@ struct Step_segment_mean_forward_size_base {
     compute(&size_value);
     size.store(size_value, s);
   }
-  template <int V>
-  OPGEN_DEVICE void flat(int64_t first) const {
+  template <int V, typename At>
+  OPGEN_DEVICE void flat(const At& first) const {
     rt::Values<int64_t, V> size_pack;
     OPGEN_UNROLL
     for (int i = 0; i < V; ++i) {
@@ -69,8 +69,8 @@ struct Step_segment_mean_forward_total_base {
     compute(&total_value);
     total.store(total_value, s, place);
   }
-  template <int V>
-  OPGEN_DEVICE void flat(int64_t first) const {
+  template <int V, typename At>
+  OPGEN_DEVICE void flat(const At& first) const {
     rt::Values<opmath_t, V> total_pack;
     OPGEN_UNROLL
     for (int i = 0; i < V; ++i) {

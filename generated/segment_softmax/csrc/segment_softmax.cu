@@ -21,8 +21,8 @@ struct Step_segment_softmax_forward_top_base {
     compute(&top_value);
     top.store(top_value, s, place);
   }
-  template <int V>
-  OPGEN_DEVICE void flat(int64_t first) const {
+  template <int V, typename At>
+  OPGEN_DEVICE void flat(const At& first) const {
     rt::Values<opmath_t, V> top_pack;
     OPGEN_UNROLL
     for (int i = 0; i < V; ++i) {
@@ -80,8 +80,8 @@ struct Step_segment_softmax_forward_total_base {
     compute(&total_value);
     total.store(total_value, s, place);
   }
-  template <int V>
-  OPGEN_DEVICE void flat(int64_t first) const {
+  template <int V, typename At>
+  OPGEN_DEVICE void flat(const At& first) const {
     rt::Values<opmath_t, V> total_pack;
     OPGEN_UNROLL
     for (int i = 0; i < V; ++i) {
@@ -171,8 +171,8 @@ struct Step_segment_softmax_backward_dot_output_base {
     compute(&dot_output_value);
     dot_output.store(dot_output_value, s, place);
   }
-  template <int V>
-  OPGEN_DEVICE void flat(int64_t first) const {
+  template <int V, typename At>
+  OPGEN_DEVICE void flat(const At& first) const {
     rt::Values<opmath_t, V> dot_output_pack;
     OPGEN_UNROLL
     for (int i = 0; i < V; ++i) {

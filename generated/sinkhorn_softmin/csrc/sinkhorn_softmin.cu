@@ -81,8 +81,8 @@ struct Step_sinkhorn_softmin_forward_output {
     logsumexp_j.store(logsumexp_j_value_2, place, i_2);
     output.store(output_value, place, i_2);
   }
-  template <int V>
-  OPGEN_DEVICE void flat(int64_t first) const {
+  template <int V, typename At>
+  OPGEN_DEVICE void flat(const At& first) const {
     const auto logsumexp_j_max_pack = rt::load_pack<V>(logsumexp_j_max, first);
     const auto logsumexp_j_sum_pack = rt::load_pack<V>(logsumexp_j_sum, first);
     rt::Values<opmath_t, V> logsumexp_j_pack;
@@ -124,8 +124,8 @@ struct Step_sinkhorn_softmin_backward_grad_logsumexp_j {
     compute(grad_output.load_or_zero(place, i_2), &grad_logsumexp_j_value);
     grad_logsumexp_j.store(grad_logsumexp_j_value, place, i_2);
   }
-  template <int V>
-  OPGEN_DEVICE void flat(int64_t first) const {
+  template <int V, typename At>
+  OPGEN_DEVICE void flat(const At& first) const {
     const auto grad_output_pack = rt::load_pack_or_zero<V>(grad_output, first);
     rt::Values<opmath_t, V> grad_logsumexp_j_pack;
     OPGEN_UNROLL
@@ -212,8 +212,8 @@ struct Step_sinkhorn_softmin_backward_grad_x {
     compute(grad_x_sum.load(place, i_2, d), &grad_x_value);
     grad_x.store(grad_x_value, place, i_2, d);
   }
-  template <int V>
-  OPGEN_DEVICE void flat(int64_t first) const {
+  template <int V, typename At>
+  OPGEN_DEVICE void flat(const At& first) const {
     const auto grad_x_sum_pack = rt::load_pack<V>(grad_x_sum, first);
     rt::Values<scalar_t, V> grad_x_pack;
     OPGEN_UNROLL
@@ -306,8 +306,8 @@ struct Step_sinkhorn_softmin_backward_grad_y {
     compute(grad_y_sum.load(place, j, d), &grad_y_value);
     grad_y.store(grad_y_value, place, j, d);
   }
-  template <int V>
-  OPGEN_DEVICE void flat(int64_t first) const {
+  template <int V, typename At>
+  OPGEN_DEVICE void flat(const At& first) const {
     const auto grad_y_sum_pack = rt::load_pack<V>(grad_y_sum, first);
     rt::Values<scalar_t, V> grad_y_pack;
     OPGEN_UNROLL
@@ -343,8 +343,8 @@ struct Step_sinkhorn_softmin_backward_grad_f {
     compute(grad_f_sum.load(place, j), &grad_f_value);
     grad_f.store(grad_f_value, place, j);
   }
-  template <int V>
-  OPGEN_DEVICE void flat(int64_t first) const {
+  template <int V, typename At>
+  OPGEN_DEVICE void flat(const At& first) const {
     const auto grad_f_sum_pack = rt::load_pack<V>(grad_f_sum, first);
     rt::Values<scalar_t, V> grad_f_pack;
     OPGEN_UNROLL

@@ -27,8 +27,8 @@ struct Step_smith_waterman_forward_s {
     compute(score.load(place, i_2, j), &s_value);
     s.store(s_value, place, i_2, j);
   }
-  template <int V>
-  OPGEN_DEVICE void flat(int64_t first) const {
+  template <int V, typename At>
+  OPGEN_DEVICE void flat(const At& first) const {
     const auto score_pack = rt::load_pack<V>(score, first);
     rt::Values<opmath_t, V> s_pack;
     OPGEN_UNROLL

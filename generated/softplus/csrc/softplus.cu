@@ -24,8 +24,8 @@ struct Step_softplus_forward_output {
     compute(input.load(place), &output_value);
     output.store(output_value, place);
   }
-  template <int V>
-  OPGEN_DEVICE void flat(int64_t first) const {
+  template <int V, typename At>
+  OPGEN_DEVICE void flat(const At& first) const {
     const auto input_pack = rt::load_pack<V>(input, first);
     rt::Values<scalar_t, V> output_pack;
     OPGEN_UNROLL
@@ -60,8 +60,8 @@ struct Step_softplus_backward_grad_input {
     compute(grad_output.load_or_zero(place), input.load(place), &grad_input_value);
     grad_input.store(grad_input_value, place);
   }
-  template <int V>
-  OPGEN_DEVICE void flat(int64_t first) const {
+  template <int V, typename At>
+  OPGEN_DEVICE void flat(const At& first) const {
     const auto grad_output_pack = rt::load_pack_or_zero<V>(grad_output, first);
     const auto input_pack = rt::load_pack<V>(input, first);
     rt::Values<scalar_t, V> grad_input_pack;

@@ -21,8 +21,8 @@ struct Step_spike_forward_spikes {
     compute(membrane.load(place), &spikes_value);
     spikes.store(spikes_value, place);
   }
-  template <int V>
-  OPGEN_DEVICE void flat(int64_t first) const {
+  template <int V, typename At>
+  OPGEN_DEVICE void flat(const At& first) const {
     const auto membrane_pack = rt::load_pack<V>(membrane, first);
     rt::Values<scalar_t, V> spikes_pack;
     OPGEN_UNROLL
@@ -57,8 +57,8 @@ struct Step_spike_backward_grad_membrane {
     compute(grad_spikes.load_or_zero(place), membrane.load(place), &grad_membrane_value);
     grad_membrane.store(grad_membrane_value, place);
   }
-  template <int V>
-  OPGEN_DEVICE void flat(int64_t first) const {
+  template <int V, typename At>
+  OPGEN_DEVICE void flat(const At& first) const {
     const auto grad_spikes_pack = rt::load_pack_or_zero<V>(grad_spikes, first);
     const auto membrane_pack = rt::load_pack<V>(membrane, first);
     rt::Values<scalar_t, V> grad_membrane_pack;

@@ -42,8 +42,8 @@ struct Step_stochastic_round_backward_grad_y_copy {
     compute(grad_y.load_or_zero(place), &grad_y_copy_value);
     grad_y_copy.store(grad_y_copy_value, place);
   }
-  template <int V>
-  OPGEN_DEVICE void flat(int64_t first) const {
+  template <int V, typename At>
+  OPGEN_DEVICE void flat(const At& first) const {
     const auto grad_y_pack = rt::load_pack_or_zero<V>(grad_y, first);
     rt::Values<scalar_t, V> grad_y_copy_pack;
     OPGEN_UNROLL

@@ -21,8 +21,8 @@ struct Step_swiglu_forward_output {
     compute(up.load(place), gate.load(place), &output_value);
     output.store(output_value, place);
   }
-  template <int V>
-  OPGEN_DEVICE void flat(int64_t first) const {
+  template <int V, typename At>
+  OPGEN_DEVICE void flat(const At& first) const {
     const auto up_pack = rt::load_pack<V>(up, first);
     const auto gate_pack = rt::load_pack<V>(gate, first);
     rt::Values<scalar_t, V> output_pack;
@@ -65,8 +65,8 @@ struct Step_swiglu_backward_grad_up {
     grad_gate.store(grad_gate_value, place);
     grad_up.store(grad_up_value, place);
   }
-  template <int V>
-  OPGEN_DEVICE void flat(int64_t first) const {
+  template <int V, typename At>
+  OPGEN_DEVICE void flat(const At& first) const {
     const auto gate_pack = rt::load_pack<V>(gate, first);
     const auto grad_output_pack = rt::load_pack_or_zero<V>(grad_output, first);
     const auto up_pack = rt::load_pack<V>(up, first);

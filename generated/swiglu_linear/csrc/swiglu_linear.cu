@@ -25,8 +25,8 @@ struct Step_swiglu_linear_forward_output {
     compute(up.load(place, n), gate.load(place, n), &output_value);
     output.store(output_value, place, n);
   }
-  template <int V>
-  OPGEN_DEVICE void flat(int64_t first) const {
+  template <int V, typename At>
+  OPGEN_DEVICE void flat(const At& first) const {
     const auto up_pack = rt::load_pack<V>(up, first);
     const auto gate_pack = rt::load_pack<V>(gate, first);
     rt::Values<scalar_t, V> output_pack;
@@ -74,8 +74,8 @@ struct Step_swiglu_linear_backward_grad_gate {
     grad_up.store(grad_up_value, place, n);
     grad_gate.store(grad_gate_value, place, n);
   }
-  template <int V>
-  OPGEN_DEVICE void flat(int64_t first) const {
+  template <int V, typename At>
+  OPGEN_DEVICE void flat(const At& first) const {
     const auto grad_output_pack = rt::load_pack_or_zero<V>(grad_output, first);
     const auto gate_pack = rt::load_pack<V>(gate, first);
     const auto up_pack = rt::load_pack<V>(up, first);
@@ -117,8 +117,8 @@ struct Step_swiglu_linear_backward_grad_input {
     compute(grad_input_up.load(place, k), grad_input_gate.load(place, k), &grad_input_value);
     grad_input.store(grad_input_value, place, k);
   }
-  template <int V>
-  OPGEN_DEVICE void flat(int64_t first) const {
+  template <int V, typename At>
+  OPGEN_DEVICE void flat(const At& first) const {
     const auto grad_input_up_pack = rt::load_pack<V>(grad_input_up, first);
     const auto grad_input_gate_pack = rt::load_pack<V>(grad_input_gate, first);
     rt::Values<scalar_t, V> grad_input_pack;

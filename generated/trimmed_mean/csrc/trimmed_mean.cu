@@ -23,8 +23,8 @@ struct Step_trimmed_mean_forward_values {
     compute(input.load(place, k), &values_value);
     values.store(values_value, place, k);
   }
-  template <int V>
-  OPGEN_DEVICE void flat(int64_t first) const {
+  template <int V, typename At>
+  OPGEN_DEVICE void flat(const At& first) const {
     const auto input_pack = rt::load_pack<V>(input, first);
     rt::Values<opmath_t, V> values_pack;
     OPGEN_UNROLL
@@ -88,8 +88,8 @@ struct Step_trimmed_mean_backward_grad_values_base {
     compute(&grad_values_value);
     grad_values.store(grad_values_value, place, n);
   }
-  template <int V>
-  OPGEN_DEVICE void flat(int64_t first) const {
+  template <int V, typename At>
+  OPGEN_DEVICE void flat(const At& first) const {
     rt::Values<opmath_t, V> grad_values_pack;
     OPGEN_UNROLL
     for (int i = 0; i < V; ++i) {

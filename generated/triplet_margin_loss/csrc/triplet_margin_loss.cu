@@ -647,8 +647,8 @@ struct Step_triplet_margin_loss_backward_3_grad_near {
     grad_rest.store(grad_rest_value, place);
     grad_near.store(grad_near_value, place);
   }
-  template <int V>
-  OPGEN_DEVICE void flat(int64_t first) const {
+  template <int V, typename At>
+  OPGEN_DEVICE void flat(const At& first) const {
     const auto near_2_pack = rt::load_pack<V>(near_2, first);
     const auto far_pack = rt::load_pack<V>(far, first);
     rt::Values<opmath_t, V> grad_rest_pack;
@@ -734,8 +734,8 @@ struct Step_triplet_margin_loss_backward_4_grad_near {
     grad_rest.store(grad_rest_value, place);
     grad_near.store(grad_near_value, place);
   }
-  template <int V>
-  OPGEN_DEVICE void flat(int64_t first) const {
+  template <int V, typename At>
+  OPGEN_DEVICE void flat(const At& first) const {
     const auto near_2_pack = rt::load_pack<V>(near_2, first);
     const auto far_pack = rt::load_pack<V>(far, first);
     rt::Values<opmath_t, V> grad_rest_pack;
@@ -783,8 +783,8 @@ struct Step_triplet_margin_loss_backward_5_grad_near {
     grad_rest.store(grad_rest_value, place);
     grad_near.store(grad_near_value, place);
   }
-  template <int V>
-  OPGEN_DEVICE void flat(int64_t first) const {
+  template <int V, typename At>
+  OPGEN_DEVICE void flat(const At& first) const {
     const auto near_2_pack = rt::load_pack<V>(near_2, first);
     const auto far_pack = rt::load_pack<V>(far, first);
     const auto grad_output_pack = rt::load_pack_or_zero<V>(grad_output, first);

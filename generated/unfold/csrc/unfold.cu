@@ -52,8 +52,8 @@ struct Step_unfold_backward_grad_input_base {
     compute(&grad_input_value);
     grad_input.store(grad_input_value, n, c, h, w);
   }
-  template <int V>
-  OPGEN_DEVICE void flat(int64_t first) const {
+  template <int V, typename At>
+  OPGEN_DEVICE void flat(const At& first) const {
     rt::Values<opmath_t, V> grad_input_pack;
     OPGEN_UNROLL
     for (int i = 0; i < V; ++i) {

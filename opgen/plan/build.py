@@ -118,9 +118,9 @@ class _Planner:
         ordinary = tuple(s for s in statements if s.target not in found.uses)
         kept = kept_maps(ordinary, results, operands, ranges) | picks
         maps = {s.target: s for s in statements if isinstance(s, Compute) and s.op is None and s.target not in kept}
-        residuals = {o.value for o in outputs if o.kept and o.value in maps}
+        stored = {o.value for o in outputs if o.value in maps}
         alone = products | {*convolved, *sorts}
-        items = grouped(statements, kept | results, alone, maps, found, residuals, picks, self.names)
+        items = grouped(statements, kept | results, alone, maps, found, stored, picks, self.names)
         return self._assemble(items, statements, outputs, maps, _Given(biases, convolved), found)
 
     def _integers(self, statements: tuple[Statement, ...]) -> frozenset[str]:

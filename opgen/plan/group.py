@@ -109,7 +109,10 @@ class Grouping:
         return g
 
     def settle(self, maps: Collection[str]) -> None:
-        """Let passes that fold over the same memory store these maps, which no other step waits for."""
+        """Let passes that fold over the same memory store these maps, which no other step waits for.
+
+        Not those over the batch: there are few rows then, and a map runs over all points side by side.
+        """
         for item in self.items:
             if isinstance(item, Group) and not item.folds:
                 for m in item.members:
@@ -138,7 +141,7 @@ def grouped(
     alone: Collection[str],
     maps: Mapping[str, Compute],
     streams: Streamed,
-    residuals: Collection[str],
+    stored: Collection[str],
     once: Collection[str],
     names: Names,
 ) -> list[Item]:
@@ -162,7 +165,7 @@ def grouped(
             grouping.alone(s, tuple(found))
         else:
             grouping.place(s, tuple(found))
-    grouping.settle(residuals)
+    grouping.settle(stored)
     return grouping.items
 
 
@@ -194,7 +197,8 @@ def _fit(g: Group, s: Compute, reads: tuple[Read, ...], *, along: bool) -> Membe
         return None
     if along:
         free = [extent(a) for a in s.axes if (a if isinstance(a, Batch) else a.name) not in bound]
-        if own or not _shares_pass(g, free, reads):
+        few_rows = bool(g.outer) and any(isinstance(n, Batch) for n in free)
+        if own or few_rows or not _shares_pass(g, free, reads):
             return None
     elif not _worth(g, s, reads, bool(own), len(bound)):
         return None

@@ -44,16 +44,16 @@ std::tuple<Tensor, Tensor> alpha_compositing_backward(const Tensor& grad_output,
   call.input("through", through, Element::compute, {opgen::batch, opgen::dim(0, "T")});
   call.begin();
   call.hold();
-  call.allocate("grad_weight_output", Element::compute, {opgen::batch, opgen::dim(0, "T")}, mask[0]);
+  call.allocate("grad_colour", Element::scalar, {opgen::batch, opgen::dim(0, "T"), opgen::dim(1, "C")},
+                mask[0] || mask[1], mask[1]);
+  call.allocate("grad_weight_output", Element::compute, {opgen::batch, opgen::dim(0, "T")}, mask[0] || mask[1]);
   call.allocate("share_through", Element::compute, {opgen::batch, opgen::dim(0, "T")}, mask[0]);
   call.allocate("grad_alpha", Element::scalar, {opgen::batch, opgen::dim(0, "T")}, mask[0]);
-  call.allocate("grad_colour", Element::scalar, {opgen::batch, opgen::dim(0, "T"), opgen::dim(1, "C")}, mask[1]);
-  if (mask[0]) call.run(3, {0, 3, 5}, {call.size(0), call.size(1)});
-  if (mask[0]) call.run(4, {1, 5, 2, 6}, {call.size(0)});
-  if (mask[0]) call.run(5, {4, 1, 5, 6, 7}, {call.size(0)});
-  if (mask[1]) call.run(6, {0, 4, 2, 8}, {call.size(0), call.size(1)});
+  if (mask[0] || mask[1]) call.run(3, {4, 2, 0, 3, 5, 6}, {call.size(0), call.size(1)});
+  if (mask[0]) call.run(4, {1, 6, 2, 7}, {call.size(0)});
+  if (mask[0]) call.run(5, {4, 1, 6, 7, 8}, {call.size(0)});
   const Tensor grad_alpha = call.result("grad_alpha", Element::scalar, 0, "alpha");
-  const Tensor grad_colour = call.result("grad_colour", Element::scalar, 0, "colour");
+  const Tensor grad_colour = mask[1] ? call.result("grad_colour", Element::scalar, 0, "colour") : Tensor();
   return {grad_alpha, grad_colour};
 }
 

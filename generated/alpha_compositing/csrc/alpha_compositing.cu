@@ -99,12 +99,16 @@ struct Step_alpha_compositing_forward_output {
 template <typename scalar_t, int rank>
 struct Step_alpha_compositing_backward_grad_weight_output {
   using opmath_t = rt::math_t<scalar_t>;
-  static constexpr rt::Rows<1> launch = {rt::count(rt::elements(), rt::integer(0)), {rt::count(rt::integer(1))}, true};
-  static constexpr auto fields = rt::fields(rt::tensor(0, 2, 0, 1), rt::tensor(1, 3, 0, 2), rt::tensor(2, 2, 0),
-                                            rt::integer(1), rt::integer(0), rt::batch());
-  rt::Tensor<const scalar_t, rank> grad_output, colour;
+  static constexpr rt::Rows<1> launch = {rt::count(rt::elements(), rt::integer(0)), {rt::count(rt::integer(1))}};
+  static constexpr auto fields =
+      rt::fields(rt::tensor(2, 2, 0, 1), rt::tensor(3, 3, 0, 2), rt::tensor(1, 2, 0), rt::tensor(4, 3, 0, 2),
+                 rt::tensor(0, 2, 0), rt::tensor(5, 2, 0), rt::integer(1), rt::integer(0), rt::integer(1), rt::batch());
+  rt::Tensor<const scalar_t, rank> grad_output, colour, alpha;
+  rt::Tensor<scalar_t, rank> grad_colour;
+  rt::Tensor<const opmath_t, rank> through;
   rt::Tensor<opmath_t, rank> grad_weight_output;
   rt::Divider<rank> c_size, t_size;
+  int64_t C;
   rt::Batch<rank> batch;
 
   template <typename Team>
@@ -114,9 +118,21 @@ struct Step_alpha_compositing_backward_grad_weight_output {
     const rt::Place<rank> place = batch.place(rest);
     const auto grad_output_row = rt::read_row_or_zero<Team, 1>(c_size.size, grad_output, place, 0);
     const auto colour_row = rt::read_row<Team, 2>(c_size.size, colour, place, t, 0);
+    auto grad_colour_row = rt::write_row<Team, 2>(grad_colour, place, t, 0);
+    opmath_t chosen;
+    if (C != 0) {
+      const opmath_t chosen_2 = C != 0 ? (t > 0 ? through.load(place, t - 1) : opmath_t(1)) : opmath_t(0);
+      chosen = chosen_2 * alpha.load(place, t);
+    } else {
+      chosen = 0;
+    }
+    const opmath_t weight = chosen;
     rt::Sum<opmath_t> grad_weight_output_value_fold;
-    rt::each<Team>(c_size.size, rt::settled(&grad_weight_output_value_fold),
-                   [&](auto at) { grad_weight_output_value_fold.add(grad_output_row[at] * colour_row[at]); });
+    rt::each<Team>(c_size.size, rt::settled(&grad_weight_output_value_fold), [&](auto at) {
+      const opmath_t grad_output_value = grad_output_row[at];
+      grad_weight_output_value_fold.add(grad_output_value * colour_row[at]);
+      grad_colour_row.set(at, grad_output_value * weight);
+    });
     grad_weight_output_value_fold.finish();
     rt::join<Team>(&grad_weight_output_value_fold);
     const opmath_t grad_weight_output_value = grad_weight_output_value_fold.value;
@@ -193,36 +209,6 @@ struct Step_alpha_compositing_backward_grad_alpha {
   }
 };
 
-// one value per point, nothing shared between points
-template <typename scalar_t, int rank>
-struct Step_alpha_compositing_backward_grad_colour {
-  using opmath_t = rt::math_t<scalar_t>;
-  static constexpr rt::Lines launch = {rt::count(rt::elements(), rt::integer(0), rt::integer(1)),
-                                       rt::count(rt::integer(1))};
-  static constexpr auto fields =
-      rt::fields(rt::tensor(0, 2, 0, 1), rt::tensor(2, 2, 0), rt::tensor(3, 3, 0, 2), rt::tensor(1, 2, 0),
-                 rt::in_vectors(rt::integer(1)), rt::integer(0), rt::batch());
-  rt::Tensor<const scalar_t, rank> grad_output, alpha;
-  rt::Tensor<scalar_t, rank> grad_colour;
-  rt::Tensor<const opmath_t, rank> through;
-  rt::Divider<rank> c_vectors, t_size;
-  rt::Batch<rank> batch;
-
-  template <int V>
-  OPGEN_DEVICE void point(int64_t point) const {
-    int64_t rest = point;
-    const int64_t c = rt::split_first<V>(&rest, c_vectors);
-    const int64_t t = rt::split(&rest, t_size);
-    const rt::Place<rank> place = batch.place(rest);
-    const auto grad_output_line = rt::read_line_or_zero<V, 1>(grad_output, place, c);
-    auto grad_colour_line = rt::write_line<V, 2>(grad_colour, place, t, c);
-    rt::lanes<V>([&](int at) {
-      const opmath_t safe_through = t > 0 ? through.load(place, t - 1) : opmath_t(1);
-      grad_colour_line.set(at, grad_output_line[at] * (safe_through * alpha.load(place, t)));
-    });
-  }
-};
-
 extern "C" const OpgenCudaStep alpha_compositing_cuda_steps[] = {
     rt::kernel<Step_alpha_compositing_forward_through>(),              // 0
     rt::kernel<Step_alpha_compositing_forward_weight>(),               // 1
@@ -230,5 +216,4 @@ extern "C" const OpgenCudaStep alpha_compositing_cuda_steps[] = {
     rt::kernel<Step_alpha_compositing_backward_grad_weight_output>(),  // 3
     rt::kernel<Step_alpha_compositing_backward_share_through>(),       // 4
     rt::kernel<Step_alpha_compositing_backward_grad_alpha>(),          // 5
-    rt::kernel<Step_alpha_compositing_backward_grad_colour>(),         // 6
 };

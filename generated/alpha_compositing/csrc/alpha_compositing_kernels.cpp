@@ -98,30 +98,55 @@ int forward_output(const OpgenCall& call, OpgenHost& host) {
 // Reduces along memory: a row is read and kept in cache by all passes.
 template <typename opmath_t>
 int backward_grad_weight_output(const OpgenCall& call, OpgenHost& host) {
-  const int64_t T = call.ints[0];
   const int64_t C = call.ints[1];
-  const rt::Tensor<opmath_t> grad_output(call, 0, 2, 0);
-  const rt::Tensor<opmath_t> colour(call, 1, 3, 0);
-  const rt::Tensor<opmath_t> grad_weight_output(call, 2, 2, 0);
-  rt::Loops<3> outer;
-  outer.batch(call, &grad_output, &colour, &grad_weight_output);
-  outer.dim(T, {0, colour.stride(1), grad_weight_output.stride(1)});
-  rt::Loops<3> over_c;
-  over_c.dim(C, {grad_output.stride(1), colour.stride(2), 0});
+  const int64_t T = call.ints[0];
+  const rt::Tensor<opmath_t> through(call, 0, 2, 0);
+  const rt::Tensor<opmath_t> alpha(call, 1, 2, 0);
+  const rt::Tensor<opmath_t> grad_output(call, 2, 2, 0);
+  const rt::Tensor<opmath_t> colour(call, 3, 3, 0);
+  const rt::Tensor<opmath_t> grad_colour(call, 4, 3, 0);
+  const rt::Tensor<opmath_t> grad_weight_output(call, 5, 2, 0);
+  rt::Loops<6> outer;
+  outer.batch(call, &through, &alpha, &grad_output, &colour, &grad_colour, &grad_weight_output);
+  outer.step(1, alpha.stride(1));
+  outer.step(3, colour.stride(1));
+  outer.step(4, grad_colour.stride(1));
+  outer.step(5, grad_weight_output.stride(1));
+  outer.dim_of_steps(T, true);
+  rt::Loops<6> over_c;
+  over_c.dim(C, {0, 0, grad_output.stride(1), colour.stride(2), grad_colour.stride(2), 0});
   rt::parallel(host, outer.count, over_c.count, [=, &host](int64_t begin, int64_t end) {
     outer.runs<1>(begin, end, nullptr, [&](const auto& row) {
+      const int64_t at_t = outer.index(row, 0, 0) - 1;
+      opmath_t chosen;
+      if (C != 0) {
+        const opmath_t alpha_value = rt::load(alpha, row.at[1]);
+        opmath_t chosen_2;
+        if (C != 0) {
+          const bool mask = outer.index(row, 0, 0) > 0;
+          chosen_2 = mask ? rt::load(through, row.at[0] + at_t * through.stride(1)) : opmath_t(1);
+        } else {
+          chosen_2 = 0;
+        }
+        chosen = chosen_2 * alpha_value;
+      } else {
+        chosen = 0;
+      }
+      const opmath_t weight = chosen;
       rt::Fold<rt::Sum, opmath_t> grad_weight_output_value_fold;
       over_c.runs<rt::block>(0, over_c.count, row.at, [&](const auto& run) {
-        const rt::Source<opmath_t> grad_output_at(grad_output, run.at[0], run.step[0], run.size);
-        const rt::Source<opmath_t> colour_at(colour, run.at[1], run.step[1], run.size);
+        const rt::Source<opmath_t> grad_output_at(grad_output, run.at[2], run.step[2], run.size);
+        const rt::Source<opmath_t> colour_at(colour, run.at[3], run.step[3], run.size);
+        rt::Sink<opmath_t> grad_colour_out(grad_colour, run.at[4], run.step[4], run.size);
         rt::lanes<rt::lane_count>(run.size, [&](int64_t i, int lane) {
-          const auto value = grad_output_at[i] * colour_at[i];
-          grad_weight_output_value_fold.add(lane, value);
+          const opmath_t grad_output_value = grad_output_at[i];
+          grad_weight_output_value_fold.add(lane, grad_output_value * colour_at[i]);
+          grad_colour_out.set(i, grad_output_value * weight);
         });
         grad_weight_output_value_fold.ran(run.size);
       });
       const opmath_t grad_weight_output_value = grad_weight_output_value_fold.value();
-      rt::store(grad_weight_output, row.at[2], grad_weight_output_value);
+      rt::store(grad_weight_output, row.at[5], grad_weight_output_value);
     });
   });
   return rt::status(host);
@@ -231,37 +256,6 @@ int backward_grad_alpha(const OpgenCall& call, OpgenHost& host) {
   return rt::status(host);
 }
 
-// One value per point, nothing shared between points.
-template <typename opmath_t>
-int backward_grad_colour(const OpgenCall& call, OpgenHost& host) {
-  const int64_t T = call.ints[0];
-  const int64_t C = call.ints[1];
-  const rt::Tensor<opmath_t> grad_output(call, 0, 2, 0);
-  const rt::Tensor<opmath_t> through(call, 1, 2, 0);
-  const rt::Tensor<opmath_t> alpha(call, 2, 2, 0);
-  const rt::Tensor<opmath_t> grad_colour(call, 3, 3, 0);
-  rt::Loops<4> outer;
-  outer.batch(call, &grad_output, &through, &alpha, &grad_colour);
-  outer.dim(T, {0, 0, alpha.stride(1), grad_colour.stride(1)}, true);
-  outer.dim(C, {grad_output.stride(1), 0, 0, grad_colour.stride(2)});
-  outer.arrange();
-  rt::parallel(host, outer.count, 1, [=, &host](int64_t begin, int64_t end) {
-    outer.runs<rt::block>(begin, end, nullptr, [&](const auto& run) {
-      const rt::Source<opmath_t> grad_output_at(grad_output, run.at[0], run.step[0], run.size);
-      const rt::Source<opmath_t> alpha_at(alpha, run.at[2], run.step[2], run.size);
-      rt::Sink<opmath_t> grad_colour_out(grad_colour, run.at[3], run.step[3], run.size);
-      const auto through_1 = [&](int64_t i) { return outer.index(run, 0, i) - 1; };
-      const rt::Line<opmath_t> through_at(host, through, rt::stretch(run, 1, 1), 0,
-                                          rt::clipped(through, 1, through.stride(1), through_1));
-      rt::each(run.size, [&](int64_t i) {
-        const opmath_t product = (outer.index(run, 0, i) > 0 ? through_at[i] : opmath_t(1)) * alpha_at[i];
-        grad_colour_out.set(i, grad_output_at[i] * product);
-      });
-    });
-  });
-  return rt::status(host);
-}
-
 }  // namespace
 
 OPGEN_STEPS(alpha_compositing) = {
@@ -271,5 +265,4 @@ OPGEN_STEPS(alpha_compositing) = {
     OPGEN_STEP(backward_grad_weight_output),  // 3
     OPGEN_STEP(backward_share_through),       // 4
     OPGEN_STEP(backward_grad_alpha),          // 5
-    OPGEN_STEP(backward_grad_colour),         // 6
 };

@@ -27,8 +27,7 @@ std::tuple<Tensor, Tensor, Tensor> rms_norm_residual_forward_0(const Tensor& inp
   call.allocate("hidden", Element::scalar, {opgen::batch, opgen::dim(0, "D")});
   call.allocate("rstd", Element::compute, {opgen::batch}, true, recorded);
   call.allocate("output", Element::scalar, {opgen::batch, opgen::dim(0, "D")});
-  call.run(0, {0, 1, 3}, {call.size(0)});
-  call.run(1, {0, 1, 4, 2, 5}, {call.size(0)}, {eps});
+  call.run(0, {0, 1, 3, 4, 2, 5}, {call.size(0)}, {eps});
   const Tensor output = call.result("output", Element::scalar);
   const Tensor hidden = call.result("hidden", Element::scalar);
   const Tensor rstd = recorded ? call.result("rstd", Element::compute) : Tensor();
@@ -46,8 +45,7 @@ std::tuple<Tensor, Tensor, Tensor> rms_norm_residual_forward_1(const Tensor& inp
   call.allocate("hidden", Element::scalar, {opgen::batch, opgen::dim(0, "D")});
   call.allocate("rstd", Element::compute, {opgen::batch}, true, recorded);
   call.allocate("output", Element::scalar, {opgen::batch, opgen::dim(0, "D")});
-  call.run(0, {0, 1, 2}, {call.size(0)});
-  call.run(2, {0, 1, 3, 4}, {call.size(0)}, {eps});
+  call.run(1, {0, 1, 2, 3, 4}, {call.size(0)}, {eps});
   const Tensor output = call.result("output", Element::scalar);
   const Tensor hidden = call.result("hidden", Element::scalar);
   const Tensor rstd = recorded ? call.result("rstd", Element::compute) : Tensor();
@@ -81,8 +79,8 @@ std::tuple<Tensor, Tensor, Tensor> rms_norm_residual_backward_0(const Tensor& gr
   call.allocate("grad_hidden_1", Element::scalar, {opgen::batch, opgen::dim(0, "D")}, mask[0] || mask[1], mask[0]);
   call.allocate("grad_hidden_1_copy", Element::scalar, {opgen::batch, opgen::dim(0, "D")}, mask[0] || mask[1], mask[1]);
   call.allocate("grad_weight", Element::scalar, {opgen::dim(0, "D")}, mask[2]);
-  if (mask[0] || mask[1]) call.run(3, {0, 5, 4, 6, 1, 7, 8}, {call.size(0), given_grads[0]});
-  if (mask[2]) call.run(4, {5, 6, 0, 9}, {call.size(0), given_grads[0]});
+  if (mask[0] || mask[1]) call.run(2, {0, 5, 4, 6, 1, 7, 8}, {call.size(0), given_grads[0]});
+  if (mask[2]) call.run(3, {5, 6, 0, 9}, {call.size(0), given_grads[0]});
   const Tensor grad_input = mask[0] ? call.result("grad_hidden_1", Element::scalar, 0, "input") : Tensor();
   const Tensor grad_residual = mask[1] ? call.result("grad_hidden_1_copy", Element::scalar, 0, "residual") : Tensor();
   const Tensor grad_weight = call.result("grad_weight", Element::scalar);
@@ -108,7 +106,7 @@ std::tuple<Tensor, Tensor, Tensor> rms_norm_residual_backward_1(const Tensor& gr
   call.items(given_grads, 2);
   call.allocate("grad_hidden_1", Element::scalar, {opgen::batch, opgen::dim(0, "D")}, mask[0] || mask[1], mask[0]);
   call.allocate("grad_hidden_1_copy", Element::scalar, {opgen::batch, opgen::dim(0, "D")}, mask[0] || mask[1], mask[1]);
-  if (mask[0] || mask[1]) call.run(5, {0, 4, 5, 1, 6, 7}, {call.size(0), given_grads[0]});
+  if (mask[0] || mask[1]) call.run(4, {0, 4, 5, 1, 6, 7}, {call.size(0), given_grads[0]});
   const Tensor grad_input = mask[0] ? call.result("grad_hidden_1", Element::scalar, 0, "input") : Tensor();
   const Tensor grad_residual = mask[1] ? call.result("grad_hidden_1_copy", Element::scalar, 0, "residual") : Tensor();
   return {grad_input, grad_residual, Tensor()};

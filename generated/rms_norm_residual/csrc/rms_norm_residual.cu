@@ -3,42 +3,6 @@
 // CUDA kernels of rms_norm_residual. Compiles with nvcc, or with g++ -x c++ to run on the CPU (opgen_simt.h).
 #include "opgen_launch.cuh"
 
-// one value per point, nothing shared between points
-template <typename scalar_t, int rank>
-struct Step_rms_norm_residual_forward_0_hidden {
-  using opmath_t = rt::math_t<scalar_t>;
-  static constexpr rt::Flat<sizeof(scalar_t)> launch = {{rt::count(rt::elements(), rt::integer(0))}};
-  static constexpr auto fields =
-      rt::fields(rt::tensor(0, 2, 0), rt::tensor(1, 2, 0), rt::tensor(2, 2, 0), rt::integer(0), rt::batch());
-  rt::Tensor<const scalar_t, rank> input, residual;
-  rt::Tensor<scalar_t, rank> hidden;
-  rt::Divider<rank> d_size;
-  rt::Batch<rank> batch;
-
-  OPGEN_DEVICE void compute(opmath_t input, opmath_t residual, opmath_t* hidden) const { *hidden = input + residual; }
-  OPGEN_DEVICE void point(int64_t point) const {
-    int64_t rest = point;
-    const int64_t d = rt::split(&rest, d_size);
-    const rt::Place<rank> place = batch.place(rest);
-    opmath_t hidden_value;
-    compute(input.load(place, d), residual.load(place, d), &hidden_value);
-    hidden.store(hidden_value, place, d);
-  }
-  template <int V, typename At>
-  OPGEN_DEVICE void flat(const At& first) const {
-    const auto input_pack = rt::load_pack<V>(input, first);
-    const auto residual_pack = rt::load_pack<V>(residual, first);
-    rt::Values<scalar_t, V> hidden_pack;
-    OPGEN_UNROLL
-    for (int i = 0; i < V; ++i) {
-      opmath_t hidden_value;
-      compute(input_pack.get(i), residual_pack.get(i), &hidden_value);
-      hidden_pack.set(i, hidden_value);
-    }
-    rt::store_pack(hidden, first, hidden_pack);
-  }
-};
-
 // reduces along memory: a row is read and kept in cache by all passes
 template <typename scalar_t, int rank>
 struct Step_rms_norm_residual_forward_0_output {
@@ -46,10 +10,10 @@ struct Step_rms_norm_residual_forward_0_output {
   using near = rt::Near<scalar_t>;
   static constexpr rt::Rows<1> launch = {rt::count(rt::elements()), {rt::count(rt::integer(0))}};
   static constexpr auto fields =
-      rt::fields(rt::tensor(0, 2, 0, 1), rt::tensor(1, 2, 0, 1), rt::tensor(3, 1, -1, 0), rt::tensor(4, 2, 0, 1),
-                 rt::tensor(2, 1, 0), rt::integer(0), rt::integer(0), rt::real(0), rt::batch());
+      rt::fields(rt::tensor(0, 2, 0, 1), rt::tensor(1, 2, 0, 1), rt::tensor(4, 1, -1, 0), rt::tensor(2, 2, 0, 1),
+                 rt::tensor(5, 2, 0, 1), rt::tensor(3, 1, 0), rt::integer(0), rt::integer(0), rt::real(0), rt::batch());
   rt::Tensor<const scalar_t, rank> input, residual, weight;
-  rt::Tensor<scalar_t, rank> output;
+  rt::Tensor<scalar_t, rank> hidden, output;
   rt::Tensor<opmath_t, rank> rstd;
   rt::Divider<rank> d_size;
   int64_t D;
@@ -61,11 +25,15 @@ struct Step_rms_norm_residual_forward_0_output {
     const rt::Place<rank> place = batch.place(point);
     const auto input_row = rt::read_row<Team, 1>(d_size.size, input, place, 0);
     const auto residual_row = rt::read_row<Team, 1>(d_size.size, residual, place, 0);
+    auto hidden_row = rt::write_row<Team, 1>(hidden, place, 0);
     const auto weight_row = rt::read_row<Team, 0>(d_size.size, weight, 0);
     auto output_row = rt::write_row<Team, 1>(output, place, 0);
     rt::Sum<opmath_t> mean_d_sum_fold;
-    rt::each<Team>(d_size.size, rt::settled(&mean_d_sum_fold),
-                   [&](auto at) { mean_d_sum_fold.add(rt::powi<2>(input_row[at] + residual_row[at])); });
+    rt::each<Team>(d_size.size, rt::settled(&mean_d_sum_fold), [&](auto at) {
+      const opmath_t hidden_2 = input_row[at] + residual_row[at];
+      mean_d_sum_fold.add(hidden_2 * hidden_2);
+      hidden_row.set(at, hidden_2);
+    });
     mean_d_sum_fold.finish();
     rt::join<Team>(&mean_d_sum_fold);
     const opmath_t mean_d_sum = mean_d_sum_fold.value;
@@ -86,10 +54,10 @@ struct Step_rms_norm_residual_forward_1_output {
   using near = rt::Near<scalar_t>;
   static constexpr rt::Rows<1> launch = {rt::count(rt::elements()), {rt::count(rt::integer(0))}};
   static constexpr auto fields =
-      rt::fields(rt::tensor(0, 2, 0, 1), rt::tensor(1, 2, 0, 1), rt::tensor(3, 2, 0, 1), rt::tensor(2, 1, 0),
-                 rt::integer(0), rt::integer(0), rt::real(0), rt::batch());
+      rt::fields(rt::tensor(0, 2, 0, 1), rt::tensor(1, 2, 0, 1), rt::tensor(2, 2, 0, 1), rt::tensor(4, 2, 0, 1),
+                 rt::tensor(3, 1, 0), rt::integer(0), rt::integer(0), rt::real(0), rt::batch());
   rt::Tensor<const scalar_t, rank> input, residual;
-  rt::Tensor<scalar_t, rank> output;
+  rt::Tensor<scalar_t, rank> hidden, output;
   rt::Tensor<opmath_t, rank> rstd;
   rt::Divider<rank> d_size;
   int64_t D;
@@ -101,10 +69,14 @@ struct Step_rms_norm_residual_forward_1_output {
     const rt::Place<rank> place = batch.place(point);
     const auto input_row = rt::read_row<Team, 1>(d_size.size, input, place, 0);
     const auto residual_row = rt::read_row<Team, 1>(d_size.size, residual, place, 0);
+    auto hidden_row = rt::write_row<Team, 1>(hidden, place, 0);
     auto output_row = rt::write_row<Team, 1>(output, place, 0);
     rt::Sum<opmath_t> mean_d_sum_fold;
-    rt::each<Team>(d_size.size, rt::settled(&mean_d_sum_fold),
-                   [&](auto at) { mean_d_sum_fold.add(rt::powi<2>(input_row[at] + residual_row[at])); });
+    rt::each<Team>(d_size.size, rt::settled(&mean_d_sum_fold), [&](auto at) {
+      const opmath_t hidden_2 = input_row[at] + residual_row[at];
+      mean_d_sum_fold.add(hidden_2 * hidden_2);
+      hidden_row.set(at, hidden_2);
+    });
     mean_d_sum_fold.finish();
     rt::join<Team>(&mean_d_sum_fold);
     const opmath_t mean_d_sum = mean_d_sum_fold.value;
@@ -247,10 +219,9 @@ struct Step_rms_norm_residual_backward_1_grad_hidden_1_copy {
 };
 
 extern "C" const OpgenCudaStep rms_norm_residual_cuda_steps[] = {
-    rt::kernel<Step_rms_norm_residual_forward_0_hidden>(),               // 0
-    rt::kernel<Step_rms_norm_residual_forward_0_output>(),               // 1
-    rt::kernel<Step_rms_norm_residual_forward_1_output>(),               // 2
-    rt::kernel<Step_rms_norm_residual_backward_0_grad_hidden_1_copy>(),  // 3
-    rt::kernel<Step_rms_norm_residual_backward_0_grad_weight>(),         // 4
-    rt::kernel<Step_rms_norm_residual_backward_1_grad_hidden_1_copy>(),  // 5
+    rt::kernel<Step_rms_norm_residual_forward_0_output>(),               // 0
+    rt::kernel<Step_rms_norm_residual_forward_1_output>(),               // 1
+    rt::kernel<Step_rms_norm_residual_backward_0_grad_hidden_1_copy>(),  // 2
+    rt::kernel<Step_rms_norm_residual_backward_0_grad_weight>(),         // 3
+    rt::kernel<Step_rms_norm_residual_backward_1_grad_hidden_1_copy>(),  // 4
 };

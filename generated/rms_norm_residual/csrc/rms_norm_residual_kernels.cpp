@@ -5,28 +5,6 @@
 
 namespace {
 
-// One value per point, nothing shared between points.
-template <typename opmath_t>
-int forward_0_hidden(const OpgenCall& call, OpgenHost& host) {
-  const int64_t D = call.ints[0];
-  const rt::Tensor<opmath_t> input(call, 0, 2, 0);
-  const rt::Tensor<opmath_t> residual(call, 1, 2, 0);
-  const rt::Tensor<opmath_t> hidden(call, 2, 2, 0);
-  rt::Loops<3> outer;
-  outer.batch(call, &input, &residual, &hidden);
-  outer.dim(D, {input.stride(1), residual.stride(1), hidden.stride(1)});
-  outer.arrange();
-  rt::parallel(host, outer.count, 1, [=, &host](int64_t begin, int64_t end) {
-    outer.runs<rt::block>(begin, end, nullptr, [&](const auto& run) {
-      const rt::Source<opmath_t> input_at(input, run.at[0], run.step[0], run.size);
-      const rt::Source<opmath_t> residual_at(residual, run.at[1], run.step[1], run.size);
-      rt::Sink<opmath_t> hidden_out(hidden, run.at[2], run.step[2], run.size);
-      rt::each(run.size, [&](int64_t i) { hidden_out.set(i, input_at[i] + residual_at[i]); });
-    });
-  });
-  return rt::status(host);
-}
-
 // Reduces along memory: a row is read and kept in cache by all passes.
 template <typename opmath_t>
 int forward_0_output(const OpgenCall& call, OpgenHost& host) {
@@ -34,33 +12,41 @@ int forward_0_output(const OpgenCall& call, OpgenHost& host) {
   const auto eps = static_cast<opmath_t>(call.reals[0]);
   const rt::Tensor<opmath_t> input(call, 0, 2, 0);
   const rt::Tensor<opmath_t> residual(call, 1, 2, 0);
-  const rt::Tensor<opmath_t> weight(call, 3, 1);
-  const rt::Tensor<opmath_t> rstd(call, 2, 1, 0);
-  const rt::Tensor<opmath_t> output(call, 4, 2, 0);
-  rt::Loops<5> outer;
-  outer.batch(call, &input, &residual, nullptr, &rstd, &output);
-  rt::Loops<5> over_d;
-  over_d.dim(D, {input.stride(1), residual.stride(1), weight.stride(0), 0, output.stride(1)});
+  const rt::Tensor<opmath_t> weight(call, 4, 1);
+  const rt::Tensor<opmath_t> hidden(call, 2, 2, 0);
+  const rt::Tensor<opmath_t> rstd(call, 3, 1, 0);
+  const rt::Tensor<opmath_t> output(call, 5, 2, 0);
+  rt::Loops<6> outer;
+  outer.batch(call, &input, &residual, nullptr, &hidden, &rstd, &output);
+  rt::Loops<6> over_d;
+  over_d.step(0, input.stride(1));
+  over_d.step(1, residual.stride(1));
+  over_d.step(2, weight.stride(0));
+  over_d.step(3, hidden.stride(1));
+  over_d.step(5, output.stride(1));
+  over_d.dim_of_steps(D);
   rt::parallel(host, outer.count, 2 * over_d.count, [=, &host](int64_t begin, int64_t end) {
     outer.runs<1>(begin, end, nullptr, [&](const auto& row) {
       rt::Fold<rt::Sum, opmath_t> mean_d_sum_fold;
       over_d.runs<rt::block>(0, over_d.count, row.at, [&](const auto& run) {
         const rt::Source<opmath_t> input_at(input, run.at[0], run.step[0], run.size);
         const rt::Source<opmath_t> residual_at(residual, run.at[1], run.step[1], run.size);
+        rt::Sink<opmath_t> hidden_out(hidden, run.at[3], run.step[3], run.size);
         rt::lanes<rt::lane_count>(run.size, [&](int64_t i, int lane) {
-          const auto value = rt::powi<2>(input_at[i] + residual_at[i]);
-          mean_d_sum_fold.add(lane, value);
+          const opmath_t hidden_2 = input_at[i] + residual_at[i];
+          mean_d_sum_fold.add(lane, hidden_2 * hidden_2);
+          hidden_out.set(i, hidden_2);
         });
         mean_d_sum_fold.ran(run.size);
       });
       const opmath_t mean_d_sum = mean_d_sum_fold.value();
       const opmath_t rstd_value = rt::rsqrt(mean_d_sum / D + eps);
-      rt::store(rstd, row.at[3], rstd_value);
+      rt::store(rstd, row.at[4], rstd_value);
       over_d.runs<rt::block>(0, over_d.count, row.at, [&](const auto& run) {
         const rt::Source<opmath_t> input_at(input, run.at[0], run.step[0], run.size);
         const rt::Source<opmath_t> residual_at(residual, run.at[1], run.step[1], run.size);
         const rt::Source<opmath_t> weight_at(weight, run.at[2], run.step[2], run.size);
-        rt::Sink<opmath_t> output_out(output, run.at[4], run.step[4], run.size);
+        rt::Sink<opmath_t> output_out(output, run.at[5], run.step[5], run.size);
         rt::each(run.size, [&](int64_t i) {
           const auto value = (input_at[i] + residual_at[i]) * rstd_value * weight_at[i];
           output_out.set(i, value);
@@ -78,31 +64,34 @@ int forward_1_output(const OpgenCall& call, OpgenHost& host) {
   const auto eps = static_cast<opmath_t>(call.reals[0]);
   const rt::Tensor<opmath_t> input(call, 0, 2, 0);
   const rt::Tensor<opmath_t> residual(call, 1, 2, 0);
-  const rt::Tensor<opmath_t> rstd(call, 2, 1, 0);
-  const rt::Tensor<opmath_t> output(call, 3, 2, 0);
-  rt::Loops<4> outer;
-  outer.batch(call, &input, &residual, &rstd, &output);
-  rt::Loops<4> over_d;
-  over_d.dim(D, {input.stride(1), residual.stride(1), 0, output.stride(1)});
+  const rt::Tensor<opmath_t> hidden(call, 2, 2, 0);
+  const rt::Tensor<opmath_t> rstd(call, 3, 1, 0);
+  const rt::Tensor<opmath_t> output(call, 4, 2, 0);
+  rt::Loops<5> outer;
+  outer.batch(call, &input, &residual, &hidden, &rstd, &output);
+  rt::Loops<5> over_d;
+  over_d.dim(D, {input.stride(1), residual.stride(1), hidden.stride(1), 0, output.stride(1)});
   rt::parallel(host, outer.count, 2 * over_d.count, [=, &host](int64_t begin, int64_t end) {
     outer.runs<1>(begin, end, nullptr, [&](const auto& row) {
       rt::Fold<rt::Sum, opmath_t> mean_d_sum_fold;
       over_d.runs<rt::block>(0, over_d.count, row.at, [&](const auto& run) {
         const rt::Source<opmath_t> input_at(input, run.at[0], run.step[0], run.size);
         const rt::Source<opmath_t> residual_at(residual, run.at[1], run.step[1], run.size);
+        rt::Sink<opmath_t> hidden_out(hidden, run.at[2], run.step[2], run.size);
         rt::lanes<rt::lane_count>(run.size, [&](int64_t i, int lane) {
-          const auto value = rt::powi<2>(input_at[i] + residual_at[i]);
-          mean_d_sum_fold.add(lane, value);
+          const opmath_t hidden_2 = input_at[i] + residual_at[i];
+          mean_d_sum_fold.add(lane, hidden_2 * hidden_2);
+          hidden_out.set(i, hidden_2);
         });
         mean_d_sum_fold.ran(run.size);
       });
       const opmath_t mean_d_sum = mean_d_sum_fold.value();
       const opmath_t rstd_value = rt::rsqrt(mean_d_sum / D + eps);
-      rt::store(rstd, row.at[2], rstd_value);
+      rt::store(rstd, row.at[3], rstd_value);
       over_d.runs<rt::block>(0, over_d.count, row.at, [&](const auto& run) {
         const rt::Source<opmath_t> input_at(input, run.at[0], run.step[0], run.size);
         const rt::Source<opmath_t> residual_at(residual, run.at[1], run.step[1], run.size);
-        rt::Sink<opmath_t> output_out(output, run.at[3], run.step[3], run.size);
+        rt::Sink<opmath_t> output_out(output, run.at[4], run.step[4], run.size);
         rt::each(run.size, [&](int64_t i) { output_out.set(i, (input_at[i] + residual_at[i]) * rstd_value); });
       });
     });
@@ -260,10 +249,9 @@ int backward_1_grad_hidden_1_copy(const OpgenCall& call, OpgenHost& host) {
 }  // namespace
 
 OPGEN_STEPS(rms_norm_residual) = {
-    OPGEN_STEP(forward_0_hidden),               // 0
-    OPGEN_STEP(forward_0_output),               // 1
-    OPGEN_STEP(forward_1_output),               // 2
-    OPGEN_STEP(backward_0_grad_hidden_1_copy),  // 3
-    OPGEN_STEP(backward_0_grad_weight),         // 4
-    OPGEN_STEP(backward_1_grad_hidden_1_copy),  // 5
+    OPGEN_STEP(forward_0_output),               // 0
+    OPGEN_STEP(forward_1_output),               // 1
+    OPGEN_STEP(backward_0_grad_hidden_1_copy),  // 2
+    OPGEN_STEP(backward_0_grad_weight),         // 3
+    OPGEN_STEP(backward_1_grad_hidden_1_copy),  // 4
 };

@@ -127,8 +127,8 @@ class Arguments {
     return true;
   }
 
-  // Whether all tensors have neighbours along the last dim of the batch, in whole vectors of V elements that start where
-  // vectors may start.
+  // Whether all tensors have neighbours along the last dim of the batch, in whole vectors of V elements that start
+  // where vectors may start.
   template <int V>
   bool in_vectors() const {
     if (used == 0 || sizes[used - 1] % V != 0) return false;

@@ -39,6 +39,9 @@ inline int64_t ceil_div(int64_t a, int64_t b) { return (a + b - 1) / b; }
 
 inline unsigned grid_of(int64_t blocks) { return static_cast<unsigned>(blocks < max_grid ? blocks : max_grid); }
 
+// The longest rows and folds, windows most of all, that a thread goes along alone.
+constexpr int64_t alone = 16;
+
 // --- Map
 // --------------------------------------------------------------------------------------------------------------
 
@@ -149,9 +152,6 @@ inline int threads_for(int64_t length, int64_t part, int most = Block::most) {
   while (threads < most && threads * part < length) threads *= 2;
   return threads;
 }
-
-// The longest rows, windows most of all, that a thread goes along alone.
-constexpr int64_t alone = 16;
 
 // `length` is the number of inner points of the longest pass.
 template <typename Step>
@@ -331,7 +331,7 @@ __global__ void __launch_bounds__(map_threads, 1)
 
 // The same where chunks are many: a block for each point. What it shares fits into 48 KiB.
 template <typename Folds>
-constexpr int finishing_threads(int threads = map_threads) {
+OPGEN_BOTH constexpr int finishing_threads(int threads = map_threads) {
   return sizeof(Folds) * threads <= 48 * 1024 ? threads : finishing_threads<Folds>(threads / 2);
 }
 template <typename Step>
@@ -412,6 +412,10 @@ constexpr int column_depth = Across ? 8 : 256;
 template <bool Across, int V, typename Step>
 int columns(const OpgenCall& call, const Step& step, int64_t points, int64_t length) {
   if (points <= 0) return OPGEN_OK;
+  constexpr int side = 128;
+  if constexpr (Across && V == 1 && sizeof(typename Step::Folds) * side <= 48 * 1024) {
+    if (length <= alone) return launch_columns<side, 1, 1>(call, step, points, length);
+  }
   return launch_columns<column_width<Across>, column_depth<Across>, V>(call, step, points, length);
 }
 

@@ -73,7 +73,8 @@ class ValueChecks(Checks):
         rtol, atol = self.tolerance(1e-8, 1e-10)
         for gradient, values in zip(found, expected, strict=True):
             parts = _parts(gradient)
-            assert_same(parts, torch.tensor(values, dtype=parts.dtype, device=parts.device).reshape(parts.shape), rtol=rtol, atol=atol)
+            exact = torch.tensor(values, dtype=parts.dtype, device=parts.device).reshape(parts.shape)
+            assert_same(parts, exact, rtol=rtol, atol=atol)
 
     def test_reference(self, case: Case) -> None:
         if self.reference is None:

@@ -2,11 +2,11 @@
 
     python benchmarks/gpu.py [--out FILE] [--no-compile] [--device cpu --tiny] [CASE...]
 
-Times are medians of interleaved calls, each to its end on the device; `kernel` is the time inside of kernels alone, by
-the profiler, and their number. `share` is the time in which the bytes that a call needs at least could be copied, by a
-large copy in the same run, over its time. Errors are norms of the difference from float64 over its norm, of each result
-and gradient, beside those of torch. The operators of `benchmarks/specs` and those of `generated` that are missing their
-libraries are compiled first. Writes JSON as it goes, and the table at the end.
+Times are medians of interleaved calls, some of them in a row to their end on the device; `kernels` is the time inside
+of kernels alone, by the profiler, and their number. `share` is the time in which the bytes that a call needs at least
+could be copied, by a large copy in the same run, over its time. Errors are norms of the difference from float64 over
+its norm, of each result and gradient, beside those of torch. The operators of `benchmarks/specs` and those of
+`generated` whose libraries are missing are compiled first. Writes JSON as it goes, and prints the table at the end.
 """
 
 from __future__ import annotations
@@ -34,6 +34,7 @@ from opgen.bench.timing import Contender, Effort, interleaved, quartiles, ratio 
 EXTRA = ROOT / "benchmarks" / "generated"
 OURS, TORCH, COMPILE, LIGER = "opgen", "torch", "torch.compile", "liger"
 DIRECTIONS = ("forward", "backward")
+SOME = 5e-3  # seconds of calls between two looks at the clock
 Tensors = tuple[torch.Tensor, ...]
 
 
@@ -115,17 +116,27 @@ def errors(ours: Call, theirs: Call, operands: Tensors) -> list[tuple[float | No
     return [*zip(own, (off(a, e) for a, e in zip(results(theirs, operands), exact, strict=True)), strict=True)]
 
 
-def kernels(call: Callable[[], Any], device: str) -> dict[str, float]:
-    """Microseconds inside of kernels, and how many there are."""
+def kernels(call: Callable[[], Any], device: str) -> list[tuple[str, float]]:
+    """What ran on the device, and the microseconds inside of it."""
     if device != "cuda":
-        return {}
+        return []
     call()
     finish(device)
     with torch.profiler.profile(activities=[torch.profiler.ProfilerActivity.CUDA], acc_events=True) as profile:
         call()
         finish(device)
     ran = [e for e in profile.key_averages() if e.device_time_total > 0]
-    return {"us": round(sum(e.device_time_total for e in ran), 2), "count": sum(e.count for e in ran)}
+    return [(e.key.partition("(")[0][-90:], round(e.device_time_total, 2)) for e in ran for _ in range(e.count)]
+
+
+def several(call: Callable[[], Any], device: str) -> tuple[Callable[[], Any], int]:
+    """As many calls as take some milliseconds, and how many: what starting and waiting take is shared by them."""
+    now = clock(device)
+    call()
+    began = now()
+    call()
+    count = max(1, min(32, round(SOME / max(now() - began, 1e-7))))
+    return lambda: [call() for _ in range(count)], count
 
 
 def gone(case: Case, direction: str, operands: Tensors, result: torch.Tensor) -> float | None:
@@ -149,8 +160,9 @@ def copy_speed(device: str, tiny: bool) -> float:
     """Bytes in a second, read and written, of a copy."""
     source = torch.empty(2**20 if tiny else 2**31, dtype=torch.int8, device=device).random_()
     target = torch.empty_like(source)
-    spent = interleaved([Contender("copy", lambda: target.copy_(source))], Effort(9, 0.3, clock(device)))["copy"]
-    return 2 * source.numel() / quartiles(spent).median
+    calls, count = several(lambda: target.copy_(source), device)
+    spent = interleaved([Contender("copy", calls)], Effort(9, 0.3, clock(device)))["copy"]
+    return 2 * source.numel() * count / quartiles(spent).median
 
 
 def row(case: Case, ours: Call, given: argparse.Namespace, ceiling: float) -> dict[str, Any]:
@@ -171,21 +183,25 @@ def row(case: Case, ours: Call, given: argparse.Namespace, ceiling: float) -> di
             about["errors"] = errors(ours, case.theirs, small)
     result = as_tuple(ours(*operands))[0].detach()
     for direction in DIRECTIONS:
-        contenders, notes = [], {}
+        contenders, counts, notes, ran = [], {}, {}, {}
         for name, call in peers.items():
             if call is None:
                 continue
             try:
                 ready = backward(call, operands) if direction == "backward" else _bound(call, operands)
                 if ready is not None:
-                    ready()
                     around = contextlib.nullcontext if direction == "backward" else torch.no_grad
-                    contenders.append(Contender(name, ready, around))
+                    with around():
+                        calls, counts[name] = several(ready, given.device)
+                        if name in (OURS, TORCH):
+                            ran[name] = kernels(ready, given.device)
+                    contenders.append(Contender(name, calls, around))
             except (RuntimeError, TypeError, AttributeError) as e:
                 notes[name] = str(e).strip().partition("\n")[0][:200]
         if not contenders:
             continue
-        spent = interleaved(contenders, Effort(9, given.seconds, clock(given.device)))
+        found = interleaved(contenders, Effort(9, given.seconds, clock(given.device)))
+        spent = {n: [t / counts[n] for t in times] for n, times in found.items()}
         least = gone(case, direction, operands, result)
         first = spent.get(OURS)
         about[direction] = {
@@ -193,7 +209,7 @@ def row(case: Case, ours: Call, given: argparse.Namespace, ceiling: float) -> di
             "ratios": {n: _short(ratio(first, t)) for n, t in spent.items() if first and n != OURS},
             "bytes": least,
             "share": round(least / ceiling / quartiles(first).median, 3) if first and least else None,
-            "kernels": {c.name: kernels(c.call, given.device) for c in contenders if c.name in (OURS, TORCH)},
+            "kernels": ran,
             **({"failed": notes} if notes else {}),
         }
     return about
@@ -218,8 +234,8 @@ def lines(found: Sequence[dict[str, Any]]) -> Iterator[str]:
             if r is None:
                 continue
             ratios = [f"{r['ratios'][n][1]:.2f}" if n in r["ratios"] else "-" for n in (TORCH, COMPILE, LIGER)]
-            ran = r["kernels"].get(OURS, {})
-            inside = f"{ran['us']:.0f} in {ran['count']}" if ran else "-"
+            ran = r["kernels"].get(OURS, [])
+            inside = f"{sum(us for _, us in ran):.0f} in {len(ran)}" if ran else "-"
             told = about.get("errors", [])[:1] if k == 0 else about.get("errors", [])[1:]
             missed = " ".join(f"{a:.1e}/{b:.1e}" for a, b in told if a is not None and b is not None)
             share = "-" if r["share"] is None else f"{100 * r['share']:.0f}%"
@@ -254,7 +270,7 @@ def main() -> None:
     for case in cases:
         op, runtime = ops[case.op]
         try:
-            with runtime.use_backend("native" if on_gpu else "torch"):
+            with runtime.use_backend("auto" if on_gpu else "torch"):
                 found.append(row(case, case.ours(op), given, ceiling))
         except Exception as e:  # the rows of the other cases are worth having
             found.append({"case": case.name, "op": case.op, "failed": str(e)[:500]})

@@ -15,7 +15,7 @@ import torch
 
 from .. import _runtime
 from .base import BACKEND, Checks
-from .cases import Case, assert_close_to, assert_same, cotangent, has_gradient, inner, objective, readable
+from .cases import DEVICE, Case, assert_close_to, assert_same, cotangent, has_gradient, inner, objective, readable
 
 # Said of a reference; the last by a group normalisation without weight, an oversight of torch.
 NOT_DIFFERENTIABLE = (
@@ -117,6 +117,8 @@ class ValueChecks(Checks):
         assert_same(gradients[0], gradients[1], rtol=rtol, atol=atol)
 
     def test_deterministic(self, case: Case) -> None:
+        if DEVICE != "cpu" and _runtime.entry(type(self).operator.__name__).definition.unordered:
+            pytest.skip("not applicable: sums come in no fixed order on a GPU")
         first, second = case.arguments(torch.float32, grad=True), case.arguments(torch.float32, grad=True)
         for a, b in zip(self.call(case, *first), self.call(case, *second), strict=True):
             assert torch.equal(_parts(a).nan_to_num(), _parts(b).nan_to_num())

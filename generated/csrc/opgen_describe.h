@@ -4,9 +4,9 @@
 #include <torch/csrc/stable/tensor.h>
 
 #include <optional>
-#include <sstream>
 #include <stdexcept>
 #include <string>
+#include <type_traits>
 #include <vector>
 
 #include "opgen_abi.h"
@@ -19,11 +19,19 @@ using torch::stable::Tensor;
 using Optional = std::optional<Tensor>;
 using Sizes = std::vector<int64_t>;
 
+template <typename Part>
+std::string worded(const Part& part) {
+  if constexpr (std::is_arithmetic_v<Part>) {
+    return std::to_string(part);
+  } else {
+    return std::string(part);
+  }
+}
+
+// (Without streams, which crash where a linker puts a copy of them into the library, beside those of torch.)
 template <typename... Parts>
 [[noreturn]] inline void fail(const Parts&... parts) {
-  std::ostringstream text;
-  (text << ... << parts);
-  throw std::runtime_error(text.str());
+  throw std::runtime_error((worded(parts) + ...));
 }
 
 // What a buffer holds: the operator's floating dtype, the dtype it computes in, int64 or bool; and what results may be
@@ -59,11 +67,9 @@ constexpr Entry dim(int number, const char* name) { return {Entry::a_dim, number
 constexpr Entry fixed(int64_t size) { return {Entry::a_size, 0, "", size}; }
 
 inline std::string shown(const int64_t* sizes, size_t count) {
-  std::ostringstream text;
-  text << "[";
-  for (size_t d = 0; d < count; ++d) text << (d > 0 ? ", " : "") << sizes[d];
-  text << "]";
-  return text.str();
+  std::string text = "[";
+  for (size_t d = 0; d < count; ++d) text += (d > 0 ? ", " : "") + std::to_string(sizes[d]);
+  return text + "]";
 }
 inline std::string shown(const Tensor& tensor) { return shown(tensor.sizes().data(), tensor.sizes().size()); }
 

@@ -45,13 +45,11 @@ def attention_forward(
         i = torch.arange(L, device=query.device)
         seen = torch.where(j <= i.unsqueeze(-1), score, -math.inf)
         softmax_j_max = amax(seen, -1)
-        exp_seen = torch.exp(seen - softmax_j_max.unsqueeze(-1))
+        softmax_j = seen.softmax(-1)
     else:
         softmax_j_max = amax(score, -1)
-        exp_seen = torch.exp(score - softmax_j_max.unsqueeze(-1))
-    softmax_j_sum = exp_seen.sum(-1)
-    softmax_j_scale = 1 / softmax_j_sum
-    softmax_j = exp_seen * softmax_j_scale.unsqueeze(-1)
+        softmax_j = score.softmax(-1)
+    softmax_j_scale = amax(softmax_j, -1)
     output = softmax_j @ value
     output = output.to(dtype)
     return output, softmax_j_max, softmax_j_scale

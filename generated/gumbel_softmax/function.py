@@ -37,10 +37,8 @@ def gumbel_softmax_forward(logits: Tensor, seed: Tensor, tau: float, hard: bool)
     noise = -torch.log(-torch.log(uniform_of(philox_seed, logits.dtype)))
     ratio = (logits + noise) / tau
     soft_max = amax(ratio, -1)
-    exp_ratio = torch.exp(ratio - soft_max.unsqueeze(-1))
-    soft_sum = exp_ratio.sum(-1)
-    soft_scale = 1 / soft_sum
-    soft = exp_ratio * soft_scale.unsqueeze(-1)
+    soft = ratio.softmax(-1)
+    soft_scale = amax(soft, -1)
     if hard:
         chosen = soft.argmax(-1)
     y = soft

@@ -2,6 +2,7 @@
 
 In goes a valid Program, out comes an equal one:
 
+* what was opened of a softmax is one call again (`opgen.opt.normal`);
 * functions that other libraries compute get what their derivatives need;
 * scatters at plain positions become maps, and their bases accesses (`opgen.torch.rewrite`);
 * `where` becomes safe (`opgen.torch.lazy`);
@@ -21,6 +22,7 @@ from opgen.ir.point import read_of
 from opgen.ir.program import Compute, Loop, Plain, Program, Recurrence, Scatter, Statement, definitions
 from opgen.ir.scalar import Apply, Batch, Cast, Index, Lit, Read, Scalar
 from opgen.opt.convolution import convolutions
+from opgen.opt.normal import closed
 from opgen.torch.elsewhere import calls
 from opgen.torch.lazy import lazy
 from opgen.torch.rewrite import (
@@ -38,7 +40,7 @@ from opgen.torch.tails import calmed
 
 def prepare(p: Program) -> Program:
     """Everything above, in order."""
-    return shared(calmed(lazy(simple_scatters(calls(p)))))
+    return shared(calmed(lazy(simple_scatters(calls(closed(p))))))
 
 
 # --- names for what is used more than once ---------------------------------------------------------------------------

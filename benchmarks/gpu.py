@@ -245,9 +245,37 @@ def lines(found: Sequence[dict[str, Any]]) -> Iterator[str]:
             )
 
 
+def page(told: dict[str, Any]) -> str:
+    """What was measured as a page: shares of a copy and ratios to torch in both directions."""
+
+    def words(about: dict[str, Any], direction: str) -> tuple[str, str, str]:
+        r = about.get(direction)
+        if r is None or OURS not in r["us"]:
+            return "—", "—", "—"
+        low, median, high = r["ratios"].get(TORCH, (0.0, 0.0, 0.0))
+        share = "—" if r["share"] is None else f"{100 * r['share']:.0f} %"
+        return f"{r['us'][OURS]:,.0f}", share, f"{median:.2f} ({low:.2f} to {high:.2f})"
+
+    rows = [(a["case"], *words(a, "forward"), *words(a, "backward")) for a in told["rows"]]
+    head = ("case", "forward µs", "of copy", "/ torch", "backward µs", "of copy", "/ torch")
+    table = [head, ("---",) * len(head), *rows]
+    about = f"{told['device']}, torch {told['torch']}; a copy moves {told['copy GB/s']:,.0f} GB/s, read and written."
+    return "\n".join(
+        [
+            "# Operators at the sizes of models on a GPU",
+            "",
+            f"{about} Medians of interleaved calls, ratios with their quartiles (`python benchmarks/gpu.py`).",
+            "",
+            *(f"| {' | '.join(r)} |" for r in table),
+            "",
+        ]
+    )
+
+
 def arguments() -> argparse.Namespace:
     parser = argparse.ArgumentParser(description=__doc__, formatter_class=argparse.RawDescriptionHelpFormatter)
     parser.add_argument("--out", type=Path, help="where the JSON goes")
+    parser.add_argument("--page", type=Path, help="print the page of a JSON file, and measure nothing")
     parser.add_argument("--device", choices=["cuda", "cpu"], default="cuda")
     parser.add_argument("--tiny", action="store_true", help="a 64th of each size: does it run?")
     parser.add_argument("--seconds", type=float, default=0.3, help="of the calls of a row")
@@ -259,6 +287,9 @@ def arguments() -> argparse.Namespace:
 
 def main() -> None:
     given = arguments()
+    if given.page:
+        print(page(json.loads(given.page.read_text(encoding="utf-8"))), end="")
+        return
     cases = [c for c in CASES if not given.cases or {c.name, c.op} & {*given.cases}]
     on_gpu = given.device == "cuda"
     ops = prepared(cases, compiled=on_gpu)

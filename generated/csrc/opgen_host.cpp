@@ -94,12 +94,17 @@ int64_t Call::batch_count() const {
   return count;
 }
 
-void Call::allocate(const char* name, Element element, std::initializer_list<Entry> shape, bool wanted,
-                    [[maybe_unused]] bool stored) {
-  if (!wanted) return reserve(name);
-#if !defined(USE_CUDA)
-  if (!stored) return omit(name, element, shape);
+void Call::allocate(const char* name, Element element, std::initializer_list<Entry> shape, bool wanted, bool stored) {
+#if defined(USE_CUDA)
+  stored = true;
 #endif
+  allocate_stored(name, element, shape, wanted, stored);
+}
+
+void Call::allocate_stored(const char* name, Element element, std::initializer_list<Entry> shape, bool wanted,
+                           bool stored) {
+  if (!wanted) return reserve(name);
+  if (!stored) return omit(name, element, shape);
   keep(name, empty(shape, type_of(element)));
 }
 

@@ -68,6 +68,8 @@ class __attribute__((visibility("hidden"))) Call {
   // for a step that fills others as well: kernels for the CPU do without.
   void allocate(const char* name, Element element, std::initializer_list<Entry> shape, bool wanted = true,
                 bool stored = true);
+  // The same of what kernels for any device do without.
+  void allocate_stored(const char* name, Element element, std::initializer_list<Entry> shape, bool wanted, bool stored);
   // The place of a buffer that torch fills, or that nobody wants.
   void reserve(const char* name);
   void set(const char* name, const Tensor& tensor);

@@ -138,6 +138,7 @@ def _part(formal: Formal, part: Body, flat: bool, name: str) -> list[str]:
     scope = Scope(formal, stored)
     outer, body = chain(part, (Role.PARALLEL,))
     form = form_of(body, flat)
+    assert form is Form.FLAT or not formal.spare, f"{name}: nothing guards {formal.spare}"
     methods = device_lines(scope, form, outer, body)
     lengths = dict.fromkeys(_count(formal, loops) for loops in inner_loops(body) if loops)
     lanes: list[str] = []

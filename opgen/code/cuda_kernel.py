@@ -30,6 +30,7 @@ from opgen.code.native_scope import value_type
 from opgen.ir.point import positions
 from opgen.ir.program import Axis, Loop
 from opgen.ir.scalar import Read, reads, walk
+from opgen.kernel.apart import fed
 from opgen.kernel.cases import borders, cases, leaves
 from opgen.kernel.model import Acc, Body, For, If, Role, Store, Tile
 from opgen.kernel.walk import alive, chain, inside, values
@@ -143,25 +144,62 @@ def _flat(scope: Scope, outer: Sequence[Loop], body: Body) -> list[str]:
     taken = [*(f"{type_of(n)} {t}" for n, t in ins.items()), *(f"{type_of(n)}* {t}" for n, t in outs.items())]
     pointers = [f"&{held[n]}" for n in outs]
     define = [f"{type_of(n)} {held[n]};" for n in outs]
-    loads = [scope.load(Read(n, here)).text for n in ins]
+    spare = {n: f"if ({t}.given()) " if n in scope.formal.spare else "" for n, t in outs.items()}
+    asked = _asked(scope, body, outs)
+    loads = [
+        f"{t}.load{'_or_zero' * scope.formal.slots[n].optional}_if({asked[n]}, {scope.positions(here, n)})"
+        if asked[n]
+        else scope.load(Read(n, here)).text
+        for n, t in ins.items()
+    ]
     point = [*define, f"compute({', '.join([*loads, *pointers])});"]
-    point += [f"{t}.store({held[n]}, {scope.positions(here, n)});" for n, t in outs.items()]
+    point += [f"{spare[n]}{t}.store({held[n]}, {scope.positions(here, n)});" for n, t in outs.items()]
     point = decoded(scope, outer, "point", point)
     scope.leave(before, outer)
     got = [f"{packs[n]}.get(i)" for n in ins]
     loaded = {n: "load_pack_or_zero" if scope.formal.slots[n].optional else "load_pack" for n in ins}
-    flat = [f"const auto {packs[n]} = rt::{loaded[n]}<V>({t}, first);" for n, t in ins.items()]
+    flat = [
+        f"const auto {packs[n]} = rt::{loaded[n]}_if<V>(all || {asked[n]}, {t}, first);"
+        if asked[n]
+        else f"const auto {packs[n]} = rt::{loaded[n]}<V>({t}, first);"
+        for n, t in ins.items()
+    ]
     flat += [f"rt::Values<{element_type(scope.formal.slots[n].storage)}, V> {packs[n]};" for n in outs]
     loop = [*define, f"compute({', '.join([*got, *pointers])});"]
     loop += [f"{packs[n]}.set(i, {held[n]});" for n in outs]
     flat += ["OPGEN_UNROLL", *function("for (int i = 0; i < V; ++i)", loop)]
-    flat += [f"rt::store_pack({t}, first, {packs[n]});" for n, t in outs.items()]
+    if_there = {n: f"if (all || {t}.given()) " if n in scope.formal.spare else "" for n, t in outs.items()}
+    flat += [f"{if_there[n]}rt::store_pack({t}, first, {packs[n]});" for n, t in outs.items()]
     return [
         *function(f"OPGEN_DEVICE void compute({', '.join(taken)}) const", compute),
         *point_function(point),
-        "template <int V, typename At>",
-        *function("OPGEN_DEVICE void flat(const At& first) const", flat),
+        *_all_or_some([t for n, t in outs.items() if n in scope.formal.spare], flat),
     ]
+
+
+def _all_or_some(spare: Sequence[str], lines: Sequence[str]) -> list[str]:
+    """`flat`; where outputs may be missing, what that takes is only done where one is."""
+    head = "OPGEN_DEVICE void flat(const At& first) const"
+    if not spare:
+        return ["template <int V, typename At>", *function(head, lines)]
+    choice = [f"if (rt::given({', '.join(spare)})) {{", *indented(["flat_of<V, true>(first);"])]
+    choice += ["} else {", *indented(["flat_of<V, false>(first);"]), "}"]
+    return [
+        "template <int V, bool all, typename At>",
+        *function("OPGEN_DEVICE void flat_of(const At& first) const", lines),
+        "template <int V, typename At>",
+        *function(head, choice),
+    ]
+
+
+def _asked(scope: Scope, body: Body, outs: Mapping[str, str]) -> dict[str, str]:
+    """Of each tensor that is read: the condition that somebody wants what it goes into; empty where that is sure, as
+    it is of the outputs together."""
+    found = {}
+    for name, into in fed(body).items():
+        sure = into == outs.keys() or not into <= scope.formal.spare
+        found[name] = "" if sure else " || ".join(f"{t}.given()" for n, t in outs.items() if n in into)
+    return found
 
 
 def point_function(body: Sequence[str]) -> list[str]:

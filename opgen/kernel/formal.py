@@ -20,7 +20,7 @@ from opgen.kernel.lower import lower
 from opgen.kernel.model import Acc, Atomic, Body, For, If, Join, Kernel, Node, Role, Store, Tile
 from opgen.kernel.reach import Reach, reaches
 from opgen.kernel.unroll import unrolled
-from opgen.kernel.walk import chain, parts, values
+from opgen.kernel.walk import chain, parts, stored_only, values
 from opgen.plan.model import Buffer, KernelPlan, Let, Schedule, Step, Storage, extent
 
 
@@ -31,7 +31,7 @@ class Formal:
     `slots`: buffers that the kernel reads and writes, by what they are called in it; `ints` and `reals`: what the plan
     calls the numbers; `bools`: which integers are truth values; `casts`: what the tensors hold that values are rounded
     like; `unsure`: accesses to be checked; `told`: those of them that a host checks ahead of the call, by `reaches`;
-    `flat`: of each part, whether its points lie in memory in their order.
+    `flat`: of each part, whether its points lie in memory in their order; `spare`: slots that need no memory.
     """
 
     kernel: Kernel
@@ -45,6 +45,7 @@ class Formal:
     told: frozenset[Access]
     reaches: tuple[Reach, ...]
     flat: tuple[bool, ...]
+    spare: frozenset[str]
     key: Hashable = field(repr=False)
 
     def number(self, slot: str) -> int:
@@ -61,8 +62,8 @@ class Formal:
         return Kind.FLOAT if number in self.reals else Kind.BOOL if number in self.bools else Kind.INT
 
 
-def formal(plan: KernelPlan, step: Step) -> Formal:
-    """The kernel of a step as a function."""
+def formal(plan: KernelPlan, step: Step, apart: Set[str] = frozenset()) -> Formal:
+    """The kernel of a step as a function; `apart`: buffers that nobody may want though it runs."""
     kernel, schedule = lower(plan, step), schedule_of(step)
     further = unsure(plan, unrolled(kernel))
     doubt = unsure(plan, kernel)
@@ -73,7 +74,10 @@ def formal(plan: KernelPlan, step: Step) -> Formal:
     flat = tuple(_is_flat(plan, part) for part in parts(kernel.body))
     slots = {name: plan.buffer(name) for name in found.slots}
     written = {s.name for s in kernel.slots if s.written}
-    held = tuple((_layout(b), b.storage, b.kind, b.optional, name in written) for name, b in slots.items())
+    spare = stored_only(kernel) & apart if _is_map(kernel, flat) else frozenset[str]()
+    held = tuple(
+        (_layout(b), b.storage, b.kind, b.optional, name in written, name in spare) for name, b in slots.items()
+    )
     kinds = tuple(e in found.bools for e in found.ints)
     return Formal(
         kernel,
@@ -87,6 +91,7 @@ def formal(plan: KernelPlan, step: Step) -> Formal:
         found.told,
         reached.compared,
         flat,
+        spare,
         (schedule, flat, held, kinds, body, checked),
     )
 
@@ -124,6 +129,11 @@ def _is_flat(plan: KernelPlan, part: Body) -> bool:
         return False
     stores = (n for n in body if isinstance(n, Store))
     return all(map(fits, values(body))) and all(whole(s.slot, s.at) for s in stores)
+
+
+def _is_map(kernel: Kernel, flat: tuple[bool, ...]) -> bool:
+    """Whether all there is are values at points that lie in memory in their order."""
+    return flat == (True,) and bool(chain(kernel.body, (Role.PARALLEL,))[0])
 
 
 @dataclass(slots=True)

@@ -22,9 +22,10 @@ from opgen.ir.program import Axis, Chosen, Condition, Given, Kind, Program, Role
 from opgen.ir.scalar import BATCH, Batch, Dim, Lit, Param, Scalar
 from opgen.kernel.reach import Reach
 from opgen.package.cpp_signature import NUMBERS, Direction, head, may_miss, own_argument, schema
+from opgen.package.cpp_wanted import Wanted
 from opgen.package.shapes import carriers
 from opgen.package.step_table import Launch, StepTable
-from opgen.plan.build import build, reads_of, written
+from opgen.plan.build import build, written
 from opgen.plan.contract import equation, linear_form
 from opgen.plan.model import Buffer, Contract, Convolve, Kernel, KernelPlan, Library, Nest, Result, Sort, Storage
 from opgen.torch.conditions import told_by
@@ -55,10 +56,11 @@ def host_function(operator: Operator, d: Direction, table: StepTable) -> HostFun
     plans = {tests[number]: build(d.programs[number][1], operator.outputs) for number, _ in chosen}
     for number, _ in chosen:
         (variant, program), plan = d.programs[number], plans[tests[number]]
-        launches = table.add(plan, f"{d.which}_{number}" if several else d.which)
-        code = _VariantCode(operator, d, program, plan, f"{name}_{number}" if several else name, launches)
+        wanted = Wanted(operator, d, program, plan)
+        launches = table.add(plan, f"{d.which}_{number}" if several else d.which, wanted.apart())
+        code = _VariantCode(operator, d, program, plan, f"{name}_{number}" if several else name, launches, wanted)
         definitions.append((*(_conditions(variant) if several else ()), *laid_out(code.lines())))
-        if code.asks_recorded:
+        if wanted.asks_recorded:
             recording.add(number)
     if several:
         definitions.append(tuple(laid_out(_choice(operator, d, name, chosen, recording))))
@@ -135,24 +137,22 @@ class _VariantCode:
         plan: KernelPlan,
         name: str,
         launches: Sequence[Launch],
+        wanted: Wanted,
     ) -> None:
         self.operator, self.d = operator, d
         self.program, self.plan = program, plan
         self.name = name
-        self.launches = launches
+        self.launches, self.wanted = launches, wanted
         self.dims = [x.name for x in plan.dims]
         self.arguments = [b for b in plan.arguments if b.name in d.tensors]
         self.printer = Printer(NATIVE, self._leaf)
         self.carriers = carriers(program)
         self.values = {o.name: o.value for o in program.outputs if o.kept}
-        self.users = {b: s.results for s in reversed(plan.steps) for b in written(s)}
-        self.read = {b for s in plan.steps for b in reads_of(s)}
+        self.apart = wanted.apart()
         self.writers: dict[str, list[Launch]] = {}
         for step, launch in zip((s for s in plan.steps if not isinstance(s, Library)), launches, strict=True):
             for buffer in written(step):
                 self.writers.setdefault(buffer, []).append(launch)
-        self.residuals = frozenset(o.name for o in program.outputs if o.kept and d.which == "forward")
-        self.asks_recorded = False  # whether anything depends on whether a gradient may be asked for
 
     def _order(self) -> list[Buffer]:
         return [*self.plan.arguments, *(b for b in self.plan.buffers if b.role is None)]
@@ -178,7 +178,7 @@ class _VariantCode:
         ]
         body += self._steps()
         body += self._return()
-        return block(head(self.operator, self.d, self.name, recorded=self.asks_recorded), body)
+        return block(head(self.operator, self.d, self.name, recorded=self.wanted.asks_recorded), body)
 
     def _argument(self, b: Buffer) -> str:
         method = "cotangent" if b.role in (Role.COTANGENT, Role.TANGENT) else "input"
@@ -238,18 +238,6 @@ class _VariantCode:
 
     # --- steps -------------------------------------------------------------------------------------------------------
 
-    def _wanted(self, results: Sequence[str]) -> str:
-        """The condition that one of some results is asked for; empty where that is always so."""
-        if results and self.residuals.issuperset(results):
-            self.asks_recorded = True
-            return own_argument(self.operator, self.d, "recorded")
-        if not self.d.mask:
-            return ""
-        origin = {o.name: o.of for (_, p) in self.d.programs for o in p.outputs}
-        mask = own_argument(self.operator, self.d, "mask")
-        tests = [f"{mask}[{self.d.mask.index(origin[r])}]" for r in results if origin.get(r) in self.d.mask]
-        return " || ".join(tests) if len(tests) == len(results) else ""
-
     def _steps(self) -> list[str]:
         lines = self._memory()
         launches = iter(self.launches)
@@ -258,7 +246,7 @@ class _VariantCode:
             if isinstance(step, Library):
                 lines += self._handed_on(step)
                 continue
-            condition = self._wanted(step.results)
+            condition = self.wanted.any_of(step.results)
             lines += self._checks(step, condition if self.d.mask else "")
             launch = next(launches)
             reached = dict.fromkeys(self._reach(r) for r in launch.reaches)
@@ -315,19 +303,18 @@ class _VariantCode:
                 lines.append(f'call.reserve("{b.name}");')
                 continue
             entries = ", ".join(self._entry(s) for s in b.shape)
-            condition, stored = self._wanted(self.users[b.name]), self._stored(b.name)
+            condition, stored = self.wanted.used(b.name), self._stored(b.name)
             more = "" if not condition else f", {condition}"
             if stored != condition:
                 more = f", {condition or 'true'}, {stored or 'true'}"
-            lines.append(f'call.allocate("{b.name}", {self._element(b.storage)}, {{{entries}}}{more});')
+            method = "allocate_stored" if b.name in self.writers[b.name][0].spare else "allocate"
+            lines.append(f'call.{method}("{b.name}", {self._element(b.storage)}, {{{entries}}}{more});')
         return lines
 
     def _stored(self, buffer: str) -> str:
         """The condition that a buffer is needed where its step runs: others may want other results of that."""
-        first, *others = self.writers[buffer]
-        if others or buffer not in first.stored or buffer in self.read:
-            return self._wanted(self.users[buffer])
-        return self._wanted([r.name for r in self.plan.results if r.buffer == buffer])
+        alone = buffer in self.apart and buffer in self.writers[buffer][0].stored
+        return self.wanted.result(buffer) if alone else self.wanted.used(buffer)
 
     def _handed_on(self, step: Library) -> list[str]:
         match step:
@@ -349,11 +336,11 @@ class _VariantCode:
         else:
             equals = equation(c)
             value = f'call.contract("{equals}", "{c.a.buffer}", "{c.b.buffer}", {element})'
-        return under(self._wanted(c.results), f'call.set("{c.out.buffer}", {value});')
+        return under(self.wanted.any_of(c.results), f'call.set("{c.out.buffer}", {value});')
 
     def _convolve(self, c: Convolve) -> list[str]:
         element = self._element(self.plan.buffer(c.name).storage)
-        condition = self._wanted(c.results)
+        condition = self.wanted.any_of(c.results)
         lines = convolution_lines(self.operator.name, c, element, self.printer)
         return block(f"if ({condition}) {{" if condition else "{", lines)
 
@@ -361,7 +348,7 @@ class _VariantCode:
         buffer = self.plan.buffer(s.keys)
         element = self._element(Storage.COMPUTE if buffer.storage is Storage.SCALAR else buffer.storage)
         places = f'opgen::argsort(call.whole("{s.keys}", {element}), {s.along})'
-        return under(self._wanted(s.results), f'call.set("{s.name}", {places});')
+        return under(self.wanted.any_of(s.results), f'call.set("{s.name}", {places});')
 
     def _return(self) -> list[str]:
         by_name = {r.name: r for r in self.plan.results}
@@ -389,8 +376,8 @@ class _VariantCode:
             batch_at = next(k for k, s in enumerate(r.shape) if isinstance(s, Batch))
             arguments += [str(batch_at), f"{{{', '.join(map(quoted, makers))}}}"]
         text = f"call.{'result' if makers is None else 'kept'}({', '.join(arguments)})"
-        own = self._wanted((r.name,))
-        return f"{own} ? {text} : Tensor()" if own and own != self._wanted(self.users[r.buffer]) else text
+        own = self.wanted.any_of((r.name,))
+        return f"{own} ? {text} : Tensor()" if own and own != self.wanted.used(r.buffer) else text
 
     def _makers(self, r: Result) -> tuple[str, ...] | None:
         """Of a residual, the arguments that have all its batch dims between them; None where it may have every one."""

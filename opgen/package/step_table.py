@@ -6,7 +6,7 @@ steps of each plan which kernel runs with which arguments. What torch computes h
 
 from __future__ import annotations
 
-from collections.abc import Hashable
+from collections.abc import Hashable, Set
 from dataclasses import dataclass, field
 
 from opgen.code.cpp_kernels import Kernel, cpu_kernel
@@ -24,7 +24,7 @@ class Launch:
     """A step: the number of its kernel, and the arguments as the plan calls them.
 
     `reaches`: what is to be compared before it runs; `stored`: the tensors that it stores to and does nothing else
-    with, so that it can do without their memory.
+    with, so that it can do without their memory on a CPU; `spare`: those of them that it can do without on any device.
     """
 
     kernel: int
@@ -33,6 +33,7 @@ class Launch:
     reals: tuple[Param, ...]
     reaches: tuple[Reach, ...]
     stored: frozenset[str]
+    spare: frozenset[str]
 
 
 @dataclass(slots=True)
@@ -45,19 +46,20 @@ class StepTable:
     functions: dict[str, Function] = field(default_factory=dict)  # of the plans: those that stay calls
     _numbers: dict[Hashable, int] = field(default_factory=dict)
 
-    def add(self, plan: KernelPlan, prefix: str) -> tuple[Launch, ...]:
-        """Put the kernels of a plan in; what its steps launch."""
+    def add(self, plan: KernelPlan, prefix: str, apart: Set[str] = frozenset()) -> tuple[Launch, ...]:
+        """Put the kernels of a plan in; what its steps launch. `apart`: buffers that nobody may want though others
+        that their step fills are wanted."""
         self.functions.update((f.name, f) for f in plan.functions)
         launches: list[Launch] = []
         for step in plan.steps:
             if isinstance(step, Library):
                 continue
-            found = formal(plan, step)
+            found = formal(plan, step, apart)
             number = self._numbers.setdefault(found.key, len(self.kernels))
             if number == len(self.kernels):
                 name = f"{prefix}_{step.name}"
                 self.kernels.append(cpu_kernel(found, step, name))
                 self.cuda.append(cuda_kernel(found, step, f"{self.op}_{name}"))
             arguments = tuple(found.slots), found.ints, found.reals, found.reaches
-            launches.append(Launch(number, *arguments, stored_only(found.kernel)))
+            launches.append(Launch(number, *arguments, stored_only(found.kernel), found.spare))
         return tuple(launches)

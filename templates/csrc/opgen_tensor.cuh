@@ -45,10 +45,27 @@ struct Tensor {
   OPGEN_DEVICE math_t<T> load_or_zero(Positions... positions) const {
     return data == nullptr ? math_t<T>(0) : load(positions...);
   }
+  // The same of one that only goes into what nobody may want.
+  template <typename... Positions>
+  OPGEN_DEVICE math_t<T> load_if(bool wanted, Positions... positions) const {
+    return wanted ? load(positions...) : math_t<T>(0);
+  }
+  template <typename... Positions>
+  OPGEN_DEVICE math_t<T> load_or_zero_if(bool wanted, Positions... positions) const {
+    return load_if(wanted && data != nullptr, positions...);
+  }
+  // Whether it has memory.
+  OPGEN_DEVICE bool given() const { return data != nullptr; }
   template <typename V, typename... Positions>
   OPGEN_DEVICE void store(V value, Positions... positions) const {
     narrow(static_cast<math_t<T>>(value), at(positions...));
   }
 };
+
+// Whether all of some have memory.
+template <typename... Tensors>
+OPGEN_DEVICE bool given(const Tensors&... tensors) {
+  return (... && tensors.given());
+}
 
 }  // namespace rt

@@ -114,6 +114,15 @@ template <int V, typename T, int rank, typename At>
 OPGEN_DEVICE Pack<T, V> load_pack_or_zero(const Tensor<T, rank>& tensor, const At& first) {
   return tensor.data == nullptr ? Pack<T, V>{} : load_pack<V>(tensor, first);
 }
+// The same of one that only goes into what nobody may want.
+template <int V, typename T, int rank, typename At>
+OPGEN_DEVICE Pack<T, V> load_pack_if(bool wanted, const Tensor<T, rank>& tensor, const At& first) {
+  return wanted ? load_pack<V>(tensor, first) : Pack<T, V>{};
+}
+template <int V, typename T, int rank, typename At>
+OPGEN_DEVICE Pack<T, V> load_pack_or_zero_if(bool wanted, const Tensor<T, rank>& tensor, const At& first) {
+  return load_pack_if<V>(wanted && tensor.data != nullptr, tensor, first);
+}
 // What V neighbouring points read.
 template <typename T, int V>
 struct Line {

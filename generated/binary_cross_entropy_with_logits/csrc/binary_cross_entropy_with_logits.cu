@@ -564,15 +564,15 @@ struct Step_binary_cross_entropy_with_logits_backward_0_grad_target {
     const rt::Place<rank> place = batch.place(point);
     opmath_t grad_input_value;
     opmath_t grad_target_value;
-    compute(weight.load(place), target.load(place), input.load(place), pos_weight.load(place), &grad_input_value,
-            &grad_target_value);
-    grad_input.store(grad_input_value, place);
-    grad_target.store(grad_target_value, place);
+    compute(weight.load(place), target.load_if(grad_input.given(), place), input.load(place), pos_weight.load(place),
+            &grad_input_value, &grad_target_value);
+    if (grad_input.given()) grad_input.store(grad_input_value, place);
+    if (grad_target.given()) grad_target.store(grad_target_value, place);
   }
-  template <int V, typename At>
-  OPGEN_DEVICE void flat(const At& first) const {
+  template <int V, bool all, typename At>
+  OPGEN_DEVICE void flat_of(const At& first) const {
     const auto weight_pack = rt::load_pack<V>(weight, first);
-    const auto target_pack = rt::load_pack<V>(target, first);
+    const auto target_pack = rt::load_pack_if<V>(all || grad_input.given(), target, first);
     const auto input_pack = rt::load_pack<V>(input, first);
     const auto pos_weight_pack = rt::load_pack<V>(pos_weight, first);
     rt::Values<scalar_t, V> grad_input_pack;
@@ -586,8 +586,16 @@ struct Step_binary_cross_entropy_with_logits_backward_0_grad_target {
       grad_input_pack.set(i, grad_input_value);
       grad_target_pack.set(i, grad_target_value);
     }
-    rt::store_pack(grad_input, first, grad_input_pack);
-    rt::store_pack(grad_target, first, grad_target_pack);
+    if (all || grad_input.given()) rt::store_pack(grad_input, first, grad_input_pack);
+    if (all || grad_target.given()) rt::store_pack(grad_target, first, grad_target_pack);
+  }
+  template <int V, typename At>
+  OPGEN_DEVICE void flat(const At& first) const {
+    if (rt::given(grad_input, grad_target)) {
+      flat_of<V, true>(first);
+    } else {
+      flat_of<V, false>(first);
+    }
   }
 };
 
@@ -619,15 +627,15 @@ struct Step_binary_cross_entropy_with_logits_backward_1_grad_target {
     const rt::Place<rank> place = batch.place(point);
     opmath_t grad_input_value;
     opmath_t grad_target_value;
-    compute(weight.load(place), target.load(place), input.load(place), pos_weight.load(place), &grad_input_value,
-            &grad_target_value);
-    grad_input.store(grad_input_value, place);
-    grad_target.store(grad_target_value, place);
+    compute(weight.load(place), target.load_if(grad_input.given(), place), input.load(place), pos_weight.load(place),
+            &grad_input_value, &grad_target_value);
+    if (grad_input.given()) grad_input.store(grad_input_value, place);
+    if (grad_target.given()) grad_target.store(grad_target_value, place);
   }
-  template <int V, typename At>
-  OPGEN_DEVICE void flat(const At& first) const {
+  template <int V, bool all, typename At>
+  OPGEN_DEVICE void flat_of(const At& first) const {
     const auto weight_pack = rt::load_pack<V>(weight, first);
-    const auto target_pack = rt::load_pack<V>(target, first);
+    const auto target_pack = rt::load_pack_if<V>(all || grad_input.given(), target, first);
     const auto input_pack = rt::load_pack<V>(input, first);
     const auto pos_weight_pack = rt::load_pack<V>(pos_weight, first);
     rt::Values<scalar_t, V> grad_input_pack;
@@ -641,8 +649,16 @@ struct Step_binary_cross_entropy_with_logits_backward_1_grad_target {
       grad_input_pack.set(i, grad_input_value);
       grad_target_pack.set(i, grad_target_value);
     }
-    rt::store_pack(grad_input, first, grad_input_pack);
-    rt::store_pack(grad_target, first, grad_target_pack);
+    if (all || grad_input.given()) rt::store_pack(grad_input, first, grad_input_pack);
+    if (all || grad_target.given()) rt::store_pack(grad_target, first, grad_target_pack);
+  }
+  template <int V, typename At>
+  OPGEN_DEVICE void flat(const At& first) const {
+    if (rt::given(grad_input, grad_target)) {
+      flat_of<V, true>(first);
+    } else {
+      flat_of<V, false>(first);
+    }
   }
 };
 
@@ -674,16 +690,16 @@ struct Step_binary_cross_entropy_with_logits_backward_2_grad_target {
     const rt::Place<rank> place = batch.place(point);
     opmath_t grad_input_value;
     opmath_t grad_target_value;
-    compute(grad_output.load_or_zero(place), weight.load(place), target.load(place), input.load(place),
-            pos_weight.load(place), &grad_input_value, &grad_target_value);
-    grad_input.store(grad_input_value, place);
-    grad_target.store(grad_target_value, place);
+    compute(grad_output.load_or_zero(place), weight.load(place), target.load_if(grad_input.given(), place),
+            input.load(place), pos_weight.load(place), &grad_input_value, &grad_target_value);
+    if (grad_input.given()) grad_input.store(grad_input_value, place);
+    if (grad_target.given()) grad_target.store(grad_target_value, place);
   }
-  template <int V, typename At>
-  OPGEN_DEVICE void flat(const At& first) const {
+  template <int V, bool all, typename At>
+  OPGEN_DEVICE void flat_of(const At& first) const {
     const auto grad_output_pack = rt::load_pack_or_zero<V>(grad_output, first);
     const auto weight_pack = rt::load_pack<V>(weight, first);
-    const auto target_pack = rt::load_pack<V>(target, first);
+    const auto target_pack = rt::load_pack_if<V>(all || grad_input.given(), target, first);
     const auto input_pack = rt::load_pack<V>(input, first);
     const auto pos_weight_pack = rt::load_pack<V>(pos_weight, first);
     rt::Values<scalar_t, V> grad_input_pack;
@@ -697,8 +713,16 @@ struct Step_binary_cross_entropy_with_logits_backward_2_grad_target {
       grad_input_pack.set(i, grad_input_value);
       grad_target_pack.set(i, grad_target_value);
     }
-    rt::store_pack(grad_input, first, grad_input_pack);
-    rt::store_pack(grad_target, first, grad_target_pack);
+    if (all || grad_input.given()) rt::store_pack(grad_input, first, grad_input_pack);
+    if (all || grad_target.given()) rt::store_pack(grad_target, first, grad_target_pack);
+  }
+  template <int V, typename At>
+  OPGEN_DEVICE void flat(const At& first) const {
+    if (rt::given(grad_input, grad_target)) {
+      flat_of<V, true>(first);
+    } else {
+      flat_of<V, false>(first);
+    }
   }
 };
 
@@ -731,14 +755,15 @@ struct Step_binary_cross_entropy_with_logits_backward_3_grad_target {
     const rt::Place<rank> place = batch.place(point);
     opmath_t grad_input_value;
     opmath_t grad_target_value;
-    compute(weight.load(place), target.load(place), input.load(place), &grad_input_value, &grad_target_value);
-    grad_input.store(grad_input_value, place);
-    grad_target.store(grad_target_value, place);
+    compute(weight.load(place), target.load_if(grad_input.given(), place), input.load(place), &grad_input_value,
+            &grad_target_value);
+    if (grad_input.given()) grad_input.store(grad_input_value, place);
+    if (grad_target.given()) grad_target.store(grad_target_value, place);
   }
-  template <int V, typename At>
-  OPGEN_DEVICE void flat(const At& first) const {
+  template <int V, bool all, typename At>
+  OPGEN_DEVICE void flat_of(const At& first) const {
     const auto weight_pack = rt::load_pack<V>(weight, first);
-    const auto target_pack = rt::load_pack<V>(target, first);
+    const auto target_pack = rt::load_pack_if<V>(all || grad_input.given(), target, first);
     const auto input_pack = rt::load_pack<V>(input, first);
     rt::Values<scalar_t, V> grad_input_pack;
     rt::Values<scalar_t, V> grad_target_pack;
@@ -750,8 +775,16 @@ struct Step_binary_cross_entropy_with_logits_backward_3_grad_target {
       grad_input_pack.set(i, grad_input_value);
       grad_target_pack.set(i, grad_target_value);
     }
-    rt::store_pack(grad_input, first, grad_input_pack);
-    rt::store_pack(grad_target, first, grad_target_pack);
+    if (all || grad_input.given()) rt::store_pack(grad_input, first, grad_input_pack);
+    if (all || grad_target.given()) rt::store_pack(grad_target, first, grad_target_pack);
+  }
+  template <int V, typename At>
+  OPGEN_DEVICE void flat(const At& first) const {
+    if (rt::given(grad_input, grad_target)) {
+      flat_of<V, true>(first);
+    } else {
+      flat_of<V, false>(first);
+    }
   }
 };
 
@@ -783,14 +816,15 @@ struct Step_binary_cross_entropy_with_logits_backward_4_grad_target {
     const rt::Place<rank> place = batch.place(point);
     opmath_t grad_input_value;
     opmath_t grad_target_value;
-    compute(weight.load(place), target.load(place), input.load(place), &grad_input_value, &grad_target_value);
-    grad_input.store(grad_input_value, place);
-    grad_target.store(grad_target_value, place);
+    compute(weight.load(place), target.load_if(grad_input.given(), place), input.load(place), &grad_input_value,
+            &grad_target_value);
+    if (grad_input.given()) grad_input.store(grad_input_value, place);
+    if (grad_target.given()) grad_target.store(grad_target_value, place);
   }
-  template <int V, typename At>
-  OPGEN_DEVICE void flat(const At& first) const {
+  template <int V, bool all, typename At>
+  OPGEN_DEVICE void flat_of(const At& first) const {
     const auto weight_pack = rt::load_pack<V>(weight, first);
-    const auto target_pack = rt::load_pack<V>(target, first);
+    const auto target_pack = rt::load_pack_if<V>(all || grad_input.given(), target, first);
     const auto input_pack = rt::load_pack<V>(input, first);
     rt::Values<scalar_t, V> grad_input_pack;
     rt::Values<scalar_t, V> grad_target_pack;
@@ -802,8 +836,16 @@ struct Step_binary_cross_entropy_with_logits_backward_4_grad_target {
       grad_input_pack.set(i, grad_input_value);
       grad_target_pack.set(i, grad_target_value);
     }
-    rt::store_pack(grad_input, first, grad_input_pack);
-    rt::store_pack(grad_target, first, grad_target_pack);
+    if (all || grad_input.given()) rt::store_pack(grad_input, first, grad_input_pack);
+    if (all || grad_target.given()) rt::store_pack(grad_target, first, grad_target_pack);
+  }
+  template <int V, typename At>
+  OPGEN_DEVICE void flat(const At& first) const {
+    if (rt::given(grad_input, grad_target)) {
+      flat_of<V, true>(first);
+    } else {
+      flat_of<V, false>(first);
+    }
   }
 };
 
@@ -834,16 +876,16 @@ struct Step_binary_cross_entropy_with_logits_backward_5_grad_target {
     const rt::Place<rank> place = batch.place(point);
     opmath_t grad_input_value;
     opmath_t grad_target_value;
-    compute(grad_output.load_or_zero(place), weight.load(place), target.load(place), input.load(place),
-            &grad_input_value, &grad_target_value);
-    grad_input.store(grad_input_value, place);
-    grad_target.store(grad_target_value, place);
+    compute(grad_output.load_or_zero(place), weight.load(place), target.load_if(grad_input.given(), place),
+            input.load(place), &grad_input_value, &grad_target_value);
+    if (grad_input.given()) grad_input.store(grad_input_value, place);
+    if (grad_target.given()) grad_target.store(grad_target_value, place);
   }
-  template <int V, typename At>
-  OPGEN_DEVICE void flat(const At& first) const {
+  template <int V, bool all, typename At>
+  OPGEN_DEVICE void flat_of(const At& first) const {
     const auto grad_output_pack = rt::load_pack_or_zero<V>(grad_output, first);
     const auto weight_pack = rt::load_pack<V>(weight, first);
-    const auto target_pack = rt::load_pack<V>(target, first);
+    const auto target_pack = rt::load_pack_if<V>(all || grad_input.given(), target, first);
     const auto input_pack = rt::load_pack<V>(input, first);
     rt::Values<scalar_t, V> grad_input_pack;
     rt::Values<scalar_t, V> grad_target_pack;
@@ -856,8 +898,16 @@ struct Step_binary_cross_entropy_with_logits_backward_5_grad_target {
       grad_input_pack.set(i, grad_input_value);
       grad_target_pack.set(i, grad_target_value);
     }
-    rt::store_pack(grad_input, first, grad_input_pack);
-    rt::store_pack(grad_target, first, grad_target_pack);
+    if (all || grad_input.given()) rt::store_pack(grad_input, first, grad_input_pack);
+    if (all || grad_target.given()) rt::store_pack(grad_target, first, grad_target_pack);
+  }
+  template <int V, typename At>
+  OPGEN_DEVICE void flat(const At& first) const {
+    if (rt::given(grad_input, grad_target)) {
+      flat_of<V, true>(first);
+    } else {
+      flat_of<V, false>(first);
+    }
   }
 };
 
@@ -889,13 +939,14 @@ struct Step_binary_cross_entropy_with_logits_backward_6_grad_target {
     const rt::Place<rank> place = batch.place(point);
     opmath_t grad_input_value;
     opmath_t grad_target_value;
-    compute(target.load(place), input.load(place), pos_weight.load(place), &grad_input_value, &grad_target_value);
-    grad_input.store(grad_input_value, place);
-    grad_target.store(grad_target_value, place);
+    compute(target.load_if(grad_input.given(), place), input.load(place), pos_weight.load(place), &grad_input_value,
+            &grad_target_value);
+    if (grad_input.given()) grad_input.store(grad_input_value, place);
+    if (grad_target.given()) grad_target.store(grad_target_value, place);
   }
-  template <int V, typename At>
-  OPGEN_DEVICE void flat(const At& first) const {
-    const auto target_pack = rt::load_pack<V>(target, first);
+  template <int V, bool all, typename At>
+  OPGEN_DEVICE void flat_of(const At& first) const {
+    const auto target_pack = rt::load_pack_if<V>(all || grad_input.given(), target, first);
     const auto input_pack = rt::load_pack<V>(input, first);
     const auto pos_weight_pack = rt::load_pack<V>(pos_weight, first);
     rt::Values<scalar_t, V> grad_input_pack;
@@ -908,8 +959,16 @@ struct Step_binary_cross_entropy_with_logits_backward_6_grad_target {
       grad_input_pack.set(i, grad_input_value);
       grad_target_pack.set(i, grad_target_value);
     }
-    rt::store_pack(grad_input, first, grad_input_pack);
-    rt::store_pack(grad_target, first, grad_target_pack);
+    if (all || grad_input.given()) rt::store_pack(grad_input, first, grad_input_pack);
+    if (all || grad_target.given()) rt::store_pack(grad_target, first, grad_target_pack);
+  }
+  template <int V, typename At>
+  OPGEN_DEVICE void flat(const At& first) const {
+    if (rt::given(grad_input, grad_target)) {
+      flat_of<V, true>(first);
+    } else {
+      flat_of<V, false>(first);
+    }
   }
 };
 
@@ -942,13 +1001,14 @@ struct Step_binary_cross_entropy_with_logits_backward_7_grad_target {
     const rt::Place<rank> place = batch.place(point);
     opmath_t grad_input_value;
     opmath_t grad_target_value;
-    compute(target.load(place), input.load(place), pos_weight.load(place), &grad_input_value, &grad_target_value);
-    grad_input.store(grad_input_value, place);
-    grad_target.store(grad_target_value, place);
+    compute(target.load_if(grad_input.given(), place), input.load(place), pos_weight.load(place), &grad_input_value,
+            &grad_target_value);
+    if (grad_input.given()) grad_input.store(grad_input_value, place);
+    if (grad_target.given()) grad_target.store(grad_target_value, place);
   }
-  template <int V, typename At>
-  OPGEN_DEVICE void flat(const At& first) const {
-    const auto target_pack = rt::load_pack<V>(target, first);
+  template <int V, bool all, typename At>
+  OPGEN_DEVICE void flat_of(const At& first) const {
+    const auto target_pack = rt::load_pack_if<V>(all || grad_input.given(), target, first);
     const auto input_pack = rt::load_pack<V>(input, first);
     const auto pos_weight_pack = rt::load_pack<V>(pos_weight, first);
     rt::Values<scalar_t, V> grad_input_pack;
@@ -961,8 +1021,16 @@ struct Step_binary_cross_entropy_with_logits_backward_7_grad_target {
       grad_input_pack.set(i, grad_input_value);
       grad_target_pack.set(i, grad_target_value);
     }
-    rt::store_pack(grad_input, first, grad_input_pack);
-    rt::store_pack(grad_target, first, grad_target_pack);
+    if (all || grad_input.given()) rt::store_pack(grad_input, first, grad_input_pack);
+    if (all || grad_target.given()) rt::store_pack(grad_target, first, grad_target_pack);
+  }
+  template <int V, typename At>
+  OPGEN_DEVICE void flat(const At& first) const {
+    if (rt::given(grad_input, grad_target)) {
+      flat_of<V, true>(first);
+    } else {
+      flat_of<V, false>(first);
+    }
   }
 };
 
@@ -994,15 +1062,15 @@ struct Step_binary_cross_entropy_with_logits_backward_8_grad_target {
     const rt::Place<rank> place = batch.place(point);
     opmath_t grad_input_value;
     opmath_t grad_target_value;
-    compute(grad_output.load_or_zero(place), target.load(place), input.load(place), pos_weight.load(place),
-            &grad_input_value, &grad_target_value);
-    grad_input.store(grad_input_value, place);
-    grad_target.store(grad_target_value, place);
+    compute(grad_output.load_or_zero(place), target.load_if(grad_input.given(), place), input.load(place),
+            pos_weight.load(place), &grad_input_value, &grad_target_value);
+    if (grad_input.given()) grad_input.store(grad_input_value, place);
+    if (grad_target.given()) grad_target.store(grad_target_value, place);
   }
-  template <int V, typename At>
-  OPGEN_DEVICE void flat(const At& first) const {
+  template <int V, bool all, typename At>
+  OPGEN_DEVICE void flat_of(const At& first) const {
     const auto grad_output_pack = rt::load_pack_or_zero<V>(grad_output, first);
-    const auto target_pack = rt::load_pack<V>(target, first);
+    const auto target_pack = rt::load_pack_if<V>(all || grad_input.given(), target, first);
     const auto input_pack = rt::load_pack<V>(input, first);
     const auto pos_weight_pack = rt::load_pack<V>(pos_weight, first);
     rt::Values<scalar_t, V> grad_input_pack;
@@ -1016,8 +1084,16 @@ struct Step_binary_cross_entropy_with_logits_backward_8_grad_target {
       grad_input_pack.set(i, grad_input_value);
       grad_target_pack.set(i, grad_target_value);
     }
-    rt::store_pack(grad_input, first, grad_input_pack);
-    rt::store_pack(grad_target, first, grad_target_pack);
+    if (all || grad_input.given()) rt::store_pack(grad_input, first, grad_input_pack);
+    if (all || grad_target.given()) rt::store_pack(grad_target, first, grad_target_pack);
+  }
+  template <int V, typename At>
+  OPGEN_DEVICE void flat(const At& first) const {
+    if (rt::given(grad_input, grad_target)) {
+      flat_of<V, true>(first);
+    } else {
+      flat_of<V, false>(first);
+    }
   }
 };
 
@@ -1047,13 +1123,13 @@ struct Step_binary_cross_entropy_with_logits_backward_9_grad_target {
     const rt::Place<rank> place = batch.place(point);
     opmath_t grad_input_value;
     opmath_t grad_target_value;
-    compute(target.load(place), input.load(place), &grad_input_value, &grad_target_value);
-    grad_input.store(grad_input_value, place);
-    grad_target.store(grad_target_value, place);
+    compute(target.load_if(grad_input.given(), place), input.load(place), &grad_input_value, &grad_target_value);
+    if (grad_input.given()) grad_input.store(grad_input_value, place);
+    if (grad_target.given()) grad_target.store(grad_target_value, place);
   }
-  template <int V, typename At>
-  OPGEN_DEVICE void flat(const At& first) const {
-    const auto target_pack = rt::load_pack<V>(target, first);
+  template <int V, bool all, typename At>
+  OPGEN_DEVICE void flat_of(const At& first) const {
+    const auto target_pack = rt::load_pack_if<V>(all || grad_input.given(), target, first);
     const auto input_pack = rt::load_pack<V>(input, first);
     rt::Values<scalar_t, V> grad_input_pack;
     rt::Values<scalar_t, V> grad_target_pack;
@@ -1065,8 +1141,16 @@ struct Step_binary_cross_entropy_with_logits_backward_9_grad_target {
       grad_input_pack.set(i, grad_input_value);
       grad_target_pack.set(i, grad_target_value);
     }
-    rt::store_pack(grad_input, first, grad_input_pack);
-    rt::store_pack(grad_target, first, grad_target_pack);
+    if (all || grad_input.given()) rt::store_pack(grad_input, first, grad_input_pack);
+    if (all || grad_target.given()) rt::store_pack(grad_target, first, grad_target_pack);
+  }
+  template <int V, typename At>
+  OPGEN_DEVICE void flat(const At& first) const {
+    if (rt::given(grad_input, grad_target)) {
+      flat_of<V, true>(first);
+    } else {
+      flat_of<V, false>(first);
+    }
   }
 };
 
@@ -1094,13 +1178,13 @@ struct Step_binary_cross_entropy_with_logits_backward_10_grad_target {
     const rt::Place<rank> place = batch.place(point);
     opmath_t grad_input_value;
     opmath_t grad_target_value;
-    compute(target.load(place), input.load(place), &grad_input_value, &grad_target_value);
-    grad_input.store(grad_input_value, place);
-    grad_target.store(grad_target_value, place);
+    compute(target.load_if(grad_input.given(), place), input.load(place), &grad_input_value, &grad_target_value);
+    if (grad_input.given()) grad_input.store(grad_input_value, place);
+    if (grad_target.given()) grad_target.store(grad_target_value, place);
   }
-  template <int V, typename At>
-  OPGEN_DEVICE void flat(const At& first) const {
-    const auto target_pack = rt::load_pack<V>(target, first);
+  template <int V, bool all, typename At>
+  OPGEN_DEVICE void flat_of(const At& first) const {
+    const auto target_pack = rt::load_pack_if<V>(all || grad_input.given(), target, first);
     const auto input_pack = rt::load_pack<V>(input, first);
     rt::Values<scalar_t, V> grad_input_pack;
     rt::Values<scalar_t, V> grad_target_pack;
@@ -1112,8 +1196,16 @@ struct Step_binary_cross_entropy_with_logits_backward_10_grad_target {
       grad_input_pack.set(i, grad_input_value);
       grad_target_pack.set(i, grad_target_value);
     }
-    rt::store_pack(grad_input, first, grad_input_pack);
-    rt::store_pack(grad_target, first, grad_target_pack);
+    if (all || grad_input.given()) rt::store_pack(grad_input, first, grad_input_pack);
+    if (all || grad_target.given()) rt::store_pack(grad_target, first, grad_target_pack);
+  }
+  template <int V, typename At>
+  OPGEN_DEVICE void flat(const At& first) const {
+    if (rt::given(grad_input, grad_target)) {
+      flat_of<V, true>(first);
+    } else {
+      flat_of<V, false>(first);
+    }
   }
 };
 
@@ -1144,15 +1236,15 @@ struct Step_binary_cross_entropy_with_logits_backward_11_grad_target {
     const rt::Place<rank> place = batch.place(point);
     opmath_t grad_input_value;
     opmath_t grad_target_value;
-    compute(grad_output.load_or_zero(place), target.load(place), input.load(place), &grad_input_value,
-            &grad_target_value);
-    grad_input.store(grad_input_value, place);
-    grad_target.store(grad_target_value, place);
+    compute(grad_output.load_or_zero(place), target.load_if(grad_input.given(), place), input.load(place),
+            &grad_input_value, &grad_target_value);
+    if (grad_input.given()) grad_input.store(grad_input_value, place);
+    if (grad_target.given()) grad_target.store(grad_target_value, place);
   }
-  template <int V, typename At>
-  OPGEN_DEVICE void flat(const At& first) const {
+  template <int V, bool all, typename At>
+  OPGEN_DEVICE void flat_of(const At& first) const {
     const auto grad_output_pack = rt::load_pack_or_zero<V>(grad_output, first);
-    const auto target_pack = rt::load_pack<V>(target, first);
+    const auto target_pack = rt::load_pack_if<V>(all || grad_input.given(), target, first);
     const auto input_pack = rt::load_pack<V>(input, first);
     rt::Values<scalar_t, V> grad_input_pack;
     rt::Values<scalar_t, V> grad_target_pack;
@@ -1164,8 +1256,16 @@ struct Step_binary_cross_entropy_with_logits_backward_11_grad_target {
       grad_input_pack.set(i, grad_input_value);
       grad_target_pack.set(i, grad_target_value);
     }
-    rt::store_pack(grad_input, first, grad_input_pack);
-    rt::store_pack(grad_target, first, grad_target_pack);
+    if (all || grad_input.given()) rt::store_pack(grad_input, first, grad_input_pack);
+    if (all || grad_target.given()) rt::store_pack(grad_target, first, grad_target_pack);
+  }
+  template <int V, typename At>
+  OPGEN_DEVICE void flat(const At& first) const {
+    if (rt::given(grad_input, grad_target)) {
+      flat_of<V, true>(first);
+    } else {
+      flat_of<V, false>(first);
+    }
   }
 };
 

@@ -77,8 +77,8 @@ std::tuple<Tensor, Tensor> dropout_residual_backward_1(const Tensor& grad_y, con
   call.input("residual", residual, Element::scalar, {opgen::batch});
   call.begin();
   call.hold();
-  call.allocate("grad_y_copy", Element::scalar, {opgen::batch}, mask[0] || mask[1], mask[0]);
-  call.allocate("grad_y_copy_2", Element::scalar, {opgen::batch}, mask[0] || mask[1], mask[1]);
+  call.allocate_stored("grad_y_copy", Element::scalar, {opgen::batch}, mask[0] || mask[1], mask[0]);
+  call.allocate_stored("grad_y_copy_2", Element::scalar, {opgen::batch}, mask[0] || mask[1], mask[1]);
   if (mask[0] || mask[1]) call.run(3, {0, 3, 4});
   const Tensor grad_x = mask[0] ? call.result("grad_y_copy", Element::scalar, 0, "x") : Tensor();
   const Tensor grad_residual = mask[1] ? call.result("grad_y_copy_2", Element::scalar, 0, "residual") : Tensor();

@@ -102,11 +102,11 @@ struct Step_dropout_residual_backward_1_grad_y_copy_2 {
     opmath_t grad_y_copy_value;
     opmath_t grad_y_copy_2_value;
     compute(grad_y.load_or_zero(place), &grad_y_copy_value, &grad_y_copy_2_value);
-    grad_y_copy.store(grad_y_copy_value, place);
-    grad_y_copy_2.store(grad_y_copy_2_value, place);
+    if (grad_y_copy.given()) grad_y_copy.store(grad_y_copy_value, place);
+    if (grad_y_copy_2.given()) grad_y_copy_2.store(grad_y_copy_2_value, place);
   }
-  template <int V, typename At>
-  OPGEN_DEVICE void flat(const At& first) const {
+  template <int V, bool all, typename At>
+  OPGEN_DEVICE void flat_of(const At& first) const {
     const auto grad_y_pack = rt::load_pack_or_zero<V>(grad_y, first);
     rt::Values<scalar_t, V> grad_y_copy_pack;
     rt::Values<scalar_t, V> grad_y_copy_2_pack;
@@ -118,8 +118,16 @@ struct Step_dropout_residual_backward_1_grad_y_copy_2 {
       grad_y_copy_pack.set(i, grad_y_copy_value);
       grad_y_copy_2_pack.set(i, grad_y_copy_2_value);
     }
-    rt::store_pack(grad_y_copy, first, grad_y_copy_pack);
-    rt::store_pack(grad_y_copy_2, first, grad_y_copy_2_pack);
+    if (all || grad_y_copy.given()) rt::store_pack(grad_y_copy, first, grad_y_copy_pack);
+    if (all || grad_y_copy_2.given()) rt::store_pack(grad_y_copy_2, first, grad_y_copy_2_pack);
+  }
+  template <int V, typename At>
+  OPGEN_DEVICE void flat(const At& first) const {
+    if (rt::given(grad_y_copy, grad_y_copy_2)) {
+      flat_of<V, true>(first);
+    } else {
+      flat_of<V, false>(first);
+    }
   }
 };
 

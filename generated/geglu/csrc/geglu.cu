@@ -113,15 +113,16 @@ struct Step_geglu_backward_0_grad_up {
     const rt::Place<rank> place = batch.place(point);
     opmath_t grad_gate_value;
     opmath_t grad_up_value;
-    compute(grad_output.load_or_zero(place), gate.load(place), up.load(place), &grad_gate_value, &grad_up_value);
-    grad_gate.store(grad_gate_value, place);
-    grad_up.store(grad_up_value, place);
+    compute(grad_output.load_or_zero(place), gate.load(place), up.load_if(grad_gate.given(), place), &grad_gate_value,
+            &grad_up_value);
+    if (grad_gate.given()) grad_gate.store(grad_gate_value, place);
+    if (grad_up.given()) grad_up.store(grad_up_value, place);
   }
-  template <int V, typename At>
-  OPGEN_DEVICE void flat(const At& first) const {
+  template <int V, bool all, typename At>
+  OPGEN_DEVICE void flat_of(const At& first) const {
     const auto grad_output_pack = rt::load_pack_or_zero<V>(grad_output, first);
     const auto gate_pack = rt::load_pack<V>(gate, first);
-    const auto up_pack = rt::load_pack<V>(up, first);
+    const auto up_pack = rt::load_pack_if<V>(all || grad_gate.given(), up, first);
     rt::Values<scalar_t, V> grad_gate_pack;
     rt::Values<scalar_t, V> grad_up_pack;
     OPGEN_UNROLL
@@ -132,8 +133,16 @@ struct Step_geglu_backward_0_grad_up {
       grad_gate_pack.set(i, grad_gate_value);
       grad_up_pack.set(i, grad_up_value);
     }
-    rt::store_pack(grad_gate, first, grad_gate_pack);
-    rt::store_pack(grad_up, first, grad_up_pack);
+    if (all || grad_gate.given()) rt::store_pack(grad_gate, first, grad_gate_pack);
+    if (all || grad_up.given()) rt::store_pack(grad_up, first, grad_up_pack);
+  }
+  template <int V, typename At>
+  OPGEN_DEVICE void flat(const At& first) const {
+    if (rt::given(grad_gate, grad_up)) {
+      flat_of<V, true>(first);
+    } else {
+      flat_of<V, false>(first);
+    }
   }
 };
 
@@ -169,15 +178,16 @@ struct Step_geglu_backward_1_grad_up {
     const rt::Place<rank> place = batch.place(point);
     opmath_t grad_gate_value;
     opmath_t grad_up_value;
-    compute(grad_output.load_or_zero(place), gate.load(place), up.load(place), &grad_gate_value, &grad_up_value);
-    grad_gate.store(grad_gate_value, place);
-    grad_up.store(grad_up_value, place);
+    compute(grad_output.load_or_zero(place), gate.load(place), up.load_if(grad_gate.given(), place), &grad_gate_value,
+            &grad_up_value);
+    if (grad_gate.given()) grad_gate.store(grad_gate_value, place);
+    if (grad_up.given()) grad_up.store(grad_up_value, place);
   }
-  template <int V, typename At>
-  OPGEN_DEVICE void flat(const At& first) const {
+  template <int V, bool all, typename At>
+  OPGEN_DEVICE void flat_of(const At& first) const {
     const auto grad_output_pack = rt::load_pack_or_zero<V>(grad_output, first);
     const auto gate_pack = rt::load_pack<V>(gate, first);
-    const auto up_pack = rt::load_pack<V>(up, first);
+    const auto up_pack = rt::load_pack_if<V>(all || grad_gate.given(), up, first);
     rt::Values<scalar_t, V> grad_gate_pack;
     rt::Values<scalar_t, V> grad_up_pack;
     OPGEN_UNROLL
@@ -188,8 +198,16 @@ struct Step_geglu_backward_1_grad_up {
       grad_gate_pack.set(i, grad_gate_value);
       grad_up_pack.set(i, grad_up_value);
     }
-    rt::store_pack(grad_gate, first, grad_gate_pack);
-    rt::store_pack(grad_up, first, grad_up_pack);
+    if (all || grad_gate.given()) rt::store_pack(grad_gate, first, grad_gate_pack);
+    if (all || grad_up.given()) rt::store_pack(grad_up, first, grad_up_pack);
+  }
+  template <int V, typename At>
+  OPGEN_DEVICE void flat(const At& first) const {
+    if (rt::given(grad_gate, grad_up)) {
+      flat_of<V, true>(first);
+    } else {
+      flat_of<V, false>(first);
+    }
   }
 };
 

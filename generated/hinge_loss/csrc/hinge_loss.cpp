@@ -96,7 +96,7 @@ std::tuple<Tensor, Tensor> hinge_loss_forward_5(const Tensor& input, const Tenso
   call.begin();
   call.hold();
   call.allocate("output", Element::scalar, {opgen::batch});
-  call.allocate("slope", Element::compute, {opgen::batch}, true, recorded);
+  call.allocate_stored("slope", Element::compute, {opgen::batch}, true, recorded);
   call.run(5, {1, 0, 2, 3}, {}, {margin});
   const Tensor output = call.result("output", Element::scalar);
   const Tensor slope = recorded ? call.result("slope", Element::compute) : Tensor();

@@ -210,10 +210,10 @@ struct Step_hinge_loss_forward_5_slope {
     opmath_t slope_value;
     compute(target.load(place), input.load(place), &output_value, &slope_value);
     output.store(output_value, place);
-    slope.store(slope_value, place);
+    if (slope.given()) slope.store(slope_value, place);
   }
-  template <int V, typename At>
-  OPGEN_DEVICE void flat(const At& first) const {
+  template <int V, bool all, typename At>
+  OPGEN_DEVICE void flat_of(const At& first) const {
     const auto target_pack = rt::load_pack<V>(target, first);
     const auto input_pack = rt::load_pack<V>(input, first);
     rt::Values<scalar_t, V> output_pack;
@@ -227,7 +227,15 @@ struct Step_hinge_loss_forward_5_slope {
       slope_pack.set(i, slope_value);
     }
     rt::store_pack(output, first, output_pack);
-    rt::store_pack(slope, first, slope_pack);
+    if (all || slope.given()) rt::store_pack(slope, first, slope_pack);
+  }
+  template <int V, typename At>
+  OPGEN_DEVICE void flat(const At& first) const {
+    if (rt::given(slope)) {
+      flat_of<V, true>(first);
+    } else {
+      flat_of<V, false>(first);
+    }
   }
 };
 

@@ -56,7 +56,7 @@ std::tuple<Tensor, Tensor> huber_loss_forward_2(const Tensor& input, const Tenso
   call.input("target", target, Element::scalar, {opgen::batch});
   call.begin();
   call.hold();
-  call.allocate("error", Element::compute, {opgen::batch}, true, recorded);
+  call.allocate_stored("error", Element::compute, {opgen::batch}, true, recorded);
   call.allocate("output", Element::scalar, {opgen::batch});
   call.run(2, {0, 1, 2, 3}, {}, {delta, delta / 2});
   const Tensor output = call.result("output", Element::scalar);
@@ -82,8 +82,8 @@ std::tuple<Tensor, Tensor> huber_loss_backward_0(const Tensor& grad_output, cons
   call.input("error", error, Element::compute, {opgen::batch});
   call.begin();
   call.hold();
-  call.allocate("grad_error", Element::scalar, {opgen::batch}, mask[0] || mask[1], mask[0]);
-  call.allocate("grad_target", Element::scalar, {opgen::batch}, mask[0] || mask[1], mask[1]);
+  call.allocate_stored("grad_error", Element::scalar, {opgen::batch}, mask[0] || mask[1], mask[0]);
+  call.allocate_stored("grad_target", Element::scalar, {opgen::batch}, mask[0] || mask[1], mask[1]);
   if (mask[0] || mask[1]) call.run(3, {3, 0, 4, 5}, {}, {delta});
   const Tensor grad_input = mask[0] ? call.result("grad_error", Element::scalar, 0, "input") : Tensor();
   const Tensor grad_target = mask[1] ? call.result("grad_target", Element::scalar, 0, "target") : Tensor();
@@ -101,8 +101,8 @@ std::tuple<Tensor, Tensor> huber_loss_backward_1(const Tensor& grad_output, cons
   call.input("error", error, Element::compute, {opgen::batch});
   call.begin();
   call.hold();
-  call.allocate("grad_error", Element::scalar, {opgen::batch}, mask[0] || mask[1], mask[0]);
-  call.allocate("grad_target", Element::scalar, {opgen::batch}, mask[0] || mask[1], mask[1]);
+  call.allocate_stored("grad_error", Element::scalar, {opgen::batch}, mask[0] || mask[1], mask[0]);
+  call.allocate_stored("grad_target", Element::scalar, {opgen::batch}, mask[0] || mask[1], mask[1]);
   if (mask[0] || mask[1]) call.run(4, {3, 0, 4, 5}, {}, {delta});
   const Tensor grad_input = mask[0] ? call.result("grad_error", Element::scalar, 0, "input") : Tensor();
   const Tensor grad_target = mask[1] ? call.result("grad_target", Element::scalar, 0, "target") : Tensor();
@@ -120,8 +120,8 @@ std::tuple<Tensor, Tensor> huber_loss_backward_2(const Tensor& grad_output, cons
   call.input("error", error, Element::compute, {opgen::batch});
   call.begin();
   call.hold();
-  call.allocate("grad_error", Element::scalar, {opgen::batch}, mask[0] || mask[1], mask[0]);
-  call.allocate("grad_target", Element::scalar, {opgen::batch}, mask[0] || mask[1], mask[1]);
+  call.allocate_stored("grad_error", Element::scalar, {opgen::batch}, mask[0] || mask[1], mask[0]);
+  call.allocate_stored("grad_target", Element::scalar, {opgen::batch}, mask[0] || mask[1], mask[1]);
   if (mask[0] || mask[1]) call.run(5, {3, 0, 4, 5}, {}, {delta});
   const Tensor grad_input = mask[0] ? call.result("grad_error", Element::scalar, 0, "input") : Tensor();
   const Tensor grad_target = mask[1] ? call.result("grad_target", Element::scalar, 0, "target") : Tensor();

@@ -94,11 +94,11 @@ struct Step_huber_loss_forward_2_output {
     opmath_t error_value_2;
     opmath_t output_value;
     compute(input.load(place), target.load(place), &error_value_2, &output_value);
-    error.store(error_value_2, place);
+    if (error.given()) error.store(error_value_2, place);
     output.store(output_value, place);
   }
-  template <int V, typename At>
-  OPGEN_DEVICE void flat(const At& first) const {
+  template <int V, bool all, typename At>
+  OPGEN_DEVICE void flat_of(const At& first) const {
     const auto input_pack = rt::load_pack<V>(input, first);
     const auto target_pack = rt::load_pack<V>(target, first);
     rt::Values<opmath_t, V> error_pack;
@@ -111,8 +111,16 @@ struct Step_huber_loss_forward_2_output {
       error_pack.set(i, error_value_2);
       output_pack.set(i, output_value);
     }
-    rt::store_pack(error, first, error_pack);
+    if (all || error.given()) rt::store_pack(error, first, error_pack);
     rt::store_pack(output, first, output_pack);
+  }
+  template <int V, typename At>
+  OPGEN_DEVICE void flat(const At& first) const {
+    if (rt::given(error)) {
+      flat_of<V, true>(first);
+    } else {
+      flat_of<V, false>(first);
+    }
   }
 };
 
@@ -144,11 +152,11 @@ struct Step_huber_loss_backward_0_grad_target {
     opmath_t grad_error_value_2;
     opmath_t grad_target_value;
     compute(error.load(place), &grad_error_value_2, &grad_target_value);
-    grad_error.store(grad_error_value_2, place);
-    grad_target.store(grad_target_value, place);
+    if (grad_error.given()) grad_error.store(grad_error_value_2, place);
+    if (grad_target.given()) grad_target.store(grad_target_value, place);
   }
-  template <int V, typename At>
-  OPGEN_DEVICE void flat(const At& first) const {
+  template <int V, bool all, typename At>
+  OPGEN_DEVICE void flat_of(const At& first) const {
     const auto error_pack = rt::load_pack<V>(error, first);
     rt::Values<scalar_t, V> grad_error_pack;
     rt::Values<scalar_t, V> grad_target_pack;
@@ -160,8 +168,16 @@ struct Step_huber_loss_backward_0_grad_target {
       grad_error_pack.set(i, grad_error_value_2);
       grad_target_pack.set(i, grad_target_value);
     }
-    rt::store_pack(grad_error, first, grad_error_pack);
-    rt::store_pack(grad_target, first, grad_target_pack);
+    if (all || grad_error.given()) rt::store_pack(grad_error, first, grad_error_pack);
+    if (all || grad_target.given()) rt::store_pack(grad_target, first, grad_target_pack);
+  }
+  template <int V, typename At>
+  OPGEN_DEVICE void flat(const At& first) const {
+    if (rt::given(grad_error, grad_target)) {
+      flat_of<V, true>(first);
+    } else {
+      flat_of<V, false>(first);
+    }
   }
 };
 
@@ -191,11 +207,11 @@ struct Step_huber_loss_backward_1_grad_target {
     opmath_t grad_error_value_2;
     opmath_t grad_target_value;
     compute(error.load(place), &grad_error_value_2, &grad_target_value);
-    grad_error.store(grad_error_value_2, place);
-    grad_target.store(grad_target_value, place);
+    if (grad_error.given()) grad_error.store(grad_error_value_2, place);
+    if (grad_target.given()) grad_target.store(grad_target_value, place);
   }
-  template <int V, typename At>
-  OPGEN_DEVICE void flat(const At& first) const {
+  template <int V, bool all, typename At>
+  OPGEN_DEVICE void flat_of(const At& first) const {
     const auto error_pack = rt::load_pack<V>(error, first);
     rt::Values<scalar_t, V> grad_error_pack;
     rt::Values<scalar_t, V> grad_target_pack;
@@ -207,8 +223,16 @@ struct Step_huber_loss_backward_1_grad_target {
       grad_error_pack.set(i, grad_error_value_2);
       grad_target_pack.set(i, grad_target_value);
     }
-    rt::store_pack(grad_error, first, grad_error_pack);
-    rt::store_pack(grad_target, first, grad_target_pack);
+    if (all || grad_error.given()) rt::store_pack(grad_error, first, grad_error_pack);
+    if (all || grad_target.given()) rt::store_pack(grad_target, first, grad_target_pack);
+  }
+  template <int V, typename At>
+  OPGEN_DEVICE void flat(const At& first) const {
+    if (rt::given(grad_error, grad_target)) {
+      flat_of<V, true>(first);
+    } else {
+      flat_of<V, false>(first);
+    }
   }
 };
 
@@ -237,11 +261,11 @@ struct Step_huber_loss_backward_2_grad_target {
     opmath_t grad_error_value_2;
     opmath_t grad_target_value;
     compute(error.load(place), grad_output.load_or_zero(place), &grad_error_value_2, &grad_target_value);
-    grad_error.store(grad_error_value_2, place);
-    grad_target.store(grad_target_value, place);
+    if (grad_error.given()) grad_error.store(grad_error_value_2, place);
+    if (grad_target.given()) grad_target.store(grad_target_value, place);
   }
-  template <int V, typename At>
-  OPGEN_DEVICE void flat(const At& first) const {
+  template <int V, bool all, typename At>
+  OPGEN_DEVICE void flat_of(const At& first) const {
     const auto error_pack = rt::load_pack<V>(error, first);
     const auto grad_output_pack = rt::load_pack_or_zero<V>(grad_output, first);
     rt::Values<scalar_t, V> grad_error_pack;
@@ -254,8 +278,16 @@ struct Step_huber_loss_backward_2_grad_target {
       grad_error_pack.set(i, grad_error_value_2);
       grad_target_pack.set(i, grad_target_value);
     }
-    rt::store_pack(grad_error, first, grad_error_pack);
-    rt::store_pack(grad_target, first, grad_target_pack);
+    if (all || grad_error.given()) rt::store_pack(grad_error, first, grad_error_pack);
+    if (all || grad_target.given()) rt::store_pack(grad_target, first, grad_target_pack);
+  }
+  template <int V, typename At>
+  OPGEN_DEVICE void flat(const At& first) const {
+    if (rt::given(grad_error, grad_target)) {
+      flat_of<V, true>(first);
+    } else {
+      flat_of<V, false>(first);
+    }
   }
 };
 

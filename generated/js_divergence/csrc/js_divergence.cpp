@@ -72,8 +72,8 @@ std::tuple<Tensor, Tensor> js_divergence_backward_0(const Tensor& grad_output, c
   call.input("log_q", log_q, Element::scalar, {opgen::batch, opgen::dim(0, "K")});
   call.begin();
   call.hold();
-  call.allocate("grad_log_p", Element::scalar, {opgen::batch, opgen::dim(0, "K")}, mask[0] || mask[1], mask[0]);
-  call.allocate("grad_log_q", Element::scalar, {opgen::batch, opgen::dim(0, "K")}, mask[0] || mask[1], mask[1]);
+  call.allocate_stored("grad_log_p", Element::scalar, {opgen::batch, opgen::dim(0, "K")}, mask[0] || mask[1], mask[0]);
+  call.allocate_stored("grad_log_q", Element::scalar, {opgen::batch, opgen::dim(0, "K")}, mask[0] || mask[1], mask[1]);
   if (mask[0] || mask[1]) call.run(4, {1, 0, 2, 3, 4}, {call.size(0)});
   const Tensor grad_log_p = mask[0] ? call.result("grad_log_p", Element::scalar, 0, "log_p") : Tensor();
   const Tensor grad_log_q = mask[1] ? call.result("grad_log_q", Element::scalar, 0, "log_q") : Tensor();
@@ -89,8 +89,8 @@ std::tuple<Tensor, Tensor> js_divergence_backward_1(const Tensor& grad_output, c
   call.input("log_q", log_q, Element::scalar, {opgen::batch, opgen::dim(0, "K")});
   call.begin();
   call.hold();
-  call.allocate("grad_log_p", Element::scalar, {opgen::batch, opgen::dim(0, "K")}, mask[0] || mask[1], mask[0]);
-  call.allocate("grad_log_q", Element::scalar, {opgen::batch, opgen::dim(0, "K")}, mask[0] || mask[1], mask[1]);
+  call.allocate_stored("grad_log_p", Element::scalar, {opgen::batch, opgen::dim(0, "K")}, mask[0] || mask[1], mask[0]);
+  call.allocate_stored("grad_log_q", Element::scalar, {opgen::batch, opgen::dim(0, "K")}, mask[0] || mask[1], mask[1]);
   if (mask[0] || mask[1]) call.run(5, {1, 0, 2, 3, 4}, {call.size(0)});
   const Tensor grad_log_p = mask[0] ? call.result("grad_log_p", Element::scalar, 0, "log_p") : Tensor();
   const Tensor grad_log_q = mask[1] ? call.result("grad_log_q", Element::scalar, 0, "log_q") : Tensor();

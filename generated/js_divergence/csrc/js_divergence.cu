@@ -187,11 +187,11 @@ struct Step_js_divergence_backward_0_grad_log_q {
     opmath_t grad_log_p_value;
     opmath_t grad_log_q_value;
     compute(log_p.load(place, k), log_q.load(place, k), &grad_log_p_value, &grad_log_q_value);
-    grad_log_p.store(grad_log_p_value, place, k);
-    grad_log_q.store(grad_log_q_value, place, k);
+    if (grad_log_p.given()) grad_log_p.store(grad_log_p_value, place, k);
+    if (grad_log_q.given()) grad_log_q.store(grad_log_q_value, place, k);
   }
-  template <int V, typename At>
-  OPGEN_DEVICE void flat(const At& first) const {
+  template <int V, bool all, typename At>
+  OPGEN_DEVICE void flat_of(const At& first) const {
     const auto log_p_pack = rt::load_pack<V>(log_p, first);
     const auto log_q_pack = rt::load_pack<V>(log_q, first);
     rt::Values<scalar_t, V> grad_log_p_pack;
@@ -204,8 +204,16 @@ struct Step_js_divergence_backward_0_grad_log_q {
       grad_log_p_pack.set(i, grad_log_p_value);
       grad_log_q_pack.set(i, grad_log_q_value);
     }
-    rt::store_pack(grad_log_p, first, grad_log_p_pack);
-    rt::store_pack(grad_log_q, first, grad_log_q_pack);
+    if (all || grad_log_p.given()) rt::store_pack(grad_log_p, first, grad_log_p_pack);
+    if (all || grad_log_q.given()) rt::store_pack(grad_log_q, first, grad_log_q_pack);
+  }
+  template <int V, typename At>
+  OPGEN_DEVICE void flat(const At& first) const {
+    if (rt::given(grad_log_p, grad_log_q)) {
+      flat_of<V, true>(first);
+    } else {
+      flat_of<V, false>(first);
+    }
   }
 };
 
@@ -247,11 +255,11 @@ struct Step_js_divergence_backward_1_grad_log_q {
     opmath_t grad_log_p_value;
     opmath_t grad_log_q_value;
     compute(log_p.load(place, k), log_q.load(place, k), &grad_log_p_value, &grad_log_q_value);
-    grad_log_p.store(grad_log_p_value, place, k);
-    grad_log_q.store(grad_log_q_value, place, k);
+    if (grad_log_p.given()) grad_log_p.store(grad_log_p_value, place, k);
+    if (grad_log_q.given()) grad_log_q.store(grad_log_q_value, place, k);
   }
-  template <int V, typename At>
-  OPGEN_DEVICE void flat(const At& first) const {
+  template <int V, bool all, typename At>
+  OPGEN_DEVICE void flat_of(const At& first) const {
     const auto log_p_pack = rt::load_pack<V>(log_p, first);
     const auto log_q_pack = rt::load_pack<V>(log_q, first);
     rt::Values<scalar_t, V> grad_log_p_pack;
@@ -264,8 +272,16 @@ struct Step_js_divergence_backward_1_grad_log_q {
       grad_log_p_pack.set(i, grad_log_p_value);
       grad_log_q_pack.set(i, grad_log_q_value);
     }
-    rt::store_pack(grad_log_p, first, grad_log_p_pack);
-    rt::store_pack(grad_log_q, first, grad_log_q_pack);
+    if (all || grad_log_p.given()) rt::store_pack(grad_log_p, first, grad_log_p_pack);
+    if (all || grad_log_q.given()) rt::store_pack(grad_log_q, first, grad_log_q_pack);
+  }
+  template <int V, typename At>
+  OPGEN_DEVICE void flat(const At& first) const {
+    if (rt::given(grad_log_p, grad_log_q)) {
+      flat_of<V, true>(first);
+    } else {
+      flat_of<V, false>(first);
+    }
   }
 };
 

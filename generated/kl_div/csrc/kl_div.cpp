@@ -136,8 +136,8 @@ std::tuple<Tensor, Tensor> kl_div_backward_0(const Tensor& grad_output, const Te
   call.input("target", target, Element::scalar, {opgen::dim(0, "N"), opgen::batch});
   call.begin();
   call.hold();
-  call.allocate("grad_input", Element::scalar, {opgen::dim(0, "N"), opgen::batch}, mask[0] || mask[1], mask[0]);
-  call.allocate("grad_target", Element::scalar, {opgen::dim(0, "N"), opgen::batch}, mask[0] || mask[1], mask[1]);
+  call.allocate_stored("grad_input", Element::scalar, {opgen::dim(0, "N"), opgen::batch}, mask[0] || mask[1], mask[0]);
+  call.allocate_stored("grad_target", Element::scalar, {opgen::dim(0, "N"), opgen::batch}, mask[0] || mask[1], mask[1]);
   if (mask[0] || mask[1]) call.run(8, {2, 0, 3, 1, 4}, {call.size(0)});
   const Tensor grad_input = mask[0] ? call.result("grad_input", Element::scalar, 1, "input") : Tensor();
   const Tensor grad_target = mask[1] ? call.result("grad_target", Element::scalar, 1, "target") : Tensor();
@@ -154,8 +154,8 @@ std::tuple<Tensor, Tensor> kl_div_backward_1(const Tensor& grad_output, const Te
   call.input("target", target, Element::scalar, {opgen::dim(0, "N"), opgen::batch});
   call.begin();
   call.hold();
-  call.allocate("grad_input", Element::scalar, {opgen::dim(0, "N"), opgen::batch}, mask[0] || mask[1], mask[0]);
-  call.allocate("grad_target", Element::scalar, {opgen::dim(0, "N"), opgen::batch}, mask[0] || mask[1], mask[1]);
+  call.allocate_stored("grad_input", Element::scalar, {opgen::dim(0, "N"), opgen::batch}, mask[0] || mask[1], mask[0]);
+  call.allocate_stored("grad_target", Element::scalar, {opgen::dim(0, "N"), opgen::batch}, mask[0] || mask[1], mask[1]);
   if (mask[0] || mask[1]) call.run(9, {0, 2, 3, 1, 4}, {call.size(0)});
   const Tensor grad_input = mask[0] ? call.result("grad_input", Element::scalar, 1, "input") : Tensor();
   const Tensor grad_target = mask[1] ? call.result("grad_target", Element::scalar, 1, "target") : Tensor();
@@ -172,8 +172,8 @@ std::tuple<Tensor, Tensor> kl_div_backward_2(const Tensor& grad_output, const Te
   call.input("target", target, Element::scalar, {opgen::dim(0, "N"), opgen::batch});
   call.begin();
   call.hold();
-  call.allocate("grad_input", Element::scalar, {opgen::dim(0, "N"), opgen::batch}, mask[0] || mask[1], mask[0]);
-  call.allocate("grad_target", Element::scalar, {opgen::dim(0, "N"), opgen::batch}, mask[0] || mask[1], mask[1]);
+  call.allocate_stored("grad_input", Element::scalar, {opgen::dim(0, "N"), opgen::batch}, mask[0] || mask[1], mask[0]);
+  call.allocate_stored("grad_target", Element::scalar, {opgen::dim(0, "N"), opgen::batch}, mask[0] || mask[1], mask[1]);
   if (mask[0] || mask[1]) call.run(10, {2, 0, 3, 1, 4}, {call.size(0)});
   const Tensor grad_input = mask[0] ? call.result("grad_input", Element::scalar, 1, "input") : Tensor();
   const Tensor grad_target = mask[1] ? call.result("grad_target", Element::scalar, 1, "target") : Tensor();
@@ -190,8 +190,8 @@ std::tuple<Tensor, Tensor> kl_div_backward_3(const Tensor& grad_output, const Te
   call.input("target", target, Element::scalar, {opgen::dim(0, "N"), opgen::batch});
   call.begin();
   call.hold();
-  call.allocate("grad_input", Element::scalar, {opgen::dim(0, "N"), opgen::batch}, mask[0] || mask[1], mask[0]);
-  call.allocate("grad_target", Element::scalar, {opgen::dim(0, "N"), opgen::batch}, mask[0] || mask[1], mask[1]);
+  call.allocate_stored("grad_input", Element::scalar, {opgen::dim(0, "N"), opgen::batch}, mask[0] || mask[1], mask[0]);
+  call.allocate_stored("grad_target", Element::scalar, {opgen::dim(0, "N"), opgen::batch}, mask[0] || mask[1], mask[1]);
   if (mask[0] || mask[1]) call.run(11, {0, 2, 3, 1, 4}, {call.size(0)});
   const Tensor grad_input = mask[0] ? call.result("grad_input", Element::scalar, 1, "input") : Tensor();
   const Tensor grad_target = mask[1] ? call.result("grad_target", Element::scalar, 1, "target") : Tensor();
@@ -208,8 +208,8 @@ std::tuple<Tensor, Tensor> kl_div_backward_4(const Tensor& grad_output, const Te
   call.input("target", target, Element::scalar, {opgen::dim(0, "N"), opgen::batch});
   call.begin();
   call.hold();
-  call.allocate("grad_input", Element::scalar, {opgen::dim(0, "N"), opgen::batch}, mask[0] || mask[1], mask[0]);
-  call.allocate("grad_target", Element::scalar, {opgen::dim(0, "N"), opgen::batch}, mask[0] || mask[1], mask[1]);
+  call.allocate_stored("grad_input", Element::scalar, {opgen::dim(0, "N"), opgen::batch}, mask[0] || mask[1], mask[0]);
+  call.allocate_stored("grad_target", Element::scalar, {opgen::dim(0, "N"), opgen::batch}, mask[0] || mask[1], mask[1]);
   if (mask[0] || mask[1]) call.run(12, {2, 0, 3, 1, 4}, {call.size(0)});
   const Tensor grad_input = mask[0] ? call.result("grad_input", Element::scalar, 1, "input") : Tensor();
   const Tensor grad_target = mask[1] ? call.result("grad_target", Element::scalar, 1, "target") : Tensor();
@@ -226,8 +226,8 @@ std::tuple<Tensor, Tensor> kl_div_backward_5(const Tensor& grad_output, const Te
   call.input("target", target, Element::scalar, {opgen::dim(0, "N"), opgen::batch});
   call.begin();
   call.hold();
-  call.allocate("grad_input", Element::scalar, {opgen::dim(0, "N"), opgen::batch}, mask[0] || mask[1], mask[0]);
-  call.allocate("grad_target", Element::scalar, {opgen::dim(0, "N"), opgen::batch}, mask[0] || mask[1], mask[1]);
+  call.allocate_stored("grad_input", Element::scalar, {opgen::dim(0, "N"), opgen::batch}, mask[0] || mask[1], mask[0]);
+  call.allocate_stored("grad_target", Element::scalar, {opgen::dim(0, "N"), opgen::batch}, mask[0] || mask[1], mask[1]);
   if (mask[0] || mask[1]) call.run(13, {0, 2, 3, 1, 4}, {call.size(0)});
   const Tensor grad_input = mask[0] ? call.result("grad_input", Element::scalar, 1, "input") : Tensor();
   const Tensor grad_target = mask[1] ? call.result("grad_target", Element::scalar, 1, "target") : Tensor();
@@ -244,8 +244,8 @@ std::tuple<Tensor, Tensor> kl_div_backward_6(const Tensor& grad_output, const Te
   call.input("target", target, Element::scalar, {opgen::dim(0, "N"), opgen::batch});
   call.begin();
   call.hold();
-  call.allocate("grad_input", Element::scalar, {opgen::dim(0, "N"), opgen::batch}, mask[0] || mask[1], mask[0]);
-  call.allocate("grad_target", Element::scalar, {opgen::dim(0, "N"), opgen::batch}, mask[0] || mask[1], mask[1]);
+  call.allocate_stored("grad_input", Element::scalar, {opgen::dim(0, "N"), opgen::batch}, mask[0] || mask[1], mask[0]);
+  call.allocate_stored("grad_target", Element::scalar, {opgen::dim(0, "N"), opgen::batch}, mask[0] || mask[1], mask[1]);
   if (mask[0] || mask[1]) call.run(14, {2, 0, 3, 1, 4}, {call.size(0)});
   const Tensor grad_input = mask[0] ? call.result("grad_input", Element::scalar, 1, "input") : Tensor();
   const Tensor grad_target = mask[1] ? call.result("grad_target", Element::scalar, 1, "target") : Tensor();
@@ -262,8 +262,8 @@ std::tuple<Tensor, Tensor> kl_div_backward_7(const Tensor& grad_output, const Te
   call.input("target", target, Element::scalar, {opgen::dim(0, "N"), opgen::batch});
   call.begin();
   call.hold();
-  call.allocate("grad_input", Element::scalar, {opgen::dim(0, "N"), opgen::batch}, mask[0] || mask[1], mask[0]);
-  call.allocate("grad_target", Element::scalar, {opgen::dim(0, "N"), opgen::batch}, mask[0] || mask[1], mask[1]);
+  call.allocate_stored("grad_input", Element::scalar, {opgen::dim(0, "N"), opgen::batch}, mask[0] || mask[1], mask[0]);
+  call.allocate_stored("grad_target", Element::scalar, {opgen::dim(0, "N"), opgen::batch}, mask[0] || mask[1], mask[1]);
   if (mask[0] || mask[1]) call.run(15, {0, 2, 3, 1, 4}, {call.size(0)});
   const Tensor grad_input = mask[0] ? call.result("grad_input", Element::scalar, 1, "input") : Tensor();
   const Tensor grad_target = mask[1] ? call.result("grad_target", Element::scalar, 1, "target") : Tensor();

@@ -381,14 +381,14 @@ struct Step_kl_div_backward_0_grad_target {
     const int64_t n = rest;
     opmath_t grad_input_value;
     opmath_t grad_target_value;
-    compute(target.load(n, place), input.load(n, place), &grad_input_value, &grad_target_value);
-    grad_input.store(grad_input_value, n, place);
-    grad_target.store(grad_target_value, n, place);
+    compute(target.load(n, place), input.load_if(grad_target.given(), n, place), &grad_input_value, &grad_target_value);
+    if (grad_input.given()) grad_input.store(grad_input_value, n, place);
+    if (grad_target.given()) grad_target.store(grad_target_value, n, place);
   }
-  template <int V, typename At>
-  OPGEN_DEVICE void flat(const At& first) const {
+  template <int V, bool all, typename At>
+  OPGEN_DEVICE void flat_of(const At& first) const {
     const auto target_pack = rt::load_pack<V>(target, first);
-    const auto input_pack = rt::load_pack<V>(input, first);
+    const auto input_pack = rt::load_pack_if<V>(all || grad_target.given(), input, first);
     rt::Values<scalar_t, V> grad_input_pack;
     rt::Values<scalar_t, V> grad_target_pack;
     OPGEN_UNROLL
@@ -399,8 +399,16 @@ struct Step_kl_div_backward_0_grad_target {
       grad_input_pack.set(i, grad_input_value);
       grad_target_pack.set(i, grad_target_value);
     }
-    rt::store_pack(grad_input, first, grad_input_pack);
-    rt::store_pack(grad_target, first, grad_target_pack);
+    if (all || grad_input.given()) rt::store_pack(grad_input, first, grad_input_pack);
+    if (all || grad_target.given()) rt::store_pack(grad_target, first, grad_target_pack);
+  }
+  template <int V, typename At>
+  OPGEN_DEVICE void flat(const At& first) const {
+    if (rt::given(grad_input, grad_target)) {
+      flat_of<V, true>(first);
+    } else {
+      flat_of<V, false>(first);
+    }
   }
 };
 
@@ -433,14 +441,14 @@ struct Step_kl_div_backward_1_grad_target {
     const int64_t n = rest;
     opmath_t grad_input_value;
     opmath_t grad_target_value;
-    compute(target.load(n, place), input.load(n, place), &grad_input_value, &grad_target_value);
-    grad_input.store(grad_input_value, n, place);
-    grad_target.store(grad_target_value, n, place);
+    compute(target.load(n, place), input.load_if(grad_target.given(), n, place), &grad_input_value, &grad_target_value);
+    if (grad_input.given()) grad_input.store(grad_input_value, n, place);
+    if (grad_target.given()) grad_target.store(grad_target_value, n, place);
   }
-  template <int V, typename At>
-  OPGEN_DEVICE void flat(const At& first) const {
+  template <int V, bool all, typename At>
+  OPGEN_DEVICE void flat_of(const At& first) const {
     const auto target_pack = rt::load_pack<V>(target, first);
-    const auto input_pack = rt::load_pack<V>(input, first);
+    const auto input_pack = rt::load_pack_if<V>(all || grad_target.given(), input, first);
     rt::Values<scalar_t, V> grad_input_pack;
     rt::Values<scalar_t, V> grad_target_pack;
     OPGEN_UNROLL
@@ -451,8 +459,16 @@ struct Step_kl_div_backward_1_grad_target {
       grad_input_pack.set(i, grad_input_value);
       grad_target_pack.set(i, grad_target_value);
     }
-    rt::store_pack(grad_input, first, grad_input_pack);
-    rt::store_pack(grad_target, first, grad_target_pack);
+    if (all || grad_input.given()) rt::store_pack(grad_input, first, grad_input_pack);
+    if (all || grad_target.given()) rt::store_pack(grad_target, first, grad_target_pack);
+  }
+  template <int V, typename At>
+  OPGEN_DEVICE void flat(const At& first) const {
+    if (rt::given(grad_input, grad_target)) {
+      flat_of<V, true>(first);
+    } else {
+      flat_of<V, false>(first);
+    }
   }
 };
 
@@ -487,14 +503,14 @@ struct Step_kl_div_backward_2_grad_target {
     const int64_t n = rest;
     opmath_t grad_input_value;
     opmath_t grad_target_value;
-    compute(target.load(n, place), input.load(n, place), &grad_input_value, &grad_target_value);
-    grad_input.store(grad_input_value, n, place);
-    grad_target.store(grad_target_value, n, place);
+    compute(target.load(n, place), input.load_if(grad_target.given(), n, place), &grad_input_value, &grad_target_value);
+    if (grad_input.given()) grad_input.store(grad_input_value, n, place);
+    if (grad_target.given()) grad_target.store(grad_target_value, n, place);
   }
-  template <int V, typename At>
-  OPGEN_DEVICE void flat(const At& first) const {
+  template <int V, bool all, typename At>
+  OPGEN_DEVICE void flat_of(const At& first) const {
     const auto target_pack = rt::load_pack<V>(target, first);
-    const auto input_pack = rt::load_pack<V>(input, first);
+    const auto input_pack = rt::load_pack_if<V>(all || grad_target.given(), input, first);
     rt::Values<scalar_t, V> grad_input_pack;
     rt::Values<scalar_t, V> grad_target_pack;
     OPGEN_UNROLL
@@ -505,8 +521,16 @@ struct Step_kl_div_backward_2_grad_target {
       grad_input_pack.set(i, grad_input_value);
       grad_target_pack.set(i, grad_target_value);
     }
-    rt::store_pack(grad_input, first, grad_input_pack);
-    rt::store_pack(grad_target, first, grad_target_pack);
+    if (all || grad_input.given()) rt::store_pack(grad_input, first, grad_input_pack);
+    if (all || grad_target.given()) rt::store_pack(grad_target, first, grad_target_pack);
+  }
+  template <int V, typename At>
+  OPGEN_DEVICE void flat(const At& first) const {
+    if (rt::given(grad_input, grad_target)) {
+      flat_of<V, true>(first);
+    } else {
+      flat_of<V, false>(first);
+    }
   }
 };
 
@@ -539,14 +563,14 @@ struct Step_kl_div_backward_3_grad_target {
     const int64_t n = rest;
     opmath_t grad_input_value;
     opmath_t grad_target_value;
-    compute(target.load(n, place), input.load(n, place), &grad_input_value, &grad_target_value);
-    grad_input.store(grad_input_value, n, place);
-    grad_target.store(grad_target_value, n, place);
+    compute(target.load(n, place), input.load_if(grad_target.given(), n, place), &grad_input_value, &grad_target_value);
+    if (grad_input.given()) grad_input.store(grad_input_value, n, place);
+    if (grad_target.given()) grad_target.store(grad_target_value, n, place);
   }
-  template <int V, typename At>
-  OPGEN_DEVICE void flat(const At& first) const {
+  template <int V, bool all, typename At>
+  OPGEN_DEVICE void flat_of(const At& first) const {
     const auto target_pack = rt::load_pack<V>(target, first);
-    const auto input_pack = rt::load_pack<V>(input, first);
+    const auto input_pack = rt::load_pack_if<V>(all || grad_target.given(), input, first);
     rt::Values<scalar_t, V> grad_input_pack;
     rt::Values<scalar_t, V> grad_target_pack;
     OPGEN_UNROLL
@@ -557,8 +581,16 @@ struct Step_kl_div_backward_3_grad_target {
       grad_input_pack.set(i, grad_input_value);
       grad_target_pack.set(i, grad_target_value);
     }
-    rt::store_pack(grad_input, first, grad_input_pack);
-    rt::store_pack(grad_target, first, grad_target_pack);
+    if (all || grad_input.given()) rt::store_pack(grad_input, first, grad_input_pack);
+    if (all || grad_target.given()) rt::store_pack(grad_target, first, grad_target_pack);
+  }
+  template <int V, typename At>
+  OPGEN_DEVICE void flat(const At& first) const {
+    if (rt::given(grad_input, grad_target)) {
+      flat_of<V, true>(first);
+    } else {
+      flat_of<V, false>(first);
+    }
   }
 };
 
@@ -591,14 +623,14 @@ struct Step_kl_div_backward_4_grad_target {
     const int64_t n = rest;
     opmath_t grad_input_value;
     opmath_t grad_target_value;
-    compute(target.load(n, place), input.load(n, place), &grad_input_value, &grad_target_value);
-    grad_input.store(grad_input_value, n, place);
-    grad_target.store(grad_target_value, n, place);
+    compute(target.load(n, place), input.load_if(grad_target.given(), n, place), &grad_input_value, &grad_target_value);
+    if (grad_input.given()) grad_input.store(grad_input_value, n, place);
+    if (grad_target.given()) grad_target.store(grad_target_value, n, place);
   }
-  template <int V, typename At>
-  OPGEN_DEVICE void flat(const At& first) const {
+  template <int V, bool all, typename At>
+  OPGEN_DEVICE void flat_of(const At& first) const {
     const auto target_pack = rt::load_pack<V>(target, first);
-    const auto input_pack = rt::load_pack<V>(input, first);
+    const auto input_pack = rt::load_pack_if<V>(all || grad_target.given(), input, first);
     rt::Values<scalar_t, V> grad_input_pack;
     rt::Values<scalar_t, V> grad_target_pack;
     OPGEN_UNROLL
@@ -609,8 +641,16 @@ struct Step_kl_div_backward_4_grad_target {
       grad_input_pack.set(i, grad_input_value);
       grad_target_pack.set(i, grad_target_value);
     }
-    rt::store_pack(grad_input, first, grad_input_pack);
-    rt::store_pack(grad_target, first, grad_target_pack);
+    if (all || grad_input.given()) rt::store_pack(grad_input, first, grad_input_pack);
+    if (all || grad_target.given()) rt::store_pack(grad_target, first, grad_target_pack);
+  }
+  template <int V, typename At>
+  OPGEN_DEVICE void flat(const At& first) const {
+    if (rt::given(grad_input, grad_target)) {
+      flat_of<V, true>(first);
+    } else {
+      flat_of<V, false>(first);
+    }
   }
 };
 
@@ -640,14 +680,14 @@ struct Step_kl_div_backward_5_grad_target {
     const int64_t n = rest;
     opmath_t grad_input_value;
     opmath_t grad_target_value;
-    compute(target.load(n, place), input.load(n, place), &grad_input_value, &grad_target_value);
-    grad_input.store(grad_input_value, n, place);
-    grad_target.store(grad_target_value, n, place);
+    compute(target.load(n, place), input.load_if(grad_target.given(), n, place), &grad_input_value, &grad_target_value);
+    if (grad_input.given()) grad_input.store(grad_input_value, n, place);
+    if (grad_target.given()) grad_target.store(grad_target_value, n, place);
   }
-  template <int V, typename At>
-  OPGEN_DEVICE void flat(const At& first) const {
+  template <int V, bool all, typename At>
+  OPGEN_DEVICE void flat_of(const At& first) const {
     const auto target_pack = rt::load_pack<V>(target, first);
-    const auto input_pack = rt::load_pack<V>(input, first);
+    const auto input_pack = rt::load_pack_if<V>(all || grad_target.given(), input, first);
     rt::Values<scalar_t, V> grad_input_pack;
     rt::Values<scalar_t, V> grad_target_pack;
     OPGEN_UNROLL
@@ -658,8 +698,16 @@ struct Step_kl_div_backward_5_grad_target {
       grad_input_pack.set(i, grad_input_value);
       grad_target_pack.set(i, grad_target_value);
     }
-    rt::store_pack(grad_input, first, grad_input_pack);
-    rt::store_pack(grad_target, first, grad_target_pack);
+    if (all || grad_input.given()) rt::store_pack(grad_input, first, grad_input_pack);
+    if (all || grad_target.given()) rt::store_pack(grad_target, first, grad_target_pack);
+  }
+  template <int V, typename At>
+  OPGEN_DEVICE void flat(const At& first) const {
+    if (rt::given(grad_input, grad_target)) {
+      flat_of<V, true>(first);
+    } else {
+      flat_of<V, false>(first);
+    }
   }
 };
 
@@ -693,16 +741,16 @@ struct Step_kl_div_backward_6_grad_target {
     const int64_t n = rest;
     opmath_t grad_input_value;
     opmath_t grad_target_value;
-    compute(target.load(n, place), grad_output.load_or_zero(n, place), input.load(n, place), &grad_input_value,
-            &grad_target_value);
-    grad_input.store(grad_input_value, n, place);
-    grad_target.store(grad_target_value, n, place);
+    compute(target.load(n, place), grad_output.load_or_zero(n, place), input.load_if(grad_target.given(), n, place),
+            &grad_input_value, &grad_target_value);
+    if (grad_input.given()) grad_input.store(grad_input_value, n, place);
+    if (grad_target.given()) grad_target.store(grad_target_value, n, place);
   }
-  template <int V, typename At>
-  OPGEN_DEVICE void flat(const At& first) const {
+  template <int V, bool all, typename At>
+  OPGEN_DEVICE void flat_of(const At& first) const {
     const auto target_pack = rt::load_pack<V>(target, first);
     const auto grad_output_pack = rt::load_pack_or_zero<V>(grad_output, first);
-    const auto input_pack = rt::load_pack<V>(input, first);
+    const auto input_pack = rt::load_pack_if<V>(all || grad_target.given(), input, first);
     rt::Values<scalar_t, V> grad_input_pack;
     rt::Values<scalar_t, V> grad_target_pack;
     OPGEN_UNROLL
@@ -713,8 +761,16 @@ struct Step_kl_div_backward_6_grad_target {
       grad_input_pack.set(i, grad_input_value);
       grad_target_pack.set(i, grad_target_value);
     }
-    rt::store_pack(grad_input, first, grad_input_pack);
-    rt::store_pack(grad_target, first, grad_target_pack);
+    if (all || grad_input.given()) rt::store_pack(grad_input, first, grad_input_pack);
+    if (all || grad_target.given()) rt::store_pack(grad_target, first, grad_target_pack);
+  }
+  template <int V, typename At>
+  OPGEN_DEVICE void flat(const At& first) const {
+    if (rt::given(grad_input, grad_target)) {
+      flat_of<V, true>(first);
+    } else {
+      flat_of<V, false>(first);
+    }
   }
 };
 
@@ -745,16 +801,16 @@ struct Step_kl_div_backward_7_grad_target {
     const int64_t n = rest;
     opmath_t grad_input_value;
     opmath_t grad_target_value;
-    compute(grad_output.load_or_zero(n, place), target.load(n, place), input.load(n, place), &grad_input_value,
-            &grad_target_value);
-    grad_input.store(grad_input_value, n, place);
-    grad_target.store(grad_target_value, n, place);
+    compute(grad_output.load_or_zero(n, place), target.load(n, place), input.load_if(grad_target.given(), n, place),
+            &grad_input_value, &grad_target_value);
+    if (grad_input.given()) grad_input.store(grad_input_value, n, place);
+    if (grad_target.given()) grad_target.store(grad_target_value, n, place);
   }
-  template <int V, typename At>
-  OPGEN_DEVICE void flat(const At& first) const {
+  template <int V, bool all, typename At>
+  OPGEN_DEVICE void flat_of(const At& first) const {
     const auto grad_output_pack = rt::load_pack_or_zero<V>(grad_output, first);
     const auto target_pack = rt::load_pack<V>(target, first);
-    const auto input_pack = rt::load_pack<V>(input, first);
+    const auto input_pack = rt::load_pack_if<V>(all || grad_target.given(), input, first);
     rt::Values<scalar_t, V> grad_input_pack;
     rt::Values<scalar_t, V> grad_target_pack;
     OPGEN_UNROLL
@@ -765,8 +821,16 @@ struct Step_kl_div_backward_7_grad_target {
       grad_input_pack.set(i, grad_input_value);
       grad_target_pack.set(i, grad_target_value);
     }
-    rt::store_pack(grad_input, first, grad_input_pack);
-    rt::store_pack(grad_target, first, grad_target_pack);
+    if (all || grad_input.given()) rt::store_pack(grad_input, first, grad_input_pack);
+    if (all || grad_target.given()) rt::store_pack(grad_target, first, grad_target_pack);
+  }
+  template <int V, typename At>
+  OPGEN_DEVICE void flat(const At& first) const {
+    if (rt::given(grad_input, grad_target)) {
+      flat_of<V, true>(first);
+    } else {
+      flat_of<V, false>(first);
+    }
   }
 };
 

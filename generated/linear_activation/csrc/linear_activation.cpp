@@ -30,7 +30,7 @@ std::tuple<Tensor, Tensor, Tensor> linear_activation_forward_0(const Tensor& inp
   call.hold();
   call.reserve("z");
   call.allocate("output", Element::scalar, {opgen::batch, opgen::dim(1, "N")});
-  call.allocate("condition", Element::boolean, {opgen::batch, opgen::dim(1, "N")}, true, recorded);
+  call.allocate_stored("condition", Element::boolean, {opgen::batch, opgen::dim(1, "N")}, true, recorded);
   call.set("z", call.rows_by_rows("input", "weight", "bias", Element::scalar));
   call.run(0, {3, 4, 5}, {call.size(1)});
   const Tensor output = call.result("output", Element::scalar);
@@ -119,7 +119,7 @@ std::tuple<Tensor, Tensor, Tensor> linear_activation_forward_5(const Tensor& inp
   call.hold();
   call.reserve("z");
   call.allocate("output", Element::scalar, {opgen::batch, opgen::dim(1, "N")});
-  call.allocate("condition", Element::boolean, {opgen::batch, opgen::dim(1, "N")}, true, recorded);
+  call.allocate_stored("condition", Element::boolean, {opgen::batch, opgen::dim(1, "N")}, true, recorded);
   call.set("z", call.rows_by_rows("input", "weight", nullptr, Element::scalar));
   call.run(0, {2, 3, 4}, {call.size(1)});
   const Tensor output = call.result("output", Element::scalar);

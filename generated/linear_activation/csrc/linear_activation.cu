@@ -29,10 +29,10 @@ struct Step_linear_activation_forward_0_condition {
     bool condition_value;
     compute(z.load(place, n), &output_value, &condition_value);
     output.store(output_value, place, n);
-    condition.store(condition_value, place, n);
+    if (condition.given()) condition.store(condition_value, place, n);
   }
-  template <int V, typename At>
-  OPGEN_DEVICE void flat(const At& first) const {
+  template <int V, bool all, typename At>
+  OPGEN_DEVICE void flat_of(const At& first) const {
     const auto z_pack = rt::load_pack<V>(z, first);
     rt::Values<scalar_t, V> output_pack;
     rt::Values<bool, V> condition_pack;
@@ -45,7 +45,15 @@ struct Step_linear_activation_forward_0_condition {
       condition_pack.set(i, condition_value);
     }
     rt::store_pack(output, first, output_pack);
-    rt::store_pack(condition, first, condition_pack);
+    if (all || condition.given()) rt::store_pack(condition, first, condition_pack);
+  }
+  template <int V, typename At>
+  OPGEN_DEVICE void flat(const At& first) const {
+    if (rt::given(condition)) {
+      flat_of<V, true>(first);
+    } else {
+      flat_of<V, false>(first);
+    }
   }
 };
 

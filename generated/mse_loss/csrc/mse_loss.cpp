@@ -53,7 +53,7 @@ std::tuple<Tensor, Tensor> mse_loss_forward_2(const Tensor& input, const Tensor&
   call.input("target", target, Element::scalar, {opgen::batch});
   call.begin();
   call.hold();
-  call.allocate("difference", Element::compute, {opgen::batch}, true, recorded);
+  call.allocate_stored("difference", Element::compute, {opgen::batch}, true, recorded);
   call.allocate("output", Element::scalar, {opgen::batch});
   call.run(2, {0, 1, 2, 3});
   const Tensor output = call.result("output", Element::scalar);
@@ -79,8 +79,8 @@ std::tuple<Tensor, Tensor> mse_loss_backward_0(const Tensor& grad_output, const 
   call.input("difference", difference, Element::compute, {opgen::batch});
   call.begin();
   call.hold();
-  call.allocate("grad_input", Element::scalar, {opgen::batch}, mask[0] || mask[1], mask[0]);
-  call.allocate("grad_target", Element::scalar, {opgen::batch}, mask[0] || mask[1], mask[1]);
+  call.allocate_stored("grad_input", Element::scalar, {opgen::batch}, mask[0] || mask[1], mask[0]);
+  call.allocate_stored("grad_target", Element::scalar, {opgen::batch}, mask[0] || mask[1], mask[1]);
   if (mask[0] || mask[1]) call.run(3, {0, 3, 4, 5});
   const Tensor grad_input = mask[0] ? call.result("grad_input", Element::scalar, 0, "input") : Tensor();
   const Tensor grad_target = mask[1] ? call.result("grad_target", Element::scalar, 0, "target") : Tensor();
@@ -98,8 +98,8 @@ std::tuple<Tensor, Tensor> mse_loss_backward_1(const Tensor& grad_output, const 
   call.input("difference", difference, Element::compute, {opgen::batch});
   call.begin();
   call.hold();
-  call.allocate("grad_input", Element::scalar, {opgen::batch}, mask[0] || mask[1], mask[0]);
-  call.allocate("grad_target", Element::scalar, {opgen::batch}, mask[0] || mask[1], mask[1]);
+  call.allocate_stored("grad_input", Element::scalar, {opgen::batch}, mask[0] || mask[1], mask[0]);
+  call.allocate_stored("grad_target", Element::scalar, {opgen::batch}, mask[0] || mask[1], mask[1]);
   if (mask[0] || mask[1]) call.run(4, {0, 3, 4, 5});
   const Tensor grad_input = mask[0] ? call.result("grad_input", Element::scalar, 0, "input") : Tensor();
   const Tensor grad_target = mask[1] ? call.result("grad_target", Element::scalar, 0, "target") : Tensor();
@@ -117,8 +117,8 @@ std::tuple<Tensor, Tensor> mse_loss_backward_2(const Tensor& grad_output, const 
   call.input("difference", difference, Element::compute, {opgen::batch});
   call.begin();
   call.hold();
-  call.allocate("grad_input", Element::scalar, {opgen::batch}, mask[0] || mask[1], mask[0]);
-  call.allocate("grad_target", Element::scalar, {opgen::batch}, mask[0] || mask[1], mask[1]);
+  call.allocate_stored("grad_input", Element::scalar, {opgen::batch}, mask[0] || mask[1], mask[0]);
+  call.allocate_stored("grad_target", Element::scalar, {opgen::batch}, mask[0] || mask[1], mask[1]);
   if (mask[0] || mask[1]) call.run(5, {0, 3, 4, 5});
   const Tensor grad_input = mask[0] ? call.result("grad_input", Element::scalar, 0, "input") : Tensor();
   const Tensor grad_target = mask[1] ? call.result("grad_target", Element::scalar, 0, "target") : Tensor();

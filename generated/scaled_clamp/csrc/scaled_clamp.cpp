@@ -19,7 +19,7 @@ std::tuple<Tensor, Tensor> scaled_clamp_forward(const Tensor& x, double scale, d
   call.begin();
   call.hold();
   call.allocate("y", Element::scalar, {opgen::batch});
-  call.allocate("condition", Element::boolean, {opgen::batch}, true, recorded);
+  call.allocate_stored("condition", Element::boolean, {opgen::batch}, true, recorded);
   call.run(0, {0, 1, 2}, {}, {scale, low, high});
   const Tensor y = call.result("y", Element::scalar);
   const Tensor condition = recorded ? call.result("condition", Element::boolean) : Tensor();

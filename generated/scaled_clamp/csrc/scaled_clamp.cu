@@ -27,10 +27,10 @@ struct Step_scaled_clamp_forward_condition {
     bool condition_value;
     compute(x.load(place), &y_value, &condition_value);
     y.store(y_value, place);
-    condition.store(condition_value, place);
+    if (condition.given()) condition.store(condition_value, place);
   }
-  template <int V, typename At>
-  OPGEN_DEVICE void flat(const At& first) const {
+  template <int V, bool all, typename At>
+  OPGEN_DEVICE void flat_of(const At& first) const {
     const auto x_pack = rt::load_pack<V>(x, first);
     rt::Values<scalar_t, V> y_pack;
     rt::Values<bool, V> condition_pack;
@@ -43,7 +43,15 @@ struct Step_scaled_clamp_forward_condition {
       condition_pack.set(i, condition_value);
     }
     rt::store_pack(y, first, y_pack);
-    rt::store_pack(condition, first, condition_pack);
+    if (all || condition.given()) rt::store_pack(condition, first, condition_pack);
+  }
+  template <int V, typename At>
+  OPGEN_DEVICE void flat(const At& first) const {
+    if (rt::given(condition)) {
+      flat_of<V, true>(first);
+    } else {
+      flat_of<V, false>(first);
+    }
   }
 };
 

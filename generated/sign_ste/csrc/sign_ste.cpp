@@ -19,7 +19,7 @@ std::tuple<Tensor, Tensor> sign_ste_forward(const Tensor& x, bool recorded) {
   call.begin();
   call.hold();
   call.allocate("y", Element::scalar, {opgen::batch});
-  call.allocate("condition", Element::boolean, {opgen::batch}, true, recorded);
+  call.allocate_stored("condition", Element::boolean, {opgen::batch}, true, recorded);
   call.run(0, {0, 1, 2});
   const Tensor y = call.result("y", Element::scalar);
   const Tensor condition = recorded ? call.result("condition", Element::boolean) : Tensor();

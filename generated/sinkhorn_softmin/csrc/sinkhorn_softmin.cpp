@@ -25,7 +25,7 @@ std::tuple<Tensor, Tensor> sinkhorn_softmin_forward(const Tensor& x, const Tenso
   call.hold();
   call.allocate("logsumexp_j_max", Element::compute, {opgen::batch, opgen::dim(0, "M")});
   call.allocate("logsumexp_j_sum", Element::compute, {opgen::batch, opgen::dim(0, "M")});
-  call.allocate("logsumexp_j", Element::compute, {opgen::batch, opgen::dim(0, "M")}, true, recorded);
+  call.allocate_stored("logsumexp_j", Element::compute, {opgen::batch, opgen::dim(0, "M")}, true, recorded);
   call.allocate("output", Element::scalar, {opgen::batch, opgen::dim(0, "M")});
   call.run(0, {0, 1, 2, 3, 4}, {call.size(0), call.size(2), call.size(1)}, {eps});
   call.run(1, {3, 4, 5, 6}, {call.size(0)}, {eps});

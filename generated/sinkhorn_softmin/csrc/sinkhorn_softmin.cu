@@ -78,11 +78,11 @@ struct Step_sinkhorn_softmin_forward_output {
     opmath_t logsumexp_j_value_2;
     opmath_t output_value;
     compute(logsumexp_j_max.load(place, i_2), logsumexp_j_sum.load(place, i_2), &logsumexp_j_value_2, &output_value);
-    logsumexp_j.store(logsumexp_j_value_2, place, i_2);
+    if (logsumexp_j.given()) logsumexp_j.store(logsumexp_j_value_2, place, i_2);
     output.store(output_value, place, i_2);
   }
-  template <int V, typename At>
-  OPGEN_DEVICE void flat(const At& first) const {
+  template <int V, bool all, typename At>
+  OPGEN_DEVICE void flat_of(const At& first) const {
     const auto logsumexp_j_max_pack = rt::load_pack<V>(logsumexp_j_max, first);
     const auto logsumexp_j_sum_pack = rt::load_pack<V>(logsumexp_j_sum, first);
     rt::Values<opmath_t, V> logsumexp_j_pack;
@@ -95,8 +95,16 @@ struct Step_sinkhorn_softmin_forward_output {
       logsumexp_j_pack.set(i, logsumexp_j_value_2);
       output_pack.set(i, output_value);
     }
-    rt::store_pack(logsumexp_j, first, logsumexp_j_pack);
+    if (all || logsumexp_j.given()) rt::store_pack(logsumexp_j, first, logsumexp_j_pack);
     rt::store_pack(output, first, output_pack);
+  }
+  template <int V, typename At>
+  OPGEN_DEVICE void flat(const At& first) const {
+    if (rt::given(logsumexp_j)) {
+      flat_of<V, true>(first);
+    } else {
+      flat_of<V, false>(first);
+    }
   }
 };
 

@@ -95,11 +95,11 @@ struct Step_smooth_l1_loss_forward_2_output {
     opmath_t difference_value_2;
     opmath_t output_value;
     compute(input.load(place), target.load(place), &difference_value_2, &output_value);
-    difference.store(difference_value_2, place);
+    if (difference.given()) difference.store(difference_value_2, place);
     output.store(output_value, place);
   }
-  template <int V, typename At>
-  OPGEN_DEVICE void flat(const At& first) const {
+  template <int V, bool all, typename At>
+  OPGEN_DEVICE void flat_of(const At& first) const {
     const auto input_pack = rt::load_pack<V>(input, first);
     const auto target_pack = rt::load_pack<V>(target, first);
     rt::Values<opmath_t, V> difference_pack;
@@ -112,8 +112,16 @@ struct Step_smooth_l1_loss_forward_2_output {
       difference_pack.set(i, difference_value_2);
       output_pack.set(i, output_value);
     }
-    rt::store_pack(difference, first, difference_pack);
+    if (all || difference.given()) rt::store_pack(difference, first, difference_pack);
     rt::store_pack(output, first, output_pack);
+  }
+  template <int V, typename At>
+  OPGEN_DEVICE void flat(const At& first) const {
+    if (rt::given(difference)) {
+      flat_of<V, true>(first);
+    } else {
+      flat_of<V, false>(first);
+    }
   }
 };
 
@@ -146,11 +154,11 @@ struct Step_smooth_l1_loss_backward_0_grad_target {
     opmath_t grad_input_value_2;
     opmath_t grad_target_value;
     compute(difference.load(place), &grad_input_value_2, &grad_target_value);
-    grad_input.store(grad_input_value_2, place);
-    grad_target.store(grad_target_value, place);
+    if (grad_input.given()) grad_input.store(grad_input_value_2, place);
+    if (grad_target.given()) grad_target.store(grad_target_value, place);
   }
-  template <int V, typename At>
-  OPGEN_DEVICE void flat(const At& first) const {
+  template <int V, bool all, typename At>
+  OPGEN_DEVICE void flat_of(const At& first) const {
     const auto difference_pack = rt::load_pack<V>(difference, first);
     rt::Values<scalar_t, V> grad_input_pack;
     rt::Values<scalar_t, V> grad_target_pack;
@@ -162,8 +170,16 @@ struct Step_smooth_l1_loss_backward_0_grad_target {
       grad_input_pack.set(i, grad_input_value_2);
       grad_target_pack.set(i, grad_target_value);
     }
-    rt::store_pack(grad_input, first, grad_input_pack);
-    rt::store_pack(grad_target, first, grad_target_pack);
+    if (all || grad_input.given()) rt::store_pack(grad_input, first, grad_input_pack);
+    if (all || grad_target.given()) rt::store_pack(grad_target, first, grad_target_pack);
+  }
+  template <int V, typename At>
+  OPGEN_DEVICE void flat(const At& first) const {
+    if (rt::given(grad_input, grad_target)) {
+      flat_of<V, true>(first);
+    } else {
+      flat_of<V, false>(first);
+    }
   }
 };
 
@@ -194,11 +210,11 @@ struct Step_smooth_l1_loss_backward_1_grad_target {
     opmath_t grad_input_value_2;
     opmath_t grad_target_value;
     compute(difference.load(place), &grad_input_value_2, &grad_target_value);
-    grad_input.store(grad_input_value_2, place);
-    grad_target.store(grad_target_value, place);
+    if (grad_input.given()) grad_input.store(grad_input_value_2, place);
+    if (grad_target.given()) grad_target.store(grad_target_value, place);
   }
-  template <int V, typename At>
-  OPGEN_DEVICE void flat(const At& first) const {
+  template <int V, bool all, typename At>
+  OPGEN_DEVICE void flat_of(const At& first) const {
     const auto difference_pack = rt::load_pack<V>(difference, first);
     rt::Values<scalar_t, V> grad_input_pack;
     rt::Values<scalar_t, V> grad_target_pack;
@@ -210,8 +226,16 @@ struct Step_smooth_l1_loss_backward_1_grad_target {
       grad_input_pack.set(i, grad_input_value_2);
       grad_target_pack.set(i, grad_target_value);
     }
-    rt::store_pack(grad_input, first, grad_input_pack);
-    rt::store_pack(grad_target, first, grad_target_pack);
+    if (all || grad_input.given()) rt::store_pack(grad_input, first, grad_input_pack);
+    if (all || grad_target.given()) rt::store_pack(grad_target, first, grad_target_pack);
+  }
+  template <int V, typename At>
+  OPGEN_DEVICE void flat(const At& first) const {
+    if (rt::given(grad_input, grad_target)) {
+      flat_of<V, true>(first);
+    } else {
+      flat_of<V, false>(first);
+    }
   }
 };
 
@@ -243,11 +267,11 @@ struct Step_smooth_l1_loss_backward_2_grad_target {
     opmath_t grad_input_value_2;
     opmath_t grad_target_value;
     compute(difference.load(place), grad_output.load_or_zero(place), &grad_input_value_2, &grad_target_value);
-    grad_input.store(grad_input_value_2, place);
-    grad_target.store(grad_target_value, place);
+    if (grad_input.given()) grad_input.store(grad_input_value_2, place);
+    if (grad_target.given()) grad_target.store(grad_target_value, place);
   }
-  template <int V, typename At>
-  OPGEN_DEVICE void flat(const At& first) const {
+  template <int V, bool all, typename At>
+  OPGEN_DEVICE void flat_of(const At& first) const {
     const auto difference_pack = rt::load_pack<V>(difference, first);
     const auto grad_output_pack = rt::load_pack_or_zero<V>(grad_output, first);
     rt::Values<scalar_t, V> grad_input_pack;
@@ -260,8 +284,16 @@ struct Step_smooth_l1_loss_backward_2_grad_target {
       grad_input_pack.set(i, grad_input_value_2);
       grad_target_pack.set(i, grad_target_value);
     }
-    rt::store_pack(grad_input, first, grad_input_pack);
-    rt::store_pack(grad_target, first, grad_target_pack);
+    if (all || grad_input.given()) rt::store_pack(grad_input, first, grad_input_pack);
+    if (all || grad_target.given()) rt::store_pack(grad_target, first, grad_target_pack);
+  }
+  template <int V, typename At>
+  OPGEN_DEVICE void flat(const At& first) const {
+    if (rt::given(grad_input, grad_target)) {
+      flat_of<V, true>(first);
+    } else {
+      flat_of<V, false>(first);
+    }
   }
 };
 

@@ -32,8 +32,8 @@ std::tuple<Tensor, Tensor> swiglu_backward(const Tensor& grad_output, const Tens
   call.input("up", up, Element::scalar, {opgen::batch});
   call.begin();
   call.hold();
-  call.allocate("grad_gate", Element::scalar, {opgen::batch}, mask[0] || mask[1], mask[0]);
-  call.allocate("grad_up", Element::scalar, {opgen::batch}, mask[0] || mask[1], mask[1]);
+  call.allocate_stored("grad_gate", Element::scalar, {opgen::batch}, mask[0] || mask[1], mask[0]);
+  call.allocate_stored("grad_up", Element::scalar, {opgen::batch}, mask[0] || mask[1], mask[1]);
   if (mask[0] || mask[1]) call.run(1, {1, 0, 2, 3, 4});
   const Tensor grad_gate = mask[0] ? call.result("grad_gate", Element::scalar, 0, "gate") : Tensor();
   const Tensor grad_up = mask[1] ? call.result("grad_up", Element::scalar, 0, "up") : Tensor();

@@ -145,7 +145,7 @@ def _flat(scope: Scope, outer: Sequence[Loop], body: Body) -> list[str]:
     pointers = [f"&{held[n]}" for n in outs]
     define = [f"{type_of(n)} {held[n]};" for n in outs]
     spare = {n: f"if ({t}.given()) " if n in scope.formal.spare else "" for n, t in outs.items()}
-    asked = _asked(scope, body, outs)
+    asked = dict.fromkeys(ins, "") | _asked(scope, body, outs)
     loads = [
         f"{t}.load{'_or_zero' * scope.formal.slots[n].optional}_if({asked[n]}, {scope.positions(here, n)})"
         if asked[n]

@@ -8,7 +8,7 @@ from opgen.plan.model import Let
 
 
 def fed(body: Body) -> dict[str, frozenset[str]]:
-    """Of each tensor that is read at a point, in order: the slots whose values it goes into."""
+    """Of each tensor that is read at a point: the slots whose values it goes into."""
     lets: dict[str, frozenset[str]] = {}
     found: dict[str, set[str]] = {}
 

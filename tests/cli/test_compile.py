@@ -7,6 +7,7 @@ from collections.abc import Callable, Iterator
 from pathlib import Path
 
 import pytest
+import torch
 
 from opgen.cli import test as test_command
 from opgen.toolchain import library
@@ -163,3 +164,11 @@ def test_what_fails_fails_however_many_are_tested_at_a_time(
     code, out, _ = opgen("test", "shift", "zoom", "--out", "src/mylib/ops", "-j", "1", "-x")
     assert code == 1
     assert "zoom" not in out
+
+
+@pytest.mark.skipif(torch.cuda.is_available(), reason="there is a CUDA device")
+def test_tests_on_a_device_that_is_not_there_are_refused(operators: Path, opgen: Opgen) -> None:
+    assert opgen("build", "scale.yaml")[0] == 0
+    code, out, err = opgen("test", "--device", "cuda", "scale")
+    assert (code, out) == (2, "")
+    assert "torch sees no CUDA device here" in err

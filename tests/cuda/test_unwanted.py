@@ -46,7 +46,7 @@ for apart, count in ((0, 1024), (0, 4099), (1, 4099)):  # whole vectors, what is
 CASES = {"kl_div": ("g.sum(), held, other, 'sum', True", 0), "swiglu": ("g, other, held", 1)}
 
 
-@pytest.mark.parametrize("op", CASES)
+@pytest.mark.parametrize("op", ["swiglu", pytest.param("kl_div", marks=pytest.mark.slow)])
 def test_what_nobody_wants_is_neither_stored_nor_read(op: str, tmp_path: Path) -> None:
     bound_in(tmp_path, op)
     given, wanted = CASES[op]

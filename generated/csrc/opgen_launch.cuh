@@ -6,7 +6,7 @@
 #include <algorithm>
 #include <utility>
 
-#include "opgen_rt.cuh"
+#include "opgen_columns.cuh"
 
 namespace rt {
 

@@ -129,7 +129,7 @@ def _tested(files: Sequence[str], way: Mapping[str, str], options: Sequence[str]
     """
     from opgen.verify.matrix import outcomes, table
 
-    backend, device = way.values()
+    backend, device = way["OPGEN_BACKEND"], way["OPGEN_DEVICE"]
     if not quiet:
         say(f"back end: {backend}{'' if device == 'cpu' else f', on {device}'}")
     with tempfile.TemporaryDirectory() as folder:

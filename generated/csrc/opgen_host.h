@@ -3,8 +3,8 @@
 // function per plan.
 //
 // Compiled as it is, a binding runs the CPU kernels; with USE_CUDA, the CUDA kernels. Those are libraries of their own,
-// as a torch without CUDA cannot load the second. What is the same for every operator is in opgen_host.cpp, which is
-// compiled once.
+// as a torch without CUDA cannot load the second. What is the same for every operator is in opgen_host.cpp and
+// opgen_steps.cpp, which are compiled once.
 #pragma once
 
 #include <initializer_list>
@@ -81,6 +81,16 @@ class __attribute__((visibility("hidden"))) Call {
   void run(int kernel, std::initializer_list<int> tensors, std::initializer_list<int64_t> ints = {},
            std::initializer_list<double> reals = {});
 
+  // One of rows and one that folds across them, each if it is wanted: a device may run both as one.
+  struct __attribute__((visibility("hidden"))) Launch {
+    bool wanted;
+    int kernel;
+    std::initializer_list<int> tensors;
+    std::initializer_list<int64_t> ints = {};
+    std::initializer_list<double> reals = {};
+  };
+  void run_both(const Launch& rows, const Launch& columns);
+
   // a * b summed over what the equation leaves out, in the dtype of the result.
   Tensor contract(const char* equation, const char* a_name, const char* b_name, Element element);
   // Rows of a times rows of b, plus a bias over the last dim.
@@ -105,6 +115,9 @@ class __attribute__((visibility("hidden"))) Call {
     bool used = true;
   };
 
+  // Calls `f` with the arguments of a kernel, and says what went wrong.
+  template <typename F>
+  void with_call(const Launch& launch, const F& f);
   [[noreturn]] void out_of_range(int64_t index, int64_t axis, int tensor, int64_t size) const;
   ScalarType type_of(Element element) const { return opgen::type_of(element, scalar_); }
   static Tensor converted(const Tensor& tensor, ScalarType type);

@@ -179,6 +179,7 @@ struct Rows {
   Count points;
   Count lengths[Lengths] = {};
   bool light = false;  // so little is computed that a thread has registers for much of a row
+  bool joins = false;  // what another kernel folds across rows
 
   constexpr bool wants_room() const { return false; }
   template <typename Step>

@@ -246,6 +246,18 @@ OPGEN_DEVICE Kept<Team, T, F> kept(const F& value) {
   return {value};
 }
 
+// What rows join for a kernel that folds across them: nothing, where that runs on its own.
+struct Apart {
+  struct Cell {
+    template <typename Value>
+    OPGEN_DEVICE void add(Value) const {}
+  };
+  template <typename At>
+  OPGEN_DEVICE Cell at(int, const At&) const {
+    return {};
+  }
+};
+
 // --- What kernels call
 // ------------------------------------------------------------------------------------------------
 

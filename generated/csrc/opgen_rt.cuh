@@ -135,7 +135,12 @@ __global__ void __launch_bounds__(Team::most, 1) row_kernel(Step step, int64_t r
   // A team goes round together, so its barriers are met by all of it.
   OPGEN_ROLLED
   for (Rows row = first; row < static_cast<Rows>(rows); row += static_cast<Rows>(gridDim.x) * teams) {
-    step.template row<Team>(row);
+    if constexpr (Step::launch.joins) {
+      Apart apart;
+      step.template row<Team>(row, &apart);
+    } else {
+      step.template row<Team>(row);
+    }
   }
 }
 

@@ -22,9 +22,10 @@ from opgen.code.templates import fill
 from opgen.ir.polynomial import Monomial
 from opgen.ir.program import Axis, Loop
 from opgen.ir.scalar import Lit
+from opgen.kernel.across import joining
 from opgen.kernel.formal import Formal
 from opgen.kernel.kept import kept
-from opgen.kernel.model import Atomic, Body, Role, Store
+from opgen.kernel.model import Atomic, Body, Join, Role, Store
 from opgen.kernel.teams import teams, without_batch
 from opgen.kernel.walk import chain, inside, parts
 from opgen.plan.build import written
@@ -41,14 +42,16 @@ _ALONE = "alone"  # what runs instead of a kernel where the batch is empty
 class CudaKernel:
     """The structs of one kernel, in the order in which they are launched; `lines` define them.
 
-    `choice`: of two structs the call takes one.
+    `choice`: of two structs the call takes one; `columns`: the struct of a kernel whose folds rows may join.
     """
 
     structs: tuple[str, ...]
     lines: tuple[str, ...]
     choice: bool = False
+    columns: str = ""
 
 
+_RUNTIME, _ACROSS = "opgen_launch.cuh", "opgen_across.cuh"
 _SIMT = "opgen_simt.h"  # the header that lets a host compiler have them
 
 
@@ -69,6 +72,7 @@ def file_text(view: CudaFile) -> str:
         title=commented(
             f"CUDA kernels of {view.op}. Compiles with nvcc, or with g++ -x c++ to run on the CPU ({_SIMT})."
         ),
+        runtime=_ACROSS if any(k.columns for k in view.kernels) else _RUNTIME,
         includes=view.before.includes,
         elsewhere=view.before.definitions,
         kernels=tuple(k.lines for k in view.kernels),
@@ -94,16 +98,17 @@ def _aligned(rows: Sequence[str]) -> list[str]:
 
 
 def _entry(k: CudaKernel) -> list[str]:
-    head = f"rt::{'either' if k.choice else 'kernel'}<"
-    short = f"{head}{', '.join(k.structs)}>(),"
+    head = f"rt::{'either' if k.choice else 'across' if k.columns else 'kernel'}<"
+    structs = [*k.structs, k.columns] if k.columns else k.structs
+    short = f"{head}{', '.join(structs)}>(),"
     if len(short) + _ASIDE <= LIMIT:
         return [short]
-    rows = [f"{' ' * len(head)}{name}," for name in k.structs]
+    rows = [f"{' ' * len(head)}{name}," for name in structs]
     return [head + rows[0].lstrip(), *rows[1:-1], f"{rows[-1][:-1]}>(),"]
 
 
-def cuda_kernel(formal: Formal, step: Step, name: str) -> CudaKernel:
-    """The structs of a step."""
+def cuda_kernel(formal: Formal, step: Step, name: str, joins: Sequence[Join] = ()) -> CudaKernel:
+    """The structs of a step; `joins`: what its rows may join for another kernel."""
     if isinstance(step, Stream):
         scope = Scope(formal, frozenset(written(step)))
         methods = stream_lines(scope, step)
@@ -117,7 +122,7 @@ def cuda_kernel(formal: Formal, step: Step, name: str) -> CudaKernel:
         lines += [*_part(formal, part, flat, f"{name}_{_BASE}"), ""]
         structs.append(_struct_name(f"{name}_{_BASE}"))
     order = ", repeats in any order" if isinstance(step, ScatterStep) else ""
-    lines += [*_reason(f"{step.reason}{order}"), *_part(formal, *last, name)]
+    lines += [*_reason(f"{step.reason}{order}"), *_part(formal, *last, name, joins)]
     structs.append(_struct_name(name))
     other = without_batch(formal.kernel, formal.schedule)
     if other is not formal.schedule:
@@ -132,11 +137,14 @@ def _struct_name(name: str) -> str:
     return f"Step_{name}"
 
 
-def _part(formal: Formal, part: Body, flat: bool, name: str) -> list[str]:
+def _part(formal: Formal, part: Body, flat: bool, name: str, joins: Sequence[Join] = ()) -> list[str]:
     """One part of a kernel."""
     stored = frozenset(n.slot for n in inside(part) if isinstance(n, Store | Atomic))
     scope = Scope(formal, stored)
     outer, body = chain(part, (Role.PARALLEL,))
+    if joins:
+        body = joining(body, joins)
+        scope.rows.sums = tuple(j.acc for j in joins)
     form = form_of(body, flat)
     assert form is Form.FLAT or not formal.spare, f"{name}: nothing guards {formal.spare}"
     methods = device_lines(scope, form, outer, body)
@@ -146,8 +154,8 @@ def _part(formal: Formal, part: Body, flat: bool, name: str) -> list[str]:
         lanes.append(_count(formal, outer[-1:]))
         parts_ = dict.fromkeys(_product(formal, m, c) for m, c in scope.rows.parts.items())
         lanes += [f"{{{', '.join(parts_)}}}"] if parts_ else []
-    if form is Form.ROWS and is_light(scope, body):
-        lanes.append("true")
+    if form is Form.ROWS and (joins or is_light(scope, body)):
+        lanes += [str(is_light(scope, body)).lower(), *(["true"] if joins else [])]
     launcher = "Lines" if form is Form.MAP and lanes else _launcher(form, outer)
     launch = _launch(launcher, _count(formal, outer), tuple(lengths), lanes)
     return _struct(scope, name, launch, methods)

@@ -235,7 +235,10 @@ def _rows(scope: Scope, outer: Sequence[Loop], body: Body) -> list[str]:
     lines += function("if (Team::rank() == 0)", stores) if stores else []
     lines = decoded(scope, outer, "point", lines)
     scope.leave(before, outer)
-    return ["template <typename Team>", *function(f"OPGEN_DEVICE void row({index_of('point', lines)}) const", lines)]
+    template, taken = "template <typename Team>", index_of("point", lines)
+    if scope.rows.sums:
+        template, taken = "template <typename Team, typename Across>", f"{taken}, Across* across"
+    return [template, *function(f"OPGEN_DEVICE void row({taken}) const", lines)]
 
 
 def _shared_out(scope: Scope, loop: For, accs: Sequence[Acc], tiles: Collection[str]) -> list[str]:
@@ -246,13 +249,14 @@ def _shared_out(scope: Scope, loop: For, accs: Sequence[Acc], tiles: Collection[
     made: list[str] = []
     if scope.rows.loop is not None:
         made, body = kept_along(scope, scope.rows.loop, body, tiles)
-    inner = thread_lines(scope, body, names)
+    sums = {name: f"across->at({k}, at)" for k, name in enumerate(scope.rows.sums)}
+    inner = thread_lines(scope, body, sums | names)
     scope.rows.kept = {n: text.replace(".keep(at)", "[at]") for n, text in scope.rows.kept.items()}
     scope.rows.loop = None
     lines = made + [f"{accumulator(scope, a, joined(body, a))} {names[a.name]};" for a in accs]
-    sums = [names[a.name] for a in accs if is_rounded(a)]
-    lines += shared(scope, loops, inner, sums)
-    lines += [f"{n}.finish();" for n in sums]
+    rounded = [names[a.name] for a in accs if is_rounded(a)]
+    lines += shared(scope, loops, inner, rounded)
+    lines += [f"{n}.finish();" for n in rounded]
     if accs:
         lines.append(f"rt::join<Team>({', '.join(f'&{n}' for n in names.values())});")
     scope.leave(before, loops)

@@ -49,7 +49,8 @@ _PARTS = 4  # of distances, in the runtime
 class Rows:
     """The rows that a kernel goes along: of each slot, with the positions around it, its name and the size of its loop.
 
-    `dims`: the one of a slot that its rows go along; `loop`: that which is being printed, whose places are called `at`.
+    `dims`: the one of a slot that its rows go along; `loop`: that which is being printed, whose places are called `at`;
+    `sums`: what rows join for a kernel that folds across them.
     """
 
     names: dict[tuple[str, Hole], tuple[str, Scalar]] = field(default_factory=dict)
@@ -57,6 +58,7 @@ class Rows:
     loop: Axis | None = None
     parts: dict[Monomial, int] = field(default_factory=dict)  # of distances: whole vectors, or there are none
     kept: dict[str, str] = field(default_factory=dict)  # what rows hand on, as it is called in the present loop
+    sums: tuple[str, ...] = ()
 
     def name(self, slot: str, at: Sequence[Position]) -> str | None:
         """The row that an access of the present loop goes along, if any."""

@@ -38,7 +38,7 @@ std rt opgen OpgenCall half_t bfloat16_t scalar_t opmath_t int64_t uint64_t int3
 convolution main printf
 """
 _KERNELS = """
-batch batch_size place rank at near rest inner_rest point inner first folds other index V Team Folds Part
+batch batch_size place rank at near across Across rest inner_rest point inner first folds other index V Team Folds Part
 launch step args fields points length width row flat flat_of all fold settle finish compute merge status i
 threadIdx blockIdx blockDim gridDim warpSize
 """

@@ -240,15 +240,21 @@ class _VariantCode:
 
     def _steps(self) -> list[str]:
         lines = self._memory()
-        launches = iter(self.launches)
+        launches = enumerate(self.launches)
+        beside = {launch.columns for launch in self.launches}
         compared: set[tuple[str, tuple[str, ...]]] = set()
         for step in self.plan.steps:
             if isinstance(step, Library):
                 lines += self._handed_on(step)
                 continue
             condition = self.wanted.any_of(step.results)
+            number, launch = next(launches)
+            if number in beside:
+                continue
             lines += self._checks(step, condition if self.d.mask else "")
-            launch = next(launches)
+            if launch.columns is not None:
+                lines += self._run_both(launch, condition, launch.columns)
+                continue
             reached = dict.fromkeys(self._reach(r) for r in launch.reaches)
             compare = [lines for lines in reached if (condition, lines) not in compared]
             compared.update((condition, lines) for lines in compare)
@@ -257,17 +263,24 @@ class _VariantCode:
             lines += [] if condition and new else under(condition, self._run(launch))
         return lines
 
+    def _run_both(self, rows: Launch, wanted: str, columns: int) -> list[str]:
+        """Two launches that a device may make one of, each with the condition that it is wanted."""
+        steps = [s for s in self.plan.steps if not isinstance(s, Library)]
+        pairs = ((wanted, rows), (self.wanted.any_of(steps[columns].results), self.launches[columns]))
+        given = [f"{{{', '.join([condition or 'true', *self._given(launch)])}}}" for condition, launch in pairs]
+        return [f"call.run_both({', '.join(given)});"]
+
     def _run(self, launch: Launch) -> str:
+        return f"call.run({', '.join(self._given(launch))});"
+
+    def _given(self, launch: Launch) -> list[str]:
+        """The number of a kernel, and its arguments."""
         numbers = {b.name: str(k) for k, b in enumerate(self._order())}
-        groups = [
-            [numbers[t] for t in launch.tensors],
-            [self.printer(e) for e in launch.ints],
-            [self.printer(e) for e in launch.reals],
-        ]
+        groups = [[numbers[t] for t in launch.tensors], *([self.printer(e) for e in g] for g in launch.numbers)]
         while not groups[-1]:
             groups.pop()
         listed = [f"{{{', '.join(g)}}}" for g in groups]
-        return f"call.run({', '.join([str(launch.kernel), *listed])});"
+        return [str(launch.kernel), *listed]
 
     def _reach(self, r: Reach) -> tuple[str, ...]:
         """The comparison of the ends of a position with the axis of a tensor; a long end has a line of its own."""

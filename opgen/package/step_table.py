@@ -6,14 +6,16 @@ steps of each plan which kernel runs with which arguments. What torch computes h
 
 from __future__ import annotations
 
-from collections.abc import Hashable, Set
-from dataclasses import dataclass, field
+from collections.abc import Hashable, Sequence, Set
+from dataclasses import dataclass, field, replace
 
 from opgen.code.cpp_kernels import Kernel, cpu_kernel
 from opgen.code.cuda_code import CudaKernel, cuda_kernel
 from opgen.ir.program import Function
 from opgen.ir.scalar import Param, Scalar
-from opgen.kernel.formal import formal
+from opgen.kernel.across import across
+from opgen.kernel.formal import Formal, formal
+from opgen.kernel.model import Join
 from opgen.kernel.reach import Reach
 from opgen.kernel.walk import stored_only
 from opgen.plan.model import KernelPlan, Library
@@ -24,7 +26,8 @@ class Launch:
     """A step: the number of its kernel, and the arguments as the plan calls them.
 
     `reaches`: what is to be compared before it runs; `stored`: the tensors that it stores to and does nothing else
-    with, so that it can do without their memory on a CPU; `spare`: those of them that it can do without on any device.
+    with, so that it can do without their memory on a CPU; `spare`: those of them that it can do without on any device;
+    `columns`: the place in its plan of a launch whose sums across rows a device may compute beside its rows.
     """
 
     kernel: int
@@ -34,6 +37,12 @@ class Launch:
     reaches: tuple[Reach, ...]
     stored: frozenset[str]
     spare: frozenset[str]
+    columns: int | None = None
+
+    @property
+    def numbers(self) -> tuple[Sequence[Scalar], Sequence[Scalar]]:
+        """The arguments behind the tensors."""
+        return self.ints, self.reals
 
 
 @dataclass(slots=True)
@@ -50,16 +59,31 @@ class StepTable:
         """Put the kernels of a plan in; what its steps launch. `apart`: buffers that nobody may want though others
         that their step fills are wanted."""
         self.functions.update((f.name, f) for f in plan.functions)
+        steps = [s for s in plan.steps if not isinstance(s, Library)]
+        found = [formal(plan, step, apart) for step in steps]
+        beside = _beside(found)
         launches: list[Launch] = []
-        for step in plan.steps:
-            if isinstance(step, Library):
-                continue
-            found = formal(plan, step, apart)
-            number = self._numbers.setdefault(found.key, len(self.kernels))
+        for k, (step, own) in enumerate(zip(steps, found, strict=True)):
+            columns, joins = beside.get(k, (None, ()))
+            key = (own.key, None if columns is None else found[columns].key)
+            number = self._numbers.setdefault(key, len(self.kernels))
             if number == len(self.kernels):
                 name = f"{prefix}_{step.name}"
-                self.kernels.append(cpu_kernel(found, step, name))
-                self.cuda.append(cuda_kernel(found, step, f"{self.op}_{name}"))
-            arguments = tuple(found.slots), found.ints, found.reals, found.reaches
-            launches.append(Launch(number, *arguments, stored_only(found.kernel), found.spare))
+                self.kernels.append(cpu_kernel(own, step, name))
+                self.cuda.append(cuda_kernel(own, step, f"{self.op}_{name}", joins))
+            arguments = tuple(own.slots), own.ints, own.reals, own.reaches
+            launches.append(Launch(number, *arguments, stored_only(own.kernel), own.spare, columns))
+        for a, b in ((launches[k].kernel, launches[c].kernel) for k, (c, _) in beside.items()):
+            self.cuda[a] = replace(self.cuda[a], columns=self.cuda[b].structs[-1])
         return tuple(launches)
+
+
+def _beside(steps: Sequence[Formal]) -> dict[int, tuple[int, tuple[Join, ...]]]:
+    """Of kernels of rows: the later kernel that one may compute beside its own, and what its rows join."""
+    found: dict[int, tuple[int, tuple[Join, ...]]] = {}
+    for k, rows in enumerate(steps):
+        later = ((c, across(rows, columns)) for c, columns in enumerate(steps) if c > k)
+        first = next(((c, joins) for c, joins in later if joins), None)
+        if first is not None and first[0] not in {c for c, _ in found.values()}:
+            found[k] = first
+    return found

@@ -52,7 +52,8 @@ typedef struct OpgenCall {
   int64_t dtype;      /* the OpgenDtype of the op's float tensors */
   int64_t processors; /* multiprocessors of the device; 0: ask it */
   void* stream;
-  OpgenBadIndex* bad_index; /* where a step that returned OPGEN_BAD_INDEX has written why */
+  OpgenBadIndex* bad_index;        /* where a step that returned OPGEN_BAD_INDEX has written why */
+  const struct OpgenCall* columns; /* the call of the kernel that folds across the rows of this one, to run as well */
 } OpgenCall;
 
 /* A compiled CUDA step, and the function that tells the bytes of workspace it can use (null: none). */

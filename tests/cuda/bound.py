@@ -51,11 +51,12 @@ def bind(out: Path, op: str, folder: Path) -> Path:
     tools = toolchain()
     include = (out / "csrc",)
     made = folder / f"{op}.so"
-    objects = [folder / f"{op}.{part}.o" for part in ("binding", "stubs", "kernels", "host")]
+    objects = [folder / f"{op}.{part}.o" for part in ("binding", "stubs", "kernels", "host", "steps")]
     flags = ("-O0", "-DUSE_CUDA", "-include", str(counting))
     run(tools.binding(binding, include, objects[0], flags))
     run(tools.binding(stubs, include, objects[1], flags[:2]))
-    run(tools.binding(include[0] / "opgen_host.cpp", include, objects[3], flags))
+    for name, made_of in (("opgen_host.cpp", objects[3]), ("opgen_steps.cpp", objects[4])):
+        run(tools.binding(include[0] / name, include, made_of, flags))
     kernels = ["-x", "c++", "-std=c++17", "-O0", "-fPIC", "-ffp-contract=off", f"-I{include[0]}", *flags[2:]]
     run([tools.compiler, "-c", *kernels, str(sources / f"{op}.cu"), "-o", str(objects[2])])
     run([*tools.link(objects, made), "-Wl,-Bsymbolic"])

@@ -201,18 +201,27 @@ def _told(
     run = emulate.Emulated(library, case.op, plan, launches)
     sizes = _Sizes(plan, arrays, params)
     found: list[tuple[Told, Memory]] = []
-    for launch in launches:
-        log.write_text("")
-        call = run.call_of(launch, {}, sizes, case.dtype, 132)
-        held: list[str] = []
+    dtype = case.dtype
+    names = list(dict.fromkeys(n for launch in launches for n in launch.tensors))
+    held = [emulate.element(plan.buffer(n).storage, dtype) for n in names]
+    beside = {launch.columns for launch in launches}
+
+    def call_of(launch: Launch) -> emulate.Call:
+        call = run.call_of(launch, {}, sizes, dtype, 132)
         tensors = []
-        for k, name in enumerate(launch.tensors):
-            buffer = plan.buffer(name)
-            given = arrays[name].shape if name in arrays else sizes.size(buffer.shape)
-            held.append(emulate.element(buffer.storage, case.dtype))
-            tensors.append(emulate.descriptor(_FIRST + k * _APART, held[-1], given, emulate.contiguous(given)))
+        for name in launch.tensors:
+            k = names.index(name)
+            given = arrays[name].shape if name in arrays else sizes.size(plan.buffer(name).shape)
+            tensors.append(emulate.descriptor(_FIRST + k * _APART, held[k], given, emulate.contiguous(given)))
         call.tensors = (ctypes.POINTER(emulate.Tensor) * len(tensors))(*map(ctypes.pointer, tensors))
         call.workspace_bytes, call.workspace = 1 << 40, _FIRST - _APART
+        return call
+
+    for launch in (x for k, x in enumerate(launches) if k not in beside):
+        log.write_text("")
+        call = call_of(launch)
+        columns = None if launch.columns is None else call_of(launches[launch.columns])
+        call.columns = None if columns is None else ctypes.addressof(columns)
         number = launch.kernel
         kernel = (emulate.Kernel * (number + 1)).in_dll(run.library, run.table)[number]
         assert kernel.run(ctypes.byref(call)) == 0, case.name

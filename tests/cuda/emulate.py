@@ -47,20 +47,22 @@ class _BadIndex(ctypes.Structure):
     _fields_ = tuple((name, ctypes.c_int64) for name in ("tensor", "axis", "index", "size"))
 
 
-class _Call(ctypes.Structure):
+class Call(ctypes.Structure):
+    """The arguments of a kernel, as it takes them."""
+
     _fields_ = (
         ("tensors", ctypes.POINTER(ctypes.POINTER(Tensor))), ("batch", ctypes.POINTER(ctypes.c_int64)),
         ("batch_ndim", ctypes.c_int64), ("ints", ctypes.POINTER(ctypes.c_int64)),
         ("reals", ctypes.POINTER(ctypes.c_double)), ("workspace", ctypes.c_void_p),
         ("workspace_bytes", ctypes.c_int64), ("dtype", ctypes.c_int64), ("processors", ctypes.c_int64),
-        ("stream", ctypes.c_void_p), ("bad_index", ctypes.POINTER(_BadIndex)),
+        ("stream", ctypes.c_void_p), ("bad_index", ctypes.POINTER(_BadIndex)), ("columns", ctypes.c_void_p),
     )  # fmt: skip
 
 
 class Kernel(ctypes.Structure):
     _fields_ = (
-        ("run", ctypes.CFUNCTYPE(ctypes.c_int, ctypes.POINTER(_Call))),
-        ("workspace", ctypes.CFUNCTYPE(ctypes.c_int64, ctypes.POINTER(_Call))),
+        ("run", ctypes.CFUNCTYPE(ctypes.c_int, ctypes.POINTER(Call))),
+        ("workspace", ctypes.CFUNCTYPE(ctypes.c_int64, ctypes.POINTER(Call))),
     )
 
 
@@ -204,10 +206,16 @@ class Emulated:
         return {r.name: self._result(r, memory, arrays, dtype, sizes) for r in self.plan.results}
 
     def _call(self, memory: Mapping[str, Memory], sizes: Machine, dtype: str, processors: int) -> None:
-        for launch in self.launches:
+        beside = {launch.columns for launch in self.launches}
+        for k, launch in enumerate(self.launches):
+            if k in beside:
+                continue
             for r in launch.reaches:
                 _compare(r, *(_whole(sizes.number(e)) for e in (r.low, r.high, r.size, r.points)))
             call = self.call_of(launch, memory, sizes, dtype, processors)
+            if launch.columns is not None:
+                columns = self.call_of(self.launches[launch.columns], memory, sizes, dtype, processors)
+                call.columns = ctypes.addressof(columns)
             bad = self.status_of(launch.kernel, call)
             if bad is not None:
                 where = f"axis {bad.axis} of {launch.tensors[bad.tensor]}, which has size {bad.size}"
@@ -215,19 +223,19 @@ class Emulated:
 
     def call_of(
         self, launch: Launch, memory: Mapping[str, Memory], sizes: Machine, dtype: str, processors: int
-    ) -> _Call:
+    ) -> Call:
         """The arguments of one kernel."""
         tensors = [memory[n].descriptor() if n in memory else Tensor() for n in launch.tensors]
         ints = [int(sizes.number(e)) for e in launch.ints]
         reals = [float(sizes.number(e)) for e in launch.reals]
-        return _Call(
+        return Call(
             (ctypes.POINTER(Tensor) * len(tensors))(*map(ctypes.pointer, tensors)),
             (ctypes.c_int64 * max(len(sizes.batch), 1))(*sizes.batch), len(sizes.batch),
             (ctypes.c_int64 * max(len(ints), 1))(*ints), (ctypes.c_double * max(len(reals), 1))(*reals),
             None, 0, DTYPES[dtype], processors, None, ctypes.pointer(_BadIndex()),
         )  # fmt: skip
 
-    def status_of(self, number: int, call: _Call) -> _BadIndex | None:
+    def status_of(self, number: int, call: Call) -> _BadIndex | None:
         """Run a kernel, whose assertions are errors; a host that asks its kernels gets the position out of range."""
         kernel = (Kernel * (number + 1)).in_dll(self.library, self.table)[number]
         room = None

@@ -105,7 +105,8 @@ def _compiles(spec: Path, out: Path) -> str:
     # Every variant takes all that the operator takes.
     flags = ("-DUSE_CUDA", "-O0", "-Wall", "-Wextra", "-Wno-unused-parameter", "-Werror")
     needed = ""
-    for source in (out / spec.stem / "csrc" / f"{spec.stem}.cpp", out / "csrc" / "opgen_host.cpp"):
+    shared = (out / "csrc" / name for name in ("opgen_host.cpp", "opgen_steps.cpp"))
+    for source in (out / spec.stem / "csrc" / f"{spec.stem}.cpp", *shared):
         made = out / f"{source.stem}.o"
         command = toolchain().binding(source, [out / "csrc"], made, flags)
         done = subprocess.run(command, capture_output=True, text=True, check=False)

@@ -110,8 +110,8 @@ std::tuple<Tensor, Tensor, Tensor> layer_norm_backward_0(const Tensor& grad_outp
   call.allocate("grad_input", Element::scalar, {opgen::batch, opgen::dim(0, "D")}, mask[0]);
   call.allocate("grad_weight", Element::scalar, {opgen::dim(0, "D")}, mask[1] || mask[2], mask[1]);
   call.allocate("grad_bias", Element::scalar, {opgen::dim(0, "D")}, mask[1] || mask[2], mask[2]);
-  if (mask[0]) call.run(4, {3, 0, 2, 1, 4, 5}, {call.size(0)});
-  if (mask[1] || mask[2]) call.run(5, {0, 1, 3, 4, 6, 7}, {call.size(0)});
+  call.run_both({mask[0], 4, {3, 0, 2, 1, 4, 5}, {call.size(0)}},
+                {mask[1] || mask[2], 5, {0, 1, 3, 4, 6, 7}, {call.size(0)}});
   const Tensor grad_input = call.result("grad_input", Element::scalar, 0, "input");
   const Tensor grad_weight = mask[1] ? call.result("grad_weight", Element::scalar) : Tensor();
   const Tensor grad_bias = mask[2] ? call.result("grad_bias", Element::scalar) : Tensor();
@@ -131,8 +131,7 @@ std::tuple<Tensor, Tensor, Tensor> layer_norm_backward_2(const Tensor& grad_outp
   call.hold();
   call.allocate("grad_input", Element::scalar, {opgen::batch, opgen::dim(0, "D")}, mask[0]);
   call.allocate("grad_bias", Element::scalar, {opgen::dim(0, "D")}, mask[2]);
-  if (mask[0]) call.run(6, {2, 0, 1, 3, 4}, {call.size(0)});
-  if (mask[2]) call.run(7, {0, 5}, {call.size(0)});
+  call.run_both({mask[0], 6, {2, 0, 1, 3, 4}, {call.size(0)}}, {mask[2], 7, {0, 5}, {call.size(0)}});
   const Tensor grad_input = call.result("grad_input", Element::scalar, 0, "input");
   const Tensor grad_bias = call.result("grad_bias", Element::scalar);
   return {grad_input, Tensor(), grad_bias};

@@ -60,8 +60,7 @@ std::tuple<Tensor, Tensor> rms_norm_backward_0(const Tensor& grad_output, const 
   call.hold();
   call.allocate("grad_input", Element::scalar, {opgen::batch, opgen::dim(0, "D")}, mask[0]);
   call.allocate("grad_weight", Element::scalar, {opgen::dim(0, "D")}, mask[1]);
-  if (mask[0]) call.run(2, {0, 1, 2, 3, 4}, {call.size(0)});
-  if (mask[1]) call.run(3, {0, 1, 3, 5}, {call.size(0)});
+  call.run_both({mask[0], 2, {0, 1, 2, 3, 4}, {call.size(0)}}, {mask[1], 3, {0, 1, 3, 5}, {call.size(0)}});
   const Tensor grad_input = call.result("grad_input", Element::scalar, 0, "input");
   const Tensor grad_weight = call.result("grad_weight", Element::scalar);
   return {grad_input, grad_weight};

@@ -79,8 +79,8 @@ std::tuple<Tensor, Tensor, Tensor> rms_norm_residual_backward_0(const Tensor& gr
   call.allocate("grad_hidden_1", Element::scalar, {opgen::batch, opgen::dim(0, "D")}, mask[0] || mask[1], mask[0]);
   call.allocate("grad_hidden_1_copy", Element::scalar, {opgen::batch, opgen::dim(0, "D")}, mask[0] || mask[1], mask[1]);
   call.allocate("grad_weight", Element::scalar, {opgen::dim(0, "D")}, mask[2]);
-  if (mask[0] || mask[1]) call.run(2, {0, 5, 4, 6, 1, 7, 8}, {call.size(0), given_grads[0]});
-  if (mask[2]) call.run(3, {5, 6, 0, 9}, {call.size(0), given_grads[0]});
+  call.run_both({mask[0] || mask[1], 2, {0, 5, 4, 6, 1, 7, 8}, {call.size(0), given_grads[0]}},
+                {mask[2], 3, {5, 6, 0, 9}, {call.size(0), given_grads[0]}});
   const Tensor grad_input = mask[0] ? call.result("grad_hidden_1", Element::scalar, 0, "input") : Tensor();
   const Tensor grad_residual = mask[1] ? call.result("grad_hidden_1_copy", Element::scalar, 0, "residual") : Tensor();
   const Tensor grad_weight = call.result("grad_weight", Element::scalar);

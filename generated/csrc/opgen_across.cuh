@@ -1,0 +1,199 @@
+// Sums across rows within the kernel of these rows, which reads the same memory. A thread that holds some places of a
+// row adds up what it has there in all rows that its team goes along; then the sums of the teams are joined, in their
+// order.
+#pragma once
+
+#include "opgen_launch.cuh"
+
+namespace rt {
+
+// Sums at the places that a thread holds. A team goes along so few rows that nothing has to be settled.
+template <typename Team, int Count, typename T>
+struct Joined;
+template <typename Lanes, int K, int V, bool whole, int Count, typename T>
+struct Joined<Held<Lanes, K, V, whole>, Count, T> {
+  using Team = Held<Lanes, K, V, whole>;
+  T values[Count][K * V] = {};
+
+  struct Cell {
+    T* value;
+    OPGEN_DEVICE void add(T x) const { *value += x; }
+  };
+  OPGEN_DEVICE Cell at(int sum, const Spot& at) { return {&values[sum][at.vector * V + at.lane]}; }
+
+  // One row for each sum.
+  OPGEN_DEVICE void store(T* rows, int64_t length) const {
+    OPGEN_UNROLL
+    for (int n = 0; n < Count; ++n) {
+      OPGEN_UNROLL
+      for (int k = 0; k < K; ++k) {
+        if (!Team::there(k, length)) continue;
+        Pack<T, V> pack;
+        memcpy(pack.words, &values[n][k * V], sizeof(pack));
+        put_pack<T, V>(pack, rows + n * length + Team::start(k));
+      }
+    }
+  }
+};
+
+// What a kernel of columns folds, of sums alone.
+template <typename Columns>
+constexpr int sums_of = sizeof(typename Columns::Folds) / sizeof(Sum<typename Columns::opmath_t>);
+
+template <typename Team, int Count, typename Step>
+__global__ void __launch_bounds__(Team::most, 1)
+    rows_across(Step step, int64_t rows, int64_t length, typename Step::opmath_t* partial) {
+  using Rows = NumberOf<Step>;
+  const Rows team = static_cast<Rows>(blockIdx.x) * Team::count() + Team::number();
+  const Rows teams = static_cast<Rows>(gridDim.x) * Team::count();
+  Joined<Team, Count, typename Step::opmath_t> joined;
+  OPGEN_ROLLED
+  for (Rows row = team; row < static_cast<Rows>(rows); row += teams) step.template row<Team>(row, &joined);
+  joined.store(partial + static_cast<int64_t>(team) * Count * length, length);
+}
+
+// The sums of the teams as a fold of their number.
+template <typename Columns>
+struct OfTeams {
+  using Folds = typename Columns::Folds;
+  using T = typename Columns::opmath_t;
+  static constexpr std::array<Field, 0> fields = {};
+  Columns step;
+  const T* partial;
+  int64_t points;
+
+  OPGEN_DEVICE void fold(int64_t point, int64_t team, Folds* folds) const {
+    add(partial + team * sums_of<Columns> * points + point, folds, std::make_index_sequence<sums_of<Columns>>());
+  }
+  OPGEN_DEVICE void finish(int64_t point, const Folds& folds) const { step.finish(point, folds); }
+
+ private:
+  template <size_t... N>
+  OPGEN_DEVICE void add(const T* at, Folds* folds, std::index_sequence<N...>) const {
+    folds->merge(Folds{Sum<T>{at[static_cast<int64_t>(N) * points]}...});
+  }
+};
+
+// How rows are given to teams: blocks of so many threads, which are so many teams.
+struct Shares {
+  int threads, teams;
+  int64_t blocks;
+};
+
+// As many blocks as a device has at a time, and more where a team would have too many rows.
+inline Shares shared_out(const OpgenCall& call, int64_t rows, int threads, int teams) {
+  constexpr int64_t at_a_time = 1024;
+  const int64_t least = ceil_div(rows, block_adds * teams), most = ceil_div(rows, teams);
+  return {threads, teams, std::min(std::max(processors(call) * at_a_time / threads, least), most)};
+}
+
+// Bytes of registers that a thread has for its places of rows and sums.
+constexpr int most_bytes = 384;
+
+// `f` with the team for rows of some length and its shares; -1 where there is none. `Bytes`: those at a place.
+template <int V, int Bytes, typename F>
+int64_t with_team(const OpgenCall& call, int64_t rows, int64_t length, const F& f) {
+  constexpr int few = Bytes * 2 * V <= most_bytes ? 2 * V : 0, many = Bytes * 4 * V <= most_bytes ? 4 * V : 0;
+  if (length <= 8 * few) return f(Held<Lanes<8>, 2, V, false>(), shared_out(call, rows, 128, 128 / 8));
+  const int threads = threads_for(length, few, Long::most);
+  const bool whole = length == int64_t{threads} * few;
+  const Shares by = shared_out(call, rows, threads, 1);
+  if (length <= Block::most * few) return whole ? f(Held<Block, 2, V, true>(), by) : f(Held<Block, 2, V, false>(), by);
+  if (length <= Long::most * few) return whole ? f(Held<Long, 2, V, true>(), by) : f(Held<Long, 2, V, false>(), by);
+  if constexpr (many > 0) {
+    if (length <= Long::most * many) return f(Held<Long, 4, V, false>(), by);
+  }
+  return -1;
+}
+
+// Of some fields, how many are tensors that a kernel goes along.
+template <size_t Size>
+constexpr int rows_of(const std::array<Field, Size>& fields) {
+  int found = 0;
+  for (const Field& field : fields) found += field.kind == Field::a_tensor && field.along >= 0;
+  return found;
+}
+
+template <typename Team, typename Step, typename Columns>
+int launch_across(const OpgenCall& call, const Step& step, const Columns& columns, int64_t points, const Shares& by) {
+  using T = typename Step::opmath_t;
+  constexpr int count = sums_of<Columns>;
+  const int64_t rows = Step::launch.points.of(call);
+  auto* partial = static_cast<T*>(call.workspace);
+  auto kernel = rows_across<Team, count, Step>;
+  OPGEN_LAUNCH(kernel, grid_of(by.blocks), by.threads, 0, call.stream, step, rows, points, partial);
+  const int status = launched();
+  if (status != OPGEN_OK) return status;
+  OpgenCall once = call;
+  once.workspace = nullptr;  // one chunk
+  return launch_columns<32, 32, 1>(once, OfTeams<Columns>{columns, partial, points}, points, by.blocks * by.teams);
+}
+
+// Rows and columns, together where the rows are held.
+template <template <typename, int> class Rows, template <typename, int> class Columns, typename scalar_t>
+struct Across {
+  using Step = Rows<scalar_t, 1>;
+  using Sums = Columns<scalar_t, max_batch>;
+  static constexpr int V = 16 / sizeof(scalar_t), count = sums_of<Sums>;
+  static constexpr int place = rows_of(Step::fields) * sizeof(scalar_t) + count * sizeof(typename Step::opmath_t);
+
+  // What the sums of teams take, which is less than 0 where rows are not held.
+  static int64_t bytes(const OpgenCall& call) {
+    const int64_t width = Sums::launch.points.of(*call.columns) * count * sizeof(typename Step::opmath_t);
+    const int64_t length = Step::launch.longest(call), rows = Step::launch.points.of(call);
+    return width * with_team<V, place>(call, rows, length, [](auto, const Shares& by) { return by.blocks * by.teams; });
+  }
+
+  static int run(const OpgenCall& call, const OpgenCall& columns) {
+    if constexpr (V > 2) {
+      const Arguments<tensors_of(Step::fields)> args(call, Step::fields.data());
+      const auto& launch = Step::launch;
+      const bool simple = args.status() == OPGEN_OK && args.rank() <= 1 && args.small_positions();
+      const bool held = simple && args.rows_of_vectors() && launch.template fits<V>(call);
+      const int64_t room = bytes(call);
+      if (held && launch.template counts_small<V>(call) && 0 < room && room <= call.workspace_bytes) {
+        return together(call, columns, args);
+      }
+    }
+    const int status = launch_made<Rows, scalar_t>(call);
+    return status == OPGEN_OK ? launch_made<Columns, scalar_t>(columns) : status;
+  }
+
+  template <typename Args>
+  static int together(const OpgenCall& call, const OpgenCall& columns, const Args& args) {
+    const int64_t points = Sums::launch.points.of(columns);
+    const auto step = made<Step, V>(call, args);
+    const auto sums = made<Sums>(columns, Arguments<tensors_of(Sums::fields)>(columns, Sums::fields.data()));
+    const auto launch = [&](auto team, const Shares& by) -> int64_t {
+      return launch_across<decltype(team)>(call, step, sums, points, by);
+    };
+    return static_cast<int>(
+        with_team<V, place>(call, Step::launch.points.of(call), Step::launch.longest(call), launch));
+  }
+};
+
+template <template <typename, int> class Rows, template <typename, int> class Columns>
+int run_across(const OpgenCall* call) {
+  if (call->columns == nullptr) return run<Rows>(call);
+  OpgenCall columns = *call->columns;
+  columns.workspace = call->workspace;
+  columns.workspace_bytes = call->workspace_bytes;
+  columns.processors = call->processors;
+  columns.stream = call->stream;
+  return OPGEN_DISPATCH(call->dtype, scalar_t, (Across<Rows, Columns, scalar_t>::run(*call, columns)));
+}
+
+template <template <typename, int> class Rows, template <typename, int> class Columns>
+int64_t workspace_across(const OpgenCall* call) {
+  if (call->columns == nullptr) return 0;
+  const int64_t apart = workspace<Columns>(call->columns);
+  return std::max({apart, Across<Rows, Columns, float>::bytes(*call), Across<Rows, Columns, half_t>::bytes(*call)});
+}
+
+// A kernel of rows, and where the call wants it one that folds across them, as an entry of the table.
+template <template <typename, int> class Rows, template <typename, int> class Columns>
+constexpr OpgenCudaStep across() {
+  return {run_across<Rows, Columns>, workspace_across<Rows, Columns>};
+}
+
+}  // namespace rt

@@ -1,0 +1,110 @@
+// How a call runs the steps of its plan: kernels, and the products that are torch's own. See opgen_host.h.
+#include "opgen_host.h"
+#include "opgen_product.h"
+
+namespace opgen {
+
+namespace {
+
+int run_step(const Step& step, OpgenCall& call, const Tensor& like) {
+#if defined(USE_CUDA)
+  return run_on_cuda(step, call, like);
+#else
+  return run_on_cpu(step, call);
+#endif
+}
+
+}  // namespace
+
+void Call::reach(int tensor, int64_t axis, int64_t size, int64_t low, int64_t high, int64_t points) const {
+  if (points != 0 && (low < 0 || high >= size)) out_of_range(low < 0 ? low : high, axis, tensor, size);
+}
+
+template <typename F>
+void Call::with_call(const Launch& launch, const F& f) {
+  Few<const OpgenTensor*, 8> actual;
+  for (int number : launch.tensors) actual.push_back(&described_[number]);
+  OpgenCall call{};
+  call.tensors = actual.data();
+  call.batch = batch_.data();
+  call.batch_ndim = static_cast<int64_t>(batch_.size());
+  call.ints = launch.ints.begin();
+  call.reals = launch.reals.begin();
+  call.dtype = dtype_of(scalar_);
+  OpgenBadIndex bad{-1, 0, 0, 0};
+  call.bad_index = &bad;
+  const int status = f(call);
+  if (status == OPGEN_BAD_INDEX) out_of_range(bad.index, bad.axis, launch.tensors.begin()[bad.tensor], bad.size);
+  if (status == OPGEN_OK) return;
+  fail(op_, ": kernel ", launch.kernel, " failed with ", status > 0 ? "CUDA error " : "code ", status);
+}
+
+void Call::run(int kernel, std::initializer_list<int> tensors, std::initializer_list<int64_t> ints,
+               std::initializer_list<double> reals) {
+  with_call({true, kernel, tensors, ints, reals},
+            [&](OpgenCall& call) { return run_step(steps_[kernel], call, first()); });
+}
+
+void Call::run_both(const Launch& rows, const Launch& columns) {
+#if defined(USE_CUDA)
+  if (rows.wanted && columns.wanted) {
+    with_call(columns, [&](OpgenCall& beside) {
+      with_call(rows, [&](OpgenCall& call) {
+        call.columns = &beside;
+        return run_step(steps_[rows.kernel], call, first());
+      });
+      return OPGEN_OK;
+    });
+    return;
+  }
+#endif
+  for (const Launch* each : {&rows, &columns}) {
+    if (each->wanted) run(each->kernel, each->tensors, each->ints, each->reals);
+  }
+}
+
+Tensor Call::contract(const char* equation, const char* a_name, const char* b_name, Element element) {
+  const int a = number_of(a_name), b = number_of(b_name);
+  const Tensor left = operand(a, element, a, b), right = converted(tensors_[b], type_of(element));
+  if (std::optional<Tensor> made = product(equation, left, right, type_of(element), nullptr)) return *made;
+  const std::vector<Tensor> operands{left, right};
+  return packed(
+      dispatch<3>("aten::einsum", "", {boxed(std::string(equation)), boxed(operands), boxed(std::optional<Sizes>())}));
+}
+
+Tensor Call::rows_by_rows(const char* a_name, const char* b_name, const char* bias, Element element) {
+  const int a = number_of(a_name), b = number_of(b_name);
+  const ScalarType type = type_of(element);
+  const Optional added = bias == nullptr ? Optional() : Optional(converted(tensors_[number_of(bias)], type));
+  const Tensor left = operand(a, element, a, a), right = converted(tensors_[b], type);
+  const Tensor* row = bias == nullptr ? nullptr : &*added;
+  if (std::optional<Tensor> made = product("...k,nk->...n", left, right, type, row)) return *made;
+  return dispatch<3>("aten::linear", "", {boxed(left), boxed(right), boxed(added)});
+}
+
+Tensor Call::whole(const char* name, Element element) const {
+  const int number = number_of(name);
+  return operand(number, element, number, number);
+}
+
+void Call::out_of_range(int64_t index, int64_t axis, int tensor, int64_t size) const {
+  fail(op_, ": index ", index, " is out of range for axis ", axis, " of ", names_[tensor], ", which has size ", size);
+}
+
+Tensor Call::operand(int number, Element element, int a, int b) const {
+  const Tensor tensor = converted(tensors_[number], type_of(element));
+  const bool is_argument = number < static_cast<int>(arguments_.size());
+  if (!is_argument || whole_batch(a) || whole_batch(b)) return tensor;
+  const auto& shape = arguments_[number].shape;
+  for (size_t k = 0; k < shape.size(); ++k) {
+    if (shape[k].kind == Entry::the_batch) return expand(tensor, resolved(shape));
+  }
+  return tensor;
+}
+
+bool Call::whole_batch(int number) const {
+  if (number >= static_cast<int>(arguments_.size())) return true;
+  return sizes_of(tensors_[number]) == resolved(arguments_[number].shape);
+}
+
+}  // namespace opgen

@@ -1,0 +1,92 @@
+"""Sums across rows within the kernel of these rows, which reads the same memory: gradients of weights beside those of
+inputs.
+
+In go two kernels of a plan, one that goes along rows and one that folds across them; out come the joins that the last
+pass along a row makes in place of the second: what each row adds, in the names of the first.
+"""
+
+from __future__ import annotations
+
+from collections.abc import Sequence
+
+from opgen.ir.program import Axis, Kind, Loop
+from opgen.ir.scalar import Batch, Dim, Index, Param, Read, Scalar, substitute, walk
+from opgen.kernel.formal import Formal
+from opgen.kernel.model import Acc, Body, For, Join, Node, Role, Store
+from opgen.kernel.walk import chain
+from opgen.kernel.wanted import opened
+from opgen.plan.model import Let, Schedule, extent
+
+
+def across(rows: Formal, columns: Formal) -> tuple[Join, ...]:
+    """What the last pass along a row joins, a join for each sum in their order; none where both run apart."""
+    if (rows.schedule, columns.schedule) != (Schedule.ROW, Schedule.COLUMN) or rows.reaches or columns.reaches:
+        return ()
+    outer, body = chain(rows.kernel.body, (Role.PARALLEL,))
+    own, folding = chain(columns.kernel.body, (Role.PARALLEL,))
+    last = next((n for n in reversed(body) if isinstance(n, For)), None)
+    fold = next((n for n in folding if isinstance(n, For)), None)
+    if last is None or fold is None or not _sums(folding, fold):
+        return ()
+    along, passed = chain((last,), (Role.SERIAL,))
+    over, folded = chain((fold,), (Role.SERIAL,))
+    names = _names((*outer, *along), (*over, *own))
+    if names is None or len(along) != 1 or not all(isinstance(n, Let | Store) for n in passed):
+        return ()
+    lets = tuple(n for n in folding if isinstance(n, Let))
+    known = {n.value: Read(n.name, ()) for n in body if isinstance(n, Let)}
+    sums = [n.name for n in folding if isinstance(n, Acc)]
+    joins = sorted((n for n in folded if isinstance(n, Join)), key=lambda n: sums.index(n.acc))
+    values = [substitute(opened(n.value, (*lets, *folded)), names) for n in joins]
+    if [n.acc for n in joins] != sums or not all(isinstance(n, Let | Join) for n in folded):
+        return ()
+    if not all(_read(e, rows) for e in values):
+        return ()
+    return tuple(Join(n.acc, substitute(e, known)) for n, e in zip(joins, values, strict=True))
+
+
+def joining(body: Body, joins: Sequence[Join]) -> Body:
+    """The body of a kernel whose last pass joins as well."""
+    at = max(k for k, n in enumerate(body) if isinstance(n, For))
+    last = body[at]
+    assert isinstance(last, For)
+    inner: Body = (*last.body, *joins)
+    return (*body[:at], For(last.loop, inner, last.role), *body[at + 1 :])
+
+
+def _sums(folding: Body, fold: For) -> bool:
+    """Whether all that is folded are sums, which are stored as they are."""
+    accs = {n.name for n in folding if isinstance(n, Acc)}
+    plain = all(n.op == "sum" and n.kind is Kind.FLOAT for n in folding if isinstance(n, Acc))
+    return bool(accs) and plain and all(n is fold or _is_plain(n, accs) for n in folding)
+
+
+def _is_plain(node: Node, accs: set[str]) -> bool:
+    match node:
+        case Acc() | Let():
+            return True
+        case Store(value=Read(name, ())):
+            return name in accs
+        case _:
+            return False
+
+
+def _names(theirs: Sequence[Loop], own: Sequence[Loop]) -> dict[Scalar, Scalar] | None:
+    """What the indices of loops are called where the same loops have other names; None where they are others."""
+    if [extent(a) for a in theirs] != [extent(a) for a in own]:
+        return None
+    pairs = zip(own, theirs, strict=True)
+    return {Index(a.name): Index(b.name) for a, b in pairs if isinstance(a, Axis) and isinstance(b, Axis)}
+
+
+def _read(e: Scalar, rows: Formal) -> bool:
+    """Whether a value is made of what the kernel of rows reads, at places of its loops, and of its numbers."""
+    stored = {s.name for s in rows.kernel.slots if s.written}
+    for n in walk(e):
+        if isinstance(n, Read):
+            here = n.fill is None and all(isinstance(p, Batch | Index) for p in n.at)
+            if n.tensor not in rows.slots or n.tensor in stored or not here or not rows.plain(n):
+                return False
+        elif isinstance(n, Dim | Param) and n not in rows.ints and n not in rows.reals:
+            return False
+    return True

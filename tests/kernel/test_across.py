@@ -1,0 +1,66 @@
+"""When sums across rows may be joined by the kernel of these rows, and what it joins."""
+
+from __future__ import annotations
+
+from pathlib import Path
+
+import pytest
+
+from opgen.ir.text import scalar
+from opgen.kernel.across import across, joining
+from opgen.kernel.formal import Formal, formal
+from opgen.kernel.model import For, Join, Role
+from opgen.kernel.walk import chain, inside
+from opgen.pipeline import SpecFile, Stage, run
+from opgen.plan.build import build
+from opgen.plan.model import Library
+
+ROWS = """op: rows
+inputs: {{x: {{shape: [..., D]}}, w: {{shape: [D]}}, c: {{shape: [{c}]}}}}
+forward: |
+  s[...] = sum[d](x[..., d] * w[d])
+  y[..., d] = {y}
+  t[d < D] = {t}
+outputs: [y, t]
+"""
+PLAIN = {"c": "...", "y": "x[..., d] * s[...]", "t": "sum[...](exp(x[..., d]) * c[...])"}
+
+
+def kernels(**given: str) -> list[Formal]:
+    text = ROWS.format(**PLAIN | given)
+    made = run(SpecFile(Path("made.yaml"), text.encode(), "made.yaml"), Stage.DERIVED)
+    assert made.derived, made.diagnostics
+    plan = build(made.derived[0].forward)
+    return [formal(plan, s) for s in plan.steps if not isinstance(s, Library)]
+
+
+def found(**given: str) -> tuple[Join, ...]:
+    rows, columns = kernels(**given)
+    return across(rows, columns)
+
+
+def test_rows_join_what_is_folded_across_them() -> None:
+    (join,) = found(y="x[..., d] * s[...] * c[...]")
+    assert scalar(join.value) == "exp(x[..., d])*c_value[]"  # a local: what a row has read is not read again
+
+
+def test_the_joins_stand_in_the_last_pass() -> None:
+    rows, columns = kernels(y="x[..., d] * s[...] * c[...]")
+    joins = across(rows, columns)
+    *_, last = joining(chain(rows.kernel.body, (Role.PARALLEL,))[1], joins)
+    assert isinstance(last, For)
+    assert last.body[-1:] == joins
+    assert not [n for n in inside(rows.kernel.body) if n in joins]
+
+
+@pytest.mark.parametrize(
+    "given",
+    [
+        {"c": "...", "t": "sum[...](x[..., d] * c[...])"},  # rows do not read `c`
+        {"t": "max[...](x[..., d])"},  # no sum
+        {"t": "2 * sum[...](x[..., d])"},  # more than a sum
+        {"t": "sum[...](x[..., D - 1 - d])"},  # other places
+    ],
+)
+def test_other_kernels_run_apart(given: dict[str, str]) -> None:
+    assert found(**given) == ()

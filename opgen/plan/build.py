@@ -56,6 +56,7 @@ from opgen.plan.model import (
 )
 from opgen.plan.nest import Surroundings, nest, scatter_values
 from opgen.plan.numbers import numbered
+from opgen.plan.operands import operands, products
 from opgen.plan.picked import picked
 from opgen.plan.ranges import Ranges
 from opgen.plan.sequence import sequence, task_scalars
@@ -230,6 +231,10 @@ class _Planner:
         stated = {o.value: Storage.COMPUTE for o in outputs if o.dtype}  # rounded once, to what the spec states
         wanted |= stated
         storage = {t.name: _argument(t, self.results).storage for t in self.p.inputs}
+        own = {*stated, *(t.name for t in self.p.inputs if t.dtype or t.kind is not Kind.FLOAT)}
+        own |= {n for n, s in by_name.items() if s.kind is not Kind.FLOAT}
+        multiplied = products(items, own)
+        narrow = operands(items, multiplied, {n for n, s in wanted.items() if s is Storage.SCALAR}) - own
         for item in items:
             for name in targets(item):
                 kind = by_name[name].kind
@@ -238,9 +243,9 @@ class _Planner:
                 elif kind is Kind.BOOL:
                     storage[name] = Storage.BOOL
                 elif isinstance(item, Single) and isinstance(item.statement, Compute):
-                    same = {storage[r.tensor] for r in item.reads}
-                    scalar = same == {Storage.SCALAR} and name not in stated
-                    storage[name] = Storage.SCALAR if scalar else Storage.COMPUTE
+                    storage[name] = Storage.SCALAR if name in multiplied else Storage.COMPUTE
+                elif name in narrow:
+                    storage[name] = Storage.SCALAR
                 elif name in reread or not isinstance(item, Group):
                     storage[name] = Storage.COMPUTE
                 else:

@@ -22,11 +22,11 @@ Tensor bilinear_forward_0(const Tensor& input1, const Tensor& input2, const Tens
   call.input("bias", bias, Element::scalar, {opgen::dim(2, "O")});
   call.begin();
   call.hold();
-  call.allocate("sum_i_j_part", Element::compute, {opgen::batch, opgen::dim(0, "I"), opgen::dim(1, "J")});
+  call.allocate("sum_i_j_part", Element::scalar, {opgen::batch, opgen::dim(0, "I"), opgen::dim(1, "J")});
   call.reserve("sum_i_j");
   call.allocate("output", Element::scalar, {opgen::batch, opgen::dim(2, "O")});
   call.run(0, {0, 1, 4}, {call.size(0), call.size(1)});
-  call.set("sum_i_j", call.contract("abc,...bc->...a", "weight", "sum_i_j_part", Element::compute));
+  call.set("sum_i_j", call.contract("abc,...bc->...a", "weight", "sum_i_j_part", Element::scalar));
   call.run(1, {5, 3, 6}, {call.size(2)});
   return call.result("output", Element::scalar);
 }
@@ -39,10 +39,10 @@ Tensor bilinear_forward_1(const Tensor& input1, const Tensor& input2, const Tens
   call.input("weight", weight, Element::scalar, {opgen::dim(2, "O"), opgen::dim(0, "I"), opgen::dim(1, "J")});
   call.begin();
   call.hold();
-  call.allocate("output_part", Element::compute, {opgen::batch, opgen::dim(0, "I"), opgen::dim(1, "J")});
+  call.allocate("output_part", Element::scalar, {opgen::batch, opgen::dim(0, "I"), opgen::dim(1, "J")});
   call.reserve("output");
   call.run(0, {0, 1, 3}, {call.size(0), call.size(1)});
-  call.set("output", call.contract("abc,...bc->...a", "weight", "output_part", Element::compute));
+  call.set("output", call.contract("abc,...bc->...a", "weight", "output_part", Element::scalar));
   return call.result("output", Element::scalar);
 }
 
@@ -61,7 +61,7 @@ std::tuple<Tensor, Tensor, Tensor, Tensor> bilinear_backward(const Tensor& grad_
   call.input("weight", weight, Element::scalar, {opgen::dim(2, "O"), opgen::dim(0, "I"), opgen::dim(1, "J")});
   call.begin();
   call.hold();
-  call.allocate("sum_i_j_part", Element::compute, {opgen::batch, opgen::dim(0, "I"), opgen::dim(1, "J")}, mask[2]);
+  call.allocate("sum_i_j_part", Element::scalar, {opgen::batch, opgen::dim(0, "I"), opgen::dim(1, "J")}, mask[2]);
   call.reserve("grad_sum_i_j_part");
   call.allocate("grad_input1", Element::scalar, {opgen::batch, opgen::dim(0, "I")}, mask[0]);
   call.allocate("grad_input2", Element::scalar, {opgen::batch, opgen::dim(1, "J")}, mask[1]);
@@ -74,7 +74,7 @@ std::tuple<Tensor, Tensor, Tensor, Tensor> bilinear_backward(const Tensor& grad_
   if (mask[0]) call.run(2, {5, 2, 6}, {call.size(0), call.size(1)});
   if (mask[1]) call.run(3, {5, 1, 7}, {call.size(1), call.size(0)});
   if (mask[2]) {
-    call.set("grad_weight", call.contract("...a,...bc->abc", "grad_output", "sum_i_j_part", Element::compute));
+    call.set("grad_weight", call.contract("...a,...bc->abc", "grad_output", "sum_i_j_part", Element::scalar));
   }
   if (mask[3]) call.run(4, {0, 9}, {call.size(2)});
   const Tensor grad_input1 = call.result("grad_input1", Element::scalar, 0, "input1");

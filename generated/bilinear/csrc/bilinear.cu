@@ -12,7 +12,7 @@ struct Step_bilinear_forward_0_sum_i_j_part {
   static constexpr auto fields = rt::fields(rt::tensor(1, 2, 0, 1), rt::tensor(0, 2, 0), rt::tensor(2, 3, 0, 2),
                                             rt::in_vectors(rt::integer(1)), rt::integer(0), rt::batch());
   rt::Tensor<const scalar_t, rank> input2, input1;
-  rt::Tensor<opmath_t, rank> sum_i_j_part;
+  rt::Tensor<scalar_t, rank> sum_i_j_part;
   rt::Divider<rank> j_vectors, i_size;
   rt::Batch<rank> batch;
 
@@ -35,8 +35,7 @@ struct Step_bilinear_forward_0_output {
   static constexpr rt::Lines launch = {rt::count(rt::elements(), rt::integer(0)), rt::count(rt::integer(0))};
   static constexpr auto fields = rt::fields(rt::tensor(0, 2, 0, 1), rt::tensor(1, 1, -1, 0), rt::tensor(2, 2, 0, 1),
                                             rt::in_vectors(rt::integer(0)), rt::batch());
-  rt::Tensor<const opmath_t, rank> sum_i_j;
-  rt::Tensor<const scalar_t, rank> bias;
+  rt::Tensor<const scalar_t, rank> sum_i_j, bias;
   rt::Tensor<scalar_t, rank> output;
   rt::Divider<rank> o_vectors;
   rt::Batch<rank> batch;

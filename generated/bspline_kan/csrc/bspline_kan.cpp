@@ -20,10 +20,10 @@ Tensor bspline_kan_forward(const Tensor& input, const Tensor& weight) {
   call.input("weight", weight, Element::scalar, {opgen::dim(1, "O"), opgen::dim(0, "I"), opgen::dim(2, "K")});
   call.begin();
   call.hold();
-  call.allocate("basis", Element::compute, {opgen::batch, opgen::dim(0, "I"), opgen::dim(2, "K")});
+  call.allocate("basis", Element::scalar, {opgen::batch, opgen::dim(0, "I"), opgen::dim(2, "K")});
   call.reserve("output");
   call.run(0, {0, 2}, {call.size(0), call.size(2)});
-  call.set("output", call.contract("...ab,cab->...c", "basis", "weight", Element::compute));
+  call.set("output", call.contract("...ab,cab->...c", "basis", "weight", Element::scalar));
   return call.result("output", Element::scalar);
 }
 
@@ -35,14 +35,14 @@ std::tuple<Tensor, Tensor> bspline_kan_backward(const Tensor& grad_output, const
   call.input("weight", weight, Element::scalar, {opgen::dim(1, "O"), opgen::dim(0, "I"), opgen::dim(2, "K")});
   call.begin();
   call.hold();
-  call.allocate("basis", Element::compute, {opgen::batch, opgen::dim(0, "I"), opgen::dim(2, "K")}, mask[1]);
+  call.allocate("basis", Element::scalar, {opgen::batch, opgen::dim(0, "I"), opgen::dim(2, "K")}, mask[1]);
   call.reserve("grad_basis");
   call.allocate("grad_input", Element::scalar, {opgen::batch, opgen::dim(0, "I")}, mask[0]);
   call.reserve("grad_weight");
   if (mask[1]) call.run(0, {1, 3}, {call.size(0), call.size(2)});
   if (mask[0]) call.set("grad_basis", call.contract("...a,abc->...bc", "grad_output", "weight", Element::scalar));
   if (mask[0]) call.run(1, {1, 4, 5}, {call.size(0), call.size(2)});
-  if (mask[1]) call.set("grad_weight", call.contract("...a,...bc->abc", "grad_output", "basis", Element::compute));
+  if (mask[1]) call.set("grad_weight", call.contract("...a,...bc->abc", "grad_output", "basis", Element::scalar));
   const Tensor grad_input = call.result("grad_input", Element::scalar, 0, "input");
   const Tensor grad_weight = call.result("grad_weight", Element::scalar);
   return {grad_input, grad_weight};

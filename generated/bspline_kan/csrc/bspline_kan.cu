@@ -12,7 +12,7 @@ struct Step_bspline_kan_forward_basis {
   static constexpr auto fields =
       rt::fields(rt::tensor(0, 2, 0), rt::tensor(1, 3, 0), rt::integer(1), rt::integer(1), rt::integer(0), rt::batch());
   rt::Tensor<const scalar_t, rank> input;
-  rt::Tensor<opmath_t, rank> basis;
+  rt::Tensor<scalar_t, rank> basis;
   int64_t K;
   rt::Divider<rank> k_size, i_size;
   rt::Batch<rank> batch;

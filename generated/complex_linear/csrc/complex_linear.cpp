@@ -86,7 +86,7 @@ std::tuple<Tensor, Tensor, Tensor, Tensor, Tensor, Tensor> complex_linear_backwa
   call.input("weight_imag", weight_imag, Element::scalar, {opgen::dim(1, "N"), opgen::dim(0, "K")});
   call.begin();
   call.hold();
-  call.allocate("grad_sum_k_real_sum_1", Element::compute, {opgen::batch, opgen::dim(1, "N")}, mask[1] || mask[3]);
+  call.allocate("grad_sum_k_real_sum_1", Element::scalar, {opgen::batch, opgen::dim(1, "N")}, mask[1] || mask[3]);
   call.reserve("grad_input_real_part");
   call.reserve("grad_input_real_part_1");
   call.allocate("grad_input_real", Element::scalar, {opgen::batch, opgen::dim(0, "K")}, mask[0]);
@@ -117,9 +117,9 @@ std::tuple<Tensor, Tensor, Tensor, Tensor, Tensor, Tensor> complex_linear_backwa
   }
   if (mask[1]) {
     call.set("grad_input_imag_part_1",
-             call.contract("...a,ab->...b", "grad_sum_k_real_sum_1", "weight_imag", Element::compute));
+             call.contract("...a,ab->...b", "grad_sum_k_real_sum_1", "weight_imag", Element::scalar));
   }
-  if (mask[1]) call.run(4, {10, 11, 12}, {call.size(0)});
+  if (mask[1]) call.run(3, {10, 11, 12}, {call.size(0)});
   if (mask[2]) {
     call.set("grad_weight_real_part",
              call.contract("...a,...b->ab", "grad_output_imag", "input_imag", Element::scalar));
@@ -128,18 +128,18 @@ std::tuple<Tensor, Tensor, Tensor, Tensor, Tensor, Tensor> complex_linear_backwa
     call.set("grad_weight_real_part_1",
              call.contract("...a,...b->ab", "grad_output_real", "input_real", Element::scalar));
   }
-  if (mask[2]) call.run(5, {13, 14, 15}, {call.size(1), call.size(0)});
+  if (mask[2]) call.run(4, {13, 14, 15}, {call.size(1), call.size(0)});
   if (mask[3]) {
     call.set("grad_weight_imag_part",
              call.contract("...a,...b->ab", "grad_output_imag", "input_real", Element::scalar));
   }
   if (mask[3]) {
     call.set("grad_weight_imag_part_1",
-             call.contract("...a,...b->ab", "grad_sum_k_real_sum_1", "input_imag", Element::compute));
+             call.contract("...a,...b->ab", "grad_sum_k_real_sum_1", "input_imag", Element::scalar));
   }
-  if (mask[3]) call.run(6, {16, 17, 18}, {call.size(1), call.size(0)});
-  if (mask[4]) call.run(7, {0, 19}, {call.size(1)});
-  if (mask[5]) call.run(7, {1, 20}, {call.size(1)});
+  if (mask[3]) call.run(4, {16, 17, 18}, {call.size(1), call.size(0)});
+  if (mask[4]) call.run(5, {0, 19}, {call.size(1)});
+  if (mask[5]) call.run(5, {1, 20}, {call.size(1)});
   const Tensor grad_input_real = call.result("grad_input_real", Element::scalar, 0, "input_real");
   const Tensor grad_input_imag = call.result("grad_input_imag", Element::scalar, 0, "input_imag");
   const Tensor grad_weight_real = call.result("grad_weight_real", Element::scalar);

@@ -98,7 +98,7 @@ struct Step_complex_linear_backward_grad_sum_k_real_sum_1 {
   static constexpr rt::Flat<sizeof(scalar_t)> launch = {{rt::count(rt::elements(), rt::integer(0))}};
   static constexpr auto fields = rt::fields(rt::tensor(0, 2, 0), rt::tensor(1, 2, 0), rt::integer(0), rt::batch());
   rt::Tensor<const scalar_t, rank> grad_output_real;
-  rt::Tensor<opmath_t, rank> grad_sum_k_real_sum_1;
+  rt::Tensor<scalar_t, rank> grad_sum_k_real_sum_1;
   rt::Divider<rank> n_size;
   rt::Batch<rank> batch;
 
@@ -116,7 +116,7 @@ struct Step_complex_linear_backward_grad_sum_k_real_sum_1 {
   template <int V, typename At>
   OPGEN_DEVICE void flat(const At& first) const {
     const auto grad_output_real_pack = rt::load_pack_or_zero<V>(grad_output_real, first);
-    rt::Values<opmath_t, V> grad_sum_k_real_sum_1_pack;
+    rt::Values<scalar_t, V> grad_sum_k_real_sum_1_pack;
     OPGEN_UNROLL
     for (int i = 0; i < V; ++i) {
       opmath_t grad_sum_k_real_sum_1_value;
@@ -168,46 +168,6 @@ struct Step_complex_linear_backward_grad_input_real {
 
 // one value per point, nothing shared between points
 template <typename scalar_t, int rank>
-struct Step_complex_linear_backward_grad_input_imag {
-  using opmath_t = rt::math_t<scalar_t>;
-  static constexpr rt::Flat<sizeof(scalar_t)> launch = {{rt::count(rt::elements(), rt::integer(0))}};
-  static constexpr auto fields =
-      rt::fields(rt::tensor(0, 2, 0), rt::tensor(1, 2, 0), rt::tensor(2, 2, 0), rt::integer(0), rt::batch());
-  rt::Tensor<const scalar_t, rank> grad_input_imag_part;
-  rt::Tensor<const opmath_t, rank> grad_input_imag_part_1;
-  rt::Tensor<scalar_t, rank> grad_input_imag;
-  rt::Divider<rank> k_size;
-  rt::Batch<rank> batch;
-
-  OPGEN_DEVICE void compute(opmath_t grad_input_imag_part, opmath_t grad_input_imag_part_1,
-                            opmath_t* grad_input_imag) const {
-    *grad_input_imag = grad_input_imag_part + grad_input_imag_part_1;
-  }
-  OPGEN_DEVICE void point(int64_t point) const {
-    int64_t rest = point;
-    const int64_t k = rt::split(&rest, k_size);
-    const rt::Place<rank> place = batch.place(rest);
-    opmath_t grad_input_imag_value;
-    compute(grad_input_imag_part.load(place, k), grad_input_imag_part_1.load(place, k), &grad_input_imag_value);
-    grad_input_imag.store(grad_input_imag_value, place, k);
-  }
-  template <int V, typename At>
-  OPGEN_DEVICE void flat(const At& first) const {
-    const auto grad_input_imag_part_pack = rt::load_pack<V>(grad_input_imag_part, first);
-    const auto grad_input_imag_part_1_pack = rt::load_pack<V>(grad_input_imag_part_1, first);
-    rt::Values<scalar_t, V> grad_input_imag_pack;
-    OPGEN_UNROLL
-    for (int i = 0; i < V; ++i) {
-      opmath_t grad_input_imag_value;
-      compute(grad_input_imag_part_pack.get(i), grad_input_imag_part_1_pack.get(i), &grad_input_imag_value);
-      grad_input_imag_pack.set(i, grad_input_imag_value);
-    }
-    rt::store_pack(grad_input_imag, first, grad_input_imag_pack);
-  }
-};
-
-// one value per point, nothing shared between points
-template <typename scalar_t, int rank>
 struct Step_complex_linear_backward_grad_weight_real {
   using opmath_t = rt::math_t<scalar_t>;
   static constexpr rt::Flat<sizeof(scalar_t)> launch = {{rt::count(rt::integer(0), rt::integer(1))}};
@@ -241,45 +201,6 @@ struct Step_complex_linear_backward_grad_weight_real {
       grad_weight_real_pack.set(i, grad_weight_real_value);
     }
     rt::store_pack(grad_weight_real, first, grad_weight_real_pack);
-  }
-};
-
-// one value per point, nothing shared between points
-template <typename scalar_t, int rank>
-struct Step_complex_linear_backward_grad_weight_imag {
-  using opmath_t = rt::math_t<scalar_t>;
-  static constexpr rt::Flat<sizeof(scalar_t)> launch = {{rt::count(rt::integer(0), rt::integer(1))}};
-  static constexpr auto fields =
-      rt::fields(rt::tensor(0, 2, -1), rt::tensor(1, 2, -1), rt::tensor(2, 2, -1), rt::integer(1));
-  rt::Tensor<const scalar_t, rank> grad_weight_imag_part;
-  rt::Tensor<const opmath_t, rank> grad_weight_imag_part_1;
-  rt::Tensor<scalar_t, rank> grad_weight_imag;
-  rt::Divider<rank> k_size;
-
-  OPGEN_DEVICE void compute(opmath_t grad_weight_imag_part, opmath_t grad_weight_imag_part_1,
-                            opmath_t* grad_weight_imag) const {
-    *grad_weight_imag = grad_weight_imag_part + grad_weight_imag_part_1;
-  }
-  OPGEN_DEVICE void point(int64_t point) const {
-    int64_t rest = point;
-    const int64_t k = rt::split(&rest, k_size);
-    const int64_t n = rest;
-    opmath_t grad_weight_imag_value;
-    compute(grad_weight_imag_part.load(n, k), grad_weight_imag_part_1.load(n, k), &grad_weight_imag_value);
-    grad_weight_imag.store(grad_weight_imag_value, n, k);
-  }
-  template <int V, typename At>
-  OPGEN_DEVICE void flat(const At& first) const {
-    const auto grad_weight_imag_part_pack = rt::load_pack<V>(grad_weight_imag_part, first);
-    const auto grad_weight_imag_part_1_pack = rt::load_pack<V>(grad_weight_imag_part_1, first);
-    rt::Values<scalar_t, V> grad_weight_imag_pack;
-    OPGEN_UNROLL
-    for (int i = 0; i < V; ++i) {
-      opmath_t grad_weight_imag_value;
-      compute(grad_weight_imag_part_pack.get(i), grad_weight_imag_part_1_pack.get(i), &grad_weight_imag_value);
-      grad_weight_imag_pack.set(i, grad_weight_imag_value);
-    }
-    rt::store_pack(grad_weight_imag, first, grad_weight_imag_pack);
   }
 };
 
@@ -319,8 +240,6 @@ extern "C" const OpgenCudaStep complex_linear_cuda_steps[] = {
     rt::kernel<Step_complex_linear_forward_1_output_imag>(),           // 1
     rt::kernel<Step_complex_linear_backward_grad_sum_k_real_sum_1>(),  // 2
     rt::kernel<Step_complex_linear_backward_grad_input_real>(),        // 3
-    rt::kernel<Step_complex_linear_backward_grad_input_imag>(),        // 4
-    rt::kernel<Step_complex_linear_backward_grad_weight_real>(),       // 5
-    rt::kernel<Step_complex_linear_backward_grad_weight_imag>(),       // 6
-    rt::kernel<Step_complex_linear_backward_grad_bias_real>(),         // 7
+    rt::kernel<Step_complex_linear_backward_grad_weight_real>(),       // 4
+    rt::kernel<Step_complex_linear_backward_grad_bias_real>(),         // 5
 };

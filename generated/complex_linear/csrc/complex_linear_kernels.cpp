@@ -136,34 +136,6 @@ int backward_grad_input_real(const OpgenCall& call, OpgenHost& host) {
 
 // One value per point, nothing shared between points.
 template <typename opmath_t>
-int backward_grad_input_imag(const OpgenCall& call, OpgenHost& host) {
-  const int64_t K = call.ints[0];
-  const rt::Tensor<opmath_t> grad_input_imag_part(call, 0, 2, 0);
-  const rt::Tensor<opmath_t> grad_input_imag_part_1(call, 1, 2, 0);
-  const rt::Tensor<opmath_t> grad_input_imag(call, 2, 2, 0);
-  rt::Loops<3> outer;
-  outer.batch(call, &grad_input_imag_part, &grad_input_imag_part_1, &grad_input_imag);
-  outer.step(0, grad_input_imag_part.stride(1));
-  outer.step(1, grad_input_imag_part_1.stride(1));
-  outer.step(2, grad_input_imag.stride(1));
-  outer.dim_of_steps(K);
-  outer.arrange();
-  rt::parallel(host, outer.count, 1, [=, &host](int64_t begin, int64_t end) {
-    outer.runs<rt::block>(begin, end, nullptr, [&](const auto& run) {
-      const rt::Source<opmath_t> grad_input_imag_part_at(grad_input_imag_part, run.at[0], run.step[0], run.size);
-      const rt::Source<opmath_t> grad_input_imag_part_1_at(grad_input_imag_part_1, run.at[1], run.step[1], run.size);
-      rt::Sink<opmath_t> grad_input_imag_out(grad_input_imag, run.at[2], run.step[2], run.size);
-      rt::each(run.size, [&](int64_t i) {
-        const auto value = grad_input_imag_part_at[i] + grad_input_imag_part_1_at[i];
-        grad_input_imag_out.set(i, value);
-      });
-    });
-  });
-  return rt::status(host);
-}
-
-// One value per point, nothing shared between points.
-template <typename opmath_t>
 int backward_grad_weight_real(const OpgenCall& call, OpgenHost& host) {
   const int64_t N = call.ints[0];
   const int64_t K = call.ints[1];
@@ -188,38 +160,6 @@ int backward_grad_weight_real(const OpgenCall& call, OpgenHost& host) {
       rt::each(run.size, [&](int64_t i) {
         const auto value = grad_weight_real_part_at[i] + grad_weight_real_part_1_at[i];
         grad_weight_real_out.set(i, value);
-      });
-    });
-  });
-  return rt::status(host);
-}
-
-// One value per point, nothing shared between points.
-template <typename opmath_t>
-int backward_grad_weight_imag(const OpgenCall& call, OpgenHost& host) {
-  const int64_t N = call.ints[0];
-  const int64_t K = call.ints[1];
-  const rt::Tensor<opmath_t> grad_weight_imag_part(call, 0, 2);
-  const rt::Tensor<opmath_t> grad_weight_imag_part_1(call, 1, 2);
-  const rt::Tensor<opmath_t> grad_weight_imag(call, 2, 2);
-  rt::Loops<3> outer;
-  outer.step(0, grad_weight_imag_part.stride(0));
-  outer.step(1, grad_weight_imag_part_1.stride(0));
-  outer.step(2, grad_weight_imag.stride(0));
-  outer.dim_of_steps(N);
-  outer.step(0, grad_weight_imag_part.stride(1));
-  outer.step(1, grad_weight_imag_part_1.stride(1));
-  outer.step(2, grad_weight_imag.stride(1));
-  outer.dim_of_steps(K);
-  outer.arrange();
-  rt::parallel(host, outer.count, 1, [=, &host](int64_t begin, int64_t end) {
-    outer.runs<rt::block>(begin, end, nullptr, [&](const auto& run) {
-      const rt::Source<opmath_t> grad_weight_imag_part_at(grad_weight_imag_part, run.at[0], run.step[0], run.size);
-      const rt::Source<opmath_t> grad_weight_imag_part_1_at(grad_weight_imag_part_1, run.at[1], run.step[1], run.size);
-      rt::Sink<opmath_t> grad_weight_imag_out(grad_weight_imag, run.at[2], run.step[2], run.size);
-      rt::each(run.size, [&](int64_t i) {
-        const auto value = grad_weight_imag_part_at[i] + grad_weight_imag_part_1_at[i];
-        grad_weight_imag_out.set(i, value);
       });
     });
   });
@@ -259,8 +199,6 @@ OPGEN_STEPS(complex_linear) = {
     OPGEN_STEP(forward_1_output_imag),           // 1
     OPGEN_STEP(backward_grad_sum_k_real_sum_1),  // 2
     OPGEN_STEP(backward_grad_input_real),        // 3
-    OPGEN_STEP(backward_grad_input_imag),        // 4
-    OPGEN_STEP(backward_grad_weight_real),       // 5
-    OPGEN_STEP(backward_grad_weight_imag),       // 6
-    OPGEN_STEP(backward_grad_bias_real),         // 7
+    OPGEN_STEP(backward_grad_weight_real),       // 4
+    OPGEN_STEP(backward_grad_bias_real),         // 5
 };

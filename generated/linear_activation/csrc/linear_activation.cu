@@ -209,7 +209,7 @@ struct Step_linear_activation_backward_0_grad_z {
       rt::fields(rt::tensor(0, 2, 0), rt::tensor(1, 2, 0), rt::tensor(2, 2, 0), rt::integer(0), rt::batch());
   rt::Tensor<const bool, rank> condition;
   rt::Tensor<const scalar_t, rank> grad_output;
-  rt::Tensor<opmath_t, rank> grad_z;
+  rt::Tensor<scalar_t, rank> grad_z;
   rt::Divider<rank> n_size;
   rt::Batch<rank> batch;
 
@@ -228,7 +228,7 @@ struct Step_linear_activation_backward_0_grad_z {
   OPGEN_DEVICE void flat(const At& first) const {
     const auto condition_pack = rt::load_pack<V>(condition, first);
     const auto grad_output_pack = rt::load_pack_or_zero<V>(grad_output, first);
-    rt::Values<opmath_t, V> grad_z_pack;
+    rt::Values<scalar_t, V> grad_z_pack;
     OPGEN_UNROLL
     for (int i = 0; i < V; ++i) {
       opmath_t grad_z_value;
@@ -246,7 +246,7 @@ struct Step_linear_activation_backward_0_grad_bias {
   static constexpr rt::Columns<true> launch = {rt::count(rt::integer(0)), rt::count(rt::elements()),
                                                rt::count(rt::integer(0))};
   static constexpr auto fields = rt::fields(rt::tensor(0, 2, 0, 1), rt::tensor(1, 1, -1), rt::batch());
-  rt::Tensor<const opmath_t, rank> grad_z;
+  rt::Tensor<const scalar_t, rank> grad_z;
   rt::Tensor<scalar_t, rank> grad_bias;
   rt::Batch<rank> batch;
 
@@ -280,7 +280,7 @@ struct Step_linear_activation_backward_1_grad_z {
       rt::fields(rt::tensor(0, 2, 0), rt::tensor(1, 2, 0), rt::tensor(2, 2, 0), rt::integer(0), rt::batch());
   rt::Tensor<const opmath_t, rank> z;
   rt::Tensor<const scalar_t, rank> grad_output;
-  rt::Tensor<opmath_t, rank> grad_z;
+  rt::Tensor<scalar_t, rank> grad_z;
   rt::Divider<rank> n_size;
   rt::Batch<rank> batch;
 
@@ -305,7 +305,7 @@ struct Step_linear_activation_backward_1_grad_z {
   OPGEN_DEVICE void flat(const At& first) const {
     const auto z_pack = rt::load_pack<V>(z, first);
     const auto grad_output_pack = rt::load_pack_or_zero<V>(grad_output, first);
-    rt::Values<opmath_t, V> grad_z_pack;
+    rt::Values<scalar_t, V> grad_z_pack;
     OPGEN_UNROLL
     for (int i = 0; i < V; ++i) {
       opmath_t grad_z_value;
@@ -326,7 +326,7 @@ struct Step_linear_activation_backward_2_grad_z {
       rt::fields(rt::tensor(0, 2, 0), rt::tensor(1, 2, 0), rt::tensor(2, 2, 0), rt::integer(0), rt::batch());
   rt::Tensor<const opmath_t, rank> z;
   rt::Tensor<const scalar_t, rank> grad_output;
-  rt::Tensor<opmath_t, rank> grad_z;
+  rt::Tensor<scalar_t, rank> grad_z;
   rt::Divider<rank> n_size;
   rt::Batch<rank> batch;
 
@@ -348,7 +348,7 @@ struct Step_linear_activation_backward_2_grad_z {
   OPGEN_DEVICE void flat(const At& first) const {
     const auto z_pack = rt::load_pack<V>(z, first);
     const auto grad_output_pack = rt::load_pack_or_zero<V>(grad_output, first);
-    rt::Values<opmath_t, V> grad_z_pack;
+    rt::Values<scalar_t, V> grad_z_pack;
     OPGEN_UNROLL
     for (int i = 0; i < V; ++i) {
       opmath_t grad_z_value;
@@ -367,7 +367,7 @@ struct Step_linear_activation_backward_3_grad_z {
   static constexpr auto fields =
       rt::fields(rt::tensor(0, 2, 0), rt::tensor(1, 2, 0), rt::tensor(2, 2, 0), rt::integer(0), rt::batch());
   rt::Tensor<const scalar_t, rank> grad_output, output;
-  rt::Tensor<opmath_t, rank> grad_z;
+  rt::Tensor<scalar_t, rank> grad_z;
   rt::Divider<rank> n_size;
   rt::Batch<rank> batch;
 
@@ -386,7 +386,7 @@ struct Step_linear_activation_backward_3_grad_z {
   OPGEN_DEVICE void flat(const At& first) const {
     const auto grad_output_pack = rt::load_pack_or_zero<V>(grad_output, first);
     const auto output_pack = rt::load_pack<V>(output, first);
-    rt::Values<opmath_t, V> grad_z_pack;
+    rt::Values<scalar_t, V> grad_z_pack;
     OPGEN_UNROLL
     for (int i = 0; i < V; ++i) {
       opmath_t grad_z_value;

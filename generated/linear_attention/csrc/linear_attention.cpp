@@ -27,18 +27,18 @@ std::tuple<Tensor, Tensor, Tensor, Tensor, Tensor> linear_attention_forward(cons
   call.begin();
   call.hold();
   call.allocate("q", Element::compute, {opgen::batch, opgen::dim(0, "L"), opgen::dim(1, "E")});
-  call.allocate("k", Element::compute, {opgen::batch, opgen::dim(2, "S"), opgen::dim(1, "E")});
+  call.allocate("k", Element::scalar, {opgen::batch, opgen::dim(2, "S"), opgen::dim(1, "E")});
   call.reserve("numerator_part");
   call.reserve("numerator");
   call.allocate("denominator_part", Element::compute, {opgen::batch, opgen::dim(1, "E")});
   call.allocate("denominator", Element::compute, {opgen::batch, opgen::dim(0, "L")}, true, recorded);
   call.allocate("output", Element::scalar, {opgen::batch, opgen::dim(0, "L"), opgen::dim(3, "V")});
   call.run(0, {0, 3}, {call.size(0), call.size(1)});
-  call.run(0, {1, 4}, {call.size(2), call.size(1)});
-  call.set("numerator_part", call.contract("...ab,...ac->...cb", "k", "value", Element::compute));
-  call.set("numerator", call.contract("...ab,...cb->...ac", "q", "numerator_part", Element::compute));
-  call.run(1, {4, 7}, {call.size(1), call.size(2)});
-  call.run(2, {3, 7, 8, 6, 9}, {call.size(0), call.size(1), call.size(3)}, {eps});
+  call.run(1, {1, 4}, {call.size(2), call.size(1)});
+  call.set("numerator_part", call.contract("...ab,...ac->...cb", "k", "value", Element::scalar));
+  call.set("numerator", call.contract("...ab,...cb->...ac", "q", "numerator_part", Element::scalar));
+  call.run(2, {4, 7}, {call.size(1), call.size(2)});
+  call.run(3, {3, 7, 8, 6, 9}, {call.size(0), call.size(1), call.size(3)}, {eps});
   const Tensor output = call.result("output", Element::scalar);
   const Tensor numerator_part =
       recorded ? call.kept("numerator_part", Element::compute, 0, {"key", "value"}) : Tensor();
@@ -66,10 +66,10 @@ std::tuple<Tensor, Tensor, Tensor> linear_attention_backward(const Tensor& grad_
   call.begin();
   call.hold();
   call.allocate("q", Element::compute, {opgen::batch, opgen::dim(0, "L"), opgen::dim(1, "E")}, mask[1] || mask[2]);
-  call.allocate("k", Element::compute, {opgen::batch, opgen::dim(2, "S"), opgen::dim(1, "E")}, mask[2]);
+  call.allocate("k", Element::scalar, {opgen::batch, opgen::dim(2, "S"), opgen::dim(1, "E")}, mask[2]);
   call.allocate("grad_denominator", Element::compute, {opgen::batch, opgen::dim(0, "L")}, mask[0] || mask[1]);
   call.allocate("grad_denominator_part", Element::compute, {opgen::batch, opgen::dim(1, "E")}, mask[1]);
-  call.allocate("grad_numerator", Element::compute, {opgen::batch, opgen::dim(0, "L"), opgen::dim(3, "V")},
+  call.allocate("grad_numerator", Element::scalar, {opgen::batch, opgen::dim(0, "L"), opgen::dim(3, "V")},
                 mask[0] || mask[1] || mask[2]);
   call.reserve("grad_numerator_part");
   call.reserve("grad_k_numerator_part");
@@ -78,25 +78,25 @@ std::tuple<Tensor, Tensor, Tensor> linear_attention_backward(const Tensor& grad_
   call.allocate("grad_key", Element::scalar, {opgen::batch, opgen::dim(2, "S"), opgen::dim(1, "E")}, mask[1]);
   call.reserve("grad_value");
   if (mask[1] || mask[2]) call.run(0, {1, 8}, {call.size(0), call.size(1)});
-  if (mask[2]) call.run(0, {2, 9}, {call.size(2), call.size(1)});
-  if (mask[0] || mask[1]) call.run(3, {0, 5, 7, 10}, {call.size(0), call.size(3)}, {eps});
-  if (mask[1]) call.run(4, {10, 8, 11}, {call.size(1), call.size(0)});
-  if (mask[0] || mask[1] || mask[2]) call.run(5, {0, 7, 12}, {call.size(0), call.size(3)}, {eps});
+  if (mask[2]) call.run(1, {2, 9}, {call.size(2), call.size(1)});
+  if (mask[0] || mask[1]) call.run(4, {0, 5, 7, 10}, {call.size(0), call.size(3)}, {eps});
+  if (mask[1]) call.run(5, {10, 8, 11}, {call.size(1), call.size(0)});
+  if (mask[0] || mask[1] || mask[2]) call.run(6, {0, 7, 12}, {call.size(0), call.size(3)}, {eps});
   if (mask[1] || mask[2]) {
-    call.set("grad_numerator_part", call.contract("...ab,...ac->...bc", "grad_numerator", "q", Element::compute));
+    call.set("grad_numerator_part", call.contract("...ab,...ac->...bc", "grad_numerator", "q", Element::scalar));
   }
   if (mask[1]) {
     call.set("grad_k_numerator_part",
-             call.contract("...ab,...ca->...cb", "grad_numerator_part", "value", Element::compute));
+             call.contract("...ab,...ca->...cb", "grad_numerator_part", "value", Element::scalar));
   }
   if (mask[0]) {
     call.set("grad_q_numerator",
-             call.contract("...ab,...bc->...ac", "grad_numerator", "numerator_part", Element::compute));
+             call.contract("...ab,...bc->...ac", "grad_numerator", "numerator_part", Element::scalar));
   }
-  if (mask[0]) call.run(6, {1, 10, 6, 15, 16}, {call.size(0), call.size(1)});
-  if (mask[1]) call.run(7, {2, 11, 14, 17}, {call.size(2), call.size(1)});
+  if (mask[0]) call.run(7, {1, 10, 6, 15, 16}, {call.size(0), call.size(1)});
+  if (mask[1]) call.run(8, {2, 11, 14, 17}, {call.size(2), call.size(1)});
   if (mask[2]) {
-    call.set("grad_value", call.contract("...ab,...cb->...ca", "grad_numerator_part", "k", Element::compute));
+    call.set("grad_value", call.contract("...ab,...cb->...ca", "grad_numerator_part", "k", Element::scalar));
   }
   const Tensor grad_query = call.result("grad_query", Element::scalar, 0, "query");
   const Tensor grad_key = call.result("grad_key", Element::scalar, 0, "key");

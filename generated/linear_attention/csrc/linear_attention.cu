@@ -43,6 +43,46 @@ struct Step_linear_attention_forward_q {
   }
 };
 
+// one value per point, nothing shared between points
+template <typename scalar_t, int rank>
+struct Step_linear_attention_forward_k {
+  using opmath_t = rt::math_t<scalar_t>;
+  using near = rt::Near<scalar_t>;
+  static constexpr rt::Flat<sizeof(scalar_t)> launch = {{rt::count(rt::elements(), rt::integer(0), rt::integer(1))}};
+  static constexpr auto fields =
+      rt::fields(rt::tensor(0, 3, 0), rt::tensor(1, 3, 0), rt::integer(1), rt::integer(0), rt::batch());
+  rt::Tensor<const scalar_t, rank> key;
+  rt::Tensor<scalar_t, rank> k;
+  rt::Divider<rank> e_size, j_size;
+  rt::Batch<rank> batch;
+
+  OPGEN_DEVICE void compute(opmath_t key, opmath_t* k) const {
+    const opmath_t key_value = key;
+    *k = key_value > 0 ? key_value + 1 : near::exp(key_value);
+  }
+  OPGEN_DEVICE void point(int64_t point) const {
+    int64_t rest = point;
+    const int64_t e = rt::split(&rest, e_size);
+    const int64_t j = rt::split(&rest, j_size);
+    const rt::Place<rank> place = batch.place(rest);
+    opmath_t k_value;
+    compute(key.load(place, j, e), &k_value);
+    k.store(k_value, place, j, e);
+  }
+  template <int V, typename At>
+  OPGEN_DEVICE void flat(const At& first) const {
+    const auto key_pack = rt::load_pack<V>(key, first);
+    rt::Values<scalar_t, V> k_pack;
+    OPGEN_UNROLL
+    for (int i = 0; i < V; ++i) {
+      opmath_t k_value;
+      compute(key_pack.get(i), &k_value);
+      k_pack.set(i, k_value);
+    }
+    rt::store_pack(k, first, k_pack);
+  }
+};
+
 // reduces across memory: neighbouring columns together, rows in fixed order
 template <typename scalar_t, int rank>
 struct Step_linear_attention_forward_denominator_part {
@@ -50,7 +90,7 @@ struct Step_linear_attention_forward_denominator_part {
   static constexpr rt::Columns<true> launch = {rt::count(rt::elements(), rt::integer(0)), rt::count(rt::integer(1)),
                                                rt::count(rt::integer(0))};
   static constexpr auto fields = rt::fields(rt::tensor(0, 3, 0, 2), rt::tensor(1, 2, 0), rt::integer(0), rt::batch());
-  rt::Tensor<const opmath_t, rank> k;
+  rt::Tensor<const scalar_t, rank> k;
   rt::Tensor<opmath_t, rank> denominator_part;
   rt::Divider<rank> e_size;
   rt::Batch<rank> batch;
@@ -91,7 +131,8 @@ struct Step_linear_attention_forward_output {
   static constexpr auto fields =
       rt::fields(rt::tensor(0, 3, 0, 2), rt::tensor(1, 2, 0, 1), rt::tensor(3, 3, 0, 2), rt::tensor(4, 3, 0, 2),
                  rt::tensor(2, 2, 0), rt::integer(1), rt::integer(2), rt::integer(0), rt::real(0), rt::batch());
-  rt::Tensor<const opmath_t, rank> q, denominator_part, numerator;
+  rt::Tensor<const opmath_t, rank> q, denominator_part;
+  rt::Tensor<const scalar_t, rank> numerator;
   rt::Tensor<scalar_t, rank> output;
   rt::Tensor<opmath_t, rank> denominator;
   rt::Divider<rank> e_size, v_size, i_size;
@@ -209,7 +250,7 @@ struct Step_linear_attention_backward_grad_numerator {
   static constexpr auto fields = rt::fields(rt::tensor(0, 3, 0, 2), rt::tensor(2, 3, 0, 2), rt::tensor(1, 2, 0),
                                             rt::real(0), rt::in_vectors(rt::integer(1)), rt::integer(0), rt::batch());
   rt::Tensor<const scalar_t, rank> grad_output;
-  rt::Tensor<opmath_t, rank> grad_numerator;
+  rt::Tensor<scalar_t, rank> grad_numerator;
   rt::Tensor<const opmath_t, rank> denominator;
   opmath_t eps;
   rt::Divider<rank> v_vectors, i_size;
@@ -238,10 +279,10 @@ struct Step_linear_attention_backward_grad_query {
   static constexpr rt::Lines launch = {rt::count(rt::elements(), rt::integer(0), rt::integer(1)),
                                        rt::count(rt::integer(1))};
   static constexpr auto fields =
-      rt::fields(rt::tensor(0, 3, 0, 2), rt::tensor(2, 2, 0, 1), rt::tensor(3, 3, 0, 2), rt::tensor(1, 2, 0),
+      rt::fields(rt::tensor(0, 3, 0, 2), rt::tensor(3, 3, 0, 2), rt::tensor(2, 2, 0, 1), rt::tensor(1, 2, 0),
                  rt::tensor(4, 3, 0, 2), rt::in_vectors(rt::integer(1)), rt::integer(0), rt::batch());
-  rt::Tensor<const scalar_t, rank> query;
-  rt::Tensor<const opmath_t, rank> denominator_part, grad_q_numerator, grad_denominator;
+  rt::Tensor<const scalar_t, rank> query, grad_q_numerator;
+  rt::Tensor<const opmath_t, rank> denominator_part, grad_denominator;
   rt::Tensor<scalar_t, rank> grad_query;
   rt::Divider<rank> e_vectors, i_size;
   rt::Batch<rank> batch;
@@ -273,10 +314,10 @@ struct Step_linear_attention_backward_grad_key {
   static constexpr rt::Lines launch = {rt::count(rt::elements(), rt::integer(0), rt::integer(1)),
                                        rt::count(rt::integer(1))};
   static constexpr auto fields =
-      rt::fields(rt::tensor(0, 3, 0, 2), rt::tensor(1, 2, 0, 1), rt::tensor(2, 3, 0, 2), rt::tensor(3, 3, 0, 2),
+      rt::fields(rt::tensor(0, 3, 0, 2), rt::tensor(2, 3, 0, 2), rt::tensor(1, 2, 0, 1), rt::tensor(3, 3, 0, 2),
                  rt::in_vectors(rt::integer(1)), rt::integer(0), rt::batch());
-  rt::Tensor<const scalar_t, rank> key;
-  rt::Tensor<const opmath_t, rank> grad_denominator_part, grad_k_numerator_part;
+  rt::Tensor<const scalar_t, rank> key, grad_k_numerator_part;
+  rt::Tensor<const opmath_t, rank> grad_denominator_part;
   rt::Tensor<scalar_t, rank> grad_key;
   rt::Divider<rank> e_vectors, j_size;
   rt::Batch<rank> batch;
@@ -301,11 +342,12 @@ struct Step_linear_attention_backward_grad_key {
 
 extern "C" const OpgenCudaStep linear_attention_cuda_steps[] = {
     rt::kernel<Step_linear_attention_forward_q>(),                       // 0
-    rt::kernel<Step_linear_attention_forward_denominator_part>(),        // 1
-    rt::kernel<Step_linear_attention_forward_output>(),                  // 2
-    rt::kernel<Step_linear_attention_backward_grad_denominator>(),       // 3
-    rt::kernel<Step_linear_attention_backward_grad_denominator_part>(),  // 4
-    rt::kernel<Step_linear_attention_backward_grad_numerator>(),         // 5
-    rt::kernel<Step_linear_attention_backward_grad_query>(),             // 6
-    rt::kernel<Step_linear_attention_backward_grad_key>(),               // 7
+    rt::kernel<Step_linear_attention_forward_k>(),                       // 1
+    rt::kernel<Step_linear_attention_forward_denominator_part>(),        // 2
+    rt::kernel<Step_linear_attention_forward_output>(),                  // 3
+    rt::kernel<Step_linear_attention_backward_grad_denominator>(),       // 4
+    rt::kernel<Step_linear_attention_backward_grad_denominator_part>(),  // 5
+    rt::kernel<Step_linear_attention_backward_grad_numerator>(),         // 6
+    rt::kernel<Step_linear_attention_backward_grad_query>(),             // 7
+    rt::kernel<Step_linear_attention_backward_grad_key>(),               // 8
 };

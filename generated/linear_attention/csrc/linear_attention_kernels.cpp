@@ -30,6 +30,31 @@ int forward_q(const OpgenCall& call, OpgenHost& host) {
   return rt::status(host);
 }
 
+// One value per point, nothing shared between points.
+template <typename opmath_t>
+int forward_k(const OpgenCall& call, OpgenHost& host) {
+  const int64_t S = call.ints[0];
+  const int64_t E = call.ints[1];
+  const rt::Tensor<opmath_t> key(call, 0, 3, 0);
+  const rt::Tensor<opmath_t> k(call, 1, 3, 0);
+  rt::Loops<2> outer;
+  outer.batch(call, &key, &k);
+  outer.dim(S, {key.stride(1), k.stride(1)});
+  outer.dim(E, {key.stride(2), k.stride(2)});
+  outer.arrange();
+  rt::parallel(host, outer.count, 1, [=, &host](int64_t begin, int64_t end) {
+    outer.runs<rt::block>(begin, end, nullptr, [&](const auto& run) {
+      const rt::Source<opmath_t> key_at(key, run.at[0], run.step[0], run.size);
+      rt::Sink<opmath_t> k_out(k, run.at[1], run.step[1], run.size);
+      rt::each(run.size, [&](int64_t i) {
+        const opmath_t key_value = key_at[i];
+        k_out.set(i, key_value > 0 ? key_value + 1 : rt::exp(key_value));
+      });
+    });
+  });
+  return rt::status(host);
+}
+
 // Reduces across memory: neighbouring columns together, rows in fixed order.
 template <typename opmath_t>
 int forward_denominator_part(const OpgenCall& call, OpgenHost& host) {
@@ -282,11 +307,12 @@ int backward_grad_key(const OpgenCall& call, OpgenHost& host) {
 
 OPGEN_STEPS(linear_attention) = {
     OPGEN_STEP(forward_q),                       // 0
-    OPGEN_STEP(forward_denominator_part),        // 1
-    OPGEN_STEP(forward_output),                  // 2
-    OPGEN_STEP(backward_grad_denominator),       // 3
-    OPGEN_STEP(backward_grad_denominator_part),  // 4
-    OPGEN_STEP(backward_grad_numerator),         // 5
-    OPGEN_STEP(backward_grad_query),             // 6
-    OPGEN_STEP(backward_grad_key),               // 7
+    OPGEN_STEP(forward_k),                       // 1
+    OPGEN_STEP(forward_denominator_part),        // 2
+    OPGEN_STEP(forward_output),                  // 3
+    OPGEN_STEP(backward_grad_denominator),       // 4
+    OPGEN_STEP(backward_grad_denominator_part),  // 5
+    OPGEN_STEP(backward_grad_numerator),         // 6
+    OPGEN_STEP(backward_grad_query),             // 7
+    OPGEN_STEP(backward_grad_key),               // 8
 };

@@ -84,7 +84,7 @@ std::tuple<Tensor, Tensor, Tensor, Tensor, Tensor> lora_linear_backward(const Te
   call.input("adaptation_part", adaptation_part, Element::compute, {opgen::batch, opgen::dim(2, "R")});
   call.begin();
   call.hold();
-  call.allocate("grad_adaptation", Element::compute, {opgen::batch, opgen::dim(1, "N")}, mask[0] || mask[2] || mask[3]);
+  call.allocate("grad_adaptation", Element::scalar, {opgen::batch, opgen::dim(1, "N")}, mask[0] || mask[2] || mask[3]);
   call.reserve("grad_adaptation_part");
   call.reserve("grad_input_sum_k");
   call.reserve("grad_input_adaptation_part");
@@ -95,20 +95,20 @@ std::tuple<Tensor, Tensor, Tensor, Tensor, Tensor> lora_linear_backward(const Te
   call.allocate("grad_bias", Element::scalar, {opgen::dim(1, "N")}, mask[4]);
   if (mask[0] || mask[2] || mask[3]) call.run(1, {0, 6}, {call.size(1)}, {scale});
   if (mask[0] || mask[2]) {
-    call.set("grad_adaptation_part", call.contract("...a,ab->...b", "grad_adaptation", "lora_b", Element::compute));
+    call.set("grad_adaptation_part", call.contract("...a,ab->...b", "grad_adaptation", "lora_b", Element::scalar));
   }
   if (mask[0]) call.set("grad_input_sum_k", call.contract("...a,ab->...b", "grad_output", "weight", Element::scalar));
   if (mask[0]) {
     call.set("grad_input_adaptation_part",
-             call.contract("...a,ab->...b", "grad_adaptation_part", "lora_a", Element::compute));
+             call.contract("...a,ab->...b", "grad_adaptation_part", "lora_a", Element::scalar));
   }
   if (mask[0]) call.run(2, {8, 9, 10}, {call.size(0)});
   if (mask[1]) call.set("grad_weight", call.contract("...a,...b->ab", "grad_output", "input", Element::scalar));
   if (mask[2]) {
-    call.set("grad_lora_a", call.contract("...a,...b->ab", "grad_adaptation_part", "input", Element::compute));
+    call.set("grad_lora_a", call.contract("...a,...b->ab", "grad_adaptation_part", "input", Element::scalar));
   }
   if (mask[3]) {
-    call.set("grad_lora_b", call.contract("...a,...b->ab", "grad_adaptation", "adaptation_part", Element::compute));
+    call.set("grad_lora_b", call.contract("...a,...b->ab", "grad_adaptation", "adaptation_part", Element::scalar));
   }
   if (mask[4]) call.run(3, {0, 14}, {call.size(1)});
   const Tensor grad_input = call.result("grad_input", Element::scalar, 0, "input");

@@ -50,7 +50,7 @@ struct Step_lora_linear_backward_grad_adaptation {
   static constexpr auto fields =
       rt::fields(rt::tensor(0, 2, 0), rt::tensor(1, 2, 0), rt::real(0), rt::integer(0), rt::batch());
   rt::Tensor<const scalar_t, rank> grad_output;
-  rt::Tensor<opmath_t, rank> grad_adaptation;
+  rt::Tensor<scalar_t, rank> grad_adaptation;
   opmath_t scale;
   rt::Divider<rank> n_size;
   rt::Batch<rank> batch;
@@ -69,7 +69,7 @@ struct Step_lora_linear_backward_grad_adaptation {
   template <int V, typename At>
   OPGEN_DEVICE void flat(const At& first) const {
     const auto grad_output_pack = rt::load_pack_or_zero<V>(grad_output, first);
-    rt::Values<opmath_t, V> grad_adaptation_pack;
+    rt::Values<scalar_t, V> grad_adaptation_pack;
     OPGEN_UNROLL
     for (int i = 0; i < V; ++i) {
       opmath_t grad_adaptation_value;
@@ -87,8 +87,7 @@ struct Step_lora_linear_backward_grad_input {
   static constexpr rt::Flat<sizeof(scalar_t)> launch = {{rt::count(rt::elements(), rt::integer(0))}};
   static constexpr auto fields =
       rt::fields(rt::tensor(0, 2, 0), rt::tensor(1, 2, 0), rt::tensor(2, 2, 0), rt::integer(0), rt::batch());
-  rt::Tensor<const scalar_t, rank> grad_input_sum_k;
-  rt::Tensor<const opmath_t, rank> grad_input_adaptation_part;
+  rt::Tensor<const scalar_t, rank> grad_input_sum_k, grad_input_adaptation_part;
   rt::Tensor<scalar_t, rank> grad_input;
   rt::Divider<rank> k_size;
   rt::Batch<rank> batch;

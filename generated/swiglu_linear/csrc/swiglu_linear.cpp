@@ -48,21 +48,21 @@ std::tuple<Tensor, Tensor, Tensor> swiglu_linear_backward(const Tensor& grad_out
   call.input("up", up, Element::compute, {opgen::batch, opgen::dim(1, "N")});
   call.begin();
   call.hold();
-  call.allocate("grad_up", Element::compute, {opgen::batch, opgen::dim(1, "N")}, mask[0] || mask[1] || mask[2]);
-  call.allocate("grad_gate", Element::compute, {opgen::batch, opgen::dim(1, "N")}, mask[0] || mask[1] || mask[2]);
+  call.allocate("grad_up", Element::scalar, {opgen::batch, opgen::dim(1, "N")}, mask[0] || mask[1] || mask[2]);
+  call.allocate("grad_gate", Element::scalar, {opgen::batch, opgen::dim(1, "N")}, mask[0] || mask[1] || mask[2]);
   call.reserve("grad_input_up");
   call.reserve("grad_input_gate");
   call.allocate("grad_input", Element::scalar, {opgen::batch, opgen::dim(0, "K")}, mask[0]);
   call.reserve("grad_weight_gate");
   call.reserve("grad_weight_up");
   if (mask[0] || mask[1] || mask[2]) call.run(1, {0, 4, 6, 5, 7}, {call.size(1)});
-  if (mask[0]) call.set("grad_input_up", call.contract("...a,ab->...b", "grad_up", "weight_up", Element::compute));
+  if (mask[0]) call.set("grad_input_up", call.contract("...a,ab->...b", "grad_up", "weight_up", Element::scalar));
   if (mask[0]) {
-    call.set("grad_input_gate", call.contract("...a,ab->...b", "grad_gate", "weight_gate", Element::compute));
+    call.set("grad_input_gate", call.contract("...a,ab->...b", "grad_gate", "weight_gate", Element::scalar));
   }
   if (mask[0]) call.run(2, {8, 9, 10}, {call.size(0)});
-  if (mask[1]) call.set("grad_weight_gate", call.contract("...a,...b->ab", "grad_gate", "input", Element::compute));
-  if (mask[2]) call.set("grad_weight_up", call.contract("...a,...b->ab", "grad_up", "input", Element::compute));
+  if (mask[1]) call.set("grad_weight_gate", call.contract("...a,...b->ab", "grad_gate", "input", Element::scalar));
+  if (mask[2]) call.set("grad_weight_up", call.contract("...a,...b->ab", "grad_up", "input", Element::scalar));
   const Tensor grad_input = call.result("grad_input", Element::scalar, 0, "input");
   const Tensor grad_weight_gate = call.result("grad_weight_gate", Element::scalar);
   const Tensor grad_weight_up = call.result("grad_weight_up", Element::scalar);

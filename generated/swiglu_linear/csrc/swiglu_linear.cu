@@ -50,7 +50,7 @@ struct Step_swiglu_linear_backward_grad_gate {
                                             rt::tensor(2, 2, 0), rt::tensor(4, 2, 0), rt::integer(0), rt::batch());
   rt::Tensor<const scalar_t, rank> grad_output;
   rt::Tensor<const opmath_t, rank> gate, up;
-  rt::Tensor<opmath_t, rank> grad_up, grad_gate;
+  rt::Tensor<scalar_t, rank> grad_up, grad_gate;
   rt::Divider<rank> n_size;
   rt::Batch<rank> batch;
 
@@ -79,8 +79,8 @@ struct Step_swiglu_linear_backward_grad_gate {
     const auto grad_output_pack = rt::load_pack_or_zero<V>(grad_output, first);
     const auto gate_pack = rt::load_pack<V>(gate, first);
     const auto up_pack = rt::load_pack<V>(up, first);
-    rt::Values<opmath_t, V> grad_up_pack;
-    rt::Values<opmath_t, V> grad_gate_pack;
+    rt::Values<scalar_t, V> grad_up_pack;
+    rt::Values<scalar_t, V> grad_gate_pack;
     OPGEN_UNROLL
     for (int i = 0; i < V; ++i) {
       opmath_t grad_up_value;
@@ -101,7 +101,7 @@ struct Step_swiglu_linear_backward_grad_input {
   static constexpr rt::Flat<sizeof(scalar_t)> launch = {{rt::count(rt::elements(), rt::integer(0))}};
   static constexpr auto fields =
       rt::fields(rt::tensor(0, 2, 0), rt::tensor(1, 2, 0), rt::tensor(2, 2, 0), rt::integer(0), rt::batch());
-  rt::Tensor<const opmath_t, rank> grad_input_up, grad_input_gate;
+  rt::Tensor<const scalar_t, rank> grad_input_up, grad_input_gate;
   rt::Tensor<scalar_t, rank> grad_input;
   rt::Divider<rank> k_size;
   rt::Batch<rank> batch;

@@ -129,8 +129,9 @@ int launch_across(const OpgenCall& call, const Step& step, const Columns& column
   return launch_columns<32, 32, 1>(once, OfTeams<Columns>{columns, partial, points}, points, by.blocks * by.teams);
 }
 
-// Rows and columns, together where the rows are held.
-template <template <typename, int> class Rows, template <typename, int> class Columns, typename scalar_t>
+// A kernel and the sums across its rows, together where these are held.
+template <template <typename, int> class Alone, template <typename, int> class Columns,
+          template <typename, int> class Rows, typename scalar_t>
 struct Across {
   using Step = Rows<scalar_t, 1>;
   using Sums = Columns<scalar_t, max_batch>;
@@ -155,7 +156,7 @@ struct Across {
         return together(call, columns, args);
       }
     }
-    const int status = launch_made<Rows, scalar_t>(call);
+    const int status = launch_made<Alone, scalar_t>(call);
     return status == OPGEN_OK ? launch_made<Columns, scalar_t>(columns) : status;
   }
 
@@ -172,28 +173,32 @@ struct Across {
   }
 };
 
-template <template <typename, int> class Rows, template <typename, int> class Columns>
+template <template <typename, int> class Alone, template <typename, int> class Columns,
+          template <typename, int> class Rows>
 int run_across(const OpgenCall* call) {
-  if (call->columns == nullptr) return run<Rows>(call);
+  if (call->columns == nullptr) return run<Alone>(call);
   OpgenCall columns = *call->columns;
   columns.workspace = call->workspace;
   columns.workspace_bytes = call->workspace_bytes;
   columns.processors = call->processors;
   columns.stream = call->stream;
-  return OPGEN_DISPATCH(call->dtype, scalar_t, (Across<Rows, Columns, scalar_t>::run(*call, columns)));
+  return OPGEN_DISPATCH(call->dtype, scalar_t, (Across<Alone, Columns, Rows, scalar_t>::run(*call, columns)));
 }
 
-template <template <typename, int> class Rows, template <typename, int> class Columns>
+template <template <typename, int> class Columns, template <typename, int> class Rows>
 int64_t workspace_across(const OpgenCall* call) {
   if (call->columns == nullptr) return 0;
-  const int64_t apart = workspace<Columns>(call->columns);
-  return std::max({apart, Across<Rows, Columns, float>::bytes(*call), Across<Rows, Columns, half_t>::bytes(*call)});
+  const int64_t wide = Across<Rows, Columns, Rows, float>::bytes(*call);
+  const int64_t narrow = Across<Rows, Columns, Rows, half_t>::bytes(*call);
+  return std::max({workspace<Columns>(call->columns), wide, narrow});
 }
 
-// A kernel of rows, and where the call wants it one that folds across them, as an entry of the table.
-template <template <typename, int> class Rows, template <typename, int> class Columns>
+// A kernel, and where the call wants it one that folds across its rows, as an entry of the table. A map has other rows
+// than its points.
+template <template <typename, int> class Alone, template <typename, int> class Columns,
+          template <typename, int> class Rows = Alone>
 constexpr OpgenCudaStep across() {
-  return {run_across<Rows, Columns>, workspace_across<Rows, Columns>};
+  return {run_across<Alone, Columns, Rows>, workspace_across<Columns, Rows>};
 }
 
 }  // namespace rt

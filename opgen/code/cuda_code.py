@@ -35,6 +35,7 @@ from opgen.plan.stream import sums_of
 
 _ASIDE = 10  # columns around an entry of the table
 _BASE = "base"  # what runs before the last part of a kernel
+_ROWS = "rows"  # what runs instead of a map where its rows join sums
 _ALONE = "alone"  # what runs instead of a kernel where the batch is empty
 
 
@@ -42,13 +43,15 @@ _ALONE = "alone"  # what runs instead of a kernel where the batch is empty
 class CudaKernel:
     """The structs of one kernel, in the order in which they are launched; `lines` define them.
 
-    `choice`: of two structs the call takes one; `columns`: the struct of a kernel whose folds rows may join.
+    `choice`: of two structs the call takes one; `columns`: the struct of a kernel whose folds rows may join, and `rows`
+    that of these rows, where it is another one.
     """
 
     structs: tuple[str, ...]
     lines: tuple[str, ...]
     choice: bool = False
     columns: str = ""
+    rows: str = ""
 
 
 _RUNTIME, _ACROSS = "opgen_launch.cuh", "opgen_across.cuh"
@@ -99,7 +102,7 @@ def _aligned(rows: Sequence[str]) -> list[str]:
 
 def _entry(k: CudaKernel) -> list[str]:
     head = f"rt::{'either' if k.choice else 'across' if k.columns else 'kernel'}<"
-    structs = [*k.structs, k.columns] if k.columns else k.structs
+    structs = [*k.structs, *filter(None, (k.columns, k.rows))]
     short = f"{head}{', '.join(structs)}>(),"
     if len(short) + _ASIDE <= LIMIT:
         return [short]
@@ -122,8 +125,15 @@ def cuda_kernel(formal: Formal, step: Step, name: str, joins: Sequence[Join] = (
         lines += [*_part(formal, part, flat, f"{name}_{_BASE}"), ""]
         structs.append(_struct_name(f"{name}_{_BASE}"))
     order = ", repeats in any order" if isinstance(step, ScatterStep) else ""
-    lines += [*_reason(f"{step.reason}{order}"), *_part(formal, *last, name, joins)]
+    part, flat = last
+    rows = joining(part, joins, formal.slots) if joins else part
+    points = form_of(chain(part, (Role.PARALLEL,))[1], flat) in (Form.MAP, Form.FLAT)
+    own = (part, flat, name) if points else (rows, flat, name, joins)
+    lines += [*_reason(f"{step.reason}{order}"), *_part(formal, *own)]
     structs.append(_struct_name(name))
+    if joins and points:
+        lines += ["", *_reason("the same in rows"), *_part(formal, rows, False, f"{name}_{_ROWS}", joins)]
+        return CudaKernel(tuple(structs), tuple(laid_out(lines)), rows=_struct_name(f"{name}_{_ROWS}"))
     other = without_batch(formal.kernel, formal.schedule)
     if other is not formal.schedule:
         name = f"{name}_{_ALONE}"
@@ -143,7 +153,6 @@ def _part(formal: Formal, part: Body, flat: bool, name: str, joins: Sequence[Joi
     scope = Scope(formal, stored)
     outer, body = chain(part, (Role.PARALLEL,))
     if joins:
-        body = joining(body, joins)
         scope.rows.sums = tuple(j.acc for j in joins)
     form = form_of(body, flat)
     assert form is Form.FLAT or not formal.spare, f"{name}: nothing guards {formal.spare}"

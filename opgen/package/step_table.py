@@ -6,7 +6,7 @@ steps of each plan which kernel runs with which arguments. What torch computes h
 
 from __future__ import annotations
 
-from collections.abc import Hashable, Sequence, Set
+from collections.abc import Hashable, Iterable, Sequence, Set
 from dataclasses import dataclass, field, replace
 
 from opgen.code.cpp_kernels import Kernel, cpu_kernel
@@ -53,7 +53,8 @@ class StepTable:
     kernels: list[Kernel] = field(default_factory=list)
     cuda: list[CudaKernel] = field(default_factory=list)
     functions: dict[str, Function] = field(default_factory=dict)  # of the plans: those that stay calls
-    _numbers: dict[Hashable, int] = field(default_factory=dict)
+    _names: list[str] = field(default_factory=list)
+    _numbers: dict[Hashable, dict[Hashable, int]] = field(default_factory=dict)  # by what runs beside a kernel, if any
 
     def add(self, plan: KernelPlan, prefix: str, apart: Set[str] = frozenset()) -> tuple[Launch, ...]:
         """Put the kernels of a plan in; what its steps launch. `apart`: buffers that nobody may want though others
@@ -65,17 +66,36 @@ class StepTable:
         launches: list[Launch] = []
         for k, (step, own) in enumerate(zip(steps, found, strict=True)):
             columns, joins = beside.get(k, (None, ()))
-            key = (own.key, None if columns is None else found[columns].key)
-            number = self._numbers.setdefault(key, len(self.kernels))
+            also = None if columns is None else _relation(own, found[columns])
+            number = self._number(own.key, also)
             if number == len(self.kernels):
-                name = f"{prefix}_{step.name}"
-                self.kernels.append(cpu_kernel(own, step, name))
-                self.cuda.append(cuda_kernel(own, step, f"{self.op}_{name}", joins))
+                self._names.append(f"{prefix}_{step.name}")
+                self.kernels.append(cpu_kernel(own, step, self._names[number]))
+                self.cuda.append(cuda_kernel(own, step, f"{self.op}_{self._names[number]}", joins))
+            elif joins and not self.cuda[number].columns:
+                self.cuda[number] = cuda_kernel(own, step, f"{self.op}_{self._names[number]}", joins)
             arguments = tuple(own.slots), own.ints, own.reals, own.reaches
             launches.append(Launch(number, *arguments, stored_only(own.kernel), own.spare, columns))
         for a, b in ((launches[k].kernel, launches[c].kernel) for k, (c, _) in beside.items()):
-            self.cuda[a] = replace(self.cuda[a], columns=self.cuda[b].structs[-1])
+            self.cuda[a] = replace(self.cuda[a], columns=self.cuda[b].structs[0])
         return tuple(launches)
+
+    def _number(self, key: Hashable, also: Hashable) -> int:
+        """The number of a kernel; one that can run beside others runs alone as well."""
+        known = self._numbers.setdefault(key, {})
+        if also is None and known:
+            return next(iter(known.values()))
+        if also not in known:
+            known[also] = known.pop(None, len(self.kernels))
+        return known[also]
+
+
+def _relation(rows: Formal, columns: Formal) -> Hashable:
+    """A kernel of columns, and which arguments it shares with one of rows."""
+    pairs: tuple[tuple[Sequence[object], Iterable[object]], ...]
+    pairs = ((list(rows.slots), columns.slots), (rows.ints, columns.ints), (rows.reals, columns.reals))
+    shared = (tuple(known.index(n) if n in known else -1 for n in asked) for known, asked in pairs)
+    return columns.key, *shared
 
 
 def _beside(steps: Sequence[Formal]) -> dict[int, tuple[int, tuple[Join, ...]]]:

@@ -11,12 +11,13 @@ from opgen.kernel.across import across, joining
 from opgen.kernel.formal import Formal, formal
 from opgen.kernel.model import For, Join, Role
 from opgen.kernel.walk import chain, inside
+from opgen.package.step_table import StepTable
 from opgen.pipeline import SpecFile, Stage, run
 from opgen.plan.build import build
-from opgen.plan.model import Library
+from opgen.plan.model import KernelPlan, Library
 
 ROWS = """op: rows
-inputs: {{x: {{shape: [..., D]}}, w: {{shape: [D]}}, c: {{shape: [{c}]}}}}
+inputs: {{x: {{shape: [..., D]}}, w: {{shape: [D]}}, c: {{shape: [{c}]}}, e: {{shape: [...]}}}}
 forward: |
   s[...] = sum[d](x[..., d] * w[d])
   y[..., d] = {y}
@@ -26,11 +27,15 @@ outputs: [y, t]
 PLAIN = {"c": "...", "y": "x[..., d] * s[...]", "t": "sum[...](exp(x[..., d]) * c[...])"}
 
 
-def kernels(**given: str) -> list[Formal]:
+def plan_of(**given: str) -> KernelPlan:
     text = ROWS.format(**PLAIN | given)
     made = run(SpecFile(Path("made.yaml"), text.encode(), "made.yaml"), Stage.DERIVED)
     assert made.derived, made.diagnostics
-    plan = build(made.derived[0].forward)
+    return build(made.derived[0].forward)
+
+
+def kernels(**given: str) -> list[Formal]:
+    plan = plan_of(**given)
     return [formal(plan, s) for s in plan.steps if not isinstance(s, Library)]
 
 
@@ -47,7 +52,7 @@ def test_rows_join_what_is_folded_across_them() -> None:
 def test_the_joins_stand_in_the_last_pass() -> None:
     rows, columns = kernels(y="x[..., d] * s[...] * c[...]")
     joins = across(rows, columns)
-    *_, last = joining(chain(rows.kernel.body, (Role.PARALLEL,))[1], joins)
+    *_, last = chain(joining(rows.kernel.body, joins, rows.slots), (Role.PARALLEL,))[1]
     assert isinstance(last, For)
     assert last.body[-1:] == joins
     assert not [n for n in inside(rows.kernel.body) if n in joins]
@@ -64,3 +69,22 @@ def test_the_joins_stand_in_the_last_pass() -> None:
 )
 def test_other_kernels_run_apart(given: dict[str, str]) -> None:
     assert found(**given) == ()
+
+
+def test_a_kernel_is_in_the_table_once_whether_sums_run_beside_it_or_not() -> None:
+    table = StepTable("made")
+    (alone, _), (paired, columns) = (
+        table.add(plan_of(t=t, y="x[..., d] * s[...] * c[...]"), name)
+        for t, name in (("max[...](x[..., d])", "first"), (PLAIN["t"], "then"))
+    )
+    assert (alone.columns, paired.columns) == (None, 1)
+    assert alone.kernel == paired.kernel
+    assert table.cuda[paired.kernel].columns == table.cuda[columns.kernel].structs[0]
+    assert len(table.kernels) == len(table.cuda) == 3
+
+
+def test_rows_that_join_other_tensors_are_another_kernel() -> None:
+    table = StepTable("made")
+    y, plain = "x[..., d] * s[...] * c[...] * e[...]", "sum[...](x[..., d] * {}[...])"
+    (first, _), (then, _) = (table.add(plan_of(t=plain.format(n), y=y), n) for n in "ce")
+    assert first.kernel != then.kernel

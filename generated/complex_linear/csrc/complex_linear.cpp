@@ -101,7 +101,7 @@ std::tuple<Tensor, Tensor, Tensor, Tensor, Tensor, Tensor> complex_linear_backwa
   call.allocate("grad_weight_imag", Element::scalar, {opgen::dim(1, "N"), opgen::dim(0, "K")}, mask[3]);
   call.allocate("grad_bias_real", Element::scalar, {opgen::dim(1, "N")}, mask[4]);
   call.allocate("grad_bias_imag", Element::scalar, {opgen::dim(1, "N")}, mask[5]);
-  if (mask[1] || mask[3]) call.run(2, {0, 6}, {call.size(1)});
+  call.run_both({mask[1] || mask[3], 2, {0, 6}, {call.size(1)}}, {mask[4], 5, {0, 19}, {call.size(1)}});
   if (mask[0]) {
     call.set("grad_input_real_part",
              call.contract("...a,ab->...b", "grad_output_imag", "weight_imag", Element::scalar));
@@ -138,7 +138,6 @@ std::tuple<Tensor, Tensor, Tensor, Tensor, Tensor, Tensor> complex_linear_backwa
              call.contract("...a,...b->ab", "grad_sum_k_real_sum_1", "input_imag", Element::scalar));
   }
   if (mask[3]) call.run(4, {16, 17, 18}, {call.size(1), call.size(0)});
-  if (mask[4]) call.run(5, {0, 19}, {call.size(1)});
   if (mask[5]) call.run(5, {1, 20}, {call.size(1)});
   const Tensor grad_input_real = call.result("grad_input_real", Element::scalar, 0, "input_real");
   const Tensor grad_input_imag = call.result("grad_input_imag", Element::scalar, 0, "input_imag");

@@ -237,10 +237,9 @@ std::tuple<Tensor, Tensor, Tensor> linear_activation_backward_0(const Tensor& gr
   call.reserve("grad_input");
   call.reserve("grad_weight");
   call.allocate("grad_bias", Element::scalar, {opgen::dim(1, "N")}, mask[2]);
-  if (mask[0] || mask[1] || mask[2]) call.run(5, {3, 0, 4}, {call.size(1)});
+  call.run_both({mask[0] || mask[1] || mask[2], 5, {3, 0, 4}, {call.size(1)}}, {mask[2], 6, {4, 7}, {call.size(1)}});
   if (mask[0]) call.set("grad_input", call.contract("...a,ab->...b", "grad_z", "weight", Element::scalar));
   if (mask[1]) call.set("grad_weight", call.contract("...a,...b->ab", "grad_z", "input", Element::scalar));
-  if (mask[2]) call.run(6, {4, 7}, {call.size(1)});
   const Tensor grad_input = call.result("grad_input", Element::scalar, 0, "input");
   const Tensor grad_weight = call.result("grad_weight", Element::scalar);
   const Tensor grad_bias = call.result("grad_bias", Element::scalar);
@@ -264,10 +263,9 @@ std::tuple<Tensor, Tensor, Tensor> linear_activation_backward_1(const Tensor& gr
   call.reserve("grad_input");
   call.reserve("grad_weight");
   call.allocate("grad_bias", Element::scalar, {opgen::dim(1, "N")}, mask[2]);
-  if (mask[0] || mask[1] || mask[2]) call.run(7, {3, 0, 4}, {call.size(1)});
+  call.run_both({mask[0] || mask[1] || mask[2], 7, {3, 0, 4}, {call.size(1)}}, {mask[2], 6, {4, 7}, {call.size(1)}});
   if (mask[0]) call.set("grad_input", call.contract("...a,ab->...b", "grad_z", "weight", Element::scalar));
   if (mask[1]) call.set("grad_weight", call.contract("...a,...b->ab", "grad_z", "input", Element::scalar));
-  if (mask[2]) call.run(6, {4, 7}, {call.size(1)});
   const Tensor grad_input = call.result("grad_input", Element::scalar, 0, "input");
   const Tensor grad_weight = call.result("grad_weight", Element::scalar);
   const Tensor grad_bias = call.result("grad_bias", Element::scalar);
@@ -291,10 +289,9 @@ std::tuple<Tensor, Tensor, Tensor> linear_activation_backward_2(const Tensor& gr
   call.reserve("grad_input");
   call.reserve("grad_weight");
   call.allocate("grad_bias", Element::scalar, {opgen::dim(1, "N")}, mask[2]);
-  if (mask[0] || mask[1] || mask[2]) call.run(8, {3, 0, 4}, {call.size(1)});
+  call.run_both({mask[0] || mask[1] || mask[2], 8, {3, 0, 4}, {call.size(1)}}, {mask[2], 6, {4, 7}, {call.size(1)}});
   if (mask[0]) call.set("grad_input", call.contract("...a,ab->...b", "grad_z", "weight", Element::scalar));
   if (mask[1]) call.set("grad_weight", call.contract("...a,...b->ab", "grad_z", "input", Element::scalar));
-  if (mask[2]) call.run(6, {4, 7}, {call.size(1)});
   const Tensor grad_input = call.result("grad_input", Element::scalar, 0, "input");
   const Tensor grad_weight = call.result("grad_weight", Element::scalar);
   const Tensor grad_bias = call.result("grad_bias", Element::scalar);
@@ -318,10 +315,9 @@ std::tuple<Tensor, Tensor, Tensor> linear_activation_backward_3(const Tensor& gr
   call.reserve("grad_input");
   call.reserve("grad_weight");
   call.allocate("grad_bias", Element::scalar, {opgen::dim(1, "N")}, mask[2]);
-  if (mask[0] || mask[1] || mask[2]) call.run(9, {0, 3, 4}, {call.size(1)});
+  call.run_both({mask[0] || mask[1] || mask[2], 9, {0, 3, 4}, {call.size(1)}}, {mask[2], 6, {4, 7}, {call.size(1)}});
   if (mask[0]) call.set("grad_input", call.contract("...a,ab->...b", "grad_z", "weight", Element::scalar));
   if (mask[1]) call.set("grad_weight", call.contract("...a,...b->ab", "grad_z", "input", Element::scalar));
-  if (mask[2]) call.run(6, {4, 7}, {call.size(1)});
   const Tensor grad_input = call.result("grad_input", Element::scalar, 0, "input");
   const Tensor grad_weight = call.result("grad_weight", Element::scalar);
   const Tensor grad_bias = call.result("grad_bias", Element::scalar);

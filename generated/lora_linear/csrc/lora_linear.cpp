@@ -93,7 +93,8 @@ std::tuple<Tensor, Tensor, Tensor, Tensor, Tensor> lora_linear_backward(const Te
   call.reserve("grad_lora_a");
   call.reserve("grad_lora_b");
   call.allocate("grad_bias", Element::scalar, {opgen::dim(1, "N")}, mask[4]);
-  if (mask[0] || mask[2] || mask[3]) call.run(1, {0, 6}, {call.size(1)}, {scale});
+  call.run_both({mask[0] || mask[2] || mask[3], 1, {0, 6}, {call.size(1)}, {scale}},
+                {mask[4], 3, {0, 14}, {call.size(1)}});
   if (mask[0] || mask[2]) {
     call.set("grad_adaptation_part", call.contract("...a,ab->...b", "grad_adaptation", "lora_b", Element::scalar));
   }
@@ -110,7 +111,6 @@ std::tuple<Tensor, Tensor, Tensor, Tensor, Tensor> lora_linear_backward(const Te
   if (mask[3]) {
     call.set("grad_lora_b", call.contract("...a,...b->ab", "grad_adaptation", "adaptation_part", Element::scalar));
   }
-  if (mask[4]) call.run(3, {0, 14}, {call.size(1)});
   const Tensor grad_input = call.result("grad_input", Element::scalar, 0, "input");
   const Tensor grad_weight = call.result("grad_weight", Element::scalar);
   const Tensor grad_lora_a = call.result("grad_lora_a", Element::scalar);

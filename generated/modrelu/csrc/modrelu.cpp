@@ -42,8 +42,8 @@ std::tuple<Tensor, Tensor, Tensor> modrelu_backward(const Tensor& grad_output_re
   call.allocate("grad_input_real", Element::scalar, {opgen::batch, opgen::dim(0, "C")}, mask[0] || mask[1], mask[0]);
   call.allocate("grad_input_imag", Element::scalar, {opgen::batch, opgen::dim(0, "C")}, mask[0] || mask[1], mask[1]);
   call.allocate("grad_bias", Element::scalar, {opgen::dim(0, "C")}, mask[2]);
-  if (mask[0] || mask[1]) call.run(1, {2, 3, 0, 4, 1, 5, 6}, {call.size(0), given_grads[1], given_grads[0]});
-  if (mask[2]) call.run(2, {4, 2, 3, 1, 0, 7}, {call.size(0), given_grads[1], given_grads[0]});
+  call.run_both({mask[0] || mask[1], 1, {2, 3, 0, 4, 1, 5, 6}, {call.size(0), given_grads[1], given_grads[0]}},
+                {mask[2], 2, {4, 2, 3, 1, 0, 7}, {call.size(0), given_grads[1], given_grads[0]}});
   const Tensor grad_input_real = mask[0] ? call.result("grad_input_real", Element::scalar, 0, "input_real") : Tensor();
   const Tensor grad_input_imag = mask[1] ? call.result("grad_input_imag", Element::scalar, 0, "input_imag") : Tensor();
   const Tensor grad_bias = call.result("grad_bias", Element::scalar);

@@ -168,7 +168,7 @@ inline int64_t processors(const OpgenCall& call) {
 // has vectors of points asks for as much with fewer blocks.
 template <int X, int Y, int V>
 int64_t chunk_count(const OpgenCall& call, int64_t points, int64_t length) {
-  constexpr int64_t least = 16, blocks = V > 1 ? 2 : 8;
+  constexpr int64_t least = 16, blocks = V > 1 ? 4 : 8;
   const int64_t wanted = ceil_div(blocks * processors(call), ceil_div(points, X * V));
   const int64_t possible = ceil_div(length, Y * least);
   return wanted < possible ? (wanted < 1 ? 1 : wanted) : (possible < 1 ? 1 : possible);

@@ -106,8 +106,14 @@ def _entry(k: CudaKernel) -> list[str]:
     short = f"{head}{', '.join(structs)}>(),"
     if len(short) + _ASIDE <= LIMIT:
         return [short]
-    rows = [f"{' ' * len(head)}{name}," for name in structs]
-    return [head + rows[0].lstrip(), *rows[1:-1], f"{rows[-1][:-1]}>(),"]
+    rows = [f"{head}{structs[0]},"]
+    for name in structs[1:]:
+        end = f"{name}>()," if name is structs[-1] else f"{name},"
+        if len(rows[-1]) + len(end) + _ASIDE <= LIMIT:
+            rows[-1] += f" {end}"
+        else:
+            rows.append(" " * len(head) + end)
+    return rows
 
 
 def cuda_kernel(formal: Formal, step: Step, name: str, joins: Sequence[Join] = ()) -> CudaKernel:

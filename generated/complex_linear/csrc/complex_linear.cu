@@ -262,8 +262,7 @@ struct Step_complex_linear_backward_grad_bias_real {
 extern "C" const OpgenCudaStep complex_linear_cuda_steps[] = {
     rt::kernel<Step_complex_linear_forward_0_output_imag>(),  // 0
     rt::kernel<Step_complex_linear_forward_1_output_imag>(),  // 1
-    rt::across<Step_complex_linear_backward_grad_sum_k_real_sum_1,
-               Step_complex_linear_backward_grad_bias_real,
+    rt::across<Step_complex_linear_backward_grad_sum_k_real_sum_1, Step_complex_linear_backward_grad_bias_real,
                Step_complex_linear_backward_grad_sum_k_real_sum_1_rows>(),  // 2
     rt::kernel<Step_complex_linear_backward_grad_input_real>(),             // 3
     rt::kernel<Step_complex_linear_backward_grad_weight_real>(),            // 4

@@ -553,18 +553,14 @@ extern "C" const OpgenCudaStep linear_activation_cuda_steps[] = {
     rt::kernel<Step_linear_activation_forward_2_output>(),     // 2
     rt::kernel<Step_linear_activation_forward_3_output>(),     // 3
     rt::kernel<Step_linear_activation_forward_4_output>(),     // 4
-    rt::across<Step_linear_activation_backward_0_grad_z,
-               Step_linear_activation_backward_0_grad_bias,
+    rt::across<Step_linear_activation_backward_0_grad_z, Step_linear_activation_backward_0_grad_bias,
                Step_linear_activation_backward_0_grad_z_rows>(),  // 5
     rt::kernel<Step_linear_activation_backward_0_grad_bias>(),    // 6
-    rt::across<Step_linear_activation_backward_1_grad_z,
-               Step_linear_activation_backward_0_grad_bias,
+    rt::across<Step_linear_activation_backward_1_grad_z, Step_linear_activation_backward_0_grad_bias,
                Step_linear_activation_backward_1_grad_z_rows>(),  // 7
-    rt::across<Step_linear_activation_backward_2_grad_z,
-               Step_linear_activation_backward_0_grad_bias,
+    rt::across<Step_linear_activation_backward_2_grad_z, Step_linear_activation_backward_0_grad_bias,
                Step_linear_activation_backward_2_grad_z_rows>(),  // 8
-    rt::across<Step_linear_activation_backward_3_grad_z,
-               Step_linear_activation_backward_0_grad_bias,
+    rt::across<Step_linear_activation_backward_3_grad_z, Step_linear_activation_backward_0_grad_bias,
                Step_linear_activation_backward_3_grad_z_rows>(),  // 9
     rt::kernel<Step_linear_activation_backward_4_grad_bias>(),    // 10
 };

@@ -177,8 +177,7 @@ struct Step_lora_linear_backward_grad_bias {
 
 extern "C" const OpgenCudaStep lora_linear_cuda_steps[] = {
     rt::kernel<Step_lora_linear_forward_0_output>(),  // 0
-    rt::across<Step_lora_linear_backward_grad_adaptation,
-               Step_lora_linear_backward_grad_bias,
+    rt::across<Step_lora_linear_backward_grad_adaptation, Step_lora_linear_backward_grad_bias,
                Step_lora_linear_backward_grad_adaptation_rows>(),  // 1
     rt::kernel<Step_lora_linear_backward_grad_input>(),            // 2
     rt::kernel<Step_lora_linear_backward_grad_bias>(),             // 3

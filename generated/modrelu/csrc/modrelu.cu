@@ -260,8 +260,7 @@ struct Step_modrelu_backward_grad_bias {
 
 extern "C" const OpgenCudaStep modrelu_cuda_steps[] = {
     rt::kernel<Step_modrelu_forward_output_imag>(),  // 0
-    rt::across<Step_modrelu_backward_grad_input_imag,
-               Step_modrelu_backward_grad_bias,
+    rt::across<Step_modrelu_backward_grad_input_imag, Step_modrelu_backward_grad_bias,
                Step_modrelu_backward_grad_input_imag_rows>(),  // 1
     rt::kernel<Step_modrelu_backward_grad_bias>(),             // 2
 };

@@ -7,7 +7,7 @@
 
 namespace rt {
 
-// Sums at the places that a thread holds. A team goes along so few rows that nothing has to be settled.
+// Sums at the places that a thread holds, of so few rows that nothing has to be settled.
 template <typename Team, int Count, typename T>
 struct Joined;
 template <typename Lanes, int K, int V, bool whole, int Count, typename T>
@@ -42,17 +42,23 @@ constexpr int sums_of = sizeof(typename Columns::Folds) / sizeof(Sum<typename Co
 
 template <typename Team, int Count, typename Step>
 __global__ void __launch_bounds__(Team::most, 1)
-    rows_across(Step step, int64_t rows, int64_t length, typename Step::opmath_t* partial) {
+    rows_across(Step step, int64_t rows, int64_t length, int chunks, typename Step::opmath_t* partial) {
   using Rows = NumberOf<Step>;
   const Rows team = static_cast<Rows>(blockIdx.x) * Team::count() + Team::number();
   const Rows teams = static_cast<Rows>(gridDim.x) * Team::count();
-  Joined<Team, Count, typename Step::opmath_t> joined;
+  Rows row = team;
   OPGEN_ROLLED
-  for (Rows row = team; row < static_cast<Rows>(rows); row += teams) step.template row<Team>(row, &joined);
-  joined.store(partial + static_cast<int64_t>(team) * Count * length, length);
+  for (int chunk = 0; chunk < chunks; ++chunk) {
+    Joined<Team, Count, typename Step::opmath_t> joined;
+    OPGEN_ROLLED
+    for (int i = 0; i < block_adds && row < static_cast<Rows>(rows); ++i, row += teams) {
+      step.template row<Team>(row, &joined);
+    }
+    joined.store(partial + (static_cast<int64_t>(chunk) * teams + team) * Count * length, length);
+  }
 }
 
-// The sums of the teams as a fold of their number.
+// These sums as a fold of their number.
 template <typename Columns>
 struct OfTeams {
   using Folds = typename Columns::Folds;
@@ -74,34 +80,46 @@ struct OfTeams {
   }
 };
 
-// How rows are given to teams: blocks of so many threads, which are so many teams.
+// How rows are given to teams: blocks of so many threads, whose sums are so many times of so many rows.
 struct Shares {
-  int threads, teams;
+  int threads;
   int64_t blocks;
+  int chunks;
+  int64_t sums;
 };
 
-// As many blocks as a device has at a time, and more where a team would have too many rows.
-inline Shares shared_out(const OpgenCall& call, int64_t rows, int threads, int teams) {
-  constexpr int64_t at_a_time = 1024;
-  const int64_t least = ceil_div(rows, block_adds * teams), most = ceil_div(rows, teams);
-  return {threads, teams, std::min(std::max(processors(call) * at_a_time / threads, least), most)};
+// As many blocks as a device has at a time, which are done together.
+template <typename Team, int Count, typename Step>
+Shares shared_out(const OpgenCall& call, int threads, int teams) {
+  const int64_t rows = Step::launch.points.of(call);
+  int at_a_time = 0;
+  auto kernel = rows_across<Team, Count, Step>;
+  const auto status = cudaOccupancyMaxActiveBlocksPerMultiprocessor(&at_a_time, kernel, threads, 0);
+  if (status != cudaSuccess || at_a_time < 1) at_a_time = 1;
+  const int64_t blocks = std::min(processors(call) * at_a_time, ceil_div(rows, teams));
+  const int64_t chunks = blocks == 0 ? 0 : ceil_div(rows, blocks * teams * block_adds);
+  return {threads, blocks, static_cast<int>(chunks), blocks * teams * chunks};
 }
 
 // Bytes of registers that a thread has for its places of rows and sums.
 constexpr int most_bytes = 384;
 
-// `f` with the team for rows of some length and its shares; -1 where there is none. `Bytes`: those at a place.
+// `f` with the team for rows of some length, and how many threads and teams a block has; -1 where there is none.
+// `Bytes`: those at a place.
 template <int V, int Bytes, typename F>
-int64_t with_team(const OpgenCall& call, int64_t rows, int64_t length, const F& f) {
+int64_t with_team(int64_t length, const F& f) {
   constexpr int few = Bytes * 2 * V <= most_bytes ? 2 * V : 0, many = Bytes * 4 * V <= most_bytes ? 4 * V : 0;
-  if (length <= 8 * few) return f(Held<Lanes<8>, 2, V, false>(), shared_out(call, rows, 128, 128 / 8));
+  if (length <= 8 * few) return f(Held<Lanes<8>, 2, V, false>(), 128, 16);
   const int threads = threads_for(length, few, Long::most);
   const bool whole = length == int64_t{threads} * few;
-  const Shares by = shared_out(call, rows, threads, 1);
-  if (length <= Block::most * few) return whole ? f(Held<Block, 2, V, true>(), by) : f(Held<Block, 2, V, false>(), by);
-  if (length <= Long::most * few) return whole ? f(Held<Long, 2, V, true>(), by) : f(Held<Long, 2, V, false>(), by);
+  if (length <= Block::most * few) {
+    return whole ? f(Held<Block, 2, V, true>(), threads, 1) : f(Held<Block, 2, V, false>(), threads, 1);
+  }
+  if (length <= Long::most * few) {
+    return whole ? f(Held<Long, 2, V, true>(), threads, 1) : f(Held<Long, 2, V, false>(), threads, 1);
+  }
   if constexpr (many > 0) {
-    if (length <= Long::most * many) return f(Held<Long, 4, V, false>(), by);
+    if (length <= Long::most * many) return f(Held<Long, 4, V, false>(), threads, 1);
   }
   return -1;
 }
@@ -121,12 +139,12 @@ int launch_across(const OpgenCall& call, const Step& step, const Columns& column
   const int64_t rows = Step::launch.points.of(call);
   auto* partial = static_cast<T*>(call.workspace);
   auto kernel = rows_across<Team, count, Step>;
-  OPGEN_LAUNCH(kernel, grid_of(by.blocks), by.threads, 0, call.stream, step, rows, points, partial);
+  OPGEN_LAUNCH(kernel, grid_of(by.blocks), by.threads, 0, call.stream, step, rows, points, by.chunks, partial);
   const int status = launched();
   if (status != OPGEN_OK) return status;
   OpgenCall once = call;
   once.workspace = nullptr;  // one chunk
-  return launch_columns<32, 32, 1>(once, OfTeams<Columns>{columns, partial, points}, points, by.blocks * by.teams);
+  return launch_columns<32, 32, 1>(once, OfTeams<Columns>{columns, partial, points}, points, by.sums);
 }
 
 // A kernel and the sums across its rows, together where these are held.
@@ -141,8 +159,9 @@ struct Across {
   // What the sums of teams take, which is less than 0 where rows are not held.
   static int64_t bytes(const OpgenCall& call) {
     const int64_t width = Sums::launch.points.of(*call.columns) * count * sizeof(typename Step::opmath_t);
-    const int64_t length = Step::launch.longest(call), rows = Step::launch.points.of(call);
-    return width * with_team<V, place>(call, rows, length, [](auto, const Shares& by) { return by.blocks * by.teams; });
+    return width * with_team<V, place>(Step::launch.longest(call), [&](auto team, int threads, int teams) {
+             return shared_out<decltype(team), count, Step>(call, threads, teams).sums;
+           });
   }
 
   static int run(const OpgenCall& call, const OpgenCall& columns) {
@@ -165,11 +184,11 @@ struct Across {
     const int64_t points = Sums::launch.points.of(columns);
     const auto step = made<Step, V>(call, args);
     const auto sums = made<Sums>(columns, Arguments<tensors_of(Sums::fields)>(columns, Sums::fields.data()));
-    const auto launch = [&](auto team, const Shares& by) -> int64_t {
-      return launch_across<decltype(team)>(call, step, sums, points, by);
-    };
-    return static_cast<int>(
-        with_team<V, place>(call, Step::launch.points.of(call), Step::launch.longest(call), launch));
+    return static_cast<int>(with_team<V, place>(Step::launch.longest(call), [&](auto team, int threads, int teams) {
+      using Team = decltype(team);
+      const Shares by = shared_out<Team, count, Step>(call, threads, teams);
+      return int64_t{launch_across<Team>(call, step, sums, points, by)};
+    }));
   }
 };
 

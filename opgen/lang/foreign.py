@@ -302,13 +302,15 @@ def _gathered(words: Vocabulary, of: Expr, axis: Expr, ids: Name) -> Meant | Non
     if place is None:
         return None
     at = indices.index(place)
-    own = words.letters[ids.name]
     beside = shape[:at] + shape[at + 1 :]
     replaced = len(given) == len(shape) and given[:at] + given[at + 1 :] == beside and given[at] not in (*beside, "1")
     if given != beside and not replaced:
         return None
+    other = words.letters[ids.name][at : at + 1] if replaced else ()
+    if {*other} & {*indices}:
+        return None
     found = access_at(of.name, indices, of)
-    position = access_at(ids.name, own, ids)
+    position = access_at(ids.name, (*indices[:at], *other, *indices[at + 1 :]), ids)
     return Meant(replace(found, items=(*found.items[:at], position, *found.items[at + 1 :])))
 
 

@@ -47,7 +47,7 @@ def _conditions(f: Frame, t: Typed, e: Expr) -> tuple[str, ...]:
     if not isinstance(e, Name | Access):
         return ("compare it, for example `x != 0`",)
     compared = f"compare it, for example `{unparse(e)} != 0`"
-    if t.kind is Kind.FLOAT and e.name in f.decl.inputs:
+    if t.kind is Kind.FLOAT and e.name in f.decl.inputs and e.name not in f.args:
         return (f"declare what it holds: `{e.name}: {{…, dtype: bool}}`", f"or {compared}")
     return (compared,)
 

@@ -123,6 +123,8 @@ def called(
             return _product(words, a, b, left, turned)
         case "einsum", (Text(value=text), *tensors):
             return _einsum(words, text, tensors)
+        case "gather", (x, axis, Name() as ids) if not named:
+            return _gathered(words, x, axis, ids)
         case "masked_fill", (Access(items=(*_, Name(span=at) as i, Name() as j)) as x, Call(name="eye"), value):
             return Meant(Call("where", (Compare((i, j), ("==",), at), value, x), span, span))
         case "masked_fill", (x, mask, value):
@@ -288,6 +290,28 @@ def _read_at(words: Vocabulary, e: Access) -> tuple[str, ...]:
         ["..."] if isinstance(i, Dots) else [i.name] if isinstance(i, Name) else indices_of(words, i) for i in e.items
     ]
     return tuple(i for (i,) in found) if all(len(indices) == 1 for indices in found) else ()
+
+
+def _gathered(words: Vocabulary, of: Expr, axis: Expr, ids: Name) -> Meant | None:
+    """`gather(x, 1, ids)`: `x[n, ids[n]]` where `ids` has the other dims of `x`, and `x[n, ids[n, m]]` where it has one
+    of its own in place of the axis."""
+    if not isinstance(of, Name) or ids.name not in words.integers:
+        return None
+    shape, given = words.shapes.get(of.name, ()), words.shapes.get(ids.name, ())
+    place = _place(axis, indices := words.letters.get(of.name, ()))
+    if place is None:
+        return None
+    at = indices.index(place)
+    beside = shape[:at] + shape[at + 1 :]
+    replaced = len(given) == len(shape) and given[:at] + given[at + 1 :] == beside and given[at] not in (*beside, "1")
+    if given != beside and not replaced:
+        return None
+    other = words.letters[ids.name][at : at + 1] if replaced else ()
+    if {*other} & {*indices}:
+        return None
+    found = access_at(of.name, indices, of)
+    position = access_at(ids.name, (*indices[:at], *other, *indices[at + 1 :]), ids)
+    return Meant(replace(found, items=(*found.items[:at], position, *found.items[at + 1 :])))
 
 
 def _trace(words: Vocabulary, of: Expr) -> Meant | None:

@@ -75,7 +75,7 @@ def _where(f: Frame, e: Call) -> Typed:
     if len(e.args) != 3:
         return f.error("OPG210", f"`where` takes 3 arguments, not {len(e.args)}", e.span, "`where(condition, a, b)`")
     test, yes, no = e.args
-    decided = condition(f, f.lower(test), test.span)
+    decided = condition(f, f.lower(test), test)
     if isinstance(decided.scalar, Lit) and decided.kind is not None:
         taken, other = (yes, no) if decided.scalar.value else (no, yes)
         return _as_beside(f.lower(taken), _passed_over(f, other))

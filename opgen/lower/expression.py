@@ -51,7 +51,7 @@ def expression(f: Frame, e: Expr) -> Typed:
             inner = numeric(f.lower(operand))
             return Typed(neg(inner.scalar), inner.kind)
         case Unary(operand=operand):
-            inner = condition(f, f.lower(operand), operand.span)
+            inner = condition(f, f.lower(operand), operand)
             return inner if inner.kind is None else Typed(negation_of(inner.scalar), Kind.BOOL)
         case Sum(terms=terms):
             lowered = [(sign, numeric(f.lower(t))) for sign, t in terms]
@@ -139,7 +139,7 @@ def _logic(f: Frame, op: str, operands: Sequence[Expr]) -> Typed:
     for e in operands:
         value = f.lower(e)
         hints = _or_else(f, operands) if op == "or" and value.kind not in (None, Kind.BOOL) else ()
-        part = condition(f, value, e.span, *hints)
+        part = condition(f, value, e, *hints)
         if part.kind is None:
             return BAD
         result = either(result, part.scalar) if op == "or" else both(result, part.scalar)

@@ -9,14 +9,15 @@ from __future__ import annotations
 import itertools
 import math
 from collections.abc import Iterator, Sequence
-from dataclasses import dataclass
+from dataclasses import dataclass, replace
 
 from opgen.diagnostics.model import Bag, Label
 from opgen.diagnostics.suggest import did_you_mean, listed
 from opgen.ir.program import Chosen, Condition, Given
+from opgen.ir.reductions import REDUCTIONS
 from opgen.lang.circles import constant_part
-from opgen.lang.nodes import Access, Assign, Call, Compare, Expr, Logic, Name, Reduction, Text, Unary
-from opgen.lang.unparse import unparse_target
+from opgen.lang.nodes import Access, Assign, Call, Compare, Dots, Expr, Logic, Name, Reduction, Text, Unary
+from opgen.lang.unparse import unparse, unparse_target
 from opgen.lang.walk import nodes, statement_names
 from opgen.lower.declare import Declarations, every
 from opgen.lower.overwritten import choice_of
@@ -323,10 +324,27 @@ def check_cover(d: Declarations, name: str, statements: Sequence[Assign], found:
             "OPG220", f"`{name}` has no statement for some settings", statements[0].target.span,
             label="left out: " + "; ".join(missing[:4]) + ("; …" if len(missing) > 4 else ""),
             related=[Label(s.guard.span, "covered here") for s in statements if s.guard is not None],
-            hints=(f"add `{unparse_target(statements[0].target)} = … if {missing[0]}`",),
+            hints=(f"add `{_left_out(d, statements, missing[0])} if {missing[0]}`",),
         )  # fmt: skip
         return False
     return True
+
+
+def _left_out(d: Declarations, statements: Sequence[Assign], case: str) -> str:
+    """The statement of a case that has none: of a choice `none`, what the others reduce, where that is the same."""
+    target, values = statements[0].target, [s.value for s in statements if s.op == "="]
+    rows = {n: row for n, row in REDUCTIONS.items() if not row.keeps_index}
+    alike = {(v.binders, v.body) for v in values if isinstance(v, Reduction) and v.name in rows}
+    known = all(isinstance(v, Reduction) and v.name in rows for v in values) and len(values) == len(statements)
+    if not case.endswith('== "none"') or not known or len(alike) > 1:
+        return f"{unparse_target(target)} = …"
+    binders, body = next(iter(alike))
+    tensors = (*d.inputs, *(s.target.name for s in d.forward))
+    bare = any(isinstance(n, Name) and n.name in tensors for n in nodes(body))
+    batch = bare or any(isinstance(i, Dots) for n in nodes(body) if isinstance(n, Access) for i in n.items)
+    front = (Dots(target.span),) if batch and not any(isinstance(b, Dots) for b in binders) else ()
+    items = (*(front if target.items is None else target.items), *binders)
+    return f"{unparse_target(replace(target, items=items))} = {unparse(body)}"
 
 
 def _may_stay(d: Declarations, name: str) -> bool:

@@ -7,6 +7,8 @@ from collections.abc import Iterable
 from opgen.diagnostics.model import Span
 from opgen.ir.program import Kind
 from opgen.ir.scalar import Lit, where
+from opgen.lang.nodes import Access, Expr, Name
+from opgen.lang.unparse import unparse
 from opgen.lower.scope import Frame, Typed
 
 
@@ -31,13 +33,23 @@ def numeric(t: Typed) -> Typed:
     return Typed(where(t.scalar, Lit(1), Lit(0)), Kind.INT)
 
 
-def condition(f: Frame, t: Typed, span: Span, *hints: str) -> Typed:
-    """A condition, or a mistake; `hints` say what is meant instead, where that is known."""
+def condition(f: Frame, t: Typed, e: Expr, *hints: str) -> Typed:
+    """What `e` has become as a condition, or a mistake; `hints` say what is meant instead, where that is known."""
     if t.kind is None or t.kind is Kind.BOOL:
         return t
     what = "an integer" if t.kind is Kind.INT else "a number"
-    hints = hints or ("compare it, for example `x != 0`",)
-    return f.error("OPG223", f"a condition is needed here, and this is {what}", span, *hints)
+    hints = hints or _conditions(f, t, e)
+    return f.error("OPG223", f"a condition is needed here, and this is {what}", e.span, *hints)
+
+
+def _conditions(f: Frame, t: Typed, e: Expr) -> tuple[str, ...]:
+    """How a number becomes a condition: where it is compared, or where it is declared."""
+    if not isinstance(e, Name | Access):
+        return ("compare it, for example `x != 0`",)
+    compared = f"compare it, for example `{unparse(e)} != 0`"
+    if t.kind is Kind.FLOAT and e.name in f.decl.inputs and e.name not in f.args:
+        return (f"declare what it holds: `{e.name}: {{…, dtype: bool}}`", f"or {compared}")
+    return (compared,)
 
 
 ARTICLES = {

@@ -6,12 +6,11 @@ branch of a choice, so that derivatives see it.
 
 from __future__ import annotations
 
-from opgen.diagnostics.model import Span
 from opgen.diagnostics.suggest import counted
 from opgen.ir.point import in_bounds
 from opgen.ir.program import Kind
 from opgen.ir.scalar import BATCH, Index, Lit, Read, Scalar, walk, where
-from opgen.lang.nodes import Access, Call
+from opgen.lang.nodes import Access, Call, Expr
 from opgen.lang.unparse import unparse
 from opgen.lower.access import access
 from opgen.lower.kinds import condition, numeric, promote
@@ -39,7 +38,7 @@ def padded(f: Frame, e: Call) -> Typed:
     if not isinstance(value.scalar, Read):
         return value
     if value.kind is Kind.BOOL:
-        fill = _as_condition(f, fill, outside.span)
+        fill = _as_condition(f, fill, outside)
         if fill.kind is None:
             return BAD
     else:
@@ -53,10 +52,10 @@ def padded(f: Frame, e: Call) -> Typed:
     return Typed(where(in_bounds(value.scalar, shape), value.scalar, fill.scalar), kind)
 
 
-def _as_condition(f: Frame, fill: Typed, span: Span) -> Typed:
+def _as_condition(f: Frame, fill: Typed, outside: Expr) -> Typed:
     if fill.scalar in (Lit(0), Lit(1)):
         return Typed(Lit(fill.scalar == Lit(1)), Kind.BOOL)
-    return condition(f, fill, span)
+    return condition(f, fill, outside)
 
 
 def _is_constant(e: Scalar) -> bool:

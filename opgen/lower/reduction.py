@@ -132,7 +132,7 @@ def _bound(f: Frame, e: Reduction, row: Row) -> Pending | None:
     f.scope = inner
     before = len(f.bag.items)
     body = f.lower(e.body)
-    body = condition(f, body, e.body.span) if row.takes_condition else numeric(body)
+    body = condition(f, body, e.body) if row.takes_condition else numeric(body)
     body = reduced(f, row, body, e, loops)
     f.scope = outer
     told = body.kind is not None or lacks_extents_only(f, e.body, before)

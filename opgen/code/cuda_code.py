@@ -12,7 +12,7 @@ from dataclasses import dataclass, field
 
 from opgen.code.cuda_dialect import NEAR
 from opgen.code.cuda_kernel import Form, device_lines, form_of, inner_loops
-from opgen.code.cuda_rows import is_light
+from opgen.code.cuda_rows import is_arithmetic, is_light
 from opgen.code.cuda_scope import Scope
 from opgen.code.cuda_stream import stream_lines
 from opgen.code.native_elsewhere import Preamble
@@ -170,7 +170,7 @@ def _part(formal: Formal, part: Body, flat: bool, name: str, joins: Sequence[Joi
         parts_ = dict.fromkeys(_product(formal, m, c) for m, c in scope.rows.parts.items())
         lanes += [f"{{{', '.join(parts_)}}}"] if parts_ else []
     if form is Form.ROWS and (joins or is_light(scope, body)):
-        lanes += [str(is_light(scope, body)).lower(), *(["true"] if joins else [])]
+        lanes += [str(is_light(scope, body)).lower(), *(["true", str(is_arithmetic(body)).lower()] if joins else [])]
     launcher = "Lines" if form is Form.MAP and lanes else _launcher(form, outer)
     launch = _launch(launcher, _count(formal, outer), tuple(lengths), lanes)
     return _struct(scope, name, launch, methods)

@@ -28,6 +28,24 @@ from opgen.plan.model import Let
 _VECTOR = 8  # elements, of 16 bits
 _FEW_ROWS = 2
 _LIGHT = {"abs", "add", "div", "exp", "log", "max", "min", "mul", "neg", "reciprocal", "rsqrt", "sqrt", "square", "sub"}
+_ARITHMETIC = {
+    "abs",
+    "add",
+    "and",
+    "div",
+    "eq",
+    "ge",
+    "gt",
+    "le",
+    "lt",
+    "mul",
+    "ne",
+    "neg",
+    "not",
+    "or",
+    "sub",
+    "where",
+}
 
 
 def rows_along(scope: Scope, outer: Sequence[Loop], body: Body) -> list[str]:
@@ -66,6 +84,12 @@ def kept_along(scope: Scope, loop: Axis, body: Body, tiles: Collection[str]) -> 
         body = alive(body)
         scope.rows.kept[node.slot] = f"{name}.keep(at)"
     return lines, body
+
+
+def is_arithmetic(body: Body) -> bool:
+    """Whether passes along rows compute nothing that takes registers of its own."""
+    passes = tuple(n for n in body if isinstance(n, For))
+    return {n.fn for e in values(passes) for n in walk(e) if isinstance(n, Apply)} <= _ARITHMETIC
 
 
 def is_light(scope: Scope, body: Body) -> bool:

@@ -101,22 +101,30 @@ Shares shared_out(const OpgenCall& call, int threads, int teams) {
   return {threads, blocks, static_cast<int>(chunks), blocks * teams * chunks};
 }
 
-// Bytes of registers that a thread has for its places of rows and sums.
-constexpr int most_bytes = 384;
+// Bytes of registers that a thread has for its places of rows and sums: of a kernel of many threads, of one whose rows
+// are whole, so that all is computed at once, and of one that is both.
+constexpr int most_bytes = 384, most_whole = 256, most_long = 192;
 
 // `f` with the team for rows of some length, and how many threads and teams a block has; -1 where there is none.
-// `Bytes`: those at a place.
-template <int V, int Bytes, typename F>
+// `Bytes`: those at a place; `plain`: nothing but arithmetic takes registers besides.
+template <int V, int Bytes, bool plain, typename F>
 int64_t with_team(int64_t length, const F& f) {
-  constexpr int few = Bytes * 2 * V <= most_bytes ? 2 * V : 0, many = Bytes * 4 * V <= most_bytes ? 4 * V : 0;
+  constexpr int few = Bytes * 2 * V <= most_bytes - 64 ? 2 * V : 0;
+  constexpr int many = plain && Bytes * 4 * V <= most_bytes ? 4 * V : 0;
   if (length <= 8 * few) return f(Held<Lanes<8>, 2, V, false>(), 128, 16);
   const int threads = threads_for(length, few, Long::most);
-  const bool whole = length == int64_t{threads} * few;
+  const bool whole = plain && length == int64_t{threads} * few;
   if (length <= Block::most * few) {
-    return whole ? f(Held<Block, 2, V, true>(), threads, 1) : f(Held<Block, 2, V, false>(), threads, 1);
+    if constexpr (plain && Bytes * 2 * V <= most_whole) {
+      if (whole) return f(Held<Block, 2, V, true>(), threads, 1);
+    }
+    return f(Held<Block, 2, V, false>(), threads, 1);
   }
   if (length <= Long::most * few) {
-    return whole ? f(Held<Long, 2, V, true>(), threads, 1) : f(Held<Long, 2, V, false>(), threads, 1);
+    if constexpr (plain && Bytes * 2 * V <= most_long) {
+      if (whole) return f(Held<Long, 2, V, true>(), threads, 1);
+    }
+    return f(Held<Long, 2, V, false>(), threads, 1);
   }
   if constexpr (many > 0) {
     if (length <= Long::most * many) return f(Held<Long, 4, V, false>(), threads, 1);
@@ -159,7 +167,8 @@ struct Across {
   // What the sums of teams take, which is less than 0 where rows are not held.
   static int64_t bytes(const OpgenCall& call) {
     const int64_t width = Sums::launch.points.of(*call.columns) * count * sizeof(typename Step::opmath_t);
-    return width * with_team<V, place>(Step::launch.longest(call), [&](auto team, int threads, int teams) {
+    return width *
+           with_team<V, place, Step::launch.plain>(Step::launch.longest(call), [&](auto team, int threads, int teams) {
              return shared_out<decltype(team), count, Step>(call, threads, teams).sums;
            });
   }
@@ -184,11 +193,12 @@ struct Across {
     const int64_t points = Sums::launch.points.of(columns);
     const auto step = made<Step, V>(call, args);
     const auto sums = made<Sums>(columns, Arguments<tensors_of(Sums::fields)>(columns, Sums::fields.data()));
-    return static_cast<int>(with_team<V, place>(Step::launch.longest(call), [&](auto team, int threads, int teams) {
-      using Team = decltype(team);
-      const Shares by = shared_out<Team, count, Step>(call, threads, teams);
-      return int64_t{launch_across<Team>(call, step, sums, points, by)};
-    }));
+    return static_cast<int>(
+        with_team<V, place, Step::launch.plain>(Step::launch.longest(call), [&](auto team, int threads, int teams) {
+          using Team = decltype(team);
+          const Shares by = shared_out<Team, count, Step>(call, threads, teams);
+          return int64_t{launch_across<Team>(call, step, sums, points, by)};
+        }));
   }
 };
 

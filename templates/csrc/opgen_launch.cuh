@@ -180,6 +180,7 @@ struct Rows {
   Count lengths[Lengths] = {};
   bool light = false;  // so little is computed that a thread has registers for much of a row
   bool joins = false;  // what another kernel folds across rows
+  bool plain = false;  // nothing but arithmetic is computed along them
 
   constexpr bool wants_room() const { return false; }
   template <typename Step>

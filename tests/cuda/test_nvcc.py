@@ -6,6 +6,7 @@ from pathlib import Path
 
 import pytest
 
+from opgen.pipeline import SpecFile, Stage, run
 from opgen.plan.build import build
 from opgen.toolchain import cuda
 from tests.cuda import programs
@@ -22,6 +23,27 @@ extern "C" __global__ void indexed(float* x, const int* at, int n) {
   for (int i = 0; i < 32; ++i) x[i] = held[i];
 }
 """
+
+
+GATED = """op: gated
+inputs: {x: {shape: [..., D]}, gate: {shape: [..., D]}, gain: {shape: [D]}, shift: {shape: [D]}}
+forward: |
+  r[...] = rsqrt(mean[d](x[..., d]**2))
+  y[..., d] = x[..., d] * r[...] * gain[d] * silu(gate[..., d]) + shift[d]
+"""
+
+
+def test_rows_with_much_in_registers_join_sums_without_spills(tmp_path: Path) -> None:
+    made = run(SpecFile(Path("gated.yaml"), GATED.encode(), "gated.yaml"), Stage.DERIVED)
+    assert made.derived, made.diagnostics
+    backward = made.derived[0].backward
+    assert backward is not None
+    text = cuda_text("gated", [("backward", build(backward))])
+    assert text.count("rt::across<") == 1
+    source = tmp_path / "gated.cu"
+    source.write_text(text)
+    for result in cuda.compile_all([source], [CSRC], tmp_path / "out"):
+        assert result.ok, result.message
 
 
 def test_samples_compile_for_both_architectures(tmp_path: Path) -> None:

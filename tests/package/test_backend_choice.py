@@ -205,8 +205,8 @@ def package(tmp_path_factory: pytest.TempPathFactory) -> Path:
 
 
 CALLS = (
-    "import torch; from mine.first_one import first_one as f; from mine.second_one import second_one as g\nf(torch.ones(1)); "
-    "g(torch.ones(1)); f(torch.ones(1)); print(f.backend)"
+    "import torch; from mine.first_one import first_one as f; from mine.second_one import second_one as g\n"
+    "f(torch.ones(1)); g(torch.ones(1)); f(torch.ones(1)); print(f.backend)"
 )
 
 

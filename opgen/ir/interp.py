@@ -99,18 +99,19 @@ class _Machine(Evaluator[_Point]):
     # --- loops ---------------------------------------------------------------------------------------------------
 
     def points(self, loops: tuple[Loop, ...], outer: _Point) -> Iterator[_Point]:
+        """Every point of some loops; it is one object that moves on."""
         names = [None if isinstance(a, Batch) else a.name for a in loops]
         ranges: list[Iterable[Any]] = [
             itertools.product(*map(range, self.batch)) if isinstance(a, Batch) else range(self.extent(a)) for a in loops
         ]
+        point = _Point(dict(outer.index), outer.batch)
         for choice in itertools.product(*ranges):
-            index, batch = dict(outer.index), outer.batch
             for name, c in zip(names, choice, strict=True):
                 if name is None:
-                    batch = c
+                    point.batch = c
                 else:
-                    index[name] = c
-            yield _Point(index, batch)
+                    point.index[name] = c
+            yield point
 
     def extent(self, a: Axis) -> int:
         return int(self.value(a.extent, _Point({}, ())))
@@ -164,7 +165,7 @@ class _Machine(Evaluator[_Point]):
             return lambda point: reduce_values(op, [body(inner) for inner in self.points(s.over, point)])
 
         def in_line(point: _Point) -> Value:
-            line = list(self.points(s.over, point))
+            line = [_Point(dict(p.index), p.batch) for p in self.points(s.over, point)]
             here = next(k for k, other in enumerate(line) if other == point)
             return INDEX_OPERATORS[op]([body(other) for other in line], here)
 

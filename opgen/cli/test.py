@@ -107,9 +107,11 @@ def _need_libraries(out: Path, ops: Sequence[str]) -> None:
 
 def _need_device(device: str) -> None:
     """Refuse a device that torch does not see."""
+    if device == "cpu":
+        return
     import torch
 
-    if device == "cuda" and not torch.cuda.is_available():
+    if not torch.cuda.is_available():
         say("torch sees no CUDA device here: `opgen doctor` tells why")
         raise click.exceptions.Exit(USAGE)
 

@@ -7,9 +7,9 @@ shortcuts, one element at a time. Floats are IEEE doubles with torch's behaviour
 from __future__ import annotations
 
 import itertools
-from collections.abc import Iterator, Mapping, Sequence
+from collections.abc import Callable, Iterable, Iterator, Mapping, Sequence
 from dataclasses import dataclass
-from typing import assert_never
+from typing import Any, assert_never
 
 from opgen.ir.evaluate import Evaluator, Value
 from opgen.ir.interp_functions import INDEX_OPERATORS, reduce_values
@@ -60,7 +60,7 @@ def array(nested: object) -> Array:
     return Array(tuple(shape), flat)
 
 
-@dataclass(frozen=True)
+@dataclass(slots=True)
 class _Point:
     """Where in its loops a statement stands."""
 
@@ -99,19 +99,19 @@ class _Machine(Evaluator[_Point]):
     # --- loops ---------------------------------------------------------------------------------------------------
 
     def points(self, loops: tuple[Loop, ...], outer: _Point) -> Iterator[_Point]:
-        ranges = [
+        """Every point of some loops; it is one object that moves on."""
+        names = [None if isinstance(a, Batch) else a.name for a in loops]
+        ranges: list[Iterable[Any]] = [
             itertools.product(*map(range, self.batch)) if isinstance(a, Batch) else range(self.extent(a)) for a in loops
         ]
+        point = _Point(dict(outer.index), outer.batch)
         for choice in itertools.product(*ranges):
-            index, batch = dict(outer.index), outer.batch
-            for a, c in zip(loops, choice, strict=True):
-                if isinstance(a, Batch):
-                    assert isinstance(c, tuple)
-                    batch = c
+            for name, c in zip(names, choice, strict=True):
+                if name is None:
+                    point.batch = c
                 else:
-                    assert isinstance(c, int)
-                    index[a.name] = c
-            yield _Point(index, batch)
+                    point.index[name] = c
+            yield point
 
     def extent(self, a: Axis) -> int:
         return int(self.value(a.extent, _Point({}, ())))
@@ -127,7 +127,8 @@ class _Machine(Evaluator[_Point]):
     def execute(self, s: Statement) -> None:
         match s:
             case Compute():
-                data = [self.element(s, point) for point in self.points(s.axes, _Point({}, ()))]
+                element = self.element(s)
+                data = [element(point) for point in self.points(s.axes, _Point({}, ()))]
                 self.arrays[s.target] = Array(self.size(s.shape), data)
             case Scatter():
                 self.arrays[s.target] = self.scatter(s)
@@ -145,59 +146,88 @@ class _Machine(Evaluator[_Point]):
             self.arrays[step.target] = Array(size, [float("nan")] * product(size))
             self.shapes[step.target] = step.shape
         places = range(self.extent(s.along))
+        elements = [self.element(step) for step in s.steps]
         for t in reversed(places) if s.reverse else places:
-            for step in s.steps:
+            for step, element in zip(s.steps, elements, strict=True):
                 axes = tuple(a for a in step.axes if a != s.along)
                 held = self.arrays[step.target]
                 for point in self.points(axes, _Point({s.along.name: t}, ())):
                     at: list[int] = []
                     for a in step.axes:
                         at.extend(point.batch if isinstance(a, Batch) else (point.index[a.name],))
-                    held.data[held.offset(at)] = self.element(step, point)
+                    held.data[held.offset(at)] = element(point)
 
-    def element(self, s: Compute, point: _Point) -> Value:
-        if s.op is None:
-            return self.value(s.body, point)
-        if REDUCTIONS[s.op].keeps_index:
-            line = list(self.points(s.over, point))
+    def element(self, s: Compute) -> Callable[[_Point], Value]:
+        body, op = self.at_point(s.body), s.op
+        if op is None:
+            return body
+        if not REDUCTIONS[op].keeps_index:
+            return lambda point: reduce_values(op, [body(inner) for inner in self.points(s.over, point)])
+
+        def in_line(point: _Point) -> Value:
+            line = [_Point(dict(p.index), p.batch) for p in self.points(s.over, point)]
             here = next(k for k, other in enumerate(line) if other == point)
-            return INDEX_OPERATORS[s.op]([self.value(s.body, other) for other in line], here)
-        return reduce_values(s.op, [self.value(s.body, inner) for inner in self.points(s.over, point)])
+            return INDEX_OPERATORS[op]([body(other) for other in line], here)
+
+        return in_line
 
     def scatter(self, s: Scatter) -> Array:
-        out = Array(self.size(s.shape), [self.value(s.base, point) for point in self.points(s.axes, _Point({}, ()))])
+        base, body = self.at_point(s.base), self.at_point(s.body)
+        positions = [None if isinstance(p, Batch) else self.at_point(p) for p in s.at]
+        out = Array(self.size(s.shape), [base(point) for point in self.points(s.axes, _Point({}, ()))])
         for point in self.points(s.loops, _Point({}, ())):
             at: list[int] = []
-            for p in s.at:
-                at.extend(point.batch if isinstance(p, Batch) else (int(self.value(p, point)),))
+            for p in positions:
+                at.extend(point.batch if p is None else (int(p(point)),))
             if s.padded and not all(0 <= i < n for i, n in zip(at, out.shape, strict=True)):
                 continue
             k = out.offset(at)
-            out.data[k] = reduce_values(s.op, [out.data[k], self.value(s.body, point)])
+            out.data[k] = reduce_values(s.op, [out.data[k], body(point)])
         return out
 
     # --- scalars -------------------------------------------------------------------------------------------------
 
-    def index(self, name: str, point: _Point) -> int:
-        return place(self.batch, point.batch) if name == "..." else point.index[name]
+    def index(self, name: str) -> Callable[[_Point], int]:
+        if name == "...":
+            return lambda point: place(self.batch, point.batch)
+        return lambda point: point.index[name]
 
-    def read(self, e: Read, point: _Point) -> Value:
-        held = self.arrays[e.tensor]
-        at: list[int] = []
-        for p in e.at:
-            if isinstance(p, Batch):
-                own = len(held.shape) - len(e.at) + 1
-                at.extend(self._batch_index(held, len(at), own, point))
-            else:
-                at.append(int(self.value(p, point)))
-        if e.fill is not None and not all(0 <= i < n for i, n in zip(at, held.shape, strict=True)):
-            return self.value(e.fill, point)
-        return held[at]
+    def read(self, e: Read) -> Callable[[_Point], Value]:
+        name, arrays, where = e.tensor, self.arrays, self.where(e)
+        if e.fill is None:
 
-    def _batch_index(self, held: Array, first: int, own: int, point: _Point) -> list[int]:
-        sizes = held.shape[first : first + own]
-        aligned = point.batch[len(point.batch) - own :]
-        return [0 if n == 1 else i for n, i in zip(sizes, aligned, strict=True)]
+            def value(point: _Point) -> Value:
+                held = arrays[name]
+                return held.data[held.offset(where(held, point))]
+
+            return value
+        fill = self.at_point(e.fill)
+
+        def padded(point: _Point) -> Value:
+            held = arrays[name]
+            at = where(held, point)
+            inside = all(0 <= i < n for i, n in zip(at, held.shape, strict=True))
+            return held.data[held.offset(at)] if inside else fill(point)
+
+        return padded
+
+    def where(self, e: Read) -> Callable[[Array, _Point], list[int]]:
+        """The place that is read in what is held; along the batch, a dim of one stands for any."""
+        positions = [None if isinstance(p, Batch) else self.at_point(p) for p in e.at]
+        if None not in positions:
+            known = [p for p in positions if p is not None]
+            return lambda _, point: [int(p(point)) for p in known]
+        k = positions.index(None)
+        before, after = ([p for p in part if p is not None] for part in (positions[:k], positions[k + 1 :]))
+        others = len(positions) - 1
+
+        def at(held: Array, point: _Point) -> list[int]:
+            own = len(held.shape) - others
+            sizes, aligned = held.shape[k : k + own], point.batch[len(point.batch) - own :]
+            batch = [0 if n == 1 else i for n, i in zip(sizes, aligned, strict=True)]
+            return [*[int(p(point)) for p in before], *batch, *[int(p(point)) for p in after]]
+
+        return at
 
 
 def place(sizes: Sequence[int], at: Sequence[int]) -> int:

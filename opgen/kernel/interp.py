@@ -8,7 +8,7 @@ parallel ones as well; floats are IEEE doubles, so that nothing is rounded to st
 from __future__ import annotations
 
 import itertools
-from collections.abc import Iterator, Mapping
+from collections.abc import Callable, Iterator, Mapping
 from dataclasses import dataclass, field
 from typing import assert_never
 
@@ -54,6 +54,7 @@ class Machine(Evaluator[_Point]):
     def __init__(self, plan: KernelPlan, arrays: Mapping[str, Array], params: Mapping[str, object]) -> None:
         super().__init__(plan.params, plan.functions, params)
         self.plan = plan
+        self.conditions = {b.name for b in plan.buffers if b.kind is Kind.BOOL}
         self.batch: tuple[int, ...] = ()
         for b in plan.arguments:
             if b.name in arrays:
@@ -141,32 +142,36 @@ class Machine(Evaluator[_Point]):
 
     def put(self, slot: str, at: tuple[Position, ...], value: Value, point: _Point) -> None:
         held = self.held(slot, point)
-        kind = self.kind(slot)
-        held.data[held.offset(self.at(held, at, point))] = bool(value) if kind is Kind.BOOL else value
-
-    def kind(self, slot: str) -> Kind | None:
-        return next((b.kind for b in self.plan.buffers if b.name == slot), None)
+        held.data[held.offset(self.at(held, at, point))] = bool(value) if slot in self.conditions else value
 
     def held(self, slot: str, point: _Point) -> Array:
         return point.tiles[slot] if slot in point.tiles else self.memory[slot]
 
     # --- scalars -----------------------------------------------------------------------------------------------------
 
-    def index(self, name: str, point: _Point) -> int:
-        return place(self.batch, point.batch) if name == "..." else point.index[name]
+    def index(self, name: str) -> Callable[[_Point], int]:
+        if name == "...":
+            return lambda point: place(self.batch, point.batch)
+        return lambda point: point.index[name]
 
-    def read(self, e: Read, point: _Point) -> Value:
-        if not e.at and e.tensor in point.locals:
+    def read(self, e: Read) -> Callable[[_Point], Value]:
+        if e.at:
+            return lambda point: self.load(e.tensor, e.at, point, e.fill)
+
+        def value(point: _Point) -> Value:
+            if e.tensor not in point.locals:
+                return self.load(e.tensor, e.at, point, e.fill)
             found = point.locals[e.tensor]
             return found.value() if isinstance(found, _Joined) else found
-        return self.load(e.tensor, e.at, point, e.fill)
+
+        return value
 
     def load(self, slot: str, at: tuple[Position, ...], point: _Point, fill: Scalar | None = None) -> Value:
         held = self.held(slot, point)
         place = self.at(held, at, point)
         if fill is not None and not all(0 <= i < n for i, n in zip(place, held.shape, strict=True)):
             return self.value(fill, point)
-        return held[place]
+        return held.data[held.offset(place)]
 
     def at(self, held: Array, at: tuple[Position, ...], point: _Point) -> list[int]:
         """Positions as numbers; along the batch, a dim of one stands for any."""

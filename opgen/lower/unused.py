@@ -61,9 +61,12 @@ def _only_source(d: Declarations, tensor: str, size: str) -> bool:
 
 def unread(d: Declarations) -> Iterator[Diagnostic]:
     """Names that are assigned and are neither an output nor read by a statement of another name, for nothing."""
+    readers: dict[str, set[str]] = {}  # of each name, the targets of the statements that it stands in
+    for s in (*d.forward, *d.backward):
+        for n in _of_statement(s):
+            readers.setdefault(n, set()).add(s.target.name)
     for name, span in d.targets().items():
-        others = (s for s in (*d.forward, *d.backward) if s.target.name != name)
-        if name not in d.outputs and name not in frozenset(n for s in others for n in _of_statement(s)):
+        if name not in d.outputs and readers.get(name, set()) <= {name}:
             yield _warning("tensor", name, span, "remove it, or list it under `outputs`")
 
 

@@ -111,6 +111,7 @@ def test_values(case: int) -> None:
 def checks(tmp_path: Path) -> Callable[..., tuple[int, str, str]]:
     """Run `opgen test` on a file of checks that is a stand-in, in a process of its own."""
     around = {**os.environ, "PYTHONPATH": str(ROOT), "PYTEST_ADDOPTS": "--strict-markers -p no:cacheprovider"}
+    around["PYTEST_DISABLE_PLUGIN_AUTOLOAD"] = "1"
 
     def run(*arguments: str, value: bool = True) -> tuple[int, str, str]:
         folder = tmp_path / "generated/scale"

@@ -2,29 +2,33 @@
 
 from __future__ import annotations
 
-from collections.abc import Callable
-
 import pytest
 
-from opgen.diff.adjoint import adjoint
-from tests.cuda.harness import Emulation, needs_compiler
-from tests.native.test_language import arguments, compare
+from tests.cuda import emulate
+from tests.cuda.harness import CSRC, needs_compiler
+from tests.cuda.printed import printed
+from tests.native.test_language import check, every_program
+from tests.plain import planned
 from tests.plan.language import CASES
 
 pytestmark = [pytest.mark.thorough, needs_compiler]
 
 
+@pytest.fixture(scope="module")
+def made(tmp_path_factory: pytest.TempPathFactory) -> dict[str, emulate.Emulated]:
+    """The programs of all cases, in one library."""
+    plans = {name: planned(p) for name, p in every_program().items()}
+    folder = tmp_path_factory.mktemp("emulated")
+    source = folder / "language.cu"
+    text, launches = printed("language", [*plans.items()])
+    source.write_text(text)
+    library = emulate.compile_emulated(source, [CSRC], folder / "language.so", ["float64"])
+    return {
+        name: emulate.Emulated(library, "language", plan, own)
+        for (name, plan), own in zip(plans.items(), launches, strict=True)
+    }
+
+
 @pytest.mark.parametrize("name", CASES)
-def test_kernels(emulation: Callable[..., Emulation], name: str) -> None:
-    case = CASES[name]
-    p = case.program()
-    made = emulation(name, p)
-    if case.raises:
-        with pytest.raises(IndexError):
-            made.emulated.run(arguments(p, case, {}), case.params)
-        return
-    results = compare(made.emulated, p, case, {}, 1)
-    compare(made.emulated, p, case, {}, 2)
-    if case.gradient:
-        backward = adjoint(p)
-        compare(emulation(f"{name}_backward", backward).emulated, backward, case, results, 1)
+def test_kernels(made: dict[str, emulate.Emulated], name: str) -> None:
+    check(made, name)

@@ -18,7 +18,7 @@ from opgen.diff.tangent import tangent
 from opgen.ir.interp import Array, run
 from opgen.ir.program import Kind, Program
 from opgen.ir.verify import verify
-from opgen.opt.derive import derive
+from opgen.opt.derive import Derived, derive
 from opgen.package.sample_arrays import InputSample
 from opgen.package.sample_cases import holds_constant, sample_cases
 from opgen.package.sample_values import states_gradients
@@ -37,9 +37,13 @@ EACH = pytest.mark.parametrize("path", SPECS, ids=lambda p: p.stem)
 
 
 @cache
+def derived(path: Path) -> tuple[Derived, ...]:
+    return tuple(derive(lowered(path)))
+
+
+@cache
 def cases(path: Path) -> tuple[SampleCase, ...]:
-    operator = lowered(path)
-    return sample_cases(operator, derive(operator))
+    return sample_cases(lowered(path), derived(path))
 
 
 def calls(path: Path, only_derived: bool = False) -> list[Call]:
@@ -49,7 +53,7 @@ def calls(path: Path, only_derived: bool = False) -> list[Call]:
     """
     if only_derived and states_gradients(lowered(path)):
         pytest.skip("not applicable: another gradient is stated")
-    if only_derived and holds_constant(derive(lowered(path))):
+    if only_derived and holds_constant(derived(path)):
         pytest.skip("not applicable: differences would move what is detached; the generated tests hold it")
     found = [Call(path, k) for k, c in enumerate(cases(path)) if not c.name.startswith("case ")]
     finite = [call for call in found if call.is_finite()]

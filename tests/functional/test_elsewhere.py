@@ -67,8 +67,8 @@ def _float64(*values: float) -> torch.Tensor:
     return torch.tensor(values, dtype=torch.float64)
 
 
-def test_derivatives_that_call_one_another_work_to_any_order(build_operator: Build) -> None:
-    bessel = build_operator(BESSEL).bessel
+def test_derivatives_that_call_one_another_work_to_any_order(build_alone: Build) -> None:
+    bessel = build_alone(BESSEL).bessel
     points = (-1.3, 0.7, 5.0)
     x = _float64(*points).requires_grad_()
     value = bessel(x)
@@ -81,15 +81,15 @@ def test_derivatives_that_call_one_another_work_to_any_order(build_operator: Bui
         assert torch.allclose(torch.func.vmap(function)(x.detach()), _float64(*wanted), rtol=1e-7)
 
 
-def test_forward_mode_of_third_order(build_operator: Build) -> None:
-    bessel = build_operator(BESSEL).bessel
+def test_forward_mode_of_third_order(build_alone: Build) -> None:
+    bessel = build_alone(BESSEL).bessel
     third = torch.func.jacfwd(torch.func.jacfwd(torch.func.jacfwd(bessel)))(torch.tensor(0.7, dtype=torch.float64))
     assert third.item() == pytest.approx(float(mpmath.diff(lambda t: t * mpmath.besselj(0, t), 0.7, 3)), rel=1e-9)
 
 
 @pytest.mark.thorough
-def test_numpy_function_equals_the_formula(build_operator: Build) -> None:
-    theirs = build_operator("""
+def test_numpy_function_equals_the_formula(build_alone: Build) -> None:
+    theirs = build_alone("""
 op: angle_elsewhere
 inputs: [a, b]
 params: {gain: {type: float, default: 2.0}}
@@ -98,7 +98,7 @@ functions:
   scaled(x): {extern: {numpy: numpy.exp}, derivative: "gain*scaled(x)/gain"}
 forward: y = gain * turn(a, b) * scaled(a)
 """).angle_elsewhere
-    ours = build_operator("""
+    ours = build_alone("""
 op: angle_here
 inputs: [a, b]
 params: {gain: {type: float, default: 2.0}}
@@ -119,8 +119,8 @@ forward: y = gain * atan2(a, b) * exp(a)
     assert torch.allclose(theirs(*[a.bfloat16() for a in arguments]).double(), ours(*arguments), rtol=0.1, atol=0.1)
 
 
-def test_value_is_used_where_no_library_is_named(build_operator: Build, library: None, tmp_path: Path) -> None:
-    module = build_operator("""
+def test_value_is_used_where_no_library_is_named(build_alone: Build, library: None, tmp_path: Path) -> None:
+    module = build_alone("""
 op: either
 inputs: [x]
 functions:
@@ -136,8 +136,8 @@ forward: y = f(x) + 10*g(x)
     assert "3 *" in kernels
 
 
-def test_function_without_derivative_cuts_the_gradient(build_operator: Build) -> None:
-    module = build_operator("""
+def test_function_without_derivative_cuts_the_gradient(build_alone: Build) -> None:
+    module = build_alone("""
 op: dull
 inputs: [x, z]
 functions: {f(x): {extern: {numpy: numpy.sinc}}}
@@ -150,22 +150,22 @@ forward: |
     assert (y.requires_grad, w.requires_grad) == (False, True)
 
 
-def test_back_ends_that_are_not_named_are_reported(build_operator: Build, tmp_path: Path) -> None:
-    build_operator(BESSEL.replace("bessel\n", "cpu_only\n", 1).replace(', cuda: "::j0"', ""))
+def test_back_ends_that_are_not_named_are_reported(build_alone: Build, tmp_path: Path) -> None:
+    build_alone(BESSEL.replace("bessel\n", "cpu_only\n", 1).replace(', cuda: "::j0"', ""))
     folder = next(tmp_path.glob("*/cpu_only"))
     assert "CUDA" in (folder / "no_cuda_kernels.txt").read_text()
     assert sorted(p.name for p in (folder / "csrc").iterdir()) == ["cpu_only.cpp", "cpu_only_kernels.cpp"]
-    build_operator("op: torch_only\ninputs: [x]\nfunctions: {f(x): {extern: {torch: torch.sin}}}\nforward: y = f(x)\n")
+    build_alone("op: torch_only\ninputs: [x]\nfunctions: {f(x): {extern: {torch: torch.sin}}}\nforward: y = f(x)\n")
     assert "C++" in next(tmp_path.glob("*/torch_only/no_kernels.txt")).read_text()
-    module = build_operator(
+    module = build_alone(
         'op: native_only\ninputs: [x]\nfunctions: {f(x): {extern: {cpp: "::erf"}, derivative: x}}\nforward: y = f(x)\n'
     )
     with pytest.raises(RuntimeError, match=r"native_only: f has no form in plain torch"):
         module.native_only(torch.ones(2))
 
 
-def test_header_is_included(build_operator: Build, tmp_path: Path) -> None:
-    build_operator("""
+def test_header_is_included(build_alone: Build, tmp_path: Path) -> None:
+    build_alone("""
 op: with_header
 inputs: [x]
 functions: {f(x): {value: exp(x), extern: {cpp: "some::f", include: some/f.hpp}}}
@@ -176,8 +176,8 @@ forward: y = f(x)
     assert "some" not in (folder / "with_header.cu").read_text()
 
 
-def test_nothing_is_imported_before_the_first_call(build_operator: Build, tmp_path: Path) -> None:
-    module = build_operator("""
+def test_nothing_is_imported_before_the_first_call(build_alone: Build, tmp_path: Path) -> None:
+    module = build_alone("""
 op: absent
 inputs: [x]
 functions: {f(x): {extern: {torch: no_such_package.special.f}, derivative: x}}
@@ -188,8 +188,8 @@ forward: y = f(x)
         module.absent(torch.ones(2))
 
 
-def test_function_must_keep_the_shape(build_operator: Build, library: None) -> None:
-    module = build_operator("""
+def test_function_must_keep_the_shape(build_alone: Build, library: None) -> None:
+    module = build_alone("""
 op: reshaped
 inputs: [x]
 functions: {f(x): {extern: {torch: somebodys.folded}, derivative: x}}
@@ -199,8 +199,8 @@ forward: y = f(x)
         module.reshaped(torch.ones(2))
 
 
-def test_operator_named_like_a_row_of_the_table(build_operator: Build) -> None:
-    module = build_operator("""
+def test_operator_named_like_a_row_of_the_table(build_alone: Build) -> None:
+    module = build_alone("""
 op: tables
 inputs: [x]
 functions:
@@ -222,8 +222,8 @@ backward: {torch: somebodys.solve_backward}
 """
 
 
-def test_operator_that_torch_computes(build_operator: Build, library: None) -> None:
-    solve = build_operator(SOLVE).solve
+def test_operator_that_torch_computes(build_alone: Build, library: None) -> None:
+    solve = build_alone(SOLVE).solve
     a = (torch.randn(3, 3, dtype=torch.float64) + 4 * torch.eye(3)).requires_grad_()
     b = torch.randn(3, 2, dtype=torch.float64, requires_grad=True)
     assert torch.allclose(a @ solve(a, b), b)
@@ -238,8 +238,8 @@ def test_operator_that_torch_computes(build_operator: Build, library: None) -> N
         solve(a[:2], b)
 
 
-def test_operator_that_numpy_computes(build_operator: Build, library: None) -> None:
-    running = build_operator("""
+def test_operator_that_numpy_computes(build_alone: Build, library: None) -> None:
+    running = build_alone("""
 op: running
 inputs: {x: {shape: [..., N]}, weight: {shape: [N], optional: true}}
 params: {scale: {type: float, default: 1.0}}
@@ -255,8 +255,8 @@ backward: {numpy: somebodys.running_backward}
         gradient.sum().backward()
 
 
-def test_operator_without_backward_is_not_differentiable(build_operator: Build, library: None) -> None:
-    ordered = build_operator("""
+def test_operator_without_backward_is_not_differentiable(build_alone: Build, library: None) -> None:
+    ordered = build_alone("""
 op: ordered
 inputs: {x: {shape: [N]}}
 outputs: {y: {shape: [N]}, places: {shape: [N], dtype: int}}
@@ -275,9 +275,9 @@ forward: {torch: somebodys.sorted_with_places}
     ],
 )
 def test_operator_whose_callable_does_not_fit(
-    build_operator: Build, library: None, outputs: str, callable_name: str, message: str
+    build_alone: Build, library: None, outputs: str, callable_name: str, message: str
 ) -> None:
-    module = build_operator(
+    module = build_alone(
         f"op: unfit\ninputs: {{x: {{shape: [N]}}}}\noutputs: {outputs}\nforward: {{torch: somebodys.{callable_name}}}\n"
     )
     with pytest.raises((ValueError, ImportError), match=f"unfit: .*{message}"):

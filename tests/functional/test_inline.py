@@ -57,8 +57,8 @@ def kept_whole(found: list[str], package: ModuleType) -> bool:
 
 
 @pytest.fixture
-def package(build_operator: Callable[[str], ModuleType]) -> Iterator[ModuleType]:
-    made = build_operator(SPEC)
+def package(build_alone: Callable[[str], ModuleType]) -> Iterator[ModuleType]:
+    made = build_alone(SPEC)
     yield made
     runtime(made).set_inline(False)
 
@@ -84,8 +84,8 @@ def test_one_call_is_seen_through(package: ModuleType) -> None:
     assert "aten.softplus.default" in both
 
 
-def test_switched_for_an_operator_and_for_all(package: ModuleType, build_operator: Callable[[str], ModuleType]) -> None:
-    set_inline, other = runtime(package).set_inline, build_operator("op: other\ninputs: [x]\nforward: y = x*exp(x)")
+def test_switched_for_an_operator_and_for_all(package: ModuleType, build_alone: Callable[[str], ModuleType]) -> None:
+    set_inline, other = runtime(package).set_inline, build_alone("op: other\ninputs: [x]\nforward: y = x*exp(x)")
     x, w = operands()
 
     def call(x: torch.Tensor, w: torch.Tensor) -> torch.Tensor:
@@ -97,7 +97,7 @@ def test_switched_for_an_operator_and_for_all(package: ModuleType, build_operato
         assert kept_whole(found, other)
     assert kept_whole(nodes(call, x, w), package)
     set_inline(True)
-    later = build_operator("op: later\ninputs: [x]\nforward: y = x*sin(x)")
+    later = build_alone("op: later\ninputs: [x]\nforward: y = x*sin(x)")
     found = nodes(lambda x, w: later.later(call(x, w)), x, w)
     assert not any(kept_whole(found, n) for n in (package, other, later))
     with set_inline(False, other.other):
@@ -120,9 +120,9 @@ def test_a_compiled_function_follows_the_switch(package: ModuleType) -> None:
     assert [len(s) > 1 for s in seen] == [False, True]  # the third call runs what the first one compiled
 
 
-def test_transforms_and_autocast(package: ModuleType, build_operator: Callable[[str], ModuleType]) -> None:
+def test_transforms_and_autocast(package: ModuleType, build_alone: Callable[[str], ModuleType]) -> None:
     x, w = (a.detach() for a in operands())
-    matmul = build_operator(
+    matmul = build_alone(
         "op: matmul\ninputs: {a: {shape: [..., K]}, b: {shape: [N, K]}}\nforward: y[..., n] = sum[k](a[..., k]*b[n, k])"
     ).matmul
 
@@ -155,8 +155,8 @@ def test_exported_programs_keep_the_operation(package: ModuleType) -> None:
 
 
 @pytest.mark.parametrize(("ids", "at"), [([0, -1], [0, 0]), ([0, 3], [0, 0]), ([0, 1], [-1, 0]), ([0, 1], [0, 2])])
-def test_positions_are_checked_in_the_graph(build_operator: Callable[[str], ModuleType], ids: Any, at: Any) -> None:
-    made = build_operator(ROWS)
+def test_positions_are_checked_in_the_graph(build_alone: Callable[[str], ModuleType], ids: Any, at: Any) -> None:
+    made = build_alone(ROWS)
     rows, x, good = made.rows, torch.randn(3, 2), torch.tensor([0, 1])
     compiled = torch.compile(runtime(made).inline(rows), fullgraph=True, backend="aot_eager")
     torch.testing.assert_close(compiled(good, good, x), rows(good, good, x))

@@ -270,8 +270,8 @@ def test_randomness_of_vmap(build_operator: Build) -> None:
 
 
 @pytest.mark.parametrize("inline", [False, True])
-def test_compiled_graphs_draw_anew(build_operator: Build, inline: bool) -> None:
-    package = build_operator(NOISE)
+def test_compiled_graphs_draw_anew(build_alone: Build, inline: bool) -> None:
+    package = build_alone(NOISE)
     runtime = importlib.import_module(f"{package.__name__.rpartition('.')[0]}._runtime")
     runtime.set_inline(inline)
     noisy = torch.compile(package.noisy, fullgraph=True, backend="aot_eager")

@@ -4,7 +4,6 @@ from __future__ import annotations
 
 import random
 from collections.abc import Mapping
-from pathlib import Path
 
 import pytest
 
@@ -13,7 +12,8 @@ from opgen.ir.interp import Array, run
 from opgen.ir.program import Program, Role
 from tests.cuda import emulate
 from tests.cuda.harness import near, needs_compiler, sample
-from tests.native.cpu import Compiled
+from tests.native.cpu import Compiled, compile_plans
+from tests.plain import planned
 from tests.plan.language import CASES, Case
 
 pytestmark = [pytest.mark.thorough, needs_compiler]
@@ -44,18 +44,36 @@ def compare(
     return expected
 
 
-@pytest.mark.parametrize("name", CASES)
-def test_kernels(name: str, tmp_path: Path) -> None:
+def every_program() -> dict[str, Program]:
+    """The program of each case, and its gradient as `NAME_backward`."""
+    primal = {name: case.program() for name, case in CASES.items()}
+    return primal | {
+        f"{name}_backward": adjoint(p) for name, p in primal.items() if CASES[name].gradient and not CASES[name].raises
+    }
+
+
+def check(made: Mapping[str, emulate.Emulated], name: str) -> None:
+    """What is made of a case, called with tensors of every layout."""
     case = CASES[name]
     p = case.program()
-    made = Compiled.alone(p, tmp_path)
     if case.raises:
         with pytest.raises(IndexError):
-            made.run(arguments(p, case, {}), case.params)
+            made[name].run(arguments(p, case, {}), case.params)
         return
-    results = compare(made, p, case, {}, 1)
-    compare(made, p, case, {}, 2)
+    results = compare(made[name], p, case, {}, 1)
+    compare(made[name], p, case, {}, 2)
     if case.gradient:
-        backward = adjoint(p)
-        (tmp_path / "backward").mkdir()
-        compare(Compiled.alone(backward, tmp_path / "backward"), backward, case, results, 1)
+        compare(made[f"{name}_backward"], adjoint(p), case, results, 1)
+
+
+@pytest.fixture(scope="module")
+def made(tmp_path_factory: pytest.TempPathFactory) -> dict[str, emulate.Emulated]:
+    """The programs of all cases, in one library."""
+    plans = [(name, planned(p)) for name, p in every_program().items()]
+    library, launches = compile_plans(plans, tmp_path_factory.mktemp("language"), only="double")
+    return {name: Compiled(plan, library, own) for (name, plan), own in zip(plans, launches, strict=True)}
+
+
+@pytest.mark.parametrize("name", CASES)
+def test_kernels(made: dict[str, emulate.Emulated], name: str) -> None:
+    check(made, name)

@@ -23,9 +23,9 @@ SMALL, LARGE = 8, 20000  # rows of four
 
 
 @pytest.fixture
-def tail(build_operator: Build) -> Iterator[Any]:
+def tail(build_alone: Build) -> Iterator[Any]:
     """The operator, with a kernel of each direction on a CPU."""
-    module = build_operator(TAIL)
+    module = build_alone(TAIL)
     function: Any = module.sized_tail
     runtime = runtime_of(function)
     library = torch.library.Library(runtime.native.LIBRARY_NAMESPACE, "FRAGMENT")

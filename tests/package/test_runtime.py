@@ -142,8 +142,8 @@ def test_back_ends(affine: Any) -> None:
 
 
 @pytest.mark.thorough
-def test_without_the_private_names_the_public_route_is_taken(build_operator: Build) -> None:
-    module = build_operator(AFFINE.format(name="affine_public"))
+def test_without_the_private_names_the_public_route_is_taken(build_alone: Build) -> None:
+    module = build_alone(AFFINE.format(name="affine_public"))
     code = f"""
 import torch, torch.autograd.function as f
 kept = f._SingleLevelFunction
@@ -162,8 +162,8 @@ torch.compile(affine_public, fullgraph=True, backend="aot_eager")(x, w).sum().ba
     assert done.returncode == 0, done.stderr
 
 
-def test_two_copies_of_a_package_live_side_by_side(build_operator: Build, tmp_path: Path) -> None:
-    module = build_operator(AFFINE.format(name="affine_twice"))
+def test_two_copies_of_a_package_live_side_by_side(build_alone: Build, tmp_path: Path) -> None:
+    module = build_alone(AFFINE.format(name="affine_twice"))
     folder = Path(str(module.__file__)).parents[1]
     (tmp_path / "second_copy").symlink_to(folder)
     import importlib

@@ -7,6 +7,7 @@ import importlib
 import json
 import re
 import sys
+from functools import cache
 from pathlib import Path
 
 import pytest
@@ -20,10 +21,10 @@ _SPLICED = re.compile(r"\\[ \t]*\n")  # a compiler joins these lines before it l
 _HARMLESS = "some harmless words"
 
 
-def code_of(path: Path) -> str:
+@cache
+def code_of(text: str, *, python: bool) -> str:
     """What is left of a source without comments and the contents of strings."""
-    text = path.read_text(encoding="utf-8")
-    if path.suffix == ".py":
+    if python:
         tree = ast.parse(text)
         for node in ast.walk(tree):
             if isinstance(node, ast.Constant) and isinstance(node.value, str):
@@ -43,7 +44,11 @@ def built(folder: Path, text: str) -> dict[str, str]:
     for path in (p for p in files if p.suffix == ".json"):
         json.loads(path.read_text())
     kinds = (".py", ".cpp", ".cu", ".h", ".cuh")
-    return {p.relative_to(out).as_posix(): code_of(p) for p in files if p.suffix in kinds}
+    return {
+        p.relative_to(out).as_posix(): code_of(p.read_text(encoding="utf-8"), python=p.suffix == ".py")
+        for p in files
+        if p.suffix in kinds
+    }
 
 
 @pytest.fixture(scope="module")

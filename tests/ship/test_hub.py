@@ -12,6 +12,8 @@ from pathlib import Path
 
 import pytest
 
+from opgen import build
+from opgen.cli import run as command
 from opgen.diagnostics.model import Bag
 from opgen.ship.hub import ANYWHERE, Kernel, kernel_of, put, variants
 from opgen.ship.wheel import Release
@@ -140,7 +142,7 @@ def project(tmp_path: Path) -> Path:
     (tmp_path / "pyproject.toml").write_text(PROJECT)
     (tmp_path / "specs").mkdir()
     (tmp_path / "specs/wave.yaml").write_text("op: wave\ninputs: [x]\nforward: y = sin(x)*x\nmodule: {}\n")
-    run(tmp_path, "-m", "opgen", "build", "-q")
+    assert not build(tmp_path / "specs", tmp_path / "generated").failed
     return tmp_path
 
 
@@ -166,12 +168,12 @@ def test_the_command_makes_a_folder_that_is_loaded_by_its_path(project: Path) ->
     assert "license: mit" in card
 
 
-def test_it_has_no_import_name(project: Path) -> None:
-    command = [sys.executable, "-m", "opgen", "package", "--layout", "huggingface", "--import-name", "a"]
-    around = {**os.environ, "PYTHONPATH": str(ROOT)}
-    done = subprocess.run(command, cwd=project, env=around, capture_output=True, text=True, check=False)
-    assert done.returncode == 2
-    assert "has no --import-name" in done.stderr
+def test_it_has_no_import_name(
+    project: Path, monkeypatch: pytest.MonkeyPatch, capsys: pytest.CaptureFixture[str]
+) -> None:
+    monkeypatch.chdir(project)
+    assert command(["package", "--layout", "huggingface", "--import-name", "a"]) == 2
+    assert "has no --import-name" in capsys.readouterr().err
 
 
 @needs_kernels

@@ -16,7 +16,7 @@ from opgen.ir.program import Argument, Chosen, Given, Kind, Output, Program, Rol
 from opgen.ir.scalar import Batch, Const, Dim, Lit, Param, Scalar
 from opgen.ir.storage import STORED
 from opgen.package.sample_arrays import InputSample
-from opgen.torch.functions import torch_function
+from opgen.torch.functions import TorchFunction, torch_function
 from tests.torch.execute import function, source
 
 Arguments = dict[str, Any]
@@ -100,9 +100,10 @@ def compare(
     params: Sequence[Arguments],
     *,
     masked: bool = False,
+    f: TorchFunction | None = None,
 ) -> None:
-    """The printed function of all variants against the interpreter, each variant on its arguments."""
-    f = torch_function("f", programs, operator, masked=masked)
+    """The printed function of all variants (`f`, if it is there) against the interpreter, each on its arguments."""
+    f = f or torch_function("f", programs, operator, masked=masked)
     call = function(f)
     for (variant, p), given, chosen in zip(programs, arguments, params, strict=True):
         arrays = {t.name: to_array(given[t.name]) for t in p.inputs}

@@ -5,7 +5,7 @@ from __future__ import annotations
 import math
 import sys
 from collections.abc import Callable
-from functools import cache
+from functools import cache, lru_cache
 from pathlib import Path
 from types import ModuleType
 from typing import Any
@@ -56,7 +56,12 @@ def numbers() -> ModuleType:
 
 def function(f: TorchFunction) -> Callable[..., Any]:
     """The function itself."""
+    return _defined(f.name, source(f))
+
+
+@lru_cache(maxsize=1000)
+def _defined(name: str, text: str) -> Callable[..., Any]:
     scope = dict(_runtime())
-    exec(compile(source(f), f"<{f.name}>", "exec"), scope)
-    made: Callable[..., Any] = scope[f.name]
+    exec(compile(text, f"<{name}>", "exec"), scope)
+    made: Callable[..., Any] = scope[name]
     return made

@@ -12,11 +12,11 @@ torch = pytest.importorskip("torch")
 
 from opgen.ir.operator import Operator, Variant  # noqa: E402
 from opgen.ir.program import Given, Kind, Program, Role  # noqa: E402
-from opgen.torch.functions import TorchFunction, torch_function  # noqa: E402
+from opgen.torch.functions import TorchFunction  # noqa: E402
 from tests.spec_files import EACH_SPEC  # noqa: E402
 from tests.torch.cases import Arguments, dtype_of, result_names  # noqa: E402
 from tests.torch.execute import function, source  # noqa: E402
-from tests.torch.test_specs import arguments, derived  # noqa: E402
+from tests.torch.test_specs import arguments, derived, printed  # noqa: E402
 from tests.torch.test_specs import params as params_for  # noqa: E402
 
 
@@ -44,8 +44,8 @@ def test_autograd_through_forward_is_backward(path: Path, batch: tuple[int, ...]
     operator, variants = derived(path)
     if overridden(operator) or any(d.gradient is None for d in variants):
         pytest.skip("not applicable: another gradient is stated")
-    forward = torch_function("forward", [(d.variant, d.primal) for d in variants], operator)
-    gradient = torch_function("gradient", [(d.variant, d.gradient) for d in variants], operator, masked=True)
+    forward = printed(path, "primal")
+    gradient = printed(path, "gradient", masked=True)
     for d in variants:
         _check_adjoint(forward, gradient, d.variant, d.primal, d.gradient, operator, batch)
 
@@ -56,8 +56,8 @@ def test_autograd_through_backward_is_second_order(path: Path, batch: tuple[int,
     operator, variants = derived(path)
     if any(d.second is None or d.primal.functions or d.primal.override.inputs for d in variants):
         pytest.skip("not applicable: another gradient is stated, or none")
-    gradient = torch_function("gradient", [(d.variant, d.source) for d in variants], operator, masked=True)
-    second = torch_function("second", [(d.variant, d.second) for d in variants], operator, masked=True)
+    gradient = printed(path, "source", masked=True)
+    second = printed(path, "second", masked=True)
     for d in variants:
         _check_adjoint(gradient, second, d.variant, d.source, d.second, operator, batch)
 
@@ -113,7 +113,7 @@ def test_every_mask_gives_the_same_gradients(path: Path, stage: str) -> None:
     operator, variants = derived(path)
     if any(getattr(d, stage) is None for d in variants):
         pytest.skip("not applicable: nothing is derived")
-    f = torch_function("f", [(d.variant, getattr(d, stage)) for d in variants], operator, masked=True)
+    f = printed(path, stage, masked=True)
     run = function(f)
     for d in variants if f.mask else ():
         p = getattr(d, stage)
@@ -142,7 +142,7 @@ def programs_of(variants: tuple[Any, ...], stage: str) -> list[tuple[Variant, Pr
 @pytest.mark.parametrize("path", EACH_SPEC, ids=lambda p: p.stem)
 def test_vmap_and_func_grad(path: Path) -> None:
     operator, variants = derived(path)
-    f = torch_function("f", [(d.variant, d.primal) for d in variants], operator)
+    f = printed(path, "primal")
     for d in variants:
         params = params_for(operator, d.variant)
         known = arguments(d.variant.program, d.variant, operator, (2,), {})
@@ -172,7 +172,7 @@ def test_low_precision_rounds_once(path: Path, stage: str, dtype: torch.dtype) -
     operator, variants = derived(path)
     if any(getattr(d, stage) is None for d in variants):
         pytest.skip("not applicable: nothing is derived")
-    f = torch_function("f", [(d.variant, getattr(d, stage)) for d in variants], operator, masked=stage == "gradient")
+    f = printed(path, stage, masked=stage == "gradient")
     for d in variants:
         params = params_for(operator, d.variant)
         p = getattr(d, stage)

@@ -19,6 +19,7 @@ from opgen.opt.derive import Derived, derive  # noqa: E402
 from opgen.package.sample_cases import sample_cases  # noqa: E402
 from opgen.package.samples import SampleCase  # noqa: E402
 from opgen.schema.load import load  # noqa: E402
+from opgen.torch.functions import TorchFunction, torch_function  # noqa: E402
 from tests.spec_files import EACH_SPEC  # noqa: E402
 from tests.torch.cases import compare, narrowed, params_of, shape_of, tensor_for, to_array, to_tensor  # noqa: E402
 
@@ -35,6 +36,13 @@ def derived(path: Path) -> tuple[Operator, tuple[Derived, ...]]:
     operator = lower(spec, bag)
     assert operator is not None, bag.items
     return operator, remember(operator)
+
+
+@cache
+def printed(path: Path, stage: str, *, masked: bool = False) -> TorchFunction:
+    """The function of a stage, for all variants."""
+    operator, variants = derived(path)
+    return torch_function(stage, [(d.variant, getattr(d, stage)) for d in variants], operator, masked=masked)
 
 
 def remember(operator: Operator) -> tuple[Derived, ...]:
@@ -99,4 +107,4 @@ def test_against_interpreter(path: Path, stage: str) -> None:
                     known.setdefault(t.name, known[t.of or t.name])
             every.append(arguments(p, d.variant, operator, batch, known))
             given.append(chosen)
-        compare(programs, operator, every, given, masked=stage in ("backward", "second"))
+        compare(programs, operator, every, given, f=printed(path, stage, masked=stage in ("backward", "second")))

@@ -40,7 +40,8 @@ def across(rows: Formal, columns: Formal) -> tuple[Join, ...]:
     if names is None or len(along) != 1 or not all(isinstance(n, Let | Store) for n in passed):
         return ()
     lets = tuple(n for n in folding if isinstance(n, Let))
-    known = {n.value: Read(n.name, ()) for n in body if isinstance(n, Let)}
+    ahead = body[: max((k for k, n in enumerate(body) if isinstance(n, For)), default=0)]
+    known = {n.value: Read(n.name, ()) for n in ahead if isinstance(n, Let)}
     sums = [n.name for n in folding if isinstance(n, Acc)]
     joins = sorted((n for n in folded if isinstance(n, Join)), key=lambda n: sums.index(n.acc))
     values = [substitute(opened(n.value, (*lets, *folded)), names) for n in joins]

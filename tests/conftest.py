@@ -75,7 +75,9 @@ class Operators:
         assert not result.failed, result.diagnostics
         names.append(name)
         importlib.invalidate_caches()
-        return importlib.import_module(f"{self.folder.name}.{name}")
+        with pytest.MonkeyPatch.context() as patch:  # another operator of this name may be as long and as old
+            patch.setattr(sys, "dont_write_bytecode", True)
+            return importlib.import_module(f"{self.folder.name}.{name}")
 
     def forget(self, name: str) -> None:
         """Remove an operator, and what was imported of it."""

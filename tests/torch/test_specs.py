@@ -2,7 +2,7 @@
 
 from __future__ import annotations
 
-from functools import cache
+from functools import cache, lru_cache
 from pathlib import Path
 from typing import Any
 
@@ -75,15 +75,27 @@ def arguments(
     out = dict(known)
     for i, t in enumerate(v.program.inputs):
         out.setdefault(t.name, tensor_for(t, shape_of(t, sizes, narrowed(batch, i)), samples.get(t.name), seed))
+    missing = [t for t in p.inputs if t.name not in out]
+    if not missing:
+        return out
     results = interp.run(v.program, {t.name: to_array(out[t.name]) for t in v.program.inputs}, params(operator, v))
     shapes = {**{n: x.shape for n, x in results.items()}, **{n: tuple(x.shape) for n, x in out.items()}}
-    for t in p.inputs:
-        if t.name in out:
-            continue
+    for t in missing:
         of = t.of if t.of in shapes else t.of.removeprefix("grad_")
         shape = shapes[of] if of in shapes else shape_of(t, sizes, batch)
         out[t.name] = tensor_for(t, shape, None, seed)
     return out
+
+
+@lru_cache(maxsize=100)
+def forward(path: Path, variant: int, batch: tuple[int, ...]) -> dict[str, Any]:
+    """Tensors for the inputs of a variant, and all that its forward program makes of them."""
+    operator, variants = derived(path)
+    d = variants[variant]
+    known = arguments(d.variant.program, d.variant, operator, batch, {})
+    arrays = {t.name: to_array(known[t.name]) for t in d.forward.inputs}
+    kept = interp.run(d.forward, arrays, params(operator, d.variant))
+    return {o.name: to_tensor(kept[o.name], o.kind) for o in d.forward.outputs} | known
 
 
 @pytest.mark.parametrize("stage", STAGES)
@@ -95,16 +107,11 @@ def test_against_interpreter(path: Path, stage: str) -> None:
         pytest.skip("not applicable: nothing is derived")
     for batch in BATCHES:
         every, given = [], []
-        for d in variants:
-            chosen = params(operator, d.variant)
-            known = arguments(d.variant.program, d.variant, operator, batch, {})
-            kept = interp.run(d.forward, {t.name: to_array(known[t.name]) for t in d.forward.inputs}, chosen)
-            for o in d.forward.outputs:
-                known.setdefault(o.name, to_tensor(kept[o.name], o.kind))
-            p = getattr(d, stage)
+        for k, d in enumerate(variants):
+            known, p = dict(forward(path, k, batch)), getattr(d, stage)
             for t in p.inputs:
                 if t.role is Role.SAVED:
                     known.setdefault(t.name, known[t.of or t.name])
             every.append(arguments(p, d.variant, operator, batch, known))
-            given.append(chosen)
+            given.append(params(operator, d.variant))
         compare(programs, operator, every, given, f=printed(path, stage, masked=stage in ("backward", "second")))

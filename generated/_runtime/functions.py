@@ -142,8 +142,11 @@ def window(x: Tensor, dim: int, start: int, *runs: tuple[int, int], fill: float 
     dim, sizes = dim % x.ndim, [size for size, _ in runs]
     if min(sizes, default=1) < 0:
         raise ValueError(f"negative size in {tuple(sizes)}")
-    if 0 in sizes:
-        return x.narrow(dim, 0, 0).reshape(*x.shape[:dim], *sizes[:1], *x.shape[dim + 1 :], *sizes[1:])
+    if 0 in sizes:  # no reshape: torch comes to no end where what it reshapes is empty and sharded
+        one = x.narrow(dim, 0, 1) if x.shape[dim] else x.sum(dim, keepdim=True).to(x.dtype)
+        for _ in sizes[1:]:
+            one = one.unsqueeze(-1)
+        return one.expand(*x.shape[:dim], *sizes[:1], *x.shape[dim + 1 :], *sizes[1:])
     steps = [(size, abs(step)) if step else (1, 1) for size, step in runs]
     lowest = start + sum((size - 1) * step for size, step in runs if step < 0)
     span = 1 + sum((size - 1) * step for size, step in steps)

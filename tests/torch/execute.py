@@ -27,7 +27,7 @@ def source(f: TorchFunction) -> str:
 
 
 @cache
-def _runtime() -> dict[str, Any]:
+def runtime() -> dict[str, Any]:
     """What printed functions call: a module of a package, which imports others of it."""
     package = sys.modules.setdefault(_PACKAGE, ModuleType(_PACKAGE))
     package.__path__ = []
@@ -61,7 +61,7 @@ def function(f: TorchFunction) -> Callable[..., Any]:
 
 @lru_cache(maxsize=1000)
 def _defined(name: str, text: str) -> Callable[..., Any]:
-    scope = dict(_runtime())
+    scope = dict(runtime())
     exec(compile(text, f"<{name}>", "exec"), scope)
     made: Callable[..., Any] = scope[name]
     return made

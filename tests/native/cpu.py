@@ -6,6 +6,7 @@ import ctypes
 import re
 import subprocess
 from collections.abc import Sequence
+from dataclasses import replace
 from pathlib import Path
 
 from opgen.code.cpp_layout import table_lines
@@ -76,7 +77,7 @@ class Compiled(emulate.Emulated):
     """A plan as CPU kernels."""
 
     def __init__(self, plan: KernelPlan, library: Path, launches: Sequence[Launch], isa: str | None = None) -> None:
-        super().__init__(library, "op", plan, launches)
+        super().__init__(library, "op", plan, [replace(launch, columns=None) for launch in launches])
         self.table = f"op_steps_{isa or 'baseline'}"
 
     @staticmethod
@@ -86,7 +87,7 @@ class Compiled(emulate.Emulated):
         library, (launches,) = compile_plans([("run", plan)], folder, only="double")
         return Compiled(plan, library, launches)
 
-    def status_of(self, number: int, call: emulate._Call) -> emulate._BadIndex | None:
+    def status_of(self, number: int, call: emulate.Call) -> emulate._BadIndex | None:
         """Run a kernel, its points in two halves."""
         run = ctypes.CFUNCTYPE(ctypes.c_int, ctypes.c_void_p, ctypes.c_void_p)
         kernel = (run * (number + 1)).in_dll(self.library, self.table)[number]

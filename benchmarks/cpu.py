@@ -5,7 +5,7 @@
 Measures the compiled operators of `generated` (default: all), forward alone and a step of training, in float32. Behind
 the rows it prints those in which the kernels are slower than the operator's own plain form, and how often the choice of
 `auto` (`opgen.plan.speed`) is the faster one. `--write` puts the rows into `benchmarks/results/cpu.json`, beside those
-that were measured before, with the same torch and vectors.
+that were measured before, with the same torch and vectors. Where these are others, some operators alone are refused.
 """
 
 from __future__ import annotations
@@ -61,10 +61,10 @@ def choices(found: Iterable[Measured]) -> str:
     return "\n".join(lines)
 
 
-def known() -> list[Measured]:
-    """The rows that were kept before, unless they are those of another kind of machine."""
-    kept = json.loads(RESULT.read_text(encoding="utf-8")) if RESULT.exists() else {}
-    return [row(r) for r in kept.pop("rows", ())] if kept == about() else []
+def known() -> tuple[list[Measured], bool]:
+    """The rows that were kept before, and whether they are those of this kind of machine."""
+    kept = json.loads(RESULT.read_text(encoding="utf-8")) if RESULT.exists() else about()
+    return [row(r) for r in kept.pop("rows", ())], kept == about()
 
 
 def row(record: dict[str, Any]) -> Measured:
@@ -96,7 +96,8 @@ def measured(ops: Sequence[str], wanted: Wanted, *, write: bool) -> list[Measure
             print(line(r, PEERS), flush=True)
             found.append(r)
         if write:
-            kept = {key(r): r for r in [*known(), *found]}
+            before, here = known()
+            kept = {key(r): r for r in [*(before if here else ()), *found]}
             RESULT.write_text(as_json([kept[k] for k in sorted(kept)], about()), encoding="utf-8")
     return found
 
@@ -107,6 +108,10 @@ def main() -> None:
     sizes = tuple(SIZES[n] for n in given.sizes)
     time = effort(given.threads, "cpu", quick=given.quick)
     wanted = Wanted(sizes, directions=("forward", "both"), threads=given.threads, effort=time)
+    if given.write and given.ops and not known()[1]:
+        raise SystemExit(
+            f"{RESULT.name} has rows of another kind of machine: measure all operators, or without --write"
+        )
     ops = given.ops or sorted(p.stem for p in SPECS.glob("*.yaml"))
     found = measured(ops, wanted, write=given.write)
     print(f"\nslower than their plain form:\n{head(PEERS)}")

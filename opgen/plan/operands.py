@@ -39,8 +39,8 @@ def operands(items: Sequence[Item], made: Set[str], results: Set[str]) -> set[st
 
 def _narrows(name: str, readers: Sequence[Item], made: Set[str], results: Set[str]) -> bool:
     rest = [r for r in readers if made.isdisjoint(targets(r))]
-    wanted = name in results if len(rest) == len(readers) else True
-    return wanted and bool(readers) and all(_only_sums(r, name) for r in rest)
+    wanted = len(rest) < len(readers) or (bool(readers) and name in results)
+    return wanted and all(_only_sums(r, name) for r in rest)
 
 
 def _only_sums(item: Item, name: str) -> bool:

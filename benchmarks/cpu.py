@@ -109,9 +109,7 @@ def main() -> None:
     time = effort(given.threads, "cpu", quick=given.quick)
     wanted = Wanted(sizes, directions=("forward", "both"), threads=given.threads, effort=time)
     if given.write and given.ops and not known()[1]:
-        raise SystemExit(
-            f"{RESULT.name} has rows of another kind of machine: measure all operators, or without --write"
-        )
+        raise SystemExit(f"{RESULT.name} has rows of another machine: measure all operators, or without --write")
     ops = given.ops or sorted(p.stem for p in SPECS.glob("*.yaml"))
     found = measured(ops, wanted, write=given.write)
     print(f"\nslower than their plain form:\n{head(PEERS)}")

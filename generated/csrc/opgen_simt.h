@@ -71,9 +71,10 @@ struct Thread {
   uint64_t shared = 0;  // what it handed over when all lanes of the mask had arrived
 };
 
+// A kernel with its arguments, as each thread calls it.
 struct Body {
-  virtual void run() = 0;
-  virtual ~Body() = default;
+  void (*run)(const void* kernel) = nullptr;
+  const void* kernel = nullptr;
 };
 
 // The block that is running. One at a time, on the calling host thread.
@@ -85,7 +86,7 @@ struct Block {
   size_t dynamic_bytes = 0;
   Context scheduler;
   Thread* current = nullptr;
-  Body* body = nullptr;
+  Body body;
   dim3 index, size, grid;
   uint64_t random = 0;
   uint64_t launches = 0;
@@ -132,7 +133,7 @@ inline void stop(const char* why, const char* file, int line) {
 
 inline void run_thread() {
   Block& b = block();
-  b.body->run();
+  b.body.run(b.body.kernel);
   b.current->state = State::done;
   switch_context(b.current->context, b.scheduler);
 }
@@ -237,15 +238,8 @@ inline void run_block(Block& b) {
   }
 }
 
-template <typename F>
-struct Call final : Body {
-  explicit Call(F& f) : f(f) {}
-  void run() override { f(); }
-  F& f;
-};
-
-template <typename F>
-void launch(dim3 grid, dim3 size, size_t dynamic_bytes, F kernel) {
+// Of no kernel's type: what is here is compiled once and not for each of hundreds.
+inline void launch(dim3 grid, dim3 size, size_t dynamic_bytes, Body body) {
   Block& b = block();
   const unsigned count = size.x * size.y * size.z;
   if (count == 0 || count > 1024) fail("a block has between 1 and 1024 threads", __FILE__, __LINE__);
@@ -256,8 +250,7 @@ void launch(dim3 grid, dim3 size, size_t dynamic_bytes, F kernel) {
     b.threads[i].number = static_cast<int>(i);
     b.threads[i].index = dim3(i % size.x, i / size.x % size.y, i / size.x / size.y);
   }
-  Call<F> call(kernel);
-  b.body = &call;
+  b.body = body;
   b.size = size;
   b.grid = grid;
   b.dynamic_bytes = dynamic_bytes;
@@ -331,11 +324,13 @@ T shuffle_from(unsigned mask, T value, int source, const char* file, int line) {
 
 // Arguments are copied when the kernel is launched, as on a GPU.
 #define OPGEN_LAUNCH(kernel, grid, size, bytes, stream, ...) \
-  (static_cast<void>(stream), opgen_simt::launch(grid, size, bytes, opgen_simt_bind(kernel, __VA_ARGS__)))
+  (static_cast<void>(stream), opgen_simt_launch(grid, size, bytes, kernel, __VA_ARGS__))
 
 template <typename... Params, typename... Args>
-auto opgen_simt_bind(void (*kernel)(Params...), Args... args) {
-  return [kernel, args...] { kernel(args...); };
+void opgen_simt_launch(dim3 grid, dim3 size, size_t bytes, void (*kernel)(Params...), Args... args) {
+  const auto called = [&] { kernel(args...); };
+  const auto run = [](const void* f) { (*static_cast<decltype(called)*>(f))(); };
+  opgen_simt::launch(grid, size, bytes, {run, &called});
 }
 
 // Threads of a block never run at the same time here, so an atomic is the plain operation.

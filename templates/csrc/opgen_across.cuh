@@ -150,9 +150,7 @@ int launch_across(const OpgenCall& call, const Step& step, const Columns& column
   OPGEN_LAUNCH(kernel, grid_of(by.blocks), by.threads, 0, call.stream, step, rows, points, by.chunks, partial);
   const int status = launched();
   if (status != OPGEN_OK) return status;
-  OpgenCall once = call;
-  once.workspace = nullptr;  // one chunk
-  return launch_columns<32, 32, 1>(once, OfTeams<Columns>{columns, partial, points}, points, by.sums);
+  return launch_folds<32, 32, 1>(call, OfTeams<Columns>{columns, partial, points}, points, by.sums, 1);
 }
 
 // A kernel and the sums across its rows, together where these are held.
@@ -192,7 +190,7 @@ struct Across {
   static int together(const OpgenCall& call, const OpgenCall& columns, const Args& args) {
     const int64_t points = Sums::launch.points.of(columns);
     const auto step = made<Step, V>(call, args);
-    const auto sums = made<Sums>(columns, Arguments<tensors_of(Sums::fields)>(columns, Sums::fields.data()));
+    const auto sums = made<Sums>(columns);
     return static_cast<int>(
         with_team<V, place, Step::launch.plain>(Step::launch.longest(call), [&](auto team, int threads, int teams) {
           using Team = decltype(team);

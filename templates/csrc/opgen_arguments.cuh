@@ -2,6 +2,7 @@
 #pragma once
 
 #include <array>
+#include <utility>
 
 #include "opgen_abi.h"
 #include "opgen_tensor.cuh"
@@ -192,5 +193,73 @@ class Arguments {
   int64_t sizes[OPGEN_MAX_DIMS] = {};
   int64_t strides[Count][OPGEN_MAX_DIMS] = {};
 };
+
+// --- A kernel as a struct
+
+// What a kernel is made for.
+template <typename Step>
+struct Made {
+  static constexpr int rank = 2;
+};
+template <template <typename, int> class Part, typename T, int batch_rank>
+struct Made<Part<T, batch_rank>> {
+  static constexpr int rank = batch_rank;
+};
+
+template <size_t Size>
+constexpr int tensors_of(const std::array<Field, Size>& fields) {
+  int found = 0;
+  for (const Field& field : fields) found += field.kind == Field::a_tensor;
+  return found;
+}
+
+template <typename T>
+constexpr bool is_tensor = false;
+template <typename T, int rank>
+constexpr bool is_tensor<Tensor<T, rank>> = true;
+
+// The value of a member: what type it has says how the call is read. Points are counted in vectors of V.
+template <int rank, int V, int Count>
+struct Actual {
+  const Arguments<Count>& args;
+  const OpgenCall& call;
+  const Field& field;
+  int at;
+
+  template <typename T>
+  operator T() const {
+    if constexpr (is_tensor<T>) {
+      return args.template tensor<typename T::Element, rank>(at);
+    } else if constexpr (std::is_same_v<T, Batch<rank>>) {
+      return args.template batch<rank>();
+    } else if constexpr (std::is_same_v<T, Divider<rank>>) {
+      const int64_t size = field.kind == Field::a_fixed        ? field.number
+                           : field.kind == Field::the_elements ? batch_count(call)
+                                                               : call.ints[field.number];
+      return Divider<rank>(field.vectors ? size / V : size);
+    } else if constexpr (std::is_pointer_v<T>) {
+      return static_cast<T>(call.workspace);
+    } else if constexpr (std::is_same_v<T, bool>) {
+      return call.ints[field.number] != 0;
+    } else if constexpr (std::is_integral_v<T>) {
+      return call.ints[field.number];
+    } else {
+      return static_cast<T>(call.reals[field.number]);
+    }
+  }
+};
+
+template <typename Step, int V, int Count, size_t... I>
+Step filled(const Arguments<Count>& args, const OpgenCall& call, std::index_sequence<I...>) {
+  return Step{Actual<Made<Step>::rank, V, Count>{args, call, Step::fields[I], static_cast<int>(I)}...};
+}
+template <typename Step, int V = 1, int Count>
+Step made(const OpgenCall& call, const Arguments<Count>& args) {
+  return filled<Step, V>(args, call, std::make_index_sequence<Step::fields.size()>());
+}
+template <typename Step>
+Step made(const OpgenCall& call) {
+  return made<Step>(call, Arguments<tensors_of(Step::fields)>(call, Step::fields.data()));
+}
 
 }  // namespace rt

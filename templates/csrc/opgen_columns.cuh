@@ -119,41 +119,30 @@ __global__ void __launch_bounds__(X* Y, 1) fold_columns(Step step, NumberOf<Step
   }
 }
 
-// Second stage: the chunks of a point, in order.
-template <typename Step>
-__global__ void __launch_bounds__(map_threads, 1)
+// Second stage: the chunks of a point in a fixed order, by Y threads; X points side by side.
+template <int X, int Y, typename Step>
+__global__ void __launch_bounds__(X* Y, 1)
     finish_columns(Step step, int64_t points, int64_t chunks, const typename Step::Folds* partial) {
-  const int64_t point = static_cast<int64_t>(blockIdx.x) * map_threads + threadIdx.x;
-  if (point < points) {
-    typename Step::Folds folds;
-    for (int64_t chunk = 0; chunk < chunks; ++chunk) {
-      folds.merge(partial[chunk * points + point]);
-      if (chunk % block_adds == block_adds - 1) folds.settle();
-    }
-    folds.finish();
-    step.finish(point, folds);
-  }
-}
-
-// The same where chunks are many: a block for each point. What it shares fits into 48 KiB.
-template <typename Folds>
-OPGEN_BOTH constexpr int finishing_threads(int threads = map_threads) {
-  return sizeof(Folds) * threads <= 48 * 1024 ? threads : finishing_threads<Folds>(threads / 2);
-}
-template <typename Step>
-__global__ void __launch_bounds__(map_threads, 1)
-    finish_columns_together(Step step, int64_t chunks, int64_t points, const typename Step::Folds* partial) {
   using Folds = typename Step::Folds;
-  constexpr int threads = finishing_threads<Folds>();
-  const int64_t point = blockIdx.x;
+  const int64_t first = static_cast<int64_t>(blockIdx.x) * X;
+  const int64_t point = first + threadIdx.x % X;
   Folds folds;
-  int count = 0;
-  for (int64_t chunk = threadIdx.x; chunk < chunks; chunk += threads) {
-    folds.merge(partial[chunk * points + point]);
-    if (++count % block_adds == 0) folds.settle();
+  if (point < points) {
+    int count = 0;
+    for (int64_t chunk = threadIdx.x / X; chunk < chunks; chunk += Y) {
+      folds.merge(partial[chunk * points + point]);
+      if (++count % block_adds == 0) folds.settle();
+    }
   }
   folds.finish();
-  join_columns<threads>(&folds, [&](int, const Folds& joined) { step.finish(point, joined); });
+  const auto done = [&](int k, const Folds& joined) {
+    if (first + k < points) step.finish(first + k, joined);
+  };
+  if constexpr (X == 1) {
+    join_columns<Y>(&folds, done);
+  } else {
+    join_columns<X, Y, 1>(&folds, done);
+  }
 }
 
 inline int64_t processors(const OpgenCall& call) {
@@ -174,37 +163,61 @@ int64_t chunk_count(const OpgenCall& call, int64_t points, int64_t length) {
   return wanted < possible ? (wanted < 1 ? 1 : wanted) : (possible < 1 ? 1 : possible);
 }
 
-// A block shares what fits into 48 KiB: with many folds it has fewer threads, or these have no vectors.
+// Whether a block can share so many accumulators.
+template <typename Folds>
+constexpr bool fit(int count) {
+  return sizeof(Folds) * count <= 48 * 1024;
+}
+
+// With more than a block can share it has fewer threads, or these have no vectors.
 template <int X, int Y, int V, typename Step>
-int launch_columns(const OpgenCall& call, const Step& step, int64_t points, int64_t length) {
+int launch_folds(const OpgenCall& call, const Step& step, int64_t points, int64_t length, int64_t chunks) {
   using Folds = typename Step::Folds;
-  constexpr bool fits = sizeof(Folds) * X * Y * V <= 48 * 1024;
-  if constexpr (!fits && Y > 1) {
-    return launch_columns<X, Y / 2, V>(call, step, points, length);
-  } else if constexpr (!fits && V > 1) {
-    return launch_columns<X, 8, 1>(call, step, points, length);
+  if constexpr (!fit<Folds>(X * Y * V) && Y > 1) {
+    return launch_folds<X, Y / 2, V>(call, step, points, length, chunks);
+  } else if constexpr (!fit<Folds>(X * Y * V) && V > 1) {
+    return launch_folds<X, 8, 1>(call, step, points, length, chunks);
   } else {
-    int64_t chunks = chunk_count<X, Y, V>(call, points, length);
-    const int64_t room = call.workspace == nullptr ? 0 : call.workspace_bytes / static_cast<int64_t>(sizeof(Folds));
-    if (chunks * points > room) chunks = room / points > 1 ? room / points : 1;
     auto* partial = static_cast<Folds*>(call.workspace);
     auto kernel = fold_columns<X, Y, V, Step>;
     const int64_t blocks = ceil_div(points, X * V) * chunks;
     OPGEN_LAUNCH(kernel, grid_of(blocks), X * Y, 0, call.stream, step, points, length, chunks, partial);
-    if (chunks == 1) return launched();
-    const int status = launched();
-    if (status != OPGEN_OK) return status;
-    const Folds* done = partial;
-    if (chunks > block_adds && points <= max_grid) {
-      constexpr int threads = finishing_threads<Folds>();
-      const auto each = static_cast<unsigned>(points);
-      OPGEN_LAUNCH(finish_columns_together<Step>, each, threads, 0, call.stream, step, chunks, points, done);
-      return launched();
-    }
-    const unsigned grid = grid_of(ceil_div(points, map_threads));
-    OPGEN_LAUNCH(finish_columns<Step>, grid, map_threads, 0, call.stream, step, points, chunks, done);
     return launched();
   }
+}
+template <int X, int Y, typename Step>
+int launch_finish(const OpgenCall& call, const Step& step, int64_t points, int64_t chunks) {
+  using Folds = typename Step::Folds;
+  if constexpr (!fit<Folds>(X * Y) && Y > 1) {
+    return launch_finish<X, Y / 2>(call, step, points, chunks);
+  } else {
+    const auto* partial = static_cast<const Folds*>(call.workspace);
+    auto kernel = finish_columns<X, Y, Step>;
+    OPGEN_LAUNCH(kernel, grid_of(ceil_div(points, X)), X * Y, 0, call.stream, step, points, chunks, partial);
+    return launched();
+  }
+}
+
+// What finishes points: made for batches of all kinds, since there is little to do.
+template <typename Step>
+struct Finishing;
+template <template <typename, int> class Part, typename T, int batch_rank>
+struct Finishing<Part<T, batch_rank>> {
+  using Step = Part<T, max_batch>;
+};
+template <int V, typename Whole>
+struct Finishing<InVectors<V, Whole>> : Finishing<Whole> {};
+
+template <int X, int Y, int V, typename Step>
+int launch_columns(const OpgenCall& call, const Step& step, int64_t points, int64_t length) {
+  int64_t chunks = chunk_count<X, Y, V>(call, points, length);
+  const auto size = static_cast<int64_t>(sizeof(typename Step::Folds));
+  const int64_t room = call.workspace == nullptr ? 0 : call.workspace_bytes / size;
+  if (chunks * points > room) chunks = room / points > 1 ? room / points : 1;
+  const int status = launch_folds<X, Y, V>(call, step, points, length, chunks);
+  if (chunks == 1 || status != OPGEN_OK) return status;
+  using Finish = typename Finishing<Step>::Step;
+  return launch_finish<(X > 1 ? 8 : 1), (X > 1 ? 32 : map_threads)>(call, made<Finish>(call), points, chunks);
 }
 
 // The threads of a block: side by side where neighbouring points are neighbours in memory (Across), all on one point

@@ -18,7 +18,11 @@ constexpr int64_t grain = 16384;  // elements worth a thread
 constexpr int64_t shortest_piece = 16;
 
 #define OPGEN_FLATTEN __attribute__((flatten))
+#if defined(__OPTIMIZE__)
 #define OPGEN_INLINE __attribute__((always_inline)) inline
+#else  // compiled in a hurry, as for tests
+#define OPGEN_INLINE inline
+#endif
 #define OPGEN_NOINLINE __attribute__((noinline))
 
 // Stands in the table of an operator that torch computes alone.

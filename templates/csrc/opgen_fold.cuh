@@ -194,6 +194,21 @@ struct BlockOf {
 
 using Block = BlockOf<256>;
 
+// As many threads as a block has side by side: all it has, or one, with the others behind it.
+struct Side {
+  static constexpr int most = Block::most;
+
+  static OPGEN_DEVICE int size() { return static_cast<int>(blockDim.x); }
+  static OPGEN_DEVICE int rank() { return static_cast<int>(threadIdx.x); }
+  static OPGEN_DEVICE int number() { return static_cast<int>(threadIdx.y); }
+  static OPGEN_DEVICE int count() { return static_cast<int>(blockDim.y); }
+
+  template <typename Fold>
+  static OPGEN_DEVICE void join(Fold* fold) {
+    if (size() > 1) Block::join(fold);
+  }
+};
+
 template <typename Team, typename... Folds>
 OPGEN_DEVICE void join(Folds*... folds) {
   (Team::join(folds), ...);

@@ -43,57 +43,6 @@ constexpr Count count(Parts... parts) {
   return whole;
 }
 
-// --- Members
-// ----------------------------------------------------------------------------------------------------------
-
-template <size_t Size>
-constexpr int tensors_of(const std::array<Field, Size>& fields) {
-  int found = 0;
-  for (const Field& field : fields) found += field.kind == Field::a_tensor;
-  return found;
-}
-
-template <typename T>
-constexpr bool is_tensor = false;
-template <typename T, int rank>
-constexpr bool is_tensor<Tensor<T, rank>> = true;
-
-// The value of a member: what type it has says how the call is read. Points are counted in vectors of V.
-template <int rank, int V, int Count>
-struct Actual {
-  const Arguments<Count>& args;
-  const OpgenCall& call;
-  const Field& field;
-  int at;
-
-  template <typename T>
-  operator T() const {
-    if constexpr (is_tensor<T>) {
-      return args.template tensor<typename T::Element, rank>(at);
-    } else if constexpr (std::is_same_v<T, Batch<rank>>) {
-      return args.template batch<rank>();
-    } else if constexpr (std::is_same_v<T, Divider<rank>>) {
-      const int64_t size = field.kind == Field::a_fixed        ? field.number
-                           : field.kind == Field::the_elements ? batch_count(call)
-                                                               : call.ints[field.number];
-      return Divider<rank>(field.vectors ? size / V : size);
-    } else if constexpr (std::is_pointer_v<T>) {
-      return static_cast<T>(call.workspace);
-    } else if constexpr (std::is_same_v<T, bool>) {
-      return call.ints[field.number] != 0;
-    } else if constexpr (std::is_integral_v<T>) {
-      return call.ints[field.number];
-    } else {
-      return static_cast<T>(call.reals[field.number]);
-    }
-  }
-};
-
-template <typename Step, int V, int Count, size_t... I>
-Step filled(const Arguments<Count>& args, const OpgenCall& call, std::index_sequence<I...>) {
-  return Step{Actual<Made<Step>::rank, V, Count>{args, call, Step::fields[I], static_cast<int>(I)}...};
-}
-
 // --- Launchers
 // --------------------------------------------------------------------------------------------------------
 
@@ -284,11 +233,6 @@ constexpr bool of_batch() {
     if (field.kind == Field::a_tensor && (field.rank != 1 || field.batch_at != 0)) return false;
   }
   return has_places<Step>();
-}
-
-template <typename Step, int V = 1, typename Arguments>
-Step made(const OpgenCall& call, const Arguments& args) {
-  return filled<Step, V>(args, call, std::make_index_sequence<Step::fields.size()>());
 }
 
 template <typename Launcher>

@@ -47,16 +47,6 @@ constexpr int64_t alone = 16;
 
 constexpr int map_threads = 256;
 
-// What a kernel is made for.
-template <typename Step>
-struct Made {
-  static constexpr int rank = 2;
-};
-template <template <typename, int> class Part, typename T, int batch_rank>
-struct Made<Part<T, batch_rank>> {
-  static constexpr int rank = batch_rank;
-};
-
 // What its points are counted in.
 template <typename Step>
 using NumberOf = Number<Made<Step>::rank>;
@@ -145,7 +135,7 @@ __global__ void __launch_bounds__(Team::most, 1) row_kernel(Step step, int64_t r
 }
 
 template <typename Team, typename Step>
-int launch_rows(const OpgenCall& call, const Step& step, int64_t rows, int threads, int teams) {
+int launch_rows(const OpgenCall& call, const Step& step, int64_t rows, const dim3& threads, int teams) {
   auto kernel = row_kernel<Team, Step>;
   OPGEN_LAUNCH(kernel, grid_of(ceil_div(rows, teams)), threads, 0, call.stream, step, rows);
   return launched();
@@ -162,8 +152,8 @@ inline int threads_for(int64_t length, int64_t part, int most = Block::most) {
 template <typename Step>
 int rows(const OpgenCall& call, const Step& step, int64_t count, int64_t length) {
   if (count <= 0) return OPGEN_OK;
-  if (length <= alone) return launch_rows<Strided<Lanes<1>>>(call, step, count, map_threads, map_threads);
-  return launch_rows<Strided<Block>>(call, step, count, threads_for(length, 64), 1);
+  const int threads = length <= alone ? 1 : threads_for(length, 64), teams = threads == 1 ? map_threads : 1;
+  return launch_rows<Strided<Side>>(call, step, count, dim3(threads, teams), teams);
 }
 
 // The longest rows that threads hold, of vectors of V elements.

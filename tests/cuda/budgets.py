@@ -53,13 +53,13 @@ template <typename T> void told_argument(std::string& out, const T& value) {
   out.append(reinterpret_cast<const char*>(&value), sizeof(T));
 }
 template <typename... Params, typename... Args>
-void told(void (*kernel)(Params...), long grid, long threads, Args... args) {
+void told(void (*kernel)(Params...), long grid, dim3 threads, Args... args) {
   Dl_info info{};
   dladdr(reinterpret_cast<void*>(kernel), &info);
   std::string out;
   (told_argument<std::decay_t<Params>>(out, static_cast<Params>(args)), ...);
   std::FILE* file = std::fopen(std::getenv("OPGEN_TOLD"), "a");
-  std::fprintf(file, "%s %ld %ld ", info.dli_sname, grid, threads);
+  std::fprintf(file, "%s %ld %u %u ", info.dli_sname, grid, threads.x, threads.y);
   for (unsigned char c : out) std::fprintf(file, "%02x", c);
   std::fprintf(file, "\\n");
   std::fclose(file);
@@ -184,7 +184,7 @@ class _Sizes(Machine):
         return Array(size, [])
 
 
-Told = tuple[str, int, int, bytes]
+Told = tuple[str, int, tuple[int, int], bytes]
 
 
 def _told(
@@ -226,8 +226,8 @@ def _told(
         kernel = (emulate.Kernel * (number + 1)).in_dll(run.library, run.table)[number]
         assert kernel.run(ctypes.byref(call)) == 0, case.name
         for line in log.read_text().splitlines():
-            symbol, grid, threads, arguments = line.split()
-            found.append(((symbol, int(grid), int(threads), bytes.fromhex(arguments)), _memory(held)))
+            symbol, grid, x, y, arguments = line.split()
+            found.append(((symbol, int(grid), (int(x), int(y)), bytes.fromhex(arguments)), _memory(held)))
     return found
 
 

@@ -33,7 +33,10 @@ DTYPES = {"float32": 0, "float64": 1, "float16": 2, "bfloat16": 3, "int64": 4, "
 FLOATS = ("float32", "float64", "float16", "bfloat16")
 _FORMATS = {"float32": "f", "float64": "d", "float16": "e", "bfloat16": "H", "int64": "q", "bool": "?"}
 _OVERFLOW = {"float32": 3.4028235677973366e38, "float16": 65520.0}  # what rounds to infinity
-_FLAGS = ("-x", "c++", "-std=c++17", "-O0", "-fPIC", "-shared", "-Wall", "-Wextra", "-Werror", "-ffp-contract=off")
+_FLAGS = (
+    "-x", "c++", "-std=c++17", "-O0", "-fPIC", "-shared", "-Wall", "-Wextra", "-Werror", "-ffp-contract=off",
+    "-fno-exceptions", "-fno-asynchronous-unwind-tables",
+)  # fmt: skip
 
 
 class Tensor(ctypes.Structure):

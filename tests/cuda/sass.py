@@ -115,17 +115,18 @@ class Thread:
     """One thread of a launch; `run` fills `counts` and `accesses`."""
 
     def __init__(
-        self, made: Function, arguments: bytes, place: tuple[int, int, int, int],
+        self, made: Function, arguments: bytes, place: tuple[int, int, tuple[int, int], int],
         memory: Callable[[int, int], bytes], steps: Mapping[str, Step], architecture: str = "sm_90",
     ) -> None:  # fmt: skip
         self.made, self.memory, self.steps = made, memory, steps
-        self.thread, self.block, threads, grid = place
+        thread, self.block, (width, height), grid = place
+        self.thread, self.behind = thread % width, thread // width
         self.registers: dict[str, int] = {}
         self.predicates: dict[str, bool] = {}
         self.constants = bytearray(0x4000)
         start = _PARAMETERS[architecture]
         self.constants[start : start + len(arguments)] = arguments
-        struct.pack_into("<I", self.constants, 0x0, threads)
+        struct.pack_into("<II", self.constants, 0x0, width, height)
         struct.pack_into("<I", self.constants, 0xC, grid)
         self.stored: dict[tuple[bool, int], int] = {}  # bytes, by whether they are shared
         self.counts: Counter[str] = Counter()

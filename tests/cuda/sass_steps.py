@@ -209,7 +209,7 @@ def _permute(t: Thread, _: Instruction, args: list[str]) -> None:
 
 
 def _special_register(t: Thread, i: Instruction, args: list[str]) -> None:
-    known = {"SR_TID.X": t.thread, "SR_CTAID.X": t.block, "SR_LANEID": t.thread % 32}
+    known = {"SR_TID.X": t.thread, "SR_TID.Y": t.behind, "SR_CTAID.X": t.block, "SR_LANEID": t.thread % 32}
     t.put(args[0], known.get(args[1], 0))
     if i.name == "CS2R" and "32" not in i.flags:
         t.put(args[0], 0, 1)
@@ -291,10 +291,11 @@ STEPS: dict[str, Step] = {
 
 
 def count(
-    made: Function, arguments: bytes, grid: int, threads: int, memory: Callable[[int, int], bytes]
+    made: Function, arguments: bytes, grid: int, block: tuple[int, int], memory: Callable[[int, int], bytes]
 ) -> tuple[float, Sequence[Access]]:
     """The instructions that a whole launch issues, lanes counted one by one, and the accesses of a thread of it."""
+    threads = block[0] * block[1]
     chosen = sorted({min(w * 32 + 1, threads - 1) for w in (0, threads // 64, (threads - 1) // 32)})
-    ran = [Thread(made, arguments, (n, grid // 2, threads, grid), memory, STEPS).run() for n in chosen]
+    ran = [Thread(made, arguments, (n, grid // 2, block, grid), memory, STEPS).run() for n in chosen]
     total = sum(sum(t.counts.values()) for t in ran) / len(ran)
     return total * grid * threads, ran[0].accesses

@@ -280,11 +280,12 @@ def _columns(scope: Scope, outer: Sequence[Loop], body: Body, *, flat: bool = Fa
     lets = [n for n in ahead if isinstance(n, Let)]
     inner_before = scope.enter(loops)
     names = {a.name: scope.fresh(f"{a.name}_fold") for a in accs}
-    named = lines_across(scope, outer, loops, (*lets, *looped))
+    folded = alive((*lets, *looped))
+    named = lines_across(scope, outer, loops, folded)
     targets = {n: f"{'folds[at].' if named else 'folds->'}{text}" for n, text in names.items()}
     known = dict(scope.locals)
     with across(scope, outer, named):
-        lines = thread_lines(scope, alive((*lets, *looped)), targets)
+        lines = thread_lines(scope, folded, targets)
         types = {a.name: accumulator(scope, a, joined(looped, a)) for a in accs}
     scope.locals = known
     if named:

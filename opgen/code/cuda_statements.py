@@ -227,12 +227,13 @@ def _atomic(scope: Scope, a: Atomic) -> list[str]:
     """A value on its way into a place that others share."""
     type_ = value_type(scope.formal.slots[a.slot].kind)
     line = scope.rows.name(a.slot, a.at)
+    if line is not None:
+        return _added_to(scope, a, type_, f"{line} + at")
     with held_places(scope, a.slot, a.at) as places:
-        return [*places, *_added_to(scope, a, type_, line)]
+        return [*places, *_added_to(scope, a, type_, f"{scope.tensor(a.slot)}.at({scope.positions(a.at, a.slot)})")]
 
 
-def _added_to(scope: Scope, a: Atomic, type_: str, line: str | None) -> list[str]:
-    cell = f"{scope.tensor(a.slot)}.at({scope.positions(a.at, a.slot)})" if line is None else f"{line} + at"
+def _added_to(scope: Scope, a: Atomic, type_: str, cell: str) -> list[str]:
     placed: list[str] = []
     if len(cell) > _LONG_CELL:
         name = scope.fresh("cell")

@@ -84,7 +84,7 @@ def compile_all(
     jobs: int = 2,
     done: Callable[[Path], None] = lambda _: None,
 ) -> tuple[Compiled, ...]:
-    """Compile every file for every architecture, `jobs` at a time; `done` hears of each as it ends."""
+    """Compile every file for every architecture, `jobs` at a time, long ones first; `done` hears of each as it ends."""
     folder.mkdir(parents=True, exist_ok=True)
 
     def one(source: Path) -> tuple[Compiled, ...]:
@@ -93,4 +93,5 @@ def compile_all(
         return result
 
     with ThreadPoolExecutor(jobs) as pool:
-        return tuple(c for made in pool.map(one, sources) for c in made)
+        made = {s: pool.submit(one, s) for s in sorted(sources, key=lambda s: s.stat().st_size, reverse=True)}
+        return tuple(c for source in sources for c in made[source].result())

@@ -193,10 +193,16 @@ def _check_flag(d: Declarations, guard: Expr, name: str, bag: Bag) -> bool:
     elif (name in d.inputs and d.inputs[name].optional) or (param is not None and param.null):
         hints = (f"write `given({name})`",)
     elif param is None:
-        hints = did_you_mean(name, d.params)
+        hints = did_you_mean(name, d.params) or _declared(d, guard, name)
     what = "is not a bool param" if param is not None or name in d.inputs else "is no param of this spec"
     bag.error("OPG222", f"`{name}` {what}", guard.span, hints=hints)
     return False
+
+
+def _declared(d: Declarations, guard: Expr, name: str) -> tuple[str, ...]:
+    """How a flag is declared that is no param yet; nothing where it is said already, or something else has the name."""
+    hint = f"declare it: `params: {{{name}: {{type: bool, default: false}}}}`"
+    return () if name in d.inputs or name in d.targets() else (hint,)
 
 
 def check_given(d: Declarations, call: Expr, args: tuple[Expr, ...], bag: Bag) -> bool:

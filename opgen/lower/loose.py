@@ -45,6 +45,19 @@ def loose_beside(f: Frame, place: Span) -> tuple[Name, ...]:
     return tuple({n.name: n for n in reversed(names)}.values())
 
 
+def as_read(f: Frame, name: str) -> tuple[str, ...]:
+    """An index that a target lacks at which other statements read it: `s[i, j]` of `s[i] = …`."""
+    for s in (s for s in f.decl.forward if s.target.name == f.target and s.op == "="):
+        own = s.target.items or ()
+        known = {"..." if isinstance(i, Dots) else i.name for i in own if isinstance(i, Dots | Binder)}
+        others = (o for o in f.decl.forward if o.target.name != f.target)
+        for a in (n for o in others for n in nodes(o.value) if isinstance(n, Access) and n.name == f.target):
+            read = ["..." if isinstance(i, Dots) else i.name for i in a.items if isinstance(i, Dots | Name)]
+            if name in read and len(known) == len(own) and known <= {*read} and len(read) == len(a.items) > len(own):
+                return (f"it is read with that index: write `{unparse(a)} = …`",)
+    return ()
+
+
 def _around(f: Frame, place: Span) -> list[Reduction]:
     """The reductions of the statement at hand whose body holds a place, the innermost first."""
     own = (s for s in (*f.decl.forward, *f.decl.backward) if s.target.name == f.target)

@@ -255,6 +255,9 @@ def _computed(frame: Frame, s: Assign) -> tuple[str, ...]:
         case _:
             pass
     line = f"at computed positions `+=` adds up: `{left} += {_short(s.value)}`"
+    before = (o.target.items or () for o in frame.decl.forward if o.target.name == name and o.op == "=" and o is not s)
+    if any(all(isinstance(i, Binder | Dots) for i in items) for items in before):
+        return (f"at computed positions `+=` adds to what `{name}` is so far: `{left} += {_short(s.value)}`",)
     if frame.decl.output_shapes.get(name) is not None:
         return (line,)
     if is_read(frame, name):

@@ -21,6 +21,7 @@ from opgen.schema.elsewhere import Callee
 from opgen.schema.entries import NAME, PRECISIONS, Fields
 from opgen.schema.formula import Word
 from opgen.schema.model import OpSpec
+from opgen.schema.nested import hoisted
 from opgen.schema.nodes import Mapping, Node, Scalar, Sequence, under
 from opgen.schema.yaml_nodes import parse, without_blank
 
@@ -109,6 +110,7 @@ def _load(source: Source, bag: Bag) -> OpSpec | None:
         message = f"a spec is a mapping of fields, found {root.kind}"
         bag.error("OPG112", message, _first_line(root.span), hints=("begin with `op: name`",))
         return None
+    root = hoisted(root, {"spec": known_fields(OpSpec), **{k: known_fields(m) for k, m in _models().items()}}, bag)
     try:
         spec = OpSpec.model_validate(root)
     except ValidationError as error:

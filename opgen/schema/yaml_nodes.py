@@ -33,6 +33,7 @@ _PROPERTY = re.compile(r"(?:&[A-Za-z0-9_-]*|!\S*)\s*")  # an anchor ends where i
 _UNPRINTABLE = re.compile(
     "[^\t\n\r\x20-\x7e\xa0-\u2027\u202a-\ud7ff\ue000-\ufffd\U00010000-\U0010ffff]|\r(?!\n)|(?<=.)\ufeff", re.DOTALL
 )
+_FIELD = "shape|dtype|optional|absent|domain|differentiable|doc|type|choices|default|value|derivative|extern"
 _TIGHT = re.compile(r"([ -]*[A-Za-z_]\w*)(:)([^\s:/][^\n]*)")  # a field and its value without a blank between
 
 
@@ -222,8 +223,9 @@ def _syntax(error: yaml.MarkedYAMLError, composer: _Composer) -> None:
     if without_blank(source, start, composer.bag):
         return
     message, hints = in_plain_words(error.problem or error.context or "syntax error")
-    missing = _without_colon(source, start)
-    hints = missing or _one_sided(source, start) or _list_type(source, start) or (*_lambda(source, start), *hints)
+    missing = _without_colon(source, start) or _in_braces(source, start)
+    special = missing or _one_sided(source, start) or _list_type(source, start)
+    hints = special or (*_lambda(source, start), *hints)
     related: tuple[Label, ...] = ()
     if mark is not None and error.context_mark is not None and error.context_mark.index != mark.index:
         opened = composer.at(error.context_mark)
@@ -272,6 +274,17 @@ def _without_colon(source: Source, offset: int) -> tuple[str, ...]:
         if found
         else ()
     )
+
+
+def _in_braces(source: Source, offset: int) -> tuple[str, ...]:
+    """A hint where a colon inside of { } stands in a text, or behind a field that no comma comes before."""
+    line = source.text[source.text.rfind("\n", 0, offset) + 1 : offset]
+    tied = re.search(rf"[{{,]\s*(\w+:\s+[^,{{}}]*\S)\s+({_FIELD})$", line)
+    if tied is not None:
+        return (f"a comma is missing before `{tied[2]}`: write `{tied[1]}, {tied[2]}: …`",)
+    begun = re.search(r"[{,]\s*(doc|summary|description):\s+([^\s,{}\[\]\"'][^,{}\[\]\"]*)$", line)
+    rest = re.compile(r":[^,{}\[\]\"\n]*").match(source.text, offset)
+    return () if begun is None or rest is None else (f'write `{begun[1]}: "{begun[2]}{rest[0].rstrip()}"`',)
 
 
 def _lambda(source: Source, offset: int) -> tuple[str, ...]:

@@ -23,7 +23,7 @@ from opgen.lower.draw import refused
 from opgen.lower.extent import of_namesakes
 from opgen.lower.gradient_names import cotangent_by, cotangents_by
 from opgen.lower.idle import idle_param
-from opgen.lower.loose import as_read, bound_by, loose_beside
+from opgen.lower.loose import as_read, bound_by, in_round_brackets, loose_beside
 from opgen.lower.masks import mask_among, masked_read
 from opgen.lower.missing import in_gradient, one_hot, undeclared
 from opgen.lower.proposals import as_it_stays, assigned_float
@@ -244,7 +244,7 @@ def access(f: Frame, e: Access, *, padded: bool = False) -> Typed:
     if e.name in f.decl.known_dims() or e.name in f.args or (f.scope is not None and f.scope.find(e.name)):
         return f.error("OPG206", f"`{e.name}` is a number and has no positions", e.name_span)
     if e.name in REDUCTIONS or e.name in CALLABLE:
-        return f.error("OPG206", f"`{e.name}` is not a tensor", e.name_span, f"the body follows: `{e.name}[…](…)`")
+        return f.error("OPG206", f"`{e.name}` is not a tensor", e.name_span, in_round_brackets(f, e))
     if _is_lost(f, e.name):
         return BAD
     if e.name in f.decl.targets() and (hint := as_it_stays(f.decl, e.name)):

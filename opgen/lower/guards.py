@@ -209,7 +209,8 @@ def check_given(d: Declarations, call: Expr, args: tuple[Expr, ...], bag: Bag) -
     """`given(name)` asks for one optional input or param that may be missing."""
     arg = args[0] if len(args) == 1 else None
     if not isinstance(arg, Name):
-        bag.error("OPG229", "`given` takes the name of one optional input or param", call.span)
+        hint = (f"write `given({arg.value})`",) if isinstance(arg, Text) else ()
+        bag.error("OPG229", "`given` takes the name of one optional input or param", call.span, hints=hint)
         return False
     name = arg.name
     if (name in d.inputs and d.inputs[name].optional) or (name in d.params and d.params[name].null):

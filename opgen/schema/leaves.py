@@ -157,7 +157,7 @@ def domain(node: object, info: ValidationInfo) -> Formula:
     written = node.text.strip() if isinstance(node, Scalar) else ""
     if isinstance(node, Sequence):
         written = f"[{', '.join(item.span.text for item in node.items)}]"
-    ends = INTERVAL.fullmatch(written)
+    ends = INTERVAL.fullmatch(re.sub(r"^\w+\s+(?:in|∈)\s+", "", written))
     name = info.data.get("name", "x")
     if re.match(r"[<>]=?", written):
         hint = f"it names what it bounds: `domain: {name} {written}`"
@@ -184,6 +184,8 @@ def word(node: object, pattern: re.Pattern[str], what: str, spelt: Callable[[str
         if pattern is SNAKE and re.search(rf"[\[,]\s*{better}\s*[\],<]", node.span.source.text):
             better += "_"  # an index has that name
         hints: tuple[str, ...] = (f"write `{better}`",) if pattern.fullmatch(better) and better != name else ()
+        if pattern is SNAKE and re.fullmatch(r"\d\w*", name):
+            hints = (f"a name begins with a letter: `n{name.lower()}`, say",)
         given = _DEFAULTED.fullmatch(name)
         if given:
             hints = (f"a default is a field: `{{{given[1]}: {{type: float, default: {given[2]}}}}}`",)

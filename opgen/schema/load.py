@@ -6,6 +6,7 @@ stages behind this one report theirs in the same run; callers look at `bag.has_e
 
 from __future__ import annotations
 
+import re
 import typing
 from collections.abc import Iterator
 from dataclasses import replace
@@ -224,6 +225,9 @@ class _Report:
         owner = self.owner(item["loc"])
         guess = closest(name, known) or next((other for other in SYNONYMS.get(name, ()) if other in known), None)
         hints = (exact(f"did you mean `{guess}`?", name, guess, known),) if guess else ()
+        tight = re.fullmatch(r"(\w+)\s+(\S.*)", name)
+        if tight is not None and tight[1] in known and isinstance(node, Scalar) and not node.text:
+            guess, hints = None, (f"a `:` is missing: write `{tight[1]}: {tight[2]}`",)
         if (name, owner) in ELSEWHERE:
             fields = self.nearest(item["loc"][:-1])
             shape = node.span.text if name == "shape" else "[]"

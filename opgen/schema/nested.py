@@ -22,8 +22,8 @@ def hoisted(root: Mapping, fields: Table[str, Collection[str]], bag: Bag) -> Map
     """
     entries = []
     moved = []
-    for key, value in root.entries:
-        inner = value
+    for key, given in root.entries:
+        value = inner = _indented(given, key.text, fields.get(key.text, ()), bag)
         if isinstance(value, Mapping) and key.text in (*_NAMED, *_PLAIN):
             found = [
                 (k, v) for k, v in value.entries
@@ -38,7 +38,26 @@ def hoisted(root: Mapping, fields: Table[str, Collection[str]], bag: Bag) -> Map
             moved += found
             inner = replace(value, entries=tuple(e for e in value.entries if e not in found))
         entries.append((key, inner))
-    return hoisted(replace(root, entries=(*entries, *moved)), fields, bag) if moved else root
+    made = replace(root, entries=(*entries, *moved))
+    return hoisted(made, fields, bag) if moved else made
+
+
+def _indented(section: Node, name: str, fields: Collection[str], bag: Bag) -> Node:
+    """Inputs or outputs, with the fields that stand beside one of them where they belong: below it."""
+    if name not in ("inputs", "outputs") or not isinstance(section, Mapping) or section.flow:
+        return section
+    entries: list[tuple[Scalar, Node]] = []
+    for key, value in section.entries:
+        last = entries[-1] if entries else None
+        stray = key.text in fields and (isinstance(value, Sequence) or (isinstance(value, Scalar) and value.text))
+        if stray and last is not None and isinstance(last[1], Mapping) and last[1].get(key.text) is None:
+            message = f"`{key.text}` is a field of `{last[0].text}`, and stands beside it"
+            hint = f"write it as far to the right as `{last[1].entries[0][0].text}`" if last[1].entries else ""
+            bag.error("OPG110", message, key.span, hints=(hint,) if hint else ())
+            entries[-1] = last[0], replace(last[1], entries=(*last[1].entries, (key, value)))
+        else:
+            entries.append((key, value))
+    return section if len(entries) == len(section.entries) else replace(section, entries=tuple(entries))
 
 
 def _belongs_there(outer: str, name: str, value: Node, fields: Table[str, Collection[str]]) -> bool:

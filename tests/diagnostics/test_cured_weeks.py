@@ -67,6 +67,51 @@ SPECS = [
         ["y"],
     ),
     (
+        whole(
+            "inputs: {e: {shape: [V, D]}, h: {shape: [B], dtype: int}, t: {shape: [B], dtype: int}}",
+            "y[b] = -norm(e[h[b]] - e[t[b]], p=2)",
+        ),
+        {"norm(e[h[b]] - e[t[b]], p=2)": "norm[d](e[h[b], d] - e[t[b], d])"},
+        ["y"],
+    ),
+    (
+        whole("inputs: {x: {shape: [T]}, w: {shape: [K]}}\nparams: {q: int}", "y[t] = sum[k](x[t - q*k]*w[k])"),
+        {"x[t - q*k]": "pad(x[t - q*k], 0)", "y[t": "y[t < T"},
+        ["y"],
+    ),
+    (
+        whole("inputs: {x: {shape: [B, T]}}", "y[b, t//2] = max(x[b, t], x[b, t + 1])"),
+        {"y[b, t//2] = max(x[b, t], x[b, t + 1])": "y[b, t < T // 2] = max(x[b, 2 * t], x[b, 2 * t + 1])"},
+        ["y"],
+    ),
+    (whole("inputs: [x]", "y = min[max(x, 0), 6]"), {"min[max(x, 0), 6]": "min(max(x, 0), 6)"}, ["y"]),
+    (
+        whole("inputs: {x: {shape: [N]}, seed: {dtype: seed}}", "y[n] = x[n]*bernoulli(seed, 0.5)"),
+        {"x[n]*bernoulli(seed, 0.5)": "x[n] * (uniform(seed) < 0.5)"},
+        ["y"],
+    ),
+    (
+        whole("inputs: {x: {shape: [N]}, mu: {shape: [K]}}", "y = sum[n](max[k](mu[k] - x[n]*mu[n]))"),
+        {"mu[n]": "mu[k]"},
+        ["y"],
+    ),
+    (
+        whole("inputs: {x: {shape: [N]}}", "m = max[n](x[n])", "y[n] = x[n] - m") + "outputs: [m, y[n]]\n",
+        {"outputs: [m, y[n]]": "outputs: [m, y]"},
+        ["m", "y"],
+    ),
+    (
+        "op: cured\ninputs: [x]\nforward: y = x > 0 ? x : 0.01*x\n",
+        {"y = x > 0 ? x : 0.01*x": "y = where(x > 0, x, 0.01*x)"},
+        ["y"],
+    ),
+    (
+        whole("inputs: {t: {shape: [N], dtype: int, domain: 't in [0, V)'}, w: {shape: [V]}}", "y[n] = w[t[n]]"),
+        {"'t in [0, V)'": "0 <= t < V"},
+        ["y"],
+    ),
+    (whole("inputs: [x]\nparams: {a: {type: float, default 2}}", "y = a*x"), {"default 2": "default: 2"}, ["y"]),
+    (
         whole("inputs: {x: {shape: [N], doc: logits: all of them}}", "y = sum[n](x[n])"),
         {"doc: logits: all of them": 'doc: "logits: all of them"'},
         ["y"],

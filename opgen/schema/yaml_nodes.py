@@ -280,7 +280,7 @@ def _without_colon(source: Source, offset: int) -> tuple[str, ...]:
 
 def _in_braces(source: Source, offset: int) -> tuple[str, ...]:
     """A hint where a colon inside of { } stands in a text, or behind a field that no comma comes before."""
-    line = source.text[source.text.rfind("\n", 0, offset) + 1 : offset]
+    line = source.text[source.text.rfind("\n", 0, offset) + 1 : offset][-_LONGEST_LINE:]
     tied = re.search(rf"[{{,]\s*(\w+:\s+[^,{{}}]*\S)\s+({_FIELD})$", line)
     if tied is not None:
         return (f"a comma is missing before `{tied[2]}`: write `{tied[1]}, {tied[2]}: …`",)
@@ -315,7 +315,7 @@ def _lambda(source: Source, offset: int) -> tuple[str, ...]:
 def _one_sided(source: Source, offset: int) -> tuple[str, ...]:
     """A hint where a domain begins with a sign, as if what it bounds went without saying."""
     begin = source.text.rfind("\n", 0, offset) + 1
-    found = re.search(r"(?:(\w+):\s*\{[^{}]*)?\bdomain:\s*(?=[<>]?=?\s*$)", source.text[begin:offset])
+    found = re.search(r"(?:\b(\w+):\s*\{[^{}]*)?\bdomain:\s*(?=[<>]?=?\s*$)", source.text[begin:offset])
     if found is None:
         return ()
     bound = re.compile(r"[<>]=?\s*[\w.]+").match(source.text, begin + found.end())

@@ -6,7 +6,7 @@ In go the parts of such a call, out come the statements that say the same with s
 from __future__ import annotations
 
 from collections.abc import Sequence
-from dataclasses import dataclass, field
+from dataclasses import dataclass, field, replace
 
 from opgen.lang.layout import layout, spelled
 from opgen.lang.nodes import (
@@ -43,6 +43,7 @@ class Within:
     value: Expr
     order: tuple[str, ...]
     declared: str  # what these statements need besides
+    why: str = "within groups it is made of scatters"
 
 
 @dataclass(frozen=True, slots=True)
@@ -76,7 +77,7 @@ def with_lines(within: Sequence[Within], text: str) -> str:
     """The hint to write a statement behind those that it needs."""
     lines = ", ".join(f"`{line}`" for w in within for line in w.lines)
     declared = next((w.declared for w in within if w.declared), "")
-    return f"within groups it is made of scatters: write {lines}, and then `{text}`{declared}"
+    return f"{within[0].why}: write {lines}, and then `{text}`{declared}"
 
 
 def in_general(name: str, group: Expr) -> str:
@@ -94,6 +95,12 @@ def within_groups(
     `left`: the indices of the target, where they are written; `index`: the one that is reduced over, where it is.
     """
     assert isinstance(group, Name | Access)
+    if (
+        isinstance(body, Access)
+        and name in KEPT
+        and any(unparse(group) == unparse(i) for i in body.items if not isinstance(i, Dots))
+    ):
+        return _picked(words, name, body, unparse(group))
     whole = spelled(words, body)
     own = [index] if index else [*words.letters.get(group.name, ())]
     if isinstance(group, Access):
@@ -108,6 +115,21 @@ def within_groups(
     if not own or "..." in own or len({*own}) < len(own) or not {*own} <= {*free}:
         return None
     return _Groups(words, name, whole, group.name, own, free, left, target).made()
+
+
+def _picked(words: Vocabulary, name: str, body: Access, at: str) -> Within | None:
+    """The element of a whole that the positions pick: `log_softmax[t[n]](x[n, t[n]])`, which has no groups in it."""
+    items = ["..." if isinstance(i, Dots) else unparse(i) for i in body.items]
+    letters = words.letters.get(body.name, ())
+    if len(letters) != len(items) or any(not (i in (at, "...") or i.isidentifier()) for i in items):
+        return None
+    place = items.index(at)
+    index = next(i for i in (letters[place], *SPARE) if i not in items and not words.knows(i))
+    whole = ", ".join(index if i == at else i for i in items)
+    made = f"{name}_{body.name}"
+    line = f"{made}[{whole}] = {name}[{index}]({body.name}[{whole}])"
+    why = f"for one element of `{name}`, name them all"
+    return Within((line,), replace(body, name=made), layout(words, body), "", why)
 
 
 @dataclass(slots=True)

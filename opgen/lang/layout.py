@@ -71,7 +71,8 @@ def spelled(words: Vocabulary, e: Expr) -> Expr:
             return node if letters in ((), ("...",)) else access_at(node.name, letters, node)
         partial = 0 < len(node.items) < len(letters)
         missing = rest(letters, len(node.items)) if partial else letters[len(node.items) :]
-        plain = all(isinstance(i, Name) and i.name not in missing for i in node.items)
+        read = {n.name for i in node.items if not isinstance(i, Dots) for n in nodes(i) if isinstance(n, Name)}
+        plain = read.isdisjoint(missing) and not any(isinstance(i, Dots) for i in node.items)
         if "..." in letters or not missing or not plain:
             return node
         return replace(node, items=(*node.items, *access_at(node.name, missing, node).items))

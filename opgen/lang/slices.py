@@ -6,7 +6,7 @@ Nodes in, nodes out; None where an index or a size is not known for certain.
 from __future__ import annotations
 
 from collections import Counter
-from collections.abc import Iterable, Mapping, Sequence
+from collections.abc import Iterable, Iterator, Mapping, Sequence
 from dataclasses import dataclass, replace
 
 from opgen.diagnostics.model import Span
@@ -371,10 +371,19 @@ def is_open(words: Vocabulary, e: Expr, bound: frozenset[str]) -> bool:
         bound |= {b.name for b in e.binders if isinstance(b, Binder)}
     parts = operands(e)
     if isinstance(e, Access):
-        names = {n.name for i in parts for n in nodes(i) if isinstance(n, Name)}
+        names = {n for i in parts for n in _own_names(i)}
         if any(not (n in bound or n[:1].isupper() or words.knows(n) or n in words.letters) for n in names):
             return True
     return any(is_open(words, part, bound) for part in parts)
+
+
+def _own_names(e: Expr) -> Iterator[str]:
+    """The names in a position, without those of reductions and accesses in it, which are looked at by themselves."""
+    if isinstance(e, Name):
+        yield e.name
+    elif not isinstance(e, Reduction | Access):
+        for part in operands(e):
+            yield from _own_names(part)
 
 
 def stands(e: Expr, name: str) -> bool:

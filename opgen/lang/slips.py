@@ -60,7 +60,8 @@ def hints(token: Token, previous: Token | None, wanted: str) -> Iterator[str]:
         yield f"name the result: `y = {_whole(previous)}`"
     elif wanted == "the name that a statement assigns" and token.is_op(*"+-*/%", "**", "//", ")", "]"):
         first = token.span.source.text[: token.span.start - len(_line(token))].rstrip().rpartition("\n")[2]
-        yield over_lines(first.partition("#")[0].rstrip(), _after(token).partition("#")[0].rstrip())
+        lines = over_lines(first.partition("#")[0].rstrip(), _after(token).partition("#")[0].rstrip())
+        yield "a comment begins with `#`" if _is_prose(token) else lines
     elif token.is_op("=") and wanted.endswith("`]`"):
         yield "an index runs from 0: `sum[k](…)`, or with its extent `sum[k < K](…)`"
     elif token.is_op("="):
@@ -92,6 +93,13 @@ def hints(token: Token, previous: Token | None, wanted: str) -> Iterator[str]:
         yield f"a reduction has its index in brackets and its body in parentheses: `{shown}`"
     elif token.is_op("(", "[") or token.kind in {T.NAME, T.NUMBER}:
         yield "multiplication is written `*`"
+
+
+def _is_prose(token: Token) -> bool:
+    """Whether what follows on the line, or stands alone in front of all statements, is a text and no divisor."""
+    words = re.match(r"//?\s*[A-Za-z_]\w*\s+[A-Za-z_]", token.span.source.text[token.span.start :])
+    above = token.span.source.text[: token.span.start].rstrip().rpartition("\n")[2]
+    return words is not None or above.endswith(("forward: |", "backward: |"))
 
 
 def _read(line: str) -> str:

@@ -79,7 +79,11 @@ def order_of(words: Vocabulary, results: Sequence[tuple[Expr, tuple[str, ...]]],
     order = results[0][1]
     made = [spelled(words, node) for node, _ in results]
     found = [*nodes(value)]
-    if any(other != order for _, other in results) or not all(of in found for of in made):
+    if not all(of in found for of in made):
+        return None
+    if not items:
+        return items  # all is reduced, so that no order matters
+    if any(other != order for _, other in results):
         return None
     rest = iter(order)
     beside = layout(words, transform(value, lambda n: Number(0, n.span) if n in made else None))

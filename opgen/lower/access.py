@@ -22,7 +22,8 @@ from opgen.lower.declare import CALLABLE
 from opgen.lower.draw import refused
 from opgen.lower.extent import of_namesakes
 from opgen.lower.gradient_names import cotangent_by, cotangents_by
-from opgen.lower.loose import bound_by, loose_beside
+from opgen.lower.idle import idle_param
+from opgen.lower.loose import as_read, bound_by, in_round_brackets, loose_beside
 from opgen.lower.masks import mask_among, masked_read
 from opgen.lower.missing import in_gradient, one_hot, undeclared
 from opgen.lower.proposals import as_it_stays, assigned_float
@@ -30,7 +31,6 @@ from opgen.lower.range import note
 from opgen.lower.readings import filled, idle, instead_of_dots, shape_text, spelled, without_last
 from opgen.lower.recurrence_slips import earlier, too_early
 from opgen.lower.recurrence_start import Unclear, or_start, steps_back
-from opgen.lower.scatter_shape import idle_param
 from opgen.lower.scope import BAD, UNKNOWN, Frame, Known, Site, Typed
 from opgen.lower.shape import derived, named_within
 from opgen.lower.whole import integer
@@ -179,6 +179,7 @@ def unknown_name(f: Frame, name: str, span: Span, *, position: bool) -> Typed:
             within = bound_by(f, span)
             way = f"bind it: {listed(within)}" if within else f"sum over it with `sum[{name}](…)`"
             over: tuple[str, ...] = (f"{way}{'' if fixed else ', or write it on the left'}",)
+            over = as_read(f, name) or over
             notes: tuple[str, ...] = ("nothing is summed implicitly",)
             if not position and name.upper() in f.decl.known_dims():
                 hints, near, over, notes = (f"did you mean the size of the dim, `{name.upper()}`?",), (), (), ()
@@ -243,7 +244,7 @@ def access(f: Frame, e: Access, *, padded: bool = False) -> Typed:
     if e.name in f.decl.known_dims() or e.name in f.args or (f.scope is not None and f.scope.find(e.name)):
         return f.error("OPG206", f"`{e.name}` is a number and has no positions", e.name_span)
     if e.name in REDUCTIONS or e.name in CALLABLE:
-        return f.error("OPG206", f"`{e.name}` is not a tensor", e.name_span, f"the body follows: `{e.name}[…](…)`")
+        return f.error("OPG206", f"`{e.name}` is not a tensor", e.name_span, in_round_brackets(f, e))
     if _is_lost(f, e.name):
         return BAD
     if e.name in f.decl.targets() and (hint := as_it_stays(f.decl, e.name)):

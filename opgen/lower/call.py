@@ -38,6 +38,8 @@ from opgen.lower.stored import rounded
 
 MAX_SIZE, MAX_EXPANSIONS = 200_000, 20_000
 _WIDE = ("float", "float32", "float64", "double")
+_STORED_AS = {n: "float64" if n in _WIDE[2:] else "float32" for n in _WIDE}
+_STORED_AS |= {"float16": "half", "half": "half", "bfloat16": "bfloat16"}
 _FEW = 12  # nodes of an argument that is written out wherever it stands
 _RESULTS = {"float": Kind.FLOAT, "int": Kind.INT, "bool": Kind.BOOL}
 _INTEGERS = ("bitand", "bitor", "bitxor")
@@ -145,17 +147,17 @@ def _no_dtype(f: Frame, e: Call, like: Name, *, integer: bool) -> Typed:
     message, value = f"`{like.name}` is a dtype, and `cast` takes a tensor whose dtype is used", unparse(e.args[0])
     if integer:
         return f.error("OPG205", message, like.span, f"write `int({value})`, or leave `cast` away")
-    if like.name in _WIDE:
-        stored = "float64" if like.name in ("double", "float64") else "float32"
+    floats = (name for name, t in f.state.tensors.items() if t.declared and t.kind is Kind.FLOAT)
+    tensor = next(floats, None)
+    hints = () if tensor is None else (f"write `cast({value}, {tensor})` for the dtype of `{tensor}`",)
+    if (stored := _STORED_AS.get(like.name)) is not None:
         output = f.target if f.target in f.decl.outputs else next(iter(f.decl.outputs), "y")
         return f.error(
             "OPG205", message, like.span,
             f"formulas are computed in the dtype of their inputs, and at least in float32: write `{value}`",
             f"a result that is stored in {stored} is declared: `outputs: {{{output}: {{dtype: {stored}}}}}`",
+            *(() if like.name in _WIDE else hints),
         )  # fmt: skip
-    floats = (name for name, t in f.state.tensors.items() if t.declared and t.kind is Kind.FLOAT)
-    tensor = next(floats, None)
-    hints = () if tensor is None else (f"write `cast({value}, {tensor})` for the dtype of `{tensor}`",)
     return f.error("OPG205", message, like.span, *hints)
 
 

@@ -8,9 +8,10 @@ from opgen.diagnostics.model import Label, Span
 from opgen.ir import text
 from opgen.ir.polynomial import polynomial
 from opgen.ir.scalar import BATCH, ONE, Apply, Dim, Index, Lit, Param, Scalar, walk
-from opgen.lang.nodes import Binder, Expr, Name, Reduction
+from opgen.lang.nodes import Access, Binder, Expr, Name, Reduction
 from opgen.lang.unparse import unparse_assign
 from opgen.lang.walk import nodes
+from opgen.lower.loose import around
 from opgen.lower.readings import shape_text
 from opgen.lower.scope import Frame, IndexInfo, Site
 
@@ -167,9 +168,24 @@ def _another(f: Frame, info: IndexInfo, *sites: Site) -> tuple[str, ...]:
             if other is not info and runs and other.name not in items and items.count(info.name) == 1:
                 shown = ", ".join(other.name if i == info.name else i for i in items)
                 found.append(f"did you mean `{site.tensor}[{shown}]`?")
+    found = found or [shown for site in sites for shown in _inner(f, info, site)]
     if not found and (meant := _unread(f, info, sites[-1])):
         return (meant,)
     return tuple(found) if len(found) == 1 else ()
+
+
+def _inner(f: Frame, info: IndexInfo, site: Site) -> list[str]:
+    """The hint where an index of a reduction around an access is read along such a dim elsewhere, and not in it."""
+    items = _items(site)
+    found: dict[str, None] = {}
+    for r in around(f, site.span) if items.count(info.name) == 1 else ():
+        for b in (b.name for b in r.binders if isinstance(b, Binder) and b.name not in items):
+            for a in (n for n in nodes(r.body) if isinstance(n, Access) and n.name in f.decl.shapes):
+                sizes = zip(a.items, f.decl.shapes[a.name], strict=False)
+                if any(isinstance(i, Name) and i.name == b and size == site.extent for i, size in sizes):
+                    shown = ", ".join(b if i == info.name else i for i in items)
+                    found[f"did you mean `{site.tensor}[{shown}]`?"] = None
+    return [*found]
 
 
 def _unread(f: Frame, info: IndexInfo, site: Site) -> str:

@@ -5,12 +5,13 @@ Such a statement fills all of its result, each place once: what the position is 
 
 from __future__ import annotations
 
+from collections.abc import Callable
 from dataclasses import dataclass, replace
 
 from opgen.ir import text
 from opgen.ir.scalar import Batch, Dim
 from opgen.lang.nodes import Access, Assign, Binder, Dots, Expr, Name, Number, Product, Reduction, Sum
-from opgen.lang.unparse import unparse
+from opgen.lang.unparse import unparse, unparse_assign
 from opgen.lang.walk import integer, names_read, nodes, transform
 from opgen.lower.scope import Frame
 
@@ -45,6 +46,36 @@ def digits(f: Frame, s: Assign, e: Expr | Binder | Dots) -> Digits | None:
         if own in (None, unparse(parts[1])):
             return Digits(parts[0], low.name, parts[1], extent_on_the_right(f, s, parts[0]))
     return None
+
+
+def one_of_several(f: Frame, s: Assign) -> str | None:
+    """What `y[t//2] = x[t] + x[t + 1]` may mean, with a plain index on the left and every second place on the right."""
+    items = s.target.items or ()
+    for k, item in enumerate(items):
+        match item:
+            case Product(factors=(("*", Name(name=name, span=at) as index), ("//", Number() as step))):
+                size = extent_on_the_right(f, s, name)
+                if size is None or not size.isidentifier():
+                    return None
+                scaled = Product((("*", step), ("*", index)), at)
+                value = transform(s.value, _put(name, scaled))
+                own = Binder(name, Product((("*", Name(size, at)), ("//", step)), at), at)
+                target = replace(s.target, items=(*items[:k], own, *items[k + 1 :]))
+                return unparse_assign(replace(s, target=target, value=value))
+            case _:
+                pass
+    return None
+
+
+def _put(name: str, other: Expr) -> Callable[[Expr], Expr | None]:
+    """The step that puts another expression in the place of an index, in positions too."""
+
+    def step(e: Expr) -> Expr | None:
+        if isinstance(e, Access):
+            return replace(e, items=tuple(i if isinstance(i, Dots) else transform(i, step) for i in e.items))
+        return other if isinstance(e, Name) and e.name == name else None
+
+    return step
 
 
 def read_backwards(f: Frame, s: Assign) -> Assign | None:

@@ -82,10 +82,11 @@ def drawn(f: Frame, e: Call, value: Expr) -> str | None:
 
 def bernoulli(f: Frame, e: Call) -> str | None:
     """`m[n] = bernoulli(p)` as what it is: a number below `p`."""
-    if e.name != "bernoulli" or len(e.args) != 1 or (isinstance(e.args[0], Name) and e.args[0].name in f.state.tensors):
+    args = [a for a in e.args if not (isinstance(a, Name) and a.name in seeds(f.decl))]
+    if e.name != "bernoulli" or len(args) != 1 or (isinstance(args[0], Name) and args[0].name in f.state.tensors):
         return None
     seed = Name(next(iter(seeds(f.decl)), "seed"), e.span)
-    below = Compare((replace(e, name="uniform", args=(seed,)), e.args[0]), ("<",), e.span)
+    below = Compare((replace(e, name="uniform", args=(seed,)), args[0]), ("<",), e.span)
     return drawn(f, e, below)
 
 

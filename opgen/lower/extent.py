@@ -12,6 +12,7 @@ from opgen.lang.nodes import Access, Binder, Compare, Dots, Expr, Name, Number, 
 from opgen.lang.unparse import unparse
 from opgen.lang.walk import names_read, nodes
 from opgen.lower.clash import clash
+from opgen.lower.idle import bound_again, counted_by
 from opgen.lower.range import before_the_start, furthest, padded_windows, place_value, windows
 from opgen.lower.scope import DECLARED, OF_GRADIENT, OF_SHAPE, Check, Frame, IndexInfo, same_extent
 from opgen.lower.whole import integer
@@ -217,7 +218,11 @@ def _likely(f: Frame, info: IndexInfo) -> str:
         return f"state its extent: `{index} < {size}`, with a formula under `dims` such as `{size}: {other}//2`"
     if (end := _read_last(f, index)) is not None:
         return f"state its extent: `{index} < {end}`"
+    if (bound := bound_again(f.decl, info)) is not None:
+        return bound
     likely = of_namesakes(f, index)
+    if not likely and index.upper() not in dims and (count := counted_by(f.decl, info)) is not None:
+        return count
     if not likely and (index.upper() in dims or len(dims) == 1):
         likely = index.upper() if index.upper() in dims else dims[0]
     return f"state its extent: `{index} < {likely or '…'}`{'' if likely else _ANY}"

@@ -193,17 +193,24 @@ def _check_flag(d: Declarations, guard: Expr, name: str, bag: Bag) -> bool:
     elif (name in d.inputs and d.inputs[name].optional) or (param is not None and param.null):
         hints = (f"write `given({name})`",)
     elif param is None:
-        hints = did_you_mean(name, d.params)
+        hints = did_you_mean(name, d.params) or _declared(d, guard, name)
     what = "is not a bool param" if param is not None or name in d.inputs else "is no param of this spec"
     bag.error("OPG222", f"`{name}` {what}", guard.span, hints=hints)
     return False
+
+
+def _declared(d: Declarations, guard: Expr, name: str) -> tuple[str, ...]:
+    """How a flag is declared that is no param yet; nothing where it is said already, or something else has the name."""
+    hint = f"declare it: `params: {{{name}: {{type: bool, default: false}}}}`"
+    return () if name in d.inputs or name in d.targets() else (hint,)
 
 
 def check_given(d: Declarations, call: Expr, args: tuple[Expr, ...], bag: Bag) -> bool:
     """`given(name)` asks for one optional input or param that may be missing."""
     arg = args[0] if len(args) == 1 else None
     if not isinstance(arg, Name):
-        bag.error("OPG229", "`given` takes the name of one optional input or param", call.span)
+        hint = (f"write `given({arg.value})`",) if isinstance(arg, Text) else ()
+        bag.error("OPG229", "`given` takes the name of one optional input or param", call.span, hints=hint)
         return False
     name = arg.name
     if (name in d.inputs and d.inputs[name].optional) or (name in d.params and d.params[name].null):

@@ -32,7 +32,7 @@ def bound_by(f: Frame, place: Span) -> tuple[str, ...]:
     """The reductions around a place, the innermost first, each with all that is loose in its body in its brackets."""
     by_use = f.scope is not None and f.scope.root().batch is None  # what is not reduced is the target's
     shown = []
-    for r in _around(f, place):
+    for r in around(f, place):
         loose = (i for i in _loose(f, r.body, _NONE) if not (by_use and isinstance(i, Dots)))
         shown.append(unparse(replace(r, binders=_binders((*r.binders, *loose), place), body=Name("…", place))))
     return tuple(shown)
@@ -40,17 +40,37 @@ def bound_by(f: Frame, place: Span) -> tuple[str, ...]:
 
 def loose_beside(f: Frame, place: Span) -> tuple[Name, ...]:
     """The other indices that are loose in the innermost reduction around a place, each where it stands first."""
-    around = _around(f, place)[:1]
-    names = [n for r in around for n in _loose(f, r.body, _NONE) if isinstance(n, Name) and n.name != place.text]
+    inside = around(f, place)[:1]
+    names = [n for r in inside for n in _loose(f, r.body, _NONE) if isinstance(n, Name) and n.name != place.text]
     return tuple({n.name: n for n in reversed(names)}.values())
 
 
-def _around(f: Frame, place: Span) -> list[Reduction]:
+def around(f: Frame, place: Span) -> list[Reduction]:
     """The reductions of the statement at hand whose body holds a place, the innermost first."""
     own = (s for s in (*f.decl.forward, *f.decl.backward) if s.target.name == f.target)
     found = [r for s in own for r in nodes(s.value) if isinstance(r, Reduction) and r.name not in _KEEPING]
     inside = [r for r in found if r.body.span.start <= place.start and place.end <= r.body.span.end]
     return [replace(r, further=None) for r in reversed(inside)]
+
+
+def as_read(f: Frame, name: str) -> tuple[str, ...]:
+    """An index that a target lacks at which other statements read it: `s[i, j]` of `s[i] = …`."""
+    for s in (s for s in f.decl.forward if s.target.name == f.target and s.op == "="):
+        own = s.target.items or ()
+        known = {"..." if isinstance(i, Dots) else i.name for i in own if isinstance(i, Dots | Binder)}
+        others = (o for o in f.decl.forward if o.target.name != f.target)
+        for a in (n for o in others for n in nodes(o.value) if isinstance(n, Access) and n.name == f.target):
+            read = ["..." if isinstance(i, Dots) else i.name for i in a.items if isinstance(i, Dots | Name)]
+            if name in read and len(known) == len(own) and known <= {*read} and len(read) == len(a.items) > len(own):
+                return (f"it is read with that index: write `{unparse(a)} = …`",)
+    return ()
+
+
+def in_round_brackets(f: Frame, e: Access) -> str:
+    """What is meant by the brackets of `min[a, b]` and of `sum[k]`: values, or indices without a body."""
+    if any(not isinstance(i, Name | Dots) or (isinstance(i, Name) and i.name in f.state.tensors) for i in e.items):
+        return f"write `{e.name}({', '.join('...' if isinstance(i, Dots) else unparse(i) for i in e.items)})`"
+    return f"the body follows: `{e.name}[…](…)`"
 
 
 def _binders(over: Iterable[Binder | Name | Dots], at: Span) -> tuple[Binder | Dots, ...]:

@@ -5,6 +5,7 @@ Positions are noted while a formula is lowered and judged when the extents of it
 
 from __future__ import annotations
 
+from collections.abc import Sequence
 from dataclasses import replace
 
 from opgen.diagnostics.model import Label, Span
@@ -209,7 +210,10 @@ def place_value(c: Check, info: IndexInfo) -> str | None:
 def before_the_start(f: Frame, c: Check, info: IndexInfo) -> str | None:
     """Where reading begins if an index does at 0, where that is in front of the tensor for all sizes but the least."""
     index = next(Index(name) for name, i in c.indices if i is info)
-    parts, facts = polynomial(c.position).split(index), _facts(f, c, info)
+    parts = polynomial(c.position).split(index)
+    moved = () if parts is None else [m for m, _ in parts[1].terms]
+    ahead = all(any(isinstance(a, Index) for a in m) for m in moved)  # no padding, but steps such as a dilation
+    facts = _facts(f, c, info, [a for m in moved for a in m if isinstance(a, Param)] if ahead else ())
     if parts is None or facts is None or not c.always or not is_nonnegative(parts[0], facts):
         return None
     first = corner(parts[1], facts, least=True)
@@ -218,13 +222,14 @@ def before_the_start(f: Frame, c: Check, info: IndexInfo) -> str | None:
     return text.scalar(first.scalar())
 
 
-def _facts(f: Frame, c: Check, info: IndexInfo) -> Facts | None:
-    """What is known of the other indices of a position, if their extents are."""
+def _facts(f: Frame, c: Check, info: IndexInfo, steps: Sequence[Scalar] = ()) -> Facts | None:
+    """What is known of the other indices of a position, if their extents are; `steps` are taken not to be negative."""
     others = [(name, i) for name, i in c.indices if i is not info]
     sizes = {name: i.stated or i.extent or (i.sites[0].extent if i.sites else None) for name, i in others}
     if None in sizes.values():
         return None
-    return facts_of(tuple(Axis(name, size) for name, size in sizes.items() if size is not None), f.state.dims)
+    axes = tuple(Axis(name, size) for name, size in sizes.items() if size is not None)
+    return facts_of(axes, f.state.dims, steps)
 
 
 def _step_and_room(f: Frame, c: Check, info: IndexInfo) -> tuple[Polynomial, Polynomial] | None:

@@ -9,10 +9,10 @@ from opgen.ir.scalar import BATCH, Dim
 from opgen.lang.nodes import Access, Assign, Binder, Call, Dots, Expr, Name, Number, Product, Sum
 from opgen.lang.unparse import unparse
 from opgen.lang.vocabulary import letters
-from opgen.lang.walk import names_read, nodes, statement_names
-from opgen.lower.declare import Declarations
+from opgen.lang.walk import nodes
 from opgen.lower.digits import digits, extent_on_the_right
 from opgen.lower.domain import end_of
+from opgen.lower.idle import idle_param
 from opgen.lower.scope import Frame
 
 _STARTS = {"+=": "0", "*=": "1", "max=": "-inf", "min=": "inf"}
@@ -88,16 +88,6 @@ def _start(f: Frame, s: Assign, shape: list[str], new: dict[str, str]) -> str:
     return f"start it: `{s.target.name}[{loops}] = {_STARTS[s.op]}`"
 
 
-def idle_param(d: Declarations) -> str | None:
-    """The int param that no formula reads: what it counts is most likely this."""
-    formulas = [*d.derived.values(), *(e for es in d.defaults.values() for e in es), *d.absent.values()]
-    formulas += [e for s in (*d.forward, *d.backward) for e in (s.value, s.guard) if e is not None]
-    read = {n for e in formulas for n in names_read(e)}
-    read |= {n for s in d.forward for n in statement_names(s)}
-    idle = [n for n, p in d.params.items() if p.type == "int" and p.length is None and n not in read]
-    return idle[0] if len(idle) == 1 else None
-
-
 def is_read(f: Frame, name: str) -> bool:
     """Whether a name is a step on the way, and no output."""
     return any(a.name == name for s in f.decl.forward for a in nodes(s.value) if isinstance(a, Access | Name))
@@ -152,7 +142,8 @@ def _dims_read(f: Frame) -> Iterator[tuple[str, Expr | Binder, str]]:
 
     What starts with stated extents, as another scatter does, has a shape as well, as far as these are dims.
     """
-    shapes = {**_started(f), **f.decl.shapes, **f.decl.output_shapes}
+    made = {name: t.shape for name, t in f.state.tensors.items() if t.shape is not None}
+    shapes = {**_started(f), **made, **f.decl.shapes, **f.decl.output_shapes}
     written = [(s.target.name, s.target.items or ()) for s in f.decl.forward]
     read = [(a.name, a.items) for s in f.decl.forward for a in nodes(s.value) if isinstance(a, Access)]
     for tensor, items in (*read, *written):

@@ -29,7 +29,7 @@ from opgen.lang.walk import nodes, transform
 from opgen.lower.call import MAX_SIZE
 from opgen.lower.closed import closed_early
 from opgen.lower.declare import Declarations, every
-from opgen.lower.digits import read_backwards
+from opgen.lower.digits import one_of_several, read_backwards
 from opgen.lower.expression import expression
 from opgen.lower.extent import extent_of, lacks_extents_only, resolve
 from opgen.lower.kinds import ARTICLES
@@ -255,6 +255,11 @@ def _computed(frame: Frame, s: Assign) -> tuple[str, ...]:
         case _:
             pass
     line = f"at computed positions `+=` adds up: `{left} += {_short(s.value)}`"
+    if (sparse := one_of_several(frame, s)) is not None:
+        return (f"for one result of several places write `{sparse}`", line, *proposals(frame, replace(s, op="+=")))
+    before = (o.target.items or () for o in frame.decl.forward if o.target.name == name and o.op == "=" and o is not s)
+    if any(all(isinstance(i, Binder | Dots) for i in items) for items in before):
+        return (f"at computed positions `+=` adds to what `{name}` is so far: `{left} += {_short(s.value)}`",)
     if frame.decl.output_shapes.get(name) is not None:
         return (line,)
     if is_read(frame, name):

@@ -14,7 +14,7 @@ from opgen.lang.nodes import Access, Assign, Binder, Dots, Expr, Name, Number
 from opgen.lang.unparse import unparse, unparse_assign
 from opgen.lang.walk import nodes, transform
 from opgen.lower.declare import Declarations
-from opgen.lower.scatter_shape import idle_param
+from opgen.lower.idle import idle_param
 
 
 @dataclass(frozen=True, slots=True)

@@ -157,7 +157,7 @@ def domain(node: object, info: ValidationInfo) -> Formula:
     written = node.text.strip() if isinstance(node, Scalar) else ""
     if isinstance(node, Sequence):
         written = f"[{', '.join(item.span.text for item in node.items)}]"
-    ends = INTERVAL.fullmatch(written)
+    ends = INTERVAL.fullmatch(re.sub(r"^\w+\s+(?:in|∈)\s+", "", written))
     name = info.data.get("name", "x")
     if re.match(r"[<>]=?", written):
         hint = f"it names what it bounds: `domain: {name} {written}`"
@@ -184,10 +184,12 @@ def word(node: object, pattern: re.Pattern[str], what: str, spelt: Callable[[str
         if pattern is SNAKE and re.search(rf"[\[,]\s*{better}\s*[\],<]", node.span.source.text):
             better += "_"  # an index has that name
         hints: tuple[str, ...] = (f"write `{better}`",) if pattern.fullmatch(better) and better != name else ()
+        if pattern is SNAKE and re.fullmatch(r"\d\w*", name):
+            hints = (f"a name begins with a letter: `n{name.lower()}`, say",)
         given = _DEFAULTED.fullmatch(name)
         if given:
             hints = (f"a default is a field: `{{{given[1]}: {{type: float, default: {given[2]}}}}}`",)
-        if pattern is SNAKE and re.search(r"[-+*/(\[]\s*\w", name):
+        if pattern is SNAKE and re.search(r"[-+*/(\[]\s*\w", name) and not _is_dashed(node):
             hints = ("no formula stands here: name its value in a statement of `forward`, and give that name",)
         if not name.isascii():
             hints += ("names are made of ASCII letters, digits and `_`",)
@@ -202,6 +204,13 @@ def word(node: object, pattern: re.Pattern[str], what: str, spelt: Callable[[str
         label = f"`{name}` is a keyword of Python"
         raise refused("OPG113", f"`{name}` cannot be a name", node, label=label, hints=(f"write `{name}_`, say",))
     return Word(name, node.span)
+
+
+def _is_dashed(node: Scalar) -> bool:
+    """Whether a name is written with dashes, as those of packages are, and is no difference of names in the spec."""
+    parts = node.text.split("-")
+    words = re.findall(r"\w+", node.span.source.text)
+    return all(map(str.isidentifier, parts)) and any(words.count(p) == parts.count(p) for p in parts)
 
 
 def shortened(value: str) -> str:

@@ -6,6 +6,7 @@ stages behind this one report theirs in the same run; callers look at `bag.has_e
 
 from __future__ import annotations
 
+import re
 import typing
 from collections.abc import Iterator
 from dataclasses import replace
@@ -21,6 +22,7 @@ from opgen.schema.elsewhere import Callee
 from opgen.schema.entries import NAME, PRECISIONS, Fields
 from opgen.schema.formula import Word
 from opgen.schema.model import OpSpec
+from opgen.schema.nested import hoisted
 from opgen.schema.nodes import Mapping, Node, Scalar, Sequence, under
 from opgen.schema.yaml_nodes import parse, without_blank
 
@@ -109,6 +111,7 @@ def _load(source: Source, bag: Bag) -> OpSpec | None:
         message = f"a spec is a mapping of fields, found {root.kind}"
         bag.error("OPG112", message, _first_line(root.span), hints=("begin with `op: name`",))
         return None
+    root = hoisted(root, {"spec": known_fields(OpSpec), **{k: known_fields(m) for k, m in _models().items()}}, bag)
     try:
         spec = OpSpec.model_validate(root)
     except ValidationError as error:
@@ -222,6 +225,9 @@ class _Report:
         owner = self.owner(item["loc"])
         guess = closest(name, known) or next((other for other in SYNONYMS.get(name, ()) if other in known), None)
         hints = (exact(f"did you mean `{guess}`?", name, guess, known),) if guess else ()
+        tight = re.fullmatch(r"(\w+)\s+(\S.*)", name)
+        if tight is not None and tight[1] in known and isinstance(node, Scalar) and not node.text:
+            guess, hints = None, (f"a `:` is missing: write `{tight[1]}: {tight[2]}`",)
         if (name, owner) in ELSEWHERE:
             fields = self.nearest(item["loc"][:-1])
             shape = node.span.text if name == "shape" else "[]"

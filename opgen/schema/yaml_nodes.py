@@ -33,6 +33,9 @@ _PROPERTY = re.compile(r"(?:&[A-Za-z0-9_-]*|!\S*)\s*")  # an anchor ends where i
 _UNPRINTABLE = re.compile(
     "[^\t\n\r\x20-\x7e\xa0-\u2027\u202a-\ud7ff\ue000-\ufffd\U00010000-\U0010ffff]|\r(?!\n)|(?<=.)\ufeff", re.DOTALL
 )
+_FIELD = "shape|dtype|optional|absent|domain|differentiable|doc|type|choices|default|value|derivative|extern"
+_READ = r"\w+(?:\[[^\[\]]*\])?"
+_LONGEST_LINE = 300  # that is searched for what may be meant
 _TIGHT = re.compile(r"([ -]*[A-Za-z_]\w*)(:)([^\s:/][^\n]*)")  # a field and its value without a blank between
 
 
@@ -222,8 +225,9 @@ def _syntax(error: yaml.MarkedYAMLError, composer: _Composer) -> None:
     if without_blank(source, start, composer.bag):
         return
     message, hints = in_plain_words(error.problem or error.context or "syntax error")
-    missing = _without_colon(source, start)
-    hints = missing or _one_sided(source, start) or _list_type(source, start) or (*_lambda(source, start), *hints)
+    missing = _without_colon(source, start) or _in_braces(source, start) or _in_line(source, start)
+    special = missing or _one_sided(source, start) or _list_type(source, start)
+    hints = special or (*_lambda(source, start), *hints)
     related: tuple[Label, ...] = ()
     if mark is not None and error.context_mark is not None and error.context_mark.index != mark.index:
         opened = composer.at(error.context_mark)
@@ -274,6 +278,33 @@ def _without_colon(source: Source, offset: int) -> tuple[str, ...]:
     )
 
 
+def _in_braces(source: Source, offset: int) -> tuple[str, ...]:
+    """A hint where a colon inside of { } stands in a text, or behind a field that no comma comes before."""
+    line = source.text[source.text.rfind("\n", 0, offset) + 1 : offset][-_LONGEST_LINE:]
+    tied = re.search(rf"[{{,]\s*(\w+:\s+[^,{{}}]*\S)\s+({_FIELD})$", line)
+    if tied is not None:
+        return (f"a comma is missing before `{tied[2]}`: write `{tied[1]}, {tied[2]}: …`",)
+    begun = re.search(r"[{,]\s*(doc|summary|description):\s+([^\s,{}\[\]\"'][^,{}\[\]\"]*)$", line)
+    rest = re.compile(r":[^,{}\[\]\"\n]*").match(source.text, offset)
+    return () if begun is None or rest is None else (f'write `{begun[1]}: "{begun[2]}{rest[0].rstrip()}"`',)
+
+
+def _in_line(source: Source, offset: int) -> tuple[str, ...]:
+    """A hint where a line has a choice as C writes it, or a list of names with their indices."""
+    line = source.text[source.text.rfind("\n", 0, offset) + 1 :].partition("\n")[0].strip()
+    if len(line) > _LONGEST_LINE:
+        return ()
+    choice = re.fullmatch(r"(?:forward: *)?(\w[^=?:]*=)([^?:]+)\?([^?:]+):([^?:]+)", line)
+    if choice is not None:
+        target, *parts = (part.strip() for part in choice.groups())
+        return (f"a choice is written `{target} where({', '.join(parts)})`",)
+    names = re.fullmatch(rf"(inputs|outputs|save): *\[ *({_READ}(?: *, *{_READ})*) *,? *\]", line)
+    if names is None:
+        return ()
+    plain = ", ".join(re.findall(r"\w+", re.sub(r"\[[^\[\]]*\]", "", names[2])))
+    return (f"names stand there without indices: write `{names[1]}: [{plain}]`",)
+
+
 def _lambda(source: Source, offset: int) -> tuple[str, ...]:
     """A hint where a line that holds a `lambda` cannot be read because of its colon."""
     line = source.text[source.text.rfind("\n", 0, offset) + 1 : offset]
@@ -284,7 +315,7 @@ def _lambda(source: Source, offset: int) -> tuple[str, ...]:
 def _one_sided(source: Source, offset: int) -> tuple[str, ...]:
     """A hint where a domain begins with a sign, as if what it bounds went without saying."""
     begin = source.text.rfind("\n", 0, offset) + 1
-    found = re.search(r"(?:(\w+):\s*\{[^{}]*)?\bdomain:\s*(?=[<>]?=?\s*$)", source.text[begin:offset])
+    found = re.search(r"(?:\b(\w+):\s*\{[^{}]*)?\bdomain:\s*(?=[<>]?=?\s*$)", source.text[begin:offset])
     if found is None:
         return ()
     bound = re.compile(r"[<>]=?\s*[\w.]+").match(source.text, begin + found.end())

@@ -1,0 +1,70 @@
+"""Indices on the left that are read at nothing: what messages propose for how far they run."""
+
+from __future__ import annotations
+
+from dataclasses import replace
+
+from opgen.ir.reductions import REDUCTIONS
+from opgen.lang.nodes import Access, Assign, Binder, Compare, Expr, Name, Reduction
+from opgen.lang.unparse import unparse_target
+from opgen.lang.walk import names_read, nodes, statement_names
+from opgen.lower.declare import Declarations
+from opgen.lower.domain import end_of
+from opgen.lower.scope import IndexInfo
+
+
+def bound_again(d: Declarations, info: IndexInfo) -> str | None:
+    """What to write where a reduction on the right binds an index of the left anew: `y[n] = sum[n](x[n])`."""
+    s = _statement(d, info)
+    if s is None:
+        return None
+    found = [r for r in nodes(s.value) if isinstance(r, Reduction) and info.name in _bound(r)]
+    if len(found) != 1:
+        return None
+    rest = tuple(i for i in s.target.items or () if not (isinstance(i, Binder) and i.name == info.name))
+    left, red = unparse_target(replace(s.target, items=rest or None)), f"{found[0].name}[{info.name}]"
+    own = f"`{red}(…)` binds an `{info.name}` of its own, so that `{unparse_target(s.target)}` is the same everywhere"
+    return f"{own}: write `{left} = …`, or leave the reduction over `{info.name}` out"
+
+
+def _bound(r: Reduction) -> tuple[str, ...]:
+    row = REDUCTIONS.get(r.name)
+    kept = row is not None and row.keeps_index
+    return () if kept else tuple(b.name for b in r.binders if isinstance(b, Binder))
+
+
+def counted_by(d: Declarations, info: IndexInfo) -> str | None:
+    """The extent of an index that numbers what no dim does, as the classes of `ids[n] == c` are."""
+    s = _statement(d, info)
+    if s is None:
+        return None
+    compared = [n for n in nodes(s.value) if isinstance(n, Compare) and n.ops == ("==",)]
+    values = [b for n in compared for a, b in (n.operands, n.operands[::-1]) if _is(a, info.name)]
+    read = [d.inputs[v.name] for v in values if isinstance(v, Access | Name) and v.name in d.inputs]
+    ends = [e for t in read if t.kind == "int" and (e := end_of(t.domain)) is not None]
+    end = ends[0] if ends else idle_param(d)
+    if end is not None:
+        return f"state its extent: `{info.name} < {end}`"
+    if not any(t.kind == "int" for t in read):
+        return None
+    return f"state its extent: `{info.name} < num_{info.name}`, with `params: {{num_{info.name}: int}}`"
+
+
+def _is(e: Expr, name: str) -> bool:
+    return isinstance(e, Name) and e.name == name
+
+
+def idle_param(d: Declarations) -> str | None:
+    """The int param that no formula reads: what it counts is most likely this."""
+    formulas = [*d.derived.values(), *(e for es in d.defaults.values() for e in es), *d.absent.values()]
+    formulas += [e for s in (*d.forward, *d.backward) for e in (s.value, s.guard) if e is not None]
+    read = {n for e in formulas for n in names_read(e)}
+    read |= {n for s in d.forward for n in statement_names(s)}
+    idle = [n for n, p in d.params.items() if p.type == "int" and p.length is None and n not in read]
+    return idle[0] if len(idle) == 1 else None
+
+
+def _statement(d: Declarations, info: IndexInfo) -> Assign | None:
+    """The statement on whose left an index stands."""
+    spans = ((s, s.target.span) for s in d.forward)
+    return next((s for s, at in spans if at.start <= info.span.start and info.span.end <= at.end), None)

@@ -1,0 +1,72 @@
+"""Fields of a spec that stand below another one, as a slip of the indentation puts them there."""
+
+from __future__ import annotations
+
+from collections.abc import Collection
+from collections.abc import Mapping as Table
+from dataclasses import replace
+
+from opgen.diagnostics.model import Bag
+from opgen.schema.nodes import Mapping, Node, Scalar, Sequence
+
+_NAMED = ("inputs", "params", "outputs", "dims", "functions")  # hold names, each with fields of its own
+_PLAIN = ("module", "tests")  # hold fields themselves
+_LISTS = ("inputs", "outputs", "save")
+_STATEMENTS = ("forward", "backward")
+
+
+def hoisted(root: Mapping, fields: Table[str, Collection[str]], bag: Bag) -> Mapping:
+    """The document with every field of a spec where it belongs; each that was elsewhere is told.
+
+    `fields`: those of a spec, and those of what stands in one.
+    """
+    entries = []
+    moved = []
+    for key, given in root.entries:
+        value = inner = _indented(given, key.text, fields.get(key.text, ()), bag)
+        if isinstance(value, Mapping) and key.text in (*_NAMED, *_PLAIN):
+            found = [
+                (k, v) for k, v in value.entries
+                if root.get(k.text) is None and k.text in fields["spec"] and _belongs_there(key.text, k.text, v, fields)
+            ]  # fmt: skip
+            for k, _ in found:
+                hint = f"write it as far to the left as `{root.entries[0][0].text}`"
+                if value.flow:
+                    hint = f"close the `{{` of `{key.text}` before it"
+                message = f"`{k.text}` is a field of a spec, and stands below `{key.text}`"
+                bag.error("OPG110", message, k.span, label="not a field", hints=(hint,))
+            moved += found
+            inner = replace(value, entries=tuple(e for e in value.entries if e not in found))
+        entries.append((key, inner))
+    made = replace(root, entries=(*entries, *moved))
+    return hoisted(made, fields, bag) if moved else made
+
+
+def _indented(section: Node, name: str, fields: Collection[str], bag: Bag) -> Node:
+    """Inputs or outputs, with the fields that stand beside one of them where they belong: below it."""
+    if name not in ("inputs", "outputs") or not isinstance(section, Mapping) or section.flow:
+        return section
+    entries: list[tuple[Scalar, Node]] = []
+    for key, value in section.entries:
+        last = entries[-1] if entries else None
+        stray = key.text in fields and (isinstance(value, Sequence) or (isinstance(value, Scalar) and value.text))
+        if stray and last is not None and isinstance(last[1], Mapping) and last[1].get(key.text) is None:
+            message = f"`{key.text}` is a field of `{last[0].text}`, and stands beside it"
+            hint = f"write it as far to the right as `{last[1].entries[0][0].text}`" if last[1].entries else ""
+            bag.error("OPG110", message, key.span, hints=(hint,) if hint else ())
+            entries[-1] = last[0], replace(last[1], entries=(*last[1].entries, (key, value)))
+        else:
+            entries.append((key, value))
+    return section if len(entries) == len(section.entries) else replace(section, entries=tuple(entries))
+
+
+def _belongs_there(outer: str, name: str, value: Node, fields: Table[str, Collection[str]]) -> bool:
+    """Whether what stands under this name is the field of a spec, and no entry of the field that it stands in."""
+    own = fields.get(outer, ())
+    if outer in _PLAIN:
+        return name not in own
+    if isinstance(value, Mapping):
+        return bool(value.entries) and not any(k.text in own for k, _ in value.entries)
+    if isinstance(value, Sequence):  # of names: the dims of a shape are spelt otherwise
+        return name in _LISTS and all(isinstance(i, Scalar) and i.text[:1].islower() for i in value.items)
+    return name in _STATEMENTS and isinstance(value, Scalar) and "=" in value.text

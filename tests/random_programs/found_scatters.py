@@ -3,6 +3,15 @@
 from __future__ import annotations
 
 FOUND = {
+    "a place that data tell, of neighbours that are scattered together": (
+        "inputs: {x: {shape: [M, N]}}\noutputs: [y]\nforward: |\n"
+        "  y[i < N, s < M] = x[s, clamp(int(floor(2*x[i//3, i//2] + 1)), 0, N - 1)]*x[s, i]\n"
+    ),
+    "neighbours that are read where a fold ends, and not in it": (
+        "inputs: {x: {shape: [M, ..., N]}, y: {shape: [M, N, ...]}}\noutputs: [t1]\nforward: |\n"
+        "  t1[..., i < M] = max(logsumexp[j < M](y[i, (j - 2) % N, ...]), pad(y[i, 2*i - 2, ...], 0))"
+        " + var[j < 3](x[i//2, ..., i//2]*(1 + 0.1*j))\n"
+    ),
     "an extreme of a function that is computed for each row": (
         "inputs: {y: {shape: [M]}}\noutputs: {t1: {shape: [M, M]}, t2: {shape: [M]}}\nforward: |\n"
         "  t1[q, i] max= 0.5*atanh(0.8*tanh(sinc(y[q] + 0.37)))\n  pad(t2[2*q - 1]) += min(t1[q, 2], 0.5)*y[q]\n"
@@ -95,6 +104,8 @@ FOUND = {
 }
 
 SHAPES = {
+    "a place that data tell, of neighbours that are scattered together": {"x": (3, 4)},
+    "neighbours that are read where a fold ends, and not in it": {"x": (3, 2, 3), "y": (3, 3, 2)},
     "an extreme of a function that is computed for each row": {"y": (3,)},
     "a place in each row but the last": {"x": (4, 3), "ids": (3,)},
     "a quantile that is scattered, whose place is found by a number of the call": {"x": (3,)},

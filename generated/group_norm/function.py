@@ -23,7 +23,7 @@ import torch
 from torch import Tensor
 
 from .._runtime import or_zero
-from .._runtime.functions import add_at, as_rows, columns, take, upcast, upcast_all, variance, window
+from .._runtime.functions import add_at, as_rows, take, upcast, upcast_all, variance, window
 
 
 def group_norm_forward(
@@ -84,15 +84,12 @@ def group_norm_backward(
         grad_mu_rows = as_rows(-scaled_grad, 2).sum(0)
         grad_mu = add_at(grad_output.new_zeros(N, G).mT, c // S, grad_mu_rows.mT).mT
         mask = (c // S >= 0) & (c // S < G)
-        position = torch.where(mask, c // (S if S != 0 else 1) * S + c % (S if S != 0 else 1), 0)
-        input_picked = columns(input, position, guarded=True)
-        difference = input_picked - take(mu.mT, c // (S if S != 0 else 1), fill=0).mT
+        difference = input - take(mu.mT, c // (S if S != 0 else 1), fill=0).mT
         grad_variance__picked = take(grad_variance_.mT, c // (S if S != 0 else 1), fill=0).mT
-        scaled_grad_2 = 2 * grad_variance__picked * difference
+        ratio = 2 * grad_variance__picked * difference / (S * math.prod(batch))
         grad_mu_picked = take(grad_mu.mT, c // (S if S != 0 else 1), fill=0).mT
         chosen = torch.where(mask, grad_mu_picked / (S * math.prod(batch)), 0)
-        chosen_2 = torch.where(mask, scaled_grad_2 / (S * math.prod(batch)), 0)
-        grad_input = scaled_grad + chosen_2 + chosen
+        grad_input = scaled_grad + torch.where(mask, ratio, 0) + chosen
         grad_input = grad_input.movedim((-2, -1), (0, 1)).to(dtype)
     if needs_input_grad[1]:
         difference_2 = input.mT - take(mu.mT, c // S)

@@ -25,7 +25,7 @@ from .._runtime import (
     size_error,
     write_out,
 )
-from .._runtime.functions import add_along, add_at, as_rows, columns, take, upcast, upcast_all, variance, window
+from .._runtime.functions import add_at, as_rows, take, upcast, upcast_all, variance, window
 from . import function
 
 
@@ -116,54 +116,46 @@ def group_norm_second(
     grad_output = grad_output.movedim((0, 1), (-2, -1))
     N = grad_grad_input.shape[0]
     power = rstd**3
-    mask_5 = (c // S >= 0) & (c // S < G)
-    chosen = torch.where(mask_5, c // (S if S != 0 else 1), 0)
+    mask_4 = (c // S >= 0) & (c // S < G)
+    chosen = torch.where(mask_4, c // (S if S != 0 else 1), 0)
     grad_grad_input = grad_grad_input.movedim((0, 1), (-2, -1))
     batch = grad_output.shape[:-2]
-    update = torch.where(mask_5, grad_grad_input / (S * math.prod(batch)), 0)
+    update = torch.where(mask_4, grad_grad_input / (S * math.prod(batch)), 0)
     grad_grad_mu_rows_3 = as_rows(update, 2).sum(0)
     grad_grad_mu = grad_grad_input.new_zeros(N, G).mT
     grad_grad_mu = add_at(grad_grad_mu, chosen, grad_grad_mu_rows_3.mT, padded=True).mT
-    total = c // (S if S != 0 else 1) * S + c % (S if S != 0 else 1)
-    grad_grad_variance_ = grad_grad_input.new_zeros(N, G).mT
-    if weight is not None:
-        mu_picked = take(mu.mT, c // (S if S != 0 else 1), fill=0).mT
-        difference_4 = columns(input, torch.where(mask_5, total, 0), guarded=True) - mu_picked
-    else:
-        input_picked_3 = columns(input, torch.where(mask_5, total, 0), guarded=True)
-        difference_4 = input_picked_3 - take(mu.mT, c // (S if S != 0 else 1), fill=0).mT
-    if needs_input_grad[0] or needs_input_grad[1]:
-        difference = input - take(mu.mT, c // S).mT
-        grad_grad_mu_picked = take(grad_grad_mu.mT, c // S).mT
-        rstd_picked_2 = take(rstd.mT, c // S).mT
-    if (needs_input_grad[1] or needs_input_grad[2]) and weight is not None:
-        difference_2 = input.mT - take(mu.mT, c // S)
-        rstd_picked = take(rstd.mT, c // S)
-    scaled_grad_4 = 2 * grad_grad_input * difference_4
-    update_2 = torch.where(mask_5, scaled_grad_4 / (S * math.prod(batch)), 0)
+    difference_2 = input - take(mu.mT, c // (S if S != 0 else 1), fill=0).mT
+    scaled_grad_4 = 2 * grad_grad_input * difference_2
+    update_2 = torch.where(mask_4, scaled_grad_4 / (S * math.prod(batch)), 0)
     grad_grad_variance__rows_3 = as_rows(update_2, 2).sum(0)
+    grad_grad_variance_ = grad_grad_input.new_zeros(N, G).mT
     grad_grad_variance_ = add_at(grad_grad_variance_, chosen, grad_grad_variance__rows_3.mT, padded=True).mT
     grad_grad_rstd = -0.5 * grad_grad_variance_ * power
     if needs_input_grad[0] or needs_input_grad[1]:
+        difference = input - take(mu.mT, c // S).mT
+        grad_grad_mu_picked = take(grad_grad_mu.mT, c // S).mT
         grad_grad_rstd_picked = take(grad_grad_rstd.mT, c // S).mT
+        rstd_picked_2 = take(rstd.mT, c // S).mT
+    if (needs_input_grad[1] or needs_input_grad[2]) and weight is not None:
+        difference_3 = input.mT - take(mu.mT, c // S)
+        rstd_picked = take(rstd.mT, c // S)
     if needs_input_grad[0]:
         if weight is not None:
-            scaled_grad_10 = grad_grad_weight * difference * rstd_picked_2
+            scaled_grad_9 = grad_grad_weight * difference * rstd_picked_2
+            scaled_grad_10 = grad_grad_rstd_picked * difference * weight
             if grad_grad_bias is not None:
-                scaled_grad_12 = grad_grad_input * rstd_picked_2 * weight
-            scaled_grad_11 = grad_grad_rstd_picked * difference * weight
-            if grad_grad_bias is not None:
-                total_3 = grad_grad_bias + scaled_grad_10 + scaled_grad_12 + scaled_grad_11
+                scaled_grad_11 = grad_grad_input * rstd_picked_2 * weight
+                total_2 = grad_grad_bias + scaled_grad_9 + scaled_grad_11 + scaled_grad_10
             else:
-                total_3 = scaled_grad_10 + grad_grad_input * rstd_picked_2 * weight + scaled_grad_11
-            grad_grad_output = total_3 - grad_grad_mu_picked * rstd_picked_2 * weight
+                total_2 = scaled_grad_9 + grad_grad_input * rstd_picked_2 * weight + scaled_grad_10
+            grad_grad_output = total_2 - grad_grad_mu_picked * rstd_picked_2 * weight
         else:
-            scaled_grad_8 = grad_grad_rstd_picked * difference
+            scaled_grad_19 = grad_grad_rstd_picked * difference
             if grad_grad_bias is not None:
-                total_2 = grad_grad_bias + grad_grad_input * rstd_picked_2 + scaled_grad_8
+                total = grad_grad_bias + grad_grad_input * rstd_picked_2 + scaled_grad_19
             else:
-                total_2 = grad_grad_input * rstd_picked_2 + scaled_grad_8
-            grad_grad_output = total_2 - grad_grad_mu_picked * rstd_picked_2
+                total = grad_grad_input * rstd_picked_2 + scaled_grad_19
+            grad_grad_output = total - grad_grad_mu_picked * rstd_picked_2
         grad_grad_output = grad_grad_output.movedim((-2, -1), (0, 1)).to(dtype)
     if needs_input_grad[1]:
         if weight is not None:
@@ -176,92 +168,74 @@ def group_norm_second(
             grad_rstd_grad_mu_rows_4 = as_rows(update_5, 2).sum(0)
             position_4 = c // S
             grad_mu_grad_weight = grad_grad_input.new_zeros(N, G).mT
-            difference_5 = columns(input, torch.where(mask_5, total, 0), guarded=True) - mu_picked
-            scaled_grad_15 = grad_grad_weight * grad_output * rstd_picked_2
+            scaled_grad_14 = grad_grad_weight * grad_output * rstd_picked_2
         position_5 = c // S
         position_2 = c // S
         grad_rstd_grad_input = grad_grad_input.new_zeros(N, G).mT
         position_3 = c // S
         grad_rstd_grad_mu = grad_grad_input.new_zeros(N, G).mT
         grad_mu_grad_input = grad_grad_input.new_zeros(N, G).mT
+        scaled_grad = grad_grad_rstd_picked * grad_output
         grad_mu_grad_rstd = grad_grad_input.new_zeros(N, G).mT
-        position_6 = torch.where(mask_5, total, 0)
-        grad_input_grad_input = grad_grad_input.new_zeros(*batch, N, C)
         if weight is None:
             grad_rstd_rows = as_rows(grad_output * difference, 2).sum(0)
             update_3 = grad_grad_input * grad_output
             update_4 = -(grad_grad_mu_picked * grad_output)
             grad_rstd_grad_input_rows_4 = as_rows(update_4, 2).sum(0)
             grad_rstd_grad_mu = add_at(grad_rstd_grad_mu, position_2, grad_rstd_grad_input_rows_4.mT).mT
-            mask_4 = (c // S >= 0) & (c // S < G)
-            product = c // (S if S != 0 else 1) * S
-            position_7 = torch.where(mask_4, product + c % (S if S != 0 else 1), 0)
-            input_picked_4 = columns(input, position_7, guarded=True)
-            difference_5 = input_picked_4 - take(mu.mT, c // (S if S != 0 else 1), fill=0).mT
         grad_rstd = add_at(grad_output.new_zeros(N, G).mT, c // S, grad_rstd_rows.mT).mT
         grad_variance_ = -0.5 * grad_rstd * power
         grad_variance__picked = take(grad_variance_.mT, c // (S if S != 0 else 1), fill=0).mT
-        scaled_grad_9 = -2 * grad_grad_input * grad_variance__picked
-        update_7 = torch.where(mask_5, scaled_grad_9 / (S * math.prod(batch)), 0)
+        scaled_grad_8 = -2 * grad_grad_input * grad_variance__picked
+        update_7 = torch.where(mask_4, scaled_grad_8 / (S * math.prod(batch)), 0)
         grad_mu_grad_input_rows_3 = as_rows(update_7, 2).sum(0)
         grad_mu_grad_input = add_at(grad_mu_grad_input, chosen, grad_mu_grad_input_rows_3.mT, padded=True).mT
         scaled_grad_13 = 2 * grad_grad_input * grad_variance__picked
-        update_9 = torch.where(mask_5, scaled_grad_13 / (S * math.prod(batch)), 0)
-        grad_input_grad_input = add_along(grad_input_grad_input, position_6, update_9, padded=True)
+        chosen_3 = torch.where(mask_4, scaled_grad_13 / (S * math.prod(batch)), 0)
         if weight is not None:
             grad_rstd_grad_input = add_at(grad_rstd_grad_input, position_2, grad_rstd_grad_input_rows_4.mT).mT
             grad_rstd_grad_mu = add_at(grad_rstd_grad_mu, position_3, grad_rstd_grad_mu_rows_4.mT).mT
-            update_3 = grad_grad_weight.unsqueeze(-1) * grad_output.mT * difference_2
+            scaled_grad = scaled_grad * weight
+        update_8 = -scaled_grad
+        grad_mu_grad_rstd_rows_4 = as_rows(update_8, 2).sum(0)
+        if weight is None:
+            scaled_grad_5 = 1.5 * grad_grad_variance_ * grad_rstd * rstd**2
+            grad_mu_grad_rstd = add_at(grad_mu_grad_rstd, position_3, grad_mu_grad_rstd_rows_4.mT).mT
+            grad_mu_1 = grad_mu_grad_input + grad_mu_grad_rstd
+        else:
+            grad_mu_grad_rstd = add_at(grad_mu_grad_rstd, position_5, grad_mu_grad_rstd_rows_4.mT).mT
+            update_3 = grad_grad_weight.unsqueeze(-1) * grad_output.mT * difference_3
             update_6 = -(grad_grad_weight.unsqueeze(-1) * grad_output.mT * rstd_picked)
             grad_mu_grad_weight_rows_4 = as_rows(update_6, 2).sum(0)
             grad_mu_grad_weight = add_at(grad_mu_grad_weight, position_4, grad_mu_grad_weight_rows_4).mT
+            grad_mu_1 = grad_mu_grad_weight + grad_mu_grad_input + grad_mu_grad_rstd
         grad_rstd_grad_weight_rows_4 = as_rows(update_3, 2).sum(0)
+        grad_mu_1_picked = take(grad_mu_1.mT, c // (S if S != 0 else 1), fill=0).mT
+        chosen_4 = torch.where(mask_4, grad_mu_1_picked / (S * math.prod(batch)), 0)
         if weight is not None:
             grad_rstd_grad_weight = add_at(grad_rstd_grad_weight, position, grad_rstd_grad_weight_rows_4).mT
-            total_2 = grad_rstd_grad_weight + grad_rstd_grad_input + grad_rstd_grad_mu
+            total = grad_rstd_grad_weight + grad_rstd_grad_input + grad_rstd_grad_mu
+            grad_variance__1 = -0.5 * (total - 1.5 * grad_grad_variance_ * grad_rstd * rstd**2) * power
         else:
             grad_rstd_grad_input = add_at(grad_rstd_grad_input, position_5, grad_rstd_grad_weight_rows_4.mT).mT
-        scaled_grad_6 = 1.5 * grad_grad_variance_ * grad_rstd * rstd**2
-        if weight is not None:
-            grad_variance__1 = -0.5 * (total_2 - scaled_grad_6) * power
-        else:
-            grad_variance__1 = -0.5 * (grad_rstd_grad_input + grad_rstd_grad_mu - scaled_grad_6) * power
-            scaled_grad_10 = take(grad_grad_rstd.mT, c // S).mT * grad_output
+            grad_variance__1 = -0.5 * (grad_rstd_grad_input + grad_rstd_grad_mu - scaled_grad_5) * power
         grad_variance__1_picked = take(grad_variance__1.mT, c // (S if S != 0 else 1), fill=0).mT
+        scaled_grad_12 = 2 * grad_variance__1_picked * difference_2
+        chosen_2 = torch.where(mask_4, scaled_grad_12 / (S * math.prod(batch)), 0)
         if weight is not None:
-            scaled_grad_14 = 2 * grad_variance__1_picked * difference_5
-            chosen_2 = torch.where(mask_5, scaled_grad_14 / (S * math.prod(batch)), 0)
+            grad_input = scaled_grad_14 + chosen_3 + scaled_grad + chosen_2 + chosen_4
         else:
-            ratio_3 = 2 * grad_variance__1_picked * difference_5 / (S * math.prod(batch))
-            safe_ratio_3 = torch.where(mask_4, ratio_3, 0)
-        if weight is not None:
-            scaled_grad = grad_grad_rstd_picked * grad_output * weight
-            update_8 = -scaled_grad
-            grad_mu_grad_rstd_rows_4 = as_rows(update_8, 2).sum(0)
-            grad_mu_grad_rstd = add_at(grad_mu_grad_rstd, position_5, grad_mu_grad_rstd_rows_4.mT).mT
-            grad_mu_1 = grad_mu_grad_weight + grad_mu_grad_input + grad_mu_grad_rstd
-        else:
-            update_6 = -(grad_grad_rstd_picked * grad_output)
-            grad_mu_grad_weight_rows_4 = as_rows(update_6, 2).sum(0)
-            grad_mu_grad_rstd = add_at(grad_mu_grad_rstd, position_3, grad_mu_grad_weight_rows_4.mT).mT
-            grad_mu_1 = grad_mu_grad_input + grad_mu_grad_rstd
-        grad_mu_1_picked = take(grad_mu_1.mT, c // (S if S != 0 else 1), fill=0).mT
-        if weight is not None:
-            chosen_3 = torch.where(mask_5, grad_mu_1_picked / (S * math.prod(batch)), 0)
-            grad_input = scaled_grad_15 + grad_input_grad_input + scaled_grad + chosen_2 + chosen_3
-        else:
-            chosen_2 = torch.where(mask_4, grad_mu_1_picked / (S * math.prod(batch)), 0)
-            grad_input = grad_input_grad_input + scaled_grad_10 + safe_ratio_3 + chosen_2
+            grad_input = chosen_3 + scaled_grad + chosen_2 + chosen_4
         grad_input = grad_input.movedim((-2, -1), (0, 1)).to(dtype)
     if needs_input_grad[2]:
-        scaled_grad_16 = grad_grad_input.mT * grad_output.mT * rstd_picked
-        grad_weight_grad_input = as_rows(scaled_grad_16, 2).sum((0, -1))
+        scaled_grad_15 = grad_grad_input.mT * grad_output.mT * rstd_picked
+        grad_weight_grad_input = as_rows(scaled_grad_15, 2).sum((0, -1))
         grad_grad_mu_picked_2 = take(grad_grad_mu.mT, c // S)
-        scaled_grad_17 = grad_grad_mu_picked_2 * grad_output.mT * rstd_picked
-        grad_weight_grad_mu_sum = as_rows(scaled_grad_17, 2).sum((0, -1))
+        scaled_grad_16 = grad_grad_mu_picked_2 * grad_output.mT * rstd_picked
+        grad_weight_grad_mu_sum = as_rows(scaled_grad_16, 2).sum((0, -1))
         grad_grad_rstd_picked_2 = take(grad_grad_rstd.mT, c // S)
-        scaled_grad_18 = grad_grad_rstd_picked_2 * grad_output.mT * difference_2
-        grad_weight_grad_rstd = as_rows(scaled_grad_18, 2).sum((0, -1))
+        scaled_grad_17 = grad_grad_rstd_picked_2 * grad_output.mT * difference_3
+        grad_weight_grad_rstd = as_rows(scaled_grad_17, 2).sum((0, -1))
         grad_weight = grad_weight_grad_input - grad_weight_grad_mu_sum + grad_weight_grad_rstd
         grad_weight = grad_weight.to(dtype)
     return grad_grad_output, grad_input, grad_weight
@@ -309,10 +283,8 @@ def group_norm_backward_tangent(
     tangent_grad_rstd = tangent_grad_output.new_zeros(N, G).mT
     tangent_grad_mu = tangent_grad_output.new_zeros(N, G).mT
     mask = (c // S >= 0) & (c // S < G)
-    chosen = torch.where(mask, c // (S if S != 0 else 1) * S + c % (S if S != 0 else 1), 0)
-    mu_picked = take(mu.mT, c // (S if S != 0 else 1), fill=0).mT
-    difference_4 = columns(input, chosen, guarded=True) - mu_picked
     floordiv_value = c // (S if S != 0 else 1)
+    difference_4 = input - take(mu.mT, c // (S if S != 0 else 1), fill=0).mT
     tangent_mu_picked = take(tangent_mu.mT, c // (S if S != 0 else 1), fill=0).mT
     if weight is not None:
         grad_rstd_rows = as_rows(grad_output * difference * weight, 2).sum(0)
@@ -356,20 +328,20 @@ def group_norm_backward_tangent(
     grad_variance__picked = take(grad_variance_.mT, c // (S if S != 0 else 1), fill=0).mT
     tangent_grad_variance__picked = take(tangent_grad_variance_.mT, floordiv_value, fill=0).mT
     product_4 = 2 * tangent_grad_variance__picked * difference_4
-    chosen_2 = torch.where(mask, product_4 / (S * math.prod(batch)), 0)
+    chosen = torch.where(mask, product_4 / (S * math.prod(batch)), 0)
     scaled_grad_9 = -2 * tangent_mu_picked * grad_variance__picked
-    chosen_3 = torch.where(mask, scaled_grad_9 / (S * math.prod(batch)), 0)
+    chosen_2 = torch.where(mask, scaled_grad_9 / (S * math.prod(batch)), 0)
     tangent_grad_mu_picked = take(tangent_grad_mu.mT, c // (S if S != 0 else 1), fill=0).mT
-    chosen_5 = torch.where(mask, tangent_grad_mu_picked / (S * math.prod(batch)), 0)
+    chosen_4 = torch.where(mask, tangent_grad_mu_picked / (S * math.prod(batch)), 0)
     if weight is not None:
-        scaled_grad_10 = 2 * columns(tangent_input, chosen, guarded=True) * grad_variance__picked
-        chosen_4 = torch.where(mask, scaled_grad_10 / (S * math.prod(batch)), 0)
-        total_3 = product + scaled_grad + scaled_grad_2 + chosen_2
-        tangent_grad_input = total_3 + chosen_4 + chosen_3 + chosen_5
+        scaled_grad_10 = 2 * tangent_input * grad_variance__picked
+        chosen_3 = torch.where(mask, scaled_grad_10 / (S * math.prod(batch)), 0)
+        total_3 = product + scaled_grad + scaled_grad_2 + chosen
+        tangent_grad_input = total_3 + chosen_3 + chosen_2 + chosen_4
     else:
-        scaled_grad_8 = 2 * columns(tangent_input, chosen, guarded=True) * grad_variance__picked
-        chosen_4 = torch.where(mask, scaled_grad_8 / (S * math.prod(batch)), 0)
-        tangent_grad_input = product + scaled_grad + chosen_2 + chosen_4 + chosen_3 + chosen_5
+        scaled_grad_8 = 2 * tangent_input * grad_variance__picked
+        chosen_3 = torch.where(mask, scaled_grad_8 / (S * math.prod(batch)), 0)
+        tangent_grad_input = product + scaled_grad + chosen + chosen_3 + chosen_2 + chosen_4
     tangent_grad_input = tangent_grad_input.movedim((-2, -1), (0, 1)).to(dtype)
     return tangent_grad_input, tangent_grad_weight, tangent_grad_bias
 

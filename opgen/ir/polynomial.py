@@ -186,9 +186,9 @@ def _normal(e: Scalar, dims: Mapping[str, Scalar | None] | None) -> Polynomial:
             result = number(0)
             for a in args:
                 result = result + polynomial(a, dims)
-            return result
+            return _rejoined(result)
         case Apply("sub", (a, b)):
-            return polynomial(a, dims) - polynomial(b, dims)
+            return _rejoined(polynomial(a, dims) - polynomial(b, dims))
         case Apply("neg", (a,)):
             return -polynomial(a, dims)
         case Apply("mul", args):
@@ -234,6 +234,18 @@ def _quotient(fn: str, a: Polynomial, b: Polynomial) -> Polynomial:
     else:
         more = atom(Apply(fn, (rest.scalar(), b.scalar())))
     return whole + more if fn == "floordiv" else more
+
+
+def _rejoined(p: Polynomial) -> Polynomial:
+    """With numbers in place of their quotients and remainders: `(c//S)*S + c%S` is `c`."""
+    for m, factor in p.terms:
+        match m:
+            case (Apply("mod", (a, b)) as rest,):
+                apart = atom(Apply("floordiv", (a, b))) * polynomial(b) + atom(rest)
+                parts = dict(p.terms)
+                if all(parts.get(n) == c * factor for n, c in apart.terms):
+                    return _rejoined(p - (apart - polynomial(a)).times(factor))
+    return p
 
 
 def _is_remainder(p: Polynomial, divisor: Polynomial) -> bool:

@@ -247,7 +247,7 @@ class _Search:
         if not self.is_told(p):
             return None
         low, high, met = number(0), number(0), set[str]()
-        for m, c in _joined(p).terms:
+        for m, c in p.terms:
             moving = [a for a in m if _indices((a,))]
             still = Polynomial(((tuple(a for a in m if a not in moving), c),))
             if not moving:
@@ -279,17 +279,6 @@ class _Search:
 
 def _quotient(a: Polynomial, s: Scalar) -> Polynomial:
     return polynomial(call("floordiv", a.scalar(), s))
-
-
-def _joined(p: Polynomial) -> Polynomial:
-    """Quotients and remainders of one number put together again: `a//s*s + a%s` is `a`."""
-    for a in p.atoms():
-        if isinstance(a, Apply) and a.fn == "mod":
-            quotient = polynomial(mul(call("floordiv", *a.args), a.args[1]))
-            without = p.replaced(a, -quotient)
-            if len(without.terms) == len(p.terms) - 2:
-                return _joined(p + polynomial(a.args[0]) - polynomial(a) - quotient)
-    return p
 
 
 def _indices(found: Iterable[Scalar]) -> set[str]:

@@ -369,11 +369,11 @@ struct Step_group_norm_backward_0_grad_input {
   static constexpr auto fields =
       rt::fields(rt::tensor(7, 3, 2), rt::tensor(0, 3, 2), rt::tensor(2, 1, -1), rt::tensor(4, 3, 2),
                  rt::tensor(1, 2, -1), rt::tensor(3, 2, -1), rt::tensor(5, 2, -1), rt::tensor(6, 2, -1), rt::integer(2),
-                 rt::integer(3), rt::integer(1), rt::batch(), rt::elements(), rt::integer(1));
+                 rt::integer(3), rt::batch(), rt::elements(), rt::integer(1));
   rt::Tensor<scalar_t, rank> grad_input;
   rt::Tensor<const scalar_t, rank> grad_output, weight, input;
   rt::Tensor<const opmath_t, rank> rstd, grad_variance_, mu, grad_mu;
-  int64_t S, G, C;
+  int64_t S, G;
   rt::Batch<rank> batch;
   rt::Divider<rank> batch_size, c_size;
 
@@ -386,12 +386,10 @@ struct Step_group_norm_backward_0_grad_input {
     const int64_t product = S * batch.count;
     const opmath_t grad_output_value = grad_output.load_or_zero(n, c, place);
     const opmath_t scaled_grad = grad_output_value * rstd.load(n, rt::floordiv(c, S)) * weight.load(c);
-    const int64_t at_c = rt::floordiv(c, S) * S + rt::mod(c, S);
     const int64_t at_g = rt::floordiv(c, S);
     opmath_t chosen;
     if (mask) {
-      const opmath_t input_picked = input.load(n, rt::checked(at_c, C), place);
-      const opmath_t difference = input_picked - mu.load(n, rt::checked(at_g, G));
+      const opmath_t difference = input.load(n, c, place) - mu.load(n, rt::checked(at_g, G));
       chosen = near::div(2 * grad_variance_.load(n, at_g) * difference, static_cast<opmath_t>(product));
     } else {
       chosen = 0;
@@ -620,11 +618,11 @@ struct Step_group_norm_backward_2_grad_input {
   static constexpr auto fields =
       rt::fields(rt::tensor(6, 3, 2), rt::tensor(0, 3, 2), rt::tensor(3, 3, 2), rt::tensor(1, 2, -1),
                  rt::tensor(2, 2, -1), rt::tensor(4, 2, -1), rt::tensor(5, 2, -1), rt::integer(2), rt::integer(3),
-                 rt::integer(1), rt::batch(), rt::elements(), rt::integer(1));
+                 rt::batch(), rt::elements(), rt::integer(1));
   rt::Tensor<scalar_t, rank> grad_input;
   rt::Tensor<const scalar_t, rank> grad_output, input;
   rt::Tensor<const opmath_t, rank> rstd, grad_variance_, mu, grad_mu;
-  int64_t S, G, C;
+  int64_t S, G;
   rt::Batch<rank> batch;
   rt::Divider<rank> batch_size, c_size;
 
@@ -636,12 +634,10 @@ struct Step_group_norm_backward_2_grad_input {
     const bool mask = rt::floordiv(c, S) >= 0 && rt::floordiv(c, S) < G;
     const int64_t product = S * batch.count;
     const opmath_t scaled_grad = grad_output.load_or_zero(n, c, place) * rstd.load(n, rt::floordiv(c, S));
-    const int64_t at_c = rt::floordiv(c, S) * S + rt::mod(c, S);
     const int64_t at_g = rt::floordiv(c, S);
     opmath_t chosen;
     if (mask) {
-      const opmath_t input_picked = input.load(n, rt::checked(at_c, C), place);
-      const opmath_t difference = input_picked - mu.load(n, rt::checked(at_g, G));
+      const opmath_t difference = input.load(n, c, place) - mu.load(n, rt::checked(at_g, G));
       chosen = near::div(2 * grad_variance_.load(n, at_g) * difference, static_cast<opmath_t>(product));
     } else {
       chosen = 0;

@@ -341,31 +341,30 @@ int backward_0_grad_input(const OpgenCall& call, OpgenHost& host) {
   outer.step(6, grad_mu.stride(0));
   outer.step(7, grad_input.stride(0));
   outer.dim_of_steps(N);
-  outer.dim(C, {grad_output.stride(1), 0, weight.stride(0), 0, 0, 0, 0, grad_input.stride(1)}, true);
+  outer.step(0, grad_output.stride(1));
+  outer.step(2, weight.stride(0));
+  outer.step(4, input.stride(1));
+  outer.step(7, grad_input.stride(1));
+  outer.dim_of_steps(C, true);
   outer.batch(call, &grad_output, nullptr, nullptr, nullptr, &input, nullptr, nullptr, &grad_input);
   outer.arrange();
   rt::parallel(host, outer.count, 1, [=, &host](int64_t begin, int64_t end) {
     outer.runs<rt::block>(begin, end, nullptr, [&](const auto& run) {
       const rt::Source<opmath_t> grad_output_at(grad_output, run.at[0], run.step[0], run.size);
       const rt::Source<opmath_t> weight_at(weight, run.at[2], run.step[2], run.size);
+      const rt::Source<opmath_t> input_at(input, run.at[4], run.step[4], run.size);
       rt::Sink<opmath_t> grad_input_out(grad_input, run.at[7], run.step[7], run.size);
       const auto rstd_1 = [&](int64_t i) { return rt::floordiv(outer.index(run, 0, i), S); };
       const rt::Line<opmath_t> rstd_at(host, rstd, rt::stretch(run, 1, outer.still(0)), 0,
                                        rt::checked(rstd, 1, rstd.stride(1), 1, rstd_1));
       const rt::Line<opmath_t> grad_variance__at(host, grad_variance_, rt::stretch(run, 3, outer.still(0)), 0,
                                                  rt::clipped(grad_variance_, 1, grad_variance_.stride(1), rstd_1));
-      const auto input_wanted = [&](int64_t i) {
+      const auto mu_wanted = [&](int64_t i) {
         return rt::floordiv(outer.index(run, 0, i), S) >= 0 && rt::floordiv(outer.index(run, 0, i), S) < G;
       };
-      const auto input_1 = [&](int64_t i) {
-        return rt::floordiv(outer.index(run, 0, i), S) * S + rt::mod(outer.index(run, 0, i), S);
-      };
-      const rt::Line<opmath_t> input_at(host, input, rt::stretch(run, 4, outer.still(0)), 0, rt::wanted(input_wanted),
-                                        rt::checked(input, 1, input.stride(1), 4, input_1));
-      const rt::Line<opmath_t> mu_at(host, mu, rt::stretch(run, 5, outer.still(0)), 0, rt::wanted(input_wanted),
+      const rt::Line<opmath_t> mu_at(host, mu, rt::stretch(run, 5, outer.still(0)), 0, rt::wanted(mu_wanted),
                                      rt::checked(mu, 1, mu.stride(1), 5, rstd_1));
-      const rt::Line<opmath_t> grad_mu_at(host, grad_mu, rt::stretch(run, 6, outer.still(0)), 0,
-                                          rt::wanted(input_wanted),
+      const rt::Line<opmath_t> grad_mu_at(host, grad_mu, rt::stretch(run, 6, outer.still(0)), 0, rt::wanted(mu_wanted),
                                           rt::checked(grad_mu, 1, grad_mu.stride(1), 6, rstd_1));
       rt::each(run.size, [&](int64_t i) {
         const bool mask = rt::floordiv(outer.index(run, 0, i), S) >= 0;
@@ -513,30 +512,25 @@ int backward_2_grad_input(const OpgenCall& call, OpgenHost& host) {
   outer.step(5, grad_mu.stride(0));
   outer.step(6, grad_input.stride(0));
   outer.dim_of_steps(N);
-  outer.dim(C, {grad_output.stride(1), 0, 0, 0, 0, 0, grad_input.stride(1)}, true);
+  outer.dim(C, {grad_output.stride(1), 0, 0, input.stride(1), 0, 0, grad_input.stride(1)}, true);
   outer.batch(call, &grad_output, nullptr, nullptr, &input, nullptr, nullptr, &grad_input);
   outer.arrange();
   rt::parallel(host, outer.count, 1, [=, &host](int64_t begin, int64_t end) {
     outer.runs<rt::block>(begin, end, nullptr, [&](const auto& run) {
       const rt::Source<opmath_t> grad_output_at(grad_output, run.at[0], run.step[0], run.size);
+      const rt::Source<opmath_t> input_at(input, run.at[3], run.step[3], run.size);
       rt::Sink<opmath_t> grad_input_out(grad_input, run.at[6], run.step[6], run.size);
       const auto rstd_1 = [&](int64_t i) { return rt::floordiv(outer.index(run, 0, i), S); };
       const rt::Line<opmath_t> rstd_at(host, rstd, rt::stretch(run, 1, outer.still(0)), 0,
                                        rt::checked(rstd, 1, rstd.stride(1), 1, rstd_1));
       const rt::Line<opmath_t> grad_variance__at(host, grad_variance_, rt::stretch(run, 2, outer.still(0)), 0,
                                                  rt::clipped(grad_variance_, 1, grad_variance_.stride(1), rstd_1));
-      const auto input_wanted = [&](int64_t i) {
+      const auto mu_wanted = [&](int64_t i) {
         return rt::floordiv(outer.index(run, 0, i), S) >= 0 && rt::floordiv(outer.index(run, 0, i), S) < G;
       };
-      const auto input_1 = [&](int64_t i) {
-        return rt::floordiv(outer.index(run, 0, i), S) * S + rt::mod(outer.index(run, 0, i), S);
-      };
-      const rt::Line<opmath_t> input_at(host, input, rt::stretch(run, 3, outer.still(0)), 0, rt::wanted(input_wanted),
-                                        rt::checked(input, 1, input.stride(1), 3, input_1));
-      const rt::Line<opmath_t> mu_at(host, mu, rt::stretch(run, 4, outer.still(0)), 0, rt::wanted(input_wanted),
+      const rt::Line<opmath_t> mu_at(host, mu, rt::stretch(run, 4, outer.still(0)), 0, rt::wanted(mu_wanted),
                                      rt::checked(mu, 1, mu.stride(1), 4, rstd_1));
-      const rt::Line<opmath_t> grad_mu_at(host, grad_mu, rt::stretch(run, 5, outer.still(0)), 0,
-                                          rt::wanted(input_wanted),
+      const rt::Line<opmath_t> grad_mu_at(host, grad_mu, rt::stretch(run, 5, outer.still(0)), 0, rt::wanted(mu_wanted),
                                           rt::checked(grad_mu, 1, grad_mu.stride(1), 5, rstd_1));
       rt::each(run.size, [&](int64_t i) {
         const bool mask = rt::floordiv(outer.index(run, 0, i), S) >= 0;

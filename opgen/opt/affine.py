@@ -10,7 +10,7 @@ from dataclasses import replace
 
 from opgen.diff.adjoint import adjoint, differentiable_inputs
 from opgen.diff.algebra import signed_terms
-from opgen.ir.program import Compute, Output, Override, Program, statement_reads
+from opgen.ir.program import Compute, Output, Override, Program, definitions, statement_reads
 from opgen.ir.scalar import Apply, Batch, Const, Index, Lit, Param, Read, Scalar, add, reads, sub
 
 
@@ -84,6 +84,13 @@ def through_sums(primal: Program, forward: Program) -> Program | None:
 def kept_sums(forward: Program) -> tuple[Output, ...]:
     """What a forward program keeps that has a gradient of its own."""
     return tuple(o for o in forward.outputs if o.kept and o.differentiable)
+
+
+def batches_of_sums(forward: Program) -> dict[str, frozenset[str]]:
+    """The inputs whose batch dims each of these has: also those of inputs that it has no gradient by."""
+    made = {s.target: s for s in definitions(forward)}
+    found = ((o.name, statement_reads(made[o.value])) for o in kept_sums(forward) if o.value in made)
+    return {n: frozenset(r.tensor for r in terms if Batch() in r.at) for n, terms in found}
 
 
 def _statements(forward: Program, sums: Collection[Output]) -> tuple[Compute, ...]:

@@ -17,7 +17,7 @@ from opgen.code.signature import params_of
 from opgen.ir.operator import Operator, Variant
 from opgen.ir.program import Given, Kind, Program, Role, Tensor, definitions
 from opgen.ir.scalar import BATCH
-from opgen.opt.affine import kept_sums
+from opgen.opt.affine import batches_of_sums, kept_sums
 from opgen.torch.conditions import Switches, told_by
 from opgen.torch.liveness import used_names
 from opgen.torch.merge import collapsed, laid_out, merged
@@ -77,8 +77,9 @@ def torch_function(
     outputs = (*operator.outputs, *(o.name for _, p in forward for o in kept_sums(p)))
     made = frozenset(n for p in prepared for n in (*(s.target for s in definitions(p)), *(o.name for o in p.outputs)))
     frame = Frame(upcast, wide or not forward, outputs, masked, tuple(taken), anchor, made)
+    batches = {v.conditions: batches_of_sums(p) for v, p in forward}
     listings = [
-        listing(p, frame, several_batches=_several_batches(v, operator))
+        listing(p, frame, batches.get(v.conditions, {}), several_batches=_several_batches(v, operator))
         for (v, _), p in zip(programs, prepared, strict=True)
     ]
     results = _results(programs)

@@ -7,6 +7,7 @@ of its results, and what it uses. Merging the listings of all variants into one 
 from __future__ import annotations
 
 from collections import Counter
+from collections.abc import Mapping
 from dataclasses import dataclass, replace
 
 from opgen.code.printer import Text
@@ -77,10 +78,11 @@ class Listing:
     floats: tuple[str, ...]
 
 
-def listing(p: Program, frame: Frame, *, several_batches: bool) -> Listing:
+def listing(p: Program, frame: Frame, batches: Mapping[str, frozenset[str]], *, several_batches: bool) -> Listing:
     """The code of a prepared program. `several_batches`: inputs may have different batch dims, to which gradients are
-    summed."""
+    summed. `batches`: of what is kept and has a tangent, the inputs whose batch dims it has."""
     scope = Scope(p, frame.upcast, several_batches, frame.results, frame.anchor, frame.keeps_upcast, frame.made)
+    scope.batches = batches
     scope.names |= {n: n for n in frame.reserved}
     scope.bind = lambda s: bound(scope, s)
     last_reads = _last_reads(p)
@@ -215,8 +217,12 @@ def _output(scope: Scope, o: Output) -> tuple[str, bool]:
     stored = scope.tensor(o.value)
     dims: Loops = tuple(x if isinstance(x, Batch) else replace(placeholder(i), extent=x) for i, x in enumerate(o.shape))
     value = Value(Text(stored.name, ATOM, stored.kind), tuple(dims[i] for i in stored.axes), stored.batch, stored.view)
-    if not o.kept or any(dim not in value.loops for dim in dims if dim != BATCH):
-        space = tuple(dims[i] for i in batch_first(o.shape))
+    space = tuple(dims[i] for i in batch_first(o.shape))
+    among = scope.batches.get(o.of, frozenset[str]())
+    if not among <= value.batch:  # the tangent of a sum has the shape of the sum
+        code = f"torch.broadcast_to({aligned(value, space).text.text}, {scope.shape_text(space, among)})"
+        value = Value(Text(code, ATOM, stored.kind), space, among, value.view)
+    elif not o.kept or any(dim not in value.loops for dim in dims if dim != BATCH):
         value = expanded(scope, aligned(value, space), space)
     if stored.name != o.name or value.text.text != stored.name:
         value = _named(scope, value, o)

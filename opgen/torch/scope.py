@@ -6,7 +6,7 @@ the dtype become lines of their own only where something asks for them, in front
 
 from __future__ import annotations
 
-from collections.abc import Callable
+from collections.abc import Callable, Mapping
 from dataclasses import dataclass, field
 
 from opgen.code.names import PYTHON
@@ -47,13 +47,14 @@ class Scope:
     anchor: str = ""  # a float argument that every call has, for a program without any
     keeps_upcast: bool = True  # residuals stay in float32 where they are computed in it
     kept: frozenset[str] = frozenset()  # the names of tensors that the function makes, in any variant: no other local's
+    batches: Mapping[str, frozenset[str]] = field(default_factory=dict)  # of kept sums: arguments with their batch dims
     names: dict[str, str] = field(default_factory=dict)  # local name -> what has it
     numbers: dict[str, int] = field(default_factory=dict)  # the number to try next, by name
     stored: dict[str, Stored] = field(default_factory=dict)
     steps: list[Step] = field(default_factory=list)
     outside: list[Step] | None = None  # inside a loop: the steps in front of it
     sizes: dict[str, str] = field(default_factory=dict)  # dim -> local name
-    batch_names: dict[frozenset[str], str] = field(default_factory=dict)
+    batch_names: dict[frozenset[str], str] = field(default_factory=dict)  # arguments -> their batch shape together
     read: dict[str, None] = field(default_factory=dict)  # tensors whose elements are read
     pending: dict[str, Tensor] = field(default_factory=dict)  # arguments not yet brought to layout
     tables: Dialect | None = None
@@ -239,10 +240,10 @@ class Scope:
             case _:
                 raise AssertionError(f"{leaf} is no number")
 
-    def shape_text(self, loops: tuple[Loop, ...]) -> str:
-        """Code for the shape of a space."""
+    def shape_text(self, loops: tuple[Loop, ...], among: frozenset[str] = frozenset()) -> str:
+        """Code for the shape of a space; with the batch dims of these arguments, if they are told."""
         named = [self.number(a.extent).text for a in loops if isinstance(a, Axis)]
-        batch = self.batch_shape() if BATCH in loops else "()"
+        batch = self.batch_shape(among) if BATCH in loops else "()"
         if batch == "()":
             return f"({', '.join(named)}{',' if len(named) == 1 else ''})"
         return f"(*{batch}, {', '.join(named)})" if named else batch
@@ -272,17 +273,19 @@ class Scope:
             return True
         return all(self.batch_of(t) <= batch for t in self.carriers())
 
-    def batch_shape(self) -> str:
-        """Code for the batch shape; a line of its own where it is more than `x.shape`."""
-        if "batch shape" not in self.sizes:
-            parts = [self._batch_text(t) for t in self.carriers()]
+    def batch_shape(self, among: frozenset[str] = frozenset()) -> str:
+        """Code for the batch shape, the whole one or that of these arguments; a line of its own where it is more than
+        `x.shape`."""
+        if among not in self.batch_names:
+            parts = [self._batch_text(t) for t in self.program.inputs if t.name in among]
+            parts = parts or [self._batch_text(t) for t in self.carriers()]
             text = parts[0] if len(parts) == 1 else f"broadcast_shape({', '.join(parts)})"
             if not parts:
                 return "()"
             name = self.fresh("batch")
-            self.sizes["batch shape"] = name
+            self.batch_names[among] = name
             self.assign(name, text, size=True)
-        return self.sizes["batch shape"]
+        return self.batch_names[among]
 
     def _batch_text(self, t: Tensor) -> str:
         name = t.name

@@ -96,8 +96,12 @@ Tensor Call::operand(int number, Element element, int a, int b) const {
   const bool is_argument = number < static_cast<int>(arguments_.size());
   if (!is_argument || whole_batch(a) || whole_batch(b)) return tensor;
   const auto& shape = arguments_[number].shape;
+  const Sizes wanted = resolved(shape);
+  Sizes own = sizes_of(tensor);
   for (size_t k = 0; k < shape.size(); ++k) {
-    if (shape[k].kind == Entry::the_batch) return expand(tensor, resolved(shape));
+    if (shape[k].kind != Entry::the_batch) continue;
+    own.insert(own.begin() + k, wanted.size() - own.size(), 1);  // batch dims are aligned from the right of their own
+    return expand(torch::stable::reshape(tensor, {own.data(), own.size()}), wanted);
   }
   return tensor;
 }

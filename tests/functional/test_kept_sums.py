@@ -8,6 +8,7 @@ from types import ModuleType
 import pytest
 
 torch = pytest.importorskip("torch")
+forward_ad = torch.autograd.forward_ad
 
 Build = Callable[[str], ModuleType]
 
@@ -107,3 +108,23 @@ def test_the_autograd_function(build_operator: Build) -> None:
 
     assert torch.autograd.gradcheck(call, (a, b), check_forward_ad=True, check_batched_grad=True)
     assert torch.autograd.gradgradcheck(call, (a, b), check_fwd_over_rev=True)
+
+
+@pytest.mark.parametrize("order", ["..., K", "K, ..."])
+def test_the_tangent_of_a_sum_has_the_batch_dims_of_what_has_no_gradient(build_operator: Build, order: str) -> None:
+    text = (
+        "op: noisy\n"
+        "inputs:\n"
+        "  x: {shape: [..., K]}\n"
+        f"  noise: {{shape: [{order}], differentiable: false}}\n"
+        "  w: {shape: [..., K]}\n"
+        f"forward: y[..., k] = (x[..., k] + noise[{order.lower()}])**3*w[..., k]\n"
+    )
+    op = build_operator(text).noisy
+    x, plain, w = (torch.randn(s, dtype=torch.float64) for s in ((5,), (3, 5), (2, 1, 5)))
+    noise = plain if order.startswith(".") else plain.movedim(-1, 0)
+    with forward_ad.dual_level():
+        y = op(forward_ad.make_dual(x, torch.ones_like(x)), noise, w)
+        torch.testing.assert_close(forward_ad.unpack_dual(y).tangent, 3 * (x + plain) ** 2 * w)
+    found = torch.func.jvp(torch.func.grad(lambda x: op(x, noise, w).sum()), (x,), (torch.ones_like(x),))[1]
+    torch.testing.assert_close(found, (6 * (x + plain) * w).sum((0, 1)))

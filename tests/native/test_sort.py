@@ -34,6 +34,13 @@ inputs: {x: {shape: [N, ..., M]}}
 outputs: [places]
 forward: places[n, ..., m] = argsort[n](x[n, ..., m])
 """,
+    "sorted_members": """
+op: sorted_members
+inputs: {x: {shape: [N, ...]}, y: {shape: [...]}}
+forward: |
+  order[n, ...] = argsort[n](x[n, ...])
+  z[...] = sum[n](n*x[order[n, ...], ...]) + y
+""",
     "sorted_integers": """
 op: sorted_integers
 inputs: {x: {shape: [N, M], dtype: int}}
@@ -107,3 +114,15 @@ def test_any_number_of_threads(package: ModuleType) -> None:
     finally:
         torch.set_num_threads(threads)
     torch.testing.assert_close(found[0], found[1])
+
+
+@pytest.mark.parametrize("rows", [3, 5])
+def test_batch_dims_behind_others_are_aligned_among_themselves(package: ModuleType, rows: int) -> None:
+    x, y = torch.randn(3, 3, requires_grad=True), torch.randn(rows, 3)
+    op = importlib.import_module(f"{package.__name__}.sorted_members").sorted_members
+    expected = (torch.arange(3)[:, None] * x.sort(0).values).sum(0) + y
+    with package._runtime.use_backend("native"):
+        found = op(x, y)
+        torch.testing.assert_close(found, expected)
+        (ours,), (theirs,) = (torch.autograd.grad(z, x, y) for z in (found, expected))
+    torch.testing.assert_close(ours, theirs)

@@ -83,6 +83,24 @@ struct Source {
   OPGEN_INLINE T operator[](int64_t i) const { return static_cast<T>(from[i]); }
 };
 
+// What lanes of a run are told of where they are, ahead of them.
+struct Told {
+  alignas(64) int32_t values[block];  // numbers, of which lanes have vectors
+
+  template <typename F>
+  OPGEN_INLINE Told(int64_t size, bool same, const F& f) {
+    if (same) {
+      const int32_t value = f(0);
+      for (int64_t i = 0; i < size; ++i) values[i] = value;
+    } else {
+      for (int64_t i = 0; i < size; ++i) values[i] = f(i);
+    }
+  }
+  Told(const Told&) = delete;
+  Told& operator=(const Told&) = delete;
+  OPGEN_INLINE bool operator[](int64_t i) const { return values[i] != 0; }
+};
+
 // Where a run stores: in place, or into a buffer that is scattered at the end.
 template <typename T>
 struct Sink {

@@ -60,7 +60,10 @@ class Runs(Statements):
                     ahead.out.append(found[0])
                     behind.append(found[1])
                     self.added.add(n)
-        return Around(lines, ahead.out, self.once(body, moving), behind, ahead.comb)
+        once = self.once(body, moving)
+        if sparse is None:
+            once += self.told(body, moving, loops, last=last)
+        return Around(lines, ahead.out, once, behind, ahead.comb)
 
     def _met(self, body: Body) -> list[str]:
         """What a body reads or writes of what passes along a row hand on."""

@@ -5,7 +5,7 @@ In go nodes of a kernel and the scope of the part that they stand in, out come l
 
 from __future__ import annotations
 
-from collections.abc import Collection, Iterable
+from collections.abc import Collection, Iterable, Mapping
 from dataclasses import dataclass
 
 from opgen.code.cpp_layout import block
@@ -118,6 +118,41 @@ class Statements:
             lines = [*parts, f"const {value_type(value.kind)} {name} = {value.text};"]
             made.append(Once(name, lines, frozenset(scope.asked_ahead)))
             scope.ahead[e] = Text(name, NATIVE.atom, value.kind)
+        scope.asked_ahead.clear()
+        return made
+
+    def told(self, body: Body, moving: Mapping[str, int], loops: str, *, last: bool) -> list[Once]:
+        """Definitions of conditions on where lanes are that take quotients, of which lanes have no vectors.
+
+        Where none of the loops that they ask for moves along a run, they are the same at every lane.
+        """
+        scope = self.scope
+        lets = {n.name: n.value for n in body if isinstance(n, Let)}
+
+        def is_told(e: Scalar) -> bool:
+            match e:
+                case Index(name):
+                    return name != "..."
+                case Read(tensor, at):
+                    return not at and tensor in lets and all(map(is_told, walk(lets[tensor])))
+                case _:
+                    return True
+
+        made: list[Once] = []
+        for e in invariants((e for n in body for e in values((n,))), is_told):
+            whole = opened(e, body)
+            ours = [moving[n.name] for n in walk(whole) if isinstance(n, Index) and n.name in moving]
+            if e in scope.ahead or not ours:
+                continue
+            scope.asked_ahead.clear()
+            parts, value = hoisted(scope, whole, len("  return ;"))
+            if value.kind is not Kind.BOOL:
+                continue
+            still = "false" if last else " && ".join(f"{loops}.still({k})" for k in dict.fromkeys(ours))
+            name = scope.fresh("told")
+            head = f"const rt::Told {name}({scope.stepper}.size, {still}, [&](int64_t i) {{"
+            made.append(Once(f"{name}[i]", block(head, [*parts, f"return {value.text};"], "});"), frozenset(scope.asked_ahead)))
+            scope.ahead[e] = Text(f"{name}[i]", NATIVE.atom, Kind.BOOL)
         scope.asked_ahead.clear()
         return made
 

@@ -25,10 +25,8 @@ int forward_0_label(const OpgenCall& call, OpgenHost& host) {
       const rt::Line<int64_t> targets_at(host, targets, rt::stretch(run, 0, outer.period), 0,
                                          rt::wanted(targets_wanted),
                                          rt::checked(targets, 1, targets.stride(1), 0, targets_1));
-      rt::each(run.size, [&](int64_t i) {
-        const auto value = rt::mod(outer.index(run, 0, i), 2) == 1 ? targets_at[i] : blank;
-        label_out.set(i, value);
-      });
+      const rt::Told told(run.size, false, [&](int64_t i) { return rt::mod(outer.index(run, 0, i), 2) == 1; });
+      rt::each(run.size, [&](int64_t i) { label_out.set(i, told[i] ? targets_at[i] : blank); });
     });
   });
   return rt::status(host);
@@ -52,10 +50,11 @@ int forward_0_skips(const OpgenCall& call, OpgenHost& host) {
       const auto label_1 = [&](int64_t i) { return outer.index(run, 0, i) - 2; };
       const rt::Line<int64_t> label_at_2(host, label, rt::stretch(run, 1, 1), 0,
                                          rt::clipped(label, 1, label.stride(1), label_1));
-      rt::each(run.size, [&](int64_t i) {
-        const bool mask = rt::mod(outer.index(run, 0, i), 2) == 1 && outer.index(run, 0, i) > 2;
-        skips_out.set(i, mask ? label_at[i] != label_at_2[i] : false);
+      const rt::Told told(run.size, false, [&](int64_t i) {
+        const auto value = rt::mod(outer.index(run, 0, i), 2) == 1 && outer.index(run, 0, i) > 2;
+        return value;
       });
+      rt::each(run.size, [&](int64_t i) { skips_out.set(i, told[i] ? label_at[i] != label_at_2[i] : false); });
     });
   });
   return rt::status(host);
@@ -427,10 +426,13 @@ int backward_0_last(const OpgenCall& call, OpgenHost& host) {
       const auto a_1 = [&](int64_t i) { return input_lengths_at[i] - 1; };
       const rt::Line<opmath_t> a_at(host, a, rt::stretch(run, 3, input_lengths_at.same), 0, rt::wanted(a_wanted),
                                     rt::checked(a, 1, a.stride(1), 3, a_1));
+      const rt::Told told(run.size, false, [&](int64_t i) {
+        const auto value = rt::mod(outer.index(run, 0, i), 2) == 1 && outer.index(run, 0, i) > 2;
+        return value;
+      });
       rt::each(run.size, [&](int64_t i) {
         const int64_t input_lengths_value = input_lengths_at[i];
-        const bool mask = rt::mod(outer.index(run, 0, i), 2) == 1 && outer.index(run, 0, i) > 2;
-        skips_out.set(i, mask ? label_at[i] != label_at_2[i] : false);
+        skips_out.set(i, told[i] ? label_at[i] != label_at_2[i] : false);
         const opmath_t chosen = outer.index(run, 0, i) == 0 ? opmath_t(0) : -rt::inf<opmath_t>();
         last_out.set(i, input_lengths_value > 0 ? a_at[i] : chosen);
       });

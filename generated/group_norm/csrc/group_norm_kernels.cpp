@@ -366,14 +366,17 @@ int backward_0_grad_input(const OpgenCall& call, OpgenHost& host) {
                                      rt::checked(mu, 1, mu.stride(1), 5, rstd_1));
       const rt::Line<opmath_t> grad_mu_at(host, grad_mu, rt::stretch(run, 6, outer.still(0)), 0, rt::wanted(mu_wanted),
                                           rt::checked(grad_mu, 1, grad_mu.stride(1), 6, rstd_1));
+      const rt::Told told(run.size, outer.still(0), [&](int64_t i) {
+        const auto value = rt::floordiv(outer.index(run, 0, i), S) >= 0 && rt::floordiv(outer.index(run, 0, i), S) < G;
+        return value;
+      });
       rt::each(run.size, [&](int64_t i) {
-        const bool mask = rt::floordiv(outer.index(run, 0, i), S) >= 0;
-        const bool mask_2 = mask && rt::floordiv(outer.index(run, 0, i), S) < G;
+        const bool mask = told[i];
         const int64_t product = S * elements;
         const opmath_t ratio = 2 * grad_variance__at[i] * (input_at[i] - mu_at[i]) / product;
-        const opmath_t chosen = mask_2 ? grad_mu_at[i] / product : opmath_t(0);
+        const opmath_t chosen = mask ? ratio : opmath_t(0);
         const opmath_t scaled_grad = grad_output_at[i] * rstd_at[i] * weight_at[i];
-        grad_input_out.set(i, scaled_grad + (mask_2 ? ratio : opmath_t(0)) + chosen);
+        grad_input_out.set(i, scaled_grad + chosen + (mask ? grad_mu_at[i] / product : opmath_t(0)));
       });
     });
   });
@@ -532,13 +535,17 @@ int backward_2_grad_input(const OpgenCall& call, OpgenHost& host) {
                                      rt::checked(mu, 1, mu.stride(1), 4, rstd_1));
       const rt::Line<opmath_t> grad_mu_at(host, grad_mu, rt::stretch(run, 5, outer.still(0)), 0, rt::wanted(mu_wanted),
                                           rt::checked(grad_mu, 1, grad_mu.stride(1), 5, rstd_1));
+      const rt::Told told(run.size, outer.still(0), [&](int64_t i) {
+        const auto value = rt::floordiv(outer.index(run, 0, i), S) >= 0 && rt::floordiv(outer.index(run, 0, i), S) < G;
+        return value;
+      });
       rt::each(run.size, [&](int64_t i) {
-        const bool mask = rt::floordiv(outer.index(run, 0, i), S) >= 0;
-        const bool mask_2 = mask && rt::floordiv(outer.index(run, 0, i), S) < G;
+        const bool mask = told[i];
         const int64_t product = S * elements;
         const opmath_t ratio = 2 * grad_variance__at[i] * (input_at[i] - mu_at[i]) / product;
-        const opmath_t chosen = mask_2 ? grad_mu_at[i] / product : opmath_t(0);
-        grad_input_out.set(i, grad_output_at[i] * rstd_at[i] + (mask_2 ? ratio : opmath_t(0)) + chosen);
+        const opmath_t chosen = mask ? ratio : opmath_t(0);
+        const opmath_t chosen_2 = mask ? grad_mu_at[i] / product : opmath_t(0);
+        grad_input_out.set(i, grad_output_at[i] * rstd_at[i] + chosen + chosen_2);
       });
     });
   });

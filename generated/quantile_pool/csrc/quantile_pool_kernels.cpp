@@ -233,12 +233,15 @@ int backward_0_grad_input(const OpgenCall& call, OpgenHost& host) {
         };
         const rt::Line<opmath_t> grad_values_at(host, grad_values, rt::stretch(run, 0, 0), 0,
                                                 rt::clipped(grad_values, 1, grad_values.stride(1), grad_values_1));
+        const rt::Told told(run.size, false, [&](int64_t i) {
+          const bool mask = rt::floordiv(outer.index(row, 0, 0) - over_w.index(run, 0, i), stride) >= 0;
+          const bool mask_3 = rt::floordiv(outer.index(row, 0, 0) - over_w.index(run, 0, i), stride) < P;
+          const bool mask_2 = mask && mask_3;
+          return rt::mod(outer.index(row, 0, 0) - over_w.index(run, 0, i), stride) == 0 && mask_2;
+        });
         rt::lanes<rt::lane_count>(run.size, [&](int64_t i, int lane) {
-          const int64_t difference = outer.index(row, 0, 0) - over_w.index(run, 0, i);
-          const bool mask = rt::floordiv(difference, stride) >= 0;
-          const bool mask_2 = mask && rt::floordiv(difference, stride) < P;
-          const bool mask_3 = rt::mod(difference, stride) == 0 && mask_2;
-          grad_input_value_fold.add(lane, mask_3 ? grad_values_at[i] : opmath_t(0));
+          const auto value = told[i] ? grad_values_at[i] : opmath_t(0);
+          grad_input_value_fold.add(lane, value);
         });
         grad_input_value_fold.ran(run.size);
       });

@@ -237,27 +237,38 @@ int backward_grad_mix_output_1(const OpgenCall& call, OpgenHost& host) {
                                                   run.size);
       rt::Sink<opmath_t> grad_mix_output_out(grad_mix_output, run.at[6], run.step[6], run.size);
       rt::Sink<opmath_t> grad_mix_output_1_out(grad_mix_output_1, run.at[7], run.step[7], run.size);
+      const rt::Told told(run.size, outer.still(0), [&](int64_t i) {
+        const auto value = rt::mod(2 - outer.index(run, 0, i), 3) == 0;
+        return value;
+      });
+      const rt::Told told_2(run.size, outer.still(0), [&](int64_t i) {
+        const auto value = rt::mod(1 - outer.index(run, 0, i), 3) == 0;
+        return value;
+      });
+      const rt::Told told_3(run.size, outer.still(0), [&](int64_t i) {
+        const auto value = rt::mod(3 - outer.index(run, 0, i), 3) == 0;
+        return value;
+      });
+      const rt::Told told_4(run.size, outer.still(0), [&](int64_t i) {
+        const auto value = rt::mod(4 - outer.index(run, 0, i), 3) == 0;
+        return value;
+      });
       rt::each(run.size, [&](int64_t i) {
         const opmath_t grad_output_value_2 = grad_output_at[i];
-        const bool mask = rt::mod(2 - outer.index(run, 0, i), 3) == 0;
-        const opmath_t grad_mix_output_value_2 = mask ? grad_output_value_2 * twist_at[i] : opmath_t(0);
-        const bool mask_2 = rt::mod(1 - outer.index(run, 0, i), 3) == 0;
+        const opmath_t grad_mix_output_value_2 = told[i] ? grad_output_value_2 * twist_at[i] : opmath_t(0);
         const opmath_t negative = -(grad_output_value_2 * twist_at_2[i]);
-        const opmath_t grad_mix_output_1_value_2 = mask_2 ? negative : opmath_t(0);
+        const opmath_t grad_mix_output_1_value_2 = told_2[i] ? negative : opmath_t(0);
         const opmath_t grad_output_value_3 = grad_output_at_2[i];
-        const bool mask_3 = rt::mod(3 - outer.index(run, 0, i), 3) == 0;
-        const opmath_t chosen = mask_3 ? grad_output_value_3 * twist_at_2[i] : opmath_t(0);
+        const opmath_t chosen = told_3[i] ? grad_output_value_3 * twist_at_2[i] : opmath_t(0);
         const opmath_t grad_mix_output_value_3 = grad_mix_output_value_2 + chosen;
-        const bool mask_4 = rt::mod(2 - outer.index(run, 0, i), 3) == 0;
         const opmath_t negative_2 = -(grad_output_value_3 * twist_at_3[i]);
-        const opmath_t chosen_2 = mask_4 ? negative_2 : opmath_t(0);
+        const opmath_t chosen_2 = told[i] ? negative_2 : opmath_t(0);
         const opmath_t grad_mix_output_1_value_3 = grad_mix_output_1_value_2 + chosen_2;
         const opmath_t grad_output_value_4 = grad_output_at_3[i];
-        const bool mask_5 = rt::mod(4 - outer.index(run, 0, i), 3) == 0;
-        const opmath_t chosen_3 = mask_5 ? grad_output_value_4 * twist_at_3[i] : opmath_t(0);
+        const opmath_t chosen_3 = told_4[i] ? grad_output_value_4 * twist_at_3[i] : opmath_t(0);
         const opmath_t grad_mix_output_value = grad_mix_output_value_3 + chosen_3;
-        const bool mask_6 = rt::mod(3 - outer.index(run, 0, i), 3) == 0;
-        const opmath_t chosen_4 = mask_6 ? -(grad_output_value_4 * twist_at[i]) : opmath_t(0);
+        const opmath_t negative_3 = -(grad_output_value_4 * twist_at[i]);
+        const opmath_t chosen_4 = told_3[i] ? negative_3 : opmath_t(0);
         const opmath_t grad_mix_output_1_value = grad_mix_output_1_value_3 + chosen_4;
         grad_mix_output_out.set(i, grad_mix_output_value);
         grad_mix_output_1_out.set(i, grad_mix_output_1_value);
@@ -473,16 +484,32 @@ int backward_grad_twist(const OpgenCall& call, OpgenHost& host) {
       const rt::Line<opmath_t> grad_output_at_4(host, grad_output, rt::stretch(run, 30, 1), 0,
                                                 rt::wanted(grad_output_wanted),
                                                 rt::checked(grad_output, 1, 0, 3, grad_output_1));
+      const rt::Told told(run.size, outer.still(0), [&](int64_t i) {
+        const auto value = rt::mod(1 - outer.index(run, 0, i), 3) == 0;
+        return value;
+      });
+      const rt::Told told_2(run.size, outer.still(0), [&](int64_t i) {
+        const auto value = rt::mod(2 - outer.index(run, 0, i), 3) == 0;
+        return value;
+      });
+      const rt::Told told_3(run.size, outer.still(0), [&](int64_t i) {
+        const auto value = rt::mod(3 - outer.index(run, 0, i), 3) == 0;
+        return value;
+      });
+      const rt::Told told_4(run.size, outer.still(0), [&](int64_t i) {
+        const auto value = rt::mod(4 - outer.index(run, 0, i), 3) == 0;
+        return value;
+      });
       rt::each(run.size, [&](int64_t i) {
         const bool mask_3 = outer.index(run, 0, i) - 3 >= 0;
         const opmath_t b_value = b_at[i];
         const opmath_t c_value = c_at[i];
         const bool mask_4 = outer.index(run, 0, i) < 3;
         const opmath_t a_value = a_at[i];
-        const bool mask_5_2 = rt::mod(1 - outer.index(run, 0, i), 3) == 0;
+        const bool mask_5_2 = told[i];
         const bool mask_6_2 = mask_3 && mask_5_2;
         const opmath_t grad_output_value_3_2 = grad_output_at[i];
-        const bool mask_7_2 = rt::mod(2 - outer.index(run, 0, i), 3) == 0;
+        const bool mask_7_2 = told_2[i];
         const bool mask_8_2 = mask_3 && mask_7_2;
         const opmath_t grad_mix_2_2 = grad_mix_output_at[i] + grad_mix_output_1_at[i];
         const opmath_t grad_wv_2 = grad_output_value_3_2 * b_value + grad_mix_2_2 * c_value;
@@ -497,10 +524,10 @@ int backward_grad_twist(const OpgenCall& call, OpgenHost& host) {
         const opmath_t grad_twist_wv_3_2 = mask_4 && mask_5_2 ? -(grad_wv_2 * twist_at_4[i]) : opmath_t(0);
         const opmath_t grad_twist_wp_2 = mask_6_2 ? grad_wp_2 * point_2_at[i] : opmath_t(0);
         const opmath_t grad_twist_wp_1_2 = mask_8_2 ? -(grad_wp_2 * point_2_at_2[i]) : opmath_t(0);
-        const bool mask_5_3 = rt::mod(2 - outer.index(run, 0, i), 3) == 0;
+        const bool mask_5_3 = told_2[i];
         const bool mask_6_3 = mask_3 && mask_5_3;
         const opmath_t grad_output_value_3_3 = grad_output_at_2[i];
-        const bool mask_7_3 = rt::mod(3 - outer.index(run, 0, i), 3) == 0;
+        const bool mask_7_3 = told_3[i];
         const bool mask_8_3 = mask_3 && mask_7_3;
         const opmath_t grad_mix_2_3 = grad_mix_output_at_2[i] + grad_mix_output_1_at_2[i];
         const opmath_t grad_wv_3 = grad_output_value_3_3 * b_value + grad_mix_2_3 * c_value;
@@ -523,10 +550,10 @@ int backward_grad_twist(const OpgenCall& call, OpgenHost& host) {
         const opmath_t grad_twist_wp_3 = grad_twist_wp_2 + chosen_7;
         const opmath_t chosen_8 = mask_8_3 ? -(grad_wp_3 * point_2_at[i]) : opmath_t(0);
         const opmath_t grad_twist_wp_1_3 = grad_twist_wp_1_2 + chosen_8;
-        const bool mask_5_4 = rt::mod(3 - outer.index(run, 0, i), 3) == 0;
+        const bool mask_5_4 = told_3[i];
         const bool mask_6_4 = mask_3 && mask_5_4;
         const opmath_t grad_output_value_3_4 = grad_output_at_3[i];
-        const bool mask_7_4 = rt::mod(4 - outer.index(run, 0, i), 3) == 0;
+        const bool mask_7_4 = told_4[i];
         const bool mask_8_4 = mask_3 && mask_7_4;
         const opmath_t grad_mix_2_4 = grad_mix_output_at_3[i] + grad_mix_output_1_at_3[i];
         const opmath_t grad_wv_4 = grad_output_value_3_4 * b_value + grad_mix_2_4 * c_value;
@@ -611,30 +638,41 @@ int backward_grad_point(const OpgenCall& call, OpgenHost& host) {
                                                         run.step[13], run.size);
       const rt::Source<opmath_t> grad_output_at_4(grad_output, run.at[14], run.step[14], run.size);
       rt::Sink<opmath_t> grad_point_out(grad_point, run.at[15], run.step[15], run.size);
+      const rt::Told told(run.size, outer.still(0), [&](int64_t i) {
+        const auto value = rt::mod(2 - outer.index(run, 0, i), 3) == 0;
+        return value;
+      });
+      const rt::Told told_2(run.size, outer.still(0), [&](int64_t i) {
+        const auto value = rt::mod(1 - outer.index(run, 0, i), 3) == 0;
+        return value;
+      });
+      const rt::Told told_3(run.size, outer.still(0), [&](int64_t i) {
+        const auto value = rt::mod(3 - outer.index(run, 0, i), 3) == 0;
+        return value;
+      });
+      const rt::Told told_4(run.size, outer.still(0), [&](int64_t i) {
+        const auto value = rt::mod(4 - outer.index(run, 0, i), 3) == 0;
+        return value;
+      });
       rt::each(run.size, [&](int64_t i) {
         const opmath_t a_value_2 = a_at[i];
         const opmath_t b_value_2 = b_at[i];
         const opmath_t product = (grad_mix_output_at[i] + grad_mix_output_1_at[i]) * b_value_2;
         const opmath_t grad_wp_2_2 = grad_output_at[i] * a_value_2 + product;
-        const bool mask = rt::mod(2 - outer.index(run, 0, i), 3) == 0;
-        const opmath_t grad_point_wp_2 = mask ? grad_wp_2_2 * twist_at[i] : opmath_t(0);
-        const bool mask_2 = rt::mod(1 - outer.index(run, 0, i), 3) == 0;
-        const opmath_t grad_point_wp_1_2 = mask_2 ? -(grad_wp_2_2 * twist_at_2[i]) : opmath_t(0);
+        const opmath_t grad_point_wp_2 = told[i] ? grad_wp_2_2 * twist_at[i] : opmath_t(0);
+        const opmath_t grad_point_wp_1_2 = told_2[i] ? -(grad_wp_2_2 * twist_at_2[i]) : opmath_t(0);
         const opmath_t product_2 = (grad_mix_output_at_2[i] + grad_mix_output_1_at_2[i]) * b_value_2;
         const opmath_t grad_wp_2_3 = grad_output_at_2[i] * a_value_2 + product_2;
-        const bool mask_3 = rt::mod(3 - outer.index(run, 0, i), 3) == 0;
-        const opmath_t chosen = mask_3 ? grad_wp_2_3 * twist_at_2[i] : opmath_t(0);
+        const opmath_t chosen = told_3[i] ? grad_wp_2_3 * twist_at_2[i] : opmath_t(0);
         const opmath_t grad_point_wp_3 = grad_point_wp_2 + chosen;
-        const bool mask_4 = rt::mod(2 - outer.index(run, 0, i), 3) == 0;
-        const opmath_t chosen_2 = mask_4 ? -(grad_wp_2_3 * twist_at_3[i]) : opmath_t(0);
+        const opmath_t chosen_2 = told[i] ? -(grad_wp_2_3 * twist_at_3[i]) : opmath_t(0);
         const opmath_t grad_point_wp_1_3 = grad_point_wp_1_2 + chosen_2;
         const opmath_t product_3 = (grad_mix_output_at_3[i] + grad_mix_output_1_at_3[i]) * b_value_2;
         const opmath_t grad_wp_2_4 = grad_output_at_3[i] * a_value_2 + product_3;
-        const bool mask_5 = rt::mod(4 - outer.index(run, 0, i), 3) == 0;
-        const opmath_t grad_point_wp = grad_point_wp_3 + (mask_5 ? grad_wp_2_4 * twist_at_3[i] : opmath_t(0));
-        const bool mask_6 = rt::mod(3 - outer.index(run, 0, i), 3) == 0;
-        const opmath_t chosen_3 = mask_6 ? -(grad_wp_2_4 * twist_at[i]) : opmath_t(0);
-        const opmath_t grad_point_wp_1 = grad_point_wp_1_3 + chosen_3;
+        const opmath_t chosen_3 = told_4[i] ? grad_wp_2_4 * twist_at_3[i] : opmath_t(0);
+        const opmath_t grad_point_wp = grad_point_wp_3 + chosen_3;
+        const opmath_t chosen_4 = told_3[i] ? -(grad_wp_2_4 * twist_at[i]) : opmath_t(0);
+        const opmath_t grad_point_wp_1 = grad_point_wp_1_3 + chosen_4;
         grad_point_out.set(i, grad_output_at_4[i] + grad_point_wp + grad_point_wp_1);
       });
     });

@@ -191,20 +191,36 @@ int backward_grad_rotation_twice_1(const OpgenCall& call, OpgenHost& host) {
       rt::Sink<opmath_t> grad_cross_twice_1_out(grad_cross_twice_1, run.at[11], run.step[11], run.size);
       rt::Sink<opmath_t> grad_rotation_twice_out(grad_rotation_twice, run.at[12], run.step[12], run.size);
       rt::Sink<opmath_t> grad_rotation_twice_1_out(grad_rotation_twice_1, run.at[13], run.step[13], run.size);
+      const rt::Told told(run.size, outer.still(0), [&](int64_t i) {
+        const auto value = rt::mod(2 - outer.index(run, 0, i), 3) == 0;
+        return value;
+      });
+      const rt::Told told_2(run.size, outer.still(0), [&](int64_t i) {
+        const auto value = rt::mod(1 - outer.index(run, 0, i), 3) == 0;
+        return value;
+      });
+      const rt::Told told_3(run.size, outer.still(0), [&](int64_t i) {
+        const auto value = rt::mod(3 - outer.index(run, 0, i), 3) == 0;
+        return value;
+      });
+      const rt::Told told_4(run.size, outer.still(0), [&](int64_t i) {
+        const auto value = rt::mod(4 - outer.index(run, 0, i), 3) == 0;
+        return value;
+      });
       rt::each(run.size, [&](int64_t i) {
         const opmath_t b_value = b_at[i];
-        const bool mask_2_2 = rt::mod(2 - outer.index(run, 0, i), 3) == 0;
+        const bool mask_2_2 = told[i];
         const opmath_t grad_twice_2 = grad_output_at[i] * b_value;
-        const bool mask_3_2 = rt::mod(1 - outer.index(run, 0, i), 3) == 0;
+        const bool mask_3_2 = told_2[i];
         const opmath_t grad_cross_twice_value_2 = mask_2_2 ? grad_twice_2 * rotation_at[i] : opmath_t(0);
         const opmath_t negative = -(grad_twice_2 * rotation_at_2[i]);
         const opmath_t grad_cross_twice_1_value_2 = mask_3_2 ? negative : opmath_t(0);
         const opmath_t grad_rotation_twice_value_2 = mask_3_2 ? grad_twice_2 * cross_at[i] : opmath_t(0);
         const opmath_t negative_2 = -(grad_twice_2 * cross_at_2[i]);
         const opmath_t grad_rotation_twice_1_value_2 = mask_2_2 ? negative_2 : opmath_t(0);
-        const bool mask_2_3 = rt::mod(3 - outer.index(run, 0, i), 3) == 0;
+        const bool mask_2_3 = told_3[i];
         const opmath_t grad_twice_3 = grad_output_at_2[i] * b_value;
-        const bool mask_3_3 = rt::mod(2 - outer.index(run, 0, i), 3) == 0;
+        const bool mask_3_3 = told[i];
         const opmath_t chosen = mask_2_3 ? grad_twice_3 * rotation_at_2[i] : opmath_t(0);
         const opmath_t grad_cross_twice_value_3 = grad_cross_twice_value_2 + chosen;
         const opmath_t negative_3 = -(grad_twice_3 * rotation_at_3[i]);
@@ -214,9 +230,9 @@ int backward_grad_rotation_twice_1(const OpgenCall& call, OpgenHost& host) {
         const opmath_t grad_rotation_twice_value_3 = grad_rotation_twice_value_2 + chosen_3;
         const opmath_t chosen_4 = mask_2_3 ? -(grad_twice_3 * cross_at[i]) : opmath_t(0);
         const opmath_t grad_rotation_twice_1_value_3 = grad_rotation_twice_1_value_2 + chosen_4;
-        const bool mask_2_4 = rt::mod(4 - outer.index(run, 0, i), 3) == 0;
+        const bool mask_2_4 = told_4[i];
         const opmath_t grad_twice_4 = grad_output_at_3[i] * b_value;
-        const bool mask_3_4 = rt::mod(3 - outer.index(run, 0, i), 3) == 0;
+        const bool mask_3_4 = told_3[i];
         const opmath_t chosen_5 = mask_2_4 ? grad_twice_4 * rotation_at_3[i] : opmath_t(0);
         const opmath_t grad_cross_twice_value = grad_cross_twice_value_3 + chosen_5;
         const opmath_t chosen_6 = mask_3_4 ? -(grad_twice_4 * rotation_at[i]) : opmath_t(0);
@@ -389,20 +405,36 @@ int backward_grad_point(const OpgenCall& call, OpgenHost& host) {
       const rt::Source<opmath_t> grad_output_at_4(grad_output, run.at[23], run.step[23], run.size);
       rt::Sink<opmath_t> grad_rotation_out(grad_rotation, run.at[24], run.step[24], run.size);
       rt::Sink<opmath_t> grad_point_out(grad_point, run.at[25], run.step[25], run.size);
+      const rt::Told told(run.size, outer.still(0), [&](int64_t i) {
+        const auto value = rt::mod(1 - outer.index(run, 0, i), 3) == 0;
+        return value;
+      });
+      const rt::Told told_2(run.size, outer.still(0), [&](int64_t i) {
+        const auto value = rt::mod(2 - outer.index(run, 0, i), 3) == 0;
+        return value;
+      });
+      const rt::Told told_3(run.size, outer.still(0), [&](int64_t i) {
+        const auto value = rt::mod(3 - outer.index(run, 0, i), 3) == 0;
+        return value;
+      });
+      const rt::Told told_4(run.size, outer.still(0), [&](int64_t i) {
+        const auto value = rt::mod(4 - outer.index(run, 0, i), 3) == 0;
+        return value;
+      });
       rt::each(run.size, [&](int64_t i) {
         const opmath_t a_value = a_at[i];
-        const bool mask_5_2 = rt::mod(1 - outer.index(run, 0, i), 3) == 0;
+        const bool mask_5_2 = told[i];
         const opmath_t scaled_grad = grad_output_at[i] * a_value;
         const opmath_t grad_cross_2 = scaled_grad + grad_cross_twice_at[i] + grad_cross_twice_1_at[i];
-        const bool mask_6_2 = rt::mod(2 - outer.index(run, 0, i), 3) == 0;
+        const bool mask_6_2 = told_2[i];
         const opmath_t grad_rotation_cross_2 = mask_5_2 ? grad_cross_2 * point_2_at[i] : opmath_t(0);
         const opmath_t grad_rotation_cross_1_2 = mask_6_2 ? -(grad_cross_2 * point_2_at_2[i]) : opmath_t(0);
         const opmath_t grad_point_cross_2 = mask_6_2 ? grad_cross_2 * rotation_at[i] : opmath_t(0);
         const opmath_t grad_point_cross_1_2 = mask_5_2 ? -(grad_cross_2 * rotation_at_2[i]) : opmath_t(0);
-        const bool mask_5_3 = rt::mod(2 - outer.index(run, 0, i), 3) == 0;
+        const bool mask_5_3 = told_2[i];
         const opmath_t scaled_grad_2 = grad_output_at_2[i] * a_value;
         const opmath_t grad_cross_3 = scaled_grad_2 + grad_cross_twice_at_2[i] + grad_cross_twice_1_at_2[i];
-        const bool mask_6_3 = rt::mod(3 - outer.index(run, 0, i), 3) == 0;
+        const bool mask_6_3 = told_3[i];
         const opmath_t chosen = mask_5_3 ? grad_cross_3 * point_2_at_3[i] : opmath_t(0);
         const opmath_t grad_rotation_cross_3 = grad_rotation_cross_2 + chosen;
         const opmath_t chosen_2 = mask_6_3 ? -(grad_cross_3 * point_2_at[i]) : opmath_t(0);
@@ -411,10 +443,10 @@ int backward_grad_point(const OpgenCall& call, OpgenHost& host) {
         const opmath_t grad_point_cross_3 = grad_point_cross_2 + chosen_3;
         const opmath_t chosen_4 = mask_5_3 ? -(grad_cross_3 * rotation_at_3[i]) : opmath_t(0);
         const opmath_t grad_point_cross_1_3 = grad_point_cross_1_2 + chosen_4;
-        const bool mask_5_4 = rt::mod(3 - outer.index(run, 0, i), 3) == 0;
+        const bool mask_5_4 = told_3[i];
         const opmath_t scaled_grad_3 = grad_output_at_3[i] * a_value;
         const opmath_t grad_cross_4 = scaled_grad_3 + grad_cross_twice_at_3[i] + grad_cross_twice_1_at_3[i];
-        const bool mask_6_4 = rt::mod(4 - outer.index(run, 0, i), 3) == 0;
+        const bool mask_6_4 = told_4[i];
         const opmath_t chosen_5 = mask_5_4 ? grad_cross_4 * point_2_at_2[i] : opmath_t(0);
         const opmath_t grad_rotation_cross = grad_rotation_cross_3 + chosen_5;
         const opmath_t chosen_6 = mask_6_4 ? -(grad_cross_4 * point_2_at_3[i]) : opmath_t(0);

@@ -15,7 +15,7 @@ from opgen.code.long_values import hoisted
 from opgen.code.native_scope import value_type
 from opgen.code.printer import NATIVE, Text
 from opgen.ir.program import Axis, Kind, Loop
-from opgen.ir.scalar import PLACE, Batch, Index, Read, Scalar, children, walk
+from opgen.ir.scalar import PLACE, Apply, Batch, Index, Read, Scalar, children, walk
 from opgen.kernel.formal import Formal
 from opgen.kernel.model import PLACES, Acc, Atomic, Body, For, If, Join, Node, Role, Store, Tile, conjuncts, ranged
 from opgen.kernel.walk import bound, chain, inside, straight, values
@@ -139,7 +139,9 @@ class Statements:
                     return True
 
         made: list[Once] = []
-        for e in invariants((e for n in body for e in values((n,))), is_told):
+        conditions = [n.value for n in body if isinstance(n, Let) and n.kind is Kind.BOOL]
+        conditions += [a.args[0] for e in values(body) for a in walk(e) if isinstance(a, Apply) and a.fn == "where"]
+        for e in invariants(conditions, is_told):
             whole = opened(e, body)
             ours = [moving[n.name] for n in walk(whole) if isinstance(n, Index) and n.name in moving]
             if e in scope.ahead or not ours:
@@ -151,7 +153,8 @@ class Statements:
             still = "false" if last else " && ".join(f"{loops}.still({k})" for k in dict.fromkeys(ours))
             name = scope.fresh("told")
             head = f"const rt::Told {name}({scope.stepper}.size, {still}, [&](int64_t i) {{"
-            made.append(Once(f"{name}[i]", block(head, [*parts, f"return {value.text};"], "});"), frozenset(scope.asked_ahead)))
+            lines = block(head, [*parts, f"return {value.text};"], "});")
+            made.append(Once(f"{name}[i]", lines, frozenset(scope.asked_ahead)))
             scope.ahead[e] = Text(f"{name}[i]", NATIVE.atom, Kind.BOOL)
         scope.asked_ahead.clear()
         return made

@@ -36,7 +36,7 @@ from opgen.opt.functions import inline_functions
 from opgen.plan.bias import fuse
 from opgen.plan.contract import contract, operand, split
 from opgen.plan.flow import Flow
-from opgen.plan.group import Group, Item, Single, biased, grouped, lone, reads_of_item, targets
+from opgen.plan.group import Group, Item, Single, biased, grouped, lone, needed, reads_of_item, targets
 from opgen.plan.guards import guarded
 from opgen.plan.keep import kept_maps
 from opgen.plan.model import (
@@ -121,7 +121,7 @@ class _Planner:
         maps = {s.target: s for s in statements if isinstance(s, Compute) and s.op is None and s.target not in kept}
         stored = {o.value for o in outputs if o.value in maps}
         alone = products | {*convolved, *sorts}
-        items = grouped(statements, kept | results, alone, maps, found, stored, picks, self.names)
+        items = needed(grouped(statements, kept | results, alone, maps, found, stored, picks, self.names), results)
         return self._assemble(items, statements, outputs, maps, _Given(biases, convolved), found)
 
     def _integers(self, statements: tuple[Statement, ...]) -> frozenset[str]:

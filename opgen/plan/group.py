@@ -7,7 +7,7 @@ Statements join a nest when they run over the same outer points and read what ot
 
 from __future__ import annotations
 
-from collections.abc import Collection, Mapping
+from collections.abc import Collection, Mapping, Sequence
 from dataclasses import dataclass, field, replace
 
 from opgen.ir.names import Names
@@ -78,6 +78,16 @@ def targets(item: Item) -> list[str]:
 def reads_of_item(item: Item) -> tuple[Read, ...]:
     """What a step reads of kept tensors and arguments, its own among them."""
     return tuple(r for m in item.members for r in m.reads) if isinstance(item, Group) else item.reads
+
+
+def needed(items: Sequence[Item], results: Collection[str]) -> list[Item]:
+    """The steps without those that nobody reads, once what they were kept for has been put otherwise."""
+    asked, kept = set(results), list[Item]()
+    for item in reversed(items):
+        if not asked.isdisjoint(targets(item)):
+            asked |= {r.tensor for r in reads_of_item(item)}
+            kept.append(item)
+    return kept[::-1]
 
 
 class Grouping:

@@ -63,6 +63,16 @@ def test_quotients_that_no_lane_changes_are_computed_once() -> None:
         assert "rt::mod(" not in lanes
 
 
+def test_conditions_on_where_lanes_are_take_no_quotients_in_them() -> None:
+    text = kernels(
+        "op: made\ninputs: {x: {shape: [N, M]}}\nparams: {k: {type: int, domain: k > 0}}\n"
+        "outputs: {y: {shape: [N, M]}}\nforward: y[n, m] = where(m//k < 3 and (n + m)//k > 1, x[n, m], 2*x[n, m])\n"
+    )
+    assert "rt::Told" in text
+    for lanes in re.findall(r"rt::each\(run.size, \[&\]\(int64_t i\) \{(.*?)\}\);", text, re.S):
+        assert "rt::floordiv(" not in lanes
+
+
 def test_no_local_is_left_that_only_positions_asked_for() -> None:
     text = kernels(
         "op: made\ninputs: {x: {shape: [N, D]}, at: {shape: [M], dtype: int, domain: 0 <= at < N}}\n"

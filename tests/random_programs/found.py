@@ -7,6 +7,9 @@ from tests.random_programs import found_recurrences, found_scatters
 X = "inputs: {x: {shape: [..., N]}}\n"
 
 _OTHERS = {
+    "what nobody reads once a median of one is picked": (
+        "inputs: {x: {shape: [N]}}\nforward: |\n  t1[i] = (1.5 + sin(median[j < 1](x[i])))**0.5\n"
+    ),
     "results of few bits that a gradient reads as they were": (
         "inputs: {x: {shape: [N, M]}}\n"
         "outputs: {s: {dtype: half}, q: {dtype: bfloat16}, n: {dtype: int16}, y: {}, z: {}}\n"
@@ -338,6 +341,7 @@ _SHAPES = {
     "a batch that only an integer has": {"x": (3, 1), "ids": (2,)},
     "a guarded place where there is none": {"x": (0,), "ids": (2,)},
     "a logistic function of constants": {"x": (3,)},
+    "what nobody reads once a median of one is picked": {"x": (3,)},
     "powers of literals around a rewrite": {"x": (3,), "w": (3,)},
     "negative powers of an index": {"x": (4,)},
     "functions of a condition": {"x": (4,)},

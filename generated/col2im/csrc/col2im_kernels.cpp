@@ -32,9 +32,6 @@ int forward_output(const OpgenCall& call, OpgenHost& host) {
   const int64_t stride = call.ints[9];
   const int64_t dilation = call.ints[10];
   const int64_t padding = call.ints[6];
-  const int64_t C = call.ints[1];
-  const int64_t H = call.ints[2];
-  const int64_t W = call.ints[3];
   const int64_t N = call.ints[0];
   const int64_t D = call.ints[4];
   const int64_t L = call.ints[5];

@@ -8,9 +8,11 @@ statement gets its say. Nesting is limited, because everything after the parser 
 from __future__ import annotations
 
 from bisect import bisect_left
+from collections.abc import Sequence
 from itertools import zip_longest
 
 from opgen.diagnostics.model import Bag
+from opgen.lang.branches import GUARD, WORDS, following
 from opgen.lang.cursor import StopError
 from opgen.lang.depth import deep_trees
 from opgen.lang.expressions import ExpressionParser, as_binder
@@ -43,6 +45,7 @@ class _Parser(ExpressionParser):
         super().__init__(f, bag, words)
         self.found: list[Assign] = []
         self.values: dict[str, Values] = {}  # of outputs that are updated
+        self.cases: dict[str, list[Expr | None]] = {}  # what the statements of a name so far ask
 
     def statements(self) -> tuple[Assign, ...]:
         while self.token.kind is not T.END:
@@ -79,6 +82,7 @@ class _Parser(ExpressionParser):
                     self.idioms.report(self.bag, None)
                 if first.kind is T.NAME:
                     self.lost[first.text] = None
+                    self.cases.setdefault(first.text, []).append(None)
                 while self.token.kind not in {T.END, T.NEWLINE}:
                     self.advance()
         return tuple(self.found)
@@ -132,14 +136,34 @@ class _Parser(ExpressionParser):
                 at = self.advance().span
                 message = "`else` is not part of the formula language"
                 value, guard = self.either(guard, value, self.choice(), at, message), None
-        if self.token.is_word("otherwise"):
-            raise self.fail("a statement has no `otherwise`", self.token.span, "OPG201", last_case(self.token))
+        if self.token.is_word(*WORDS):
+            asked, guard = self.next_case(self.cases.get(target.name, ()))
+        else:
+            asked = guard
         if self.token.kind not in {T.END, T.NEWLINE}:
             raise self.unexpected("an operator or the end of the statement")
+        self.cases.setdefault(target.name, []).append(asked)
         made = Assign(target, op, value, guard, target.span.to(self.tokens[self.at - 1].span))
         if op.removesuffix("=") in FOREIGN:
             made = self.updated(made)
         return self.renewed(made)
+
+    def next_case(self, above: Sequence[Expr | None]) -> tuple[Expr | None, Expr | None]:
+        """What a case asks that is written with a word of Python behind those above it, and the guard that is meant."""
+        word, own = self.token, None
+        last = self.peek(2 if self.peek().is_op(":") else 1).kind in {T.END, T.NEWLINE}
+        if word.is_word("else") and not (last or self.peek().is_word("if")):
+            raise self.unexpected("an operator or the end of the statement")
+        self.advance()
+        if word.text == "elif" or self.token.is_word("if"):
+            self.at += self.token.is_word("if")
+            own = self.expression()
+        self.accept(":")
+        guard = following(above, own, self.words.choices, word.span)
+        message = f"a statement has no `{word.text}`"
+        self.idioms.note(word.span, message, GUARD, otherwise=last_case(word) if own is None else "")
+        self.idioms.unclear |= guard is None
+        return own or guard, guard
 
     def updated(self, s: Assign) -> Assign:
         """An update of another language as it is meant; a listed output has the last of its values."""

@@ -31,7 +31,7 @@ from opgen.lang.results import returned
 from opgen.lang.slices import Slice, sizes
 from opgen.lang.slips import assigned_targets, end_of_foreign, guarded, is_assigned, is_foreign, last_case, looped
 from opgen.lang.successive import KEPT, Values, as_values, of_itself
-from opgen.lang.targets import in_parts
+from opgen.lang.targets import behind_others, in_parts
 from opgen.lang.tuples import renamed_below, unpacked
 from opgen.lang.updates import FOREIGN, IN_PLACE, RENAMED, in_place, updated
 from opgen.lang.vocabulary import Vocabulary
@@ -122,6 +122,7 @@ class _Parser(ExpressionParser):
         self.idioms.left = tuple("..." if isinstance(i, Dots) else i.name for i in plain)
         if target.items is not None and len(plain) == len(target.items):
             self.words.letters.setdefault(target.name, self.idioms.left)
+        self.idioms.behind = behind_others(self.words, target.name, target.items or ())
         op = self.update()
         if target.items is None and target.name in self.words.inputs and op != "=":
             self.idioms.left = self.words.letters.get(target.name, ())

@@ -16,6 +16,7 @@ from opgen.lang.branches import GUARD, WORDS, following
 from opgen.lang.cursor import StopError
 from opgen.lang.depth import deep_trees
 from opgen.lang.expressions import ExpressionParser, as_binder
+from opgen.lang.functional import GENERAL, place_of, scattered
 from opgen.lang.habits import POSITION, SLICE, STATEMENTS
 from opgen.lang.idioms import Idioms
 from opgen.lang.layout import layout
@@ -126,6 +127,8 @@ class _Parser(ExpressionParser):
         op = self.update()
         if target.items is None and target.name in self.words.inputs and op != "=":
             self.idioms.left = self.words.letters.get(target.name, ())
+        if (dot := place_of(self.tokens, self.at)) is not None:
+            raise self.scattered(target, dot)
         value = self.choice()
         if target.items is None and not self.idioms.found and layout(self.words, value) in ((), ("...",)):
             self.words.letters.setdefault(target.name, layout(self.words, value))
@@ -148,6 +151,21 @@ class _Parser(ExpressionParser):
         if op.removesuffix("=") in FOREIGN:
             made = self.updated(made)
         return self.renewed(made)
+
+    def scattered(self, target: Target, dot: int) -> StopError:
+        """Report `y = x.at[ids].add(e)`, whose dot is at this token."""
+        of = self.token.span.to(self.tokens[dot - 1].span)
+        self.at = dot + 2
+        items, end = self.items(self.advance())
+        hints: tuple[str, ...] = (GENERAL,)
+        if self.token.is_op(".") and self.peek().kind is T.NAME and self.peek(2).is_op("("):
+            how = self.peek()
+            self.at += 2
+            given = self.arguments(how, self.advance()).given
+            if len(given) == 1 and self.token.kind in {T.END, T.NEWLINE}:
+                hints = scattered(self.words, target, of.text, items, how.text, given[0])
+        span = self.tokens[dot].span.to(end)
+        return self.fail(f"`{span.text}` is not part of the formula language", span, "OPG201", *hints)
 
     def next_case(self, above: Sequence[Expr | None]) -> tuple[Expr | None, Expr | None]:
         """What a case asks that is written with a word of Python behind those above it, and the guard that is meant."""

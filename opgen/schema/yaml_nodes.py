@@ -199,15 +199,26 @@ class _Composer:
                     whole = both(first[key.text][1].span.text, value.text)
                     hints = (f"one domain says both: `domain: {whole}`",) if whole else ()
                 if isinstance(value, Mapping) and isinstance(before := first[key.text][1], Mapping):
-                    own = [k.text for k, _ in before.entries]
+                    own = {k.text: v for k, v in before.entries}
                     joined = (*before.entries, *(e for e in value.entries if e[0].text not in own))
                     first[key.text] = first[key.text][0], replace(before, entries=joined)
-                    hints = (f"one `{key.text}` holds the entries of both",)
+                    hints = (_of_two(key.text, own, {k.text: v for k, v in value.entries}),)
                 message = f"`{key.text}` is given twice"
                 self.bag.error("OPG102", message, key.span, label="again here", related=related, hints=hints)
             else:
                 first[key.text] = (key, value)
         return list(first.values())
+
+
+def _of_two(name: str, first: dict[str, Node], second: dict[str, Node]) -> str:
+    """What is meant by a name that has two mappings: two things where these say the same fields of a declaration."""
+    both = [k for k in first if k in second and re.fullmatch(_FIELD, k)]
+    other = next((k for k in both if first[k].span.text != second[k].span.text), None)
+    if other is not None:
+        return f"each has a `{other}` of its own, so they are two: give one of them another name"
+    return (
+        f"leave one of them away: they say the same `{both[0]}`" if both else f"one `{name}` holds the entries of both"
+    )
 
 
 def _without_blanks(span: Span) -> Span:

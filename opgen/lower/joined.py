@@ -43,7 +43,9 @@ def joined(f: Frame, s: Assign) -> tuple[str, ...]:
     """A choice by where the parts begin; nothing where the statements of the name are not parts behind one another."""
     own = [o for o in f.decl.forward if o.target.name == s.target.name]
     items = s.target.items or ()
-    at = next((k for k, item in enumerate(items) if not isinstance(item, Binder | Dots)), None)
+    dims = f.decl.known_dims()
+    moved = (k for k, i in enumerate(items) if not isinstance(i, Binder | Dots) or getattr(i, "name", "") in dims)
+    at = next(moved, None)
     if at is None or len(own) < 2 or any(_is_other(o, own[0], at) for o in own):
         return ()
     parts = [part for o in own if (part := _part(f, o, at)) is not None]

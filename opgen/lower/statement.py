@@ -201,6 +201,8 @@ def _bind(frame: Frame, scope: Scope, item: Binder | Dots | Expr, s: Assign) -> 
             scope.loops.append(BATCH)
             scope.batch = True
             return True
+        case Binder(name=dim) if dim in frame.decl.known_dims() and (hints := joined(frame, s)):
+            frame.error("OPG241", "this is no plain index", item.span, *hints)
         case Binder():
             if not check_index_name(frame, item):
                 return False

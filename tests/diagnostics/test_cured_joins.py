@@ -44,6 +44,11 @@ CASES: list[tuple[str, str, list[str], str, Callable[..., torch.Tensor]]] = [
         "y[n, t] = where(t == 0, e[n], x[n, t - 1] * (t - 1))",
         lambda e, x: torch.cat([e[:, None], x * torch.arange(T)], 1),
     ),
+    (
+        "x e", "", ["y[n, t] = x[n, t]", "y[n, T] = e[n]"],
+        "y[n, t < T + 1] = where(t < T, x[n, t], e[n])",
+        lambda x, e: torch.cat([x, e[:, None]], 1),
+    ),
 ]  # fmt: skip
 
 

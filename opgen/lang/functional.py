@@ -45,7 +45,8 @@ def scattered(
     reads = any(isinstance(i, Access) for i in places)
     rest = [i for i in layout(words, value) if i not in used] if reads else []
     letters = words.letters.get(of, ())
-    if len(places) + len(rest) < len(letters):
+    dots = any(isinstance(i, Dots) for i in places)
+    if not dots and len(places) + len(rest) < len(letters):
         rest = [*letters[len(places) :]]
     whole = (*places, *(Dots(value.span) if i == "..." else Name(i, value.span) for i in rest))
     line = unparse_assign(Assign(_at(target, whole), _UPDATES[how], value, None, value.span))

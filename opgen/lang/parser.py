@@ -156,7 +156,10 @@ class _Parser(ExpressionParser):
         """Report `y = x.at[ids].add(e)`, whose dot is at this token."""
         of = self.token.span.to(self.tokens[dot - 1].span)
         self.at = dot + 2
-        items, end = self.items(self.advance())
+        written, end = self.sliced(self.advance())
+        while written and isinstance(written[-1], Slice) and not (written[-1].start or written[-1].stop):
+            written = written[:-1]  # all of an axis behind the places
+        items = self.without_slices(written)
         hints: tuple[str, ...] = (GENERAL,)
         if self.token.is_op(".") and self.peek().kind is T.NAME and self.peek(2).is_op("("):
             how = self.peek()

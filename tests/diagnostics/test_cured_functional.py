@@ -20,6 +20,7 @@ COPY = "y[i, d] = old[i, d]"
     [
         ("", "y = jnp.zeros((3, D)).at[dst].add(m)", "", "y[dst[e], d] += m[e, d]", torch.zeros(3, 2)),
         ("outputs: {y: {shape: [3, D]}}", "y = y.at[dst[j], d].add(m[j, d])", "", "y[dst[j], d] += m[j, d]", 0 * OLD),
+        ("", "y = old.at[dst, :].add(m)", COPY, "y[dst[e], d] += m[e, d]", OLD),
         ("", "y = old.at[dst].add(m)", COPY, "y[dst[e], d] += m[e, d]", OLD),
         ("", "y[i, d] = old.at[dst[e], d].add(m[e, d])", COPY, "y[dst[e], d] += m[e, d]", OLD),
     ],

@@ -62,6 +62,7 @@ class Idioms:
     words: Vocabulary
     left: tuple[str, ...] = ()  # the indices of its target
     target: str = "y"
+    behind: str = ""  # how it is written where it is a part of a tensor
     found: list[_Found] = field(default_factory=list)
     unclear: bool = False  # something in it has no counterpart
     limits: dict[str, str] = field(default_factory=dict)  # an index that another one goes up to, with that one
@@ -133,7 +134,7 @@ class Idioms:
         if not slices:
             return Access(name.text, plain, span, name.span)
         stretched = any(i == Name("None", span) for i in plain)
-        general = habits.NO_AXIS if stretched else habits.SLICE
+        general = habits.NO_AXIS if stretched else self.behind or habits.SLICE
         self.note(slices[0].span, "a slice is not part of the formula language", habits.POSITION, otherwise=general)
         if stretched:
             lined_up = along_new_axes(items, self.left)
@@ -158,12 +159,8 @@ class Idioms:
 
     def prefix_alone(self, e: Expr) -> Expr:
         """What was read so far, where nothing follows."""
-        if (
-            isinstance(e, Name)
-            and e.name not in (*CONSTANTS, *_OF_STORAGE)
-            and "." in e.span.text
-            and self._is_module(e)
-        ):
+        own = (*CONSTANTS, *_OF_STORAGE)
+        if isinstance(e, Name) and e.name not in own and "." in e.span.text and self._is_module(e):
             casts = e.name in habits.CASTS
             other = habits.NO_DTYPES if habits.DTYPE.fullmatch(e.name) else habits.NO_ATTRIBUTES
             hint = f"write `{e.name}`" if casts else other

@@ -8,12 +8,15 @@ statement gets its say. Nesting is limited, because everything after the parser 
 from __future__ import annotations
 
 from bisect import bisect_left
+from collections.abc import Sequence
 from itertools import zip_longest
 
 from opgen.diagnostics.model import Bag
+from opgen.lang.branches import GUARD, WORDS, following
 from opgen.lang.cursor import StopError
 from opgen.lang.depth import deep_trees
 from opgen.lang.expressions import ExpressionParser, as_binder
+from opgen.lang.functional import GENERAL, place_of, scattered
 from opgen.lang.habits import POSITION, SLICE, STATEMENTS
 from opgen.lang.idioms import Idioms
 from opgen.lang.layout import layout
@@ -29,7 +32,7 @@ from opgen.lang.results import returned
 from opgen.lang.slices import Slice, sizes
 from opgen.lang.slips import assigned_targets, end_of_foreign, guarded, is_assigned, is_foreign, last_case, looped
 from opgen.lang.successive import KEPT, Values, as_values, of_itself
-from opgen.lang.targets import in_parts
+from opgen.lang.targets import behind_others, in_parts
 from opgen.lang.tuples import renamed_below, unpacked
 from opgen.lang.updates import FOREIGN, IN_PLACE, RENAMED, in_place, updated
 from opgen.lang.vocabulary import Vocabulary
@@ -43,6 +46,7 @@ class _Parser(ExpressionParser):
         super().__init__(f, bag, words)
         self.found: list[Assign] = []
         self.values: dict[str, Values] = {}  # of outputs that are updated
+        self.cases: dict[str, list[Expr | None]] = {}  # what the statements of a name so far ask
 
     def statements(self) -> tuple[Assign, ...]:
         while self.token.kind is not T.END:
@@ -79,6 +83,7 @@ class _Parser(ExpressionParser):
                     self.idioms.report(self.bag, None)
                 if first.kind is T.NAME:
                     self.lost[first.text] = None
+                    self.cases.setdefault(first.text, []).append(None)
                 while self.token.kind not in {T.END, T.NEWLINE}:
                     self.advance()
         return tuple(self.found)
@@ -118,9 +123,12 @@ class _Parser(ExpressionParser):
         self.idioms.left = tuple("..." if isinstance(i, Dots) else i.name for i in plain)
         if target.items is not None and len(plain) == len(target.items):
             self.words.letters.setdefault(target.name, self.idioms.left)
+        self.idioms.behind = behind_others(self.words, target.name, target.items or ())
         op = self.update()
         if target.items is None and target.name in self.words.inputs and op != "=":
             self.idioms.left = self.words.letters.get(target.name, ())
+        if (dot := place_of(self.tokens, self.at)) is not None:
+            raise self.scattered(target, dot)
         value = self.choice()
         if target.items is None and not self.idioms.found and layout(self.words, value) in ((), ("...",)):
             self.words.letters.setdefault(target.name, layout(self.words, value))
@@ -132,14 +140,52 @@ class _Parser(ExpressionParser):
                 at = self.advance().span
                 message = "`else` is not part of the formula language"
                 value, guard = self.either(guard, value, self.choice(), at, message), None
-        if self.token.is_word("otherwise"):
-            raise self.fail("a statement has no `otherwise`", self.token.span, "OPG201", last_case(self.token))
+        if self.token.is_word(*WORDS):
+            asked, guard = self.next_case(self.cases.get(target.name, ()))
+        else:
+            asked = guard
         if self.token.kind not in {T.END, T.NEWLINE}:
             raise self.unexpected("an operator or the end of the statement")
+        self.cases.setdefault(target.name, []).append(asked)
         made = Assign(target, op, value, guard, target.span.to(self.tokens[self.at - 1].span))
         if op.removesuffix("=") in FOREIGN:
             made = self.updated(made)
         return self.renewed(made)
+
+    def scattered(self, target: Target, dot: int) -> StopError:
+        """Report `y = x.at[ids].add(e)`, whose dot is at this token."""
+        of = self.token.span.to(self.tokens[dot - 1].span)
+        self.at = dot + 2
+        written, end = self.sliced(self.advance())
+        while written and isinstance(written[-1], Slice) and not (written[-1].start or written[-1].stop):
+            written = written[:-1]  # all of an axis behind the places
+        items = self.without_slices(written)
+        hints: tuple[str, ...] = (GENERAL,)
+        if self.token.is_op(".") and self.peek().kind is T.NAME and self.peek(2).is_op("("):
+            how = self.peek()
+            self.at += 2
+            given = self.arguments(how, self.advance()).given
+            if len(given) == 1 and self.token.kind in {T.END, T.NEWLINE}:
+                hints = scattered(self.words, target, of.text, items, how.text, given[0])
+        span = self.tokens[dot].span.to(end)
+        return self.fail(f"`{span.text}` is not part of the formula language", span, "OPG201", *hints)
+
+    def next_case(self, above: Sequence[Expr | None]) -> tuple[Expr | None, Expr | None]:
+        """What a case asks that is written with a word of Python behind those above it, and the guard that is meant."""
+        word, own = self.token, None
+        last = self.peek(2 if self.peek().is_op(":") else 1).kind in {T.END, T.NEWLINE}
+        if word.is_word("else") and not (last or self.peek().is_word("if")):
+            raise self.unexpected("an operator or the end of the statement")
+        self.advance()
+        if word.text == "elif" or self.token.is_word("if"):
+            self.at += self.token.is_word("if")
+            own = self.expression()
+        self.accept(":")
+        guard = following(above, own, self.words.choices, word.span)
+        message = f"a statement has no `{word.text}`"
+        self.idioms.note(word.span, message, GUARD, otherwise=last_case(word) if own is None else "")
+        self.idioms.unclear |= guard is None
+        return own or guard, guard
 
     def updated(self, s: Assign) -> Assign:
         """An update of another language as it is meant; a listed output has the last of its values."""

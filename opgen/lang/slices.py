@@ -212,12 +212,12 @@ class _Axis:
         if isinstance(s.step, Unary):
             if s.start is not None or s.stop is not None or s.step.operand != Number(1, s.span) or self.size is None:
                 return None
-            return _total([(1, self.size), (-1, Number(1, s.span)), (-1, i)], s.span)
+            return total([(1, self.size), (-1, Number(1, s.span)), (-1, i)], s.span)
         start = _end(s.start, self.size, s.span)
         if start is None:
             return None
         moved = i if s.step in (None, Number(1, s.span)) else Product((("*", s.step), ("*", i)), s.span)
-        return _total([(1, moved), *start], s.span)
+        return total([(1, moved), *start], s.span)
 
     @property
     def extent(self) -> Expr | None:
@@ -232,18 +232,18 @@ class _Axis:
             return last  # as long as the others
         length = [*stop, *((-sign, t) for sign, t in start)]
         if s.step in (None, Number(1, s.span)):
-            return _total(length, s.span)
+            return total(length, s.span)
         assert s.step is not None
-        rounded = _total([*length, (1, s.step), (-1, Number(1, s.span))], s.span)
+        rounded = total([*length, (1, s.step), (-1, Number(1, s.span))], s.span)
         return Product((("*", rounded), ("//", s.step)), s.span)
 
     def furthest(self, index: str) -> Expr | None:
         """How far an index of the target runs that moves the slice along: `t < T - 2` for `t:t + 3`."""
         s, i = self.slice, Name(index, self.slice.span)
-        before = _total([(1, s.start or Number(0, s.span)), (-1, i)], s.span)
+        before = total([(1, s.start or Number(0, s.span)), (-1, i)], s.span)
         if self.size is None or s.stop is None or isinstance(before, Sum):
             return None  # it might begin outside
-        found = _total([(1, self.size), (-1, s.stop), (1, i), (1, Number(1, s.span))], s.span)
+        found = total([(1, self.size), (-1, s.stop), (1, i), (1, Number(1, s.span))], s.span)
         return None if any(n == i for n in nodes(found)) else found
 
 
@@ -261,7 +261,7 @@ def _end(e: Expr | None, size: Expr | None, at: Span) -> _Terms | None:
             return [(1, e)]
 
 
-def _total(terms: Iterable[tuple[int, Expr]], at: Span) -> Expr:
+def total(terms: Iterable[tuple[int, Expr]], at: Span) -> Expr:
     """The sum of terms, with what cancels left out and the numbers in one."""
     number, counts = 0, Counter[Expr]()
     queue = [*terms]

@@ -7,9 +7,9 @@ from collections.abc import Sequence
 from dataclasses import replace
 
 from opgen.lang.layout import layout, spelled
-from opgen.lang.nodes import Assign, Binder, Dots, Expr, Name, Number, Reduction, Target
+from opgen.lang.nodes import Assign, Binder, Dots, Expr, Name, Number, Reduction, Sum, Target
 from opgen.lang.products import reindexed
-from opgen.lang.slices import Item, Slice, sizes, stands
+from opgen.lang.slices import Item, Slice, sizes, stands, total
 from opgen.lang.unparse import unparse
 from opgen.lang.vocabulary import SPARE, Vocabulary, letters
 from opgen.lang.walk import nodes, transform
@@ -31,10 +31,27 @@ def apart(words: Vocabulary, target: Target, value: Expr) -> tuple[Target, Expr]
     return replace(target, items=None if target.items is None else items), reindexed(value, other)
 
 
-def in_parts(words: Vocabulary, name: str, items: Sequence[Item], block: str) -> str:
+def behind_others(words: Vocabulary, name: str, items: Sequence[Binder | Dots | Expr]) -> str:
+    """What is written for a part that is assigned behind others, `y[..., k + H] = a`; nothing for any other target."""
+    moved = [k for k, item in enumerate(items) if not isinstance(item, Binder | Dots)]
+    item = items[moved[0]] if len(moved) == 1 else None
+    if not isinstance(item, Sum):
+        return ""
+    own = [t.name for op, t in item.terms if op == "+" and isinstance(t, Name) and t.name[:1].islower()]
+    free = [n for n in own if not words.knows(n)]
+    if len(free) != 1:
+        return ""
+    start = total([(1, item), (-1, Name(free[0], item.span))], item.span)
+    plain = (Name(i.name, i.span) if isinstance(i, Binder) else i for i in items)
+    parts = [Slice(start, None, None, item.span) if k in moved else i for k, i in enumerate(plain)]
+    return in_parts(words, name, parts, "", free[0])
+
+
+def in_parts(words: Vocabulary, name: str, items: Sequence[Item], block: str, wish: str = "") -> str:
     """What is written for a tensor that is assigned slice by slice, `y[..., :H] = a` and `y[..., H:] = b`.
 
-    `block`: all statements, which may assign one slice alone. Nothing where a slice has a step or two ends.
+    `block`: all statements, which may assign one slice alone; `wish`: the index of a part that has one. Nothing where a
+    slice has a step or two ends.
     """
     used = [n.name for i in items if not isinstance(i, Dots | Slice) for n in nodes(i) if isinstance(n, Name)]
     spare = iter([c for c in ("d", *SPARE) if not words.knows(c) and c not in words.letters])
@@ -46,7 +63,8 @@ def in_parts(words: Vocabulary, name: str, items: Sequence[Item], block: str) ->
         if not isinstance(item, Slice):
             shown.append("..." if isinstance(item, Dots) else unparse(item))
             continue
-        index = letter if letter not in ("", "...", *used) else next((c for c in spare if c not in used), "")
+        likely = wish or letter
+        index = likely if likely not in ("", "...", *used) else next((c for c in spare if c not in used), "")
         if not index or item.step is not None or (item.start is not None and item.stop is not None):
             return ""
         used.append(index)
@@ -56,11 +74,13 @@ def in_parts(words: Vocabulary, name: str, items: Sequence[Item], block: str) ->
     if not parts:
         return f"a place for each index: `{name}[{', '.join(shown)}] = …`"
     (index, cut, front), *others = parts
-    alone = len(re.findall(rf"^[ \t]*{name}[ \t]*\[[^=\n]*:", block, re.MULTILINE)) == 1
+    alone = not wish and len(re.findall(rf"^[ \t]*{name}[ \t]*\[[^=\n]*:", block, re.MULTILINE)) == 1
     if others or (alone and not front):
         return ""
     if alone:
         return f"it runs so far: `{name}[{', '.join(f'{i} < {cut}' if i == index else i for i in shown)}] = …`"
+    if not shape and (halved := re.fullmatch(r"(\w+) // 2", words.sizes.get(cut, ""))):
+        shown = [f"{i} < {halved[1]}" if i == index else i for i in shown]
     return (
         f"parts of one tensor are one statement: `{name}[{', '.join(shown)}] = where({index} < {cut}, …, …)`; in the"
         f" first part `:{cut}` is read at `{index}` and `{cut}:` at `{index} + {cut}`, in the second `{cut}:` at"

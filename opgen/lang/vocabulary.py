@@ -24,6 +24,7 @@ class Vocabulary:
     functions: Sequence[str] = ()
     further: Mapping[str, str] = field(default_factory=dict)  # reductions with an argument beside the body, and which
     settings: Sequence[str] = ()  # params that guards may ask about
+    choices: Mapping[str, Sequence[str]] = field(default_factory=dict)  # the words of those that have some
     integers: Container[str] = ()  # inputs that hold them
     ends: dict[str, str] = field(default_factory=dict)  # what the elements of an input of integers stay below
     inputs: Container[str] = ()  # those that stay as they are: no buffers, no outputs

@@ -17,6 +17,7 @@ from opgen.ir.scalar import Batch, Dim, Index, Lit, Read, Scalar, call, where
 from opgen.lang.circles import circles, in_order
 from opgen.lang.nodes import Assign, Number
 from opgen.lower.declare import Declarations
+from opgen.lower.joined import joined
 from opgen.lower.kept import without_kept
 from opgen.lower.kinds import promote
 from opgen.lower.parts import as_one
@@ -24,7 +25,7 @@ from opgen.lower.recurrence import lower_recurrence
 from opgen.lower.recurrence_next import one_back
 from opgen.lower.scatter import Version, lower_scatter
 from opgen.lower.scope import Known, Variation, same_extent
-from opgen.lower.statement import Wanted, lower_statement
+from opgen.lower.statement import Wanted, frame_of, lower_statement
 
 
 @dataclass(slots=True)
@@ -113,7 +114,8 @@ def _step(
         if (component is None and part.components) or (part.version is not None and component is not None):
             message = f"`{name}` is assigned as a whole and by components"
             starts = [constant for constant, _, _ in part.components] == [0]
-            hints = one_back(d, part.components[0][1], s, part.position) if starts else ()
+            hints = joined(frame_of(d, state, bag), s)
+            hints = hints or (one_back(d, part.components[0][1], s, part.position) if starts else ())
             hints = hints or _as_one(d, s, chosen) or ("use two names",)
             if not any(told.message == message for told in bag.items):
                 bag.error("OPG217", message, s.target.span, hints=hints)

@@ -39,6 +39,7 @@ from opgen.lower.stored import rounded
 MAX_SIZE, MAX_EXPANSIONS = 200_000, 20_000
 _WIDE = ("float", "float32", "float64", "double")
 _STORED_AS = {n: "float64" if n in _WIDE[2:] else "float32" for n in _WIDE}
+_ON_THE_WAY = "nothing is rounded to {0} on the way: what shall be is a result here, and goes into another operator"
 _STORED_AS |= {"float16": "half", "half": "half", "bfloat16": "bfloat16"}
 _FEW = 12  # nodes of an argument that is written out wherever it stands
 _RESULTS = {"float": Kind.FLOAT, "int": Kind.INT, "bool": Kind.BOOL}
@@ -145,6 +146,7 @@ def _quantised(f: Frame, value: Typed, to: Stored, e: Call) -> Typed:
 
 def _no_dtype(f: Frame, e: Call, like: Name, *, integer: bool) -> Typed:
     message, value = f"`{like.name}` is a dtype, and `cast` takes a tensor whose dtype is used", unparse(e.args[0])
+    message += "" if integer else ", or `int8` and its like"
     if integer:
         return f.error("OPG205", message, like.span, f"write `int({value})`, or leave `cast` away")
     floats = (name for name, t in f.state.tensors.items() if t.declared and t.kind is Kind.FLOAT)
@@ -152,8 +154,9 @@ def _no_dtype(f: Frame, e: Call, like: Name, *, integer: bool) -> Typed:
     hints = () if tensor is None else (f"write `cast({value}, {tensor})` for the dtype of `{tensor}`",)
     if (stored := _STORED_AS.get(like.name)) is not None:
         output = f.target if f.target in f.decl.outputs else next(iter(f.decl.outputs), "y")
+        way = () if any(e == s.value for s in f.decl.forward) or like.name in _WIDE else (_ON_THE_WAY.format(stored),)
         return f.error(
-            "OPG205", message, like.span,
+            "OPG205", message, like.span, *way,
             f"formulas are computed in the dtype of their inputs, and at least in float32: write `{value}`",
             f"a result that is stored in {stored} is declared: `outputs: {{{output}: {{dtype: {stored}}}}}`",
             *(() if like.name in _WIDE else hints),

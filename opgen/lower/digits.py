@@ -40,7 +40,7 @@ def digits(f: Frame, s: Assign, e: Expr | Binder | Dots) -> Digits | None:
         return None
     for (_, scaled), (_, low) in (e.terms, e.terms[::-1]):
         parts = _scaled(f, scaled)
-        if parts is None or not isinstance(low, Name) or not _is_index(f, low.name) or low.name == parts[0]:
+        if parts is None or not isinstance(low, Name) or not is_index(f, low.name) or low.name == parts[0]:
             continue
         own = alone_at(f, s, low.name)
         if own in (None, unparse(parts[1])):
@@ -85,7 +85,7 @@ def read_backwards(f: Frame, s: Assign) -> Assign | None:
         {b.name for r in nodes(s.value) if isinstance(r, Reduction) for b in _binders(r)},
     )
     taken = {*names_read(s.value), *(i.name for i in items if isinstance(i, Binder)), *bound}
-    free = (c for c in _LETTERS if c not in taken and _is_index(f, c))
+    free = (c for c in _LETTERS if c not in taken and is_index(f, c))
     declared = f.decl.output_shapes.get(s.target.name) is not None
     value, found, left = s.value, set[str](), list[Binder | Dots | Expr]()
     for item in items:
@@ -139,7 +139,7 @@ def _scaled(f: Frame, e: Expr) -> tuple[str, Expr] | None:
     """An index that is multiplied with sizes alone: its name and these."""
     if not isinstance(e, Product) or any(op != "*" for op, _ in e.factors):
         return None
-    index = [x for _, x in e.factors if isinstance(x, Name) and _is_index(f, x.name)]
+    index = [x for _, x in e.factors if isinstance(x, Name) and is_index(f, x.name)]
     rest = tuple(x for _, x in e.factors if x not in index)
     if len(index) != 1 or not rest or not all(_is_size(f, x) for x in rest):
         return None
@@ -167,7 +167,7 @@ def _is_size(f: Frame, e: Expr) -> bool:
     return isinstance(e, Name) and (e.name in f.decl.known_dims() or (p is not None and p.type == "int"))
 
 
-def _is_index(f: Frame, name: str) -> bool:
+def is_index(f: Frame, name: str) -> bool:
     d = f.decl
     return not (
         name in f.state.tensors or name in d.targets() or name in d.inputs or name in d.params or name in d.known_dims()

@@ -42,9 +42,13 @@ def named_size(written: str, taken: Container[str]) -> NamedSize | None:
         return NamedSize(size, {part: f"{size}//{multiple[1]}"}, f" with `{part.lower()} < {part}` for a part of it")
     if product := re.fullmatch(r"([A-Z]\w*)\s*\*\s*([A-Z]\w*)", written):
         size = next(n for n in ("C", "S", *_SIZES) if n not in taken and n not in product.groups())
-        other = product[1]
+        first, second = product.groups()
+        other, part = (second, first) if second in taken and first not in taken else (first, second)
         besides = f", where `{other}` is the size of another input or of a param: `{other}: num_{other.lower()}`"
-        return NamedSize(size, {product[2]: f"{size}//{other}"}, besides)
+        if other in taken:
+            shown = " and ".join(f"`{n.lower()} < {n}`" for n in (first, second))
+            besides = f"; where nothing else says how far its parts run, {shown}"
+        return NamedSize(size, {part: f"{size}//{other}"}, besides)
     return None
 
 

@@ -32,6 +32,7 @@ from opgen.lower.declare import Declarations, every
 from opgen.lower.digits import one_of_several, read_backwards
 from opgen.lower.expression import expression
 from opgen.lower.extent import extent_of, lacks_extents_only, resolve
+from opgen.lower.joined import joined
 from opgen.lower.kinds import ARTICLES
 from opgen.lower.lazy import take_out
 from opgen.lower.masks import mask_among, masked_write
@@ -200,6 +201,8 @@ def _bind(frame: Frame, scope: Scope, item: Binder | Dots | Expr, s: Assign) -> 
             scope.loops.append(BATCH)
             scope.batch = True
             return True
+        case Binder(name=dim) if dim in frame.decl.known_dims() and (hints := joined(frame, s)):
+            frame.error("OPG241", "this is no plain index", item.span, *hints)
         case Binder():
             if not check_index_name(frame, item):
                 return False
@@ -224,7 +227,7 @@ def _bind(frame: Frame, scope: Scope, item: Binder | Dots | Expr, s: Assign) -> 
             )
             frame.error("OPG250", f"`{name}` starts here and goes on nowhere", item.span, *hints)
         case _:
-            hints = overwritten(frame.decl, s) or _computed(frame, s)
+            hints = overwritten(frame.decl, s) or joined(frame, s) or _computed(frame, s)
             frame.error(
                 "OPG241", "this is no plain index", item.span, "left of `=` stand distinct plain indices and `...`",
                 *hints,

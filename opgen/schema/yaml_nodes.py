@@ -34,6 +34,8 @@ _UNPRINTABLE = re.compile(
     "[^\t\n\r\x20-\x7e\xa0-\u2027\u202a-\ud7ff\ue000-\ufffd\U00010000-\U0010ffff]|\r(?!\n)|(?<=.)\ufeff", re.DOTALL
 )
 _FIELD = "shape|dtype|optional|absent|domain|differentiable|doc|type|choices|default|value|derivative|extern"
+_STATEMENT = re.compile(r"\s*[a-z_]\w*(?:\[[^\]]*\])?\s*(?:[+*]|max|min)?=(?!=).*")
+_BLOCK = re.compile(r"( *)(forward|backward):\s*\|")
 _READ = r"\w+(?:\[[^\[\]]*\])?"
 _LONGEST_LINE = 300  # that is searched for what may be meant
 _TIGHT = re.compile(r"([ -]*[A-Za-z_]\w*)(:)([^\s:/][^\n]*)")  # a field and its value without a blank between
@@ -199,15 +201,26 @@ class _Composer:
                     whole = both(first[key.text][1].span.text, value.text)
                     hints = (f"one domain says both: `domain: {whole}`",) if whole else ()
                 if isinstance(value, Mapping) and isinstance(before := first[key.text][1], Mapping):
-                    own = [k.text for k, _ in before.entries]
+                    own = {k.text: v for k, v in before.entries}
                     joined = (*before.entries, *(e for e in value.entries if e[0].text not in own))
                     first[key.text] = first[key.text][0], replace(before, entries=joined)
-                    hints = (f"one `{key.text}` holds the entries of both",)
+                    hints = (_of_two(key.text, own, {k.text: v for k, v in value.entries}),)
                 message = f"`{key.text}` is given twice"
                 self.bag.error("OPG102", message, key.span, label="again here", related=related, hints=hints)
             else:
                 first[key.text] = (key, value)
         return list(first.values())
+
+
+def _of_two(name: str, first: dict[str, Node], second: dict[str, Node]) -> str:
+    """What is meant by a name that has two mappings: two things where these say the same fields of a declaration."""
+    both = [k for k in first if k in second and re.fullmatch(_FIELD, k)]
+    other = next((k for k in both if first[k].span.text != second[k].span.text), None)
+    if other is not None:
+        return f"each has a `{other}` of its own, so they are two: give one of them another name"
+    return (
+        f"leave one of them away: they say the same `{both[0]}`" if both else f"one `{name}` holds the entries of both"
+    )
 
 
 def _without_blanks(span: Span) -> Span:
@@ -222,7 +235,7 @@ def _syntax(error: yaml.MarkedYAMLError, composer: _Composer) -> None:
     if _tab(source, start, composer.bag):
         return
     start = _back_to_text(source.text, start)
-    if without_blank(source, start, composer.bag):
+    if without_blank(source, start, composer.bag) or _outside_block(source, start, composer.bag):
         return
     message, hints = in_plain_words(error.problem or error.context or "syntax error")
     missing = _without_colon(source, start) or _in_braces(source, start) or _in_line(source, start)
@@ -260,6 +273,24 @@ def without_blank(source: Source, offset: int, bag: Bag) -> bool:
     related = [Label(place, "and here") for place, _ in found[1:]]
     bag.error("OPG101", "YAML: a blank is missing after `:`", found[0][0], related=related, hints=hints)
     return True
+
+
+def _outside_block(source: Source, offset: int, bag: Bag) -> bool:
+    """Report a statement in front of an error that stands outside of the block that it belongs to."""
+    end = source.text.find("\n", offset)
+    begun: re.Match[str] | None = None
+    for line in re.finditer(r"[^\n]+", source.text[: end if end >= 0 else None]):
+        if (block := _BLOCK.match(line[0])) is not None:
+            begun = block
+        elif begun is not None and line[0].strip() and not line[0].startswith(f"{begun[1]} "):
+            name, begun = begun[2], None
+            if _STATEMENT.match(line[0]) is None:
+                continue
+            at = Span(source, line.start(), line.start() + len(line[0].rstrip()))
+            hint = f"indent it, as all lines of a block: `  {line[0].strip()}`"
+            bag.error("OPG101", f"YAML: this line stands outside of the block of `{name}`", at, hints=(hint,))
+            return True
+    return False
 
 
 def _without_colon(source: Source, offset: int) -> tuple[str, ...]:

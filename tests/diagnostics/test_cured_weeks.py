@@ -110,6 +110,19 @@ SPECS = [
         {"'t in [0, V)'": "0 <= t < V"},
         ["y"],
     ),
+    (
+        whole(
+            "inputs: {x: {shape: [B, T, H*E]}}\nparams: {heads: {type: int, domain: heads > 0}}\ndims: {H: heads}",
+            "y[b, h, t, e] = x[b, t, h*E + e]",
+        ),
+        {"H*E": "C", "H: heads": "H: heads, E: C//H", "y[b, h": "y[b, h < H", "t, e": "t, e < E"},
+        ["y"],
+    ),
+    (
+        whole("inputs: {x: {shape: [N, G*D]}, w: {shape: [D]}}", "y[n, g, d] = x[n, g*D + d]*w[d]"),
+        {"G*D": "C", "forward:": "dims: {G: C//D}\nforward:", "y[n, g": "y[n, g < G"},
+        ["y"],
+    ),
     (whole("inputs: [x]\nparams: {a: {type: float, default 2}}", "y = a*x"), {"default 2": "default: 2"}, ["y"]),
     (
         whole("inputs: {x: {shape: [N], doc: logits: all of them}}", "y = sum[n](x[n])"),

@@ -237,8 +237,8 @@ def test_export(build_operator: Build) -> None:
 @pytest.mark.thorough
 @pytest.mark.parametrize("inline", [False, True])
 @pytest.mark.parametrize("spec", [CENTRE, DECAY], ids=["centre", "decay"])
-def test_compiled_modules(build_operator: Build, spec: str, inline: bool) -> None:
-    package: ModuleType = build_operator(spec)
+def test_compiled_modules(build_alone: Build, spec: str, inline: bool) -> None:
+    package: ModuleType = build_alone(spec)
     layer = getattr(package, "Centre" if spec is CENTRE else "Decay")(3, dtype=torch.float64)
     same = copy.deepcopy(layer)
     runtime = __import__(f"{package.__name__.split('.')[0]}._runtime", fromlist=["set_inline"])

@@ -5,12 +5,13 @@ Such a statement fills all of its result, each place once: what the position is 
 
 from __future__ import annotations
 
-from collections.abc import Callable
+from collections.abc import Callable, Mapping
 from dataclasses import dataclass, replace
 
 from opgen.ir import text
 from opgen.ir.scalar import Batch, Dim
-from opgen.lang.nodes import Access, Assign, Binder, Dots, Expr, Name, Number, Product, Reduction, Sum
+from opgen.lang.nodes import Access, Assign, Binder, Dots, Expr, Name, Number, Product, Reduction, Sum, Unary
+from opgen.lang.slices import total
 from opgen.lang.unparse import unparse, unparse_assign
 from opgen.lang.walk import integer, names_read, nodes, transform
 from opgen.lower.scope import Frame
@@ -58,7 +59,7 @@ def one_of_several(f: Frame, s: Assign) -> str | None:
                 if size is None or not size.isidentifier():
                     return None
                 scaled = Product((("*", step), ("*", index)), at)
-                value = transform(s.value, _put(name, scaled))
+                value = transform(s.value, put({name: scaled}))
                 own = Binder(name, Product((("*", Name(size, at)), ("//", step)), at), at)
                 target = replace(s.target, items=(*items[:k], own, *items[k + 1 :]))
                 return unparse_assign(replace(s, target=target, value=value))
@@ -67,13 +68,22 @@ def one_of_several(f: Frame, s: Assign) -> str | None:
     return None
 
 
-def _put(name: str, other: Expr) -> Callable[[Expr], Expr | None]:
-    """The step that puts another expression in the place of an index, in positions too."""
+def put(names: Mapping[str, Expr]) -> Callable[[Expr], Expr | None]:
+    """The step that puts positions in the place of indices, and counts together what they are made of."""
 
     def step(e: Expr) -> Expr | None:
         if isinstance(e, Access):
             return replace(e, items=tuple(i if isinstance(i, Dots) else transform(i, step) for i in e.items))
-        return other if isinstance(e, Name) and e.name == name else None
+        if isinstance(e, Name):
+            return names.get(e.name)
+        counted = isinstance(e, Sum) and all(isinstance(n, Name | Number | Sum | Product | Unary) for n in nodes(e))
+        if (
+            not isinstance(e, Sum)
+            or not counted
+            or not any(isinstance(t, Name) and t.name in names for _, t in e.terms)
+        ):
+            return None
+        return total([(1 if sign == "+" else -1, transform(t, step)) for sign, t in e.terms], e.span)
 
     return step
 

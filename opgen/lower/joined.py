@@ -2,7 +2,7 @@
 
 from __future__ import annotations
 
-from collections.abc import Callable, Sequence
+from collections.abc import Sequence
 from dataclasses import dataclass, replace
 
 from opgen.lang.nodes import (
@@ -18,12 +18,11 @@ from opgen.lang.nodes import (
     Product,
     Reduction,
     Sum,
-    Unary,
 )  # fmt: skip
 from opgen.lang.slices import total
 from opgen.lang.unparse import unparse, unparse_assign
 from opgen.lang.walk import names_read, nodes, transform
-from opgen.lower.digits import alone_at, is_index
+from opgen.lower.digits import alone_at, is_index, put
 from opgen.lower.scope import Frame
 
 JOINED = "parts of one tensor are one statement"
@@ -119,27 +118,7 @@ def _value(part: _Part, letter: str, first: Sequence[Binder | Dots | Expr], at: 
     bound = {
         b.name for r in nodes(part.s.value) if isinstance(r, Reduction) for b in r.binders if isinstance(b, Binder)
     }
-    return None if used & bound else transform(part.s.value, _put(names))
-
-
-def _put(names: dict[str, Expr]) -> Callable[[Expr], Expr | None]:
-    """The step that puts positions in the place of indices, and counts together what they are made of."""
-
-    def step(e: Expr) -> Expr | None:
-        if isinstance(e, Access):
-            return replace(e, items=tuple(i if isinstance(i, Dots) else transform(i, step) for i in e.items))
-        if isinstance(e, Name):
-            return names.get(e.name)
-        counted = isinstance(e, Sum) and all(isinstance(n, Name | Number | Sum | Product | Unary) for n in nodes(e))
-        if (
-            not isinstance(e, Sum)
-            or not counted
-            or not any(isinstance(t, Name) and t.name in names for _, t in e.terms)
-        ):
-            return None
-        return total([(1 if sign == "+" else -1, transform(t, step)) for sign, t in e.terms], e.span)
-
-    return step
+    return None if used & bound else transform(part.s.value, put(names))
 
 
 def _size(f: Frame, last: _Part) -> Expr | None:

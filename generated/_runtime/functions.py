@@ -302,18 +302,21 @@ def _required(index: Tensor, size: int) -> Tensor:
     return index
 
 
-def _any_if_empty(x: Tensor, dim: int, index: Tensor) -> tuple[Tensor, Tensor]:
-    """The tensor and positions along a dim of it; if that is empty, one that is not, and positions in it."""
-    return (x, index) if x.shape[dim] else (_never_empty(x, (dim,), 0), torch.zeros_like(index))
+def _where_wanted(x: Tensor, dim: int, index: Tensor, wanted: Tensor | bool) -> tuple[Tensor, Tensor]:
+    """The tensor and positions along a dim of it; if that is empty, one of size 1, and positions beyond it if any is
+    wanted."""
+    if x.shape[dim]:
+        return x, index
+    return _never_empty(x, (dim,), 0), torch.zeros_like(index) + torch.as_tensor(wanted).any()
 
 
-def take(x: Tensor, index: Tensor, fill: float | None = None, *, guarded: bool = False) -> Tensor:
+def take(x: Tensor, index: Tensor, fill: float | None = None, *, wanted: Tensor | bool | None = None) -> Tensor:
     """The rows `x[index]`, for an index of any shape. Positions do not wrap; outside, `fill` is read if given.
 
-    `guarded`: what is read does not matter where `x` has no rows at all.
+    `wanted`: where it does not hold, what is read does not matter, and `x` may have no rows at all.
     """
-    if guarded:
-        x, index = _any_if_empty(x, 0, index)
+    if wanted is not None:
+        x, index = _where_wanted(x, 0, index, wanted)
     if fill is None:
         index = _required(index, x.shape[0])
         return x.index_select(0, index.reshape(-1)).reshape((*index.shape, *x.shape[1:]))
@@ -322,10 +325,10 @@ def take(x: Tensor, index: Tensor, fill: float | None = None, *, guarded: bool =
     return torch.where(inside.reshape((*index.shape, *(1,) * (x.ndim - 1))), rows, fill)
 
 
-def columns(x: Tensor, index: Tensor, fill: float | None = None, *, guarded: bool = False) -> Tensor:
+def columns(x: Tensor, index: Tensor, fill: float | None = None, *, wanted: Tensor | bool | None = None) -> Tensor:
     """The columns `x[..., index]`, otherwise like `take`."""
-    if guarded:
-        x, index = _any_if_empty(x, -1, index)
+    if wanted is not None:
+        x, index = _where_wanted(x, -1, index, wanted)
     if fill is None:
         index = _required(index, x.shape[-1])
         return x.index_select(-1, index.reshape(-1)).reshape((*x.shape[:-1], *index.shape))
@@ -333,10 +336,10 @@ def columns(x: Tensor, index: Tensor, fill: float | None = None, *, guarded: boo
     return torch.where(inside, columns(_never_empty(x, (-1,), fill), torch.where(inside, index, 0)), fill)
 
 
-def pick(x: Tensor, index: Tensor, fill: float | None = None, *, guarded: bool = False) -> Tensor:
+def pick(x: Tensor, index: Tensor, fill: float | None = None, *, wanted: Tensor | bool | None = None) -> Tensor:
     """One element of each row: `x[..., index[...]]`. Leading dims broadcast; otherwise like `take`."""
-    if guarded:
-        x, index = _any_if_empty(x, -1, index)
+    if wanted is not None:
+        x, index = _where_wanted(x, -1, index, wanted)
     if fill is not None:
         inside = _inside(index, x.shape[-1])
         return torch.where(inside, pick(_never_empty(x, (-1,), fill), torch.where(inside, index, 0)), fill)

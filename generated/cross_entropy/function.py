@@ -48,17 +48,17 @@ def cross_entropy_forward(
     if weight is not None:
         safe_target = torch.where(keep, target, 0)
         if reduction == "mean":
-            weight_picked = take(weight, safe_target, guarded=True)
+            weight_picked = take(weight, safe_target, wanted=keep)
             share = torch.where(keep, weight_picked, 0)
-            hit = torch.where(keep, -(weight_picked * pick(logp, safe_target, guarded=True)), 0)
+            hit = torch.where(keep, -(weight_picked * pick(logp, safe_target, wanted=keep)), 0)
         else:
-            logp_picked = pick(logp, safe_target, guarded=True)
-            hit = torch.where(keep, -(take(weight, safe_target, guarded=True) * logp_picked), 0)
+            logp_picked = pick(logp, safe_target, wanted=keep)
+            hit = torch.where(keep, -(take(weight, safe_target, wanted=keep) * logp_picked), 0)
         sum_c = logp @ weight
     else:
         if reduction == "mean":
             share = keep.to(input.dtype)
-        hit = torch.where(keep, -pick(logp, torch.where(keep, target, 0), guarded=True), 0)
+        hit = torch.where(keep, -pick(logp, torch.where(keep, target, 0), wanted=keep), 0)
         sum_c = logp.sum(-1)
     C = input.shape[-1]
     spread = torch.where(keep & (label_smoothing > 0), -sum_c / C, 0)
@@ -144,7 +144,7 @@ def cross_entropy_backward(
         safe_scaled_grad = torch.where(mask_2.unsqueeze(-2), scaled_grad, 0)
         grad_weight_sum_c = as_rows(safe_scaled_grad, 2).sum((0, -1))
         safe_target = torch.where(keep, target, 0)
-        update = torch.where(keep, -(grad_hit * pick(logp, safe_target, guarded=True)), 0)
+        update = torch.where(keep, -(grad_hit * pick(logp, safe_target, wanted=keep)), 0)
         grad_weight_hit = add_at(grad_output.new_zeros(C), safe_target, update, padded=True)
         if reduction == "mean":
             update_2 = torch.where(keep, grad_sum_n_all_2, 0)
@@ -182,12 +182,12 @@ def cross_entropy_tangent(
     C = tangent_input.shape[-1]
     if weight is not None:
         safe_target = torch.where(keep, target, 0)
-        logp_picked = pick(logp, safe_target, guarded=True)
-        tangent_weight_picked = take(tangent_weight, safe_target, guarded=True)
-        tangent_logp_picked = pick(tangent_logp, safe_target, guarded=True)
+        logp_picked = pick(logp, safe_target, wanted=keep)
+        tangent_weight_picked = take(tangent_weight, safe_target, wanted=keep)
+        tangent_logp_picked = pick(tangent_logp, safe_target, wanted=keep)
         tangent_sum_c = (logp * tangent_weight + weight * tangent_logp).sum(-1)
         if reduction == "mean":
-            weight_picked = take(weight, safe_target, guarded=True)
+            weight_picked = take(weight, safe_target, wanted=keep)
             share = torch.where(keep, weight_picked, 0)
             hit = torch.where(keep, -(weight_picked * logp_picked), 0)
             chosen = torch.where(keep, -(tangent_logp_picked * weight_picked), 0)
@@ -200,14 +200,14 @@ def cross_entropy_tangent(
             if reduction == "mean":
                 share = keep.to(tangent_input.dtype)
             tangent_sum_c = tangent_logp.sum(-1)
-            tangent_logp_picked = pick(tangent_logp, torch.where(keep, target, 0), guarded=True)
+            tangent_logp_picked = pick(tangent_logp, torch.where(keep, target, 0), wanted=keep)
             product = (1 - label_smoothing) * torch.where(keep, -tangent_logp_picked, 0)
             tangent_each = product + label_smoothing * torch.where(mask, -(tangent_sum_c / C), 0)
             if reduction != "none":
                 tangent_output = tangent_each.sum()
     else:
         chosen = torch.where(keep, -(tangent_weight_picked * logp_picked), 0)
-        product = tangent_logp_picked * take(weight, safe_target, guarded=True)
+        product = tangent_logp_picked * take(weight, safe_target, wanted=keep)
         tangent_hit = chosen + torch.where(keep, -product, 0)
         chosen_2 = torch.where(keep & (label_smoothing > 0), -(tangent_sum_c / C), 0)
         if reduction == "none":

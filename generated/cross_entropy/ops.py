@@ -150,10 +150,10 @@ def cross_entropy_second(
     if weight is not None:
         safe_target = torch.where(keep, target, 0)
         if reduction == "mean":
-            weight_picked = take(weight, safe_target, guarded=True)
+            weight_picked = take(weight, safe_target, wanted=keep)
             share = torch.where(keep, weight_picked, 0)
     if (needs_input_grad[0] or needs_input_grad[3]) and weight is not None and reduction == "mean":
-        logp_picked = pick(logp, safe_target, guarded=True)
+        logp_picked = pick(logp, safe_target, wanted=keep)
         hit = torch.where(keep, -(weight_picked * logp_picked), 0)
         sum_c = logp @ weight
     mask_4 = keep & (label_smoothing > 0)
@@ -236,7 +236,7 @@ def cross_entropy_second(
             ratio_2 = grad_grad_sum_n_all_2 * sum_n_all / sum_n_all_2**2
             grad_grad_output = grad_grad_sum_n_all / sum_n_all_2 - ratio_2
         else:
-            scaled_grad_7 = grad_grad_weight_picked * pick(logp, safe_target, guarded=True)
+            scaled_grad_7 = grad_grad_weight_picked * pick(logp, safe_target, wanted=keep)
             if reduction == "sum":
                 chosen_5 = torch.where(keep, -scaled_grad_7, 0)
                 grad_grad_output_grad_hit_sum = (chosen_5 + grad_grad_hit_grad_logp).sum()
@@ -372,12 +372,12 @@ def cross_entropy_backward_tangent(
         mask_4 = keep & (label_smoothing > 0)
         weight_picked_2 = take(weight, target, fill=0)
         if reduction == "mean":
-            weight_picked = take(weight, safe_target, guarded=True)
+            weight_picked = take(weight, safe_target, wanted=keep)
             share = torch.where(keep, weight_picked, 0)
-            logp_picked = pick(logp, safe_target, guarded=True)
+            logp_picked = pick(logp, safe_target, wanted=keep)
             hit = torch.where(keep, -(weight_picked * logp_picked), 0)
-            tangent_weight_picked = take(tangent_weight, safe_target, guarded=True)
-            tangent_logp_picked = pick(tangent_logp, safe_target, guarded=True)
+            tangent_weight_picked = take(tangent_weight, safe_target, wanted=keep)
+            tangent_logp_picked = pick(tangent_logp, safe_target, wanted=keep)
             chosen = torch.where(keep, -(tangent_weight_picked * logp_picked), 0)
             tangent_hit = chosen + torch.where(keep, -(tangent_logp_picked * weight_picked), 0)
             sum_c = logp @ weight
@@ -449,7 +449,7 @@ def cross_entropy_backward_tangent(
             chosen = torch.where(keep, -tangent_grad_hit, 0)
         chosen_2 = torch.where(keep, -grad_hit, 0)
     elif reduction != "mean":
-        scaled_grad = pick(tangent_logp, safe_target, guarded=True) * grad_hit
+        scaled_grad = pick(tangent_logp, safe_target, wanted=keep) * grad_hit
     c = torch.arange(C, device=tangent_grad_output.device)
     mask_5 = c == target.unsqueeze(-1)
     if reduction == "mean" or weight is not None:
@@ -485,7 +485,7 @@ def cross_entropy_backward_tangent(
         if reduction != "mean":
             chosen_6 = torch.where(mask_4.unsqueeze(-2), tangent_logp.mT * grad_sum_c.unsqueeze(-2), 0)
             tangent_grad_weight_sum_c = as_rows(chosen_6 + safe_product_4, 2).sum((0, -1))
-            chosen_7 = torch.where(keep, -(tangent_grad_hit * pick(logp, safe_target, guarded=True)), 0)
+            chosen_7 = torch.where(keep, -(tangent_grad_hit * pick(logp, safe_target, wanted=keep)), 0)
             update = chosen_7 + torch.where(keep, -scaled_grad, 0)
         tangent_grad_weight_hit = add_at(tangent_grad_weight_hit, safe_target, update, padded=True)
         tangent_grad_weight = tangent_grad_weight_sum_c + tangent_grad_weight_hit

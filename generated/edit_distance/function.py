@@ -38,15 +38,17 @@ def edit_distance_forward(first: Tensor, second: Tensor) -> Tensor:
         mask = (wave - j >= 0) & (wave - j < N)
         mask_2 = wave - j == 0
         mask_3 = j == 0
+        mask_4 = mask & ~mask_2 & ~mask_3
         first_view = window(first, -1, wave, (M, -1), fill=0)
-        chosen_2 = torch.where(mask & ~mask_2 & ~mask_3, j - 1, 0)
-        d_before_before_picked = columns(d_before_before, chosen_2, guarded=True)
+        chosen_2 = torch.where(mask_4, j - 1, 0)
+        d_before_before_picked = columns(d_before_before, chosen_2, wanted=mask_4)
         chosen = torch.where(mask_3, wave - j - 1 + 1, d_before_before_picked)
         chosen_3 = torch.where(mask_2, torch.where(mask_3, 0, j - 1 + 1), chosen)
-        mask_4 = first_view == second
-        changed_waves_wave = torch.where(mask, chosen_3 + torch.where(mask_4, 0, 1), 0)
-        chosen_5 = torch.where(mask & ~mask_3, j - 1, 0)
-        d_waves_before_picked = columns(d_waves_before, chosen_5, guarded=True)
+        mask_5 = first_view == second
+        changed_waves_wave = torch.where(mask, chosen_3 + torch.where(mask_5, 0, 1), 0)
+        mask_7 = mask & ~mask_3
+        chosen_5 = torch.where(mask_7, j - 1, 0)
+        d_waves_before_picked = columns(d_waves_before, chosen_5, wanted=mask_7)
         chosen_4 = torch.where(mask_3, wave - j + 1, d_waves_before_picked)
         min_value = torch.minimum(torch.where(mask_2, j + 1, d_waves_before), chosen_4)
         d_waves_wave = torch.where(mask, torch.minimum(min_value + 1, changed_waves_wave), 0)

@@ -102,7 +102,8 @@ def gated_recurrence_backward(
     t_2 = torch.arange(T, device=grad_state.device)
     if needs_input_grad[0]:
         mask = t_2 == 0
-        state_picked = columns(state.mT, torch.where(~mask, t_2 - 1, 0), guarded=True).mT
+        mask_2 = ~mask
+        state_picked = columns(state.mT, torch.where(mask_2, t_2 - 1, 0), wanted=mask_2).mT
         if initial is not None:
             chosen = torch.where(mask.unsqueeze(-1), initial.unsqueeze(-2), state_picked)
             grad_gate = whole_grad_input * chosen

@@ -124,8 +124,9 @@ def gated_recurrence_second(
     t_2 = torch.arange(T, device=grad_grad_gate.device)
     if needs_input_grad[0] or needs_input_grad[2]:
         mask = t_2 == 0
+        mask_2 = ~mask
+        state_picked = columns(state.mT, torch.where(mask_2, t_2 - 1, 0), wanted=mask_2).mT
         if initial is not None:
-            state_picked = columns(state.mT, torch.where(~mask, t_2 - 1, 0), guarded=True).mT
             chosen = torch.where(mask.unsqueeze(-1), initial.unsqueeze(-2), state_picked)
             scaled_grad_2 = grad_grad_gate * chosen
             scaled_grad_3 = grad_grad_initial * window(gate, -2, 0, fill=0)
@@ -133,8 +134,7 @@ def gated_recurrence_second(
             safe_chosen_2 = torch.where(mask.unsqueeze(-1), chosen_2.unsqueeze(-2), 0)
             grad_grad_state_1_1 = grad_grad_input + scaled_grad_2 + safe_chosen_2
         else:
-            chosen = torch.where(~mask, t_2 - 1, 0)
-            scaled_grad_2 = grad_grad_gate * columns(state.mT, chosen, guarded=True).mT
+            scaled_grad_2 = grad_grad_gate * state_picked
             grad_grad_state_1_1 = grad_grad_input + torch.where(mask.unsqueeze(-1), 0, scaled_grad_2)
         grad_grad_state_1_1_each = grad_grad_state_1_1.unbind(-2)
         gate_each = gate.unbind(-2)
@@ -164,16 +164,16 @@ def gated_recurrence_second(
     if needs_input_grad[0]:
         grad_grad_state = whole_grad_grad_state.to(dtype)
     if needs_input_grad[2]:
-        mask_2 = t_2 - 1 >= 0
+        mask_3 = t_2 - 1 >= 0
         whole_grad_grad_state_view = window(whole_grad_grad_state, -2, -1, (T, 1), fill=0)
         if initial is not None:
             scaled_grad_6 = grad_grad_initial * window(grad_state_1, -2, 0, fill=0)
             safe_scaled_grad_6 = scaled_grad_6 if T > 0 else grad_grad_gate.new_zeros(*batch, D)
             chosen_3 = torch.where(mask.unsqueeze(-1), safe_scaled_grad_6.unsqueeze(-2), 0)
             scaled_grad_7 = whole_grad_grad_state_view * grad_state_1
-            grad_gate = chosen_3 + torch.where(mask_2.unsqueeze(-1), scaled_grad_7, 0)
+            grad_gate = chosen_3 + torch.where(mask_3.unsqueeze(-1), scaled_grad_7, 0)
         else:
-            grad_gate = torch.where(mask_2.unsqueeze(-1), whole_grad_grad_state_view * grad_state_1, 0)
+            grad_gate = torch.where(mask_3.unsqueeze(-1), whole_grad_grad_state_view * grad_state_1, 0)
         grad_gate = grad_gate.sum_to_size(gate.shape).to(dtype)
     if needs_input_grad[4]:
         grad_grad_gate_view = window(grad_grad_gate, -2, 0, fill=0)
@@ -181,11 +181,11 @@ def gated_recurrence_second(
         grad_initial = scaled_grad_5 if T > 0 else grad_grad_gate.new_zeros(*batch, D)
         grad_initial = grad_initial.sum_to_size(initial.shape).to(dtype)
     if needs_input_grad[1]:
-        mask_3 = t_2 + 1 < T
+        mask_4 = t_2 + 1 < T
         grad_grad_gate_view_2 = window(grad_grad_gate, -2, 1, (T, 1), fill=0)
         grad_state_1_view = window(grad_state_1, -2, 1, (T, 1), fill=0)
         scaled_grad_8 = grad_grad_gate_view_2 * grad_state_1_view
-        grad_saved_state = torch.where(mask_3.unsqueeze(-1), scaled_grad_8, 0)
+        grad_saved_state = torch.where(mask_4.unsqueeze(-1), scaled_grad_8, 0)
         grad_saved_state = grad_saved_state.sum_to_size(state.shape).to(dtype)
     return grad_grad_state, grad_gate, grad_initial, grad_saved_state
 
@@ -214,8 +214,9 @@ def gated_recurrence_backward_tangent(
     tangent_grad_state_each = tangent_grad_state.unbind(-2)
     t_3 = torch.arange(T, device=tangent_grad_state.device)
     mask = t_3 == 0
-    chosen = torch.where(~mask, t_3 - 1, 0)
-    state_picked = columns(state.mT, chosen, guarded=True).mT
+    mask_2 = ~mask
+    chosen = torch.where(mask_2, t_3 - 1, 0)
+    state_picked = columns(state.mT, chosen, wanted=mask_2).mT
     if initial is not None:
         steps = []
         grad_state_1_before = initial.new_zeros(*batch, D)
@@ -247,7 +248,7 @@ def gated_recurrence_backward_tangent(
         scaled_grad_3 = window(tangent_gate, -2, 0, fill=0) * window(grad_state_1, -2, 0, fill=0)
         safe_scaled_grad_3 = scaled_grad_3 if T > 0 else tangent_grad_state.new_zeros(*batch, D)
         chosen_4 = torch.where(mask.unsqueeze(-1), initial.unsqueeze(-2), state_picked)
-        tangent_state_picked = columns(tangent_state.mT, chosen, guarded=True).mT
+        tangent_state_picked = columns(tangent_state.mT, chosen, wanted=mask_2).mT
         chosen_5 = torch.where(mask.unsqueeze(-1), 0, tangent_state_picked * grad_state_1)
         scaled_grad_4 = tangent_initial.unsqueeze(-2) * grad_state_1
     else:
@@ -278,7 +279,7 @@ def gated_recurrence_backward_tangent(
             steps_2.append(tangent_grad_state_1_t_2)
             tangent_grad_state_1_before = tangent_grad_state_1_t_2
         steps_2.reverse()
-        scaled_grad_3 = columns(tangent_state.mT, chosen, guarded=True).mT * grad_state_1
+        scaled_grad_3 = columns(tangent_state.mT, chosen, wanted=mask_2).mT * grad_state_1
     tangent_grad_input = torch.stack(steps_2, -2) if steps_2 else tangent_grad_state.new_zeros(*batch, T, D)
     if initial is not None:
         tangent_grad_input_view = window(tangent_grad_input, -2, 0, fill=0)

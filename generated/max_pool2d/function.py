@@ -89,7 +89,7 @@ def max_pool2d_backward(
         position_3 = torch.where(mask, mod_value.unsqueeze(-1), 0)
         position_4 = torch.where(mask, (padding + w) % (kernel_size if kernel_size != 0 else 1), 0)
         position_5 = flat_index((P, Q, kernel_size, kernel_size), position, position_2, position_3, position_4)
-        hit_output_picked = columns(hit_output.flatten(-4), position_5, guarded=True)
+        hit_output_picked = columns(hit_output.flatten(-4), position_5, wanted=mask)
         position_6 = flat_index((P, Q), floordiv_value_3.unsqueeze(-1), floordiv_value_4)
         ties_output_picked = columns(ties_output.flatten(-2), position_6, fill=0)
         grad_output_picked = columns(grad_output.flatten(-2), position_6, fill=0)

@@ -123,31 +123,32 @@ def max_pool2d_second(
     if stride is not None:
         difference = s + q.unsqueeze(-1) * stride - padding
         difference_2 = s + p.unsqueeze(-1) * stride - padding
-        mask_4 = (difference_2 >= 0) & (difference_2 < H)
-        mask_5 = difference >= 0
-        mask = mask_5.unsqueeze(-2) & (difference.unsqueeze(-2) < W) & mask_4[:, None, :, None]
+        mask_5 = (difference_2 >= 0) & (difference_2 < H)
+        mask_6 = difference >= 0
+        mask = mask_6.unsqueeze(-2) & (difference.unsqueeze(-2) < W) & mask_5[:, None, :, None]
         safe_ties_output = torch.where(mask & hit_output, ties_output[..., :, :, None, None], 1)
     else:
         difference = r_1 + q.unsqueeze(-1) * kernel_size - padding
         difference_2 = r_1 + p.unsqueeze(-1) * kernel_size - padding
-        mask_4 = (difference >= 0) & (difference < W)
-        mask_5 = difference_2 >= 0
-        mask_6 = difference_2 < H
-        mask = mask_4.unsqueeze(-2) & (mask_5[:, None, :, None] & mask_6[:, None, :, None])
+        mask_5 = (difference >= 0) & (difference < W)
+        mask_6 = difference_2 >= 0
+        mask_7 = difference_2 < H
+        mask = mask_5.unsqueeze(-2) & (mask_6[:, None, :, None] & mask_7[:, None, :, None])
         total = q.unsqueeze(-1) + r_1 // (kernel_size if kernel_size != 0 else 1)
         total_2 = p.unsqueeze(-1) + r_1 // (kernel_size if kernel_size != 0 else 1)
         mask_2 = (total.unsqueeze(-2) < Q) & (total_2[:, None, :, None] < P)
-        position = torch.where(mask & mask_2, total_2[:, None, :, None], 0)
-        position_2 = torch.where(mask & mask_2, total.unsqueeze(-2), 0)
+        mask_3 = mask & mask_2
+        position = torch.where(mask_3, total_2[:, None, :, None], 0)
+        position_2 = torch.where(mask_3, total.unsqueeze(-2), 0)
         position_5 = flat_index(
             (P, Q, kernel_size, kernel_size), position, position_2, position_3.unsqueeze(-1), position_4
         )
-        hit_output_picked = columns(hit_output.flatten(-4), position_5, guarded=True)
-        mask_3 = mask & mask_2 & hit_output_picked
-        position_6 = torch.where(mask_3, total_2[:, None, :, None], 0)
-        position_7 = torch.where(mask_3, total.unsqueeze(-2), 0)
+        hit_output_picked = columns(hit_output.flatten(-4), position_5, wanted=mask_3)
+        mask_4 = mask_3 & hit_output_picked
+        position_6 = torch.where(mask_4, total_2[:, None, :, None], 0)
+        position_7 = torch.where(mask_4, total.unsqueeze(-2), 0)
         position_8 = flat_index((P, Q), position_6, position_7)
-        safe_ties_output = torch.where(mask_3, pick(rows, position_8, guarded=True), 1)
+        safe_ties_output = torch.where(mask_4, pick(rows, position_8, wanted=mask_4), 1)
     scaled_grad = grad_grad_input_picked / safe_ties_output
     if stride is not None:
         safe_scaled_grad = torch.where(hit_output, scaled_grad, 0)
@@ -179,31 +180,34 @@ def max_pool2d_backward_tangent(
         floordiv_difference_2 = difference_2 // stride
         Q = (W + 2 * padding - kernel_size) // stride + 1
         P = (H + 2 * padding - kernel_size) // stride + 1
-        mask_5 = (floordiv_difference >= 0) & (floordiv_difference < Q)
-        mask_4 = (difference % stride == 0) & mask_5
-        mask_6 = (floordiv_difference_2 >= 0) & (floordiv_difference_2 < P)
-        mask_7 = difference_2 % stride == 0
-        mask = mask_4.unsqueeze(-2) & mask_7[:, None, :, None] & mask_6[:, None, :, None]
+        mask_6 = (floordiv_difference >= 0) & (floordiv_difference < Q)
+        mask_5 = (difference % stride == 0) & mask_6
+        mask_7 = (floordiv_difference_2 >= 0) & (floordiv_difference_2 < P)
+        mask_8 = difference_2 % stride == 0
+        mask = mask_5.unsqueeze(-2) & mask_8[:, None, :, None] & mask_7[:, None, :, None]
         floordiv_difference_2_2 = difference_2 // (stride if stride != 0 else 1)
         floordiv_difference_3 = difference // (stride if stride != 0 else 1)
         position = flat_index((P, Q), floordiv_difference_2_2[:, None, :, None], floordiv_difference_3.unsqueeze(-2))
         rows = hit_output.movedim((-2, -1, -4, -3), (-4, -3, -2, -1)).flatten(-2)
         hit_output_picked = pick(rows[..., None, None, :, :, :], position, fill=False)
         mask_2 = mask & hit_output_picked
-        mask_9 = (floordiv_difference_3 >= 0) & (floordiv_difference_3 < Q)
-        mask_8 = (difference % (stride if stride != 0 else 1) == 0) & mask_9
-        mask_10 = (floordiv_difference_2_2 >= 0) & (floordiv_difference_2_2 < P)
+        mask_10 = (floordiv_difference_3 >= 0) & (floordiv_difference_3 < Q)
+        mask_9 = (difference % (stride if stride != 0 else 1) == 0) & mask_10
+        mask_11 = (floordiv_difference_2_2 >= 0) & (floordiv_difference_2_2 < P)
         mod_difference_2 = difference_2 % (stride if stride != 0 else 1)
-        mask_11 = mod_difference_2 == 0
-        mask_3 = mask_8.unsqueeze(-2) & mask_11[:, None, :, None] & mask_10[:, None, :, None]
-        position_10 = position
+        mask_12 = mod_difference_2 == 0
+        mask_3 = mask_9.unsqueeze(-2) & mask_12[:, None, :, None] & mask_11[:, None, :, None]
+        mask_13 = mask_2 & mask_3 & hit_output_picked
+        ties_output_picked = columns(ties_output.flatten(-2), position, fill=0)
+        safe_ties_output = torch.where(mask_13, ties_output_picked, 1)
+        ratio = columns(tangent_grad_output.flatten(-2), position, fill=0) / safe_ties_output
     else:
         floordiv_value = (padding + w) // kernel_size
         floordiv_value_2 = (padding + h) // kernel_size
         Q = (W + 2 * padding - kernel_size) // kernel_size + 1
         P = (H + 2 * padding - kernel_size) // kernel_size + 1
-        mask_4 = (floordiv_value_2 >= 0) & (floordiv_value_2 < P)
-        mask = (floordiv_value >= 0) & (floordiv_value < Q) & mask_4.unsqueeze(-1)
+        mask_5 = (floordiv_value_2 >= 0) & (floordiv_value_2 < P)
+        mask = (floordiv_value >= 0) & (floordiv_value < Q) & mask_5.unsqueeze(-1)
         floordiv_value_3 = (padding + h) // (kernel_size if kernel_size != 0 else 1)
         floordiv_value_4 = (padding + w) // (kernel_size if kernel_size != 0 else 1)
         mod_value = (padding + h) % (kernel_size if kernel_size != 0 else 1)
@@ -214,22 +218,23 @@ def max_pool2d_backward_tangent(
         position_4 = flat_index(
             (P, Q, kernel_size, kernel_size), position, position_2, position_3, torch.where(mask, mod_value_2, 0)
         )
-        mask_2 = mask & columns(hit_output.flatten(-4), position_4, guarded=True)
-        mask_5 = (floordiv_value_4 >= 0) & (floordiv_value_4 < Q)
-        mask_6 = floordiv_value_3 >= 0
-        mask_3 = mask_5 & (mask_6.unsqueeze(-1) & (floordiv_value_3.unsqueeze(-1) < P))
-        position_5 = torch.where(mask_2 & mask_3, floordiv_value_3.unsqueeze(-1), 0)
-        position_6 = torch.where(mask_2 & mask_3, floordiv_value_4, 0)
-        position_7 = torch.where(mask_2 & mask_3, mod_value.unsqueeze(-1), 0)
-        position_8 = torch.where(mask_2 & mask_3, mod_value_2, 0)
-        position_9 = flat_index((P, Q, kernel_size, kernel_size), position_5, position_6, position_7, position_8)
+        mask_2 = mask & columns(hit_output.flatten(-4), position_4, wanted=mask)
+        mask_6 = (floordiv_value_4 >= 0) & (floordiv_value_4 < Q)
+        mask_7 = floordiv_value_3 >= 0
+        mask_3 = mask_6 & (mask_7.unsqueeze(-1) & (floordiv_value_3.unsqueeze(-1) < P))
+        mask_4 = mask_2 & mask_3
+        position_5 = torch.where(mask_4, floordiv_value_3.unsqueeze(-1), 0)
+        position_6 = torch.where(mask_4, floordiv_value_4, 0)
+        position_7 = torch.where(mask_4, mod_value.unsqueeze(-1), 0)
+        position_8 = flat_index(
+            (P, Q, kernel_size, kernel_size), position_5, position_6, position_7, torch.where(mask_4, mod_value_2, 0)
+        )
         rows = hit_output.flatten(-4)[..., None, None, :]
-        hit_output_picked = pick(rows, position_9, guarded=True)
-        position_10 = flat_index((P, Q), floordiv_value_3.unsqueeze(-1), floordiv_value_4)
-    mask_12 = mask_2 & mask_3 & hit_output_picked
-    ties_output_picked = columns(ties_output.flatten(-2), position_10, fill=0)
-    safe_ties_output = torch.where(mask_12, ties_output_picked, 1)
-    ratio = columns(tangent_grad_output.flatten(-2), position_10, fill=0) / safe_ties_output
+        hit_output_picked = pick(rows, position_8, wanted=mask_4)
+        position_9 = flat_index((P, Q), floordiv_value_3.unsqueeze(-1), floordiv_value_4)
+        ties_output_picked = columns(ties_output.flatten(-2), position_9, fill=0)
+        safe_ties_output = torch.where(mask_4 & hit_output_picked, ties_output_picked, 1)
+        ratio = columns(tangent_grad_output.flatten(-2), position_9, fill=0) / safe_ties_output
     safe_ratio = torch.where(hit_output_picked, ratio, 0)
     if stride is not None:
         safe_safe_ratio = torch.where(mask_3, safe_ratio, 0)

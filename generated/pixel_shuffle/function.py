@@ -63,7 +63,7 @@ def pixel_shuffle_backward(grad_output: Tensor, input: Tensor, upscale_factor: i
     total_3 = w_1 * upscale_factor + mod_value_2.unsqueeze(-1)
     chosen_3 = torch.where(mask.unsqueeze(-1), total_3, 0)
     position_5 = flat_index((size_o, P, Q), chosen_2[:, None, None], chosen.unsqueeze(-1), chosen_3.unsqueeze(-2))
-    grad_output_picked = columns(grad_output.flatten(-3), position_5, guarded=True)
+    grad_output_picked = columns(grad_output.flatten(-3), position_5, wanted=mask)
     grad_input = torch.where(mask[:, None, None], grad_output_picked, 0)
     return grad_input
 

@@ -77,7 +77,7 @@ def pixel_shuffle_second(
         chosen_2 = torch.where(mask, floordiv_value_2.unsqueeze(-1), 0)
         chosen_3 = torch.where(mask, q // (upscale_factor if upscale_factor != 0 else 1), 0)
         position_7 = flat_index((C, H, W), chosen, chosen_2, chosen_3)
-        grad_grad_input_picked = columns(grad_grad_input.flatten(-3), position_7, guarded=True)
+        grad_grad_input_picked = columns(grad_grad_input.flatten(-3), position_7, wanted=mask)
         grad_grad_output = torch.where(mask, grad_grad_input_picked, 0)
     if needs_input_grad[1]:
         grad_input = grad_grad_input.new_zeros(*batch, C, H, W)
@@ -107,7 +107,7 @@ def pixel_shuffle_backward_tangent(tangent_grad_output: Tensor, tangent_input: T
     total_3 = w_1 * upscale_factor + mod_value_2.unsqueeze(-1)
     chosen_3 = torch.where(mask.unsqueeze(-1), total_3, 0)
     position_5 = flat_index((size_o, P, Q), chosen_2[:, None, None], chosen.unsqueeze(-1), chosen_3.unsqueeze(-2))
-    tangent_grad_output_picked = columns(tangent_grad_output.flatten(-3), position_5, guarded=True)
+    tangent_grad_output_picked = columns(tangent_grad_output.flatten(-3), position_5, wanted=mask)
     tangent_grad_input = torch.where(mask[:, None, None], tangent_grad_output_picked, 0)
     return tangent_grad_input
 

@@ -37,49 +37,51 @@ def quantile_pool_forward(input: Tensor, size: int, q: float, stride: int | None
     argsort_w_view = window(argsort_w, -1, size - 1, fill=0)
     batch = input.shape[:-1]
     position = argsort_w_view if size != 0 else torch.full((*batch, P), 0, device=input.device)
-    mask = torch.isnan(pick(input_view, position, guarded=True))
-    mask_4 = (size != 0) & ~mask
-    mask_5 = mask_4 & (q * (size - 1) - numbers.floor(q * (size - 1)) == 0)
-    mask_6 = mask_4 & (q * (size - 1) - numbers.floor(q * (size - 1)) != 0)
-    position_2 = torch.where(mask_6, int(numbers.floor(q * (size - 1))), 0)
-    position_3 = torch.where(mask_6, pick(argsort_w, position_2, guarded=True), 0)
-    values_picked = pick(input_view, position_3, guarded=True)
-    position_4 = torch.where(mask_6, min(int(numbers.floor(q * (size - 1))) + 1, size - 1), 0)
-    safe_argsort_w = torch.where(mask_6, pick(argsort_w, position_4, guarded=True), 0)
-    difference = pick(input_view, safe_argsort_w, guarded=True) - values_picked
+    mask = torch.isnan(pick(input_view, position, wanted=size != 0))
+    mask_8 = (size != 0) & ~mask
+    mask_2 = mask_8 & (q * (size - 1) - numbers.floor(q * (size - 1)) == 0)
+    mask_3 = mask_8 & (q * (size - 1) - numbers.floor(q * (size - 1)) != 0)
+    position_2 = torch.where(mask_3, int(numbers.floor(q * (size - 1))), 0)
+    position_3 = torch.where(mask_3, pick(argsort_w, position_2, wanted=mask_3), 0)
+    values_picked = pick(input_view, position_3, wanted=mask_3)
+    position_4 = torch.where(mask_3, min(int(numbers.floor(q * (size - 1))) + 1, size - 1), 0)
+    safe_argsort_w = torch.where(mask_3, pick(argsort_w, position_4, wanted=mask_3), 0)
+    difference = pick(input_view, safe_argsort_w, wanted=mask_3) - values_picked
     total = values_picked + (q * (size - 1) - numbers.floor(q * (size - 1))) * difference
-    position_6 = torch.where(mask_5, int(numbers.floor(q * (size - 1))), 0)
-    position_7 = torch.where(mask_5, pick(argsort_w, position_6, guarded=True), 0)
-    values_picked_2 = pick(input_view, position_7, guarded=True)
+    position_6 = torch.where(mask_2, int(numbers.floor(q * (size - 1))), 0)
+    position_7 = torch.where(mask_2, pick(argsort_w, position_6, wanted=mask_2), 0)
+    values_picked_2 = pick(input_view, position_7, wanted=mask_2)
     chosen = values_picked_2 if q * (size - 1) - numbers.floor(q * (size - 1)) == 0 else total
     chosen_2 = torch.where(mask, math.nan, chosen)
     output = input.new_full((*batch, P), math.nan) if size == 0 else chosen_2
     output = output.to(dtype)
     w = torch.arange(size, device=input.device)
     argsort_w_view_2 = window(argsort_w, -1, int(numbers.floor(q * (size - 1))))
-    mask_2 = w == argsort_w_view_2.unsqueeze(-1)
+    mask_4 = w == argsort_w_view_2.unsqueeze(-1)
+    mask_5 = mask_4 & (size != 0)
     argsort_w_view_3 = window(argsort_w, -1, min(int(numbers.floor(q * (size - 1))) + 1, size - 1))
-    mask_3 = w == argsort_w_view_3.unsqueeze(-1)
-    position_8 = torch.where(mask_2 & (size != 0), argsort_w_view.unsqueeze(-1), 0)
-    mask_7 = torch.isnan(pick(input_view.unsqueeze(-2), position_8, guarded=True))
+    mask_6 = w == argsort_w_view_3.unsqueeze(-1)
+    mask_7 = mask_6 & (size != 0)
+    position_8 = torch.where(mask_5, argsort_w_view.unsqueeze(-1), 0)
+    mask_9 = torch.isnan(pick(input_view.unsqueeze(-2), position_8, wanted=mask_5))
     chosen_4 = torch.where(
-        mask_7,
+        mask_9,
         input.new_zeros(()),
         1
         if q * (size - 1) - numbers.floor(q * (size - 1)) == 0
         else 1 - (q * (size - 1) - numbers.floor(q * (size - 1))),
     )
     chosen_5 = input.new_zeros(*batch, P, size) if size == 0 else chosen_4
-    chosen_3 = torch.where(mask_2, chosen_5, 0)
-    position_9 = torch.where(mask_3 & (size != 0), argsort_w_view.unsqueeze(-1), 0)
-    mask_8 = torch.isnan(pick(input_view.unsqueeze(-2), position_9, guarded=True))
+    chosen_3 = torch.where(mask_4, chosen_5, 0)
+    position_9 = torch.where(mask_7, argsort_w_view.unsqueeze(-1), 0)
+    mask_10 = torch.isnan(pick(input_view.unsqueeze(-2), position_9, wanted=mask_7))
     chosen_6 = torch.where(
-        mask_8,
+        mask_10,
         input.new_zeros(()),
         0 if q * (size - 1) - numbers.floor(q * (size - 1)) == 0 else q * (size - 1) - numbers.floor(q * (size - 1)),
     )
     chosen_7 = input.new_zeros(*batch, P, size) if size == 0 else chosen_6
-    slope = chosen_3 + torch.where(mask_3, chosen_7, 0)
+    slope = chosen_3 + torch.where(mask_6, chosen_7, 0)
     return output, slope
 
 
@@ -100,11 +102,10 @@ def quantile_pool_backward(grad_output: Tensor, slope: Tensor, input: Tensor, si
     else:
         P = (N - size) // size + 1
         mask = n // size < P
-        chosen = torch.where(mask, n // (size if size != 0 else 1), 0)
-        chosen_2 = torch.where(mask, n % (size if size != 0 else 1), 0)
-        position_5 = flat_index((P, size), chosen, chosen_2)
-        grad_values_picked = columns(grad_values.flatten(-2), position_5, guarded=True)
-        grad_input = torch.where(mask, grad_values_picked, 0)
+        position = torch.where(mask, n // (size if size != 0 else 1), 0)
+        position_2 = torch.where(mask, n % (size if size != 0 else 1), 0)
+        position_3 = flat_index((P, size), position, position_2)
+        grad_input = torch.where(mask, columns(grad_values.flatten(-2), position_3, wanted=mask), 0)
     return grad_input
 
 
@@ -125,34 +126,34 @@ def quantile_pool_tangent(tangent_input: Tensor, input: Tensor, size: int, q: fl
     argsort_w_view = window(argsort_w, -1, size - 1, fill=0)
     batch = tangent_input.shape[:-1]
     position = argsort_w_view if size != 0 else torch.full((*batch, P), 0, device=tangent_input.device)
-    mask = (size != 0) & ~torch.isnan(pick(input_view, position, guarded=True))
-    mask_5 = mask & (size != 0)
-    position_2 = torch.where(mask_5, argsort_w_view, 0)
-    mask_2 = torch.isnan(pick(input_view, position_2, guarded=True))
-    mask_9 = torch.isnan(pick(input_view, position, guarded=True))
-    mask_3 = (size != 0) & (~mask_9 & (q * (size - 1) - numbers.floor(q * (size - 1)) != 0))
-    mask_6 = mask_3 & (size != 0)
+    mask = (size != 0) & ~torch.isnan(pick(input_view, position, wanted=size != 0))
+    mask_2 = mask & (size != 0)
+    position_2 = torch.where(mask_2, argsort_w_view, 0)
+    mask_3 = torch.isnan(pick(input_view, position_2, wanted=mask_2))
+    mask_4 = mask_2 & ~mask_3
+    mask_9 = torch.isnan(pick(input_view, position, wanted=size != 0))
+    mask_5 = (size != 0) & (~mask_9 & (q * (size - 1) - numbers.floor(q * (size - 1)) != 0))
+    mask_6 = mask_5 & (size != 0)
     position_3 = torch.where(mask_6, argsort_w_view, 0)
-    mask_4 = torch.isnan(pick(input_view, position_3, guarded=True))
-    mask_7 = mask_5 & ~mask_2
-    mask_8 = mask_6 & ~mask_4 & (q * (size - 1) - numbers.floor(q * (size - 1)) != 0)
+    mask_7 = torch.isnan(pick(input_view, position_3, wanted=mask_6))
+    mask_8 = mask_6 & ~mask_7 & (q * (size - 1) - numbers.floor(q * (size - 1)) != 0)
     position_4 = torch.where(mask_8, min(int(numbers.floor(q * (size - 1))) + 1, size - 1), 0)
-    position_5 = torch.where(mask_8, pick(argsort_w, position_4, guarded=True), 0)
-    tangent_values_picked = pick(tangent_input_view, position_5, guarded=True)
+    position_5 = torch.where(mask_8, pick(argsort_w, position_4, wanted=mask_8), 0)
+    tangent_values_picked = pick(tangent_input_view, position_5, wanted=mask_8)
     product = tangent_values_picked * (q * (size - 1) - numbers.floor(q * (size - 1)))
     chosen_2 = tangent_input.new_zeros(*batch, P) if q * (size - 1) - numbers.floor(q * (size - 1)) == 0 else product
-    chosen_3 = torch.where(mask_4, 0, chosen_2)
+    chosen_3 = torch.where(mask_7, 0, chosen_2)
     chosen_4 = tangent_input.new_zeros(*batch, P) if size == 0 else chosen_3
-    chosen = torch.where(mask_3, chosen_4, 0)
-    position_6 = torch.where(mask_7, int(numbers.floor(q * (size - 1))), 0)
-    position_7 = torch.where(mask_7, pick(argsort_w, position_6, guarded=True), 0)
-    tangent_values_picked_2 = pick(tangent_input_view, position_7, guarded=True)
+    chosen = torch.where(mask_5, chosen_4, 0)
+    position_6 = torch.where(mask_4, int(numbers.floor(q * (size - 1))), 0)
+    position_7 = torch.where(mask_4, pick(argsort_w, position_6, wanted=mask_4), 0)
+    tangent_values_picked_2 = pick(tangent_input_view, position_7, wanted=mask_4)
     product_2 = tangent_values_picked_2 * (
         1
         if q * (size - 1) - numbers.floor(q * (size - 1)) == 0
         else 1 - (q * (size - 1) - numbers.floor(q * (size - 1)))
     )
-    chosen_5 = torch.where(mask_2, 0, product_2)
+    chosen_5 = torch.where(mask_3, 0, product_2)
     chosen_6 = tangent_input.new_zeros(*batch, P) if size == 0 else chosen_5
     tangent_output = torch.where(mask, chosen_6, 0) + chosen
     tangent_output = tangent_output.to(dtype)

@@ -140,7 +140,7 @@ def quantile_pool_backward_tangent(
         chosen = torch.where(mask, n // (size if size != 0 else 1), 0)
         chosen_2 = torch.where(mask, n % (size if size != 0 else 1), 0)
         position_5 = flat_index((P, size), chosen, chosen_2)
-        tangent_grad_values_picked = columns(tangent_grad_values.flatten(-2), position_5, guarded=True)
+        tangent_grad_values_picked = columns(tangent_grad_values.flatten(-2), position_5, wanted=mask)
         tangent_grad_input = torch.where(mask, tangent_grad_values_picked, 0)
     return tangent_grad_input
 

@@ -32,14 +32,15 @@ def rope_forward(input: Tensor, cos: Tensor, sin: Tensor) -> Tensor:
     H = cos.shape[1]
     d = torch.arange(2 * H, device=input.device)
     mask = d < H
+    mask_2 = ~mask
     cos_view = window(cos, -1, 0, (2 * H, 1), fill=0)
     sin_view = window(sin, -1, 0, (2 * H, 1), fill=0)
     cos_view_2 = window(cos, -1, -H, (2 * H, 1), fill=0)
     sin_view_2 = window(sin, -1, -H, (2 * H, 1), fill=0)
-    product = columns(input, torch.where(~mask, d - H, 0), guarded=True) * sin_view_2
-    total = columns(input, torch.where(~mask, d, 0), guarded=True) * cos_view_2 + product
-    product_2 = columns(input, torch.where(mask, d + H, 0), guarded=True) * sin_view
-    product_3 = columns(input, torch.where(mask, d, 0), guarded=True) * cos_view
+    product = columns(input, torch.where(mask_2, d - H, 0), wanted=mask_2) * sin_view_2
+    total = columns(input, torch.where(mask_2, d, 0), wanted=mask_2) * cos_view_2 + product
+    product_2 = columns(input, torch.where(mask, d + H, 0), wanted=mask) * sin_view
+    product_3 = columns(input, torch.where(mask, d, 0), wanted=mask) * cos_view
     output = torch.where(mask, product_3 - product_2, total).to(dtype)
     return output
 
@@ -97,26 +98,29 @@ def rope_tangent(
     H = tangent_cos.shape[1]
     d = torch.arange(2 * H, device=tangent_input.device)
     mask = d < H
+    mask_2 = ~mask
     chosen = torch.where(mask, d + H, 0)
-    chosen_2 = torch.where(~mask, d - H, 0)
+    chosen_2 = torch.where(mask_2, d - H, 0)
     tangent_cos_view = window(tangent_cos, -1, -H, (2 * H, 1), fill=0)
-    input_picked = columns(input, torch.where(~mask, d, 0), guarded=True)
+    input_picked = columns(input, torch.where(mask_2, d, 0), wanted=mask_2)
     chosen_3 = torch.where(mask, 0, tangent_cos_view * input_picked)
     cos_view = window(cos, -1, 0, (2 * H, 1), fill=0)
     cos_view_2 = window(cos, -1, -H, (2 * H, 1), fill=0)
     tangent_input_view = window(tangent_input, -1, 0, (2 * H, 1))
     product = torch.where(mask, cos_view, cos_view_2) * tangent_input_view
     tangent_cos_view_2 = window(tangent_cos, -1, 0, (2 * H, 1), fill=0)
-    input_picked_2 = columns(input, torch.where(mask, d, 0), guarded=True)
+    input_picked_2 = columns(input, torch.where(mask, d, 0), wanted=mask)
     chosen_4 = torch.where(mask, tangent_cos_view_2 * input_picked_2, 0)
     sin_view = window(sin, -1, 0, (2 * H, 1), fill=0)
     tangent_sin_view = window(tangent_sin, -1, 0, (2 * H, 1), fill=0)
     sin_view_2 = window(sin, -1, -H, (2 * H, 1), fill=0)
     tangent_sin_view_2 = window(tangent_sin, -1, -H, (2 * H, 1), fill=0)
-    chosen_5 = torch.where(mask, 0, columns(tangent_input, chosen_2, guarded=True) * sin_view_2)
-    chosen_6 = torch.where(mask, 0, tangent_sin_view_2 * columns(input, chosen_2, guarded=True))
-    chosen_7 = torch.where(mask, -(columns(tangent_input, chosen, guarded=True) * sin_view), 0)
-    chosen_8 = torch.where(mask, -(tangent_sin_view * columns(input, chosen, guarded=True)), 0)
+    tangent_input_picked = columns(tangent_input, chosen_2, wanted=mask_2)
+    chosen_5 = torch.where(mask, 0, tangent_input_picked * sin_view_2)
+    input_picked_3 = columns(input, chosen_2, wanted=mask_2)
+    chosen_6 = torch.where(mask, 0, tangent_sin_view_2 * input_picked_3)
+    chosen_7 = torch.where(mask, -(columns(tangent_input, chosen, wanted=mask) * sin_view), 0)
+    chosen_8 = torch.where(mask, -(tangent_sin_view * columns(input, chosen, wanted=mask)), 0)
     tangent_output = product + chosen_4 + chosen_7 + chosen_8 + chosen_3 + chosen_5 + chosen_6
     tangent_output = tangent_output.to(dtype)
     return tangent_output

@@ -60,11 +60,12 @@ def segment_max_backward(
     condition = condition.movedim(0, -1)
     safe_segment = torch.where(condition, segment, 0)
     ties_top = add_along(ties_top_base, safe_segment, condition.long())
-    mask = condition & (take(size, safe_segment, guarded=True) > 0)
-    safe_segment_2 = torch.where(mask & condition, segment, 0)
-    ties_top_picked = pick(ties_top.unsqueeze(-2), safe_segment_2, guarded=True)
-    safe_ties_top = torch.where(mask & condition, ties_top_picked, 1)
-    scaled_grad = pick(grad_top.unsqueeze(-2), safe_segment_2, guarded=True) / safe_ties_top
+    mask = condition & (take(size, safe_segment, wanted=condition) > 0)
+    mask_2 = mask & condition
+    safe_segment_2 = torch.where(mask_2, segment, 0)
+    ties_top_picked = pick(ties_top.unsqueeze(-2), safe_segment_2, wanted=mask_2)
+    safe_ties_top = torch.where(mask_2, ties_top_picked, 1)
+    scaled_grad = pick(grad_top.unsqueeze(-2), safe_segment_2, wanted=mask_2) / safe_ties_top
     grad_input = torch.where(mask, torch.where(condition, scaled_grad, 0), 0)
     grad_input = grad_input.movedim(-1, 0).to(dtype)
     return grad_input
@@ -87,7 +88,7 @@ def segment_max_tangent(tangent_input: Tensor, input: Tensor, segment: Tensor, n
     safe_segment = torch.where(input == columns(top, segment), segment, 0)
     ties_top = add_along(ties_top_base, safe_segment, (input == columns(top, segment)).long())
     mask = input == columns(top, segment)
-    ties_top_picked = pick(ties_top.unsqueeze(-2), torch.where(mask, segment, 0), guarded=True)
+    ties_top_picked = pick(ties_top.unsqueeze(-2), torch.where(mask, segment, 0), wanted=mask)
     update = torch.where(mask, tangent_input / torch.where(mask, ties_top_picked, 1), 0)
     tangent_top = add_along(tangent_input.new_zeros(*batch, S), safe_segment, update)
     tangent_output = torch.where(size > 0, tangent_top, 0).movedim(-1, 0).to(dtype)

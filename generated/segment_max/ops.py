@@ -101,21 +101,21 @@ def segment_max_second(
     condition = condition.movedim(0, -1)
     safe_segment = torch.where(condition, segment, 0)
     ties_top = add_along(ties_top_base, safe_segment, condition.long())
-    mask = condition & (take(size, safe_segment, guarded=True) > 0) & condition
-    position = torch.where(mask & condition, segment, 0)
-    mask_2 = condition & (take(size, position, guarded=True) > 0)
-    mask_3 = mask & mask_2 & condition
+    mask = condition & (take(size, safe_segment, wanted=condition) > 0) & condition
+    mask_2 = mask & condition
+    mask_3 = condition & (take(size, torch.where(mask_2, segment, 0), wanted=mask_2) > 0)
+    mask_4 = mask & mask_3 & condition
     S = num_segments
     batch = grad_output.shape[1:]
     grad_grad_input = grad_grad_input.movedim(0, -1)
-    safe_segment_2 = torch.where(mask_3, segment, 0)
-    ties_top_picked = pick(ties_top.unsqueeze(-2), safe_segment_2, guarded=True)
-    scaled_grad = grad_grad_input / torch.where(mask_3, ties_top_picked, 1)
+    safe_segment_2 = torch.where(mask_4, segment, 0)
+    ties_top_picked = pick(ties_top.unsqueeze(-2), safe_segment_2, wanted=mask_4)
+    scaled_grad = grad_grad_input / torch.where(mask_4, ties_top_picked, 1)
     safe_scaled_grad = torch.where(condition, scaled_grad, 0)
-    update = torch.where(mask, torch.where(mask_2, safe_scaled_grad, 0), 0)
-    position_2 = torch.where(mask, segment, 0)
+    update = torch.where(mask, torch.where(mask_3, safe_scaled_grad, 0), 0)
+    position = torch.where(mask, segment, 0)
     grad_grad_top = grad_grad_input.new_zeros(*batch, S)
-    grad_grad_top = add_along(grad_grad_top, position_2, update, padded=True)
+    grad_grad_top = add_along(grad_grad_top, position, update, padded=True)
     grad_grad_output = torch.where(size > 0, grad_grad_top, 0).movedim(-1, 0).to(dtype)
     return grad_grad_output
 
@@ -133,16 +133,16 @@ def segment_max_backward_tangent(
     condition = condition.movedim(0, -1)
     safe_segment = torch.where(condition, segment, 0)
     ties_top = add_along(ties_top_base, safe_segment, condition.long())
-    mask = condition & (take(size, safe_segment, guarded=True) > 0) & condition
-    position = torch.where(mask & condition, segment, 0)
-    mask_2 = condition & (take(size, position, guarded=True) > 0)
-    mask_3 = mask & mask_2 & condition
-    safe_segment_2 = torch.where(mask_3, segment, 0)
-    ties_top_picked = pick(ties_top.unsqueeze(-2), safe_segment_2, guarded=True)
-    safe_ties_top = torch.where(mask_3, ties_top_picked, 1)
-    ratio = pick(tangent_grad_top.unsqueeze(-2), safe_segment_2, guarded=True) / safe_ties_top
+    mask = condition & (take(size, safe_segment, wanted=condition) > 0) & condition
+    mask_2 = mask & condition
+    mask_3 = condition & (take(size, torch.where(mask_2, segment, 0), wanted=mask_2) > 0)
+    mask_4 = mask & mask_3 & condition
+    safe_segment_2 = torch.where(mask_4, segment, 0)
+    ties_top_picked = pick(ties_top.unsqueeze(-2), safe_segment_2, wanted=mask_4)
+    safe_ties_top = torch.where(mask_4, ties_top_picked, 1)
+    ratio = pick(tangent_grad_top.unsqueeze(-2), safe_segment_2, wanted=mask_4) / safe_ties_top
     safe_ratio = torch.where(condition, ratio, 0)
-    tangent_grad_input = torch.where(mask, torch.where(mask_2, safe_ratio, 0), 0)
+    tangent_grad_input = torch.where(mask, torch.where(mask_3, safe_ratio, 0), 0)
     tangent_grad_input = tangent_grad_input.movedim(-1, 0).to(dtype)
     return tangent_grad_input
 

@@ -96,9 +96,10 @@ def selective_scan_backward(
         grad_u = grad_y * skip + grad_u_h_sum * delta
         grad_u = grad_u.sum_to_size(u.shape).to(dtype)
     if needs_input_grad[1]:
-        exp_value_2 = torch.exp(torch.where(~mask[:, None, None], delta.unsqueeze(-1) * a, 0))
-        chosen = torch.where(~mask, t_2 - 1, 0)
-        h_picked = columns(h.movedim((-2, -1, -3), (-3, -2, -1)), chosen, guarded=True).movedim(
+        mask_2 = ~mask
+        exp_value_2 = torch.exp(torch.where(mask_2[:, None, None], delta.unsqueeze(-1) * a, 0))
+        chosen = torch.where(mask_2, t_2 - 1, 0)
+        h_picked = columns(h.movedim((-2, -1, -3), (-3, -2, -1)), chosen, wanted=mask_2).movedim(
             (-1, -3, -2), (-3, -2, -1)
         )
         product = exp_value_2 * a * h_picked
@@ -106,9 +107,10 @@ def selective_scan_backward(
         grad_delta = (grad_h * (chosen_2 + b.unsqueeze(-2) * u.unsqueeze(-1))).sum(-1)
         grad_delta = grad_delta.sum_to_size(delta.shape).to(dtype)
     if needs_input_grad[2]:
-        exp_value_3 = torch.exp(torch.where(~mask, delta.mT.unsqueeze(-2) * a.unsqueeze(-1), 0))
-        chosen_3 = torch.where(~mask, t_2 - 1, 0)
-        h_picked_2 = columns(h.movedim((-2, -1, -3), (-3, -2, -1)), chosen_3, guarded=True)
+        mask_4 = ~mask
+        exp_value_3 = torch.exp(torch.where(mask_4, delta.mT.unsqueeze(-2) * a.unsqueeze(-1), 0))
+        chosen_3 = torch.where(mask_4, t_2 - 1, 0)
+        h_picked_2 = columns(h.movedim((-2, -1, -3), (-3, -2, -1)), chosen_3, wanted=mask_4)
         product_2 = exp_value_3 * delta.mT.unsqueeze(-2)
         scaled_grad_2 = product_2 * grad_h.movedim((-2, -1, -3), (-3, -2, -1)) * h_picked_2
         grad_a = as_rows(torch.where(mask, 0, scaled_grad_2), 3).sum((0, -1)).to(dtype)

@@ -147,10 +147,11 @@ def selective_scan_second(
             h_before = h_t
         h = torch.stack(steps, -3) if steps else grad_grad_u.new_zeros(*batch, T, D, N)
         mask = t_3 == 0
+        mask_2 = ~mask
         product = delta.unsqueeze(-1) * a
-        exp_value = torch.exp(torch.where(~mask[:, None, None], product, 0))
-        chosen = torch.where(~mask, t_3 - 1, 0)
-        h_picked = columns(h.movedim((-2, -1, -3), (-3, -2, -1)), chosen, guarded=True).movedim(
+        exp_value = torch.exp(torch.where(mask_2[:, None, None], product, 0))
+        chosen = torch.where(mask_2, t_3 - 1, 0)
+        h_picked = columns(h.movedim((-2, -1, -3), (-3, -2, -1)), chosen, wanted=mask_2).movedim(
             (-1, -3, -2), (-3, -2, -1)
         )
         product_2 = b.unsqueeze(-2) * u.unsqueeze(-1)
@@ -175,16 +176,16 @@ def selective_scan_second(
             grad_h_before = grad_h_t_2
         steps_2.reverse()
         grad_h = torch.stack(steps_2, -3) if steps_2 else grad_grad_u.new_zeros(*batch, T, D, N)
-        mask_2 = t_3 + 1 < T
+        mask_3 = t_3 + 1 < T
         delta_picked = window(delta, -2, 1, (T, 1), fill=0)
         product_5 = delta_picked.unsqueeze(-1) * a
-        exp_value_2 = torch.exp(torch.where(mask_2[:, None, None], product_5, 0))
+        exp_value_2 = torch.exp(torch.where(mask_3[:, None, None], product_5, 0))
         grad_h_view = window(grad_h, -3, 1, (T, 1), fill=0)
         grad_grad_delta_view = window(grad_grad_delta, -2, 1, (T, 1), fill=0)
         scaled_grad_7 = exp_value_2 * a * grad_grad_delta_view.unsqueeze(-1) * grad_h_view
-        chosen_4 = torch.where(mask_2[:, None, None], scaled_grad_7, 0)
+        chosen_4 = torch.where(mask_3[:, None, None], scaled_grad_7, 0)
         scaled_grad_8 = exp_value_2 * delta_picked.unsqueeze(-1) * grad_grad_a * grad_h_view
-        safe_scaled_grad_8 = torch.where(mask_2[:, None, None], scaled_grad_8, 0)
+        safe_scaled_grad_8 = torch.where(mask_3[:, None, None], scaled_grad_8, 0)
         grad_h_3 = grad_grad_c.unsqueeze(-2) * grad_y.unsqueeze(-1) + safe_scaled_grad_8 + chosen_4
         grad_h_3_each = grad_h_3.unbind(-3)
         steps_4 = []
@@ -234,30 +235,33 @@ def selective_scan_second(
         grad_u = grad_grad_skip * grad_y + scaled_grad_13 + scaled_grad_12 + grad_u_h_sum_1 * delta
         grad_u = grad_u.sum_to_size(u.shape).to(dtype)
     if needs_input_grad[2]:
-        exp_value_3 = torch.exp(torch.where(~mask[:, None, None], product, 0))
-        chosen_5 = torch.where(~mask, t_3 - 1, 0)
-        h_picked_2 = columns(h.movedim((-2, -1, -3), (-3, -2, -1)), chosen_5, guarded=True).movedim(
+        mask_5 = ~mask
+        exp_value_3 = torch.exp(torch.where(mask_5[:, None, None], product, 0))
+        chosen_5 = torch.where(mask_5, t_3 - 1, 0)
+        h_picked_2 = columns(h.movedim((-2, -1, -3), (-3, -2, -1)), chosen_5, wanted=mask_5).movedim(
             (-1, -3, -2), (-3, -2, -1)
         )
         scaled_grad_14 = exp_value_3 * delta.unsqueeze(-1) * a * grad_h * h_picked_2
         scaled_grad_15 = exp_value_3 * grad_h * h_picked_2
         total = scaled_grad_15 + scaled_grad_14
         grad_delta_grad_a = torch.where(mask[:, None, None], 0, grad_grad_a * total).sum(-1)
-        exp_value_7 = torch.exp(torch.where(~mask[:, None, None], product, 0))
-        chosen_6 = torch.where(~mask, t_3 - 1, 0)
-        h_picked_4 = columns(h.movedim((-2, -1, -3), (-3, -2, -1)), chosen_6, guarded=True).movedim(
+        mask_7 = ~mask
+        exp_value_7 = torch.exp(torch.where(mask_7[:, None, None], product, 0))
+        chosen_6 = torch.where(mask_7, t_3 - 1, 0)
+        h_picked_4 = columns(h.movedim((-2, -1, -3), (-3, -2, -1)), chosen_6, wanted=mask_7).movedim(
             (-1, -3, -2), (-3, -2, -1)
         )
         scaled_grad_16 = exp_value_7 * a**2 * grad_grad_delta.unsqueeze(-1) * grad_h * h_picked_4
         grad_delta_grad_delta = torch.where(mask[:, None, None], 0, scaled_grad_16).sum(-1)
-        mask_5 = t_3 - 1 >= 0
+        mask_8 = t_3 - 1 >= 0
         grad_grad_h_view = window(grad_grad_h, -3, -1, (T, 1), fill=0)
-        exp_value_8 = torch.exp(torch.where(mask_5[:, None, None], delta.unsqueeze(-1) * a, 0))
+        exp_value_8 = torch.exp(torch.where(mask_8[:, None, None], delta.unsqueeze(-1) * a, 0))
         scaled_grad_17 = exp_value_8 * a * grad_grad_h_view * grad_h
-        grad_delta_grad_h = torch.where(mask_5[:, None, None], scaled_grad_17, 0).sum(-1)
-        exp_value_9 = torch.exp(torch.where(~mask[:, None, None], product, 0))
-        chosen_7 = torch.where(~mask, t_3 - 1, 0)
-        h_picked_5 = columns(h.movedim((-2, -1, -3), (-3, -2, -1)), chosen_7, guarded=True).movedim(
+        grad_delta_grad_h = torch.where(mask_8[:, None, None], scaled_grad_17, 0).sum(-1)
+        mask_10 = ~mask
+        exp_value_9 = torch.exp(torch.where(mask_10[:, None, None], product, 0))
+        chosen_7 = torch.where(mask_10, t_3 - 1, 0)
+        h_picked_5 = columns(h.movedim((-2, -1, -3), (-3, -2, -1)), chosen_7, wanted=mask_10).movedim(
             (-1, -3, -2), (-3, -2, -1)
         )
         product_6 = exp_value_9 * a * h_picked_5
@@ -269,17 +273,19 @@ def selective_scan_second(
         grad_delta = total_2 + scaled_grad_18 + grad_delta_grad_h + grad_delta_h
         grad_delta = grad_delta.sum_to_size(delta.shape).to(dtype)
     if needs_input_grad[3]:
+        mask_12 = ~mask
         product_3 = delta.mT.unsqueeze(-2) * a.unsqueeze(-1)
-        exp_value_10 = torch.exp(torch.where(~mask, product_3, 0))
-        chosen_9 = torch.where(~mask, t_3 - 1, 0)
-        h_picked_6 = columns(h.movedim((-2, -1, -3), (-3, -2, -1)), chosen_9, guarded=True)
+        exp_value_10 = torch.exp(torch.where(mask_12, product_3, 0))
+        chosen_9 = torch.where(mask_12, t_3 - 1, 0)
+        h_picked_6 = columns(h.movedim((-2, -1, -3), (-3, -2, -1)), chosen_9, wanted=mask_12)
         power = delta.mT**2
         scaled_grad_21 = exp_value_10 * power.unsqueeze(-2) * grad_grad_a.unsqueeze(-1)
         scaled_grad_20 = scaled_grad_21 * grad_h.movedim((-2, -1, -3), (-3, -2, -1)) * h_picked_6
         grad_a_grad_a = as_rows(torch.where(mask, 0, scaled_grad_20), 3).sum((0, -1))
-        exp_value_4 = torch.exp(torch.where(~mask, product_3, 0))
-        chosen_10 = torch.where(~mask, t_3 - 1, 0)
-        h_picked_3 = columns(h.movedim((-2, -1, -3), (-3, -2, -1)), chosen_10, guarded=True)
+        mask_14 = ~mask
+        exp_value_4 = torch.exp(torch.where(mask_14, product_3, 0))
+        chosen_10 = torch.where(mask_14, t_3 - 1, 0)
+        h_picked_3 = columns(h.movedim((-2, -1, -3), (-3, -2, -1)), chosen_10, wanted=mask_14)
         product_7 = exp_value_4 * delta.mT.unsqueeze(-2) * a.unsqueeze(-1) * h_picked_3
         total_3 = exp_value_4 * h_picked_3 + product_7
         scaled_grad_23 = grad_grad_delta.mT.unsqueeze(-2) * grad_h.movedim((-2, -1, -3), (-3, -2, -1))
@@ -287,15 +293,16 @@ def selective_scan_second(
         grad_a_grad_delta = as_rows(torch.where(mask, 0, scaled_grad_22), 3).sum((0, -1))
         delta_picked_2 = window(delta, -2, 1, (T, 1), fill=0).mT
         product_8 = delta_picked_2.unsqueeze(-2) * a.unsqueeze(-1)
-        exp_value_11 = torch.exp(torch.where(mask_2, product_8, 0))
+        exp_value_11 = torch.exp(torch.where(mask_3, product_8, 0))
         grad_h_picked_2 = grad_h_view.movedim((-2, -1, -3), (-3, -2, -1))
         product_9 = exp_value_11 * delta_picked_2.unsqueeze(-2)
         scaled_grad_25 = product_9 * grad_grad_h.movedim((-2, -1, -3), (-3, -2, -1))
         scaled_grad_24 = scaled_grad_25 * grad_h_picked_2
-        grad_a_grad_h = as_rows(torch.where(mask_2, scaled_grad_24, 0), 3).sum((0, -1))
-        exp_value_12 = torch.exp(torch.where(~mask, product_3, 0))
-        chosen_11 = torch.where(~mask, t_3 - 1, 0)
-        h_picked_7 = columns(h.movedim((-2, -1, -3), (-3, -2, -1)), chosen_11, guarded=True)
+        grad_a_grad_h = as_rows(torch.where(mask_3, scaled_grad_24, 0), 3).sum((0, -1))
+        mask_17 = ~mask
+        exp_value_12 = torch.exp(torch.where(mask_17, product_3, 0))
+        chosen_11 = torch.where(mask_17, t_3 - 1, 0)
+        h_picked_7 = columns(h.movedim((-2, -1, -3), (-3, -2, -1)), chosen_11, wanted=mask_17)
         product_10 = exp_value_12 * delta.mT.unsqueeze(-2)
         scaled_grad_26 = product_10 * grad_h_2.movedim((-2, -1, -3), (-3, -2, -1)) * h_picked_7
         grad_a_h = as_rows(torch.where(mask, 0, scaled_grad_26), 3).sum((0, -1))
@@ -428,9 +435,10 @@ def selective_scan_backward_tangent(
     tangent_grad_u = tangent_grad_u.sum_to_size(u.shape).to(dtype)
     t_5 = torch.arange(T, device=tangent_grad_y.device)
     mask = t_5 == 0
-    exp_value = torch.exp(torch.where(~mask[:, None, None], delta.unsqueeze(-1) * a, 0))
-    chosen = torch.where(~mask, t_5 - 1, 0)
-    h_picked = columns(h.movedim((-2, -1, -3), (-3, -2, -1)), chosen, guarded=True).movedim((-1, -3, -2), (-3, -2, -1))
+    mask_2 = ~mask
+    exp_value = torch.exp(torch.where(mask_2[:, None, None], delta.unsqueeze(-1) * a, 0))
+    chosen = torch.where(mask_2, t_5 - 1, 0)
+    h_picked = columns(h.movedim((-2, -1, -3), (-3, -2, -1)), chosen, wanted=mask_2).movedim((-1, -3, -2), (-3, -2, -1))
     product_11 = exp_value * delta.unsqueeze(-1) * a * h_picked
     total_2 = exp_value * h_picked + product_11
     chosen_9 = torch.where(mask[:, None, None], 0, tangent_a * grad_h * total_2)
@@ -438,7 +446,7 @@ def selective_scan_backward_tangent(
     product_12 = (chosen_10 + b.unsqueeze(-2) * u.unsqueeze(-1)) * tangent_grad_h
     scaled_grad_5 = exp_value * a**2 * tangent_delta.unsqueeze(-1) * grad_h * h_picked
     chosen_11 = torch.where(mask[:, None, None], 0, scaled_grad_5)
-    tangent_h_picked = columns(tangent_h.movedim((-2, -1, -3), (-3, -2, -1)), chosen, guarded=True).movedim(
+    tangent_h_picked = columns(tangent_h.movedim((-2, -1, -3), (-3, -2, -1)), chosen, wanted=mask_2).movedim(
         (-1, -3, -2), (-3, -2, -1)
     )
     chosen_12 = torch.where(mask[:, None, None], 0, exp_value * a * tangent_h_picked * grad_h)
@@ -446,9 +454,10 @@ def selective_scan_backward_tangent(
     scaled_grad_7 = grad_h * b.unsqueeze(-2) * tangent_u.unsqueeze(-1)
     total_3 = product_12 + chosen_11 + chosen_9 + chosen_12 + scaled_grad_6 + scaled_grad_7
     tangent_grad_delta = total_3.sum(-1).sum_to_size(delta.shape).to(dtype)
-    exp_value_2 = torch.exp(torch.where(~mask, delta.mT.unsqueeze(-2) * a.unsqueeze(-1), 0))
-    chosen_2 = torch.where(~mask, t_5 - 1, 0)
-    h_picked_2 = columns(h.movedim((-2, -1, -3), (-3, -2, -1)), chosen_2, guarded=True)
+    mask_4 = ~mask
+    exp_value_2 = torch.exp(torch.where(mask_4, delta.mT.unsqueeze(-2) * a.unsqueeze(-1), 0))
+    chosen_2 = torch.where(mask_4, t_5 - 1, 0)
+    h_picked_2 = columns(h.movedim((-2, -1, -3), (-3, -2, -1)), chosen_2, wanted=mask_4)
     product_13 = exp_value_2 * delta.mT.unsqueeze(-2) * a.unsqueeze(-1)
     scaled_grad_8 = product_13 * grad_h.movedim((-2, -1, -3), (-3, -2, -1)) * h_picked_2
     scaled_grad_9 = exp_value_2 * grad_h.movedim((-2, -1, -3), (-3, -2, -1)) * h_picked_2
@@ -458,7 +467,7 @@ def selective_scan_backward_tangent(
     product_14 = exp_value_2 * power.unsqueeze(-2) * tangent_a.unsqueeze(-1)
     scaled_grad_10 = product_14 * grad_h.movedim((-2, -1, -3), (-3, -2, -1)) * h_picked_2
     chosen_14 = torch.where(mask, 0, scaled_grad_10)
-    tangent_h_picked_2 = columns(tangent_h.movedim((-2, -1, -3), (-3, -2, -1)), chosen_2, guarded=True)
+    tangent_h_picked_2 = columns(tangent_h.movedim((-2, -1, -3), (-3, -2, -1)), chosen_2, wanted=mask_4)
     product_15 = exp_value_2 * delta.mT.unsqueeze(-2)
     product_16 = product_15 * tangent_h_picked_2
     scaled_grad_11 = product_16 * grad_h.movedim((-2, -1, -3), (-3, -2, -1))

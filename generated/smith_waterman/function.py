@@ -46,16 +46,17 @@ def smith_waterman_forward(
         mask = (wave - j >= 0) & (wave - j < N)
         mask_2 = wave - j == 0
         mask_3 = j == 0
-        position = torch.where(mask & ~mask_2 & ~mask_3, j - 1, 0)
-        h_before_before_picked = columns(h_before_before, position, guarded=True)
-        chosen = torch.where(mask_3, -math.inf, h_before_before_picked)
-        chosen_2 = torch.where(mask_2, -math.inf, chosen)
-        logaddexp_chosen_2 = torch.logaddexp(chosen_2, torch.full_like(chosen_2, 0))
-        paired_waves_wave = torch.where(mask, logaddexp_chosen_2, 0)
-        position_2 = torch.where(mask & ~mask_3, j - 1, 0)
-        chosen_3 = torch.where(mask_3, -math.inf, columns(h_waves_before, position_2, guarded=True))
-        chosen_4 = torch.where(mask_2, -math.inf, h_waves_before)
-        logaddexp_value = torch.logaddexp(chosen_4, chosen_3)
+        mask_4 = mask & ~mask_2 & ~mask_3
+        chosen_2 = torch.where(mask_4, j - 1, 0)
+        chosen = torch.where(mask_3, -math.inf, columns(h_before_before, chosen_2, wanted=mask_4))
+        chosen_3 = torch.where(mask_2, -math.inf, chosen)
+        logaddexp_chosen_3 = torch.logaddexp(chosen_3, torch.full_like(chosen_3, 0))
+        paired_waves_wave = torch.where(mask, logaddexp_chosen_3, 0)
+        mask_7 = mask & ~mask_3
+        chosen_5 = torch.where(mask_7, j - 1, 0)
+        chosen_4 = torch.where(mask_3, -math.inf, columns(h_waves_before, chosen_5, wanted=mask_7))
+        chosen_6 = torch.where(mask_2, -math.inf, h_waves_before)
+        logaddexp_value = torch.logaddexp(chosen_6, chosen_4)
         apart_waves_wave = torch.where(mask, logaddexp_value + numbers.ratio(gap, temperature), 0)
         s_view = window(s, -2, wave, (M, -1), fill=0).diagonal(0, -2, -1)
         total = paired_waves_wave + s_view
@@ -122,47 +123,48 @@ def smith_waterman_backward(
         apart_waves_wave_2 = apart_waves_each[wave_2]
         h_before_wave_2 = h_before_each[wave_2]
         mask_3 = (wave_2 + 1 - j >= 0) & (wave_2 + 1 - j < N)
-        mask_20 = wave_2 + 1 - j == 0
-        mask_4 = torch.where(mask_20, -math.inf, h_waves_wave_2) == -math.inf
+        mask_22 = wave_2 + 1 - j == 0
+        mask_4 = torch.where(mask_22, -math.inf, h_waves_wave_2) == -math.inf
         mask_5 = j == 0
-        mask_21 = (wave_2 + 1 < N + M) & mask_3
-        chosen_2 = torch.where(mask_21 & mask_4 & ~mask_5, j - 1, 0)
-        h_waves_wave_2_picked = pick(h_waves_wave_2.unsqueeze(-2), chosen_2, guarded=True)
-        mask_6 = mask_4 & (torch.where(mask_5, -math.inf, h_waves_wave_2_picked) == -math.inf)
-        mask_8 = (j + 1 < M) & (wave_2 + 1 < N + M)
-        mask_9 = (wave_2 - j >= 0) & (wave_2 - j < N)
-        mask_10 = wave_2 - j == 0
+        mask_23 = (wave_2 + 1 < N + M) & mask_3
+        mask_6 = mask_23 & mask_4 & ~mask_5
+        chosen_2 = torch.where(mask_6, j - 1, 0)
+        h_waves_wave_2_picked = pick(h_waves_wave_2.unsqueeze(-2), chosen_2, wanted=mask_6)
+        mask_7 = mask_4 & (torch.where(mask_5, -math.inf, h_waves_wave_2_picked) == -math.inf)
+        mask_9 = mask_23 & ~mask_7 & ~mask_22 & ~mask_5
+        mask_10 = (j + 1 < M) & (wave_2 + 1 < N + M)
+        mask_11 = (wave_2 - j >= 0) & (wave_2 - j < N)
+        mask_12 = wave_2 - j == 0
         h_waves_wave_2_view = window(h_waves_wave_2, -1, 1, (M, 1), fill=0)
-        chosen_3 = torch.where(mask_10, -math.inf, h_waves_wave_2_view)
-        mask_11 = (chosen_3 == -math.inf) & (h_waves_wave_2 == -math.inf)
-        chosen_5 = torch.where(mask_21 & ~mask_6 & ~mask_20 & ~mask_5, j - 1, 0)
-        negative = -pick(h_waves_wave_2.unsqueeze(-2), chosen_5, guarded=True)
-        total_2 = torch.where(mask_5, math.inf, negative) + h_waves_wave_2
-        chosen_6 = torch.where(mask_20, 0, grad_apart_waves_before * torch.sigmoid(total_2))
-        chosen_7 = torch.where(mask_6, 0, chosen_6)
-        safe_chosen_7 = torch.where(mask_3, chosen_7, 0)
-        chosen_4 = safe_chosen_7 if wave_2 + 1 < N + M else grad_output.new_zeros(*batch, M)
+        chosen_3 = torch.where(mask_12, -math.inf, h_waves_wave_2_view)
+        mask_13 = (chosen_3 == -math.inf) & (h_waves_wave_2 == -math.inf)
+        negative = -pick(h_waves_wave_2.unsqueeze(-2), torch.where(mask_9, j - 1, 0), wanted=mask_9)
+        sigmoid_value = torch.sigmoid(torch.where(mask_5, math.inf, negative) + h_waves_wave_2)
+        chosen_5 = torch.where(mask_22, 0, grad_apart_waves_before * sigmoid_value)
+        chosen_6 = torch.where(mask_7, 0, chosen_5)
+        safe_chosen_6 = torch.where(mask_3, chosen_6, 0)
+        chosen_4 = safe_chosen_6 if wave_2 + 1 < N + M else grad_output.new_zeros(*batch, M)
         grad_apart_waves_before_view = window(grad_apart_waves_before, -1, 1, (M, 1), fill=0)
-        total_3 = h_waves_wave_2 + torch.where(mask_10, math.inf, -h_waves_wave_2_view)
-        chosen_8 = torch.where(mask_11, 0, grad_apart_waves_before_view * torch.sigmoid(total_3))
-        chosen_9 = torch.where(mask_8, torch.where(mask_9, chosen_8, 0), 0)
+        total_2 = h_waves_wave_2 + torch.where(mask_12, math.inf, -h_waves_wave_2_view)
+        chosen_7 = torch.where(mask_13, 0, grad_apart_waves_before_view * torch.sigmoid(total_2))
+        chosen_8 = torch.where(mask_10, torch.where(mask_11, chosen_7, 0), 0)
         safe_grad_h_before_before = grad_h_before_before if wave_2 + 1 < N + M else grad_output.new_zeros(*batch, M)
-        total_4 = grad_h_waves_1_wave_2 + chosen_4
-        grad_h_waves_wave_2 = total_4 + chosen_9 + safe_grad_h_before_before
+        total_3 = grad_h_waves_1_wave_2 + chosen_4
+        grad_h_waves_wave_2 = total_3 + chosen_8 + safe_grad_h_before_before
         s_view = window(s, -2, wave_2, (M, -1), fill=0).diagonal(0, -2, -1)
         total_2_2 = paired_waves_wave_2 + s_view
-        mask_13 = (total_2_2 == -math.inf) & (apart_waves_wave_2 == -math.inf)
-        sigmoid_value = torch.sigmoid(apart_waves_wave_2 - total_2_2)
-        scaled_grad_2 = grad_h_waves_wave_2 * sigmoid_value
-        grad_apart_waves_wave_2 = torch.where(mask_9, torch.where(mask_13, 0, scaled_grad_2), 0)
-        sigmoid_value_2 = torch.sigmoid(total_2_2 - apart_waves_wave_2)
-        scaled_grad_3 = grad_h_waves_wave_2 * sigmoid_value_2
-        grad_paired_waves_wave_2 = torch.where(mask_9, torch.where(mask_13, 0, scaled_grad_3), 0)
-        mask_18 = (torch.where(mask_10, -math.inf, h_before_wave_2) == -math.inf) & (-math.inf == 0)
+        mask_15 = (total_2_2 == -math.inf) & (apart_waves_wave_2 == -math.inf)
+        sigmoid_value_2 = torch.sigmoid(apart_waves_wave_2 - total_2_2)
+        scaled_grad_2 = grad_h_waves_wave_2 * sigmoid_value_2
+        grad_apart_waves_wave_2 = torch.where(mask_11, torch.where(mask_15, 0, scaled_grad_2), 0)
+        sigmoid_value_3 = torch.sigmoid(total_2_2 - apart_waves_wave_2)
+        scaled_grad_3 = grad_h_waves_wave_2 * sigmoid_value_3
+        grad_paired_waves_wave_2 = torch.where(mask_11, torch.where(mask_15, 0, scaled_grad_3), 0)
+        mask_20 = (torch.where(mask_12, -math.inf, h_before_wave_2) == -math.inf) & (-math.inf == 0)
         grad_paired_waves_before_view = window(grad_paired_waves_before, -1, 1, (M, 1), fill=0)
         scaled_grad_4 = grad_paired_waves_before_view * torch.sigmoid(h_before_wave_2)
-        chosen_10 = torch.where(mask_18, 0, torch.where(mask_10, 0, scaled_grad_4))
-        grad_h_before_wave_2 = torch.where(mask_8, torch.where(mask_9, chosen_10, 0), 0)
+        chosen_9 = torch.where(mask_20, 0, torch.where(mask_12, 0, scaled_grad_4))
+        grad_h_before_wave_2 = torch.where(mask_10, torch.where(mask_11, chosen_9, 0), 0)
         steps.append(grad_h_waves_wave_2)
         grad_apart_waves_before, grad_h_before_before, grad_paired_waves_before = (
             grad_apart_waves_wave_2,
@@ -176,8 +178,8 @@ def smith_waterman_backward(
     apart_waves_view = window(apart_waves, -2, 0, (M, 1), (N, 1)).diagonal(0, -3, -2)
     grad_h_waves_view = window(grad_h_waves, -2, 0, (M, 1), (N, 1)).diagonal(0, -3, -2)
     scaled_grad_5 = grad_h_waves_view * torch.sigmoid(total - apart_waves_view)
-    mask_22 = apart_waves_view == -math.inf
-    grad_s = torch.where((total == -math.inf) & mask_22, 0, scaled_grad_5)
+    mask_24 = apart_waves_view == -math.inf
+    grad_s = torch.where((total == -math.inf) & mask_24, 0, scaled_grad_5)
     grad_score = grad_s / temperature
     grad_score = grad_score.to(dtype)
     return grad_score
@@ -200,16 +202,17 @@ def smith_waterman_tangent(tangent_score: Tensor, score: Tensor, gap: float, tem
         mask_2 = (wave - j >= 0) & (wave - j < N)
         mask_3 = wave - j == 0
         mask_4 = j == 0
-        position = torch.where(mask_2 & ~mask_3 & ~mask_4, j - 1, 0)
-        h_before_before_picked = columns(h_before_before, position, guarded=True)
-        chosen = torch.where(mask_4, -math.inf, h_before_before_picked)
-        chosen_2 = torch.where(mask_3, -math.inf, chosen)
-        logaddexp_chosen_2 = torch.logaddexp(chosen_2, torch.full_like(chosen_2, 0))
-        paired_waves_wave = torch.where(mask_2, logaddexp_chosen_2, 0)
-        position_2 = torch.where(mask_2 & ~mask_4, j - 1, 0)
-        chosen_3 = torch.where(mask_4, -math.inf, columns(h_waves_before, position_2, guarded=True))
-        chosen_4 = torch.where(mask_3, -math.inf, h_waves_before)
-        logaddexp_value = torch.logaddexp(chosen_4, chosen_3)
+        mask_5 = mask_2 & ~mask_3 & ~mask_4
+        chosen_2 = torch.where(mask_5, j - 1, 0)
+        chosen = torch.where(mask_4, -math.inf, columns(h_before_before, chosen_2, wanted=mask_5))
+        chosen_3 = torch.where(mask_3, -math.inf, chosen)
+        logaddexp_chosen_3 = torch.logaddexp(chosen_3, torch.full_like(chosen_3, 0))
+        paired_waves_wave = torch.where(mask_2, logaddexp_chosen_3, 0)
+        mask_8 = mask_2 & ~mask_4
+        chosen_5 = torch.where(mask_8, j - 1, 0)
+        chosen_4 = torch.where(mask_4, -math.inf, columns(h_waves_before, chosen_5, wanted=mask_8))
+        chosen_6 = torch.where(mask_3, -math.inf, h_waves_before)
+        logaddexp_value = torch.logaddexp(chosen_6, chosen_4)
         apart_waves_wave = torch.where(mask_2, logaddexp_value + numbers.ratio(gap, temperature), 0)
         s_view = window(s, -2, wave, (M, -1), fill=0).diagonal(0, -2, -1)
         total = paired_waves_wave + s_view
@@ -229,129 +232,130 @@ def smith_waterman_tangent(tangent_score: Tensor, score: Tensor, gap: float, tem
         paired_waves_wave_2 = paired_waves_each[wave_2]
         apart_waves_wave_2 = apart_waves_each[wave_2]
         tangent_h_before_wave_2 = tangent_score.new_zeros(*batch, M) if wave_2 == 0 else tangent_h_waves_before
-        mask_24 = (wave_2 - j >= 0) & (wave_2 - j < N)
-        mask_25 = wave_2 - j == 0
-        mask_26 = j == 0
-        mask_27 = ~mask_26 & (wave_2 != 0)
-        mask_28 = ~mask_25 & mask_27
-        mask_2_2 = mask_24 & mask_28
-        mask_29 = mask_2_2 & mask_24 & ~mask_25 & ~mask_26 & (wave_2 != 0)
-        chosen_6 = torch.where(mask_29, wave_2 - 1, 0)
-        chosen_7 = torch.where(mask_29, j - 1, 0)
-        position_5 = flat_index((N + M, M), chosen_6, chosen_7)
-        h_before_picked = columns(h_before.flatten(-2), position_5, guarded=True)
-        chosen_5 = tangent_score.new_zeros(*batch, M) if wave_2 == 0 else h_before_picked
-        chosen_8 = torch.where(mask_25, -math.inf, torch.where(mask_26, -math.inf, chosen_5))
-        mask_6_2 = mask_24 & (~((chosen_8 == -math.inf) & (-math.inf == 0)) & mask_28)
-        mask_30 = mask_2_2 & mask_6_2 & mask_24
-        mask_31 = mask_30 & ~mask_25 & ~mask_26 & (wave_2 != 0)
-        position_6 = flat_index((N + M, M), torch.where(mask_31, wave_2 - 1, 0), torch.where(mask_31, j - 1, 0))
-        h_before_picked_2 = pick(h_before.flatten(-2).unsqueeze(-2), position_6, guarded=True)
-        chosen_9 = tangent_score.new_zeros(*batch, M) if wave_2 == 0 else h_before_picked_2
-        chosen_10 = torch.where(mask_26, -math.inf, chosen_9)
-        mask_7_2 = (torch.where(mask_25, -math.inf, chosen_10) == -math.inf) & (-math.inf == 0)
-        mask_32 = mask_30 & ~mask_7_2 & ~mask_25 & ~mask_26 & (wave_2 != 0)
-        chosen_11 = torch.where(mask_32, j - 1, 0)
+        mask_39 = (wave_2 - j >= 0) & (wave_2 - j < N)
+        mask_40 = wave_2 - j == 0
+        mask_41 = j == 0
+        mask_42 = ~mask_41 & (wave_2 != 0)
+        mask_43 = ~mask_40 & mask_42
+        mask_2_2 = mask_39 & mask_43
+        mask_6_2 = mask_2_2 & mask_39 & ~mask_40 & ~mask_41 & (wave_2 != 0)
+        chosen_8 = torch.where(mask_6_2, wave_2 - 1, 0)
+        chosen_9 = torch.where(mask_6_2, j - 1, 0)
+        position_3 = flat_index((N + M, M), chosen_8, chosen_9)
+        h_before_picked = columns(h_before.flatten(-2), position_3, wanted=mask_6_2)
+        chosen_7 = tangent_score.new_zeros(*batch, M) if wave_2 == 0 else h_before_picked
+        chosen_10 = torch.where(mask_40, -math.inf, torch.where(mask_41, -math.inf, chosen_7))
+        mask_7_2 = mask_39 & (~((chosen_10 == -math.inf) & (-math.inf == 0)) & mask_43)
+        mask_44 = mask_2_2 & mask_7_2 & mask_39
+        mask_8_2 = mask_44 & ~mask_40 & ~mask_41 & (wave_2 != 0)
+        position_4 = flat_index((N + M, M), torch.where(mask_8_2, wave_2 - 1, 0), torch.where(mask_8_2, j - 1, 0))
+        h_before_picked_2 = pick(h_before.flatten(-2).unsqueeze(-2), position_4, wanted=mask_8_2)
+        chosen_11 = tangent_score.new_zeros(*batch, M) if wave_2 == 0 else h_before_picked_2
+        chosen_12 = torch.where(mask_41, -math.inf, chosen_11)
+        mask_9_2 = (torch.where(mask_40, -math.inf, chosen_12) == -math.inf) & (-math.inf == 0)
+        mask_10 = mask_44 & ~mask_9_2 & ~mask_40 & ~mask_41 & (wave_2 != 0)
+        chosen_13 = torch.where(mask_10, j - 1, 0)
         rows = tangent_h_before_before.unsqueeze(-2)
-        chosen_13 = torch.where(mask_32, wave_2 - 1, 0)
-        position_8 = flat_index((N + M, M), chosen_13, chosen_11)
-        h_before_picked_3 = pick(h_before.flatten(-2).unsqueeze(-2), position_8, guarded=True)
+        chosen_15 = torch.where(mask_10, wave_2 - 1, 0)
+        position_6 = flat_index((N + M, M), chosen_15, chosen_13)
+        h_before_picked_3 = pick(h_before.flatten(-2).unsqueeze(-2), position_6, wanted=mask_10)
         sigmoid_value = torch.sigmoid(h_before_picked_3)
-        tangent_h_before_before_picked = pick(rows, chosen_11)
+        tangent_h_before_before_picked = pick(rows, chosen_13, wanted=mask_10)
         product = tangent_h_before_before_picked * sigmoid_value
-        chosen_12 = tangent_score.new_zeros(*batch, M) if wave_2 == 0 else product
-        chosen_15 = torch.where(mask_26, 0, chosen_12)
-        chosen_14 = torch.where(mask_7_2, 0, torch.where(mask_25, 0, chosen_15))
-        safe_chosen_14 = torch.where(mask_24, chosen_14, 0)
-        safe_safe_chosen_14 = torch.where(mask_6_2, safe_chosen_14, 0)
-        tangent_paired_waves_wave_2 = torch.where(mask_2_2, safe_safe_chosen_14, 0)
-        mask_33 = ~mask_25 & (wave_2 != 0)
-        mask_8 = mask_24 & mask_33
-        chosen_16 = torch.where(mask_8 & mask_24 & ~mask_25 & (wave_2 != 0), wave_2 - 1, 0)
-        h_waves_picked = pick(h_waves.mT, chosen_16, guarded=True)
-        chosen_17 = tangent_score.new_zeros(*batch, M) if wave_2 == 0 else h_waves_picked
-        mask_11 = torch.where(mask_25, -math.inf, chosen_17) == -math.inf
-        mask_34 = mask_8 & mask_24 & mask_11 & ~mask_26 & (wave_2 != 0)
-        chosen_19 = torch.where(mask_34, wave_2 - 1, 0)
-        chosen_20 = torch.where(mask_34, j - 1, 0)
-        position_12 = flat_index((N + M, M), chosen_19, chosen_20)
-        h_waves_picked_2 = pick(h_waves.flatten(-2).unsqueeze(-2), position_12, guarded=True)
-        chosen_18 = tangent_score.new_zeros(*batch, M) if wave_2 == 0 else h_waves_picked_2
-        mask_14 = torch.where(mask_26, -math.inf, chosen_18) == -math.inf
-        mask_13 = mask_24 & (~(mask_11 & mask_14) & mask_33)
-        mask_35 = mask_8 & mask_13 & mask_24
-        chosen_21 = torch.where(mask_35 & ~mask_25 & (wave_2 != 0), wave_2 - 1, 0)
-        h_waves_picked_3 = pick(h_waves.mT, chosen_21, guarded=True)
+        chosen_14 = tangent_score.new_zeros(*batch, M) if wave_2 == 0 else product
+        chosen_17 = torch.where(mask_41, 0, chosen_14)
+        chosen_16 = torch.where(mask_9_2, 0, torch.where(mask_40, 0, chosen_17))
+        safe_chosen_16 = torch.where(mask_39, chosen_16, 0)
+        safe_safe_chosen_16 = torch.where(mask_7_2, safe_chosen_16, 0)
+        tangent_paired_waves_wave_2 = torch.where(mask_2_2, safe_safe_chosen_16, 0)
+        mask_45 = ~mask_40 & (wave_2 != 0)
+        mask_11 = mask_39 & mask_45
+        mask_14 = mask_11 & mask_39 & ~mask_40 & (wave_2 != 0)
+        h_waves_picked = pick(h_waves.mT, torch.where(mask_14, wave_2 - 1, 0), wanted=mask_14)
+        chosen_18 = tangent_score.new_zeros(*batch, M) if wave_2 == 0 else h_waves_picked
+        mask_15 = torch.where(mask_40, -math.inf, chosen_18) == -math.inf
+        mask_17 = mask_11 & mask_39 & mask_15 & ~mask_41 & (wave_2 != 0)
+        chosen_20 = torch.where(mask_17, wave_2 - 1, 0)
+        chosen_21 = torch.where(mask_17, j - 1, 0)
+        position_9 = flat_index((N + M, M), chosen_20, chosen_21)
+        h_waves_picked_2 = pick(h_waves.flatten(-2).unsqueeze(-2), position_9, wanted=mask_17)
+        chosen_19 = tangent_score.new_zeros(*batch, M) if wave_2 == 0 else h_waves_picked_2
+        mask_19 = torch.where(mask_41, -math.inf, chosen_19) == -math.inf
+        mask_18 = mask_39 & (~(mask_15 & mask_19) & mask_45)
+        mask_46 = mask_11 & mask_18 & mask_39
+        mask_19_2 = mask_46 & ~mask_40 & (wave_2 != 0)
+        position_10 = torch.where(mask_19_2, wave_2 - 1, 0)
+        h_waves_picked_3 = pick(h_waves.mT, position_10, wanted=mask_19_2)
         chosen_22 = tangent_score.new_zeros(*batch, M) if wave_2 == 0 else h_waves_picked_3
-        mask_14_2 = torch.where(mask_25, -math.inf, chosen_22) == -math.inf
-        mask_36 = mask_35 & mask_14_2 & ~mask_26 & (wave_2 != 0)
-        position_14 = flat_index((N + M, M), torch.where(mask_36, wave_2 - 1, 0), torch.where(mask_36, j - 1, 0))
-        h_waves_picked_4 = pick(h_waves.flatten(-2).unsqueeze(-2), position_14, guarded=True)
+        mask_20 = torch.where(mask_40, -math.inf, chosen_22) == -math.inf
+        mask_21 = mask_46 & mask_20 & ~mask_41 & (wave_2 != 0)
+        position_11 = flat_index((N + M, M), torch.where(mask_21, wave_2 - 1, 0), torch.where(mask_21, j - 1, 0))
+        h_waves_picked_4 = pick(h_waves.flatten(-2).unsqueeze(-2), position_11, wanted=mask_21)
         chosen_23 = tangent_score.new_zeros(*batch, M) if wave_2 == 0 else h_waves_picked_4
-        mask_15 = mask_14_2 & (torch.where(mask_26, -math.inf, chosen_23) == -math.inf)
-        mask_16 = mask_24 & mask_27
-        chosen_24 = torch.where(mask_16 & mask_24 & ~mask_25 & (wave_2 != 0), wave_2 - 1, 0)
-        h_waves_picked_5 = pick(h_waves.mT, chosen_24, guarded=True)
-        chosen_25 = tangent_score.new_zeros(*batch, M) if wave_2 == 0 else h_waves_picked_5
-        mask_17 = torch.where(mask_25, -math.inf, chosen_25) == -math.inf
-        mask_37 = mask_16 & mask_24 & mask_17 & ~mask_26 & (wave_2 != 0)
-        chosen_27 = torch.where(mask_37, wave_2 - 1, 0)
-        chosen_28 = torch.where(mask_37, j - 1, 0)
-        position_18 = flat_index((N + M, M), chosen_27, chosen_28)
-        h_waves_picked_6 = pick(h_waves.flatten(-2).unsqueeze(-2), position_18, guarded=True)
-        chosen_26 = tangent_score.new_zeros(*batch, M) if wave_2 == 0 else h_waves_picked_6
-        mask_19 = torch.where(mask_26, -math.inf, chosen_26) == -math.inf
-        mask_18 = mask_24 & (~(mask_17 & mask_19) & mask_27)
-        mask_38 = mask_16 & mask_18 & mask_24
-        chosen_29 = torch.where(mask_38 & ~mask_25 & (wave_2 != 0), wave_2 - 1, 0)
-        h_waves_picked_7 = pick(h_waves.mT, chosen_29, guarded=True)
-        chosen_30 = tangent_score.new_zeros(*batch, M) if wave_2 == 0 else h_waves_picked_7
-        mask_19_2 = torch.where(mask_25, -math.inf, chosen_30) == -math.inf
-        mask_39 = mask_38 & mask_19_2 & ~mask_26 & (wave_2 != 0)
-        position_20 = flat_index((N + M, M), torch.where(mask_39, wave_2 - 1, 0), torch.where(mask_39, j - 1, 0))
-        h_waves_picked_8 = pick(h_waves.flatten(-2).unsqueeze(-2), position_20, guarded=True)
-        chosen_31 = tangent_score.new_zeros(*batch, M) if wave_2 == 0 else h_waves_picked_8
-        mask_20 = mask_19_2 & (torch.where(mask_26, -math.inf, chosen_31) == -math.inf)
-        mask_40 = mask_35 & ~mask_15 & ~mask_25 & (wave_2 != 0)
-        mask_41 = mask_40 & ~mask_26
-        mask_42 = mask_38 & ~mask_20 & ~mask_26 & (wave_2 != 0)
-        chosen_2_2 = torch.where(mask_42, j - 1, 0)
-        position_22 = torch.where(mask_42 & ~mask_25, wave_2 - 1, 0)
-        chosen_33 = torch.where(mask_25, math.inf, -pick(h_waves.mT, position_22, guarded=True))
-        chosen_34 = torch.where(mask_42, wave_2 - 1, 0)
-        position_23 = flat_index((N + M, M), chosen_34, chosen_2_2)
-        h_waves_picked_9 = pick(h_waves.flatten(-2).unsqueeze(-2), position_23, guarded=True)
-        sigmoid_value_2 = torch.sigmoid(h_waves_picked_9 + chosen_33)
-        product_2 = pick(tangent_h_waves_before.unsqueeze(-2), chosen_2_2) * sigmoid_value_2
-        chosen_36 = tangent_score.new_zeros(*batch, M) if wave_2 == 0 else product_2
-        chosen_35 = torch.where(mask_26, 0, chosen_36)
-        chosen_37 = torch.where(mask_24, torch.where(mask_20, 0, chosen_35), 0)
-        chosen_32 = torch.where(mask_16, torch.where(mask_18, chosen_37, 0), 0)
-        position_24 = flat_index((N + M, M), torch.where(mask_41, wave_2 - 1, 0), torch.where(mask_41, j - 1, 0))
-        negative = -pick(h_waves.flatten(-2).unsqueeze(-2), position_24, guarded=True)
-        h_waves_picked_10 = pick(h_waves.mT, torch.where(mask_40, wave_2 - 1, 0), guarded=True)
-        chosen_38 = torch.where(mask_26, math.inf, negative)
-        sigmoid_value_3 = torch.sigmoid(chosen_38 + h_waves_picked_10)
-        product_3 = tangent_h_waves_before * sigmoid_value_3
-        chosen_40 = tangent_score.new_zeros(*batch, M) if wave_2 == 0 else product_3
-        chosen_39 = torch.where(mask_25, 0, chosen_40)
-        chosen_41 = torch.where(mask_24, torch.where(mask_15, 0, chosen_39), 0)
-        safe_chosen_41 = torch.where(mask_13, chosen_41, 0)
-        tangent_apart_waves_wave_2 = torch.where(mask_8, safe_chosen_41, 0) + chosen_32
+        mask_22 = mask_20 & (torch.where(mask_41, -math.inf, chosen_23) == -math.inf)
+        mask_47 = mask_46 & ~mask_22 & ~mask_40 & (wave_2 != 0)
+        mask_23 = mask_47 & ~mask_41
+        mask_25 = mask_39 & mask_42
+        mask_26 = mask_25 & mask_39 & ~mask_40 & (wave_2 != 0)
+        h_waves_picked_5 = pick(h_waves.mT, torch.where(mask_26, wave_2 - 1, 0), wanted=mask_26)
+        chosen_24 = tangent_score.new_zeros(*batch, M) if wave_2 == 0 else h_waves_picked_5
+        mask_27 = torch.where(mask_40, -math.inf, chosen_24) == -math.inf
+        mask_28 = mask_25 & mask_39 & mask_27 & ~mask_41 & (wave_2 != 0)
+        chosen_26 = torch.where(mask_28, wave_2 - 1, 0)
+        chosen_27 = torch.where(mask_28, j - 1, 0)
+        position_14 = flat_index((N + M, M), chosen_26, chosen_27)
+        h_waves_picked_6 = pick(h_waves.flatten(-2).unsqueeze(-2), position_14, wanted=mask_28)
+        chosen_25 = tangent_score.new_zeros(*batch, M) if wave_2 == 0 else h_waves_picked_6
+        mask_30 = torch.where(mask_41, -math.inf, chosen_25) == -math.inf
+        mask_29 = mask_39 & (~(mask_27 & mask_30) & mask_42)
+        mask_48 = mask_25 & mask_29 & mask_39
+        mask_30_2 = mask_48 & ~mask_40 & (wave_2 != 0)
+        position_15 = torch.where(mask_30_2, wave_2 - 1, 0)
+        h_waves_picked_7 = pick(h_waves.mT, position_15, wanted=mask_30_2)
+        chosen_28 = tangent_score.new_zeros(*batch, M) if wave_2 == 0 else h_waves_picked_7
+        mask_31 = torch.where(mask_40, -math.inf, chosen_28) == -math.inf
+        mask_32 = mask_48 & mask_31 & ~mask_41 & (wave_2 != 0)
+        position_16 = flat_index((N + M, M), torch.where(mask_32, wave_2 - 1, 0), torch.where(mask_32, j - 1, 0))
+        h_waves_picked_8 = pick(h_waves.flatten(-2).unsqueeze(-2), position_16, wanted=mask_32)
+        chosen_29 = tangent_score.new_zeros(*batch, M) if wave_2 == 0 else h_waves_picked_8
+        mask_33 = mask_31 & (torch.where(mask_41, -math.inf, chosen_29) == -math.inf)
+        mask_34 = mask_48 & ~mask_33 & ~mask_41 & (wave_2 != 0)
+        mask_35 = mask_34 & ~mask_40
+        chosen_2_2 = torch.where(mask_34, j - 1, 0)
+        position_17 = flat_index((N + M, M), torch.where(mask_23, wave_2 - 1, 0), torch.where(mask_23, j - 1, 0))
+        negative = -pick(h_waves.flatten(-2).unsqueeze(-2), position_17, wanted=mask_23)
+        h_waves_picked_9 = pick(h_waves.mT, torch.where(mask_47, wave_2 - 1, 0), wanted=mask_47)
+        sigmoid_value_2 = torch.sigmoid(torch.where(mask_41, math.inf, negative) + h_waves_picked_9)
+        product_2 = tangent_h_waves_before * sigmoid_value_2
+        chosen_32 = tangent_score.new_zeros(*batch, M) if wave_2 == 0 else product_2
+        chosen_31 = torch.where(mask_40, 0, chosen_32)
+        chosen_33 = torch.where(mask_39, torch.where(mask_22, 0, chosen_31), 0)
+        chosen_30 = torch.where(mask_11, torch.where(mask_18, chosen_33, 0), 0)
+        position_18 = flat_index((N + M, M), torch.where(mask_34, wave_2 - 1, 0), chosen_2_2)
+        chosen_35 = torch.where(mask_35, wave_2 - 1, 0)
+        chosen_34 = torch.where(mask_40, math.inf, -pick(h_waves.mT, chosen_35, wanted=mask_35))
+        h_waves_picked_10 = pick(h_waves.flatten(-2).unsqueeze(-2), position_18, wanted=mask_34)
+        sigmoid_value_3 = torch.sigmoid(h_waves_picked_10 + chosen_34)
+        tangent_h_waves_before_picked = pick(tangent_h_waves_before.unsqueeze(-2), chosen_2_2, wanted=mask_34)
+        product_3 = tangent_h_waves_before_picked * sigmoid_value_3
+        chosen_37 = tangent_score.new_zeros(*batch, M) if wave_2 == 0 else product_3
+        chosen_36 = torch.where(mask_33, 0, torch.where(mask_41, 0, chosen_37))
+        chosen_38 = torch.where(mask_29, torch.where(mask_39, chosen_36, 0), 0)
+        tangent_apart_waves_wave_2 = chosen_30 + torch.where(mask_25, chosen_38, 0)
         s_view_2 = window(s, -2, wave_2, (M, -1), fill=0).diagonal(0, -2, -1)
         total_2 = paired_waves_wave_2 + s_view_2
-        mask_43 = (total_2 == -math.inf) & (apart_waves_wave_2 == -math.inf)
-        mask_22 = mask_24 & ~mask_43
+        mask_49 = (total_2 == -math.inf) & (apart_waves_wave_2 == -math.inf)
+        mask_37 = mask_39 & ~mask_49
         sigmoid_value_4 = torch.sigmoid(total_2 - apart_waves_wave_2)
         product_4 = tangent_apart_waves_wave_2 * torch.sigmoid(apart_waves_wave_2 - total_2)
-        chosen_43 = torch.where(mask_43, 0, product_4)
-        chosen_42 = torch.where(mask_22, torch.where(mask_24, chosen_43, 0), 0)
+        chosen_40 = torch.where(mask_49, 0, product_4)
+        chosen_39 = torch.where(mask_37, torch.where(mask_39, chosen_40, 0), 0)
         tangent_s_view = window(tangent_s, -2, wave_2, (M, -1), fill=0).diagonal(0, -2, -1)
         product_5 = tangent_paired_waves_wave_2 * sigmoid_value_4
-        chosen_45 = torch.where(mask_43, 0, product_5)
-        chosen_44 = torch.where(mask_22, torch.where(mask_24, chosen_45, 0), 0)
-        chosen_46 = torch.where(mask_43, 0, tangent_s_view * sigmoid_value_4)
-        tangent_h_waves_wave_2 = chosen_44 + torch.where(mask_24, chosen_46, 0) + chosen_42
+        chosen_42 = torch.where(mask_49, 0, product_5)
+        chosen_41 = torch.where(mask_37, torch.where(mask_39, chosen_42, 0), 0)
+        chosen_43 = torch.where(mask_49, 0, tangent_s_view * sigmoid_value_4)
+        tangent_h_waves_wave_2 = chosen_41 + torch.where(mask_39, chosen_43, 0) + chosen_39
         steps_2.append(tangent_h_waves_wave_2)
         tangent_h_waves_before, tangent_h_before_before = tangent_h_waves_wave_2, tangent_h_before_wave_2
     tangent_h_waves = torch.stack(steps_2, -2) if steps_2 else tangent_score.new_zeros(*batch, N + M, M)
@@ -360,9 +364,9 @@ def smith_waterman_tangent(tangent_score: Tensor, score: Tensor, gap: float, tem
     mask = logsumexp_i_j == -math.inf
     tangent_h_waves_view = window(tangent_h_waves, -2, 0, (N, 1), (M, 1)).diagonal(0, -2, -1)
     difference = h_waves_view - logsumexp_i_j[..., None, None]
-    chosen_47 = torch.where(~mask[..., None, None], difference, 0)
-    exp_chosen_47 = torch.exp(chosen_47)
-    product_6 = tangent_h_waves_view * exp_chosen_47
+    chosen_44 = torch.where(~mask[..., None, None], difference, 0)
+    exp_chosen_44 = torch.exp(chosen_44)
+    product_6 = tangent_h_waves_view * exp_chosen_44
     tangent_logsumexp_i_j = torch.where(mask[..., None, None], 0, product_6).sum((-2, -1))
     tangent_output = temperature * tangent_logsumexp_i_j
     tangent_output = tangent_output.to(dtype)

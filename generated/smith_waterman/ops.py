@@ -89,24 +89,26 @@ def smith_waterman_second(
     h_waves_before = score.new_zeros(*batch, M)
     h_before_before = score.new_zeros(*batch, M)
     for wave in range(N + M):
-        mask_32 = (wave - j >= 0) & (wave - j < N)
-        mask_33 = wave - j == 0
-        mask_34 = j == 0
-        position = torch.where(mask_32 & ~mask_33 & ~mask_34, j - 1, 0)
-        h_before_before_picked = columns(h_before_before, position, guarded=True)
-        chosen = torch.where(mask_34, -math.inf, h_before_before_picked)
-        chosen_2 = torch.where(mask_33, -math.inf, chosen)
-        logaddexp_chosen_2 = torch.logaddexp(chosen_2, torch.full_like(chosen_2, 0))
-        paired_waves_wave = torch.where(mask_32, logaddexp_chosen_2, 0)
-        chosen_4 = torch.where(mask_32 & ~mask_34, j - 1, 0)
-        chosen_3 = torch.where(mask_34, -math.inf, columns(h_waves_before, chosen_4, guarded=True))
-        chosen_5 = torch.where(mask_33, -math.inf, h_waves_before)
-        logaddexp_value = torch.logaddexp(chosen_5, chosen_3)
+        mask_34 = (wave - j >= 0) & (wave - j < N)
+        mask_35 = wave - j == 0
+        mask_36 = j == 0
+        mask_37 = mask_34 & ~mask_35 & ~mask_36
+        chosen_2 = torch.where(mask_37, j - 1, 0)
+        chosen = torch.where(mask_36, -math.inf, columns(h_before_before, chosen_2, wanted=mask_37))
+        chosen_3 = torch.where(mask_35, -math.inf, chosen)
+        logaddexp_chosen_3 = torch.logaddexp(chosen_3, torch.full_like(chosen_3, 0))
+        paired_waves_wave = torch.where(mask_34, logaddexp_chosen_3, 0)
+        mask_40 = mask_34 & ~mask_36
+        chosen_5 = torch.where(mask_40, j - 1, 0)
+        h_waves_before_picked = columns(h_waves_before, chosen_5, wanted=mask_40)
+        chosen_4 = torch.where(mask_36, -math.inf, h_waves_before_picked)
+        chosen_6 = torch.where(mask_35, -math.inf, h_waves_before)
+        logaddexp_value = torch.logaddexp(chosen_6, chosen_4)
         total_5 = logaddexp_value + numbers.ratio(gap, temperature)
-        apart_waves_wave = torch.where(mask_32, total_5, 0)
+        apart_waves_wave = torch.where(mask_34, total_5, 0)
         s_view = window(s, -2, wave, (M, -1), fill=0).diagonal(0, -2, -1)
         total_6 = paired_waves_wave + s_view
-        h_waves_wave = torch.where(mask_32, torch.logaddexp(total_6, apart_waves_wave), 0)
+        h_waves_wave = torch.where(mask_34, torch.logaddexp(total_6, apart_waves_wave), 0)
         steps.append((h_waves_before, paired_waves_wave, apart_waves_wave, h_waves_wave))
         h_waves_before, h_before_before = h_waves_wave, h_waves_before
     h_before = torch.stack([each[0] for each in steps], -2) if steps else score.new_zeros(*batch, N + M, M)
@@ -141,53 +143,53 @@ def smith_waterman_second(
         grad_grad_h_before_wave_4 = (
             grad_grad_h_waves_before if wave_4 - 1 >= 0 else grad_grad_score.new_zeros(*batch, M)
         )
-        mask_32_3 = (j - 1 >= 0) & (wave_4 - 1 >= 0)
-        mask_33_3 = (wave_4 - j >= 0) & (wave_4 - j < N)
-        mask_34_3 = wave_4 - j == 0
+        mask_34_3 = (j - 1 >= 0) & (wave_4 - 1 >= 0)
+        mask_35_3 = (wave_4 - j >= 0) & (wave_4 - j < N)
+        mask_36_3 = wave_4 - j == 0
         h_before_view = window(h_before, -2, wave_4 - 1, fill=0)
         h_before_view_2 = window(h_before_view, -1, -1, (M, 1), fill=0)
-        chosen_16 = torch.where(mask_34_3, -math.inf, h_before_view_2)
-        mask_35_3 = (chosen_16 == -math.inf) & (-math.inf == 0)
+        chosen_17 = torch.where(mask_36_3, -math.inf, h_before_view_2)
+        mask_37_3 = (chosen_17 == -math.inf) & (-math.inf == 0)
         grad_grad_h_before_before_view = window(grad_grad_h_before_before, -1, -1, (M, 1), fill=0)
         scaled_grad_9 = grad_grad_h_before_before_view * torch.sigmoid(h_before_view_2)
-        chosen_17 = torch.where(mask_35_3, 0, torch.where(mask_34_3, 0, scaled_grad_9))
-        safe_chosen_17 = torch.where(mask_33_3, chosen_17, 0)
-        grad_grad_paired_waves_wave_4 = torch.where(mask_32_3, safe_chosen_17, 0)
+        chosen_18 = torch.where(mask_37_3, 0, torch.where(mask_36_3, 0, scaled_grad_9))
+        safe_chosen_18 = torch.where(mask_35_3, chosen_18, 0)
+        grad_grad_paired_waves_wave_4 = torch.where(mask_34_3, safe_chosen_18, 0)
         h_waves_view_2 = window(h_waves, -2, wave_4 - 1, fill=0)
-        mask_38_2 = torch.where(mask_34_3, -math.inf, h_waves_view_2) == -math.inf
-        mask_39_2 = j == 0
-        mask_45_2 = (wave_4 - 1 >= 0) & mask_33_3
-        mask_46_2 = mask_45_2 & mask_38_2 & ~mask_39_2
-        position_5 = torch.where(mask_46_2, wave_4 - 1, 0)
-        position_6 = flat_index((N + M, M), position_5, torch.where(mask_46_2, j - 1, 0))
-        h_waves_picked_4 = pick(h_waves.flatten(-2).unsqueeze(-2), position_6, guarded=True)
-        mask_40_2 = mask_38_2 & (torch.where(mask_39_2, -math.inf, h_waves_picked_4) == -math.inf)
+        mask_40_3 = torch.where(mask_36_3, -math.inf, h_waves_view_2) == -math.inf
+        mask_41_3 = j == 0
+        mask_49_2 = (wave_4 - 1 >= 0) & mask_35_3
+        mask_42_2 = mask_49_2 & mask_40_3 & ~mask_41_3
+        position = torch.where(mask_42_2, wave_4 - 1, 0)
+        position_2 = flat_index((N + M, M), position, torch.where(mask_42_2, j - 1, 0))
+        h_waves_picked_4 = pick(h_waves.flatten(-2).unsqueeze(-2), position_2, wanted=mask_42_2)
+        mask_43_2 = mask_40_3 & (torch.where(mask_41_3, -math.inf, h_waves_picked_4) == -math.inf)
+        mask_44_2 = mask_49_2 & ~mask_43_2 & ~mask_36_3 & ~mask_41_3
         h_waves_view_3 = window(h_waves_view_2, -1, -1, (M, 1), fill=0)
-        mask_42_2 = mask_38_2 & (h_waves_view_3 == -math.inf)
-        mask_47_2 = mask_45_2 & ~mask_40_2 & ~mask_34_3 & ~mask_39_2
-        position_7 = torch.where(mask_47_2, wave_4 - 1, 0)
-        position_8 = flat_index((N + M, M), position_7, torch.where(mask_47_2, j - 1, 0))
-        h_waves_picked_5 = pick(h_waves.flatten(-2).unsqueeze(-2), position_8, guarded=True)
-        total_10 = torch.where(mask_39_2, math.inf, -h_waves_picked_5) + h_waves_view_2
-        scaled_grad_10 = grad_grad_h_waves_before * torch.sigmoid(total_10)
-        chosen_19 = torch.where(mask_34_3, 0, scaled_grad_10)
-        chosen_18 = torch.where(mask_33_3, torch.where(mask_40_2, 0, chosen_19), 0)
+        mask_46_2 = mask_40_3 & (h_waves_view_3 == -math.inf)
+        position_3 = torch.where(mask_44_2, wave_4 - 1, 0)
+        position_4 = flat_index((N + M, M), position_3, torch.where(mask_44_2, j - 1, 0))
+        h_waves_picked_5 = pick(h_waves.flatten(-2).unsqueeze(-2), position_4, wanted=mask_44_2)
+        total_9 = torch.where(mask_41_3, math.inf, -h_waves_picked_5) + h_waves_view_2
+        scaled_grad_10 = grad_grad_h_waves_before * torch.sigmoid(total_9)
+        chosen_20 = torch.where(mask_36_3, 0, scaled_grad_10)
+        chosen_19 = torch.where(mask_35_3, torch.where(mask_43_2, 0, chosen_20), 0)
         grad_grad_h_waves_before_view = window(grad_grad_h_waves_before, -1, -1, (M, 1), fill=0)
-        total_11 = h_waves_view_3 + torch.where(mask_34_3, math.inf, -h_waves_view_2)
-        scaled_grad_11 = grad_grad_h_waves_before_view * torch.sigmoid(total_11)
-        chosen_20 = torch.where(mask_33_3, torch.where(mask_42_2, 0, scaled_grad_11), 0)
-        safe_chosen_18 = chosen_18 if wave_4 - 1 >= 0 else grad_grad_score.new_zeros(*batch, M)
-        grad_grad_apart_waves_wave_4 = safe_chosen_18 + torch.where(mask_32_3, chosen_20, 0)
+        total_10 = h_waves_view_3 + torch.where(mask_36_3, math.inf, -h_waves_view_2)
+        scaled_grad_11 = grad_grad_h_waves_before_view * torch.sigmoid(total_10)
+        chosen_21 = torch.where(mask_35_3, torch.where(mask_46_2, 0, scaled_grad_11), 0)
+        safe_chosen_19 = chosen_19 if wave_4 - 1 >= 0 else grad_grad_score.new_zeros(*batch, M)
+        grad_grad_apart_waves_wave_4 = safe_chosen_19 + torch.where(mask_34_3, chosen_21, 0)
         s_view_4 = window(s, -2, wave_4, (M, -1), fill=0).diagonal(0, -2, -1)
         total_5_3 = paired_waves_wave_4 + s_view_4
-        mask_44_2 = (total_5_3 == -math.inf) & (apart_waves_wave_4 == -math.inf)
-        sigmoid_value_7 = torch.sigmoid(total_5_3 - apart_waves_wave_4)
-        scaled_grad_12 = grad_grad_paired_waves_wave_4 * sigmoid_value_7
-        chosen_21 = torch.where(mask_33_3, torch.where(mask_44_2, 0, scaled_grad_12), 0)
+        mask_48_2 = (total_5_3 == -math.inf) & (apart_waves_wave_4 == -math.inf)
+        sigmoid_value_8 = torch.sigmoid(total_5_3 - apart_waves_wave_4)
+        scaled_grad_12 = grad_grad_paired_waves_wave_4 * sigmoid_value_8
+        chosen_22 = torch.where(mask_35_3, torch.where(mask_48_2, 0, scaled_grad_12), 0)
         difference_4 = apart_waves_wave_4 - total_5_3
         scaled_grad_13 = grad_grad_apart_waves_wave_4 * torch.sigmoid(difference_4)
-        chosen_22 = torch.where(mask_33_3, torch.where(mask_44_2, 0, scaled_grad_13), 0)
-        grad_grad_h_waves_wave_4 = grad_grad_h_waves_1_wave_4 + chosen_21 + chosen_22
+        chosen_23 = torch.where(mask_35_3, torch.where(mask_48_2, 0, scaled_grad_13), 0)
+        grad_grad_h_waves_wave_4 = grad_grad_h_waves_1_wave_4 + chosen_22 + chosen_23
         steps_3.append(
             (
                 grad_grad_h_before_wave_4,
@@ -205,8 +207,8 @@ def smith_waterman_second(
         safe_difference_2 = torch.where(~mask[..., None, None], difference, 0)
         exp_safe_difference_2 = torch.exp(safe_difference_2)
         scaled_grad_14 = grad_grad_h_waves_view * exp_safe_difference_2
-        chosen_23 = torch.where(mask[..., None, None], 0, scaled_grad_14)
-        grad_grad_logsumexp_i_j = chosen_23.sum((-2, -1))
+        chosen_24 = torch.where(mask[..., None, None], 0, scaled_grad_14)
+        grad_grad_logsumexp_i_j = chosen_24.sum((-2, -1))
         grad_grad_output = grad_grad_logsumexp_i_j * temperature
         grad_grad_output = grad_grad_output.to(dtype)
     if needs_input_grad[1]:
@@ -230,50 +232,51 @@ def smith_waterman_second(
             paired_waves_wave_3 = paired_waves_each[wave_3]
             apart_waves_wave_3 = apart_waves_each[wave_3]
             h_before_wave_3 = h_before_each[wave_3]
-            mask_32_2 = (wave_3 + 1 - j >= 0) & (wave_3 + 1 - j < N)
-            mask_49 = wave_3 + 1 - j == 0
-            mask_33_2 = torch.where(mask_49, -math.inf, h_waves_wave_3) == -math.inf
-            mask_34_2 = j == 0
-            mask_50 = (wave_3 + 1 < N + M) & mask_32_2
-            chosen_6 = torch.where(mask_50 & mask_33_2 & ~mask_34_2, j - 1, 0)
-            h_waves_wave_3_picked = pick(h_waves_wave_3.unsqueeze(-2), chosen_6, guarded=True)
-            chosen_7 = torch.where(mask_34_2, -math.inf, h_waves_wave_3_picked)
-            mask_35_2 = mask_33_2 & (chosen_7 == -math.inf)
-            mask_37_2 = (j + 1 < M) & (wave_3 + 1 < N + M)
-            mask_38 = (wave_3 - j >= 0) & (wave_3 - j < N)
-            mask_39 = wave_3 - j == 0
+            mask_34_2 = (wave_3 + 1 - j >= 0) & (wave_3 + 1 - j < N)
+            mask_53 = wave_3 + 1 - j == 0
+            mask_35_2 = torch.where(mask_53, -math.inf, h_waves_wave_3) == -math.inf
+            mask_36_2 = j == 0
+            mask_54 = (wave_3 + 1 < N + M) & mask_34_2
+            mask_37_2 = mask_54 & mask_35_2 & ~mask_36_2
+            chosen_7 = torch.where(mask_37_2, j - 1, 0)
+            h_waves_wave_3_picked = pick(h_waves_wave_3.unsqueeze(-2), chosen_7, wanted=mask_37_2)
+            chosen_8 = torch.where(mask_36_2, -math.inf, h_waves_wave_3_picked)
+            mask_38_2 = mask_35_2 & (chosen_8 == -math.inf)
+            mask_40_2 = mask_54 & ~mask_38_2 & ~mask_53 & ~mask_36_2
+            mask_41_2 = (j + 1 < M) & (wave_3 + 1 < N + M)
+            mask_42 = (wave_3 - j >= 0) & (wave_3 - j < N)
+            mask_43 = wave_3 - j == 0
             h_waves_wave_3_view = window(h_waves_wave_3, -1, 1, (M, 1), fill=0)
-            chosen_8 = torch.where(mask_39, -math.inf, h_waves_wave_3_view)
-            mask_40 = (chosen_8 == -math.inf) & (h_waves_wave_3 == -math.inf)
-            mask_41 = mask_50 & ~mask_35_2 & ~mask_49 & ~mask_34_2
-            chosen_10 = torch.where(mask_41, j - 1, 0)
-            h_waves_wave_3_picked_3 = pick(h_waves_wave_3.unsqueeze(-2), chosen_10, guarded=True)
-            total_7 = torch.where(mask_34_2, math.inf, -h_waves_wave_3_picked_3) + h_waves_wave_3
-            chosen_11 = torch.where(mask_49, 0, grad_apart_waves_before * torch.sigmoid(total_7))
-            chosen_12 = torch.where(mask_35_2, 0, chosen_11)
-            safe_chosen_12 = torch.where(mask_32_2, chosen_12, 0)
-            chosen_9 = safe_chosen_12 if wave_3 + 1 < N + M else grad_output.new_zeros(*batch, M)
+            chosen_9 = torch.where(mask_43, -math.inf, h_waves_wave_3_view)
+            mask_44 = (chosen_9 == -math.inf) & (h_waves_wave_3 == -math.inf)
+            chosen_11 = torch.where(mask_40_2, j - 1, 0)
+            negative = -pick(h_waves_wave_3.unsqueeze(-2), chosen_11, wanted=mask_40_2)
+            sigmoid_value_5 = torch.sigmoid(torch.where(mask_36_2, math.inf, negative) + h_waves_wave_3)
+            chosen_12 = torch.where(mask_53, 0, grad_apart_waves_before * sigmoid_value_5)
+            chosen_13 = torch.where(mask_38_2, 0, chosen_12)
+            safe_chosen_13 = torch.where(mask_34_2, chosen_13, 0)
+            chosen_10 = safe_chosen_13 if wave_3 + 1 < N + M else grad_output.new_zeros(*batch, M)
             grad_apart_waves_before_view = window(grad_apart_waves_before, -1, 1, (M, 1), fill=0)
-            total_8 = h_waves_wave_3 + torch.where(mask_39, math.inf, -h_waves_wave_3_view)
-            chosen_13 = torch.where(mask_40, 0, grad_apart_waves_before_view * torch.sigmoid(total_8))
-            chosen_14 = torch.where(mask_37_2, torch.where(mask_38, chosen_13, 0), 0)
+            total_7 = h_waves_wave_3 + torch.where(mask_43, math.inf, -h_waves_wave_3_view)
+            chosen_14 = torch.where(mask_44, 0, grad_apart_waves_before_view * torch.sigmoid(total_7))
+            chosen_15 = torch.where(mask_41_2, torch.where(mask_42, chosen_14, 0), 0)
             safe_grad_h_before_before = grad_h_before_before if wave_3 + 1 < N + M else grad_output.new_zeros(*batch, M)
-            total_9 = grad_h_waves_1_wave_3 + chosen_9
-            grad_h_waves_wave_3 = total_9 + chosen_14 + safe_grad_h_before_before
+            total_8 = grad_h_waves_1_wave_3 + chosen_10
+            grad_h_waves_wave_3 = total_8 + chosen_15 + safe_grad_h_before_before
             s_view_2 = window(s, -2, wave_3, (M, -1), fill=0).diagonal(0, -2, -1)
             total_5_2 = paired_waves_wave_3 + s_view_2
-            mask_42 = (total_5_2 == -math.inf) & (apart_waves_wave_3 == -math.inf)
-            sigmoid_value_5 = torch.sigmoid(apart_waves_wave_3 - total_5_2)
-            scaled_grad_5 = grad_h_waves_wave_3 * sigmoid_value_5
-            grad_apart_waves_wave_3 = torch.where(mask_38, torch.where(mask_42, 0, scaled_grad_5), 0)
-            sigmoid_value_6 = torch.sigmoid(total_5_2 - apart_waves_wave_3)
-            scaled_grad_6 = grad_h_waves_wave_3 * sigmoid_value_6
-            grad_paired_waves_wave_3 = torch.where(mask_38, torch.where(mask_42, 0, scaled_grad_6), 0)
-            mask_47 = (torch.where(mask_39, -math.inf, h_before_wave_3) == -math.inf) & (-math.inf == 0)
+            mask_46 = (total_5_2 == -math.inf) & (apart_waves_wave_3 == -math.inf)
+            sigmoid_value_6 = torch.sigmoid(apart_waves_wave_3 - total_5_2)
+            scaled_grad_5 = grad_h_waves_wave_3 * sigmoid_value_6
+            grad_apart_waves_wave_3 = torch.where(mask_42, torch.where(mask_46, 0, scaled_grad_5), 0)
+            sigmoid_value_7 = torch.sigmoid(total_5_2 - apart_waves_wave_3)
+            scaled_grad_6 = grad_h_waves_wave_3 * sigmoid_value_7
+            grad_paired_waves_wave_3 = torch.where(mask_42, torch.where(mask_46, 0, scaled_grad_6), 0)
+            mask_51 = (torch.where(mask_43, -math.inf, h_before_wave_3) == -math.inf) & (-math.inf == 0)
             grad_paired_waves_before_view = window(grad_paired_waves_before, -1, 1, (M, 1), fill=0)
             scaled_grad_7 = grad_paired_waves_before_view * torch.sigmoid(h_before_wave_3)
-            chosen_15 = torch.where(mask_47, 0, torch.where(mask_39, 0, scaled_grad_7))
-            grad_h_before_wave_3 = torch.where(mask_37_2, torch.where(mask_38, chosen_15, 0), 0)
+            chosen_16 = torch.where(mask_51, 0, torch.where(mask_43, 0, scaled_grad_7))
+            grad_h_before_wave_3 = torch.where(mask_41_2, torch.where(mask_42, chosen_16, 0), 0)
             steps_2.append((grad_h_waves_wave_3, grad_apart_waves_wave_3, grad_paired_waves_wave_3))
             grad_apart_waves_before, grad_h_before_before, grad_paired_waves_before = (
                 grad_apart_waves_wave_3,
@@ -310,83 +313,84 @@ def smith_waterman_second(
         grad_logsumexp_i_j_1 = torch.where(mask[..., None, None], 0, -scaled_grad_15).sum((-2, -1))
         exp_value = torch.exp(torch.where(~mask[..., None, None], difference, 0))
         scaled_grad_16 = grad_grad_h_waves_view * exp_value * grad_logsumexp_i_j[..., None, None]
-        chosen_24 = torch.where(mask[..., None, None], 0, scaled_grad_16)
+        chosen_25 = torch.where(mask[..., None, None], 0, scaled_grad_16)
         scaled_grad_17 = grad_logsumexp_i_j_1[..., None, None] * exp_value
-        grad_h_1 = chosen_24 + torch.where(mask[..., None, None], 0, scaled_grad_17)
+        grad_h_1 = chosen_25 + torch.where(mask[..., None, None], 0, scaled_grad_17)
         mask_8 = wave_2 + 1 < N + M
         difference_3 = wave_2.unsqueeze(-1) + 1 - j
         mask_9 = (difference_3 >= 0) & (difference_3 < N)
-        mask_29 = difference_3 == 0
-        mask_10 = torch.where(mask_29, -math.inf, h_waves) == -math.inf
+        mask_31 = difference_3 == 0
+        mask_10 = torch.where(mask_31, -math.inf, h_waves) == -math.inf
         mask_11 = j == 0
-        chosen_25 = torch.where(mask_8.unsqueeze(-1) & mask_9 & mask_10 & ~mask_11, j - 1, 0)
-        h_waves_picked_6 = pick(h_waves.unsqueeze(-2), chosen_25, guarded=True)
-        mask_12 = mask_10 & (torch.where(mask_11, -math.inf, h_waves_picked_6) == -math.inf)
-        mask_30 = j + 1 < M
-        mask_14 = mask_30 & mask_8.unsqueeze(-1)
-        mask_16 = difference_2 == 0
+        mask_12 = mask_8.unsqueeze(-1) & mask_9 & mask_10 & ~mask_11
+        chosen_26 = torch.where(mask_12, j - 1, 0)
+        h_waves_picked_6 = pick(h_waves.unsqueeze(-2), chosen_26, wanted=mask_12)
+        mask_13 = mask_10 & (torch.where(mask_11, -math.inf, h_waves_picked_6) == -math.inf)
+        mask_15 = mask_8.unsqueeze(-1) & mask_9 & ~mask_13 & ~mask_31 & ~mask_11
+        mask_32 = j + 1 < M
+        mask_16 = mask_32 & mask_8.unsqueeze(-1)
+        mask_18 = difference_2 == 0
         h_waves_view_4 = window(h_waves, -1, 1, (M, 1), fill=0)
-        chosen_26 = torch.where(mask_16, -math.inf, h_waves_view_4)
-        mask_17 = (chosen_26 == -math.inf) & (h_waves == -math.inf)
-        mask_19 = j - 1 >= 0
+        chosen_27 = torch.where(mask_18, -math.inf, h_waves_view_4)
+        mask_19 = (chosen_27 == -math.inf) & (h_waves == -math.inf)
+        mask_21 = j - 1 >= 0
         h_waves_view_5 = window(h_waves, -1, -1, (M, 1), fill=0)
-        mask_20 = mask_10 & (h_waves_view_5 == -math.inf)
-        mask_52 = mask_8.unsqueeze(-1) & mask_9 & ~mask_12 & ~mask_29
-        chosen_27 = torch.where(mask_52 & ~mask_11, j - 1, 0)
-        negative = -pick(h_waves.unsqueeze(-2), chosen_27, guarded=True)
-        total_2 = torch.where(mask_11, math.inf, negative) + h_waves
+        mask_22 = mask_10 & (h_waves_view_5 == -math.inf)
+        chosen_28 = torch.where(mask_15, j - 1, 0)
+        h_waves_picked_7 = pick(h_waves.unsqueeze(-2), chosen_28, wanted=mask_15)
+        total_2 = torch.where(mask_11, math.inf, -h_waves_picked_7) + h_waves
         grad_apart_waves_view = window(grad_apart_waves, -2, 1, (N + M, 1), fill=0)
-        total_3 = h_waves + torch.where(mask_16, math.inf, -h_waves_view_4)
+        total_3 = h_waves + torch.where(mask_18, math.inf, -h_waves_view_4)
         grad_apart_waves_view_2 = window(grad_apart_waves_view, -1, 1, (M, 1), fill=0)
         scaled_grad_19 = torch.sigmoid(-total_2) * torch.sigmoid(total_2) * grad_apart_waves_view
-        chosen_29 = torch.where(mask_29, 0, scaled_grad_19)
-        chosen_30 = torch.where(mask_12, 0, chosen_29)
-        chosen_28 = torch.where(mask_8.unsqueeze(-1), torch.where(mask_9, chosen_30, 0), 0)
+        chosen_30 = torch.where(mask_31, 0, scaled_grad_19)
+        chosen_31 = torch.where(mask_13, 0, chosen_30)
+        chosen_29 = torch.where(mask_8.unsqueeze(-1), torch.where(mask_9, chosen_31, 0), 0)
         scaled_grad_20 = torch.sigmoid(-total_3) * torch.sigmoid(total_3) * grad_apart_waves_view_2
-        chosen_31 = torch.where(mask_17, 0, scaled_grad_20)
-        chosen_32 = torch.where(mask_14, torch.where(mask_2, chosen_31, 0), 0)
-        scaled_grad_18 = grad_grad_h_waves * (chosen_28 + chosen_32)
+        chosen_32 = torch.where(mask_19, 0, scaled_grad_20)
+        chosen_33 = torch.where(mask_16, torch.where(mask_2, chosen_32, 0), 0)
+        scaled_grad_18 = grad_grad_h_waves * (chosen_29 + chosen_33)
         grad_grad_h_waves_view_2 = window(grad_grad_h_waves, -1, -1, (M, 1), fill=0)
-        sigmoid_value_8 = torch.sigmoid(h_waves - h_waves_view_5)
-        sigmoid_value_9 = torch.sigmoid(h_waves_view_5 - h_waves)
-        product = sigmoid_value_8 * sigmoid_value_9
+        sigmoid_value_9 = torch.sigmoid(h_waves - h_waves_view_5)
+        sigmoid_value_10 = torch.sigmoid(h_waves_view_5 - h_waves)
+        product = sigmoid_value_9 * sigmoid_value_10
         scaled_grad_21 = product * grad_grad_h_waves_view_2 * grad_apart_waves_view
-        chosen_34 = torch.where(mask_20, 0, torch.where(mask_29, 0, -scaled_grad_21))
-        safe_chosen_34 = torch.where(mask_9, chosen_34, 0)
-        chosen_33 = torch.where(mask_19, torch.where(mask_8.unsqueeze(-1), safe_chosen_34, 0), 0)
+        chosen_35 = torch.where(mask_22, 0, torch.where(mask_31, 0, -scaled_grad_21))
+        safe_chosen_35 = torch.where(mask_9, chosen_35, 0)
+        chosen_34 = torch.where(mask_21, torch.where(mask_8.unsqueeze(-1), safe_chosen_35, 0), 0)
         grad_grad_h_waves_view_3 = window(grad_grad_h_waves, -1, 1, (M, 1), fill=0)
-        sigmoid_value_10 = torch.sigmoid(h_waves - h_waves_view_4)
-        sigmoid_value_11 = torch.sigmoid(h_waves_view_4 - h_waves)
-        product_2 = sigmoid_value_10 * sigmoid_value_11
+        sigmoid_value_11 = torch.sigmoid(h_waves - h_waves_view_4)
+        sigmoid_value_12 = torch.sigmoid(h_waves_view_4 - h_waves)
+        product_2 = sigmoid_value_11 * sigmoid_value_12
         scaled_grad_22 = product_2 * grad_grad_h_waves_view_3 * grad_apart_waves_view_2
-        chosen_35 = torch.where(mask_16, 0, -scaled_grad_22)
+        chosen_36 = torch.where(mask_18, 0, -scaled_grad_22)
         grad_h_1_view = window(grad_h_1, -2, 0, (N + M, 1), (M, -1), fill=0).diagonal(0, -2, -1)
-        chosen_37 = torch.where(mask_17, 0, chosen_35)
-        safe_chosen_37 = torch.where(mask_2, chosen_37, 0)
-        chosen_36 = torch.where(mask_30, torch.where(mask_8.unsqueeze(-1), safe_chosen_37, 0), 0)
+        chosen_38 = torch.where(mask_19, 0, chosen_36)
+        safe_chosen_38 = torch.where(mask_2, chosen_38, 0)
+        chosen_37 = torch.where(mask_32, torch.where(mask_8.unsqueeze(-1), safe_chosen_38, 0), 0)
         safe_grad_h_1 = torch.where(mask_2, grad_h_1_view, 0)
-        grad_h_waves_3 = scaled_grad_18 + chosen_36 + chosen_33 + safe_grad_h_1
+        grad_h_waves_3 = scaled_grad_18 + chosen_37 + chosen_34 + safe_grad_h_1
         sigmoid_value_2 = torch.sigmoid(apart_waves - total)
         scaled_grad = sigmoid_value_2 * sigmoid_value * grad_grad_s_view * grad_h_waves
         scaled_grad_2 = sigmoid_value_2 * sigmoid_value * grad_grad_paired_waves * grad_h_waves
         scaled_grad_3 = sigmoid_value * sigmoid_value_2 * grad_grad_apart_waves * grad_h_waves
-        chosen_38 = torch.where(mask_2, torch.where(mask_4, 0, -scaled_grad_2), 0)
-        chosen_39 = torch.where(mask_2, torch.where(mask_4, 0, scaled_grad_3), 0)
-        chosen_40 = torch.where(mask_4, 0, -scaled_grad)
-        grad_apart_waves_2 = torch.where(mask_2, chosen_40, 0) + chosen_38 + chosen_39
-        chosen_41 = torch.where(mask_2, torch.where(mask_4, 0, -scaled_grad_3), 0)
-        chosen_42 = torch.where(mask_2, torch.where(mask_4, 0, scaled_grad_2), 0)
-        chosen_43 = torch.where(mask_4, 0, scaled_grad)
-        grad_paired_waves_2 = torch.where(mask_2, chosen_43, 0) + chosen_42 + chosen_41
-        mask_27 = (torch.where(mask_16, -math.inf, h_before) == -math.inf) & (-math.inf == 0)
+        chosen_39 = torch.where(mask_2, torch.where(mask_4, 0, -scaled_grad_2), 0)
+        chosen_40 = torch.where(mask_2, torch.where(mask_4, 0, scaled_grad_3), 0)
+        chosen_41 = torch.where(mask_4, 0, -scaled_grad)
+        grad_apart_waves_2 = torch.where(mask_2, chosen_41, 0) + chosen_39 + chosen_40
+        chosen_42 = torch.where(mask_2, torch.where(mask_4, 0, -scaled_grad_3), 0)
+        chosen_43 = torch.where(mask_2, torch.where(mask_4, 0, scaled_grad_2), 0)
+        chosen_44 = torch.where(mask_4, 0, scaled_grad)
+        grad_paired_waves_2 = torch.where(mask_2, chosen_44, 0) + chosen_43 + chosen_42
+        mask_29 = (torch.where(mask_18, -math.inf, h_before) == -math.inf) & (-math.inf == 0)
         grad_paired_waves_view = window(grad_paired_waves, -2, 1, (N + M, 1), fill=0)
         grad_paired_waves_view_2 = window(grad_paired_waves_view, -1, 1, (M, 1), fill=0)
         sigmoid_h_before = torch.sigmoid(-h_before)
         sigmoid_h_before_2 = torch.sigmoid(h_before)
         product_3 = sigmoid_h_before * sigmoid_h_before_2
         scaled_grad_23 = product_3 * grad_grad_h_before * grad_paired_waves_view_2
-        chosen_44 = torch.where(mask_27, 0, torch.where(mask_16, 0, scaled_grad_23))
-        grad_h_before_2 = torch.where(mask_14, torch.where(mask_2, chosen_44, 0), 0)
+        chosen_45 = torch.where(mask_29, 0, torch.where(mask_18, 0, scaled_grad_23))
+        grad_h_before_2 = torch.where(mask_16, torch.where(mask_2, chosen_45, 0), 0)
         grad_h_waves_3_each = grad_h_waves_3.unbind(-2)
         grad_apart_waves_2_each = grad_apart_waves_2.unbind(-2)
         grad_paired_waves_2_each = grad_paired_waves_2.unbind(-2)
@@ -404,57 +408,59 @@ def smith_waterman_second(
             grad_paired_waves_2_wave_5 = grad_paired_waves_2_each[wave_5]
             grad_h_before_2_wave_5 = grad_h_before_2_each[wave_5]
             h_before_wave_5 = h_before_each[wave_5]
-            mask_32_4 = (wave_5 + 1 - j >= 0) & (wave_5 + 1 - j < N)
-            mask_49_2 = wave_5 + 1 - j == 0
-            mask_33_4 = torch.where(mask_49_2, -math.inf, h_waves_wave_5) == -math.inf
-            mask_34_4 = j == 0
-            mask_50_2 = (wave_5 + 1 < N + M) & mask_32_4
-            chosen_45 = torch.where(mask_50_2 & mask_33_4 & ~mask_34_4, j - 1, 0)
-            h_waves_wave_5_picked = pick(h_waves_wave_5.unsqueeze(-2), chosen_45, guarded=True)
-            chosen_46 = torch.where(mask_34_4, -math.inf, h_waves_wave_5_picked)
-            mask_35_4 = mask_33_4 & (chosen_46 == -math.inf)
-            mask_37_4 = (j + 1 < M) & (wave_5 + 1 < N + M)
-            mask_38_3 = (wave_5 - j >= 0) & (wave_5 - j < N)
-            mask_39_3 = wave_5 - j == 0
+            mask_34_4 = (wave_5 + 1 - j >= 0) & (wave_5 + 1 - j < N)
+            mask_53_2 = wave_5 + 1 - j == 0
+            mask_35_4 = torch.where(mask_53_2, -math.inf, h_waves_wave_5) == -math.inf
+            mask_36_4 = j == 0
+            mask_54_2 = (wave_5 + 1 < N + M) & mask_34_4
+            mask_37_4 = mask_54_2 & mask_35_4 & ~mask_36_4
+            chosen_46 = torch.where(mask_37_4, j - 1, 0)
+            h_waves_wave_5_picked = pick(h_waves_wave_5.unsqueeze(-2), chosen_46, wanted=mask_37_4)
+            chosen_47 = torch.where(mask_36_4, -math.inf, h_waves_wave_5_picked)
+            mask_38_4 = mask_35_4 & (chosen_47 == -math.inf)
+            mask_40_4 = mask_54_2 & ~mask_38_4 & ~mask_53_2 & ~mask_36_4
+            mask_41_4 = (j + 1 < M) & (wave_5 + 1 < N + M)
+            mask_42_3 = (wave_5 - j >= 0) & (wave_5 - j < N)
+            mask_43_3 = wave_5 - j == 0
             h_waves_wave_5_view = window(h_waves_wave_5, -1, 1, (M, 1), fill=0)
-            chosen_47 = torch.where(mask_39_3, -math.inf, h_waves_wave_5_view)
-            mask_40_3 = (chosen_47 == -math.inf) & (h_waves_wave_5 == -math.inf)
-            mask_53 = mask_50_2 & ~mask_35_4 & ~mask_49_2 & ~mask_34_4
-            chosen_49 = torch.where(mask_53, j - 1, 0)
-            h_waves_wave_5_picked_3 = pick(h_waves_wave_5.unsqueeze(-2), chosen_49, guarded=True)
-            total_12 = torch.where(mask_34_4, math.inf, -h_waves_wave_5_picked_3) + h_waves_wave_5
-            chosen_50 = torch.where(mask_49_2, 0, grad_apart_waves_1_before * torch.sigmoid(total_12))
-            chosen_51 = torch.where(mask_35_4, 0, chosen_50)
-            safe_chosen_51 = torch.where(mask_32_4, chosen_51, 0)
-            chosen_48 = safe_chosen_51 if wave_5 + 1 < N + M else grad_grad_score.new_zeros(*batch, M)
+            chosen_48 = torch.where(mask_43_3, -math.inf, h_waves_wave_5_view)
+            mask_44_3 = (chosen_48 == -math.inf) & (h_waves_wave_5 == -math.inf)
+            chosen_50 = torch.where(mask_40_4, j - 1, 0)
+            negative_2 = -pick(h_waves_wave_5.unsqueeze(-2), chosen_50, wanted=mask_40_4)
+            chosen_51 = torch.where(mask_36_4, math.inf, negative_2)
+            sigmoid_value_13 = torch.sigmoid(chosen_51 + h_waves_wave_5)
+            chosen_52 = torch.where(mask_53_2, 0, grad_apart_waves_1_before * sigmoid_value_13)
+            chosen_53 = torch.where(mask_38_4, 0, chosen_52)
+            safe_chosen_53 = torch.where(mask_34_4, chosen_53, 0)
+            chosen_49 = safe_chosen_53 if wave_5 + 1 < N + M else grad_grad_score.new_zeros(*batch, M)
             grad_apart_waves_1_before_view = window(grad_apart_waves_1_before, -1, 1, (M, 1), fill=0)
-            total_13 = h_waves_wave_5 + torch.where(mask_39_3, math.inf, -h_waves_wave_5_view)
-            scaled_grad_24 = grad_apart_waves_1_before_view * torch.sigmoid(total_13)
-            chosen_52 = torch.where(mask_40_3, 0, scaled_grad_24)
-            chosen_53 = torch.where(mask_37_4, torch.where(mask_38_3, chosen_52, 0), 0)
+            total_11 = h_waves_wave_5 + torch.where(mask_43_3, math.inf, -h_waves_wave_5_view)
+            scaled_grad_24 = grad_apart_waves_1_before_view * torch.sigmoid(total_11)
+            chosen_54 = torch.where(mask_44_3, 0, scaled_grad_24)
+            chosen_55 = torch.where(mask_41_4, torch.where(mask_42_3, chosen_54, 0), 0)
             safe_grad_h_before_1_before = (
                 grad_h_before_1_before if wave_5 + 1 < N + M else grad_grad_score.new_zeros(*batch, M)
             )
-            total_14 = grad_h_waves_3_wave_5 + chosen_48
-            grad_h_waves_2_wave_5 = total_14 + chosen_53 + safe_grad_h_before_1_before
+            total_12 = grad_h_waves_3_wave_5 + chosen_49
+            grad_h_waves_2_wave_5 = total_12 + chosen_55 + safe_grad_h_before_1_before
             s_view_5 = window(s, -2, wave_5, (M, -1), fill=0).diagonal(0, -2, -1)
             total_5_4 = paired_waves_wave_5 + s_view_5
-            mask_42_3 = (total_5_4 == -math.inf) & (apart_waves_wave_5 == -math.inf)
+            mask_46_3 = (total_5_4 == -math.inf) & (apart_waves_wave_5 == -math.inf)
             scaled_grad_25 = grad_h_waves_2_wave_5 * torch.sigmoid(apart_waves_wave_5 - total_5_4)
-            chosen_54 = torch.where(mask_42_3, 0, scaled_grad_25)
-            grad_apart_waves_1_wave_5 = grad_apart_waves_2_wave_5 + torch.where(mask_38_3, chosen_54, 0)
+            chosen_56 = torch.where(mask_46_3, 0, scaled_grad_25)
+            grad_apart_waves_1_wave_5 = grad_apart_waves_2_wave_5 + torch.where(mask_42_3, chosen_56, 0)
             scaled_grad_26 = grad_h_waves_2_wave_5 * torch.sigmoid(total_5_4 - apart_waves_wave_5)
-            chosen_55 = torch.where(mask_42_3, 0, scaled_grad_26)
-            safe_chosen_55 = torch.where(mask_38_3, chosen_55, 0)
-            grad_paired_waves_1_wave_5 = grad_paired_waves_2_wave_5 + safe_chosen_55
-            chosen_56 = torch.where(mask_39_3, -math.inf, h_before_wave_5)
-            mask_47_3 = (chosen_56 == -math.inf) & (-math.inf == 0)
+            chosen_57 = torch.where(mask_46_3, 0, scaled_grad_26)
+            safe_chosen_57 = torch.where(mask_42_3, chosen_57, 0)
+            grad_paired_waves_1_wave_5 = grad_paired_waves_2_wave_5 + safe_chosen_57
+            chosen_58 = torch.where(mask_43_3, -math.inf, h_before_wave_5)
+            mask_51_2 = (chosen_58 == -math.inf) & (-math.inf == 0)
             grad_paired_waves_1_before_view = window(grad_paired_waves_1_before, -1, 1, (M, 1), fill=0)
             sigmoid_h_before_wave_5 = torch.sigmoid(h_before_wave_5)
             scaled_grad_27 = grad_paired_waves_1_before_view * sigmoid_h_before_wave_5
-            chosen_57 = torch.where(mask_39_3, 0, scaled_grad_27)
-            chosen_58 = torch.where(mask_38_3, torch.where(mask_47_3, 0, chosen_57), 0)
-            grad_h_before_1_wave_5 = grad_h_before_2_wave_5 + torch.where(mask_37_4, chosen_58, 0)
+            chosen_59 = torch.where(mask_43_3, 0, scaled_grad_27)
+            chosen_60 = torch.where(mask_42_3, torch.where(mask_51_2, 0, chosen_59), 0)
+            grad_h_before_1_wave_5 = grad_h_before_2_wave_5 + torch.where(mask_41_4, chosen_60, 0)
             steps_4.append(grad_h_waves_2_wave_5)
             grad_apart_waves_1_before, grad_h_before_1_before, grad_paired_waves_1_before = (
                 grad_apart_waves_1_wave_5,
@@ -466,23 +472,23 @@ def smith_waterman_second(
         paired_waves_view = window(paired_waves, -2, 0, (M, 1), (N, 1)).diagonal(0, -3, -2)
         total_4 = paired_waves_view + s
         apart_waves_view = window(apart_waves, -2, 0, (M, 1), (N, 1)).diagonal(0, -3, -2)
-        mask_31 = (total_4 == -math.inf) & (apart_waves_view == -math.inf)
+        mask_33 = (total_4 == -math.inf) & (apart_waves_view == -math.inf)
         sigmoid_value_3 = torch.sigmoid(apart_waves_view - total_4)
         sigmoid_value_4 = torch.sigmoid(total_4 - apart_waves_view)
         grad_h_waves_view = window(grad_h_waves, -2, 0, (M, 1), (N, 1)).diagonal(0, -3, -2)
         grad_grad_apart_waves_view = window(grad_grad_apart_waves, -2, 0, (M, 1), (N, 1)).diagonal(0, -3, -2)
         product_4 = sigmoid_value_4 * sigmoid_value_3
         scaled_grad_28 = product_4 * grad_grad_apart_waves_view * grad_h_waves_view
-        chosen_59 = torch.where(mask_31, 0, -scaled_grad_28)
+        chosen_61 = torch.where(mask_33, 0, -scaled_grad_28)
         grad_grad_paired_waves_view = window(grad_grad_paired_waves, -2, 0, (M, 1), (N, 1)).diagonal(0, -3, -2)
         product_5 = sigmoid_value_3 * sigmoid_value_4
         scaled_grad_29 = product_5 * grad_grad_paired_waves_view * grad_h_waves_view
-        chosen_60 = torch.where(mask_31, 0, scaled_grad_29)
+        chosen_62 = torch.where(mask_33, 0, scaled_grad_29)
         grad_h_waves_2_view = window(grad_h_waves_2, -2, 0, (M, 1), (N, 1)).diagonal(0, -3, -2)
         scaled_grad_30 = sigmoid_value_3 * sigmoid_value_4 * grad_grad_s * grad_h_waves_view
-        chosen_61 = torch.where(mask_31, 0, scaled_grad_30)
-        chosen_62 = torch.where(mask_31, 0, grad_h_waves_2_view * sigmoid_value_4)
-        grad_s_1 = chosen_61 + chosen_60 + chosen_59 + chosen_62
+        chosen_63 = torch.where(mask_33, 0, scaled_grad_30)
+        chosen_64 = torch.where(mask_33, 0, grad_h_waves_2_view * sigmoid_value_4)
+        grad_s_1 = chosen_63 + chosen_62 + chosen_61 + chosen_64
         grad_score = grad_s_1 / temperature
         grad_score = grad_score.to(dtype)
     return grad_grad_output, grad_score
@@ -513,16 +519,18 @@ def smith_waterman_backward_tangent(
         mask_8 = (wave - j >= 0) & (wave - j < N)
         mask_9 = wave - j == 0
         mask_10 = j == 0
-        position = torch.where(mask_8 & ~mask_9 & ~mask_10, j - 1, 0)
-        h_before_before_picked = columns(h_before_before, position, guarded=True)
-        chosen = torch.where(mask_10, -math.inf, h_before_before_picked)
-        chosen_2 = torch.where(mask_9, -math.inf, chosen)
-        logaddexp_chosen_2 = torch.logaddexp(chosen_2, torch.full_like(chosen_2, 0))
-        paired_waves_wave = torch.where(mask_8, logaddexp_chosen_2, 0)
-        chosen_4 = torch.where(mask_8 & ~mask_10, j - 1, 0)
-        chosen_3 = torch.where(mask_10, -math.inf, columns(h_waves_before, chosen_4, guarded=True))
-        chosen_5 = torch.where(mask_9, -math.inf, h_waves_before)
-        logaddexp_value = torch.logaddexp(chosen_5, chosen_3)
+        mask_11 = mask_8 & ~mask_9 & ~mask_10
+        chosen_2 = torch.where(mask_11, j - 1, 0)
+        chosen = torch.where(mask_10, -math.inf, columns(h_before_before, chosen_2, wanted=mask_11))
+        chosen_3 = torch.where(mask_9, -math.inf, chosen)
+        logaddexp_chosen_3 = torch.logaddexp(chosen_3, torch.full_like(chosen_3, 0))
+        paired_waves_wave = torch.where(mask_8, logaddexp_chosen_3, 0)
+        mask_14 = mask_8 & ~mask_10
+        chosen_5 = torch.where(mask_14, j - 1, 0)
+        h_waves_before_picked = columns(h_waves_before, chosen_5, wanted=mask_14)
+        chosen_4 = torch.where(mask_10, -math.inf, h_waves_before_picked)
+        chosen_6 = torch.where(mask_9, -math.inf, h_waves_before)
+        logaddexp_value = torch.logaddexp(chosen_6, chosen_4)
         apart_waves_wave = torch.where(mask_8, logaddexp_value + numbers.ratio(gap, temperature), 0)
         s_view = window(s, -2, wave, (M, -1), fill=0).diagonal(0, -2, -1)
         total_2 = paired_waves_wave + s_view
@@ -542,129 +550,131 @@ def smith_waterman_backward_tangent(
         paired_waves_wave_2 = paired_waves_each[wave_2]
         apart_waves_wave_2 = apart_waves_each[wave_2]
         tangent_h_before_wave_2 = tangent_score.new_zeros(*batch, M) if wave_2 == 0 else tangent_h_waves_before
-        mask_30 = (wave_2 - j >= 0) & (wave_2 - j < N)
-        mask_31 = wave_2 - j == 0
-        mask_32 = j == 0
-        mask_33 = ~mask_32 & (wave_2 != 0)
-        mask_34 = ~mask_31 & mask_33
-        mask_8_2 = mask_30 & mask_34
-        mask_35 = mask_8_2 & mask_30 & ~mask_31 & ~mask_32 & (wave_2 != 0)
-        chosen_7 = torch.where(mask_35, wave_2 - 1, 0)
-        chosen_8 = torch.where(mask_35, j - 1, 0)
-        position_5 = flat_index((N + M, M), chosen_7, chosen_8)
-        h_before_picked = columns(h_before.flatten(-2), position_5, guarded=True)
-        chosen_6 = tangent_score.new_zeros(*batch, M) if wave_2 == 0 else h_before_picked
-        chosen_9 = torch.where(mask_31, -math.inf, torch.where(mask_32, -math.inf, chosen_6))
-        mask_12_2 = mask_30 & (~((chosen_9 == -math.inf) & (-math.inf == 0)) & mask_34)
-        mask_36 = mask_8_2 & mask_12_2 & mask_30
-        mask_37 = mask_36 & ~mask_31 & ~mask_32 & (wave_2 != 0)
-        position_6 = flat_index((N + M, M), torch.where(mask_37, wave_2 - 1, 0), torch.where(mask_37, j - 1, 0))
-        h_before_picked_2 = pick(h_before.flatten(-2).unsqueeze(-2), position_6, guarded=True)
-        chosen_10 = tangent_score.new_zeros(*batch, M) if wave_2 == 0 else h_before_picked_2
-        chosen_11 = torch.where(mask_32, -math.inf, chosen_10)
-        mask_13_2 = (torch.where(mask_31, -math.inf, chosen_11) == -math.inf) & (-math.inf == 0)
-        mask_38 = mask_36 & ~mask_13_2 & ~mask_31 & ~mask_32 & (wave_2 != 0)
-        chosen_12 = torch.where(mask_38, j - 1, 0)
+        mask_45 = (wave_2 - j >= 0) & (wave_2 - j < N)
+        mask_46 = wave_2 - j == 0
+        mask_47 = j == 0
+        mask_48 = ~mask_47 & (wave_2 != 0)
+        mask_49 = ~mask_46 & mask_48
+        mask_8_2 = mask_45 & mask_49
+        mask_12_2 = mask_8_2 & mask_45 & ~mask_46 & ~mask_47 & (wave_2 != 0)
+        chosen_8 = torch.where(mask_12_2, wave_2 - 1, 0)
+        chosen_9 = torch.where(mask_12_2, j - 1, 0)
+        position_4 = flat_index((N + M, M), chosen_8, chosen_9)
+        h_before_picked = columns(h_before.flatten(-2), position_4, wanted=mask_12_2)
+        chosen_7 = tangent_score.new_zeros(*batch, M) if wave_2 == 0 else h_before_picked
+        chosen_10 = torch.where(mask_46, -math.inf, torch.where(mask_47, -math.inf, chosen_7))
+        mask_13_2 = mask_45 & (~((chosen_10 == -math.inf) & (-math.inf == 0)) & mask_49)
+        mask_50 = mask_8_2 & mask_13_2 & mask_45
+        mask_14_2 = mask_50 & ~mask_46 & ~mask_47 & (wave_2 != 0)
+        position_5 = torch.where(mask_14_2, wave_2 - 1, 0)
+        position_6 = flat_index((N + M, M), position_5, torch.where(mask_14_2, j - 1, 0))
+        h_before_picked_2 = pick(h_before.flatten(-2).unsqueeze(-2), position_6, wanted=mask_14_2)
+        chosen_11 = tangent_score.new_zeros(*batch, M) if wave_2 == 0 else h_before_picked_2
+        chosen_12 = torch.where(mask_47, -math.inf, chosen_11)
+        mask_15_2 = (torch.where(mask_46, -math.inf, chosen_12) == -math.inf) & (-math.inf == 0)
+        mask_16 = mask_50 & ~mask_15_2 & ~mask_46 & ~mask_47 & (wave_2 != 0)
+        chosen_13 = torch.where(mask_16, j - 1, 0)
         rows = tangent_h_before_before.unsqueeze(-2)
-        chosen_14 = torch.where(mask_38, wave_2 - 1, 0)
-        position_8 = flat_index((N + M, M), chosen_14, chosen_12)
-        h_before_picked_3 = pick(h_before.flatten(-2).unsqueeze(-2), position_8, guarded=True)
+        chosen_15 = torch.where(mask_16, wave_2 - 1, 0)
+        position_8 = flat_index((N + M, M), chosen_15, chosen_13)
+        h_before_picked_3 = pick(h_before.flatten(-2).unsqueeze(-2), position_8, wanted=mask_16)
         sigmoid_value_3 = torch.sigmoid(h_before_picked_3)
-        tangent_h_before_before_picked = pick(rows, chosen_12)
+        tangent_h_before_before_picked = pick(rows, chosen_13, wanted=mask_16)
         product = tangent_h_before_before_picked * sigmoid_value_3
-        chosen_13 = tangent_score.new_zeros(*batch, M) if wave_2 == 0 else product
-        chosen_16 = torch.where(mask_32, 0, chosen_13)
-        chosen_15 = torch.where(mask_13_2, 0, torch.where(mask_31, 0, chosen_16))
-        safe_chosen_15 = torch.where(mask_30, chosen_15, 0)
-        safe_safe_chosen_15 = torch.where(mask_12_2, safe_chosen_15, 0)
-        tangent_paired_waves_wave_2 = torch.where(mask_8_2, safe_safe_chosen_15, 0)
-        mask_39 = ~mask_31 & (wave_2 != 0)
-        mask_14 = mask_30 & mask_39
-        chosen_17 = torch.where(mask_14 & mask_30 & ~mask_31 & (wave_2 != 0), wave_2 - 1, 0)
-        h_waves_picked = pick(h_waves.mT, chosen_17, guarded=True)
+        chosen_14 = tangent_score.new_zeros(*batch, M) if wave_2 == 0 else product
+        chosen_17 = torch.where(mask_47, 0, chosen_14)
+        chosen_16 = torch.where(mask_15_2, 0, torch.where(mask_46, 0, chosen_17))
+        safe_chosen_16 = torch.where(mask_45, chosen_16, 0)
+        safe_safe_chosen_16 = torch.where(mask_13_2, safe_chosen_16, 0)
+        tangent_paired_waves_wave_2 = torch.where(mask_8_2, safe_safe_chosen_16, 0)
+        mask_51 = ~mask_46 & (wave_2 != 0)
+        mask_17 = mask_45 & mask_51
+        mask_20 = mask_17 & mask_45 & ~mask_46 & (wave_2 != 0)
+        h_waves_picked = pick(h_waves.mT, torch.where(mask_20, wave_2 - 1, 0), wanted=mask_20)
         chosen_18 = tangent_score.new_zeros(*batch, M) if wave_2 == 0 else h_waves_picked
-        mask_17 = torch.where(mask_31, -math.inf, chosen_18) == -math.inf
-        mask_40 = mask_14 & mask_30 & mask_17 & ~mask_32 & (wave_2 != 0)
-        chosen_20 = torch.where(mask_40, wave_2 - 1, 0)
-        chosen_21 = torch.where(mask_40, j - 1, 0)
-        position_12 = flat_index((N + M, M), chosen_20, chosen_21)
-        h_waves_picked_2 = pick(h_waves.flatten(-2).unsqueeze(-2), position_12, guarded=True)
+        mask_21 = torch.where(mask_46, -math.inf, chosen_18) == -math.inf
+        mask_23 = mask_17 & mask_45 & mask_21 & ~mask_47 & (wave_2 != 0)
+        chosen_20 = torch.where(mask_23, wave_2 - 1, 0)
+        chosen_21 = torch.where(mask_23, j - 1, 0)
+        position_11 = flat_index((N + M, M), chosen_20, chosen_21)
+        h_waves_picked_2 = pick(h_waves.flatten(-2).unsqueeze(-2), position_11, wanted=mask_23)
         chosen_19 = tangent_score.new_zeros(*batch, M) if wave_2 == 0 else h_waves_picked_2
-        mask_20 = torch.where(mask_32, -math.inf, chosen_19) == -math.inf
-        mask_19 = mask_30 & (~(mask_17 & mask_20) & mask_39)
-        mask_41 = mask_14 & mask_19 & mask_30
-        chosen_22 = torch.where(mask_41 & ~mask_31 & (wave_2 != 0), wave_2 - 1, 0)
-        h_waves_picked_3 = pick(h_waves.mT, chosen_22, guarded=True)
-        chosen_23 = tangent_score.new_zeros(*batch, M) if wave_2 == 0 else h_waves_picked_3
-        mask_20_2 = torch.where(mask_31, -math.inf, chosen_23) == -math.inf
-        mask_42 = mask_41 & mask_20_2 & ~mask_32 & (wave_2 != 0)
-        position_14 = flat_index((N + M, M), torch.where(mask_42, wave_2 - 1, 0), torch.where(mask_42, j - 1, 0))
-        h_waves_picked_4 = pick(h_waves.flatten(-2).unsqueeze(-2), position_14, guarded=True)
-        chosen_24 = tangent_score.new_zeros(*batch, M) if wave_2 == 0 else h_waves_picked_4
-        mask_21 = mask_20_2 & (torch.where(mask_32, -math.inf, chosen_24) == -math.inf)
-        mask_22 = mask_30 & mask_33
-        chosen_25 = torch.where(mask_22 & mask_30 & ~mask_31 & (wave_2 != 0), wave_2 - 1, 0)
-        h_waves_picked_5 = pick(h_waves.mT, chosen_25, guarded=True)
-        chosen_26 = tangent_score.new_zeros(*batch, M) if wave_2 == 0 else h_waves_picked_5
-        mask_23 = torch.where(mask_31, -math.inf, chosen_26) == -math.inf
-        mask_43 = mask_22 & mask_30 & mask_23 & ~mask_32 & (wave_2 != 0)
-        chosen_28 = torch.where(mask_43, wave_2 - 1, 0)
-        chosen_29 = torch.where(mask_43, j - 1, 0)
-        position_18 = flat_index((N + M, M), chosen_28, chosen_29)
-        h_waves_picked_6 = pick(h_waves.flatten(-2).unsqueeze(-2), position_18, guarded=True)
-        chosen_27 = tangent_score.new_zeros(*batch, M) if wave_2 == 0 else h_waves_picked_6
-        mask_25 = torch.where(mask_32, -math.inf, chosen_27) == -math.inf
-        mask_24 = mask_30 & (~(mask_23 & mask_25) & mask_33)
-        mask_44 = mask_22 & mask_24 & mask_30
-        chosen_30 = torch.where(mask_44 & ~mask_31 & (wave_2 != 0), wave_2 - 1, 0)
-        h_waves_picked_7 = pick(h_waves.mT, chosen_30, guarded=True)
-        chosen_31 = tangent_score.new_zeros(*batch, M) if wave_2 == 0 else h_waves_picked_7
-        mask_25_2 = torch.where(mask_31, -math.inf, chosen_31) == -math.inf
-        mask_45 = mask_44 & mask_25_2 & ~mask_32 & (wave_2 != 0)
-        position_20 = flat_index((N + M, M), torch.where(mask_45, wave_2 - 1, 0), torch.where(mask_45, j - 1, 0))
-        h_waves_picked_8 = pick(h_waves.flatten(-2).unsqueeze(-2), position_20, guarded=True)
-        chosen_32 = tangent_score.new_zeros(*batch, M) if wave_2 == 0 else h_waves_picked_8
-        mask_26 = mask_25_2 & (torch.where(mask_32, -math.inf, chosen_32) == -math.inf)
-        mask_46 = mask_41 & ~mask_21 & ~mask_31 & (wave_2 != 0)
-        mask_47 = mask_46 & ~mask_32
-        mask_48 = mask_44 & ~mask_26 & ~mask_32 & (wave_2 != 0)
-        chosen_2_2 = torch.where(mask_48, j - 1, 0)
-        position_22 = torch.where(mask_48 & ~mask_31, wave_2 - 1, 0)
-        chosen_34 = torch.where(mask_31, math.inf, -pick(h_waves.mT, position_22, guarded=True))
-        chosen_35 = torch.where(mask_48, wave_2 - 1, 0)
-        position_23 = flat_index((N + M, M), chosen_35, chosen_2_2)
-        h_waves_picked_9 = pick(h_waves.flatten(-2).unsqueeze(-2), position_23, guarded=True)
-        sigmoid_value_4 = torch.sigmoid(h_waves_picked_9 + chosen_34)
-        product_2 = pick(tangent_h_waves_before.unsqueeze(-2), chosen_2_2) * sigmoid_value_4
-        chosen_37 = tangent_score.new_zeros(*batch, M) if wave_2 == 0 else product_2
-        chosen_36 = torch.where(mask_32, 0, chosen_37)
-        chosen_38 = torch.where(mask_30, torch.where(mask_26, 0, chosen_36), 0)
-        chosen_33 = torch.where(mask_22, torch.where(mask_24, chosen_38, 0), 0)
-        position_24 = flat_index((N + M, M), torch.where(mask_47, wave_2 - 1, 0), torch.where(mask_47, j - 1, 0))
-        negative = -pick(h_waves.flatten(-2).unsqueeze(-2), position_24, guarded=True)
-        h_waves_picked_10 = pick(h_waves.mT, torch.where(mask_46, wave_2 - 1, 0), guarded=True)
-        chosen_39 = torch.where(mask_32, math.inf, negative)
-        sigmoid_value_5 = torch.sigmoid(chosen_39 + h_waves_picked_10)
-        product_3 = tangent_h_waves_before * sigmoid_value_5
-        chosen_41 = tangent_score.new_zeros(*batch, M) if wave_2 == 0 else product_3
-        chosen_40 = torch.where(mask_31, 0, chosen_41)
-        chosen_42 = torch.where(mask_30, torch.where(mask_21, 0, chosen_40), 0)
-        safe_chosen_42 = torch.where(mask_19, chosen_42, 0)
-        tangent_apart_waves_wave_2 = torch.where(mask_14, safe_chosen_42, 0) + chosen_33
+        mask_25 = torch.where(mask_47, -math.inf, chosen_19) == -math.inf
+        mask_24 = mask_45 & (~(mask_21 & mask_25) & mask_51)
+        mask_52 = mask_17 & mask_24 & mask_45
+        mask_25_2 = mask_52 & ~mask_46 & (wave_2 != 0)
+        position_12 = torch.where(mask_25_2, wave_2 - 1, 0)
+        h_waves_picked_3 = pick(h_waves.mT, position_12, wanted=mask_25_2)
+        chosen_22 = tangent_score.new_zeros(*batch, M) if wave_2 == 0 else h_waves_picked_3
+        mask_26 = torch.where(mask_46, -math.inf, chosen_22) == -math.inf
+        mask_27 = mask_52 & mask_26 & ~mask_47 & (wave_2 != 0)
+        position_13 = flat_index((N + M, M), torch.where(mask_27, wave_2 - 1, 0), torch.where(mask_27, j - 1, 0))
+        h_waves_picked_4 = pick(h_waves.flatten(-2).unsqueeze(-2), position_13, wanted=mask_27)
+        chosen_23 = tangent_score.new_zeros(*batch, M) if wave_2 == 0 else h_waves_picked_4
+        mask_28 = mask_26 & (torch.where(mask_47, -math.inf, chosen_23) == -math.inf)
+        mask_53 = mask_52 & ~mask_28 & ~mask_46 & (wave_2 != 0)
+        mask_29 = mask_53 & ~mask_47
+        mask_31 = mask_45 & mask_48
+        mask_32 = mask_31 & mask_45 & ~mask_46 & (wave_2 != 0)
+        h_waves_picked_5 = pick(h_waves.mT, torch.where(mask_32, wave_2 - 1, 0), wanted=mask_32)
+        chosen_24 = tangent_score.new_zeros(*batch, M) if wave_2 == 0 else h_waves_picked_5
+        mask_33 = torch.where(mask_46, -math.inf, chosen_24) == -math.inf
+        mask_34 = mask_31 & mask_45 & mask_33 & ~mask_47 & (wave_2 != 0)
+        chosen_26 = torch.where(mask_34, wave_2 - 1, 0)
+        chosen_27 = torch.where(mask_34, j - 1, 0)
+        position_16 = flat_index((N + M, M), chosen_26, chosen_27)
+        h_waves_picked_6 = pick(h_waves.flatten(-2).unsqueeze(-2), position_16, wanted=mask_34)
+        chosen_25 = tangent_score.new_zeros(*batch, M) if wave_2 == 0 else h_waves_picked_6
+        mask_36 = torch.where(mask_47, -math.inf, chosen_25) == -math.inf
+        mask_35 = mask_45 & (~(mask_33 & mask_36) & mask_48)
+        mask_54 = mask_31 & mask_35 & mask_45
+        mask_36_2 = mask_54 & ~mask_46 & (wave_2 != 0)
+        position_17 = torch.where(mask_36_2, wave_2 - 1, 0)
+        h_waves_picked_7 = pick(h_waves.mT, position_17, wanted=mask_36_2)
+        chosen_28 = tangent_score.new_zeros(*batch, M) if wave_2 == 0 else h_waves_picked_7
+        mask_37 = torch.where(mask_46, -math.inf, chosen_28) == -math.inf
+        mask_38 = mask_54 & mask_37 & ~mask_47 & (wave_2 != 0)
+        position_18 = flat_index((N + M, M), torch.where(mask_38, wave_2 - 1, 0), torch.where(mask_38, j - 1, 0))
+        h_waves_picked_8 = pick(h_waves.flatten(-2).unsqueeze(-2), position_18, wanted=mask_38)
+        chosen_29 = tangent_score.new_zeros(*batch, M) if wave_2 == 0 else h_waves_picked_8
+        mask_39 = mask_37 & (torch.where(mask_47, -math.inf, chosen_29) == -math.inf)
+        mask_40 = mask_54 & ~mask_39 & ~mask_47 & (wave_2 != 0)
+        mask_41 = mask_40 & ~mask_46
+        chosen_2_2 = torch.where(mask_40, j - 1, 0)
+        position_19 = flat_index((N + M, M), torch.where(mask_29, wave_2 - 1, 0), torch.where(mask_29, j - 1, 0))
+        negative = -pick(h_waves.flatten(-2).unsqueeze(-2), position_19, wanted=mask_29)
+        h_waves_picked_9 = pick(h_waves.mT, torch.where(mask_53, wave_2 - 1, 0), wanted=mask_53)
+        sigmoid_value_4 = torch.sigmoid(torch.where(mask_47, math.inf, negative) + h_waves_picked_9)
+        product_2 = tangent_h_waves_before * sigmoid_value_4
+        chosen_32 = tangent_score.new_zeros(*batch, M) if wave_2 == 0 else product_2
+        chosen_31 = torch.where(mask_46, 0, chosen_32)
+        chosen_33 = torch.where(mask_45, torch.where(mask_28, 0, chosen_31), 0)
+        chosen_30 = torch.where(mask_17, torch.where(mask_24, chosen_33, 0), 0)
+        position_20 = flat_index((N + M, M), torch.where(mask_40, wave_2 - 1, 0), chosen_2_2)
+        chosen_35 = torch.where(mask_41, wave_2 - 1, 0)
+        chosen_34 = torch.where(mask_46, math.inf, -pick(h_waves.mT, chosen_35, wanted=mask_41))
+        h_waves_picked_10 = pick(h_waves.flatten(-2).unsqueeze(-2), position_20, wanted=mask_40)
+        sigmoid_value_5 = torch.sigmoid(h_waves_picked_10 + chosen_34)
+        tangent_h_waves_before_picked = pick(tangent_h_waves_before.unsqueeze(-2), chosen_2_2, wanted=mask_40)
+        product_3 = tangent_h_waves_before_picked * sigmoid_value_5
+        chosen_37 = tangent_score.new_zeros(*batch, M) if wave_2 == 0 else product_3
+        chosen_36 = torch.where(mask_39, 0, torch.where(mask_47, 0, chosen_37))
+        chosen_38 = torch.where(mask_35, torch.where(mask_45, chosen_36, 0), 0)
+        tangent_apart_waves_wave_2 = chosen_30 + torch.where(mask_31, chosen_38, 0)
         s_view_2 = window(s, -2, wave_2, (M, -1), fill=0).diagonal(0, -2, -1)
         total_2_2 = paired_waves_wave_2 + s_view_2
-        mask_49 = (total_2_2 == -math.inf) & (apart_waves_wave_2 == -math.inf)
-        mask_28 = mask_30 & ~mask_49
+        mask_55 = (total_2_2 == -math.inf) & (apart_waves_wave_2 == -math.inf)
+        mask_43 = mask_45 & ~mask_55
         sigmoid_value_3_2 = torch.sigmoid(total_2_2 - apart_waves_wave_2)
         product_4 = tangent_apart_waves_wave_2 * torch.sigmoid(apart_waves_wave_2 - total_2_2)
-        chosen_44 = torch.where(mask_49, 0, product_4)
-        chosen_43 = torch.where(mask_28, torch.where(mask_30, chosen_44, 0), 0)
+        chosen_40 = torch.where(mask_55, 0, product_4)
+        chosen_39 = torch.where(mask_43, torch.where(mask_45, chosen_40, 0), 0)
         tangent_s_view = window(tangent_s, -2, wave_2, (M, -1), fill=0).diagonal(0, -2, -1)
         product_5 = tangent_paired_waves_wave_2 * sigmoid_value_3_2
-        chosen_46 = torch.where(mask_49, 0, product_5)
-        chosen_45 = torch.where(mask_28, torch.where(mask_30, chosen_46, 0), 0)
-        chosen_47 = torch.where(mask_49, 0, tangent_s_view * sigmoid_value_3_2)
-        tangent_h_waves_wave_2 = chosen_45 + torch.where(mask_30, chosen_47, 0) + chosen_43
+        chosen_42 = torch.where(mask_55, 0, product_5)
+        chosen_41 = torch.where(mask_43, torch.where(mask_45, chosen_42, 0), 0)
+        chosen_43 = torch.where(mask_55, 0, tangent_s_view * sigmoid_value_3_2)
+        tangent_h_waves_wave_2 = chosen_41 + torch.where(mask_45, chosen_43, 0) + chosen_39
         steps_2.append(
             (tangent_h_before_wave_2, tangent_paired_waves_wave_2, tangent_apart_waves_wave_2, tangent_h_waves_wave_2)
         )
@@ -699,11 +709,11 @@ def smith_waterman_backward_tangent(
     exp_value = torch.exp(torch.where(~mask[..., None, None], difference, 0))
     product_7 = tangent_logsumexp_i_j[..., None, None] * exp_value
     scaled_grad_2 = product_7 * grad_logsumexp_i_j[..., None, None]
-    chosen_48 = torch.where(mask[..., None, None], 0, -scaled_grad_2)
+    chosen_44 = torch.where(mask[..., None, None], 0, -scaled_grad_2)
     scaled_grad_3 = tangent_h_waves_view * exp_value * grad_logsumexp_i_j[..., None, None]
-    chosen_49 = torch.where(mask[..., None, None], 0, scaled_grad_3)
+    chosen_45 = torch.where(mask[..., None, None], 0, scaled_grad_3)
     product_8 = tangent_grad_logsumexp_i_j[..., None, None] * exp_value
-    tangent_grad_h = chosen_48 + torch.where(mask[..., None, None], 0, product_8) + chosen_49
+    tangent_grad_h = chosen_44 + torch.where(mask[..., None, None], 0, product_8) + chosen_45
     wave_3 = torch.arange(N + M, device=tangent_grad_output.device)
     difference_2 = wave_3.unsqueeze(-1) - j
     mask_4 = (difference_2 >= 0) & (difference_2 < N)
@@ -725,54 +735,56 @@ def smith_waterman_backward_tangent(
         apart_waves_wave_4 = apart_waves_each[wave_4]
         h_before_wave_4 = h_before_each[wave_4]
         mask_8_3 = (wave_4 + 1 - j >= 0) & (wave_4 + 1 - j < N)
-        mask_25_3 = wave_4 + 1 - j == 0
-        mask_9_3 = torch.where(mask_25_3, -math.inf, h_waves_wave_4) == -math.inf
+        mask_27_2 = wave_4 + 1 - j == 0
+        mask_9_3 = torch.where(mask_27_2, -math.inf, h_waves_wave_4) == -math.inf
         mask_10_3 = j == 0
-        mask_26_2 = (wave_4 + 1 < N + M) & mask_8_3
-        chosen_50 = torch.where(mask_26_2 & mask_9_3 & ~mask_10_3, j - 1, 0)
-        h_waves_wave_4_picked = pick(h_waves_wave_4.unsqueeze(-2), chosen_50, guarded=True)
-        chosen_51 = torch.where(mask_10_3, -math.inf, h_waves_wave_4_picked)
-        mask_11_3 = mask_9_3 & (chosen_51 == -math.inf)
-        mask_13_3 = (j + 1 < M) & (wave_4 + 1 < N + M)
-        mask_14_2 = (wave_4 - j >= 0) & (wave_4 - j < N)
-        mask_15_2 = wave_4 - j == 0
+        mask_28_2 = (wave_4 + 1 < N + M) & mask_8_3
+        mask_11_3 = mask_28_2 & mask_9_3 & ~mask_10_3
+        chosen_46 = torch.where(mask_11_3, j - 1, 0)
+        h_waves_wave_4_picked = pick(h_waves_wave_4.unsqueeze(-2), chosen_46, wanted=mask_11_3)
+        chosen_47 = torch.where(mask_10_3, -math.inf, h_waves_wave_4_picked)
+        mask_12_3 = mask_9_3 & (chosen_47 == -math.inf)
+        mask_14_3 = mask_28_2 & ~mask_12_3 & ~mask_27_2 & ~mask_10_3
+        mask_15_3 = (j + 1 < M) & (wave_4 + 1 < N + M)
+        mask_16_2 = (wave_4 - j >= 0) & (wave_4 - j < N)
+        mask_17_2 = wave_4 - j == 0
         h_waves_wave_4_view = window(h_waves_wave_4, -1, 1, (M, 1), fill=0)
-        chosen_52 = torch.where(mask_15_2, -math.inf, h_waves_wave_4_view)
-        mask_16_2 = (chosen_52 == -math.inf) & (h_waves_wave_4 == -math.inf)
-        mask_50 = mask_26_2 & ~mask_11_3 & ~mask_25_3 & ~mask_10_3
-        chosen_54 = torch.where(mask_50, j - 1, 0)
-        h_waves_wave_4_picked_3 = pick(h_waves_wave_4.unsqueeze(-2), chosen_54, guarded=True)
-        total_3 = torch.where(mask_10_3, math.inf, -h_waves_wave_4_picked_3) + h_waves_wave_4
-        chosen_55 = torch.where(mask_25_3, 0, grad_apart_waves_before * torch.sigmoid(total_3))
-        chosen_56 = torch.where(mask_11_3, 0, chosen_55)
-        safe_chosen_56 = torch.where(mask_8_3, chosen_56, 0)
-        chosen_53 = safe_chosen_56 if wave_4 + 1 < N + M else tangent_grad_output.new_zeros(*batch, M)
+        chosen_48 = torch.where(mask_17_2, -math.inf, h_waves_wave_4_view)
+        mask_18_2 = (chosen_48 == -math.inf) & (h_waves_wave_4 == -math.inf)
+        chosen_50 = torch.where(mask_14_3, j - 1, 0)
+        negative_2 = -pick(h_waves_wave_4.unsqueeze(-2), chosen_50, wanted=mask_14_3)
+        chosen_51 = torch.where(mask_10_3, math.inf, negative_2)
+        sigmoid_value_6 = torch.sigmoid(chosen_51 + h_waves_wave_4)
+        chosen_52 = torch.where(mask_27_2, 0, grad_apart_waves_before * sigmoid_value_6)
+        chosen_53 = torch.where(mask_12_3, 0, chosen_52)
+        safe_chosen_53 = torch.where(mask_8_3, chosen_53, 0)
+        chosen_49 = safe_chosen_53 if wave_4 + 1 < N + M else tangent_grad_output.new_zeros(*batch, M)
         grad_apart_waves_before_view = window(grad_apart_waves_before, -1, 1, (M, 1), fill=0)
-        total_4 = h_waves_wave_4 + torch.where(mask_15_2, math.inf, -h_waves_wave_4_view)
-        chosen_57 = torch.where(mask_16_2, 0, grad_apart_waves_before_view * torch.sigmoid(total_4))
-        chosen_58 = torch.where(mask_13_3, torch.where(mask_14_2, chosen_57, 0), 0)
+        total_3 = h_waves_wave_4 + torch.where(mask_17_2, math.inf, -h_waves_wave_4_view)
+        chosen_54 = torch.where(mask_18_2, 0, grad_apart_waves_before_view * torch.sigmoid(total_3))
+        chosen_55 = torch.where(mask_15_3, torch.where(mask_16_2, chosen_54, 0), 0)
         safe_grad_h_before_before = (
             grad_h_before_before if wave_4 + 1 < N + M else tangent_grad_output.new_zeros(*batch, M)
         )
-        total_5 = grad_h_waves_1_wave_4 + chosen_53
-        grad_h_waves_wave_4 = total_5 + chosen_58 + safe_grad_h_before_before
+        total_4 = grad_h_waves_1_wave_4 + chosen_49
+        grad_h_waves_wave_4 = total_4 + chosen_55 + safe_grad_h_before_before
         s_view_3 = window(s, -2, wave_4, (M, -1), fill=0).diagonal(0, -2, -1)
         total_2_3 = paired_waves_wave_4 + s_view_3
-        mask_18_2 = (total_2_3 == -math.inf) & (apart_waves_wave_4 == -math.inf)
-        sigmoid_value_6 = torch.sigmoid(apart_waves_wave_4 - total_2_3)
-        scaled_grad_4 = grad_h_waves_wave_4 * sigmoid_value_6
-        chosen_59 = torch.where(mask_18_2, 0, scaled_grad_4)
-        grad_apart_waves_wave_4 = torch.where(mask_14_2, chosen_59, 0)
-        sigmoid_value_7 = torch.sigmoid(total_2_3 - apart_waves_wave_4)
-        scaled_grad_5 = grad_h_waves_wave_4 * sigmoid_value_7
-        chosen_60 = torch.where(mask_18_2, 0, scaled_grad_5)
-        grad_paired_waves_wave_4 = torch.where(mask_14_2, chosen_60, 0)
-        chosen_61 = torch.where(mask_15_2, -math.inf, h_before_wave_4)
-        mask_23_2 = (chosen_61 == -math.inf) & (-math.inf == 0)
+        mask_20_2 = (total_2_3 == -math.inf) & (apart_waves_wave_4 == -math.inf)
+        sigmoid_value_7 = torch.sigmoid(apart_waves_wave_4 - total_2_3)
+        scaled_grad_4 = grad_h_waves_wave_4 * sigmoid_value_7
+        chosen_56 = torch.where(mask_20_2, 0, scaled_grad_4)
+        grad_apart_waves_wave_4 = torch.where(mask_16_2, chosen_56, 0)
+        sigmoid_value_8 = torch.sigmoid(total_2_3 - apart_waves_wave_4)
+        scaled_grad_5 = grad_h_waves_wave_4 * sigmoid_value_8
+        chosen_57 = torch.where(mask_20_2, 0, scaled_grad_5)
+        grad_paired_waves_wave_4 = torch.where(mask_16_2, chosen_57, 0)
+        chosen_58 = torch.where(mask_17_2, -math.inf, h_before_wave_4)
+        mask_25_3 = (chosen_58 == -math.inf) & (-math.inf == 0)
         grad_paired_waves_before_view = window(grad_paired_waves_before, -1, 1, (M, 1), fill=0)
         scaled_grad_6 = grad_paired_waves_before_view * torch.sigmoid(h_before_wave_4)
-        chosen_62 = torch.where(mask_23_2, 0, torch.where(mask_15_2, 0, scaled_grad_6))
-        grad_h_before_wave_4 = torch.where(mask_13_3, torch.where(mask_14_2, chosen_62, 0), 0)
+        chosen_59 = torch.where(mask_25_3, 0, torch.where(mask_17_2, 0, scaled_grad_6))
+        grad_h_before_wave_4 = torch.where(mask_15_3, torch.where(mask_16_2, chosen_59, 0), 0)
         steps_3.append((grad_h_waves_wave_4, grad_apart_waves_wave_4, grad_paired_waves_wave_4))
         grad_apart_waves_before, grad_h_before_before, grad_paired_waves_before = (
             grad_apart_waves_wave_4,
@@ -816,173 +828,179 @@ def smith_waterman_backward_tangent(
         tangent_apart_waves_wave_5 = tangent_apart_waves_each[wave_5]
         h_before_wave_5 = h_before_each[wave_5]
         tangent_h_before_wave_5 = tangent_h_before_each[wave_5]
-        mask_41_2 = wave_5 + 1 - j >= 0
-        mask_42_2 = wave_5 + 1 - j < N
-        mask_8_4 = (wave_5 + 1 < N + M) & mask_41_2 & mask_42_2
-        mask_43_2 = wave_5 + 1 - j == 0
-        mask_9_4 = torch.where(mask_43_2, -math.inf, h_waves_wave_5) == -math.inf
+        mask_51_2 = wave_5 + 1 - j >= 0
+        mask_52_2 = wave_5 + 1 - j < N
+        mask_8_4 = (wave_5 + 1 < N + M) & mask_51_2 & mask_52_2
+        mask_53_2 = wave_5 + 1 - j == 0
+        mask_9_4 = torch.where(mask_53_2, -math.inf, h_waves_wave_5) == -math.inf
         mask_10_4 = j == 0
-        position_27 = torch.where(mask_8_4 & mask_9_4 & ~mask_10_4, j - 1, 0)
-        h_waves_wave_5_picked = pick(h_waves_wave_5.unsqueeze(-2), position_27, guarded=True)
-        mask_51 = torch.where(mask_10_4, -math.inf, h_waves_wave_5_picked) == -math.inf
-        mask_11_4 = mask_8_4 & ~(mask_9_4 & mask_51) & ~mask_43_2
-        mask_44_2 = (j + 1 < M) & (wave_5 + 1 < N + M)
-        mask_45_2 = wave_5 - j >= 0
-        mask_46_2 = wave_5 - j < N
-        mask_12_4 = mask_44_2 & mask_45_2 & mask_46_2
-        mask_13_4 = wave_5 - j == 0
+        mask_11_4 = mask_8_4 & mask_9_4 & ~mask_10_4
+        chosen_61 = torch.where(mask_11_4, j - 1, 0)
+        h_waves_wave_5_picked = pick(h_waves_wave_5.unsqueeze(-2), chosen_61, wanted=mask_11_4)
+        chosen_60 = torch.where(mask_10_4, -math.inf, h_waves_wave_5_picked)
+        mask_12_4 = mask_8_4 & ~(mask_9_4 & (chosen_60 == -math.inf)) & ~mask_53_2
+        mask_54_2 = (j + 1 < M) & (wave_5 + 1 < N + M)
+        mask_55_2 = wave_5 - j >= 0
+        mask_56 = wave_5 - j < N
+        mask_13_4 = mask_54_2 & mask_55_2 & mask_56
+        mask_14_4 = wave_5 - j == 0
         h_waves_wave_5_view = window(h_waves_wave_5, -1, 1, (M, 1), fill=0)
-        chosen_63 = torch.where(mask_13_4, -math.inf, h_waves_wave_5_view)
-        mask_47_2 = (chosen_63 == -math.inf) & (h_waves_wave_5 == -math.inf)
-        mask_14_3 = mask_11_4 | mask_12_4 & ~mask_47_2
-        mask_15_3 = mask_41_2 & mask_42_2
-        mask_48_2 = mask_14_3 & (wave_5 + 1 < N + M) & mask_15_3
-        chosen_64 = torch.where(mask_48_2 & mask_9_4 & ~mask_10_4, j - 1, 0)
-        h_waves_wave_5_picked_3 = pick(h_waves_wave_5.unsqueeze(-2), chosen_64, guarded=True)
-        chosen_65 = torch.where(mask_10_4, -math.inf, h_waves_wave_5_picked_3)
-        mask_16_3 = mask_9_4 & (chosen_65 == -math.inf)
-        mask_19_3 = mask_45_2 & mask_46_2
-        mask_21_3 = mask_9_4 & ~mask_10_4
-        mask_49_2 = (wave_5 + 1 < N + M) & mask_15_3
-        mask_50_2 = ~mask_43_2 & ~mask_10_4
-        position_29 = torch.where(mask_49_2 & ~mask_21_3 & mask_9_4 & ~mask_10_4, j - 1, 0)
-        h_waves_wave_5_picked_4 = pick(h_waves_wave_5.unsqueeze(-2), position_29, guarded=True)
-        chosen_66 = torch.where(mask_10_4, -math.inf, h_waves_wave_5_picked_4)
-        mask_52 = mask_9_4 & (chosen_66 == -math.inf)
-        mask_22_3 = (wave_5 + 1 < N + M) & (mask_15_3 & (mask_21_3 | ~mask_52 & mask_50_2))
-        mask_53 = mask_22_3 & (wave_5 + 1 < N + M) & mask_15_3
-        position_30 = torch.where(mask_53 & mask_9_4 & ~mask_10_4, j - 1, 0)
-        h_waves_wave_5_picked_5 = pick(h_waves_wave_5.unsqueeze(-2), position_30, guarded=True)
-        mask_54 = torch.where(mask_10_4, -math.inf, h_waves_wave_5_picked_5) == -math.inf
-        mask_23_3 = (wave_5 + 1 < N + M) & (mask_15_3 & (~(mask_9_4 & mask_54) & mask_50_2))
-        mask_51_2 = mask_22_3 & mask_23_3 & (wave_5 + 1 < N + M) & mask_15_3
-        chosen_67 = torch.where(mask_51_2 & mask_9_4 & ~mask_10_4, j - 1, 0)
-        h_waves_wave_5_picked_6 = pick(h_waves_wave_5.unsqueeze(-2), chosen_67, guarded=True)
+        chosen_62 = torch.where(mask_14_4, -math.inf, h_waves_wave_5_view)
+        mask_57 = (chosen_62 == -math.inf) & (h_waves_wave_5 == -math.inf)
+        mask_15_4 = mask_12_4 | mask_13_4 & ~mask_57
+        mask_16_3 = mask_51_2 & mask_52_2
+        mask_58 = mask_15_4 & (wave_5 + 1 < N + M) & mask_16_3
+        mask_17_3 = mask_58 & mask_9_4 & ~mask_10_4
+        chosen_63 = torch.where(mask_17_3, j - 1, 0)
+        h_waves_wave_5_picked_3 = pick(h_waves_wave_5.unsqueeze(-2), chosen_63, wanted=mask_17_3)
+        chosen_64 = torch.where(mask_10_4, -math.inf, h_waves_wave_5_picked_3)
+        mask_18_3 = mask_9_4 & (chosen_64 == -math.inf)
+        mask_20_3 = mask_58 & ~mask_18_3 & ~mask_53_2 & ~mask_10_4
+        mask_22_3 = mask_55_2 & mask_56
+        mask_24_3 = mask_9_4 & ~mask_10_4
+        mask_59 = (wave_5 + 1 < N + M) & mask_16_3
+        mask_25_4 = mask_59 & ~mask_24_3 & mask_9_4 & ~mask_10_4
+        mask_60 = ~mask_53_2 & ~mask_10_4
+        chosen_65 = torch.where(mask_25_4, j - 1, 0)
+        h_waves_wave_5_picked_4 = pick(h_waves_wave_5.unsqueeze(-2), chosen_65, wanted=mask_25_4)
+        mask_61 = torch.where(mask_10_4, -math.inf, h_waves_wave_5_picked_4) == -math.inf
+        mask_62 = ~(mask_9_4 & mask_61) & mask_60
+        mask_26_3 = (wave_5 + 1 < N + M) & (mask_16_3 & (mask_24_3 | mask_62))
+        mask_27_3 = mask_26_3 & (wave_5 + 1 < N + M) & mask_16_3 & mask_9_4 & ~mask_10_4
+        chosen_66 = torch.where(mask_27_3, j - 1, 0)
+        h_waves_wave_5_picked_5 = pick(h_waves_wave_5.unsqueeze(-2), chosen_66, wanted=mask_27_3)
+        mask_63 = torch.where(mask_10_4, -math.inf, h_waves_wave_5_picked_5) == -math.inf
+        mask_28_3 = (wave_5 + 1 < N + M) & (mask_16_3 & (~(mask_9_4 & mask_63) & mask_60))
+        mask_61_2 = mask_26_3 & mask_28_3 & (wave_5 + 1 < N + M) & mask_16_3
+        mask_29_2 = mask_61_2 & mask_9_4 & ~mask_10_4
+        chosen_67 = torch.where(mask_29_2, j - 1, 0)
+        h_waves_wave_5_picked_6 = pick(h_waves_wave_5.unsqueeze(-2), chosen_67, wanted=mask_29_2)
         chosen_68 = torch.where(mask_10_4, -math.inf, h_waves_wave_5_picked_6)
-        mask_24_3 = mask_9_4 & (chosen_68 == -math.inf)
-        mask_55 = mask_49_2 & mask_9_4 & ~mask_10_4
-        chosen_70 = torch.where(mask_55, j - 1, 0)
-        h_waves_wave_5_picked_7 = pick(h_waves_wave_5.unsqueeze(-2), chosen_70, guarded=True)
-        chosen_69 = torch.where(mask_10_4, -math.inf, h_waves_wave_5_picked_7)
-        mask_56 = ~(mask_9_4 & (chosen_69 == -math.inf))
-        mask_25_4 = (wave_5 + 1 < N + M) & (mask_15_3 & (mask_56 & ~mask_43_2))
-        mask_52_2 = mask_25_4 & (wave_5 + 1 < N + M) & mask_15_3
-        chosen_71 = torch.where(mask_52_2 & mask_9_4 & ~mask_10_4, j - 1, 0)
-        h_waves_wave_5_picked_8 = pick(h_waves_wave_5.unsqueeze(-2), chosen_71, guarded=True)
-        chosen_72 = torch.where(mask_10_4, -math.inf, h_waves_wave_5_picked_8)
-        mask_26_3 = mask_9_4 & (chosen_72 == -math.inf)
-        mask_27_2 = mask_44_2 & (mask_19_3 & ~mask_13_4)
-        mask_28_2 = mask_44_2 & (mask_19_3 & (~mask_47_2 & ~mask_13_4))
-        mask_29_2 = mask_44_2 & (mask_19_3 & ~mask_47_2)
-        mask_57 = mask_48_2 & ~mask_16_3 & ~mask_43_2 & ~mask_10_4
-        chosen_73 = torch.where(mask_57, j - 1, 0)
-        h_waves_wave_5_picked_9 = pick(h_waves_wave_5.unsqueeze(-2), chosen_73, guarded=True)
+        mask_30_2 = mask_9_4 & (chosen_68 == -math.inf)
+        mask_31_2 = mask_61_2 & ~mask_30_2 & ~mask_53_2 & ~mask_10_4
+        mask_32_2 = mask_59 & mask_9_4 & ~mask_10_4
+        chosen_69 = torch.where(mask_32_2, j - 1, 0)
+        h_waves_wave_5_picked_7 = pick(h_waves_wave_5.unsqueeze(-2), chosen_69, wanted=mask_32_2)
+        mask_64 = torch.where(mask_10_4, -math.inf, h_waves_wave_5_picked_7) == -math.inf
+        mask_33_2 = (wave_5 + 1 < N + M) & (mask_16_3 & (~(mask_9_4 & mask_64) & ~mask_53_2))
+        mask_62_2 = mask_33_2 & (wave_5 + 1 < N + M) & mask_16_3
+        mask_34_2 = mask_62_2 & mask_9_4 & ~mask_10_4
+        chosen_70 = torch.where(mask_34_2, j - 1, 0)
+        h_waves_wave_5_picked_8 = pick(h_waves_wave_5.unsqueeze(-2), chosen_70, wanted=mask_34_2)
+        chosen_71 = torch.where(mask_10_4, -math.inf, h_waves_wave_5_picked_8)
+        mask_35_2 = mask_9_4 & (chosen_71 == -math.inf)
+        mask_36_3 = mask_62_2 & ~mask_35_2 & ~mask_53_2 & ~mask_10_4
+        mask_37_2 = mask_54_2 & (mask_22_3 & ~mask_14_4)
+        mask_38_2 = mask_54_2 & (mask_22_3 & (~mask_57 & ~mask_14_4))
+        mask_39_2 = mask_54_2 & (mask_22_3 & ~mask_57)
+        chosen_72 = torch.where(mask_20_3, j - 1, 0)
+        h_waves_wave_5_picked_9 = pick(h_waves_wave_5.unsqueeze(-2), chosen_72, wanted=mask_20_3)
         total_2_4 = torch.where(mask_10_4, math.inf, -h_waves_wave_5_picked_9) + h_waves_wave_5
         grad_apart_waves_view = window(grad_apart_waves, -2, wave_5 + 1, fill=0)
-        total_3_2 = h_waves_wave_5 + torch.where(mask_13_4, math.inf, -h_waves_wave_5_view)
+        total_3_2 = h_waves_wave_5 + torch.where(mask_14_4, math.inf, -h_waves_wave_5_view)
         sigmoid_total_3 = torch.sigmoid(total_3_2)
         grad_apart_waves_view_2 = window(grad_apart_waves_view, -1, 1, (M, 1), fill=0)
-        chosen_74 = torch.where(mask_51_2 & ~mask_24_3 & ~mask_43_2 & ~mask_10_4, j - 1, 0)
-        h_waves_wave_5_picked_2_2 = pick(h_waves_wave_5.unsqueeze(-2), chosen_74)
+        chosen_73 = torch.where(mask_31_2, j - 1, 0)
+        h_waves_wave_5_picked_2_2 = pick(h_waves_wave_5.unsqueeze(-2), chosen_73, wanted=mask_31_2)
         scaled_grad_7 = torch.sigmoid(-total_2_4) * torch.sigmoid(total_2_4) * grad_apart_waves_view
-        chosen_77 = torch.where(mask_16_3, 0, torch.where(mask_43_2, 0, scaled_grad_7))
-        safe_chosen_77 = torch.where(mask_15_3, chosen_77, 0)
-        chosen_76 = safe_chosen_77 if wave_5 + 1 < N + M else tangent_grad_output.new_zeros(*batch, M)
+        chosen_76 = torch.where(mask_18_3, 0, torch.where(mask_53_2, 0, scaled_grad_7))
+        safe_chosen_76 = torch.where(mask_16_3, chosen_76, 0)
+        chosen_75 = safe_chosen_76 if wave_5 + 1 < N + M else tangent_grad_output.new_zeros(*batch, M)
         scaled_grad_8 = torch.sigmoid(-total_3_2) * sigmoid_total_3 * grad_apart_waves_view_2
-        chosen_78 = torch.where(mask_47_2, 0, scaled_grad_8)
-        chosen_79 = torch.where(mask_44_2, torch.where(mask_19_3, chosen_78, 0), 0)
-        chosen_75 = torch.where(mask_14_3, tangent_h_waves_wave_5 * (chosen_76 + chosen_79), 0)
-        sigmoid_value_8 = torch.sigmoid(h_waves_wave_5_picked_2_2 - h_waves_wave_5)
-        sigmoid_value_9 = torch.sigmoid(h_waves_wave_5 - h_waves_wave_5_picked_2_2)
-        tangent_h_waves_wave_5_picked = pick(tangent_h_waves_wave_5.unsqueeze(-2), chosen_74)
-        product_9 = sigmoid_value_8 * sigmoid_value_9
+        chosen_77 = torch.where(mask_57, 0, scaled_grad_8)
+        chosen_78 = torch.where(mask_54_2, torch.where(mask_22_3, chosen_77, 0), 0)
+        chosen_74 = torch.where(mask_15_4, tangent_h_waves_wave_5 * (chosen_75 + chosen_78), 0)
+        sigmoid_value_9 = torch.sigmoid(h_waves_wave_5_picked_2_2 - h_waves_wave_5)
+        sigmoid_value_10 = torch.sigmoid(h_waves_wave_5 - h_waves_wave_5_picked_2_2)
+        tangent_h_waves_wave_5_picked = pick(tangent_h_waves_wave_5.unsqueeze(-2), chosen_73, wanted=mask_31_2)
+        product_9 = sigmoid_value_9 * sigmoid_value_10
         scaled_grad_9 = product_9 * tangent_h_waves_wave_5_picked * grad_apart_waves_view
-        chosen_82 = torch.where(mask_10_4, 0, -scaled_grad_9)
-        chosen_81 = torch.where(mask_24_3, 0, torch.where(mask_43_2, 0, chosen_82))
-        safe_chosen_81 = torch.where(mask_15_3, chosen_81, 0)
-        chosen_83 = safe_chosen_81 if wave_5 + 1 < N + M else tangent_grad_output.new_zeros(*batch, M)
-        chosen_80 = torch.where(mask_22_3, torch.where(mask_23_3, chosen_83, 0), 0)
+        chosen_81 = torch.where(mask_10_4, 0, -scaled_grad_9)
+        chosen_80 = torch.where(mask_30_2, 0, torch.where(mask_53_2, 0, chosen_81))
+        safe_chosen_80 = torch.where(mask_16_3, chosen_80, 0)
+        chosen_82 = safe_chosen_80 if wave_5 + 1 < N + M else tangent_grad_output.new_zeros(*batch, M)
+        chosen_79 = torch.where(mask_26_3, torch.where(mask_28_3, chosen_82, 0), 0)
         tangent_h_waves_wave_5_view = window(tangent_h_waves_wave_5, -1, 1, (M, 1), fill=0)
-        sigmoid_value_10 = torch.sigmoid(h_waves_wave_5_view - h_waves_wave_5)
-        sigmoid_value_11 = torch.sigmoid(h_waves_wave_5 - h_waves_wave_5_view)
-        product_10 = sigmoid_value_10 * sigmoid_value_11
+        sigmoid_value_11 = torch.sigmoid(h_waves_wave_5_view - h_waves_wave_5)
+        sigmoid_value_12 = torch.sigmoid(h_waves_wave_5 - h_waves_wave_5_view)
+        product_10 = sigmoid_value_11 * sigmoid_value_12
         scaled_grad_10 = product_10 * tangent_h_waves_wave_5_view * grad_apart_waves_view_2
-        chosen_85 = torch.where(mask_47_2, 0, torch.where(mask_13_4, 0, -scaled_grad_10))
-        chosen_86 = torch.where(mask_44_2, torch.where(mask_19_3, chosen_85, 0), 0)
-        chosen_84 = torch.where(mask_27_2, torch.where(mask_28_2, chosen_86, 0), 0)
-        chosen_88 = torch.where(mask_52_2 & ~mask_26_3 & ~mask_43_2 & ~mask_10_4, j - 1, 0)
-        negative_2 = -pick(h_waves_wave_5.unsqueeze(-2), chosen_88, guarded=True)
-        chosen_89 = torch.where(mask_10_4, math.inf, negative_2)
-        sigmoid_value_12 = torch.sigmoid(chosen_89 + h_waves_wave_5)
-        chosen_90 = torch.where(mask_43_2, 0, tangent_grad_apart_waves_before * sigmoid_value_12)
-        chosen_91 = torch.where(mask_15_3, torch.where(mask_26_3, 0, chosen_90), 0)
-        safe_chosen_91 = chosen_91 if wave_5 + 1 < N + M else tangent_grad_output.new_zeros(*batch, M)
-        chosen_87 = torch.where(mask_25_4, safe_chosen_91, 0)
+        chosen_84 = torch.where(mask_57, 0, torch.where(mask_14_4, 0, -scaled_grad_10))
+        chosen_85 = torch.where(mask_54_2, torch.where(mask_22_3, chosen_84, 0), 0)
+        chosen_83 = torch.where(mask_37_2, torch.where(mask_38_2, chosen_85, 0), 0)
+        chosen_88 = torch.where(mask_36_3, j - 1, 0)
+        h_waves_wave_5_picked_10 = pick(h_waves_wave_5.unsqueeze(-2), chosen_88, wanted=mask_36_3)
+        chosen_87 = torch.where(mask_10_4, math.inf, -h_waves_wave_5_picked_10)
+        product_11 = tangent_grad_apart_waves_before * torch.sigmoid(chosen_87 + h_waves_wave_5)
+        chosen_89 = torch.where(mask_35_2, 0, torch.where(mask_53_2, 0, product_11))
+        safe_chosen_89 = torch.where(mask_16_3, chosen_89, 0)
+        safe_safe_chosen_89 = safe_chosen_89 if wave_5 + 1 < N + M else tangent_grad_output.new_zeros(*batch, M)
+        chosen_86 = torch.where(mask_33_2, safe_safe_chosen_89, 0)
         tangent_grad_apart_waves_before_view = window(tangent_grad_apart_waves_before, -1, 1, (M, 1), fill=0)
-        product_11 = tangent_grad_apart_waves_before_view * sigmoid_total_3
-        chosen_93 = torch.where(mask_19_3, torch.where(mask_47_2, 0, product_11), 0)
-        chosen_92 = torch.where(mask_29_2, torch.where(mask_44_2, chosen_93, 0), 0)
+        product_12 = tangent_grad_apart_waves_before_view * sigmoid_total_3
+        chosen_91 = torch.where(mask_22_3, torch.where(mask_57, 0, product_12), 0)
+        chosen_90 = torch.where(mask_39_2, torch.where(mask_54_2, chosen_91, 0), 0)
         safe_tangent_grad_h_before_before = (
             tangent_grad_h_before_before if wave_5 + 1 < N + M else tangent_grad_output.new_zeros(*batch, M)
         )
-        total_6 = tangent_grad_h_waves_1_wave_5 + chosen_75 + chosen_80 + chosen_87
-        total_7 = total_6 + chosen_84
-        tangent_grad_h_waves_wave_5 = total_7 + chosen_92 + safe_tangent_grad_h_before_before
+        total_5 = tangent_grad_h_waves_1_wave_5 + chosen_74 + chosen_79 + chosen_86
+        total_6 = total_5 + chosen_83
+        tangent_grad_h_waves_wave_5 = total_6 + chosen_90 + safe_tangent_grad_h_before_before
         s_view_4 = window(s, -2, wave_5, (M, -1), fill=0).diagonal(0, -2, -1)
         total_4_2 = paired_waves_wave_5 + s_view_4
-        mask_53_2 = (total_4_2 == -math.inf) & (apart_waves_wave_5 == -math.inf)
-        mask_31_2 = mask_19_3 & ~mask_53_2
+        mask_63_2 = (total_4_2 == -math.inf) & (apart_waves_wave_5 == -math.inf)
+        mask_41_2 = mask_22_3 & ~mask_63_2
         sigmoid_value_3_3 = torch.sigmoid(total_4_2 - apart_waves_wave_5)
         sigmoid_value_4_2 = torch.sigmoid(apart_waves_wave_5 - total_4_2)
         tangent_s_view_2 = window(tangent_s, -2, wave_5, (M, -1), fill=0).diagonal(0, -2, -1)
-        product_12 = sigmoid_value_3_3 * sigmoid_value_4_2
-        scaled_grad_11 = product_12 * tangent_paired_waves_wave_5 * grad_h_waves_wave_5
-        chosen_95 = torch.where(mask_53_2, 0, -scaled_grad_11)
-        chosen_94 = torch.where(mask_31_2, torch.where(mask_19_3, chosen_95, 0), 0)
         product_13 = sigmoid_value_3_3 * sigmoid_value_4_2
-        scaled_grad_12 = product_13 * tangent_apart_waves_wave_5 * grad_h_waves_wave_5
-        chosen_97 = torch.where(mask_53_2, 0, scaled_grad_12)
-        chosen_96 = torch.where(mask_31_2, torch.where(mask_19_3, chosen_97, 0), 0)
+        scaled_grad_11 = product_13 * tangent_paired_waves_wave_5 * grad_h_waves_wave_5
+        chosen_93 = torch.where(mask_63_2, 0, -scaled_grad_11)
+        chosen_92 = torch.where(mask_41_2, torch.where(mask_22_3, chosen_93, 0), 0)
         product_14 = sigmoid_value_3_3 * sigmoid_value_4_2
-        scaled_grad_13 = product_14 * tangent_s_view_2 * grad_h_waves_wave_5
-        chosen_98 = torch.where(mask_19_3, torch.where(mask_53_2, 0, -scaled_grad_13), 0)
-        product_15 = tangent_grad_h_waves_wave_5 * sigmoid_value_4_2
-        chosen_99 = torch.where(mask_19_3, torch.where(mask_53_2, 0, product_15), 0)
-        safe_chosen_99 = torch.where(mask_31_2, chosen_99, 0)
-        tangent_grad_apart_waves_wave_5 = chosen_94 + chosen_98 + chosen_96 + safe_chosen_99
-        mask_34_2 = mask_19_3 & ~mask_53_2
-        product_16 = sigmoid_value_4_2 * sigmoid_value_3_3
-        scaled_grad_14 = product_16 * tangent_apart_waves_wave_5 * grad_h_waves_wave_5
-        chosen_101 = torch.where(mask_53_2, 0, -scaled_grad_14)
-        chosen_100 = torch.where(mask_34_2, torch.where(mask_19_3, chosen_101, 0), 0)
+        scaled_grad_12 = product_14 * tangent_apart_waves_wave_5 * grad_h_waves_wave_5
+        chosen_95 = torch.where(mask_63_2, 0, scaled_grad_12)
+        chosen_94 = torch.where(mask_41_2, torch.where(mask_22_3, chosen_95, 0), 0)
+        product_15 = sigmoid_value_3_3 * sigmoid_value_4_2
+        scaled_grad_13 = product_15 * tangent_s_view_2 * grad_h_waves_wave_5
+        chosen_96 = torch.where(mask_22_3, torch.where(mask_63_2, 0, -scaled_grad_13), 0)
+        product_16 = tangent_grad_h_waves_wave_5 * sigmoid_value_4_2
+        chosen_97 = torch.where(mask_22_3, torch.where(mask_63_2, 0, product_16), 0)
+        safe_chosen_97 = torch.where(mask_41_2, chosen_97, 0)
+        tangent_grad_apart_waves_wave_5 = chosen_92 + chosen_96 + chosen_94 + safe_chosen_97
+        mask_44_2 = mask_22_3 & ~mask_63_2
         product_17 = sigmoid_value_4_2 * sigmoid_value_3_3
-        scaled_grad_15 = product_17 * tangent_paired_waves_wave_5 * grad_h_waves_wave_5
-        chosen_103 = torch.where(mask_53_2, 0, scaled_grad_15)
-        chosen_102 = torch.where(mask_34_2, torch.where(mask_19_3, chosen_103, 0), 0)
+        scaled_grad_14 = product_17 * tangent_apart_waves_wave_5 * grad_h_waves_wave_5
+        chosen_99 = torch.where(mask_63_2, 0, -scaled_grad_14)
+        chosen_98 = torch.where(mask_44_2, torch.where(mask_22_3, chosen_99, 0), 0)
         product_18 = sigmoid_value_4_2 * sigmoid_value_3_3
-        scaled_grad_16 = product_18 * tangent_s_view_2 * grad_h_waves_wave_5
-        chosen_104 = torch.where(mask_19_3, torch.where(mask_53_2, 0, scaled_grad_16), 0)
-        product_19 = tangent_grad_h_waves_wave_5 * sigmoid_value_3_3
-        chosen_105 = torch.where(mask_19_3, torch.where(mask_53_2, 0, product_19), 0)
-        safe_chosen_105 = torch.where(mask_34_2, chosen_105, 0)
-        tangent_grad_paired_waves_wave_5 = chosen_102 + chosen_104 + chosen_100 + safe_chosen_105
-        chosen_106 = torch.where(mask_13_4, -math.inf, h_before_wave_5)
-        mask_54_2 = (chosen_106 == -math.inf) & (-math.inf == 0)
-        mask_36_2 = mask_44_2 & (mask_19_3 & (~mask_54_2 & ~mask_13_4))
+        scaled_grad_15 = product_18 * tangent_paired_waves_wave_5 * grad_h_waves_wave_5
+        chosen_101 = torch.where(mask_63_2, 0, scaled_grad_15)
+        chosen_100 = torch.where(mask_44_2, torch.where(mask_22_3, chosen_101, 0), 0)
+        product_19 = sigmoid_value_4_2 * sigmoid_value_3_3
+        scaled_grad_16 = product_19 * tangent_s_view_2 * grad_h_waves_wave_5
+        chosen_102 = torch.where(mask_22_3, torch.where(mask_63_2, 0, scaled_grad_16), 0)
+        product_20 = tangent_grad_h_waves_wave_5 * sigmoid_value_3_3
+        chosen_103 = torch.where(mask_22_3, torch.where(mask_63_2, 0, product_20), 0)
+        safe_chosen_103 = torch.where(mask_44_2, chosen_103, 0)
+        tangent_grad_paired_waves_wave_5 = chosen_100 + chosen_102 + chosen_98 + safe_chosen_103
+        chosen_104 = torch.where(mask_14_4, -math.inf, h_before_wave_5)
+        mask_64_2 = (chosen_104 == -math.inf) & (-math.inf == 0)
+        mask_46_2 = mask_54_2 & (mask_22_3 & (~mask_64_2 & ~mask_14_4))
         sigmoid_h_before_wave_5 = torch.sigmoid(h_before_wave_5)
         grad_paired_waves_view = window(grad_paired_waves, -2, wave_5 + 1, fill=0)
         grad_paired_waves_view_2 = window(grad_paired_waves_view, -1, 1, (M, 1), fill=0)
         sigmoid_h_before_wave_5_2 = torch.sigmoid(-h_before_wave_5)
-        product_20 = sigmoid_h_before_wave_5_2 * sigmoid_h_before_wave_5
-        scaled_grad_17 = product_20 * tangent_h_before_wave_5 * grad_paired_waves_view_2
-        chosen_108 = torch.where(mask_54_2, 0, torch.where(mask_13_4, 0, scaled_grad_17))
-        chosen_107 = torch.where(mask_44_2, torch.where(mask_19_3, chosen_108, 0), 0)
+        product_21 = sigmoid_h_before_wave_5_2 * sigmoid_h_before_wave_5
+        scaled_grad_17 = product_21 * tangent_h_before_wave_5 * grad_paired_waves_view_2
+        chosen_106 = torch.where(mask_64_2, 0, torch.where(mask_14_4, 0, scaled_grad_17))
+        chosen_105 = torch.where(mask_54_2, torch.where(mask_22_3, chosen_106, 0), 0)
         tangent_grad_paired_waves_before_view = window(tangent_grad_paired_waves_before, -1, 1, (M, 1), fill=0)
-        product_21 = tangent_grad_paired_waves_before_view * sigmoid_h_before_wave_5
-        chosen_109 = torch.where(mask_54_2, 0, torch.where(mask_13_4, 0, product_21))
-        chosen_110 = torch.where(mask_44_2, torch.where(mask_19_3, chosen_109, 0), 0)
-        safe_chosen_107 = torch.where(mask_36_2, chosen_107, 0)
-        tangent_grad_h_before_wave_5 = safe_chosen_107 + torch.where(mask_36_2, chosen_110, 0)
+        product_22 = tangent_grad_paired_waves_before_view * sigmoid_h_before_wave_5
+        chosen_107 = torch.where(mask_64_2, 0, torch.where(mask_14_4, 0, product_22))
+        chosen_108 = torch.where(mask_54_2, torch.where(mask_22_3, chosen_107, 0), 0)
+        safe_chosen_105 = torch.where(mask_46_2, chosen_105, 0)
+        tangent_grad_h_before_wave_5 = safe_chosen_105 + torch.where(mask_46_2, chosen_108, 0)
         steps_4.append(tangent_grad_h_waves_wave_5)
         tangent_grad_apart_waves_before, tangent_grad_h_before_before, tangent_grad_paired_waves_before = (
             tangent_grad_apart_waves_wave_5,
@@ -1000,18 +1018,18 @@ def smith_waterman_backward_tangent(
     sigmoid_value_2 = torch.sigmoid(total - apart_waves_view)
     grad_h_waves_view = window(grad_h_waves, -2, 0, (M, 1), (N, 1)).diagonal(0, -3, -2)
     tangent_apart_waves_view = window(tangent_apart_waves, -2, 0, (M, 1), (N, 1)).diagonal(0, -3, -2)
-    product_22 = sigmoid_value * sigmoid_value_2
-    scaled_grad_18 = product_22 * tangent_apart_waves_view * grad_h_waves_view
-    chosen_111 = torch.where(mask_6 | ~mask_7, torch.where(mask_7, 0, -scaled_grad_18), 0)
-    tangent_paired_waves_view = window(tangent_paired_waves, -2, 0, (M, 1), (N, 1)).diagonal(0, -3, -2)
     product_23 = sigmoid_value * sigmoid_value_2
-    scaled_grad_19 = product_23 * tangent_paired_waves_view * grad_h_waves_view
-    chosen_112 = torch.where(mask_7, 0, scaled_grad_19)
+    scaled_grad_18 = product_23 * tangent_apart_waves_view * grad_h_waves_view
+    chosen_109 = torch.where(mask_6 | ~mask_7, torch.where(mask_7, 0, -scaled_grad_18), 0)
+    tangent_paired_waves_view = window(tangent_paired_waves, -2, 0, (M, 1), (N, 1)).diagonal(0, -3, -2)
+    product_24 = sigmoid_value * sigmoid_value_2
+    scaled_grad_19 = product_24 * tangent_paired_waves_view * grad_h_waves_view
+    chosen_110 = torch.where(mask_7, 0, scaled_grad_19)
     tangent_grad_h_waves_view = window(tangent_grad_h_waves, -2, 0, (M, 1), (N, 1)).diagonal(0, -3, -2)
     scaled_grad_20 = sigmoid_value * sigmoid_value_2 * tangent_s * grad_h_waves_view
-    chosen_113 = torch.where(mask_7, 0, scaled_grad_20)
-    chosen_114 = torch.where(mask_7, 0, tangent_grad_h_waves_view * sigmoid_value_2)
-    tangent_grad_s = chosen_112 + chosen_113 + chosen_111 + chosen_114
+    chosen_111 = torch.where(mask_7, 0, scaled_grad_20)
+    chosen_112 = torch.where(mask_7, 0, tangent_grad_h_waves_view * sigmoid_value_2)
+    tangent_grad_s = chosen_110 + chosen_111 + chosen_109 + chosen_112
     tangent_grad_score = tangent_grad_s / temperature
     tangent_grad_score = tangent_grad_score.to(dtype)
     return tangent_grad_score

@@ -41,18 +41,21 @@ def soft_dtw_forward(cost: Tensor, gamma: float) -> tuple[Tensor, Tensor, Tensor
     for wave in range(N + M):
         mask = (wave - j >= 0) & (wave - j < N)
         mask_2 = j == 0
-        mask_6 = wave - j == 0
-        position = torch.where(mask & ~mask_2, j - 1, 0)
-        negative = -torch.where(mask_2, math.inf, columns(r_waves_before, position, guarded=True))
-        ratio = -torch.where(mask_6, math.inf, r_waves_before) / gamma
-        near_waves_wave = torch.where(mask, torch.logaddexp(ratio, negative / gamma), 0)
+        mask_3 = mask & ~mask_2
+        mask_8 = wave - j == 0
+        chosen = torch.where(mask_3, j - 1, 0)
+        r_waves_before_picked = columns(r_waves_before, chosen, wanted=mask_3)
+        ratio = -torch.where(mask_2, math.inf, r_waves_before_picked) / gamma
+        ratio_2 = -torch.where(mask_8, math.inf, r_waves_before) / gamma
+        near_waves_wave = torch.where(mask, torch.logaddexp(ratio_2, ratio), 0)
+        mask_7 = mask & ~mask_8 & ~mask_2
         cost_view = window(cost, -2, wave, (M, -1), fill=0).diagonal(0, -2, -1)
-        position_2 = torch.where(mask & ~mask_6 & ~mask_2, j - 1, 0)
-        chosen = torch.where(mask_2, math.inf, columns(r_before_before, position_2, guarded=True))
-        chosen_2 = torch.where(mask_2, cost.new_zeros(()), math.inf)
-        ratio_2 = -torch.where(mask_6, chosen_2, chosen) / gamma
-        product = gamma * torch.logaddexp(near_waves_wave, ratio_2)
-        r_waves_wave = torch.where(mask, cost_view - product, 0)
+        chosen_3 = torch.where(mask_7, j - 1, 0)
+        r_before_before_picked = columns(r_before_before, chosen_3, wanted=mask_7)
+        chosen_4 = torch.where(mask_2, math.inf, r_before_before_picked)
+        chosen_2 = torch.where(mask_8, torch.where(mask_2, cost.new_zeros(()), math.inf), chosen_4)
+        logaddexp_value = torch.logaddexp(near_waves_wave, -chosen_2 / gamma)
+        r_waves_wave = torch.where(mask, cost_view - gamma * logaddexp_value, 0)
         steps.append((r_waves_before, near_waves_wave, r_waves_wave))
         r_waves_before, r_before_before = r_waves_wave, r_waves_before
     r_before = torch.stack([each[0] for each in steps], -2) if steps else cost.new_zeros(*batch, N + M, M)
@@ -61,8 +64,8 @@ def soft_dtw_forward(cost: Tensor, gamma: float) -> tuple[Tensor, Tensor, Tensor
     r_waves_view = window(r_waves, -2, 0, (N, 1), (M, 1)).diagonal(0, -2, -1)
     r_waves_view_view = window(r_waves_view, -2, N - 1, fill=0)
     r_waves_view_view_2 = window(r_waves_view_view, -1, M - 1, fill=0)
-    chosen_3 = cost.new_full(batch, math.inf) if M == 0 else r_waves_view_view_2
-    output = cost.new_full(batch, 0 if M == 0 else math.inf) if N == 0 else chosen_3
+    chosen_5 = cost.new_full(batch, math.inf) if M == 0 else r_waves_view_view_2
+    output = cost.new_full(batch, 0 if M == 0 else math.inf) if N == 0 else chosen_5
     output = output.to(dtype)
     return output, r_before, near_waves, r_waves
 
@@ -101,69 +104,73 @@ def soft_dtw_backward(
         near_waves_wave_2 = near_waves_each[wave_2]
         r_before_wave_2 = r_before_each[wave_2]
         mask_2 = (wave_2 + 1 - j >= 0) & (wave_2 + 1 - j < N)
-        mask_20 = wave_2 + 1 - j == 0
+        mask_24 = wave_2 + 1 - j == 0
         negative = -(r_waves_wave_2 / gamma)
-        chosen_3 = torch.where(mask_20, -numbers.ratio(math.inf, gamma if wave_2 + 1 < N + M else 1), negative)
+        chosen_3 = torch.where(mask_24, -numbers.ratio(math.inf, gamma if wave_2 + 1 < N + M else 1), negative)
         mask_3 = chosen_3 == -math.inf
         mask_4 = j == 0
-        mask_21 = (wave_2 + 1 < N + M) & mask_2
-        position = torch.where(mask_21 & mask_3 & ~mask_4, j - 1, 0)
-        ratio = pick(r_waves_wave_2.unsqueeze(-2), position, guarded=True) / gamma
-        negative_2 = -ratio
-        chosen_4 = torch.where(mask_4, -numbers.ratio(math.inf, gamma if wave_2 + 1 < N + M else 1), negative_2)
-        mask_5 = mask_3 & (chosen_4 == -math.inf)
-        mask_7 = (j + 1 < M) & (wave_2 + 1 < N + M)
-        mask_8 = (wave_2 - j >= 0) & (wave_2 - j < N)
-        mask_9 = wave_2 - j == 0
+        mask_25 = (wave_2 + 1 < N + M) & mask_2
+        mask_5 = mask_25 & mask_3 & ~mask_4
+        chosen_4 = torch.where(mask_5, j - 1, 0)
+        negative_2 = -(pick(r_waves_wave_2.unsqueeze(-2), chosen_4, wanted=mask_5) / gamma)
+        chosen_5 = torch.where(mask_4, -numbers.ratio(math.inf, gamma if wave_2 + 1 < N + M else 1), negative_2)
+        mask_6 = mask_3 & (chosen_5 == -math.inf)
+        mask_8 = mask_25 & ~mask_6 & ~mask_24 & ~mask_4
+        mask_9 = (j + 1 < M) & (wave_2 + 1 < N + M)
+        mask_10 = (wave_2 - j >= 0) & (wave_2 - j < N)
+        mask_11 = wave_2 - j == 0
         r_waves_wave_2_view = window(r_waves_wave_2, -1, 1, (M, 1), fill=0)
-        ratio_2 = r_waves_wave_2_view / gamma
-        chosen_5 = torch.where(mask_9, -numbers.ratio(math.inf, gamma), -ratio_2)
-        mask_10 = (chosen_5 == -math.inf) & (-(r_waves_wave_2 / gamma) == -math.inf)
-        chosen_8 = torch.where(mask_21 & ~mask_5 & ~mask_20 & ~mask_4, j - 1, 0)
-        ratio_3 = pick(r_waves_wave_2.unsqueeze(-2), chosen_8, guarded=True) / gamma
-        chosen_7 = torch.where(mask_4, numbers.ratio(math.inf, gamma if wave_2 + 1 < N + M else 1), ratio_3)
-        difference_2 = chosen_7 - r_waves_wave_2 / gamma
-        negative_3 = -(grad_near_waves_before * torch.sigmoid(difference_2) / gamma)
-        chosen_9 = torch.where(mask_5, 0, torch.where(mask_20, 0, negative_3))
-        safe_chosen_9 = torch.where(mask_2, chosen_9, 0)
-        chosen_6 = safe_chosen_9 if wave_2 + 1 < N + M else grad_output.new_zeros(*batch, M)
+        ratio = r_waves_wave_2_view / gamma
+        chosen_6 = torch.where(mask_11, -numbers.ratio(math.inf, gamma), -ratio)
+        mask_12 = (chosen_6 == -math.inf) & (-(r_waves_wave_2 / gamma) == -math.inf)
+        chosen_8 = torch.where(mask_8, j - 1, 0)
+        ratio_2 = pick(r_waves_wave_2.unsqueeze(-2), chosen_8, wanted=mask_8) / gamma
+        chosen_9 = torch.where(mask_4, numbers.ratio(math.inf, gamma if wave_2 + 1 < N + M else 1), ratio_2)
+        difference_2 = chosen_9 - r_waves_wave_2 / gamma
+        scaled_grad = grad_near_waves_before * torch.sigmoid(difference_2)
+        chosen_10 = torch.where(mask_24, 0, -(scaled_grad / gamma))
+        chosen_11 = torch.where(mask_6, 0, chosen_10)
+        safe_chosen_11 = torch.where(mask_2, chosen_11, 0)
+        chosen_7 = safe_chosen_11 if wave_2 + 1 < N + M else grad_output.new_zeros(*batch, M)
         grad_near_waves_before_view = window(grad_near_waves_before, -1, 1, (M, 1), fill=0)
-        chosen_10 = torch.where(mask_9, numbers.ratio(math.inf, gamma), r_waves_wave_2_view / gamma)
-        sigmoid_value = torch.sigmoid(chosen_10 - r_waves_wave_2 / gamma)
-        negative_4 = -(grad_near_waves_before_view * sigmoid_value / gamma)
-        chosen_12 = torch.where(mask_10, 0, negative_4)
-        chosen_11 = torch.where(mask_7, torch.where(mask_8, chosen_12, 0), 0)
+        ratio_3 = r_waves_wave_2_view / gamma
+        chosen_12 = torch.where(mask_11, numbers.ratio(math.inf, gamma), ratio_3)
+        sigmoid_value = torch.sigmoid(chosen_12 - r_waves_wave_2 / gamma)
+        negative_3 = -(grad_near_waves_before_view * sigmoid_value / gamma)
+        chosen_14 = torch.where(mask_12, 0, negative_3)
+        chosen_13 = torch.where(mask_9, torch.where(mask_10, chosen_14, 0), 0)
         safe_grad_r_before_before = grad_r_before_before if wave_2 + 1 < N + M else grad_output.new_zeros(*batch, M)
-        total = grad_r_waves_1_wave_2 + chosen_6
-        grad_r_waves_wave_2 = total + chosen_11 + safe_grad_r_before_before
-        mask_12 = near_waves_wave_2 == -math.inf
-        mask_22 = mask_8 & mask_12 & ~mask_9 & ~mask_4 & (wave_2 != 0)
-        chosen_14 = torch.where(mask_22, wave_2 - 1, 0)
-        position_4 = flat_index((N + M, M), chosen_14, torch.where(mask_22, j - 1, 0))
-        r_before_picked = pick(r_before.flatten(-2).unsqueeze(-2), position_4, guarded=True)
-        chosen_13 = grad_output.new_zeros(*batch, M) if wave_2 == 0 else -(r_before_picked / gamma)
-        chosen_15 = torch.where(mask_4, -numbers.ratio(math.inf, gamma), chosen_13)
-        chosen_16 = torch.where(mask_4, grad_output.new_zeros(()), -numbers.ratio(math.inf, gamma))
-        mask_15 = mask_12 & (torch.where(mask_9, chosen_16, chosen_15) == -math.inf)
-        mask_23 = mask_8 & ~mask_15 & ~mask_9 & ~mask_4 & (wave_2 != 0)
-        position_5 = flat_index((N + M, M), torch.where(mask_23, wave_2 - 1, 0), torch.where(mask_23, j - 1, 0))
-        r_before_picked_2 = pick(r_before.flatten(-2).unsqueeze(-2), position_5, guarded=True)
+        total = grad_r_waves_1_wave_2 + chosen_7
+        grad_r_waves_wave_2 = total + chosen_13 + safe_grad_r_before_before
+        mask_14 = near_waves_wave_2 == -math.inf
+        mask_17 = mask_10 & mask_14 & ~mask_11 & ~mask_4 & (wave_2 != 0)
+        chosen_16 = torch.where(mask_17, wave_2 - 1, 0)
+        position_2 = flat_index((N + M, M), chosen_16, torch.where(mask_17, j - 1, 0))
+        r_before_picked = pick(r_before.flatten(-2).unsqueeze(-2), position_2, wanted=mask_17)
+        chosen_15 = grad_output.new_zeros(*batch, M) if wave_2 == 0 else -(r_before_picked / gamma)
+        chosen_17 = torch.where(mask_4, -numbers.ratio(math.inf, gamma), chosen_15)
+        chosen_18 = torch.where(mask_4, grad_output.new_zeros(()), -numbers.ratio(math.inf, gamma))
+        mask_18 = mask_14 & (torch.where(mask_11, chosen_18, chosen_17) == -math.inf)
+        mask_19 = mask_10 & ~mask_18 & ~mask_11 & ~mask_4 & (wave_2 != 0)
+        position_3 = flat_index((N + M, M), torch.where(mask_19, wave_2 - 1, 0), torch.where(mask_19, j - 1, 0))
+        r_before_picked_2 = pick(r_before.flatten(-2).unsqueeze(-2), position_3, wanted=mask_19)
         ratio_4 = r_before_picked_2 / gamma
-        chosen_18 = grad_output.new_zeros(*batch, M) if wave_2 == 0 else ratio_4
-        chosen_17 = torch.where(mask_4, numbers.ratio(math.inf, gamma), chosen_18)
-        chosen_19 = torch.where(mask_4, grad_output.new_zeros(()), numbers.ratio(math.inf, gamma))
-        total_2 = torch.where(mask_9, chosen_19, chosen_17) + near_waves_wave_2
-        scaled_grad = grad_r_waves_wave_2 * gamma * torch.sigmoid(total_2)
-        grad_near_waves_wave_2 = torch.where(mask_8, torch.where(mask_15, 0, -scaled_grad), 0)
+        chosen_20 = grad_output.new_zeros(*batch, M) if wave_2 == 0 else ratio_4
+        chosen_19 = torch.where(mask_4, numbers.ratio(math.inf, gamma), chosen_20)
+        chosen_21 = torch.where(mask_4, grad_output.new_zeros(()), numbers.ratio(math.inf, gamma))
+        total_2 = torch.where(mask_11, chosen_21, chosen_19) + near_waves_wave_2
+        scaled_grad_2 = grad_r_waves_wave_2 * gamma * torch.sigmoid(total_2)
+        grad_near_waves_wave_2 = torch.where(mask_10, torch.where(mask_18, 0, -scaled_grad_2), 0)
         near_waves_view = window(near_waves, -2, wave_2 + 1, fill=0)
         near_waves_view_2 = window(near_waves_view, -1, 1, (M, 1), fill=0)
-        chosen_20 = torch.where(mask_9, -numbers.ratio(math.inf, gamma), -(r_before_wave_2 / gamma))
-        mask_18 = (near_waves_view_2 == -math.inf) & (chosen_20 == -math.inf)
+        negative_4 = -(r_before_wave_2 / gamma)
+        chosen_22 = torch.where(mask_11, -numbers.ratio(math.inf, gamma), negative_4)
+        mask_22 = (near_waves_view_2 == -math.inf) & (chosen_22 == -math.inf)
         grad_r_waves_before_view = window(grad_r_waves_before, -1, 1, (M, 1), fill=0)
         difference_3 = -(r_before_wave_2 / gamma) - near_waves_view_2
-        scaled_grad_2 = grad_r_waves_before_view * torch.sigmoid(difference_3)
-        chosen_21 = torch.where(mask_18, 0, torch.where(mask_9, 0, scaled_grad_2))
-        grad_r_before_wave_2 = torch.where(mask_7, torch.where(mask_8, chosen_21, 0), 0)
+        scaled_grad_3 = grad_r_waves_before_view * torch.sigmoid(difference_3)
+        chosen_23 = torch.where(mask_22, 0, torch.where(mask_11, 0, scaled_grad_3))
+        grad_r_before_wave_2 = torch.where(mask_9, torch.where(mask_10, chosen_23, 0), 0)
         steps.append(grad_r_waves_wave_2)
         grad_near_waves_before, grad_r_before_before, grad_r_waves_before = (
             grad_near_waves_wave_2,
@@ -191,18 +198,22 @@ def soft_dtw_tangent(tangent_cost: Tensor, cost: Tensor, gamma: float) -> Tensor
     for wave in range(N + M):
         mask = (wave - j >= 0) & (wave - j < N)
         mask_2 = j == 0
-        mask_6 = wave - j == 0
-        position = torch.where(mask & ~mask_2, j - 1, 0)
-        negative = -torch.where(mask_2, math.inf, columns(r_waves_before, position, guarded=True))
-        ratio = -torch.where(mask_6, math.inf, r_waves_before) / gamma
-        near_waves_wave = torch.where(mask, torch.logaddexp(ratio, negative / gamma), 0)
+        mask_3 = mask & ~mask_2
+        mask_8 = wave - j == 0
+        chosen = torch.where(mask_3, j - 1, 0)
+        r_waves_before_picked = columns(r_waves_before, chosen, wanted=mask_3)
+        ratio = -torch.where(mask_2, math.inf, r_waves_before_picked) / gamma
+        ratio_2 = -torch.where(mask_8, math.inf, r_waves_before) / gamma
+        near_waves_wave = torch.where(mask, torch.logaddexp(ratio_2, ratio), 0)
+        mask_7 = mask & ~mask_8 & ~mask_2
         cost_view = window(cost, -2, wave, (M, -1), fill=0).diagonal(0, -2, -1)
-        position_2 = torch.where(mask & ~mask_6 & ~mask_2, j - 1, 0)
-        chosen = torch.where(mask_2, math.inf, columns(r_before_before, position_2, guarded=True))
-        chosen_2 = torch.where(mask_2, tangent_cost.new_zeros(()), math.inf)
-        ratio_2 = -torch.where(mask_6, chosen_2, chosen) / gamma
-        product = gamma * torch.logaddexp(near_waves_wave, ratio_2)
-        r_waves_wave = torch.where(mask, cost_view - product, 0)
+        chosen_3 = torch.where(mask_7, j - 1, 0)
+        r_before_before_picked = columns(r_before_before, chosen_3, wanted=mask_7)
+        chosen_4 = torch.where(mask_2, math.inf, r_before_before_picked)
+        chosen_5 = torch.where(mask_2, tangent_cost.new_zeros(()), math.inf)
+        chosen_2 = torch.where(mask_8, chosen_5, chosen_4)
+        logaddexp_value = torch.logaddexp(near_waves_wave, -chosen_2 / gamma)
+        r_waves_wave = torch.where(mask, cost_view - gamma * logaddexp_value, 0)
         steps.append((r_waves_before, near_waves_wave, r_waves_wave))
         r_waves_before, r_before_before = r_waves_wave, r_waves_before
     r_before = torch.stack([each[0] for each in steps], -2) if steps else tangent_cost.new_zeros(*batch, N + M, M)
@@ -215,154 +226,165 @@ def soft_dtw_tangent(tangent_cost: Tensor, cost: Tensor, gamma: float) -> Tensor
     for wave_2 in range(N + M):
         near_waves_wave_2 = near_waves_each[wave_2]
         tangent_r_before_wave_2 = tangent_cost.new_zeros(*batch, M) if wave_2 == 0 else tangent_r_waves_before
-        mask_23 = (wave_2 - j >= 0) & (wave_2 - j < N)
-        mask_24 = wave_2 - j == 0
-        mask_25 = ~mask_24 & (wave_2 != 0)
-        mask_7 = mask_23 & mask_25
-        chosen_3 = torch.where(mask_7 & mask_23 & ~mask_24 & (wave_2 != 0), wave_2 - 1, 0)
-        r_waves_picked = pick(r_waves.mT, chosen_3, guarded=True)
-        chosen_4 = tangent_cost.new_zeros(*batch, M) if wave_2 == 0 else -(r_waves_picked / gamma)
-        mask_4_2 = torch.where(mask_24, -numbers.ratio(math.inf, gamma), chosen_4) == -math.inf
-        mask_5_2 = j == 0
-        mask_26 = mask_7 & mask_23 & mask_4_2 & ~mask_5_2 & (wave_2 != 0)
-        chosen_6 = torch.where(mask_26, wave_2 - 1, 0)
-        position_5 = flat_index((N + M, M), chosen_6, torch.where(mask_26, j - 1, 0))
-        r_waves_picked_2 = pick(r_waves.flatten(-2).unsqueeze(-2), position_5, guarded=True)
-        chosen_5 = tangent_cost.new_zeros(*batch, M) if wave_2 == 0 else -(r_waves_picked_2 / gamma)
-        mask_8 = torch.where(mask_5_2, -numbers.ratio(math.inf, gamma), chosen_5) == -math.inf
-        mask_6_2 = mask_23 & (~(mask_4_2 & mask_8) & mask_25)
-        mask_27 = mask_7 & mask_6_2 & mask_23
-        chosen_7 = torch.where(mask_27 & ~mask_24 & (wave_2 != 0), wave_2 - 1, 0)
-        negative_2 = -(pick(r_waves.mT, chosen_7, guarded=True) / gamma)
-        chosen_8 = tangent_cost.new_zeros(*batch, M) if wave_2 == 0 else negative_2
-        mask_7_2 = torch.where(mask_24, -numbers.ratio(math.inf, gamma), chosen_8) == -math.inf
-        mask_28 = mask_27 & mask_7_2 & ~mask_5_2 & (wave_2 != 0)
-        position_7 = flat_index((N + M, M), torch.where(mask_28, wave_2 - 1, 0), torch.where(mask_28, j - 1, 0))
-        ratio_3 = pick(r_waves.flatten(-2).unsqueeze(-2), position_7, guarded=True) / gamma
-        chosen_9 = tangent_cost.new_zeros(*batch, M) if wave_2 == 0 else -ratio_3
-        chosen_10 = torch.where(mask_5_2, -numbers.ratio(math.inf, gamma), chosen_9)
-        mask_8_2 = mask_7_2 & (chosen_10 == -math.inf)
-        mask_29 = ~mask_5_2 & (wave_2 != 0)
-        mask_9 = mask_23 & mask_29
-        chosen_11 = torch.where(mask_9 & mask_23 & ~mask_24 & (wave_2 != 0), wave_2 - 1, 0)
-        r_waves_picked_3 = pick(r_waves.mT, chosen_11, guarded=True)
-        ratio_4 = r_waves_picked_3 / gamma
-        chosen_12 = tangent_cost.new_zeros(*batch, M) if wave_2 == 0 else -ratio_4
-        mask_10 = torch.where(mask_24, -numbers.ratio(math.inf, gamma), chosen_12) == -math.inf
-        mask_30 = mask_9 & mask_23 & mask_10 & ~mask_5_2 & (wave_2 != 0)
-        chosen_14 = torch.where(mask_30, wave_2 - 1, 0)
-        position_10 = flat_index((N + M, M), chosen_14, torch.where(mask_30, j - 1, 0))
-        r_waves_picked_4 = pick(r_waves.flatten(-2).unsqueeze(-2), position_10, guarded=True)
-        ratio_5 = r_waves_picked_4 / gamma
-        chosen_13 = tangent_cost.new_zeros(*batch, M) if wave_2 == 0 else -ratio_5
-        mask_12 = torch.where(mask_5_2, -numbers.ratio(math.inf, gamma), chosen_13) == -math.inf
-        mask_11 = mask_23 & (~(mask_10 & mask_12) & mask_29)
-        mask_31 = mask_9 & mask_11 & mask_23
-        chosen_15 = torch.where(mask_31 & ~mask_24 & (wave_2 != 0), wave_2 - 1, 0)
-        negative_3 = -(pick(r_waves.mT, chosen_15, guarded=True) / gamma)
-        chosen_16 = tangent_cost.new_zeros(*batch, M) if wave_2 == 0 else negative_3
-        mask_12_2 = torch.where(mask_24, -numbers.ratio(math.inf, gamma), chosen_16) == -math.inf
-        mask_32 = mask_31 & mask_12_2 & ~mask_5_2 & (wave_2 != 0)
-        position_12 = flat_index((N + M, M), torch.where(mask_32, wave_2 - 1, 0), torch.where(mask_32, j - 1, 0))
-        ratio_6 = pick(r_waves.flatten(-2).unsqueeze(-2), position_12, guarded=True) / gamma
-        chosen_17 = tangent_cost.new_zeros(*batch, M) if wave_2 == 0 else -ratio_6
-        chosen_18 = torch.where(mask_5_2, -numbers.ratio(math.inf, gamma), chosen_17)
-        mask_13 = mask_12_2 & (chosen_18 == -math.inf)
-        mask_33 = mask_27 & ~mask_8_2 & ~mask_24 & (wave_2 != 0)
-        mask_34 = mask_33 & ~mask_5_2
-        mask_35 = mask_31 & ~mask_13 & ~mask_5_2 & (wave_2 != 0)
-        chosen_19 = torch.where(mask_35, j - 1, 0)
-        position_13 = torch.where(mask_35 & ~mask_24, wave_2 - 1, 0)
-        position_14 = flat_index((N + M, M), torch.where(mask_35, wave_2 - 1, 0), chosen_19)
-        ratio_7 = pick(r_waves.mT, position_13, guarded=True) / gamma
-        ratio_8 = pick(r_waves.flatten(-2).unsqueeze(-2), position_14, guarded=True) / gamma
-        chosen_21 = torch.where(mask_24, numbers.ratio(math.inf, gamma if wave_2 != 0 else 1), ratio_7)
-        difference = chosen_21 - ratio_8
-        tangent_r_waves_before_picked = pick(tangent_r_waves_before.unsqueeze(-2), chosen_19)
-        product_2 = tangent_r_waves_before_picked * torch.sigmoid(difference)
-        chosen_22 = tangent_cost.new_zeros(*batch, M) if wave_2 == 0 else -(product_2 / gamma)
-        chosen_23 = torch.where(mask_13, 0, torch.where(mask_5_2, 0, chosen_22))
-        safe_chosen_23 = torch.where(mask_23, chosen_23, 0)
-        chosen_20 = torch.where(mask_9, torch.where(mask_11, safe_chosen_23, 0), 0)
-        position_15 = flat_index((N + M, M), torch.where(mask_34, wave_2 - 1, 0), torch.where(mask_34, j - 1, 0))
-        ratio_9 = pick(r_waves.flatten(-2).unsqueeze(-2), position_15, guarded=True) / gamma
-        chosen_24 = torch.where(mask_5_2, numbers.ratio(math.inf, gamma if wave_2 != 0 else 1), ratio_9)
-        chosen_25 = torch.where(mask_33, wave_2 - 1, 0)
-        difference_2 = chosen_24 - pick(r_waves.mT, chosen_25, guarded=True) / gamma
-        product_3 = tangent_r_waves_before * torch.sigmoid(difference_2)
-        negative_4 = -(product_3 / gamma)
-        chosen_27 = tangent_cost.new_zeros(*batch, M) if wave_2 == 0 else negative_4
-        chosen_26 = torch.where(mask_24, 0, chosen_27)
-        chosen_28 = torch.where(mask_23, torch.where(mask_8_2, 0, chosen_26), 0)
-        safe_chosen_28 = torch.where(mask_6_2, chosen_28, 0)
-        tangent_near_waves_wave_2 = torch.where(mask_7, safe_chosen_28, 0) + chosen_20
-        mask_15 = near_waves_wave_2 == -math.inf
-        chosen_2_2 = torch.where(mask_5_2, tangent_cost.new_zeros(()), -numbers.ratio(math.inf, gamma))
-        mask_36 = mask_23 & mask_15 & ~mask_24 & ~mask_5_2 & (wave_2 != 0)
-        chosen_30 = torch.where(mask_36, wave_2 - 1, 0)
-        position_17 = flat_index((N + M, M), chosen_30, torch.where(mask_36, j - 1, 0))
-        r_before_picked = pick(r_before.flatten(-2).unsqueeze(-2), position_17, guarded=True)
-        chosen_29 = tangent_cost.new_zeros(*batch, M) if wave_2 == 0 else -(r_before_picked / gamma)
-        chosen_31 = torch.where(mask_5_2, -numbers.ratio(math.inf, gamma), chosen_29)
-        mask_18 = mask_23 & ~(mask_15 & (torch.where(mask_24, chosen_2_2, chosen_31) == -math.inf))
-        mask_37 = mask_18 & mask_23 & mask_15 & ~mask_24 & ~mask_5_2 & (wave_2 != 0)
-        position_18 = flat_index((N + M, M), torch.where(mask_37, wave_2 - 1, 0), torch.where(mask_37, j - 1, 0))
-        negative_5 = -(pick(r_before.flatten(-2).unsqueeze(-2), position_18, guarded=True) / gamma)
-        chosen_33 = tangent_cost.new_zeros(*batch, M) if wave_2 == 0 else negative_5
-        chosen_32 = torch.where(mask_5_2, -numbers.ratio(math.inf, gamma), chosen_33)
-        mask_19 = mask_15 & (torch.where(mask_24, chosen_2_2, chosen_32) == -math.inf)
-        mask_38 = ~mask_24 & mask_29
-        mask_20 = mask_23 & mask_38
-        mask_39 = mask_20 & mask_23 & mask_15 & ~mask_24 & ~mask_5_2 & (wave_2 != 0)
-        chosen_35 = torch.where(mask_39, wave_2 - 1, 0)
-        position_20 = flat_index((N + M, M), chosen_35, torch.where(mask_39, j - 1, 0))
-        r_before_picked_2 = pick(r_before.flatten(-2).unsqueeze(-2), position_20, guarded=True)
-        ratio_10 = r_before_picked_2 / gamma
-        chosen_34 = tangent_cost.new_zeros(*batch, M) if wave_2 == 0 else -ratio_10
-        chosen_37 = torch.where(mask_5_2, -numbers.ratio(math.inf, gamma), chosen_34)
-        chosen_36 = torch.where(mask_24, chosen_2_2, chosen_37)
-        mask_21 = mask_23 & (~(mask_15 & (chosen_36 == -math.inf)) & mask_38)
-        mask_40 = mask_20 & mask_21 & mask_23
-        mask_41 = mask_40 & mask_15 & ~mask_24 & ~mask_5_2 & (wave_2 != 0)
-        position_21 = flat_index((N + M, M), torch.where(mask_41, wave_2 - 1, 0), torch.where(mask_41, j - 1, 0))
-        negative_6 = -(pick(r_before.flatten(-2).unsqueeze(-2), position_21, guarded=True) / gamma)
-        chosen_39 = tangent_cost.new_zeros(*batch, M) if wave_2 == 0 else negative_6
-        chosen_38 = torch.where(mask_5_2, -numbers.ratio(math.inf, gamma), chosen_39)
-        mask_22 = mask_15 & (torch.where(mask_24, chosen_2_2, chosen_38) == -math.inf)
-        mask_42 = mask_18 & mask_23 & ~mask_19 & ~mask_24 & ~mask_5_2 & (wave_2 != 0)
-        mask_43 = mask_40 & ~mask_22 & ~mask_24 & ~mask_5_2 & (wave_2 != 0)
-        chosen_3_2 = torch.where(mask_43, j - 1, 0)
-        position_22 = flat_index((N + M, M), torch.where(mask_42, wave_2 - 1, 0), torch.where(mask_42, j - 1, 0))
-        ratio_11 = pick(r_before.flatten(-2).unsqueeze(-2), position_22, guarded=True) / gamma
-        chosen_43 = tangent_cost.new_zeros(*batch, M) if wave_2 == 0 else ratio_11
-        chosen_42 = torch.where(mask_5_2, numbers.ratio(math.inf, gamma), chosen_43)
-        chosen_44 = torch.where(mask_5_2, tangent_cost.new_zeros(()), numbers.ratio(math.inf, gamma))
-        chosen_41 = torch.where(mask_24, chosen_44, chosen_42)
-        product_4 = tangent_near_waves_wave_2 * gamma * torch.sigmoid(chosen_41 + near_waves_wave_2)
-        chosen_45 = torch.where(mask_19, 0, -product_4)
-        chosen_40 = torch.where(mask_18, torch.where(mask_23, chosen_45, 0), 0)
+        mask_41 = (wave_2 - j >= 0) & (wave_2 - j < N)
+        mask_42 = wave_2 - j == 0
+        mask_43 = ~mask_42 & (wave_2 != 0)
+        mask_9 = mask_41 & mask_43
+        mask_4_2 = mask_9 & mask_41 & ~mask_42 & (wave_2 != 0)
+        chosen_6 = torch.where(mask_4_2, wave_2 - 1, 0)
+        negative = -(pick(r_waves.mT, chosen_6, wanted=mask_4_2) / gamma)
+        chosen_7 = tangent_cost.new_zeros(*batch, M) if wave_2 == 0 else negative
+        mask_5_2 = torch.where(mask_42, -numbers.ratio(math.inf, gamma), chosen_7) == -math.inf
+        mask_6_2 = j == 0
+        mask_7_2 = mask_9 & mask_41 & mask_5_2 & ~mask_6_2 & (wave_2 != 0)
+        chosen_9 = torch.where(mask_7_2, wave_2 - 1, 0)
+        position_2 = flat_index((N + M, M), chosen_9, torch.where(mask_7_2, j - 1, 0))
+        r_waves_picked = pick(r_waves.flatten(-2).unsqueeze(-2), position_2, wanted=mask_7_2)
+        chosen_8 = tangent_cost.new_zeros(*batch, M) if wave_2 == 0 else -(r_waves_picked / gamma)
+        mask_10 = torch.where(mask_6_2, -numbers.ratio(math.inf, gamma), chosen_8) == -math.inf
+        mask_8_2 = mask_41 & (~(mask_5_2 & mask_10) & mask_43)
+        mask_44 = mask_9 & mask_8_2 & mask_41
+        mask_9_2 = mask_44 & ~mask_42 & (wave_2 != 0)
+        chosen_10 = torch.where(mask_9_2, wave_2 - 1, 0)
+        negative_2 = -(pick(r_waves.mT, chosen_10, wanted=mask_9_2) / gamma)
+        chosen_11 = tangent_cost.new_zeros(*batch, M) if wave_2 == 0 else negative_2
+        mask_10_2 = torch.where(mask_42, -numbers.ratio(math.inf, gamma), chosen_11) == -math.inf
+        mask_11 = mask_44 & mask_10_2 & ~mask_6_2 & (wave_2 != 0)
+        position_3 = flat_index((N + M, M), torch.where(mask_11, wave_2 - 1, 0), torch.where(mask_11, j - 1, 0))
+        ratio_3 = pick(r_waves.flatten(-2).unsqueeze(-2), position_3, wanted=mask_11) / gamma
+        chosen_12 = tangent_cost.new_zeros(*batch, M) if wave_2 == 0 else -ratio_3
+        chosen_13 = torch.where(mask_6_2, -numbers.ratio(math.inf, gamma), chosen_12)
+        mask_12 = mask_10_2 & (chosen_13 == -math.inf)
+        mask_45 = mask_44 & ~mask_12 & ~mask_42 & (wave_2 != 0)
+        mask_13 = mask_45 & ~mask_6_2
+        mask_46 = ~mask_6_2 & (wave_2 != 0)
+        mask_15 = mask_41 & mask_46
+        mask_16 = mask_15 & mask_41 & ~mask_42 & (wave_2 != 0)
+        chosen_14 = torch.where(mask_16, wave_2 - 1, 0)
+        negative_3 = -(pick(r_waves.mT, chosen_14, wanted=mask_16) / gamma)
+        chosen_15 = tangent_cost.new_zeros(*batch, M) if wave_2 == 0 else negative_3
+        mask_17 = torch.where(mask_42, -numbers.ratio(math.inf, gamma), chosen_15) == -math.inf
+        mask_18 = mask_15 & mask_41 & mask_17 & ~mask_6_2 & (wave_2 != 0)
+        chosen_17 = torch.where(mask_18, wave_2 - 1, 0)
+        position_5 = flat_index((N + M, M), chosen_17, torch.where(mask_18, j - 1, 0))
+        r_waves_picked_2 = pick(r_waves.flatten(-2).unsqueeze(-2), position_5, wanted=mask_18)
+        ratio_4 = r_waves_picked_2 / gamma
+        chosen_16 = tangent_cost.new_zeros(*batch, M) if wave_2 == 0 else -ratio_4
+        mask_20 = torch.where(mask_6_2, -numbers.ratio(math.inf, gamma), chosen_16) == -math.inf
+        mask_19 = mask_41 & (~(mask_17 & mask_20) & mask_46)
+        mask_47 = mask_15 & mask_19 & mask_41
+        mask_20_2 = mask_47 & ~mask_42 & (wave_2 != 0)
+        position_6 = torch.where(mask_20_2, wave_2 - 1, 0)
+        negative_4 = -(pick(r_waves.mT, position_6, wanted=mask_20_2) / gamma)
+        chosen_18 = tangent_cost.new_zeros(*batch, M) if wave_2 == 0 else negative_4
+        mask_21 = torch.where(mask_42, -numbers.ratio(math.inf, gamma), chosen_18) == -math.inf
+        mask_22 = mask_47 & mask_21 & ~mask_6_2 & (wave_2 != 0)
+        position_7 = flat_index((N + M, M), torch.where(mask_22, wave_2 - 1, 0), torch.where(mask_22, j - 1, 0))
+        ratio_5 = pick(r_waves.flatten(-2).unsqueeze(-2), position_7, wanted=mask_22) / gamma
+        chosen_19 = tangent_cost.new_zeros(*batch, M) if wave_2 == 0 else -ratio_5
+        chosen_20 = torch.where(mask_6_2, -numbers.ratio(math.inf, gamma), chosen_19)
+        mask_23 = mask_21 & (chosen_20 == -math.inf)
+        mask_24 = mask_47 & ~mask_23 & ~mask_6_2 & (wave_2 != 0)
+        mask_25 = mask_24 & ~mask_42
+        chosen_21 = torch.where(mask_24, j - 1, 0)
+        position_8 = flat_index((N + M, M), torch.where(mask_13, wave_2 - 1, 0), torch.where(mask_13, j - 1, 0))
+        ratio_6 = pick(r_waves.flatten(-2).unsqueeze(-2), position_8, wanted=mask_13) / gamma
+        chosen_23 = torch.where(mask_6_2, numbers.ratio(math.inf, gamma if wave_2 != 0 else 1), ratio_6)
+        chosen_24 = torch.where(mask_45, wave_2 - 1, 0)
+        difference = chosen_23 - pick(r_waves.mT, chosen_24, wanted=mask_45) / gamma
+        product = tangent_r_waves_before * torch.sigmoid(difference)
+        negative_5 = -(product / gamma)
+        chosen_26 = tangent_cost.new_zeros(*batch, M) if wave_2 == 0 else negative_5
+        chosen_25 = torch.where(mask_42, 0, chosen_26)
+        chosen_27 = torch.where(mask_41, torch.where(mask_12, 0, chosen_25), 0)
+        chosen_22 = torch.where(mask_9, torch.where(mask_8_2, chosen_27, 0), 0)
+        ratio_7 = pick(r_waves.mT, torch.where(mask_25, wave_2 - 1, 0), wanted=mask_25) / gamma
+        chosen_28 = torch.where(mask_42, numbers.ratio(math.inf, gamma if wave_2 != 0 else 1), ratio_7)
+        chosen_29 = torch.where(mask_24, wave_2 - 1, 0)
+        position_10 = flat_index((N + M, M), chosen_29, chosen_21)
+        r_waves_picked_3 = pick(r_waves.flatten(-2).unsqueeze(-2), position_10, wanted=mask_24)
+        sigmoid_value = torch.sigmoid(chosen_28 - r_waves_picked_3 / gamma)
+        tangent_r_waves_before_picked = pick(tangent_r_waves_before.unsqueeze(-2), chosen_21, wanted=mask_24)
+        product_2 = tangent_r_waves_before_picked * sigmoid_value
+        negative_6 = -(product_2 / gamma)
+        chosen_31 = tangent_cost.new_zeros(*batch, M) if wave_2 == 0 else negative_6
+        chosen_30 = torch.where(mask_6_2, 0, chosen_31)
+        chosen_32 = torch.where(mask_41, torch.where(mask_23, 0, chosen_30), 0)
+        safe_chosen_32 = torch.where(mask_19, chosen_32, 0)
+        tangent_near_waves_wave_2 = chosen_22 + torch.where(mask_15, safe_chosen_32, 0)
+        mask_27 = near_waves_wave_2 == -math.inf
+        mask_30 = mask_41 & mask_27 & ~mask_42 & ~mask_6_2 & (wave_2 != 0)
+        chosen_2_2 = torch.where(mask_6_2, tangent_cost.new_zeros(()), -numbers.ratio(math.inf, gamma))
+        chosen_34 = torch.where(mask_30, wave_2 - 1, 0)
+        position_12 = flat_index((N + M, M), chosen_34, torch.where(mask_30, j - 1, 0))
+        r_before_picked = pick(r_before.flatten(-2).unsqueeze(-2), position_12, wanted=mask_30)
+        chosen_33 = tangent_cost.new_zeros(*batch, M) if wave_2 == 0 else -(r_before_picked / gamma)
+        chosen_35 = torch.where(mask_6_2, -numbers.ratio(math.inf, gamma), chosen_33)
+        mask_31 = mask_41 & ~(mask_27 & (torch.where(mask_42, chosen_2_2, chosen_35) == -math.inf))
+        mask_32 = mask_31 & mask_41 & mask_27 & ~mask_42 & ~mask_6_2 & (wave_2 != 0)
+        chosen_36 = torch.where(mask_32, wave_2 - 1, 0)
+        chosen_37 = torch.where(mask_32, j - 1, 0)
+        position_15 = flat_index((N + M, M), chosen_36, chosen_37)
+        r_before_picked_2 = pick(r_before.flatten(-2).unsqueeze(-2), position_15, wanted=mask_32)
+        negative_7 = -(r_before_picked_2 / gamma)
+        chosen_39 = tangent_cost.new_zeros(*batch, M) if wave_2 == 0 else negative_7
+        chosen_38 = torch.where(mask_6_2, -numbers.ratio(math.inf, gamma), chosen_39)
+        mask_33 = mask_27 & (torch.where(mask_42, chosen_2_2, chosen_38) == -math.inf)
+        mask_34 = mask_31 & mask_41 & ~mask_33 & ~mask_42 & ~mask_6_2 & (wave_2 != 0)
+        mask_48 = ~mask_42 & mask_46
+        mask_35 = mask_41 & mask_48
+        mask_36 = mask_35 & mask_41 & mask_27 & ~mask_42 & ~mask_6_2 & (wave_2 != 0)
+        chosen_41 = torch.where(mask_36, wave_2 - 1, 0)
+        position_17 = flat_index((N + M, M), chosen_41, torch.where(mask_36, j - 1, 0))
+        r_before_picked_3 = pick(r_before.flatten(-2).unsqueeze(-2), position_17, wanted=mask_36)
+        ratio_8 = r_before_picked_3 / gamma
+        chosen_40 = tangent_cost.new_zeros(*batch, M) if wave_2 == 0 else -ratio_8
+        chosen_43 = torch.where(mask_6_2, -numbers.ratio(math.inf, gamma), chosen_40)
+        chosen_42 = torch.where(mask_42, chosen_2_2, chosen_43)
+        mask_37 = mask_41 & (~(mask_27 & (chosen_42 == -math.inf)) & mask_48)
+        mask_49 = mask_35 & mask_37 & mask_41
+        mask_38 = mask_49 & mask_27 & ~mask_42 & ~mask_6_2 & (wave_2 != 0)
+        chosen_44 = torch.where(mask_38, wave_2 - 1, 0)
+        chosen_45 = torch.where(mask_38, j - 1, 0)
+        position_20 = flat_index((N + M, M), chosen_44, chosen_45)
+        r_before_picked_4 = pick(r_before.flatten(-2).unsqueeze(-2), position_20, wanted=mask_38)
+        negative_8 = -(r_before_picked_4 / gamma)
+        chosen_47 = tangent_cost.new_zeros(*batch, M) if wave_2 == 0 else negative_8
+        chosen_46 = torch.where(mask_6_2, -numbers.ratio(math.inf, gamma), chosen_47)
+        mask_39 = mask_27 & (torch.where(mask_42, chosen_2_2, chosen_46) == -math.inf)
+        mask_40 = mask_49 & ~mask_39 & ~mask_42 & ~mask_6_2 & (wave_2 != 0)
+        chosen_3_2 = torch.where(mask_40, j - 1, 0)
+        position_21 = flat_index((N + M, M), torch.where(mask_34, wave_2 - 1, 0), torch.where(mask_34, j - 1, 0))
+        ratio_9 = pick(r_before.flatten(-2).unsqueeze(-2), position_21, wanted=mask_34) / gamma
+        chosen_51 = tangent_cost.new_zeros(*batch, M) if wave_2 == 0 else ratio_9
+        chosen_50 = torch.where(mask_6_2, numbers.ratio(math.inf, gamma), chosen_51)
+        chosen_52 = torch.where(mask_6_2, tangent_cost.new_zeros(()), numbers.ratio(math.inf, gamma))
+        chosen_49 = torch.where(mask_42, chosen_52, chosen_50)
+        product_3 = tangent_near_waves_wave_2 * gamma * torch.sigmoid(chosen_49 + near_waves_wave_2)
+        chosen_53 = torch.where(mask_33, 0, -product_3)
+        chosen_48 = torch.where(mask_31, torch.where(mask_41, chosen_53, 0), 0)
         rows = tangent_r_before_before.unsqueeze(-2)
-        position_23 = flat_index((N + M, M), torch.where(mask_43, wave_2 - 1, 0), chosen_3_2)
-        r_before_picked_3 = pick(r_before.flatten(-2).unsqueeze(-2), position_23, guarded=True)
-        difference_3 = -(r_before_picked_3 / gamma) - near_waves_wave_2
-        tangent_r_before_before_picked = pick(rows, chosen_3_2, guarded=True)
-        product_5 = tangent_r_before_before_picked * torch.sigmoid(difference_3)
-        chosen_47 = tangent_cost.new_zeros(*batch, M) if wave_2 == 0 else product_5
-        chosen_46 = torch.where(mask_5_2, 0, chosen_47)
+        position_22 = flat_index((N + M, M), torch.where(mask_40, wave_2 - 1, 0), chosen_3_2)
+        r_before_picked_5 = pick(r_before.flatten(-2).unsqueeze(-2), position_22, wanted=mask_40)
+        difference_2 = -(r_before_picked_5 / gamma) - near_waves_wave_2
+        tangent_r_before_before_picked = pick(rows, chosen_3_2, wanted=mask_40)
+        product_4 = tangent_r_before_before_picked * torch.sigmoid(difference_2)
+        chosen_55 = tangent_cost.new_zeros(*batch, M) if wave_2 == 0 else product_4
+        chosen_54 = torch.where(mask_6_2, 0, chosen_55)
         tangent_cost_view = window(tangent_cost, -2, wave_2, (M, -1), fill=0).diagonal(0, -2, -1)
-        chosen_49 = torch.where(mask_22, 0, torch.where(mask_24, 0, chosen_46))
-        chosen_48 = torch.where(mask_21, torch.where(mask_23, chosen_49, 0), 0)
-        safe_tangent_cost = torch.where(mask_23, tangent_cost_view, 0)
-        tangent_r_waves_wave_2 = safe_tangent_cost + chosen_40 + torch.where(mask_20, chosen_48, 0)
+        chosen_57 = torch.where(mask_39, 0, torch.where(mask_42, 0, chosen_54))
+        chosen_56 = torch.where(mask_37, torch.where(mask_41, chosen_57, 0), 0)
+        safe_tangent_cost = torch.where(mask_41, tangent_cost_view, 0)
+        tangent_r_waves_wave_2 = safe_tangent_cost + chosen_48 + torch.where(mask_35, chosen_56, 0)
         steps_2.append(tangent_r_waves_wave_2)
         tangent_r_waves_before, tangent_r_before_before = tangent_r_waves_wave_2, tangent_r_before_wave_2
     tangent_r_waves = torch.stack(steps_2, -2) if steps_2 else tangent_cost.new_zeros(*batch, N + M, M)
     tangent_r_waves_view = window(tangent_r_waves, -2, 0, (N, 1), (M, 1)).diagonal(0, -2, -1)
     tangent_r_waves_view_view = window(tangent_r_waves_view, -2, N - 1, fill=0)
     tangent_r_waves_view_view_2 = window(tangent_r_waves_view_view, -1, M - 1, fill=0)
-    chosen_50 = tangent_cost.new_zeros(batch) if M == 0 else tangent_r_waves_view_view_2
-    chosen_51 = tangent_cost.new_zeros(batch) if N == 0 else chosen_50
-    tangent_output = chosen_51 if N != 0 and M != 0 else tangent_cost.new_zeros(batch)
+    chosen_58 = tangent_cost.new_zeros(batch) if M == 0 else tangent_r_waves_view_view_2
+    chosen_59 = tangent_cost.new_zeros(batch) if N == 0 else chosen_58
+    tangent_output = chosen_59 if N != 0 and M != 0 else tangent_cost.new_zeros(batch)
     tangent_output = tangent_output.to(dtype)
     return tangent_output
 

@@ -78,21 +78,24 @@ def soft_dtw_second(
     r_waves_before = grad_grad_cost.new_zeros(*batch, M)
     r_before_before = grad_grad_cost.new_zeros(*batch, M)
     for wave in range(N + M):
-        mask_32 = (wave - j >= 0) & (wave - j < N)
-        mask_33 = j == 0
-        mask_37 = wave - j == 0
-        position = torch.where(mask_32 & ~mask_33, j - 1, 0)
-        negative = -torch.where(mask_33, math.inf, columns(r_waves_before, position, guarded=True))
-        ratio = -torch.where(mask_37, math.inf, r_waves_before) / gamma
-        near_waves_wave = torch.where(mask_32, torch.logaddexp(ratio, negative / gamma), 0)
+        mask_34 = (wave - j >= 0) & (wave - j < N)
+        mask_35 = j == 0
+        mask_36 = mask_34 & ~mask_35
+        mask_41 = wave - j == 0
+        chosen_3 = torch.where(mask_36, j - 1, 0)
+        r_waves_before_picked = columns(r_waves_before, chosen_3, wanted=mask_36)
+        ratio = -torch.where(mask_35, math.inf, r_waves_before_picked) / gamma
+        ratio_2 = -torch.where(mask_41, math.inf, r_waves_before) / gamma
+        near_waves_wave = torch.where(mask_34, torch.logaddexp(ratio_2, ratio), 0)
+        mask_40 = mask_34 & ~mask_41 & ~mask_35
         cost_view = window(cost, -2, wave, (M, -1), fill=0).diagonal(0, -2, -1)
-        mask_38 = mask_32 & ~mask_37 & ~mask_33
-        chosen_4 = torch.where(mask_38, j - 1, 0)
-        chosen_3 = torch.where(mask_33, math.inf, columns(r_before_before, chosen_4, guarded=True))
-        chosen_5 = torch.where(mask_33, grad_grad_cost.new_zeros(()), math.inf)
-        ratio_2 = -torch.where(mask_37, chosen_5, chosen_3) / gamma
-        product = gamma * torch.logaddexp(near_waves_wave, ratio_2)
-        r_waves_wave = torch.where(mask_32, cost_view - product, 0)
+        chosen_5 = torch.where(mask_40, j - 1, 0)
+        r_before_before_picked = columns(r_before_before, chosen_5, wanted=mask_40)
+        chosen_6 = torch.where(mask_35, math.inf, r_before_before_picked)
+        chosen_7 = torch.where(mask_35, grad_grad_cost.new_zeros(()), math.inf)
+        chosen_4 = torch.where(mask_41, chosen_7, chosen_6)
+        logaddexp_value = torch.logaddexp(near_waves_wave, -chosen_4 / gamma)
+        r_waves_wave = torch.where(mask_34, cost_view - gamma * logaddexp_value, 0)
         steps.append((r_waves_before, near_waves_wave, r_waves_wave))
         r_waves_before, r_before_before = r_waves_wave, r_waves_before
     r_before = torch.stack([each[0] for each in steps], -2) if steps else grad_grad_cost.new_zeros(*batch, N + M, M)
@@ -113,77 +116,77 @@ def soft_dtw_second(
         grad_grad_r_waves_1_wave_4 = grad_grad_r_waves_1_each[wave_4]
         near_waves_wave_4 = near_waves_each[wave_4]
         grad_grad_r_before_wave_4 = grad_grad_r_waves_before if wave_4 - 1 >= 0 else grad_grad_cost.new_zeros(*batch, M)
-        mask_32_3 = (wave_4 - j >= 0) & (wave_4 - j < N)
-        mask_33_3 = wave_4 - j == 0
+        mask_34_3 = (wave_4 - j >= 0) & (wave_4 - j < N)
+        mask_35_3 = wave_4 - j == 0
         r_waves_view = window(r_waves, -2, wave_4 - 1, fill=0)
+        negative_5 = -(r_waves_view / gamma)
+        chosen_31 = torch.where(mask_35_3, -numbers.ratio(math.inf, gamma if wave_4 - 1 >= 0 else 1), negative_5)
+        mask_36_3 = chosen_31 == -math.inf
+        mask_37_3 = j == 0
+        mask_53_2 = (wave_4 - 1 >= 0) & mask_34_3
+        mask_38_3 = mask_53_2 & mask_36_3 & ~mask_37_3
+        position_4 = torch.where(mask_38_3, wave_4 - 1, 0)
+        position_5 = flat_index((N + M, M), position_4, torch.where(mask_38_3, j - 1, 0))
+        ratio_8 = pick(r_waves.flatten(-2).unsqueeze(-2), position_5, wanted=mask_38_3) / gamma
+        negative_6 = -ratio_8
+        chosen_32 = torch.where(mask_37_3, -numbers.ratio(math.inf, gamma if wave_4 - 1 >= 0 else 1), negative_6)
+        mask_39_3 = mask_36_3 & (chosen_32 == -math.inf)
+        mask_40_3 = mask_53_2 & ~mask_39_3 & ~mask_35_3 & ~mask_37_3
+        mask_41_3 = (j - 1 >= 0) & (wave_4 - 1 >= 0)
         negative_7 = -(r_waves_view / gamma)
-        chosen_27 = torch.where(mask_33_3, -numbers.ratio(math.inf, gamma if wave_4 - 1 >= 0 else 1), negative_7)
-        mask_34_3 = chosen_27 == -math.inf
-        mask_35_3 = j == 0
-        mask_47_2 = (wave_4 - 1 >= 0) & mask_32_3
-        mask_48_2 = mask_47_2 & mask_34_3 & ~mask_35_3
-        position_8 = torch.where(mask_48_2, wave_4 - 1, 0)
-        position_9 = flat_index((N + M, M), position_8, torch.where(mask_48_2, j - 1, 0))
-        ratio_9 = pick(r_waves.flatten(-2).unsqueeze(-2), position_9, guarded=True) / gamma
-        negative_8 = -ratio_9
-        chosen_28 = torch.where(mask_35_3, -numbers.ratio(math.inf, gamma if wave_4 - 1 >= 0 else 1), negative_8)
-        mask_36_3 = mask_34_3 & (chosen_28 == -math.inf)
-        mask_37_3 = (j - 1 >= 0) & (wave_4 - 1 >= 0)
-        negative_9 = -(r_waves_view / gamma)
-        mask_38_3 = torch.where(mask_33_3, -numbers.ratio(math.inf, gamma), negative_9) == -math.inf
+        mask_42_3 = torch.where(mask_35_3, -numbers.ratio(math.inf, gamma), negative_7) == -math.inf
         r_waves_view_2 = window(r_waves_view, -1, -1, (M, 1), fill=0)
-        mask_39_3 = mask_38_3 & (-(r_waves_view_2 / gamma) == -math.inf)
-        mask_49_2 = mask_47_2 & ~mask_36_3 & ~mask_33_3 & ~mask_35_3
-        position_10 = torch.where(mask_49_2, wave_4 - 1, 0)
-        position_11 = flat_index((N + M, M), position_10, torch.where(mask_49_2, j - 1, 0))
-        r_waves_picked = pick(r_waves.flatten(-2).unsqueeze(-2), position_11, guarded=True)
-        ratio_10 = r_waves_picked / gamma
-        chosen_30 = torch.where(mask_35_3, numbers.ratio(math.inf, gamma if wave_4 - 1 >= 0 else 1), ratio_10)
-        sigmoid_value_2 = torch.sigmoid(chosen_30 - r_waves_view / gamma)
-        scaled_grad_3 = grad_grad_r_waves_before * sigmoid_value_2
-        chosen_29 = torch.where(mask_36_3, 0, torch.where(mask_33_3, 0, -(scaled_grad_3 / gamma)))
+        mask_43_2 = mask_42_3 & (-(r_waves_view_2 / gamma) == -math.inf)
+        position_6 = torch.where(mask_40_3, wave_4 - 1, 0)
+        position_7 = flat_index((N + M, M), position_6, torch.where(mask_40_3, j - 1, 0))
+        r_waves_picked = pick(r_waves.flatten(-2).unsqueeze(-2), position_7, wanted=mask_40_3)
+        ratio_9 = r_waves_picked / gamma
+        chosen_34 = torch.where(mask_37_3, numbers.ratio(math.inf, gamma if wave_4 - 1 >= 0 else 1), ratio_9)
+        sigmoid_value_2 = torch.sigmoid(chosen_34 - r_waves_view / gamma)
+        scaled_grad_4 = grad_grad_r_waves_before * sigmoid_value_2
+        chosen_33 = torch.where(mask_39_3, 0, torch.where(mask_35_3, 0, -(scaled_grad_4 / gamma)))
         grad_grad_r_waves_before_view = window(grad_grad_r_waves_before, -1, -1, (M, 1), fill=0)
-        chosen_31 = torch.where(mask_33_3, numbers.ratio(math.inf, gamma), r_waves_view / gamma)
-        difference_6 = chosen_31 - r_waves_view_2 / gamma
-        scaled_grad_4 = grad_grad_r_waves_before_view * torch.sigmoid(difference_6)
-        chosen_32 = torch.where(mask_32_3, torch.where(mask_39_3, 0, -(scaled_grad_4 / gamma)), 0)
-        safe_chosen_29 = torch.where(mask_32_3, chosen_29, 0)
-        chosen_33 = safe_chosen_29 if wave_4 - 1 >= 0 else grad_grad_cost.new_zeros(*batch, M)
-        grad_grad_near_waves_wave_4 = chosen_33 + torch.where(mask_37_3, chosen_32, 0)
-        mask_42_2 = near_waves_wave_4 == -math.inf
+        chosen_35 = torch.where(mask_35_3, numbers.ratio(math.inf, gamma), r_waves_view / gamma)
+        difference_6 = chosen_35 - r_waves_view_2 / gamma
+        scaled_grad_5 = grad_grad_r_waves_before_view * torch.sigmoid(difference_6)
+        chosen_36 = torch.where(mask_34_3, torch.where(mask_43_2, 0, -(scaled_grad_5 / gamma)), 0)
+        safe_chosen_33 = torch.where(mask_34_3, chosen_33, 0)
+        chosen_37 = safe_chosen_33 if wave_4 - 1 >= 0 else grad_grad_cost.new_zeros(*batch, M)
+        grad_grad_near_waves_wave_4 = chosen_37 + torch.where(mask_41_3, chosen_36, 0)
+        mask_46_2 = near_waves_wave_4 == -math.inf
         r_before_view = window(r_before, -2, wave_4 - 1, fill=0)
         r_before_view_2 = window(r_before_view, -1, -1, (M, 1), fill=0)
-        negative_10 = -(r_before_view_2 / gamma)
-        chosen_34 = torch.where(mask_33_3, -numbers.ratio(math.inf, gamma), negative_10)
-        mask_44_2 = mask_42_2 & (chosen_34 == -math.inf)
-        mask_50_2 = mask_32_3 & mask_42_2 & ~mask_33_3 & ~mask_35_3 & (wave_4 != 0)
-        chosen_36 = torch.where(mask_50_2, wave_4 - 1, 0)
-        position_14 = flat_index((N + M, M), chosen_36, torch.where(mask_50_2, j - 1, 0))
-        r_before_picked_3 = pick(r_before.flatten(-2).unsqueeze(-2), position_14, guarded=True)
-        ratio_11 = r_before_picked_3 / gamma
-        chosen_35 = grad_grad_cost.new_zeros(*batch, M) if wave_4 == 0 else -ratio_11
-        chosen_37 = torch.where(mask_35_3, -numbers.ratio(math.inf, gamma), chosen_35)
-        chosen_38 = torch.where(mask_35_3, grad_grad_cost.new_zeros(()), -numbers.ratio(math.inf, gamma))
-        mask_46_2 = mask_42_2 & (torch.where(mask_33_3, chosen_38, chosen_37) == -math.inf)
-        mask_51_2 = mask_32_3 & ~mask_46_2 & ~mask_33_3 & ~mask_35_3 & (wave_4 != 0)
-        position_15 = torch.where(mask_51_2, wave_4 - 1, 0)
-        position_16 = flat_index((N + M, M), position_15, torch.where(mask_51_2, j - 1, 0))
-        r_before_picked_4 = pick(r_before.flatten(-2).unsqueeze(-2), position_16, guarded=True)
-        ratio_12 = r_before_picked_4 / gamma
-        chosen_41 = grad_grad_cost.new_zeros(*batch, M) if wave_4 == 0 else ratio_12
-        chosen_40 = torch.where(mask_35_3, numbers.ratio(math.inf, gamma), chosen_41)
-        chosen_42 = torch.where(mask_35_3, grad_grad_cost.new_zeros(()), numbers.ratio(math.inf, gamma))
-        total_4 = torch.where(mask_33_3, chosen_42, chosen_40) + near_waves_wave_4
-        scaled_grad_5 = grad_grad_near_waves_wave_4 * torch.sigmoid(total_4) * gamma
-        chosen_39 = torch.where(mask_46_2, 0, -scaled_grad_5)
+        negative_8 = -(r_before_view_2 / gamma)
+        chosen_38 = torch.where(mask_35_3, -numbers.ratio(math.inf, gamma), negative_8)
+        mask_48_2 = mask_46_2 & (chosen_38 == -math.inf)
+        mask_50_2 = mask_34_3 & mask_46_2 & ~mask_35_3 & ~mask_37_3 & (wave_4 != 0)
+        chosen_40 = torch.where(mask_50_2, wave_4 - 1, 0)
+        position_10 = flat_index((N + M, M), chosen_40, torch.where(mask_50_2, j - 1, 0))
+        r_before_picked_3 = pick(r_before.flatten(-2).unsqueeze(-2), position_10, wanted=mask_50_2)
+        ratio_10 = r_before_picked_3 / gamma
+        chosen_39 = grad_grad_cost.new_zeros(*batch, M) if wave_4 == 0 else -ratio_10
+        chosen_41 = torch.where(mask_37_3, -numbers.ratio(math.inf, gamma), chosen_39)
+        chosen_42 = torch.where(mask_37_3, grad_grad_cost.new_zeros(()), -numbers.ratio(math.inf, gamma))
+        mask_51_2 = mask_46_2 & (torch.where(mask_35_3, chosen_42, chosen_41) == -math.inf)
+        mask_52_2 = mask_34_3 & ~mask_51_2 & ~mask_35_3 & ~mask_37_3 & (wave_4 != 0)
+        position_11 = torch.where(mask_52_2, wave_4 - 1, 0)
+        position_12 = flat_index((N + M, M), position_11, torch.where(mask_52_2, j - 1, 0))
+        r_before_picked_4 = pick(r_before.flatten(-2).unsqueeze(-2), position_12, wanted=mask_52_2)
+        ratio_11 = r_before_picked_4 / gamma
+        chosen_45 = grad_grad_cost.new_zeros(*batch, M) if wave_4 == 0 else ratio_11
+        chosen_44 = torch.where(mask_37_3, numbers.ratio(math.inf, gamma), chosen_45)
+        chosen_46 = torch.where(mask_37_3, grad_grad_cost.new_zeros(()), numbers.ratio(math.inf, gamma))
+        total_4 = torch.where(mask_35_3, chosen_46, chosen_44) + near_waves_wave_4
+        scaled_grad_6 = grad_grad_near_waves_wave_4 * torch.sigmoid(total_4) * gamma
+        chosen_43 = torch.where(mask_51_2, 0, -scaled_grad_6)
         grad_grad_r_before_before_view = window(grad_grad_r_before_before, -1, -1, (M, 1), fill=0)
         difference_7 = -(r_before_view_2 / gamma) - near_waves_wave_4
         sigmoid_difference_7 = torch.sigmoid(difference_7)
-        chosen_43 = torch.where(mask_33_3, 0, grad_grad_r_before_before_view * sigmoid_difference_7)
-        chosen_45 = torch.where(mask_44_2, 0, chosen_43)
-        chosen_44 = torch.where(mask_37_3, torch.where(mask_32_3, chosen_45, 0), 0)
-        safe_chosen_39 = torch.where(mask_32_3, chosen_39, 0)
-        grad_grad_r_waves_wave_4 = grad_grad_r_waves_1_wave_4 + chosen_44 + safe_chosen_39
+        chosen_47 = torch.where(mask_35_3, 0, grad_grad_r_before_before_view * sigmoid_difference_7)
+        chosen_49 = torch.where(mask_48_2, 0, chosen_47)
+        chosen_48 = torch.where(mask_41_3, torch.where(mask_34_3, chosen_49, 0), 0)
+        safe_chosen_43 = torch.where(mask_34_3, chosen_43, 0)
+        grad_grad_r_waves_wave_4 = grad_grad_r_waves_1_wave_4 + chosen_48 + safe_chosen_43
         steps_3.append((grad_grad_r_before_wave_4, grad_grad_near_waves_wave_4, grad_grad_r_waves_wave_4))
         grad_grad_r_waves_before, grad_grad_r_before_before = grad_grad_r_waves_wave_4, grad_grad_r_before_wave_4
     grad_grad_r_waves = (
@@ -193,15 +196,15 @@ def soft_dtw_second(
         grad_grad_r_waves_view = window(grad_grad_r_waves, -2, 0, (M, 1), (N, 1)).diagonal(0, -3, -2)
         grad_grad_r_waves_view_view = window(grad_grad_r_waves_view, -2, N - 1, fill=0)
         grad_grad_r_waves_view_view_2 = window(grad_grad_r_waves_view_view, -1, M - 1, fill=0)
-        chosen_99 = grad_grad_cost.new_zeros(batch) if M == 0 else grad_grad_r_waves_view_view_2
-        chosen_100 = grad_grad_cost.new_zeros(batch) if N == 0 else chosen_99
-        grad_grad_output = chosen_100 if M - 1 >= 0 and N - 1 >= 0 else grad_grad_cost.new_zeros(batch)
+        chosen_106 = grad_grad_cost.new_zeros(batch) if M == 0 else grad_grad_r_waves_view_view_2
+        chosen_107 = grad_grad_cost.new_zeros(batch) if N == 0 else chosen_106
+        grad_grad_output = chosen_107 if M - 1 >= 0 and N - 1 >= 0 else grad_grad_cost.new_zeros(batch)
         grad_grad_output = grad_grad_output.to(dtype)
     if needs_input_grad[1]:
-        chosen_7 = grad_grad_cost.new_zeros(batch) if M == 0 else grad_output
-        chosen_6 = grad_grad_cost.new_zeros(batch) if N == 0 else chosen_7
-        mask_39 = (i.unsqueeze(-1) == N - 1) & (j == M - 1)
-        grad_r = torch.where(mask_39, chosen_6[..., None, None], 0)
+        chosen_9 = grad_grad_cost.new_zeros(batch) if M == 0 else grad_output
+        chosen_8 = grad_grad_cost.new_zeros(batch) if N == 0 else chosen_9
+        mask_42 = (i.unsqueeze(-1) == N - 1) & (j == M - 1)
+        grad_r = torch.where(mask_42, chosen_8[..., None, None], 0)
         grad_r_view = window(grad_r, -2, 0, (N + M, 1), (M, -1), fill=0).diagonal(0, -2, -1)
         grad_r_waves_1 = torch.where(mask, grad_r_view, 0)
         grad_r_waves_1_each = grad_r_waves_1.unbind(-2)
@@ -216,75 +219,77 @@ def soft_dtw_second(
             r_waves_wave_3 = r_waves_each[wave_3]
             near_waves_wave_3 = near_waves_each[wave_3]
             r_before_wave_3 = r_before_each[wave_3]
-            mask_32_2 = (wave_3 + 1 - j >= 0) & (wave_3 + 1 - j < N)
-            mask_50 = wave_3 + 1 - j == 0
-            negative_2 = -(r_waves_wave_3 / gamma)
-            chosen_8 = torch.where(mask_50, -numbers.ratio(math.inf, gamma if wave_3 + 1 < N + M else 1), negative_2)
-            mask_33_2 = chosen_8 == -math.inf
-            mask_34_2 = j == 0
-            mask_51 = (wave_3 + 1 < N + M) & mask_32_2
-            position_3 = torch.where(mask_51 & mask_33_2 & ~mask_34_2, j - 1, 0)
-            ratio_3 = pick(r_waves_wave_3.unsqueeze(-2), position_3, guarded=True) / gamma
-            negative_3 = -ratio_3
-            chosen_9 = torch.where(mask_34_2, -numbers.ratio(math.inf, gamma if wave_3 + 1 < N + M else 1), negative_3)
-            mask_35_2 = mask_33_2 & (chosen_9 == -math.inf)
-            mask_37_2 = (j + 1 < M) & (wave_3 + 1 < N + M)
-            mask_38_2 = (wave_3 - j >= 0) & (wave_3 - j < N)
-            mask_39_2 = wave_3 - j == 0
+            mask_34_2 = (wave_3 + 1 - j >= 0) & (wave_3 + 1 - j < N)
+            mask_56 = wave_3 + 1 - j == 0
+            negative = -(r_waves_wave_3 / gamma)
+            chosen_10 = torch.where(mask_56, -numbers.ratio(math.inf, gamma if wave_3 + 1 < N + M else 1), negative)
+            mask_35_2 = chosen_10 == -math.inf
+            mask_36_2 = j == 0
+            mask_57 = (wave_3 + 1 < N + M) & mask_34_2
+            mask_37_2 = mask_57 & mask_35_2 & ~mask_36_2
+            chosen_11 = torch.where(mask_37_2, j - 1, 0)
+            negative_2 = -(pick(r_waves_wave_3.unsqueeze(-2), chosen_11, wanted=mask_37_2) / gamma)
+            chosen_12 = torch.where(mask_36_2, -numbers.ratio(math.inf, gamma if wave_3 + 1 < N + M else 1), negative_2)
+            mask_38_2 = mask_35_2 & (chosen_12 == -math.inf)
+            mask_40_2 = mask_57 & ~mask_38_2 & ~mask_56 & ~mask_36_2
+            mask_41_2 = (j + 1 < M) & (wave_3 + 1 < N + M)
+            mask_42_2 = (wave_3 - j >= 0) & (wave_3 - j < N)
+            mask_43 = wave_3 - j == 0
             r_waves_wave_3_view = window(r_waves_wave_3, -1, 1, (M, 1), fill=0)
-            ratio_4 = r_waves_wave_3_view / gamma
-            chosen_10 = torch.where(mask_39_2, -numbers.ratio(math.inf, gamma), -ratio_4)
-            mask_40 = (chosen_10 == -math.inf) & (-(r_waves_wave_3 / gamma) == -math.inf)
-            chosen_13 = torch.where(mask_51 & ~mask_35_2 & ~mask_50 & ~mask_34_2, j - 1, 0)
-            ratio_5 = pick(r_waves_wave_3.unsqueeze(-2), chosen_13, guarded=True) / gamma
-            chosen_12 = torch.where(mask_34_2, numbers.ratio(math.inf, gamma if wave_3 + 1 < N + M else 1), ratio_5)
-            difference_4 = chosen_12 - r_waves_wave_3 / gamma
-            negative_4 = -(grad_near_waves_before * torch.sigmoid(difference_4) / gamma)
-            chosen_14 = torch.where(mask_35_2, 0, torch.where(mask_50, 0, negative_4))
-            safe_chosen_14 = torch.where(mask_32_2, chosen_14, 0)
-            chosen_11 = safe_chosen_14 if wave_3 + 1 < N + M else grad_grad_cost.new_zeros(*batch, M)
+            ratio_3 = r_waves_wave_3_view / gamma
+            chosen_13 = torch.where(mask_43, -numbers.ratio(math.inf, gamma), -ratio_3)
+            mask_44 = (chosen_13 == -math.inf) & (-(r_waves_wave_3 / gamma) == -math.inf)
+            chosen_15 = torch.where(mask_40_2, j - 1, 0)
+            ratio_4 = pick(r_waves_wave_3.unsqueeze(-2), chosen_15, wanted=mask_40_2) / gamma
+            chosen_16 = torch.where(mask_36_2, numbers.ratio(math.inf, gamma if wave_3 + 1 < N + M else 1), ratio_4)
+            difference_4 = chosen_16 - r_waves_wave_3 / gamma
+            scaled_grad = grad_near_waves_before * torch.sigmoid(difference_4)
+            chosen_17 = torch.where(mask_56, 0, -(scaled_grad / gamma))
+            chosen_18 = torch.where(mask_38_2, 0, chosen_17)
+            safe_chosen_18 = torch.where(mask_34_2, chosen_18, 0)
+            chosen_14 = safe_chosen_18 if wave_3 + 1 < N + M else grad_grad_cost.new_zeros(*batch, M)
             grad_near_waves_before_view = window(grad_near_waves_before, -1, 1, (M, 1), fill=0)
-            ratio_6 = r_waves_wave_3_view / gamma
-            chosen_15 = torch.where(mask_39_2, numbers.ratio(math.inf, gamma), ratio_6)
-            sigmoid_value = torch.sigmoid(chosen_15 - r_waves_wave_3 / gamma)
-            negative_5 = -(grad_near_waves_before_view * sigmoid_value / gamma)
-            chosen_17 = torch.where(mask_40, 0, negative_5)
-            chosen_16 = torch.where(mask_37_2, torch.where(mask_38_2, chosen_17, 0), 0)
+            ratio_5 = r_waves_wave_3_view / gamma
+            chosen_19 = torch.where(mask_43, numbers.ratio(math.inf, gamma), ratio_5)
+            sigmoid_value = torch.sigmoid(chosen_19 - r_waves_wave_3 / gamma)
+            negative_3 = -(grad_near_waves_before_view * sigmoid_value / gamma)
+            chosen_21 = torch.where(mask_44, 0, negative_3)
+            chosen_20 = torch.where(mask_41_2, torch.where(mask_42_2, chosen_21, 0), 0)
             safe_grad_r_before_before = (
                 grad_r_before_before if wave_3 + 1 < N + M else grad_grad_cost.new_zeros(*batch, M)
             )
-            total_2 = grad_r_waves_1_wave_3 + chosen_11
-            grad_r_waves_wave_3 = total_2 + chosen_16 + safe_grad_r_before_before
-            mask_42 = near_waves_wave_3 == -math.inf
-            mask_52 = mask_38_2 & mask_42 & ~mask_39_2 & ~mask_34_2 & (wave_3 != 0)
-            chosen_19 = torch.where(mask_52, wave_3 - 1, 0)
-            position_6 = flat_index((N + M, M), chosen_19, torch.where(mask_52, j - 1, 0))
-            r_before_picked = pick(r_before.flatten(-2).unsqueeze(-2), position_6, guarded=True)
-            ratio_7 = r_before_picked / gamma
-            chosen_18 = grad_grad_cost.new_zeros(*batch, M) if wave_3 == 0 else -ratio_7
-            chosen_20 = torch.where(mask_34_2, -numbers.ratio(math.inf, gamma), chosen_18)
-            chosen_21 = torch.where(mask_34_2, grad_grad_cost.new_zeros(()), -numbers.ratio(math.inf, gamma))
-            mask_45 = mask_42 & (torch.where(mask_39_2, chosen_21, chosen_20) == -math.inf)
-            mask_53 = mask_38_2 & ~mask_45 & ~mask_39_2 & ~mask_34_2 & (wave_3 != 0)
-            position_7 = flat_index((N + M, M), torch.where(mask_53, wave_3 - 1, 0), torch.where(mask_53, j - 1, 0))
-            r_before_picked_2 = pick(r_before.flatten(-2).unsqueeze(-2), position_7, guarded=True)
-            ratio_8 = r_before_picked_2 / gamma
-            chosen_23 = grad_grad_cost.new_zeros(*batch, M) if wave_3 == 0 else ratio_8
-            chosen_22 = torch.where(mask_34_2, numbers.ratio(math.inf, gamma), chosen_23)
-            chosen_24 = torch.where(mask_34_2, grad_grad_cost.new_zeros(()), numbers.ratio(math.inf, gamma))
-            total_3 = torch.where(mask_39_2, chosen_24, chosen_22) + near_waves_wave_3
-            scaled_grad = grad_r_waves_wave_3 * gamma * torch.sigmoid(total_3)
-            grad_near_waves_wave_3 = torch.where(mask_38_2, torch.where(mask_45, 0, -scaled_grad), 0)
+            total_2 = grad_r_waves_1_wave_3 + chosen_14
+            grad_r_waves_wave_3 = total_2 + chosen_20 + safe_grad_r_before_before
+            mask_46 = near_waves_wave_3 == -math.inf
+            mask_49 = mask_42_2 & mask_46 & ~mask_43 & ~mask_36_2 & (wave_3 != 0)
+            chosen_23 = torch.where(mask_49, wave_3 - 1, 0)
+            position_2 = flat_index((N + M, M), chosen_23, torch.where(mask_49, j - 1, 0))
+            r_before_picked = pick(r_before.flatten(-2).unsqueeze(-2), position_2, wanted=mask_49)
+            ratio_6 = r_before_picked / gamma
+            chosen_22 = grad_grad_cost.new_zeros(*batch, M) if wave_3 == 0 else -ratio_6
+            chosen_24 = torch.where(mask_36_2, -numbers.ratio(math.inf, gamma), chosen_22)
+            chosen_25 = torch.where(mask_36_2, grad_grad_cost.new_zeros(()), -numbers.ratio(math.inf, gamma))
+            mask_50 = mask_46 & (torch.where(mask_43, chosen_25, chosen_24) == -math.inf)
+            mask_51 = mask_42_2 & ~mask_50 & ~mask_43 & ~mask_36_2 & (wave_3 != 0)
+            position_3 = flat_index((N + M, M), torch.where(mask_51, wave_3 - 1, 0), torch.where(mask_51, j - 1, 0))
+            r_before_picked_2 = pick(r_before.flatten(-2).unsqueeze(-2), position_3, wanted=mask_51)
+            ratio_7 = r_before_picked_2 / gamma
+            chosen_27 = grad_grad_cost.new_zeros(*batch, M) if wave_3 == 0 else ratio_7
+            chosen_26 = torch.where(mask_36_2, numbers.ratio(math.inf, gamma), chosen_27)
+            chosen_28 = torch.where(mask_36_2, grad_grad_cost.new_zeros(()), numbers.ratio(math.inf, gamma))
+            total_3 = torch.where(mask_43, chosen_28, chosen_26) + near_waves_wave_3
+            scaled_grad_2 = grad_r_waves_wave_3 * gamma * torch.sigmoid(total_3)
+            grad_near_waves_wave_3 = torch.where(mask_42_2, torch.where(mask_50, 0, -scaled_grad_2), 0)
             near_waves_view = window(near_waves, -2, wave_3 + 1, fill=0)
             near_waves_view_2 = window(near_waves_view, -1, 1, (M, 1), fill=0)
-            negative_6 = -(r_before_wave_3 / gamma)
-            chosen_25 = torch.where(mask_39_2, -numbers.ratio(math.inf, gamma), negative_6)
-            mask_48 = (near_waves_view_2 == -math.inf) & (chosen_25 == -math.inf)
+            negative_4 = -(r_before_wave_3 / gamma)
+            chosen_29 = torch.where(mask_43, -numbers.ratio(math.inf, gamma), negative_4)
+            mask_54 = (near_waves_view_2 == -math.inf) & (chosen_29 == -math.inf)
             grad_r_waves_before_view = window(grad_r_waves_before, -1, 1, (M, 1), fill=0)
             difference_5 = -(r_before_wave_3 / gamma) - near_waves_view_2
-            scaled_grad_2 = grad_r_waves_before_view * torch.sigmoid(difference_5)
-            chosen_26 = torch.where(mask_48, 0, torch.where(mask_39_2, 0, scaled_grad_2))
-            grad_r_before_wave_3 = torch.where(mask_37_2, torch.where(mask_38_2, chosen_26, 0), 0)
+            scaled_grad_3 = grad_r_waves_before_view * torch.sigmoid(difference_5)
+            chosen_30 = torch.where(mask_54, 0, torch.where(mask_43, 0, scaled_grad_3))
+            grad_r_before_wave_3 = torch.where(mask_41_2, torch.where(mask_42_2, chosen_30, 0), 0)
             steps_2.append((grad_r_waves_wave_3, grad_near_waves_wave_3))
             grad_near_waves_before, grad_r_before_before, grad_r_waves_before = (
                 grad_near_waves_wave_3,
@@ -315,122 +320,124 @@ def soft_dtw_second(
         mask_3 = wave_2 + 1 < N + M
         difference_2 = wave_2.unsqueeze(-1) + 1 - j
         mask_4 = (difference_2 >= 0) & (difference_2 < N)
-        mask_28 = difference_2 == 0
-        negative_11 = -(r_waves / gamma)
-        mask_5 = torch.where(mask_28, -numbers.ratio(math.inf, gamma), negative_11) == -math.inf
+        mask_32 = difference_2 == 0
+        negative_9 = -(r_waves / gamma)
+        mask_5 = torch.where(mask_32, -numbers.ratio(math.inf, gamma), negative_9) == -math.inf
         mask_6 = j == 0
-        chosen_46 = torch.where(mask_3.unsqueeze(-1) & mask_4 & mask_5 & ~mask_6, j - 1, 0)
-        negative_12 = -(pick(r_waves.unsqueeze(-2), chosen_46, guarded=True) / gamma)
-        chosen_47 = torch.where(mask_6, -numbers.ratio(math.inf, gamma), negative_12)
-        mask_7 = mask_5 & (chosen_47 == -math.inf)
-        mask_29 = j + 1 < M
-        mask_9 = mask_29 & mask_3.unsqueeze(-1)
-        mask_11 = difference == 0
+        mask_7 = mask_3.unsqueeze(-1) & mask_4 & mask_5 & ~mask_6
+        chosen_50 = torch.where(mask_7, j - 1, 0)
+        negative_10 = -(pick(r_waves.unsqueeze(-2), chosen_50, wanted=mask_7) / gamma)
+        chosen_51 = torch.where(mask_6, -numbers.ratio(math.inf, gamma), negative_10)
+        mask_8 = mask_5 & (chosen_51 == -math.inf)
+        mask_10 = mask_3.unsqueeze(-1) & mask_4 & ~mask_8 & ~mask_32 & ~mask_6
+        mask_33 = j + 1 < M
+        mask_11 = mask_33 & mask_3.unsqueeze(-1)
+        mask_13 = difference == 0
         r_waves_view_3 = window(r_waves, -1, 1, (M, 1), fill=0)
-        chosen_48 = torch.where(mask_11, -numbers.ratio(math.inf, gamma), -(r_waves_view_3 / gamma))
-        mask_12 = (chosen_48 == -math.inf) & (-(r_waves / gamma) == -math.inf)
-        mask_14 = j - 1 >= 0
+        chosen_52 = torch.where(mask_13, -numbers.ratio(math.inf, gamma), -(r_waves_view_3 / gamma))
+        mask_14 = (chosen_52 == -math.inf) & (-(r_waves / gamma) == -math.inf)
+        mask_16 = j - 1 >= 0
         r_waves_view_4 = window(r_waves, -1, -1, (M, 1), fill=0)
-        mask_15 = mask_5 & (-(r_waves_view_4 / gamma) == -math.inf)
-        mask_55 = mask_3.unsqueeze(-1) & mask_4 & ~mask_7 & ~mask_28
-        chosen_49 = torch.where(mask_55 & ~mask_6, j - 1, 0)
-        r_waves_picked_2 = pick(r_waves.unsqueeze(-2), chosen_49, guarded=True)
+        mask_17 = mask_5 & (-(r_waves_view_4 / gamma) == -math.inf)
+        chosen_53 = torch.where(mask_10, j - 1, 0)
+        r_waves_picked_2 = pick(r_waves.unsqueeze(-2), chosen_53, wanted=mask_10)
         chosen = torch.where(mask_6, numbers.ratio(math.inf, gamma), r_waves_picked_2 / gamma)
         grad_near_waves_view = window(grad_near_waves, -2, 1, (N + M, 1), fill=0)
-        chosen_2 = torch.where(mask_11, numbers.ratio(math.inf, gamma), r_waves_view_3 / gamma)
+        chosen_2 = torch.where(mask_13, numbers.ratio(math.inf, gamma), r_waves_view_3 / gamma)
         grad_near_waves_view_2 = window(grad_near_waves_view, -1, 1, (M, 1), fill=0)
         sigmoid_value_3 = torch.sigmoid(r_waves / gamma - chosen)
         sigmoid_value_4 = torch.sigmoid(chosen - r_waves / gamma)
-        scaled_grad_7 = sigmoid_value_3 * sigmoid_value_4 * grad_near_waves_view
-        chosen_51 = torch.where(mask_28, 0, scaled_grad_7 / numbers.power(gamma, 2))
-        chosen_52 = torch.where(mask_7, 0, chosen_51)
-        chosen_50 = torch.where(mask_3.unsqueeze(-1), torch.where(mask_4, chosen_52, 0), 0)
+        scaled_grad_8 = sigmoid_value_3 * sigmoid_value_4 * grad_near_waves_view
+        chosen_55 = torch.where(mask_32, 0, scaled_grad_8 / numbers.power(gamma, 2))
+        chosen_56 = torch.where(mask_8, 0, chosen_55)
+        chosen_54 = torch.where(mask_3.unsqueeze(-1), torch.where(mask_4, chosen_56, 0), 0)
         sigmoid_value_5 = torch.sigmoid(r_waves / gamma - chosen_2)
         sigmoid_value_6 = torch.sigmoid(chosen_2 - r_waves / gamma)
-        scaled_grad_8 = sigmoid_value_5 * sigmoid_value_6 * grad_near_waves_view_2
-        ratio_13 = scaled_grad_8 / numbers.power(gamma, 2)
-        chosen_53 = torch.where(mask, torch.where(mask_12, 0, ratio_13), 0)
-        scaled_grad_6 = grad_grad_r_waves * (chosen_50 + torch.where(mask_9, chosen_53, 0))
+        scaled_grad_9 = sigmoid_value_5 * sigmoid_value_6 * grad_near_waves_view_2
+        ratio_12 = scaled_grad_9 / numbers.power(gamma, 2)
+        chosen_57 = torch.where(mask, torch.where(mask_14, 0, ratio_12), 0)
+        scaled_grad_7 = grad_grad_r_waves * (chosen_54 + torch.where(mask_11, chosen_57, 0))
         grad_grad_r_waves_view_2 = window(grad_grad_r_waves, -1, 1, (M, 1), fill=0)
         sigmoid_r_waves = torch.sigmoid(r_waves_view_3 / gamma - r_waves / gamma)
         sigmoid_r_waves_2 = torch.sigmoid(r_waves / gamma - r_waves_view_3 / gamma)
-        product_2 = sigmoid_r_waves * sigmoid_r_waves_2
-        scaled_grad_9 = product_2 * grad_grad_r_waves_view_2 * grad_near_waves_view_2
-        negative_13 = -(scaled_grad_9 / numbers.power(gamma, 2))
-        chosen_55 = torch.where(mask_12, 0, torch.where(mask_11, 0, negative_13))
-        safe_chosen_55 = torch.where(mask, chosen_55, 0)
-        chosen_54 = torch.where(mask_29, torch.where(mask_3.unsqueeze(-1), safe_chosen_55, 0), 0)
+        product = sigmoid_r_waves * sigmoid_r_waves_2
+        scaled_grad_10 = product * grad_grad_r_waves_view_2 * grad_near_waves_view_2
+        negative_11 = -(scaled_grad_10 / numbers.power(gamma, 2))
+        chosen_59 = torch.where(mask_14, 0, torch.where(mask_13, 0, negative_11))
+        safe_chosen_59 = torch.where(mask, chosen_59, 0)
+        chosen_58 = torch.where(mask_33, torch.where(mask_3.unsqueeze(-1), safe_chosen_59, 0), 0)
         grad_grad_r_waves_view_3 = window(grad_grad_r_waves, -1, -1, (M, 1), fill=0)
         sigmoid_r_waves_3 = torch.sigmoid(r_waves_view_4 / gamma - r_waves / gamma)
         sigmoid_r_waves_4 = torch.sigmoid(r_waves / gamma - r_waves_view_4 / gamma)
-        product_3 = sigmoid_r_waves_3 * sigmoid_r_waves_4
-        scaled_grad_10 = product_3 * grad_grad_r_waves_view_3 * grad_near_waves_view
-        chosen_57 = torch.where(mask_28, 0, -(scaled_grad_10 / numbers.power(gamma, 2)))
-        chosen_56 = torch.where(mask_4, torch.where(mask_15, 0, chosen_57), 0)
-        chosen_58 = torch.where(mask_14, torch.where(mask_3.unsqueeze(-1), chosen_56, 0), 0)
-        grad_r_waves_3 = scaled_grad_6 + chosen_54 + chosen_58
-        mask_16 = mask_14 & (wave_2.unsqueeze(-1) - 1 >= 0)
-        mask_18 = near_waves == -math.inf
+        product_2 = sigmoid_r_waves_3 * sigmoid_r_waves_4
+        scaled_grad_11 = product_2 * grad_grad_r_waves_view_3 * grad_near_waves_view
+        chosen_61 = torch.where(mask_32, 0, -(scaled_grad_11 / numbers.power(gamma, 2)))
+        chosen_60 = torch.where(mask_4, torch.where(mask_17, 0, chosen_61), 0)
+        chosen_62 = torch.where(mask_16, torch.where(mask_3.unsqueeze(-1), chosen_60, 0), 0)
+        grad_r_waves_3 = scaled_grad_7 + chosen_58 + chosen_62
+        mask_18 = mask_16 & (wave_2.unsqueeze(-1) - 1 >= 0)
+        mask_20 = near_waves == -math.inf
         r_before_view_3 = window(r_before, -2, -1, (N + M, 1), fill=0)
         r_before_view_4 = window(r_before_view_3, -1, -1, (M, 1), fill=0)
-        negative_14 = -(r_before_view_4 / gamma)
-        chosen_59 = torch.where(mask_11, -numbers.ratio(math.inf, gamma), negative_14)
-        mask_20 = mask_18 & (chosen_59 == -math.inf)
-        mask_22 = wave_2 == 0
-        mask_30 = mask & mask_18 & ~mask_11 & ~mask_6 & ~mask_22.unsqueeze(-1)
+        negative_12 = -(r_before_view_4 / gamma)
+        chosen_63 = torch.where(mask_13, -numbers.ratio(math.inf, gamma), negative_12)
+        mask_22 = mask_20 & (chosen_63 == -math.inf)
+        mask_24 = wave_2 == 0
+        mask_25 = mask & mask_20 & ~mask_13 & ~mask_6 & ~mask_24.unsqueeze(-1)
         rows = r_before.flatten(-2)[..., None, None, :]
-        chosen_61 = torch.where(mask_30, wave_2.unsqueeze(-1) - 1, 0)
-        chosen_62 = torch.where(mask_30, j - 1, 0)
-        position_23 = flat_index((N + M, M), chosen_61, chosen_62)
-        r_before_picked_5 = pick(rows, position_23, guarded=True)
-        chosen_60 = torch.where(mask_22.unsqueeze(-1), 0, -(r_before_picked_5 / gamma))
-        chosen_63 = torch.where(mask_6, -numbers.ratio(math.inf, gamma), chosen_60)
-        chosen_65 = torch.where(mask_6, grad_grad_cost.new_zeros(()), -numbers.ratio(math.inf, gamma))
-        chosen_64 = torch.where(mask_11, chosen_65, chosen_63)
-        mask_23 = mask_18 & (chosen_64 == -math.inf)
-        mask_31 = mask & ~mask_23 & ~mask_11 & ~mask_6 & ~mask_22.unsqueeze(-1)
-        chosen_67 = torch.where(mask_31, wave_2.unsqueeze(-1) - 1, 0)
-        chosen_68 = torch.where(mask_31, j - 1, 0)
-        position_27 = flat_index((N + M, M), chosen_67, chosen_68)
-        r_before_picked_6 = pick(rows, position_27, guarded=True)
-        chosen_66 = torch.where(mask_22.unsqueeze(-1), 0, r_before_picked_6 / gamma)
-        chosen_69 = torch.where(mask_6, numbers.ratio(math.inf, gamma), chosen_66)
-        chosen_70 = torch.where(mask_6, grad_grad_cost.new_zeros(()), numbers.ratio(math.inf, gamma))
-        total = torch.where(mask_11, chosen_70, chosen_69) + near_waves
+        chosen_65 = torch.where(mask_25, wave_2.unsqueeze(-1) - 1, 0)
+        chosen_66 = torch.where(mask_25, j - 1, 0)
+        position_16 = flat_index((N + M, M), chosen_65, chosen_66)
+        r_before_picked_5 = pick(rows, position_16, wanted=mask_25)
+        chosen_64 = torch.where(mask_24.unsqueeze(-1), 0, -(r_before_picked_5 / gamma))
+        chosen_67 = torch.where(mask_6, -numbers.ratio(math.inf, gamma), chosen_64)
+        chosen_69 = torch.where(mask_6, grad_grad_cost.new_zeros(()), -numbers.ratio(math.inf, gamma))
+        chosen_68 = torch.where(mask_13, chosen_69, chosen_67)
+        mask_26 = mask_20 & (chosen_68 == -math.inf)
+        mask_27 = mask & ~mask_26 & ~mask_13 & ~mask_6 & ~mask_24.unsqueeze(-1)
+        chosen_71 = torch.where(mask_27, wave_2.unsqueeze(-1) - 1, 0)
+        chosen_72 = torch.where(mask_27, j - 1, 0)
+        position_20 = flat_index((N + M, M), chosen_71, chosen_72)
+        r_before_picked_6 = pick(rows, position_20, wanted=mask_27)
+        chosen_70 = torch.where(mask_24.unsqueeze(-1), 0, r_before_picked_6 / gamma)
+        chosen_73 = torch.where(mask_6, numbers.ratio(math.inf, gamma), chosen_70)
+        chosen_74 = torch.where(mask_6, grad_grad_cost.new_zeros(()), numbers.ratio(math.inf, gamma))
+        total = torch.where(mask_13, chosen_74, chosen_73) + near_waves
         grad_grad_r_before_view = window(grad_grad_r_before, -2, -1, (N + M, 1), fill=0)
         grad_grad_r_before_view_2 = window(grad_grad_r_before_view, -1, -1, (M, 1), fill=0)
         sigmoid_value_7 = torch.sigmoid(near_waves - -(r_before_view_4 / gamma))
         sigmoid_value_8 = torch.sigmoid(-(r_before_view_4 / gamma) - near_waves)
-        product_4 = sigmoid_value_7 * sigmoid_value_8
-        scaled_grad_11 = product_4 * grad_grad_r_before_view_2 * grad_r_waves
-        chosen_71 = torch.where(mask_11, 0, -scaled_grad_11)
+        product_3 = sigmoid_value_7 * sigmoid_value_8
+        scaled_grad_12 = product_3 * grad_grad_r_before_view_2 * grad_r_waves
+        chosen_75 = torch.where(mask_13, 0, -scaled_grad_12)
         sigmoid_total = torch.sigmoid(-total)
         sigmoid_total_2 = torch.sigmoid(total)
-        scaled_grad_13 = sigmoid_total * sigmoid_total_2 * grad_grad_near_waves
-        scaled_grad_12 = scaled_grad_13 * gamma * grad_r_waves
-        chosen_72 = torch.where(mask_23, 0, -scaled_grad_12)
-        chosen_73 = torch.where(mask, torch.where(mask_20, 0, chosen_71), 0)
-        grad_near_waves_2 = torch.where(mask_16, chosen_73, 0) + torch.where(mask, chosen_72, 0)
+        scaled_grad_14 = sigmoid_total * sigmoid_total_2 * grad_grad_near_waves
+        scaled_grad_13 = scaled_grad_14 * gamma * grad_r_waves
+        chosen_76 = torch.where(mask_26, 0, -scaled_grad_13)
+        chosen_77 = torch.where(mask, torch.where(mask_22, 0, chosen_75), 0)
+        grad_near_waves_2 = torch.where(mask_18, chosen_77, 0) + torch.where(mask, chosen_76, 0)
         near_waves_view_3 = window(near_waves, -2, 1, (N + M, 1), fill=0)
         near_waves_view_4 = window(near_waves_view_3, -1, 1, (M, 1), fill=0)
-        chosen_74 = torch.where(mask_11, -numbers.ratio(math.inf, gamma), -(r_before / gamma))
-        mask_26 = (near_waves_view_4 == -math.inf) & (chosen_74 == -math.inf)
+        chosen_78 = torch.where(mask_13, -numbers.ratio(math.inf, gamma), -(r_before / gamma))
+        mask_30 = (near_waves_view_4 == -math.inf) & (chosen_78 == -math.inf)
         difference_3 = near_waves_view_4 - -(r_before / gamma)
         sigmoid_difference_3 = torch.sigmoid(difference_3)
         grad_r_waves_view = window(grad_r_waves, -2, 1, (N + M, 1), fill=0)
         grad_r_waves_view_2 = window(grad_r_waves_view, -1, 1, (M, 1), fill=0)
         sigmoid_value_9 = torch.sigmoid(-(r_before / gamma) - near_waves_view_4)
-        product_5 = sigmoid_difference_3 * sigmoid_value_9
-        scaled_grad_14 = product_5 * grad_grad_r_before * grad_r_waves_view_2
-        chosen_76 = torch.where(mask_11, 0, -(scaled_grad_14 / gamma))
-        chosen_75 = torch.where(mask_9, torch.where(mask, torch.where(mask_26, 0, chosen_76), 0), 0)
+        product_4 = sigmoid_difference_3 * sigmoid_value_9
+        scaled_grad_15 = product_4 * grad_grad_r_before * grad_r_waves_view_2
+        chosen_80 = torch.where(mask_13, 0, -(scaled_grad_15 / gamma))
+        chosen_81 = torch.where(mask_30, 0, chosen_80)
+        chosen_79 = torch.where(mask_11, torch.where(mask, chosen_81, 0), 0)
         grad_grad_near_waves_view = window(grad_grad_near_waves, -2, 1, (N + M, 1), fill=0)
         grad_grad_near_waves_view_2 = window(grad_grad_near_waves_view, -1, 1, (M, 1), fill=0)
         sigmoid_difference_3_2 = torch.sigmoid(-difference_3)
-        product_6 = sigmoid_difference_3_2 * sigmoid_difference_3
-        scaled_grad_15 = product_6 * grad_grad_near_waves_view_2 * grad_r_waves_view_2
-        chosen_77 = torch.where(mask_26, 0, torch.where(mask_11, 0, -scaled_grad_15))
-        grad_r_before_2 = chosen_75 + torch.where(mask_9, torch.where(mask, chosen_77, 0), 0)
+        product_5 = sigmoid_difference_3_2 * sigmoid_difference_3
+        scaled_grad_16 = product_5 * grad_grad_near_waves_view_2 * grad_r_waves_view_2
+        chosen_82 = torch.where(mask_30, 0, torch.where(mask_13, 0, -scaled_grad_16))
+        grad_r_before_2 = chosen_79 + torch.where(mask_11, torch.where(mask, chosen_82, 0), 0)
         grad_r_waves_3_each = grad_r_waves_3.unbind(-2)
         grad_near_waves_2_each = grad_near_waves_2.unbind(-2)
         grad_r_before_2_each = grad_r_before_2.unbind(-2)
@@ -445,82 +452,84 @@ def soft_dtw_second(
             near_waves_wave_5 = near_waves_each[wave_5]
             grad_r_before_2_wave_5 = grad_r_before_2_each[wave_5]
             r_before_wave_5 = r_before_each[wave_5]
-            mask_32_4 = (wave_5 + 1 - j >= 0) & (wave_5 + 1 - j < N)
-            mask_50_3 = wave_5 + 1 - j == 0
-            negative_15 = -(r_waves_wave_5 / gamma)
-            chosen_78 = torch.where(
-                mask_50_3, -numbers.ratio(math.inf, gamma if wave_5 + 1 < N + M else 1), negative_15
+            mask_34_4 = (wave_5 + 1 - j >= 0) & (wave_5 + 1 - j < N)
+            mask_56_2 = wave_5 + 1 - j == 0
+            negative_13 = -(r_waves_wave_5 / gamma)
+            chosen_83 = torch.where(
+                mask_56_2, -numbers.ratio(math.inf, gamma if wave_5 + 1 < N + M else 1), negative_13
             )
-            mask_33_4 = chosen_78 == -math.inf
-            mask_34_4 = j == 0
-            mask_51_3 = (wave_5 + 1 < N + M) & mask_32_4
-            position_28 = torch.where(mask_51_3 & mask_33_4 & ~mask_34_4, j - 1, 0)
-            ratio_14 = pick(r_waves_wave_5.unsqueeze(-2), position_28, guarded=True) / gamma
-            negative_16 = -ratio_14
-            chosen_79 = torch.where(
-                mask_34_4, -numbers.ratio(math.inf, gamma if wave_5 + 1 < N + M else 1), negative_16
+            mask_35_4 = chosen_83 == -math.inf
+            mask_36_4 = j == 0
+            mask_57_2 = (wave_5 + 1 < N + M) & mask_34_4
+            mask_37_4 = mask_57_2 & mask_35_4 & ~mask_36_4
+            chosen_84 = torch.where(mask_37_4, j - 1, 0)
+            negative_14 = -(pick(r_waves_wave_5.unsqueeze(-2), chosen_84, wanted=mask_37_4) / gamma)
+            chosen_85 = torch.where(
+                mask_36_4, -numbers.ratio(math.inf, gamma if wave_5 + 1 < N + M else 1), negative_14
             )
-            mask_35_4 = mask_33_4 & (chosen_79 == -math.inf)
-            mask_37_4 = (j + 1 < M) & (wave_5 + 1 < N + M)
-            mask_38_4 = (wave_5 - j >= 0) & (wave_5 - j < N)
-            mask_39_4 = wave_5 - j == 0
+            mask_38_4 = mask_35_4 & (chosen_85 == -math.inf)
+            mask_40_4 = mask_57_2 & ~mask_38_4 & ~mask_56_2 & ~mask_36_4
+            mask_41_4 = (j + 1 < M) & (wave_5 + 1 < N + M)
+            mask_42_4 = (wave_5 - j >= 0) & (wave_5 - j < N)
+            mask_43_3 = wave_5 - j == 0
             r_waves_wave_5_view = window(r_waves_wave_5, -1, 1, (M, 1), fill=0)
-            ratio_15 = r_waves_wave_5_view / gamma
-            chosen_80 = torch.where(mask_39_4, -numbers.ratio(math.inf, gamma), -ratio_15)
-            mask_40_3 = (chosen_80 == -math.inf) & (-(r_waves_wave_5 / gamma) == -math.inf)
-            chosen_83 = torch.where(mask_51_3 & ~mask_35_4 & ~mask_50_3 & ~mask_34_4, j - 1, 0)
-            ratio_16 = pick(r_waves_wave_5.unsqueeze(-2), chosen_83, guarded=True) / gamma
-            chosen_82 = torch.where(mask_34_4, numbers.ratio(math.inf, gamma if wave_5 + 1 < N + M else 1), ratio_16)
-            difference_8 = chosen_82 - r_waves_wave_5 / gamma
-            negative_17 = -(grad_near_waves_1_before * torch.sigmoid(difference_8) / gamma)
-            chosen_84 = torch.where(mask_35_4, 0, torch.where(mask_50_3, 0, negative_17))
-            safe_chosen_84 = torch.where(mask_32_4, chosen_84, 0)
-            chosen_81 = safe_chosen_84 if wave_5 + 1 < N + M else grad_grad_cost.new_zeros(*batch, M)
+            ratio_13 = r_waves_wave_5_view / gamma
+            chosen_86 = torch.where(mask_43_3, -numbers.ratio(math.inf, gamma), -ratio_13)
+            mask_44_3 = (chosen_86 == -math.inf) & (-(r_waves_wave_5 / gamma) == -math.inf)
+            chosen_88 = torch.where(mask_40_4, j - 1, 0)
+            ratio_14 = pick(r_waves_wave_5.unsqueeze(-2), chosen_88, wanted=mask_40_4) / gamma
+            chosen_89 = torch.where(mask_36_4, numbers.ratio(math.inf, gamma if wave_5 + 1 < N + M else 1), ratio_14)
+            difference_8 = chosen_89 - r_waves_wave_5 / gamma
+            scaled_grad_17 = grad_near_waves_1_before * torch.sigmoid(difference_8)
+            chosen_90 = torch.where(mask_56_2, 0, -(scaled_grad_17 / gamma))
+            chosen_91 = torch.where(mask_38_4, 0, chosen_90)
+            safe_chosen_91 = torch.where(mask_34_4, chosen_91, 0)
+            chosen_87 = safe_chosen_91 if wave_5 + 1 < N + M else grad_grad_cost.new_zeros(*batch, M)
             grad_near_waves_1_before_view = window(grad_near_waves_1_before, -1, 1, (M, 1), fill=0)
-            ratio_17 = r_waves_wave_5_view / gamma
-            chosen_85 = torch.where(mask_39_4, numbers.ratio(math.inf, gamma), ratio_17)
-            sigmoid_value_10 = torch.sigmoid(chosen_85 - r_waves_wave_5 / gamma)
-            negative_18 = -(grad_near_waves_1_before_view * sigmoid_value_10 / gamma)
-            chosen_87 = torch.where(mask_40_3, 0, negative_18)
-            chosen_86 = torch.where(mask_37_4, torch.where(mask_38_4, chosen_87, 0), 0)
+            ratio_15 = r_waves_wave_5_view / gamma
+            chosen_92 = torch.where(mask_43_3, numbers.ratio(math.inf, gamma), ratio_15)
+            sigmoid_value_10 = torch.sigmoid(chosen_92 - r_waves_wave_5 / gamma)
+            negative_15 = -(grad_near_waves_1_before_view * sigmoid_value_10 / gamma)
+            chosen_94 = torch.where(mask_44_3, 0, negative_15)
+            chosen_93 = torch.where(mask_41_4, torch.where(mask_42_4, chosen_94, 0), 0)
             safe_grad_r_before_1_before = (
                 grad_r_before_1_before if wave_5 + 1 < N + M else grad_grad_cost.new_zeros(*batch, M)
             )
-            total_5 = grad_r_waves_3_wave_5 + chosen_81
-            grad_r_waves_2_wave_5 = total_5 + chosen_86 + safe_grad_r_before_1_before
-            mask_42_3 = near_waves_wave_5 == -math.inf
-            mask_52_2 = mask_38_4 & mask_42_3 & ~mask_39_4 & ~mask_34_4 & (wave_5 != 0)
-            chosen_89 = torch.where(mask_52_2, wave_5 - 1, 0)
-            position_32 = flat_index((N + M, M), chosen_89, torch.where(mask_52_2, j - 1, 0))
-            r_before_picked_7 = pick(r_before.flatten(-2).unsqueeze(-2), position_32, guarded=True)
-            ratio_18 = r_before_picked_7 / gamma
-            chosen_88 = grad_grad_cost.new_zeros(*batch, M) if wave_5 == 0 else -ratio_18
-            chosen_90 = torch.where(mask_34_4, -numbers.ratio(math.inf, gamma), chosen_88)
-            chosen_91 = torch.where(mask_34_4, grad_grad_cost.new_zeros(()), -numbers.ratio(math.inf, gamma))
-            mask_45_3 = mask_42_3 & (torch.where(mask_39_4, chosen_91, chosen_90) == -math.inf)
-            mask_53_2 = mask_38_4 & ~mask_45_3 & ~mask_39_4 & ~mask_34_4 & (wave_5 != 0)
-            position_33 = torch.where(mask_53_2, wave_5 - 1, 0)
-            position_34 = flat_index((N + M, M), position_33, torch.where(mask_53_2, j - 1, 0))
-            ratio_19 = pick(r_before.flatten(-2).unsqueeze(-2), position_34, guarded=True) / gamma
-            chosen_94 = grad_grad_cost.new_zeros(*batch, M) if wave_5 == 0 else ratio_19
-            chosen_93 = torch.where(mask_34_4, numbers.ratio(math.inf, gamma), chosen_94)
-            chosen_95 = torch.where(mask_34_4, grad_grad_cost.new_zeros(()), numbers.ratio(math.inf, gamma))
-            chosen_92 = torch.where(mask_39_4, chosen_95, chosen_93)
-            total_6 = chosen_92 + near_waves_wave_5
-            scaled_grad_16 = grad_r_waves_2_wave_5 * gamma * torch.sigmoid(total_6)
-            chosen_96 = torch.where(mask_45_3, 0, -scaled_grad_16)
-            grad_near_waves_1_wave_5 = grad_near_waves_2_wave_5 + torch.where(mask_38_4, chosen_96, 0)
+            total_5 = grad_r_waves_3_wave_5 + chosen_87
+            grad_r_waves_2_wave_5 = total_5 + chosen_93 + safe_grad_r_before_1_before
+            mask_46_3 = near_waves_wave_5 == -math.inf
+            mask_49_3 = mask_42_4 & mask_46_3 & ~mask_43_3 & ~mask_36_4 & (wave_5 != 0)
+            chosen_96 = torch.where(mask_49_3, wave_5 - 1, 0)
+            position_23 = flat_index((N + M, M), chosen_96, torch.where(mask_49_3, j - 1, 0))
+            r_before_picked_7 = pick(r_before.flatten(-2).unsqueeze(-2), position_23, wanted=mask_49_3)
+            ratio_16 = r_before_picked_7 / gamma
+            chosen_95 = grad_grad_cost.new_zeros(*batch, M) if wave_5 == 0 else -ratio_16
+            chosen_97 = torch.where(mask_36_4, -numbers.ratio(math.inf, gamma), chosen_95)
+            chosen_98 = torch.where(mask_36_4, grad_grad_cost.new_zeros(()), -numbers.ratio(math.inf, gamma))
+            mask_50_3 = mask_46_3 & (torch.where(mask_43_3, chosen_98, chosen_97) == -math.inf)
+            mask_51_3 = mask_42_4 & ~mask_50_3 & ~mask_43_3 & ~mask_36_4 & (wave_5 != 0)
+            position_24 = torch.where(mask_51_3, wave_5 - 1, 0)
+            position_25 = flat_index((N + M, M), position_24, torch.where(mask_51_3, j - 1, 0))
+            ratio_17 = pick(r_before.flatten(-2).unsqueeze(-2), position_25, wanted=mask_51_3) / gamma
+            chosen_101 = grad_grad_cost.new_zeros(*batch, M) if wave_5 == 0 else ratio_17
+            chosen_100 = torch.where(mask_36_4, numbers.ratio(math.inf, gamma), chosen_101)
+            chosen_102 = torch.where(mask_36_4, grad_grad_cost.new_zeros(()), numbers.ratio(math.inf, gamma))
+            chosen_99 = torch.where(mask_43_3, chosen_102, chosen_100)
+            total_6 = chosen_99 + near_waves_wave_5
+            scaled_grad_18 = grad_r_waves_2_wave_5 * gamma * torch.sigmoid(total_6)
+            chosen_103 = torch.where(mask_50_3, 0, -scaled_grad_18)
+            grad_near_waves_1_wave_5 = grad_near_waves_2_wave_5 + torch.where(mask_42_4, chosen_103, 0)
             near_waves_view_5 = window(near_waves, -2, wave_5 + 1, fill=0)
             near_waves_view_6 = window(near_waves_view_5, -1, 1, (M, 1), fill=0)
-            negative_19 = -(r_before_wave_5 / gamma)
-            chosen_97 = torch.where(mask_39_4, -numbers.ratio(math.inf, gamma), negative_19)
-            mask_48_3 = (near_waves_view_6 == -math.inf) & (chosen_97 == -math.inf)
+            negative_16 = -(r_before_wave_5 / gamma)
+            chosen_104 = torch.where(mask_43_3, -numbers.ratio(math.inf, gamma), negative_16)
+            mask_54_2 = (near_waves_view_6 == -math.inf) & (chosen_104 == -math.inf)
             grad_r_waves_2_before_view = window(grad_r_waves_2_before, -1, 1, (M, 1), fill=0)
             difference_9 = -(r_before_wave_5 / gamma) - near_waves_view_6
-            scaled_grad_17 = grad_r_waves_2_before_view * torch.sigmoid(difference_9)
-            chosen_98 = torch.where(mask_48_3, 0, torch.where(mask_39_4, 0, scaled_grad_17))
-            safe_chosen_98 = torch.where(mask_38_4, chosen_98, 0)
-            grad_r_before_1_wave_5 = grad_r_before_2_wave_5 + torch.where(mask_37_4, safe_chosen_98, 0)
+            scaled_grad_19 = grad_r_waves_2_before_view * torch.sigmoid(difference_9)
+            chosen_105 = torch.where(mask_54_2, 0, torch.where(mask_43_3, 0, scaled_grad_19))
+            safe_chosen_105 = torch.where(mask_42_4, chosen_105, 0)
+            grad_r_before_1_wave_5 = grad_r_before_2_wave_5 + torch.where(mask_41_4, safe_chosen_105, 0)
             steps_4.append(grad_r_waves_2_wave_5)
             grad_near_waves_1_before, grad_r_before_1_before, grad_r_waves_2_before = (
                 grad_near_waves_1_wave_5,
@@ -551,18 +560,22 @@ def soft_dtw_backward_tangent(
     for wave in range(N + M):
         mask_4 = (wave - j >= 0) & (wave - j < N)
         mask_5 = j == 0
-        mask_9 = wave - j == 0
-        position = torch.where(mask_4 & ~mask_5, j - 1, 0)
-        negative = -torch.where(mask_5, math.inf, columns(r_waves_before, position, guarded=True))
-        ratio = -torch.where(mask_9, math.inf, r_waves_before) / gamma
-        near_waves_wave = torch.where(mask_4, torch.logaddexp(ratio, negative / gamma), 0)
+        mask_6 = mask_4 & ~mask_5
+        mask_11 = wave - j == 0
+        chosen = torch.where(mask_6, j - 1, 0)
+        r_waves_before_picked = columns(r_waves_before, chosen, wanted=mask_6)
+        ratio = -torch.where(mask_5, math.inf, r_waves_before_picked) / gamma
+        ratio_2 = -torch.where(mask_11, math.inf, r_waves_before) / gamma
+        near_waves_wave = torch.where(mask_4, torch.logaddexp(ratio_2, ratio), 0)
+        mask_10 = mask_4 & ~mask_11 & ~mask_5
         cost_view = window(cost, -2, wave, (M, -1), fill=0).diagonal(0, -2, -1)
-        position_2 = torch.where(mask_4 & ~mask_9 & ~mask_5, j - 1, 0)
-        chosen = torch.where(mask_5, math.inf, columns(r_before_before, position_2, guarded=True))
-        chosen_2 = torch.where(mask_5, tangent_grad_output.new_zeros(()), math.inf)
-        ratio_2 = -torch.where(mask_9, chosen_2, chosen) / gamma
-        product = gamma * torch.logaddexp(near_waves_wave, ratio_2)
-        r_waves_wave = torch.where(mask_4, cost_view - product, 0)
+        chosen_3 = torch.where(mask_10, j - 1, 0)
+        r_before_before_picked = columns(r_before_before, chosen_3, wanted=mask_10)
+        chosen_4 = torch.where(mask_5, math.inf, r_before_before_picked)
+        chosen_5 = torch.where(mask_5, tangent_grad_output.new_zeros(()), math.inf)
+        chosen_2 = torch.where(mask_11, chosen_5, chosen_4)
+        logaddexp_value = torch.logaddexp(near_waves_wave, -chosen_2 / gamma)
+        r_waves_wave = torch.where(mask_4, cost_view - gamma * logaddexp_value, 0)
         steps.append((r_waves_before, near_waves_wave, r_waves_wave))
         r_waves_before, r_before_before = r_waves_wave, r_waves_before
     r_before = (
@@ -579,149 +592,158 @@ def soft_dtw_backward_tangent(
     for wave_2 in range(N + M):
         near_waves_wave_2 = near_waves_each[wave_2]
         tangent_r_before_wave_2 = tangent_grad_output.new_zeros(*batch, M) if wave_2 == 0 else tangent_r_waves_before
-        mask_26 = (wave_2 - j >= 0) & (wave_2 - j < N)
-        mask_27 = wave_2 - j == 0
-        mask_28 = ~mask_27 & (wave_2 != 0)
-        mask_4_2 = mask_26 & mask_28
-        chosen_3 = torch.where(mask_4_2 & mask_26 & ~mask_27 & (wave_2 != 0), wave_2 - 1, 0)
-        r_waves_picked = pick(r_waves.mT, chosen_3, guarded=True)
+        mask_44 = (wave_2 - j >= 0) & (wave_2 - j < N)
+        mask_45 = wave_2 - j == 0
+        mask_46 = ~mask_45 & (wave_2 != 0)
+        mask_4_2 = mask_44 & mask_46
+        mask_7_2 = mask_4_2 & mask_44 & ~mask_45 & (wave_2 != 0)
+        chosen_6 = torch.where(mask_7_2, wave_2 - 1, 0)
+        negative = -(pick(r_waves.mT, chosen_6, wanted=mask_7_2) / gamma)
+        chosen_7 = tangent_grad_output.new_zeros(*batch, M) if wave_2 == 0 else negative
+        mask_8_2 = torch.where(mask_45, -numbers.ratio(math.inf, gamma), chosen_7) == -math.inf
+        mask_9_2 = j == 0
+        mask_10_2 = mask_4_2 & mask_44 & mask_8_2 & ~mask_9_2 & (wave_2 != 0)
+        chosen_9 = torch.where(mask_10_2, wave_2 - 1, 0)
+        position_3 = flat_index((N + M, M), chosen_9, torch.where(mask_10_2, j - 1, 0))
+        r_waves_picked = pick(r_waves.flatten(-2).unsqueeze(-2), position_3, wanted=mask_10_2)
         ratio_3 = r_waves_picked / gamma
-        chosen_4 = tangent_grad_output.new_zeros(*batch, M) if wave_2 == 0 else -ratio_3
-        mask_7_2 = torch.where(mask_27, -numbers.ratio(math.inf, gamma), chosen_4) == -math.inf
-        mask_8_2 = j == 0
-        mask_29 = mask_4_2 & mask_26 & mask_7_2 & ~mask_8_2 & (wave_2 != 0)
-        chosen_6 = torch.where(mask_29, wave_2 - 1, 0)
-        position_5 = flat_index((N + M, M), chosen_6, torch.where(mask_29, j - 1, 0))
-        r_waves_picked_2 = pick(r_waves.flatten(-2).unsqueeze(-2), position_5, guarded=True)
-        ratio_4 = r_waves_picked_2 / gamma
-        chosen_5 = tangent_grad_output.new_zeros(*batch, M) if wave_2 == 0 else -ratio_4
-        mask_10 = torch.where(mask_8_2, -numbers.ratio(math.inf, gamma), chosen_5) == -math.inf
-        mask_9_2 = mask_26 & (~(mask_7_2 & mask_10) & mask_28)
-        mask_30 = mask_4_2 & mask_9_2 & mask_26
-        chosen_7 = torch.where(mask_30 & ~mask_27 & (wave_2 != 0), wave_2 - 1, 0)
-        negative_2 = -(pick(r_waves.mT, chosen_7, guarded=True) / gamma)
-        chosen_8 = tangent_grad_output.new_zeros(*batch, M) if wave_2 == 0 else negative_2
-        mask_10_2 = torch.where(mask_27, -numbers.ratio(math.inf, gamma), chosen_8) == -math.inf
-        mask_31 = mask_30 & mask_10_2 & ~mask_8_2 & (wave_2 != 0)
-        position_7 = flat_index((N + M, M), torch.where(mask_31, wave_2 - 1, 0), torch.where(mask_31, j - 1, 0))
-        ratio_5 = pick(r_waves.flatten(-2).unsqueeze(-2), position_7, guarded=True) / gamma
-        chosen_9 = tangent_grad_output.new_zeros(*batch, M) if wave_2 == 0 else -ratio_5
-        chosen_10 = torch.where(mask_8_2, -numbers.ratio(math.inf, gamma), chosen_9)
-        mask_11 = mask_10_2 & (chosen_10 == -math.inf)
-        mask_32 = ~mask_8_2 & (wave_2 != 0)
-        mask_12 = mask_26 & mask_32
-        chosen_11 = torch.where(mask_12 & mask_26 & ~mask_27 & (wave_2 != 0), wave_2 - 1, 0)
-        r_waves_picked_3 = pick(r_waves.mT, chosen_11, guarded=True)
-        ratio_6 = r_waves_picked_3 / gamma
-        chosen_12 = tangent_grad_output.new_zeros(*batch, M) if wave_2 == 0 else -ratio_6
-        mask_13 = torch.where(mask_27, -numbers.ratio(math.inf, gamma), chosen_12) == -math.inf
-        mask_33 = mask_12 & mask_26 & mask_13 & ~mask_8_2 & (wave_2 != 0)
-        chosen_14 = torch.where(mask_33, wave_2 - 1, 0)
-        position_10 = flat_index((N + M, M), chosen_14, torch.where(mask_33, j - 1, 0))
-        r_waves_picked_4 = pick(r_waves.flatten(-2).unsqueeze(-2), position_10, guarded=True)
-        ratio_7 = r_waves_picked_4 / gamma
-        chosen_13 = tangent_grad_output.new_zeros(*batch, M) if wave_2 == 0 else -ratio_7
-        mask_15 = torch.where(mask_8_2, -numbers.ratio(math.inf, gamma), chosen_13) == -math.inf
-        mask_14 = mask_26 & (~(mask_13 & mask_15) & mask_32)
-        mask_34 = mask_12 & mask_14 & mask_26
-        chosen_15 = torch.where(mask_34 & ~mask_27 & (wave_2 != 0), wave_2 - 1, 0)
-        negative_3 = -(pick(r_waves.mT, chosen_15, guarded=True) / gamma)
-        chosen_16 = tangent_grad_output.new_zeros(*batch, M) if wave_2 == 0 else negative_3
-        mask_15_2 = torch.where(mask_27, -numbers.ratio(math.inf, gamma), chosen_16) == -math.inf
-        mask_35 = mask_34 & mask_15_2 & ~mask_8_2 & (wave_2 != 0)
-        position_12 = flat_index((N + M, M), torch.where(mask_35, wave_2 - 1, 0), torch.where(mask_35, j - 1, 0))
-        ratio_8 = pick(r_waves.flatten(-2).unsqueeze(-2), position_12, guarded=True) / gamma
-        chosen_17 = tangent_grad_output.new_zeros(*batch, M) if wave_2 == 0 else -ratio_8
-        chosen_18 = torch.where(mask_8_2, -numbers.ratio(math.inf, gamma), chosen_17)
-        mask_16 = mask_15_2 & (chosen_18 == -math.inf)
-        mask_36 = mask_30 & ~mask_11 & ~mask_27 & (wave_2 != 0)
-        mask_37 = mask_36 & ~mask_8_2
-        mask_38 = mask_34 & ~mask_16 & ~mask_8_2 & (wave_2 != 0)
-        chosen_19 = torch.where(mask_38, j - 1, 0)
-        position_13 = torch.where(mask_38 & ~mask_27, wave_2 - 1, 0)
-        position_14 = flat_index((N + M, M), torch.where(mask_38, wave_2 - 1, 0), chosen_19)
-        ratio_9 = pick(r_waves.mT, position_13, guarded=True) / gamma
-        ratio_10 = pick(r_waves.flatten(-2).unsqueeze(-2), position_14, guarded=True) / gamma
-        chosen_21 = torch.where(mask_27, numbers.ratio(math.inf, gamma if wave_2 != 0 else 1), ratio_9)
-        difference_2 = chosen_21 - ratio_10
-        tangent_r_waves_before_picked = pick(tangent_r_waves_before.unsqueeze(-2), chosen_19)
-        product_2 = tangent_r_waves_before_picked * torch.sigmoid(difference_2)
-        negative_4 = -(product_2 / gamma)
-        chosen_22 = tangent_grad_output.new_zeros(*batch, M) if wave_2 == 0 else negative_4
-        chosen_23 = torch.where(mask_16, 0, torch.where(mask_8_2, 0, chosen_22))
-        safe_chosen_23 = torch.where(mask_26, chosen_23, 0)
-        chosen_20 = torch.where(mask_12, torch.where(mask_14, safe_chosen_23, 0), 0)
-        position_15 = flat_index((N + M, M), torch.where(mask_37, wave_2 - 1, 0), torch.where(mask_37, j - 1, 0))
-        ratio_11 = pick(r_waves.flatten(-2).unsqueeze(-2), position_15, guarded=True) / gamma
-        chosen_24 = torch.where(mask_8_2, numbers.ratio(math.inf, gamma if wave_2 != 0 else 1), ratio_11)
-        chosen_25 = torch.where(mask_36, wave_2 - 1, 0)
-        difference_3 = chosen_24 - pick(r_waves.mT, chosen_25, guarded=True) / gamma
-        product_3 = tangent_r_waves_before * torch.sigmoid(difference_3)
-        negative_5 = -(product_3 / gamma)
-        chosen_27 = tangent_grad_output.new_zeros(*batch, M) if wave_2 == 0 else negative_5
-        chosen_26 = torch.where(mask_27, 0, chosen_27)
-        chosen_28 = torch.where(mask_26, torch.where(mask_11, 0, chosen_26), 0)
-        safe_chosen_28 = torch.where(mask_9_2, chosen_28, 0)
-        tangent_near_waves_wave_2 = torch.where(mask_4_2, safe_chosen_28, 0) + chosen_20
-        mask_18 = near_waves_wave_2 == -math.inf
-        chosen_2_2 = torch.where(mask_8_2, tangent_grad_output.new_zeros(()), -numbers.ratio(math.inf, gamma))
-        mask_39 = mask_26 & mask_18 & ~mask_27 & ~mask_8_2 & (wave_2 != 0)
-        chosen_30 = torch.where(mask_39, wave_2 - 1, 0)
-        position_17 = flat_index((N + M, M), chosen_30, torch.where(mask_39, j - 1, 0))
-        r_before_picked = pick(r_before.flatten(-2).unsqueeze(-2), position_17, guarded=True)
-        ratio_12 = r_before_picked / gamma
-        chosen_29 = tangent_grad_output.new_zeros(*batch, M) if wave_2 == 0 else -ratio_12
-        chosen_31 = torch.where(mask_8_2, -numbers.ratio(math.inf, gamma), chosen_29)
-        mask_21 = mask_26 & ~(mask_18 & (torch.where(mask_27, chosen_2_2, chosen_31) == -math.inf))
-        mask_40 = mask_21 & mask_26 & mask_18 & ~mask_27 & ~mask_8_2 & (wave_2 != 0)
-        position_18 = flat_index((N + M, M), torch.where(mask_40, wave_2 - 1, 0), torch.where(mask_40, j - 1, 0))
-        negative_6 = -(pick(r_before.flatten(-2).unsqueeze(-2), position_18, guarded=True) / gamma)
-        chosen_33 = tangent_grad_output.new_zeros(*batch, M) if wave_2 == 0 else negative_6
-        chosen_32 = torch.where(mask_8_2, -numbers.ratio(math.inf, gamma), chosen_33)
-        mask_22 = mask_18 & (torch.where(mask_27, chosen_2_2, chosen_32) == -math.inf)
-        mask_41 = ~mask_27 & mask_32
-        mask_23 = mask_26 & mask_41
-        mask_42 = mask_23 & mask_26 & mask_18 & ~mask_27 & ~mask_8_2 & (wave_2 != 0)
-        chosen_35 = torch.where(mask_42, wave_2 - 1, 0)
-        position_20 = flat_index((N + M, M), chosen_35, torch.where(mask_42, j - 1, 0))
-        r_before_picked_2 = pick(r_before.flatten(-2).unsqueeze(-2), position_20, guarded=True)
-        ratio_13 = r_before_picked_2 / gamma
-        chosen_34 = tangent_grad_output.new_zeros(*batch, M) if wave_2 == 0 else -ratio_13
-        chosen_37 = torch.where(mask_8_2, -numbers.ratio(math.inf, gamma), chosen_34)
-        chosen_36 = torch.where(mask_27, chosen_2_2, chosen_37)
-        mask_24 = mask_26 & (~(mask_18 & (chosen_36 == -math.inf)) & mask_41)
-        mask_43 = mask_23 & mask_24 & mask_26
-        mask_44 = mask_43 & mask_18 & ~mask_27 & ~mask_8_2 & (wave_2 != 0)
-        position_21 = flat_index((N + M, M), torch.where(mask_44, wave_2 - 1, 0), torch.where(mask_44, j - 1, 0))
-        negative_7 = -(pick(r_before.flatten(-2).unsqueeze(-2), position_21, guarded=True) / gamma)
-        chosen_39 = tangent_grad_output.new_zeros(*batch, M) if wave_2 == 0 else negative_7
-        chosen_38 = torch.where(mask_8_2, -numbers.ratio(math.inf, gamma), chosen_39)
-        mask_25 = mask_18 & (torch.where(mask_27, chosen_2_2, chosen_38) == -math.inf)
-        mask_45 = mask_21 & mask_26 & ~mask_22 & ~mask_27 & ~mask_8_2 & (wave_2 != 0)
-        mask_46 = mask_43 & ~mask_25 & ~mask_27 & ~mask_8_2 & (wave_2 != 0)
-        chosen_3_2 = torch.where(mask_46, j - 1, 0)
-        position_22 = flat_index((N + M, M), torch.where(mask_45, wave_2 - 1, 0), torch.where(mask_45, j - 1, 0))
-        ratio_14 = pick(r_before.flatten(-2).unsqueeze(-2), position_22, guarded=True) / gamma
-        chosen_43 = tangent_grad_output.new_zeros(*batch, M) if wave_2 == 0 else ratio_14
-        chosen_42 = torch.where(mask_8_2, numbers.ratio(math.inf, gamma), chosen_43)
-        chosen_44 = torch.where(mask_8_2, tangent_grad_output.new_zeros(()), numbers.ratio(math.inf, gamma))
-        chosen_41 = torch.where(mask_27, chosen_44, chosen_42)
-        product_4 = tangent_near_waves_wave_2 * gamma * torch.sigmoid(chosen_41 + near_waves_wave_2)
-        chosen_45 = torch.where(mask_22, 0, -product_4)
-        chosen_40 = torch.where(mask_21, torch.where(mask_26, chosen_45, 0), 0)
+        chosen_8 = tangent_grad_output.new_zeros(*batch, M) if wave_2 == 0 else -ratio_3
+        mask_12 = torch.where(mask_9_2, -numbers.ratio(math.inf, gamma), chosen_8) == -math.inf
+        mask_11_2 = mask_44 & (~(mask_8_2 & mask_12) & mask_46)
+        mask_47 = mask_4_2 & mask_11_2 & mask_44
+        mask_12_2 = mask_47 & ~mask_45 & (wave_2 != 0)
+        position_4 = torch.where(mask_12_2, wave_2 - 1, 0)
+        negative_2 = -(pick(r_waves.mT, position_4, wanted=mask_12_2) / gamma)
+        chosen_10 = tangent_grad_output.new_zeros(*batch, M) if wave_2 == 0 else negative_2
+        mask_13 = torch.where(mask_45, -numbers.ratio(math.inf, gamma), chosen_10) == -math.inf
+        mask_14 = mask_47 & mask_13 & ~mask_9_2 & (wave_2 != 0)
+        position_5 = flat_index((N + M, M), torch.where(mask_14, wave_2 - 1, 0), torch.where(mask_14, j - 1, 0))
+        ratio_4 = pick(r_waves.flatten(-2).unsqueeze(-2), position_5, wanted=mask_14) / gamma
+        chosen_11 = tangent_grad_output.new_zeros(*batch, M) if wave_2 == 0 else -ratio_4
+        chosen_12 = torch.where(mask_9_2, -numbers.ratio(math.inf, gamma), chosen_11)
+        mask_15 = mask_13 & (chosen_12 == -math.inf)
+        mask_48 = mask_47 & ~mask_15 & ~mask_45 & (wave_2 != 0)
+        mask_16 = mask_48 & ~mask_9_2
+        mask_49 = ~mask_9_2 & (wave_2 != 0)
+        mask_18 = mask_44 & mask_49
+        mask_19 = mask_18 & mask_44 & ~mask_45 & (wave_2 != 0)
+        chosen_13 = torch.where(mask_19, wave_2 - 1, 0)
+        negative_3 = -(pick(r_waves.mT, chosen_13, wanted=mask_19) / gamma)
+        chosen_14 = tangent_grad_output.new_zeros(*batch, M) if wave_2 == 0 else negative_3
+        mask_20 = torch.where(mask_45, -numbers.ratio(math.inf, gamma), chosen_14) == -math.inf
+        mask_21 = mask_18 & mask_44 & mask_20 & ~mask_9_2 & (wave_2 != 0)
+        chosen_16 = torch.where(mask_21, wave_2 - 1, 0)
+        position_7 = flat_index((N + M, M), chosen_16, torch.where(mask_21, j - 1, 0))
+        r_waves_picked_2 = pick(r_waves.flatten(-2).unsqueeze(-2), position_7, wanted=mask_21)
+        ratio_5 = r_waves_picked_2 / gamma
+        chosen_15 = tangent_grad_output.new_zeros(*batch, M) if wave_2 == 0 else -ratio_5
+        mask_23 = torch.where(mask_9_2, -numbers.ratio(math.inf, gamma), chosen_15) == -math.inf
+        mask_22 = mask_44 & (~(mask_20 & mask_23) & mask_49)
+        mask_50 = mask_18 & mask_22 & mask_44
+        mask_23_2 = mask_50 & ~mask_45 & (wave_2 != 0)
+        position_8 = torch.where(mask_23_2, wave_2 - 1, 0)
+        negative_4 = -(pick(r_waves.mT, position_8, wanted=mask_23_2) / gamma)
+        chosen_17 = tangent_grad_output.new_zeros(*batch, M) if wave_2 == 0 else negative_4
+        mask_24 = torch.where(mask_45, -numbers.ratio(math.inf, gamma), chosen_17) == -math.inf
+        mask_25 = mask_50 & mask_24 & ~mask_9_2 & (wave_2 != 0)
+        position_9 = flat_index((N + M, M), torch.where(mask_25, wave_2 - 1, 0), torch.where(mask_25, j - 1, 0))
+        ratio_6 = pick(r_waves.flatten(-2).unsqueeze(-2), position_9, wanted=mask_25) / gamma
+        chosen_18 = tangent_grad_output.new_zeros(*batch, M) if wave_2 == 0 else -ratio_6
+        chosen_19 = torch.where(mask_9_2, -numbers.ratio(math.inf, gamma), chosen_18)
+        mask_26 = mask_24 & (chosen_19 == -math.inf)
+        mask_27 = mask_50 & ~mask_26 & ~mask_9_2 & (wave_2 != 0)
+        mask_28 = mask_27 & ~mask_45
+        chosen_20 = torch.where(mask_27, j - 1, 0)
+        position_10 = flat_index((N + M, M), torch.where(mask_16, wave_2 - 1, 0), torch.where(mask_16, j - 1, 0))
+        ratio_7 = pick(r_waves.flatten(-2).unsqueeze(-2), position_10, wanted=mask_16) / gamma
+        chosen_22 = torch.where(mask_9_2, numbers.ratio(math.inf, gamma if wave_2 != 0 else 1), ratio_7)
+        chosen_23 = torch.where(mask_48, wave_2 - 1, 0)
+        difference_2 = chosen_22 - pick(r_waves.mT, chosen_23, wanted=mask_48) / gamma
+        product = tangent_r_waves_before * torch.sigmoid(difference_2)
+        negative_5 = -(product / gamma)
+        chosen_25 = tangent_grad_output.new_zeros(*batch, M) if wave_2 == 0 else negative_5
+        chosen_24 = torch.where(mask_45, 0, chosen_25)
+        chosen_26 = torch.where(mask_44, torch.where(mask_15, 0, chosen_24), 0)
+        chosen_21 = torch.where(mask_4_2, torch.where(mask_11_2, chosen_26, 0), 0)
+        ratio_8 = pick(r_waves.mT, torch.where(mask_28, wave_2 - 1, 0), wanted=mask_28) / gamma
+        chosen_27 = torch.where(mask_45, numbers.ratio(math.inf, gamma if wave_2 != 0 else 1), ratio_8)
+        chosen_28 = torch.where(mask_27, wave_2 - 1, 0)
+        position_12 = flat_index((N + M, M), chosen_28, chosen_20)
+        r_waves_picked_3 = pick(r_waves.flatten(-2).unsqueeze(-2), position_12, wanted=mask_27)
+        sigmoid_value = torch.sigmoid(chosen_27 - r_waves_picked_3 / gamma)
+        tangent_r_waves_before_picked = pick(tangent_r_waves_before.unsqueeze(-2), chosen_20, wanted=mask_27)
+        product_2 = tangent_r_waves_before_picked * sigmoid_value
+        negative_6 = -(product_2 / gamma)
+        chosen_30 = tangent_grad_output.new_zeros(*batch, M) if wave_2 == 0 else negative_6
+        chosen_29 = torch.where(mask_9_2, 0, chosen_30)
+        chosen_31 = torch.where(mask_44, torch.where(mask_26, 0, chosen_29), 0)
+        safe_chosen_31 = torch.where(mask_22, chosen_31, 0)
+        tangent_near_waves_wave_2 = chosen_21 + torch.where(mask_18, safe_chosen_31, 0)
+        mask_30 = near_waves_wave_2 == -math.inf
+        mask_33 = mask_44 & mask_30 & ~mask_45 & ~mask_9_2 & (wave_2 != 0)
+        chosen_2_2 = torch.where(mask_9_2, tangent_grad_output.new_zeros(()), -numbers.ratio(math.inf, gamma))
+        chosen_33 = torch.where(mask_33, wave_2 - 1, 0)
+        position_14 = flat_index((N + M, M), chosen_33, torch.where(mask_33, j - 1, 0))
+        r_before_picked = pick(r_before.flatten(-2).unsqueeze(-2), position_14, wanted=mask_33)
+        ratio_9 = r_before_picked / gamma
+        chosen_32 = tangent_grad_output.new_zeros(*batch, M) if wave_2 == 0 else -ratio_9
+        chosen_34 = torch.where(mask_9_2, -numbers.ratio(math.inf, gamma), chosen_32)
+        mask_34 = mask_44 & ~(mask_30 & (torch.where(mask_45, chosen_2_2, chosen_34) == -math.inf))
+        mask_35 = mask_34 & mask_44 & mask_30 & ~mask_45 & ~mask_9_2 & (wave_2 != 0)
+        chosen_35 = torch.where(mask_35, wave_2 - 1, 0)
+        chosen_36 = torch.where(mask_35, j - 1, 0)
+        position_17 = flat_index((N + M, M), chosen_35, chosen_36)
+        r_before_picked_2 = pick(r_before.flatten(-2).unsqueeze(-2), position_17, wanted=mask_35)
+        negative_7 = -(r_before_picked_2 / gamma)
+        chosen_38 = tangent_grad_output.new_zeros(*batch, M) if wave_2 == 0 else negative_7
+        chosen_37 = torch.where(mask_9_2, -numbers.ratio(math.inf, gamma), chosen_38)
+        mask_36 = mask_30 & (torch.where(mask_45, chosen_2_2, chosen_37) == -math.inf)
+        mask_37 = mask_34 & mask_44 & ~mask_36 & ~mask_45 & ~mask_9_2 & (wave_2 != 0)
+        mask_51 = ~mask_45 & mask_49
+        mask_38 = mask_44 & mask_51
+        mask_39 = mask_38 & mask_44 & mask_30 & ~mask_45 & ~mask_9_2 & (wave_2 != 0)
+        chosen_40 = torch.where(mask_39, wave_2 - 1, 0)
+        position_19 = flat_index((N + M, M), chosen_40, torch.where(mask_39, j - 1, 0))
+        r_before_picked_3 = pick(r_before.flatten(-2).unsqueeze(-2), position_19, wanted=mask_39)
+        ratio_10 = r_before_picked_3 / gamma
+        chosen_39 = tangent_grad_output.new_zeros(*batch, M) if wave_2 == 0 else -ratio_10
+        chosen_42 = torch.where(mask_9_2, -numbers.ratio(math.inf, gamma), chosen_39)
+        chosen_41 = torch.where(mask_45, chosen_2_2, chosen_42)
+        mask_40 = mask_44 & (~(mask_30 & (chosen_41 == -math.inf)) & mask_51)
+        mask_52 = mask_38 & mask_40 & mask_44
+        mask_41 = mask_52 & mask_30 & ~mask_45 & ~mask_9_2 & (wave_2 != 0)
+        chosen_43 = torch.where(mask_41, wave_2 - 1, 0)
+        chosen_44 = torch.where(mask_41, j - 1, 0)
+        position_22 = flat_index((N + M, M), chosen_43, chosen_44)
+        r_before_picked_4 = pick(r_before.flatten(-2).unsqueeze(-2), position_22, wanted=mask_41)
+        negative_8 = -(r_before_picked_4 / gamma)
+        chosen_46 = tangent_grad_output.new_zeros(*batch, M) if wave_2 == 0 else negative_8
+        chosen_45 = torch.where(mask_9_2, -numbers.ratio(math.inf, gamma), chosen_46)
+        mask_42 = mask_30 & (torch.where(mask_45, chosen_2_2, chosen_45) == -math.inf)
+        mask_43 = mask_52 & ~mask_42 & ~mask_45 & ~mask_9_2 & (wave_2 != 0)
+        chosen_3_2 = torch.where(mask_43, j - 1, 0)
+        position_23 = flat_index((N + M, M), torch.where(mask_37, wave_2 - 1, 0), torch.where(mask_37, j - 1, 0))
+        ratio_11 = pick(r_before.flatten(-2).unsqueeze(-2), position_23, wanted=mask_37) / gamma
+        chosen_50 = tangent_grad_output.new_zeros(*batch, M) if wave_2 == 0 else ratio_11
+        chosen_49 = torch.where(mask_9_2, numbers.ratio(math.inf, gamma), chosen_50)
+        chosen_51 = torch.where(mask_9_2, tangent_grad_output.new_zeros(()), numbers.ratio(math.inf, gamma))
+        chosen_48 = torch.where(mask_45, chosen_51, chosen_49)
+        product_3 = tangent_near_waves_wave_2 * gamma * torch.sigmoid(chosen_48 + near_waves_wave_2)
+        chosen_52 = torch.where(mask_36, 0, -product_3)
+        chosen_47 = torch.where(mask_34, torch.where(mask_44, chosen_52, 0), 0)
         rows = tangent_r_before_before.unsqueeze(-2)
-        position_23 = flat_index((N + M, M), torch.where(mask_46, wave_2 - 1, 0), chosen_3_2)
-        r_before_picked_3 = pick(r_before.flatten(-2).unsqueeze(-2), position_23, guarded=True)
-        difference_4 = -(r_before_picked_3 / gamma) - near_waves_wave_2
-        tangent_r_before_before_picked = pick(rows, chosen_3_2, guarded=True)
-        product_5 = tangent_r_before_before_picked * torch.sigmoid(difference_4)
-        chosen_47 = tangent_grad_output.new_zeros(*batch, M) if wave_2 == 0 else product_5
-        chosen_46 = torch.where(mask_8_2, 0, chosen_47)
+        position_24 = flat_index((N + M, M), torch.where(mask_43, wave_2 - 1, 0), chosen_3_2)
+        r_before_picked_5 = pick(r_before.flatten(-2).unsqueeze(-2), position_24, wanted=mask_43)
+        difference_3 = -(r_before_picked_5 / gamma) - near_waves_wave_2
+        tangent_r_before_before_picked = pick(rows, chosen_3_2, wanted=mask_43)
+        product_4 = tangent_r_before_before_picked * torch.sigmoid(difference_3)
+        chosen_54 = tangent_grad_output.new_zeros(*batch, M) if wave_2 == 0 else product_4
+        chosen_53 = torch.where(mask_9_2, 0, chosen_54)
         tangent_cost_view = window(tangent_cost, -2, wave_2, (M, -1), fill=0).diagonal(0, -2, -1)
-        chosen_49 = torch.where(mask_25, 0, torch.where(mask_27, 0, chosen_46))
-        chosen_48 = torch.where(mask_24, torch.where(mask_26, chosen_49, 0), 0)
-        safe_tangent_cost = torch.where(mask_26, tangent_cost_view, 0)
-        tangent_r_waves_wave_2 = safe_tangent_cost + chosen_40 + torch.where(mask_23, chosen_48, 0)
+        chosen_56 = torch.where(mask_42, 0, torch.where(mask_45, 0, chosen_53))
+        chosen_55 = torch.where(mask_40, torch.where(mask_44, chosen_56, 0), 0)
+        safe_tangent_cost = torch.where(mask_44, tangent_cost_view, 0)
+        tangent_r_waves_wave_2 = safe_tangent_cost + chosen_47 + torch.where(mask_38, chosen_55, 0)
         steps_2.append((tangent_r_before_wave_2, tangent_near_waves_wave_2, tangent_r_waves_wave_2))
         tangent_r_waves_before, tangent_r_before_before = tangent_r_waves_wave_2, tangent_r_before_wave_2
     tangent_r_before = (
@@ -741,12 +763,12 @@ def soft_dtw_backward_tangent(
     )
     i = torch.arange(N, device=tangent_grad_output.device)
     mask_3 = (i.unsqueeze(-1) == N - 1) & (j == M - 1)
-    chosen_50 = tangent_grad_output.new_zeros(batch) if M == 0 else grad_output
-    chosen_51 = tangent_grad_output.new_zeros(batch) if N == 0 else chosen_50
-    grad_r = torch.where(mask_3, chosen_51[..., None, None], 0)
-    chosen_52 = tangent_grad_output.new_zeros(batch) if M == 0 else tangent_grad_output
-    chosen_53 = tangent_grad_output.new_zeros(batch) if N == 0 else chosen_52
-    tangent_grad_r = torch.where(mask_3, chosen_53[..., None, None], 0)
+    chosen_57 = tangent_grad_output.new_zeros(batch) if M == 0 else grad_output
+    chosen_58 = tangent_grad_output.new_zeros(batch) if N == 0 else chosen_57
+    grad_r = torch.where(mask_3, chosen_58[..., None, None], 0)
+    chosen_59 = tangent_grad_output.new_zeros(batch) if M == 0 else tangent_grad_output
+    chosen_60 = tangent_grad_output.new_zeros(batch) if N == 0 else chosen_59
+    tangent_grad_r = torch.where(mask_3, chosen_60[..., None, None], 0)
     wave_3 = torch.arange(N + M, device=tangent_grad_output.device)
     difference = wave_3.unsqueeze(-1) - j
     mask = (difference >= 0) & (difference < N)
@@ -767,75 +789,78 @@ def soft_dtw_backward_tangent(
         near_waves_wave_4 = near_waves_each[wave_4]
         r_before_wave_4 = r_before_each[wave_4]
         mask_4_3 = (wave_4 + 1 - j >= 0) & (wave_4 + 1 - j < N)
-        mask_22_2 = wave_4 + 1 - j == 0
-        negative_8 = -(r_waves_wave_4 / gamma)
-        chosen_54 = torch.where(mask_22_2, -numbers.ratio(math.inf, gamma if wave_4 + 1 < N + M else 1), negative_8)
-        mask_5_3 = chosen_54 == -math.inf
+        mask_26_2 = wave_4 + 1 - j == 0
+        negative_9 = -(r_waves_wave_4 / gamma)
+        chosen_61 = torch.where(mask_26_2, -numbers.ratio(math.inf, gamma if wave_4 + 1 < N + M else 1), negative_9)
+        mask_5_3 = chosen_61 == -math.inf
         mask_6_3 = j == 0
-        mask_23_2 = (wave_4 + 1 < N + M) & mask_4_3
-        position_24 = torch.where(mask_23_2 & mask_5_3 & ~mask_6_3, j - 1, 0)
-        ratio_15 = pick(r_waves_wave_4.unsqueeze(-2), position_24, guarded=True) / gamma
-        negative_9 = -ratio_15
-        chosen_55 = torch.where(mask_6_3, -numbers.ratio(math.inf, gamma if wave_4 + 1 < N + M else 1), negative_9)
-        mask_7_3 = mask_5_3 & (chosen_55 == -math.inf)
-        mask_9_3 = (j + 1 < M) & (wave_4 + 1 < N + M)
-        mask_10_3 = (wave_4 - j >= 0) & (wave_4 - j < N)
-        mask_11_2 = wave_4 - j == 0
+        mask_27_2 = (wave_4 + 1 < N + M) & mask_4_3
+        mask_7_3 = mask_27_2 & mask_5_3 & ~mask_6_3
+        chosen_62 = torch.where(mask_7_3, j - 1, 0)
+        negative_10 = -(pick(r_waves_wave_4.unsqueeze(-2), chosen_62, wanted=mask_7_3) / gamma)
+        chosen_63 = torch.where(mask_6_3, -numbers.ratio(math.inf, gamma if wave_4 + 1 < N + M else 1), negative_10)
+        mask_8_3 = mask_5_3 & (chosen_63 == -math.inf)
+        mask_10_3 = mask_27_2 & ~mask_8_3 & ~mask_26_2 & ~mask_6_3
+        mask_11_3 = (j + 1 < M) & (wave_4 + 1 < N + M)
+        mask_12_3 = (wave_4 - j >= 0) & (wave_4 - j < N)
+        mask_13_2 = wave_4 - j == 0
         r_waves_wave_4_view = window(r_waves_wave_4, -1, 1, (M, 1), fill=0)
-        ratio_16 = r_waves_wave_4_view / gamma
-        chosen_56 = torch.where(mask_11_2, -numbers.ratio(math.inf, gamma), -ratio_16)
-        mask_12_2 = (chosen_56 == -math.inf) & (-(r_waves_wave_4 / gamma) == -math.inf)
-        chosen_59 = torch.where(mask_23_2 & ~mask_7_3 & ~mask_22_2 & ~mask_6_3, j - 1, 0)
-        ratio_17 = pick(r_waves_wave_4.unsqueeze(-2), chosen_59, guarded=True) / gamma
-        chosen_58 = torch.where(mask_6_3, numbers.ratio(math.inf, gamma if wave_4 + 1 < N + M else 1), ratio_17)
-        difference_5 = chosen_58 - r_waves_wave_4 / gamma
-        negative_10 = -(grad_near_waves_before * torch.sigmoid(difference_5) / gamma)
-        chosen_60 = torch.where(mask_7_3, 0, torch.where(mask_22_2, 0, negative_10))
-        safe_chosen_60 = torch.where(mask_4_3, chosen_60, 0)
-        chosen_57 = safe_chosen_60 if wave_4 + 1 < N + M else tangent_grad_output.new_zeros(*batch, M)
+        ratio_12 = r_waves_wave_4_view / gamma
+        chosen_64 = torch.where(mask_13_2, -numbers.ratio(math.inf, gamma), -ratio_12)
+        mask_14_2 = (chosen_64 == -math.inf) & (-(r_waves_wave_4 / gamma) == -math.inf)
+        chosen_66 = torch.where(mask_10_3, j - 1, 0)
+        ratio_13 = pick(r_waves_wave_4.unsqueeze(-2), chosen_66, wanted=mask_10_3) / gamma
+        chosen_67 = torch.where(mask_6_3, numbers.ratio(math.inf, gamma if wave_4 + 1 < N + M else 1), ratio_13)
+        difference_4 = chosen_67 - r_waves_wave_4 / gamma
+        scaled_grad = grad_near_waves_before * torch.sigmoid(difference_4)
+        chosen_68 = torch.where(mask_26_2, 0, -(scaled_grad / gamma))
+        chosen_69 = torch.where(mask_8_3, 0, chosen_68)
+        safe_chosen_69 = torch.where(mask_4_3, chosen_69, 0)
+        chosen_65 = safe_chosen_69 if wave_4 + 1 < N + M else tangent_grad_output.new_zeros(*batch, M)
         grad_near_waves_before_view = window(grad_near_waves_before, -1, 1, (M, 1), fill=0)
-        ratio_18 = r_waves_wave_4_view / gamma
-        chosen_61 = torch.where(mask_11_2, numbers.ratio(math.inf, gamma), ratio_18)
-        sigmoid_value = torch.sigmoid(chosen_61 - r_waves_wave_4 / gamma)
-        negative_11 = -(grad_near_waves_before_view * sigmoid_value / gamma)
-        chosen_63 = torch.where(mask_12_2, 0, negative_11)
-        chosen_62 = torch.where(mask_9_3, torch.where(mask_10_3, chosen_63, 0), 0)
+        ratio_14 = r_waves_wave_4_view / gamma
+        chosen_70 = torch.where(mask_13_2, numbers.ratio(math.inf, gamma), ratio_14)
+        sigmoid_value_2 = torch.sigmoid(chosen_70 - r_waves_wave_4 / gamma)
+        negative_11 = -(grad_near_waves_before_view * sigmoid_value_2 / gamma)
+        chosen_72 = torch.where(mask_14_2, 0, negative_11)
+        chosen_71 = torch.where(mask_11_3, torch.where(mask_12_3, chosen_72, 0), 0)
         safe_grad_r_before_before = (
             grad_r_before_before if wave_4 + 1 < N + M else tangent_grad_output.new_zeros(*batch, M)
         )
-        total = grad_r_waves_1_wave_4 + chosen_57
-        grad_r_waves_wave_4 = total + chosen_62 + safe_grad_r_before_before
-        mask_14_2 = near_waves_wave_4 == -math.inf
-        mask_24_2 = mask_10_3 & mask_14_2 & ~mask_11_2 & ~mask_6_3 & (wave_4 != 0)
-        chosen_65 = torch.where(mask_24_2, wave_4 - 1, 0)
-        position_28 = flat_index((N + M, M), chosen_65, torch.where(mask_24_2, j - 1, 0))
-        r_before_picked_4 = pick(r_before.flatten(-2).unsqueeze(-2), position_28, guarded=True)
-        ratio_19 = r_before_picked_4 / gamma
-        chosen_64 = tangent_grad_output.new_zeros(*batch, M) if wave_4 == 0 else -ratio_19
-        chosen_66 = torch.where(mask_6_3, -numbers.ratio(math.inf, gamma), chosen_64)
-        chosen_67 = torch.where(mask_6_3, tangent_grad_output.new_zeros(()), -numbers.ratio(math.inf, gamma))
-        mask_17_2 = mask_14_2 & (torch.where(mask_11_2, chosen_67, chosen_66) == -math.inf)
-        mask_25_2 = mask_10_3 & ~mask_17_2 & ~mask_11_2 & ~mask_6_3 & (wave_4 != 0)
-        position_29 = torch.where(mask_25_2, wave_4 - 1, 0)
-        position_30 = flat_index((N + M, M), position_29, torch.where(mask_25_2, j - 1, 0))
-        r_before_picked_5 = pick(r_before.flatten(-2).unsqueeze(-2), position_30, guarded=True)
-        ratio_20 = r_before_picked_5 / gamma
-        chosen_69 = tangent_grad_output.new_zeros(*batch, M) if wave_4 == 0 else ratio_20
-        chosen_68 = torch.where(mask_6_3, numbers.ratio(math.inf, gamma), chosen_69)
-        chosen_70 = torch.where(mask_6_3, tangent_grad_output.new_zeros(()), numbers.ratio(math.inf, gamma))
-        total_2 = torch.where(mask_11_2, chosen_70, chosen_68) + near_waves_wave_4
-        scaled_grad = grad_r_waves_wave_4 * gamma * torch.sigmoid(total_2)
-        grad_near_waves_wave_4 = torch.where(mask_10_3, torch.where(mask_17_2, 0, -scaled_grad), 0)
+        total = grad_r_waves_1_wave_4 + chosen_65
+        grad_r_waves_wave_4 = total + chosen_71 + safe_grad_r_before_before
+        mask_16_2 = near_waves_wave_4 == -math.inf
+        mask_19_2 = mask_12_3 & mask_16_2 & ~mask_13_2 & ~mask_6_3 & (wave_4 != 0)
+        chosen_74 = torch.where(mask_19_2, wave_4 - 1, 0)
+        position_27 = flat_index((N + M, M), chosen_74, torch.where(mask_19_2, j - 1, 0))
+        r_before_picked_6 = pick(r_before.flatten(-2).unsqueeze(-2), position_27, wanted=mask_19_2)
+        ratio_15 = r_before_picked_6 / gamma
+        chosen_73 = tangent_grad_output.new_zeros(*batch, M) if wave_4 == 0 else -ratio_15
+        chosen_75 = torch.where(mask_6_3, -numbers.ratio(math.inf, gamma), chosen_73)
+        chosen_76 = torch.where(mask_6_3, tangent_grad_output.new_zeros(()), -numbers.ratio(math.inf, gamma))
+        mask_20_2 = mask_16_2 & (torch.where(mask_13_2, chosen_76, chosen_75) == -math.inf)
+        mask_21_2 = mask_12_3 & ~mask_20_2 & ~mask_13_2 & ~mask_6_3 & (wave_4 != 0)
+        position_28 = torch.where(mask_21_2, wave_4 - 1, 0)
+        position_29 = flat_index((N + M, M), position_28, torch.where(mask_21_2, j - 1, 0))
+        r_before_picked_7 = pick(r_before.flatten(-2).unsqueeze(-2), position_29, wanted=mask_21_2)
+        ratio_16 = r_before_picked_7 / gamma
+        chosen_78 = tangent_grad_output.new_zeros(*batch, M) if wave_4 == 0 else ratio_16
+        chosen_77 = torch.where(mask_6_3, numbers.ratio(math.inf, gamma), chosen_78)
+        chosen_79 = torch.where(mask_6_3, tangent_grad_output.new_zeros(()), numbers.ratio(math.inf, gamma))
+        total_2 = torch.where(mask_13_2, chosen_79, chosen_77) + near_waves_wave_4
+        scaled_grad_2 = grad_r_waves_wave_4 * gamma * torch.sigmoid(total_2)
+        chosen_80 = torch.where(mask_20_2, 0, -scaled_grad_2)
+        grad_near_waves_wave_4 = torch.where(mask_12_3, chosen_80, 0)
         near_waves_view = window(near_waves, -2, wave_4 + 1, fill=0)
         near_waves_view_2 = window(near_waves_view, -1, 1, (M, 1), fill=0)
         negative_12 = -(r_before_wave_4 / gamma)
-        chosen_71 = torch.where(mask_11_2, -numbers.ratio(math.inf, gamma), negative_12)
-        mask_20_2 = (near_waves_view_2 == -math.inf) & (chosen_71 == -math.inf)
+        chosen_81 = torch.where(mask_13_2, -numbers.ratio(math.inf, gamma), negative_12)
+        mask_24_2 = (near_waves_view_2 == -math.inf) & (chosen_81 == -math.inf)
         grad_r_waves_before_view = window(grad_r_waves_before, -1, 1, (M, 1), fill=0)
-        difference_6 = -(r_before_wave_4 / gamma) - near_waves_view_2
-        scaled_grad_2 = grad_r_waves_before_view * torch.sigmoid(difference_6)
-        chosen_72 = torch.where(mask_20_2, 0, torch.where(mask_11_2, 0, scaled_grad_2))
-        grad_r_before_wave_4 = torch.where(mask_9_3, torch.where(mask_10_3, chosen_72, 0), 0)
+        difference_5 = -(r_before_wave_4 / gamma) - near_waves_view_2
+        scaled_grad_3 = grad_r_waves_before_view * torch.sigmoid(difference_5)
+        chosen_82 = torch.where(mask_24_2, 0, torch.where(mask_13_2, 0, scaled_grad_3))
+        grad_r_before_wave_4 = torch.where(mask_11_3, torch.where(mask_12_3, chosen_82, 0), 0)
         steps_3.append((grad_r_waves_wave_4, grad_near_waves_wave_4))
         grad_near_waves_before, grad_r_before_before, grad_r_waves_before = (
             grad_near_waves_wave_4,
@@ -871,254 +896,261 @@ def soft_dtw_backward_tangent(
         grad_r_waves_wave_5 = grad_r_waves_each[wave_5]
         r_before_wave_5 = r_before_each[wave_5]
         tangent_r_before_wave_5 = tangent_r_before_each[wave_5]
-        mask_43_2 = wave_5 + 1 - j >= 0
-        mask_44_2 = wave_5 + 1 - j < N
-        mask_4_4 = (wave_5 + 1 < N + M) & mask_43_2 & mask_44_2
-        mask_45_2 = wave_5 + 1 - j == 0
+        mask_60 = wave_5 + 1 - j >= 0
+        mask_61 = wave_5 + 1 - j < N
+        mask_4_4 = (wave_5 + 1 < N + M) & mask_60 & mask_61
+        mask_62 = wave_5 + 1 - j == 0
         negative_13 = -(r_waves_wave_5 / gamma)
-        mask_5_4 = torch.where(mask_45_2, -numbers.ratio(math.inf, gamma), negative_13) == -math.inf
+        mask_5_4 = torch.where(mask_62, -numbers.ratio(math.inf, gamma), negative_13) == -math.inf
         mask_6_4 = j == 0
-        position_31 = torch.where(mask_4_4 & mask_5_4 & ~mask_6_4, j - 1, 0)
-        negative_14 = -(pick(r_waves_wave_5.unsqueeze(-2), position_31, guarded=True) / gamma)
-        mask_47 = torch.where(mask_6_4, -numbers.ratio(math.inf, gamma), negative_14) == -math.inf
-        mask_7_4 = mask_4_4 & ~(mask_5_4 & mask_47) & ~mask_45_2
-        mask_46_2 = (j + 1 < M) & (wave_5 + 1 < N + M)
-        mask_47_2 = wave_5 - j >= 0
-        mask_48 = wave_5 - j < N
-        mask_8_4 = mask_46_2 & mask_47_2 & mask_48
-        mask_9_4 = wave_5 - j == 0
+        mask_7_4 = mask_4_4 & mask_5_4 & ~mask_6_4
+        chosen_84 = torch.where(mask_7_4, j - 1, 0)
+        r_waves_wave_5_picked = pick(r_waves_wave_5.unsqueeze(-2), chosen_84, wanted=mask_7_4)
+        ratio_17 = r_waves_wave_5_picked / gamma
+        chosen_83 = torch.where(mask_6_4, -numbers.ratio(math.inf, gamma), -ratio_17)
+        mask_8_4 = mask_4_4 & ~(mask_5_4 & (chosen_83 == -math.inf)) & ~mask_62
+        mask_63 = (j + 1 < M) & (wave_5 + 1 < N + M)
+        mask_64 = wave_5 - j >= 0
+        mask_65 = wave_5 - j < N
+        mask_9_4 = mask_63 & mask_64 & mask_65
+        mask_10_4 = wave_5 - j == 0
         r_waves_wave_5_view = window(r_waves_wave_5, -1, 1, (M, 1), fill=0)
-        ratio_21 = r_waves_wave_5_view / gamma
-        chosen_73 = torch.where(mask_9_4, -numbers.ratio(math.inf, gamma), -ratio_21)
-        mask_49 = (chosen_73 == -math.inf) & (-(r_waves_wave_5 / gamma) == -math.inf)
-        mask_10_4 = mask_7_4 | mask_8_4 & ~mask_49
-        mask_11_3 = mask_43_2 & mask_44_2
-        negative_15 = -(r_waves_wave_5 / gamma)
-        chosen_74 = torch.where(mask_45_2, -numbers.ratio(math.inf, gamma if wave_5 + 1 < N + M else 1), negative_15)
-        mask_12_3 = chosen_74 == -math.inf
-        mask_50 = mask_10_4 & (wave_5 + 1 < N + M) & mask_11_3
-        position_32 = torch.where(mask_50 & mask_12_3 & ~mask_6_4, j - 1, 0)
-        ratio_22 = pick(r_waves_wave_5.unsqueeze(-2), position_32, guarded=True) / gamma
-        negative_16 = -ratio_22
-        chosen_75 = torch.where(mask_6_4, -numbers.ratio(math.inf, gamma if wave_5 + 1 < N + M else 1), negative_16)
-        mask_13_3 = mask_12_3 & (chosen_75 == -math.inf)
-        mask_16_3 = mask_47_2 & mask_48
-        mask_18_3 = mask_12_3 & ~mask_6_4
-        mask_51 = (wave_5 + 1 < N + M) & mask_11_3
-        mask_52 = ~mask_45_2 & ~mask_6_4
-        position_33 = torch.where(mask_51 & ~mask_18_3 & mask_12_3 & ~mask_6_4, j - 1, 0)
-        negative_17 = -(pick(r_waves_wave_5.unsqueeze(-2), position_33, guarded=True) / gamma)
-        chosen_76 = torch.where(mask_6_4, -numbers.ratio(math.inf, gamma if wave_5 + 1 < N + M else 1), negative_17)
-        mask_53 = chosen_76 == -math.inf
-        mask_54 = ~(mask_12_3 & mask_53) & mask_52
-        mask_19_3 = (wave_5 + 1 < N + M) & (mask_11_3 & (mask_18_3 | mask_54))
-        mask_55 = mask_19_3 & (wave_5 + 1 < N + M) & mask_11_3
-        position_34 = torch.where(mask_55 & mask_12_3 & ~mask_6_4, j - 1, 0)
-        negative_18 = -(pick(r_waves_wave_5.unsqueeze(-2), position_34, guarded=True) / gamma)
-        chosen_77 = torch.where(mask_6_4, -numbers.ratio(math.inf, gamma if wave_5 + 1 < N + M else 1), negative_18)
-        mask_56 = chosen_77 == -math.inf
-        mask_20_3 = (wave_5 + 1 < N + M) & (mask_11_3 & (~(mask_12_3 & mask_56) & mask_52))
-        mask_53_2 = mask_19_3 & mask_20_3 & (wave_5 + 1 < N + M) & mask_11_3
-        position_35 = torch.where(mask_53_2 & mask_12_3 & ~mask_6_4, j - 1, 0)
-        ratio_23 = pick(r_waves_wave_5.unsqueeze(-2), position_35, guarded=True) / gamma
-        negative_19 = -ratio_23
-        chosen_78 = torch.where(mask_6_4, -numbers.ratio(math.inf, gamma if wave_5 + 1 < N + M else 1), negative_19)
-        mask_21_3 = mask_12_3 & (chosen_78 == -math.inf)
-        position_36 = torch.where(mask_51 & mask_12_3 & ~mask_6_4, j - 1, 0)
-        r_waves_wave_5_picked = pick(r_waves_wave_5.unsqueeze(-2), position_36, guarded=True)
-        negative_20 = -(r_waves_wave_5_picked / gamma)
-        chosen_79 = torch.where(mask_6_4, -numbers.ratio(math.inf, gamma if wave_5 + 1 < N + M else 1), negative_20)
-        mask_57 = ~(mask_12_3 & (chosen_79 == -math.inf))
-        mask_22_3 = (wave_5 + 1 < N + M) & (mask_11_3 & (mask_57 & ~mask_45_2))
-        mask_54_2 = mask_22_3 & (wave_5 + 1 < N + M) & mask_11_3
-        position_37 = torch.where(mask_54_2 & mask_12_3 & ~mask_6_4, j - 1, 0)
-        ratio_24 = pick(r_waves_wave_5.unsqueeze(-2), position_37, guarded=True) / gamma
-        negative_21 = -ratio_24
-        chosen_80 = torch.where(mask_6_4, -numbers.ratio(math.inf, gamma if wave_5 + 1 < N + M else 1), negative_21)
-        mask_23_3 = mask_12_3 & (chosen_80 == -math.inf)
-        mask_24_3 = mask_46_2 & (mask_16_3 & ~mask_9_4)
-        mask_25_3 = mask_46_2 & (mask_16_3 & (~mask_49 & ~mask_9_4))
-        mask_26_2 = mask_46_2 & (mask_16_3 & ~mask_49)
-        chosen_82 = torch.where(mask_50 & ~mask_13_3 & ~mask_45_2 & ~mask_6_4, j - 1, 0)
-        ratio_25 = pick(r_waves_wave_5.unsqueeze(-2), chosen_82, guarded=True) / gamma
-        chosen_81 = torch.where(mask_6_4, numbers.ratio(math.inf, gamma if wave_5 + 1 < N + M else 1), ratio_25)
+        ratio_18 = r_waves_wave_5_view / gamma
+        chosen_85 = torch.where(mask_10_4, -numbers.ratio(math.inf, gamma), -ratio_18)
+        mask_66 = (chosen_85 == -math.inf) & (-(r_waves_wave_5 / gamma) == -math.inf)
+        mask_11_4 = mask_8_4 | mask_9_4 & ~mask_66
+        mask_12_4 = mask_60 & mask_61
+        negative_14 = -(r_waves_wave_5 / gamma)
+        chosen_86 = torch.where(mask_62, -numbers.ratio(math.inf, gamma if wave_5 + 1 < N + M else 1), negative_14)
+        mask_13_3 = chosen_86 == -math.inf
+        mask_67 = mask_11_4 & (wave_5 + 1 < N + M) & mask_12_4
+        mask_14_3 = mask_67 & mask_13_3 & ~mask_6_4
+        chosen_87 = torch.where(mask_14_3, j - 1, 0)
+        negative_15 = -(pick(r_waves_wave_5.unsqueeze(-2), chosen_87, wanted=mask_14_3) / gamma)
+        chosen_88 = torch.where(mask_6_4, -numbers.ratio(math.inf, gamma if wave_5 + 1 < N + M else 1), negative_15)
+        mask_15_3 = mask_13_3 & (chosen_88 == -math.inf)
+        mask_17_3 = mask_67 & ~mask_15_3 & ~mask_62 & ~mask_6_4
+        mask_19_3 = mask_64 & mask_65
+        mask_21_3 = mask_13_3 & ~mask_6_4
+        mask_68 = (wave_5 + 1 < N + M) & mask_12_4
+        mask_22_3 = mask_68 & ~mask_21_3 & mask_13_3 & ~mask_6_4
+        mask_69 = ~mask_62 & ~mask_6_4
+        chosen_90 = torch.where(mask_22_3, j - 1, 0)
+        negative_16 = -(pick(r_waves_wave_5.unsqueeze(-2), chosen_90, wanted=mask_22_3) / gamma)
+        chosen_89 = torch.where(mask_6_4, -numbers.ratio(math.inf, gamma if wave_5 + 1 < N + M else 1), negative_16)
+        mask_53 = ~(mask_13_3 & (chosen_89 == -math.inf)) & mask_69
+        mask_23_4 = (wave_5 + 1 < N + M) & (mask_12_4 & (mask_21_3 | mask_53))
+        mask_24_3 = mask_23_4 & (wave_5 + 1 < N + M) & mask_12_4 & mask_13_3 & ~mask_6_4
+        chosen_92 = torch.where(mask_24_3, j - 1, 0)
+        negative_17 = -(pick(r_waves_wave_5.unsqueeze(-2), chosen_92, wanted=mask_24_3) / gamma)
+        chosen_91 = torch.where(mask_6_4, -numbers.ratio(math.inf, gamma if wave_5 + 1 < N + M else 1), negative_17)
+        mask_54 = ~(mask_13_3 & (chosen_91 == -math.inf))
+        mask_25_3 = (wave_5 + 1 < N + M) & (mask_12_4 & (mask_54 & mask_69))
+        mask_70 = mask_23_4 & mask_25_3 & (wave_5 + 1 < N + M) & mask_12_4
+        mask_26_3 = mask_70 & mask_13_3 & ~mask_6_4
+        chosen_93 = torch.where(mask_26_3, j - 1, 0)
+        negative_18 = -(pick(r_waves_wave_5.unsqueeze(-2), chosen_93, wanted=mask_26_3) / gamma)
+        chosen_94 = torch.where(mask_6_4, -numbers.ratio(math.inf, gamma if wave_5 + 1 < N + M else 1), negative_18)
+        mask_27_3 = mask_13_3 & (chosen_94 == -math.inf)
+        mask_28_2 = mask_70 & ~mask_27_3 & ~mask_62 & ~mask_6_4
+        mask_29_2 = mask_68 & mask_13_3 & ~mask_6_4
+        chosen_96 = torch.where(mask_29_2, j - 1, 0)
+        negative_19 = -(pick(r_waves_wave_5.unsqueeze(-2), chosen_96, wanted=mask_29_2) / gamma)
+        chosen_95 = torch.where(mask_6_4, -numbers.ratio(math.inf, gamma if wave_5 + 1 < N + M else 1), negative_19)
+        mask_55 = ~(mask_13_3 & (chosen_95 == -math.inf))
+        mask_30_2 = (wave_5 + 1 < N + M) & (mask_12_4 & (mask_55 & ~mask_62))
+        mask_71 = mask_30_2 & (wave_5 + 1 < N + M) & mask_12_4
+        mask_31_2 = mask_71 & mask_13_3 & ~mask_6_4
+        chosen_97 = torch.where(mask_31_2, j - 1, 0)
+        negative_20 = -(pick(r_waves_wave_5.unsqueeze(-2), chosen_97, wanted=mask_31_2) / gamma)
+        chosen_98 = torch.where(mask_6_4, -numbers.ratio(math.inf, gamma if wave_5 + 1 < N + M else 1), negative_20)
+        mask_32_2 = mask_13_3 & (chosen_98 == -math.inf)
+        mask_33_2 = mask_71 & ~mask_32_2 & ~mask_62 & ~mask_6_4
+        mask_34_2 = mask_63 & (mask_19_3 & ~mask_10_4)
+        mask_35_2 = mask_63 & (mask_19_3 & (~mask_66 & ~mask_10_4))
+        mask_36_2 = mask_63 & (mask_19_3 & ~mask_66)
+        chosen_100 = torch.where(mask_17_3, j - 1, 0)
+        ratio_19 = pick(r_waves_wave_5.unsqueeze(-2), chosen_100, wanted=mask_17_3) / gamma
+        chosen_99 = torch.where(mask_6_4, numbers.ratio(math.inf, gamma if wave_5 + 1 < N + M else 1), ratio_19)
         grad_near_waves_view = window(grad_near_waves, -2, wave_5 + 1, fill=0)
-        ratio_26 = r_waves_wave_5_view / gamma
-        chosen_2_3 = torch.where(mask_9_4, numbers.ratio(math.inf, gamma), ratio_26)
-        sigmoid_value_2 = torch.sigmoid(chosen_2_3 - r_waves_wave_5 / gamma)
+        ratio_20 = r_waves_wave_5_view / gamma
+        chosen_2_3 = torch.where(mask_10_4, numbers.ratio(math.inf, gamma), ratio_20)
+        sigmoid_value_3 = torch.sigmoid(chosen_2_3 - r_waves_wave_5 / gamma)
         grad_near_waves_view_2 = window(grad_near_waves_view, -1, 1, (M, 1), fill=0)
-        chosen_3_3 = torch.where(mask_53_2 & ~mask_21_3 & ~mask_45_2 & ~mask_6_4, j - 1, 0)
-        sigmoid_value_3 = torch.sigmoid(r_waves_wave_5 / gamma - chosen_81)
-        sigmoid_value_4 = torch.sigmoid(chosen_81 - r_waves_wave_5 / gamma)
-        scaled_grad_3 = sigmoid_value_3 * sigmoid_value_4 * grad_near_waves_view
-        ratio_27 = scaled_grad_3 / numbers.power(gamma if wave_5 + 1 < N + M else 1, 2)
-        chosen_85 = torch.where(mask_45_2, 0, ratio_27)
-        chosen_86 = torch.where(mask_13_3, 0, chosen_85)
-        safe_chosen_86 = torch.where(mask_11_3, chosen_86, 0)
-        chosen_84 = safe_chosen_86 if wave_5 + 1 < N + M else tangent_grad_output.new_zeros(*batch, M)
-        sigmoid_value_5 = torch.sigmoid(r_waves_wave_5 / gamma - chosen_2_3)
-        scaled_grad_4 = sigmoid_value_5 * sigmoid_value_2 * grad_near_waves_view_2
-        chosen_87 = torch.where(mask_49, 0, scaled_grad_4 / numbers.power(gamma, 2))
-        chosen_88 = torch.where(mask_46_2, torch.where(mask_16_3, chosen_87, 0), 0)
-        chosen_83 = torch.where(mask_10_4, tangent_r_waves_wave_5 * (chosen_84 + chosen_88), 0)
-        ratio_28 = pick(r_waves_wave_5.unsqueeze(-2), chosen_3_3, guarded=True) / gamma
-        sigmoid_value_6 = torch.sigmoid(r_waves_wave_5 / gamma - ratio_28)
-        ratio_29 = pick(r_waves_wave_5.unsqueeze(-2), chosen_3_3, guarded=True) / gamma
-        sigmoid_value_7 = torch.sigmoid(ratio_29 - r_waves_wave_5 / gamma)
-        tangent_r_waves_wave_5_picked = pick(tangent_r_waves_wave_5.unsqueeze(-2), chosen_3_3, guarded=True)
-        product_6 = sigmoid_value_6 * sigmoid_value_7
-        scaled_grad_5 = product_6 * tangent_r_waves_wave_5_picked * grad_near_waves_view
-        negative_22 = -(scaled_grad_5 / numbers.power(gamma if wave_5 + 1 < N + M else 1, 2))
-        chosen_91 = torch.where(mask_6_4, 0, negative_22)
-        chosen_90 = torch.where(mask_21_3, 0, torch.where(mask_45_2, 0, chosen_91))
-        safe_chosen_90 = torch.where(mask_11_3, chosen_90, 0)
-        chosen_92 = safe_chosen_90 if wave_5 + 1 < N + M else tangent_grad_output.new_zeros(*batch, M)
-        chosen_89 = torch.where(mask_19_3, torch.where(mask_20_3, chosen_92, 0), 0)
-        position_39 = torch.where(mask_54_2 & ~mask_23_3 & ~mask_45_2 & ~mask_6_4, j - 1, 0)
-        r_waves_wave_5_picked_3 = pick(r_waves_wave_5.unsqueeze(-2), position_39, guarded=True)
-        ratio_30 = r_waves_wave_5_picked_3 / gamma
-        chosen_94 = torch.where(mask_6_4, numbers.ratio(math.inf, gamma if wave_5 + 1 < N + M else 1), ratio_30)
-        difference_7 = chosen_94 - r_waves_wave_5 / gamma
-        product_7 = tangent_grad_near_waves_before * torch.sigmoid(difference_7)
-        chosen_95 = torch.where(mask_45_2, 0, -(product_7 / gamma))
-        chosen_96 = torch.where(mask_11_3, torch.where(mask_23_3, 0, chosen_95), 0)
-        safe_chosen_96 = chosen_96 if wave_5 + 1 < N + M else tangent_grad_output.new_zeros(*batch, M)
-        chosen_93 = torch.where(mask_22_3, safe_chosen_96, 0)
+        chosen_3_3 = torch.where(mask_28_2, j - 1, 0)
+        sigmoid_value_4 = torch.sigmoid(r_waves_wave_5 / gamma - chosen_99)
+        sigmoid_value_5 = torch.sigmoid(chosen_99 - r_waves_wave_5 / gamma)
+        scaled_grad_4 = sigmoid_value_4 * sigmoid_value_5 * grad_near_waves_view
+        ratio_21 = scaled_grad_4 / numbers.power(gamma if wave_5 + 1 < N + M else 1, 2)
+        chosen_103 = torch.where(mask_62, 0, ratio_21)
+        chosen_104 = torch.where(mask_15_3, 0, chosen_103)
+        safe_chosen_104 = torch.where(mask_12_4, chosen_104, 0)
+        chosen_102 = safe_chosen_104 if wave_5 + 1 < N + M else tangent_grad_output.new_zeros(*batch, M)
+        sigmoid_value_6 = torch.sigmoid(r_waves_wave_5 / gamma - chosen_2_3)
+        scaled_grad_5 = sigmoid_value_6 * sigmoid_value_3 * grad_near_waves_view_2
+        chosen_105 = torch.where(mask_66, 0, scaled_grad_5 / numbers.power(gamma, 2))
+        chosen_106 = torch.where(mask_63, torch.where(mask_19_3, chosen_105, 0), 0)
+        chosen_101 = torch.where(mask_11_4, tangent_r_waves_wave_5 * (chosen_102 + chosen_106), 0)
+        ratio_22 = pick(r_waves_wave_5.unsqueeze(-2), chosen_3_3, wanted=mask_28_2) / gamma
+        sigmoid_value_7 = torch.sigmoid(r_waves_wave_5 / gamma - ratio_22)
+        ratio_23 = pick(r_waves_wave_5.unsqueeze(-2), chosen_3_3, wanted=mask_28_2) / gamma
+        sigmoid_value_8 = torch.sigmoid(ratio_23 - r_waves_wave_5 / gamma)
+        tangent_r_waves_wave_5_picked = pick(tangent_r_waves_wave_5.unsqueeze(-2), chosen_3_3, wanted=mask_28_2)
+        product_5 = sigmoid_value_7 * sigmoid_value_8
+        scaled_grad_6 = product_5 * tangent_r_waves_wave_5_picked * grad_near_waves_view
+        negative_21 = -(scaled_grad_6 / numbers.power(gamma if wave_5 + 1 < N + M else 1, 2))
+        chosen_109 = torch.where(mask_6_4, 0, negative_21)
+        chosen_108 = torch.where(mask_27_3, 0, torch.where(mask_62, 0, chosen_109))
+        safe_chosen_108 = torch.where(mask_12_4, chosen_108, 0)
+        chosen_110 = safe_chosen_108 if wave_5 + 1 < N + M else tangent_grad_output.new_zeros(*batch, M)
+        chosen_107 = torch.where(mask_23_4, torch.where(mask_25_3, chosen_110, 0), 0)
         tangent_r_waves_wave_5_view = window(tangent_r_waves_wave_5, -1, 1, (M, 1), fill=0)
         sigmoid_r_waves_wave_5 = torch.sigmoid(r_waves_wave_5 / gamma - r_waves_wave_5_view / gamma)
-        ratio_31 = r_waves_wave_5_view / gamma
-        sigmoid_r_waves_wave_5_2 = torch.sigmoid(ratio_31 - r_waves_wave_5 / gamma)
-        product_8 = sigmoid_r_waves_wave_5 * sigmoid_r_waves_wave_5_2
-        scaled_grad_6 = product_8 * tangent_r_waves_wave_5_view * grad_near_waves_view_2
-        negative_23 = -(scaled_grad_6 / numbers.power(gamma, 2))
-        chosen_98 = torch.where(mask_49, 0, torch.where(mask_9_4, 0, negative_23))
-        safe_chosen_98 = torch.where(mask_16_3, chosen_98, 0)
-        chosen_97 = torch.where(mask_25_3, torch.where(mask_46_2, safe_chosen_98, 0), 0)
+        ratio_24 = r_waves_wave_5_view / gamma
+        sigmoid_r_waves_wave_5_2 = torch.sigmoid(ratio_24 - r_waves_wave_5 / gamma)
+        product_6 = sigmoid_r_waves_wave_5 * sigmoid_r_waves_wave_5_2
+        scaled_grad_7 = product_6 * tangent_r_waves_wave_5_view * grad_near_waves_view_2
+        negative_22 = -(scaled_grad_7 / numbers.power(gamma, 2))
+        chosen_112 = torch.where(mask_66, 0, torch.where(mask_10_4, 0, negative_22))
+        chosen_113 = torch.where(mask_63, torch.where(mask_19_3, chosen_112, 0), 0)
+        chosen_111 = torch.where(mask_34_2, torch.where(mask_35_2, chosen_113, 0), 0)
+        chosen_115 = torch.where(mask_33_2, j - 1, 0)
+        ratio_25 = pick(r_waves_wave_5.unsqueeze(-2), chosen_115, wanted=mask_33_2) / gamma
+        chosen_116 = torch.where(mask_6_4, numbers.ratio(math.inf, gamma if wave_5 + 1 < N + M else 1), ratio_25)
+        sigmoid_value_9 = torch.sigmoid(chosen_116 - r_waves_wave_5 / gamma)
+        product_7 = tangent_grad_near_waves_before * sigmoid_value_9
+        chosen_117 = torch.where(mask_62, 0, -(product_7 / gamma))
+        chosen_118 = torch.where(mask_12_4, torch.where(mask_32_2, 0, chosen_117), 0)
+        safe_chosen_118 = chosen_118 if wave_5 + 1 < N + M else tangent_grad_output.new_zeros(*batch, M)
+        chosen_114 = torch.where(mask_30_2, safe_chosen_118, 0)
         tangent_grad_near_waves_before_view = window(tangent_grad_near_waves_before, -1, 1, (M, 1), fill=0)
-        negative_24 = -(tangent_grad_near_waves_before_view * sigmoid_value_2 / gamma)
-        chosen_100 = torch.where(mask_16_3, torch.where(mask_49, 0, negative_24), 0)
-        chosen_99 = torch.where(mask_26_2, torch.where(mask_46_2, chosen_100, 0), 0)
+        negative_23 = -(tangent_grad_near_waves_before_view * sigmoid_value_3 / gamma)
+        chosen_120 = torch.where(mask_19_3, torch.where(mask_66, 0, negative_23), 0)
+        chosen_119 = torch.where(mask_36_2, torch.where(mask_63, chosen_120, 0), 0)
         safe_tangent_grad_r_before_before = (
             tangent_grad_r_before_before if wave_5 + 1 < N + M else tangent_grad_output.new_zeros(*batch, M)
         )
-        safe_chosen_97 = torch.where(mask_24_3, chosen_97, 0)
-        total_3 = tangent_grad_r_waves_1_wave_5 + chosen_83 + chosen_89 + chosen_93
-        total_4 = total_3 + safe_chosen_97
-        tangent_grad_r_waves_wave_5 = total_4 + chosen_99 + safe_tangent_grad_r_before_before
-        mask_28_2 = near_waves_wave_5 == -math.inf
+        total_3 = tangent_grad_r_waves_1_wave_5 + chosen_101 + chosen_107 + chosen_114
+        total_4 = total_3 + chosen_111
+        tangent_grad_r_waves_wave_5 = total_4 + chosen_119 + safe_tangent_grad_r_before_before
+        mask_38_2 = near_waves_wave_5 == -math.inf
+        mask_41_2 = mask_19_3 & mask_38_2 & ~mask_10_4 & ~mask_6_4 & (wave_5 != 0)
         chosen_4_2 = torch.where(mask_6_4, tangent_grad_output.new_zeros(()), -numbers.ratio(math.inf, gamma))
-        mask_55_2 = mask_16_3 & mask_28_2 & ~mask_9_4 & ~mask_6_4 & (wave_5 != 0)
-        chosen_102 = torch.where(mask_55_2, wave_5 - 1, 0)
-        position_42 = flat_index((N + M, M), chosen_102, torch.where(mask_55_2, j - 1, 0))
-        r_before_picked_6 = pick(r_before.flatten(-2).unsqueeze(-2), position_42, guarded=True)
-        ratio_32 = r_before_picked_6 / gamma
-        chosen_101 = tangent_grad_output.new_zeros(*batch, M) if wave_5 == 0 else -ratio_32
-        chosen_103 = torch.where(mask_6_4, -numbers.ratio(math.inf, gamma), chosen_101)
-        chosen_104 = torch.where(mask_9_4, chosen_4_2, chosen_103)
-        mask_31_2 = mask_16_3 & ~(mask_28_2 & (chosen_104 == -math.inf))
-        mask_56_2 = mask_31_2 & mask_16_3 & mask_28_2 & ~mask_9_4 & ~mask_6_4 & (wave_5 != 0)
-        position_43 = torch.where(mask_56_2, wave_5 - 1, 0)
-        position_44 = flat_index((N + M, M), position_43, torch.where(mask_56_2, j - 1, 0))
-        negative_25 = -(pick(r_before.flatten(-2).unsqueeze(-2), position_44, guarded=True) / gamma)
-        chosen_106 = tangent_grad_output.new_zeros(*batch, M) if wave_5 == 0 else negative_25
-        chosen_105 = torch.where(mask_6_4, -numbers.ratio(math.inf, gamma), chosen_106)
-        mask_32_2 = mask_28_2 & (torch.where(mask_9_4, chosen_4_2, chosen_105) == -math.inf)
-        mask_57_2 = ~mask_9_4 & (~mask_6_4 & (wave_5 != 0))
-        mask_33_2 = mask_28_2 & mask_57_2
-        mask_58 = mask_16_3 & ~mask_33_2 & mask_28_2 & ~mask_9_4 & ~mask_6_4 & (wave_5 != 0)
-        chosen_108 = torch.where(mask_58, wave_5 - 1, 0)
-        position_46 = flat_index((N + M, M), chosen_108, torch.where(mask_58, j - 1, 0))
-        r_before_picked_7 = pick(r_before.flatten(-2).unsqueeze(-2), position_46, guarded=True)
-        ratio_33 = r_before_picked_7 / gamma
-        chosen_107 = tangent_grad_output.new_zeros(*batch, M) if wave_5 == 0 else -ratio_33
-        chosen_110 = torch.where(mask_6_4, -numbers.ratio(math.inf, gamma), chosen_107)
-        chosen_109 = torch.where(mask_9_4, chosen_4_2, chosen_110)
-        mask_34_2 = mask_16_3 & (mask_33_2 | ~(mask_28_2 & (chosen_109 == -math.inf)) & mask_57_2)
-        mask_59 = mask_34_2 & mask_16_3 & mask_28_2 & ~mask_9_4 & ~mask_6_4 & (wave_5 != 0)
-        chosen_112 = torch.where(mask_59, wave_5 - 1, 0)
-        position_48 = flat_index((N + M, M), chosen_112, torch.where(mask_59, j - 1, 0))
-        r_before_picked_8 = pick(r_before.flatten(-2).unsqueeze(-2), position_48, guarded=True)
-        ratio_34 = r_before_picked_8 / gamma
-        chosen_111 = tangent_grad_output.new_zeros(*batch, M) if wave_5 == 0 else -ratio_34
-        chosen_114 = torch.where(mask_6_4, -numbers.ratio(math.inf, gamma), chosen_111)
-        chosen_113 = torch.where(mask_9_4, chosen_4_2, chosen_114)
-        mask_35_2 = mask_16_3 & (~(mask_28_2 & (chosen_113 == -math.inf)) & mask_57_2)
-        mask_60 = mask_34_2 & mask_35_2 & mask_16_3
-        mask_61 = mask_60 & mask_28_2 & ~mask_9_4 & ~mask_6_4 & (wave_5 != 0)
-        position_49 = flat_index((N + M, M), torch.where(mask_61, wave_5 - 1, 0), torch.where(mask_61, j - 1, 0))
-        negative_26 = -(pick(r_before.flatten(-2).unsqueeze(-2), position_49, guarded=True) / gamma)
-        chosen_116 = tangent_grad_output.new_zeros(*batch, M) if wave_5 == 0 else negative_26
-        chosen_115 = torch.where(mask_6_4, -numbers.ratio(math.inf, gamma), chosen_116)
-        mask_36_2 = mask_28_2 & (torch.where(mask_9_4, chosen_4_2, chosen_115) == -math.inf)
-        mask_62 = mask_31_2 & mask_16_3 & ~mask_32_2 & ~mask_9_4 & ~mask_6_4 & (wave_5 != 0)
-        chosen_118 = torch.where(mask_62, wave_5 - 1, 0)
-        chosen_119 = torch.where(mask_62, j - 1, 0)
-        position_52 = flat_index((N + M, M), chosen_118, chosen_119)
-        r_before_picked_9 = pick(r_before.flatten(-2).unsqueeze(-2), position_52, guarded=True)
-        ratio_35 = r_before_picked_9 / gamma
-        chosen_117 = tangent_grad_output.new_zeros(*batch, M) if wave_5 == 0 else ratio_35
-        chosen_120 = torch.where(mask_6_4, numbers.ratio(math.inf, gamma), chosen_117)
-        chosen_121 = torch.where(mask_6_4, tangent_grad_output.new_zeros(()), numbers.ratio(math.inf, gamma))
-        total_5 = torch.where(mask_9_4, chosen_121, chosen_120) + near_waves_wave_5
+        chosen_122 = torch.where(mask_41_2, wave_5 - 1, 0)
+        position_32 = flat_index((N + M, M), chosen_122, torch.where(mask_41_2, j - 1, 0))
+        r_before_picked_8 = pick(r_before.flatten(-2).unsqueeze(-2), position_32, wanted=mask_41_2)
+        ratio_26 = r_before_picked_8 / gamma
+        chosen_121 = tangent_grad_output.new_zeros(*batch, M) if wave_5 == 0 else -ratio_26
+        chosen_123 = torch.where(mask_6_4, -numbers.ratio(math.inf, gamma), chosen_121)
+        chosen_124 = torch.where(mask_10_4, chosen_4_2, chosen_123)
+        mask_42_2 = mask_19_3 & ~(mask_38_2 & (chosen_124 == -math.inf))
+        mask_43_2 = mask_42_2 & mask_19_3 & mask_38_2 & ~mask_10_4 & ~mask_6_4 & (wave_5 != 0)
+        chosen_125 = torch.where(mask_43_2, wave_5 - 1, 0)
+        chosen_126 = torch.where(mask_43_2, j - 1, 0)
+        position_36 = flat_index((N + M, M), chosen_125, chosen_126)
+        r_before_picked_9 = pick(r_before.flatten(-2).unsqueeze(-2), position_36, wanted=mask_43_2)
+        negative_24 = -(r_before_picked_9 / gamma)
+        chosen_128 = tangent_grad_output.new_zeros(*batch, M) if wave_5 == 0 else negative_24
+        chosen_127 = torch.where(mask_6_4, -numbers.ratio(math.inf, gamma), chosen_128)
+        mask_44_2 = mask_38_2 & (torch.where(mask_10_4, chosen_4_2, chosen_127) == -math.inf)
+        mask_45_2 = mask_42_2 & mask_19_3 & ~mask_44_2 & ~mask_10_4 & ~mask_6_4 & (wave_5 != 0)
+        mask_72 = ~mask_10_4 & (~mask_6_4 & (wave_5 != 0))
+        mask_46_2 = mask_38_2 & mask_72
+        mask_47_2 = mask_19_3 & ~mask_46_2 & mask_38_2 & ~mask_10_4 & ~mask_6_4 & (wave_5 != 0)
+        chosen_130 = torch.where(mask_47_2, wave_5 - 1, 0)
+        position_39 = flat_index((N + M, M), chosen_130, torch.where(mask_47_2, j - 1, 0))
+        r_before_picked_10 = pick(r_before.flatten(-2).unsqueeze(-2), position_39, wanted=mask_47_2)
+        ratio_27 = r_before_picked_10 / gamma
+        chosen_129 = tangent_grad_output.new_zeros(*batch, M) if wave_5 == 0 else -ratio_27
+        chosen_132 = torch.where(mask_6_4, -numbers.ratio(math.inf, gamma), chosen_129)
+        chosen_131 = torch.where(mask_10_4, chosen_4_2, chosen_132)
+        mask_48_2 = mask_19_3 & (mask_46_2 | ~(mask_38_2 & (chosen_131 == -math.inf)) & mask_72)
+        mask_49_2 = mask_48_2 & mask_19_3 & mask_38_2 & ~mask_10_4 & ~mask_6_4 & (wave_5 != 0)
+        chosen_134 = torch.where(mask_49_2, wave_5 - 1, 0)
+        position_42 = flat_index((N + M, M), chosen_134, torch.where(mask_49_2, j - 1, 0))
+        r_before_picked_11 = pick(r_before.flatten(-2).unsqueeze(-2), position_42, wanted=mask_49_2)
+        ratio_28 = r_before_picked_11 / gamma
+        chosen_133 = tangent_grad_output.new_zeros(*batch, M) if wave_5 == 0 else -ratio_28
+        chosen_136 = torch.where(mask_6_4, -numbers.ratio(math.inf, gamma), chosen_133)
+        chosen_135 = torch.where(mask_10_4, chosen_4_2, chosen_136)
+        mask_50_2 = mask_19_3 & (~(mask_38_2 & (chosen_135 == -math.inf)) & mask_72)
+        mask_73 = mask_48_2 & mask_50_2 & mask_19_3
+        mask_51_2 = mask_73 & mask_38_2 & ~mask_10_4 & ~mask_6_4 & (wave_5 != 0)
+        chosen_137 = torch.where(mask_51_2, wave_5 - 1, 0)
+        chosen_138 = torch.where(mask_51_2, j - 1, 0)
+        position_46 = flat_index((N + M, M), chosen_137, chosen_138)
+        r_before_picked_12 = pick(r_before.flatten(-2).unsqueeze(-2), position_46, wanted=mask_51_2)
+        negative_25 = -(r_before_picked_12 / gamma)
+        chosen_140 = tangent_grad_output.new_zeros(*batch, M) if wave_5 == 0 else negative_25
+        chosen_139 = torch.where(mask_6_4, -numbers.ratio(math.inf, gamma), chosen_140)
+        mask_52_2 = mask_38_2 & (torch.where(mask_10_4, chosen_4_2, chosen_139) == -math.inf)
+        mask_53_2 = mask_73 & ~mask_52_2 & ~mask_10_4 & ~mask_6_4 & (wave_5 != 0)
+        chosen_142 = torch.where(mask_45_2, wave_5 - 1, 0)
+        chosen_143 = torch.where(mask_45_2, j - 1, 0)
+        position_50 = flat_index((N + M, M), chosen_142, chosen_143)
+        r_before_picked_13 = pick(r_before.flatten(-2).unsqueeze(-2), position_50, wanted=mask_45_2)
+        ratio_29 = r_before_picked_13 / gamma
+        chosen_141 = tangent_grad_output.new_zeros(*batch, M) if wave_5 == 0 else ratio_29
+        chosen_144 = torch.where(mask_6_4, numbers.ratio(math.inf, gamma), chosen_141)
+        chosen_145 = torch.where(mask_6_4, tangent_grad_output.new_zeros(()), numbers.ratio(math.inf, gamma))
+        total_5 = torch.where(mask_10_4, chosen_145, chosen_144) + near_waves_wave_5
         sigmoid_total = torch.sigmoid(total_5)
-        mask_63 = mask_60 & ~mask_36_2 & ~mask_9_4 & ~mask_6_4 & (wave_5 != 0)
-        chosen_5_2 = torch.where(mask_63, wave_5 - 1, 0)
-        chosen_6_2 = torch.where(mask_63, j - 1, 0)
-        position_53 = flat_index((N + M, M), chosen_5_2, chosen_6_2)
-        r_before_picked_10 = pick(r_before.flatten(-2).unsqueeze(-2), position_53, guarded=True)
-        total_2_2 = r_before_picked_10 / gamma + near_waves_wave_5
+        chosen_5_2 = torch.where(mask_53_2, wave_5 - 1, 0)
+        chosen_6_2 = torch.where(mask_53_2, j - 1, 0)
+        position_51 = flat_index((N + M, M), chosen_5_2, chosen_6_2)
+        r_before_picked_14 = pick(r_before.flatten(-2).unsqueeze(-2), position_51, wanted=mask_53_2)
+        total_2_2 = r_before_picked_14 / gamma + near_waves_wave_5
         rows_2 = tangent_r_before.flatten(-2).unsqueeze(-2)
-        tangent_r_before_picked = pick(rows_2, position_53, guarded=True)
+        tangent_r_before_picked = pick(rows_2, position_51, wanted=mask_53_2)
         sigmoid_total_2 = torch.sigmoid(-total_2_2)
         sigmoid_total_2_2 = torch.sigmoid(total_2_2)
-        product_9 = sigmoid_total_2 * sigmoid_total_2_2
-        scaled_grad_7 = product_9 * tangent_r_before_picked * grad_r_waves_wave_5
-        chosen_123 = tangent_grad_output.new_zeros(*batch, M) if wave_5 == 0 else -scaled_grad_7
-        chosen_125 = torch.where(mask_6_4, 0, chosen_123)
-        chosen_124 = torch.where(mask_36_2, 0, torch.where(mask_9_4, 0, chosen_125))
-        safe_chosen_124 = torch.where(mask_16_3, chosen_124, 0)
-        chosen_122 = torch.where(mask_34_2, torch.where(mask_35_2, safe_chosen_124, 0), 0)
+        product_8 = sigmoid_total_2 * sigmoid_total_2_2
+        scaled_grad_8 = product_8 * tangent_r_before_picked * grad_r_waves_wave_5
+        chosen_147 = tangent_grad_output.new_zeros(*batch, M) if wave_5 == 0 else -scaled_grad_8
+        chosen_149 = torch.where(mask_6_4, 0, chosen_147)
+        chosen_148 = torch.where(mask_52_2, 0, torch.where(mask_10_4, 0, chosen_149))
+        safe_chosen_148 = torch.where(mask_19_3, chosen_148, 0)
+        chosen_146 = torch.where(mask_48_2, torch.where(mask_50_2, safe_chosen_148, 0), 0)
         sigmoid_total_3 = torch.sigmoid(-total_5)
-        product_10 = sigmoid_total_3 * sigmoid_total * tangent_near_waves_wave_5
-        scaled_grad_8 = product_10 * gamma * grad_r_waves_wave_5
-        chosen_127 = torch.where(mask_32_2, 0, -scaled_grad_8)
-        chosen_126 = torch.where(mask_31_2, torch.where(mask_16_3, chosen_127, 0), 0)
-        product_11 = tangent_grad_r_waves_wave_5 * sigmoid_total * gamma
-        chosen_128 = torch.where(mask_32_2, 0, -product_11)
-        chosen_129 = torch.where(mask_31_2, torch.where(mask_16_3, chosen_128, 0), 0)
-        tangent_grad_near_waves_wave_5 = chosen_126 + chosen_122 + chosen_129
-        mask_37_2 = mask_46_2 & mask_16_3
+        product_9 = sigmoid_total_3 * sigmoid_total * tangent_near_waves_wave_5
+        scaled_grad_9 = product_9 * gamma * grad_r_waves_wave_5
+        chosen_151 = torch.where(mask_44_2, 0, -scaled_grad_9)
+        chosen_150 = torch.where(mask_42_2, torch.where(mask_19_3, chosen_151, 0), 0)
+        product_10 = tangent_grad_r_waves_wave_5 * sigmoid_total * gamma
+        chosen_152 = torch.where(mask_44_2, 0, -product_10)
+        chosen_153 = torch.where(mask_42_2, torch.where(mask_19_3, chosen_152, 0), 0)
+        tangent_grad_near_waves_wave_5 = chosen_150 + chosen_146 + chosen_153
+        mask_54_2 = mask_63 & mask_19_3
         near_waves_view_3 = window(near_waves, -2, wave_5 + 1, fill=0)
         near_waves_view_4 = window(near_waves_view_3, -1, 1, (M, 1), fill=0)
-        negative_27 = -(r_before_wave_5 / gamma)
-        chosen_130 = torch.where(mask_9_4, -numbers.ratio(math.inf, gamma), negative_27)
-        mask_64 = (near_waves_view_4 == -math.inf) & (chosen_130 == -math.inf)
-        mask_40_2 = mask_46_2 & (mask_16_3 & (~mask_64 & ~mask_9_4))
+        negative_26 = -(r_before_wave_5 / gamma)
+        chosen_154 = torch.where(mask_10_4, -numbers.ratio(math.inf, gamma), negative_26)
+        mask_74 = (near_waves_view_4 == -math.inf) & (chosen_154 == -math.inf)
+        mask_57 = mask_63 & (mask_19_3 & (~mask_74 & ~mask_10_4))
         sigmoid_value_2_2 = torch.sigmoid(near_waves_view_4 - -(r_before_wave_5 / gamma))
         sigmoid_value_3_2 = torch.sigmoid(-(r_before_wave_5 / gamma) - near_waves_view_4)
         grad_r_waves_view = window(grad_r_waves, -2, wave_5 + 1, fill=0)
         grad_r_waves_view_2 = window(grad_r_waves_view, -1, 1, (M, 1), fill=0)
         tangent_near_waves_view = window(tangent_near_waves, -2, wave_5 + 1, fill=0)
         tangent_near_waves_view_2 = window(tangent_near_waves_view, -1, 1, (M, 1), fill=0)
+        product_11 = sigmoid_value_2_2 * sigmoid_value_3_2
+        scaled_grad_10 = product_11 * tangent_near_waves_view_2 * grad_r_waves_view_2
+        negative_27 = -scaled_grad_10
+        chosen_157 = torch.where(mask_10_4, 0, negative_27)
+        chosen_156 = torch.where(mask_19_3, torch.where(mask_74, 0, chosen_157), 0)
+        safe_chosen_156 = torch.where(mask_63, chosen_156, 0)
+        chosen_155 = torch.where(mask_54_2, torch.where(mask_57, safe_chosen_156, 0), 0)
         product_12 = sigmoid_value_2_2 * sigmoid_value_3_2
-        scaled_grad_9 = product_12 * tangent_near_waves_view_2 * grad_r_waves_view_2
-        negative_28 = -scaled_grad_9
-        chosen_133 = torch.where(mask_9_4, 0, negative_28)
-        chosen_132 = torch.where(mask_16_3, torch.where(mask_64, 0, chosen_133), 0)
-        safe_chosen_132 = torch.where(mask_46_2, chosen_132, 0)
-        chosen_131 = torch.where(mask_37_2, torch.where(mask_40_2, safe_chosen_132, 0), 0)
-        product_13 = sigmoid_value_2_2 * sigmoid_value_3_2
-        scaled_grad_10 = product_13 * tangent_r_before_wave_5 * grad_r_waves_view_2
-        negative_29 = -(scaled_grad_10 / gamma)
-        chosen_135 = torch.where(mask_64, 0, torch.where(mask_9_4, 0, negative_29))
-        safe_chosen_135 = torch.where(mask_16_3, chosen_135, 0)
-        chosen_134 = torch.where(mask_40_2, torch.where(mask_46_2, safe_chosen_135, 0), 0)
+        scaled_grad_11 = product_12 * tangent_r_before_wave_5 * grad_r_waves_view_2
+        negative_28 = -(scaled_grad_11 / gamma)
+        chosen_159 = torch.where(mask_74, 0, torch.where(mask_10_4, 0, negative_28))
+        safe_chosen_159 = torch.where(mask_19_3, chosen_159, 0)
+        chosen_158 = torch.where(mask_57, torch.where(mask_63, safe_chosen_159, 0), 0)
         tangent_grad_r_waves_before_view = window(tangent_grad_r_waves_before, -1, 1, (M, 1), fill=0)
-        product_14 = tangent_grad_r_waves_before_view * sigmoid_value_3_2
-        chosen_136 = torch.where(mask_64, 0, torch.where(mask_9_4, 0, product_14))
-        chosen_137 = torch.where(mask_46_2, torch.where(mask_16_3, chosen_136, 0), 0)
-        safe_chosen_137 = torch.where(mask_40_2, chosen_137, 0)
-        tangent_grad_r_before_wave_5 = chosen_131 + chosen_134 + safe_chosen_137
+        product_13 = tangent_grad_r_waves_before_view * sigmoid_value_3_2
+        chosen_160 = torch.where(mask_74, 0, torch.where(mask_10_4, 0, product_13))
+        chosen_161 = torch.where(mask_63, torch.where(mask_19_3, chosen_160, 0), 0)
+        tangent_grad_r_before_wave_5 = chosen_155 + chosen_158 + torch.where(mask_57, chosen_161, 0)
         steps_4.append(tangent_grad_r_waves_wave_5)
         tangent_grad_near_waves_before, tangent_grad_r_before_before, tangent_grad_r_waves_before = (
             tangent_grad_near_waves_wave_5,

@@ -59,7 +59,7 @@ def trimmed_mean_second(grad_grad_input: Tensor, argsort_k: Tensor, trim: int) -
     M = N - 2 * trim
     mask = (k - trim >= 0) & (k - trim < M)
     safe_argsort_k = torch.where(mask, argsort_k, 0)
-    grad_grad_input_picked = pick(grad_grad_input.unsqueeze(-2), safe_argsort_k, guarded=True)
+    grad_grad_input_picked = pick(grad_grad_input.unsqueeze(-2), safe_argsort_k, wanted=mask)
     grad_grad_output = torch.where(mask, grad_grad_input_picked / M, 0).sum(-1).to(dtype)
     return grad_grad_output
 

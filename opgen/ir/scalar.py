@@ -86,18 +86,24 @@ class Index(Unique):
 
 @dataclass(frozen=True, slots=True, init=False, eq=False)
 class Read(Unique):
-    """`tensor[at]`, `at` in the order of the tensor's axes. With `fill`, out-of-range positions read `fill` (`pad`)."""
+    """`tensor[at]`, `at` in the order of the tensor's axes. With `fill`, out-of-range positions read `fill` (`pad`).
+
+    `wanted`: the condition under which it has to have a value, of a tensor that may be empty; printers set it.
+    """
 
     tensor: str
     at: tuple[Position, ...]
     fill: Scalar | None = None
+    wanted: Scalar | None = None
 
-    def __new__(cls, tensor: str, at: tuple[Position, ...], fill: Scalar | None = None) -> Read:
-        return unique(cls, (tensor, at, fill))
+    def __new__(
+        cls, tensor: str, at: tuple[Position, ...], fill: Scalar | None = None, wanted: Scalar | None = None
+    ) -> Read:
+        return unique(cls, (tensor, at, fill, wanted))
 
     def _operands(self) -> tuple[Scalar, ...]:
         inner = tuple(p for p in self.at if not isinstance(p, Batch))
-        return inner if self.fill is None else (*inner, self.fill)
+        return (*inner, *(e for e in (self.fill, self.wanted) if e is not None))
 
 
 @dataclass(frozen=True, slots=True, init=False, eq=False)
@@ -156,8 +162,8 @@ def rebuild(e: Scalar, f: Callable[[Scalar], Scalar]) -> Scalar:
         return e
     if isinstance(e, Read):
         at = tuple(p if isinstance(p, Batch) else f(p) for p in e.at)
-        fill = None if e.fill is None else f(e.fill)
-        return e if fill is e.fill and at == e.at else Read(e.tensor, at, fill)
+        fill, wanted = (None if a is None else f(a) for a in (e.fill, e.wanted))
+        return e if fill is e.fill and wanted is e.wanted and at == e.at else Read(e.tensor, at, fill, wanted)
     return replace(e, arg=f(e.arg)) if isinstance(e, Cast) else e
 
 

@@ -13,8 +13,7 @@ from dataclasses import dataclass, field, replace
 from opgen.code.printer import Leaf, Printer, Special, Text
 from opgen.ir.polynomial import polynomial
 from opgen.ir.program import Axis, Kind, Loop
-from opgen.ir.ranges import facts_of, inside
-from opgen.ir.scalar import BATCH, ZERO, Apply, Batch, Index, Lit, Position, Read, Scalar, add, mul
+from opgen.ir.scalar import BATCH, Apply, Batch, Index, Lit, Position, Read, Scalar, add, mul
 from opgen.torch.dialect import ATOM, OR, TERNARY
 from opgen.torch.positions import Place, axis_named, diagonals, indices, is_plain, proven, viewed
 from opgen.torch.rewrite import varies
@@ -164,7 +163,7 @@ def access(scope: Scope, r: Read, space: Space) -> Value:
     text = Text(code, ATOM, stored.kind)
     if all(is_plain(scope, p, space) for p in places):
         return Value(text, tuple(_loop(p.at, space) for p in places), stored.batch, view=True)
-    return _gathered(scope, _Gather(text, tuple(places), stored.batch, fill), space)
+    return _gathered(scope, _Gather(text, tuple(places), stored.batch, fill, r.wanted), space)
 
 
 def _with_every_axis(scope: Scope, r: Read, space: Space) -> Stored:
@@ -198,6 +197,7 @@ class _Gather:
     places: tuple[Place, ...]
     batch: frozenset[str]
     fill: str
+    wanted: Scalar | None
 
 
 def _gathered(scope: Scope, g: _Gather, space: Space) -> Value:
@@ -211,8 +211,8 @@ def _gathered(scope: Scope, g: _Gather, space: Space) -> Value:
     table = Value(g.text, axes)
     picked = tuple(placeholder(i) for i in computed)
     batch = g.batch | index.batch
-    guarded = not g.fill and _guarded(scope, [g.places[i] for i in computed])
-    option = f", fill={g.fill}" if g.fill else ", guarded=True" if guarded else ""
+    wanted = "" if g.wanted is None else packed(scope, g.wanted, space).text.text
+    option = f", fill={g.fill}" if g.fill else f", wanted={wanted}" if wanted else ""
 
     def call(name: str, rows: Value, index: Value, loops: Space) -> Value:
         code = f"{name}({rows.text.text}, {index.text.text}{option})"
@@ -228,19 +228,6 @@ def _gathered(scope: Scope, g: _Gather, space: Space) -> Value:
     rows = permuted(Value(table.text, (*others, picked[0])), (*_sorted(others, space), picked[0]))
     rows = _on_a_line(scope, aligned(_on_a_line(scope, rows), (*result, picked[0])))
     return call("pick", rows, aligned(index, result), result)
-
-
-def _guarded(scope: Scope, places: Sequence[Place]) -> bool:
-    """Does a condition keep an axis that may be empty from being read?"""
-
-    def chosen(e: Position) -> bool:
-        body = scope.bodies.get(e.tensor) if isinstance(e, Read) else e
-        return isinstance(body, Apply) and body.fn == "where" and body.args[2] == ZERO
-
-    def may_be_empty(n: Scalar | Batch) -> bool:
-        return not isinstance(n, Batch) and not inside(ZERO, n, facts_of((), scope.dims, scope.counts))
-
-    return any(chosen(p.at) for p in places) and any(may_be_empty(p.extent) for p in places)
 
 
 def _on_a_line(scope: Scope, v: Value) -> Value:

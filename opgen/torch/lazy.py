@@ -92,7 +92,7 @@ def lazy(p: Program) -> Program:
             continue
         facts = facts_of(s.loops, dims, counts)
         guarded = _guarded(s, facts) if isinstance(s, Scatter) else s
-        work = _Lazy(guarded, tensors, facts, fresh)
+        work = _Lazy(guarded, tensors, facts, facts_of((), dims, counts), fresh)
         rewritten = mapped(guarded, lambda e, work=work: work.safe(e, None))  # type: ignore[misc]
         out.extend((*work.before, rewritten))
     return replace(p, statements=tuple(out))
@@ -122,6 +122,7 @@ class _Lazy:
     statement: Plain
     tensors: dict[str, tuple[Shape, Kind]]
     facts: Facts
+    sizes: Facts  # what is known without the loops, which may be empty
     fresh: Names
     before: list[Compute] = field(default_factory=list)
     known: dict[tuple[Scalar, bool], tuple[Polynomial, ...]] = field(default_factory=dict)
@@ -197,8 +198,14 @@ class _Lazy:
             return replace(e, at=at)
         if self._implied(e, shape, guard) or self._beyond(e, guard):
             return replace(e, at=at, fill=Lit(False) if kind is Kind.BOOL else ZERO)
-        pairs = zip(e.at, at, shape, strict=True)
-        return replace(e, at=tuple(where(guard, q, ZERO) if self._may_leave(p, n) else q for p, q, n in pairs))  # type: ignore[arg-type]
+        leaves = [self._may_leave(p, n) for p, n in zip(e.at, shape, strict=True)]
+        empty = any(x and self._may_be_empty(n) for x, n in zip(leaves, shape, strict=True))
+        guard = self._named(guard) if empty else guard
+        at = tuple(where(guard, q, ZERO) if x else q for q, x in zip(at, leaves, strict=True))  # type: ignore[arg-type]
+        return replace(e, at=at, wanted=guard if empty else None)
+
+    def _may_be_empty(self, extent: Scalar | Batch) -> bool:
+        return not isinstance(extent, Batch) and not inside(ZERO, extent, self.sizes)
 
     def _alone(self, e: Read, shape: Shape) -> bool:
         """Does an access at one place stay inside for no other reason than that its statement runs over something?

@@ -187,14 +187,14 @@ class _Loop:
                 return t
             case Read(tensor, at) if tensor in self.now:
                 place = self._place(tensor)
-                rest = at[:place] + at[place + 1 :]
-                return Read(self.now[tensor] if at[place] == t else self._kept(tensor), rest, e.fill)
+                held = self.now[tensor] if at[place] == t else self._kept(tensor)
+                return replace(e, tensor=held, at=at[:place] + at[place + 1 :])
             case Read(tensor, at) if t in at:
                 place = at.index(t)
                 extent = self.scope.program.shape_of(tensor)[place]
                 if not self._runs_along(self.source.along, extent):
                     return e
-                return Read(self._slice(tensor, place), at[:place] + at[place + 1 :], e.fill)
+                return replace(e, tensor=self._slice(tensor, place), at=at[:place] + at[place + 1 :])
             case _:
                 return e
 

@@ -53,14 +53,16 @@ def open_operands(e: Scalar) -> tuple[Scalar, ...]:
     """Operands that may be named: an affine position may not, for it makes its access a view."""
     if not isinstance(e, Read):
         return children(e)
-    return tuple(q for q in e.at if not isinstance(q, Batch) and line(q) is None)
+    wanted = () if e.wanted is None else (e.wanted,)
+    return (*(q for q in e.at if not isinstance(q, Batch) and line(q) is None), *wanted)
 
 
 def rebuilt_open(e: Scalar, f: Callable[[Scalar], Scalar]) -> Scalar:
     if not isinstance(e, Read):
         return rebuild(e, f)
     at = tuple(q if isinstance(q, Batch) or line(q) is not None else f(q) for q in e.at)
-    return e if at == e.at else replace(e, at=at)
+    wanted = None if e.wanted is None else f(e.wanted)
+    return e if at == e.at and wanted is e.wanted else replace(e, at=at, wanted=wanted)
 
 
 # --- scatters --------------------------------------------------------------------------------------------------------

@@ -16,6 +16,14 @@ NOTHING = {
         "{ids: {shape: [N], dtype: int}, table: {shape: [T]}}", "y[n] = table[ids[n]%T]",
         (torch.tensor([3, 4]), torch.ones(0)), "table",
     ),
+    "one further back": (
+        "{x: {shape: [K]}, d: {shape: [J]}}", "y[k] = where(k > 0, d[k - 1], 1)*x[k]",
+        (torch.ones(3), torch.ones(0)), "d",
+    ),
+    "a position that is chosen": (
+        "{keep: {shape: [K], dtype: bool}, d: {shape: [J]}}", "y[k] = d[where(keep[k], k, 0)]",
+        (torch.zeros(3, dtype=torch.bool), torch.ones(0)), "d",
+    ),
 }  # fmt: skip
 
 
@@ -26,3 +34,20 @@ def test_it_is_said_what_is_empty(name: str) -> None:
     with pytest.raises(IndexError, match="made: ") as raised:
         op(*given)
     assert named in str(raised.value)
+
+
+@pytest.mark.parametrize("formula", [
+    "y[k] = where(k > 0, d[k - 1], 1)*x[k]",
+    "y[k] = where(x[k] > 1, d[ids[k]], 1)*x[k]",
+    "y[k] = where(x[k] > 0, 1, where(x[k] > -1, 2, d[ids[k]]))*x[k]",
+])  # fmt: skip
+def test_what_is_not_wanted_needs_nothing(formula: str) -> None:
+    inputs = "{x: {shape: [K]}, d: {shape: [J]}, ids: {shape: [K], dtype: int}}"
+    op = opgen.load(f"op: made\ninputs: {inputs}\nforward: '{formula}'", compiled=False)
+    x = torch.ones(1, dtype=torch.float64, requires_grad=True)
+    d, ids = torch.ones(0, dtype=torch.float64, requires_grad=True), torch.tensor([5])
+    grad_x, grad_d = torch.autograd.grad(op(x, d, ids), (x, d), create_graph=True)
+    assert grad_x == 1
+    assert grad_d.shape == (0,)
+    assert torch.autograd.grad(grad_x, x)[0] == 0
+    assert torch.equal(torch.func.vmap(op, (0, None, None))(x[None], d, ids), x[None])

@@ -50,14 +50,18 @@ def max_pool2d_backward(
     dtype = grad_output.dtype
     grad_output = upcast(grad_output)
     ties_output = hit_output.sum((-2, -1))
+    share_output = grad_output / ties_output
     W = input.shape[-1]
     w = torch.arange(W, device=grad_output.device)
-    H = input.shape[-2]
-    h = torch.arange(H, device=grad_output.device)
     if stride is not None:
         s = torch.arange(kernel_size, device=grad_output.device)
         difference = padding + w.unsqueeze(-1) - s
         floordiv_difference = difference // stride
+    else:
+        floordiv_value = (padding + w) // kernel_size
+    H = input.shape[-2]
+    h = torch.arange(H, device=grad_output.device)
+    if stride is not None:
         difference_2 = padding + h.unsqueeze(-1) - s
         floordiv_difference_2 = difference_2 // stride
         Q = (W + 2 * padding - kernel_size) // stride + 1
@@ -71,11 +75,10 @@ def max_pool2d_backward(
         floordiv_difference_3 = difference // (stride if stride != 0 else 1)
         position = flat_index((P, Q), floordiv_difference_2_2[:, None, :, None], floordiv_difference_3.unsqueeze(-2))
         rows = hit_output.movedim((-2, -1, -4, -3), (-4, -3, -2, -1)).flatten(-2)
-        hit_output_picked = pick(rows[..., None, None, :, :, :], position, fill=False)
-        ties_output_picked = columns(ties_output.flatten(-2), position, fill=0)
-        grad_output_picked = columns(grad_output.flatten(-2), position, fill=0)
+        mask_6 = pick(rows[..., None, None, :, :, :], position, fill=False)
+        share_output_picked = columns(share_output.flatten(-2), position, fill=0)
+        grad_input = torch.where(mask, torch.where(mask_6, share_output_picked, 0), 0).sum((-2, -1))
     else:
-        floordiv_value = (padding + w) // kernel_size
         floordiv_value_2 = (padding + h) // kernel_size
         Q = (W + 2 * padding - kernel_size) // kernel_size + 1
         P = (H + 2 * padding - kernel_size) // kernel_size + 1
@@ -89,17 +92,10 @@ def max_pool2d_backward(
         position_3 = torch.where(mask, mod_value.unsqueeze(-1), 0)
         position_4 = torch.where(mask, (padding + w) % (kernel_size if kernel_size != 0 else 1), 0)
         position_5 = flat_index((P, Q, kernel_size, kernel_size), position, position_2, position_3, position_4)
-        hit_output_picked = columns(hit_output.flatten(-4), position_5, wanted=mask)
         position_6 = flat_index((P, Q), floordiv_value_3.unsqueeze(-1), floordiv_value_4)
-        ties_output_picked = columns(ties_output.flatten(-2), position_6, fill=0)
-        grad_output_picked = columns(grad_output.flatten(-2), position_6, fill=0)
-    safe_ties_output = torch.where(mask & hit_output_picked, ties_output_picked, 1)
-    scaled_grad = grad_output_picked / safe_ties_output
-    if stride is not None:
-        safe_scaled_grad = torch.where(hit_output_picked, scaled_grad, 0)
-        grad_input = torch.where(mask, safe_scaled_grad, 0).sum((-2, -1))
-    else:
-        grad_input = torch.where(mask, torch.where(hit_output_picked, scaled_grad, 0), 0)
+        mask_3 = columns(hit_output.flatten(-4), position_5, wanted=mask)
+        share_output_picked = columns(share_output.flatten(-2), position_6, fill=0)
+        grad_input = torch.where(mask, torch.where(mask_3, share_output_picked, 0), 0)
     grad_input = grad_input.to(dtype)
     return grad_input
 

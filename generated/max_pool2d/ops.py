@@ -116,24 +116,24 @@ def max_pool2d_second(
         position_4 = r_1 % (kernel_size if kernel_size != 0 else 1)
         grad_grad_input_view = window(grad_grad_input, -2, -padding, (kernel_size, 1), (P, kernel_size), fill=0)
         grad_grad_input_view_2 = window(grad_grad_input_view, -2, -padding, (kernel_size, 1), (Q, kernel_size), fill=0)
-        rows = ties_output.flatten(-2)[..., None, None, None, None, :]
     q = torch.arange(Q, device=grad_grad_input.device)
     p = torch.arange(P, device=grad_grad_input.device)
     grad_grad_input_picked = grad_grad_input_view_2.movedim((-2, -1, -4, -3), (-4, -3, -2, -1))
     if stride is not None:
         difference = s + q.unsqueeze(-1) * stride - padding
         difference_2 = s + p.unsqueeze(-1) * stride - padding
-        mask_5 = (difference_2 >= 0) & (difference_2 < H)
-        mask_6 = difference >= 0
-        mask = mask_6.unsqueeze(-2) & (difference.unsqueeze(-2) < W) & mask_5[:, None, :, None]
-        safe_ties_output = torch.where(mask & hit_output, ties_output[..., :, :, None, None], 1)
+        mask_4 = (difference_2 >= 0) & (difference_2 < H)
+        mask_5 = difference >= 0
+        mask = mask_5.unsqueeze(-2) & (difference.unsqueeze(-2) < W) & mask_4[:, None, :, None]
+        safe_grad_grad_input_picked = torch.where(hit_output, grad_grad_input_picked, 0)
+        grad_share_output = torch.where(mask, safe_grad_grad_input_picked, 0).sum((-2, -1))
     else:
         difference = r_1 + q.unsqueeze(-1) * kernel_size - padding
         difference_2 = r_1 + p.unsqueeze(-1) * kernel_size - padding
-        mask_5 = (difference >= 0) & (difference < W)
-        mask_6 = difference_2 >= 0
-        mask_7 = difference_2 < H
-        mask = mask_5.unsqueeze(-2) & (mask_6[:, None, :, None] & mask_7[:, None, :, None])
+        mask_4 = (difference >= 0) & (difference < W)
+        mask_5 = difference_2 >= 0
+        mask_6 = difference_2 < H
+        mask = mask_4.unsqueeze(-2) & (mask_5[:, None, :, None] & mask_6[:, None, :, None])
         total = q.unsqueeze(-1) + r_1 // (kernel_size if kernel_size != 0 else 1)
         total_2 = p.unsqueeze(-1) + r_1 // (kernel_size if kernel_size != 0 else 1)
         mask_2 = (total.unsqueeze(-2) < Q) & (total_2[:, None, :, None] < P)
@@ -143,20 +143,11 @@ def max_pool2d_second(
         position_5 = flat_index(
             (P, Q, kernel_size, kernel_size), position, position_2, position_3.unsqueeze(-1), position_4
         )
-        hit_output_picked = columns(hit_output.flatten(-4), position_5, wanted=mask_3)
-        mask_4 = mask_3 & hit_output_picked
-        position_6 = torch.where(mask_4, total_2[:, None, :, None], 0)
-        position_7 = torch.where(mask_4, total.unsqueeze(-2), 0)
-        position_8 = flat_index((P, Q), position_6, position_7)
-        safe_ties_output = torch.where(mask_4, pick(rows, position_8, wanted=mask_4), 1)
-    scaled_grad = grad_grad_input_picked / safe_ties_output
-    if stride is not None:
-        safe_scaled_grad = torch.where(hit_output, scaled_grad, 0)
-        grad_grad_output = torch.where(mask, safe_scaled_grad, 0).sum((-2, -1))
-    else:
-        safe_scaled_grad = torch.where(hit_output_picked, scaled_grad, 0)
-        safe_safe_scaled_grad = torch.where(mask_2, safe_scaled_grad, 0)
-        grad_grad_output = torch.where(mask, safe_safe_scaled_grad, 0).sum((-2, -1))
+        mask_7 = columns(hit_output.flatten(-4), position_5, wanted=mask_3)
+        safe_grad_grad_input_picked = torch.where(mask_7, grad_grad_input_picked, 0)
+        safe_safe_grad_grad_input_picked = torch.where(mask_2, safe_grad_grad_input_picked, 0)
+        grad_share_output = torch.where(mask, safe_safe_grad_grad_input_picked, 0).sum((-2, -1))
+    grad_grad_output = grad_share_output / ties_output
     grad_grad_output = grad_grad_output.to(dtype)
     return grad_grad_output
 
@@ -168,6 +159,7 @@ def max_pool2d_backward_tangent(
     dtype = tangent_grad_output.dtype
     tangent_grad_output = upcast(tangent_grad_output)
     ties_output = hit_output.sum((-2, -1))
+    tangent_share_output = tangent_grad_output / ties_output
     W = input.shape[-1]
     w = torch.arange(W, device=tangent_grad_output.device)
     H = input.shape[-2]
@@ -197,10 +189,8 @@ def max_pool2d_backward_tangent(
         mod_difference_2 = difference_2 % (stride if stride != 0 else 1)
         mask_12 = mod_difference_2 == 0
         mask_3 = mask_9.unsqueeze(-2) & mask_12[:, None, :, None] & mask_11[:, None, :, None]
-        mask_13 = mask_2 & mask_3 & hit_output_picked
-        ties_output_picked = columns(ties_output.flatten(-2), position, fill=0)
-        safe_ties_output = torch.where(mask_13, ties_output_picked, 1)
-        ratio = columns(tangent_grad_output.flatten(-2), position, fill=0) / safe_ties_output
+        tangent_share_output_picked = columns(tangent_share_output.flatten(-2), position, fill=0)
+        safe_tangent_share_output_picked = torch.where(hit_output_picked, tangent_share_output_picked, 0)
     else:
         floordiv_value = (padding + w) // kernel_size
         floordiv_value_2 = (padding + h) // kernel_size
@@ -230,17 +220,14 @@ def max_pool2d_backward_tangent(
             (P, Q, kernel_size, kernel_size), position_5, position_6, position_7, torch.where(mask_4, mod_value_2, 0)
         )
         rows = hit_output.flatten(-4)[..., None, None, :]
-        hit_output_picked = pick(rows, position_8, wanted=mask_4)
         position_9 = flat_index((P, Q), floordiv_value_3.unsqueeze(-1), floordiv_value_4)
-        ties_output_picked = columns(ties_output.flatten(-2), position_9, fill=0)
-        safe_ties_output = torch.where(mask_4 & hit_output_picked, ties_output_picked, 1)
-        ratio = columns(tangent_grad_output.flatten(-2), position_9, fill=0) / safe_ties_output
-    safe_ratio = torch.where(hit_output_picked, ratio, 0)
+        mask_8 = pick(rows, position_8, wanted=mask_4)
+        tangent_share_output_picked = columns(tangent_share_output.flatten(-2), position_9, fill=0)
+        safe_tangent_share_output_picked = torch.where(mask_8, tangent_share_output_picked, 0)
+    safe_safe_tangent_share_output_picked = torch.where(mask_3, safe_tangent_share_output_picked, 0)
+    tangent_grad_input = torch.where(mask_2, safe_safe_tangent_share_output_picked, 0)
     if stride is not None:
-        safe_safe_ratio = torch.where(mask_3, safe_ratio, 0)
-        tangent_grad_input = torch.where(mask_2, safe_safe_ratio, 0).sum((-2, -1))
-    else:
-        tangent_grad_input = torch.where(mask_2, torch.where(mask_3, safe_ratio, 0), 0)
+        tangent_grad_input = tangent_grad_input.sum((-2, -1))
     tangent_grad_input = tangent_grad_input.to(dtype)
     return tangent_grad_input
 
@@ -262,17 +249,21 @@ def flops(input: Tensor, kernel_size: int, stride: int | None, padding: int) -> 
     return points * P * Q * kernel_size * kernel_size
 
 
-def backward_flops(grad_output: Tensor, input: Tensor, kernel_size: int, stride: int | None) -> int:
+def backward_flops(grad_output: Tensor, input: Tensor, kernel_size: int, stride: int | None, padding: int) -> int:
     """The floating-point operations of the gradients."""
     if stride is not None:
         points = math.prod(grad_output.shape[:-2])
         H = input.shape[-2]
+        P = (H + 2 * padding - kernel_size) // stride + 1
         W = input.shape[-1]
-        return 2 * points * H * W * kernel_size * kernel_size
+        Q = (W + 2 * padding - kernel_size) // stride + 1
+        return points * P * Q + points * H * W * kernel_size * kernel_size
     points = math.prod(grad_output.shape[:-2])
     H = input.shape[-2]
+    P = (H + 2 * padding - kernel_size) // kernel_size + 1
     W = input.shape[-1]
-    return points * H * W
+    Q = (W + 2 * padding - kernel_size) // kernel_size + 1
+    return points * P * Q
 
 
 OP = register(

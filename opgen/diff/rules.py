@@ -14,7 +14,7 @@ from opgen.diff.algebra import product
 from opgen.diff.contribution import Selection
 from opgen.diff.structure import Builder, count
 from opgen.ir.point import read_of
-from opgen.ir.program import Compute, Kind
+from opgen.ir.program import Axis, Compute, Kind
 from opgen.ir.scalar import (
     INF,
     NEG_INF,
@@ -27,6 +27,7 @@ from opgen.ir.scalar import (
     Scalar,
     call,
     div,
+    mentions,
     reads,
     sub,
     substitute,
@@ -65,7 +66,14 @@ def _extreme(b: Builder, s: Compute) -> Weight:
     if b.states_hits and not b.looped and is_windowed(s):
         hit = b.emit(f"hit_{s.target}", s.loops, hit, kind=Kind.BOOL)
     ties = b.emit(f"ties_{s.target}", s.axes, hit, "count", s.over, Kind.INT)
-    return lambda d: where(hit, product(d, div(ONE, ties)), ZERO)
+
+    def weight(d: Scalar) -> Scalar:
+        share = product(d, div(ONE, ties))
+        if is_windowed(s) and not mentions(d)[0] & {a.name for a in s.over if isinstance(a, Axis)}:
+            share = b.emit(f"share_{s.target}", s.axes, share)  # divided once, and not for all windows that meet
+        return where(hit, share, ZERO)
+
+    return weight
 
 
 def is_windowed(s: Compute) -> bool:

@@ -11,7 +11,7 @@ from dataclasses import dataclass, field
 
 from opgen.ir.names import Names
 from opgen.ir.program import Axis, Compute, Kind, Loop, Program
-from opgen.ir.scalar import BATCH, Batch, Index, Position, Read, Scalar, mentions, walk
+from opgen.ir.scalar import BATCH, Batch, Dim, Index, Param, Position, Read, Scalar, mentions, walk
 from opgen.plan.group import Group, Member, inner_names
 from opgen.plan.model import Fold, Let, Nest, Pass, Schedule, Store
 from opgen.plan.ranges import Ranges
@@ -204,7 +204,8 @@ def _merge_points(passes: list[Pass]) -> list[Pass]:
 def _schedule(g: Group) -> Schedule:
     """Row or column by the innermost axis of what the folds read most of, or else what goes along rows.
 
-    Along an axis that both move with, as windows do, neighbouring outer points go together: windows are short.
+    Along an axis that both move with, as windows do, neighbouring outer points go together: windows are short, and so
+    are loops whose extents params state.
     """
     folds = [m for m in g.members if m.statement.op is not None]
     along = folds or [m for m in g.members if m.inner and g.folds]
@@ -212,6 +213,8 @@ def _schedule(g: Group) -> Schedule:
         return Schedule.MAP
     if not g.outer:
         return Schedule.WHOLE
+    if all(map(_is_stated, along[0].inner)) and all(m.inner == along[0].inner for m in along):
+        return Schedule.COLUMN
     row = column = 0
     for m in along:
         inner = frozenset(map(_name, m.inner))
@@ -223,6 +226,12 @@ def _schedule(g: Group) -> Schedule:
             if len(_moving(r.at) & names) == most and last:
                 row, column = (row + 1, column) if last <= inner else (row, column + 1)
     return Schedule.COLUMN if column > row else Schedule.ROW
+
+
+def _is_stated(a: Loop) -> bool:
+    """Whether params alone say how long a loop is."""
+    parts = () if isinstance(a, Batch) else tuple(walk(a.extent))
+    return any(isinstance(n, Param) for n in parts) and not any(isinstance(n, Dim) for n in parts)
 
 
 def _name(a: Loop) -> str:

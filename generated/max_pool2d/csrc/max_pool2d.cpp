@@ -76,12 +76,12 @@ Tensor max_pool2d_backward_0(const Tensor& grad_output, const Tensor& input, con
   call.expect(2, 3, kernel_size);
   call.expect(2, 4, kernel_size);
   call.hold();
-  call.allocate("ties_output", Element::int64, {opgen::batch, opgen::dim(2, "P"), opgen::dim(3, "Q")}, mask[0]);
+  call.allocate("share_output", Element::compute, {opgen::batch, opgen::dim(2, "P"), opgen::dim(3, "Q")}, mask[0]);
   call.allocate("grad_input", Element::scalar, {opgen::batch, opgen::dim(0, "H"), opgen::dim(1, "W")}, mask[0]);
-  if (mask[0]) call.run(2, {2, 3}, {call.size(2), call.size(3), kernel_size});
+  if (mask[0]) call.run(2, {2, 0, 3}, {call.size(2), call.size(3), kernel_size});
   if (mask[0]) {
     call.run(
-        3, {2, 0, 3, 4},
+        3, {2, 3, 4},
         {call.size(0), call.size(1), padding, kernel_size, stride.value_or(int64_t{}), call.size(3), call.size(2)});
   }
   return call.result("grad_input", Element::scalar, 0, "input");
@@ -102,12 +102,10 @@ Tensor max_pool2d_backward_1(const Tensor& grad_output, const Tensor& input, con
   call.expect(2, 3, kernel_size);
   call.expect(2, 4, kernel_size);
   call.hold();
-  call.allocate("ties_output", Element::int64, {opgen::batch, opgen::dim(2, "P"), opgen::dim(3, "Q")}, mask[0]);
+  call.allocate("share_output", Element::compute, {opgen::batch, opgen::dim(2, "P"), opgen::dim(3, "Q")}, mask[0]);
   call.allocate("grad_input", Element::scalar, {opgen::batch, opgen::dim(0, "H"), opgen::dim(1, "W")}, mask[0]);
-  if (mask[0]) call.run(2, {2, 3}, {call.size(2), call.size(3), kernel_size});
-  if (mask[0]) {
-    call.run(4, {2, 0, 3, 4}, {call.size(0), call.size(1), padding, kernel_size, call.size(3), call.size(2)});
-  }
+  if (mask[0]) call.run(2, {2, 0, 3}, {call.size(2), call.size(3), kernel_size});
+  if (mask[0]) call.run(4, {2, 3, 4}, {call.size(0), call.size(1), padding, kernel_size, call.size(3), call.size(2)});
   return call.result("grad_input", Element::scalar, 0, "input");
 }
 

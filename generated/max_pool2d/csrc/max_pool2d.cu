@@ -105,16 +105,62 @@ struct Step_max_pool2d_forward_1_hit_output {
   }
 };
 
-// reduces along memory: a row is read and kept in cache by all passes
+// reduces across memory: neighbouring columns together, rows in fixed order
 template <typename scalar_t, int rank>
-struct Step_max_pool2d_backward_0_ties_output {
+struct Step_max_pool2d_backward_0_share_output {
   using opmath_t = rt::math_t<scalar_t>;
+  using near = rt::Near<scalar_t>;
+  static constexpr rt::Columns<true> launch = {rt::count(rt::elements(), rt::integer(0), rt::integer(1)),
+                                               rt::count(rt::integer(2), rt::integer(2)), rt::count(rt::integer(1))};
+  static constexpr auto fields = rt::fields(rt::tensor(0, 5, 0, 2), rt::tensor(2, 3, 0), rt::tensor(1, 3, 0),
+                                            rt::integer(2), rt::integer(1), rt::integer(0), rt::batch());
+  rt::Tensor<const bool, rank> hit_output;
+  rt::Tensor<opmath_t, rank> share_output;
+  rt::Tensor<const scalar_t, rank> grad_output;
+  rt::Divider<rank> s_size, q_size, p_size;
+  rt::Batch<rank> batch;
+
+  struct Folds {
+    rt::Sum<int64_t> ties_output_fold;
+    OPGEN_DEVICE void merge(const Folds& other) { ties_output_fold.merge(other.ties_output_fold); }
+    OPGEN_DEVICE void settle() {}
+    OPGEN_DEVICE void finish() {}
+  };
+  template <int V>
+  OPGEN_DEVICE void fold(int64_t point, int64_t inner, Folds* folds) const {
+    int64_t rest = point;
+    const int64_t q = rt::split(&rest, q_size);
+    const int64_t p = rt::split(&rest, p_size);
+    const rt::Place<rank> place = batch.place(rest);
+    int64_t inner_rest = inner;
+    const int64_t s = rt::split(&inner_rest, s_size);
+    const int64_t r = inner_rest;
+    const auto hit_output_line = rt::read_line<V, 2>(hit_output, place, p, q, r, s);
+    rt::lanes<V>([&](int at) { folds[at].ties_output_fold.add(hit_output_line[at] ? 1 : 0); });
+  }
+  OPGEN_DEVICE void finish(int64_t point, const Folds& folds) const {
+    int64_t rest = point;
+    const int64_t q = rt::split(&rest, q_size);
+    const int64_t p = rt::split(&rest, p_size);
+    const rt::Place<rank> place = batch.place(rest);
+    const int64_t ties_output = folds.ties_output_fold.value;
+    const opmath_t grad_output_value = grad_output.load_or_zero(place, p, q);
+    share_output.store(near::div(grad_output_value, static_cast<opmath_t>(ties_output)), place, p, q);
+  }
+};
+
+// the same where the batch is empty: another loop is the fastest then
+template <typename scalar_t, int rank>
+struct Step_max_pool2d_backward_0_share_output_alone {
+  using opmath_t = rt::math_t<scalar_t>;
+  using near = rt::Near<scalar_t>;
   static constexpr rt::Rows<1> launch = {rt::count(rt::elements(), rt::integer(0), rt::integer(1)),
                                          {rt::count(rt::integer(2), rt::integer(2))}};
-  static constexpr auto fields =
-      rt::fields(rt::tensor(0, 5, 0), rt::tensor(1, 3, 0), rt::integer(2), rt::integer(1), rt::integer(0), rt::batch());
+  static constexpr auto fields = rt::fields(rt::tensor(0, 5, 0), rt::tensor(2, 3, 0), rt::tensor(1, 3, 0),
+                                            rt::integer(2), rt::integer(1), rt::integer(0), rt::batch());
   rt::Tensor<const bool, rank> hit_output;
-  rt::Tensor<int64_t, rank> ties_output;
+  rt::Tensor<opmath_t, rank> share_output;
+  rt::Tensor<const scalar_t, rank> grad_output;
   rt::Divider<rank> r_size, q_size, p_size;
   rt::Batch<rank> batch;
 
@@ -124,17 +170,18 @@ struct Step_max_pool2d_backward_0_ties_output {
     const int64_t q = rt::split(&rest, q_size);
     const int64_t p = rt::split(&rest, p_size);
     const rt::Place<rank> place = batch.place(rest);
-    rt::Sum<int64_t> ties_output_value_fold;
+    rt::Sum<int64_t> ties_output_fold;
     rt::each<Team>(r_size.size * r_size.size, [&](auto at) {
       int64_t inner_rest = at;
       const int64_t s = rt::split(&inner_rest, r_size);
       const int64_t r = inner_rest;
-      ties_output_value_fold.add(hit_output.load(place, p, q, r, s) ? 1 : 0);
+      ties_output_fold.add(hit_output.load(place, p, q, r, s) ? 1 : 0);
     });
-    rt::join<Team>(&ties_output_value_fold);
-    const int64_t ties_output_value = ties_output_value_fold.value;
+    rt::join<Team>(&ties_output_fold);
+    const int64_t ties_output = ties_output_fold.value;
     if (Team::rank() == 0) {
-      ties_output.store(ties_output_value, place, p, q);
+      const opmath_t grad_output_value = grad_output.load_or_zero(place, p, q);
+      share_output.store(near::div(grad_output_value, static_cast<opmath_t>(ties_output)), place, p, q);
     }
   }
 };
@@ -143,15 +190,13 @@ struct Step_max_pool2d_backward_0_ties_output {
 template <typename scalar_t, int rank>
 struct Step_max_pool2d_backward_0_grad_input {
   using opmath_t = rt::math_t<scalar_t>;
-  using near = rt::Near<scalar_t>;
   static constexpr rt::Columns<true> launch = {rt::count(rt::elements(), rt::integer(0), rt::integer(1)),
                                                rt::count(rt::integer(3), rt::integer(3))};
-  static constexpr auto fields = rt::fields(
-      rt::tensor(0, 5, 0), rt::tensor(1, 3, 0), rt::tensor(2, 3, 0), rt::tensor(3, 3, 0), rt::integer(2),
-      rt::integer(4), rt::integer(5), rt::integer(6), rt::integer(3), rt::integer(1), rt::integer(0), rt::batch());
+  static constexpr auto fields =
+      rt::fields(rt::tensor(0, 5, 0), rt::tensor(1, 3, 0), rt::tensor(2, 3, 0), rt::integer(2), rt::integer(4),
+                 rt::integer(5), rt::integer(6), rt::integer(3), rt::integer(1), rt::integer(0), rt::batch());
   rt::Tensor<const bool, rank> hit_output;
-  rt::Tensor<const scalar_t, rank> grad_output;
-  rt::Tensor<const int64_t, rank> ties_output;
+  rt::Tensor<const opmath_t, rank> share_output;
   rt::Tensor<scalar_t, rank> grad_input;
   int64_t padding, stride, Q, P;
   rt::Divider<rank> s_size, w_size, h_size;
@@ -185,15 +230,7 @@ struct Step_max_pool2d_backward_0_grad_input {
     const int64_t at_q = rt::floordiv(padding + w - s, stride);
     opmath_t chosen;
     if (mask_6) {
-      const bool hit_output_picked = hit_output.load(place, at_p, at_q, r, s);
-      opmath_t chosen_2;
-      if (hit_output_picked) {
-        const opmath_t grad_output_picked = grad_output.load_or_zero(place, at_p, at_q);
-        chosen_2 = near::div(grad_output_picked, static_cast<opmath_t>(ties_output.load(place, at_p, at_q)));
-      } else {
-        chosen_2 = 0;
-      }
-      chosen = chosen_2;
+      chosen = hit_output.load(place, at_p, at_q, r, s) ? share_output.load(place, at_p, at_q) : opmath_t(0);
     } else {
       chosen = 0;
     }
@@ -213,15 +250,13 @@ struct Step_max_pool2d_backward_0_grad_input {
 template <typename scalar_t, int rank>
 struct Step_max_pool2d_backward_1_grad_input {
   using opmath_t = rt::math_t<scalar_t>;
-  using near = rt::Near<scalar_t>;
   static constexpr rt::Map<0> launch = {rt::count(rt::elements(), rt::integer(0), rt::integer(1))};
   static constexpr auto fields =
-      rt::fields(rt::tensor(3, 3, 0), rt::tensor(0, 5, 0), rt::tensor(1, 3, 0), rt::tensor(2, 3, 0), rt::integer(2),
-                 rt::integer(3), rt::integer(4), rt::integer(5), rt::integer(1), rt::integer(0), rt::batch());
+      rt::fields(rt::tensor(2, 3, 0), rt::tensor(0, 5, 0), rt::tensor(1, 3, 0), rt::integer(2), rt::integer(3),
+                 rt::integer(4), rt::integer(5), rt::integer(1), rt::integer(0), rt::batch());
   rt::Tensor<scalar_t, rank> grad_input;
   rt::Tensor<const bool, rank> hit_output;
-  rt::Tensor<const scalar_t, rank> grad_output;
-  rt::Tensor<const int64_t, rank> ties_output;
+  rt::Tensor<const opmath_t, rank> share_output;
   int64_t padding, kernel_size, Q, P;
   rt::Divider<rank> w_size, h_size;
   rt::Batch<rank> batch;
@@ -243,15 +278,14 @@ struct Step_max_pool2d_backward_1_grad_input {
     const int64_t position_2 = rt::mod(padding + w, kernel_size);
     opmath_t chosen;
     if (mask_4) {
-      opmath_t chosen_2;
+      opmath_t safe_share_output;
       if (hit_output.load(place, at_p, at_q, rt::checked(position, kernel_size),
                           rt::checked(position_2, kernel_size))) {
-        const opmath_t grad_output_picked = grad_output.load_or_zero(place, at_p, at_q);
-        chosen_2 = near::div(grad_output_picked, static_cast<opmath_t>(ties_output.load(place, at_p, at_q)));
+        safe_share_output = share_output.load(place, at_p, at_q);
       } else {
-        chosen_2 = 0;
+        safe_share_output = 0;
       }
-      chosen = chosen_2;
+      chosen = safe_share_output;
     } else {
       chosen = 0;
     }
@@ -260,9 +294,9 @@ struct Step_max_pool2d_backward_1_grad_input {
 };
 
 extern "C" const OpgenCudaStep max_pool2d_cuda_steps[] = {
-    rt::kernel<Step_max_pool2d_forward_0_hit_output>(),    // 0
-    rt::kernel<Step_max_pool2d_forward_1_hit_output>(),    // 1
-    rt::kernel<Step_max_pool2d_backward_0_ties_output>(),  // 2
-    rt::kernel<Step_max_pool2d_backward_0_grad_input>(),   // 3
-    rt::kernel<Step_max_pool2d_backward_1_grad_input>(),   // 4
+    rt::kernel<Step_max_pool2d_forward_0_hit_output>(),                                                    // 0
+    rt::kernel<Step_max_pool2d_forward_1_hit_output>(),                                                    // 1
+    rt::either<Step_max_pool2d_backward_0_share_output, Step_max_pool2d_backward_0_share_output_alone>(),  // 2
+    rt::kernel<Step_max_pool2d_backward_0_grad_input>(),                                                   // 3
+    rt::kernel<Step_max_pool2d_backward_1_grad_input>(),                                                   // 4
 };

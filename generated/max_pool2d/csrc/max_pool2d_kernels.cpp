@@ -112,33 +112,33 @@ int forward_1_hit_output(const OpgenCall& call, OpgenHost& host) {
   return rt::status(host);
 }
 
-// Reduces along memory: a row is read and kept in cache by all passes.
+// Reduces across memory: neighbouring columns together, rows in fixed order.
 template <typename opmath_t>
-int backward_0_ties_output(const OpgenCall& call, OpgenHost& host) {
+int backward_0_share_output(const OpgenCall& call, OpgenHost& host) {
   const int64_t P = call.ints[0];
   const int64_t Q = call.ints[1];
   const int64_t kernel_size = call.ints[2];
   const rt::Tensor<bool> hit_output(call, 0, 5, 0);
-  const rt::Tensor<int64_t> ties_output(call, 1, 3, 0);
-  rt::Loops<2> outer;
-  outer.batch(call, &hit_output, &ties_output);
-  outer.dim(P, {hit_output.stride(1), ties_output.stride(1)});
-  outer.dim(Q, {hit_output.stride(2), ties_output.stride(2)});
-  rt::Loops<2> over_r_s;
-  over_r_s.dim(kernel_size, {hit_output.stride(3), 0});
-  over_r_s.dim(kernel_size, {hit_output.stride(4), 0});
+  const rt::Tensor<opmath_t> grad_output(call, 1, 3, 0);
+  const rt::Tensor<opmath_t> share_output(call, 2, 3, 0);
+  rt::Loops<3> outer;
+  outer.batch(call, &hit_output, &grad_output, &share_output);
+  outer.dim(P, {hit_output.stride(1), grad_output.stride(1), share_output.stride(1)});
+  outer.dim(Q, {hit_output.stride(2), grad_output.stride(2), share_output.stride(2)});
+  outer.arrange();
+  rt::Loops<3> over_r_s;
+  over_r_s.dim(kernel_size, {hit_output.stride(3), 0, 0});
+  over_r_s.dim(kernel_size, {hit_output.stride(4), 0, 0});
   rt::parallel(host, outer.count, over_r_s.count, [=, &host](int64_t begin, int64_t end) {
-    outer.runs<1>(begin, end, nullptr, [&](const auto& row) {
-      rt::Fold<rt::Sum, int64_t> ties_output_value_fold;
-      over_r_s.runs<rt::block>(0, over_r_s.count, row.at, [&](const auto& run) {
-        const rt::Source<bool> hit_output_at(hit_output, run.at[0], run.step[0], run.size);
-        rt::lanes<rt::lane_count>(run.size, [&](int64_t i, int lane) {
-          const auto value = hit_output_at[i] ? 1 : 0;
-          ties_output_value_fold.add(lane, value);
-        });
+    outer.runs<rt::block>(begin, end, nullptr, [&](const auto& columns) {
+      rt::Fold<rt::Sum, int64_t, rt::block> ties_output_fold;
+      over_r_s.runs<1>(0, over_r_s.count, columns.at, [&](const auto& point) {
+        const rt::Source<bool> hit_output_at(hit_output, point.at[0], columns.step[0], columns.size);
+        rt::each(columns.size, [&](int64_t i) { ties_output_fold.add(i, hit_output_at[i] ? 1 : 0); });
       });
-      const int64_t ties_output_value = ties_output_value_fold.value();
-      rt::store(ties_output, row.at[1], ties_output_value);
+      const rt::Source<opmath_t> grad_output_at(grad_output, columns.at[1], columns.step[1], columns.size);
+      rt::Sink<opmath_t> share_output_out(share_output, columns.at[2], columns.step[2], columns.size);
+      rt::each(columns.size, [&](int64_t i) { share_output_out.set(i, grad_output_at[i] / ties_output_fold[i]); });
     });
   });
   return rt::status(host);
@@ -155,17 +155,16 @@ int backward_0_grad_input(const OpgenCall& call, OpgenHost& host) {
   const int64_t W = call.ints[1];
   const int64_t kernel_size = call.ints[3];
   const rt::Tensor<bool> hit_output(call, 0, 5, 0);
-  const rt::Tensor<opmath_t> grad_output(call, 1, 3, 0);
-  const rt::Tensor<int64_t> ties_output(call, 2, 3, 0);
-  const rt::Tensor<opmath_t> grad_input(call, 3, 3, 0);
-  rt::Loops<4> outer;
-  outer.batch(call, &hit_output, &grad_output, &ties_output, &grad_input);
-  outer.dim(H, {0, 0, 0, grad_input.stride(1)}, true);
-  outer.dim(W, {0, 0, 0, grad_input.stride(2)}, true);
+  const rt::Tensor<opmath_t> share_output(call, 1, 3, 0);
+  const rt::Tensor<opmath_t> grad_input(call, 2, 3, 0);
+  rt::Loops<3> outer;
+  outer.batch(call, &hit_output, &share_output, &grad_input);
+  outer.dim(H, {0, 0, grad_input.stride(1)}, true);
+  outer.dim(W, {0, 0, grad_input.stride(2)}, true);
   outer.arrange();
-  rt::Loops<4> over_r_s;
-  over_r_s.dim(kernel_size, {hit_output.stride(3), 0, 0, 0}, true);
-  over_r_s.dim(kernel_size, {hit_output.stride(4), 0, 0, 0}, true);
+  rt::Loops<3> over_r_s;
+  over_r_s.dim(kernel_size, {hit_output.stride(3), 0, 0}, true);
+  over_r_s.dim(kernel_size, {hit_output.stride(4), 0, 0}, true);
   rt::parallel(host, outer.count, over_r_s.count, [=, &host](int64_t begin, int64_t end) {
     outer.runs<rt::block>(begin, end, nullptr, [&](const auto& columns) {
       rt::Fold<rt::Sum, opmath_t, rt::block> grad_input_value_fold;
@@ -188,20 +187,17 @@ int backward_0_grad_input(const OpgenCall& call, OpgenHost& host) {
         const rt::Line<bool> hit_output_at(host, hit_output, rt::stretch(point, columns, 0, comb), 0,
                                            rt::sure(hit_output.stride(1), hit_output_1),
                                            rt::sure(hit_output.stride(2), place_2));
-        const rt::Line<opmath_t> grad_output_at(host, grad_output, rt::stretch(point, columns, 1, comb), 0,
-                                                rt::clipped(grad_output, 1, grad_output.stride(1), hit_output_1),
-                                                rt::clipped(grad_output, 2, grad_output.stride(2), place_2));
-        const rt::Line<int64_t> ties_output_at(host, ties_output, rt::stretch(point, columns, 2, comb), 0,
-                                               rt::clipped(ties_output, 1, ties_output.stride(1), hit_output_1),
-                                               rt::clipped(ties_output, 2, ties_output.stride(2), place_2));
+        const rt::Line<opmath_t> share_output_at(host, share_output, rt::stretch(point, columns, 1, comb), 0,
+                                                 rt::clipped(share_output, 1, share_output.stride(1), hit_output_1),
+                                                 rt::clipped(share_output, 2, share_output.stride(2), place_2));
         rt::each(comb, [&](int64_t i) {
-          const auto value = hit_output_at[i] ? grad_output_at[i] / ties_output_at[i] : opmath_t(0);
+          const auto value = hit_output_at[i] ? share_output_at[i] : opmath_t(0);
           grad_input_value_fold.add(i, value);
         });
         grad_input_value_fold.ran(columns.size);
       });
       grad_input_value_fold.finish();
-      rt::Sink<opmath_t> grad_input_out(grad_input, columns.at[3], columns.step[3], columns.size);
+      rt::Sink<opmath_t> grad_input_out(grad_input, columns.at[2], columns.step[2], columns.size);
       rt::each(columns.size, [&](int64_t i) { grad_input_out.set(i, grad_input_value_fold[i]); });
     });
   });
@@ -218,17 +214,16 @@ int backward_1_grad_input(const OpgenCall& call, OpgenHost& host) {
   const int64_t H = call.ints[0];
   const int64_t W = call.ints[1];
   const rt::Tensor<bool> hit_output(call, 0, 5, 0);
-  const rt::Tensor<opmath_t> grad_output(call, 1, 3, 0);
-  const rt::Tensor<int64_t> ties_output(call, 2, 3, 0);
-  const rt::Tensor<opmath_t> grad_input(call, 3, 3, 0);
-  rt::Loops<4> outer;
-  outer.batch(call, &hit_output, &grad_output, &ties_output, &grad_input);
-  outer.dim(H, {0, 0, 0, grad_input.stride(1)}, true);
-  outer.dim(W, {0, 0, 0, grad_input.stride(2)}, true);
+  const rt::Tensor<opmath_t> share_output(call, 1, 3, 0);
+  const rt::Tensor<opmath_t> grad_input(call, 2, 3, 0);
+  rt::Loops<3> outer;
+  outer.batch(call, &hit_output, &share_output, &grad_input);
+  outer.dim(H, {0, 0, grad_input.stride(1)}, true);
+  outer.dim(W, {0, 0, grad_input.stride(2)}, true);
   outer.arrange();
   rt::parallel(host, outer.count, 1, [=, &host](int64_t begin, int64_t end) {
     outer.runs<rt::block>(begin, end, nullptr, [&](const auto& run) {
-      rt::Sink<opmath_t> grad_input_out(grad_input, run.at[3], run.step[3], run.size);
+      rt::Sink<opmath_t> grad_input_out(grad_input, run.at[2], run.step[2], run.size);
       rt::each(run.size, [&](int64_t i) { grad_input_out.set(i, 0); });
       for (int64_t phase = 0; phase < run.size && phase < kernel_size; ++phase) {
         rt::Comb comb(run.size, kernel_size, phase);
@@ -243,16 +238,10 @@ int backward_1_grad_input(const OpgenCall& call, OpgenHost& host) {
             host, hit_output, rt::stretch(run, 0, comb), 0, rt::sure(hit_output.stride(1), hit_output_1),
             rt::sure(hit_output.stride(2), place_2), rt::checked(hit_output, 3, hit_output.stride(3), 0, hit_output_3),
             rt::checked(hit_output, 4, hit_output.stride(4), 0, hit_output_4));
-        const rt::Line<opmath_t> grad_output_at(host, grad_output, rt::stretch(run, 1, comb), 0,
-                                                rt::clipped(grad_output, 1, grad_output.stride(1), hit_output_1),
-                                                rt::clipped(grad_output, 2, grad_output.stride(2), place_2));
-        const rt::Line<int64_t> ties_output_at(host, ties_output, rt::stretch(run, 2, comb), 0,
-                                               rt::clipped(ties_output, 1, ties_output.stride(1), hit_output_1),
-                                               rt::clipped(ties_output, 2, ties_output.stride(2), place_2));
-        rt::each(comb, [&](int64_t i) {
-          const auto value = hit_output_at[i] ? grad_output_at[i] / ties_output_at[i] : opmath_t(0);
-          grad_input_out.set(i, value);
-        });
+        const rt::Line<opmath_t> share_output_at(host, share_output, rt::stretch(run, 1, comb), 0,
+                                                 rt::clipped(share_output, 1, share_output.stride(1), hit_output_1),
+                                                 rt::clipped(share_output, 2, share_output.stride(2), place_2));
+        rt::each(comb, [&](int64_t i) { grad_input_out.set(i, hit_output_at[i] ? share_output_at[i] : opmath_t(0)); });
       }
     });
   });
@@ -262,9 +251,9 @@ int backward_1_grad_input(const OpgenCall& call, OpgenHost& host) {
 }  // namespace
 
 OPGEN_STEPS(max_pool2d) = {
-    OPGEN_STEP(forward_0_hit_output),    // 0
-    OPGEN_STEP(forward_1_hit_output),    // 1
-    OPGEN_STEP(backward_0_ties_output),  // 2
-    OPGEN_STEP(backward_0_grad_input),   // 3
-    OPGEN_STEP(backward_1_grad_input),   // 4
+    OPGEN_STEP(forward_0_hit_output),     // 0
+    OPGEN_STEP(forward_1_hit_output),     // 1
+    OPGEN_STEP(backward_0_share_output),  // 2
+    OPGEN_STEP(backward_0_grad_input),    // 3
+    OPGEN_STEP(backward_1_grad_input),    // 4
 };

@@ -132,9 +132,48 @@ struct Step_median_filter_backward_grad_values {
   }
 };
 
-// reduces along memory: a row is read and kept in cache by all passes
+// reduces across memory: neighbouring columns together, rows in fixed order
 template <typename scalar_t, int rank>
 struct Step_median_filter_backward_grad_input {
+  using opmath_t = rt::math_t<scalar_t>;
+  static constexpr rt::Columns<true> launch = {rt::count(rt::elements(), rt::integer(0)), rt::count(rt::integer(1))};
+  static constexpr auto fields =
+      rt::fields(rt::tensor(0, 3, 0), rt::tensor(1, 2, 0), rt::integer(1), rt::integer(0), rt::integer(0), rt::batch());
+  rt::Tensor<const opmath_t, rank> grad_values;
+  rt::Tensor<scalar_t, rank> grad_input;
+  int64_t size, N;
+  rt::Divider<rank> n_size;
+  rt::Batch<rank> batch;
+
+  struct Folds {
+    rt::Sum<opmath_t> grad_input_value_fold;
+    OPGEN_DEVICE void merge(const Folds& other) { grad_input_value_fold.merge(other.grad_input_value_fold); }
+    OPGEN_DEVICE void settle() { grad_input_value_fold.settle(); }
+    OPGEN_DEVICE void finish() { grad_input_value_fold.finish(); }
+  };
+  OPGEN_DEVICE void fold(int64_t point, int64_t inner, Folds* folds) const {
+    int64_t rest = point;
+    const int64_t n = rt::split(&rest, n_size);
+    const rt::Place<rank> place = batch.place(rest);
+    const int64_t w = inner;
+    const int64_t total = rt::floordiv(size, 2) + n;
+    const int64_t difference = total - w;
+    const bool mask = difference >= 0 && difference < N;
+    const int64_t at_n = rt::floordiv(size, 2) + n - w;
+    folds->grad_input_value_fold.add(mask ? grad_values.load(place, at_n, w) : opmath_t(0));
+  }
+  OPGEN_DEVICE void finish(int64_t point, const Folds& folds) const {
+    int64_t rest = point;
+    const int64_t n = rt::split(&rest, n_size);
+    const rt::Place<rank> place = batch.place(rest);
+    const opmath_t grad_input_value = folds.grad_input_value_fold.value;
+    grad_input.store(grad_input_value, place, n);
+  }
+};
+
+// the same where the batch is empty: another loop is the fastest then
+template <typename scalar_t, int rank>
+struct Step_median_filter_backward_grad_input_alone {
   using opmath_t = rt::math_t<scalar_t>;
   static constexpr rt::Rows<1> launch = {rt::count(rt::elements(), rt::integer(0)), {rt::count(rt::integer(1))}};
   static constexpr auto fields = rt::fields(rt::tensor(0, 3, 0), rt::tensor(1, 2, 0), rt::integer(1), rt::integer(0),
@@ -169,9 +208,9 @@ struct Step_median_filter_backward_grad_input {
 };
 
 extern "C" const OpgenCudaStep median_filter_cuda_steps[] = {
-    rt::kernel<Step_median_filter_forward_values>(),        // 0
-    rt::kernel<Step_median_filter_forward_output>(),        // 1
-    rt::kernel<Step_median_filter_forward_slope>(),         // 2
-    rt::kernel<Step_median_filter_backward_grad_values>(),  // 3
-    rt::kernel<Step_median_filter_backward_grad_input>(),   // 4
+    rt::kernel<Step_median_filter_forward_values>(),                                                     // 0
+    rt::kernel<Step_median_filter_forward_output>(),                                                     // 1
+    rt::kernel<Step_median_filter_forward_slope>(),                                                      // 2
+    rt::kernel<Step_median_filter_backward_grad_values>(),                                               // 3
+    rt::either<Step_median_filter_backward_grad_input, Step_median_filter_backward_grad_input_alone>(),  // 4
 };

@@ -139,7 +139,7 @@ int backward_grad_values(const OpgenCall& call, OpgenHost& host) {
   return rt::status(host);
 }
 
-// Reduces along memory: a row is read and kept in cache by all passes.
+// Reduces across memory: neighbouring columns together, rows in fixed order.
 template <typename opmath_t>
 int backward_grad_input(const OpgenCall& call, OpgenHost& host) {
   const int64_t size_2 = call.ints[1];
@@ -149,26 +149,30 @@ int backward_grad_input(const OpgenCall& call, OpgenHost& host) {
   rt::Loops<2> outer;
   outer.batch(call, &grad_values, &grad_input);
   outer.dim(N, {0, grad_input.stride(1)}, true);
+  outer.arrange();
   rt::Loops<2> over_w;
   over_w.dim(size_2, {grad_values.stride(2), 0}, true);
   rt::parallel(host, outer.count, over_w.count, [=, &host](int64_t begin, int64_t end) {
-    outer.runs<1>(begin, end, nullptr, [&](const auto& row) {
-      const int64_t total_2 = rt::floordiv(size_2, 2) + outer.index(row, 0, 0);
-      rt::Fold<rt::Sum, opmath_t> grad_input_value_fold;
-      over_w.runs<rt::block>(0, over_w.count, row.at, [&](const auto& run) {
+    outer.runs<rt::block>(begin, end, nullptr, [&](const auto& columns) {
+      const int64_t once = rt::floordiv(size_2, 2);
+      int64_t total_2[rt::block];
+      rt::each(columns.size, [&](int64_t i) { total_2[i] = once + outer.index(columns, 0, i); });
+      rt::Fold<rt::Sum, opmath_t, rt::block> grad_input_value_fold;
+      over_w.runs<1>(0, over_w.count, columns.at, [&](const auto& point) {
         const auto grad_values_1 = [&](int64_t i) {
-          return rt::floordiv(size_2, 2) + outer.index(row, 0, 0) - over_w.index(run, 0, i);
+          return rt::floordiv(size_2, 2) + outer.index(columns, 0, i) - over_w.index(point, 0, 0);
         };
-        const rt::Line<opmath_t> grad_values_at(host, grad_values, rt::stretch(run, 0, 1), 0,
+        const rt::Line<opmath_t> grad_values_at(host, grad_values, rt::stretch(point, columns, 0, 1), 0,
                                                 rt::clipped(grad_values, 1, grad_values.stride(1), grad_values_1));
-        rt::lanes<rt::lane_count>(run.size, [&](int64_t i, int lane) {
-          const int64_t difference = total_2 - over_w.index(run, 0, i);
-          grad_input_value_fold.add(lane, difference >= 0 && difference < N ? grad_values_at[i] : opmath_t(0));
+        rt::each(columns.size, [&](int64_t i) {
+          const int64_t difference = total_2[i] - over_w.index(point, 0, 0);
+          grad_input_value_fold.add(i, difference >= 0 && difference < N ? grad_values_at[i] : opmath_t(0));
         });
-        grad_input_value_fold.ran(run.size);
+        grad_input_value_fold.ran(columns.size);
       });
-      const opmath_t grad_input_value = grad_input_value_fold.value();
-      rt::store(grad_input, row.at[1], grad_input_value);
+      grad_input_value_fold.finish();
+      rt::Sink<opmath_t> grad_input_out(grad_input, columns.at[1], columns.step[1], columns.size);
+      rt::each(columns.size, [&](int64_t i) { grad_input_out.set(i, grad_input_value_fold[i]); });
     });
   });
   return rt::status(host);

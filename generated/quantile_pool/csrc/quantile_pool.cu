@@ -194,9 +194,49 @@ struct Step_quantile_pool_backward_0_grad_values {
   }
 };
 
-// reduces along memory: a row is read and kept in cache by all passes
+// reduces across memory: neighbouring columns together, rows in fixed order
 template <typename scalar_t, int rank>
 struct Step_quantile_pool_backward_0_grad_input {
+  using opmath_t = rt::math_t<scalar_t>;
+  static constexpr rt::Columns<true> launch = {rt::count(rt::elements(), rt::integer(0)), rt::count(rt::integer(1))};
+  static constexpr auto fields =
+      rt::fields(rt::tensor(0, 3, 0), rt::tensor(1, 2, 0), rt::integer(2), rt::integer(3), rt::integer(0), rt::batch());
+  rt::Tensor<const opmath_t, rank> grad_values;
+  rt::Tensor<scalar_t, rank> grad_input;
+  int64_t stride, P;
+  rt::Divider<rank> n_size;
+  rt::Batch<rank> batch;
+
+  struct Folds {
+    rt::Sum<opmath_t> grad_input_value_fold;
+    OPGEN_DEVICE void merge(const Folds& other) { grad_input_value_fold.merge(other.grad_input_value_fold); }
+    OPGEN_DEVICE void settle() { grad_input_value_fold.settle(); }
+    OPGEN_DEVICE void finish() { grad_input_value_fold.finish(); }
+  };
+  OPGEN_DEVICE void fold(int64_t point, int64_t inner, Folds* folds) const {
+    int64_t rest = point;
+    const int64_t n = rt::split(&rest, n_size);
+    const rt::Place<rank> place = batch.place(rest);
+    const int64_t w = inner;
+    const int64_t difference = n - w;
+    const bool mask = rt::floordiv(difference, stride) >= 0;
+    const bool mask_2 = mask && rt::floordiv(difference, stride) < P;
+    const bool mask_3 = rt::mod(difference, stride) == 0 && mask_2;
+    const int64_t at_p = rt::floordiv(n - w, stride);
+    folds->grad_input_value_fold.add(mask_3 ? grad_values.load(place, at_p, w) : opmath_t(0));
+  }
+  OPGEN_DEVICE void finish(int64_t point, const Folds& folds) const {
+    int64_t rest = point;
+    const int64_t n = rt::split(&rest, n_size);
+    const rt::Place<rank> place = batch.place(rest);
+    const opmath_t grad_input_value = folds.grad_input_value_fold.value;
+    grad_input.store(grad_input_value, place, n);
+  }
+};
+
+// the same where the batch is empty: another loop is the fastest then
+template <typename scalar_t, int rank>
+struct Step_quantile_pool_backward_0_grad_input_alone {
   using opmath_t = rt::math_t<scalar_t>;
   static constexpr rt::Rows<1> launch = {rt::count(rt::elements(), rt::integer(0)), {rt::count(rt::integer(1))}};
   static constexpr auto fields = rt::fields(rt::tensor(0, 3, 0), rt::tensor(1, 2, 0), rt::integer(2), rt::integer(3),
@@ -262,11 +302,11 @@ struct Step_quantile_pool_backward_1_grad_input {
 };
 
 extern "C" const OpgenCudaStep quantile_pool_cuda_steps[] = {
-    rt::kernel<Step_quantile_pool_forward_0_values>(),        // 0
-    rt::kernel<Step_quantile_pool_forward_0_output>(),        // 1
-    rt::kernel<Step_quantile_pool_forward_0_slope>(),         // 2
-    rt::kernel<Step_quantile_pool_forward_1_values>(),        // 3
-    rt::kernel<Step_quantile_pool_backward_0_grad_values>(),  // 4
-    rt::kernel<Step_quantile_pool_backward_0_grad_input>(),   // 5
-    rt::kernel<Step_quantile_pool_backward_1_grad_input>(),   // 6
+    rt::kernel<Step_quantile_pool_forward_0_values>(),                                                       // 0
+    rt::kernel<Step_quantile_pool_forward_0_output>(),                                                       // 1
+    rt::kernel<Step_quantile_pool_forward_0_slope>(),                                                        // 2
+    rt::kernel<Step_quantile_pool_forward_1_values>(),                                                       // 3
+    rt::kernel<Step_quantile_pool_backward_0_grad_values>(),                                                 // 4
+    rt::either<Step_quantile_pool_backward_0_grad_input, Step_quantile_pool_backward_0_grad_input_alone>(),  // 5
+    rt::kernel<Step_quantile_pool_backward_1_grad_input>(),                                                  // 6
 };

@@ -210,7 +210,7 @@ int backward_0_grad_values(const OpgenCall& call, OpgenHost& host) {
   return rt::status(host);
 }
 
-// Reduces along memory: a row is read and kept in cache by all passes.
+// Reduces across memory: neighbouring columns together, rows in fixed order.
 template <typename opmath_t>
 int backward_0_grad_input(const OpgenCall& call, OpgenHost& host) {
   const int64_t stride = call.ints[2];
@@ -222,31 +222,28 @@ int backward_0_grad_input(const OpgenCall& call, OpgenHost& host) {
   rt::Loops<2> outer;
   outer.batch(call, &grad_values, &grad_input);
   outer.dim(N, {0, grad_input.stride(1)}, true);
+  outer.arrange();
   rt::Loops<2> over_w;
   over_w.dim(size_2, {grad_values.stride(2), 0}, true);
   rt::parallel(host, outer.count, over_w.count, [=, &host](int64_t begin, int64_t end) {
-    outer.runs<1>(begin, end, nullptr, [&](const auto& row) {
-      rt::Fold<rt::Sum, opmath_t> grad_input_value_fold;
-      over_w.runs<rt::block>(0, over_w.count, row.at, [&](const auto& run) {
-        const auto grad_values_1 = [&](int64_t i) {
-          return rt::floordiv(outer.index(row, 0, 0) - over_w.index(run, 0, i), stride);
+    outer.runs<rt::block>(begin, end, nullptr, [&](const auto& columns) {
+      rt::Fold<rt::Sum, opmath_t, rt::block> grad_input_value_fold;
+      over_w.runs<1>(0, over_w.count, columns.at, [&](const auto& point) {
+        const auto multiple = [&](int64_t i) { return outer.index(columns, 0, i) - over_w.index(point, 0, 0); };
+        auto comb = rt::Comb::multiples(columns.size, stride, multiple);
+        const auto place_2 = [&](int64_t i) {
+          return rt::floordiv(outer.index(columns, 0, i) - over_w.index(point, 0, 0), stride);
         };
-        const rt::Line<opmath_t> grad_values_at(host, grad_values, rt::stretch(run, 0, 0), 0,
-                                                rt::clipped(grad_values, 1, grad_values.stride(1), grad_values_1));
-        const rt::Told told(run.size, false, [&](int64_t i) {
-          const bool mask = rt::floordiv(outer.index(row, 0, 0) - over_w.index(run, 0, i), stride) >= 0;
-          const bool mask_3 = rt::floordiv(outer.index(row, 0, 0) - over_w.index(run, 0, i), stride) < P;
-          const bool mask_2 = mask && mask_3;
-          return rt::mod(outer.index(row, 0, 0) - over_w.index(run, 0, i), stride) == 0 && mask_2;
-        });
-        rt::lanes<rt::lane_count>(run.size, [&](int64_t i, int lane) {
-          const auto value = told[i] ? grad_values_at[i] : opmath_t(0);
-          grad_input_value_fold.add(lane, value);
-        });
-        grad_input_value_fold.ran(run.size);
+        comb.clip(P, place_2);
+        if (comb.count == 0) return;
+        const rt::Line<opmath_t> grad_values_at(host, grad_values, rt::stretch(point, columns, 0, comb), 0,
+                                                rt::sure(grad_values.stride(1), place_2));
+        rt::each(comb, [&](int64_t i) { grad_input_value_fold.add(i, grad_values_at[i]); });
+        grad_input_value_fold.ran(columns.size);
       });
-      const opmath_t grad_input_value = grad_input_value_fold.value();
-      rt::store(grad_input, row.at[1], grad_input_value);
+      grad_input_value_fold.finish();
+      rt::Sink<opmath_t> grad_input_out(grad_input, columns.at[1], columns.step[1], columns.size);
+      rt::each(columns.size, [&](int64_t i) { grad_input_out.set(i, grad_input_value_fold[i]); });
     });
   });
   return rt::status(host);

@@ -87,7 +87,6 @@ struct Comb {
   }
   static OPGEN_INLINE int64_t apart(int64_t divisor) { return divisor > 0 ? divisor : divisor < 0 ? -divisor : 1; }
 
-  OPGEN_INLINE void only(bool condition) { count = condition ? count : 0; }
   // Where an even position is in range, or less than a size.
   template <typename At>
   OPGEN_INLINE void below(int64_t size, const At& at) {

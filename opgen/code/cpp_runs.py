@@ -74,19 +74,19 @@ class Runs(Statements):
         """Declare the lanes that a body runs along where these are not all."""
         scope = self.scope
         ahead.comb, size, divisor = scope.fresh("comb"), f"{scope.stepper}.size", scope.print(sparse.divisor)
+        leave = "continue" if sparse.start is None else "return"
+        ahead.out += [f"if (!({self.condition(condition)})) {leave};" for condition in sparse.uniform]
         if sparse.start is None:
             self.phase = scope.fresh("phase")
             ahead.out.append(f"rt::Comb {ahead.comb}({size}, {divisor}, {self.phase});")
         else:
             multiple = ahead.function(sparse.start, "multiple")
             ahead.out.append(f"auto {ahead.comb} = rt::Comb::multiples({size}, {divisor}, {multiple});")
-        for condition in sparse.uniform:
-            ahead.out.append(f"{ahead.comb}.only({self.condition(condition)});")
         for name, pairs in (("clip", sparse.clips), ("below", sparse.below)):
             for position, limit in pairs:
                 at = ahead.function(position, "place")
                 ahead.out.append(f"{ahead.comb}.{name}({scope.print(limit)}, {at});")
-        ahead.out.append(f"if ({ahead.comb}.count == 0) {'continue' if sparse.start is None else 'return'};")
+        ahead.out.append(f"if ({ahead.comb}.count == 0) {leave};")
 
     def _values_at(self, accesses: Iterable[Access], where: str) -> list[str]:
         """Plain accesses that have one value at this place, as constants; each once. One point reads directly."""

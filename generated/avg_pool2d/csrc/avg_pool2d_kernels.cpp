@@ -113,13 +113,13 @@ int backward_0_grad_input(const OpgenCall& call, OpgenHost& host) {
       const int64_t power = kernel_size * kernel_size;
       rt::Fold<rt::Sum, opmath_t, rt::block> grad_input_value_fold;
       over_r_s.runs<1>(0, over_r_s.count, columns.at, [&](const auto& point) {
+        if (!(rt::mod(padding + outer.index(columns, 0, 0) - over_r_s.index(point, 0, 0), stride) == 0)) return;
+        if (!(rt::within(rt::floordiv(padding + outer.index(columns, 0, 0) - over_r_s.index(point, 0, 0), stride), P)))
+          return;
         const auto multiple = [&](int64_t i) {
           return padding + outer.index(columns, 1, i) - over_r_s.index(point, 1, 0);
         };
         auto comb = rt::Comb::multiples(columns.size, stride, multiple);
-        comb.only(rt::mod(padding + outer.index(columns, 0, 0) - over_r_s.index(point, 0, 0), stride) == 0);
-        comb.only(
-            rt::within(rt::floordiv(padding + outer.index(columns, 0, 0) - over_r_s.index(point, 0, 0), stride), P));
         const auto place_2 = [&](int64_t i) {
           return rt::floordiv(padding + outer.index(columns, 1, i) - over_r_s.index(point, 1, 0), stride);
         };
@@ -163,8 +163,8 @@ int backward_1_grad_input(const OpgenCall& call, OpgenHost& host) {
       rt::Sink<opmath_t> grad_input_out(grad_input, run.at[1], run.step[1], run.size);
       rt::each(run.size, [&](int64_t i) { grad_input_out.set(i, 0); });
       for (int64_t phase = 0; phase < run.size && phase < kernel_size; ++phase) {
+        if (!(rt::within(rt::floordiv(padding + outer.index(run, 0, 0), kernel_size), P))) continue;
         rt::Comb comb(run.size, kernel_size, phase);
-        comb.only(rt::within(rt::floordiv(padding + outer.index(run, 0, 0), kernel_size), P));
         const auto place_2 = [&](int64_t i) { return rt::floordiv(padding + outer.index(run, 1, i), kernel_size); };
         comb.clip(Q, place_2);
         if (comb.count == 0) continue;

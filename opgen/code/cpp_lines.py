@@ -35,6 +35,7 @@ class Lines:
     comb: str = ""  # what tells which lanes there are, where these are not all
     out: list[str] = field(default_factory=list)
     functions: dict[tuple[str, ...], str] = field(default_factory=dict)  # by what is in them
+    fixed: dict[Scalar, str] = field(default_factory=dict)  # positions that are the same at all lanes
     begun: set[tuple[int, Scalar | None]] = field(default_factory=set)  # by access and fill: what was to be read
 
     def read(self, r: Read) -> bool:
@@ -108,7 +109,7 @@ class Lines:
         if isinstance(p, Batch) or (along and not (doubt and scope.doubtful(buffer, k, was))):
             return
         stride = "0" if along else scope.stride(buffer, k)
-        at = self.function(p, f"{scope.tensor(buffer)}_{k}")
+        at = self._position(p, f"{scope.tensor(buffer)}_{k}")
         if not doubt:
             yield f"rt::sure({stride}, {at})"
             return
@@ -177,6 +178,16 @@ class Lines:
         if condition == TRUE:
             return ""
         return f"rt::wanted({self.function(condition, f'{self.scope.tensor(r.tensor)}_wanted')})"
+
+    def _position(self, p: Scalar, wish: str) -> str:
+        """A position as a function of the lane; one that is the same at all of them is computed once."""
+        if self._moves(p):
+            return self.function(p, wish)
+        if p not in self.fixed:
+            parts, value = hoisted(self.scope, p, len("const rt::Fixed ();") + len(wish))
+            name = self.fixed[p] = self.scope.fresh(wish)
+            self.out += [*parts, f"const rt::Fixed {name}({value.text});"]
+        return self.fixed[p]
 
     def function(self, e: Scalar, wish: str) -> str:
         """A function of the lane, by name."""

@@ -18,6 +18,12 @@ struct Place {
   int64_t number;  // of the tensor and its axis, for the report
   int64_t axis;
 };
+// A position that is the same at all lanes.
+struct Fixed {
+  int64_t at;
+  OPGEN_INLINE explicit Fixed(int64_t at) : at(at) {}
+  OPGEN_INLINE int64_t operator()(int64_t) const { return at; }
+};
 template <typename At>
 OPGEN_INLINE Place<Leaves::never, At> sure(int64_t stride, const At& at) {
   return {at, stride, 0, 0, 0};

@@ -78,7 +78,7 @@ int forward_output(const OpgenCall& call, OpgenHost& host) {
       over_t.runs<1>(0, over_t.count, columns.at, [&](const auto& point) {
         const rt::Source<opmath_t> alpha_at(alpha, point.at[1], columns.step[1], columns.size);
         const rt::Source<opmath_t> colour_at(colour, point.at[2], columns.step[2], columns.size);
-        const auto through_1 = [&](int64_t) { return over_t.index(point, 0, 0) - 1; };
+        const rt::Fixed through_1(over_t.index(point, 0, 0) - 1);
         const rt::Line<opmath_t> through_at(host, through, rt::stretch(point, columns, 0, 1), 0,
                                             rt::clipped(through, 1, through.stride(1), through_1));
         rt::each(columns.size, [&](int64_t i) {
@@ -169,7 +169,7 @@ int backward_share_through(const OpgenCall& call, OpgenHost& host) {
           {
             rt::Sink<opmath_t> share_through_out(share_through, run.at[4] + t * share_through.stride(1), run.step[4],
                                                  run.size);
-            const auto grad_weight_1 = [&](int64_t) { return t + 1; };
+            const rt::Fixed grad_weight_1(t + 1);
             const rt::Line<opmath_t> grad_weight_at(host, grad_weight, rt::stretch(run, 0, 1), 0,
                                                     rt::clipped(grad_weight, 1, grad_weight.stride(1), grad_weight_1));
             const rt::Line<opmath_t> grad_weight_output_at(

@@ -27,9 +27,7 @@ int forward_0_output(const OpgenCall& call, OpgenHost& host) {
     outer.runs<rt::block>(begin, end, nullptr, [&](const auto& columns) {
       rt::Fold<rt::Sum, opmath_t, rt::block> output_sum_fold;
       over_r_s.runs<1>(0, over_r_s.count, columns.at, [&](const auto& point) {
-        const auto input_1 = [&](int64_t) {
-          return outer.index(columns, 0, 0) * stride + over_r_s.index(point, 0, 0) - padding;
-        };
+        const rt::Fixed input_1(outer.index(columns, 0, 0) * stride + over_r_s.index(point, 0, 0) - padding);
         const auto input_2 = [&](int64_t i) {
           return outer.index(columns, 1, i) * stride + over_r_s.index(point, 1, 0) - padding;
         };
@@ -68,9 +66,7 @@ int forward_1_output(const OpgenCall& call, OpgenHost& host) {
     outer.runs<rt::block>(begin, end, nullptr, [&](const auto& columns) {
       rt::Fold<rt::Sum, opmath_t, rt::block> output_sum_fold;
       over_r_s.runs<1>(0, over_r_s.count, columns.at, [&](const auto& point) {
-        const auto input_1 = [&](int64_t) {
-          return outer.index(columns, 0, 0) * kernel_size + over_r_s.index(point, 0, 0) - padding;
-        };
+        const rt::Fixed input_1(outer.index(columns, 0, 0) * kernel_size + over_r_s.index(point, 0, 0) - padding);
         const auto input_2 = [&](int64_t i) {
           return outer.index(columns, 1, i) * kernel_size + over_r_s.index(point, 1, 0) - padding;
         };
@@ -125,9 +121,8 @@ int backward_0_grad_input(const OpgenCall& call, OpgenHost& host) {
         };
         comb.clip(Q, place_2);
         if (comb.count == 0) return;
-        const auto grad_output_1 = [&](int64_t) {
-          return rt::floordiv(padding + outer.index(columns, 0, 0) - over_r_s.index(point, 0, 0), stride);
-        };
+        const int64_t difference = padding + outer.index(columns, 0, 0) - over_r_s.index(point, 0, 0);
+        const rt::Fixed grad_output_1(rt::floordiv(difference, stride));
         const rt::Line<opmath_t> grad_output_at(host, grad_output, rt::stretch(point, columns, 0, comb), 0,
                                                 rt::sure(grad_output.stride(1), grad_output_1),
                                                 rt::sure(grad_output.stride(2), place_2));
@@ -168,7 +163,7 @@ int backward_1_grad_input(const OpgenCall& call, OpgenHost& host) {
         const auto place_2 = [&](int64_t i) { return rt::floordiv(padding + outer.index(run, 1, i), kernel_size); };
         comb.clip(Q, place_2);
         if (comb.count == 0) continue;
-        const auto grad_output_1 = [&](int64_t) { return rt::floordiv(padding + outer.index(run, 0, 0), kernel_size); };
+        const rt::Fixed grad_output_1(rt::floordiv(padding + outer.index(run, 0, 0), kernel_size));
         const rt::Line<opmath_t> grad_output_at(host, grad_output, rt::stretch(run, 0, comb), 0,
                                                 rt::sure(grad_output.stride(1), grad_output_1),
                                                 rt::sure(grad_output.stride(2), place_2));

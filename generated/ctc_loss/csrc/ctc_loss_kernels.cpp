@@ -97,7 +97,7 @@ int forward_0_a(const OpgenCall& call, OpgenHost& host) {
         for (int64_t t = 0; t < T; ++t) {
           over_s.runs<rt::block>(0, over_s.count, row.at, [&](const auto& run) {
             rt::Sink<opmath_t> on_out(on, run.at[7] + t * on.stride(1), run.step[7], run.size);
-            const auto a_1 = [&](int64_t) { return t - 1; };
+            const rt::Fixed a_1(t - 1);
             const rt::Line<opmath_t> a_at(host, a, rt::stretch(run, 0, 1), 0, rt::clipped(a, 1, a.stride(1), a_1));
             const auto a_2 = [&](int64_t i) { return over_s.index(run, 0, i) - 1; };
             const rt::Line<opmath_t> a_at_2(host, a, rt::stretch(run, 1, 1), 0, rt::clipped(a, 1, a.stride(1), a_1),
@@ -120,12 +120,12 @@ int forward_0_a(const OpgenCall& call, OpgenHost& host) {
             const rt::Source<opmath_t> on_at(on, run.at[4] + t * on.stride(1), run.step[4], run.size);
             const rt::Source<bool> skips_at(skips, run.at[5], run.step[5], run.size);
             rt::Sink<opmath_t> a_out(a, run.at[8] + t * a.stride(1), run.step[8], run.size);
-            const auto log_probs_0 = [&](int64_t) { return t; };
+            const rt::Fixed log_probs_0(t);
             const auto log_probs_2 = [&](int64_t i) { return label_at[i]; };
             const rt::Line<opmath_t> log_probs_at(host, log_probs, rt::stretch(run, 2, label_at.same), 0,
                                                   rt::sure(log_probs.stride(0), log_probs_0),
                                                   rt::checked(log_probs, 2, log_probs.stride(2), 2, log_probs_2));
-            const auto a_1_2 = [&](int64_t) { return t - 1; };
+            const rt::Fixed a_1_2(t - 1);
             const auto a_2_2 = [&](int64_t i) { return over_s.index(run, 0, i) - 2; };
             const rt::Line<opmath_t> a_at_3(host, a, rt::stretch(run, 6, 1), 0, rt::clipped(a, 1, a.stride(1), a_1_2),
                                             rt::clipped(a, 2, a.stride(2), a_2_2));
@@ -642,7 +642,7 @@ int backward_0_grad_on(const OpgenCall& call, OpgenHost& host) {
             const rt::Source<opmath_t> a_at(a, run.at[1] + t * a.stride(1), run.step[1], run.size);
             const rt::Source<opmath_t> grad_last_at(grad_last, run.at[2], run.step[2], run.size);
             rt::Sink<opmath_t> grad_a_out(grad_a, run.at[14] + t * grad_a.stride(1), run.step[14], run.size);
-            const auto on_1 = [&](int64_t) { return t + 1; };
+            const rt::Fixed on_1(t + 1);
             const auto on_2 = [&](int64_t i) { return over_s.index(run, 0, i) + 2; };
             const rt::Line<opmath_t> on_at(host, on, rt::stretch(run, 3, 1), 0, rt::clipped(on, 1, on.stride(1), on_1),
                                            rt::clipped(on, 2, on.stride(2), on_2));
@@ -651,7 +651,7 @@ int backward_0_grad_on(const OpgenCall& call, OpgenHost& host) {
             const rt::Line<opmath_t> grad_a_at(host, grad_a, rt::stretch(run, 5, 1), 0,
                                                rt::clipped(grad_a, 1, grad_a.stride(1), on_1),
                                                rt::clipped(grad_a, 2, grad_a.stride(2), on_2));
-            const auto a_1 = [&](int64_t) { return t; };
+            const rt::Fixed a_1(t);
             const auto a_2 = [&](int64_t i) { return over_s.index(run, 0, i) - 1; };
             const rt::Line<opmath_t> a_at_2(host, a, rt::stretch(run, 6, 1), 0, rt::clipped(a, 1, a.stride(1), a_1),
                                             rt::clipped(a, 2, a.stride(2), a_2));
@@ -694,7 +694,7 @@ int backward_0_grad_on(const OpgenCall& call, OpgenHost& host) {
             const rt::Source<bool> skips_at_2(skips, run.at[11], run.step[11], run.size);
             const rt::Source<opmath_t> grad_a_at_2(grad_a, run.at[13] + t * grad_a.stride(1), run.step[13], run.size);
             rt::Sink<opmath_t> grad_on_out(grad_on, run.at[15] + t * grad_on.stride(1), run.step[15], run.size);
-            const auto a_1_2 = [&](int64_t) { return t - 1; };
+            const rt::Fixed a_1_2(t - 1);
             const auto a_2_3 = [&](int64_t i) { return over_s.index(run, 0, i) - 2; };
             const rt::Line<opmath_t> a_at_4(host, a, rt::stretch(run, 12, 1), 0, rt::clipped(a, 1, a.stride(1), a_1_2),
                                             rt::clipped(a, 2, a.stride(2), a_2_3));

@@ -33,7 +33,7 @@ int forward_d_waves(const OpgenCall& call, OpgenHost& host) {
         for (int64_t wave = 0; wave < wave_size; ++wave) {
           over_j.runs<rt::block>(0, over_j.count, row.at, [&](const auto& run) {
             rt::Sink<int64_t> d_before_out(d_before, run.at[6] + wave * d_before.stride(1), run.step[6], run.size);
-            const auto d_waves_1 = [&](int64_t) { return wave - 1; };
+            const rt::Fixed d_waves_1(wave - 1);
             const rt::Line<int64_t> d_waves_at(host, d_waves, rt::stretch(run, 0, 1), 0,
                                                rt::clipped(d_waves, 1, d_waves.stride(1), d_waves_1));
             rt::each_of_row<rt::lane_count>(run.size, [&](int64_t i) {
@@ -45,7 +45,7 @@ int forward_d_waves(const OpgenCall& call, OpgenHost& host) {
             const rt::Source<int64_t> second_at(second, run.at[3], run.step[3], run.size);
             rt::Sink<int64_t> changed_waves_out(changed_waves, run.at[7] + wave * changed_waves.stride(1), run.step[7],
                                                 run.size);
-            const auto d_before_1 = [&](int64_t) { return wave - 1; };
+            const rt::Fixed d_before_1(wave - 1);
             const auto d_before_2 = [&](int64_t i) { return over_j.index(run, 0, i) - 1; };
             const rt::Line<int64_t> d_before_at(host, d_before, rt::stretch(run, 1, 1), 0,
                                                 rt::clipped(d_before, 1, d_before.stride(1), d_before_1),
@@ -68,7 +68,7 @@ int forward_d_waves(const OpgenCall& call, OpgenHost& host) {
             const rt::Source<int64_t> changed_waves_at(changed_waves, run.at[5] + wave * changed_waves.stride(1),
                                                        run.step[5], run.size);
             rt::Sink<int64_t> d_waves_out(d_waves, run.at[8] + wave * d_waves.stride(1), run.step[8], run.size);
-            const auto d_waves_1_2 = [&](int64_t) { return wave - 1; };
+            const rt::Fixed d_waves_1_2(wave - 1);
             const rt::Line<int64_t> d_waves_at(host, d_waves, rt::stretch(run, 0, 1), 0,
                                                rt::clipped(d_waves, 1, d_waves.stride(1), d_waves_1_2));
             const auto d_waves_2 = [&](int64_t i) { return over_j.index(run, 0, i) - 1; };
@@ -230,8 +230,8 @@ int forward_distance(const OpgenCall& call, OpgenHost& host) {
   rt::parallel(host, outer.count, 1, [=, &host](int64_t begin, int64_t end) {
     outer.runs<rt::block>(begin, end, nullptr, [&](const auto& run) {
       rt::Sink<int64_t> distance_out(distance, run.at[1], run.step[1], run.size);
-      const auto d_1 = [&](int64_t) { return N - 1; };
-      const auto d_2 = [&](int64_t) { return M - 1; };
+      const rt::Fixed d_1(N - 1);
+      const rt::Fixed d_2(M - 1);
       const rt::Line<int64_t> d_at(host, d, rt::stretch(run, 0, 1), 0, rt::clipped(d, 1, d.stride(1), d_1),
                                    rt::clipped(d, 2, d.stride(2), d_2));
       rt::each(run.size, [&](int64_t i) {

@@ -92,7 +92,7 @@ int forward_output(const OpgenCall& call, OpgenHost& host) {
       over_d.runs<rt::block>(0, over_d.count, row.at, [&](const auto& run) {
         const rt::Source<opmath_t> input_at(input, run.at[1], run.step[1], run.size);
         rt::Sink<opmath_t> output_out(output, run.at[4], run.step[4], run.size);
-        const auto codebook_0 = [&](int64_t) { return code_value; };
+        const rt::Fixed codebook_0(code_value);
         const rt::Line<opmath_t> codebook_at(host, codebook, rt::stretch(run, 2, 1), 0,
                                              rt::checked(codebook, 0, codebook.stride(0), 3, codebook_0));
         rt::each(run.size, [&](int64_t i) {

@@ -60,7 +60,7 @@ int backward_grad_weight(const OpgenCall& call, OpgenHost& host) {
       over_batch.runs<1>(0, over_batch.count, columns.at, [&](const auto& point) {
         const auto input_at = rt::load(input, point.at[1]);
         const rt::Source<opmath_t> grad_output_at(grad_output, point.at[0], columns.step[0], columns.size);
-        const auto grad_weight_0 = [&](int64_t) { return input_at; };
+        const rt::Fixed grad_weight_0(input_at);
         rt::Values<opmath_t> grad_weight_out;
         rt::each(columns.size, [&](int64_t i) { grad_weight_out.set(i, grad_output_at[i]); });
         rt::accumulate<rt::Sum>(host, grad_weight, rt::stretch(point, columns, 2, 1), grad_weight_out,

@@ -112,7 +112,7 @@ int backward_0_grad_weight(const OpgenCall& call, OpgenHost& host) {
         const auto per_sample_weights_at = rt::load(per_sample_weights, point.at[1]);
         const auto input_at = rt::load(input, point.at[2]);
         const rt::Source<opmath_t> grad_output_at(grad_output, point.at[0], columns.step[0], columns.size);
-        const auto grad_weight_0 = [&](int64_t) { return input_at; };
+        const rt::Fixed grad_weight_0(input_at);
         rt::Values<opmath_t> grad_weight_out;
         rt::each(columns.size, [&](int64_t i) { grad_weight_out.set(i, grad_output_at[i] * per_sample_weights_at); });
         rt::accumulate<rt::Sum>(host, grad_weight, rt::stretch(point, columns, 3, 1), grad_weight_out,
@@ -144,7 +144,7 @@ int backward_0_grad_per_sample_weights(const OpgenCall& call, OpgenHost& host) {
       rt::Fold<rt::Sum, opmath_t> grad_per_sample_weights_value_fold;
       over_d.runs<rt::block>(0, over_d.count, row.at, [&](const auto& run) {
         const rt::Source<opmath_t> grad_output_at(grad_output, run.at[1], run.step[1], run.size);
-        const auto weight_0 = [&](int64_t) { return input_value; };
+        const rt::Fixed weight_0(input_value);
         const rt::Line<opmath_t> weight_at(host, weight, rt::stretch(run, 2, 1), 0,
                                            rt::checked(weight, 0, weight.stride(0), 2, weight_0));
         rt::lanes<rt::lane_count>(run.size, [&](int64_t i, int lane) {
@@ -194,7 +194,7 @@ int backward_1_grad_weight(const OpgenCall& call, OpgenHost& host) {
       over_n_l.runs<1>(0, over_n_l.count, columns.at, [&](const auto& point) {
         const auto input_at = rt::load(input, point.at[1]);
         const rt::Source<opmath_t> grad_output_at(grad_output, point.at[0], columns.step[0], columns.size);
-        const auto grad_weight_0 = [&](int64_t) { return input_at; };
+        const rt::Fixed grad_weight_0(input_at);
         rt::Values<opmath_t> grad_weight_out;
         rt::each(columns.size, [&](int64_t i) { grad_weight_out.set(i, grad_output_at[i]); });
         rt::accumulate<rt::Sum>(host, grad_weight, rt::stretch(point, columns, 2, 1), grad_weight_out,

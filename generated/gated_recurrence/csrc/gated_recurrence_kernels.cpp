@@ -32,7 +32,7 @@ int forward_0_state(const OpgenCall& call, OpgenHost& host) {
             const rt::Source<opmath_t> initial_at(initial, run.at[1], run.step[1], run.size);
             const rt::Source<opmath_t> input_at(input, run.at[3] + t * input.stride(1), run.step[3], run.size);
             rt::Sink<opmath_t> state_out(state, run.at[4] + t * state.stride(1), run.step[4], run.size);
-            const auto state_1 = [&](int64_t) { return t - 1; };
+            const rt::Fixed state_1(t - 1);
             const rt::Line<opmath_t> state_at(host, state, rt::stretch(run, 2, 1), 0,
                                               rt::clipped(state, 1, state.stride(1), state_1));
             rt::each_of_row<rt::lane_count>(run.size, [&](int64_t i) {
@@ -83,7 +83,7 @@ int forward_1_state(const OpgenCall& call, OpgenHost& host) {
             const rt::Source<opmath_t> gate_at(gate, run.at[0] + t * gate.stride(1), run.step[0], run.size);
             const rt::Source<opmath_t> input_at(input, run.at[2] + t * input.stride(1), run.step[2], run.size);
             rt::Sink<opmath_t> state_out(state, run.at[3] + t * state.stride(1), run.step[3], run.size);
-            const auto state_1 = [&](int64_t) { return t - 1; };
+            const rt::Fixed state_1(t - 1);
             const rt::Line<opmath_t> state_at(host, state, rt::stretch(run, 1, 1), 0,
                                               rt::clipped(state, 1, state.stride(1), state_1));
             rt::each_of_row<rt::lane_count>(run.size, [&](int64_t i) {
@@ -138,7 +138,7 @@ int backward_0_grad_state_1(const OpgenCall& call, OpgenHost& host) {
                                                      run.size);
             rt::Sink<opmath_t> grad_state_1_out(grad_state_1, run.at[3] + t * grad_state_1.stride(1), run.step[3],
                                                 run.size);
-            const auto grad_state_1_1 = [&](int64_t) { return t + 1; };
+            const rt::Fixed grad_state_1_1(t + 1);
             const rt::Line<opmath_t> grad_state_1_at(
                 host, grad_state_1, rt::stretch(run, 1, 1), 0,
                 rt::clipped(grad_state_1, 1, grad_state_1.stride(1), grad_state_1_1));
@@ -186,7 +186,7 @@ int backward_0_grad_state_start(const OpgenCall& call, OpgenHost& host) {
   rt::parallel(host, outer.count, 1, [=, &host](int64_t begin, int64_t end) {
     outer.runs<rt::block>(begin, end, nullptr, [&](const auto& run) {
       rt::Sink<opmath_t> grad_state_start_out(grad_state_start, run.at[2], run.step[2], run.size);
-      const auto grad_state_1_1 = [&](int64_t) { return 0; };
+      const rt::Fixed grad_state_1_1(0);
       const rt::Line<opmath_t> grad_state_1_at(host, grad_state_1, rt::stretch(run, 0, 1), 0,
                                                rt::clipped(grad_state_1, 1, grad_state_1.stride(1), grad_state_1_1));
       const rt::Line<opmath_t> gate_at(host, gate, rt::stretch(run, 1, 1), 0,

@@ -411,7 +411,7 @@ int backward_0_grad_bias(const OpgenCall& call, OpgenHost& host) {
       over_n_batch.runs<rt::block>(0, over_n_batch.count, row.at, [&](const auto& run) {
         const rt::Source<opmath_t> grad_output_at(grad_output, run.at[0], run.step[0], run.size);
         const rt::Source<opmath_t> input_at(input, run.at[1], run.step[1], run.size);
-        const auto mu_1 = [&](int64_t) { return rt::floordiv(outer.index(row, 0, 0), S); };
+        const rt::Fixed mu_1(rt::floordiv(outer.index(row, 0, 0), S));
         const rt::Line<opmath_t> mu_at(host, mu, rt::stretch(run, 2, 1), 0, rt::checked(mu, 1, mu.stride(1), 2, mu_1));
         const rt::Line<opmath_t> rstd_at(host, rstd, rt::stretch(run, 3, 1), 0,
                                          rt::checked(rstd, 1, rstd.stride(1), 3, mu_1));

@@ -28,9 +28,7 @@ int forward_0_hit_output(const OpgenCall& call, OpgenHost& host) {
     outer.runs<rt::block>(begin, end, nullptr, [&](const auto& columns) {
       rt::Fold<rt::Max, opmath_t, rt::block> output_value_fold;
       over_r_s.runs<1>(0, over_r_s.count, columns.at, [&](const auto& point) {
-        const auto input_1 = [&](int64_t) {
-          return outer.index(columns, 0, 0) * stride + over_r_s.index(point, 0, 0) - padding;
-        };
+        const rt::Fixed input_1(outer.index(columns, 0, 0) * stride + over_r_s.index(point, 0, 0) - padding);
         const auto input_2 = [&](int64_t i) {
           return outer.index(columns, 1, i) * stride + over_r_s.index(point, 1, 0) - padding;
         };
@@ -43,9 +41,7 @@ int forward_0_hit_output(const OpgenCall& call, OpgenHost& host) {
       rt::each(columns.size, [&](int64_t i) { output_out.set(i, output_value_fold[i]); });
       over_r_s.runs<1>(0, over_r_s.count, columns.at, [&](const auto& point) {
         rt::Sink<bool> hit_output_out(hit_output, point.at[2], columns.step[2], columns.size);
-        const auto input_1_2 = [&](int64_t) {
-          return outer.index(columns, 0, 0) * stride + over_r_s.index(point, 0, 0) - padding;
-        };
+        const rt::Fixed input_1_2(outer.index(columns, 0, 0) * stride + over_r_s.index(point, 0, 0) - padding);
         const auto input_2_2 = [&](int64_t i) {
           return outer.index(columns, 1, i) * stride + over_r_s.index(point, 1, 0) - padding;
         };
@@ -81,9 +77,7 @@ int forward_1_hit_output(const OpgenCall& call, OpgenHost& host) {
     outer.runs<rt::block>(begin, end, nullptr, [&](const auto& columns) {
       rt::Fold<rt::Max, opmath_t, rt::block> output_value_fold;
       over_r_s.runs<1>(0, over_r_s.count, columns.at, [&](const auto& point) {
-        const auto input_1 = [&](int64_t) {
-          return outer.index(columns, 0, 0) * kernel_size + over_r_s.index(point, 0, 0) - padding;
-        };
+        const rt::Fixed input_1(outer.index(columns, 0, 0) * kernel_size + over_r_s.index(point, 0, 0) - padding);
         const auto input_2 = [&](int64_t i) {
           return outer.index(columns, 1, i) * kernel_size + over_r_s.index(point, 1, 0) - padding;
         };
@@ -96,9 +90,7 @@ int forward_1_hit_output(const OpgenCall& call, OpgenHost& host) {
       rt::each(columns.size, [&](int64_t i) { output_out.set(i, output_value_fold[i]); });
       over_r_s.runs<1>(0, over_r_s.count, columns.at, [&](const auto& point) {
         rt::Sink<bool> hit_output_out(hit_output, point.at[2], columns.step[2], columns.size);
-        const auto input_1_2 = [&](int64_t) {
-          return outer.index(columns, 0, 0) * kernel_size + over_r_s.index(point, 0, 0) - padding;
-        };
+        const rt::Fixed input_1_2(outer.index(columns, 0, 0) * kernel_size + over_r_s.index(point, 0, 0) - padding);
         const auto input_2_2 = [&](int64_t i) {
           return outer.index(columns, 1, i) * kernel_size + over_r_s.index(point, 1, 0) - padding;
         };
@@ -181,9 +173,8 @@ int backward_0_grad_input(const OpgenCall& call, OpgenHost& host) {
         };
         comb.clip(Q, place_2);
         if (comb.count == 0) return;
-        const auto hit_output_1 = [&](int64_t) {
-          return rt::floordiv(padding + outer.index(columns, 0, 0) - over_r_s.index(point, 0, 0), stride);
-        };
+        const int64_t difference = padding + outer.index(columns, 0, 0) - over_r_s.index(point, 0, 0);
+        const rt::Fixed hit_output_1(rt::floordiv(difference, stride));
         const rt::Line<bool> hit_output_at(host, hit_output, rt::stretch(point, columns, 0, comb), 0,
                                            rt::sure(hit_output.stride(1), hit_output_1),
                                            rt::sure(hit_output.stride(2), place_2));
@@ -231,8 +222,8 @@ int backward_1_grad_input(const OpgenCall& call, OpgenHost& host) {
         const auto place_2 = [&](int64_t i) { return rt::floordiv(padding + outer.index(run, 1, i), kernel_size); };
         comb.clip(Q, place_2);
         if (comb.count == 0) continue;
-        const auto hit_output_1 = [&](int64_t) { return rt::floordiv(padding + outer.index(run, 0, 0), kernel_size); };
-        const auto hit_output_3 = [&](int64_t) { return rt::mod(padding + outer.index(run, 0, 0), kernel_size); };
+        const rt::Fixed hit_output_1(rt::floordiv(padding + outer.index(run, 0, 0), kernel_size));
+        const rt::Fixed hit_output_3(rt::mod(padding + outer.index(run, 0, 0), kernel_size));
         const auto hit_output_4 = [&](int64_t i) { return rt::mod(padding + outer.index(run, 1, i), kernel_size); };
         const rt::Line<bool> hit_output_at(
             host, hit_output, rt::stretch(run, 0, comb), 0, rt::sure(hit_output.stride(1), hit_output_1),

@@ -51,7 +51,7 @@ int forward_output(const OpgenCall& call, OpgenHost& host) {
   rt::parallel(host, outer.count, 1, [=, &host](int64_t begin, int64_t end) {
     outer.runs<rt::block>(begin, end, nullptr, [&](const auto& run) {
       rt::Sink<opmath_t> output_out(output, run.at[4], run.step[4], run.size);
-      const auto argsort_w_2 = [&](int64_t) { return size_2 - 1; };
+      const rt::Fixed argsort_w_2(size_2 - 1);
       const rt::Line<int64_t> argsort_w_at(host, argsort_w, rt::stretch(run, 1, 1), 0,
                                            rt::clipped(argsort_w, 2, argsort_w.stride(2), argsort_w_2));
       const auto values_wanted = [&](int64_t) { return !(size_2 == 0); };
@@ -59,7 +59,7 @@ int forward_output(const OpgenCall& call, OpgenHost& host) {
       const rt::Line<opmath_t> values_at(host, values, rt::stretch(run, 0, argsort_w_at.same), 0,
                                          rt::wanted(values_wanted),
                                          rt::checked(values, 2, values.stride(2), 0, values_2));
-      const auto argsort_w_2_2 = [&](int64_t) { return rt::floordiv(size_2 - 1, 2); };
+      const rt::Fixed argsort_w_2_2(rt::floordiv(size_2 - 1, 2));
       const rt::Line<int64_t> argsort_w_at_2(host, argsort_w, rt::stretch(run, 3, 1), 0,
                                              rt::clipped(argsort_w, 2, argsort_w.stride(2), argsort_w_2_2));
       const auto values_wanted_2 = [&](int64_t i) { return !(size_2 == 0) && !rt::isnan(values_at[i]); };
@@ -92,10 +92,10 @@ int forward_slope(const OpgenCall& call, OpgenHost& host) {
   rt::parallel(host, outer.count, 1, [=, &host](int64_t begin, int64_t end) {
     outer.runs<rt::block>(begin, end, nullptr, [&](const auto& run) {
       rt::Sink<opmath_t> slope_out(slope, run.at[3], run.step[3], run.size);
-      const auto argsort_w_2 = [&](int64_t) { return rt::floordiv(size_2 - 1, 2); };
+      const rt::Fixed argsort_w_2(rt::floordiv(size_2 - 1, 2));
       const rt::Line<int64_t> argsort_w_at(host, argsort_w, rt::stretch(run, 0, 1), 0,
                                            rt::sure(argsort_w.stride(2), argsort_w_2));
-      const auto argsort_w_2_2 = [&](int64_t) { return size_2 - 1; };
+      const rt::Fixed argsort_w_2_2(size_2 - 1);
       const rt::Line<int64_t> argsort_w_at_2(host, argsort_w, rt::stretch(run, 2, 1), 0,
                                              rt::clipped(argsort_w, 2, argsort_w.stride(2), argsort_w_2_2));
       const auto values_wanted = [&](int64_t i) { return outer.index(run, 0, i) == argsort_w_at[i] && !(size_2 == 0); };

@@ -40,10 +40,10 @@ int forward_0_output(const OpgenCall& call, OpgenHost& host) {
         const auto edge_weight_at = rt::load(edge_weight, point.at[0]);
         const auto source_at = rt::load(source, point.at[2]);
         const auto target_at = rt::load(target, point.at[3]);
-        const auto input_0 = [&](int64_t) { return source_at; };
+        const rt::Fixed input_0(source_at);
         const rt::Line<opmath_t> input_at(host, input, rt::stretch(point, columns, 1, 1), 0,
                                           rt::checked(input, 0, input.stride(0), 2, input_0));
-        const auto output_0 = [&](int64_t) { return target_at; };
+        const rt::Fixed output_0(target_at);
         rt::Values<opmath_t> output_out;
         rt::each(columns.size, [&](int64_t i) { output_out.set(i, edge_weight_at * input_at[i]); });
         rt::accumulate<rt::Sum>(host, output, rt::stretch(point, columns, 4, 1), output_out,
@@ -87,10 +87,10 @@ int forward_1_output(const OpgenCall& call, OpgenHost& host) {
       over_e.runs<1>(0, over_e.count, columns.at, [&](const auto& point) {
         const auto source_at = rt::load(source, point.at[1]);
         const auto target_at = rt::load(target, point.at[2]);
-        const auto input_0 = [&](int64_t) { return source_at; };
+        const rt::Fixed input_0(source_at);
         const rt::Line<opmath_t> input_at(host, input, rt::stretch(point, columns, 0, 1), 0,
                                           rt::checked(input, 0, input.stride(0), 1, input_0));
-        const auto output_0 = [&](int64_t) { return target_at; };
+        const rt::Fixed output_0(target_at);
         rt::Values<opmath_t> output_out;
         rt::each(columns.size, [&](int64_t i) { output_out.set(i, input_at[i]); });
         rt::accumulate<rt::Sum>(host, output, rt::stretch(point, columns, 3, 1), output_out,
@@ -136,10 +136,10 @@ int backward_0_grad_input(const OpgenCall& call, OpgenHost& host) {
         const auto target_at = rt::load(target, point.at[1]);
         const auto edge_weight_at = rt::load(edge_weight, point.at[2]);
         const auto source_at = rt::load(source, point.at[3]);
-        const auto grad_output_0 = [&](int64_t) { return target_at; };
+        const rt::Fixed grad_output_0(target_at);
         const rt::Line<opmath_t> grad_output_at(host, grad_output, rt::stretch(point, columns, 0, 1), 0,
                                                 rt::checked(grad_output, 0, grad_output.stride(0), 1, grad_output_0));
-        const auto grad_input_0 = [&](int64_t) { return source_at; };
+        const rt::Fixed grad_input_0(source_at);
         rt::Values<opmath_t> grad_input_out;
         rt::each(columns.size, [&](int64_t i) { grad_input_out.set(i, grad_output_at[i] * edge_weight_at); });
         rt::accumulate<rt::Sum>(host, grad_input, rt::stretch(point, columns, 4, 1), grad_input_out,
@@ -170,10 +170,10 @@ int backward_0_grad_edge_weight(const OpgenCall& call, OpgenHost& host) {
       const int64_t source_value = rt::load(source, row.at[1]);
       rt::Fold<rt::Sum, opmath_t> grad_edge_weight_value_fold;
       over_d.runs<rt::block>(0, over_d.count, row.at, [&](const auto& run) {
-        const auto grad_output_0 = [&](int64_t) { return target_value; };
+        const rt::Fixed grad_output_0(target_value);
         const rt::Line<opmath_t> grad_output_at(host, grad_output, rt::stretch(run, 2, 1), 0,
                                                 rt::checked(grad_output, 0, grad_output.stride(0), 2, grad_output_0));
-        const auto input_0 = [&](int64_t) { return source_value; };
+        const rt::Fixed input_0(source_value);
         const rt::Line<opmath_t> input_at(host, input, rt::stretch(run, 3, 1), 0,
                                           rt::checked(input, 0, input.stride(0), 3, input_0));
         rt::lanes<rt::lane_count>(run.size, [&](int64_t i, int lane) {
@@ -222,10 +222,10 @@ int backward_1_grad_input(const OpgenCall& call, OpgenHost& host) {
       over_e.runs<1>(0, over_e.count, columns.at, [&](const auto& point) {
         const auto target_at = rt::load(target, point.at[1]);
         const auto source_at = rt::load(source, point.at[2]);
-        const auto grad_output_0 = [&](int64_t) { return target_at; };
+        const rt::Fixed grad_output_0(target_at);
         const rt::Line<opmath_t> grad_output_at(host, grad_output, rt::stretch(point, columns, 0, 1), 0,
                                                 rt::checked(grad_output, 0, grad_output.stride(0), 1, grad_output_0));
-        const auto grad_input_0 = [&](int64_t) { return source_at; };
+        const rt::Fixed grad_input_0(source_at);
         rt::Values<opmath_t> grad_input_out;
         rt::each(columns.size, [&](int64_t i) { grad_input_out.set(i, grad_output_at[i]); });
         rt::accumulate<rt::Sum>(host, grad_input, rt::stretch(point, columns, 3, 1), grad_input_out,

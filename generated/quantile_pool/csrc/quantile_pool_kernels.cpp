@@ -54,7 +54,7 @@ int forward_0_output(const OpgenCall& call, OpgenHost& host) {
   rt::parallel(host, outer.count, 1, [=, &host](int64_t begin, int64_t end) {
     outer.runs<rt::block>(begin, end, nullptr, [&](const auto& run) {
       rt::Sink<opmath_t> output_out(output, run.at[6], run.step[6], run.size);
-      const auto argsort_w_2 = [&](int64_t) { return size_2 - 1; };
+      const rt::Fixed argsort_w_2(size_2 - 1);
       const rt::Line<int64_t> argsort_w_at(host, argsort_w, rt::stretch(run, 1, 1), 0,
                                            rt::clipped(argsort_w, 2, argsort_w.stride(2), argsort_w_2));
       const auto values_wanted = [&](int64_t) { return !(size_2 == 0); };
@@ -66,7 +66,7 @@ int forward_0_output(const OpgenCall& call, OpgenHost& host) {
         const bool mask = !(size_2 == 0) && !rt::isnan(values_at[i]) && !(shift - rt::floor(shift) == 0);
         return (!(size_2 == 0) && !rt::isnan(values_at[i]) && shift - rt::floor(shift) == 0) || mask;
       };
-      const auto argsort_w_2_2 = [&](int64_t) { return static_cast<int64_t>(rt::floor(q * (size_2 - 1))); };
+      const rt::Fixed argsort_w_2_2(static_cast<int64_t>(rt::floor(q * (size_2 - 1))));
       const rt::Line<int64_t> argsort_w_at_2(host, argsort_w, rt::stretch(run, 3, 1), 0, rt::wanted(argsort_w_wanted),
                                              rt::checked(argsort_w, 2, argsort_w.stride(2), 1, argsort_w_2_2));
       const auto values_wanted_2 = [&](int64_t i) {
@@ -80,9 +80,7 @@ int forward_0_output(const OpgenCall& call, OpgenHost& host) {
       const auto argsort_w_wanted_2 = [&](int64_t i) {
         return !(size_2 == 0) && !rt::isnan(values_at[i]) && !(shift - rt::floor(shift) == 0);
       };
-      const auto argsort_w_2_3 = [&](int64_t) {
-        return rt::min(static_cast<int64_t>(rt::floor(q * (size_2 - 1))) + 1, size_2 - 1);
-      };
+      const rt::Fixed argsort_w_2_3(rt::min(static_cast<int64_t>(rt::floor(q * (size_2 - 1))) + 1, size_2 - 1));
       const rt::Line<int64_t> argsort_w_at_3(host, argsort_w, rt::stretch(run, 5, 1), 0, rt::wanted(argsort_w_wanted_2),
                                              rt::checked(argsort_w, 2, argsort_w.stride(2), 1, argsort_w_2_3));
       const auto values_2_3 = [&](int64_t i) { return argsort_w_at_3[i]; };
@@ -124,15 +122,13 @@ int forward_0_slope(const OpgenCall& call, OpgenHost& host) {
   rt::parallel(host, outer.count, 1, [=, &host](int64_t begin, int64_t end) {
     outer.runs<rt::block>(begin, end, nullptr, [&](const auto& run) {
       rt::Sink<opmath_t> slope_out(slope, run.at[4], run.step[4], run.size);
-      const auto argsort_w_2 = [&](int64_t) { return static_cast<int64_t>(rt::floor(q * (size_2 - 1))); };
+      const rt::Fixed argsort_w_2(static_cast<int64_t>(rt::floor(q * (size_2 - 1))));
       const rt::Line<int64_t> argsort_w_at(host, argsort_w, rt::stretch(run, 0, 1), 0,
                                            rt::checked(argsort_w, 2, argsort_w.stride(2), 0, argsort_w_2));
-      const auto argsort_w_2_2 = [&](int64_t) { return size_2 - 1; };
+      const rt::Fixed argsort_w_2_2(size_2 - 1);
       const rt::Line<int64_t> argsort_w_at_2(host, argsort_w, rt::stretch(run, 2, 1), 0,
                                              rt::clipped(argsort_w, 2, argsort_w.stride(2), argsort_w_2_2));
-      const auto argsort_w_2_3 = [&](int64_t) {
-        return rt::min(static_cast<int64_t>(rt::floor(q * (size_2 - 1))) + 1, size_2 - 1);
-      };
+      const rt::Fixed argsort_w_2_3(rt::min(static_cast<int64_t>(rt::floor(q * (size_2 - 1))) + 1, size_2 - 1));
       const rt::Line<int64_t> argsort_w_at_3(host, argsort_w, rt::stretch(run, 3, 1), 0,
                                              rt::checked(argsort_w, 2, argsort_w.stride(2), 0, argsort_w_2_3));
       const auto values_wanted = [&](int64_t i) {

@@ -71,7 +71,7 @@ int forward_top(const OpgenCall& call, OpgenHost& host) {
       over_n.runs<1>(0, over_n.count, columns.at, [&](const auto& point) {
         const auto segment_at = rt::load(segment, point.at[1]);
         const rt::Source<opmath_t> input_at(input, point.at[0], columns.step[0], columns.size);
-        const auto top_0 = [&](int64_t) { return segment_at; };
+        const rt::Fixed top_0(segment_at);
         rt::Values<opmath_t> top_out;
         rt::each(columns.size, [&](int64_t i) { top_out.set(i, input_at[i]); });
         rt::accumulate<rt::Max>(host, top, rt::stretch(point, columns, 2, 1), top_out,
@@ -169,7 +169,7 @@ int backward_ties_top(const OpgenCall& call, OpgenHost& host) {
       over_n.runs<1>(0, over_n.count, columns.at, [&](const auto& point) {
         const auto segment_at = rt::load(segment, point.at[1]);
         const rt::Source<bool> condition_at(condition, point.at[0], columns.step[0], columns.size);
-        const auto ties_top_0 = [&](int64_t) { return segment_at; };
+        const rt::Fixed ties_top_0(segment_at);
         rt::Values<int64_t> ties_top_out;
         rt::each(columns.size, [&](int64_t i) { ties_top_out.set(i, condition_at[i] ? 1 : 0); });
         rt::accumulate<rt::Sum>(host, ties_top, rt::stretch(point, columns, 2, 1), ties_top_out,

@@ -71,7 +71,7 @@ int forward_total(const OpgenCall& call, OpgenHost& host) {
       over_n.runs<1>(0, over_n.count, columns.at, [&](const auto& point) {
         const auto segment_at = rt::load(segment, point.at[1]);
         const rt::Source<opmath_t> input_at(input, point.at[0], columns.step[0], columns.size);
-        const auto total_2_0 = [&](int64_t) { return segment_at; };
+        const rt::Fixed total_2_0(segment_at);
         rt::Values<opmath_t> total_2_out;
         rt::each(columns.size, [&](int64_t i) { total_2_out.set(i, input_at[i]); });
         rt::accumulate<rt::Sum>(host, total_2, rt::stretch(point, columns, 2, 1), total_2_out,

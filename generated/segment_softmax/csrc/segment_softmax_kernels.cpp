@@ -35,7 +35,7 @@ int forward_top(const OpgenCall& call, OpgenHost& host) {
       over_e.runs<1>(0, over_e.count, columns.at, [&](const auto& point) {
         const auto segment_at = rt::load(segment, point.at[1]);
         const rt::Source<opmath_t> input_at(input, point.at[0], columns.step[0], columns.size);
-        const auto top_0 = [&](int64_t) { return segment_at; };
+        const rt::Fixed top_0(segment_at);
         rt::Values<opmath_t> top_out;
         rt::each(columns.size, [&](int64_t i) { top_out.set(i, input_at[i]); });
         rt::accumulate<rt::Max>(host, top, rt::stretch(point, columns, 2, 1), top_out,
@@ -77,7 +77,7 @@ int forward_total(const OpgenCall& call, OpgenHost& host) {
       over_e.runs<1>(0, over_e.count, columns.at, [&](const auto& point) {
         const auto segment_at = rt::load(segment, point.at[0]);
         const rt::Source<opmath_t> input_at(input, point.at[1], columns.step[1], columns.size);
-        const auto top_0 = [&](int64_t) { return segment_at; };
+        const rt::Fixed top_0(segment_at);
         const rt::Line<opmath_t> top_at(host, top, rt::stretch(point, columns, 2, 1), 0,
                                         rt::checked(top, 0, top.stride(0), 3, top_0));
         rt::Values<opmath_t> total_2_out;
@@ -151,7 +151,7 @@ int backward_dot_output(const OpgenCall& call, OpgenHost& host) {
         const auto segment_at = rt::load(segment, point.at[2]);
         const rt::Source<opmath_t> grad_output_at(grad_output, point.at[0], columns.step[0], columns.size);
         const rt::Source<opmath_t> output_at(output, point.at[1], columns.step[1], columns.size);
-        const auto dot_output_0 = [&](int64_t) { return segment_at; };
+        const rt::Fixed dot_output_0(segment_at);
         rt::Values<opmath_t> dot_output_out;
         rt::each(columns.size, [&](int64_t i) { dot_output_out.set(i, grad_output_at[i] * output_at[i]); });
         rt::accumulate<rt::Sum>(host, dot_output, rt::stretch(point, columns, 3, 1), dot_output_out,

@@ -35,7 +35,7 @@ int forward_output(const OpgenCall& call, OpgenHost& host) {
       over_n.runs<1>(0, over_n.count, columns.at, [&](const auto& point) {
         const auto segment_at = rt::load(segment, point.at[1]);
         const rt::Source<opmath_t> input_at(input, point.at[0], columns.step[0], columns.size);
-        const auto output_0 = [&](int64_t) { return segment_at; };
+        const rt::Fixed output_0(segment_at);
         rt::Values<opmath_t> output_out;
         rt::each(columns.size, [&](int64_t i) { output_out.set(i, input_at[i]); });
         rt::accumulate<rt::Sum>(host, output, rt::stretch(point, columns, 2, 1), output_out,

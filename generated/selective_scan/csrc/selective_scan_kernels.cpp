@@ -31,7 +31,7 @@ int forward_h(const OpgenCall& call, OpgenHost& host) {
             const rt::Source<opmath_t> b_at(b, run.at[3] + t * b.stride(1), run.step[3], run.size);
             const rt::Source<opmath_t> u_at(u, run.at[4] + t * u.stride(1), run.step[4], run.size);
             rt::Sink<opmath_t> h_out(h, run.at[5] + t * h.stride(1), run.step[5], run.size);
-            const auto h_1 = [&](int64_t) { return t - 1; };
+            const rt::Fixed h_1(t - 1);
             const rt::Line<opmath_t> h_at(host, h, rt::stretch(run, 2, 1), 0, rt::clipped(h, 1, h.stride(1), h_1));
             rt::each_of_row<rt::lane_count>(run.size, [&](int64_t i) {
               const opmath_t delta_value = delta_at[i];
@@ -126,7 +126,7 @@ int backward_grad_h(const OpgenCall& call, OpgenHost& host) {
             const rt::Source<opmath_t> c_at(c, run.at[1] + t * c.stride(1), run.step[1], run.size);
             const rt::Source<opmath_t> a_at(a, run.at[4], run.step[4], run.size);
             rt::Sink<opmath_t> grad_h_out(grad_h, run.at[5] + t * grad_h.stride(1), run.step[5], run.size);
-            const auto grad_h_1 = [&](int64_t) { return t + 1; };
+            const rt::Fixed grad_h_1(t + 1);
             const rt::Line<opmath_t> grad_h_at(host, grad_h, rt::stretch(run, 2, 1), 0,
                                                rt::clipped(grad_h, 1, grad_h.stride(1), grad_h_1));
             const rt::Line<opmath_t> delta_at(host, delta, rt::stretch(run, 3, 1), 0,
@@ -208,7 +208,7 @@ int backward_grad_delta(const OpgenCall& call, OpgenHost& host) {
         const rt::Source<opmath_t> grad_h_at(grad_h, run.at[2], run.step[2], run.size);
         const rt::Source<opmath_t> b_at(b, run.at[3], run.step[3], run.size);
         const rt::Source<opmath_t> a_at(a, run.at[4], run.step[4], run.size);
-        const auto h_1 = [&](int64_t) { return outer.index(row, 0, 0) - 1; };
+        const rt::Fixed h_1(outer.index(row, 0, 0) - 1);
         const rt::Line<opmath_t> h_at(host, h, rt::stretch(run, 5, 1), 0, rt::clipped(h, 1, h.stride(1), h_1));
         rt::lanes<rt::lane_count>(run.size, [&](int64_t i, int lane) {
           const opmath_t grad_h_value = grad_h_at[i];
@@ -258,7 +258,7 @@ int backward_grad_a(const OpgenCall& call, OpgenHost& host) {
       over_batch_t.runs<1>(0, over_batch_t.count, columns.at, [&](const auto& point) {
         const rt::Source<opmath_t> delta_at(delta, point.at[1], columns.step[1], columns.size);
         const rt::Source<opmath_t> grad_h_at(grad_h, point.at[2], columns.step[2], columns.size);
-        const auto h_1 = [&](int64_t) { return over_batch_t.index(point, 0, 0) - 1; };
+        const rt::Fixed h_1(over_batch_t.index(point, 0, 0) - 1);
         const rt::Line<opmath_t> h_at(host, h, rt::stretch(point, columns, 3, 1), 0,
                                       rt::clipped(h, 1, h.stride(1), h_1));
         rt::each(columns.size, [&](int64_t i) {

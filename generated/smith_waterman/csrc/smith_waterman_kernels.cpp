@@ -59,7 +59,7 @@ int forward_h_waves(const OpgenCall& call, OpgenHost& host) {
         for (int64_t wave = 0; wave < wave_size; ++wave) {
           over_j.runs<rt::block>(0, over_j.count, row.at, [&](const auto& run) {
             rt::Sink<opmath_t> h_before_out(h_before, run.at[6] + wave * h_before.stride(1), run.step[6], run.size);
-            const auto h_waves_1 = [&](int64_t) { return wave - 1; };
+            const rt::Fixed h_waves_1(wave - 1);
             const rt::Line<opmath_t> h_waves_at(host, h_waves, rt::stretch(run, 0, 1), 0,
                                                 rt::clipped(h_waves, 1, h_waves.stride(1), h_waves_1));
             rt::each_of_row<rt::lane_count>(run.size, [&](int64_t i) {
@@ -70,7 +70,7 @@ int forward_h_waves(const OpgenCall& call, OpgenHost& host) {
           over_j.runs<rt::block>(0, over_j.count, row.at, [&](const auto& run) {
             rt::Sink<opmath_t> paired_waves_out(paired_waves, run.at[7] + wave * paired_waves.stride(1), run.step[7],
                                                 run.size);
-            const auto h_before_1 = [&](int64_t) { return wave - 1; };
+            const rt::Fixed h_before_1(wave - 1);
             const auto h_before_2 = [&](int64_t i) { return over_j.index(run, 0, i) - 1; };
             const rt::Line<opmath_t> h_before_at(host, h_before, rt::stretch(run, 1, 1), 0,
                                                  rt::clipped(h_before, 1, h_before.stride(1), h_before_1),
@@ -90,7 +90,7 @@ int forward_h_waves(const OpgenCall& call, OpgenHost& host) {
           over_j.runs<rt::block>(0, over_j.count, row.at, [&](const auto& run) {
             rt::Sink<opmath_t> apart_waves_out(apart_waves, run.at[8] + wave * apart_waves.stride(1), run.step[8],
                                                run.size);
-            const auto h_waves_1_2 = [&](int64_t) { return wave - 1; };
+            const rt::Fixed h_waves_1_2(wave - 1);
             const rt::Line<opmath_t> h_waves_at(host, h_waves, rt::stretch(run, 0, 1), 0,
                                                 rt::clipped(h_waves, 1, h_waves.stride(1), h_waves_1_2));
             const auto h_waves_2 = [&](int64_t i) { return over_j.index(run, 0, i) - 1; };
@@ -373,12 +373,12 @@ int backward_grad_h_before(const OpgenCall& call, OpgenHost& host) {
             const auto grad_h_1 = [&](int64_t i) { return wave - over_j.index(run, 0, i); };
             const rt::Line<opmath_t> grad_h_at(host, grad_h, rt::stretch(run, 1, 1), 0,
                                                rt::clipped(grad_h, 1, grad_h.stride(1), grad_h_1));
-            const auto h_waves_1 = [&](int64_t) { return wave; };
+            const rt::Fixed h_waves_1(wave);
             const auto h_waves_2 = [&](int64_t i) { return over_j.index(run, 0, i) - 1; };
             const rt::Line<opmath_t> h_waves_at_2(host, h_waves, rt::stretch(run, 2, 1), 0,
                                                   rt::clipped(h_waves, 1, h_waves.stride(1), h_waves_1),
                                                   rt::clipped(h_waves, 2, h_waves.stride(2), h_waves_2));
-            const auto grad_apart_waves_1 = [&](int64_t) { return wave + 1; };
+            const rt::Fixed grad_apart_waves_1(wave + 1);
             const rt::Line<opmath_t> grad_apart_waves_at(
                 host, grad_apart_waves, rt::stretch(run, 3, 1), 0,
                 rt::clipped(grad_apart_waves, 1, grad_apart_waves.stride(1), grad_apart_waves_1));
@@ -471,7 +471,7 @@ int backward_grad_h_before(const OpgenCall& call, OpgenHost& host) {
                                                    run.size);
             rt::Sink<opmath_t> grad_h_before_out(grad_h_before, run.at[16] + wave * grad_h_before.stride(1),
                                                  run.step[16], run.size);
-            const auto grad_paired_waves_1 = [&](int64_t) { return wave + 1; };
+            const rt::Fixed grad_paired_waves_1(wave + 1);
             const auto grad_paired_waves_2 = [&](int64_t i) { return over_j.index(run, 0, i) + 1; };
             const rt::Line<opmath_t> grad_paired_waves_at(
                 host, grad_paired_waves, rt::stretch(run, 12, 1), 0,

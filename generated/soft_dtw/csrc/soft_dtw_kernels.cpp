@@ -32,7 +32,7 @@ int forward_r_waves(const OpgenCall& call, OpgenHost& host) {
         for (int64_t wave = 0; wave < wave_size; ++wave) {
           over_j.runs<rt::block>(0, over_j.count, row.at, [&](const auto& run) {
             rt::Sink<opmath_t> r_before_out(r_before, run.at[5] + wave * r_before.stride(1), run.step[5], run.size);
-            const auto r_waves_1 = [&](int64_t) { return wave - 1; };
+            const rt::Fixed r_waves_1(wave - 1);
             const rt::Line<opmath_t> r_waves_at(host, r_waves, rt::stretch(run, 0, 1), 0,
                                                 rt::clipped(r_waves, 1, r_waves.stride(1), r_waves_1));
             rt::each_of_row<rt::lane_count>(run.size, [&](int64_t i) {
@@ -43,7 +43,7 @@ int forward_r_waves(const OpgenCall& call, OpgenHost& host) {
           over_j.runs<rt::block>(0, over_j.count, row.at, [&](const auto& run) {
             rt::Sink<opmath_t> near_waves_out(near_waves, run.at[6] + wave * near_waves.stride(1), run.step[6],
                                               run.size);
-            const auto r_waves_1_2 = [&](int64_t) { return wave - 1; };
+            const rt::Fixed r_waves_1_2(wave - 1);
             const rt::Line<opmath_t> r_waves_at(host, r_waves, rt::stretch(run, 0, 1), 0,
                                                 rt::clipped(r_waves, 1, r_waves.stride(1), r_waves_1_2));
             const auto r_waves_2 = [&](int64_t i) { return over_j.index(run, 0, i) - 1; };
@@ -70,7 +70,7 @@ int forward_r_waves(const OpgenCall& call, OpgenHost& host) {
             const auto cost_1 = [&](int64_t i) { return wave - over_j.index(run, 0, i); };
             const rt::Line<opmath_t> cost_at(host, cost, rt::stretch(run, 2, 1), 0,
                                              rt::clipped(cost, 1, cost.stride(1), cost_1));
-            const auto r_before_1 = [&](int64_t) { return wave - 1; };
+            const rt::Fixed r_before_1(wave - 1);
             const auto r_before_2 = [&](int64_t i) { return over_j.index(run, 0, i) - 1; };
             const rt::Line<opmath_t> r_before_at(host, r_before, rt::stretch(run, 4, 1), 0,
                                                  rt::clipped(r_before, 1, r_before.stride(1), r_before_1),
@@ -229,8 +229,8 @@ int forward_output(const OpgenCall& call, OpgenHost& host) {
   rt::parallel(host, outer.count, 1, [=, &host](int64_t begin, int64_t end) {
     outer.runs<rt::block>(begin, end, nullptr, [&](const auto& run) {
       rt::Sink<opmath_t> output_out(output, run.at[1], run.step[1], run.size);
-      const auto r_1 = [&](int64_t) { return N - 1; };
-      const auto r_2 = [&](int64_t) { return M - 1; };
+      const rt::Fixed r_1(N - 1);
+      const rt::Fixed r_2(M - 1);
       const rt::Line<opmath_t> r_at(host, r, rt::stretch(run, 0, 1), 0, rt::clipped(r, 1, r.stride(1), r_1),
                                     rt::clipped(r, 2, r.stride(2), r_2));
       rt::each(run.size, [&](int64_t i) {
@@ -311,12 +311,12 @@ int backward_grad_r_before(const OpgenCall& call, OpgenHost& host) {
             const auto grad_r_1 = [&](int64_t i) { return wave - over_j.index(run, 0, i); };
             const rt::Line<opmath_t> grad_r_at(host, grad_r, rt::stretch(run, 1, 1), 0,
                                                rt::clipped(grad_r, 1, grad_r.stride(1), grad_r_1));
-            const auto r_waves_1 = [&](int64_t) { return wave; };
+            const rt::Fixed r_waves_1(wave);
             const auto r_waves_2 = [&](int64_t i) { return over_j.index(run, 0, i) - 1; };
             const rt::Line<opmath_t> r_waves_at_2(host, r_waves, rt::stretch(run, 2, 1), 0,
                                                   rt::clipped(r_waves, 1, r_waves.stride(1), r_waves_1),
                                                   rt::clipped(r_waves, 2, r_waves.stride(2), r_waves_2));
-            const auto grad_near_waves_1 = [&](int64_t) { return wave + 1; };
+            const rt::Fixed grad_near_waves_1(wave + 1);
             const rt::Line<opmath_t> grad_near_waves_at(
                 host, grad_near_waves, rt::stretch(run, 3, 1), 0,
                 rt::clipped(grad_near_waves, 1, grad_near_waves.stride(1), grad_near_waves_1));
@@ -369,7 +369,7 @@ int backward_grad_r_before(const OpgenCall& call, OpgenHost& host) {
                                                        run.step[9], run.size);
             rt::Sink<opmath_t> grad_near_waves_out(grad_near_waves, run.at[14] + wave * grad_near_waves.stride(1),
                                                    run.step[14], run.size);
-            const auto r_before_1 = [&](int64_t) { return wave - 1; };
+            const rt::Fixed r_before_1(wave - 1);
             const auto r_before_2 = [&](int64_t i) { return over_j.index(run, 0, i) - 1; };
             const rt::Line<opmath_t> r_before_at(host, r_before, rt::stretch(run, 8, 1), 0,
                                                  rt::clipped(r_before, 1, r_before.stride(1), r_before_1),
@@ -398,7 +398,7 @@ int backward_grad_r_before(const OpgenCall& call, OpgenHost& host) {
                                                      run.size);
             rt::Sink<opmath_t> grad_r_before_out(grad_r_before, run.at[15] + wave * grad_r_before.stride(1),
                                                  run.step[15], run.size);
-            const auto near_waves_1 = [&](int64_t) { return wave + 1; };
+            const rt::Fixed near_waves_1(wave + 1);
             const auto near_waves_2 = [&](int64_t i) { return over_j.index(run, 0, i) + 1; };
             const rt::Line<opmath_t> near_waves_at_2(host, near_waves, rt::stretch(run, 11, 1), 0,
                                                      rt::clipped(near_waves, 1, near_waves.stride(1), near_waves_1),

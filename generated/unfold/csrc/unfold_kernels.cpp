@@ -26,7 +26,7 @@ int forward_output(const OpgenCall& call, OpgenHost& host) {
   rt::parallel(host, outer.count, 1, [=, &host](int64_t begin, int64_t end) {
     outer.runs<rt::block>(begin, end, nullptr, [&](const auto& run) {
       rt::Sink<opmath_t> output_out(output, run.at[1], run.step[1], run.size);
-      const auto input_1 = [&](int64_t) { return rt::floordiv(outer.index(run, 0, 0), kernel_size * kernel_size); };
+      const rt::Fixed input_1(rt::floordiv(outer.index(run, 0, 0), kernel_size * kernel_size));
       const auto input_2 = [&](int64_t i) {
         const int64_t mod_value = rt::mod(rt::floordiv(outer.index(run, 0, 0), kernel_size), kernel_size);
         const int64_t product = mod_value * dilation;
@@ -87,9 +87,7 @@ int backward_grad_input(const OpgenCall& call, OpgenHost& host) {
     outer.runs<1>(begin, end, nullptr, [&](const auto& row) {
       over_d_l.runs<rt::block>(0, over_d_l.count, row.at, [&](const auto& run) {
         const rt::Source<opmath_t> grad_output_at(grad_output, run.at[0], run.step[0], run.size);
-        const auto grad_input_1 = [&](int64_t) {
-          return rt::floordiv(over_d_l.index(run, 0, 0), kernel_size * kernel_size);
-        };
+        const rt::Fixed grad_input_1(rt::floordiv(over_d_l.index(run, 0, 0), kernel_size * kernel_size));
         const auto grad_input_2 = [&](int64_t i) {
           const int64_t mod_value = rt::mod(rt::floordiv(over_d_l.index(run, 0, 0), kernel_size), kernel_size);
           const int64_t product = mod_value * dilation;

@@ -83,6 +83,43 @@ struct Source {
   OPGEN_INLINE T operator[](int64_t i) const { return static_cast<T>(from[i]); }
 };
 
+// One value for all points of a run, kept for the runs to come: most of them read the same.
+template <typename T>
+struct Held {
+  Lane<T> value;
+  int64_t filled = 0;
+  alignas(64) Lane<T> buffer[block];
+
+  OPGEN_INLINE const Lane<T>* of(Lane<T> wanted, int64_t size) {
+    if (size <= filled && memcmp(&wanted, &value, sizeof value) == 0) return buffer;
+    for (int64_t i = 0; i < size; ++i) buffer[i] = wanted;
+    value = wanted;
+    filled = size;
+    return buffer;
+  }
+};
+
+// What a run reads that may stand still along it.
+template <typename T>
+struct Steady {
+  const Lane<T>* from;
+  bool same;
+
+  OPGEN_INLINE Steady(Held<T>& held, const Tensor<T>& tensor, int64_t at, int64_t step, int64_t size)
+      : same(step == 0 || size == 1) {
+    if (same) {
+      from = held.of(static_cast<Lane<T>>(load(tensor, at)), size);
+    } else if (step == 1 && is_lane<T> && !tensor.narrow) {
+      from = static_cast<const Lane<T>*>(tensor.data) + at;
+    } else {
+      gather(tensor, at, step, size, held.buffer);
+      held.filled = 0;
+      from = held.buffer;
+    }
+  }
+  OPGEN_INLINE T operator[](int64_t i) const { return static_cast<T>(from[i]); }
+};
+
 // What lanes of a run are told of where they are, ahead of them.
 struct Told {
   alignas(64) int32_t values[block];  // numbers, of which lanes have vectors

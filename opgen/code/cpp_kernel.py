@@ -114,11 +114,10 @@ class _PartCode(Runs):
             self.across = True
             self.looped = bool(inner)
             where = "columns" if inner and self.scope.runs is None else "run"
-            runs = block(
-                f"outer.runs<rt::block>(begin, end, nullptr, [&](const auto& {where}) {{",
-                self._columns(within, where),
-                "});",
-            )
+            self.holds = not inner
+            run = self._columns(within, where)
+            head = f"outer.runs<rt::block>(begin, end, nullptr, [&](const auto& {where}) {{"
+            runs = self.holding(block(head, run, "});"))
         else:
             kept = [self._kept(n) for n in within if isinstance(n, Tile)]
             points = self._points(tuple(n for n in within if not isinstance(n, Tile)), "row")
@@ -185,7 +184,7 @@ class _PartCode(Runs):
         inner = self._through(loops)
         run = [*self._run(loops, body, inner), *sums(accs, "ran(run.size)")]
         runs = block(f"{inner}.runs<rt::block>(0, {inner}.count, {base}.at, [&](const auto& run) {{", run, "});")
-        return [*folds, *runs, *self.fold_values(accs)]
+        return [*folds, *self.holding(runs), *self.fold_values(accs)]
 
     def _chunks(self, loop: For, accs: list[Acc]) -> list[str]:
         """Chunks of the loop fold apart, then together in order."""
@@ -197,6 +196,7 @@ class _PartCode(Runs):
         folds = [f"auto& {fold_name(a.name)} = part.{fold_name(a.name)};" for a in accs]
         run = [*self._run(loops, body, inner), *sums(accs, "ran(run.size)")]
         runs = block(f"{inner}.runs<rt::block>(begin, end, nullptr, [&](const auto& run) {{", run, "});")
+        runs = self.holding(runs)
         call = f"rt::chunked(host, {inner}.count, total, [=, &host](int64_t begin, int64_t end, Part& part) {{"
         return [*part, "Part total;", *block(call, [*folds, *runs], "});"), *self.fold_values(accs, "total.")]
 
@@ -204,6 +204,7 @@ class _PartCode(Runs):
         """What a run along inner loops does: gather, then fold and store lane by lane."""
         saved = set(self.outer_locals)
         self.scope.stand(loops, "run")
+        self.holds = True
         self.number(self.outer, "outer", "row", lane=False)
         moving = self.number(loops, inner, "run", lane=True)
         around = self.sources(body, "run", inner, moving)

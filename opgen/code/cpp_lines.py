@@ -6,13 +6,14 @@ which hold what the run reads, checked ahead of the lanes, and what adds the val
 
 from __future__ import annotations
 
-from collections.abc import Iterable, Iterator
+from collections.abc import Callable, Iterable, Iterator
 from dataclasses import dataclass, field
 
 from opgen.code.cpp_layout import block, named
 from opgen.code.cpp_scope import Access, CpuScope
 from opgen.code.long_values import hoisted
 from opgen.code.native_scope import value_type
+from opgen.ir.program import Axis
 from opgen.ir.scalar import ZERO, Batch, Index, Position, Read, Scalar, is_placed, mentions, reads
 from opgen.kernel.model import Atomic, Body, conjuncts, ranged
 from opgen.kernel.wanted import TRUE, always, bends, condition_of, opened, piece
@@ -33,6 +34,7 @@ class Lines:
     unknown: frozenset[str]  # locals that are known only lane by lane
     pieces: dict[str, Scalar]  # by loops: where their runs end
     comb: str = ""  # what tells which lanes there are, where these are not all
+    hold: Callable[[Access], str] | None = None  # declares what runs hold that follow one another
     out: list[str] = field(default_factory=list)
     functions: dict[tuple[str, ...], str] = field(default_factory=dict)  # by what is in them
     fixed: dict[Scalar, str] = field(default_factory=dict)  # positions that are the same at all lanes
@@ -71,7 +73,8 @@ class Lines:
             quiet = r.fill is not None or not doubt[k]
             places += self._place(r.tensor, k, r.at[k], p, doubt=doubt[k] or not certain, quiet=quiet)
         type_ = value_type(scope.formal.slots[r.tensor].kind)
-        ends = [scope.tensor(r.tensor), self._stretch(access, at), scope.print(fill), needed, *places]
+        held = "" if needed or self.hold is None or not self._may_stand(access, at) else self.hold(access)
+        ends = [held, scope.tensor(r.tensor), self._stretch(access, at), scope.print(fill), needed, *places]
         self.out.append(f"const rt::Line<{type_}> {name}(host, {', '.join(filter(None, ends))});")
         scope.lines[key] = name, True
         return True
@@ -126,6 +129,13 @@ class Lines:
         if period in conditions and even != "0":
             even = f"{even} ? {period} : 0" if even else period
         return f"rt::stretch({', '.join(dict.fromkeys((self.at, self.step)))}, {access.number}, {even or '1'})"
+
+    def _may_stand(self, access: Access, at: tuple[Position, ...]) -> bool:
+        """Whether an access may be the same at all lanes: a loop moves none of its positions, or only by quotients."""
+        moving = frozenset[str]().union(*(mentions(p)[0] for p in _scalars(at)))
+        names = {a.name for a in self.scope.lanes if isinstance(a, Axis)}
+        still = any(not access.axes_of(a) and (isinstance(a, Batch) or a.name not in moving) for a in self.scope.lanes)
+        return still or any(mentions(part)[0] & names for p in _scalars(at) for part in bends(p, self.numbers))
 
     def _straight(self, p: Scalar) -> Iterator[str]:
         """The conditions under which a position moves evenly along a run, and how far apart the points are that do."""

@@ -28,6 +28,8 @@ class Runs(Statements):
         self.pieces: dict[str, Scalar] = {}  # by loops: what their runs do not go across
         self.outer_locals: set[str] = set()
         self.kept: dict[str, str] = {}  # what passes along a row hand on, and its name
+        self.holds = False  # whether runs follow one another, so that one can hold what the next one reads again
+        self.held: list[str] = []  # declarations of what runs hold
         self.phase = ""  # the lane that lanes which are not all start from
 
     def sources(self, body: Body, at: str, loops: str, moving: dict[str, int], sparse: Comb | None = None) -> Around:
@@ -37,13 +39,15 @@ class Runs(Statements):
         for a in accesses:
             if scope.plain(a) and a.moves_with(scope.lanes) and a.name not in scope.declared:
                 scope.declared.add(a.name)
-                lines.append(self._run_of("Source", a, at, step))
+                still = self.holds and not all(map(a.axes_of, scope.lanes))
+                lines.append(self._run_of("Steady" if still else "Source", a, at, step))
         stores = (s for s in body if isinstance(s, Store) and s.slot not in self.bound)
         lines += [self._run_of("Sink", self.written(s), at, step) for s in stores]
         lines += [f"auto* const {self.kept[name]}_at = {self.kept[name]}.at({at});" for name in self._met(body)]
         own = {n.name for n in body if isinstance(n, Let)}
         last = bool(scope.lanes) and isinstance(scope.lanes[-1], Axis) and scope.lanes[-1].name in moving
         ahead = Lines(scope, body, at, step, loops, moving, last, frozenset(self.arrays), frozenset(own), self.pieces)
+        ahead.hold = self._hold if self.holds and sparse is None else None
         if sparse is not None:
             self._teeth(sparse, ahead)
         for e in values(body):
@@ -105,8 +109,20 @@ class Runs(Statements):
     def _run_of(self, kind: str, a: Access, at: str, step: str) -> str:
         type_ = value_type(self.scope.formal.slots[a.buffer].kind)
         tensor, n = self.scope.tensor(a.buffer), a.number
-        const = "const " if kind == "Source" else ""
-        return f"{const}rt::{kind}<{type_}> {a.name}({tensor}, {self.scope.at(a, at)}, {step}.step[{n}], {step}.size);"
+        const, held = "" if kind == "Sink" else "const ", f"{self._hold(a)}, " if kind == "Steady" else ""
+        ends = f"{held}{tensor}, {self.scope.at(a, at)}, {step}.step[{n}], {step}.size"
+        return f"{const}rt::{kind}<{type_}> {a.name}({ends});"
+
+    def _hold(self, a: Access) -> str:
+        """The name of what runs of an access hold."""
+        name = self.scope.fresh(f"{self.scope.tensor(a.buffer)}_held")
+        self.held.append(f"rt::Held<{value_type(self.scope.formal.slots[a.buffer].kind)}> {name};")
+        return name
+
+    def holding(self, runs: list[str]) -> list[str]:
+        """Runs behind what they hold."""
+        held, self.held, self.holds = self.held, [], False
+        return [*held, *runs]
 
     def _accesses(self, expressions: Iterable[Scalar]) -> list[Access]:
         found: dict[int, Access] = {}

@@ -283,26 +283,35 @@ struct Line {
   template <Leaves leaves, typename At, typename... Places>
   OPGEN_INLINE Line(OpgenHost& host, const Tensor<T>& tensor, const Stretch& s, T fill, const Place<leaves, At>& place,
                     const Places&... places) {
-    read(host, tensor, s, fill, Always(), place, places...);
+    read(host, nullptr, tensor, s, fill, Always(), place, places...);
+  }
+  template <Leaves leaves, typename At, typename... Places>
+  OPGEN_INLINE Line(OpgenHost& host, Held<T>& held, const Tensor<T>& tensor, const Stretch& s, T fill,
+                    const Place<leaves, At>& place, const Places&... places) {
+    read(host, &held, tensor, s, fill, Always(), place, places...);
   }
   template <typename At, typename... Places>
   OPGEN_INLINE Line(OpgenHost& host, const Tensor<T>& tensor, const Stretch& s, T fill, const Wanted<At>& needed,
                     const Places&... places) {
-    read(host, tensor, s, fill, needed.at, places...);
+    read(host, nullptr, tensor, s, fill, needed.at, places...);
   }
   Line(const Line&) = delete;
   Line& operator=(const Line&) = delete;
   OPGEN_INLINE T operator[](int64_t i) const { return static_cast<T>(from[i]); }
 
   template <typename Needed, typename... Places>
-  OPGEN_INLINE void read(OpgenHost& host, const Tensor<T>& tensor, Stretch s, T fill, const Needed& needed,
-                         const Places&... places) {
+  OPGEN_INLINE void read(OpgenHost& host, Held<T>* held, const Tensor<T>& tensor, Stretch s, T fill,
+                         const Needed& needed, const Places&... places) {
     if (s.period == 1) {
       (s.move(places), ...);
       same = s.whole() && (s.step == 0 || s.size == 1);
       const bool direct = s.whole() && s.step == 1 && s.every == 1 && is_lane<T> && !tensor.narrow;
       from = direct ? static_cast<const Lane<T>*>(tensor.data) + s.at - s.lane : buffer;
       if (direct) return;
+      if (held != nullptr && same) {
+        from = held->of(static_cast<Lane<T>>(load(tensor, s.at)), s.size);
+        return;
+      }
       if (!s.whole()) (s.report(host, needed, places), ...);
       gather_stretch(tensor, s, fill, buffer);
       return;

@@ -181,12 +181,16 @@ int forward_1_output(const OpgenCall& call, OpgenHost& host) {
   outer.batch(call, &input, nullptr, nullptr, nullptr, nullptr, &output);
   outer.arrange();
   rt::parallel(host, outer.count, 1, [=, &host](int64_t begin, int64_t end) {
+    rt::Held<opmath_t> running_mean_held;
+    rt::Held<opmath_t> running_var_held;
+    rt::Held<opmath_t> weight_held;
+    rt::Held<opmath_t> bias_held;
     outer.runs<rt::block>(begin, end, nullptr, [&](const auto& run) {
       const rt::Source<opmath_t> input_at(input, run.at[0], run.step[0], run.size);
-      const rt::Source<opmath_t> running_mean_at(running_mean, run.at[1], run.step[1], run.size);
-      const rt::Source<opmath_t> running_var_at(running_var, run.at[2], run.step[2], run.size);
-      const rt::Source<opmath_t> weight_at(weight, run.at[3], run.step[3], run.size);
-      const rt::Source<opmath_t> bias_at(bias, run.at[4], run.step[4], run.size);
+      const rt::Steady<opmath_t> running_mean_at(running_mean_held, running_mean, run.at[1], run.step[1], run.size);
+      const rt::Steady<opmath_t> running_var_at(running_var_held, running_var, run.at[2], run.step[2], run.size);
+      const rt::Steady<opmath_t> weight_at(weight_held, weight, run.at[3], run.step[3], run.size);
+      const rt::Steady<opmath_t> bias_at(bias_held, bias, run.at[4], run.step[4], run.size);
       rt::Sink<opmath_t> output_out(output, run.at[5], run.step[5], run.size);
       rt::each(run.size, [&, eps](int64_t i) {
         const opmath_t rsqrt_running_var = rt::rsqrt(running_var_at[i] + eps);
@@ -291,11 +295,14 @@ int forward_3_output(const OpgenCall& call, OpgenHost& host) {
   outer.batch(call, &input, nullptr, nullptr, nullptr, &output);
   outer.arrange();
   rt::parallel(host, outer.count, 1, [=, &host](int64_t begin, int64_t end) {
+    rt::Held<opmath_t> running_mean_held;
+    rt::Held<opmath_t> running_var_held;
+    rt::Held<opmath_t> weight_held;
     outer.runs<rt::block>(begin, end, nullptr, [&](const auto& run) {
       const rt::Source<opmath_t> input_at(input, run.at[0], run.step[0], run.size);
-      const rt::Source<opmath_t> running_mean_at(running_mean, run.at[1], run.step[1], run.size);
-      const rt::Source<opmath_t> running_var_at(running_var, run.at[2], run.step[2], run.size);
-      const rt::Source<opmath_t> weight_at(weight, run.at[3], run.step[3], run.size);
+      const rt::Steady<opmath_t> running_mean_at(running_mean_held, running_mean, run.at[1], run.step[1], run.size);
+      const rt::Steady<opmath_t> running_var_at(running_var_held, running_var, run.at[2], run.step[2], run.size);
+      const rt::Steady<opmath_t> weight_at(weight_held, weight, run.at[3], run.step[3], run.size);
       rt::Sink<opmath_t> output_out(output, run.at[4], run.step[4], run.size);
       rt::each(run.size, [&, eps](int64_t i) {
         const auto value = (input_at[i] - running_mean_at[i]) * rt::rsqrt(running_var_at[i] + eps) * weight_at[i];
@@ -399,11 +406,14 @@ int forward_5_output(const OpgenCall& call, OpgenHost& host) {
   outer.batch(call, &input, nullptr, nullptr, nullptr, &output);
   outer.arrange();
   rt::parallel(host, outer.count, 1, [=, &host](int64_t begin, int64_t end) {
+    rt::Held<opmath_t> running_mean_held;
+    rt::Held<opmath_t> running_var_held;
+    rt::Held<opmath_t> bias_held;
     outer.runs<rt::block>(begin, end, nullptr, [&](const auto& run) {
       const rt::Source<opmath_t> input_at(input, run.at[0], run.step[0], run.size);
-      const rt::Source<opmath_t> running_mean_at(running_mean, run.at[1], run.step[1], run.size);
-      const rt::Source<opmath_t> running_var_at(running_var, run.at[2], run.step[2], run.size);
-      const rt::Source<opmath_t> bias_at(bias, run.at[3], run.step[3], run.size);
+      const rt::Steady<opmath_t> running_mean_at(running_mean_held, running_mean, run.at[1], run.step[1], run.size);
+      const rt::Steady<opmath_t> running_var_at(running_var_held, running_var, run.at[2], run.step[2], run.size);
+      const rt::Steady<opmath_t> bias_at(bias_held, bias, run.at[3], run.step[3], run.size);
       rt::Sink<opmath_t> output_out(output, run.at[4], run.step[4], run.size);
       rt::each(run.size, [&, eps](int64_t i) {
         const auto value = (input_at[i] - running_mean_at[i]) * rt::rsqrt(running_var_at[i] + eps) + bias_at[i];
@@ -495,10 +505,12 @@ int forward_7_output(const OpgenCall& call, OpgenHost& host) {
   outer.batch(call, &input, nullptr, nullptr, &output);
   outer.arrange();
   rt::parallel(host, outer.count, 1, [=, &host](int64_t begin, int64_t end) {
+    rt::Held<opmath_t> running_mean_held;
+    rt::Held<opmath_t> running_var_held;
     outer.runs<rt::block>(begin, end, nullptr, [&](const auto& run) {
       const rt::Source<opmath_t> input_at(input, run.at[0], run.step[0], run.size);
-      const rt::Source<opmath_t> running_mean_at(running_mean, run.at[1], run.step[1], run.size);
-      const rt::Source<opmath_t> running_var_at(running_var, run.at[2], run.step[2], run.size);
+      const rt::Steady<opmath_t> running_mean_at(running_mean_held, running_mean, run.at[1], run.step[1], run.size);
+      const rt::Steady<opmath_t> running_var_at(running_var_held, running_var, run.at[2], run.step[2], run.size);
       rt::Sink<opmath_t> output_out(output, run.at[3], run.step[3], run.size);
       rt::each(run.size, [&, eps](int64_t i) {
         const auto value = (input_at[i] - running_mean_at[i]) * rt::rsqrt(running_var_at[i] + eps);
@@ -597,10 +609,12 @@ int backward_1_grad_input(const OpgenCall& call, OpgenHost& host) {
   outer.batch(call, &grad_output, nullptr, nullptr, &grad_input);
   outer.arrange();
   rt::parallel(host, outer.count, 1, [=, &host](int64_t begin, int64_t end) {
+    rt::Held<opmath_t> running_var_held;
+    rt::Held<opmath_t> weight_held;
     outer.runs<rt::block>(begin, end, nullptr, [&](const auto& run) {
       const rt::Source<opmath_t> grad_output_at(grad_output, run.at[0], run.step[0], run.size);
-      const rt::Source<opmath_t> running_var_at(running_var, run.at[1], run.step[1], run.size);
-      const rt::Source<opmath_t> weight_at(weight, run.at[2], run.step[2], run.size);
+      const rt::Steady<opmath_t> running_var_at(running_var_held, running_var, run.at[1], run.step[1], run.size);
+      const rt::Steady<opmath_t> weight_at(weight_held, weight, run.at[2], run.step[2], run.size);
       rt::Sink<opmath_t> grad_input_out(grad_input, run.at[3], run.step[3], run.size);
       rt::each(run.size, [&, eps](int64_t i) {
         const auto value = grad_output_at[i] * rt::rsqrt(running_var_at[i] + eps) * weight_at[i];
@@ -735,9 +749,10 @@ int backward_5_grad_input(const OpgenCall& call, OpgenHost& host) {
   outer.batch(call, &grad_output, nullptr, &grad_input);
   outer.arrange();
   rt::parallel(host, outer.count, 1, [=, &host](int64_t begin, int64_t end) {
+    rt::Held<opmath_t> running_var_held;
     outer.runs<rt::block>(begin, end, nullptr, [&](const auto& run) {
       const rt::Source<opmath_t> grad_output_at(grad_output, run.at[0], run.step[0], run.size);
-      const rt::Source<opmath_t> running_var_at(running_var, run.at[1], run.step[1], run.size);
+      const rt::Steady<opmath_t> running_var_at(running_var_held, running_var, run.at[1], run.step[1], run.size);
       rt::Sink<opmath_t> grad_input_out(grad_input, run.at[2], run.step[2], run.size);
       rt::each(run.size, [&, eps](int64_t i) {
         const auto value = grad_output_at[i] * rt::rsqrt(running_var_at[i] + eps);

@@ -19,9 +19,11 @@ int forward_0_sum_i_j_part(const OpgenCall& call, OpgenHost& host) {
   outer.dim(J, {0, input2.stride(1), sum_i_j_part.stride(2)});
   outer.arrange();
   rt::parallel(host, outer.count, 1, [=, &host](int64_t begin, int64_t end) {
+    rt::Held<opmath_t> input1_held;
+    rt::Held<opmath_t> input2_held;
     outer.runs<rt::block>(begin, end, nullptr, [&](const auto& run) {
-      const rt::Source<opmath_t> input1_at(input1, run.at[0], run.step[0], run.size);
-      const rt::Source<opmath_t> input2_at(input2, run.at[1], run.step[1], run.size);
+      const rt::Steady<opmath_t> input1_at(input1_held, input1, run.at[0], run.step[0], run.size);
+      const rt::Steady<opmath_t> input2_at(input2_held, input2, run.at[1], run.step[1], run.size);
       rt::Sink<opmath_t> sum_i_j_part_out(sum_i_j_part, run.at[2], run.step[2], run.size);
       rt::each(run.size, [&](int64_t i) { sum_i_j_part_out.set(i, input1_at[i] * input2_at[i]); });
     });
@@ -41,9 +43,10 @@ int forward_0_output(const OpgenCall& call, OpgenHost& host) {
   outer.dim(O, {sum_i_j.stride(1), bias.stride(0), output.stride(1)});
   outer.arrange();
   rt::parallel(host, outer.count, 1, [=, &host](int64_t begin, int64_t end) {
+    rt::Held<opmath_t> bias_held;
     outer.runs<rt::block>(begin, end, nullptr, [&](const auto& run) {
       const rt::Source<opmath_t> sum_i_j_at(sum_i_j, run.at[0], run.step[0], run.size);
-      const rt::Source<opmath_t> bias_at(bias, run.at[1], run.step[1], run.size);
+      const rt::Steady<opmath_t> bias_at(bias_held, bias, run.at[1], run.step[1], run.size);
       rt::Sink<opmath_t> output_out(output, run.at[2], run.step[2], run.size);
       rt::each(run.size, [&](int64_t i) { output_out.set(i, sum_i_j_at[i] + bias_at[i]); });
     });

@@ -118,12 +118,18 @@ int backward_grad_image(const OpgenCall& call, OpgenHost& host) {
   over_n_a_b.dim(2, {0, 0, 0, 0, 0, 0}, true);
   rt::parallel(host, outer.count, over_n_a_b.count, [=, &host](int64_t begin, int64_t end) {
     outer.runs<1>(begin, end, nullptr, [&](const auto& row) {
+      rt::Held<int64_t> row_2_held;
+      rt::Held<int64_t> col_held;
+      rt::Held<opmath_t> grad_output_held;
+      rt::Held<opmath_t> points_2_held;
+      rt::Held<opmath_t> points_2_held_2;
       over_n_a_b.runs<rt::block>(0, over_n_a_b.count, row.at, [&](const auto& run) {
-        const rt::Source<int64_t> row_2_at(row_2, run.at[0], run.step[0], run.size);
-        const rt::Source<int64_t> col_at(col, run.at[1], run.step[1], run.size);
-        const rt::Source<opmath_t> grad_output_at(grad_output, run.at[2], run.step[2], run.size);
-        const rt::Source<opmath_t> points_2_at(points_2, run.at[3], run.step[3], run.size);
-        const rt::Source<opmath_t> points_2_at_2(points_2, run.at[4] + points_2.stride(1), run.step[4], run.size);
+        const rt::Steady<int64_t> row_2_at(row_2_held, row_2, run.at[0], run.step[0], run.size);
+        const rt::Steady<int64_t> col_at(col_held, col, run.at[1], run.step[1], run.size);
+        const rt::Steady<opmath_t> grad_output_at(grad_output_held, grad_output, run.at[2], run.step[2], run.size);
+        const rt::Steady<opmath_t> points_2_at(points_2_held, points_2, run.at[3], run.step[3], run.size);
+        const rt::Steady<opmath_t> points_2_at_2(points_2_held_2, points_2, run.at[4] + points_2.stride(1), run.step[4],
+                                                 run.size);
         const auto grad_image_0 = [&](int64_t i) { return row_2_at[i] + over_n_a_b.index(run, 0, 0); };
         const auto grad_image_1 = [&](int64_t i) { return col_at[i] + over_n_a_b.index(run, 1, i); };
         rt::Values<opmath_t> grad_image_out;

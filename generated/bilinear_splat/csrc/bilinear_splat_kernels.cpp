@@ -65,12 +65,18 @@ int forward_grid(const OpgenCall& call, OpgenHost& host) {
   over_n_a_b.dim(2, {0, 0, 0, 0, 0, 0}, true);
   rt::parallel(host, outer.count, over_n_a_b.count, [=, &host](int64_t begin, int64_t end) {
     outer.runs<1>(begin, end, nullptr, [&](const auto& row) {
+      rt::Held<int64_t> row_2_held;
+      rt::Held<int64_t> col_held;
+      rt::Held<opmath_t> places_held;
+      rt::Held<opmath_t> places_held_2;
+      rt::Held<opmath_t> values_held;
       over_n_a_b.runs<rt::block>(0, over_n_a_b.count, row.at, [&](const auto& run) {
-        const rt::Source<int64_t> row_2_at(row_2, run.at[0], run.step[0], run.size);
-        const rt::Source<int64_t> col_at(col, run.at[1], run.step[1], run.size);
-        const rt::Source<opmath_t> places_at(places, run.at[2], run.step[2], run.size);
-        const rt::Source<opmath_t> places_at_2(places, run.at[3] + places.stride(1), run.step[3], run.size);
-        const rt::Source<opmath_t> values_at(values, run.at[4], run.step[4], run.size);
+        const rt::Steady<int64_t> row_2_at(row_2_held, row_2, run.at[0], run.step[0], run.size);
+        const rt::Steady<int64_t> col_at(col_held, col, run.at[1], run.step[1], run.size);
+        const rt::Steady<opmath_t> places_at(places_held, places, run.at[2], run.step[2], run.size);
+        const rt::Steady<opmath_t> places_at_2(places_held_2, places, run.at[3] + places.stride(1), run.step[3],
+                                               run.size);
+        const rt::Steady<opmath_t> values_at(values_held, values, run.at[4], run.step[4], run.size);
         const auto grid_0 = [&](int64_t i) { return row_2_at[i] + over_n_a_b.index(run, 0, 0); };
         const auto grid_1 = [&](int64_t i) { return col_at[i] + over_n_a_b.index(run, 1, i); };
         rt::Values<opmath_t> grid_out;

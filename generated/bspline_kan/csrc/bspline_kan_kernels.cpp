@@ -18,8 +18,9 @@ int forward_basis(const OpgenCall& call, OpgenHost& host) {
   outer.dim(K, {0, basis.stride(2)}, true);
   outer.arrange();
   rt::parallel(host, outer.count, 1, [=, &host](int64_t begin, int64_t end) {
+    rt::Held<opmath_t> input_held;
     outer.runs<rt::block>(begin, end, nullptr, [&](const auto& run) {
-      const rt::Source<opmath_t> input_at(input, run.at[0], run.step[0], run.size);
+      const rt::Steady<opmath_t> input_at(input_held, input, run.at[0], run.step[0], run.size);
       rt::Sink<opmath_t> basis_out(basis, run.at[1], run.step[1], run.size);
       rt::each(run.size, [&](int64_t i) {
         const opmath_t bump_r = rt::abs((input_at[i] + 1) * (K - 3) / 2 - outer.index(run, 0, i) + 1);

@@ -88,6 +88,7 @@ int backward_grad_input(const OpgenCall& call, OpgenHost& host) {
   outer.dim(L, {0, grad_input.stride(2)}, true);
   outer.pieces(Q);
   rt::parallel(host, outer.count, 1, [=, &host](int64_t begin, int64_t end) {
+    rt::Held<opmath_t> grad_output_held;
     outer.runs<rt::block>(begin, end, nullptr, [&](const auto& run) {
       rt::Sink<opmath_t> grad_input_out(grad_input, run.at[1], run.step[1], run.size);
       const rt::Fixed grad_output_1(rt::floordiv(outer.index(run, 0, 0), kernel_size * kernel_size));
@@ -100,7 +101,7 @@ int backward_grad_input(const OpgenCall& call, OpgenHost& host) {
         const int64_t product_2 = rt::mod(outer.index(run, 0, 0), kernel_size) * dilation;
         return rt::mod(outer.index(run, 1, i), Q) * stride + product_2 - padding;
       };
-      const rt::Line<opmath_t> grad_output_at(host, grad_output, rt::stretch(run, 0, outer.period), 0,
+      const rt::Line<opmath_t> grad_output_at(host, grad_output_held, grad_output, rt::stretch(run, 0, outer.period), 0,
                                               rt::clipped(grad_output, 1, grad_output.stride(1), grad_output_1),
                                               rt::clipped(grad_output, 2, grad_output.stride(2), grad_output_2),
                                               rt::clipped(grad_output, 3, grad_output.stride(3), grad_output_3));

@@ -31,13 +31,15 @@ int forward_0_output_imag(const OpgenCall& call, OpgenHost& host) {
   outer.dim_of_steps(N);
   outer.arrange();
   rt::parallel(host, outer.count, 1, [=, &host](int64_t begin, int64_t end) {
+    rt::Held<opmath_t> bias_real_held;
+    rt::Held<opmath_t> bias_imag_held;
     outer.runs<rt::block>(begin, end, nullptr, [&](const auto& run) {
       const rt::Source<opmath_t> sum_k_real_sum_at(sum_k_real_sum, run.at[0], run.step[0], run.size);
       const rt::Source<opmath_t> sum_k_real_sum_1_at(sum_k_real_sum_1, run.at[1], run.step[1], run.size);
-      const rt::Source<opmath_t> bias_real_at(bias_real, run.at[2], run.step[2], run.size);
+      const rt::Steady<opmath_t> bias_real_at(bias_real_held, bias_real, run.at[2], run.step[2], run.size);
       const rt::Source<opmath_t> sum_k_imag_sum_at(sum_k_imag_sum, run.at[3], run.step[3], run.size);
       const rt::Source<opmath_t> sum_k_imag_sum_1_at(sum_k_imag_sum_1, run.at[4], run.step[4], run.size);
-      const rt::Source<opmath_t> bias_imag_at(bias_imag, run.at[5], run.step[5], run.size);
+      const rt::Steady<opmath_t> bias_imag_at(bias_imag_held, bias_imag, run.at[5], run.step[5], run.size);
       rt::Sink<opmath_t> output_real_out(output_real, run.at[6], run.step[6], run.size);
       rt::Sink<opmath_t> output_imag_out(output_imag, run.at[7], run.step[7], run.size);
       rt::each(run.size, [&](int64_t i) {

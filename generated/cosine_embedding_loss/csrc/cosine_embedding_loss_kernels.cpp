@@ -342,12 +342,15 @@ int backward_0_grad_input2(const OpgenCall& call, OpgenHost& host) {
   outer.dim_of_steps(D);
   outer.arrange();
   rt::parallel(host, outer.count, 1, [=, &host](int64_t begin, int64_t end) {
+    rt::Held<opmath_t> grad_dot_held;
+    rt::Held<opmath_t> grad_square1_held;
+    rt::Held<opmath_t> grad_square2_held;
     outer.runs<rt::block>(begin, end, nullptr, [&](const auto& run) {
       const rt::Source<opmath_t> input1_at(input1, run.at[0], run.step[0], run.size);
-      const rt::Source<opmath_t> grad_dot_at(grad_dot, run.at[1], run.step[1], run.size);
+      const rt::Steady<opmath_t> grad_dot_at(grad_dot_held, grad_dot, run.at[1], run.step[1], run.size);
       const rt::Source<opmath_t> input2_at(input2, run.at[2], run.step[2], run.size);
-      const rt::Source<opmath_t> grad_square1_at(grad_square1, run.at[3], run.step[3], run.size);
-      const rt::Source<opmath_t> grad_square2_at(grad_square2, run.at[4], run.step[4], run.size);
+      const rt::Steady<opmath_t> grad_square1_at(grad_square1_held, grad_square1, run.at[3], run.step[3], run.size);
+      const rt::Steady<opmath_t> grad_square2_at(grad_square2_held, grad_square2, run.at[4], run.step[4], run.size);
       rt::Sink<opmath_t> grad_input1_out(grad_input1, run.at[5], run.step[5], run.size);
       rt::Sink<opmath_t> grad_input2_out(grad_input2, run.at[6], run.step[6], run.size);
       rt::each(run.size, [&](int64_t i) {

@@ -128,14 +128,19 @@ int backward_grad_x2(const OpgenCall& call, OpgenHost& host) {
   outer.dim(D, {0, 0, 0, x2.stride(1), 0, x1.stride(1), 0, grad_x1.stride(1), grad_x2.stride(1)});
   outer.arrange();
   rt::parallel(host, outer.count, 1, [=, &host](int64_t begin, int64_t end) {
+    rt::Held<opmath_t> norm_d_held;
+    rt::Held<opmath_t> norm_d_2_held;
+    rt::Held<opmath_t> grad_output_held;
+    rt::Held<opmath_t> grad_n1_held;
+    rt::Held<opmath_t> grad_n2_held;
     outer.runs<rt::block>(begin, end, nullptr, [&](const auto& run) {
-      const rt::Source<opmath_t> norm_d_at(norm_d, run.at[0], run.step[0], run.size);
-      const rt::Source<opmath_t> norm_d_2_at(norm_d_2, run.at[1], run.step[1], run.size);
-      const rt::Source<opmath_t> grad_output_at(grad_output, run.at[2], run.step[2], run.size);
+      const rt::Steady<opmath_t> norm_d_at(norm_d_held, norm_d, run.at[0], run.step[0], run.size);
+      const rt::Steady<opmath_t> norm_d_2_at(norm_d_2_held, norm_d_2, run.at[1], run.step[1], run.size);
+      const rt::Steady<opmath_t> grad_output_at(grad_output_held, grad_output, run.at[2], run.step[2], run.size);
       const rt::Source<opmath_t> x2_at(x2, run.at[3], run.step[3], run.size);
-      const rt::Source<opmath_t> grad_n1_at(grad_n1, run.at[4], run.step[4], run.size);
+      const rt::Steady<opmath_t> grad_n1_at(grad_n1_held, grad_n1, run.at[4], run.step[4], run.size);
       const rt::Source<opmath_t> x1_at(x1, run.at[5], run.step[5], run.size);
-      const rt::Source<opmath_t> grad_n2_at(grad_n2, run.at[6], run.step[6], run.size);
+      const rt::Steady<opmath_t> grad_n2_at(grad_n2_held, grad_n2, run.at[6], run.step[6], run.size);
       rt::Sink<opmath_t> grad_x1_out(grad_x1, run.at[7], run.step[7], run.size);
       rt::Sink<opmath_t> grad_x2_out(grad_x2, run.at[8], run.step[8], run.size);
       rt::each(run.size, [&, eps](int64_t i) {

@@ -115,6 +115,7 @@ int forward_0_a(const OpgenCall& call, OpgenHost& host) {
               on_out.set(i, rt::logaddexp(chosen_4, chosen_5));
             });
           });
+          rt::Held<opmath_t> log_probs_held;
           over_s.runs<rt::block>(0, over_s.count, row.at, [&](const auto& run) {
             const rt::Source<int64_t> label_at(label, run.at[3], run.step[3], run.size);
             const rt::Source<opmath_t> on_at(on, run.at[4] + t * on.stride(1), run.step[4], run.size);
@@ -122,8 +123,8 @@ int forward_0_a(const OpgenCall& call, OpgenHost& host) {
             rt::Sink<opmath_t> a_out(a, run.at[8] + t * a.stride(1), run.step[8], run.size);
             const rt::Fixed log_probs_0(t);
             const auto log_probs_2 = [&](int64_t i) { return label_at[i]; };
-            const rt::Line<opmath_t> log_probs_at(host, log_probs, rt::stretch(run, 2, label_at.same), 0,
-                                                  rt::sure(log_probs.stride(0), log_probs_0),
+            const rt::Line<opmath_t> log_probs_at(host, log_probs_held, log_probs, rt::stretch(run, 2, label_at.same),
+                                                  0, rt::sure(log_probs.stride(0), log_probs_0),
                                                   rt::checked(log_probs, 2, log_probs.stride(2), 2, log_probs_2));
             const rt::Fixed a_1_2(t - 1);
             const auto a_2_2 = [&](int64_t i) { return over_s.index(run, 0, i) - 2; };
@@ -224,8 +225,9 @@ int forward_0_last(const OpgenCall& call, OpgenHost& host) {
   outer.dim(L, {0, a.stride(2), last.stride(1)}, true);
   outer.arrange();
   rt::parallel(host, outer.count, 1, [=, &host](int64_t begin, int64_t end) {
+    rt::Held<int64_t> input_lengths_held;
     outer.runs<rt::block>(begin, end, nullptr, [&](const auto& run) {
-      const rt::Source<int64_t> input_lengths_at(input_lengths, run.at[0], run.step[0], run.size);
+      const rt::Steady<int64_t> input_lengths_at(input_lengths_held, input_lengths, run.at[0], run.step[0], run.size);
       rt::Sink<opmath_t> last_out(last, run.at[2], run.step[2], run.size);
       const auto a_wanted = [&](int64_t i) { return input_lengths_at[i] > 0; };
       const auto a_1 = [&](int64_t i) { return input_lengths_at[i] - 1; };
@@ -414,8 +416,9 @@ int backward_0_last(const OpgenCall& call, OpgenHost& host) {
   outer.dim(L, {0, label.stride(1), 0, a.stride(2), skips.stride(1), last.stride(1)}, true);
   outer.arrange();
   rt::parallel(host, outer.count, 1, [=, &host](int64_t begin, int64_t end) {
+    rt::Held<int64_t> input_lengths_held;
     outer.runs<rt::block>(begin, end, nullptr, [&](const auto& run) {
-      const rt::Source<int64_t> input_lengths_at(input_lengths, run.at[0], run.step[0], run.size);
+      const rt::Steady<int64_t> input_lengths_at(input_lengths_held, input_lengths, run.at[0], run.step[0], run.size);
       const rt::Source<int64_t> label_at(label, run.at[1], run.step[1], run.size);
       rt::Sink<bool> skips_out(skips, run.at[4], run.step[4], run.size);
       rt::Sink<opmath_t> last_out(last, run.at[5], run.step[5], run.size);
@@ -538,14 +541,20 @@ int backward_0_grad_last(const OpgenCall& call, OpgenHost& host) {
   outer.dim(L, {0, 0, 0, 0, 0, 0, grad_last.stride(1)}, true);
   outer.arrange();
   rt::parallel(host, outer.count, 1, [=, &host](int64_t begin, int64_t end) {
+    rt::Held<int64_t> target_lengths_held;
+    rt::Held<opmath_t> found_held;
+    rt::Held<opmath_t> grad_found_held;
+    rt::Held<opmath_t> grad_end_held;
+    rt::Held<opmath_t> last_held;
     outer.runs<rt::block>(begin, end, nullptr, [&](const auto& run) {
-      const rt::Source<int64_t> target_lengths_at(target_lengths, run.at[0], run.step[0], run.size);
-      const rt::Source<opmath_t> found_at(found, run.at[1], run.step[1], run.size);
-      const rt::Source<opmath_t> grad_found_at(grad_found, run.at[4], run.step[4], run.size);
-      const rt::Source<opmath_t> grad_end_at(grad_end, run.at[5], run.step[5], run.size);
+      const rt::Steady<int64_t> target_lengths_at(target_lengths_held, target_lengths, run.at[0], run.step[0],
+                                                  run.size);
+      const rt::Steady<opmath_t> found_at(found_held, found, run.at[1], run.step[1], run.size);
+      const rt::Steady<opmath_t> grad_found_at(grad_found_held, grad_found, run.at[4], run.step[4], run.size);
+      const rt::Steady<opmath_t> grad_end_at(grad_end_held, grad_end, run.at[5], run.step[5], run.size);
       rt::Sink<opmath_t> grad_last_out(grad_last, run.at[6], run.step[6], run.size);
       const auto last_1 = [&](int64_t i) { return 2 * target_lengths_at[i] - 1; };
-      const rt::Line<opmath_t> last_at_2(host, last, rt::stretch(run, 3, target_lengths_at.same), 0,
+      const rt::Line<opmath_t> last_at_2(host, last_held, last, rt::stretch(run, 3, target_lengths_at.same), 0,
                                          rt::clipped(last, 1, last.stride(1), last_1));
       rt::each(run.size, [&](int64_t i) {
         const int64_t target_lengths_value_2 = target_lengths_at[i];
@@ -1049,14 +1058,19 @@ int backward_1_grad_last(const OpgenCall& call, OpgenHost& host) {
   outer.dim(L, {0, 0, 0, 0, 0, 0, grad_last.stride(1)}, true);
   outer.arrange();
   rt::parallel(host, outer.count, 1, [=, &host](int64_t begin, int64_t end) {
+    rt::Held<int64_t> target_lengths_held;
+    rt::Held<opmath_t> found_held;
+    rt::Held<opmath_t> grad_end_held;
+    rt::Held<opmath_t> last_held;
     outer.runs<rt::block>(begin, end, nullptr, [&](const auto& run) {
       const auto grad_output_at = rt::load(grad_output, run.at[4]);
-      const rt::Source<int64_t> target_lengths_at(target_lengths, run.at[0], run.step[0], run.size);
-      const rt::Source<opmath_t> found_at(found, run.at[1], run.step[1], run.size);
-      const rt::Source<opmath_t> grad_end_at(grad_end, run.at[5], run.step[5], run.size);
+      const rt::Steady<int64_t> target_lengths_at(target_lengths_held, target_lengths, run.at[0], run.step[0],
+                                                  run.size);
+      const rt::Steady<opmath_t> found_at(found_held, found, run.at[1], run.step[1], run.size);
+      const rt::Steady<opmath_t> grad_end_at(grad_end_held, grad_end, run.at[5], run.step[5], run.size);
       rt::Sink<opmath_t> grad_last_out(grad_last, run.at[6], run.step[6], run.size);
       const auto last_1 = [&](int64_t i) { return 2 * target_lengths_at[i] - 1; };
-      const rt::Line<opmath_t> last_at_2(host, last, rt::stretch(run, 3, target_lengths_at.same), 0,
+      const rt::Line<opmath_t> last_at_2(host, last_held, last, rt::stretch(run, 3, target_lengths_at.same), 0,
                                          rt::clipped(last, 1, last.stride(1), last_1));
       rt::each(run.size, [&](int64_t i) {
         const int64_t target_lengths_value_2 = target_lengths_at[i];
@@ -1195,14 +1209,20 @@ int backward_2_grad_last(const OpgenCall& call, OpgenHost& host) {
   outer.dim(L, {0, 0, 0, 0, 0, 0, grad_last.stride(1)}, true);
   outer.arrange();
   rt::parallel(host, outer.count, 1, [=, &host](int64_t begin, int64_t end) {
+    rt::Held<int64_t> target_lengths_held;
+    rt::Held<opmath_t> found_held;
+    rt::Held<opmath_t> grad_output_held;
+    rt::Held<opmath_t> grad_end_held;
+    rt::Held<opmath_t> last_held;
     outer.runs<rt::block>(begin, end, nullptr, [&](const auto& run) {
-      const rt::Source<int64_t> target_lengths_at(target_lengths, run.at[0], run.step[0], run.size);
-      const rt::Source<opmath_t> found_at(found, run.at[1], run.step[1], run.size);
-      const rt::Source<opmath_t> grad_output_at(grad_output, run.at[4], run.step[4], run.size);
-      const rt::Source<opmath_t> grad_end_at(grad_end, run.at[5], run.step[5], run.size);
+      const rt::Steady<int64_t> target_lengths_at(target_lengths_held, target_lengths, run.at[0], run.step[0],
+                                                  run.size);
+      const rt::Steady<opmath_t> found_at(found_held, found, run.at[1], run.step[1], run.size);
+      const rt::Steady<opmath_t> grad_output_at(grad_output_held, grad_output, run.at[4], run.step[4], run.size);
+      const rt::Steady<opmath_t> grad_end_at(grad_end_held, grad_end, run.at[5], run.step[5], run.size);
       rt::Sink<opmath_t> grad_last_out(grad_last, run.at[6], run.step[6], run.size);
       const auto last_1 = [&](int64_t i) { return 2 * target_lengths_at[i] - 1; };
-      const rt::Line<opmath_t> last_at_2(host, last, rt::stretch(run, 3, target_lengths_at.same), 0,
+      const rt::Line<opmath_t> last_at_2(host, last_held, last, rt::stretch(run, 3, target_lengths_at.same), 0,
                                          rt::clipped(last, 1, last.stride(1), last_1));
       rt::each(run.size, [&](int64_t i) {
         const int64_t target_lengths_value_2 = target_lengths_at[i];

@@ -17,11 +17,13 @@ int forward_output(const OpgenCall& call, OpgenHost& host) {
   outer.dim(D, {weight.stride(1), 0, output.stride(1)});
   outer.arrange();
   rt::parallel(host, outer.count, 1, [=, &host](int64_t begin, int64_t end) {
+    rt::Held<int64_t> input_held;
+    rt::Held<opmath_t> weight_held;
     outer.runs<rt::block>(begin, end, nullptr, [&](const auto& run) {
-      const rt::Source<int64_t> input_at(input, run.at[1], run.step[1], run.size);
+      const rt::Steady<int64_t> input_at(input_held, input, run.at[1], run.step[1], run.size);
       rt::Sink<opmath_t> output_out(output, run.at[2], run.step[2], run.size);
       const auto weight_0 = [&](int64_t i) { return input_at[i]; };
-      const rt::Line<opmath_t> weight_at(host, weight, rt::stretch(run, 0, input_at.same), 0,
+      const rt::Line<opmath_t> weight_at(host, weight_held, weight, rt::stretch(run, 0, input_at.same), 0,
                                          rt::checked(weight, 0, weight.stride(0), 0, weight_0));
       rt::each(run.size, [&](int64_t i) { output_out.set(i, weight_at[i]); });
     });

@@ -215,9 +215,10 @@ int backward_0_grad_gate(const OpgenCall& call, OpgenHost& host) {
   outer.dim(D, {grad_state_1.stride(2), initial.stride(1), state.stride(2), grad_gate.stride(2)});
   outer.arrange();
   rt::parallel(host, outer.count, 1, [=, &host](int64_t begin, int64_t end) {
+    rt::Held<opmath_t> initial_held;
     outer.runs<rt::block>(begin, end, nullptr, [&](const auto& run) {
       const rt::Source<opmath_t> grad_state_1_at(grad_state_1, run.at[0], run.step[0], run.size);
-      const rt::Source<opmath_t> initial_at(initial, run.at[1], run.step[1], run.size);
+      const rt::Steady<opmath_t> initial_at(initial_held, initial, run.at[1], run.step[1], run.size);
       rt::Sink<opmath_t> grad_gate_out(grad_gate, run.at[3], run.step[3], run.size);
       const auto state_1 = [&](int64_t i) { return outer.index(run, 0, i) - 1; };
       const rt::Line<opmath_t> state_at(host, state, rt::stretch(run, 2, 1), 0,

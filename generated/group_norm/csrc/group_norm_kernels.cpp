@@ -72,15 +72,19 @@ int forward_0_output(const OpgenCall& call, OpgenHost& host) {
   outer.batch(call, &input, nullptr, nullptr, nullptr, nullptr, &output);
   outer.arrange();
   rt::parallel(host, outer.count, 1, [=, &host](int64_t begin, int64_t end) {
+    rt::Held<opmath_t> weight_held;
+    rt::Held<opmath_t> bias_held;
+    rt::Held<opmath_t> mu_held;
+    rt::Held<opmath_t> rstd_held;
     outer.runs<rt::block>(begin, end, nullptr, [&](const auto& run) {
       const rt::Source<opmath_t> input_at(input, run.at[0], run.step[0], run.size);
-      const rt::Source<opmath_t> weight_at(weight, run.at[3], run.step[3], run.size);
-      const rt::Source<opmath_t> bias_at(bias, run.at[4], run.step[4], run.size);
+      const rt::Steady<opmath_t> weight_at(weight_held, weight, run.at[3], run.step[3], run.size);
+      const rt::Steady<opmath_t> bias_at(bias_held, bias, run.at[4], run.step[4], run.size);
       rt::Sink<opmath_t> output_out(output, run.at[5], run.step[5], run.size);
       const auto mu_1 = [&](int64_t i) { return rt::floordiv(outer.index(run, 0, i), S); };
-      const rt::Line<opmath_t> mu_at(host, mu, rt::stretch(run, 1, outer.still(0)), 0,
+      const rt::Line<opmath_t> mu_at(host, mu_held, mu, rt::stretch(run, 1, outer.still(0)), 0,
                                      rt::checked(mu, 1, mu.stride(1), 1, mu_1));
-      const rt::Line<opmath_t> rstd_at(host, rstd, rt::stretch(run, 2, outer.still(0)), 0,
+      const rt::Line<opmath_t> rstd_at(host, rstd_held, rstd, rt::stretch(run, 2, outer.still(0)), 0,
                                        rt::checked(rstd, 1, rstd.stride(1), 2, mu_1));
       rt::each(run.size, [&](int64_t i) {
         const auto value = (input_at[i] - mu_at[i]) * rstd_at[i] * weight_at[i] + bias_at[i];
@@ -108,14 +112,17 @@ int forward_1_output(const OpgenCall& call, OpgenHost& host) {
   outer.batch(call, &input, nullptr, nullptr, nullptr, &output);
   outer.arrange();
   rt::parallel(host, outer.count, 1, [=, &host](int64_t begin, int64_t end) {
+    rt::Held<opmath_t> weight_held;
+    rt::Held<opmath_t> mu_held;
+    rt::Held<opmath_t> rstd_held;
     outer.runs<rt::block>(begin, end, nullptr, [&](const auto& run) {
       const rt::Source<opmath_t> input_at(input, run.at[0], run.step[0], run.size);
-      const rt::Source<opmath_t> weight_at(weight, run.at[3], run.step[3], run.size);
+      const rt::Steady<opmath_t> weight_at(weight_held, weight, run.at[3], run.step[3], run.size);
       rt::Sink<opmath_t> output_out(output, run.at[4], run.step[4], run.size);
       const auto mu_1 = [&](int64_t i) { return rt::floordiv(outer.index(run, 0, i), S); };
-      const rt::Line<opmath_t> mu_at(host, mu, rt::stretch(run, 1, outer.still(0)), 0,
+      const rt::Line<opmath_t> mu_at(host, mu_held, mu, rt::stretch(run, 1, outer.still(0)), 0,
                                      rt::checked(mu, 1, mu.stride(1), 1, mu_1));
-      const rt::Line<opmath_t> rstd_at(host, rstd, rt::stretch(run, 2, outer.still(0)), 0,
+      const rt::Line<opmath_t> rstd_at(host, rstd_held, rstd, rt::stretch(run, 2, outer.still(0)), 0,
                                        rt::checked(rstd, 1, rstd.stride(1), 2, mu_1));
       rt::each(run.size, [&](int64_t i) { output_out.set(i, (input_at[i] - mu_at[i]) * rstd_at[i] * weight_at[i]); });
     });
@@ -140,14 +147,17 @@ int forward_2_output(const OpgenCall& call, OpgenHost& host) {
   outer.batch(call, &input, nullptr, nullptr, nullptr, &output);
   outer.arrange();
   rt::parallel(host, outer.count, 1, [=, &host](int64_t begin, int64_t end) {
+    rt::Held<opmath_t> bias_held;
+    rt::Held<opmath_t> mu_held;
+    rt::Held<opmath_t> rstd_held;
     outer.runs<rt::block>(begin, end, nullptr, [&](const auto& run) {
       const rt::Source<opmath_t> input_at(input, run.at[0], run.step[0], run.size);
-      const rt::Source<opmath_t> bias_at(bias, run.at[3], run.step[3], run.size);
+      const rt::Steady<opmath_t> bias_at(bias_held, bias, run.at[3], run.step[3], run.size);
       rt::Sink<opmath_t> output_out(output, run.at[4], run.step[4], run.size);
       const auto mu_1 = [&](int64_t i) { return rt::floordiv(outer.index(run, 0, i), S); };
-      const rt::Line<opmath_t> mu_at(host, mu, rt::stretch(run, 1, outer.still(0)), 0,
+      const rt::Line<opmath_t> mu_at(host, mu_held, mu, rt::stretch(run, 1, outer.still(0)), 0,
                                      rt::checked(mu, 1, mu.stride(1), 1, mu_1));
-      const rt::Line<opmath_t> rstd_at(host, rstd, rt::stretch(run, 2, outer.still(0)), 0,
+      const rt::Line<opmath_t> rstd_at(host, rstd_held, rstd, rt::stretch(run, 2, outer.still(0)), 0,
                                        rt::checked(rstd, 1, rstd.stride(1), 2, mu_1));
       rt::each(run.size, [&](int64_t i) { output_out.set(i, (input_at[i] - mu_at[i]) * rstd_at[i] + bias_at[i]); });
     });
@@ -171,13 +181,15 @@ int forward_3_output(const OpgenCall& call, OpgenHost& host) {
   outer.batch(call, &input, nullptr, nullptr, &output);
   outer.arrange();
   rt::parallel(host, outer.count, 1, [=, &host](int64_t begin, int64_t end) {
+    rt::Held<opmath_t> mu_held;
+    rt::Held<opmath_t> rstd_held;
     outer.runs<rt::block>(begin, end, nullptr, [&](const auto& run) {
       const rt::Source<opmath_t> input_at(input, run.at[0], run.step[0], run.size);
       rt::Sink<opmath_t> output_out(output, run.at[3], run.step[3], run.size);
       const auto mu_1 = [&](int64_t i) { return rt::floordiv(outer.index(run, 0, i), S); };
-      const rt::Line<opmath_t> mu_at(host, mu, rt::stretch(run, 1, outer.still(0)), 0,
+      const rt::Line<opmath_t> mu_at(host, mu_held, mu, rt::stretch(run, 1, outer.still(0)), 0,
                                      rt::checked(mu, 1, mu.stride(1), 1, mu_1));
-      const rt::Line<opmath_t> rstd_at(host, rstd, rt::stretch(run, 2, outer.still(0)), 0,
+      const rt::Line<opmath_t> rstd_at(host, rstd_held, rstd, rt::stretch(run, 2, outer.still(0)), 0,
                                        rt::checked(rstd, 1, rstd.stride(1), 2, mu_1));
       rt::each(run.size, [&](int64_t i) { output_out.set(i, (input_at[i] - mu_at[i]) * rstd_at[i]); });
     });
@@ -349,15 +361,19 @@ int backward_0_grad_input(const OpgenCall& call, OpgenHost& host) {
   outer.batch(call, &grad_output, nullptr, nullptr, nullptr, &input, nullptr, nullptr, &grad_input);
   outer.arrange();
   rt::parallel(host, outer.count, 1, [=, &host](int64_t begin, int64_t end) {
+    rt::Held<opmath_t> weight_held;
+    rt::Held<opmath_t> rstd_held;
+    rt::Held<opmath_t> grad_variance__held;
     outer.runs<rt::block>(begin, end, nullptr, [&](const auto& run) {
       const rt::Source<opmath_t> grad_output_at(grad_output, run.at[0], run.step[0], run.size);
-      const rt::Source<opmath_t> weight_at(weight, run.at[2], run.step[2], run.size);
+      const rt::Steady<opmath_t> weight_at(weight_held, weight, run.at[2], run.step[2], run.size);
       const rt::Source<opmath_t> input_at(input, run.at[4], run.step[4], run.size);
       rt::Sink<opmath_t> grad_input_out(grad_input, run.at[7], run.step[7], run.size);
       const auto rstd_1 = [&](int64_t i) { return rt::floordiv(outer.index(run, 0, i), S); };
-      const rt::Line<opmath_t> rstd_at(host, rstd, rt::stretch(run, 1, outer.still(0)), 0,
+      const rt::Line<opmath_t> rstd_at(host, rstd_held, rstd, rt::stretch(run, 1, outer.still(0)), 0,
                                        rt::checked(rstd, 1, rstd.stride(1), 1, rstd_1));
-      const rt::Line<opmath_t> grad_variance__at(host, grad_variance_, rt::stretch(run, 3, outer.still(0)), 0,
+      const rt::Line<opmath_t> grad_variance__at(host, grad_variance__held, grad_variance_,
+                                                 rt::stretch(run, 3, outer.still(0)), 0,
                                                  rt::clipped(grad_variance_, 1, grad_variance_.stride(1), rstd_1));
       const auto mu_wanted = [&](int64_t i) {
         return rt::floordiv(outer.index(run, 0, i), S) >= 0 && rt::floordiv(outer.index(run, 0, i), S) < G;
@@ -408,12 +424,15 @@ int backward_0_grad_bias(const OpgenCall& call, OpgenHost& host) {
     outer.runs<1>(begin, end, nullptr, [&](const auto& row) {
       rt::Fold<rt::Sum, opmath_t> grad_weight_value_fold;
       rt::Fold<rt::Sum, opmath_t> grad_bias_value_fold;
+      rt::Held<opmath_t> mu_held;
+      rt::Held<opmath_t> rstd_held;
       over_n_batch.runs<rt::block>(0, over_n_batch.count, row.at, [&](const auto& run) {
         const rt::Source<opmath_t> grad_output_at(grad_output, run.at[0], run.step[0], run.size);
         const rt::Source<opmath_t> input_at(input, run.at[1], run.step[1], run.size);
         const rt::Fixed mu_1(rt::floordiv(outer.index(row, 0, 0), S));
-        const rt::Line<opmath_t> mu_at(host, mu, rt::stretch(run, 2, 1), 0, rt::checked(mu, 1, mu.stride(1), 2, mu_1));
-        const rt::Line<opmath_t> rstd_at(host, rstd, rt::stretch(run, 3, 1), 0,
+        const rt::Line<opmath_t> mu_at(host, mu_held, mu, rt::stretch(run, 2, 1), 0,
+                                       rt::checked(mu, 1, mu.stride(1), 2, mu_1));
+        const rt::Line<opmath_t> rstd_at(host, rstd_held, rstd, rt::stretch(run, 3, 1), 0,
                                          rt::checked(rstd, 1, rstd.stride(1), 3, mu_1));
         rt::lanes<rt::lane_count>(run.size, [&](int64_t i, int lane) {
           const opmath_t grad_output_value_2 = grad_output_at[i];
@@ -519,14 +538,17 @@ int backward_2_grad_input(const OpgenCall& call, OpgenHost& host) {
   outer.batch(call, &grad_output, nullptr, nullptr, &input, nullptr, nullptr, &grad_input);
   outer.arrange();
   rt::parallel(host, outer.count, 1, [=, &host](int64_t begin, int64_t end) {
+    rt::Held<opmath_t> rstd_held;
+    rt::Held<opmath_t> grad_variance__held;
     outer.runs<rt::block>(begin, end, nullptr, [&](const auto& run) {
       const rt::Source<opmath_t> grad_output_at(grad_output, run.at[0], run.step[0], run.size);
       const rt::Source<opmath_t> input_at(input, run.at[3], run.step[3], run.size);
       rt::Sink<opmath_t> grad_input_out(grad_input, run.at[6], run.step[6], run.size);
       const auto rstd_1 = [&](int64_t i) { return rt::floordiv(outer.index(run, 0, i), S); };
-      const rt::Line<opmath_t> rstd_at(host, rstd, rt::stretch(run, 1, outer.still(0)), 0,
+      const rt::Line<opmath_t> rstd_at(host, rstd_held, rstd, rt::stretch(run, 1, outer.still(0)), 0,
                                        rt::checked(rstd, 1, rstd.stride(1), 1, rstd_1));
-      const rt::Line<opmath_t> grad_variance__at(host, grad_variance_, rt::stretch(run, 2, outer.still(0)), 0,
+      const rt::Line<opmath_t> grad_variance__at(host, grad_variance__held, grad_variance_,
+                                                 rt::stretch(run, 2, outer.still(0)), 0,
                                                  rt::clipped(grad_variance_, 1, grad_variance_.stride(1), rstd_1));
       const auto mu_wanted = [&](int64_t i) {
         return rt::floordiv(outer.index(run, 0, i), S) >= 0 && rt::floordiv(outer.index(run, 0, i), S) < G;

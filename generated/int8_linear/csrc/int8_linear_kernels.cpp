@@ -18,10 +18,12 @@ int forward_0_output(const OpgenCall& call, OpgenHost& host) {
   outer.dim(N, {scale.stride(0), sum_k.stride(1), bias.stride(0), output.stride(1)});
   outer.arrange();
   rt::parallel(host, outer.count, 1, [=, &host](int64_t begin, int64_t end) {
+    rt::Held<opmath_t> scale_held;
+    rt::Held<opmath_t> bias_held;
     outer.runs<rt::block>(begin, end, nullptr, [&](const auto& run) {
-      const rt::Source<opmath_t> scale_at(scale, run.at[0], run.step[0], run.size);
+      const rt::Steady<opmath_t> scale_at(scale_held, scale, run.at[0], run.step[0], run.size);
       const rt::Source<opmath_t> sum_k_at(sum_k, run.at[1], run.step[1], run.size);
-      const rt::Source<opmath_t> bias_at(bias, run.at[2], run.step[2], run.size);
+      const rt::Steady<opmath_t> bias_at(bias_held, bias, run.at[2], run.step[2], run.size);
       rt::Sink<opmath_t> output_out(output, run.at[3], run.step[3], run.size);
       rt::each(run.size, [&](int64_t i) { output_out.set(i, scale_at[i] * sum_k_at[i] + bias_at[i]); });
     });
@@ -41,8 +43,9 @@ int forward_1_output(const OpgenCall& call, OpgenHost& host) {
   outer.dim(N, {scale.stride(0), sum_k.stride(1), output.stride(1)});
   outer.arrange();
   rt::parallel(host, outer.count, 1, [=, &host](int64_t begin, int64_t end) {
+    rt::Held<opmath_t> scale_held;
     outer.runs<rt::block>(begin, end, nullptr, [&](const auto& run) {
-      const rt::Source<opmath_t> scale_at(scale, run.at[0], run.step[0], run.size);
+      const rt::Steady<opmath_t> scale_at(scale_held, scale, run.at[0], run.step[0], run.size);
       const rt::Source<opmath_t> sum_k_at(sum_k, run.at[1], run.step[1], run.size);
       rt::Sink<opmath_t> output_out(output, run.at[2], run.step[2], run.size);
       rt::each(run.size, [&](int64_t i) { output_out.set(i, scale_at[i] * sum_k_at[i]); });
@@ -63,9 +66,10 @@ int backward_grad_sum_k(const OpgenCall& call, OpgenHost& host) {
   outer.dim(N, {grad_output.stride(1), scale.stride(0), grad_sum_k.stride(1)});
   outer.arrange();
   rt::parallel(host, outer.count, 1, [=, &host](int64_t begin, int64_t end) {
+    rt::Held<opmath_t> scale_held;
     outer.runs<rt::block>(begin, end, nullptr, [&](const auto& run) {
       const rt::Source<opmath_t> grad_output_at(grad_output, run.at[0], run.step[0], run.size);
-      const rt::Source<opmath_t> scale_at(scale, run.at[1], run.step[1], run.size);
+      const rt::Steady<opmath_t> scale_at(scale_held, scale, run.at[1], run.step[1], run.size);
       rt::Sink<opmath_t> grad_sum_k_out(grad_sum_k, run.at[2], run.step[2], run.size);
       rt::each(run.size, [&](int64_t i) { grad_sum_k_out.set(i, grad_output_at[i] * scale_at[i]); });
     });

@@ -233,9 +233,10 @@ int backward_2_grad_log_q(const OpgenCall& call, OpgenHost& host) {
   outer.dim(K, {log_p.stride(1), 0, log_q.stride(1), grad_log_p.stride(1), grad_log_q.stride(1)});
   outer.arrange();
   rt::parallel(host, outer.count, 1, [=, &host](int64_t begin, int64_t end) {
+    rt::Held<opmath_t> grad_output_held;
     outer.runs<rt::block>(begin, end, nullptr, [&](const auto& run) {
       const rt::Source<opmath_t> log_p_at(log_p, run.at[0], run.step[0], run.size);
-      const rt::Source<opmath_t> grad_output_at(grad_output, run.at[1], run.step[1], run.size);
+      const rt::Steady<opmath_t> grad_output_at(grad_output_held, grad_output, run.at[1], run.step[1], run.size);
       const rt::Source<opmath_t> log_q_at(log_q, run.at[2], run.step[2], run.size);
       rt::Sink<opmath_t> grad_log_p_out(grad_log_p, run.at[3], run.step[3], run.size);
       rt::Sink<opmath_t> grad_log_q_out(grad_log_q, run.at[4], run.step[4], run.size);

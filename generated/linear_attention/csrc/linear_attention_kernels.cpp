@@ -216,9 +216,10 @@ int backward_grad_numerator(const OpgenCall& call, OpgenHost& host) {
   outer.dim(V_2, {grad_output.stride(2), 0, grad_numerator.stride(2)});
   outer.arrange();
   rt::parallel(host, outer.count, 1, [=, &host](int64_t begin, int64_t end) {
+    rt::Held<opmath_t> denominator_held;
     outer.runs<rt::block>(begin, end, nullptr, [&](const auto& run) {
       const rt::Source<opmath_t> grad_output_at(grad_output, run.at[0], run.step[0], run.size);
-      const rt::Source<opmath_t> denominator_at(denominator, run.at[1], run.step[1], run.size);
+      const rt::Steady<opmath_t> denominator_at(denominator_held, denominator, run.at[1], run.step[1], run.size);
       rt::Sink<opmath_t> grad_numerator_out(grad_numerator, run.at[2], run.step[2], run.size);
       rt::each(run.size, [&, eps](int64_t i) {
         const auto value = grad_output_at[i] / (denominator_at[i] + eps);
@@ -253,10 +254,14 @@ int backward_grad_query(const OpgenCall& call, OpgenHost& host) {
   outer.dim_of_steps(E);
   outer.arrange();
   rt::parallel(host, outer.count, 1, [=, &host](int64_t begin, int64_t end) {
+    rt::Held<opmath_t> grad_denominator_held;
+    rt::Held<opmath_t> denominator_part_held;
     outer.runs<rt::block>(begin, end, nullptr, [&](const auto& run) {
       const rt::Source<opmath_t> query_at(query, run.at[0], run.step[0], run.size);
-      const rt::Source<opmath_t> grad_denominator_at(grad_denominator, run.at[1], run.step[1], run.size);
-      const rt::Source<opmath_t> denominator_part_at(denominator_part, run.at[2], run.step[2], run.size);
+      const rt::Steady<opmath_t> grad_denominator_at(grad_denominator_held, grad_denominator, run.at[1], run.step[1],
+                                                     run.size);
+      const rt::Steady<opmath_t> denominator_part_at(denominator_part_held, denominator_part, run.at[2], run.step[2],
+                                                     run.size);
       const rt::Source<opmath_t> grad_q_numerator_at(grad_q_numerator, run.at[3], run.step[3], run.size);
       rt::Sink<opmath_t> grad_query_out(grad_query, run.at[4], run.step[4], run.size);
       rt::each(run.size, [&](int64_t i) {
@@ -288,9 +293,11 @@ int backward_grad_key(const OpgenCall& call, OpgenHost& host) {
   outer.dim_of_steps(E);
   outer.arrange();
   rt::parallel(host, outer.count, 1, [=, &host](int64_t begin, int64_t end) {
+    rt::Held<opmath_t> grad_denominator_part_held;
     outer.runs<rt::block>(begin, end, nullptr, [&](const auto& run) {
       const rt::Source<opmath_t> key_at(key, run.at[0], run.step[0], run.size);
-      const rt::Source<opmath_t> grad_denominator_part_at(grad_denominator_part, run.at[1], run.step[1], run.size);
+      const rt::Steady<opmath_t> grad_denominator_part_at(grad_denominator_part_held, grad_denominator_part, run.at[1],
+                                                          run.step[1], run.size);
       const rt::Source<opmath_t> grad_k_numerator_part_at(grad_k_numerator_part, run.at[2], run.step[2], run.size);
       rt::Sink<opmath_t> grad_key_out(grad_key, run.at[3], run.step[3], run.size);
       rt::each(run.size, [&](int64_t i) {

@@ -53,9 +53,11 @@ int backward_grad_input(const OpgenCall& call, OpgenHost& host) {
   outer.dim(N, {0, 0, input.stride(1), grad_input.stride(1)});
   outer.arrange();
   rt::parallel(host, outer.count, 1, [=, &host](int64_t begin, int64_t end) {
+    rt::Held<opmath_t> output_held;
+    rt::Held<opmath_t> grad_output_held;
     outer.runs<rt::block>(begin, end, nullptr, [&](const auto& run) {
-      const rt::Source<opmath_t> output_at(output, run.at[0], run.step[0], run.size);
-      const rt::Source<opmath_t> grad_output_at(grad_output, run.at[1], run.step[1], run.size);
+      const rt::Steady<opmath_t> output_at(output_held, output, run.at[0], run.step[0], run.size);
+      const rt::Steady<opmath_t> grad_output_at(grad_output_held, grad_output, run.at[1], run.step[1], run.size);
       const rt::Source<opmath_t> input_at(input, run.at[2], run.step[2], run.size);
       rt::Sink<opmath_t> grad_input_out(grad_input, run.at[3], run.step[3], run.size);
       rt::each(run.size, [&](int64_t i) {

@@ -90,13 +90,15 @@ int forward_slope(const OpgenCall& call, OpgenHost& host) {
   outer.dim(size_2, {0, 0, 0, slope.stride(2)}, true);
   outer.arrange();
   rt::parallel(host, outer.count, 1, [=, &host](int64_t begin, int64_t end) {
+    rt::Held<int64_t> argsort_w_held;
+    rt::Held<int64_t> argsort_w_held_2;
     outer.runs<rt::block>(begin, end, nullptr, [&](const auto& run) {
       rt::Sink<opmath_t> slope_out(slope, run.at[3], run.step[3], run.size);
       const rt::Fixed argsort_w_2(rt::floordiv(size_2 - 1, 2));
-      const rt::Line<int64_t> argsort_w_at(host, argsort_w, rt::stretch(run, 0, 1), 0,
+      const rt::Line<int64_t> argsort_w_at(host, argsort_w_held, argsort_w, rt::stretch(run, 0, 1), 0,
                                            rt::sure(argsort_w.stride(2), argsort_w_2));
       const rt::Fixed argsort_w_2_2(size_2 - 1);
-      const rt::Line<int64_t> argsort_w_at_2(host, argsort_w, rt::stretch(run, 2, 1), 0,
+      const rt::Line<int64_t> argsort_w_at_2(host, argsort_w_held_2, argsort_w, rt::stretch(run, 2, 1), 0,
                                              rt::clipped(argsort_w, 2, argsort_w.stride(2), argsort_w_2_2));
       const auto values_wanted = [&](int64_t i) { return outer.index(run, 0, i) == argsort_w_at[i] && !(size_2 == 0); };
       const auto values_2 = [&](int64_t i) { return argsort_w_at_2[i]; };
@@ -126,9 +128,10 @@ int backward_grad_values(const OpgenCall& call, OpgenHost& host) {
   outer.dim(size_2, {slope.stride(2), 0, grad_values.stride(2)});
   outer.arrange();
   rt::parallel(host, outer.count, 1, [=, &host](int64_t begin, int64_t end) {
+    rt::Held<opmath_t> grad_output_held;
     outer.runs<rt::block>(begin, end, nullptr, [&](const auto& run) {
       const rt::Source<opmath_t> slope_at(slope, run.at[0], run.step[0], run.size);
-      const rt::Source<opmath_t> grad_output_at(grad_output, run.at[1], run.step[1], run.size);
+      const rt::Steady<opmath_t> grad_output_at(grad_output_held, grad_output, run.at[1], run.step[1], run.size);
       rt::Sink<opmath_t> grad_values_out(grad_values, run.at[2], run.step[2], run.size);
       rt::each(run.size, [&](int64_t i) {
         const opmath_t slope_value = slope_at[i];

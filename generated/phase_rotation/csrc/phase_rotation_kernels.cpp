@@ -62,11 +62,15 @@ int forward_output_imag(const OpgenCall& call, OpgenHost& host) {
   outer.dim_of_steps(D);
   outer.arrange();
   rt::parallel(host, outer.count, 1, [=, &host](int64_t begin, int64_t end) {
+    rt::Held<opmath_t> output_part_real_held;
+    rt::Held<opmath_t> output_part_imag_2_held;
     outer.runs<rt::block>(begin, end, nullptr, [&](const auto& run) {
       const rt::Source<opmath_t> input_real_at(input_real, run.at[0], run.step[0], run.size);
-      const rt::Source<opmath_t> output_part_real_at(output_part_real, run.at[1], run.step[1], run.size);
+      const rt::Steady<opmath_t> output_part_real_at(output_part_real_held, output_part_real, run.at[1], run.step[1],
+                                                     run.size);
       const rt::Source<opmath_t> input_imag_at(input_imag, run.at[2], run.step[2], run.size);
-      const rt::Source<opmath_t> output_part_imag_2_at(output_part_imag_2, run.at[3], run.step[3], run.size);
+      const rt::Steady<opmath_t> output_part_imag_2_at(output_part_imag_2_held, output_part_imag_2, run.at[3],
+                                                       run.step[3], run.size);
       rt::Sink<opmath_t> output_real_out(output_real, run.at[4], run.step[4], run.size);
       rt::Sink<opmath_t> output_imag_out(output_imag, run.at[5], run.step[5], run.size);
       rt::each(run.size, [&](int64_t i) {
@@ -113,11 +117,15 @@ int backward_grad_input_imag(const OpgenCall& call, OpgenHost& host) {
   outer.dim_of_steps(D);
   outer.arrange();
   rt::parallel(host, outer.count, 1, [=, &host](int64_t begin, int64_t end) {
+    rt::Held<opmath_t> output_part_imag_2_held;
+    rt::Held<opmath_t> output_part_real_held;
     outer.runs<rt::block>(begin, end, nullptr, [&](const auto& run) {
       const rt::Source<opmath_t> grad_output_imag_at(grad_output_imag, run.at[0], run.step[0], run.size);
-      const rt::Source<opmath_t> output_part_imag_2_at(output_part_imag_2, run.at[1], run.step[1], run.size);
+      const rt::Steady<opmath_t> output_part_imag_2_at(output_part_imag_2_held, output_part_imag_2, run.at[1],
+                                                       run.step[1], run.size);
       const rt::Source<opmath_t> grad_output_real_at(grad_output_real, run.at[2], run.step[2], run.size);
-      const rt::Source<opmath_t> output_part_real_at(output_part_real, run.at[3], run.step[3], run.size);
+      const rt::Steady<opmath_t> output_part_real_at(output_part_real_held, output_part_real, run.at[3], run.step[3],
+                                                     run.size);
       rt::Sink<opmath_t> grad_input_real_out(grad_input_real, run.at[4], run.step[4], run.size);
       rt::Sink<opmath_t> grad_input_imag_out(grad_input_imag, run.at[5], run.step[5], run.size);
       rt::each(run.size, [&](int64_t i) {

@@ -21,6 +21,7 @@ int forward_output(const OpgenCall& call, OpgenHost& host) {
   outer.dim(Q, {0, output.stride(3)}, true);
   outer.pieces(upscale_factor);
   rt::parallel(host, outer.count, 1, [=, &host](int64_t begin, int64_t end) {
+    rt::Held<opmath_t> input_held;
     outer.runs<rt::block>(begin, end, nullptr, [&](const auto& run) {
       rt::Sink<opmath_t> output_out(output, run.at[1], run.step[1], run.size);
       const auto input_1 = [&](int64_t i) {
@@ -30,9 +31,10 @@ int forward_output(const OpgenCall& call, OpgenHost& host) {
       };
       const rt::Fixed input_2(rt::floordiv(outer.index(run, 1, 0), upscale_factor));
       const auto input_3 = [&](int64_t i) { return rt::floordiv(outer.index(run, 2, i), upscale_factor); };
-      const rt::Line<opmath_t> input_at(
-          host, input, rt::stretch(run, 0, outer.period), 0, rt::checked(input, 1, input.stride(1), 0, input_1),
-          rt::checked(input, 2, input.stride(2), 0, input_2), rt::checked(input, 3, input.stride(3), 0, input_3));
+      const rt::Line<opmath_t> input_at(host, input_held, input, rt::stretch(run, 0, outer.period), 0,
+                                        rt::checked(input, 1, input.stride(1), 0, input_1),
+                                        rt::checked(input, 2, input.stride(2), 0, input_2),
+                                        rt::checked(input, 3, input.stride(3), 0, input_3));
       rt::each(run.size, [&](int64_t i) { output_out.set(i, input_at[i]); });
     });
   });

@@ -120,16 +120,19 @@ int forward_0_slope(const OpgenCall& call, OpgenHost& host) {
   outer.dim(size_2, {0, 0, 0, 0, slope.stride(2)}, true);
   outer.arrange();
   rt::parallel(host, outer.count, 1, [=, &host](int64_t begin, int64_t end) {
+    rt::Held<int64_t> argsort_w_held;
+    rt::Held<int64_t> argsort_w_held_2;
+    rt::Held<int64_t> argsort_w_held_3;
     outer.runs<rt::block>(begin, end, nullptr, [&](const auto& run) {
       rt::Sink<opmath_t> slope_out(slope, run.at[4], run.step[4], run.size);
       const rt::Fixed argsort_w_2(static_cast<int64_t>(rt::floor(q * (size_2 - 1))));
-      const rt::Line<int64_t> argsort_w_at(host, argsort_w, rt::stretch(run, 0, 1), 0,
+      const rt::Line<int64_t> argsort_w_at(host, argsort_w_held, argsort_w, rt::stretch(run, 0, 1), 0,
                                            rt::checked(argsort_w, 2, argsort_w.stride(2), 0, argsort_w_2));
       const rt::Fixed argsort_w_2_2(size_2 - 1);
-      const rt::Line<int64_t> argsort_w_at_2(host, argsort_w, rt::stretch(run, 2, 1), 0,
+      const rt::Line<int64_t> argsort_w_at_2(host, argsort_w_held_2, argsort_w, rt::stretch(run, 2, 1), 0,
                                              rt::clipped(argsort_w, 2, argsort_w.stride(2), argsort_w_2_2));
       const rt::Fixed argsort_w_2_3(rt::min(static_cast<int64_t>(rt::floor(q * (size_2 - 1))) + 1, size_2 - 1));
-      const rt::Line<int64_t> argsort_w_at_3(host, argsort_w, rt::stretch(run, 3, 1), 0,
+      const rt::Line<int64_t> argsort_w_at_3(host, argsort_w_held_3, argsort_w, rt::stretch(run, 3, 1), 0,
                                              rt::checked(argsort_w, 2, argsort_w.stride(2), 0, argsort_w_2_3));
       const auto values_wanted = [&](int64_t i) {
         const bool mask = outer.index(run, 0, i) == argsort_w_at_3[i] && !(size_2 == 0);
@@ -193,9 +196,10 @@ int backward_0_grad_values(const OpgenCall& call, OpgenHost& host) {
   outer.dim(size_2, {slope.stride(2), 0, grad_values.stride(2)});
   outer.arrange();
   rt::parallel(host, outer.count, 1, [=, &host](int64_t begin, int64_t end) {
+    rt::Held<opmath_t> grad_output_held;
     outer.runs<rt::block>(begin, end, nullptr, [&](const auto& run) {
       const rt::Source<opmath_t> slope_at(slope, run.at[0], run.step[0], run.size);
-      const rt::Source<opmath_t> grad_output_at(grad_output, run.at[1], run.step[1], run.size);
+      const rt::Steady<opmath_t> grad_output_at(grad_output_held, grad_output, run.at[1], run.step[1], run.size);
       rt::Sink<opmath_t> grad_values_out(grad_values, run.at[2], run.step[2], run.size);
       rt::each(run.size, [&](int64_t i) {
         const opmath_t slope_value = slope_at[i];

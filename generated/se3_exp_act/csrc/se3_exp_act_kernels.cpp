@@ -183,24 +183,30 @@ int backward_wv(const OpgenCall& call, OpgenHost& host) {
   outer.batch(call, &twist, &twist, &point_2, &point_2, &twist, &twist, &wp, &wv);
   outer.arrange();
   rt::parallel(host, outer.count, 1, [=, &host](int64_t begin, int64_t end) {
+    rt::Held<opmath_t> twist_held;
+    rt::Held<opmath_t> twist_held_2;
+    rt::Held<opmath_t> point_2_held;
+    rt::Held<opmath_t> point_2_held_2;
+    rt::Held<opmath_t> twist_held_3;
+    rt::Held<opmath_t> twist_held_4;
     outer.runs<rt::block>(begin, end, nullptr, [&](const auto& run) {
       rt::Sink<opmath_t> wp_out(wp, run.at[6], run.step[6], run.size);
       rt::Sink<opmath_t> wv_out(wv, run.at[7], run.step[7], run.size);
       const auto twist_1 = [&](int64_t i) { return rt::mod(outer.index(run, 0, i) + 1, 3) + 3; };
-      const rt::Line<opmath_t> twist_at(host, twist, rt::stretch(run, 0, outer.still(0)), 0,
+      const rt::Line<opmath_t> twist_at(host, twist_held, twist, rt::stretch(run, 0, outer.still(0)), 0,
                                         rt::sure(twist.stride(1), twist_1));
       const auto twist_1_2 = [&](int64_t i) { return rt::mod(outer.index(run, 0, i) + 2, 3) + 3; };
-      const rt::Line<opmath_t> twist_at_2(host, twist, rt::stretch(run, 1, outer.still(0)), 0,
+      const rt::Line<opmath_t> twist_at_2(host, twist_held_2, twist, rt::stretch(run, 1, outer.still(0)), 0,
                                           rt::sure(twist.stride(1), twist_1_2));
       const auto point_2_1 = [&](int64_t i) { return rt::mod(outer.index(run, 0, i) + 2, 3); };
-      const rt::Line<opmath_t> point_2_at(host, point_2, rt::stretch(run, 2, outer.still(0)), 0,
+      const rt::Line<opmath_t> point_2_at(host, point_2_held, point_2, rt::stretch(run, 2, outer.still(0)), 0,
                                           rt::sure(point_2.stride(1), point_2_1));
       const auto point_2_1_2 = [&](int64_t i) { return rt::mod(outer.index(run, 0, i) + 1, 3); };
-      const rt::Line<opmath_t> point_2_at_2(host, point_2, rt::stretch(run, 3, outer.still(0)), 0,
+      const rt::Line<opmath_t> point_2_at_2(host, point_2_held_2, point_2, rt::stretch(run, 3, outer.still(0)), 0,
                                             rt::sure(point_2.stride(1), point_2_1_2));
-      const rt::Line<opmath_t> twist_at_3(host, twist, rt::stretch(run, 4, outer.still(0)), 0,
+      const rt::Line<opmath_t> twist_at_3(host, twist_held_3, twist, rt::stretch(run, 4, outer.still(0)), 0,
                                           rt::sure(twist.stride(1), point_2_1));
-      const rt::Line<opmath_t> twist_at_4(host, twist, rt::stretch(run, 5, outer.still(0)), 0,
+      const rt::Line<opmath_t> twist_at_4(host, twist_held_4, twist, rt::stretch(run, 5, outer.still(0)), 0,
                                           rt::sure(twist.stride(1), point_2_1_2));
       rt::each(run.size, [&](int64_t i) {
         const opmath_t twist_value_2 = twist_at[i];
@@ -226,15 +232,23 @@ int backward_grad_mix_output_1(const OpgenCall& call, OpgenHost& host) {
               &grad_mix_output_1);
   outer.arrange();
   rt::parallel(host, outer.count, 1, [=, &host](int64_t begin, int64_t end) {
+    rt::Held<opmath_t> grad_output_held;
+    rt::Held<opmath_t> twist_held;
+    rt::Held<opmath_t> twist_held_2;
+    rt::Held<opmath_t> grad_output_held_2;
+    rt::Held<opmath_t> twist_held_3;
+    rt::Held<opmath_t> grad_output_held_3;
     outer.runs<rt::block>(begin, end, nullptr, [&](const auto& run) {
-      const rt::Source<opmath_t> grad_output_at(grad_output, run.at[0], run.step[0], run.size);
-      const rt::Source<opmath_t> twist_at(twist, run.at[1] + 4 * twist.stride(1), run.step[1], run.size);
-      const rt::Source<opmath_t> twist_at_2(twist, run.at[2] + 5 * twist.stride(1), run.step[2], run.size);
-      const rt::Source<opmath_t> grad_output_at_2(grad_output, run.at[3] + grad_output.stride(1), run.step[3],
-                                                  run.size);
-      const rt::Source<opmath_t> twist_at_3(twist, run.at[4] + 3 * twist.stride(1), run.step[4], run.size);
-      const rt::Source<opmath_t> grad_output_at_3(grad_output, run.at[5] + 2 * grad_output.stride(1), run.step[5],
-                                                  run.size);
+      const rt::Steady<opmath_t> grad_output_at(grad_output_held, grad_output, run.at[0], run.step[0], run.size);
+      const rt::Steady<opmath_t> twist_at(twist_held, twist, run.at[1] + 4 * twist.stride(1), run.step[1], run.size);
+      const rt::Steady<opmath_t> twist_at_2(twist_held_2, twist, run.at[2] + 5 * twist.stride(1), run.step[2],
+                                            run.size);
+      const rt::Steady<opmath_t> grad_output_at_2(grad_output_held_2, grad_output, run.at[3] + grad_output.stride(1),
+                                                  run.step[3], run.size);
+      const rt::Steady<opmath_t> twist_at_3(twist_held_3, twist, run.at[4] + 3 * twist.stride(1), run.step[4],
+                                            run.size);
+      const rt::Steady<opmath_t> grad_output_at_3(grad_output_held_3, grad_output,
+                                                  run.at[5] + 2 * grad_output.stride(1), run.step[5], run.size);
       rt::Sink<opmath_t> grad_mix_output_out(grad_mix_output, run.at[6], run.step[6], run.size);
       rt::Sink<opmath_t> grad_mix_output_1_out(grad_mix_output_1, run.at[7], run.step[7], run.size);
       const rt::Told told(run.size, outer.still(0), [&](int64_t i) {
@@ -439,45 +453,86 @@ int backward_grad_twist(const OpgenCall& call, OpgenHost& host) {
               &grad_output, &grad_norm_s, &grad_s, &grad_twist);
   outer.arrange();
   rt::parallel(host, outer.count, 1, [=, &host](int64_t begin, int64_t end) {
+    rt::Held<opmath_t> b_held;
+    rt::Held<opmath_t> c_held;
+    rt::Held<opmath_t> a_held;
+    rt::Held<opmath_t> grad_output_held;
+    rt::Held<opmath_t> grad_mix_output_held;
+    rt::Held<opmath_t> grad_mix_output_1_held;
+    rt::Held<opmath_t> wp_held;
+    rt::Held<opmath_t> wv_held;
+    rt::Held<opmath_t> wp_held_2;
+    rt::Held<opmath_t> wv_held_2;
+    rt::Held<opmath_t> twist_held;
+    rt::Held<opmath_t> twist_held_2;
+    rt::Held<opmath_t> twist_held_3;
+    rt::Held<opmath_t> twist_held_4;
+    rt::Held<opmath_t> point_2_held;
+    rt::Held<opmath_t> point_2_held_2;
+    rt::Held<opmath_t> grad_output_held_2;
+    rt::Held<opmath_t> grad_mix_output_held_2;
+    rt::Held<opmath_t> grad_mix_output_1_held_2;
+    rt::Held<opmath_t> wp_held_3;
+    rt::Held<opmath_t> wv_held_3;
+    rt::Held<opmath_t> twist_held_5;
+    rt::Held<opmath_t> twist_held_6;
+    rt::Held<opmath_t> point_2_held_3;
+    rt::Held<opmath_t> grad_output_held_3;
+    rt::Held<opmath_t> grad_mix_output_held_3;
+    rt::Held<opmath_t> grad_mix_output_1_held_3;
+    rt::Held<opmath_t> s_held;
+    rt::Held<opmath_t> norm_s_squares_held;
+    rt::Held<opmath_t> grad_norm_s_held;
+    rt::Held<opmath_t> grad_s_held;
     outer.runs<rt::block>(begin, end, nullptr, [&](const auto& run) {
-      const rt::Source<opmath_t> b_at(b, run.at[0], run.step[0], run.size);
-      const rt::Source<opmath_t> c_at(c, run.at[1], run.step[1], run.size);
-      const rt::Source<opmath_t> a_at(a, run.at[2], run.step[2], run.size);
-      const rt::Source<opmath_t> grad_output_at(grad_output, run.at[3], run.step[3], run.size);
-      const rt::Source<opmath_t> grad_mix_output_at(grad_mix_output, run.at[4], run.step[4], run.size);
-      const rt::Source<opmath_t> grad_mix_output_1_at(grad_mix_output_1, run.at[5], run.step[5], run.size);
-      const rt::Source<opmath_t> wp_at(wp, run.at[6] + 2 * wp.stride(1), run.step[6], run.size);
-      const rt::Source<opmath_t> wv_at(wv, run.at[7] + 2 * wv.stride(1), run.step[7], run.size);
-      const rt::Source<opmath_t> wp_at_2(wp, run.at[8] + wp.stride(1), run.step[8], run.size);
-      const rt::Source<opmath_t> wv_at_2(wv, run.at[9] + wv.stride(1), run.step[9], run.size);
-      const rt::Source<opmath_t> twist_at(twist, run.at[10] + 2 * twist.stride(1), run.step[10], run.size);
-      const rt::Source<opmath_t> twist_at_2(twist, run.at[11] + 4 * twist.stride(1), run.step[11], run.size);
-      const rt::Source<opmath_t> twist_at_3(twist, run.at[12] + twist.stride(1), run.step[12], run.size);
-      const rt::Source<opmath_t> twist_at_4(twist, run.at[13] + 5 * twist.stride(1), run.step[13], run.size);
-      const rt::Source<opmath_t> point_2_at(point_2, run.at[14] + 2 * point_2.stride(1), run.step[14], run.size);
-      const rt::Source<opmath_t> point_2_at_2(point_2, run.at[15] + point_2.stride(1), run.step[15], run.size);
-      const rt::Source<opmath_t> grad_output_at_2(grad_output, run.at[16] + grad_output.stride(1), run.step[16],
-                                                  run.size);
-      const rt::Source<opmath_t> grad_mix_output_at_2(grad_mix_output, run.at[17] + grad_mix_output.stride(1),
-                                                      run.step[17], run.size);
-      const rt::Source<opmath_t> grad_mix_output_1_at_2(grad_mix_output_1, run.at[18] + grad_mix_output_1.stride(1),
-                                                        run.step[18], run.size);
-      const rt::Source<opmath_t> wp_at_3(wp, run.at[19], run.step[19], run.size);
-      const rt::Source<opmath_t> wv_at_3(wv, run.at[20], run.step[20], run.size);
-      const rt::Source<opmath_t> twist_at_5(twist, run.at[21], run.step[21], run.size);
-      const rt::Source<opmath_t> twist_at_6(twist, run.at[22] + 3 * twist.stride(1), run.step[22], run.size);
-      const rt::Source<opmath_t> point_2_at_3(point_2, run.at[23], run.step[23], run.size);
-      const rt::Source<opmath_t> grad_output_at_3(grad_output, run.at[24] + 2 * grad_output.stride(1), run.step[24],
-                                                  run.size);
-      const rt::Source<opmath_t> grad_mix_output_at_3(grad_mix_output, run.at[25] + 2 * grad_mix_output.stride(1),
-                                                      run.step[25], run.size);
-      const rt::Source<opmath_t> grad_mix_output_1_at_3(grad_mix_output_1, run.at[26] + 2 * grad_mix_output_1.stride(1),
-                                                        run.step[26], run.size);
-      const rt::Source<opmath_t> s_at(s, run.at[27], run.step[27], run.size);
-      const rt::Source<opmath_t> norm_s_squares_at(norm_s_squares, run.at[28], run.step[28], run.size);
+      const rt::Steady<opmath_t> b_at(b_held, b, run.at[0], run.step[0], run.size);
+      const rt::Steady<opmath_t> c_at(c_held, c, run.at[1], run.step[1], run.size);
+      const rt::Steady<opmath_t> a_at(a_held, a, run.at[2], run.step[2], run.size);
+      const rt::Steady<opmath_t> grad_output_at(grad_output_held, grad_output, run.at[3], run.step[3], run.size);
+      const rt::Steady<opmath_t> grad_mix_output_at(grad_mix_output_held, grad_mix_output, run.at[4], run.step[4],
+                                                    run.size);
+      const rt::Steady<opmath_t> grad_mix_output_1_at(grad_mix_output_1_held, grad_mix_output_1, run.at[5], run.step[5],
+                                                      run.size);
+      const rt::Steady<opmath_t> wp_at(wp_held, wp, run.at[6] + 2 * wp.stride(1), run.step[6], run.size);
+      const rt::Steady<opmath_t> wv_at(wv_held, wv, run.at[7] + 2 * wv.stride(1), run.step[7], run.size);
+      const rt::Steady<opmath_t> wp_at_2(wp_held_2, wp, run.at[8] + wp.stride(1), run.step[8], run.size);
+      const rt::Steady<opmath_t> wv_at_2(wv_held_2, wv, run.at[9] + wv.stride(1), run.step[9], run.size);
+      const rt::Steady<opmath_t> twist_at(twist_held, twist, run.at[10] + 2 * twist.stride(1), run.step[10], run.size);
+      const rt::Steady<opmath_t> twist_at_2(twist_held_2, twist, run.at[11] + 4 * twist.stride(1), run.step[11],
+                                            run.size);
+      const rt::Steady<opmath_t> twist_at_3(twist_held_3, twist, run.at[12] + twist.stride(1), run.step[12], run.size);
+      const rt::Steady<opmath_t> twist_at_4(twist_held_4, twist, run.at[13] + 5 * twist.stride(1), run.step[13],
+                                            run.size);
+      const rt::Steady<opmath_t> point_2_at(point_2_held, point_2, run.at[14] + 2 * point_2.stride(1), run.step[14],
+                                            run.size);
+      const rt::Steady<opmath_t> point_2_at_2(point_2_held_2, point_2, run.at[15] + point_2.stride(1), run.step[15],
+                                              run.size);
+      const rt::Steady<opmath_t> grad_output_at_2(grad_output_held_2, grad_output, run.at[16] + grad_output.stride(1),
+                                                  run.step[16], run.size);
+      const rt::Steady<opmath_t> grad_mix_output_at_2(grad_mix_output_held_2, grad_mix_output,
+                                                      run.at[17] + grad_mix_output.stride(1), run.step[17], run.size);
+      const rt::Steady<opmath_t> grad_mix_output_1_at_2(grad_mix_output_1_held_2, grad_mix_output_1,
+                                                        run.at[18] + grad_mix_output_1.stride(1), run.step[18],
+                                                        run.size);
+      const rt::Steady<opmath_t> wp_at_3(wp_held_3, wp, run.at[19], run.step[19], run.size);
+      const rt::Steady<opmath_t> wv_at_3(wv_held_3, wv, run.at[20], run.step[20], run.size);
+      const rt::Steady<opmath_t> twist_at_5(twist_held_5, twist, run.at[21], run.step[21], run.size);
+      const rt::Steady<opmath_t> twist_at_6(twist_held_6, twist, run.at[22] + 3 * twist.stride(1), run.step[22],
+                                            run.size);
+      const rt::Steady<opmath_t> point_2_at_3(point_2_held_3, point_2, run.at[23], run.step[23], run.size);
+      const rt::Steady<opmath_t> grad_output_at_3(grad_output_held_3, grad_output,
+                                                  run.at[24] + 2 * grad_output.stride(1), run.step[24], run.size);
+      const rt::Steady<opmath_t> grad_mix_output_at_3(
+          grad_mix_output_held_3, grad_mix_output, run.at[25] + 2 * grad_mix_output.stride(1), run.step[25], run.size);
+      const rt::Steady<opmath_t> grad_mix_output_1_at_3(grad_mix_output_1_held_3, grad_mix_output_1,
+                                                        run.at[26] + 2 * grad_mix_output_1.stride(1), run.step[26],
+                                                        run.size);
+      const rt::Steady<opmath_t> s_at(s_held, s, run.at[27], run.step[27], run.size);
+      const rt::Steady<opmath_t> norm_s_squares_at(norm_s_squares_held, norm_s_squares, run.at[28], run.step[28],
+                                                   run.size);
       const rt::Source<opmath_t> twist_at_7(twist, run.at[29], run.step[29], run.size);
-      const rt::Source<opmath_t> grad_norm_s_at(grad_norm_s, run.at[31], run.step[31], run.size);
-      const rt::Source<opmath_t> grad_s_at(grad_s, run.at[32], run.step[32], run.size);
+      const rt::Steady<opmath_t> grad_norm_s_at(grad_norm_s_held, grad_norm_s, run.at[31], run.step[31], run.size);
+      const rt::Steady<opmath_t> grad_s_at(grad_s_held, grad_s, run.at[32], run.step[32], run.size);
       rt::Sink<opmath_t> grad_twist_out(grad_twist, run.at[33], run.step[33], run.size);
       const auto grad_output_wanted = [&](int64_t i) { return outer.index(run, 0, i) < 3; };
       const auto grad_output_1 = [&](int64_t i) { return outer.index(run, 0, i); };
@@ -615,27 +670,46 @@ int backward_grad_point(const OpgenCall& call, OpgenHost& host) {
               &grad_output, &grad_point);
   outer.arrange();
   rt::parallel(host, outer.count, 1, [=, &host](int64_t begin, int64_t end) {
+    rt::Held<opmath_t> a_held;
+    rt::Held<opmath_t> b_held;
+    rt::Held<opmath_t> grad_output_held;
+    rt::Held<opmath_t> grad_mix_output_held;
+    rt::Held<opmath_t> grad_mix_output_1_held;
+    rt::Held<opmath_t> twist_held;
+    rt::Held<opmath_t> twist_held_2;
+    rt::Held<opmath_t> grad_output_held_2;
+    rt::Held<opmath_t> grad_mix_output_held_2;
+    rt::Held<opmath_t> grad_mix_output_1_held_2;
+    rt::Held<opmath_t> twist_held_3;
+    rt::Held<opmath_t> grad_output_held_3;
+    rt::Held<opmath_t> grad_mix_output_held_3;
+    rt::Held<opmath_t> grad_mix_output_1_held_3;
     outer.runs<rt::block>(begin, end, nullptr, [&](const auto& run) {
-      const rt::Source<opmath_t> a_at(a, run.at[0], run.step[0], run.size);
-      const rt::Source<opmath_t> b_at(b, run.at[1], run.step[1], run.size);
-      const rt::Source<opmath_t> grad_output_at(grad_output, run.at[2], run.step[2], run.size);
-      const rt::Source<opmath_t> grad_mix_output_at(grad_mix_output, run.at[3], run.step[3], run.size);
-      const rt::Source<opmath_t> grad_mix_output_1_at(grad_mix_output_1, run.at[4], run.step[4], run.size);
-      const rt::Source<opmath_t> twist_at(twist, run.at[5] + 4 * twist.stride(1), run.step[5], run.size);
-      const rt::Source<opmath_t> twist_at_2(twist, run.at[6] + 5 * twist.stride(1), run.step[6], run.size);
-      const rt::Source<opmath_t> grad_output_at_2(grad_output, run.at[7] + grad_output.stride(1), run.step[7],
-                                                  run.size);
-      const rt::Source<opmath_t> grad_mix_output_at_2(grad_mix_output, run.at[8] + grad_mix_output.stride(1),
-                                                      run.step[8], run.size);
-      const rt::Source<opmath_t> grad_mix_output_1_at_2(grad_mix_output_1, run.at[9] + grad_mix_output_1.stride(1),
-                                                        run.step[9], run.size);
-      const rt::Source<opmath_t> twist_at_3(twist, run.at[10] + 3 * twist.stride(1), run.step[10], run.size);
-      const rt::Source<opmath_t> grad_output_at_3(grad_output, run.at[11] + 2 * grad_output.stride(1), run.step[11],
-                                                  run.size);
-      const rt::Source<opmath_t> grad_mix_output_at_3(grad_mix_output, run.at[12] + 2 * grad_mix_output.stride(1),
-                                                      run.step[12], run.size);
-      const rt::Source<opmath_t> grad_mix_output_1_at_3(grad_mix_output_1, run.at[13] + 2 * grad_mix_output_1.stride(1),
-                                                        run.step[13], run.size);
+      const rt::Steady<opmath_t> a_at(a_held, a, run.at[0], run.step[0], run.size);
+      const rt::Steady<opmath_t> b_at(b_held, b, run.at[1], run.step[1], run.size);
+      const rt::Steady<opmath_t> grad_output_at(grad_output_held, grad_output, run.at[2], run.step[2], run.size);
+      const rt::Steady<opmath_t> grad_mix_output_at(grad_mix_output_held, grad_mix_output, run.at[3], run.step[3],
+                                                    run.size);
+      const rt::Steady<opmath_t> grad_mix_output_1_at(grad_mix_output_1_held, grad_mix_output_1, run.at[4], run.step[4],
+                                                      run.size);
+      const rt::Steady<opmath_t> twist_at(twist_held, twist, run.at[5] + 4 * twist.stride(1), run.step[5], run.size);
+      const rt::Steady<opmath_t> twist_at_2(twist_held_2, twist, run.at[6] + 5 * twist.stride(1), run.step[6],
+                                            run.size);
+      const rt::Steady<opmath_t> grad_output_at_2(grad_output_held_2, grad_output, run.at[7] + grad_output.stride(1),
+                                                  run.step[7], run.size);
+      const rt::Steady<opmath_t> grad_mix_output_at_2(grad_mix_output_held_2, grad_mix_output,
+                                                      run.at[8] + grad_mix_output.stride(1), run.step[8], run.size);
+      const rt::Steady<opmath_t> grad_mix_output_1_at_2(grad_mix_output_1_held_2, grad_mix_output_1,
+                                                        run.at[9] + grad_mix_output_1.stride(1), run.step[9], run.size);
+      const rt::Steady<opmath_t> twist_at_3(twist_held_3, twist, run.at[10] + 3 * twist.stride(1), run.step[10],
+                                            run.size);
+      const rt::Steady<opmath_t> grad_output_at_3(grad_output_held_3, grad_output,
+                                                  run.at[11] + 2 * grad_output.stride(1), run.step[11], run.size);
+      const rt::Steady<opmath_t> grad_mix_output_at_3(
+          grad_mix_output_held_3, grad_mix_output, run.at[12] + 2 * grad_mix_output.stride(1), run.step[12], run.size);
+      const rt::Steady<opmath_t> grad_mix_output_1_at_3(grad_mix_output_1_held_3, grad_mix_output_1,
+                                                        run.at[13] + 2 * grad_mix_output_1.stride(1), run.step[13],
+                                                        run.size);
       const rt::Source<opmath_t> grad_output_at_4(grad_output, run.at[14], run.step[14], run.size);
       rt::Sink<opmath_t> grad_point_out(grad_point, run.at[15], run.step[15], run.size);
       const rt::Told told(run.size, outer.still(0), [&](int64_t i) {

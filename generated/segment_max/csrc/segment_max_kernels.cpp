@@ -96,9 +96,10 @@ int forward_condition_2(const OpgenCall& call, OpgenHost& host) {
   outer.batch(call, &top, nullptr, &output, &condition_2);
   outer.arrange();
   rt::parallel(host, outer.count, 1, [=, &host](int64_t begin, int64_t end) {
+    rt::Held<int64_t> size_2_held;
     outer.runs<rt::block>(begin, end, nullptr, [&](const auto& run) {
       const rt::Source<opmath_t> top_at(top, run.at[0], run.step[0], run.size);
-      const rt::Source<int64_t> size_2_at(size_2, run.at[1], run.step[1], run.size);
+      const rt::Steady<int64_t> size_2_at(size_2_held, size_2, run.at[1], run.step[1], run.size);
       rt::Sink<opmath_t> output_out(output, run.at[2], run.step[2], run.size);
       rt::Sink<bool> condition_2_out(condition_2, run.at[3], run.step[3], run.size);
       rt::each(run.size, [&, empty](int64_t i) {
@@ -124,9 +125,10 @@ int forward_condition(const OpgenCall& call, OpgenHost& host) {
   outer.batch(call, &input, &top, nullptr, &condition);
   outer.arrange();
   rt::parallel(host, outer.count, 1, [=, &host](int64_t begin, int64_t end) {
+    rt::Held<int64_t> segment_held;
     outer.runs<rt::block>(begin, end, nullptr, [&](const auto& run) {
       const rt::Source<opmath_t> input_at(input, run.at[0], run.step[0], run.size);
-      const rt::Source<int64_t> segment_at(segment, run.at[2], run.step[2], run.size);
+      const rt::Steady<int64_t> segment_at(segment_held, segment, run.at[2], run.step[2], run.size);
       rt::Sink<bool> condition_out(condition, run.at[3], run.step[3], run.size);
       const auto top_0 = [&](int64_t i) { return segment_at[i]; };
       const rt::Line<opmath_t> top_at(host, top, rt::stretch(run, 1, segment_at.same), 0,
@@ -196,9 +198,10 @@ int backward_grad_input(const OpgenCall& call, OpgenHost& host) {
   outer.batch(call, &condition, nullptr, nullptr, &grad_output, &ties_top, &grad_input);
   outer.arrange();
   rt::parallel(host, outer.count, 1, [=, &host](int64_t begin, int64_t end) {
+    rt::Held<int64_t> segment_held;
     outer.runs<rt::block>(begin, end, nullptr, [&](const auto& run) {
       const rt::Source<bool> condition_at(condition, run.at[0], run.step[0], run.size);
-      const rt::Source<int64_t> segment_at(segment, run.at[1], run.step[1], run.size);
+      const rt::Steady<int64_t> segment_at(segment_held, segment, run.at[1], run.step[1], run.size);
       rt::Sink<opmath_t> grad_input_out(grad_input, run.at[5], run.step[5], run.size);
       rt::each(run.size, [&](int64_t i) {
         const bool condition_value = condition_at[i];

@@ -94,9 +94,10 @@ int forward_output(const OpgenCall& call, OpgenHost& host) {
   outer.batch(call, &total_2, nullptr, &output);
   outer.arrange();
   rt::parallel(host, outer.count, 1, [=, &host](int64_t begin, int64_t end) {
+    rt::Held<int64_t> size_2_held;
     outer.runs<rt::block>(begin, end, nullptr, [&](const auto& run) {
       const rt::Source<opmath_t> total_2_at(total_2, run.at[0], run.step[0], run.size);
-      const rt::Source<int64_t> size_2_at(size_2, run.at[1], run.step[1], run.size);
+      const rt::Steady<int64_t> size_2_at(size_2_held, size_2, run.at[1], run.step[1], run.size);
       rt::Sink<opmath_t> output_out(output, run.at[2], run.step[2], run.size);
       rt::each(run.size, [&](int64_t i) { output_out.set(i, total_2_at[i] / rt::max(size_2_at[i], int64_t{1})); });
     });
@@ -116,9 +117,10 @@ int backward_grad_total(const OpgenCall& call, OpgenHost& host) {
   outer.batch(call, &grad_output, nullptr, &grad_total);
   outer.arrange();
   rt::parallel(host, outer.count, 1, [=, &host](int64_t begin, int64_t end) {
+    rt::Held<int64_t> size_2_held;
     outer.runs<rt::block>(begin, end, nullptr, [&](const auto& run) {
       const rt::Source<opmath_t> grad_output_at(grad_output, run.at[0], run.step[0], run.size);
-      const rt::Source<int64_t> size_2_at(size_2, run.at[1], run.step[1], run.size);
+      const rt::Steady<int64_t> size_2_at(size_2_held, size_2, run.at[1], run.step[1], run.size);
       rt::Sink<opmath_t> grad_total_out(grad_total, run.at[2], run.step[2], run.size);
       rt::each(run.size, [&](int64_t i) {
         const auto value = grad_output_at[i] / rt::max(size_2_at[i], int64_t{1});
@@ -141,8 +143,9 @@ int backward_grad_input(const OpgenCall& call, OpgenHost& host) {
   outer.batch(call, &grad_total, nullptr, &grad_input);
   outer.arrange();
   rt::parallel(host, outer.count, 1, [=, &host](int64_t begin, int64_t end) {
+    rt::Held<int64_t> segment_held;
     outer.runs<rt::block>(begin, end, nullptr, [&](const auto& run) {
-      const rt::Source<int64_t> segment_at(segment, run.at[1], run.step[1], run.size);
+      const rt::Steady<int64_t> segment_at(segment_held, segment, run.at[1], run.step[1], run.size);
       rt::Sink<opmath_t> grad_input_out(grad_input, run.at[2], run.step[2], run.size);
       const auto grad_total_0 = [&](int64_t i) { return segment_at[i]; };
       const rt::Line<opmath_t> grad_total_at(host, grad_total, rt::stretch(run, 0, segment_at.same), 0,

@@ -307,10 +307,12 @@ int backward_grad_h(const OpgenCall& call, OpgenHost& host) {
   outer.dim(M, {0, score.stride(2), 0, h_waves.stride(2), s.stride(2), grad_h.stride(2)}, true);
   outer.arrange();
   rt::parallel(host, outer.count, 1, [=, &host](int64_t begin, int64_t end) {
+    rt::Held<opmath_t> logsumexp_i_j_held;
+    rt::Held<opmath_t> grad_output_held;
     outer.runs<rt::block>(begin, end, nullptr, [&](const auto& run) {
-      const rt::Source<opmath_t> logsumexp_i_j_at(logsumexp_i_j, run.at[0], run.step[0], run.size);
+      const rt::Steady<opmath_t> logsumexp_i_j_at(logsumexp_i_j_held, logsumexp_i_j, run.at[0], run.step[0], run.size);
       const rt::Source<opmath_t> score_at(score, run.at[1], run.step[1], run.size);
-      const rt::Source<opmath_t> grad_output_at(grad_output, run.at[2], run.step[2], run.size);
+      const rt::Steady<opmath_t> grad_output_at(grad_output_held, grad_output, run.at[2], run.step[2], run.size);
       rt::Sink<opmath_t> s_out(s, run.at[4], run.step[4], run.size);
       rt::Sink<opmath_t> grad_h_out(grad_h, run.at[5], run.step[5], run.size);
       const auto h_waves_1 = [&](int64_t i) { return outer.index(run, 0, 0) + outer.index(run, 1, i); };

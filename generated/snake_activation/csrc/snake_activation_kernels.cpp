@@ -19,9 +19,10 @@ int forward_output(const OpgenCall& call, OpgenHost& host) {
   outer.batch(call, &input, nullptr, &output);
   outer.arrange();
   rt::parallel(host, outer.count, 1, [=, &host](int64_t begin, int64_t end) {
+    rt::Held<opmath_t> alpha_held;
     outer.runs<rt::block>(begin, end, nullptr, [&](const auto& run) {
       const rt::Source<opmath_t> input_at(input, run.at[0], run.step[0], run.size);
-      const rt::Source<opmath_t> alpha_at(alpha, run.at[1], run.step[1], run.size);
+      const rt::Steady<opmath_t> alpha_at(alpha_held, alpha, run.at[1], run.step[1], run.size);
       rt::Sink<opmath_t> output_out(output, run.at[2], run.step[2], run.size);
       rt::each(run.size, [&](int64_t i) {
         const opmath_t input_value = input_at[i];
@@ -48,8 +49,9 @@ int backward_grad_input(const OpgenCall& call, OpgenHost& host) {
   outer.batch(call, nullptr, &input, &grad_output, &grad_input);
   outer.arrange();
   rt::parallel(host, outer.count, 1, [=, &host](int64_t begin, int64_t end) {
+    rt::Held<opmath_t> alpha_held;
     outer.runs<rt::block>(begin, end, nullptr, [&](const auto& run) {
-      const rt::Source<opmath_t> alpha_at(alpha, run.at[0], run.step[0], run.size);
+      const rt::Steady<opmath_t> alpha_at(alpha_held, alpha, run.at[0], run.step[0], run.size);
       const rt::Source<opmath_t> input_at(input, run.at[1], run.step[1], run.size);
       const rt::Source<opmath_t> grad_output_at(grad_output, run.at[2], run.step[2], run.size);
       rt::Sink<opmath_t> grad_input_out(grad_input, run.at[3], run.step[3], run.size);

@@ -132,17 +132,21 @@ int backward_cross(const OpgenCall& call, OpgenHost& host) {
   outer.batch(call, &rotation, &point_2, &rotation, &point_2, &cross);
   outer.arrange();
   rt::parallel(host, outer.count, 1, [=, &host](int64_t begin, int64_t end) {
+    rt::Held<opmath_t> rotation_held;
+    rt::Held<opmath_t> point_2_held;
+    rt::Held<opmath_t> rotation_held_2;
+    rt::Held<opmath_t> point_2_held_2;
     outer.runs<rt::block>(begin, end, nullptr, [&](const auto& run) {
       rt::Sink<opmath_t> cross_out(cross, run.at[4], run.step[4], run.size);
       const auto rotation_1 = [&](int64_t i) { return rt::mod(outer.index(run, 0, i) + 1, 3); };
-      const rt::Line<opmath_t> rotation_at(host, rotation, rt::stretch(run, 0, outer.still(0)), 0,
+      const rt::Line<opmath_t> rotation_at(host, rotation_held, rotation, rt::stretch(run, 0, outer.still(0)), 0,
                                            rt::sure(rotation.stride(1), rotation_1));
       const auto point_2_1 = [&](int64_t i) { return rt::mod(outer.index(run, 0, i) + 2, 3); };
-      const rt::Line<opmath_t> point_2_at(host, point_2, rt::stretch(run, 1, outer.still(0)), 0,
+      const rt::Line<opmath_t> point_2_at(host, point_2_held, point_2, rt::stretch(run, 1, outer.still(0)), 0,
                                           rt::sure(point_2.stride(1), point_2_1));
-      const rt::Line<opmath_t> rotation_at_2(host, rotation, rt::stretch(run, 2, outer.still(0)), 0,
+      const rt::Line<opmath_t> rotation_at_2(host, rotation_held_2, rotation, rt::stretch(run, 2, outer.still(0)), 0,
                                              rt::sure(rotation.stride(1), point_2_1));
-      const rt::Line<opmath_t> point_2_at_2(host, point_2, rt::stretch(run, 3, outer.still(0)), 0,
+      const rt::Line<opmath_t> point_2_at_2(host, point_2_held_2, point_2, rt::stretch(run, 3, outer.still(0)), 0,
                                             rt::sure(point_2.stride(1), rotation_1));
       rt::each(run.size, [&](int64_t i) {
         const auto value = rotation_at[i] * point_2_at[i] - rotation_at_2[i] * point_2_at_2[i];
@@ -174,19 +178,31 @@ int backward_grad_rotation_twice_1(const OpgenCall& call, OpgenHost& host) {
               &grad_output, &grad_cross_twice, &grad_cross_twice_1, &grad_rotation_twice, &grad_rotation_twice_1);
   outer.arrange();
   rt::parallel(host, outer.count, 1, [=, &host](int64_t begin, int64_t end) {
+    rt::Held<opmath_t> b_held;
+    rt::Held<opmath_t> grad_output_held;
+    rt::Held<opmath_t> rotation_held;
+    rt::Held<opmath_t> rotation_held_2;
+    rt::Held<opmath_t> cross_held;
+    rt::Held<opmath_t> cross_held_2;
+    rt::Held<opmath_t> grad_output_held_2;
+    rt::Held<opmath_t> rotation_held_3;
+    rt::Held<opmath_t> cross_held_3;
+    rt::Held<opmath_t> grad_output_held_3;
     outer.runs<rt::block>(begin, end, nullptr, [&](const auto& run) {
-      const rt::Source<opmath_t> b_at(b, run.at[0], run.step[0], run.size);
-      const rt::Source<opmath_t> grad_output_at(grad_output, run.at[1], run.step[1], run.size);
-      const rt::Source<opmath_t> rotation_at(rotation, run.at[2] + rotation.stride(1), run.step[2], run.size);
-      const rt::Source<opmath_t> rotation_at_2(rotation, run.at[3] + 2 * rotation.stride(1), run.step[3], run.size);
-      const rt::Source<opmath_t> cross_at(cross, run.at[4] + 2 * cross.stride(1), run.step[4], run.size);
-      const rt::Source<opmath_t> cross_at_2(cross, run.at[5] + cross.stride(1), run.step[5], run.size);
-      const rt::Source<opmath_t> grad_output_at_2(grad_output, run.at[6] + grad_output.stride(1), run.step[6],
-                                                  run.size);
-      const rt::Source<opmath_t> rotation_at_3(rotation, run.at[7], run.step[7], run.size);
-      const rt::Source<opmath_t> cross_at_3(cross, run.at[8], run.step[8], run.size);
-      const rt::Source<opmath_t> grad_output_at_3(grad_output, run.at[9] + 2 * grad_output.stride(1), run.step[9],
-                                                  run.size);
+      const rt::Steady<opmath_t> b_at(b_held, b, run.at[0], run.step[0], run.size);
+      const rt::Steady<opmath_t> grad_output_at(grad_output_held, grad_output, run.at[1], run.step[1], run.size);
+      const rt::Steady<opmath_t> rotation_at(rotation_held, rotation, run.at[2] + rotation.stride(1), run.step[2],
+                                             run.size);
+      const rt::Steady<opmath_t> rotation_at_2(rotation_held_2, rotation, run.at[3] + 2 * rotation.stride(1),
+                                               run.step[3], run.size);
+      const rt::Steady<opmath_t> cross_at(cross_held, cross, run.at[4] + 2 * cross.stride(1), run.step[4], run.size);
+      const rt::Steady<opmath_t> cross_at_2(cross_held_2, cross, run.at[5] + cross.stride(1), run.step[5], run.size);
+      const rt::Steady<opmath_t> grad_output_at_2(grad_output_held_2, grad_output, run.at[6] + grad_output.stride(1),
+                                                  run.step[6], run.size);
+      const rt::Steady<opmath_t> rotation_at_3(rotation_held_3, rotation, run.at[7], run.step[7], run.size);
+      const rt::Steady<opmath_t> cross_at_3(cross_held_3, cross, run.at[8], run.step[8], run.size);
+      const rt::Steady<opmath_t> grad_output_at_3(grad_output_held_3, grad_output,
+                                                  run.at[9] + 2 * grad_output.stride(1), run.step[9], run.size);
       rt::Sink<opmath_t> grad_cross_twice_out(grad_cross_twice, run.at[10], run.step[10], run.size);
       rt::Sink<opmath_t> grad_cross_twice_1_out(grad_cross_twice_1, run.at[11], run.step[11], run.size);
       rt::Sink<opmath_t> grad_rotation_twice_out(grad_rotation_twice, run.at[12], run.step[12], run.size);
@@ -372,36 +388,66 @@ int backward_grad_point(const OpgenCall& call, OpgenHost& host) {
               &grad_rotation_twice_1, &grad_norm_s, &grad_s, &grad_output, &grad_rotation, &grad_point);
   outer.arrange();
   rt::parallel(host, outer.count, 1, [=, &host](int64_t begin, int64_t end) {
+    rt::Held<opmath_t> a_held;
+    rt::Held<opmath_t> grad_output_held;
+    rt::Held<opmath_t> grad_cross_twice_held;
+    rt::Held<opmath_t> grad_cross_twice_1_held;
+    rt::Held<opmath_t> point_2_held;
+    rt::Held<opmath_t> point_2_held_2;
+    rt::Held<opmath_t> rotation_held;
+    rt::Held<opmath_t> rotation_held_2;
+    rt::Held<opmath_t> grad_output_held_2;
+    rt::Held<opmath_t> grad_cross_twice_held_2;
+    rt::Held<opmath_t> grad_cross_twice_1_held_2;
+    rt::Held<opmath_t> point_2_held_3;
+    rt::Held<opmath_t> rotation_held_3;
+    rt::Held<opmath_t> grad_output_held_3;
+    rt::Held<opmath_t> grad_cross_twice_held_3;
+    rt::Held<opmath_t> grad_cross_twice_1_held_3;
+    rt::Held<opmath_t> s_held;
+    rt::Held<opmath_t> norm_s_squares_held;
+    rt::Held<opmath_t> grad_norm_s_held;
+    rt::Held<opmath_t> grad_s_held;
     outer.runs<rt::block>(begin, end, nullptr, [&](const auto& run) {
-      const rt::Source<opmath_t> a_at(a, run.at[0], run.step[0], run.size);
-      const rt::Source<opmath_t> grad_output_at(grad_output, run.at[1], run.step[1], run.size);
-      const rt::Source<opmath_t> grad_cross_twice_at(grad_cross_twice, run.at[2], run.step[2], run.size);
-      const rt::Source<opmath_t> grad_cross_twice_1_at(grad_cross_twice_1, run.at[3], run.step[3], run.size);
-      const rt::Source<opmath_t> point_2_at(point_2, run.at[4] + 2 * point_2.stride(1), run.step[4], run.size);
-      const rt::Source<opmath_t> point_2_at_2(point_2, run.at[5] + point_2.stride(1), run.step[5], run.size);
-      const rt::Source<opmath_t> rotation_at(rotation, run.at[6] + rotation.stride(1), run.step[6], run.size);
-      const rt::Source<opmath_t> rotation_at_2(rotation, run.at[7] + 2 * rotation.stride(1), run.step[7], run.size);
-      const rt::Source<opmath_t> grad_output_at_2(grad_output, run.at[8] + grad_output.stride(1), run.step[8],
-                                                  run.size);
-      const rt::Source<opmath_t> grad_cross_twice_at_2(grad_cross_twice, run.at[9] + grad_cross_twice.stride(1),
-                                                       run.step[9], run.size);
-      const rt::Source<opmath_t> grad_cross_twice_1_at_2(grad_cross_twice_1, run.at[10] + grad_cross_twice_1.stride(1),
-                                                         run.step[10], run.size);
-      const rt::Source<opmath_t> point_2_at_3(point_2, run.at[11], run.step[11], run.size);
-      const rt::Source<opmath_t> rotation_at_3(rotation, run.at[12], run.step[12], run.size);
-      const rt::Source<opmath_t> grad_output_at_3(grad_output, run.at[13] + 2 * grad_output.stride(1), run.step[13],
-                                                  run.size);
-      const rt::Source<opmath_t> grad_cross_twice_at_3(grad_cross_twice, run.at[14] + 2 * grad_cross_twice.stride(1),
-                                                       run.step[14], run.size);
-      const rt::Source<opmath_t> grad_cross_twice_1_at_3(
-          grad_cross_twice_1, run.at[15] + 2 * grad_cross_twice_1.stride(1), run.step[15], run.size);
-      const rt::Source<opmath_t> s_at(s, run.at[16], run.step[16], run.size);
-      const rt::Source<opmath_t> norm_s_squares_at(norm_s_squares, run.at[17], run.step[17], run.size);
+      const rt::Steady<opmath_t> a_at(a_held, a, run.at[0], run.step[0], run.size);
+      const rt::Steady<opmath_t> grad_output_at(grad_output_held, grad_output, run.at[1], run.step[1], run.size);
+      const rt::Steady<opmath_t> grad_cross_twice_at(grad_cross_twice_held, grad_cross_twice, run.at[2], run.step[2],
+                                                     run.size);
+      const rt::Steady<opmath_t> grad_cross_twice_1_at(grad_cross_twice_1_held, grad_cross_twice_1, run.at[3],
+                                                       run.step[3], run.size);
+      const rt::Steady<opmath_t> point_2_at(point_2_held, point_2, run.at[4] + 2 * point_2.stride(1), run.step[4],
+                                            run.size);
+      const rt::Steady<opmath_t> point_2_at_2(point_2_held_2, point_2, run.at[5] + point_2.stride(1), run.step[5],
+                                              run.size);
+      const rt::Steady<opmath_t> rotation_at(rotation_held, rotation, run.at[6] + rotation.stride(1), run.step[6],
+                                             run.size);
+      const rt::Steady<opmath_t> rotation_at_2(rotation_held_2, rotation, run.at[7] + 2 * rotation.stride(1),
+                                               run.step[7], run.size);
+      const rt::Steady<opmath_t> grad_output_at_2(grad_output_held_2, grad_output, run.at[8] + grad_output.stride(1),
+                                                  run.step[8], run.size);
+      const rt::Steady<opmath_t> grad_cross_twice_at_2(grad_cross_twice_held_2, grad_cross_twice,
+                                                       run.at[9] + grad_cross_twice.stride(1), run.step[9], run.size);
+      const rt::Steady<opmath_t> grad_cross_twice_1_at_2(grad_cross_twice_1_held_2, grad_cross_twice_1,
+                                                         run.at[10] + grad_cross_twice_1.stride(1), run.step[10],
+                                                         run.size);
+      const rt::Steady<opmath_t> point_2_at_3(point_2_held_3, point_2, run.at[11], run.step[11], run.size);
+      const rt::Steady<opmath_t> rotation_at_3(rotation_held_3, rotation, run.at[12], run.step[12], run.size);
+      const rt::Steady<opmath_t> grad_output_at_3(grad_output_held_3, grad_output,
+                                                  run.at[13] + 2 * grad_output.stride(1), run.step[13], run.size);
+      const rt::Steady<opmath_t> grad_cross_twice_at_3(grad_cross_twice_held_3, grad_cross_twice,
+                                                       run.at[14] + 2 * grad_cross_twice.stride(1), run.step[14],
+                                                       run.size);
+      const rt::Steady<opmath_t> grad_cross_twice_1_at_3(grad_cross_twice_1_held_3, grad_cross_twice_1,
+                                                         run.at[15] + 2 * grad_cross_twice_1.stride(1), run.step[15],
+                                                         run.size);
+      const rt::Steady<opmath_t> s_at(s_held, s, run.at[16], run.step[16], run.size);
+      const rt::Steady<opmath_t> norm_s_squares_at(norm_s_squares_held, norm_s_squares, run.at[17], run.step[17],
+                                                   run.size);
       const rt::Source<opmath_t> rotation_at_4(rotation, run.at[18], run.step[18], run.size);
       const rt::Source<opmath_t> grad_rotation_twice_at(grad_rotation_twice, run.at[19], run.step[19], run.size);
       const rt::Source<opmath_t> grad_rotation_twice_1_at(grad_rotation_twice_1, run.at[20], run.step[20], run.size);
-      const rt::Source<opmath_t> grad_norm_s_at(grad_norm_s, run.at[21], run.step[21], run.size);
-      const rt::Source<opmath_t> grad_s_at(grad_s, run.at[22], run.step[22], run.size);
+      const rt::Steady<opmath_t> grad_norm_s_at(grad_norm_s_held, grad_norm_s, run.at[21], run.step[21], run.size);
+      const rt::Steady<opmath_t> grad_s_at(grad_s_held, grad_s, run.at[22], run.step[22], run.size);
       const rt::Source<opmath_t> grad_output_at_4(grad_output, run.at[23], run.step[23], run.size);
       rt::Sink<opmath_t> grad_rotation_out(grad_rotation, run.at[24], run.step[24], run.size);
       rt::Sink<opmath_t> grad_point_out(grad_point, run.at[25], run.step[25], run.size);

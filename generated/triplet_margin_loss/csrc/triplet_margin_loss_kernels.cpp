@@ -682,12 +682,16 @@ int backward_3_grad_negative(const OpgenCall& call, OpgenHost& host) {
   outer.dim_of_steps(D);
   outer.arrange();
   rt::parallel(host, outer.count, 1, [=, &host](int64_t begin, int64_t end) {
+    rt::Held<opmath_t> far_held;
+    rt::Held<opmath_t> grad_rest_held;
+    rt::Held<opmath_t> near_2_held;
+    rt::Held<opmath_t> grad_near_held;
     outer.runs<rt::block>(begin, end, nullptr, [&](const auto& run) {
-      const rt::Source<opmath_t> far_at(far, run.at[0], run.step[0], run.size);
-      const rt::Source<opmath_t> grad_rest_at(grad_rest, run.at[1], run.step[1], run.size);
+      const rt::Steady<opmath_t> far_at(far_held, far, run.at[0], run.step[0], run.size);
+      const rt::Steady<opmath_t> grad_rest_at(grad_rest_held, grad_rest, run.at[1], run.step[1], run.size);
       const rt::Source<opmath_t> total_2_at(total_2, run.at[2], run.step[2], run.size);
-      const rt::Source<opmath_t> near_2_at(near_2, run.at[3], run.step[3], run.size);
-      const rt::Source<opmath_t> grad_near_at(grad_near, run.at[4], run.step[4], run.size);
+      const rt::Steady<opmath_t> near_2_at(near_2_held, near_2, run.at[3], run.step[3], run.size);
+      const rt::Steady<opmath_t> grad_near_at(grad_near_held, grad_near, run.at[4], run.step[4], run.size);
       const rt::Source<opmath_t> total_3_at(total_3, run.at[5], run.step[5], run.size);
       rt::Sink<opmath_t> grad_anchor_out(grad_anchor, run.at[6], run.step[6], run.size);
       rt::Sink<opmath_t> grad_positive_out(grad_positive, run.at[7], run.step[7], run.size);

@@ -24,6 +24,7 @@ int forward_output(const OpgenCall& call, OpgenHost& host) {
   outer.dim(L, {0, output.stride(2)}, true);
   outer.pieces(Q);
   rt::parallel(host, outer.count, 1, [=, &host](int64_t begin, int64_t end) {
+    rt::Held<opmath_t> input_held;
     outer.runs<rt::block>(begin, end, nullptr, [&](const auto& run) {
       rt::Sink<opmath_t> output_out(output, run.at[1], run.step[1], run.size);
       const rt::Fixed input_1(rt::floordiv(outer.index(run, 0, 0), kernel_size * kernel_size));
@@ -36,9 +37,10 @@ int forward_output(const OpgenCall& call, OpgenHost& host) {
         const int64_t product_2 = rt::mod(outer.index(run, 0, 0), kernel_size) * dilation;
         return rt::mod(outer.index(run, 1, i), Q) * stride + product_2 - padding;
       };
-      const rt::Line<opmath_t> input_at(
-          host, input, rt::stretch(run, 0, outer.period), 0, rt::clipped(input, 1, input.stride(1), input_1),
-          rt::clipped(input, 2, input.stride(2), input_2), rt::clipped(input, 3, input.stride(3), input_3));
+      const rt::Line<opmath_t> input_at(host, input_held, input, rt::stretch(run, 0, outer.period), 0,
+                                        rt::clipped(input, 1, input.stride(1), input_1),
+                                        rt::clipped(input, 2, input.stride(2), input_2),
+                                        rt::clipped(input, 3, input.stride(3), input_3));
       rt::each(run.size, [&](int64_t i) { output_out.set(i, input_at[i]); });
     });
   });

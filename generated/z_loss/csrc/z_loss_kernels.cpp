@@ -163,11 +163,13 @@ int backward_0_grad_logits(const OpgenCall& call, OpgenHost& host) {
   outer.dim(V_2, {0, 0, 0, 0, logits.stride(1), grad_logits.stride(1)});
   outer.arrange();
   rt::parallel(host, outer.count, 1, [=, &host](int64_t begin, int64_t end) {
+    rt::Held<bool> condition_held;
+    rt::Held<opmath_t> logsumexp_v_held;
     outer.runs<rt::block>(begin, end, nullptr, [&](const auto& run) {
       const auto grad_loss_at = rt::load(grad_loss, run.at[2]);
       const auto count_n_at = rt::load(count_n, run.at[3]);
-      const rt::Source<bool> condition_at(condition, run.at[0], run.step[0], run.size);
-      const rt::Source<opmath_t> logsumexp_v_at(logsumexp_v, run.at[1], run.step[1], run.size);
+      const rt::Steady<bool> condition_at(condition_held, condition, run.at[0], run.step[0], run.size);
+      const rt::Steady<opmath_t> logsumexp_v_at(logsumexp_v_held, logsumexp_v, run.at[1], run.step[1], run.size);
       const rt::Source<opmath_t> logits_at(logits, run.at[4], run.step[4], run.size);
       rt::Sink<opmath_t> grad_logits_out(grad_logits, run.at[5], run.step[5], run.size);
       rt::each(run.size, [&, scale](int64_t i) {
@@ -200,9 +202,10 @@ int backward_1_grad_logits(const OpgenCall& call, OpgenHost& host) {
   outer.dim(V_2, {0, 0, logits.stride(1), grad_logits.stride(1)});
   outer.arrange();
   rt::parallel(host, outer.count, 1, [=, &host](int64_t begin, int64_t end) {
+    rt::Held<opmath_t> logsumexp_v_held;
     outer.runs<rt::block>(begin, end, nullptr, [&](const auto& run) {
       const auto grad_loss_at = rt::load(grad_loss, run.at[1]);
-      const rt::Source<opmath_t> logsumexp_v_at(logsumexp_v, run.at[0], run.step[0], run.size);
+      const rt::Steady<opmath_t> logsumexp_v_at(logsumexp_v_held, logsumexp_v, run.at[0], run.step[0], run.size);
       const rt::Source<opmath_t> logits_at(logits, run.at[2], run.step[2], run.size);
       rt::Sink<opmath_t> grad_logits_out(grad_logits, run.at[3], run.step[3], run.size);
       rt::each(run.size, [&, scale](int64_t i) {

@@ -123,6 +123,14 @@ def _of_table(starts: Sequence[Assign], places: Sequence[int]) -> tuple[str, ...
     )
 
 
+def _told_by_calls(d: Declarations, item: Expr | Dots) -> str:
+    """The param or dim that an index is moved by, as `lag` in `t - lag`; empty where there is none."""
+    if not isinstance(item, Sum) or not isinstance(item.terms[0][1], Name):
+        return ""
+    moved = (n.name for _, term in item.terms[1:] for n in nodes(term) if isinstance(n, Name))
+    return next((n for n in moved if n in d.params or n[0].isupper()), "")
+
+
 def _step_before(d: Declarations, e: Name | Access) -> str:
     """What a statement that reads its own element means, by where the start of that name stands."""
     if not isinstance(e, Access):
@@ -139,6 +147,14 @@ def _step_before(d: Declarations, e: Name | Access) -> str:
     if any(s.target.name == e.name and unbound(d, s) for s in (*d.forward, *d.backward)):
         return _ALONG
     shown = [_text(i) for i in e.items]
+    for place, item in enumerate(e.items):
+        far = _told_by_calls(d, item)
+        if far:
+            shown[place] = f"{_text(item).split()[0]} - 2"
+            return (
+                f"how far a recurrence goes back is a number in the spec, as in `{e.name}[{', '.join(shown)}]`;"
+                f" `{far}` is told by calls"
+            )
     first = next((k for k, i in enumerate(e.items) if isinstance(i, Name)), None)
     if first is None:
         return _OTHER

@@ -7,7 +7,7 @@ that do not vary along the summed loops are multiplied afterwards, constants too
 
 from __future__ import annotations
 
-from dataclasses import dataclass
+from dataclasses import dataclass, replace
 
 from opgen.code.printer import Infix, Text, join
 from opgen.ir.program import Axis, Kind, Loop
@@ -15,7 +15,7 @@ from opgen.ir.scalar import BATCH, Apply, Scalar, mul
 from opgen.torch.body import body_value, expanded, packed
 from opgen.torch.dialect import ATOM, MUL, UNARY
 from opgen.torch.scope import Scope, loops_of
-from opgen.torch.values import Value, permuted
+from opgen.torch.values import Value, aligned, permuted
 
 
 @dataclass(frozen=True, slots=True)
@@ -43,7 +43,7 @@ def contraction(scope: Scope, body: Scalar, kept: tuple[Loop, ...], over: tuple[
         if len(operands) < 2:
             return None
         value = _matmul(scope, operands, kept, over) or _einsum(scope, operands, kept, over)
-    return _finished(scope, value, product)
+    return _finished(scope, value, product, kept)
 
 
 def is_contracted(body: Scalar, kept: tuple[Loop, ...], over: tuple[Loop, ...]) -> bool:
@@ -82,8 +82,12 @@ def _worth_it(operands: list[Value], over: tuple[Loop, ...]) -> bool:
     )
 
 
-def _finished(scope: Scope, value: Value, product: _Product) -> Value:
-    """The contraction times the factors left out of it."""
+def _finished(scope: Scope, value: Value, product: _Product, kept: tuple[Loop, ...]) -> Value:
+    """The contraction times the factors left out of it, which may vary along loops that it does not."""
+    if any(loop not in value.loops for f in product.outer for loop in loops_of(f, kept)):
+        known = {*value.loops, *(loop for f in product.outer for loop in packed(scope, f, kept).loops)}
+        loops = tuple(loop for loop in kept if loop in known)
+        value = replace(aligned(value, loops), loops=loops)
     texts, loops, batch = [value.text], value.loops, value.batch
     numbers: list[Text] = []
     for factor in product.outer:

@@ -41,6 +41,13 @@ FORMS = {
         "forward: |\n"
         "  h[..., t] = a[..., t]*h[..., t + 1] + x[..., t]\n"
     ),
+    # beside a product of a matrix and a vector stands a factor that varies along a loop of neither
+    "beside": (
+        "inputs: {x: {shape: [T, N, D]}, m: {shape: [N]}, w: {shape: [N, N]}}\n"
+        "forward: |\n"
+        "  h[t, n, d] = h[t - 1, n, d] + v[t - 1, n, d] + x[t, n, d]\n"
+        "  v[t, n, d] = sum[k](m[k]*h[t, n, d]*exp(w[n, k]*m[k]))\n"
+    ),
     "first": (
         "inputs: {a: {shape: [T, ...]}, b: {shape: [T]}}\n"
         "forward: |\n"

@@ -65,6 +65,7 @@ class ExpressionParser(Cursor):
     def __init__(self, f: Formula, bag: Bag, words: Vocabulary) -> None:
         super().__init__(f, bag)
         self.words = words
+        self.tensors = tuple(n for n in words.shapes if n in words.inputs)
         self.idioms = Idioms(words)
         self.lost: dict[str, None] = {}  # names whose statement has a mistake
 

@@ -35,7 +35,7 @@ STATEMENTS: Mapping[str, str] = MappingProxyType({
 })  # fmt: skip
 
 PRODUCT = "a product over an index is written with its indices: `sum[k](a[i, k] * b[k, j])`"
-_ORDER = "an access names its indices in any order: `x[j, i]`"
+TURNED = "an access names its indices in any order: `x[j, i]`"
 JOINING = ("cat", "concat", "concatenate")
 JOIN = "join by position: `where(i < N, a[i], b[i - N])`, with the extent on the left: `y[i < N + M] = …`"
 _FILL = "write the number itself: it has whatever shape is needed"
@@ -90,7 +90,7 @@ FUNCTIONS: Mapping[str, str] = MappingProxyType({
     **dict.fromkeys(("cov", "corrcoef", "corr"), "write it out: `mean[n]((x[n] - mx)*(y[n] - my))`"),
     "reduce": "a choices param of reductions is written like one: `reduction[...](…)`",
     **dict.fromkeys(("einsum", "matmul", "bmm", "mm", "mv", "dot", "inner", "outer", "tensordot"), PRODUCT),
-    **dict.fromkeys(("transpose", "permute", "swapaxes", "movedim", "T", "t"), _ORDER),
+    **dict.fromkeys(("transpose", "permute", "swapaxes", "movedim", "T", "t"), TURNED),
     **dict.fromkeys(("reshape", "view", "flatten", "squeeze", "unsqueeze", "expand", "broadcast_to"),
                     "an access says which element is meant: `x[n, c*H + h]` reads a dim as two"),
     **dict.fromkeys((*JOINING, "stack"), JOIN),
@@ -205,7 +205,7 @@ MODULES = (
 
 # What is read behind a dot.
 ATTRIBUTES: Mapping[str, str] = MappingProxyType({
-    **dict.fromkeys(("T", "mT", "H", "mH"), _ORDER),
+    **dict.fromkeys(("T", "mT", "H", "mH"), TURNED),
     **dict.fromkeys(("shape", "ndim"), SIZE),
 })  # fmt: skip
 METHODS: Mapping[str, str] = MappingProxyType({  # of distributions
@@ -257,6 +257,7 @@ def over_lines(first: str, last: str) -> str:
     return f"a formula goes on over the end of a line only inside open brackets{shown}"
 
 
+WHOLE_AXIS = "an element stands in brackets, and all of an axis is an index: `y[n] = sum[m](a[m, n])`"
 COLON = "a formula has no `:`; a guard begins with `if`"
 AXES = ("dim", "dims", "axis", "axes", "keepdim", "keepdims")  # what other libraries say for indices
 KEPT = "leave it away: an index says which dims line up, so that `x[..., k] - mean[k](x[..., k])` needs nothing kept"

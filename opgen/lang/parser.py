@@ -30,7 +30,16 @@ from opgen.lang.nodes import (
 )
 from opgen.lang.results import returned
 from opgen.lang.slices import Slice, sizes
-from opgen.lang.slips import assigned_targets, end_of_foreign, guarded, is_assigned, is_foreign, last_case, looped
+from opgen.lang.slips import (
+    assigned_targets,
+    bracketed,
+    end_of_foreign,
+    guarded,
+    is_assigned,
+    is_foreign,
+    last_case,
+    looped,
+)
 from opgen.lang.successive import KEPT, Values, as_values, of_itself
 from opgen.lang.targets import behind_others, in_parts
 from opgen.lang.tuples import renamed_below, unpacked
@@ -248,8 +257,8 @@ class _Parser(ExpressionParser):
         if token.is_op("=="):
             raise self.fail("a statement assigns with `=`", token.span, "OPG201", "write a single `=`")
         if token.is_op("(") and is_assigned(self.tokens, self.at):
-            hint = f"write `{self.tokens[self.at - 1].text}[i, j] = …`"
-            raise self.fail("an element is written with brackets", token.span, "OPG201", hint)
+            line = token.span.source.text[self.tokens[self.at - 1].span.start :].partition("\n")[0]
+            raise self.fail("an element is written with brackets", token.span, "OPG201", bracketed(line, self.tensors))
         if token.is_op("(") or token.kind in {T.NEWLINE, T.END}:
             raise self.fail(
                 "this line assigns nothing",

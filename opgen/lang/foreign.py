@@ -172,7 +172,8 @@ def _known(words: Vocabulary, name: str, args: tuple[Expr, ...], named: Named, l
         return _reduced(words, name, args[0], axes, left)
     if name not in words.functions or axes is not None:
         return None
-    if name == "clamp" and (named or len(args) == 2):
+    if name == "clamp" and (named or len(args) == 2) and {*named} <= {"min", "max", "a_min", "a_max"}:
+        named = {key.removeprefix("a_"): value for key, value in named.items()}
         low, high = named.get("min", dict(enumerate(args)).get(1)), named.get("max")
         infinity = Name("inf", span)
         bounds = (Unary("-", infinity, span) if low is None else low, infinity if high is None else high)

@@ -262,5 +262,6 @@ COLON = "a formula has no `:`; a guard begins with `if`"
 AXES = ("dim", "dims", "axis", "axes", "keepdim", "keepdims")  # what other libraries say for indices
 KEPT = "leave it away: an index says which dims line up, so that `x[..., k] - mean[k](x[..., k])` needs nothing kept"
 KEYWORDS = (  # names of arguments
-    *AXES, "min", "max", "input", "other", "exponent", "p", "ord", "dtype", "unbiased", "correction", "out",
+    *AXES, "beta", "alpha", "eps", "a_min", "a_max",
+    "min", "max", "input", "other", "exponent", "p", "ord", "dtype", "unbiased", "correction", "out",
 )  # fmt: skip

@@ -165,7 +165,7 @@ def _is_index(f: Formula, word: str, at: int, tokens: list[Token]) -> bool:
 def _slip(f: Formula, at: int, bag: Bag, tokens: list[Token]) -> int:
     """Report a character the language does not have; go on as if what was meant stood there."""
     hints: tuple[str, ...]
-    for told in (_of_paper, _between_bars, _below):
+    for told in (_of_paper, _between_bars, _below, _turned):
         if (end := told(f, at, bag, tokens)) is not None:
             return end
     for typed, meant, hint in signs.SLIPS:
@@ -182,11 +182,6 @@ def _slip(f: Formula, at: int, bag: Bag, tokens: list[Token]) -> int:
         return end
     char = f.text[at]
     end = at + 1
-    if _is_transposed(f.text, at, tokens):
-        message = "`'` is not part of the formula language"
-        bag.error("OPG201", message, f.span(at, end), label="turns nothing round", hints=(TURNED, PRODUCT))
-        tokens.append(Token(T.BAD, char, f.span(at, end)))
-        return end
     if char in "\"'":
         while end < len(f.text) and f.text[end] != "\n":
             end += 1
@@ -233,6 +228,16 @@ def _is_transposed(text: str, at: int, tokens: list[Token]) -> bool:
     """Whether a `'` stands directly behind a value, where MATLAB and Julia turn a matrix round."""
     behind = bool(tokens) and tokens[-1].kind is not T.TEXT and _ends_value(tokens[-1])
     return text[at] == "'" and behind and at > 0 and (text[at - 1].isalnum() or text[at - 1] in "_)]'")
+
+
+def _turned(f: Formula, at: int, bag: Bag, tokens: list[Token]) -> int | None:
+    """Report `a'`, a matrix that is turned round."""
+    if not _is_transposed(f.text, at, tokens):
+        return None
+    message, span = "`'` is not part of the formula language", f.span(at, at + 1)
+    bag.error("OPG201", message, span, label="turns nothing round", hints=(TURNED, PRODUCT))
+    tokens.append(Token(T.BAD, "'", span))
+    return at + 1
 
 
 def _whole_name(f: Formula, at: int, word: str, tokens: list[Token]) -> tuple[int, str]:

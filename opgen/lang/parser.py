@@ -12,10 +12,12 @@ from collections.abc import Sequence
 from itertools import zip_longest
 
 from opgen.diagnostics.model import Bag
+from opgen.lang.again import read_again
+from opgen.lang.binders import as_binder
 from opgen.lang.branches import GUARD, WORDS, following
 from opgen.lang.cursor import StopError
 from opgen.lang.depth import deep_trees
-from opgen.lang.expressions import ExpressionParser, as_binder
+from opgen.lang.expressions import ExpressionParser
 from opgen.lang.functional import GENERAL, place_of, scattered
 from opgen.lang.habits import POSITION, SLICE, STATEMENTS
 from opgen.lang.idioms import Idioms
@@ -74,7 +76,7 @@ class _Parser(ExpressionParser):
                 continue
             try:
                 self.depth = 0
-                self.idioms = Idioms(self.words)
+                self.idioms = Idioms(self.words, read_again)
                 s = self.idioms.in_small_letters(self.statement())
                 if not self.idioms.found and s.op == "=":
                     self.idioms.without_indices(s)

@@ -46,8 +46,7 @@ def last_case(token: Token) -> str:
 def hints(token: Token, previous: Token | None, wanted: str, tensors: Sequence[str] = ()) -> Iterator[str]:
     """What may be meant where `wanted` would have to stand instead of a token; `tensors`: those of the spec."""
     if equation := _EQUATION.search(_line(token) + _after(token)):
-        line = _contracted(equation["of"], equation["to"], tensors)
-        yield f"the equation of an einsum is no formula: write `{line}`"
+        yield f"the equation of an einsum is no formula: write `{_contracted(equation, tensors)}`"
     elif token.is_word("if"):
         yield "a guard stands at the end of a statement; inside a formula write `where(condition, a, b)`"
     elif token.is_word("else"):
@@ -76,10 +75,8 @@ def hints(token: Token, previous: Token | None, wanted: str, tensors: Sequence[s
         yield "indices are separated by commas: `x[i, j]`"
     elif previous and previous.is_word(*STATEMENTS):
         yield STATEMENTS[previous.text]
-    elif token.is_op(":") and previous and previous.is_op("(", ","):
-        yield WHOLE_AXIS
     elif token.is_op(":"):
-        yield COLON
+        yield WHOLE_AXIS if previous and previous.is_op("(", ",") else COLON
     elif token.kind is T.NEWLINE:
         yield "a formula goes on over the end of a line only inside open brackets"
     elif previous and previous.is_op("]") and token.kind is T.NAME and (read := _read(_line(token))):
@@ -127,20 +124,20 @@ def _factor(text: str) -> str:
     return text
 
 
-def _contracted(operands: str, result: str, tensors: Sequence[str]) -> str:
+def _contracted(equation: re.Match[str], tensors: Sequence[str]) -> str:
     """What an equation of an einsum stands for: with these tensors, if they are as many as it has operands."""
-    parts = [part.strip().lower() for part in operands.split(",")]
+    parts, result = [part.strip().lower() for part in equation["of"].split(",")], equation["to"].lower()
     letters = {*"".join(parts)}
     if len(tensors) == len(parts):  # whose names no index has
         spare = (c for c in SPARE if c not in letters and c not in tensors)
         other = str.maketrans({c: next(spare) for c in sorted(letters.intersection(tensors))})
-        parts, result, letters = [p.translate(other) for p in parts], result.lower().translate(other), set()
+        parts, result, letters = [p.translate(other) for p in parts], result.translate(other), set()
     names = (n for n in ("a", "b", "c", "d", "x", "y", "w", "v", "u", "p", "q") if n not in letters)
     named = [*zip(tensors if len(tensors) == len(parts) else tuple(names), parts, strict=False)]
     product = "*".join(f"{name}[{', '.join(part)}]" for name, part in named)
-    summed = [i for i in dict.fromkeys("".join(parts)) if i not in result.lower()]
+    summed = [i for i in dict.fromkeys("".join(parts)) if i not in result]
     value = f"sum[{', '.join(summed)}]({product})" if summed else product
-    left = f"[{', '.join(result.lower())}]" if result else ""
+    left = f"[{', '.join(result)}]" if result else ""
     return f"out{left} = {value}"
 
 

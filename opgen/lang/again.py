@@ -21,8 +21,9 @@ def read_again(text: str, notes: Notes) -> Expr | None:
         found = parser.expression()
     except StopError:
         return None
-    unclear = own.unclear or own.parts or own.within or parser.bag.has_errors or parser.token.kind is not T.END
+    unclear = own.unclear or own.parts or own.counted or parser.bag.has_errors or parser.token.kind is not T.END
     if unclear:
         return None
     notes.results += own.results
+    notes.within += own.within
     return found

@@ -224,6 +224,9 @@ LATEX: Mapping[str, str] = MappingProxyType({
     **dict.fromkeys(("neq", "ne"), "write `!=`"), "infty": "write `inf`", "pi": "write `pi`",
     **dict.fromkeys(("exp", "log", "sin", "cos", "tan", "tanh", "max", "min"), "a function is written without `\\`"),
 })  # fmt: skip
+PREFIXED = "a function stands before what it is applied to"
+CONVERTING = ("float", "double", "half", "bfloat16", "to", "type", "astype", "type_as")
+WIDER = "leave it away: half and bfloat16 are computed in float32 anyway, and rounded when they are stored"
 NO_ATTRIBUTES = "there are no attributes"
 DTYPE = re.compile(r"(?P<whole>u?int\d+|int|long|short|byte)|(float|bfloat|complex)\d*|half|double|bool")
 CASTS = (*WHOLE, *FLOAT8)  # dtypes that a value is rounded to by name

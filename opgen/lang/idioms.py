@@ -13,9 +13,9 @@ from opgen.diagnostics.model import Span
 from opgen.lang import habits, library, orders
 from opgen.lang.beside import Arguments, meant_by
 from opgen.lang.capitals import in_small_letters
-from opgen.lang.foreign import TURNED, called, is_product, lettered, product_of, renamed
+from opgen.lang.foreign import TURNED, called, counted_by, is_product, lettered, product_of, renamed
 from opgen.lang.groups import by_groups, in_general, is_group, within_groups
-from opgen.lang.layout import CONSTANTS, spelled, transposed
+from opgen.lang.layout import CONSTANTS, access_at, spelled, transposed
 from opgen.lang.lexer import Token
 from opgen.lang.limits import under_limit
 from opgen.lang.nodes import (
@@ -61,7 +61,7 @@ class Idioms(Notes):
             self.unclear = True
             return of
         if arguments is not None:
-            self.note(span, message, "a function stands before what it is applied to")
+            self.note(span, message, _hint_of(word, arguments))
             return self.called(word, (of, *arguments.given), arguments.named, span)
         self.note(span, message, *([habits.ATTRIBUTES[word]] if word in habits.ATTRIBUTES else ()))
         if word in TURNED and (turned := transposed(self.words, of, 2 if word == "T" else None)) is not None:
@@ -87,6 +87,7 @@ class Idioms(Notes):
 
     def access(self, name: Token, items: Sequence[Item], span: Span) -> Access:
         """An access that may have slices."""
+        items = tuple(self.position(i) for i in items) if not any(isinstance(i, Slice) for i in items) else tuple(items)
         plain = tuple(i for i in items if not isinstance(i, Slice))
         slices = [i for i in items if isinstance(i, Slice)]
         whole = [n.name for n in plain if isinstance(n, Name) and n.name not in (*self.left, *self.bound)]
@@ -107,6 +108,23 @@ class Idioms(Notes):
         self.parts[name.span.start] = found[1]
         return Access(name.text, found[0], span, name.span)
 
+    def position(self, item: Item) -> Item:
+        """An item of an access: of a bare tensor of integers its elements, of `arange(N)` the index of that dim."""
+        words = self.words
+        if any(item is counted for counted in self.counted):
+            self.counted = [c for c in self.counted if c is not item]
+            return item
+        free = isinstance(item, Name) and item.name not in (*self.left, *self.bound)
+        if not free or not isinstance(item, Name) or item.name not in words.integers:
+            return item
+        letters = words.letters.get(item.name, ())
+        if letters in ((), ("...",)):
+            return item
+        read = access_at(item.name, letters, item)
+        message = f"`{item.name}` has named dims and is read without indices"
+        self.note(item.span, message, f"write `{unparse(read)}`", code="OPG242")
+        return read
+
     def size(self, of: Expr, axis: Expr, span: Span) -> Expr:
         """`x.shape[0]`, `x.size(0)`, `len(x)`: the name of a dim."""
         self.note(span, f"`{span.text}` is not part of the formula language", habits.SIZE)
@@ -125,7 +143,7 @@ class Idioms(Notes):
             other = habits.NO_DTYPES if habits.DTYPE.fullmatch(e.name) else habits.NO_ATTRIBUTES
             hint = f"write `{e.name}`" if casts else other
             self.note(e.span, f"`{e.span.text}` is not part of the formula language", hint)
-            self.unclear |= not casts
+            self.unclear |= not casts and other is habits.NO_ATTRIBUTES
         return e
 
     def call(self, name: str, at: Span, arguments: Arguments) -> Expr | None:
@@ -169,6 +187,9 @@ class Idioms(Notes):
         if known or self.words.knows(name) or not arguments.given:
             return None
         meant = called(self.words, name, arguments.given, arguments.named, self.left)
+        if name in ("arange", "range") and counted_by(self.words, arguments.given) is not None:
+            self.note(at, f"there is no function `{name}`", code="OPG209", otherwise=habits.FUNCTIONS[name])
+            return self.called(name, arguments.given, {}, at)
         written_out = self.written_out(name, arguments.given, arguments.named)
         if not self.takes_more(name) and meant is None and written_out is None and not arguments.named:
             return None
@@ -277,9 +298,13 @@ class Idioms(Notes):
         if name == "size" and len(args) == 2:
             self.found.pop()
             return self.size(args[0], args[1], span)
+        if name in ("arange", "range") and (index := counted_by(self.words, args)) is not None:
+            self.counted.append(index)
+            return index
         meant = called(self.words, name, args, named, (*self.left, *self.bound), self.results)
-        if is_product(name):
-            self.results = [r for r in self.results if not any(r[0] is a for a in args)]
+        if is_product(name) or (meant is not None and meant.order is not None):
+            inner = [n for a in args for n in (*nodes(a), *nodes(spelled(self.words, a)))]
+            self.results = [r for r in self.results if r[0] not in inner]
         if meant is None and self.takes_more(name) and args:
             self._in_order(name, args[0], None, args[1] if len(args) > 1 else None)
         text = self.written_out(name, args, named) if meant is None else None
@@ -293,3 +318,9 @@ class Idioms(Notes):
         node, order = lettered(meant.node, meant.order, self.left)
         self.results.append((node, order))
         return node
+
+
+def _hint_of(word: str, arguments: Arguments) -> str:
+    """What is said of a method: those that convert do nothing here, unless they round to whole numbers or few bits."""
+    rounded = any(isinstance(a, Name) and a.name in habits.CASTS for a in arguments.given)
+    return habits.WIDER if word in habits.CONVERTING and not rounded else habits.PREFIXED

@@ -59,9 +59,11 @@ class Notes:
     limits: dict[str, str] = field(default_factory=dict)  # an index that another one goes up to, with that one
     results: list[tuple[Expr, tuple[str, ...]]] = field(default_factory=list)  # nodes whose indices have an order
     bound: list[str] = field(default_factory=list)  # indices of the reductions around what is read
+    counted: list[Expr] = field(default_factory=list)  # what `arange` counts that stands at no place of a tensor so far
     inside: int = 0  # how many of them there are
     within: list[Within] = field(default_factory=list)  # reductions within groups
     above: tuple[str, ...] = ()  # what statements further up become
+    made: Assign | None = None  # the statement that is proposed
     parts: dict[int, Extents] = field(default_factory=dict)  # how far slices run, by where their access begins
 
     def note(self, span: Span, message: str, *hints: str, code: str = "OPG201", otherwise: str = "") -> None:
@@ -123,10 +125,17 @@ class Notes:
 
         return transform(e, step)
 
+    def _is_of_storage(self, name: str) -> bool:
+        """Whether a name is that of a dtype or a device, which is fine where it is left away."""
+        foreign = name not in habits.CASTS and not self.words.knows(name)
+        return name in OF_STORAGE or (foreign and habits.DTYPE.fullmatch(name) is not None)
+
     def _proposal(self, whole: Assign | Expr) -> str | None:
+        if self.counted:
+            return None
         if not isinstance(whole, Assign):
             return None if self.parts else unparse(whole)
-        if any(isinstance(n, Name) and n.name in OF_STORAGE for n in nodes(whole.value)):
+        if any(isinstance(n, Name) and self._is_of_storage(n.name) for n in nodes(whole.value)):
             return None
         value, target = over_the_rest(spelled(self.words, whole.value), frozenset(self.left)), whole.target
         if target.items is None:
@@ -147,4 +156,5 @@ class Notes:
         if any(n == Name(UNCLEAR, n.span) for n in (*nodes(made.value), *sizes_of(made.target))):
             return None
         remember(self.words, made)
+        self.made = made
         return unparse_assign(made)

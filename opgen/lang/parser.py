@@ -56,6 +56,7 @@ class _Parser(ExpressionParser):
     def __init__(self, f: Formula, bag: Bag, words: Vocabulary) -> None:
         super().__init__(f, bag, words)
         self.found: list[Assign] = []
+        self.proposed: list[Assign] = []  # in place of those with a mistake
         self.values: dict[str, Values] = {}  # of outputs that are updated
         self.cases: dict[str, list[Expr | None]] = {}  # what the statements of a name so far ask
 
@@ -84,10 +85,12 @@ class _Parser(ExpressionParser):
                     sizes(self.words, s)
                     self.found.append(s)
                     continue
-                renewed = of_itself(self.words, s, self.found)
+                at = s.span
+                renewed = of_itself(self.words, s, [*self.proposed, *self.found])
                 if renewed is not None:
                     s, self.idioms.above = renewed
-                self.idioms.report(self.bag, s, s.span)
+                self.idioms.report(self.bag, s, at)
+                self.proposed += [] if self.idioms.made is None else [self.idioms.made]
                 self.lost[s.target.name] = None
             except StopError:
                 if self.idioms.found:

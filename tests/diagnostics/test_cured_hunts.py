@@ -4,7 +4,7 @@ from __future__ import annotations
 
 import pytest
 
-from tests.diagnostics.cures import follow, whole
+from tests.diagnostics.cures import built, diagnosed, follow, whole
 
 SPECS = [
     (
@@ -29,6 +29,79 @@ SPECS = [
         {"weight": "w"},
     ),
 ]
+
+NC = "inputs: {x: {shape: [N, C]}, t: {shape: [N], dtype: int}}"
+TWO = "inputs: {x: {shape: [B, D]}, t: {shape: [B, D]}}"
+QKV = "inputs: {q: {shape: [B, T, D]}, k: {shape: [B, S, D]}, v: {shape: [B, S, D]}}"
+NAMED = "log_softmax_x[n, c] = log_softmax[c](x[n, c])"
+
+# Inputs, a statement of other libraries, and the statements that its message says, one of them the last.
+STATEMENTS = [
+    (TWO, "y = mse_loss(x, t)", ["y = mean[b, d]((x[b, d] - t[b, d])**2)"]),
+    (TWO, "y = F.mse_loss(x, t, reduction='none')", ["y[b, d] = (x[b, d] - t[b, d])**2"]),
+    (TWO, "y = mean[...](l1_loss(x, t))", ["y = mean[b, d](abs(x[b, d] - t[b, d]))"]),
+    (
+        TWO,
+        "y = layer_norm(x, (D,), eps=1e-3)",
+        ["y[b, d] = (x[b, d] - mean[d](x[b, d])) * rsqrt(var[d](x[b, d]) + 0.001)"],
+    ),
+    (TWO, "y = F.leaky_relu(x, negative_slope=0.2)", ["y[b, d] = where(x[b, d] > 0, x[b, d], 0.2 * x[b, d])"]),
+    (TWO, "y = softplus(x, beta=2)", ["y[b, d] = softplus(2 * x[b, d]) / 2"]),
+    (TWO, "y = clip(x, a_min=0, a_max=1)", ["y[b, d] = clamp(x[b, d], 0, 1)"]),
+    (
+        TWO,
+        "y = cosine_similarity(x, t)",
+        ["y[b] = sum[d](x[b, d] * t[b, d]) / max(norm[d](x[b, d]) * norm[d](t[b, d]), 1e-8)"],
+    ),
+    (
+        TWO,
+        "y[b, d] = max(x[b, d] if x[b, d] > t[b, d] else 0, 1)",
+        ["y[b, d] = max(where(x[b, d] > t[b, d], x[b, d], 0), 1)"],
+    ),
+    (TWO, "y = softmax(x.float(), dim=-1).to(x.dtype)", ["y[b, d] = softmax[d](x[b, d])"]),
+    (TWO, "y = softmax[d](x[b, d].to(torch.float32))", ["y[b, d] = softmax[d](x[b, d])"]),
+    (TWO, "y = (x > t).float()", ["y[b, d] = where(x[b, d] > t[b, d], 1.0, 0.0)"]),
+    (NC, "y = -mean[n](log_softmax[c](x[n, c])[t[n]])", [NAMED, "y = -mean[n](log_softmax_x[n, t[n]])"]),
+    (NC, "y = -F.log_softmax(x, dim=-1)[torch.arange(N), t].mean()", [NAMED, "y = -mean[n](log_softmax_x[n, t[n]])"]),
+    (NC, "y = F.cross_entropy(x, t)", [NAMED, "y = -mean[n](log_softmax_x[n, t[n]])"]),
+    (NC, "y = x[range(N), t]", ["y[n] = x[n, t[n]]"]),
+    (NC, "y = x[t]", ["y[n, c] = x[t[n], c]"]),
+    (NC, "y = x.transpose(0, 1)*2", ["y[c, n] = x[n, c] * 2"]),
+    (QKV, "y = q.permute(0, 2, 1)", ["y[b, d, t] = q[b, t, d]"]),
+    (
+        QKV,
+        "y = softmax(q @ k.mT / sqrt(D), -1) @ v",
+        ["y[b, t, d] = sum[s](softmax[s](sum[d](q[b, t, d] * k[b, s, d]) / sqrt(D)) * v[b, s, d])"],
+    ),
+    (
+        QKV,
+        "y = scaled_dot_product_attention(q, k, v)",
+        ["y[b, t, d] = sum[s](softmax[s](sum[d](q[b, t, d] * k[b, s, d]) / sqrt(D)) * v[b, s, d])"],
+    ),
+]
+
+
+@pytest.mark.parametrize(("inputs", "wrong", "right"), STATEMENTS, ids=[wrong for _, wrong, _ in STATEMENTS])
+def test_what_other_libraries_write_is_written_out(inputs: str, wrong: str, right: list[str]) -> None:
+    (found,) = diagnosed(whole(inputs, wrong))
+    assert all(f"`{line}`" in " ".join(found.hints) for line in right), found.hints
+    built(whole(inputs, *right))
+
+
+def test_a_tensor_that_is_made_of_itself_keeps_its_name_where_both_lines_are_foreign() -> None:
+    statements = ["p = q @ k.mT", "p = p.softmax(dim=-1)", "y = p @ v"]
+    hints = [hint for d in diagnosed(whole(QKV, *statements)) for hint in d.hints]
+    lines = ["p1[b, t, s] = sum[d](q[b, t, d] * k[b, s, d])", "p[b, t, s] = softmax[s](p1[b, t, s])"]
+    assert f"write `{lines[0]}`, and `{lines[1]}`" in hints
+    assert hints[-1] == "write `y[b, t, d] = sum[s](p[b, t, s] * v[b, s, d])`"
+    built(whole(QKV, *lines, "y[b, t, d] = sum[s](p[b, t, s] * v[b, s, d])"))
+
+
+@pytest.mark.parametrize("wrong", ["y = cosine_similarity(x, q)", "y = where(t = 0, x, 0)"])
+def test_what_is_unclear_is_not_written_out(wrong: str) -> None:
+    inputs = "inputs: {x: {shape: [M, D]}, q: {shape: [N, D]}, t: {shape: [M, D]}}"
+    (found, *_) = diagnosed(whole(inputs, wrong))
+    assert not [hint for hint in found.hints if hint.startswith("write `y")]
 
 
 @pytest.mark.parametrize(("text", "cure"), SPECS)

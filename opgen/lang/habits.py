@@ -56,6 +56,11 @@ def _transform(size: str, index: str, over: str, exponent: str, scale: str = "")
     )
 
 
+def of_function(name: str) -> str:
+    """What is said of a function that has no counterpart; nothing where nothing is known of it."""
+    return FUNCTIONS.get(name, "") or (DRAWN.format(_DRAWS[name]) if name in _DRAWS else "")
+
+
 def example(reduction: str) -> str:
     """A reduction as it is written here."""
     return f"`{reduction}[k](x[..., k])`"
@@ -94,6 +99,9 @@ FUNCTIONS: Mapping[str, str] = MappingProxyType({
     **dict.fromkeys(("reshape", "view", "flatten", "squeeze", "unsqueeze", "expand", "broadcast_to"),
                     "an access says which element is meant: `x[n, c*H + h]` reads a dim as two"),
     **dict.fromkeys((*JOINING, "stack"), JOIN),
+    **dict.fromkeys(("repeat", "tile", "expand_as", "repeat_interleave"),
+                    "an index at which nothing is read repeats: `y[n, r < R, d] = x[n, d]`"),
+    "rearrange": "an access says which element is meant: `y[b, h < H, t, d < D//H] = x[b, t, h*(D//H) + d]`",
     **dict.fromkeys(("zeros", "ones", "full", "zeros_like", "ones_like", "full_like"), _FILL),
     **dict.fromkeys(("arange", "range"), _COUNT),
     "linspace": "an index may be used as a number: from a to b in N steps it is `a + (b - a)*n/(N - 1)`",
@@ -178,6 +186,13 @@ FUNCTIONS: Mapping[str, str] = MappingProxyType({
                     "write it out: `(x[..., k] - mean[k](x[..., k]))*rsqrt(var[k](x[..., k]) + eps)`"),
 })  # fmt: skip
 GRADIENTS = ("grad", "gradient", "jacobian", "jacrev", "jacfwd", "derivative", "nabla")
+DRAWN = "random numbers are drawn from a seed: `{}`, with `inputs: {{seed: {{dtype: seed}}}}`"
+_DRAWS = MappingProxyType({
+    **dict.fromkeys(("rand", "rand_like", "random"), "uniform(seed)"),
+    **dict.fromkeys(("randn", "randn_like"), "normal(seed)"),
+    "randint": "integer(seed, n)", "bernoulli": "uniform(seed) < p",
+    "dropout": "where(uniform(seed) >= p, x/(1 - p), 0)",
+})  # fmt: skip
 RANDOM = ("rand", "randn", "randint", "random", "dropout", "bernoulli", "rand_like", "randn_like")
 
 # Constants of other languages.

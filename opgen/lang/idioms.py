@@ -13,6 +13,7 @@ from opgen.diagnostics.model import Span
 from opgen.lang import habits, library, orders
 from opgen.lang.beside import Arguments, meant_by
 from opgen.lang.capitals import in_small_letters
+from opgen.lang.einops import regrouped
 from opgen.lang.foreign import TURNED, called, counted_by, is_product, lettered, product_of, renamed
 from opgen.lang.groups import by_groups, in_general, is_group, within_groups
 from opgen.lang.layout import CONSTANTS, access_at, spelled, transposed
@@ -186,7 +187,8 @@ class Idioms(Notes):
             return self.size(arguments.given[0], Number(0, at), at.to(arguments.end))
         if known or self.words.knows(name) or not arguments.given:
             return None
-        meant = called(self.words, name, arguments.given, arguments.named, self.left)
+        given = arguments.given, arguments.named
+        meant = called(self.words, name, *given, self.left) or regrouped(self.words, name, *given)
         if name in ("arange", "range") and counted_by(self.words, arguments.given) is not None:
             self.note(at, f"there is no function `{name}`", code="OPG209", otherwise=habits.FUNCTIONS[name])
             return self.called(name, arguments.given, {}, at)
@@ -301,6 +303,12 @@ class Idioms(Notes):
         if name in ("arange", "range") and (index := counted_by(self.words, args)) is not None:
             self.counted.append(index)
             return index
+        if (axes := regrouped(self.words, name, args, named)) is not None:
+            node, order = lettered(axes.node, axes.order, self.left)
+            if order == axes.order:
+                self.parts[axes.start] = axes.extents
+                self.results.append((node, order))
+                return node
         meant = called(self.words, name, args, named, (*self.left, *self.bound), self.results)
         if is_product(name) or (meant is not None and meant.order is not None):
             inner = [n for a in args for n in (*nodes(a), *nodes(spelled(self.words, a)))]
@@ -311,7 +319,7 @@ class Idioms(Notes):
         if text is not None and (found := self.again(text, self)) is not None:
             return found
         if meant is None:
-            self.note_unclear(product_of(self.words, name, args) or habits.FUNCTIONS.get(name, ""))
+            self.note_unclear(product_of(self.words, name, args) or habits.of_function(name))
             return Name(name, span)
         if meant.order is None:
             return meant.node

@@ -33,6 +33,8 @@ SPECS = [
 NC = "inputs: {x: {shape: [N, C]}, t: {shape: [N], dtype: int}}"
 TWO = "inputs: {x: {shape: [B, D]}, t: {shape: [B, D]}}"
 QKV = "inputs: {q: {shape: [B, T, D]}, k: {shape: [B, S, D]}, v: {shape: [B, S, D]}}"
+SPLIT = "inputs: {x: {shape: [B, T, D]}}\nparams: {heads: int}"
+IMAGE = "inputs: {x: {shape: [B, C, H, W]}}"
 NAMED = "log_softmax_x[n, c] = log_softmax[c](x[n, c])"
 
 # Inputs, a statement of other libraries, and the statements that its message says, one of them the last.
@@ -68,6 +70,28 @@ STATEMENTS = [
     (NC, "y = x[t]", ["y[n, c] = x[t[n], c]"]),
     (NC, "y = x.transpose(0, 1)*2", ["y[c, n] = x[n, c] * 2"]),
     (QKV, "y = q.permute(0, 2, 1)", ["y[b, d, t] = q[b, t, d]"]),
+    (
+        SPLIT,
+        "y = rearrange(x, 'b t (h d) -> b h t d', h=heads)",
+        ["y[b, h < heads, t, d < D // heads] = x[b, t, h * (D // heads) + d]"],
+    ),
+    (
+        SPLIT,
+        "y = x.view(B, T, heads, D//heads).transpose(1, 2)",
+        ["y[b, h < heads, t, d < D // heads] = x[b, t, h * (D // heads) + d]"],
+    ),
+    (SPLIT.partition("\n")[0], "y = x.reshape(-1, D)*2", ["y[b < B * T, d] = x[b // T, b % T, d] * 2"]),
+    (IMAGE, "y = x.reshape(B, C, H*W).permute(0, 2, 1)", ["y[b, h < H * W, c] = x[b, c, h // W, h % W]"]),
+    (IMAGE, "y = rearrange(x, 'b c h w -> b (c h) w')", ["y[b, c < C * H, w] = x[b, c // H, c % H, w]"]),
+    (IMAGE, "y = reduce(x, 'b c h w -> b c', 'mean')", ["y[b, c] = mean[h, w](x[b, c, h, w])"]),
+    (
+        IMAGE,
+        "y = rearrange(x, 'b c (h p1) (w p2) -> b (h w) (p1 p2 c)', p1=4, p2=4)",
+        [
+            "y[b, h < (H // 4) * (W // 4), p1 < 4 * 4 * C] = "
+            "x[b, p1 % C, (h // (W // 4)) * 4 + p1 // (4 * C), (h % (W // 4)) * 4 + (p1 // C) % 4]"
+        ],
+    ),
     (
         QKV,
         "y = softmax(q @ k.mT / sqrt(D), -1) @ v",

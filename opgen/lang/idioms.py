@@ -13,12 +13,13 @@ from opgen.diagnostics.model import Span
 from opgen.lang import habits, library, orders
 from opgen.lang.beside import Arguments, meant_by
 from opgen.lang.capitals import in_small_letters
-from opgen.lang.einops import regrouped
+from opgen.lang.einops import Regrouped, regrouped
 from opgen.lang.foreign import TURNED, called, counted_by, is_product, lettered, product_of, renamed
 from opgen.lang.groups import by_groups, in_general, is_group, within_groups
 from opgen.lang.layout import CONSTANTS, access_at, spelled, transposed
 from opgen.lang.lexer import Token
 from opgen.lang.limits import under_limit
+from opgen.lang.new_axes import along_new_axes, lined_up_from_behind, stretched
 from opgen.lang.nodes import (
     Access,
     Assign,
@@ -33,7 +34,7 @@ from opgen.lang.nodes import (
 )
 from opgen.lang.notes import OF_STORAGE, Notes
 from opgen.lang.orders import through_order
-from opgen.lang.slices import Item, Slice, along_new_axes, read_at
+from opgen.lang.slices import Item, Slice, read_at
 from opgen.lang.unparse import unparse
 from opgen.lang.walk import integer, nodes
 from opgen.lang.whole import read_whole
@@ -93,13 +94,14 @@ class Idioms(Notes):
         slices = [i for i in items if isinstance(i, Slice)]
         whole = [n.name for n in plain if isinstance(n, Name) and n.name not in (*self.left, *self.bound)]
         self.unclear |= any(self.words.letters.get(n, ()) not in ((), ("...",)) for n in whole)  # at another's elements
-        if not slices:
+        new_axes = any(i == Name("None", span) for i in plain) and not self.words.knows("None")
+        if not slices and not (new_axes and name.text in self.words.letters and not self.left):
             return Access(name.text, plain, span, name.span)
-        stretched = any(i == Name("None", span) for i in plain)
-        general = habits.NO_AXIS if stretched else self.behind or habits.SLICE
-        self.note(slices[0].span, "a slice is not part of the formula language", habits.POSITION, otherwise=general)
-        if stretched:
-            lined_up = along_new_axes(items, self.left)
+        general = habits.NO_AXIS if new_axes else self.behind or habits.SLICE
+        at = slices[0].span if slices else span
+        self.note(at, "a slice is not part of the formula language", habits.POSITION, otherwise=general)
+        if new_axes:
+            lined_up = along_new_axes(items, self.left) or lined_up_from_behind(self.words, name.text, items, self.left)
             self.unclear |= lined_up is None
             return Access(name.text, lined_up or plain, span, name.span)
         found = read_at(self.words, name.text, items, self.left, self.bound, span)
@@ -196,7 +198,8 @@ class Idioms(Notes):
         if not self.takes_more(name) and meant is None and written_out is None and not arguments.named:
             return None
         hint = habits.FUNCTIONS.get(name, "")
-        hints, otherwise = ((hint,), "") if hint and written_out is None else ((), hint)
+        known = written_out is not None or isinstance(meant, Regrouped)
+        hints, otherwise = ((hint,), "") if hint and not known else ((), hint)
         self.note(at, f"there is no function `{name}`", *hints, code="OPG209", otherwise=otherwise)
         return self.called(name, arguments.given, arguments.named, at)
 
@@ -303,6 +306,8 @@ class Idioms(Notes):
         if name in ("arange", "range") and (index := counted_by(self.words, args)) is not None:
             self.counted.append(index)
             return index
+        if name == "unsqueeze" and len(args) == 2 and (read := stretched(self.words, *args, self.left)) is not None:
+            return read
         if (axes := regrouped(self.words, name, args, named)) is not None:
             node, order = lettered(axes.node, axes.order, self.left)
             if order == axes.order:

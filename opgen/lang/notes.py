@@ -16,6 +16,7 @@ from opgen.lang.foreign import of_other_libraries, written
 from opgen.lang.groups import Within, with_lines
 from opgen.lang.layout import over_the_rest, spelled
 from opgen.lang.limits import bounded
+from opgen.lang.new_axes import are_lined_up
 from opgen.lang.nodes import (
     Assign,
     Binder,
@@ -138,6 +139,8 @@ class Notes:
         if any(isinstance(n, Name) and self._is_of_storage(n.name) for n in nodes(whole.value)):
             return None
         value, target = over_the_rest(spelled(self.words, whole.value), frozenset(self.left)), whole.target
+        if not are_lined_up(self.words, value):
+            return None
         if target.items is None:
             items = order_of(self.words, self.results, value)
             if items is None:

@@ -77,6 +77,7 @@ class _Parser(ExpressionParser):
                 continue
             try:
                 self.depth = 0
+                self.words.places.clear()
                 self.idioms = Idioms(self.words, read_again)
                 s = self.idioms.in_small_letters(self.statement())
                 if not self.idioms.found and s.op == "=":

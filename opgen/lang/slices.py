@@ -90,23 +90,6 @@ def read_at(
     return tuple(i for i in found if i is not None), extents
 
 
-def along_new_axes(items: Sequence[Item], left: Sequence[str]) -> tuple[Expr | Dots, ...] | None:
-    """What `x[:, None]` reads where the target names an index for each of its axes."""
-    if len(items) > len(left):
-        return None
-    made: list[Expr | Dots] = []
-    for item, index in zip(items, left[len(left) - len(items) :], strict=True):
-        if isinstance(item, Dots) != (index == "..."):
-            return None
-        if isinstance(item, Slice) and not _parts(item):
-            made.append(Name(index, item.span))
-        elif isinstance(item, Dots):
-            made.append(item)
-        elif not isinstance(item, Name) or item.name != "None":
-            return None
-    return tuple(made)
-
-
 def _is_size(words: Vocabulary, e: Expr) -> bool:
     """Whether an expression is made of dims and params, as the extent of an index is."""
     named = all(n.name[:1].isupper() or n.name in words.names for n in nodes(e) if isinstance(n, Name))

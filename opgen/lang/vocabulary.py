@@ -33,6 +33,7 @@ class Vocabulary:
     outputs: Mapping[str, str | None] = field(default_factory=dict)  # with what each states; None: not listed
     results: Mapping[str, tuple[str, ...]] = field(default_factory=dict)  # outputs with the shape that they state
     gradients: Sequence[str] = ()  # what a block of gradients assigns; nothing for any other block
+    places: dict[str, int] = field(default_factory=dict)  # of indices that stand beside new axes, from behind
     instead: Mapping[str, str] = field(default_factory=dict)  # letters that are names here, and what stands for them
 
     def declare(self, name: str, shape: Sequence[str]) -> None:

@@ -33,6 +33,7 @@ SPECS = [
 NC = "inputs: {x: {shape: [N, C]}, t: {shape: [N], dtype: int}}"
 TWO = "inputs: {x: {shape: [B, D]}, t: {shape: [B, D]}}"
 QKV = "inputs: {q: {shape: [B, T, D]}, k: {shape: [B, S, D]}, v: {shape: [B, S, D]}}"
+PAIRS = "inputs: {x: {shape: [N, D]}, z: {shape: [M, D]}, w: {shape: [N]}}"
 SPLIT = "inputs: {x: {shape: [B, T, D]}}\nparams: {heads: int}"
 IMAGE = "inputs: {x: {shape: [B, C, H, W]}}"
 NAMED = "log_softmax_x[n, c] = log_softmax[c](x[n, c])"
@@ -70,6 +71,10 @@ STATEMENTS = [
     (NC, "y = x[t]", ["y[n, c] = x[t[n], c]"]),
     (NC, "y = x.transpose(0, 1)*2", ["y[c, n] = x[n, c] * 2"]),
     (QKV, "y = q.permute(0, 2, 1)", ["y[b, d, t] = q[b, t, d]"]),
+    (PAIRS, "y = ((x[:, None, :] - z[None, :, :])**2).sum(-1)", ["y[n, m] = sum[d]((x[n, d] - z[m, d])**2)"]),
+    (PAIRS, "y = (x[:, None] - x[None]).norm(dim=-1)", ["y[n, m] = norm[d](x[n, d] - x[m, d])"]),
+    (PAIRS, "y = x.unsqueeze(1) - z.unsqueeze(0)", ["y[n, m, d] = x[n, d] - z[m, d]"]),
+    (PAIRS, "y = x*w[:, None]", ["y[n, d] = x[n, d] * w[n]"]),
     (
         SPLIT,
         "y = rearrange(x, 'b t (h d) -> b h t d', h=heads)",

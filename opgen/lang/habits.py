@@ -34,6 +34,8 @@ STATEMENTS: Mapping[str, str] = MappingProxyType({
     "return": "name the result, `y = …`: the outputs are the names that nothing reads, or those listed under `outputs`",
 })  # fmt: skip
 
+SCATTER = "what comes together at computed positions is a scatter"
+AT = f"{SCATTER}, a statement of its own: `y[ids[n]] += x[n]`"
 PRODUCT = "a product over an index is written with its indices: `sum[k](a[i, k] * b[k, j])`"
 TURNED = "an access names its indices in any order: `x[j, i]`"
 JOINING = ("cat", "concat", "concatenate")
@@ -222,6 +224,7 @@ MODULES = (
 ATTRIBUTES: Mapping[str, str] = MappingProxyType({
     **dict.fromkeys(("T", "mT", "H", "mH"), TURNED),
     **dict.fromkeys(("shape", "ndim"), SIZE),
+    "at": AT,
 })  # fmt: skip
 METHODS: Mapping[str, str] = MappingProxyType({  # of distributions
     "cdf": "of the normal distribution it is `erfc(-x/sqrt(2))/2`",

@@ -74,7 +74,7 @@ class Idioms(Notes):
         if word in OF_STORAGE:
             return Name(word, span)  # which is fine where it is left away
         if word != "values":
-            self.note_unclear(habits.NO_ATTRIBUTES)
+            self.note_unclear(habits.ATTRIBUTES.get(word, habits.NO_ATTRIBUTES))
         return of
 
     def member_at(self, of: Name, word: str, at: Span, items: tuple[Expr | Dots, ...], span: Span) -> Access:

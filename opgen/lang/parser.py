@@ -18,7 +18,7 @@ from opgen.lang.branches import GUARD, WORDS, following
 from opgen.lang.cursor import StopError
 from opgen.lang.depth import deep_trees
 from opgen.lang.expressions import ExpressionParser
-from opgen.lang.functional import GENERAL, place_of, scattered
+from opgen.lang.functional import GENERAL, added_at, place_of, scattered, ufunc_at
 from opgen.lang.habits import POSITION, SLICE, STATEMENTS
 from opgen.lang.idioms import Idioms
 from opgen.lang.layout import layout
@@ -28,6 +28,7 @@ from opgen.lang.nodes import (
     Binder,
     Dots,
     Expr,
+    Name,
     Target,
 )
 from opgen.lang.results import returned
@@ -47,6 +48,7 @@ from opgen.lang.targets import behind_others, in_parts
 from opgen.lang.tuples import renamed_below, unpacked
 from opgen.lang.updates import FOREIGN, IN_PLACE, RENAMED, in_place, updated
 from opgen.lang.vocabulary import Vocabulary
+from opgen.lang.walk import integer
 from opgen.schema.formula import Formula
 
 _UPDATES = ("=", "+=", "*=")
@@ -132,6 +134,8 @@ class _Parser(ExpressionParser):
         return (STATEMENTS[first.text],)
 
     def statement(self) -> Assign:
+        if (how := ufunc_at(self.tokens, self.at)) is not None:
+            raise self.accumulated(how)
         target = self.target()
         plain = [i for i in target.items or () if isinstance(i, Dots | Binder)]
         self.idioms.target = target.name
@@ -144,6 +148,8 @@ class _Parser(ExpressionParser):
             self.idioms.left = self.words.letters.get(target.name, ())
         if (dot := place_of(self.tokens, self.at)) is not None:
             raise self.scattered(target, dot)
+        if (dot := added_at(self.tokens, self.at)) is not None:
+            raise self.added(target, dot)
         value = self.choice()
         if target.items is None and not self.idioms.found and layout(self.words, value) in ((), ("...",)):
             self.words.letters.setdefault(target.name, layout(self.words, value))
@@ -182,7 +188,33 @@ class _Parser(ExpressionParser):
             given = self.arguments(how, self.advance()).given
             if len(given) == 1 and self.token.kind in {T.END, T.NEWLINE}:
                 hints = scattered(self.words, target, of.text, items, how.text, given[0])
+                self.idioms.found.clear()
         span = self.tokens[dot].span.to(end)
+        return self.fail(f"`{span.text}` is not part of the formula language", span, "OPG201", *hints)
+
+    def added(self, target: Target, dot: int) -> StopError:
+        """Report `y = x.index_add(0, ids, e)`, whose dot is at this token."""
+        of = self.token.span.to(self.tokens[dot - 1].span)
+        self.at = dot + 1
+        how = self.advance()
+        given = self.arguments(how, self.advance()).given
+        first = len(given) == 3 and integer(given[0]) == 0
+        hints = scattered(self.words, target, of.text, given[1:2], "add", given[2]) if first else (GENERAL,)
+        self.idioms.found.clear()  # told with it
+        span = self.tokens[dot].span.to(how.span)
+        return self.fail(f"`{span.text}` is not part of the formula language", span, "OPG201", *hints)
+
+    def accumulated(self, how: str) -> StopError:
+        """Report `np.add.at(y, ids, e)`."""
+        start = self.advance().span
+        self.at += 3
+        span = start.to(self.advance().span)
+        given = self.arguments(self.token, self.advance()).given
+        hints: tuple[str, ...] = (GENERAL,)
+        if len(given) == 3 and isinstance(given[0], Name):
+            target = Target(given[0].name, None, given[0].span, given[0].span)
+            hints = scattered(self.words, target, given[0].name, given[1:2], how, given[2])
+            self.idioms.found.clear()
         return self.fail(f"`{span.text}` is not part of the formula language", span, "OPG201", *hints)
 
     def next_case(self, above: Sequence[Expr | None]) -> tuple[Expr | None, Expr | None]:

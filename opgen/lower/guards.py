@@ -55,7 +55,7 @@ class Case:
 
 _OF_NUMBERS = (
     "for a condition over numbers write one statement with `where(condition, a, b)`",
-    "or give the cases words: `choices: [a, b]` in place of the type, and `if mode == \"a\"`",
+    'or give the cases words: `choices: [a, b]` in place of the type, and `if mode == "a"`',
 )
 
 

@@ -29,6 +29,29 @@ SPECS = [
         {"weight": "w"},
     ),
 ]
+GRAPH = "inputs: {x: {shape: [N, D]}, src: {shape: [E], dtype: int}, dst: {shape: [E], dtype: int}}"
+SPECS += [
+    (
+        whole(GRAPH, "y = torch.zeros_like(x).index_add(0, dst, x[src])"),
+        {
+            "y = torch.zeros_like(x).index_add(0, dst, x[src])": "y[dst[e], d] += x[src[e], d]",
+            "forward:": "outputs: {y: {shape: [N, D]}}\nforward:",
+        },
+    ),
+    (
+        whole(f"{GRAPH}\noutputs: {{y: {{shape: [N]}}}}", "np.add.at(y, dst, x[src, 0])"),
+        {"np.add.at(y, dst, x[src, 0])": "y[dst[e]] += x[src[e], 0]"},
+    ),
+    (
+        whole(GRAPH, "y[dst[e], d] += x[src[e], d]"),
+        {"forward:": "outputs: {y: {shape: [N, D]}}\nforward:"},
+    ),
+    (whole("inputs: {x: {shape: [B, T]}}", "y[b, t] = 0.5*y[b, t] + x[b, t]"), {"y[b, t] +": "y[b, t - 1] +"}),
+    (
+        whole("inputs: {x: {shape: [L]}, w: {shape: [K]}}", "y[t < L - K + 2] = sum[k](x[t + k]*w[k])"),
+        {"t < L - K + 2": "t < L + 1 - K"},
+    ),
+]
 
 NC = "inputs: {x: {shape: [N, C]}, t: {shape: [N], dtype: int}}"
 TWO = "inputs: {x: {shape: [B, D]}, t: {shape: [B, D]}}"

@@ -30,6 +30,10 @@ def _of_kept(idioms: Idioms, e: Reduction, items: Sequence[Item], at: Span) -> E
     free = layout(words, whole)
     if not isinstance(binder, Binder) or binder.name not in free or any(isinstance(i, Dots | Slice) for i in items):
         return None
+    chosen = (*idioms.left, *idioms.bound, *words.integers)
+    if any(isinstance(i, Name) and i.name not in chosen and not any(i is c for c in idioms.counted) for i in items):
+        idioms.unclear = True
+        return e
     read = [idioms.position(i) for i in items]
     given = [spelled(words, i) for i in read if not isinstance(i, Dots | Slice)]
     if len(given) not in (1, len(free)):

@@ -196,7 +196,7 @@ def _slip(f: Formula, at: int, bag: Bag, tokens: list[Token]) -> int:
     shown = f"`{word}`" if word.isprintable() else f"U+{ord(char):04X}"
     hints = ()
     if char == ";":
-        hints = ("write one statement per line",)
+        hints = (_behind_semicolon(f.text[end:]),)
     elif char in SIGNS and (latex := latex_hints(f.text[at:].partition("\n")[0])):
         hints = latex
     elif char.isalpha():
@@ -238,6 +238,11 @@ def _turned(f: Formula, at: int, bag: Bag, tokens: list[Token]) -> int | None:
     bag.error("OPG201", message, span, label="turns nothing round", hints=(TURNED, PRODUCT))
     tokens.append(Token(T.BAD, "'", span))
     return at + 1
+
+
+def _behind_semicolon(text: str) -> str:
+    more = text.partition("\n")[0].strip()
+    return "write one statement per line" if more else "a line ends without it: leave it away"
 
 
 def _whole_name(f: Formula, at: int, word: str, tokens: list[Token]) -> tuple[int, str]:

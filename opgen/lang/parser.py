@@ -47,7 +47,7 @@ from opgen.lang.successive import KEPT, Values, as_values, of_itself
 from opgen.lang.targets import behind_others, in_parts
 from opgen.lang.tuples import renamed_below, unpacked
 from opgen.lang.updates import FOREIGN, IN_PLACE, RENAMED, in_place, updated
-from opgen.lang.vocabulary import Vocabulary
+from opgen.lang.vocabulary import UNCLEAR, Vocabulary
 from opgen.lang.walk import integer
 from opgen.schema.formula import Formula
 
@@ -94,6 +94,8 @@ class _Parser(ExpressionParser):
                     s, self.idioms.above = renewed
                 self.idioms.report(self.bag, s, at)
                 self.proposed += [] if self.idioms.made is None else [self.idioms.made]
+                if self.idioms.made is None and s.target.name in self.words.inputs:
+                    self.words.letters[s.target.name] = (UNCLEAR,)  # what it is from here on is not known
                 self.lost[s.target.name] = None
             except StopError:
                 if self.idioms.found:

@@ -2,7 +2,7 @@
 
 from __future__ import annotations
 
-from collections.abc import Container, Iterable, Mapping, Sequence
+from collections.abc import Collection, Container, Iterable, Mapping, Sequence
 from dataclasses import dataclass, field
 
 from opgen.lang.nodes import Assign
@@ -25,7 +25,7 @@ class Vocabulary:
     further: Mapping[str, str] = field(default_factory=dict)  # reductions with an argument beside the body, and which
     settings: Sequence[str] = ()  # params that guards may ask about
     choices: Mapping[str, Sequence[str]] = field(default_factory=dict)  # the words of those that have some
-    integers: Container[str] = ()  # inputs that hold them
+    integers: Collection[str] = ()  # inputs that hold them
     ends: dict[str, str] = field(default_factory=dict)  # what the elements of an input of integers stay below
     inputs: Container[str] = ()  # those that stay as they are: no buffers, no outputs
     renewed: dict[str, str] = field(default_factory=dict)  # inputs that statements so far update, with their new name

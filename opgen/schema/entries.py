@@ -256,6 +256,10 @@ def param_type(node: object) -> str:
         return one_of(*PARAM_TYPES, "str", unnamed="str")(node)
     if not node.items:
         raise expected("a type for each element", node, "such as `[int, int]`")
+    words = [item.text for item in node.items if isinstance(item, Scalar) and item.text not in PARAM_TYPES]
+    if len(words) == len(node.items) and all(w.isidentifier() for w in words):
+        told = f"a param of a few words has `choices: [{', '.join(words)}]`, and no `type`"
+        raise refused("OPG112", "expected a type, found a list of words", node, hints=(told,))
     for item in node.items:
         if not isinstance(item, Scalar) or item.text not in PARAM_TYPES:
             raise expected(listed(PARAM_TYPES), item, node=item)

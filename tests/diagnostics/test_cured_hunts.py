@@ -39,14 +39,9 @@ SPECS += [
         },
     ),
     (
-        whole(f"{GRAPH}\noutputs: {{y: {{shape: [N]}}}}", "np.add.at(y, dst, x[src, 0])"),
-        {"np.add.at(y, dst, x[src, 0])": "y[dst[e]] += x[src[e], 0]"},
-    ),
-    (
         whole(GRAPH, "y[dst[e], d] += x[src[e], d]"),
         {"forward:": "outputs: {y: {shape: [N, D]}}\nforward:"},
     ),
-    (whole("inputs: {x: {shape: [B, T]}}", "y[b, t] = 0.5*y[b, t] + x[b, t]"), {"y[b, t] +": "y[b, t - 1] +"}),
     (
         whole("inputs: {x: {shape: [L]}, w: {shape: [K]}}", "y[t < L - K + 2] = sum[k](x[t + k]*w[k])"),
         {"t < L - K + 2": "t < L + 1 - K"},
@@ -138,6 +133,28 @@ def test_what_other_libraries_write_is_written_out(inputs: str, wrong: str, righ
     (found,) = diagnosed(whole(inputs, wrong))
     assert all(f"`{line}`" in " ".join(found.hints) for line in right), found.hints
     built(whole(inputs, *right))
+
+
+@pytest.mark.parametrize(
+    ("wrong", "right"),
+    [
+        (r"\frac{1}{N} \sum_{i=1}^{N} x_i^2", "1/N*sum[i](x[i]**2)"),
+        (r"\sum_i x_i w_i", "sum[i](x[i]*w[i])"),
+        (r"\exp(-\frac{s^2}{2 \sigma^2})", "exp(-(s**2)/(2*sigma**2))"),
+        (r"\sqrt{\sum_i x_i^2}", "sqrt(sum[i](x[i]**2))"),
+        (r"\sum_i x_i \log x_i", "sum[i](x[i]*log(x[i]))"),
+    ],
+)
+def test_a_formula_of_latex_is_translated(wrong: str, right: str) -> None:
+    fields = "inputs: {x: {shape: [N]}, w: {shape: [N]}}\nparams: {s: float, sigma: float}"
+    (found, *_) = diagnosed(whole(fields, f"y = {wrong}"))
+    assert found.hints == (f"write `{right}`",)
+    built(whole(fields, f"y = {right}"))
+
+
+def test_what_goes_on_from_itself_is_read_along_time() -> None:
+    (found,) = diagnosed(whole("inputs: {x: {shape: [B, T]}}", "y[b, t] = 0.5*y[b, t] + x[b, t]"))
+    assert "`y[b, t - 1]`" in found.hints[0]
 
 
 def test_a_tensor_that_is_made_of_itself_keeps_its_name_where_both_lines_are_foreign() -> None:

@@ -124,6 +124,8 @@ def called(
             last = {unparse(axis) for axis in axes} == {"-1", "-2"}
             swapped = transposed(words, of, None if last else 2)
             return None if swapped is None else Meant(*swapped)
+        case "zeros_like" | "ones_like", (_,):
+            return Meant(Number(int(plain == "ones_like"), span))
         case "trace", (of,) if not named:
             return _trace(words, of)
         case "matmul", (a, b):

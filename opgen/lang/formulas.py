@@ -71,12 +71,14 @@ class Row:
 
 
 _HUBER = "where(abs(x - t) < delta, 0.5*(x - t)**2, delta*(abs(x - t) - 0.5*delta))"
+_SMOOTH = "where(abs(x - t) < beta, 0.5*(x - t)**2/beta, abs(x - t) - 0.5*beta)"
 _LOGITS = Row("x, t", "softplus(x) - x*t", is_loss=True)
 _LEAKY = "where(x > 0, x, negative_slope*x)"
 CALLS: Mapping[str, Row] = MappingProxyType({
     **dict.fromkeys(("mse_loss", "mse"), Row("x, t", "(x - t)**2", is_loss=True)),
     "l1_loss": Row("x, t", "abs(x - t)", is_loss=True),
     **dict.fromkeys(("huber_loss", "huber"), Row("x, t, delta=1", _HUBER, is_loss=True)),
+    "smooth_l1_loss": Row("x, t, beta=1", _SMOOTH, is_loss=True),
     **dict.fromkeys(("binary_cross_entropy_with_logits", "bce_with_logits"), _LOGITS),
     **dict.fromkeys(("binary_cross_entropy", "bce", "bce_loss"),
                     Row("p, t", "-(xlogy(t, p) + xlogy(1 - t, 1 - p))", is_loss=True)),

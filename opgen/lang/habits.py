@@ -180,6 +180,7 @@ FUNCTIONS: Mapping[str, str] = MappingProxyType({
     **dict.fromkeys(("flip", "fliplr", "flipud"), "write `x[N - 1 - n]`"),
     **dict.fromkeys(("tril", "triu"), "compare the indices: `where(j <= i, x[i, j], 0)`"),
     **dict.fromkeys(("diag", "diagonal"), "one index at both places: `x[i, i]`"),
+    "cross": "component by component: `z[b, 0] = x[b, 1]*y[b, 2] - x[b, 2]*y[b, 1]`, and so on for 1 and 2",
     "trace": "it is the sum over one index at both places: `sum[i](x[i, i])`",
     "diff": "write `y[n < N - 1] = x[n + 1] - x[n]`",
     "cummax": "a recurrence: `m[-1] = -inf`, then `m[t] = max(m[t - 1], x[t])`",

@@ -25,8 +25,10 @@ from opgen.lang.nodes import (
     Assign,
     Binder,
     Call,
+    Compare,
     Dots,
     Expr,
+    Logic,
     Name,
     Number,
     Reduction,
@@ -90,6 +92,7 @@ class Idioms(Notes):
     def access(self, name: Token, items: Sequence[Item], span: Span) -> Access:
         """An access that may have slices."""
         items = tuple(self.position(i) for i in items) if not any(isinstance(i, Slice) for i in items) else tuple(items)
+        self.unclear |= any(isinstance(i, Compare | Logic) for i in items)  # a mask, which is told where it is lowered
         plain = tuple(i for i in items if not isinstance(i, Slice))
         slices = [i for i in items if isinstance(i, Slice)]
         whole = [n.name for n in plain if isinstance(n, Name) and n.name not in (*self.left, *self.bound)]
@@ -324,7 +327,7 @@ class Idioms(Notes):
         if text is not None and (found := self.again(text, self)) is not None:
             return found
         if meant is None:
-            self.note_unclear(product_of(self.words, name, args) or habits.of_function(name))
+            self.note_unclear(product_of(self.words, name, args) or habits.of_function(name.lower()))
             return Name(name, span)
         if meant.order is None:
             return meant.node

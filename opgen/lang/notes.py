@@ -23,6 +23,7 @@ from opgen.lang.nodes import (
     Call,
     Expr,
     Name,
+    Number,
     Reduction,
 )
 from opgen.lang.results import stored
@@ -33,6 +34,7 @@ from opgen.lang.unparse import unparse, unparse_assign
 from opgen.lang.vocabulary import UNCLEAR, Vocabulary
 from opgen.lang.walk import nodes, transform
 
+_GENERAL = (habits.PREFIXED, habits.NO_ATTRIBUTES)  # said of the first that is met only
 OF_STORAGE = ("dtype", "device")
 
 
@@ -102,6 +104,7 @@ class Notes:
             line = with_lines(self.within, text) if self.within else written(text, at or first.span, self.above)
             hints = (*said, line, *stored(self.words, whole), *elsewhere)
         else:
+            hints = (*hints, *(h for o in others for h in o.hints if h not in (*hints, *_GENERAL)))
             hints = (*hints, *dict.fromkeys(o.otherwise for o in (first, *others) if o.otherwise), *elsewhere)
         related = [Label(o.span, o.label or "this too") for o in others if o.span != first.span]
         bag.error(first.code, first.message, first.span, label=first.label, hints=hints, related=related)
@@ -132,7 +135,7 @@ class Notes:
         return name in OF_STORAGE or (foreign and habits.DTYPE.fullmatch(name) is not None)
 
     def _proposal(self, whole: Assign | Expr) -> str | None:
-        if self.counted:
+        if self.counted or (isinstance(whole, Assign) and isinstance(whole.value, Number)):
             return None
         if not isinstance(whole, Assign):
             return None if self.parts else unparse(whole)

@@ -85,6 +85,16 @@ STATEMENTS = [
     (NC, "y = -mean[n](log_softmax[c](x[n, c])[t[n]])", [NAMED, "y = -mean[n](log_softmax_x[n, t[n]])"]),
     (NC, "y = -F.log_softmax(x, dim=-1)[torch.arange(N), t].mean()", [NAMED, "y = -mean[n](log_softmax_x[n, t[n]])"]),
     (NC, "y = F.cross_entropy(x, t)", [NAMED, "y = -mean[n](log_softmax_x[n, t[n]])"]),
+    (QKV, "y = q[:, -1, :]", ["y[b, d] = q[b, T - 1, d]"]),
+    (TWO, "y = torch.where(x > t, x, torch.zeros_like(x))", ["y[b, d] = where(x[b, d] > t[b, d], x[b, d], 0)"]),
+    (
+        TWO,
+        "y = smooth_l1_loss(x, t, beta=2)",
+        [
+            "y = mean[b, d](where(abs(x[b, d] - t[b, d]) < 2, 0.5 * (x[b, d] - t[b, d])**2 / 2, "
+            "abs(x[b, d] - t[b, d]) - 0.5 * 2))"
+        ],
+    ),
     (NC, "y = x[range(N), t]", ["y[n] = x[n, t[n]]"]),
     (NC, "y = x[t]", ["y[n, c] = x[t[n], c]"]),
     (NC, "y = x.transpose(0, 1)*2", ["y[c, n] = x[n, c] * 2"]),

@@ -181,10 +181,13 @@ def _stages(file: SpecFile, until: Stage, target: Target, bag: Bag, enter: Calla
 
     enter("turned into a program")
     from opgen.lower.operator import lower
+    from opgen.lower.unused import unused
 
     operator = lower(spec, bag)
     if operator is None or bag.has_errors:
         return made
+    for warning in unused(spec):
+        bag.add(warning)
     made = replace(made, operator=operator)
     if until is Stage.PROGRAM:
         return made

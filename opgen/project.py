@@ -165,16 +165,15 @@ def lint(paths: Sequence[PathLike], *looks: Callable[[Operator], tuple[Diagnosti
 def looked_at(spec: SpecFile, *looks: Callable[[Operator], tuple[Diagnostic, ...]]) -> pipeline.Artefacts:
     """A spec as far as its program, with every mistake in it and what looks like one; `looks` as for `lint`."""
     from opgen.diff.flat import flat
-    from opgen.lower.unused import unused
 
     made = pipeline.run(spec, Stage.PROGRAM)
     if made.spec is None or made.operator is None:
         return made
     try:
         more = (d for look in looks for d in look(made.operator))
-        warnings = (*unused(made.spec), *flat(made.operator, made.spec.described_outputs), *more)
+        warnings = (*flat(made.operator, made.spec.described_outputs), *more)
     except Exception as e:
-        warnings = (crash(e, f"{spec.path} could not be searched for what is unused"),)
+        warnings = (crash(e, f"{spec.path} could not be searched for gradients that are 0"),)
     return replace(made, diagnostics=(*made.diagnostics, *warnings))
 
 

@@ -26,6 +26,7 @@ class Cursor:
         self.tokens = tokenize(f, bag)
         self.at = 0
         self.depth = 0
+        self.tensors: tuple[str, ...] = ()  # those of the spec
 
     @property
     def token(self) -> Token:
@@ -54,7 +55,9 @@ class Cursor:
             return StopError()
         found = f"`{token.text}`" if token.kind in {T.OP, T.NAME, T.NUMBER, T.TEXT} else str(token.kind)
         previous = self.tokens[self.at - 1] if self.at else None
-        return self.fail(f"expected {wanted}, found {found}", token.span, "OPG201", *hints(token, previous, wanted))
+        return self.fail(
+            f"expected {wanted}, found {found}", token.span, "OPG201", *hints(token, previous, wanted, self.tensors)
+        )
 
     def expect(self, text: str, opener: Token | None = None) -> Token:
         if self.token.is_op(text):

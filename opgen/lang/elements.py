@@ -6,21 +6,56 @@ from collections.abc import Sequence
 from dataclasses import replace
 
 from opgen.diagnostics.model import Span
+from opgen.lang.groups import Within
 from opgen.lang.habits import ELEMENT
 from opgen.lang.idioms import Idioms
-from opgen.lang.nodes import Expr, Name
+from opgen.lang.layout import layout, spelled
+from opgen.lang.nodes import Access, Binder, Dots, Expr, Name, Reduction
 from opgen.lang.products import reindexed
-from opgen.lang.slices import Item
+from opgen.lang.slices import Item, Slice
+from opgen.lang.unparse import unparse
 from opgen.lang.walk import nodes
 
 
 def has_order(idioms: Idioms, e: Expr) -> bool:
-    return any(node is e for node, _ in idioms.results)
+    """Whether it is known which index stands at which place of a value."""
+    kept = isinstance(e, Reduction) and idioms.words.reductions.get(e.name) is True and len(e.binders) == 1
+    return kept or any(node is e for node, _ in idioms.results) or any(node is e for node in idioms.counted)
+
+
+def _of_kept(idioms: Idioms, e: Reduction, items: Sequence[Item], at: Span) -> Expr | None:
+    """`log_softmax[c](x[n, c])[t[n]]`: an element of what keeps its index, which is named in front of the statement."""
+    words, binder = idioms.words, e.binders[0]
+    whole = spelled(words, e.body)
+    free = layout(words, whole)
+    if not isinstance(binder, Binder) or binder.name not in free or any(isinstance(i, Dots | Slice) for i in items):
+        return None
+    chosen = (*idioms.left, *idioms.bound, *words.integers)
+    if any(isinstance(i, Name) and i.name not in chosen and not any(i is c for c in idioms.counted) for i in items):
+        idioms.unclear = True
+        return e
+    read = [idioms.position(i) for i in items]
+    given = [spelled(words, i) for i in read if not isinstance(i, Dots | Slice)]
+    if len(given) not in (1, len(free)):
+        return None
+    name = f"{e.name}_{whole.name if isinstance(whole, Access | Name) else 'x'}"
+    if words.knows(name) or name in words.letters:
+        return None
+    other = dict(zip(free if len(given) == len(free) else (binder.name,), given, strict=True))
+    places = tuple(Dots(at) if i == "..." else other.get(i, Name(i, at)) for i in free)
+    line = f"{name}[{', '.join(free)}] = {unparse(replace(e, body=whole))}"
+    idioms.note(at, "only a tensor has elements")
+    idioms.within.append(Within((line,), e, free, "", f"for one element of `{e.name}`, name them all"))
+    return Access(name, places, e.span.to(at), e.span)
 
 
 def elements(idioms: Idioms, e: Expr, items: Sequence[Item], at: Span) -> Expr:
     """The value with these indices in place of its own; what has no order is told not to be there anyway."""
     order = next((order for node, order in idioms.results if node is e), None)
+    if isinstance(e, Reduction) and (kept := _of_kept(idioms, e, items, at)) is not None:
+        return kept
+    if any(node is e for node in idioms.counted):
+        return e
     if order is None:
         return replace(e, span=e.span.to(at))
     idioms.note(at, "only a tensor has elements", otherwise=ELEMENT)

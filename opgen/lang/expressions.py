@@ -11,6 +11,7 @@ from dataclasses import replace
 from opgen.diagnostics.model import Bag, Hint, Span
 from opgen.lang.bars import length
 from opgen.lang.beside import Arguments
+from opgen.lang.binders import as_binder
 from opgen.lang.cursor import Cursor
 from opgen.lang.depth import MAX_DEPTH
 from opgen.lang.elements import elements, has_order
@@ -18,6 +19,7 @@ from opgen.lang.groups import is_group
 from opgen.lang.habits import JOINING, KEYWORDS, PLAIN, POSITION, SLICE, TUPLE
 from opgen.lang.idioms import Idioms
 from opgen.lang.lexer import T, Token, number_value
+from opgen.lang.library import takes_shape
 from opgen.lang.limits import over_picked
 from opgen.lang.nodes import (
     Access,
@@ -65,6 +67,7 @@ class ExpressionParser(Cursor):
     def __init__(self, f: Formula, bag: Bag, words: Vocabulary) -> None:
         super().__init__(f, bag)
         self.words = words
+        self.tensors = tuple(n for n in words.shapes if n in words.inputs)
         self.idioms = Idioms(words)
         self.lost: dict[str, None] = {}  # names whose statement has a mistake
 
@@ -159,12 +162,16 @@ class ExpressionParser(Cursor):
         self.idioms.note(at, message, "a choice is written `where(condition, a, b)`")
         return Call("where", (condition, first, second), span, span)
 
-    def conditional(self, value: Expr) -> Expr:
-        """`a if condition else b`, from the `if` on."""
-        self.advance()
+    def inner(self) -> Expr:
+        """An expression inside of brackets, which may be `a if condition else b`."""
+        value = self.choice()
+        if not self.token.is_word("if"):
+            return value
+        word = self.advance()
         condition = self.expression()
         if not self.token.is_word("else"):
-            raise self.unexpected("an operator or the end of the statement")
+            self.at = self.tokens.index(word, 0, self.at)
+            raise self.unexpected("an operator, `,` or `)`")
         at = self.advance().span
         return self.either(condition, value, self.choice(), at, "`else` is not part of the formula language")
 
@@ -221,9 +228,7 @@ class ExpressionParser(Cursor):
             return self.named()
         if token.is_op("("):
             opener = self.advance()
-            inner = self.choice()
-            if self.token.is_word("if"):
-                inner = self.conditional(inner)
+            inner = self.inner()
             if self.token.is_op(","):
                 raise self.fail("a tuple is not a value of the formula language", self.token.span, "OPG201", TUPLE)
             self.expect(")", opener)
@@ -260,7 +265,9 @@ class ExpressionParser(Cursor):
                 items = self.without_slices(tuple(self.bound(token, i) for i in items))
                 outer = tuple(self.idioms.bound)
                 self.idioms.bound += [b.name for i in items if isinstance(b := as_binder(i), Binder)]
-                body = self.choice()
+                self.idioms.inside += 1
+                body = self.inner()
+                self.idioms.inside -= 1
                 self.idioms.bound[:] = outer
                 takes = self.idioms.words.further.get(token.text) or self.idioms.takes_more(token.text)
                 more = self.expression() if takes and self.accept(",") else None
@@ -297,13 +304,21 @@ class ExpressionParser(Cursor):
         named: dict[str, Expr | tuple[Expr, ...]] = {}
         at: Span | None = None
         while not self.token.is_op(")"):
-            if self.token.is_word(*KEYWORDS) and self.peek().is_op("="):
+            foreign = self.token.kind is T.NAME and self.words.lacks(called.text)
+            foreign |= self.token.is_word(*KEYWORDS) and called.text != "where"
+            if foreign and self.peek().is_op("="):
                 word = self.advance()
                 at = at or word.span
                 self.advance()
                 named[word.text] = self.axes()
+            elif args and takes_shape(called.text) and self.token.is_op("(", "["):
+                args.append(Name("shape", self.token.span))
+                self.axes()
             else:
-                args.append(self.choice())
+                args.append(self.inner())
+            if self.token.is_op("=") and not (isinstance(args[-1], Name) and args[-1].name not in self.words.shapes):
+                message, hint = "expected an operator, `,` or `)`, found `=`", "equality is written `==`"
+                raise self.fail(message, self.token.span, "OPG201", hint)
             if self.token.is_op("="):
                 hint = "leave out the name and `=`; equality is written `==`"
                 raise self.fail("arguments are positional", self.token.span, "OPG201", hint)
@@ -381,16 +396,3 @@ class ExpressionParser(Cursor):
             return bound
         hint = f"write `{name}[i](…)`, `{name}[i < N](…)` or `{name}[...](…)`"
         raise self.fail(PLAIN, item.span, "OPG246", hint)
-
-
-def as_binder(item: Expr | Dots) -> Binder | Dots | None:
-    """An item read as what introduces an index; None for any other expression."""
-    match item:
-        case Dots():
-            return item
-        case Name(name=name, span=span):
-            return Binder(name, None, span)
-        case Compare(operands=(Name(name=name), extent), ops=("<",), span=span):
-            return Binder(name, extent, span)
-        case _:
-            return None

@@ -8,10 +8,12 @@ from __future__ import annotations
 import re
 from collections.abc import Mapping, Sequence
 from dataclasses import dataclass, replace
+from fractions import Fraction
 from types import MappingProxyType
 
 from opgen.diagnostics.model import Hint, Span
 from opgen.lang import formulas, habits
+from opgen.lang.einsum import contraction
 from opgen.lang.habits import CASTS
 from opgen.lang.layout import access_at, indices_of, layout, spelled, stated, transposed
 from opgen.lang.nodes import (
@@ -22,6 +24,7 @@ from opgen.lang.nodes import (
     Compare,
     Dots,
     Expr,
+    Logic,
     Name,
     Number,
     Power,
@@ -34,7 +37,7 @@ from opgen.lang.nodes import (
 from opgen.lang.products import Factor, product, reindexed
 from opgen.lang.unparse import unparse
 from opgen.lang.vocabulary import SPARE, Vocabulary
-from opgen.lang.walk import nodes
+from opgen.lang.walk import integer, nodes
 
 Named = Mapping[str, Expr | tuple[Expr, ...]]
 Turned = tuple[Expr, tuple[str, ...]]
@@ -65,6 +68,8 @@ _SAME = (
     "float",
     "double",
     "half",
+    "bfloat16",
+    *("asarray", "as_tensor", "from_numpy", "ascontiguousarray"),
     "contiguous",
     "clone",
     "cpu",
@@ -113,16 +118,21 @@ def called(
             return Meant(Call(plain, args, span, span))
         case "pow", (base, exponent):
             return Meant(Power(base, exponent, span))
+        case "permute" | "transpose" | "swapaxes", (of, _, _, *_) if order := _permuted(words, plain, args, turned):
+            return Meant(spelled(words, of), order)
         case "t" | "transpose", (of, *axes):
             last = {unparse(axis) for axis in axes} == {"-1", "-2"}
             swapped = transposed(words, of, None if last else 2)
             return None if swapped is None else Meant(*swapped)
+        case "zeros_like" | "ones_like", (_,):
+            return Meant(Number(int(plain == "ones_like"), span))
         case "trace", (of,) if not named:
             return _trace(words, of)
         case "matmul", (a, b):
             return _product(words, a, b, left, turned)
         case "einsum", (Text(value=text), *tensors):
-            return _einsum(words, text, tensors)
+            contracted = contraction(text, tensors)
+            return None if contracted is None else Meant(*contracted)
         case "gather", (x, axis, Name() as ids) if not named:
             return _gathered(words, x, axis, ids)
         case "masked_fill", (Access(items=(*_, Name(span=at) as i, Name() as j)) as x, Call(name="eye"), value):
@@ -145,12 +155,29 @@ def called(
             number = Name("nan" if literal["name"] == "nan" else "inf", span)
             return Meant(Unary("-", number, span) if literal["sign"] == "-" else number)
         case _, (x, *_) if plain in _SAME and plain not in known:
-            return Meant(x)
+            return Meant(_number(x) if plain in habits.CONVERTING else x)
         case ("std", (x, *_)) if "std" not in known:
             inner = called(words, "var", args, named, left)
             return None if inner is None else Meant(Call("sqrt", (inner.node,), span, span))
         case _:
             return _known(words, plain, args, named, left)
+
+
+def counted_by(words: Vocabulary, args: Sequence[Expr]) -> Name | None:
+    """The index of a dim whose places `arange(N)` counts."""
+    match args:
+        case (Name(name=dim, span=span),) if dim[:1].isupper() and not words.knows(dim.lower()):
+            return Name(words.instead.get(dim.lower(), dim.lower()), span)
+        case _:
+            return None
+
+
+def _number(e: Expr) -> Expr:
+    """What is converted to a float: a condition becomes a number, a number stays."""
+    if not isinstance(e, Compare | Logic) and not (isinstance(e, Unary) and e.op == "not"):
+        return e
+    one, zero = (Number(Fraction(k), e.span) for k in (1, 0))
+    return Call("where", (e, one, zero), e.span, e.span)
 
 
 def renamed(words: Vocabulary, e: Reduction) -> Expr | None:
@@ -172,7 +199,8 @@ def _known(words: Vocabulary, name: str, args: tuple[Expr, ...], named: Named, l
         return _reduced(words, name, args[0], axes, left)
     if name not in words.functions or axes is not None:
         return None
-    if name == "clamp" and (named or len(args) == 2):
+    if name == "clamp" and (named or len(args) == 2) and {*named} <= {"min", "max", "a_min", "a_max"}:
+        named = {key.removeprefix("a_"): value for key, value in named.items()}
         low, high = named.get("min", dict(enumerate(args)).get(1)), named.get("max")
         infinity = Name("inf", span)
         bounds = (Unary("-", infinity, span) if low is None else low, infinity if high is None else high)
@@ -273,8 +301,10 @@ def _factor(words: Vocabulary, e: Expr, turned: Sequence[Turned]) -> Factor | No
     """An operand of a product; one that was made of another notation may have its indices in another order."""
     whole = spelled(words, e)
     order = next((order for node, order in turned if node is e), None)
-    if order is not None and isinstance(whole, Reduction):
-        return Factor(whole, order, False, {})
+    if isinstance(whole, Reduction) and (order is not None or words.reductions.get(whole.name)):
+        own = layout(words, whole)
+        inner = (o for node, o in turned if sorted(o) == sorted(own) and any(n is node for n in nodes(whole)))
+        return Factor(whole, order or next(inner, own), False, {})
     if not isinstance(whole, Access):
         return None
     items, shape = _read_at(words, whole), words.shapes.get(whole.name, ())
@@ -314,6 +344,21 @@ def _gathered(words: Vocabulary, of: Expr, axis: Expr, ids: Name) -> Meant | Non
     return Meant(replace(found, items=(*found.items[:at], position, *found.items[at + 1 :])))
 
 
+def _permuted(words: Vocabulary, name: str, args: Sequence[Expr], turned: Sequence[Turned]) -> tuple[str, ...] | None:
+    """The order of the axes of a tensor that `permute(x, 0, 2, 1)` or `transpose(x, 1, 2)` gives them."""
+    of, *given = args
+    found = next((order for node, order in turned if node is of), None) or layout(words, spelled(words, of))
+    places = [integer(axis) for axis in given]
+    if "..." in found or not all(p is not None and -len(found) <= p < len(found) for p in places):
+        return None
+    axes = [p % len(found) for p in places if p is not None]
+    if name == "permute":
+        return tuple(found[k] for k in axes) if sorted(axes) == [*range(len(found))] else None
+    order, (a, b) = [*found], (axes[0], axes[-1])
+    order[a], order[b] = order[b], order[a]
+    return tuple(order)
+
+
 def _trace(words: Vocabulary, of: Expr) -> Meant | None:
     """The sum of a diagonal; the rest of what has more axes stays as it is."""
     whole = spelled(words, of)
@@ -324,29 +369,6 @@ def _trace(words: Vocabulary, of: Expr) -> Meant | None:
         return None
     body = replace(whole, items=(*before, first, first))
     return Meant(Reduction("sum", (Binder(first.name, None, first.span),), body, of.span, of.span))
-
-
-def _einsum(words: Vocabulary, text: str, tensors: Sequence[Expr]) -> Meant | None:
-    sides = text.replace(" ", "").split("->")
-    inputs = [_letters(side) for side in sides[0].split(",")]
-    if len(sides) != 2 or len(inputs) != len(tensors) or not all(isinstance(t, Name) for t in tensors):
-        return None
-    order = _letters(sides[1])
-    factors = [
-        ("*", access_at(t.name, items, t)) for t, items in zip(tensors, inputs, strict=True) if isinstance(t, Name)
-    ]
-    span = tensors[0].span
-    body: Expr = Product(tuple(factors), span) if len(factors) > 1 else factors[0][1]
-    over = [i for i in dict.fromkeys(i for items in inputs for i in items) if i not in order]
-    if over:
-        binders = tuple(Dots(span) if i == "..." else Binder(i, None, span) for i in over)
-        body = Reduction("sum", binders, body, span, span)
-    return Meant(body, order)
-
-
-def _letters(side: str) -> tuple[str, ...]:
-    before, dots, after = side.partition("...")
-    return (*before.lower(), *(["..."] if dots else []), *after.lower())
 
 
 def written(text: str, whole: Span, above: Sequence[str] = ()) -> str:

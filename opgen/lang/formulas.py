@@ -7,6 +7,7 @@ from __future__ import annotations
 
 import re
 from collections.abc import Mapping, Sequence
+from dataclasses import dataclass
 from types import MappingProxyType
 
 from opgen.lang.nodes import Access, Expr, Name, Number
@@ -58,3 +59,45 @@ def _of(name: str, count: int) -> tuple[str, str] | None:
 
 
 NAMES = tuple(_FORMULAS)
+
+
+@dataclass(frozen=True, slots=True)
+class Row:
+    """What a call means: its arguments, those that may be left out with their value, and the formula of them."""
+
+    arguments: str
+    formula: str
+    is_loss: bool = False  # whose mean is taken, unless `reduction` says otherwise
+
+
+_HUBER = "where(abs(x - t) < delta, 0.5*(x - t)**2, delta*(abs(x - t) - 0.5*delta))"
+_SMOOTH = "where(abs(x - t) < beta, 0.5*(x - t)**2/beta, abs(x - t) - 0.5*beta)"
+_LOGITS = Row("x, t", "softplus(x) - x*t", is_loss=True)
+_LEAKY = "where(x > 0, x, negative_slope*x)"
+CALLS: Mapping[str, Row] = MappingProxyType({
+    **dict.fromkeys(("mse_loss", "mse"), Row("x, t", "(x - t)**2", is_loss=True)),
+    "l1_loss": Row("x, t", "abs(x - t)", is_loss=True),
+    **dict.fromkeys(("huber_loss", "huber"), Row("x, t, delta=1", _HUBER, is_loss=True)),
+    "smooth_l1_loss": Row("x, t, beta=1", _SMOOTH, is_loss=True),
+    **dict.fromkeys(("binary_cross_entropy_with_logits", "bce_with_logits"), _LOGITS),
+    **dict.fromkeys(("binary_cross_entropy", "bce", "bce_loss"),
+                    Row("p, t", "-(xlogy(t, p) + xlogy(1 - t, 1 - p))", is_loss=True)),
+    **dict.fromkeys(("layer_norm", "layernorm"),
+                    Row("x, shape=0, weight=1, bias=0, eps=1e-5", "(x - mean(x, -1))*rsqrt(var(x, -1) + eps)")),
+    **dict.fromkeys(("rms_norm", "rmsnorm"),
+                    Row("x, shape=0, weight=1, eps=1e-6", "x*rsqrt(mean(x**2, -1) + eps)")),
+    "normalize": Row("x, p=2, dim=-1, eps=1e-12", "x/max(norm(x, dim), eps)"),
+    **dict.fromkeys(("cosine_similarity", "cos_sim", "cosine_sim"),
+                    Row("x, y, dim=-1, eps=1e-8", "sum(x*y, dim)/max(norm(x, dim)*norm(y, dim), eps)")),
+    "pairwise_distance": Row("x, y", "norm(x - y, -1)"),
+    "linear": Row("x, w, bias=0", "x @ w.T"),
+    "embedding": Row("ids, table", "table[ids]"),
+    "cross_entropy": Row("x, t", "-mean(log_softmax(x, -1)[t])"),
+    **dict.fromkeys(("scaled_dot_product_attention", "sdpa"),
+                    Row("q, k, v", "softmax(q @ k.mT / sqrt(k.shape[-1]), -1) @ v")),
+    "softmin": Row("x, dim=-1", "softmax(-x, dim)"),
+    "gelu": Row("x, approximate", "0.5*x*(1 + tanh(sqrt(2/pi)*(x + 0.044715*x**3)))"),
+    "leaky_relu": Row("x, negative_slope=0.01", _LEAKY),
+    "elu": Row("x, alpha=1", "where(x > 0, x, alpha*expm1(x))"),
+    "softplus": Row("x, beta=1", "softplus(beta*x)/beta"),
+})  # fmt: skip

@@ -6,6 +6,7 @@ import re
 from collections.abc import Sequence
 from types import MappingProxyType
 
+from opgen.lang.habits import AT, SCATTER
 from opgen.lang.layout import access_at, layout, spelled
 from opgen.lang.lexer import T, Token
 from opgen.lang.nodes import Access, Assign, Binder, Dots, Expr, Name, Target
@@ -14,8 +15,12 @@ from opgen.lang.vocabulary import Vocabulary
 
 _UPDATES = MappingProxyType({"add": "+=", "mul": "*=", "multiply": "*=", "max": "max=", "min": "min="})
 _SHAPE = re.compile(r"\bzeros\(\s*[\[(]?\s*(?P<dims>[A-Z\d]\w*(?:\s*,\s*[A-Z\d]\w*)*)")
-_SCATTER = "what comes together at computed positions is a scatter"
-GENERAL = f"{_SCATTER}, a statement of its own: `y[ids[n]] += x[n]`"
+_ZEROS = re.compile(r"(?:\w+\.)*(?:zeros|zeros_like|empty|full)\((?:[^()]|\([^()]*\))*\)")  # nothing beside it
+_LIKE = re.compile(r"\bzeros_like\(\s*(?P<like>\w+)")
+_ADDING = ("index_add", "index_add_", "scatter_add", "scatter_add_")
+_UFUNCS = MappingProxyType({"add": "add", "multiply": "mul", "maximum": "max", "minimum": "min", "subtract": "sub"})
+_SCATTER = SCATTER
+GENERAL = AT
 _NOT_SET = (
     "positions that are computed may be the same: they add up, `y[ids[n]] += x[n]`, or the greatest stays, `max=`; of"
     " one place write `where(i == k, value, x[i])`"
@@ -33,12 +38,33 @@ def place_of(tokens: Sequence[Token], at: int) -> int | None:
     return None
 
 
+def added_at(tokens: Sequence[Token], at: int) -> int | None:
+    """The dot of `.index_add(…)` behind the whole of what stands in front of it on this line; None where none is."""
+    depth = 0
+    while tokens[at].kind not in {T.NEWLINE, T.END}:
+        depth += tokens[at].is_op("(", "[") - tokens[at].is_op(")", "]")
+        if depth == 0 and tokens[at].is_op(".") and tokens[at + 1].is_word(*_ADDING) and tokens[at + 2].is_op("("):
+            return at
+        at += 1
+    return None
+
+
+def ufunc_at(tokens: Sequence[Token], at: int) -> str | None:
+    """How `np.add.at(…)` combines, which begins here; None for any other statement."""
+    dots = tokens[at + 1 : at + 2] and [t for t in tokens[at + 1 : at + 5 : 2] if t.is_op(".")]
+    if len(dots) < 2 or not tokens[at + 4].is_word("at") or not tokens[at + 5].is_op("("):
+        return None
+    return _UFUNCS.get(tokens[at + 2].text)
+
+
 def scattered(
     words: Vocabulary, target: Target, of: str, items: Sequence[Expr | Dots], how: str, value: Expr
 ) -> tuple[str, ...]:
     """What to write for `target = of.at[items].how(value)`; `of` is the text of what is updated."""
     if how not in _UPDATES:
         return (_NOT_SET,)
+    if not (of.isidentifier() or _ZEROS.fullmatch(of)):
+        return (GENERAL,)
     value = spelled(words, value)
     places = [i if isinstance(i, Dots) else spelled(words, i) for i in items]
     used = layout(words, Access("", tuple(places), target.span, target.span))
@@ -55,10 +81,11 @@ def scattered(
         own = [Dots(value.span) if i == "..." else Binder(i, None, value.span) for i in letters]
         first = unparse_assign(Assign(_at(target, own), "=", copied, None, value.span))
         return (f"{_SCATTER} into a copy: write `{first}`, then `{line}`",)
-    shape = _SHAPE.search(of)
-    if target.name in words.results or shape is None:
+    shape, like = _SHAPE.search(of), _LIKE.search(of)
+    sizes = words.shapes.get(like["like"], ()) if like else re.findall(r"\w+", shape["dims"]) if shape else ()
+    if target.name in words.results or not sizes:
         return (f"{_SCATTER}: write `{line}`",)
-    dims = ", ".join(re.findall(r"\w+", shape["dims"]))
+    dims = ", ".join(sizes)
     return (f"{_SCATTER}: write `{line}`, with `outputs: {{{target.name}: {{shape: [{dims}]}}}}`",)
 
 

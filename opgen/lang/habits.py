@@ -34,8 +34,10 @@ STATEMENTS: Mapping[str, str] = MappingProxyType({
     "return": "name the result, `y = …`: the outputs are the names that nothing reads, or those listed under `outputs`",
 })  # fmt: skip
 
+SCATTER = "what comes together at computed positions is a scatter"
+AT = f"{SCATTER}, a statement of its own: `y[ids[n]] += x[n]`"
 PRODUCT = "a product over an index is written with its indices: `sum[k](a[i, k] * b[k, j])`"
-_ORDER = "an access names its indices in any order: `x[j, i]`"
+TURNED = "an access names its indices in any order: `x[j, i]`"
 JOINING = ("cat", "concat", "concatenate")
 JOIN = "join by position: `where(i < N, a[i], b[i - N])`, with the extent on the left: `y[i < N + M] = …`"
 _FILL = "write the number itself: it has whatever shape is needed"
@@ -54,6 +56,11 @@ def _transform(size: str, index: str, over: str, exponent: str, scale: str = "")
     return (
         f"pass its result as an input of `dtype: complex`, or write the sum: `{line}`, where `N` is the last dim of `x`"
     )
+
+
+def of_function(name: str) -> str:
+    """What is said of a function that has no counterpart; nothing where nothing is known of it."""
+    return FUNCTIONS.get(name, "") or (DRAWN.format(_DRAWS[name]) if name in _DRAWS else "")
 
 
 def example(reduction: str) -> str:
@@ -90,10 +97,13 @@ FUNCTIONS: Mapping[str, str] = MappingProxyType({
     **dict.fromkeys(("cov", "corrcoef", "corr"), "write it out: `mean[n]((x[n] - mx)*(y[n] - my))`"),
     "reduce": "a choices param of reductions is written like one: `reduction[...](…)`",
     **dict.fromkeys(("einsum", "matmul", "bmm", "mm", "mv", "dot", "inner", "outer", "tensordot"), PRODUCT),
-    **dict.fromkeys(("transpose", "permute", "swapaxes", "movedim", "T", "t"), _ORDER),
+    **dict.fromkeys(("transpose", "permute", "swapaxes", "movedim", "T", "t"), TURNED),
     **dict.fromkeys(("reshape", "view", "flatten", "squeeze", "unsqueeze", "expand", "broadcast_to"),
                     "an access says which element is meant: `x[n, c*H + h]` reads a dim as two"),
     **dict.fromkeys((*JOINING, "stack"), JOIN),
+    **dict.fromkeys(("repeat", "tile", "expand_as", "repeat_interleave"),
+                    "an index at which nothing is read repeats: `y[n, r < R, d] = x[n, d]`"),
+    "rearrange": "an access says which element is meant: `y[b, h < H, t, d < D//H] = x[b, t, h*(D//H) + d]`",
     **dict.fromkeys(("zeros", "ones", "full", "zeros_like", "ones_like", "full_like"), _FILL),
     **dict.fromkeys(("arange", "range"), _COUNT),
     "linspace": "an index may be used as a number: from a to b in N steps it is `a + (b - a)*n/(N - 1)`",
@@ -170,6 +180,7 @@ FUNCTIONS: Mapping[str, str] = MappingProxyType({
     **dict.fromkeys(("flip", "fliplr", "flipud"), "write `x[N - 1 - n]`"),
     **dict.fromkeys(("tril", "triu"), "compare the indices: `where(j <= i, x[i, j], 0)`"),
     **dict.fromkeys(("diag", "diagonal"), "one index at both places: `x[i, i]`"),
+    "cross": "component by component: `z[b, 0] = x[b, 1]*y[b, 2] - x[b, 2]*y[b, 1]`, and so on for 1 and 2",
     "trace": "it is the sum over one index at both places: `sum[i](x[i, i])`",
     "diff": "write `y[n < N - 1] = x[n + 1] - x[n]`",
     "cummax": "a recurrence: `m[-1] = -inf`, then `m[t] = max(m[t - 1], x[t])`",
@@ -178,6 +189,13 @@ FUNCTIONS: Mapping[str, str] = MappingProxyType({
                     "write it out: `(x[..., k] - mean[k](x[..., k]))*rsqrt(var[k](x[..., k]) + eps)`"),
 })  # fmt: skip
 GRADIENTS = ("grad", "gradient", "jacobian", "jacrev", "jacfwd", "derivative", "nabla")
+DRAWN = "random numbers are drawn from a seed: `{}`, with `inputs: {{seed: {{dtype: seed}}}}`"
+_DRAWS = MappingProxyType({
+    **dict.fromkeys(("rand", "rand_like", "random"), "uniform(seed)"),
+    **dict.fromkeys(("randn", "randn_like"), "normal(seed)"),
+    "randint": "integer(seed, n)", "bernoulli": "uniform(seed) < p",
+    "dropout": "where(uniform(seed) >= p, x/(1 - p), 0)",
+})  # fmt: skip
 RANDOM = ("rand", "randn", "randint", "random", "dropout", "bernoulli", "rand_like", "randn_like")
 
 # Constants of other languages.
@@ -205,8 +223,9 @@ MODULES = (
 
 # What is read behind a dot.
 ATTRIBUTES: Mapping[str, str] = MappingProxyType({
-    **dict.fromkeys(("T", "mT", "H", "mH"), _ORDER),
+    **dict.fromkeys(("T", "mT", "H", "mH"), TURNED),
     **dict.fromkeys(("shape", "ndim"), SIZE),
+    "at": AT,
 })  # fmt: skip
 METHODS: Mapping[str, str] = MappingProxyType({  # of distributions
     "cdf": "of the normal distribution it is `erfc(-x/sqrt(2))/2`",
@@ -224,6 +243,9 @@ LATEX: Mapping[str, str] = MappingProxyType({
     **dict.fromkeys(("neq", "ne"), "write `!=`"), "infty": "write `inf`", "pi": "write `pi`",
     **dict.fromkeys(("exp", "log", "sin", "cos", "tan", "tanh", "max", "min"), "a function is written without `\\`"),
 })  # fmt: skip
+PREFIXED = "a function stands before what it is applied to"
+CONVERTING = ("float", "double", "half", "bfloat16", "to", "type", "astype", "type_as")
+WIDER = "leave it away: half and bfloat16 are computed in float32 anyway, and rounded when they are stored"
 NO_ATTRIBUTES = "there are no attributes"
 DTYPE = re.compile(r"(?P<whole>u?int\d+|int|long|short|byte)|(float|bfloat|complex)\d*|half|double|bool")
 CASTS = (*WHOLE, *FLOAT8)  # dtypes that a value is rounded to by name
@@ -257,9 +279,11 @@ def over_lines(first: str, last: str) -> str:
     return f"a formula goes on over the end of a line only inside open brackets{shown}"
 
 
+WHOLE_AXIS = "an element stands in brackets, and all of an axis is an index: `y[n] = sum[m](a[m, n])`"
 COLON = "a formula has no `:`; a guard begins with `if`"
 AXES = ("dim", "dims", "axis", "axes", "keepdim", "keepdims")  # what other libraries say for indices
 KEPT = "leave it away: an index says which dims line up, so that `x[..., k] - mean[k](x[..., k])` needs nothing kept"
 KEYWORDS = (  # names of arguments
-    *AXES, "min", "max", "input", "other", "exponent", "p", "ord", "dtype", "unbiased", "correction", "out",
+    *AXES, "beta", "alpha", "eps", "a_min", "a_max",
+    "min", "max", "input", "other", "exponent", "p", "ord", "dtype", "unbiased", "correction", "out",
 )  # fmt: skip

@@ -7,80 +7,44 @@ leaves the statement without a proposal.
 from __future__ import annotations
 
 from collections.abc import Mapping, Sequence
-from dataclasses import dataclass, field, replace
+from dataclasses import dataclass, replace
 
-from opgen.diagnostics.model import Bag, Hint, Label, Span
-from opgen.diagnostics.suggest import did_you_mean
-from opgen.lang import habits, orders
+from opgen.diagnostics.model import Span
+from opgen.lang import habits, library, orders
 from opgen.lang.beside import Arguments, meant_by
 from opgen.lang.capitals import in_small_letters
-from opgen.lang.circles import step_before
-from opgen.lang.foreign import TURNED, called, is_product, lettered, of_other_libraries, product_of, renamed, written
-from opgen.lang.groups import Within, by_groups, in_general, is_group, with_lines, within_groups
-from opgen.lang.layout import CONSTANTS, over_the_rest, spelled, transposed
+from opgen.lang.einops import Regrouped, regrouped
+from opgen.lang.foreign import TURNED, called, counted_by, is_product, lettered, product_of, renamed
+from opgen.lang.groups import by_groups, in_general, is_group, within_groups
+from opgen.lang.layout import CONSTANTS, access_at, spelled, transposed
 from opgen.lang.lexer import Token
-from opgen.lang.limits import bounded, under_limit
+from opgen.lang.limits import under_limit
+from opgen.lang.new_axes import along_new_axes, lined_up_from_behind, stretched
 from opgen.lang.nodes import (
     Access,
     Assign,
     Binder,
     Call,
+    Compare,
     Dots,
     Expr,
+    Logic,
     Name,
     Number,
     Reduction,
     Unary,
 )
+from opgen.lang.notes import OF_STORAGE, Notes
 from opgen.lang.orders import through_order
-from opgen.lang.results import stored
-from opgen.lang.slices import Bounds, Extents, Item, Slice, along_new_axes, is_open, read_at
-from opgen.lang.subscripts import target_of
-from opgen.lang.targets import apart, order_of, read_by, remember, sizes_of
-from opgen.lang.unparse import unparse, unparse_assign
-from opgen.lang.vocabulary import UNCLEAR, Vocabulary
-from opgen.lang.walk import integer, nodes, transform
+from opgen.lang.slices import Item, Slice, read_at
+from opgen.lang.unparse import unparse
+from opgen.lang.walk import integer, nodes
 from opgen.lang.whole import read_whole
 
-_OF_STORAGE = ("dtype", "device")
-
 
 @dataclass(slots=True)
-class _Found:
-    code: str
-    message: str
-    span: Span
-    hints: tuple[str, ...]
-    label: str = ""
-    otherwise: str = ""  # a hint for where no line can be proposed
-
-
-@dataclass(slots=True)
-class Idioms:
+class Idioms(Notes):
     """The foreign notation of one statement."""
-
-    words: Vocabulary
-    left: tuple[str, ...] = ()  # the indices of its target
-    target: str = "y"
-    behind: str = ""  # how it is written where it is a part of a tensor
-    found: list[_Found] = field(default_factory=list)
-    unclear: bool = False  # something in it has no counterpart
-    limits: dict[str, str] = field(default_factory=dict)  # an index that another one goes up to, with that one
-    results: list[tuple[Expr, tuple[str, ...]]] = field(default_factory=list)  # nodes whose indices have an order
-    bound: list[str] = field(default_factory=list)  # indices of the reductions around what is read
-    within: list[Within] = field(default_factory=list)  # reductions within groups
-    above: tuple[str, ...] = ()  # what statements further up become
-    parts: dict[int, Extents] = field(default_factory=dict)  # how far slices run, by where their access begins
-
-    def note(self, span: Span, message: str, *hints: str, code: str = "OPG201", otherwise: str = "") -> None:
-        self.found.append(_Found(code, message, span, hints, otherwise=otherwise))
-
-    def say_instead(self, hint: str, other: str) -> None:
-        """Say another hint in place of one that has been noted."""
-        for found in self.found:
-            found.hints = tuple(other if h == hint else h for h in found.hints)
-
-    # --- what the parser meets ---------------------------------------------------------------------------------------
 
     def member(self, of: Expr, word: str, at: Span, arguments: Arguments | None) -> Expr:
         """`x.sum(dim=-1)`, `x.T`, `torch.exp(x)`, `math.pi`."""
@@ -95,24 +59,24 @@ class Idioms:
                 self.note(span, message, f"it is called `{word.lower()}`")
                 return Name(word.lower(), span)
             self.note(span, message, "functions have no prefix")
-            return self._called(word, arguments.given, arguments.named, span)
+            return self.called(word, arguments.given, arguments.named, span)
         if arguments is not None and word in habits.METHODS:
             self.note(span, message, habits.METHODS[word])
             self.unclear = True
             return of
         if arguments is not None:
-            self.note(span, message, "a function stands before what it is applied to")
-            return self._called(word, (of, *arguments.given), arguments.named, span)
+            self.note(span, message, _hint_of(word, arguments))
+            return self.called(word, (of, *arguments.given), arguments.named, span)
         self.note(span, message, *([habits.ATTRIBUTES[word]] if word in habits.ATTRIBUTES else ()))
         if word in TURNED and (turned := transposed(self.words, of, 2 if word == "T" else None)) is not None:
             self.results.append(turned)
             return turned[0]
         if word in ("real", "imag"):
             return Call(word, (of,), span, span)
-        if word in _OF_STORAGE:
+        if word in OF_STORAGE:
             return Name(word, span)  # which is fine where it is left away
         if word != "values":
-            self.note_unclear(habits.NO_ATTRIBUTES)
+            self.note_unclear(habits.ATTRIBUTES.get(word, habits.NO_ATTRIBUTES))
         return of
 
     def member_at(self, of: Name, word: str, at: Span, items: tuple[Expr | Dots, ...], span: Span) -> Access:
@@ -127,17 +91,20 @@ class Idioms:
 
     def access(self, name: Token, items: Sequence[Item], span: Span) -> Access:
         """An access that may have slices."""
+        items = tuple(self.position(i) for i in items) if not any(isinstance(i, Slice) for i in items) else tuple(items)
+        self.unclear |= any(isinstance(i, Compare | Logic) for i in items)  # a mask, which is told where it is lowered
         plain = tuple(i for i in items if not isinstance(i, Slice))
         slices = [i for i in items if isinstance(i, Slice)]
         whole = [n.name for n in plain if isinstance(n, Name) and n.name not in (*self.left, *self.bound)]
         self.unclear |= any(self.words.letters.get(n, ()) not in ((), ("...",)) for n in whole)  # at another's elements
-        if not slices:
+        new_axes = any(i == Name("None", span) for i in plain) and not self.words.knows("None")
+        if not slices and not (new_axes and name.text in self.words.letters and not self.left):
             return Access(name.text, plain, span, name.span)
-        stretched = any(i == Name("None", span) for i in plain)
-        general = habits.NO_AXIS if stretched else self.behind or habits.SLICE
-        self.note(slices[0].span, "a slice is not part of the formula language", habits.POSITION, otherwise=general)
-        if stretched:
-            lined_up = along_new_axes(items, self.left)
+        general = habits.NO_AXIS if new_axes else self.behind or habits.SLICE
+        at = slices[0].span if slices else span
+        self.note(at, "a slice is not part of the formula language", habits.POSITION, otherwise=general)
+        if new_axes:
+            lined_up = along_new_axes(items, self.left) or lined_up_from_behind(self.words, name.text, items, self.left)
             self.unclear |= lined_up is None
             return Access(name.text, lined_up or plain, span, name.span)
         found = read_at(self.words, name.text, items, self.left, self.bound, span)
@@ -146,6 +113,23 @@ class Idioms:
             return Access(name.text, plain, span, name.span)
         self.parts[name.span.start] = found[1]
         return Access(name.text, found[0], span, name.span)
+
+    def position(self, item: Item) -> Item:
+        """An item of an access: of a bare tensor of integers its elements, of `arange(N)` the index of that dim."""
+        words = self.words
+        if any(item is counted for counted in self.counted):
+            self.counted = [c for c in self.counted if c is not item]
+            return item
+        free = isinstance(item, Name) and item.name not in (*self.left, *self.bound)
+        if not free or not isinstance(item, Name) or item.name not in words.integers:
+            return item
+        letters = words.letters.get(item.name, ())
+        if letters in ((), ("...",)):
+            return item
+        read = access_at(item.name, letters, item)
+        message = f"`{item.name}` has named dims and is read without indices"
+        self.note(item.span, message, f"write `{unparse(read)}`", code="OPG242")
+        return read
 
     def size(self, of: Expr, axis: Expr, span: Span) -> Expr:
         """`x.shape[0]`, `x.size(0)`, `len(x)`: the name of a dim."""
@@ -159,13 +143,13 @@ class Idioms:
 
     def prefix_alone(self, e: Expr) -> Expr:
         """What was read so far, where nothing follows."""
-        own = (*CONSTANTS, *_OF_STORAGE)
+        own = (*CONSTANTS, *OF_STORAGE)
         if isinstance(e, Name) and e.name not in own and "." in e.span.text and self._is_module(e):
             casts = e.name in habits.CASTS
             other = habits.NO_DTYPES if habits.DTYPE.fullmatch(e.name) else habits.NO_ATTRIBUTES
             hint = f"write `{e.name}`" if casts else other
             self.note(e.span, f"`{e.span.text}` is not part of the formula language", hint)
-            self.unclear |= not casts
+            self.unclear |= not casts and other is habits.NO_ATTRIBUTES
         return e
 
     def call(self, name: str, at: Span, arguments: Arguments) -> Expr | None:
@@ -174,15 +158,15 @@ class Idioms:
             self.note(at, by.message, code=by.code)
             return self._within(by.reduction, arguments.given[0], arguments.given[1], None)
         reduces = name in self.words.reductions and (name not in self.words.functions or len(arguments.given) == 1)
-        if arguments.at is not None:
+        if arguments.at is not None and not self.words.lacks(name):
             hint = f"an axis is named by its index: {habits.example(name)}"
-            self.note(arguments.at, "arguments are positional", hint)
+            self.note(arguments.at, "arguments are positional", *([hint] if name in self.words.reductions else ()))
         elif reduces:
             message = f"`{name}` reduces over an index that is not named"
             self.note(at, message, f"name the index in brackets: {habits.example(name)}", code="OPG206")
         else:
             return self._function(name, at, arguments)
-        return self._called(name, arguments.given, arguments.named, at)
+        return self.called(name, arguments.given, arguments.named, at)
 
     def grouped(self, name: str, items: Sequence[Expr | Dots], body: Expr) -> Expr | None:
         """`softmax[dst[e]](s[e])`, a reduction within groups; None where it is none."""
@@ -208,11 +192,19 @@ class Idioms:
             return self.size(arguments.given[0], Number(0, at), at.to(arguments.end))
         if known or self.words.knows(name) or not arguments.given:
             return None
-        if not self.takes_more(name) and called(self.words, name, arguments.given, {}, self.left) is None:
+        given = arguments.given, arguments.named
+        meant = called(self.words, name, *given, self.left) or regrouped(self.words, name, *given)
+        if name in ("arange", "range") and counted_by(self.words, arguments.given) is not None:
+            self.note(at, f"there is no function `{name}`", code="OPG209", otherwise=habits.FUNCTIONS[name])
+            return self.called(name, arguments.given, {}, at)
+        written_out = self.written_out(name, arguments.given, arguments.named)
+        if not self.takes_more(name) and meant is None and written_out is None and not arguments.named:
             return None
-        hints = (habits.FUNCTIONS[name],) if name in habits.FUNCTIONS else ()
-        self.note(at, f"there is no function `{name}`", *hints, code="OPG209")
-        return self._called(name, arguments.given, {}, at)
+        hint = habits.FUNCTIONS.get(name, "")
+        known = written_out is not None or isinstance(meant, Regrouped)
+        hints, otherwise = ((hint,), "") if hint and not known else ((), hint)
+        self.note(at, f"there is no function `{name}`", *hints, code="OPG209", otherwise=otherwise)
+        return self.called(name, arguments.given, arguments.named, at)
 
     def without_indices(self, s: Assign) -> None:
         """Tensors with named dims that stand bare, in a statement that is fine otherwise."""
@@ -283,7 +275,7 @@ class Idioms:
         match item := items[0] if len(items) == 1 else None:
             case Number() | Unary() if reduced:
                 self.note(item.span, habits.PLAIN, "an axis is named by its index", code="OPG246")
-                return self._called(name, (body,), {"dim": item}, span)
+                return self.called(name, (body,), {"dim": item}, span)
             case _:
                 return None
 
@@ -295,13 +287,7 @@ class Idioms:
 
     def product(self, a: Expr, b: Expr, at: Span) -> Expr:
         self.note(at, "`@` is not an operator of the formula language", habits.PRODUCT)
-        return self._called("matmul", (a, b), {}, a.span.to(b.span))
-
-    def note_unclear(self, hint: str = "") -> None:
-        self.unclear = True
-        last = self.found[-1]
-        if hint and hint not in last.hints:
-            last.hints = (*last.hints, hint)
+        return self.called("matmul", (a, b), {}, a.span.to(b.span))
 
     def _is_module(self, e: Expr) -> bool:
         return (
@@ -309,19 +295,39 @@ class Idioms:
             and (e.name in habits.MODULES or "." in e.span.text or (e.name[:1].isupper() and len(e.name) > 1))
         )  # fmt: skip
 
-    def _called(
+    def written_out(
+        self, name: str, args: tuple[Expr, ...], named: Mapping[str, Expr | tuple[Expr, ...]]
+    ) -> str | None:
+        return library.formula(self.words, name, args, named, each=bool(self.left or self.inside))
+
+    def called(
         self, name: str, args: tuple[Expr, ...], named: Mapping[str, Expr | tuple[Expr, ...]], span: Span
     ) -> Expr:
         if name == "size" and len(args) == 2:
             self.found.pop()
             return self.size(args[0], args[1], span)
+        if name in ("arange", "range") and (index := counted_by(self.words, args)) is not None:
+            self.counted.append(index)
+            return index
+        if name == "unsqueeze" and len(args) == 2 and (read := stretched(self.words, *args, self.left)) is not None:
+            return read
+        if (axes := regrouped(self.words, name, args, named)) is not None:
+            node, order = lettered(axes.node, axes.order, self.left)
+            if order == axes.order:
+                self.parts[axes.start] = axes.extents
+                self.results.append((node, order))
+                return node
         meant = called(self.words, name, args, named, (*self.left, *self.bound), self.results)
-        if is_product(name):
-            self.results = [r for r in self.results if not any(r[0] is a for a in args)]
+        if is_product(name) or (meant is not None and meant.order is not None):
+            inner = [n for a in args for n in (*nodes(a), *nodes(spelled(self.words, a)))]
+            self.results = [r for r in self.results if r[0] not in inner]
         if meant is None and self.takes_more(name) and args:
             self._in_order(name, args[0], None, args[1] if len(args) > 1 else None)
+        text = self.written_out(name, args, named) if meant is None else None
+        if text is not None and (found := self.again(text, self)) is not None:
+            return found
         if meant is None:
-            self.note_unclear(product_of(self.words, name, args) or habits.FUNCTIONS.get(name, ""))
+            self.note_unclear(product_of(self.words, name, args) or habits.of_function(name.lower()))
             return Name(name, span)
         if meant.order is None:
             return meant.node
@@ -329,69 +335,8 @@ class Idioms:
         self.results.append((node, order))
         return node
 
-    # --- what is said about it ---------------------------------------------------------------------------------------
 
-    def report(self, bag: Bag, whole: Assign | Expr | None, at: Span | None = None) -> None:
-        """One diagnostic for all that was met; `whole` is what was read, if that went to the end, and is `at`."""
-        if isinstance(whole, Assign):
-            whole = replace(whole, value=self._respelt(whole.value))
-        first, *others = sorted(self.found, key=lambda found: found.span.start)
-        hints = first.hints
-        foreign, good = of_other_libraries(self.words, whole)
-        elsewhere = foreign.values()
-        text = None if whole is None or self.unclear or not good else self._proposal(whole)
-        if text is not None:
-            general = first.message.startswith("arguments") or first.code in ("OPG206", "OPG242")
-            said = () if general else hints
-            line = with_lines(self.within, text) if self.within else written(text, at or first.span, self.above)
-            hints = (*said, line, *stored(self.words, whole), *elsewhere)
-        else:
-            hints = (*hints, *dict.fromkeys(o.otherwise for o in (first, *others) if o.otherwise), *elsewhere)
-        related = [Label(o.span, o.label or "this too") for o in others if o.span != first.span]
-        bag.error(first.code, first.message, first.span, label=first.label, hints=hints, related=related)
-
-    def _respelt(self, e: Expr) -> Expr:
-        """A value with the reductions and functions in it that are misspelt: what else is wrong would hide them."""
-        words = self.words
-
-        def step(node: Expr) -> Expr | None:
-            if not isinstance(node, Call | Reduction) or not words.reductions or self.words.has(node.name):
-                return None
-            of = words.reductions if isinstance(node, Reduction) else (*words.functions, *words.reductions)
-            hints = () if node.name in habits.FUNCTIONS or words.knows(node.name) else did_you_mean(node.name, of)
-            if not hints or not isinstance(hints[0], Hint):
-                return None
-            what, code = ("reduction", "OPG211") if isinstance(node, Reduction) else ("function", "OPG209")
-            self.note(node.name_span, f"there is no {what} `{node.name}`", hints[0], code=code)
-            self.found[-1].label = f"unknown {what}"
-            if isinstance(node, Call) and hints[0].new not in words.functions:
-                return self._called(hints[0].new, tuple(map(self._respelt, node.args)), {}, node.span)
-            return self._respelt(replace(node, name=hints[0].new))
-
-        return transform(e, step)
-
-    def _proposal(self, whole: Assign | Expr) -> str | None:
-        if not isinstance(whole, Assign):
-            return None if self.parts else unparse(whole)
-        if any(isinstance(n, Name) and n.name in _OF_STORAGE for n in nodes(whole.value)):
-            return None
-        value, target = over_the_rest(spelled(self.words, whole.value), frozenset(self.left)), whole.target
-        if target.items is None:
-            items = order_of(self.words, self.results, value)
-            if items is None:
-                return None
-            target = target_of(target.name, items, target.span)
-        elif self.limits:
-            target = replace(target, items=tuple(bounded(self.words, self.limits, i, value) for i in target.items))
-        stepped = step_before(target, value) if whole.op == "=" else value
-        bound = frozenset(i.name for i in target.items or () if isinstance(i, Binder)) | read_by(target)
-        if stepped is None or (self.words.reductions and is_open(self.words, stepped, bound)):
-            return None
-        sides = Bounds(self.words, self.parts).written(target, stepped) if self.parts else (target, stepped)
-        if sides is None or (parted := apart(self.words, *sides)) is None:
-            return None
-        made = Assign(parted[0], whole.op, parted[1], whole.guard, whole.span)
-        if any(n == Name(UNCLEAR, n.span) for n in (*nodes(made.value), *sizes_of(made.target))):
-            return None
-        remember(self.words, made)
-        return unparse_assign(made)
+def _hint_of(word: str, arguments: Arguments) -> str:
+    """What is said of a method: those that convert do nothing here, unless they round to whole numbers or few bits."""
+    rounded = any(isinstance(a, Name) and a.name in habits.CASTS for a in arguments.given)
+    return habits.WIDER if word in habits.CONVERTING and not rounded else habits.PREFIXED

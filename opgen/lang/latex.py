@@ -17,6 +17,22 @@ _SUM = re.compile(
     r"(?:_(?:\{(?P<braced>[^{}]*)\}|(?P<bare>[a-z]+)))?(?P<limit>\^(?:\{[^{}]*\}|\w))?[ ]*"
 )
 _SUMS = {"\u03a3": "sum", "\u2211": "sum", "\u03a0": "prod", "\u220f": "prod"}
+_PLAIN = LATEX["exp"]
+_NOTHING = re.compile(r"\\(?:left|right|displaystyle|[,;:! ])|\\quad|\\(?:mathrm|mathbf|operatorname|text)(?=\{)")
+_ELEMENT = re.compile(r"(?<![\\\w])(?P<name>[A-Za-z]+)_(?:\{(?P<below>[a-z](?:[ ,]*[a-z])*)\}|(?P<one>[a-z])(?!\w))")
+_BEGINNING = re.compile(r"\\(?:d?frac|sqrt|sum|prod|max|min|exp|log|left)(?![A-Za-z])")
+_GREEK = re.compile(
+    r"\\(alpha|beta|gamma|delta|epsilon|eta|theta|kappa|mu|nu|rho|sigma|tau|phi|omega)(?![A-Za-z]|\s*(?:\(|\\left))"
+)
+_APPLIED = re.compile(r"\b(exp|log|sin|cos|tan|tanh)\s+([A-Za-z]\w*(?:\[[^\]]*\])?)")
+_BOUNDS = re.compile(
+    r"\\(?P<name>sum|prod|max|min)_(?:\{(?P<braced>[a-z](?:[ ,]*[a-z])*)(?:\s*=\s*[01])?\}|(?P<bare>[a-z])(?!\w))"
+    r"(?:\^(?:\{[^{}]*\}|\w))?"
+)
+_POWER = re.compile(r"\^(?:\{(?P<braced>[^{}]*)\}|(?P<one>\w))")
+_FRACTION, _ROOT = re.compile(r"\\d?frac\{([^{}]*)\}\{([^{}]*)\}"), re.compile(r"\\sqrt\{([^{}]*)\}")
+_COMMANDS = {**dict.fromkeys(("cdot", "times", "odot"), "*"), "leq": "<=", "le": "<=", "geq": ">=", "ge": ">=",
+             "neq": "!=", "ne": "!=", "infty": "inf", "ln": "log"}  # fmt: skip
 SIGNS = ("\\", *_SUMS)  # what such notation begins with
 _LETTERS = re.compile(r"[a-z](?:[ ,]*[a-z])*")
 _TERM = re.compile(r"(?<=[\w\])])\s*[-+]\s*")
@@ -24,9 +40,38 @@ _BESIDE = re.compile(r"(?<=[\w\])]) +(?=[A-Za-z(])")  # factors without a sign b
 _OVER = re.compile(r"#|[<>=!]=?|\b(?:if|and|or|not|else)\b")  # where a sum surely is over
 
 
+def translated(text: str) -> str | None:
+    """A formula of LaTeX as it is written here; None where something in it has no counterpart for certain."""
+    text = _GREEK.sub(r"\1", _NOTHING.sub("", text.partition("#")[0]).strip())
+    text = _ELEMENT.sub(lambda m: f"{m['name']}[{_items(m['below'] or m['one'])}]", text)
+    text = _POWER.sub(lambda m: f"**{m['one'] or _grouped(m['braced'])}", _BOUNDS.sub(_bound, text))
+    while _FRACTION.search(text) or _ROOT.search(text):
+        text = _FRACTION.sub(lambda m: f"{_grouped(m[1])}/{_grouped(m[2])}", _ROOT.sub(r"sqrt(\1)", text))
+    text = re.sub(r"\\([A-Za-z]+)", lambda m: _COMMANDS.get(m[1], m[1] if LATEX.get(m[1]) == _PLAIN else m[0]), text)
+    while (last := text.rfind("@")) >= 0:
+        name, rest = re.split(r"(?<=\])", text[last + 1 :], maxsplit=1)
+        body = _body(rest, tuple(re.findall(r"\w+", name.partition("[")[2])))
+        text = f"{text[:last]}{name}({body.strip()}){rest[len(rest) - len(rest.lstrip()) + len(body) :]}"
+    text = _BESIDE.sub("*", _APPLIED.sub(r"\1(\2)", text))
+    return None if re.search(r"[\\{}^$@_]", text) or not text else text
+
+
+def _bound(found: re.Match[str]) -> str:
+    indices = ", ".join(re.findall("[a-z]", found["braced"] or found["bare"]))
+    return f"@{found['name']}[{indices}]"
+
+
+def _grouped(text: str) -> str:
+    text = text.strip()
+    return text if re.fullmatch(r"[\w.]+(\[[^\]]*\])?", text) else f"({text})"
+
+
 def hints(line: str) -> tuple[str, ...]:
     """What stands for each thing of LaTeX on the rest of a line, once."""
     first = sum_of(line)
+    plain = first is not None and first.startswith("write") and not re.search(r"_[a-z]\b", first)
+    if not plain and _BEGINNING.match(line) and _closed(line) == len(line) and (whole := translated(line)) is not None:
+        return (f"write `{whole}`",)
     found: dict[str, None] = {} if first is None else {first: None}
     if below := _BELOW.search(line):
         found[f"an element has its indices in brackets: `{below['name']}[{_items(below['below'])}]`"] = None

@@ -38,7 +38,8 @@ def layout(words: Vocabulary, e: Expr) -> tuple[str, ...]:
             found = []
             for part in sorted((layout(words, o) for o in operands(e)), key=len, reverse=True):
                 found += [i for i in part if i not in found]
-            return tuple(found)
+            beside = words.places if all(i in words.places for i in found) else {}
+            return tuple(sorted(found, key=lambda i: -beside.get(i, 0)))
 
 
 def indices_of(words: Vocabulary, item: Expr) -> list[str]:

@@ -16,9 +16,10 @@ from fractions import Fraction
 from opgen.diagnostics.letters import in_ascii
 from opgen.diagnostics.model import Bag, Hint, Span
 from opgen.lang import signs
-from opgen.lang.habits import DOTS, EACH, over_lines
+from opgen.lang.habits import DOTS, EACH, PRODUCT, TURNED, over_lines
 from opgen.lang.latex import SIGNS, subscripted
 from opgen.lang.latex import hints as latex_hints
+from opgen.lang.runs import run_between
 from opgen.schema.formula import Formula
 
 
@@ -62,6 +63,7 @@ _BARS = {
     "||": ("||", ""),
     "|": ("|", "abs"),
     "\u2016": ("\u2016", ""),
+    "\\|": ("\\|", ""),
     "\u230a": ("\u230b", "floor"),
     "\u2308": ("\u2309", "ceil"),
 }  # what a pair of them around a value means; no function where that takes an index
@@ -71,9 +73,6 @@ _SIGNS = {
     "\u2202": "a derivative is derived, or stated under `backward`",
     "\u2207": "a derivative is derived, or stated under `backward`",
 }
-_RANGE = re.compile(
-    r"\b(?P<index>[a-z]\w*)[ ]*(?:=|in\b)[ ]*(?P<first>\d+)[ ]*\.\.[ ]*(?P<last>(?P<size>\w+)[ ]*-[ ]*1\b|[^\],\n]+)"
-)
 _DOTTED = re.compile(r"\.([-+*/^]|[<>=!]=?|\()")
 _CONTINUED = re.compile(r"\\[ ]*\n[ ]*")  # of Python and C
 _UNCLEAR = ("&", "|")  # which stand for one thing or another
@@ -87,7 +86,7 @@ def tokenize(f: Formula, bag: Bag) -> list[Token]:
     bad = False  # in a statement that is given up
     while at < len(text):
         match = _TOKEN.match(text, at)
-        if match is None:
+        if match is None or (match.lastgroup == "text" and _is_transposed(text, at, tokens)):
             at = _slip(f, at, Bag() if bad else bag, tokens)
             bad = bad or (tokens[-1:] != [] and tokens[-1].kind is T.BAD)
             continue
@@ -166,7 +165,7 @@ def _is_index(f: Formula, word: str, at: int, tokens: list[Token]) -> bool:
 def _slip(f: Formula, at: int, bag: Bag, tokens: list[Token]) -> int:
     """Report a character the language does not have; go on as if what was meant stood there."""
     hints: tuple[str, ...]
-    for told in (_of_paper, _between_bars, _below):
+    for told in (_of_paper, _between_bars, _below, _turned):
         if (end := told(f, at, bag, tokens)) is not None:
             return end
     for typed, meant, hint in signs.SLIPS:
@@ -192,11 +191,12 @@ def _slip(f: Formula, at: int, bag: Bag, tokens: list[Token]) -> int:
         return end
     while end < len(f.text) and (f.text[end].isalnum() or f.text[end] == "_"):
         end += 1
+    end = signs.ends_before(f.text, at, end)
     word = f.text[at:end]
     shown = f"`{word}`" if word.isprintable() else f"U+{ord(char):04X}"
     hints = ()
     if char == ";":
-        hints = ("write one statement per line",)
+        hints = (_behind_semicolon(f.text[end:]),)
     elif char in SIGNS and (latex := latex_hints(f.text[at:].partition("\n")[0])):
         hints = latex
     elif char.isalpha():
@@ -212,7 +212,7 @@ def _slip(f: Formula, at: int, bag: Bag, tokens: list[Token]) -> int:
             bag.error("OPG201", f"`{operator[0]}` is not part of the formula language", f.span(at, end), hints=(EACH,))
         return end  # what follows the dot is meant
     elif char == ".":
-        span, hints = _range(f, at) or (f.span(at, end), (DOTS,))
+        span, hints = run_between(f, at) or (f.span(at, end), (DOTS,))
         bag.error("OPG201", f"`{span.text}` is not part of the formula language", span, hints=hints)
         tokens.append(Token(T.BAD, word, f.span(at, end)))
         return end
@@ -222,6 +222,27 @@ def _slip(f: Formula, at: int, bag: Bag, tokens: list[Token]) -> int:
     else:
         tokens.append(Token(T.BAD, word, f.span(at, end)))
     return end
+
+
+def _is_transposed(text: str, at: int, tokens: list[Token]) -> bool:
+    """Whether a `'` stands directly behind a value, where MATLAB and Julia turn a matrix round."""
+    behind = bool(tokens) and tokens[-1].kind is not T.TEXT and _ends_value(tokens[-1])
+    return text[at] == "'" and behind and at > 0 and (text[at - 1].isalnum() or text[at - 1] in "_)]'")
+
+
+def _turned(f: Formula, at: int, bag: Bag, tokens: list[Token]) -> int | None:
+    """Report `a'`, a matrix that is turned round."""
+    if not _is_transposed(f.text, at, tokens):
+        return None
+    message, span = "`'` is not part of the formula language", f.span(at, at + 1)
+    bag.error("OPG201", message, span, label="turns nothing round", hints=(TURNED, PRODUCT))
+    tokens.append(Token(T.BAD, "'", span))
+    return at + 1
+
+
+def _behind_semicolon(text: str) -> str:
+    more = text.partition("\n")[0].strip()
+    return "write one statement per line" if more else "a line ends without it: leave it away"
 
 
 def _whole_name(f: Formula, at: int, word: str, tokens: list[Token]) -> tuple[int, str]:
@@ -303,28 +324,6 @@ def _continued(f: Formula, at: int, bag: Bag) -> int | None:
         last = next((line for line in following if not line.rstrip().endswith("\\")), "")
         bag.error("OPG201", "a `\\` does not continue a line", f.span(at, at + 1), hints=(over_lines(line, last),))
     return found.end()
-
-
-def _range(f: Formula, at: int) -> tuple[Span, tuple[str, ...]] | None:
-    """`k=0..K-1` around two dots, with what it is here; None where they stand for something else."""
-    begin = f.text.rfind("\n", 0, at) + 1
-    for found in _RANGE.finditer(f.text, begin):
-        if found.start() <= at < found.end():
-            index, first, last = found["index"], found["first"], found["last"].strip()
-            after = (
-                str(int(last) + 1)
-                if last.isdecimal()
-                else last
-                if last.isidentifier() and last[:1].isupper()
-                else f"{last} + 1"
-            )
-            size = found["size"] or after  # a dim is the number of elements, of which the last has one less
-            right = f"{index} < {size}"
-            span = f.span(*found.span())
-            if first == "0":
-                return span, (Hint(f"write `{right}`", span.text, right),)
-            return span, (f"an index runs from 0: `{index} < …`, and is read at `{index} + {first}`",)
-    return None
 
 
 def _between_bars(f: Formula, at: int, bag: Bag, tokens: list[Token]) -> int | None:

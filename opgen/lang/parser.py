@@ -12,11 +12,13 @@ from collections.abc import Sequence
 from itertools import zip_longest
 
 from opgen.diagnostics.model import Bag
+from opgen.lang.again import read_again
+from opgen.lang.binders import as_binder
 from opgen.lang.branches import GUARD, WORDS, following
 from opgen.lang.cursor import StopError
 from opgen.lang.depth import deep_trees
-from opgen.lang.expressions import ExpressionParser, as_binder
-from opgen.lang.functional import GENERAL, place_of, scattered
+from opgen.lang.expressions import ExpressionParser
+from opgen.lang.functional import GENERAL, added_at, place_of, scattered, ufunc_at
 from opgen.lang.habits import POSITION, SLICE, STATEMENTS
 from opgen.lang.idioms import Idioms
 from opgen.lang.layout import layout
@@ -26,16 +28,27 @@ from opgen.lang.nodes import (
     Binder,
     Dots,
     Expr,
+    Name,
     Target,
 )
 from opgen.lang.results import returned
 from opgen.lang.slices import Slice, sizes
-from opgen.lang.slips import assigned_targets, end_of_foreign, guarded, is_assigned, is_foreign, last_case, looped
+from opgen.lang.slips import (
+    assigned_targets,
+    bracketed,
+    end_of_foreign,
+    guarded,
+    is_assigned,
+    is_foreign,
+    last_case,
+    looped,
+)
 from opgen.lang.successive import KEPT, Values, as_values, of_itself
 from opgen.lang.targets import behind_others, in_parts
 from opgen.lang.tuples import renamed_below, unpacked
 from opgen.lang.updates import FOREIGN, IN_PLACE, RENAMED, in_place, updated
-from opgen.lang.vocabulary import Vocabulary
+from opgen.lang.vocabulary import UNCLEAR, Vocabulary
+from opgen.lang.walk import integer
 from opgen.schema.formula import Formula
 
 _UPDATES = ("=", "+=", "*=")
@@ -45,6 +58,7 @@ class _Parser(ExpressionParser):
     def __init__(self, f: Formula, bag: Bag, words: Vocabulary) -> None:
         super().__init__(f, bag, words)
         self.found: list[Assign] = []
+        self.proposed: list[Assign] = []  # in place of those with a mistake
         self.values: dict[str, Values] = {}  # of outputs that are updated
         self.cases: dict[str, list[Expr | None]] = {}  # what the statements of a name so far ask
 
@@ -65,7 +79,8 @@ class _Parser(ExpressionParser):
                 continue
             try:
                 self.depth = 0
-                self.idioms = Idioms(self.words)
+                self.words.places.clear()
+                self.idioms = Idioms(self.words, read_again)
                 s = self.idioms.in_small_letters(self.statement())
                 if not self.idioms.found and s.op == "=":
                     self.idioms.without_indices(s)
@@ -73,10 +88,14 @@ class _Parser(ExpressionParser):
                     sizes(self.words, s)
                     self.found.append(s)
                     continue
-                renewed = of_itself(self.words, s, self.found)
+                at = s.span
+                renewed = of_itself(self.words, s, [*self.proposed, *self.found])
                 if renewed is not None:
                     s, self.idioms.above = renewed
-                self.idioms.report(self.bag, s, s.span)
+                self.idioms.report(self.bag, s, at)
+                self.proposed += [] if self.idioms.made is None else [self.idioms.made]
+                if self.idioms.made is None and s.target.name in self.words.inputs:
+                    self.words.letters[s.target.name] = (UNCLEAR,)  # what it is from here on is not known
                 self.lost[s.target.name] = None
             except StopError:
                 if self.idioms.found:
@@ -117,6 +136,8 @@ class _Parser(ExpressionParser):
         return (STATEMENTS[first.text],)
 
     def statement(self) -> Assign:
+        if (how := ufunc_at(self.tokens, self.at)) is not None:
+            raise self.accumulated(how)
         target = self.target()
         plain = [i for i in target.items or () if isinstance(i, Dots | Binder)]
         self.idioms.target = target.name
@@ -129,6 +150,8 @@ class _Parser(ExpressionParser):
             self.idioms.left = self.words.letters.get(target.name, ())
         if (dot := place_of(self.tokens, self.at)) is not None:
             raise self.scattered(target, dot)
+        if (dot := added_at(self.tokens, self.at)) is not None:
+            raise self.added(target, dot)
         value = self.choice()
         if target.items is None and not self.idioms.found and layout(self.words, value) in ((), ("...",)):
             self.words.letters.setdefault(target.name, layout(self.words, value))
@@ -167,7 +190,33 @@ class _Parser(ExpressionParser):
             given = self.arguments(how, self.advance()).given
             if len(given) == 1 and self.token.kind in {T.END, T.NEWLINE}:
                 hints = scattered(self.words, target, of.text, items, how.text, given[0])
+                self.idioms.found.clear()
         span = self.tokens[dot].span.to(end)
+        return self.fail(f"`{span.text}` is not part of the formula language", span, "OPG201", *hints)
+
+    def added(self, target: Target, dot: int) -> StopError:
+        """Report `y = x.index_add(0, ids, e)`, whose dot is at this token."""
+        of = self.token.span.to(self.tokens[dot - 1].span)
+        self.at = dot + 1
+        how = self.advance()
+        given = self.arguments(how, self.advance()).given
+        first = len(given) == 3 and integer(given[0]) == 0
+        hints = scattered(self.words, target, of.text, given[1:2], "add", given[2]) if first else (GENERAL,)
+        self.idioms.found.clear()  # told with it
+        span = self.tokens[dot].span.to(how.span)
+        return self.fail(f"`{span.text}` is not part of the formula language", span, "OPG201", *hints)
+
+    def accumulated(self, how: str) -> StopError:
+        """Report `np.add.at(y, ids, e)`."""
+        start = self.advance().span
+        self.at += 3
+        span = start.to(self.advance().span)
+        given = self.arguments(self.token, self.advance()).given
+        hints: tuple[str, ...] = (GENERAL,)
+        if len(given) == 3 and isinstance(given[0], Name):
+            target = Target(given[0].name, None, given[0].span, given[0].span)
+            hints = scattered(self.words, target, given[0].name, given[1:2], how, given[2])
+            self.idioms.found.clear()
         return self.fail(f"`{span.text}` is not part of the formula language", span, "OPG201", *hints)
 
     def next_case(self, above: Sequence[Expr | None]) -> tuple[Expr | None, Expr | None]:
@@ -248,8 +297,8 @@ class _Parser(ExpressionParser):
         if token.is_op("=="):
             raise self.fail("a statement assigns with `=`", token.span, "OPG201", "write a single `=`")
         if token.is_op("(") and is_assigned(self.tokens, self.at):
-            hint = f"write `{self.tokens[self.at - 1].text}[i, j] = …`"
-            raise self.fail("an element is written with brackets", token.span, "OPG201", hint)
+            line = token.span.source.text[self.tokens[self.at - 1].span.start :].partition("\n")[0]
+            raise self.fail("an element is written with brackets", token.span, "OPG201", bracketed(line, self.tensors))
         if token.is_op("(") or token.kind in {T.NEWLINE, T.END}:
             raise self.fail(
                 "this line assigns nothing",

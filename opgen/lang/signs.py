@@ -87,6 +87,11 @@ def meant(text: str, at: int) -> Meant | None:
     return None
 
 
+def ends_before(text: str, at: int, end: int) -> int:
+    """Where a name ends, before the small figures behind its first letter."""
+    return next((k for k in range(at + 1, end) if text[k] in _ABOVE or text[k] in _BELOW), end)
+
+
 def exponential(text: str, start: int, at: int) -> Meant | None:
     """`e^x` or `e**x`, of which `e` stands at `start` and the exponent at `at`."""
     end = _operand(text, at)

@@ -64,6 +64,8 @@ def read_at(
     items = _complete(items, axes, at)
     places = _places(items, axes)
     shape = words.shapes.get(name, ())
+    items = [_from_the_end(i, shape[p]) if p is not None and p < len(shape) else i
+             for i, p in zip(items, places, strict=True)]  # fmt: skip
     used = [n.name for i in items for e in _parts(i) for n in nodes(e) if isinstance(n, Name)]
     wanted: list[_Axis] = []
     for item, place in zip(items, places, strict=True):
@@ -88,23 +90,6 @@ def read_at(
     made = iter(read)
     found = (next(made) if isinstance(i, Slice) else i for i in items)
     return tuple(i for i in found if i is not None), extents
-
-
-def along_new_axes(items: Sequence[Item], left: Sequence[str]) -> tuple[Expr | Dots, ...] | None:
-    """What `x[:, None]` reads where the target names an index for each of its axes."""
-    if len(items) > len(left):
-        return None
-    made: list[Expr | Dots] = []
-    for item, index in zip(items, left[len(left) - len(items) :], strict=True):
-        if isinstance(item, Dots) != (index == "..."):
-            return None
-        if isinstance(item, Slice) and not _parts(item):
-            made.append(Name(index, item.span))
-        elif isinstance(item, Dots):
-            made.append(item)
-        elif not isinstance(item, Name) or item.name != "None":
-            return None
-    return tuple(made)
 
 
 def _is_size(words: Vocabulary, e: Expr) -> bool:
@@ -177,6 +162,13 @@ def _lasts(words: Vocabulary, size: Expr | None, at: Span) -> Mapping[str, Expr]
         if count.isdigit() and int(count) > 1:
             found[name if count == "2" else f"{int(count) - 1} * {name}"] = Name(name, at)
     return found
+
+
+def _from_the_end(item: Item, size: str) -> Item:
+    """A place that is counted from the end, `-1`, counted from the start."""
+    if not isinstance(item, Unary) or item.op != "-" or (whole := _size(size, item.span)) is None:
+        return item
+    return total([(1, whole), (-1, item.operand)], item.span)
 
 
 def _size(size: str, at: Span) -> Expr | None:

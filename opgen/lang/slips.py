@@ -8,9 +8,10 @@ from __future__ import annotations
 import re
 from collections.abc import Collection, Iterator, Sequence
 
-from opgen.lang.habits import COLON, DOTS, ELEMENT, FUNCTIONS, JOIN, STATEMENTS, over_lines
+from opgen.lang.habits import COLON, DOTS, ELEMENT, FUNCTIONS, JOIN, STATEMENTS, WHOLE_AXIS, over_lines
 from opgen.lang.latex import written
 from opgen.lang.lexer import T, Token
+from opgen.lang.vocabulary import SPARE
 
 _SUBSCRIPT = re.compile(r"(sum|prod|mean|max|min)_([a-z]\w*)")  # of LaTeX
 
@@ -20,7 +21,7 @@ REDUCTIONS = (
 )  # fmt: skip
 
 _EQUATION = re.compile(
-    r"=\s*['\"]?(?P<of>[a-zA-Z]+(?:\s*,\s*[a-zA-Z]+)*)\s*->\s*(?P<to>[a-zA-Z]*)['\"]?\s*$"
+    r"(?:^|[=:])\s*['\"]?(?P<of>[a-zA-Z]+(?:\s*,\s*[a-zA-Z]+)*)\s*->\s*(?P<to>[a-zA-Z]*)['\"]?\s*$"
 )  # of einsum
 _BRANCH = re.compile(r"(?:(?:el)?if\b(?P<test>[^:]+)|else\s*):(?P<rest>.*)")
 _LOOP = re.compile(r"for\s+(?P<index>\w+)\s+in\s+range\s*\(.*\)\s*:")
@@ -42,10 +43,10 @@ def last_case(token: Token) -> str:
     return f"the last case has a guard like those above: {shown}, with its own word, which stands among the `choices`"
 
 
-def hints(token: Token, previous: Token | None, wanted: str) -> Iterator[str]:
-    """What may be meant where `wanted` would have to stand instead of a token."""
+def hints(token: Token, previous: Token | None, wanted: str, tensors: Sequence[str] = ()) -> Iterator[str]:
+    """What may be meant where `wanted` would have to stand instead of a token; `tensors`: those of the spec."""
     if equation := _EQUATION.search(_line(token) + _after(token)):
-        yield f"the equation of an einsum is no formula: write `{_contracted(equation['of'], equation['to'])}`"
+        yield f"the equation of an einsum is no formula: write `{_contracted(equation, tensors)}`"
     elif token.is_word("if"):
         yield "a guard stands at the end of a statement; inside a formula write `where(condition, a, b)`"
     elif token.is_word("else"):
@@ -75,7 +76,7 @@ def hints(token: Token, previous: Token | None, wanted: str) -> Iterator[str]:
     elif previous and previous.is_word(*STATEMENTS):
         yield STATEMENTS[previous.text]
     elif token.is_op(":"):
-        yield COLON
+        yield WHOLE_AXIS if previous and previous.is_op("(", ",") else COLON
     elif token.kind is T.NEWLINE:
         yield "a formula goes on over the end of a line only inside open brackets"
     elif previous and previous.is_op("]") and token.kind is T.NAME and (read := _read(_line(token))):
@@ -123,16 +124,20 @@ def _factor(text: str) -> str:
     return text
 
 
-def _contracted(operands: str, result: str) -> str:
-    """What an equation of an einsum stands for."""
-    parts = [part.strip().lower() for part in operands.split(",")]
+def _contracted(equation: re.Match[str], tensors: Sequence[str]) -> str:
+    """What an equation of an einsum stands for: with these tensors, if they are as many as it has operands."""
+    parts, result = [part.strip().lower() for part in equation["of"].split(",")], equation["to"].lower()
     letters = {*"".join(parts)}
+    if len(tensors) == len(parts):  # whose names no index has
+        spare = (c for c in SPARE if c not in letters and c not in tensors)
+        other = str.maketrans({c: next(spare) for c in sorted(letters.intersection(tensors))})
+        parts, result, letters = [p.translate(other) for p in parts], result.translate(other), set()
     names = (n for n in ("a", "b", "c", "d", "x", "y", "w", "v", "u", "p", "q") if n not in letters)
-    named = [*zip(names, parts, strict=False)]
+    named = [*zip(tensors if len(tensors) == len(parts) else tuple(names), parts, strict=False)]
     product = "*".join(f"{name}[{', '.join(part)}]" for name, part in named)
-    summed = [i for i in dict.fromkeys("".join(parts)) if i not in result.lower()]
+    summed = [i for i in dict.fromkeys("".join(parts)) if i not in result]
     value = f"sum[{', '.join(summed)}]({product})" if summed else product
-    left = f"[{', '.join(result.lower())}]" if result else ""
+    left = f"[{', '.join(result)}]" if result else ""
     return f"out{left} = {value}"
 
 
@@ -141,6 +146,14 @@ def is_assigned(tokens: Sequence[Token], at: int) -> bool:
     ends = (k for k in range(at, len(tokens)) if tokens[k].is_op(")") or tokens[k].kind in {T.NEWLINE, T.END})
     end = next(ends)
     return tokens[end].is_op(")") and tokens[end + 1].is_op("=")
+
+
+def bracketed(line: str, tensors: Sequence[str]) -> str:
+    """What to write for `y(i) = …`, whose elements of tensors stand in parentheses."""
+    names = "|".join(map(re.escape, tensors))
+    read = re.sub(rf"\b({names})\(([^()]*)\)", r"\1[\2]", line.partition("#")[0].rstrip("\"' ")) if tensors else line
+    meant = re.sub(r"^(\w+)\(([^()]*)\)", r"\1[\2]", read)
+    return f"write `{meant}`"
 
 
 def is_foreign(tokens: Sequence[Token], at: int) -> bool:

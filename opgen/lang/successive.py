@@ -10,7 +10,9 @@ from collections.abc import Sequence
 from dataclasses import dataclass, field, replace
 
 from opgen.diagnostics.model import Span
+from opgen.lang.layout import layout, spelled
 from opgen.lang.nodes import Access, Assign, Binder, Dots, Expr, Name, Number, Target, Unary
+from opgen.lang.subscripts import target_of
 from opgen.lang.unparse import unparse_assign
 from opgen.lang.updates import free_name, read_as, updated
 from opgen.lang.vocabulary import Vocabulary, letters
@@ -67,6 +69,11 @@ def of_itself(words: Vocabulary, s: Assign, before: Sequence[Assign]) -> tuple[A
     With it go the lines above that have this name then. None for anything else, as for what goes on from a step before.
     """
     name, own = s.target.name, [o for o in before if o.target.name == s.target.name]
+    letters_of = words.letters.get(name, ())
+    if s.target.items is None and letters_of not in ((), ("...",)) and own and name in statement_names(s):
+        value = spelled(words, s.value)
+        same = layout(words, value) == letters_of
+        s = replace(s, target=target_of(name, letters_of, s.target.span), value=value) if same else s
     at = tuple(Name(i.name, i.span) if isinstance(i, Binder) else i for i in s.target.items or ())
     reads = [n for n in nodes(s.value) if isinstance(n, Name | Access) and n.name == name]
     first = own[0].target.items or () if len(own) == 1 and not own[0].guard and own[0].op == "=" else None

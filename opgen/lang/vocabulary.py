@@ -2,7 +2,7 @@
 
 from __future__ import annotations
 
-from collections.abc import Container, Iterable, Mapping, Sequence
+from collections.abc import Collection, Container, Iterable, Mapping, Sequence
 from dataclasses import dataclass, field
 
 from opgen.lang.nodes import Assign
@@ -25,7 +25,7 @@ class Vocabulary:
     further: Mapping[str, str] = field(default_factory=dict)  # reductions with an argument beside the body, and which
     settings: Sequence[str] = ()  # params that guards may ask about
     choices: Mapping[str, Sequence[str]] = field(default_factory=dict)  # the words of those that have some
-    integers: Container[str] = ()  # inputs that hold them
+    integers: Collection[str] = ()  # inputs that hold them
     ends: dict[str, str] = field(default_factory=dict)  # what the elements of an input of integers stay below
     inputs: Container[str] = ()  # those that stay as they are: no buffers, no outputs
     renewed: dict[str, str] = field(default_factory=dict)  # inputs that statements so far update, with their new name
@@ -33,6 +33,7 @@ class Vocabulary:
     outputs: Mapping[str, str | None] = field(default_factory=dict)  # with what each states; None: not listed
     results: Mapping[str, tuple[str, ...]] = field(default_factory=dict)  # outputs with the shape that they state
     gradients: Sequence[str] = ()  # what a block of gradients assigns; nothing for any other block
+    places: dict[str, int] = field(default_factory=dict)  # of indices that stand beside new axes, from behind
     instead: Mapping[str, str] = field(default_factory=dict)  # letters that are names here, and what stands for them
 
     def declare(self, name: str, shape: Sequence[str]) -> None:

@@ -313,7 +313,7 @@ def check_rank(f: Frame, e: Access, known: Known, *, verb: str = "read") -> bool
     related = (Label(known.span, f"declared with shape {shape_text(known.shape)}"),) if known.declared else ()
     f.bag.error(
         "OPG212", message, e.span, label=f"has shape {shape_text(known.shape)}", related=related,
-        hints=without_last(f, e, known) or (f"write `{filled(f, e, known)}`",),
+        hints=without_last(f, e, known) or (f"write `{filled(f, e, known) if known.shape else e.name}`",),
     )  # fmt: skip
     return False
 

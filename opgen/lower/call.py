@@ -353,7 +353,8 @@ def _unknown(f: Frame, e: Call) -> Typed:
     if e.name in f.state.tensors and f.state.tensors[e.name].shape is None:
         return BAD
     if e.name in f.state.tensors:
-        return f.error("OPG206", f"`{e.name}` is a tensor", e.name_span, f"read it with brackets: `{e.name}[…]`")
+        shown = f"{e.name}[{', '.join(map(unparse, e.args)) or '…'}]"
+        return f.error("OPG206", f"`{e.name}` is a tensor", e.name_span, f"read it with brackets: `{shown}`")
     if e.name in f.decl.params:
         hint = of_a_param(e)
         if any(c in REDUCTIONS for c in f.decl.params[e.name].choices):

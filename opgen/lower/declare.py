@@ -7,7 +7,7 @@ from __future__ import annotations
 
 import keyword
 import re
-from collections.abc import Iterable
+from collections.abc import Iterable, Sequence
 from dataclasses import dataclass, replace
 
 from opgen.diagnostics.model import Bag, Label, Span
@@ -31,7 +31,7 @@ from opgen.lower.domain import end_of
 from opgen.lower.shape import is_clear, named_size, named_within, shape_of
 from opgen.schema.elsewhere import Callee
 from opgen.schema.formula import Formula
-from opgen.schema.model import FunctionSpec, InputSpec, ModuleSpec, OpSpec, ParamSpec
+from opgen.schema.model import FunctionSpec, InputSpec, ModuleSpec, OpSpec, OutputSpec, ParamSpec
 
 # Words of the language that look like functions; `pow` has a row without a name of its own in formulas.
 DRAWS = ("uniform", "normal", "integer")
@@ -244,7 +244,7 @@ def _outputs(spec: OpSpec, forward: tuple[Assign, ...], lost: tuple[str, ...], b
     if spec.outputs is not None:
         for o in spec.outputs:
             if o.name not in assigned and o.name not in lost:
-                hints = did_you_mean(o.name, assigned) or (f"assign it, `{o.name} = …`, or leave it out of `outputs`",)
+                hints = did_you_mean(o.name, assigned) or _never_assigned(spec.outputs, o.name, forward)
                 message = f"the output `{o.name}` is never assigned"
                 bag.error("OPG218", message, o.span, label="no statement", hints=hints)
         return tuple(str(o.name) for o in spec.outputs if o.name in assigned)
@@ -254,6 +254,14 @@ def _outputs(spec: OpSpec, forward: tuple[Assign, ...], lost: tuple[str, ...], b
         if (name != s.target.name or s.op != "=") and name not in together.get(s.target.name, ())
     }  # fmt: skip
     return tuple(n for n in assigned if n not in read)
+
+
+def _never_assigned(outputs: Sequence[OutputSpec], name: str, forward: tuple[Assign, ...]) -> tuple[str, ...]:
+    """What is said of an output without a statement: it may be the one name that nothing else reads."""
+    listed, read = {str(o.name) for o in outputs}, {n for s in forward for n in statement_names(s)}
+    last = dict.fromkeys(s.target.name for s in forward if s.target.name not in (*read, *listed))
+    meant = tuple(f"`{n}` is assigned and not read: write `{n}` here, if it is meant" for n in last if len(last) == 1)
+    return (*meant, f"assign it, `{name} = …`, or leave it out of `outputs`")
 
 
 def check_outputs(d: Declarations, bag: Bag) -> None:

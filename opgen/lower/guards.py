@@ -53,6 +53,12 @@ class Case:
         return " and ".join((*missing, *parts))
 
 
+_OF_NUMBERS = (
+    "for a condition over numbers write one statement with `where(condition, a, b)`",
+    'or give the cases words: `choices: [a, b]` in place of the type, and `if mode == "a"`',
+)
+
+
 def case_of(conditions: Sequence[Condition]) -> Case:
     given = {c.name: c.present for c in conditions if isinstance(c, Given)}
     chosen = {c.name: c.value for c in conditions if isinstance(c, Chosen)}
@@ -295,7 +301,7 @@ def _check_comparison(d: Declarations, guard: Expr, left: Expr, right: Expr, bag
     ):  # a string without choices is told where it is declared
         bag.error(
             "OPG222", f"`{left.name}` is of type {param.type}; a guard tests bool and choices params", guard.span,
-            hints=whole or ("for a condition over numbers write `where(condition, a, b)`",),
+            hints=whole or _OF_NUMBERS,
         )  # fmt: skip
     return False
 

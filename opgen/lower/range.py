@@ -85,12 +85,16 @@ def _report(f: Frame, c: Check, low: Polynomial | None, high: Polynomial | None)
     shown = site.span.text if not site.span.text.startswith("pad") else f"{site.tensor}[…]"
     if isinstance(c.position, Lit):
         hints: tuple[str, ...] = ()
+    elif not c.indices and (polynomial(c.position) - polynomial(c.extent)).constant == 0:
+        hints = (f"the last one is read at `{last}`",)
     elif site.written:
         hints = (f"write `pad({shown})`, which drops what is outside",)
     else:
         filled = f"write `pad({shown}, 0)`, or what there is outside in place of 0"
         ahead = low is None or is_nonnegative(low, facts_of((), f.state.dims))
         hints = (filled, *(_earlier_end(f, c) if ahead else _from_the_start(f, c)))
+        if ahead and (ends := _stated_ends(f, c)):
+            hints = (*ends, f"or {filled}")
         if ahead and len(hints) > 1 and any(size in walk(c.position) for size in _shares(f)):
             hints = hints[1].removeprefix("or "), f"or {filled}"  # a half is read, and not all of it
         hints = _with_ring(f, c, hints)
@@ -105,6 +109,12 @@ def _earlier_end(f: Frame, c: Check) -> list[str]:
     """How far the indices run with which everything that is read lies inside."""
     ends = ((i, furthest(f, c, i)) for _, i in c.indices if i.stated is None)
     return [f"or let `{i.name}` end earlier, where it is introduced: `{i.name} < {end}`" for i, end in ends if end]
+
+
+def _stated_ends(f: Frame, c: Check) -> list[str]:
+    """The same for indices whose extent is written out, where that is what does not fit."""
+    ends = ((i, furthest(f, c, i)) for _, i in c.indices if i.stated is not None)
+    return [f"write `{i.name} < {end}`" for i, end in ends if end]
 
 
 def _from_the_start(f: Frame, c: Check) -> tuple[str, ...]:

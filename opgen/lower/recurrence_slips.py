@@ -17,6 +17,7 @@ from opgen.lower.recurrence_next import extent_along, to_its_own
 from opgen.lower.scope import BAD, Frame, Typed
 from opgen.lower.steps import unbound
 
+_LIKELY = "tslki"  # what the index is called that a recurrence goes along, the likeliest first
 _OTHER = "a recurrence reads another position, such as `h[t - 1]`; a new value of a name is a new name"
 _ALONG = "a recurrence runs along an index of its own, which stands on the left, too, and reads it at one less"
 
@@ -155,10 +156,10 @@ def _step_before(d: Declarations, e: Name | Access) -> str:
                 f"how far a recurrence goes back is a number in the spec, as in `{e.name}[{', '.join(shown)}]`;"
                 f" `{far}` is told by calls"
             )
-    first = next((k for k, i in enumerate(e.items) if isinstance(i, Name)), None)
-    if first is None:
+    places = [k for k, i in enumerate(e.items) if isinstance(i, Name)]
+    if not places:
         return _OTHER
-    shown[first] += " - 1"
+    shown[min(places, key=lambda k: _LIKELY.find(shown[k]) % (len(_LIKELY) + 1))] += " - 1"
     return f"a recurrence reads another position, such as `{e.name}[{', '.join(shown)}]`; a new value is a new name"
 
 

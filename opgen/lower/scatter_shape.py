@@ -15,6 +15,10 @@ from opgen.lower.domain import end_of
 from opgen.lower.idle import idle_param
 from opgen.lower.scope import Frame
 
+_ENDS = (  # what the two ends of edges are called
+    ("src", "dst"), ("source", "target"), ("row", "col"), ("rows", "cols"), ("senders", "receivers"),
+    ("sender", "receiver"), ("u", "v"), ("i", "j"), ("idx_i", "idx_j"), ("head", "tail"),
+)  # fmt: skip
 _STARTS = {"+=": "0", "*=": "1", "max=": "-inf", "min=": "inf"}
 
 
@@ -110,7 +114,7 @@ def _size(f: Frame, s: Assign, item: Binder | Dots | Expr) -> str | None:
         case Binder(extent=extent) if extent is not None:
             return unparse(extent)
         case Access(name=name):
-            return _bound(f, name) or _alongside(f, name)
+            return _bound(f, name) or _alongside(f, name) or _at_other_end(f, name)
         case Binder():
             return None
         case _:
@@ -128,6 +132,13 @@ def _alongside(f: Frame, name: str) -> str | None:
     """The dim of another tensor at a position that the same tensor of positions says."""
     found = (n for _, i, n in _dims_read(f) if isinstance(i, Access | Name | Binder) and i.name == name)
     return next(found, None)
+
+
+def _at_other_end(f: Frame, name: str) -> str | None:
+    """The dim that the other ends of edges are read from: of `src` where `dst` is written to."""
+    others = (b if a == name else a for a, b in _ENDS if name in (a, b))
+    other = next((n for n in others if n in f.decl.inputs and f.decl.shapes[n] == f.decl.shapes.get(name)), None)
+    return None if other is None else _alongside(f, other)
 
 
 def _at_same_place(f: Frame, name: str, place: Expr) -> str | None:

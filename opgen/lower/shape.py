@@ -57,6 +57,9 @@ def is_clear(shape: Shape) -> bool:
     return _UNCLEAR not in shape
 
 
+_NO_SIZES = ("None", "null", "~", "?", "_")  # what other libraries say for a size of any kind
+
+
 def shape_of(
     items: Sequence[Formula] | None,
     params: Sequence[str],
@@ -82,7 +85,7 @@ def shape_of(
             shape.append(BATCH)
         elif written.isascii() and written.isdigit() and len(written) < 19:
             shape.append(Lit(int(written)))
-        elif _DIM.fullmatch(written):
+        elif _DIM.fullmatch(written) and written not in _NO_SIZES:
             if known is not None and written not in known:
                 hints = did_you_mean(written, known) or derived(written, params)
                 bag.error("OPG238", f"there is no dim `{written}`", item.whole, label="unknown dim", hints=hints)
@@ -121,7 +124,7 @@ def _refused(item: Formula, written: str, bag: Bag, *, among: bool, taken: Conta
     several = len(words) > 1 and all(_DIM.fullmatch(word) for word in words)
     if several:
         hints = (f"dims are separated by commas: `{', '.join(words)}`",)
-    elif re.fullmatch(r"-?\d*\.?\d+", written):
+    elif re.fullmatch(r"-?\d*\.?\d+", written) or written in _NO_SIZES:
         hints = ("a size is a name such as `N`, or a whole number such as `3`",)
     elif written == "*":
         hints = ("any number of batch dims is written `...`",)

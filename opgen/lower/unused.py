@@ -1,7 +1,7 @@
 """What a spec declares, assigns or binds and never reads, or as what it is not: warnings for a spec that is right.
 
 In: a spec without mistakes. Out: an `OPG240` per name and an `OPG252` per width, in the order of the file. What is
-assigned for nothing is told whenever a spec is built, the rest where it is searched for.
+assigned for nothing is told where a spec is lowered.
 """
 
 from __future__ import annotations

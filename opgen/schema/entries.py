@@ -53,10 +53,12 @@ def listing(what: str, spelt: Callable[[str], str] | None = None) -> Callable[[o
     return items
 
 
-def pairs(what: str) -> Callable[[object], list[tuple[Scalar, Node]]]:
+def pairs(what: str, example: str = "…") -> Callable[[object], list[tuple[Scalar, Node]]]:
+    """The entries of a mapping; `example`: a value for names that are listed without any."""
+
     def items(node: object) -> list[tuple[Scalar, Node]]:
         if not isinstance(node, Mapping):
-            named = [f"{name}: {value}" for name, value in _listed_pairs(node)]
+            named = [f"{name}: {value or example}" for name, value in _listed_pairs(node)]
             hints = (f"write `{{{', '.join(named)}}}`",) if named else _equations(node)
             raise expected(f"a mapping of {what}", node, *hints)
         return list(node.entries)
@@ -65,11 +67,11 @@ def pairs(what: str) -> Callable[[object], list[tuple[Scalar, Node]]]:
 
 
 def _listed_pairs(node: object) -> Iterator[tuple[str, str]]:
-    """What stands in a list, or alone, as the entries of a mapping; those without a value have `…` for one."""
+    """What stands in a list, or alone, as the entries of a mapping; those without a value have none."""
     for item in node.items if isinstance(node, Sequence) else (node,):
         match item:
             case Scalar() if item.text.isidentifier():
-                yield item.text, "…"
+                yield item.text, ""
             case Mapping(entries=entries):
                 yield from ((key.text, value.span.text) for key, value in entries)
 
@@ -163,6 +165,10 @@ def named(short: str | None = None) -> Callable[[object], list[Fields | Node]]:
 
 
 def dims(node: object) -> list[Fields]:
+    """Sizes that are computed; a list of those that shapes tell is none."""
+    if isinstance(node, Sequence) and all(isinstance(i, Scalar) and i.text.isidentifier() for i in node.items):
+        hint = "the dims of shapes are declared by them: leave `dims` away; it holds what is computed: `{H: D//2}`"
+        raise expected("a mapping of dim to formula", node, hint, meant=Mapping((), node.span, node.key))
     return [Fields(value, {NAME: key, SPAN: key.span, VALUE: value}) for key, value in pairs("dim to formula")(node)]
 
 
@@ -250,6 +256,10 @@ def param_type(node: object) -> str:
         return one_of(*PARAM_TYPES, "str", unnamed="str")(node)
     if not node.items:
         raise expected("a type for each element", node, "such as `[int, int]`")
+    words = [item.text for item in node.items if isinstance(item, Scalar) and item.text not in PARAM_TYPES]
+    if len(words) == len(node.items) and all(w.isidentifier() for w in words):
+        told = f"a param of a few words has `choices: [{', '.join(words)}]`, and no `type`"
+        raise refused("OPG112", "expected a type, found a list of words", node, hints=(told,))
     for item in node.items:
         if not isinstance(item, Scalar) or item.text not in PARAM_TYPES:
             raise expected(listed(PARAM_TYPES), item, node=item)

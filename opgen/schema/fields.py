@@ -13,6 +13,8 @@ from opgen.schema.dtypes import DTYPES, OF_OUTPUTS
 from opgen.schema.formula import Formula, Word
 from opgen.schema.nodes import Mapping, Scalar, Sequence
 
+_TRAINED, _KEPT = "normal(std=0.02)", "zeros"  # what those of any shape may start as
+
 Text = Annotated[str, PlainValidator(leaves.text)]
 Flag = Annotated[bool, PlainValidator(lambda node: node if isinstance(node, bool) else leaves.flag(node))]
 Place = Annotated[Span, PlainValidator(lambda span: span)]
@@ -42,7 +44,10 @@ Externs = Annotated[tuple[tuple[str, Word], ...], PlainValidator(elsewhere.spell
 SizeName = Annotated[Word, PlainValidator(leaves.size_name)]
 WordMap = Annotated[dict[SizeName, Name], BeforeValidator(entries.sizes)]
 Initialiser = Annotated[Formula, PlainValidator(entries.initialiser)]
-Initialisers = Annotated[tuple[tuple[Name, Initialiser], ...], BeforeValidator(entries.pairs("input to initialiser"))]
+Initialisers = Annotated[
+    tuple[tuple[Name, Initialiser], ...], BeforeValidator(entries.pairs("input to initialiser", _TRAINED))
+]
+Buffers = Annotated[tuple[tuple[Name, Initialiser], ...], BeforeValidator(entries.pairs("input to initialiser", _KEPT))]
 Updates = Annotated[tuple[tuple[Name, Name], ...], BeforeValidator(entries.pairs("buffer to output"))]
 TrainingName = Annotated[Word, PlainValidator(leaves.flag_name)] | None
 Save = Annotated[Literal["auto"] | tuple[Word, ...], PlainValidator(entries.save)]
@@ -83,6 +88,6 @@ class Entry(BaseModel):
             case Scalar(text=text) if hint := of_input(text):
                 raise leaves.expected("a mapping of fields", data, hint)
             case Scalar() | Sequence():
-                raise leaves.expected("a mapping of fields", data)
+                raise leaves.expected("a mapping of fields", data, *leaves.of_one_field(data))
             case _:
                 return data

@@ -19,6 +19,7 @@ from opgen.diagnostics.letters import in_ascii
 from opgen.diagnostics.model import Hint
 from opgen.diagnostics.suggest import closest, exact, listed
 from opgen.schema.annotations import of_dtype, of_param
+from opgen.schema.dtypes import DTYPES
 from opgen.schema.flow import INTERVAL, words_of
 from opgen.schema.formula import Formula, Word
 from opgen.schema.nodes import Mapping, Node, Scalar, Sequence, Value
@@ -106,6 +107,17 @@ def listed_alone(
     quoted = "" if not node.style else ", without quotes"
     hint = Hint(f"write `[{shown}]`{quoted}", node.span.text, f"[{shown}]")
     return expected(what, node, hint, meant=Sequence(items, node.span, node.key))
+
+
+def of_one_field(node: Scalar | Sequence) -> tuple[str, ...]:
+    """The field that a value means which stands in the place of all fields: a dtype, or the default of a param."""
+    if not isinstance(node, Scalar) or node.key is None:
+        return ()
+    if isinstance(node.value, bool | int | float):
+        kind = type(node.value).__name__
+        return (f"a number is a param: `params: {{{node.key}: {{type: {kind}, default: {node.text}}}}}`",)
+    dtype = _alias(node.text, DTYPES)
+    return (f"write `{node.key}: {{dtype: {dtype}}}`",) if dtype in DTYPES else ()
 
 
 def text(node: object) -> str:
@@ -199,7 +211,10 @@ def word(node: object, pattern: re.Pattern[str], what: str, spelt: Callable[[str
             hints += (f"several names are separated by commas: `{shortened(', '.join(name.split()))}`",)
         if pattern is DOTTED and not hints:
             hints = ("a reference is the path of one function that exists: `torch.nn.functional.relu`, say",)
-        raise refused("OPG113", f"`{shortened(name)}` is not {what}", node, label=f"not {what}", hints=hints)
+        plain = pattern is SNAKE and hints[:1] == (f"write `{better}`",)
+        certain = respelt(node, better) if plain else None
+        message = f"`{shortened(name)}` is not {what}"
+        raise refused("OPG113", message, node, label=f"not {what}", hints=hints, meant=certain)
     if keyword.iskeyword(name):
         label = f"`{name}` is a keyword of Python"
         raise refused("OPG113", f"`{name}` cannot be a name", node, label=label, hints=(f"write `{name}_`, say",))

@@ -43,6 +43,8 @@ SYNONYMS: dict[str, tuple[str, ...]] = {
     "backward": ("derivative",),
     "constraint": ("domain",),
     "size": ("shape",),
+    **dict.fromkeys(("tol", "tolerance"), ("tolerances",)),
+    **dict.fromkeys(("value", "val", "init", "initial"), ("default",)),
     "nullable": ("optional",),
     "required": ("optional",),
     "requires_grad": ("differentiable",),
@@ -234,6 +236,18 @@ class _Report:
             guess, hints = None, (ELSEWHERE[name, owner].format(own=fields.key or "x", shape=shape),)
             if isinstance(node, Scalar) and isinstance(fields, Mapping) and fields.get("optional") is not None:
                 guess, hints = "absent", (f"write `absent: {node.text}`",)
+        if owner == "`tests`" and re.fullmatch(r"[A-Z]\w*", name) and isinstance(node, Scalar):
+            guess, hints = None, (f"a size stands under `sizes`: `tests: {{sizes: {{{name}: {node.text}}}}}`",)
+        fields = self.nearest(item["loc"][:-1])
+        if (
+            owner == "an input"
+            and isinstance(fields, Mapping)
+            and {"type", "default"} <= {k.text for k, _ in fields.entries}
+        ):
+            guess, hints = (
+                None,
+                (f"a number with a default is a param: `params: {{{fields.key}: {fields.span.text}}}`",),
+            )
         if "domain" in known and name not in known:
             fields = self.nearest(item["loc"][:-1])
             own = str(fields.key or "x")

@@ -134,7 +134,7 @@ class ModuleSpec(f.Entry):
     name: f.ClassName = Field(None, description="CamelCase name of the class; default: that of the operator")
     dims: f.WordMap = Field({}, description="size to constructor argument")
     parameters: f.Initialisers = Field((), description="input to initialiser of torch.nn.init, without the underscore")
-    buffers: f.Initialisers = Field((), description="input to initialiser, for tensors that are not trained")
+    buffers: f.Buffers = Field((), description="input to initialiser, for tensors that are not trained")
     updates: f.Updates = Field((), description="buffer to the output that it is overwritten with in training")
     training: f.TrainingName = Field(None, description="the bool param that follows `self.training`")
     doc: f.Text = Field("", description="docstring of the class")

@@ -46,6 +46,8 @@ def refers(name: str, known: tuple[str, ...], what: str, bag: Bag, otherwise: st
     article = "an" if what[0] in "aeiou" else "a"
     notes = (f"known here: {listed(dict.fromkeys(known), 'and')}",) if known else ()
     label = f"not {article} {what}"
-    hints = did_you_mean(name, known) or ((otherwise,) if otherwise else ())
+    short = [n for n in known if len(n) < 3 and name.startswith(n)]  # `w` for `weight`
+    meant = (f"did you mean `{short[0]}`?",) if len(short) == 1 else ()
+    hints = did_you_mean(name, known) or meant or ((otherwise,) if otherwise else ())
     bag.error("OPG116", f"`{name}` is not {article} {what}", span, label=label, notes=notes, hints=hints)
     return False

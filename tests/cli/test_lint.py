@@ -41,6 +41,13 @@ def test_mistakes_and_warnings_of_every_spec_are_shown(folder: Path, opgen: Opge
     assert "2 errors, 1 warning" in err
 
 
+def test_what_is_never_used_is_told_where_a_spec_is_built_too(folder: Path, opgen: Opgen) -> None:
+    (folder / "specs/spare.yaml").write_text(UNUSED)
+    code, _, err = opgen("build", "specs/spare.yaml")
+    assert code == 0
+    assert "warning[OPG240]: the input `w` is never used" in err
+
+
 def test_two_specs_of_one_operator_are_found(folder: Path, opgen: Opgen) -> None:
     (folder / "specs/again.yaml").write_text(GOOD)
     assert "OPG505" in opgen("lint")[2]

@@ -166,7 +166,6 @@ UNCLEAR = [
     (NK, "y[n, k] = x[n, :k + 1].sum()"),
     (NK, "y[n] = b[n - 1:n + 2].mean()"),
     (NK, "y[n] = b[:n].max()"),
-    (NK, "y = b[:, None]*x"),
     (NK, "y = x.argmax()"),
     (TWO, "y = a[t, :2]"),
     (QK, "s[..., i, j] = q[..., i, e] @ k[..., j, f]"),

@@ -237,10 +237,11 @@ def test_functions_have_other_names_elsewhere(written: str, meant: str) -> None:
         ("op: tv\ninputs: [x]\nparams:\n  a:float\n  b: int\nforward: y = a*b*x\n", ":", ["write `a: float`"]),
         ("op: tv\ninputs: [x]\nforward:|\n  y = x\n", ":", ["write `forward: |`"]),
         ("op: tv\ninputs: [x]\nforward: y = x\nmodule:\n  name:Foo\n", "name:Foo", ["write `name: Foo`"]),
-        ("op: tv\ninputs: [x]\nforward: y = x\nmodule: {parameters: [x, w]}\n", "[x, w]", ["write `{x: …, w: …}`"]),
+        ("op: tv\ninputs: [x]\nforward: y = x\nmodule: {parameters: [x, w]}\n", "[x, w]",
+         ["write `{x: normal(std=0.02), w: normal(std=0.02)}`"]),
         ("op: tv\ninputs: [x]\nforward: y = x\nmodule: {buffers: [x: ones, w]}\n", "[x: ones, w]",
-         ["write `{x: ones, w: …}`"]),
-        ("op: tv\ninputs: [x]\nforward: y = x\nmodule: {parameters: x}\n", "x", ["write `{x: …}`"]),
+         ["write `{x: ones, w: zeros}`"]),
+        ("op: tv\ninputs: [x]\nforward: y = x\nmodule: {parameters: x}\n", "x", ["write `{x: normal(std=0.02)}`"]),
     ],
 )  # fmt: skip
 def test_yaml_that_reads_otherwise(text: str, marked: str, ways_out: list[str]) -> None:

@@ -190,8 +190,7 @@ ROWS = (
     Code(
         "OPG240",
         "Unused name",
-        "A name is declared, assigned or bound, and nothing reads it. `opgen lint` warns of it."
-        " The spec builds all the same.",
+        "A name is declared, assigned or bound, and nothing reads it. A warning; the spec builds all the same.",
         "inputs: [x, w]\nforward: y = 2*x",
         "inputs: [x]\nforward: y = 2*x",
     ),

@@ -1,0 +1,29 @@
+"""A formula in the notation of other libraries, read once more in the place of a call that means it."""
+
+from __future__ import annotations
+
+from opgen.diagnostics.model import Bag, Source
+from opgen.lang.cursor import StopError
+from opgen.lang.expressions import ExpressionParser
+from opgen.lang.lexer import T
+from opgen.lang.nodes import Expr
+from opgen.lang.notes import Notes
+from opgen.schema.formula import Formula
+
+
+def read_again(text: str, notes: Notes) -> Expr | None:
+    """The formula as it is meant in the statement of `notes`; None where that is not certain."""
+    offsets = tuple(range(len(text) + 1))
+    parser = ExpressionParser(Formula(text, Source("", text), offsets), Bag(), notes.words)
+    own = parser.idioms
+    own.left, own.bound = notes.left, notes.bound
+    try:
+        found = parser.expression()
+    except StopError:
+        return None
+    unclear = own.unclear or own.parts or own.counted or parser.bag.has_errors or parser.token.kind is not T.END
+    if unclear:
+        return None
+    notes.results += own.results
+    notes.within += own.within
+    return found

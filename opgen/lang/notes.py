@@ -1,0 +1,166 @@
+"""What has been noted of a statement in the notation of other libraries, and what is said about it: one message.
+
+A proposal is the whole statement as it is meant, where all of it has a counterpart.
+"""
+
+from __future__ import annotations
+
+from collections.abc import Callable, Mapping
+from dataclasses import dataclass, field, replace
+
+from opgen.diagnostics.model import Bag, Hint, Label, Span
+from opgen.diagnostics.suggest import did_you_mean
+from opgen.lang import habits
+from opgen.lang.circles import step_before
+from opgen.lang.foreign import of_other_libraries, written
+from opgen.lang.groups import Within, with_lines
+from opgen.lang.layout import over_the_rest, spelled
+from opgen.lang.limits import bounded
+from opgen.lang.new_axes import are_lined_up
+from opgen.lang.nodes import (
+    Assign,
+    Binder,
+    Call,
+    Expr,
+    Name,
+    Number,
+    Reduction,
+)
+from opgen.lang.results import stored
+from opgen.lang.slices import Bounds, Extents, is_open
+from opgen.lang.subscripts import target_of
+from opgen.lang.targets import apart, order_of, read_by, remember, sizes_of
+from opgen.lang.unparse import unparse, unparse_assign
+from opgen.lang.vocabulary import UNCLEAR, Vocabulary
+from opgen.lang.walk import nodes, transform
+
+_GENERAL = (habits.PREFIXED, habits.NO_ATTRIBUTES)  # said of the first that is met only
+OF_STORAGE = ("dtype", "device")
+
+
+@dataclass(slots=True)
+class Found:
+    code: str
+    message: str
+    span: Span
+    hints: tuple[str, ...]
+    label: str = ""
+    otherwise: str = ""  # a hint for where no line can be proposed
+
+
+@dataclass(slots=True)
+class Notes:
+    """What is noted of the foreign notation of one statement."""
+
+    words: Vocabulary
+    again: Callable[[str, Notes], Expr | None] = lambda _, __: None  # reads a formula of another library
+    left: tuple[str, ...] = ()  # the indices of its target
+    target: str = "y"
+    behind: str = ""  # how it is written where it is a part of a tensor
+    found: list[Found] = field(default_factory=list)
+    unclear: bool = False  # something in it has no counterpart
+    limits: dict[str, str] = field(default_factory=dict)  # an index that another one goes up to, with that one
+    results: list[tuple[Expr, tuple[str, ...]]] = field(default_factory=list)  # nodes whose indices have an order
+    bound: list[str] = field(default_factory=list)  # indices of the reductions around what is read
+    counted: list[Expr] = field(default_factory=list)  # what `arange` counts that stands at no place of a tensor so far
+    inside: int = 0  # how many of them there are
+    within: list[Within] = field(default_factory=list)  # reductions within groups
+    above: tuple[str, ...] = ()  # what statements further up become
+    made: Assign | None = None  # the statement that is proposed
+    parts: dict[int, Extents] = field(default_factory=dict)  # how far slices run, by where their access begins
+
+    def note(self, span: Span, message: str, *hints: str, code: str = "OPG201", otherwise: str = "") -> None:
+        self.found.append(Found(code, message, span, hints, otherwise=otherwise))
+
+    def say_instead(self, hint: str, other: str) -> None:
+        """Say another hint in place of one that has been noted."""
+        for found in self.found:
+            found.hints = tuple(other if h == hint else h for h in found.hints)
+
+    def note_unclear(self, hint: str = "") -> None:
+        self.unclear = True
+        last = self.found[-1]
+        if hint and hint not in last.hints:
+            last.hints = (*last.hints, hint)
+
+    def called(
+        self, name: str, args: tuple[Expr, ...], named: Mapping[str, Expr | tuple[Expr, ...]], span: Span
+    ) -> Expr:
+        """What a call of another library means here."""
+        raise NotImplementedError
+
+    def report(self, bag: Bag, whole: Assign | Expr | None, at: Span | None = None) -> None:
+        """One diagnostic for all that was met; `whole` is what was read, if that went to the end, and is `at`."""
+        if isinstance(whole, Assign):
+            whole = replace(whole, value=self._respelt(whole.value))
+        first, *others = sorted(self.found, key=lambda found: found.span.start)
+        hints = first.hints
+        foreign, good = of_other_libraries(self.words, whole)
+        elsewhere = foreign.values()
+        text = None if whole is None or self.unclear or not good else self._proposal(whole)
+        if text is not None:
+            general = first.message.startswith("arguments") or first.code in ("OPG206", "OPG242")
+            said = () if general else hints
+            line = with_lines(self.within, text) if self.within else written(text, at or first.span, self.above)
+            hints = (*said, line, *stored(self.words, whole), *elsewhere)
+        else:
+            hints = (*hints, *(h for o in others for h in o.hints if h not in (*hints, *_GENERAL)))
+            hints = (*hints, *dict.fromkeys(o.otherwise for o in (first, *others) if o.otherwise), *elsewhere)
+        related = [Label(o.span, o.label or "this too") for o in others if o.span != first.span]
+        bag.error(first.code, first.message, first.span, label=first.label, hints=hints, related=related)
+
+    def _respelt(self, e: Expr) -> Expr:
+        """A value with the reductions and functions in it that are misspelt: what else is wrong would hide them."""
+        words = self.words
+
+        def step(node: Expr) -> Expr | None:
+            if not isinstance(node, Call | Reduction) or not words.reductions or self.words.has(node.name):
+                return None
+            of = words.reductions if isinstance(node, Reduction) else (*words.functions, *words.reductions)
+            hints = () if node.name in habits.FUNCTIONS or words.knows(node.name) else did_you_mean(node.name, of)
+            if not hints or not isinstance(hints[0], Hint):
+                return None
+            what, code = ("reduction", "OPG211") if isinstance(node, Reduction) else ("function", "OPG209")
+            self.note(node.name_span, f"there is no {what} `{node.name}`", hints[0], code=code)
+            self.found[-1].label = f"unknown {what}"
+            if isinstance(node, Call) and hints[0].new not in words.functions:
+                return self.called(hints[0].new, tuple(map(self._respelt, node.args)), {}, node.span)
+            return self._respelt(replace(node, name=hints[0].new))
+
+        return transform(e, step)
+
+    def _is_of_storage(self, name: str) -> bool:
+        """Whether a name is that of a dtype or a device, which is fine where it is left away."""
+        foreign = name not in habits.CASTS and not self.words.knows(name)
+        return name in OF_STORAGE or (foreign and habits.DTYPE.fullmatch(name) is not None)
+
+    def _proposal(self, whole: Assign | Expr) -> str | None:
+        if self.counted or (isinstance(whole, Assign) and isinstance(whole.value, Number)):
+            return None
+        if not isinstance(whole, Assign):
+            return None if self.parts else unparse(whole)
+        if any(isinstance(n, Name) and self._is_of_storage(n.name) for n in nodes(whole.value)):
+            return None
+        value, target = over_the_rest(spelled(self.words, whole.value), frozenset(self.left)), whole.target
+        if not are_lined_up(self.words, value):
+            return None
+        if target.items is None:
+            items = order_of(self.words, self.results, value)
+            if items is None:
+                return None
+            target = target_of(target.name, items, target.span)
+        elif self.limits:
+            target = replace(target, items=tuple(bounded(self.words, self.limits, i, value) for i in target.items))
+        stepped = step_before(target, value) if whole.op == "=" else value
+        bound = frozenset(i.name for i in target.items or () if isinstance(i, Binder)) | read_by(target)
+        if stepped is None or (self.words.reductions and is_open(self.words, stepped, bound)):
+            return None
+        sides = Bounds(self.words, self.parts).written(target, stepped) if self.parts else (target, stepped)
+        if sides is None or (parted := apart(self.words, *sides)) is None:
+            return None
+        made = Assign(parted[0], whole.op, parted[1], whole.guard, whole.span)
+        if any(n == Name(UNCLEAR, n.span) for n in (*nodes(made.value), *sizes_of(made.target))):
+            return None
+        remember(self.words, made)
+        self.made = made
+        return unparse_assign(made)

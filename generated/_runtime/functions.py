@@ -133,11 +133,13 @@ def joint_log_softmax(x: Tensor, dims: tuple[int, ...], batch_before: int | None
     return x - torch.logsumexp(x, over, keepdim=True) if over else torch.zeros_like(x)
 
 
-def window(x: Tensor, dim: int, start: int, *runs: tuple[int, int], fill: float | None = None) -> Tensor:
+def window(
+    x: Tensor, dim: int, start: int, *runs: tuple[int, int], fill: float | None = None, wanted: bool = False
+) -> Tensor:
     """`x` at positions `start + i*step + j*step + ...` of a dim, for runs of `(size, step)`.
 
     The first run takes the place of the dim, the others become the last dims. Positions do not wrap: one that is out of
-    range reads `fill`, or is an error where there is none.
+    range reads `fill`, or is an error where there is none, or where it is `wanted`.
     """
     dim, sizes = dim % x.ndim, [size for size, _ in runs]
     if min(sizes, default=1) < 0:
@@ -150,7 +152,7 @@ def window(x: Tensor, dim: int, start: int, *runs: tuple[int, int], fill: float 
     steps = [(size, abs(step)) if step else (1, 1) for size, step in runs]
     lowest = start + sum((size - 1) * step for size, step in runs if step < 0)
     span = 1 + sum((size - 1) * step for size, step in steps)
-    if fill is not None:
+    if fill is not None and not wanted:
         before, after = max(0, -lowest), max(0, lowest + span - x.shape[dim])
         if before or after:
             x = torch.nn.functional.pad(x, (*(0, 0) * (x.ndim - 1 - dim), before, after), value=fill)

@@ -56,8 +56,8 @@ def edit_distance_forward(first: Tensor, second: Tensor) -> Tensor:
         d_waves_before, d_before_before = d_waves_wave, d_waves_before
     d_waves = torch.stack(steps, -2) if steps else torch.full((*batch, N + M, M), 0, device=first.device)
     d_waves_view = window(d_waves, -2, 0, (N, 1), (M, 1)).diagonal(0, -2, -1)
-    d_waves_view_view = window(d_waves_view, -2, N - 1, fill=0)
-    d_waves_view_view_2 = window(d_waves_view_view, -1, M - 1, fill=0)
+    d_waves_view_view = window(d_waves_view, -2, N - 1, fill=0, wanted=N != 0 and M != 0)
+    d_waves_view_view_2 = window(d_waves_view_view, -1, M - 1, fill=0, wanted=N != 0 and M != 0)
     chosen_6 = torch.full(batch, N - 1 + 1, device=first.device) if M == 0 else d_waves_view_view_2
     distance = torch.full(batch, 0 if M == 0 else M - 1 + 1, device=first.device) if N == 0 else chosen_6
     return distance

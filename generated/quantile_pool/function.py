@@ -34,7 +34,7 @@ def quantile_pool_forward(input: Tensor, size: int, q: float, stride: int | None
         P = (N - size) // size + 1
         input_view = window(input, -1, 0, (P, size), (size, 1))
     argsort_w = input_view.argsort(dim=-1, stable=True)
-    argsort_w_view = window(argsort_w, -1, size - 1, fill=0)
+    argsort_w_view = window(argsort_w, -1, size - 1, fill=0, wanted=size != 0)
     batch = input.shape[:-1]
     position = argsort_w_view if size != 0 else torch.full((*batch, P), 0, device=input.device)
     mask = torch.isnan(pick(input_view, position, wanted=size != 0))
@@ -62,7 +62,8 @@ def quantile_pool_forward(input: Tensor, size: int, q: float, stride: int | None
     argsort_w_view_3 = window(argsort_w, -1, min(int(numbers.floor(q * (size - 1))) + 1, size - 1))
     mask_6 = w == argsort_w_view_3.unsqueeze(-1)
     mask_7 = mask_6 & (size != 0)
-    position_8 = torch.where(mask_5, argsort_w_view.unsqueeze(-1), 0)
+    argsort_w_view_4 = window(argsort_w, -1, size - 1, fill=0)
+    position_8 = torch.where(mask_5, argsort_w_view_4.unsqueeze(-1), 0)
     mask_9 = torch.isnan(pick(input_view.unsqueeze(-2), position_8, wanted=mask_5))
     chosen_4 = torch.where(
         mask_9,
@@ -73,7 +74,7 @@ def quantile_pool_forward(input: Tensor, size: int, q: float, stride: int | None
     )
     chosen_5 = input.new_zeros(*batch, P, size) if size == 0 else chosen_4
     chosen_3 = torch.where(mask_4, chosen_5, 0)
-    position_9 = torch.where(mask_7, argsort_w_view.unsqueeze(-1), 0)
+    position_9 = torch.where(mask_7, argsort_w_view_4.unsqueeze(-1), 0)
     mask_10 = torch.isnan(pick(input_view.unsqueeze(-2), position_9, wanted=mask_7))
     chosen_6 = torch.where(
         mask_10,
@@ -123,18 +124,20 @@ def quantile_pool_tangent(tangent_input: Tensor, input: Tensor, size: int, q: fl
         input_view = window(input, -1, 0, (P, size), (size, 1))
         tangent_input_view = window(tangent_input, -1, 0, (P, size), (size, 1))
     argsort_w = input_view.argsort(dim=-1, stable=True)
-    argsort_w_view = window(argsort_w, -1, size - 1, fill=0)
+    argsort_w_view = window(argsort_w, -1, size - 1, fill=0, wanted=size != 0)
     batch = tangent_input.shape[:-1]
     position = argsort_w_view if size != 0 else torch.full((*batch, P), 0, device=tangent_input.device)
     mask = (size != 0) & ~torch.isnan(pick(input_view, position, wanted=size != 0))
     mask_2 = mask & (size != 0)
-    position_2 = torch.where(mask_2, argsort_w_view, 0)
+    argsort_w_view_2 = window(argsort_w, -1, size - 1, fill=0)
+    position_2 = torch.where(mask_2, argsort_w_view_2, 0)
     mask_3 = torch.isnan(pick(input_view, position_2, wanted=mask_2))
     mask_4 = mask_2 & ~mask_3
-    mask_9 = torch.isnan(pick(input_view, position, wanted=size != 0))
-    mask_5 = (size != 0) & (~mask_9 & (q * (size - 1) - numbers.floor(q * (size - 1)) != 0))
+    values_picked = pick(input_view, position, wanted=size != 0)
+    mask_9 = ~torch.isnan(values_picked)
+    mask_5 = (size != 0) & (mask_9 & (q * (size - 1) - numbers.floor(q * (size - 1)) != 0))
     mask_6 = mask_5 & (size != 0)
-    position_3 = torch.where(mask_6, argsort_w_view, 0)
+    position_3 = torch.where(mask_6, argsort_w_view_2, 0)
     mask_7 = torch.isnan(pick(input_view, position_3, wanted=mask_6))
     mask_8 = mask_6 & ~mask_7 & (q * (size - 1) - numbers.floor(q * (size - 1)) != 0)
     position_4 = torch.where(mask_8, min(int(numbers.floor(q * (size - 1))) + 1, size - 1), 0)

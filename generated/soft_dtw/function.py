@@ -62,8 +62,8 @@ def soft_dtw_forward(cost: Tensor, gamma: float) -> tuple[Tensor, Tensor, Tensor
     near_waves = torch.stack([each[1] for each in steps], -2) if steps else cost.new_zeros(*batch, N + M, M)
     r_waves = torch.stack([each[2] for each in steps], -2) if steps else cost.new_zeros(*batch, N + M, M)
     r_waves_view = window(r_waves, -2, 0, (N, 1), (M, 1)).diagonal(0, -2, -1)
-    r_waves_view_view = window(r_waves_view, -2, N - 1, fill=0)
-    r_waves_view_view_2 = window(r_waves_view_view, -1, M - 1, fill=0)
+    r_waves_view_view = window(r_waves_view, -2, N - 1, fill=0, wanted=N != 0 and M != 0)
+    r_waves_view_view_2 = window(r_waves_view_view, -1, M - 1, fill=0, wanted=N != 0 and M != 0)
     chosen_5 = cost.new_full(batch, math.inf) if M == 0 else r_waves_view_view_2
     output = cost.new_full(batch, 0 if M == 0 else math.inf) if N == 0 else chosen_5
     output = output.to(dtype)
@@ -380,8 +380,12 @@ def soft_dtw_tangent(tangent_cost: Tensor, cost: Tensor, gamma: float) -> Tensor
         tangent_r_waves_before, tangent_r_before_before = tangent_r_waves_wave_2, tangent_r_before_wave_2
     tangent_r_waves = torch.stack(steps_2, -2) if steps_2 else tangent_cost.new_zeros(*batch, N + M, M)
     tangent_r_waves_view = window(tangent_r_waves, -2, 0, (N, 1), (M, 1)).diagonal(0, -2, -1)
-    tangent_r_waves_view_view = window(tangent_r_waves_view, -2, N - 1, fill=0)
-    tangent_r_waves_view_view_2 = window(tangent_r_waves_view_view, -1, M - 1, fill=0)
+    tangent_r_waves_view_view = window(
+        tangent_r_waves_view, -2, N - 1, fill=0, wanted=N != 0 and M != 0 and N != 0 and M != 0
+    )
+    tangent_r_waves_view_view_2 = window(
+        tangent_r_waves_view_view, -1, M - 1, fill=0, wanted=N != 0 and M != 0 and N != 0 and M != 0
+    )
     chosen_58 = tangent_cost.new_zeros(batch) if M == 0 else tangent_r_waves_view_view_2
     chosen_59 = tangent_cost.new_zeros(batch) if N == 0 else chosen_58
     tangent_output = chosen_59 if N != 0 and M != 0 else tangent_cost.new_zeros(batch)

@@ -156,7 +156,8 @@ def access(scope: Scope, r: Read, space: Space) -> Value:
     if all(is_plain(scope, p, space) for p in places) and len({p.at for p in places}) == len(places):
         return Value(text, tuple(_loop(p.at, space) for p in places), stored.batch, stored.view)
     fill = "" if r.fill is None else scope.number(r.fill).text
-    code, places = viewed(scope, stored.name, places, space, fill)
+    wanted = scope.number(r.wanted).text if r.wanted is not None and not varies(r.wanted) else ""
+    code, places = viewed(scope, stored.name, places, space, fill, wanted)
     code, places = diagonals(code, places)
     if len(code) > _LONG:
         code = scope.named_line(f"{stored.name}_view", code)

@@ -196,8 +196,11 @@ class _Lazy:
             return replace(e, at=at, fill=Lit(False) if kind is Kind.BOOL else ZERO)
         if guard is None:
             return replace(e, at=at)
-        if self._implied(e, shape, guard) or self._beyond(e, guard):
+        if self._implied(e, shape, guard):
             return replace(e, at=at, fill=Lit(False) if kind is Kind.BOOL else ZERO)
+        if self._beyond(e, guard):
+            wanted = None if varies(guard) else guard
+            return replace(e, at=at, fill=Lit(False) if kind is Kind.BOOL else ZERO, wanted=wanted)
         leaves = [self._may_leave(p, n) for p, n in zip(e.at, shape, strict=True)]
         empty = any(x and self._may_be_empty(n) for x, n in zip(leaves, shape, strict=True))
         guard = self._named(guard) if empty else guard

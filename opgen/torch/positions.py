@@ -89,10 +89,13 @@ def _facts(scope: Scope, space: Space) -> Facts:
 # --- views -----------------------------------------------------------------------------------------------------------
 
 
-def viewed(scope: Scope, name: str, places: Sequence[Place], space: Space, fill: str) -> tuple[str, list[Place]]:
+def viewed(
+    scope: Scope, name: str, places: Sequence[Place], space: Space, fill: str, wanted: str = ""
+) -> tuple[str, list[Place]]:
     """The tensor as a view in which no position is affine other than a plain index.
 
-    `fill`: what is read out of range, as a number; empty where that is an error.
+    `fill`: what is read out of range, as a number; empty where that is an error. It is one as well at a position of
+    sizes and literals alone where `wanted` holds.
     """
     code, left = name, list(places)
     k = 0
@@ -104,7 +107,7 @@ def viewed(scope: Scope, name: str, places: Sequence[Place], space: Space, fill:
             continue
         if "(" in code:  # one view per line
             code = scope.named_line(f"{name}_view", code)
-        code = _View(scope, code, k - len(left), here, found, space, fill).text()
+        code = _View(scope, code, k - len(left), here, found, space, fill, wanted).text()
         axes = [axis_named(n, space) for n, _ in found.runs]
         runs = [Place(Index(a.name), a.extent) for a in axes]
         left = [*left[:k], *runs[:1], *left[k + 1 :], *runs[1:]]
@@ -123,6 +126,7 @@ class _View:
     line: Line
     space: Space
     fill: str
+    wanted: str
 
     def text(self) -> str:
         safe = proven(self.scope, self.place, self.space)
@@ -165,6 +169,8 @@ class _View:
             count = self._number(axis_named(name, self.space).extent)
             runs.append(f"({count}, {self._number(step)})")
         options = [f"fill={fill}"] if fill else []
+        if fill and self.wanted and not runs:
+            options.append(f"wanted={self.wanted}")
         return f"window({', '.join((self.code, str(self.dim), self._number(self.line.start), *runs, *options))})"
 
     def _number(self, e: Scalar) -> str:

@@ -51,3 +51,11 @@ def test_what_is_not_wanted_needs_nothing(formula: str) -> None:
     assert grad_d.shape == (0,)
     assert torch.autograd.grad(grad_x, x)[0] == 0
     assert torch.equal(torch.func.vmap(op, (0, None, None))(x[None], d, ids), x[None])
+
+
+def test_a_condition_on_sizes_that_is_off_by_one() -> None:
+    op = opgen.load("op: made\ninputs: {x: {shape: [N]}}\nforward: 'y = where(N > 1, x[2], 1)'", compiled=False)
+    assert op(torch.zeros(1)) == 1
+    assert op(torch.zeros(3)) == 0
+    with pytest.raises(IndexError, match="made: "):
+        op(torch.zeros(2))

@@ -198,9 +198,8 @@ class _Lazy:
             return replace(e, at=at)
         if self._implied(e, shape, guard):
             return replace(e, at=at, fill=Lit(False) if kind is Kind.BOOL else ZERO)
-        if self._beyond(e, guard):
-            wanted = None if varies(guard) else guard
-            return replace(e, at=at, fill=Lit(False) if kind is Kind.BOOL else ZERO, wanted=wanted)
+        if not varies(guard) and self._beyond(e, guard):
+            return replace(e, at=at, fill=Lit(False) if kind is Kind.BOOL else ZERO, wanted=guard)
         leaves = [self._may_leave(p, n) for p, n in zip(e.at, shape, strict=True)]
         empty = any(x and self._may_be_empty(n) for x, n in zip(leaves, shape, strict=True))
         guard = self._named(guard) if empty else guard

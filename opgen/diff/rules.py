@@ -14,7 +14,7 @@ from opgen.diff.algebra import product
 from opgen.diff.contribution import Selection
 from opgen.diff.structure import Builder, count
 from opgen.ir.point import read_of
-from opgen.ir.program import Axis, Compute, Kind
+from opgen.ir.program import Compute, Kind
 from opgen.ir.scalar import (
     INF,
     NEG_INF,
@@ -69,7 +69,8 @@ def _extreme(b: Builder, s: Compute) -> Weight:
 
     def weight(d: Scalar) -> Scalar:
         share = product(d, div(ONE, ties))
-        if is_windowed(s) and not mentions(d)[0] & {a.name for a in s.over if isinstance(a, Axis)}:
+        names, batch = mentions(d)
+        if is_windowed(s) and not any(batch if isinstance(a, Batch) else a.name in names for a in s.over):
             share = b.emit(f"share_{s.target}", s.axes, share)  # divided once, and not for all windows that meet
         return where(hit, share, ZERO)
 

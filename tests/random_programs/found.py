@@ -10,6 +10,7 @@ _OTHERS = {
     "what nobody reads once a median of one is picked": (
         "inputs: {x: {shape: [N]}}\nforward: |\n  t1[i] = (1.5 + sin(median[j < 1](x[i])))**0.5\n"
     ),
+    "the greatest of all batches, read backwards": (f"{X}forward: 't[..., i < N] = max[...](x[..., N - 1 - i])'\n"),
     "results of few bits that a gradient reads as they were": (
         "inputs: {x: {shape: [N, M]}}\n"
         "outputs: {s: {dtype: half}, q: {dtype: bfloat16}, n: {dtype: int16}, y: {}, z: {}}\n"
@@ -342,6 +343,7 @@ _SHAPES = {
     "a guarded place where there is none": {"x": (0,), "ids": (2,)},
     "a logistic function of constants": {"x": (3,)},
     "what nobody reads once a median of one is picked": {"x": (3,)},
+    "the greatest of all batches, read backwards": {"x": (2, 2)},
     "powers of literals around a rewrite": {"x": (3,), "w": (3,)},
     "negative powers of an index": {"x": (4,)},
     "functions of a condition": {"x": (4,)},

@@ -48,7 +48,7 @@ def _check(
     run = function(f)
     for c in calls:
         for dtype, tolerance in (EXACT, SINGLE) if steady and stage in ("forward", "backward") else (EXACT,):
-            tensors = {n: _tensor(a, t.kind, dtype) for n, (a, t) in _passed(c, calls).items()}
+            tensors = {n: tensor(a, t.kind, dtype) for n, (a, t) in passed(c, calls).items()}
             every: dict[str, Any] = {**dict.fromkeys(f.arguments), **tensors, **c.params}
             if f.mask:
                 absent = [g.name for g in c.variant.conditions if isinstance(g, Given) and not g.present]
@@ -82,7 +82,7 @@ def _check(
                 raise AssertionError(f"{e}\n{source(f)}") from e
 
 
-def _passed(c: Call, calls: list[Call]) -> dict[str, tuple[Array, Tensor]]:
+def passed(c: Call, calls: list[Call]) -> dict[str, tuple[Array, Tensor]]:
     """What the operator would pass: also what only other variants read, as far as it is there in this one."""
     declared = {t.name: t for other in calls for t in (*other.program.inputs, *other.variant.program.inputs)}
     absent = [g.name for g in c.variant.conditions if isinstance(g, Given) and not g.present]
@@ -102,6 +102,6 @@ def _origin(name: str, declared: dict[str, Tensor]) -> str:
     return declared[name].of if name in declared else name.removeprefix("grad_")
 
 
-def _tensor(a: Array, kind: Kind, dtype: torch.dtype) -> torch.Tensor:
+def tensor(a: Array, kind: Kind, dtype: torch.dtype) -> torch.Tensor:
     t = to_tensor(a, kind)
     return t.to(dtype) if kind is Kind.FLOAT else t

@@ -11,6 +11,7 @@ pytest.importorskip("torch")
 from tests.cuda import emulate
 from tests.random_programs.calls import STAGES, Checked, check
 from tests.random_programs.compiled import Batch
+from tests.random_programs.emptied import check_emptied
 from tests.random_programs.fakes import check_fakes
 from tests.random_programs.found import FOUND, SHAPES
 from tests.random_programs.printed import check_torch
@@ -29,6 +30,7 @@ def found() -> dict[str, Checked]:
 def test_in_torch(found: dict[str, Checked], name: str) -> None:
     check_torch(found[name])
     check_fakes(found[name])
+    check_emptied(found[name])
 
 
 @pytest.mark.thorough

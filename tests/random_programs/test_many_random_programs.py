@@ -9,7 +9,8 @@ import pytest
 pytest.importorskip("torch")
 
 from tests.cuda import emulate
-from tests.random_programs.calls import STAGES
+from tests.random_programs.calls import STAGES, Checked
+from tests.random_programs.emptied import check_emptied
 from tests.random_programs.printed import check_torch
 from tests.random_programs.seeds import SLOW, compile_and_compare, programs_of
 
@@ -21,4 +22,8 @@ pytestmark = [
 
 @pytest.mark.parametrize("number", SLOW)
 def test_many_more(number: int, tmp_path: Path) -> None:
-    compile_and_compare(number, programs_of(number, check_torch), tmp_path, STAGES)
+    def both(done: Checked) -> None:
+        check_torch(done)
+        check_emptied(done)
+
+    compile_and_compare(number, programs_of(number, both), tmp_path, STAGES)

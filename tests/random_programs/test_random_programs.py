@@ -13,6 +13,7 @@ import pytest
 pytest.importorskip("torch")
 
 from tests.random_programs.calls import Checked
+from tests.random_programs.emptied import check_emptied
 from tests.random_programs.fakes import check_fakes
 from tests.random_programs.interpreted import check_kernels
 from tests.random_programs.printed import check_torch
@@ -60,6 +61,7 @@ LEAST = {  # how often a construct occurs in the quick seeds, somewhat rounded d
 def test_interpreter_torch_and_kernels(number: int) -> None:
     def both(done: Checked) -> None:
         check_torch(done)
+        check_emptied(done)
         check_fakes(done)
         check_kernels(done)
 
@@ -68,6 +70,8 @@ def test_interpreter_torch_and_kernels(number: int) -> None:
     assert len(programs) >= 40
     for what in ("dot products", "first order", "second order"):
         assert counted[what] >= len(programs) // 2, counted
+    assert counted["emptied: equal"] >= 10, counted
+    assert counted["emptied: refused"] >= 5, counted
 
 
 def test_the_whole_language_is_there() -> None:

@@ -1,0 +1,64 @@
+"""Random programs where a dim of the call is empty: what has no value is refused, and not read as something else."""
+
+from __future__ import annotations
+
+from typing import Any
+
+import torch
+
+from opgen.ir.interp import Array, run
+from opgen.ir.program import Program, Tensor
+from opgen.ir.scalar import Batch, Dim, walk
+from opgen.torch.functions import torch_function
+from tests.random_programs.calls import Checked, same
+from tests.random_programs.printed import ROUNDED, WIDER, passed, tensor
+from tests.torch.cases import result_names
+from tests.torch.execute import function, source
+
+
+def check_emptied(done: Checked) -> None:
+    """Plain torch has a value for no call that the interpreter has none for, and no other one."""
+    calls = done.of_stage("forward")
+    programs = [(c.variant, c.program) for c in calls]
+    f = torch_function("f", programs, done.operator, masked=False)
+    compute = function(f)
+    for c in calls:
+        for dim in _dims(c.program):
+            given = {n: (_emptied(a, t, dim), t) for n, (a, t) in passed(c, calls).items()}
+            tensors = {n: tensor(a, t.kind, torch.float64) for n, (a, t) in given.items()}
+            every: dict[str, Any] = {**dict.fromkeys(f.arguments), **tensors, **c.params}
+            try:
+                got = compute(*(every[n] for n in f.arguments))
+            except (IndexError, RuntimeError):  # torch refuses more: also what stands at a place of an empty tensor
+                done.confirmed["emptied: refused"] += 1
+                continue
+            try:
+                want = run(c.program, {t.name: given[t.name][0] for t in c.program.inputs}, c.params)
+            except IndexError as e:
+                raise AssertionError(f"no {dim}: torch has {got}, where {e}\n{source(f)}") from e
+            if any(n < 0 for a in want.values() for n in a.shape):
+                continue  # the operator refuses such sizes
+            names = result_names(programs)
+            found = dict(zip(names, got if isinstance(got, tuple) else (got,), strict=True))
+            held = {o.name: found[o.name] for o in c.program.outputs if not o.of}
+            arrays = {n: Array(tuple(v.shape), v.double().flatten().tolist()) for n, v in held.items()}
+            rounded = any(o.dtype in WIDER for o in c.program.outputs)
+            same(f"torch without {dim}", arrays, {n: want[n] for n in arrays}, ROUNDED if rounded else 1e-7)
+            done.confirmed["emptied: equal"] += 1
+
+
+def _dims(p: Program) -> list[str]:
+    """The dims that inputs tell, and that stand in no extent of another one."""
+    told = [d.name for d in p.dims if d.tensor is not None]
+    values = {d.name: d.value for d in p.dims if d.value is not None}
+    sizes = [x for t in p.inputs for x in t.shape if not isinstance(x, Batch)]
+    extents = [values.get(x.name) if isinstance(x, Dim) else x for x in sizes]
+    within = {n.name for x in extents if x is not None for n in walk(x) if isinstance(n, Dim)}
+    return [name for name in told if name not in within]
+
+
+def _emptied(a: Array, t: Tensor, dim: str) -> Array:
+    batch = len(a.shape) - sum(not isinstance(x, Batch) for x in t.shape)
+    axes = [x for x in t.shape for _ in range(batch if isinstance(x, Batch) else 1)]
+    shape = tuple(0 if x == Dim(dim) else n for x, n in zip(axes, a.shape, strict=True))
+    return a if shape == a.shape else Array(shape, [])

@@ -92,3 +92,12 @@ def test_what_belongs_into_braces_is_told_so() -> None:
     spec = whole("inputs: {x: {shape: [K]}}\nb: {shape: [K]}", "y[k] = x[k] + b[k]")
     (found,) = diagnosed(spec)
     assert found.hints == ("write it before the `}` of `inputs`",)
+
+
+def test_the_largest_elements_within_a_reduction_are_read_through_their_order() -> None:
+    spec = whole("inputs: {x: {shape: [N, K]}}\nparams: {k: int}", "y[n] = mean[j](topk[j](x[n, j], k))")
+    (found,) = diagnosed(spec)
+    first, read = "order[n, j] = argsort[j](x[n, j])", "x[n, order[n, K - 1 - i]]"
+    assert found.hints == (f"read it through its order: `{first}`, and `{read}` here, over `i < k` for `j`",)
+    meant = spec.replace("topk[j](x[n, j], k)", read).replace("mean[j]", "mean[i < k]")
+    assert list(built(meant.replace("  y[n]", f"  {first}\n  y[n]")).outputs) == ["y"]

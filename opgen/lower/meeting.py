@@ -1,4 +1,5 @@
-"""Pairs of elements of one dim of which those with themselves divide by zero: a warning.
+"""Pairs of elements of one dim of which those with themselves divide by zero, and divisions by an index, which begins
+at 0: warnings.
 
 A sum over all pairs of particles holds each with itself, whose distance is 0. What `where` chooses is not looked at:
 it is lazy, and a condition is how such a pair is left out.
@@ -13,13 +14,14 @@ from itertools import combinations
 from opgen.diagnostics.model import Diagnostic, Severity
 from opgen.ir.operator import Variant
 from opgen.ir.program import Axis, Compute, Program
-from opgen.ir.scalar import Apply, Index, Lit, Read, Scalar, substitute
-from opgen.lang.nodes import Access, Binder, Call, Compare, Expr, Name, Number, Reduction
-from opgen.lang.unparse import unparse
-from opgen.lang.walk import nodes
+from opgen.ir.scalar import ZERO, Apply, Index, Lit, Read, Scalar, substitute
+from opgen.lang.nodes import Access, Binder, Call, Compare, Expr, Name, Number, Product, Reduction, Sum
+from opgen.lang.unparse import unparse, unparse_assign
+from opgen.lang.walk import nodes, transform
 from opgen.lower.declare import Declarations
 
 _ZERO, _INF, _NAN = "0", "inf", "nan"
+_SAID = {_INF: "this divides by 0", _NAN: "this is nan"}
 _SUMS = ("sum", "mean")
 _KEEPING = (None, "sum", "mean", "max", "min", "norm")  # of zeros they give 0
 _HOMOGENEOUS = ("neg", "abs", "square", "sqrt", "sin", "tan", "tanh", "relu", "expm1", "log1p", "cbrt", "sign")
@@ -32,19 +34,38 @@ def meeting(d: Declarations, variants: Sequence[Variant]) -> Iterator[Diagnostic
         for s, at, value in _lost(v.program):
             if s.span is not None and s.span.start not in told:
                 told.add(s.span.start)
-                yield _warning(d, s, at, value)
+                yield _warning(d, s, at, value) if len(at) > 1 else _first(d, s, at[0], value)
 
 
-def _warning(d: Declarations, s: Compute, at: tuple[str, str], value: str) -> Diagnostic:
+def _warning(d: Declarations, s: Compute, at: tuple[str, ...], value: str) -> Diagnostic:
     assert s.span is not None
     first, second = at
-    what = "0/0" if value == _NAN else "a division by 0"
-    message = f"where `{first}` and `{second}` are equal, this is {value}"
+    message = f"where `{first}` and `{second}` are equal, {_SAID[value]}"
     hints = (_left_out(d, s, at), "or keep the divisor from 0: `max(…, eps)`, or a small number added to it")
-    return Diagnostic("OPG261", message, s.span, f"{what} there", hints=hints, severity=Severity.WARNING)
+    return Diagnostic("OPG261", message, s.span, "0 in the divisor there", hints=hints, severity=Severity.WARNING)
 
 
-def _left_out(d: Declarations, s: Compute, at: tuple[str, str]) -> str:
+def _first(d: Declarations, s: Compute, index: str, value: str) -> Diagnostic:
+    """A division by an index, or by a multiple of it."""
+    assert s.span is not None
+
+    def moved(e: Expr) -> Expr | None:
+        if not isinstance(e, Product) or ("/", Name(index, e.span)) not in e.factors:
+            return None
+        later = Sum((("+", Name(index, e.span)), ("+", Number(1, e.span))), e.span)
+        factors = ((op, later if (op, x) == ("/", Name(index, e.span)) else x) for op, x in e.factors)
+        return replace(e, factors=tuple((op, transform(x, moved)) for op, x in factors))
+
+    own = next((a for a in d.forward if a.span.start <= s.span.start and s.span.end <= a.span.end), None)
+    made = own and replace(own, value=transform(own.value, moved))
+    hints = [f"write `{unparse_assign(made)}`"] if made is not None and made != own else []
+    hints.append(f"or say what holds there: `where({index} > 0, …, …)`")
+    message = f"where `{index}` is 0, {_SAID[value]}"
+    label = f"`{index}` counts from 0"
+    return Diagnostic("OPG262", message, s.span, label, hints=tuple(hints), severity=Severity.WARNING)
+
+
+def _left_out(d: Declarations, s: Compute, at: tuple[str, ...]) -> str:
     """The formula without the pairs of an element with itself."""
     span = s.span
     assert span is not None
@@ -64,7 +85,7 @@ def _left_out(d: Declarations, s: Compute, at: tuple[str, str]) -> str:
     return f"leave those out: `where({at[0]} != {at[1]}, …, 0)`"
 
 
-def _lost(p: Program) -> Iterator[tuple[Compute, tuple[str, str], str]]:
+def _lost(p: Program) -> Iterator[tuple[Compute, tuple[str, ...], str]]:
     """The statements with a value that no other makes good, each with two of its indices and what it is there."""
     pairs = _Pairs()
     results = {o.value for o in p.outputs}
@@ -73,6 +94,10 @@ def _lost(p: Program) -> Iterator[tuple[Compute, tuple[str, str], str]]:
             continue
         loops = [a for a in (*s.axes, *s.over) if isinstance(a, Axis)]
         over = {a.name for a in s.over if isinstance(a, Axis)}
+        for a in loops:
+            value = pairs.at(substitute(s.body, {Index(a.name): ZERO}))
+            if value in (_NAN, _INF) and (s.target in results or (a.name in over and s.op in _SUMS)):
+                yield s, (a.name,), value
         for a, b in combinations(dict.fromkeys(loops), 2):
             if a.extent != b.extent:
                 continue

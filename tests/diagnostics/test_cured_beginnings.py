@@ -41,6 +41,16 @@ SPECS = [
         },
         ["y"],
     ),
+    # signs and functions as on paper, and elements that are read several times
+    (whole("inputs: [x]", "y = where(x =< 1, x, 1)"), {"=<": "<="}, ["y"]),
+    (whole("inputs: [x]", "y = where(x => 1, x, 1)"), {"=>": ">="}, ["y"]),
+    (whole("inputs: {x: {shape: [N]}}", "y[n] = 2*(log x[n] + 1)"), {"log x[n]": "log(x[n])"}, ["y"]),
+    (whole("inputs: {x: {shape: [N, T]}}", "y[n, t] = x[n, t//2]"), {"y[n, t": "y[n, t < 2*T"}, ["y"]),
+    (
+        whole("inputs: {x: {shape: [T]}}\nparams: {s: {type: int, domain: s > 0}}", "y[t] = x[t//s]"),
+        {"y[t": "y[t < s*T"},
+        ["y"],
+    ),
     # a gather along edges that go nowhere
     (
         whole(GRAPH, "y[v, d] = w[e]*x[src[e], d]"),

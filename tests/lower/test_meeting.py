@@ -12,12 +12,15 @@ DISTANCE = "r[..., i, j] = norm[a](x[..., i, a] - x[..., j, a])"
 APART = "sum[a](square(x[..., i, a] - x[..., j, a]))"
 
 LOST = [
-    ("y[..., i, b] = sum[j](q[j]*(x[..., j, b] - x[..., i, b])/r[..., i, j]**3)", "nan"),
-    ("y[...] = sum[i, j](q[i]*q[j]/r[..., i, j])", "inf"),
-    (f"y[...] = sum[i, j](q[i]*rsqrt({APART}))", "inf"),
-    ("y[..., i, j] = (i != j)*(x[..., i, 0] - x[..., j, 0])/r[..., i, j]", "nan"),
-    ("u[..., i, j] = (x[..., i, 0] - x[..., j, 0])/r[..., i, j]\n  y[..., i] = sum[j](q[j]*u[..., i, j])", "nan"),
-    ("y[...] = mean[i, j](r[..., i, j]**(-2))", "inf"),
+    ("y[..., i, b] = sum[j](q[j]*(x[..., j, b] - x[..., i, b])/r[..., i, j]**3)", "this is nan"),
+    ("y[...] = sum[i, j](q[i]*q[j]/r[..., i, j])", "this divides by 0"),
+    (f"y[...] = sum[i, j](q[i]*rsqrt({APART}))", "this divides by 0"),
+    ("y[..., i, j] = (i != j)*(x[..., i, 0] - x[..., j, 0])/r[..., i, j]", "this is nan"),
+    (
+        "u[..., i, j] = (x[..., i, 0] - x[..., j, 0])/r[..., i, j]\n  y[..., i] = sum[j](q[j]*u[..., i, j])",
+        "this is nan",
+    ),
+    ("y[...] = mean[i, j](r[..., i, j]**(-2))", "this divides by 0"),
 ]
 
 
@@ -30,7 +33,28 @@ def _spec(formula: str) -> str:
 def test_a_pair_of_an_element_with_itself_is_told(formula: str, value: str) -> None:
     (found,) = diagnosed(_spec(formula))
     assert (found.code, found.severity) == ("OPG261", Severity.WARNING)
-    assert found.message == f"where `i` and `j` are equal, this is {value}"
+    assert found.message == f"where `i` and `j` are equal, {value}"
+
+
+@pytest.mark.parametrize(
+    ("formula", "meant"),
+    [
+        ("y[i] = cumsum[i](q[i]) / i", "y[i] = cumsum[i](q[i]) / (i + 1)"),
+        ("y = sum[i](q[i]/i)", "y = sum[i](q[i] / (i + 1))"),
+    ],
+)
+def test_a_division_by_an_index_is_told(formula: str, meant: str) -> None:
+    text = whole("inputs: {q: {shape: [N]}}", formula)
+    (found,) = diagnosed(text)
+    assert (found.code, found.hints[0]) == ("OPG262", f"write `{meant}`")
+    built(text.replace(formula, meant))
+
+
+@pytest.mark.parametrize(
+    "formula", ["y[i] = where(i > 0, q[i]/i, 0)", "y[i] = q[i]/max(i, 1)", "y[i] = q[i]*i/N", "y[i] = q[i]/(2*i + 1)"]
+)
+def test_an_index_that_is_kept_from_0_is_not_told(formula: str) -> None:
+    built(whole("inputs: {q: {shape: [N]}}", formula))
 
 
 def test_what_is_told_leaves_the_pair_out() -> None:

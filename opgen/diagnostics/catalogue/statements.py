@@ -360,4 +360,13 @@ ROWS = (
         "r[i, j] = norm[a](x[i, a] - x[j, a])\ny = sum[i, j](where(i != j, 1/r[i, j], 0))",
         given="inputs: {x: {shape: [N, 3]}}",
     ),
+    Code(
+        "OPG262",
+        "Division by an index",
+        "An index counts from 0: the first element is divided by 0 and is infinite or nan. The mean of the first"
+        " `t + 1` elements is their sum divided by `t + 1`. A warning; the spec builds all the same.",
+        "y[n, t] = cumsum[t](x[n, t]) / t",
+        "y[n, t] = cumsum[t](x[n, t]) / (t + 1)",
+        given="inputs: {x: {shape: [N, T]}}",
+    ),
 )

@@ -27,6 +27,7 @@ class Cursor:
         self.at = 0
         self.depth = 0
         self.tensors: tuple[str, ...] = ()  # those of the spec
+        self.functions: tuple[str, ...] = ()  # those that it may call
 
     @property
     def token(self) -> Token:
@@ -55,9 +56,8 @@ class Cursor:
             return StopError()
         found = f"`{token.text}`" if token.kind in {T.OP, T.NAME, T.NUMBER, T.TEXT} else str(token.kind)
         previous = self.tokens[self.at - 1] if self.at else None
-        return self.fail(
-            f"expected {wanted}, found {found}", token.span, "OPG201", *hints(token, previous, wanted, self.tensors)
-        )
+        meant = hints(token, previous, wanted, self.tensors, self.functions)
+        return self.fail(f"expected {wanted}, found {found}", token.span, "OPG201", *meant)
 
     def expect(self, text: str, opener: Token | None = None) -> Token:
         if self.token.is_op(text):

@@ -68,6 +68,7 @@ class ExpressionParser(Cursor):
         super().__init__(f, bag)
         self.words = words
         self.tensors = tuple(n for n in words.shapes if n in words.inputs)
+        self.functions = tuple(n for n in words.functions if not words.knows(n))
         self.idioms = Idioms(words)
         self.lost: dict[str, None] = {}  # names whose statement has a mistake
 

@@ -29,11 +29,19 @@ NAMES = (*_PLACES, *_WORDS, *_EXTREMES)
 
 
 def through_order(
-    words: Vocabulary, name: str, of: Expr, axis: str | None, given: Expr | None, target: str, left: Sequence[str] = ()
+    words: Vocabulary,
+    name: str,
+    of: Expr,
+    axis: str | None,
+    given: Expr | None,
+    target: str,
+    left: Sequence[str] = (),
+    bound: Sequence[str] = (),
 ) -> str | None:
     """The statements that give what `name` gives elsewhere; None where the tensor or its axis is not clear.
 
     `left`: the indices of the target; the largest elements of an axis that stands there are told by a mask.
+    `bound`: those of the reductions around it; what is reduced over the axis is reduced over the elements in order.
     """
     if name in _EXTREMES:
         return _running(words, name, of, axis, left)
@@ -63,6 +71,8 @@ def through_order(
     left = _list(items, axis, f"{each} < {count}" if name == "topk" else None)
     made = f"{target}[{left}]" if left else target
     first = f"`{order}[{', '.join(items)}] = argsort[{axis}]({of.name}[{', '.join(items)}])`"
+    if name == "topk" and axis in bound:
+        return f"read it through its order: {first}, and `{of.name}[{read}]` here, over `{each} < {count}` for `{axis}`"
     return f"read it through its order: {first}, then `{made} = {of.name}[{read}]`"
 
 

@@ -15,6 +15,8 @@ from fractions import Fraction
 SLIPS: tuple[tuple[str, str, str], ...] = (
     ("&&", "and", "write `and`"),
     ("||", "or", "write `or`"),
+    ("=<", "<=", "write `<=`"),
+    ("=>", ">=", "write `>=`"),
     ("^", "**", "a power is written `**`: `x**2`"),
     *((sign, "-", "write the ASCII minus `-`") for sign in "\u2212\u2013\u2010\u2011\u2014"),
     *((sign, "*", "write `*`") for sign in "\u00d7\u00b7\u22c5\u2219\u2022\u2217\u2299\u22c6"),

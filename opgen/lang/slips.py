@@ -43,8 +43,13 @@ def last_case(token: Token) -> str:
     return f"the last case has a guard like those above: {shown}, with its own word, which stands among the `choices`"
 
 
-def hints(token: Token, previous: Token | None, wanted: str, tensors: Sequence[str] = ()) -> Iterator[str]:
-    """What may be meant where `wanted` would have to stand instead of a token; `tensors`: those of the spec."""
+def hints(
+    token: Token, previous: Token | None, wanted: str, tensors: Sequence[str] = (), functions: Sequence[str] = ()
+) -> Iterator[str]:
+    """What may be meant where `wanted` would have to stand instead of a token.
+
+    `tensors`: those of the spec; `functions`: those that it may call.
+    """
     if equation := _EQUATION.search(_line(token) + _after(token)):
         yield f"the equation of an einsum is no formula: write `{_contracted(equation, tensors)}`"
     elif token.is_word("if"):
@@ -93,7 +98,14 @@ def hints(token: Token, previous: Token | None, wanted: str, tensors: Sequence[s
         shown = written(_whole(previous)) or f"{subscript[1]}[{subscript[2]}](…)"
         yield f"a reduction has its index in brackets and its body in parentheses: `{shown}`"
     elif token.is_op("(", "[") or token.kind in {T.NAME, T.NUMBER}:
-        yield "multiplication is written `*`"
+        yield _called(previous, token, functions) or "multiplication is written `*`"
+
+
+def _called(function: Token | None, argument: Token, functions: Sequence[str]) -> str:
+    """A function with its argument behind it, as on paper: `log p[n]`."""
+    if function is None or argument.kind is T.OP or function.text not in functions:
+        return ""
+    return f"a function has its argument in parentheses: `{function.text}({_factor(_after(argument))})`"
 
 
 def _is_prose(token: Token) -> bool:

@@ -28,9 +28,10 @@ from opgen.lower.masks import mask_among, masked_read
 from opgen.lower.missing import in_gradient, one_hot, undeclared
 from opgen.lower.proposals import as_it_stays, assigned_float
 from opgen.lower.range import note
-from opgen.lower.readings import filled, idle, instead_of_dots, shape_text, spelled, without_last
+from opgen.lower.readings import filled, instead_of_dots, not_an_index, shape_text, spelled, without_last
 from opgen.lower.recurrence_slips import earlier, too_early
 from opgen.lower.recurrence_start import Unclear, or_start, steps_back
+from opgen.lower.scattered import as_scattered
 from opgen.lower.scope import BAD, UNKNOWN, Frame, Known, Site, Typed
 from opgen.lower.shape import derived, named_within
 from opgen.lower.whole import integer
@@ -179,7 +180,7 @@ def unknown_name(f: Frame, name: str, span: Span, *, position: bool) -> Typed:
             within = bound_by(f, span)
             way = f"bind it: {listed(within)}" if within else f"sum over it with `sum[{name}](…)`"
             over: tuple[str, ...] = (f"{way}{'' if fixed else ', or write it on the left'}",)
-            over = as_read(f, name) or over
+            over = as_read(f, name) or as_scattered(f, name, span) or over
             notes: tuple[str, ...] = ("nothing is summed implicitly",)
             if not position and name.upper() in f.decl.known_dims():
                 hints, near, over, notes = (f"did you mean the size of the dim, `{name.upper()}`?",), (), (), ()
@@ -335,9 +336,7 @@ def position(f: Frame, item: Expr, dim: Scalar, site: Site) -> Scalar | None:
             unknown_name(f, item.name, item.span, position=True)
             return None
     if isinstance(item, Name) and _is_of_floats(f, item.name):
-        free = idle(f, site.span)
-        hint = f"`{free[0]}` is read nowhere: did you mean that?" if len(free) == 1 else "use another letter"
-        f.error("OPG207", f"the index `{item.name}` has the name of a tensor", item.span, hint)
+        not_an_index(f, item, site)
         return None
     typed = f.lower(item)
     if typed.kind is Kind.BOOL:

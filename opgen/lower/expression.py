@@ -30,6 +30,7 @@ from opgen.lang.nodes import (
 from opgen.lang.unparse import unparse
 from opgen.lower.access import access, bare_name
 from opgen.lower.call import call
+from opgen.lower.chosen import compared, string
 from opgen.lower.kinds import condition, numeric, promote, real_number
 from opgen.lower.power import power_of, within_bounds
 from opgen.lower.reduction import reduction
@@ -42,7 +43,7 @@ def expression(f: Frame, e: Expr) -> Typed:
         case Number(value=value):
             return Typed(Lit(value), Kind.FLOAT if isinstance(value, Fraction) else Kind.INT)
         case Text():
-            return _text(f, e)
+            return string(f, e)
         case Name():
             return bare_name(f, e)
         case Access():
@@ -62,7 +63,7 @@ def expression(f: Frame, e: Expr) -> Typed:
         case Power(base=base, exponent=exponent):
             return power_of(f, numeric(f.lower(base)), numeric(f.lower(exponent)), e.span)
         case Compare(operands=operands, ops=ops):
-            return _compare(f, operands, ops)
+            return compared(f, e) or _compare(f, operands, ops)
         case Logic(op=op, operands=operands):
             return _logic(f, op, operands)
         case Call():
@@ -71,11 +72,6 @@ def expression(f: Frame, e: Expr) -> Typed:
             return reduction(f, e)
         case _:
             assert_never(e)
-
-
-def _text(f: Frame, e: Text) -> Typed:
-    hint = 'a choice of formula is a guard at the end of a statement: `y = … if mode == "a"`'
-    return f.error("OPG231", "a string stands only in a guard", e.span, hint)
 
 
 def _product(f: Frame, factors: Sequence[tuple[str, Expr]]) -> Typed:

@@ -13,7 +13,7 @@ from opgen.lang.unparse import unparse
 from opgen.lang.walk import names_read, nodes
 from opgen.lower.clash import clash
 from opgen.lower.idle import bound_again, counted_by
-from opgen.lower.range import before_the_start, furthest, padded_windows, place_value, windows
+from opgen.lower.range import before_the_start, furthest, of_quotient, padded_windows, place_value, windows
 from opgen.lower.scope import DECLARED, OF_GRADIENT, OF_SHAPE, Check, Frame, IndexInfo, same_extent
 from opgen.lower.whole import integer
 from opgen.lower.window import window_size
@@ -200,7 +200,7 @@ def _likely(f: Frame, info: IndexInfo) -> str:
         if (end := windows(f, c, info)) is not None:
             size = _new_size(index, dims)
             return f"state its extent: write `{index} < {size}`, with `dims: {{{size}: {end}}}`"
-        if (end := place_value(c, info)) is not None:
+        if (end := place_value(c, info) or of_quotient(c, info)) is not None:
             return f"state its extent: `{index} < {end}`"
     if inside:
         return f"state its extent where it is introduced, `{index} < …`{_ANY}"

@@ -63,6 +63,7 @@ from opgen.lower.guards import (
     switches,
 )
 from opgen.lower.kinds import numeric, promote
+from opgen.lower.meeting import meeting
 from opgen.lower.override import check_targets, lower_override, without_cotangent
 from opgen.lower.proposals import one_statement
 from opgen.lower.renewed import check_renewed
@@ -152,7 +153,14 @@ def _lower(spec: OpSpec, bag: Bag) -> Operator | None:
         return None
     tensors = tuple(_tensor(d, n) for n in d.inputs)
     optional = tuple(n for n, t in d.inputs.items() if t.optional)
-    for warning in (*vanishing(d, variants), *together(d), *without_cotangent(d), *roots(d), *unread(d)):
+    for warning in (
+        *vanishing(d, variants),
+        *meeting(d, variants),
+        *together(d),
+        *without_cotangent(d),
+        *roots(d),
+        *unread(d),
+    ):
         bag.add(warning)
     made = Operator(
         str(spec.op), tensors, optional, params, d.outputs, tuple(variants), elsewhere(spec),

@@ -217,6 +217,16 @@ def place_value(c: Check, info: IndexInfo) -> str | None:
     return None
 
 
+def of_quotient(c: Check, info: IndexInfo) -> str | None:
+    """How far an index runs of which several read one element, as in `x[t//2]`."""
+    match c.position:
+        case Apply("floordiv", (Index(name), Lit() | Param() | Dim() as step)) if isinstance(c.extent, Dim | Param):
+            own = any(n == name and i is info for n, i in c.indices)
+            return f"{text.scalar(step)}*{text.scalar(c.extent)}" if own else None
+        case _:
+            return None
+
+
 def before_the_start(f: Frame, c: Check, info: IndexInfo) -> str | None:
     """Where reading begins if an index does at 0, where that is in front of the tensor for all sizes but the least."""
     index = next(Index(name) for name, i in c.indices if i is info)

@@ -13,8 +13,8 @@ from opgen.ir.scalar import BATCH, ONE, Batch
 from opgen.lang.nodes import Access, Assign, Binder, Dots, Expr, Name, Reduction
 from opgen.lang.unparse import unparse
 from opgen.lang.vocabulary import letters, other_letters
-from opgen.lang.walk import nodes, transform
-from opgen.lower.scope import Frame, IndexInfo, Known
+from opgen.lang.walk import names_read, nodes, transform
+from opgen.lower.scope import Frame, IndexInfo, Known, Site
 
 
 def shape_text(shape: Shape) -> str:
@@ -141,7 +141,28 @@ def _placed(f: Frame, names: Sequence[str], needed: Sequence[str]) -> list[str]:
 
 
 def idle(f: Frame, span: Span) -> list[str]:
-    """The indices in reach that an access does not read, and nothing before it."""
-    read = re.findall(r"\w+", span.text)
+    """The indices in reach that nothing in the statement of an access reads."""
+    read = set(re.findall(r"\w+", span.text))
+    for s in (*f.decl.forward, *f.decl.backward):
+        if s.span.start <= span.start and span.end <= s.span.end:
+            read |= names_read(s.value).keys()
     reach = [] if f.scope is None else f.scope.visible()
     return [i.name for i in reach if isinstance(i, IndexInfo) and i.name not in read and not i.sites and not i.stated]
+
+
+def not_an_index(f: Frame, item: Name, site: Site) -> None:
+    """A tensor of floats where an index stands alone: told once in a statement."""
+    if f"index {item.name}" in f.reported:
+        return
+    f.reported.add(f"index {item.name}")
+    free = idle(f, site.span)
+    hint = f"use another letter, such as `{another_letter(f, item.name)}`"
+    hint = f"`{free[0]}` is read nowhere: did you mean that?" if len(free) == 1 else hint
+    f.error("OPG207", f"the index `{item.name}` has the name of a tensor", item.span, hint)
+
+
+def another_letter(f: Frame, name: str) -> str:
+    """A letter for an index that has the name of something else."""
+    named = (*f.index_names, *f.decl.params, *f.state.tensors, *f.state.later)
+    wishes: tuple[str, ...] = (*"ijklmnr", name * 2)
+    return next(c for c in wishes if c not in named)

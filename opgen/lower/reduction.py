@@ -33,6 +33,7 @@ from opgen.lower.kinds import condition, numeric
 from opgen.lower.lazy import axes_of, risky, take_out, under
 from opgen.lower.order import in_order, picked
 from opgen.lower.proposals import one_index
+from opgen.lower.readings import another_letter
 from opgen.lower.scope import BAD, Frame, IndexInfo, Pending, Scope, Typed, free
 
 
@@ -201,8 +202,7 @@ def check_index_name(f: Frame, b: Binder) -> bool:
     taken = "tensor" if b.name in f.state.tensors or b.name in f.state.later else None
     taken = "param" if b.name in f.decl.params else taken
     if taken is not None:
-        named = (*f.index_names, *f.decl.params, *f.state.tensors, *f.state.later)
-        letter = next(c for c in (*"ijklmnr", b.name * 2) if c not in named)
+        letter = another_letter(f, b.name)
         hints = [f"use another letter, such as `{letter}`"]
         if b.name in f.decl.params and f.decl.params[b.name].type == "int" and b.extent is None:
             hints.insert(0, f"to go over `{b.name}` places, write `{letter} < {b.name}`")

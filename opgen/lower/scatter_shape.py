@@ -15,7 +15,7 @@ from opgen.lower.domain import end_of
 from opgen.lower.idle import idle_param
 from opgen.lower.scope import Frame
 
-_ENDS = (  # what the two ends of edges are called
+ENDS = (  # what the two ends of edges are called
     ("src", "dst"), ("source", "target"), ("row", "col"), ("rows", "cols"), ("senders", "receivers"),
     ("sender", "receiver"), ("u", "v"), ("i", "j"), ("idx_i", "idx_j"), ("head", "tail"),
 )  # fmt: skip
@@ -136,7 +136,7 @@ def _alongside(f: Frame, name: str) -> str | None:
 
 def _at_other_end(f: Frame, name: str) -> str | None:
     """The dim that the other ends of edges are read from: of `src` where `dst` is written to."""
-    others = (b if a == name else a for a, b in _ENDS if name in (a, b))
+    others = (b if a == name else a for a, b in ENDS if name in (a, b))
     other = next((n for n in others if n in f.decl.inputs and f.decl.shapes[n] == f.decl.shapes.get(name)), None)
     return None if other is None else _alongside(f, other)
 

@@ -13,6 +13,9 @@ _NAMED = ("inputs", "params", "outputs", "dims", "functions")  # hold names, eac
 _PLAIN = ("module", "tests")  # hold fields themselves
 _LISTS = ("inputs", "outputs", "save")
 _STATEMENTS = ("forward", "backward")
+# What tells an entry of a section from a field of a spec.
+_MARKS = {"inputs": ("shape", "dtype"), "outputs": ("shape", "dtype"), "params": ("type", "choices", "default")}
+_TYPES = ("float", "int", "bool")
 
 
 def hoisted(root: Mapping, fields: Table[str, Collection[str]], bag: Bag) -> Mapping:
@@ -20,6 +23,7 @@ def hoisted(root: Mapping, fields: Table[str, Collection[str]], bag: Bag) -> Map
 
     `fields`: those of a spec, and those of what stands in one.
     """
+    root = _gathered(root, fields, bag)
     entries = []
     moved = []
     for key, given in root.entries:
@@ -40,6 +44,34 @@ def hoisted(root: Mapping, fields: Table[str, Collection[str]], bag: Bag) -> Map
         entries.append((key, inner))
     made = replace(root, entries=(*entries, *moved))
     return hoisted(made, fields, bag) if moved else made
+
+
+def _gathered(root: Mapping, fields: Table[str, Collection[str]], bag: Bag) -> Mapping:
+    """The document with the inputs, outputs and params that stand beside their section within it; each is told."""
+    entries: list[tuple[Scalar, Node]] = []
+    for key, value in root.entries:
+        above = [n for n, (k, v) in enumerate(entries) if _is_entry(k.text, v, value, fields)]
+        if key.text in fields["spec"] or not above:
+            entries.append((key, value))
+            continue
+        name, section = entries[above[-1]]
+        assert isinstance(section, Mapping)
+        hint = f"write it below `{section.entries[-1][0].text}`, as far to the right"
+        if section.flow:
+            hint = f"write it before the `}}` of `{name.text}`"
+        bag.error("OPG110", f"`{key.text}` belongs to `{name.text}`, and stands beside it", key.span, hints=(hint,))
+        entries[above[-1]] = name, replace(section, entries=(*section.entries, (key, value)))
+    return root if len(entries) == len(root.entries) else replace(root, entries=tuple(entries))
+
+
+def _is_entry(outer: str, section: Node, value: Node, fields: Table[str, Collection[str]]) -> bool:
+    """Whether a value is that of an entry of this section."""
+    if outer not in _MARKS or not isinstance(section, Mapping) or not section.entries:
+        return False
+    if isinstance(value, Scalar):
+        return outer == "params" and value.text in _TYPES
+    names = [k.text for k, _ in value.entries] if isinstance(value, Mapping) else []
+    return any(n in _MARKS[outer] for n in names) and all(n in fields.get(outer, ()) for n in names)
 
 
 def _indented(section: Node, name: str, fields: Collection[str], bag: Bag) -> Node:

@@ -67,7 +67,7 @@ MODE = "params: {mode: {choices: [ab, b]}, flag: {type: bool, default: true}, si
         ("y = i//0", "OPG223", "0"),
         # params and guards
         ("y = u*mode", "OPG231", "mode"),
-        ("y = where(mode == 'ab', u, 1)", "OPG231", "mode"),
+        ("y = where(mode == 'ab', u, 1)", "OPG231", "mode == 'ab'"),
         ("y = u if u > 0", "OPG222", "u > 0"),
         ("y = u if size == 1", "OPG222", "size == 1"),
         ("y = u if mode", "OPG222", "mode"),

@@ -350,4 +350,23 @@ ROWS = (
         "y[i < N] = sum[j](pad(x[i - j], 0)*x[j])",
         given="inputs: {x: {shape: [N]}}",
     ),
+    Code(
+        "OPG261",
+        "A pair of an element with itself",
+        "Where two indices run over one dim, they are equal somewhere: the difference is 0 there, and so is the"
+        " distance. What divides by it is nan or infinite, and so is a sum over all pairs. `where` is lazy and leaves"
+        " such pairs out, also in derivatives. A warning; the spec builds all the same.",
+        "r[i, j] = norm[a](x[i, a] - x[j, a])\ny = sum[i, j](1/r[i, j])",
+        "r[i, j] = norm[a](x[i, a] - x[j, a])\ny = sum[i, j](where(i != j, 1/r[i, j], 0))",
+        given="inputs: {x: {shape: [N, 3]}}",
+    ),
+    Code(
+        "OPG262",
+        "Division by an index",
+        "An index counts from 0: the first element is divided by 0 and is infinite or nan. The mean of the first"
+        " `t + 1` elements is their sum divided by `t + 1`. A warning; the spec builds all the same.",
+        "y[n, t] = cumsum[t](x[n, t]) / t",
+        "y[n, t] = cumsum[t](x[n, t]) / (t + 1)",
+        given="inputs: {x: {shape: [N, T]}}",
+    ),
 )

@@ -1,0 +1,157 @@
+"""Pairs of elements of one dim of which those with themselves divide by zero, and divisions by an index, which begins
+at 0: warnings.
+
+A sum over all pairs of particles holds each with itself, whose distance is 0. What `where` chooses is not looked at:
+it is lazy, and a condition is how such a pair is left out.
+"""
+
+from __future__ import annotations
+
+from collections.abc import Iterator, Sequence
+from dataclasses import dataclass, field, replace
+from itertools import combinations
+
+from opgen.diagnostics.model import Diagnostic, Severity
+from opgen.ir.operator import Variant
+from opgen.ir.program import Axis, Compute, Program
+from opgen.ir.scalar import ZERO, Apply, Index, Lit, Read, Scalar, substitute
+from opgen.lang.nodes import Access, Binder, Call, Compare, Expr, Name, Number, Product, Reduction, Sum
+from opgen.lang.unparse import unparse, unparse_assign
+from opgen.lang.walk import nodes, transform
+from opgen.lower.declare import Declarations
+
+_ZERO, _INF, _NAN = "0", "inf", "nan"
+_SAID = {_INF: "this divides by 0", _NAN: "this is nan"}
+_SUMS = ("sum", "mean")
+_KEEPING = (None, "sum", "mean", "max", "min", "norm")  # of zeros they give 0
+_HOMOGENEOUS = ("neg", "abs", "square", "sqrt", "sin", "tan", "tanh", "relu", "expm1", "log1p", "cbrt", "sign")
+
+
+def meeting(d: Declarations, variants: Sequence[Variant]) -> Iterator[Diagnostic]:
+    """A warning for each statement that a pair of an element with itself makes nan or infinite."""
+    told: set[int] = set()
+    for v in variants:
+        for s, at, value in _lost(v.program):
+            if s.span is not None and s.span.start not in told:
+                told.add(s.span.start)
+                yield _warning(d, s, at, value) if len(at) > 1 else _first(d, s, at[0], value)
+
+
+def _warning(d: Declarations, s: Compute, at: tuple[str, ...], value: str) -> Diagnostic:
+    assert s.span is not None
+    first, second = at
+    message = f"where `{first}` and `{second}` are equal, {_SAID[value]}"
+    hints = (_left_out(d, s, at), "or keep the divisor from 0: `max(…, eps)`, or a small number added to it")
+    return Diagnostic("OPG261", message, s.span, "0 in the divisor there", hints=hints, severity=Severity.WARNING)
+
+
+def _first(d: Declarations, s: Compute, index: str, value: str) -> Diagnostic:
+    """A division by an index, or by a multiple of it."""
+    assert s.span is not None
+
+    def moved(e: Expr) -> Expr | None:
+        if not isinstance(e, Product) or ("/", Name(index, e.span)) not in e.factors:
+            return None
+        later = Sum((("+", Name(index, e.span)), ("+", Number(1, e.span))), e.span)
+        factors = ((op, later if (op, x) == ("/", Name(index, e.span)) else x) for op, x in e.factors)
+        return replace(e, factors=tuple((op, transform(x, moved)) for op, x in factors))
+
+    own = next((a for a in d.forward if a.span.start <= s.span.start and s.span.end <= a.span.end), None)
+    made = own and replace(own, value=transform(own.value, moved))
+    hints = [f"write `{unparse_assign(made)}`"] if made is not None and made != own else []
+    hints.append(f"or say what holds there: `where({index} > 0, …, …)`")
+    message = f"where `{index}` is 0, {_SAID[value]}"
+    label = f"`{index}` counts from 0"
+    return Diagnostic("OPG262", message, s.span, label, hints=tuple(hints), severity=Severity.WARNING)
+
+
+def _left_out(d: Declarations, s: Compute, at: tuple[str, ...]) -> str:
+    """The formula without the pairs of an element with itself."""
+    span = s.span
+    assert span is not None
+    own = (a.value for a in d.forward if a.span.start <= span.start and span.end <= a.span.end)
+    other = Compare((Name(at[0], span), Name(at[1], span)), ("!=",), span)
+
+    def chosen(body: Expr) -> Expr:
+        return Call("where", (other, body, Number(0, span)), span, span)
+
+    for value in own:
+        for r in (n for n in nodes(value) if isinstance(n, Reduction) and n.name == s.op):
+            names = [b.name for b in r.binders if isinstance(b, Binder)]
+            if r.span.start >= span.start and r.span.end <= span.end and {*names} & {*at}:
+                return f"leave those out: `{unparse(replace(r, body=chosen(r.body)))}`"
+        if s.op is None and not isinstance(value, Access | Name):
+            return f"choose what holds there: `{unparse(chosen(value))}`"
+    return f"leave those out: `where({at[0]} != {at[1]}, …, 0)`"
+
+
+def _lost(p: Program) -> Iterator[tuple[Compute, tuple[str, ...], str]]:
+    """The statements with a value that no other makes good, each with two of its indices and what it is there."""
+    pairs = _Pairs()
+    results = {o.value for o in p.outputs}
+    for s in p.statements:
+        if not isinstance(s, Compute):
+            continue
+        loops = [a for a in (*s.axes, *s.over) if isinstance(a, Axis)]
+        over = {a.name for a in s.over if isinstance(a, Axis)}
+        for a in loops:
+            value = pairs.at(substitute(s.body, {Index(a.name): ZERO}))
+            if value in (_NAN, _INF) and (s.target in results or (a.name in over and s.op in _SUMS)):
+                yield s, (a.name,), value
+        for a, b in combinations(dict.fromkeys(loops), 2):
+            if a.extent != b.extent:
+                continue
+            value = pairs.at(substitute(s.body, {Index(b.name): Index(a.name)}))
+            reduced = bool(over & {a.name, b.name})
+            if (value == _NAN and (reduced or s.target in results)) or (value == _INF and reduced and s.op in _SUMS):
+                yield s, (a.name, b.name), value
+            elif value and not reduced and s.op in _KEEPING:
+                axes = [x.name if isinstance(x, Axis) else "" for x in s.axes]
+                pairs.known.setdefault(s.target, {})[axes.index(a.name), axes.index(b.name)] = value
+
+
+@dataclass(slots=True)
+class _Pairs:
+    """What tensors are where two of their positions are equal, as far as it is certain."""
+
+    known: dict[str, dict[tuple[int, int], str]] = field(default_factory=dict)
+
+    def at(self, e: Scalar) -> str:
+        """What an expression is: 0, infinite, nan, or empty where it may be anything."""
+        match e:
+            case Lit(value):
+                return "" if value else _ZERO
+            case Read(tensor, at, None):
+                own = self.known.get(tensor, {})
+                return next((v for (m, n), v in own.items() if at[m] == at[n]), "")
+            case Apply("sub", (a, b)) if a == b:
+                return self.at(a) if self.at(a) == _NAN else _ZERO
+            case Apply("add" | "sub" | "hypot", args):
+                values = [self.at(a) for a in args]
+                lost = next((v for v in (_NAN, _INF) if v in values), "")
+                return lost or (_ZERO if all(v == _ZERO for v in values) else "")
+            case Apply("mul", args):
+                values = [self.at(a) for a in args]
+                if _NAN in values or {_ZERO, _INF} <= {*values}:
+                    return _NAN
+                return next((v for v in (_ZERO, _INF) if v in values), "")
+            case Apply("div", (a, b)):
+                above, below = self.at(a), self.at(b)
+                return _quotient(above, below)
+            case Apply("pow", (a, Lit(value))) if value:
+                own_value = self.at(a)
+                return own_value if value > 0 else _quotient("", own_value)
+            case Apply("rsqrt" | "reciprocal", (a,)):
+                return _quotient("", self.at(a))
+            case Apply(fn, (a,)) if fn in _HOMOGENEOUS:
+                return self.at(a) if self.at(a) in (_ZERO, _NAN) else ""
+            case _:
+                return ""
+
+
+def _quotient(above: str, below: str) -> str:
+    if _NAN in (above, below):
+        return _NAN
+    if below == _ZERO:
+        return _NAN if above == _ZERO else _INF
+    return above if not below else ""

@@ -34,6 +34,8 @@ def check_emptied(done: Checked) -> None:
                 continue
             try:
                 want = run(c.program, {t.name: given[t.name][0] for t in c.program.inputs}, c.params)
+            except ZeroDivisionError:
+                continue  # of a position by a size, found ahead of loops that are empty
             except IndexError as e:
                 raise AssertionError(f"no {dim}: torch has {got}, where {e}\n{source(f)}") from e
             if any(n < 0 for a in want.values() for n in a.shape):

@@ -43,7 +43,8 @@ def test_several_processes_do_what_one_does(specs: Path) -> None:
     one = build("specs", "one", namespace="n", jobs=1)
     two = build("specs", "two", namespace="n", jobs=2, progress=lambda *told: seen.append(told))
     assert one.ops == two.ops == tuple(n for n in SPECS if n != "op3")
-    assert words(one) == words(two) == [("OPG205", "there is no `xx`")]
+    told = [("OPG205", "there is no `xx`"), ("OPG240", "the input `unused` is never used")]
+    assert words(one) == words(two) == told
     assert {n for n in written("one") if not n.endswith(".json")} <= set(written("two"))
     same = [n for n in written("one") if n.endswith((".py", ".cpp", ".cu"))]
     assert [written("one")[n] for n in same] == [written("two")[n] for n in same]

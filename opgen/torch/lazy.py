@@ -13,12 +13,13 @@ harmless: Python raises where torch has nan.
 from __future__ import annotations
 
 from dataclasses import dataclass, field, replace
+from functools import reduce
 
 from opgen.diff.conditions import conjuncts
 from opgen.ir.names import Names
 from opgen.ir.point import in_bounds, read_of
 from opgen.ir.polynomial import Polynomial
-from opgen.ir.program import Compute, Kind, Plain, Program, Recurrence, Scatter, Shape, Statement, definitions
+from opgen.ir.program import Axis, Compute, Kind, Plain, Program, Recurrence, Scatter, Shape, Statement, definitions
 from opgen.ir.ranges import Facts, derived_sizes, facts_of, inside, nonnegative_where, sizes_of, within
 from opgen.ir.scalar import (
     ONE,
@@ -193,7 +194,8 @@ class _Lazy:
             outside = call("not", condition)
             return where(condition, filled, self.safe(e.fill, outside if guard is None else both(guard, outside)))
         if self._alone(e, shape):
-            return replace(e, at=at, fill=Lit(False) if kind is Kind.BOOL else ZERO)
+            wanted = None if within(e.at, shape, self.facts) else self._anything()
+            return replace(e, at=at, fill=Lit(False) if kind is Kind.BOOL else ZERO, wanted=wanted)
         if guard is None:
             return replace(e, at=at)
         if self._implied(e, shape, guard):
@@ -220,6 +222,11 @@ class _Lazy:
         ]
         fixed = [(q, n) for q, n in pairs if not varies(q)]
         return any(inside(q, n, self.facts) and not inside(q, n, none) for q, n in fixed)
+
+    def _anything(self) -> Scalar | None:
+        """The condition that a statement runs over something, as far as sizes tell."""
+        extents = [a.extent for a in self.statement.loops if isinstance(a, Axis) and self._may_be_empty(a.extent)]
+        return reduce(both, (call("ne", n, ZERO) for n in dict.fromkeys(extents))) if extents else None
 
     def _may_leave(self, position: Scalar | Batch, extent: Scalar | Batch) -> bool:
         if isinstance(position, Batch | Lit) or isinstance(extent, Batch):

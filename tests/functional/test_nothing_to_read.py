@@ -20,6 +20,10 @@ NOTHING = {
         "{x: {shape: [K]}, d: {shape: [J]}}", "y[k] = where(k > 0, d[k - 1], 1)*x[k]",
         (torch.ones(3), torch.ones(0)), "d",
     ),
+    "one element for all": (
+        "{x: {shape: [N]}, y: {shape: [N, M]}}", "t[i] = x[i] + y[0, 0]",
+        (torch.ones(2), torch.ones(2, 0)), "y",
+    ),
     "a position that is chosen": (
         "{keep: {shape: [K], dtype: bool}, d: {shape: [J]}}", "y[k] = d[where(keep[k], k, 0)]",
         (torch.zeros(3, dtype=torch.bool), torch.ones(0)), "d",

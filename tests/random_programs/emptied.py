@@ -29,7 +29,8 @@ def check_emptied(done: Checked) -> None:
             every: dict[str, Any] = {**dict.fromkeys(f.arguments), **tensors, **c.params}
             try:
                 got = compute(*(every[n] for n in f.arguments))
-            except (IndexError, RuntimeError):  # torch refuses more: also what stands at a place of an empty tensor
+            except (IndexError, RuntimeError, ZeroDivisionError):
+                # torch refuses more: also what stands at a place of an empty tensor
                 done.confirmed["emptied: refused"] += 1
                 continue
             try:

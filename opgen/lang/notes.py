@@ -5,6 +5,7 @@ A proposal is the whole statement as it is meant, where all of it has a counterp
 
 from __future__ import annotations
 
+from abc import ABC, abstractmethod
 from collections.abc import Callable, Mapping
 from dataclasses import dataclass, field, replace
 
@@ -49,7 +50,7 @@ class Found:
 
 
 @dataclass(slots=True)
-class Notes:
+class Notes(ABC):
     """What is noted of the foreign notation of one statement."""
 
     words: Vocabulary
@@ -83,11 +84,11 @@ class Notes:
         if hint and hint not in last.hints:
             last.hints = (*last.hints, hint)
 
+    @abstractmethod
     def called(
         self, name: str, args: tuple[Expr, ...], named: Mapping[str, Expr | tuple[Expr, ...]], span: Span
     ) -> Expr:
         """What a call of another library means here."""
-        raise NotImplementedError
 
     def report(self, bag: Bag, whole: Assign | Expr | None, at: Span | None = None) -> None:
         """One diagnostic for all that was met; `whole` is what was read, if that went to the end, and is `at`."""

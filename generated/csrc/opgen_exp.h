@@ -39,12 +39,11 @@ OPGEN_DEVICE float exp(float x) {
   memcpy(&n, &shifted, sizeof(n));
   n -= 0x4b400000;
   const float r = (x - turns * 0.693359375f) - turns * -2.12194440e-4f;
-  float p = 1.0f / 5040;
-  p = p * r + 1.0f / 720;
-  p = p * r + 1.0f / 120;
-  p = p * r + 1.0f / 24;
-  p = p * r + 1.0f / 6;
-  p = p * r + 0.5f;
+  float p = 0.00138146104f;  // the best polynomial of its degree
+  p = p * r + 0.00836871099f;
+  p = p * r + 0.041668389f;
+  p = p * r + 0.166665211f;
+  p = p * r + 0.49999994f;
   p = p * (r * r) + r + 1.0f;
   return p * power_of_two(n >> 1) * power_of_two(n - (n >> 1));
 }
@@ -74,6 +73,8 @@ OPGEN_DEVICE double exp(double x) {
   const int64_t half = static_cast<int64_t>(static_cast<uint64_t>(n + 4096) >> 1) - 2048;
   return p * power_of_two(half) * power_of_two(n - half);
 }
+OPGEN_DEVICE double gaussian(double x) { return exp(-x * x); }
+
 // x as m 2^k with m around 1, then log(m) as an odd series in (m - 1) / (m + 1).
 OPGEN_DEVICE float log(float x) {
   const bool subnormal = x < 1.17549435e-38f;

@@ -117,44 +117,55 @@ OPGEN_DEVICE float acos(float x) {
 
 // --- Error function, in float ----------------------------------------------------------------------------------------
 
-// exp(a*a) erfc(a) for a in [0, 30], as a polynomial of (1 + 2 a) times that; within two units in the last place.
-OPGEN_DEVICE float scaled_tail(float a) {
-  const float t = 1.0f - 4.0f / (a + 2.0f);
-  return polynomial(
-             {1.27697838f, -0.0927637598f, -0.166030391f, 0.164049395f, -0.0542201857f, -0.00801863623f, 0.00872429285f,
-              0.00121666686f, -0.0014635081f, -0.000357179394f, 0.000221102002f, 6.31007814e-05f, -2.01076886e-05f},
-             t) /
-         (1.0f + 2.0f * a);
+// The size of a number up to where exp(-a*a) is 0.
+OPGEN_DEVICE float within_tail(float x) {
+  const float a = __builtin_fabsf(x);
+  return a > 10.25f ? 10.25f : a;
 }
-// exp(-a*a) without the error of the square: the upper half of the digits of `a` has an exact one.
+// exp(-a*a) of such a size. The digits that the square loses are added to the rest, and the power of two goes into the
+// exponent at once, as one of 32 more that a factor takes back.
 OPGEN_DEVICE float exp_of_square(float a) {
+#ifdef __FMA__
+  const float square = a * a, lost = __builtin_fmaf(-a, a, square);
+#else
   int32_t bits;
   memcpy(&bits, &a, sizeof(bits));
   bits &= ~0xfff;
-  float high;
+  float high;  // the upper half of the digits has an exact square
   memcpy(&high, &bits, sizeof(high));
-  const float rest = (high - a) * (high + a);
-  const float factor = rest * (1.0f + rest * (0.5f + rest * (1.0f / 6.0f + rest * (1.0f / 24.0f))));
-  const float e = exp(-high * high);
-  return e + e * factor;
+  const float square = high * high, lost = (high - a) * (high + a);
+#endif
+  const float magic = 12582912.0f + 32.0f;
+  const float shifted = square * -1.44269504088896341f + magic;
+  const float turns = shifted - magic;
+  const float r = (-square - turns * 0.693359375f) - turns * -2.12194440e-4f + lost;
+  float y = polynomial({0.49999994f, 0.166665211f, 0.041668389f, 0.00836871099f, 0.00138146104f}, r) * (r * r) + r + 1.0f;
+  uint32_t turned, scaled;
+  memcpy(&turned, &shifted, sizeof(turned));
+  memcpy(&scaled, &y, sizeof(scaled));
+  scaled += turned << 23;
+  memcpy(&y, &scaled, sizeof(y));
+  return y * 2.3283064365386963e-10f;
 }
-// erf(a) for a in [0, 0.5].
-OPGEN_DEVICE float small_erf(float a) {
-  const float p =
-      polynomial({0.128379167f, -0.376126385f, 0.11283774f, -0.026863143f, 0.00520041372f, -0.000769453428f},
-                 a * a);  // erf(a) / a - 1
-  return a * p + a;
+OPGEN_DEVICE float gaussian(float x) { return exp_of_square(within_tail(x)); }
+// exp(a*a) erfc(a) of such a size: (1 + 2 a) times it is a polynomial of a quotient that runs from -1 to 0.67.
+OPGEN_DEVICE float scaled_tail(float a) {
+  return polynomial({1.27697837f, -0.0927639827f, -0.16603142f, 0.164055347f, -0.0542043f, -0.00805987511f,
+                     0.00863168109f, 0.00131352257f, -0.00122992729f, -0.000400576682f},
+                    (a - 2.0f) / (a + 2.0f)) /
+         (1.0f + 2.0f * a);
 }
+// Within five units in the last place.
 OPGEN_DEVICE float erfc(float x) {
-  float a = abs_of(x);
-  a = a > 30.0f ? 30.0f : a;
-  const float tail = a < 0.5f ? 1.0f - small_erf(a) : exp_of_square(a) * scaled_tail(a);
+  const float a = within_tail(x), tail = exp_of_square(a) * scaled_tail(a);
   return is_negative(x) ? 2.0f - tail : tail;
 }
 OPGEN_DEVICE float erf(float x) {
-  float a = abs_of(x);
-  a = a > 30.0f ? 30.0f : a;
-  const float y = a < 0.5f ? small_erf(a) : 1.0f - exp_of_square(a) * scaled_tail(a);
+  const float a = within_tail(x);
+  const float p =
+      polynomial({0.128379167f, -0.376126385f, 0.11283774f, -0.026863143f, 0.00520041372f, -0.000769453428f},
+                 a * a);  // erf(a) / a - 1 for a in [0, 0.5]
+  const float y = a < 0.5f ? a * p + a : 1.0f - exp_of_square(a) * scaled_tail(a);
   return is_negative(x) ? -y : y;
 }
 OPGEN_DEVICE float erfcx(float x) {

@@ -10,6 +10,7 @@ from collections.abc import Iterator, Mapping, Sequence
 from dataclasses import dataclass, field, replace
 from typing import assert_never
 
+from opgen.code.cpp_dialect import CPU
 from opgen.code.names import CPU_KERNELS
 from opgen.code.native_scope import layout, mentions, outside, value_type, wish
 from opgen.code.printer import NATIVE, Leaf, Printer, Text
@@ -88,8 +89,8 @@ class CpuScope:
     @property
     def printer(self) -> Printer:
         known = _Known(self.ahead, self.asked_ahead) if self.ahead else None
-        special = {**NATIVE.special, "where": self._where} if self.has_rows else NATIVE.special
-        return Printer(replace(NATIVE, special=special), self.leaf, self.cast, known)
+        dialect = replace(CPU, special={**CPU.special, "where": self._where}) if self.has_rows else CPU
+        return Printer(dialect, self.leaf, self.cast, known)
 
     @property
     def has_rows(self) -> bool:

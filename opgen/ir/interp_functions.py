@@ -12,6 +12,7 @@ from functools import partial
 
 from opgen.ir import philox
 from opgen.ir.functions import FUNCTIONS, ScalarFunction
+from opgen.ir.numbers import is_beyond
 from opgen.ir.scalar import Apply, Const, Lit, Param, Scalar
 from opgen.ir.storage import nearest
 
@@ -272,6 +273,21 @@ def _value(e: Scalar, given: Mapping[str, Value]) -> Value:
 
 _CONSTANTS = {"pi": math.pi, "inf": INF, "nan": NAN}
 SCALARS |= {row.name: _by_formula(row) for row in FUNCTIONS.values() if row.value}
+
+
+def constant_value(e: Scalar) -> float | None:
+    """What a formula without parameters and sizes is worth, where that is a finite number."""
+    match e:
+        case Lit(value):
+            return None if is_beyond(value) else float(value)
+        case Const("pi"):
+            return math.pi
+        case Apply(fn, args) if fn in SCALARS:
+            known = [constant_value(a) for a in args]
+            found = SCALARS[fn](*known) if None not in known else math.nan
+            return float(found) if math.isfinite(found) else None
+        case _:
+            return None
 
 
 def reduce_values(op: str, values: Sequence[Value]) -> Value:

@@ -1,5 +1,7 @@
 """What a call computes once: expressions of params and sizes alone, such as `1/sqrt(E)` or `1 - label_smoothing`.
 
+A quotient by a constant is a product with its inverse, which the host computes as well.
+
 In goes a plan, out comes one whose kernels read such a number as they read a param; the binding computes it in double
 on the host. A kernel does not compute it at every point, and variants that differ in nothing but how a number comes
 about have equal kernels. Positions and sizes stay as they are: those are proven and checked by what they are made of.
@@ -9,10 +11,13 @@ from __future__ import annotations
 
 from collections.abc import Iterator
 from dataclasses import dataclass, field, fields, is_dataclass, replace
+from fractions import Fraction
 from typing import TypeVar, cast
 
+from opgen.ir.interp_functions import constant_value
 from opgen.ir.kinds import kind_of
 from opgen.ir.names import Names
+from opgen.ir.numbers import rational
 from opgen.ir.program import Axis, Kind
 from opgen.ir.scalar import (
     Apply,
@@ -36,6 +41,8 @@ from opgen.plan.model import KernelPlan, Let, Library
 # What the host computes: operators, and the functions of double in `opgen_numbers.h`.
 _OPERATORS = {"add", "sub", "mul", "div", "neg", "pow", "where", "and", "or", "not", "lt", "le", "gt", "ge", "eq", "ne"}
 HOST_FUNCTIONS = ("sqrt", "rsqrt", "reciprocal", "square", "abs", "exp", "expm1", "log", "log1p", "tanh", "max", "min")
+
+_SMALL = 1e-30  # what is as small has no inverse in float
 
 _SCALARS = (Lit, Const, Param, Dim, Index, Read, Apply, Cast)
 # What a number is there for, by the operator around it.
@@ -89,17 +96,20 @@ class _Numbers:
     params: dict[Scalar, Param] = field(default_factory=dict)
     done: dict[Scalar, Scalar] = field(default_factory=dict)
     opened: dict[str, Scalar] = field(default_factory=dict)  # locals of a step that are numbers
+    constants: dict[str, Scalar] = field(default_factory=dict)  # locals of a step, where they may be formulas of none
     hosted: dict[Scalar, bool] = field(default_factory=dict)  # whether the host could compute it
 
     def step(self, s: _Part) -> _Part:
         lets: dict[str, set[Scalar]] = {}
         for let in _lets(s):
             lets.setdefault(let.name, set()).add(let.value)
-        self.done, self.opened = {}, {}
+        self.done, self.opened, self.constants = {}, {}, {}
         for name, (value, *others) in lets.items():
             open_value = self._open(value)
             if not others and isinstance(open_value, Apply) and self._is_number(open_value):
                 self.opened[name] = open_value
+            elif not others:
+                self.constants[name] = transform(value, self._constant)
         return self.inside(s)
 
     def _open(self, e: Scalar) -> Scalar:
@@ -108,6 +118,9 @@ class _Numbers:
 
     def _known(self, e: Scalar) -> Scalar:
         return self.opened.get(e.tensor, e) if isinstance(e, Read) and not e.at else e
+
+    def _constant(self, e: Scalar) -> Scalar:
+        return self.constants.get(e.tensor, e) if isinstance(e, Read) and not e.at else e
 
     def inside(self, x: _Part) -> _Part:
         """A part of a step with its values rewritten; where things stand and how far loops go has no other params."""
@@ -130,7 +143,7 @@ class _Numbers:
         if self._is_number(e):
             return self._named(e, around)
         if e not in self.done:
-            opened = self._product(e)
+            opened = self._product(self._multiplied(e))
             self.done[e] = _ordered(rebuild(opened, lambda a: self.value(a, opened.fn)))
         return self.done[e]
 
@@ -144,6 +157,11 @@ class _Numbers:
         count = next((k for k, a in enumerate(e.args) if not self._is_hosted(a)), 0) if e.fn == "mul" else 0
         first = Apply("mul", e.args[:count])
         return Apply("mul", (first, *e.args[count:])) if count > 1 and self._is_number(first) else e
+
+    def _multiplied(self, e: Apply) -> Apply:
+        """A quotient by a constant that is rounded anyway, such as `x/sqrt(2)`, as a product."""
+        factor = _inverse(transform(e.args[1], self._constant)) if e.fn == "div" else None
+        return Apply("mul", (e.args[0], factor)) if factor and constant_value(e.args[0]) is None else e
 
     def _is_number(self, e: Apply) -> bool:
         """Whether the host computes it: a float that depends on the call and is more than a param with a sign."""
@@ -160,6 +178,12 @@ class _Numbers:
             own = e.fn in _OPERATORS or e.fn in HOST_FUNCTIONS
             self.hosted[e] = own and all(map(self._is_hosted, e.args))
         return self.hosted[e]
+
+
+def _inverse(e: Scalar) -> Lit | None:
+    """One divided by a formula of constants that is no rational number; None for what is something else."""
+    value = constant_value(e) if rational(e) is None else None
+    return Lit(Fraction(repr(1 / value))) if value and _SMALL < abs(value) < 1 / _SMALL else None
 
 
 def _ordered(e: Scalar) -> Scalar:

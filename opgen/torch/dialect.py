@@ -8,7 +8,6 @@ bool tensor that meets a float number is converted first.
 
 from __future__ import annotations
 
-import math
 import re
 from collections.abc import Callable, Sequence
 from dataclasses import dataclass, replace
@@ -16,10 +15,9 @@ from fractions import Fraction
 
 from opgen.code.printer import Dialect, Infix, Printer, Special, Text, decimal, join, result_kind, whole
 from opgen.ir.functions import FUNCTIONS, ScalarFunction
-from opgen.ir.interp_functions import SCALARS
-from opgen.ir.numbers import is_beyond
+from opgen.ir.interp_functions import constant_value
 from opgen.ir.program import Kind
-from opgen.ir.scalar import ONE, ZERO, Apply, Const, Lit, Scalar
+from opgen.ir.scalar import ONE, ZERO, Apply, Lit, Scalar
 
 TERNARY, OR, AND, NOT, COMPARE, BIT_OR, BIT_AND, ADD, MUL, UNARY, POWER, ATOM = 0, 1, 2, 3, 4, 5, 7, 9, 10, 11, 12, 13
 
@@ -164,21 +162,6 @@ def _arithmetic(name: str, infix: Infix, as_float: Convert) -> Special:
 
 # Of numbers, what Python refuses where the divisor is 0.
 _GUARDED = {"div": "ratio", "floordiv": "floordiv", "mod": "remainder"}
-
-
-def constant_value(e: Scalar) -> float | None:
-    """What a formula without parameters and sizes is worth, where that is a finite number."""
-    match e:
-        case Lit(value):
-            return None if is_beyond(value) else float(value)
-        case Const("pi"):
-            return math.pi
-        case Apply(fn, args) if fn in SCALARS:
-            known = [constant_value(a) for a in args]
-            found = SCALARS[fn](*known) if None not in known else math.nan
-            return float(found) if math.isfinite(found) else None
-        case _:
-            return None
 
 
 def _of_numbers(row: ScalarFunction, args: Sequence[Scalar], texts: Sequence[Text]) -> ScalarFunction:

@@ -6,6 +6,7 @@ from fractions import Fraction
 
 import pytest
 
+from opgen.code.cpp_dialect import CPU
 from opgen.code.printer import NATIVE, Leaf, Printer, Text
 from opgen.ir.program import Kind
 from opgen.ir.scalar import NEG_INF, ONE, PI, TWO, ZERO, Lit, Param, Read, Scalar, add, call, div, mul, neg, power, sub
@@ -46,6 +47,13 @@ CASES: list[tuple[Scalar, str, str]] = [
 def test_printed(e: Scalar, native: str, torch: str) -> None:
     assert NATIVE_PRINTER(e) == native
     assert TORCH_PRINTER(e) == torch
+
+
+def test_the_cpu_has_a_function_for_the_exponential_of_a_negative_square() -> None:
+    printer = Printer(CPU, _leaf)
+    assert printer(call("exp", neg(call("square", mul(P, X))))) == "rt::gaussian(p * x)"
+    assert printer(call("exp", call("square", X))) == "rt::exp(rt::square(x))"
+    assert printer(call("exp", neg(mul(X, Y)))) == "rt::exp(-(x * y))"
 
 
 def test_kinds() -> None:

@@ -16,9 +16,7 @@ struct Step_geglu_forward_0_output {
 
   OPGEN_DEVICE void compute(opmath_t gate, opmath_t up, opmath_t* output) const {
     const opmath_t gate_value = gate;
-    const opmath_t ratio = near::div(-gate_value, static_cast<opmath_t>(near::sqrt(opmath_t(2))));
-    const opmath_t erfc_gate = near::erfc(ratio);
-    const opmath_t phi = erfc_gate / 2;
+    const opmath_t phi = near::erfc(-gate_value * opmath_t(0.7071067811865475)) / 2;
     *output = (phi == 0 ? phi : phi * gate_value) * up;
   }
   OPGEN_DEVICE void point(int64_t point) const {
@@ -100,13 +98,12 @@ struct Step_geglu_backward_0_grad_up {
     const opmath_t grad_output_value = grad_output;
     const opmath_t gate_value = gate;
     const opmath_t sqrt_value = near::sqrt(opmath_t(2));
-    const opmath_t phi = near::erfc(near::div(-gate_value, sqrt_value)) / 2;
+    const opmath_t phi = near::erfc(-gate_value * opmath_t(0.7071067811865475)) / 2;
     const opmath_t up_value = up;
     const opmath_t exp_gate = near::exp(-(opmath_t(0.5) * rt::square(gate_value)));
     const opmath_t chosen = exp_gate == 0 ? exp_gate : exp_gate * gate_value;
     const opmath_t scaled_grad = chosen * grad_output_value * up_value;
-    const opmath_t ratio = near::div(scaled_grad, near::sqrt(opmath_t(3.14159265358979323846)) * sqrt_value);
-    *grad_gate = grad_output_value * phi * up_value + ratio;
+    *grad_gate = grad_output_value * phi * up_value + scaled_grad * opmath_t(0.39894228040143265);
     *grad_up = (phi == 0 ? phi : phi * gate_value) * grad_output_value;
   }
   OPGEN_DEVICE void point(int64_t point) const {

@@ -20,7 +20,7 @@ int forward_0_output(const OpgenCall& call, OpgenHost& host) {
       rt::Sink<opmath_t> output_out(output, run.at[2], run.step[2], run.size);
       rt::each(run.size, [&](int64_t i) {
         const opmath_t gate_value = gate_at[i];
-        const opmath_t phi = rt::erfc(-gate_value / rt::sqrt(opmath_t(2))) / 2;
+        const opmath_t phi = rt::erfc(-gate_value * opmath_t(0.7071067811865475)) / 2;
         output_out.set(i, (phi == 0 ? opmath_t(0) : phi * gate_value) * up_at[i]);
       });
     });
@@ -73,14 +73,12 @@ int backward_0_grad_up(const OpgenCall& call, OpgenHost& host) {
       rt::each(run.size, [&](int64_t i) {
         const opmath_t grad_output_value = grad_output_at[i];
         const opmath_t gate_value = gate_at[i];
-        const opmath_t sqrt_value = rt::sqrt(opmath_t(2));
-        const opmath_t phi = rt::erfc(-gate_value / sqrt_value) / 2;
+        const opmath_t phi = rt::erfc(-gate_value * opmath_t(0.7071067811865475)) / 2;
         const opmath_t up_value = up_at[i];
         const opmath_t exp_gate = rt::exp(-(opmath_t(0.5) * rt::square(gate_value)));
-        const opmath_t product = rt::sqrt(opmath_t(3.14159265358979323846)) * sqrt_value;
         const opmath_t chosen = exp_gate == 0 ? opmath_t(0) : exp_gate * gate_value;
-        const opmath_t ratio = chosen * grad_output_value * up_value / product;
-        grad_gate_out.set(i, grad_output_value * phi * up_value + ratio);
+        const opmath_t product = chosen * grad_output_value * up_value * opmath_t(0.39894228040143265);
+        grad_gate_out.set(i, grad_output_value * phi * up_value + product);
         grad_up_out.set(i, (phi == 0 ? opmath_t(0) : phi * gate_value) * grad_output_value);
       });
     });

@@ -16,8 +16,7 @@ struct Step_gelu_forward_0_output {
 
   OPGEN_DEVICE void compute(opmath_t input, opmath_t* output) const {
     const opmath_t input_value = input;
-    const opmath_t ratio = near::div(-input_value, static_cast<opmath_t>(near::sqrt(opmath_t(2))));
-    const opmath_t erfc_input = near::erfc(ratio);
+    const opmath_t erfc_input = near::erfc(-input_value * opmath_t(0.7071067811865475));
     *output = (erfc_input == 0 ? erfc_input : erfc_input * input_value) / 2;
   }
   OPGEN_DEVICE void point(int64_t point) const {
@@ -92,11 +91,10 @@ struct Step_gelu_backward_0_grad_input {
   OPGEN_DEVICE void compute(opmath_t input, opmath_t grad_output, opmath_t* grad_input) const {
     const opmath_t input_value = input;
     const opmath_t sqrt_value = near::sqrt(opmath_t(2));
-    const opmath_t exp_value = near::exp(-rt::square(near::div(input_value, sqrt_value)));
-    const opmath_t product = opmath_t(0.5) * near::erfc(near::div(-input_value, sqrt_value));
-    const opmath_t product_2 = near::sqrt(opmath_t(3.14159265358979323846)) * sqrt_value;
-    const opmath_t ratio = near::div(exp_value == 0 ? exp_value : exp_value * input_value, product_2);
-    const opmath_t total = ratio + product;
+    const opmath_t exp_value = near::exp(-rt::square(input_value * opmath_t(0.7071067811865475)));
+    const opmath_t chosen = exp_value == 0 ? exp_value : exp_value * input_value;
+    const opmath_t product = chosen * opmath_t(0.39894228040143265);
+    const opmath_t total = product + opmath_t(0.5) * near::erfc(-input_value * opmath_t(0.7071067811865475));
     *grad_input = grad_output * total;
   }
   OPGEN_DEVICE void point(int64_t point) const {

@@ -18,7 +18,7 @@ int forward_0_output(const OpgenCall& call, OpgenHost& host) {
       rt::Sink<opmath_t> output_out(output, run.at[1], run.step[1], run.size);
       rt::each(run.size, [&](int64_t i) {
         const opmath_t input_value = input_at[i];
-        const opmath_t erfc_input = rt::erfc(-input_value / rt::sqrt(opmath_t(2)));
+        const opmath_t erfc_input = rt::erfc(-input_value * opmath_t(0.7071067811865475));
         output_out.set(i, (erfc_input == 0 ? opmath_t(0) : erfc_input * input_value) / 2);
       });
     });
@@ -64,11 +64,10 @@ int backward_0_grad_input(const OpgenCall& call, OpgenHost& host) {
       rt::Sink<opmath_t> grad_input_out(grad_input, run.at[2], run.step[2], run.size);
       rt::each(run.size, [&](int64_t i) {
         const opmath_t input_value = input_at[i];
-        const opmath_t sqrt_value = rt::sqrt(opmath_t(2));
-        const opmath_t exp_value = rt::exp(-rt::square(input_value / sqrt_value));
-        const opmath_t product = rt::sqrt(opmath_t(3.14159265358979323846)) * sqrt_value;
-        const opmath_t ratio = (exp_value == 0 ? opmath_t(0) : exp_value * input_value) / product;
-        grad_input_out.set(i, grad_output_at[i] * (ratio + opmath_t(0.5) * rt::erfc(-input_value / sqrt_value)));
+        const opmath_t exp_value = rt::gaussian(input_value * opmath_t(0.7071067811865475));
+        const opmath_t product = opmath_t(0.5) * rt::erfc(-input_value * opmath_t(0.7071067811865475));
+        const opmath_t chosen = exp_value == 0 ? opmath_t(0) : exp_value * input_value;
+        grad_input_out.set(i, grad_output_at[i] * (chosen * opmath_t(0.39894228040143265) + product));
       });
     });
   });

@@ -71,7 +71,7 @@ struct Step_linear_activation_forward_1_output {
 
   OPGEN_DEVICE void compute(opmath_t z, opmath_t* output) const {
     const opmath_t z_value = z;
-    const opmath_t erfc_z = near::erfc(-near::div(z_value, static_cast<opmath_t>(near::sqrt(opmath_t(2)))));
+    const opmath_t erfc_z = near::erfc(-(z_value * opmath_t(0.7071067811865475)));
     *output = (erfc_z == 0 ? erfc_z : erfc_z * z_value) / 2;
   }
   OPGEN_DEVICE void point(int64_t point) const {
@@ -314,11 +314,11 @@ struct Step_linear_activation_backward_1_grad_z {
   OPGEN_DEVICE void compute(opmath_t z, opmath_t grad_output, opmath_t* grad_z) const {
     const opmath_t z_value = z;
     const opmath_t sqrt_value = near::sqrt(opmath_t(2));
-    const opmath_t ratio = near::div(z_value, sqrt_value);
+    const opmath_t ratio = z_value * opmath_t(0.7071067811865475);
     const opmath_t exp_ratio = near::exp(-rt::square(ratio));
-    const opmath_t product = near::sqrt(opmath_t(3.14159265358979323846)) * sqrt_value;
-    const opmath_t ratio_2 = near::div(exp_ratio == 0 ? exp_ratio : exp_ratio * z_value, product);
-    *grad_z = grad_output * (ratio_2 + opmath_t(0.5) * near::erfc(-ratio));
+    const opmath_t chosen = exp_ratio == 0 ? exp_ratio : exp_ratio * z_value;
+    const opmath_t product = chosen * opmath_t(0.39894228040143265);
+    *grad_z = grad_output * (product + opmath_t(0.5) * near::erfc(-ratio));
   }
   OPGEN_DEVICE void point(int64_t point) const {
     int64_t rest = point;
@@ -366,11 +366,11 @@ struct Step_linear_activation_backward_1_grad_z_rows {
     rt::each<Team>(n_size.size, [&](auto at) {
       const opmath_t z_value = z_row[at];
       const opmath_t sqrt_value = near::sqrt(opmath_t(2));
-      const opmath_t ratio = near::div(z_value, sqrt_value);
+      const opmath_t ratio = z_value * opmath_t(0.7071067811865475);
       const opmath_t exp_ratio = near::exp(-rt::square(ratio));
-      const opmath_t product = near::sqrt(opmath_t(3.14159265358979323846)) * sqrt_value;
-      const opmath_t ratio_2 = near::div(exp_ratio == 0 ? exp_ratio : exp_ratio * z_value, product);
-      const opmath_t grad_z_value = grad_output_row[at] * (ratio_2 + opmath_t(0.5) * near::erfc(-ratio));
+      const opmath_t chosen = exp_ratio == 0 ? exp_ratio : exp_ratio * z_value;
+      const opmath_t total = chosen * opmath_t(0.39894228040143265) + opmath_t(0.5) * near::erfc(-ratio);
+      const opmath_t grad_z_value = grad_output_row[at] * total;
       grad_z_row.set(at, grad_z_value);
       across->at(0, at).add(grad_z_value);
     });

@@ -47,7 +47,7 @@ int forward_1_output(const OpgenCall& call, OpgenHost& host) {
       rt::Sink<opmath_t> output_out(output, run.at[1], run.step[1], run.size);
       rt::each(run.size, [&](int64_t i) {
         const opmath_t z_value = z_at[i];
-        const opmath_t erfc_z = rt::erfc(-(z_value / rt::sqrt(opmath_t(2))));
+        const opmath_t erfc_z = rt::erfc(-(z_value * opmath_t(0.7071067811865475)));
         output_out.set(i, (erfc_z == 0 ? opmath_t(0) : erfc_z * z_value) / 2);
       });
     });
@@ -181,12 +181,11 @@ int backward_1_grad_z(const OpgenCall& call, OpgenHost& host) {
       rt::Sink<opmath_t> grad_z_out(grad_z, run.at[2], run.step[2], run.size);
       rt::each(run.size, [&](int64_t i) {
         const opmath_t z_value = z_at[i];
-        const opmath_t sqrt_value = rt::sqrt(opmath_t(2));
-        const opmath_t ratio = z_value / sqrt_value;
-        const opmath_t exp_ratio = rt::exp(-rt::square(ratio));
-        const opmath_t product = rt::sqrt(opmath_t(3.14159265358979323846)) * sqrt_value;
-        const opmath_t ratio_2 = (exp_ratio == 0 ? opmath_t(0) : exp_ratio * z_value) / product;
-        grad_z_out.set(i, grad_output_at[i] * (ratio_2 + opmath_t(0.5) * rt::erfc(-ratio)));
+        const opmath_t ratio = z_value * opmath_t(0.7071067811865475);
+        const opmath_t exp_ratio = rt::gaussian(ratio);
+        const opmath_t chosen = exp_ratio == 0 ? opmath_t(0) : exp_ratio * z_value;
+        const opmath_t product = chosen * opmath_t(0.39894228040143265);
+        grad_z_out.set(i, grad_output_at[i] * (product + opmath_t(0.5) * rt::erfc(-ratio)));
       });
     });
   });

@@ -32,20 +32,18 @@ struct Step_so3_exp_act_forward_output {
     const opmath_t norm_s_squares = norm_s_squares_fold.value;
     const bool mask = s < opmath_t(0.25);
     const opmath_t norm_s = near::sqrt(norm_s_squares);
-    const opmath_t ratio = near::div(norm_s, static_cast<opmath_t>(opmath_t(3.14159265358979323846)));
-    const opmath_t sinc_norm_s = rt::sinc(ratio);
     const opmath_t difference = 1 - near::div(s, opmath_t(110)) * (1 - near::div(s, opmath_t(156)));
     const opmath_t product = near::div(s, opmath_t(42)) * (1 - near::div(s, opmath_t(72)) * difference);
     const opmath_t difference_2 = 1 - product;
     const opmath_t product_2 = near::div(s, opmath_t(6)) * (1 - near::div(s, opmath_t(20)) * difference_2);
     const opmath_t difference_3 = 1 - product_2;
-    const opmath_t a = mask ? difference_3 : sinc_norm_s;
+    const opmath_t a = mask ? difference_3 : rt::sinc(norm_s * opmath_t(0.3183098861837907));
     const opmath_t difference_4 = 1 - near::div(s, opmath_t(132)) * (1 - near::div(s, opmath_t(182)));
     const opmath_t difference_6 = 1 - near::div(s, opmath_t(90)) * difference_4;
     const opmath_t difference_5 = 1 - near::div(s, opmath_t(56)) * difference_6;
     const opmath_t product_3 = near::div(s, opmath_t(24)) * (1 - near::div(s, opmath_t(30)) * difference_5);
-    const opmath_t ratio_2 = near::div(2 * rt::square(rt::sin(norm_s / 2)), s);
-    const opmath_t b = mask ? opmath_t(1) / opmath_t(2) - product_3 : ratio_2;
+    const opmath_t ratio = near::div(2 * rt::square(rt::sin(norm_s / 2)), s);
+    const opmath_t b = mask ? opmath_t(1) / opmath_t(2) - product_3 : ratio;
     rt::each<Team>(3, [&](auto at) {
       const int64_t i_3 = at;
       const opmath_t rotation_value_2 = rotation.load(place, rt::mod(i_3 + 1, 3));
@@ -100,22 +98,21 @@ struct Step_so3_exp_act_backward_b {
     if (Team::rank() == 0) {
       s.store(s_value, place);
       norm_s_squares.store(norm_s_squares_value, place);
-      const opmath_t ratio = near::div(norm_s, static_cast<opmath_t>(opmath_t(3.14159265358979323846)));
-      const opmath_t sinc_norm_s = rt::sinc(ratio);
       const opmath_t product = near::div(s_value, opmath_t(110)) * (1 - near::div(s_value, opmath_t(156)));
       const opmath_t difference = 1 - product;
       const opmath_t difference_2 = 1 - near::div(s_value, opmath_t(72)) * difference;
       const opmath_t product_2 = near::div(s_value, opmath_t(42)) * difference_2;
       const opmath_t difference_3 = 1 - near::div(s_value, opmath_t(20)) * (1 - product_2);
-      a.store(mask ? 1 - near::div(s_value, opmath_t(6)) * difference_3 : sinc_norm_s, place);
+      const opmath_t difference_4 = 1 - near::div(s_value, opmath_t(6)) * difference_3;
+      a.store(mask ? difference_4 : rt::sinc(norm_s * opmath_t(0.3183098861837907)), place);
       const opmath_t product_3 = near::div(s_value, opmath_t(132)) * (1 - near::div(s_value, opmath_t(182)));
-      const opmath_t difference_4 = 1 - product_3;
-      const opmath_t difference_5 = 1 - near::div(s_value, opmath_t(90)) * difference_4;
-      const opmath_t product_4 = near::div(s_value, opmath_t(56)) * difference_5;
-      const opmath_t ratio_2 = near::div(2 * rt::square(rt::sin(norm_s / 2)), s_value);
-      const opmath_t difference_6 = 1 - near::div(s_value, opmath_t(30)) * (1 - product_4);
-      const opmath_t difference_7 = opmath_t(1) / opmath_t(2) - near::div(s_value, opmath_t(24)) * difference_6;
-      b.store(mask ? difference_7 : ratio_2, place);
+      const opmath_t difference_5 = 1 - product_3;
+      const opmath_t difference_6 = 1 - near::div(s_value, opmath_t(90)) * difference_5;
+      const opmath_t product_4 = near::div(s_value, opmath_t(56)) * difference_6;
+      const opmath_t ratio = near::div(2 * rt::square(rt::sin(norm_s / 2)), s_value);
+      const opmath_t difference_7 = 1 - near::div(s_value, opmath_t(30)) * (1 - product_4);
+      const opmath_t difference_8 = opmath_t(1) / opmath_t(2) - near::div(s_value, opmath_t(24)) * difference_7;
+      b.store(mask ? difference_8 : ratio, place);
     }
   }
 };
@@ -264,7 +261,7 @@ struct Step_so3_exp_act_backward_grad_s {
     const bool mask_4 = s_value_2 < opmath_t(0.25);
     const opmath_t norm_s_2 = near::sqrt(norm_s_squares.load(place));
     const opmath_t sin_norm_s_2 = rt::sin(norm_s_2 / 2);
-    const opmath_t ratio = near::div(norm_s_2, static_cast<opmath_t>(opmath_t(3.14159265358979323846)));
+    const opmath_t ratio = norm_s_2 * opmath_t(0.3183098861837907);
     const opmath_t square_norm_s_2 = rt::square(norm_s_2);
     const opmath_t difference_2 = 1 - near::div(s_value_2, opmath_t(182));
     const opmath_t difference_2_2 = 1 - near::div(s_value_2, opmath_t(132)) * difference_2;
@@ -287,37 +284,32 @@ struct Step_so3_exp_act_backward_grad_s {
       const opmath_t product_7 = (difference_9 * square_norm_s_2 + opmath_t(1.0 / 30.0)) * square_norm_s_2;
       const opmath_t square_value = rt::square(opmath_t(3.14159265358979323846));
       const opmath_t product_8 = norm_s_2 * (product_7 - opmath_t(1.0 / 3.0)) * square_value;
-      const opmath_t ratio_3 = near::div(product_8, static_cast<opmath_t>(opmath_t(3.14159265358979323846)));
-      const opmath_t chosen_2 = rt::abs(ratio) < opmath_t(0.25) ? ratio_3 : near::div(product_2, norm_s_2);
-      const opmath_t scaled_grad_2 = grad_a * chosen_2;
-      opmath_t chosen_3;
-      if (mask_4) {
-        chosen_3 = 0;
-      } else {
-        chosen_3 = near::div(scaled_grad_2, static_cast<opmath_t>(opmath_t(3.14159265358979323846)));
-      }
+      const opmath_t product_9 = product_8 * opmath_t(0.3183098861837907);
+      const opmath_t chosen_2 = rt::abs(ratio) < opmath_t(0.25) ? product_9 : near::div(product_2, norm_s_2);
+      const opmath_t chosen_3 = mask_4 ? opmath_t(0) : grad_a * chosen_2 * opmath_t(0.3183098861837907);
       grad_norm_s.store(chosen + chosen_3, place);
-      const opmath_t ratio_4 = near::div(difference_2, opmath_t(132));
-      const opmath_t difference_10 = near::div(s_value_2, opmath_t(24024)) - ratio_4;
-      const opmath_t ratio_5 = near::div(1 - near::div(s_value_2, opmath_t(30)) * difference_4, opmath_t(24));
-      const opmath_t ratio_6 = near::div(difference_5, opmath_t(110));
-      const opmath_t difference_11 = near::div(s_value_2, opmath_t(17160)) - ratio_6;
-      const opmath_t ratio_7 = near::div(1 - near::div(s_value_2, opmath_t(20)) * difference_8, opmath_t(6));
-      const opmath_t ratio_8 = near::div(-2 * rt::square(sin_norm_s_2), s_value_2 * s_value_2);
-      const opmath_t ratio_9 = near::div(s_value_2 * difference_10, opmath_t(90));
-      const opmath_t product_9 = s_value_2 * (ratio_9 + near::div(difference_2_2, opmath_t(90)));
-      const opmath_t difference_12 = near::div(difference_3, opmath_t(56)) - near::div(product_9, opmath_t(56));
+      const opmath_t ratio_3 = near::div(difference_2, opmath_t(132));
+      const opmath_t difference_10 = near::div(s_value_2, opmath_t(24024)) - ratio_3;
+      const opmath_t ratio_4 = near::div(1 - near::div(s_value_2, opmath_t(30)) * difference_4, opmath_t(24));
+      const opmath_t ratio_5 = near::div(difference_5, opmath_t(110));
+      const opmath_t difference_11 = near::div(s_value_2, opmath_t(17160)) - ratio_5;
+      const opmath_t ratio_6 = near::div(1 - near::div(s_value_2, opmath_t(20)) * difference_8, opmath_t(6));
+      const opmath_t ratio_7 = near::div(-2 * rt::square(sin_norm_s_2), s_value_2 * s_value_2);
+      const opmath_t ratio_8 = near::div(s_value_2 * difference_10, opmath_t(90));
+      const opmath_t product_10 = s_value_2 * (ratio_8 + near::div(difference_2_2, opmath_t(90)));
+      const opmath_t ratio_9 = near::div(difference_3, opmath_t(56));
+      const opmath_t difference_12 = ratio_9 - near::div(product_10, opmath_t(56));
       const opmath_t ratio_10 = near::div(s_value_2 * difference_12, opmath_t(30));
-      const opmath_t product_10 = s_value_2 * (near::div(difference_4, opmath_t(30)) - ratio_10);
-      const opmath_t chosen_4 = mask_4 ? near::div(product_10, opmath_t(24)) - ratio_5 : ratio_8;
-      const opmath_t scaled_grad_3 = grad_b * chosen_4;
+      const opmath_t product_11 = s_value_2 * (near::div(difference_4, opmath_t(30)) - ratio_10);
+      const opmath_t chosen_4 = mask_4 ? near::div(product_11, opmath_t(24)) - ratio_4 : ratio_7;
+      const opmath_t scaled_grad_2 = grad_b * chosen_4;
       const opmath_t ratio_11 = near::div(s_value_2 * difference_11, opmath_t(72));
-      const opmath_t product_11 = s_value_2 * (ratio_11 + near::div(difference_6, opmath_t(72)));
+      const opmath_t product_12 = s_value_2 * (ratio_11 + near::div(difference_6, opmath_t(72)));
       const opmath_t ratio_12 = near::div(difference_7, opmath_t(42));
-      const opmath_t difference_13 = ratio_12 - near::div(product_11, opmath_t(42));
+      const opmath_t difference_13 = ratio_12 - near::div(product_12, opmath_t(42));
       const opmath_t difference_14 = opmath_t(0.05) * s_value_2 * difference_13 - opmath_t(0.05) * difference_8;
-      const opmath_t negative = -(grad_a * (near::div(s_value_2 * difference_14, opmath_t(6)) + ratio_7));
-      grad_s.store(scaled_grad_3 + (mask_4 ? negative : opmath_t(0)), place);
+      const opmath_t negative = -(grad_a * (near::div(s_value_2 * difference_14, opmath_t(6)) + ratio_6));
+      grad_s.store(scaled_grad_2 + (mask_4 ? negative : opmath_t(0)), place);
     }
   }
 };

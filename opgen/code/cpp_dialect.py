@@ -1,0 +1,24 @@
+"""Scalars in the kernels of a CPU: those of C++, but for what the runtime computes together."""
+
+from __future__ import annotations
+
+from dataclasses import replace
+
+from opgen.code.printer import NATIVE, Printer, Text
+from opgen.ir.functions import FUNCTIONS
+from opgen.ir.program import Kind
+from opgen.ir.scalar import Apply, Scalar
+
+
+def _exp(p: Printer, args: tuple[Scalar, ...]) -> Text:
+    """That of a negative square keeps the digits of the square, and an error function beside it has the same one."""
+    match args:
+        case (Apply("neg", (Apply("square", (x,)),)),):
+            text = p.text(x)
+            value = text if text.kind is Kind.FLOAT else NATIVE.as_float(text)
+            return Text(f"rt::gaussian({value.text})", NATIVE.atom)
+        case _:
+            return p.call(FUNCTIONS["exp"], tuple(map(p.text, args)))
+
+
+CPU = replace(NATIVE, special={**NATIVE.special, "exp": _exp})

@@ -7,7 +7,7 @@
 from __future__ import annotations
 
 import difflib
-from collections.abc import Sequence
+from collections.abc import Callable, Sequence
 from dataclasses import dataclass
 from typing import TYPE_CHECKING, Any
 
@@ -223,6 +223,17 @@ def check_range(op: str, operand: str, tensor: Tensor, inside: Tensor, domain: s
         require(inside, message)
     elif not inside.all():
         raise IndexError(f"{message}, but has values from {int(tensor.min())} to {int(tensor.max())}")
+
+
+def check_bounds(op: str, operand: str, tensor: Tensor, inside: Callable[[Any], Any], domain: str) -> None:
+    """The same where all that lies between two values of a domain is in it: then the least and the greatest tell."""
+    message = f"{op}: {operand} must satisfy {domain}"
+    if in_graph():
+        require(inside(tensor), message)
+    elif tensor.numel():
+        least, greatest = map(Tensor.item, tensor.aminmax())
+        if not (inside(least) and inside(greatest)):
+            raise IndexError(f"{message}, but has values from {least} to {greatest}")
 
 
 def compute_dtype(tensor: Tensor) -> torch.dtype:

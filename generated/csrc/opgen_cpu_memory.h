@@ -120,6 +120,24 @@ struct Steady {
   OPGEN_INLINE T operator[](int64_t i) const { return static_cast<T>(from[i]); }
 };
 
+// What a run reads to find where something else stands: one number for all of its points is not written out for them.
+template <typename T>
+struct Numbers {
+  const T* from;
+  bool same;
+  alignas(64) T buffer[block];
+
+  OPGEN_INLINE Numbers(const Tensor<T>& tensor, int64_t at, int64_t step, int64_t size)
+      : from(static_cast<const T*>(tensor.data) + at), same(step == 0 || size == 1) {
+    if (same || step == 1) return;
+    gather(tensor, at, step, size, buffer);
+    from = buffer;
+  }
+  Numbers(const Numbers&) = delete;
+  Numbers& operator=(const Numbers&) = delete;
+  OPGEN_INLINE T operator[](int64_t i) const { return from[same ? 0 : i]; }
+};
+
 // What lanes of a run are told of where they are, ahead of them.
 struct Told {
   alignas(64) int32_t values[block];  // numbers, of which lanes have vectors

@@ -18,7 +18,7 @@ from .._runtime import (
     Definition,
     Sharding,
     add_function,
-    check_range,
+    check_bounds,
     checks_values,
     domain_error,
     rank_error,
@@ -46,8 +46,12 @@ def check(input: Tensor, segment: Tensor, num_segments: int) -> None:
 def check_values(input: Tensor, segment: Tensor, num_segments: int) -> None:
     """Raise where an integer is out of range; reads the values."""
     if checks_values(segment):
-        check_range(
-            "segment_mean", "segment", segment, (segment >= 0) & (segment < num_segments), "0 <= segment < num_segments"
+        check_bounds(
+            "segment_mean",
+            "segment",
+            segment,
+            lambda segment: (segment >= 0) & (segment < num_segments),
+            "0 <= segment < num_segments",
         )
 
 

@@ -17,7 +17,7 @@ from .._runtime import (
     Definition,
     Sharding,
     add_function,
-    check_range,
+    check_bounds,
     checks_values,
     domain_error,
     rank_error,
@@ -45,11 +45,11 @@ def check(input: Tensor, segment: Tensor, num_segments: int) -> None:
 def check_values(input: Tensor, segment: Tensor, num_segments: int) -> None:
     """Raise where an integer is out of range; reads the values."""
     if checks_values(segment):
-        check_range(
+        check_bounds(
             "segment_softmax",
             "segment",
             segment,
-            (segment >= 0) & (segment < num_segments),
+            lambda segment: (segment >= 0) & (segment < num_segments),
             "0 <= segment < num_segments",
         )
 

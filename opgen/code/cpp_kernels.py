@@ -11,6 +11,7 @@ from opgen.code.cpp_kernel import kernel_lines
 from opgen.code.cpp_layout import block, commented, laid_out
 from opgen.code.cpp_stream import stream_lines
 from opgen.kernel.formal import Formal
+from opgen.kernel.moves import moves_alone
 from opgen.plan.model import Kernel as Step
 from opgen.plan.model import ScatterStep, Stream
 
@@ -20,10 +21,19 @@ _CONSTANT = re.compile(r"\s*const \w+ (\w+) = [^;]*;")
 
 @dataclass(frozen=True, slots=True)
 class Kernel:
-    """One function: `name` as the step table has it, `lines` its definition."""
+    """One function: `name` as the step table has it, `lines` its definition.
+
+    `moves`: of how many tensors, where it computes with none of the floats in them.
+    """
 
     name: str
     lines: tuple[str, ...]
+    moves: int | None = None
+
+    @property
+    def entry(self) -> str:
+        """What stands for it in the table of steps."""
+        return f"OPGEN_STEP({self.name})" if self.moves is None else f"OPGEN_MOVES({self.name}, {self.moves})"
 
 
 def cpu_kernel(formal: Formal, step: Step, name: str) -> Kernel:
@@ -33,7 +43,8 @@ def cpu_kernel(formal: Formal, step: Step, name: str) -> Kernel:
     head = f"int {name}(const OpgenCall& call, OpgenHost& host) {{"
     order = ", repeats in a fixed order" if isinstance(step, ScatterStep) else ""
     lines = [*_reason(f"{step.reason}{order}"), "template <typename opmath_t>", *block(head, body)]
-    return Kernel(name, tuple(laid_out(lines)))
+    alone = moves_alone(formal.kernel.body, {slot: b.kind for slot, b in formal.slots.items()})
+    return Kernel(name, tuple(laid_out(lines)), len(formal.slots) if alone else None)
 
 
 def _asked_for(lines: Sequence[str]) -> list[str]:

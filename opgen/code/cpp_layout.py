@@ -78,8 +78,8 @@ def schema_lines(schema: str) -> list[str]:
     return ["m.def(", *lines[:-1], f"{lines[-1]});"]
 
 
-def table_lines(names: Sequence[str]) -> list[str]:
+def table_lines(entries: Sequence[str]) -> list[str]:
     """The entries of the table of steps, numbered."""
-    entries = [f"OPGEN_STEP({name})," for name in names]
+    entries = [f"{entry}," for entry in entries]
     width = max(map(len, entries), default=0)
     return [f"    {entry:{width}}  // {k}" for k, entry in enumerate(entries)]

@@ -12,11 +12,11 @@ from opgen.code.cpp_lines import Lines
 from opgen.code.cpp_scope import Access
 from opgen.code.cpp_statements import FOLDS, Around, Statements
 from opgen.code.native_scope import value_type
-from opgen.ir.program import Axis
-from opgen.ir.scalar import Read, Scalar, reads, walk
+from opgen.ir.program import Axis, Kind
+from opgen.ir.scalar import Position, Read, Scalar, children, reads, walk
 from opgen.kernel.formal import Formal
 from opgen.kernel.model import Atomic, Body, For, If, Store
-from opgen.kernel.walk import values
+from opgen.kernel.walk import inside, values
 from opgen.plan.model import Let
 
 
@@ -35,12 +35,14 @@ class Runs(Statements):
     def sources(self, body: Body, at: str, loops: str, moving: dict[str, int], sparse: Comb | None = None) -> Around:
         """Runs of everything a body reads and writes; what does not move is one number."""
         scope, accesses, step = self.scope, self._accesses(values(body)), self.scope.stepper
-        lines = self._values_at(accesses, at)
+        lines, lanes = self._values_at(accesses, at), _read_by_lanes(body)
         for a in accesses:
             if scope.plain(a) and a.moves_with(scope.lanes) and a.name not in scope.declared:
                 scope.declared.add(a.name)
                 still = self.holds and not all(map(a.axes_of, scope.lanes))
-                lines.append(self._run_of("Steady" if still else "Source", a, at, step))
+                placing = scope.formal.slots[a.buffer].kind is Kind.INT and (a.buffer, a.at) not in lanes
+                kind = "Source" if not still else "Numbers" if placing else "Steady"
+                lines.append(self._run_of(kind, a, at, step))
         stores = (s for s in body if isinstance(s, Store) and s.slot not in self.bound)
         lines += [self._run_of("Sink", self.written(s), at, step) for s in stores]
         lines += [f"auto* const {self.kept[name]}_at = {self.kept[name]}.at({at});" for name in self._met(body)]
@@ -133,3 +135,20 @@ class Runs(Statements):
                     assert access is not None
                     found[access.number] = access
         return [found[k] for k in sorted(found)]
+
+
+def _read_by_lanes(body: Body) -> set[tuple[str, tuple[Position, ...]]]:
+    """What the lanes of a run read themselves, not only to find where something else stands."""
+    found: set[tuple[str, tuple[Position, ...]]] = set()
+    left = [e for n in inside(body) for e in ((n.condition,) if isinstance(n, If) else values((n,)))]
+    seen: set[Scalar] = set()
+    while left:
+        e = left.pop()
+        if e in seen:
+            continue
+        seen.add(e)
+        if isinstance(e, Read):
+            found.add((e.tensor, e.at))
+        else:
+            left += children(e)
+    return found

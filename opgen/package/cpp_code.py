@@ -72,7 +72,7 @@ def cpp_files(operator: Operator, directions: Sequence[Direction], namespace: st
         includes=before.includes,
         elsewhere=before.definitions,
         kernels=tuple(k.lines for k in table.kernels),
-        steps=tuple(table_lines([k.name for k in table.kernels] or ["rt::no_step"])),
+        steps=tuple(table_lines([k.entry for k in table.kernels] or ["OPGEN_STEP(rt::no_step)"])),
     )
     if len(binding) + len(text) > MOST:
         raise UnplannableError(_too_long(operator, "C++"))

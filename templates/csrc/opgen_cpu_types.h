@@ -73,8 +73,30 @@ inline double rounded(int64_t, double x) { return x; }
 }  // namespace OPGEN_ISA
 }  // namespace rt
 
+namespace rt {
+inline namespace OPGEN_ISA {
+
+// Whether all floats among the first tensors of a call are of the same 16 bits.
+inline bool is_of_words(const OpgenCall& call, int tensors) {
+  bool of_words = call.dtype == OPGEN_FLOAT16 || call.dtype == OPGEN_BFLOAT16;
+  for (int k = 0; k < tensors && of_words; ++k) {
+    const int64_t dtype = call.tensors[k]->dtype;
+    of_words = dtype == call.dtype || dtype > OPGEN_BFLOAT16;
+  }
+  return of_words;
+}
+
+}  // namespace OPGEN_ISA
+}  // namespace rt
+
 // A kernel as a step: double for double, float for everything else.
 #define OPGEN_STEP(kernel)                                                                       \
   [](const OpgenCall& call, OpgenHost& host) -> int {                                            \
+    return call.dtype == OPGEN_FLOAT64 ? kernel<double>(call, host) : kernel<float>(call, host); \
+  }
+// The same of one that computes with no float of its tensors: words of 16 bits are moved as they are.
+#define OPGEN_MOVES(kernel, tensors)                                                             \
+  [](const OpgenCall& call, OpgenHost& host) -> int {                                            \
+    if (rt::is_of_words(call, tensors)) return kernel<uint16_t>(call, host);                     \
     return call.dtype == OPGEN_FLOAT64 ? kernel<double>(call, host) : kernel<float>(call, host); \
   }

@@ -796,21 +796,21 @@ int backward_5_grad_bias(const OpgenCall& call, OpgenHost& host) {
 }  // namespace
 
 OPGEN_STEPS(batch_norm) = {
-    OPGEN_STEP(forward_0_next_mean),     // 0
-    OPGEN_STEP(forward_0_sum_all),       // 1
-    OPGEN_STEP(forward_0_next_var),      // 2
-    OPGEN_STEP(forward_1_variance_),     // 3
-    OPGEN_STEP(forward_1_output),        // 4
-    OPGEN_STEP(forward_2_next_mean),     // 5
-    OPGEN_STEP(forward_3_output),        // 6
-    OPGEN_STEP(forward_4_next_mean),     // 7
-    OPGEN_STEP(forward_5_output),        // 8
-    OPGEN_STEP(forward_6_next_mean),     // 9
-    OPGEN_STEP(forward_7_output),        // 10
-    OPGEN_STEP(backward_0_grad_weight),  // 11
-    OPGEN_STEP(backward_1_grad_input),   // 12
-    OPGEN_STEP(backward_1_grad_bias),    // 13
-    OPGEN_STEP(backward_4_grad_input),   // 14
-    OPGEN_STEP(backward_5_grad_input),   // 15
-    OPGEN_STEP(backward_5_grad_bias),    // 16
+    OPGEN_STEP(forward_0_next_mean),      // 0
+    OPGEN_STEP(forward_0_sum_all),        // 1
+    OPGEN_STEP(forward_0_next_var),       // 2
+    OPGEN_MOVES(forward_1_variance_, 4),  // 3
+    OPGEN_STEP(forward_1_output),         // 4
+    OPGEN_STEP(forward_2_next_mean),      // 5
+    OPGEN_STEP(forward_3_output),         // 6
+    OPGEN_STEP(forward_4_next_mean),      // 7
+    OPGEN_STEP(forward_5_output),         // 8
+    OPGEN_STEP(forward_6_next_mean),      // 9
+    OPGEN_STEP(forward_7_output),         // 10
+    OPGEN_STEP(backward_0_grad_weight),   // 11
+    OPGEN_STEP(backward_1_grad_input),    // 12
+    OPGEN_STEP(backward_1_grad_bias),     // 13
+    OPGEN_STEP(backward_4_grad_input),    // 14
+    OPGEN_STEP(backward_5_grad_input),    // 15
+    OPGEN_STEP(backward_5_grad_bias),     // 16
 };

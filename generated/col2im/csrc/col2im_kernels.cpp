@@ -114,6 +114,6 @@ int backward_grad_input(const OpgenCall& call, OpgenHost& host) {
 }  // namespace
 
 OPGEN_STEPS(col2im) = {
-    OPGEN_STEP(forward_output),       // 0
-    OPGEN_STEP(backward_grad_input),  // 1
+    OPGEN_STEP(forward_output),           // 0
+    OPGEN_MOVES(backward_grad_input, 2),  // 1
 };

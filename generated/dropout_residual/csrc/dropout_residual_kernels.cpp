@@ -106,8 +106,8 @@ int backward_1_grad_y_copy_2(const OpgenCall& call, OpgenHost& host) {
 }  // namespace
 
 OPGEN_STEPS(dropout_residual) = {
-    OPGEN_STEP(forward_0_y),               // 0
-    OPGEN_STEP(forward_1_y),               // 1
-    OPGEN_STEP(backward_0_grad_y_copy),    // 2
-    OPGEN_STEP(backward_1_grad_y_copy_2),  // 3
+    OPGEN_STEP(forward_0_y),                   // 0
+    OPGEN_STEP(forward_1_y),                   // 1
+    OPGEN_STEP(backward_0_grad_y_copy),        // 2
+    OPGEN_MOVES(backward_1_grad_y_copy_2, 3),  // 3
 };

@@ -125,11 +125,10 @@ int forward_loss(const OpgenCall& call, OpgenHost& host) {
   Part total;
   rt::chunked(host, over_batch_d.count, total, [=, &host](int64_t begin, int64_t end, Part& part) {
     auto& loss_sum_fold = part.loss_sum_fold;
-    rt::Held<int64_t> code_held;
     rt::Held<opmath_t> codebook_held;
     over_batch_d.runs<rt::block>(begin, end, nullptr, [&](const auto& run) {
       const rt::Source<opmath_t> input_at(input, run.at[0], run.step[0], run.size);
-      const rt::Steady<int64_t> code_at(code_held, code, run.at[2], run.step[2], run.size);
+      const rt::Numbers<int64_t> code_at(code, run.at[2], run.step[2], run.size);
       const auto codebook_0 = [&](int64_t i) { return code_at[i]; };
       const rt::Line<opmath_t> codebook_at(host, codebook_held, codebook, rt::stretch(run, 1, code_at.same), 0,
                                            rt::checked(codebook, 0, codebook.stride(0), 1, codebook_0));
@@ -237,11 +236,10 @@ int backward_grad_input(const OpgenCall& call, OpgenHost& host) {
   outer.dim_of_steps(D);
   outer.arrange();
   rt::parallel(host, outer.count, 1, [=, &host](int64_t begin, int64_t end) {
-    rt::Held<int64_t> code_held;
     outer.runs<rt::block>(begin, end, nullptr, [&](const auto& run) {
       const auto grad_loss_at = rt::load(grad_loss, run.at[3]);
       const rt::Source<opmath_t> input_at(input, run.at[0], run.step[0], run.size);
-      const rt::Steady<int64_t> code_at(code_held, code, run.at[2], run.step[2], run.size);
+      const rt::Numbers<int64_t> code_at(code, run.at[2], run.step[2], run.size);
       const rt::Source<opmath_t> grad_output_at(grad_output, run.at[4], run.step[4], run.size);
       rt::Sink<opmath_t> grad_input_out(grad_input, run.at[5], run.step[5], run.size);
       const auto codebook_wanted = [&](int64_t) { return given_grads_1; };

@@ -17,10 +17,9 @@ int forward_output(const OpgenCall& call, OpgenHost& host) {
   outer.dim(D, {weight.stride(1), 0, output.stride(1)});
   outer.arrange();
   rt::parallel(host, outer.count, 1, [=, &host](int64_t begin, int64_t end) {
-    rt::Held<int64_t> input_held;
     rt::Held<opmath_t> weight_held;
     outer.runs<rt::block>(begin, end, nullptr, [&](const auto& run) {
-      const rt::Steady<int64_t> input_at(input_held, input, run.at[1], run.step[1], run.size);
+      const rt::Numbers<int64_t> input_at(input, run.at[1], run.step[1], run.size);
       rt::Sink<opmath_t> output_out(output, run.at[2], run.step[2], run.size);
       const auto weight_0 = [&](int64_t i) { return input_at[i]; };
       const rt::Line<opmath_t> weight_at(host, weight_held, weight, rt::stretch(run, 0, input_at.same), 0,
@@ -76,6 +75,6 @@ int backward_grad_weight(const OpgenCall& call, OpgenHost& host) {
 }  // namespace
 
 OPGEN_STEPS(embedding) = {
-    OPGEN_STEP(forward_output),        // 0
+    OPGEN_MOVES(forward_output, 3),    // 0
     OPGEN_STEP(backward_grad_weight),  // 1
 };

@@ -43,6 +43,6 @@ int backward_grad_x(const OpgenCall& call, OpgenHost& host) {
 }  // namespace
 
 OPGEN_STEPS(gradient_reversal) = {
-    OPGEN_STEP(forward_y),        // 0
+    OPGEN_MOVES(forward_y, 2),    // 0
     OPGEN_STEP(backward_grad_x),  // 1
 };

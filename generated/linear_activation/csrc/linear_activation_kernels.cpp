@@ -270,15 +270,15 @@ int backward_4_grad_bias(const OpgenCall& call, OpgenHost& host) {
 }  // namespace
 
 OPGEN_STEPS(linear_activation) = {
-    OPGEN_STEP(forward_0_condition),   // 0
-    OPGEN_STEP(forward_1_output),      // 1
-    OPGEN_STEP(forward_2_output),      // 2
-    OPGEN_STEP(forward_3_output),      // 3
-    OPGEN_STEP(forward_4_output),      // 4
-    OPGEN_STEP(backward_0_grad_z),     // 5
-    OPGEN_STEP(backward_0_grad_bias),  // 6
-    OPGEN_STEP(backward_1_grad_z),     // 7
-    OPGEN_STEP(backward_2_grad_z),     // 8
-    OPGEN_STEP(backward_3_grad_z),     // 9
-    OPGEN_STEP(backward_4_grad_bias),  // 10
+    OPGEN_STEP(forward_0_condition),    // 0
+    OPGEN_STEP(forward_1_output),       // 1
+    OPGEN_STEP(forward_2_output),       // 2
+    OPGEN_STEP(forward_3_output),       // 3
+    OPGEN_MOVES(forward_4_output, 2),   // 4
+    OPGEN_MOVES(backward_0_grad_z, 3),  // 5
+    OPGEN_STEP(backward_0_grad_bias),   // 6
+    OPGEN_STEP(backward_1_grad_z),      // 7
+    OPGEN_STEP(backward_2_grad_z),      // 8
+    OPGEN_STEP(backward_3_grad_z),      // 9
+    OPGEN_STEP(backward_4_grad_bias),   // 10
 };

@@ -242,9 +242,9 @@ int backward_1_grad_input(const OpgenCall& call, OpgenHost& host) {
 }  // namespace
 
 OPGEN_STEPS(max_pool2d) = {
-    OPGEN_STEP(forward_0_hit_output),     // 0
-    OPGEN_STEP(forward_1_hit_output),     // 1
-    OPGEN_STEP(backward_0_share_output),  // 2
-    OPGEN_STEP(backward_0_grad_input),    // 3
-    OPGEN_STEP(backward_1_grad_input),    // 4
+    OPGEN_STEP(forward_0_hit_output),       // 0
+    OPGEN_STEP(forward_1_hit_output),       // 1
+    OPGEN_STEP(backward_0_share_output),    // 2
+    OPGEN_STEP(backward_0_grad_input),      // 3
+    OPGEN_MOVES(backward_1_grad_input, 3),  // 4
 };

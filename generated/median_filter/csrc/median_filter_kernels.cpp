@@ -184,7 +184,7 @@ int backward_grad_input(const OpgenCall& call, OpgenHost& host) {
 }  // namespace
 
 OPGEN_STEPS(median_filter) = {
-    OPGEN_STEP(forward_values),        // 0
+    OPGEN_MOVES(forward_values, 2),    // 0
     OPGEN_STEP(forward_output),        // 1
     OPGEN_STEP(forward_slope),         // 2
     OPGEN_STEP(backward_grad_values),  // 3

@@ -87,6 +87,6 @@ int backward_grad_input(const OpgenCall& call, OpgenHost& host) {
 }  // namespace
 
 OPGEN_STEPS(pixel_shuffle) = {
-    OPGEN_STEP(forward_output),       // 0
-    OPGEN_STEP(backward_grad_input),  // 1
+    OPGEN_MOVES(forward_output, 2),       // 0
+    OPGEN_MOVES(backward_grad_input, 2),  // 1
 };

@@ -284,11 +284,11 @@ int backward_1_grad_input(const OpgenCall& call, OpgenHost& host) {
 }  // namespace
 
 OPGEN_STEPS(quantile_pool) = {
-    OPGEN_STEP(forward_0_values),        // 0
-    OPGEN_STEP(forward_0_output),        // 1
-    OPGEN_STEP(forward_0_slope),         // 2
-    OPGEN_STEP(forward_1_values),        // 3
-    OPGEN_STEP(backward_0_grad_values),  // 4
-    OPGEN_STEP(backward_0_grad_input),   // 5
-    OPGEN_STEP(backward_1_grad_input),   // 6
+    OPGEN_MOVES(forward_0_values, 2),       // 0
+    OPGEN_STEP(forward_0_output),           // 1
+    OPGEN_STEP(forward_0_slope),            // 2
+    OPGEN_MOVES(forward_1_values, 2),       // 3
+    OPGEN_STEP(backward_0_grad_values),     // 4
+    OPGEN_STEP(backward_0_grad_input),      // 5
+    OPGEN_MOVES(backward_1_grad_input, 2),  // 6
 };

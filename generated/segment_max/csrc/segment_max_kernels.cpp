@@ -125,10 +125,9 @@ int forward_condition(const OpgenCall& call, OpgenHost& host) {
   outer.batch(call, &input, &top, nullptr, &condition);
   outer.arrange();
   rt::parallel(host, outer.count, 1, [=, &host](int64_t begin, int64_t end) {
-    rt::Held<int64_t> segment_held;
     outer.runs<rt::block>(begin, end, nullptr, [&](const auto& run) {
       const rt::Source<opmath_t> input_at(input, run.at[0], run.step[0], run.size);
-      const rt::Steady<int64_t> segment_at(segment_held, segment, run.at[2], run.step[2], run.size);
+      const rt::Numbers<int64_t> segment_at(segment, run.at[2], run.step[2], run.size);
       rt::Sink<bool> condition_out(condition, run.at[3], run.step[3], run.size);
       const auto top_0 = [&](int64_t i) { return segment_at[i]; };
       const rt::Line<opmath_t> top_at(host, top, rt::stretch(run, 1, segment_at.same), 0,

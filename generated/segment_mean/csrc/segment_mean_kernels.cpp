@@ -143,9 +143,8 @@ int backward_grad_input(const OpgenCall& call, OpgenHost& host) {
   outer.batch(call, &grad_total, nullptr, &grad_input);
   outer.arrange();
   rt::parallel(host, outer.count, 1, [=, &host](int64_t begin, int64_t end) {
-    rt::Held<int64_t> segment_held;
     outer.runs<rt::block>(begin, end, nullptr, [&](const auto& run) {
-      const rt::Steady<int64_t> segment_at(segment_held, segment, run.at[1], run.step[1], run.size);
+      const rt::Numbers<int64_t> segment_at(segment, run.at[1], run.step[1], run.size);
       rt::Sink<opmath_t> grad_input_out(grad_input, run.at[2], run.step[2], run.size);
       const auto grad_total_0 = [&](int64_t i) { return segment_at[i]; };
       const rt::Line<opmath_t> grad_total_at(host, grad_total, rt::stretch(run, 0, segment_at.same), 0,
@@ -159,9 +158,9 @@ int backward_grad_input(const OpgenCall& call, OpgenHost& host) {
 }  // namespace
 
 OPGEN_STEPS(segment_mean) = {
-    OPGEN_STEP(forward_size),         // 0
-    OPGEN_STEP(forward_total),        // 1
-    OPGEN_STEP(forward_output),       // 2
-    OPGEN_STEP(backward_grad_total),  // 3
-    OPGEN_STEP(backward_grad_input),  // 4
+    OPGEN_STEP(forward_size),             // 0
+    OPGEN_STEP(forward_total),            // 1
+    OPGEN_STEP(forward_output),           // 2
+    OPGEN_STEP(backward_grad_total),      // 3
+    OPGEN_MOVES(backward_grad_input, 3),  // 4
 };

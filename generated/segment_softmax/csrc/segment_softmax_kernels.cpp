@@ -177,11 +177,10 @@ int backward_grad_input(const OpgenCall& call, OpgenHost& host) {
   outer.batch(call, &output, &grad_output, &dot_output, nullptr, &grad_input);
   outer.arrange();
   rt::parallel(host, outer.count, 1, [=, &host](int64_t begin, int64_t end) {
-    rt::Held<int64_t> segment_held;
     outer.runs<rt::block>(begin, end, nullptr, [&](const auto& run) {
       const rt::Source<opmath_t> output_at(output, run.at[0], run.step[0], run.size);
       const rt::Source<opmath_t> grad_output_at(grad_output, run.at[1], run.step[1], run.size);
-      const rt::Steady<int64_t> segment_at(segment_held, segment, run.at[3], run.step[3], run.size);
+      const rt::Numbers<int64_t> segment_at(segment, run.at[3], run.step[3], run.size);
       rt::Sink<opmath_t> grad_input_out(grad_input, run.at[4], run.step[4], run.size);
       const auto dot_output_0 = [&](int64_t i) { return segment_at[i]; };
       const rt::Line<opmath_t> dot_output_at(host, dot_output, rt::stretch(run, 2, segment_at.same), 0,

@@ -50,6 +50,6 @@ int backward_grad_x(const OpgenCall& call, OpgenHost& host) {
 }  // namespace
 
 OPGEN_STEPS(sign_ste) = {
-    OPGEN_STEP(forward_condition),  // 0
-    OPGEN_STEP(backward_grad_x),    // 1
+    OPGEN_STEP(forward_condition),    // 0
+    OPGEN_MOVES(backward_grad_x, 3),  // 1
 };

@@ -703,9 +703,9 @@ int backward_grad_cost(const OpgenCall& call, OpgenHost& host) {
 
 OPGEN_STEPS(soft_dtw) = {
     OPGEN_STEP(forward_r_waves),         // 0
-    OPGEN_STEP(forward_r),               // 1
+    OPGEN_MOVES(forward_r, 2),           // 1
     OPGEN_STEP(forward_output),          // 2
-    OPGEN_STEP(backward_grad_r),         // 3
+    OPGEN_MOVES(backward_grad_r, 2),     // 3
     OPGEN_STEP(backward_grad_r_before),  // 4
-    OPGEN_STEP(backward_grad_cost),      // 5
+    OPGEN_MOVES(backward_grad_cost, 2),  // 5
 };

@@ -50,6 +50,6 @@ int backward_grad_y_copy(const OpgenCall& call, OpgenHost& host) {
 }  // namespace
 
 OPGEN_STEPS(stochastic_round) = {
-    OPGEN_STEP(forward_y),             // 0
-    OPGEN_STEP(backward_grad_y_copy),  // 1
+    OPGEN_STEP(forward_y),                 // 0
+    OPGEN_MOVES(backward_grad_y_copy, 2),  // 1
 };

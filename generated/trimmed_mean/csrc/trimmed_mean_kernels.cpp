@@ -126,7 +126,7 @@ int backward_grad_values(const OpgenCall& call, OpgenHost& host) {
 }  // namespace
 
 OPGEN_STEPS(trimmed_mean) = {
-    OPGEN_STEP(forward_values),        // 0
+    OPGEN_MOVES(forward_values, 2),    // 0
     OPGEN_STEP(forward_output),        // 1
     OPGEN_STEP(backward_grad_values),  // 2
 };

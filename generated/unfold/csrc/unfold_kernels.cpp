@@ -114,6 +114,6 @@ int backward_grad_input(const OpgenCall& call, OpgenHost& host) {
 }  // namespace
 
 OPGEN_STEPS(unfold) = {
-    OPGEN_STEP(forward_output),       // 0
+    OPGEN_MOVES(forward_output, 2),   // 0
     OPGEN_STEP(backward_grad_input),  // 1
 };

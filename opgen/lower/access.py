@@ -18,6 +18,7 @@ from opgen.lang.habits import NAMES, NO_AXIS
 from opgen.lang.nodes import Access, Dots, Expr, Name, Number
 from opgen.lang.unparse import unparse_assign
 from opgen.lang.walk import nodes
+from opgen.lower import missing
 from opgen.lower.declare import CALLABLE
 from opgen.lower.draw import refused
 from opgen.lower.extent import of_namesakes
@@ -25,7 +26,6 @@ from opgen.lower.gradient_names import cotangent_by, cotangents_by
 from opgen.lower.idle import idle_param
 from opgen.lower.loose import as_read, bound_by, in_round_brackets, loose_beside
 from opgen.lower.masks import mask_among, masked_read
-from opgen.lower.missing import in_gradient, one_hot, undeclared
 from opgen.lower.proposals import as_it_stays, assigned_float
 from opgen.lower.range import note
 from opgen.lower.readings import filled, instead_of_dots, not_an_index, shape_text, spelled, without_last
@@ -163,7 +163,7 @@ def unknown_name(f: Frame, name: str, span: Span, *, position: bool) -> Typed:
         return f.error("OPG205", f"there is no `{name}`", span, NAMES[name], label="unknown name")
     if name == "None" and name in f.index_names:
         return f.error("OPG205", f"there is no `{name}`", span, NO_AXIS, label="unknown name")
-    if name in named_within(t.shape for t in f.decl.inputs.values()):
+    if name in named_within(t.shape for t in f.decl.inputs.values()) or missing.is_respelt(f, name):
         return BAD
     if name[:1].isupper():
         hints = did_you_mean(name, (*f.decl.known_dims(), *CONSTANTS)) or derived(
@@ -212,7 +212,7 @@ def unknown_name(f: Frame, name: str, span: Span, *, position: bool) -> Typed:
         )
     if not hints and f.place == "a default":
         hints = ("a default is a number, such as `0.5`, or a formula of dims and other params",)
-    hints = hints or (in_gradient(f, name) or "declare it under `params` or `inputs`",)
+    hints = hints or missing.never_read(f, name, None) + missing.number(f, name)
     return f.error("OPG205", f"there is no `{name}`", span, *hints, label="unknown name")
 
 
@@ -246,12 +246,13 @@ def access(f: Frame, e: Access, *, padded: bool = False) -> Typed:
         return f.error("OPG206", f"`{e.name}` is a number and has no positions", e.name_span)
     if e.name in REDUCTIONS or e.name in CALLABLE:
         return f.error("OPG206", f"`{e.name}` is not a tensor", e.name_span, in_round_brackets(f, e))
-    if _is_lost(f, e.name):
+    if _is_lost(f, e.name) or missing.is_respelt(f, e.name):
         return BAD
     if e.name in f.decl.targets() and (hint := as_it_stays(f.decl, e.name)):
         return f.error("OPG220", f"`{e.name}` is read where it has no statement", e.name_span, hint)
     hints = cotangent_by(f, e.name) or earlier(f.decl, e) or did_you_mean(e.name, (*f.state.tensors, *f.state.later))
-    hints = hints or cotangents_by(f, e.name) or one_hot(f, e) or undeclared(f, e)
+    hints = hints or cotangents_by(f, e.name) or missing.one_hot(f, e)
+    hints = hints or missing.never_read(f, e.name, len(e.items)) + missing.undeclared(f, e)
     return f.error("OPG205", f"there is no tensor `{e.name}`", e.name_span, *hints, label="unknown tensor")
 
 

@@ -20,7 +20,7 @@ from opgen.ir.reductions import ORDERS, REDUCTIONS
 from opgen.ir.scalar import Dim
 from opgen.lang.circles import circles
 from opgen.lang.head import is_anonymous, parse_head
-from opgen.lang.nodes import Assign, Expr
+from opgen.lang.nodes import Assign, Binder, Expr
 from opgen.lang.parser import parse_expression, parse_statements
 from opgen.lang.results import MORE, STATED, results
 from opgen.lang.unparse import unparse, unparse_assign
@@ -122,7 +122,7 @@ def declare(spec: OpSpec, bag: Bag) -> Declarations | None:
     known = tuple(dict.fromkeys((*sizes, *derived, *named_within(t.shape for t in spec.inputs))))
     declared = {
         str(o.name): shape for o in spec.outputs or ()
-        if o.shape is not None and is_clear(shape := shape_of(o.shape, params, bag, known))
+        if o.shape is not None and is_clear(shape := shape_of(o.shape, params, bag, known, idle=_idle(spec)))
     }  # fmt: skip
     defaults = {str(p.name): d for p in spec.params if (d := _default(p, bag)) is not None}
     if not forward and not isinstance(spec.forward, Callee):
@@ -136,6 +136,14 @@ def declare(spec: OpSpec, bag: Bag) -> Declarations | None:
     )  # fmt: skip
     _check_saved(found, bag)
     return found
+
+
+def _idle(spec: OpSpec) -> str | None:
+    """The int param that stands nowhere but in its declaration, if it is one."""
+    texts = [b.text for b in (spec.forward, *(dim.value for dim in spec.dims)) if isinstance(b, Formula)]
+    idle = [str(p.name) for p in spec.params if p.type == "int" and p.length is None]
+    idle = [n for n in idle if not any(re.search(rf"\b{n}\b", text) for text in texts)]
+    return idle[0] if len(idle) == 1 else None
 
 
 def _block(block: Formula | Callee | None, words: Vocabulary, bag: Bag) -> tuple[tuple[Assign, ...], tuple[str, ...]]:
@@ -313,8 +321,13 @@ def _check_target_name(d: Declarations, s: Assign, bag: Bag) -> None:
         related = (Label(d.params[name].span, "declared here"),)
         hints = (f"give the result another name: `{_renamed(d, s)}`",)
         bag.error("OPG236", f"`{name}` is a param and cannot be assigned", span, related=related, hints=hints)
-    elif not check_lower(name, span, "tensor", bag, (*d.inputs, *d.params, *d.targets(), *d.functions)):
+    elif not check_lower(name, span, "tensor", bag, (*d.inputs, *d.params, *d.targets(), *d.functions, *indices(d))):
         return
+
+
+def indices(d: Declarations) -> tuple[str, ...]:
+    """The names of the indices of all statements."""
+    return tuple(i.name for s in d.forward for i in s.target.items or () if isinstance(i, Binder))
 
 
 def _new_buffers(d: Declarations, module: ModuleSpec) -> str:

@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import re
 from itertools import chain
 
 from opgen.diagnostics.model import Bag, Diagnostic, Hint, Severity, Span
@@ -117,7 +118,11 @@ def _default(param: ParamSpec, default: Formula | tuple[Formula, ...], bag: Bag)
 def _default_value(param: ParamSpec, default: Formula, bag: Bag) -> None:
     text = default.text.strip()
     if param.choices and text not in param.choices:
-        hints = did_you_mean(text, param.choices)
+        more = f"`choices: [{', '.join((*param.choices, text))}]`"
+        hints = did_you_mean(text, param.choices) or (
+            f"add it: {more}",
+            f"or choose one: `default: {param.choices[0]}`",
+        )
         message = f"the default of `{param.name}` is not among its choices {listed(param.choices, 'and')}"
         bag.error("OPG119", message, default.whole, label="not a choice", hints=hints)
     elif param.type in ("int", "float") and text in ("true", "false"):
@@ -127,7 +132,11 @@ def _default_value(param: ParamSpec, default: Formula, bag: Bag) -> None:
         hint = Hint(f"write `{meant}`", text, meant) if meant else "write `true` or `false`"
         _unfit(param, default, "not a truth value", bag, hint)
     elif param.type == "int" and _is_fraction(text):
-        _unfit(param, default, "not an integer", bag, "a number with a fraction is of `type: float`")
+        whole = [Hint(f"write `{text[:-2]}`", text, text[:-2])] if re.fullmatch(r"-?\d+\.0", text) else []
+        hint = (
+            "or `type: float`, if it may have a fraction" if whole else "a number with a fraction is of `type: float`"
+        )
+        _unfit(param, default, "not an integer", bag, *whole, hint)
 
 
 def _is_fraction(text: str) -> bool:

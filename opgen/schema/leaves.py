@@ -19,11 +19,13 @@ from opgen.diagnostics.letters import in_ascii
 from opgen.diagnostics.model import Hint
 from opgen.diagnostics.suggest import closest, exact, listed
 from opgen.schema.annotations import of_dtype, of_param
+from opgen.schema.blocks import as_block
 from opgen.schema.dtypes import DTYPES
 from opgen.schema.flow import INTERVAL, words_of
 from opgen.schema.formula import Formula, Word
 from opgen.schema.nodes import Mapping, Node, Scalar, Sequence, Value
 from opgen.schema.offsets import formula_of
+from opgen.schema.spelling import is_dashed, is_read
 from opgen.version import LANGUAGE
 
 SNAKE = re.compile(r"[a-z][a-z0-9_]*")
@@ -158,7 +160,7 @@ def formula(node: object) -> Formula:
             return formula_of(node)
         case Sequence() | Mapping():
             if node.span.text[:1] not in "[{":
-                raise expected("a formula", node, "statements are the lines of one block, which begins with `|`")
+                raise expected("a formula", node, as_block(node))
             raise expected("a formula", node, f"a formula that begins with `{node.span.text[:1]}` needs quotes")
         case _:
             raise expected("a formula", node)
@@ -178,7 +180,8 @@ def domain(node: object, info: ValidationInfo) -> Formula:
         return formula(node)
     opening, low, high, closing = ends.groups()
     below = "" if low in ("-inf", "inf") else f"{low} {'<=' if opening == '[' else '<'} "
-    above = "" if high in ("inf", "+inf") else f" {'<=' if closing == ']' else '<'} {high}"
+    ends_before = closing == ")" or re.fullmatch(r"[A-Z]\w*", high)  # a position in a dim ends before its size
+    above = "" if high in ("inf", "+inf") else f" {'<' if ends_before else '<='} {high}"
     if below and not above:
         below, above = "", f" {'>=' if opening == '[' else '>'} {low}"
     hint = f"write `{below}{name}{above}`" if below or above else "every number is in it: leave `domain` away"
@@ -201,7 +204,7 @@ def word(node: object, pattern: re.Pattern[str], what: str, spelt: Callable[[str
         given = _DEFAULTED.fullmatch(name)
         if given:
             hints = (f"a default is a field: `{{{given[1]}: {{type: float, default: {given[2]}}}}}`",)
-        if pattern is SNAKE and re.search(r"[-+*/(\[]\s*\w", name) and not _is_dashed(node):
+        if pattern is SNAKE and re.search(r"[-+*/(\[]\s*\w", name) and not is_dashed(node):
             hints = ("no formula stands here: name its value in a statement of `forward`, and give that name",)
         if not name.isascii():
             hints += ("names are made of ASCII letters, digits and `_`",)
@@ -213,19 +216,19 @@ def word(node: object, pattern: re.Pattern[str], what: str, spelt: Callable[[str
             hints = ("a reference is the path of one function that exists: `torch.nn.functional.relu`, say",)
         plain = pattern is SNAKE and hints[:1] == (f"write `{better}`",)
         certain = respelt(node, better) if plain else None
+        if (
+            pattern in (SNAKE, CAMEL)
+            and len(name) > (pattern is CAMEL)
+            and is_read(node)
+            and hints == (f"write `{better}`",)
+        ):
+            hints = (f"write `{better}`, here and where it is read",)
         message = f"`{shortened(name)}` is not {what}"
         raise refused("OPG113", message, node, label=f"not {what}", hints=hints, meant=certain)
     if keyword.iskeyword(name):
         label = f"`{name}` is a keyword of Python"
         raise refused("OPG113", f"`{name}` cannot be a name", node, label=label, hints=(f"write `{name}_`, say",))
     return Word(name, node.span)
-
-
-def _is_dashed(node: Scalar) -> bool:
-    """Whether a name is written with dashes, as those of packages are, and is no difference of names in the spec."""
-    parts = node.text.split("-")
-    words = re.findall(r"\w+", node.span.source.text)
-    return all(map(str.isidentifier, parts)) and any(words.count(p) == parts.count(p) for p in parts)
 
 
 def shortened(value: str) -> str:

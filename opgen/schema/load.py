@@ -79,6 +79,11 @@ ELSEWHERE = {
         )
     },
     **{
+        (field, "a spec"): "what generated tests call it with stands under `tests`: sizes as "
+        "`tests: {{sizes: {{N: 3}}}}`, values as `tests: {{cases: [{{p: 2}}]}}`"
+        for field in ("samples", "sample", "cases", "sizes", "examples", "example", "test_inputs")
+    },
+    **{
         (field, "a param"): "a number with a gradient, and what has a shape, is an input: move it to `inputs`, "
         "`{own}: {{shape: {shape}}}`"
         for field in ("differentiable", "requires_grad", "trainable", "learnable", "shape")
@@ -288,6 +293,10 @@ class _Report:
         node = key if key is not None else (fields.node if isinstance(fields, Fields) else self.root)
         place = self.root.entries[0][0].span if node is self.root and self.root.entries else self.place(node, ())
         hint = f"add `{name}`: {info.description}" if info.description else f"add `{name}`"
+        if key is not None and isinstance(fields, Fields) and fields.node is key:  # an item of a list
+            own = str(key.text)
+            plain = name == "type" and own.isidentifier()
+            hint = f"write `{own}: float`, say, as an entry of a mapping" if plain else hint
         self.bag.error("OPG111", f"{owner} needs the field `{name}`", place, hints=(hint,))
 
     def place(self, found: object, loc: tuple[Any, ...]) -> Span:

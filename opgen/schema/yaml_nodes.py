@@ -238,7 +238,12 @@ def _syntax(error: yaml.MarkedYAMLError, composer: _Composer) -> None:
     if without_blank(source, start, composer.bag) or _outside_block(source, start, composer.bag):
         return
     message, hints = in_plain_words(error.problem or error.context or "syntax error")
-    missing = _without_colon(source, start) or _in_braces(source, start) or _in_line(source, start)
+    missing = (
+        _filled_in(source, start)
+        or _without_colon(source, start)
+        or _in_braces(source, start)
+        or _in_line(source, start)
+    )
     special = missing or _one_sided(source, start) or _list_type(source, start)
     hints = special or (*_lambda(source, start), *hints)
     related: tuple[Label, ...] = ()
@@ -334,6 +339,14 @@ def _in_line(source: Source, offset: int) -> tuple[str, ...]:
         return ()
     plain = ", ".join(re.findall(r"\w+", re.sub(r"\[[^\[\]]*\]", "", names[2])))
     return (f"names stand there without indices: write `{names[1]}: [{plain}]`",)
+
+
+def _filled_in(source: Source, offset: int) -> tuple[str, ...]:
+    """A hint where a line holds `${params.alpha}`, as files that are filled in do."""
+    line = source.text[source.text.rfind("\n", 0, offset) + 1 :].partition("\n")[0]
+    found = re.search(r"\$\{(?:\w+[.:,])*(\w+)\}|\$\{\{ *(?:\w+[.:,])*(\w+) *\}\}", line)
+    told = "nothing is filled in here; a default, a domain and a formula read params and dims by their names"
+    return () if found is None else (f"{told}: write `{found[1] or found[2]}` in place of `{found[0]}`",)
 
 
 def _lambda(source: Source, offset: int) -> tuple[str, ...]:

@@ -19,9 +19,9 @@ from opgen.lang.nodes import Access, Dots, Expr, Name, Number
 from opgen.lang.unparse import unparse_assign
 from opgen.lang.walk import nodes
 from opgen.lower import missing
+from opgen.lower.along import as_batch, size_of
 from opgen.lower.declare import CALLABLE
 from opgen.lower.draw import refused
-from opgen.lower.extent import of_namesakes
 from opgen.lower.gradient_names import cotangent_by, cotangents_by
 from opgen.lower.idle import idle_param
 from opgen.lower.loose import as_read, bound_by, in_round_brackets, loose_beside
@@ -180,7 +180,7 @@ def unknown_name(f: Frame, name: str, span: Span, *, position: bool) -> Typed:
             within = bound_by(f, span)
             way = f"bind it: {listed(within)}" if within else f"sum over it with `sum[{name}](…)`"
             over: tuple[str, ...] = (f"{way}{'' if fixed else ', or write it on the left'}",)
-            over = as_read(f, name) or as_scattered(f, name, span) or over
+            over = as_read(f, name) or as_scattered(f, name, span) or (*as_batch(f, span), *over)
             notes: tuple[str, ...] = ("nothing is summed implicitly",)
             if not position and name.upper() in f.decl.known_dims():
                 hints, near, over, notes = (f"did you mean the size of the dim, `{name.upper()}`?",), (), (), ()
@@ -237,7 +237,8 @@ def access(f: Frame, e: Access, *, padded: bool = False) -> Typed:
     if e.name in f.decl.params and e.name not in f.args:
         item = e.items[0] if len(e.items) == 1 else None
         if not isinstance(item, Number) or not isinstance(item.value, int):
-            sizes = [of_namesakes(f, i.name) if isinstance(i, Name) else "" for i in e.items]
+            own = next((s for s in f.decl.forward if s.target.name == f.target), None)
+            sizes = [size_of(f.decl, own, i.name) if own and isinstance(i, Name) else "" for i in e.items]
             shape = ", ".join(sizes) if all(sizes) else "Q"
             hint = f"numbers that an index runs over are an input: `inputs: {{{e.name}: {{shape: [{shape}]}}}}`"
             return f.error("OPG206", "an element of a list param is chosen by an integer literal", e.span, hint)

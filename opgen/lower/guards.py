@@ -19,6 +19,7 @@ from opgen.lang.circles import constant_part
 from opgen.lang.nodes import Access, Assign, Call, Compare, Dots, Expr, Logic, Name, Reduction, Text, Unary
 from opgen.lang.unparse import unparse, unparse_target
 from opgen.lang.walk import nodes, statement_names
+from opgen.lower.apart import apart, other_choice
 from opgen.lower.declare import Declarations, every
 from opgen.lower.overwritten import choice_of
 from opgen.lower.parts import as_one
@@ -284,7 +285,7 @@ def _check_comparison(d: Declarations, guard: Expr, left: Expr, right: Expr, bag
     if param.choices:
         if value in param.choices:
             return True
-        hints = did_you_mean(value or "", param.choices) or ("a value that is not among the choices is added there",)
+        hints = did_you_mean(value or "", param.choices) or other_choice(d, param, value or "")
         bag.error(
             "OPG231", f"`{left.name}` is never that", right.span,
             label="not a choice", related=(Label(param.span, f"the choices are {listed(param.choices, 'and')}"),),
@@ -382,5 +383,5 @@ def _overlap(d: Declarations, name: str, matching: Sequence[Assign], case: Case,
     span = second.guard.span if second.guard is not None else second.target.span
     bag.error(
         "OPG221", f"two statements of `{name}` hold when {when}", span, label="holds", related=related,
-        hints=("make the guards exclude each other",),
+        hints=(apart(d, first, second),),
     )  # fmt: skip

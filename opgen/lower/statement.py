@@ -26,6 +26,7 @@ from opgen.lang.nodes import (
 )
 from opgen.lang.unparse import unparse, unparse_assign, unparse_target
 from opgen.lang.walk import nodes, transform
+from opgen.lower.along import shape_of_target
 from opgen.lower.call import MAX_SIZE
 from opgen.lower.closed import closed_early
 from opgen.lower.declare import Declarations, every
@@ -44,7 +45,7 @@ from opgen.lower.recurrence_next import to_its_own
 from opgen.lower.recurrence_slips import assigned
 from opgen.lower.reduction import another, check_index_name, reduce
 from opgen.lower.scatter_shape import is_read, proposals
-from opgen.lower.scope import Frame, IndexInfo, Scope, Typed, Variation, loops_of, measure, same_extent
+from opgen.lower.scope import DECLARED, Frame, IndexInfo, Scope, Typed, Variation, loops_of, measure, same_extent
 
 
 @dataclass(frozen=True, slots=True)
@@ -293,7 +294,7 @@ def _declare(frame: Frame, s: Assign, scope: Scope, wanted: Wanted) -> bool:
         frame.bag.error(
             "OPG243", f"the indices of `{s.target.name}` do not fit its shape {shape_text(shape)}", s.target.span,
             label="other dims", related=related,
-            hints=("write one index for each dim, and `...` where the shape has it",),
+            hints=(_fitting(frame, s, wanted),),
         )  # fmt: skip
         return False
     for loop, extent in zip(scope.loops, shape, strict=True):
@@ -305,6 +306,14 @@ def _declare(frame: Frame, s: Assign, scope: Scope, wanted: Wanted) -> bool:
                 frame.error("OPG243", message, loop.span)
                 return False
     return True
+
+
+def _fitting(frame: Frame, s: Assign, wanted: Wanted) -> str:
+    """The declared shape that the indices of a statement have."""
+    shape = shape_of_target(frame.decl, s) if wanted.origin == DECLARED else ""
+    if shape:
+        return f"its indices have the shape {shape}: write `{s.target.name}: {{shape: {shape}}}`, or other indices"
+    return "write one index for each dim, and `...` where the shape has it"
 
 
 def declared_kind(frame: Frame, s: Assign, kind: Kind, wanted: Wanted) -> Kind | None:

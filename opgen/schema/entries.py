@@ -305,6 +305,7 @@ def spread_param(data: object) -> object:
     if not isinstance(data, Fields):
         return data
     declared, default = data.get("type"), data.get("default")
+    _refuse_choices(data.get("choices"), default, data)
     if declared is None and "choices" in data:
         data["type"] = "str"
     elif declared is None and isinstance(default, Scalar) and isinstance(default.value, bool | float):
@@ -319,6 +320,24 @@ def spread_param(data: object) -> object:
         del data["default"]
         data[NULL] = True
     return data
+
+
+def _refuse_choices(choices: object, default: object, data: Fields) -> None:
+    """Choices are words; numbers and truth values have a type or stand for words."""
+    if not isinstance(choices, Sequence) or not choices.items:
+        return
+    values = [item.value if isinstance(item, Scalar) else None for item in choices.items]
+    own = data.get(NAME)
+    name = own.text if isinstance(own, Scalar) else "p"
+    given = f", default: {default.text}" if isinstance(default, Scalar) and default.text else ""
+    if all(isinstance(v, bool) for v in values):
+        hint = f"write `{name}: {{type: bool{given}}}`"
+        raise refused("OPG117", "truth values are no choices", choices, hints=(hint,))
+    if all(isinstance(v, int) for v in values):
+        words = [f"{name}{v}" for v in values]
+        hint = f'choices are words: `choices: [{", ".join(words)}]`, and `if {name} == "{words[0]}"`; a number that'
+        hint += f" formulas read is `{{type: int{given}}}`"
+        raise refused("OPG117", "numbers are no choices", choices, hints=(hint,))
 
 
 def default(node: object) -> Formula | tuple[Formula, ...]:

@@ -88,6 +88,8 @@ def words_of(node: Scalar) -> tuple[Scalar, ...]:
     start = node.span.start + node.span.text.find(node.text)
     if node.text not in node.span.text or item.sub("", node.text).strip(" ,()[]"):
         return (node,)
+    if len(found) > 2 and all(m[0] in ("x", "by") for m in found[1::2]):  # `N x D`
+        found = found[::2]
     spans = [replace(node.span, start=start + m.start(), end=start + m.end()) for m in found]
     words = ["..." if m[0] == "*" else m[0] for m in found]
     return tuple(replace(node, text=w, value=typed(w), span=s, style="") for w, s in zip(words, spans, strict=True))

@@ -55,8 +55,11 @@ def _gathered(root: Mapping, fields: Table[str, Collection[str]], bag: Bag) -> M
             entries.append((key, value))
             continue
         name, section = entries[above[-1]]
-        assert isinstance(section, Mapping)
-        hint = f"write it below `{section.entries[-1][0].text}`, as far to the right"
+        if not isinstance(section, Mapping):
+            section = Mapping((), section.span, section.key)
+        hint = f"indent it: what belongs to `{name.text}` stands below it, further to the right"
+        if section.entries:
+            hint = f"write it below `{section.entries[-1][0].text}`, as far to the right"
         if section.flow:
             hint = f"write it before the `}}` of `{name.text}`"
         bag.error("OPG110", f"`{key.text}` belongs to `{name.text}`, and stands beside it", key.span, hints=(hint,))
@@ -66,7 +69,8 @@ def _gathered(root: Mapping, fields: Table[str, Collection[str]], bag: Bag) -> M
 
 def _is_entry(outer: str, section: Node, value: Node, fields: Table[str, Collection[str]]) -> bool:
     """Whether a value is that of an entry of this section."""
-    if outer not in _MARKS or not isinstance(section, Mapping) or not section.entries:
+    empty = isinstance(section, Scalar) and section.value is None
+    if outer not in _MARKS or not (empty or (isinstance(section, Mapping) and section.entries)):
         return False
     if isinstance(value, Scalar):
         return outer == "params" and value.text in _TYPES

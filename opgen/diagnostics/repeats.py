@@ -21,7 +21,8 @@ def gathered(diagnostics: Iterable[Diagnostic]) -> tuple[Diagnostic, ...]:
     What stands in backticks may differ in hints, and among the fields of a spec in messages: each place has its own.
     """
     first: dict[object, tuple[Diagnostic, Diagnostic]] = {}
-    for number, d in enumerate(diagnostics):
+    once = {(d.code, d.span, d.message) if d.span is not None else n: d for n, d in enumerate(diagnostics)}
+    for number, d in enumerate(once.values()):
         if d.span is None:
             first[number] = d, d
             continue

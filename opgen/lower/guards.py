@@ -208,7 +208,8 @@ def _check_flag(d: Declarations, guard: Expr, name: str, bag: Bag) -> bool:
 
 def _declared(d: Declarations, guard: Expr, name: str) -> tuple[str, ...]:
     """How a flag is declared that is no param yet; nothing where it is said already, or something else has the name."""
-    hint = f"declare it: `params: {{{name}: {{type: bool, default: false}}}}`"
+    on = "true" if d.spec.module is not None and d.spec.module.training == name else "false"
+    hint = f"declare it: `params: {{{name}: {{type: bool, default: {on}}}}}`"
     return () if name in d.inputs or name in d.targets() else (hint,)
 
 

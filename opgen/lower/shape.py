@@ -13,6 +13,7 @@ from opgen.ir.program import Shape
 from opgen.ir.scalar import BATCH, Batch, Dim, Lit, Scalar
 from opgen.lang.vocabulary import UNCLEAR
 from opgen.schema.formula import Formula
+from opgen.schema.model import OpSpec
 
 _DIM = re.compile(r"[A-Z][A-Za-z0-9_]*")
 _WITHIN = re.compile(rf"\b{_DIM.pattern}\b")
@@ -119,6 +120,14 @@ def derived(name: str, params: Sequence[str], idle: str | None = None) -> tuple[
     shown = likely or f"num_{name.lower()}"
     besides = "" if likely else f", with `params: {{{shown}: int}}`, or a formula of other dims"
     return (f"derive it under `dims`: `dims: {{{name}: {shown}}}`{besides}",)
+
+
+def idle_in(spec: OpSpec) -> str | None:
+    """The int param that stands nowhere but in its declaration, if it is one."""
+    texts = [b.text for b in (spec.forward, *(dim.value for dim in spec.dims)) if isinstance(b, Formula)]
+    idle = [str(p.name) for p in spec.params if p.type == "int" and p.length is None]
+    idle = [n for n in idle if not any(re.search(rf"\b{n}\b", text) for text in texts)]
+    return idle[0] if len(idle) == 1 else None
 
 
 def _refused(item: Formula, written: str, bag: Bag, *, among: bool, taken: Container[str]) -> list[Scalar]:

@@ -260,19 +260,19 @@ def _computed(frame: Frame, s: Assign) -> tuple[str, ...]:
             pass
     line = f"at computed positions `+=` adds up: `{left} += {_short(s.value)}`"
     if (sparse := one_of_several(frame, s)) is not None:
-        return (f"for one result of several places write `{sparse}`", line, *proposals(frame, replace(s, op="+=")))
+        return (f"for one result of several places write `{sparse}`", line, *_declared_or_begun(frame, s))
     before = (o.target.items or () for o in frame.decl.forward if o.target.name == name and o.op == "=" and o is not s)
     if any(all(isinstance(i, Binder | Dots) for i in items) for items in before):
         return (f"at computed positions `+=` adds to what `{name}` is so far: `{left} += {_short(s.value)}`",)
     if frame.decl.output_shapes.get(name) is not None:
         return (line,)
     if is_read(frame, name):
-        return (line, *proposals(frame, replace(s, op="+=")))
+        return (line, *_declared_or_begun(frame, s))
     alike = [a.name for a in nodes(s.value) if isinstance(a, Access) and unparse(replace(a, name=name)) == left]
     known = (frame.state.tensors.get(n) for n in alike)
     of = next((shape_text(t.shape) for t in known if t is not None and t.shape is not None), None)
     if of is None:
-        return (line, *proposals(frame, replace(s, op="+=")))
+        return (line, *_declared_or_begun(frame, s))
     return (f"{line}, with the shape of all of it: `outputs: {{{name}: {{shape: {of}}}}}`",)
 
 
@@ -306,6 +306,11 @@ def _declare(frame: Frame, s: Assign, scope: Scope, wanted: Wanted) -> bool:
                 frame.error("OPG243", message, loop.span)
                 return False
     return True
+
+
+def _declared_or_begun(frame: Frame, s: Assign) -> tuple[str, ...]:
+    """What says how large a scatter is; a gradient has the shape of its input."""
+    return () if s in frame.decl.backward else proposals(frame, replace(s, op="+="))
 
 
 def _fitting(frame: Frame, s: Assign, wanted: Wanted) -> str:

@@ -14,6 +14,7 @@ from opgen.schema.formula import Formula, Word
 from opgen.schema.leaves import WISHES, truth
 from opgen.schema.model import FunctionSpec, InputSpec, OpSpec, OutputSpec, ParamSpec
 from opgen.schema.module_checks import check_module
+from opgen.schema.paths import not_in_torch
 from opgen.schema.references import is_updated, no_repeats, refers, sizes_of
 
 
@@ -165,6 +166,7 @@ def _aliases(spec: OpSpec, bag: Bag) -> None:
     blocks = [b.path for b in (spec.forward, spec.backward) if isinstance(b, Callee)]
     externs = [name for f in spec.functions for library, name in f.extern if library in LIBRARIES]
     for path in (*([spec.reference] if spec.reference is not None else []), *blocks, *externs):
+        not_in_torch(path, bag)
         root, dot, rest = path.partition(".")
         if dot and root in ALIASES:
             hints = (f"write the whole path: `{ALIASES[root]}.{rest}`",)

@@ -200,7 +200,9 @@ def initialiser(node: object) -> Formula:
 def placed(node: object) -> Fields:
     if not isinstance(node, Mapping):
         tight = re.fullmatch(r"(\w+):(\S+)", node.text) if isinstance(node, Scalar) else None
-        given = "`{}` has the default of each" if tight is None else f"write `{tight[1]}: {tight[2]}`"
+        given = "write `{}`, which has the default of each" if tight is None else f"write `{tight[1]}: {tight[2]}`"
+        if isinstance(node, Scalar) and str(node.key) == "module" and CAMEL.fullmatch(node.text):
+            given = f"write `module: {{name: {node.text}}}`"
         raise expected("a mapping of fields", node, given)
     span = node.key.span if node.key is not None else node.span
     return Fields(node, {**written(node), SPAN: span})

@@ -50,6 +50,7 @@ SYNONYMS: dict[str, tuple[str, ...]] = {
     "requires_grad": ("differentiable",),
     "in_place": ("inplace",),
     "enum": ("choices",),
+    **dict.fromkeys(("params", "param", "weights"), ("parameters",)),
 }
 
 # Fields that are not needed beside another one.
@@ -82,6 +83,10 @@ ELSEWHERE = {
         (field, "a spec"): "what generated tests call it with stands under `tests`: sizes as "
         "`tests: {{sizes: {{N: 3}}}}`, values as `tests: {{cases: [{{p: 2}}]}}`"
         for field in ("samples", "sample", "cases", "sizes", "examples", "example", "test_inputs")
+    },
+    **{
+        (field, "an input"): "how what a module owns starts stands there: `module: {{parameters: {{{own}: {shape}}}}}`"
+        for field in ("init", "initializer", "initialiser")
     },
     **{
         (field, "a param"): "a number with a gradient, and what has a shape, is an input: move it to `inputs`, "
@@ -247,7 +252,7 @@ class _Report:
             guess, hints = None, (f"a `:` is missing: write `{tight[1]}: {tight[2]}`",)
         if (name, owner) in ELSEWHERE:
             fields = self.nearest(item["loc"][:-1])
-            shape = node.span.text if name == "shape" else "[]"
+            shape = node.span.text if name == "shape" or name.startswith("init") else "[]"
             guess, hints = None, (ELSEWHERE[name, owner].format(own=fields.key or "x", shape=shape),)
             if isinstance(node, Scalar) and isinstance(fields, Mapping) and fields.get("optional") is not None:
                 guess, hints = "absent", (f"write `absent: {node.text}`",)

@@ -96,11 +96,17 @@ def _indented(section: Node, name: str, fields: Collection[str], bag: Bag) -> No
     return section if len(entries) == len(section.entries) else replace(section, entries=tuple(entries))
 
 
+def _are_params(value: Node) -> bool:
+    """Whether these are params of an operator, and not how parameters of a module start."""
+    entries = [v for _, v in value.entries] if isinstance(value, Mapping) else []
+    return any(isinstance(v, Mapping) or v.text in _TYPES for v in entries if isinstance(v, Mapping | Scalar))
+
+
 def _belongs_there(outer: str, name: str, value: Node, fields: Table[str, Collection[str]]) -> bool:
     """Whether what stands under this name is the field of a spec, and no entry of the field that it stands in."""
     own = fields.get(outer, ())
     if outer in _PLAIN:
-        return name not in own
+        return name not in own and not (name == "params" and "parameters" in own and not _are_params(value))
     if isinstance(value, Mapping):
         return bool(value.entries) and not any(k.text in own for k, _ in value.entries)
     if isinstance(value, Sequence):  # of names: the dims of a shape are spelt otherwise

@@ -92,3 +92,79 @@ def test_statements_in_another_form_are_written_out_as_lines(written: str) -> No
     said = re.findall(r"`([^`]+)`", found.hints[0])
     assert said[-2:] == ["h[n] = 2*x[n]", "y[n] = 2*h[n]"]
     built(whole("inputs: {x: {shape: [N]}}", *said[-2:]))
+
+
+LINEAR = "inputs: {x: {shape: [..., K]}, w: {shape: [N, K]}, b: {shape: [N], optional: true}}"
+PROJECT = "inputs: {x: {shape: [..., K]}, w: {shape: [N, K]}}"
+MODES = "inputs: [x]\nparams: {mode: {choices: [one, two]}}"
+EMBED = "inputs: {ids: {shape: [N], dtype: int, domain: 0 <= ids < V}, table: {shape: [V, D]}}"
+
+# A spec with a mistake, and what takes the place of what in it, as its one message says it.
+PLAIN = [
+    ("op: f\ninputs:\n  x: {shape: [N, D}\nforward: y[n] = sum[d](x[n, d])\n", {"[N, D}": "[N, D]}"}),
+    ("op: f\ninputs:\n  x: {shape: [N]\n  z: {shape: [N]}\nforward: y[n] = x[n] + z[n]\n", {"[N]\n": "[N]}\n"}),
+    ("op: f\ninputs: {x: {shape:[N]}}\nforward: y[n] = x[n]\n", {"shape:[N]": "shape: [N]"}),
+    ("op: f\nsummary: one: two\ninputs: [x]\nforward: y = x\n", {"one: two": '"one: two"'}),
+    ("op: f\nsummary: 'one\ninputs: [x]\nforward: y = x\n", {"'one": "'one'"}),
+    ("op: f\n summary: one\ninputs: [x]\nforward: y = x\n", {" summary": "summary"}),
+    ("op: f\ninputs:\n  x:\n    shape: [N]\n   dtype: float\nforward: y[n] = x[n]\n", {"   dtype": "    dtype"}),
+    ("op: f\ninputs:\n  x: {shape: [N]}\n   z: {shape: [N]}\nforward: y[n] = x[n] + z[n]\n", {"   z": "  z"}),
+    ("op: f\ninputs:\nx: {shape: [N]}\nforward: y[n] = x[n]\n", {"\nx:": "\n  x:"}),
+    ("f:\n  inputs: [x]\n  forward: y = x\n", {"f:\n": "op: f\n", "  inputs": "inputs", "  forward": "forward"}),
+    ("op: f\ninputs: [x]\nrun: y = x\n", {"run": "forward"}),
+    ("op: f\ninputs: {x: {shape: N x D}}\nforward: y[n] = sum[d](x[n, d])\n", {"N x D": "[N, D]"}),
+    (
+        whole(LINEAR, "y[..., n] = sum[k](x[..., k]*w[n, k])", "y[..., n] = y[..., n] + b[n] if given(b)"),
+        {
+            "y[..., n] = sum[k](x[..., k]*w[n, k])": "y1[..., n] = sum[k](x[..., k] * w[n, k])",
+            "y[..., n] = y[..., n] + b[n] if given(b)": "y[..., n] = y1[..., n] + b[n] if given(b)\n"
+            "  y[..., n] = y1[..., n] if not given(b)",
+        },
+    ),
+    (
+        whole(
+            "inputs: [x]\nparams: {a: {type: bool, default: false}, b: {type: bool, default: false}}",
+            "y = x if a", "y = 2*x if b", "y = 3*x if not a and not b",
+        ),
+        {"if b": "if b and not a"},
+    ),
+    (
+        whole(MODES, 'y = x if mode == "one"', 'y = 2*x if mode == "last"'),
+        {'"last"': '"two"'},
+    ),
+    (
+        whole("inputs: [x]\nparams: {on: {choices: [true, false]}}", "y = where(on, x, 0)"),
+        {"choices: [true, false]": "type: bool"},
+    ),
+    (
+        whole(PROJECT + "\noutputs: {y: {shape: [N]}}", "y[..., n] = sum[k](x[..., k]*w[n, k])"),
+        {"y: {shape: [N]}": "y: {shape: [..., N]}"},
+    ),
+    (
+        whole(PROJECT + "\noutputs: {y: {shape: [..., M]}}", "y[..., n] = sum[k](x[..., k]*w[n, k])"),
+        {"y: {shape: [..., M]}": "y: {shape: [..., N]}"},
+    ),
+    (
+        whole("inputs: {x: {shape: [..., D]}, g: {shape: [B, D]}}", "y[..., d] = x[..., d]*g[b, d]"),
+        {"g: {shape: [B, D]}": "g: {shape: [..., D]}", "g[b, d]": "g[..., d]"},
+    ),
+    (
+        whole("inputs: {a: {shape: [N, 3]}}\nparams: {w: [float, float, float]}", "y[n] = sum[c](w[c]*a[n, c])"),
+        {"inputs: {": "inputs: {w: {shape: [3]}, ", "params: {w: [float, float, float]}\n": ""},
+    ),
+    (whole(PROJECT, "y[..., n] = sum[k](x[..., k]*w[n, k])") + "module: Lin\n", {"module: Lin": "module: {name: Lin}"}),
+    (
+        whole(EMBED, "y[n, d] = table[ids[n], d]") + "backward: |\n  grad_table[ids[n], d] = grad_y[n, d]\n",
+        {"grad_table[ids[n], d] =": "grad_table[ids[n], d] +="},
+    ),
+]  # fmt: skip
+
+
+@pytest.mark.parametrize(("text", "cure"), PLAIN, ids=range(len(PLAIN)))
+def test_one_message_says_all_of_it(text: str, cure: dict[str, str]) -> None:
+    (found,) = diagnosed(text)
+    assert found.hints
+    for old, new in cure.items():
+        assert old in text
+        text = text.replace(old, new, 1)
+    built(text)

@@ -12,7 +12,7 @@ from dataclasses import replace
 from opgen.diagnostics.model import Diagnostic, Label
 
 _QUOTED = re.compile(r"`[^`]*`")
-_OF_FIELDS = ("OPG1", "OPG224", "OPG241")
+_OF_FIELDS = ("OPG1", "OPG214", "OPG224", "OPG241")
 
 
 def gathered(diagnostics: Iterable[Diagnostic]) -> tuple[Diagnostic, ...]:

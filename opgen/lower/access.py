@@ -9,12 +9,11 @@ from collections.abc import Iterable
 
 from opgen.diagnostics.model import Label, Span
 from opgen.diagnostics.suggest import counted, did_you_mean, listed
-from opgen.ir import text
 from opgen.ir.formula import CONSTANTS
 from opgen.ir.program import Kind
 from opgen.ir.reductions import REDUCTIONS
 from opgen.ir.scalar import BATCH, Batch, Dim, Index, Lit, Param, Position, Read, Scalar
-from opgen.lang.habits import NAMES, NO_AXIS
+from opgen.lang.habits import NO_AXIS
 from opgen.lang.nodes import Access, Dots, Expr, Name, Number
 from opgen.lang.unparse import unparse_assign
 from opgen.lang.walk import nodes
@@ -28,7 +27,7 @@ from opgen.lower.loose import as_read, bound_by, in_round_brackets, loose_beside
 from opgen.lower.masks import mask_among, masked_read
 from opgen.lower.proposals import as_it_stays, assigned_float
 from opgen.lower.range import note
-from opgen.lower.readings import filled, instead_of_dots, not_an_index, shape_text, spelled, without_last
+from opgen.lower.readings import filled, from_the_end, instead_of_dots, not_an_index, shape_text, spelled, without_last
 from opgen.lower.recurrence_slips import earlier, too_early
 from opgen.lower.recurrence_start import Unclear, or_start, steps_back
 from opgen.lower.scattered import as_scattered
@@ -97,7 +96,7 @@ def _use_batch(f: Frame, name: str, span: Span) -> bool:
         reduced = listed(bound_by(f, span)) or reduced
         f.error(
             "OPG216", f"`{name}` has batch dims, which are neither on the left nor reduced", span,
-            f"write `...` on the left, or reduce them: {reduced}",
+            *missing.one_number(f, name), f"write `...` on the left, or reduce them: {reduced}",
             label="batch dims are left over",
         )  # fmt: skip
     return False
@@ -159,8 +158,8 @@ def unknown_name(f: Frame, name: str, span: Span, *, position: bool) -> Typed:
     if name in ("None", "null") and f.place == "`absent`":
         hint = "an input that was not passed reads as a number: `absent: 0`, or `absent: 1` for a factor"
         return f.error("OPG205", f"there is no `{name}`", span, hint, label="unknown name")
-    if name in NAMES and not position and name not in f.index_names:
-        return f.error("OPG205", f"there is no `{name}`", span, NAMES[name], label="unknown name")
+    if (told := missing.known_word(f, name)) and not position and name not in f.index_names:
+        return f.error("OPG205", f"there is no `{name}`", span, told, label="unknown name")
     if name == "None" and name in f.index_names:
         return f.error("OPG205", f"there is no `{name}`", span, NO_AXIS, label="unknown name")
     if name in named_within(t.shape for t in f.decl.inputs.values()) or missing.is_respelt(f, name):
@@ -345,8 +344,9 @@ def position(f: Frame, item: Expr, dim: Scalar, site: Site) -> Scalar | None:
         hint = "an extent is stated where the index is introduced: on the left, or in the brackets of a reduction"
         f.error("OPG223", "a position is an integer, and this is a condition", item.span, hint)
         return None
-    if typed.kind is Kind.FLOAT and isinstance(item, Name | Access) and item.name in f.decl.inputs:
-        hint = f"declare what it holds: `{item.name}: {{…, dtype: int}}`"
+    if typed.kind is Kind.FLOAT and isinstance(item, Name | Access) and item.name in (*f.decl.inputs, *f.decl.params):
+        field = "dtype" if item.name in f.decl.inputs else "type"
+        hint = f"declare what it holds: `{item.name}: {{…, {field}: int}}`"
         f.error("OPG223", "a position is an integer, and this is a float", item.span, hint)
         return None
     if typed.kind is Kind.FLOAT and (rounded := assigned_float(f, item)) is not None:
@@ -365,7 +365,7 @@ def position(f: Frame, item: Expr, dim: Scalar, site: Site) -> Scalar | None:
             "OPG232",
             message,
             item.span,
-            *_from_the_end(item, int(typed.scalar.value), dim, site),
+            *from_the_end(item, int(typed.scalar.value), dim, site),
             notes=("negative positions do not wrap",),
         )
         return None
@@ -379,15 +379,6 @@ def _is_of_floats(f: Frame, name: str) -> bool:
     if known is None or known.shape in (None, (), (BATCH,)):
         return False
     return known.kind is Kind.FLOAT and name not in f.args
-
-
-def _from_the_end(item: Expr, place: int, dim: Scalar, site: Site) -> tuple[str, ...]:
-    """An access with a negative position, counted from the front."""
-    written, start = site.span.text, item.span.start - site.span.start
-    if dim == Dim(UNKNOWN) or "\n" in written:
-        return ()
-    meant = str(int(dim.value) + place) if isinstance(dim, Lit) else f"{text.scalar(dim)} - {-place}"
-    return (f"write `{written[:start]}{meant}{written[start + len(item.span.text) :]}`",)
 
 
 def _means_something(f: Frame, name: str) -> bool:

@@ -5,6 +5,7 @@ from __future__ import annotations
 import re
 
 from opgen.ir.scalar import BATCH
+from opgen.lang.habits import NAMES
 from opgen.lang.nodes import Access, Binder, Call, Compare, Dots, Expr, Name, Number, Reduction
 from opgen.lang.unparse import unparse
 from opgen.lang.walk import names_read, nodes, statement_names
@@ -19,6 +20,21 @@ def undeclared(f: Frame, e: Access) -> tuple[str, ...]:
     """Where a tensor of this name may come from: a gradient reads no new inputs."""
     own = in_gradient(f, unparse(e))
     return (own or f"declare it: `inputs: {{{e.name}: {{shape: {shape_read(e)}}}}}`",)
+
+
+def known_word(f: Frame, name: str) -> str:
+    """What is said of a word of other languages, or of a size whose dim has the capital."""
+    if f.scope is None and name.islower() and name.upper() in f.decl.known_dims():
+        return f"did you mean the size of the dim, `{name.upper()}`?"
+    told = NAMES.get("None" if name == "none" else name, "")
+    own = [p for p, es in f.decl.defaults.items() for e in es if isinstance(e, Name) and e.name == name]
+    return told.replace("given(p), a*p", f"given({own[0]}), a*{own[0]}") if own and f.place == "a default" else told
+
+
+def one_number(f: Frame, name: str) -> tuple[str, ...]:
+    """What is meant by an input without a shape, which has batch dims, where no others are."""
+    plain = name in f.decl.inputs and f.decl.inputs[name].shape is None
+    return (f"if it is one number, it says so: `{name}: {{shape: []}}`",) if plain else ()
 
 
 def is_respelt(f: Frame, name: str) -> bool:

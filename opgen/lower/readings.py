@@ -9,12 +9,12 @@ from dataclasses import replace
 from opgen.diagnostics.model import Span
 from opgen.ir import text
 from opgen.ir.program import Shape
-from opgen.ir.scalar import BATCH, ONE, Batch
+from opgen.ir.scalar import BATCH, ONE, Batch, Dim, Lit, Scalar
 from opgen.lang.nodes import Access, Assign, Binder, Dots, Expr, Name, Reduction
 from opgen.lang.unparse import unparse
 from opgen.lang.vocabulary import letters, other_letters
 from opgen.lang.walk import names_read, nodes, transform
-from opgen.lower.scope import Frame, IndexInfo, Known, Site
+from opgen.lower.scope import UNKNOWN, Frame, IndexInfo, Known, Site
 
 
 def shape_text(shape: Shape) -> str:
@@ -166,3 +166,12 @@ def another_letter(f: Frame, name: str) -> str:
     named = (*f.index_names, *f.decl.params, *f.state.tensors, *f.state.later)
     wishes: tuple[str, ...] = (*"ijklmnr", name * 2)
     return next(c for c in wishes if c not in named)
+
+
+def from_the_end(item: Expr, place: int, dim: Scalar, site: Site) -> tuple[str, ...]:
+    """An access with a negative position, counted from the front."""
+    written, start = site.span.text, item.span.start - site.span.start
+    if dim == Dim(UNKNOWN) or "\n" in written:
+        return ()
+    meant = str(int(dim.value) + place) if isinstance(dim, Lit) else f"{text.scalar(dim)} - {-place}"
+    return (f"write `{written[:start]}{meant}{written[start + len(item.span.text) :]}`",)

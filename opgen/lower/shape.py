@@ -139,6 +139,8 @@ def _refused(item: Formula, written: str, bag: Bag, *, among: bool, taken: Conta
         hints = (f"dims are separated by commas: `{', '.join(words)}`",)
     elif re.fullmatch(r"-?\d*\.?\d+", written) or written in _NO_SIZES:
         hints = ("a size is a name such as `N`, or a whole number such as `3`",)
+    elif fixed := re.fullmatch(r"[A-Za-z]\w*\s*[=:]+\s*(\d+)", written):
+        hints = (f"a fixed size is its number alone: `{fixed[1]}`",)
     elif written == "*":
         hints = ("any number of batch dims is written `...`",)
     elif among and (meant := named_size(written, taken)) is not None:

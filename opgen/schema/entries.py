@@ -46,6 +46,11 @@ def written(node: Mapping) -> dict[str, Any]:
 
 def listing(what: str, spelt: Callable[[str], str] | None = None) -> Callable[[object], list[Node] | None]:
     def items(node: object) -> list[Node] | None:
+        if isinstance(node, Mapping) and all(isinstance(v, Scalar) and not v.text for _, v in node.entries):
+            keys = tuple(key for key, _ in node.entries)
+            right = f"[{', '.join(key.text for key in keys)}]"
+            hint = Hint(f"a list has square brackets: write `{right}`", node.span.text, right)
+            raise expected(f"a list of {what}", node, hint, meant=Sequence(keys, node.span, node.key))
         if not isinstance(node, Sequence):
             raise listed_alone(node, f"a list of {what}", spelt=spelt)
         return list(node.items)

@@ -7,7 +7,7 @@ from typing import Annotated, Any, Literal
 from pydantic import BaseModel, BeforeValidator, ConfigDict, PlainValidator, model_validator
 
 from opgen.diagnostics.model import Span
-from opgen.schema import elsewhere, entries, leaves
+from opgen.schema import bounds, elsewhere, entries, leaves
 from opgen.schema.annotations import of_input
 from opgen.schema.dtypes import DTYPES, OF_OUTPUTS
 from opgen.schema.formula import Formula, Word
@@ -20,7 +20,7 @@ Flag = Annotated[bool, PlainValidator(lambda node: node if isinstance(node, bool
 Place = Annotated[Span, PlainValidator(lambda span: span)]
 RequiredFormula = Annotated[Formula, PlainValidator(leaves.formula)]
 OptionalFormula = RequiredFormula | None
-OptionalDomain = Annotated[Formula, PlainValidator(leaves.domain)] | None
+OptionalDomain = Annotated[Formula, PlainValidator(bounds.domain)] | None
 Block = Annotated[Formula | elsewhere.Callee, PlainValidator(entries.block)]
 OptionalBlock = Block | None
 Name = Annotated[Word, PlainValidator(leaves.name)]

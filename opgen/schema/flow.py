@@ -145,7 +145,7 @@ def mend_entries(entries: list[tuple[Scalar, Node]], bag: Bag) -> list[tuple[Sca
         key, value = entries[at // 2]
         at += 2
         alone = isinstance(value, Scalar) and not value.style and not _open(value)
-        if isinstance(value, Scalar) and alone and (more := _more(key.text, pieces[at:])):
+        if isinstance(value, Scalar) and value.text and alone and (more := _more(key.text, pieces[at:])):
             value, at = _without_brackets(value, more, one and key.text not in _ITEMS, bag), at + 2 * len(more)
         if _open(key) > 0 and (last := _reach(pieces, at - 2)) is not None and last % 2 == 0:
             key, value, at = _joined(key, entries[last // 2][0], bag), entries[last // 2][1], last + 2

@@ -12,7 +12,6 @@ from collections.abc import Callable
 from dataclasses import replace
 from typing import Any
 
-from pydantic import ValidationInfo
 from pydantic_core import PydanticCustomError
 
 from opgen.diagnostics.letters import in_ascii
@@ -21,7 +20,7 @@ from opgen.diagnostics.suggest import closest, exact, listed
 from opgen.schema.annotations import of_dtype, of_param
 from opgen.schema.blocks import as_block
 from opgen.schema.dtypes import DTYPES
-from opgen.schema.flow import INTERVAL, words_of
+from opgen.schema.flow import words_of
 from opgen.schema.formula import Formula, Word
 from opgen.schema.nodes import Mapping, Node, Scalar, Sequence, Value
 from opgen.schema.offsets import formula_of
@@ -164,28 +163,6 @@ def formula(node: object) -> Formula:
             raise expected("a formula", node, f"a formula that begins with `{node.span.text[:1]}` needs quotes")
         case _:
             raise expected("a formula", node)
-
-
-def domain(node: object, info: ValidationInfo) -> Formula:
-    """An inequality; two ends in brackets are none."""
-    written = node.text.strip() if isinstance(node, Scalar) else ""
-    if isinstance(node, Sequence):
-        written = f"[{', '.join(item.span.text for item in node.items)}]"
-    ends = INTERVAL.fullmatch(re.sub(r"^\w+\s+(?:in|∈)\s+", "", written))
-    name = info.data.get("name", "x")
-    if re.match(r"[<>]=?", written):
-        hint = f"it names what it bounds: `domain: {name} {written}`"
-        raise refused("OPG233", "a domain is an inequality", label="one side is missing", hints=(hint,))
-    if ends is None:
-        return formula(node)
-    opening, low, high, closing = ends.groups()
-    below = "" if low in ("-inf", "inf") else f"{low} {'<=' if opening == '[' else '<'} "
-    ends_before = closing == ")" or re.fullmatch(r"[A-Z]\w*", high)  # a position in a dim ends before its size
-    above = "" if high in ("inf", "+inf") else f" {'<' if ends_before else '<='} {high}"
-    if below and not above:
-        below, above = "", f" {'>=' if opening == '[' else '>'} {low}"
-    hint = f"write `{below}{name}{above}`" if below or above else "every number is in it: leave `domain` away"
-    raise refused("OPG233", "a domain is an inequality", label="not an inequality", hints=(hint,))
 
 
 def word(node: object, pattern: re.Pattern[str], what: str, spelt: Callable[[str], str]) -> Word:

@@ -23,6 +23,8 @@ def by_value(name: str, node: object, beside: Node, owner: str) -> Meant | None:
         if node.text.lower() in ("false", "no", "off"):
             return None, (f"write `{_MISSING[owner]}`",)
         return None, (f"leave it away: only what may be missing says so, by `{_MISSING[owner]}`",)
+    if name in ("optional", "nullable") and owner == "a param":
+        return None, (f"write `{_MISSING[owner]}`",)
     if owner == "a spec" and isinstance(node, Mapping) and any(key.text == "forward" for key, _ in node.entries):
         hint = f"the name stands under `op`: begin with `op: {name}`, and write its fields as far to the left"
         return "op", (hint,)

@@ -96,6 +96,7 @@ def test_statements_in_another_form_are_written_out_as_lines(written: str) -> No
 
 LINEAR = "inputs: {x: {shape: [..., K]}, w: {shape: [N, K]}, b: {shape: [N], optional: true}}"
 PROJECT = "inputs: {x: {shape: [..., K]}, w: {shape: [N, K]}}"
+TO_NODES = "inputs: {x: {shape: [E]}, to: {shape: [E], dtype: int, domain: 0 <= to < V}, z: {shape: [V]}}"
 MODES = "inputs: [x]\nparams: {mode: {choices: [one, two]}}"
 EMBED = "inputs: {ids: {shape: [N], dtype: int, domain: 0 <= ids < V}, table: {shape: [V, D]}}"
 
@@ -151,6 +152,27 @@ PLAIN = [
     (
         whole("inputs: {a: {shape: [N, 3]}}\nparams: {w: [float, float, float]}", "y[n] = sum[c](w[c]*a[n, c])"),
         {"inputs: {": "inputs: {w: {shape: [3]}, ", "params: {w: [float, float, float]}\n": ""},
+    ),
+    (whole("inputs: {x: {shape: [N, D=3]}}", "y[n] = sum[d](x[n, d])"), {"D=3": "3"}),
+    (whole("inputs: {x: {shape: {N, 3}}}", "y[n] = sum[d](x[n, d])"), {"{N, 3}": "[N, 3]"}),
+    (whole("inputs: {x: {shape: [N]}, tau: {}}", "y[n] = x[n]/tau"), {"tau: {}": "tau: {shape: []}"}),
+    (whole("inputs: {x: {shape: [N], domain: x > 0 and x < 1}}", "y[n] = x[n]"), {"x > 0 and x < 1": "0 < x < 1"}),
+    (whole("inputs: {x: {shape: [N], domain: positive}}", "y[n] = x[n]"), {"positive": "x > 0"}),
+    (
+        whole("inputs: {x: {shape: [N, E]}}\nparams: {c: {type: float, default: 1/sqrt(e)}}", "y[n, e] = c*x[n, e]"),
+        {"sqrt(e)": "sqrt(E)"},
+    ),
+    (
+        whole("inputs: {x: {shape: [N, D]}}\nparams: {col: {type: float, default: 0}}", "y[n] = x[n, col]"),
+        {"type: float": "type: int"},
+    ),
+    (
+        whole("inputs: {t: {shape: [N], dtype: int}}\ndims: {C: max(t) + 1}", "y[n, c < C] = where(t[n] == c, 1, 0)"),
+        {"max(t) + 1}": "num_c}\nparams: {num_c: int}"},
+    ),
+    (
+        whole(TO_NODES, "y = 0", "y[to[e]] += x[e]"),
+        {"y = 0": "y[v < V] = 0"},
     ),
     (whole(PROJECT, "y[..., n] = sum[k](x[..., k]*w[n, k])") + "module: Lin\n", {"module: Lin": "module: {name: Lin}"}),
     (

@@ -149,12 +149,13 @@ def derived_dims(d: Declarations, state: Variation, bag: Bag) -> dict[str, Scala
             bag.error("OPG237", "these dims depend on each other in a circle", e.span, label=circle, hints=(hint,))
             broken.update(open_[open_.index(name) :])
             return
-        if of_data := [n for k, n in names_read(e).items() if k in d.inputs]:
+        if of_data := [(k, n.span) for k, n in names_read(e).items() if k in d.inputs]:
             values[name] = None
             number = f"num_{name.lower()}"
             hint = f"sizes do not depend on data; a caller gives them: `dims: {{{name}: {number}}}`, with"
             hint += f" `params: {{{number}: int}}`"
-            bag.error("OPG226", "a dim is made of dims and int params", of_data[0].span, label="neither", hints=(hint,))
+            read, span = of_data[0]
+            bag.error("OPG206", f"a derived dim cannot read the tensor `{read}`", span, hints=(hint,))
             return
         open_.append(name)
         for other in names_read(e):

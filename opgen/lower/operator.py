@@ -65,6 +65,7 @@ from opgen.lower.guards import (
 )
 from opgen.lower.kinds import numeric, promote
 from opgen.lower.meeting import meeting
+from opgen.lower.nowhere import nowhere
 from opgen.lower.override import check_targets, lower_override, without_cotangent
 from opgen.lower.proposals import one_statement
 from opgen.lower.renewed import check_renewed
@@ -158,6 +159,7 @@ def _lower(spec: OpSpec, bag: Bag) -> Operator | None:
     for warning in (
         *vanishing(d, variants),
         *meeting(d, variants),
+        *nowhere(d, variants),
         *together(d),
         *without_cotangent(d),
         *roots(d),

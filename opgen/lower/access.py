@@ -155,7 +155,7 @@ def _no_list(f: Frame, p: ParamSpec, item: int, span: Span) -> Typed:
 
 def unknown_name(f: Frame, name: str, span: Span, *, position: bool) -> Typed:
     """An unbound index, an unknown dim or an unknown name: each with what to do about it."""
-    if name in ("None", "null") and f.place == "`absent`":
+    if name.lower() in ("none", "null") and f.place == "`absent`":
         hint = "an input that was not passed reads as a number: `absent: 0`, or `absent: 1` for a factor"
         return f.error("OPG205", f"there is no `{name}`", span, hint, label="unknown name")
     if (told := missing.known_word(f, name)) and not position and name not in f.index_names:
@@ -235,6 +235,8 @@ def access(f: Frame, e: Access, *, padded: bool = False) -> Typed:
         return too_early(f, e, e.span)
     if e.name in f.decl.params and e.name not in f.args:
         item = e.items[0] if len(e.items) == 1 else None
+        if isinstance(item, Dots) and f.decl.params[e.name].length is None:
+            return f.error("OPG206", f"`{e.name}` is one number, and has no positions", e.span, f"write `{e.name}`")
         if not isinstance(item, Number) or not isinstance(item.value, int):
             own = next((s for s in f.decl.forward if s.target.name == f.target), None)
             sizes = [size_of(f.decl, own, i.name) if own and isinstance(i, Name) else "" for i in e.items]
@@ -344,9 +346,9 @@ def position(f: Frame, item: Expr, dim: Scalar, site: Site) -> Scalar | None:
         hint = "an extent is stated where the index is introduced: on the left, or in the brackets of a reduction"
         f.error("OPG223", "a position is an integer, and this is a condition", item.span, hint)
         return None
-    if typed.kind is Kind.FLOAT and isinstance(item, Name | Access) and item.name in (*f.decl.inputs, *f.decl.params):
-        field = "dtype" if item.name in f.decl.inputs else "type"
-        hint = f"declare what it holds: `{item.name}: {{…, {field}: int}}`"
+    if typed.kind is Kind.FLOAT and (name := missing.only_float(f, item)):
+        field = "dtype" if name in f.decl.inputs else "type"
+        hint = f"declare what it holds: `{name}: {{…, {field}: int}}`"
         f.error("OPG223", "a position is an integer, and this is a float", item.span, hint)
         return None
     if typed.kind is Kind.FLOAT and (rounded := assigned_float(f, item)) is not None:

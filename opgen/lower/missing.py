@@ -6,7 +6,7 @@ import re
 
 from opgen.ir.scalar import BATCH
 from opgen.lang.habits import NAMES
-from opgen.lang.nodes import Access, Binder, Call, Compare, Dots, Expr, Name, Number, Reduction
+from opgen.lang.nodes import Access, Binder, Call, Compare, Dots, Expr, Name, Number, Product, Reduction, Sum
 from opgen.lang.unparse import unparse
 from opgen.lang.walk import names_read, nodes, statement_names
 from opgen.lower.declare import Declarations
@@ -35,6 +35,18 @@ def one_number(f: Frame, name: str) -> tuple[str, ...]:
     """What is meant by an input without a shape, which has batch dims, where no others are."""
     plain = name in f.decl.inputs and f.decl.inputs[name].shape is None
     return (f"if it is one number, it says so: `{name}: {{shape: []}}`",) if plain else ()
+
+
+def only_float(f: Frame, e: Expr) -> str:
+    """The one input or param of floats in sums and products: with integers in it they would be integers."""
+    whole = all(isinstance(n, Access | Name | Number | Sum | Product) for n in nodes(e))
+    divided = any(op == "/" for n in nodes(e) if isinstance(n, Product) for op, _ in n.factors)
+    known = {n for n, t in f.decl.inputs.items() if t.kind == "float"} | {
+        n for n, p in f.decl.params.items() if p.type == "float"
+    }
+    found = [n for n in names_read(e) if n in known]
+    others = any(n in f.state.tensors and n not in f.decl.inputs for n in names_read(e))
+    return found[0] if whole and not divided and not others and len(found) == 1 else ""
 
 
 def is_respelt(f: Frame, name: str) -> bool:

@@ -46,6 +46,7 @@ from opgen.lower.recurrence_slips import assigned
 from opgen.lower.reduction import another, check_index_name, reduce
 from opgen.lower.scatter_shape import is_read, proposals
 from opgen.lower.scope import DECLARED, Frame, IndexInfo, Scope, Typed, Variation, loops_of, measure, same_extent
+from opgen.lower.whole import rounded
 
 
 @dataclass(frozen=True, slots=True)
@@ -329,7 +330,7 @@ def declared_kind(frame: Frame, s: Assign, kind: Kind, wanted: Wanted) -> Kind |
         return wanted.kind
     if wanted.kind is Kind.INT and kind is Kind.BOOL:
         return Kind.INT
-    hint = "`int(e)` truncates" if wanted.kind is Kind.INT else "compare it, for example `e != 0`"
+    hint = f"write `{rounded(frame, s.value)}`" if wanted.kind is Kind.INT else "compare it, for example `e != 0`"
     if kind is Kind.COMPLEX:
         hint = "take `real(…)`, `imag(…)` or `abs(…)` of it"
     message = f"`{s.target.name}` is declared of dtype {wanted.kind} and assigned {ARTICLES[kind]}"

@@ -17,7 +17,7 @@ from pydantic_core import PydanticCustomError
 from opgen.diagnostics.letters import in_ascii
 from opgen.diagnostics.model import Hint
 from opgen.diagnostics.suggest import closest, exact, listed
-from opgen.schema.annotations import of_dtype, of_param
+from opgen.schema.annotations import as_shape, of_dtype, of_param
 from opgen.schema.blocks import as_block
 from opgen.schema.dtypes import DTYPES
 from opgen.schema.flow import words_of
@@ -57,6 +57,7 @@ _SIZED = {
     **dict.fromkeys(("fp8_e5m2", "e5m2"), "float8_e5m2"),
 }
 _DEFAULTED = re.compile(r"(\w+)\s*=\s*([\w.+-]+)")
+_NO_FORMULA = "no formula stands here: name its value in a statement of `forward`, and give that name"
 _FEW = 6  # words that are listed twice, in a message and below what it points at
 _LONGEST = 100  # files and C++ functions are named after an operator
 DOTTED = re.compile(r"[A-Za-z_][A-Za-z0-9_]*(\.[A-Za-z_][A-Za-z0-9_]*)+")
@@ -158,7 +159,9 @@ def formula(node: object) -> Formula:
         case Scalar():
             return formula_of(node)
         case Sequence() | Mapping():
-            if node.span.text[:1] not in "[{":
+            items = node.items if isinstance(node, Sequence) else ()
+            statements = bool(items) and all(isinstance(i, Scalar) and "=" in i.text for i in items)
+            if node.span.text[:1] not in "[{" or statements:
                 raise expected("a formula", node, as_block(node))
             raise expected("a formula", node, f"a formula that begins with `{node.span.text[:1]}` needs quotes")
         case _:
@@ -182,7 +185,11 @@ def word(node: object, pattern: re.Pattern[str], what: str, spelt: Callable[[str
         if given:
             hints = (f"a default is a field: `{{{given[1]}: {{type: float, default: {given[2]}}}}}`",)
         if pattern is SNAKE and re.search(r"[-+*/(\[]\s*\w", name) and not is_dashed(node):
-            hints = ("no formula stands here: name its value in a statement of `forward`, and give that name",)
+            shaped = re.fullmatch(r"([a-z]\w*)(\[.*\])", name)
+            fields = as_shape(shaped[2]) if shaped is not None else ""
+            hints = (
+                (f"write `{shaped[1]}: {fields}`, as an entry of a mapping",) if shaped and fields else (_NO_FORMULA,)
+            )
         if not name.isascii():
             hints += ("names are made of ASCII letters, digits and `_`",)
         if name.endswith("?") and pattern.fullmatch(name[:-1]):

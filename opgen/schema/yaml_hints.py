@@ -6,6 +6,7 @@ import re
 
 from opgen.diagnostics.model import Source
 from opgen.diagnostics.suggest import counted
+from opgen.schema.annotations import as_shape
 from opgen.schema.yaml_words import LIST_OF_TYPES
 
 FIELD = "shape|dtype|optional|absent|domain|differentiable|doc|type|choices|default|value|derivative|extern"
@@ -93,6 +94,10 @@ def _in_braces(source: Source, offset: int) -> tuple[str, ...]:
     tied = re.search(rf"[{{,]\s*(\w+:\s+[^,{{}}]*\S)\s+({FIELD})$", line)
     if tied is not None:
         return (f"a comma is missing before `{tied[2]}`: write `{tied[1]}, {tied[2]}: …`",)
+    typed = re.search(r"[{,]\s*(\w+):\s*([A-Za-z][\w.]*)$", line)
+    dims = re.compile(r"\[[^\[\]\n]*\]").match(source.text, offset)
+    if typed is not None and dims is not None and (fields := as_shape(typed[2] + dims[0])):
+        return (f"write `{typed[1]}: {fields}`",)
     short = re.search(r"[{,]\s*(\w+)$", line)
     tight = re.compile(r":(\[[^\[\]\n]*\]|[\w.+-]+)").match(source.text, offset)
     if short is not None and tight is not None:

@@ -153,6 +153,17 @@ PLAIN = [
         whole("inputs: {a: {shape: [N, 3]}}\nparams: {w: [float, float, float]}", "y[n] = sum[c](w[c]*a[n, c])"),
         {"inputs: {": "inputs: {w: {shape: [3]}, ", "params: {w: [float, float, float]}\n": ""},
     ),
+    (whole("inputs:\n  x: float32[N, D]", "y[n] = sum[d](x[n, d])"), {"float32[N, D]": "{shape: [N, D]}"}),
+    (whole("inputs: {x: int64[N, D]}", "y[n] = sum[d](x[n, d])"), {"int64[N, D]": "{shape: [N, D], dtype: int}"}),
+    (whole('inputs: ["x[N, D]"]', "y[n] = sum[d](x[n, d])"), {'["x[N, D]"]': "{x: {shape: [N, D]}}"}),
+    (
+        whole("inputs: {x: {shape: [N, T]}, len: {shape: [N]}}", "y[n] = x[n, len[n] - 1]"),
+        {"len: {shape: [N]}": "len: {shape: [N], dtype: int}"},
+    ),
+    (
+        whole("inputs: {x: {shape: [N]}}\noutputs: {b: {dtype: int}}", "b[n] = floor(x[n]/2)"),
+        {"floor(x[n]/2)": "int(floor(x[n] / 2))"},
+    ),
     (whole("inputs: {x: {shape: [N, D=3]}}", "y[n] = sum[d](x[n, d])"), {"D=3": "3"}),
     (whole("inputs: {x: {shape: {N, 3}}}", "y[n] = sum[d](x[n, d])"), {"{N, 3}": "[N, 3]"}),
     (whole("inputs: {x: {shape: [N]}, tau: {}}", "y[n] = x[n]/tau"), {"tau: {}": "tau: {shape: []}"}),

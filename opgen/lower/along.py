@@ -78,10 +78,15 @@ def as_batch(f: Frame, span: Span) -> tuple[str, ...]:
         free = [k for k, i in enumerate(a.items) if isinstance(i, Name) and f.scope and f.scope.find(i.name) is None]
         if BATCH in shape or free != [*range(len(free))] or len(shape) != len(a.items):
             continue
+        named = [text.position(size) for size in shape[: len(free)]]
+        others = {text.position(size) for n, own_shape in f.decl.shapes.items() if n != a.name for size in own_shape}
+        if [unparse(i).upper() for i in a.items[: len(free)] if isinstance(i, Name)] != named or others & {*named}:
+            continue  # another letter is meant
         sizes = ", ".join(["...", *(text.position(size) for size in shape[len(free) :])])
         read = ", ".join(["...", *(unparse(i) for i in a.items[len(free) :] if not isinstance(i, Dots))])
-        names = ", ".join(text.position(size) for size in shape[: len(free)])
-        return (f"if `{names}` is what `...` stands for: `{a.name}: {{shape: [{sizes}]}}`, read as `{a.name}[{read}]`",)
+        return (
+            f"if `{', '.join(named)}` is what `...` stands for: `{a.name}: {{shape: [{sizes}]}}`, read as `{a.name}[{read}]`",
+        )
     return ()
 
 

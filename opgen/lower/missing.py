@@ -6,7 +6,7 @@ import re
 
 from opgen.ir.scalar import BATCH
 from opgen.lang.habits import NAMES
-from opgen.lang.nodes import Access, Binder, Call, Compare, Dots, Expr, Name, Number, Product, Reduction, Sum
+from opgen.lang.nodes import Access, Binder, Call, Compare, Dots, Expr, Name, Number, Reduction, Sum
 from opgen.lang.unparse import unparse
 from opgen.lang.walk import names_read, nodes, statement_names
 from opgen.lower.declare import Declarations
@@ -38,15 +38,13 @@ def one_number(f: Frame, name: str) -> tuple[str, ...]:
 
 
 def only_float(f: Frame, e: Expr) -> str:
-    """The one input or param of floats in sums and products: with integers in it they would be integers."""
-    whole = all(isinstance(n, Access | Name | Number | Sum | Product) for n in nodes(e))
-    divided = any(op == "/" for n in nodes(e) if isinstance(n, Product) for op, _ in n.factors)
-    known = {n for n, t in f.decl.inputs.items() if t.kind == "float"} | {
-        n for n, p in f.decl.params.items() if p.type == "float"
-    }
+    """The one input or param of floats in a sum: with integers in it the sum would be one."""
+    whole = all(isinstance(n, Access | Name | Number | Sum) for n in nodes(e))
+    known = {n for n, t in f.decl.inputs.items() if t.kind == "float"}
+    known |= {n for n, p in f.decl.params.items() if p.type == "float"}
     found = [n for n in names_read(e) if n in known]
     others = any(n in f.state.tensors and n not in f.decl.inputs for n in names_read(e))
-    return found[0] if whole and not divided and not others and len(found) == 1 else ""
+    return found[0] if whole and not others and len(found) == 1 else ""
 
 
 def is_respelt(f: Frame, name: str) -> bool:

@@ -65,10 +65,9 @@ def of_param(text: str) -> str:
 def of_input(text: str) -> str:
     """What to write for an input whose fields are an annotation."""
     inner = _inner(text)
-    if fields := as_shape(text):
-        return f"write `{fields}`"
     if not _TENSOR.fullmatch(inner or text):
-        return ""
+        fields = "" if inner else as_shape(text)
+        return f"write `{fields}`" if fields else ""
     return "write `{optional: true}`" if inner else "leave it away: every input is a tensor"
 
 

@@ -84,9 +84,8 @@ def as_batch(f: Frame, span: Span) -> tuple[str, ...]:
             continue  # another letter is meant
         sizes = ", ".join(["...", *(text.position(size) for size in shape[len(free) :])])
         read = ", ".join(["...", *(unparse(i) for i in a.items[len(free) :] if not isinstance(i, Dots))])
-        return (
-            f"if `{', '.join(named)}` is what `...` stands for: `{a.name}: {{shape: [{sizes}]}}`, read as `{a.name}[{read}]`",
-        )
+        declared = f"`{a.name}: {{shape: [{sizes}]}}`"
+        return (f"if `{', '.join(named)}` is what `...` stands for: {declared}, read as `{a.name}[{read}]`",)
     return ()
 
 

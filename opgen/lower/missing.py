@@ -50,7 +50,7 @@ def only_float(f: Frame, e: Expr) -> str:
 def is_respelt(f: Frame, name: str) -> bool:
     """Whether a name is that of a declaration that has to be spelt otherwise, which is told there."""
     declared = ((n, t.span) for named in (f.decl.inputs, f.decl.params) for n, t in named.items())
-    return any(span.text == name != n for n, span in declared)
+    return any(name in (span.text, *span.text.split("-")) and n != span.text for n, span in declared)
 
 
 def never_read(f: Frame, name: str, rank: int | None) -> tuple[str, ...]:

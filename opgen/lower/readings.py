@@ -110,6 +110,8 @@ def filled(f: Frame, e: Access, known: Known) -> str:
     own = [i for i in e.items if not isinstance(i, Dots) and not (isinstance(i, Name) and i.name == "None")]
     needed = letters_of(f, known.shape)
     names = [i.name for i in own if isinstance(i, Name)]
+    if len(names) == len(own) and (whole := _as_elsewhere(f, e.name, names)):
+        return f"{e.name}[{', '.join(whole)}]"
     if len(names) == len(own):
         return f"{e.name}[{', '.join(_placed(f, names, needed))}]"
     spare = [i for i in needed if i != "..."][len(own) :]
@@ -118,6 +120,16 @@ def filled(f: Frame, e: Access, known: Known) -> str:
         return spelled(f, e.name, known.shape)
     written = iter([*(unparse(i) for i in own), *spare])
     return f"{e.name}[{', '.join(i if i == '...' else next(written) for i in needed)}]"
+
+
+def _as_elsewhere(f: Frame, name: str, names: Sequence[str]) -> list[str]:
+    """The indices that a tensor is assigned at, if those that are written are among them, and the others in reach."""
+    own = next((s.target.items or () for s in f.decl.forward if s.target.name == name), ())
+    found = ["..." if isinstance(i, Dots) else i.name if isinstance(i, Binder) else "" for i in own]
+    rest = iter(found)
+    lacking = [i for i in found if i not in names and i != "..."]
+    within = bool(names) and "" not in found and all(n in rest for n in names)
+    return found if within and f.scope is not None and all(f.scope.find(i) is not None for i in lacking) else []
 
 
 def _placed(f: Frame, names: Sequence[str], needed: Sequence[str]) -> list[str]:

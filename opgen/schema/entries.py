@@ -24,6 +24,7 @@ from opgen.schema.nodes import Mapping, Node, Scalar, Sequence
 from opgen.schema.yaml_words import LIST_OF_TYPES
 
 _EQUATION = re.compile(r"(\w+(?:\([\w\s,]*\))?)\s*(?::=|:|=(?!=))\s*(.+)")
+_LIKE = re.compile(r"(\w+)\.(?:shape|size\(\))|(?:same|like)(?:[ _]as)?(?:[ _](\w+))?", re.IGNORECASE)
 PRECISIONS = ("float64", "float32", "float16", "bfloat16")
 NAME, SPAN, VALUE, HEAD, LENGTH, NULL = "$name", "$span", "$value", "$head", "$length", "$null"
 
@@ -46,6 +47,11 @@ def written(node: Mapping) -> dict[str, Any]:
 
 def listing(what: str, spelt: Callable[[str], str] | None = None) -> Callable[[object], list[Node] | None]:
     def items(node: object) -> list[Node] | None:
+        if what == "dims" and isinstance(node, Scalar) and (of := _LIKE.fullmatch(node.text)) is not None:
+            hint = f"dims of one name are equal: write what `{of[1] or of[2] or 'x'}` has, such as `[N, D]`"
+            raise expected(f"a list of {what}", node, hint)
+        if what == "dims" and isinstance(node, Scalar) and node.text.lower() in ("scalar", "()", "none", "null"):
+            raise expected(f"a list of {what}", node, "a scalar has no dims: write `[]`", meant=Sequence((), node.span))
         if isinstance(node, Mapping) and all(isinstance(v, Scalar) and not v.text for _, v in node.entries):
             keys = tuple(key for key, _ in node.entries)
             right = f"[{', '.join(key.text for key in keys)}]"

@@ -28,7 +28,7 @@ from opgen.schema.spelling import is_dashed, is_read
 from opgen.version import LANGUAGE
 
 SNAKE = re.compile(r"[a-z][a-z0-9_]*")
-OPERATOR = re.compile(r"[a-z][a-z0-9_]*")
+OPERATOR = re.compile(r"(?:[a-z][a-z0-9_]*)")  # another object than that of other names
 CAMEL = re.compile(r"[A-Z][A-Za-z0-9_]*")
 _TRUTH = {"true": True, "false": False}
 _YES_NO = {
@@ -194,7 +194,11 @@ def word(node: object, pattern: re.Pattern[str], what: str, spelt: Callable[[str
             hints += ("names are made of ASCII letters, digits and `_`",)
         if name.endswith("?") and pattern.fullmatch(name[:-1]):
             hints = (f"what may be missing says so: `{name[:-1]}: {{…, optional: true}}`",)
-        if len(name.split()) > 1 and all(part.isidentifier() for part in name.replace(",", " ").split()):
+        if (
+            pattern is not OPERATOR
+            and len(name.split()) > 1
+            and all(part.isidentifier() for part in name.replace(",", " ").split())
+        ):
             hints += (f"several names are separated by commas: `{shortened(', '.join(name.split()))}`",)
         if pattern is DOTTED and not hints:
             hints = ("a reference is the path of one function that exists: `torch.nn.functional.relu`, say",)
@@ -206,7 +210,7 @@ def word(node: object, pattern: re.Pattern[str], what: str, spelt: Callable[[str
             and is_read(node)
             and hints == (f"write `{better}`",)
         ):
-            hints = (f"write `{better}`, here and where it is read",)
+            hints = (f"write `{better}`, here and in {'formulas' if pattern is SNAKE else 'all places'}",)
         message = f"`{shortened(name)}` is not {what}"
         raise refused("OPG113", message, node, label=f"not {what}", hints=hints, meant=certain)
     if keyword.iskeyword(name):

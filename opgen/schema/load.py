@@ -77,6 +77,8 @@ ELSEWHERE = {
             "dependencies",
             "operators",
             "extends",
+            "defaults",
+            "inherits",
         )
     },
     **{

@@ -11,7 +11,8 @@ def is_dashed(node: Scalar) -> bool:
     """Whether a name is written with dashes, as those of packages are, and is no difference of names in the spec."""
     parts = node.text.split("-")
     words = re.findall(r"\w+", node.span.source.text)
-    return all(map(str.isidentifier, parts)) and any(words.count(p) == parts.count(p) for p in parts)
+    whole = len(re.findall(rf"(?<![\w-]){re.escape(node.text)}(?![\w-])", node.span.source.text))
+    return all(map(str.isidentifier, parts)) and any(words.count(p) == whole * parts.count(p) for p in parts)
 
 
 def is_read(node: Scalar) -> bool:

@@ -7,6 +7,10 @@ import re
 from opgen.schema.nodes import Mapping, Node, Scalar
 
 _STATEMENT = re.compile(r"\s*[A-Za-z_]\w*\s*(?:\[[^\]\n]*\])?\s*(?:[+*]|max|min)?=(?!=)")
+_SETTINGS = (
+    "constants", "consts", "hyperparameters", "hyperparams", "hparams", "config", "settings", "args", "arguments",
+    "vars", "variables", "attributes", "attrs", "env",
+)  # fmt: skip
 _MISSING = {"an input": "optional: true", "a param": "default: null"}
 
 Meant = tuple[str | None, tuple[str, ...]]  # the field that is meant, if it is one, and hints
@@ -25,6 +29,12 @@ def by_value(name: str, node: object, beside: Node, owner: str) -> Meant | None:
         return None, (f"leave it away: only what may be missing says so, by `{_MISSING[owner]}`",)
     if name in ("optional", "nullable") and owner == "a param":
         return None, (f"write `{_MISSING[owner]}`",)
+    if owner == "a spec" and name.lower() in _SETTINGS and isinstance(node, Mapping) and node.entries:
+        numbers = [
+            f"{k.text}: {{type: {type(v.value).__name__}, default: {v.text}}}"
+            for k, v in node.entries if isinstance(v, Scalar) and isinstance(v.value, int | float)
+        ]  # fmt: skip
+        return "params", (f"numbers that formulas read are params: `params: {{{', '.join(numbers) or '…'}}}`",)
     if owner == "a spec" and isinstance(node, Mapping) and any(key.text == "forward" for key, _ in node.entries):
         hint = f"the name stands under `op`: begin with `op: {name}`, and write its fields as far to the left"
         return "op", (hint,)

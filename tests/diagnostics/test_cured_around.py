@@ -164,6 +164,14 @@ PLAIN = [
         whole("inputs: {x: {shape: [N]}}\noutputs: {b: {dtype: int}}", "b[n] = floor(x[n]/2)"),
         {"floor(x[n]/2)": "int(floor(x[n] / 2))"},
     ),
+    (
+        whole("inputs: {q: {shape: [B, L, E]}}", "s[b, i, j] = q[b, i, 0]*q[b, j, 0]", "y[b, i] = sum[j](s[b, j])"),
+        {"(s[b, j])": "(s[b, i, j])"},
+    ),
+    (
+        whole("inputs: [x]", "y = k*x") + "constants: {k: 3.0}\n",
+        {"constants: {k: 3.0}": "params: {k: {type: float, default: 3.0}}"},
+    ),
     (whole("inputs: {x: {shape: [N, D=3]}}", "y[n] = sum[d](x[n, d])"), {"D=3": "3"}),
     (whole("inputs: {x: {shape: {N, 3}}}", "y[n] = sum[d](x[n, d])"), {"{N, 3}": "[N, 3]"}),
     (whole("inputs: {x: {shape: [N]}, tau: {}}", "y[n] = x[n]/tau"), {"tau: {}": "tau: {shape: []}"}),

@@ -4,7 +4,7 @@ from __future__ import annotations
 
 from dataclasses import replace
 
-from opgen.lang.nodes import Access, Assign, Binder, Expr, Name, Text
+from opgen.lang.nodes import Access, Assign, Binder, Compare, Expr, Name, Text
 from opgen.lang.unparse import unparse, unparse_assign, unparse_target
 from opgen.lang.walk import names_read, nodes, transform
 from opgen.lower.declare import Declarations
@@ -48,3 +48,13 @@ def other_choice(d: Declarations, param: ParamSpec, value: str) -> tuple[str, ..
     free = [c for c in param.choices if c not in named]
     more = f"add it: `choices: [{', '.join((*param.choices, value))}]`"
     return (f'did you mean `"{free[0]}"`, which no guard names?', f"or {more}") if len(free) == 1 else (more,)
+
+
+def is_missing(guard: Expr) -> str | None:
+    """What is meant by `p != null`; None for any other guard."""
+    if not isinstance(guard, Compare) or guard.ops not in (("==",), ("!=",)):
+        return None
+    names = [o.name for o in guard.operands if isinstance(o, Name)]
+    known = [n for n in names if n.lower() not in ("null", "none")]
+    asked = f"given({known[0]})" if len(names) == 2 and len(known) == 1 else None
+    return asked if asked is None or guard.ops == ("!=",) else f"not {asked}"

@@ -131,7 +131,7 @@ def declare(spec: OpSpec, bag: Bag) -> Declarations | None:
     found = Declarations(
         spec, inputs, shapes, absent, {str(p.name): p for p in spec.params}, defaults,
         tuple(s for s in sizes if s not in derived), derived, functions,
-        frozenset(s.name for s in spec.functions if s.name not in functions), forward, backward,
+        frozenset(re.sub(r"\W.*", "", s.name) for s in spec.functions if s.name not in functions), forward, backward,
         outputs, declared, spans, tuple(dict.fromkeys(lost)), words,
     )  # fmt: skip
     _check_saved(found, bag)

@@ -19,7 +19,7 @@ from opgen.lang.circles import constant_part
 from opgen.lang.nodes import Access, Assign, Call, Compare, Dots, Expr, Logic, Name, Reduction, Text, Unary
 from opgen.lang.unparse import unparse, unparse_target
 from opgen.lang.walk import nodes, statement_names
-from opgen.lower.apart import apart, other_choice
+from opgen.lower.apart import apart, is_missing, other_choice
 from opgen.lower.declare import Declarations, every
 from opgen.lower.overwritten import choice_of
 from opgen.lower.parts import as_one
@@ -229,6 +229,7 @@ def check_given(d: Declarations, call: Expr, args: tuple[Expr, ...], bag: Bag) -
         message, hints = f"`{name}` is not optional, it is always passed", _made_optional(d, d.inputs[name])
     elif name in d.params:
         message, hints = f"`{name}` cannot be missing", (f"declare it with `{name}: {{default: null}}`",)
+        hints += (f"or leave out `given({name})`: it has a default",) if d.params[name].default is not None else ()
     else:
         message, hints = f"`{name}` is no input or param of this spec", ()
     if any(told.message == message for told in bag.items):
@@ -268,6 +269,10 @@ def _what_tensors_are(d: Declarations, guard: Expr) -> tuple[str, ...]:
 
 
 def _check_comparison(d: Declarations, guard: Expr, left: Expr, right: Expr, bag: Bag, whole: tuple[str, ...]) -> bool:
+    if (asked := is_missing(guard)) is not None:
+        message = "whether something is missing is asked by its name"
+        bag.error("OPG222", message, guard.span, hints=(f"write `{asked}`",))
+        return False
     if not (isinstance(left, Name) and left.name in d.params):
         left, right = right, left
     if not (isinstance(left, Name) and left.name in d.params):

@@ -226,7 +226,8 @@ def derivatives(node: object) -> list[tuple[Scalar | None, Node]]:
         case Scalar():
             return [(None, node)]
         case _:
-            raise expected("a formula, or a mapping of argument to formula", node)
+            hints = ("each is named by its argument: `derivative: {x: …, a: …}`",) if isinstance(node, Sequence) else ()
+            raise expected("a formula, or a mapping of argument to formula", node, *hints)
 
 
 def save(node: object) -> Literal["auto"] | tuple[Word, ...]:

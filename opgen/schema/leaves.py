@@ -303,8 +303,10 @@ def one_of(*allowed: str, unnamed: str = "") -> Callable[[object], str]:
             annotated = of_param(node.text) if unnamed else of_dtype(node.text)
             if guess and guess == unnamed:
                 hints = ["a param of a few words has `choices: [a, b]`, and no `type`"]
-            elif alias and re.search(r"\d", node.text) and not re.search(r"\d", alias) and alias != "half":
+            elif alias and guess and re.search(r"\d", node.text) and not re.search(r"\d", alias) and alias != "half":
                 hints.append(f"`{guess}` stands for all its sizes")
+            if len(allowed) == 1:
+                hints = ["leave it away"]
             if annotated and not alias:
                 guess, meant, hints = None, None, [annotated]
             message = f"expected {what}, found {node.kind}"

@@ -172,6 +172,18 @@ PLAIN = [
         whole("inputs: [x]", "y = k*x") + "constants: {k: 3.0}\n",
         {"constants: {k: 3.0}": "params: {k: {type: float, default: 3.0}}"},
     ),
+    (
+        whole("inputs: [x]", "y = tanh(x)") + "backward: |\n  grad_x = grad_y\n  grad_x = grad_x*(1 - y**2)\n",
+        {"grad_x = grad_y": "dx1 = grad_y", "grad_x*(1": "dx1 * (1"},
+    ),
+    (
+        whole("inputs: [x]\nparams: {c: {type: float, default: null}}", "y = c*x if c != null", "y = x if not given(c)"),
+        {"c != null": "given(c)"},
+    ),
+    (
+        whole("inputs: {f: {shape: [T]}}\nparams: {steps: {type: float, default: 10}}", "y[t < steps] = f[0]*t"),
+        {"type: float": "type: int"},
+    ),
     (whole("inputs: {x: {shape: [N, D=3]}}", "y[n] = sum[d](x[n, d])"), {"D=3": "3"}),
     (whole("inputs: {x: {shape: {N, 3}}}", "y[n] = sum[d](x[n, d])"), {"{N, 3}": "[N, 3]"}),
     (whole("inputs: {x: {shape: [N]}, tau: {}}", "y[n] = x[n]/tau"), {"tau: {}": "tau: {shape: []}"}),

@@ -181,7 +181,7 @@ PLAIN = [
         {"c != null": "given(c)"},
     ),
     (
-        whole("inputs: {f: {shape: [T]}}\nparams: {steps: {type: float, default: 10}}", "y[t < steps] = f[0]*t"),
+        whole("inputs: {f: {shape: [T]}}\nparams: {steps: {type: float}}", "y[t < steps] = f[0]*t"),
         {"type: float": "type: int"},
     ),
     (whole("inputs: {x: {shape: [N, D=3]}}", "y[n] = sum[d](x[n, d])"), {"D=3": "3"}),

@@ -177,7 +177,7 @@ PLAIN = [
         {"grad_x = grad_y": "dx1 = grad_y", "grad_x*(1": "dx1 * (1"},
     ),
     (
-        whole("inputs: [x]\nparams: {c: {type: float, default: null}}", "y = c*x if c != null", "y = x if not given(c)"),
+        whole("inputs: [x]\nparams: {c: {type: float, default: null}}", "y = c if c != null", "y = x if not given(c)"),
         {"c != null": "given(c)"},
     ),
     (

@@ -6,12 +6,13 @@ import re
 from collections.abc import Sequence
 
 from opgen.diagnostics.model import Bag
-from opgen.lang.nodes import Call, FunctionHead, Name
+from opgen.lang.nodes import Access, Call, FunctionHead, Name
 from opgen.lang.parser import parse_expression
 from opgen.lang.walk import names_read
 from opgen.schema.formula import Formula
 
 _LAMBDA = re.compile(r"\s*lambda(?P<args>[\w, ]+):\s*(?P<body>.+?)\s*", re.DOTALL)
+_DEFAULT = re.compile(r"\s*=\s*[\w.+-]+(?=\s*[,)])")
 CONSTANTS = ("pi", "inf", "nan", "true", "false")
 
 
@@ -36,6 +37,12 @@ def parse_head(f: Formula, bag: Bag, value: Formula | None = None, params: Seque
         elif isinstance(expr, Name) and value is not None and (body := parse_expression(value, Bag())) is not None:
             args = [n for n in names_read(body) if n not in (*CONSTANTS, *params) and not n[:1].isupper()]
             hint = f"name its arguments: `{expr.name}({', '.join(args) or 'x'}): {value.text.strip()}`"
+        elif isinstance(expr, Access) and all(isinstance(i, Name) for i in expr.items):
+            inside = ", ".join(i.name for i in expr.items if isinstance(i, Name))
+            hint = f"its arguments stand in parentheses: `{expr.name}({inside})`"
+        elif plain := _DEFAULT.sub("", f.text):
+            given = _DEFAULT.findall(f.text)
+            hint = f"arguments have no defaults: `{plain.strip()}`, and every call gives all of them" if given else hint
         bag.error("OPG234", "a function is declared as `name(argument, …)`", f.whole, hints=(hint,))
         return None
     params = tuple(a.name for a in expr.args if isinstance(a, Name))

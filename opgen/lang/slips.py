@@ -31,6 +31,11 @@ _GUARD = re.compile(r"\bif\s+(\w+)\s*==\s*[\"']")
 _DRAWN = re.compile(r"\b(uniform|normal)\((\w+),\s*$")
 
 
+def _mean_of(token: Token) -> str:
+    """What is meant by `y[ids[n]] mean= x[n]`; nothing elsewhere."""
+    return _MEAN if re.match(r"(?:mean|avg)\s*=", _after(token)) else ""
+
+
 def _before(token: Token) -> str:
     """What stands in front of a token on its line."""
     return token.span.source.text[: token.span.start].rpartition("\n")[2]
@@ -41,6 +46,10 @@ def last_case(token: Token) -> str:
     asked = _GUARD.findall(token.span.source.text[: token.span.start])
     shown = f'`… if {asked[-1]} == "…"`' if asked else '`… if mode == "…"`'
     return f"the last case has a guard like those above: {shown}, with its own word, which stands among the `choices`"
+
+
+_WITHIN = "one formula stands here; what it is made of stands in statements of `forward`, or in other functions"
+_MEAN = "a mean is a sum by a count: `s[…] += …` and `n[…] += 1`, then `y[…] = s[…]/max(n[…], 1)`"
 
 
 def hints(
@@ -71,7 +80,7 @@ def hints(
     elif token.is_op("=") and wanted.endswith("`]`"):
         yield "an index runs from 0: `sum[k](…)`, or with its extent `sum[k < K](…)`"
     elif token.is_op("="):
-        yield "equality is written `==`"
+        yield _WITHIN if previous and _before(token).strip() == previous.text else "equality is written `==`"
     elif token.kind is T.NAME and previous and previous.kind is T.NAME and "//" in _line(token):
         yield "a comment begins with `#`"
     elif token.is_op(",") and previous and previous.kind is T.NUMBER:
@@ -85,7 +94,7 @@ def hints(
     elif token.kind is T.NEWLINE:
         yield "a formula goes on over the end of a line only inside open brackets"
     elif previous and previous.is_op("]") and token.kind is T.NAME and (read := _read(_line(token))):
-        yield f"multiplication is written `*`: `{read}*{_factor(_after(token))}`"
+        yield _mean_of(token) or f"multiplication is written `*`: `{read}*{_factor(_after(token))}`"
     elif previous and previous.is_op("]") and wanted.startswith("an operator"):
         yield "the body of a reduction stands in parentheses: `sum[k](…)`"
     elif token.is_op("[") and previous and previous.is_op(")"):

@@ -9,26 +9,25 @@ from collections.abc import Iterable
 
 from opgen.diagnostics.model import Label, Span
 from opgen.diagnostics.suggest import counted, did_you_mean, listed
-from opgen.ir import text
 from opgen.ir.formula import CONSTANTS
 from opgen.ir.program import Kind
 from opgen.ir.reductions import REDUCTIONS
 from opgen.ir.scalar import BATCH, Batch, Dim, Index, Lit, Param, Position, Read, Scalar
-from opgen.lang.habits import NAMES, NO_AXIS
+from opgen.lang.habits import NO_AXIS
 from opgen.lang.nodes import Access, Dots, Expr, Name, Number
 from opgen.lang.unparse import unparse_assign
 from opgen.lang.walk import nodes
+from opgen.lower import missing
+from opgen.lower.along import as_batch, size_of
 from opgen.lower.declare import CALLABLE
 from opgen.lower.draw import refused
-from opgen.lower.extent import of_namesakes
 from opgen.lower.gradient_names import cotangent_by, cotangents_by
 from opgen.lower.idle import idle_param
 from opgen.lower.loose import as_read, bound_by, in_round_brackets, loose_beside
 from opgen.lower.masks import mask_among, masked_read
-from opgen.lower.missing import in_gradient, one_hot, undeclared
 from opgen.lower.proposals import as_it_stays, assigned_float
 from opgen.lower.range import note
-from opgen.lower.readings import filled, instead_of_dots, not_an_index, shape_text, spelled, without_last
+from opgen.lower.readings import filled, from_the_end, instead_of_dots, not_an_index, shape_text, spelled, without_last
 from opgen.lower.recurrence_slips import earlier, too_early
 from opgen.lower.recurrence_start import Unclear, or_start, steps_back
 from opgen.lower.scattered import as_scattered
@@ -97,7 +96,7 @@ def _use_batch(f: Frame, name: str, span: Span) -> bool:
         reduced = listed(bound_by(f, span)) or reduced
         f.error(
             "OPG216", f"`{name}` has batch dims, which are neither on the left nor reduced", span,
-            f"write `...` on the left, or reduce them: {reduced}",
+            *missing.one_number(f, name), f"write `...` on the left, or reduce them: {reduced}",
             label="batch dims are left over",
         )  # fmt: skip
     return False
@@ -156,14 +155,14 @@ def _no_list(f: Frame, p: ParamSpec, item: int, span: Span) -> Typed:
 
 def unknown_name(f: Frame, name: str, span: Span, *, position: bool) -> Typed:
     """An unbound index, an unknown dim or an unknown name: each with what to do about it."""
-    if name in ("None", "null") and f.place == "`absent`":
+    if name.lower() in ("none", "null") and f.place == "`absent`":
         hint = "an input that was not passed reads as a number: `absent: 0`, or `absent: 1` for a factor"
         return f.error("OPG205", f"there is no `{name}`", span, hint, label="unknown name")
-    if name in NAMES and not position and name not in f.index_names:
-        return f.error("OPG205", f"there is no `{name}`", span, NAMES[name], label="unknown name")
+    if (told := missing.known_word(f, name)) and not position and name not in f.index_names:
+        return f.error("OPG205", f"there is no `{name}`", span, told, label="unknown name")
     if name == "None" and name in f.index_names:
         return f.error("OPG205", f"there is no `{name}`", span, NO_AXIS, label="unknown name")
-    if name in named_within(t.shape for t in f.decl.inputs.values()):
+    if name in named_within(t.shape for t in f.decl.inputs.values()) or missing.is_respelt(f, name):
         return BAD
     if name[:1].isupper():
         hints = did_you_mean(name, (*f.decl.known_dims(), *CONSTANTS)) or derived(
@@ -180,7 +179,7 @@ def unknown_name(f: Frame, name: str, span: Span, *, position: bool) -> Typed:
             within = bound_by(f, span)
             way = f"bind it: {listed(within)}" if within else f"sum over it with `sum[{name}](…)`"
             over: tuple[str, ...] = (f"{way}{'' if fixed else ', or write it on the left'}",)
-            over = as_read(f, name) or as_scattered(f, name, span) or over
+            over = as_read(f, name) or as_scattered(f, name, span) or (*as_batch(f, span), *over)
             notes: tuple[str, ...] = ("nothing is summed implicitly",)
             if not position and name.upper() in f.decl.known_dims():
                 hints, near, over, notes = (f"did you mean the size of the dim, `{name.upper()}`?",), (), (), ()
@@ -212,7 +211,7 @@ def unknown_name(f: Frame, name: str, span: Span, *, position: bool) -> Typed:
         )
     if not hints and f.place == "a default":
         hints = ("a default is a number, such as `0.5`, or a formula of dims and other params",)
-    hints = hints or (in_gradient(f, name) or "declare it under `params` or `inputs`",)
+    hints = hints or missing.never_read(f, name, None) + missing.number(f, name)
     return f.error("OPG205", f"there is no `{name}`", span, *hints, label="unknown name")
 
 
@@ -236,8 +235,11 @@ def access(f: Frame, e: Access, *, padded: bool = False) -> Typed:
         return too_early(f, e, e.span)
     if e.name in f.decl.params and e.name not in f.args:
         item = e.items[0] if len(e.items) == 1 else None
+        if isinstance(item, Dots) and f.decl.params[e.name].length is None:
+            return f.error("OPG206", f"`{e.name}` is one number, and has no positions", e.span, f"write `{e.name}`")
         if not isinstance(item, Number) or not isinstance(item.value, int):
-            sizes = [of_namesakes(f, i.name) if isinstance(i, Name) else "" for i in e.items]
+            own = next((s for s in f.decl.forward if s.target.name == f.target), None)
+            sizes = [size_of(f.decl, own, i.name) if own and isinstance(i, Name) else "" for i in e.items]
             shape = ", ".join(sizes) if all(sizes) else "Q"
             hint = f"numbers that an index runs over are an input: `inputs: {{{e.name}: {{shape: [{shape}]}}}}`"
             return f.error("OPG206", "an element of a list param is chosen by an integer literal", e.span, hint)
@@ -246,12 +248,13 @@ def access(f: Frame, e: Access, *, padded: bool = False) -> Typed:
         return f.error("OPG206", f"`{e.name}` is a number and has no positions", e.name_span)
     if e.name in REDUCTIONS or e.name in CALLABLE:
         return f.error("OPG206", f"`{e.name}` is not a tensor", e.name_span, in_round_brackets(f, e))
-    if _is_lost(f, e.name):
+    if _is_lost(f, e.name) or missing.is_respelt(f, e.name):
         return BAD
     if e.name in f.decl.targets() and (hint := as_it_stays(f.decl, e.name)):
         return f.error("OPG220", f"`{e.name}` is read where it has no statement", e.name_span, hint)
     hints = cotangent_by(f, e.name) or earlier(f.decl, e) or did_you_mean(e.name, (*f.state.tensors, *f.state.later))
-    hints = hints or cotangents_by(f, e.name) or one_hot(f, e) or undeclared(f, e)
+    hints = hints or cotangents_by(f, e.name) or missing.one_hot(f, e)
+    hints = hints or missing.never_read(f, e.name, len(e.items)) + missing.undeclared(f, e)
     return f.error("OPG205", f"there is no tensor `{e.name}`", e.name_span, *hints, label="unknown tensor")
 
 
@@ -343,8 +346,9 @@ def position(f: Frame, item: Expr, dim: Scalar, site: Site) -> Scalar | None:
         hint = "an extent is stated where the index is introduced: on the left, or in the brackets of a reduction"
         f.error("OPG223", "a position is an integer, and this is a condition", item.span, hint)
         return None
-    if typed.kind is Kind.FLOAT and isinstance(item, Name | Access) and item.name in f.decl.inputs:
-        hint = f"declare what it holds: `{item.name}: {{…, dtype: int}}`"
+    if typed.kind is Kind.FLOAT and (name := missing.only_float(f, item)):
+        field = "dtype" if name in f.decl.inputs else "type"
+        hint = f"declare what it holds: `{name}: {{…, {field}: int}}`"
         f.error("OPG223", "a position is an integer, and this is a float", item.span, hint)
         return None
     if typed.kind is Kind.FLOAT and (rounded := assigned_float(f, item)) is not None:
@@ -363,7 +367,7 @@ def position(f: Frame, item: Expr, dim: Scalar, site: Site) -> Scalar | None:
             "OPG232",
             message,
             item.span,
-            *_from_the_end(item, int(typed.scalar.value), dim, site),
+            *from_the_end(item, int(typed.scalar.value), dim, site),
             notes=("negative positions do not wrap",),
         )
         return None
@@ -377,15 +381,6 @@ def _is_of_floats(f: Frame, name: str) -> bool:
     if known is None or known.shape in (None, (), (BATCH,)):
         return False
     return known.kind is Kind.FLOAT and name not in f.args
-
-
-def _from_the_end(item: Expr, place: int, dim: Scalar, site: Site) -> tuple[str, ...]:
-    """An access with a negative position, counted from the front."""
-    written, start = site.span.text, item.span.start - site.span.start
-    if dim == Dim(UNKNOWN) or "\n" in written:
-        return ()
-    meant = str(int(dim.value) + place) if isinstance(dim, Lit) else f"{text.scalar(dim)} - {-place}"
-    return (f"write `{written[:start]}{meant}{written[start + len(item.span.text) :]}`",)
 
 
 def _means_something(f: Frame, name: str) -> bool:

@@ -10,12 +10,14 @@ from collections.abc import Callable, Sequence
 from dataclasses import dataclass, field, replace
 
 from opgen.diagnostics.model import Bag, Label
+from opgen.diagnostics.suggest import counted
 from opgen.ir.point import positions
 from opgen.ir.polynomial import polynomial
 from opgen.ir.program import Axis, Compute, Kind, Loop, Scatter, Shape, Statement
 from opgen.ir.scalar import Batch, Dim, Index, Lit, Read, Scalar, call, where
 from opgen.lang.circles import circles, in_order
 from opgen.lang.nodes import Assign, Number
+from opgen.lang.unparse import unparse_target
 from opgen.lower.declare import Declarations
 from opgen.lower.joined import joined
 from opgen.lower.kept import without_kept
@@ -195,9 +197,13 @@ def _joined(d: Declarations, state: Variation, s: Assign, part: _Assembly, wante
     beyond = [a for c, a, _ in parts if c >= count]
     if missing or beyond:
         left = ", ".join(map(str, missing[:4]))
-        message = f"the component {left} of `{name}` is not assigned" if missing else f"`{name}` ends at {count}"
-        hints = () if beyond else without_kept(d)
-        bag.error("OPG249", message, (beyond[0] if beyond else s).target.span, label="its components", hints=hints)
+        message, wrong, hints = f"the component {left} of `{name}` is not assigned", s, without_kept(d)
+        if len(parts) > 1 and (lines := _counted_from_0(parts, part.position, missing)):
+            hints = (f"components count from 0: write {lines}", *hints)
+        if beyond:
+            message, wrong = f"`{name}` has {counted(count, 'component')}, which count from 0", beyond[0]
+        label = "there is no such component" if beyond else "its components"
+        bag.error("OPG249", message, wrong.target.span, label=label, hints=hints)
         return None
     first = parts[0][2]
     for _, a, c in parts[1:]:
@@ -217,6 +223,23 @@ def _joined(d: Declarations, state: Variation, s: Assign, part: _Assembly, wante
     target = state.fresh(f"{name}_start") if part.left else name
     axes = (*first.axes[: part.position], axis, *first.axes[part.position :])
     return Compute(target, axes, body, kind=kind, span=s.span)
+
+
+def _counted_from_0(parts: Sequence[tuple[int, Assign, Compute]], position: int, missing: Sequence[int]) -> str:
+    """The targets with positions that fit: all one less, or those that are missing in the place of those beyond."""
+    places = [k for k, _, _ in parts]
+    fitting = [k for k in places if k < len(places)]
+    moved = [k - 1 for k in places] if missing == [0] else [*fitting, *missing]
+    if sorted(moved) != list(range(len(places))):
+        return ""
+    lines = []
+    for k, (old, a, _) in zip(moved, parts, strict=True):
+        items = a.target.items or ()
+        span = items[position].span
+        at = (*items[:position], Number(k, span), *items[position + 1 :])
+        if k != old:
+            lines.append(f"`{unparse_target(replace(a.target, items=at))}`")
+    return ", ".join(lines)
 
 
 def _extent(parts: Sequence[tuple[int, Assign, Compute]], position: int, wanted: Wanted) -> Scalar | Batch:

@@ -302,7 +302,8 @@ def _circle(f: Frame, e: Call, names: tuple[str, ...]) -> Typed:
     members = frozenset(names)
     if members not in f.state.circles:
         f.state.circles.add(members)
-        f.error("OPG239", f"the function `{e.name}` calls itself", e.span, label=" → ".join((*names, e.name)))
+        hint = "what goes on from its own value is a recurrence, over an index: `y[t] = x[t]*y[t - 1]`"
+        f.error("OPG239", f"the function `{e.name}` calls itself", e.span, hint, label=" → ".join((*names, e.name)))
     return BAD
 
 

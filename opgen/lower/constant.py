@@ -137,6 +137,7 @@ def derived_dims(d: Declarations, state: Variation, bag: Bag) -> dict[str, Scala
     """The values of the derived dims, each after those it reads."""
     values: dict[str, Scalar | None] = {}
     open_: list[str] = []
+    broken: set[str] = set()
 
     def visit(name: str) -> None:
         if name in values:
@@ -144,7 +145,17 @@ def derived_dims(d: Declarations, state: Variation, bag: Bag) -> dict[str, Scala
         e = d.derived[name]
         if name in open_:
             circle = " → ".join((*open_[open_.index(name) :], name))
-            bag.error("OPG237", "these dims depend on each other in a circle", e.span, label=circle)
+            hint = "a dim is made of those of inputs, of params, and of dims that are made of these"
+            bag.error("OPG237", "these dims depend on each other in a circle", e.span, label=circle, hints=(hint,))
+            broken.update(open_[open_.index(name) :])
+            return
+        if of_data := [(k, n.span) for k, n in names_read(e).items() if k in d.inputs]:
+            values[name] = None
+            number = f"num_{name.lower()}"
+            hint = f"sizes do not depend on data; a caller gives them: `dims: {{{name}: {number}}}`, with"
+            hint += f" `params: {{{number}: int}}`"
+            read, span = of_data[0]
+            bag.error("OPG206", f"a derived dim cannot read the tensor `{read}`", span, hints=(hint,))
             return
         open_.append(name)
         for other in names_read(e):
@@ -152,7 +163,7 @@ def derived_dims(d: Declarations, state: Variation, bag: Bag) -> dict[str, Scala
                 visit(other)
         open_.pop()
         typed = integer(frame_of(d, state, bag), value_of(d, state, e, "a derived dim", bag), e, "a dim")
-        values[name] = None if typed.kind is None else typed.scalar
+        values[name] = None if typed.kind is None or name in broken else typed.scalar
 
     for name in d.derived:
         visit(name)

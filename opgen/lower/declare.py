@@ -11,7 +11,7 @@ from collections.abc import Iterable, Sequence
 from dataclasses import dataclass, replace
 
 from opgen.diagnostics.model import Bag, Label, Span
-from opgen.diagnostics.suggest import did_you_mean
+from opgen.diagnostics.suggest import did_you_mean, listed
 from opgen.ir import text
 from opgen.ir.complex_functions import PARTS
 from opgen.ir.functions import FUNCTIONS
@@ -20,7 +20,7 @@ from opgen.ir.reductions import ORDERS, REDUCTIONS
 from opgen.ir.scalar import Dim
 from opgen.lang.circles import circles
 from opgen.lang.head import is_anonymous, parse_head
-from opgen.lang.nodes import Assign, Expr
+from opgen.lang.nodes import Assign, Binder, Expr
 from opgen.lang.parser import parse_expression, parse_statements
 from opgen.lang.results import MORE, STATED, results
 from opgen.lang.unparse import unparse, unparse_assign
@@ -28,7 +28,7 @@ from opgen.lang.updates import all_new, in_place_hints
 from opgen.lang.vocabulary import Vocabulary, other_letters
 from opgen.lang.walk import names_read, statement_names
 from opgen.lower.domain import end_of
-from opgen.lower.shape import is_clear, named_size, named_within, shape_of
+from opgen.lower.shape import idle_in, is_clear, named_size, named_within, shape_of
 from opgen.schema.elsewhere import Callee
 from opgen.schema.formula import Formula
 from opgen.schema.model import FunctionSpec, InputSpec, ModuleSpec, OpSpec, OutputSpec, ParamSpec
@@ -122,7 +122,7 @@ def declare(spec: OpSpec, bag: Bag) -> Declarations | None:
     known = tuple(dict.fromkeys((*sizes, *derived, *named_within(t.shape for t in spec.inputs))))
     declared = {
         str(o.name): shape for o in spec.outputs or ()
-        if o.shape is not None and is_clear(shape := shape_of(o.shape, params, bag, known))
+        if o.shape is not None and is_clear(shape := shape_of(o.shape, params, bag, known, idle=idle_in(spec)))
     }  # fmt: skip
     defaults = {str(p.name): d for p in spec.params if (d := _default(p, bag)) is not None}
     if not forward and not isinstance(spec.forward, Callee):
@@ -131,7 +131,7 @@ def declare(spec: OpSpec, bag: Bag) -> Declarations | None:
     found = Declarations(
         spec, inputs, shapes, absent, {str(p.name): p for p in spec.params}, defaults,
         tuple(s for s in sizes if s not in derived), derived, functions,
-        frozenset(s.name for s in spec.functions if s.name not in functions), forward, backward,
+        frozenset(re.sub(r"\W.*", "", s.name) for s in spec.functions if s.name not in functions), forward, backward,
         outputs, declared, spans, tuple(dict.fromkeys(lost)), words,
     )  # fmt: skip
     _check_saved(found, bag)
@@ -204,7 +204,8 @@ def _function(s: FunctionSpec, params: tuple[str, ...], bag: Bag) -> LocalFuncti
     if head is None or (value is None and (s.value is not None or not s.extern)) or any(e is None for _, e in parsed):
         return None
     if head.name in CALLABLE or head.name in SPECIAL or head.name in REDUCTIONS or head.name in PARTS:
-        bag.error("OPG206", f"`{head.name}` is a function of the language already", head.span, hints=("rename yours",))
+        message = f"`{head.name}` is a function of the language already"
+        bag.error("OPG206", message, head.span, hints=("leave it away, or rename it",))
         return None
     partials: list[Expr] = []
     if parsed:
@@ -219,7 +220,9 @@ def _function(s: FunctionSpec, params: tuple[str, ...], bag: Bag) -> LocalFuncti
                 return None
             if name not in head.params:
                 span = getattr(name, "span", head.span)
-                hints = did_you_mean(name, head.params)
+                left = [p for p in head.params if p not in (str(a) for a, _ in parsed)]
+                hints = did_you_mean(name, head.params) or tuple(f"did you mean `{p}`?" for p in left if len(left) == 1)
+                hints = hints or (f"its arguments are {listed(head.params, 'and')}",)
                 bag.error("OPG234", f"`{head.name}` has no argument `{name}`", span, hints=hints)
                 return None
             assert e is not None
@@ -313,8 +316,13 @@ def _check_target_name(d: Declarations, s: Assign, bag: Bag) -> None:
         related = (Label(d.params[name].span, "declared here"),)
         hints = (f"give the result another name: `{_renamed(d, s)}`",)
         bag.error("OPG236", f"`{name}` is a param and cannot be assigned", span, related=related, hints=hints)
-    elif not check_lower(name, span, "tensor", bag, (*d.inputs, *d.params, *d.targets(), *d.functions)):
+    elif not check_lower(name, span, "tensor", bag, (*d.inputs, *d.params, *d.targets(), *d.functions, *indices(d))):
         return
+
+
+def indices(d: Declarations) -> tuple[str, ...]:
+    """The names of the indices of all statements."""
+    return tuple(i.name for s in d.forward for i in s.target.items or () if isinstance(i, Binder))
 
 
 def _new_buffers(d: Declarations, module: ModuleSpec) -> str:
@@ -379,5 +387,5 @@ def _check_saved(d: Declarations, bag: Bag) -> None:
         if name not in known:
             bag.error(
                 "OPG205", f"`{name}` cannot be saved: there is no such tensor", getattr(name, "span", None),
-                label="unknown tensor", hints=did_you_mean(name, known),
+                label="unknown tensor", hints=did_you_mean(name, known) or (f"those here are {listed(known, 'and')}",),
             )  # fmt: skip

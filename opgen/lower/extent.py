@@ -54,7 +54,10 @@ def resolve(f: Frame, info: IndexInfo, *, body: bool, where: str = "") -> bool:
             _other_dims(f, info)
         return info.origin != f"{OF_GRADIENT}`{f.target}`" or _along_its_input(f, info)
     if not info.sites:
-        if body and info.name not in f.reported:
+        refused = any(
+            o.name == f.target and o.shape and f.target not in f.decl.output_shapes for o in f.decl.spec.outputs or ()
+        )
+        if body and info.name not in f.reported and not refused:
             f.reported.add(info.name)
             hint = _likely(f, info)
             size = next((c for c in f.checks if c.position == Dim(info.name.upper())), None)
@@ -99,7 +102,8 @@ def _along_its_input(f: Frame, info: IndexInfo) -> bool:
     hint = f"`{of}` has shape {text.shape(shape)}, and so has its gradient"
     if all(order) and len({*order}) == len(order):
         hint += f": write `{f.target}[{', '.join(order)}]`"
-    f.error("OPG228", message, first.span, hint, label="along another dim")
+    if not any(d.code == "OPG228" and d.hints == (hint,) for d in f.bag.items):
+        f.error("OPG228", message, first.span, hint, label="along another dim")
     return False
 
 
@@ -129,11 +133,23 @@ def _other_dims(f: Frame, info: IndexInfo) -> None:
         return
     over, first = text.scalar(info.extent or ONE), sites[0]
     message = f"`{info.name}` runs over `{over}`, and is read along `{text.scalar(first.extent)}` of `{first.tensor}`"
-    hints = (f"declare that dim, or write `{info.name} < {over}` where the first places are meant",)
+    hints = _in_order(f) or (f"declare that dim, or write `{info.name} < {over}` where the first places are meant",)
     warning = Diagnostic(
         "OPG253", message, first.span, "as long as another dim", hints=hints, severity=Severity.WARNING
     )
     f.bag.add(warning)
+
+
+def _in_order(f: Frame) -> tuple[str, ...]:
+    """The shape of an output, and its indices, where one of them has the order of the other turned round."""
+    loops = [x for x in (f.scope.root().loops if f.scope else ()) if isinstance(x, IndexInfo)]
+    declared = [text.scalar(x.stated) for x in loops if x.stated is not None]
+    read = [text.scalar(next((s.extent for s in x.sites if not s.written), ONE)) for x in loops]
+    if declared == read or sorted(declared) != sorted(read) or len({*read}) < len(read):
+        return ()
+    names = ", ".join(loops[read.index(size)].name for size in declared)
+    shape = f"write `{f.target}: {{shape: [{', '.join(read)}]}}`"
+    return (f"{shape}, or `{f.target}[{names}]` on the left: shape and indices have one order",)
 
 
 def _is_compared(f: Frame, index: str, size: str) -> bool:

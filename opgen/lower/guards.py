@@ -19,6 +19,7 @@ from opgen.lang.circles import constant_part
 from opgen.lang.nodes import Access, Assign, Call, Compare, Dots, Expr, Logic, Name, Reduction, Text, Unary
 from opgen.lang.unparse import unparse, unparse_target
 from opgen.lang.walk import nodes, statement_names
+from opgen.lower.apart import apart, is_missing, other_choice
 from opgen.lower.declare import Declarations, every
 from opgen.lower.overwritten import choice_of
 from opgen.lower.parts import as_one
@@ -207,7 +208,8 @@ def _check_flag(d: Declarations, guard: Expr, name: str, bag: Bag) -> bool:
 
 def _declared(d: Declarations, guard: Expr, name: str) -> tuple[str, ...]:
     """How a flag is declared that is no param yet; nothing where it is said already, or something else has the name."""
-    hint = f"declare it: `params: {{{name}: {{type: bool, default: false}}}}`"
+    on = "true" if d.spec.module is not None and d.spec.module.training == name else "false"
+    hint = f"declare it: `params: {{{name}: {{type: bool, default: {on}}}}}`"
     return () if name in d.inputs or name in d.targets() else (hint,)
 
 
@@ -227,6 +229,7 @@ def check_given(d: Declarations, call: Expr, args: tuple[Expr, ...], bag: Bag) -
         message, hints = f"`{name}` is not optional, it is always passed", _made_optional(d, d.inputs[name])
     elif name in d.params:
         message, hints = f"`{name}` cannot be missing", (f"declare it with `{name}: {{default: null}}`",)
+        hints += (f"or leave out `given({name})`: it has a default",) if d.params[name].default is not None else ()
     else:
         message, hints = f"`{name}` is no input or param of this spec", ()
     if any(told.message == message for told in bag.items):
@@ -266,6 +269,10 @@ def _what_tensors_are(d: Declarations, guard: Expr) -> tuple[str, ...]:
 
 
 def _check_comparison(d: Declarations, guard: Expr, left: Expr, right: Expr, bag: Bag, whole: tuple[str, ...]) -> bool:
+    if (asked := is_missing(guard)) is not None:
+        message = "whether something is missing is asked by its name"
+        bag.error("OPG222", message, guard.span, hints=(f"write `{asked}`",))
+        return False
     if not (isinstance(left, Name) and left.name in d.params):
         left, right = right, left
     if not (isinstance(left, Name) and left.name in d.params):
@@ -284,7 +291,7 @@ def _check_comparison(d: Declarations, guard: Expr, left: Expr, right: Expr, bag
     if param.choices:
         if value in param.choices:
             return True
-        hints = did_you_mean(value or "", param.choices) or ("a value that is not among the choices is added there",)
+        hints = did_you_mean(value or "", param.choices) or other_choice(d, param, value or "")
         bag.error(
             "OPG231", f"`{left.name}` is never that", right.span,
             label="not a choice", related=(Label(param.span, f"the choices are {listed(param.choices, 'and')}"),),
@@ -382,5 +389,5 @@ def _overlap(d: Declarations, name: str, matching: Sequence[Assign], case: Case,
     span = second.guard.span if second.guard is not None else second.target.span
     bag.error(
         "OPG221", f"two statements of `{name}` hold when {when}", span, label="holds", related=related,
-        hints=("make the guards exclude each other",),
+        hints=(apart(d, first, second),),
     )  # fmt: skip

@@ -4,6 +4,7 @@ from __future__ import annotations
 
 from dataclasses import replace
 
+from opgen.diagnostics.suggest import listed
 from opgen.ir.reductions import REDUCTIONS
 from opgen.lang.nodes import Access, Assign, Binder, Compare, Expr, Name, Reduction
 from opgen.lang.unparse import unparse_target
@@ -21,10 +22,12 @@ def bound_again(d: Declarations, info: IndexInfo) -> str | None:
     found = [r for r in nodes(s.value) if isinstance(r, Reduction) and info.name in _bound(r)]
     if len(found) != 1:
         return None
-    rest = tuple(i for i in s.target.items or () if not (isinstance(i, Binder) and i.name == info.name))
-    left, red = unparse_target(replace(s.target, items=rest or None)), f"{found[0].name}[{info.name}]"
-    own = f"`{red}(…)` binds an `{info.name}` of its own, so that `{unparse_target(s.target)}` is the same everywhere"
-    return f"{own}: write `{left} = …`, or leave the reduction over `{info.name}` out"
+    again = [i.name for i in s.target.items or () if isinstance(i, Binder) and i.name in _bound(found[0])]
+    rest = tuple(i for i in s.target.items or () if not (isinstance(i, Binder) and i.name in again))
+    left, red = unparse_target(replace(s.target, items=rest or None)), f"{found[0].name}[{', '.join(again)}]"
+    names = listed(again, "and")
+    own = f"`{red}(…)` binds {'an ' * (len(again) == 1)}{names} of its own, so that `{unparse_target(s.target)}` is the"
+    return f"{own} same everywhere: write `{left} = …`, or leave the reduction over {names} out"
 
 
 def _bound(r: Reduction) -> tuple[str, ...]:

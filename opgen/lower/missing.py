@@ -4,8 +4,12 @@ from __future__ import annotations
 
 import re
 
-from opgen.lang.nodes import Access, Call, Compare, Dots, Name, Number
+from opgen.ir.scalar import BATCH
+from opgen.lang.habits import NAMES
+from opgen.lang.nodes import Access, Binder, Call, Compare, Dots, Expr, Name, Number, Reduction, Sum
 from opgen.lang.unparse import unparse
+from opgen.lang.walk import names_read, nodes, statement_names
+from opgen.lower.declare import Declarations
 from opgen.lower.proposals import shape_read
 from opgen.lower.scope import Frame
 
@@ -16,6 +20,66 @@ def undeclared(f: Frame, e: Access) -> tuple[str, ...]:
     """Where a tensor of this name may come from: a gradient reads no new inputs."""
     own = in_gradient(f, unparse(e))
     return (own or f"declare it: `inputs: {{{e.name}: {{shape: {shape_read(e)}}}}}`",)
+
+
+def known_word(f: Frame, name: str) -> str:
+    """What is said of a word of other languages, or of a size whose dim has the capital."""
+    if f.scope is None and name.islower() and name.upper() in f.decl.known_dims():
+        return f"did you mean the size of the dim, `{name.upper()}`?"
+    told = NAMES.get("None" if name == "none" else name, "")
+    own = [p for p, es in f.decl.defaults.items() for e in es if isinstance(e, Name) and e.name == name]
+    return told.replace("given(p), a*p", f"given({own[0]}), a*{own[0]}") if own and f.place == "a default" else told
+
+
+def one_number(f: Frame, name: str) -> tuple[str, ...]:
+    """What is meant by an input without a shape, which has batch dims, where no others are."""
+    plain = name in f.decl.inputs and f.decl.inputs[name].shape is None
+    return (f"if it is one number, it says so: `{name}: {{shape: []}}`",) if plain else ()
+
+
+def only_float(f: Frame, e: Expr) -> str:
+    """The one input or param of floats in a sum: with integers in it the sum would be one."""
+    whole = all(isinstance(n, Access | Name | Number | Sum) for n in nodes(e))
+    known = {n for n, t in f.decl.inputs.items() if t.kind == "float"}
+    known |= {n for n, p in f.decl.params.items() if p.type == "float"}
+    found = [n for n in names_read(e) if n in known]
+    others = any(n in f.state.tensors and n not in f.decl.inputs for n in names_read(e))
+    return found[0] if whole and not others and len(found) == 1 else ""
+
+
+def is_respelt(f: Frame, name: str) -> bool:
+    """Whether a name is that of a declaration that has to be spelt otherwise, which is told there."""
+    declared = ((n, t.span) for named in (f.decl.inputs, f.decl.params) for n, t in named.items())
+    return any(name in (span.text, *span.text.split("-")) and n != span.text for n, span in declared)
+
+
+def never_read(f: Frame, name: str, rank: int | None) -> tuple[str, ...]:
+    """A tensor that is meant: one that is there for nothing, with a part of the name or the only one of its rank."""
+    read = {n for s in f.decl.forward for n in statement_names(s)}
+    listed = () if f.decl.spec.outputs is None else f.decl.outputs
+    free = [n for n in (*f.decl.inputs, *f.decl.targets()) if n not in read and n not in listed and n != f.target]
+    known = {n: shape for n in free if (t := f.state.tensors.get(n)) is not None and (shape := t.shape) is not None}
+    fitting = [n for n, shape in known.items() if rank is None or BATCH in shape or len(shape) == rank]
+    alike = [n for n in fitting if not {*n.split("_")}.isdisjoint(name.split("_"))]
+    meant = alike or [n for n in fitting if n not in f.decl.inputs]
+    return (f"is `{meant[0]}` meant, which nothing reads?",) if len(meant) == 1 else ()
+
+
+def number(f: Frame, name: str) -> tuple[str, ...]:
+    """Where a number comes from that nothing declares."""
+    if own := in_gradient(f, name):
+        return (own,)
+    before = "…, " if f.decl.params else ""
+    if any(name in names_read(e) for e in (*f.decl.derived.values(), *extents_of(f.decl))):
+        return (f"declare it: `params: {{{before}{name}: int}}`",)
+    return (f"declare it: `params: {{{before}{name}: float}}`, or under `inputs` if it is a tensor",)
+
+
+def extents_of(d: Declarations) -> list[Expr]:
+    """The extents that are written out left of `=` and in reductions."""
+    binders = [i for s in d.forward for i in s.target.items or ()]
+    binders += [b for s in d.forward for n in nodes(s.value) if isinstance(n, Reduction) for b in n.binders]
+    return [b.extent for b in binders if isinstance(b, Binder) and b.extent is not None]
 
 
 def in_gradient(f: Frame, shown: str) -> str:

@@ -31,6 +31,7 @@ from opgen.ir.scalar import Apply, Batch, Dim, Scalar, walk
 from opgen.lang.depth import deep_trees
 from opgen.lang.nodes import Assign
 from opgen.lang.walk import statement_names
+from opgen.lower.along import as_indexed
 from opgen.lower.block import lower_block
 from opgen.lower.call import argument_names, look_at, placeholder
 from opgen.lower.complex_split import split_operator
@@ -64,6 +65,7 @@ from opgen.lower.guards import (
 )
 from opgen.lower.kinds import numeric, promote
 from opgen.lower.meeting import meeting
+from opgen.lower.nowhere import nowhere
 from opgen.lower.override import check_targets, lower_override, without_cotangent
 from opgen.lower.proposals import one_statement
 from opgen.lower.renewed import check_renewed
@@ -105,6 +107,7 @@ def _lower(spec: OpSpec, bag: Bag) -> Operator | None:
     d = declare(spec, bag)
     if d is None:
         return None
+    as_indexed(d, bag)
     d = without_steps_of_inputs(without_loops(d, bag), bag)
     check_target_names(d, bag)
     check_renewed(d, bag)
@@ -156,6 +159,7 @@ def _lower(spec: OpSpec, bag: Bag) -> Operator | None:
     for warning in (
         *vanishing(d, variants),
         *meeting(d, variants),
+        *nowhere(d, variants),
         *together(d),
         *without_cotangent(d),
         *roots(d),

@@ -39,11 +39,15 @@ def check_targets(d: Declarations, bag: Bag) -> None:
             PREFIX + n for n, t in d.inputs.items() if t.kind in ("float", "complex") and t.differentiable
         ]
         if of in d.inputs and PREFIX + of not in differentiable:
-            bag.error("OPG228", f"the input `{of}` has no gradient", span)
+            hint = "leave this statement away: it is no float, or says `differentiable: false`"
+            bag.error("OPG228", f"the input `{of}` has no gradient", span, hints=(hint,))
         elif of not in d.inputs:
             message, hints = f"`{name}` is the gradient of no input", did_you_mean(name, differentiable)
             if of in d.outputs:
                 message = f"`{name}` is given: it is the gradient of an output"
+            elif of in taken:
+                message = f"`{name}` is the gradient of no input: `{of}` is a step on the way"
+                hints = (f"what is on the way has another name, without `{PREFIX}`: `d{of}`, say",)
             if of in d.params:
                 message = f"`{of}` is a param, which has no gradient"
                 hints = (f"move it to `inputs`: `{of}: {{shape: []}}` is one number that has one",)

@@ -84,7 +84,9 @@ def _report(f: Frame, c: Check, low: Polynomial | None, high: Polynomial | None)
     related = [Label(i.span, f"`{i.name}` runs to {text.scalar(_extent(i))}") for _, i in c.indices if i.stated]
     shown = site.span.text if not site.span.text.startswith("pad") else f"{site.tensor}[…]"
     if isinstance(c.position, Lit):
-        hints: tuple[str, ...] = ()
+        over = isinstance(c.extent, Lit) and c.position.value == c.extent.value
+        counted = f"positions count from 0: number 1 is at 0, and number {runs} at {last}"
+        hints: tuple[str, ...] = (counted,) if over else ()
     elif not c.indices and (polynomial(c.position) - polynomial(c.extent)).constant == 0:
         hints = (f"the last one is read at `{last}`",)
     elif site.written:

@@ -9,12 +9,12 @@ from dataclasses import replace
 from opgen.diagnostics.model import Span
 from opgen.ir import text
 from opgen.ir.program import Shape
-from opgen.ir.scalar import BATCH, ONE, Batch
+from opgen.ir.scalar import BATCH, ONE, Batch, Dim, Lit, Scalar
 from opgen.lang.nodes import Access, Assign, Binder, Dots, Expr, Name, Reduction
 from opgen.lang.unparse import unparse
 from opgen.lang.vocabulary import letters, other_letters
 from opgen.lang.walk import names_read, nodes, transform
-from opgen.lower.scope import Frame, IndexInfo, Known, Site
+from opgen.lower.scope import UNKNOWN, Frame, IndexInfo, Known, Site
 
 
 def shape_text(shape: Shape) -> str:
@@ -110,6 +110,8 @@ def filled(f: Frame, e: Access, known: Known) -> str:
     own = [i for i in e.items if not isinstance(i, Dots) and not (isinstance(i, Name) and i.name == "None")]
     needed = letters_of(f, known.shape)
     names = [i.name for i in own if isinstance(i, Name)]
+    if len(names) == len(own) and (whole := _as_elsewhere(f, e.name, names)):
+        return f"{e.name}[{', '.join(whole)}]"
     if len(names) == len(own):
         return f"{e.name}[{', '.join(_placed(f, names, needed))}]"
     spare = [i for i in needed if i != "..."][len(own) :]
@@ -118,6 +120,16 @@ def filled(f: Frame, e: Access, known: Known) -> str:
         return spelled(f, e.name, known.shape)
     written = iter([*(unparse(i) for i in own), *spare])
     return f"{e.name}[{', '.join(i if i == '...' else next(written) for i in needed)}]"
+
+
+def _as_elsewhere(f: Frame, name: str, names: Sequence[str]) -> list[str]:
+    """The indices that a tensor is assigned at, if those that are written are among them, and the others in reach."""
+    own = next((s.target.items or () for s in f.decl.forward if s.target.name == name), ())
+    found = ["..." if isinstance(i, Dots) else i.name if isinstance(i, Binder) else "" for i in own]
+    rest = iter(found)
+    lacking = [i for i in found if i not in names and i != "..."]
+    within = bool(names) and "" not in found and all(n in rest for n in names)
+    return found if within and f.scope is not None and all(f.scope.find(i) is not None for i in lacking) else []
 
 
 def _placed(f: Frame, names: Sequence[str], needed: Sequence[str]) -> list[str]:
@@ -166,3 +178,12 @@ def another_letter(f: Frame, name: str) -> str:
     named = (*f.index_names, *f.decl.params, *f.state.tensors, *f.state.later)
     wishes: tuple[str, ...] = (*"ijklmnr", name * 2)
     return next(c for c in wishes if c not in named)
+
+
+def from_the_end(item: Expr, place: int, dim: Scalar, site: Site) -> tuple[str, ...]:
+    """An access with a negative position, counted from the front."""
+    written, start = site.span.text, item.span.start - site.span.start
+    if dim == Dim(UNKNOWN) or "\n" in written:
+        return ()
+    meant = str(int(dim.value) + place) if isinstance(dim, Lit) else f"{text.scalar(dim)} - {-place}"
+    return (f"write `{written[:start]}{meant}{written[start + len(item.span.text) :]}`",)

@@ -63,6 +63,10 @@ def lower_scatter(
         )  # fmt: skip
         _check_places(frame, s)
         return ()
+    if shape == () and s.target.items:
+        message, hint = f"`{s.target.name}` starts as one number, and has positions here", proposals(frame, s)[-1]
+        frame.error("OPG212", message, s.target.span, hint.removeprefix("or "))
+        return ()
     items = _items(frame, s, shape)
     known = Known(s.target.name, shape, Kind.FLOAT, s.target.name_span)
     written = None if items is None else Access(s.target.name, items, s.target.span, s.target.name_span)

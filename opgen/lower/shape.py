@@ -13,6 +13,7 @@ from opgen.ir.program import Shape
 from opgen.ir.scalar import BATCH, Batch, Dim, Lit, Scalar
 from opgen.lang.vocabulary import UNCLEAR
 from opgen.schema.formula import Formula
+from opgen.schema.model import OpSpec
 
 _DIM = re.compile(r"[A-Z][A-Za-z0-9_]*")
 _WITHIN = re.compile(rf"\b{_DIM.pattern}\b")
@@ -66,8 +67,12 @@ def shape_of(
     bag: Bag,
     known: tuple[str, ...] | None = None,
     taken: Container[str] = (),
+    idle: str | None = None,
 ) -> Shape:
-    """A shape as declared; without one, all dims are batch dims. `known`: the dims it may use; `taken`: all of them."""
+    """A shape as declared; without one, all dims are batch dims.
+
+    `known`: the dims it may use; `taken`: all of them; `idle`: the int param that nothing reads.
+    """
     if items is None:
         return (BATCH,)
     shape: list[Scalar | Batch] = []
@@ -87,7 +92,7 @@ def shape_of(
             shape.append(Lit(int(written)))
         elif _DIM.fullmatch(written) and written not in _NO_SIZES:
             if known is not None and written not in known:
-                hints = did_you_mean(written, known) or derived(written, params)
+                hints = did_you_mean(written, known) or derived(written, params, idle)
                 bag.error("OPG238", f"there is no dim `{written}`", item.whole, label="unknown dim", hints=hints)
             shape.append(Dim(written))
         elif _NAME.fullmatch(written):
@@ -95,7 +100,7 @@ def shape_of(
             small.append((written, alike, item.whole))
             shape.append(Dim(alike))
         else:
-            shape += _refused(item, written, bag, among=known is None, taken=taken)
+            shape += _refused(item, written, bag, among=known is None, taken=taken or known or ())
     if small:
         _spelt_small(small, shape, params, bag)
     return tuple(shape)
@@ -117,6 +122,14 @@ def derived(name: str, params: Sequence[str], idle: str | None = None) -> tuple[
     return (f"derive it under `dims`: `dims: {{{name}: {shown}}}`{besides}",)
 
 
+def idle_in(spec: OpSpec) -> str | None:
+    """The int param that stands nowhere but in its declaration, if it is one."""
+    texts = [b.text for b in (spec.forward, *(dim.value for dim in spec.dims)) if isinstance(b, Formula)]
+    idle = [str(p.name) for p in spec.params if p.type == "int" and p.length is None]
+    idle = [n for n in idle if not any(re.search(rf"\b{n}\b", text) for text in texts)]
+    return idle[0] if len(idle) == 1 else None
+
+
 def _refused(item: Formula, written: str, bag: Bag, *, among: bool, taken: Container[str]) -> list[Scalar]:
     """What stands for an item that is none: the dims that it holds, or an unclear one."""
     hints = ("give a computed size a name under `dims`",)
@@ -126,11 +139,16 @@ def _refused(item: Formula, written: str, bag: Bag, *, among: bool, taken: Conta
         hints = (f"dims are separated by commas: `{', '.join(words)}`",)
     elif re.fullmatch(r"-?\d*\.?\d+", written) or written in _NO_SIZES:
         hints = ("a size is a name such as `N`, or a whole number such as `3`",)
+    elif fixed := re.fullmatch(r"[A-Za-z]\w*\s*[=:]+\s*(\d+)", written):
+        hints = (f"a fixed size is its number alone: `{fixed[1]}`",)
     elif written == "*":
         hints = ("any number of batch dims is written `...`",)
     elif among and (meant := named_size(written, taken)) is not None:
         part = ", ".join(f"{name}: {formula}" for name, formula in meant.parts.items())
         hints = (f"write a name of its own here, such as `{meant.name}`, and `dims: {{{part}}}`{meant.besides}",)
+    elif not among and re.search(r"[-+*/]", written):
+        name = next(n for n in ("P", "Q", *_SIZES) if n not in taken)
+        hints = (f"write a name here, such as `{name}`, and `dims: {{{name}: {written}}}`",)
     elif among:
         hints = ("the dims of an input are names such as `N`; other sizes follow under `dims`: `H: D//2`",)
     bag.error("OPG224", f"`{written}` is not an item of a shape", item.whole, hints=hints)
@@ -142,8 +160,17 @@ def _spelt_small(
 ) -> None:
     names, alike = [name for name, _, _ in small], [dim for _, dim, _ in small]
     are = "is not an item" if len(names) == 1 else "are not items"
-    dims = ", ".join(text.position(s) for s in shape)
-    hints = [f"dims start with a capital: `[{dims}]`" if len(shape) > 1 else f"dims start with a capital: `{alike[0]}`"]
-    hints += [f"the value of a param is a dim under `dims`: `{a}: {n}`" for n, a, _ in small if n in params]
+    values = {dim: _name_of(name) for name, dim in zip(names, alike, strict=True) if name in params}
+    items = [text.position(s) for s in shape]
+    dims = ", ".join(values.get(i, i) for i in items)
+    made = ", ".join(f"{values[dim]}: {name}" for name, dim in zip(names, alike, strict=True) if dim in values)
+    hint = f"dims start with a capital: `[{dims}]`" if len(shape) > 1 else f"dims start with a capital: `{dims}`"
+    hints = (f"{hint}, and the value of a param is one under `dims`: `dims: {{{made}}}`" if made else hint,)
     span = small[0][2].to(small[-1][2])
     bag.error("OPG224", f"{listed(names, 'and')} {are} of a shape", span, hints=hints)
+
+
+def _name_of(param: str) -> str:
+    """The name of a dim that is the value of a param: `Nodes` of `num_nodes`."""
+    stem = re.sub(r"^(?:num|n)_", "", param)
+    return "".join(word[:1].upper() + word[1:] for word in stem.split("_"))

@@ -26,6 +26,7 @@ from opgen.lang.nodes import (
 )
 from opgen.lang.unparse import unparse, unparse_assign, unparse_target
 from opgen.lang.walk import nodes, transform
+from opgen.lower.along import shape_of_target
 from opgen.lower.call import MAX_SIZE
 from opgen.lower.closed import closed_early
 from opgen.lower.declare import Declarations, every
@@ -44,7 +45,8 @@ from opgen.lower.recurrence_next import to_its_own
 from opgen.lower.recurrence_slips import assigned
 from opgen.lower.reduction import another, check_index_name, reduce
 from opgen.lower.scatter_shape import is_read, proposals
-from opgen.lower.scope import Frame, IndexInfo, Scope, Typed, Variation, loops_of, measure, same_extent
+from opgen.lower.scope import DECLARED, Frame, IndexInfo, Scope, Typed, Variation, loops_of, measure, same_extent
+from opgen.lower.whole import rounded
 
 
 @dataclass(frozen=True, slots=True)
@@ -259,19 +261,19 @@ def _computed(frame: Frame, s: Assign) -> tuple[str, ...]:
             pass
     line = f"at computed positions `+=` adds up: `{left} += {_short(s.value)}`"
     if (sparse := one_of_several(frame, s)) is not None:
-        return (f"for one result of several places write `{sparse}`", line, *proposals(frame, replace(s, op="+=")))
+        return (f"for one result of several places write `{sparse}`", line, *_declared_or_begun(frame, s))
     before = (o.target.items or () for o in frame.decl.forward if o.target.name == name and o.op == "=" and o is not s)
     if any(all(isinstance(i, Binder | Dots) for i in items) for items in before):
         return (f"at computed positions `+=` adds to what `{name}` is so far: `{left} += {_short(s.value)}`",)
     if frame.decl.output_shapes.get(name) is not None:
         return (line,)
     if is_read(frame, name):
-        return (line, *proposals(frame, replace(s, op="+=")))
+        return (line, *_declared_or_begun(frame, s))
     alike = [a.name for a in nodes(s.value) if isinstance(a, Access) and unparse(replace(a, name=name)) == left]
     known = (frame.state.tensors.get(n) for n in alike)
     of = next((shape_text(t.shape) for t in known if t is not None and t.shape is not None), None)
     if of is None:
-        return (line, *proposals(frame, replace(s, op="+=")))
+        return (line, *_declared_or_begun(frame, s))
     return (f"{line}, with the shape of all of it: `outputs: {{{name}: {{shape: {of}}}}}`",)
 
 
@@ -293,7 +295,7 @@ def _declare(frame: Frame, s: Assign, scope: Scope, wanted: Wanted) -> bool:
         frame.bag.error(
             "OPG243", f"the indices of `{s.target.name}` do not fit its shape {shape_text(shape)}", s.target.span,
             label="other dims", related=related,
-            hints=("write one index for each dim, and `...` where the shape has it",),
+            hints=(_fitting(frame, s, wanted),),
         )  # fmt: skip
         return False
     for loop, extent in zip(scope.loops, shape, strict=True):
@@ -307,6 +309,19 @@ def _declare(frame: Frame, s: Assign, scope: Scope, wanted: Wanted) -> bool:
     return True
 
 
+def _declared_or_begun(frame: Frame, s: Assign) -> tuple[str, ...]:
+    """What says how large a scatter is; a gradient has the shape of its input."""
+    return () if s in frame.decl.backward else proposals(frame, replace(s, op="+="))
+
+
+def _fitting(frame: Frame, s: Assign, wanted: Wanted) -> str:
+    """The declared shape that the indices of a statement have."""
+    shape = shape_of_target(frame.decl, s) if wanted.origin == DECLARED else ""
+    if shape:
+        return f"its indices have the shape {shape}: write `{s.target.name}: {{shape: {shape}}}`, or other indices"
+    return "write one index for each dim, and `...` where the shape has it"
+
+
 def declared_kind(frame: Frame, s: Assign, kind: Kind, wanted: Wanted) -> Kind | None:
     """The kind of the result: what the formula gives, or the declared one where it can be that."""
     if wanted.kind is None or wanted.kind is kind or (wanted.at_least and kind is Kind.COMPLEX):
@@ -315,7 +330,7 @@ def declared_kind(frame: Frame, s: Assign, kind: Kind, wanted: Wanted) -> Kind |
         return wanted.kind
     if wanted.kind is Kind.INT and kind is Kind.BOOL:
         return Kind.INT
-    hint = "`int(e)` truncates" if wanted.kind is Kind.INT else "compare it, for example `e != 0`"
+    hint = f"write `{rounded(frame, s.value)}`" if wanted.kind is Kind.INT else "compare it, for example `e != 0`"
     if kind is Kind.COMPLEX:
         hint = "take `real(…)`, `imag(…)` or `abs(…)` of it"
     message = f"`{s.target.name}` is declared of dtype {wanted.kind} and assigned {ARTICLES[kind]}"

@@ -43,9 +43,10 @@ def renamed(d: Declarations, name: str) -> tuple[str, ...]:
 def _names(d: Declarations, name: str, count: int) -> list[str]:
     """A name for each value; the last one is the name itself."""
     found: list[str] = []
+    own = f"d{name.removeprefix('grad_')}" if name.startswith("grad_") else name  # no gradient of an input
     for _ in range(count - 1):
-        first = 1 + (int(found[-1].removeprefix(name)) if found else 0)
-        found.append(free_name(d.words, name, first))
+        first = 1 + (int(found[-1].removeprefix(own)) if found else 0)
+        found.append(free_name(d.words, own, first))
     return [*found, name]
 
 

@@ -9,7 +9,7 @@ from dataclasses import replace
 
 from opgen.diagnostics.model import Bag, Hint
 from opgen.ir.program import Kind
-from opgen.lang.nodes import Call, Expr, Number, Product, Sum, Unary
+from opgen.lang.nodes import Call, Expr, Name, Number, Product, Sum, Unary
 from opgen.lang.unparse import unparse
 from opgen.lang.walk import nodes, transform
 from opgen.lower.kinds import ARTICLES, numeric
@@ -36,6 +36,8 @@ def rounded(f: Frame, e: Expr) -> str:
 
 def _hints(f: Frame, e: Expr, what: str) -> tuple[str, ...]:
     of_sizes = what in ("a dim", "an extent")
+    if of_sizes and isinstance(e, Name) and e.name in f.decl.params:
+        return (f"declare it: `{e.name}: {{…, type: int}}`",)
     if of_sizes and any(isinstance(n, Number) and not isinstance(n.value, int) for n in nodes(e)):
         return ("take whole numbers: half of `N` is `N//2`",)
     whole = transform(e, _divided)

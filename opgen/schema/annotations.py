@@ -30,6 +30,11 @@ _OF_TYPES = re.compile(r"(?:\w+\.)?(?:tuple|list|sequence|array)\[(.*)\]", re.IG
 _LITERAL = re.compile(r"(?:\w+\.)?Literal\[(.+)\]")
 _LIST = re.compile(r"(?:\w+\.)?(?:tuple|list|sequence|array)(?:\[.*\])?", re.IGNORECASE)
 _TENSOR = re.compile(r"([\w.]+\.)?(nd)?(tensor|array)", re.IGNORECASE)
+_SIZE = r"(?:[A-Z]\w*|\d+|\.\.\.)"
+_ARRAY = re.compile(
+    rf"(?P<type>[A-Za-z][\w.]*)?\[ *(?P<dims>{_SIZE}(?: *, *{_SIZE}| +{_SIZE})*) *\]|(?P<words>{_SIZE}(?: +{_SIZE})+)"
+)
+_ARRAYS = {**dict.fromkeys(("int", "long", "i"), "int"), "bool": "bool", "complex": "complex"}
 _TEXTS = ("doc", "summary", "description")  # where any words may stand
 
 
@@ -61,8 +66,19 @@ def of_input(text: str) -> str:
     """What to write for an input whose fields are an annotation."""
     inner = _inner(text)
     if not _TENSOR.fullmatch(inner or text):
-        return ""
+        fields = "" if inner else as_shape(text)
+        return f"write `{fields}`" if fields else ""
     return "write `{optional: true}`" if inner else "leave it away: every input is a tensor"
+
+
+def as_shape(text: str) -> str:
+    """The fields of an input written as an array type, `float32[N, D]`, or as its dims, `N D`; empty for others."""
+    found = _ARRAY.fullmatch(text.strip())
+    items = re.findall(rf"{_SIZE}", found["dims"] or found["words"]) if found is not None else []
+    if found is None or not items:
+        return ""
+    kind = _ARRAYS.get((found["type"] or "").lower().rpartition(".")[2].rstrip("0123456789"), "")
+    return f"{{shape: [{', '.join(items)}]{f', dtype: {kind}' if kind else ''}}}"
 
 
 def of_dtype(text: str) -> str:

@@ -4,6 +4,11 @@ from __future__ import annotations
 
 import re
 
+from pydantic import ValidationInfo
+
+from opgen.schema.flow import INTERVAL
+from opgen.schema.formula import Formula
+from opgen.schema.leaves import formula, refused
 from opgen.schema.nodes import Mapping, Node, Scalar, Sequence
 
 BELOW = {"min": ">=", "ge": ">=", "minimum": ">=", "lower": ">=", "gt": ">"}
@@ -13,6 +18,13 @@ _ONE = re.compile(rf"\s*({_END})\s*([<>]=?)\s*({_END})\s*")
 _TURNED = {"<": ">", "<=": ">=", ">": "<", ">=": "<="}
 
 
+_AND = re.compile(r"\s+and\s+|\s*&&?\s*")
+_WORDS = {
+    **dict.fromkeys(("positive", "strictly_positive"), "{} > 0"),
+    **dict.fromkeys(("nonnegative", "non_negative", "non-negative"), "{} >= 0"),
+    "negative": "{} < 0",
+    **dict.fromkeys(("probability", "unit"), "0 <= {} <= 1"),
+}
 RANGES = ("range", "bounds", "interval", "limits", "between")
 
 
@@ -47,3 +59,37 @@ def of_fields(fields: Node, name: str) -> dict[str, str]:
             case Sequence(items=(low, high)) if key.text in RANGES:
                 found[key.text] = f"{low.span.text} <= {name} <= {high.span.text}"
     return {**own, **found}
+
+
+def domain(node: object, info: ValidationInfo) -> Formula:
+    """An inequality; two ends in brackets are none."""
+    written = node.text.strip() if isinstance(node, Scalar) else ""
+    if isinstance(node, Sequence):
+        written = f"[{', '.join(item.span.text for item in node.items)}]"
+    ends = INTERVAL.fullmatch(re.sub(r"^\w+\s+(?:in|∈)\s+", "", written))
+    name = info.data.get("name", "x")
+    if re.match(r"[<>]=?", written):
+        hint = f"it names what it bounds: `domain: {name} {written}`"
+        raise refused("OPG233", "a domain is an inequality", label="one side is missing", hints=(hint,))
+    if ends is None and (meant := in_words(written, str(name))):
+        raise refused("OPG233", "a domain is one inequality", label="not that", hints=(f"write `{meant}`",))
+    if ends is None:
+        return formula(node)
+    opening, low, high, closing = ends.groups()
+    below = "" if low in ("-inf", "inf") else f"{low} {'<=' if opening == '[' else '<'} "
+    ends_before = closing == ")" or re.fullmatch(r"[A-Z]\w*", high)  # a position in a dim ends before its size
+    above = "" if high in ("inf", "+inf") else f" {'<' if ends_before else '<='} {high}"
+    if below and not above:
+        below, above = "", f" {'>=' if opening == '[' else '>'} {low}"
+    hint = f"write `{below}{name}{above}`" if below or above else "every number is in it: leave `domain` away"
+    raise refused("OPG233", "a domain is an inequality", label="not an inequality", hints=(hint,))
+
+
+def in_words(written: str, name: str) -> str | None:
+    """The inequality that is meant by two of them, by `range(V)`, or by a word."""
+    if written.lower() in _WORDS:
+        return _WORDS[written.lower()].format(name)
+    if end := re.fullmatch(r"(?:in )?range\((?:0, *)?(\w+)\)", written):
+        return f"0 <= {name} < {end[1]}"
+    parts = _AND.split(written)
+    return both(*parts) if len(parts) == 2 else None

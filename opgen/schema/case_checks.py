@@ -38,7 +38,7 @@ def check_case(spec: OpSpec, case: Mapping[str, object], known: tuple[str, ...],
 def _result(spec: OpSpec, name: str) -> str:
     """What is said of a result in a case."""
     if name not in (*_RESULTS, *(str(o.name) for o in spec.outputs or ())):
-        return ""
+        return "a case gives dims, params and inputs values, such as `{N: 3}`" if name == "shape" else ""
     return "leave it away: a case says what goes in, and results are compared with `reference`"
 
 

@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import re
 from itertools import chain
 
 from opgen.diagnostics.model import Bag, Diagnostic, Hint, Severity, Span
@@ -13,6 +14,7 @@ from opgen.schema.formula import Formula, Word
 from opgen.schema.leaves import WISHES, truth
 from opgen.schema.model import FunctionSpec, InputSpec, OpSpec, OutputSpec, ParamSpec
 from opgen.schema.module_checks import check_module
+from opgen.schema.paths import not_in_torch
 from opgen.schema.references import is_updated, no_repeats, refers, sizes_of
 
 
@@ -117,7 +119,11 @@ def _default(param: ParamSpec, default: Formula | tuple[Formula, ...], bag: Bag)
 def _default_value(param: ParamSpec, default: Formula, bag: Bag) -> None:
     text = default.text.strip()
     if param.choices and text not in param.choices:
-        hints = did_you_mean(text, param.choices)
+        more = f"`choices: [{', '.join((*param.choices, text))}]`"
+        hints = did_you_mean(text, param.choices) or (
+            f"add it: {more}",
+            f"or choose one: `default: {param.choices[0]}`",
+        )
         message = f"the default of `{param.name}` is not among its choices {listed(param.choices, 'and')}"
         bag.error("OPG119", message, default.whole, label="not a choice", hints=hints)
     elif param.type in ("int", "float") and text in ("true", "false"):
@@ -127,7 +133,11 @@ def _default_value(param: ParamSpec, default: Formula, bag: Bag) -> None:
         hint = Hint(f"write `{meant}`", text, meant) if meant else "write `true` or `false`"
         _unfit(param, default, "not a truth value", bag, hint)
     elif param.type == "int" and _is_fraction(text):
-        _unfit(param, default, "not an integer", bag, "a number with a fraction is of `type: float`")
+        whole = [Hint(f"write `{text[:-2]}`", text, text[:-2])] if re.fullmatch(r"-?\d+\.0", text) else []
+        hint = (
+            "or `type: float`, if it may have a fraction" if whole else "a number with a fraction is of `type: float`"
+        )
+        _unfit(param, default, "not an integer", bag, *whole, hint)
 
 
 def _is_fraction(text: str) -> bool:
@@ -156,6 +166,7 @@ def _aliases(spec: OpSpec, bag: Bag) -> None:
     blocks = [b.path for b in (spec.forward, spec.backward) if isinstance(b, Callee)]
     externs = [name for f in spec.functions for library, name in f.extern if library in LIBRARIES]
     for path in (*([spec.reference] if spec.reference is not None else []), *blocks, *externs):
+        not_in_torch(path, bag)
         root, dot, rest = path.partition(".")
         if dot and root in ALIASES:
             hints = (f"write the whole path: `{ALIASES[root]}.{rest}`",)

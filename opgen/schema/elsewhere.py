@@ -13,6 +13,7 @@ from typing import Literal
 
 from opgen.diagnostics.model import Span
 from opgen.diagnostics.suggest import closest, listed
+from opgen.schema.blocks import as_block
 from opgen.schema.formula import Word
 from opgen.schema.leaves import DOTTED, expected, refused, shortened
 from opgen.schema.nodes import Mapping, Node, Scalar
@@ -58,6 +59,12 @@ def spellings(node: object) -> tuple[tuple[str, Word], ...]:
 
 def callee(node: Mapping) -> Callee:
     """`forward: {torch: package.function}`."""
+    values = [value for _, value in node.entries if isinstance(value, Scalar)]
+    known = any(key.text in (*LIBRARIES, *NATIVE) for key, _ in node.entries)
+    if not all(DOTTED.fullmatch(v.text) for v in values) or (len(node.entries) > 1 and values and not known):
+        raise refused(
+            "OPG112", "expected a formula, found a mapping", node, label="expected a formula", hints=(as_block(node),)
+        )
     if len(node.entries) != 1:
         raise expected("one callable", node, "write `{torch: package.function}` or `{numpy: package.function}`")
     key, value = node.entries[0]
@@ -65,14 +72,6 @@ def callee(node: Mapping) -> Callee:
         raise refused(
             "OPG114", "an operator as a whole is called from Python", key, label="expected `torch` or `numpy`",
             hints=("a function of one number at a time may be `extern` in C++, under `functions`",),
-        )  # fmt: skip
-    if isinstance(value, Scalar) and not DOTTED.fullmatch(value.text):
-        field = str(node.key or "forward")
-        target = f"grad_{key.text}" if field == "backward" and not key.text.startswith("grad_") else key.text
-        statement = f"{target} = {shortened(value.text)}"
-        raise refused(
-            "OPG112", "expected a formula, found a mapping", node, label="expected a formula",
-            hints=(f"statements are lines of one block with `=`: `{field}: |`, and indented below it `{statement}`",),
         )  # fmt: skip
     library: Library = "numpy" if _back_end(key, LIBRARIES) == "numpy" else "torch"
     return Callee(dotted(value), library, node.span)

@@ -24,6 +24,7 @@ from opgen.schema.nodes import Mapping, Node, Scalar, Sequence
 from opgen.schema.yaml_words import LIST_OF_TYPES
 
 _EQUATION = re.compile(r"(\w+(?:\([\w\s,]*\))?)\s*(?::=|:|=(?!=))\s*(.+)")
+_LIKE = re.compile(r"(\w+)\.(?:shape|size\(\))|(?:same|like)(?:[ _]as)?(?:[ _](\w+))?", re.IGNORECASE)
 PRECISIONS = ("float64", "float32", "float16", "bfloat16")
 NAME, SPAN, VALUE, HEAD, LENGTH, NULL = "$name", "$span", "$value", "$head", "$length", "$null"
 
@@ -46,6 +47,16 @@ def written(node: Mapping) -> dict[str, Any]:
 
 def listing(what: str, spelt: Callable[[str], str] | None = None) -> Callable[[object], list[Node] | None]:
     def items(node: object) -> list[Node] | None:
+        if what == "dims" and isinstance(node, Scalar) and (of := _LIKE.fullmatch(node.text)) is not None:
+            hint = f"dims of one name are equal: write what `{of[1] or of[2] or 'x'}` has, such as `[N, D]`"
+            raise expected(f"a list of {what}", node, hint)
+        if what == "dims" and isinstance(node, Scalar) and node.text.lower() in ("scalar", "()", "none", "null"):
+            raise expected(f"a list of {what}", node, "a scalar has no dims: write `[]`", meant=Sequence((), node.span))
+        if isinstance(node, Mapping) and all(isinstance(v, Scalar) and not v.text for _, v in node.entries):
+            keys = tuple(key for key, _ in node.entries)
+            right = f"[{', '.join(key.text for key in keys)}]"
+            hint = Hint(f"a list has square brackets: write `{right}`", node.span.text, right)
+            raise expected(f"a list of {what}", node, hint, meant=Sequence(keys, node.span, node.key))
         if not isinstance(node, Sequence):
             raise listed_alone(node, f"a list of {what}", spelt=spelt)
         return list(node.items)
@@ -200,7 +211,9 @@ def initialiser(node: object) -> Formula:
 def placed(node: object) -> Fields:
     if not isinstance(node, Mapping):
         tight = re.fullmatch(r"(\w+):(\S+)", node.text) if isinstance(node, Scalar) else None
-        given = "`{}` has the default of each" if tight is None else f"write `{tight[1]}: {tight[2]}`"
+        given = "write `{}`, which has the default of each" if tight is None else f"write `{tight[1]}: {tight[2]}`"
+        if isinstance(node, Scalar) and str(node.key) == "module" and CAMEL.fullmatch(node.text):
+            given = f"write `module: {{name: {node.text}}}`"
         raise expected("a mapping of fields", node, given)
     span = node.key.span if node.key is not None else node.span
     return Fields(node, {**written(node), SPAN: span})
@@ -213,7 +226,8 @@ def derivatives(node: object) -> list[tuple[Scalar | None, Node]]:
         case Scalar():
             return [(None, node)]
         case _:
-            raise expected("a formula, or a mapping of argument to formula", node)
+            hints = ("each is named by its argument: `derivative: {x: …, a: …}`",) if isinstance(node, Sequence) else ()
+            raise expected("a formula, or a mapping of argument to formula", node, *hints)
 
 
 def save(node: object) -> Literal["auto"] | tuple[Word, ...]:
@@ -305,6 +319,7 @@ def spread_param(data: object) -> object:
     if not isinstance(data, Fields):
         return data
     declared, default = data.get("type"), data.get("default")
+    _refuse_choices(data.get("choices"), default, data)
     if declared is None and "choices" in data:
         data["type"] = "str"
     elif declared is None and isinstance(default, Scalar) and isinstance(default.value, bool | float):
@@ -319,6 +334,24 @@ def spread_param(data: object) -> object:
         del data["default"]
         data[NULL] = True
     return data
+
+
+def _refuse_choices(choices: object, default: object, data: Fields) -> None:
+    """Choices are words; numbers and truth values have a type or stand for words."""
+    if not isinstance(choices, Sequence) or not choices.items:
+        return
+    values = [item.value if isinstance(item, Scalar) else None for item in choices.items]
+    own = data.get(NAME)
+    name = own.text if isinstance(own, Scalar) else "p"
+    given = f", default: {default.text}" if isinstance(default, Scalar) and default.text else ""
+    if all(isinstance(v, bool) for v in values):
+        hint = f"write `{name}: {{type: bool{given}}}`"
+        raise refused("OPG117", "truth values are no choices", choices, hints=(hint,))
+    if all(isinstance(v, int) for v in values):
+        words = [f"{name}{v}" for v in values]
+        hint = f'choices are words: `choices: [{", ".join(words)}]`, and `if {name} == "{words[0]}"`; a number that'
+        hint += f" formulas read is `{{type: int{given}}}`"
+        raise refused("OPG117", "numbers are no choices", choices, hints=(hint,))
 
 
 def default(node: object) -> Formula | tuple[Formula, ...]:

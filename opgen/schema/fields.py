@@ -7,7 +7,7 @@ from typing import Annotated, Any, Literal
 from pydantic import BaseModel, BeforeValidator, ConfigDict, PlainValidator, model_validator
 
 from opgen.diagnostics.model import Span
-from opgen.schema import elsewhere, entries, leaves
+from opgen.schema import bounds, elsewhere, entries, leaves
 from opgen.schema.annotations import of_input
 from opgen.schema.dtypes import DTYPES, OF_OUTPUTS
 from opgen.schema.formula import Formula, Word
@@ -20,7 +20,7 @@ Flag = Annotated[bool, PlainValidator(lambda node: node if isinstance(node, bool
 Place = Annotated[Span, PlainValidator(lambda span: span)]
 RequiredFormula = Annotated[Formula, PlainValidator(leaves.formula)]
 OptionalFormula = RequiredFormula | None
-OptionalDomain = Annotated[Formula, PlainValidator(leaves.domain)] | None
+OptionalDomain = Annotated[Formula, PlainValidator(bounds.domain)] | None
 Block = Annotated[Formula | elsewhere.Callee, PlainValidator(entries.block)]
 OptionalBlock = Block | None
 Name = Annotated[Word, PlainValidator(leaves.name)]
@@ -76,7 +76,9 @@ class Entry(BaseModel):
             case Mapping() if any(info.validation_alias == entries.NAME for info in cls.model_fields.values()):
                 given = data.get("name")  # an item of a list of names
                 name = given.text if isinstance(given, Scalar) else "x"
-                hint = f"names with fields are keys: write `{name}: {{…}}`, without the dash"
+                own = [f"{k.text}: {v.span.text}" for k, v in data.entries if k.text != "name"]
+                shown = ", ".join(own) if own and not any("\n" in field for field in own) else "…"
+                hint = f"names with fields are keys: write `{name}: {{{shown}}}`, without the dash"
                 raise leaves.expected("a name", data, hint)
             case Mapping():
                 return entries.Fields(data, entries.written(data))
@@ -84,7 +86,10 @@ class Entry(BaseModel):
                 return entries.Fields(data, {})
             case Sequence(key=Word() as key):
                 items = ", ".join(i.text if isinstance(i, Scalar) else i.span.text for i in data.items)
-                raise leaves.expected("a mapping of fields", data, f"write `{key}: {{shape: [{items}]}}`")
+                field = next((f for f in ("shape", "cases") if f in cls.model_fields), "")
+                raise leaves.expected(
+                    "a mapping of fields", data, *[f"write `{key}: {{{field}: [{items}]}}`"][: bool(field)]
+                )
             case Scalar(text=text) if hint := of_input(text):
                 raise leaves.expected("a mapping of fields", data, hint)
             case Scalar() | Sequence():

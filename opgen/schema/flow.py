@@ -88,6 +88,8 @@ def words_of(node: Scalar) -> tuple[Scalar, ...]:
     start = node.span.start + node.span.text.find(node.text)
     if node.text not in node.span.text or item.sub("", node.text).strip(" ,()[]"):
         return (node,)
+    if len(found) > 2 and all(m[0] in ("x", "by") for m in found[1::2]):  # `N x D`
+        found = found[::2]
     spans = [replace(node.span, start=start + m.start(), end=start + m.end()) for m in found]
     words = ["..." if m[0] == "*" else m[0] for m in found]
     return tuple(replace(node, text=w, value=typed(w), span=s, style="") for w, s in zip(words, spans, strict=True))
@@ -143,7 +145,7 @@ def mend_entries(entries: list[tuple[Scalar, Node]], bag: Bag) -> list[tuple[Sca
         key, value = entries[at // 2]
         at += 2
         alone = isinstance(value, Scalar) and not value.style and not _open(value)
-        if isinstance(value, Scalar) and alone and (more := _more(key.text, pieces[at:])):
+        if isinstance(value, Scalar) and value.text and alone and (more := _more(key.text, pieces[at:])):
             value, at = _without_brackets(value, more, one and key.text not in _ITEMS, bag), at + 2 * len(more)
         if _open(key) > 0 and (last := _reach(pieces, at - 2)) is not None and last % 2 == 0:
             key, value, at = _joined(key, entries[last // 2][0], bag), entries[last // 2][1], last + 2

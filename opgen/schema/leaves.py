@@ -12,22 +12,23 @@ from collections.abc import Callable
 from dataclasses import replace
 from typing import Any
 
-from pydantic import ValidationInfo
 from pydantic_core import PydanticCustomError
 
 from opgen.diagnostics.letters import in_ascii
 from opgen.diagnostics.model import Hint
 from opgen.diagnostics.suggest import closest, exact, listed
-from opgen.schema.annotations import of_dtype, of_param
+from opgen.schema.annotations import as_shape, of_dtype, of_param
+from opgen.schema.blocks import as_block
 from opgen.schema.dtypes import DTYPES
-from opgen.schema.flow import INTERVAL, words_of
+from opgen.schema.flow import words_of
 from opgen.schema.formula import Formula, Word
 from opgen.schema.nodes import Mapping, Node, Scalar, Sequence, Value
 from opgen.schema.offsets import formula_of
+from opgen.schema.spelling import is_dashed, is_read
 from opgen.version import LANGUAGE
 
 SNAKE = re.compile(r"[a-z][a-z0-9_]*")
-OPERATOR = re.compile(r"[a-z][a-z0-9_]*")
+OPERATOR = re.compile(r"(?:[a-z][a-z0-9_]*)")  # another object than that of other names
 CAMEL = re.compile(r"[A-Z][A-Za-z0-9_]*")
 _TRUTH = {"true": True, "false": False}
 _YES_NO = {
@@ -56,6 +57,7 @@ _SIZED = {
     **dict.fromkeys(("fp8_e5m2", "e5m2"), "float8_e5m2"),
 }
 _DEFAULTED = re.compile(r"(\w+)\s*=\s*([\w.+-]+)")
+_NO_FORMULA = "no formula stands here: name its value in a statement of `forward`, and give that name"
 _FEW = 6  # words that are listed twice, in a message and below what it points at
 _LONGEST = 100  # files and C++ functions are named after an operator
 DOTTED = re.compile(r"[A-Za-z_][A-Za-z0-9_]*(\.[A-Za-z_][A-Za-z0-9_]*)+")
@@ -157,32 +159,13 @@ def formula(node: object) -> Formula:
         case Scalar():
             return formula_of(node)
         case Sequence() | Mapping():
-            if node.span.text[:1] not in "[{":
-                raise expected("a formula", node, "statements are the lines of one block, which begins with `|`")
+            items = node.items if isinstance(node, Sequence) else ()
+            statements = bool(items) and all(isinstance(i, Scalar) and "=" in i.text for i in items)
+            if node.span.text[:1] not in "[{" or statements:
+                raise expected("a formula", node, as_block(node))
             raise expected("a formula", node, f"a formula that begins with `{node.span.text[:1]}` needs quotes")
         case _:
             raise expected("a formula", node)
-
-
-def domain(node: object, info: ValidationInfo) -> Formula:
-    """An inequality; two ends in brackets are none."""
-    written = node.text.strip() if isinstance(node, Scalar) else ""
-    if isinstance(node, Sequence):
-        written = f"[{', '.join(item.span.text for item in node.items)}]"
-    ends = INTERVAL.fullmatch(re.sub(r"^\w+\s+(?:in|∈)\s+", "", written))
-    name = info.data.get("name", "x")
-    if re.match(r"[<>]=?", written):
-        hint = f"it names what it bounds: `domain: {name} {written}`"
-        raise refused("OPG233", "a domain is an inequality", label="one side is missing", hints=(hint,))
-    if ends is None:
-        return formula(node)
-    opening, low, high, closing = ends.groups()
-    below = "" if low in ("-inf", "inf") else f"{low} {'<=' if opening == '[' else '<'} "
-    above = "" if high in ("inf", "+inf") else f" {'<=' if closing == ']' else '<'} {high}"
-    if below and not above:
-        below, above = "", f" {'>=' if opening == '[' else '>'} {low}"
-    hint = f"write `{below}{name}{above}`" if below or above else "every number is in it: leave `domain` away"
-    raise refused("OPG233", "a domain is an inequality", label="not an inequality", hints=(hint,))
 
 
 def word(node: object, pattern: re.Pattern[str], what: str, spelt: Callable[[str], str]) -> Word:
@@ -201,31 +184,39 @@ def word(node: object, pattern: re.Pattern[str], what: str, spelt: Callable[[str
         given = _DEFAULTED.fullmatch(name)
         if given:
             hints = (f"a default is a field: `{{{given[1]}: {{type: float, default: {given[2]}}}}}`",)
-        if pattern is SNAKE and re.search(r"[-+*/(\[]\s*\w", name) and not _is_dashed(node):
-            hints = ("no formula stands here: name its value in a statement of `forward`, and give that name",)
+        if pattern is SNAKE and re.search(r"[-+*/(\[]\s*\w", name) and not is_dashed(node):
+            shaped = re.fullmatch(r"([a-z]\w*)(\[.*\])", name)
+            fields = as_shape(shaped[2]) if shaped is not None else ""
+            hints = (
+                (f"write `{shaped[1]}: {fields}`, as an entry of a mapping",) if shaped and fields else (_NO_FORMULA,)
+            )
         if not name.isascii():
             hints += ("names are made of ASCII letters, digits and `_`",)
         if name.endswith("?") and pattern.fullmatch(name[:-1]):
             hints = (f"what may be missing says so: `{name[:-1]}: {{…, optional: true}}`",)
-        if len(name.split()) > 1 and all(part.isidentifier() for part in name.replace(",", " ").split()):
+        if (
+            pattern is not OPERATOR
+            and len(name.split()) > 1
+            and all(part.isidentifier() for part in name.replace(",", " ").split())
+        ):
             hints += (f"several names are separated by commas: `{shortened(', '.join(name.split()))}`",)
         if pattern is DOTTED and not hints:
             hints = ("a reference is the path of one function that exists: `torch.nn.functional.relu`, say",)
         plain = pattern is SNAKE and hints[:1] == (f"write `{better}`",)
         certain = respelt(node, better) if plain else None
+        if (
+            pattern in (SNAKE, CAMEL)
+            and len(name) > (pattern is CAMEL)
+            and is_read(node)
+            and hints == (f"write `{better}`",)
+        ):
+            hints = (f"write `{better}`, here and in {'formulas' if pattern is SNAKE else 'all places'}",)
         message = f"`{shortened(name)}` is not {what}"
         raise refused("OPG113", message, node, label=f"not {what}", hints=hints, meant=certain)
     if keyword.iskeyword(name):
         label = f"`{name}` is a keyword of Python"
         raise refused("OPG113", f"`{name}` cannot be a name", node, label=label, hints=(f"write `{name}_`, say",))
     return Word(name, node.span)
-
-
-def _is_dashed(node: Scalar) -> bool:
-    """Whether a name is written with dashes, as those of packages are, and is no difference of names in the spec."""
-    parts = node.text.split("-")
-    words = re.findall(r"\w+", node.span.source.text)
-    return all(map(str.isidentifier, parts)) and any(words.count(p) == parts.count(p) for p in parts)
 
 
 def shortened(value: str) -> str:
@@ -312,8 +303,10 @@ def one_of(*allowed: str, unnamed: str = "") -> Callable[[object], str]:
             annotated = of_param(node.text) if unnamed else of_dtype(node.text)
             if guess and guess == unnamed:
                 hints = ["a param of a few words has `choices: [a, b]`, and no `type`"]
-            elif alias and re.search(r"\d", node.text) and not re.search(r"\d", alias) and alias != "half":
+            elif alias and guess and re.search(r"\d", node.text) and not re.search(r"\d", alias) and alias != "half":
                 hints.append(f"`{guess}` stands for all its sizes")
+            if len(allowed) == 1:
+                hints = ["leave it away"]
             if annotated and not alias:
                 guess, meant, hints = None, None, [annotated]
             message = f"expected {what}, found {node.kind}"

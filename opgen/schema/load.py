@@ -24,6 +24,7 @@ from opgen.schema.formula import Word
 from opgen.schema.model import OpSpec
 from opgen.schema.nested import hoisted
 from opgen.schema.nodes import Mapping, Node, Scalar, Sequence, under
+from opgen.schema.unknown import by_absence, by_value
 from opgen.schema.yaml_nodes import parse, without_blank
 
 # What people write for a field of another name, where spelling alone would not lead to it.
@@ -46,10 +47,10 @@ SYNONYMS: dict[str, tuple[str, ...]] = {
     **dict.fromkeys(("tol", "tolerance"), ("tolerances",)),
     **dict.fromkeys(("value", "val", "init", "initial"), ("default",)),
     "nullable": ("optional",),
-    "required": ("optional",),
     "requires_grad": ("differentiable",),
     "in_place": ("inplace",),
     "enum": ("choices",),
+    **dict.fromkeys(("params", "param", "weights"), ("parameters",)),
 }
 
 # Fields that are not needed beside another one.
@@ -76,7 +77,18 @@ ELSEWHERE = {
             "dependencies",
             "operators",
             "extends",
+            "defaults",
+            "inherits",
         )
+    },
+    **{
+        (field, "a spec"): "what generated tests call it with stands under `tests`: sizes as "
+        "`tests: {{sizes: {{N: 3}}}}`, values as `tests: {{cases: [{{p: 2}}]}}`"
+        for field in ("samples", "sample", "cases", "sizes", "examples", "example", "test_inputs")
+    },
+    **{
+        (field, "an input"): "how what a module owns starts stands there: `module: {{parameters: {{{own}: {shape}}}}}`"
+        for field in ("init", "initializer", "initialiser")
     },
     **{
         (field, "a param"): "a number with a gradient, and what has a shape, is an input: move it to `inputs`, "
@@ -111,7 +123,10 @@ def _load(source: Source, bag: Bag) -> OpSpec | None:
         if isinstance(root, Scalar) and without_blank(source, root.span.end, bag):
             return None
         message = f"a spec is a mapping of fields, found {root.kind}"
-        bag.error("OPG112", message, _first_line(root.span), hints=("begin with `op: name`",))
+        hint = "begin with `op: name`"
+        if isinstance(root, Sequence):
+            hint = "a spec has a file of its own: begin with `op: name`, without the dash"
+        bag.error("OPG112", message, _first_line(root.span), hints=(hint,))
         return None
     root = hoisted(root, {"spec": known_fields(OpSpec), **{k: known_fields(m) for k, m in _models().items()}}, bag)
     try:
@@ -216,6 +231,9 @@ class _Report:
     def supplied(self, item: dict[str, Any]) -> bool:
         """Whether a field that is missing is there under another name, or one that it is not needed beside."""
         name = str(item["loc"][-1])
+        nested = any(isinstance(v, Mapping) and v.get(name) is not None for _, v in self.root.entries)
+        if nested and "op" in self.renamed.values():
+            return True
         return not {name, INSTEAD.get(name, name)}.isdisjoint(self.renamed.values())
 
     def model(self, loc: tuple[Any, ...]) -> type[BaseModel]:
@@ -226,13 +244,17 @@ class _Report:
         known = known_fields(self.model(item["loc"]))
         owner = self.owner(item["loc"])
         guess = closest(name, known) or next((other for other in SYNONYMS.get(name, ()) if other in known), None)
-        hints = (exact(f"did you mean `{guess}`?", name, guess, known),) if guess else ()
+        hints: tuple[str, ...] = (exact(f"did you mean `{guess}`?", name, guess, known),) if guess else ()
+        if not guess and owner == "a spec" and (name, owner) not in ELSEWHERE:
+            guess, hints = by_absence(node, self.root)
+        if (told := by_value(name, node, self.nearest(item["loc"][:-1]), owner)) is not None:
+            guess, hints = told
         tight = re.fullmatch(r"(\w+)\s+(\S.*)", name)
         if tight is not None and tight[1] in known and isinstance(node, Scalar) and not node.text:
             guess, hints = None, (f"a `:` is missing: write `{tight[1]}: {tight[2]}`",)
         if (name, owner) in ELSEWHERE:
             fields = self.nearest(item["loc"][:-1])
-            shape = node.span.text if name == "shape" else "[]"
+            shape = node.span.text if name == "shape" or name.startswith("init") else "[]"
             guess, hints = None, (ELSEWHERE[name, owner].format(own=fields.key or "x", shape=shape),)
             if isinstance(node, Scalar) and isinstance(fields, Mapping) and fields.get("optional") is not None:
                 guess, hints = "absent", (f"write `absent: {node.text}`",)
@@ -288,6 +310,9 @@ class _Report:
         node = key if key is not None else (fields.node if isinstance(fields, Fields) else self.root)
         place = self.root.entries[0][0].span if node is self.root and self.root.entries else self.place(node, ())
         hint = f"add `{name}`: {info.description}" if info.description else f"add `{name}`"
+        if name == "type" and isinstance(fields, Fields) and isinstance(fields.node, Scalar) and key is fields.node:
+            own = fields.node.text  # an item of a list
+            hint = f"write `{own}: float`, say, as an entry of a mapping" if own.isidentifier() else hint
         self.bag.error("OPG111", f"{owner} needs the field `{name}`", place, hints=(hint,))
 
     def place(self, found: object, loc: tuple[Any, ...]) -> Span:

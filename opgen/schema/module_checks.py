@@ -22,8 +22,11 @@ def check_module(spec: OpSpec, module: ModuleSpec, bag: Bag) -> None:
             continue
         otherwise = f"what a module owns is declared under `inputs`, with its shape: `{name}: {{shape: [K]}}`"
         if refers(name, inputs, "input", bag, otherwise) and name in owned:
-            related = (Label(owned[name], "a parameter here"),)
-            bag.error("OPG117", f"`{name}` is a parameter and a buffer", name.span, related=related)
+            related, hints = (
+                (Label(owned[name], "a parameter here"),),
+                ("what is trained is a parameter: name it once",),
+            )
+            bag.error("OPG117", f"`{name}` is a parameter and a buffer", name.span, related=related, hints=hints)
         owned.setdefault(name, name.span)
         shape, dtype = next(((t.shape, t.dtype) for t in spec.inputs if t.name == name), ((), ""))
         if dtype == "seed":

@@ -55,8 +55,11 @@ def _gathered(root: Mapping, fields: Table[str, Collection[str]], bag: Bag) -> M
             entries.append((key, value))
             continue
         name, section = entries[above[-1]]
-        assert isinstance(section, Mapping)
-        hint = f"write it below `{section.entries[-1][0].text}`, as far to the right"
+        if not isinstance(section, Mapping):
+            section = Mapping((), section.span, section.key)
+        hint = f"indent it: what belongs to `{name.text}` stands below it, further to the right"
+        if section.entries:
+            hint = f"write it below `{section.entries[-1][0].text}`, as far to the right"
         if section.flow:
             hint = f"write it before the `}}` of `{name.text}`"
         bag.error("OPG110", f"`{key.text}` belongs to `{name.text}`, and stands beside it", key.span, hints=(hint,))
@@ -66,7 +69,8 @@ def _gathered(root: Mapping, fields: Table[str, Collection[str]], bag: Bag) -> M
 
 def _is_entry(outer: str, section: Node, value: Node, fields: Table[str, Collection[str]]) -> bool:
     """Whether a value is that of an entry of this section."""
-    if outer not in _MARKS or not isinstance(section, Mapping) or not section.entries:
+    empty = isinstance(section, Scalar) and section.value is None
+    if outer not in _MARKS or not (empty or (isinstance(section, Mapping) and section.entries)):
         return False
     if isinstance(value, Scalar):
         return outer == "params" and value.text in _TYPES
@@ -92,11 +96,17 @@ def _indented(section: Node, name: str, fields: Collection[str], bag: Bag) -> No
     return section if len(entries) == len(section.entries) else replace(section, entries=tuple(entries))
 
 
+def _are_params(value: Node) -> bool:
+    """Whether these are params of an operator, and not how parameters of a module start."""
+    entries = [v for _, v in value.entries] if isinstance(value, Mapping) else []
+    return any(isinstance(v, Mapping) or v.text in _TYPES for v in entries if isinstance(v, Mapping | Scalar))
+
+
 def _belongs_there(outer: str, name: str, value: Node, fields: Table[str, Collection[str]]) -> bool:
     """Whether what stands under this name is the field of a spec, and no entry of the field that it stands in."""
     own = fields.get(outer, ())
     if outer in _PLAIN:
-        return name not in own
+        return name not in own and not (name == "params" and "parameters" in own and not _are_params(value))
     if isinstance(value, Mapping):
         return bool(value.entries) and not any(k.text in own for k, _ in value.entries)
     if isinstance(value, Sequence):  # of names: the dims of a shape are spelt otherwise

@@ -11,7 +11,7 @@ from opgen.schema.formula import Formula, Word
 from opgen.schema.model import OpSpec
 
 
-def no_repeats(names: Iterable[tuple[str, Span]], bag: Bag) -> None:
+def no_repeats(names: Iterable[tuple[str, Span]], bag: Bag, *, outputs: bool = False) -> None:
     first: dict[str, Span] = {}
     for name, span in names:
         if name in first:

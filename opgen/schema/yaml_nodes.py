@@ -20,7 +20,8 @@ from opgen.schema.bounds import both
 from opgen.schema.flow import mend_entries, mend_items
 from opgen.schema.formula import Word
 from opgen.schema.nodes import Mapping, Node, Scalar, Sequence, typed, under
-from opgen.schema.yaml_words import LIST_OF_TYPES, in_plain_words, where_it_began
+from opgen.schema.yaml_hints import FIELD, meant, of_lambda
+from opgen.schema.yaml_words import in_plain_words, where_it_began
 
 _LOADER: Any = getattr(yaml, "CSafeLoader", yaml.SafeLoader)
 
@@ -33,11 +34,8 @@ _PROPERTY = re.compile(r"(?:&[A-Za-z0-9_-]*|!\S*)\s*")  # an anchor ends where i
 _UNPRINTABLE = re.compile(
     "[^\t\n\r\x20-\x7e\xa0-\u2027\u202a-\ud7ff\ue000-\ufffd\U00010000-\U0010ffff]|\r(?!\n)|(?<=.)\ufeff", re.DOTALL
 )
-_FIELD = "shape|dtype|optional|absent|domain|differentiable|doc|type|choices|default|value|derivative|extern"
 _STATEMENT = re.compile(r"\s*[a-z_]\w*(?:\[[^\]]*\])?\s*(?:[+*]|max|min)?=(?!=).*")
 _BLOCK = re.compile(r"( *)(forward|backward):\s*\|")
-_READ = r"\w+(?:\[[^\[\]]*\])?"
-_LONGEST_LINE = 300  # that is searched for what may be meant
 _TIGHT = re.compile(r"([ -]*[A-Za-z_]\w*)(:)([^\s:/][^\n]*)")  # a field and its value without a blank between
 
 
@@ -83,7 +81,11 @@ class _Composer:
                 match event:
                     case yaml.DocumentStartEvent() if root is not None:
                         message = "a file holds one spec"
-                        self.bag.error("OPG104", message, self.span(event), label="a second document begins here")
+                        label, hints = (
+                            "a second document begins here",
+                            ("a spec has a file of its own: move it to one",),
+                        )
+                        self.bag.error("OPG104", message, self.span(event), label=label, hints=hints)
                         return root
                     case yaml.NodeEvent():
                         root = self.node(event, events, 0)
@@ -214,7 +216,7 @@ class _Composer:
 
 def _of_two(name: str, first: dict[str, Node], second: dict[str, Node]) -> str:
     """What is meant by a name that has two mappings: two things where these say the same fields of a declaration."""
-    both = [k for k in first if k in second and re.fullmatch(_FIELD, k)]
+    both = [k for k in first if k in second and re.fullmatch(FIELD, k)]
     other = next((k for k in both if first[k].span.text != second[k].span.text), None)
     if other is not None:
         return f"each has a `{other}` of its own, so they are two: give one of them another name"
@@ -238,12 +240,10 @@ def _syntax(error: yaml.MarkedYAMLError, composer: _Composer) -> None:
     if without_blank(source, start, composer.bag) or _outside_block(source, start, composer.bag):
         return
     message, hints = in_plain_words(error.problem or error.context or "syntax error")
-    missing = _without_colon(source, start) or _in_braces(source, start) or _in_line(source, start)
-    special = missing or _one_sided(source, start) or _list_type(source, start)
-    hints = special or (*_lambda(source, start), *hints)
+    opened = composer.at(error.context_mark) if error.context_mark is not None else None
+    hints = meant(source, start, opened) or (*of_lambda(source, start), *hints)
     related: tuple[Label, ...] = ()
-    if mark is not None and error.context_mark is not None and error.context_mark.index != mark.index:
-        opened = composer.at(error.context_mark)
+    if mark is not None and opened is not None and opened != composer.at(mark):
         place = Span(source, opened, min(opened + 1, len(source.text)))
         related = (Label(place, where_it_began(error.context or "")),)
     place = Span(source, start, min(start + 1, len(source.text)))
@@ -291,83 +291,6 @@ def _outside_block(source: Source, offset: int, bag: Bag) -> bool:
             bag.error("OPG101", f"YAML: this line stands outside of the block of `{name}`", at, hints=(hint,))
             return True
     return False
-
-
-def _without_colon(source: Source, offset: int) -> tuple[str, ...]:
-    """A hint where the line of an error, or the one before it, is a field without its colon."""
-    before, _, own = source.text[:offset].rpartition("\n")
-    own += source.text[offset:].partition("\n")[0]
-    found = re.fullmatch(r"([a-z_]+)\s+([^\s=+*/%-][^:]*)", own)
-    if found:
-        return (f"write `{found[1]}: {found[2].strip()}`",)
-    line = before.rstrip().rpartition("\n")[2]
-    found = re.fullmatch(r"\s*(\w+)\s+([^:{\[=]*)", line)
-    return (
-        (f"line {before.rstrip().count(chr(10)) + 1} lacks a `:`: write `{found[1]}: {found[2].strip()}`",)
-        if found
-        else ()
-    )
-
-
-def _in_braces(source: Source, offset: int) -> tuple[str, ...]:
-    """A hint where a colon inside of { } stands in a text, or behind a field that no comma comes before."""
-    line = source.text[source.text.rfind("\n", 0, offset) + 1 : offset][-_LONGEST_LINE:]
-    tied = re.search(rf"[{{,]\s*(\w+:\s+[^,{{}}]*\S)\s+({_FIELD})$", line)
-    if tied is not None:
-        return (f"a comma is missing before `{tied[2]}`: write `{tied[1]}, {tied[2]}: …`",)
-    begun = re.search(r"[{,]\s*(doc|summary|description):\s+([^\s,{}\[\]\"'][^,{}\[\]\"]*)$", line)
-    rest = re.compile(r":[^,{}\[\]\"\n]*").match(source.text, offset)
-    return () if begun is None or rest is None else (f'write `{begun[1]}: "{begun[2]}{rest[0].rstrip()}"`',)
-
-
-def _in_line(source: Source, offset: int) -> tuple[str, ...]:
-    """A hint where a line has a choice as C writes it, or a list of names with their indices."""
-    line = source.text[source.text.rfind("\n", 0, offset) + 1 :].partition("\n")[0].strip()
-    if len(line) > _LONGEST_LINE:
-        return ()
-    choice = re.fullmatch(r"(?:forward: *)?(\w[^=?:]*=)([^?:]+)\?([^?:]+):([^?:]+)", line)
-    if choice is not None:
-        target, *parts = (part.strip() for part in choice.groups())
-        return (f"a choice is written `{target} where({', '.join(parts)})`",)
-    names = re.fullmatch(rf"(inputs|outputs|save): *\[ *({_READ}(?: *, *{_READ})*) *,? *\]", line)
-    if names is None:
-        return ()
-    plain = ", ".join(re.findall(r"\w+", re.sub(r"\[[^\[\]]*\]", "", names[2])))
-    return (f"names stand there without indices: write `{names[1]}: [{plain}]`",)
-
-
-def _lambda(source: Source, offset: int) -> tuple[str, ...]:
-    """A hint where a line that holds a `lambda` cannot be read because of its colon."""
-    line = source.text[source.text.rfind("\n", 0, offset) + 1 : offset]
-    found = re.fullmatch(r"[\s{]*(?:.*[{,]\s*)?(\w+):\s*lambda\s+([\w, ]*)", line)
-    return (f"a function names its arguments on the left: `{found[1]}({found[2].strip()}): …`",) if found else ()
-
-
-def _one_sided(source: Source, offset: int) -> tuple[str, ...]:
-    """A hint where a domain begins with a sign, as if what it bounds went without saying."""
-    begin = source.text.rfind("\n", 0, offset) + 1
-    found = re.search(r"(?:\b(\w+):\s*\{[^{}]*)?\bdomain:\s*(?=[<>]?=?\s*$)", source.text[begin:offset])
-    if found is None:
-        return ()
-    bound = re.compile(r"[<>]=?\s*[\w.]+").match(source.text, begin + found.end())
-    name = found[1] or _key_above(source.text[:begin], found.start())
-    return () if bound is None else (f"a domain names what it bounds: `domain: {name or 'x'} {bound[0]}`",)
-
-
-def _key_above(text: str, indent: int) -> str:
-    """The key that the lines of an indentation belong to."""
-    for line in reversed(text.splitlines()):
-        key = re.match(r"( *)(\w+):\s*$", line)
-        if key is not None and len(key[1]) < indent:
-            return key[2]
-    return ""
-
-
-def _list_type(source: Source, offset: int) -> tuple[str, ...]:
-    """A hint where a type is written as Python annotates a list."""
-    line = source.text[source.text.rfind("\n", 0, offset) + 1 : offset]
-    found = re.search(r"\btype:\s*(?:[Ll]ist|[Tt]uple|[Ss]equence)$", line)
-    return (LIST_OF_TYPES,) if found else ()
 
 
 def _tab(source: Source, offset: int, bag: Bag) -> bool:

@@ -117,11 +117,25 @@ def test_any_span_of_any_text_can_be_shown(text: str, ends: list[tuple[int, int]
 def test_a_mistake_at_several_places_is_one_message() -> None:
     source = Source("spec.yaml", "a ^ b ^ c | d")
     first, second, other = (Diagnostic("OPG202", "no `^`", Span(source, k, k + 1), hints=("h",)) for k in (2, 6, 10))
+    other = replace(other, message="no `|`")
     text = render_all((first, second, other))
     assert text.count("error[") == 2
     assert "|   ^   - this too" in text
     assert summary((first, second, other)) == "2 errors"
     assert render_all((first, replace(second, hints=("another",)))).count("error[") == 2
+
+
+def test_the_same_mistake_at_other_names_is_one_message_with_the_hint_of_each() -> None:
+    source = Source("spec.yaml", "inputs: [Q, K]")
+    first, second = (
+        Diagnostic("OPG113", f"`{n}` is no name", Span(source, k, k + 1), "no", hints=(f"write `{n.lower()}`",))
+        for n, k in (("Q", 9), ("K", 12))
+    )
+    text = render_all((first, second))
+    assert text.count("error[") == 1
+    assert "- this too: write `k`" in text
+    unknown = [replace(d, code="OPG205") for d in (first, second)]  # in formulas they are two
+    assert render_all(unknown).count("error[") == 2
 
 
 def test_summary_counts() -> None:

@@ -369,4 +369,13 @@ ROWS = (
         "y[n, t] = cumsum[t](x[n, t]) / (t + 1)",
         given="inputs: {x: {shape: [N, T]}}",
     ),
+    Code(
+        "OPG263",
+        "Division by a sum that is scattered",
+        "A node without edges gets nothing: a sum that is scattered is 0 there, and the quotient nan or infinite. A"
+        " warning; the spec builds all the same.",
+        "degree[v < V] = 0\ndegree[to[e]] += 1\ny[v] = x[v] / degree[v]",
+        "degree[v < V] = 0\ndegree[to[e]] += 1\ny[v] = x[v] / max(degree[v], 1)",
+        given="inputs: {x: {shape: [V]}, to: {shape: [E], dtype: int, domain: 0 <= to < V}}",
+    ),
 )

@@ -1,0 +1,94 @@
+"""Along which sizes the indices of a statement are read: what its target has for a shape, before it is lowered."""
+
+from __future__ import annotations
+
+from collections.abc import Iterator
+
+from opgen.diagnostics.model import Bag, Span
+from opgen.ir import text
+from opgen.ir.scalar import BATCH
+from opgen.lang.nodes import Access, Assign, Binder, Dots, Expr, Name
+from opgen.lang.unparse import unparse
+from opgen.lang.walk import nodes
+from opgen.lower.declare import Declarations
+from opgen.lower.scope import Frame
+
+
+def size_of(d: Declarations, s: Assign, index: str, seen: frozenset[str] = frozenset()) -> str:
+    """The one size along which a statement reads an index, as a shape writes it; empty where there is none."""
+    found: set[str] = set()
+    for a in (n for n in nodes(s.value) if isinstance(n, Access)):
+        rank = len(a.items)
+        dots = next((k for k, i in enumerate(a.items) if isinstance(i, Dots)), rank)
+        for k in (k for k, i in enumerate(a.items) if isinstance(i, Name) and i.name == index):
+            found |= _at(d, a.name, k if k < dots else k - rank, seen)
+    return found.pop() if len(found) == 1 else ""
+
+
+def _at(d: Declarations, name: str, place: int, seen: frozenset[str]) -> set[str]:
+    """The size of a tensor at a place, which is counted from the end where it is negative."""
+    if name in d.shapes:
+        shape = d.shapes[name]
+        items = [text.position(size) for size in shape] if -len(shape) <= place < len(shape) else []
+        return {items[place]} if items and items[place] != "..." else set()
+    found: set[str] = set()
+    for s in (s for s in d.forward if s.target.name == name and name not in seen):
+        at = s.target.items or ()
+        item = at[place] if -len(at) <= place < len(at) else None
+        if isinstance(item, Binder):
+            found.add(_extent(d, s, item, seen | {name}))
+    return found - {""}
+
+
+def _extent(d: Declarations, s: Assign, item: Binder, seen: frozenset[str] = frozenset()) -> str:
+    if item.extent is None:
+        return size_of(d, s, item.name, seen)
+    shown = unparse(item.extent)
+    return shown if shown in d.known_dims() or shown.isdigit() else ""
+
+
+def shape_of_target(d: Declarations, s: Assign) -> str:
+    """The shape of what a statement assigns, as its indices have it; empty where one of them is not clear."""
+    sizes = [
+        _extent(d, s, i) if isinstance(i, Binder) else "..." if isinstance(i, Dots) else ""
+        for i in s.target.items or ()
+    ]
+    return f"[{', '.join(sizes)}]" if sizes and all(sizes) else ""
+
+
+def as_indexed(d: Declarations, bag: Bag) -> None:
+    """Say of dims of outputs that are unknown which ones are meant, where their statements tell."""
+    for o in d.spec.outputs or ():
+        own = [s for s in d.forward if s.target.name == o.name]
+        shape = shape_of_target(d, own[0]) if own else ""
+        for item in o.shape or () if shape else ():
+            if item.text.strip() not in d.known_dims():
+                bag.amend(
+                    "OPG238", item.whole, f"its indices have the shape {shape}: write `{o.name}: {{shape: {shape}}}`"
+                )
+
+
+def as_batch(f: Frame, span: Span) -> tuple[str, ...]:
+    """What is meant by an index where other tensors have `...`: batch dims, of this tensor too."""
+    own = next((s for s in f.decl.forward if s.span.start <= span.start and span.end <= s.span.end), None)
+    if own is None or not any(isinstance(i, Dots) for i in own.target.items or ()):
+        return ()
+    for a in _around(own.value, span):
+        shape = f.decl.shapes.get(a.name, (BATCH,))
+        free = [k for k, i in enumerate(a.items) if isinstance(i, Name) and f.scope and f.scope.find(i.name) is None]
+        if BATCH in shape or free != [*range(len(free))] or len(shape) != len(a.items):
+            continue
+        named = [text.position(size) for size in shape[: len(free)]]
+        others = {text.position(size) for n, own_shape in f.decl.shapes.items() if n != a.name for size in own_shape}
+        if [unparse(i).upper() for i in a.items[: len(free)] if isinstance(i, Name)] != named or others & {*named}:
+            continue  # another letter is meant
+        sizes = ", ".join(["...", *(text.position(size) for size in shape[len(free) :])])
+        read = ", ".join(["...", *(unparse(i) for i in a.items[len(free) :] if not isinstance(i, Dots))])
+        declared = f"`{a.name}: {{shape: [{sizes}]}}`"
+        return (f"if `{', '.join(named)}` is what `...` stands for: {declared}, read as `{a.name}[{read}]`",)
+    return ()
+
+
+def _around(e: Expr, span: Span) -> Iterator[Access]:
+    """The accesses of a formula around a place."""
+    return (n for n in nodes(e) if isinstance(n, Access) and n.span.start <= span.start and span.end <= n.span.end)

@@ -1,0 +1,60 @@
+"""Guards of one name that do not exclude each other, or that ask for what is no choice: what to write."""
+
+from __future__ import annotations
+
+from dataclasses import replace
+
+from opgen.lang.nodes import Access, Assign, Binder, Compare, Expr, Name, Text
+from opgen.lang.unparse import unparse, unparse_assign, unparse_target
+from opgen.lang.walk import names_read, nodes, transform
+from opgen.lower.declare import Declarations
+from opgen.schema.model import ParamSpec
+
+
+def apart(d: Declarations, first: Assign, second: Assign) -> str:
+    """The statements with guards that exclude each other: what goes on from another has that by a name of its own."""
+    name = first.target.name
+    if first.guard is not None and second.guard is not None:
+        both = f"{_bracketed(second.guard)} and not {_bracketed(first.guard)}"
+        return f"make the guards exclude each other: `if {both}` in the second"
+    plain, guarded = (first, second) if first.guard is None else (second, first)
+    assert guarded.guard is not None
+    other = f"not {_bracketed(guarded.guard)}"
+    if name not in names_read(guarded.value):
+        return f"make the guards exclude each other: write `{unparse_assign(plain)} if {other}`"
+    taken = (*d.inputs, *d.params, *d.targets(), *d.functions)
+    free = next(f"{name}{k}" for k in range(1, 99) if f"{name}{k}" not in taken)
+    before = replace(plain, target=replace(plain.target, name=free))
+    after = replace(guarded, value=transform(guarded.value, lambda e: _called(e, name, free)))
+    items = tuple(replace(i, extent=None) if isinstance(i, Binder) else i for i in plain.target.items or ())
+    read = replace(before.target, padded=False, items=items or None)
+    kept = f"{unparse_target(plain.target)} = {unparse_target(read)} if {other}"
+    lines = (unparse_assign(before), unparse_assign(after), kept)
+    return f"a new value is a new name: write {', '.join(f'`{line}`' for line in lines)}"
+
+
+def _called(e: Expr, name: str, other: str) -> Expr | None:
+    return replace(e, name=other) if isinstance(e, Access | Name) and e.name == name else None
+
+
+def _bracketed(guard: Expr) -> str:
+    shown = unparse(guard)
+    return f"({shown})" if " " in shown else shown
+
+
+def other_choice(d: Declarations, param: ParamSpec, value: str) -> tuple[str, ...]:
+    """What a word means that is none of the choices: the one that no guard names, or one more."""
+    named = {n.value for s in d.forward if s.guard is not None for n in nodes(s.guard) if isinstance(n, Text)}
+    free = [c for c in param.choices if c not in named]
+    more = f"add it: `choices: [{', '.join((*param.choices, value))}]`"
+    return (f'did you mean `"{free[0]}"`, which no guard names?', f"or {more}") if len(free) == 1 else (more,)
+
+
+def is_missing(guard: Expr) -> str | None:
+    """What is meant by `p != null`; None for any other guard."""
+    if not isinstance(guard, Compare) or guard.ops not in (("==",), ("!=",)):
+        return None
+    names = [o.name for o in guard.operands if isinstance(o, Name)]
+    known = [n for n in names if n.lower() not in ("null", "none")]
+    asked = f"given({known[0]})" if len(names) == 2 and len(known) == 1 else None
+    return asked if asked is None or guard.ops == ("!=",) else f"not {asked}"

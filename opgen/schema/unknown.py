@@ -1,0 +1,50 @@
+"""Fields that nothing is called like: what they stand for, by their values and by what stands beside them."""
+
+from __future__ import annotations
+
+import re
+
+from opgen.schema.nodes import Mapping, Node, Scalar
+
+_STATEMENT = re.compile(r"\s*[A-Za-z_]\w*\s*(?:\[[^\]\n]*\])?\s*(?:[+*]|max|min)?=(?!=)")
+_SETTINGS = (
+    "constants", "consts", "hyperparameters", "hyperparams", "hparams", "config", "settings", "args", "arguments",
+    "vars", "variables", "attributes", "attrs", "env",
+)  # fmt: skip
+_MISSING = {"an input": "optional: true", "a param": "default: null"}
+
+Meant = tuple[str | None, tuple[str, ...]]  # the field that is meant, if it is one, and hints
+
+
+def by_value(name: str, node: object, beside: Node, owner: str) -> Meant | None:
+    """What a field means whose name alone would lead astray."""
+    if name == "<<":
+        own = {key.text for key, _ in beside.entries} if isinstance(beside, Mapping) else set()
+        merged = node.entries if isinstance(node, Mapping) else ()
+        given = ", ".join(f"{key.text}: {value.span.text}" for key, value in merged if key.text not in own)
+        return None, (f"`<<` merges nothing in a spec: write the fields out{f', `{given}`' if given else ''}",)
+    if name == "required" and owner in _MISSING and isinstance(node, Scalar):
+        if node.text.lower() in ("false", "no", "off"):
+            return None, (f"write `{_MISSING[owner]}`",)
+        return None, (f"leave it away: only what may be missing says so, by `{_MISSING[owner]}`",)
+    if name in ("optional", "nullable") and owner == "a param":
+        return None, (f"write `{_MISSING[owner]}`",)
+    if owner == "a spec" and name.lower() in _SETTINGS and isinstance(node, Mapping) and node.entries:
+        numbers = [
+            f"{k.text}: {{type: {type(v.value).__name__}, default: {v.text}}}"
+            for k, v in node.entries if isinstance(v, Scalar) and isinstance(v.value, int | float)
+        ]  # fmt: skip
+        return "params", (f"numbers that formulas read are params: `params: {{{', '.join(numbers) or '…'}}}`",)
+    if owner == "a spec" and isinstance(node, Mapping) and any(key.text == "forward" for key, _ in node.entries):
+        hint = f"the name stands under `op`: begin with `op: {name}`, and write its fields as far to the left"
+        return "op", (hint,)
+    return None
+
+
+def by_absence(node: object, root: Mapping) -> Meant:
+    """The field of a spec that is missing and that a value would do for."""
+    if isinstance(node, Scalar) and _STATEMENT.match(node.text) and root.get("forward") is None:
+        return "forward", ("did you mean `forward`?",)
+    if isinstance(node, Scalar) and re.fullmatch(r"[a-z][a-z0-9_]*", node.text) and root.get("op") is None:
+        return "op", ("did you mean `op`?",)
+    return None, ()

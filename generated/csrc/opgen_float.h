@@ -139,7 +139,8 @@ OPGEN_DEVICE float exp_of_square(float a) {
   const float shifted = square * -1.44269504088896341f + magic;
   const float turns = shifted - magic;
   const float r = (-square - turns * 0.693359375f) - turns * -2.12194440e-4f + lost;
-  float y = polynomial({0.49999994f, 0.166665211f, 0.041668389f, 0.00836871099f, 0.00138146104f}, r) * (r * r) + r + 1.0f;
+  float y =
+      polynomial({0.49999994f, 0.166665211f, 0.041668389f, 0.00836871099f, 0.00138146104f}, r) * (r * r) + r + 1.0f;
   uint32_t turned, scaled;
   memcpy(&turned, &shifted, sizeof(turned));
   memcpy(&scaled, &y, sizeof(scaled));

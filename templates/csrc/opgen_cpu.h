@@ -52,8 +52,8 @@ struct Tensor {
         source(*call.tensors[number]),
         batch_at(batch_at),
         batch_rank(batch_at < 0 ? 0 : source.ndim - (rank - 1)),
-        narrow(data == nullptr || (sizeof(T) != sizeof(uint16_t) &&
-                                   (source.dtype == OPGEN_FLOAT16 || source.dtype == OPGEN_BFLOAT16))) {}
+        narrow(data == nullptr ||
+               (sizeof(T) != sizeof(uint16_t) && (source.dtype == OPGEN_FLOAT16 || source.dtype == OPGEN_BFLOAT16))) {}
 
   int64_t axis(int64_t position) const {
     return batch_at < 0 || position < batch_at ? position : position + batch_rank - 1;

@@ -16,7 +16,7 @@ from opgen.lang.cursor import Cursor
 from opgen.lang.depth import MAX_DEPTH
 from opgen.lang.elements import elements, has_order
 from opgen.lang.groups import is_group
-from opgen.lang.habits import JOINING, KEYWORDS, PLAIN, POSITION, SLICE, TUPLE
+from opgen.lang.habits import CHOICE, JOINING, KEYWORDS, PLAIN, POSITION, SLICE, TUPLE
 from opgen.lang.idioms import Idioms
 from opgen.lang.lexer import T, Token, number_value
 from opgen.lang.library import takes_shape
@@ -160,7 +160,7 @@ class ExpressionParser(Cursor):
 
     def either(self, condition: Expr, first: Expr, second: Expr, at: Span, message: str) -> Expr:
         span = first.span.to(second.span)
-        self.idioms.note(at, message, "a choice is written `where(condition, a, b)`")
+        self.idioms.note(at, message, CHOICE)
         return Call("where", (condition, first, second), span, span)
 
     def inner(self) -> Expr:

@@ -17,6 +17,7 @@ _LOOP = (
     " from the step before is a recurrence: `h[t] = a*h[t - 1] + x[t]`"
 )
 _CHOICE = 'a choice is a guard at the end, `y = a if mode == "fast"`, or inside of a formula `where(condition, a, b)`'
+CHOICE = "a choice is written `where(condition, a, b)`"
 _FUNCTION = "a function of your own stands under `functions`: `swish(x): x*sigmoid(x)`"
 _IMPORT = "nothing is imported; a function from elsewhere stands under `functions` with `extern`"
 

@@ -36,12 +36,18 @@ def along_new_axes(items: Sequence[Item], left: Sequence[str]) -> tuple[Expr | D
 def lined_up_from_behind(
     words: Vocabulary, name: str, items: Sequence[Item], left: Sequence[str]
 ) -> tuple[Expr | Dots, ...] | None:
-    """The same where no target names an index for each axis: what stands at one place from behind has one index."""
+    """The same where no target names an index for each axis: what stands at one place from behind has one index.
+
+    Those of a target are the first ones, where the others are reduced over.
+    """
     own, at = words.letters.get(name, ()), Name("None", Span(Source("", ""), 0, 0))
     axes = len(items) - items.count(at)
-    if left or "..." in own or axes > len(own) or not all(i == at or is_whole(i) for i in items):
+    if "..." in (*own, *left) or axes > len(own) or not all(i == at or is_whole(i) for i in items):
         return None
     shown = [*items, *([None] * (len(own) - axes))]  # axes that are not mentioned follow
+    if len(shown) < len(left) or not _begin_with(words.shapes.get(name, ()), [i == at for i in shown], left):
+        return None
+    words.places.update({i: len(shown) - 1 - k for k, i in enumerate(left)})
     wishes = iter(own)
     made: list[Expr | Dots] = []
     for place, item in zip(range(len(shown) - 1, -1, -1), shown, strict=True):
@@ -53,6 +59,13 @@ def lined_up_from_behind(
         words.places[there or free] = place
         made.append(Name(there or free, at.span))
     return tuple(made)
+
+
+def _begin_with(shape: Sequence[str], new: Sequence[bool], left: Sequence[str]) -> bool:
+    """Whether the first axes may be at these indices: none of them is called like another dim."""
+    sizes = iter(shape)
+    own = [None if is_new else next(sizes, None) for is_new in new]
+    return all(size is None or i == size.lower() or i.upper() not in shape for i, size in zip(left, own, strict=False))
 
 
 def stretched(words: Vocabulary, of: Expr, axis: Expr, left: Sequence[str]) -> Access | None:

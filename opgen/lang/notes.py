@@ -12,6 +12,7 @@ from dataclasses import dataclass, field, replace
 from opgen.diagnostics.model import Bag, Hint, Label, Span
 from opgen.diagnostics.suggest import did_you_mean
 from opgen.lang import habits
+from opgen.lang.choices import by_choice
 from opgen.lang.circles import step_before
 from opgen.lang.foreign import of_other_libraries, written
 from opgen.lang.groups import Within, with_lines
@@ -103,6 +104,9 @@ class Notes(ABC):
             general = first.message.startswith("arguments") or first.code in ("OPG206", "OPG242")
             said = () if general else hints
             line = with_lines(self.within, text) if self.within else written(text, at or first.span, self.above)
+            if self.made is not None and (cases := by_choice(self.words, self.made)):
+                line = f"a choice is a guard at the end: write {', '.join(f'`{unparse_assign(c)}`' for c in cases)}"
+                said = tuple(h for h in said if h != habits.CHOICE)
             hints = (*said, line, *stored(self.words, whole), *elsewhere)
         else:
             hints = (*hints, *(h for o in others for h in o.hints if h not in (*hints, *_GENERAL)))

@@ -157,10 +157,10 @@ def called(
         case _, (x, *_) if plain in _SAME and plain not in known:
             return Meant(_number(x) if plain in habits.CONVERTING else x)
         case ("std", (x, *_)) if "std" not in known:
-            inner = called(words, "var", args, named, left)
+            inner = called(words, "var", args, named, left, turned)
             return None if inner is None else Meant(Call("sqrt", (inner.node,), span, span))
         case _:
-            return _known(words, plain, args, named, left)
+            return _known(words, plain, args, named, left, turned)
 
 
 def counted_by(words: Vocabulary, args: Sequence[Expr]) -> Name | None:
@@ -188,7 +188,9 @@ def renamed(words: Vocabulary, e: Reduction) -> Expr | None:
     return replace(e, name=name) if name in words.reductions else None
 
 
-def _known(words: Vocabulary, name: str, args: tuple[Expr, ...], named: Named, left: Sequence[str]) -> Meant | None:
+def _known(
+    words: Vocabulary, name: str, args: tuple[Expr, ...], named: Named, left: Sequence[str], turned: Sequence[Turned]
+) -> Meant | None:
     span = args[0].span
     axes = next((v for k, v in named.items() if k in ("dim", "dims", "axis", "axes")), None)
     if name in words.reductions and (name not in words.functions or len(args) == 1 or _is_axis(args[1])):
@@ -196,7 +198,7 @@ def _known(words: Vocabulary, name: str, args: tuple[Expr, ...], named: Named, l
             axes = args[1]
         elif len(args) > 1:
             return _over(words, name, args[0], args[1:])
-        return _reduced(words, name, args[0], axes, left)
+        return _reduced(words, name, args[0], axes, left, turned)
     if name not in words.functions or axes is not None:
         return None
     if name == "clamp" and (named or len(args) == 2) and {*named} <= {"min", "max", "a_min", "a_max"}:
@@ -216,10 +218,11 @@ def _is_axis(e: Expr) -> bool:
 
 
 def _reduced(
-    words: Vocabulary, name: str, body: Expr, axes: Expr | tuple[Expr, ...] | None, left: Sequence[str]
-) -> Meant | None:
+    words: Vocabulary, name: str, body: Expr, axes: Expr | tuple[Expr, ...] | None, left: Sequence[str],
+    turned: Sequence[Turned],
+) -> Meant | None:  # fmt: skip
     whole = spelled(words, body)
-    found = layout(words, whole)
+    found = next((order for node, order in turned if node is body), layout(words, whole))
     chosen: list[str] = []
     if axes is None and words.reductions[name]:
         chosen = [i for i in found if i != "..."][-1:]

@@ -39,7 +39,6 @@ SCATTER = "what comes together at computed positions is a scatter"
 AT = f"{SCATTER}, a statement of its own: `y[ids[n]] += x[n]`"
 PRODUCT = "a product over an index is written with its indices: `sum[k](a[i, k] * b[k, j])`"
 TURNED = "an access names its indices in any order: `x[j, i]`"
-JOINING = ("cat", "concat", "concatenate")
 JOIN = "join by position: `where(i < N, a[i], b[i - N])`, with the extent on the left: `y[i < N + M] = …`"
 _FILL = "write the number itself: it has whatever shape is needed"
 _COUNT = "an index may be used as a number: `y[n] = n*x[n]`"
@@ -101,7 +100,7 @@ FUNCTIONS: Mapping[str, str] = MappingProxyType({
     **dict.fromkeys(("transpose", "permute", "swapaxes", "movedim", "T", "t"), TURNED),
     **dict.fromkeys(("reshape", "view", "flatten", "squeeze", "unsqueeze", "expand", "broadcast_to"),
                     "an access says which element is meant: `x[n, c*H + h]` reads a dim as two"),
-    **dict.fromkeys((*JOINING, "stack"), JOIN),
+    **dict.fromkeys(("cat", "concat", "concatenate", "stack", "hstack", "vstack"), JOIN),
     **dict.fromkeys(("repeat", "tile", "expand_as", "repeat_interleave"),
                     "an index at which nothing is read repeats: `y[n, r < R, d] = x[n, d]`"),
     "rearrange": "an access says which element is meant: `y[b, h < H, t, d < D//H] = x[b, t, h*(D//H) + d]`",

@@ -13,9 +13,10 @@ from opgen.diagnostics.model import Span
 from opgen.lang import habits, library, orders
 from opgen.lang.beside import Arguments, meant_by
 from opgen.lang.capitals import in_small_letters
-from opgen.lang.einops import Regrouped, regrouped
+from opgen.lang.einops import regrouped
 from opgen.lang.foreign import TURNED, called, counted_by, is_product, lettered, product_of, renamed
 from opgen.lang.groups import by_groups, in_general, is_group, within_groups
+from opgen.lang.joins import JOINING, STACKING, joined, without_lists
 from opgen.lang.layout import CONSTANTS, access_at, spelled, transposed
 from opgen.lang.lexer import Token
 from opgen.lang.limits import under_limit
@@ -37,9 +38,11 @@ from opgen.lang.nodes import (
 from opgen.lang.notes import OF_STORAGE, Notes
 from opgen.lang.orders import through_order
 from opgen.lang.slices import Item, Slice, read_at
+from opgen.lang.spread import Spread, spread
 from opgen.lang.unparse import unparse
 from opgen.lang.walk import integer, nodes
 from opgen.lang.whole import read_whole
+from opgen.lang.windows import windowed
 
 
 @dataclass(slots=True)
@@ -193,7 +196,8 @@ class Idioms(Notes):
         if known or self.words.knows(name) or not arguments.given:
             return None
         given = arguments.given, arguments.named
-        meant = called(self.words, name, *given, self.left) or regrouped(self.words, name, *given)
+        own_axes = self.spread_of(name, *given) or regrouped(self.words, name, *given)
+        meant = own_axes or called(self.words, name, *given, self.left)
         if name in ("arange", "range") and counted_by(self.words, arguments.given) is not None:
             self.note(at, f"there is no function `{name}`", code="OPG209", otherwise=habits.FUNCTIONS[name])
             return self.called(name, arguments.given, {}, at)
@@ -201,7 +205,7 @@ class Idioms(Notes):
         if not self.takes_more(name) and meant is None and written_out is None and not arguments.named:
             return None
         hint = habits.FUNCTIONS.get(name, "")
-        known = written_out is not None or isinstance(meant, Regrouped)
+        known = written_out is not None or own_axes is not None
         hints, otherwise = ((hint,), "") if hint and not known else ((), hint)
         self.note(at, f"there is no function `{name}`", *hints, code="OPG209", otherwise=otherwise)
         return self.called(name, arguments.given, arguments.named, at)
@@ -302,9 +306,32 @@ class Idioms(Notes):
     ) -> str | None:
         return library.formula(self.words, name, args, named, each=bool(self.left or self.inside))
 
+    def spread_of(
+        self, name: str, args: tuple[Expr, ...], named: Mapping[str, Expr | tuple[Expr, ...]]
+    ) -> Spread | None:
+        """What a call means whose result has axes of its own; None for any other."""
+        if not self.words.lacks(name):
+            return None
+        args, named = without_lists(name, args, named)
+        if name in (*JOINING, *STACKING):
+            return joined(self.words, name, args, named, self.left, self.parts)
+        return spread(self.words, name, args, named, self.results) or windowed(self.words, name, args, named)
+
+    def spread_out(self, made: Spread, args: tuple[Expr, ...]) -> Expr:
+        made = made.along(self.left)
+        self.runs |= made.runs
+        self.grown |= bool(self.left) and not self.inside and {*self.left} < {*made.order} == {*self.left, *made.runs}
+        inner = [n for a in args for n in (*nodes(a), *nodes(spelled(self.words, a)))]
+        for a in (n for n in inner if isinstance(n, Access)):
+            self.parts.pop(a.name_span.start, None)  # told by what is made of it
+        self.results = [r for r in self.results if r[0] not in inner]
+        self.results.append((made.node, made.order))
+        return made.node
+
     def called(
         self, name: str, args: tuple[Expr, ...], named: Mapping[str, Expr | tuple[Expr, ...]], span: Span
     ) -> Expr:
+        args, named = without_lists(name, args, named)
         if name == "size" and len(args) == 2:
             self.found.pop()
             return self.size(args[0], args[1], span)
@@ -319,6 +346,8 @@ class Idioms(Notes):
                 self.parts[axes.start] = axes.extents
                 self.results.append((node, order))
                 return node
+        if (made := self.spread_of(name, args, named)) is not None:
+            return self.spread_out(made, args)
         meant = called(self.words, name, args, named, (*self.left, *self.bound), self.results)
         if is_product(name) or (meant is not None and meant.order is not None):
             inner = [n for a in args for n in (*nodes(a), *nodes(spelled(self.words, a)))]

@@ -30,6 +30,7 @@ from opgen.lang.nodes import (
 )
 from opgen.lang.results import stored
 from opgen.lang.slices import Bounds, Extents, is_open
+from opgen.lang.spread import extended
 from opgen.lang.subscripts import target_of
 from opgen.lang.targets import apart, order_of, read_by, remember, sizes_of
 from opgen.lang.unparse import unparse, unparse_assign
@@ -68,6 +69,8 @@ class Notes(ABC):
     inside: int = 0  # how many of them there are
     within: list[Within] = field(default_factory=list)  # reductions within groups
     above: tuple[str, ...] = ()  # what statements further up become
+    runs: dict[str, Expr] = field(default_factory=dict)  # how far indices run that no access says
+    grown: bool = False  # there is one more than the target has
     made: Assign | None = None  # the statement that is proposed
     parts: dict[int, Extents] = field(default_factory=dict)  # how far slices run, by where their access begins
 
@@ -149,8 +152,8 @@ class Notes(ABC):
         value, target = over_the_rest(spelled(self.words, whole.value), frozenset(self.left)), whole.target
         if not are_lined_up(self.words, value):
             return None
-        if target.items is None:
-            items = order_of(self.words, self.results, value)
+        if target.items is None or self.grown:
+            items = order_of(self.words, self.results, value, self.runs)
             if items is None:
                 return None
             target = target_of(target.name, items, target.span)
@@ -163,7 +166,8 @@ class Notes(ABC):
         sides = Bounds(self.words, self.parts).written(target, stepped) if self.parts else (target, stepped)
         if sides is None or (parted := apart(self.words, *sides)) is None:
             return None
-        made = Assign(parted[0], whole.op, parted[1], whole.guard, whole.span)
+        left, right = extended(self.runs, *parted)
+        made = Assign(left, whole.op, right, whole.guard, whole.span)
         if any(n == Name(UNCLEAR, n.span) for n in (*nodes(made.value), *sizes_of(made.target))):
             return None
         remember(self.words, made)

@@ -162,7 +162,7 @@ class _Parser(ExpressionParser):
             if self.token.is_word("else"):
                 at = self.advance().span
                 message = "`else` is not part of the formula language"
-                value, guard = self.either(guard, value, self.choice(), at, message), None
+                value, guard = self.either(guard, value, self.inner(), at, message), None
         if self.token.is_word(*WORDS):
             asked, guard = self.next_case(self.cases.get(target.name, ()))
         else:

@@ -3,7 +3,7 @@
 from __future__ import annotations
 
 import re
-from collections.abc import Sequence
+from collections.abc import Collection, Sequence
 from dataclasses import replace
 
 from opgen.lang.layout import layout, spelled
@@ -88,12 +88,16 @@ def in_parts(words: Vocabulary, name: str, items: Sequence[Item], block: str, wi
     )
 
 
-def order_of(words: Vocabulary, results: Sequence[tuple[Expr, tuple[str, ...]]], value: Expr) -> tuple[str, ...] | None:
+def order_of(
+    words: Vocabulary, results: Sequence[tuple[Expr, tuple[str, ...]]], value: Expr, runs: Collection[str] = ()
+) -> tuple[str, ...] | None:
     """The indices of a target that has none written; None where their order is not clear.
 
-    `results`: nodes whose indices have an order of their own.
+    `results`: nodes whose indices have an order of their own; `runs`: those that may stand in no access.
     """
     items = layout(words, value)
+    alone = {n.name for n in nodes(value) if isinstance(n, Name)} - _bound(value)
+    items = (*items, *(i for i in runs if i in alone and i not in items))
     if not results:
         return items
     order = results[0][1]
@@ -105,9 +109,16 @@ def order_of(words: Vocabulary, results: Sequence[tuple[Expr, tuple[str, ...]]],
         return items  # all is reduced, so that no order matters
     if any(other != order for _, other in results):
         return None
+    if {*items} < {*order} and {*order} - {*items} <= _bound(value):
+        return tuple(i for i in order if i in items)
     rest = iter(order)
     beside = layout(words, transform(value, lambda n: Number(0, n.span) if n in made else None))
     return order if set(items) == set(order) and all(i in rest for i in beside) else None
+
+
+def _bound(value: Expr) -> set[str]:
+    reductions = (r for r in nodes(value) if isinstance(r, Reduction))
+    return {b.name for r in reductions for b in r.binders if isinstance(b, Binder)}
 
 
 def remember(words: Vocabulary, s: Assign) -> None:

@@ -1,0 +1,123 @@
+"""Calls of torch whose result has axes of its own: what their one message says gives the same numbers."""
+
+from __future__ import annotations
+
+import re
+
+import pytest
+import torch
+from torch.nn import functional as F  # noqa: N812
+
+from opgen.ir.interp import array, run
+from tests.diagnostics.cures import diagnosed, follow, whole
+
+SIZES = {"B": 2, "C": 3, "H": 6, "W": 4, "O": 2, "R": 3, "S": 2, "T": 6, "K": 3, "N": 4, "D": 4, "E": 3, "M": 3}
+IMAGE, FILTER = {"x": "B, C, H, W"}, {"w": "O, C, R, S"}
+SIGNAL, TAPS = {"x": "B, C, T"}, {"w": "O, C, K"}
+ROWS = {"x": "N, D", "y": "N, D"}
+
+
+@pytest.mark.parametrize(
+    ("inputs", "written"),
+    [
+        (IMAGE | FILTER, "F.conv2d(x, w, padding=1)"),
+        (IMAGE | FILTER | {"b": "O"}, "F.relu(F.conv2d(x, w, b, stride=2, padding=(1, 0)))"),
+        (IMAGE | {"w": "O, C, R, R"}, "F.conv2d(x, w, dilation=2, padding=1)"),
+        (SIGNAL | TAPS, 'F.conv1d(x, w, padding="same")'),
+        (SIGNAL | TAPS, "F.conv1d(x, w).mean(-1)"),
+        (IMAGE, "F.max_pool2d(x, 2)"),
+        (IMAGE, "F.max_pool2d(x, 3, stride=1, padding=1)"),
+        (IMAGE, "F.avg_pool2d(x, kernel_size=3, stride=2, padding=1)"),
+        (SIGNAL, "F.avg_pool1d(x**2, 2) - F.avg_pool1d(x, 2)**2"),
+        (IMAGE, "F.interpolate(x, scale_factor=2)"),
+        (ROWS, "torch.cat([x, y], dim=-1)"),
+        (ROWS, "torch.cat([x, y])"),
+        ({"x": "N, D", "y": "N, E"}, "torch.cat((x, 2*y), 1)"),
+        ({"x": "N, D", "y": "N, E", "z": "N, K"}, "torch.cat([x, y, z], dim=1)"),
+        (ROWS, "x*y + torch.cat([-x[:, D//2:], x[:, :D//2]], dim=-1)*y"),
+        (ROWS, "torch.stack([x, y], dim=1)"),
+        (ROWS, "torch.stack((x, y, x - y), dim=-1)"),
+        (ROWS, "torch.stack([x, y])"),
+        (ROWS, "x - torch.roll(x, 1, dims=1)"),
+        (ROWS, "x.roll(-1, 0)"),
+        (ROWS, "x.flip(-1)"),
+        (ROWS, "torch.flip(x, [0])"),
+        (ROWS, "torch.tril(x, diagonal=-1)"),
+        (ROWS, "torch.triu(x)"),
+        (ROWS, "torch.tril(torch.ones(N, D))*x"),
+        ({"x": "N", "y": "M"}, "torch.outer(x, y)"),
+        (ROWS, "(torch.diff(x, dim=-1)**2).mean()"),
+        (ROWS, "torch.diff(x, dim=0).abs().sum()"),
+        (IMAGE, "x.permute((0, 2, 3, 1)) + 1"),
+        (IMAGE, "x.mean((2, 3))"),
+        (IMAGE, "torch.sum(x, [2, 3])"),
+        (IMAGE, "torch.logsumexp(x, (1, 2))"),
+    ],
+)
+def test_a_call_is_written_out(inputs: dict[str, str], written: str) -> None:
+    shapes = ", ".join(f"{n}: {{shape: [{s}]}}" for n, s in inputs.items())
+    text = whole(f"inputs: {{{shapes}}}", f"out = {written}")
+    (found,) = diagnosed(text)
+    (line,) = [h.removeprefix("write `").removesuffix("`") for h in found.hints if h.startswith("write `")]
+    (variant,) = follow(text, {f"out = {written}": line}).variants
+    drawn = torch.Generator().manual_seed(0)
+    given = {n: torch.randn([SIZES[d] for d in s.split(", ")], generator=drawn) for n, s in inputs.items()}
+    made = run(variant.program, {n: array(v.tolist()) for n, v in given.items()})["out"]
+    wanted = eval(written, {"torch": torch, "F": F, **SIZES, **given})
+    torch.testing.assert_close(torch.tensor(made.data).reshape(wanted.shape).float(), wanted)
+
+
+@pytest.mark.parametrize(
+    ("fields", "written", "line"),
+    [
+        ("inputs: {a: {shape: [N, D]}, b: {shape: [N, E]}}", "y[n, k] = cat(a[n, d], b[n, e])",
+         "y[n, k < D + E] = where(k < D, a[n, k], b[n, k - D])"),
+        ("inputs: {u: {shape: [N]}, v: {shape: [N]}}", "y[n] = stack([u[n], v[n]], dim=-1)",
+         "y[n, i < 2] = where(i == 0, u[n], v[n])"),
+        ("inputs: {t: {shape: [B, T], dtype: int}}\nparams: {num_classes: int}", "y = F.one_hot(t, num_classes)",
+         "y[b, m, c < num_classes] = where(c == t[b, m], 1, 0)"),
+        ("inputs: {t: {shape: [N], dtype: int}, x: {shape: [N, C]}}", "y[n, c] = 0.9*one_hot(t[n], C) + x[n, c]",
+         "y[n, c < C] = 0.9 * where(c == t[n], 1, 0) + x[n, c]"),
+        ("inputs: {x: {shape: [..., T]}}", "y[..., t] = x[..., t] - roll(x[..., t], 1, dims=-1)",
+         "y[..., t < T] = x[..., t] - x[..., (t - 1) % T]"),
+        ("inputs: {x: {shape: [B, C, H, W]}}", "y = F.adaptive_avg_pool2d(x, 1)",
+         "y[b, c] = mean[h, w](x[b, c, h, w])"),
+    ],
+)  # fmt: skip
+def test_a_line_of_elements_is_written_out(fields: str, written: str, line: str) -> None:
+    follow(whole(fields, written), {written: line})
+
+
+@pytest.mark.parametrize(
+    ("fields", "written", "lines"),
+    [
+        ("inputs: {x: {shape: [N]}}\nparams: {mode: {choices: [a, b]}}",
+         'y[n] = where(mode == "a" and x[n] > 0, x[n], 0)',
+         ['y[n] = where(x[n] > 0, x[n], 0) if mode == "a"', 'y[n < N] = 0 if mode != "a"']),
+        ("inputs: {x: {shape: [N]}}\nparams: {mode: {choices: [a, b, c]}}",
+         'y[n] = relu(x[n]) if mode == "a" else tanh(x[n]) if mode == "b" else x[n]',
+         ['y[n] = relu(x[n]) if mode == "a"', 'y[n] = tanh(x[n]) if mode == "b"', 'y[n] = x[n] if mode == "c"']),
+        ("inputs: {x: {shape: [N]}}\nparams: {mode: {choices: [a, b]}, how: {choices: [u, v]}}",
+         'y[n] = where(not (mode == "a"), x[n], where(how == "u", 2*x[n], 1))',
+         ['y[n] = 2 * x[n] if mode == "a" and how == "u"', 'y[n < N] = 1 if mode == "a" and how != "u"',
+          'y[n] = x[n] if mode != "a"']),
+        ("inputs: {x: {shape: [N]}}\nparams: {mode: {choices: [a, b]}}", 'y = x.sum() if mode == "a" else x.mean()',
+         ['y = sum[n](x[n]) if mode == "a"', 'y = mean[n](x[n]) if mode != "a"']),
+    ],
+)  # fmt: skip
+def test_a_choice_is_written_with_guards(fields: str, written: str, lines: list[str]) -> None:
+    text = whole(fields, written)
+    (found,) = diagnosed(text)
+    assert [m for h in found.hints for m in re.findall(r"`([^`]+)`", h)][-len(lines) :] == lines
+    follow(text, {written: "\n  ".join(lines)})
+
+
+def test_new_axes_line_up_beside_fewer_indices() -> None:
+    written = "z[n, m] = ((x[:, None, :] - y[None, :, :])**2).sum(-1)"
+    text = whole("inputs: {x: {shape: [N, D]}, y: {shape: [M, D]}}", written)
+    follow(text, {written: "z[n, m] = sum[d]((x[n, d] - y[m, d])**2)"})
+
+
+def test_so_far_back_as_a_param_says_is_padded() -> None:
+    (found,) = diagnosed(whole("inputs: {x: {shape: [T]}}\nparams: {lag: int}", "y[t] = x[t] - x[t - lag]"))
+    assert found.hints[0].startswith("write `pad(x[t - lag], 0)`")

@@ -26,6 +26,8 @@ _EQUATION = re.compile(
 _BRANCH = re.compile(r"(?:(?:el)?if\b(?P<test>[^:]+)|else\s*):(?P<rest>.*)")
 _LOOP = re.compile(r"for\s+(?P<index>\w+)\s+in\s+range\s*\(.*\)\s*:")
 _QUOTED = re.compile(r"'.*?'|\".*?\"")
+_PAPER = re.compile(r"(?<![\w.])(?P<fn>[a-z]\w*) +(?P<of>(?:\d[\d.]*|[A-Za-z]\w*)(?:\[[^\]]*\])?)(?!\w*[\[(])")
+_SIDE_BY_SIDE = re.compile(r"(?<=[\w\])]) +(?=[A-Za-z(])")
 _STATEMENT = re.compile(r"\w+(\[[^\]]*\])? *= *[^=].*")
 _GUARD = re.compile(r"\bif\s+(\w+)\s*==\s*[\"']")
 _DRAWN = re.compile(r"\b(uniform|normal)\((\w+),\s*$")
@@ -84,8 +86,8 @@ def hints(
         yield WHOLE_AXIS if previous and previous.is_op("(", ",") else COLON
     elif token.kind is T.NEWLINE:
         yield "a formula goes on over the end of a line only inside open brackets"
-    elif previous and previous.is_op("]") and token.kind is T.NAME and (read := _read(_line(token))):
-        yield f"multiplication is written `*`: `{read}*{_factor(_after(token))}`"
+    elif told := _on_paper(previous, token, functions):
+        yield told
     elif previous and previous.is_op("]") and wanted.startswith("an operator"):
         yield "the body of a reduction stands in parentheses: `sum[k](…)`"
     elif token.is_op("[") and previous and previous.is_op(")"):
@@ -99,6 +101,39 @@ def hints(
         yield f"a reduction has its index in brackets and its body in parentheses: `{shown}`"
     elif token.is_op("(", "[") or token.kind in {T.NAME, T.NUMBER}:
         yield _called(previous, token, functions) or "multiplication is written `*`"
+
+
+def _on_paper(previous: Token | None, token: Token, functions: Sequence[str]) -> str:
+    """What is said of a function, a sum or a factor that stands beside another without a sign between them."""
+    if whole := _applied(previous, token, functions):
+        return f"a function has its argument in parentheses, and multiplication is written `*`: `{whole}`"
+    if previous is None or not previous.is_op("]") or token.kind is not T.NAME:
+        return ""
+    if body := _body(token):
+        return f"the body of a reduction stands in parentheses: `{body}`"
+    read = _read(_line(token))
+    return f"multiplication is written `*`: `{read}*{_factor(_after(token))}`" if read else ""
+
+
+def _applied(previous: Token | None, token: Token, functions: Sequence[str]) -> str:
+    """The line of a function that stands beside its argument or a factor, as on paper: `p[n] log p[n]`."""
+    if not any(t is not None and t.is_word(*functions) for t in (previous, token)):
+        return ""
+    line = (_line(token) + _after(token)).partition("#")[0].strip().strip("\"'")
+    if re.search(r"\b(if|and|or|not|else|for|in)\b", line) or not _STATEMENT.fullmatch(line):
+        return ""
+    made = _PAPER.sub(lambda m: f"{m['fn']}({m['of']})" if m["fn"] in functions else m[0], line)
+    left, _, right = made.partition(" = ")
+    return f"{left} = {_SIDE_BY_SIDE.sub('*', right)}" if made != line and right else ""
+
+
+def _body(token: Token) -> str:
+    """The reduction that a line ends with in front of its body, which lacks its parentheses."""
+    head = re.search(r"\b(?P<name>[a-z]\w*)\[(?P<below>[a-z](?: *, *[a-z])*)\]\s*$", _line(token))
+    if head is None or head["name"] not in REDUCTIONS:
+        return ""
+    below = re.sub(r"\W", "", head["below"])
+    return written(f"{head['name']}_{below} {_after(token)}") or ""
 
 
 def _called(function: Token | None, argument: Token, functions: Sequence[str]) -> str:

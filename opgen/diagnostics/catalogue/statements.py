@@ -369,4 +369,22 @@ ROWS = (
         "y[n, t] = cumsum[t](x[n, t]) / (t + 1)",
         given="inputs: {x: {shape: [N, T]}}",
     ),
+    Code(
+        "OPG263",
+        "The root of a squared sum",
+        "The root of the square of a sum is its magnitude: elements of either sign cancel. The length of a vector is"
+        " the root of the sum of squares, which `norm` is, too. A warning; the spec builds all the same.",
+        "y[n] = sqrt(sum[d](x[n, d])**2)",
+        "y[n] = sqrt(sum[d](x[n, d]**2))",
+        given="inputs: {x: {shape: [N, D]}}",
+    ),
+    Code(
+        "OPG264",
+        "A divisor of one factor that looks like more",
+        "`/` and `*` bind alike and from the left, so that `a / 2*b` is `(a/2)*b`, whatever the spaces say. A divisor"
+        " of several factors stands in brackets. A warning; the spec builds all the same.",
+        "y = exp(-x**2 / 2*s**2)",
+        "y = exp(-x**2 / (2*s**2))",
+        given="inputs: [x]\nparams: {s: float}",
+    ),
 )

@@ -25,5 +25,6 @@ def read_again(text: str, notes: Notes) -> Expr | None:
     if unclear:
         return None
     notes.results += own.results
+    notes.runs |= own.runs
     notes.within += own.within
     return found

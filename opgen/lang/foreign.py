@@ -15,7 +15,7 @@ from opgen.diagnostics.model import Hint, Span
 from opgen.lang import formulas, habits
 from opgen.lang.einsum import contraction
 from opgen.lang.habits import CASTS
-from opgen.lang.layout import access_at, indices_of, layout, spelled, stated, transposed
+from opgen.lang.layout import indices_of, layout, spelled, stated, transposed
 from opgen.lang.nodes import (
     Access,
     Assign,
@@ -35,6 +35,7 @@ from opgen.lang.nodes import (
     Unary,
 )
 from opgen.lang.products import Factor, product, reindexed
+from opgen.lang.taken import axis_at, gathered, selected
 from opgen.lang.unparse import unparse
 from opgen.lang.vocabulary import SPARE, Vocabulary
 from opgen.lang.walk import integer, nodes
@@ -80,6 +81,7 @@ _SAME = (
     "type_as",
     "numpy",
     "item",
+    "squeeze",
     "requires_grad_",
 )
 _LITERAL = re.compile(r"(?P<sign>[+-]?)(?P<name>inf|infinity|nan)")  # what Python's `float` reads
@@ -133,8 +135,12 @@ def called(
         case "einsum", (Text(value=text), *tensors):
             contracted = contraction(text, tensors)
             return None if contracted is None else Meant(*contracted)
-        case "gather", (x, axis, Name() as ids) if not named:
-            return _gathered(words, x, axis, ids)
+        case "cdist", (a, b) if not named:
+            return _distances(words, a, b, left, turned)
+        case "gather" | "take_along_dim", (x, axis, Name() | Access() as ids) if not named:
+            return _meant(gathered(words, x, axis, ids))
+        case "index_select", (Name() as x, axis, Name() as ids) if not named:
+            return _meant(selected(words, x, axis, ids))
         case "masked_fill", (Access(items=(*_, Name(span=at) as i, Name() as j)) as x, Call(name="eye"), value):
             return Meant(Call("where", (Compare((i, j), ("==",), at), value, x), span, span))
         case "masked_fill", (x, mask, value):
@@ -161,6 +167,10 @@ def called(
             return None if inner is None else Meant(Call("sqrt", (inner.node,), span, span))
         case _:
             return _known(words, plain, args, named, left, turned)
+
+
+def _meant(made: tuple[Expr, tuple[str, ...] | None] | None) -> Meant | None:
+    return None if made is None else Meant(*made)
 
 
 def counted_by(words: Vocabulary, args: Sequence[Expr]) -> Name | None:
@@ -231,7 +241,7 @@ def _reduced(
         chosen = [i for i in found if i not in left] or [i for i in found if i not in written_out]
     else:
         for axis in axes if isinstance(axes, tuple) else (axes,):
-            place = _place(axis, found)
+            place = axis_at(axis, found)
             if place is None:
                 return None
             chosen.append(place)
@@ -249,18 +259,6 @@ def _over(words: Vocabulary, name: str, body: Expr, indices: Sequence[Expr]) -> 
     if len(named) < len(indices):
         return None
     return Meant(Reduction(name, tuple(Binder(i.name, None, i.span) for i in named), whole, body.span, body.span))
-
-
-def _place(axis: Expr, found: Sequence[str]) -> str | None:
-    match axis:
-        case Number(value=int(value)) if value < len(found) and (value >= 0) and "..." not in found[: value + 1]:
-            return found[value]
-        case Unary(op="-", operand=Number(value=int(value))) if value <= len(found) and "..." not in found[-value:]:
-            return found[-value]
-        case Name(name=name) if name.lower() in found:
-            return name.lower()
-        case _:
-            return None
 
 
 def lettered(node: Expr, order: tuple[str, ...], left: tuple[str, ...]) -> tuple[Expr, tuple[str, ...]]:
@@ -325,26 +323,15 @@ def _read_at(words: Vocabulary, e: Access) -> tuple[str, ...]:
     return tuple(i for (i,) in found) if all(len(indices) == 1 for indices in found) else ()
 
 
-def _gathered(words: Vocabulary, of: Expr, axis: Expr, ids: Name) -> Meant | None:
-    """`gather(x, 1, ids)`: `x[n, ids[n]]` where `ids` has the other dims of `x`, and `x[n, ids[n, m]]` where it has one
-    of its own in place of the axis."""
-    if not isinstance(of, Name) or ids.name not in words.integers:
+def _distances(words: Vocabulary, a: Expr, b: Expr, left: Sequence[str], turned: Sequence[Turned]) -> Meant | None:
+    """The lengths of the differences of all rows, which are paired as in a product of matrices."""
+    other = transposed(words, b, None)
+    made = None if other is None else _product(words, a, other[0], left, (*turned, other))
+    if made is None or not isinstance(made.node, Reduction) or not isinstance(made.node.body, Product):
         return None
-    shape, given = words.shapes.get(of.name, ()), words.shapes.get(ids.name, ())
-    place = _place(axis, indices := words.letters.get(of.name, ()))
-    if place is None:
-        return None
-    at = indices.index(place)
-    beside = shape[:at] + shape[at + 1 :]
-    replaced = len(given) == len(shape) and given[:at] + given[at + 1 :] == beside and given[at] not in (*beside, "1")
-    if given != beside and not replaced:
-        return None
-    other = words.letters[ids.name][at : at + 1] if replaced else ()
-    if {*other} & {*indices}:
-        return None
-    found = access_at(of.name, indices, of)
-    position = access_at(ids.name, (*indices[:at], *other, *indices[at + 1 :]), ids)
-    return Meant(replace(found, items=(*found.items[:at], position, *found.items[at + 1 :])))
+    (_, first), (_, second) = made.node.body.factors
+    apart = Sum((("+", first), ("-", second)), made.node.span)
+    return replace(made, node=replace(made.node, name="norm", body=apart))
 
 
 def _permuted(words: Vocabulary, name: str, args: Sequence[Expr], turned: Sequence[Turned]) -> tuple[str, ...] | None:
@@ -380,7 +367,8 @@ def written(text: str, whole: Span, above: Sequence[str] = ()) -> str:
     `above`: what statements further up become with it.
     """
     if above:
-        return f"write {', '.join(f'`{line}`' for line in above)}, and `{text}`"
+        lines = ", ".join(f"`{line}`" for line in above)
+        return f"write {lines} further up, and `{text}` here: each value has a name of its own"
     hint = f"write `{text}`"
     exact = "#" not in whole.text and not any(name in text for name in _OTHERWISE)
     return Hint(hint, whole.text, text, whole) if exact else hint

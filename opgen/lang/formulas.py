@@ -68,6 +68,7 @@ class Row:
     arguments: str
     formula: str
     is_loss: bool = False  # whose mean is taken, unless `reduction` says otherwise
+    of_value: str = ""  # the formula where the first argument is no tensor, if that is another one
 
 
 _HUBER = "where(abs(x - t) < delta, 0.5*(x - t)**2, delta*(abs(x - t) - 0.5*delta))"
@@ -89,12 +90,15 @@ CALLS: Mapping[str, Row] = MappingProxyType({
     "normalize": Row("x, p=2, dim=-1, eps=1e-12", "x/max(norm(x, dim), eps)"),
     **dict.fromkeys(("cosine_similarity", "cos_sim", "cosine_sim"),
                     Row("x, y, dim=-1, eps=1e-8", "sum(x*y, dim)/max(norm(x, dim)*norm(y, dim), eps)")),
-    "pairwise_distance": Row("x, y", "norm(x - y, -1)"),
+    "pairwise_distance": Row("x, y, dim=-1", "norm(x - y, dim)"),
     "linear": Row("x, w, bias=0", "x @ w.T"),
     "embedding": Row("ids, table", "table[ids]"),
     "cross_entropy": Row("x, t", "-mean(log_softmax(x, -1)[t])"),
     **dict.fromkeys(("scaled_dot_product_attention", "sdpa"),
                     Row("q, k, v", "softmax(q @ k.mT / sqrt(k.shape[-1]), -1) @ v")),
+    **dict.fromkeys(("nll_loss", "nll"), Row("x, t", "-gather(x, 1, t)", is_loss=True, of_value="-x[t]")),
+    "kl_div": Row("logp, p", "xlogy(p, p) - p*logp", is_loss=True),
+    "dropout": Row("x, p=0.5, training=true, inplace=false", "where(uniform(seed) >= p, x/(1 - p), 0)"),
     "softmin": Row("x, dim=-1", "softmax(-x, dim)"),
     "gelu": Row("x, approximate", "0.5*x*(1 + tanh(sqrt(2/pi)*(x + 0.044715*x**3)))"),
     "leaky_relu": Row("x, negative_slope=0.01", _LEAKY),

@@ -45,9 +45,12 @@ _COUNT = "an index may be used as a number: `y[n] = n*x[n]`"
 SIZE = "the size of a dim is its name, such as `N`"
 
 
+WRITTEN = "write it out: "
+
+
 def _written(formula: str) -> str:
     """The hint for a function that is another one's formula."""
-    return f"write it out: `{formula}`"
+    return f"{WRITTEN}`{formula}`"
 
 
 def _transform(size: str, index: str, over: str, exponent: str, scale: str = "") -> str:
@@ -60,7 +63,7 @@ def _transform(size: str, index: str, over: str, exponent: str, scale: str = "")
 
 def of_function(name: str) -> str:
     """What is said of a function that has no counterpart; nothing where nothing is known of it."""
-    return FUNCTIONS.get(name, "") or (DRAWN.format(_DRAWS[name]) if name in _DRAWS else "")
+    return FUNCTIONS.get(name, "") or (DRAWN.format(DRAWS[name]) if name in DRAWS else "")
 
 
 def example(reduction: str) -> str:
@@ -190,7 +193,8 @@ FUNCTIONS: Mapping[str, str] = MappingProxyType({
 })  # fmt: skip
 GRADIENTS = ("grad", "gradient", "jacobian", "jacrev", "jacfwd", "derivative", "nabla")
 DRAWN = "random numbers are drawn from a seed: `{}`, with `inputs: {{seed: {{dtype: seed}}}}`"
-_DRAWS = MappingProxyType({
+SEEDED = "random numbers are drawn from a seed: `inputs: {seed: {dtype: seed}}`"
+DRAWS = MappingProxyType({
     **dict.fromkeys(("rand", "rand_like", "random"), "uniform(seed)"),
     **dict.fromkeys(("randn", "randn_like"), "normal(seed)"),
     "randint": "integer(seed, n)", "bernoulli": "uniform(seed) < p",

@@ -15,6 +15,7 @@ from opgen.lang.beside import Arguments, meant_by
 from opgen.lang.capitals import in_small_letters
 from opgen.lang.einops import regrouped
 from opgen.lang.foreign import TURNED, called, counted_by, is_product, lettered, product_of, renamed
+from opgen.lang.formulas import CALLS
 from opgen.lang.groups import by_groups, in_general, is_group, within_groups
 from opgen.lang.joins import JOINING, STACKING, joined, without_lists
 from opgen.lang.layout import CONSTANTS, access_at, spelled, transposed
@@ -193,7 +194,8 @@ class Idioms(Notes):
         known = not self.words.functions or name in self.words.functions or name in self.words.reductions
         if name == "len" and not known and len(arguments.given) == 1:
             return self.size(arguments.given[0], Number(0, at), at.to(arguments.end))
-        if known or self.words.knows(name) or not arguments.given:
+        drawn = name in habits.DRAWS and name not in CALLS  # which is told where it is lowered
+        if known or drawn or self.words.knows(name) or not arguments.given:
             return None
         given = arguments.given, arguments.named
         own_axes = self.spread_of(name, *given) or regrouped(self.words, name, *given)
@@ -206,6 +208,7 @@ class Idioms(Notes):
             return None
         hint = habits.FUNCTIONS.get(name, "")
         known = written_out is not None or own_axes is not None
+        known |= meant is not None and hint.startswith(habits.WRITTEN)
         hints, otherwise = ((hint,), "") if hint and not known else ((), hint)
         self.note(at, f"there is no function `{name}`", *hints, code="OPG209", otherwise=otherwise)
         return self.called(name, arguments.given, arguments.named, at)

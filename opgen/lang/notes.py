@@ -110,12 +110,16 @@ class Notes(ABC):
             if self.made is not None and (cases := by_choice(self.words, self.made)):
                 line = f"a choice is a guard at the end: write {', '.join(f'`{unparse_assign(c)}`' for c in cases)}"
                 said = tuple(h for h in said if h != habits.CHOICE)
-            hints = (*said, line, *stored(self.words, whole), *elsewhere)
+            hints = (*said, line, *stored(self.words, whole), *self._seeded(text), *elsewhere)
         else:
             hints = (*hints, *(h for o in others for h in o.hints if h not in (*hints, *_GENERAL)))
             hints = (*hints, *dict.fromkeys(o.otherwise for o in (first, *others) if o.otherwise), *elsewhere)
         related = [Label(o.span, o.label or "this too") for o in others if o.span != first.span]
         bag.error(first.code, first.message, first.span, label=first.label, hints=hints, related=related)
+
+    def _seeded(self, text: str) -> tuple[str, ...]:
+        """What a line needs that draws random numbers."""
+        return () if "(seed)" not in text or self.words.knows("seed") else (habits.SEEDED,)
 
     def _respelt(self, e: Expr) -> Expr:
         """A value with the reductions and functions in it that are misspelt: what else is wrong would hide them."""

@@ -47,7 +47,7 @@ class Spread:
         if not left or not same or set(left) == set(self.order):
             return self
         names = dict(zip(self.order, left, strict=True))
-        bound = {n.name for n in nodes(self.node) if isinstance(n, Name)} - {*self.order}
+        bound = bound_in(self.node) - {*self.order}
         spare = (c for c in SPARE if c not in (*left, *self.order, *bound))
         names |= {i: next(spare) for i in bound if i in left}
         return Spread(reindexed(self.node, names), tuple(left), {names[i]: e for i, e in self.runs.items()})
@@ -84,6 +84,8 @@ def spread(
         case "ones", (Name() as rows, Name() as columns) if rows.name[:1].isupper() and columns.name[:1].isupper():
             order = letters((rows.name, columns.name), words.instead)
             return Spread(Number(1, rows.span), order, dict(zip(order, (rows, columns), strict=True)))
+        case "rand_like" | "randn_like", (of,):
+            return _drawn(words, of, "uniform" if name == "rand_like" else "normal")
         case "outer" | "ger", (a, b):
             first, second = spelled(words, a), spelled(words, b)
             order = (*layout(words, first), *layout(words, second))
@@ -101,6 +103,11 @@ def spread(
             return _repeated(words, of, named)
         case _:
             return None
+
+
+def bound_in(e: Expr) -> set[str]:
+    """The indices that reductions bind in an expression."""
+    return {b.name for r in nodes(e) if isinstance(r, Reduction) for b in r.binders if isinstance(b, Binder)}
 
 
 def axis_of(words: Vocabulary, order: Sequence[str], axis: Expr | tuple[Expr, ...] | None, default: int) -> str | None:
@@ -138,14 +145,27 @@ def at(e: Expr, index: str, place: Expr) -> Expr:
     return replace(made, items=tuple(items))
 
 
+def _drawn(words: Vocabulary, of: Expr, how: str) -> Spread | None:
+    whole = spelled(words, of)
+    order = layout(words, whole)
+    sizes = {i: size_at(words, whole, i) for i in order if i != "..."}
+    known = {i: size for i, size in sizes.items() if size is not None}
+    return Spread(Call(how, (Name("seed", of.span),), of.span, of.span), order, known) if known == sizes else None
+
+
 def _one_hot(words: Vocabulary, of: Expr, count: Expr | tuple[Expr, ...] | None) -> Spread | None:
     whole = spelled(words, of)
     order = layout(words, whole)
+    if count is None and isinstance(whole, Reduction) and len(whole.binders) == 1:  # of an `argmax`
+        over = whole.binders[0]
+        count = size_at(words, whole.body, over.name) if isinstance(over, Binder) else None
     if count is None or isinstance(count, tuple) or integer(count) == -1:
         return None
     wish = count.name.lower() if isinstance(count, Name) and count.name[:1].isupper() else "c"
     wishes = (words.instead.get(wish, wish), *SPARE)
     index = next(c for c in wishes if c not in order and not words.knows(c) and c not in words.letters)
+    if index in bound_in(whole):
+        whole = reindexed(whole, {index: next(c for c in SPARE if c not in (*order, index, *bound_in(whole)))})
     name = Name(index, of.span)
     zero, one = (Number(k, of.span) for k in (0, 1))
     chosen = Call("where", (Compare((name, whole), ("==",), of.span), one, zero), of.span, of.span)

@@ -10,6 +10,7 @@ from opgen.lang.layout import layout, spelled
 from opgen.lang.nodes import Assign, Binder, Dots, Expr, Name, Number, Reduction, Sum, Target
 from opgen.lang.products import reindexed
 from opgen.lang.slices import Item, Slice, sizes, stands, total
+from opgen.lang.spread import bound_in
 from opgen.lang.unparse import unparse
 from opgen.lang.vocabulary import SPARE, Vocabulary, letters
 from opgen.lang.walk import nodes, transform
@@ -96,29 +97,26 @@ def order_of(
     `results`: nodes whose indices have an order of their own; `runs`: those that may stand in no access.
     """
     items = layout(words, value)
-    alone = {n.name for n in nodes(value) if isinstance(n, Name)} - _bound(value)
+    alone = {n.name for n in nodes(value) if isinstance(n, Name)} - bound_in(value)
     items = (*items, *(i for i in runs if i in alone and i not in items))
     if not results:
         return items
     order = results[0][1]
     made = [spelled(words, node) for node, _ in results]
     found = [*nodes(value)]
+    if made == [value]:
+        return order
     if not all(of in found for of in made):
         return None
     if not items:
         return items  # all is reduced, so that no order matters
     if any(other != order for _, other in results):
         return None
-    if {*items} < {*order} and {*order} - {*items} <= _bound(value):
+    if {*items} < {*order} and {*order} - {*items} <= bound_in(value):
         return tuple(i for i in order if i in items)
     rest = iter(order)
     beside = layout(words, transform(value, lambda n: Number(0, n.span) if n in made else None))
     return order if set(items) == set(order) and all(i in rest for i in beside) else None
-
-
-def _bound(value: Expr) -> set[str]:
-    reductions = (r for r in nodes(value) if isinstance(r, Reduction))
-    return {b.name for r in reductions for b in r.binders if isinstance(b, Binder)}
 
 
 def remember(words: Vocabulary, s: Assign) -> None:

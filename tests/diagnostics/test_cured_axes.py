@@ -48,6 +48,16 @@ ROWS = {"x": "N, D", "y": "N, D"}
         ({"x": "N", "y": "M"}, "torch.outer(x, y)"),
         (ROWS, "(torch.diff(x, dim=-1)**2).mean()"),
         (ROWS, "torch.diff(x, dim=0).abs().sum()"),
+        (ROWS, "F.kl_div(F.log_softmax(x, dim=-1), F.softmax(y, dim=-1), reduction='batchmean')"),
+        (ROWS, "F.kl_div(x, F.softmax(y, -1), reduction='sum')"),
+        ({"x": "N, D", "y": "M, D"}, "torch.cdist(x, y)"),
+        ({"x": "N, D"}, "torch.cdist(x, x)**2"),
+        ({"x": "N, D", "t": "N"}, "F.nll_loss(x, t)"),
+        ({"x": "N, D", "t": "N"}, "x.gather(1, t.unsqueeze(1)).squeeze(1)"),
+        ({"x": "N, D", "t": "N"}, "-torch.gather(x, 1, t.unsqueeze(-1)).squeeze(-1).mean()"),
+        ({"x": "D, K", "t": "N"}, "x.index_select(0, t)"),
+        ({"x": "K, D", "t": "N"}, "torch.index_select(x, -1, t)*2"),
+        (ROWS, "x.max(dim=1)[0]"),
         (IMAGE, "x.permute((0, 2, 3, 1)) + 1"),
         (IMAGE, "x.mean((2, 3))"),
         (IMAGE, "torch.sum(x, [2, 3])"),
@@ -55,13 +65,16 @@ ROWS = {"x": "N, D", "y": "N, D"}
     ],
 )
 def test_a_call_is_written_out(inputs: dict[str, str], written: str) -> None:
-    shapes = ", ".join(f"{n}: {{shape: [{s}]}}" for n, s in inputs.items())
+    kinds = {n: ", dtype: int" if n == "t" else "" for n in inputs}
+    shapes = ", ".join(f"{n}: {{shape: [{s}]{kinds[n]}}}" for n, s in inputs.items())
     text = whole(f"inputs: {{{shapes}}}", f"out = {written}")
     (found,) = diagnosed(text)
     (line,) = [h.removeprefix("write `").removesuffix("`") for h in found.hints if h.startswith("write `")]
     (variant,) = follow(text, {f"out = {written}": line}).variants
     drawn = torch.Generator().manual_seed(0)
     given = {n: torch.randn([SIZES[d] for d in s.split(", ")], generator=drawn) for n, s in inputs.items()}
+    if "t" in inputs:
+        given["t"] = torch.randint(3, [SIZES[d] for d in inputs["t"].split(", ")], generator=drawn)
     made = run(variant.program, {n: array(v.tolist()) for n, v in given.items()})["out"]
     wanted = eval(written, {"torch": torch, "F": F, **SIZES, **given})
     torch.testing.assert_close(torch.tensor(made.data).reshape(wanted.shape).float(), wanted)
@@ -80,6 +93,14 @@ def test_a_call_is_written_out(inputs: dict[str, str], written: str) -> None:
          "y[n, c < C] = 0.9 * where(c == t[n], 1, 0) + x[n, c]"),
         ("inputs: {x: {shape: [..., T]}}", "y[..., t] = x[..., t] - roll(x[..., t], 1, dims=-1)",
          "y[..., t < T] = x[..., t] - x[..., (t - 1) % T]"),
+        ("inputs: {x: {shape: [N, D]}, y: {shape: [M, D]}}", "s[n, m] = cosine_similarity(x[n, d], y[m, d])",
+         "s[n, m] = sum[d](x[n, d] * y[m, d]) / max(norm[d](x[n, d]) * norm[d](y[m, d]), 1e-8)"),
+        ("inputs: {x: {shape: [N, D]}, y: {shape: [M, D]}}", "s[n, m] = cdist(x[n, d], y[m, d])",
+         "s[n, m] = norm[d](x[n, d] - y[m, d])"),
+        ("inputs: {x: {shape: [N, C]}}", "y[n, c] = one_hot(argmax[c](x[n, c])) + x[n, c]",
+         "y[n, c < C] = where(c == argmax[m](x[n, m]), 1, 0) + x[n, c]"),
+        ("inputs: {x: {shape: [N, C]}}", "y = F.one_hot(x.argmax(dim=-1), C)*x",
+         "y[n, c < C] = where(c == argmax[m](x[n, m]), 1, 0) * x[n, c]"),
         ("inputs: {x: {shape: [B, C, H, W]}}", "y = F.adaptive_avg_pool2d(x, 1)",
          "y[b, c] = mean[h, w](x[b, c, h, w])"),
     ],
@@ -121,3 +142,17 @@ def test_new_axes_line_up_beside_fewer_indices() -> None:
 def test_so_far_back_as_a_param_says_is_padded() -> None:
     (found,) = diagnosed(whole("inputs: {x: {shape: [T]}}\nparams: {lag: int}", "y[t] = x[t] - x[t - lag]"))
     assert found.hints[0].startswith("write `pad(x[t - lag], 0)`")
+
+
+@pytest.mark.parametrize(
+    ("written", "line"),
+    [
+        ("y = F.dropout(x, p=0.3)", "y[n, d] = where(uniform(seed) >= 0.3, x[n, d] / (1 - 0.3), 0)"),
+        ("y[n, d] = dropout(x[n, d], 0.3)", "y[n, d] = where(uniform(seed) >= 0.3, x[n, d] / (1 - 0.3), 0)"),
+        ("y = x + 0.1*torch.randn_like(x)", "y[n < N, d < D] = x[n, d] + 0.1 * normal(seed)"),
+        ("y = torch.rand_like(x)", "y[n < N, d < D] = uniform(seed)"),
+    ],
+)
+def test_what_is_drawn_says_that_it_needs_a_seed(written: str, line: str) -> None:
+    text = whole("inputs: {x: {shape: [N, D]}}", written)
+    follow(text, {written: line, "inputs: {": "inputs: {seed: {dtype: seed}, "})

@@ -12,16 +12,16 @@ from opgen.diagnostics.model import Bag, Hint, Span
 from opgen.lang.bars import length
 from opgen.lang.beside import Arguments
 from opgen.lang.binders import as_binder
-from opgen.lang.cursor import Cursor
 from opgen.lang.depth import MAX_DEPTH
 from opgen.lang.elements import elements, has_order
 from opgen.lang.groups import is_group
 from opgen.lang.habits import CHOICE, KEYWORDS, PLAIN, POSITION, SLICE, TUPLE
 from opgen.lang.idioms import Idioms
-from opgen.lang.joins import LIST, is_list
+from opgen.lang.joins import is_comprehension, is_list
 from opgen.lang.lexer import T, Token, number_value
 from opgen.lang.library import takes_shape
 from opgen.lang.limits import over_picked
+from opgen.lang.lists import ListParser
 from opgen.lang.nodes import (
     Access,
     Binder,
@@ -63,7 +63,7 @@ def _level(token: Token) -> int | None:
     return {"or": _OR, "and": _AND}.get(token.text) if token.kind is T.NAME else None
 
 
-class ExpressionParser(Cursor):
+class ExpressionParser(ListParser):
     def __init__(self, f: Formula, bag: Bag, words: Vocabulary) -> None:
         super().__init__(f, bag)
         self.words = words
@@ -240,6 +240,8 @@ class ExpressionParser(Cursor):
         """A name, a call, an access, or a reduction: told apart by the brackets that follow."""
         token = self.advance()
         if opener := self.accept("("):
+            if token.text in self.words.reductions and is_comprehension(self.tokens, self.at):
+                return self.comprehension(token)
             arguments = self.arguments(token, opener)
             span = token.span.to(arguments.end)
             if token.span.text == "|" and (vector := length(self.words, arguments.given[0], self.idioms.left)):
@@ -319,25 +321,6 @@ class ExpressionParser(Cursor):
             if not self.accept(","):
                 break
         return Arguments(tuple(args), named, at, self.expect(")", opener).span)
-
-    def listed(self, opener: Token) -> Expr:
-        """A list of tensors that are joined."""
-        found = [self.inner()]
-        while self.accept(",") and not self.token.is_op("]", ")"):
-            found.append(self.inner())
-        span = opener.span.to(self.expect(")" if opener.text == "(" else "]", opener).span)
-        return Call(LIST, tuple(found), span, span)
-
-    def axes(self) -> Expr | tuple[Expr, ...]:
-        """The value of a named argument, which may be a list of axes."""
-        opener = self.accept("(", "[")
-        if opener is None:
-            return self.expression()
-        found = [self.expression()]
-        while self.accept(",") and not self.token.is_op(")", "]"):
-            found.append(self.expression())
-        self.expect(")" if opener.text == "(" else "]", opener)
-        return tuple(found)
 
     def items(self, opener: Token) -> tuple[tuple[Expr | Dots, ...], Span]:
         items, end = self.sliced(opener)

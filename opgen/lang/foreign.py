@@ -8,11 +8,12 @@ from __future__ import annotations
 import re
 from collections.abc import Mapping, Sequence
 from dataclasses import dataclass, replace
-from fractions import Fraction
 from types import MappingProxyType
 
 from opgen.diagnostics.model import Hint, Span
 from opgen.lang import formulas, habits
+from opgen.lang.beside import norm_of
+from opgen.lang.conversions import as_condition, as_number
 from opgen.lang.einsum import contraction
 from opgen.lang.habits import CASTS
 from opgen.lang.layout import indices_of, layout, spelled, stated, transposed
@@ -24,7 +25,6 @@ from opgen.lang.nodes import (
     Compare,
     Dots,
     Expr,
-    Logic,
     Name,
     Number,
     Power,
@@ -66,24 +66,10 @@ _ALIASES = MappingProxyType({
     "subtract": "sub", "mm": "matmul", "bmm": "matmul", "mv": "matmul", "dot": "matmul", "vdot": "matmul",
 })  # fmt: skip
 _SAME = (
-    "float",
-    "double",
-    "half",
-    "bfloat16",
-    *("asarray", "as_tensor", "from_numpy", "ascontiguousarray"),
-    "contiguous",
-    "clone",
-    "cpu",
-    "cuda",
-    "to",
-    "type",
-    "astype",
-    "type_as",
-    "numpy",
-    "item",
-    "squeeze",
-    "requires_grad_",
-)
+    "float", "double", "half", "bfloat16", "asarray", "as_tensor", "from_numpy", "ascontiguousarray", "contiguous",
+    "clone", "cpu", "cuda", "to", "type", "astype", "type_as", "numpy", "item", "squeeze", "requires_grad_",
+)  # fmt: skip
+_ORDERS = ("p", "ord")  # of a norm
 _LITERAL = re.compile(r"(?P<sign>[+-]?)(?P<name>inf|infinity|nan)")  # what Python's `float` reads
 _ARITHMETIC = MappingProxyType({"add": "+", "sub": "-"})
 _QUOTIENTS = MappingProxyType({"div": "/", "mul": "*", "floor_divide": "//", "floordiv": "//"})
@@ -157,16 +143,38 @@ def called(
             return Meant(Call("clamp", (a, Number(0, span), Number(1, span)), span, span))
         case "to" | "type" | "astype", (_, Name(name=dtype)) if dtype in CASTS:
             return Meant(Call("cast", args, span, span))
+        case "bool", (x,):
+            return Meant(as_condition(x), next((order for node, order in turned if node is x), None))
         case "float", (Text(value=text),) if literal := _LITERAL.fullmatch(text.strip().lower()):
             number = Name("nan" if literal["name"] == "nan" else "inf", span)
             return Meant(Unary("-", number, span) if literal["sign"] == "-" else number)
         case _, (x, *_) if plain in _SAME and plain not in known:
-            return Meant(_number(x) if plain in habits.CONVERTING else x)
+            return Meant(as_number(x) if plain in habits.CONVERTING else x)
         case ("std", (x, *_)) if "std" not in known:
             inner = called(words, "var", args, named, left, turned)
             return None if inner is None else Meant(Call("sqrt", (inner.node,), span, span))
+        case "norm", (x, *more) if name == "norm" and (more or {*named} & {*_ORDERS}):
+            return _length(words, x, more, named, left, turned)
         case _:
             return _known(words, plain, args, named, left, turned)
+
+
+def _length(
+    words: Vocabulary, of: Expr, more: Sequence[Expr], named: Named, left: Sequence[str], turned: Sequence[Turned]
+) -> Meant | None:
+    """`norm(x, 1, -1)`, whose second argument is its order, unless that is an index."""
+    rest = {k: v for k, v in named.items() if k not in _ORDERS}
+    order = next((v for k, v in named.items() if k in _ORDERS), None)
+    if more and (isinstance(more[0], Name) and more[0].name in layout(words, spelled(words, of))):
+        return None if order is not None else _known(words, "norm", (of, *more), rest, left, turned)
+    given = [*more] if order is not None else [*more[1:]]
+    order = more[0] if order is None else order
+    if len(given) > 1 or isinstance(order, tuple | Text):
+        return None
+    made = _known(words, "norm", (of,), {**rest, **({"dim": given[0]} if given else {})}, left, turned)
+    if made is None or not isinstance(made.node, Reduction):
+        return None
+    return replace(made, node=norm_of(made.node, order))
 
 
 def _meant(made: tuple[Expr, tuple[str, ...] | None] | None) -> Meant | None:
@@ -182,14 +190,6 @@ def counted_by(words: Vocabulary, args: Sequence[Expr]) -> Name | None:
             return None
 
 
-def _number(e: Expr) -> Expr:
-    """What is converted to a float: a condition becomes a number, a number stays."""
-    if not isinstance(e, Compare | Logic) and not (isinstance(e, Unary) and e.op == "not"):
-        return e
-    one, zero = (Number(Fraction(k), e.span) for k in (1, 0))
-    return Call("where", (e, one, zero), e.span, e.span)
-
-
 def renamed(words: Vocabulary, e: Reduction) -> Expr | None:
     """A reduction over indices under the name that it has here."""
     if e.name == "std":
@@ -202,7 +202,9 @@ def _known(
     words: Vocabulary, name: str, args: tuple[Expr, ...], named: Named, left: Sequence[str], turned: Sequence[Turned]
 ) -> Meant | None:
     span = args[0].span
-    axes = next((v for k, v in named.items() if k in ("dim", "dims", "axis", "axes")), None)
+    axes = next((v for k, v in named.items() if k in habits.AXES), None)
+    if name in words.reductions and {*named} - {*habits.AXES}:
+        return None
     if name in words.reductions and (name not in words.functions or len(args) == 1 or _is_axis(args[1])):
         if axes is None and len(args) == 2 and _is_axis(args[1]):
             axes = args[1]

@@ -34,6 +34,30 @@ _FORMULAS: Mapping[str, Rows] = MappingProxyType({
 })  # fmt: skip
 
 
+# The same for functions of the language, with other arguments than they take.
+_OTHERWISE: Mapping[str, Rows] = MappingProxyType({
+    "where": (("c, a", "where(c, a, 0)"),),
+    "log": (("x, b", "log(x)/log(b)"),),
+    "softplus": (("x, b", "softplus(b*x)/b"),),
+    "round": (("x, n", "round(x*10**n)/10**n"),),
+    "relu": (("x, i", "relu(x)"),),
+    "silu": (("x, b", "x*sigmoid(b*x)"),),
+    "sqrt": (("x, e", "sqrt(x + e)"),),
+    "atan": (("y, x", "atan2(y, x)"),),
+})  # fmt: skip
+
+
+def otherwise(name: str, args: Sequence[Expr]) -> tuple[str, ...]:
+    """What a call of a function means that has as many arguments as it does not take."""
+    row = next((r for r in _OTHERWISE.get(name, ()) if r[0].count(",") + 1 == len(args)), None)
+    if row is None:
+        return ()
+    shown = (unparse(a) if isinstance(a, Name | Number | Access) else f"({unparse(a)})" for a in args)
+    values = dict(zip(row[0].split(", "), shown, strict=True))
+    text = re.sub(r"\b[a-z]\b", lambda word: values.get(word[0], word[0]), row[1])
+    return (f"write `{re.sub(r'(?<=[(])[(]([^()]*)[)](?=[,)])', chr(92) + '1', text)}`",)
+
+
 def plain(name: str) -> str:
     """The formula of a function of one argument, or of as few as it takes."""
     return _FORMULAS[name][0][1]
@@ -87,10 +111,10 @@ CALLS: Mapping[str, Row] = MappingProxyType({
                     Row("x, shape=0, weight=1, bias=0, eps=1e-5", "(x - mean(x, -1))*rsqrt(var(x, -1) + eps)")),
     **dict.fromkeys(("rms_norm", "rmsnorm"),
                     Row("x, shape=0, weight=1, eps=1e-6", "x*rsqrt(mean(x**2, -1) + eps)")),
-    "normalize": Row("x, p=2, dim=-1, eps=1e-12", "x/max(norm(x, dim), eps)"),
+    "normalize": Row("x, p=2, dim=-1, eps=1e-12", "x/max(l2norm(x, dim), eps)"),
     **dict.fromkeys(("cosine_similarity", "cos_sim", "cosine_sim"),
-                    Row("x, y, dim=-1, eps=1e-8", "sum(x*y, dim)/max(norm(x, dim)*norm(y, dim), eps)")),
-    "pairwise_distance": Row("x, y, dim=-1", "norm(x - y, dim)"),
+                    Row("x, y, dim=-1, eps=1e-8", "sum(x*y, dim)/max(l2norm(x, dim)*l2norm(y, dim), eps)")),
+    "pairwise_distance": Row("x, y, dim=-1", "l2norm(x - y, dim)"),
     "linear": Row("x, w, bias=0", "x @ w.T"),
     "embedding": Row("ids, table", "table[ids]"),
     "cross_entropy": Row("x, t", "-mean(log_softmax(x, -1)[t])"),

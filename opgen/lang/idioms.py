@@ -102,7 +102,8 @@ class Idioms(Notes):
         whole = [n.name for n in plain if isinstance(n, Name) and n.name not in (*self.left, *self.bound)]
         self.unclear |= any(self.words.letters.get(n, ()) not in ((), ("...",)) for n in whole)  # at another's elements
         new_axes = any(i == Name("None", span) for i in plain) and not self.words.knows("None")
-        if not slices and not (new_axes and name.text in self.words.letters and not self.left):
+        anywhere = not self.left or any(isinstance(i, Dots) for i in plain)
+        if not slices and not (new_axes and name.text in self.words.letters and anywhere):
             return Access(name.text, plain, span, name.span)
         general = habits.NO_AXIS if new_axes else self.behind or habits.SLICE
         at = slices[0].span if slices else span

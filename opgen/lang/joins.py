@@ -37,6 +37,18 @@ def is_list(tokens: Sequence[Token], at: int) -> bool:
     return False
 
 
+def is_comprehension(tokens: Sequence[Token], at: int) -> bool:
+    """Whether parentheses hold `… for k in …`, perhaps in brackets."""
+    depth = 0
+    for k, token in enumerate(tokens[at:], at):
+        depth += token.is_op("(", "[") - token.is_op(")", "]")
+        if depth < 0 or token.kind in {T.END, T.NEWLINE}:
+            return False
+        if token.is_word("for") and depth <= 1 and tokens[k + 2].is_word("in"):
+            return True
+    return False
+
+
 def without_lists(name: str, args: tuple[Expr, ...], named: Named) -> tuple[tuple[Expr, ...], Named]:
     """The arguments of a call without the list behind its first one: axes by their name, sizes one by one."""
     match args:

@@ -29,11 +29,13 @@ from opgen.lang.nodes import (
     Dots,
     Expr,
     Name,
+    Number,
     Target,
 )
 from opgen.lang.results import returned
 from opgen.lang.slices import Slice, sizes
 from opgen.lang.slips import (
+    added_up,
     assigned_targets,
     bracketed,
     end_of_foreign,
@@ -111,10 +113,30 @@ class _Parser(ExpressionParser):
         """Whether a loop begins that is to be left out, and its statements are right or wrong for themselves."""
         index = looped(first.span.source.text[first.span.start : end.span.start]) if first.text == "for" else None
         if index is None:
-            return False
+            return self.adding(first, end)
         hint = f"leave the loop out: `{index}` on the left runs over its whole dim, in order where a step reads another"
         self.fail("`for` is not part of the formula language", first.span, "OPG201", hint)
         while self.token.kind not in {T.END, T.NEWLINE}:
+            self.advance()
+        return True
+
+    def adding(self, first: Token, end: Token) -> bool:
+        """Whether a loop begins that adds up, which is told with what it starts from."""
+        made = added_up(first.span.source.text[first.span.start : end.span.start]) if first.text == "for" else None
+        if made is None:
+            return False
+        name, line = made
+        starts = [s for s in self.found if s.target.name == name and isinstance(s.value, Number)]
+        self.found = [s for s in self.found if s not in starts]
+        self.lost[name] = None
+        instead = f"write `{line}` in place of the loop" + (f" and of `{starts[0].span.text}`" if starts else "")
+        self.fail(
+            "`for` is not part of the formula language",
+            first.span,
+            "OPG201",
+            f"a loop that adds up is a sum: {instead}",
+        )
+        while self.token is not end:
             self.advance()
         return True
 

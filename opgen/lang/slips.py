@@ -231,6 +231,22 @@ def looped(text: str) -> str | None:
     return loop["index"] if inner and all(at.fullmatch(line) for line in inner) else None
 
 
+_ADDED = re.compile(
+    r"\s*(?P<target>\w+(?:\[[^\]]*\])?)\s*(?:\+=|=\s*(?P=target)\s*\+)\s*(?P<value>[^#\n]+?)\s*(?:#.*)?"
+)
+
+
+def added_up(text: str) -> tuple[str, str] | None:
+    """What a loop over a range adds up, `y[n] += x[n, k]`: the name of it, and the sum that it is."""
+    head, *body = (line for line in text.splitlines() if line.partition("#")[0].strip())
+    loop = _LOOP.fullmatch(head.partition("#")[0].strip())
+    added = _ADDED.fullmatch(body[0]) if loop is not None and len(body) == 1 else None
+    if loop is None or added is None or re.search(rf"\b{loop['index']}\b", added["target"]):
+        return None
+    line = f"{added['target']} = sum[{loop['index']}]({added['value']})"
+    return added["target"].partition("[")[0], line
+
+
 def _whole(token: Token) -> str:
     """The statement that begins with a token."""
     text, start = token.span.source.text, token.span.start

@@ -9,7 +9,7 @@ import torch
 from torch.nn import functional as F  # noqa: N812
 
 from opgen.ir.interp import array, run
-from tests.diagnostics.cures import diagnosed, follow, whole
+from tests.diagnostics.cures import built, diagnosed, follow, whole
 
 SIZES = {"B": 2, "C": 3, "H": 6, "W": 4, "O": 2, "R": 3, "S": 2, "T": 6, "K": 3, "N": 4, "D": 4, "E": 3, "M": 3}
 IMAGE, FILTER = {"x": "B, C, H, W"}, {"w": "O, C, R, S"}
@@ -58,6 +58,14 @@ ROWS = {"x": "N, D", "y": "N, D"}
         ({"x": "D, K", "t": "N"}, "x.index_select(0, t)"),
         ({"x": "K, D", "t": "N"}, "torch.index_select(x, -1, t)*2"),
         (ROWS, "x.max(dim=1)[0]"),
+        (ROWS, "torch.linalg.norm(x, ord=1, dim=-1)"),
+        (ROWS, "x.norm(p=3, dim=0)"),
+        (ROWS, "torch.norm(x, 2, 1)"),
+        (ROWS, "F.normalize(x, dim=1)*2"),
+        (ROWS, "F.cosine_similarity(x, y, dim=-1)"),
+        ({"x": "B, T, D", "w": "B, T"}, "(x*w.unsqueeze(-1)).sum(1) / w.sum(1, keepdim=True)"),
+        ({"x": "B, T, D", "w": "B, T"}, "(x*w[..., None]).sum(dim=1)"),
+        ({"x": "T, S"}, "torch.triu(torch.ones(T, S), diagonal=1).bool().float()*x"),
         (IMAGE, "x.permute((0, 2, 3, 1)) + 1"),
         (IMAGE, "x.mean((2, 3))"),
         (IMAGE, "torch.sum(x, [2, 3])"),
@@ -101,12 +109,34 @@ def test_a_call_is_written_out(inputs: dict[str, str], written: str) -> None:
          "y[n, c < C] = where(c == argmax[m](x[n, m]), 1, 0) + x[n, c]"),
         ("inputs: {x: {shape: [N, C]}}", "y = F.one_hot(x.argmax(dim=-1), C)*x",
          "y[n, c < C] = where(c == argmax[m](x[n, m]), 1, 0) * x[n, c]"),
+        ("inputs: {x: {shape: [N, K]}}", "y[n] = sum([x[n, k]**2 for k in range(K)])",
+         "y[n] = sum[k < K](x[n, k]**2)"),
+        ("inputs: {x: {shape: [N, K]}}", "y[n] = max(x[n, k] for k in range(K)) + 1",
+         "y[n] = max[k < K](x[n, k]) + 1"),
+        ("inputs: {x: {shape: [B, T, D]}, w: {shape: [B, T]}}", "y[b, d] = (x*w[..., None]).mean(1)",
+         "y[b, d] = mean[t](x[b, t, d] * w[b, t])"),
         ("inputs: {x: {shape: [B, C, H, W]}}", "y = F.adaptive_avg_pool2d(x, 1)",
          "y[b, c] = mean[h, w](x[b, c, h, w])"),
     ],
 )  # fmt: skip
 def test_a_line_of_elements_is_written_out(fields: str, written: str, line: str) -> None:
     follow(whole(fields, written), {written: line})
+
+
+@pytest.mark.parametrize(
+    ("written", "meant"),
+    [
+        ("where(x[n] > 0, x[n])", "where(x[n] > 0, x[n], 0)"),
+        ("log(x[n], 2)", "log(x[n])/log(2)"),
+        ("softplus(x[n] + 1, beta)", "softplus(beta*(x[n] + 1))/beta"),
+        ("round(x[n], 2)", "round(x[n]*10**2)/10**2"),
+    ],
+)
+def test_a_call_with_other_arguments_is_written_out(written: str, meant: str) -> None:
+    text = whole("inputs: {x: {shape: [N]}}\nparams: {beta: float}", f"y[n] = beta*{written}")
+    (found,) = diagnosed(text)
+    assert found.hints[0] == f"write `{meant}`"
+    built(text.replace(written, meant))
 
 
 @pytest.mark.parametrize(
@@ -156,3 +186,10 @@ def test_so_far_back_as_a_param_says_is_padded() -> None:
 def test_what_is_drawn_says_that_it_needs_a_seed(written: str, line: str) -> None:
     text = whole("inputs: {x: {shape: [N, D]}}", written)
     follow(text, {written: line, "inputs: {": "inputs: {seed: {dtype: seed}, "})
+
+
+@pytest.mark.parametrize("step", ["y[n] += x[n, k]**2  # of all", "y[n] = y[n] + x[n, k]**2"])
+def test_a_loop_that_adds_up_is_a_sum(step: str) -> None:
+    written = ["y[n] = 0", "for k in range(K):", f"  {step}"]
+    (found,) = diagnosed(whole("inputs: {x: {shape: [N, K]}}", *written))
+    assert "`y[n] = sum[k](x[n, k]**2)` in place of the loop and of `y[n] = 0`" in found.hints[0]

@@ -36,6 +36,7 @@ from opgen.lang.nodes import (
     Reduction,
     Unary,
 )
+from opgen.lang.norms import normed
 from opgen.lang.notes import OF_STORAGE, Notes
 from opgen.lang.orders import through_order
 from opgen.lang.slices import Item, Slice, read_at
@@ -159,7 +160,8 @@ class Idioms(Notes):
 
     def call(self, name: str, at: Span, arguments: Arguments) -> Expr | None:
         """A call with an axis, or of a reduction without an index; None for any other."""
-        if (by := by_groups(self.words, name, arguments.given, self.left)) is not None:
+        reduce = arguments.named.get("reduce")
+        if (by := by_groups(self.words, name, arguments.given, self.left, reduce)) is not None:
             self.note(at, by.message, code=by.code)
             return self._within(by.reduction, arguments.given[0], arguments.given[1], None)
         reduces = name in self.words.reductions and (name not in self.words.functions or len(arguments.given) == 1)
@@ -319,7 +321,8 @@ class Idioms(Notes):
         args, named = without_lists(name, args, named)
         if name in (*JOINING, *STACKING):
             return joined(self.words, name, args, named, self.left, self.parts)
-        return spread(self.words, name, args, named, self.results) or windowed(self.words, name, args, named)
+        made = spread(self.words, name, args, named, self.results) or windowed(self.words, name, args, named)
+        return made or normed(self.words, name, args, named)
 
     def spread_out(self, made: Spread, args: tuple[Expr, ...]) -> Expr:
         made = made.along(self.left)

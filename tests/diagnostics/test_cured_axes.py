@@ -66,6 +66,11 @@ ROWS = {"x": "N, D", "y": "N, D"}
         ({"x": "B, T, D", "w": "B, T"}, "(x*w.unsqueeze(-1)).sum(1) / w.sum(1, keepdim=True)"),
         ({"x": "B, T, D", "w": "B, T"}, "(x*w[..., None]).sum(dim=1)"),
         ({"x": "T, S"}, "torch.triu(torch.ones(T, S), diagonal=1).bool().float()*x"),
+        (IMAGE | {"b": "C"}, "F.group_norm(x, 1, bias=b)"),
+        (IMAGE, "F.group_norm(x, 3)"),
+        (IMAGE, "F.instance_norm(x)"),
+        (IMAGE | {"g": "C", "b": "C"}, "F.batch_norm(x, None, None, g, b, training=True)"),
+        (IMAGE | {"m": "C"}, "F.batch_norm(x, m, m**2, eps=0.1)"),
         (IMAGE, "x.permute((0, 2, 3, 1)) + 1"),
         (IMAGE, "x.mean((2, 3))"),
         (IMAGE, "torch.sum(x, [2, 3])"),
@@ -193,3 +198,25 @@ def test_a_loop_that_adds_up_is_a_sum(step: str) -> None:
     written = ["y[n] = 0", "for k in range(K):", f"  {step}"]
     (found,) = diagnosed(whole("inputs: {x: {shape: [N, K]}}", *written))
     assert "`y[n] = sum[k](x[n, k]**2)` in place of the loop and of `y[n] = 0`" in found.hints[0]
+
+
+@pytest.mark.parametrize(
+    ("written", "value"),
+    [
+        ("y = scatter_sum(m, dst, dim=0)", "total[n, d]"),
+        ('y = scatter(m, dst, dim=0, reduce="sum")', "total[n, d]"),
+        ("y = h + scatter_sum(m, dst)", "h[n, d] + total[n, d]"),
+    ],
+)
+def test_a_sum_within_groups_has_a_value_for_each_group(written: str, value: str) -> None:
+    dst = "dst: {shape: [E], dtype: int, domain: 0 <= dst < N}"
+    text = whole(f"inputs: {{m: {{shape: [E, D]}}, {dst}, h: {{shape: [N, D]}}}}", written)
+    follow(text, {written: f"total[n < N, d < D] = 0\n  total[dst[e], d] += m[e, d]\n  y[n, d] = {value}"})
+
+
+@pytest.mark.parametrize("back", ["t - p - 1", "t - p"])
+def test_a_recurrence_goes_back_by_numbers_and_no_index(back: str) -> None:
+    fields = "inputs: {x: {shape: [T]}, a: {shape: [P]}}"
+    (found,) = diagnosed(whole(fields, f"y[t] = x[t] + sum[p](a[p]*y[{back}])"))
+    assert "`a[0]*y[t - 1] + a[1]*y[t - 2]`" in found.hints[0]
+    built(whole(fields, "y[t] = x[t] + a[0]*y[t - 1] + a[1]*y[t - 2]"))

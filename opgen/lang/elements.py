@@ -42,7 +42,7 @@ def _of_kept(idioms: Idioms, e: Reduction, items: Sequence[Item], at: Span) -> E
     free = layout(words, whole)
     if not isinstance(binder, Binder) or binder.name not in free or any(isinstance(i, Dots | Slice) for i in items):
         return None
-    chosen = (*idioms.left, *idioms.bound, *words.integers)
+    chosen = (*idioms.left, *idioms.bound, *idioms.chosen, *words.integers)
     if any(isinstance(i, Name) and i.name not in chosen and not any(i is c for c in idioms.counted) for i in items):
         idioms.unclear = True
         return e

@@ -35,6 +35,7 @@ from opgen.lang.nodes import (
     Unary,
 )
 from opgen.lang.products import Factor, product, reindexed
+from opgen.lang.slices import total
 from opgen.lang.taken import axis_at, gathered, selected
 from opgen.lang.unparse import unparse
 from opgen.lang.vocabulary import SPARE, Vocabulary
@@ -181,13 +182,14 @@ def _meant(made: tuple[Expr, tuple[str, ...] | None] | None) -> Meant | None:
     return None if made is None else Meant(*made)
 
 
-def counted_by(words: Vocabulary, args: Sequence[Expr]) -> Name | None:
-    """The index of a dim whose places `arange(N)` counts."""
-    match args:
-        case (Name(name=dim, span=span),) if dim[:1].isupper() and not words.knows(dim.lower()):
-            return Name(words.instead.get(dim.lower(), dim.lower()), span)
-        case _:
-            return None
+def counted_by(words: Vocabulary, args: Sequence[Expr]) -> tuple[Name, Expr, Name] | None:
+    """The index of a dim that `arange(N)` counts, what it counts, `n + 1` of `arange(1, N + 1)`, and thedim."""
+    first = args[0] if len(args) > 1 else None
+    size = total([(1, args[-1]), *([(-1, first)] if first is not None else [])], args[-1].span) if args else None
+    if not isinstance(size, Name) or not size.name[:1].isupper() or words.knows(size.name.lower()) or len(args) > 2:
+        return None
+    index = Name(words.instead.get(size.name.lower(), size.name.lower()), size.span)
+    return index, index if first is None else total([(1, index), (1, first)], size.span), size
 
 
 def renamed(words: Vocabulary, e: Reduction) -> Expr | None:

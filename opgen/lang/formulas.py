@@ -122,7 +122,11 @@ CALLS: Mapping[str, Row] = MappingProxyType({
                     Row("q, k, v", "softmax(q @ k.mT / sqrt(k.shape[-1]), -1) @ v")),
     **dict.fromkeys(("nll_loss", "nll"), Row("x, t", "-gather(x, 1, t)", is_loss=True, of_value="-x[t]")),
     "kl_div": Row("logp, p", "xlogy(p, p) - p*logp", is_loss=True),
-    "dropout": Row("x, p=0.5, training=true, inplace=false", "where(uniform(seed) >= p, x/(1 - p), 0)"),
+    "dropout": Row("x, p=0.5, training=True, inplace=False", "where(uniform(seed) >= p, x/(1 - p), 0)"),
+    "gumbel_softmax": Row(
+        "x, tau=1, hard=False, eps=0, dim=-1", "softmax((x - log(-log(max(uniform(seed), 1e-20))))/tau, dim)"
+    ),
+    "linspace": Row("a, b, n", "a + (b - a)*arange(n)/(n - 1)"),
     "softmin": Row("x, dim=-1", "softmax(-x, dim)"),
     "gelu": Row("x, approximate", "0.5*x*(1 + tanh(sqrt(2/pi)*(x + 0.044715*x**3)))"),
     "leaky_relu": Row("x, negative_slope=0.01", _LEAKY),

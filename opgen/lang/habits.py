@@ -178,6 +178,8 @@ FUNCTIONS: Mapping[str, str] = MappingProxyType({
                     "write it out: `p[..., i, j] = softmax[j](sum[d](q[..., i, d]*k[..., j, d])*scale)`, then"
                     " `y[..., i, e] = sum[j](p[..., i, j]*v[..., j, e])`"),
     **dict.fromkeys(("glu", "geglu", "swiglu"), "read both halves: `y[h < D//2] = sigmoid(x[h + D//2])*x[h]`"),
+    "gumbel_softmax": _written("softmax[k]((x[n, k] - log(-log(uniform(seed))))/tau)"),
+    "grid_sample": "a bilinear read is four reads with weights, at `int(floor(u[p]))` and one further",
     **dict.fromkeys(("rms_norm", "rmsnorm"), _written("x[..., k]*rsqrt(mean[k](x[..., k]**2) + eps)")),
     "roll": "write `x[(n + 1) % N]`",
     **dict.fromkeys(("flip", "fliplr", "flipud"), "write `x[N - 1 - n]`"),

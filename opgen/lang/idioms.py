@@ -118,6 +118,9 @@ class Idioms(Notes):
             self.unclear = True
             return Access(name.text, plain, span, name.span)
         self.parts[name.span.start] = found[1]
+        more = [i for i in found[1] if i not in (*self.left, *self.bound)]
+        if self.left and self.plain and not self.inside and len(more) == 1 and not self.results:
+            self.grown = (*self.left, *more)
         return Access(name.text, found[0], span, name.span)
 
     def position(self, item: Item) -> Item:
@@ -327,7 +330,8 @@ class Idioms(Notes):
     def spread_out(self, made: Spread, args: tuple[Expr, ...]) -> Expr:
         made = made.along(self.left)
         self.runs |= made.runs
-        self.grown |= bool(self.left) and not self.inside and {*self.left} < {*made.order} == {*self.left, *made.runs}
+        if self.plain and not self.inside and {*self.left} < {*made.order} == {*self.left, *made.runs}:
+            self.grown = made.order
         inner = [n for a in args for n in (*nodes(a), *nodes(spelled(self.words, a)))]
         for a in (n for n in inner if isinstance(n, Access)):
             self.parts.pop(a.name_span.start, None)  # told by what is made of it
@@ -342,9 +346,10 @@ class Idioms(Notes):
         if name == "size" and len(args) == 2:
             self.found.pop()
             return self.size(args[0], args[1], span)
-        if name in ("arange", "range") and (index := counted_by(self.words, args)) is not None:
-            self.counted.append(index)
-            return index
+        if name in ("arange", "range") and (counts := counted_by(self.words, args)) is not None:
+            self.counted.append(counts[0])
+            self.counts[counts[0].name] = counts[2]
+            return counts[1]
         if name == "unsqueeze" and len(args) == 2 and (read := stretched(self.words, *args, self.left)) is not None:
             return read
         if (axes := regrouped(self.words, name, args, named)) is not None:
@@ -363,6 +368,7 @@ class Idioms(Notes):
             self._in_order(name, args[0], None, args[1] if len(args) > 1 else None)
         text = self.written_out(name, args, named) if meant is None else None
         if text is not None and (found := self.again(text, self)) is not None:
+            self.counted = [c for c in self.counted if not any(c is a for a in args)]
             return found
         if meant is None:
             self.note_unclear(product_of(self.words, name, args) or habits.of_function(name.lower()))

@@ -45,6 +45,8 @@ def formula(
     if any(isinstance(v, tuple) and key != "shape" for key, v in given):
         return None
     values |= {key: _written(v) for key, v in given if not isinstance(v, tuple)}
+    if any(default in ("True", "False") and values[key].title() != default for key, _, default in wanted):
+        return None
     if "" in values.values() or (values.get("p", "2") != "2" and "dim" in values):
         return None
     if shared is not None and "dim" in values:

@@ -44,6 +44,7 @@ from opgen.lang.slips import (
     is_foreign,
     last_case,
     looped,
+    own_function,
 )
 from opgen.lang.successive import KEPT, Values, as_values, of_itself
 from opgen.lang.targets import behind_others, in_parts
@@ -78,6 +79,8 @@ class _Parser(ExpressionParser):
                 self.fail(f"`{first.text}` is not part of the formula language", first.span, "OPG201", *hints)
                 self.at = end
                 self.lost |= dict.fromkeys(lost)
+                if first.text == "def":
+                    self.words.names = (*self.words.names, *lost[:1])
                 continue
             try:
                 self.depth = 0
@@ -155,7 +158,7 @@ class _Parser(ExpressionParser):
             return (f"a statement for each gradient: {', '.join(lines)}",)
         if first.text == "return" and (instead := returned(self.words, text)):
             return (instead,)
-        return (STATEMENTS[first.text],)
+        return (own_function(text) or STATEMENTS[first.text],)
 
     def statement(self) -> Assign:
         if (how := ufunc_at(self.tokens, self.at)) is not None:
@@ -164,7 +167,8 @@ class _Parser(ExpressionParser):
         plain = [i for i in target.items or () if isinstance(i, Dots | Binder)]
         self.idioms.target = target.name
         self.idioms.left = tuple("..." if isinstance(i, Dots) else i.name for i in plain)
-        if target.items is not None and len(plain) == len(target.items):
+        self.idioms.plain = target.items is not None and len(plain) == len(target.items)
+        if self.idioms.plain:
             self.words.letters.setdefault(target.name, self.idioms.left)
         self.idioms.behind = behind_others(self.words, target.name, target.items or ())
         op = self.update()

@@ -81,7 +81,7 @@ def hints(
     elif token.kind is T.NAME and wanted.endswith("`]`"):
         yield "indices are separated by commas: `x[i, j]`"
     elif previous and previous.is_word(*STATEMENTS):
-        yield STATEMENTS[previous.text]
+        yield own_function(_line(token) + _after(token)) or STATEMENTS[previous.text]
     elif token.is_op(":"):
         yield WHOLE_AXIS if previous and previous.is_op("(", ",") else COLON
     elif token.kind is T.NEWLINE:
@@ -245,6 +245,22 @@ def added_up(text: str) -> tuple[str, str] | None:
         return None
     line = f"{added['target']} = sum[{loop['index']}]({added['value']})"
     return added["target"].partition("[")[0], line
+
+
+_FUNCTIONS = re.compile(
+    r"\s*(?:def\s+(?P<def>\w+)\s*\((?P<given>[\w, ]*)\)\s*:\s*return\s+(?P<value>[^\n]+?)"
+    r"|(?P<name>\w+)\s*=\s*lambda\s+(?P<args>[\w, ]+):\s*(?P<body>[^\n]+?))\s*"
+)
+
+
+def own_function(text: str) -> str:
+    """How a function is declared that Python defines in one expression; empty where it is none."""
+    found = _FUNCTIONS.fullmatch(re.sub(r"#[^\n]*", "", text))
+    if found is None:
+        return ""
+    name, args, body = found["def"] or found["name"], found["given"] or found["args"], found["value"] or found["body"]
+    body = f'"{body}"' if "," in body or ":" in body else body
+    return f"a function of your own stands under `functions`, outside of the formula: `{name}({args.strip()}): {body}`"
 
 
 def _whole(token: Token) -> str:

@@ -53,8 +53,11 @@ class Spread:
         return Spread(reindexed(self.node, names), tuple(left), {names[i]: e for i, e in self.runs.items()})
 
 
-def extended(runs: Mapping[str, Expr], target: Target, value: Expr) -> tuple[Target, Expr]:
-    """The sides of a statement with the extents of their indices."""
+def extended(
+    words: Vocabulary, runs: Mapping[str, Expr], target: Target, value: Expr
+) -> tuple[Target, Expr]:  # fmt: skip
+    """The sides of a statement with the extents of their indices that no access says."""
+    runs = {i: e for i, e in runs.items() if size_at(words, value, i) != e}
 
     def with_extent(b: Binder | Dots | Expr) -> Binder | Dots | Expr:
         known = isinstance(b, Binder) and b.extent is None and b.name in runs
@@ -62,7 +65,7 @@ def extended(runs: Mapping[str, Expr], target: Target, value: Expr) -> tuple[Tar
 
     def step(e: Expr) -> Expr:
         made = rebuild(e, step)
-        if not isinstance(made, Reduction):
+        if not isinstance(made, Reduction) or words.reductions.get(made.name):
             return made
         return replace(made, binders=tuple(b for i in made.binders if isinstance(b := with_extent(i), Binder | Dots)))
 

@@ -21,7 +21,7 @@ def apart(words: Vocabulary, target: Target, value: Expr) -> tuple[Target, Expr]
     bound = [b for r in nodes(value) if isinstance(r, Reduction) for b in r.binders if isinstance(b, Binder)]
     bound += [i for i in target.items or () if isinstance(i, Binder)]
     names = {b.name for b in bound}
-    clashing = [n for n in names if words.knows(n) or n in words.letters or n == target.name]
+    clashing = [n for n in names if words.knows(n) or n in words.letters or n in (*words.outputs, target.name)]
     if any(stands(value, n) for n in clashing):
         return None
     spare = (c for c in SPARE if not (c in names or words.knows(c) or c in words.letters or c == target.name))

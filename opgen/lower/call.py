@@ -346,7 +346,7 @@ def _free(name: str, taken: tuple[str, ...]) -> str:
 
 
 def _unknown(f: Frame, e: Call) -> Typed:
-    if e.name in f.decl.broken:
+    if e.name in f.decl.broken or e.name in f.decl.lost:
         return BAD
     if e.name in REDUCTIONS:
         hint = f"name the index in brackets: `{e.name}[k](…)`"

@@ -71,6 +71,9 @@ ROWS = {"x": "N, D", "y": "N, D"}
         (IMAGE, "F.instance_norm(x)"),
         (IMAGE | {"g": "C", "b": "C"}, "F.batch_norm(x, None, None, g, b, training=True)"),
         (IMAGE | {"m": "C"}, "F.batch_norm(x, m, m**2, eps=0.1)"),
+        (ROWS, "x.cumsum(-1) / torch.arange(1, D + 1)"),
+        (ROWS, "x*torch.linspace(0, 1, D)"),
+        ({"z": "N, N", "y": "N, D"}, "F.cross_entropy(z, torch.arange(N))"),
         (IMAGE, "x.permute((0, 2, 3, 1)) + 1"),
         (IMAGE, "x.mean((2, 3))"),
         (IMAGE, "torch.sum(x, [2, 3])"),
@@ -82,7 +85,9 @@ def test_a_call_is_written_out(inputs: dict[str, str], written: str) -> None:
     shapes = ", ".join(f"{n}: {{shape: [{s}]{kinds[n]}}}" for n, s in inputs.items())
     text = whole(f"inputs: {{{shapes}}}", f"out = {written}")
     (found,) = diagnosed(text)
-    (line,) = [h.removeprefix("write `").removesuffix("`") for h in found.hints if h.startswith("write `")]
+    (line,) = [h.partition("write `")[2].removesuffix("`") for h in found.hints if "write `" in h]
+    if " and then " in line:
+        line = "\n  ".join(re.findall("`([^`]+)`", f"`{line}`"))
     (variant,) = follow(text, {f"out = {written}": line}).variants
     drawn = torch.Generator().manual_seed(0)
     given = {n: torch.randn([SIZES[d] for d in s.split(", ")], generator=drawn) for n, s in inputs.items()}
@@ -103,23 +108,29 @@ def test_a_call_is_written_out(inputs: dict[str, str], written: str) -> None:
         ("inputs: {t: {shape: [B, T], dtype: int}}\nparams: {num_classes: int}", "y = F.one_hot(t, num_classes)",
          "y[b, m, c < num_classes] = where(c == t[b, m], 1, 0)"),
         ("inputs: {t: {shape: [N], dtype: int}, x: {shape: [N, C]}}", "y[n, c] = 0.9*one_hot(t[n], C) + x[n, c]",
-         "y[n, c < C] = 0.9 * where(c == t[n], 1, 0) + x[n, c]"),
+         "y[n, c] = 0.9 * where(c == t[n], 1, 0) + x[n, c]"),
         ("inputs: {x: {shape: [..., T]}}", "y[..., t] = x[..., t] - roll(x[..., t], 1, dims=-1)",
-         "y[..., t < T] = x[..., t] - x[..., (t - 1) % T]"),
+         "y[..., t] = x[..., t] - x[..., (t - 1) % T]"),
         ("inputs: {x: {shape: [N, D]}, y: {shape: [M, D]}}", "s[n, m] = cosine_similarity(x[n, d], y[m, d])",
          "s[n, m] = sum[d](x[n, d] * y[m, d]) / max(norm[d](x[n, d]) * norm[d](y[m, d]), 1e-8)"),
         ("inputs: {x: {shape: [N, D]}, y: {shape: [M, D]}}", "s[n, m] = cdist(x[n, d], y[m, d])",
          "s[n, m] = norm[d](x[n, d] - y[m, d])"),
         ("inputs: {x: {shape: [N, C]}}", "y[n, c] = one_hot(argmax[c](x[n, c])) + x[n, c]",
-         "y[n, c < C] = where(c == argmax[m](x[n, m]), 1, 0) + x[n, c]"),
+         "y[n, c] = where(c == argmax[m](x[n, m]), 1, 0) + x[n, c]"),
         ("inputs: {x: {shape: [N, C]}}", "y = F.one_hot(x.argmax(dim=-1), C)*x",
-         "y[n, c < C] = where(c == argmax[m](x[n, m]), 1, 0) * x[n, c]"),
+         "y[n, c] = where(c == argmax[m](x[n, m]), 1, 0) * x[n, c]"),
         ("inputs: {x: {shape: [N, K]}}", "y[n] = sum([x[n, k]**2 for k in range(K)])",
          "y[n] = sum[k < K](x[n, k]**2)"),
         ("inputs: {x: {shape: [N, K]}}", "y[n] = max(x[n, k] for k in range(K)) + 1",
          "y[n] = max[k < K](x[n, k]) + 1"),
         ("inputs: {x: {shape: [B, T, D]}, w: {shape: [B, T]}}", "y[b, d] = (x*w[..., None]).mean(1)",
          "y[b, d] = mean[t](x[b, t, d] * w[b, t])"),
+        ("inputs: {a: {shape: [N, 4]}, b: {shape: [M, 4]}}", "y[n, m] = max(a[n, :2], b[m, :2])",
+         "y[n, m, i < 2] = max(a[n, i], b[m, i])"),
+        ("inputs: {x: {shape: [T, D]}}", "y = torch.arange(T)*2", "y[t < T] = t * 2"),
+        ("inputs: {x: {shape: [N]}, m: {shape: []}}", "y[n] = (x[n] - m)^2 + m^2", "y[n] = (x[n] - m)**2 + m**2"),
+        ("inputs: {h: {shape: [N, D]}, dst: {shape: [N], dtype: int}}\noutputs: {y: {shape: [N, D]}}",
+         "y[dst[e], d] = sum[e](h[e, d])", "y[dst[e], d] += h[e, d]"),
         ("inputs: {x: {shape: [B, C, H, W]}}", "y = F.adaptive_avg_pool2d(x, 1)",
          "y[b, c] = mean[h, w](x[b, c, h, w])"),
     ],
@@ -184,7 +195,7 @@ def test_so_far_back_as_a_param_says_is_padded() -> None:
     [
         ("y = F.dropout(x, p=0.3)", "y[n, d] = where(uniform(seed) >= 0.3, x[n, d] / (1 - 0.3), 0)"),
         ("y[n, d] = dropout(x[n, d], 0.3)", "y[n, d] = where(uniform(seed) >= 0.3, x[n, d] / (1 - 0.3), 0)"),
-        ("y = x + 0.1*torch.randn_like(x)", "y[n < N, d < D] = x[n, d] + 0.1 * normal(seed)"),
+        ("y = x + 0.1*torch.randn_like(x)", "y[n, d] = x[n, d] + 0.1 * normal(seed)"),
         ("y = torch.rand_like(x)", "y[n < N, d < D] = uniform(seed)"),
     ],
 )
@@ -220,3 +231,19 @@ def test_a_recurrence_goes_back_by_numbers_and_no_index(back: str) -> None:
     (found,) = diagnosed(whole(fields, f"y[t] = x[t] + sum[p](a[p]*y[{back}])"))
     assert "`a[0]*y[t - 1] + a[1]*y[t - 2]`" in found.hints[0]
     built(whole(fields, "y[t] = x[t] + a[0]*y[t - 1] + a[1]*y[t - 2]"))
+
+
+def test_a_tensor_that_is_reduced_under_its_own_name_has_two() -> None:
+    text = whole("inputs: {p: {shape: [B, N]}}", "loss = 1 - p.sum(-1)", "loss = loss.mean()")
+    hint = diagnosed(text)[1].hints[-1]
+    lines = ["loss1[b] = 1 - sum[n](p[b, n])", "loss = mean[b](loss1[b])"]
+    assert re.findall(r"`([^`]+)`", hint) == lines
+    built(whole("inputs: {p: {shape: [B, N]}}", *lines))
+
+
+@pytest.mark.parametrize("written", [["def f(v):", "  return v*sigmoid(v)"], ["f = lambda v: v*sigmoid(v)"]])
+def test_a_function_of_python_is_declared(written: list[str]) -> None:
+    fields = "inputs: {x: {shape: [N]}}"
+    (found,) = diagnosed(whole(fields, *written, "y[n] = f(x[n])"))
+    assert "`f(v): v*sigmoid(v)`" in found.hints[0]
+    built(whole(f"{fields}\nfunctions:\n  f(v): v*sigmoid(v)", "y[n] = f(x[n])"))

@@ -24,3 +24,8 @@ def as_condition(e: Expr) -> Expr:
             return condition
         case _:
             return Compare((e, Number(0, e.span)), ("!=",), e.span)
+
+
+def as_mask(e: Expr) -> Expr:
+    """What chooses: the condition of which a number was made."""
+    return as_condition(e) if isinstance(e, Call) and e.name == "where" else e

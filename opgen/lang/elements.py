@@ -32,7 +32,7 @@ def has_order(idioms: Idioms, e: Expr) -> bool:
 
 def _has_both(idioms: Idioms, e: Expr) -> bool:
     """Whether it is `x.max(dim=1)`, which other libraries give with its place."""
-    return isinstance(e, Reduction) and e.name in ("max", "min") and len(e.binders) == 1 and bool(idioms.found)
+    return isinstance(e, Reduction) and e.name in ("max", "min", "sort") and len(e.binders) == 1 and bool(idioms.found)
 
 
 def _of_kept(idioms: Idioms, e: Reduction, items: Sequence[Item], at: Span) -> Expr | None:
@@ -65,7 +65,7 @@ def elements(idioms: Idioms, e: Expr, items: Sequence[Item], at: Span) -> Expr:
     """The value with these indices in place of its own; what has no order is told not to be there anyway."""
     order = next((order for node, order in idioms.results if node is e), None)
     if isinstance(e, Reduction) and _has_both(idioms, e) and len(items) == 1 and items[0] in _PLACES:
-        return e if items[0] == _PLACES[0] else replace(e, name=f"arg{e.name}")
+        return e if items[0] == _PLACES[0] else replace(e, name=f"arg{e.name}")  # `argsort`, too
     if isinstance(e, Reduction) and (kept := _of_kept(idioms, e, items, at)) is not None:
         return kept
     if any(node is e for node in idioms.counted):

@@ -13,7 +13,7 @@ from types import MappingProxyType
 from opgen.diagnostics.model import Hint, Span
 from opgen.lang import formulas, habits
 from opgen.lang.beside import norm_of
-from opgen.lang.conversions import as_condition, as_number
+from opgen.lang.conversions import as_condition, as_mask, as_number
 from opgen.lang.einsum import contraction
 from opgen.lang.habits import CASTS
 from opgen.lang.layout import indices_of, layout, spelled, stated, transposed
@@ -36,7 +36,7 @@ from opgen.lang.nodes import (
 )
 from opgen.lang.products import Factor, product, reindexed
 from opgen.lang.slices import total
-from opgen.lang.taken import axis_at, gathered, selected
+from opgen.lang.taken import axis_at, diagonal, gathered, selected
 from opgen.lang.unparse import unparse
 from opgen.lang.vocabulary import SPARE, Vocabulary
 from opgen.lang.walk import integer, nodes
@@ -115,6 +115,10 @@ def called(
             return None if swapped is None else Meant(*swapped)
         case "zeros_like" | "ones_like", (_,):
             return Meant(Number(int(plain == "ones_like"), span))
+        case "zeros" | "ones", (_, *_) if any(integer(a) == 1 for a in args):
+            return Meant(Number(int(plain == "ones"), span))
+        case "diagonal" | "diag", (of,) if not named and (made := diagonal(words, of)) is not None:
+            return Meant(*made)
         case "trace", (of,) if not named:
             return _trace(words, of)
         case "matmul", (a, b):
@@ -128,10 +132,8 @@ def called(
             return _meant(gathered(words, x, axis, ids))
         case "index_select", (Name() as x, axis, Name() as ids) if not named:
             return _meant(selected(words, x, axis, ids))
-        case "masked_fill", (Access(items=(*_, Name(span=at) as i, Name() as j)) as x, Call(name="eye"), value):
-            return Meant(Call("where", (Compare((i, j), ("==",), at), value, x), span, span))
         case "masked_fill", (x, mask, value):
-            return Meant(Call("where", (mask, value, x), span, span))
+            return Meant(Call("where", (as_mask(mask), value, x), span, span))
         case ("add" | "sub", (a, b)) if not named:
             return Meant(Sum((("+", a), (_ARITHMETIC[plain], b)), span))
         case _, (a, b) if plain in _QUOTIENTS and plain not in known and not named:
@@ -310,6 +312,8 @@ def _factor(words: Vocabulary, e: Expr, turned: Sequence[Turned]) -> Factor | No
         own = layout(words, whole)
         inner = (o for node, o in turned if sorted(o) == sorted(own) and any(n is node for n in nodes(whole)))
         return Factor(whole, order or next(inner, own), False, {})
+    if order is not None and not isinstance(whole, Access):
+        return Factor(whole, order, False, {})
     if not isinstance(whole, Access):
         return None
     items, shape = _read_at(words, whole), words.shapes.get(whole.name, ())

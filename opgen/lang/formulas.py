@@ -72,6 +72,16 @@ def written_out(name: str, args: Sequence[Expr]) -> str | None:
     return re.sub(r"\b[a-z]\b", lambda word: values.get(word[0], word[0]), found[1])
 
 
+def substituted(name: str, args: Sequence[Expr]) -> str | None:
+    """The formula with any arguments, in brackets where they are long."""
+    found = _of(name, len(args))
+    if found is None:
+        return None
+    shown = (unparse(a) if isinstance(a, Name | Number | Access) else f"({unparse(a)})" for a in args)
+    values = dict(zip(found[0].split(", "), shown, strict=True))
+    return re.sub(r"\b[a-z]\b", lambda word: values.get(word[0], word[0]), found[1])
+
+
 def declared(name: str, count: int) -> str | None:
     """The function as one of the spec's own."""
     found = _of(name, count)

@@ -262,6 +262,10 @@ NO_DTYPES = (
 EACH = "operators and functions are applied to each element anyway: leave the `.` away"
 DOTS = "an index runs from 0: `sum[i < 3](…)`, and a position may subtract: `x[n + i - 1]`"
 
+MASKED = (
+    "a mask is a condition for each element, and no position: `sum[n](where(m[n], x[n], 0))/count[n](m[n])` is the mean"
+    " of what it keeps"
+)
 NO_AXIS = "an access holds what the tensor has, no place for a new axis: an index lines up by its name"
 TUPLE = "several results are several statements; several indices stand side by side: `sum[i, j](…)`"
 RESULTS = "the value and the place of a maximum are `v[n] = max[k](x[n, k])` and `i[n] = argmax[k](x[n, k])`"

@@ -15,7 +15,7 @@ from opgen.lang.beside import Arguments, meant_by
 from opgen.lang.capitals import in_small_letters
 from opgen.lang.einops import regrouped
 from opgen.lang.foreign import TURNED, called, counted_by, is_product, lettered, product_of, renamed
-from opgen.lang.formulas import CALLS
+from opgen.lang.formulas import CALLS, substituted
 from opgen.lang.groups import by_groups, in_general, is_group, within_groups
 from opgen.lang.joins import JOINING, STACKING, joined, without_lists
 from opgen.lang.layout import CONSTANTS, access_at, spelled, transposed
@@ -64,6 +64,9 @@ class Idioms(Notes):
                 self.note(span, message, f"it is called `{word.lower()}`")
                 return Name(word.lower(), span)
             self.note(span, message, "functions have no prefix")
+            text = None if arguments.named else substituted(word, arguments.given)
+            if text is not None and (found := self.again(text, self)) is not None:
+                return found
             return self.called(word, arguments.given, arguments.named, span)
         if arguments is not None and word in habits.METHODS:
             self.note(span, message, habits.METHODS[word])
@@ -99,6 +102,9 @@ class Idioms(Notes):
         items = tuple(self.position(i) for i in items) if not any(isinstance(i, Slice) for i in items) else tuple(items)
         self.unclear |= any(isinstance(i, Compare | Logic) for i in items)  # a mask, which is told where it is lowered
         plain = tuple(i for i in items if not isinstance(i, Slice))
+        self.masked |= any(isinstance(i, Compare | Logic) for i in plain) or any(
+            isinstance(i, Name) and i.name in self.words.masks and i.name not in self.left for i in plain
+        )
         slices = [i for i in items if isinstance(i, Slice)]
         whole = [n.name for n in plain if isinstance(n, Name) and n.name not in (*self.left, *self.bound)]
         self.unclear |= any(self.words.letters.get(n, ()) not in ((), ("...",)) for n in whole)  # at another's elements
@@ -343,6 +349,7 @@ class Idioms(Notes):
         self, name: str, args: tuple[Expr, ...], named: Mapping[str, Expr | tuple[Expr, ...]], span: Span
     ) -> Expr:
         args, named = without_lists(name, args, named)
+        name = name.removesuffix("_") if self.words.lacks(name) else name
         if name == "size" and len(args) == 2:
             self.found.pop()
             return self.size(args[0], args[1], span)

@@ -9,7 +9,7 @@ from collections.abc import Mapping, Sequence
 
 from opgen.lang.layout import layout, spelled
 from opgen.lang.lexer import T, Token
-from opgen.lang.nodes import Access, Call, Compare, Expr, Name, Number, Product
+from opgen.lang.nodes import Access, Call, Compare, Dots, Expr, Name, Number, Product
 from opgen.lang.products import reindexed
 from opgen.lang.slices import Extents, total
 from opgen.lang.spread import Named, Spread, at, axis_of, size_at
@@ -82,12 +82,17 @@ def _in_a_row(
     words: Vocabulary, parts: Sequence[Expr], axis: Expr | None, left: Sequence[str], runs: Mapping[int, Extents]
 ) -> Spread | None:
     orders = [layout(words, part) for part in parts]
+    full = next((order for order in orders if order), ())
+    orders = [order or full for order in orders]  # a number has whatever shape is needed
     place = _place(words, parts, orders, axis, left)
     if place is None:
         return None
-    lengths = [_length(words, part, order[place], runs) for part, order in zip(parts, orders, strict=True)]
+    lengths: Sequence[Expr | None] = [
+        _length(words, part, order[place], runs) for part, order in zip(parts, orders, strict=True)
+    ]
     others = [*orders[0][:place], *orders[0][place + 1 or len(orders[0]) :]]
     index = _index(words, orders, place, others, left)
+    lengths = _with_numbers(words, parts, lengths, orders[0][place])
     here, made = parts[0].span, list[Expr]()
     ends: list[tuple[int, Expr]] = [(1, Number(0, here))]
     for part, order, length in zip(parts, orders, lengths, strict=True):
@@ -104,6 +109,32 @@ def _in_a_row(
     along = [*orders[0]]
     along[place] = index
     return Spread(found, tuple(along), {index: _whole(total(ends, here))})
+
+
+def _with_numbers(
+    words: Vocabulary, parts: Sequence[Expr], lengths: Sequence[Expr | None], index: str
+) -> Sequence[Expr | None]:
+    """The lengths with that of a number beside a slice, `cat([zeros, x[:-1]])`: what the slice leaves of its axis."""
+    alone = [k for k, part in enumerate(parts) if isinstance(part, Number)]
+    rest = [part for part in parts if not isinstance(part, Number)]
+    size = size_at_all(words, rest[0], index) if len(rest) == 1 and len(alone) == 1 else None
+    there = next((length for length in lengths if length is not None), None)
+    if size is None or there is None:
+        return lengths
+    left = total([(1, size), (-1, there)], size.span)
+    known = isinstance(left, Number) and integer(left) != 0
+    return [left if k in alone and known else length for k, length in enumerate(lengths)]
+
+
+def size_at_all(words: Vocabulary, part: Expr, index: str) -> Expr | None:
+    """The size of the axis at whose positions an index stands, moved or not."""
+    for a in (n for n in nodes(part) if isinstance(n, Access)):
+        shape = words.shapes.get(a.name, ())
+        for size, item in zip(shape, a.items if len(shape) == len(a.items) else (), strict=False):
+            read = () if isinstance(item, Dots) or size == "..." else nodes(item)
+            if any(isinstance(n, Name) and n.name == index for n in read):
+                return Number(int(size), a.span) if size.isdigit() else Name(size, a.span)
+    return None
 
 
 def _whole(e: Expr) -> Expr:

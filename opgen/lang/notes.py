@@ -73,6 +73,7 @@ class Notes(ABC):
     within: list[Within] = field(default_factory=list)  # reductions within groups
     above: tuple[str, ...] = ()  # what statements further up become
     runs: dict[str, Expr] = field(default_factory=dict)  # how far indices run that no access says
+    masked: bool = False  # a mask stands for positions
     plain: bool = False  # nothing else stands there
     grown: tuple[str, ...] = ()  # the indices of the target with one more, which it lacks
     made: Assign | None = None  # the statement that is proposed
@@ -118,6 +119,7 @@ class Notes(ABC):
         else:
             hints = (*hints, *(h for o in others for h in o.hints if h not in (*hints, *_GENERAL)))
             hints = (*hints, *dict.fromkeys(o.otherwise for o in (first, *others) if o.otherwise), *elsewhere)
+            hints = (*hints, habits.MASKED) if self.masked else hints
         related = [Label(o.span, o.label or "this too") for o in others if o.span != first.span]
         bag.error(first.code, first.message, first.span, label=first.label, hints=hints, related=related)
 

@@ -89,11 +89,21 @@ def spread(
             return Spread(Number(1, rows.span), order, dict(zip(order, (rows, columns), strict=True)))
         case "rand_like" | "randn_like", (of,):
             return _drawn(words, of, "uniform" if name == "rand_like" else "normal")
+        case "eye", (Name() as size,) if size.name[:1].isupper():
+            own = letters((size.name, size.name), words.instead)
+            order = next((o for _, o in reversed(turned) if len(o) == len(own) and "..." not in o), own)
+            row, column = (Name(i, size.span) for i in order)
+            one, zero = (Number(k, size.span) for k in (1, 0))
+            same = Compare((row, column), ("==",), size.span)
+            made = Call("where", (same, one, zero), size.span, size.span)
+            return Spread(made, order, dict.fromkeys(order, size))
+        case "glu", (of, *axis) if len(axis) < len("ab"):
+            return _gated(words, of, next(iter(axis), named.get("dim")))
         case "outer" | "ger", (a, b):
             first, second = spelled(words, a), spelled(words, b)
             order = (*layout(words, first), *layout(words, second))
-            made = Product((("*", first), ("*", second)), a.span)
-            return Spread(made, order) if len({*order}) == len(order) == len("ab") else None
+            outer = Product((("*", first), ("*", second)), a.span)
+            return Spread(outer, order) if len({*order}) == len(order) == len("ab") else None
         case "tril" | "triu", (of, *by) if len(by) < len("ab"):
             return _triangle(words, of, "<=" if name == "tril" else ">=", next(iter(by), named.get("diagonal")), turned)
         case "roll", (of, by, *axis):
@@ -223,6 +233,19 @@ def _differences(words: Vocabulary, of: Expr, axis: Expr | tuple[Expr, ...] | No
     one = Number(1, of.span)
     after = at(whole, index, total([(1, Name(index, of.span)), (1, one)], of.span))
     return Spread(Sum((("+", after), ("-", whole)), of.span), order, {index: total([(1, size), (-1, one)], of.span)})
+
+
+def _gated(words: Vocabulary, of: Expr, axis: Expr | tuple[Expr, ...] | None) -> Spread | None:
+    whole = spelled(words, of)
+    order = layout(words, whole)
+    index = axis_of(words, order, axis, -1) if order else None
+    size = None if index is None else size_at(words, whole, index)
+    if index is None or size is None:
+        return None
+    half = Product((("*", size), ("//", Number(2, of.span))), of.span)
+    behind = at(whole, index, total([(1, Name(index, of.span)), (1, half)], of.span))
+    gate = Call("sigmoid", (behind,), of.span, of.span)
+    return Spread(Product((("*", whole), ("*", gate)), of.span), order, {index: half})
 
 
 def _repeated(words: Vocabulary, of: Expr, named: Named) -> Spread | None:

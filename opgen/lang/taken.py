@@ -8,7 +8,7 @@ from __future__ import annotations
 from collections.abc import Sequence
 from dataclasses import replace
 
-from opgen.lang.layout import access_at
+from opgen.lang.layout import access_at, spelled
 from opgen.lang.nodes import Access, Expr, Name, Number, Unary
 from opgen.lang.unparse import unparse
 from opgen.lang.vocabulary import Vocabulary
@@ -65,3 +65,12 @@ def gathered(words: Vocabulary, of: Expr, axis: Expr, ids: Name | Access) -> Tak
     found = access_at(of.name, indices, of)
     position = access_at(ids.name, (*indices[:at], *other, *indices[at + 1 :]), ids)
     return replace(found, items=(*found.items[:at], position, *found.items[at + 1 :])), None
+
+
+def diagonal(words: Vocabulary, of: Expr) -> Taken | None:
+    """The elements of a matrix with one index at both places."""
+    whole = spelled(words, of)
+    if not isinstance(whole, Access) or len(whole.items) != len("ij") or not isinstance(whole.items[0], Name):
+        return None
+    first = whole.items[0]
+    return replace(whole, items=(first, first)), (first.name,)

@@ -165,6 +165,7 @@ def _vocabulary(
         further={name: row.takes for name, row in ORDERS.items() if row.takes},
         settings=[str(p.name) for p in spec.params if p.type == "bool" or p.choices],
         choices={str(p.name): [*map(str, p.choices)] for p in spec.params if p.choices},
+        masks={str(t.name) for t in spec.inputs if t.kind == "bool"},
         integers={str(t.name) for t in spec.inputs if t.kind == "int"},
         inputs={*shapes} - {*stated} - ({str(b) for b, _ in spec.module.buffers} if spec.module else set()),
         ends={str(t.name): end for t in spec.inputs if t.kind == "int" and (end := end_of(t.domain)) is not None},

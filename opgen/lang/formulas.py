@@ -143,3 +143,11 @@ CALLS: Mapping[str, Row] = MappingProxyType({
     "elu": Row("x, alpha=1", "where(x > 0, x, alpha*expm1(x))"),
     "softplus": Row("x, beta=1", "softplus(beta*x)/beta"),
 })  # fmt: skip
+
+# Norms with other axes than the last: the arguments behind the tensor, and whether they go over all samples, too.
+_RUNNING = ("running_mean", "running_var", "weight", "bias")
+NORMS: Mapping[str, tuple[tuple[str, ...], bool]] = MappingProxyType({
+    "batch_norm": ((*_RUNNING, "training", "momentum", "eps"), True),
+    "instance_norm": ((*_RUNNING, "use_input_stats", "momentum", "eps"), False),
+    "group_norm": (("num_groups", "weight", "bias", "eps"), False),
+})  # fmt: skip

@@ -8,26 +8,19 @@ from __future__ import annotations
 from collections.abc import Mapping, Sequence
 from fractions import Fraction
 
+from opgen.lang.formulas import NORMS
 from opgen.lang.layout import layout, spelled
 from opgen.lang.nodes import Access, Binder, Call, Expr, Name, Number, Product, Reduction, Sum
 from opgen.lang.products import reindexed
 from opgen.lang.spread import Named, Spread, at, size_at
 from opgen.lang.vocabulary import SPARE, Vocabulary
 
-# The arguments of each behind the tensor, in order.
-_ARGUMENTS: Mapping[str, Sequence[str]] = {
-    "batch_norm": ("running_mean", "running_var", "weight", "bias", "training", "momentum", "eps"),
-    "instance_norm": (
-        "running_mean", "running_var", "weight", "bias", "use_input_stats", "momentum", "eps",
-    ),
-    "group_norm": ("num_groups", "weight", "bias", "eps"),
-}  # fmt: skip
 _IMAGE = 2  # axes in front of those of an image
 
 
 def normed(words: Vocabulary, name: str, args: Sequence[Expr], named: Named) -> Spread | None:
     """What a call of such a norm means."""
-    wanted = _ARGUMENTS.get(name)
+    wanted, over_samples = NORMS.get(name, (None, False))
     given = {**dict(zip(wanted or (), args[1:], strict=False)), **named}
     if wanted is None or not args or len(args) > len(wanted) + 1 or not {*given} <= {*wanted}:
         return None
@@ -38,10 +31,10 @@ def normed(words: Vocabulary, name: str, args: Sequence[Expr], named: Named) -> 
     stated = [given.get(key) for key in ("running_mean", "running_var")]
     if any(e is not None and not _is_none(e) for e in stated) and not _is_true(given.get("training")):
         return _kept(words, whole, order, given)
-    if name == "group_norm":
+    if "num_groups" in wanted:
         groups = given.get("num_groups")
         return None if groups is None or isinstance(groups, tuple) else _grouped(words, whole, order, groups, given)
-    over = [i for k, i in enumerate(order) if k != 1 and (k > 0 or name == "batch_norm")]
+    over = [i for k, i in enumerate(order) if k != 1 and (k > 0 or over_samples)]
     return _scaled(words, whole, whole, over, order, given) if over else None
 
 

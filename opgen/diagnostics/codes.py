@@ -9,7 +9,7 @@ from __future__ import annotations
 
 from types import MappingProxyType
 
-from opgen.diagnostics.catalogue import language, spec, stages, statements
+from opgen.diagnostics.catalogue import doubts, language, spec, stages, statements
 from opgen.diagnostics.catalogue.row import Code
 
 GROUPS = {
@@ -29,7 +29,7 @@ def _index(rows: tuple[Code, ...]) -> dict[str, Code]:
     return dict(sorted(table.items()))
 
 
-CATALOGUE = MappingProxyType(_index(spec.ROWS + language.ROWS + statements.ROWS + stages.ROWS))
+CATALOGUE = MappingProxyType(_index(spec.ROWS + language.ROWS + statements.ROWS + doubts.ROWS + stages.ROWS))
 
 
 def lookup(code: str) -> Code | None:

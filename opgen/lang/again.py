@@ -6,7 +6,7 @@ from opgen.diagnostics.model import Bag, Source
 from opgen.lang.cursor import StopError
 from opgen.lang.expressions import ExpressionParser
 from opgen.lang.lexer import T
-from opgen.lang.nodes import Expr
+from opgen.lang.nodes import Expr, Name
 from opgen.lang.notes import Notes
 from opgen.schema.formula import Formula
 
@@ -17,13 +17,17 @@ def read_again(text: str, notes: Notes) -> Expr | None:
     parser = ExpressionParser(Formula(text, Source("", text), offsets), Bag(), notes.words)
     own = parser.idioms
     own.left, own.bound = notes.left, notes.bound
+    own.chosen = [c.name for c in notes.counted if isinstance(c, Name)]
     try:
         found = parser.expression()
     except StopError:
         return None
-    unclear = own.unclear or own.parts or own.counted or parser.bag.has_errors or parser.token.kind is not T.END
+    unclear = own.unclear or own.parts or parser.bag.has_errors or parser.token.kind is not T.END
     if unclear:
         return None
     notes.results += own.results
+    notes.runs |= own.runs
+    notes.counted += own.counted
+    notes.counts |= own.counts
     notes.within += own.within
     return found

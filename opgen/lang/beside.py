@@ -75,7 +75,7 @@ def meant_by(words: Vocabulary, e: Reduction, arguments: Arguments) -> tuple[Exp
             return None, (ONE_BODY,)
     if order is not None:
         hints[_ORDER] = None
-        meant = None if isinstance(order, tuple) else _norm(e, order)
+        meant = None if isinstance(order, tuple) else norm_of(e, order)
     return meant, tuple(hints)
 
 
@@ -107,7 +107,7 @@ def _of_two(e: Reduction, other: Expr) -> Expr:
     return Call(e.name, (e, other), e.span, e.name_span)
 
 
-def _norm(e: Reduction, order: Expr) -> Expr:
+def norm_of(e: Reduction, order: Expr) -> Expr:
     """The norm of any order: a sum of powers, an extreme, or a count."""
     size = Call("abs", (e.body,), e.span, e.name_span)
     match order:

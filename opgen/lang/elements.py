@@ -5,22 +5,34 @@ from __future__ import annotations
 from collections.abc import Sequence
 from dataclasses import replace
 
-from opgen.diagnostics.model import Span
+from opgen.diagnostics.model import Source, Span
 from opgen.lang.groups import Within
 from opgen.lang.habits import ELEMENT
 from opgen.lang.idioms import Idioms
 from opgen.lang.layout import layout, spelled
-from opgen.lang.nodes import Access, Binder, Dots, Expr, Name, Reduction
+from opgen.lang.nodes import Access, Binder, Dots, Expr, Name, Number, Reduction
 from opgen.lang.products import reindexed
 from opgen.lang.slices import Item, Slice
 from opgen.lang.unparse import unparse
 from opgen.lang.walk import nodes
 
+_PLACES = tuple(Number(k, Span(Source("", ""), 0, 0)) for k in (0, 1))
+
 
 def has_order(idioms: Idioms, e: Expr) -> bool:
     """Whether it is known which index stands at which place of a value."""
     kept = isinstance(e, Reduction) and idioms.words.reductions.get(e.name) is True and len(e.binders) == 1
-    return kept or any(node is e for node, _ in idioms.results) or any(node is e for node in idioms.counted)
+    return (
+        kept
+        or _has_both(idioms, e)
+        or any(node is e for node, _ in idioms.results)
+        or any(node is e for node in idioms.counted)
+    )
+
+
+def _has_both(idioms: Idioms, e: Expr) -> bool:
+    """Whether it is `x.max(dim=1)`, which other libraries give with its place."""
+    return isinstance(e, Reduction) and e.name in ("max", "min", "sort") and len(e.binders) == 1 and bool(idioms.found)
 
 
 def _of_kept(idioms: Idioms, e: Reduction, items: Sequence[Item], at: Span) -> Expr | None:
@@ -30,7 +42,7 @@ def _of_kept(idioms: Idioms, e: Reduction, items: Sequence[Item], at: Span) -> E
     free = layout(words, whole)
     if not isinstance(binder, Binder) or binder.name not in free or any(isinstance(i, Dots | Slice) for i in items):
         return None
-    chosen = (*idioms.left, *idioms.bound, *words.integers)
+    chosen = (*idioms.left, *idioms.bound, *idioms.chosen, *words.integers)
     if any(isinstance(i, Name) and i.name not in chosen and not any(i is c for c in idioms.counted) for i in items):
         idioms.unclear = True
         return e
@@ -52,6 +64,8 @@ def _of_kept(idioms: Idioms, e: Reduction, items: Sequence[Item], at: Span) -> E
 def elements(idioms: Idioms, e: Expr, items: Sequence[Item], at: Span) -> Expr:
     """The value with these indices in place of its own; what has no order is told not to be there anyway."""
     order = next((order for node, order in idioms.results if node is e), None)
+    if isinstance(e, Reduction) and _has_both(idioms, e) and len(items) == 1 and items[0] in _PLACES:
+        return e if items[0] == _PLACES[0] else replace(e, name=f"arg{e.name}")  # `argsort`, too
     if isinstance(e, Reduction) and (kept := _of_kept(idioms, e, items, at)) is not None:
         return kept
     if any(node is e for node in idioms.counted):

@@ -12,15 +12,16 @@ from opgen.diagnostics.model import Bag, Hint, Span
 from opgen.lang.bars import length
 from opgen.lang.beside import Arguments
 from opgen.lang.binders import as_binder
-from opgen.lang.cursor import Cursor
 from opgen.lang.depth import MAX_DEPTH
 from opgen.lang.elements import elements, has_order
 from opgen.lang.groups import is_group
-from opgen.lang.habits import JOINING, KEYWORDS, PLAIN, POSITION, SLICE, TUPLE
+from opgen.lang.habits import CHOICE, KEYWORDS, PLAIN, POSITION, SLICE, TUPLE
 from opgen.lang.idioms import Idioms
+from opgen.lang.joins import is_comprehension, is_list
 from opgen.lang.lexer import T, Token, number_value
 from opgen.lang.library import takes_shape
 from opgen.lang.limits import over_picked
+from opgen.lang.lists import ListParser
 from opgen.lang.nodes import (
     Access,
     Binder,
@@ -40,9 +41,9 @@ from opgen.lang.nodes import (
 )
 from opgen.lang.slices import Item, Slice, run_of
 from opgen.lang.subscripts import element, reduced
-from opgen.lang.tuples import joined
 from opgen.lang.unparse import unparse
 from opgen.lang.vocabulary import Vocabulary
+from opgen.lang.walk import rounded
 from opgen.schema.formula import Formula
 
 _OR, _AND, _COMPARE, _SUM, _PRODUCT, _UNARY, _POWER = 1, 2, 4, 5, 6, 7, 8
@@ -52,7 +53,6 @@ _LEVELS = {
     **dict.fromkeys(("*", "/", "//", "%", "@"), _PRODUCT),
     "**": _POWER,
 }
-_UPDATES = ("=", "+=", "*=")
 _KEYWORDS = ("and", "or", "not", "if")
 
 
@@ -63,7 +63,7 @@ def _level(token: Token) -> int | None:
     return {"or": _OR, "and": _AND}.get(token.text) if token.kind is T.NAME else None
 
 
-class ExpressionParser(Cursor):
+class ExpressionParser(ListParser):
     def __init__(self, f: Formula, bag: Bag, words: Vocabulary) -> None:
         super().__init__(f, bag)
         self.words = words
@@ -160,7 +160,7 @@ class ExpressionParser(Cursor):
 
     def either(self, condition: Expr, first: Expr, second: Expr, at: Span, message: str) -> Expr:
         span = first.span.to(second.span)
-        self.idioms.note(at, message, "a choice is written `where(condition, a, b)`")
+        self.idioms.note(at, message, CHOICE)
         return Call("where", (condition, first, second), span, span)
 
     def inner(self) -> Expr:
@@ -174,7 +174,7 @@ class ExpressionParser(Cursor):
             self.at = self.tokens.index(word, 0, self.at)
             raise self.unexpected("an operator, `,` or `)`")
         at = self.advance().span
-        return self.either(condition, value, self.choice(), at, "`else` is not part of the formula language")
+        return self.either(condition, value, self.inner(), at, "`else` is not part of the formula language")
 
     def atom(self) -> Expr:
         e = self.primary()
@@ -240,6 +240,8 @@ class ExpressionParser(Cursor):
         """A name, a call, an access, or a reduction: told apart by the brackets that follow."""
         token = self.advance()
         if opener := self.accept("("):
+            if token.text in self.words.reductions and is_comprehension(self.tokens, self.at):
+                return self.comprehension(token)
             arguments = self.arguments(token, opener)
             span = token.span.to(arguments.end)
             if token.span.text == "|" and (vector := length(self.words, arguments.given[0], self.idioms.left)):
@@ -256,12 +258,8 @@ class ExpressionParser(Cursor):
             picks: list[Expr] = []
             items, end = self.sliced(opener, picks if token.text in self.words.reductions else None)
             if picks and not self.token.is_op("("):
-                raise self.fail(
-                    "positions have no condition",
-                    picks[0].span,
-                    "OPG201",
-                    "inside a formula write `where(condition, a, b)`",
-                )
+                hint = "inside a formula write `where(condition, a, b)`"
+                raise self.fail("positions have no condition", picks[0].span, "OPG201", hint)
             if body_opener := self.accept("("):
                 items = self.without_slices(tuple(self.bound(token, i) for i in items))
                 outer = tuple(self.idioms.bound)
@@ -273,17 +271,15 @@ class ExpressionParser(Cursor):
                 takes = self.idioms.words.further.get(token.text) or self.idioms.takes_more(token.text)
                 more = self.expression() if takes and self.accept(",") else None
                 beside = self.beside(token, items, body, body_opener) if self.token.is_op(",") else None
-                last = beside.end if beside is not None else self.expect(")", body_opener).span
-                span = token.span.to(last)
+                span = token.span.to(beside.end if beside is not None else self.expect(")", body_opener).span)
                 if picks:
                     hint = "a condition stands in the body"
                     self.idioms.note(picks[0].span, PLAIN, hint, code="OPG246")
                     picked = over_picked(token.text, [as_binder(i) for i in items], body, picks)
                     self.idioms.unclear |= picked is None
                     return picked or body
-                meant = self.idioms.limited(token.text, items, body, span) or self.idioms.grouped(
-                    token.text, items, body
-                )
+                meant = self.idioms.limited(token.text, items, body, span)
+                meant = meant or self.idioms.grouped(token.text, items, body)
                 if meant is None:
                     binders = tuple(self.binder(item, token.text) for item in items)
                     made = Reduction(token.text, binders, body, span, token.span)
@@ -297,13 +293,10 @@ class ExpressionParser(Cursor):
         return Name(token.text, token.span)
 
     def arguments(self, called: Token, opener: Token) -> Arguments:
-        if called.text in JOINING and self.token.is_op("[", "("):
-            line = called.span.source.text[called.span.start :].partition("\n")[0]
-            hint = joined(self.words, self.idioms.target, line)
-            raise self.fail("there are no lists", self.token.span, "OPG201", hint)
         args: list[Expr] = []
         named: dict[str, Expr | tuple[Expr, ...]] = {}
         at: Span | None = None
+        lists = self.words.lacks(called.text) or self.tokens[self.at - 3].is_op(".")
         while not self.token.is_op(")"):
             foreign = self.token.kind is T.NAME and self.words.lacks(called.text)
             foreign |= self.token.is_word(*KEYWORDS) and called.text != "where"
@@ -315,6 +308,8 @@ class ExpressionParser(Cursor):
             elif args and takes_shape(called.text) and self.token.is_op("(", "["):
                 args.append(Name("shape", self.token.span))
                 self.axes()
+            elif (lists or (args and called.text in self.words.reductions)) and is_list(self.tokens, self.at):
+                args.append(self.listed(self.advance()))
             else:
                 args.append(self.inner())
             if self.token.is_op("=") and not (isinstance(args[-1], Name) and args[-1].name not in self.words.shapes):
@@ -326,17 +321,6 @@ class ExpressionParser(Cursor):
             if not self.accept(","):
                 break
         return Arguments(tuple(args), named, at, self.expect(")", opener).span)
-
-    def axes(self) -> Expr | tuple[Expr, ...]:
-        """The value of a named argument, which may be a list of axes."""
-        opener = self.accept("(", "[")
-        if opener is None:
-            return self.expression()
-        found = [self.expression()]
-        while self.accept(",") and not self.token.is_op(")", "]"):
-            found.append(self.expression())
-        self.expect(")" if opener.text == "(" else "]", opener)
-        return tuple(found)
 
     def items(self, opener: Token) -> tuple[tuple[Expr | Dots, ...], Span]:
         items, end = self.sliced(opener)
@@ -363,9 +347,9 @@ class ExpressionParser(Cursor):
         ends: list[Expr | None] = []
         colon = self.token.span
         while len(ends) < 2 and self.accept(":"):
-            ends.append(None if self.token.is_op(":", ",", "]") else self.expression())
+            ends.append(None if self.token.is_op(":", ",", "]") else rounded(self.expression()))
         stop, step = (*ends, None)[:2]
-        return Slice(start, stop, step, colon)
+        return Slice(start and rounded(start), stop, step, colon)
 
     def beside(self, name: Token, items: tuple[Expr | Dots, ...], body: Expr, opener: Token) -> Arguments:
         """What follows the body of a reduction."""

@@ -8,14 +8,15 @@ from __future__ import annotations
 import re
 from collections.abc import Mapping, Sequence
 from dataclasses import dataclass, replace
-from fractions import Fraction
 from types import MappingProxyType
 
 from opgen.diagnostics.model import Hint, Span
 from opgen.lang import formulas, habits
+from opgen.lang.beside import norm_of
+from opgen.lang.conversions import as_condition, as_mask, as_number
 from opgen.lang.einsum import contraction
 from opgen.lang.habits import CASTS
-from opgen.lang.layout import access_at, indices_of, layout, spelled, stated, transposed
+from opgen.lang.layout import indices_of, layout, spelled, stated, transposed
 from opgen.lang.nodes import (
     Access,
     Assign,
@@ -24,7 +25,6 @@ from opgen.lang.nodes import (
     Compare,
     Dots,
     Expr,
-    Logic,
     Name,
     Number,
     Power,
@@ -35,6 +35,8 @@ from opgen.lang.nodes import (
     Unary,
 )
 from opgen.lang.products import Factor, product, reindexed
+from opgen.lang.slices import total
+from opgen.lang.taken import axis_at, diagonal, gathered, selected
 from opgen.lang.unparse import unparse
 from opgen.lang.vocabulary import SPARE, Vocabulary
 from opgen.lang.walk import integer, nodes
@@ -65,23 +67,10 @@ _ALIASES = MappingProxyType({
     "subtract": "sub", "mm": "matmul", "bmm": "matmul", "mv": "matmul", "dot": "matmul", "vdot": "matmul",
 })  # fmt: skip
 _SAME = (
-    "float",
-    "double",
-    "half",
-    "bfloat16",
-    *("asarray", "as_tensor", "from_numpy", "ascontiguousarray"),
-    "contiguous",
-    "clone",
-    "cpu",
-    "cuda",
-    "to",
-    "type",
-    "astype",
-    "type_as",
-    "numpy",
-    "item",
-    "requires_grad_",
-)
+    "float", "double", "half", "bfloat16", "asarray", "as_tensor", "from_numpy", "ascontiguousarray", "contiguous",
+    "clone", "cpu", "cuda", "to", "type", "astype", "type_as", "numpy", "item", "squeeze", "requires_grad_",
+)  # fmt: skip
+_ORDERS = ("p", "ord")  # of a norm
 _LITERAL = re.compile(r"(?P<sign>[+-]?)(?P<name>inf|infinity|nan)")  # what Python's `float` reads
 _ARITHMETIC = MappingProxyType({"add": "+", "sub": "-"})
 _QUOTIENTS = MappingProxyType({"div": "/", "mul": "*", "floor_divide": "//", "floordiv": "//"})
@@ -126,6 +115,10 @@ def called(
             return None if swapped is None else Meant(*swapped)
         case "zeros_like" | "ones_like", (_,):
             return Meant(Number(int(plain == "ones_like"), span))
+        case "zeros" | "ones", (_, *_) if any(integer(a) == 1 for a in args):
+            return Meant(Number(int(plain == "ones"), span))
+        case "diagonal" | "diag", (of,) if not named and (made := diagonal(words, of)) is not None:
+            return Meant(*made)
         case "trace", (of,) if not named:
             return _trace(words, of)
         case "matmul", (a, b):
@@ -133,12 +126,14 @@ def called(
         case "einsum", (Text(value=text), *tensors):
             contracted = contraction(text, tensors)
             return None if contracted is None else Meant(*contracted)
-        case "gather", (x, axis, Name() as ids) if not named:
-            return _gathered(words, x, axis, ids)
-        case "masked_fill", (Access(items=(*_, Name(span=at) as i, Name() as j)) as x, Call(name="eye"), value):
-            return Meant(Call("where", (Compare((i, j), ("==",), at), value, x), span, span))
+        case "cdist", (a, b) if not named:
+            return _distances(words, a, b, left, turned)
+        case "gather" | "take_along_dim", (x, axis, Name() | Access() as ids) if not named:
+            return _meant(gathered(words, x, axis, ids))
+        case "index_select", (Name() as x, axis, Name() as ids) if not named:
+            return _meant(selected(words, x, axis, ids))
         case "masked_fill", (x, mask, value):
-            return Meant(Call("where", (mask, value, x), span, span))
+            return Meant(Call("where", (as_mask(mask), value, x), span, span))
         case ("add" | "sub", (a, b)) if not named:
             return Meant(Sum((("+", a), (_ARITHMETIC[plain], b)), span))
         case _, (a, b) if plain in _QUOTIENTS and plain not in known and not named:
@@ -151,33 +146,52 @@ def called(
             return Meant(Call("clamp", (a, Number(0, span), Number(1, span)), span, span))
         case "to" | "type" | "astype", (_, Name(name=dtype)) if dtype in CASTS:
             return Meant(Call("cast", args, span, span))
+        case "bool", (x,):
+            return Meant(as_condition(x), next((order for node, order in turned if node is x), None))
         case "float", (Text(value=text),) if literal := _LITERAL.fullmatch(text.strip().lower()):
             number = Name("nan" if literal["name"] == "nan" else "inf", span)
             return Meant(Unary("-", number, span) if literal["sign"] == "-" else number)
         case _, (x, *_) if plain in _SAME and plain not in known:
-            return Meant(_number(x) if plain in habits.CONVERTING else x)
+            return Meant(as_number(x) if plain in habits.CONVERTING else x)
         case ("std", (x, *_)) if "std" not in known:
-            inner = called(words, "var", args, named, left)
+            inner = called(words, "var", args, named, left, turned)
             return None if inner is None else Meant(Call("sqrt", (inner.node,), span, span))
+        case "norm", (x, *more) if name == "norm" and (more or {*named} & {*_ORDERS}):
+            return _length(words, x, more, named, left, turned)
         case _:
-            return _known(words, plain, args, named, left)
+            return _known(words, plain, args, named, left, turned)
 
 
-def counted_by(words: Vocabulary, args: Sequence[Expr]) -> Name | None:
-    """The index of a dim whose places `arange(N)` counts."""
-    match args:
-        case (Name(name=dim, span=span),) if dim[:1].isupper() and not words.knows(dim.lower()):
-            return Name(words.instead.get(dim.lower(), dim.lower()), span)
-        case _:
-            return None
+def _length(
+    words: Vocabulary, of: Expr, more: Sequence[Expr], named: Named, left: Sequence[str], turned: Sequence[Turned]
+) -> Meant | None:
+    """`norm(x, 1, -1)`, whose second argument is its order, unless that is an index."""
+    rest = {k: v for k, v in named.items() if k not in _ORDERS}
+    order = next((v for k, v in named.items() if k in _ORDERS), None)
+    if more and (isinstance(more[0], Name) and more[0].name in layout(words, spelled(words, of))):
+        return None if order is not None else _known(words, "norm", (of, *more), rest, left, turned)
+    given = [*more] if order is not None else [*more[1:]]
+    order = more[0] if order is None else order
+    if len(given) > 1 or isinstance(order, tuple | Text):
+        return None
+    made = _known(words, "norm", (of,), {**rest, **({"dim": given[0]} if given else {})}, left, turned)
+    if made is None or not isinstance(made.node, Reduction):
+        return None
+    return replace(made, node=norm_of(made.node, order))
 
 
-def _number(e: Expr) -> Expr:
-    """What is converted to a float: a condition becomes a number, a number stays."""
-    if not isinstance(e, Compare | Logic) and not (isinstance(e, Unary) and e.op == "not"):
-        return e
-    one, zero = (Number(Fraction(k), e.span) for k in (1, 0))
-    return Call("where", (e, one, zero), e.span, e.span)
+def _meant(made: tuple[Expr, tuple[str, ...] | None] | None) -> Meant | None:
+    return None if made is None else Meant(*made)
+
+
+def counted_by(words: Vocabulary, args: Sequence[Expr]) -> tuple[Name, Expr, Name] | None:
+    """The index of a dim that `arange(N)` counts, what it counts, `n + 1` of `arange(1, N + 1)`, and thedim."""
+    first = args[0] if len(args) > 1 else None
+    size = total([(1, args[-1]), *([(-1, first)] if first is not None else [])], args[-1].span) if args else None
+    if not isinstance(size, Name) or not size.name[:1].isupper() or words.knows(size.name.lower()) or len(args) > 2:
+        return None
+    index = Name(words.instead.get(size.name.lower(), size.name.lower()), size.span)
+    return index, index if first is None else total([(1, index), (1, first)], size.span), size
 
 
 def renamed(words: Vocabulary, e: Reduction) -> Expr | None:
@@ -188,15 +202,19 @@ def renamed(words: Vocabulary, e: Reduction) -> Expr | None:
     return replace(e, name=name) if name in words.reductions else None
 
 
-def _known(words: Vocabulary, name: str, args: tuple[Expr, ...], named: Named, left: Sequence[str]) -> Meant | None:
+def _known(
+    words: Vocabulary, name: str, args: tuple[Expr, ...], named: Named, left: Sequence[str], turned: Sequence[Turned]
+) -> Meant | None:
     span = args[0].span
-    axes = next((v for k, v in named.items() if k in ("dim", "dims", "axis", "axes")), None)
+    axes = next((v for k, v in named.items() if k in habits.AXES), None)
+    if name in words.reductions and {*named} - {*habits.AXES}:
+        return None
     if name in words.reductions and (name not in words.functions or len(args) == 1 or _is_axis(args[1])):
         if axes is None and len(args) == 2 and _is_axis(args[1]):
             axes = args[1]
         elif len(args) > 1:
             return _over(words, name, args[0], args[1:])
-        return _reduced(words, name, args[0], axes, left)
+        return _reduced(words, name, args[0], axes, left, turned)
     if name not in words.functions or axes is not None:
         return None
     if name == "clamp" and (named or len(args) == 2) and {*named} <= {"min", "max", "a_min", "a_max"}:
@@ -216,10 +234,11 @@ def _is_axis(e: Expr) -> bool:
 
 
 def _reduced(
-    words: Vocabulary, name: str, body: Expr, axes: Expr | tuple[Expr, ...] | None, left: Sequence[str]
-) -> Meant | None:
+    words: Vocabulary, name: str, body: Expr, axes: Expr | tuple[Expr, ...] | None, left: Sequence[str],
+    turned: Sequence[Turned],
+) -> Meant | None:  # fmt: skip
     whole = spelled(words, body)
-    found = layout(words, whole)
+    found = next((order for node, order in turned if node is body), layout(words, whole))
     chosen: list[str] = []
     if axes is None and words.reductions[name]:
         chosen = [i for i in found if i != "..."][-1:]
@@ -228,7 +247,7 @@ def _reduced(
         chosen = [i for i in found if i not in left] or [i for i in found if i not in written_out]
     else:
         for axis in axes if isinstance(axes, tuple) else (axes,):
-            place = _place(axis, found)
+            place = axis_at(axis, found)
             if place is None:
                 return None
             chosen.append(place)
@@ -246,18 +265,6 @@ def _over(words: Vocabulary, name: str, body: Expr, indices: Sequence[Expr]) -> 
     if len(named) < len(indices):
         return None
     return Meant(Reduction(name, tuple(Binder(i.name, None, i.span) for i in named), whole, body.span, body.span))
-
-
-def _place(axis: Expr, found: Sequence[str]) -> str | None:
-    match axis:
-        case Number(value=int(value)) if value < len(found) and (value >= 0) and "..." not in found[: value + 1]:
-            return found[value]
-        case Unary(op="-", operand=Number(value=int(value))) if value <= len(found) and "..." not in found[-value:]:
-            return found[-value]
-        case Name(name=name) if name.lower() in found:
-            return name.lower()
-        case _:
-            return None
 
 
 def lettered(node: Expr, order: tuple[str, ...], left: tuple[str, ...]) -> tuple[Expr, tuple[str, ...]]:
@@ -305,6 +312,8 @@ def _factor(words: Vocabulary, e: Expr, turned: Sequence[Turned]) -> Factor | No
         own = layout(words, whole)
         inner = (o for node, o in turned if sorted(o) == sorted(own) and any(n is node for n in nodes(whole)))
         return Factor(whole, order or next(inner, own), False, {})
+    if order is not None and not isinstance(whole, Access):
+        return Factor(whole, order, False, {})
     if not isinstance(whole, Access):
         return None
     items, shape = _read_at(words, whole), words.shapes.get(whole.name, ())
@@ -322,26 +331,15 @@ def _read_at(words: Vocabulary, e: Access) -> tuple[str, ...]:
     return tuple(i for (i,) in found) if all(len(indices) == 1 for indices in found) else ()
 
 
-def _gathered(words: Vocabulary, of: Expr, axis: Expr, ids: Name) -> Meant | None:
-    """`gather(x, 1, ids)`: `x[n, ids[n]]` where `ids` has the other dims of `x`, and `x[n, ids[n, m]]` where it has one
-    of its own in place of the axis."""
-    if not isinstance(of, Name) or ids.name not in words.integers:
+def _distances(words: Vocabulary, a: Expr, b: Expr, left: Sequence[str], turned: Sequence[Turned]) -> Meant | None:
+    """The lengths of the differences of all rows, which are paired as in a product of matrices."""
+    other = transposed(words, b, None)
+    made = None if other is None else _product(words, a, other[0], left, (*turned, other))
+    if made is None or not isinstance(made.node, Reduction) or not isinstance(made.node.body, Product):
         return None
-    shape, given = words.shapes.get(of.name, ()), words.shapes.get(ids.name, ())
-    place = _place(axis, indices := words.letters.get(of.name, ()))
-    if place is None:
-        return None
-    at = indices.index(place)
-    beside = shape[:at] + shape[at + 1 :]
-    replaced = len(given) == len(shape) and given[:at] + given[at + 1 :] == beside and given[at] not in (*beside, "1")
-    if given != beside and not replaced:
-        return None
-    other = words.letters[ids.name][at : at + 1] if replaced else ()
-    if {*other} & {*indices}:
-        return None
-    found = access_at(of.name, indices, of)
-    position = access_at(ids.name, (*indices[:at], *other, *indices[at + 1 :]), ids)
-    return Meant(replace(found, items=(*found.items[:at], position, *found.items[at + 1 :])))
+    (_, first), (_, second) = made.node.body.factors
+    apart = Sum((("+", first), ("-", second)), made.node.span)
+    return replace(made, node=replace(made.node, name="norm", body=apart))
 
 
 def _permuted(words: Vocabulary, name: str, args: Sequence[Expr], turned: Sequence[Turned]) -> tuple[str, ...] | None:
@@ -377,7 +375,8 @@ def written(text: str, whole: Span, above: Sequence[str] = ()) -> str:
     `above`: what statements further up become with it.
     """
     if above:
-        return f"write {', '.join(f'`{line}`' for line in above)}, and `{text}`"
+        lines = ", ".join(f"`{line}`" for line in above)
+        return f"write {lines} further up, and `{text}` here: each value has a name of its own"
     hint = f"write `{text}`"
     exact = "#" not in whole.text and not any(name in text for name in _OTHERWISE)
     return Hint(hint, whole.text, text, whole) if exact else hint

@@ -34,6 +34,30 @@ _FORMULAS: Mapping[str, Rows] = MappingProxyType({
 })  # fmt: skip
 
 
+# The same for functions of the language, with other arguments than they take.
+_OTHERWISE: Mapping[str, Rows] = MappingProxyType({
+    "where": (("c, a", "where(c, a, 0)"),),
+    "log": (("x, b", "log(x)/log(b)"),),
+    "softplus": (("x, b", "softplus(b*x)/b"),),
+    "round": (("x, n", "round(x*10**n)/10**n"),),
+    "relu": (("x, i", "relu(x)"),),
+    "silu": (("x, b", "x*sigmoid(b*x)"),),
+    "sqrt": (("x, e", "sqrt(x + e)"),),
+    "atan": (("y, x", "atan2(y, x)"),),
+})  # fmt: skip
+
+
+def otherwise(name: str, args: Sequence[Expr]) -> tuple[str, ...]:
+    """What a call of a function means that has as many arguments as it does not take."""
+    row = next((r for r in _OTHERWISE.get(name, ()) if r[0].count(",") + 1 == len(args)), None)
+    if row is None:
+        return ()
+    shown = (unparse(a) if isinstance(a, Name | Number | Access) else f"({unparse(a)})" for a in args)
+    values = dict(zip(row[0].split(", "), shown, strict=True))
+    text = re.sub(r"\b[a-z]\b", lambda word: values.get(word[0], word[0]), row[1])
+    return (f"write `{re.sub(r'(?<=[(])[(]([^()]*)[)](?=[,)])', chr(92) + '1', text)}`",)
+
+
 def plain(name: str) -> str:
     """The formula of a function of one argument, or of as few as it takes."""
     return _FORMULAS[name][0][1]
@@ -45,6 +69,16 @@ def written_out(name: str, args: Sequence[Expr]) -> str | None:
     if found is None or not all(isinstance(a, Name | Number | Access) for a in args):
         return None
     values = dict(zip(found[0].split(", "), (unparse(a) for a in args), strict=True))
+    return re.sub(r"\b[a-z]\b", lambda word: values.get(word[0], word[0]), found[1])
+
+
+def substituted(name: str, args: Sequence[Expr]) -> str | None:
+    """The formula with any arguments, in brackets where they are long."""
+    found = _of(name, len(args))
+    if found is None:
+        return None
+    shown = (unparse(a) if isinstance(a, Name | Number | Access) else f"({unparse(a)})" for a in args)
+    values = dict(zip(found[0].split(", "), shown, strict=True))
     return re.sub(r"\b[a-z]\b", lambda word: values.get(word[0], word[0]), found[1])
 
 
@@ -68,6 +102,7 @@ class Row:
     arguments: str
     formula: str
     is_loss: bool = False  # whose mean is taken, unless `reduction` says otherwise
+    of_value: str = ""  # the formula where the first argument is no tensor, if that is another one
 
 
 _HUBER = "where(abs(x - t) < delta, 0.5*(x - t)**2, delta*(abs(x - t) - 0.5*delta))"
@@ -86,18 +121,33 @@ CALLS: Mapping[str, Row] = MappingProxyType({
                     Row("x, shape=0, weight=1, bias=0, eps=1e-5", "(x - mean(x, -1))*rsqrt(var(x, -1) + eps)")),
     **dict.fromkeys(("rms_norm", "rmsnorm"),
                     Row("x, shape=0, weight=1, eps=1e-6", "x*rsqrt(mean(x**2, -1) + eps)")),
-    "normalize": Row("x, p=2, dim=-1, eps=1e-12", "x/max(norm(x, dim), eps)"),
+    "normalize": Row("x, p=2, dim=-1, eps=1e-12", "x/max(l2norm(x, dim), eps)"),
     **dict.fromkeys(("cosine_similarity", "cos_sim", "cosine_sim"),
-                    Row("x, y, dim=-1, eps=1e-8", "sum(x*y, dim)/max(norm(x, dim)*norm(y, dim), eps)")),
-    "pairwise_distance": Row("x, y", "norm(x - y, -1)"),
+                    Row("x, y, dim=-1, eps=1e-8", "sum(x*y, dim)/max(l2norm(x, dim)*l2norm(y, dim), eps)")),
+    "pairwise_distance": Row("x, y, dim=-1", "l2norm(x - y, dim)"),
     "linear": Row("x, w, bias=0", "x @ w.T"),
     "embedding": Row("ids, table", "table[ids]"),
     "cross_entropy": Row("x, t", "-mean(log_softmax(x, -1)[t])"),
     **dict.fromkeys(("scaled_dot_product_attention", "sdpa"),
                     Row("q, k, v", "softmax(q @ k.mT / sqrt(k.shape[-1]), -1) @ v")),
+    **dict.fromkeys(("nll_loss", "nll"), Row("x, t", "-gather(x, 1, t)", is_loss=True, of_value="-x[t]")),
+    "kl_div": Row("logp, p", "xlogy(p, p) - p*logp", is_loss=True),
+    "dropout": Row("x, p=0.5, training=True, inplace=False", "where(uniform(seed) >= p, x/(1 - p), 0)"),
+    "gumbel_softmax": Row(
+        "x, tau=1, hard=False, eps=0, dim=-1", "softmax((x - log(-log(max(uniform(seed), 1e-20))))/tau, dim)"
+    ),
+    "linspace": Row("a, b, n", "a + (b - a)*arange(n)/(n - 1)"),
     "softmin": Row("x, dim=-1", "softmax(-x, dim)"),
     "gelu": Row("x, approximate", "0.5*x*(1 + tanh(sqrt(2/pi)*(x + 0.044715*x**3)))"),
     "leaky_relu": Row("x, negative_slope=0.01", _LEAKY),
     "elu": Row("x, alpha=1", "where(x > 0, x, alpha*expm1(x))"),
     "softplus": Row("x, beta=1", "softplus(beta*x)/beta"),
+})  # fmt: skip
+
+# Norms with other axes than the last: the arguments behind the tensor, and whether they go over all samples, too.
+_RUNNING = ("running_mean", "running_var", "weight", "bias")
+NORMS: Mapping[str, tuple[tuple[str, ...], bool]] = MappingProxyType({
+    "batch_norm": ((*_RUNNING, "training", "momentum", "eps"), True),
+    "instance_norm": ((*_RUNNING, "use_input_stats", "momentum", "eps"), False),
+    "group_norm": (("num_groups", "weight", "bias", "eps"), False),
 })  # fmt: skip

@@ -23,6 +23,7 @@ from opgen.lang.nodes import (
     Product,
     Sum,
     Target,
+    Text,
 )
 from opgen.lang.products import reindexed
 from opgen.lang.unparse import unparse, unparse_assign
@@ -60,13 +61,19 @@ def is_group(words: Vocabulary, e: Expr | Dots | None = None, left: Sequence[str
     return isinstance(e, Name | Access) and e.name in words.integers and e.name not in left
 
 
-def by_groups(words: Vocabulary, name: str, args: Sequence[Expr], left: Sequence[str]) -> ByGroups | None:
-    """Which reduction a function of values and of their groups is: `softmax(x, batch)`, `segment_sum(x, ids)`."""
+def by_groups(
+    words: Vocabulary, name: str, args: Sequence[Expr], left: Sequence[str], reduce: object = None
+) -> ByGroups | None:
+    """Which reduction a function of values and of their groups is: `softmax(x, batch)`, `segment_sum(x, ids)`.
+
+    `reduce`: the word for it where a call has one.
+    """
     if len(args) < 2 or not is_group(words, args[1], left):
         return None
     if name in words.reductions and name not in words.functions:
         return ByGroups(name, f"`{name}` takes one expression, and no groups beside it", "OPG201")
     plain = next((name.removeprefix(p).removesuffix("_pool") for p in _PREFIXES if name.startswith(p)), "")
+    plain = reduce.value if name == "scatter" and isinstance(reduce, Text) else plain
     plain = _ALIASES.get(plain, plain)
     if plain not in words.reductions or not words.lacks(name):
         return None
@@ -107,7 +114,10 @@ def within_groups(
         own = [i.name if isinstance(i, Name) else "..." for i in group.items]
     free = layout(words, whole)
     if not left and isinstance(group, Name) and index is None and name not in KEPT:
-        return None
+        if not own or "..." in (*own, *free) or not {*own} <= {*free}:
+            return None
+        each = _Groups(words, name, whole, group.name, own, free, (), target)
+        left = each.along(each.letter())  # a value for each group
     if left and len(left) == len(free) and not {*own} & {*left} and (name in KEPT or isinstance(body, Name)):
         other = dict(zip(free, left, strict=True))  # the target has letters of its own
         if not any(i in left for i in free) and "..." not in (*free, *left):
@@ -146,14 +156,14 @@ class _Groups:
 
     def made(self) -> Within | None:
         read = self._place()
-        letter = self._letter()
+        letter = self.letter()
         known = self.words.ends.get(self.group)
         end = known or next(d for d in ("G", "GROUPS") if not self.words.knows(d))
         sizes = {i: self._size(i) for i in self.free if i not in self.own and i != "..."}
         if read is None or None in sizes.values():
             return None
         binders: list[Binder | Dots | Expr] = []
-        for i in self._along(letter):
+        for i in self.along(letter):
             size = end if i == letter else sizes.get(i)
             binders.append(
                 Dots(self.body.span) if size is None else Binder(i, Name(size, self.body.span), self.body.span)
@@ -175,7 +185,7 @@ class _Groups:
         at = self.body.span
         return Access(self.group, tuple(Name(i, at) for i in self.own), at, at)
 
-    def _letter(self) -> str:
+    def letter(self) -> str:
         end = self.words.ends.get(self.group) or "G"
         taken = (*self.free, *self.own, *self.words.letters, self.target)
         wishes: tuple[str, ...] = (*([end.lower()] if end.isalpha() else []), "g", *SPARE)
@@ -189,7 +199,7 @@ class _Groups:
                     return size
         return None
 
-    def _along(self, place: str) -> list[str]:
+    def along(self, place: str) -> list[str]:
         """The indices of the body with one place for the group in place of its elements."""
         first = next(k for k, i in enumerate(self.free) if i in self.own)
         rest = [i for i in self.free if i not in self.own]
@@ -198,7 +208,7 @@ class _Groups:
 
     def _read(self, name: str, place: Expr) -> Access:
         at = self.body.span
-        items = tuple(place if i == "" else Dots(at) if i == "..." else Name(i, at) for i in self._along(""))
+        items = tuple(place if i == "" else Dots(at) if i == "..." else Name(i, at) for i in self.along(""))
         return Access(name, items, at, at)
 
     def _named(self, wish: str) -> str:

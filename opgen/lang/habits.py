@@ -17,6 +17,7 @@ _LOOP = (
     " from the step before is a recurrence: `h[t] = a*h[t - 1] + x[t]`"
 )
 _CHOICE = 'a choice is a guard at the end, `y = a if mode == "fast"`, or inside of a formula `where(condition, a, b)`'
+CHOICE = "a choice is written `where(condition, a, b)`"
 _FUNCTION = "a function of your own stands under `functions`: `swish(x): x*sigmoid(x)`"
 _IMPORT = "nothing is imported; a function from elsewhere stands under `functions` with `extern`"
 
@@ -38,16 +39,18 @@ SCATTER = "what comes together at computed positions is a scatter"
 AT = f"{SCATTER}, a statement of its own: `y[ids[n]] += x[n]`"
 PRODUCT = "a product over an index is written with its indices: `sum[k](a[i, k] * b[k, j])`"
 TURNED = "an access names its indices in any order: `x[j, i]`"
-JOINING = ("cat", "concat", "concatenate")
 JOIN = "join by position: `where(i < N, a[i], b[i - N])`, with the extent on the left: `y[i < N + M] = …`"
 _FILL = "write the number itself: it has whatever shape is needed"
 _COUNT = "an index may be used as a number: `y[n] = n*x[n]`"
 SIZE = "the size of a dim is its name, such as `N`"
 
 
+WRITTEN = "write it out: "
+
+
 def _written(formula: str) -> str:
     """The hint for a function that is another one's formula."""
-    return f"write it out: `{formula}`"
+    return f"{WRITTEN}`{formula}`"
 
 
 def _transform(size: str, index: str, over: str, exponent: str, scale: str = "") -> str:
@@ -60,7 +63,7 @@ def _transform(size: str, index: str, over: str, exponent: str, scale: str = "")
 
 def of_function(name: str) -> str:
     """What is said of a function that has no counterpart; nothing where nothing is known of it."""
-    return FUNCTIONS.get(name, "") or (DRAWN.format(_DRAWS[name]) if name in _DRAWS else "")
+    return FUNCTIONS.get(name, "") or (DRAWN.format(DRAWS[name]) if name in DRAWS else "")
 
 
 def example(reduction: str) -> str:
@@ -100,7 +103,7 @@ FUNCTIONS: Mapping[str, str] = MappingProxyType({
     **dict.fromkeys(("transpose", "permute", "swapaxes", "movedim", "T", "t"), TURNED),
     **dict.fromkeys(("reshape", "view", "flatten", "squeeze", "unsqueeze", "expand", "broadcast_to"),
                     "an access says which element is meant: `x[n, c*H + h]` reads a dim as two"),
-    **dict.fromkeys((*JOINING, "stack"), JOIN),
+    **dict.fromkeys(("cat", "concat", "concatenate", "stack", "hstack", "vstack"), JOIN),
     **dict.fromkeys(("repeat", "tile", "expand_as", "repeat_interleave"),
                     "an index at which nothing is read repeats: `y[n, r < R, d] = x[n, d]`"),
     "rearrange": "an access says which element is meant: `y[b, h < H, t, d < D//H] = x[b, t, h*(D//H) + d]`",
@@ -175,6 +178,8 @@ FUNCTIONS: Mapping[str, str] = MappingProxyType({
                     "write it out: `p[..., i, j] = softmax[j](sum[d](q[..., i, d]*k[..., j, d])*scale)`, then"
                     " `y[..., i, e] = sum[j](p[..., i, j]*v[..., j, e])`"),
     **dict.fromkeys(("glu", "geglu", "swiglu"), "read both halves: `y[h < D//2] = sigmoid(x[h + D//2])*x[h]`"),
+    "gumbel_softmax": _written("softmax[k]((x[n, k] - log(-log(uniform(seed))))/tau)"),
+    "grid_sample": "a bilinear read is four reads with weights, at `int(floor(u[p]))` and one further",
     **dict.fromkeys(("rms_norm", "rmsnorm"), _written("x[..., k]*rsqrt(mean[k](x[..., k]**2) + eps)")),
     "roll": "write `x[(n + 1) % N]`",
     **dict.fromkeys(("flip", "fliplr", "flipud"), "write `x[N - 1 - n]`"),
@@ -190,7 +195,8 @@ FUNCTIONS: Mapping[str, str] = MappingProxyType({
 })  # fmt: skip
 GRADIENTS = ("grad", "gradient", "jacobian", "jacrev", "jacfwd", "derivative", "nabla")
 DRAWN = "random numbers are drawn from a seed: `{}`, with `inputs: {{seed: {{dtype: seed}}}}`"
-_DRAWS = MappingProxyType({
+SEEDED = "random numbers are drawn from a seed: `inputs: {seed: {dtype: seed}}`"
+DRAWS = MappingProxyType({
     **dict.fromkeys(("rand", "rand_like", "random"), "uniform(seed)"),
     **dict.fromkeys(("randn", "randn_like"), "normal(seed)"),
     "randint": "integer(seed, n)", "bernoulli": "uniform(seed) < p",
@@ -256,6 +262,10 @@ NO_DTYPES = (
 EACH = "operators and functions are applied to each element anyway: leave the `.` away"
 DOTS = "an index runs from 0: `sum[i < 3](…)`, and a position may subtract: `x[n + i - 1]`"
 
+MASKED = (
+    "a mask is a condition for each element, and no position: `sum[n](where(m[n], x[n], 0))/count[n](m[n])` is the mean"
+    " of what it keeps"
+)
 NO_AXIS = "an access holds what the tensor has, no place for a new axis: an index lines up by its name"
 TUPLE = "several results are several statements; several indices stand side by side: `sum[i, j](…)`"
 RESULTS = "the value and the place of a maximum are `v[n] = max[k](x[n, k])` and `i[n] = argmax[k](x[n, k])`"

@@ -13,9 +13,11 @@ from opgen.diagnostics.model import Span
 from opgen.lang import habits, library, orders
 from opgen.lang.beside import Arguments, meant_by
 from opgen.lang.capitals import in_small_letters
-from opgen.lang.einops import Regrouped, regrouped
+from opgen.lang.einops import regrouped
 from opgen.lang.foreign import TURNED, called, counted_by, is_product, lettered, product_of, renamed
+from opgen.lang.formulas import CALLS, substituted
 from opgen.lang.groups import by_groups, in_general, is_group, within_groups
+from opgen.lang.joins import JOINING, STACKING, joined, without_lists
 from opgen.lang.layout import CONSTANTS, access_at, spelled, transposed
 from opgen.lang.lexer import Token
 from opgen.lang.limits import under_limit
@@ -34,12 +36,15 @@ from opgen.lang.nodes import (
     Reduction,
     Unary,
 )
+from opgen.lang.norms import normed
 from opgen.lang.notes import OF_STORAGE, Notes
 from opgen.lang.orders import through_order
 from opgen.lang.slices import Item, Slice, read_at
+from opgen.lang.spread import Spread, spread
 from opgen.lang.unparse import unparse
 from opgen.lang.walk import integer, nodes
 from opgen.lang.whole import read_whole
+from opgen.lang.windows import windowed
 
 
 @dataclass(slots=True)
@@ -59,6 +64,9 @@ class Idioms(Notes):
                 self.note(span, message, f"it is called `{word.lower()}`")
                 return Name(word.lower(), span)
             self.note(span, message, "functions have no prefix")
+            text = None if arguments.named else substituted(word, arguments.given)
+            if text is not None and (found := self.again(text, self)) is not None:
+                return found
             return self.called(word, arguments.given, arguments.named, span)
         if arguments is not None and word in habits.METHODS:
             self.note(span, message, habits.METHODS[word])
@@ -94,11 +102,15 @@ class Idioms(Notes):
         items = tuple(self.position(i) for i in items) if not any(isinstance(i, Slice) for i in items) else tuple(items)
         self.unclear |= any(isinstance(i, Compare | Logic) for i in items)  # a mask, which is told where it is lowered
         plain = tuple(i for i in items if not isinstance(i, Slice))
+        self.masked |= any(isinstance(i, Compare | Logic) for i in plain) or any(
+            isinstance(i, Name) and i.name in self.words.masks and i.name not in self.left for i in plain
+        )
         slices = [i for i in items if isinstance(i, Slice)]
         whole = [n.name for n in plain if isinstance(n, Name) and n.name not in (*self.left, *self.bound)]
         self.unclear |= any(self.words.letters.get(n, ()) not in ((), ("...",)) for n in whole)  # at another's elements
         new_axes = any(i == Name("None", span) for i in plain) and not self.words.knows("None")
-        if not slices and not (new_axes and name.text in self.words.letters and not self.left):
+        anywhere = not self.left or any(isinstance(i, Dots) for i in plain)
+        if not slices and not (new_axes and name.text in self.words.letters and anywhere):
             return Access(name.text, plain, span, name.span)
         general = habits.NO_AXIS if new_axes else self.behind or habits.SLICE
         at = slices[0].span if slices else span
@@ -112,6 +124,9 @@ class Idioms(Notes):
             self.unclear = True
             return Access(name.text, plain, span, name.span)
         self.parts[name.span.start] = found[1]
+        more = [i for i in found[1] if i not in (*self.left, *self.bound)]
+        if self.left and self.plain and not self.inside and len(more) == 1 and not self.results:
+            self.grown = (*self.left, *more)
         return Access(name.text, found[0], span, name.span)
 
     def position(self, item: Item) -> Item:
@@ -154,7 +169,8 @@ class Idioms(Notes):
 
     def call(self, name: str, at: Span, arguments: Arguments) -> Expr | None:
         """A call with an axis, or of a reduction without an index; None for any other."""
-        if (by := by_groups(self.words, name, arguments.given, self.left)) is not None:
+        reduce = arguments.named.get("reduce")
+        if (by := by_groups(self.words, name, arguments.given, self.left, reduce)) is not None:
             self.note(at, by.message, code=by.code)
             return self._within(by.reduction, arguments.given[0], arguments.given[1], None)
         reduces = name in self.words.reductions and (name not in self.words.functions or len(arguments.given) == 1)
@@ -190,10 +206,12 @@ class Idioms(Notes):
         known = not self.words.functions or name in self.words.functions or name in self.words.reductions
         if name == "len" and not known and len(arguments.given) == 1:
             return self.size(arguments.given[0], Number(0, at), at.to(arguments.end))
-        if known or self.words.knows(name) or not arguments.given:
+        drawn = name in habits.DRAWS and name not in CALLS  # which is told where it is lowered
+        if known or drawn or self.words.knows(name) or not arguments.given:
             return None
         given = arguments.given, arguments.named
-        meant = called(self.words, name, *given, self.left) or regrouped(self.words, name, *given)
+        own_axes = self.spread_of(name, *given) or regrouped(self.words, name, *given)
+        meant = own_axes or called(self.words, name, *given, self.left)
         if name in ("arange", "range") and counted_by(self.words, arguments.given) is not None:
             self.note(at, f"there is no function `{name}`", code="OPG209", otherwise=habits.FUNCTIONS[name])
             return self.called(name, arguments.given, {}, at)
@@ -201,7 +219,8 @@ class Idioms(Notes):
         if not self.takes_more(name) and meant is None and written_out is None and not arguments.named:
             return None
         hint = habits.FUNCTIONS.get(name, "")
-        known = written_out is not None or isinstance(meant, Regrouped)
+        known = written_out is not None or own_axes is not None
+        known |= meant is not None and hint.startswith(habits.WRITTEN)
         hints, otherwise = ((hint,), "") if hint and not known else ((), hint)
         self.note(at, f"there is no function `{name}`", *hints, code="OPG209", otherwise=otherwise)
         return self.called(name, arguments.given, arguments.named, at)
@@ -302,15 +321,42 @@ class Idioms(Notes):
     ) -> str | None:
         return library.formula(self.words, name, args, named, each=bool(self.left or self.inside))
 
+    def spread_of(
+        self, name: str, args: tuple[Expr, ...], named: Mapping[str, Expr | tuple[Expr, ...]]
+    ) -> Spread | None:
+        """What a call means whose result has axes of its own; None for any other."""
+        if not self.words.lacks(name):
+            return None
+        args, named = without_lists(name, args, named)
+        if name in (*JOINING, *STACKING):
+            return joined(self.words, name, args, named, self.left, self.parts)
+        made = spread(self.words, name, args, named, self.results) or windowed(self.words, name, args, named)
+        return made or normed(self.words, name, args, named)
+
+    def spread_out(self, made: Spread, args: tuple[Expr, ...]) -> Expr:
+        made = made.along(self.left)
+        self.runs |= made.runs
+        if self.plain and not self.inside and {*self.left} < {*made.order} == {*self.left, *made.runs}:
+            self.grown = made.order
+        inner = [n for a in args for n in (*nodes(a), *nodes(spelled(self.words, a)))]
+        for a in (n for n in inner if isinstance(n, Access)):
+            self.parts.pop(a.name_span.start, None)  # told by what is made of it
+        self.results = [r for r in self.results if r[0] not in inner]
+        self.results.append((made.node, made.order))
+        return made.node
+
     def called(
         self, name: str, args: tuple[Expr, ...], named: Mapping[str, Expr | tuple[Expr, ...]], span: Span
     ) -> Expr:
+        args, named = without_lists(name, args, named)
+        name = name.removesuffix("_") if self.words.lacks(name) else name
         if name == "size" and len(args) == 2:
             self.found.pop()
             return self.size(args[0], args[1], span)
-        if name in ("arange", "range") and (index := counted_by(self.words, args)) is not None:
-            self.counted.append(index)
-            return index
+        if name in ("arange", "range") and (counts := counted_by(self.words, args)) is not None:
+            self.counted.append(counts[0])
+            self.counts[counts[0].name] = counts[2]
+            return counts[1]
         if name == "unsqueeze" and len(args) == 2 and (read := stretched(self.words, *args, self.left)) is not None:
             return read
         if (axes := regrouped(self.words, name, args, named)) is not None:
@@ -319,6 +365,8 @@ class Idioms(Notes):
                 self.parts[axes.start] = axes.extents
                 self.results.append((node, order))
                 return node
+        if (made := self.spread_of(name, args, named)) is not None:
+            return self.spread_out(made, args)
         meant = called(self.words, name, args, named, (*self.left, *self.bound), self.results)
         if is_product(name) or (meant is not None and meant.order is not None):
             inner = [n for a in args for n in (*nodes(a), *nodes(spelled(self.words, a)))]
@@ -327,6 +375,7 @@ class Idioms(Notes):
             self._in_order(name, args[0], None, args[1] if len(args) > 1 else None)
         text = self.written_out(name, args, named) if meant is None else None
         if text is not None and (found := self.again(text, self)) is not None:
+            self.counted = [c for c in self.counted if not any(c is a for a in args)]
             return found
         if meant is None:
             self.note_unclear(product_of(self.words, name, args) or habits.of_function(name.lower()))

@@ -162,26 +162,29 @@ def _is_index(f: Formula, word: str, at: int, tokens: list[Token]) -> bool:
     return re.search(rf"\b{word}\b", f.text[at:].partition("\n")[0].partition("#")[0][len(word) :]) is not None
 
 
+def _sign(f: Formula, at: int, bag: Bag, tokens: list[Token], slip: tuple[str, str, str]) -> int:
+    typed, meant, hint = slip
+    end, several = at + len(typed), signs.powers(f.text, at) if typed == "^" else None
+    if several != "":  # told with the first one
+        told = several or (hint if typed in _UNCLEAR else Hint(hint, typed, _apart(f.text, at, end, meant)))
+        code, message = "OPG202" if typed == "^" else "OPG201", f"`{typed}` is not an operator of the formula language"
+        bag.error(code, message, f.span(at, end), hints=(told,))
+    kind = T.BAD if typed == "^" and f.text.startswith("{", end) else T.NAME if meant.isalpha() else T.OP
+    tokens.append(Token(kind, meant, f.span(at, end)))
+    return end
+
+
 def _slip(f: Formula, at: int, bag: Bag, tokens: list[Token]) -> int:
     """Report a character the language does not have; go on as if what was meant stood there."""
-    hints: tuple[str, ...]
+    hints: tuple[str, ...] = ()
     for told in (_of_paper, _between_bars, _below, _turned):
         if (end := told(f, at, bag, tokens)) is not None:
             return end
-    for typed, meant, hint in signs.SLIPS:
-        if f.text.startswith(typed, at):
-            end = at + len(typed)
-            code = "OPG202" if typed == "^" else "OPG201"
-            hints = (hint if typed in _UNCLEAR else Hint(hint, typed, _apart(f.text, at, end, meant)),)
-            bag.error(code, f"`{typed}` is not an operator of the formula language", f.span(at, end), hints=hints)
-            braced = typed == "^" and f.text.startswith("{", end)  # of LaTeX: told with it
-            kind = T.BAD if braced else T.NAME if meant.isalpha() else T.OP
-            tokens.append(Token(kind, meant, f.span(at, end)))
-            return end
+    if (slip := next((s for s in signs.SLIPS if f.text.startswith(s[0], at)), None)) is not None:
+        return _sign(f, at, bag, tokens, slip)
     if (end := _continued(f, at, bag)) is not None:
         return end
-    char = f.text[at]
-    end = at + 1
+    char, end = f.text[at], at + 1
     if char in "\"'":
         while end < len(f.text) and f.text[end] != "\n":
             end += 1
@@ -194,7 +197,6 @@ def _slip(f: Formula, at: int, bag: Bag, tokens: list[Token]) -> int:
     end = signs.ends_before(f.text, at, end)
     word = f.text[at:end]
     shown = f"`{word}`" if word.isprintable() else f"U+{ord(char):04X}"
-    hints = ()
     if char == ";":
         hints = (_behind_semicolon(f.text[end:]),)
     elif char in SIGNS and (latex := latex_hints(f.text[at:].partition("\n")[0])):

@@ -9,9 +9,11 @@ import re
 from collections.abc import Mapping, Sequence
 
 from opgen.lang.formulas import CALLS, declared
+from opgen.lang.layout import layout, spelled
 from opgen.lang.nodes import Access, Call, Expr, Name, Number, Reduction, Text
 from opgen.lang.unparse import unparse
 from opgen.lang.vocabulary import Vocabulary
+from opgen.lang.walk import nodes
 
 _AFFINE = (("weight", "1", "({})*{}"), ("bias", "0", "{} + {}"))  # of norms, where they are given
 _ATOMS = (Name, Number, Access, Call, Reduction)
@@ -30,7 +32,8 @@ def formula(
     row = CALLS.get(name)
     if row is None or (not named and declared(name, len(args)) is not None):
         return None
-    if row.arguments.startswith("x, y") and not _side_by_side(words, args):
+    shared = _shared(words, args) if row.arguments.startswith("x, y") else None
+    if row.arguments.startswith("x, y") and shared is None and not _side_by_side(words, args):
         return None
     wanted = [part.strip().partition("=") for part in row.arguments.split(",")]
     values = {key: default for key, _, default in wanted}
@@ -42,13 +45,26 @@ def formula(
     if any(isinstance(v, tuple) and key != "shape" for key, v in given):
         return None
     values |= {key: _written(v) for key, v in given if not isinstance(v, tuple)}
+    if any(default in ("True", "False") and values[key].title() != default for key, _, default in wanted):
+        return None
     if "" in values.values() or (values.get("p", "2") != "2" and "dim" in values):
         return None
-    text = re.sub(r"\b[a-z_]\w*\b", lambda word: values.get(word[0], word[0]), row.formula)
+    if shared is not None and "dim" in values:
+        values["dim"] = shared
+    of_value = row.of_value and not isinstance(args[0], Name)
+    text = row.of_value if of_value else row.formula
+    text = re.sub(r"\b[a-z_]\w*\b", lambda word: values.get(word[0], word[0]), text)
     for key, neutral, more in _AFFINE:
         if values.get(key, neutral) not in (neutral, "None"):
             text = more.format(text, values[key])
-    return _reduced(text, reduction) if row.is_loss and not each else text
+    return _reduced(words, args[0], text, reduction) if row.is_loss and not each else text
+
+
+def _shared(words: Vocabulary, args: Sequence[Expr]) -> str | None:
+    """The one index that two tensors share, each of which has others, too, or the one that is all of the other."""
+    own = [layout(words, spelled(words, a)) for a in args[:2]]
+    both = [i for i in own[0] if i in own[-1]]
+    return both[0] if len(own) == len("xy") and len(both) == 1 and {*own[0]} != {*own[1]} else None
 
 
 def _side_by_side(words: Vocabulary, args: Sequence[Expr]) -> bool:
@@ -62,7 +78,7 @@ def _is_other(values: Mapping[str, str]) -> bool:
     return values.get("approximate", "'tanh'").strip("'\"") != "tanh"
 
 
-def _reduced(text: str, reduction: Expr | tuple[Expr, ...] | None) -> str | None:
+def _reduced(words: Vocabulary, of: Expr, text: str, reduction: Expr | tuple[Expr, ...] | None) -> str | None:
     match reduction:
         case None:
             return f"mean({text})"
@@ -70,6 +86,10 @@ def _reduced(text: str, reduction: Expr | tuple[Expr, ...] | None) -> str | None
             return f"{how}({text})"
         case Text(value="none"):
             return text
+        case Text(value="batchmean"):
+            shapes = (words.shapes.get(n.name, ()) for n in nodes(of) if isinstance(n, Name | Access))
+            first = next((shape[0] for shape in shapes if shape and shape[0] != "..."), None)
+            return None if first is None else f"sum({text})/{first}"
         case _:
             return None
 

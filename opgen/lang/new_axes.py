@@ -36,12 +36,21 @@ def along_new_axes(items: Sequence[Item], left: Sequence[str]) -> tuple[Expr | D
 def lined_up_from_behind(
     words: Vocabulary, name: str, items: Sequence[Item], left: Sequence[str]
 ) -> tuple[Expr | Dots, ...] | None:
-    """The same where no target names an index for each axis: what stands at one place from behind has one index."""
+    """The same where no target names an index for each axis: what stands at one place from behind has one index.
+
+    Those of a target are the first ones, where the others are reduced over.
+    """
     own, at = words.letters.get(name, ()), Name("None", Span(Source("", ""), 0, 0))
+    if "..." not in own and sum(isinstance(i, Dots) for i in items) == 1:  # all axes that are not mentioned
+        k = next(k for k, i in enumerate(items) if isinstance(i, Dots))
+        whole = Slice(None, None, None, at.span)
+        items = [*items[:k], *[whole] * (len(own) - len(items) + 1 + items.count(at)), *items[k + 1 :]]
     axes = len(items) - items.count(at)
-    if left or "..." in own or axes > len(own) or not all(i == at or is_whole(i) for i in items):
+    if "..." in (*own, *left) or axes > len(own) or not all(i == at or is_whole(i) for i in items):
         return None
     shown = [*items, *([None] * (len(own) - axes))]  # axes that are not mentioned follow
+    if len(shown) >= len(left) and _begin_with(words, name, [i == at for i in shown], left):
+        words.places.update({i: len(shown) - 1 - k for k, i in enumerate(left)})
     wishes = iter(own)
     made: list[Expr | Dots] = []
     for place, item in zip(range(len(shown) - 1, -1, -1), shown, strict=True):
@@ -53,6 +62,14 @@ def lined_up_from_behind(
         words.places[there or free] = place
         made.append(Name(there or free, at.span))
     return tuple(made)
+
+
+def _begin_with(words: Vocabulary, name: str, new: Sequence[bool], left: Sequence[str]) -> bool:
+    """Whether the first axes may be at these indices: none of them is called like another dim."""
+    sizes = iter(words.shapes.get(name, ()))
+    own = [None if is_new else next(sizes, None) for is_new in new]
+    dims = {size for shape in words.shapes.values() for size in shape}
+    return all(size is None or i == size.lower() or i.upper() not in dims for i, size in zip(left, own, strict=False))
 
 
 def stretched(words: Vocabulary, of: Expr, axis: Expr, left: Sequence[str]) -> Access | None:
@@ -71,7 +88,8 @@ def are_lined_up(words: Vocabulary, value: Expr) -> bool:
     reduced = any(isinstance(n, Reduction) for n in nodes(value))
     for a in (n for n in nodes(value) if isinstance(n, Access) and words.places):
         for place, item in zip(range(len(a.items) - 1, -1, -1), a.items, strict=True):
-            if not isinstance(item, Name) or (reduced and item.name not in words.places):
+            beside = len(a.items) > max(words.places.values())  # of all axes, so that they are in order
+            if not isinstance(item, Name) or (reduced and item.name not in words.places and not beside):
                 return False
             taken = [i for i, p in words.places.items() if p == place and i != item.name]
             if item.name not in words.places and taken:

@@ -12,13 +12,15 @@ from dataclasses import dataclass, field, replace
 from opgen.diagnostics.model import Bag, Hint, Label, Span
 from opgen.diagnostics.suggest import did_you_mean
 from opgen.lang import habits
+from opgen.lang.choices import by_choice
 from opgen.lang.circles import step_before
 from opgen.lang.foreign import of_other_libraries, written
 from opgen.lang.groups import Within, with_lines
-from opgen.lang.layout import over_the_rest, spelled
+from opgen.lang.layout import layout, over_the_rest, spelled
 from opgen.lang.limits import bounded
 from opgen.lang.new_axes import are_lined_up
 from opgen.lang.nodes import (
+    Access,
     Assign,
     Binder,
     Call,
@@ -29,6 +31,7 @@ from opgen.lang.nodes import (
 )
 from opgen.lang.results import stored
 from opgen.lang.slices import Bounds, Extents, is_open
+from opgen.lang.spread import extended
 from opgen.lang.subscripts import target_of
 from opgen.lang.targets import apart, order_of, read_by, remember, sizes_of
 from opgen.lang.unparse import unparse, unparse_assign
@@ -64,9 +67,15 @@ class Notes(ABC):
     results: list[tuple[Expr, tuple[str, ...]]] = field(default_factory=list)  # nodes whose indices have an order
     bound: list[str] = field(default_factory=list)  # indices of the reductions around what is read
     counted: list[Expr] = field(default_factory=list)  # what `arange` counts that stands at no place of a tensor so far
+    counts: dict[str, Expr] = field(default_factory=dict)  # how far
+    chosen: list[str] = field(default_factory=list)  # what it counted in a formula that is read again
     inside: int = 0  # how many of them there are
     within: list[Within] = field(default_factory=list)  # reductions within groups
     above: tuple[str, ...] = ()  # what statements further up become
+    runs: dict[str, Expr] = field(default_factory=dict)  # how far indices run that no access says
+    masked: bool = False  # a mask stands for positions
+    plain: bool = False  # nothing else stands there
+    grown: tuple[str, ...] = ()  # the indices of the target with one more, which it lacks
     made: Assign | None = None  # the statement that is proposed
     parts: dict[int, Extents] = field(default_factory=dict)  # how far slices run, by where their access begins
 
@@ -103,12 +112,20 @@ class Notes(ABC):
             general = first.message.startswith("arguments") or first.code in ("OPG206", "OPG242")
             said = () if general else hints
             line = with_lines(self.within, text) if self.within else written(text, at or first.span, self.above)
-            hints = (*said, line, *stored(self.words, whole), *elsewhere)
+            if self.made is not None and (cases := by_choice(self.words, self.made)):
+                line = f"a choice is a guard at the end: write {', '.join(f'`{unparse_assign(c)}`' for c in cases)}"
+                said = tuple(h for h in said if h != habits.CHOICE)
+            hints = (*said, line, *stored(self.words, whole), *self._seeded(text), *elsewhere)
         else:
             hints = (*hints, *(h for o in others for h in o.hints if h not in (*hints, *_GENERAL)))
             hints = (*hints, *dict.fromkeys(o.otherwise for o in (first, *others) if o.otherwise), *elsewhere)
+            hints = (*hints, habits.MASKED) if self.masked else hints
         related = [Label(o.span, o.label or "this too") for o in others if o.span != first.span]
         bag.error(first.code, first.message, first.span, label=first.label, hints=hints, related=related)
+
+    def _seeded(self, text: str) -> tuple[str, ...]:
+        """What a line needs that draws random numbers."""
+        return () if "(seed)" not in text or self.words.knows("seed") else (habits.SEEDED,)
 
     def _respelt(self, e: Expr) -> Expr:
         """A value with the reductions and functions in it that are misspelt: what else is wrong would hide them."""
@@ -135,18 +152,27 @@ class Notes(ABC):
         foreign = name not in habits.CASTS and not self.words.knows(name)
         return name in OF_STORAGE or (foreign and habits.DTYPE.fullmatch(name) is not None)
 
+    def _counts_behind(self, value: Expr) -> bool:
+        """Whether all that `arange` counts, and that reads nothing, runs along the last axis; how far is noted."""
+        for index in (c.name for c in self.counted if isinstance(c, Name)):
+            self.runs[index] = self.counts[index]
+            reads = (a.items for a in nodes(spelled(self.words, value)) if isinstance(a, Access))
+            if any(Name(index, i.span) in items[:-1] for items in reads for i in items):
+                return False
+        return True
+
     def _proposal(self, whole: Assign | Expr) -> str | None:
-        if self.counted or (isinstance(whole, Assign) and isinstance(whole.value, Number)):
+        if isinstance(whole, Assign) and (isinstance(whole.value, Number) or not self._counts_behind(whole.value)):
             return None
         if not isinstance(whole, Assign):
-            return None if self.parts else unparse(whole)
+            return None if self.parts or self.counted else unparse(whole)
         if any(isinstance(n, Name) and self._is_of_storage(n.name) for n in nodes(whole.value)):
             return None
         value, target = over_the_rest(spelled(self.words, whole.value), frozenset(self.left)), whole.target
         if not are_lined_up(self.words, value):
             return None
-        if target.items is None:
-            items = order_of(self.words, self.results, value)
+        if target.items is None or ({*self.grown} <= {*layout(self.words, value), *self.runs} and self.grown):
+            items = self.grown or order_of(self.words, self.results, value, self.runs)
             if items is None:
                 return None
             target = target_of(target.name, items, target.span)
@@ -159,7 +185,8 @@ class Notes(ABC):
         sides = Bounds(self.words, self.parts).written(target, stepped) if self.parts else (target, stepped)
         if sides is None or (parted := apart(self.words, *sides)) is None:
             return None
-        made = Assign(parted[0], whole.op, parted[1], whole.guard, whole.span)
+        left, right = extended(self.words, self.runs, *parted)
+        made = Assign(left, whole.op, right, whole.guard, whole.span)
         if any(n == Name(UNCLEAR, n.span) for n in (*nodes(made.value), *sizes_of(made.target))):
             return None
         remember(self.words, made)

@@ -29,11 +29,13 @@ from opgen.lang.nodes import (
     Dots,
     Expr,
     Name,
+    Number,
     Target,
 )
 from opgen.lang.results import returned
 from opgen.lang.slices import Slice, sizes
 from opgen.lang.slips import (
+    added_up,
     assigned_targets,
     bracketed,
     end_of_foreign,
@@ -42,6 +44,7 @@ from opgen.lang.slips import (
     is_foreign,
     last_case,
     looped,
+    own_function,
 )
 from opgen.lang.successive import KEPT, Values, as_values, of_itself
 from opgen.lang.targets import behind_others, in_parts
@@ -76,6 +79,8 @@ class _Parser(ExpressionParser):
                 self.fail(f"`{first.text}` is not part of the formula language", first.span, "OPG201", *hints)
                 self.at = end
                 self.lost |= dict.fromkeys(lost)
+                if first.text == "def":
+                    self.words.names = (*self.words.names, *lost[:1])
                 continue
             try:
                 self.depth = 0
@@ -111,10 +116,30 @@ class _Parser(ExpressionParser):
         """Whether a loop begins that is to be left out, and its statements are right or wrong for themselves."""
         index = looped(first.span.source.text[first.span.start : end.span.start]) if first.text == "for" else None
         if index is None:
-            return False
+            return self.adding(first, end)
         hint = f"leave the loop out: `{index}` on the left runs over its whole dim, in order where a step reads another"
         self.fail("`for` is not part of the formula language", first.span, "OPG201", hint)
         while self.token.kind not in {T.END, T.NEWLINE}:
+            self.advance()
+        return True
+
+    def adding(self, first: Token, end: Token) -> bool:
+        """Whether a loop begins that adds up, which is told with what it starts from."""
+        made = added_up(first.span.source.text[first.span.start : end.span.start]) if first.text == "for" else None
+        if made is None:
+            return False
+        name, line = made
+        starts = [s for s in self.found if s.target.name == name and isinstance(s.value, Number)]
+        self.found = [s for s in self.found if s not in starts]
+        self.lost[name] = None
+        instead = f"write `{line}` in place of the loop" + (f" and of `{starts[0].span.text}`" if starts else "")
+        self.fail(
+            "`for` is not part of the formula language",
+            first.span,
+            "OPG201",
+            f"a loop that adds up is a sum: {instead}",
+        )
+        while self.token is not end:
             self.advance()
         return True
 
@@ -133,7 +158,7 @@ class _Parser(ExpressionParser):
             return (f"a statement for each gradient: {', '.join(lines)}",)
         if first.text == "return" and (instead := returned(self.words, text)):
             return (instead,)
-        return (STATEMENTS[first.text],)
+        return (own_function(text) or STATEMENTS[first.text],)
 
     def statement(self) -> Assign:
         if (how := ufunc_at(self.tokens, self.at)) is not None:
@@ -142,7 +167,8 @@ class _Parser(ExpressionParser):
         plain = [i for i in target.items or () if isinstance(i, Dots | Binder)]
         self.idioms.target = target.name
         self.idioms.left = tuple("..." if isinstance(i, Dots) else i.name for i in plain)
-        if target.items is not None and len(plain) == len(target.items):
+        self.idioms.plain = target.items is not None and len(plain) == len(target.items)
+        if self.idioms.plain:
             self.words.letters.setdefault(target.name, self.idioms.left)
         self.idioms.behind = behind_others(self.words, target.name, target.items or ())
         op = self.update()
@@ -162,7 +188,7 @@ class _Parser(ExpressionParser):
             if self.token.is_word("else"):
                 at = self.advance().span
                 message = "`else` is not part of the formula language"
-                value, guard = self.either(guard, value, self.choice(), at, message), None
+                value, guard = self.either(guard, value, self.inner(), at, message), None
         if self.token.is_word(*WORDS):
             asked, guard = self.next_case(self.cases.get(target.name, ()))
         else:

@@ -171,3 +171,15 @@ def _operand(text: str, at: int) -> int | None:
         empty = False
     further = text[end : end + 2]
     return None if empty or further.startswith(("^", "**")) or further[:1] in _ABOVE else end
+
+
+def powers(text: str, at: int) -> str | None:
+    """What is said of one of several `^` of a line: of the first how the line is written, of others nothing more.
+
+    None where it is the only one, or one of LaTeX.
+    """
+    before = text[:at].rpartition("\n")[2]
+    line = (before + text[at:].partition("\n")[0]).partition("#")[0].strip().strip("\"'")
+    if line.count("^") < len("^^") or "{" in line:
+        return None
+    return "" if "^" in before else f"a power is written `**`: `{line.replace('^', '**')}`"

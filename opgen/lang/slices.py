@@ -194,9 +194,14 @@ class _Axis:
     def fits(self, words: Vocabulary, index: str) -> bool:
         """Whether an index may be meant: for a whole axis not one that is called like another dim."""
         dim = index.upper()
-        if self.partly or self.size is None or not any(dim in shape for shape in words.shapes.values()):
+        if self.size is None or not any(dim in shape for shape in words.shapes.values()):
             return True
-        return dim == unparse(self.size)
+        extent = self.extent if self.partly else None
+        return (
+            dim == unparse(self.size)
+            or (extent is not None and unparse(extent) == dim)
+            or (self.partly and not unparse(self.size).isdigit())
+        )
 
     def at(self, index: str) -> Expr | None:
         """The position that is read at an index."""

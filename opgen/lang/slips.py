@@ -26,6 +26,8 @@ _EQUATION = re.compile(
 _BRANCH = re.compile(r"(?:(?:el)?if\b(?P<test>[^:]+)|else\s*):(?P<rest>.*)")
 _LOOP = re.compile(r"for\s+(?P<index>\w+)\s+in\s+range\s*\(.*\)\s*:")
 _QUOTED = re.compile(r"'.*?'|\".*?\"")
+_PAPER = re.compile(r"(?<![\w.])(?P<fn>[a-z]\w*) +(?P<of>(?:\d[\d.]*|[A-Za-z]\w*)(?:\[[^\]]*\])?)(?!\w*[\[(])")
+_SIDE_BY_SIDE = re.compile(r"(?<=[\w\])]) +(?=[A-Za-z(])")
 _STATEMENT = re.compile(r"\w+(\[[^\]]*\])? *= *[^=].*")
 _GUARD = re.compile(r"\bif\s+(\w+)\s*==\s*[\"']")
 _DRAWN = re.compile(r"\b(uniform|normal)\((\w+),\s*$")
@@ -88,13 +90,13 @@ def hints(
     elif token.kind is T.NAME and wanted.endswith("`]`"):
         yield "indices are separated by commas: `x[i, j]`"
     elif previous and previous.is_word(*STATEMENTS):
-        yield STATEMENTS[previous.text]
+        yield own_function(_line(token) + _after(token)) or STATEMENTS[previous.text]
     elif token.is_op(":"):
         yield WHOLE_AXIS if previous and previous.is_op("(", ",") else COLON
     elif token.kind is T.NEWLINE:
         yield "a formula goes on over the end of a line only inside open brackets"
-    elif previous and previous.is_op("]") and token.kind is T.NAME and (read := _read(_line(token))):
-        yield _mean_of(token) or f"multiplication is written `*`: `{read}*{_factor(_after(token))}`"
+    elif told := _on_paper(previous, token, functions):
+        yield told
     elif previous and previous.is_op("]") and wanted.startswith("an operator"):
         yield "the body of a reduction stands in parentheses: `sum[k](…)`"
     elif token.is_op("[") and previous and previous.is_op(")"):
@@ -108,6 +110,41 @@ def hints(
         yield f"a reduction has its index in brackets and its body in parentheses: `{shown}`"
     elif token.is_op("(", "[") or token.kind in {T.NAME, T.NUMBER}:
         yield _called(previous, token, functions) or "multiplication is written `*`"
+
+
+def _on_paper(previous: Token | None, token: Token, functions: Sequence[str]) -> str:
+    """What is said of a function, a sum or a factor that stands beside another without a sign between them."""
+    if whole := _applied(previous, token, functions):
+        return f"a function has its argument in parentheses, and multiplication is written `*`: `{whole}`"
+    if previous is None or not previous.is_op("]") or token.kind is not T.NAME:
+        return ""
+    if mean := _mean_of(token):
+        return mean
+    if body := _body(token):
+        return f"the body of a reduction stands in parentheses: `{body}`"
+    read = _read(_line(token))
+    return f"multiplication is written `*`: `{read}*{_factor(_after(token))}`" if read else ""
+
+
+def _applied(previous: Token | None, token: Token, functions: Sequence[str]) -> str:
+    """The line of a function that stands beside its argument or a factor, as on paper: `p[n] log p[n]`."""
+    if not any(t is not None and t.is_word(*functions) for t in (previous, token)):
+        return ""
+    line = (_line(token) + _after(token)).partition("#")[0].strip().strip("\"'")
+    if re.search(r"\b(if|and|or|not|else|for|in)\b", line) or not _STATEMENT.fullmatch(line):
+        return ""
+    made = _PAPER.sub(lambda m: f"{m['fn']}({m['of']})" if m["fn"] in functions else m[0], line)
+    left, _, right = made.partition(" = ")
+    return f"{left} = {_SIDE_BY_SIDE.sub('*', right)}" if made != line and right else ""
+
+
+def _body(token: Token) -> str:
+    """The reduction that a line ends with in front of its body, which lacks its parentheses."""
+    head = re.search(r"\b(?P<name>[a-z]\w*)\[(?P<below>[a-z](?: *, *[a-z])*)\]\s*$", _line(token))
+    if head is None or head["name"] not in REDUCTIONS:
+        return ""
+    below = re.sub(r"\W", "", head["below"])
+    return written(f"{head['name']}_{below} {_after(token)}") or ""
 
 
 def _called(function: Token | None, argument: Token, functions: Sequence[str]) -> str:
@@ -203,6 +240,38 @@ def looped(text: str) -> str | None:
     inner = [line.strip() for line in body if not _LOOP.fullmatch(line.partition("#")[0].strip())]
     at = re.compile(rf"\w+\[[^\]]*\b{loop['index']}\b[^\]]*\] *=(?!=).*")
     return loop["index"] if inner and all(at.fullmatch(line) for line in inner) else None
+
+
+_ADDED = re.compile(
+    r"\s*(?P<target>\w+(?:\[[^\]]*\])?)\s*(?:\+=|=\s*(?P=target)\s*\+)\s*(?P<value>[^#\n]+?)\s*(?:#.*)?"
+)
+
+
+def added_up(text: str) -> tuple[str, str] | None:
+    """What a loop over a range adds up, `y[n] += x[n, k]`: the name of it, and the sum that it is."""
+    head, *body = (line for line in text.splitlines() if line.partition("#")[0].strip())
+    loop = _LOOP.fullmatch(head.partition("#")[0].strip())
+    added = _ADDED.fullmatch(body[0]) if loop is not None and len(body) == 1 else None
+    if loop is None or added is None or re.search(rf"\b{loop['index']}\b", added["target"]):
+        return None
+    line = f"{added['target']} = sum[{loop['index']}]({added['value']})"
+    return added["target"].partition("[")[0], line
+
+
+_FUNCTIONS = re.compile(
+    r"\s*(?:def\s+(?P<def>\w+)\s*\((?P<given>[\w, ]*)\)\s*:\s*return\s+(?P<value>[^\n]+?)"
+    r"|(?P<name>\w+)\s*=\s*lambda\s+(?P<args>[\w, ]+):\s*(?P<body>[^\n]+?))\s*"
+)
+
+
+def own_function(text: str) -> str:
+    """How a function is declared that Python defines in one expression; empty where it is none."""
+    found = _FUNCTIONS.fullmatch(re.sub(r"#[^\n]*", "", text))
+    if found is None:
+        return ""
+    name, args, body = found["def"] or found["name"], found["given"] or found["args"], found["value"] or found["body"]
+    body = f'"{body}"' if "," in body or ":" in body else body
+    return f"a function of your own stands under `functions`, outside of the formula: `{name}({args.strip()}): {body}`"
 
 
 def _whole(token: Token) -> str:

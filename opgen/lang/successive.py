@@ -73,15 +73,15 @@ def of_itself(words: Vocabulary, s: Assign, before: Sequence[Assign]) -> tuple[A
     if s.target.items is None and letters_of not in ((), ("...",)) and own and name in statement_names(s):
         value = spelled(words, s.value)
         same = layout(words, value) == letters_of
-        s = replace(s, target=target_of(name, letters_of, s.target.span), value=value) if same else s
+        s = replace(s, target=target_of(name, letters_of, s.target.span) if same else s.target, value=value)
     at = tuple(Name(i.name, i.span) if isinstance(i, Binder) else i for i in s.target.items or ())
     reads = [n for n in nodes(s.value) if isinstance(n, Name | Access) and n.name == name]
     first = own[0].target.items or () if len(own) == 1 and not own[0].guard and own[0].op == "=" else None
-    if s.op != "=" or s.guard or not reads or first is None or len(first) != len(at):
+    if s.op != "=" or s.guard or not reads or first is None or not all(isinstance(i, Binder | Dots) for i in first):
         return None
-    if not all(isinstance(i, Name | Dots) for i in at) or not all(isinstance(i, Binder | Dots) for i in first):
-        return None
-    if any((n.items if isinstance(n, Access) else ()) != at for n in reads):
+    whole = tuple(Name(i.name, i.span) if isinstance(i, Binder) else i for i in first)  # of which this is reduced
+    read_at = at if len(first) == len(at) and all(isinstance(i, Name | Dots) for i in at) else whole
+    if any((n.items if isinstance(n, Access) else ()) != read_at for n in reads):
         return None
     new = _named(words, name, 1)
     above = [o for o in before if o is own[0] or name in statement_names(o)]

@@ -3,13 +3,14 @@
 from __future__ import annotations
 
 import re
-from collections.abc import Sequence
+from collections.abc import Collection, Sequence
 from dataclasses import replace
 
 from opgen.lang.layout import layout, spelled
 from opgen.lang.nodes import Assign, Binder, Dots, Expr, Name, Number, Reduction, Sum, Target
 from opgen.lang.products import reindexed
 from opgen.lang.slices import Item, Slice, sizes, stands, total
+from opgen.lang.spread import bound_in
 from opgen.lang.unparse import unparse
 from opgen.lang.vocabulary import SPARE, Vocabulary, letters
 from opgen.lang.walk import nodes, transform
@@ -20,7 +21,7 @@ def apart(words: Vocabulary, target: Target, value: Expr) -> tuple[Target, Expr]
     bound = [b for r in nodes(value) if isinstance(r, Reduction) for b in r.binders if isinstance(b, Binder)]
     bound += [i for i in target.items or () if isinstance(i, Binder)]
     names = {b.name for b in bound}
-    clashing = [n for n in names if words.knows(n) or n in words.letters or n == target.name]
+    clashing = [n for n in names if words.knows(n) or n in words.letters or n in (*words.outputs, target.name)]
     if any(stands(value, n) for n in clashing):
         return None
     spare = (c for c in SPARE if not (c in names or words.knows(c) or c in words.letters or c == target.name))
@@ -88,23 +89,31 @@ def in_parts(words: Vocabulary, name: str, items: Sequence[Item], block: str, wi
     )
 
 
-def order_of(words: Vocabulary, results: Sequence[tuple[Expr, tuple[str, ...]]], value: Expr) -> tuple[str, ...] | None:
+def order_of(
+    words: Vocabulary, results: Sequence[tuple[Expr, tuple[str, ...]]], value: Expr, runs: Collection[str] = ()
+) -> tuple[str, ...] | None:
     """The indices of a target that has none written; None where their order is not clear.
 
-    `results`: nodes whose indices have an order of their own.
+    `results`: nodes whose indices have an order of their own; `runs`: those that may stand in no access.
     """
     items = layout(words, value)
+    alone = {n.name for n in nodes(value) if isinstance(n, Name)} - bound_in(value)
+    items = (*items, *(i for i in runs if i in alone and i not in items))
     if not results:
         return items
     order = results[0][1]
     made = [spelled(words, node) for node, _ in results]
     found = [*nodes(value)]
+    if made == [value]:
+        return order
     if not all(of in found for of in made):
         return None
     if not items:
         return items  # all is reduced, so that no order matters
     if any(other != order for _, other in results):
         return None
+    if {*items} < {*order} and {*order} - {*items} <= bound_in(value):
+        return tuple(i for i in order if i in items)
     rest = iter(order)
     beside = layout(words, transform(value, lambda n: Number(0, n.span) if n in made else None))
     return order if set(items) == set(order) and all(i in rest for i in beside) else None

@@ -10,10 +10,10 @@ from collections.abc import Sequence
 from functools import partial
 
 from opgen.lang.commas import between_commas
-from opgen.lang.habits import JOIN, ORDERED, RESULTS, TUPLE
+from opgen.lang.habits import ORDERED, RESULTS, TUPLE
 from opgen.lang.places import ORDERS, largest
 from opgen.lang.updates import free_name
-from opgen.lang.vocabulary import FIRST, SPARE, Vocabulary
+from opgen.lang.vocabulary import FIRST, Vocabulary
 
 _CALL = re.compile(r"=\s*(?:\w+\.)*(?P<fn>\w+)\(\s*(?P<of>\w+)")
 _METHOD = re.compile(r"=\s*(?P<of>\w+)\.(?P<fn>\w+)\(")
@@ -21,9 +21,6 @@ _EXTREME = re.compile(r"=\s*(?P<fn>max|min)(?P<rest>\[\s*\w+\s*\]\(.*\))\s*")
 _BINDERS = re.compile(r"\w+\[([^\[\]]*)\]\(")
 _READ = re.compile(r"(?<!\w)(?P<of>[a-z]\w*)(?:\[(?P<items>(?:[^\[\]]|\[[^\[\]]*\])*)\](?!\()|(?![\w\[(]))")
 _HALVES = ("chunk", "split", "tensor_split", "hsplit")
-_LIST = re.compile(
-    r"\w+\(\s*[\[(]\s*(?P<names>\w+(?:\s*,\s*\w+)+)\s*[\])]\s*(?:,\s*(?:(?:dim|axis)\s*=\s*)?(?P<axis>-?\d+))?"
-)
 
 
 def unpacked(words: Vocabulary, targets: Sequence[str], line: str) -> tuple[str, ...]:
@@ -119,20 +116,3 @@ def _stated(words: Vocabulary, target: str, value: str) -> str:
 def _equals(line: str) -> int:
     """Where the sign of an assignment stands; indices may be bounded left of it, by other signs."""
     return next((m.start() for m in re.finditer(r"(?<![=<>!])=(?!=)", line)), -1)
-
-
-def joined(words: Vocabulary, target: str, line: str) -> str:
-    """How `target = cat([a, b])` is written, along the last axis; in general where the tensors do not say."""
-    found = _LIST.search(line)
-    names = [] if found is None else [n.strip() for n in found["names"].split(",")]
-    shapes = [words.shapes.get(n, ()) for n in names]
-    axis = None if found is None or found["axis"] is None else int(found["axis"])
-    alike = len(names) == 2 and len({s[:-1] for s in shapes}) == 1 and "..." not in (shapes[0][-1:] + shapes[1][-1:])
-    if not alike or not shapes[0] or axis not in (-1, len(shapes[0]) - 1 if "..." not in shapes[0] else -1):
-        return JOIN
-    before = "".join(f"{i}, " for i in words.letters[names[0]][:-1])
-    i = next(c for c in ("i", *SPARE) if c not in before and not words.knows(c))
-    first, second = (s[-1] for s in shapes)
-    extent = f"{first} + {second}" if first != second else f"2*{first}"
-    read = f"where({i} < {first}, {names[0]}[{before}{i}], {names[1]}[{before}{i} - {first}])"
-    return f"join by position: `{target}[{before}{i} < {extent}] = {read}`"

@@ -26,6 +26,7 @@ class Vocabulary:
     settings: Sequence[str] = ()  # params that guards may ask about
     choices: Mapping[str, Sequence[str]] = field(default_factory=dict)  # the words of those that have some
     integers: Collection[str] = ()  # inputs that hold them
+    masks: Collection[str] = ()  # inputs that hold conditions
     ends: dict[str, str] = field(default_factory=dict)  # what the elements of an input of integers stay below
     inputs: Container[str] = ()  # those that stay as they are: no buffers, no outputs
     renewed: dict[str, str] = field(default_factory=dict)  # inputs that statements so far update, with their new name

@@ -140,3 +140,11 @@ def integer(e: Expr) -> int | None:
             return -value
         case _:
             return None
+
+
+def rounded(e: Expr) -> Expr:
+    """A number of elements, which is a whole one: with the integer quotient in place of each quotient."""
+    made = rebuild(e, rounded)
+    if isinstance(made, Product):
+        return replace(made, factors=tuple(("//" if op == "/" else op, f) for op, f in made.factors))
+    return made

@@ -19,7 +19,7 @@ from opgen.ir.scalar import Apply, Cast, Index, Lit, Param, Read, walk, where
 from opgen.ir.storage import STORED, Stored
 from opgen.lang import habits
 from opgen.lang.depth import MAX_NODES_DEPTH
-from opgen.lang.formulas import declared, written_out
+from opgen.lang.formulas import declared, otherwise, written_out
 from opgen.lang.nodes import Access, Call, Expr, Name, Text
 from opgen.lang.unparse import unparse
 from opgen.lang.walk import nodes
@@ -76,7 +76,8 @@ def _where(f: Frame, e: Call) -> Typed:
     """Lazy: each branch is lowered under its condition; one that this variant never takes may say what would be wrong
     in it."""
     if len(e.args) != 3:
-        return f.error("OPG210", f"`where` takes 3 arguments, not {len(e.args)}", e.span, "`where(condition, a, b)`")
+        hints = (*otherwise("where", e.args), "it is written `where(condition, a, b)`")
+        return f.error("OPG210", f"`where` takes 3 arguments, not {len(e.args)}", e.span, *hints)
     test, yes, no = e.args
     decided = condition(f, f.lower(test), test)
     if isinstance(decided.scalar, Lit) and decided.kind is not None:
@@ -184,7 +185,7 @@ def _table(f: Frame, e: Call) -> Typed:
     count = len(e.args)
     if count < least or (count > most and not row.variadic):
         shown = f"{e.name}({', '.join(row.args)})"
-        hints = [f"it is written `{shown}`"]
+        hints = [*otherwise(e.name, e.args), f"it is written `{shown}`"]
         if e.name in REDUCTIONS:
             hints.append(f"the reduction names its index: `{e.name}[i](…)`")
         if e.name == "clamp" and count == 2:
@@ -346,7 +347,7 @@ def _free(name: str, taken: tuple[str, ...]) -> str:
 
 
 def _unknown(f: Frame, e: Call) -> Typed:
-    if e.name in f.decl.broken:
+    if e.name in f.decl.broken or e.name in f.decl.lost:
         return BAD
     if e.name in REDUCTIONS:
         hint = f"name the index in brackets: `{e.name}[k](…)`"

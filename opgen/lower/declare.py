@@ -41,6 +41,9 @@ CALLABLE = tuple(f.name for f in FUNCTIONS.values() if not (f.infix or f.interna
 _NAME = re.compile(r"[a-z][A-Za-z0-9_]*")
 
 
+_ASSIGNED = re.compile(r"^[ \t]*([a-z]\w*)[ \t]*(?:\[[^\]\n]*\])?[ \t]*=(?!=)", re.MULTILINE)
+
+
 @dataclass(frozen=True, slots=True)
 class LocalFunction:
     """A function of the spec: its formula, its names in other libraries, and its stated derivatives.
@@ -162,12 +165,13 @@ def _vocabulary(
         further={name: row.takes for name, row in ORDERS.items() if row.takes},
         settings=[str(p.name) for p in spec.params if p.type == "bool" or p.choices],
         choices={str(p.name): [*map(str, p.choices)] for p in spec.params if p.choices},
+        masks={str(t.name) for t in spec.inputs if t.kind == "bool"},
         integers={str(t.name) for t in spec.inputs if t.kind == "int"},
         inputs={*shapes} - {*stated} - ({str(b) for b, _ in spec.module.buffers} if spec.module else set()),
         ends={str(t.name): end for t in spec.inputs if t.kind == "int" and (end := end_of(t.domain)) is not None},
         outputs=stated or dict.fromkeys(results(block)),
         results={str(o.name): tuple(i.text.strip() for i in o.shape) for o in spec.outputs or () if o.shape},
-        instead=other_letters((*sizes, *derived), (*shapes, *params)),
+        instead=other_letters((*sizes, *derived), (*shapes, *params, *_ASSIGNED.findall(block))),
     )  # fmt: skip
     for name, shape in shapes.items():
         words.declare(name, [text.position(size) for size in shape])

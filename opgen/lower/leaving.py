@@ -12,7 +12,7 @@ from opgen.ir import text
 from opgen.ir.polynomial import Polynomial, number, polynomial
 from opgen.ir.program import Axis
 from opgen.ir.ranges import Facts, corner, facts_of, is_nonnegative
-from opgen.ir.scalar import Dim, Lit, Param, walk
+from opgen.ir.scalar import Dim, Lit, Param, Scalar, children, walk
 from opgen.lower.scope import Check, Frame
 
 
@@ -60,8 +60,8 @@ def _mostly_negative(p: Polynomial, facts: Facts) -> bool:
 
 def _in_front(c: Check, low: Polynomial, high: Polynomial | None, last: Polynomial, facts: Facts) -> tuple[str, ...]:
     """What a position means that begins in front of its tensor: one counted from there, if all fit that are read."""
-    if c.site.written or high is None:
-        return _padded(c)
+    if c.site.written or high is None or all(isinstance(n, Param | Lit) for n in _atoms(low)):
+        return _padded(c)  # so far back, whatever the sizes
     if is_nonnegative(last - (high - low), facts):
         moved = rewritten(c, f"{c.span.text} + {_shown(-low)}")
         return () if moved is None else (f"count from the first place that is read: `{moved}`",)
@@ -69,6 +69,10 @@ def _in_front(c: Check, low: Polynomial, high: Polynomial | None, last: Polynomi
     size = text.scalar(c.extent) if isinstance(c.extent, Dim | Lit) else f"({text.scalar(c.extent)})"
     wrapped = rewritten(c, f"({c.span.text}) % {size}") if around else None
     return (*_padded(c), *([] if wrapped is None else [f"or, to wrap around: `{wrapped}`"]))
+
+
+def _atoms(p: Polynomial) -> list[Scalar]:
+    return [n for n in walk(p.scalar()) if not children(n)]
 
 
 def _padded(c: Check) -> tuple[str, ...]:

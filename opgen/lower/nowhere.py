@@ -66,7 +66,7 @@ def _warning(d: Declarations, s: Compute) -> Diagnostic:
     if found is not None:
         hint = f"keep it from 0: `max({unparse(found)}, 1)` of a count, or `max({unparse(found)}, 1e-12)` of other sums"
     message = f"where nothing is scattered to, {shown} is 0, and this divides by it"
-    return Diagnostic("OPG263", message, span, "may be 0", hints=(hint,), severity=Severity.WARNING)
+    return Diagnostic("OPG265", message, span, "may be 0", hints=(hint,), severity=Severity.WARNING)
 
 
 def _written(value: Expr) -> Iterator[Access | Name]:

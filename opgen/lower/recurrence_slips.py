@@ -8,7 +8,7 @@ from dataclasses import replace
 
 from opgen.diagnostics.model import Bag, Label, Span
 from opgen.lang.circles import Step, is_constant
-from opgen.lang.nodes import Access, Assign, Binder, Dots, Expr, Name, Number, Sum, Unary
+from opgen.lang.nodes import Access, Assign, Binder, Dots, Expr, Name, Number, Reduction, Sum, Unary
 from opgen.lang.products import reindexed
 from opgen.lang.unparse import unparse, unparse_assign, unparse_target
 from opgen.lang.walk import integer, nodes, statement_names, transform
@@ -132,6 +132,15 @@ def _told_by_calls(d: Declarations, item: Expr | Dots) -> str:
     return next((n for n in moved if n in d.params or n[0].isupper()), "")
 
 
+def _summed_over(d: Declarations, item: Expr | Dots) -> str:
+    """The index of a reduction that an index is moved by, as `p` in `t - p - 1`; empty where there is none."""
+    terms = item.terms[1:] if isinstance(item, Sum) else ()
+    moved = [n.name for _, term in terms for n in nodes(term) if isinstance(n, Name)]
+    reductions = (r for s in (*d.forward, *d.backward) for r in nodes(s.value) if isinstance(r, Reduction))
+    bound = {b.name for r in reductions for b in r.binders if isinstance(b, Binder)}
+    return next((n for n in moved if n in bound), "")
+
+
 def _step_before(d: Declarations, e: Name | Access) -> str:
     """What a statement that reads its own element means, by where the start of that name stands."""
     if not isinstance(e, Access):
@@ -155,6 +164,14 @@ def _step_before(d: Declarations, e: Name | Access) -> str:
             return (
                 f"how far a recurrence goes back is a number in the spec, as in `{e.name}[{', '.join(shown)}]`;"
                 f" `{far}` is told by calls"
+            )
+        if summed := _summed_over(d, item):
+            shown[place] = f"{_text(item).split()[0]} - 1"
+            again = f"{e.name}[{', '.join(shown)}]"
+            shown[place] = f"{_text(item).split()[0]} - 2"
+            return (
+                f"how far a recurrence goes back is a number in the spec, and no index such as `{summed}`: write the"
+                f" sum out, as in `a[0]*{again} + a[1]*{e.name}[{', '.join(shown)}]`"
             )
     places = [k for k, i in enumerate(e.items) if isinstance(i, Name)]
     if not places:

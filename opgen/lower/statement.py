@@ -241,8 +241,22 @@ def _reads(s: Assign, name: str) -> bool:
     return any(isinstance(a, Access) and a.name == name for a in nodes(s.value))
 
 
+def _each(s: Assign) -> Assign:
+    """`y[dst[e]] = sum[e](h[e])` without the sum, where each of its elements has a position of its own on the left."""
+    places = {n.name for i in s.target.items or () if not isinstance(i, Binder | Dots) for n in nodes(i)
+              if isinstance(n, Name)}  # fmt: skip
+    match s.value:
+        case Reduction(name="sum", binders=binders, body=body) if all(
+            isinstance(b, Binder) and b.name in places for b in binders
+        ):
+            return replace(s, value=body)
+        case _:
+            return s
+
+
 def _computed(frame: Frame, s: Assign) -> tuple[str, ...]:
     """How elements at computed positions are written: the statement, and the shape that holds them."""
+    s = _each(s)
     name, left = s.target.name, unparse_target(s.target)
     if (own := to_its_own(frame.decl, s)) is not None:
         line = unparse_assign(own.line)

@@ -21,7 +21,7 @@ SUMS = ("n[v < V] = 0", "n[to[e]] += 1", "s[v < V] = 1", "s[to[e]] += w[e]", "z[
 def test_a_sum_that_may_be_nothing_is_told(formula: str, meant: str) -> None:
     used = [line for line in SUMS if line[0] in formula]
     (found,) = diagnosed(whole(EDGES, *used, formula) + "outputs: [y]\n")
-    assert (found.code, found.severity) == ("OPG263", Severity.WARNING)
+    assert (found.code, found.severity) == ("OPG265", Severity.WARNING)
     divisor = meant.partition("/")[2].partition(")")[0] + ")"
     assert f"`{divisor}`" in found.hints[0]
     built(whole(EDGES, *used, meant) + "outputs: [y]\n")

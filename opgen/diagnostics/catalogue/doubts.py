@@ -1,0 +1,72 @@
+"""What statements compute though it is hardly meant: warnings, with an example of each."""
+
+from __future__ import annotations
+
+from opgen.diagnostics.catalogue.row import Code
+
+ROWS = (
+    Code(
+        "OPG257",
+        "A power of one that is divided",
+        "`**` binds tighter than `/`, so that `x**1/2` is `(x**1)/2`, half of `x`. A root is a power whose exponent"
+        " stands in brackets. A warning; the spec builds all the same.",
+        "y = (x**2 + 1)**1/2",
+        "y = (x**2 + 1)**(1/2)",
+        given="inputs: [x]",
+    ),
+    Code(
+        "OPG260",
+        "In range for the least sizes only",
+        "A position such as `i - j` over one dim, or `n - padding`, is in its tensor where the dim is 1 or the param"
+        " 0, and outside for all others: such a call fails. A warning; the spec builds all the same.",
+        "y[i < N] = sum[j](x[i - j]*x[j])",
+        "y[i < N] = sum[j](pad(x[i - j], 0)*x[j])",
+        given="inputs: {x: {shape: [N]}}",
+    ),
+    Code(
+        "OPG261",
+        "A pair of an element with itself",
+        "Where two indices run over one dim, they are equal somewhere: the difference is 0 there, and so is the"
+        " distance. What divides by it is nan or infinite, and so is a sum over all pairs. `where` is lazy and leaves"
+        " such pairs out, also in derivatives. A warning; the spec builds all the same.",
+        "r[i, j] = norm[a](x[i, a] - x[j, a])\ny = sum[i, j](1/r[i, j])",
+        "r[i, j] = norm[a](x[i, a] - x[j, a])\ny = sum[i, j](where(i != j, 1/r[i, j], 0))",
+        given="inputs: {x: {shape: [N, 3]}}",
+    ),
+    Code(
+        "OPG262",
+        "Division by an index",
+        "An index counts from 0: the first element is divided by 0 and is infinite or nan. The mean of the first"
+        " `t + 1` elements is their sum divided by `t + 1`. A warning; the spec builds all the same.",
+        "y[n, t] = cumsum[t](x[n, t]) / t",
+        "y[n, t] = cumsum[t](x[n, t]) / (t + 1)",
+        given="inputs: {x: {shape: [N, T]}}",
+    ),
+    Code(
+        "OPG263",
+        "The root of a squared sum",
+        "The root of the square of a sum is its magnitude: elements of either sign cancel. The length of a vector is"
+        " the root of the sum of squares, which `norm` is, too. A warning; the spec builds all the same.",
+        "y[n] = sqrt(sum[d](x[n, d])**2)",
+        "y[n] = sqrt(sum[d](x[n, d]**2))",
+        given="inputs: {x: {shape: [N, D]}}",
+    ),
+    Code(
+        "OPG264",
+        "A divisor of one factor that looks like more",
+        "`/` and `*` bind alike and from the left, so that `a / 2*b` is `(a/2)*b`, whatever the spaces say. A divisor"
+        " of several factors stands in brackets. A warning; the spec builds all the same.",
+        "y = exp(-x**2 / 2*s**2)",
+        "y = exp(-x**2 / (2*s**2))",
+        given="inputs: [x]\nparams: {s: float}",
+    ),
+    Code(
+        "OPG265",
+        "Division by a sum that is scattered",
+        "A node without edges gets nothing: a sum that is scattered is 0 there, and the quotient nan or infinite. A"
+        " warning; the spec builds all the same.",
+        "degree[v < V] = 0\ndegree[to[e]] += 1\ny[v] = x[v] / degree[v]",
+        "degree[v < V] = 0\ndegree[to[e]] += 1\ny[v] = x[v] / max(degree[v], 1)",
+        given="inputs: {x: {shape: [V]}, to: {shape: [E], dtype: int, domain: 0 <= to < V}}",
+    ),
+)

@@ -1,0 +1,31 @@
+"""Conversions between conditions and numbers, `.float()` and `.bool()`: what they give that no dtype says."""
+
+from __future__ import annotations
+
+from fractions import Fraction
+
+from opgen.lang.nodes import Call, Compare, Expr, Logic, Number, Unary
+
+
+def as_number(e: Expr) -> Expr:
+    """What is converted to a float: a condition becomes a number, a number stays."""
+    if not isinstance(e, Compare | Logic) and not (isinstance(e, Unary) and e.op == "not"):
+        return e
+    one, zero = (Number(Fraction(k), e.span) for k in (1, 0))
+    return Call("where", (e, one, zero), e.span, e.span)
+
+
+def as_condition(e: Expr) -> Expr:
+    """What is converted to a condition."""
+    match e:
+        case Compare() | Logic():
+            return e
+        case Call("where", (condition, Number(value=1), Number(value=0))):
+            return condition
+        case _:
+            return Compare((e, Number(0, e.span)), ("!=",), e.span)
+
+
+def as_mask(e: Expr) -> Expr:
+    """What chooses: the condition of which a number was made."""
+    return as_condition(e) if isinstance(e, Call) and e.name == "where" else e

@@ -1,0 +1,264 @@
+"""Calls of other libraries whose result has axes of its own: what they read at its indices, and how far these run.
+
+Nodes in, nodes out; None where a size or an index is not known for certain.
+"""
+
+from __future__ import annotations
+
+from collections.abc import Mapping, Sequence
+from dataclasses import dataclass, field, replace
+
+from opgen.lang.layout import layout, spelled
+from opgen.lang.nodes import (
+    Access,
+    Binder,
+    Call,
+    Compare,
+    Dots,
+    Expr,
+    Name,
+    Number,
+    Product,
+    Reduction,
+    Sum,
+    Target,
+    Text,
+    Unary,
+)
+from opgen.lang.products import reindexed
+from opgen.lang.slices import total
+from opgen.lang.vocabulary import SPARE, Vocabulary, letters
+from opgen.lang.walk import integer, nodes, rebuild
+
+Named = Mapping[str, Expr | tuple[Expr, ...]]
+
+
+@dataclass(frozen=True, slots=True)
+class Spread:
+    """What a call means, the order of its indices, and how far those run that no access says."""
+
+    node: Expr
+    order: tuple[str, ...]
+    runs: Mapping[str, Expr] = field(default_factory=dict)
+
+    def along(self, left: Sequence[str]) -> Spread:
+        """The same at the indices of a target, where it has others and as many."""
+        same = [i == "..." for i in left] == [i == "..." for i in self.order]
+        if not left or not same or set(left) == set(self.order):
+            return self
+        names = dict(zip(self.order, left, strict=True))
+        bound = bound_in(self.node) - {*self.order}
+        spare = (c for c in SPARE if c not in (*left, *self.order, *bound))
+        names |= {i: next(spare) for i in bound if i in left}
+        return Spread(reindexed(self.node, names), tuple(left), {names[i]: e for i, e in self.runs.items()})
+
+
+def extended(
+    words: Vocabulary, runs: Mapping[str, Expr], target: Target, value: Expr
+) -> tuple[Target, Expr]:  # fmt: skip
+    """The sides of a statement with the extents of their indices that no access says."""
+    runs = {i: e for i, e in runs.items() if size_at(words, value, i) != e}
+
+    def with_extent(b: Binder | Dots | Expr) -> Binder | Dots | Expr:
+        known = isinstance(b, Binder) and b.extent is None and b.name in runs
+        return replace(b, extent=runs[b.name]) if known and isinstance(b, Binder) else b
+
+    def step(e: Expr) -> Expr:
+        made = rebuild(e, step)
+        if not isinstance(made, Reduction) or words.reductions.get(made.name):
+            return made
+        return replace(made, binders=tuple(b for i in made.binders if isinstance(b := with_extent(i), Binder | Dots)))
+
+    items = None if target.items is None else tuple(map(with_extent, target.items))
+    return replace(target, items=items), step(value)
+
+
+def spread(
+    words: Vocabulary, name: str, args: Sequence[Expr], named: Named, turned: Sequence[tuple[Expr, tuple[str, ...]]]
+) -> Spread | None:
+    """What a call means that turns round, moves, repeats or masks the elements of one tensor.
+
+    `turned` are nodes whose axes have another order than their indices, with that order.
+    """
+    named = {("dim" if k in ("dims", "axis", "axes") else k): v for k, v in named.items()}
+    match name, args:
+        case "one_hot", (of, *count):
+            return _one_hot(words, of, next(iter(count), named.get("num_classes")))
+        case "ones", (Name() as rows, Name() as columns) if rows.name[:1].isupper() and columns.name[:1].isupper():
+            order = letters((rows.name, columns.name), words.instead)
+            return Spread(Number(1, rows.span), order, dict(zip(order, (rows, columns), strict=True)))
+        case "rand_like" | "randn_like", (of,):
+            return _drawn(words, of, "uniform" if name == "rand_like" else "normal")
+        case "eye", (Name() as size,) if size.name[:1].isupper():
+            own = letters((size.name, size.name), words.instead)
+            order = next((o for _, o in reversed(turned) if len(o) == len(own) and "..." not in o), own)
+            row, column = (Name(i, size.span) for i in order)
+            one, zero = (Number(k, size.span) for k in (1, 0))
+            same = Compare((row, column), ("==",), size.span)
+            made = Call("where", (same, one, zero), size.span, size.span)
+            return Spread(made, order, dict.fromkeys(order, size))
+        case "glu", (of, *axis) if len(axis) < len("ab"):
+            return _gated(words, of, next(iter(axis), named.get("dim")))
+        case "outer" | "ger", (a, b):
+            first, second = spelled(words, a), spelled(words, b)
+            order = (*layout(words, first), *layout(words, second))
+            outer = Product((("*", first), ("*", second)), a.span)
+            return Spread(outer, order) if len({*order}) == len(order) == len("ab") else None
+        case "tril" | "triu", (of, *by) if len(by) < len("ab"):
+            return _triangle(words, of, "<=" if name == "tril" else ">=", next(iter(by), named.get("diagonal")), turned)
+        case "roll", (of, by, *axis):
+            return _moved(words, of, by, next(iter(axis), named.get("dim")))
+        case "flip", (of, *axis):
+            return _turned(words, of, next(iter(axis), named.get("dim")))
+        case "diff", (of, *axis):
+            return _differences(words, of, named.get("dim") if not axis else None)
+        case "interpolate" | "upsample", (of,):
+            return _repeated(words, of, named)
+        case _:
+            return None
+
+
+def bound_in(e: Expr) -> set[str]:
+    """The indices that reductions bind in an expression."""
+    return {b.name for r in nodes(e) if isinstance(r, Reduction) for b in r.binders if isinstance(b, Binder)}
+
+
+def axis_of(words: Vocabulary, order: Sequence[str], axis: Expr | tuple[Expr, ...] | None, default: int) -> str | None:
+    """The index of an axis."""
+    if isinstance(axis, tuple):
+        axis = axis[0] if len(axis) == 1 else Text("", axis[0].span)
+    place = default if axis is None else integer(axis)
+    if isinstance(axis, Name) and axis.name in order:
+        return axis.name
+    if place is None or not -len(order) <= place < len(order):
+        return None
+    found = order[place]
+    return None if found == "..." or (place >= 0 and "..." in order[:place]) else found
+
+
+def size_at(words: Vocabulary, e: Expr, index: str) -> Expr | None:
+    """How far an index runs at which something is read."""
+    for a in nodes(e):
+        shape = words.shapes.get(a.name, ()) if isinstance(a, Access) else ()
+        if isinstance(a, Access) and len(shape) == len(a.items):
+            for size, item in zip(shape, a.items, strict=True):
+                if isinstance(item, Name) and item.name == index and size != "...":
+                    return Number(int(size), item.span) if size.isdigit() else Name(size, item.span)
+    return None
+
+
+def at(e: Expr, index: str, place: Expr) -> Expr:
+    """An expression with another position in place of an index."""
+    if isinstance(e, Name):
+        return place if e.name == index else e
+    made = rebuild(e, lambda part: at(part, index, place))
+    if not isinstance(made, Access):
+        return made
+    items = (total([(1, i)], i.span) if isinstance(i, Sum) else i for i in made.items)
+    return replace(made, items=tuple(items))
+
+
+def _drawn(words: Vocabulary, of: Expr, how: str) -> Spread | None:
+    whole = spelled(words, of)
+    order = layout(words, whole)
+    sizes = {i: size_at(words, whole, i) for i in order if i != "..."}
+    known = {i: size for i, size in sizes.items() if size is not None}
+    return Spread(Call(how, (Name("seed", of.span),), of.span, of.span), order, known) if known == sizes else None
+
+
+def _one_hot(words: Vocabulary, of: Expr, count: Expr | tuple[Expr, ...] | None) -> Spread | None:
+    whole = spelled(words, of)
+    order = layout(words, whole)
+    if count is None and isinstance(whole, Reduction) and len(whole.binders) == 1:  # of an `argmax`
+        over = whole.binders[0]
+        count = size_at(words, whole.body, over.name) if isinstance(over, Binder) else None
+    if count is None or isinstance(count, tuple) or integer(count) == -1:
+        return None
+    wish = count.name.lower() if isinstance(count, Name) and count.name[:1].isupper() else "c"
+    wishes = (words.instead.get(wish, wish), *SPARE)
+    index = next(c for c in wishes if c not in order and not words.knows(c) and c not in words.letters)
+    if index in bound_in(whole):
+        whole = reindexed(whole, {index: next(c for c in SPARE if c not in (*order, index, *bound_in(whole)))})
+    name = Name(index, of.span)
+    zero, one = (Number(k, of.span) for k in (0, 1))
+    chosen = Call("where", (Compare((name, whole), ("==",), of.span), one, zero), of.span, of.span)
+    return Spread(chosen, (*order, index), {index: count})
+
+
+def _triangle(
+    words: Vocabulary, of: Expr, op: str, by: Expr | tuple[Expr, ...] | None,
+    turned: Sequence[tuple[Expr, tuple[str, ...]]],
+) -> Spread | None:  # fmt: skip
+    whole = spelled(words, of)
+    order = next((order for node, order in turned if node is of), layout(words, whole))
+    if len(order) < len("ab") or "..." in order[-2:] or isinstance(by, tuple):
+        return None
+    row, column = (Name(i, of.span) for i in order[-2:])
+    edge = row if by is None else total([(1, row), (1, by)], of.span)
+    kept = Compare((column, edge), (op,), of.span)
+    return Spread(Call("where", (kept, whole, Number(0, of.span)), of.span, of.span), order)
+
+
+def _moved(
+    words: Vocabulary, of: Expr, by: Expr | tuple[Expr, ...], axis: Expr | tuple[Expr, ...] | None
+) -> Spread | None:
+    whole = spelled(words, of)
+    order = layout(words, whole)
+    index = axis_of(words, order, axis, 0) if axis is not None or len(order) == 1 else None
+    size = None if index is None else size_at(words, whole, index)
+    if index is None or size is None or isinstance(by, tuple):
+        return None
+    place = total([(1, Name(index, of.span)), (-1, by)], of.span)
+    return Spread(at(whole, index, Product((("*", place), ("%", size)), of.span)), order, {index: size})
+
+
+def _turned(words: Vocabulary, of: Expr, axis: Expr | tuple[Expr, ...] | None) -> Spread | None:
+    whole = spelled(words, of)
+    order = layout(words, whole)
+    index = axis_of(words, order, axis, 0) if axis is not None or len(order) == 1 else None
+    size = None if index is None else size_at(words, whole, index)
+    if index is None or size is None:
+        return None
+    place = total([(1, size), (-1, Number(1, of.span)), (-1, Name(index, of.span))], of.span)
+    return Spread(at(whole, index, place), order, {index: size})
+
+
+def _differences(words: Vocabulary, of: Expr, axis: Expr | tuple[Expr, ...] | None) -> Spread | None:
+    whole = spelled(words, of)
+    order = layout(words, whole)
+    index = axis_of(words, order, axis, -1) if order else None
+    size = None if index is None else size_at(words, whole, index)
+    if index is None or size is None:
+        return None
+    one = Number(1, of.span)
+    after = at(whole, index, total([(1, Name(index, of.span)), (1, one)], of.span))
+    return Spread(Sum((("+", after), ("-", whole)), of.span), order, {index: total([(1, size), (-1, one)], of.span)})
+
+
+def _gated(words: Vocabulary, of: Expr, axis: Expr | tuple[Expr, ...] | None) -> Spread | None:
+    whole = spelled(words, of)
+    order = layout(words, whole)
+    index = axis_of(words, order, axis, -1) if order else None
+    size = None if index is None else size_at(words, whole, index)
+    if index is None or size is None:
+        return None
+    half = Product((("*", size), ("//", Number(2, of.span))), of.span)
+    behind = at(whole, index, total([(1, Name(index, of.span)), (1, half)], of.span))
+    gate = Call("sigmoid", (behind,), of.span, of.span)
+    return Spread(Product((("*", whole), ("*", gate)), of.span), order, {index: half})
+
+
+def _repeated(words: Vocabulary, of: Expr, named: Named) -> Spread | None:
+    whole, by, mode = spelled(words, of), named.get("scale_factor"), named.get("mode")
+    order = layout(words, whole)
+    nearest = mode is None or (isinstance(mode, Text) and mode.value == "nearest")
+    if by is None or isinstance(by, tuple) or not nearest or not {*named} <= {"scale_factor", "mode"}:
+        return None
+    runs: dict[str, Expr] = {}
+    for index in order[2:]:
+        size = size_at(words, whole, index)
+        if size is None:
+            return None
+        whole = at(whole, index, Product((("*", Name(index, of.span)), ("//", by)), of.span))
+        runs[index] = Product((("*", by), ("*", size)), of.span)
+    return Spread(whole, order, runs) if runs and not isinstance(by, Unary) else None

@@ -1,0 +1,76 @@
+"""Elements that other libraries take along an axis by a tensor of integers, `gather` and `index_select`, as reads.
+
+Nodes in, nodes out; None where nothing here is meant by it for certain.
+"""
+
+from __future__ import annotations
+
+from collections.abc import Sequence
+from dataclasses import replace
+
+from opgen.lang.layout import access_at, spelled
+from opgen.lang.nodes import Access, Expr, Name, Number, Unary
+from opgen.lang.unparse import unparse
+from opgen.lang.vocabulary import Vocabulary
+
+Taken = tuple[Expr, tuple[str, ...] | None]  # with the order of its indices, where that is another one
+
+
+def axis_at(axis: Expr, found: Sequence[str]) -> str | None:
+    """The index of an axis."""
+    match axis:
+        case Number(value=int(value)) if value < len(found) and (value >= 0) and "..." not in found[: value + 1]:
+            return found[value]
+        case Unary(op="-", operand=Number(value=int(value))) if value <= len(found) and "..." not in found[-value:]:
+            return found[-value]
+        case Name(name=name) if name.lower() in found:
+            return name.lower()
+        case _:
+            return None
+
+
+def selected(words: Vocabulary, of: Name, axis: Expr, ids: Name) -> Taken | None:
+    """`index_select(x, 0, ids)`: `x[ids[e], d]`."""
+    indices, own = words.letters.get(of.name, ()), words.letters.get(ids.name, ())
+    place = axis_at(axis, indices)
+    if place is None or len(own) != 1 or own[0] in ("...", *(i for i in indices if i != place)):
+        return None
+    read = access_at(of.name, indices, of)
+    at = indices.index(place)
+    items = (*read.items[:at], access_at(ids.name, own, ids), *read.items[at + 1 :])
+    return replace(read, items=items), (*indices[:at], *own, *indices[at + 1 :])
+
+
+def gathered(words: Vocabulary, of: Expr, axis: Expr, ids: Name | Access) -> Taken | None:
+    """`gather(x, 1, ids)`: `x[n, ids[n]]` where `ids` has the other dims of `x`, and `x[n, ids[n, m]]` where it has one
+    of its own in place of the axis."""
+    if isinstance(ids, Access):  # of `ids.unsqueeze(1)`, whose new axis is gone with the last one
+        for i in ids.items:
+            words.places.pop(unparse(i) if isinstance(i, Name) else "", None)
+        ids = Name(ids.name, ids.span)
+    if not isinstance(of, Name) or ids.name not in words.integers:
+        return None
+    shape, given = words.shapes.get(of.name, ()), words.shapes.get(ids.name, ())
+    place = axis_at(axis, indices := words.letters.get(of.name, ()))
+    if place is None:
+        return None
+    at = indices.index(place)
+    beside = shape[:at] + shape[at + 1 :]
+    replaced = len(given) == len(shape) and given[:at] + given[at + 1 :] == beside and given[at] not in (*beside, "1")
+    if given != beside and not replaced:
+        return None
+    other = words.letters[ids.name][at : at + 1] if replaced else ()
+    if {*other} & {*indices}:
+        return None
+    found = access_at(of.name, indices, of)
+    position = access_at(ids.name, (*indices[:at], *other, *indices[at + 1 :]), ids)
+    return replace(found, items=(*found.items[:at], position, *found.items[at + 1 :])), None
+
+
+def diagonal(words: Vocabulary, of: Expr) -> Taken | None:
+    """The elements of a matrix with one index at both places."""
+    whole = spelled(words, of)
+    if not isinstance(whole, Access) or len(whole.items) != len("ij") or not isinstance(whole.items[0], Name):
+        return None
+    first = whole.items[0]
+    return replace(whole, items=(first, first)), (first.name,)

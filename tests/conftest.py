@@ -22,7 +22,7 @@ settings.load_profile("untimed")  # a machine with other work on it is no mistak
 
 # what tests compile is kept between runs, out of the way of what people compile
 os.environ.setdefault("OPGEN_CACHE_DIR", str(Path(__file__).resolve().parents[1] / ".opgen_cache" / "tests"))
-gc.set_threshold(200_000, 20, 20)  # derivations make many objects and few cycles
+gc.set_threshold(100_000, 20, 20)  # derivations make many objects and few cycles
 # there is a worker of pytest for each core: threads of torch beside it would only wait for one another
 os.environ.setdefault("OMP_NUM_THREADS", "1")
 _numbers = itertools.count()

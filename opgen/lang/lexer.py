@@ -166,7 +166,7 @@ def _sign(f: Formula, at: int, bag: Bag, tokens: list[Token], slip: tuple[str, s
     typed, meant, hint = slip
     end, several = at + len(typed), signs.powers(f.text, at) if typed == "^" else None
     if several != "":  # told with the first one
-        told = several or (hint if typed in _UNCLEAR else Hint(hint, typed, _apart(f.text, at, end, meant)))
+        told = hint if typed in _UNCLEAR else Hint(several or hint, typed, _apart(f.text, at, end, meant))
         code, message = "OPG202" if typed == "^" else "OPG201", f"`{typed}` is not an operator of the formula language"
         bag.error(code, message, f.span(at, end), hints=(told,))
     kind = T.BAD if typed == "^" and f.text.startswith("{", end) else T.NAME if meant.isalpha() else T.OP

@@ -347,14 +347,13 @@ def _free(name: str, taken: tuple[str, ...]) -> str:
 
 
 def _unknown(f: Frame, e: Call) -> Typed:
-    if e.name in f.decl.broken or e.name in f.decl.lost:
+    tensor = f.state.tensors.get(e.name)
+    if e.name in f.decl.broken or e.name in f.decl.lost or (tensor is not None and tensor.shape is None):
         return BAD
     if e.name in REDUCTIONS:
         hint = f"name the index in brackets: `{e.name}[k](…)`"
         return f.error("OPG206", f"`{e.name}` reduces over an index that is not named", e.name_span, hint)
-    if e.name in f.state.tensors and f.state.tensors[e.name].shape is None:
-        return BAD
-    if e.name in f.state.tensors:
+    if tensor is not None:
         shown = f"{e.name}[{', '.join(map(unparse, e.args)) or '…'}]"
         return f.error("OPG206", f"`{e.name}` is a tensor", e.name_span, f"read it with brackets: `{shown}`")
     if e.name in f.decl.params:

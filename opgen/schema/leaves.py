@@ -24,7 +24,7 @@ from opgen.schema.flow import words_of
 from opgen.schema.formula import Formula, Word
 from opgen.schema.nodes import Mapping, Node, Scalar, Sequence, Value
 from opgen.schema.offsets import formula_of
-from opgen.schema.spelling import is_dashed, is_read
+from opgen.schema.spelling import is_dashed, is_read, is_size
 from opgen.version import LANGUAGE
 
 SNAKE = re.compile(r"[a-z][a-z0-9_]*")
@@ -177,7 +177,7 @@ def word(node: object, pattern: re.Pattern[str], what: str, spelt: Callable[[str
         if not name.isascii() and re.search(rf"\b{re.escape(better)}\b", node.span.source.text):
             better += "_" * bool(better)  # something has that name
         if pattern is SNAKE and re.search(rf"[\[,]\s*{better}\s*[\],<]", node.span.source.text):
-            better += "_"  # an index has that name
+            better = f"num_{better}" if is_size(node) else f"{better}_"  # an index has that name
         hints: tuple[str, ...] = (f"write `{better}`",) if pattern.fullmatch(better) and better != name else ()
         if pattern is SNAKE and re.fullmatch(r"\d\w*", name):
             hints = (f"a name begins with a letter: `n{name.lower()}`, say",)

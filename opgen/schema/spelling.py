@@ -19,3 +19,8 @@ def is_read(node: Scalar) -> bool:
     """Whether a name stands elsewhere, too, and not as a key."""
     places = re.finditer(rf"(?<![\w.]){re.escape(node.text)}(?![\w:.])", node.span.source.text)
     return any(m.start() != node.span.start for m in places)
+
+
+def is_size(node: Scalar) -> bool:
+    """Whether indices run up to what is called like that."""
+    return re.search(rf"<\s*{re.escape(node.text)}\s*[,\])]", node.span.source.text) is not None

@@ -27,6 +27,12 @@ SPECS = [
         ["[T]"],
     ),
     (
+        whole("inputs: {x: {shape: [E]}, to: {shape: [E], dtype: int, domain: 0 <= to < S}}\nparams: {S: int}",
+              "y[s < S] = 0", "y[to[e]] += x[e]"),
+        {r"\bS\b": "num_s"},
+        ["[num_s]"],
+    ),
+    (
         whole("inputs: {x: {shape: [N, D]}}", "D[n] = max[d](abs(x[n, d]))", "y[n, d] = x[n, d]/D[n]"),
         {r"\bD\[": "d2["},
         ["[N, D]"],

@@ -41,7 +41,7 @@ def kernels_text(table: StepTable) -> str:
         includes=(),
         elsewhere=(),
         kernels=tuple(k.lines for k in table.kernels),
-        steps=tuple(table_lines([k.name for k in table.kernels])) or ("nullptr,",),
+        steps=tuple(table_lines([k.entry for k in table.kernels])) or ("nullptr,",),
     )
 
 

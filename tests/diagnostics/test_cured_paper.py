@@ -26,3 +26,23 @@ def test_prose_is_no_product(line: str) -> None:
     (found,) = diagnosed(whole(f"{ROWS}\n{PARAM}", line))
     assert "the*" not in " ".join(found.hints)
     assert "exp*" not in " ".join(found.hints)
+
+
+TEXTS = [
+    ("{shape: [N, K], doc: features, one row: each sample}", "features, one row: each sample"),
+    ("{shape: [N, K], doc: features, per sample, and centred}", "features, per sample, and centred"),
+    ("{doc: rows, each: one, shape: [N, K]}", "rows, each: one"),
+]
+
+
+@pytest.mark.parametrize(("fields", "text"), TEXTS)
+def test_a_text_that_a_comma_cuts_is_told_to_want_quotes(fields: str, text: str) -> None:
+    spec = whole(f"inputs:\n  x: {fields}", "y[n] = sum[k](x[n, k])")
+    assert list(follow(spec, {f"doc: {text}": f'doc: "{text}"'}).outputs) == ["y"]
+
+
+def test_a_field_behind_a_text_that_is_a_slip_stays_one() -> None:
+    (found,) = diagnosed(
+        whole("inputs: {x: {shape: [N]}, b: {shape: [N], doc: rows, optinal: true}}", "y[n] = x[n] + b[n]")
+    )
+    assert found.hints == ("did you mean `optional`?",)

@@ -46,3 +46,17 @@ def test_a_field_behind_a_text_that_is_a_slip_stays_one() -> None:
         whole("inputs: {x: {shape: [N]}, b: {shape: [N], doc: rows, optinal: true}}", "y[n] = x[n] + b[n]")
     )
     assert found.hints == ("did you mean `optional`?",)
+
+
+@pytest.mark.parametrize("default", ["avg", "average_all"])
+def test_what_is_no_reduction_is_not_added_to_those_that_a_param_stands_for(default: str) -> None:
+    param = f"params: {{reduction: {{choices: [mean, sum, none], default: {default}}}}}"
+    spec = whole(f"inputs: [x]\n{param}", "y = reduction[...](x)")
+    assert list(follow(spec, {f"default: {default}": "default: mean"}).outputs) == ["y"]
+    assert "add it" not in " ".join(h for d in diagnosed(spec) for h in d.hints)
+
+
+@pytest.mark.parametrize("name", ["prod", "none"])
+def test_a_reduction_that_is_missing_among_the_choices_is_added(name: str) -> None:
+    spec = whole(f"inputs: [x]\nparams: {{how: {{choices: [mean, sum], default: {name}}}}}", "y = how[...](x)")
+    assert list(follow(spec, {"choices: [mean, sum]": f"choices: [mean, sum, {name}]"}).outputs) == ["y"]

@@ -60,3 +60,12 @@ def test_what_is_no_reduction_is_not_added_to_those_that_a_param_stands_for(defa
 def test_a_reduction_that_is_missing_among_the_choices_is_added(name: str) -> None:
     spec = whole(f"inputs: [x]\nparams: {{how: {{choices: [mean, sum], default: {name}}}}}", "y = how[...](x)")
     assert list(follow(spec, {"choices: [mean, sum]": f"choices: [mean, sum, {name}]"}).outputs) == ["y"]
+
+
+def test_the_largest_at_an_index_of_their_own_are_read_where_they_stand() -> None:
+    spec = whole("inputs: {x: {shape: [U, I]}}\nparams: {n: int}", "y[u] = mean[j < n](topk[i](x[u, i], n))")
+    (found,) = diagnosed(spec)
+    first, read = "order[u, i] = argsort[i](x[u, i])", "x[u, order[u, I - 1 - j]]"
+    assert found.hints == (f"read it through its order: `{first}`, and `{read}` here, over `j < n`",)
+    meant = spec.replace("topk[i](x[u, i], n)", read).replace("  y[u]", f"  {first}\n  y[u]")
+    assert list(built(meant).outputs) == ["y"]

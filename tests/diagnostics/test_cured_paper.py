@@ -69,3 +69,18 @@ def test_the_largest_at_an_index_of_their_own_are_read_where_they_stand() -> Non
     assert found.hints == (f"read it through its order: `{first}`, and `{read}` here, over `j < n`",)
     meant = spec.replace("topk[i](x[u, i], n)", read).replace("  y[u]", f"  {first}\n  y[u]")
     assert list(built(meant).outputs) == ["y"]
+
+
+PAIRS = [
+    ("inputs: {x: {shape: [..., K]}, w: {shape: [N, K]}}", "y = x @ w", "y[..., n] = sum[k](x[..., k] * w[n, k])"),
+    (
+        "inputs: {q: {shape: [B, L, D]}, c: {shape: [B, S, D]}}",
+        "y = torch.bmm(q, c)",
+        "y[b, l, s] = sum[d](q[b, l, d] * c[b, s, d])",
+    ),
+]
+
+
+@pytest.mark.parametrize(("inputs", "written", "meant"), PAIRS)
+def test_a_product_of_rows_is_told_although_the_transposition_is_missing(inputs: str, written: str, meant: str) -> None:
+    assert list(follow(whole(inputs, written), {written: meant}).outputs) == ["y"]

@@ -300,7 +300,11 @@ def product_of(words: Vocabulary, name: str, args: Sequence[Expr]) -> str | None
 
 def _product(words: Vocabulary, a: Expr, b: Expr, left: Sequence[str], turned: Sequence[Turned]) -> Meant | None:
     first, second = _factor(words, a, turned), _factor(words, b, turned)
-    made = None if first is None or second is None else product(first, second, left)
+    if first is None or second is None:
+        return None
+    made = product(first, second, left)
+    if made is None and second.pairs_rows_of(first) and (other := transposed(words, b, None)) is not None:
+        return _product(words, a, other[0], left, (*turned, other))
     return None if made is None else Meant(made[0], made[1] or None)
 
 

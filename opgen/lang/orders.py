@@ -42,6 +42,7 @@ def through_order(
 
     `left`: the indices of the target; the largest elements of an axis that stands there are told by a mask.
     `bound`: those of the reductions around it; what is reduced over the axis is reduced over the elements in order.
+    An index of either that the tensor does not have is the one that counts the largest.
     """
     if name in _EXTREMES:
         return _running(words, name, of, axis, left)
@@ -52,7 +53,8 @@ def through_order(
     axis = axis or (named[-1] if named else None)
     if axis is None or "" in items or items.count(axis) != 1:
         return None
-    each = next(c for c in "jirsp" if c not in items and not words.knows(c))
+    free = [i for i in (*bound, *left) if i not in items] if name == "topk" else []
+    each = free[0] if free else next(c for c in "jirsp" if c not in items and not words.knows(c))
     count = "3" if given is None else unparse(given)
     if name in _WORDS:
         value = _WORDS[name].format(axis=axis, of=f"{of.name}[{', '.join(items)}]", given=count)
@@ -73,6 +75,8 @@ def through_order(
     first = f"`{order}[{', '.join(items)}] = argsort[{axis}]({of.name}[{', '.join(items)}])`"
     if name == "topk" and axis in bound:
         return f"read it through its order: {first}, and `{of.name}[{read}]` here, over `{each} < {count}` for `{axis}`"
+    if free:
+        return f"read it through its order: {first}, and `{of.name}[{read}]` here, over `{each} < {count}`"
     return f"read it through its order: {first}, then `{made} = {of.name}[{read}]`"
 
 

@@ -27,6 +27,13 @@ class Factor:
         sizes = self.sizes.get(index), other.sizes.get(theirs)
         return None in sizes or sizes[0] == sizes[1]
 
+    def pairs_rows_of(self, other: Factor) -> bool:
+        """Whether rows of both are of one dim: the product can only be meant with this one transposed."""
+        if not self.order or not other.order or len(self.order) < 2:
+            return False
+        along, mine = other.sizes.get(other.order[-1]), [self.sizes.get(i) for i in self.order[-2:]]
+        return along is not None and mine[1] == along != mine[0]
+
 
 Made = tuple[Expr, tuple[str, ...]]
 

@@ -11,14 +11,11 @@ from collections.abc import Collection, Iterator, Sequence
 from opgen.lang.habits import COLON, DOTS, ELEMENT, FUNCTIONS, JOIN, STATEMENTS, WHOLE_AXIS, over_lines
 from opgen.lang.latex import written
 from opgen.lang.lexer import T, Token
+from opgen.lang.paper import multiplied
 from opgen.lang.vocabulary import SPARE
+from opgen.schema.reductions import REDUCTIONS
 
 _SUBSCRIPT = re.compile(r"(sum|prod|mean|max|min)_([a-z]\w*)")  # of LaTeX
-
-REDUCTIONS = (
-    "sum", "prod", "mean", "max", "min", "logsumexp", "norm", "var", "any", "all", "count", "argmax", "argmin",
-    "softmax", "log_softmax", "cumsum", "cumprod", "logcumsumexp", "argsort", "sort", "median", "quantile", "kth",
-)  # fmt: skip
 
 _EQUATION = re.compile(
     r"(?:^|[=:])\s*['\"]?(?P<of>[a-zA-Z]+(?:\s*,\s*[a-zA-Z]+)*)\s*->\s*(?P<to>[a-zA-Z]*)['\"]?\s*$"
@@ -109,7 +106,13 @@ def hints(
         shown = written(_whole(previous)) or f"{subscript[1]}[{subscript[2]}](…)"
         yield f"a reduction has its index in brackets and its body in parentheses: `{shown}`"
     elif token.is_op("(", "[") or token.kind in {T.NAME, T.NUMBER}:
-        yield _called(previous, token, functions) or "multiplication is written `*`"
+        yield _called(previous, token, functions) or _multiplied(token, functions)
+
+
+def _multiplied(token: Token, functions: Sequence[str]) -> str:
+    """What is said of a factor that stands beside another, with the statement that is meant where it is clear."""
+    signed = multiplied(_line(token), _after(token), token.span.source.text, functions)
+    return f"multiplication is written `*`: `{signed}`" if signed else "multiplication is written `*`"
 
 
 def _on_paper(previous: Token | None, token: Token, functions: Sequence[str]) -> str:

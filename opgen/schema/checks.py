@@ -15,6 +15,7 @@ from opgen.schema.leaves import WISHES, truth
 from opgen.schema.model import FunctionSpec, InputSpec, OpSpec, OutputSpec, ParamSpec
 from opgen.schema.module_checks import check_module
 from opgen.schema.paths import not_in_torch
+from opgen.schema.reductions import REDUCTIONS
 from opgen.schema.references import is_updated, no_repeats, refers, sizes_of
 
 
@@ -23,7 +24,7 @@ def check(spec: OpSpec, bag: Bag) -> None:
     for tensor in spec.inputs:
         _input(tensor, bag)
     for param in spec.params:
-        _param(param, bag)
+        _param(param, bag, _reduces(spec, param))
     for function in spec.functions:
         _function(function, bag)
     _callables(spec, bag)
@@ -89,7 +90,13 @@ def _seed(tensor: InputSpec, bag: Bag) -> None:
         bag.error("OPG117", message, tensor.domain.whole, hints=("remove `domain`",))
 
 
-def _param(param: ParamSpec, bag: Bag) -> None:
+def _reduces(spec: OpSpec, param: ParamSpec) -> bool:
+    """Whether a param stands for a reduction somewhere: `reduction[n](each[n])`."""
+    formula = spec.forward.text if isinstance(spec.forward, Formula) else ""
+    return bool(param.choices) and re.search(rf"(?<![\w.]){param.name}\s*\[", formula) is not None
+
+
+def _param(param: ParamSpec, bag: Bag, reduces: bool) -> None:
     if param.choices:
         if param.type != "str":
             message = f"a param with choices is a string, not a {param.type}"
@@ -98,10 +105,10 @@ def _param(param: ParamSpec, bag: Bag) -> None:
             bag.error("OPG117", "a param with choices has no `domain`", param.domain.whole, hints=("remove it",))
         no_repeats(((choice, choice.span) for choice in param.choices), bag)
     if param.default is not None:
-        _default(param, param.default, bag)
+        _default(param, param.default, bag, reduces)
 
 
-def _default(param: ParamSpec, default: Formula | tuple[Formula, ...], bag: Bag) -> None:
+def _default(param: ParamSpec, default: Formula | tuple[Formula, ...], bag: Bag, reduces: bool) -> None:
     if isinstance(default, tuple):
         if len(default) != param.length:
             wanted = f"a list of {param.length}" if param.length is not None else "one value"
@@ -111,19 +118,18 @@ def _default(param: ParamSpec, default: Formula | tuple[Formula, ...], bag: Bag)
             of_each = f"a list has a type for each element: `type: [{', '.join([param.type] * len(default))}]`; {row}"
             bag.error("OPG119", message, span, hints=(of_each,) if len(default) > 1 else ())
         for element in default:
-            _default_value(param, element, bag)
+            _default_value(param, element, bag, reduces)
     else:
-        _default_value(param, default, bag)
+        _default_value(param, default, bag, reduces)
 
 
-def _default_value(param: ParamSpec, default: Formula, bag: Bag) -> None:
+def _default_value(param: ParamSpec, default: Formula, bag: Bag, reduces: bool) -> None:
     text = default.text.strip()
     if param.choices and text not in param.choices:
-        more = f"`choices: [{', '.join((*param.choices, text))}]`"
-        hints = did_you_mean(text, param.choices) or (
-            f"add it: {more}",
-            f"or choose one: `default: {param.choices[0]}`",
-        )
+        add, one = f"add it: `choices: [{', '.join((*param.choices, text))}]`", f"`default: {param.choices[0]}`"
+        lost = reduces and text not in (*REDUCTIONS, "none")  # what reduces could not stand for it
+        ways = (f"choose one: {one}",) if lost else (add, f"or choose one: {one}")
+        hints = did_you_mean(text, param.choices) or ways
         message = f"the default of `{param.name}` is not among its choices {listed(param.choices, 'and')}"
         bag.error("OPG119", message, default.whole, label="not a choice", hints=hints)
     elif param.type in ("int", "float") and text in ("true", "false"):

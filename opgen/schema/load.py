@@ -24,7 +24,7 @@ from opgen.schema.formula import Word
 from opgen.schema.model import OpSpec
 from opgen.schema.nested import hoisted
 from opgen.schema.nodes import Mapping, Node, Scalar, Sequence, under
-from opgen.schema.unknown import by_absence, by_value
+from opgen.schema.unknown import by_absence, by_value, text_cut
 from opgen.schema.yaml_nodes import parse, without_blank
 
 # What people write for a field of another name, where spelling alone would not lead to it.
@@ -243,6 +243,10 @@ class _Report:
         name, node = str(item["loc"][-1]), item["input"]
         known = known_fields(self.model(item["loc"]))
         owner = self.owner(item["loc"])
+        cut = text_cut(name, self.nearest(item["loc"][:-1]), known)
+        if cut is not None and cut.told:
+            self.renamed[id(node)] = None
+            return
         guess = closest(name, known) or next((other for other in SYNONYMS.get(name, ()) if other in known), None)
         hints: tuple[str, ...] = (exact(f"did you mean `{guess}`?", name, guess, known),) if guess else ()
         if not guess and owner == "a spec" and (name, owner) not in ELSEWHERE:
@@ -287,6 +291,7 @@ class _Report:
             self.renamed[id(node)] = None
             if name != next(iter(misplaced)):
                 return  # told with the first
+        hints = hints or ((cut.hint,) if cut is not None else ())
         notes = () if hints else (f"{owner} has the fields {listed(known, 'and')}",)
         place = node.key.span if isinstance(node, Scalar | Sequence | Mapping) and node.key else self.root.span
         label = "not a field"

@@ -3,6 +3,8 @@
 from __future__ import annotations
 
 import re
+from collections.abc import Collection
+from dataclasses import dataclass
 
 from opgen.schema.nodes import Mapping, Node, Scalar
 
@@ -12,6 +14,17 @@ _SETTINGS = (
     "vars", "variables", "attributes", "attrs", "env",
 )  # fmt: skip
 _MISSING = {"an input": "optional: true", "a param": "default: null"}
+
+_TEXTS = ("doc", "summary", "description")
+
+
+@dataclass(frozen=True, slots=True)
+class Cut:
+    """A text that YAML's flow style cut at its commas, and whether that was told with an earlier piece of it."""
+
+    hint: str
+    told: bool
+
 
 Meant = tuple[str | None, tuple[str, ...]]  # the field that is meant, if it is one, and hints
 
@@ -48,3 +61,26 @@ def by_absence(node: object, root: Mapping) -> Meant:
     if isinstance(node, Scalar) and re.fullmatch(r"[a-z][a-z0-9_]*", node.text) and root.get("op") is None:
         return "op", ("did you mean `op`?",)
     return None, ()
+
+
+def text_cut(name: str, fields: Node, known: Collection[str]) -> Cut | None:
+    """The text that goes on in what looks like a field: `one row` of `{doc: features, one row: each sample}`."""
+    if not isinstance(fields, Mapping) or not fields.flow:
+        return None
+    entries = fields.entries
+    at = first = next(k for k, (key, _) in enumerate(entries) if key.text == name)
+    while first and entries[first - 1][0].text not in known:
+        first -= 1
+    while at + 1 < len(entries) and entries[at + 1][0].text not in known:
+        at += 1
+    pieces = entries[first : at + 1]
+    if not first or entries[first - 1][0].text not in _TEXTS:
+        return None
+    (field, text), (key, last) = entries[first - 1], pieces[-1]
+    bare = all(isinstance(v, Scalar) and not v.style for v in (text, *(value for _, value in pieces)))
+    if not bare:
+        return None
+    whole = text.span.to(last.span if isinstance(last, Scalar) and last.text else key.span).text
+    quoted = f"'{whole}'" if '"' in whole or "\\" in whole else f'"{whole}"'
+    hint = f"a text with a comma in it needs quotes: `{field.text}: {quoted}`"
+    return Cut(hint, pieces[0][0].text != name)

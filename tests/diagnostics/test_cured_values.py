@@ -10,7 +10,7 @@ import torch
 
 from opgen.ir.interp import array, run
 from opgen.ir.reductions import ORDERS, REDUCTIONS
-from opgen.lang.slips import REDUCTIONS as NAMES
+from opgen.schema.reductions import REDUCTIONS as NAMES
 from tests.diagnostics.cures import built, diagnosed, whole
 
 N, M, D = 4, 3, 6

@@ -24,7 +24,7 @@ def moves_alone(body: Body, slots: Mapping[str, Kind]) -> bool:
 
     def moved(e: Scalar) -> bool:
         match e:
-            case Read(_, at, fill):
+            case Read(tensor, at, fill) if kinds[tensor] is Kind.FLOAT:
                 return all(isinstance(p, Batch) or exact(p) for p in at) and fill in (None, ZERO)
             case Apply("where", (condition, a, b)):
                 return exact(condition) and moved(a) and moved(b)

@@ -1,6 +1,6 @@
 """What a call computes once: expressions of params and sizes alone, such as `1/sqrt(E)` or `1 - label_smoothing`.
 
-A quotient by a constant is a product with its inverse, which the host computes as well.
+A quotient by a constant that is rounded anyway is a product with its inverse.
 
 In goes a plan, out comes one whose kernels read such a number as they read a param; the binding computes it in double
 on the host. A kernel does not compute it at every point, and variants that differ in nothing but how a number comes
@@ -96,7 +96,7 @@ class _Numbers:
     params: dict[Scalar, Param] = field(default_factory=dict)
     done: dict[Scalar, Scalar] = field(default_factory=dict)
     opened: dict[str, Scalar] = field(default_factory=dict)  # locals of a step that are numbers
-    constants: dict[str, Scalar] = field(default_factory=dict)  # locals of a step, where they may be formulas of none
+    constants: dict[str, Scalar] = field(default_factory=dict)  # locals of a step that are formulas of literals
     hosted: dict[Scalar, bool] = field(default_factory=dict)  # whether the host could compute it
 
     def step(self, s: _Part) -> _Part:
@@ -108,7 +108,7 @@ class _Numbers:
             open_value = self._open(value)
             if not others and isinstance(open_value, Apply) and self._is_number(open_value):
                 self.opened[name] = open_value
-            elif not others:
+            elif not others and self._is_constant(value):
                 self.constants[name] = transform(value, self._constant)
         return self.inside(s)
 
@@ -160,8 +160,13 @@ class _Numbers:
 
     def _multiplied(self, e: Apply) -> Apply:
         """A quotient by a constant that is rounded anyway, such as `x/sqrt(2)`, as a product."""
-        factor = _inverse(transform(e.args[1], self._constant)) if e.fn == "div" else None
-        return Apply("mul", (e.args[0], factor)) if factor and constant_value(e.args[0]) is None else e
+        if e.fn != "div" or not self._is_constant(e.args[1]) or self._is_constant(e.args[0]):
+            return e
+        factor = _inverse(transform(e.args[1], self._constant))
+        return Apply("mul", (e.args[0], factor)) if factor else e
+
+    def _is_constant(self, e: Scalar) -> bool:
+        return all(isinstance(n, Lit | Const | Apply) or self._constant(n) is not n for n in walk(e))
 
     def _is_number(self, e: Apply) -> bool:
         """Whether the host computes it: a float that depends on the call and is more than a param with a sign."""
@@ -181,7 +186,7 @@ class _Numbers:
 
 
 def _inverse(e: Scalar) -> Lit | None:
-    """One divided by a formula of constants that is no rational number; None for what is something else."""
+    """One divided by a formula of literals that is no rational number; None for what is one, or far from 1."""
     value = constant_value(e) if rational(e) is None else None
     return Lit(Fraction(repr(1 / value))) if value and _SMALL < abs(value) < 1 / _SMALL else None
 

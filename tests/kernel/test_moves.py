@@ -28,6 +28,8 @@ CASES = {
     "y[...] = sum[n](x[..., n])": False,
     "y[..., n] = x[..., n] > 0": False,
     "y[m] = ids[m] + 1": False,
+    "y[..., m] = where(m > 2, x[..., ids[m]], ids[m])": False,
+    "y[..., n] = where(n > 2, x[..., n], n)": False,
 }
 
 

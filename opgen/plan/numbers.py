@@ -32,6 +32,7 @@ from opgen.ir.scalar import (
     Read,
     Scalar,
     children,
+    reads,
     rebuild,
     transform,
     walk,
@@ -69,6 +70,18 @@ def _lets(x: object) -> Iterator[Let]:
     elif is_dataclass(x) and not isinstance(x, _SCALARS):
         for f in fields(x):
             yield from _lets(getattr(x, f.name))
+
+
+def _read(x: object) -> Iterator[str]:
+    """What the values of a step read."""
+    if isinstance(x, _SCALARS):
+        yield from (r.tensor for r in reads(x))
+    elif isinstance(x, tuple):
+        for part in x:
+            yield from _read(part)
+    elif is_dataclass(x):
+        for f in fields(x):
+            yield from _read(getattr(x, f.name))
 
 
 def _collect(x: object, words: set[str], seen: set[Scalar]) -> None:
@@ -110,7 +123,11 @@ class _Numbers:
                 self.opened[name] = open_value
             elif not others and self._is_constant(value):
                 self.constants[name] = transform(value, self._constant)
-        return self.inside(s)
+        made = self.inside(s)
+        while self.constants and (left := self.constants.keys() - set(_read(made))):
+            self.opened |= {name: self.constants.pop(name) for name in left}
+            made = self.inside(made)
+        return made
 
     def _open(self, e: Scalar) -> Scalar:
         """A value without locals that are numbers, in its positions too."""

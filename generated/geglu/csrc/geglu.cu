@@ -97,7 +97,6 @@ struct Step_geglu_backward_0_grad_up {
                             opmath_t* grad_up) const {
     const opmath_t grad_output_value = grad_output;
     const opmath_t gate_value = gate;
-    const opmath_t sqrt_value = near::sqrt(opmath_t(2));
     const opmath_t phi = near::erfc(-gate_value * opmath_t(0.7071067811865475)) / 2;
     const opmath_t up_value = up;
     const opmath_t exp_gate = near::exp(-(opmath_t(0.5) * rt::square(gate_value)));

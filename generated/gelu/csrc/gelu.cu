@@ -90,7 +90,6 @@ struct Step_gelu_backward_0_grad_input {
 
   OPGEN_DEVICE void compute(opmath_t input, opmath_t grad_output, opmath_t* grad_input) const {
     const opmath_t input_value = input;
-    const opmath_t sqrt_value = near::sqrt(opmath_t(2));
     const opmath_t exp_value = near::exp(-rt::square(input_value * opmath_t(0.7071067811865475)));
     const opmath_t chosen = exp_value == 0 ? exp_value : exp_value * input_value;
     const opmath_t product = chosen * opmath_t(0.39894228040143265);

@@ -313,7 +313,6 @@ struct Step_linear_activation_backward_1_grad_z {
 
   OPGEN_DEVICE void compute(opmath_t z, opmath_t grad_output, opmath_t* grad_z) const {
     const opmath_t z_value = z;
-    const opmath_t sqrt_value = near::sqrt(opmath_t(2));
     const opmath_t ratio = z_value * opmath_t(0.7071067811865475);
     const opmath_t exp_ratio = near::exp(-rt::square(ratio));
     const opmath_t chosen = exp_ratio == 0 ? exp_ratio : exp_ratio * z_value;
@@ -365,7 +364,6 @@ struct Step_linear_activation_backward_1_grad_z_rows {
     auto grad_z_row = rt::write_row<Team, 1>(grad_z, place, 0);
     rt::each<Team>(n_size.size, [&](auto at) {
       const opmath_t z_value = z_row[at];
-      const opmath_t sqrt_value = near::sqrt(opmath_t(2));
       const opmath_t ratio = z_value * opmath_t(0.7071067811865475);
       const opmath_t exp_ratio = near::exp(-rt::square(ratio));
       const opmath_t chosen = exp_ratio == 0 ? exp_ratio : exp_ratio * z_value;

@@ -193,9 +193,9 @@ def unknown_name(f: Frame, name: str, span: Span, *, position: bool) -> Typed:
     if _is_lost(f, name):
         return BAD
     constants = [c for c in CONSTANTS if name.lower() == c or len(name) <= 3]
-    hints = cotangent_by(f, name) or (cotangents_by(f, name) if name.startswith("grad") else ())
+    hints = cotangent_by(f, name) or (cotangents_by(f, name) if "grad" in name else ())
     hints = hints or (() if position else earlier(f.decl, Name(name, span)))
-    hints = hints or did_you_mean(name, (*visible, *f.decl.known_dims(), *constants))
+    hints = hints or did_you_mean(name, (*(n for n in visible if n != f.target), *f.decl.known_dims(), *constants))
     if name in CALLABLE or name in REDUCTIONS or name in f.decl.functions:
         shown = f"{name}(…)" if name not in REDUCTIONS or name in CALLABLE else f"{name}[k](…)"
         return f.error("OPG206", f"`{name}` is a function and needs an argument", span, f"write `{shown}`")
@@ -252,7 +252,8 @@ def access(f: Frame, e: Access, *, padded: bool = False) -> Typed:
         return BAD
     if e.name in f.decl.targets() and (hint := as_it_stays(f.decl, e.name)):
         return f.error("OPG220", f"`{e.name}` is read where it has no statement", e.name_span, hint)
-    hints = cotangent_by(f, e.name) or earlier(f.decl, e) or did_you_mean(e.name, (*f.state.tensors, *f.state.later))
+    hints = cotangent_by(f, e.name) or (cotangents_by(f, e.name) if "grad" in e.name else ())
+    hints = hints or earlier(f.decl, e) or did_you_mean(e.name, (*f.state.tensors, *f.state.later))
     hints = hints or cotangents_by(f, e.name) or missing.one_hot(f, e)
     hints = hints or missing.never_read(f, e.name, len(e.items)) + missing.undeclared(f, e)
     return f.error("OPG205", f"there is no tensor `{e.name}`", e.name_span, *hints, label="unknown tensor")

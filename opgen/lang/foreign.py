@@ -246,9 +246,12 @@ def _reduced(
         written_out = stated(body)
         chosen = [i for i in found if i not in left] or [i for i in found if i not in written_out]
     else:
+        lacking = [i for i in found if i not in left]
         for axis in axes if isinstance(axes, tuple) else (axes,):
             place = axis_at(axis, found)
-            if place is None:
+            if place is None and integer(axis) is not None and {*left} < {*found} and len(lacking) == 1:
+                place = lacking[0]  # counted past batch dims
+            if place in (None, "..."):
                 return None
             chosen.append(place)
     chosen = chosen or [i for i in found if i != "..."][-1:]

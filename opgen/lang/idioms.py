@@ -39,6 +39,7 @@ from opgen.lang.nodes import (
 from opgen.lang.norms import normed
 from opgen.lang.notes import OF_STORAGE, Notes
 from opgen.lang.orders import through_order
+from opgen.lang.prefixes import is_module, is_unknown, leads_on, takes
 from opgen.lang.slices import Item, Slice, read_at
 from opgen.lang.spread import Spread, spread
 from opgen.lang.unparse import unparse
@@ -51,13 +52,14 @@ from opgen.lang.windows import windowed
 class Idioms(Notes):
     """The foreign notation of one statement."""
 
-    def member(self, of: Expr, word: str, at: Span, arguments: Arguments | None) -> Expr:
-        """`x.sum(dim=-1)`, `x.T`, `torch.exp(x)`, `math.pi`."""
+    def member(self, of: Expr, word: str, at: Span, arguments: Arguments | None, *, further: bool = False) -> Expr:
+        """`x.sum(dim=-1)`, `x.T`, `torch.exp(x)`, `math.pi`; `further`: another dot follows."""
         span = of.span.to(at)
         message = f"`{span.text}` is not part of the formula language"
         if not isinstance(of, Name | Access) or "\n" in span.text:
             span, message = at, f"`.{word}` is not part of the formula language"
-        if self._is_module(of):
+        module = leads_on(word) if arguments is None and further else arguments is not None and takes(arguments.given)
+        if is_module(self.words, of) or (module and is_unknown(self.words, of, (*self.left, *self.bound))):
             if arguments is None:
                 if word.lower() not in CONSTANTS:
                     return Name(word, of.span.to(at))
@@ -159,7 +161,7 @@ class Idioms(Notes):
     def prefix_alone(self, e: Expr) -> Expr:
         """What was read so far, where nothing follows."""
         own = (*CONSTANTS, *OF_STORAGE)
-        if isinstance(e, Name) and e.name not in own and "." in e.span.text and self._is_module(e):
+        if isinstance(e, Name) and e.name not in own and "." in e.span.text and is_module(self.words, e):
             casts = e.name in habits.CASTS
             other = habits.NO_DTYPES if habits.DTYPE.fullmatch(e.name) else habits.NO_ATTRIBUTES
             hint = f"write `{e.name}`" if casts else other
@@ -309,12 +311,6 @@ class Idioms(Notes):
     def product(self, a: Expr, b: Expr, at: Span) -> Expr:
         self.note(at, "`@` is not an operator of the formula language", habits.PRODUCT)
         return self.called("matmul", (a, b), {}, a.span.to(b.span))
-
-    def _is_module(self, e: Expr) -> bool:
-        return (
-            isinstance(e, Name) and not self.words.knows(e.name)
-            and (e.name in habits.MODULES or "." in e.span.text or (e.name[:1].isupper() and len(e.name) > 1))
-        )  # fmt: skip
 
     def written_out(
         self, name: str, args: tuple[Expr, ...], named: Mapping[str, Expr | tuple[Expr, ...]]

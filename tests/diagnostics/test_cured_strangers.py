@@ -1,0 +1,22 @@
+"""What strangers write who know other tools: what its one message says, in its place, builds."""
+
+from __future__ import annotations
+
+import pytest
+
+from tests.diagnostics.cures import follow, whole
+
+SPECS = [
+    (
+        whole("inputs: {a: {shape: [N, E]}}\nparams: {k: {type: int, default: 2}}", "v[n, j], i[n, j] = topk(a[n], k)"),
+        {
+            "v[n, j], i[n, j] = topk(a[n], k)": "order[n, e] = argsort[e](-a[n, e])\n"
+            "  v[n, j < k] = a[n, order[n, j]]\n  i[n, j < k] = order[n, j]"
+        },
+    ),
+]
+
+
+@pytest.mark.parametrize(("text", "cure"), SPECS)
+def test_what_is_proposed_builds(text: str, cure: dict[str, str]) -> None:
+    follow(text, cure)

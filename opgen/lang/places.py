@@ -122,7 +122,7 @@ def _read(words: Vocabulary, value: str) -> _Order | None:
 
 
 def _row(letters: Sequence[str], written: Sequence[str]) -> tuple[str, ...]:
-    """The indices of an access, and those that follow where it has fewer than the tensor; of `:` the one of its place."""
+    """The indices of an access, and those that follow where the tensor has more; for `:` that of its place."""
     if "..." in (*letters, *written) or len(written) > len(letters):
         return tuple(written)
     rest = [i for i in letters if i not in written]

@@ -285,12 +285,16 @@ class Idioms(Notes):
         bound = (*self.left, *self.bound)
         found = under_limit(self.words, name, items, body, bound, span) if reduced else None
         if found is not None:
-            own, limit = found.condition.operands
             general = "" if found.clear else f"write it in the body: `{unparse(found.reduction)}`"
-            self.note(found.condition.span, habits.PLAIN, "a limit is a condition", code="OPG246", otherwise=general)
+            self.note(found.span, habits.PLAIN, "a limit is a condition", code="OPG246", otherwise=general)
             self.unclear |= not found.clear
             self.limits.update(
-                {n.name: own.span.text for n in nodes(limit) if isinstance(n, Name) and n.name in self.left}
+                {
+                    n.name: found.index.span.text
+                    for limit in found.limits
+                    for n in nodes(limit)
+                    if isinstance(n, Name) and n.name in self.left
+                }
             )
             return found.reduction
         match item := items[0] if len(items) == 1 else None:

@@ -14,6 +14,15 @@ SPECS = [
             "  v[n, j < k] = a[n, order[n, j]]\n  i[n, j < k] = order[n, j]"
         },
     ),
+    *(
+        (whole("inputs: {x: {shape: [..., D]}}", f"y[...] = {wrong}(x[..., d])"), {f"{wrong}(x[..., d])": right})
+        for wrong, right in (
+            ("sum[1 <= d < D]", "sum[d < D](where(d >= 1, x[..., d], 0))"),
+            ("max[1 <= d]", "max[d](where(d >= 1, x[..., d], -inf))"),
+            ("sum[0 < d <= D - 2]", "sum[d](where(0 < d <= D - 2, x[..., d], 0))"),
+            ("sum[D > d]", "sum[d < D](x[..., d])"),
+        )
+    ),
 ]
 
 

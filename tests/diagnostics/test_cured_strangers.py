@@ -15,6 +15,14 @@ SPECS = [
         },
     ),
     *(
+        (whole("inputs: {a: {shape: [R, K]}, b: {shape: [N, R]}}", f"y[n] = {wrong}"), {wrong: right})
+        for wrong, right in (
+            ("2*sum[k](a[r, k])*b[n, r]", "2 * sum[r](sum[k](a[r, k]) * b[n, r])"),
+            ("b[n, r]*sum[k](a[r, k]) + 1", "sum[r](b[n, r] * sum[k](a[r, k])) + 1"),
+            ("exp(b[n, r] + sum[k](a[r, k]))", "exp(sum[r](b[n, r] + sum[k](a[r, k])))"),
+        )
+    ),
+    *(
         (whole("inputs: {x: {shape: [..., D]}}", f"y[...] = {wrong}(x[..., d])"), {f"{wrong}(x[..., d])": right})
         for wrong, right in (
             ("sum[1 <= d < D]", "sum[d < D](where(d >= 1, x[..., d], 0))"),

@@ -15,6 +15,13 @@ SPECS = [
         },
     ),
     *(
+        (whole("inputs: {x: {shape: [B, I]}}\nparams: {n: {type: int, domain: n > 0}}", *lines), {wrong: right})
+        for lines, wrong, right in (
+            (["o[b, k] = argsort[k](x[b, k])", "y[b, j < n] = x[b, o[b, I - j]]"], "o[b, I - j]", "o[b, I - 1 - j]"),
+            (["y[b, j < n] = x[b, -j + I]"], "x[b, -j + I]", "x[b, -j + I - 1]"),
+        )
+    ),
+    *(
         (whole("inputs: {a: {shape: [R, K]}, b: {shape: [N, R]}}", f"y[n] = {wrong}"), {wrong: right})
         for wrong, right in (
             ("2*sum[k](a[r, k])*b[n, r]", "2 * sum[r](sum[k](a[r, k]) * b[n, r])"),

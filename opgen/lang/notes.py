@@ -111,7 +111,8 @@ class Notes(ABC):
         if text is not None:
             general = first.message.startswith("arguments") or first.code in ("OPG206", "OPG242")
             said = () if general else hints
-            line = with_lines(self.within, text) if self.within else written(text, at or first.span, self.above)
+            line = written(text, at or first.span, self.above)
+            line = with_lines(self.words, self.within, self.made, text) if self.within else line
             if self.made is not None and (cases := by_choice(self.words, self.made)):
                 line = f"a choice is a guard at the end: write {', '.join(f'`{unparse_assign(c)}`' for c in cases)}"
                 said = tuple(h for h in said if h != habits.CHOICE)

@@ -6,7 +6,20 @@ import pytest
 
 from tests.diagnostics.cures import follow, whole
 
+POOL = (
+    "inputs: {x: {shape: [V, D]}, batch: {shape: [V], dtype: int, domain: batch >= 0}}\n"
+    "params: {count: int}\ndims: {G: count}"
+)
+
 SPECS = [
+    (
+        whole(f"{POOL}\noutputs: {{y: {{shape: [G, D]}}}}", "y = scatter_add(x, batch, dim=0)"),
+        {"y = scatter_add(x, batch, dim=0)": "y[batch[v], d] += x[v, d]"},
+    ),
+    (
+        whole(POOL, "y = global_max_pool(x, batch)"),
+        {"y = global_max_pool(x, batch)": "y[g < G, d < D] = -inf\n  y[batch[v], d] max= x[v, d]"},
+    ),
     (
         whole("inputs: {a: {shape: [N, E]}}\nparams: {k: {type: int, default: 2}}", "v[n, j], i[n, j] = topk(a[n], k)"),
         {

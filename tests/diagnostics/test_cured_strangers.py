@@ -34,6 +34,13 @@ SPECS = [
             (["y[b, j < n] = x[b, -j + I]"], "x[b, -j + I]", "x[b, -j + I - 1]"),
         )
     ),
+    (
+        whole("inputs: {x: {shape: [N, D]}, w: {shape: [D]}}", "h = x*w", "h = relu(h)", "h = h/(1 + abs(h))"),
+        {
+            "h = x*w\n  h = relu(h)\n  h = h/(1 + abs(h))": "h1[n, d] = x[n, d] * w[d]\n"
+            "  h2[n, d] = relu(h1[n, d])\n  h[n, d] = h2[n, d] / (1 + abs(h2[n, d]))"
+        },
+    ),
     *(
         (whole("inputs: {a: {shape: [R, K]}, b: {shape: [N, R]}}", f"y[n] = {wrong}"), {wrong: right})
         for wrong, right in (

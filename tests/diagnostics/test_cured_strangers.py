@@ -11,7 +11,28 @@ POOL = (
     "params: {count: int}\ndims: {G: count}"
 )
 
+CACHE = (
+    "inputs:\n  cache: {shape: [S, D]}\n  at: {shape: [T], dtype: int, domain: 0 <= at < S}\n"
+    "  pos: {shape: [], dtype: int, domain: 0 <= pos < S}\n  k: {shape: [T, D]}\n  r: {shape: [D]}"
+)
+
 SPECS = [
+    (
+        whole(CACHE, "out[s, d] = cache[s, d]", "out[at[t], d] = k[t, d]"),
+        {"out[at[t], d] = k[t, d]": "out[at[t], d] += k[t, d] - cache[at[t], d]"},
+    ),
+    (
+        whole(CACHE, "cache[at[t], d] = k[t, d]"),
+        {"cache[at[t], d] = k[t, d]": "y[s, d] = cache[s, d]\n  y[at[t], d] += k[t, d] - cache[at[t], d]"},
+    ),
+    (
+        whole(CACHE, "cache[pos, d] = r[d]"),
+        {"cache[pos, d] = r[d]": "y[s, d] = where(s == pos, r[d], cache[s, d])"},
+    ),
+    (
+        whole(CACHE, "out[s, d] = cache[s, d]", "out[pos + 1, d] = r[d]"),
+        {"out[s, d] = cache[s, d]\n  out[pos + 1, d] = r[d]": "out[s, d] = where(s == pos + 1, r[d], cache[s, d])"},
+    ),
     (
         whole(f"{POOL}\noutputs: {{y: {{shape: [G, D]}}}}", "y = scatter_add(x, batch, dim=0)"),
         {"y = scatter_add(x, batch, dim=0)": "y[batch[v], d] += x[v, d]"},

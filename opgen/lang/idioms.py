@@ -111,14 +111,15 @@ class Idioms(Notes):
         whole = [n.name for n in plain if isinstance(n, Name) and n.name not in (*self.left, *self.bound)]
         self.unclear |= any(self.words.letters.get(n, ()) not in ((), ("...",)) for n in whole)  # at another's elements
         new_axes = any(i == Name("None", span) for i in plain) and not self.words.knows("None")
-        anywhere = not self.left or any(isinstance(i, Dots) for i in plain)
-        if not slices and not (new_axes and name.text in self.words.letters and anywhere):
+        if not slices and not (new_axes and name.text in self.words.letters):
             return Access(name.text, plain, span, name.span)
         general = habits.NO_AXIS if new_axes else self.behind or habits.SLICE
         at = slices[0].span if slices else span
         self.note(at, "a slice is not part of the formula language", habits.POSITION, otherwise=general)
         if new_axes:
-            lined_up = along_new_axes(items, self.left) or lined_up_from_behind(self.words, name.text, items, self.left)
+            lined_up = along_new_axes(self.words, name.text, items, self.left) or lined_up_from_behind(
+                self.words, name.text, items, self.left
+            )
             self.unclear |= lined_up is None
             return Access(name.text, lined_up or plain, span, name.span)
         found = read_at(self.words, name.text, items, self.left, self.bound, span)

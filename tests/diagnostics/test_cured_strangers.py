@@ -26,6 +26,14 @@ SPECS = [
         {"cache[at[t], d] = k[t, d]": "y[s, d] = cache[s, d]\n  y[at[t], d] += k[t, d] - cache[at[t], d]"},
     ),
     (
+        whole("inputs: {x: {shape: [M, K]}, z: {shape: [N, K]}}", "d[i, j] = sum[k](abs(x[:, None, k]*z[None, :, k]))"),
+        {"sum[k](abs(x[:, None, k]*z[None, :, k]))": "sum[k](abs(x[i, k] * z[j, k]))"},
+    ),
+    (
+        whole("inputs: {x: {shape: [M, K]}, z: {shape: [N, K]}}", "d[i, j, k] = x[:, None] - z[None]"),
+        {"x[:, None] - z[None]": "x[i, k] - z[j, k]"},
+    ),
+    (
         whole(CACHE, "cache[pos, d] = r[d]"),
         {"cache[pos, d] = r[d]": "y[s, d] = where(s == pos, r[d], cache[s, d])"},
     ),
@@ -61,6 +69,20 @@ SPECS = [
             "h = x*w\n  h = relu(h)\n  h = h/(1 + abs(h))": "h1[n, d] = x[n, d] * w[d]\n"
             "  h2[n, d] = relu(h1[n, d])\n  h[n, d] = h2[n, d] / (1 + abs(h2[n, d]))"
         },
+    ),
+    *(
+        (
+            whole("inputs: {c: {shape: [E]}, r: {shape: [E]}, r0: {shape: [E]}}\nparams: {k: float}", wrong),
+            {wrong: right},
+        )
+        for wrong, right in (
+            (r"y = 2 k \sum_e (r_e - r0_e)^2", "y = 2*k*sum[e]((r[e] - r0[e])**2)"),
+            (r"y = k \sum_e c_e \sqrt{r_e}", "y = k*sum[e](c[e]*sqrt(r[e]))"),
+            (
+                r"y = -\sum_e c_e \log r_e - \sum_e r0_e \log c_e",
+                "y = -sum[e](c[e]*log(r[e])) - sum[e](r0[e]*log(c[e]))",
+            ),
+        )
     ),
     *(
         (whole("inputs: {a: {shape: [R, K]}, b: {shape: [N, R]}}", f"y[n] = {wrong}"), {wrong: right})

@@ -58,7 +58,7 @@ class Idioms(Notes):
         message = f"`{span.text}` is not part of the formula language"
         if not isinstance(of, Name | Access) or "\n" in span.text:
             span, message = at, f"`.{word}` is not part of the formula language"
-        module = leads_on(word) if arguments is None and further else arguments is not None and takes(arguments.given)
+        module = further and leads_on(word) if arguments is None else takes(word, arguments.given)
         if is_module(self.words, of) or (module and is_unknown(self.words, of, (*self.left, *self.bound))):
             if arguments is None:
                 if word.lower() not in CONSTANTS:

@@ -62,7 +62,8 @@ def under_limit(
     if len(limited) != 1 or not plain or not (name in _EMPTY or name == "mean"):
         return None
     own = _indices(words, body)
-    limit = _limit(words, limited[0], own, bound)
+    beside = {i.name for i in items if isinstance(i, Name)}
+    limit = _limit(words, limited[0], {*own} - beside, bound)
     if limit is None:
         return None
     index = limit.index.name

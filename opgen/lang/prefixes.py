@@ -5,7 +5,7 @@ from __future__ import annotations
 from collections.abc import Collection, Sequence
 
 from opgen.diagnostics.suggest import closest
-from opgen.lang.habits import ATTRIBUTES, MODULES
+from opgen.lang.habits import ATTRIBUTES, METHODS, MODULES
 from opgen.lang.nodes import Access, Expr, Name
 from opgen.lang.vocabulary import Vocabulary
 from opgen.lang.walk import nodes
@@ -33,9 +33,9 @@ def is_unknown(words: Vocabulary, e: Expr, bound: Collection[str]) -> bool:
     return len(e.name) < _SHORT or closest(e.name, known) is None
 
 
-def takes(given: Sequence[Expr]) -> bool:
-    """Whether a call reads something, so that what it is applied to stands in its brackets."""
-    return any(isinstance(n, Name | Access) for e in given for n in nodes(e))
+def takes(function: str, given: Sequence[Expr]) -> bool:
+    """Whether a call reads something, so that what it is applied to stands there; none of a distribution does."""
+    return function not in METHODS and any(isinstance(n, Name | Access) for e in given for n in nodes(e))
 
 
 def leads_on(word: str) -> bool:

@@ -8,7 +8,7 @@ from __future__ import annotations
 from collections.abc import Iterable
 
 from opgen.diagnostics.model import Label, Span
-from opgen.diagnostics.suggest import counted, did_you_mean, listed
+from opgen.diagnostics.suggest import closest, counted, did_you_mean, listed
 from opgen.ir.formula import CONSTANTS
 from opgen.ir.program import Kind
 from opgen.ir.reductions import REDUCTIONS
@@ -197,7 +197,8 @@ def unknown_name(f: Frame, name: str, span: Span, *, position: bool) -> Typed:
     constants = [c for c in CONSTANTS if name.lower() == c or len(name) <= 3]
     hints = cotangent_by(f, name) or (cotangents_by(f, name) if "grad" in name else ())
     hints = hints or (() if position else earlier(f.decl, Name(name, span)))
-    hints = hints or did_you_mean(name, (*(n for n in visible if n != f.target), *f.decl.known_dims(), *constants))
+    known = (*visible, *f.decl.known_dims(), *constants)
+    hints = hints or (did_you_mean(name, known) if closest(name, known) != f.target else ())  # what reads itself
     if name in CALLABLE or name in REDUCTIONS or name in f.decl.functions:
         shown = f"{name}(…)" if name not in REDUCTIONS or name in CALLABLE else f"{name}[k](…)"
         return f.error("OPG206", f"`{name}` is a function and needs an argument", span, f"write `{shown}`")

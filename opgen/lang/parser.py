@@ -8,7 +8,7 @@ statement gets its say. Nesting is limited, because everything after the parser 
 from __future__ import annotations
 
 from bisect import bisect_left
-from collections.abc import Sequence
+from collections.abc import Collection, Sequence
 from itertools import zip_longest
 
 from opgen.diagnostics.model import Bag
@@ -381,10 +381,10 @@ def parse_block(f: Formula, bag: Bag) -> tuple[Assign, ...] | None:
     return found if len(bag.items) == before else None
 
 
-def parse_expression(f: Formula, bag: Bag) -> Expr | None:
-    """One expression, such as the value of a derived dim or of a function."""
+def parse_expression(f: Formula, bag: Bag, known: Collection[str] = ()) -> Expr | None:
+    """One expression, such as the value of a derived dim or of a function; `known`: all names, where these are told."""
     before = len(bag.items)
-    parser = _Parser(f, bag, Vocabulary())
+    parser = _Parser(f, bag, Vocabulary(assigned=known))
     while parser.token.kind is T.NEWLINE:
         parser.advance()
     try:

@@ -25,7 +25,12 @@ def is_unknown(words: Vocabulary, e: Expr, bound: Collection[str]) -> bool:
 
     A size has none either.
     """
-    if not isinstance(e, Name) or not words.functions or e.name in bound or e.name in words.assigned:
+    if (
+        not isinstance(e, Name)
+        or not (words.functions or words.assigned)
+        or e.name in bound
+        or e.name in words.assigned
+    ):
         return False
     if words.knows(e.name):
         return e.name[:1].isupper() and e.name not in words.shapes

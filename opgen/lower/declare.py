@@ -205,8 +205,9 @@ def _default(p: ParamSpec, bag: Bag) -> tuple[Expr, ...] | None:
 def _function(s: FunctionSpec, params: tuple[str, ...], bag: Bag) -> LocalFunction | None:
     head = parse_head(s.head, bag, s.value, params)
     told = head is None and s.value is not None and is_anonymous(s.value.text)
-    value = None if s.value is None or told else parse_expression(s.value, bag)
-    parsed = [(arg, parse_expression(f, bag)) for arg, f in s.derivatives]
+    known = () if head is None else (*head.params, *params)
+    value = None if s.value is None or told else parse_expression(s.value, bag, known)
+    parsed = [(arg, parse_expression(f, bag, known)) for arg, f in s.derivatives]
     if head is None or (value is None and (s.value is not None or not s.extern)) or any(e is None for _, e in parsed):
         return None
     if head.name in CALLABLE or head.name in SPECIAL or head.name in REDUCTIONS or head.name in PARTS:

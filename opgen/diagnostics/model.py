@@ -140,6 +140,14 @@ class Bag:
         if (told := self._items.get((code, span))) is not None:
             self._items[code, span] = replace(told, hints=hints)
 
+    def join(self, code: str, span: Span, place: Span, hints: Iterable[str]) -> None:
+        """Say of what has been reported that a further place belongs to it, with hints for both in place of a line."""
+        told = self._items[code, span]
+        kept = tuple(h for h in told.hints if not h.startswith(("write `", "each value has a name")))
+        more = tuple(h for h in hints if h not in kept)
+        related = (*told.related, Label(place, "this too"))
+        self._items[code, span] = replace(told, hints=(*kept, *more), related=related)
+
     @property
     def items(self) -> tuple[Diagnostic, ...]:
         return tuple(self._items.values())

@@ -210,7 +210,7 @@ class ExpressionParser(ListParser):
             if self.token.is_op("[") and isinstance(of, Name):
                 items, end = self.items(self.advance())
                 return self.idioms.member_at(of, word.text, word.span, items, of.span.to(end))
-            return self.idioms.member(of, word.text, word.span, None)
+            return self.idioms.member(of, word.text, word.span, None, further=self.token.is_op("."))
         arguments = self.arguments(word, self.advance())
         if self.token.is_op("(") and word.text[:1].isupper():  # a module of torch: `nn.ReLU()(x)`
             more = self.arguments(word, self.advance())

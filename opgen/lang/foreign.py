@@ -36,7 +36,7 @@ from opgen.lang.nodes import (
 )
 from opgen.lang.products import Factor, product, reindexed
 from opgen.lang.slices import total
-from opgen.lang.taken import axis_at, diagonal, gathered, selected
+from opgen.lang.taken import axis_at, diagonal, gathered, past_batch_dims, selected
 from opgen.lang.unparse import unparse
 from opgen.lang.vocabulary import SPARE, Vocabulary
 from opgen.lang.walk import integer, nodes
@@ -247,7 +247,7 @@ def _reduced(
         chosen = [i for i in found if i not in left] or [i for i in found if i not in written_out]
     else:
         for axis in axes if isinstance(axes, tuple) else (axes,):
-            place = axis_at(axis, found)
+            place = axis_at(axis, found) or past_batch_dims(axis, found, left)
             if place is None:
                 return None
             chosen.append(place)
@@ -373,13 +373,15 @@ def _trace(words: Vocabulary, of: Expr) -> Meant | None:
     return Meant(Reduction("sum", (Binder(first.name, None, first.span),), body, of.span, of.span))
 
 
-def written(text: str, whole: Span, above: Sequence[str] = ()) -> str:
-    """A hint to write this in place of a whole statement; no replacement where that would lose a comment or a value.
+def written(text: str, whole: Span, above: Sequence[str] = (), *, together: bool = False) -> str:
+    """A hint to write this in place of a whole statement; `above`: what those further up become with it.
 
-    `above`: what statements further up become with it.
+    No replacement where that would lose a comment or a value. `together`: it is said of all of them.
     """
+    lines = ", ".join(f"`{line}`" for line in above)
+    if above and together:
+        return f"each value has a name of its own: write {lines} and `{text}`"
     if above:
-        lines = ", ".join(f"`{line}`" for line in above)
         return f"write {lines} further up, and `{text}` here: each value has a name of its own"
     hint = f"write `{text}`"
     exact = "#" not in whole.text and not any(name in text for name in _OTHERWISE)

@@ -45,6 +45,7 @@ class Within:
     order: tuple[str, ...]
     declared: str  # what these statements need besides
     why: str = "within groups it is made of scatters"
+    total: str = ""  # the name of the one scatter, where the value is no more than a read of it by group
 
 
 @dataclass(frozen=True, slots=True)
@@ -80,11 +81,26 @@ def by_groups(
     return ByGroups(plain, f"there is no function `{name}`", "OPG209")
 
 
-def with_lines(within: Sequence[Within], text: str) -> str:
-    """The hint to write a statement behind those that it needs."""
-    lines = ", ".join(f"`{line}`" for w in within for line in w.lines)
+def with_lines(words: Vocabulary, within: Sequence[Within], made: Assign | None, text: str) -> str:
+    """The hint to write a statement behind those that it needs; `made` is what its text says.
+
+    What is a scatter and no more has the name of the target; one whose shape is declared needs no start.
+    """
+    first, lines = within[0], [line for w in within for line in w.lines]
     declared = next((w.declared for w in within if w.declared), "")
-    return f"{within[0].why}: write {lines}, and then `{text}`{declared}"
+    own_order = made is not None and unparse(made.value) == unparse(first.value) == _read_like(made.target, first.total)
+    if made is not None and first.total and len(within) == 1 and own_order:
+        own = [made.target.name + line.removeprefix(first.total) for line in lines]
+        own = own[1:] if made.target.name in words.results else own
+        return f"{first.why}: write {', '.join(f'`{line}`' for line in own)}{declared}"
+    return f"{first.why}: write {', '.join(f'`{line}`' for line in lines)}, and then `{text}`{declared}"
+
+
+def _read_like(target: Target, name: str) -> str:
+    """A tensor at the indices of a target, in their order."""
+    at = target.span
+    items = (Name(i.name, at) if isinstance(i, Binder) else i for i in target.items or ())
+    return unparse(Access(name, tuple(items), at, at))
 
 
 def in_general(name: str, group: Expr) -> str:
@@ -157,7 +173,7 @@ class _Groups:
     def made(self) -> Within | None:
         read = self._place()
         letter = self.letter()
-        known = self.words.ends.get(self.group)
+        known = self._end()
         end = known or next(d for d in ("G", "GROUPS") if not self.words.knows(d))
         sizes = {i: self._size(i) for i in self.free if i not in self.own and i != "..."}
         if read is None or None in sizes.values():
@@ -172,7 +188,23 @@ class _Groups:
         if value is None:
             return None
         declared = "" if known else f", with `dims: {{{end}: num_groups}}` and `params: {{num_groups: int}}`"
-        return Within(tuple(self.lines), value, self.free if read == self._at() else tuple(self.left), declared)
+        by_group = read != self._at() and self.name in _SCATTERS
+        total = value.name if by_group and isinstance(value, Access) else ""
+        return Within(
+            tuple(self.lines), value, tuple(self.left) if read != self._at() else self.free, declared, total=total
+        )
+
+    def _end(self) -> str | None:
+        """How many groups there are: by their domain, the shape of the target, or the one dim that a param gives."""
+        words = self.words
+        shape, along = words.results.get(self.target, ()), self.along("")
+        if self.group in words.ends:
+            return words.ends[self.group]
+        if len(shape) == len(along) and shape[along.index("")].isidentifier():
+            return shape[along.index("")]
+        given = {size for own in words.shapes.values() for size in own}
+        free = [d for d, by in words.sizes.items() if by in words.names and d not in given]
+        return free[0] if len(free) == 1 else None
 
     def _place(self) -> Expr | None:
         """Where the result of a group is read: by the element, or by the group where the target has its index."""
@@ -186,7 +218,7 @@ class _Groups:
         return Access(self.group, tuple(Name(i, at) for i in self.own), at, at)
 
     def letter(self) -> str:
-        end = self.words.ends.get(self.group) or "G"
+        end = self._end() or "G"
         taken = (*self.free, *self.own, *self.words.letters, self.target)
         wishes: tuple[str, ...] = (*([end.lower()] if end.isalpha() else []), "g", *SPARE)
         return next(c for c in wishes if c not in taken and not self.words.knows(c))

@@ -39,6 +39,7 @@ from opgen.lang.nodes import (
 from opgen.lang.norms import normed
 from opgen.lang.notes import OF_STORAGE, Notes
 from opgen.lang.orders import through_order
+from opgen.lang.prefixes import is_module, is_unknown, leads_on, takes
 from opgen.lang.slices import Item, Slice, read_at
 from opgen.lang.spread import Spread, spread
 from opgen.lang.unparse import unparse
@@ -51,13 +52,14 @@ from opgen.lang.windows import windowed
 class Idioms(Notes):
     """The foreign notation of one statement."""
 
-    def member(self, of: Expr, word: str, at: Span, arguments: Arguments | None) -> Expr:
-        """`x.sum(dim=-1)`, `x.T`, `torch.exp(x)`, `math.pi`."""
+    def member(self, of: Expr, word: str, at: Span, arguments: Arguments | None, *, further: bool = False) -> Expr:
+        """`x.sum(dim=-1)`, `x.T`, `torch.exp(x)`, `math.pi`; `further`: another dot follows."""
         span = of.span.to(at)
         message = f"`{span.text}` is not part of the formula language"
         if not isinstance(of, Name | Access) or "\n" in span.text:
             span, message = at, f"`.{word}` is not part of the formula language"
-        if self._is_module(of):
+        module = further and leads_on(word) if arguments is None else takes(word, arguments.given)
+        if is_module(self.words, of) or (module and is_unknown(self.words, of, (*self.left, *self.bound))):
             if arguments is None:
                 if word.lower() not in CONSTANTS:
                     return Name(word, of.span.to(at))
@@ -109,14 +111,15 @@ class Idioms(Notes):
         whole = [n.name for n in plain if isinstance(n, Name) and n.name not in (*self.left, *self.bound)]
         self.unclear |= any(self.words.letters.get(n, ()) not in ((), ("...",)) for n in whole)  # at another's elements
         new_axes = any(i == Name("None", span) for i in plain) and not self.words.knows("None")
-        anywhere = not self.left or any(isinstance(i, Dots) for i in plain)
-        if not slices and not (new_axes and name.text in self.words.letters and anywhere):
+        if not slices and not (new_axes and name.text in self.words.letters):
             return Access(name.text, plain, span, name.span)
         general = habits.NO_AXIS if new_axes else self.behind or habits.SLICE
         at = slices[0].span if slices else span
         self.note(at, "a slice is not part of the formula language", habits.POSITION, otherwise=general)
         if new_axes:
-            lined_up = along_new_axes(items, self.left) or lined_up_from_behind(self.words, name.text, items, self.left)
+            lined_up = along_new_axes(self.words, name.text, items, self.left) or lined_up_from_behind(
+                self.words, name.text, items, self.left
+            )
             self.unclear |= lined_up is None
             return Access(name.text, lined_up or plain, span, name.span)
         found = read_at(self.words, name.text, items, self.left, self.bound, span)
@@ -159,7 +162,7 @@ class Idioms(Notes):
     def prefix_alone(self, e: Expr) -> Expr:
         """What was read so far, where nothing follows."""
         own = (*CONSTANTS, *OF_STORAGE)
-        if isinstance(e, Name) and e.name not in own and "." in e.span.text and self._is_module(e):
+        if isinstance(e, Name) and e.name not in own and "." in e.span.text and is_module(self.words, e):
             casts = e.name in habits.CASTS
             other = habits.NO_DTYPES if habits.DTYPE.fullmatch(e.name) else habits.NO_ATTRIBUTES
             hint = f"write `{e.name}`" if casts else other
@@ -283,12 +286,16 @@ class Idioms(Notes):
         bound = (*self.left, *self.bound)
         found = under_limit(self.words, name, items, body, bound, span) if reduced else None
         if found is not None:
-            own, limit = found.condition.operands
             general = "" if found.clear else f"write it in the body: `{unparse(found.reduction)}`"
-            self.note(found.condition.span, habits.PLAIN, "a limit is a condition", code="OPG246", otherwise=general)
+            self.note(found.span, habits.PLAIN, "a limit is a condition", code="OPG246", otherwise=general)
             self.unclear |= not found.clear
             self.limits.update(
-                {n.name: own.span.text for n in nodes(limit) if isinstance(n, Name) and n.name in self.left}
+                {
+                    n.name: found.index.span.text
+                    for limit in found.limits
+                    for n in nodes(limit)
+                    if isinstance(n, Name) and n.name in self.left
+                }
             )
             return found.reduction
         match item := items[0] if len(items) == 1 else None:
@@ -309,12 +316,6 @@ class Idioms(Notes):
     def product(self, a: Expr, b: Expr, at: Span) -> Expr:
         self.note(at, "`@` is not an operator of the formula language", habits.PRODUCT)
         return self.called("matmul", (a, b), {}, a.span.to(b.span))
-
-    def _is_module(self, e: Expr) -> bool:
-        return (
-            isinstance(e, Name) and not self.words.knows(e.name)
-            and (e.name in habits.MODULES or "." in e.span.text or (e.name[:1].isupper() and len(e.name) > 1))
-        )  # fmt: skip
 
     def written_out(
         self, name: str, args: tuple[Expr, ...], named: Mapping[str, Expr | tuple[Expr, ...]]

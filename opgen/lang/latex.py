@@ -19,7 +19,7 @@ _SUM = re.compile(
 _SUMS = {"\u03a3": "sum", "\u2211": "sum", "\u03a0": "prod", "\u220f": "prod"}
 _PLAIN = LATEX["exp"]
 _NOTHING = re.compile(r"\\(?:left|right|displaystyle|[,;:! ])|\\quad|\\(?:mathrm|mathbf|operatorname|text)(?=\{)")
-_ELEMENT = re.compile(r"(?<![\\\w])(?P<name>[A-Za-z]+)_(?:\{(?P<below>[a-z](?:[ ,]*[a-z])*)\}|(?P<one>[a-z])(?!\w))")
+_ELEMENT = re.compile(r"(?<![\\\w])(?P<name>[A-Za-z]+\d*)_(?:\{(?P<below>[a-z](?:[ ,]*[a-z])*)\}|(?P<one>[a-z])(?!\w))")
 _BEGINNING = re.compile(r"\\(?:d?frac|sqrt|sum|prod|max|min|exp|log|left)(?![A-Za-z])")
 _GREEK = re.compile(
     r"\\(alpha|beta|gamma|delta|epsilon|eta|theta|kappa|mu|nu|rho|sigma|tau|phi|omega)(?![A-Za-z]|\s*(?:\(|\\left))"
@@ -34,6 +34,8 @@ _FRACTION, _ROOT = re.compile(r"\\d?frac\{([^{}]*)\}\{([^{}]*)\}"), re.compile(r
 _COMMANDS = {**dict.fromkeys(("cdot", "times", "odot"), "*"), "leq": "<=", "le": "<=", "geq": ">=", "ge": ">=",
              "neq": "!=", "ne": "!=", "infty": "inf", "ln": "log"}  # fmt: skip
 SIGNS = ("\\", *_SUMS)  # what such notation begins with
+_LEFT = re.compile(r"\s*(?P<left>\w+(?:\[[^\]]*\])?\s*=)\s*(?P<more>[^=#{}_]*)")  # of a formula that has begun
+_INNER = re.compile(r"\b(?:sum|prod|max|min)\[(?P<over>[^\]]*)\]\(")
 _LETTERS = re.compile(r"[a-z](?:[ ,]*[a-z])*")
 _TERM = re.compile(r"(?<=[\w\])])\s*[-+]\s*")
 _BESIDE = re.compile(r"(?<=[\w\])]) +(?=[A-Za-z(])")  # factors without a sign between them
@@ -50,10 +52,13 @@ def translated(text: str) -> str | None:
     text = re.sub(r"\\([A-Za-z]+)", lambda m: _COMMANDS.get(m[1], m[1] if LATEX.get(m[1]) == _PLAIN else m[0]), text)
     while (last := text.rfind("@")) >= 0:
         name, rest = re.split(r"(?<=\])", text[last + 1 :], maxsplit=1)
-        body = _body(rest, tuple(re.findall(r"\w+", name.partition("[")[2])))
+        indices = tuple(re.findall(r"\w+", name.partition("[")[2]))
+        body = _body(rest, indices)
+        if any(i in re.findall(r"\w+", inner["over"]) for inner in _INNER.finditer(body) for i in indices):
+            return None  # of which it is unclear what belongs to it
         text = f"{text[:last]}{name}({body.strip()}){rest[len(rest) - len(rest.lstrip()) + len(body) :]}"
-    text = _BESIDE.sub("*", _APPLIED.sub(r"\1(\2)", text))
-    return None if re.search(r"[\\{}^$@_]", text) or not text else text
+    text = _BESIDE.sub("*", re.sub(r"(?<=\() +| +(?=\))", "", _APPLIED.sub(r"\1(\2)", text)))
+    return None if re.search(r"[\\{}^$@_]", text) or not text or _closed(text) < len(text) else text
 
 
 def _bound(found: re.Match[str]) -> str:
@@ -66,10 +71,15 @@ def _grouped(text: str) -> str:
     return text if re.fullmatch(r"[\w.]+(\[[^\]]*\])?", text) else f"({text})"
 
 
-def hints(line: str) -> tuple[str, ...]:
-    """What stands for each thing of LaTeX on the rest of a line, once."""
+def hints(text: str, at: int) -> tuple[str, ...]:
+    """What stands for each thing of LaTeX on the rest of a line, once, or the whole of it."""
+    line, behind = text[at:].partition("\n")[0], _LEFT.fullmatch(text[:at].rpartition("\n")[2])
     first = sum_of(line)
-    plain = first is not None and first.startswith("write") and not re.search(r"_[a-z]\b", first)
+    plain = first is not None and first.startswith("write")
+    if behind is not None and behind["more"] and (not plain or re.search(r"[\w\])]\s*$", behind["more"])):
+        whole = translated(f"{behind['more']}{line}")
+        if whole is not None:
+            return (f"write `{behind['left']} {whole}`",)
     if not plain and _BEGINNING.match(line) and _closed(line) == len(line) and (whole := translated(line)) is not None:
         return (f"write `{whole}`",)
     found: dict[str, None] = {} if first is None else {first: None}
@@ -89,7 +99,7 @@ def sum_of(text: str) -> str | None:
     if found is None:
         return None
     made = written(text)
-    if made is not None:
+    if made is not None and not re.search(r"_[a-z]\b", made):
         return f"write `{made}`"
     name, below = _name(found), _indices(found)
     what = {"sum": "a sum", "prod": "a product"}.get(name, f"a `{name}`")
@@ -139,8 +149,15 @@ def _body(rest: str, indices: tuple[str, ...]) -> str:
     rest = rest[: over.start()] if over else rest
     ends = [*(m.start() for m in _TERM.finditer(rest) if _level(rest, m.start()) == 0), len(rest)]
     reads = re.compile(rf"\b(?:{'|'.join(indices)})\b")
-    last = max((k for k in range(1, len(ends)) if reads.search(rest[ends[k - 1] : ends[k]])), default=0)
+    last = max((k for k in range(1, len(ends)) if reads.search(_outside(rest[ends[k - 1] : ends[k]]))), default=0)
     return rest[: ends[last]].strip()
+
+
+def _outside(term: str) -> str:
+    """A term without the reductions in it, whose indices are their own."""
+    while (found := _INNER.search(term)) is not None:
+        term = term[: found.start()] + term[found.end() + _closed(term[found.end() :]) + 1 :]
+    return term
 
 
 def _closed(text: str) -> int:

@@ -199,7 +199,7 @@ def _slip(f: Formula, at: int, bag: Bag, tokens: list[Token]) -> int:
     shown = f"`{word}`" if word.isprintable() else f"U+{ord(char):04X}"
     if char == ";":
         hints = (_behind_semicolon(f.text[end:]),)
-    elif char in SIGNS and (latex := latex_hints(f.text[at:].partition("\n")[0])):
+    elif char in SIGNS and (latex := latex_hints(f.text, at)):
         hints = latex
     elif char.isalpha():
         at, word = _whole_name(f, at, word, tokens)
@@ -307,7 +307,7 @@ def _below(f: Formula, at: int, bag: Bag, tokens: list[Token]) -> int | None:
     typed, right = found
     span = f.span(start, start + len(typed))
     first = Hint(f"an element has its indices in brackets: `{right}`", typed, right)
-    more = latex_hints(f.text[at:].partition("\n")[0])
+    more = latex_hints(f.text, at)
     others = [h for h in more if not h.startswith(first.partition("`")[0])]
     bag.error("OPG201", f"`{typed}` is not part of the formula language", span, hints=(first, *others))
     tokens[-1] = Token(T.NAME, previous.text.rstrip("_"), previous.span)

@@ -25,13 +25,28 @@ _EMPTY: Mapping[str, Callable[[Span], Expr]] = MappingProxyType({  # what adds n
 })  # fmt: skip
 
 
+_TURNED = MappingProxyType({"<": ">", "<=": ">=", ">": "<", ">=": "<=", "!=": "!="})
+
+
 @dataclass(frozen=True, slots=True)
 class Limited:
-    """A reduction whose brackets hold a condition, as it is written here."""
+    """A reduction whose brackets hold a condition on `index`, as it is written here."""
 
-    condition: Compare
+    span: Span
+    index: Name
+    limits: tuple[Expr, ...]
     reduction: Expr
     clear: bool  # nothing in it is left unbound
+
+
+@dataclass(frozen=True, slots=True)
+class _Limit:
+    """A condition on an index, or none, and where it ends beside that."""
+
+    index: Name
+    limits: tuple[Expr, ...]
+    condition: Compare | None
+    extent: Expr | None = None
 
 
 def under_limit(
@@ -44,30 +59,69 @@ def under_limit(
     """
     limited = [i for i in items if isinstance(i, Compare)]
     plain = all(isinstance(i, Compare | Dots | Name) for i in items)
-    match limited:
-        case [Compare(operands=(Name(), limit), ops=(sign,)) as item] if plain and (name in _EMPTY or name == "mean"):
-            names = dict.fromkeys(
-                o.name if isinstance(o, Name) else "..."
-                for o in (i.operands[0] if isinstance(i, Compare) else i for i in items)
+    if len(limited) != 1 or not plain or not (name in _EMPTY or name == "mean"):
+        return None
+    own = _indices(words, body)
+    beside = {i.name for i in items if isinstance(i, Name)}
+    limit = _limit(words, limited[0], {*own} - beside, bound)
+    if limit is None:
+        return None
+    index = limit.index.name
+    names = dict.fromkeys(
+        i.name if isinstance(i, Name) else "..." for i in (limit.index if isinstance(i, Compare) else i for i in items)
+    )
+    loose = [i for i in own if i not in names and i not in bound and any(_reads(e, (i,)) for e in limit.limits)]
+    over = tuple(
+        Dots(span) if i == "..." else Binder(i, limit.extent if i == index else None, span) for i in (*names, *loose)
+    )
+    made: Expr = Reduction(name, over, body, span, span)
+    if limit.condition is not None:
+        chosen = Call("where", (limit.condition, body, _EMPTY["sum" if name == "mean" else name](span)), span, span)
+        made = Reduction("sum" if name == "mean" else name, over, chosen, span, span)
+        if name == "mean":
+            counted = tuple(
+                b if isinstance(b, Dots) or b.extent is not None else replace(b, extent=_size(words, b, body))
+                for b in over
             )
-            loose = [i for i in _indices(words, body) if i not in names and i not in bound and _reads(limit, (i,))]
-            moves = bool(loose) or _reads(limit, {*bound} - {*words.names})
-            if sign not in ("<=", "!=", ">", ">=") and not (sign == "<" and moves):
+            count = Reduction("count", counted, limit.condition, span, span)
+            made = Product((("*", made), ("/", count)), span)
+    known = {*bound, *names, *loose, *CONSTANTS}
+    clear = not is_open(words, made, frozenset(bound)) and all(
+        n.name in known or words.knows(n.name) or n.name in words.letters
+        for e in limit.limits
+        for n in nodes(e)
+        if isinstance(n, Name)
+    )
+    return Limited(limited[0].span, limit.index, limit.limits, made, clear)
+
+
+def _limit(words: Vocabulary, item: Compare, own: Container[str], bound: Sequence[str]) -> _Limit | None:
+    """What a condition limits; None where it is an extent, or says something else."""
+
+    def moves(e: Expr) -> bool:
+        """Whether a limit depends on other indices."""
+        return any(
+            isinstance(n, Name) and ((n.name in bound and n.name not in words.names) or n.name in own) for n in nodes(e)
+        )
+
+    match item:
+        case Compare(operands=(Name(name=name) as index, limit), ops=(sign,)) if not (
+            isinstance(limit, Name)
+            and limit.name in own
+            and limit.name not in bound
+            and (name in bound or words.knows(name))
+        ):
+            if sign not in ("<=", "!=", ">", ">=") and not (sign == "<" and moves(limit)):
                 return None
-            over = tuple(Dots(span) if i == "..." else Binder(i, None, span) for i in (*names, *loose))
-            nothing = _EMPTY["sum" if name == "mean" else name](span)
-            chosen = Call("where", (item, body, nothing), span, span)
-            made: Expr = Reduction("sum" if name == "mean" else name, over, chosen, span, span)
-            if name == "mean":
-                counted = tuple(b if isinstance(b, Dots) else replace(b, extent=_size(words, b, body)) for b in over)
-                made = Product((("*", made), ("/", Reduction("count", counted, item, span, span))), span)
-            known = {*bound, *names, *loose, *CONSTANTS}
-            clear = not is_open(words, made, frozenset(bound)) and all(
-                n.name in known or words.knows(n.name) or n.name in words.letters
-                for n in nodes(limit)
-                if isinstance(n, Name)
-            )
-            return Limited(item, made, clear)
+            return _Limit(index, (limit,), item)
+        case Compare(operands=(limit, Name() as index), ops=(sign,)) if sign in _TURNED:
+            if sign == ">" and not moves(limit):
+                return _Limit(index, (limit,), None, limit)
+            return _Limit(index, (limit,), Compare((index, limit), (_TURNED[sign],), item.span))
+        case Compare(operands=(least, Name() as index, end), ops=("<" | "<=" as first, "<" | "<=" as second)):
+            if second == "<=" or moves(end):
+                return _Limit(index, (least, end), item)
+            return _Limit(index, (least, end), Compare((index, least), (_TURNED[first],), item.span), end)
         case _:
             return None
 

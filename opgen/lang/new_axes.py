@@ -16,19 +16,31 @@ def is_whole(item: Item) -> bool:
     return isinstance(item, Slice) and item.start is None and item.stop is None and item.step is None
 
 
-def along_new_axes(items: Sequence[Item], left: Sequence[str]) -> tuple[Expr | Dots, ...] | None:
-    """What `x[:, None]` reads where the target names an index for each of its axes."""
-    if len(items) > len(left):
+def along_new_axes(
+    words: Vocabulary, name: str, items: Sequence[Item], left: Sequence[str]
+) -> tuple[Expr | Dots, ...] | None:
+    """What `x[:, None]` reads where the target names an index for each of its axes but those that are named."""
+    letters, new = words.letters.get(name, ()), sum(isinstance(i, Name) and i.name == "None" for i in items)
+    if "..." not in letters and not any(isinstance(i, Dots) for i in items):  # axes that are not mentioned follow
+        whole = Slice(None, None, None, items[0].span)
+        items = [*items, *[whole] * (len(letters) + new - len(items))]
+    own = [isinstance(i, Name) and i.name != "None" for i in items]
+    named = {i.name for i in items if isinstance(i, Name)}
+    axes = [i for i in left if i not in named]
+    rest = own.count(False)
+    if rest > len(axes) or (rest < len(axes) and any(own)):
         return None
+    indices = iter(axes[len(axes) - rest :])
     made: list[Expr | Dots] = []
-    for item, index in zip(items, left[len(left) - len(items) :], strict=True):
+    for item, is_named in zip(items, own, strict=True):
+        index = "" if is_named else next(indices)
         if isinstance(item, Dots) != (index == "..."):
             return None
         if is_whole(item):
             made.append(Name(index, item.span))
-        elif isinstance(item, Dots):
+        elif isinstance(item, Dots) or (is_named and isinstance(item, Name)):
             made.append(item)
-        elif not isinstance(item, Name) or item.name != "None":
+        elif not isinstance(item, Name):
             return None
     return tuple(made)
 

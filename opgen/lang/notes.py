@@ -72,6 +72,7 @@ class Notes(ABC):
     inside: int = 0  # how many of them there are
     within: list[Within] = field(default_factory=list)  # reductions within groups
     above: tuple[str, ...] = ()  # what statements further up become
+    told: tuple[str, Span] | None = None  # what has been said of the first of them; then what is said of this one
     runs: dict[str, Expr] = field(default_factory=dict)  # how far indices run that no access says
     masked: bool = False  # a mask stands for positions
     plain: bool = False  # nothing else stands there
@@ -111,7 +112,8 @@ class Notes(ABC):
         if text is not None:
             general = first.message.startswith("arguments") or first.code in ("OPG206", "OPG242")
             said = () if general else hints
-            line = with_lines(self.within, text) if self.within else written(text, at or first.span, self.above)
+            line = written(text, at or first.span, self.above, together=self.told is not None)
+            line = with_lines(self.words, self.within, self.made, text) if self.within else line
             if self.made is not None and (cases := by_choice(self.words, self.made)):
                 line = f"a choice is a guard at the end: write {', '.join(f'`{unparse_assign(c)}`' for c in cases)}"
                 said = tuple(h for h in said if h != habits.CHOICE)
@@ -121,7 +123,11 @@ class Notes(ABC):
             hints = (*hints, *dict.fromkeys(o.otherwise for o in (first, *others) if o.otherwise), *elsewhere)
             hints = (*hints, habits.MASKED) if self.masked else hints
         related = [Label(o.span, o.label or "this too") for o in others if o.span != first.span]
+        if self.told is not None and text is not None:
+            bag.join(*self.told, first.span, hints)
+            return
         bag.error(first.code, first.message, first.span, label=first.label, hints=hints, related=related)
+        self.told = first.code, first.span
 
     def _seeded(self, text: str) -> tuple[str, ...]:
         """What a line needs that draws random numbers."""

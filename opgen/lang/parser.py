@@ -8,7 +8,7 @@ statement gets its say. Nesting is limited, because everything after the parser 
 from __future__ import annotations
 
 from bisect import bisect_left
-from collections.abc import Sequence
+from collections.abc import Collection, Sequence
 from itertools import zip_longest
 
 from opgen.diagnostics.model import Bag
@@ -46,7 +46,7 @@ from opgen.lang.slips import (
     looped,
     own_function,
 )
-from opgen.lang.successive import KEPT, Values, as_values, of_itself
+from opgen.lang.successive import KEPT, Chain, Values, as_values, go_on
 from opgen.lang.targets import behind_others, in_parts
 from opgen.lang.tuples import renamed_below, unpacked
 from opgen.lang.updates import FOREIGN, IN_PLACE, RENAMED, in_place, updated
@@ -62,6 +62,8 @@ class _Parser(ExpressionParser):
         super().__init__(f, bag, words)
         self.found: list[Assign] = []
         self.proposed: list[Assign] = []  # in place of those with a mistake
+        self.meant: list[Assign] = []  # these and those without, with the names that they have then
+        self.chains: dict[str, Chain] = {}
         self.values: dict[str, Values] = {}  # of outputs that are updated
         self.cases: dict[str, list[Expr | None]] = {}  # what the statements of a name so far ask
 
@@ -92,13 +94,15 @@ class _Parser(ExpressionParser):
                 if not self.idioms.found:
                     sizes(self.words, s)
                     self.found.append(s)
+                    self.meant.append(s)
                     continue
                 at = s.span
-                renewed = of_itself(self.words, s, [*self.proposed, *self.found])
-                if renewed is not None:
-                    s, self.idioms.above = renewed
+                s = go_on(self.words, self.chains, s, self.meant, self.idioms)
                 self.idioms.report(self.bag, s, at)
-                self.proposed += [] if self.idioms.made is None else [self.idioms.made]
+                self.chains[s.target.name].told = self.idioms.told
+                made = [] if self.idioms.made is None else [self.idioms.made]
+                self.proposed += made
+                self.meant += made
                 if self.idioms.made is None and s.target.name in self.words.inputs:
                     self.words.letters[s.target.name] = (UNCLEAR,)  # what it is from here on is not known
                 self.lost[s.target.name] = None
@@ -377,10 +381,10 @@ def parse_block(f: Formula, bag: Bag) -> tuple[Assign, ...] | None:
     return found if len(bag.items) == before else None
 
 
-def parse_expression(f: Formula, bag: Bag) -> Expr | None:
-    """One expression, such as the value of a derived dim or of a function."""
+def parse_expression(f: Formula, bag: Bag, known: Collection[str] = ()) -> Expr | None:
+    """One expression, such as the value of a derived dim or of a function; `known`: all names, where these are told."""
     before = len(bag.items)
-    parser = _Parser(f, bag, Vocabulary())
+    parser = _Parser(f, bag, Vocabulary(assigned=known))
     while parser.token.kind is T.NEWLINE:
         parser.advance()
     try:

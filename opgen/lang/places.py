@@ -105,7 +105,7 @@ def _read(words: Vocabulary, value: str) -> _Order | None:
         fn, of, at, over = call["fn"], read["of"], read["at"], call["over"]
     else:
         return None
-    items = words.letters.get(of, ()) if at is None else tuple(between_commas(at))
+    items = words.letters.get(of, ()) if at is None else _row(words.letters.get(of, ()), between_commas(at))
     named = {m["name"]: m["value"] for a in args if (m := _KEYWORD.fullmatch(a))}
     more = tuple(a for a in args if a and not _KEYWORD.fullmatch(a))
     fn = "topk" if fn == "top_k" else fn
@@ -119,6 +119,15 @@ def _read(words: Vocabulary, value: str) -> _Order | None:
     if any(i != "..." and not i.isidentifier() for i in items):
         return None
     return _Order(fn, of, items, over, more, named)
+
+
+def _row(letters: Sequence[str], written: Sequence[str]) -> tuple[str, ...]:
+    """The indices of an access, and those that follow where the tensor has more; for `:` that of its place."""
+    if "..." in (*letters, *written) or len(written) > len(letters):
+        return tuple(written)
+    rest = [i for i in letters if i not in written]
+    items = [letters[k] if i == ":" else i for k, i in enumerate(written)]
+    return (*items, *rest[len(rest) - len(letters) + len(items) :]) if len(items) < len(letters) else tuple(items)
 
 
 def _over(items: Sequence[str], axis: str) -> str | None:

@@ -12,6 +12,7 @@ from dataclasses import dataclass, field, replace
 from opgen.diagnostics.model import Span
 from opgen.lang.layout import layout, spelled
 from opgen.lang.nodes import Access, Assign, Binder, Dots, Expr, Name, Number, Target, Unary
+from opgen.lang.notes import Notes
 from opgen.lang.subscripts import target_of
 from opgen.lang.unparse import unparse_assign
 from opgen.lang.updates import free_name, read_as, updated
@@ -63,10 +64,31 @@ def as_values(
     return meant, tuple(map(unparse_assign, lines))
 
 
-def of_itself(words: Vocabulary, s: Assign, before: Sequence[Assign]) -> tuple[Assign, tuple[str, ...]] | None:
+@dataclass(slots=True)
+class Chain:
+    """Values of one name that are each made of the one before: what was said of the first, and what each becomes."""
+
+    told: tuple[str, Span] | None = None  # code and place
+    lines: tuple[str, ...] = ()
+
+
+def go_on(words: Vocabulary, chains: dict[str, Chain], s: Assign, before: list[Assign], notes: Notes) -> Assign:
+    """A statement as it is with a name for each value, where it makes one of itself: told with the first of them."""
+    chain = chains.setdefault(s.target.name, Chain())
+    renewed = of_itself(words, s, before)
+    if renewed is None:
+        chain.told, chain.lines = None, ()
+        return s
+    chain.lines += renewed[1]
+    notes.above, notes.told = chain.lines, chain.told
+    return renewed[0]
+
+
+def of_itself(words: Vocabulary, s: Assign, before: list[Assign]) -> tuple[Assign, tuple[str, ...]] | None:
     """A statement that makes a value of itself, `s[i] = f(s[i])`, as it reads the value so far under another name.
 
-    With it go the lines above that have this name then. None for anything else, as for what goes on from a step before.
+    With it go the lines above that have this name then, as they have in `before` from then on. None for anything else,
+    as for what goes on from a step before.
     """
     name, own = s.target.name, [o for o in before if o.target.name == s.target.name]
     letters_of = words.letters.get(name, ())
@@ -84,10 +106,10 @@ def of_itself(words: Vocabulary, s: Assign, before: Sequence[Assign]) -> tuple[A
     if any((n.items if isinstance(n, Access) else ()) != read_at for n in reads):
         return None
     new = _named(words, name, 1)
-    above = [o for o in before if o is own[0] or name in statement_names(o)]
-    return replace(s, value=read_as(s, {name: new}).value), tuple(
-        unparse_assign(read_as(o, {name: new})) for o in above
-    )
+    above = [k for k, o in enumerate(before) if o is own[0] or name in statement_names(o)]
+    for k in above:
+        before[k] = read_as(before[k], {name: new})
+    return replace(s, value=read_as(s, {name: new}).value), tuple(unparse_assign(before[k]) for k in above)
 
 
 def _named(words: Vocabulary, name: str, first: int) -> str:

@@ -12,6 +12,7 @@ from opgen.lang.layout import access_at, spelled
 from opgen.lang.nodes import Access, Expr, Name, Number, Unary
 from opgen.lang.unparse import unparse
 from opgen.lang.vocabulary import Vocabulary
+from opgen.lang.walk import integer
 
 Taken = tuple[Expr, tuple[str, ...] | None]  # with the order of its indices, where that is another one
 
@@ -27,6 +28,13 @@ def axis_at(axis: Expr, found: Sequence[str]) -> str | None:
             return name.lower()
         case _:
             return None
+
+
+def past_batch_dims(axis: Expr, found: Sequence[str], left: Sequence[str]) -> str | None:
+    """The index of an axis that is counted past batch dims: the one that a target lacks."""
+    lacking = [i for i in found if i not in left]
+    fits = integer(axis) is not None and {*left} < {*found} and len(lacking) == 1 and lacking[0] != "..."
+    return lacking[0] if fits else None
 
 
 def selected(words: Vocabulary, of: Name, axis: Expr, ids: Name) -> Taken | None:

@@ -20,6 +20,7 @@ class Vocabulary:
     letters: dict[str, tuple[str, ...]] = field(default_factory=dict)
     sizes: Mapping[str, str] = field(default_factory=dict)  # dims that are computed, each with its formula
     names: Sequence[str] = ()  # params, dims and all that is assigned
+    assigned: Collection[str] = ()  # every name left of a `=`, as far as can be told from the text
     reductions: Mapping[str, bool] = field(default_factory=dict)  # whether it keeps its index
     functions: Sequence[str] = ()
     further: Mapping[str, str] = field(default_factory=dict)  # reductions with an argument beside the body, and which

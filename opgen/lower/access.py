@@ -8,7 +8,7 @@ from __future__ import annotations
 from collections.abc import Iterable
 
 from opgen.diagnostics.model import Label, Span
-from opgen.diagnostics.suggest import counted, did_you_mean, listed
+from opgen.diagnostics.suggest import closest, counted, did_you_mean, listed
 from opgen.ir.formula import CONSTANTS
 from opgen.ir.program import Kind
 from opgen.ir.reductions import REDUCTIONS
@@ -23,7 +23,7 @@ from opgen.lower.declare import CALLABLE
 from opgen.lower.draw import refused
 from opgen.lower.gradient_names import cotangent_by, cotangents_by
 from opgen.lower.idle import idle_param
-from opgen.lower.loose import as_read, bound_by, in_round_brackets, loose_beside
+from opgen.lower.loose import as_read, bound_by, in_round_brackets, loose_beside, summed
 from opgen.lower.masks import mask_among, masked_read
 from opgen.lower.proposals import as_it_stays, assigned_float
 from opgen.lower.range import note
@@ -177,7 +177,9 @@ def unknown_name(f: Frame, name: str, span: Span, *, position: bool) -> Typed:
             near = did_you_mean(name, visible) if len(name) > 2 else ()
             fixed = f.target.removeprefix("grad_") in f.decl.inputs  # a gradient has the shape of its input
             within = bound_by(f, span)
-            way = f"bind it: {listed(within)}" if within else f"sum over it with `sum[{name}](…)`"
+            line = "" if within else summed(f, span)
+            way = f"write `{line}`" if line else f"sum over it with `sum[{name}](…)`"
+            way = f"bind it: {listed(within)}" if within else way
             over: tuple[str, ...] = (f"{way}{'' if fixed else ', or write it on the left'}",)
             over = as_read(f, name) or as_scattered(f, name, span) or (*as_batch(f, span), *over)
             notes: tuple[str, ...] = ("nothing is summed implicitly",)
@@ -193,9 +195,10 @@ def unknown_name(f: Frame, name: str, span: Span, *, position: bool) -> Typed:
     if _is_lost(f, name):
         return BAD
     constants = [c for c in CONSTANTS if name.lower() == c or len(name) <= 3]
-    hints = cotangent_by(f, name) or (cotangents_by(f, name) if name.startswith("grad") else ())
+    hints = cotangent_by(f, name) or (cotangents_by(f, name) if "grad" in name else ())
     hints = hints or (() if position else earlier(f.decl, Name(name, span)))
-    hints = hints or did_you_mean(name, (*visible, *f.decl.known_dims(), *constants))
+    known = (*visible, *f.decl.known_dims(), *constants)
+    hints = hints or (did_you_mean(name, known) if closest(name, known) != f.target else ())  # what reads itself
     if name in CALLABLE or name in REDUCTIONS or name in f.decl.functions:
         shown = f"{name}(…)" if name not in REDUCTIONS or name in CALLABLE else f"{name}[k](…)"
         return f.error("OPG206", f"`{name}` is a function and needs an argument", span, f"write `{shown}`")
@@ -252,7 +255,8 @@ def access(f: Frame, e: Access, *, padded: bool = False) -> Typed:
         return BAD
     if e.name in f.decl.targets() and (hint := as_it_stays(f.decl, e.name)):
         return f.error("OPG220", f"`{e.name}` is read where it has no statement", e.name_span, hint)
-    hints = cotangent_by(f, e.name) or earlier(f.decl, e) or did_you_mean(e.name, (*f.state.tensors, *f.state.later))
+    hints = cotangent_by(f, e.name) or (cotangents_by(f, e.name) if "grad" in e.name else ())
+    hints = hints or earlier(f.decl, e) or did_you_mean(e.name, (*f.state.tensors, *f.state.later))
     hints = hints or cotangents_by(f, e.name) or missing.one_hot(f, e)
     hints = hints or missing.never_read(f, e.name, len(e.items)) + missing.undeclared(f, e)
     return f.error("OPG205", f"there is no tensor `{e.name}`", e.name_span, *hints, label="unknown tensor")

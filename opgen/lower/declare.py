@@ -41,6 +41,7 @@ CALLABLE = tuple(f.name for f in FUNCTIONS.values() if not (f.infix or f.interna
 _NAME = re.compile(r"[a-z][A-Za-z0-9_]*")
 
 
+_LEFT = re.compile(r"^[^=\n]*=", re.MULTILINE)
 _ASSIGNED = re.compile(r"^[ \t]*([a-z]\w*)[ \t]*(?:\[[^\]\n]*\])?[ \t]*=(?!=)", re.MULTILINE)
 
 
@@ -156,10 +157,11 @@ def _vocabulary(
     """What statements may name, for what is proposed instead of one that cannot be read."""
     params = [str(p.name) for p in spec.params]
     stated = {str(o.name): STATED if o.dtype is not None else MORE if o.shape else "" for o in spec.outputs or ()}
-    block = spec.forward.text if isinstance(spec.forward, Formula) else ""
+    block, gradients = (b.text if isinstance(b, Formula) else "" for b in (spec.forward, spec.backward))
     words = Vocabulary(
         sizes={n: unparse(e) for n, e in derived.items()},
         names=(*params, *stated, *sizes, *derived),
+        assigned={n for m in _LEFT.finditer(f"{block}\n{gradients}") for n in re.findall(r"\w+", m[0])},
         functions=(*CALLABLE, *SPECIAL, *PARTS, *(f.name for f in spec.functions)),
         reductions={name: row.keeps_index for name, row in (REDUCTIONS | ORDERS).items()},
         further={name: row.takes for name, row in ORDERS.items() if row.takes},
@@ -203,8 +205,9 @@ def _default(p: ParamSpec, bag: Bag) -> tuple[Expr, ...] | None:
 def _function(s: FunctionSpec, params: tuple[str, ...], bag: Bag) -> LocalFunction | None:
     head = parse_head(s.head, bag, s.value, params)
     told = head is None and s.value is not None and is_anonymous(s.value.text)
-    value = None if s.value is None or told else parse_expression(s.value, bag)
-    parsed = [(arg, parse_expression(f, bag)) for arg, f in s.derivatives]
+    known = () if head is None else (*head.params, *params)
+    value = None if s.value is None or told else parse_expression(s.value, bag, known)
+    parsed = [(arg, parse_expression(f, bag, known)) for arg, f in s.derivatives]
     if head is None or (value is None and (s.value is not None or not s.extern)) or any(e is None for _, e in parsed):
         return None
     if head.name in CALLABLE or head.name in SPECIAL or head.name in REDUCTIONS or head.name in PARTS:

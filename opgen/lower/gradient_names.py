@@ -8,6 +8,7 @@ from __future__ import annotations
 import re
 
 from opgen.diagnostics.suggest import listed
+from opgen.ir.program import Kind
 from opgen.lower.scope import Frame
 
 _GRADIENT = re.compile(r"(?:d[lL]_?d|grad|bar|g|d)_?(?P<behind>\w+)|(?P<before>\w+?)_?(?:grad|bar)")
@@ -15,7 +16,16 @@ _GRADIENT = re.compile(r"(?:d[lL]_?d|grad|bar|g|d)_?(?P<behind>\w+)|(?P<before>\
 
 def _given(f: Frame) -> list[str]:
     """The gradients with respect to outputs, where a gradient is stated."""
-    return [f"grad_{n}" for n in f.decl.outputs if f"grad_{n}" in f.state.tensors]
+    given = [f"grad_{n}" for n in f.decl.outputs if f"grad_{n}" in f.state.tensors]
+    if given or not is_stated(f):
+        return given
+    kinds = {n: t.kind for n, t in f.state.tensors.items()}
+    return [f"grad_{n}" for n in f.decl.outputs if kinds.get(n) is Kind.INT]  # floats as soon as one is read
+
+
+def is_stated(f: Frame) -> bool:
+    """Whether what is assigned stands in `backward`."""
+    return any(s.target.name == f.target for s in f.decl.backward)
 
 
 def cotangent_by(f: Frame, name: str) -> tuple[str, ...]:
@@ -35,6 +45,6 @@ def cotangent_by(f: Frame, name: str) -> tuple[str, ...]:
 def cotangents_by(f: Frame, name: str) -> tuple[str, ...]:
     """What the gradients that come from behind are called, for a name that may mean any of them."""
     given = _given(f)
-    if not given or not name.startswith(("grad", "g", "d")):
+    if not given or not (name.startswith(("g", "d", "upstream", "cotangent")) or "grad" in name):
         return ()
     return (f"the gradient with respect to an output is {listed(given)}",)

@@ -23,6 +23,7 @@ from opgen.lower.apart import apart, is_missing, other_choice
 from opgen.lower.declare import Declarations, every
 from opgen.lower.overwritten import choice_of
 from opgen.lower.parts import as_one
+from opgen.lower.replaced import replaced
 from opgen.lower.updated import renamed
 from opgen.schema.formula import Formula
 from opgen.schema.model import InputSpec
@@ -380,10 +381,11 @@ def _overlap(d: Declarations, name: str, matching: Sequence[Assign], case: Case,
     related = (Label(first.guard.span if first.guard is not None else first.target.span, "holds as well"),)
     when = case.describe()
     if not when or (first.guard is None and second.guard is None):
+        hints = replaced(d, second) or choice_of(d, first, matching[1:]) or as_one(d, first, matching[1:])
         bag.error(
             "OPG217", f"`{name}` is assigned twice", second.target.span, label="again here",
             related=(Label(first.target.span, "assigned here first"),),
-            hints=choice_of(d, first, matching[1:]) or as_one(d, first, matching[1:]) or renamed(d, name) or (_APART,),
+            hints=hints or renamed(d, name) or (_APART,),
         )  # fmt: skip
         return
     span = second.guard.span if second.guard is not None else second.target.span

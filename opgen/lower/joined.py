@@ -23,6 +23,7 @@ from opgen.lang.slices import total
 from opgen.lang.unparse import unparse, unparse_assign
 from opgen.lang.walk import names_read, nodes, transform
 from opgen.lower.digits import alone_at, is_index, put
+from opgen.lower.replaced import is_place
 from opgen.lower.scope import Frame
 
 JOINED = "parts of one tensor are one statement"
@@ -45,7 +46,7 @@ def joined(f: Frame, s: Assign) -> tuple[str, ...]:
     dims = f.decl.known_dims()
     moved = (k for k, i in enumerate(items) if not isinstance(i, Binder | Dots) or getattr(i, "name", "") in dims)
     at = next(moved, None)
-    if at is None or len(own) < 2 or any(_is_other(o, own[0], at) for o in own):
+    if at is None or len(own) < 2 or is_place(f.decl, items[at]) or any(_is_other(o, own[0], at) for o in own):
         return ()
     parts = [part for o in own if (part := _part(f, o, at)) is not None]
     letter = next((part.index for part in parts if part.index), None)

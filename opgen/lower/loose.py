@@ -10,9 +10,9 @@ from opgen.ir.formula import CONSTANTS
 from opgen.ir.reductions import ORDERS, REDUCTIONS
 from opgen.ir.scalar import BATCH
 from opgen.lang.layout import spelled
-from opgen.lang.nodes import Access, Binder, Call, Dots, Expr, Name, Reduction
-from opgen.lang.unparse import unparse
-from opgen.lang.walk import nodes, operands
+from opgen.lang.nodes import Access, Assign, Binder, Call, Dots, Expr, Name, Product, Reduction, Sum
+from opgen.lang.unparse import unparse, unparse_assign
+from opgen.lang.walk import nodes, operands, transform
 from opgen.lower.scope import Frame, Scope
 
 _KEEPING = tuple(name for name, row in (REDUCTIONS | ORDERS).items() if row.keeps_index)
@@ -29,13 +29,66 @@ def over_all(f: Frame, e: Call) -> str | None:
 
 
 def bound_by(f: Frame, place: Span) -> tuple[str, ...]:
-    """The reductions around a place, the innermost first, each with all that is loose in its body in its brackets."""
-    by_use = f.scope is not None and f.scope.root().batch is None  # what is not reduced is the target's
+    """The reductions around all places of an index, the innermost first, each with all that is loose in its body."""
     shown = []
+    spans = [n.span for n in _places(f, place)]
     for r in around(f, place):
-        loose = (i for i in _loose(f, r.body, _NONE) if not (by_use and isinstance(i, Dots)))
-        shown.append(unparse(replace(r, binders=_binders((*r.binders, *loose), place), body=Name("…", place))))
+        if all(r.body.span.start <= at.start and at.end <= r.body.span.end for at in spans):
+            over = _binders((*r.binders, *_reduced(f, r.body)), place)
+            shown.append(unparse(replace(r, binders=over, body=Name("…", place))))
     return tuple(shown)
+
+
+def _reduced(f: Frame, body: Expr) -> list[Name | Dots]:
+    """What is loose in a body and not the target's, which is all batch dims where these are told by their use."""
+    by_use = f.scope is not None and f.scope.root().batch is None
+    return [i for i in _loose(f, body, _NONE) if not (by_use and isinstance(i, Dots))]
+
+
+def summed(f: Frame, place: Span) -> str:
+    """The statement with a sum around all places of an index, some of which are in a reduction that ends before others.
+
+    Empty where no place is in one, and where that leaves something loose.
+    """
+    own, places = _statement(f, place), _places(f, place)
+    if own is None or len(places) < 2 or not any(around(f, n.span) for n in places):
+        return ""
+    whole, within, loose = own.value, own.value, {id(n) for n in places}
+    while len(parts := [p for p in operands(within) if any(id(n) in loose for n in nodes(p))]) == 1:
+        within = parts[0]
+    made: Expr
+    match within:
+        case Product(factors=factors) if all(sign in "*/" for sign, _ in factors):
+            read = [k for k, (_, e) in enumerate(factors) if any(e is p for p in parts)]
+            first, last = read[0], read[-1] + 1
+            inner = replace(within, factors=(("*", factors[first][1]), *factors[first + 1 : last]))
+            if factors[first][0] != "*":
+                return ""
+            made = replace(within, factors=(*factors[:first], ("*", _sum(f, inner)), *factors[last:]))
+            made = made.factors[0][1] if len(made.factors) == 1 else made
+        case Sum(terms=terms) if len(parts) == len(terms):
+            made = _sum(f, within)
+        case _:
+            return ""
+    whole = transform(whole, lambda n: made if n is within else None)
+    return "" if _reduced(f, whole) else unparse_assign(replace(own, value=whole))
+
+
+def _sum(f: Frame, body: Expr) -> Expr:
+    return Reduction("sum", _binders(_reduced(f, body), body.span), body, body.span, body.span)
+
+
+def _statement(f: Frame, place: Span) -> Assign | None:
+    """The statement at hand which holds a place."""
+    own = (s for s in (*f.decl.forward, *f.decl.backward) if s.target.name == f.target)
+    return next((s for s in own if s.value.span.start <= place.start and place.end <= s.value.span.end), None)
+
+
+def _places(f: Frame, place: Span) -> list[Name]:
+    """Where the index at a place is loose in its statement."""
+    own = _statement(f, place)
+    found = [] if own is None else _loose(f, own.value, _NONE)
+    return [n for n in found if isinstance(n, Name) and n.name == place.text]
 
 
 def loose_beside(f: Frame, place: Span) -> tuple[Name, ...]:

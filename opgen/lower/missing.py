@@ -10,6 +10,7 @@ from opgen.lang.nodes import Access, Binder, Call, Compare, Dots, Expr, Name, Nu
 from opgen.lang.unparse import unparse
 from opgen.lang.walk import names_read, nodes, statement_names
 from opgen.lower.declare import Declarations
+from opgen.lower.gradient_names import is_stated
 from opgen.lower.proposals import shape_read
 from opgen.lower.scope import Frame
 
@@ -84,8 +85,7 @@ def extents_of(d: Declarations) -> list[Expr]:
 
 def in_gradient(f: Frame, shown: str) -> str:
     """What is said of a name in a stated gradient; nothing elsewhere."""
-    stated = any(s.target.name == f.target for s in f.decl.backward)
-    if not stated:
+    if not is_stated(f):
         return ""
     line = f"assign it above, or in `forward`: `{shown} = …`"
     return line if shown.endswith("]") else f"{line}; a number is declared under `params`"

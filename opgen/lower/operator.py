@@ -69,6 +69,7 @@ from opgen.lower.nowhere import nowhere
 from opgen.lower.override import check_targets, lower_override, without_cotangent
 from opgen.lower.proposals import one_statement
 from opgen.lower.renewed import check_renewed
+from opgen.lower.replaced import check_replaced
 from opgen.lower.roots import roots
 from opgen.lower.scatter import identity
 from opgen.lower.scope import DECLARED, Frame, Known, Variation
@@ -109,6 +110,7 @@ def _lower(spec: OpSpec, bag: Bag) -> Operator | None:
         return None
     as_indexed(d, bag)
     d = without_steps_of_inputs(without_loops(d, bag), bag)
+    check_replaced(d, bag)
     check_target_names(d, bag)
     check_renewed(d, bag)
     computed = computed_defaults(d)

@@ -14,8 +14,9 @@ from opgen.ir.polynomial import Polynomial, number, polynomial
 from opgen.ir.program import Axis
 from opgen.ir.ranges import Facts, corner, facts_of, is_nonnegative
 from opgen.ir.scalar import Apply, Batch, Dim, Index, Lit, Param, Scalar, call, walk
-from opgen.lang.nodes import Assign, Binder, Call, Compare, Name, Number
+from opgen.lang.nodes import Access, Assign, Binder, Call, Compare, Dots, Name, Number
 from opgen.lang.unparse import unparse_assign
+from opgen.lang.walk import nodes
 from opgen.lower.declare import every
 from opgen.lower.leaving import leaving, rewritten
 from opgen.lower.scope import UNKNOWN, Check, Frame, IndexInfo, Site
@@ -100,11 +101,37 @@ def _report(f: Frame, c: Check, low: Polynomial | None, high: Polynomial | None)
         if ahead and len(hints) > 1 and any(size in walk(c.position) for size in _shares(f)):
             hints = hints[1].removeprefix("or "), f"or {filled}"  # a half is read, and not all of it
         hints = _with_ring(f, c, hints)
+        if down := _counted_down(f, c, low, high):
+            hints = (*down, *(f"or {h.removeprefix('or ')}" for h in hints))
+        if _is_position(f, c):  # where what is outside is no number of a place
+            hints = tuple(h.removeprefix("or ") for h in hints if filled not in h)
     f.bag.error(
         "OPG232", f"`{site.tensor}` is {verb} at {runs}, and ends at {last} there", c.span,
         label="out of range", related=related, hints=hints, notes=(f"positions run from 0 to {last}",),
     )  # fmt: skip
     return False
+
+
+def _counted_down(f: Frame, c: Check, low: Polynomial | None, high: Polynomial | None) -> tuple[str, ...]:
+    """The last place but as many as an index counts, for a position that begins behind it."""
+    position, facts = polynomial(c.position), facts_of((), f.state.dims)
+    down = any((own := position.split(Index(name))) is not None and own[0] == number(-1) for name, _ in c.indices)
+    first = number(0) if low is None else low
+    if not down or high is None or (high - polynomial(c.extent)).constant != 0 or is_nonnegative(-first, facts):
+        return ()
+    written, size = c.span.text, text.scalar(c.extent)
+    moved = f"{size} - 1{written.removeprefix(size)}" if written.startswith(f"{size} -") else f"{written} - 1"
+    read = rewritten(c, moved)
+    return () if read is None else (f"write `{read}`, which begins at the last one",)
+
+
+def _is_position(f: Frame, c: Check) -> bool:
+    """Whether what is read there is itself a position of something."""
+    own = (s for s in (*f.decl.forward, *f.decl.backward) if s.target.name == f.target)
+    places = (
+        i for s in own for a in nodes(s.value) if isinstance(a, Access) for i in a.items if not isinstance(i, Dots)
+    )
+    return any(n.span == c.site.span for i in places for n in nodes(i))
 
 
 def _earlier_end(f: Frame, c: Check) -> list[str]:

@@ -13,6 +13,7 @@ from opgen.lang.products import reindexed
 from opgen.lang.unparse import unparse, unparse_assign, unparse_target
 from opgen.lang.walk import integer, nodes, statement_names, transform
 from opgen.lower.declare import Declarations
+from opgen.lower.gradient_names import cotangents_by, is_stated
 from opgen.lower.recurrence_next import extent_along, to_its_own
 from opgen.lower.scope import BAD, Frame, Typed
 from opgen.lower.steps import unbound
@@ -225,8 +226,8 @@ def _on_the_way(d: Declarations, s: Assign) -> tuple[str, ...]:
 def too_early(f: Frame, e: Name | Access, span: Span) -> Typed:
     """A read of what is assigned further down, or in the very statement."""
     if e.name == f.target:
-        hint = _step_before(f.decl, e)
-        return f.error("OPG219", f"`{e.name}` reads itself", span, hint, label="not assigned yet")
+        hints = (cotangents_by(f, e.name) if is_stated(f) else ()) or (_step_before(f.decl, e),)
+        return f.error("OPG219", f"`{e.name}` reads itself", span, *hints, label="not assigned yet")
     circle = _circle(f, e.name)
     notes = (f"they depend on each other in a circle: {' → '.join(circle)}",) if circle else ()
     hint = "break the circle" if circle else "move its statement up"

@@ -44,6 +44,7 @@ from opgen.lower.readings import shape_text, spelled
 from opgen.lower.recurrence_next import to_its_own
 from opgen.lower.recurrence_slips import assigned
 from opgen.lower.reduction import another, check_index_name, reduce
+from opgen.lower.replaced import is_place, replaced
 from opgen.lower.scatter_shape import is_read, proposals
 from opgen.lower.scope import DECLARED, Frame, IndexInfo, Scope, Typed, Variation, loops_of, measure, same_extent
 from opgen.lower.whole import rounded
@@ -195,6 +196,11 @@ def _bind(frame: Frame, scope: Scope, item: Binder | Dots | Expr, s: Assign) -> 
         hints = masked_write(frame, s, mask)
         frame.error("OPG241", "a position is an integer, and this is a condition", item.span, *hints)
         return False
+    if is_place(frame.decl, item) and (hints := replaced(frame.decl, s)):
+        if isinstance(item, Binder) and frame.decl.output_shapes.get(name) is not None:
+            frame.error("OPG241", "this is no plain index", item.span, *hints)
+        if isinstance(item, Binder) or name in frame.decl.inputs:
+            return False
     match item:
         case Dots():
             if BATCH in scope.loops:
@@ -278,7 +284,8 @@ def _computed(frame: Frame, s: Assign) -> tuple[str, ...]:
         return (f"for one result of several places write `{sparse}`", line, *_declared_or_begun(frame, s))
     before = (o.target.items or () for o in frame.decl.forward if o.target.name == name and o.op == "=" and o is not s)
     if any(all(isinstance(i, Binder | Dots) for i in items) for items in before):
-        return (f"at computed positions `+=` adds to what `{name}` is so far: `{left} += {_short(s.value)}`",)
+        adding = f"at computed positions `+=` adds to what `{name}` is so far: `{left} += {_short(s.value)}`"
+        return (*replaced(frame.decl, s), adding)
     if frame.decl.output_shapes.get(name) is not None:
         return (line,)
     if is_read(frame, name):

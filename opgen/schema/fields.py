@@ -12,6 +12,7 @@ from opgen.schema.annotations import of_input
 from opgen.schema.dtypes import DTYPES, OF_OUTPUTS
 from opgen.schema.formula import Formula, Word
 from opgen.schema.nodes import Mapping, Scalar, Sequence
+from opgen.schema.yaml_hints import LACKING
 
 _TRAINED, _KEPT = "normal(std=0.02)", "zeros"  # what those of any shape may start as
 
@@ -91,6 +92,9 @@ class Entry(BaseModel):
                     "a mapping of fields", data, *[f"write `{key}: {{{field}: [{items}]}}`"][: bool(field)]
                 )
             case Scalar(text=text) if hint := of_input(text):
+                raise leaves.expected("a mapping of fields", data, hint)
+            case Scalar(text=text) if (lacking := LACKING.fullmatch(text)) and lacking[1] in cls.model_fields:
+                hint = f"a `:` is missing: write `{lacking[1]}: {lacking[2]}`"
                 raise leaves.expected("a mapping of fields", data, hint)
             case Scalar() | Sequence():
                 raise leaves.expected("a mapping of fields", data, *leaves.of_one_field(data))

@@ -25,6 +25,7 @@ from opgen.schema.model import OpSpec
 from opgen.schema.nested import hoisted
 from opgen.schema.nodes import Mapping, Node, Scalar, Sequence, under
 from opgen.schema.unknown import by_absence, by_value, text_cut
+from opgen.schema.yaml_hints import LACKING
 from opgen.schema.yaml_nodes import parse, without_blank
 
 # What people write for a field of another name, where spelling alone would not lead to it.
@@ -253,7 +254,7 @@ class _Report:
             guess, hints = by_absence(node, self.root)
         if (told := by_value(name, node, self.nearest(item["loc"][:-1]), owner)) is not None:
             guess, hints = told
-        tight = re.fullmatch(r"(\w+)\s+(\S.*)", name)
+        tight = LACKING.fullmatch(name)
         if tight is not None and tight[1] in known and isinstance(node, Scalar) and not node.text:
             guess, hints = None, (f"a `:` is missing: write `{tight[1]}: {tight[2]}`",)
         if (name, owner) in ELSEWHERE:

@@ -10,6 +10,8 @@ from opgen.schema.annotations import as_shape
 from opgen.schema.yaml_words import LIST_OF_TYPES
 
 FIELD = "shape|dtype|optional|absent|domain|differentiable|doc|type|choices|default|value|derivative|extern"
+LACKING = re.compile(r"(\w+)\s+(\S.*)")  # a field and its value without a colon between them
+_BRACKETS = r"\[[^\[\]\n]*\]|\{[^{}\n]*\}"
 _READ = r"\w+(?:\[[^\[\]]*\])?"
 _LONGEST_LINE = 300  # that is searched for what may be meant
 _CLOSING = {"[": "]", "{": "}"}
@@ -18,7 +20,7 @@ _CLOSING = {"[": "]", "{": "}"}
 def meant(source: Source, offset: int, opened: int | None) -> tuple[str, ...]:
     """The first hint that fits a syntax error; `opened`: where what it stands in begins, if it stands in anything."""
     line = _filled_in(source, offset) or _text_with_colon(source, offset) or _without_colon(source, offset)
-    line = line or _in_braces(source, offset) or _in_line(source, offset)
+    line = line or _without_comma(source, offset) or _in_braces(source, offset) or _in_line(source, offset)
     within = _deeper(source, offset)
     if opened is not None:
         within = within or _not_closed(source, offset, opened) or _indented(source, offset, opened)
@@ -77,6 +79,7 @@ def _without_colon(source: Source, offset: int) -> tuple[str, ...]:
     before, _, own = source.text[:offset].rpartition("\n")
     own += source.text[offset:].partition("\n")[0]
     found = re.fullmatch(r"([a-z_]+)\s+([^\s=+*/%-][^:]*)", own)
+    found = found or re.fullmatch(r"\s*(\w+)\s+([\[{].*[\]}])\s*", own[:_LONGEST_LINE])
     if found:
         return (f"write `{found[1]}: {found[2].strip()}`",)
     line = before.rstrip().rpartition("\n")[2]
@@ -86,6 +89,25 @@ def _without_colon(source: Source, offset: int) -> tuple[str, ...]:
         if found
         else ()
     )
+
+
+def before_bracket(source: Source, offset: int, opened: int) -> tuple[str, str] | None:
+    """The field in front of a bracket inside of { } where no colon stands between them, and what it holds."""
+    line = source.text[source.text.rfind("\n", 0, offset) + 1 : offset][-_LONGEST_LINE:]
+    field, value = re.search(r"(?:^|[{,])\s*(\w+)\s*$", line), re.compile(_BRACKETS).match(source.text, offset)
+    if field is None or value is None or source.text[opened : opened + 1] != "{":
+        return None
+    return field[1], value[0]
+
+
+def _without_comma(source: Source, offset: int) -> tuple[str, ...]:
+    """A hint where a field inside of { } follows the brackets or the quotes of the one before without a comma."""
+    line = source.text[source.text.rfind("\n", 0, offset) + 1 : offset][-_LONGEST_LINE:]
+    item = re.search(rf"[{{,]\s*(\w+:\s*(?:{_BRACKETS}|\"[^\"]*\"|'[^']*'))\s*$", line)
+    field = re.compile(r"(\w+)\s*:").match(source.text, offset)
+    if item is None or field is None:
+        return ()
+    return (f"a comma is missing before `{field[1]}`: write `{item[1]}, {field[1]}: …`",)
 
 
 def _in_braces(source: Source, offset: int) -> tuple[str, ...]:

@@ -20,7 +20,7 @@ from opgen.schema.bounds import both
 from opgen.schema.flow import mend_entries, mend_items
 from opgen.schema.formula import Word
 from opgen.schema.nodes import Mapping, Node, Scalar, Sequence, typed, under
-from opgen.schema.yaml_hints import FIELD, meant, of_lambda
+from opgen.schema.yaml_hints import FIELD, before_bracket, meant, of_lambda
 from opgen.schema.yaml_words import in_plain_words, where_it_began
 
 _LOADER: Any = getattr(yaml, "CSafeLoader", yaml.SafeLoader)
@@ -242,6 +242,9 @@ def _syntax(error: yaml.MarkedYAMLError, composer: _Composer) -> None:
     message, hints = in_plain_words(error.problem or error.context or "syntax error")
     opened = composer.at(error.context_mark) if error.context_mark is not None else None
     hints = meant(source, start, opened) or (*of_lambda(source, start), *hints)
+    if opened is not None and (lacking := before_bracket(source, start, opened)):
+        field, value = lacking
+        message, hints = f"expected `:` after `{field}`", (f"a `:` is missing: write `{field}: {value}`",)
     related: tuple[Label, ...] = ()
     if mark is not None and opened is not None and opened != composer.at(mark):
         place = Span(source, opened, min(opened + 1, len(source.text)))

@@ -171,7 +171,7 @@ def test_a_tensor_that_is_made_of_itself_keeps_its_name_where_both_lines_are_for
     statements = ["p = q @ k.mT", "p = p.softmax(dim=-1)", "y = p @ v"]
     hints = [hint for d in diagnosed(whole(QKV, *statements)) for hint in d.hints]
     lines = ["p1[b, t, s] = sum[d](q[b, t, d] * k[b, s, d])", "p[b, t, s] = softmax[s](p1[b, t, s])"]
-    assert f"write `{lines[0]}` further up, and `{lines[1]}` here: each value has a name of its own" in hints
+    assert f"each value has a name of its own: write `{lines[0]}` and `{lines[1]}`" in hints
     assert hints[-1] == "write `y[b, t, d] = sum[s](p[b, t, s] * v[b, s, d])`"
     built(whole(QKV, *lines, "y[b, t, d] = sum[s](p[b, t, s] * v[b, s, d])"))
 

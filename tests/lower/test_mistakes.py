@@ -228,7 +228,7 @@ def test_a_gradient_by_a_name_that_may_be_any(slip: str, hint: str) -> None:
 
 
 def test_without_gradients_a_letter_more_is_a_slip() -> None:
-    _, (found,) = attempt(elementwise("output = doutput*x\noutput_2 = output", "[x]"))
+    _, (found,) = attempt(elementwise("output = 2*x\noutput_2 = doutput", "[x]"))
     assert found.hints == ("did you mean `output`?",)
 
 

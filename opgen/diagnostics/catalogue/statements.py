@@ -197,7 +197,9 @@ ROWS = (
     Code(
         "OPG241",
         "Bad left side",
-        "Left of `=` stand a name and distinct plain indices, `...` or constants.",
+        "Left of `=` stand a name and distinct plain indices, `...` or constants. At computed positions `+=` adds to"
+        " what is there; behind `y[i] = y0[i]` the difference, `y[at[n]] += x[n] - y0[at[n]]`, replaces it where no"
+        " position comes twice.",
         "y[2*i] = x[i]",
         "y[i] = x[i]",
         given="inputs: {x: {shape: [N]}}",

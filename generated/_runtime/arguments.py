@@ -216,17 +216,11 @@ def checks_values(tensor: Tensor) -> bool:
     return tensor.is_cpu or in_graph()
 
 
-def check_range(op: str, operand: str, tensor: Tensor, inside: Tensor, domain: str) -> None:
-    """Raise if an integer operand is out of range somewhere, or have the graph raise that is being made."""
-    message = f"{op}: {operand} must satisfy {domain}"
-    if in_graph():
-        require(inside, message)
-    elif not inside.all():
-        raise IndexError(f"{message}, but has values from {int(tensor.min())} to {int(tensor.max())}")
+def check_range(op: str, operand: str, tensor: Tensor, inside: Callable[[Any], Any], domain: str) -> None:
+    """Raise if an integer operand is out of range somewhere, or have the graph raise that is being made.
 
-
-def check_bounds(op: str, operand: str, tensor: Tensor, inside: Callable[[Any], Any], domain: str) -> None:
-    """The same where all that lies between two values of a domain is in it: then the least and the greatest tell."""
+    A domain has no gaps, so that the least and the greatest value tell.
+    """
     message = f"{op}: {operand} must satisfy {domain}"
     if in_graph():
         require(inside(tensor), message)

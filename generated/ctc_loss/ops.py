@@ -18,7 +18,7 @@ from .._runtime import (
     Definition,
     Sharding,
     add_function,
-    check_bounds,
+    check_range,
     checks_values,
     choice_error,
     compute_dtype,
@@ -72,10 +72,10 @@ def check_values(
     """Raise where an integer is out of range; reads the values."""
     C = log_probs.shape[2]
     if checks_values(targets):
-        check_bounds("ctc_loss", "targets", targets, lambda targets: (targets >= 0) & (targets < C), "0 <= targets < C")
+        check_range("ctc_loss", "targets", targets, lambda targets: (targets >= 0) & (targets < C), "0 <= targets < C")
     T = log_probs.shape[0]
     if checks_values(input_lengths):
-        check_bounds(
+        check_range(
             "ctc_loss",
             "input_lengths",
             input_lengths,
@@ -84,7 +84,7 @@ def check_values(
         )
     S = targets.shape[1]
     if checks_values(target_lengths):
-        check_bounds(
+        check_range(
             "ctc_loss",
             "target_lengths",
             target_lengths,

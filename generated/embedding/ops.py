@@ -13,7 +13,7 @@ from collections.abc import Sequence
 from torch import Tensor
 from torch.overrides import handle_torch_function, has_torch_function
 
-from .._runtime import Definition, Sharding, add_function, check_bounds, checks_values, rank_error, register, write_out
+from .._runtime import Definition, Sharding, add_function, check_range, checks_values, rank_error, register, write_out
 from .._runtime.functions import add_at, take, upcast
 from . import function
 
@@ -28,7 +28,7 @@ def check_values(input: Tensor, weight: Tensor) -> None:
     """Raise where an integer is out of range; reads the values."""
     V = weight.shape[0]
     if checks_values(input):
-        check_bounds("embedding", "input", input, lambda input: (input >= 0) & (input < V), "0 <= input < V")
+        check_range("embedding", "input", input, lambda input: (input >= 0) & (input < V), "0 <= input < V")
 
 
 def fake(input: Tensor, weight: Tensor) -> Tensor:

@@ -16,7 +16,7 @@ from .._runtime import (
     Definition,
     Sharding,
     add_function,
-    check_bounds,
+    check_range,
     checks_values,
     rank_error,
     register,
@@ -52,7 +52,7 @@ def check_values(input: Tensor, weight: Tensor, per_sample_weights: Tensor | Non
     """Raise where an integer is out of range; reads the values."""
     V = weight.shape[0]
     if checks_values(input):
-        check_bounds("embedding_bag", "input", input, lambda input: (input >= 0) & (input < V), "0 <= input < V")
+        check_range("embedding_bag", "input", input, lambda input: (input >= 0) & (input < V), "0 <= input < V")
 
 
 def fake(input: Tensor, weight: Tensor, per_sample_weights: Tensor | None) -> Tensor:

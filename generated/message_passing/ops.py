@@ -16,7 +16,7 @@ from .._runtime import (
     Definition,
     Sharding,
     add_function,
-    check_bounds,
+    check_range,
     checks_values,
     rank_error,
     register,
@@ -49,13 +49,9 @@ def check_values(input: Tensor, source: Tensor, target: Tensor, edge_weight: Ten
     """Raise where an integer is out of range; reads the values."""
     V = input.shape[0]
     if checks_values(source):
-        check_bounds(
-            "message_passing", "source", source, lambda source: (source >= 0) & (source < V), "0 <= source < V"
-        )
+        check_range("message_passing", "source", source, lambda source: (source >= 0) & (source < V), "0 <= source < V")
     if checks_values(target):
-        check_bounds(
-            "message_passing", "target", target, lambda target: (target >= 0) & (target < V), "0 <= target < V"
-        )
+        check_range("message_passing", "target", target, lambda target: (target >= 0) & (target < V), "0 <= target < V")
 
 
 def fake(input: Tensor, source: Tensor, target: Tensor, edge_weight: Tensor | None) -> Tensor:

@@ -18,7 +18,7 @@ from .._runtime import (
     Definition,
     Sharding,
     add_function,
-    check_bounds,
+    check_range,
     checks_values,
     domain_error,
     rank_error,
@@ -46,7 +46,7 @@ def check(input: Tensor, segment: Tensor, num_segments: int, empty: float) -> No
 def check_values(input: Tensor, segment: Tensor, num_segments: int, empty: float) -> None:
     """Raise where an integer is out of range; reads the values."""
     if checks_values(segment):
-        check_bounds(
+        check_range(
             "segment_max",
             "segment",
             segment,

@@ -16,7 +16,7 @@ from opgen.ir.program import Axis, Kind
 from opgen.ir.scalar import Position, Read, Scalar, children, reads, walk
 from opgen.kernel.formal import Formal
 from opgen.kernel.model import Atomic, Body, For, If, Store
-from opgen.kernel.walk import inside, values
+from opgen.kernel.walk import values
 from opgen.plan.model import Let
 
 
@@ -140,7 +140,7 @@ class Runs(Statements):
 def _read_by_lanes(body: Body) -> set[tuple[str, tuple[Position, ...]]]:
     """What the lanes of a run read themselves, not only to find where something else stands."""
     found: set[tuple[str, tuple[Position, ...]]] = set()
-    left = [e for n in inside(body) for e in ((n.condition,) if isinstance(n, If) else values((n,)))]
+    left = list(values(body))
     seen: set[Scalar] = set()
     while left:
         e = left.pop()

@@ -199,25 +199,12 @@ def value_checks(s: Surface) -> tuple[str, ...]:
         own.lines.clear()
         if text is not None:
             named = f"{quoted(s.name)}, {quoted(s.operator.shown(t.name))}, {t.name}"
-            bounds = _bounds_alone(domain.holds, Param(t.name))
-            check_them, holds = ("check_bounds", f"lambda {t.name}: {text}") if bounds else ("check_range", text)
-            call = f"{check_them}({named}, {holds}, {quoted(domain.text)})"
+            call = f"check_range({named}, lambda {t.name}: {text}, {quoted(domain.text)})"
             check += [f"if checks_values({t.name}):", f"    {call}"]
         if optional:
             check = [f"if {' and '.join(f'{n} is not None' for n in optional)}:", *(f"    {line}" for line in check)]
         lines += check
     return tuple(lines)
-
-
-def _bounds_alone(holds: Scalar, element: Param) -> bool:
-    """Whether what lies between two values of a domain is in it, too."""
-    match holds:
-        case Apply("and", parts):
-            return all(_bounds_alone(part, element) for part in parts)
-        case Apply("lt" | "le" | "gt" | "ge", (a, b)):
-            return element in (a, b) and (element not in walk(a) or element not in walk(b))
-        case _:
-            return False
 
 
 def _from_required(s: Surface, p: Program) -> Program:

@@ -17,6 +17,7 @@ from typing import Any
 
 import torch
 import torch.distributed as dist
+from processes import leave  # of the script's folder
 from torch import Tensor
 from torch.distributed.device_mesh import DeviceMesh, init_device_mesh
 from torch.distributed.tensor import DTensor, Replicate, Shard, distribute_tensor
@@ -99,8 +100,7 @@ def main(rank: int, folder: Path, backend: str) -> None:
                 compare(name, op, dtype, mesh, found)
     found["native"] = runtime.calls("native") - before
     (folder / f"{backend}_{rank}.json").write_text(json.dumps(found))
-    dist.barrier()  # nobody leaves while another one still talks to it
-    dist.destroy_process_group()
+    leave()
 
 
 if __name__ == "__main__":

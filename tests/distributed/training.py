@@ -15,6 +15,7 @@ from typing import Any
 
 import torch
 import torch.distributed as dist
+from processes import leave  # of the script's folder
 from torch import Tensor, nn
 from torch.distributed.device_mesh import DeviceMesh, init_device_mesh
 from torch.distributed.fsdp import fully_shard
@@ -137,8 +138,7 @@ def main(rank: int, world: int, folder: Path) -> None:
     dist.all_reduce(total)
     found["fully sharded"] = (total / world).tolist(), parameters
     (folder / f"{rank}.json").write_text(json.dumps(found))
-    dist.barrier()  # nobody leaves while another one still talks to it
-    dist.destroy_process_group()
+    leave()
 
 
 if __name__ == "__main__":

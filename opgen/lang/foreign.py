@@ -146,6 +146,8 @@ def called(
             return Meant(Call("clamp", (a, Number(0, span), Number(1, span)), span, span))
         case "to" | "type" | "astype", (_, Name(name=dtype)) if dtype in CASTS:
             return Meant(Call("cast", args, span, span))
+        case _, (x,) if name in CASTS and name not in known and not named:
+            return Meant(Call("cast", (x, Name(name, span)), span, span))
         case "bool", (x,):
             return Meant(as_condition(x), next((order for node, order in turned if node is x), None))
         case "float", (Text(value=text),) if literal := _LITERAL.fullmatch(text.strip().lower()):

@@ -44,7 +44,6 @@ from opgen.lang.slices import Item, Slice, read_at
 from opgen.lang.spread import Spread, spread
 from opgen.lang.unparse import unparse
 from opgen.lang.walk import integer, nodes
-from opgen.lang.whole import read_whole
 from opgen.lang.windows import windowed
 
 
@@ -227,13 +226,6 @@ class Idioms(Notes):
         hints, otherwise = ((hint,), "") if hint and not known else ((), hint)
         self.note(at, f"there is no function `{name}`", *hints, code="OPG209", otherwise=otherwise)
         return self.called(name, arguments.given, arguments.named, at)
-
-    def without_indices(self, s: Assign) -> None:
-        """Tensors with named dims that stand bare, in a statement that is fine otherwise."""
-        for name, hints in read_whole(self.words, s, self.left).items():
-            self.note(name.span, f"`{name.name}` has named dims and is read without indices", *hints, code="OPG242")
-            shape = self.words.shapes.get(name.name)
-            self.found[-1].label = "" if shape is None else f"has shape [{', '.join(shape)}]"
 
     def in_small_letters(self, s: Assign) -> Assign:
         """A statement whose indices are spelt like dims, as it is meant."""

@@ -52,6 +52,7 @@ from opgen.lang.tuples import renamed_below, unpacked
 from opgen.lang.updates import FOREIGN, IN_PLACE, RENAMED, in_place, updated
 from opgen.lang.vocabulary import UNCLEAR, Vocabulary
 from opgen.lang.walk import integer
+from opgen.lang.whole import with_indices
 from opgen.schema.formula import Formula
 
 _UPDATES = ("=", "+=", "*=")
@@ -89,8 +90,7 @@ class _Parser(ExpressionParser):
                 self.words.places.clear()
                 self.idioms = Idioms(self.words, read_again)
                 s = self.idioms.in_small_letters(self.statement())
-                if not self.idioms.found and s.op == "=":
-                    self.idioms.without_indices(s)
+                s = with_indices(self.idioms, s)
                 if not self.idioms.found:
                     sizes(self.words, s)
                     self.found.append(s)

@@ -55,3 +55,19 @@ def test_the_sum_that_is_said_for_a_transform_back_is_that() -> None:
     parts = [(spectrum.imag if "imag" in t.name else spectrum.real).tolist() for t in program.inputs]
     made = run(program, {t.name: array(p) for t, p in zip(program.inputs, parts, strict=True)})
     torch.testing.assert_close(torch.tensor(made["y"].data).float(), X.flatten()[:6])
+
+
+@pytest.mark.parametrize(
+    ("lines", "wanted"),
+    [
+        (("h[n, d] = 2*x[n, d]", "h += x"), 3 * X),
+        (("h[n, d] = x[n, d]", "h += x[0, d]"), X + X[0]),
+        (("h[n, d] = x[n, d]", "h *= 2"), 2 * X),
+    ],
+)
+def test_an_update_without_indices_is_told_as_a_whole(lines: tuple[str, ...], wanted: torch.Tensor) -> None:
+    text = whole("inputs: {x: {shape: [N, D]}}", *lines)
+    (found,) = diagnosed(text)
+    (line,) = re.findall(r"^write `([^`]+)`$", found.hints[0])
+    got = run(built(text.replace(lines[-1], line)).variants[0].program, {"x": array(X.tolist())})["h"]
+    torch.testing.assert_close(torch.tensor(got.data).reshape(3, 4).float(), wanted)

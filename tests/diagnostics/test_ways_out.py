@@ -30,7 +30,7 @@ CASES = [
     (ROW, 'y[..., n] = cast(x[..., n], "torch.int8")', '"torch.int8"', "`cast(x[..., n], int8)`"),
     (ROW, "y[..., n] = cast(x[..., n], torch.int8)", "torch.int8", "`y[..., n] = cast(x[..., n], int8)`"),
     (ROW, "y[..., n] = x[..., n].to(int8)", "x[..., n].to", "`y[..., n] = cast(x[..., n], int8)`"),
-    (ROW, "y[..., n] = uint8(x[..., n])", "uint8", "`cast(x[..., n], uint8)`"),
+    (ROW, "y[..., n] = uint8(x[..., n])", "uint8", "store it so: `outputs: {y: {dtype: uint8}}`"),
     (ROW, "y[..., n] = x[..., n]*uniform(key)", "uniform(key)", "`inputs: {key: {dtype: seed}}`"),
     (ROW + "params: {seed: int}", "y[..., n] = x[..., n]*uniform(seed)", "uniform(seed)", "a seed is no param"),
     (DRAWN, "y[..., n] = x[..., n]*uniform(s, n)", "uniform(s, n)", "no index is named"),

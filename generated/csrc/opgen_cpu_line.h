@@ -74,26 +74,12 @@ OPGEN_NOINLINE inline void inside_range(int64_t start, int64_t slope, int64_t si
   if (end <= begin) begin = end = 0;
 }
 
-// Every n-th lane of a run: there, positions with quotients and remainders by n move evenly.
-struct Comb {
-  int64_t first;
-  int64_t every;
+// The lanes of a run where even positions are in range, or less than a size.
+struct Span {
+  int64_t first = 0;
   int64_t count;
 
-  // From a lane on.
-  OPGEN_INLINE Comb(int64_t size, int64_t divisor, int64_t lane) : first(lane), every(apart(divisor)) {
-    count = (size - first + every - 1) / every;
-  }
-  // Where a number that changes by one from lane to lane is a multiple of n.
-  template <typename At>
-  OPGEN_INLINE static Comb multiples(int64_t size, int64_t divisor, const At& at) {
-    const int64_t every = apart(divisor), start = at(0), next = size > 1 ? at(1) : start + 1;
-    const int64_t lane = next > start ? mod(-start, every) : mod(start, every);
-    return lane < size ? Comb(size, divisor, lane) : Comb(0, divisor, 0);
-  }
-  static OPGEN_INLINE int64_t apart(int64_t divisor) { return divisor > 0 ? divisor : divisor < 0 ? -divisor : 1; }
-
-  // Where an even position is in range, or less than a size.
+  OPGEN_INLINE explicit Span(int64_t size) : count(size) {}
   template <typename At>
   OPGEN_INLINE void below(int64_t size, const At& at) {
     constexpr int64_t far = int64_t{1} << 60;
@@ -102,20 +88,20 @@ struct Comb {
   template <typename At>
   OPGEN_INLINE void clip(int64_t size, const At& at) {
     if (count == 0) return;
-    const int64_t start = at(first), slope = count > 1 ? at(first + every) - start : 0;
+    const int64_t start = at(first), slope = count > 1 ? at(first + 1) - start : 0;
     if (within(start, size) && within(start + (count - 1) * slope, size)) return;
     int64_t begin = 0, end = 0;
     inside_range(start, slope, size, count, begin, end);
-    first += begin * every;
+    first += begin;
     count = end - begin;
   }
 };
 
-// Calls body(i) for the lanes of a comb.
+// Calls body(i) for the lanes of a span.
 template <typename Body>
-OPGEN_INLINE void each(const Comb& comb, const Body& body) {
+OPGEN_INLINE void each(const Span& span, const Body& body) {
 #pragma GCC ivdep
-  for (int64_t k = 0; k < comb.count; ++k) body(comb.first + k * comb.every);
+  for (int64_t i = span.first; i < span.first + span.count; ++i) body(i);
 }
 
 // A run of points in memory, or every n-th point of one. Those of the lanes [first, last) are in range. Positions move
@@ -200,14 +186,13 @@ struct Slopes {
 template <typename... Place>
 Slopes(const Stretch&, const Place&...) -> Slopes<sizeof...(Place)>;
 
-OPGEN_INLINE Stretch combed(int64_t at, int64_t step, const Comb& comb) {
-  Stretch s(at + comb.first * step, step * comb.every, comb.count, 1);
-  s.lane = comb.first;
-  s.every = comb.every;
+OPGEN_INLINE Stretch spanned(int64_t at, int64_t step, const Span& span) {
+  Stretch s(at + span.first * step, step, span.count, 1);
+  s.lane = span.first;
   return s;
 }
 
-// Of an access at the points of a run, or at one point for each of the columns; of all lanes, or those of a comb.
+// Of an access at the points of a run, or at one point for each of the columns; of all lanes, or those of a span.
 template <typename Run>
 OPGEN_INLINE Stretch stretch(const Run& run, int access, int64_t period) {
   return {run.at[access], run.step[access], run.size, period};
@@ -218,12 +203,12 @@ OPGEN_INLINE Stretch stretch(const Point& point, const Run& columns, int access,
 }
 
 template <typename Run>
-OPGEN_INLINE Stretch stretch(const Run& run, int access, const Comb& comb) {
-  return combed(run.at[access], run.step[access], comb);
+OPGEN_INLINE Stretch stretch(const Run& run, int access, const Span& span) {
+  return spanned(run.at[access], run.step[access], span);
 }
 template <typename Point, typename Run>
-OPGEN_INLINE Stretch stretch(const Point& point, const Run& columns, int access, const Comb& comb) {
-  return combed(point.at[access], columns.step[access], comb);
+OPGEN_INLINE Stretch stretch(const Point& point, const Run& columns, int access, const Span& span) {
+  return spanned(point.at[access], columns.step[access], span);
 }
 
 template <typename T>

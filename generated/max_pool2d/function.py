@@ -39,7 +39,8 @@ def max_pool2d_forward(input: Tensor, kernel_size: int, stride: int | None, padd
         Q = (W + 2 * padding - kernel_size) // kernel_size + 1
         input_view_2 = window(input_view, -2, -padding, (Q, kernel_size), (kernel_size, 1), fill=-math.inf)
     output = amax(input_view_2, (-2, -1))
-    hit_output = input_view_2 == output[..., :, :, None, None]
+    input_picked = input_view_2.movedim((-2, -1, -4, -3), (-4, -3, -2, -1))
+    hit_output = input_picked == output[..., None, None, :, :]
     return output, hit_output
 
 
@@ -49,7 +50,7 @@ def max_pool2d_backward(
     """The gradient of each input that needs one."""
     dtype = grad_output.dtype
     grad_output = upcast(grad_output)
-    ties_output = hit_output.sum((-2, -1))
+    ties_output = hit_output.sum((-4, -3))
     share_output = grad_output / ties_output
     W = input.shape[-1]
     w = torch.arange(W, device=grad_output.device)
@@ -74,8 +75,8 @@ def max_pool2d_backward(
         floordiv_difference_2_2 = difference_2 // (stride if stride != 0 else 1)
         floordiv_difference_3 = difference // (stride if stride != 0 else 1)
         position = flat_index((P, Q), floordiv_difference_2_2[:, None, :, None], floordiv_difference_3.unsqueeze(-2))
-        rows = hit_output.movedim((-2, -1, -4, -3), (-4, -3, -2, -1)).flatten(-2)
-        mask_6 = pick(rows[..., None, None, :, :, :], position, fill=False)
+        rows = hit_output.flatten(-2)[..., None, None, :, :, :]
+        mask_6 = pick(rows, position, fill=False)
         share_output_picked = columns(share_output.flatten(-2), position, fill=0)
         grad_input = torch.where(mask, torch.where(mask_6, share_output_picked, 0), 0).sum((-2, -1))
     else:
@@ -86,12 +87,12 @@ def max_pool2d_backward(
         mask = (floordiv_value >= 0) & (floordiv_value < Q) & mask_2.unsqueeze(-1)
         floordiv_value_3 = (padding + h) // (kernel_size if kernel_size != 0 else 1)
         floordiv_value_4 = (padding + w) // (kernel_size if kernel_size != 0 else 1)
-        position = torch.where(mask, floordiv_value_3.unsqueeze(-1), 0)
-        position_2 = torch.where(mask, floordiv_value_4, 0)
         mod_value = (padding + h) % (kernel_size if kernel_size != 0 else 1)
-        position_3 = torch.where(mask, mod_value.unsqueeze(-1), 0)
-        position_4 = torch.where(mask, (padding + w) % (kernel_size if kernel_size != 0 else 1), 0)
-        position_5 = flat_index((P, Q, kernel_size, kernel_size), position, position_2, position_3, position_4)
+        position = torch.where(mask, mod_value.unsqueeze(-1), 0)
+        position_2 = torch.where(mask, (padding + w) % (kernel_size if kernel_size != 0 else 1), 0)
+        position_3 = torch.where(mask, floordiv_value_3.unsqueeze(-1), 0)
+        position_4 = torch.where(mask, floordiv_value_4, 0)
+        position_5 = flat_index((kernel_size, kernel_size, P, Q), position, position_2, position_3, position_4)
         position_6 = flat_index((P, Q), floordiv_value_3.unsqueeze(-1), floordiv_value_4)
         mask_3 = columns(hit_output.flatten(-4), position_5, wanted=mask)
         share_output_picked = columns(share_output.flatten(-2), position_6, fill=0)

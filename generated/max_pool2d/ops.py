@@ -63,7 +63,7 @@ def fake(input: Tensor, kernel_size: int, stride: int | None, padding: int) -> t
         Q = (W + 2 * padding - kernel_size) // stride + 1
         return (
             input.new_empty((*input.shape[:-2], P, Q)),
-            input.new_empty((*input.shape[:-2], P, Q, kernel_size, kernel_size), dtype=torch.bool),
+            input.new_empty((*input.shape[:-2], kernel_size, kernel_size, P, Q), dtype=torch.bool),
         )
     H = input.shape[-2]
     P = (H + 2 * padding - kernel_size) // kernel_size + 1
@@ -71,7 +71,7 @@ def fake(input: Tensor, kernel_size: int, stride: int | None, padding: int) -> t
     Q = (W + 2 * padding - kernel_size) // kernel_size + 1
     return (
         input.new_empty((*input.shape[:-2], P, Q)),
-        input.new_empty((*input.shape[:-2], P, Q, kernel_size, kernel_size), dtype=torch.bool),
+        input.new_empty((*input.shape[:-2], kernel_size, kernel_size, P, Q), dtype=torch.bool),
     )
 
 
@@ -99,7 +99,7 @@ def max_pool2d_second(
     """The gradient of the gradient."""
     dtype = grad_grad_input.dtype
     grad_grad_input = upcast(grad_grad_input)
-    ties_output = hit_output.sum((-2, -1))
+    ties_output = hit_output.sum((-4, -3))
     W = grad_grad_input.shape[-1]
     H = grad_grad_input.shape[-2]
     if stride is not None:
@@ -112,8 +112,8 @@ def max_pool2d_second(
         r_1 = torch.arange(kernel_size, device=grad_grad_input.device)
         Q = (W + 2 * padding - kernel_size) // kernel_size + 1
         P = (H + 2 * padding - kernel_size) // kernel_size + 1
-        position_3 = r_1 % (kernel_size if kernel_size != 0 else 1)
-        position_4 = r_1 % (kernel_size if kernel_size != 0 else 1)
+        position = r_1 % (kernel_size if kernel_size != 0 else 1)
+        position_2 = r_1 % (kernel_size if kernel_size != 0 else 1)
         grad_grad_input_view = window(grad_grad_input, -2, -padding, (kernel_size, 1), (P, kernel_size), fill=0)
         grad_grad_input_view_2 = window(grad_grad_input_view, -2, -padding, (kernel_size, 1), (Q, kernel_size), fill=0)
     q = torch.arange(Q, device=grad_grad_input.device)
@@ -125,7 +125,9 @@ def max_pool2d_second(
         mask_4 = (difference_2 >= 0) & (difference_2 < H)
         mask_5 = difference >= 0
         mask = mask_5.unsqueeze(-2) & (difference.unsqueeze(-2) < W) & mask_4[:, None, :, None]
-        safe_grad_grad_input_picked = torch.where(hit_output, grad_grad_input_picked, 0)
+        safe_grad_grad_input_picked = torch.where(
+            hit_output.movedim((-2, -1, -4, -3), (-4, -3, -2, -1)), grad_grad_input_picked, 0
+        )
         grad_share_output = torch.where(mask, safe_grad_grad_input_picked, 0).sum((-2, -1))
     else:
         difference = r_1 + q.unsqueeze(-1) * kernel_size - padding
@@ -138,10 +140,10 @@ def max_pool2d_second(
         total_2 = p.unsqueeze(-1) + r_1 // (kernel_size if kernel_size != 0 else 1)
         mask_2 = (total.unsqueeze(-2) < Q) & (total_2[:, None, :, None] < P)
         mask_3 = mask & mask_2
-        position = torch.where(mask_3, total_2[:, None, :, None], 0)
-        position_2 = torch.where(mask_3, total.unsqueeze(-2), 0)
+        position_3 = torch.where(mask_3, total_2[:, None, :, None], 0)
+        position_4 = torch.where(mask_3, total.unsqueeze(-2), 0)
         position_5 = flat_index(
-            (P, Q, kernel_size, kernel_size), position, position_2, position_3.unsqueeze(-1), position_4
+            (kernel_size, kernel_size, P, Q), position.unsqueeze(-1), position_2, position_3, position_4
         )
         mask_7 = columns(hit_output.flatten(-4), position_5, wanted=mask_3)
         safe_grad_grad_input_picked = torch.where(mask_7, grad_grad_input_picked, 0)
@@ -158,7 +160,7 @@ def max_pool2d_backward_tangent(
     """The directional derivative of the gradient."""
     dtype = tangent_grad_output.dtype
     tangent_grad_output = upcast(tangent_grad_output)
-    ties_output = hit_output.sum((-2, -1))
+    ties_output = hit_output.sum((-4, -3))
     tangent_share_output = tangent_grad_output / ties_output
     W = input.shape[-1]
     w = torch.arange(W, device=tangent_grad_output.device)
@@ -180,8 +182,8 @@ def max_pool2d_backward_tangent(
         floordiv_difference_2_2 = difference_2 // (stride if stride != 0 else 1)
         floordiv_difference_3 = difference // (stride if stride != 0 else 1)
         position = flat_index((P, Q), floordiv_difference_2_2[:, None, :, None], floordiv_difference_3.unsqueeze(-2))
-        rows = hit_output.movedim((-2, -1, -4, -3), (-4, -3, -2, -1)).flatten(-2)
-        hit_output_picked = pick(rows[..., None, None, :, :, :], position, fill=False)
+        rows = hit_output.flatten(-2)[..., None, None, :, :, :]
+        hit_output_picked = pick(rows, position, fill=False)
         mask_2 = mask & hit_output_picked
         mask_10 = (floordiv_difference_3 >= 0) & (floordiv_difference_3 < Q)
         mask_9 = (difference % (stride if stride != 0 else 1) == 0) & mask_10
@@ -198,26 +200,26 @@ def max_pool2d_backward_tangent(
         P = (H + 2 * padding - kernel_size) // kernel_size + 1
         mask_5 = (floordiv_value_2 >= 0) & (floordiv_value_2 < P)
         mask = (floordiv_value >= 0) & (floordiv_value < Q) & mask_5.unsqueeze(-1)
-        floordiv_value_3 = (padding + h) // (kernel_size if kernel_size != 0 else 1)
-        floordiv_value_4 = (padding + w) // (kernel_size if kernel_size != 0 else 1)
         mod_value = (padding + h) % (kernel_size if kernel_size != 0 else 1)
         mod_value_2 = (padding + w) % (kernel_size if kernel_size != 0 else 1)
-        position = torch.where(mask, floordiv_value_3.unsqueeze(-1), 0)
-        position_2 = torch.where(mask, floordiv_value_4, 0)
-        position_3 = torch.where(mask, mod_value.unsqueeze(-1), 0)
+        floordiv_value_3 = (padding + h) // (kernel_size if kernel_size != 0 else 1)
+        floordiv_value_4 = (padding + w) // (kernel_size if kernel_size != 0 else 1)
+        position = torch.where(mask, mod_value.unsqueeze(-1), 0)
+        position_2 = torch.where(mask, floordiv_value_3.unsqueeze(-1), 0)
+        position_3 = torch.where(mask, floordiv_value_4, 0)
         position_4 = flat_index(
-            (P, Q, kernel_size, kernel_size), position, position_2, position_3, torch.where(mask, mod_value_2, 0)
+            (kernel_size, kernel_size, P, Q), position, torch.where(mask, mod_value_2, 0), position_2, position_3
         )
         mask_2 = mask & columns(hit_output.flatten(-4), position_4, wanted=mask)
         mask_6 = (floordiv_value_4 >= 0) & (floordiv_value_4 < Q)
         mask_7 = floordiv_value_3 >= 0
         mask_3 = mask_6 & (mask_7.unsqueeze(-1) & (floordiv_value_3.unsqueeze(-1) < P))
         mask_4 = mask_2 & mask_3
-        position_5 = torch.where(mask_4, floordiv_value_3.unsqueeze(-1), 0)
-        position_6 = torch.where(mask_4, floordiv_value_4, 0)
-        position_7 = torch.where(mask_4, mod_value.unsqueeze(-1), 0)
+        position_5 = torch.where(mask_4, mod_value.unsqueeze(-1), 0)
+        position_6 = torch.where(mask_4, floordiv_value_3.unsqueeze(-1), 0)
+        position_7 = torch.where(mask_4, floordiv_value_4, 0)
         position_8 = flat_index(
-            (P, Q, kernel_size, kernel_size), position_5, position_6, position_7, torch.where(mask_4, mod_value_2, 0)
+            (kernel_size, kernel_size, P, Q), position_5, torch.where(mask_4, mod_value_2, 0), position_6, position_7
         )
         rows = hit_output.flatten(-4)[..., None, None, :]
         position_9 = flat_index((P, Q), floordiv_value_3.unsqueeze(-1), floordiv_value_4)
@@ -296,7 +298,7 @@ OP = register(
         backward_flops=backward_flops,
         sharding=(
             Sharding(
-                layouts=("... H W", "... P Q", "... P Q _ _"),
+                layouts=("... H W", "... P Q", "... _ _ P Q"),
                 forward=("...",),
                 backward=("...",),
             ),

@@ -1,8 +1,8 @@
 """Runs of a CPU kernel with quotients and remainders of the index that moves, in the words of `opgen_cpu_line.h`.
 
-Such a position jumps from lane to lane, but moves evenly between lanes that are as far apart as its divisor. In go
-statements that run lane by lane; where all that jumps has one divisor, out comes how to run them along every so many
-lanes only, with the conditions that tell where they do anything taken off and put to the lanes as a whole.
+Such a position jumps from point to point, but moves evenly between points that are as far apart as its divisor. In go
+statements that run lane by lane; where all that jumps has one divisor, and points that far apart are the lanes, out
+comes how to run them there, with the conditions that tell where they do anything put to the lanes as a whole.
 """
 
 from __future__ import annotations
@@ -20,7 +20,7 @@ from opgen.plan.model import Let
 
 @dataclass(frozen=True, slots=True)
 class Comb:
-    """Every `divisor`-th lane along an index: those where `start` is a multiple of it, or (None) from each lane on.
+    """Every `divisor`-th point along an index: those where `start` is a multiple of it, or (None) from each on.
 
     Of those, what runs there does something where all `uniform` conditions hold, which no lane has its own of, and
     positions are in range (`clips`: with sizes) or `below` a size. `body` is what is left of it; elsewhere it is zero.
@@ -88,7 +88,10 @@ def comb(body: Body, index: str, lets: Mapping[str, Let]) -> Comb | None:
 
 
 def combed(body: Body, index: str) -> tuple[Body, dict[Body, Comb]]:
-    """What runs at points side by side along an index, and the combs in it: by loops, or that of the whole body."""
+    """What runs at points side by side along an index, and the combs in it, which have one divisor.
+
+    They are found by loops, or by the whole body.
+    """
     lets = {n.name: n for n in inside(body) if isinstance(n, Let)}
     found: dict[Body, Comb] = {}
     if not any(isinstance(n, For) for n in body):
@@ -101,7 +104,10 @@ def combed(body: Body, index: str) -> tuple[Body, dict[Body, Comb]]:
     for node in body:
         loops, inner = chain((node,), (Role.SERIAL,))
         sparse = comb(inner, index, lets) if isinstance(node, For) and not waits(node) else None
-        if sparse is None or sparse.start is None:  # a loop that stores does so at every lane
+        apart = {c.divisor for c in found.values()}  # which is one number for all
+        if (
+            sparse is None or sparse.start is None or apart - {sparse.divisor}
+        ):  # a loop that stores does so at every lane
             nodes.append(node)
             continue
         left = alive(sparse.body)

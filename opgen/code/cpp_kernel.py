@@ -86,8 +86,11 @@ class _PartCode(Runs):
 
     def _declarations(self) -> list[str]:
         scope = self.scope
-        loops = scope.loops("outer", self.outer, self.fixed) if self.shared else []
-        if self.across and len(self.outer) > 1 and "outer" not in self.pieces:
+        kind = "Loops" if self.phases is None else "Phases"
+        loops = scope.loops("outer", self.outer, self.fixed, kind) if self.shared else []
+        if self.phases is not None:
+            loops.append(f"outer.split({scope.print(self.phases)});")
+        elif self.across and len(self.outer) > 1 and "outer" not in self.pieces:
             loops.append("outer.arrange();")
         for inner, name in self.loops.items():
             loops += scope.loops(name, inner, self.fixed)
@@ -225,6 +228,7 @@ class _PartCode(Runs):
         """Lane by lane, with inner loops one place after the other."""
         if self.outer and isinstance(self.outer[-1], Axis) and self.outer[-1].name in self.fixed:
             body, self.combs = combed(body, self.outer[-1].name)
+            self.phases = next((c.divisor for c in self.combs.values()), None)
         self.declared = set()
         lines: list[str] = []
         group: list[Node] = []
@@ -254,7 +258,7 @@ class _PartCode(Runs):
         sparse = self.combs.get(group)
         around = self.sources(group, where, "outer", moving, sparse)
         if sparse is not None:
-            return self._in_phases(group, sparse, around, where)
+            return self._in_span(group, around, where)
         kept: list[str] = []
         lines = [] if self.looped else self.each(group, "i")
         for node in group if self.looped else ():
@@ -272,15 +276,13 @@ class _PartCode(Runs):
         each = block(head, lines, "});") if lines else []
         return [*around.plain, *self.ahead(around), *kept, *each, *around.behind]
 
-    def _in_phases(self, group: Body, sparse: Comb, around: Around, where: str) -> list[str]:
-        """Zeros, then what stands at every n-th lane from each of the first n on."""
-        size, divisor = f"{where}.size", self.scope.print(sparse.divisor)
+    def _in_span(self, group: Body, around: Around, where: str) -> list[str]:
+        """Zeros, then what stands at some lanes side by side."""
         zeros = [f"{self.written(n).name}.set(i, 0);" for n in group if isinstance(n, Store)]
         lines = self.each(group, "i")
-        each = block(f"rt::each({around.comb}, [&](int64_t{named('i', lines)}) {{", lines, "});")
-        head = f"for (int64_t {self.phase} = 0; {self.phase} < {size} && {self.phase} < {divisor}; ++{self.phase}) {{"
-        phases = block(head, [*self.ahead(around), *each])
-        return [*around.plain, *block(f"rt::each({size}, [&](int64_t i) {{", zeros, "});"), *phases]
+        each = block(f"rt::each({around.span}, [&](int64_t{named('i', lines)}) {{", lines, "});")
+        cleared = block(f"rt::each({where}.size, [&](int64_t i) {{", zeros, "});")
+        return [*around.plain, *cleared, *self.ahead(around), *each]
 
     def _column(self, loop: For, accs: list[Acc]) -> list[str]:
         scope = self.scope
@@ -296,7 +298,7 @@ class _PartCode(Runs):
         lines = self.each(body, "i")
         self.outer_locals = saved
         i = named("i", lines)
-        where = around.comb or "columns.size"
+        where = around.span or "columns.size"
         each = block(f"rt::each{self._in_order(body)}({where}, {scope.held(lines)}(int64_t{i}) {{", lines, "});")
         run = [*around.plain, *self.ahead(around), *each, *sums(accs, "ran(columns.size)"), *around.behind]
         head = f"{inner}.runs<1>(0, {inner}.count, columns.at, [&](const auto&{named('point', run)}) {{"

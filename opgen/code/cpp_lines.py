@@ -33,7 +33,7 @@ class Lines:
     arrays: frozenset[str]  # locals that have a value for every lane
     unknown: frozenset[str]  # locals that are known only lane by lane
     pieces: dict[str, Scalar]  # by loops: where their runs end
-    comb: str = ""  # what tells which lanes there are, where these are not all
+    span: str = ""  # what tells which lanes there are, where these are not all
     hold: Callable[[Access], str] | None = None  # declares what runs hold that follow one another
     out: list[str] = field(default_factory=list)
     functions: dict[tuple[str, ...], str] = field(default_factory=dict)  # by what is in them
@@ -120,8 +120,8 @@ class Lines:
         yield f"rt::clipped({axis}, {at})" if quiet else f"rt::checked({axis}, {scope.formal.number(buffer)}, {at})"
 
     def _stretch(self, access: Access, at: tuple[Position, ...]) -> str:
-        if self.comb:
-            return f"rt::stretch({', '.join(dict.fromkeys((self.at, self.step)))}, {access.number}, {self.comb})"
+        if self.span:
+            return f"rt::stretch({', '.join(dict.fromkeys((self.at, self.step)))}, {access.number}, {self.span})"
         conditions = dict.fromkeys(text for p in _scalars(at) for text in self._straight(p))
         period = f"{self.loops}.period"
         rest = [text for text in conditions if text != period]

@@ -30,7 +30,7 @@ class Runs(Statements):
         self.kept: dict[str, str] = {}  # what passes along a row hand on, and its name
         self.holds = False  # whether runs follow one another, so that one can hold what the next one reads again
         self.held: list[str] = []  # declarations of what runs hold
-        self.phase = ""  # the lane that lanes which are not all start from
+        self.phases: Scalar | None = None  # how far points of the last outer loop are apart that follow one another
 
     def sources(self, body: Body, at: str, loops: str, moving: dict[str, int], sparse: Comb | None = None) -> Around:
         """Runs of everything a body reads and writes; what does not move is one number."""
@@ -48,6 +48,7 @@ class Runs(Statements):
         lines += [f"auto* const {self.kept[name]}_at = {self.kept[name]}.at({at});" for name in self._met(body)]
         own = {n.name for n in body if isinstance(n, Let)}
         last = bool(scope.lanes) and isinstance(scope.lanes[-1], Axis) and scope.lanes[-1].name in moving
+        last &= loops != "outer" or self.phases is None
         ahead = Lines(scope, body, at, step, loops, moving, last, frozenset(self.arrays), frozenset(own), self.pieces)
         ahead.hold = self._hold if self.holds and sparse is None else None
         if sparse is not None:
@@ -69,7 +70,7 @@ class Runs(Statements):
         once = self.once(body, moving)
         if sparse is None:
             once += self.told(body, moving, loops, last=last)
-        return Around(lines, ahead.out, once, behind, ahead.comb)
+        return Around(lines, ahead.out, once, behind, ahead.span)
 
     def _met(self, body: Body) -> list[str]:
         """What a body reads or writes of what passes along a row hand on."""
@@ -79,20 +80,19 @@ class Runs(Statements):
     def _teeth(self, sparse: Comb, ahead: Lines) -> None:
         """Declare the lanes that a body runs along where these are not all."""
         scope = self.scope
-        ahead.comb, size, divisor = scope.fresh("comb"), f"{scope.stepper}.size", scope.print(sparse.divisor)
-        leave = "continue" if sparse.start is None else "return"
-        ahead.out += [f"if (!({self.condition(condition)})) {leave};" for condition in sparse.uniform]
-        if sparse.start is None:
-            self.phase = scope.fresh("phase")
-            ahead.out.append(f"rt::Comb {ahead.comb}({size}, {divisor}, {self.phase});")
-        else:
+        ahead.span = scope.fresh("span")
+        uniform = [self.condition(condition) for condition in sparse.uniform]
+        if sparse.start is not None:
             multiple = ahead.function(sparse.start, "multiple")
-            ahead.out.append(f"auto {ahead.comb} = rt::Comb::multiples({size}, {divisor}, {multiple});")
+            uniform.append(f"rt::mod({multiple}(0), {scope.print(sparse.divisor)}) == 0")
+        ahead.out += [f"if (!({condition})) return;" for condition in uniform]
+        ahead.out.append(f"rt::Span {ahead.span}({scope.stepper}.size);")
         for name, pairs in (("clip", sparse.clips), ("below", sparse.below)):
             for position, limit in pairs:
                 at = ahead.function(position, "place")
-                ahead.out.append(f"{ahead.comb}.{name}({scope.print(limit)}, {at});")
-        ahead.out.append(f"if ({ahead.comb}.count == 0) {leave};")
+                ahead.out.append(f"{ahead.span}.{name}({scope.print(limit)}, {at});")
+        if sparse.clips or sparse.below:
+            ahead.out.append(f"if ({ahead.span}.count == 0) return;")
 
     def _values_at(self, accesses: Iterable[Access], where: str) -> list[str]:
         """Plain accesses that have one value at this place, as constants; each once. One point reads directly."""

@@ -363,9 +363,9 @@ class CpuScope:
             name = self.tensor(buffer)
             yield f"const rt::Tensor<{type_}> {name}(call, {self.formal.number(buffer)}, {rank}{batch});"
 
-    def loops(self, name: str, loops: tuple[Loop, ...], fixed: frozenset[str]) -> list[str]:
+    def loops(self, name: str, loops: tuple[Loop, ...], fixed: frozenset[str], kind: str = "Loops") -> list[str]:
         """Declaration of some nested loops with the strides of every access."""
-        lines = [f"rt::Loops<{max(len(self.accesses), 1)}> {name};"]
+        lines = [f"rt::{kind}<{max(len(self.accesses), 1)}> {name};"]
         for a in loops:
             if isinstance(a, Batch):
                 which = [f"&{self.tensor(x.buffer)}" if x.axes_of(a) else "nullptr" for x in self.accesses]

@@ -39,14 +39,14 @@ class Once:
 class Around:
     """What stands around the lanes of a run: plain reads and sinks, what is read `ahead`, what comes `behind`.
 
-    `comb` tells which lanes there are, where these are not all.
+    `span` tells which lanes there are, where these are not all.
     """
 
     plain: list[str]
     ahead: list[str]
     once: list[Once]
     behind: list[str]
-    comb: str
+    span: str
 
 
 class Statements:

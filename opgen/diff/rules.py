@@ -14,7 +14,7 @@ from opgen.diff.algebra import product
 from opgen.diff.contribution import Selection
 from opgen.diff.structure import Builder, count
 from opgen.ir.point import read_of
-from opgen.ir.program import Compute, Kind
+from opgen.ir.program import Axis, Compute, Kind, Loop
 from opgen.ir.scalar import (
     INF,
     NEG_INF,
@@ -64,7 +64,7 @@ def _var(b: Builder, s: Compute) -> Weight:
 def _extreme(b: Builder, s: Compute) -> Weight:
     hit: Scalar = call("eq", s.body, read_of(s))
     if b.states_hits and not b.looped and is_windowed(s):
-        hit = b.emit(f"hit_{s.target}", s.loops, hit, kind=Kind.BOOL)
+        hit = b.emit(f"hit_{s.target}", _windows_ahead(s), hit, kind=Kind.BOOL)
     ties = b.emit(f"ties_{s.target}", s.axes, hit, "count", s.over, Kind.INT)
 
     def weight(d: Scalar) -> Scalar:
@@ -81,6 +81,16 @@ def is_windowed(s: Compute) -> bool:
     """Whether an extreme is taken over windows: elements are then looked at more often than there are any."""
     plain = all(isinstance(p, Index | Batch) for r in reads(s.body) for p in r.at)
     return s.op in ("max", "min") and not plain
+
+
+def _windows_ahead(s: Compute) -> tuple[Loop, ...]:
+    """The loops of an extreme over windows, what these run over ahead of the axes that they move along.
+
+    So neighbouring windows are neighbours in what is kept of them.
+    """
+    moving = {n for r in reads(s.body) for p in r.at if not isinstance(p, Index | Batch) for n in mentions(p)[0]}
+    at = next((k for k, a in enumerate(s.axes) if isinstance(a, Axis) and a.name in moving), len(s.axes))
+    return (*s.axes[:at], *s.over, *s.axes[at:])
 
 
 def _prod(b: Builder, s: Compute) -> Weight:

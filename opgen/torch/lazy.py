@@ -193,15 +193,19 @@ class _Lazy:
             condition = self._named(self.safe(in_bounds(e, shape), guard))
             outside = call("not", condition)
             return where(condition, filled, self.safe(e.fill, outside if guard is None else both(guard, outside)))
-        if self._alone(e, shape):
-            wanted = None if within(e.at, shape, self.facts) else self._anything()
-            return replace(e, at=at, fill=Lit(False) if kind is Kind.BOOL else ZERO, wanted=wanted)
-        if guard is None:
+        zero = Lit(False) if kind is Kind.BOOL else ZERO
+        alone = self._alone(e, shape)
+        if alone and within(e.at, shape, self.facts):
+            return replace(e, at=at, fill=zero)
+        if guard is None and not alone:
             return replace(e, at=at)
-        if self._implied(e, shape, guard):
-            return replace(e, at=at, fill=Lit(False) if kind is Kind.BOOL else ZERO)
-        if not varies(guard) and self._beyond(e, guard):
-            return replace(e, at=at, fill=Lit(False) if kind is Kind.BOOL else ZERO, wanted=guard)
+        if guard is not None and self._implied(e, shape, guard):
+            return replace(e, at=at, fill=zero)
+        decided = None if guard is None else _decided(guard) if alone else guard
+        if alone or (decided is not None and not varies(decided) and self._beyond(e, decided)):
+            conditions = [c for c in (decided, self._anything() if alone else None) if c is not None]
+            return replace(e, at=at, fill=zero, wanted=reduce(both, conditions) if conditions else None)
+        assert guard is not None
         leaves = [self._may_leave(p, n) for p, n in zip(e.at, shape, strict=True)]
         empty = any(x and self._may_be_empty(n) for x, n in zip(leaves, shape, strict=True))
         guard = self._named(guard) if empty else guard

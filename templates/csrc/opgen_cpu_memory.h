@@ -35,6 +35,12 @@ constexpr bool is_lane = !std::is_same_v<T, bool>;
 template <typename T>
 using Lane = std::conditional_t<is_lane<T>, T, uint32_t>;
 
+// Every n-th element: of a few n known here, compilers make shuffles of vectors.
+template <int64_t step, typename Memory, typename To>
+OPGEN_INLINE void gather_apart(const Memory* from, int64_t size, To* to) {
+  for (int64_t i = 0; i < size; ++i) to[i] = from[i * step];
+}
+
 // Copies a run into a buffer, or from a buffer to where it belongs.
 template <typename T, typename To>
 OPGEN_NOINLINE void gather(const Tensor<T>& tensor, int64_t at, int64_t step, int64_t size, To* to) {
@@ -49,6 +55,8 @@ OPGEN_NOINLINE void gather(const Tensor<T>& tensor, int64_t at, int64_t step, in
     for (int64_t i = 0; i < size; ++i) to[i] = value;
   } else if (step == 1) {
     for (int64_t i = 0; i < size; ++i) to[i] = from[i];
+  } else if (step == 2) {
+    gather_apart<2>(from, size, to);
   } else {
     for (int64_t i = 0; i < size; ++i) to[i] = from[i * step];
   }

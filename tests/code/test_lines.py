@@ -1,4 +1,4 @@
-"""Reads ahead of the lanes of a run, and lanes that are as far apart as a divisor, in the text of kernels."""
+"""Reads ahead of the lanes of a run, and lanes whose points are as far apart as a divisor, in the text of kernels."""
 
 from __future__ import annotations
 
@@ -47,8 +47,10 @@ def test_a_read_at_what_a_read_of_the_same_lane_says() -> None:
 def test_gradients_of_windows_hold_no_quotients_in_their_lanes() -> None:
     text = windows("y[a] = sum[s < k](x[a*k + s]**3)")
     backward = text[text.index("int backward") :]
-    assert "rt::Comb" in backward
-    for lanes in re.findall(r"rt::each\(comb, \[&\]\(int64_t i\) \{(.*?)\}\);", backward, re.S):
+    assert "rt::Phases" in backward
+    found = re.findall(r"rt::each\(span, \[&\]\(int64_t i\) \{(.*?)\}\);", backward, re.S)
+    assert found
+    for lanes in found:
         assert "floordiv" not in lanes
         assert "mod" not in lanes
 

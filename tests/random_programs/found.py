@@ -181,6 +181,9 @@ _OTHERS = {
     "a second element of one": (
         "inputs: {x: {shape: [N]}}\nforward: 'y[i < N] = min(where(i != 1, x[i//3], x[0]), x[i])'\n"
     ),
+    "a second place beside a first one": (
+        "inputs: {x: {shape: [..., N, N]}}\nforward: 'y[...] = pad(x[..., 0, 2], 0)**2'\n"
+    ),
     "a function of a number that has no value where it is not wanted": (
         "inputs: {x: {shape: [..., N]}, w: {shape: [..., N], optional: true}}\nparams: {p: {type: float}}\n"
         "forward: 'y[...] = tanh(where(p > 0.5, log(p - 0.4), pad(w[..., 3], 0))*pad(x[..., 2], 0)**2)'\n"
@@ -338,6 +341,7 @@ _SHAPES = {
     "one place written in two ways": {"x": (3,)},
     "one element where there is none": {"x": (0,)},
     "a second element of one": {"x": (1,)},
+    "a second place beside a first one": {"x": (2, 2, 2)},
     "the least of no numbers": {"x": (0, 2), "w": (0, 2, 2)},
     "a batch that only an integer has": {"x": (3, 1), "ids": (2,)},
     "a guarded place where there is none": {"x": (0,), "ids": (2,)},

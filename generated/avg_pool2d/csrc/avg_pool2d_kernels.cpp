@@ -88,19 +88,19 @@ int forward_1_output(const OpgenCall& call, OpgenHost& host) {
 template <typename opmath_t>
 int backward_0_grad_input(const OpgenCall& call, OpgenHost& host) {
   const int64_t kernel_size = call.ints[3];
-  const int64_t stride = call.ints[4];
   const int64_t padding = call.ints[2];
+  const int64_t stride = call.ints[4];
   const int64_t P = call.ints[6];
   const int64_t Q = call.ints[5];
   const int64_t H = call.ints[0];
   const int64_t W = call.ints[1];
   const rt::Tensor<opmath_t> grad_output(call, 0, 3, 0);
   const rt::Tensor<opmath_t> grad_input(call, 1, 3, 0);
-  rt::Loops<2> outer;
+  rt::Phases<2> outer;
   outer.batch(call, &grad_output, &grad_input);
   outer.dim(H, {0, grad_input.stride(1)}, true);
   outer.dim(W, {0, grad_input.stride(2)}, true);
-  outer.arrange();
+  outer.split(stride);
   rt::Loops<2> over_r_s;
   over_r_s.dim(kernel_size, {0, 0}, true);
   over_r_s.dim(kernel_size, {0, 0}, true);
@@ -109,24 +109,25 @@ int backward_0_grad_input(const OpgenCall& call, OpgenHost& host) {
       const int64_t power = kernel_size * kernel_size;
       rt::Fold<rt::Sum, opmath_t, rt::block> grad_input_value_fold;
       over_r_s.runs<1>(0, over_r_s.count, columns.at, [&](const auto& point) {
-        if (!(rt::mod(padding + outer.index(columns, 0, 0) - over_r_s.index(point, 0, 0), stride) == 0)) return;
-        if (!(rt::within(rt::floordiv(padding + outer.index(columns, 0, 0) - over_r_s.index(point, 0, 0), stride), P)))
-          return;
         const auto multiple = [&](int64_t i) {
           return padding + outer.index(columns, 1, i) - over_r_s.index(point, 1, 0);
         };
-        auto comb = rt::Comb::multiples(columns.size, stride, multiple);
+        if (!(rt::mod(padding + outer.index(columns, 0, 0) - over_r_s.index(point, 0, 0), stride) == 0)) return;
+        if (!(rt::within(rt::floordiv(padding + outer.index(columns, 0, 0) - over_r_s.index(point, 0, 0), stride), P)))
+          return;
+        if (!(rt::mod(multiple(0), stride) == 0)) return;
+        rt::Span span(columns.size);
         const auto place_2 = [&](int64_t i) {
           return rt::floordiv(padding + outer.index(columns, 1, i) - over_r_s.index(point, 1, 0), stride);
         };
-        comb.clip(Q, place_2);
-        if (comb.count == 0) return;
+        span.clip(Q, place_2);
+        if (span.count == 0) return;
         const int64_t difference = padding + outer.index(columns, 0, 0) - over_r_s.index(point, 0, 0);
         const rt::Fixed grad_output_1(rt::floordiv(difference, stride));
-        const rt::Line<opmath_t> grad_output_at(host, grad_output, rt::stretch(point, columns, 0, comb), 0,
+        const rt::Line<opmath_t> grad_output_at(host, grad_output, rt::stretch(point, columns, 0, span), 0,
                                                 rt::sure(grad_output.stride(1), grad_output_1),
                                                 rt::sure(grad_output.stride(2), place_2));
-        rt::each(comb, [&](int64_t i) { grad_input_value_fold.add(i, grad_output_at[i] / power); });
+        rt::each(span, [&](int64_t i) { grad_input_value_fold.add(i, grad_output_at[i] / power); });
         grad_input_value_fold.ran(columns.size);
       });
       grad_input_value_fold.finish();
@@ -140,35 +141,33 @@ int backward_0_grad_input(const OpgenCall& call, OpgenHost& host) {
 // One value per point, nothing shared between points.
 template <typename opmath_t>
 int backward_1_grad_input(const OpgenCall& call, OpgenHost& host) {
-  const int64_t kernel_size = call.ints[3];
   const int64_t padding = call.ints[2];
+  const int64_t kernel_size = call.ints[3];
   const int64_t P = call.ints[5];
   const int64_t Q = call.ints[4];
   const int64_t H = call.ints[0];
   const int64_t W = call.ints[1];
   const rt::Tensor<opmath_t> grad_output(call, 0, 3, 0);
   const rt::Tensor<opmath_t> grad_input(call, 1, 3, 0);
-  rt::Loops<2> outer;
+  rt::Phases<2> outer;
   outer.batch(call, &grad_output, &grad_input);
   outer.dim(H, {0, grad_input.stride(1)}, true);
   outer.dim(W, {0, grad_input.stride(2)}, true);
-  outer.arrange();
+  outer.split(kernel_size);
   rt::parallel(host, outer.count, 1, [=, &host](int64_t begin, int64_t end) {
     outer.runs<rt::block>(begin, end, nullptr, [&](const auto& run) {
       rt::Sink<opmath_t> grad_input_out(grad_input, run.at[1], run.step[1], run.size);
       rt::each(run.size, [&](int64_t i) { grad_input_out.set(i, 0); });
-      for (int64_t phase = 0; phase < run.size && phase < kernel_size; ++phase) {
-        if (!(rt::within(rt::floordiv(padding + outer.index(run, 0, 0), kernel_size), P))) continue;
-        rt::Comb comb(run.size, kernel_size, phase);
-        const auto place_2 = [&](int64_t i) { return rt::floordiv(padding + outer.index(run, 1, i), kernel_size); };
-        comb.clip(Q, place_2);
-        if (comb.count == 0) continue;
-        const rt::Fixed grad_output_1(rt::floordiv(padding + outer.index(run, 0, 0), kernel_size));
-        const rt::Line<opmath_t> grad_output_at(host, grad_output, rt::stretch(run, 0, comb), 0,
-                                                rt::sure(grad_output.stride(1), grad_output_1),
-                                                rt::sure(grad_output.stride(2), place_2));
-        rt::each(comb, [&](int64_t i) { grad_input_out.set(i, grad_output_at[i] / (kernel_size * kernel_size)); });
-      }
+      if (!(rt::within(rt::floordiv(padding + outer.index(run, 0, 0), kernel_size), P))) return;
+      rt::Span span(run.size);
+      const auto place_2 = [&](int64_t i) { return rt::floordiv(padding + outer.index(run, 1, i), kernel_size); };
+      span.clip(Q, place_2);
+      if (span.count == 0) return;
+      const rt::Fixed grad_output_1(rt::floordiv(padding + outer.index(run, 0, 0), kernel_size));
+      const rt::Line<opmath_t> grad_output_at(host, grad_output, rt::stretch(run, 0, span), 0,
+                                              rt::sure(grad_output.stride(1), grad_output_1),
+                                              rt::sure(grad_output.stride(2), place_2));
+      rt::each(span, [&](int64_t i) { grad_input_out.set(i, grad_output_at[i] / (kernel_size * kernel_size)); });
     });
   });
   return rt::status(host);

@@ -26,7 +26,7 @@ std::tuple<Tensor, Tensor> max_pool2d_forward_0(const Tensor& input, int64_t ker
   call.allocate("output", Element::scalar, {opgen::batch, opgen::dim(2, "P"), opgen::dim(3, "Q")});
   call.allocate(
       "hit_output", Element::boolean,
-      {opgen::batch, opgen::dim(2, "P"), opgen::dim(3, "Q"), opgen::fixed(kernel_size), opgen::fixed(kernel_size)},
+      {opgen::batch, opgen::fixed(kernel_size), opgen::fixed(kernel_size), opgen::dim(2, "P"), opgen::dim(3, "Q")},
       true, recorded);
   call.run(0, {0, 1, 2},
            {call.size(2), call.size(3), kernel_size, stride.value_or(int64_t{}), padding, call.size(0), call.size(1)});
@@ -47,7 +47,7 @@ std::tuple<Tensor, Tensor> max_pool2d_forward_1(const Tensor& input, int64_t ker
   call.allocate("output", Element::scalar, {opgen::batch, opgen::dim(2, "P"), opgen::dim(3, "Q")});
   call.allocate(
       "hit_output", Element::boolean,
-      {opgen::batch, opgen::dim(2, "P"), opgen::dim(3, "Q"), opgen::fixed(kernel_size), opgen::fixed(kernel_size)},
+      {opgen::batch, opgen::fixed(kernel_size), opgen::fixed(kernel_size), opgen::dim(2, "P"), opgen::dim(3, "Q")},
       true, recorded);
   call.run(1, {0, 1, 2}, {call.size(2), call.size(3), kernel_size, padding, call.size(0), call.size(1)});
   const Tensor output = call.result("output", Element::scalar);
@@ -69,12 +69,12 @@ Tensor max_pool2d_backward_0(const Tensor& grad_output, const Tensor& input, con
   call.cotangent("grad_output", grad_output, Element::scalar, {opgen::batch, opgen::dim(2, "P"), opgen::dim(3, "Q")});
   call.input("input", input, Element::scalar, {opgen::batch, opgen::dim(0, "H"), opgen::dim(1, "W")});
   call.input("hit_output", hit_output, Element::boolean,
-             {opgen::batch, opgen::dim(2, "P"), opgen::dim(3, "Q"), opgen::computed, opgen::computed});
+             {opgen::batch, opgen::computed, opgen::computed, opgen::dim(2, "P"), opgen::dim(3, "Q")});
   call.begin();
   call.set_size(2, rt::floordiv(call.size(0) + 2 * padding - kernel_size, stride.value_or(int64_t{})) + 1);
   call.set_size(3, rt::floordiv(call.size(1) + 2 * padding - kernel_size, stride.value_or(int64_t{})) + 1);
-  call.expect(2, 3, kernel_size);
-  call.expect(2, 4, kernel_size);
+  call.expect(2, 1, kernel_size);
+  call.expect(2, 2, kernel_size);
   call.hold();
   call.allocate("share_output", Element::compute, {opgen::batch, opgen::dim(2, "P"), opgen::dim(3, "Q")}, mask[0]);
   call.allocate("grad_input", Element::scalar, {opgen::batch, opgen::dim(0, "H"), opgen::dim(1, "W")}, mask[0]);
@@ -95,12 +95,12 @@ Tensor max_pool2d_backward_1(const Tensor& grad_output, const Tensor& input, con
   call.cotangent("grad_output", grad_output, Element::scalar, {opgen::batch, opgen::dim(2, "P"), opgen::dim(3, "Q")});
   call.input("input", input, Element::scalar, {opgen::batch, opgen::dim(0, "H"), opgen::dim(1, "W")});
   call.input("hit_output", hit_output, Element::boolean,
-             {opgen::batch, opgen::dim(2, "P"), opgen::dim(3, "Q"), opgen::computed, opgen::computed});
+             {opgen::batch, opgen::computed, opgen::computed, opgen::dim(2, "P"), opgen::dim(3, "Q")});
   call.begin();
   call.set_size(2, rt::floordiv(call.size(0) + 2 * padding - kernel_size, kernel_size) + 1);
   call.set_size(3, rt::floordiv(call.size(1) + 2 * padding - kernel_size, kernel_size) + 1);
-  call.expect(2, 3, kernel_size);
-  call.expect(2, 4, kernel_size);
+  call.expect(2, 1, kernel_size);
+  call.expect(2, 2, kernel_size);
   call.hold();
   call.allocate("share_output", Element::compute, {opgen::batch, opgen::dim(2, "P"), opgen::dim(3, "Q")}, mask[0]);
   call.allocate("grad_input", Element::scalar, {opgen::batch, opgen::dim(0, "H"), opgen::dim(1, "W")}, mask[0]);

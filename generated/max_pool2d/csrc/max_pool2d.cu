@@ -49,7 +49,7 @@ struct Step_max_pool2d_forward_0_hit_output {
       const int64_t at_w_2 = q * stride + s - padding;
       opmath_t input_picked_2 = -rt::inf<opmath_t>();
       if (at_h_2 >= 0 && at_h_2 < H && at_w_2 >= 0 && at_w_2 < W) input_picked_2 = input.load(place, at_h_2, at_w_2);
-      hit_output.store(input_picked_2 == output_value, place, p, q, r, s);
+      hit_output.store(input_picked_2 == output_value, place, r, s, p, q);
     });
   }
 };
@@ -100,7 +100,7 @@ struct Step_max_pool2d_forward_1_hit_output {
       const int64_t at_w_2 = q * kernel_size + s - padding;
       opmath_t input_picked_2 = -rt::inf<opmath_t>();
       if (at_h_2 >= 0 && at_h_2 < H && at_w_2 >= 0 && at_w_2 < W) input_picked_2 = input.load(place, at_h_2, at_w_2);
-      hit_output.store(input_picked_2 == output_value, place, p, q, r, s);
+      hit_output.store(input_picked_2 == output_value, place, r, s, p, q);
     });
   }
 };
@@ -112,7 +112,7 @@ struct Step_max_pool2d_backward_0_share_output {
   using near = rt::Near<scalar_t>;
   static constexpr rt::Columns<true> launch = {rt::count(rt::elements(), rt::integer(0), rt::integer(1)),
                                                rt::count(rt::integer(2), rt::integer(2)), rt::count(rt::integer(1))};
-  static constexpr auto fields = rt::fields(rt::tensor(0, 5, 0, 2), rt::tensor(2, 3, 0), rt::tensor(1, 3, 0),
+  static constexpr auto fields = rt::fields(rt::tensor(0, 5, 0, 4), rt::tensor(2, 3, 0), rt::tensor(1, 3, 0),
                                             rt::integer(2), rt::integer(1), rt::integer(0), rt::batch());
   rt::Tensor<const bool, rank> hit_output;
   rt::Tensor<opmath_t, rank> share_output;
@@ -135,7 +135,7 @@ struct Step_max_pool2d_backward_0_share_output {
     int64_t inner_rest = inner;
     const int64_t s = rt::split(&inner_rest, s_size);
     const int64_t r = inner_rest;
-    const auto hit_output_line = rt::read_line<V, 2>(hit_output, place, p, q, r, s);
+    const auto hit_output_line = rt::read_line<V, 4>(hit_output, place, r, s, p, q);
     rt::lanes<V>([&](int at) { folds[at].ties_output_fold.add(hit_output_line[at] ? 1 : 0); });
   }
   OPGEN_DEVICE void finish(int64_t point, const Folds& folds) const {
@@ -146,43 +146,6 @@ struct Step_max_pool2d_backward_0_share_output {
     const int64_t ties_output = folds.ties_output_fold.value;
     const opmath_t grad_output_value = grad_output.load_or_zero(place, p, q);
     share_output.store(near::div(grad_output_value, static_cast<opmath_t>(ties_output)), place, p, q);
-  }
-};
-
-// the same where the batch is empty: another loop is the fastest then
-template <typename scalar_t, int rank>
-struct Step_max_pool2d_backward_0_share_output_alone {
-  using opmath_t = rt::math_t<scalar_t>;
-  using near = rt::Near<scalar_t>;
-  static constexpr rt::Rows<1> launch = {rt::count(rt::elements(), rt::integer(0), rt::integer(1)),
-                                         {rt::count(rt::integer(2), rt::integer(2))}};
-  static constexpr auto fields = rt::fields(rt::tensor(0, 5, 0), rt::tensor(2, 3, 0), rt::tensor(1, 3, 0),
-                                            rt::integer(2), rt::integer(1), rt::integer(0), rt::batch());
-  rt::Tensor<const bool, rank> hit_output;
-  rt::Tensor<opmath_t, rank> share_output;
-  rt::Tensor<const scalar_t, rank> grad_output;
-  rt::Divider<rank> r_size, q_size, p_size;
-  rt::Batch<rank> batch;
-
-  template <typename Team>
-  OPGEN_DEVICE void row(int64_t point) const {
-    int64_t rest = point;
-    const int64_t q = rt::split(&rest, q_size);
-    const int64_t p = rt::split(&rest, p_size);
-    const rt::Place<rank> place = batch.place(rest);
-    rt::Sum<int64_t> ties_output_fold;
-    rt::each<Team>(r_size.size * r_size.size, [&](auto at) {
-      int64_t inner_rest = at;
-      const int64_t s = rt::split(&inner_rest, r_size);
-      const int64_t r = inner_rest;
-      ties_output_fold.add(hit_output.load(place, p, q, r, s) ? 1 : 0);
-    });
-    rt::join<Team>(&ties_output_fold);
-    const int64_t ties_output = ties_output_fold.value;
-    if (Team::rank() == 0) {
-      const opmath_t grad_output_value = grad_output.load_or_zero(place, p, q);
-      share_output.store(near::div(grad_output_value, static_cast<opmath_t>(ties_output)), place, p, q);
-    }
   }
 };
 
@@ -230,7 +193,7 @@ struct Step_max_pool2d_backward_0_grad_input {
     const int64_t at_q = rt::floordiv(padding + w - s, stride);
     opmath_t chosen;
     if (mask_6) {
-      chosen = hit_output.load(place, at_p, at_q, r, s) ? share_output.load(place, at_p, at_q) : opmath_t(0);
+      chosen = hit_output.load(place, r, s, at_p, at_q) ? share_output.load(place, at_p, at_q) : opmath_t(0);
     } else {
       chosen = 0;
     }
@@ -279,8 +242,8 @@ struct Step_max_pool2d_backward_1_grad_input {
     opmath_t chosen;
     if (mask_4) {
       opmath_t safe_share_output;
-      if (hit_output.load(place, at_p, at_q, rt::checked(position, kernel_size),
-                          rt::checked(position_2, kernel_size))) {
+      if (hit_output.load(place, rt::checked(position, kernel_size), rt::checked(position_2, kernel_size), at_p,
+                          at_q)) {
         safe_share_output = share_output.load(place, at_p, at_q);
       } else {
         safe_share_output = 0;
@@ -294,9 +257,9 @@ struct Step_max_pool2d_backward_1_grad_input {
 };
 
 extern "C" const OpgenCudaStep max_pool2d_cuda_steps[] = {
-    rt::kernel<Step_max_pool2d_forward_0_hit_output>(),                                                    // 0
-    rt::kernel<Step_max_pool2d_forward_1_hit_output>(),                                                    // 1
-    rt::either<Step_max_pool2d_backward_0_share_output, Step_max_pool2d_backward_0_share_output_alone>(),  // 2
-    rt::kernel<Step_max_pool2d_backward_0_grad_input>(),                                                   // 3
-    rt::kernel<Step_max_pool2d_backward_1_grad_input>(),                                                   // 4
+    rt::kernel<Step_max_pool2d_forward_0_hit_output>(),     // 0
+    rt::kernel<Step_max_pool2d_forward_1_hit_output>(),     // 1
+    rt::kernel<Step_max_pool2d_backward_0_share_output>(),  // 2
+    rt::kernel<Step_max_pool2d_backward_0_grad_input>(),    // 3
+    rt::kernel<Step_max_pool2d_backward_1_grad_input>(),    // 4
 };

@@ -18,12 +18,12 @@ int forward_0_hit_output(const OpgenCall& call, OpgenHost& host) {
   const rt::Tensor<bool> hit_output(call, 2, 5, 0);
   rt::Loops<3> outer;
   outer.batch(call, &input, &output, &hit_output);
-  outer.dim(P, {0, output.stride(1), hit_output.stride(1)}, true);
-  outer.dim(Q, {0, output.stride(2), hit_output.stride(2)}, true);
+  outer.dim(P, {0, output.stride(1), hit_output.stride(3)}, true);
+  outer.dim(Q, {0, output.stride(2), hit_output.stride(4)}, true);
   outer.arrange();
   rt::Loops<3> over_r_s;
-  over_r_s.dim(kernel_size, {0, 0, hit_output.stride(3)}, true);
-  over_r_s.dim(kernel_size, {0, 0, hit_output.stride(4)}, true);
+  over_r_s.dim(kernel_size, {0, 0, hit_output.stride(1)}, true);
+  over_r_s.dim(kernel_size, {0, 0, hit_output.stride(2)}, true);
   rt::parallel(host, outer.count, 2 * over_r_s.count, [=, &host](int64_t begin, int64_t end) {
     outer.runs<rt::block>(begin, end, nullptr, [&](const auto& columns) {
       rt::Fold<rt::Max, opmath_t, rt::block> output_value_fold;
@@ -67,12 +67,12 @@ int forward_1_hit_output(const OpgenCall& call, OpgenHost& host) {
   const rt::Tensor<bool> hit_output(call, 2, 5, 0);
   rt::Loops<3> outer;
   outer.batch(call, &input, &output, &hit_output);
-  outer.dim(P, {0, output.stride(1), hit_output.stride(1)}, true);
-  outer.dim(Q, {0, output.stride(2), hit_output.stride(2)}, true);
+  outer.dim(P, {0, output.stride(1), hit_output.stride(3)}, true);
+  outer.dim(Q, {0, output.stride(2), hit_output.stride(4)}, true);
   outer.arrange();
   rt::Loops<3> over_r_s;
-  over_r_s.dim(kernel_size, {0, 0, hit_output.stride(3)}, true);
-  over_r_s.dim(kernel_size, {0, 0, hit_output.stride(4)}, true);
+  over_r_s.dim(kernel_size, {0, 0, hit_output.stride(1)}, true);
+  over_r_s.dim(kernel_size, {0, 0, hit_output.stride(2)}, true);
   rt::parallel(host, outer.count, 2 * over_r_s.count, [=, &host](int64_t begin, int64_t end) {
     outer.runs<rt::block>(begin, end, nullptr, [&](const auto& columns) {
       rt::Fold<rt::Max, opmath_t, rt::block> output_value_fold;
@@ -115,12 +115,12 @@ int backward_0_share_output(const OpgenCall& call, OpgenHost& host) {
   const rt::Tensor<opmath_t> share_output(call, 2, 3, 0);
   rt::Loops<3> outer;
   outer.batch(call, &hit_output, &grad_output, &share_output);
-  outer.dim(P, {hit_output.stride(1), grad_output.stride(1), share_output.stride(1)});
-  outer.dim(Q, {hit_output.stride(2), grad_output.stride(2), share_output.stride(2)});
+  outer.dim(P, {hit_output.stride(3), grad_output.stride(1), share_output.stride(1)});
+  outer.dim(Q, {hit_output.stride(4), grad_output.stride(2), share_output.stride(2)});
   outer.arrange();
   rt::Loops<3> over_r_s;
-  over_r_s.dim(kernel_size, {hit_output.stride(3), 0, 0});
-  over_r_s.dim(kernel_size, {hit_output.stride(4), 0, 0});
+  over_r_s.dim(kernel_size, {hit_output.stride(1), 0, 0});
+  over_r_s.dim(kernel_size, {hit_output.stride(2), 0, 0});
   rt::parallel(host, outer.count, over_r_s.count, [=, &host](int64_t begin, int64_t end) {
     outer.runs<rt::block>(begin, end, nullptr, [&](const auto& columns) {
       rt::Fold<rt::Sum, int64_t, rt::block> ties_output_fold;
@@ -139,8 +139,8 @@ int backward_0_share_output(const OpgenCall& call, OpgenHost& host) {
 // Reduces across memory: neighbouring columns together, rows in fixed order.
 template <typename opmath_t>
 int backward_0_grad_input(const OpgenCall& call, OpgenHost& host) {
-  const int64_t stride = call.ints[4];
   const int64_t padding = call.ints[2];
+  const int64_t stride = call.ints[4];
   const int64_t P = call.ints[6];
   const int64_t Q = call.ints[5];
   const int64_t H = call.ints[0];
@@ -149,39 +149,40 @@ int backward_0_grad_input(const OpgenCall& call, OpgenHost& host) {
   const rt::Tensor<bool> hit_output(call, 0, 5, 0);
   const rt::Tensor<opmath_t> share_output(call, 1, 3, 0);
   const rt::Tensor<opmath_t> grad_input(call, 2, 3, 0);
-  rt::Loops<3> outer;
+  rt::Phases<3> outer;
   outer.batch(call, &hit_output, &share_output, &grad_input);
   outer.dim(H, {0, 0, grad_input.stride(1)}, true);
   outer.dim(W, {0, 0, grad_input.stride(2)}, true);
-  outer.arrange();
+  outer.split(stride);
   rt::Loops<3> over_r_s;
-  over_r_s.dim(kernel_size, {hit_output.stride(3), 0, 0}, true);
-  over_r_s.dim(kernel_size, {hit_output.stride(4), 0, 0}, true);
+  over_r_s.dim(kernel_size, {hit_output.stride(1), 0, 0}, true);
+  over_r_s.dim(kernel_size, {hit_output.stride(2), 0, 0}, true);
   rt::parallel(host, outer.count, over_r_s.count, [=, &host](int64_t begin, int64_t end) {
     outer.runs<rt::block>(begin, end, nullptr, [&](const auto& columns) {
       rt::Fold<rt::Sum, opmath_t, rt::block> grad_input_value_fold;
       over_r_s.runs<1>(0, over_r_s.count, columns.at, [&](const auto& point) {
-        if (!(rt::mod(padding + outer.index(columns, 0, 0) - over_r_s.index(point, 0, 0), stride) == 0)) return;
-        if (!(rt::within(rt::floordiv(padding + outer.index(columns, 0, 0) - over_r_s.index(point, 0, 0), stride), P)))
-          return;
         const auto multiple = [&](int64_t i) {
           return padding + outer.index(columns, 1, i) - over_r_s.index(point, 1, 0);
         };
-        auto comb = rt::Comb::multiples(columns.size, stride, multiple);
+        if (!(rt::mod(padding + outer.index(columns, 0, 0) - over_r_s.index(point, 0, 0), stride) == 0)) return;
+        if (!(rt::within(rt::floordiv(padding + outer.index(columns, 0, 0) - over_r_s.index(point, 0, 0), stride), P)))
+          return;
+        if (!(rt::mod(multiple(0), stride) == 0)) return;
+        rt::Span span(columns.size);
         const auto place_2 = [&](int64_t i) {
           return rt::floordiv(padding + outer.index(columns, 1, i) - over_r_s.index(point, 1, 0), stride);
         };
-        comb.clip(Q, place_2);
-        if (comb.count == 0) return;
+        span.clip(Q, place_2);
+        if (span.count == 0) return;
         const int64_t difference = padding + outer.index(columns, 0, 0) - over_r_s.index(point, 0, 0);
-        const rt::Fixed hit_output_1(rt::floordiv(difference, stride));
-        const rt::Line<bool> hit_output_at(host, hit_output, rt::stretch(point, columns, 0, comb), 0,
-                                           rt::sure(hit_output.stride(1), hit_output_1),
-                                           rt::sure(hit_output.stride(2), place_2));
-        const rt::Line<opmath_t> share_output_at(host, share_output, rt::stretch(point, columns, 1, comb), 0,
-                                                 rt::clipped(share_output, 1, share_output.stride(1), hit_output_1),
+        const rt::Fixed hit_output_3(rt::floordiv(difference, stride));
+        const rt::Line<bool> hit_output_at(host, hit_output, rt::stretch(point, columns, 0, span), 0,
+                                           rt::sure(hit_output.stride(3), hit_output_3),
+                                           rt::sure(hit_output.stride(4), place_2));
+        const rt::Line<opmath_t> share_output_at(host, share_output, rt::stretch(point, columns, 1, span), 0,
+                                                 rt::clipped(share_output, 1, share_output.stride(1), hit_output_3),
                                                  rt::clipped(share_output, 2, share_output.stride(2), place_2));
-        rt::each(comb, [&](int64_t i) {
+        rt::each(span, [&](int64_t i) {
           const auto value = hit_output_at[i] ? share_output_at[i] : opmath_t(0);
           grad_input_value_fold.add(i, value);
         });
@@ -198,8 +199,8 @@ int backward_0_grad_input(const OpgenCall& call, OpgenHost& host) {
 // One value per point, nothing shared between points.
 template <typename opmath_t>
 int backward_1_grad_input(const OpgenCall& call, OpgenHost& host) {
-  const int64_t kernel_size = call.ints[3];
   const int64_t padding = call.ints[2];
+  const int64_t kernel_size = call.ints[3];
   const int64_t P = call.ints[5];
   const int64_t Q = call.ints[4];
   const int64_t H = call.ints[0];
@@ -207,33 +208,32 @@ int backward_1_grad_input(const OpgenCall& call, OpgenHost& host) {
   const rt::Tensor<bool> hit_output(call, 0, 5, 0);
   const rt::Tensor<opmath_t> share_output(call, 1, 3, 0);
   const rt::Tensor<opmath_t> grad_input(call, 2, 3, 0);
-  rt::Loops<3> outer;
+  rt::Phases<3> outer;
   outer.batch(call, &hit_output, &share_output, &grad_input);
   outer.dim(H, {0, 0, grad_input.stride(1)}, true);
   outer.dim(W, {0, 0, grad_input.stride(2)}, true);
-  outer.arrange();
+  outer.split(kernel_size);
   rt::parallel(host, outer.count, 1, [=, &host](int64_t begin, int64_t end) {
     outer.runs<rt::block>(begin, end, nullptr, [&](const auto& run) {
       rt::Sink<opmath_t> grad_input_out(grad_input, run.at[2], run.step[2], run.size);
       rt::each(run.size, [&](int64_t i) { grad_input_out.set(i, 0); });
-      for (int64_t phase = 0; phase < run.size && phase < kernel_size; ++phase) {
-        if (!(rt::within(rt::floordiv(padding + outer.index(run, 0, 0), kernel_size), P))) continue;
-        rt::Comb comb(run.size, kernel_size, phase);
-        const auto place_2 = [&](int64_t i) { return rt::floordiv(padding + outer.index(run, 1, i), kernel_size); };
-        comb.clip(Q, place_2);
-        if (comb.count == 0) continue;
-        const rt::Fixed hit_output_1(rt::floordiv(padding + outer.index(run, 0, 0), kernel_size));
-        const rt::Fixed hit_output_3(rt::mod(padding + outer.index(run, 0, 0), kernel_size));
-        const auto hit_output_4 = [&](int64_t i) { return rt::mod(padding + outer.index(run, 1, i), kernel_size); };
-        const rt::Line<bool> hit_output_at(
-            host, hit_output, rt::stretch(run, 0, comb), 0, rt::sure(hit_output.stride(1), hit_output_1),
-            rt::sure(hit_output.stride(2), place_2), rt::checked(hit_output, 3, hit_output.stride(3), 0, hit_output_3),
-            rt::checked(hit_output, 4, hit_output.stride(4), 0, hit_output_4));
-        const rt::Line<opmath_t> share_output_at(host, share_output, rt::stretch(run, 1, comb), 0,
-                                                 rt::clipped(share_output, 1, share_output.stride(1), hit_output_1),
-                                                 rt::clipped(share_output, 2, share_output.stride(2), place_2));
-        rt::each(comb, [&](int64_t i) { grad_input_out.set(i, hit_output_at[i] ? share_output_at[i] : opmath_t(0)); });
-      }
+      if (!(rt::within(rt::floordiv(padding + outer.index(run, 0, 0), kernel_size), P))) return;
+      rt::Span span(run.size);
+      const auto place_2 = [&](int64_t i) { return rt::floordiv(padding + outer.index(run, 1, i), kernel_size); };
+      span.clip(Q, place_2);
+      if (span.count == 0) return;
+      const rt::Fixed hit_output_1(rt::mod(padding + outer.index(run, 0, 0), kernel_size));
+      const auto hit_output_2 = [&](int64_t i) { return rt::mod(padding + outer.index(run, 1, i), kernel_size); };
+      const rt::Fixed hit_output_3(rt::floordiv(padding + outer.index(run, 0, 0), kernel_size));
+      const rt::Line<bool> hit_output_at(host, hit_output, rt::stretch(run, 0, span), 0,
+                                         rt::checked(hit_output, 1, hit_output.stride(1), 0, hit_output_1),
+                                         rt::checked(hit_output, 2, hit_output.stride(2), 0, hit_output_2),
+                                         rt::sure(hit_output.stride(3), hit_output_3),
+                                         rt::sure(hit_output.stride(4), place_2));
+      const rt::Line<opmath_t> share_output_at(host, share_output, rt::stretch(run, 1, span), 0,
+                                               rt::clipped(share_output, 1, share_output.stride(1), hit_output_3),
+                                               rt::clipped(share_output, 2, share_output.stride(2), place_2));
+      rt::each(span, [&](int64_t i) { grad_input_out.set(i, hit_output_at[i] ? share_output_at[i] : opmath_t(0)); });
     });
   });
   return rt::status(host);

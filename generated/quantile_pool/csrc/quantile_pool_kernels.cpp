@@ -219,10 +219,10 @@ int backward_0_grad_input(const OpgenCall& call, OpgenHost& host) {
   const int64_t size_2 = call.ints[1];
   const rt::Tensor<opmath_t> grad_values(call, 0, 3, 0);
   const rt::Tensor<opmath_t> grad_input(call, 1, 2, 0);
-  rt::Loops<2> outer;
+  rt::Phases<2> outer;
   outer.batch(call, &grad_values, &grad_input);
   outer.dim(N, {0, grad_input.stride(1)}, true);
-  outer.arrange();
+  outer.split(stride);
   rt::Loops<2> over_w;
   over_w.dim(size_2, {grad_values.stride(2), 0}, true);
   rt::parallel(host, outer.count, over_w.count, [=, &host](int64_t begin, int64_t end) {
@@ -230,15 +230,16 @@ int backward_0_grad_input(const OpgenCall& call, OpgenHost& host) {
       rt::Fold<rt::Sum, opmath_t, rt::block> grad_input_value_fold;
       over_w.runs<1>(0, over_w.count, columns.at, [&](const auto& point) {
         const auto multiple = [&](int64_t i) { return outer.index(columns, 0, i) - over_w.index(point, 0, 0); };
-        auto comb = rt::Comb::multiples(columns.size, stride, multiple);
+        if (!(rt::mod(multiple(0), stride) == 0)) return;
+        rt::Span span(columns.size);
         const auto place_2 = [&](int64_t i) {
           return rt::floordiv(outer.index(columns, 0, i) - over_w.index(point, 0, 0), stride);
         };
-        comb.clip(P, place_2);
-        if (comb.count == 0) return;
-        const rt::Line<opmath_t> grad_values_at(host, grad_values, rt::stretch(point, columns, 0, comb), 0,
+        span.clip(P, place_2);
+        if (span.count == 0) return;
+        const rt::Line<opmath_t> grad_values_at(host, grad_values, rt::stretch(point, columns, 0, span), 0,
                                                 rt::sure(grad_values.stride(1), place_2));
-        rt::each(comb, [&](int64_t i) { grad_input_value_fold.add(i, grad_values_at[i]); });
+        rt::each(span, [&](int64_t i) { grad_input_value_fold.add(i, grad_values_at[i]); });
         grad_input_value_fold.ran(columns.size);
       });
       grad_input_value_fold.finish();
@@ -257,25 +258,23 @@ int backward_1_grad_input(const OpgenCall& call, OpgenHost& host) {
   const int64_t N = call.ints[0];
   const rt::Tensor<opmath_t> grad_values(call, 0, 3, 0);
   const rt::Tensor<opmath_t> grad_input(call, 1, 2, 0);
-  rt::Loops<2> outer;
+  rt::Phases<2> outer;
   outer.batch(call, &grad_values, &grad_input);
   outer.dim(N, {0, grad_input.stride(1)}, true);
-  outer.arrange();
+  outer.split(size_2);
   rt::parallel(host, outer.count, 1, [=, &host](int64_t begin, int64_t end) {
     outer.runs<rt::block>(begin, end, nullptr, [&](const auto& run) {
       rt::Sink<opmath_t> grad_input_out(grad_input, run.at[1], run.step[1], run.size);
       rt::each(run.size, [&](int64_t i) { grad_input_out.set(i, 0); });
-      for (int64_t phase = 0; phase < run.size && phase < size_2; ++phase) {
-        rt::Comb comb(run.size, size_2, phase);
-        const auto place_2 = [&](int64_t i) { return rt::floordiv(outer.index(run, 0, i), size_2); };
-        comb.below(P, place_2);
-        if (comb.count == 0) continue;
-        const auto grad_values_2 = [&](int64_t i) { return rt::mod(outer.index(run, 0, i), size_2); };
-        const rt::Line<opmath_t> grad_values_at(host, grad_values, rt::stretch(run, 0, comb), 0,
-                                                rt::checked(grad_values, 1, grad_values.stride(1), 0, place_2),
-                                                rt::checked(grad_values, 2, grad_values.stride(2), 0, grad_values_2));
-        rt::each(comb, [&](int64_t i) { grad_input_out.set(i, grad_values_at[i]); });
-      }
+      rt::Span span(run.size);
+      const auto place_2 = [&](int64_t i) { return rt::floordiv(outer.index(run, 0, i), size_2); };
+      span.below(P, place_2);
+      if (span.count == 0) return;
+      const auto grad_values_2 = [&](int64_t i) { return rt::mod(outer.index(run, 0, i), size_2); };
+      const rt::Line<opmath_t> grad_values_at(host, grad_values, rt::stretch(run, 0, span), 0,
+                                              rt::checked(grad_values, 1, grad_values.stride(1), 0, place_2),
+                                              rt::checked(grad_values, 2, grad_values.stride(2), 0, grad_values_2));
+      rt::each(span, [&](int64_t i) { grad_input_out.set(i, grad_values_at[i]); });
     });
   });
   return rt::status(host);

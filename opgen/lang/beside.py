@@ -68,7 +68,7 @@ def meant_by(words: Vocabulary, e: Reduction, arguments: Arguments) -> tuple[Exp
             hints[_AXIS] = None
         elif word == "dtype":
             hints[_WIDER] = None
-        elif word in ("unbiased", "correction") and e.name in ("var", "std"):
+        elif word in ("unbiased", "correction", "ddof") and e.name in ("var", "std"):
             hints[_CORRECTED] = None
             meant = _corrected(words, e, value)
         elif word not in ("p", "ord") or e.name != "norm":

@@ -49,10 +49,17 @@ class Cursor:
         self.bag.error(code, message, span, hints=help)
         return StopError()
 
+    def rest(self) -> list[Token]:
+        """What is left of a statement."""
+        return [*takewhile(lambda t: t.kind not in {T.NEWLINE, T.END}, self.tokens[self.at :])]
+
+    def rest_of_statement(self) -> str:
+        rest = self.rest()
+        return rest[0].span.source.text[rest[0].span.start : rest[-1].span.end]
+
     def unexpected(self, wanted: str) -> StopError:
         token = self.token
-        rest = takewhile(lambda t: t.kind not in {T.NEWLINE, T.END}, self.tokens[self.at :])
-        if any(t.kind is T.BAD for t in rest):  # the mistake has been told
+        if any(t.kind is T.BAD for t in self.rest()):  # the mistake has been told
             return StopError()
         found = f"`{token.text}`" if token.kind in {T.OP, T.NAME, T.NUMBER, T.TEXT} else str(token.kind)
         previous = self.tokens[self.at - 1] if self.at else None

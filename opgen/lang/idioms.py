@@ -42,6 +42,7 @@ from opgen.lang.orders import through_order
 from opgen.lang.prefixes import is_module, is_unknown, leads_on, takes
 from opgen.lang.slices import Item, Slice, read_at
 from opgen.lang.spread import Spread, spread
+from opgen.lang.subscripts import component
 from opgen.lang.unparse import unparse
 from opgen.lang.walk import integer, nodes
 from opgen.lang.windows import windowed
@@ -76,6 +77,9 @@ class Idioms(Notes):
         if arguments is not None:
             self.note(span, message, _hint_of(word, arguments))
             return self.called(word, (of, *arguments.given), arguments.named, span)
+        if (part := component(self.words, of, word, span)) is not None:
+            self.note(span, message, "a component is read by its position")
+            return part
         self.note(span, message, *([habits.ATTRIBUTES[word]] if word in habits.ATTRIBUTES else ()))
         if word in TURNED and (turned := transposed(self.words, of, 2 if word == "T" else None)) is not None:
             self.results.append(turned)

@@ -2,14 +2,17 @@
 
 from __future__ import annotations
 
+import re
 from collections.abc import Callable, Iterator, Sequence
 from dataclasses import replace
 
+from opgen.lang.commas import between_commas
 from opgen.lang.nodes import Access, Binder, Call, Dots, Expr, Name, Number, Reduction
 from opgen.lang.vocabulary import FIRST, SPARE, Vocabulary
 from opgen.lang.walk import nodes, operands, transform
 
 CONSTANTS = ("pi", "inf", "nan")
+_ACCESS = re.compile(r"(\w+)\[([^\[\]]*)\]")
 
 
 def stated(e: Expr) -> set[str]:
@@ -156,3 +159,14 @@ def _turned(e: Expr, dims: int | None) -> tuple[Expr, tuple[str, ...]] | None:
     if len(items) < 2 or not all(items[-2:]) or len({*items}) < len(items) or (dims is not None and len(items) != dims):
         return None
     return e, (*items[:-2], items[-1], items[-2])
+
+
+def read_along(words: Vocabulary, statement: str) -> dict[str, frozenset[str]]:
+    """The sizes of the axes that each index of a statement stands alone at, in its text."""
+    found: dict[str, frozenset[str]] = {}
+    for name, inside in _ACCESS.findall(statement):
+        items, shape = between_commas(inside), words.shapes.get(name, ())
+        for item, size in zip(items, shape, strict=True) if len(items) == len(shape) else ():
+            if item.isidentifier() and size != "...":
+                found[item] = found.get(item, frozenset()) | {size}
+    return found

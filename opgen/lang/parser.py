@@ -21,7 +21,7 @@ from opgen.lang.expressions import ExpressionParser
 from opgen.lang.functional import GENERAL, added_at, place_of, scattered, ufunc_at
 from opgen.lang.habits import POSITION, SLICE, STATEMENTS
 from opgen.lang.idioms import Idioms
-from opgen.lang.layout import layout
+from opgen.lang.layout import layout, read_along
 from opgen.lang.lexer import T, Token
 from opgen.lang.nodes import (
     Assign,
@@ -49,7 +49,7 @@ from opgen.lang.slips import (
 from opgen.lang.successive import KEPT, Chain, Values, as_values, go_on
 from opgen.lang.targets import behind_others, in_parts
 from opgen.lang.tuples import renamed_below, unpacked
-from opgen.lang.updates import FOREIGN, IN_PLACE, RENAMED, in_place, updated
+from opgen.lang.updates import FOREIGN, IN_PLACE, RENAMED, TWICE, in_place, updated
 from opgen.lang.vocabulary import UNCLEAR, Vocabulary
 from opgen.lang.walk import integer
 from opgen.lang.whole import with_indices
@@ -88,9 +88,9 @@ class _Parser(ExpressionParser):
             try:
                 self.depth = 0
                 self.words.places.clear()
+                self.words.along = read_along(self.words, self.rest_of_statement())
                 self.idioms = Idioms(self.words, read_again)
-                s = self.idioms.in_small_letters(self.statement())
-                s = with_indices(self.idioms, s)
+                s = with_indices(self.idioms, self.idioms.in_small_letters(self.statement()))
                 if not self.idioms.found:
                     sizes(self.words, s)
                     self.found.append(s)
@@ -277,6 +277,8 @@ class _Parser(ExpressionParser):
                 self.idioms.say_instead(RENAMED, KEPT)
             return value[0]
         meant = updated(self.words, s)
+        if meant is not None and meant.op == "*=":
+            self.idioms.say_instead(RENAMED, TWICE)
         self.idioms.unclear |= meant is None
         name = s.target.name
         if meant is not None and meant.target.name != name and self.words.outputs.get(name) is not None:

@@ -147,7 +147,7 @@ def _indices(
         free = next(c for c in SPARE if c not in (*taken, *left, *bound))
         if axis.wish is None:
             return None
-        found.append(free if axis.wish in taken else axis.wish)
+        found.append(free if axis.wish in (*taken, *left) else axis.wish)
     return found
 
 
@@ -194,6 +194,8 @@ class _Axis:
     def fits(self, words: Vocabulary, index: str) -> bool:
         """Whether an index may be meant: for a whole axis not one that is called like another dim."""
         dim = index.upper()
+        if self.size is not None and index in words.along and unparse(self.size) not in words.along[index]:
+            return False
         if self.size is None or not any(dim in shape for shape in words.shapes.values()):
             return True
         extent = self.extent if self.partly else None

@@ -8,6 +8,7 @@ from __future__ import annotations
 import re
 from collections.abc import Collection, Iterator, Sequence
 
+from opgen.lang.commas import between_commas
 from opgen.lang.habits import COLON, DOTS, ELEMENT, FUNCTIONS, JOIN, STATEMENTS, WHOLE_AXIS, over_lines
 from opgen.lang.latex import written
 from opgen.lang.lexer import T, Token
@@ -49,6 +50,7 @@ def last_case(token: Token) -> str:
 
 _WITHIN = "one formula stands here; what it is made of stands in statements of `forward`, or in other functions"
 _MEAN = "a mean is a sum by a count: `s[…] += …` and `n[…] += 1`, then `y[…] = s[…]/max(n[…], 1)`"
+_TARGET = re.compile(r"(.*forward:)?[ ]*(?P<name>\w+)(?:\[(?P<at>[^\[\]]*)\])?[ ]*=[ ]*")
 
 
 def hints(
@@ -101,12 +103,23 @@ def hints(
     elif token.is_op("[") and wanted == "an expression" and (drawn := _DRAWN.search(_before(token))):
         yield f"`{drawn[1]}({drawn[2]})` draws a number at each point of the statement: no shape is named"
     elif token.is_op("[") and wanted == "an expression":
-        yield f"there are no lists; {JOIN}"
+        yield f"there are no lists; {_components(token) or JOIN}"
     elif previous and (subscript := _SUBSCRIPT.fullmatch(previous.text)):
         shown = written(_whole(previous)) or f"{subscript[1]}[{subscript[2]}](…)"
         yield f"a reduction has its index in brackets and its body in parentheses: `{shown}`"
     elif token.is_op("(", "[") or token.kind in {T.NAME, T.NUMBER}:
         yield _called(previous, token, functions) or _multiplied(token, functions)
+
+
+def _components(token: Token) -> str:
+    """`q[...] = [a, b]`, a list of numbers to the end of the line, as components; nothing for tensors as a whole."""
+    target, text = _TARGET.fullmatch(_line(token)), _after(token).partition("#")[0].strip()
+    values = between_commas(text[1:-1]) if text.endswith("]") and text.count("[") == text.count("]") else []
+    if target is None or len(values) < len("ab") or (target["at"] is None and all(v.isidentifier() for v in values)):
+        return ""
+    at = f"{target['at']}, " if target["at"] else ""
+    lines = ", ".join(f"`{target['name']}[{at}{k}] = {v}`" for k, v in enumerate(values))
+    return f"components are statements of their own: {lines}"
 
 
 def _multiplied(token: Token, functions: Sequence[str]) -> str:

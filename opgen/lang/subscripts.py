@@ -1,4 +1,4 @@
-"""Indices that are written below, as in LaTeX: `sum_k(w_k*x_k)` is `sum[k](w[k]*x[k])`.
+"""Indices that are written below, as in LaTeX, `sum_k(w_k*x_k)` is `sum[k](w[k]*x[k])`, and letters of components.
 
 A name with `_` in it that nobody declares is read so, where what stands before is known to have as many indices. The
 other way round, a target is made of the names of its indices.
@@ -13,6 +13,8 @@ from opgen.lang.nodes import Access, Binder, Dots, Expr, Name, Number, Reduction
 from opgen.lang.vocabulary import Vocabulary
 from opgen.lang.walk import nodes
 
+_COMPONENTS = ("xyzw", "rgba", "uv")  # what components are called elsewhere
+
 
 def element(words: Vocabulary, name: str, at: Span) -> Access | None:
     """`x_k`, `w_ij` or `x_0` as an element of a tensor; None where it is none."""
@@ -25,6 +27,19 @@ def element(words: Vocabulary, name: str, at: Span) -> Access | None:
         return None
     left = iter(Number(int(i), at) if i.isdigit() else Name(i, at) for i in indices)
     return Access(tensor, tuple(Dots(at) if size == "..." else next(left) for size in shape), at, at)
+
+
+def component(words: Vocabulary, of: Expr, word: str, at: Span) -> Access | None:
+    """`p.x` or `p[n].x`, `c.g`, of what has a few components in its last axis; None where it is none."""
+    place = next((letters.index(word) for letters in _COMPONENTS if word in [*letters]), None)
+    shape = words.shapes.get(of.name, ()) if isinstance(of, Name | Access) else ()
+    if place is None or not isinstance(of, Name | Access) or not shape or shape[-1] not in ("2", "3", "4"):
+        return None
+    letters = words.letters.get(of.name, ())[:-1]
+    items = of.items if isinstance(of, Access) else tuple(Dots(at) if i == "..." else Name(i, at) for i in letters)
+    if len(items) != len(shape) - 1 or place >= int(shape[-1]):
+        return None
+    return Access(of.name, (*items, Number(place, at)), at, of.span)
 
 
 def reduced(words: Vocabulary, name: str, args: tuple[Expr, ...], at: Span, span: Span) -> Reduction | None:

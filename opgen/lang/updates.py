@@ -17,6 +17,10 @@ from opgen.lang.walk import names_read, transform
 FOREIGN = ("-", "/", "//", "%", "**")  # in front of `=`
 IN_PLACE = "an operator with `=` is a scatter, and the update of an input is a new value"
 RENAMED = "a new value is a new name, also where it is read further down"
+TWICE = (
+    "a scatter multiplies a place as often as it is met; for once, mark the places, `hit[n < N] = 0` and"
+    " `hit[ids[k]] max= 1`, and choose: `y[n] = where(hit[n] > 0, x[n]/a, x[n])`"
+)
 
 
 def updated(words: Vocabulary, s: Assign, *, own: str = "", new: str = "") -> Assign | None:

@@ -35,6 +35,7 @@ class Vocabulary:
     outputs: Mapping[str, str | None] = field(default_factory=dict)  # with what each states; None: not listed
     results: Mapping[str, tuple[str, ...]] = field(default_factory=dict)  # outputs with the shape that they state
     gradients: Sequence[str] = ()  # what a block of gradients assigns; nothing for any other block
+    along: dict[str, frozenset[str]] = field(default_factory=dict)  # sizes that the statement reads an index along
     places: dict[str, int] = field(default_factory=dict)  # of indices that stand beside new axes, from behind
     instead: Mapping[str, str] = field(default_factory=dict)  # letters that are names here, and what stands for them
 

@@ -23,7 +23,7 @@ from opgen.lower.declare import CALLABLE
 from opgen.lower.draw import refused
 from opgen.lower.gradient_names import cotangent_by, cotangents_by
 from opgen.lower.idle import idle_param
-from opgen.lower.loose import as_read, bound_by, in_round_brackets, loose_beside, summed
+from opgen.lower.loose import as_read, bound_by, in_round_brackets, loose_beside, summed, summed_within
 from opgen.lower.masks import mask_among, masked_read
 from opgen.lower.proposals import as_it_stays, assigned_float
 from opgen.lower.range import note
@@ -179,7 +179,7 @@ def unknown_name(f: Frame, name: str, span: Span, *, position: bool) -> Typed:
             within = bound_by(f, span)
             line = "" if within else summed(f, span)
             way = f"write `{line}`" if line else f"sum over it with `sum[{name}](…)`"
-            way = f"bind it: {listed(within)}" if within else way
+            way = f"bind it: {listed(within)}{summed_within(f, span)}" if within else way
             over: tuple[str, ...] = (f"{way}{'' if fixed else ', or write it on the left'}",)
             over = as_read(f, name) or as_scattered(f, name, span) or (*as_batch(f, span), *over)
             notes: tuple[str, ...] = ("nothing is summed implicitly",)

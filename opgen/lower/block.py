@@ -198,8 +198,13 @@ def _joined(d: Declarations, state: Variation, s: Assign, part: _Assembly, wante
     if missing or beyond:
         left = ", ".join(map(str, missing[:4]))
         message, wrong, hints = f"the component {left} of `{name}` is not assigned", s, without_kept(d)
-        if len(parts) > 1 and (lines := _counted_from_0(parts, part.position, missing)):
+        fits = bool(beyond) or wanted.shape is None
+        lines = _counted_from_0(parts, part.position, missing) if len(parts) > 1 and fits else ""
+        if lines:
             hints = (f"components count from 0: write {lines}", *hints)
+        if missing and not beyond and (missing != [0] or not hints):
+            targets = (_at(parts[0][1], part.position, k) for k in missing)
+            hints = (f"add {', '.join(f'`{t} = …`' for t in targets)}", *hints)
         if beyond:
             message, wrong = f"`{name}` has {counted(count, 'component')}, which count from 0", beyond[0]
         label = "there is no such component" if beyond else "its components"
@@ -234,12 +239,16 @@ def _counted_from_0(parts: Sequence[tuple[int, Assign, Compute]], position: int,
         return ""
     lines = []
     for k, (old, a, _) in zip(moved, parts, strict=True):
-        items = a.target.items or ()
-        span = items[position].span
-        at = (*items[:position], Number(k, span), *items[position + 1 :])
         if k != old:
-            lines.append(f"`{unparse_target(replace(a.target, items=at))}`")
+            lines.append(f"`{_at(a, position, k)}`")
     return ", ".join(lines)
+
+
+def _at(a: Assign, position: int, component: int) -> str:
+    """The target of another component."""
+    items = a.target.items or ()
+    span = items[position].span
+    return unparse_target(replace(a.target, items=(*items[:position], Number(component, span), *items[position + 1 :])))
 
 
 def _extent(parts: Sequence[tuple[int, Assign, Compute]], position: int, wanted: Wanted) -> Scalar | Batch:

@@ -19,7 +19,7 @@ from opgen.ir.scalar import Apply, Cast, Index, Lit, Param, Read, walk, where
 from opgen.ir.storage import STORED, Stored
 from opgen.lang import habits
 from opgen.lang.depth import MAX_NODES_DEPTH
-from opgen.lang.formulas import declared, otherwise, written_out
+from opgen.lang.formulas import otherwise
 from opgen.lang.nodes import Access, Call, Expr, Name, Text
 from opgen.lang.unparse import unparse
 from opgen.lang.walk import nodes
@@ -29,7 +29,7 @@ from opgen.lower.draw import bernoulli, draw, drawn_like, seeds
 from opgen.lower.guards import check_given
 from opgen.lower.kinds import condition, numeric, promote, real_number
 from opgen.lower.lazy import named
-from opgen.lower.lookalikes import gradient, of_a_param
+from opgen.lower.lookalikes import by_formula, gradient, of_a_param
 from opgen.lower.loose import over_all
 from opgen.lower.pad import padded
 from opgen.lower.power import power_of
@@ -377,7 +377,7 @@ def _unknown(f: Frame, e: Call) -> Typed:
         hint = drawn if seeds(f.decl) else f"{drawn}, with `inputs: {{seed: {{dtype: seed}}}}`"
         return f.error("OPG209", f"there is no function `{e.name}`", e.name_span, hint, label="unknown function")
     if e.name in habits.FUNCTIONS:
-        hints = _by_formula(f, e) or (habits.FUNCTIONS[e.name],)
+        hints = by_formula(f, e) or (habits.FUNCTIONS[e.name],)
     if e.name in STORED and STORED[e.name].quantised and len(e.args) == 1:
         hints = (f"write `cast({unparse(e.args[0])}, {e.name})`",)
     if e.name in habits.GRADIENTS:
@@ -385,16 +385,3 @@ def _unknown(f: Frame, e: Call) -> Typed:
     if not hints:
         hints = ("write out what it computes, or declare it under `functions`",)
     return f.error("OPG209", f"there is no function `{e.name}`", e.name_span, *hints, label="unknown function")
-
-
-def _by_formula(f: Frame, e: Call) -> tuple[str, ...]:
-    """What a function of other libraries is with its arguments, and as one of the spec's own if it is called again."""
-    own = declared(e.name, len(e.args))
-    if own is None:
-        return ()
-    calls = [n for s in (*f.decl.forward, *f.decl.backward) for n in nodes(s.value) if isinstance(n, Call)]
-    again = sum(n.name == e.name and len(n.args) == len(e.args) for n in calls) > 1
-    add, line = f"add it under `functions`: `{own}`", written_out(e.name, e.args)
-    if line is None:
-        return (add,)
-    return (f"write it out: `{line}`", *([f"or {add}"] if again else ()))

@@ -13,6 +13,8 @@ from opgen.lower.declare import Declarations
 from opgen.lower.domain import end_of
 from opgen.lower.scope import IndexInfo
 
+_RUNNING = {"sum": "cumsum", "prod": "cumprod", "logsumexp": "logcumsumexp"}
+
 
 def bound_again(d: Declarations, info: IndexInfo) -> str | None:
     """What to write where a reduction on the right binds an index of the left anew: `y[n] = sum[n](x[n])`."""
@@ -20,14 +22,16 @@ def bound_again(d: Declarations, info: IndexInfo) -> str | None:
     if s is None:
         return None
     found = [r for r in nodes(s.value) if isinstance(r, Reduction) and info.name in _bound(r)]
-    if len(found) != 1:
+    if not found:
         return None
     again = [i.name for i in s.target.items or () if isinstance(i, Binder) and i.name in _bound(found[0])]
     rest = tuple(i for i in s.target.items or () if not (isinstance(i, Binder) and i.name in again))
     left, red = unparse_target(replace(s.target, items=rest or None)), f"{found[0].name}[{', '.join(again)}]"
     names = listed(again, "and")
-    own = f"`{red}(…)` binds {'an ' * (len(again) == 1)}{names} of its own, so that `{unparse_target(s.target)}` is the"
-    return f"{own} same everywhere: write `{left} = …`, or leave the reduction over {names} out"
+    own = f"`{red}(…)` binds {names} anew, so that `{unparse_target(s.target)}` is the"
+    running = {_RUNNING[r.name] for r in found if r.name in _RUNNING}
+    kept = f"`{running.pop()}[{again[0]}](…)` for a running one, " if len(again) == len(running) == 1 else ""
+    return f"{own} same everywhere: write `{left} = …`, {kept}or leave the reduction over {names} out"
 
 
 def _bound(r: Reduction) -> tuple[str, ...]:

@@ -1,4 +1,4 @@
-"""Calls that look like one thing and are another: a function of other libraries under the name of a param, a gradient.
+"""Calls that look like one thing and are another: functions of other libraries, params under their names, gradients.
 
 Calls in, hints out.
 """
@@ -6,10 +6,14 @@ Calls in, hints out.
 from __future__ import annotations
 
 import re
+from itertools import accumulate
 
 from opgen.lang import habits
+from opgen.lang.formulas import declared, written_out
 from opgen.lang.nodes import Access, Call, Name
 from opgen.lang.unparse import unparse
+from opgen.lang.walk import nodes
+from opgen.lower.scope import Frame
 
 _CALLED = re.compile(r"it is called `(\w+)`")
 
@@ -33,3 +37,20 @@ def gradient(e: Call) -> str:
         "gradients are derived, and no statement asks for them: leave this out, and take"
         f" `torch.autograd.grad({of}, {by[0]}, create_graph=True)` of what the operator returns"
     )
+
+
+def by_formula(f: Frame, e: Call) -> tuple[str, ...]:
+    """What a function of other libraries is with its arguments, and as one of the spec's own if it is called again."""
+    own = declared(e.name, len(e.args))
+    if own is None:
+        return ()
+    calls = [n for s in (*f.decl.forward, *f.decl.backward) for n in nodes(s.value) if isinstance(n, Call)]
+    again = sum(n.name == e.name and len(n.args) == len(e.args) for n in calls) > 1
+    add, line = f"add it under `functions`: `{own}`", written_out(e.name, e.args)
+    if line is None:
+        return (add,)
+    log = next((c for c in calls if c.name == "log" and c.args == (e,)), None)
+    depths = accumulate((c == "(") - (c == ")") for c in line.removeprefix("exp"))
+    if log is not None and line.startswith("exp(") and 0 not in [*depths][:-1]:
+        return (f"write `{line.removeprefix('exp(').removesuffix(')')}` in place of `{unparse(log)}`",)
+    return (f"write it out: `{line}`", *([f"or {add}"] if again else ()))

@@ -39,6 +39,15 @@ def bound_by(f: Frame, place: Span) -> tuple[str, ...]:
     return tuple(shown)
 
 
+def summed_within(f: Frame, place: Span) -> str:
+    """A mean around a place, with a sum over what is loose in its body."""
+    r = next(iter(around(f, place)), None)
+    if r is None or r.name != "mean" or not (over := _reduced(f, r.body)):
+        return ""
+    inner = Reduction("sum", _binders(tuple(over), place), r.body, r.span, r.name_span)
+    return f", sum over it within, `{unparse(replace(r, body=inner))}`"
+
+
 def _reduced(f: Frame, body: Expr) -> list[Name | Dots]:
     """What is loose in a body and not the target's, which is all batch dims where these are told by their use."""
     by_use = f.scope is not None and f.scope.root().batch is None

@@ -20,7 +20,7 @@ from opgen.lang.unparse import unparse, unparse_assign
 from opgen.lang.walk import nodes, transform
 from opgen.lower.declare import Declarations
 
-_ZERO, _INF, _NAN = "0", "inf", "nan"
+_ZERO, _ONE, _INF, _NAN = "0", "1", "inf", "nan"
 _SAID = {_INF: "this divides by 0", _NAN: "this is nan"}
 _SUMS = ("sum", "mean")
 _KEEPING = (None, "sum", "mean", "max", "min", "norm")  # of zeros they give 0
@@ -46,15 +46,25 @@ def _warning(d: Declarations, s: Compute, at: tuple[str, ...], value: str) -> Di
 
 
 def _first(d: Declarations, s: Compute, index: str, value: str) -> Diagnostic:
-    """A division by an index, or by a multiple of it."""
+    """A division by an index, or by what is made of it and numbers."""
     assert s.span is not None
 
+    def later(e: Expr) -> Expr | None:
+        """With the index counted from 1."""
+        one = Number(1, e.span)
+        match e:
+            case Name(name=name) if name == index:
+                return Sum((("+", e), ("+", one)), e.span)
+            case Sum(terms=(("+", Name(name=name)), ("+", Number(value=n)))) if name == index:
+                return Sum((e.terms[0], ("+", Number(n + 1, e.span))), e.span)
+            case _:
+                return None
+
     def moved(e: Expr) -> Expr | None:
-        if not isinstance(e, Product) or ("/", Name(index, e.span)) not in e.factors:
+        if not isinstance(e, Product) or not any(op == "/" and _made_of(x, index) for op, x in e.factors):
             return None
-        later = Sum((("+", Name(index, e.span)), ("+", Number(1, e.span))), e.span)
-        factors = ((op, later if (op, x) == ("/", Name(index, e.span)) else x) for op, x in e.factors)
-        return replace(e, factors=tuple((op, transform(x, moved)) for op, x in factors))
+        factors = ((op, transform(x, later if op == "/" and _made_of(x, index) else moved)) for op, x in e.factors)
+        return replace(e, factors=tuple(factors))
 
     own = next((a for a in d.forward if a.span.start <= s.span.start and s.span.end <= a.span.end), None)
     made = own and replace(own, value=transform(own.value, moved))
@@ -63,6 +73,12 @@ def _first(d: Declarations, s: Compute, index: str, value: str) -> Diagnostic:
     message = f"where `{index}` is 0, {_SAID[value]}"
     label = f"`{index}` counts from 0"
     return Diagnostic("OPG262", message, s.span, label, hints=tuple(hints), severity=Severity.WARNING)
+
+
+def _made_of(e: Expr, index: str) -> bool:
+    """Is a divisor made of an index and numbers?"""
+    names = {n.name for n in nodes(e) if isinstance(n, Name)}
+    return index in names and not any(isinstance(n, Access | Reduction) for n in nodes(e))
 
 
 def _left_out(d: Declarations, s: Compute, at: tuple[str, ...]) -> str:
@@ -105,7 +121,7 @@ def _lost(p: Program) -> Iterator[tuple[Compute, tuple[str, ...], str]]:
             reduced = bool(over & {a.name, b.name})
             if (value == _NAN and (reduced or s.target in results)) or (value == _INF and reduced and s.op in _SUMS):
                 yield s, (a.name, b.name), value
-            elif value and not reduced and s.op in _KEEPING:
+            elif value not in ("", _ONE) and not reduced and s.op in _KEEPING:
                 axes = [x.name if isinstance(x, Axis) else "" for x in s.axes]
                 pairs.known.setdefault(s.target, {})[axes.index(a.name), axes.index(b.name)] = value
 
@@ -117,10 +133,10 @@ class _Pairs:
     known: dict[str, dict[tuple[int, int], str]] = field(default_factory=dict)
 
     def at(self, e: Scalar) -> str:
-        """What an expression is: 0, infinite, nan, or empty where it may be anything."""
+        """What an expression is: 0, 1, infinite, nan, or empty where it may be anything."""
         match e:
             case Lit(value):
-                return "" if value else _ZERO
+                return _ZERO if value == 0 else _ONE if value == 1 else ""
             case Read(tensor, at, None):
                 own = self.known.get(tensor, {})
                 return next((v for (m, n), v in own.items() if at[m] == at[n]), "")
@@ -129,7 +145,8 @@ class _Pairs:
             case Apply("add" | "sub" | "hypot", args):
                 values = [self.at(a) for a in args]
                 lost = next((v for v in (_NAN, _INF) if v in values), "")
-                return lost or (_ZERO if all(v == _ZERO for v in values) else "")
+                rest = [v for v in values if v != _ZERO]
+                return lost or (_ZERO if not rest else _ONE if rest == [_ONE] and e.fn == "add" else "")
             case Apply("mul", args):
                 values = [self.at(a) for a in args]
                 if _NAN in values or {_ZERO, _INF} <= {*values}:
@@ -143,6 +160,8 @@ class _Pairs:
                 return own_value if value > 0 else _quotient("", own_value)
             case Apply("rsqrt" | "reciprocal", (a,)):
                 return _quotient("", self.at(a))
+            case Apply("log" | "log2" | "log10", (a,)) if self.at(a) == _ONE:
+                return _ZERO
             case Apply(fn, (a,)) if fn in _HOMOGENEOUS:
                 return self.at(a) if self.at(a) in (_ZERO, _NAN) else ""
             case _:
@@ -154,4 +173,4 @@ def _quotient(above: str, below: str) -> str:
         return _NAN
     if below == _ZERO:
         return _NAN if above == _ZERO else _INF
-    return above if not below else ""
+    return above if below in ("", _ONE) else ""

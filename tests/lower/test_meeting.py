@@ -41,6 +41,8 @@ def test_a_pair_of_an_element_with_itself_is_told(formula: str, value: str) -> N
     [
         ("y[i] = cumsum[i](q[i]) / i", "y[i] = cumsum[i](q[i]) / (i + 1)"),
         ("y = sum[i](q[i]/i)", "y = sum[i](q[i] / (i + 1))"),
+        ("y = sum[i](q[i]/log2(i + 1))", "y = sum[i](q[i] / log2(i + 2))"),
+        ("y[i] = q[i]/(3*log(i + 1)) + i", "y[i] = q[i] / (3 * log(i + 2)) + i"),
     ],
 )
 def test_a_division_by_an_index_is_told(formula: str, meant: str) -> None:
@@ -51,7 +53,14 @@ def test_a_division_by_an_index_is_told(formula: str, meant: str) -> None:
 
 
 @pytest.mark.parametrize(
-    "formula", ["y[i] = where(i > 0, q[i]/i, 0)", "y[i] = q[i]/max(i, 1)", "y[i] = q[i]*i/N", "y[i] = q[i]/(2*i + 1)"]
+    "formula",
+    [
+        "y[i] = where(i > 0, q[i]/i, 0)",
+        "y[i] = q[i]/max(i, 1)",
+        "y[i] = q[i]*i/N",
+        "y[i] = q[i]/(2*i + 1)",
+        "y[i] = q[i]/log2(i + 2)",
+    ],
 )
 def test_an_index_that_is_kept_from_0_is_not_told(formula: str) -> None:
     built(whole("inputs: {q: {shape: [N]}}", formula))

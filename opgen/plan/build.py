@@ -57,6 +57,7 @@ from opgen.plan.model import (
 from opgen.plan.nest import Surroundings, nest, scatter_values
 from opgen.plan.numbers import numbered
 from opgen.plan.operands import operands, products
+from opgen.plan.parts import shared
 from opgen.plan.picked import picked
 from opgen.plan.ranges import Ranges
 from opgen.plan.sequence import sequence, task_scalars
@@ -100,7 +101,7 @@ class _Planner:
     def plan(self) -> KernelPlan:
         statements, outputs = self._distinct_outputs(self.p.statements)
         ranges = Ranges.of(self.p, {**self.arguments, **{n: s.shape for n, s in _by_name(statements).items()}})
-        statements = summed(statements, ranges, self.names)
+        statements = shared(summed(statements, ranges, self.names), self.names)
         statements = expand(statements, self.names, replace(self.p, statements=statements))
         statements, picks = picked(statements, self._integers(statements), self.names)
         found = streamed(self.p, statements, self.names)

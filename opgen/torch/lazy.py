@@ -19,7 +19,19 @@ from opgen.diff.conditions import conjuncts
 from opgen.ir.names import Names
 from opgen.ir.point import in_bounds, read_of
 from opgen.ir.polynomial import Polynomial
-from opgen.ir.program import Axis, Compute, Kind, Plain, Program, Recurrence, Scatter, Shape, Statement, definitions
+from opgen.ir.program import (
+    Axis,
+    Compute,
+    Kind,
+    Loop,
+    Plain,
+    Program,
+    Recurrence,
+    Scatter,
+    Shape,
+    Statement,
+    definitions,
+)
 from opgen.ir.ranges import Facts, derived_sizes, facts_of, inside, nonnegative_where, sizes_of, within
 from opgen.ir.scalar import (
     ONE,
@@ -28,6 +40,7 @@ from opgen.ir.scalar import (
     Apply,
     Batch,
     Dim,
+    Index,
     Lit,
     Param,
     Read,
@@ -197,6 +210,8 @@ class _Lazy:
         alone = self._alone(e, shape)
         if alone and within(e.at, shape, self.facts):
             return replace(e, at=at, fill=zero)
+        if alone and any(varies(q) and self._may_leave(q, n) for q, n in zip(e.at, shape, strict=True)):
+            return self._read(self._row(e, shape, kind), guard)
         if guard is None and not alone:
             return replace(e, at=at)
         if guard is not None and self._implied(e, shape, guard):
@@ -226,6 +241,33 @@ class _Lazy:
         ]
         fixed = [(q, n) for q, n in pairs if not varies(q)]
         return any(inside(q, n, self.facts) and not inside(q, n, none) for q, n in fixed)
+
+    def _row(self, e: Read, shape: Shape, kind: Kind) -> Read:
+        """An access to what a tensor has at the positions that are numbers, which gets a statement of its own.
+
+        Those that are none may leave the tensor for reasons of their own.
+        """
+        loops: list[Loop] = []
+        at: list[Scalar | Batch] = []
+        for k, (q, n) in enumerate(zip(e.at, shape, strict=True)):
+            if isinstance(q, Batch):
+                loops.append(q)
+                at.append(q)
+            elif varies(q):
+                assert not isinstance(n, Batch)
+                loops.append(Axis(f"i{k}", n))
+                at.append(Index(f"i{k}"))
+            else:
+                at.append(q)
+        zero = Lit(False) if kind is Kind.BOOL else ZERO
+        body = Read(e.tensor, tuple(at), zero, self._anything())
+        made = next((t for t in self.before if t.body == body), None)
+        if made is None:
+            made = Compute(self.fresh.fresh(f"{e.tensor}_row"), tuple(loops), body, kind=kind)
+            self.before.append(made)
+            self.tensors[made.target] = made.shape, kind
+        kept = (q for q in e.at if isinstance(q, Batch) or varies(q))
+        return Read(made.target, tuple(kept))
 
     def _anything(self) -> Scalar | None:
         """The condition that a statement runs over something, as far as sizes tell."""

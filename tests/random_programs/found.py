@@ -181,6 +181,7 @@ _OTHERS = {
     "a second element of one": (
         "inputs: {x: {shape: [N]}}\nforward: 'y[i < N] = min(where(i != 1, x[i//3], x[0]), x[i])'\n"
     ),
+    "rows of which there may be fewer": "inputs: {x: {shape: [N, M]}}\nforward: 'y[i < M] = x[i, 0]'\n",
     "a second place beside a first one": (
         "inputs: {x: {shape: [..., N, N]}}\nforward: 'y[...] = pad(x[..., 0, 2], 0)**2'\n"
     ),
@@ -341,6 +342,7 @@ _SHAPES = {
     "one place written in two ways": {"x": (3,)},
     "one element where there is none": {"x": (0,)},
     "a second element of one": {"x": (1,)},
+    "rows of which there may be fewer": {"x": (2, 2)},
     "a second place beside a first one": {"x": (2, 2, 2)},
     "the least of no numbers": {"x": (0, 2), "w": (0, 2, 2)},
     "a batch that only an integer has": {"x": (3, 1), "ids": (2,)},

@@ -157,39 +157,42 @@ std::tuple<Tensor, Tensor, Tensor> group_norm_backward_0(const Tensor& grad_outp
   call.set_size(2, num_groups);
   call.set_size(3, rt::floordiv(call.size(1), num_groups));
   call.hold();
-  call.allocate("grad_rstd_sum", Element::compute, {opgen::dim(0, "N"), opgen::dim(1, "C")}, mask[0]);
-  call.allocate("grad_mu_sum", Element::compute, {opgen::dim(0, "N"), opgen::dim(1, "C")}, mask[0]);
+  call.allocate("grad_rstd_sum_part", Element::compute, {opgen::dim(0, "N"), opgen::dim(1, "C")},
+                mask[0] || mask[1] || mask[2]);
+  call.allocate("grad_mu_sum_part", Element::compute, {opgen::dim(0, "N"), opgen::dim(1, "C")},
+                mask[0] || mask[1] || mask[2]);
   call.allocate("grad_rstd", Element::compute, {opgen::dim(0, "N"), opgen::dim(2, "G")}, mask[0]);
   call.allocate("grad_variance_", Element::compute, {opgen::dim(0, "N"), opgen::dim(2, "G")}, mask[0]);
   call.allocate("grad_mu", Element::compute, {opgen::dim(0, "N"), opgen::dim(2, "G")}, mask[0]);
   call.allocate("grad_input", Element::scalar, {opgen::dim(0, "N"), opgen::dim(1, "C"), opgen::batch}, mask[0]);
-  call.allocate("grad_weight", Element::scalar, {opgen::dim(1, "C")}, mask[1] || mask[2], mask[1]);
-  call.allocate("grad_bias", Element::scalar, {opgen::dim(1, "C")}, mask[1] || mask[2], mask[2]);
-  if (mask[0]) call.run(5, {3, 2, 4, 0, 1, 5, 6}, {call.size(0), call.size(1), call.size(3), call.size(2)});
+  call.allocate("grad_weight", Element::scalar, {opgen::dim(1, "C")}, mask[1]);
+  call.allocate("grad_bias", Element::scalar, {opgen::dim(1, "C")}, mask[2]);
+  if (mask[0] || mask[1] || mask[2]) {
+    call.run(5, {3, 0, 1, 5, 6}, {call.size(0), call.size(1), call.size(3), call.size(2)});
+  }
   if (mask[0]) {
     call.reach(7, 1, call.size(2), 0, rt::floordiv(call.size(1) - 1, call.size(3)), call.size(0) * call.size(1));
-    call.run(6, {7, 5}, {call.size(0), call.size(2), call.size(1), call.size(3)});
+    call.run(6, {7, 5, 2}, {call.size(0), call.size(2), call.size(1), call.size(3)});
   }
   if (mask[0]) call.run(7, {7, 4, 8}, {call.size(0), call.size(2)});
   if (mask[0]) {
+    call.reach(4, 1, call.size(2), 0, rt::floordiv(call.size(1) - 1, call.size(3)), call.size(0) * call.size(1));
     call.reach(9, 1, call.size(2), 0, rt::floordiv(call.size(1) - 1, call.size(3)), call.size(0) * call.size(1));
-    call.run(6, {9, 6}, {call.size(0), call.size(2), call.size(1), call.size(3)});
+    call.run(8, {9, 6, 4, 2}, {call.size(0), call.size(2), call.size(1), call.size(3)});
   }
   if (mask[0]) {
     call.reach(4, 1, call.size(2), 0, rt::floordiv(call.size(1) - 1, call.size(3)),
                call.size(0) * call.size(1) * call.batch_count());
-    call.run(8, {0, 4, 2, 8, 1, 3, 9, 10}, {call.size(0), call.size(1), call.size(3), call.size(2)});
+    call.run(9, {0, 4, 2, 8, 1, 3, 9, 10}, {call.size(0), call.size(1), call.size(3), call.size(2)});
   }
-  if (mask[1] || mask[2]) {
-    call.reach(3, 1, call.size(2), 0, rt::floordiv(call.size(1) - 1, call.size(3)),
-               call.size(1) * call.size(0) * call.batch_count());
-    call.reach(4, 1, call.size(2), 0, rt::floordiv(call.size(1) - 1, call.size(3)),
-               call.size(1) * call.size(0) * call.batch_count());
-    call.run(9, {0, 1, 3, 4, 11, 12}, {call.size(1), call.size(0), call.size(3), call.size(2)});
+  if (mask[1]) {
+    call.reach(4, 1, call.size(2), 0, rt::floordiv(call.size(1) - 1, call.size(3)), call.size(1) * call.size(0));
+    call.run(10, {5, 4, 11}, {call.size(1), call.size(0), call.size(3), call.size(2)});
   }
+  if (mask[2]) call.run(11, {6, 12}, {call.size(1), call.size(0)});
   const Tensor grad_input = call.result("grad_input", Element::scalar, 2, "input");
-  const Tensor grad_weight = mask[1] ? call.result("grad_weight", Element::scalar) : Tensor();
-  const Tensor grad_bias = mask[2] ? call.result("grad_bias", Element::scalar) : Tensor();
+  const Tensor grad_weight = call.result("grad_weight", Element::scalar);
+  const Tensor grad_bias = call.result("grad_bias", Element::scalar);
   return {grad_input, grad_weight, grad_bias};
 }
 
@@ -207,29 +210,30 @@ std::tuple<Tensor, Tensor, Tensor> group_norm_backward_2(const Tensor& grad_outp
   call.set_size(2, num_groups);
   call.set_size(3, rt::floordiv(call.size(1), num_groups));
   call.hold();
-  call.allocate("grad_rstd_sum", Element::compute, {opgen::dim(0, "N"), opgen::dim(1, "C")}, mask[0]);
-  call.allocate("grad_mu_sum", Element::compute, {opgen::dim(0, "N"), opgen::dim(1, "C")}, mask[0]);
+  call.allocate("grad_rstd_sum", Element::compute, {opgen::dim(0, "N"), opgen::dim(1, "C")}, mask[0] || mask[2]);
+  call.allocate("grad_mu_sum_part", Element::compute, {opgen::dim(0, "N"), opgen::dim(1, "C")}, mask[0] || mask[2]);
   call.allocate("grad_rstd", Element::compute, {opgen::dim(0, "N"), opgen::dim(2, "G")}, mask[0]);
   call.allocate("grad_variance_", Element::compute, {opgen::dim(0, "N"), opgen::dim(2, "G")}, mask[0]);
   call.allocate("grad_mu", Element::compute, {opgen::dim(0, "N"), opgen::dim(2, "G")}, mask[0]);
   call.allocate("grad_input", Element::scalar, {opgen::dim(0, "N"), opgen::dim(1, "C"), opgen::batch}, mask[0]);
   call.allocate("grad_bias", Element::scalar, {opgen::dim(1, "C")}, mask[2]);
-  if (mask[0]) call.run(10, {2, 3, 0, 1, 4, 5}, {call.size(0), call.size(1), call.size(3), call.size(2)});
+  if (mask[0] || mask[2]) call.run(5, {2, 0, 1, 4, 5}, {call.size(0), call.size(1), call.size(3), call.size(2)});
   if (mask[0]) {
     call.reach(6, 1, call.size(2), 0, rt::floordiv(call.size(1) - 1, call.size(3)), call.size(0) * call.size(1));
-    call.run(6, {6, 4}, {call.size(0), call.size(2), call.size(1), call.size(3)});
+    call.run(12, {6, 4}, {call.size(0), call.size(2), call.size(1), call.size(3)});
   }
   if (mask[0]) call.run(7, {6, 3, 7}, {call.size(0), call.size(2)});
   if (mask[0]) {
+    call.reach(3, 1, call.size(2), 0, rt::floordiv(call.size(1) - 1, call.size(3)), call.size(0) * call.size(1));
     call.reach(8, 1, call.size(2), 0, rt::floordiv(call.size(1) - 1, call.size(3)), call.size(0) * call.size(1));
-    call.run(6, {8, 5}, {call.size(0), call.size(2), call.size(1), call.size(3)});
+    call.run(13, {8, 5, 3}, {call.size(0), call.size(2), call.size(1), call.size(3)});
   }
   if (mask[0]) {
     call.reach(3, 1, call.size(2), 0, rt::floordiv(call.size(1) - 1, call.size(3)),
                call.size(0) * call.size(1) * call.batch_count());
-    call.run(11, {0, 3, 7, 1, 2, 8, 9}, {call.size(0), call.size(1), call.size(3), call.size(2)});
+    call.run(14, {0, 3, 7, 1, 2, 8, 9}, {call.size(0), call.size(1), call.size(3), call.size(2)});
   }
-  if (mask[2]) call.run(12, {0, 10}, {call.size(1), call.size(0)});
+  if (mask[2]) call.run(11, {5, 10}, {call.size(1), call.size(0)});
   const Tensor grad_input = call.result("grad_input", Element::scalar, 2, "input");
   const Tensor grad_bias = call.result("grad_bias", Element::scalar);
   return {grad_input, Tensor(), grad_bias};

@@ -159,15 +159,15 @@ struct Step_group_norm_forward_3_output {
 
 // reduces along memory: a row is read and kept in cache by all passes
 template <typename scalar_t, int rank>
-struct Step_group_norm_backward_0_grad_mu_sum {
+struct Step_group_norm_backward_0_grad_mu_sum_part {
   using opmath_t = rt::math_t<scalar_t>;
   static constexpr rt::Rows<1> launch = {rt::count(rt::integer(0), rt::integer(1)), {rt::count(rt::elements())}};
-  static constexpr auto fields = rt::fields(
-      rt::tensor(0, 2, -1), rt::tensor(2, 2, -1), rt::tensor(1, 1, -1), rt::tensor(3, 3, 2), rt::tensor(4, 3, 2),
-      rt::tensor(5, 2, -1), rt::tensor(6, 2, -1), rt::batch(), rt::integer(2), rt::integer(3), rt::integer(1));
-  rt::Tensor<const opmath_t, rank> mu, rstd;
-  rt::Tensor<const scalar_t, rank> weight, grad_output, input;
-  rt::Tensor<opmath_t, rank> grad_rstd_sum, grad_mu_sum;
+  static constexpr auto fields =
+      rt::fields(rt::tensor(0, 2, -1), rt::tensor(1, 3, 2), rt::tensor(2, 3, 2), rt::tensor(3, 2, -1),
+                 rt::tensor(4, 2, -1), rt::batch(), rt::integer(2), rt::integer(3), rt::integer(1));
+  rt::Tensor<const opmath_t, rank> mu;
+  rt::Tensor<const scalar_t, rank> grad_output, input;
+  rt::Tensor<opmath_t, rank> grad_rstd_sum_part, grad_mu_sum_part;
   rt::Batch<rank> batch;
   int64_t S, G;
   rt::Divider<rank> c_size;
@@ -178,61 +178,57 @@ struct Step_group_norm_backward_0_grad_mu_sum {
     const int64_t c = rt::split(&rest, c_size);
     const int64_t n = rest;
     const opmath_t mu_value = batch.count != 0 ? mu.load(n, rt::checked(rt::floordiv(c, S), G)) : opmath_t(0);
-    const opmath_t weight_value = weight.load(c);
-    const bool mask = batch.count != 0;
-    const opmath_t rstd_value = mask ? rstd.load(n, rt::checked(rt::floordiv(c, S), G)) : opmath_t(0);
-    rt::Sum<opmath_t> grad_rstd_sum_value_fold;
-    rt::Sum<opmath_t> grad_mu_sum_value_fold;
-    rt::each<Team>(batch.count, rt::settled(&grad_rstd_sum_value_fold, &grad_mu_sum_value_fold), [&](auto at) {
+    rt::Sum<opmath_t> grad_rstd_sum_part_value_fold;
+    rt::Sum<opmath_t> grad_mu_sum_part_value_fold;
+    const auto sums = rt::settled(&grad_rstd_sum_part_value_fold, &grad_mu_sum_part_value_fold);
+    rt::each<Team>(batch.count, sums, [&](auto at) {
       const rt::Place<rank> place = batch.place(at);
       const opmath_t grad_output_value = grad_output.load_or_zero(n, c, place);
-      const opmath_t difference = input.load(n, c, place) - mu_value;
-      grad_rstd_sum_value_fold.add(grad_output_value * difference * weight_value);
-      grad_mu_sum_value_fold.add(-(grad_output_value * rstd_value * weight_value));
+      grad_rstd_sum_part_value_fold.add(grad_output_value * (input.load(n, c, place) - mu_value));
+      grad_mu_sum_part_value_fold.add(grad_output_value);
     });
-    grad_rstd_sum_value_fold.finish();
-    grad_mu_sum_value_fold.finish();
-    rt::join<Team>(&grad_rstd_sum_value_fold, &grad_mu_sum_value_fold);
-    const opmath_t grad_rstd_sum_value = grad_rstd_sum_value_fold.value;
-    const opmath_t grad_mu_sum_value = grad_mu_sum_value_fold.value;
+    grad_rstd_sum_part_value_fold.finish();
+    grad_mu_sum_part_value_fold.finish();
+    rt::join<Team>(&grad_rstd_sum_part_value_fold, &grad_mu_sum_part_value_fold);
+    const opmath_t grad_rstd_sum_part_value = grad_rstd_sum_part_value_fold.value;
+    const opmath_t grad_mu_sum_part_value = grad_mu_sum_part_value_fold.value;
     if (Team::rank() == 0) {
-      grad_rstd_sum.store(grad_rstd_sum_value, n, c);
-      grad_mu_sum.store(grad_mu_sum_value, n, c);
+      grad_rstd_sum_part.store(grad_rstd_sum_part_value, n, c);
+      grad_mu_sum_part.store(grad_mu_sum_part_value, n, c);
     }
   }
 };
 
 // the same where the batch is empty: another loop is the fastest then
 template <typename scalar_t, int rank>
-struct Step_group_norm_backward_0_grad_mu_sum_alone {
+struct Step_group_norm_backward_0_grad_mu_sum_part_alone {
   using opmath_t = rt::math_t<scalar_t>;
   static constexpr rt::Columns<true> launch = {rt::count(rt::integer(0), rt::integer(1)), rt::count(rt::elements()),
                                                rt::count(rt::integer(1))};
   static constexpr auto fields =
-      rt::fields(rt::tensor(1, 1, -1, 0), rt::tensor(3, 3, 2, 1), rt::tensor(4, 3, 2, 1), rt::tensor(0, 2, -1),
-                 rt::tensor(2, 2, -1), rt::tensor(5, 2, -1), rt::tensor(6, 2, -1), rt::batch(), rt::integer(2),
-                 rt::integer(3), rt::integer(1));
-  rt::Tensor<const scalar_t, rank> weight, grad_output, input;
-  rt::Tensor<const opmath_t, rank> mu, rstd;
-  rt::Tensor<opmath_t, rank> grad_rstd_sum, grad_mu_sum;
+      rt::fields(rt::tensor(1, 3, 2, 1), rt::tensor(2, 3, 2, 1), rt::tensor(0, 2, -1), rt::tensor(3, 2, -1),
+                 rt::tensor(4, 2, -1), rt::batch(), rt::integer(2), rt::integer(3), rt::integer(1));
+  rt::Tensor<const scalar_t, rank> grad_output, input;
+  rt::Tensor<const opmath_t, rank> mu;
+  rt::Tensor<opmath_t, rank> grad_rstd_sum_part, grad_mu_sum_part;
   rt::Batch<rank> batch;
   int64_t S, G;
   rt::Divider<rank> c_size;
 
   struct Folds {
-    rt::Sum<opmath_t> grad_rstd_sum_value_fold;
-    rt::Sum<opmath_t> grad_mu_sum_value_fold;
+    rt::Sum<opmath_t> grad_rstd_sum_part_value_fold;
+    rt::Sum<opmath_t> grad_mu_sum_part_value_fold;
     OPGEN_DEVICE void merge(const Folds& other) {
-      grad_rstd_sum_value_fold.merge(other.grad_rstd_sum_value_fold);
-      grad_mu_sum_value_fold.merge(other.grad_mu_sum_value_fold);
+      grad_rstd_sum_part_value_fold.merge(other.grad_rstd_sum_part_value_fold);
+      grad_mu_sum_part_value_fold.merge(other.grad_mu_sum_part_value_fold);
     }
     OPGEN_DEVICE void settle() {
-      grad_rstd_sum_value_fold.settle();
-      grad_mu_sum_value_fold.settle();
+      grad_rstd_sum_part_value_fold.settle();
+      grad_mu_sum_part_value_fold.settle();
     }
     OPGEN_DEVICE void finish() {
-      grad_rstd_sum_value_fold.finish();
-      grad_mu_sum_value_fold.finish();
+      grad_rstd_sum_part_value_fold.finish();
+      grad_mu_sum_part_value_fold.finish();
     }
   };
   template <int V>
@@ -241,30 +237,24 @@ struct Step_group_norm_backward_0_grad_mu_sum_alone {
     const int64_t c = rt::split(&rest, c_size);
     const int64_t n = rest;
     const rt::Place<rank> place = batch.place(inner);
-    const auto weight_line = rt::read_line<V, 0>(weight, c);
     const auto grad_output_line = rt::read_line_or_zero<V, 1>(grad_output, n, c, place);
     const auto input_line = rt::read_line<V, 1>(input, n, c, place);
     rt::lanes<V>([&](int at) {
       const bool mask = batch.count != 0;
       const opmath_t mu_value = mask ? mu.load(n, rt::checked(rt::floordiv((c + at), S), G)) : opmath_t(0);
-      const opmath_t weight_value = weight_line[at];
-      const bool mask_2 = batch.count != 0;
-      const int64_t at_g = rt::floordiv((c + at), S);
-      const opmath_t rstd_value = mask_2 ? rstd.load(n, rt::checked(at_g, G)) : opmath_t(0);
       const opmath_t grad_output_value = grad_output_line[at];
-      const opmath_t difference = input_line[at] - mu_value;
-      folds[at].grad_rstd_sum_value_fold.add(grad_output_value * difference * weight_value);
-      folds[at].grad_mu_sum_value_fold.add(-(grad_output_value * rstd_value * weight_value));
+      folds[at].grad_rstd_sum_part_value_fold.add(grad_output_value * (input_line[at] - mu_value));
+      folds[at].grad_mu_sum_part_value_fold.add(grad_output_value);
     });
   }
   OPGEN_DEVICE void finish(int64_t point, const Folds& folds) const {
     int64_t rest = point;
     const int64_t c = rt::split(&rest, c_size);
     const int64_t n = rest;
-    const opmath_t grad_rstd_sum_value = folds.grad_rstd_sum_value_fold.value;
-    const opmath_t grad_mu_sum_value = folds.grad_mu_sum_value_fold.value;
-    grad_rstd_sum.store(grad_rstd_sum_value, n, c);
-    grad_mu_sum.store(grad_mu_sum_value, n, c);
+    const opmath_t grad_rstd_sum_part_value = folds.grad_rstd_sum_part_value_fold.value;
+    const opmath_t grad_mu_sum_part_value = folds.grad_mu_sum_part_value_fold.value;
+    grad_rstd_sum_part.store(grad_rstd_sum_part_value, n, c);
+    grad_mu_sum_part.store(grad_mu_sum_part_value, n, c);
   }
 };
 
@@ -303,9 +293,10 @@ template <typename scalar_t, int rank>
 struct Step_group_norm_backward_0_grad_rstd {
   using opmath_t = rt::math_t<scalar_t>;
   static constexpr rt::Lines launch = {rt::count(rt::integer(0), rt::integer(2)), rt::count(rt::integer(2))};
-  static constexpr auto fields =
-      rt::fields(rt::tensor(1, 2, -1, 1), rt::tensor(0, 2, -1), rt::integer(3), rt::in_vectors(rt::integer(2)));
-  rt::Tensor<const opmath_t, rank> grad_rstd_sum;
+  static constexpr auto fields = rt::fields(rt::tensor(1, 2, -1, 1), rt::tensor(2, 1, -1, 0), rt::tensor(0, 2, -1),
+                                            rt::integer(3), rt::in_vectors(rt::integer(2)));
+  rt::Tensor<const opmath_t, rank> grad_rstd_sum_part;
+  rt::Tensor<const scalar_t, rank> weight;
   rt::Tensor<opmath_t, rank> grad_rstd;
   int64_t S;
   rt::Divider<rank> c_vectors;
@@ -315,10 +306,11 @@ struct Step_group_norm_backward_0_grad_rstd {
     int64_t rest = point;
     const int64_t c = rt::split_first<V>(&rest, c_vectors);
     const int64_t n = rest;
-    const auto grad_rstd_sum_line = rt::read_line<V, 1>(grad_rstd_sum, n, c);
+    const auto grad_rstd_sum_part_line = rt::read_line<V, 1>(grad_rstd_sum_part, n, c);
+    const auto weight_line = rt::read_line<V, 0>(weight, c);
     rt::lanes<V>([&](int at) {
       opmath_t* const cell = grad_rstd.at(n, rt::floordiv((c + at), S));
-      rt::atomic_sum(cell, grad_rstd_sum_line[at]);
+      rt::atomic_sum(cell, grad_rstd_sum_part_line[at] * weight_line[at]);
     });
   }
 };
@@ -357,6 +349,66 @@ struct Step_group_norm_backward_0_grad_variance_ {
       grad_variance__pack.set(i, grad_variance__value);
     }
     rt::store_pack(grad_variance_, first, grad_variance__pack);
+  }
+};
+
+template <typename scalar_t, int rank>
+struct Step_group_norm_backward_0_grad_mu_base {
+  using opmath_t = rt::math_t<scalar_t>;
+  static constexpr rt::Flat<sizeof(scalar_t)> launch = {{rt::count(rt::integer(0), rt::integer(1))}};
+  static constexpr auto fields = rt::fields(rt::tensor(0, 2, -1), rt::integer(1));
+  rt::Tensor<opmath_t, rank> grad_mu;
+  rt::Divider<rank> g_size;
+
+  OPGEN_DEVICE void compute(opmath_t* grad_mu) const { *grad_mu = 0; }
+  OPGEN_DEVICE void point(int64_t point) const {
+    int64_t rest = point;
+    const int64_t g = rt::split(&rest, g_size);
+    const int64_t n = rest;
+    opmath_t grad_mu_value;
+    compute(&grad_mu_value);
+    grad_mu.store(grad_mu_value, n, g);
+  }
+  template <int V, typename At>
+  OPGEN_DEVICE void flat(const At& first) const {
+    rt::Values<opmath_t, V> grad_mu_pack;
+    OPGEN_UNROLL
+    for (int i = 0; i < V; ++i) {
+      opmath_t grad_mu_value;
+      compute(&grad_mu_value);
+      grad_mu_pack.set(i, grad_mu_value);
+    }
+    rt::store_pack(grad_mu, first, grad_mu_pack);
+  }
+};
+
+// accumulates into the places that its positions name, repeats in any order
+template <typename scalar_t, int rank>
+struct Step_group_norm_backward_0_grad_mu {
+  using opmath_t = rt::math_t<scalar_t>;
+  static constexpr rt::Lines launch = {rt::count(rt::integer(0), rt::integer(2)), rt::count(rt::integer(2))};
+  static constexpr auto fields = rt::fields(rt::tensor(1, 2, -1, 1), rt::tensor(2, 2, -1), rt::tensor(3, 1, -1, 0),
+                                            rt::tensor(0, 2, -1), rt::integer(3), rt::in_vectors(rt::integer(2)));
+  rt::Tensor<const opmath_t, rank> grad_mu_sum_part, rstd;
+  rt::Tensor<const scalar_t, rank> weight;
+  rt::Tensor<opmath_t, rank> grad_mu;
+  int64_t S;
+  rt::Divider<rank> c_vectors;
+
+  template <int V>
+  OPGEN_DEVICE void point(int64_t point) const {
+    int64_t rest = point;
+    const int64_t c = rt::split_first<V>(&rest, c_vectors);
+    const int64_t n = rest;
+    const auto grad_mu_sum_part_line = rt::read_line<V, 1>(grad_mu_sum_part, n, c);
+    const auto weight_line = rt::read_line<V, 0>(weight, c);
+    rt::lanes<V>([&](int at) {
+      const opmath_t rstd_picked = rstd.load(n, rt::floordiv((c + at), S));
+      const opmath_t grad_mu_sum_part_value = grad_mu_sum_part_line[at];
+      const opmath_t weight_value = weight_line[at];
+      const opmath_t scaled_grad = grad_mu_sum_part_value * rstd_picked * weight_value;
+      rt::atomic_sum(grad_mu.at(n, rt::floordiv((c + at), S)), -scaled_grad);
+    });
   }
 };
 
@@ -404,208 +456,178 @@ struct Step_group_norm_backward_0_grad_input {
   }
 };
 
-// reduces along memory: a row is read and kept in cache by all passes
+// reduces across memory: neighbouring columns together, rows in fixed order
 template <typename scalar_t, int rank>
-struct Step_group_norm_backward_0_grad_bias {
+struct Step_group_norm_backward_0_grad_weight {
   using opmath_t = rt::math_t<scalar_t>;
-  static constexpr rt::Rows<1> launch = {rt::count(rt::integer(0)), {rt::count(rt::elements(), rt::integer(1))}};
-  static constexpr auto fields = rt::fields(rt::tensor(0, 3, 2), rt::tensor(1, 3, 2), rt::tensor(2, 2, -1),
-                                            rt::tensor(3, 2, -1), rt::tensor(4, 1, -1), rt::tensor(5, 1, -1),
-                                            rt::integer(2), rt::integer(1), rt::elements(), rt::batch());
-  rt::Tensor<const scalar_t, rank> grad_output, input;
-  rt::Tensor<const opmath_t, rank> mu, rstd;
-  rt::Tensor<scalar_t, rank> grad_weight, grad_bias;
-  int64_t S;
-  rt::Divider<rank> n_size, batch_size;
-  rt::Batch<rank> batch;
-
-  template <typename Team>
-  OPGEN_DEVICE void row(int64_t point) const {
-    const int64_t c = point;
-    rt::Sum<opmath_t> grad_weight_value_fold;
-    rt::Sum<opmath_t> grad_bias_value_fold;
-    const auto sums = rt::settled(&grad_weight_value_fold, &grad_bias_value_fold);
-    rt::each<Team>(n_size.size * batch.count, sums, [&](auto at) {
-      int64_t inner_rest = at;
-      const rt::Place<rank> place = batch.place(rt::split(&inner_rest, batch_size));
-      const int64_t n = inner_rest;
-      const opmath_t grad_output_value_2 = grad_output.load_or_zero(n, c, place);
-      const opmath_t difference = input.load(n, c, place) - mu.load(n, rt::floordiv(c, S));
-      const opmath_t rstd_picked = rstd.load(n, rt::floordiv(c, S));
-      grad_weight_value_fold.add(grad_output_value_2 * difference * rstd_picked);
-      grad_bias_value_fold.add(grad_output_value_2);
-    });
-    grad_weight_value_fold.finish();
-    grad_bias_value_fold.finish();
-    rt::join<Team>(&grad_weight_value_fold, &grad_bias_value_fold);
-    const opmath_t grad_weight_value = grad_weight_value_fold.value;
-    const opmath_t grad_bias_value = grad_bias_value_fold.value;
-    if (Team::rank() == 0) {
-      grad_weight.store(grad_weight_value, c);
-      grad_bias.store(grad_bias_value, c);
-    }
-  }
-};
-
-// the same where the batch is empty: another loop is the fastest then
-template <typename scalar_t, int rank>
-struct Step_group_norm_backward_0_grad_bias_alone {
-  using opmath_t = rt::math_t<scalar_t>;
-  static constexpr rt::Columns<true> launch = {rt::count(rt::integer(0)), rt::count(rt::elements(), rt::integer(1)),
+  static constexpr rt::Columns<true> launch = {rt::count(rt::integer(0)), rt::count(rt::integer(1)),
                                                rt::count(rt::integer(0))};
   static constexpr auto fields =
-      rt::fields(rt::tensor(0, 3, 2, 1), rt::tensor(1, 3, 2, 1), rt::tensor(2, 2, -1), rt::tensor(3, 2, -1),
-                 rt::tensor(4, 1, -1), rt::tensor(5, 1, -1), rt::integer(2), rt::elements(), rt::batch());
-  rt::Tensor<const scalar_t, rank> grad_output, input;
-  rt::Tensor<const opmath_t, rank> mu, rstd;
-  rt::Tensor<scalar_t, rank> grad_weight, grad_bias;
+      rt::fields(rt::tensor(0, 2, -1, 1), rt::tensor(1, 2, -1), rt::tensor(2, 1, -1), rt::integer(2));
+  rt::Tensor<const opmath_t, rank> grad_rstd_sum_part, rstd;
+  rt::Tensor<scalar_t, rank> grad_weight;
   int64_t S;
-  rt::Divider<rank> batch_size;
-  rt::Batch<rank> batch;
 
   struct Folds {
     rt::Sum<opmath_t> grad_weight_value_fold;
-    rt::Sum<opmath_t> grad_bias_value_fold;
-    OPGEN_DEVICE void merge(const Folds& other) {
-      grad_weight_value_fold.merge(other.grad_weight_value_fold);
-      grad_bias_value_fold.merge(other.grad_bias_value_fold);
-    }
-    OPGEN_DEVICE void settle() {
-      grad_weight_value_fold.settle();
-      grad_bias_value_fold.settle();
-    }
-    OPGEN_DEVICE void finish() {
-      grad_weight_value_fold.finish();
-      grad_bias_value_fold.finish();
-    }
+    OPGEN_DEVICE void merge(const Folds& other) { grad_weight_value_fold.merge(other.grad_weight_value_fold); }
+    OPGEN_DEVICE void settle() { grad_weight_value_fold.settle(); }
+    OPGEN_DEVICE void finish() { grad_weight_value_fold.finish(); }
   };
   template <int V>
   OPGEN_DEVICE void fold(int64_t point, int64_t inner, Folds* folds) const {
     const int64_t c = point;
-    int64_t inner_rest = inner;
-    const rt::Place<rank> place = batch.place(rt::split(&inner_rest, batch_size));
-    const int64_t n = inner_rest;
-    const auto grad_output_line = rt::read_line_or_zero<V, 1>(grad_output, n, c, place);
-    const auto input_line = rt::read_line<V, 1>(input, n, c, place);
+    const int64_t n = inner;
+    const auto grad_rstd_sum_part_line = rt::read_line<V, 1>(grad_rstd_sum_part, n, c);
     rt::lanes<V>([&](int at) {
-      const opmath_t grad_output_value_2 = grad_output_line[at];
-      const opmath_t difference = input_line[at] - mu.load(n, rt::floordiv((c + at), S));
       const opmath_t rstd_picked = rstd.load(n, rt::floordiv((c + at), S));
-      folds[at].grad_weight_value_fold.add(grad_output_value_2 * difference * rstd_picked);
-      folds[at].grad_bias_value_fold.add(grad_output_value_2);
+      folds[at].grad_weight_value_fold.add(grad_rstd_sum_part_line[at] * rstd_picked);
     });
   }
   OPGEN_DEVICE void finish(int64_t point, const Folds& folds) const {
     const int64_t c = point;
     const opmath_t grad_weight_value = folds.grad_weight_value_fold.value;
-    const opmath_t grad_bias_value = folds.grad_bias_value_fold.value;
     grad_weight.store(grad_weight_value, c);
+  }
+};
+
+// reduces across memory: neighbouring columns together, rows in fixed order
+template <typename scalar_t, int rank>
+struct Step_group_norm_backward_0_grad_bias {
+  using opmath_t = rt::math_t<scalar_t>;
+  static constexpr rt::Columns<true> launch = {rt::count(rt::integer(0)), rt::count(rt::integer(1)),
+                                               rt::count(rt::integer(0))};
+  static constexpr auto fields = rt::fields(rt::tensor(0, 2, -1, 1), rt::tensor(1, 1, -1));
+  rt::Tensor<const opmath_t, rank> grad_mu_sum_part;
+  rt::Tensor<scalar_t, rank> grad_bias;
+
+  struct Folds {
+    rt::Sum<opmath_t> grad_bias_value_fold;
+    OPGEN_DEVICE void merge(const Folds& other) { grad_bias_value_fold.merge(other.grad_bias_value_fold); }
+    OPGEN_DEVICE void settle() { grad_bias_value_fold.settle(); }
+    OPGEN_DEVICE void finish() { grad_bias_value_fold.finish(); }
+  };
+  template <int V>
+  OPGEN_DEVICE void fold(int64_t point, int64_t inner, Folds* folds) const {
+    const int64_t c = point;
+    const int64_t n = inner;
+    const auto grad_mu_sum_part_line = rt::read_line<V, 1>(grad_mu_sum_part, n, c);
+    rt::lanes<V>([&](int at) { folds[at].grad_bias_value_fold.add(grad_mu_sum_part_line[at]); });
+  }
+  OPGEN_DEVICE void finish(int64_t point, const Folds& folds) const {
+    const int64_t c = point;
+    const opmath_t grad_bias_value = folds.grad_bias_value_fold.value;
     grad_bias.store(grad_bias_value, c);
   }
 };
 
-// reduces along memory: a row is read and kept in cache by all passes
 template <typename scalar_t, int rank>
-struct Step_group_norm_backward_2_grad_mu_sum {
+struct Step_group_norm_backward_2_grad_rstd_base {
   using opmath_t = rt::math_t<scalar_t>;
-  static constexpr rt::Rows<1> launch = {rt::count(rt::integer(0), rt::integer(1)), {rt::count(rt::elements())}};
-  static constexpr auto fields = rt::fields(rt::tensor(0, 2, -1), rt::tensor(1, 2, -1), rt::tensor(2, 3, 2),
-                                            rt::tensor(3, 3, 2), rt::tensor(4, 2, -1), rt::tensor(5, 2, -1),
-                                            rt::batch(), rt::integer(2), rt::integer(3), rt::integer(1));
-  rt::Tensor<const opmath_t, rank> mu, rstd;
-  rt::Tensor<const scalar_t, rank> grad_output, input;
-  rt::Tensor<opmath_t, rank> grad_rstd_sum, grad_mu_sum;
-  rt::Batch<rank> batch;
-  int64_t S, G;
-  rt::Divider<rank> c_size;
+  static constexpr rt::Flat<sizeof(scalar_t)> launch = {{rt::count(rt::integer(0), rt::integer(1))}};
+  static constexpr auto fields = rt::fields(rt::tensor(0, 2, -1), rt::integer(1));
+  rt::Tensor<opmath_t, rank> grad_rstd;
+  rt::Divider<rank> g_size;
 
-  template <typename Team>
-  OPGEN_DEVICE void row(int64_t point) const {
+  OPGEN_DEVICE void compute(opmath_t* grad_rstd) const { *grad_rstd = 0; }
+  OPGEN_DEVICE void point(int64_t point) const {
     int64_t rest = point;
-    const int64_t c = rt::split(&rest, c_size);
+    const int64_t g = rt::split(&rest, g_size);
     const int64_t n = rest;
-    const opmath_t mu_value = batch.count != 0 ? mu.load(n, rt::checked(rt::floordiv(c, S), G)) : opmath_t(0);
-    const bool mask = batch.count != 0;
-    const opmath_t rstd_value = mask ? rstd.load(n, rt::checked(rt::floordiv(c, S), G)) : opmath_t(0);
-    rt::Sum<opmath_t> grad_rstd_sum_value_fold;
-    rt::Sum<opmath_t> grad_mu_sum_value_fold;
-    rt::each<Team>(batch.count, rt::settled(&grad_rstd_sum_value_fold, &grad_mu_sum_value_fold), [&](auto at) {
-      const rt::Place<rank> place = batch.place(at);
-      const opmath_t grad_output_value = grad_output.load_or_zero(n, c, place);
-      grad_rstd_sum_value_fold.add(grad_output_value * (input.load(n, c, place) - mu_value));
-      grad_mu_sum_value_fold.add(-(grad_output_value * rstd_value));
-    });
-    grad_rstd_sum_value_fold.finish();
-    grad_mu_sum_value_fold.finish();
-    rt::join<Team>(&grad_rstd_sum_value_fold, &grad_mu_sum_value_fold);
-    const opmath_t grad_rstd_sum_value = grad_rstd_sum_value_fold.value;
-    const opmath_t grad_mu_sum_value = grad_mu_sum_value_fold.value;
-    if (Team::rank() == 0) {
-      grad_rstd_sum.store(grad_rstd_sum_value, n, c);
-      grad_mu_sum.store(grad_mu_sum_value, n, c);
+    opmath_t grad_rstd_value;
+    compute(&grad_rstd_value);
+    grad_rstd.store(grad_rstd_value, n, g);
+  }
+  template <int V, typename At>
+  OPGEN_DEVICE void flat(const At& first) const {
+    rt::Values<opmath_t, V> grad_rstd_pack;
+    OPGEN_UNROLL
+    for (int i = 0; i < V; ++i) {
+      opmath_t grad_rstd_value;
+      compute(&grad_rstd_value);
+      grad_rstd_pack.set(i, grad_rstd_value);
     }
+    rt::store_pack(grad_rstd, first, grad_rstd_pack);
   }
 };
 
-// the same where the batch is empty: another loop is the fastest then
+// accumulates into the places that its positions name, repeats in any order
 template <typename scalar_t, int rank>
-struct Step_group_norm_backward_2_grad_mu_sum_alone {
+struct Step_group_norm_backward_2_grad_rstd {
   using opmath_t = rt::math_t<scalar_t>;
-  static constexpr rt::Columns<true> launch = {rt::count(rt::integer(0), rt::integer(1)), rt::count(rt::elements()),
-                                               rt::count(rt::integer(1))};
-  static constexpr auto fields = rt::fields(rt::tensor(2, 3, 2, 1), rt::tensor(3, 3, 2, 1), rt::tensor(0, 2, -1),
-                                            rt::tensor(1, 2, -1), rt::tensor(4, 2, -1), rt::tensor(5, 2, -1),
-                                            rt::batch(), rt::integer(2), rt::integer(3), rt::integer(1));
-  rt::Tensor<const scalar_t, rank> grad_output, input;
-  rt::Tensor<const opmath_t, rank> mu, rstd;
-  rt::Tensor<opmath_t, rank> grad_rstd_sum, grad_mu_sum;
-  rt::Batch<rank> batch;
-  int64_t S, G;
-  rt::Divider<rank> c_size;
+  static constexpr rt::Lines launch = {rt::count(rt::integer(0), rt::integer(2)), rt::count(rt::integer(2))};
+  static constexpr auto fields =
+      rt::fields(rt::tensor(1, 2, -1, 1), rt::tensor(0, 2, -1), rt::integer(3), rt::in_vectors(rt::integer(2)));
+  rt::Tensor<const opmath_t, rank> grad_rstd_sum;
+  rt::Tensor<opmath_t, rank> grad_rstd;
+  int64_t S;
+  rt::Divider<rank> c_vectors;
 
-  struct Folds {
-    rt::Sum<opmath_t> grad_rstd_sum_value_fold;
-    rt::Sum<opmath_t> grad_mu_sum_value_fold;
-    OPGEN_DEVICE void merge(const Folds& other) {
-      grad_rstd_sum_value_fold.merge(other.grad_rstd_sum_value_fold);
-      grad_mu_sum_value_fold.merge(other.grad_mu_sum_value_fold);
-    }
-    OPGEN_DEVICE void settle() {
-      grad_rstd_sum_value_fold.settle();
-      grad_mu_sum_value_fold.settle();
-    }
-    OPGEN_DEVICE void finish() {
-      grad_rstd_sum_value_fold.finish();
-      grad_mu_sum_value_fold.finish();
-    }
-  };
   template <int V>
-  OPGEN_DEVICE void fold(int64_t point, int64_t inner, Folds* folds) const {
+  OPGEN_DEVICE void point(int64_t point) const {
     int64_t rest = point;
-    const int64_t c = rt::split(&rest, c_size);
+    const int64_t c = rt::split_first<V>(&rest, c_vectors);
     const int64_t n = rest;
-    const rt::Place<rank> place = batch.place(inner);
-    const auto grad_output_line = rt::read_line_or_zero<V, 1>(grad_output, n, c, place);
-    const auto input_line = rt::read_line<V, 1>(input, n, c, place);
+    const auto grad_rstd_sum_line = rt::read_line<V, 1>(grad_rstd_sum, n, c);
     rt::lanes<V>([&](int at) {
-      const bool mask = batch.count != 0;
-      const opmath_t mu_value = mask ? mu.load(n, rt::checked(rt::floordiv((c + at), S), G)) : opmath_t(0);
-      const bool mask_2 = batch.count != 0;
-      const int64_t at_g = rt::floordiv((c + at), S);
-      const opmath_t rstd_value = mask_2 ? rstd.load(n, rt::checked(at_g, G)) : opmath_t(0);
-      const opmath_t grad_output_value = grad_output_line[at];
-      folds[at].grad_rstd_sum_value_fold.add(grad_output_value * (input_line[at] - mu_value));
-      folds[at].grad_mu_sum_value_fold.add(-(grad_output_value * rstd_value));
+      opmath_t* const cell = grad_rstd.at(n, rt::floordiv((c + at), S));
+      rt::atomic_sum(cell, grad_rstd_sum_line[at]);
     });
   }
-  OPGEN_DEVICE void finish(int64_t point, const Folds& folds) const {
+};
+
+template <typename scalar_t, int rank>
+struct Step_group_norm_backward_2_grad_mu_base {
+  using opmath_t = rt::math_t<scalar_t>;
+  static constexpr rt::Flat<sizeof(scalar_t)> launch = {{rt::count(rt::integer(0), rt::integer(1))}};
+  static constexpr auto fields = rt::fields(rt::tensor(0, 2, -1), rt::integer(1));
+  rt::Tensor<opmath_t, rank> grad_mu;
+  rt::Divider<rank> g_size;
+
+  OPGEN_DEVICE void compute(opmath_t* grad_mu) const { *grad_mu = 0; }
+  OPGEN_DEVICE void point(int64_t point) const {
     int64_t rest = point;
-    const int64_t c = rt::split(&rest, c_size);
+    const int64_t g = rt::split(&rest, g_size);
     const int64_t n = rest;
-    const opmath_t grad_rstd_sum_value = folds.grad_rstd_sum_value_fold.value;
-    const opmath_t grad_mu_sum_value = folds.grad_mu_sum_value_fold.value;
-    grad_rstd_sum.store(grad_rstd_sum_value, n, c);
-    grad_mu_sum.store(grad_mu_sum_value, n, c);
+    opmath_t grad_mu_value;
+    compute(&grad_mu_value);
+    grad_mu.store(grad_mu_value, n, g);
+  }
+  template <int V, typename At>
+  OPGEN_DEVICE void flat(const At& first) const {
+    rt::Values<opmath_t, V> grad_mu_pack;
+    OPGEN_UNROLL
+    for (int i = 0; i < V; ++i) {
+      opmath_t grad_mu_value;
+      compute(&grad_mu_value);
+      grad_mu_pack.set(i, grad_mu_value);
+    }
+    rt::store_pack(grad_mu, first, grad_mu_pack);
+  }
+};
+
+// accumulates into the places that its positions name, repeats in any order
+template <typename scalar_t, int rank>
+struct Step_group_norm_backward_2_grad_mu {
+  using opmath_t = rt::math_t<scalar_t>;
+  static constexpr rt::Lines launch = {rt::count(rt::integer(0), rt::integer(2)), rt::count(rt::integer(2))};
+  static constexpr auto fields = rt::fields(rt::tensor(1, 2, -1, 1), rt::tensor(2, 2, -1), rt::tensor(0, 2, -1),
+                                            rt::integer(3), rt::in_vectors(rt::integer(2)));
+  rt::Tensor<const opmath_t, rank> grad_mu_sum_part, rstd;
+  rt::Tensor<opmath_t, rank> grad_mu;
+  int64_t S;
+  rt::Divider<rank> c_vectors;
+
+  template <int V>
+  OPGEN_DEVICE void point(int64_t point) const {
+    int64_t rest = point;
+    const int64_t c = rt::split_first<V>(&rest, c_vectors);
+    const int64_t n = rest;
+    const auto grad_mu_sum_part_line = rt::read_line<V, 1>(grad_mu_sum_part, n, c);
+    rt::lanes<V>([&](int at) {
+      const opmath_t rstd_picked = rstd.load(n, rt::floordiv((c + at), S));
+      rt::atomic_sum(grad_mu.at(n, rt::floordiv((c + at), S)), -(grad_mu_sum_part_line[at] * rstd_picked));
+    });
   }
 };
 
@@ -652,83 +674,20 @@ struct Step_group_norm_backward_2_grad_input {
   }
 };
 
-// reduces along memory: a row is read and kept in cache by all passes
-template <typename scalar_t, int rank>
-struct Step_group_norm_backward_2_grad_bias {
-  using opmath_t = rt::math_t<scalar_t>;
-  static constexpr rt::Rows<1> launch = {rt::count(rt::integer(0)), {rt::count(rt::elements(), rt::integer(1))}};
-  static constexpr auto fields =
-      rt::fields(rt::tensor(0, 3, 2), rt::tensor(1, 1, -1), rt::integer(1), rt::elements(), rt::batch());
-  rt::Tensor<const scalar_t, rank> grad_output;
-  rt::Tensor<scalar_t, rank> grad_bias;
-  rt::Divider<rank> n_size, batch_size;
-  rt::Batch<rank> batch;
-
-  template <typename Team>
-  OPGEN_DEVICE void row(int64_t point) const {
-    const int64_t c = point;
-    rt::Sum<opmath_t> grad_bias_value_fold;
-    rt::each<Team>(n_size.size * batch.count, rt::settled(&grad_bias_value_fold), [&](auto at) {
-      int64_t inner_rest = at;
-      const rt::Place<rank> place = batch.place(rt::split(&inner_rest, batch_size));
-      const int64_t n = inner_rest;
-      grad_bias_value_fold.add(grad_output.load_or_zero(n, c, place));
-    });
-    grad_bias_value_fold.finish();
-    rt::join<Team>(&grad_bias_value_fold);
-    const opmath_t grad_bias_value = grad_bias_value_fold.value;
-    if (Team::rank() == 0) {
-      grad_bias.store(grad_bias_value, c);
-    }
-  }
-};
-
-// the same where the batch is empty: another loop is the fastest then
-template <typename scalar_t, int rank>
-struct Step_group_norm_backward_2_grad_bias_alone {
-  using opmath_t = rt::math_t<scalar_t>;
-  static constexpr rt::Columns<true> launch = {rt::count(rt::integer(0)), rt::count(rt::elements(), rt::integer(1)),
-                                               rt::count(rt::integer(0))};
-  static constexpr auto fields = rt::fields(rt::tensor(0, 3, 2, 1), rt::tensor(1, 1, -1), rt::elements(), rt::batch());
-  rt::Tensor<const scalar_t, rank> grad_output;
-  rt::Tensor<scalar_t, rank> grad_bias;
-  rt::Divider<rank> batch_size;
-  rt::Batch<rank> batch;
-
-  struct Folds {
-    rt::Sum<opmath_t> grad_bias_value_fold;
-    OPGEN_DEVICE void merge(const Folds& other) { grad_bias_value_fold.merge(other.grad_bias_value_fold); }
-    OPGEN_DEVICE void settle() { grad_bias_value_fold.settle(); }
-    OPGEN_DEVICE void finish() { grad_bias_value_fold.finish(); }
-  };
-  template <int V>
-  OPGEN_DEVICE void fold(int64_t point, int64_t inner, Folds* folds) const {
-    const int64_t c = point;
-    int64_t inner_rest = inner;
-    const rt::Place<rank> place = batch.place(rt::split(&inner_rest, batch_size));
-    const int64_t n = inner_rest;
-    const auto grad_output_line = rt::read_line_or_zero<V, 1>(grad_output, n, c, place);
-    rt::lanes<V>([&](int at) { folds[at].grad_bias_value_fold.add(grad_output_line[at]); });
-  }
-  OPGEN_DEVICE void finish(int64_t point, const Folds& folds) const {
-    const int64_t c = point;
-    const opmath_t grad_bias_value = folds.grad_bias_value_fold.value;
-    grad_bias.store(grad_bias_value, c);
-  }
-};
-
 extern "C" const OpgenCudaStep group_norm_cuda_steps[] = {
-    rt::kernel<Step_group_norm_forward_0_rstd>(),                                                        // 0
-    rt::kernel<Step_group_norm_forward_0_output>(),                                                      // 1
-    rt::kernel<Step_group_norm_forward_1_output>(),                                                      // 2
-    rt::kernel<Step_group_norm_forward_2_output>(),                                                      // 3
-    rt::kernel<Step_group_norm_forward_3_output>(),                                                      // 4
-    rt::either<Step_group_norm_backward_0_grad_mu_sum, Step_group_norm_backward_0_grad_mu_sum_alone>(),  // 5
-    rt::kernel<Step_group_norm_backward_0_grad_rstd_base, Step_group_norm_backward_0_grad_rstd>(),       // 6
-    rt::kernel<Step_group_norm_backward_0_grad_variance_>(),                                             // 7
-    rt::kernel<Step_group_norm_backward_0_grad_input>(),                                                 // 8
-    rt::either<Step_group_norm_backward_0_grad_bias, Step_group_norm_backward_0_grad_bias_alone>(),      // 9
-    rt::either<Step_group_norm_backward_2_grad_mu_sum, Step_group_norm_backward_2_grad_mu_sum_alone>(),  // 10
-    rt::kernel<Step_group_norm_backward_2_grad_input>(),                                                 // 11
-    rt::either<Step_group_norm_backward_2_grad_bias, Step_group_norm_backward_2_grad_bias_alone>(),      // 12
+    rt::kernel<Step_group_norm_forward_0_rstd>(),                                                                  // 0
+    rt::kernel<Step_group_norm_forward_0_output>(),                                                                // 1
+    rt::kernel<Step_group_norm_forward_1_output>(),                                                                // 2
+    rt::kernel<Step_group_norm_forward_2_output>(),                                                                // 3
+    rt::kernel<Step_group_norm_forward_3_output>(),                                                                // 4
+    rt::either<Step_group_norm_backward_0_grad_mu_sum_part, Step_group_norm_backward_0_grad_mu_sum_part_alone>(),  // 5
+    rt::kernel<Step_group_norm_backward_0_grad_rstd_base, Step_group_norm_backward_0_grad_rstd>(),                 // 6
+    rt::kernel<Step_group_norm_backward_0_grad_variance_>(),                                                       // 7
+    rt::kernel<Step_group_norm_backward_0_grad_mu_base, Step_group_norm_backward_0_grad_mu>(),                     // 8
+    rt::kernel<Step_group_norm_backward_0_grad_input>(),                                                           // 9
+    rt::kernel<Step_group_norm_backward_0_grad_weight>(),                                                          // 10
+    rt::kernel<Step_group_norm_backward_0_grad_bias>(),                                                            // 11
+    rt::kernel<Step_group_norm_backward_2_grad_rstd_base, Step_group_norm_backward_2_grad_rstd>(),                 // 12
+    rt::kernel<Step_group_norm_backward_2_grad_mu_base, Step_group_norm_backward_2_grad_mu>(),                     // 13
+    rt::kernel<Step_group_norm_backward_2_grad_input>(),                                                           // 14
 };

@@ -199,61 +199,53 @@ int forward_3_output(const OpgenCall& call, OpgenHost& host) {
 
 // Reduces along memory: a row is read and kept in cache by all passes.
 template <typename opmath_t>
-int backward_0_grad_mu_sum(const OpgenCall& call, OpgenHost& host) {
+int backward_0_grad_mu_sum_part(const OpgenCall& call, OpgenHost& host) {
   const int64_t elements = rt::batch_count(call);
   const int64_t S = call.ints[2];
   const int64_t G = call.ints[3];
   const int64_t N = call.ints[0];
   const int64_t C = call.ints[1];
   const rt::Tensor<opmath_t> mu(call, 0, 2);
-  const rt::Tensor<opmath_t> weight(call, 1, 1);
-  const rt::Tensor<opmath_t> rstd(call, 2, 2);
-  const rt::Tensor<opmath_t> grad_output(call, 3, 3, 2);
-  const rt::Tensor<opmath_t> input(call, 4, 3, 2);
-  const rt::Tensor<opmath_t> grad_rstd_sum(call, 5, 2);
-  const rt::Tensor<opmath_t> grad_mu_sum(call, 6, 2);
-  rt::Loops<7> outer;
+  const rt::Tensor<opmath_t> grad_output(call, 1, 3, 2);
+  const rt::Tensor<opmath_t> input(call, 2, 3, 2);
+  const rt::Tensor<opmath_t> grad_rstd_sum_part(call, 3, 2);
+  const rt::Tensor<opmath_t> grad_mu_sum_part(call, 4, 2);
+  rt::Loops<5> outer;
   outer.step(0, mu.stride(0));
-  outer.step(2, rstd.stride(0));
-  outer.step(3, grad_output.stride(0));
-  outer.step(4, input.stride(0));
-  outer.step(5, grad_rstd_sum.stride(0));
-  outer.step(6, grad_mu_sum.stride(0));
+  outer.step(1, grad_output.stride(0));
+  outer.step(2, input.stride(0));
+  outer.step(3, grad_rstd_sum_part.stride(0));
+  outer.step(4, grad_mu_sum_part.stride(0));
   outer.dim_of_steps(N);
-  outer.step(1, weight.stride(0));
-  outer.step(3, grad_output.stride(1));
-  outer.step(4, input.stride(1));
-  outer.step(5, grad_rstd_sum.stride(1));
-  outer.step(6, grad_mu_sum.stride(1));
+  outer.step(1, grad_output.stride(1));
+  outer.step(2, input.stride(1));
+  outer.step(3, grad_rstd_sum_part.stride(1));
+  outer.step(4, grad_mu_sum_part.stride(1));
   outer.dim_of_steps(C, true);
-  rt::Loops<7> over_batch;
-  over_batch.batch(call, nullptr, nullptr, nullptr, &grad_output, &input, nullptr, nullptr);
+  rt::Loops<5> over_batch;
+  over_batch.batch(call, nullptr, &grad_output, &input, nullptr, nullptr);
   rt::parallel(host, outer.count, over_batch.count, [=, &host](int64_t begin, int64_t end) {
     outer.runs<1>(begin, end, nullptr, [&](const auto& row) {
       const bool mask = elements != 0;
       const int64_t at_g = rt::floordiv(outer.index(row, 0, 0), S);
       const opmath_t mu_value = mask ? rt::pick(host, mu, row.at[0], 0, 1, at_g, G) : opmath_t(0);
-      const opmath_t weight_value = rt::load(weight, row.at[1]);
-      const bool mask_2 = elements != 0;
-      const int64_t at_g_2 = rt::floordiv(outer.index(row, 0, 0), S);
-      const opmath_t rstd_value = mask_2 ? rt::pick(host, rstd, row.at[2], 2, 1, at_g_2, G) : opmath_t(0);
-      rt::Fold<rt::Sum, opmath_t> grad_rstd_sum_value_fold;
-      rt::Fold<rt::Sum, opmath_t> grad_mu_sum_value_fold;
+      rt::Fold<rt::Sum, opmath_t> grad_rstd_sum_part_value_fold;
+      rt::Fold<rt::Sum, opmath_t> grad_mu_sum_part_value_fold;
       over_batch.runs<rt::block>(0, over_batch.count, row.at, [&](const auto& run) {
-        const rt::Source<opmath_t> grad_output_at(grad_output, run.at[3], run.step[3], run.size);
-        const rt::Source<opmath_t> input_at(input, run.at[4], run.step[4], run.size);
+        const rt::Source<opmath_t> grad_output_at(grad_output, run.at[1], run.step[1], run.size);
+        const rt::Source<opmath_t> input_at(input, run.at[2], run.step[2], run.size);
         rt::lanes<rt::lane_count>(run.size, [&](int64_t i, int lane) {
           const opmath_t grad_output_value = grad_output_at[i];
-          grad_rstd_sum_value_fold.add(lane, grad_output_value * (input_at[i] - mu_value) * weight_value);
-          grad_mu_sum_value_fold.add(lane, -(grad_output_value * rstd_value * weight_value));
+          grad_rstd_sum_part_value_fold.add(lane, grad_output_value * (input_at[i] - mu_value));
+          grad_mu_sum_part_value_fold.add(lane, grad_output_value);
         });
-        grad_rstd_sum_value_fold.ran(run.size);
-        grad_mu_sum_value_fold.ran(run.size);
+        grad_rstd_sum_part_value_fold.ran(run.size);
+        grad_mu_sum_part_value_fold.ran(run.size);
       });
-      const opmath_t grad_rstd_sum_value = grad_rstd_sum_value_fold.value();
-      const opmath_t grad_mu_sum_value = grad_mu_sum_value_fold.value();
-      rt::store(grad_rstd_sum, row.at[5], grad_rstd_sum_value);
-      rt::store(grad_mu_sum, row.at[6], grad_mu_sum_value);
+      const opmath_t grad_rstd_sum_part_value = grad_rstd_sum_part_value_fold.value();
+      const opmath_t grad_mu_sum_part_value = grad_mu_sum_part_value_fold.value();
+      rt::store(grad_rstd_sum_part, row.at[3], grad_rstd_sum_part_value);
+      rt::store(grad_mu_sum_part, row.at[4], grad_mu_sum_part_value);
     });
   });
   return rt::status(host);
@@ -280,21 +272,23 @@ int backward_0_grad_rstd(const OpgenCall& call, OpgenHost& host) {
   const int64_t S = call.ints[3];
   const int64_t N = call.ints[0];
   const int64_t C = call.ints[2];
-  const rt::Tensor<opmath_t> grad_rstd_sum(call, 1, 2);
+  const rt::Tensor<opmath_t> grad_rstd_sum_part(call, 1, 2);
+  const rt::Tensor<opmath_t> weight(call, 2, 1);
   const rt::Tensor<opmath_t> grad_rstd(call, 0, 2);
-  rt::Loops<2> outer;
-  outer.dim(N, {grad_rstd_sum.stride(0), grad_rstd.stride(0)});
-  rt::Loops<2> over_c;
-  over_c.dim(C, {grad_rstd_sum.stride(1), 0}, true);
+  rt::Loops<3> outer;
+  outer.dim(N, {grad_rstd_sum_part.stride(0), 0, grad_rstd.stride(0)});
+  rt::Loops<3> over_c;
+  over_c.dim(C, {grad_rstd_sum_part.stride(1), weight.stride(0), 0}, true);
   over_c.pieces(S);
   rt::parallel(host, outer.count, over_c.count, [=, &host](int64_t begin, int64_t end) {
     outer.runs<1>(begin, end, nullptr, [&](const auto& row) {
       over_c.runs<rt::block>(0, over_c.count, row.at, [&](const auto& run) {
-        const rt::Source<opmath_t> grad_rstd_sum_at(grad_rstd_sum, run.at[0], run.step[0], run.size);
+        const rt::Source<opmath_t> grad_rstd_sum_part_at(grad_rstd_sum_part, run.at[0], run.step[0], run.size);
+        const rt::Source<opmath_t> weight_at(weight, run.at[1], run.step[1], run.size);
         const auto grad_rstd_1 = [&](int64_t i) { return rt::floordiv(over_c.index(run, 0, i), S); };
         rt::Values<opmath_t> grad_rstd_out;
-        rt::each(run.size, [&](int64_t i) { grad_rstd_out.set(i, grad_rstd_sum_at[i]); });
-        rt::accumulate<rt::Sum>(host, grad_rstd, rt::stretch(run, 1, over_c.period), grad_rstd_out,
+        rt::each(run.size, [&](int64_t i) { grad_rstd_out.set(i, grad_rstd_sum_part_at[i] * weight_at[i]); });
+        rt::accumulate<rt::Sum>(host, grad_rstd, rt::stretch(run, 2, over_c.period), grad_rstd_out,
                                 rt::checked(grad_rstd, 1, grad_rstd.stride(1), 0, grad_rstd_1));
       });
     });
@@ -322,6 +316,58 @@ int backward_0_grad_variance_(const OpgenCall& call, OpgenHost& host) {
       rt::each(run.size, [&](int64_t i) {
         const auto value = opmath_t(-0.5) * grad_rstd_at[i] * rt::powi<3>(rstd_at[i]);
         grad_variance__out.set(i, value);
+      });
+    });
+  });
+  return rt::status(host);
+}
+
+// Accumulates into the places that its positions name, repeats in a fixed order.
+template <typename opmath_t>
+int backward_0_grad_mu(const OpgenCall& call, OpgenHost& host) {
+  {
+    const int64_t N = call.ints[0];
+    const int64_t G = call.ints[1];
+    const rt::Tensor<opmath_t> grad_mu(call, 0, 2);
+    rt::Loops<1> outer;
+    outer.dim(N, {grad_mu.stride(0)});
+    outer.dim(G, {grad_mu.stride(1)});
+    outer.arrange();
+    rt::parallel(host, outer.count, 1, [=, &host](int64_t begin, int64_t end) {
+      outer.runs<rt::block>(begin, end, nullptr, [&](const auto& run) {
+        rt::Sink<opmath_t> grad_mu_out(grad_mu, run.at[0], run.step[0], run.size);
+        rt::each(run.size, [&](int64_t i) { grad_mu_out.set(i, 0); });
+      });
+    });
+  }
+  const int64_t S = call.ints[3];
+  const int64_t N = call.ints[0];
+  const int64_t C = call.ints[2];
+  const rt::Tensor<opmath_t> grad_mu_sum_part(call, 1, 2);
+  const rt::Tensor<opmath_t> rstd(call, 2, 2);
+  const rt::Tensor<opmath_t> weight(call, 3, 1);
+  const rt::Tensor<opmath_t> grad_mu(call, 0, 2);
+  rt::Loops<4> outer;
+  outer.dim(N, {grad_mu_sum_part.stride(0), rstd.stride(0), 0, grad_mu.stride(0)});
+  rt::Loops<4> over_c;
+  over_c.dim(C, {grad_mu_sum_part.stride(1), 0, weight.stride(0), 0}, true);
+  over_c.pieces(S);
+  rt::parallel(host, outer.count, over_c.count, [=, &host](int64_t begin, int64_t end) {
+    outer.runs<1>(begin, end, nullptr, [&](const auto& row) {
+      rt::Held<opmath_t> rstd_held;
+      over_c.runs<rt::block>(0, over_c.count, row.at, [&](const auto& run) {
+        const rt::Source<opmath_t> grad_mu_sum_part_at(grad_mu_sum_part, run.at[0], run.step[0], run.size);
+        const rt::Source<opmath_t> weight_at(weight, run.at[2], run.step[2], run.size);
+        const auto rstd_1 = [&](int64_t i) { return rt::floordiv(over_c.index(run, 0, i), S); };
+        const rt::Line<opmath_t> rstd_at(host, rstd_held, rstd, rt::stretch(run, 1, over_c.period), 0,
+                                         rt::checked(rstd, 1, rstd.stride(1), 2, rstd_1));
+        rt::Values<opmath_t> grad_mu_out;
+        rt::each(run.size, [&](int64_t i) {
+          const auto value = -(grad_mu_sum_part_at[i] * rstd_at[i] * weight_at[i]);
+          grad_mu_out.set(i, value);
+        });
+        rt::accumulate<rt::Sum>(host, grad_mu, rt::stretch(run, 3, over_c.period), grad_mu_out,
+                                rt::checked(grad_mu, 1, grad_mu.stride(1), 0, rstd_1));
       });
     });
   });
@@ -399,112 +445,155 @@ int backward_0_grad_input(const OpgenCall& call, OpgenHost& host) {
   return rt::status(host);
 }
 
-// Reduces along memory: a row is read and kept in cache by all passes.
+// Reduces across memory: neighbouring columns together, rows in fixed order.
 template <typename opmath_t>
-int backward_0_grad_bias(const OpgenCall& call, OpgenHost& host) {
+int backward_0_grad_weight(const OpgenCall& call, OpgenHost& host) {
   const int64_t S = call.ints[2];
   const int64_t C = call.ints[0];
   const int64_t N = call.ints[1];
-  const rt::Tensor<opmath_t> grad_output(call, 0, 3, 2);
-  const rt::Tensor<opmath_t> input(call, 1, 3, 2);
-  const rt::Tensor<opmath_t> mu(call, 2, 2);
-  const rt::Tensor<opmath_t> rstd(call, 3, 2);
-  const rt::Tensor<opmath_t> grad_weight(call, 4, 1);
-  const rt::Tensor<opmath_t> grad_bias(call, 5, 1);
-  rt::Loops<6> outer;
-  outer.step(0, grad_output.stride(1));
-  outer.step(1, input.stride(1));
-  outer.step(4, grad_weight.stride(0));
-  outer.step(5, grad_bias.stride(0));
-  outer.dim_of_steps(C, true);
-  rt::Loops<6> over_n_batch;
-  over_n_batch.dim(N, {grad_output.stride(0), input.stride(0), mu.stride(0), rstd.stride(0), 0, 0});
-  over_n_batch.batch(call, &grad_output, &input, nullptr, nullptr, nullptr, nullptr);
-  rt::parallel(host, outer.count, over_n_batch.count, [=, &host](int64_t begin, int64_t end) {
-    outer.runs<1>(begin, end, nullptr, [&](const auto& row) {
-      rt::Fold<rt::Sum, opmath_t> grad_weight_value_fold;
-      rt::Fold<rt::Sum, opmath_t> grad_bias_value_fold;
-      rt::Held<opmath_t> mu_held;
-      rt::Held<opmath_t> rstd_held;
-      over_n_batch.runs<rt::block>(0, over_n_batch.count, row.at, [&](const auto& run) {
-        const rt::Source<opmath_t> grad_output_at(grad_output, run.at[0], run.step[0], run.size);
-        const rt::Source<opmath_t> input_at(input, run.at[1], run.step[1], run.size);
-        const rt::Fixed mu_1(rt::floordiv(outer.index(row, 0, 0), S));
-        const rt::Line<opmath_t> mu_at(host, mu_held, mu, rt::stretch(run, 2, 1), 0,
-                                       rt::checked(mu, 1, mu.stride(1), 2, mu_1));
-        const rt::Line<opmath_t> rstd_at(host, rstd_held, rstd, rt::stretch(run, 3, 1), 0,
-                                         rt::checked(rstd, 1, rstd.stride(1), 3, mu_1));
-        rt::lanes<rt::lane_count>(run.size, [&](int64_t i, int lane) {
-          const opmath_t grad_output_value_2 = grad_output_at[i];
-          grad_weight_value_fold.add(lane, grad_output_value_2 * (input_at[i] - mu_at[i]) * rstd_at[i]);
-          grad_bias_value_fold.add(lane, grad_output_value_2);
+  const rt::Tensor<opmath_t> grad_rstd_sum_part(call, 0, 2);
+  const rt::Tensor<opmath_t> rstd(call, 1, 2);
+  const rt::Tensor<opmath_t> grad_weight(call, 2, 1);
+  rt::Loops<3> outer;
+  outer.dim(C, {grad_rstd_sum_part.stride(1), 0, grad_weight.stride(0)}, true);
+  rt::Loops<3> over_n;
+  over_n.dim(N, {grad_rstd_sum_part.stride(0), rstd.stride(0), 0});
+  outer.pieces(S);
+  rt::parallel(host, outer.count, over_n.count, [=, &host](int64_t begin, int64_t end) {
+    outer.runs<rt::block>(begin, end, nullptr, [&](const auto& columns) {
+      rt::Fold<rt::Sum, opmath_t, rt::block> grad_weight_value_fold;
+      over_n.runs<1>(0, over_n.count, columns.at, [&](const auto& point) {
+        const rt::Source<opmath_t> grad_rstd_sum_part_at(grad_rstd_sum_part, point.at[0], columns.step[0],
+                                                         columns.size);
+        const auto rstd_1 = [&](int64_t i) { return rt::floordiv(outer.index(columns, 0, i), S); };
+        const rt::Line<opmath_t> rstd_at(host, rstd, rt::stretch(point, columns, 1, outer.period), 0,
+                                         rt::checked(rstd, 1, rstd.stride(1), 1, rstd_1));
+        rt::each(columns.size, [&](int64_t i) {
+          const auto value = grad_rstd_sum_part_at[i] * rstd_at[i];
+          grad_weight_value_fold.add(i, value);
         });
-        grad_weight_value_fold.ran(run.size);
-        grad_bias_value_fold.ran(run.size);
+        grad_weight_value_fold.ran(columns.size);
       });
-      const opmath_t grad_weight_value = grad_weight_value_fold.value();
-      const opmath_t grad_bias_value = grad_bias_value_fold.value();
-      rt::store(grad_weight, row.at[4], grad_weight_value);
-      rt::store(grad_bias, row.at[5], grad_bias_value);
+      grad_weight_value_fold.finish();
+      rt::Sink<opmath_t> grad_weight_out(grad_weight, columns.at[2], columns.step[2], columns.size);
+      rt::each(columns.size, [&](int64_t i) { grad_weight_out.set(i, grad_weight_value_fold[i]); });
     });
   });
   return rt::status(host);
 }
 
-// Reduces along memory: a row is read and kept in cache by all passes.
+// Reduces across memory: neighbouring columns together, rows in fixed order.
 template <typename opmath_t>
-int backward_2_grad_mu_sum(const OpgenCall& call, OpgenHost& host) {
-  const int64_t elements = rt::batch_count(call);
-  const int64_t S = call.ints[2];
-  const int64_t G = call.ints[3];
-  const int64_t N = call.ints[0];
-  const int64_t C = call.ints[1];
-  const rt::Tensor<opmath_t> mu(call, 0, 2);
-  const rt::Tensor<opmath_t> rstd(call, 1, 2);
-  const rt::Tensor<opmath_t> grad_output(call, 2, 3, 2);
-  const rt::Tensor<opmath_t> input(call, 3, 3, 2);
-  const rt::Tensor<opmath_t> grad_rstd_sum(call, 4, 2);
-  const rt::Tensor<opmath_t> grad_mu_sum(call, 5, 2);
-  rt::Loops<6> outer;
-  outer.step(0, mu.stride(0));
-  outer.step(1, rstd.stride(0));
-  outer.step(2, grad_output.stride(0));
-  outer.step(3, input.stride(0));
-  outer.step(4, grad_rstd_sum.stride(0));
-  outer.step(5, grad_mu_sum.stride(0));
-  outer.dim_of_steps(N);
-  outer.step(2, grad_output.stride(1));
-  outer.step(3, input.stride(1));
-  outer.step(4, grad_rstd_sum.stride(1));
-  outer.step(5, grad_mu_sum.stride(1));
-  outer.dim_of_steps(C, true);
-  rt::Loops<6> over_batch;
-  over_batch.batch(call, nullptr, nullptr, &grad_output, &input, nullptr, nullptr);
-  rt::parallel(host, outer.count, over_batch.count, [=, &host](int64_t begin, int64_t end) {
-    outer.runs<1>(begin, end, nullptr, [&](const auto& row) {
-      const bool mask = elements != 0;
-      const int64_t at_g = rt::floordiv(outer.index(row, 0, 0), S);
-      const opmath_t mu_value = mask ? rt::pick(host, mu, row.at[0], 0, 1, at_g, G) : opmath_t(0);
-      const bool mask_2 = elements != 0;
-      const int64_t at_g_2 = rt::floordiv(outer.index(row, 0, 0), S);
-      const opmath_t rstd_value = mask_2 ? rt::pick(host, rstd, row.at[1], 1, 1, at_g_2, G) : opmath_t(0);
-      rt::Fold<rt::Sum, opmath_t> grad_rstd_sum_value_fold;
-      rt::Fold<rt::Sum, opmath_t> grad_mu_sum_value_fold;
-      over_batch.runs<rt::block>(0, over_batch.count, row.at, [&](const auto& run) {
-        const rt::Source<opmath_t> grad_output_at(grad_output, run.at[2], run.step[2], run.size);
-        const rt::Source<opmath_t> input_at(input, run.at[3], run.step[3], run.size);
-        rt::lanes<rt::lane_count>(run.size, [&](int64_t i, int lane) {
-          const opmath_t grad_output_value = grad_output_at[i];
-          grad_rstd_sum_value_fold.add(lane, grad_output_value * (input_at[i] - mu_value));
-          grad_mu_sum_value_fold.add(lane, -(grad_output_value * rstd_value));
-        });
-        grad_rstd_sum_value_fold.ran(run.size);
-        grad_mu_sum_value_fold.ran(run.size);
+int backward_0_grad_bias(const OpgenCall& call, OpgenHost& host) {
+  const int64_t C = call.ints[0];
+  const int64_t N = call.ints[1];
+  const rt::Tensor<opmath_t> grad_mu_sum_part(call, 0, 2);
+  const rt::Tensor<opmath_t> grad_bias(call, 1, 1);
+  rt::Loops<2> outer;
+  outer.dim(C, {grad_mu_sum_part.stride(1), grad_bias.stride(0)});
+  rt::Loops<2> over_n;
+  over_n.dim(N, {grad_mu_sum_part.stride(0), 0});
+  rt::parallel(host, outer.count, over_n.count, [=, &host](int64_t begin, int64_t end) {
+    outer.runs<rt::block>(begin, end, nullptr, [&](const auto& columns) {
+      rt::Fold<rt::Sum, opmath_t, rt::block> grad_bias_value_fold;
+      over_n.runs<1>(0, over_n.count, columns.at, [&](const auto& point) {
+        const rt::Source<opmath_t> grad_mu_sum_part_at(grad_mu_sum_part, point.at[0], columns.step[0], columns.size);
+        rt::each(columns.size, [&](int64_t i) { grad_bias_value_fold.add(i, grad_mu_sum_part_at[i]); });
+        grad_bias_value_fold.ran(columns.size);
       });
-      const opmath_t grad_rstd_sum_value = grad_rstd_sum_value_fold.value();
-      const opmath_t grad_mu_sum_value = grad_mu_sum_value_fold.value();
-      rt::store(grad_rstd_sum, row.at[4], grad_rstd_sum_value);
-      rt::store(grad_mu_sum, row.at[5], grad_mu_sum_value);
+      grad_bias_value_fold.finish();
+      rt::Sink<opmath_t> grad_bias_out(grad_bias, columns.at[1], columns.step[1], columns.size);
+      rt::each(columns.size, [&](int64_t i) { grad_bias_out.set(i, grad_bias_value_fold[i]); });
+    });
+  });
+  return rt::status(host);
+}
+
+// Accumulates into the places that its positions name, repeats in a fixed order.
+template <typename opmath_t>
+int backward_2_grad_rstd(const OpgenCall& call, OpgenHost& host) {
+  {
+    const int64_t N = call.ints[0];
+    const int64_t G = call.ints[1];
+    const rt::Tensor<opmath_t> grad_rstd(call, 0, 2);
+    rt::Loops<1> outer;
+    outer.dim(N, {grad_rstd.stride(0)});
+    outer.dim(G, {grad_rstd.stride(1)});
+    outer.arrange();
+    rt::parallel(host, outer.count, 1, [=, &host](int64_t begin, int64_t end) {
+      outer.runs<rt::block>(begin, end, nullptr, [&](const auto& run) {
+        rt::Sink<opmath_t> grad_rstd_out(grad_rstd, run.at[0], run.step[0], run.size);
+        rt::each(run.size, [&](int64_t i) { grad_rstd_out.set(i, 0); });
+      });
+    });
+  }
+  const int64_t S = call.ints[3];
+  const int64_t N = call.ints[0];
+  const int64_t C = call.ints[2];
+  const rt::Tensor<opmath_t> grad_rstd_sum(call, 1, 2);
+  const rt::Tensor<opmath_t> grad_rstd(call, 0, 2);
+  rt::Loops<2> outer;
+  outer.dim(N, {grad_rstd_sum.stride(0), grad_rstd.stride(0)});
+  rt::Loops<2> over_c;
+  over_c.dim(C, {grad_rstd_sum.stride(1), 0}, true);
+  over_c.pieces(S);
+  rt::parallel(host, outer.count, over_c.count, [=, &host](int64_t begin, int64_t end) {
+    outer.runs<1>(begin, end, nullptr, [&](const auto& row) {
+      over_c.runs<rt::block>(0, over_c.count, row.at, [&](const auto& run) {
+        const rt::Source<opmath_t> grad_rstd_sum_at(grad_rstd_sum, run.at[0], run.step[0], run.size);
+        const auto grad_rstd_1 = [&](int64_t i) { return rt::floordiv(over_c.index(run, 0, i), S); };
+        rt::Values<opmath_t> grad_rstd_out;
+        rt::each(run.size, [&](int64_t i) { grad_rstd_out.set(i, grad_rstd_sum_at[i]); });
+        rt::accumulate<rt::Sum>(host, grad_rstd, rt::stretch(run, 1, over_c.period), grad_rstd_out,
+                                rt::checked(grad_rstd, 1, grad_rstd.stride(1), 0, grad_rstd_1));
+      });
+    });
+  });
+  return rt::status(host);
+}
+
+// Accumulates into the places that its positions name, repeats in a fixed order.
+template <typename opmath_t>
+int backward_2_grad_mu(const OpgenCall& call, OpgenHost& host) {
+  {
+    const int64_t N = call.ints[0];
+    const int64_t G = call.ints[1];
+    const rt::Tensor<opmath_t> grad_mu(call, 0, 2);
+    rt::Loops<1> outer;
+    outer.dim(N, {grad_mu.stride(0)});
+    outer.dim(G, {grad_mu.stride(1)});
+    outer.arrange();
+    rt::parallel(host, outer.count, 1, [=, &host](int64_t begin, int64_t end) {
+      outer.runs<rt::block>(begin, end, nullptr, [&](const auto& run) {
+        rt::Sink<opmath_t> grad_mu_out(grad_mu, run.at[0], run.step[0], run.size);
+        rt::each(run.size, [&](int64_t i) { grad_mu_out.set(i, 0); });
+      });
+    });
+  }
+  const int64_t S = call.ints[3];
+  const int64_t N = call.ints[0];
+  const int64_t C = call.ints[2];
+  const rt::Tensor<opmath_t> grad_mu_sum_part(call, 1, 2);
+  const rt::Tensor<opmath_t> rstd(call, 2, 2);
+  const rt::Tensor<opmath_t> grad_mu(call, 0, 2);
+  rt::Loops<3> outer;
+  outer.dim(N, {grad_mu_sum_part.stride(0), rstd.stride(0), grad_mu.stride(0)});
+  rt::Loops<3> over_c;
+  over_c.dim(C, {grad_mu_sum_part.stride(1), 0, 0}, true);
+  over_c.pieces(S);
+  rt::parallel(host, outer.count, over_c.count, [=, &host](int64_t begin, int64_t end) {
+    outer.runs<1>(begin, end, nullptr, [&](const auto& row) {
+      rt::Held<opmath_t> rstd_held;
+      over_c.runs<rt::block>(0, over_c.count, row.at, [&](const auto& run) {
+        const rt::Source<opmath_t> grad_mu_sum_part_at(grad_mu_sum_part, run.at[0], run.step[0], run.size);
+        const auto rstd_1 = [&](int64_t i) { return rt::floordiv(over_c.index(run, 0, i), S); };
+        const rt::Line<opmath_t> rstd_at(host, rstd_held, rstd, rt::stretch(run, 1, over_c.period), 0,
+                                         rt::checked(rstd, 1, rstd.stride(1), 2, rstd_1));
+        rt::Values<opmath_t> grad_mu_out;
+        rt::each(run.size, [&](int64_t i) { grad_mu_out.set(i, -(grad_mu_sum_part_at[i] * rstd_at[i])); });
+        rt::accumulate<rt::Sum>(host, grad_mu, rt::stretch(run, 2, over_c.period), grad_mu_out,
+                                rt::checked(grad_mu, 1, grad_mu.stride(1), 0, rstd_1));
+      });
     });
   });
   return rt::status(host);
@@ -574,50 +663,22 @@ int backward_2_grad_input(const OpgenCall& call, OpgenHost& host) {
   return rt::status(host);
 }
 
-// Reduces along memory: a row is read and kept in cache by all passes.
-template <typename opmath_t>
-int backward_2_grad_bias(const OpgenCall& call, OpgenHost& host) {
-  const int64_t C = call.ints[0];
-  const int64_t N = call.ints[1];
-  const rt::Tensor<opmath_t> grad_output(call, 0, 3, 2);
-  const rt::Tensor<opmath_t> grad_bias(call, 1, 1);
-  rt::Loops<2> outer;
-  outer.dim(C, {grad_output.stride(1), grad_bias.stride(0)});
-  rt::Loops<2> over_n_batch;
-  over_n_batch.dim(N, {grad_output.stride(0), 0});
-  over_n_batch.batch(call, &grad_output, nullptr);
-  rt::parallel(host, outer.count, over_n_batch.count, [=, &host](int64_t begin, int64_t end) {
-    outer.runs<1>(begin, end, nullptr, [&](const auto& row) {
-      rt::Fold<rt::Sum, opmath_t> grad_bias_value_fold;
-      over_n_batch.runs<rt::block>(0, over_n_batch.count, row.at, [&](const auto& run) {
-        const rt::Source<opmath_t> grad_output_at(grad_output, run.at[0], run.step[0], run.size);
-        rt::lanes<rt::lane_count>(run.size, [&](int64_t i, int lane) {
-          const auto value = grad_output_at[i];
-          grad_bias_value_fold.add(lane, value);
-        });
-        grad_bias_value_fold.ran(run.size);
-      });
-      const opmath_t grad_bias_value = grad_bias_value_fold.value();
-      rt::store(grad_bias, row.at[1], grad_bias_value);
-    });
-  });
-  return rt::status(host);
-}
-
 }  // namespace
 
 OPGEN_STEPS(group_norm) = {
-    OPGEN_STEP(forward_0_rstd),             // 0
-    OPGEN_STEP(forward_0_output),           // 1
-    OPGEN_STEP(forward_1_output),           // 2
-    OPGEN_STEP(forward_2_output),           // 3
-    OPGEN_STEP(forward_3_output),           // 4
-    OPGEN_STEP(backward_0_grad_mu_sum),     // 5
-    OPGEN_STEP(backward_0_grad_rstd),       // 6
-    OPGEN_STEP(backward_0_grad_variance_),  // 7
-    OPGEN_STEP(backward_0_grad_input),      // 8
-    OPGEN_STEP(backward_0_grad_bias),       // 9
-    OPGEN_STEP(backward_2_grad_mu_sum),     // 10
-    OPGEN_STEP(backward_2_grad_input),      // 11
-    OPGEN_STEP(backward_2_grad_bias),       // 12
+    OPGEN_STEP(forward_0_rstd),               // 0
+    OPGEN_STEP(forward_0_output),             // 1
+    OPGEN_STEP(forward_1_output),             // 2
+    OPGEN_STEP(forward_2_output),             // 3
+    OPGEN_STEP(forward_3_output),             // 4
+    OPGEN_STEP(backward_0_grad_mu_sum_part),  // 5
+    OPGEN_STEP(backward_0_grad_rstd),         // 6
+    OPGEN_STEP(backward_0_grad_variance_),    // 7
+    OPGEN_STEP(backward_0_grad_mu),           // 8
+    OPGEN_STEP(backward_0_grad_input),        // 9
+    OPGEN_STEP(backward_0_grad_weight),       // 10
+    OPGEN_STEP(backward_0_grad_bias),         // 11
+    OPGEN_STEP(backward_2_grad_rstd),         // 12
+    OPGEN_STEP(backward_2_grad_mu),           // 13
+    OPGEN_STEP(backward_2_grad_input),        // 14
 };

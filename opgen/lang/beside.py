@@ -5,7 +5,7 @@ In go the parts of such a call, out come the reduction that is meant and what to
 
 from __future__ import annotations
 
-from collections.abc import Mapping
+from collections.abc import Container, Mapping
 from dataclasses import dataclass, replace
 
 from opgen.diagnostics.model import Span
@@ -47,8 +47,10 @@ class Arguments:
     end: Span
 
 
-def meant_by(words: Vocabulary, e: Reduction, arguments: Arguments) -> tuple[Expr | None, tuple[str, ...]]:
-    """What `name[k](body, …)` with these arguments means, and hints."""
+def meant_by(
+    words: Vocabulary, e: Reduction, arguments: Arguments, around: Container[str] = ()
+) -> tuple[Expr | None, tuple[str, ...]]:
+    """What `name[k](body, …)` with these arguments means, and hints; `around` it, there are these indices."""
     hints: dict[str, None] = {}
     meant: Expr | None = e
     named, left = arguments.named, list(arguments.given)
@@ -56,7 +58,9 @@ def meant_by(words: Vocabulary, e: Reduction, arguments: Arguments) -> tuple[Exp
     if e.name == "norm" and order is None and left and not _is_index(e, left[0]):
         order = left.pop(0)
     if e.name in ("max", "min") and len(left) == 1 and not named and not _is_axis(e, left[0]):
-        return _of_two(e, left[0]), (_TWO.format(e.name, "larger" if e.name == "max" else "smaller"),)
+        again = all(isinstance(b, Binder) and b.name in around for b in e.binders)  # so that nothing is left to reduce
+        both = Call(e.name, (e.body, left[0]), e.span, e.name_span) if again else _of_two(e, left[0])
+        return both, (_TWO.format(e.name, "larger" if e.name == "max" else "smaller"),)
     for argument in left:
         if not _is_index(e, argument) and integer(argument) is None:
             return None, (ONE_BODY,)

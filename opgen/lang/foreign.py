@@ -323,10 +323,10 @@ def _factor(words: Vocabulary, e: Expr, turned: Sequence[Turned]) -> Factor | No
     if not isinstance(whole, Access):
         return None
     items, shape = _read_at(words, whole), words.shapes.get(whole.name, ())
-    sizes = {
-        i: size for i, size, written in zip(items, shape, whole.items, strict=False) if isinstance(written, Name)
-    } if len(items) == len(shape) else {}  # fmt: skip
-    return Factor(whole, order or items, order is None and isinstance(e, Access), sizes)
+    known = zip(items, shape, whole.items, strict=True) if len(items) == len(shape) else ()
+    sizes = {i: size for i, size, written in known if isinstance(written, Name)}
+    is_row = isinstance(e, Access) and len(e.items) == len(items) - 1
+    return Factor(whole, order or items, order is None and isinstance(e, Access), sizes, is_row)
 
 
 def _read_at(words: Vocabulary, e: Access) -> tuple[str, ...]:

@@ -35,6 +35,8 @@ _FORMULAS: Mapping[str, Rows] = MappingProxyType({
         ("x", "square(clamp(x, 0, 1))*(3 - 2*clamp(x, 0, 1))"),
         ("a, b, x", "square(clamp((x - a)/(b - a), 0, 1))*(3 - 2*clamp((x - a)/(b - a), 0, 1))"),
     ),
+    "levi_civita": (("a, b, c", "(a - b)*(b - c)*(c - a)/2"),),
+    **dict.fromkeys(("kronecker", "kronecker_delta", "kdelta"), (("a, b", "where(a == b, 1, 0)"),)),
     "trigamma": (("x", "polygamma(1, x)"),),
     "i0": (("x", "exp(abs(x))*i0e(x)"),),
     "i1": (("x", "exp(abs(x))*i1e(x)"),),

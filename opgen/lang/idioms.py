@@ -255,7 +255,7 @@ class Idioms(Notes):
             self.note(arguments.at, f"the body of `{e.name}[…]` is one expression")
             binder = e.binders[0] if len(e.binders) == 1 else None
             return self._within(e.name, e.body, arguments.given[0], binder.name if isinstance(binder, Binder) else None)
-        meant, hints = meant_by(self.words, e, arguments)
+        meant, hints = meant_by(self.words, e, arguments, (*self.left, *self.bound))
         self.note(arguments.at, f"the body of `{e.name}[…]` is one expression", *hints)
         self.found[-1].label = "leave this away" if meant is e else ""
         self.unclear |= meant is None
@@ -381,6 +381,8 @@ class Idioms(Notes):
             return meant.node
         node, order = lettered(meant.node, meant.order, self.left)
         self.results.append((node, order))
+        if is_product(name) and self.plain and not self.inside and {*self.left} < {*order}:
+            self.grown = (*self.left, *(i for i in order if i not in self.left))
         return node
 
 

@@ -21,6 +21,7 @@ class Factor:
     order: tuple[str, ...]
     written: bool
     sizes: Mapping[str, str]  # of the axes at its indices, where they are known
+    is_row: bool = False  # whether all but its last index were chosen, as of `x[n]` of a matrix
 
     def meets(self, index: str, other: Factor, theirs: str) -> bool:
         """Whether one may be summed over together with an index of another."""
@@ -42,7 +43,7 @@ def product(a: Factor, b: Factor, left: Sequence[str]) -> Made | None:
     """`a @ b` with the order of its indices; `left`: those of the target."""
     if not a.order or not b.order or "..." in (a.order[-1], b.order[-1]):
         return None
-    matrix = len([i for i in b.order if i != "..."]) > 1
+    matrix = len([i for i in b.order if i != "..."]) > 1 and not b.is_row
     place = len(b.order) - (2 if matrix else 1)
     if b.order[place] == "...":
         return None
@@ -50,7 +51,7 @@ def product(a: Factor, b: Factor, left: Sequence[str]) -> Made | None:
         return _as_written(a, b, place, left)
     if not a.meets(a.order[-1], b, b.order[place]):
         return None
-    along = b.order[place] if b.written and not a.written else a.order[-1]
+    along = b.order[place] if b.written and not a.written and not b.is_row else a.order[-1]
     lead, after = b.order[:place], b.order[place + 1 :]
     first, second = {a.order[-1]: along}, {b.order[place]: along}
     rows = a.order[:-1]

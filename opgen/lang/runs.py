@@ -1,4 +1,4 @@
-"""`k=0..K-1`, how other notations say how far an index runs."""
+"""`k=0..K-1`, `j in ids[i]` and `j = a:b`: how other notations say how far an index runs."""
 
 from __future__ import annotations
 
@@ -6,12 +6,14 @@ import re
 from itertools import accumulate
 
 from opgen.diagnostics.model import Hint, Span
+from opgen.lang.vocabulary import SPARE
 from opgen.schema.formula import Formula
 
 _RANGE = re.compile(
     r"\b(?P<index>[a-z]\w*)[ ]*(?:=|in\b)[ ]*(?P<first>\d+)[ ]*\.\.[ ]*(?P<last>(?P<size>\w+)[ ]*-[ ]*1\b|[^\],\n]+)"
 )
 _HEAD = re.compile(r"(\w+)\[\s*$")
+_INDEX = re.compile(r"(?P<name>\w+)\[\s*(?P<index>[a-z]\w*)\s*$")
 
 
 def run_between(f: Formula, at: int) -> tuple[Span, tuple[str, ...]] | None:
@@ -45,13 +47,38 @@ def run_between(f: Formula, at: int) -> tuple[Span, tuple[str, ...]] | None:
 
 def _from_0(f: Formula, found: re.Match[str], index: str, size: str, first: str) -> str:
     """The reduction whose index that is, with the index running from 0; nothing where it is no reduction."""
-    head, tail = _HEAD.search(f.text[: found.start()]), f.text[found.end() :]
-    if head is None or not tail.startswith("]("):
+    head, body = _HEAD.search(f.text[: found.start()]), _body(f.text[found.end() :])
+    if head is None or not body:
         return ""
-    depths = accumulate((c == "(") - (c == ")") for c in tail[1:])
-    end = next((k for k, depth in enumerate(depths, 1) if depth == 0), 0)
-    if not end or "\n" in tail[:end]:
-        return ""
-    body = re.sub(rf"([+-])([ ]*){index}\b(?![ ]*[*/\[(])", rf"\1\g<2>{index} \1 {first}", tail[2:end])
+    body = re.sub(rf"([+-])([ ]*){index}\b(?![ ]*[*/\[(])", rf"\1\g<2>{index} \1 {first}", body)
     body = re.sub(rf"(?<![+-])(?<![+-][ ])\b{index}\b(?![\[(])", f"({index} + {first})", body)
     return f"{head[1]}[{index} < {size}]({body})"
+
+
+def _body(behind: str) -> str:
+    """The body of a reduction behind its index, `](…)`, on one line."""
+    depths = accumulate((c == "(") - (c == ")") for c in behind[1:]) if behind.startswith("](") else ()
+    body = behind[2 : next((k for k, depth in enumerate(depths, 1) if depth == 0), 0)]
+    return "" if "\n" in body else body
+
+
+def of_listed(before: str, behind: str) -> str:
+    """`sum[j in ids[i]](x[j])`, over what a tensor lists, around its `in`; nothing where it is something else."""
+    head, run = _INDEX.search(before), re.match(r"in\s+(?P<listed>\w+\[[^\[\]]*)\]\s*(?=\])", behind)
+    body = "" if run is None else _body(behind[run.end() :])
+    if head is None or run is None or not body:
+        return ""
+    free = next(c for c in SPARE if not re.search(rf"\b{c}\b", before + behind))
+    read = re.sub(rf"\b{head['index']}\b", f"{run['listed']}, {free}]", body)
+    return f"what is listed is read by its place: `{head['name']}[{free}]({read})`"
+
+
+def between(before: str, behind: str) -> str:
+    """`sum[j = a:b](x[j])`, over a range that moves, around its `=`; nothing where it is something else."""
+    head, run = _INDEX.search(before), re.match(r"=\s*(?P<first>[^\[\]=:]+):(?P<last>[^\[\]=:]+)(?=\])", behind)
+    body = "" if run is None else _body(behind[run.end() :])
+    if head is None or run is None or not body:
+        return ""
+    index, first, last = head["index"], run["first"].strip(), run["last"].strip()
+    chosen = f"where({first} <= {index} and {index} < {last}, {body}, 0)"
+    return f"a range is a condition: `{head['name']}[{index}]({chosen})`"

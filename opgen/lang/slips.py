@@ -13,6 +13,7 @@ from opgen.lang.habits import COLON, DOTS, ELEMENT, FUNCTIONS, JOIN, STATEMENTS,
 from opgen.lang.latex import written
 from opgen.lang.lexer import T, Token
 from opgen.lang.paper import multiplied
+from opgen.lang.runs import between, of_listed
 from opgen.lang.vocabulary import SPARE
 from opgen.schema.reductions import REDUCTIONS
 
@@ -50,6 +51,8 @@ def last_case(token: Token) -> str:
 
 _WITHIN = "one formula stands here; what it is made of stands in statements of `forward`, or in other functions"
 _MEAN = "a mean is a sum by a count: `s[…] += …` and `n[…] += 1`, then `y[…] = s[…]/max(n[…], 1)`"
+_FROM_0 = "an index runs from 0: `sum[k](…)`, or with its extent `sum[k < K](…)`"
+_WORDS = {"mod": "%", "div": "//", "xor": "!="}  # operators of other languages
 _TARGET = re.compile(r"(.*forward:)?[ ]*(?P<name>\w+)(?:\[(?P<at>[^\[\]]*)\])?[ ]*=[ ]*")
 
 
@@ -67,7 +70,7 @@ def hints(
     elif token.is_word("else"):
         yield "write `where(condition, a, b)` for a choice inside a formula"
     elif token.is_word("in") and wanted.endswith("`]`"):
-        yield DOTS
+        yield of_listed(_line(token), _after(token)) or DOTS
     elif token.is_op(")", "]") and wanted.startswith("an operator or"):
         yield f"there is one `{token.text}` too many, or its opening bracket is missing"
     elif token.is_op(":", "=") and wanted == "`=`":
@@ -79,7 +82,7 @@ def hints(
         lines = over_lines(first.partition("#")[0].rstrip(), _after(token).partition("#")[0].rstrip())
         yield "a comment begins with `#`" if _is_prose(token) else lines
     elif token.is_op("=") and wanted.endswith("`]`"):
-        yield "an index runs from 0: `sum[k](…)`, or with its extent `sum[k < K](…)`"
+        yield between(_line(token), _after(token)) or _FROM_0
     elif token.is_op("="):
         yield _WITHIN if previous and _before(token).strip() == previous.text else "equality is written `==`"
     elif token.kind is T.NAME and previous and previous.kind is T.NAME and "//" in _line(token):
@@ -130,6 +133,10 @@ def _multiplied(token: Token, functions: Sequence[str]) -> str:
 
 def _on_paper(previous: Token | None, token: Token, functions: Sequence[str]) -> str:
     """What is said of a function, a sum or a factor that stands beside another without a sign between them."""
+    if token.is_word(*_WORDS):
+        sign, after = _WORDS[token.text], _after(token).removeprefix(token.text).partition("#")[0]
+        line = f"{_line(token).rpartition('forward:')[2].strip()} {sign}{after.rstrip()}"
+        return f"`{token.text}` is written `{sign}`: write `{line}`"
     if whole := _applied(previous, token, functions):
         return f"a function has its argument in parentheses, and multiplication is written `*`: `{whole}`"
     if previous is None or not previous.is_op("]") or token.kind is not T.NAME:

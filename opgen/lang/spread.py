@@ -104,6 +104,8 @@ def spread(
             order = (*layout(words, first), *layout(words, second))
             outer = Product((("*", first), ("*", second)), a.span)
             return Spread(outer, order) if len({*order}) == len(order) == len("ab") else None
+        case "cross", (a, b):
+            return _cross(words, a, b)
         case "tril" | "triu", (of, *by) if len(by) < len("ab"):
             return _triangle(words, of, "<=" if name == "tril" else ">=", next(iter(by), named.get("diagonal")), turned)
         case "roll", (of, by, *axis):
@@ -183,6 +185,27 @@ def _one_hot(words: Vocabulary, of: Expr, count: Expr | tuple[Expr, ...] | None)
     zero, one = (Number(k, of.span) for k in (0, 1))
     chosen = Call("where", (Compare((name, whole), ("==",), of.span), one, zero), of.span, of.span)
     return Spread(chosen, (*order, index), {index: count})
+
+
+def _cross(words: Vocabulary, a: Expr, b: Expr) -> Spread | None:
+    """The product of vectors of three components, each of which reads the two behind it, around the end."""
+    first, second = spelled(words, a), spelled(words, b)
+    if not (isinstance(first, Access) and isinstance(second, Access)):
+        return None
+    order, here = layout(words, first), first.span
+    shapes = [words.shapes.get(e.name, ("",)) for e in (first, second)]
+    lasts = [e.items[-1] for e in (first, second)]
+    if not all(s[-1] == "3" and len(s) == len(e.items) for s, e in zip(shapes, (first, second), strict=True)):
+        return None
+    if not order or not all(isinstance(i, Name) for i in lasts):
+        return None
+
+    def part(of: Access, after: int) -> Expr:
+        ahead = Sum((("+", Name(order[-1], here)), ("+", Number(after, here))), here)
+        return replace(of, items=(*of.items[:-1], Product((("*", ahead), ("%", Number(3, here))), here)))
+
+    one, other = (Product((("*", part(first, k)), ("*", part(second, 3 - k))), here) for k in (1, 2))
+    return Spread(Sum((("+", one), ("-", other)), here), order, {order[-1]: Number(3, here)})
 
 
 def _triangle(

@@ -116,6 +116,9 @@ def order_of(
         return tuple(i for i in order if i in items)
     rest = iter(order)
     beside = layout(words, transform(value, lambda n: Number(0, n.span) if n in made else None))
+    if set(order) < set(items) == set(beside):
+        rest = iter(beside)
+        return beside if all(i in rest for i in order) else None
     return order if set(items) == set(order) and all(i in rest for i in beside) else None
 
 

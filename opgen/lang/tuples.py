@@ -29,6 +29,10 @@ def unpacked(words: Vocabulary, targets: Sequence[str], line: str) -> tuple[str,
     if len(values := between_commas(value)) == len(targets):
         stated = (f"`{s}`" for s in map(partial(_stated, words), targets, values))
         return (f"a statement for each: {', '.join(stated)}",)
+    if words.shapes.get(value, ("",))[-1] == str(len(targets)):
+        at = ", ".join(words.letters[value][:-1])
+        parts = (f"`{t} = {value}[{at}{', ' if at else ''}{k}]`" for k, t in enumerate(targets))
+        return (f"a statement for each component: {', '.join(parts)}",)
     extreme = _EXTREME.fullmatch(f"={value}")
     if extreme is not None and len(targets) == 2:
         fn, rest = extreme["fn"], extreme["rest"]

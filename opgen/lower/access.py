@@ -18,12 +18,12 @@ from opgen.lang.nodes import Access, Dots, Expr, Name, Number
 from opgen.lang.unparse import unparse_assign
 from opgen.lang.walk import nodes
 from opgen.lower import missing
-from opgen.lower.along import as_batch, size_of
+from opgen.lower.along import as_batch, of_its_index, size_of
 from opgen.lower.declare import CALLABLE
 from opgen.lower.draw import refused
 from opgen.lower.gradient_names import cotangent_by, cotangents_by
 from opgen.lower.idle import idle_param
-from opgen.lower.loose import as_read, bound_by, in_round_brackets, loose_beside, summed, summed_within
+from opgen.lower.loose import as_read, bound, bound_by, implied, in_round_brackets, loose_beside, summed
 from opgen.lower.masks import mask_among, masked_read
 from opgen.lower.proposals import as_it_stays, assigned_float
 from opgen.lower.range import note
@@ -165,8 +165,10 @@ def unknown_name(f: Frame, name: str, span: Span, *, position: bool) -> Typed:
     if name in named_within(t.shape for t in f.decl.inputs.values()) or missing.is_respelt(f, name):
         return BAD
     if name[:1].isupper():
-        hints = did_you_mean(name, (*f.decl.known_dims(), *CONSTANTS)) or derived(
-            name, tuple(f.decl.params), idle_param(f.decl)
+        hints = (
+            of_its_index(f, name, span)
+            or did_you_mean(name, (*f.decl.known_dims(), *CONSTANTS))
+            or derived(name, tuple(f.decl.params), idle_param(f.decl))
         )
         return f.error("OPG238", f"there is no dim `{name}`", span, *hints, label="unknown dim")
     visible = (*f.state.tensors, *f.decl.params, *f.args, *f.state.later)
@@ -177,9 +179,9 @@ def unknown_name(f: Frame, name: str, span: Span, *, position: bool) -> Typed:
             near = did_you_mean(name, visible) if len(name) > 2 else ()
             fixed = f.target.removeprefix("grad_") in f.decl.inputs  # a gradient has the shape of its input
             within = bound_by(f, span)
-            line = "" if within else summed(f, span)
+            line = "" if within else summed(f, span) or implied(f, span)
             way = f"write `{line}`" if line else f"sum over it with `sum[{name}](…)`"
-            way = f"bind it: {listed(within)}{summed_within(f, span)}" if within else way
+            way = bound(f, span, within) if within else way
             over: tuple[str, ...] = (f"{way}{'' if fixed else ', or write it on the left'}",)
             over = as_read(f, name) or as_scattered(f, name, span) or (*as_batch(f, span), *over)
             notes: tuple[str, ...] = ("nothing is summed implicitly",)

@@ -9,7 +9,7 @@ from opgen.ir import text
 from opgen.ir.scalar import BATCH
 from opgen.lang.nodes import Access, Assign, Binder, Dots, Expr, Name
 from opgen.lang.unparse import unparse
-from opgen.lang.walk import nodes
+from opgen.lang.walk import names_read, nodes
 from opgen.lower.declare import Declarations
 from opgen.lower.scope import Frame
 
@@ -68,6 +68,13 @@ def as_indexed(d: Declarations, bag: Bag) -> None:
                 )
 
 
+def of_its_index(f: Frame, dim: str, span: Span) -> tuple[str, ...]:
+    """The size that an index runs over whose letter is that of a dim which does not exist, `n` for `N`."""
+    own = next((s for s in f.decl.forward if s.span.start <= span.start and span.end <= s.span.end), None)
+    size = "" if own is None else size_of(f.decl, own, dim.lower())
+    return (f"`{dim.lower()}` runs over `{size}`: write `{size}`",) if size.isidentifier() else ()
+
+
 def as_batch(f: Frame, span: Span) -> tuple[str, ...]:
     """What is meant by an index where other tensors have `...`: batch dims, of this tensor too."""
     own = next((s for s in f.decl.forward if s.span.start <= span.start and span.end <= s.span.end), None)
@@ -78,6 +85,10 @@ def as_batch(f: Frame, span: Span) -> tuple[str, ...]:
         free = [k for k, i in enumerate(a.items) if isinstance(i, Name) and f.scope and f.scope.find(i.name) is None]
         if BATCH in shape or free != [*range(len(free))] or len(shape) != len(a.items):
             continue
+        beside = (n for n in nodes(own.value) if isinstance(n, Access) and n is not a)
+        own_names = {i.name for i in a.items[: len(free)] if isinstance(i, Name)}
+        if any(own_names & names_read(x).keys() for x in beside):
+            continue  # it says which elements go together
         named = [text.position(size) for size in shape[: len(free)]]
         others = {text.position(size) for n, own_shape in f.decl.shapes.items() if n != a.name for size in own_shape}
         if [unparse(i).upper() for i in a.items[: len(free)] if isinstance(i, Name)] != named or others & {*named}:

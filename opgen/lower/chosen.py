@@ -3,8 +3,9 @@
 from __future__ import annotations
 
 from opgen.lang.choices import asked, by_choice
-from opgen.lang.nodes import Compare, Text
-from opgen.lang.unparse import unparse_assign
+from opgen.lang.nodes import Access, Compare, Text
+from opgen.lang.unparse import unparse, unparse_assign
+from opgen.lang.walk import nodes
 from opgen.lower.scope import BAD, Frame, Typed
 
 _GENERAL = 'a choice of formula is a guard at the end of a statement: `y = … if mode == "a"`'
@@ -23,8 +24,17 @@ def compared(f: Frame, e: Compare) -> Typed | None:
 
 
 def string(f: Frame, e: Text) -> Typed:
-    """A string by itself."""
-    return f.error("OPG231", "a string stands only in a guard", e.span, _GENERAL)
+    """A string by itself, or beside what a tensor holds."""
+    own = (s.value for s in (*f.decl.forward, *f.decl.backward))
+    compared = (c for value in own for c in nodes(value) if isinstance(c, Compare) and e in c.operands)
+    read = next((o for c in compared for o in c.operands if isinstance(o, Access)), None)
+    if read is None:
+        return f.error("OPG231", "a string stands only in a guard", e.span, _GENERAL)
+    shown = unparse(read)
+    hint = (
+        f"compare with the number that stands for {e.value!r}, `{shown} == 0`, or with a param: `params: {{code: int}}`"
+    )
+    return f.error("OPG231", f"`{read.name}` holds numbers and no strings", e.span, f"{hint} and `{shown} == code`")
 
 
 def _cases(f: Frame, e: Compare) -> str:

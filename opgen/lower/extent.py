@@ -12,7 +12,7 @@ from opgen.lang.nodes import Access, Binder, Compare, Dots, Expr, Name, Number, 
 from opgen.lang.unparse import unparse
 from opgen.lang.walk import names_read, nodes
 from opgen.lower.clash import clash
-from opgen.lower.idle import bound_again, counted_by
+from opgen.lower.idle import bound_again, counted_by, divided_by, idle_param
 from opgen.lower.range import before_the_start, furthest, of_quotient, padded_windows, place_value, windows
 from opgen.lower.scope import DECLARED, OF_GRADIENT, OF_SHAPE, Check, Frame, IndexInfo, same_extent
 from opgen.lower.whole import integer
@@ -229,6 +229,8 @@ def _likely(f: Frame, info: IndexInfo) -> str:
         return f"state its extent: `{index} < {info.beside.name}`"
     if info.padded and (f.scope is None or info not in f.scope.root().loops):
         return f"state its extent where it is introduced, `{index} < …`{_ANY}"
+    if info.padded and index.upper() not in dims and (count := idle_param(f.decl)) is not None:
+        return f"state its extent: `{index} < {count}`"
     if info.padded and index.upper() not in dims:
         size, other = index.upper(), next(iter(dims), "N")
         return f"state its extent: `{index} < {size}`, with a formula under `dims` such as `{size}: {other}//2`"
@@ -239,6 +241,8 @@ def _likely(f: Frame, info: IndexInfo) -> str:
     likely = of_namesakes(f, index)
     if not likely and index.upper() not in dims and (count := counted_by(f.decl, info)) is not None:
         return count
+    if not likely and index.upper() not in dims and (bins := divided_by(f.decl, info)) is not None:
+        return bins
     if not likely and (index.upper() in dims or len(dims) == 1):
         likely = index.upper() if index.upper() in dims else dims[0]
     return f"state its extent: `{index} < {likely or '…'}`{'' if likely else _ANY}"

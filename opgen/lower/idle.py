@@ -6,7 +6,7 @@ from dataclasses import replace
 
 from opgen.diagnostics.suggest import listed
 from opgen.ir.reductions import REDUCTIONS
-from opgen.lang.nodes import Access, Assign, Binder, Compare, Expr, Name, Reduction
+from opgen.lang.nodes import Access, Assign, Binder, Compare, Expr, Name, Product, Reduction
 from opgen.lang.unparse import unparse_target
 from opgen.lang.walk import names_read, nodes, statement_names
 from opgen.lower.declare import Declarations
@@ -55,6 +55,19 @@ def counted_by(d: Declarations, info: IndexInfo) -> str | None:
     if not any(t.kind == "int" for t in read):
         return None
     return f"state its extent: `{info.name} < num_{info.name}`, with `params: {{num_{info.name}: int}}`"
+
+
+def divided_by(d: Declarations, info: IndexInfo) -> str | None:
+    """The extent of an index that is divided by an int param, as the bounds of `bins` bins are."""
+    s = _statement(d, info)
+    found = {
+        e.name
+        for p in nodes(s.value if s is not None else Name(info.name, info.span))
+        if isinstance(p, Product) and any(op == "*" and info.name in names_read(x) for op, x in p.factors)
+        for op, e in p.factors
+        if op == "/" and isinstance(e, Name) and e.name in d.params and d.params[e.name].type == "int"
+    }
+    return f"state its extent: `{info.name} < {found.pop()}`" if len(found) == 1 else None
 
 
 def _is(e: Expr, name: str) -> bool:

@@ -2,17 +2,20 @@
 
 from __future__ import annotations
 
-from collections.abc import Iterable, Iterator
+from collections.abc import Iterable, Iterator, Sequence
 from dataclasses import replace
 
 from opgen.diagnostics.model import Span
+from opgen.diagnostics.suggest import listed
 from opgen.ir.formula import CONSTANTS
+from opgen.ir.program import Shape
 from opgen.ir.reductions import ORDERS, REDUCTIONS
 from opgen.ir.scalar import BATCH
 from opgen.lang.layout import spelled
 from opgen.lang.nodes import Access, Assign, Binder, Call, Dots, Expr, Name, Product, Reduction, Sum
 from opgen.lang.unparse import unparse, unparse_assign
 from opgen.lang.walk import nodes, operands, transform
+from opgen.lower import readings
 from opgen.lower.scope import Frame, Scope
 
 _KEEPING = tuple(name for name, row in (REDUCTIONS | ORDERS).items() if row.keeps_index)
@@ -39,13 +42,36 @@ def bound_by(f: Frame, place: Span) -> tuple[str, ...]:
     return tuple(shown)
 
 
-def summed_within(f: Frame, place: Span) -> str:
-    """A mean around a place, with a sum over what is loose in its body."""
+def bound(f: Frame, place: Span, within: Sequence[str]) -> str:
+    """How what is loose in the reductions around a place is bound: by these, as `bound_by` gives them, or by sums.
+
+    A mean of sums is no mean over more, and terms that are loose in different indices have sums of their own.
+    """
     r = next(iter(around(f, place)), None)
-    if r is None or r.name != "mean" or not (over := _reduced(f, r.body)):
-        return ""
-    inner = Reduction("sum", _binders(tuple(over), place), r.body, r.span, r.name_span)
-    return f", sum over it within, `{unparse(replace(r, body=inner))}`"
+    apart = r is not None and _differ(f, r.body)
+    if r is None or not _reduced(f, r.body) or not (apart or r.name == "mean"):
+        return f"bind it: {listed(within)}"
+    line = f"`{unparse(replace(r, body=_each_term(f, r.body)))}`"
+    return (
+        f"each term has a sum of its own: {line}" if apart else f"bind it: {listed(within)}, sum over it within, {line}"
+    )
+
+
+def _differ(f: Frame, body: Expr) -> bool:
+    """Are there terms that are loose in different indices?"""
+    terms = [e for _, e in body.terms] if isinstance(body, Sum) else [body]
+    return len({frozenset(_names(f, e)) for e in terms}) > 1
+
+
+def _names(f: Frame, e: Expr) -> list[str]:
+    return ["..." if isinstance(i, Dots) else i.name for i in _reduced(f, e)]
+
+
+def _each_term(f: Frame, body: Expr) -> Expr:
+    """A body with a sum over what is loose in it, around each term where these differ."""
+    if not isinstance(body, Sum) or not _differ(f, body):
+        return _sum(f, body)
+    return replace(body, terms=tuple((sign, _sum(f, e) if _reduced(f, e) else e) for sign, e in body.terms))
 
 
 def _reduced(f: Frame, body: Expr) -> list[Name | Dots]:
@@ -80,6 +106,29 @@ def summed(f: Frame, place: Span) -> str:
         case _:
             return ""
     whole = transform(whole, lambda n: made if n is within else None)
+    return "" if _reduced(f, whole) else unparse_assign(replace(own, value=whole))
+
+
+def without_indices(f: Frame, s: Assign, shape: Shape) -> None:
+    """A target with named dims that names none of them; a value without indices, as a loss has, is one number."""
+    name, line = s.target.name, f"write `{readings.spelled(f, s.target.name, shape)} = …`"
+    bound = {b.name for r in nodes(s.value) if isinstance(r, Reduction) for b in r.binders if isinstance(b, Binder)}
+    items = [i for a in nodes(s.value) if isinstance(a, Access) for i in a.items]
+    names = {n.name for i in items if not isinstance(i, Dots) for n in nodes(i) if isinstance(n, Name)}
+    free = {n for n in names - bound if not f.decl.words.knows(n) and not n[:1].isupper()}
+    hints = (line,) if free or not names or any(isinstance(i, Dots) for i in items) else (
+        f"its value is one number: declare it so, `{name}: {{shape: []}}`", f"or {line}, the same for all"
+    )  # fmt: skip
+    message = f"`{name}` has named dims and is assigned without indices"
+    f.error("OPG242", message, s.target.span, *hints, label=f"has shape {readings.shape_text(shape)}")
+
+
+def implied(f: Frame, place: Span) -> str:
+    """The statement with sums over what stands in no reduction, around the terms that have it, or all of them."""
+    own, places = _statement(f, place), _places(f, place)
+    if own is None or any(around(f, n.span) for n in places):
+        return ""
+    whole = _each_term(f, own.value)
     return "" if _reduced(f, whole) else unparse_assign(replace(own, value=whole))
 
 

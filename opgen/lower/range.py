@@ -13,10 +13,12 @@ from opgen.ir import text
 from opgen.ir.polynomial import Polynomial, number, polynomial
 from opgen.ir.program import Axis
 from opgen.ir.ranges import Facts, corner, facts_of, is_nonnegative
+from opgen.ir.reductions import REDUCTIONS
 from opgen.ir.scalar import Apply, Batch, Dim, Index, Lit, Param, Scalar, call, walk
-from opgen.lang.nodes import Access, Assign, Binder, Call, Compare, Dots, Name, Number
-from opgen.lang.unparse import unparse_assign
-from opgen.lang.walk import nodes
+from opgen.lang.nodes import Access, Assign, Binder, Call, Compare, Dots, Expr, Name, Number, Reduction, Sum
+from opgen.lang.slices import total
+from opgen.lang.unparse import unparse, unparse_assign
+from opgen.lang.walk import nodes, rebuild
 from opgen.lower.declare import every
 from opgen.lower.leaving import leaving, rewritten
 from opgen.lower.scope import UNKNOWN, Check, Frame, IndexInfo, Site
@@ -101,8 +103,8 @@ def _report(f: Frame, c: Check, low: Polynomial | None, high: Polynomial | None)
         if ahead and len(hints) > 1 and any(size in walk(c.position) for size in _shares(f)):
             hints = hints[1].removeprefix("or "), f"or {filled}"  # a half is read, and not all of it
         hints = _with_ring(f, c, hints)
-        if down := _counted_down(f, c, low, high):
-            hints = (*down, *(f"or {h.removeprefix('or ')}" for h in hints))
+        if first := _counted_down(f, c, low, high) or _shifted(f, c, low, high) or _without_first(f, c):
+            hints = (*first, *(h if h.startswith("or") else f"or {h}" for h in hints))
         if _is_position(f, c):  # where what is outside is no number of a place
             hints = tuple(h.removeprefix("or ") for h in hints if filled not in h)
     f.bag.error(
@@ -123,6 +125,47 @@ def _counted_down(f: Frame, c: Check, low: Polynomial | None, high: Polynomial |
     moved = f"{size} - 1{written.removeprefix(size)}" if written.startswith(f"{size} -") else f"{written} - 1"
     read = rewritten(c, moved)
     return () if read is None else (f"write `{read}`, which begins at the last one",)
+
+
+def _shifted(f: Frame, c: Check, low: Polynomial | None, high: Polynomial | None) -> tuple[str, ...]:
+    """The position from 0 on, for one that moves with several indices through as many places as there are."""
+    if low is None or high is None or len(c.indices) < 2:
+        return ()
+    first, more = low.constant, high - low - polynomial(c.extent) + number(1)
+    facts = facts_of((), f.state.dims)
+    if not first or not is_nonnegative(more, facts) or not is_nonnegative(number(0) - more, facts):
+        return ()
+    read = rewritten(c, f"{c.span.text} {'-' if first > 0 else '+'} {abs(first)}")
+    return () if read is None else (f"write `{read}`, which begins at 0",)
+
+
+def _without_first(f: Frame, c: Check) -> tuple[str, ...]:
+    """A reduction that reads what stands before, from where there is something on."""
+    back = -(_shift(c) or 0)
+    own = (s for s in (*f.decl.forward, *f.decl.backward) if s.target.name == f.target)
+    index = c.indices[0][1].name if len(c.indices) == 1 else ""
+    around = [
+        r for s in own for r in nodes(s.value)
+        if isinstance(r, Reduction) and r.span.start <= c.span.start and c.span.end <= r.span.end
+        and [b.name for b in r.binders if isinstance(b, Binder) and b.extent is None] == [index]
+    ]  # fmt: skip
+    if back <= 0 or len(around) != 1 or (around[0].name in REDUCTIONS and REDUCTIONS[around[0].name].keeps_index):
+        return ()
+    r, at = around[0], c.span
+
+    def later(e: Expr) -> Expr:
+        match e:
+            case Name(name=name) if name == index:
+                return total([(1, e), (1, Number(back, at))], at)
+            case Sum(terms=terms) if ("+", Name(index, at)) in terms:
+                return total([*((1 if sign == "+" else -1, x) for sign, x in terms), (1, Number(back, at))], at)
+            case _:
+                return rebuild(e, later)
+
+    size = total([(1, Name(text.scalar(c.extent), at)), (-1, Number(back, at))], at)
+    binders = tuple(replace(b, extent=size) if isinstance(b, Binder) else b for b in r.binders)
+    made = replace(r, binders=binders, body=later(r.body))
+    return (f"leave out what has none before it: `{unparse(made)}`",)
 
 
 def _is_position(f: Frame, c: Check) -> bool:

@@ -36,11 +36,12 @@ from opgen.lower.extent import extent_of, lacks_extents_only, resolve
 from opgen.lower.joined import joined
 from opgen.lower.kinds import ARTICLES
 from opgen.lower.lazy import take_out
+from opgen.lower.loose import without_indices
 from opgen.lower.masks import mask_among, masked_write
 from opgen.lower.parts import overwritten
 from opgen.lower.proposals import diagonal
 from opgen.lower.range import check_ranges
-from opgen.lower.readings import shape_text, spelled
+from opgen.lower.readings import shape_text
 from opgen.lower.recurrence_next import to_its_own
 from opgen.lower.recurrence_slips import assigned
 from opgen.lower.reduction import another, check_index_name, reduce
@@ -150,10 +151,7 @@ def _scope(frame: Frame, s: Assign, appended: tuple[Binder | Dots, ...], wanted:
     """The loops of the target, with what is declared about how far they run."""
     items = s.target.items
     if items is None and wanted.shape is not None and wanted.shape not in ((), (BATCH,)) and not appended:
-        frame.error(
-            "OPG242", f"`{s.target.name}` has named dims and is assigned without indices", s.target.span,
-            f"write `{spelled(frame, s.target.name, wanted.shape)} = …`", label=f"has shape {shape_text(wanted.shape)}",
-        )  # fmt: skip
+        without_indices(frame, s, wanted.shape)
         return None
     if items is None and not any(isinstance(a, Dots) for a in appended):
         batch: bool | None = True if wanted.batch or wanted.shape == (BATCH,) else None

@@ -1,28 +1,34 @@
-"""Tensors with named dims that stand without indices, `y[n] = 2*x` of an `x` of shape [N]: which ones are meant."""
+"""Tensors with named dims that stand without indices, or with the first of them: which ones are meant.
+
+`y[n] = 2*x` of an `x` of shape [N], and `y[n] = w[ids[n]]` of a matrix.
+"""
 
 from __future__ import annotations
 
-from collections.abc import Container
+from collections.abc import Container, Iterator
 from dataclasses import replace
 
+from opgen.diagnostics.suggest import counted
 from opgen.lang.layout import bare
-from opgen.lang.nodes import Access, Assign, Binder, Call, Name, Reduction, Target
+from opgen.lang.nodes import Access, Assign, Binder, Call, Dots, Expr, Name, Reduction, Target
 from opgen.lang.notes import Notes
 from opgen.lang.subscripts import target_of
-from opgen.lang.unparse import unparse_assign, unparse_target
-from opgen.lang.vocabulary import FIRST, UNCLEAR, Vocabulary
-from opgen.lang.walk import nodes
+from opgen.lang.unparse import unparse, unparse_assign, unparse_target
+from opgen.lang.vocabulary import FIRST, UNCLEAR, Vocabulary, letters
+from opgen.lang.walk import nodes, rebuild
 
 _CODE = "OPG242"
 
 
 def with_indices(notes: Notes, s: Assign) -> Assign:
     """A statement that is fine otherwise, with these tensors noted, and updated at all indices if at none."""
-    name, letters, updated = s.target.name, notes.words.letters.get(s.target.name, ()), s.op != "="
-    own = s.target.items is None and name not in notes.words.inputs  # an input that is updated is a new value
-    if notes.found or (updated and not (own and {*letters} - {"..."} and UNCLEAR not in letters)):
+    if notes.found:
         return s
-    made = replace(s, target=target_of(name, letters, s.target.span)) if updated else s
+    name, at, updated = s.target.name, notes.words.letters.get(s.target.name, ()), s.op != "="
+    own = s.target.items is None and name not in notes.words.inputs  # an input that is updated is a new value
+    if updated and not (own and {*at} - {"..."} and UNCLEAR not in at):
+        return _completed(notes, s)
+    made = replace(s, target=target_of(name, at, s.target.span)) if updated else s
     read = _read_whole(notes.words, s, notes.left)
     if updated:
         text = unparse_target(made.target) if read else unparse_assign(made)
@@ -30,6 +36,44 @@ def with_indices(notes: Notes, s: Assign) -> Assign:
     for bare_name, hints in read.items():
         _note(notes, bare_name, f"`{bare_name.name}` has named dims and is read without indices", *hints)
     return made
+
+
+def _completed(notes: Notes, s: Assign) -> Assign:
+    """A scatter with accesses that lack their last indices, noted, with these."""
+    words, items = notes.words, s.target.items or ()
+    inner = [n for i in items if not isinstance(i, Dots | Binder) for n in nodes(i)]
+    partial = [a for a in (*inner, *nodes(s.value)) if isinstance(a, Access) and _lacking(words, a)]
+    taken = {n.name for e in (*inner, *nodes(s.value)) for n in _positions(e)}
+    if not partial or any(taken & {*_lacking(words, a)} - {*notes.left} for a in partial):
+        return s
+
+    def whole(e: Expr) -> Expr:
+        made = rebuild(e, whole)
+        more = _lacking(words, made) if isinstance(made, Access) else ()
+        return (
+            replace(made, items=(*made.items, *(Name(i, e.span) for i in more))) if isinstance(made, Access) else made
+        )
+
+    for a in partial:
+        lacks, has = (counted(n, "dim") for n in (len(words.letters[a.name]), len(a.items)))
+        hint = f"write `{unparse(whole(a))}`"
+        notes.note(a.span, f"`{a.name}` has {lacks} and is read at {has}", hint, code="OPG212")
+    shape = words.results.get(s.target.name, ())
+    rest = letters(shape, words.instead)[len(items) :] if items and "..." not in shape else ()
+    left = (*(i if isinstance(i, Dots | Binder) else whole(i) for i in items), *(Binder(i, None, s.span) for i in rest))
+    return replace(s, target=replace(s.target, items=left if items else None), value=whole(s.value))
+
+
+def _lacking(words: Vocabulary, a: Access) -> tuple[str, ...]:
+    """The indices of the last axes of a tensor that an access does not name."""
+    own = words.letters.get(a.name, ())
+    partial = 0 < len(a.items) < len(own) and "..." not in own and not any(isinstance(i, Dots) for i in a.items)
+    return own[len(a.items) :] if partial and UNCLEAR not in own else ()
+
+
+def _positions(e: Expr) -> Iterator[Name]:
+    """The indices that stand alone at a place of an access."""
+    return (i for i in e.items if isinstance(i, Name)) if isinstance(e, Access) else iter(())
 
 
 def _note(notes: Notes, of: Name | Target, message: str, *hints: str) -> None:

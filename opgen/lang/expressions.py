@@ -308,7 +308,7 @@ class ExpressionParser(ListParser):
             elif args and takes_shape(called.text) and self.token.is_op("(", "["):
                 args.append(Name("shape", self.token.span))
                 self.axes()
-            elif (lists or (args and called.text in self.words.reductions)) and is_list(self.tokens, self.at):
+            elif (lists or called.text in self.words.reductions) and is_list(self.tokens, self.at):
                 args.append(self.listed(self.advance()))
             else:
                 args.append(self.inner())

@@ -17,7 +17,7 @@ from opgen.lang.einops import regrouped
 from opgen.lang.foreign import TURNED, called, counted_by, is_product, lettered, product_of, renamed
 from opgen.lang.formulas import CALLS, substituted
 from opgen.lang.groups import by_groups, in_general, is_group, within_groups
-from opgen.lang.joins import JOINING, STACKING, joined, without_lists
+from opgen.lang.joins import JOINING, STACKING, joined, side_by_side, without_lists
 from opgen.lang.layout import CONSTANTS, access_at, spelled, transposed
 from opgen.lang.lexer import Token
 from opgen.lang.limits import under_limit
@@ -179,6 +179,9 @@ class Idioms(Notes):
         if (by := by_groups(self.words, name, arguments.given, self.left, reduce)) is not None:
             self.note(at, by.message, code=by.code)
             return self._within(by.reduction, arguments.given[0], arguments.given[1], None)
+        if (meant := side_by_side(name, arguments.given, at)) is not None:
+            self.note(at, f"`{name}` takes no list", "numbers stand side by side")
+            return meant
         reduces = name in self.words.reductions and (name not in self.words.functions or len(arguments.given) == 1)
         if arguments.at is not None and not self.words.lacks(name):
             hint = f"an axis is named by its index: {habits.example(name)}"

@@ -7,6 +7,7 @@ from __future__ import annotations
 
 from collections.abc import Mapping, Sequence
 
+from opgen.diagnostics.model import Span
 from opgen.lang.layout import layout, spelled
 from opgen.lang.lexer import T, Token
 from opgen.lang.nodes import Access, Call, Compare, Dots, Expr, Name, Number, Product
@@ -201,3 +202,11 @@ def _side_by_side(words: Vocabulary, parts: Sequence[Expr], axis: Expr | None, l
     whole = [*order]
     whole.insert(place if place >= 0 else len(order) + 1 + place, index)
     return Spread(found, tuple(whole), {index: Number(len(parts), here)})
+
+
+def side_by_side(name: str, given: Sequence[Expr], here: Span) -> Expr | None:
+    """`max([a, b])` and `sum([a, b])`, which take numbers in a list elsewhere; None for any other call."""
+    if len(given) != 1 or name not in ("max", "min", "sum") or not isinstance(given[0], Call) or given[0].name != LIST:
+        return None
+    terms = given[0].args
+    return total([(1, e) for e in terms], here) if name == "sum" else Call(name, terms, given[0].span, here)

@@ -26,8 +26,8 @@ _GREEK = re.compile(
 )
 _APPLIED = re.compile(r"\b(exp|log|sin|cos|tan|tanh)\s+([A-Za-z]\w*(?:\[[^\]]*\])?)")
 _BOUNDS = re.compile(
-    r"\\(?P<name>sum|prod|max|min)_(?:\{(?P<braced>[a-z](?:[ ,]*[a-z])*)(?:\s*=\s*[01])?\}|(?P<bare>[a-z])(?!\w))"
-    r"(?:\^(?:\{[^{}]*\}|\w))?"
+    r"\\(?P<name>sum|prod|max|min)_(?:\{(?P<braced>[a-z](?:[ ,]*[a-z])*)(?:\s*=\s*(?P<first>[01]))?\}|"
+    r"(?P<bare>[a-z])(?!\w))(?:\^(?:\{[^{}]*\}|\w))?"
 )
 _POWER = re.compile(r"\^(?:\{(?P<braced>[^{}]*)\}|(?P<one>\w))")
 _FRACTION, _ROOT = re.compile(r"\\d?frac\{([^{}]*)\}\{([^{}]*)\}"), re.compile(r"\\sqrt\{([^{}]*)\}")
@@ -56,14 +56,23 @@ def translated(text: str) -> str | None:
         body = _body(rest, indices)
         if any(i in re.findall(r"\w+", inner["over"]) for inner in _INNER.finditer(body) for i in indices):
             return None  # of which it is unclear what belongs to it
-        text = f"{text[:last]}{name}({body.strip()}){rest[len(rest) - len(rest.lstrip()) + len(body) :]}"
+        shown = body.strip() if name[0] != "1" else _from_0(body.strip(), indices)
+        text = f"{text[:last]}{name.removeprefix('1')}({shown}){rest[len(rest) - len(rest.lstrip()) + len(body) :]}"
     text = _BESIDE.sub("*", re.sub(r"(?<=\() +| +(?=\))", "", _APPLIED.sub(r"\1(\2)", text)))
     return None if re.search(r"[\\{}^$@_]", text) or not text or _closed(text) < len(text) else text
 
 
 def _bound(found: re.Match[str]) -> str:
     indices = ", ".join(re.findall("[a-z]", found["braced"] or found["bare"]))
-    return f"@{found['name']}[{indices}]"
+    return f"@{'1' if found['first'] == '1' else ''}{found['name']}[{indices}]"
+
+
+def _from_0(body: str, indices: tuple[str, ...]) -> str:
+    """The body of a sum over indices from 1 on: as numbers they are one more, and elements are those they were."""
+    parts = re.split(r"(\[[^\]]*\])", body)
+    for k in range(0, len(parts), 2):
+        parts[k] = re.sub(rf"\b({'|'.join(indices)})\b", r"(\1 + 1)", parts[k])
+    return "".join(parts)
 
 
 def _grouped(text: str) -> str:

@@ -7,6 +7,7 @@ from __future__ import annotations
 
 from collections.abc import Sequence
 from dataclasses import replace
+from typing import Any
 
 from opgen.diagnostics.model import Label, Span
 from opgen.ir import text
@@ -89,7 +90,11 @@ def _report(f: Frame, c: Check, low: Polynomial | None, high: Polynomial | None)
     if isinstance(c.position, Lit):
         over = isinstance(c.extent, Lit) and c.position.value == c.extent.value
         counted = f"positions count from 0: number 1 is at 0, and number {runs} at {last}"
+        if lines := _from_0(f, site.tensor) if over else ():
+            counted = f"positions count from 0: write {', '.join(lines)}"
         hints: tuple[str, ...] = (counted,) if over else ()
+        if lines and any(counted in told.hints for told in f.bag.items):
+            return False
     elif not c.indices and (polynomial(c.position) - polynomial(c.extent)).constant == 0:
         hints = (f"the last one is read at `{last}`",)
     elif site.written:
@@ -112,6 +117,29 @@ def _report(f: Frame, c: Check, low: Polynomial | None, high: Polynomial | None)
         label="out of range", related=related, hints=hints, notes=(f"positions run from 0 to {last}",),
     )  # fmt: skip
     return False
+
+
+def _from_0(f: Frame, tensor: str) -> tuple[str, ...]:
+    """The statements that count the components of a tensor from 1, with all of them counted from 0."""
+    lines: list[str] = []
+
+    def less(i: Any) -> Any:
+        return Number(i.value - 1, i.span) if isinstance(i, Number) else i
+
+    def lower(e: Expr) -> Expr:
+        made = rebuild(e, lower)
+        return replace(made, items=tuple(map(less, made.items))) if isinstance(made, Access) else made
+
+    own = [s for s in f.decl.forward if any(isinstance(n, Access) and n.name == tensor for n in nodes(s.value))]
+    at = [i for s in own for a in nodes(s.value) if isinstance(a, Access) for i in a.items]
+    at += [i for s in own for i in s.target.items or () if isinstance(i, Number)]
+    numbers = {i.value for i in at if isinstance(i, Number)}
+    if 1 not in numbers or 0 in numbers or not all(isinstance(n, int) for n in numbers):
+        return ()
+    for s in own:
+        items = None if s.target.items is None else tuple(map(less, s.target.items))
+        lines.append(f"`{unparse_assign(replace(s, target=replace(s.target, items=items), value=lower(s.value)))}`")
+    return tuple(lines)
 
 
 def _counted_down(f: Frame, c: Check, low: Polynomial | None, high: Polynomial | None) -> tuple[str, ...]:

@@ -7,6 +7,7 @@ of its own, or those conditions would mean another index.
 
 from __future__ import annotations
 
+from collections.abc import Sequence
 from dataclasses import replace
 
 from opgen.diagnostics.suggest import did_you_mean, listed
@@ -24,7 +25,7 @@ from opgen.ir.scalar import (
 )
 from opgen.lang import habits
 from opgen.lang.nodes import Access, Binder, Compare, Dots, Name, Reduction
-from opgen.lang.unparse import unparse, unparse_assign
+from opgen.lang.unparse import unparse, unparse_assign, unparse_target
 from opgen.lang.walk import names_read, nodes, transform
 from opgen.lower.complex import reduced
 from opgen.lower.declare import check_lower, every
@@ -88,7 +89,7 @@ def _row(f: Frame, e: Reduction) -> Row | None:
         if not choices or len(usable) != len(choices):
             wrong = [c for c in choices if c not in usable]
             why = f"its choices {listed(wrong, 'and')} are no reductions" if wrong else "it has no choices"
-            more = [f'write a statement for each choice, such as `… if {name} == "{wrong[0]}"`'] if wrong else []
+            more = [f"write a statement for each choice: {_for_each(f, e, choices)}"] if wrong else []
             f.error("OPG211", f"the param `{name}` cannot stand for a reduction", e.name_span, *more, label=why)
             return None
         name = str(f.state.chosen.get(name, ""))
@@ -109,6 +110,23 @@ def _row(f: Frame, e: Reduction) -> Row | None:
             f.error("OPG211", f"there is no reduction `{name}`", e.name_span, *hints, label="unknown reduction")
         return None
     return row
+
+
+def _for_each(f: Frame, e: Reduction, choices: Sequence[str]) -> str:
+    """The statement with each choice of a param in place of the reduction that it names."""
+    own = next((s for s in (*f.decl.forward, *f.decl.backward) if any(n is e for n in nodes(s.value))), None)
+    first = next((b.name.upper() for b in e.binders if isinstance(b, Binder)), "")
+    lines: list[str] = []
+    for c in choices:
+        asked = f'if {e.name} == "{c}"'
+        made = unparse(replace(e, name=c)) if c in REDUCTIONS else ""
+        if c == "batchmean" and first in f.decl.known_dims():
+            made = f"{unparse(replace(e, name='sum'))}/{first}"
+        target = own.target if own is not None and own.value is e else None
+        if c == "none" and target is not None:
+            target, made = replace(target, items=(*(target.items or ()), *e.binders)), unparse(e.body)
+        lines.append(f"`{unparse_target(target)} = {made} {asked}`" if made and target is not None else f"`… {asked}`")
+    return ", ".join(lines)
 
 
 # --- reductions proper -----------------------------------------------------------------------------------------------

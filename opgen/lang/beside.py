@@ -25,6 +25,7 @@ from opgen.lang.nodes import (
     Sum,
     Unary,
 )
+from opgen.lang.orders import ascending
 from opgen.lang.vocabulary import Vocabulary
 from opgen.lang.walk import integer, nodes
 
@@ -32,6 +33,7 @@ ONE_BODY = "indices stand in the brackets, the expression in the parentheses"
 _AXIS = "the index in the brackets says which axis is meant: leave it away"
 _KEPT = ("keepdim", "keepdims")
 _CORRECTED = "`var` divides by the count of elements; the corrected one is multiplied by `n/(n - 1)`"
+_DOWN = "an order begins at the least: the greatest come first of what has the other sign"
 _ORDER = "`norm` is the Euclidean one; others are sums and extremes of `abs`"
 _TWO = "`{0}[…]` takes one expression, and the {1} of two is `{0}(a, b)`"
 _WIDER = "sums of half precision are kept in float32 anyway: leave it away"
@@ -72,6 +74,11 @@ def meant_by(
             hints[_AXIS] = None
         elif word == "dtype":
             hints[_WIDER] = None
+        elif word in ("descending", "stable") and e.name in ("sort", "argsort"):
+            down = ascending({word: value})[0]
+            hints |= dict.fromkeys((_DOWN,) if down else ())
+            turned = replace(e, body=Unary("-", e.body, e.span)) if down else e
+            meant = Unary("-", turned, e.span) if down and e.name == "sort" else turned
         elif word in ("unbiased", "correction", "ddof") and e.name in ("var", "std"):
             hints[_CORRECTED] = None
             meant = _corrected(words, e, value)

@@ -280,4 +280,5 @@ KEPT = "leave it away: an index says which dims line up, so that `x[..., k] - me
 KEYWORDS = (  # names of arguments
     *AXES, "beta", "alpha", "eps", "a_min", "a_max",
     "min", "max", "input", "other", "exponent", "p", "ord", "dtype", "unbiased", "correction", "ddof", "out",
+    "descending", "stable",
 )  # fmt: skip

@@ -350,6 +350,10 @@ class Idioms(Notes):
     ) -> Expr:
         args, named = without_lists(name, args, named)
         name = name.removesuffix("_") if self.words.lacks(name) else name
+        if name in ("sort", "argsort") and args and "descending" in named:
+            down, named = orders.ascending(named)
+            placed = self.called(name, (Unary("-", args[0], span), *args[1:]) if down else args, named, span)
+            return Unary("-", placed, span) if down and name == "sort" else placed
         if name == "size" and len(args) == 2:
             self.found.pop()
             return self.size(args[0], args[1], span)

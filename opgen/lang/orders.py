@@ -2,7 +2,7 @@
 
 from __future__ import annotations
 
-from collections.abc import Sequence
+from collections.abc import Mapping, Sequence
 
 from opgen.lang.nodes import Access, Dots, Expr, Name
 from opgen.lang.unparse import unparse
@@ -100,3 +100,10 @@ def _size(words: Vocabulary, name: str, place: int, axis: str) -> str:
     if place < len(shape):
         return shape[place]
     return next((n for n in words.names if n.lower() == axis and n[:1].isupper()), axis.upper())
+
+
+def ascending(named: Mapping[str, Expr | tuple[Expr, ...]]) -> tuple[bool, dict[str, Expr | tuple[Expr, ...]]]:
+    """Whether an order is asked for from the greatest on, and the other named arguments of such a call."""
+    down = named.get("descending")
+    rest = {k: v for k, v in named.items() if k not in ("descending", "stable")}
+    return isinstance(down, Name) and down.name in ("True", "true"), rest

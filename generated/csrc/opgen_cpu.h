@@ -83,7 +83,7 @@ struct Run {
   int64_t size;
   int64_t at[Accesses];
   int64_t step[Accesses];
-  int64_t index[max_dims];  // of each merged dim at the first point
+  int64_t* index;  // of each merged dim at the first point
 
   int64_t of(int access, int64_t i) const { return at[access] + i * step[access]; }
 };
@@ -147,38 +147,51 @@ struct Loops {
   OPGEN_INLINE void runs(int64_t begin, int64_t end, const int64_t* base, const Body& body) const {
     if (begin >= end) return;
     Run<Accesses> run;
+    int64_t index[max_dims];
+    run.index = index;
     const int last = rank - 1;
     for (int a = 0; a < Accesses; ++a) run.at[a] = base == nullptr ? 0 : base[a];
     for (int a = 0; a < Accesses; ++a) run.step[a] = rank == 0 ? 0 : steps[last][a];
-    run.index[0] = 0;
-    if (begin > 0 || rank > 1) seek(run, begin);
+    index[0] = 0;
+    if (begin > 0 || rank > 1) moved(run, [&](int64_t* at) { seek(at, index, begin); });
     for (int64_t i = begin; i < end; i += run.size) {
       run.first = i;
       run.size = end - i < Size ? end - i : Size;
-      if (rank > 0 && sizes[last] - run.index[last] < run.size) run.size = sizes[last] - run.index[last];
-      if (Size > 1 && piece > 0 && piece - run.index[last] % piece < run.size)
-        run.size = piece - run.index[last] % piece;
+      if (rank > 0 && sizes[last] - index[last] < run.size) run.size = sizes[last] - index[last];
+      if (Size > 1 && piece > 0 && piece - index[last] % piece < run.size) run.size = piece - index[last] % piece;
       body(run);
       if (rank == 0) continue;
-      run.index[last] += run.size;
+      index[last] += run.size;
       for (int a = 0; a < Accesses; ++a) run.at[a] += run.size * steps[last][a];
-      if (last > 0 && run.index[last] == sizes[last]) carry(run);
+      if (last <= 0 || index[last] != sizes[last]) continue;
+      index[last] = 0;
+      ++index[last - 1];
+      for (int a = 0; a < Accesses; ++a) run.at[a] += steps[last - 1][a] - sizes[last] * steps[last][a];
+      if (last > 1 && index[last - 1] == sizes[last - 1]) moved(run, [&](int64_t* at) { carry(at, index); });
     }
+  }
+  // Where a run stands is in registers; what moves it far is a function of its own, which is given copies.
+  template <typename Move>
+  static OPGEN_INLINE void moved(Run<Accesses>& run, const Move& move) {
+    int64_t at[Accesses];
+    for (int a = 0; a < Accesses; ++a) at[a] = run.at[a];
+    move(at);
+    for (int a = 0; a < Accesses; ++a) run.at[a] = at[a];
   }
   // Apart from the loop over runs, which short rows are alone in.
-  OPGEN_NOINLINE void seek(Run<Accesses>& run, int64_t begin) const {
+  OPGEN_NOINLINE void seek(int64_t* at, int64_t* index, int64_t begin) const {
     for (int d = rank - 1; d >= 0; --d) {
-      run.index[d] = begin == 0 ? 0 : begin % sizes[d];  // a division takes as long as a short row
+      index[d] = begin == 0 ? 0 : begin % sizes[d];  // a division takes as long as a short row
       if (begin == 0) continue;
       begin /= sizes[d];
-      for (int a = 0; a < Accesses; ++a) run.at[a] += run.index[d] * steps[d][a];
+      for (int a = 0; a < Accesses; ++a) at[a] += index[d] * steps[d][a];
     }
   }
-  OPGEN_NOINLINE void carry(Run<Accesses>& run) const {
-    for (int d = rank - 1; d > 0 && run.index[d] == sizes[d]; --d) {
-      run.index[d] = 0;
-      ++run.index[d - 1];
-      for (int a = 0; a < Accesses; ++a) run.at[a] += steps[d - 1][a] - sizes[d] * steps[d][a];
+  OPGEN_NOINLINE void carry(int64_t* at, int64_t* index) const {
+    for (int d = rank - 2; d > 0 && index[d] == sizes[d]; --d) {
+      index[d] = 0;
+      ++index[d - 1];
+      for (int a = 0; a < Accesses; ++a) at[a] += steps[d - 1][a] - sizes[d] * steps[d][a];
     }
   }
 

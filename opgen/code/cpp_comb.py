@@ -34,10 +34,6 @@ class Comb:
     below: tuple[tuple[Scalar, Scalar], ...]
     body: Body
 
-    def is_even(self, part: Scalar) -> bool:
-        """Whether a part of a position moves evenly along such lanes."""
-        return _jumps(part, self.index) == self.divisor
-
 
 def comb(body: Body, index: str, lets: Mapping[str, Let]) -> Comb | None:
     """The comb that a body runs along, whose lanes move along an index; None where it is none.
@@ -105,9 +101,8 @@ def combed(body: Body, index: str) -> tuple[Body, dict[Body, Comb]]:
         loops, inner = chain((node,), (Role.SERIAL,))
         sparse = comb(inner, index, lets) if isinstance(node, For) and not waits(node) else None
         apart = {c.divisor for c in found.values()}  # which is one number for all
-        if (
-            sparse is None or sparse.start is None or apart - {sparse.divisor}
-        ):  # a loop that stores does so at every lane
+        stores = sparse is not None and sparse.start is None  # at every lane
+        if sparse is None or stores or apart - {sparse.divisor}:
             nodes.append(node)
             continue
         left = alive(sparse.body)

@@ -68,7 +68,7 @@ def of_listed(before: str, behind: str) -> str:
     body = "" if run is None else _body(behind[run.end() :])
     if head is None or run is None or not body:
         return ""
-    free = next(c for c in SPARE if not re.search(rf"\b{c}\b", before + behind))
+    free = next((c for c in SPARE if not re.search(rf"\b{c}\b", before + behind)), "k2")
     read = re.sub(rf"\b{head['index']}\b", f"{run['listed']}, {free}]", body)
     return f"what is listed is read by its place: `{head['name']}[{free}]({read})`"
 

@@ -1,6 +1,6 @@
 """Tensors with named dims that stand without indices, or with the first of them: which ones are meant.
 
-`y[n] = 2*x` of an `x` of shape [N], and `y[n] = w[ids[n]]` of a matrix.
+`y[n] = 2*x` of an `x` of shape [N], and `y[ids[n]] += x[n]` of matrices.
 """
 
 from __future__ import annotations
@@ -49,10 +49,9 @@ def _completed(notes: Notes, s: Assign) -> Assign:
 
     def whole(e: Expr) -> Expr:
         made = rebuild(e, whole)
-        more = _lacking(words, made) if isinstance(made, Access) else ()
-        return (
-            replace(made, items=(*made.items, *(Name(i, e.span) for i in more))) if isinstance(made, Access) else made
-        )
+        if not isinstance(made, Access):
+            return made
+        return replace(made, items=(*made.items, *(Name(i, e.span) for i in _lacking(words, made))))
 
     for a in partial:
         lacks, has = (counted(n, "dim") for n in (len(words.letters[a.name]), len(a.items)))

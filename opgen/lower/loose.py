@@ -2,7 +2,7 @@
 
 from __future__ import annotations
 
-from collections.abc import Iterable, Iterator, Sequence
+from collections.abc import Container, Iterable, Iterator, Sequence
 from dataclasses import replace
 
 from opgen.diagnostics.model import Span
@@ -124,12 +124,21 @@ def without_indices(f: Frame, s: Assign, shape: Shape) -> None:
 
 
 def implied(f: Frame, place: Span) -> str:
-    """The statement with sums over what stands in no reduction, around the terms that have it, or all of them."""
+    """The statement with sums over what stands in no reduction, around the products of which it is an index."""
     own, places = _statement(f, place), _places(f, place)
     if own is None or any(around(f, n.span) for n in places):
         return ""
+    terms = [e for _, e in own.value.terms] if isinstance(own.value, Sum) else [own.value]
+    if not all(_is_product(e, {id(n) for n in places}) for e in terms if any(n in nodes(e) for n in places)):
+        return ""
     whole = _each_term(f, own.value)
     return "" if _reduced(f, whole) else unparse_assign(replace(own, value=whole))
+
+
+def _is_product(e: Expr, places: Container[int]) -> bool:
+    """Do several factors read an index at these places?"""
+    factors = [x for _, x in e.factors] if isinstance(e, Product) else []
+    return sum(any(id(n) in places for n in nodes(x)) for x in factors) > 1
 
 
 def _sum(f: Frame, body: Expr) -> Expr:

@@ -105,7 +105,7 @@ def test_text_stays_in_its_field(forward: str) -> None:
 @pytest.mark.parametrize(
     ("formula", "fields", "told"),
     [
-        ("y[n] = x[n, k]*w[k]", {}, ("OPG204", "--> <formula>:6:15", "sum over it with `sum[k](…)`")),
+        ("y[n] = x[n, k]*w[k]", {}, ("OPG204", "--> <formula>:6:15", "write `y[n] = sum[k](x[n, k] * w[k])`")),
         ("y = x^2", {}, ("--> <formula>:4:8", "x**2")),
         ("", {}, ("OPG201", "assigns nothing")),
         ("y = x", {"parms": {"a": 1}}, ("OPG110", "did you mean `params`?")),

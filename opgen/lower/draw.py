@@ -102,6 +102,8 @@ def draw(f: Frame, e: Call) -> Typed:
         hint = f"declare one: `{declared}`; a call of the operator may leave it out"
         if named in f.decl.params:
             hint = f"a seed is no param, but stands under `inputs`: `{declared}`"
+        elif named in f.decl.inputs:
+            hint = f"`{named}` is an input of another kind: write `{named}: {{dtype: seed}}`"
         hints = _hints(f, e, named, wanted) if len(e.args) != wanted or not isinstance(first, Name) else ()
         line = None if hints else drawn(f, e, e)
         hints = hints if line is None else (f"a draw does not say how far an index runs: write `{line}`",)

@@ -22,7 +22,7 @@ from opgen.lang.walk import nodes, statement_names
 from opgen.lower.apart import apart, is_missing, other_choice
 from opgen.lower.declare import Declarations, every
 from opgen.lower.overwritten import choice_of
-from opgen.lower.parts import as_one
+from opgen.lower.parts import as_one, next_component
 from opgen.lower.replaced import replaced
 from opgen.lower.updated import renamed
 from opgen.schema.formula import Formula
@@ -385,7 +385,7 @@ def _overlap(d: Declarations, name: str, matching: Sequence[Assign], case: Case,
         bag.error(
             "OPG217", f"`{name}` is assigned twice", second.target.span, label="again here",
             related=(Label(first.target.span, "assigned here first"),),
-            hints=hints or renamed(d, name) or (_APART,),
+            hints=hints or renamed(d, name) or next_component(d, second) or (_APART,),
         )  # fmt: skip
         return
     span = second.guard.span if second.guard is not None else second.target.span

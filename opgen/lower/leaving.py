@@ -12,13 +12,16 @@ from opgen.ir import text
 from opgen.ir.polynomial import Polynomial, number, polynomial
 from opgen.ir.program import Axis
 from opgen.ir.ranges import Facts, corner, facts_of, is_nonnegative
-from opgen.ir.scalar import Dim, Lit, Param, Scalar, children, walk
+from opgen.ir.scalar import Dim, Lit, Param, Read, Scalar, children, walk
+from opgen.lower.domain import end_of
 from opgen.lower.scope import Check, Frame
 
 
 def leaving(f: Frame, c: Check) -> None:
     """A warning for a position that leaves its tensor for all sizes but the least."""
     if not c.always or isinstance(c.position, Lit):
+        return
+    if isinstance(c.position, Read) and _past_the_end(f, c, c.position.tensor):
         return
     facts = _facts(f, c)
     position, last = polynomial(c.position), polynomial(c.extent) - number(1)
@@ -33,6 +36,19 @@ def leaving(f: Frame, c: Check) -> None:
     message = f"`{c.site.tensor}` is {'written' if c.site.written else 'read'} {where}"
     note = f"positions run from 0 to {_shown(last)}, and negative ones do not wrap"
     f.bag.add(Diagnostic("OPG260", message, c.span, notes=(note,), hints=hints, severity=Severity.WARNING))
+
+
+def _past_the_end(f: Frame, c: Check, name: str) -> bool:
+    """A warning for a position that is read from an input whose domain goes on where the tensor ends."""
+    given, size = f.decl.inputs.get(name), text.scalar(c.extent)
+    if given is None or end_of(given.domain) != f"{size} + 1":
+        return False
+    message = f"the domain of `{name}` lets it be {size}, and `{c.site.tensor}` ends at {size} - 1"
+    one_less = rewritten(c, f"{c.span.text} - 1")
+    from_1 = () if one_less is None else (f"or, where it counts from 1, read `{one_less}`",)
+    hints = (f"write `domain: 0 <= {name} < {size}`", *from_1)
+    f.bag.add(Diagnostic("OPG266", message, c.span, hints=hints, severity=Severity.WARNING))
+    return True
 
 
 def _shown(p: Polynomial) -> str:

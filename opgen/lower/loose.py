@@ -27,7 +27,12 @@ def over_all(f: Frame, e: Call) -> str | None:
     if len(e.args) != 1 or f.scope is None:
         return None
     body = spelled(f.decl.words, e.args[0])
-    over = _binders(_loose(f, body, _NONE), e.span)
+    loose = [*_loose(f, body, _NONE)]
+    names = {i.name for i in loose if isinstance(i, Name)}
+    orders = ([i.name for i in a.items if isinstance(i, Name)] for a in nodes(body) if isinstance(a, Access))
+    order = next((o for o in orders if names <= {*o}), [])  # of the first tensor that has them all
+    loose.sort(key=lambda i: order.index(i.name) if isinstance(i, Name) and order else 0)
+    over = _binders(loose, e.span)
     return unparse(Reduction(e.name, over, body, e.span, e.span)) if over else None
 
 

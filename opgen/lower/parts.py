@@ -7,6 +7,7 @@ from __future__ import annotations
 
 from collections.abc import Sequence
 from dataclasses import replace
+from itertools import count
 
 from opgen.lang.nodes import Access, Assign, Binder, Call, Compare, Dots, Expr, Logic, Name, Number, Reduction
 from opgen.lang.products import reindexed
@@ -84,3 +85,17 @@ def _in_its_indices(whole: Assign, part: Assign, names: dict[str, str]) -> Expr 
     if any(isinstance(n, Access) and n.name == whole.target.name for n in nodes(value)):
         return None
     return transform(value, lambda n: whole.value if n == Name(whole.target.name, n.span) else None)
+
+
+def next_component(d: Declarations, s: Assign) -> tuple[str, ...]:
+    """A statement as that of the first component that has none, where it gives one."""
+    items = s.target.items or ()
+    place = next((k for k, i in enumerate(items) if isinstance(i, Number)), None)
+    if place is None:
+        return ()
+    others = (o.target.items or () for o in d.forward if o.target.name == s.target.name)
+    numbers = (o[place] for o in others if len(o) > place)
+    taken = {i.value for i in numbers if isinstance(i, Number)}
+    free = next(k for k in count() if k not in taken)
+    at = (*items[:place], Number(free, items[place].span), *items[place + 1 :])
+    return (f"the next component is `{unparse_assign(replace(s, target=replace(s.target, items=at)))}`",)

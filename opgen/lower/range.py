@@ -14,13 +14,12 @@ from opgen.ir import text
 from opgen.ir.polynomial import Polynomial, number, polynomial
 from opgen.ir.program import Axis
 from opgen.ir.ranges import Facts, corner, facts_of, is_nonnegative
-from opgen.ir.reductions import REDUCTIONS
 from opgen.ir.scalar import Apply, Batch, Dim, Index, Lit, Param, Scalar, call, walk
-from opgen.lang.nodes import Access, Assign, Binder, Call, Compare, Dots, Expr, Name, Number, Reduction, Sum
-from opgen.lang.slices import total
-from opgen.lang.unparse import unparse, unparse_assign
+from opgen.lang.nodes import Access, Dots, Expr, Number, Product
+from opgen.lang.unparse import unparse_assign
 from opgen.lang.walk import nodes, rebuild
 from opgen.lower.declare import every
+from opgen.lower.earlier import from_the_start, shift, without_first
 from opgen.lower.leaving import leaving, rewritten
 from opgen.lower.scope import UNKNOWN, Check, Frame, IndexInfo, Site
 
@@ -102,13 +101,15 @@ def _report(f: Frame, c: Check, low: Polynomial | None, high: Polynomial | None)
     else:
         filled = f"write `pad({shown}, 0)`, or what there is outside in place of 0"
         ahead = low is None or is_nonnegative(low, facts_of((), f.state.dims))
-        hints = (filled, *(_earlier_end(f, c) if ahead else _from_the_start(f, c)))
+        hints = (filled, *(_earlier_end(f, c) if ahead else from_the_start(f, c)))
+        if not ahead and len(hints) > 1 and _divides(f, c):
+            hints = (hints[1].removeprefix("or "), *hints[2:], f"or {filled}")
         if ahead and (ends := _stated_ends(f, c)):
             hints = (*ends, f"or {filled}")
         if ahead and len(hints) > 1 and any(size in walk(c.position) for size in _shares(f)):
             hints = hints[1].removeprefix("or "), f"or {filled}"  # a half is read, and not all of it
         hints = _with_ring(f, c, hints)
-        if first := _counted_down(f, c, low, high) or _shifted(f, c, low, high) or _without_first(f, c):
+        if first := _counted_down(f, c, low, high) or _shifted(f, c, low, high) or without_first(f, c):
             hints = (*first, *(h if h.startswith("or") else f"or {h}" for h in hints))
         if _is_position(f, c):  # where what is outside is no number of a place
             hints = tuple(h.removeprefix("or ") for h in hints if filled not in h)
@@ -167,33 +168,12 @@ def _shifted(f: Frame, c: Check, low: Polynomial | None, high: Polynomial | None
     return () if read is None else (f"write `{read}`, which begins at 0",)
 
 
-def _without_first(f: Frame, c: Check) -> tuple[str, ...]:
-    """A reduction that reads what stands before, from where there is something on."""
-    back = -(_shift(c) or 0)
-    own = (s for s in (*f.decl.forward, *f.decl.backward) if s.target.name == f.target)
-    index = c.indices[0][1].name if len(c.indices) == 1 else ""
-    around = [
-        r for s in own for r in nodes(s.value)
-        if isinstance(r, Reduction) and r.span.start <= c.span.start and c.span.end <= r.span.end
-        and [b.name for b in r.binders if isinstance(b, Binder) and b.extent is None] == [index]
-    ]  # fmt: skip
-    if back <= 0 or len(around) != 1 or (around[0].name in REDUCTIONS and REDUCTIONS[around[0].name].keeps_index):
-        return ()
-    r, at = around[0], c.span
-
-    def later(e: Expr) -> Expr:
-        match e:
-            case Name(name=name) if name == index:
-                return total([(1, e), (1, Number(back, at))], at)
-            case Sum(terms=terms) if ("+", Name(index, at)) in terms:
-                return total([*((1 if sign == "+" else -1, x) for sign, x in terms), (1, Number(back, at))], at)
-            case _:
-                return rebuild(e, later)
-
-    size = total([(1, Name(text.scalar(c.extent), at)), (-1, Number(back, at))], at)
-    binders = tuple(replace(b, extent=size) if isinstance(b, Binder) else b for b in r.binders)
-    made = replace(r, binders=binders, body=later(r.body))
-    return (f"leave out what has none before it: `{unparse(made)}`",)
+def _divides(f: Frame, c: Check) -> bool:
+    """Does a divisor read it?"""
+    at = c.site.span
+    own = (s.value for s in (*f.decl.forward, *f.decl.backward) if s.target.name == f.target)
+    below = (x for e in own for p in nodes(e) if isinstance(p, Product) for sign, x in p.factors if sign == "/")
+    return any(x.span.start <= at.start and at.end <= x.span.end for x in below)
 
 
 def _is_position(f: Frame, c: Check) -> bool:
@@ -217,26 +197,14 @@ def _stated_ends(f: Frame, c: Check) -> list[str]:
     return [f"write `{i.name} < {end}`" for i, end in ends if end]
 
 
-def _from_the_start(f: Frame, c: Check) -> tuple[str, ...]:
-    """The statement with a value of its own where a number of places before the index are none."""
-    own = [s for s in f.decl.forward if s.target.name == f.target]
-    back = (polynomial(c.position) - polynomial(Index(c.indices[0][0]))).constant if len(c.indices) == 1 else None
-    if back is None or back >= 0 or len(own) != 1 or own[0].op != "=" or c.indices[0][1].name not in _loops(own[0]):
-        return ()
-    index, span = Name(c.indices[0][1].name, c.span), own[0].span
-    inside = Compare((index, Number(int(-back), span)), (">=",), span)
-    line = unparse_assign(replace(own[0], value=Call("where", (inside, own[0].value, Number(0, span)), span, span)))
-    return (f"or say what all of it is there, 0 for one: `{line}`",)
-
-
 def _with_ring(f: Frame, c: Check, hints: tuple[str, ...]) -> tuple[str, ...]:
     """How a neighbour is read where the last place stands beside the first: ahead of the rest where others are so."""
-    own = _shift(c)
+    own = shift(c)
     others = [o for o in f.checks if o.site.tensor == c.site.tensor and o.extent == c.extent and o.indices == c.indices]
     ring = any(
         isinstance(o.position, Apply) and (o.position.fn, *o.position.args[1:]) == ("mod", c.extent) for o in others
     )
-    both = not ring and any((_shift(o) or 0) * (own or 0) < 0 for o in others)
+    both = not ring and any((shift(o) or 0) * (own or 0) < 0 for o in others)
     size = text.scalar(c.extent)
     read = rewritten(c, f"({c.span.text}) % {size if isinstance(c.extent, Dim | Lit) else f'({size})'}")
     if not own or (own > 0 and not both and not ring) or read is None or (both and "wraps" in f.reported):
@@ -246,17 +214,6 @@ def _with_ring(f: Frame, c: Check, hints: tuple[str, ...]) -> tuple[str, ...]:
         first, *rest = hints
         return (f"to wrap around, as the read beside it does: write `{read}`", f"or {first}", *rest)
     return (*hints, f"or, to wrap around{', here and in the reads beside it' if both else ''}: `{read}`")
-
-
-def _shift(c: Check) -> int | None:
-    """How far a position is from the index that runs over its whole dim."""
-    if len(c.indices) != 1 or c.indices[0][1].extent != c.extent:
-        return None
-    return (polynomial(c.position) - polynomial(Index(c.indices[0][0]))).constant
-
-
-def _loops(s: Assign) -> list[str]:
-    return [i.name for i in s.target.items or () if isinstance(i, Binder)]
 
 
 def furthest(f: Frame, c: Check, info: IndexInfo) -> str | None:

@@ -23,7 +23,7 @@ from opgen.lower.kinds import promote
 from opgen.lower.recurrence_kinds import Kinds, settled
 from opgen.lower.recurrence_ranks import read_whole
 from opgen.lower.recurrence_shape import Extents, extents, says_extents
-from opgen.lower.recurrence_slips import another_statement, misplaced
+from opgen.lower.recurrence_slips import another_statement, misplaced, one_back
 from opgen.lower.recurrence_slots import slots
 from opgen.lower.recurrence_start import Unclear, or_start
 from opgen.lower.recurrence_starts import aligned
@@ -186,7 +186,7 @@ def _checked(g: _Group) -> bool:
                 g.error(f"a recurrence reads its own names at {where_} only", a)
                 good = False
             elif back is not None and not any(back) and a.name not in seen:
-                hints = ("order the statements so that each reads earlier ones, or read one place back",)
+                hints = (one_back(a, g.places[a.name], g.steps),)
                 g.bag.error("OPG219", f"`{a.name}` is read before it is assigned", a.span, hints=hints)
                 good = False
         seen.append(n)

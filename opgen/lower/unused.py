@@ -18,6 +18,8 @@ from opgen.schema.elsewhere import Callee
 from opgen.schema.formula import Formula
 from opgen.schema.model import OpSpec
 
+_FOLLOWS = "remove it, here and as `training` under `module`, or read it in a formula"
+
 
 def unused(spec: OpSpec) -> tuple[Diagnostic, ...]:
     """A warning for every name without a use, or with one that is hardly meant."""
@@ -44,7 +46,8 @@ def _declared(d: Declarations, read: frozenset[str]) -> Iterator[Diagnostic]:
             yield _warning("input", t.name, t.span, hint)
     for p in d.spec.params:
         if not passed_on and p.name not in read:
-            yield _warning("param", p.name, p.span, hint)
+            follows = d.spec.module is not None and d.spec.module.training == p.name
+            yield _warning("param", p.name, p.span, _FOLLOWS if follows else hint)
     for dim in d.spec.dims:
         checked = any(Dim(str(dim.name)) in shape for shape in d.shapes.values())
         if dim.name not in read and not checked:

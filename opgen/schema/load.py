@@ -310,6 +310,8 @@ class _Report:
 
     def missing(self, item: dict[str, Any]) -> None:
         name, fields = str(item["loc"][-1]), item["input"]
+        if name == "type" and isinstance(fields, Fields) and "shape" in fields:
+            return  # it is an input, which is told at its shape
         info = next(f for n, f in self.model(item["loc"]).model_fields.items() if _written((n, f)) == name)
         key = fields.get(NAME) if isinstance(fields, Fields) else None
         owner = f"`{key.text}`" if key is not None else self.owner(item["loc"])

@@ -86,11 +86,16 @@ def _indented(section: Node, name: str, fields: Collection[str], bag: Bag) -> No
     for key, value in section.entries:
         last = entries[-1] if entries else None
         stray = key.text in fields and (isinstance(value, Sequence) or (isinstance(value, Scalar) and value.text))
-        if stray and last is not None and isinstance(last[1], Mapping) and last[1].get(key.text) is None:
+        within = None if last is None else last[1]
+        if isinstance(within, Scalar) and within.value is None:  # all of its fields stand beside it
+            within = Mapping((), within.span, within.key)
+        if stray and last is not None and isinstance(within, Mapping) and within.get(key.text) is None:
             message = f"`{key.text}` is a field of `{last[0].text}`, and stands beside it"
-            hint = f"write it as far to the right as `{last[1].entries[0][0].text}`" if last[1].entries else ""
-            bag.error("OPG110", message, key.span, hints=(hint,) if hint else ())
-            entries[-1] = last[0], replace(last[1], entries=(*last[1].entries, (key, value)))
+            hint = f"write `{last[0].text}: {{{key.text}: {value.span.text}}}`"
+            if within.entries:
+                hint = f"write it as far to the right as `{within.entries[0][0].text}`"
+            bag.error("OPG110", message, key.span, hints=(hint,))
+            entries[-1] = last[0], replace(within, entries=(*within.entries, (key, value)))
         else:
             entries.append((key, value))
     return section if len(entries) == len(section.entries) else replace(section, entries=tuple(entries))

@@ -14,6 +14,7 @@ _BLOCK = "a formula or a text with `: ` or ` #` in it needs quotes or a `|` bloc
 _INDENT = "a formula with `: ` or ` #` in it needs quotes; the lines of a `|` block are indented"
 _LINES = "check its indentation; several statements need a `|` block"
 _QUOTES = "put quotes around the value"
+_BEGUN = "its text stands on the lines below, indented: one line needs no `|`, `forward: y = 2*x`"
 _STAR = "any number of batch dims is written `...`; for other values put quotes around them"
 _ESCAPE = "in double quotes a backslash is written twice; single quotes take it as it is"
 
@@ -26,7 +27,7 @@ _PROBLEMS = (
     (r"could not find expected ':'", "a `:` is missing on this line", _INDENT),
     (r"cannot start any token", "a value cannot begin with this character", _QUOTES),
     (r"expected (the )?node content", "a value is missing here", _FLOW),
-    (r"chomping or indentation|comment or (a )?line break", "`>` and `|` begin a block of text", _QUOTES),
+    (r"chomping or indentation|comment or (a )?line break", "`>` and `|` begin a block of text", _BEGUN),
     (r"unexpected ':'", "a `:` cannot stand here", "a colon is followed by a space: `shape: [N, K]`"),
     (r"unexpected end of stream", "the quoted text is not closed", "add the closing quote"),
     (r"unknown escape character|expected escape sequence", "unknown escape in double quotes", _ESCAPE),

@@ -69,4 +69,23 @@ ROWS = (
         "degree[v < V] = 0\ndegree[to[e]] += 1\ny[v] = x[v] / max(degree[v], 1)",
         given="inputs: {x: {shape: [V]}, to: {shape: [E], dtype: int, domain: 0 <= to < V}}",
     ),
+    Code(
+        "OPG266",
+        "A domain past the end",
+        "The domain of an integer input goes on where the tensor ends that it is a place of: places count from 0, and"
+        " the last of `V` is `V - 1`. A call with the greatest value fails. A warning; the spec builds all the same.",
+        "y[n, d] = table[ids[n], d]",
+        "y[n, d] = table[ids[n] - 1, d]",
+        given="inputs: {ids: {shape: [N], dtype: int, domain: 1 <= ids <= V}, table: {shape: [V, D]}}",
+    ),
+    Code(
+        "OPG267",
+        "A product that starts at 0",
+        "What is multiplied into a tensor of zeros stays 0: a product starts at 1. A warning; the spec builds all the"
+        " same.",
+        "belief[v < V] = 0\nbelief[target[e]] *= message[e]",
+        "belief[v < V] = 1\nbelief[target[e]] *= message[e]",
+        given="inputs: {message: {shape: [E]}, target: {shape: [E], dtype: int, domain: 0 <= target < V},"
+        " prior: {shape: [V]}}",
+    ),
 )

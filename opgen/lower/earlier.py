@@ -33,16 +33,14 @@ def without_first(f: Frame, c: Check) -> tuple[str, ...]:
         or (around[0].name in REDUCTIONS and REDUCTIONS[around[0].name].keeps_index)
     ):
         return ()
-    r, at = around[0], c.span
-
-    size = _less(c, back)
+    r, size = around[0], _less(c, back)
     binders = tuple(replace(b, extent=size) if isinstance(b, Binder) else b for b in r.binders)
-    made = replace(r, binders=binders, body=_later(r.body, index, back, at))
+    made = replace(r, binders=binders, body=_later(r.body, index, back, c.span))
     return (f"leave out what has none before it: `{unparse(made)}`",)
 
 
 def from_the_start(f: Frame, c: Check) -> tuple[str, ...]:
-    """The statement with a value of its own where a number of places before the index are none."""
+    """The statement with a value of its own where a number of places before the index are none, or without those."""
     own = [s for s in f.decl.forward if s.target.name == f.target]
     back = (polynomial(c.position) - polynomial(Index(c.indices[0][0]))).constant if len(c.indices) == 1 else None
     if back is None or back >= 0 or len(own) != 1 or own[0].op != "=" or c.indices[0][1].name not in _loops(own[0]):
@@ -85,6 +83,8 @@ def _later(e: Expr, index: str, back: int, at: Span) -> Expr:
     match e:
         case Name(name=name) if name == index:
             return total([(1, e), (1, Number(back, at))], at)
+        case Reduction(binders=binders) if any(isinstance(b, Binder) and b.name == index for b in binders):
+            return e  # which has one of its own
         case Sum(terms=terms) if ("+", Name(index, at)) in terms:
             return total([*((1 if sign == "+" else -1, x) for sign, x in terms), (1, Number(back, at))], at)
         case _:

@@ -117,10 +117,10 @@ def summed(f: Frame, place: Span) -> str:
 def without_indices(f: Frame, s: Assign, shape: Shape) -> None:
     """A target with named dims that names none of them; a value without indices, as a loss has, is one number."""
     name, line = s.target.name, f"write `{readings.spelled(f, s.target.name, shape)} = …`"
-    bound = {b.name for r in nodes(s.value) if isinstance(r, Reduction) for b in r.binders if isinstance(b, Binder)}
+    own = {b.name for r in nodes(s.value) if isinstance(r, Reduction) for b in r.binders if isinstance(b, Binder)}
     items = [i for a in nodes(s.value) if isinstance(a, Access) for i in a.items]
     names = {n.name for i in items if not isinstance(i, Dots) for n in nodes(i) if isinstance(n, Name)}
-    free = {n for n in names - bound if not f.decl.words.knows(n) and not n[:1].isupper()}
+    free = {n for n in names - own if not f.decl.words.knows(n) and not n[:1].isupper()}
     hints = (line,) if free or not names or any(isinstance(i, Dots) for i in items) else (
         f"its value is one number: declare it so, `{name}: {{shape: []}}`", f"or {line}, the same for all"
     )  # fmt: skip

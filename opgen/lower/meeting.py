@@ -35,8 +35,10 @@ def meeting(d: Declarations, variants: Sequence[Variant]) -> Iterator[Diagnostic
             if s.span is not None and s.span.start not in told:
                 told.add(s.span.start)
                 yield _warning(d, s, at, value) if len(at) > 1 else _first(d, s, at[0], value)
-        yield from (_nothing(d, s, span) for s, span in _of_zeros(v.program) if span.start not in told)
-        told |= {span.start for _, span in _of_zeros(v.program)}
+        for scatter, span in _of_zeros(v.program):
+            if span.start not in told:
+                told.add(span.start)
+                yield _nothing(d, scatter, span)
 
 
 def _of_zeros(p: Program) -> Iterator[tuple[Scatter, Span]]:

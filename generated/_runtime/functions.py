@@ -134,12 +134,12 @@ def joint_log_softmax(x: Tensor, dims: tuple[int, ...], batch_before: int | None
 
 
 def window(
-    x: Tensor, dim: int, start: int, *runs: tuple[int, int], fill: float | None = None, wanted: bool = False
+    x: Tensor, dim: int, start: int, *runs: tuple[int, int], fill: float | None = None, wanted: Tensor | bool = False
 ) -> Tensor:
     """`x` at positions `start + i*step + j*step + ...` of a dim, for runs of `(size, step)`.
 
     The first run takes the place of the dim, the others become the last dims. Positions do not wrap: one that is out of
-    range reads `fill`, or is an error where there is none, or where it is `wanted`.
+    range reads `fill`, or is an error where there is none, or where any element of `wanted` holds.
     """
     dim, sizes = dim % x.ndim, [size for size, _ in runs]
     if min(sizes, default=1) < 0:
@@ -152,13 +152,12 @@ def window(
     steps = [(size, abs(step)) if step else (1, 1) for size, step in runs]
     lowest = start + sum((size - 1) * step for size, step in runs if step < 0)
     span = 1 + sum((size - 1) * step for size, step in steps)
-    if fill is not None and not wanted:
+    if lowest < 0 or lowest + span > x.shape[dim]:
+        if fill is None or torch.as_tensor(wanted).any():
+            raise IndexError(f"positions {lowest} to {lowest + span - 1} are out of range for size {x.shape[dim]}")
         before, after = max(0, -lowest), max(0, lowest + span - x.shape[dim])
-        if before or after:
-            x = torch.nn.functional.pad(x, (*(0, 0) * (x.ndim - 1 - dim), before, after), value=fill)
+        x = torch.nn.functional.pad(x, (*(0, 0) * (x.ndim - 1 - dim), before, after), value=fill)
         lowest += before
-    elif lowest < 0 or lowest + span > x.shape[dim]:
-        raise IndexError(f"positions {lowest} to {lowest + span - 1} are out of range for size {x.shape[dim]}")
     if not runs:
         return x.select(dim, lowest)
     axes = [dim, *range(x.ndim, x.ndim + len(runs) - 1)]

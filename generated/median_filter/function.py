@@ -31,18 +31,18 @@ def median_filter_forward(input: Tensor, size: int) -> tuple[Tensor, Tensor]:
     position = argsort_w_view if size != 0 else torch.full((*batch, N), 0, device=input.device)
     mask = torch.isnan(pick(input_view, position, wanted=size != 0))
     mask_2 = (size != 0) & ~mask
-    position_2 = torch.where(mask_2, (size - 1) // 2, 0)
-    safe_argsort_w = torch.where(mask_2, pick(argsort_w, position_2, wanted=mask_2), 0)
+    argsort_w_view_2 = window(argsort_w, -1, (size + 1) // 2 - 1, fill=0, wanted=mask_2)
+    safe_argsort_w = torch.where(mask_2, argsort_w_view_2, 0)
     values_picked = pick(input_view, safe_argsort_w, wanted=mask_2)
     chosen = torch.where(mask, math.nan, values_picked)
     output = input.new_full((*batch, N), math.nan) if size == 0 else chosen
     w = torch.arange(size, device=input.device)
-    argsort_w_view_2 = window(argsort_w, -1, (size + 1) // 2 - 1, fill=0)
-    mask_3 = w == argsort_w_view_2.unsqueeze(-1)
+    argsort_w_view_3 = window(argsort_w, -1, (size + 1) // 2 - 1, fill=0)
+    mask_3 = w == argsort_w_view_3.unsqueeze(-1)
     mask_4 = mask_3 & (size != 0)
-    argsort_w_view_3 = window(argsort_w, -1, size - 1, fill=0)
-    position_4 = torch.where(mask_4, argsort_w_view_3.unsqueeze(-1), 0)
-    values_picked_2 = pick(input_view.unsqueeze(-2), position_4, wanted=mask_4)
+    argsort_w_view_4 = window(argsort_w, -1, size - 1, fill=0)
+    position_3 = torch.where(mask_4, argsort_w_view_4.unsqueeze(-1), 0)
+    values_picked_2 = pick(input_view.unsqueeze(-2), position_3, wanted=mask_4)
     chosen_2 = torch.where(torch.isnan(values_picked_2), 0, 1)
     chosen_3 = torch.full((*batch, N, size), 0, device=input.device) if size == 0 else chosen_2
     slope = torch.where(mask_3, chosen_3, 0).to(input.dtype)
@@ -73,16 +73,16 @@ def median_filter_tangent(tangent_input: Tensor, input: Tensor, size: int) -> Te
     position = argsort_w_view if size != 0 else torch.full((*batch, N), 0, device=tangent_input.device)
     mask = (size != 0) & ~torch.isnan(pick(input_view, position, wanted=size != 0))
     mask_2 = mask & (size != 0)
-    chosen = torch.where(mask_2, size - 1, 0)
-    position_2 = torch.where(mask_2, pick(argsort_w, chosen, wanted=mask_2), 0)
+    argsort_w_view_2 = window(argsort_w, -1, size - 1, fill=0, wanted=mask_2)
+    position_2 = torch.where(mask_2, argsort_w_view_2, 0)
     mask_3 = torch.isnan(pick(input_view, position_2, wanted=mask_2))
     mask_4 = mask_2 & ~mask_3
-    position_3 = torch.where(mask_4, (size - 1) // 2, 0)
-    safe_argsort_w = torch.where(mask_4, pick(argsort_w, position_3, wanted=mask_4), 0)
-    tangent_values_picked = pick(tangent_input_view, safe_argsort_w, wanted=mask_4)
-    chosen_2 = torch.where(mask_3, 0, tangent_values_picked)
-    chosen_3 = tangent_input.new_zeros(*batch, N) if size == 0 else chosen_2
-    tangent_output = torch.where(mask, chosen_3, 0)
+    argsort_w_view_3 = window(argsort_w, -1, (size + 1) // 2 - 1, fill=0, wanted=mask_4)
+    position_3 = torch.where(mask_4, argsort_w_view_3, 0)
+    tangent_values_picked = pick(tangent_input_view, position_3, wanted=mask_4)
+    chosen = torch.where(mask_3, 0, tangent_values_picked)
+    chosen_2 = tangent_input.new_zeros(*batch, N) if size == 0 else chosen
+    tangent_output = torch.where(mask, chosen_2, 0)
     return tangent_output
 
 

@@ -129,26 +129,26 @@ def quantile_pool_tangent(tangent_input: Tensor, input: Tensor, size: int, q: fl
     position = argsort_w_view if size != 0 else torch.full((*batch, P), 0, device=tangent_input.device)
     mask = (size != 0) & ~torch.isnan(pick(input_view, position, wanted=size != 0))
     mask_2 = mask & (size != 0)
-    chosen = torch.where(mask_2, size - 1, 0)
-    position_2 = torch.where(mask_2, pick(argsort_w, chosen, wanted=mask_2), 0)
+    argsort_w_view_2 = window(argsort_w, -1, size - 1, fill=0, wanted=mask_2)
+    position_2 = torch.where(mask_2, argsort_w_view_2, 0)
     mask_3 = torch.isnan(pick(input_view, position_2, wanted=mask_2))
     mask_4 = mask_2 & ~mask_3
     values_picked = pick(input_view, position, wanted=size != 0)
     mask_9 = ~torch.isnan(values_picked)
     mask_5 = (size != 0) & (mask_9 & (q * (size - 1) - numbers.floor(q * (size - 1)) != 0))
     mask_6 = mask_5 & (size != 0)
-    chosen_2 = torch.where(mask_6, size - 1, 0)
-    position_3 = torch.where(mask_6, pick(argsort_w, chosen_2, wanted=mask_6), 0)
+    argsort_w_view_3 = window(argsort_w, -1, size - 1, fill=0, wanted=mask_6)
+    position_3 = torch.where(mask_6, argsort_w_view_3, 0)
     mask_7 = torch.isnan(pick(input_view, position_3, wanted=mask_6))
     mask_8 = mask_6 & ~mask_7 & (q * (size - 1) - numbers.floor(q * (size - 1)) != 0)
     position_4 = torch.where(mask_8, min(int(numbers.floor(q * (size - 1))) + 1, size - 1), 0)
     position_5 = torch.where(mask_8, pick(argsort_w, position_4, wanted=mask_8), 0)
     tangent_values_picked = pick(tangent_input_view, position_5, wanted=mask_8)
     product = tangent_values_picked * (q * (size - 1) - numbers.floor(q * (size - 1)))
-    chosen_4 = tangent_input.new_zeros(*batch, P) if q * (size - 1) - numbers.floor(q * (size - 1)) == 0 else product
-    chosen_5 = torch.where(mask_7, 0, chosen_4)
-    chosen_6 = tangent_input.new_zeros(*batch, P) if size == 0 else chosen_5
-    chosen_3 = torch.where(mask_5, chosen_6, 0)
+    chosen_2 = tangent_input.new_zeros(*batch, P) if q * (size - 1) - numbers.floor(q * (size - 1)) == 0 else product
+    chosen_3 = torch.where(mask_7, 0, chosen_2)
+    chosen_4 = tangent_input.new_zeros(*batch, P) if size == 0 else chosen_3
+    chosen = torch.where(mask_5, chosen_4, 0)
     position_6 = torch.where(mask_4, int(numbers.floor(q * (size - 1))), 0)
     position_7 = torch.where(mask_4, pick(argsort_w, position_6, wanted=mask_4), 0)
     tangent_values_picked_2 = pick(tangent_input_view, position_7, wanted=mask_4)
@@ -157,9 +157,9 @@ def quantile_pool_tangent(tangent_input: Tensor, input: Tensor, size: int, q: fl
         if q * (size - 1) - numbers.floor(q * (size - 1)) == 0
         else 1 - (q * (size - 1) - numbers.floor(q * (size - 1)))
     )
-    chosen_8 = torch.where(mask_3, 0, product_2)
-    chosen_7 = tangent_input.new_zeros(*batch, P) if size == 0 else chosen_8
-    tangent_output = torch.where(mask, chosen_7, 0) + chosen_3
+    chosen_5 = torch.where(mask_3, 0, product_2)
+    chosen_6 = tangent_input.new_zeros(*batch, P) if size == 0 else chosen_5
+    tangent_output = torch.where(mask, chosen_6, 0) + chosen
     tangent_output = tangent_output.to(dtype)
     return tangent_output
 

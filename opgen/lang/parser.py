@@ -23,15 +23,7 @@ from opgen.lang.habits import POSITION, SLICE, STATEMENTS
 from opgen.lang.idioms import Idioms
 from opgen.lang.layout import layout, read_along
 from opgen.lang.lexer import T, Token
-from opgen.lang.nodes import (
-    Assign,
-    Binder,
-    Dots,
-    Expr,
-    Name,
-    Number,
-    Target,
-)
+from opgen.lang.nodes import Assign, Binder, Dots, Expr, Name, Number, Target
 from opgen.lang.results import returned
 from opgen.lang.slices import Slice, sizes
 from opgen.lang.slips import (
@@ -47,7 +39,7 @@ from opgen.lang.slips import (
     own_function,
 )
 from opgen.lang.successive import KEPT, Chain, Values, as_values, go_on
-from opgen.lang.targets import behind_others, in_parts
+from opgen.lang.targets import behind_others, in_parts, is_said
 from opgen.lang.tuples import renamed_below, unpacked
 from opgen.lang.updates import FOREIGN, IN_PLACE, RENAMED, TWICE, in_place, updated
 from opgen.lang.vocabulary import UNCLEAR, Vocabulary
@@ -314,7 +306,11 @@ class _Parser(ExpressionParser):
         first = next((i.span for i in written if isinstance(i, Slice)), None)
         if first is not None:
             hint = in_parts(self.words, token.text, written, self.formula.text)
-            raise self.fail("a slice is not part of the formula language", first, "OPG201", POSITION, hint or SLICE)
+            message = "a slice is not part of the formula language"
+            if is_said(written, self.tokens[self.at :]):
+                self.idioms.note(first, message, POSITION, otherwise=hint or SLICE)
+                return Target(token.text, None, token.span, token.span)
+            raise self.fail(message, first, "OPG201", POSITION, hint or SLICE)
         items = self.without_slices(written)
         return Target(token.text, tuple(as_binder(i) or i for i in items), token.span.to(end), token.span)
 

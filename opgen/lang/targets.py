@@ -7,6 +7,8 @@ from collections.abc import Collection, Sequence
 from dataclasses import replace
 
 from opgen.lang.layout import layout, spelled
+from opgen.lang.lexer import T, Token
+from opgen.lang.new_axes import is_whole
 from opgen.lang.nodes import Assign, Binder, Dots, Expr, Name, Number, Reduction, Sum, Target
 from opgen.lang.products import reindexed
 from opgen.lang.slices import Item, Slice, sizes, stands, total
@@ -46,6 +48,13 @@ def behind_others(words: Vocabulary, name: str, items: Sequence[Binder | Dots | 
     plain = (Name(i.name, i.span) if isinstance(i, Binder) else i for i in items)
     parts = [Slice(start, None, None, item.span) if k in moved else i for k, i in enumerate(plain)]
     return in_parts(words, name, parts, "", free[0])
+
+
+def is_said(items: Sequence[Item], after: Sequence[Token]) -> bool:
+    """Whether the rest of a statement says what `y[b, :]` is: all of its indices stand there, and its slices are whole."""
+    end = next(k for k, t in enumerate(after) if t.kind in {T.END, T.NEWLINE})
+    words = {t.text for t in after[:end]}
+    return all(is_whole(i) or isinstance(i, Dots) or (isinstance(i, Name) and i.name in words) for i in items)
 
 
 def in_parts(words: Vocabulary, name: str, items: Sequence[Item], block: str, wish: str = "") -> str:

@@ -46,7 +46,7 @@ def joined(f: Frame, s: Assign) -> tuple[str, ...]:
     dims = f.decl.known_dims()
     moved = (k for k, i in enumerate(items) if not isinstance(i, Binder | Dots) or getattr(i, "name", "") in dims)
     at = next(moved, None)
-    if at is None or len(own) < 2 or is_place(f.decl, items[at]) or any(_is_other(o, own[0], at) for o in own):
+    if at is None or len(own) < 2 or is_place(f.decl, items[at]) or any(is_other(o, own[0], at) for o in own):
         return ()
     parts = [part for o in own if (part := _part(f, o, at)) is not None]
     letter = next((part.index for part in parts if part.index), None)
@@ -71,7 +71,7 @@ def joined(f: Frame, s: Assign) -> tuple[str, ...]:
     return (f"{JOINED}: `{line}`",)
 
 
-def _is_other(s: Assign, first: Assign, at: int) -> bool:
+def is_other(s: Assign, first: Assign, at: int) -> bool:
     """Whether a statement is none that fills a part, or has other indices beside it."""
     mine, others = s.target.items or (), first.target.items or ()
     beside = [(a, b) for k, (a, b) in enumerate(zip(mine, others, strict=False)) if k != at]

@@ -1,5 +1,5 @@
 """Pairs of elements of one dim of which those with themselves divide by zero, divisions by an index, which begins at 0,
-and products that do: warnings.
+or by an input that is not passed, and products that begin at 0: warnings.
 
 A sum over all pairs of particles holds each with itself, whose distance is 0. What `where` chooses is not looked at:
 it is lazy, and a condition is how such a pair is left out.
@@ -13,11 +13,11 @@ from itertools import combinations
 
 from opgen.diagnostics.model import Diagnostic, Severity, Span
 from opgen.ir.operator import Variant
-from opgen.ir.program import Axis, Compute, Program, Scatter
+from opgen.ir.program import Axis, Compute, Given, Program, Scatter
 from opgen.ir.scalar import ZERO, Apply, Index, Lit, Read, Scalar, substitute
-from opgen.lang.nodes import Access, Binder, Call, Compare, Expr, Name, Number, Product, Reduction, Sum
+from opgen.lang.nodes import Access, Assign, Binder, Call, Compare, Expr, Name, Number, Product, Reduction, Sum
 from opgen.lang.unparse import unparse, unparse_assign
-from opgen.lang.walk import nodes, transform
+from opgen.lang.walk import names_read, nodes, transform
 from opgen.lower.declare import Declarations
 
 _ZERO, _ONE, _INF, _NAN = "0", "1", "inf", "nan"
@@ -34,11 +34,43 @@ def meeting(d: Declarations, variants: Sequence[Variant]) -> Iterator[Diagnostic
         for s, at, value in _lost(v.program):
             if s.span is not None and s.span.start not in told:
                 told.add(s.span.start)
-                yield _warning(d, s, at, value) if len(at) > 1 else _first(d, s, at[0], value)
+                yield from _told(d, v, s, at, value)
         for scatter, span in _of_zeros(v.program):
             if span.start not in told:
                 told.add(span.start)
                 yield _nothing(d, scatter, span)
+
+
+def _told(d: Declarations, v: Variant, s: Compute, at: Sequence[str], value: str) -> Iterator[Diagnostic]:
+    match at:
+        case [first, second]:
+            yield _warning(d, s, (first, second), value)
+        case [index]:
+            yield _first(d, s, index, value)
+        case _:
+            yield from _missing(d, v, s, value)
+
+
+def _missing(d: Declarations, v: Variant, s: Compute, value: str) -> Iterator[Diagnostic]:
+    """A divisor, or what a logarithm is taken of, that is 0 where an optional input is not passed."""
+    absent = [g.name for g in v.conditions if isinstance(g, Given) and not g.present and g.name not in d.absent]
+    own = _written(d, s)
+    name = next((n for n in absent if own is not None and n in names_read(own.value)), None)
+    if name is None or s.span is None:
+        return
+    lost = "nan" if value == _NAN else "infinite"
+    message = f"where `{name}` is not passed it reads as 0, and this is {lost}"
+    hints = (
+        f"say what it reads as: `{name}: {{…, absent: 1}}`",
+        f"or write a statement for each case, behind `if given({name})` and `if not given({name})`",
+    )
+    yield Diagnostic("OPG272", message, s.span, f"nothing without `{name}`", hints=hints, severity=Severity.WARNING)
+
+
+def _written(d: Declarations, s: Compute) -> Assign | None:
+    span = s.span
+    assert span is not None
+    return next((a for a in d.forward if a.span.start <= span.start and span.end <= a.span.end), None)
 
 
 def _of_zeros(p: Program) -> Iterator[tuple[Scatter, Span]]:
@@ -87,7 +119,7 @@ def _first(d: Declarations, s: Compute, index: str, value: str) -> Diagnostic:
         factors = ((op, transform(x, later if op == "/" and _made_of(x, index) else moved)) for op, x in e.factors)
         return replace(e, factors=tuple(factors))
 
-    own = next((a for a in d.forward if a.span.start <= s.span.start and s.span.end <= a.span.end), None)
+    own = _written(d, s)
     made = own and replace(own, value=transform(own.value, moved))
     hints = [f"write `{unparse_assign(made)}`"] if made is not None and made != own else []
     hints.append(f"or say what holds there: `where({index} > 0, …, …)`")
@@ -131,6 +163,10 @@ def _lost(p: Program) -> Iterator[tuple[Compute, tuple[str, ...], str]]:
             continue
         loops = [a for a in (*s.axes, *s.over) if isinstance(a, Axis)]
         over = {a.name for a in s.over if isinstance(a, Axis)}
+        always = pairs.at(s.body)
+        if always in (_NAN, _INF):
+            yield s, (), always
+            continue
         for a in loops:
             value = pairs.at(substitute(s.body, {Index(a.name): ZERO}))
             if value in (_NAN, _INF) and (s.target in results or (a.name in over and s.op in _SUMS)):
@@ -181,8 +217,8 @@ class _Pairs:
                 return own_value if value > 0 else _quotient("", own_value)
             case Apply("rsqrt" | "reciprocal", (a,)):
                 return _quotient("", self.at(a))
-            case Apply("log" | "log2" | "log10", (a,)) if self.at(a) == _ONE:
-                return _ZERO
+            case Apply("log" | "log2" | "log10", (a,)) if self.at(a) in (_ZERO, _ONE):
+                return _ZERO if self.at(a) == _ONE else _INF
             case Apply(fn, (a,)) if fn in _HOMOGENEOUS:
                 return self.at(a) if self.at(a) in (_ZERO, _NAN) else ""
             case _:

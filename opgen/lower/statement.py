@@ -33,6 +33,7 @@ from opgen.lower.declare import Declarations, every
 from opgen.lower.digits import one_of_several, read_backwards
 from opgen.lower.expression import expression
 from opgen.lower.extent import extent_of, lacks_extents_only, resolve
+from opgen.lower.interleaved import interleaved
 from opgen.lower.joined import joined
 from opgen.lower.kinds import ARTICLES
 from opgen.lower.lazy import take_out
@@ -233,7 +234,7 @@ def _bind(frame: Frame, scope: Scope, item: Binder | Dots | Expr, s: Assign) -> 
             )
             frame.error("OPG250", f"`{name}` starts here and goes on nowhere", item.span, *hints)
         case _:
-            hints = overwritten(frame.decl, s) or joined(frame, s) or _computed(frame, s)
+            hints = overwritten(frame.decl, s) or joined(frame, s) or interleaved(frame, s) or _computed(frame, s)
             frame.error(
                 "OPG241", "this is no plain index", item.span, "left of `=` stand distinct plain indices and `...`",
                 *hints,

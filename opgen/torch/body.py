@@ -156,7 +156,7 @@ def access(scope: Scope, r: Read, space: Space) -> Value:
     if all(is_plain(scope, p, space) for p in places) and len({p.at for p in places}) == len(places):
         return Value(text, tuple(_loop(p.at, space) for p in places), stored.batch, stored.view)
     fill = "" if r.fill is None else scope.number(r.fill).text
-    wanted = scope.number(r.wanted).text if r.wanted is not None and not varies(r.wanted) else ""
+    wanted = "" if r.fill is None or r.wanted is None else _asked(scope, r.wanted)
     code, places = viewed(scope, stored.name, places, space, fill, wanted)
     code, places = diagonals(code, places)
     if len(code) > _LONG:
@@ -165,6 +165,11 @@ def access(scope: Scope, r: Read, space: Space) -> Value:
     if all(is_plain(scope, p, space) for p in places):
         return Value(text, tuple(_loop(p.at, space) for p in places), stored.batch, view=True)
     return _gathered(scope, _Gather(text, tuple(places), stored.batch, fill, r.wanted), space)
+
+
+def _asked(scope: Scope, wanted: Scalar) -> str:
+    """Whether a view is asked for what is out of range, by any element: a number, or a statement as a whole."""
+    return scope.tensor(wanted.tensor).name if isinstance(wanted, Read) else scope.number(wanted).text
 
 
 def _with_every_axis(scope: Scope, r: Read, space: Space) -> Stored:

@@ -185,7 +185,7 @@ class _Lazy:
         done: list[Scalar] = []
         for a in e.args:
             hazardous = self._hazardous(a)
-            if not done or not (hazardous or any(isinstance(n, Read) and self._at_literal(n) for n in walk(a))):
+            if not done or not (hazardous or any(isinstance(n, Read) and self._at_number(n) for n in walk(a))):
                 done.append(self.safe(a, guard))
                 continue
             so_far = done[0] if len(done) == 1 else Apply(e.fn, tuple(done))
@@ -210,7 +210,10 @@ class _Lazy:
         alone = self._alone(e, shape)
         if alone and within(e.at, shape, self.facts):
             return replace(e, at=at, fill=zero)
-        if alone and any(varies(q) and self._may_leave(q, n) for q, n in zip(e.at, shape, strict=True)):
+        stays = not any(varies(q) and self._may_leave(q, n) for q, n in zip(e.at, shape, strict=True))
+        if guard is not None and varies(guard) and stays and self._at_number(e):
+            return replace(e, at=at, fill=zero, wanted=self._mask(guard))
+        if alone and not stays:
             return self._read(self._row(e, shape, kind), guard)
         if guard is None and not alone:
             return replace(e, at=at)
@@ -305,9 +308,9 @@ class _Lazy:
 
     def _beyond(self, e: Read, guard: Scalar) -> bool:
         """Does a condition on sizes keep a position in range that is made of sizes and literals?"""
-        return self._about_sizes(guard) and self._at_literal(e)
+        return self._about_sizes(guard) and self._at_number(e)
 
-    def _at_literal(self, e: Read) -> bool:
+    def _at_number(self, e: Read) -> bool:
         """Is a position of sizes and literals there that may leave the tensor?"""
         pairs = zip(e.at, self.tensors[e.tensor][0], strict=True)
         return any(
@@ -344,14 +347,16 @@ class _Lazy:
     def _harms(self, e: Scalar) -> bool:
         if isinstance(e, Read):
             pairs = zip(e.at, self.tensors[e.tensor][0], strict=True)
-            return e.fill is None and any(self._may_leave(q, x) for q, x in pairs)
+            return e.fill is None and (self._at_number(e) or any(self._may_leave(q, x) for q, x in pairs))
         return isinstance(e, Apply) and _singular(e)
 
     def _named(self, e: Scalar) -> Scalar:
         """The condition as an access to a statement of its own, unless it is one already or a number."""
-        if isinstance(e, Read) or not varies(e):
-            return e
-        made = next((t for t in self.before if t.body == e), None)
+        return e if isinstance(e, Read) or not varies(e) else self._mask(e)
+
+    def _mask(self, e: Scalar) -> Read:
+        """A condition as an access to a statement of its own, which has it at every element."""
+        made = next((t for t in self.before if e in (t.body, read_of(t))), None)
         if made is None:
             made = statement(self.fresh.fresh("mask"), e, self.statement, Kind.BOOL)
             self.before.append(made)

@@ -185,6 +185,9 @@ _OTHERS = {
     "a second place beside a first one": (
         "inputs: {x: {shape: [..., N, N]}}\nforward: 'y[...] = pad(x[..., 0, 2], 0)**2'\n"
     ),
+    "a fixed place that only values keep from being read": (
+        "inputs: {x: {shape: [N, M]}}\nforward: 'y[i < N] = where(x[i, 0] > 100, x[0, 2]*x[i, 3], x[i, 1]**2)'\n"
+    ),
     "a function of a number that has no value where it is not wanted": (
         "inputs: {x: {shape: [..., N]}, w: {shape: [..., N], optional: true}}\nparams: {p: {type: float}}\n"
         "forward: 'y[...] = tanh(where(p > 0.5, log(p - 0.4), pad(w[..., 3], 0))*pad(x[..., 2], 0)**2)'\n"
@@ -343,6 +346,7 @@ _SHAPES = {
     "one element where there is none": {"x": (0,)},
     "a second element of one": {"x": (1,)},
     "rows of which there may be fewer": {"x": (2, 2)},
+    "a fixed place that only values keep from being read": {"x": (2, 2)},
     "a second place beside a first one": {"x": (2, 2, 2)},
     "the least of no numbers": {"x": (0, 2), "w": (0, 2, 2)},
     "a batch that only an integer has": {"x": (3, 1), "ids": (2,)},

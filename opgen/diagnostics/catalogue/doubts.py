@@ -88,4 +88,49 @@ ROWS = (
         given="inputs: {message: {shape: [E]}, target: {shape: [E], dtype: int, domain: 0 <= target < V},"
         " prior: {shape: [V]}}",
     ),
+    Code(
+        "OPG268",
+        "A mask of 0 before a softmax",
+        "`exp(0)` is 1, so that a score of 0 has a weight like any other: what is to be left out has the score `-inf`,"
+        " whose weight is 0. A warning; the spec builds all the same.",
+        "y[i, j] = softmax[j](where(j <= i, s[i, j], 0))",
+        "y[i, j] = softmax[j](where(j <= i, s[i, j], -inf))",
+        given="inputs: {s: {shape: [T, T]}}",
+    ),
+    Code(
+        "OPG269",
+        "Weights in front of what lacks their index",
+        "The weights of a softmax add up to 1. Where nothing else in the sum has their index, the sum is what stands"
+        " beside them, and the scores count for nothing. A warning; the spec builds all the same.",
+        "y[i, d] = sum[j](softmax[j](s[i, j])*v[i, d])",
+        "y[i, d] = sum[j](softmax[j](s[i, j])*v[j, d])",
+        given="inputs: {s: {shape: [T, T]}, v: {shape: [T, D]}}",
+    ),
+    Code(
+        "OPG270",
+        "A bias inside a sum",
+        "What does not have the index of a sum is added once for each of its elements. A bias stands behind the sum."
+        " A warning; the spec builds all the same.",
+        "y[o] = sum[i](w[o, i]*x[i] + b[o])",
+        "y[o] = sum[i](w[o, i]*x[i]) + b[o]",
+        given="inputs: {w: {shape: [O, I]}, x: {shape: [I]}, b: {shape: [O]}}",
+    ),
+    Code(
+        "OPG271",
+        "A small number behind a quotient",
+        "A small number keeps a divisor from 0 where it is added to the divisor: `/` binds tighter than `+`. A warning;"
+        " the spec builds all the same.",
+        "y[d] = x[d] / norm[d](x[d]) + eps",
+        "y[d] = x[d] / (norm[d](x[d]) + eps)",
+        given="inputs: {x: {shape: [D]}}\nparams: {eps: {type: float, default: 1e-6}}",
+    ),
+    Code(
+        "OPG272",
+        "A missing input as a divisor",
+        "An optional input that is not passed reads as 0, unless `absent` says otherwise: a quotient of it, or its"
+        " logarithm, is infinite then. A warning; the spec builds all the same.",
+        "y[n] = x[n] / w[n]",
+        "y[n] = x[n] / w[n] if given(w)\ny[n] = x[n] if not given(w)",
+        given="inputs: {x: {shape: [N]}, w: {shape: [N], optional: true}}",
+    ),
 )

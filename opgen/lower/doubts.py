@@ -1,0 +1,202 @@
+"""Sums and softmaxes of which something else is meant, as far as their indices tell: warnings.
+
+A mask of 0 before a softmax hides nothing, since `exp(0)` is 1; the weights of a softmax add up to 1 in front of what
+lacks their index; a bias inside a sum is added once per element; and a small number behind a quotient keeps no divisor
+from 0. In: the statements as they are written. What a name holds is looked up where it is assigned once.
+"""
+
+from __future__ import annotations
+
+from collections.abc import Iterator, Mapping, Sequence
+from dataclasses import replace
+from fractions import Fraction
+
+from opgen.diagnostics.model import Diagnostic, Severity
+from opgen.lang.nodes import (
+    Access,
+    Assign,
+    Binder,
+    Call,
+    Compare,
+    Expr,
+    Logic,
+    Name,
+    Number,
+    Product,
+    Reduction,
+    Sum,
+    Unary,
+)
+from opgen.lang.unparse import unparse, unparse_assign
+from opgen.lang.walk import names_read, nodes, transform
+from opgen.lower.declare import Declarations
+
+_EXPONENTIAL = ("softmax", "log_softmax", "logsumexp")
+_SMALL = Fraction(1, 1000)
+
+
+def doubts(d: Declarations) -> Iterator[Diagnostic]:
+    """A warning for each of them."""
+    names = [a.target.name for a in d.forward]
+    once = {a.target.name: a for a in d.forward if a.op == "=" and names.count(a.target.name) == 1}
+    told: set[int] = set()
+    for a in d.forward:
+        found = [_quotient(d, a)]
+        for r in (n for n in nodes(a.value) if isinstance(n, Reduction)):
+            found.append(_mask(d, a, r, once) if r.name in _EXPONENTIAL else _weights(a, r, once) or _bias(a, r))
+        for w in found:
+            if w is not None and w.span is not None and w.span.start not in told:
+                told.add(w.span.start)
+                yield w
+
+
+def _names(r: Reduction) -> set[str]:
+    return {b.name for b in r.binders if isinstance(b, Binder)}
+
+
+def _written(a: Assign, old: Expr, new: Expr) -> str:
+    """The statement with one part replaced."""
+    return unparse_assign(replace(a, value=transform(a.value, lambda n: new if n is old else None)))
+
+
+def _warning(code: str, message: str, e: Expr, label: str, *hints: str) -> Diagnostic:
+    return Diagnostic(code, message, e.span, label, hints=hints, severity=Severity.WARNING)
+
+
+# --- a mask of 0 -----------------------------------------------------------------------------------------------------
+
+
+def _mask(d: Declarations, a: Assign, r: Reduction, once: Mapping[str, Assign]) -> Diagnostic | None:
+    """`softmax[j](where(j <= i, s[i, j], 0))`, perhaps by a name."""
+    body, indices = r.body, _names(r)
+    if isinstance(body, Access) and body.name in once:
+        a = once[body.name]
+        items = a.target.items or ()
+        if len(items) != len(body.items):
+            return None
+        pairs = zip(items, body.items, strict=True)
+        indices = {t.name for t, i in pairs if isinstance(t, Binder) and isinstance(i, Name) and i.name in indices}
+        body = a.value
+    if not isinstance(body, Call) or body.name != "where" or len(body.args) != 3:
+        return None
+    condition, *sides = body.args
+    zeros = [s for s in sides if s == Number(0, s.span)]
+    asked = {n.name for n in nodes(condition) if isinstance(n, Name)}
+    if len(zeros) != 1 or not indices & asked or not _is_mask(d, condition, once):
+        return None
+    zero = zeros[0]
+    hidden = Unary("-", Name("inf", zero.span), zero.span)
+    meant = replace(body, args=tuple(hidden if s is zero else s for s in body.args))
+    message = f"a score of 0 counts in a {r.name}: `exp(0)` is 1"
+    return _warning("OPG268", message, zero, "hides nothing", f"write `{_written(a, body, meant)}`")
+
+
+def _is_mask(d: Declarations, condition: Expr, once: Mapping[str, Assign]) -> bool:
+    """Does a condition ask for places and labels alone, not for the scores themselves?"""
+
+    def labels(name: str) -> bool:
+        if name in d.inputs:
+            return d.inputs[name].kind in ("int", "bool")
+        return name not in once or isinstance(once[name].value, Compare | Logic)
+
+    return all(map(labels, names_read(condition)))
+
+
+# --- weights without an index ----------------------------------------------------------------------------------------
+
+
+def _weights(a: Assign, r: Reduction, once: Mapping[str, Assign]) -> Diagnostic | None:
+    """`sum[j](softmax[j](s[i, j])*v[i, d])`, in which nothing but the weights has the index."""
+    if r.name != "sum" or len(r.binders) != 1 or not isinstance(r.binders[0], Binder):
+        return None
+    index = r.binders[0].name
+    if not isinstance(r.body, Product) or any(op != "*" for op, _ in r.body.factors):
+        return None
+    factors = [f for _, f in r.body.factors]
+    of_index = [f for f in factors if index in names_read(f)]
+    others = [f for f in factors if f is not of_index[0]] if len(of_index) == 1 else []
+    if not others or not _adds_up(of_index[0], index, once):
+        return None
+    rest = Product(tuple(("*", f) for f in others), r.span) if len(others) > 1 else others[0]
+    message = f"the weights of a softmax add up to 1: the sum is `{unparse(rest)}`, whatever they are"
+    moved = _moved(r, of_index[0], others, index)
+    if moved is None:
+        hint = f"a factor beside the weights has to have the index `{index}`"
+    else:
+        hint = f"write `{_written(a, r, moved)}`"
+    return _warning("OPG269", message, r, f"nothing else has `{index}`", hint)
+
+
+def _adds_up(f: Expr, index: str, once: Mapping[str, Assign]) -> bool:
+    """Is it a softmax over the index?"""
+    if isinstance(f, Reduction):
+        return f.name == "softmax" and _names(f) == {index}
+    if not isinstance(f, Access) or f.name not in once:
+        return False
+    value, items = once[f.name].value, once[f.name].target.items or ()
+    if not isinstance(value, Reduction) or value.name != "softmax" or len(items) != len(f.items):
+        return False
+    there = {t.name for t, i in zip(items, f.items, strict=True) if isinstance(t, Binder) and i == Name(index, f.span)}
+    return _names(value) == there
+
+
+def _moved(r: Reduction, weights: Expr, others: Sequence[Expr], index: str) -> Reduction | None:
+    """The sum with the index in place of the other one of the weights, where just one access has that."""
+    beside = {n.name for n in nodes(weights) if isinstance(n, Name)} - {index}
+    at = [f for f in others if isinstance(f, Access) and any(isinstance(i, Name) and i.name in beside for i in f.items)]
+    if len(at) != 1:
+        return None
+    own = [k for k, i in enumerate(at[0].items) if isinstance(i, Name) and i.name in beside]
+    if len(own) != 1:
+        return None
+    items = list(at[0].items)
+    items[own[0]] = Name(index, at[0].span)
+    meant = replace(at[0], items=tuple(items))
+    return replace(r, body=transform(r.body, lambda n: meant if n is at[0] else None))
+
+
+# --- a bias in a sum, a small number behind a quotient ---------------------------------------------------------------
+
+
+def _bias(a: Assign, r: Reduction) -> Diagnostic | None:
+    """`sum[i](w[o, i]*x[i] + b[o])`."""
+    indices = _names(r)
+    if r.name != "sum" or not isinstance(r.body, Sum) or not indices:
+        return None
+    alone = [t for sign, t in r.body.terms if sign == "+" and isinstance(t, Access) and not indices & {*names_read(t)}]
+    rest = [(sign, t) for sign, t in r.body.terms if t not in alone]
+    if len(alone) != 1 or not rest:
+        return None
+    if not all(isinstance(t, Product) and len(t.factors) > 1 and indices <= {*names_read(t)} for _, t in rest):
+        return None
+    body = rest[0][1] if len(rest) == 1 and rest[0][0] == "+" else replace(r.body, terms=tuple(rest))
+    meant = Sum((("+", replace(r, body=body)), ("+", alone[0])), r.span)
+    shown = " and ".join(f"`{i}`" for i in sorted(indices))
+    message = f"`{unparse(alone[0])}` is added once for each {shown}"
+    hint = f"add it to the sum: `{_written(a, r, meant)}`"
+    return _warning("OPG270", message, alone[0], f"does not have {shown}", hint)
+
+
+def _quotient(d: Declarations, a: Assign) -> Diagnostic | None:
+    """`x[n]/norm[n](x[n]) + eps`, where the divisor is to be kept from 0."""
+    if not isinstance(a.value, Sum) or len(a.value.terms) != 2:
+        return None
+    (first, quotient), (second, small) = a.value.terms
+    if first != "+" or second != "+" or not isinstance(quotient, Product) or not _is_small(d, small):
+        return None
+    divisors = [f for op, f in quotient.factors if op == "/"]
+    if len(divisors) != 1 or not any(isinstance(n, Reduction | Access) for n in nodes(divisors[0])):
+        return None
+    divisor = divisors[0]
+    kept = Sum((("+", divisor), ("+", small)), divisor.span)
+    factors = tuple((op, kept if f is divisor else f) for op, f in quotient.factors)
+    message = f"`{unparse(small)}` is added to the quotient, and keeps no divisor from 0"
+    hint = f"write `{_written(a, a.value, replace(quotient, factors=factors))}`"
+    return _warning("OPG271", message, small, "behind the division", hint)
+
+
+def _is_small(d: Declarations, e: Expr) -> bool:
+    """A literal or a param that is used to keep divisors from 0."""
+    if isinstance(e, Number):
+        return 0 < e.value <= _SMALL
+    return isinstance(e, Name) and e.name in d.params and e.name.startswith("eps")

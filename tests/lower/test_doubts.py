@@ -1,0 +1,92 @@
+"""Sums and softmaxes of which something else is meant: what is told, what is proposed, and what is left alone."""
+
+from __future__ import annotations
+
+import pytest
+
+from opgen.diagnostics.model import Severity
+from tests.diagnostics.cures import diagnosed, whole
+
+SCORES = (
+    "inputs: {s: {shape: [..., T, T]}, v: {shape: [..., T, D]}, ok: {shape: [T], dtype: bool},"
+    " n: {shape: [], dtype: int}}"
+)
+LAYER = "inputs: {w: {shape: [O, I]}, x: {shape: [I]}, b: {shape: [O]}}\nparams: {eps: {type: float, default: 1e-6}}"
+MIX = "y[..., i, d] = sum[j](p[..., i, j]*v[..., j, d])"
+
+
+@pytest.mark.parametrize(
+    ("inputs", "lines", "code"),
+    [
+        (SCORES, ["y[..., i, j] = softmax[j](where(j <= i, s[..., i, j], 0))"], "OPG268"),
+        (SCORES, ["y[..., i, j] = log_softmax[j](where(ok[j], s[..., i, j], 0.0))"], "OPG268"),
+        (SCORES, ["y[..., i] = logsumexp[j](where(j >= n, 0, s[..., i, j]))"], "OPG268"),
+        (
+            SCORES,
+            ["m[..., i, j] = where(j <= i, s[..., i, j], 0)", "y[..., i, k] = softmax[k](m[..., i, k])"],
+            "OPG268",
+        ),
+        (SCORES, ["y[..., i, d] = sum[j](softmax[j](s[..., i, j])*v[..., i, d])"], "OPG269"),
+        (
+            SCORES,
+            ["p[..., i, j] = softmax[j](s[..., i, j])", "y[..., i, d] = sum[k](p[..., i, k]*v[..., i, d])"],
+            "OPG269",
+        ),
+        (LAYER, ["y[o] = sum[i](w[o, i]*x[i] + b[o])"], "OPG270"),
+        (LAYER, ["y[o] = tanh(sum[i](b[o] + w[o, i]*x[i]))"], "OPG270"),
+        (LAYER, ["y[i] = x[i]/norm[i](x[i]) + eps"], "OPG271"),
+        (LAYER, ["y[i] = 2*x[i]/sum[i](x[i]**2) + 1e-6"], "OPG271"),
+    ],
+)
+def test_what_is_hardly_meant_is_told(inputs: str, lines: list[str], code: str) -> None:
+    (found,) = diagnosed(whole(inputs, *lines))
+    assert (found.code, found.severity) == (code, Severity.WARNING)
+    proposed = found.hints[0].removeprefix("write ").removeprefix("add it to the sum: ").strip("`")
+    own = proposed.partition("[")[0]
+    again = [proposed if line.startswith(f"{own}[") else line for line in lines]
+    assert again != lines
+    assert not diagnosed(whole(inputs, *again))
+
+
+@pytest.mark.parametrize(
+    ("inputs", "lines"),
+    [
+        (SCORES, ["y[..., i, j] = softmax[j](where(s[..., i, j] > 0, s[..., i, j], 0))"]),  # a relu
+        (SCORES, ["y[..., i, j] = softmax[j](where(i > 0, s[..., i, j], 0))"]),  # whole rows
+        (SCORES, ["y[..., i, j] = softmax[j](where(ok[j], s[..., i, j], -inf))"]),
+        (SCORES, ["y[..., i, j] = where(j <= i, softmax[j](s[..., i, j]), 0)"]),
+        (SCORES, ["p[..., i, j] = softmax[j](s[..., i, j])", MIX]),
+        (SCORES, ["p[..., i, j] = softmax[i](s[..., i, j])", "y[..., i, d] = sum[k](p[..., i, k]*v[..., i, d])"]),
+        (SCORES, ["y[..., i] = sum[j](softmax[j](s[..., i, j]))"]),
+        (LAYER, ["y[o] = sum[i](w[o, i]*x[i]) + b[o]"]),
+        (LAYER, ["y[o] = sum[i](w[o, i] + b[o])"]),  # distances and the like
+        (LAYER, ["y[o] = mean[i](w[o, i]*x[i] + b[o])"]),
+        (LAYER, ["y[o] = sum[i](w[o, i]*x[i] + 1)"]),
+        (LAYER, ["y[i] = x[i]/(norm[i](x[i]) + eps)"]),
+        (LAYER, ["y[i] = log(x[i]/norm[i](x[i]) + eps)"]),
+        (LAYER, ["y[i] = x[i]/2 + eps"]),
+        (LAYER, ["y[i] = x[i]/norm[i](x[i]) + 1"]),
+    ],
+)
+def test_what_may_be_meant_is_not(inputs: str, lines: list[str]) -> None:
+    assert not [d.code for d in diagnosed(whole(inputs, *lines)) if d.code != "OPG240"]
+
+
+MISSING = "inputs: {x: {shape: [N]}, w: {shape: [N], optional: true%s}}"
+
+
+@pytest.mark.parametrize("formula", ["y[n] = x[n]/w[n]", "y[n] = x[n]*rsqrt(w[n])", "y = sum[n](x[n]*log(w[n]))"])
+def test_what_is_infinite_without_an_input_is_told(formula: str) -> None:
+    (found,) = diagnosed(whole(MISSING % "", formula))
+    assert (found.code, found.severity) == ("OPG272", Severity.WARNING)
+    assert "`w: {…, absent: 1}`" in found.hints[0]
+    assert not diagnosed(whole(MISSING % ", absent: 1", formula))
+    otherwise = "y[n] = x[n]" if formula.startswith("y[n]") else "y = sum[n](x[n])"
+    assert not diagnosed(whole(MISSING % "", f"{formula} if given(w)", f"{otherwise} if not given(w)"))
+
+
+@pytest.mark.parametrize(
+    "formula", ["y[n] = x[n]/(w[n] + 1)", "y[n] = x[n] + w[n]", "y[n] = where(w[n] > 0, x[n]/w[n], x[n])"]
+)
+def test_what_is_finite_without_an_input_is_not(formula: str) -> None:
+    assert not diagnosed(whole(MISSING % "", formula))

@@ -187,7 +187,7 @@ class _PartCode(Runs):
         inner = self._through(loops)
         run = [*self._run(loops, body, inner), *sums(accs, "ran(run.size)")]
         runs = block(f"{inner}.runs<rt::block>(0, {inner}.count, {base}.at, [&](const auto& run) {{", run, "});")
-        return [*folds, *self.holding(runs), *self.fold_values(accs)]
+        return [*folds, *self.holding(runs), *self.fold_values(accs, points=f"{inner}.count")]
 
     def _chunks(self, loop: For, accs: list[Acc]) -> list[str]:
         """Chunks of the loop fold apart, then together in order."""

@@ -325,11 +325,12 @@ class Statements:
         self.scope.locals, self.scope.indices = kept, indices
         return Kind.INT if kind is Kind.BOOL else kind
 
-    def fold_values(self, accs: Iterable[Acc], owner: str = "") -> list[str]:
+    def fold_values(self, accs: Iterable[Acc], owner: str = "", points: str = "") -> list[str]:
+        """What has been folded; `points`: of how many, if that is known."""
         lines = []
         for a in accs:
             name = self.scope.fresh(a.name)
-            lines.append(f"const {value_type(a.kind)} {name} = {owner}{fold_name(a.name)}.value();")
+            lines.append(f"const {value_type(a.kind)} {name} = {owner}{fold_name(a.name)}.value({points});")
             self.scope.locals[a.name] = (name, a.kind)
         return lines
 

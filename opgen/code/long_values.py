@@ -293,7 +293,7 @@ class _Cut:
 
         def look(e: Scalar) -> None:
             lazy = is_lazy(e)
-            for i, operand in enumerate(children(e)):
+            for i, operand in enumerate(_printed(e)):
                 if operand in seen or operand in self.named or (lazy and i > 0 and self.is_risky(operand)):
                     continue
                 seen.add(operand)
@@ -321,12 +321,21 @@ def _above(value: Scalar) -> dict[Scalar, list[Scalar]]:
     left = [value]
     while left:
         e = left.pop()
-        for operand in () if isinstance(e, Read) else children(e):
+        for operand in () if isinstance(e, Read) else _printed(e):
             if operand not in found:
                 found[operand] = []
                 left.append(operand)
             found[operand].append(e)
     return found
+
+
+def _printed(e: Scalar) -> tuple[Scalar, ...]:
+    """The operands that are printed: what a function computes together with its argument has no local."""
+    match e:
+        case Apply("exp", (Apply("neg", (Apply("square", operands),)),)):
+            return operands
+        case _:
+            return children(e)
 
 
 def _is_crowd(e: Scalar) -> bool:

@@ -158,7 +158,8 @@ def _place(
         return None if found is None else orders[0].index(found) - (len(orders[0]) if "..." in orders[0] else 0)
     unlike = [k for k in range(len(orders[0])) if len({order[k] for order in orders}) > 1]
     free = [k for k, i in enumerate(orders[0]) if left and i not in left]
-    likely = unlike or free or [k for k in range(len(orders[0])) if all(_is_slice(part, k) for part in parts)] or [0]
+    sliced = [k for k in range(len(orders[0])) if all(_is_slice(part, k) for part in parts)]
+    likely = unlike or free or (sliced if len(sliced) == 1 else [0])
     return likely[0] if len(likely) == 1 and orders[0][likely[0]] != "..." else None
 
 

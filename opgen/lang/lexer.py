@@ -120,17 +120,12 @@ def tokenize(f: Formula, bag: Bag) -> list[Token]:
 _KINDS = {"number": T.NUMBER, "name": T.NAME, "text": T.TEXT, "op": T.OP}
 
 
-def _word(text: str, at: int) -> str:
-    match = re.compile(r"\w+").match(text, at)
-    return match.group() if match else text[at]
-
-
 def _run_on(f: Formula, start: int, at: int, bag: Bag, tokens: list[Token]) -> tuple[int, Token]:
     """Report a name that stands directly after a number, such as `2x`; it goes on as if there were a `*` between.
 
     `2j` is an imaginary number, unless `j` is an index.
     """
-    piece, word = f.text[start:at], _word(f.text, at)
+    piece, word = f.text[start:at], signs.word(f.text, at)
     end = at + len(word)
     if word in ("j", "J") and not _is_index(f, word, at, tokens):
         message, right = f"there is no imaginary literal `{piece}{word}`", f"complex(0, {piece})"
@@ -164,12 +159,14 @@ def _is_index(f: Formula, word: str, at: int, tokens: list[Token]) -> bool:
 
 def _sign(f: Formula, at: int, bag: Bag, tokens: list[Token], slip: tuple[str, str, str]) -> int:
     typed, meant, hint = slip
-    end, several = at + len(typed), signs.powers(f.text, at) if typed == "^" else None
+    end, whole = at + len(typed), signs.of_function(f.text, at) if typed == "^" else None
+    several = signs.powers(f.text, at) if typed == "^" and whole is None else whole
     if several != "":  # told with the first one
-        told = hint if typed in _UNCLEAR else Hint(several or hint, typed, _apart(f.text, at, end, meant))
+        told = whole or (hint if typed in _UNCLEAR else Hint(several or hint, typed, _apart(f.text, at, end, meant)))
         code, message = "OPG202" if typed == "^" else "OPG201", f"`{typed}` is not an operator of the formula language"
         bag.error(code, message, f.span(at, end), hints=(told,))
-    kind = T.BAD if typed == "^" and f.text.startswith("{", end) else T.NAME if meant.isalpha() else T.OP
+    lost = whole is not None or (typed == "^" and f.text.startswith("{", end))
+    kind = T.BAD if lost else T.NAME if meant.isalpha() else T.OP
     tokens.append(Token(kind, meant, f.span(at, end)))
     return end
 

@@ -54,6 +54,7 @@ _BELOW = dict(
 _EXPONENT = re.compile(r"[-+]?(?:\d+|[a-z])(?:[-+](?:\d+|[a-z]))*")
 _POSITION = re.compile(r"([a-z])(?:([-+])(\d+|[a-z]))?")
 IS_NAMED_E = re.compile(r"(?<![\w.])e\b(?!\s*(?:\^|\*\*))")  # in a spec in which something is called so
+_OF_FUNCTION = re.compile(r"\b(sinh?|cosh?|tanh?|log|ln|exp|sec|csc|cot)\s*\^\s*(\d+)\s*(?=\()")
 _ROOT = "\u221a"
 _OPENING = {")": "(", "]": "["}
 
@@ -171,6 +172,39 @@ def _operand(text: str, at: int) -> int | None:
         empty = False
     further = text[end : end + 2]
     return None if empty or further.startswith(("^", "**")) or further[:1] in _ABOVE else end
+
+
+def word(text: str, at: int) -> str:
+    """The word that begins at a place, or the character there."""
+    match = re.compile(r"\w+").match(text, at)
+    return match.group() if match else text[at]
+
+
+def of_function(text: str, at: int) -> str | None:
+    """What is said of the `^` of `sin^2(x)`: how the line is written; nothing of any further one, None of others."""
+    start = text.rfind("\n", 0, at) + 1
+    line = text[start:].partition("\n")[0].partition("#")[0].rstrip()
+    found = list(_OF_FUNCTION.finditer(line))
+    if not any(m.start() < at - start < m.end() for m in found):
+        return None
+    if not found[0].start() < at - start < found[0].end():
+        return ""
+    for m in reversed(found):
+        end = _closed(line, m.end())
+        if end is None:
+            return None
+        line = f"{line[: m.start()]}{m[1]}{line[m.end() : end]}**{m[2]}{line[end:]}"
+    return f"a power of a function stands behind its argument: `{line.strip().replace('^', '**')}`"
+
+
+def _closed(text: str, at: int) -> int | None:
+    """Where the brackets end that open at a place."""
+    depth = 0
+    for k in range(at, len(text)):
+        depth += (text[k] in "([") - (text[k] in ")]")
+        if not depth:
+            return k + 1
+    return None
 
 
 def powers(text: str, at: int) -> str | None:

@@ -51,7 +51,7 @@ def behind_others(words: Vocabulary, name: str, items: Sequence[Binder | Dots | 
 
 
 def is_said(items: Sequence[Item], after: Sequence[Token]) -> bool:
-    """Whether the rest of a statement says what `y[b, :]` is: all of its indices stand there, and its slices are whole."""
+    """Whether the rest of a statement says what `y[b, :]` is: its indices stand there, and its slices are whole."""
     end = next(k for k, t in enumerate(after) if t.kind in {T.END, T.NEWLINE})
     words = {t.text for t in after[:end]}
     return all(is_whole(i) or isinstance(i, Dots) or (isinstance(i, Name) and i.name in words) for i in items)

@@ -183,7 +183,7 @@ def unknown_name(f: Frame, name: str, span: Span, *, position: bool) -> Typed:
             way = f"write `{line}`" if line else f"sum over it with `sum[{name}](…)`"
             way = bound(f, span, within) if within else way
             over: tuple[str, ...] = (f"{way}{'' if fixed else ', or write it on the left'}",)
-            over = as_read(f, name) or as_scattered(f, name, span) or (*as_batch(f, span), *over)
+            over = as_read(f, name, span) or as_scattered(f, name, span) or (*as_batch(f, span), *over)
             notes: tuple[str, ...] = ("nothing is summed implicitly",)
             if not position and name.upper() in f.decl.known_dims():
                 hints, near, over, notes = (f"did you mean the size of the dim, `{name.upper()}`?",), (), (), ()
@@ -259,7 +259,7 @@ def access(f: Frame, e: Access, *, padded: bool = False) -> Typed:
         return f.error("OPG220", f"`{e.name}` is read where it has no statement", e.name_span, hint)
     hints = cotangent_by(f, e.name) or (cotangents_by(f, e.name) if "grad" in e.name else ())
     hints = hints or earlier(f.decl, e) or did_you_mean(e.name, (*f.state.tensors, *f.state.later))
-    hints = hints or cotangents_by(f, e.name) or missing.one_hot(f, e)
+    hints = hints or cotangents_by(f, e.name) or missing.conditions(f, e)
     hints = hints or missing.never_read(f, e.name, len(e.items)) + missing.undeclared(f, e)
     return f.error("OPG205", f"there is no tensor `{e.name}`", e.name_span, *hints, label="unknown tensor")
 

@@ -18,6 +18,7 @@ from opgen.lang.nodes import (
     Binder,
     Call,
     Compare,
+    Dots,
     Expr,
     Logic,
     Name,
@@ -28,7 +29,8 @@ from opgen.lang.nodes import (
     Unary,
 )
 from opgen.lang.unparse import unparse, unparse_assign
-from opgen.lang.walk import names_read, nodes, transform
+from opgen.lang.vocabulary import SPARE
+from opgen.lang.walk import names_read, nodes, rebuild, transform
 from opgen.lower.declare import Declarations
 
 _EXPONENTIAL = ("softmax", "log_softmax", "logsumexp")
@@ -41,9 +43,10 @@ def doubts(d: Declarations) -> Iterator[Diagnostic]:
     once = {a.target.name: a for a in d.forward if a.op == "=" and names.count(a.target.name) == 1}
     told: set[int] = set()
     for a in d.forward:
-        found = [_quotient(d, a)]
+        found = [_quotient(d, a), *_not_a_number(d, a)]
         for r in (n for n in nodes(a.value) if isinstance(n, Reduction)):
             found.append(_mask(d, a, r, once) if r.name in _EXPONENTIAL else _weights(a, r, once) or _bias(a, r))
+            found.append(_diagonal(d, a, r))
         for w in found:
             if w is not None and w.span is not None and w.span.start not in told:
                 told.add(w.span.start)
@@ -193,6 +196,48 @@ def _quotient(d: Declarations, a: Assign) -> Diagnostic | None:
     message = f"`{unparse(small)}` is added to the quotient, and keeps no divisor from 0"
     hint = f"write `{_written(a, a.value, replace(quotient, factors=factors))}`"
     return _warning("OPG271", message, small, "behind the division", hint)
+
+
+def _not_a_number(d: Declarations, a: Assign) -> Iterator[Diagnostic]:
+    """`x[t] == nan`, which is never true."""
+    if d.words.knows("nan"):
+        return
+    for c in (n for n in nodes(a.value) if isinstance(n, Compare)):
+        of = [e for e in c.operands if e != Name("nan", e.span)]
+        if len(c.operands) == 2 and len(of) == 1 and c.ops[0] in ("==", "!="):
+            always, sign = ("never", "") if c.ops[0] == "==" else ("always", "not ")
+            hint = f"write `{sign}isnan({unparse(of[0])})`"
+            yield _warning("OPG274", f"nothing equals `nan`: this is {always} true", c, "compared with `nan`", hint)
+
+
+# --- an index bound anew ---------------------------------------------------------------------------------------------
+
+
+def _diagonal(d: Declarations, a: Assign, r: Reduction) -> Diagnostic | None:
+    """`x[t, i] = sum[i](a[i, i]*x[t - 1, i])`, which reads a diagonal."""
+    left = {i.name for i in a.target.items or () if isinstance(i, Binder)}
+    for name in (n for n in _names(r) if n in left):
+        plain = Name(name, r.span)
+        twice = [n for n in nodes(r.body) if isinstance(n, Access) and n.items.count(plain) > 1]
+        taken = left | _names(r) | {*names_read(r.body)}
+        letter = next((c for c in SPARE if c not in taken and not d.words.knows(c)), None)
+        if len(twice) != 1 or letter is None:
+            continue
+        other = Name(letter, r.span)
+
+        def put(e: Expr, name: str = name, other: Name = other, first: Access = twice[0]) -> Expr:
+            if isinstance(e, Access):
+                kept = [e is first and k == e.items.index(Name(name, e.span)) for k in range(len(e.items))]
+                items = (i if isinstance(i, Dots) or k else put(i) for i, k in zip(e.items, kept, strict=True))
+                return replace(e, items=tuple(items))
+            return other if isinstance(e, Name) and e.name == name else rebuild(e, put)
+
+        binders = tuple(replace(b, name=letter) if isinstance(b, Binder) and b.name == name else b for b in r.binders)
+        meant = replace(r, binders=binders, body=put(r.body))
+        message = f"`{r.name}[{name}]` binds `{name}` anew, and `{unparse(twice[0])}` is read along its diagonal"
+        hint = f"write `{_written(a, r, meant)}`, or bind another letter if the diagonal is meant"
+        return _warning("OPG273", message, r, f"not the `{name}` of the left side", hint)
+    return None
 
 
 def _is_small(d: Declarations, e: Expr) -> bool:

@@ -9,7 +9,7 @@ from opgen.ir import text
 from opgen.ir.polynomial import polynomial
 from opgen.ir.reductions import REDUCTIONS
 from opgen.ir.scalar import Index
-from opgen.lang.nodes import Assign, Binder, Call, Compare, Expr, Name, Number, Reduction, Sum
+from opgen.lang.nodes import Access, Assign, Binder, Call, Compare, Expr, Name, Number, Reduction, Sum
 from opgen.lang.slices import total
 from opgen.lang.unparse import unparse, unparse_assign
 from opgen.lang.walk import nodes, rebuild
@@ -49,6 +49,8 @@ def from_the_start(f: Frame, c: Check) -> tuple[str, ...]:
     inside = Compare((index, Number(int(-back), span)), (">=",), span)
     line = unparse_assign(replace(own[0], value=Call("where", (inside, own[0].value, Number(0, span)), span, span)))
     told = f"or say what all of it is there, 0 for one: `{line}`"
+    if any(isinstance(n, Access) and n.name == f.target for n in nodes(own[0].value)):
+        return ()  # a recurrence has its own values before the first one
     shaped = f.target in f.decl.output_shapes or any(o.name == f.target and o.shape for o in f.decl.spec.outputs or ())
     if shaped or not _looks_back(f, c):
         return (told,)

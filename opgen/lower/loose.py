@@ -178,8 +178,27 @@ def around(f: Frame, place: Span) -> list[Reduction]:
     return [replace(r, further=None) for r in reversed(inside)]
 
 
-def as_read(f: Frame, name: str) -> tuple[str, ...]:
-    """An index that a target lacks at which other statements read it: `s[i, j]` of `s[i] = …`."""
+def _misnamed(f: Frame, name: str, place: Span) -> tuple[str, ...]:
+    """An index with another name on the left: the one there that stands nowhere on the right."""
+    own = [s for s in (*f.decl.forward, *f.decl.backward) if s.target.name == f.target]
+    if len(own) != 1 or own[0].op != "=":
+        return ()
+    right = [n for n in nodes(own[0].value) if isinstance(n, Name)]
+    bound = [b for r in nodes(own[0].value) if isinstance(r, Reduction) for b in r.binders if isinstance(b, Binder)]
+    used = {*(n.name for n in right), *(b.name for b in bound)}
+    idle = [i.name for i in own[0].target.items or () if isinstance(i, Binder) and not i.extent and i.name not in used]
+    read = [a for a in nodes(own[0].value) if isinstance(a, Access) and any(i == Name(name, place) for i in a.items)]
+    if len(idle) != 1 or len(read) != 1 or sum(n.name == name for n in right) != 1:
+        return ()
+    items = tuple(Name(idle[0], place) if i == Name(name, place) else i for i in read[0].items)
+    meant = unparse(replace(read[0], items=items))
+    return (f"`{idle[0]}` stands on the left and nowhere on the right: did you mean `{meant}`?",)
+
+
+def as_read(f: Frame, name: str, place: Span) -> tuple[str, ...]:
+    """An index that a target lacks at which other statements read it, `s[i, j]` of `s[i] = …`, or calls otherwise."""
+    if meant := _misnamed(f, name, place):
+        return meant
     for s in (s for s in f.decl.forward if s.target.name == f.target and s.op == "="):
         own = s.target.items or ()
         known = {"..." if isinstance(i, Dots) else i.name for i in own if isinstance(i, Dots | Binder)}

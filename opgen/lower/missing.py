@@ -4,6 +4,7 @@ from __future__ import annotations
 
 import re
 
+from opgen.ir.complex_functions import PARTS
 from opgen.ir.scalar import BATCH
 from opgen.lang.habits import NAMES
 from opgen.lang.nodes import Access, Binder, Call, Compare, Dots, Expr, Name, Number, Reduction, Sum
@@ -14,6 +15,8 @@ from opgen.lower.gradient_names import is_stated
 from opgen.lower.proposals import shape_read
 from opgen.lower.scope import Frame
 
+_IDENTITY = ("eye", "delta", "kronecker", "kronecker_delta", "identity", "kd")
+_IMAGINARY = "for the imaginary unit write `complex(0, 1)`"
 _ONE_HOT = re.compile(r"(\w*_)?one_?hot(_?\w+)?")
 
 
@@ -27,9 +30,22 @@ def known_word(f: Frame, name: str) -> str:
     """What is said of a word of other languages, or of a size whose dim has the capital."""
     if f.scope is None and name.islower() and name.upper() in f.decl.known_dims():
         return f"did you mean the size of the dim, `{name.upper()}`?"
+    if name in ("i", "j", "I") and _is_complex(f, name):
+        return _IMAGINARY
     told = NAMES.get("None" if name == "none" else name, "")
     own = [p for p, es in f.decl.defaults.items() for e in es if isinstance(e, Name) and e.name == name]
     return told.replace("given(p), a*p", f"given({own[0]}), a*{own[0]}") if own and f.place == "a default" else told
+
+
+def _is_complex(f: Frame, name: str) -> bool:
+    """Is there a complex input or a function of complex numbers, or the name in an exponent?"""
+    values = [e for s in f.decl.forward for e in nodes(s.value) if isinstance(e, Call)]
+    exponents = (n for e in values if e.name == "exp" for n in nodes(e))
+    return (
+        any(t.kind == "complex" for t in f.decl.inputs.values())
+        or any(e.name in ("complex", *PARTS) for e in values)
+        or any(isinstance(n, Name) and n.name == name for n in exponents)
+    )
 
 
 def one_number(f: Frame, name: str) -> tuple[str, ...]:
@@ -91,8 +107,21 @@ def in_gradient(f: Frame, shown: str) -> str:
     return line if shown.endswith("]") else f"{line}; a number is declared under `params`"
 
 
-def one_hot(f: Frame, e: Access) -> tuple[str, ...]:
-    """A row of zeros and a one, which is a condition: by the input of integers that says where it stands."""
+def conditions(f: Frame, e: Access) -> tuple[str, ...]:
+    """Tensors of zeros and ones that are conditions: the identity, and a row with a single one."""
+    if e.name not in _IDENTITY or len(e.items) != 2 or not all(isinstance(i, Name) for i in e.items):
+        return _one_hot(f, e)
+    first, second = (i for i in e.items if not isinstance(i, Dots))
+    chosen = _one_where(first, second, e)
+    return (f"the identity is a condition on its indices: `{unparse(chosen)}`",)
+
+
+def _one_where(a: Expr, b: Expr, e: Access) -> Expr:
+    return Call("where", (Compare((a, b), ("==",), e.span), Number(1, e.span), Number(0, e.span)), e.span, e.span)
+
+
+def _one_hot(f: Frame, e: Access) -> tuple[str, ...]:
+    """A row of zeros and a one: by the input of integers that says where that stands."""
     if not _ONE_HOT.fullmatch(e.name) or not all(isinstance(i, Name) for i in e.items[-1:]):
         return ()
     words, (*rest, last), at = f.decl.words, e.items, e.span
@@ -102,5 +131,4 @@ def one_hot(f: Frame, e: Access) -> tuple[str, ...]:
         return ()
     (name,) = fitting or whole
     place = Access(name, tuple(rest), at, at) if rest else Name(name, at)
-    chosen = Call("where", (Compare((last, place), ("==",), at), Number(1, at), Number(0, at)), at, at)
-    return (f"a row with a single one is a condition: `{unparse(chosen)}`",)
+    return (f"a row with a single one is a condition: `{unparse(_one_where(last, place, e))}`",)

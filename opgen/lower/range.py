@@ -113,8 +113,10 @@ def _report(f: Frame, c: Check, low: Polynomial | None, high: Polynomial | None)
             hints = (*first, *(h if h.startswith("or") else f"or {h}" for h in hints))
         if _is_position(f, c):  # where what is outside is no number of a place
             hints = tuple(h.removeprefix("or ") for h in hints if filled not in h)
+    before = low is not None and is_nonnegative(number(-1) - low, facts_of((), f.state.dims))
+    end = "begins at 0" if before else f"ends at {last}"
     f.bag.error(
-        "OPG232", f"`{site.tensor}` is {verb} at {runs}, and ends at {last} there", c.span,
+        "OPG232", f"`{site.tensor}` is {verb} at {runs}, and {end} there", c.span,
         label="out of range", related=related, hints=hints, notes=(f"positions run from 0 to {last}",),
     )  # fmt: skip
     return False

@@ -333,15 +333,26 @@ OPGEN_INLINE void each_in_order(int64_t size, const Body& body) {
   for (int64_t i = 0; i < size; ++i) body(i);
 }
 
-// Calls body(i, lane) for a run of points, lane by lane: each lane folds into a place of its own. (Unrolled before it
-// is vectorised, the inner loop would stay scalar where a fold chooses.)
+// Calls body(i, lane) for a vector of points at i, whose lanes begin at `First`. (Unrolled before it is vectorised, the
+// loop would stay scalar where a fold chooses.)
+template <int Lanes, int First, typename Body>
+OPGEN_INLINE void lanes_at(int64_t i, const Body& body) {
+#pragma GCC ivdep
+#pragma GCC unroll 1
+  for (int lane = 0; lane < Lanes; ++lane) body(i + lane, First + lane);
+}
+// Calls body(i, lane) for a run of points, lane by lane: each lane folds into a place of its own, and vectors into two
+// such places by turns, so that they do not wait for each other.
 template <int Lanes, typename Body>
 OPGEN_INLINE void lanes(int64_t size, const Body& body) {
   int64_t i = 0;
-  for (; i + Lanes <= size; i += Lanes) {
-#pragma GCC ivdep
-#pragma GCC unroll 1
-    for (int lane = 0; lane < Lanes; ++lane) body(i + lane, lane);
+  for (; i + 2 * Lanes <= size; i += 2 * Lanes) {
+    lanes_at<Lanes, 0>(i, body);
+    lanes_at<Lanes, Lanes>(i + Lanes, body);
+  }
+  if (i + Lanes <= size) {
+    lanes_at<Lanes, 0>(i, body);
+    i += Lanes;
   }
   for (int lane = 0; i < size; ++i, ++lane) body(i, lane);
 }

@@ -10,6 +10,7 @@ namespace rt {
 inline namespace OPGEN_ISA {
 
 constexpr int lane_count = 16;
+constexpr int row_lanes = 2 * lane_count;  // of the fold of a row: two sums that do not wait for each other
 
 struct Sum {
   template <typename T>
@@ -86,13 +87,17 @@ OPGEN_INLINE T joined(const T* partial) {
     return joined<Lanes / 2, Op>(half);
   }
 }
+// All of a row of so many points: a short one has not come to the second half of its lanes.
 template <typename Op, typename T, int Lanes>
-OPGEN_INLINE T joined(const T (&partial)[Lanes]) {
+OPGEN_INLINE T joined(const T (&partial)[Lanes], int64_t points = INT64_MAX) {
+  if constexpr (Lanes == row_lanes) {
+    if (points < Lanes) return joined<Lanes / 2, Op>(static_cast<const T*>(partial));
+  }
   return joined<Lanes, Op>(static_cast<const T*>(partial));
 }
 
 // One partial value per lane.
-template <typename Op, typename T, int Lanes = lane_count>
+template <typename Op, typename T, int Lanes = row_lanes>
 struct Fold {
   alignas(64) T partial[Lanes];
 
@@ -105,7 +110,7 @@ struct Fold {
     for (int lane = 0; lane < Lanes; ++lane) add(lane, other.partial[lane]);
   }
   OPGEN_INLINE T operator[](int64_t lane) const { return partial[lane]; }
-  OPGEN_INLINE T value() const { return joined<Op>(partial); }
+  OPGEN_INLINE T value(int64_t points = INT64_MAX) const { return joined<Op>(partial, points); }
 };
 
 // A sum in two numbers: what rounding takes from `high` is in `low`. (Without loss as long as nothing is infinite;
@@ -138,7 +143,7 @@ OPGEN_INLINE void part(T& high, T& low) {
 template <typename T, int Lanes>
 struct LongSum {
   static constexpr int64_t few_adds = 16;
-  static constexpr bool whole = Lanes == lane_count;  // lanes of one row; else a lane is a column, and a run a row
+  static constexpr bool whole = Lanes == row_lanes;  // lanes of one row; else a lane is a column, and a run a row
 
   alignas(64) T partial[Lanes];
   alignas(64) T block[Lanes];  // the sum of what was in `partial`, if `blocks`
@@ -171,9 +176,9 @@ struct LongSum {
     }
   }
   OPGEN_INLINE T operator[](int64_t lane) const { return partial[lane]; }
-  OPGEN_INLINE T value() {
+  OPGEN_INLINE T value(int64_t points = INT64_MAX) {
     finish();
-    return joined<Sum>(partial);
+    return joined<Sum>(partial, points);
   }
   OPGEN_NOINLINE void merge(const LongSum& other) {
     columns = other.columns > columns ? other.columns : columns;
@@ -242,7 +247,7 @@ struct Best {
 };
 
 // Without branches, so that lanes stay vectors: both halves of a pair are chosen by one comparison.
-template <typename Op, typename T, int Lanes = lane_count>
+template <typename Op, typename T, int Lanes = row_lanes>
 struct Arg {
   alignas(64) T partial[Lanes];
   alignas(64) int64_t position[Lanes];  // -1 where nothing came yet
@@ -264,14 +269,14 @@ struct Arg {
     }
   }
   OPGEN_INLINE int64_t operator[](int64_t lane) const { return position[lane]; }
-  OPGEN_INLINE int64_t value() const {
-    const T best = joined<typename Op::Fold>(partial);
+  OPGEN_INLINE int64_t value(int64_t points = INT64_MAX) const {
+    const T best = joined<typename Op::Fold>(partial, points);
     int64_t first[Lanes];
     for (int lane = 0; lane < Lanes; ++lane) {
       const bool is_best = Op::level(partial[lane], best) & (position[lane] >= 0);
       first[lane] = is_best ? position[lane] : INT64_MAX;
     }
-    const int64_t at = joined<Min>(first);
+    const int64_t at = joined<Min>(first, points);
     return at == INT64_MAX ? -1 : at;
   }
 

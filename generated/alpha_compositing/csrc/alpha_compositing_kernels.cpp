@@ -145,7 +145,7 @@ int backward_grad_weight_output(const OpgenCall& call, OpgenHost& host) {
         });
         grad_weight_output_value_fold.ran(run.size);
       });
-      const opmath_t grad_weight_output_value = grad_weight_output_value_fold.value();
+      const opmath_t grad_weight_output_value = grad_weight_output_value_fold.value(over_c.count);
       rt::store(grad_weight_output, row.at[5], grad_weight_output_value);
     });
   });

@@ -227,7 +227,7 @@ int backward_0_dot_softmax_j(const OpgenCall& call, OpgenHost& host) {
         });
         dot_softmax_j_value_fold.ran(run.size);
       });
-      const opmath_t dot_softmax_j_value = dot_softmax_j_value_fold.value();
+      const opmath_t dot_softmax_j_value = dot_softmax_j_value_fold.value(over_v.count);
       rt::store(dot_softmax_j, row.at[2], dot_softmax_j_value);
     });
   });

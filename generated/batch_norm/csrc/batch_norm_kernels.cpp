@@ -44,7 +44,7 @@ int forward_0_next_mean(const OpgenCall& call, OpgenHost& host) {
         rt::lanes<rt::lane_count>(run.size, [&](int64_t i, int lane) { mu_sum_fold.add(lane, input_at[i]); });
         mu_sum_fold.ran(run.size);
       });
-      const opmath_t mu_sum = mu_sum_fold.value();
+      const opmath_t mu_sum = mu_sum_fold.value(over_n_batch.count);
       const int64_t product = N * elements;
       const opmath_t mu_value = mu_sum / product;
       const opmath_t running_mean_value = rt::load(running_mean, row.at[1]);
@@ -59,7 +59,7 @@ int forward_0_next_mean(const OpgenCall& call, OpgenHost& host) {
         });
         variance__squares_value_fold.ran(run.size);
       });
-      const opmath_t variance__squares_value = variance__squares_value_fold.value();
+      const opmath_t variance__squares_value = variance__squares_value_fold.value(over_n_batch.count);
       const opmath_t variance__value = variance__squares_value / product;
       const opmath_t rsqrt_variance_ = rt::rsqrt(variance__value + eps);
       const opmath_t weight_value = rt::load(weight, row.at[2]);
@@ -239,7 +239,7 @@ int forward_2_next_mean(const OpgenCall& call, OpgenHost& host) {
         rt::lanes<rt::lane_count>(run.size, [&](int64_t i, int lane) { mu_sum_fold.add(lane, input_at[i]); });
         mu_sum_fold.ran(run.size);
       });
-      const opmath_t mu_sum = mu_sum_fold.value();
+      const opmath_t mu_sum = mu_sum_fold.value(over_n_batch.count);
       const int64_t product = N * elements;
       const opmath_t mu_value = mu_sum / product;
       const opmath_t running_mean_value = rt::load(running_mean, row.at[1]);
@@ -254,7 +254,7 @@ int forward_2_next_mean(const OpgenCall& call, OpgenHost& host) {
         });
         variance__squares_value_fold.ran(run.size);
       });
-      const opmath_t variance__squares_value = variance__squares_value_fold.value();
+      const opmath_t variance__squares_value = variance__squares_value_fold.value(over_n_batch.count);
       const opmath_t variance__value = variance__squares_value / product;
       const opmath_t rsqrt_variance_ = rt::rsqrt(variance__value + eps);
       const opmath_t weight_value = rt::load(weight, row.at[2]);
@@ -350,7 +350,7 @@ int forward_4_next_mean(const OpgenCall& call, OpgenHost& host) {
         rt::lanes<rt::lane_count>(run.size, [&](int64_t i, int lane) { mu_sum_fold.add(lane, input_at[i]); });
         mu_sum_fold.ran(run.size);
       });
-      const opmath_t mu_sum = mu_sum_fold.value();
+      const opmath_t mu_sum = mu_sum_fold.value(over_n_batch.count);
       const int64_t product = N * elements;
       const opmath_t mu_value = mu_sum / product;
       const opmath_t running_mean_value = rt::load(running_mean, row.at[1]);
@@ -365,7 +365,7 @@ int forward_4_next_mean(const OpgenCall& call, OpgenHost& host) {
         });
         variance__squares_value_fold.ran(run.size);
       });
-      const opmath_t variance__squares_value = variance__squares_value_fold.value();
+      const opmath_t variance__squares_value = variance__squares_value_fold.value(over_n_batch.count);
       const opmath_t variance__value = variance__squares_value / product;
       const opmath_t rsqrt_variance_ = rt::rsqrt(variance__value + eps);
       const opmath_t bias_value = rt::load(bias, row.at[2]);
@@ -459,7 +459,7 @@ int forward_6_next_mean(const OpgenCall& call, OpgenHost& host) {
         rt::lanes<rt::lane_count>(run.size, [&](int64_t i, int lane) { mu_sum_fold.add(lane, input_at[i]); });
         mu_sum_fold.ran(run.size);
       });
-      const opmath_t mu_sum = mu_sum_fold.value();
+      const opmath_t mu_sum = mu_sum_fold.value(over_n_batch.count);
       const int64_t product = N * elements;
       const opmath_t mu_value = mu_sum / product;
       const opmath_t running_mean_value = rt::load(running_mean, row.at[1]);
@@ -474,7 +474,7 @@ int forward_6_next_mean(const OpgenCall& call, OpgenHost& host) {
         });
         variance__squares_value_fold.ran(run.size);
       });
-      const opmath_t variance__squares_value = variance__squares_value_fold.value();
+      const opmath_t variance__squares_value = variance__squares_value_fold.value(over_n_batch.count);
       const opmath_t variance__value = variance__squares_value / product;
       const opmath_t rsqrt_variance_ = rt::rsqrt(variance__value + eps);
       rt::store(variance__squares, row.at[4], variance__squares_value);
@@ -565,8 +565,8 @@ int backward_0_grad_weight(const OpgenCall& call, OpgenHost& host) {
         grad_variance__sum_fold.ran(run.size);
         grad_mu_sum_value_fold.ran(run.size);
       });
-      const opmath_t grad_variance__sum = grad_variance__sum_fold.value();
-      const opmath_t grad_mu_sum_value = grad_mu_sum_value_fold.value();
+      const opmath_t grad_variance__sum = grad_variance__sum_fold.value(over_n_batch.count);
+      const opmath_t grad_mu_sum_value = grad_mu_sum_value_fold.value(over_n_batch.count);
       const opmath_t rsqrt_variance_ = rt::rsqrt(rt::load(variance_, row.at[3]) + eps);
       const opmath_t weight_value = rt::load(weight, row.at[4]);
       const opmath_t power = rt::powi<3>(rsqrt_variance_);
@@ -664,8 +664,8 @@ int backward_1_grad_bias(const OpgenCall& call, OpgenHost& host) {
         grad_weight_sum_fold.ran(run.size);
         grad_bias_value_fold.ran(run.size);
       });
-      const opmath_t grad_weight_sum = grad_weight_sum_fold.value();
-      const opmath_t grad_bias_value = grad_bias_value_fold.value();
+      const opmath_t grad_weight_sum = grad_weight_sum_fold.value(over_n_batch.count);
+      const opmath_t grad_bias_value = grad_bias_value_fold.value(over_n_batch.count);
       rt::store(grad_bias, row.at[4], grad_bias_value);
       rt::store(grad_weight, row.at[5], grad_weight_sum * rt::rsqrt(rt::load(running_var, row.at[3]) + eps));
     });
@@ -713,8 +713,8 @@ int backward_4_grad_input(const OpgenCall& call, OpgenHost& host) {
         grad_variance__sum_fold.ran(run.size);
         grad_mu_sum_value_fold.ran(run.size);
       });
-      const opmath_t grad_variance__sum = grad_variance__sum_fold.value();
-      const opmath_t grad_mu_sum_value = grad_mu_sum_value_fold.value();
+      const opmath_t grad_variance__sum = grad_variance__sum_fold.value(over_n_batch.count);
+      const opmath_t grad_mu_sum_value = grad_mu_sum_value_fold.value(over_n_batch.count);
       const opmath_t rsqrt_variance_ = rt::rsqrt(rt::load(variance_, row.at[3]) + eps);
       const opmath_t grad_variance_ = opmath_t(-0.5) * grad_variance__sum * rt::powi<3>(rsqrt_variance_);
       const int64_t product = N * elements;
@@ -786,7 +786,7 @@ int backward_5_grad_bias(const OpgenCall& call, OpgenHost& host) {
         });
         grad_bias_value_fold.ran(run.size);
       });
-      const opmath_t grad_bias_value = grad_bias_value_fold.value();
+      const opmath_t grad_bias_value = grad_bias_value_fold.value(over_n_batch.count);
       rt::store(grad_bias, row.at[1], grad_bias_value);
     });
   });

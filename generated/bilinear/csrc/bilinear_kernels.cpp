@@ -79,7 +79,7 @@ int backward_grad_input1(const OpgenCall& call, OpgenHost& host) {
         });
         grad_input1_value_fold.ran(run.size);
       });
-      const opmath_t grad_input1_value = grad_input1_value_fold.value();
+      const opmath_t grad_input1_value = grad_input1_value_fold.value(over_j.count);
       rt::store(grad_input1, row.at[2], grad_input1_value);
     });
   });

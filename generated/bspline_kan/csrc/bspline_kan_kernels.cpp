@@ -63,7 +63,7 @@ int backward_grad_input(const OpgenCall& call, OpgenHost& host) {
         });
         grad_input_sum_fold.ran(run.size);
       });
-      const opmath_t grad_input_sum = grad_input_sum_fold.value();
+      const opmath_t grad_input_sum = grad_input_sum_fold.value(over_k.count);
       rt::store(grad_input, row.at[2], opmath_t(0.5) * grad_input_sum * difference);
     });
   });

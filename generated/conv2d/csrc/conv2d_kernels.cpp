@@ -31,7 +31,7 @@ int backward_grad_bias(const OpgenCall& call, OpgenHost& host) {
         });
         grad_bias_value_fold.ran(run.size);
       });
-      const opmath_t grad_bias_value = grad_bias_value_fold.value();
+      const opmath_t grad_bias_value = grad_bias_value_fold.value(over_n_p_q.count);
       rt::store(grad_bias, row.at[1], grad_bias_value);
     });
   });

@@ -47,9 +47,9 @@ int forward_0_square2(const OpgenCall& call, OpgenHost& host) {
         sum_d_value_fold.ran(run.size);
         sum_d_2_value_fold.ran(run.size);
       });
-      const opmath_t dot_value = dot_value_fold.value();
-      const opmath_t sum_d_value = sum_d_value_fold.value();
-      const opmath_t sum_d_2_value = sum_d_2_value_fold.value();
+      const opmath_t dot_value = dot_value_fold.value(over_d.count);
+      const opmath_t sum_d_value = sum_d_value_fold.value(over_d.count);
+      const opmath_t sum_d_2_value = sum_d_2_value_fold.value(over_d.count);
       rt::store(dot, row.at[2], dot_value);
       rt::store(sum_d, row.at[3], sum_d_value);
       rt::store(sum_d_2, row.at[4], sum_d_2_value);
@@ -209,9 +209,9 @@ int forward_2_output(const OpgenCall& call, OpgenHost& host) {
         sum_d_fold.ran(run.size);
         sum_d_2_fold.ran(run.size);
       });
-      const opmath_t dot_value = dot_value_fold.value();
-      const opmath_t sum_d = sum_d_fold.value();
-      const opmath_t sum_d_2 = sum_d_2_fold.value();
+      const opmath_t dot_value = dot_value_fold.value(over_d.count);
+      const opmath_t sum_d = sum_d_fold.value(over_d.count);
+      const opmath_t sum_d_2 = sum_d_2_fold.value(over_d.count);
       const opmath_t square1_value = sum_d + opmath_t(1e-12);
       const opmath_t square2_value = sum_d_2 + opmath_t(1e-12);
       const int64_t target_value = rt::load(target, row.at[2]);

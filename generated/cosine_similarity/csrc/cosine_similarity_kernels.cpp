@@ -27,7 +27,7 @@ int forward_norm_d(const OpgenCall& call, OpgenHost& host) {
         });
         norm_d_squares_value_fold.ran(run.size);
       });
-      const opmath_t norm_d_squares_value = norm_d_squares_value_fold.value();
+      const opmath_t norm_d_squares_value = norm_d_squares_value_fold.value(over_d.count);
       rt::store(norm_d_squares, row.at[1], norm_d_squares_value);
       rt::store(norm_d, row.at[2], rt::sqrt(norm_d_squares_value));
     });
@@ -65,8 +65,8 @@ int forward_output(const OpgenCall& call, OpgenHost& host) {
         norm_d_2_squares_fold.ran(run.size);
         sum_d_value_fold.ran(run.size);
       });
-      const opmath_t norm_d_2_squares = norm_d_2_squares_fold.value();
-      const opmath_t sum_d_value = sum_d_value_fold.value();
+      const opmath_t norm_d_2_squares = norm_d_2_squares_fold.value(over_d.count);
+      const opmath_t sum_d_value = sum_d_value_fold.value(over_d.count);
       const opmath_t norm_d_2_value = rt::sqrt(norm_d_2_squares);
       rt::store(sum_d, row.at[3], sum_d_value);
       rt::store(norm_d_2, row.at[4], norm_d_2_value);

@@ -30,7 +30,7 @@ int forward_0_sum_c(const OpgenCall& call, OpgenHost& host) {
           const rt::Source<opmath_t> input_at(input, run.at[0], run.step[0], run.size);
           rt::lanes<rt::lane_count>(run.size, [&](int64_t i, int lane) { logp_max_value_fold.add(lane, input_at[i]); });
         });
-        const opmath_t logp_max_value = logp_max_value_fold.value();
+        const opmath_t logp_max_value = logp_max_value_fold.value(over_c.count);
         rt::store(logp_max, row.at[2], logp_max_value);
         rt::Fold<rt::Sum, opmath_t> logp_sum_fold;
         over_c.runs<rt::block>(0, over_c.count, row.at, [&](const auto& run) {
@@ -41,7 +41,7 @@ int forward_0_sum_c(const OpgenCall& call, OpgenHost& host) {
           });
           logp_sum_fold.ran(run.size);
         });
-        const opmath_t logp_sum = logp_sum_fold.value();
+        const opmath_t logp_sum = logp_sum_fold.value(over_c.count);
         const opmath_t logp_log_value = rt::log(logp_sum);
         rt::store(logp_log, row.at[3], logp_log_value);
         rt::Fold<rt::Sum, opmath_t> sum_c_value_fold;
@@ -54,7 +54,7 @@ int forward_0_sum_c(const OpgenCall& call, OpgenHost& host) {
           });
           sum_c_value_fold.ran(run.size);
         });
-        const opmath_t sum_c_value = sum_c_value_fold.value();
+        const opmath_t sum_c_value = sum_c_value_fold.value(over_c.count);
         rt::store(sum_c, row.at[4], sum_c_value);
       });
     });
@@ -266,7 +266,7 @@ int forward_2_output(const OpgenCall& call, OpgenHost& host) {
           const rt::Source<opmath_t> input_at(input, run.at[0], run.step[0], run.size);
           rt::lanes<rt::lane_count>(run.size, [&](int64_t i, int lane) { logp_max_value_fold.add(lane, input_at[i]); });
         });
-        const opmath_t logp_max_value = logp_max_value_fold.value();
+        const opmath_t logp_max_value = logp_max_value_fold.value(over_c.count);
         rt::store(logp_max, row.at[5], logp_max_value);
         rt::Fold<rt::Sum, opmath_t> logp_sum_fold;
         over_c.runs<rt::block>(0, over_c.count, row.at, [&](const auto& run) {
@@ -277,7 +277,7 @@ int forward_2_output(const OpgenCall& call, OpgenHost& host) {
           });
           logp_sum_fold.ran(run.size);
         });
-        const opmath_t logp_sum = logp_sum_fold.value();
+        const opmath_t logp_sum = logp_sum_fold.value(over_c.count);
         const opmath_t logp_log_value = rt::log(logp_sum);
         rt::store(logp_log, row.at[6], logp_log_value);
         rt::Fold<rt::Sum, opmath_t> sum_c_fold;
@@ -290,7 +290,7 @@ int forward_2_output(const OpgenCall& call, OpgenHost& host) {
           });
           sum_c_fold.ran(run.size);
         });
-        const opmath_t sum_c = sum_c_fold.value();
+        const opmath_t sum_c = sum_c_fold.value(over_c.count);
         const int64_t target_value = rt::load(target, row.at[2]);
         const bool keep = target_value != ignore_index;
         const opmath_t product = label_smoothing * (keep && label_smoothing > 0 ? -sum_c / C : opmath_t(0));
@@ -393,7 +393,7 @@ int forward_3_sum_c(const OpgenCall& call, OpgenHost& host) {
           const rt::Source<opmath_t> input_at(input, run.at[0], run.step[0], run.size);
           rt::lanes<rt::lane_count>(run.size, [&](int64_t i, int lane) { logp_max_value_fold.add(lane, input_at[i]); });
         });
-        const opmath_t logp_max_value = logp_max_value_fold.value();
+        const opmath_t logp_max_value = logp_max_value_fold.value(over_c.count);
         rt::store(logp_max, row.at[1], logp_max_value);
         rt::Fold<rt::Sum, opmath_t> logp_sum_fold;
         over_c.runs<rt::block>(0, over_c.count, row.at, [&](const auto& run) {
@@ -404,7 +404,7 @@ int forward_3_sum_c(const OpgenCall& call, OpgenHost& host) {
           });
           logp_sum_fold.ran(run.size);
         });
-        const opmath_t logp_sum = logp_sum_fold.value();
+        const opmath_t logp_sum = logp_sum_fold.value(over_c.count);
         const opmath_t logp_log_value = rt::log(logp_sum);
         rt::store(logp_log, row.at[2], logp_log_value);
         rt::Fold<rt::Sum, opmath_t> sum_c_value_fold;
@@ -416,7 +416,7 @@ int forward_3_sum_c(const OpgenCall& call, OpgenHost& host) {
           });
           sum_c_value_fold.ran(run.size);
         });
-        const opmath_t sum_c_value = sum_c_value_fold.value();
+        const opmath_t sum_c_value = sum_c_value_fold.value(over_c.count);
         rt::store(sum_c, row.at[3], sum_c_value);
       });
     });
@@ -616,7 +616,7 @@ int forward_5_output(const OpgenCall& call, OpgenHost& host) {
           const rt::Source<opmath_t> input_at(input, run.at[0], run.step[0], run.size);
           rt::lanes<rt::lane_count>(run.size, [&](int64_t i, int lane) { logp_max_value_fold.add(lane, input_at[i]); });
         });
-        const opmath_t logp_max_value = logp_max_value_fold.value();
+        const opmath_t logp_max_value = logp_max_value_fold.value(over_c.count);
         rt::store(logp_max, row.at[3], logp_max_value);
         rt::Fold<rt::Sum, opmath_t> logp_sum_fold;
         over_c.runs<rt::block>(0, over_c.count, row.at, [&](const auto& run) {
@@ -627,7 +627,7 @@ int forward_5_output(const OpgenCall& call, OpgenHost& host) {
           });
           logp_sum_fold.ran(run.size);
         });
-        const opmath_t logp_sum = logp_sum_fold.value();
+        const opmath_t logp_sum = logp_sum_fold.value(over_c.count);
         const opmath_t logp_log_value = rt::log(logp_sum);
         rt::store(logp_log, row.at[4], logp_log_value);
         rt::Fold<rt::Sum, opmath_t> sum_c_fold;
@@ -639,7 +639,7 @@ int forward_5_output(const OpgenCall& call, OpgenHost& host) {
           });
           sum_c_fold.ran(run.size);
         });
-        const opmath_t sum_c = sum_c_fold.value();
+        const opmath_t sum_c = sum_c_fold.value(over_c.count);
         const int64_t target_value = rt::load(target, row.at[1]);
         const bool keep = target_value != ignore_index;
         const opmath_t product = label_smoothing * (keep && label_smoothing > 0 ? -sum_c / C : opmath_t(0));
@@ -953,7 +953,7 @@ int backward_0_grad_weight_sum_c(const OpgenCall& call, OpgenHost& host) {
         });
         grad_weight_sum_c_value_fold.ran(run.size);
       });
-      const opmath_t grad_weight_sum_c_value = grad_weight_sum_c_value_fold.value();
+      const opmath_t grad_weight_sum_c_value = grad_weight_sum_c_value_fold.value(over_n_batch.count);
       rt::store(grad_weight_sum_c, row.at[5], grad_weight_sum_c_value);
     });
   });

@@ -55,7 +55,7 @@ int forward_sum_d(const OpgenCall& call, OpgenHost& host) {
         });
         sum_d_value_fold.ran(run.size);
       });
-      const opmath_t sum_d_value = sum_d_value_fold.value();
+      const opmath_t sum_d_value = sum_d_value_fold.value(over_d.count);
       rt::store(sum_d, row.at[2], sum_d_value);
     });
   });
@@ -88,7 +88,7 @@ int forward_output(const OpgenCall& call, OpgenHost& host) {
           code_value_fold.add(lane, value, over_k.index(run, 0, i));
         });
       });
-      const int64_t code_value = code_value_fold.value();
+      const int64_t code_value = code_value_fold.value(over_k.count);
       rt::store(code, row.at[3], code_value);
       over_d.runs<rt::block>(0, over_d.count, row.at, [&](const auto& run) {
         const rt::Source<opmath_t> input_at(input, run.at[1], run.step[1], run.size);
@@ -167,7 +167,7 @@ int forward_next_counts(const OpgenCall& call, OpgenHost& host) {
           count_all_fold.add(lane, value);
         });
       });
-      const int64_t count_all = count_all_fold.value();
+      const int64_t count_all = count_all_fold.value(over_batch.count);
       rt::store(next_counts, row.at[2], decay * rt::load(counts, row.at[1]) + factor * count_all);
     });
   });

@@ -153,7 +153,7 @@ int backward_0_grad_per_sample_weights(const OpgenCall& call, OpgenHost& host) {
         });
         grad_per_sample_weights_value_fold.ran(run.size);
       });
-      const opmath_t grad_per_sample_weights_value = grad_per_sample_weights_value_fold.value();
+      const opmath_t grad_per_sample_weights_value = grad_per_sample_weights_value_fold.value(over_d.count);
       rt::store(grad_per_sample_weights, row.at[3], grad_per_sample_weights_value);
     });
   });

@@ -23,7 +23,7 @@ int forward_quantized_float8_e4m3fn(const OpgenCall& call, OpgenHost& host) {
         const rt::Source<opmath_t> input_at(input, run.at[0], run.step[0], run.size);
         rt::lanes<rt::lane_count>(run.size, [&](int64_t i, int lane) { max_k_fold.add(lane, rt::abs(input_at[i])); });
       });
-      const opmath_t max_k = max_k_fold.value();
+      const opmath_t max_k = max_k_fold.value(over_k.count);
       const opmath_t scale_value = rt::max(max_k, opmath_t(1e-12)) / 448;
       rt::store(scale, row.at[1], scale_value);
       over_k.runs<rt::block>(0, over_k.count, row.at, [&](const auto& run) {

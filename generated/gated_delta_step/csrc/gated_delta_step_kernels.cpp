@@ -45,7 +45,7 @@ int forward_output(const OpgenCall& call, OpgenHost& host) {
         });
         found_value_fold.ran(run.size);
       });
-      const opmath_t found_value = found_value_fold.value();
+      const opmath_t found_value = found_value_fold.value(over_k.count);
       const opmath_t decay_value = rt::load(decay, row.at[2]);
       const opmath_t difference = rt::load(value_2, row.at[4]) - decay_value * found_value;
       const opmath_t written = rt::load(beta, row.at[3]) * difference;
@@ -63,7 +63,7 @@ int forward_output(const OpgenCall& call, OpgenHost& host) {
         });
         output_value_fold.ran(run.size);
       });
-      const opmath_t output_value = output_value_fold.value();
+      const opmath_t output_value = output_value_fold.value(over_k.count);
       rt::store(output, row.at[8], output_value);
     });
   });
@@ -113,7 +113,7 @@ int backward_grad_value(const OpgenCall& call, OpgenHost& host) {
         });
         grad_written_value_fold.ran(run.size);
       });
-      const opmath_t grad_written_value = grad_written_value_fold.value();
+      const opmath_t grad_written_value = grad_written_value_fold.value(over_k.count);
       const opmath_t beta_value = rt::load(beta, row.at[4]);
       const opmath_t decay_value = rt::load(decay, row.at[5]);
       const opmath_t grad_found = -(grad_written_value * beta_value * decay_value);
@@ -254,7 +254,7 @@ int backward_grad_decay_next_state(const OpgenCall& call, OpgenHost& host) {
         });
         grad_decay_next_state_value_fold.ran(run.size);
       });
-      const opmath_t grad_decay_next_state_value = grad_decay_next_state_value_fold.value();
+      const opmath_t grad_decay_next_state_value = grad_decay_next_state_value_fold.value(over_v_k.count);
       rt::store(grad_decay_next_state, row.at[4], grad_decay_next_state_value);
     });
   });
@@ -295,8 +295,8 @@ int backward_grad_beta(const OpgenCall& call, OpgenHost& host) {
         grad_decay_written_sum_fold.ran(run.size);
         grad_beta_value_fold.ran(run.size);
       });
-      const opmath_t grad_decay_written_sum = grad_decay_written_sum_fold.value();
-      const opmath_t grad_beta_value = grad_beta_value_fold.value();
+      const opmath_t grad_decay_written_sum = grad_decay_written_sum_fold.value(over_v.count);
+      const opmath_t grad_beta_value = grad_beta_value_fold.value(over_v.count);
       rt::store(grad_beta, row.at[6], grad_beta_value);
       const opmath_t scaled_grad = grad_decay_written_sum * rt::load(beta, row.at[5]);
       rt::store(grad_decay, row.at[7], rt::load(grad_decay_next_state, row.at[4]) - scaled_grad);

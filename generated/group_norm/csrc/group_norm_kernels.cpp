@@ -32,7 +32,7 @@ int forward_0_rstd(const OpgenCall& call, OpgenHost& host) {
         rt::lanes<rt::lane_count>(run.size, [&](int64_t i, int lane) { mu_sum_fold.add(lane, input_at[i]); });
         mu_sum_fold.ran(run.size);
       });
-      const opmath_t mu_sum = mu_sum_fold.value();
+      const opmath_t mu_sum = mu_sum_fold.value(over_s_batch.count);
       const int64_t product = S * elements;
       const opmath_t mu_value = mu_sum / product;
       rt::store(mu, row.at[1], mu_value);
@@ -47,7 +47,7 @@ int forward_0_rstd(const OpgenCall& call, OpgenHost& host) {
         });
         variance__squares_fold.ran(run.size);
       });
-      const opmath_t variance__squares = variance__squares_fold.value();
+      const opmath_t variance__squares = variance__squares_fold.value(over_s_batch.count);
       rt::store(rstd, row.at[2], rt::rsqrt(variance__squares / product + eps));
     });
   });
@@ -242,8 +242,8 @@ int backward_0_grad_mu_sum_part(const OpgenCall& call, OpgenHost& host) {
         grad_rstd_sum_part_value_fold.ran(run.size);
         grad_mu_sum_part_value_fold.ran(run.size);
       });
-      const opmath_t grad_rstd_sum_part_value = grad_rstd_sum_part_value_fold.value();
-      const opmath_t grad_mu_sum_part_value = grad_mu_sum_part_value_fold.value();
+      const opmath_t grad_rstd_sum_part_value = grad_rstd_sum_part_value_fold.value(over_batch.count);
+      const opmath_t grad_mu_sum_part_value = grad_mu_sum_part_value_fold.value(over_batch.count);
       rt::store(grad_rstd_sum_part, row.at[3], grad_rstd_sum_part_value);
       rt::store(grad_mu_sum_part, row.at[4], grad_mu_sum_part_value);
     });

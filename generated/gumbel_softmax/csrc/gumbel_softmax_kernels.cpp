@@ -37,7 +37,7 @@ int forward_0_y(const OpgenCall& call, OpgenHost& host) {
           row_values_at[i] = div_value;
         });
       });
-      const opmath_t soft_max_value = soft_max_value_fold.value();
+      const opmath_t soft_max_value = soft_max_value_fold.value(over_k.count);
       rt::store(soft_max, row.at[3], soft_max_value);
       rt::Fold<rt::Sum, opmath_t> soft_sum_fold;
       over_k.runs<rt::block>(0, over_k.count, row.at, [&](const auto& run) {
@@ -49,7 +49,7 @@ int forward_0_y(const OpgenCall& call, OpgenHost& host) {
         });
         soft_sum_fold.ran(run.size);
       });
-      const opmath_t soft_sum = soft_sum_fold.value();
+      const opmath_t soft_sum = soft_sum_fold.value(over_k.count);
       const opmath_t soft_scale_value = 1 / soft_sum;
       rt::store(soft_scale, row.at[4], soft_scale_value);
       rt::Arg<rt::Best<true>, opmath_t> chosen_fold;
@@ -60,7 +60,7 @@ int forward_0_y(const OpgenCall& call, OpgenHost& host) {
           chosen_fold.add(lane, value, over_k.index(run, 0, i));
         });
       });
-      const int64_t chosen = chosen_fold.value();
+      const int64_t chosen = chosen_fold.value(over_k.count);
       over_k.runs<rt::block>(0, over_k.count, row.at, [&](const auto& run) {
         rt::Sink<opmath_t> y_out(y, run.at[5], run.step[5], run.size);
         auto* const row_values_at = row_values.at(run);
@@ -106,7 +106,7 @@ int forward_1_y(const OpgenCall& call, OpgenHost& host) {
           row_values_at[i] = div_value;
         });
       });
-      const opmath_t soft_max_value = soft_max_value_fold.value();
+      const opmath_t soft_max_value = soft_max_value_fold.value(over_k.count);
       rt::store(soft_max, row.at[3], soft_max_value);
       rt::Fold<rt::Sum, opmath_t> soft_sum_fold;
       over_k.runs<rt::block>(0, over_k.count, row.at, [&](const auto& run) {
@@ -118,7 +118,7 @@ int forward_1_y(const OpgenCall& call, OpgenHost& host) {
         });
         soft_sum_fold.ran(run.size);
       });
-      const opmath_t soft_sum = soft_sum_fold.value();
+      const opmath_t soft_sum = soft_sum_fold.value(over_k.count);
       const opmath_t soft_scale_value = 1 / soft_sum;
       rt::store(soft_scale, row.at[4], soft_scale_value);
       over_k.runs<rt::block>(0, over_k.count, row.at, [&](const auto& run) {
@@ -168,7 +168,7 @@ int backward_0_grad_logits(const OpgenCall& call, OpgenHost& host) {
         });
         dot_soft_fold.ran(run.size);
       });
-      const opmath_t dot_soft = dot_soft_fold.value();
+      const opmath_t dot_soft = dot_soft_fold.value(over_k.count);
       over_k.runs<rt::block>(0, over_k.count, row.at, [&](const auto& run) {
         const rt::Source<opmath_t> grad_y_at(grad_y, run.at[5], run.step[5], run.size);
         rt::Sink<opmath_t> grad_logits_out(grad_logits, run.at[6], run.step[6], run.size);

@@ -29,7 +29,7 @@ int forward_0_logsumexp_j(const OpgenCall& call, OpgenHost& host) {
           row_values_at[i] = div_value;
         });
       });
-      const opmath_t logsumexp_j_max = logsumexp_j_max_fold.value();
+      const opmath_t logsumexp_j_max = logsumexp_j_max_fold.value(over_j.count);
       const opmath_t logsumexp_j_shift = rt::isfinite(logsumexp_j_max) ? logsumexp_j_max : opmath_t(0);
       rt::Fold<rt::Sum, opmath_t> logsumexp_j_sum_fold;
       over_j.runs<rt::block>(0, over_j.count, row.at, [&](const auto& run) {
@@ -40,7 +40,7 @@ int forward_0_logsumexp_j(const OpgenCall& call, OpgenHost& host) {
         });
         logsumexp_j_sum_fold.ran(run.size);
       });
-      const opmath_t logsumexp_j_sum = logsumexp_j_sum_fold.value();
+      const opmath_t logsumexp_j_sum = logsumexp_j_sum_fold.value(over_j.count);
       rt::store(logsumexp_j, row.at[1], logsumexp_j_shift + rt::log(logsumexp_j_sum));
     });
   });
@@ -140,7 +140,7 @@ int forward_2_output(const OpgenCall& call, OpgenHost& host) {
           row_values_at[i] = div_value;
         });
       });
-      const opmath_t logsumexp_j_max = logsumexp_j_max_fold.value();
+      const opmath_t logsumexp_j_max = logsumexp_j_max_fold.value(over_j.count);
       const opmath_t logsumexp_j_shift = rt::isfinite(logsumexp_j_max) ? logsumexp_j_max : opmath_t(0);
       rt::Fold<rt::Sum, opmath_t> logsumexp_j_sum_fold;
       over_j.runs<rt::block>(0, over_j.count, row.at, [&](const auto& run) {
@@ -151,7 +151,7 @@ int forward_2_output(const OpgenCall& call, OpgenHost& host) {
         });
         logsumexp_j_sum_fold.ran(run.size);
       });
-      const opmath_t logsumexp_j_sum = logsumexp_j_sum_fold.value();
+      const opmath_t logsumexp_j_sum = logsumexp_j_sum_fold.value(over_j.count);
       const opmath_t logsumexp_j_value = logsumexp_j_shift + rt::log(logsumexp_j_sum);
       rt::store(logsumexp_j, row.at[2], logsumexp_j_value);
       rt::store(output, row.at[3], logsumexp_j_value - rt::load(sum_d, row.at[1]) / temperature);

@@ -34,7 +34,7 @@ int forward_0_sum_k(const OpgenCall& call, OpgenHost& host) {
         });
         sum_k_value_fold.ran(run.size);
       });
-      const opmath_t sum_k_value = sum_k_value_fold.value();
+      const opmath_t sum_k_value = sum_k_value_fold.value(over_k.count);
       rt::store(sum_k, row.at[2], sum_k_value);
     });
   });
@@ -121,7 +121,7 @@ int forward_2_output(const OpgenCall& call, OpgenHost& host) {
         });
         sum_k_fold.ran(run.size);
       });
-      const opmath_t sum_k = sum_k_fold.value();
+      const opmath_t sum_k = sum_k_fold.value(over_k.count);
       rt::store(output, row.at[2], sum_k / 2);
     });
   });

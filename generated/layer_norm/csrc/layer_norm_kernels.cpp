@@ -28,7 +28,7 @@ int forward_0_output(const OpgenCall& call, OpgenHost& host) {
         rt::lanes<rt::lane_count>(run.size, [&](int64_t i, int lane) { mu_sum_fold.add(lane, input_at[i]); });
         mu_sum_fold.ran(run.size);
       });
-      const opmath_t mu_sum = mu_sum_fold.value();
+      const opmath_t mu_sum = mu_sum_fold.value(over_d.count);
       const opmath_t mu_value = mu_sum / D;
       rt::store(mu, row.at[3], mu_value);
       rt::Fold<rt::Sum, opmath_t> var_d_squares_fold;
@@ -40,7 +40,7 @@ int forward_0_output(const OpgenCall& call, OpgenHost& host) {
         });
         var_d_squares_fold.ran(run.size);
       });
-      const opmath_t var_d_squares = var_d_squares_fold.value();
+      const opmath_t var_d_squares = var_d_squares_fold.value(over_d.count);
       const opmath_t rstd_value = rt::rsqrt(var_d_squares / D + eps);
       rt::store(rstd, row.at[4], rstd_value);
       over_d.runs<rt::block>(0, over_d.count, row.at, [&](const auto& run) {
@@ -80,7 +80,7 @@ int forward_1_output(const OpgenCall& call, OpgenHost& host) {
         rt::lanes<rt::lane_count>(run.size, [&](int64_t i, int lane) { mu_sum_fold.add(lane, input_at[i]); });
         mu_sum_fold.ran(run.size);
       });
-      const opmath_t mu_sum = mu_sum_fold.value();
+      const opmath_t mu_sum = mu_sum_fold.value(over_d.count);
       const opmath_t mu_value = mu_sum / D;
       rt::store(mu, row.at[2], mu_value);
       rt::Fold<rt::Sum, opmath_t> var_d_squares_fold;
@@ -92,7 +92,7 @@ int forward_1_output(const OpgenCall& call, OpgenHost& host) {
         });
         var_d_squares_fold.ran(run.size);
       });
-      const opmath_t var_d_squares = var_d_squares_fold.value();
+      const opmath_t var_d_squares = var_d_squares_fold.value(over_d.count);
       const opmath_t rstd_value = rt::rsqrt(var_d_squares / D + eps);
       rt::store(rstd, row.at[3], rstd_value);
       over_d.runs<rt::block>(0, over_d.count, row.at, [&](const auto& run) {
@@ -128,7 +128,7 @@ int forward_2_output(const OpgenCall& call, OpgenHost& host) {
         rt::lanes<rt::lane_count>(run.size, [&](int64_t i, int lane) { mu_sum_fold.add(lane, input_at[i]); });
         mu_sum_fold.ran(run.size);
       });
-      const opmath_t mu_sum = mu_sum_fold.value();
+      const opmath_t mu_sum = mu_sum_fold.value(over_d.count);
       const opmath_t mu_value = mu_sum / D;
       rt::store(mu, row.at[2], mu_value);
       rt::Fold<rt::Sum, opmath_t> var_d_squares_fold;
@@ -140,7 +140,7 @@ int forward_2_output(const OpgenCall& call, OpgenHost& host) {
         });
         var_d_squares_fold.ran(run.size);
       });
-      const opmath_t var_d_squares = var_d_squares_fold.value();
+      const opmath_t var_d_squares = var_d_squares_fold.value(over_d.count);
       const opmath_t rstd_value = rt::rsqrt(var_d_squares / D + eps);
       rt::store(rstd, row.at[3], rstd_value);
       over_d.runs<rt::block>(0, over_d.count, row.at, [&](const auto& run) {
@@ -175,7 +175,7 @@ int forward_3_output(const OpgenCall& call, OpgenHost& host) {
         rt::lanes<rt::lane_count>(run.size, [&](int64_t i, int lane) { mu_sum_fold.add(lane, input_at[i]); });
         mu_sum_fold.ran(run.size);
       });
-      const opmath_t mu_sum = mu_sum_fold.value();
+      const opmath_t mu_sum = mu_sum_fold.value(over_d.count);
       const opmath_t mu_value = mu_sum / D;
       rt::store(mu, row.at[1], mu_value);
       rt::Fold<rt::Sum, opmath_t> var_d_squares_fold;
@@ -187,7 +187,7 @@ int forward_3_output(const OpgenCall& call, OpgenHost& host) {
         });
         var_d_squares_fold.ran(run.size);
       });
-      const opmath_t var_d_squares = var_d_squares_fold.value();
+      const opmath_t var_d_squares = var_d_squares_fold.value(over_d.count);
       const opmath_t rstd_value = rt::rsqrt(var_d_squares / D + eps);
       rt::store(rstd, row.at[2], rstd_value);
       over_d.runs<rt::block>(0, over_d.count, row.at, [&](const auto& run) {
@@ -236,8 +236,8 @@ int backward_0_grad_input(const OpgenCall& call, OpgenHost& host) {
         grad_rstd_fold.ran(run.size);
         grad_mu_sum_fold.ran(run.size);
       });
-      const opmath_t grad_rstd = grad_rstd_fold.value();
-      const opmath_t grad_mu_sum = grad_mu_sum_fold.value();
+      const opmath_t grad_rstd = grad_rstd_fold.value(over_d.count);
+      const opmath_t grad_mu_sum = grad_mu_sum_fold.value(over_d.count);
       const opmath_t rstd_value = rt::load(rstd, row.at[4]);
       const opmath_t grad_var_d = opmath_t(-0.5) * grad_rstd * rt::powi<3>(rstd_value);
       const opmath_t ratio = -(grad_mu_sum * rstd_value) / D;
@@ -333,8 +333,8 @@ int backward_2_grad_input(const OpgenCall& call, OpgenHost& host) {
         grad_rstd_fold.ran(run.size);
         grad_mu_sum_fold.ran(run.size);
       });
-      const opmath_t grad_rstd = grad_rstd_fold.value();
-      const opmath_t grad_mu_sum = grad_mu_sum_fold.value();
+      const opmath_t grad_rstd = grad_rstd_fold.value(over_d.count);
+      const opmath_t grad_mu_sum = grad_mu_sum_fold.value(over_d.count);
       const opmath_t rstd_value = rt::load(rstd, row.at[3]);
       const opmath_t grad_var_d = opmath_t(-0.5) * grad_rstd * rt::powi<3>(rstd_value);
       const opmath_t ratio = -(grad_mu_sum * rstd_value) / D;

@@ -92,7 +92,7 @@ int forward_0_energy(const OpgenCall& call, OpgenHost& host) {
         rt::lanes<rt::lane_count>(run.size, [&](int64_t i, int lane) { sum_i_j_fold.add(lane, sum_i_j_rows_at[i]); });
         sum_i_j_fold.ran(run.size);
       });
-      const opmath_t sum_i_j = sum_i_j_fold.value();
+      const opmath_t sum_i_j = sum_i_j_fold.value(over_i.count);
       rt::store(energy, row.at[1], sum_i_j / 2);
     });
   });
@@ -478,7 +478,7 @@ int backward_0_grad_box(const OpgenCall& call, OpgenHost& host) {
         });
         grad_box_value_fold.ran(run.size);
       });
-      const opmath_t grad_box_value = grad_box_value_fold.value();
+      const opmath_t grad_box_value = grad_box_value_fold.value(over_batch_i.count);
       rt::store(grad_box, row.at[1], grad_box_value);
     });
   });

@@ -115,7 +115,7 @@ int forward_output(const OpgenCall& call, OpgenHost& host) {
         });
         denominator_value_fold.ran(run.size);
       });
-      const opmath_t denominator_value = denominator_value_fold.value();
+      const opmath_t denominator_value = denominator_value_fold.value(over_e.count);
       const opmath_t total_2 = denominator_value + eps;
       rt::store(denominator, row.at[3], denominator_value);
       over_v.runs<rt::block>(0, over_v.count, row.at, [&](const auto& run) {
@@ -159,7 +159,7 @@ int backward_grad_denominator(const OpgenCall& call, OpgenHost& host) {
         });
         grad_denominator_sum_fold.ran(run.size);
       });
-      const opmath_t grad_denominator_sum = grad_denominator_sum_fold.value();
+      const opmath_t grad_denominator_sum = grad_denominator_sum_fold.value(over_v.count);
       const opmath_t power = rt::powi<2>(rt::load(denominator, row.at[2]) + eps);
       rt::store(grad_denominator, row.at[3], -(grad_denominator_sum / power));
     });

@@ -22,7 +22,7 @@ int forward_output(const OpgenCall& call, OpgenHost& host) {
         const rt::Source<opmath_t> input_at(input, run.at[0], run.step[0], run.size);
         rt::lanes<rt::lane_count>(run.size, [&](int64_t i, int lane) { output_max_fold.add(lane, input_at[i]); });
       });
-      const opmath_t output_max = output_max_fold.value();
+      const opmath_t output_max = output_max_fold.value(over_n.count);
       rt::Fold<rt::Sum, opmath_t> output_sum_fold;
       over_n.runs<rt::block>(0, over_n.count, row.at, [&](const auto& run) {
         const rt::Source<opmath_t> input_at(input, run.at[0], run.step[0], run.size);
@@ -32,7 +32,7 @@ int forward_output(const OpgenCall& call, OpgenHost& host) {
         });
         output_sum_fold.ran(run.size);
       });
-      const opmath_t output_sum = output_sum_fold.value();
+      const opmath_t output_sum = output_sum_fold.value(over_n.count);
       const opmath_t output_log = rt::log(output_sum);
       over_n.runs<rt::block>(0, over_n.count, row.at, [&](const auto& run) {
         const rt::Source<opmath_t> input_at(input, run.at[0], run.step[0], run.size);
@@ -66,7 +66,7 @@ int backward_grad_input(const OpgenCall& call, OpgenHost& host) {
         });
         sum_grad_output_fold.ran(run.size);
       });
-      const opmath_t sum_grad_output = sum_grad_output_fold.value();
+      const opmath_t sum_grad_output = sum_grad_output_fold.value(over_n.count);
       over_n.runs<rt::block>(0, over_n.count, row.at, [&](const auto& run) {
         const rt::Source<opmath_t> grad_output_at(grad_output, run.at[0], run.step[0], run.size);
         const rt::Source<opmath_t> output_at(output, run.at[1], run.step[1], run.size);

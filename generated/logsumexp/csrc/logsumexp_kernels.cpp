@@ -22,7 +22,7 @@ int forward_output(const OpgenCall& call, OpgenHost& host) {
         const rt::Source<opmath_t> input_at(input, run.at[0], run.step[0], run.size);
         rt::lanes<rt::lane_count>(run.size, [&](int64_t i, int lane) { output_max_fold.add(lane, input_at[i]); });
       });
-      const opmath_t output_max = output_max_fold.value();
+      const opmath_t output_max = output_max_fold.value(over_n.count);
       const opmath_t output_shift = rt::isfinite(output_max) ? output_max : opmath_t(0);
       rt::Fold<rt::Sum, opmath_t> output_sum_fold;
       over_n.runs<rt::block>(0, over_n.count, row.at, [&](const auto& run) {
@@ -33,7 +33,7 @@ int forward_output(const OpgenCall& call, OpgenHost& host) {
         });
         output_sum_fold.ran(run.size);
       });
-      const opmath_t output_sum = output_sum_fold.value();
+      const opmath_t output_sum = output_sum_fold.value(over_n.count);
       rt::store(output, row.at[1], output_shift + rt::log(output_sum));
     });
   });

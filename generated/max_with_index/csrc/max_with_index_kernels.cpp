@@ -29,8 +29,8 @@ int forward_condition(const OpgenCall& call, OpgenHost& host) {
           index_value_fold.add(lane, input_value, over_n.index(run, 0, i));
         });
       });
-      const opmath_t value_value = value_value_fold.value();
-      const int64_t index_value = index_value_fold.value();
+      const opmath_t value_value = value_value_fold.value(over_n.count);
+      const int64_t index_value = index_value_fold.value(over_n.count);
       rt::store(value_2, row.at[1], value_value);
       rt::store(index_2, row.at[2], index_value);
       over_n.runs<rt::block>(0, over_n.count, row.at, [&](const auto& run) {
@@ -64,7 +64,7 @@ int backward_grad_input(const OpgenCall& call, OpgenHost& host) {
           ties_value_fold.add(lane, value);
         });
       });
-      const int64_t ties_value = ties_value_fold.value();
+      const int64_t ties_value = ties_value_fold.value(over_n.count);
       const opmath_t scaled_grad = rt::load(grad_value, row.at[1]) / ties_value;
       over_n.runs<rt::block>(0, over_n.count, row.at, [&](const auto& run) {
         const rt::Source<bool> condition_at(condition, run.at[0], run.step[0], run.size);

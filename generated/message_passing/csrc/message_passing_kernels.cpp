@@ -182,7 +182,7 @@ int backward_0_grad_edge_weight(const OpgenCall& call, OpgenHost& host) {
         });
         grad_edge_weight_value_fold.ran(run.size);
       });
-      const opmath_t grad_edge_weight_value = grad_edge_weight_value_fold.value();
+      const opmath_t grad_edge_weight_value = grad_edge_weight_value_fold.value(over_d.count);
       rt::store(grad_edge_weight, row.at[4], grad_edge_weight_value);
     });
   });

@@ -29,7 +29,7 @@ int forward_0_output(const OpgenCall& call, OpgenHost& host) {
         });
         mean_d_sum_fold.ran(run.size);
       });
-      const opmath_t mean_d_sum = mean_d_sum_fold.value();
+      const opmath_t mean_d_sum = mean_d_sum_fold.value(over_d.count);
       const opmath_t rstd_value = rt::rsqrt(mean_d_sum / D + eps);
       rt::store(rstd, row.at[2], rstd_value);
       over_d.runs<rt::block>(0, over_d.count, row.at, [&](const auto& run) {
@@ -66,7 +66,7 @@ int forward_1_output(const OpgenCall& call, OpgenHost& host) {
         });
         mean_d_sum_fold.ran(run.size);
       });
-      const opmath_t mean_d_sum = mean_d_sum_fold.value();
+      const opmath_t mean_d_sum = mean_d_sum_fold.value(over_d.count);
       const opmath_t rstd_value = rt::rsqrt(mean_d_sum / D + eps);
       rt::store(rstd, row.at[1], rstd_value);
       over_d.runs<rt::block>(0, over_d.count, row.at, [&](const auto& run) {
@@ -105,7 +105,7 @@ int backward_0_grad_input(const OpgenCall& call, OpgenHost& host) {
         });
         grad_rstd_fold.ran(run.size);
       });
-      const opmath_t grad_rstd = grad_rstd_fold.value();
+      const opmath_t grad_rstd = grad_rstd_fold.value(over_d.count);
       const opmath_t rstd_value = rt::load(rstd, row.at[3]);
       const opmath_t grad_mean_d = opmath_t(-0.5) * grad_rstd * rt::powi<3>(rstd_value);
       over_d.runs<rt::block>(0, over_d.count, row.at, [&](const auto& run) {
@@ -180,7 +180,7 @@ int backward_1_grad_input(const OpgenCall& call, OpgenHost& host) {
         });
         grad_rstd_fold.ran(run.size);
       });
-      const opmath_t grad_rstd = grad_rstd_fold.value();
+      const opmath_t grad_rstd = grad_rstd_fold.value(over_d.count);
       const opmath_t rstd_value = rt::load(rstd, row.at[2]);
       const opmath_t grad_mean_d = opmath_t(-0.5) * grad_rstd * rt::powi<3>(rstd_value);
       over_d.runs<rt::block>(0, over_d.count, row.at, [&](const auto& run) {

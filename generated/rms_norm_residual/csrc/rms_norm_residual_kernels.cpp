@@ -39,7 +39,7 @@ int forward_0_output(const OpgenCall& call, OpgenHost& host) {
         });
         mean_d_sum_fold.ran(run.size);
       });
-      const opmath_t mean_d_sum = mean_d_sum_fold.value();
+      const opmath_t mean_d_sum = mean_d_sum_fold.value(over_d.count);
       const opmath_t rstd_value = rt::rsqrt(mean_d_sum / D + eps);
       rt::store(rstd, row.at[4], rstd_value);
       over_d.runs<rt::block>(0, over_d.count, row.at, [&](const auto& run) {
@@ -85,7 +85,7 @@ int forward_1_output(const OpgenCall& call, OpgenHost& host) {
         });
         mean_d_sum_fold.ran(run.size);
       });
-      const opmath_t mean_d_sum = mean_d_sum_fold.value();
+      const opmath_t mean_d_sum = mean_d_sum_fold.value(over_d.count);
       const opmath_t rstd_value = rt::rsqrt(mean_d_sum / D + eps);
       rt::store(rstd, row.at[3], rstd_value);
       over_d.runs<rt::block>(0, over_d.count, row.at, [&](const auto& run) {
@@ -134,7 +134,7 @@ int backward_0_grad_hidden_1_copy(const OpgenCall& call, OpgenHost& host) {
         });
         grad_rstd_fold.ran(run.size);
       });
-      const opmath_t grad_rstd = grad_rstd_fold.value();
+      const opmath_t grad_rstd = grad_rstd_fold.value(over_d.count);
       const opmath_t rstd_value = rt::load(rstd, row.at[3]);
       const opmath_t scaled_grad = opmath_t(-0.5) * rt::powi<3>(rstd_value) * grad_rstd;
       const opmath_t grad_mean_d = given_grads_0 ? scaled_grad : opmath_t(0);
@@ -224,7 +224,7 @@ int backward_1_grad_hidden_1_copy(const OpgenCall& call, OpgenHost& host) {
         });
         grad_rstd_fold.ran(run.size);
       });
-      const opmath_t grad_rstd = grad_rstd_fold.value();
+      const opmath_t grad_rstd = grad_rstd_fold.value(over_d.count);
       const opmath_t rstd_value = rt::load(rstd, row.at[2]);
       const opmath_t scaled_grad = opmath_t(-0.5) * rt::powi<3>(rstd_value) * grad_rstd;
       const opmath_t grad_mean_d = given_grads_0 ? scaled_grad : opmath_t(0);

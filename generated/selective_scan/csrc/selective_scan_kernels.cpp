@@ -89,7 +89,7 @@ int forward_y(const OpgenCall& call, OpgenHost& host) {
         rt::lanes<rt::lane_count>(run.size, [&](int64_t i, int lane) { sum_n_fold.add(lane, c_at[i] * h_at[i]); });
         sum_n_fold.ran(run.size);
       });
-      const opmath_t sum_n = sum_n_fold.value();
+      const opmath_t sum_n = sum_n_fold.value(over_n.count);
       rt::store(y, row.at[4], sum_n + rt::load(skip, row.at[2]) * rt::load(u, row.at[3]));
     });
   });
@@ -221,8 +221,8 @@ int backward_grad_delta(const OpgenCall& call, OpgenHost& host) {
         grad_u_h_sum_fold.ran(run.size);
         grad_delta_value_fold.ran(run.size);
       });
-      const opmath_t grad_u_h_sum = grad_u_h_sum_fold.value();
-      const opmath_t grad_delta_value = grad_delta_value_fold.value();
+      const opmath_t grad_u_h_sum = grad_u_h_sum_fold.value(over_n.count);
+      const opmath_t grad_delta_value = grad_delta_value_fold.value(over_n.count);
       rt::store(grad_delta, row.at[8], grad_delta_value);
       const opmath_t scaled_grad = rt::load(grad_y, row.at[6]) * rt::load(skip, row.at[7]);
       rt::store(grad_u, row.at[9], scaled_grad + grad_u_h_sum * delta_value);

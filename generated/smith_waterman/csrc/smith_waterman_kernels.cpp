@@ -267,7 +267,7 @@ int forward_output(const OpgenCall& call, OpgenHost& host) {
           logsumexp_i_j_max_fold.add(lane, value);
         });
       });
-      const opmath_t logsumexp_i_j_max = logsumexp_i_j_max_fold.value();
+      const opmath_t logsumexp_i_j_max = logsumexp_i_j_max_fold.value(over_i_j.count);
       const opmath_t logsumexp_i_j_shift = rt::isfinite(logsumexp_i_j_max) ? logsumexp_i_j_max : opmath_t(0);
       rt::Fold<rt::Sum, opmath_t> logsumexp_i_j_sum_fold;
       over_i_j.runs<rt::block>(0, over_i_j.count, row.at, [&](const auto& run) {
@@ -280,7 +280,7 @@ int forward_output(const OpgenCall& call, OpgenHost& host) {
         });
         logsumexp_i_j_sum_fold.ran(run.size);
       });
-      const opmath_t logsumexp_i_j_sum = logsumexp_i_j_sum_fold.value();
+      const opmath_t logsumexp_i_j_sum = logsumexp_i_j_sum_fold.value(over_i_j.count);
       const opmath_t logsumexp_i_j_value = logsumexp_i_j_shift + rt::log(logsumexp_i_j_sum);
       rt::store(logsumexp_i_j, row.at[1], logsumexp_i_j_value);
       rt::store(output, row.at[2], temperature * logsumexp_i_j_value);

@@ -95,7 +95,7 @@ int backward_grad_alpha(const OpgenCall& call, OpgenHost& host) {
         });
         grad_alpha_value_fold.ran(run.size);
       });
-      const opmath_t grad_alpha_value = grad_alpha_value_fold.value();
+      const opmath_t grad_alpha_value = grad_alpha_value_fold.value(over_n_batch.count);
       rt::store(grad_alpha, row.at[3], grad_alpha_value);
     });
   });

@@ -29,7 +29,7 @@ int forward_output(const OpgenCall& call, OpgenHost& host) {
           row_values_at[i] = div_value;
         });
       });
-      const opmath_t output_max = output_max_fold.value();
+      const opmath_t output_max = output_max_fold.value(over_n.count);
       rt::Fold<rt::Sum, opmath_t> output_sum_fold;
       over_n.runs<rt::block>(0, over_n.count, row.at, [&](const auto& run) {
         auto* const row_values_at = row_values.at(run);
@@ -40,7 +40,7 @@ int forward_output(const OpgenCall& call, OpgenHost& host) {
         });
         output_sum_fold.ran(run.size);
       });
-      const opmath_t output_sum = output_sum_fold.value();
+      const opmath_t output_sum = output_sum_fold.value(over_n.count);
       const opmath_t output_scale = 1 / output_sum;
       over_n.runs<rt::block>(0, over_n.count, row.at, [&](const auto& run) {
         rt::Sink<opmath_t> output_out(output, run.at[1], run.step[1], run.size);
@@ -76,7 +76,7 @@ int backward_grad_input(const OpgenCall& call, OpgenHost& host) {
         });
         dot_output_fold.ran(run.size);
       });
-      const opmath_t dot_output = dot_output_fold.value();
+      const opmath_t dot_output = dot_output_fold.value(over_n.count);
       over_n.runs<rt::block>(0, over_n.count, row.at, [&](const auto& run) {
         const rt::Source<opmath_t> grad_output_at(grad_output, run.at[0], run.step[0], run.size);
         const rt::Source<opmath_t> output_at(output, run.at[1], run.step[1], run.size);

@@ -51,7 +51,7 @@ int forward_output(const OpgenCall& call, OpgenHost& host) {
         rt::lanes<rt::lane_count>(run.size, [&](int64_t i, int lane) { output_sum_fold.add(lane, values_at[i]); });
         output_sum_fold.ran(run.size);
       });
-      const opmath_t output_sum = output_sum_fold.value();
+      const opmath_t output_sum = output_sum_fold.value(over_m.count);
       rt::store(output, row.at[2], output_sum / M);
     });
   });

@@ -23,7 +23,7 @@ int forward_0_logsumexp_v(const OpgenCall& call, OpgenHost& host) {
         const rt::Source<opmath_t> logits_at(logits, run.at[0], run.step[0], run.size);
         rt::lanes<rt::lane_count>(run.size, [&](int64_t i, int lane) { logsumexp_v_max_fold.add(lane, logits_at[i]); });
       });
-      const opmath_t logsumexp_v_max = logsumexp_v_max_fold.value();
+      const opmath_t logsumexp_v_max = logsumexp_v_max_fold.value(over_v.count);
       const opmath_t logsumexp_v_shift = rt::isfinite(logsumexp_v_max) ? logsumexp_v_max : opmath_t(0);
       rt::Fold<rt::Sum, opmath_t> logsumexp_v_sum_fold;
       over_v.runs<rt::block>(0, over_v.count, row.at, [&](const auto& run) {
@@ -34,7 +34,7 @@ int forward_0_logsumexp_v(const OpgenCall& call, OpgenHost& host) {
         });
         logsumexp_v_sum_fold.ran(run.size);
       });
-      const opmath_t logsumexp_v_sum = logsumexp_v_sum_fold.value();
+      const opmath_t logsumexp_v_sum = logsumexp_v_sum_fold.value(over_v.count);
       rt::store(logsumexp_v, row.at[1], logsumexp_v_shift + rt::log(logsumexp_v_sum));
     });
   });

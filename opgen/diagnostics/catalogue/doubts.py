@@ -133,4 +133,21 @@ ROWS = (
         "y[n] = x[n] / w[n] if given(w)\ny[n] = x[n] if not given(w)",
         given="inputs: {x: {shape: [N]}, w: {shape: [N], optional: true}}",
     ),
+    Code(
+        "OPG273",
+        "A diagonal along an index bound anew",
+        "A reduction that binds an index of the left side hides that one: inside, the index is its own, and what has"
+        " it twice is read along the diagonal. A warning; the spec builds all the same.",
+        "y[i] = sum[i](a[i, i]*x[i]) + b[i]",
+        "y[i] = sum[j](a[i, j]*x[j]) + b[i]",
+        given="inputs: {a: {shape: [N, N]}, x: {shape: [N]}, b: {shape: [N]}}",
+    ),
+    Code(
+        "OPG274",
+        "A comparison with nan",
+        "Nothing equals `nan`, not even itself: `isnan` asks for it. A warning; the spec builds all the same.",
+        "y = where(x == nan, 0, x)",
+        "y = where(isnan(x), 0, x)",
+        given="inputs: [x]",
+    ),
 )

@@ -15,7 +15,7 @@ from opgen.lang.binders import as_binder
 from opgen.lang.depth import MAX_DEPTH
 from opgen.lang.elements import elements, has_order
 from opgen.lang.groups import is_group
-from opgen.lang.habits import CHOICE, KEYWORDS, PLAIN, POSITION, SLICE, TUPLE
+from opgen.lang.habits import CHOICE, KEYWORDS, NO_IF, PLAIN, POSITION, SLICE, TUPLE
 from opgen.lang.idioms import Idioms
 from opgen.lang.joins import is_comprehension, is_list
 from opgen.lang.lexer import T, Token, number_value
@@ -163,13 +163,16 @@ class ExpressionParser(ListParser):
         self.idioms.note(at, message, CHOICE)
         return Call("where", (condition, first, second), span, span)
 
-    def inner(self) -> Expr:
-        """An expression inside of brackets, which may be `a if condition else b`."""
+    def inner(self, picks: list[Expr] | None = None) -> Expr:
+        """An expression in brackets, which may be `a if condition else b`; one without `else` adds to `picks`."""
         value = self.choice()
         if not self.token.is_word("if"):
             return value
         word = self.advance()
         condition = self.expression()
+        if picks is not None and self.token.is_op(")", ","):
+            picks.append(condition)
+            return value
         if not self.token.is_word("else"):
             self.at = self.tokens.index(word, 0, self.at)
             raise self.unexpected("an operator, `,` or `)`")
@@ -265,7 +268,8 @@ class ExpressionParser(ListParser):
                 outer = tuple(self.idioms.bound)
                 self.idioms.bound += [b.name for i in items if isinstance(b := as_binder(i), Binder)]
                 self.idioms.inside += 1
-                body = self.inner()
+                message, hint = (PLAIN, "a condition stands in the body") if picks else (NO_IF, CHOICE)
+                body = self.inner(picks)
                 self.idioms.inside -= 1
                 self.idioms.bound[:] = outer
                 takes = self.idioms.words.further.get(token.text) or self.idioms.takes_more(token.text)
@@ -273,8 +277,7 @@ class ExpressionParser(ListParser):
                 beside = self.beside(token, items, body, body_opener) if self.token.is_op(",") else None
                 span = token.span.to(beside.end if beside is not None else self.expect(")", body_opener).span)
                 if picks:
-                    hint = "a condition stands in the body"
-                    self.idioms.note(picks[0].span, PLAIN, hint, code="OPG246")
+                    self.idioms.note(picks[0].span, message, hint, code="OPG246" if message == PLAIN else "OPG201")
                     picked = over_picked(token.text, [as_binder(i) for i in items], body, picks)
                     self.idioms.unclear |= picked is None
                     return picked or body

@@ -258,6 +258,7 @@ ORDERED = (
     " `indices[n, i < K] = order[n, i]` and `values[n, i < K] = x[n, order[n, i]]`"
 )
 PLAIN = "a reduction binds plain indices"
+NO_IF = "`if` is not part of the formula language"
 POSITION = "a position is one integer, and how far an index runs is written where it is bound"
 SLICE = (
     "`x[..., H:]` is `x[..., d + H]` with `d < D - H`; `x[:H]` is `y[h < H] = x[h]`, `x[1:]` is"

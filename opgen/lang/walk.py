@@ -2,10 +2,11 @@
 
 from __future__ import annotations
 
-from collections.abc import Callable, Iterator
+from collections.abc import Callable, Iterable, Iterator
 from dataclasses import replace
 from typing import assert_never
 
+from opgen.diagnostics.model import Span
 from opgen.lang.nodes import (
     Access,
     Assign,
@@ -84,6 +85,11 @@ def statement_names(s: Assign) -> dict[str, Name | Access]:
         elif not isinstance(item, Dots):
             found.update(names_read(item))
     return found
+
+
+def statement_at(statements: Iterable[Assign], span: Span) -> Assign | None:
+    """The statement in which a place is."""
+    return next((s for s in statements if s.span.start <= span.start and span.end <= s.span.end), None)
 
 
 def rebuild(e: Expr, f: Callable[[Expr], Expr]) -> Expr:

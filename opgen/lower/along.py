@@ -9,7 +9,7 @@ from opgen.ir import text
 from opgen.ir.scalar import BATCH
 from opgen.lang.nodes import Access, Assign, Binder, Dots, Expr, Name
 from opgen.lang.unparse import unparse
-from opgen.lang.walk import names_read, nodes
+from opgen.lang.walk import names_read, nodes, statement_at
 from opgen.lower.declare import Declarations
 from opgen.lower.scope import Frame
 
@@ -70,14 +70,14 @@ def as_indexed(d: Declarations, bag: Bag) -> None:
 
 def of_its_index(f: Frame, dim: str, span: Span) -> tuple[str, ...]:
     """The size that an index runs over whose letter is that of a dim which does not exist, `n` for `N`."""
-    own = next((s for s in f.decl.forward if s.span.start <= span.start and span.end <= s.span.end), None)
+    own = statement_at(f.decl.forward, span)
     size = "" if own is None else size_of(f.decl, own, dim.lower())
     return (f"`{dim.lower()}` runs over `{size}`: write `{size}`",) if size.isidentifier() else ()
 
 
 def as_batch(f: Frame, span: Span) -> tuple[str, ...]:
     """What is meant by an index where other tensors have `...`: batch dims, of this tensor too."""
-    own = next((s for s in f.decl.forward if s.span.start <= span.start and span.end <= s.span.end), None)
+    own = statement_at(f.decl.forward, span)
     if own is None or not any(isinstance(i, Dots) for i in own.target.items or ()):
         return ()
     for a in _around(own.value, span):

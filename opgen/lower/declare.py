@@ -109,7 +109,8 @@ def declare(spec: OpSpec, bag: Bag) -> Declarations | None:
     inputs = {str(t.name): t for t in spec.inputs}
     params = tuple(str(p.name) for p in spec.params)
     taken = {i.text.strip() for t in spec.inputs for i in t.shape or ()} | {str(d.name) for d in spec.dims}
-    shapes = {n: () if t.dtype == "seed" else shape_of(t.shape, params, bag, taken=taken) for n, t in inputs.items()}
+    free = {*taken}
+    shapes = {n: () if t.dtype == "seed" else shape_of(t.shape, params, bag, taken=free) for n, t in inputs.items()}
     sizes = tuple(dict.fromkeys(d.name for s in shapes.values() for d in s if isinstance(d, Dim)))
     derived = {str(d.name): e for d in spec.dims if (e := parse_expression(d.value, bag)) is not None}
     functions = {f.name: f for s in spec.functions if (f := _function(s, params, bag)) is not None}

@@ -1,8 +1,9 @@
 """Sums and softmaxes of which something else is meant, as far as their indices tell: warnings.
 
 A mask of 0 before a softmax hides nothing, since `exp(0)` is 1; the weights of a softmax add up to 1 in front of what
-lacks their index; a bias inside a sum is added once per element; and a small number behind a quotient keeps no divisor
-from 0. In: the statements as they are written. What a name holds is looked up where it is assigned once.
+lacks their index; a bias inside a sum is added once per element; a small number behind a quotient keeps no divisor from
+0; nothing equals nan; an index bound anew is another one; and `i//D` is 0 where `i` runs to `D`. In: the statements as
+they are written. What a name holds is looked up where it is assigned once.
 """
 
 from __future__ import annotations
@@ -12,6 +13,9 @@ from dataclasses import replace
 from fractions import Fraction
 
 from opgen.diagnostics.model import Diagnostic, Severity
+from opgen.ir.operator import Variant
+from opgen.ir.program import Axis, Compute
+from opgen.ir.scalar import Apply, Index, walk
 from opgen.lang.nodes import (
     Access,
     Assign,
@@ -30,7 +34,7 @@ from opgen.lang.nodes import (
 )
 from opgen.lang.unparse import unparse, unparse_assign
 from opgen.lang.vocabulary import SPARE
-from opgen.lang.walk import names_read, nodes, rebuild, transform
+from opgen.lang.walk import names_read, nodes, rebuild, statement_at, transform
 from opgen.lower.declare import Declarations
 
 _EXPONENTIAL = ("softmax", "log_softmax", "logsumexp")
@@ -238,6 +242,29 @@ def _diagonal(d: Declarations, a: Assign, r: Reduction) -> Diagnostic | None:
         hint = f"write `{_written(a, r, meant)}`, or bind another letter if the diagonal is meant"
         return _warning("OPG273", message, r, f"not the `{name}` of the left side", hint)
     return None
+
+
+# --- quotients of whole numbers --------------------------------------------------------------------------------------
+
+
+def quotients(d: Declarations, variants: Sequence[Variant]) -> Iterator[Diagnostic]:
+    """A warning for `i//D` where `i` runs to `D`: it is 0."""
+    told: set[int] = set()
+    for s in (s for v in variants for s in v.program.statements if isinstance(s, Compute)):
+        lengths = {a.name: a.extent for a in (*s.axes, *s.over) if isinstance(a, Axis)}
+        whole = (n for n in walk(s.body) if isinstance(n, Apply) and n.fn == "floordiv")
+        pairs = ((a.name, b) for a, b in (n.args for n in whole) if isinstance(a, Index))
+        own = None if s.span is None else statement_at(d.forward, s.span)
+        for name in (name for name, size in pairs if lengths.get(name) == size):
+            for p in (n for n in nodes(own.value) if isinstance(n, Product)) if own is not None else ():
+                beside = zip(p.factors, p.factors[1:], strict=False)
+                found = next((b for (_, a), (op, b) in beside if op == "//" and a == Name(name, p.span)), None)
+                if found is None or found.span.start in told:
+                    continue
+                told.add(found.span.start)
+                size = unparse(found)
+                message = f"`{name} // {size}` is 0 everywhere: `{name}` runs from 0 to {size} - 1"
+                yield _warning("OPG275", message, p, "a whole number", f"for a fraction write `{name} / {size}`")
 
 
 def _is_small(d: Declarations, e: Expr) -> bool:

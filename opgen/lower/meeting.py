@@ -15,9 +15,9 @@ from opgen.diagnostics.model import Diagnostic, Severity, Span
 from opgen.ir.operator import Variant
 from opgen.ir.program import Axis, Compute, Given, Program, Scatter
 from opgen.ir.scalar import ZERO, Apply, Index, Lit, Read, Scalar, substitute
-from opgen.lang.nodes import Access, Assign, Binder, Call, Compare, Expr, Name, Number, Product, Reduction, Sum
+from opgen.lang.nodes import Access, Binder, Call, Compare, Expr, Name, Number, Product, Reduction, Sum
 from opgen.lang.unparse import unparse, unparse_assign
-from opgen.lang.walk import names_read, nodes, transform
+from opgen.lang.walk import names_read, nodes, statement_at, transform
 from opgen.lower.declare import Declarations
 
 _ZERO, _ONE, _INF, _NAN = "0", "1", "inf", "nan"
@@ -54,7 +54,7 @@ def _told(d: Declarations, v: Variant, s: Compute, at: Sequence[str], value: str
 def _missing(d: Declarations, v: Variant, s: Compute, value: str) -> Iterator[Diagnostic]:
     """A divisor, or what a logarithm is taken of, that is 0 where an optional input is not passed."""
     absent = [g.name for g in v.conditions if isinstance(g, Given) and not g.present and g.name not in d.absent]
-    own = _written(d, s)
+    own = None if s.span is None else statement_at(d.forward, s.span)
     name = next((n for n in absent if own is not None and n in names_read(own.value)), None)
     if name is None or s.span is None:
         return
@@ -65,12 +65,6 @@ def _missing(d: Declarations, v: Variant, s: Compute, value: str) -> Iterator[Di
         f"or write a statement for each case, behind `if given({name})` and `if not given({name})`",
     )
     yield Diagnostic("OPG272", message, s.span, f"nothing without `{name}`", hints=hints, severity=Severity.WARNING)
-
-
-def _written(d: Declarations, s: Compute) -> Assign | None:
-    span = s.span
-    assert span is not None
-    return next((a for a in d.forward if a.span.start <= span.start and span.end <= a.span.end), None)
 
 
 def _of_zeros(p: Program) -> Iterator[tuple[Scatter, Span]]:
@@ -119,7 +113,7 @@ def _first(d: Declarations, s: Compute, index: str, value: str) -> Diagnostic:
         factors = ((op, transform(x, later if op == "/" and _made_of(x, index) else moved)) for op, x in e.factors)
         return replace(e, factors=tuple(factors))
 
-    own = _written(d, s)
+    own = statement_at(d.forward, s.span)
     made = own and replace(own, value=transform(own.value, moved))
     hints = [f"write `{unparse_assign(made)}`"] if made is not None and made != own else []
     hints.append(f"or say what holds there: `where({index} > 0, …, …)`")

@@ -14,7 +14,7 @@ from opgen.ir.program import Compute, Program, Scatter
 from opgen.ir.scalar import ZERO, Apply, Batch, Index, Read, Scalar, children
 from opgen.lang.nodes import Access, Expr, Name, Product
 from opgen.lang.unparse import unparse
-from opgen.lang.walk import nodes
+from opgen.lang.walk import nodes, statement_at
 from opgen.lower.declare import Declarations
 
 
@@ -58,8 +58,8 @@ def _is_sum(e: Scalar, sums: set[str]) -> bool:
 def _warning(d: Declarations, s: Compute) -> Diagnostic:
     assert s.span is not None
     scattered = {a.target.name for a in d.forward if a.op == "+="}
-    own = (a.value for a in d.forward if a.span.start <= s.span.start and s.span.end <= a.span.end)
-    found = next((b for value in own for b in _written(value) if b.name in scattered), None)
+    own = statement_at(d.forward, s.span)
+    found = next((b for b in _written(own.value) if b.name in scattered), None) if own is not None else None
     shown = "the divisor" if found is None else f"`{unparse(found)}`"
     span = s.span if found is None else found.span
     hint = "one that counts is kept from 0 by `max(…, 1)`, any other by `max(…, eps)`"

@@ -48,7 +48,7 @@ from opgen.lower.constant import (
 )
 from opgen.lower.declare import Declarations, LocalFunction, check_outputs, check_target_names, declare, every
 from opgen.lower.declared import callables, docs, module, tests
-from opgen.lower.doubts import doubts
+from opgen.lower.doubts import doubts, quotients
 from opgen.lower.draw import placed, seeds
 from opgen.lower.elsewhere import check_sizes, declared_results, differentiable_outputs, elsewhere
 from opgen.lower.fold import folded
@@ -167,6 +167,7 @@ def _lower(spec: OpSpec, bag: Bag) -> Operator | None:
         *without_cotangent(d),
         *roots(d),
         *doubts(d),
+        *quotients(d, variants),
         *unread(d),
     ):
         bag.add(warning)

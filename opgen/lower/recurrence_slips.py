@@ -7,7 +7,7 @@ from collections.abc import Sequence
 from dataclasses import replace
 
 from opgen.diagnostics.model import Bag, Label, Span
-from opgen.lang.circles import Step, is_constant
+from opgen.lang.circles import Step, furthest, is_constant
 from opgen.lang.nodes import Access, Assign, Binder, Dots, Expr, Name, Number, Reduction, Sum, Unary
 from opgen.lang.products import reindexed
 from opgen.lang.unparse import unparse, unparse_assign, unparse_target
@@ -48,7 +48,7 @@ def misplaced(
         return _of_table(starts, places)
     at = ((o, (o.target.items or ())[place]) for o in starts)
     elements = [o for o, item in at if _is_inside(item, step) or (o is s and not item.span.text.startswith("-"))]
-    return _in_front(d, body, s, elements, len(starts) > 1, place, step)
+    return _in_front(d, body, s, elements, starts, place, step)
 
 
 def _is_inside(item: Binder | Dots | Expr, step: Step) -> bool:
@@ -61,13 +61,19 @@ def _is_inside(item: Binder | Dots | Expr, step: Step) -> bool:
 
 
 def _in_front(
-    d: Declarations, body: Assign, s: Assign, elements: Sequence[Assign], several: bool, place: int, step: Step
+    d: Declarations,
+    body: Assign,
+    s: Assign,
+    elements: Sequence[Assign],
+    starts: Sequence[Assign],
+    place: int,
+    step: Step,
 ) -> tuple[str, ...]:
     """Where the start belongs, and how elements inside are given their values.
 
     Where several starts are written, or the formula counts by its index, elements are numbered as they stand there.
     """
-    items = list(s.target.items or ())
+    items, several = list(s.target.items or ()), len(starts) > 1
     old = items[place]
     where_ = "-1" if step.offset < 0 else extent_along(d, body, place, step.index)
     shown = ["..." if isinstance(i, Dots) else i.name if isinstance(i, Binder) else _text(i) for i in items]
@@ -88,7 +94,13 @@ def _in_front(
     line = _with_elements(body, elements if several else [s], place, index)
     if several:
         one = "for an element itself, write" if len(elements) == 1 else "for elements themselves, in one statement:"
-        return (f"{one} `{line}`",)
+        outside = len(starts) - len(elements)
+        if not outside or len(starts) != furthest(d.forward, s.target.name, place):
+            return (f"{one} `{line}`",)
+        further = f"{where_} + {outside}" if step.offset > 0 else str(-1 - outside)
+        shown[place] = further
+        beyond = f"`{s.target.name}[{', '.join(shown)}] = {value}`"
+        return (f"the next start stands one place further out: {beyond}", f"or {one} `{line}`")
     element = f"for an element itself, write `{line}`"
     at_it = any(old in a.items for a in nodes(s.value) if isinstance(a, Access))  # `h[0] = x[0]`
     at_it = at_it or _counts(body.value, index)

@@ -66,15 +66,17 @@ def shape_of(
     params: Sequence[str],
     bag: Bag,
     known: tuple[str, ...] | None = None,
-    taken: Container[str] = (),
+    taken: set[str] | None = None,
     idle: str | None = None,
 ) -> Shape:
     """A shape as declared; without one, all dims are batch dims.
 
-    `known`: the dims it may use; `taken`: all of them; `idle`: the int param that nothing reads.
+    `known`: the dims it may use; `taken`: all of them, and later those that are proposed; `idle`: the int param that
+    nothing reads.
     """
     if items is None:
         return (BATCH,)
+    names = {*(known or ())} if taken is None else taken
     shape: list[Scalar | Batch] = []
     small: list[tuple[str, str, Span]] = []
     for item in items:
@@ -100,7 +102,7 @@ def shape_of(
             small.append((written, alike, item.whole))
             shape.append(Dim(alike))
         else:
-            shape += _refused(item, written, bag, among=known is None, taken=taken or known or ())
+            shape += _refused(item, written, bag, among=known is None, taken=names)
     if small:
         _spelt_small(small, shape, params, bag)
     return tuple(shape)
@@ -130,7 +132,7 @@ def idle_in(spec: OpSpec) -> str | None:
     return idle[0] if len(idle) == 1 else None
 
 
-def _refused(item: Formula, written: str, bag: Bag, *, among: bool, taken: Container[str]) -> list[Scalar]:
+def _refused(item: Formula, written: str, bag: Bag, *, among: bool, taken: set[str]) -> list[Scalar]:
     """What stands for an item that is none: the dims that it holds, or an unclear one."""
     hints = ("give a computed size a name under `dims`",)
     words = written.split()
@@ -143,7 +145,8 @@ def _refused(item: Formula, written: str, bag: Bag, *, among: bool, taken: Conta
         hints = (f"a fixed size is its number alone: `{fixed[1]}`",)
     elif written == "*":
         hints = ("any number of batch dims is written `...`",)
-    elif among and (meant := named_size(written, taken)) is not None:
+    elif among and (meant := named_size(_in_groups(written), taken)) is not None:
+        taken.add(meant.name)
         part = ", ".join(f"{name}: {formula}" for name, formula in meant.parts.items())
         hints = (f"write a name of its own here, such as `{meant.name}`, and `dims: {{{part}}}`{meant.besides}",)
     elif not among and re.search(r"[-+*/]", written):
@@ -153,6 +156,12 @@ def _refused(item: Formula, written: str, bag: Bag, *, among: bool, taken: Conta
         hints = ("the dims of an input are names such as `N`; other sizes follow under `dims`: `H: D//2`",)
     bag.error("OPG224", f"`{written}` is not an item of a shape", item.whole, hints=hints)
     return [Dim(word) for word in words] if several else [_UNCLEAR]
+
+
+def _in_groups(written: str) -> str:
+    """The group `(H P)` of an einops pattern as a product."""
+    group = re.fullmatch(r"\(\s*(\w+(?:\s+\w+)+)\s*\)", written)
+    return "*".join(group[1].split()) if group else written
 
 
 def _spelt_small(

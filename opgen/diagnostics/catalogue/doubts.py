@@ -150,4 +150,13 @@ ROWS = (
         "y = where(isnan(x), 0, x)",
         given="inputs: [x]",
     ),
+    Code(
+        "OPG275",
+        "A quotient of whole numbers that is 0",
+        "`//` rounds down, and an index is less than its extent: their quotient is 0 everywhere. `/` makes a fraction."
+        " A warning; the spec builds all the same.",
+        "y[t, i < D] = p[t]*10**(-(i // D))",
+        "y[t, i < D] = p[t]*10**(-(i / D))",
+        given="inputs: {p: {shape: [T]}, x: {shape: [D]}}",
+    ),
 )

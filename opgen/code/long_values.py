@@ -321,7 +321,7 @@ def _above(value: Scalar) -> dict[Scalar, list[Scalar]]:
     left = [value]
     while left:
         e = left.pop()
-        for operand in () if isinstance(e, Read) else _printed(e):
+        for operand in () if isinstance(e, Read) else children(e):
             if operand not in found:
                 found[operand] = []
                 left.append(operand)
@@ -330,7 +330,7 @@ def _above(value: Scalar) -> dict[Scalar, list[Scalar]]:
 
 
 def _printed(e: Scalar) -> tuple[Scalar, ...]:
-    """The operands that are printed: what a function computes together with its argument has no local."""
+    """The operands that may have a local: none that there is a function for together with what it stands in."""
     match e:
         case Apply("exp", (Apply("neg", (Apply("square", operands),)),)):
             return operands

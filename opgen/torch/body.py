@@ -217,8 +217,9 @@ def _gathered(scope: Scope, g: _Gather, space: Space) -> Value:
     table = Value(g.text, axes)
     picked = tuple(placeholder(i) for i in computed)
     batch = g.batch | index.batch
-    wanted = "" if g.wanted is None else packed(scope, g.wanted, space).text.text
-    option = f", fill={g.fill}" if g.fill else f", wanted={wanted}" if wanted else ""
+    option = f", fill={g.fill}" if g.fill else ""
+    if g.wanted is not None and not g.fill:
+        option = f", wanted={packed(scope, g.wanted, space).text.text}"
 
     def call(name: str, rows: Value, index: Value, loops: Space) -> Value:
         code = f"{name}({rows.text.text}, {index.text.text}{option})"

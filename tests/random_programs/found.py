@@ -188,6 +188,11 @@ _OTHERS = {
     "a fixed place that only values keep from being read": (
         "inputs: {x: {shape: [N, M]}}\nforward: 'y[i < N] = where(x[i, 0] > 100, x[0, 2]*x[i, 3], x[i, 1]**2)'\n"
     ),
+    "a fixed place beside one that is drawn from values": (
+        "inputs: {x: {shape: [N]}, z: {shape: [..., N, N]}}\n"
+        "functions: {bump(v): {value: exp(-square(v)), derivative: -2*v*exp(-square(v))}}\n"
+        "forward: 'y[...] = bump(z[..., clamp(int(floor(2*x[0] + 1)), 0, N - 1), 1])*x[1]'\n"
+    ),
     "a function of a number that has no value where it is not wanted": (
         "inputs: {x: {shape: [..., N]}, w: {shape: [..., N], optional: true}}\nparams: {p: {type: float}}\n"
         "forward: 'y[...] = tanh(where(p > 0.5, log(p - 0.4), pad(w[..., 3], 0))*pad(x[..., 2], 0)**2)'\n"
@@ -347,6 +352,7 @@ _SHAPES = {
     "a second element of one": {"x": (1,)},
     "rows of which there may be fewer": {"x": (2, 2)},
     "a fixed place that only values keep from being read": {"x": (2, 2)},
+    "a fixed place beside one that is drawn from values": {"x": (2,), "z": (2, 2, 2)},
     "a second place beside a first one": {"x": (2, 2, 2)},
     "the least of no numbers": {"x": (0, 2), "w": (0, 2, 2)},
     "a batch that only an integer has": {"x": (3, 1), "ids": (2,)},

@@ -15,8 +15,6 @@
 namespace rt {
 inline namespace OPGEN_ISA {
 
-// 2^n r with n the nearest whole number to x / log 2: a polynomial for r, n put into the exponent in two steps so that
-// neither overflow nor a subnormal result comes too early. Adding `magic` rounds and leaves n in the low bits.
 OPGEN_DEVICE float power_of_two(int32_t n) {
   const int32_t bits = (n + 127) << 23;
   float x;
@@ -29,34 +27,16 @@ OPGEN_DEVICE double power_of_two(int64_t n) {
   memcpy(&x, &bits, sizeof(x));
   return x;
 }
-OPGEN_DEVICE float exp(float x) {
-  x = x > 89.0f ? 89.0f : x;
-  x = x < -104.0f ? -104.0f : x;
-  const float magic = 12582912.0f;
-  const float shifted = x * 1.44269504088896341f + magic;
-  const float turns = shifted - magic;
-  int32_t n;
-  memcpy(&n, &shifted, sizeof(n));
-  n -= 0x4b400000;
-  const float r = (x - turns * 0.693359375f) - turns * -2.12194440e-4f;
-  float p = 0.00138146104f;  // the best polynomial of its degree
+// exp(r) for |r| <= log(2) / 2, the best polynomials of their degrees.
+OPGEN_DEVICE float exp_near_zero(float r) {
+  float p = 0.00138146104f;
   p = p * r + 0.00836871099f;
   p = p * r + 0.041668389f;
   p = p * r + 0.166665211f;
   p = p * r + 0.49999994f;
-  p = p * (r * r) + r + 1.0f;
-  return p * power_of_two(n >> 1) * power_of_two(n - (n >> 1));
+  return p * (r * r) + r + 1.0f;
 }
-OPGEN_DEVICE double exp(double x) {
-  x = x > 710.0 ? 710.0 : x;
-  x = x < -746.0 ? -746.0 : x;
-  const double magic = 6755399441055744.0;
-  const double shifted = x * 1.44269504088896340736 + magic;
-  const double turns = shifted - magic;
-  int64_t n;
-  memcpy(&n, &shifted, sizeof(n));
-  n -= 0x4338000000000000;
-  const double r = (x - turns * 6.93147180369123816490e-01) - turns * 1.90821492927058770002e-10;
+OPGEN_DEVICE double exp_near_zero(double r) {
   double p = 1.0 / 6227020800;
   p = p * r + 1.0 / 479001600;
   p = p * r + 1.0 / 39916800;
@@ -69,11 +49,92 @@ OPGEN_DEVICE double exp(double x) {
   p = p * r + 1.0 / 24;
   p = p * r + 1.0 / 6;
   p = p * r + 0.5;
-  p = p * (r * r) + r + 1.0;
-  const int64_t half = static_cast<int64_t>(static_cast<uint64_t>(n + 4096) >> 1) - 2048;
-  return p * power_of_two(half) * power_of_two(n - half);
+  return p * (r * r) + r + 1.0;
 }
-OPGEN_DEVICE double gaussian(double x) { return exp(-x * x); }
+// 2^n r with n the nearest whole number to x / log 2: a polynomial for r, n put into the exponent in two steps so that
+// neither overflow nor a subnormal result comes too early. Adding `magic` rounds and leaves n in the low bits.
+OPGEN_DEVICE float exp(float x) {
+  x = x > 89.0f ? 89.0f : x;
+  x = x < -104.0f ? -104.0f : x;
+  const float magic = 12582912.0f;
+  const float shifted = x * 1.44269504088896341f + magic;
+  const float turns = shifted - magic;
+  int32_t n;
+  memcpy(&n, &shifted, sizeof(n));
+  n -= 0x4b400000;
+  const float r = (x - turns * 0.693359375f) - turns * -2.12194440e-4f;
+  return exp_near_zero(r) * power_of_two(n >> 1) * power_of_two(n - (n >> 1));
+}
+OPGEN_DEVICE double exp(double x) {
+  x = x > 710.0 ? 710.0 : x;
+  x = x < -746.0 ? -746.0 : x;
+  const double magic = 6755399441055744.0;
+  const double shifted = x * 1.44269504088896340736 + magic;
+  const double turns = shifted - magic;
+  int64_t n;
+  memcpy(&n, &shifted, sizeof(n));
+  n -= 0x4338000000000000;
+  const double r = (x - turns * 6.93147180369123816490e-01) - turns * 1.90821492927058770002e-10;
+  const int64_t half = static_cast<int64_t>(static_cast<uint64_t>(n + 4096) >> 1) - 2048;
+  return exp_near_zero(r) * power_of_two(half) * power_of_two(n - half);
+}
+// exp(lost - a) for an `a` from 0 to where that is 0. The power of two goes into the exponent at once, as one of 32 more
+// that a factor takes back, which rounds what is subnormal.
+OPGEN_DEVICE float decay_of(float a, float lost) {
+  const float magic = 12582912.0f + 32.0f;
+  const float shifted = a * -1.44269504088896341f + magic;
+  const float turns = shifted - magic;
+  const float r = (-a - turns * 0.693359375f) - turns * -2.12194440e-4f + lost;
+  float p = exp_near_zero(r);
+  uint32_t turned, scaled;
+  memcpy(&turned, &shifted, sizeof(turned));
+  memcpy(&scaled, &p, sizeof(scaled));
+  scaled += turned << 23;
+  memcpy(&p, &scaled, sizeof(p));
+  return p * 2.3283064365386963e-10f;
+}
+// exp(-a) for an `a` that is not negative.
+OPGEN_DEVICE float decay(float a) { return decay_of(a > 104.0f ? 104.0f : a, 0.0f); }
+OPGEN_DEVICE double decay(double a) {
+  a = a > 746.0 ? 746.0 : a;
+  const double magic = 6755399441055744.0 + 64.0;
+  const double shifted = a * -1.44269504088896340736 + magic;
+  const double turns = shifted - magic;
+  const double r = (-a - turns * 6.93147180369123816490e-01) - turns * 1.90821492927058770002e-10;
+  double p = exp_near_zero(r);
+  uint64_t turned, scaled;
+  memcpy(&turned, &shifted, sizeof(turned));
+  memcpy(&scaled, &p, sizeof(scaled));
+  scaled += turned << 52;
+  memcpy(&p, &scaled, sizeof(p));
+  return p * 5.4210108624275222e-20;
+}
+OPGEN_DEVICE double gaussian(double x) { return decay(x * x); }
+// log(1 + e) for e from 0 to 1: there is no power of two to take out.
+OPGEN_DEVICE float log1p_of_unit(float e) {
+  const float s = e / (2.0f + e), z = s * s, half = 0.5f * e * e;
+  float p = 0.23224330f;
+  p = p * z + 0.21706575f;
+  p = p * z + 0.28592357f;
+  p = p * z + 0.39999706f;
+  p = p * z + 0.66666669f;
+  return s * (half + z * p) - half + e;
+}
+OPGEN_DEVICE double log1p_of_unit(double e) {
+  const double s = e / (2.0 + e), z = s * s, half = 0.5 * e * e;
+  double p = 0.15630577800922851;
+  p = p * z + 0.074921437955507668;
+  p = p * z + 0.10845178394880015;
+  p = p * z + 0.11734279061303197;
+  p = p * z + 0.13335178631449256;
+  p = p * z + 0.15384543964860549;
+  p = p * z + 0.18181819897962714;
+  p = p * z + 0.22222222198236771;
+  p = p * z + 0.28571428571600099;
+  p = p * z + 0.39999999999999523;
+  p = p * z + 0.66666666666666667;
+  return s * (half + z * p) - half + e;
+}
 
 // x as m 2^k with m around 1, then log(m) as an odd series in (m - 1) / (m + 1).
 OPGEN_DEVICE float log(float x) {
@@ -165,7 +226,7 @@ OPGEN_DEVICE float tanh(float x) {
   p = p * z + 1.33314422036e-1f;
   p = p * z - 3.33332819422e-1f;
   const float small = p * z * x + x;
-  const float large = 1.0f - 2.0f / (exp(2.0f * a) + 1.0f);
+  const float e = decay(2.0f * a), large = 1.0f - 2.0f * e / (1.0f + e);
   return a < 0.625f ? small : x < 0.0f ? -large : large;
 }
 OPGEN_DEVICE double tanh(double x) {
@@ -178,7 +239,7 @@ OPGEN_DEVICE double tanh(double x) {
   q = q * z + 2.23548839060100448583e3;
   q = q * z + 4.84406305325125486048e3;
   const double small = x * z * (p / q) + x;
-  const double large = 1.0 - 2.0 / (exp(2.0 * a) + 1.0);
+  const double e = decay(2.0 * a), large = 1.0 - 2.0 * e / (1.0 + e);
   return a < 0.625 ? small : x < 0.0 ? -large : large;
 }
 

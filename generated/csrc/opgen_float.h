@@ -122,8 +122,7 @@ OPGEN_DEVICE float within_tail(float x) {
   const float a = __builtin_fabsf(x);
   return a > 10.25f ? 10.25f : a;
 }
-// exp(-a*a) of such a size. The digits that the square loses are added to the rest, and the power of two goes into the
-// exponent at once, as one of 32 more that a factor takes back.
+// exp(-a*a) of such a size: the digits that the square loses are added to the rest.
 OPGEN_DEVICE float exp_of_square(float a) {
 #ifdef __FMA__
   const float square = a * a, lost = __builtin_fmaf(-a, a, square);
@@ -135,18 +134,7 @@ OPGEN_DEVICE float exp_of_square(float a) {
   memcpy(&high, &bits, sizeof(high));
   const float square = high * high, lost = (high - a) * (high + a);
 #endif
-  const float magic = 12582912.0f + 32.0f;
-  const float shifted = square * -1.44269504088896341f + magic;
-  const float turns = shifted - magic;
-  const float r = (-square - turns * 0.693359375f) - turns * -2.12194440e-4f + lost;
-  float y =
-      polynomial({0.49999994f, 0.166665211f, 0.041668389f, 0.00836871099f, 0.00138146104f}, r) * (r * r) + r + 1.0f;
-  uint32_t turned, scaled;
-  memcpy(&turned, &shifted, sizeof(turned));
-  memcpy(&scaled, &y, sizeof(scaled));
-  scaled += turned << 23;
-  memcpy(&y, &scaled, sizeof(y));
-  return y * 2.3283064365386963e-10f;
+  return decay_of(square, lost);
 }
 OPGEN_DEVICE float gaussian(float x) { return exp_of_square(within_tail(x)); }
 // exp(a*a) erfc(a) of such a size: (1 + 2 a) times it is a polynomial of a quotient that runs from -1 to 0.67.

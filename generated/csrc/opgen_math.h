@@ -278,12 +278,12 @@ OPGEN_DEVICE int64_t bit_xor(int64_t x, int64_t y) { return x ^ y; }
 
 template <typename T>
 OPGEN_DEVICE T sigmoid(T x) {
-  const T e = exp(-abs(x));
+  const T e = decay(abs(x));
   return (x < T(0) ? e : T(1)) / (T(1) + e);
 }
 template <typename T>
 OPGEN_DEVICE T softplus(T x) {
-  return max(x, T(0)) + log1p(exp(-abs(x)));
+  return max(x, T(0)) + log1p_of_unit(decay(abs(x)));
 }
 template <typename T>
 OPGEN_DEVICE T logsigmoid(T x) {
@@ -300,7 +300,7 @@ OPGEN_DEVICE T silu(T x) {
 template <typename T>
 OPGEN_DEVICE T logaddexp(T x, T y) {
   const T top = max(x, y);
-  return isfinite(top) ? top + log1p(exp(-abs(x - y))) : isnan(x) ? x : isnan(y) ? y : top;
+  return isfinite(top) ? top + log1p_of_unit(decay(abs(x - y))) : isnan(x) ? x : isnan(y) ? y : top;
 }
 template <typename T>
 OPGEN_DEVICE T xlogy(T x, T y) {

@@ -246,6 +246,7 @@ _ACTIVATIONS = (
         _row("log1mexp", "x", ("-exp(-x)/expm1(-x)",), "log(1 - exp(-x)) for x > 0 without cancellation", (0.1, 3.0)),
         internal=True,
     ),
+    replace(_row("decay", "x", ("-decay(x)",), "exp(-x) for x >= 0, made by kernels", (0.1, 3.0)), internal=True),
 )
 
 _SPECIAL = (

@@ -22,6 +22,7 @@ TORCH: dict[str, str] = {
         "torch.where(torch.lt({0}, 0.7), torch.log(-torch.expm1(torch.neg({0}))), "
         "torch.log1p(-torch.exp(torch.neg({0}))))"
     ),
+    "decay": "torch.exp(torch.neg({0}))",
     "modulus": "torch.hypot({0}, {1})",
     "magnitude": "torch.maximum(torch.abs({0}), torch.abs({1}))",
     # pi*x overflows for the largest numbers

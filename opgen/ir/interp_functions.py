@@ -239,6 +239,7 @@ SCALARS: dict[str, Callable[..., Value]] = {
     "philox": philox.bits, "uniform_of": philox.uniform, "normal_of": philox.normal,
     "to_float8_e4m3fn": partial(nearest, name="float8_e4m3fn"), "to_float8_e5m2": partial(nearest, name="float8_e5m2"),
     "detach": lambda a: a, "tofloat": float, "int": _int, "log1mexp": _log1mexp,
+    "decay": lambda a: _quiet(math.exp)(-a),
 }  # fmt: skip
 
 

@@ -23,7 +23,7 @@ from opgen.plan.model import Let
 from opgen.plan.speed import FUNCTIONS
 
 _OF_WHOLE_NUMBERS = ("floordiv", "fmod", "mod", "remainder")
-_CALLS = frozenset(FUNCTIONS) - {*_OF_WHOLE_NUMBERS}
+_CALLS = frozenset((*FUNCTIONS, "decay")) - {*_OF_WHOLE_NUMBERS}
 _LONG = {Role.LANES: _CALLS | {"div", "reciprocal", "rsqrt", "sqrt"}, Role.TEAM: _CALLS}
 _ARITHMETIC = ("abs", "add", "max", "min", "mul", "neg", "sub")
 

@@ -13,6 +13,7 @@ from typing import TypeGuard
 
 from opgen.ir.program import Axis, Loop
 from opgen.ir.scalar import ONE, Batch, Dim, Index, Lit, Position, Read, both, call, reads
+from opgen.kernel.decays import decays
 from opgen.kernel.kept import kept
 from opgen.kernel.model import Acc, Atomic, Body, For, If, Kernel, Node, Role
 from opgen.kernel.unroll import unrolled
@@ -25,7 +26,7 @@ Roles = Callable[[Role], Role]  # the role of a loop, from what it was lowered a
 
 def lanes(k: Kernel, schedule: Schedule) -> Kernel:
     """The kernel for a processor with vectors."""
-    k = unrolled(k)
+    k = decays(unrolled(k))
     if not any(isinstance(n, For) and n.role is Role.SERIAL for n in inside(k.body)):
         schedule = Schedule.MAP
     if schedule is Schedule.COLUMN and _batch_last(k.body):

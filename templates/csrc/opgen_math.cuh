@@ -271,6 +271,10 @@ OPGEN_DEVICE T xlogy(T x, T y) {
   return isnan(y) ? y : x == T(0) ? T(0) : x * log(y);
 }
 template <typename T>
+OPGEN_DEVICE T decay(T x) {
+  return exp(-x);
+}
+template <typename T>
 OPGEN_DEVICE T log1mexp(T x) {  // log(1 - exp(-x)) for x > 0
   return x < T(0.6931471805599453) ? log(-expm1(-x)) : log1p(-exp(-x));
 }

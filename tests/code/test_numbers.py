@@ -27,7 +27,7 @@ POINTS = (-INF, -1e300, -1000.0, -2.5, -1.0, -0.5, -0.0, 0.0, 0.5, 1.0, 2.0, 3.0
 FEW = (-INF, -2.0, 0.0, 1.0, 3.0, INF, NAN)
 WHOLE = (-7, -2, -1, 0, 1, 2, 3, 9)
 # Not functions of numbers alone: conditions, what takes integers only, and what a position is made of.
-APART = ("where", "and", "or", "not", "int", "bitand", "bitor", "bitxor", "polygamma", "log1mexp")
+APART = ("where", "and", "or", "not", "int", "bitand", "bitor", "bitxor", "polygamma", "log1mexp", "decay")
 DRAWN = ("philox", "uniform_of", "normal_of")  # of seeds, which are never numbers of Python
 ROWS = [row for row in FUNCTIONS.values() if row.name not in (*APART, *DRAWN)]
 # Torch's own of tensors rounds 1/3 in the exponent, and its whole powers go by multiplication.

@@ -36,7 +36,7 @@ int forward_0_sum_c(const OpgenCall& call, OpgenHost& host) {
         over_c.runs<rt::block>(0, over_c.count, row.at, [&](const auto& run) {
           const rt::Source<opmath_t> input_at(input, run.at[0], run.step[0], run.size);
           rt::lanes<rt::lane_count>(run.size, [&](int64_t i, int lane) {
-            const auto value = rt::exp(input_at[i] - logp_max_value);
+            const auto value = rt::decay(logp_max_value - input_at[i]);
             logp_sum_fold.add(lane, value);
           });
           logp_sum_fold.ran(run.size);
@@ -72,7 +72,7 @@ int forward_0_sum_c(const OpgenCall& call, OpgenHost& host) {
         over_c.runs<1>(0, over_c.count, columns.at, [&](const auto& point) {
           const rt::Source<opmath_t> input_at(input, point.at[0], columns.step[0], columns.size);
           rt::each(columns.size, [&](int64_t i) {
-            const auto value = rt::exp(input_at[i] - logp_max_value_fold[i]);
+            const auto value = rt::decay(logp_max_value_fold[i] - input_at[i]);
             logp_sum_fold.add(i, value);
           });
           logp_sum_fold.ran(columns.size);
@@ -272,7 +272,7 @@ int forward_2_output(const OpgenCall& call, OpgenHost& host) {
         over_c.runs<rt::block>(0, over_c.count, row.at, [&](const auto& run) {
           const rt::Source<opmath_t> input_at(input, run.at[0], run.step[0], run.size);
           rt::lanes<rt::lane_count>(run.size, [&](int64_t i, int lane) {
-            const auto value = rt::exp(input_at[i] - logp_max_value);
+            const auto value = rt::decay(logp_max_value - input_at[i]);
             logp_sum_fold.add(lane, value);
           });
           logp_sum_fold.ran(run.size);
@@ -319,7 +319,7 @@ int forward_2_output(const OpgenCall& call, OpgenHost& host) {
         over_c.runs<1>(0, over_c.count, columns.at, [&](const auto& point) {
           const rt::Source<opmath_t> input_at(input, point.at[0], columns.step[0], columns.size);
           rt::each(columns.size, [&](int64_t i) {
-            const auto value = rt::exp(input_at[i] - logp_max_value_fold[i]);
+            const auto value = rt::decay(logp_max_value_fold[i] - input_at[i]);
             logp_sum_fold.add(i, value);
           });
           logp_sum_fold.ran(columns.size);
@@ -399,7 +399,7 @@ int forward_3_sum_c(const OpgenCall& call, OpgenHost& host) {
         over_c.runs<rt::block>(0, over_c.count, row.at, [&](const auto& run) {
           const rt::Source<opmath_t> input_at(input, run.at[0], run.step[0], run.size);
           rt::lanes<rt::lane_count>(run.size, [&](int64_t i, int lane) {
-            const auto value = rt::exp(input_at[i] - logp_max_value);
+            const auto value = rt::decay(logp_max_value - input_at[i]);
             logp_sum_fold.add(lane, value);
           });
           logp_sum_fold.ran(run.size);
@@ -434,7 +434,7 @@ int forward_3_sum_c(const OpgenCall& call, OpgenHost& host) {
         over_c.runs<1>(0, over_c.count, columns.at, [&](const auto& point) {
           const rt::Source<opmath_t> input_at(input, point.at[0], columns.step[0], columns.size);
           rt::each(columns.size, [&](int64_t i) {
-            const auto value = rt::exp(input_at[i] - logp_max_value_fold[i]);
+            const auto value = rt::decay(logp_max_value_fold[i] - input_at[i]);
             logp_sum_fold.add(i, value);
           });
           logp_sum_fold.ran(columns.size);
@@ -622,7 +622,7 @@ int forward_5_output(const OpgenCall& call, OpgenHost& host) {
         over_c.runs<rt::block>(0, over_c.count, row.at, [&](const auto& run) {
           const rt::Source<opmath_t> input_at(input, run.at[0], run.step[0], run.size);
           rt::lanes<rt::lane_count>(run.size, [&](int64_t i, int lane) {
-            const auto value = rt::exp(input_at[i] - logp_max_value);
+            const auto value = rt::decay(logp_max_value - input_at[i]);
             logp_sum_fold.add(lane, value);
           });
           logp_sum_fold.ran(run.size);
@@ -666,7 +666,7 @@ int forward_5_output(const OpgenCall& call, OpgenHost& host) {
         over_c.runs<1>(0, over_c.count, columns.at, [&](const auto& point) {
           const rt::Source<opmath_t> input_at(input, point.at[0], columns.step[0], columns.size);
           rt::each(columns.size, [&](int64_t i) {
-            const auto value = rt::exp(input_at[i] - logp_max_value_fold[i]);
+            const auto value = rt::decay(logp_max_value_fold[i] - input_at[i]);
             logp_sum_fold.add(i, value);
           });
           logp_sum_fold.ran(columns.size);

@@ -43,9 +43,9 @@ int forward_0_y(const OpgenCall& call, OpgenHost& host) {
       over_k.runs<rt::block>(0, over_k.count, row.at, [&](const auto& run) {
         auto* const row_values_at = row_values.at(run);
         rt::lanes<rt::lane_count>(run.size, [&](int64_t i, int lane) {
-          const opmath_t exp_value = rt::exp(row_values_at[i] - soft_max_value);
-          soft_sum_fold.add(lane, exp_value);
-          row_values_at[i] = exp_value;
+          const opmath_t decay_value = rt::decay(soft_max_value - row_values_at[i]);
+          soft_sum_fold.add(lane, decay_value);
+          row_values_at[i] = decay_value;
         });
         soft_sum_fold.ran(run.size);
       });
@@ -112,9 +112,9 @@ int forward_1_y(const OpgenCall& call, OpgenHost& host) {
       over_k.runs<rt::block>(0, over_k.count, row.at, [&](const auto& run) {
         auto* const row_values_at = row_values.at(run);
         rt::lanes<rt::lane_count>(run.size, [&](int64_t i, int lane) {
-          const opmath_t exp_value = rt::exp(row_values_at[i] - soft_max_value);
-          soft_sum_fold.add(lane, exp_value);
-          row_values_at[i] = exp_value;
+          const opmath_t decay_value = rt::decay(soft_max_value - row_values_at[i]);
+          soft_sum_fold.add(lane, decay_value);
+          row_values_at[i] = decay_value;
         });
         soft_sum_fold.ran(run.size);
       });

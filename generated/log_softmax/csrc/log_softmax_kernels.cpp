@@ -27,7 +27,7 @@ int forward_output(const OpgenCall& call, OpgenHost& host) {
       over_n.runs<rt::block>(0, over_n.count, row.at, [&](const auto& run) {
         const rt::Source<opmath_t> input_at(input, run.at[0], run.step[0], run.size);
         rt::lanes<rt::lane_count>(run.size, [&](int64_t i, int lane) {
-          const auto value = rt::exp(input_at[i] - output_max);
+          const auto value = rt::decay(output_max - input_at[i]);
           output_sum_fold.add(lane, value);
         });
         output_sum_fold.ran(run.size);

@@ -34,9 +34,9 @@ int forward_output(const OpgenCall& call, OpgenHost& host) {
       over_n.runs<rt::block>(0, over_n.count, row.at, [&](const auto& run) {
         auto* const row_values_at = row_values.at(run);
         rt::lanes<rt::lane_count>(run.size, [&](int64_t i, int lane) {
-          const opmath_t exp_value = rt::exp(row_values_at[i] - output_max);
-          output_sum_fold.add(lane, exp_value);
-          row_values_at[i] = exp_value;
+          const opmath_t decay_value = rt::decay(output_max - row_values_at[i]);
+          output_sum_fold.add(lane, decay_value);
+          row_values_at[i] = decay_value;
         });
         output_sum_fold.ran(run.size);
       });

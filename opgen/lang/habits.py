@@ -74,6 +74,8 @@ def example(reduction: str) -> str:
 # Functions that are called otherwise, or that indices replace.
 FUNCTIONS: Mapping[str, str] = MappingProxyType({
     "ln": "the natural logarithm is `log`",
+    "re": "the real part is `real(z)`",
+    "im": "the imaginary part is `imag(z)`",
     "arctan": "it is called `atan`",
     "arcsin": "it is called `asin`",
     "arccos": "it is called `acos`",

@@ -73,8 +73,8 @@ def hints(
         yield of_listed(_line(token), _after(token)) or DOTS
     elif token.is_op(")", "]") and wanted.startswith("an operator or"):
         yield f"there is one `{token.text}` too many, or its opening bracket is missing"
-    elif token.is_op(":", "=") and wanted == "`=`":
-        yield "write `=`"
+    elif wanted == "`=`" and (token.is_op(":", "=") or _after(token).startswith("<-")):
+        yield _arrow(token) or "write `=`"
     elif wanted == "`=`" and previous and previous.kind is T.NAME and token.is_op(*"+-*/%", "**", "//"):
         yield f"name the result: `y = {_whole(previous)}`"
     elif wanted == "the name that a statement assigns" and token.is_op(*"+-*/%", "**", "//", ")", "]"):
@@ -114,12 +114,21 @@ def hints(
         yield _called(previous, token, functions) or _multiplied(token, functions)
 
 
+def _arrow(token: Token) -> str:
+    """`y <- x` of R, written with `=`."""
+    value = _after(token).partition("#")[0]
+    return f"write `{_line(token).strip()} = {value[2:].strip()}`" if value.startswith("<-") else ""
+
+
 def _components(token: Token) -> str:
     """`q[...] = [a, b]`, a list of numbers to the end of the line, as components; nothing for tensors as a whole."""
     target, text = _TARGET.fullmatch(_line(token)), _after(token).partition("#")[0].strip()
     values = between_commas(text[1:-1]) if text.endswith("]") and text.count("[") == text.count("]") else []
     if target is None or len(values) < len("ab") or (target["at"] is None and all(v.isidentifier() for v in values)):
         return ""
+    if all(v.startswith("[") for v in values):
+        rows = ", ".join(map(str, (len(values), len(between_commas(values[0][1:-1])))))
+        return f"a table of numbers is an input: `inputs: {{{target['name']}: {{shape: [{rows}]}}}}`"
     at = f"{target['at']}, " if target["at"] else ""
     lines = ", ".join(f"`{target['name']}[{at}{k}] = {v}`" for k, v in enumerate(values))
     return f"components are statements of their own: {lines}"

@@ -31,6 +31,7 @@ from opgen.lower.kinds import condition, numeric, promote, real_number
 from opgen.lower.lazy import named
 from opgen.lower.lookalikes import by_formula, gradient, of_a_param
 from opgen.lower.loose import over_all
+from opgen.lower.missing import identity
 from opgen.lower.pad import padded
 from opgen.lower.power import power_of
 from opgen.lower.scope import BAD, Frame, Typed, measure
@@ -188,6 +189,8 @@ def _table(f: Frame, e: Call) -> Typed:
         hints = [*otherwise(e.name, e.args), f"it is written `{shown}`"]
         if e.name in REDUCTIONS:
             hints.append(f"the reduction names its index: `{e.name}[i](…)`")
+        if e.name == "heaviside" and count == 1:
+            hints = [f"its second argument is the value at 0: `heaviside({unparse(e.args[0])}, 0)`"]
         if e.name == "clamp" and count == 2:
             value, bound = (unparse(a) for a in e.args)
             hints.append(
@@ -370,6 +373,7 @@ def _unknown(f: Frame, e: Call) -> Typed:
     if indices and not any(isinstance(h, Hint) for h in hints):
         shown = f"{e.name}[{', '.join(unparse(a) for a in e.args)}]"
         hints = (f"an intermediate is read with brackets, `{shown}`, and has a statement of its own",)
+    hints = identity(e) or hints
     if e.name in habits.RANDOM:
         drawn = "random numbers are drawn from a seed: `uniform(seed)`, `normal(seed)`, `integer(seed, n)`"
         if (line := bernoulli(f, e) or drawn_like(f, e)) is not None:

@@ -47,7 +47,7 @@ def doubts(d: Declarations) -> Iterator[Diagnostic]:
     once = {a.target.name: a for a in d.forward if a.op == "=" and names.count(a.target.name) == 1}
     told: set[int] = set()
     for a in d.forward:
-        found = [_quotient(d, a), *_not_a_number(d, a)]
+        found = [_quotient(d, a), *_not_a_number(d, a), *_bounds(a)]
         for r in (n for n in nodes(a.value) if isinstance(n, Reduction)):
             found.append(_mask(d, a, r, once) if r.name in _EXPONENTIAL else _weights(a, r, once) or _bias(a, r))
             found.append(_diagonal(d, a, r))
@@ -212,6 +212,21 @@ def _not_a_number(d: Declarations, a: Assign) -> Iterator[Diagnostic]:
             always, sign = ("never", "") if c.ops[0] == "==" else ("always", "not ")
             hint = f"write `{sign}isnan({unparse(of[0])})`"
             yield _warning("OPG274", f"nothing equals `nan`: this is {always} true", c, "compared with `nan`", hint)
+
+
+def _bounds(a: Assign) -> Iterator[Diagnostic]:
+    """`clamp(x, 1, 0)`, whose bounds are the wrong way round."""
+    for c in (n for n in nodes(a.value) if isinstance(n, Call) and n.name == "clamp" and len(n.args) == 3):
+        x, low, high = c.args
+        least, most = _literal(low), _literal(high)
+        if least is not None and most is not None and least > most:
+            hint = f"write `{unparse(replace(c, args=(x, high, low)))}`"
+            yield _warning("OPG276", f"the lower bound is above the upper one: this is {unparse(high)}", c, "", hint)
+
+
+def _literal(e: Expr) -> int | Fraction | None:
+    sign, e = (-1, e.operand) if isinstance(e, Unary) and e.op == "-" else (1, e)
+    return sign * e.value if isinstance(e, Number) else None
 
 
 # --- an index bound anew ---------------------------------------------------------------------------------------------

@@ -1,12 +1,13 @@
-"""Elements of one tensor that are written in turn, `y[2*i] = a[i]` and `y[2*i + 1] = b[i]`, as one statement."""
+"""Elements of one tensor that are written in turn, `y[2*i] = a[i]` and `y[2*i + 1] = b[i]`, as one statement; and those
+of a matrix that are written one by one, by its rows."""
 
 from __future__ import annotations
 
 from collections.abc import Mapping, Sequence
 from dataclasses import dataclass, replace
 
-from opgen.lang.nodes import Access, Assign, Binder, Call, Compare, Dots, Expr, Name, Number, Product, Sum
-from opgen.lang.unparse import unparse_assign
+from opgen.lang.nodes import Access, Assign, Binder, Call, Compare, Dots, Expr, Name, Number, Product, Sum, Target
+from opgen.lang.unparse import unparse, unparse_assign
 from opgen.lang.walk import integer, names_read, nodes, transform
 from opgen.lower.digits import alone_at, is_index, put
 from opgen.lower.joined import JOINED, is_other
@@ -52,6 +53,20 @@ def interleaved(f: Frame, s: Assign) -> tuple[str, ...]:
         made = Call("where", (chosen, values[k], made), s.span, s.span)
     line = replace(s, target=replace(s.target, items=tuple(left)), value=made)
     return (f"{JOINED}: `{unparse_assign(line)}`",)
+
+
+def rows_of(t: Target) -> str:
+    """How a matrix is written whose elements are given one by one, `r[..., 0, 1] = …`."""
+    items = t.items or ()
+    places = [k for k, i in enumerate(items) if isinstance(i, Number)]
+    shown = ["..." if isinstance(i, Dots) else i.name if isinstance(i, Binder) else unparse(i) for i in items]
+    letter = next(c for c in "jkmn" if c not in shown)
+    row, whole = f"{t.name}{shown[places[0]]}", [letter if k == places[-1] else i for k, i in enumerate(shown)]
+    one, all_of = ([i for k, i in enumerate(o) if k != places[0]] for o in (shown, whole))
+    return (
+        f"a row has a name of its own, `{row}[{', '.join(one)}] = …`, and is one component of the whole:"
+        f" `{t.name}[{', '.join(whole)}] = {row}[{', '.join(all_of)}]`"
+    )
 
 
 def _turn(f: Frame, e: Expr | Binder | Dots) -> _Turn | None:

@@ -7,15 +7,18 @@ from dataclasses import replace
 
 from opgen.diagnostics.model import Span
 from opgen.diagnostics.suggest import listed
+from opgen.ir import text
 from opgen.ir.formula import CONSTANTS
 from opgen.ir.program import Shape
 from opgen.ir.reductions import ORDERS, REDUCTIONS
-from opgen.ir.scalar import BATCH
+from opgen.ir.scalar import BATCH, Batch
 from opgen.lang.layout import spelled
-from opgen.lang.nodes import Access, Assign, Binder, Call, Dots, Expr, Name, Product, Reduction, Sum
+from opgen.lang.nodes import Access, Assign, Binder, Call, Dots, Expr, Name, Number, Product, Reduction, Sum
+from opgen.lang.slices import total
 from opgen.lang.unparse import unparse, unparse_assign
 from opgen.lang.walk import nodes, operands, transform
 from opgen.lower import readings
+from opgen.lower.digits import put
 from opgen.lower.scope import Frame, Scope
 
 _KEEPING = tuple(name for name, row in (REDUCTIONS | ORDERS).items() if row.keeps_index)
@@ -178,6 +181,25 @@ def around(f: Frame, place: Span) -> list[Reduction]:
     return [replace(r, further=None) for r in reversed(inside)]
 
 
+def _at_the_end(f: Frame, name: str, place: Span) -> tuple[str, ...]:
+    """`x[end]`, the last element, by the size of that dim."""
+    if name not in ("end", "last"):
+        return ()
+    own = (s.value for s in (*f.decl.forward, *f.decl.backward) if s.target.name == f.target)
+    for a in (n for e in own for n in nodes(e) if isinstance(n, Access)):
+        known = f.state.tensors.get(a.name)
+        shape = () if known is None or known.shape is None or len(known.shape) != len(a.items) else known.shape
+        for item, size in zip(a.items, shape, strict=False):
+            if isinstance(item, Dots) or not (item.span.start <= place.start and place.end <= item.span.end):
+                continue
+            if isinstance(size, Batch):
+                return ()
+            last = total([(1, Name(text.scalar(size), place)), (-1, Number(1, place))], place)
+            items = tuple(transform(i, put({name: last})) if i is item else i for i in a.items)
+            return (f"the last one is at {unparse(last)}: `{unparse(replace(a, items=items))}`",)
+    return ()
+
+
 def _misnamed(f: Frame, name: str, place: Span) -> tuple[str, ...]:
     """An index with another name on the left: the one there that stands nowhere on the right."""
     own = [s for s in (*f.decl.forward, *f.decl.backward) if s.target.name == f.target]
@@ -197,7 +219,7 @@ def _misnamed(f: Frame, name: str, place: Span) -> tuple[str, ...]:
 
 def as_read(f: Frame, name: str, place: Span) -> tuple[str, ...]:
     """An index that a target lacks at which other statements read it, `s[i, j]` of `s[i] = …`, or calls otherwise."""
-    if meant := _misnamed(f, name, place):
+    if meant := _at_the_end(f, name, place) or _misnamed(f, name, place):
         return meant
     for s in (s for s in f.decl.forward if s.target.name == f.target and s.op == "="):
         own = s.target.items or ()

@@ -7,7 +7,7 @@ import re
 from opgen.ir.complex_functions import PARTS
 from opgen.ir.scalar import BATCH
 from opgen.lang.habits import NAMES
-from opgen.lang.nodes import Access, Binder, Call, Compare, Dots, Expr, Name, Number, Reduction, Sum
+from opgen.lang.nodes import Access, Binder, Call, Compare, Dots, Expr, Name, Number, Product, Reduction, Sum
 from opgen.lang.unparse import unparse
 from opgen.lang.walk import names_read, nodes, statement_names
 from opgen.lower.declare import Declarations
@@ -32,9 +32,21 @@ def known_word(f: Frame, name: str) -> str:
         return f"did you mean the size of the dim, `{name.upper()}`?"
     if name in ("i", "j", "I") and _is_complex(f, name):
         return _IMAGINARY
+    if _is_comment(f, name):
+        return "a comment begins with `#`"
     told = NAMES.get("None" if name == "none" else name, "")
     own = [p for p, es in f.decl.defaults.items() for e in es if isinstance(e, Name) and e.name == name]
     return told.replace("given(p), a*p", f"given({own[0]}), a*{own[0]}") if own and f.place == "a default" else told
+
+
+def _is_comment(f: Frame, name: str) -> bool:
+    """Whether a name stands alone behind a `//` that is apart from the formula."""
+    own = (n for s in f.decl.forward if s.target.name == f.target for n in nodes(s.value) if isinstance(n, Product))
+    for p in own:
+        (_, before), (op, last) = p.factors[-2:]
+        if op == "//" and last == Name(name, p.span):
+            return p.span.source.text[before.span.end : last.span.start].startswith("  ")
+    return False
 
 
 def _is_complex(f: Frame, name: str) -> bool:
@@ -107,6 +119,14 @@ def in_gradient(f: Frame, shown: str) -> str:
     return line if shown.endswith("]") else f"{line}; a number is declared under `params`"
 
 
+def identity(e: Call) -> tuple[str, ...]:
+    """The same written as a function, `delta(i, j)`."""
+    if e.name not in (*_IDENTITY, "kron") or len(e.args) != 2:
+        return ()
+    first, second = e.args
+    return (f"the identity is a condition on its indices: `{unparse(_one_where(first, second, e))}`",)
+
+
 def conditions(f: Frame, e: Access) -> tuple[str, ...]:
     """Tensors of zeros and ones that are conditions: the identity, and a row with a single one."""
     if e.name not in _IDENTITY or len(e.items) != 2 or not all(isinstance(i, Name) for i in e.items):
@@ -116,7 +136,7 @@ def conditions(f: Frame, e: Access) -> tuple[str, ...]:
     return (f"the identity is a condition on its indices: `{unparse(chosen)}`",)
 
 
-def _one_where(a: Expr, b: Expr, e: Access) -> Expr:
+def _one_where(a: Expr, b: Expr, e: Access | Call) -> Expr:
     return Call("where", (Compare((a, b), ("==",), e.span), Number(1, e.span), Number(0, e.span)), e.span, e.span)
 
 

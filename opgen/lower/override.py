@@ -2,7 +2,8 @@
 
 from __future__ import annotations
 
-from collections.abc import Iterator
+import re
+from collections.abc import Iterator, Sequence
 from dataclasses import replace
 
 from opgen.diagnostics.model import Bag, Diagnostic, Severity
@@ -45,6 +46,7 @@ def check_targets(d: Declarations, bag: Bag) -> None:
             message, hints = f"`{name}` is the gradient of no input", did_you_mean(name, differentiable)
             if of in d.outputs:
                 message = f"`{name}` is given: it is the gradient of an output"
+                hints = _turned_round(d, name, differentiable) or hints
             elif of in taken:
                 message = f"`{name}` is the gradient of no input: `{of}` is a step on the way"
                 hints = (f"what is on the way has another name, without `{PREFIX}`: `d{of}`, say",)
@@ -57,6 +59,17 @@ def check_targets(d: Declarations, bag: Bag) -> None:
         first = d.backward[0].target.name_span
         hints = tuple(f"assign `{PREFIX}{n}`" for n in list(d.inputs)[:1])
         bag.error("OPG228", "this block states the gradient of no input", first, hints=hints)
+
+
+def _turned_round(d: Declarations, name: str, differentiable: Sequence[str]) -> tuple[str, ...]:
+    """The statement with the gradient of the output in the place of that of the input, and the other way round."""
+    own = [s for s in d.backward if s.target.name == name]
+    read = [n for s in own for n in names_read(s.value) if n in differentiable]
+    if len(own) != 1 or len(read) != 1:
+        return ()
+    other = {name: read[0], read[0]: name}
+    line = re.sub(rf"\b({'|'.join(other)})\b", lambda m: other[m[0]], own[0].span.text)
+    return (f"they are the other way round: write `{line}`",)
 
 
 def lower_override(

@@ -92,6 +92,7 @@ class _Choice:
     def value(self, at: Mapping[int, int]) -> Scalar:
         """What stands outside: the start with the same positions, else the nearest that holds there too."""
         own = [s for s in self.outside.starts if set(s.at) <= set(at.items())]
+        own = [s for s in own if not self.ends(s, at)]
         most = max((len(s.at) for s in own), default=0)
         values = list(dict.fromkeys(self.of_start(s, at) for s in own if len(s.at) == most))
         if len(values) > 1:
@@ -105,6 +106,13 @@ class _Choice:
         rest = [k for k in range(len(self.shape)) if k not in at]
         inner = Read(self.read.tensor, tuple(self.read.at[k] for k in rest))
         return where(in_bounds(inner, tuple(self.shape[k] for k in rest)), value, fill)
+
+    def ends(self, start: Begun, at: Mapping[int, int]) -> bool:
+        """Whether a start with an element for each point ends where there is no other start, so that 0 holds there."""
+        beside = set(at) - {k for k, _ in start.at}
+        begun = start.value
+        each = begun.op is not None or any(reads(begun.body))
+        return bool(beside) and each and not any(k in beside for s in self.outside.starts for k, _ in s.at)
 
     def of_start(self, start: Begun, at: Mapping[int, int]) -> Scalar:
         """A start at the other positions of the access, of the kind of the recurrence."""

@@ -33,7 +33,7 @@ from opgen.lower.declare import Declarations, every
 from opgen.lower.digits import one_of_several, read_backwards
 from opgen.lower.expression import expression
 from opgen.lower.extent import extent_of, lacks_extents_only, resolve
-from opgen.lower.interleaved import interleaved
+from opgen.lower.interleaved import interleaved, rows_of
 from opgen.lower.joined import joined
 from opgen.lower.kinds import ARTICLES
 from opgen.lower.lazy import take_out
@@ -221,8 +221,7 @@ def _bind(frame: Frame, scope: Scope, item: Binder | Dots | Expr, s: Assign) -> 
             scope.loops.append(info)
             return True
         case Number():
-            hint = "assignments of one name differ by a constant at one position: `y[..., 0] = …`"
-            frame.error("OPG241", "a component is chosen by one integer", item.span, hint)
+            frame.error("OPG241", "a component is chosen by one integer", item.span, rows_of(s.target))
         case Unary(operand=Number()):
             further = [o for o in frame.decl.forward if o.target.name == name and _reads(o, name)]
             if any(o.op == "=" for o in further) or name in frame.decl.lost:

@@ -119,7 +119,7 @@ SPECS = [
      ["`int8`"]),
     ("inputs: {x: {shape: [..., K]}}", ["y[...] = sum_k x[..., k]"], "OPG201", "x", ["`sum[k](x[..., k])`"]),
     ("inputs: [x]\nparams: {alpha: {type: float, default: 1.0}}", ["y = α*x"], "OPG201", "α", ["`alpha`"]),
-    ("inputs: [x, w]\nbackward: grad_y = 2*grad_x", ["y = x*w"], "OPG228", "grad_y", ["`grad_x`"]),
+    ("inputs: [x, w]\nbackward: grad_y = 2*grad_x", ["y = x*w"], "OPG228", "grad_y", ["`grad_x = 2*grad_y`"]),
     ("inputs: {x: {shape: [K]}}", ["y[k] = x[k] + randn_like(x[k])"], "OPG209", "randn_like",
      ["`y[k < K] = x[k] + normal(seed)`", "`inputs: {seed: {dtype: seed}}`"]),
     ("inputs: {u: {shape: [T, S]}}", ["a[t, s] = softmax[s <= t](u[t, s])"], "OPG246", "s <= t",

@@ -38,6 +38,10 @@ FOUND = {
         "inputs: {x: {shape: [T, N]}, w: {shape: [N]}}\noutputs: [u]\nforward: |\n  u[-1, i] = w[i]\n"
         "  u[t, i] = x[t, i] - 0.5*u[t - 2, i] + where(i > 0, sin(u[t - 1, i - 1]), 0) + pad(u[t - 1, i + 1], 0)\n"
     ),
+    "a profile that spreads, with nothing at its ends": (
+        "inputs: {x: {shape: [T, N]}, w: {shape: [N]}}\noutputs: [u]\nforward: |\n  u[-1, i] = w[i]\n"
+        "  u[t, i] = x[t, i] + u[t - 1, i] + 0.1*(u[t - 1, i - 1]*u[t - 1, i] + sin(u[t - 1, i + 1]))\n"
+    ),
     "neighbours with ends on both sides": (
         "inputs: {x: {shape: [T, N]}}\noutputs: [u]\nforward: |\n  u[t, -1] = 0.5\n  u[t, N] = -1\n"
         "  u[-1, -1] = 0\n  u[-1, N] = 0\n  u[t, i] = sin(x[t, i] + u[t - 1, i - 1]*u[t - 1, i + 1])\n"

@@ -159,4 +159,13 @@ ROWS = (
         "y[t, i < D] = p[t]*10**(-(i / D))",
         given="inputs: {p: {shape: [T]}, x: {shape: [D]}}",
     ),
+    Code(
+        "OPG276",
+        "Bounds the wrong way round",
+        "`clamp(x, low, high)` with a lower bound above the upper one is the upper bound, whatever `x` is. A warning;"
+        " the spec builds all the same.",
+        "y = clamp(x, 240, -160)",
+        "y = clamp(x, -160, 240)",
+        given="inputs: [x]",
+    ),
 )

@@ -78,8 +78,8 @@ OPGEN_DEVICE double exp(double x) {
   const int64_t half = static_cast<int64_t>(static_cast<uint64_t>(n + 4096) >> 1) - 2048;
   return exp_near_zero(r) * power_of_two(half) * power_of_two(n - half);
 }
-// exp(lost - a) for an `a` from 0 to where that is 0. The power of two goes into the exponent at once, as one of 32 more
-// that a factor takes back, which rounds what is subnormal.
+// exp(lost - a) for an `a` from 0 to where that is 0. The power of two goes into the exponent at once, as one of 32
+// more that a factor takes back, which rounds what is subnormal.
 OPGEN_DEVICE float decay_of(float a, float lost) {
   const float magic = 12582912.0f + 32.0f;
   const float shifted = a * -1.44269504088896341f + magic;

@@ -153,7 +153,7 @@ def window(
     lowest = start + sum((size - 1) * step for size, step in runs if step < 0)
     span = 1 + sum((size - 1) * step for size, step in steps)
     if lowest < 0 or lowest + span > x.shape[dim]:
-        if fill is None or torch.as_tensor(wanted).any():
+        if fill is None or (wanted.any() if isinstance(wanted, Tensor) else wanted):
             raise IndexError(f"positions {lowest} to {lowest + span - 1} are out of range for size {x.shape[dim]}")
         before, after = max(0, -lowest), max(0, lowest + span - x.shape[dim])
         x = torch.nn.functional.pad(x, (*(0, 0) * (x.ndim - 1 - dim), before, after), value=fill)

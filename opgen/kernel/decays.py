@@ -22,6 +22,8 @@ def decays(k: Kernel) -> Kernel:
     """The kernel with the exponentials that cannot overflow as such."""
     named = [getattr(a, "name", "...") for a in loops_of(k.body)]
     highest = {n.name for n in bound(k.body).values() if isinstance(n, Acc) and n.op == "max" and n.kind is Kind.FLOAT}
+    if not highest:
+        return k
     joins = [n.acc for n in inside(k.body) if isinstance(n, Join)]
     tops = {acc: x for acc, x in _joined(k.body, {}) if acc in highest and joins.count(acc) == 1}
     if not tops or len({*named}) < len(named):

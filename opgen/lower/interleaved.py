@@ -40,7 +40,7 @@ def interleaved(f: Frame, s: Assign) -> tuple[str, ...]:
     read, n = _read(f, own[0], len(first)), Number(len(own), s.span)
     taken = {i for o in own for i in names_read(o.value)} | {i.name for i in first if isinstance(i, Binder)}
     wish = read[at][0] if read else ""
-    letter = next((c for c in (wish, *_LETTERS) if c and c not in taken and is_index(f, c)), None)
+    letter = next((c for c in (wish, *_LETTERS) if c.isidentifier() and c not in taken and is_index(f, c)), None)
     left = None if letter is None else _left(f, own[0], at, (turns[0], letter), read)
     if left is None or letter is None:
         return ()
@@ -60,7 +60,7 @@ def rows_of(t: Target) -> str:
     items = t.items or ()
     places = [k for k, i in enumerate(items) if isinstance(i, Number)]
     shown = ["..." if isinstance(i, Dots) else i.name if isinstance(i, Binder) else unparse(i) for i in items]
-    letter = next(c for c in "jkmn" if c not in shown)
+    letter = next((c for c in "jkmn" if c not in shown), "p")
     row, whole = f"{t.name}{shown[places[0]]}", [letter if k == places[-1] else i for k, i in enumerate(shown)]
     one, all_of = ([i for k, i in enumerate(o) if k != places[0]] for o in (shown, whole))
     return (

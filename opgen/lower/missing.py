@@ -15,7 +15,7 @@ from opgen.lower.gradient_names import is_stated
 from opgen.lower.proposals import shape_read
 from opgen.lower.scope import Frame
 
-_IDENTITY = ("eye", "delta", "kronecker", "kronecker_delta", "identity", "kd")
+_IDENTITY = ("eye", "delta", "kronecker", "kronecker_delta", "identity", "kd", "kron")
 _IMAGINARY = "for the imaginary unit write `complex(0, 1)`"
 _ONE_HOT = re.compile(r"(\w*_)?one_?hot(_?\w+)?")
 
@@ -119,21 +119,18 @@ def in_gradient(f: Frame, shown: str) -> str:
     return line if shown.endswith("]") else f"{line}; a number is declared under `params`"
 
 
-def identity(e: Call) -> tuple[str, ...]:
-    """The same written as a function, `delta(i, j)`."""
-    if e.name not in (*_IDENTITY, "kron") or len(e.args) != 2:
+def identity(e: Access | Call) -> tuple[str, ...]:
+    """The identity, `eye[i, j]` or `delta(i, j)`, which is a condition on its indices."""
+    places = [i for i in (e.args if isinstance(e, Call) else e.items) if not isinstance(i, Dots)]
+    if e.name not in _IDENTITY or len(places) != 2:
         return ()
-    first, second = e.args
+    first, second = places
     return (f"the identity is a condition on its indices: `{unparse(_one_where(first, second, e))}`",)
 
 
 def conditions(f: Frame, e: Access) -> tuple[str, ...]:
     """Tensors of zeros and ones that are conditions: the identity, and a row with a single one."""
-    if e.name not in _IDENTITY or len(e.items) != 2 or not all(isinstance(i, Name) for i in e.items):
-        return _one_hot(f, e)
-    first, second = (i for i in e.items if not isinstance(i, Dots))
-    chosen = _one_where(first, second, e)
-    return (f"the identity is a condition on its indices: `{unparse(chosen)}`",)
+    return identity(e) or _one_hot(f, e)
 
 
 def _one_where(a: Expr, b: Expr, e: Access | Call) -> Expr:

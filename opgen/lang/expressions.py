@@ -14,6 +14,7 @@ from opgen.lang.beside import Arguments
 from opgen.lang.binders import as_binder
 from opgen.lang.depth import MAX_DEPTH
 from opgen.lang.elements import elements, has_order
+from opgen.lang.equality import equal
 from opgen.lang.groups import is_group
 from opgen.lang.habits import CHOICE, KEYWORDS, NO_IF, PLAIN, POSITION, SLICE, TUPLE
 from opgen.lang.idioms import Idioms
@@ -158,6 +159,12 @@ class ExpressionParser(ListParser):
             return self.either(value, first, self.choice(), at, "`?` is not an operator of the formula language")
         return value
 
+    def equality(self, left: Expr) -> Expr:
+        """`i = j` inside of brackets."""
+        sign = self.advance()
+        self.idioms.note(sign.span, "`=` assigns, and stands in no brackets", "equality is written `==`")
+        return equal(left, self.inner())
+
     def either(self, condition: Expr, first: Expr, second: Expr, at: Span, message: str) -> Expr:
         span = first.span.to(second.span)
         self.idioms.note(at, message, CHOICE)
@@ -166,6 +173,8 @@ class ExpressionParser(ListParser):
     def inner(self, picks: list[Expr] | None = None) -> Expr:
         """An expression in brackets, which may be `a if condition else b`; one without `else` adds to `picks`."""
         value = self.choice()
+        if self.token.is_op("=") and not isinstance(value, Name):
+            value = self.equality(value)
         if not self.token.is_word("if"):
             return value
         word = self.advance()
@@ -315,9 +324,9 @@ class ExpressionParser(ListParser):
                 args.append(self.listed(self.advance()))
             else:
                 args.append(self.inner())
-            if self.token.is_op("=") and not (isinstance(args[-1], Name) and args[-1].name not in self.words.shapes):
-                message, hint = "expected an operator, `,` or `)`, found `=`", "equality is written `==`"
-                raise self.fail(message, self.token.span, "OPG201", hint)
+            if self.token.is_op("=") and args and isinstance(args[-1], Name):
+                if called.text == "where" or args[-1].name in self.words.shapes:
+                    args[-1] = self.equality(args[-1])
             if self.token.is_op("="):
                 hint = "leave out the name and `=`; equality is written `==`"
                 raise self.fail("arguments are positional", self.token.span, "OPG201", hint)

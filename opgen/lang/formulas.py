@@ -10,7 +10,7 @@ from collections.abc import Mapping, Sequence
 from dataclasses import dataclass
 from types import MappingProxyType
 
-from opgen.lang.nodes import Access, Expr, Name, Number
+from opgen.lang.nodes import Access, Expr, Name, Number, Product
 from opgen.lang.unparse import unparse
 
 Rows = tuple[tuple[str, str], ...]
@@ -70,16 +70,23 @@ _OTHERWISE: Mapping[str, Rows] = MappingProxyType({
     "silu": (("x, b", "x*sigmoid(b*x)"),),
     "sqrt": (("x, e", "sqrt(x + e)"),),
     "atan": (("y, x", "atan2(y, x)"),),
+    "atan2": (("y/x", "atan2(y, x)"),),
 })  # fmt: skip
 
 
 def otherwise(name: str, args: Sequence[Expr]) -> tuple[str, ...]:
     """What a call of a function means that has as many arguments as it does not take."""
-    row = next((r for r in _OTHERWISE.get(name, ()) if r[0].count(",") + 1 == len(args)), None)
+    match args:
+        case [Product(factors=(("*", above), ("/", below)))]:
+            sign, args = "/", (above, below)
+        case _:
+            sign = ", "
+    rows = (r for r in _OTHERWISE.get(name, ()) if ("/" in r[0]) == (sign == "/"))
+    row = next((r for r in rows if len(r[0].split(sign)) == len(args)), None)
     if row is None:
         return ()
     shown = (unparse(a) if isinstance(a, Name | Number | Access) else f"({unparse(a)})" for a in args)
-    values = dict(zip(row[0].split(", "), shown, strict=True))
+    values = dict(zip(row[0].split(sign), shown, strict=True))
     text = re.sub(r"\b[a-z]\b", lambda word: values.get(word[0], word[0]), row[1])
     return (f"write `{re.sub(r'(?<=[(])[(]([^()]*)[)](?=[,)])', chr(92) + '1', text)}`",)
 

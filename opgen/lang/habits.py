@@ -277,6 +277,7 @@ def over_lines(first: str, last: str) -> str:
 
 
 WHOLE_AXIS = "an element stands in brackets, and all of an axis is an index: `y[n] = sum[m](a[m, n])`"
+COMMENT = "a comment begins with `#`"
 COLON = "a formula has no `:`; a guard begins with `if`"
 AXES = ("dim", "dims", "axis", "axes", "keepdim", "keepdims")  # what other libraries say for indices
 KEPT = "leave it away: an index says which dims line up, so that `x[..., k] - mean[k](x[..., k])` needs nothing kept"

@@ -92,15 +92,16 @@ class Idioms(Notes):
             self.note_unclear(habits.ATTRIBUTES.get(word, habits.NO_ATTRIBUTES))
         return of
 
-    def member_at(self, of: Name, word: str, at: Span, items: tuple[Expr | Dots, ...], span: Span) -> Access:
-        """`x.T[i, j]`: the positions in what is turned round are those of `x` in another order."""
+    def member_at(self, of: Name, word: str, at: Span, items: tuple[Expr | Dots, ...], span: Span) -> Expr:
+        """`x.T[i, j]`: the positions in what is turned round are those of `x` in another order; `z.real[n]`."""
         hints = [habits.ATTRIBUTES[word]] if word in habits.ATTRIBUTES else []
         self.note(of.span.to(at), f"`{of.name}.{word}` is not part of the formula language", *hints)
         if word in TURNED and len(items) > 1:
             items = (*items[:-2], items[-1], items[-2])
-        else:
+        elif word not in ("real", "imag"):
             self.note_unclear(habits.NO_ATTRIBUTES)
-        return Access(of.name, items, span, of.span)
+        read = Access(of.name, items, span, of.span)
+        return Call(word, (read,), span, span) if word in ("real", "imag") else read
 
     def access(self, name: Token, items: Sequence[Item], span: Span) -> Access:
         """An access that may have slices."""

@@ -11,7 +11,7 @@ from opgen.lang.layout import CONSTANTS
 from opgen.lang.nodes import Access, Binder, Call, Compare, Dots, Expr, Logic, Name, Number, Product, Reduction, Unary
 from opgen.lang.slices import is_open
 from opgen.lang.vocabulary import Vocabulary
-from opgen.lang.walk import nodes
+from opgen.lang.walk import nodes, transform
 
 _EMPTY: Mapping[str, Callable[[Span], Expr]] = MappingProxyType({  # what adds nothing to a reduction
     "sum": lambda at: Number(0, at),
@@ -165,6 +165,24 @@ def bounded(
     return (
         item if item.name in alone else replace(item, extent=_size(words, replace(item, name=limits[item.name]), value))
     )
+
+
+def limited_by(words: Vocabulary, limits: Mapping[str, str], value: Expr) -> Expr:
+    """A value with an extent for the index that a limit is of, where no access has it alone: that of its limit."""
+    of = {index: limit for limit, index in limits.items()}
+    alone = {i.name for a in nodes(value) if isinstance(a, Access) for i in a.items if isinstance(i, Name)}
+
+    def sized(b: Binder | Dots) -> Binder | Dots:
+        if not isinstance(b, Binder) or b.extent is not None or b.name in alone or b.name not in of:
+            return b
+        return replace(b, extent=_size(words, replace(b, name=of[b.name]), value))
+
+    def step(e: Expr) -> Expr | None:
+        if not isinstance(e, Reduction) or (own := tuple(map(sized, e.binders))) == e.binders:
+            return None
+        return replace(e, binders=own, body=transform(e.body, step))
+
+    return transform(value, step)
 
 
 def _size(words: Vocabulary, index: Binder, e: Expr) -> Name | None:

@@ -17,7 +17,7 @@ from opgen.lang.circles import step_before
 from opgen.lang.foreign import of_other_libraries, written
 from opgen.lang.groups import Within, with_lines
 from opgen.lang.layout import layout, over_the_rest, spelled
-from opgen.lang.limits import bounded
+from opgen.lang.limits import bounded, limited_by
 from opgen.lang.new_axes import are_lined_up
 from opgen.lang.nodes import (
     Access,
@@ -183,6 +183,7 @@ class Notes(ABC):
                 return None
             target = target_of(target.name, items, target.span)
         elif self.limits:
+            value = limited_by(self.words, self.limits, value)
             target = replace(target, items=tuple(bounded(self.words, self.limits, i, value) for i in target.items))
         stepped = step_before(target, value) if whole.op == "=" else value
         bound = frozenset(i.name for i in target.items or () if isinstance(i, Binder)) | read_by(target)

@@ -9,7 +9,7 @@ import re
 from collections.abc import Collection, Iterator, Sequence
 
 from opgen.lang.commas import between_commas
-from opgen.lang.habits import COLON, DOTS, ELEMENT, FUNCTIONS, JOIN, STATEMENTS, WHOLE_AXIS, over_lines
+from opgen.lang.habits import COLON, COMMENT, DOTS, ELEMENT, FUNCTIONS, JOIN, STATEMENTS, WHOLE_AXIS, over_lines
 from opgen.lang.latex import written
 from opgen.lang.lexer import T, Token
 from opgen.lang.paper import multiplied
@@ -63,14 +63,14 @@ def hints(
 
     `tensors`: those of the spec; `functions`: those that it may call.
     """
-    if equation := _EQUATION.search(_line(token) + _after(token)):
+    if equation := _EQUATION.search(_before(token) + _after(token)):
         yield f"the equation of an einsum is no formula: write `{_contracted(equation, tensors)}`"
     elif token.is_word("if"):
         yield "a guard stands at the end of a statement; inside a formula write `where(condition, a, b)`"
     elif token.is_word("else"):
         yield "write `where(condition, a, b)` for a choice inside a formula"
     elif token.is_word("in") and wanted.endswith("`]`"):
-        yield of_listed(_line(token), _after(token)) or DOTS
+        yield of_listed(_before(token), _after(token)) or DOTS
     elif token.is_op(")", "]") and wanted.startswith("an operator or"):
         yield f"there is one `{token.text}` too many, or its opening bracket is missing"
     elif wanted == "`=`" and (token.is_op(":", "=") or _after(token).startswith("<-")):
@@ -78,21 +78,21 @@ def hints(
     elif wanted == "`=`" and previous and previous.kind is T.NAME and token.is_op(*"+-*/%", "**", "//"):
         yield f"name the result: `y = {_whole(previous)}`"
     elif wanted == "the name that a statement assigns" and token.is_op(*"+-*/%", "**", "//", ")", "]"):
-        first = token.span.source.text[: token.span.start - len(_line(token))].rstrip().rpartition("\n")[2]
+        first = token.span.source.text[: token.span.start - len(_before(token))].rstrip().rpartition("\n")[2]
         lines = over_lines(first.partition("#")[0].rstrip(), _after(token).partition("#")[0].rstrip())
-        yield "a comment begins with `#`" if _is_prose(token) else lines
+        yield COMMENT if _is_prose(token) else lines
     elif token.is_op("=") and wanted.endswith("`]`"):
-        yield between(_line(token), _after(token)) or _FROM_0
+        yield between(_before(token), _after(token)) or _FROM_0
     elif token.is_op("="):
         yield _WITHIN if previous and _before(token).strip() == previous.text else "equality is written `==`"
-    elif token.kind is T.NAME and previous and previous.kind is T.NAME and "//" in _line(token):
-        yield "a comment begins with `#`"
+    elif token.kind is T.NAME and previous and previous.kind is T.NAME and _is_commented(token):
+        yield COMMENT
     elif token.is_op(",") and previous and previous.kind is T.NUMBER:
         yield "a decimal number is written with a point: `0.5`"
     elif token.kind is T.NAME and wanted.endswith("`]`"):
         yield "indices are separated by commas: `x[i, j]`"
     elif previous and previous.is_word(*STATEMENTS):
-        yield own_function(_line(token) + _after(token)) or STATEMENTS[previous.text]
+        yield own_function(_before(token) + _after(token)) or STATEMENTS[previous.text]
     elif token.is_op(":"):
         yield WHOLE_AXIS if previous and previous.is_op("(", ",") else COLON
     elif token.kind is T.NEWLINE:
@@ -102,7 +102,7 @@ def hints(
     elif previous and previous.is_op("]") and wanted.startswith("an operator"):
         yield "the body of a reduction stands in parentheses: `sum[k](…)`"
     elif token.is_op("[") and previous and previous.is_op(")"):
-        yield FUNCTIONS.get(_function(_line(token)), ELEMENT)
+        yield FUNCTIONS.get(_function(_before(token)), ELEMENT)
     elif token.is_op("[") and wanted == "an expression" and (drawn := _DRAWN.search(_before(token))):
         yield f"`{drawn[1]}({drawn[2]})` draws a number at each point of the statement: no shape is named"
     elif token.is_op("[") and wanted == "an expression":
@@ -117,12 +117,12 @@ def hints(
 def _arrow(token: Token) -> str:
     """`y <- x` of R, written with `=`."""
     value = _after(token).partition("#")[0]
-    return f"write `{_line(token).strip()} = {value[2:].strip()}`" if value.startswith("<-") else ""
+    return f"write `{_before(token).strip()} = {value[2:].strip()}`" if value.startswith("<-") else ""
 
 
 def _components(token: Token) -> str:
     """`q[...] = [a, b]`, a list of numbers to the end of the line, as components; nothing for tensors as a whole."""
-    target, text = _TARGET.fullmatch(_line(token)), _after(token).partition("#")[0].strip()
+    target, text = _TARGET.fullmatch(_before(token)), _after(token).partition("#")[0].strip()
     values = between_commas(text[1:-1]) if text.endswith("]") and text.count("[") == text.count("]") else []
     if target is None or len(values) < len("ab") or (target["at"] is None and all(v.isidentifier() for v in values)):
         return ""
@@ -136,7 +136,7 @@ def _components(token: Token) -> str:
 
 def _multiplied(token: Token, functions: Sequence[str]) -> str:
     """What is said of a factor that stands beside another, with the statement that is meant where it is clear."""
-    signed = multiplied(_line(token), _after(token), token.span.source.text, functions)
+    signed = multiplied(_before(token), _after(token), token.span.source.text, functions)
     return f"multiplication is written `*`: `{signed}`" if signed else "multiplication is written `*`"
 
 
@@ -144,7 +144,7 @@ def _on_paper(previous: Token | None, token: Token, functions: Sequence[str]) ->
     """What is said of a function, a sum or a factor that stands beside another without a sign between them."""
     if token.is_word(*_WORDS):
         sign, after = _WORDS[token.text], _after(token).removeprefix(token.text).partition("#")[0]
-        line = f"{_line(token).rpartition('forward:')[2].strip()} {sign}{after.rstrip()}"
+        line = f"{_before(token).rpartition('forward:')[2].strip()} {sign}{after.rstrip()}"
         return f"`{token.text}` is written `{sign}`: write `{line}`"
     if whole := _applied(previous, token, functions):
         return f"a function has its argument in parentheses, and multiplication is written `*`: `{whole}`"
@@ -154,7 +154,7 @@ def _on_paper(previous: Token | None, token: Token, functions: Sequence[str]) ->
         return mean
     if body := _body(token):
         return f"the body of a reduction stands in parentheses: `{body}`"
-    read = _read(_line(token))
+    read = _read(_before(token))
     return f"multiplication is written `*`: `{read}*{_factor(_after(token))}`" if read else ""
 
 
@@ -162,7 +162,7 @@ def _applied(previous: Token | None, token: Token, functions: Sequence[str]) -> 
     """The line of a function that stands beside its argument or a factor, as on paper: `p[n] log p[n]`."""
     if not any(t is not None and t.is_word(*functions) for t in (previous, token)):
         return ""
-    line = (_line(token) + _after(token)).partition("#")[0].strip().strip("\"'")
+    line = (_before(token) + _after(token)).partition("#")[0].strip().strip("\"'")
     if re.search(r"\b(if|and|or|not|else|for|in)\b", line) or not _STATEMENT.fullmatch(line):
         return ""
     made = _PAPER.sub(lambda m: f"{m['fn']}({m['of']})" if m["fn"] in functions else m[0], line)
@@ -172,7 +172,7 @@ def _applied(previous: Token | None, token: Token, functions: Sequence[str]) -> 
 
 def _body(token: Token) -> str:
     """The reduction that a line ends with in front of its body, which lacks its parentheses."""
-    head = re.search(r"\b(?P<name>[a-z]\w*)\[(?P<below>[a-z](?: *, *[a-z])*)\]\s*$", _line(token))
+    head = re.search(r"\b(?P<name>[a-z]\w*)\[(?P<below>[a-z](?: *, *[a-z])*)\]\s*$", _before(token))
     if head is None or head["name"] not in REDUCTIONS:
         return ""
     below = re.sub(r"\W", "", head["below"])
@@ -184,6 +184,11 @@ def _called(function: Token | None, argument: Token, functions: Sequence[str]) -
     if function is None or argument.kind is T.OP or function.text not in functions:
         return ""
     return f"a function has its argument in parentheses: `{function.text}({_factor(_after(argument))})`"
+
+
+def _is_commented(token: Token) -> bool:
+    """Whether a word stands behind another in a comment of another language, by `//`, `%` or `--`."""
+    return re.search(r"//|\s(%|--)\s*[A-Za-z_]\w*\s*$", _before(token)) is not None
 
 
 def _is_prose(token: Token) -> bool:
@@ -312,12 +317,6 @@ def _whole(token: Token) -> str:
     return text[start:].partition("\n")[0].strip().rstrip("\"'")
 
 
-def _line(token: Token) -> str:
-    """The line of a token, up to it."""
-    text, start = token.span.source.text, token.span.start
-    return text[text.rfind("\n", 0, start) + 1 : start]
-
-
 def _after(token: Token) -> str:
     """The line of a token, from it on."""
     return token.span.source.text[token.span.start :].partition("\n")[0]
@@ -384,4 +383,4 @@ def guarded(text: str, names: Collection[str]) -> tuple[str, ...]:
 
 
 def _column(token: Token) -> int:
-    return len(_line(token))
+    return len(_before(token))

@@ -13,7 +13,7 @@ from opgen.ir.formula import CONSTANTS
 from opgen.ir.program import Kind
 from opgen.ir.reductions import REDUCTIONS
 from opgen.ir.scalar import BATCH, Batch, Dim, Index, Lit, Param, Position, Read, Scalar
-from opgen.lang.habits import NO_AXIS
+from opgen.lang.habits import COMMENT, NO_AXIS
 from opgen.lang.nodes import Access, Dots, Expr, Name, Number
 from opgen.lang.unparse import unparse_assign
 from opgen.lang.walk import nodes
@@ -155,6 +155,8 @@ def _no_list(f: Frame, p: ParamSpec, item: int, span: Span) -> Typed:
 
 def unknown_name(f: Frame, name: str, span: Span, *, position: bool) -> Typed:
     """An unbound index, an unknown dim or an unknown name: each with what to do about it."""
+    if span.source.text[: span.start].rstrip().endswith("--"):
+        return f.error("OPG205", f"there is no `{name}`", span, COMMENT, label="unknown name")
     if name.lower() in ("none", "null") and f.place == "`absent`":
         hint = "an input that was not passed reads as a number: `absent: 0`, or `absent: 1` for a factor"
         return f.error("OPG205", f"there is no `{name}`", span, hint, label="unknown name")

@@ -15,7 +15,7 @@ from opgen.ir.complex_functions import PARTS
 from opgen.ir.functions import FUNCTIONS
 from opgen.ir.program import Kind
 from opgen.ir.reductions import REDUCTIONS
-from opgen.ir.scalar import Apply, Cast, Index, Lit, Param, Read, walk, where
+from opgen.ir.scalar import Apply, Cast, Lit, Param, walk, where
 from opgen.ir.storage import STORED, Stored
 from opgen.lang import habits
 from opgen.lang.depth import MAX_NODES_DEPTH
@@ -29,7 +29,7 @@ from opgen.lower.draw import bernoulli, draw, drawn_like, seeds
 from opgen.lower.guards import check_given
 from opgen.lower.kinds import condition, numeric, promote, real_number
 from opgen.lower.lazy import named
-from opgen.lower.lookalikes import by_formula, gradient, of_a_param
+from opgen.lower.lookalikes import by_formula, gradient, is_place, of_a_param, order_first
 from opgen.lower.loose import over_all
 from opgen.lower.missing import identity
 from opgen.lower.pad import padded
@@ -212,9 +212,9 @@ def _table(f: Frame, e: Call) -> Typed:
         return f.error("OPG223", f"`{e.name}` is for integers", e.span, "`int(…)` truncates to an integer")
     scalars = [a.scalar for a in args]
     for order, a in zip(args[: row.orders], e.args, strict=False):
-        if order.kind is not Kind.INT or any(isinstance(n, Index | Read) for n in walk(order.scalar)):
+        if order.kind is not Kind.INT or any(map(is_place, walk(order.scalar))):
             message = f"the order of `{e.name}` is an integer of literals, int params and dims"
-            return f.error("OPG223", message, a.span)
+            return f.error("OPG223", message, a.span, *order_first(row.orders, e, args))
     if e.name == "pow":
         return power_of(f, args[0], args[1], e.span)
     result = scalars[0]

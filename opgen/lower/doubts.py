@@ -14,8 +14,9 @@ from fractions import Fraction
 
 from opgen.diagnostics.model import Diagnostic, Severity
 from opgen.ir.operator import Variant
-from opgen.ir.program import Axis, Compute
+from opgen.ir.program import Axis, Compute, Kind
 from opgen.ir.scalar import Apply, Index, walk
+from opgen.ir.storage import STORED
 from opgen.lang.nodes import (
     Access,
     Assign,
@@ -47,7 +48,7 @@ def doubts(d: Declarations) -> Iterator[Diagnostic]:
     once = {a.target.name: a for a in d.forward if a.op == "=" and names.count(a.target.name) == 1}
     told: set[int] = set()
     for a in d.forward:
-        found = [_quotient(d, a), *_not_a_number(d, a), *_bounds(a)]
+        found = [_quotient(d, a), *_not_a_number(d, a), *_bounds(a), *_saturated(d, a)]
         for r in (n for n in nodes(a.value) if isinstance(n, Reduction)):
             found.append(_mask(d, a, r, once) if r.name in _EXPONENTIAL else _weights(a, r, once) or _bias(a, r))
             found.append(_diagonal(d, a, r))
@@ -222,6 +223,24 @@ def _bounds(a: Assign) -> Iterator[Diagnostic]:
         if least is not None and most is not None and least > most:
             hint = f"write `{unparse(replace(c, args=(x, high, low)))}`"
             yield _warning("OPG276", f"the lower bound is above the upper one: this is {unparse(high)}", c, "", hint)
+
+
+def _saturated(d: Declarations, a: Assign) -> Iterator[Diagnostic]:
+    """`clamp(round(x), 0, 255)` as a result that is stored as `int8`, which ends at 127."""
+    stated = next((o.dtype for o in d.spec.outputs or () if str(o.name) == a.target.name), None)
+    to = STORED.get(stated or "")
+    clamp = a.value
+    while isinstance(clamp, Call) and clamp.name in ("int", "round", "floor", "ceil") and len(clamp.args) == 1:
+        clamp = clamp.args[0]
+    if to is None or to.kind is not Kind.INT or not isinstance(clamp, Call) or clamp.name != "clamp":
+        return
+    ends = [(e, n) for e in clamp.args[1:] if (n := _literal(e)) is not None]
+    for e in (e for e, n in ends if not to.least <= n <= to.most):
+        fits = [s.name for s in STORED.values() if s.most and all(s.least <= n <= s.most for _, n in ends)]
+        hint = f"`{fits[0]}` holds both: `outputs: {{{a.target.name}: {{dtype: {fits[0]}}}}}`" if fits else ""
+        message = f"`{a.target.name}` is stored as {to.name}, which ends at {to.least} and {to.most}"
+        yield _warning("OPG277", message, e, "beyond that", *filter(None, (hint,)))
+        return
 
 
 def _literal(e: Expr) -> int | Fraction | None:

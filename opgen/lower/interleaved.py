@@ -35,8 +35,6 @@ def interleaved(f: Frame, s: Assign) -> tuple[str, ...]:
     turns = [t for o in own if (t := _turn(f, (o.target.items or ())[at])) is not None]
     if [t.first for t in turns] != [*range(len(own))] or {t.step for t in turns} != {len(own)}:
         return ()
-    if any(_turn(f, i) for o in own for a in nodes(o.value) if isinstance(a, Access) for i in a.items):
-        return ()  # of what is read in turn, too: all of it has the size of that
     read, n = _read(f, own[0], len(first)), Number(len(own), s.span)
     taken = {i for o in own for i in names_read(o.value)} | {i.name for i in first if isinstance(i, Binder)}
     wish = read[at][0] if read else ""
@@ -46,13 +44,49 @@ def interleaved(f: Frame, s: Assign) -> tuple[str, ...]:
         return ()
     place = Name(letter, s.span)
     whole, rest = (Product((("*", place), (sign, n)), s.span) for sign in ("//", "%"))
-    values = [transform(o.value, put({t.index: whole})) for o, t in zip(own, turns, strict=True)]
+    values = [transform(_beside(f, o.value, t, place), put({t.index: whole})) for o, t in zip(own, turns, strict=True)]
     made = values[-1]
     for k in range(len(own) - 2, -1, -1):
         chosen = Compare((rest, Number(k, s.span)), ("==",), s.span)
         made = Call("where", (chosen, values[k], made), s.span, s.span)
     line = replace(s, target=replace(s.target, items=tuple(left)), value=made)
     return (f"{JOINED}: `{unparse_assign(line)}`",)
+
+
+def _beside(f: Frame, e: Expr, own: _Turn, place: Name) -> Expr:
+    """A value with what is read in turn, too, as so many places from the one that it is written to."""
+
+    def step(n: Expr) -> Expr | None:
+        if not isinstance(n, Access):
+            return None
+        items: list[Expr | Dots] = []
+        for item in n.items:
+            turn = None if isinstance(item, Dots) else _turn(f, item)
+            if turn is None or (turn.index, turn.step) != (own.index, own.step):
+                items.append(item)
+                continue
+            far = turn.first - own.first
+            terms = (("+", place), ("+" if far > 0 else "-", Number(abs(far), place.span)))
+            items.append(Sum(terms, place.span) if far else place)
+        return replace(n, items=tuple(items))
+
+    return transform(e, step)
+
+
+def mirrored(f: Frame, s: Assign) -> tuple[str, ...]:
+    """`g[T - 1 - t] = r[T - 1 - t] + g[T - t]`, which counts from the end, by its own index."""
+    items = s.target.items or ()
+    at = [k for k, i in enumerate(items) if not isinstance(i, Binder | Dots)]
+    item = items[at[0]] if len(at) == 1 else None
+    if not isinstance(item, Sum):
+        return ()
+    back = [t.name for sign, t in item.terms if sign == "-" and isinstance(t, Name) and is_index(f, t.name)]
+    if len(back) != 1 or [n for n in names_read(item) if is_index(f, n)] != back:
+        return ()
+    value = transform(s.value, put({back[0]: item}))
+    own = (*items[: at[0]], Binder(back[0], None, s.target.span), *items[at[0] + 1 :])
+    line = replace(s, target=replace(s.target, items=own), value=value)
+    return (f"each of its places is written once, by an index of its own: `{unparse_assign(line)}`",)
 
 
 def rows_of(t: Target) -> str:

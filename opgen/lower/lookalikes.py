@@ -6,14 +6,18 @@ Calls in, hints out.
 from __future__ import annotations
 
 import re
+from collections.abc import Sequence
+from dataclasses import replace
 from itertools import accumulate
 
+from opgen.ir.program import Kind
+from opgen.ir.scalar import Index, Read, Scalar, walk
 from opgen.lang import habits
 from opgen.lang.formulas import declared, written_out
 from opgen.lang.nodes import Access, Call, Name
 from opgen.lang.unparse import unparse
 from opgen.lang.walk import nodes
-from opgen.lower.scope import Frame
+from opgen.lower.scope import Frame, Typed
 
 _CALLED = re.compile(r"it is called `(\w+)`")
 
@@ -54,3 +58,17 @@ def by_formula(f: Frame, e: Call) -> tuple[str, ...]:
     if log is not None and line.startswith("exp(") and 0 not in [*depths][:-1]:
         return (f"write `{line.removeprefix('exp(').removesuffix(')')}` in place of `{unparse(log)}`",)
     return (f"write it out: `{line}`", *([f"or {add}"] if again else ()))
+
+
+def order_first(orders: int, e: Call, args: Sequence[Typed]) -> tuple[str, ...]:
+    """The call with its one order in front, where it stands at another place."""
+    whole = [k for k, a in enumerate(args) if a.kind is Kind.INT and not any(map(is_place, walk(a.scalar)))]
+    if orders != 1 or len(whole) != 1:
+        return ()
+    others = (a for k, a in enumerate(e.args) if k != whole[0])
+    return (f"the order stands first: write `{unparse(replace(e, args=(e.args[whole[0]], *others)))}`",)
+
+
+def is_place(s: Scalar) -> bool:
+    """Whether a value is another one at another place."""
+    return isinstance(s, Index | Read)

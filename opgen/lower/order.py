@@ -6,6 +6,7 @@ So derivatives go to the elements that are picked, in every order, and what has 
 from __future__ import annotations
 
 from dataclasses import dataclass, replace
+from fractions import Fraction
 
 from opgen.diagnostics.model import Span
 from opgen.ir.program import Kind
@@ -16,6 +17,7 @@ from opgen.ir.scalar import (
     Batch,
     Index,
     Lit,
+    Param,
     Position,
     Read,
     Scalar,
@@ -98,24 +100,34 @@ def picked(f: Frame, e: Reduction, found: Pending) -> Typed:
 
 
 def _within(f: Frame, e: Reduction, further: Scalar) -> bool:
-    """Whether a literal can be the share of a quantile, or a place among the elements; says so where it cannot."""
-    if e.further is None or not isinstance(further, Lit):
+    """Whether a number can be the share of a quantile, or a place among the elements; says so where it cannot."""
+    value = _number(f, further)
+    if e.further is None or value is None:
         return True
-    value, span, shown = further.value, e.further.span, unparse(e.further)
+    span, shown = e.further.span, f"{float(value):g}"
     if e.name == "quantile":
         if 0 <= value <= 1:
             return True
-        hint = f"for {shown} percent write `{float(value) / 100:g}`" if 1 < value <= 100 else "the median is at `0.5`"
+        write = "write `" if isinstance(further, Lit) else f"the default of `{unparse(e.further)}` is `"
+        hint = f"for {shown} percent {write}{float(value) / 100:g}`" if 1 < value <= 100 else "the median is at `0.5`"
         f.error("OPG232", "the share of a quantile lies between 0 and 1", span, hint)
         return False
     if value >= 1:
         return True
     hint = "the least element is at `1`"
-    if value < 0:
+    if value < 0 and isinstance(further, Lit):
         falling = replace(e, body=Unary("-", e.body, e.body.span), further=Number(int(-value), span))
         hint = f"counted from the greatest: `-{unparse(falling)}`"
     f.error("OPG232", f"`kth` counts from 1, so that no element is at {shown}", span, hint)
     return False
+
+
+def _number(f: Frame, e: Scalar) -> int | Fraction | None:
+    """A literal, or the default of a param."""
+    if isinstance(e, Lit):
+        return e.value
+    default = f.decl.defaults.get(e.name, ()) if isinstance(e, Param) else ()
+    return default[0].value if len(default) == 1 and isinstance(default[0], Number) else None
 
 
 def _between(row: _Row, rank: Scalar, last: Scalar, *, stated: bool) -> Scalar:

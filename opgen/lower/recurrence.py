@@ -23,7 +23,7 @@ from opgen.lower.kinds import promote
 from opgen.lower.recurrence_kinds import Kinds, settled
 from opgen.lower.recurrence_ranks import read_whole
 from opgen.lower.recurrence_shape import Extents, extents, says_extents
-from opgen.lower.recurrence_slips import another_statement, misplaced, one_back
+from opgen.lower.recurrence_slips import another_statement, misplaced, nothing_goes_on, one_back
 from opgen.lower.recurrence_slots import slots
 from opgen.lower.recurrence_start import Unclear, or_start
 from opgen.lower.recurrence_starts import aligned
@@ -102,7 +102,7 @@ def _group(
             bodies[s.target.name] = s
     for n in names:
         if n not in bodies:
-            bag.error("OPG250", f"`{n}` has a start and nothing that goes on from it", starts[n][0].target.span)
+            nothing_goes_on(d, n, starts[n], bag)
             return None
     steps = slots(bodies, starts, names, bag) if read_whole(d, bodies, bag) else ()
     if not steps:

@@ -35,6 +35,11 @@ class ToItsOwn:
     way: str
     elsewhere: tuple[str, ...]
 
+    @property
+    def hints(self) -> tuple[str, ...]:
+        line = unparse_assign(self.line)
+        return (f"what goes on from the step before reads it at one {self.way}: `{line}`", *self.elsewhere)
+
 
 def to_its_own(d: Declarations, s: Assign) -> ToItsOwn | None:
     """What a recurrence that is written beside its index becomes; None for any other statement."""

@@ -7,7 +7,7 @@ from collections.abc import Sequence
 from dataclasses import replace
 
 from opgen.diagnostics.model import Bag, Label, Span
-from opgen.lang.circles import Step, furthest, is_constant
+from opgen.lang.circles import Step, furthest, is_constant, shift_of
 from opgen.lang.nodes import Access, Assign, Binder, Dots, Expr, Name, Number, Reduction, Sum, Unary
 from opgen.lang.products import reindexed
 from opgen.lang.unparse import unparse, unparse_assign, unparse_target
@@ -219,6 +219,17 @@ def earlier(d: Declarations, e: Name | Access) -> tuple[str, ...]:
         return (f"what `{of}` was a step before is read of a recurrence, `{of}[t - 1]`, with an index over the steps",)
     items[free[0]] += " - 1"
     return (f"the step before is `{of}[{', '.join(items)}]`",)
+
+
+def nothing_goes_on(d: Declarations, name: str, starts: Sequence[Assign], bag: Bag) -> None:
+    """A start without a recurrence, or a recurrence that is written to its next element."""
+    for s in starts:
+        beside = [i for i in s.target.items or () if not isinstance(i, Binder) and shift_of(i) is not None]
+        own = to_its_own(d, s)
+        if own is not None and len(beside) == 1 and not isinstance(beside[0], Dots):
+            bag.error("OPG241", "this is no plain index", beside[0].span, hints=own.hints)
+            return
+    bag.error("OPG250", f"`{name}` has a start and nothing that goes on from it", starts[0].target.span)
 
 
 def another_statement(d: Declarations, s: Assign, bag: Bag, *, first: bool) -> None:

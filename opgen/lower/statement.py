@@ -33,7 +33,7 @@ from opgen.lower.declare import Declarations, every
 from opgen.lower.digits import one_of_several, read_backwards
 from opgen.lower.expression import expression
 from opgen.lower.extent import extent_of, lacks_extents_only, resolve
-from opgen.lower.interleaved import interleaved, rows_of
+from opgen.lower.interleaved import interleaved, mirrored, rows_of
 from opgen.lower.joined import joined
 from opgen.lower.kinds import ARTICLES
 from opgen.lower.lazy import take_out
@@ -233,7 +233,8 @@ def _bind(frame: Frame, scope: Scope, item: Binder | Dots | Expr, s: Assign) -> 
             )
             frame.error("OPG250", f"`{name}` starts here and goes on nowhere", item.span, *hints)
         case _:
-            hints = overwritten(frame.decl, s) or joined(frame, s) or interleaved(frame, s) or _computed(frame, s)
+            hints = overwritten(frame.decl, s) or joined(frame, s) or interleaved(frame, s) or mirrored(frame, s)
+            hints = hints or _computed(frame, s)
             frame.error(
                 "OPG241", "this is no plain index", item.span, "left of `=` stand distinct plain indices and `...`",
                 *hints,
@@ -263,8 +264,7 @@ def _computed(frame: Frame, s: Assign) -> tuple[str, ...]:
     s = _each(s)
     name, left = s.target.name, unparse_target(s.target)
     if (own := to_its_own(frame.decl, s)) is not None:
-        line = unparse_assign(own.line)
-        return (f"what goes on from the step before reads it at one {own.way}: `{line}`", *own.elsewhere)
+        return own.hints
     if (backwards := read_backwards(frame, s)) is not None:
         return (f"a position of two digits is taken apart on the right: `{unparse_assign(backwards)}`",)
     match s.value:

@@ -168,4 +168,13 @@ ROWS = (
         "y = clamp(x, -160, 240)",
         given="inputs: [x]",
     ),
+    Code(
+        "OPG277",
+        "Bounds beyond what a dtype holds",
+        "A result that is stored as an integer ends where its dtype does: `int8` at 127, whatever greater bound its"
+        " formula states. A warning; the spec builds all the same.",
+        "y = clamp(round(x), 0, 255)",
+        "y = clamp(round(x), -128, 127)",
+        given="inputs: [x]\noutputs: {y: {dtype: int8}}",
+    ),
 )

@@ -324,9 +324,10 @@ class ExpressionParser(ListParser):
                 args.append(self.listed(self.advance()))
             else:
                 args.append(self.inner())
-            if self.token.is_op("=") and args and isinstance(args[-1], Name):
-                if called.text == "where" or args[-1].name in self.words.shapes:
-                    args[-1] = self.equality(args[-1])
+            last = args[-1] if args else None
+            of_where = isinstance(last, Name) and (called.text == "where" or last.name in self.words.shapes)
+            if last is not None and of_where and self.token.is_op("="):
+                args[-1] = self.equality(last)
             if self.token.is_op("="):
                 hint = "leave out the name and `=`; equality is written `==`"
                 raise self.fail("arguments are positional", self.token.span, "OPG201", hint)

@@ -16,7 +16,7 @@ from opgen.lang.depth import MAX_DEPTH
 from opgen.lang.elements import elements, has_order
 from opgen.lang.equality import equal
 from opgen.lang.groups import is_group
-from opgen.lang.habits import CHOICE, KEYWORDS, NO_IF, PLAIN, POSITION, SLICE, TUPLE
+from opgen.lang.habits import AXES, CHOICE, KEYWORDS, NO_IF, PLAIN, POSITION, SLICE, TUPLE
 from opgen.lang.idioms import Idioms
 from opgen.lang.joins import is_comprehension, is_list
 from opgen.lang.lexer import T, Token, number_value
@@ -343,6 +343,8 @@ class ExpressionParser(ListParser):
         """What stands in brackets, slices included; conditions behind `if` or `where` are added to `picks`."""
         items: list[Item] = []
         while not self.token.is_op("]"):
+            if self.token.is_word(*AXES) and self.peek().is_op("="):  # `sum[dim=-1](x)`
+                self.at += 2
             if dots := self.accept("..."):
                 items.append(Dots(dots.span))
             else:

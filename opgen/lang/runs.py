@@ -50,9 +50,13 @@ def _from_0(f: Formula, found: re.Match[str], index: str, size: str, first: str)
     head, body = _HEAD.search(f.text[: found.start()]), _body(f.text[found.end() :])
     if head is None or not body:
         return ""
+    return f"{head[1]}[{index} < {size}]({_counted(body, index, first)})"
+
+
+def _counted(body: str, index: str, first: str) -> str:
+    """A body whose index begins at 0, and began at `first`."""
     body = re.sub(rf"([+-])([ ]*){index}\b(?![ ]*[*/\[(])", rf"\1\g<2>{index} \1 {first}", body)
-    body = re.sub(rf"(?<![+-])(?<![+-][ ])\b{index}\b(?![\[(])", f"({index} + {first})", body)
-    return f"{head[1]}[{index} < {size}]({body})"
+    return re.sub(rf"(?<![+-])(?<![+-][ ])\b{index}\b(?![\[(])", f"({index} + {first})", body)
 
 
 def _body(behind: str) -> str:
@@ -80,5 +84,11 @@ def between(before: str, behind: str) -> str:
     if head is None or run is None or not body:
         return ""
     index, first, last = head["index"], run["first"].strip(), run["last"].strip()
+    size = re.fullmatch(r"(.+?)\s*-\s*1", last)
+    if first == "0":  # whose last one is named where one is taken off
+        end = last if size is None else size[1]
+        return f"how far an index runs is a condition: `{head['name']}[{index} < {end}]({body})`"
+    if first == "1":
+        return f"an index runs from 0: `{head['name']}[{index} < {last}]({_counted(body, index, first)})`"
     chosen = f"where({first} <= {index} and {index} < {last}, {body}, 0)"
     return f"a range is a condition: `{head['name']}[{index}]({chosen})`"

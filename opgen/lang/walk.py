@@ -4,6 +4,7 @@ from __future__ import annotations
 
 from collections.abc import Callable, Iterable, Iterator
 from dataclasses import replace
+from fractions import Fraction
 from typing import assert_never
 
 from opgen.diagnostics.model import Span
@@ -146,6 +147,12 @@ def integer(e: Expr) -> int | None:
             return -value
         case _:
             return None
+
+
+def literal(e: Expr) -> int | Fraction | None:
+    """The value of a literal, perhaps with a sign."""
+    sign, e = (-1, e.operand) if isinstance(e, Unary) and e.op == "-" else (1, e)
+    return sign * e.value if isinstance(e, Number) else None
 
 
 def rounded(e: Expr) -> Expr:

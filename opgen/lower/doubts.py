@@ -14,9 +14,8 @@ from fractions import Fraction
 
 from opgen.diagnostics.model import Diagnostic, Severity
 from opgen.ir.operator import Variant
-from opgen.ir.program import Axis, Compute, Kind
+from opgen.ir.program import Axis, Compute
 from opgen.ir.scalar import Apply, Index, walk
-from opgen.ir.storage import STORED
 from opgen.lang.nodes import (
     Access,
     Assign,
@@ -28,6 +27,7 @@ from opgen.lang.nodes import (
     Logic,
     Name,
     Number,
+    Power,
     Product,
     Reduction,
     Sum,
@@ -35,7 +35,7 @@ from opgen.lang.nodes import (
 )
 from opgen.lang.unparse import unparse, unparse_assign
 from opgen.lang.vocabulary import SPARE
-from opgen.lang.walk import names_read, nodes, rebuild, statement_at, transform
+from opgen.lang.walk import literal, names_read, nodes, rebuild, statement_at, transform
 from opgen.lower.declare import Declarations
 
 _EXPONENTIAL = ("softmax", "log_softmax", "logsumexp")
@@ -48,9 +48,12 @@ def doubts(d: Declarations) -> Iterator[Diagnostic]:
     once = {a.target.name: a for a in d.forward if a.op == "=" and names.count(a.target.name) == 1}
     told: set[int] = set()
     for a in d.forward:
-        found = [_quotient(d, a), *_not_a_number(d, a), *_bounds(a), *_saturated(d, a)]
+        found = [_quotient(d, a), *_not_a_number(d, a), *_bounds(a)]
         for r in (n for n in nodes(a.value) if isinstance(n, Reduction)):
-            found.append(_mask(d, a, r, once) if r.name in _EXPONENTIAL else _weights(a, r, once) or _bias(a, r))
+            if r.name in _EXPONENTIAL:
+                found += (_mask(d, a, r, once), _emptied(d, a, r, once))
+            else:
+                found.append(_weights(a, r, once) or _bias(a, r))
             found.append(_diagonal(d, a, r))
         for w in found:
             if w is not None and w.span is not None and w.span.start not in told:
@@ -76,17 +79,10 @@ def _warning(code: str, message: str, e: Expr, label: str, *hints: str) -> Diagn
 
 def _mask(d: Declarations, a: Assign, r: Reduction, once: Mapping[str, Assign]) -> Diagnostic | None:
     """`softmax[j](where(j <= i, s[i, j], 0))`, perhaps by a name."""
-    body, indices = r.body, _names(r)
-    if isinstance(body, Access) and body.name in once:
-        a = once[body.name]
-        items = a.target.items or ()
-        if len(items) != len(body.items):
-            return None
-        pairs = zip(items, body.items, strict=True)
-        indices = {t.name for t, i in pairs if isinstance(t, Binder) and isinstance(i, Name) and i.name in indices}
-        body = a.value
-    if not isinstance(body, Call) or body.name != "where" or len(body.args) != 3:
+    found = _chosen(a, r, once)
+    if found is None:
         return None
+    a, body, indices = found
     condition, *sides = body.args
     zeros = [s for s in sides if s == Number(0, s.span)]
     asked = {n.name for n in nodes(condition) if isinstance(n, Name)}
@@ -97,6 +93,52 @@ def _mask(d: Declarations, a: Assign, r: Reduction, once: Mapping[str, Assign]) 
     meant = replace(body, args=tuple(hidden if s is zero else s for s in body.args))
     message = f"a score of 0 counts in a {r.name}: `exp(0)` is 1"
     return _warning("OPG268", message, zero, "hides nothing", f"write `{_written(a, body, meant)}`")
+
+
+def _chosen(a: Assign, r: Reduction, once: Mapping[str, Assign]) -> tuple[Assign, Call, set[str]] | None:
+    """The `where` under a reduction, perhaps by a name, with its statement and the indices that are reduced there."""
+    body, indices = r.body, _names(r)
+    if isinstance(body, Access) and body.name in once:
+        a = once[body.name]
+        items = a.target.items or ()
+        if len(items) != len(body.items):
+            return None
+        pairs = zip(items, body.items, strict=True)
+        indices = {t.name for t, i in pairs if isinstance(t, Binder) and isinstance(i, Name) and i.name in indices}
+        body = a.value
+    return (a, body, indices) if isinstance(body, Call) and body.name == "where" and len(body.args) == 3 else None
+
+
+def _emptied(d: Declarations, a: Assign, r: Reduction, once: Mapping[str, Assign]) -> Diagnostic | None:
+    """`softmax[j](where(j < i, s[i, j], -inf))`, of which nothing is left where `i` is 0."""
+    found = _chosen(a, r, once)
+    if found is None or r.name == "logsumexp" or _is_decided(d, a, r):
+        return None
+    own, body, indices = found
+    asked, hidden = body.args[0], body.args[2]
+    if not (isinstance(hidden, Unary) and hidden.operand == Name("inf", hidden.span)):
+        return None
+    left = {i.name for i in own.target.items or () if isinstance(i, Binder)}
+    for c in asked.operands if isinstance(asked, Logic) and asked.op == "and" else (asked,):
+        match c:
+            case Compare(operands=(Name(name=low), Name(name=high)), ops=("<",)):
+                pass
+            case Compare(operands=(Name(name=high), Name(name=low)), ops=(">",)):
+                pass
+            case _:
+                continue
+        if low in indices and high in left - indices:
+            line = _written(own, c, replace(c, ops=(f"{c.ops[0]}=",)))
+            message = f"nothing meets `{unparse(c)}` where `{high}` is 0, and the {r.name} of nothing is nan"
+            there = f"or say what holds there: `where({high} > 0, {r.name}[{low}](…), 0)`"
+            return _warning("OPG280", message, c, "leaves out its own element", f"write `{line}`", there)
+    return None
+
+
+def _is_decided(d: Declarations, a: Assign, r: Reduction) -> bool:
+    """Whether a choice stands around a reduction, or around what reads the tensor that it makes."""
+    choices = [c for s in d.forward for c in nodes(s.value) if isinstance(c, Call) and c.name == "where"]
+    return any(n is r or (isinstance(n, Access) and n.name == a.target.name) for c in choices for n in nodes(c))
 
 
 def _is_mask(d: Declarations, condition: Expr, once: Mapping[str, Assign]) -> bool:
@@ -219,33 +261,10 @@ def _bounds(a: Assign) -> Iterator[Diagnostic]:
     """`clamp(x, 1, 0)`, whose bounds are the wrong way round."""
     for c in (n for n in nodes(a.value) if isinstance(n, Call) and n.name == "clamp" and len(n.args) == 3):
         x, low, high = c.args
-        least, most = _literal(low), _literal(high)
+        least, most = literal(low), literal(high)
         if least is not None and most is not None and least > most:
             hint = f"write `{unparse(replace(c, args=(x, high, low)))}`"
             yield _warning("OPG276", f"the lower bound is above the upper one: this is {unparse(high)}", c, "", hint)
-
-
-def _saturated(d: Declarations, a: Assign) -> Iterator[Diagnostic]:
-    """`clamp(round(x), 0, 255)` as a result that is stored as `int8`, which ends at 127."""
-    stated = next((o.dtype for o in d.spec.outputs or () if str(o.name) == a.target.name), None)
-    to = STORED.get(stated or "")
-    clamp = a.value
-    while isinstance(clamp, Call) and clamp.name in ("int", "round", "floor", "ceil") and len(clamp.args) == 1:
-        clamp = clamp.args[0]
-    if to is None or to.kind is not Kind.INT or not isinstance(clamp, Call) or clamp.name != "clamp":
-        return
-    ends = [(e, n) for e in clamp.args[1:] if (n := _literal(e)) is not None]
-    for e in (e for e, n in ends if not to.least <= n <= to.most):
-        fits = [s.name for s in STORED.values() if s.most and all(s.least <= n <= s.most for _, n in ends)]
-        hint = f"`{fits[0]}` holds both: `outputs: {{{a.target.name}: {{dtype: {fits[0]}}}}}`" if fits else ""
-        message = f"`{a.target.name}` is stored as {to.name}, which ends at {to.least} and {to.most}"
-        yield _warning("OPG277", message, e, "beyond that", *filter(None, (hint,)))
-        return
-
-
-def _literal(e: Expr) -> int | Fraction | None:
-    sign, e = (-1, e.operand) if isinstance(e, Unary) and e.op == "-" else (1, e)
-    return sign * e.value if isinstance(e, Number) else None
 
 
 # --- an index bound anew ---------------------------------------------------------------------------------------------
@@ -282,8 +301,9 @@ def _diagonal(d: Declarations, a: Assign, r: Reduction) -> Diagnostic | None:
 
 
 def quotients(d: Declarations, variants: Sequence[Variant]) -> Iterator[Diagnostic]:
-    """A warning for `i//D` where `i` runs to `D`: it is 0."""
+    """A warning for `i//D` where `i` runs to `D`: it is 0; and for `1//2`."""
     told: set[int] = set()
+    yield from _of_literals(d)
     for s in (s for v in variants for s in v.program.statements if isinstance(s, Compute)):
         lengths = {a.name: a.extent for a in (*s.axes, *s.over) if isinstance(a, Axis)}
         whole = (n for n in walk(s.body) if isinstance(n, Apply) and n.fn == "floordiv")
@@ -299,6 +319,20 @@ def quotients(d: Declarations, variants: Sequence[Variant]) -> Iterator[Diagnost
                 size = unparse(found)
                 message = f"`{name} // {size}` is 0 everywhere: `{name}` runs from 0 to {size} - 1"
                 yield _warning("OPG275", message, p, "a whole number", f"for a fraction write `{name} / {size}`")
+
+
+def _of_literals(d: Declarations) -> Iterator[Diagnostic]:
+    """A warning for `1//2`, and for `3//2` as an exponent."""
+    every = [e for a in d.forward for e in nodes(a.value)]
+    exponents = [e.exponent for e in every if isinstance(e, Power)]
+    for p in (e for e in every if isinstance(e, Product)):
+        for (_, above), (op, below) in zip(p.factors, p.factors[1:], strict=False):
+            a, b = literal(above), literal(below)
+            if op != "//" or not a or not b or not a % b or (a // b and not any(p is e for e in exponents)):
+                continue
+            message = f"`{unparse(above)} // {unparse(below)}` is {a // b}: `//` rounds down"
+            hint = f"for a fraction write `{unparse(above)} / {unparse(below)}`"
+            yield _warning("OPG275", message, p, "a whole number", hint)
 
 
 def _is_small(d: Declarations, e: Expr) -> bool:

@@ -79,7 +79,9 @@ from opgen.lower.statement import Wanted, frame_of
 from opgen.lower.steps import without_loops
 from opgen.lower.steps_of_input import without_steps_of_inputs
 from opgen.lower.stored import stored_results
+from opgen.lower.stored_range import stored_ranges
 from opgen.lower.together import together
+from opgen.lower.untrained import untrained
 from opgen.lower.unused import unread
 from opgen.lower.updates import check_fits, check_updates, unchanged
 from opgen.lower.vanishing import vanishing
@@ -168,6 +170,8 @@ def _lower(spec: OpSpec, bag: Bag) -> Operator | None:
         *roots(d),
         *doubts(d),
         *quotients(d, variants),
+        *stored_ranges(d),
+        *untrained(d, variants),
         *unread(d),
     ):
         bag.add(warning)

@@ -101,11 +101,7 @@ def _in_front(
         shown[place] = further
         beyond = f"`{s.target.name}[{', '.join(shown)}] = {value}`"
         return (f"the next start stands one place further out: {beyond}", f"or {one} `{line}`")
-    element = f"for an element itself, write `{line}`"
-    at_it = any(old in a.items for a in nodes(s.value) if isinstance(a, Access))  # `h[0] = x[0]`
-    at_it = at_it or _counts(body.value, index)
-    if step.offset < 0 and old == Number(0, s.span) and not at_it:
-        return (start, none, f"or {element}")
+    element = f"for an element itself, both lines are one: `{line}`"
     return (element, f"or {start}", none)
 
 

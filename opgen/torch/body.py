@@ -179,7 +179,7 @@ def _with_every_axis(scope: Scope, r: Read, space: Space) -> Stored:
     lacking = [Place(r.at[i], n) for i, n in enumerate(stored.shape) if i not in stored.axes]
     varying = [polynomial(p.at).scalar() for p in lacking if not isinstance(p.at, Batch)]
     if any(n not in here for at in varying for n in indices(at)):
-        return stored  # asked again over what it varies along: it was found not to leave the tensor
+        return scope.whole.get(r, stored)  # asked again over what it varies along
     if all(is_plain(scope, p, space) or proven(scope, p, space) for p in lacking):
         return stored
     dims: Space = tuple(x if isinstance(x, Batch) else Axis(f"@{i}", x) for i, x in enumerate(stored.shape))
@@ -187,7 +187,8 @@ def _with_every_axis(scope: Scope, r: Read, space: Space) -> Stored:
     order = batch_first(stored.shape)
     full = expanded(scope, aligned(value, tuple(dims[i] for i in order)), tuple(dims[i] for i in order))
     name = scope.named_line(f"whole_{stored.name}", full.text.text)
-    return replace(stored, name=name, axes=order, batch=full.batch)
+    scope.whole[r] = replace(stored, name=name, axes=order, batch=full.batch)
+    return scope.whole[r]
 
 
 def _loop(p: Position, space: Space) -> Loop:

@@ -36,6 +36,12 @@ MIX = "y[..., i, d] = sum[j](p[..., i, j]*v[..., j, d])"
         (LAYER, ["y[o] = tanh(sum[i](b[o] + w[o, i]*x[i]))"], "OPG270"),
         (LAYER, ["y[i] = x[i]/norm[i](x[i]) + eps"], "OPG271"),
         (LAYER, ["y[i] = 2*x[i]/sum[i](x[i]**2) + 1e-6"], "OPG271"),
+        (SCORES, ["y[..., i, j] = softmax[j](where(j < i, s[..., i, j], -inf))"], "OPG280"),
+        (
+            SCORES,
+            ["m[..., i, j] = where(ok[j] and i > j, s[..., i, j], -inf)", "y[..., i, k] = softmax[k](m[..., i, k])"],
+            "OPG280",
+        ),
     ],
 )
 def test_what_is_hardly_meant_is_told(inputs: str, lines: list[str], code: str) -> None:
@@ -66,6 +72,16 @@ def test_what_is_hardly_meant_is_told(inputs: str, lines: list[str], code: str) 
         (LAYER, ["y[i] = log(x[i]/norm[i](x[i]) + eps)"]),
         (LAYER, ["y[i] = x[i]/2 + eps"]),
         (LAYER, ["y[i] = x[i]/norm[i](x[i]) + 1"]),
+        (SCORES, ["y[..., i] = logsumexp[j](where(j < i, s[..., i, j], -inf))"]),
+        (SCORES, ["y[..., i, j] = where(i == 0, 0, softmax[j](where(j < i, s[..., i, j], -inf)))"]),
+        (
+            SCORES,
+            [
+                "p[..., i, j] = softmax[j](where(j < i, s[..., i, j], -inf))",
+                "y[..., i, d] = sum[j](where(j < i, p[..., i, j], 0)*v[..., j, d])",
+            ],
+        ),
+        (LAYER, ["y[i < I] = pad(x[i - 7//2], 0)"]),
     ],
 )
 def test_what_may_be_meant_is_not(inputs: str, lines: list[str]) -> None:
@@ -90,3 +106,63 @@ def test_what_is_infinite_without_an_input_is_told(formula: str) -> None:
 )
 def test_what_is_finite_without_an_input_is_not(formula: str) -> None:
     assert not diagnosed(whole(MISSING % "", formula))
+
+
+STORED = "inputs: {x: {shape: [N]}, k: {shape: [N], dtype: int}}\noutputs: {y: {dtype: %s}}"
+
+
+@pytest.mark.parametrize(
+    ("dtype", "formula", "code"),
+    [
+        ("int8", "y[n] = clamp(round(x[n]), 0, 255)", "OPG277"),
+        ("uint8", "y[n] = clamp(x[n], -128, 127)", "OPG277"),
+        ("uint8", "y[n] = sigmoid(x[n])", "OPG279"),
+        ("int32", "y[n] = round(mean[m](clamp(x[m], 0, 1))*softmax[n](x[n]))", "OPG279"),
+        ("uint8", "y[n] = where(x[n] > 2, 1, clamp(x[n], 0, 1)**2)", "OPG279"),
+    ],
+)
+def test_what_a_dtype_does_not_hold_is_told(dtype: str, formula: str, code: str) -> None:
+    (found,) = diagnosed(whole(STORED % dtype, formula))
+    assert (found.code, found.severity) == (code, Severity.WARNING)
+    if code == "OPG279":
+        scaled = found.hints[0].removeprefix("scale it: ").strip("`")
+        assert not diagnosed(whole(STORED % dtype, scaled))
+
+
+@pytest.mark.parametrize(
+    ("dtype", "formula"),
+    [
+        ("uint8", "y[n] = clamp(round(x[n]), 0, 255)"),
+        ("uint8", "y[n] = where(x[n] > 0, 1, 0)"),
+        ("uint8", "y[n] = clamp(k[n], 0, 1)"),
+        ("uint8", "y[n] = clamp(round(x[n]), 0, 1)"),
+        ("int8", "y[n] = 127*tanh(x[n])"),
+        ("int8", "y[n] = sign(x[n])"),
+    ],
+)
+def test_what_a_dtype_holds_is_not(dtype: str, formula: str) -> None:
+    assert not [d for d in diagnosed(whole(STORED % dtype, formula)) if d.code != "OPG240"]
+
+
+GATE = (
+    "inputs: {x: {shape: [N]}, w: {shape: []}}\nparams: {k: {type: float, default: 100.0}}\n"
+    "module: {parameters: {w: constant(0.1)}}"
+)
+
+
+@pytest.mark.parametrize("lines", [["y[n] = where(x[n] > w, x[n], 0)"], ["q = floor(w)", "y[n] = x[n]*q"]])
+def test_a_parameter_without_a_gradient_is_told(lines: list[str]) -> None:
+    (found,) = [d for d in diagnosed(whole(GATE, *lines)) if d.code != "OPG240"]
+    assert (found.code, found.severity) == ("OPG278", Severity.WARNING)
+
+
+@pytest.mark.parametrize(
+    "lines",
+    [
+        ["y[n] = where(x[n] > w, x[n], w)"],
+        ["y[n] = x[n]*sigmoid(k*(x[n] - w))"],
+        ["q = w**2", "y[n] = x[n] + max(q, 0)"],
+    ],
+)
+def test_a_parameter_with_a_gradient_is_not(lines: list[str]) -> None:
+    assert not [d for d in diagnosed(whole(GATE, *lines)) if d.code != "OPG240"]

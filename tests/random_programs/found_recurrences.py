@@ -132,6 +132,13 @@ FOUND = {
         "  y[N, j] = sum[i < N](sin(x[i, j]))\n"
         "  y[s < N, j] = 0.5*y[s + 1, j] + x[s, j]\n"
     ),
+    "an element in order of what is the same at each": (
+        "inputs: {x: {shape: [...]}}\n"
+        "outputs: [y]\n"
+        "forward: |\n"
+        "  y[-1, ..., i < 2] = tanh(sin(x[...]))\n"
+        "  y[s < 2, ..., i < 2] = tanh(max(y[s - 1, ..., i], sort[s](x[...])))\n"
+    ),
 }
 
 SHAPES = {
@@ -149,4 +156,5 @@ SHAPES = {
     "a start of a smaller kind": {"x": (3,), "on": ()},
     "an index that cancels in a position out of range": {"x": (3, 3)},
     "a sum over a dim at which a recurrence starts": {"x": (3, 2)},
+    "an element in order of what is the same at each": {"x": (2,)},
 }

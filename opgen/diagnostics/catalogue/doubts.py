@@ -153,7 +153,8 @@ ROWS = (
     Code(
         "OPG275",
         "A quotient of whole numbers that is 0",
-        "`//` rounds down, and an index is less than its extent: their quotient is 0 everywhere. `/` makes a fraction."
+        "`//` rounds down, and an index is less than its extent: their quotient is 0 everywhere, as that of two numbers"
+        " of which the lesser is above. `/` makes a fraction."
         " A warning; the spec builds all the same.",
         "y[t, i < D] = p[t]*10**(-(i // D))",
         "y[t, i < D] = p[t]*10**(-(i / D))",
@@ -176,5 +177,32 @@ ROWS = (
         "y = clamp(round(x), 0, 255)",
         "y = clamp(round(x), -128, 127)",
         given="inputs: [x]\noutputs: {y: {dtype: int8}}",
+    ),
+    Code(
+        "OPG278",
+        "A parameter that nothing trains",
+        "Conditions and roundings have no slope, so that the gradient of what they alone read is 0 everywhere: as a"
+        " parameter of a module it stays what it was. A warning; the spec builds all the same.",
+        "y = where(abs(x) > limit, x, 0)",
+        "y = x*sigmoid(100*(abs(x) - limit))",
+        given="inputs: {x: {shape: [...]}, limit: {shape: []}}\nmodule: {parameters: {limit: constant(0.1)}}",
+    ),
+    Code(
+        "OPG279",
+        "Fractions in a dtype of whole numbers",
+        "What lies between -1 and 1 is rounded when it is stored as an integer, and next to nothing is left of it. A"
+        " warning; the spec builds all the same.",
+        "y = sigmoid(x)",
+        "y = 255*sigmoid(x)",
+        given="inputs: [x]\noutputs: {y: {dtype: uint8}}",
+    ),
+    Code(
+        "OPG280",
+        "A softmax of nothing",
+        "Where a mask hides all of a row, its softmax is nan: as `j < i` does where `i` is 0. A warning; the spec"
+        " builds all the same.",
+        "y[i, j] = softmax[j](where(j < i, x[i, j], -inf))",
+        "y[i, j] = softmax[j](where(j <= i, x[i, j], -inf))",
+        given="inputs: {x: {shape: [N, N]}}",
     ),
 )

@@ -7,7 +7,9 @@
 from __future__ import annotations
 
 import difflib
-from collections.abc import Callable, Sequence
+from collections.abc import Callable, Iterator, Sequence
+from contextlib import contextmanager
+from contextvars import ContextVar
 from dataclasses import dataclass
 from typing import TYPE_CHECKING, Any
 
@@ -211,9 +213,27 @@ def domain_error(op: str, name: str, value: Any, domain: str) -> ValueError:
     return ValueError(f"{op}: {name} must satisfy {domain}, but is {value!r}")
 
 
-def checks_values(tensor: Tensor) -> bool:
-    """May the values of this tensor be looked at? On a GPU that would wait for it; a graph looks when it runs."""
-    return tensor.is_cpu or in_graph()
+_explaining: ContextVar[bool] = ContextVar("explaining", default=False)
+
+
+@contextmanager
+def explaining() -> Iterator[None]:
+    """Inside, values are looked at to say what is wrong with a call that a kernel has refused."""
+    token = _explaining.set(True)
+    try:
+        yield
+    finally:
+        _explaining.reset(token)
+
+
+def checks_values(tensor: Tensor, read: Sequence[Tensor] = ()) -> bool:
+    """May the values of this tensor be looked at? On a GPU that would wait for it; a graph looks when it runs.
+
+    Where no tensor of `read` is empty, the kernel itself looks at each value, as a position, and refuses the call.
+    """
+    if in_graph():
+        return True
+    return tensor.is_cpu and not (read and all(t.numel() for t in read) and not _explaining.get())
 
 
 def check_range(op: str, operand: str, tensor: Tensor, inside: Callable[[Any], Any], domain: str) -> None:

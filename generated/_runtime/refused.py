@@ -21,6 +21,7 @@ import torch
 from torch import Tensor
 
 from . import native
+from .arguments import explaining
 
 if TYPE_CHECKING:
     from .dispatch import Definition, Op
@@ -139,6 +140,12 @@ def out_of_range(op: Op, args: Sequence[Any], error: Exception) -> Exception:
     if not _OUT_OF_RANGE.search(str(error)):
         unnamed = isinstance(error, IndexError) and not _is_ours(d.name, error)
         return IndexError(f"{d.name}: {error}") if unnamed else error
+    if op.which == "forward" and d.check_values is not None:
+        try:
+            with explaining():
+                d.check_values(*args)
+        except IndexError as named:
+            return named
     values = dict(zip(op.arguments, args, strict=False))
     for name, sized, axis, dim in d.positions:
         ids, like = values.get(name), values.get(sized)

@@ -51,7 +51,7 @@ def check(input: Tensor, weight: Tensor, per_sample_weights: Tensor | None) -> N
 def check_values(input: Tensor, weight: Tensor, per_sample_weights: Tensor | None) -> None:
     """Raise where an integer is out of range; reads the values."""
     V = weight.shape[0]
-    if checks_values(input):
+    if checks_values(input, read=(input, weight)):
         check_range("embedding_bag", "input", input, lambda input: (input >= 0) & (input < V), "0 <= input < V")
 
 

@@ -45,7 +45,7 @@ def check(input: Tensor, segment: Tensor, num_segments: int, empty: float) -> No
 
 def check_values(input: Tensor, segment: Tensor, num_segments: int, empty: float) -> None:
     """Raise where an integer is out of range; reads the values."""
-    if checks_values(segment):
+    if checks_values(segment, read=(segment, input)):
         check_range(
             "segment_max",
             "segment",

@@ -17,12 +17,15 @@ from typing import Any
 import torch
 from torch import Tensor
 
-from .._runtime.functions import upcast_all
+from .._runtime.functions import upcast, upcast_all
 
 
 def spike_forward(membrane: Tensor, threshold: float) -> Tensor:
     """The value."""
+    dtype = membrane.dtype
+    membrane = upcast(membrane)
     spikes = (membrane - threshold > 0).to(membrane.dtype)
+    spikes = spikes.to(dtype)
     return spikes
 
 

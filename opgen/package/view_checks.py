@@ -10,7 +10,7 @@ import re
 from collections.abc import Mapping, Sequence
 from dataclasses import replace
 
-from opgen.code.layout import quoted, strings
+from opgen.code.layout import quoted, strings, tupled
 from opgen.code.python_text import python_text
 from opgen.code.signature import is_computed
 from opgen.ir.declared import Domain
@@ -21,6 +21,7 @@ from opgen.ir.scalar import ONE, Apply, Dim, Param, Scalar, sub, transform, walk
 from opgen.ir.text import scalar as scalar_text
 from opgen.package.shapes import Sizes, check_lines, dims_in, local, size_lines
 from opgen.package.view import Surface
+from opgen.package.view_domains import read_for_sure
 from opgen.torch.conditions import Switches, chain, told_by
 from opgen.torch.functions import MASK
 
@@ -200,7 +201,9 @@ def value_checks(s: Surface) -> tuple[str, ...]:
         if text is not None:
             named = f"{quoted(s.name)}, {quoted(s.operator.shown(t.name))}, {t.name}"
             call = f"check_range({named}, lambda {t.name}: {text}, {quoted(domain.text)})"
-            check += [f"if checks_values({t.name}):", f"    {call}"]
+            read = read_for_sure(s, t.name, domain)
+            asked = f"{t.name}, read={tupled([*read])}" if read else t.name
+            check += [f"if checks_values({asked}):", f"    {call}"]
         if optional:
             check = [f"if {' and '.join(f'{n} is not None' for n in optional)}:", *(f"    {line}" for line in check)]
         lines += check

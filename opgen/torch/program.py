@@ -26,7 +26,7 @@ from opgen.ir.program import (
     statement_reads,
     targets,
 )
-from opgen.ir.scalar import BATCH, Apply, Batch, Lit, Read, Scalar, occurrences, substitute
+from opgen.ir.scalar import BATCH, Apply, Batch, Lit, Read, Scalar, occurrences, reads, substitute, walk
 from opgen.ir.storage import STORED
 from opgen.ir.text import scalar as as_text
 from opgen.opt.convolution import convolution, convolutions
@@ -261,6 +261,8 @@ def _narrower(scope: Scope, like: str) -> bool:
 
 # --- precision -------------------------------------------------------------------------------------------------------
 
+_DECIDING = ("lt", "le", "gt", "ge", "eq", "ne", "sign", "floor", "ceil", "round", "trunc", "int", "heaviside")
+_CHOOSING = ("max", "min", "argmax", "argmin", "argsort")
 _EXACT = ("neg", "where", "detach", "abs", "sign", "max", "min", "relu", "floor", "ceil", "round", "trunc")
 
 
@@ -284,6 +286,25 @@ def needs_upcast(p: Program) -> bool:
         roundings += within
         if roundings > 1 or (s.op == "sum" and within):  # what is rounded and then summed up may cancel
             return True
+    return _decides_by_rounded(p)
+
+
+def _decides_by_rounded(p: Program) -> bool:
+    """Would another choice be made, or another whole number found, by values that torch has rounded?"""
+    inexact: set[str] = set()
+
+    def is_rounded(e: Scalar) -> bool:
+        return _roundings(p, e) > 0 or any(r.tensor in inexact for r in reads(e))
+
+    for s in definitions(p):
+        bodies = (s.body, s.base) if isinstance(s, Scatter) else (s.body,)
+        asked = (n for e in bodies for n in walk(e) if isinstance(n, Apply) and n.fn in _DECIDING)
+        if any(is_rounded(a) for n in asked for a in n.args):
+            return True
+        if isinstance(s, Compute) and s.op in _CHOOSING and is_rounded(s.body):
+            return True
+        if (s.op not in (None, *_CHOOSING) and s.kind is Kind.FLOAT) or any(map(is_rounded, bodies)):
+            inexact.add(s.target)
     return False
 
 

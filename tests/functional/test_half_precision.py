@@ -1,4 +1,4 @@
-"""Plain torch in 16 bits: what cancels is summed up in float32, and matrix products stay torch's own."""
+"""Plain torch in 16 bits: what cancels, or decides, is computed in float32, and products stay torch's own."""
 
 from __future__ import annotations
 
@@ -53,3 +53,56 @@ def test_products_that_torch_computes_stay_in_their_dtype(name: str) -> None:
     assert "upcast" not in Path(str(function.__file__)).with_name("function.py").read_text()
     x, w = (torch.randn(s).bfloat16() for s in shapes)
     assert made(x, w).dtype is torch.bfloat16
+
+
+SMALL = 2**-9  # so little that `1 + SMALL` is 1 in bfloat16
+ONE = "inputs: {x: {shape: [N]}, b: {shape: [N]}}"
+ROWS = "inputs: {x: {shape: [N, K]}, b: {shape: [K]}}"
+
+
+@pytest.mark.parametrize(
+    "formula",
+    [
+        "y[n] = x[n] + b[n] > 1",
+        "y[n] = where(x[n] + b[n] > 1, 5, -5)",
+        "y[n] = ceil(x[n] + b[n])",
+        "y[n] = int(ceil(x[n] + b[n]))",
+        "y[n] = x[n] + b[n] == x[n]",
+        "y[n] = sign(x[n] - b[n])*heaviside(x[n]*b[n] - 1, 0)",
+        "y = count[n](x[n] + b[n] > 1)",
+        "y = any[n](x[n] - b[n]/2 < 1)",
+        "s[n] = x[n] + b[n]\n  y[n] = where(s[n] > x[n], 1, 0)",
+    ],
+)
+def test_decisions_are_those_of_float32(formula: str) -> None:
+    f = opgen.load(f"op: decides\n{ONE}\noutputs: [y]\nforward: |\n  {formula}\n", compiled=False)
+    x, b = torch.ones(1), torch.tensor([SMALL])
+    assert torch.equal(f(x.bfloat16(), b.bfloat16()).float(), f(x, b).float())
+
+
+@pytest.mark.parametrize("formula", ["argmax[k](x[n, k] + b[k])", "argmin[k](x[n, k] - b[k])"])
+def test_places_are_those_of_float32(formula: str) -> None:
+    f = opgen.load(f"op: places\n{ROWS}\nforward: y[n] = {formula}\n", compiled=False)
+    x, b = torch.ones(1, 2), torch.tensor([SMALL, 1.5 * SMALL])
+    assert f(x.bfloat16(), b.bfloat16()).tolist() == f(x, b).tolist() == [1]
+
+
+@pytest.mark.parametrize("formula", ["max[k](x[n, k] + b[k])", "min[k](x[n, k] - b[k])", "median[k](x[n, k] + b[k])"])
+def test_gradients_go_where_those_of_float32_go(formula: str) -> None:
+    f = opgen.load(f"op: chooses\n{ROWS}\nforward: y[n] = {formula}\n", compiled=False)
+    found = []
+    for dtype in (torch.float32, torch.bfloat16):
+        x = torch.ones(1, 2, dtype=dtype, requires_grad=True)
+        b = torch.tensor([1.5 * SMALL, SMALL], dtype=dtype)
+        (grad,) = torch.autograd.grad(f(x, b).sum(), x)
+        found.append(grad.tolist())
+    assert found[0] == found[1]
+    assert sum(found[0][0]) == 1
+
+
+def test_what_only_moves_is_not_widened() -> None:
+    f = opgen.load(
+        "op: moves\ninputs: {x: {shape: [N]}}\nforward: y[n] = where(x[n] > 0, x[n], max(-x[n], 2))\n", compiled=False
+    )
+    x = torch.randn(7).bfloat16()
+    assert torch.equal(f(x), torch.where(x > 0, x, torch.maximum(-x, torch.tensor(2.0).bfloat16())))

@@ -14,7 +14,6 @@ from opgen.lang.beside import Arguments
 from opgen.lang.binders import as_binder
 from opgen.lang.depth import MAX_DEPTH
 from opgen.lang.elements import elements, has_order
-from opgen.lang.equality import equal
 from opgen.lang.groups import is_group
 from opgen.lang.habits import AXES, CHOICE, KEYWORDS, NO_IF, PLAIN, POSITION, SLICE, TUPLE
 from opgen.lang.idioms import Idioms
@@ -40,6 +39,7 @@ from opgen.lang.nodes import (
     Text,
     Unary,
 )
+from opgen.lang.other_signs import equal, of_bits
 from opgen.lang.slices import Item, Slice, run_of
 from opgen.lang.subscripts import element, reduced
 from opgen.lang.unparse import unparse
@@ -108,7 +108,9 @@ class ExpressionParser(ListParser):
         span = left.span.to(parts[-1].span)
         match level:
             case 1 | 2:  # or, and
-                return Logic(ops[0], tuple(parts), span)
+                if (bits := of_bits(signs[0].span.text, parts, signs[0].span)) is not None:
+                    self.bag.amend("OPG201", signs[0].span, f"write `{unparse(bits)}`")
+                return bits or Logic(ops[0], tuple(parts), span)
             case 4:
                 return Compare(tuple(parts), tuple(ops), span)
             case 5:

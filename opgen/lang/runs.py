@@ -77,6 +77,15 @@ def of_listed(before: str, behind: str) -> str:
     return f"what is listed is read by its place: `{head['name']}[{free}]({read})`"
 
 
+def within(before: str, behind: str) -> str:
+    """`sum[j in V](x[j])`, over a dim, around its `in`; nothing where it is something else."""
+    head, run = _INDEX.search(before), re.match(r"in\s+(?:range\()?(?P<size>[A-Z]\w*)\)?\s*(?=\])", behind)
+    body = "" if run is None else _body(behind[run.end() :])
+    if head is None or run is None or not body:
+        return ""
+    return f"how far an index runs is a condition: `{head['name']}[{head['index']} < {run['size']}]({body})`"
+
+
 def between(before: str, behind: str) -> str:
     """`sum[j = a:b](x[j])`, over a range that moves, around its `=`; nothing where it is something else."""
     head, run = _INDEX.search(before), re.match(r"=\s*(?P<first>[^\[\]=:]+):(?P<last>[^\[\]=:]+)(?=\])", behind)

@@ -13,7 +13,7 @@ from opgen.lang.habits import COLON, COMMENT, DOTS, ELEMENT, FUNCTIONS, JOIN, ST
 from opgen.lang.latex import written
 from opgen.lang.lexer import T, Token
 from opgen.lang.paper import multiplied
-from opgen.lang.runs import between, of_listed
+from opgen.lang.runs import between, of_listed, within
 from opgen.lang.vocabulary import SPARE
 from opgen.schema.reductions import REDUCTIONS
 
@@ -70,7 +70,7 @@ def hints(
     elif token.is_word("else"):
         yield "write `where(condition, a, b)` for a choice inside a formula"
     elif token.is_word("in") and wanted.endswith("`]`"):
-        yield of_listed(_before(token), _after(token)) or DOTS
+        yield of_listed(_before(token), _after(token)) or within(_before(token), _after(token)) or DOTS
     elif token.is_op(")", "]") and wanted.startswith("an operator or"):
         yield f"there is one `{token.text}` too many, or its opening bracket is missing"
     elif wanted == "`=`" and (token.is_op(":", "=") or _after(token).startswith("<-")):

@@ -15,7 +15,7 @@ from opgen.ir.complex_functions import PARTS
 from opgen.ir.functions import FUNCTIONS
 from opgen.ir.program import Kind
 from opgen.ir.reductions import REDUCTIONS
-from opgen.ir.scalar import Apply, Cast, Lit, Param, walk, where
+from opgen.ir.scalar import Apply, Batch, Cast, Lit, Param, walk, where
 from opgen.ir.storage import STORED, Stored
 from opgen.lang import habits
 from opgen.lang.depth import MAX_NODES_DEPTH
@@ -357,7 +357,10 @@ def _unknown(f: Frame, e: Call) -> Typed:
         hint = f"name the index in brackets: `{e.name}[k](…)`"
         return f.error("OPG206", f"`{e.name}` reduces over an index that is not named", e.name_span, hint)
     if tensor is not None:
-        shown = f"{e.name}[{', '.join(map(unparse, e.args)) or '…'}]"
+        items = [*map(unparse, e.args)] or ["…"]
+        if tensor.shape and isinstance(tensor.shape[0], Batch) and len(items) == len(tensor.shape) - 1:
+            items = ["...", *items]
+        shown = f"{e.name}[{', '.join(items)}]"
         return f.error("OPG206", f"`{e.name}` is a tensor", e.name_span, f"read it with brackets: `{shown}`")
     if e.name in f.decl.params:
         hint = of_a_param(e)

@@ -51,7 +51,7 @@ def doubts(d: Declarations) -> Iterator[Diagnostic]:
         found = [_quotient(d, a), *_not_a_number(d, a), *_bounds(a)]
         for r in (n for n in nodes(a.value) if isinstance(n, Reduction)):
             if r.name in _EXPONENTIAL:
-                found += (_mask(d, a, r, once), _emptied(d, a, r, once))
+                found += (_mask(d, a, r, once), _emptied(d, a, r, once), _of_shares(a, r, once))
             else:
                 found.append(_weights(a, r, once) or _bias(a, r))
             found.append(_diagonal(d, a, r))
@@ -133,6 +133,22 @@ def _emptied(d: Declarations, a: Assign, r: Reduction, once: Mapping[str, Assign
             there = f"or say what holds there: `where({high} > 0, {r.name}[{low}](…), 0)`"
             return _warning("OPG280", message, c, "leaves out its own element", f"write `{line}`", there)
     return None
+
+
+def _of_shares(a: Assign, r: Reduction, once: Mapping[str, Assign]) -> Diagnostic | None:
+    """`log_softmax[c](p[n, c])`, where `p` is a softmax over `c`."""
+    inner = r.body
+    if isinstance(inner, Access) and inner.name in once:
+        made = once[inner.name]
+        target = [i.name if isinstance(i, Binder) else "..." for i in made.target.items or ()]
+        read = [i.name if isinstance(i, Name) else "..." if isinstance(i, Dots) else "" for i in inner.items]
+        inner = made.value if target == read else inner
+    if not isinstance(inner, Reduction) or r.name == "logsumexp" or inner.name not in ("softmax", "log_softmax"):
+        return None
+    if _names(inner) != _names(r):
+        return None
+    hint = f"write `{_written(a, r, replace(r, body=inner.body))}`"
+    return _warning("OPG282", f"a {r.name} of what is a {inner.name} already", r.body, f"a {inner.name}", hint)
 
 
 def _is_decided(d: Declarations, a: Assign, r: Reduction) -> bool:

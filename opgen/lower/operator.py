@@ -84,7 +84,7 @@ from opgen.lower.together import together
 from opgen.lower.untrained import untrained
 from opgen.lower.unused import unread
 from opgen.lower.updates import check_fits, check_updates, unchanged
-from opgen.lower.vanishing import vanishing
+from opgen.lower.vanishing import still, vanishing
 from opgen.schema.elsewhere import Callee
 from opgen.schema.model import OpSpec
 
@@ -163,6 +163,7 @@ def _lower(spec: OpSpec, bag: Bag) -> Operator | None:
     optional = tuple(n for n, t in d.inputs.items() if t.optional)
     for warning in (
         *vanishing(d, variants),
+        *still(d, variants),
         *meeting(d, variants),
         *nowhere(d, variants),
         *together(d),

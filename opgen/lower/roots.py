@@ -74,12 +74,13 @@ def _spaced(e: Product) -> Diagnostic | None:
 
 
 def _divided(products: Sequence[Product]) -> Iterator[Diagnostic]:
-    """`x**1/2`: powers of a literal 1 that are divided."""
+    """`x**1/2`, `x**-1/2`: powers of a literal 1 or -1 that are divided."""
     seen: set[int] = set()
     for product in products:
         for (_, factor), (sign, divisor) in zip(product.factors, product.factors[1:], strict=False):
             power = factor.operand if isinstance(factor, Unary) and factor.op == "-" else factor
-            if sign != "/" or not isinstance(power, Power) or power.exponent != Number(1, power.span):
+            ones = (Number(1, factor.span), Unary("-", Number(1, factor.span), factor.span))
+            if sign != "/" or not isinstance(power, Power) or power.exponent not in ones:
                 continue
             if power.span.start not in seen:
                 seen.add(power.span.start)
@@ -90,9 +91,12 @@ def _warning(power: Power, divisor: Expr) -> Diagnostic:
     base, at = power.base, power.span.to(divisor.span)
     meant = replace(power, exponent=Product((("*", power.exponent), ("/", divisor)), at))
     hint = f"write `{unparse(meant)}`"
+    inverse = isinstance(power.exponent, Unary)
     if divisor == Number(2, at):
-        hint += f", or `sqrt({unparse(base)})`"
+        hint += f", or `{'rsqrt' if inverse else 'sqrt'}({unparse(base)})`"
     message = "`**` binds tighter than `/`: this divides a power of one"
-    hints = (hint, f"or `{unparse(Product((('*', base), ('/', divisor)), at))}`, if that is meant")
+    above, below = (Number(1, at), (divisor, base)) if inverse else (base, (divisor,))
+    written = Product((("*", above), *(("/", e) for e in below)), at)
+    hints = (hint, f"or `{unparse(written)}`, if that is meant")
     label = f"`{unparse(power)}`, divided"
     return Diagnostic("OPG257", message, at, label, hints=hints, severity=Severity.WARNING)

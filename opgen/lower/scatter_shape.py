@@ -9,7 +9,7 @@ from opgen.ir.scalar import BATCH, Dim
 from opgen.lang.nodes import Access, Assign, Binder, Call, Dots, Expr, Name, Number, Product, Sum
 from opgen.lang.unparse import unparse
 from opgen.lang.vocabulary import letters
-from opgen.lang.walk import nodes
+from opgen.lang.walk import nodes, statement_names
 from opgen.lower.digits import digits, extent_on_the_right
 from opgen.lower.domain import end_of
 from opgen.lower.idle import idle_param
@@ -38,7 +38,10 @@ def proposals(f: Frame, s: Assign) -> tuple[str, ...]:
     shape = [own[p] if p else next(spare) if size is None else size for p, size in zip(counted, sizes, strict=True)]
     dims = {size: p for p, size in own.items()}
     new = {size: f"num_{size.lower()}" for size in shape if size.isalpha() and size not in (*known, *dims)}
-    if len(new) == 1 and (declared := idle_param(f.decl)) is not None:
+    if len(new) == 1 and (idle := _idle_dim(f)) is not None:
+        shape = [idle if size in new else size for size in shape]
+        new = {}
+    elif len(new) == 1 and (declared := idle_param(f.decl)) is not None:
         dims |= dict.fromkeys(new, declared)
         new = {}
     dims |= new
@@ -50,6 +53,14 @@ def proposals(f: Frame, s: Assign) -> tuple[str, ...]:
     if dims:
         output += f", with `dims: {{{', '.join(f'{d}: {p}' for d, p in dims.items())}}}`"
     return (output + (f" and {params}" if new else ""), f"or {start}")
+
+
+def _idle_dim(f: Frame) -> str | None:
+    """The one derived dim that no shape and no formula has."""
+    shapes = (*f.decl.shapes.values(), *f.decl.output_shapes.values())
+    read = {n for s in (*f.decl.forward, *f.decl.backward) for n in statement_names(s)}
+    idle = [d for d in f.decl.derived if d not in read and not any(Dim(d) in shape for shape in shapes)]
+    return idle[0] if len(idle) == 1 else None
 
 
 def _initial(param: str) -> str:

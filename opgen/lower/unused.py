@@ -70,7 +70,7 @@ def unread(d: Declarations) -> Iterator[Diagnostic]:
             readers.setdefault(n, set()).add(s.target.name)
     for name, span in d.targets().items():
         if name not in d.outputs and readers.get(name, set()) <= {name}:
-            yield _warning("tensor", name, span, "remove it, or list it under `outputs`")
+            yield _warning("tensor", name, span, "read it in another statement, remove it, or list it under `outputs`")
 
 
 def _bound(d: Declarations) -> Iterator[Diagnostic]:

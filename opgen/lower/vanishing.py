@@ -18,6 +18,7 @@ from opgen.ir.program import (
     Given,
     Kind,
     Program,
+    Recurrence,
     Scatter,
     Statement,
     statement_reads,
@@ -25,7 +26,7 @@ from opgen.ir.program import (
     targets,
 )
 from opgen.ir.scalar import INF, NEG_INF, ZERO, Apply, Dim, Lit, Read, Scalar, children, reads, walk
-from opgen.lang.nodes import Call, Name
+from opgen.lang.nodes import Binder, Call, Name
 from opgen.lang.walk import nodes
 from opgen.lower.declare import Declarations
 
@@ -185,6 +186,36 @@ def _inputs_of(p: Program, output: str) -> set[str]:
         if found & {*targets(s)}:
             found |= {r.tensor for r in statement_reads(s)}
     return found & {t.name for t in p.inputs}
+
+
+def still(d: Declarations, variants: Sequence[Variant]) -> Iterator[Diagnostic]:
+    """A warning for each recurrence that starts at 0 and stays there, in all variants."""
+    found = [_unmoved(v.program) for v in variants]
+    told: set[str] = set()
+    for name in (n for n in d.targets() if found and all(n in f for f in found)):
+        along = found[0][name].along.name
+        if name in told:
+            continue
+        told.update(found[0][name].targets)  # they go on from each other
+        for s in (s for s in d.forward if s.target.name == name):
+            items = [i.name if isinstance(i, Binder) else "..." for i in s.target.items or ()]
+            if along not in items:
+                continue
+            start = ", ".join("-1" if i == along else i for i in items)
+            message = f"`{name}` is 0 everywhere: it starts at 0, and each step is a multiple of the one before"
+            hint = f"say what it starts from: `{name}[{start}] = …`"
+            yield Diagnostic("OPG281", message, s.target.span, hints=(hint,), severity=Severity.WARNING)
+
+
+def _unmoved(p: Program) -> dict[str, Recurrence]:
+    """The targets of recurrences upwards that are 0 if what they read one place back is."""
+    found: dict[str, Recurrence] = {}
+    for s in p.statements:
+        if isinstance(s, Recurrence) and not s.reverse and all(c.kind is Kind.FLOAT for c in s.steps):
+            zeros = _Zeros(dict.fromkeys(s.targets, _ZERO))
+            if all(c.op in _KEEPING and zeros.lost(c.body) == _ZERO for c in s.steps):
+                found.update(dict.fromkeys(s.targets, s))
+    return found
 
 
 def _zeros(p: Program) -> dict[str, str]:

@@ -319,19 +319,25 @@ def test_no_value_is_claimed_that_is_not_sure(statement: str, told: str) -> None
 @pytest.mark.parametrize(
     ("fields", "statements", "results"),
     [
-        ("", ["y[t] = g[t - 1]*x[t]", "g[t] = g[t - 1] - y[t]"], "`y` and `g` are results"),
-        ("", ["y[t] = g[t - 1]*x[t]", "e[t] = 1 - y[t]", "g[t] = g[t - 1] - e[t]"], "`y`, `e` and `g` are results"),
-        ("outputs: [y]\n", ["y[t] = g[t - 1]*x[t]", "g[t] = g[t - 1] - y[t]"], ""),
-        ("", ["y[t] = g[t - 1]*x[t]", "g[t] = g[t - 1] - y[t]", "z = sum[t](y[t]*g[t])"], ""),
+        ("", ["y[t] = g[t - 1]*x[t]", "g[-1] = 1", "g[t] = g[t - 1] - y[t]"], "`y` and `g` are results"),
+        (
+            "",
+            ["y[t] = g[t - 1]*x[t]", "g[-1] = 1", "e[t] = 1 - y[t]", "g[t] = g[t - 1] - e[t]"],
+            "`y`, `e` and `g` are results",
+        ),
+        ("outputs: [y]\n", ["y[t] = g[t - 1]*x[t]", "g[-1] = 1", "g[t] = g[t - 1] - y[t]"], ""),
+        ("", ["y[t] = g[t - 1]*x[t]", "g[-1] = 1", "g[t] = g[t - 1] - y[t]", "z = sum[t](y[t]*g[t])"], ""),
         ("", ["g[t] = 0.5*g[t - 1] + x[t]"], ""),
-        ("", ["y[t] = g[t - 1]*x[t]", "g[t] = g[t - 1] - y[t]", "z[t] = y[t]"], ""),
-        ("", ["r[t] = g[t - 1]*x[t]", "g[t] = g[t - 1] - r[t]", "y = g[T - 1]"], "`r` is a result"),
-        ("outputs: [y]\n", ["r[t] = g[t - 1]*x[t]", "g[t] = g[t - 1] - r[t]", "y = g[T - 1]"], ""),
+        ("", ["y[t] = g[t - 1]*x[t]", "g[-1] = 1", "g[t] = g[t - 1] - y[t]", "z[t] = y[t]"], ""),
+        ("", ["r[t] = g[t - 1]*x[t]", "g[-1] = 1", "g[t] = g[t - 1] - r[t]", "y = g[T - 1]"], "`r` is a result"),
+        ("outputs: [y]\n", ["r[t] = g[t - 1]*x[t]", "g[-1] = 1", "g[t] = g[t - 1] - r[t]", "y = g[T - 1]"], ""),
         (
             "",
             [
                 "q[t] = x[t]*h[t - 1]",
                 "r[t] = g[t - 1]*q[t]",
+                "g[-1] = 1",
+                "h[-1] = 1",
                 "g[t] = g[t - 1] - r[t]",
                 "h[t] = g[t] + r[t]",
                 "y = h[0]",

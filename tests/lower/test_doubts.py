@@ -166,3 +166,53 @@ def test_a_parameter_without_a_gradient_is_told(lines: list[str]) -> None:
 )
 def test_a_parameter_with_a_gradient_is_not(lines: list[str]) -> None:
     assert not [d for d in diagnosed(whole(GATE, *lines)) if d.code != "OPG240"]
+
+
+STEPS = "inputs: {x: {shape: [T]}, w: {shape: [T], optional: true}}\noutputs: [y]"
+
+
+@pytest.mark.parametrize(
+    "lines",
+    [
+        ["y[t] = y[t - 1]*(1 + x[t])"],
+        ["y[-1] = 0", "y[t] = y[t - 1]*x[t] - y[t - 1]/2"],
+        ["g[t] = h[t - 1]*x[t]", "h[t] = where(x[t] > 0, g[t], -h[t - 1])", "y[t] = h[t]"],
+    ],
+)
+def test_a_recurrence_that_stays_0_is_told_once(lines: list[str]) -> None:
+    (found,) = [d for d in diagnosed(whole(STEPS, *lines)) if d.code != "OPG240"]
+    assert (found.code, found.severity) == ("OPG281", Severity.WARNING)
+
+
+@pytest.mark.parametrize(
+    "lines",
+    [
+        ["y[-1] = 1", "y[t] = y[t - 1]*(1 + x[t])"],
+        ["y[t] = y[t - 1]/2 + x[t]"],
+        ["y[t] = exp(y[t - 1])*x[t]"],
+        ["y[t] = y[t - 1]*x[t] + w[t]"],
+        ["y[t] = where(t == 0, 1, y[t - 1]*x[t])"],
+    ],
+)
+def test_a_recurrence_that_moves_is_not(lines: list[str]) -> None:
+    assert not [d for d in diagnosed(whole(STEPS, *lines)) if d.code != "OPG240"]
+
+
+@pytest.mark.parametrize(
+    ("lines", "cured"),
+    [
+        (["y[n] = log_softmax[n](softmax[n](x[n]))"], ["y[n] = log_softmax[n](x[n])"]),
+        (["p[n] = softmax[n](2*x[n])", "y[n] = log_softmax[n](p[n])"], ["y[n] = log_softmax[n](2 * x[n])"]),
+        (["y[n] = x[n]**-1/2"], ["y[n] = x[n]**(-1 / 2)"]),
+    ],
+)
+def test_what_is_doubled_or_divided_is_told(lines: list[str], cured: list[str]) -> None:
+    (found,) = diagnosed(whole("inputs: {x: {shape: [N]}}", *lines))
+    assert (found.code, found.severity) in (("OPG282", Severity.WARNING), ("OPG257", Severity.WARNING))
+    assert cured[0].removeprefix("y[n] = ") in found.hints[0]
+    assert not diagnosed(whole("inputs: {x: {shape: [N]}}", *cured))
+
+
+def test_a_softmax_over_another_index_is_not() -> None:
+    lines = ["p[i, j] = softmax[j](x[i, j])", "y[i, j] = softmax[i](p[i, j])"]
+    assert not diagnosed(whole("inputs: {x: {shape: [N, M]}}", *lines))

@@ -205,4 +205,22 @@ ROWS = (
         "y[i, j] = softmax[j](where(j <= i, x[i, j], -inf))",
         given="inputs: {x: {shape: [N, N]}}",
     ),
+    Code(
+        "OPG281",
+        "A recurrence that stays 0",
+        "Where no start is given, a recurrence starts at 0; one whose steps are multiples of the one before stays"
+        " there. A warning; the spec builds all the same.",
+        "y[t] = y[t - 1]*(1 + x[t])",
+        "y[-1] = 1\ny[t] = y[t - 1]*(1 + x[t])",
+        given="inputs: {x: {shape: [T]}}\noutputs: [y]",
+    ),
+    Code(
+        "OPG282",
+        "A softmax of a softmax",
+        "What a softmax gives are weights, and no scores: a second one makes them almost equal. A warning; the spec"
+        " builds all the same.",
+        "y[n, c] = log_softmax[c](softmax[c](x[n, c]))",
+        "y[n, c] = log_softmax[c](x[n, c])",
+        given="inputs: {x: {shape: [N, C]}}",
+    ),
 )

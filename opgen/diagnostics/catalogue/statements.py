@@ -322,7 +322,7 @@ ROWS = (
         " names are returned, also those that only lead from one to the next. A warning; the spec builds all the same.",
         "inputs: {x: {shape: [T]}}",
         "inputs: {x: {shape: [T]}}\noutputs: [y]",
-        given="forward: |\n  y[t] = g[t - 1]*x[t]\n  g[t] = g[t - 1] - 0.1*y[t]",
+        given="forward: |\n  g[-1] = 1\n  y[t] = g[t - 1]*x[t]\n  g[t] = g[t - 1] - 0.1*y[t]",
     ),
     Code(
         "OPG256",

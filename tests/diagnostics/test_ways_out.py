@@ -322,7 +322,7 @@ def test_no_value_is_claimed_that_is_not_sure(statement: str, told: str) -> None
         ("", ["y[t] = g[t - 1]*x[t]", "g[-1] = 1", "g[t] = g[t - 1] - y[t]"], "`y` and `g` are results"),
         (
             "",
-            ["y[t] = g[t - 1]*x[t]", "g[-1] = 1", "e[t] = 1 - y[t]", "g[t] = g[t - 1] - e[t]"],
+            ["y[t] = g[t - 1]*x[t]", "e[t] = 1 - y[t]", "g[-1] = 1", "g[t] = g[t - 1] - e[t]"],
             "`y`, `e` and `g` are results",
         ),
         ("outputs: [y]\n", ["y[t] = g[t - 1]*x[t]", "g[-1] = 1", "g[t] = g[t - 1] - y[t]"], ""),

@@ -233,7 +233,12 @@ def checks_values(tensor: Tensor, read: Sequence[Tensor] = ()) -> bool:
     """
     if in_graph():
         return True
-    return tensor.is_cpu and not (read and all(t.numel() for t in read) and not _explaining.get())
+    if not tensor.is_cpu:
+        return False
+    for t in read:
+        if not t.numel():
+            return True
+    return not read or _explaining.get()
 
 
 def check_range(op: str, operand: str, tensor: Tensor, inside: Callable[[Any], Any], domain: str) -> None:

@@ -22,7 +22,7 @@ def read_for_sure(s: Surface, name: str, domain: Domain) -> tuple[str, ...]:
         own = next((t for t in p.inputs if t.name == name), None)
         extent = None if own is None or own.name in s.operator.optional else _end(domain)
         sized = None if own is None or extent is None else _read(p, own, extent)
-        if sized is None:
+        if sized is None or any(n in s.operator.optional for n in sized):
             return ()
         found.update(dict.fromkeys((name, *sized)))
     return tuple(found)

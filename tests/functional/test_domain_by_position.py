@@ -44,6 +44,16 @@ forward: y[n] = w[ids[n]] + w[ids[n] + 1]
 """
 
 
+MASKED = """
+op: masked
+inputs:
+  ids: {shape: [...], dtype: int, domain: 0 <= ids < V}
+  w: {shape: [V]}
+  scale: {shape: [...], optional: true, absent: 1}
+forward: y = w[ids]*scale
+"""
+
+
 def _asks(op: Callable[..., object]) -> str:
     """The line that decides whether values are looked at."""
     module = inspect.getmodule(inspect.unwrap(op))
@@ -82,6 +92,14 @@ def test_values_that_not_every_kernel_reads_are_looked_at(
     others = [torch.zeros(2)] if name == "chosen" else []
     with pytest.raises(IndexError, match=f"{name}: ids must satisfy 0 <= ids < "):
         op(torch.tensor([3, 0]), *others, torch.randn(3))
+
+
+def test_what_may_be_missing_is_not_asked_for_its_size(build_operator: Callable[[str], ModuleType]) -> None:
+    op = build_operator(MASKED).masked
+    w = torch.randn(3)
+    assert torch.equal(op(torch.tensor([2, 0]), w), w[[2, 0]])
+    with pytest.raises(IndexError, match="masked: ids must satisfy 0 <= ids < V"):
+        op(torch.tensor([3, 0]), w, torch.ones(2))
 
 
 class _Rows(torch.nn.Module):

@@ -201,7 +201,7 @@ def _at_the_end(f: Frame, name: str, place: Span) -> tuple[str, ...]:
 
 
 def _misnamed(f: Frame, name: str, place: Span) -> tuple[str, ...]:
-    """An index with another name on the left: the one there that stands nowhere on the right."""
+    """An index with another name on the left, or in the brackets of a sum: the one there that stands nowhere else."""
     own = [s for s in (*f.decl.forward, *f.decl.backward) if s.target.name == f.target]
     if len(own) != 1 or own[0].op != "=":
         return ()
@@ -210,11 +210,20 @@ def _misnamed(f: Frame, name: str, place: Span) -> tuple[str, ...]:
     used = {*(n.name for n in right), *(b.name for b in bound)}
     idle = [i.name for i in own[0].target.items or () if isinstance(i, Binder) and not i.extent and i.name not in used]
     read = [a for a in nodes(own[0].value) if isinstance(a, Access) and any(i == Name(name, place) for i in a.items)]
-    if len(idle) != 1 or len(read) != 1 or sum(n.name == name for n in right) != 1:
+    if len(read) != 1 or sum(n.name == name for n in right) != 1:
         return ()
-    items = tuple(Name(idle[0], place) if i == Name(name, place) else i for i in read[0].items)
-    meant = unparse(replace(read[0], items=items))
-    return (f"`{idle[0]}` stands on the left and nowhere on the right: did you mean `{meant}`?",)
+    around = [r for r in nodes(own[0].value) if isinstance(r, Reduction) and any(n is read[0] for n in nodes(r.body))]
+    told = {i: f"`{i}` stands on the left and nowhere on the right" for i in idle} or {
+        b.name: f"`{r.name}` binds `{b.name}`, which it reads nowhere"
+        for r in around
+        for b in r.binders
+        if isinstance(b, Binder) and all(n != Name(b.name, n.span) for n in nodes(r.body))
+    }
+    if len(told) != 1:
+        return ()
+    ((meant, why),) = told.items()
+    items = tuple(Name(meant, place) if i == Name(name, place) else i for i in read[0].items)
+    return (f"{why}: did you mean `{unparse(replace(read[0], items=items))}`?",)
 
 
 def as_read(f: Frame, name: str, place: Span) -> tuple[str, ...]:

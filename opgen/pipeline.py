@@ -203,11 +203,18 @@ def _stages(file: SpecFile, until: Stage, target: Target, bag: Bag, enter: Calla
     if until is Stage.DERIVED or bag.has_errors:
         return made
 
+    enter("given samples")
+    from opgen.package.sample_cases import sample_cases, untested
+
+    cases = sample_cases(operator, made.derived or ())
+    for warning in untested(operator, made.derived or (), cases, spec.op.span):
+        bag.add(warning)
+
     enter("printed as code")
     from opgen.package.files import SpecInfo, render
 
     info = SpecInfo(file.label, file.sha256, target.command or f"opgen build {file.label}")
-    files = render(operator, made.derived or (), info, target.namespace)
+    files = render(operator, made.derived or (), cases, info, target.namespace)
     return replace(made, files=files)
 
 

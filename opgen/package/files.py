@@ -15,6 +15,7 @@ from opgen.code.python_layout import fitted
 from opgen.ir.operator import Operator
 from opgen.opt.derive import Derived
 from opgen.package.native_files import native_files, shared_sources
+from opgen.package.samples import SampleCase
 from opgen.package.test_view import test_view
 from opgen.package.view import Surface, summary_lines
 from opgen.package.view_function import function_view
@@ -50,9 +51,13 @@ class SpecInfo:
 
 
 def render(
-    operator: Operator, derived: Sequence[Derived], info: SpecInfo, namespace: str = "opgen"
+    operator: Operator,
+    derived: Sequence[Derived],
+    cases: Sequence[SampleCase],
+    info: SpecInfo,
+    namespace: str = "opgen",
 ) -> tuple[RenderedFile, ...]:
-    """The files of one operator."""
+    """The files of one operator; `cases` are the calls that its tests make."""
     s = Surface(operator, tuple(derived), namespace)
     header, comment = _python_header(_header(info)), _header(info)
     module = module_view(s)
@@ -62,6 +67,7 @@ def render(
     test = test_view(
         operator,
         derived,
+        cases,
         forward_mode=s.complete("tangent"),
         class_name=camel(s.name),
         module=module.name,

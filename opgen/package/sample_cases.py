@@ -5,12 +5,14 @@ In: an operator and what was derived of each variant. Out: `SampleCase`s with in
 
 from __future__ import annotations
 
-from collections.abc import Sequence
+from collections.abc import Iterator, Sequence
 
+from opgen.diagnostics.model import Diagnostic, Severity, Span
+from opgen.diagnostics.suggest import counted
 from opgen.ir.declared import StatedCase
 from opgen.ir.operator import Operator, Variant
 from opgen.ir.program import Chosen, Given, Program, statement_reads, statement_scalars, targets
-from opgen.ir.scalar import Apply, walk
+from opgen.ir.scalar import Apply, Dim, walk
 from opgen.opt.derive import Derived
 from opgen.package.sample_numbers import default_value
 from opgen.package.sample_values import finite, is_rounded, states_gradients
@@ -35,6 +37,22 @@ def sample_cases(operator: Operator, derived: Sequence[Derived]) -> tuple[Sample
         if fitting is not None:
             cases.append(Chooser(operator, fitting, stated=stated, case=case).case(name=f"case {number}"))
     return tuple(c for c in cases if c is not None)
+
+
+def untested(
+    operator: Operator, derived: Sequence[Derived], cases: Sequence[SampleCase], place: Span
+) -> Iterator[Diagnostic]:
+    """A warning at the name of an operator where a variant has no case, so that nothing tests it."""
+    tested = [c.variant for c in cases]
+    lacking = [d.variant for d in derived if d.variant not in tested]
+    if not lacking:
+        return
+    dims = dict.fromkeys(n.name for v in lacking for t in v.program.inputs for n in t.shape if isinstance(n, Dim))
+    hint = f"state sizes that go together: `tests: {{sizes: {{{next(iter(dims), 'N')}: 8}}}}`"
+    name = f"`{operator.name}`"
+    what = name if len(lacking) == len(derived) else f"{counted(len(lacking), 'variant')} of {name}"
+    message = f"nothing tests {what}: it can be called with none of the sizes and values that were tried"
+    yield Diagnostic("OPG402", message, place, hints=(hint,), severity=Severity.WARNING)
 
 
 def _decides(operator: Operator) -> bool:

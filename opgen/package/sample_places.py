@@ -6,11 +6,11 @@ formula degenerates, and what is compared there says little. A pair may coincide
 
 from __future__ import annotations
 
-from collections.abc import Callable, Iterator
+from collections.abc import Callable, Iterator, Mapping
 from dataclasses import dataclass
 
-from opgen.ir.program import Program, Scatter, Shape, parts, statement_reads, statement_scalars
-from opgen.ir.scalar import ZERO, Apply, Batch, Dim, Lit, Read, Scalar, reads, walk
+from opgen.ir.program import Axis, Program, Scatter, Shape, parts, statement_reads, statement_scalars
+from opgen.ir.scalar import ZERO, Apply, Batch, Dim, Index, Lit, Read, Scalar, reads, walk
 
 _MANY = 3
 
@@ -31,12 +31,26 @@ def index_range(p: Program, name: str, number: Callable[[Scalar], int]) -> int:
 
 
 def by_sizes(p: Program) -> bool:
-    """Whether what is read where follows from sizes and params alone: no position and no condition is read itself."""
-    nodes = [n for s in parts(p.statements) for e in statement_scalars(s) for n in walk(e)]
-    places = [q for n in nodes if isinstance(n, Read) for q in n.at]
-    places += [q for s in parts(p.statements) if isinstance(s, Scatter) for q in s.at]
-    lazy = (n.args[0] for n in nodes if isinstance(n, Apply) and n.fn in ("where", "and", "or"))
-    return not any(reads(e) for e in (*lazy, *(q for q in places if not isinstance(q, Batch))))
+    """Whether what is read where follows from sizes and params alone: no position is read itself, and no condition on
+    what may be out of range."""
+    for s in parts(p.statements):
+        extents = {a.name: a.extent for a in (*s.axes, *s.loops) if isinstance(a, Axis)}
+
+        def stays(r: Read, extents: Mapping[str, Scalar] = extents) -> bool:
+            made = p.tensor(r.tensor)
+            pairs = () if made is None else zip(r.at, made.shape, strict=True)
+            return made is not None and all(
+                isinstance(q, Batch) or (isinstance(q, Index) and extents.get(q.name) == size) for q, size in pairs
+            )
+
+        nodes = [n for e in statement_scalars(s) for n in walk(e)]
+        places = [q for n in nodes if isinstance(n, Read) for q in n.at]
+        places += s.at if isinstance(s, Scatter) else ()
+        choices = [n.args for n in nodes if isinstance(n, Apply) and n.fn in ("where", "and", "or")]
+        lazy = (first for first, *others in choices if not all(stays(r) for e in others for r in reads(e)))
+        if any(reads(e) for e in (*lazy, *(q for q in places if not isinstance(q, Batch)))):
+            return False
+    return True
 
 
 def crowded(p: Program) -> dict[str, int]:

@@ -34,8 +34,9 @@ from opgen.package.sample_numbers import default_value, number
 from opgen.package.sample_places import by_sizes, crowded, index_range, places
 from opgen.package.sample_values import conjuncts, finite, inside, is_known, stand_in
 
-# The first sizes tell dims apart; the later ones are for formulas that need even, equal or larger dims.
-_SIZES = ((3, 4, 2, 5), (4, 6, 2, 8), (4,), (6,), (8,), (12,))
+# The first sizes tell dims apart; the later ones are for formulas that need even, equal, larger or odd dims.
+_ODD = (3, 5, 7)
+_SIZES = ((3, 4, 2, 5), (4, 6, 2, 8), (4,), (6,), (8,), (12,), _ODD)
 _RANGES = ((-2.0, 2.0), (0.1, 2.0), (-0.9, 0.9), (1.1, 3.0), (0.05, 0.95))
 _NUMBERS = (2, 1, 3, 0, 4)  # int params that have to be stated, the most telling first
 _ATTEMPTS = 80
@@ -138,7 +139,7 @@ class Chooser:
         params = self._params(moved=moved)
         values = self._values(params)
         if not self.pinned:
-            self._make_room(values)
+            self._make_room(values, divides=attempt.sizes != _ODD)
         inputs = self._inputs(values, attempt.low, attempt.high)
         arrays: dict[str, Array] = self._filled(inputs, values)
         for s in inputs.values():
@@ -188,13 +189,15 @@ class Chooser:
             return self.derived.second
         return derive_variant(self.variant, Flags(self.operator.flags.exact, save=())).second
 
-    def _make_room(self, values: Mapping[str, object]) -> None:
-        """Enlarge sizes until places are apart, dims are divided evenly and derived dims are more than one element."""
+    def _make_room(self, values: Mapping[str, object], *, divides: bool) -> None:
+        """Enlarge sizes until places are apart, derived dims are more than one element and, where that is wanted, dims
+        are divided evenly."""
         for name, count in crowded(self.program).items():
             if name in self.sizes and name not in dict(self.operator.tests.sizes):
                 self.sizes[name] = max(self.sizes[name], count)
         for _ in range(8):
-            self._make_divisible(values)
+            if divides:
+                self._make_divisible(values)
             small = next(
                 (d.value for d in self.program.dims if d.value is not None and self._number(d.value, values) < 2), None
             )

@@ -20,6 +20,7 @@ from opgen.lower.initialiser import parse_initialiser
 from opgen.lower.operator import lower
 from opgen.opt.derive import derive
 from opgen.package.files import DIRECTIVES, SpecInfo, render, render_shared
+from opgen.package.sample_cases import sample_cases
 from opgen.package.view_module import initialiser
 from opgen.schema.formula import Formula
 from opgen.schema.load import load
@@ -54,7 +55,8 @@ def rendered(text: str, label: str = "specs/x.yaml") -> dict[str, str]:
     assert spec is not None, bag.items
     operator = lower(spec, bag)
     assert operator is not None, bag.items
-    files = render(operator, derive(operator), SpecInfo(label, "0" * 64, f"opgen build {label}"))
+    every = derive(operator)
+    files = render(operator, every, sample_cases(operator, every), SpecInfo(label, "0" * 64, f"opgen build {label}"))
     return {f.path: f.text for f in files}
 
 

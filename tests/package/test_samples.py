@@ -8,6 +8,7 @@ from typing import Any
 
 import pytest
 
+from opgen.diagnostics.model import Severity
 from opgen.ir.interp import Array
 from opgen.ir.program import Kind
 from opgen.package.sample_arrays import InputSample
@@ -148,8 +149,9 @@ def test_integers_have_no_kinks() -> None:
 @pytest.mark.parametrize(
     ("formula", "tried"),
     [
-        pytest.param("y[i, j < N] = x[i]*b[i - j]", 6, id="positions of sizes: once for each of them"),
-        pytest.param("y[i, j < N] = x[i]*b[int(4*x[i]) - 40 - j]", 30, id="positions of values: all of these, too"),
+        pytest.param("y[i, j < N] = x[i]*b[i - j]", 7, id="positions of sizes: once for each of them"),
+        pytest.param("y[i, j < N] = where(x[i] > 0, x[i], 0)*b[i - j]", 7, id="a condition on what is always there"),
+        pytest.param("y[i, j < N] = x[i]*b[int(4*x[i]) - 40 - j]", 35, id="positions of values: all of these, too"),
     ],
 )
 def test_sizes_that_fit_no_values_are_tried_once(formula: str, tried: int, monkeypatch: pytest.MonkeyPatch) -> None:
@@ -167,3 +169,39 @@ def test_sizes_that_fit_no_values_are_tried_once(formula: str, tried: int, monke
     monkeypatch.setattr(Chooser, "_case", counted)
     assert Chooser(found.operator, found.derived[0], stated=True).case() is None
     assert count == tried
+
+
+BIASED = """
+op: biased
+inputs: {x: {shape: [N]}, b: {shape: [R]}}
+dims: {C: R//2}
+forward: y[i, j < N] = x[i]*b[clamp(j - i, -C, C) + C]
+"""
+FAR = """
+op: far
+inputs: {x: {shape: [N]}, m: {shape: [N], optional: true}}
+forward: |
+  y = x[N - 20] if not given(m)
+  y = x[0]*m[0] if given(m)
+"""
+
+
+def test_sizes_are_odd_where_formulas_need_that() -> None:
+    assert len(made(BIASED)["b"].data) % 2 == 1
+
+
+@pytest.mark.parametrize(
+    ("text", "told"),
+    [
+        (FAR, "nothing tests 1 variant of `far`"),
+        ("\nop: far\ninputs: [x]\nforward: y = x*log(-1 - x**2)\n", ""),
+        ("\nop: far\ninputs: {x: {shape: [N]}}\nforward: y = x[N - 20]\n", "nothing tests `far`"),
+        (FAR + "tests: {sizes: {N: 24}}\n", ""),
+    ],
+)
+def test_it_is_told_that_nothing_is_tested(text: str, told: str) -> None:
+    found = run(SpecFile(Path("spec.yaml"), text.encode(), "spec.yaml"))
+    warnings = [d for d in found.diagnostics if d.code == "OPG402"]
+    assert len(warnings) == bool(told)
+    assert all(told in d.message and d.severity is Severity.WARNING for d in warnings)
+    assert found.files

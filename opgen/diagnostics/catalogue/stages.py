@@ -15,6 +15,15 @@ ROWS = (
         "opgen test package_function",
     ),
     Code(
+        "OPG402",
+        "Nothing to test with",
+        "Generated tests call an operator with sizes and values that are tried one after the other, until its formulas"
+        " read nothing that is not there. Where none of them fits a variant, nothing tests it. A warning; the spec"
+        " builds all the same.",
+        "forward: 'y = x[N - 20]'",
+        "forward: 'y = x[N - 20]', with tests: {sizes: {N: 24}}",
+    ),
+    Code(
         "OPG501",
         "File cannot be read",
         "The spec does not exist, is not a file, or may not be read.",

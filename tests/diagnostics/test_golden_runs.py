@@ -31,6 +31,11 @@ def no_kernels() -> str:
     return "opgen compile scale"
 
 
+def nothing_fits() -> str:
+    Path("far.yaml").write_text("op: far\ninputs: {x: {shape: [N]}}\nforward: y = x[N - 20]\n")
+    return "opgen build far.yaml"
+
+
 def cannot_be_read() -> str:
     return "opgen build scale.yaml"
 
@@ -125,6 +130,7 @@ def internal() -> str:
 
 SCENES: dict[str, Callable[[], str]] = {
     "OPG401": no_kernels,
+    "OPG402": nothing_fits,
     "OPG501": cannot_be_read,
     "OPG502": not_utf8,
     "OPG503": edited,

@@ -43,7 +43,7 @@ def cpu_kernel(formal: Formal, step: Step, name: str) -> Kernel:
     head = f"int {name}(const OpgenCall& call, OpgenHost& host) {{"
     order = ", repeats in a fixed order" if isinstance(step, ScatterStep) else ""
     lines = [*_reason(f"{step.reason}{order}"), "template <typename opmath_t>", *block(head, body)]
-    alone = moves_alone(formal.kernel.body, {slot: b.kind for slot, b in formal.slots.items()})
+    alone = moves_alone(formal.kernel.body, {slot: b.kind for slot, b in formal.slots.items()}, formal.reals)
     return Kernel(name, tuple(laid_out(lines)), len(formal.slots) if alone else None)
 
 

@@ -5,22 +5,37 @@ Such a kernel can move words of whatever floats are in memory, without widening 
 
 from __future__ import annotations
 
-from collections.abc import Mapping
+from collections.abc import Collection, Mapping
 
+from opgen.ir.functions import FUNCTIONS
 from opgen.ir.program import Kind
-from opgen.ir.scalar import ZERO, Apply, Batch, Read, Scalar, reads
+from opgen.ir.scalar import ZERO, Apply, Batch, Const, Lit, Param, Read, Scalar, walk
 from opgen.kernel.model import Body, For, If, Store
 from opgen.kernel.walk import inside
 from opgen.plan.model import Let
 
 
-def moves_alone(body: Body, slots: Mapping[str, Kind]) -> bool:
-    """Whether all that a kernel does with floats is to move them; `slots` are the kinds of its tensors."""
+def moves_alone(body: Body, slots: Mapping[str, Kind], reals: Collection[Param]) -> bool:
+    """Whether all that a kernel does with floats is to move them; `slots` are the kinds of its tensors.
+
+    `reals`: its params that are floats. A condition on them, or on a fraction, is computed with floats, too.
+    """
     kinds = dict(slots)  # and of locals
 
     def exact(e: Scalar) -> bool:
         """Whether a value has nothing to do with floats."""
-        return not any(kinds[r.tensor] is Kind.FLOAT for r in reads(e))
+        return not any(is_float(n) for n in walk(e))
+
+    def is_float(n: Scalar) -> bool:
+        match n:
+            case Read(tensor=tensor):
+                return kinds[tensor] is Kind.FLOAT
+            case Lit(value):
+                return not isinstance(value, int)
+            case Apply(fn=fn):
+                return fn not in FUNCTIONS or FUNCTIONS[fn].result == "float"
+            case _:
+                return isinstance(n, Const) or n in reals
 
     def moved(e: Scalar) -> bool:
         match e:

@@ -70,3 +70,25 @@ def test_other_dtypes_are_converted(package: Any) -> None:
     for found, value in zip(package.moved_words(x, table, at), package.moved_words(x.float(), table, at), strict=True):
         assert found.dtype == torch.float32
         assert torch.equal(found, value)
+
+
+CHOSEN = """
+op: chosen_words
+inputs: {x: {shape: [..., N]}}
+params: {b: {type: float, default: -1.5}}
+outputs: [y, z]
+forward: |
+  y[..., n] = where(n > b, x[..., n], 0)
+  z[..., n] = where(0.5**n > 0.11, x[..., n], 0)
+"""
+
+
+@pytest.mark.parametrize("dtype", [torch.bfloat16, torch.float16, torch.float32], ids=str)
+def test_conditions_on_floats_are_computed_as_such(dtype: torch.dtype) -> None:
+    import opgen
+
+    op = opgen.load(CHOSEN, compiled=True)
+    x = torch.arange(1.0, 7.0).to(dtype)
+    y, z = op(x)
+    assert torch.equal(y, x)
+    assert z.tolist() == [1, 2, 3, 4, 0, 0]

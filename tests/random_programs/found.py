@@ -54,6 +54,13 @@ _OTHERS = {
         "inputs: {x: {shape: [K]}, y: {shape: []}}\n"
         "forward: 't = where(isfinite(median[i < K, j < K](y)), median[i < K, j < K](y), 0.5)'\n"
     ),
+    "the median of nothing at each of a batch": (
+        "inputs: {x: {shape: [K]}, y: {shape: [...]}}\n"
+        "forward: 't[...] = y*where(isfinite(median[i < K](0.5*y)), median[i < K](0.5*y), 0.5) + sum[i](x[i])'\n"
+    ),
+    "a condition on a power where the rest is moved": (
+        "inputs: {x: {shape: [..., N]}}\nforward: 't[..., n] = where(0.5**(n - 1) > 0.11, x[..., n], 0)'\n"
+    ),
     "a place that is drawn for each of the batch": (
         "inputs:\n  x: {shape: [N]}\n  y: {shape: [..., N]}\n  seed: {dtype: seed}\n"
         "forward: |\n  t = x[integer(seed, N)]\n  z[..., n] = 2*y[..., n]\n"
@@ -329,6 +336,8 @@ _SHAPES = {
     "the median of nothing": {"x": (2, 0)},
     "the quantile of nothing": {"x": (2, 0)},
     "the median of nothing where that is finite": {"x": (0,), "y": ()},
+    "the median of nothing at each of a batch": {"x": (0,), "y": (2,)},
+    "a condition on a power where the rest is moved": {"x": (2, 6)},
     "a place that is drawn for each of the batch": {"x": (3,), "y": (2, 3), "seed": ()},
     "a gradient that another one reads": {"x": (2,), "y": (3,), "z": (2,)},
     "two that go on from each other at a single place": {"x": (3,), "y": (3,)},

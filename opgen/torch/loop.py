@@ -65,16 +65,15 @@ def repeat(scope: Scope, s: Recurrence, names: Mapping[str, str], wanted: Contai
 
 def _body(scope: Scope, loop: _Loop, inner: Program) -> list[str]:
     """The lines of one step. Sizes that they ask for are found in front of the loop."""
-    outer = scope.steps, scope.lines, scope.bound, scope.whole, scope.program
+    outer = scope.steps, scope.lines, scope.bound, scope.program
     scope.steps, scope.lines, scope.bound = [], dict(scope.lines), dict(scope.bound)
-    scope.whole = dict(scope.whole)
     scope.program, scope.outside = replace(scope.program, params=inner.params), outer[0]
     loop.bind_slices()
     for made in shared(inner).statements:
         assert isinstance(made, Compute)
         loop.emit(made)
     body = [step.line for step in live(scope.steps, [scope.stored[now].name for now in loop.now.values()])]
-    scope.steps, scope.lines, scope.bound, scope.whole, scope.program = outer
+    scope.steps, scope.lines, scope.bound, scope.program = outer
     scope.outside = None
     return body
 

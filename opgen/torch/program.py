@@ -141,6 +141,13 @@ def _final_names(p: Program, last_reads: dict[str, int], *, masked: bool) -> dic
 
 
 def _emit(scope: Scope, s: Compute | Scatter, name: str) -> None:
+    """The lines of a statement, whose accesses mean what its own loops say."""
+    around, scope.whole = scope.whole, {}
+    _print(scope, s, name)
+    scope.whole = around
+
+
+def _print(scope: Scope, s: Compute | Scatter, name: str) -> None:
     """The lines of a statement; what is too long for one is computed in parts."""
     if isinstance(s, Compute) and convolution(s, scope.known) is not None:
         _store(scope, s, _value(scope, s), name)

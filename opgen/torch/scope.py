@@ -59,7 +59,7 @@ class Scope:
     pending: dict[str, Tensor] = field(default_factory=dict)  # arguments not yet brought to layout
     tables: Dialect | None = None
     accessed: dict[tuple[Read, tuple[Loop, ...]], Value] = field(default_factory=dict)  # aligned to a space
-    whole: dict[Read, Stored] = field(default_factory=dict)  # what is read of a tensor with axes it is constant along
+    whole: dict[Read, Stored] = field(default_factory=dict)  # of the statement at hand: tensors with all their axes
     lines: dict[str, str] = field(default_factory=dict)  # code of a line -> local name
     bodies: dict[str, Scalar] = field(default_factory=dict)  # of statements, also of those made while printing
     dims: dict[str, Scalar | None] = field(default_factory=dict)  # derived sizes
@@ -123,7 +123,6 @@ class Scope:
         """Where a tensor is from now on; what was printed of its earlier place no longer holds."""
         if name in self.stored:
             self.accessed.clear()
-            self.whole.clear()
         self.stored[name] = stored
 
     def tensor(self, name: str) -> Stored:

@@ -132,6 +132,14 @@ FOUND = {
         "  y[N, j] = sum[i < N](sin(x[i, j]))\n"
         "  y[s < N, j] = 0.5*y[s + 1, j] + x[s, j]\n"
     ),
+    "a start at two of what is the same at each": (
+        "inputs: {x: {shape: [N]}}\n"
+        "outputs: {t: {shape: [N], dtype: int8}, y: {shape: [2, 2]}}\n"
+        "forward: |\n"
+        "  t[i < N] = 2*(x[0])\n"
+        "  y[-1, i < 2] = 0.5*t[i]\n"
+        "  y[s < 2, i < 2] = tanh(y[s - 1, i]*0.5 + 0.5)\n"
+    ),
     "an element in order of what is the same at each": (
         "inputs: {x: {shape: [...]}}\n"
         "outputs: [y]\n"
@@ -156,5 +164,6 @@ SHAPES = {
     "a start of a smaller kind": {"x": (3,), "on": ()},
     "an index that cancels in a position out of range": {"x": (3, 3)},
     "a sum over a dim at which a recurrence starts": {"x": (3, 2)},
+    "a start at two of what is the same at each": {"x": (2,)},
     "an element in order of what is the same at each": {"x": (2,)},
 }

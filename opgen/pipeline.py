@@ -180,13 +180,14 @@ def _stages(file: SpecFile, until: Stage, target: Target, bag: Bag, enter: Calla
         return made
 
     enter("turned into a program")
+    from opgen.diff.flat import untrained
     from opgen.lower.operator import lower
     from opgen.lower.unused import unused
 
     operator = lower(spec, bag)
     if operator is None or bag.has_errors:
         return made
-    for warning in unused(spec):
+    for warning in (*unused(spec), *untrained(operator, spec.parameter_places)):
         bag.add(warning)
     made = replace(made, operator=operator)
     if until is Stage.PROGRAM:

@@ -38,6 +38,7 @@ from opgen.ir.program import (
     Shape,
     Statement,
     Tensor,
+    bodies,
     definitions,
     names,
     parts,
@@ -83,8 +84,7 @@ def varied(p: Program, sources: Sequence[str]) -> dict[str, None]:
             for _ in s.steps:
                 found.update((c.target, None) for c in s.steps if _depends(c, (c.body,), found))
             continue
-        scalars = (s.body,) if isinstance(s, Compute) else (s.body, s.base)
-        if _depends(s, scalars, found):
+        if _depends(s, bodies(s), found):
             found[s.target] = None
     return found
 

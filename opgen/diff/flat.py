@@ -1,19 +1,20 @@
-"""Operators whose gradient is 0 everywhere, because every value passes a step function or an order: a warning.
+"""Operators, or parameters, whose gradient is 0 everywhere, since every value passes a step function or an order.
 
-In: an operator. Out: one `OPG254`, where no float input reaches a float result along a slope in any variant. A spec
-that says so, by `detach` or by `differentiable: false`, means what it says. Results that are integers or conditions
+In: an operator. Out: warnings: one `OPG254`, where no float input reaches a float result along a slope in any variant,
+or an `OPG278` for each parameter that does not. A spec that says so, by `detach` or by `differentiable: false`, means
+what it says. Results that are integers or conditions
 have no gradient, and most of them on purpose; one that a float of its own recurrence reads is a spike.
 """
 
 from __future__ import annotations
 
-from collections.abc import Container
+from collections.abc import Container, Iterable, Iterator, Mapping
 
 from opgen.diagnostics.model import Diagnostic, Severity, Span
 from opgen.diff.adjoint import differentiable_inputs
 from opgen.diff.partials import partials, value_reads
 from opgen.ir.operator import Operator
-from opgen.ir.program import Compute, Kind, Program, Recurrence, definitions, statement_scalars
+from opgen.ir.program import Kind, Program, Recurrence, bodies, definitions, statement_reads, statement_scalars
 from opgen.ir.scalar import ZERO, Apply, Scalar, reads, walk
 
 _SLOPES = (
@@ -26,7 +27,7 @@ _SLOPES = (
 def flat(operator: Operator, described: Container[str]) -> tuple[Diagnostic, ...]:
     """A warning, where all gradients are 0. `described`: results of which the spec states what they hold."""
     programs = [v.program for v in operator.variants]
-    if not programs or any(_is_sloped(p) or _says_so(p) for p in programs):
+    if not programs or any(_is_sloped(p, differentiable_inputs(p)) or _says_so(p) for p in programs):
         return ()
     found = [where for p in programs if (where := _end(p, described)) is not None]
     if not found:
@@ -39,20 +40,36 @@ def flat(operator: Operator, described: Container[str]) -> tuple[Diagnostic, ...
     return (Diagnostic("OPG254", message, span, label, hints=hints, severity=Severity.WARNING),)
 
 
+def untrained(operator: Operator, parameters: Mapping[str, Span]) -> Iterator[Diagnostic]:
+    """A warning for each parameter of a module that conditions and roundings alone read: nothing trains it."""
+    programs = [v.program for v in operator.variants]
+    if any(map(_says_so, programs)):
+        return
+    for name, place in parameters.items():
+        read = any(r.tensor == name for p in programs for s in p.statements for r in statement_reads(s))
+        own = any(name in differentiable_inputs(p) for p in programs)
+        if read and own and not any(_is_sloped(p, (name,)) for p in programs):
+            hint = (
+                f"conditions and roundings have no slope: weigh by a smooth step such as `sigmoid(x - {name})`, or keep"
+                " it under `buffers`"
+            )
+            message = f"nothing trains `{name}`: its gradient is 0 everywhere"
+            yield Diagnostic("OPG278", message, place, "no parameter", hints=(hint,), severity=Severity.WARNING)
+
+
 def _says_so(p: Program) -> bool:
     called = {n.fn for s in p.statements for e in statement_scalars(s) for n in walk(e) if isinstance(n, Apply)}
     return "detach" in called or bool(p.override.inputs)
 
 
-def _is_sloped(p: Program) -> bool:
-    """Whether some result moves with some input. A recurrence moves if any of its steps does."""
-    moving = set(differentiable_inputs(p))
+def _is_sloped(p: Program, inputs: Iterable[str]) -> bool:
+    """Whether some result moves with some of the inputs. A recurrence moves if any of its steps does."""
+    moving = set(inputs)
     before = -1
     while len(moving) > before:
         before = len(moving)
         for s in definitions(p):
-            bodies = (s.body,) if isinstance(s, Compute) else (s.body, s.base)
-            if s.kind is Kind.FLOAT and s.target not in moving and any(_moves(e, moving, p) for e in bodies):
+            if s.kind is Kind.FLOAT and s.target not in moving and any(_moves(e, moving, p) for e in bodies(s)):
                 moving.add(s.target)
     return any(o.value in moving and o.differentiable for o in p.outputs)
 

@@ -48,6 +48,11 @@ class ScalarFunction:
     of_bits: bool = False  # a float made of whole numbers, which are not to become floats before
     doc: str = ""
 
+    @property
+    def flat(self) -> bool:
+        """Has it no slope: a condition, a rounding, a value that is detached?"""
+        return self.derivatives is None and self.name != "magnitude"
+
 
 def polynomial(variable: str, coefficients: Sequence[str]) -> str:
     """A polynomial by Horner's rule, lowest coefficient first."""

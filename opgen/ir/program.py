@@ -295,6 +295,11 @@ def statement_scalars(s: Statement) -> tuple[Scalar, ...]:
             return tuple(e for step in s.steps for e in statement_scalars(step))
 
 
+def bodies(s: Plain) -> tuple[Scalar, ...]:
+    """What the elements of a statement are made of."""
+    return (s.body, s.base) if isinstance(s, Scatter) else (s.body,)
+
+
 def statement_reads(s: Statement) -> tuple[Read, ...]:
     """The distinct accesses of a statement in order of appearance."""
     found: dict[Read, None] = {}

@@ -70,7 +70,8 @@ def _written(a: Assign, old: Expr, new: Expr) -> str:
     return unparse_assign(replace(a, value=transform(a.value, lambda n: new if n is old else None)))
 
 
-def _warning(code: str, message: str, e: Expr, label: str, *hints: str) -> Diagnostic:
+def doubt(code: str, message: str, e: Expr, label: str, *hints: str) -> Diagnostic:
+    """A warning at an expression."""
     return Diagnostic(code, message, e.span, label, hints=hints, severity=Severity.WARNING)
 
 
@@ -92,7 +93,7 @@ def _mask(d: Declarations, a: Assign, r: Reduction, once: Mapping[str, Assign]) 
     hidden = Unary("-", Name("inf", zero.span), zero.span)
     meant = replace(body, args=tuple(hidden if s is zero else s for s in body.args))
     message = f"a score of 0 counts in a {r.name}: `exp(0)` is 1"
-    return _warning("OPG268", message, zero, "hides nothing", f"write `{_written(a, body, meant)}`")
+    return doubt("OPG268", message, zero, "hides nothing", f"write `{_written(a, body, meant)}`")
 
 
 def _chosen(a: Assign, r: Reduction, once: Mapping[str, Assign]) -> tuple[Assign, Call, set[str]] | None:
@@ -131,7 +132,7 @@ def _emptied(d: Declarations, a: Assign, r: Reduction, once: Mapping[str, Assign
             line = _written(own, c, replace(c, ops=(f"{c.ops[0]}=",)))
             message = f"nothing meets `{unparse(c)}` where `{high}` is 0, and the {r.name} of nothing is nan"
             there = f"or say what holds there: `where({high} > 0, {r.name}[{low}](…), 0)`"
-            return _warning("OPG280", message, c, "leaves out its own element", f"write `{line}`", there)
+            return doubt("OPG280", message, c, "leaves out its own element", f"write `{line}`", there)
     return None
 
 
@@ -148,7 +149,7 @@ def _of_shares(a: Assign, r: Reduction, once: Mapping[str, Assign]) -> Diagnosti
     if _names(inner) != _names(r):
         return None
     hint = f"write `{_written(a, r, replace(r, body=inner.body))}`"
-    return _warning("OPG282", f"a {r.name} of what is a {inner.name} already", r.body, f"a {inner.name}", hint)
+    return doubt("OPG282", f"a {r.name} of what is a {inner.name} already", r.body, f"a {inner.name}", hint)
 
 
 def _is_decided(d: Declarations, a: Assign, r: Reduction) -> bool:
@@ -190,7 +191,7 @@ def _weights(a: Assign, r: Reduction, once: Mapping[str, Assign]) -> Diagnostic 
         hint = f"a factor beside the weights has to have the index `{index}`"
     else:
         hint = f"write `{_written(a, r, moved)}`"
-    return _warning("OPG269", message, r, f"nothing else has `{index}`", hint)
+    return doubt("OPG269", message, r, f"nothing else has `{index}`", hint)
 
 
 def _adds_up(f: Expr, index: str, once: Mapping[str, Assign]) -> bool:
@@ -240,7 +241,7 @@ def _bias(a: Assign, r: Reduction) -> Diagnostic | None:
     shown = " and ".join(f"`{i}`" for i in sorted(indices))
     message = f"`{unparse(alone[0])}` is added once for each {shown}"
     hint = f"add it to the sum: `{_written(a, r, meant)}`"
-    return _warning("OPG270", message, alone[0], f"does not have {shown}", hint)
+    return doubt("OPG270", message, alone[0], f"does not have {shown}", hint)
 
 
 def _quotient(d: Declarations, a: Assign) -> Diagnostic | None:
@@ -258,7 +259,7 @@ def _quotient(d: Declarations, a: Assign) -> Diagnostic | None:
     factors = tuple((op, kept if f is divisor else f) for op, f in quotient.factors)
     message = f"`{unparse(small)}` is added to the quotient, and keeps no divisor from 0"
     hint = f"write `{_written(a, a.value, replace(quotient, factors=factors))}`"
-    return _warning("OPG271", message, small, "behind the division", hint)
+    return doubt("OPG271", message, small, "behind the division", hint)
 
 
 def _not_a_number(d: Declarations, a: Assign) -> Iterator[Diagnostic]:
@@ -270,7 +271,7 @@ def _not_a_number(d: Declarations, a: Assign) -> Iterator[Diagnostic]:
         if len(c.operands) == 2 and len(of) == 1 and c.ops[0] in ("==", "!="):
             always, sign = ("never", "") if c.ops[0] == "==" else ("always", "not ")
             hint = f"write `{sign}isnan({unparse(of[0])})`"
-            yield _warning("OPG274", f"nothing equals `nan`: this is {always} true", c, "compared with `nan`", hint)
+            yield doubt("OPG274", f"nothing equals `nan`: this is {always} true", c, "compared with `nan`", hint)
 
 
 def _bounds(a: Assign) -> Iterator[Diagnostic]:
@@ -280,7 +281,7 @@ def _bounds(a: Assign) -> Iterator[Diagnostic]:
         least, most = literal(low), literal(high)
         if least is not None and most is not None and least > most:
             hint = f"write `{unparse(replace(c, args=(x, high, low)))}`"
-            yield _warning("OPG276", f"the lower bound is above the upper one: this is {unparse(high)}", c, "", hint)
+            yield doubt("OPG276", f"the lower bound is above the upper one: this is {unparse(high)}", c, "", hint)
 
 
 # --- an index bound anew ---------------------------------------------------------------------------------------------
@@ -309,7 +310,7 @@ def _diagonal(d: Declarations, a: Assign, r: Reduction) -> Diagnostic | None:
         meant = replace(r, binders=binders, body=put(r.body))
         message = f"`{r.name}[{name}]` binds `{name}` anew, and `{unparse(twice[0])}` is read along its diagonal"
         hint = f"write `{_written(a, r, meant)}`, or bind another letter if the diagonal is meant"
-        return _warning("OPG273", message, r, f"not the `{name}` of the left side", hint)
+        return doubt("OPG273", message, r, f"not the `{name}` of the left side", hint)
     return None
 
 
@@ -334,7 +335,7 @@ def quotients(d: Declarations, variants: Sequence[Variant]) -> Iterator[Diagnost
                 told.add(found.span.start)
                 size = unparse(found)
                 message = f"`{name} // {size}` is 0 everywhere: `{name}` runs from 0 to {size} - 1"
-                yield _warning("OPG275", message, p, "a whole number", f"for a fraction write `{name} / {size}`")
+                yield doubt("OPG275", message, p, "a whole number", f"for a fraction write `{name} / {size}`")
 
 
 def _of_literals(d: Declarations) -> Iterator[Diagnostic]:
@@ -348,7 +349,7 @@ def _of_literals(d: Declarations) -> Iterator[Diagnostic]:
                 continue
             message = f"`{unparse(above)} // {unparse(below)}` is {a // b}: `//` rounds down"
             hint = f"for a fraction write `{unparse(above)} / {unparse(below)}`"
-            yield _warning("OPG275", message, p, "a whole number", hint)
+            yield doubt("OPG275", message, p, "a whole number", hint)
 
 
 def _is_small(d: Declarations, e: Expr) -> bool:

@@ -81,7 +81,6 @@ from opgen.lower.steps_of_input import without_steps_of_inputs
 from opgen.lower.stored import stored_results
 from opgen.lower.stored_range import stored_ranges
 from opgen.lower.together import together
-from opgen.lower.untrained import untrained
 from opgen.lower.unused import unread
 from opgen.lower.updates import check_fits, check_updates, unchanged
 from opgen.lower.vanishing import still, vanishing
@@ -172,7 +171,6 @@ def _lower(spec: OpSpec, bag: Bag) -> Operator | None:
         *doubts(d),
         *quotients(d, variants),
         *stored_ranges(d),
-        *untrained(d, variants),
         *unread(d),
     ):
         bag.add(warning)

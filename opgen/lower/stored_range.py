@@ -9,13 +9,14 @@ from __future__ import annotations
 from collections.abc import Iterator, Mapping
 from dataclasses import replace
 
-from opgen.diagnostics.model import Diagnostic, Severity
+from opgen.diagnostics.model import Diagnostic
 from opgen.ir.program import Kind
 from opgen.ir.storage import STORED, Stored
 from opgen.lang.nodes import Access, Assign, Call, Compare, Expr, Logic, Name, Number, Power, Product, Reduction, Unary
 from opgen.lang.unparse import unparse_assign
 from opgen.lang.walk import literal, names_read
 from opgen.lower.declare import Declarations
+from opgen.lower.doubts import doubt
 
 _ROUNDED = ("int", "round", "floor", "ceil", "trunc")
 _SHARES = ("sigmoid", "tanh", "sin", "cos", "erf")  # whose values lie between -1 and 1
@@ -53,7 +54,7 @@ def _beyond(a: Assign, to: Stored) -> Diagnostic | None:
     fits = [s.name for s in STORED.values() if s.most and all(s.least <= n <= s.most for _, n in ends)]
     hints = [f"`{fits[0]}` holds both: `outputs: {{{a.target.name}: {{dtype: {fits[0]}}}}}`"] if fits else []
     message = f"`{a.target.name}` is stored as {to.name}, which ends at {to.least} and {to.most}"
-    return _warning("OPG277", message, first, "beyond that", *hints)
+    return doubt("OPG277", message, first, "beyond that", *hints)
 
 
 def _too_little(d: Declarations, a: Assign, to: Stored, once: Mapping[str, Expr]) -> Diagnostic | None:
@@ -65,7 +66,7 @@ def _too_little(d: Declarations, a: Assign, to: Stored, once: Mapping[str, Expr]
     scaled = replace(a, value=Product((("*", most), ("*", a.value)), a.value.span))
     message = f"no value of `{a.target.name}` is beyond 1, and {to.name} holds whole numbers"
     hint = f"scale it: `{unparse_assign(scaled)}`"
-    return _warning("OPG279", message, a.value, "rounded to 0 or 1", hint)
+    return doubt("OPG279", message, a.value, "rounded to 0 or 1", hint)
 
 
 def _is_float(d: Declarations, e: Expr, once: Mapping[str, Expr]) -> bool:
@@ -104,7 +105,3 @@ def _is_share(e: Expr, once: Mapping[str, Expr]) -> bool:
             return _is_share(once[name], {n: v for n, v in once.items() if n != name})
         case _:
             return False
-
-
-def _warning(code: str, message: str, e: Expr, label: str, *hints: str) -> Diagnostic:
-    return Diagnostic(code, message, e.span, label, hints=hints, severity=Severity.WARNING)

@@ -195,6 +195,11 @@ class OpSpec(f.Entry):
         return self.op.span
 
     @property
+    def parameter_places(self) -> dict[str, Span]:
+        """What a module trains, each with the place of how it starts."""
+        return {} if self.module is None else {str(name): f.whole for name, f in self.module.parameters}
+
+    @property
     def described_outputs(self) -> frozenset[str]:
         """The results of which it is stated what they hold, or that they have no gradient."""
         return frozenset(str(o.name) for o in self.outputs or () if o.dtype is not None or not o.differentiable)

@@ -11,6 +11,7 @@ from collections.abc import Mapping
 from dataclasses import dataclass, replace
 
 from opgen.code.printer import Text
+from opgen.ir.functions import FUNCTIONS
 from opgen.ir.kinds import kind_of
 from opgen.ir.point import read_of
 from opgen.ir.program import (
@@ -22,6 +23,7 @@ from opgen.ir.program import (
     Recurrence,
     Role,
     Scatter,
+    bodies,
     definitions,
     statement_reads,
     targets,
@@ -268,7 +270,8 @@ def _narrower(scope: Scope, like: str) -> bool:
 
 # --- precision -------------------------------------------------------------------------------------------------------
 
-_DECIDING = ("lt", "le", "gt", "ge", "eq", "ne", "sign", "floor", "ceil", "round", "trunc", "int", "heaviside")
+_JUMPS = ("frac", "mod", "modulus", "fmod", "remainder")
+_DECIDING = {*(n for n, f in FUNCTIONS.items() if f.flat), *_JUMPS} - {"detach"}
 _CHOOSING = ("max", "min", "argmax", "argmin", "argsort")
 _EXACT = ("neg", "where", "detach", "abs", "sign", "max", "min", "relu", "floor", "ceil", "round", "trunc")
 
@@ -304,13 +307,12 @@ def _decides_by_rounded(p: Program) -> bool:
         return _roundings(p, e) > 0 or any(r.tensor in inexact for r in reads(e))
 
     for s in definitions(p):
-        bodies = (s.body, s.base) if isinstance(s, Scatter) else (s.body,)
-        asked = (n for e in bodies for n in walk(e) if isinstance(n, Apply) and n.fn in _DECIDING)
+        asked = (n for e in bodies(s) for n in walk(e) if isinstance(n, Apply) and n.fn in _DECIDING)
         if any(is_rounded(a) for n in asked for a in n.args):
             return True
         if isinstance(s, Compute) and s.op in _CHOOSING and is_rounded(s.body):
             return True
-        if (s.op not in (None, *_CHOOSING) and s.kind is Kind.FLOAT) or any(map(is_rounded, bodies)):
+        if (s.op not in (None, *_CHOOSING) and s.kind is Kind.FLOAT) or any(map(is_rounded, bodies(s))):
             inexact.add(s.target)
     return False
 

@@ -12,7 +12,7 @@ from opgen.diagnostics.codes import CATALOGUE, GROUPS, lookup
 from opgen.diagnostics.explain import entry, overview, page
 from opgen.diagnostics.model import Bag, Diagnostic, Source
 from opgen.diagnostics.text import render_all
-from opgen.diff.flat import flat
+from opgen.diff.flat import flat, untrained
 from opgen.lower.operator import lower
 from opgen.lower.unused import unused
 from opgen.schema.load import load
@@ -44,7 +44,8 @@ def reported(text: str) -> tuple[Diagnostic, ...]:
     spec = load(Source("spec.yaml", text + "\n"), bag)
     operator = None if spec is None else lower(spec, bag)
     if spec is not None and operator is not None:
-        return (*bag.items, *unused(spec), *flat(operator, spec.described_outputs), *not_found(operator))
+        more = (*unused(spec), *untrained(operator, spec.parameter_places), *flat(operator, spec.described_outputs))
+        return (*bag.items, *more, *not_found(operator))
     return bag.items
 
 

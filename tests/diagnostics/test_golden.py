@@ -14,7 +14,7 @@ import pytest
 from opgen.diagnostics.codes import CATALOGUE
 from opgen.diagnostics.model import Bag, Diagnostic, Source
 from opgen.diagnostics.text import render_all
-from opgen.diff.flat import flat
+from opgen.diff.flat import flat, untrained
 from opgen.lower.operator import lower
 from opgen.lower.unused import unused
 from opgen.schema.load import load
@@ -31,7 +31,8 @@ def report(text: str) -> str:
     operator = lower(spec, bag) if spec is not None else None
     warnings: tuple[Diagnostic, ...] = ()
     if spec is not None and operator is not None and not bag.has_errors:
-        warnings = (*unused(spec), *flat(operator, spec.described_outputs), *not_found(operator))
+        more = (*unused(spec), *untrained(operator, spec.parameter_places), *flat(operator, spec.described_outputs))
+        warnings = (*more, *not_found(operator))
     return render_all((*bag.items, *warnings))
 
 

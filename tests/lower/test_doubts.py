@@ -144,30 +144,6 @@ def test_what_a_dtype_holds_is_not(dtype: str, formula: str) -> None:
     assert not [d for d in diagnosed(whole(STORED % dtype, formula)) if d.code != "OPG240"]
 
 
-GATE = (
-    "inputs: {x: {shape: [N]}, w: {shape: []}}\nparams: {k: {type: float, default: 100.0}}\n"
-    "module: {parameters: {w: constant(0.1)}}"
-)
-
-
-@pytest.mark.parametrize("lines", [["y[n] = where(x[n] > w, x[n], 0)"], ["q = floor(w)", "y[n] = x[n]*q"]])
-def test_a_parameter_without_a_gradient_is_told(lines: list[str]) -> None:
-    (found,) = [d for d in diagnosed(whole(GATE, *lines)) if d.code != "OPG240"]
-    assert (found.code, found.severity) == ("OPG278", Severity.WARNING)
-
-
-@pytest.mark.parametrize(
-    "lines",
-    [
-        ["y[n] = where(x[n] > w, x[n], w)"],
-        ["y[n] = x[n]*sigmoid(k*(x[n] - w))"],
-        ["q = w**2", "y[n] = x[n] + max(q, 0)"],
-    ],
-)
-def test_a_parameter_with_a_gradient_is_not(lines: list[str]) -> None:
-    assert not [d for d in diagnosed(whole(GATE, *lines)) if d.code != "OPG240"]
-
-
 STEPS = "inputs: {x: {shape: [T]}, w: {shape: [T], optional: true}}\noutputs: [y]"
 
 

@@ -395,6 +395,8 @@ def _combined(x: Tensor, dim: int, index: Tensor, values: Tensor, op: str, padde
         x = torch.cat((x, x.new_zeros([1 if d == dim % x.ndim else n for d, n in enumerate(x.shape)])), dim)
     else:
         index = _required(index, size)
+        if not in_graph() and not size and values.numel():  # torch skips what it adds to nothing
+            raise IndexError("no position is in range for size 0")
     if op == "sum":
         out = x.index_add(dim, index, values) if index.ndim < x.ndim else x.scatter_add(dim, index, values)
     else:

@@ -3,6 +3,10 @@
 from __future__ import annotations
 
 FOUND = {
+    "rows that are added to none": (
+        "inputs: {x: {shape: [N, M]}, y: {shape: [W, M]}}\noutputs: {t: {shape: [N, M]}}\n"
+        "forward: 't[q//2, i] += 0.5*y[q, i]'\n"
+    ),
     "a place that data tell, of neighbours that are scattered together": (
         "inputs: {x: {shape: [M, N]}}\noutputs: [y]\nforward: |\n"
         "  y[i < N, s < M] = x[s, clamp(int(floor(2*x[i//3, i//2] + 1)), 0, N - 1)]*x[s, i]\n"
@@ -115,6 +119,7 @@ SHAPES = {
     "an input of which only the dtype is asked": {"x": (2, 3), "w": (2,)},
     "fractions of totals that start somewhere": {"x": (3, 2), "w": (2, 2), "ids": (3,)},
     "exponentials as fractions": {"x": (2, 3), "ids": (3,)},
+    "rows that are added to none": {"x": (2, 3), "y": (4, 3)},
     "added to a part": {"x": (3,), "w": (2,)},
     "dropped beyond the end": {"x": (3,), "w": (2,)},
     "places beside the batch that all are one": {"x": (3, 2), "y": (3, 2, 2)},

@@ -10,8 +10,10 @@ from collections.abc import Iterable
 from dataclasses import replace
 
 from opgen.diagnostics.model import Diagnostic, Label
+from opgen.diagnostics.suggest import counted
 
 _QUOTED = re.compile(r"`[^`]*`")
+_MOST = 20  # places beside the first one that are shown
 _OF_FIELDS = ("OPG1", "OPG214", "OPG224", "OPG241")
 
 
@@ -20,20 +22,27 @@ def gathered(diagnostics: Iterable[Diagnostic]) -> tuple[Diagnostic, ...]:
 
     What stands in backticks may differ in hints, and among the fields of a spec in messages: each place has its own.
     """
-    first: dict[object, tuple[Diagnostic, Diagnostic]] = {}
+    first: dict[object, tuple[Diagnostic, list[Label]]] = {}
     once = {(d.code, d.span, d.message) if d.span is not None else n: d for n, d in enumerate(diagnostics)}
     for number, d in enumerate(once.values()):
         if d.span is None:
-            first[number] = d, d
+            first[number] = d, []
             continue
         own = (d.span.text, d.message, d.hints) if d.related else ()
         words = [_QUOTED.sub("``", text) for text in (d.message, d.label, *d.notes, *d.hints)]
         names = "" if d.code.startswith(_OF_FIELDS) else d.message
         alike = (d.code, d.severity, d.span.source.path, own, d.related, names, *words)
-        told, before = first.setdefault(alike, (d, d))
+        before, besides = first.setdefault(alike, (d, []))
         if before is not d:
-            first[alike] = replace(told, related=(*told.related, Label(d.span, _besides(before, d)))), before
-    return tuple(told for told, _ in first.values())
+            besides.append(Label(d.span, _besides(before, d)))
+    return tuple(_together(d, besides) for d, besides in first.values())
+
+
+def _together(d: Diagnostic, besides: list[Label]) -> Diagnostic:
+    """A diagnostic with the first of the other places, and how many more there are."""
+    more = len(besides) - _MOST
+    notes = (*d.notes, f"and at {counted(more, 'more place')}") if more > 0 else d.notes
+    return replace(d, related=(*d.related, *besides[:_MOST]), notes=notes)
 
 
 def _besides(before: Diagnostic, d: Diagnostic) -> str:

@@ -7,6 +7,7 @@ from __future__ import annotations
 
 import re
 from collections.abc import Iterator
+from itertools import accumulate
 
 from opgen.lang.habits import LATEX
 
@@ -156,7 +157,8 @@ def _body(rest: str, indices: tuple[str, ...]) -> str:
     rest = rest[: _closed(rest)]
     over = _OVER.search(rest)
     rest = rest[: over.start()] if over else rest
-    ends = [*(m.start() for m in _TERM.finditer(rest) if _level(rest, m.start()) == 0), len(rest)]
+    levels = [*_levels(rest)]
+    ends = [*(m.start() for m in _TERM.finditer(rest) if levels[m.start()] == 0), len(rest)]
     reads = re.compile(rf"\b(?:{'|'.join(indices)})\b")
     last = max((k for k in range(1, len(ends)) if reads.search(_outside(rest[ends[k - 1] : ends[k]]))), default=0)
     return rest[: ends[last]].strip()
@@ -171,15 +173,8 @@ def _outside(term: str) -> str:
 
 def _closed(text: str) -> int:
     """Where a bracket closes that was opened before the text, or a comma stands outside of all."""
-    for at, char in enumerate(text):
-        level = _level(text, at)
-        if level == 0 and char in ")],;":
-            return at
-    return len(text)
-
-
-def _level(text: str, end: int) -> int:
-    return sum((c in "([{") - (c in ")]}") for c in text[:end])
+    outside = (at for at, level in enumerate(_levels(text)) if level == -1 or (level == 0 and text[at] in ",;"))
+    return next(outside, len(text))
 
 
 def _in_parentheses(body: str) -> bool:
@@ -188,7 +183,5 @@ def _in_parentheses(body: str) -> bool:
 
 
 def _levels(text: str) -> Iterator[int]:
-    level = 0
-    for char in text:
-        level += (char in "([") - (char in ")]")
-        yield level
+    """How many brackets are open behind each character."""
+    return accumulate((c in "([{") - (c in ")]}") for c in text)

@@ -12,7 +12,7 @@ from opgen.lang.vocabulary import FIRST, SPARE, Vocabulary
 from opgen.lang.walk import nodes, operands, transform
 
 CONSTANTS = ("pi", "inf", "nan")
-_ACCESS = re.compile(r"(\w+)\[([^\[\]]*)\]")
+_ACCESS = re.compile(r"\b(\w+)\[([^\[\]]*)\]")
 
 
 def stated(e: Expr) -> set[str]:

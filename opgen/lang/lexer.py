@@ -87,7 +87,7 @@ def tokenize(f: Formula, bag: Bag) -> list[Token]:
     while at < len(text):
         match = _TOKEN.match(text, at)
         if match is None or (match.lastgroup == "text" and _is_transposed(text, at, tokens)):
-            at = _slip(f, at, Bag() if bad else bag, tokens)
+            at = at + 1 if bad else _slip(f, at, bag, tokens)
             bad = bad or (tokens[-1:] != [] and tokens[-1].kind is T.BAD)
             continue
         start, at = at, match.end()

@@ -18,7 +18,7 @@ _SIMPLE_ESCAPES = {
     " ": " ", '"': '"', "/": "/", "\\": "\\", "N": "\x85", "_": "\xa0", "L": "\u2028", "P": "\u2029",
 }  # fmt: skip
 _HEX_ESCAPES = {"x": 2, "u": 4, "U": 8}
-_FOLD = re.compile(r"[ \t]*(?:\r\n|[\r\n])\s*")
+_FOLD = re.compile(r"(?<![ \t])[ \t]*+(?:\r\n|[\r\n])\s*")
 
 Located = list[tuple[str, int]]
 

@@ -250,8 +250,9 @@ constexpr bool in_rows = false;
 template <int Lengths>
 constexpr bool in_rows<Rows<Lengths>> = true;
 
-// Rows that are not held are those of odd sizes and strides, and of doubles, which are too large and computed too
-// slowly for it: they have one kernel for batches of all kinds.
+// Doubles are not read in vectors, of which two fit into one, and their rows are not held: they are too large and
+// computed too slowly for it. Rows that are not held, also those of odd sizes and strides, have one kernel for batches
+// of all kinds.
 template <template <typename, int> class Part, typename scalar_t>
 int launch_made(const OpgenCall& call) {
   using Simple = Part<scalar_t, 1>;
@@ -261,11 +262,11 @@ int launch_made(const OpgenCall& call) {
   if (args.status() != OPGEN_OK) return args.status();
   constexpr int vector = 16 / sizeof(scalar_t);
   const Launcher& launch = Simple::launch;
-  if constexpr (in_order<Launcher>) {
+  if constexpr (in_order<Launcher> && vector > 2) {
     const bool flat = args.rank() <= 1 && args.flat() && launch.flat_is_small(call);
     if (flat) return launch.run_flat(call, made<Simple>(call, args));
   }
-  if constexpr (is_map<Launcher> && vector > 1 && of_batch<Simple>()) {
+  if constexpr (is_map<Launcher> && vector > 2 && of_batch<Simple>()) {
     if (args.rank() > 1 && args.template in_vectors<vector>()) {
       return General::launch.template run_places<vector>(call, made<General>(call, args), args);
     }

@@ -125,6 +125,13 @@ def test_a_mistake_at_several_places_is_one_message() -> None:
     assert render_all((first, replace(second, hints=("another",)))).count("error[") == 2
 
 
+def test_a_mistake_at_very_many_places_shows_the_first_of_them() -> None:
+    source = Source("spec.yaml", ";" * 100)
+    text = render_all([Diagnostic("OPG201", "no `;`", Span(source, k, k + 1)) for k in range(100)])
+    assert text.count("this too") == 20
+    assert "= note: and at 79 more places" in text
+
+
 def test_the_same_mistake_at_other_names_is_one_message_with_the_hint_of_each() -> None:
     source = Source("spec.yaml", "inputs: [Q, K]")
     first, second = (

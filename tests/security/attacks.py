@@ -109,5 +109,9 @@ REFUSED = {
     "saved name with code": _OP + 'forward: y = x\nsave: ["x; pwned"]\n',
     "deep formula": _OP + "forward: y = " + "(" * 20000 + "pwned" + ")" * 20000 + "\n",
     "huge power": _OP + "forward: y = x + pwned**9**9**9**9\n",
+    "blanks within a formula": _OP + "forward: 'y = x" + " " * 100000 + "pwned'\n",
+    "fractions that do not end": _OP + "forward: 'y = " + r"\frac{" * 20000 + "pwned'\n",
+    "backslashes": _OP + "forward: 'y = " + "\\" * 50000 + "pwned'\n",
+    "semicolons": _OP + "forward: 'y = x" + "; " * 50000 + "pwned'\n",
     "huge number": _OP + "forward: y = x*" + "9" * 100000 + "*pwned\n",
 }

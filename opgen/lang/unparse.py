@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import re
 from fractions import Fraction
 from typing import assert_never
 
@@ -25,6 +26,7 @@ from opgen.lang.nodes import (
     Unary,
 )
 
+_COMMENT = re.compile(r"#[^\n]*")
 _OR, _AND, _NOT, _COMPARE, _SUM, _PRODUCT, _UNARY, _POWER, _ATOM = range(1, 10)
 
 
@@ -42,6 +44,28 @@ def unparse_assign(s: Assign) -> str:
 def unparse_target(t: Target) -> str:
     text = t.name if t.items is None else f"{t.name}[{', '.join(_item(i) for i in t.items)}]"
     return f"pad({text})" if t.padded else text
+
+
+def respelled(e: Expr, *parts: tuple[Expr, str]) -> str:
+    """An expression in the spacing of the spec, on one line, with other text in place of some parts, in their order."""
+    text, (at, end), found = e.span.source.text, _bracketed(e), ""
+    for part, new in parts:
+        start, after = _bracketed(part)
+        found, at = found + text[at:start] + new, after
+    return " ".join(_COMMENT.sub("", found + text[at:end]).split())
+
+
+def _bracketed(e: Expr) -> tuple[int, int]:
+    """Where the text of an expression begins and ends, with the brackets around its first and last part."""
+    text = _COMMENT.sub(lambda m: " " * len(m[0]), e.span.source.text)
+    start, end, depths = e.span.start, e.span.end, [0]
+    for c in text[start:end]:
+        depths.append(depths[-1] + (c == "(") - (c == ")"))
+    for _ in range(-min(depths)):
+        start = text.rindex("(", 0, start)
+    for _ in range(depths[-1] - min(depths)):
+        end = text.index(")", end) + 1
+    return start, end
 
 
 def number(value: int | Fraction) -> str:

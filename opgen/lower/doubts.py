@@ -2,8 +2,8 @@
 
 A mask of 0 before a softmax hides nothing, since `exp(0)` is 1; the weights of a softmax add up to 1 in front of what
 lacks their index; a bias inside a sum is added once per element; a small number behind a quotient keeps no divisor from
-0; nothing equals nan; an index bound anew is another one; and `i//D` is 0 where `i` runs to `D`. In: the statements as
-they are written. What a name holds is looked up where it is assigned once.
+0; nothing equals nan; and an index bound anew is another one. In: the statements as they are written. What a name holds
+is looked up where it is assigned once.
 """
 
 from __future__ import annotations
@@ -13,9 +13,6 @@ from dataclasses import replace
 from fractions import Fraction
 
 from opgen.diagnostics.model import Diagnostic, Severity
-from opgen.ir.operator import Variant
-from opgen.ir.program import Axis, Compute
-from opgen.ir.scalar import Apply, Index, walk
 from opgen.lang.nodes import (
     Access,
     Assign,
@@ -27,7 +24,6 @@ from opgen.lang.nodes import (
     Logic,
     Name,
     Number,
-    Power,
     Product,
     Reduction,
     Sum,
@@ -35,7 +31,8 @@ from opgen.lang.nodes import (
 )
 from opgen.lang.unparse import unparse, unparse_assign
 from opgen.lang.vocabulary import SPARE
-from opgen.lang.walk import literal, names_read, nodes, rebuild, statement_at, transform
+from opgen.lang.walk import names_read, nodes, rebuild, transform
+from opgen.lower.assigned import assigned_once
 from opgen.lower.declare import Declarations
 
 _EXPONENTIAL = ("softmax", "log_softmax", "logsumexp")
@@ -44,11 +41,10 @@ _SMALL = Fraction(1, 1000)
 
 def doubts(d: Declarations) -> Iterator[Diagnostic]:
     """A warning for each of them."""
-    names = [a.target.name for a in d.forward]
-    once = {a.target.name: a for a in d.forward if a.op == "=" and names.count(a.target.name) == 1}
+    once = assigned_once(d)
     told: set[int] = set()
     for a in d.forward:
-        found = [_quotient(d, a), *_not_a_number(d, a), *_bounds(a)]
+        found = [_quotient(d, a), *_not_a_number(d, a)]
         for r in (n for n in nodes(a.value) if isinstance(n, Reduction)):
             if r.name in _EXPONENTIAL:
                 found += (_mask(d, a, r, once), _emptied(d, a, r, once), _of_shares(a, r, once))
@@ -274,16 +270,6 @@ def _not_a_number(d: Declarations, a: Assign) -> Iterator[Diagnostic]:
             yield doubt("OPG274", f"nothing equals `nan`: this is {always} true", c, "compared with `nan`", hint)
 
 
-def _bounds(a: Assign) -> Iterator[Diagnostic]:
-    """`clamp(x, 1, 0)`, whose bounds are the wrong way round."""
-    for c in (n for n in nodes(a.value) if isinstance(n, Call) and n.name == "clamp" and len(n.args) == 3):
-        x, low, high = c.args
-        least, most = literal(low), literal(high)
-        if least is not None and most is not None and least > most:
-            hint = f"write `{unparse(replace(c, args=(x, high, low)))}`"
-            yield doubt("OPG276", f"the lower bound is above the upper one: this is {unparse(high)}", c, "", hint)
-
-
 # --- an index bound anew ---------------------------------------------------------------------------------------------
 
 
@@ -312,44 +298,6 @@ def _diagonal(d: Declarations, a: Assign, r: Reduction) -> Diagnostic | None:
         hint = f"write `{_written(a, r, meant)}`, or bind another letter if the diagonal is meant"
         return doubt("OPG273", message, r, f"not the `{name}` of the left side", hint)
     return None
-
-
-# --- quotients of whole numbers --------------------------------------------------------------------------------------
-
-
-def quotients(d: Declarations, variants: Sequence[Variant]) -> Iterator[Diagnostic]:
-    """A warning for `i//D` where `i` runs to `D`: it is 0; and for `1//2`."""
-    told: set[int] = set()
-    yield from _of_literals(d)
-    for s in (s for v in variants for s in v.program.statements if isinstance(s, Compute)):
-        lengths = {a.name: a.extent for a in (*s.axes, *s.over) if isinstance(a, Axis)}
-        whole = (n for n in walk(s.body) if isinstance(n, Apply) and n.fn == "floordiv")
-        pairs = ((a.name, b) for a, b in (n.args for n in whole) if isinstance(a, Index))
-        own = None if s.span is None else statement_at(d.forward, s.span)
-        for name in (name for name, size in pairs if lengths.get(name) == size):
-            for p in (n for n in nodes(own.value) if isinstance(n, Product)) if own is not None else ():
-                beside = zip(p.factors, p.factors[1:], strict=False)
-                found = next((b for (_, a), (op, b) in beside if op == "//" and a == Name(name, p.span)), None)
-                if found is None or found.span.start in told:
-                    continue
-                told.add(found.span.start)
-                size = unparse(found)
-                message = f"`{name} // {size}` is 0 everywhere: `{name}` runs from 0 to {size} - 1"
-                yield doubt("OPG275", message, p, "a whole number", f"for a fraction write `{name} / {size}`")
-
-
-def _of_literals(d: Declarations) -> Iterator[Diagnostic]:
-    """A warning for `1//2`, and for `3//2` as an exponent."""
-    every = [e for a in d.forward for e in nodes(a.value)]
-    exponents = [e.exponent for e in every if isinstance(e, Power)]
-    for p in (e for e in every if isinstance(e, Product)):
-        for (_, above), (op, below) in zip(p.factors, p.factors[1:], strict=False):
-            a, b = literal(above), literal(below)
-            if op != "//" or not a or not b or not a % b or (a // b and not any(p is e for e in exponents)):
-                continue
-            message = f"`{unparse(above)} // {unparse(below)}` is {a // b}: `//` rounds down"
-            hint = f"for a fraction write `{unparse(above)} / {unparse(below)}`"
-            yield doubt("OPG275", message, p, "a whole number", hint)
 
 
 def _is_small(d: Declarations, e: Expr) -> bool:

@@ -33,6 +33,7 @@ from opgen.lang.nodes import Assign
 from opgen.lang.walk import statement_names
 from opgen.lower.along import as_indexed
 from opgen.lower.block import lower_block
+from opgen.lower.bounds import bounds
 from opgen.lower.call import argument_names, look_at, placeholder
 from opgen.lower.complex_split import split_operator
 from opgen.lower.constant import (
@@ -48,7 +49,8 @@ from opgen.lower.constant import (
 )
 from opgen.lower.declare import Declarations, LocalFunction, check_outputs, check_target_names, declare, every
 from opgen.lower.declared import callables, docs, module, tests
-from opgen.lower.doubts import doubts, quotients
+from opgen.lower.deviations import deviations
+from opgen.lower.doubts import doubts
 from opgen.lower.draw import placed, seeds
 from opgen.lower.elsewhere import check_sizes, declared_results, differentiable_outputs, elsewhere
 from opgen.lower.fold import folded
@@ -64,6 +66,7 @@ from opgen.lower.guards import (
     holds,
     switches,
 )
+from opgen.lower.imaginary import imaginary_parts
 from opgen.lower.kinds import numeric, promote
 from opgen.lower.meeting import meeting
 from opgen.lower.nowhere import nowhere
@@ -84,6 +87,7 @@ from opgen.lower.together import together
 from opgen.lower.unused import unread
 from opgen.lower.updates import check_fits, check_updates, unchanged
 from opgen.lower.vanishing import still, vanishing
+from opgen.lower.whole_numbers import quotients, remainders
 from opgen.schema.elsewhere import Callee
 from opgen.schema.model import OpSpec
 
@@ -169,7 +173,11 @@ def _lower(spec: OpSpec, bag: Bag) -> Operator | None:
         *without_cotangent(d),
         *roots(d),
         *doubts(d),
+        *bounds(d),
+        *imaginary_parts(d),
+        *deviations(d, variants),
         *quotients(d, variants),
+        *remainders(d),
         *stored_ranges(d),
         *unread(d),
     ):

@@ -10,9 +10,9 @@ from collections.abc import Iterator, Sequence
 from dataclasses import replace
 
 from opgen.diagnostics.model import Diagnostic, Severity
-from opgen.lang.nodes import Access, Call, Expr, Number, Power, Product, Reduction, Sum, Unary
+from opgen.lang.nodes import Access, Call, Expr, Name, Number, Power, Product, Reduction, Sum, Unary
 from opgen.lang.unparse import unparse
-from opgen.lang.walk import nodes, transform
+from opgen.lang.walk import literal, nodes, transform
 from opgen.lower.declare import Declarations
 
 _ROOTS = ("sqrt", "rsqrt")
@@ -57,7 +57,7 @@ def _spaced(e: Product) -> Diagnostic | None:
     for k, ((sign, divisor), (after, factor)) in enumerate(zip(e.factors[1:], e.factors[2:], strict=False), 1):
         before = text[e.factors[k - 1][1].span.end : divisor.span.start]
         between = text[divisor.span.end : factor.span.start]
-        if (sign, after, before, between) != ("/", "*", " / ", "*"):
+        if (sign, after, before, between) != ("/", "*", " / ", "*") or _is_fraction(e, k):
             continue
         below = [divisor, factor]
         for n, (following, more) in enumerate(e.factors[k + 2 :], k + 2):
@@ -71,6 +71,13 @@ def _spaced(e: Product) -> Diagnostic | None:
         hints = (f"write `{unparse(meant)}`", f"or `{unparse(e)}`, with spaces around both, if that is meant")
         return Diagnostic("OPG264", message, at, "not the divisor", hints=hints, severity=Severity.WARNING)
     return None
+
+
+def _is_fraction(e: Product, k: int) -> bool:
+    """`1 / 2*m`, a number times what follows; `1 / 2*pi` is hardly `pi/2`."""
+    (_, above), (_, below), (_, factor) = e.factors[k - 1 : k + 2]
+    literals = k == 1 and literal(above) is not None and literal(below) is not None
+    return literals and factor != Name("pi", factor.span)
 
 
 def _divided(products: Sequence[Product]) -> Iterator[Diagnostic]:

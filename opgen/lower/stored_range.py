@@ -15,6 +15,7 @@ from opgen.ir.storage import STORED, Stored
 from opgen.lang.nodes import Access, Assign, Call, Compare, Expr, Logic, Name, Number, Power, Product, Reduction, Unary
 from opgen.lang.unparse import unparse_assign
 from opgen.lang.walk import literal, names_read
+from opgen.lower.assigned import assigned_once
 from opgen.lower.declare import Declarations
 from opgen.lower.doubts import doubt
 
@@ -25,8 +26,7 @@ _AVERAGES = ("mean", "max", "min", "median", "quantile")  # no further out than 
 
 def stored_ranges(d: Declarations) -> Iterator[Diagnostic]:
     """A warning for each result that does not fit its dtype."""
-    names = [a.target.name for a in d.forward]
-    once = {a.target.name: a.value for a in d.forward if a.op == "=" and names.count(a.target.name) == 1}
+    once = {name: a.value for name, a in assigned_once(d).items()}
     for o in d.spec.outputs or ():
         to, a = STORED.get(o.dtype or ""), next((a for a in d.forward if a.target.name == str(o.name)), None)
         if to is None or to.kind is not Kind.INT or a is None or str(o.name) not in once:

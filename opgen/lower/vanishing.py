@@ -11,6 +11,7 @@ from collections.abc import Iterable, Iterator, Sequence
 from dataclasses import dataclass, field
 
 from opgen.diagnostics.model import Diagnostic, Severity, Span
+from opgen.diagnostics.suggest import listed
 from opgen.ir import text
 from opgen.ir.operator import Variant
 from opgen.ir.program import (
@@ -25,8 +26,9 @@ from opgen.ir.program import (
     statement_scalars,
     targets,
 )
-from opgen.ir.scalar import INF, NEG_INF, ZERO, Apply, Dim, Lit, Read, Scalar, children, reads, walk
-from opgen.lang.nodes import Binder, Call, Name
+from opgen.ir.scalar import INF, NEG_INF, ZERO, Apply, Dim, Index, Lit, Read, Scalar, children, reads, walk
+from opgen.lang.nodes import Assign, Binder, Call, Dots, Name
+from opgen.lang.unparse import unparse
 from opgen.lang.walk import nodes
 from opgen.lower.declare import Declarations
 
@@ -35,7 +37,7 @@ _KEEPING = (None, "sum", "mean", "max", "min", "count")  # what reduces zeros to
 _FACTORS = ("float", "complex")
 _FEW = 2  # so many inputs are told by name
 _FAR = 10_000  # so far is moved what a mask hides
-_HOMOGENEOUS = ("neg", "abs", "square", "sqrt", "sin", "tan", "tanh", "relu", "expm1", "log1p", "cast")
+_HOMOGENEOUS = ("neg", "abs", "square", "sqrt", "sin", "tan", "tanh", "relu", "expm1", "log1p", "cast", "conj", "real")
 
 
 def vanishing(d: Declarations, variants: Sequence[Variant]) -> Iterator[Diagnostic]:
@@ -189,33 +191,77 @@ def _inputs_of(p: Program, output: str) -> set[str]:
 
 
 def still(d: Declarations, variants: Sequence[Variant]) -> Iterator[Diagnostic]:
-    """A warning for each recurrence that starts at 0 and stays there, in all variants."""
-    found = [_unmoved(v.program) for v in variants]
-    told: set[str] = set()
-    for name in (n for n in d.targets() if found and all(n in f for f in found)):
-        along = found[0][name].along.name
-        if name in told:
-            continue
-        told.update(found[0][name].targets)  # they go on from each other
-        for s in (s for s in d.forward if s.target.name == name):
-            items = [i.name if isinstance(i, Binder) else "..." for i in s.target.items or ()]
-            if along not in items:
-                continue
-            start = ", ".join("-1" if i == along else i for i in items)
-            message = f"`{name}` is 0 everywhere: it starts at 0, and each step is a multiple of the one before"
-            hint = f"say what it starts from: `{name}[{start}] = …`"
-            yield Diagnostic("OPG281", message, s.target.span, hints=(hint,), severity=Severity.WARNING)
+    """A warning for each recurrence of which names start at 0 and stay there, in all variants."""
+    found = [[g for s in v.program.statements if isinstance(s, Recurrence) for g in _unmoved(s)] for v in variants]
+    names = [{n for g in groups for n in g.names} for groups in found]
+    for g in found[0] if found else ():
+        common = [n for n in d.targets() if n in g.names and all(n in others for others in names)]
+        starts = [n for n in common if n in g.starts]
+        if starts:
+            yield from _unstarted(d, g.recurrence, common, starts)
 
 
-def _unmoved(p: Program) -> dict[str, Recurrence]:
-    """The targets of recurrences upwards that are 0 if what they read one place back is."""
-    found: dict[str, Recurrence] = {}
-    for s in p.statements:
-        if isinstance(s, Recurrence) and not s.reverse and all(c.kind is Kind.FLOAT for c in s.steps):
-            zeros = _Zeros(dict.fromkeys(s.targets, _ZERO))
-            if all(c.op in _KEEPING and zeros.lost(c.body) == _ZERO for c in s.steps):
-                found.update(dict.fromkeys(s.targets, s))
-    return found
+@dataclass(frozen=True, slots=True)
+class _Unmoved:
+    """The names of a recurrence that are 0 throughout, and those of them whose start would change that."""
+
+    recurrence: Recurrence
+    names: frozenset[str]
+    starts: frozenset[str]
+
+
+def _unstarted(d: Declarations, r: Recurrence, names: Sequence[str], starts: Sequence[str]) -> Iterator[Diagnostic]:
+    """What is said of names that are 0 everywhere, at the first one that lacks a start."""
+    found = [(s.target.span, line) for n in starts for s in d.forward if (line := _start(s, r, n))]
+    if not found:
+        return
+    they = "it starts" if len(starts) == 1 else "they start"
+    begin = they if names == starts else f"{listed(starts, 'and')} {they.split()[1]}"
+    are, back = ("is", "the one") if len(names) == 1 else ("are", "those")
+    zero = f"{listed(names, 'and')} {are} 0 everywhere"
+    message = f"{zero}: {begin} at 0, and each step is a multiple of {back} before"
+    hint = f"say what {they} from: {listed((line for _, line in found), 'and')}"
+    yield Diagnostic("OPG281", message, found[0][0], hints=(hint,), severity=Severity.WARNING)
+
+
+def _start(s: Assign, r: Recurrence, name: str) -> str:
+    """The start of a name as it is written, if a statement is where the name goes on."""
+    items = s.target.items or ()
+    places = [k for step in r.steps if step.target == name for k, a in enumerate(step.axes) if a == r.along]
+    if s.target.name != name or not places or places[0] >= len(items) or not isinstance(items[places[0]], Binder):
+        return ""
+    outside = text.position(r.along.extent) if r.reverse else "-1"
+    shown = [i.name if isinstance(i, Binder) else "..." if isinstance(i, Dots) else unparse(i) for i in items]
+    return f"{name}[{', '.join((*shown[: places[0]], outside, *shown[places[0] + 1 :]))}] = …"
+
+
+def _unmoved(r: Recurrence) -> Iterator[_Unmoved]:
+    """The names of a recurrence that are 0 if what they read back is, where a start of theirs would change that.
+
+    Those are the ones without which others stay 0, whatever all others start from, and those that move another one.
+    """
+    zero = _staying(r, ())
+    back = {a.tensor for s in r.steps for a in reads(s.body) if Index(r.along.name) not in a.at}
+    carried = [n for n in r.targets if n in zero and n in back]
+    moved = zero - _staying(r, carried)
+    needed = carried
+    for n in reversed(carried):
+        rest = [m for m in needed if m != n]
+        needed = rest if zero - _staying(r, rest) == moved else needed
+    starts = (n for n in carried if n in needed or zero - _staying(r, (n,)) - {n})
+    if moved:
+        yield _Unmoved(r, moved, frozenset(starts))
+
+
+def _staying(r: Recurrence, started: Sequence[str]) -> frozenset[str]:
+    """The names that are 0 at each place if they are one place back, whatever those that are `started` hold."""
+    zero = frozenset(s.target for s in r.steps if s.kind is not Kind.BOOL and s.op in _KEEPING) - {*started}
+    while True:
+        zeros = _Zeros(dict.fromkeys(zero, _ZERO))
+        left = frozenset(s.target for s in r.steps if s.target in zero and zeros.lost(s.body) == _ZERO)
+        if left == zero:
+            return zero
+        zero = left
 
 
 def _zeros(p: Program) -> dict[str, str]:

@@ -153,6 +153,8 @@ STEPS = "inputs: {x: {shape: [T]}, w: {shape: [T], optional: true}}\noutputs: [y
         ["y[t] = y[t - 1]*(1 + x[t])"],
         ["y[-1] = 0", "y[t] = y[t - 1]*x[t] - y[t - 1]/2"],
         ["g[t] = h[t - 1]*x[t]", "h[t] = where(x[t] > 0, g[t], -h[t - 1])", "y[t] = h[t]"],
+        ["y[t] = y[t + 1]*x[t]"],
+        ["y[t] = y[t - 1]*exp(complex(0, x[t]))"],
     ],
 )
 def test_a_recurrence_that_stays_0_is_told_once(lines: list[str]) -> None:
@@ -174,6 +176,33 @@ def test_a_recurrence_that_moves_is_not(lines: list[str]) -> None:
     assert not [d for d in diagnosed(whole(STEPS, *lines)) if d.code != "OPG240"]
 
 
+INFECTED = (
+    "new[t] = x[t]*s[t - 1]*y[t - 1]",
+    "s[t] = s[t - 1] - new[t]",
+    "y[t] = y[t - 1] + new[t] - 0.1*y[t - 1]",
+)
+
+
+@pytest.mark.parametrize(
+    ("starts", "names", "lacking"),
+    [
+        ((), "`new`, `s` and `y`", "`s[-1] = …` and `y[-1] = …`"),
+        (("s[-1] = 0.9",), "`new` and `y`", "`y[-1] = …`"),
+        (("y[-1] = 0.1",), "`new` and `s`", "`s[-1] = …`"),
+        (("s[-1] = 0.9", "y[-1] = 0.1"), "", ""),
+    ],
+)
+def test_what_lacks_a_start_is_named(starts: tuple[str, ...], names: str, lacking: str) -> None:
+    found = [d for d in diagnosed(whole(STEPS, *starts, *INFECTED)) if d.code != "OPG240"]
+    assert [d.code for d in found] == ["OPG281"] * bool(names)
+    assert all(d.message.startswith(f"{names} are 0 everywhere") and d.hints[0].endswith(lacking) for d in found)
+
+
+def test_what_only_goes_with_another_needs_no_start() -> None:
+    (found,) = diagnosed(whole(STEPS, "y[t] = y[t - 1] + g[t - 1]", "g[t] = x[t]*g[t - 1]*(1 + y[t - 1])"))
+    assert found.hints == ("say what it starts from: `g[-1] = …`",)
+
+
 @pytest.mark.parametrize(
     ("lines", "cured"),
     [
@@ -192,3 +221,48 @@ def test_what_is_doubled_or_divided_is_told(lines: list[str], cured: list[str]) 
 def test_a_softmax_over_another_index_is_not() -> None:
     lines = ["p[i, j] = softmax[j](x[i, j])", "y[i, j] = softmax[i](p[i, j])"]
     assert not diagnosed(whole("inputs: {x: {shape: [N, M]}}", *lines))
+
+
+SPREAD = "inputs: {x: {shape: [N, D]}, t: {shape: [N, D]}, w: {shape: [D], optional: true, absent: 1}}"
+AVERAGE = "m[n] = mean[d](x[n, d])"
+
+
+@pytest.mark.parametrize(
+    "lines",
+    [
+        [AVERAGE, "y[n] = mean[d](x[n, d] - m[n])"],
+        ["y[n] = sum[d](x[n, d] - mean[k](x[n, k]))"],
+        ["c[n, d] = x[n, d] - mean[d](x[n, d])", "y[n] = sqrt(mean[d](c[n, d]))"],
+        ["m[n] = sum[d](x[n, d])/D", "y[n] = sum[k](x[n, k] - m[n])/(D - 1)"],
+        [AVERAGE, "y = mean[n, d](t[n, 0]*(x[n, d] - m[n])/2)"],
+        ["m = mean[n, d](x[n, d])", "y = sum[n, k](m - x[n, k])"],
+        [AVERAGE, "b[n] = mean[d](t[n, d])", "y[n] = mean[d](b[n]*(x[n, d] - m[n]))"],
+        [AVERAGE, "b[n] = mean[d](t[n, d])", "y[n] = mean[d](x[n, d] - m[n] + t[n, d] - b[n])"],
+    ],
+)
+def test_deviations_that_add_up_to_0_are_told(lines: list[str]) -> None:
+    (found,) = (d for d in diagnosed(whole(SPREAD, *lines)) if d.code != "OPG240")
+    assert (found.code, found.severity) == ("OPG258", Severity.WARNING)
+    assert found.span is not None
+    proposed = found.hints[0].removeprefix("for their squares write ").strip("`")
+    assert not diagnosed(whole(SPREAD, *(line.replace(found.span.text, proposed) for line in lines)))
+
+
+@pytest.mark.parametrize(
+    "formula",
+    [
+        "y[n] = mean[d]((x[n, d] - m[n])**2)",
+        "y[n] = mean[d](abs(x[n, d] - m[n]))",
+        "y[n] = mean[d](t[n, d]*(x[n, d] - m[n]))",
+        "y[n] = mean[d](w[d]*x[n, d] - m[n])",  # which cancels only where `w` is not passed
+        "y[n] = mean[d](t[n, d] - m[n])",
+        "y[n] = mean[k < D - 1](x[n, k] - m[n])",
+        "y[d] = mean[n](x[n, d] - m[n])",
+        "y[n] = sum[d](where(t[n, d] > 0, x[n, d] - m[n], 0))",
+        "y[n, d] = cumsum[d](x[n, d] - m[n])",
+        "y[n] = max[d](x[n, d] - m[n])",
+        "y[n] = mean[d](x[n, d]) - m[n]*t[n, 0]",
+    ],
+)
+def test_deviations_of_which_something_is_left_are_not(formula: str) -> None:
+    assert not diagnosed(whole(SPREAD, AVERAGE, formula))

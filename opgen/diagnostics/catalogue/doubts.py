@@ -15,6 +15,25 @@ ROWS = (
         given="inputs: [x]",
     ),
     Code(
+        "OPG258",
+        "Deviations that add up to 0",
+        "A mean is the number from which deviations of either sign cancel: their sum and their mean are 0, but for"
+        " rounding. How far values are from their mean is said by squares, as `var` does, or by magnitudes. A warning;"
+        " the spec builds all the same.",
+        "y[n] = mean[d](x[n, d] - mean[d](x[n, d]))",
+        "y[n] = mean[d](square(x[n, d] - mean[d](x[n, d])))",
+        given="inputs: {x: {shape: [N, D]}}",
+    ),
+    Code(
+        "OPG259",
+        "The imaginary part of what is real",
+        "What is real has no imaginary part. Magnitudes and parts of complex numbers are real, and so is the product of"
+        " a number and its conjugate. A warning; the spec builds all the same.",
+        "p[d] = imag(conj(psi[d])*psi[d])",
+        "p[d] = real(conj(psi[d])*psi[d])",
+        given="inputs: {psi: {shape: [D], dtype: complex}}",
+    ),
+    Code(
         "OPG260",
         "In range for the least sizes only",
         "A position such as `i - j` over one dim, or `n - padding`, is in its tensor where the dim is 1 or the param"
@@ -152,9 +171,9 @@ ROWS = (
     ),
     Code(
         "OPG275",
-        "A quotient of whole numbers that is 0",
+        "A quotient or remainder of whole numbers that is 0",
         "`//` rounds down, and an index is less than its extent: their quotient is 0 everywhere, as that of two numbers"
-        " of which the lesser is above. `/` makes a fraction."
+        " of which the lesser is above. `/` makes a fraction; of a whole number `% 1` leaves nothing, either."
         " A warning; the spec builds all the same.",
         "y[t, i < D] = p[t]*10**(-(i // D))",
         "y[t, i < D] = p[t]*10**(-(i / D))",
@@ -163,8 +182,9 @@ ROWS = (
     Code(
         "OPG276",
         "Bounds the wrong way round",
-        "`clamp(x, low, high)` with a lower bound above the upper one is the upper bound, whatever `x` is. A warning;"
-        " the spec builds all the same.",
+        "`clamp(x, low, high)` with a lower bound above the upper one is the upper bound, whatever `x` is. Of bounds"
+        " that are no numbers, such as `1 + eps` and `1 - eps`, domains may say so. A warning; the spec builds all the"
+        " same.",
         "y = clamp(x, 240, -160)",
         "y = clamp(x, -160, 240)",
         given="inputs: [x]",

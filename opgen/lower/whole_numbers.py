@@ -1,0 +1,183 @@
+"""Quotients and remainders of whole numbers that are 0 everywhere: warnings.
+
+`i//D` is 0 where `i` runs to `D`, and so is `1//2`; whole numbers leave nothing by 1. In: the statements as they are
+written, and for extents the variants.
+"""
+
+from __future__ import annotations
+
+from collections.abc import Iterator, Mapping, Sequence
+from dataclasses import dataclass
+
+from opgen.diagnostics.model import Diagnostic
+from opgen.ir.formula import CONSTANTS
+from opgen.ir.operator import Variant
+from opgen.ir.program import Axis, Compute
+from opgen.ir.scalar import Apply, Index, walk
+from opgen.lang.nodes import (
+    Access,
+    Assign,
+    Call,
+    Compare,
+    Expr,
+    Logic,
+    Name,
+    Number,
+    Power,
+    Product,
+    Reduction,
+    Sum,
+    Unary,
+)
+from opgen.lang.unparse import respelled
+from opgen.lang.walk import integer, literal, nodes, statement_at
+from opgen.lower.assigned import assigned_once
+from opgen.lower.declare import Declarations
+from opgen.lower.doubts import doubt
+
+_OF_WHOLE = ("abs", "min", "max", "clamp", "sign", "square")  # which give whole numbers of whole numbers
+_COUNTS = ("count", "argmax", "argmin", "any", "all")
+_KEEPING = ("sum", "prod", "max", "min", "cumsum", "cumprod")
+
+
+def quotients(d: Declarations, variants: Sequence[Variant]) -> Iterator[Diagnostic]:
+    """A warning for `i//D` where `i` runs to `D`: it is 0; and for `1//2`."""
+    told: set[int] = set()
+    yield from _of_literals(d)
+    for s in (s for v in variants for s in v.program.statements if isinstance(s, Compute)):
+        lengths = {a.name: a.extent for a in (*s.axes, *s.over) if isinstance(a, Axis)}
+        whole = (n for n in walk(s.body) if isinstance(n, Apply) and n.fn == "floordiv")
+        pairs = ((a.name, b) for a, b in (n.args for n in whole) if isinstance(a, Index))
+        own = None if s.span is None else statement_at(d.forward, s.span)
+        for name in (name for name, size in pairs if lengths.get(name) == size):
+            for p in (n for n in nodes(own.value) if isinstance(n, Product)) if own is not None else ():
+                above, below = _first_quotient(p)
+                if below is None or above != Name(name, p.span) or below.span.start in told:
+                    continue
+                told.add(below.span.start)
+                size = respelled(below)
+                yield _zero(p, f"is 0 everywhere: `{name}` runs from 0 to {size} - 1")
+
+
+def _of_literals(d: Declarations) -> Iterator[Diagnostic]:
+    """A warning for `1//2`, and for `3//2` as an exponent."""
+    every = [e for a in d.forward for e in nodes(a.value)]
+    exponents = [e.exponent for e in every if isinstance(e, Power)]
+    for p in (e for e in every if isinstance(e, Product)):
+        above, below = _first_quotient(p)
+        a, b = literal(above), None if below is None else literal(below)
+        if a and b and a % b and (not a // b or any(p is e for e in exponents)):
+            yield _zero(p, f"is {a // b}: `//` rounds down")
+
+
+def _first_quotient(p: Product) -> tuple[Expr, Expr | None]:
+    """The first factor, and what it is divided by; a later one is divided together with those before it."""
+    (_, above), (op, below) = p.factors[:2]
+    return above, below if op == "//" else None
+
+
+def _zero(p: Product, why: str) -> Diagnostic:
+    """What is said of the quotient that a product begins with, whose sign is as close as the next one."""
+    quotient = Product(p.factors[:2], p.factors[0][1].span.to(p.factors[1][1].span))
+    above, below = (respelled(e) for _, e in quotient.factors)
+    text, end = p.span.source.text, quotient.span.end
+    is_close = "//" not in text[quotient.span.start : end].split() or (len(p.factors) > 2 and not text[end].isspace())
+    hint = f"for a fraction write `{above}{'/' if is_close else ' / '}{below}`"
+    return doubt("OPG275", f"`{above} // {below}` {why}", quotient, "a whole number", hint)
+
+
+# --- remainders by 1 -------------------------------------------------------------------------------------------------
+
+
+def remainders(d: Declarations) -> Iterator[Diagnostic]:
+    """A warning for `k[n] % 1`, and for the fraction of `k[n]`, where `k` holds whole numbers."""
+    whole = _Whole(d, assigned_once(d))
+    for a in d.forward:
+        for e in nodes(a.value):
+            match e:
+                case Product():
+                    yield from _by_1(a, e, whole)
+                case Call(name="remainder" | "fmod", args=(of, one)) if literal(one) == 1 and whole.is_whole(of):
+                    yield _none_left(e, of)
+                case Call(name="frac", args=(of,)) if whole.is_whole(of):
+                    yield _none_left(e, of)
+
+
+def _by_1(a: Assign, p: Product, whole: _Whole) -> Iterator[Diagnostic]:
+    """What is said of a remainder in a product, which is that of all before it."""
+    for k, (op, one) in enumerate(p.factors):
+        before = p.factors[:k]
+        if op == "%" and literal(one) == 1 and all(o != "/" and whole.is_whole(e) for o, e in before):
+            of = Product(before, before[0][1].span.to(before[-1][1].span)) if k > 1 else before[0][1]
+            rest = Product(p.factors[: k + 1], of.span.to(one.span))
+            by = _scale(a, p, k)
+            if by is None or not whole.is_whole(by):
+                yield _none_left(rest, of)
+                continue
+            written = respelled(rest, (one, f"({respelled(by)})" if isinstance(by, Product) else _factor(by)))
+            yield _none_left(rest, of, f"for a number below `{respelled(by)}` write `{written}`")
+
+
+def _scale(a: Assign, p: Product, k: int) -> Expr | None:
+    """What a remainder is multiplied by, and nothing else: `buckets` of `(hash % 1)*buckets`."""
+    behind = p.factors[k + 1 :]
+    around = [q.factors for q in nodes(a.value) if isinstance(q, Product) and any(e is p for _, e in q.factors)]
+    if around and not behind and all(op == "*" for op, _ in around[0]):
+        behind = tuple(f for f in around[0] if f[1] is not p)
+    return behind[0][1] if len(behind) == 1 and behind[0][0] == "*" else None
+
+
+def _factor(e: Expr) -> str:
+    """An expression as a factor, in brackets where it needs them."""
+    return f"({respelled(e)})" if isinstance(e, Sum | Compare | Logic) else respelled(e)
+
+
+def _none_left(e: Expr, of: Expr, *hints: str) -> Diagnostic:
+    """What is said of a fraction of a whole number."""
+    message = f"`{respelled(e)}` is 0 everywhere: a whole number has no fraction"
+    if not hints:
+        hints = (f"for the fraction of a quotient write `{_factor(of)}/… % 1`, for its remainder `{_factor(of)} % …`",)
+    return doubt("OPG275", message, e, "a remainder by 1", *hints)
+
+
+@dataclass(frozen=True, slots=True)
+class _Whole:
+    """Which expressions are integers, as far as that is plain to see."""
+
+    d: Declarations
+    once: Mapping[str, Assign]
+
+    def is_whole(self, e: Expr) -> bool:
+        """Whether an expression is an integer wherever it stands."""
+        match e:
+            case Number(value=value):
+                return isinstance(value, int)
+            case Name(name=name) | Access(name=name):
+                return self.holds_whole(e, name)
+            case Unary() | Compare() | Logic():
+                return not isinstance(e, Unary) or e.op == "not" or self.is_whole(e.operand)
+            case Sum(terms=parts):
+                return all(self.is_whole(t) for _, t in parts)
+            case Product(factors=parts):
+                return all(op != "/" and self.is_whole(f) for op, f in parts)
+            case Power(base=base, exponent=exponent):
+                return self.is_whole(base) and (integer(exponent) or -1) >= 0
+            case Call(name=name, args=args):
+                if name not in ("int", "where", *_OF_WHOLE):
+                    return False
+                return name == "int" or all(map(self.is_whole, args[1:] if name == "where" else args))
+            case Reduction(name=name, body=body):
+                return name in _COUNTS or (name in _KEEPING and self.is_whole(body))
+            case _:
+                return False
+
+    def holds_whole(self, e: Name | Access, name: str) -> bool:
+        """Whether a name stands for integers: a dim or an index does."""
+        if name in self.d.inputs:
+            return self.d.inputs[name].kind in ("int", "bool") and self.d.inputs[name].dtype != "seed"
+        if name in self.d.params:
+            return self.d.params[name].type in ("int", "bool")
+        if name in self.once:
+            others = {n: a for n, a in self.once.items() if n != name}
+            return _Whole(self.d, others).is_whole(self.once[name].value)
+        return isinstance(e, Name) and name not in self.d.targets() and name not in CONSTANTS

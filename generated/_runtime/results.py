@@ -36,13 +36,13 @@ def conform(op: Op, results: Sequence[Any], declared: Sequence[Any], args: Argum
 
 
 def distinct(results: Sequence[Any], args: Arguments) -> list[Any]:
-    """Contiguous tensors that share memory neither with the arguments nor with one another."""
+    """Contiguous tensors, each with a storage of its own: they are no parts of arguments or of one another."""
     taken = [private.storage_address(a) for a in args if isinstance(a, Tensor)]
     found: list[Any] = []
     for result in results:
         own = None if result is None else result.contiguous()
         if own is not None:
-            if private.storage_address(own) in taken:
+            if own.untyped_storage().nbytes() != own.nbytes or private.storage_address(own) in taken:
                 own = own.clone()
             taken.append(private.storage_address(own))
         found.append(own)

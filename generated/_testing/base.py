@@ -40,6 +40,7 @@ class Checks:
     smooth_outputs: ClassVar[tuple[int, ...]] = (0,)  # positions of the differentiable outputs
     reference: ClassVar[str | None] = None
     formula: ClassVar[Callable[..., Any] | None] = None  # gives the values where the cases do not
+    renamed: ClassVar[tuple[tuple[str, str], ...]] = ()  # parameters of the formula, and what the operator calls them
     elsewhere: ClassVar[tuple[Any, ...]] = ()  # functions that other libraries compute
     native_only: ClassVar[bool] = False  # there is no form in plain torch
     stated_gradient: ClassVar[bool] = False  # finite differences do not apply
@@ -202,7 +203,8 @@ class Checks:
             return [_like(o, e) for o, e in pairs]
         bound = inspect.signature(type(self).operator).bind(*case.arguments(), **case.params)
         bound.apply_defaults()
-        results = formula(*[bound.arguments[n] for n in inspect.signature(formula).parameters])
+        named = dict(type(self).renamed)
+        results = formula(*[bound.arguments[named.get(n, n)] for n in inspect.signature(formula).parameters])
         return list(results if isinstance(results, tuple) else (results,))[: len(outputs)]
 
     def referred(self, case: Case, reference: Any, arguments: Sequence[torch.Tensor | None]) -> Any:

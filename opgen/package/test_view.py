@@ -126,6 +126,9 @@ def _attributes(
         lines += ["held = True"]
     if not all(is_known(v.program) for v in operator.variants):
         lines += [f"formula = staticmethod(function.{operator.name}_forward)"]
+        if operator.spelled:
+            renamed = [f"({quoted(own)}, {quoted(shown)})" for own, shown in operator.spelled]
+            lines += [f"renamed = {_tuple(renamed)}"]
     found = [f for f in called(operator) if f.value is None]
     if found:
         lines += [f"elsewhere = {_tuple([f'function.{torch_function_name(f.name)}' for f in found])}"]

@@ -97,10 +97,12 @@ def body_value(scope: Scope, e: Scalar, space: Space) -> Value:
 
 
 def _chosen_view(scope: Scope, e: Scalar) -> bool:
-    """Is it a choice made in Python, of what may share memory with an argument?"""
+    """Is it a choice made in Python, of what may share memory with an argument or another local?"""
     match e:
         case Apply("where", (condition, a, b)) if not varies(condition):
-            return any(_chosen_view(scope, x) or (isinstance(x, Read) and scope.tensor(x.tensor).view) for x in (a, b))
+            return _chosen_view(scope, a) or _chosen_view(scope, b)
+        case Read(tensor, at):
+            return scope.tensor(tensor).view or not all(isinstance(p, Batch | Index) for p in at)
     return False
 
 

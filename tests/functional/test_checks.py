@@ -14,6 +14,8 @@ import pytest
 import torch
 from torch.autograd.gradcheck import GradcheckError
 
+import opgen
+
 Build = Callable[[str], ModuleType]
 
 
@@ -54,10 +56,38 @@ forward: |
     made.test_gradcheck(made.cases[0])
 
 
+@pytest.mark.parametrize("steps", ["h[-1, p] = s[p]\nh[t, p] = a[t]*h[t - 1, p]", "h[t, p] = a[t]*h[t - 1, p] + s[p]"])
+def test_tangents_of_many_directions_where_a_result_is_a_part(steps: str) -> None:
+    f = opgen.op(
+        f"{steps}\nlast[p] = h[T - 1, p]\ny[p] = square(c[p])", name="last_step", outputs=["y", "last"], compiled=False
+    )
+    given = {"a": torch.rand(3), "c": torch.rand(2), "s": torch.rand(2)}
+    y, last = torch.autograd.functional.jacobian(
+        lambda c: f(**{**given, "c": c}), given["c"], strategy="forward-mode", vectorize=True
+    )
+    assert torch.equal(y, torch.diag(2 * given["c"]))
+    assert not last.any()
+
+
 def test_complex_results_of_floats_are_spread_over_devices(build_operator: Build) -> None:
     spec = "op: turn\ninputs: {x: {shape: [N]}}\nforward: y[n] = exp(complex(0, x[n]))\n"
     made = checks(build_operator(spec))
     made.test_sharding(made.cases[0])
+
+
+def test_values_of_a_formula_whose_names_python_has(build_operator: Build) -> None:
+    spec = """
+op: scaled_bessel
+inputs: [x, len]
+params: {dtype: {type: float, default: 1.5}}
+functions:
+  j0(x): {extern: {torch: torch.special.bessel_j0}, derivative: -j1(x)}
+  j1(x): {extern: {torch: torch.special.bessel_j1}, derivative: "where(x == 0, 1/2, j0(x) - j1(x)/x)"}
+forward: y = j0(x/len)*dtype
+"""
+    made = checks(build_operator(spec))
+    for case in made.cases:
+        made.test_values(case)
 
 
 def test_what_another_library_computes_is_exported_whole(build_operator: Build) -> None:

@@ -9,8 +9,9 @@ from __future__ import annotations
 from collections.abc import Callable, Iterable, Iterator
 from dataclasses import dataclass, field
 
+from opgen.code.cpp_access import Access
 from opgen.code.cpp_layout import block, named
-from opgen.code.cpp_scope import Access, CpuScope
+from opgen.code.cpp_scope import CpuScope
 from opgen.code.long_values import hoisted
 from opgen.code.native_scope import value_type
 from opgen.ir.program import Axis
@@ -54,7 +55,8 @@ class Lines:
         self.begun.add(key)
         at = self._opened(r.at)
         certain = r in always(self.body)
-        doubt = [not isinstance(p, Batch) and scope.doubtful(r.tensor, k, p) for k, p in enumerate(r.at)]
+        told = scope.formal.told  # which a host has compared
+        doubt = [(r.tensor, k, p) in scope.formal.unsure - told for k, p in enumerate(r.at)]
         fill = ZERO if r.fill is None else opened(r.fill, self.body)
         if not all(map(self._known, (fill, *_scalars(at)))) or self._moves(fill):
             return False

@@ -7,9 +7,9 @@ from __future__ import annotations
 
 from collections.abc import Iterable
 
+from opgen.code.cpp_access import Access
 from opgen.code.cpp_comb import Comb
 from opgen.code.cpp_lines import Lines
-from opgen.code.cpp_scope import Access
 from opgen.code.cpp_statements import FOLDS, Around, Statements
 from opgen.code.native_scope import value_type
 from opgen.ir.program import Axis, Kind

@@ -10,6 +10,7 @@ from collections.abc import Iterator, Mapping, Sequence
 from dataclasses import dataclass, field, replace
 from typing import assert_never
 
+from opgen.code.cpp_access import Access, at_every_lane, evens
 from opgen.code.cpp_dialect import CPU
 from opgen.code.names import CPU_KERNELS
 from opgen.code.native_scope import layout, mentions, outside, value_type, wish
@@ -36,26 +37,6 @@ _PLACES = "..."  # the buffer of the places in the batch, without memory: where 
 Place = str
 
 
-@dataclass(frozen=True, slots=True)
-class Access:
-    """A distinct way the nest reads or writes a buffer. `loops` are the loops its plain positions move along."""
-
-    number: int
-    buffer: str
-    at: tuple[Position, ...]
-    name: str  # of the run or value in C++
-    write: bool = False
-    sure: bool = True  # every position is an index of a loop or a literal, surely in range
-
-    def axes_of(self, loop: Loop) -> list[int]:
-        """The declared positions that move with a loop."""
-        wanted: Position = loop if isinstance(loop, Batch) else Index(loop.name)
-        return [k for k, p in enumerate(self.at) if p == wanted]
-
-    def moves_with(self, loops: tuple[Loop, ...]) -> bool:
-        return any(self.axes_of(a) for a in loops)
-
-
 @dataclass(slots=True)
 class CpuScope:
     """The names of one kernel."""
@@ -64,6 +45,7 @@ class CpuScope:
     names: dict[str, str] = field(default_factory=dict)  # buffers
     constants: dict[Scalar, str] = field(default_factory=dict)  # numbers of the call
     accesses: list[Access] = field(default_factory=list)
+    at_every_lane: frozenset[tuple[str, tuple[Position, ...]]] = frozenset()
     locals: dict[str, tuple[str, Kind]] = field(default_factory=dict)
     numbers: dict[str, str] = field(default_factory=dict)  # C++ constants from the call, in order
     asked: set[str] = field(default_factory=set)  # the locals that were printed
@@ -117,6 +99,7 @@ class CpuScope:
     def collect(self, body: Body) -> None:
         """Find every access of a part of a kernel, reads in order of appearance, then stores."""
         own = bound(body)
+        self.at_every_lane = at_every_lane(body)
         for group in straight(body):
             for e in values(group):
                 for r in walk(e):
@@ -133,9 +116,11 @@ class CpuScope:
         if found is not None:
             return found
         tensor = self.tensor(buffer)
-        sure = all(self.is_plain(buffer, k, p) for k, p in enumerate(at))
+        even = evens(self.formal, buffer, at, self.turns) if (buffer, at) in self.at_every_lane and not write else None
+        moved = {e.axis for e in even or ()}
+        sure = all(k in moved or self.is_plain(buffer, k, p) for k, p in enumerate(at))
         name = self.fresh(f"{tensor}_{'out' if write else 'at'}")
-        access = Access(len(self.accesses), buffer, at, name, write, sure)
+        access = Access(len(self.accesses), buffer, at, name, write, sure, (even or ()) if sure else ())
         self.accesses.append(access)
         return access
 
@@ -153,6 +138,11 @@ class CpuScope:
             size = self.formal.slots[buffer].shape[k]
             return isinstance(size, Lit) and 0 <= p.value < size.value
         return isinstance(p, Batch | Index) and not self.doubtful(buffer, k, p)
+
+    def is_even(self, r: Read, k: int) -> bool:
+        """Whether loops move along a position that is more than an index."""
+        access = self.find(r.tensor, r.at)
+        return access is not None and any(e.axis == k for e in access.even)
 
     def plain(self, access: Access) -> bool:
         """Whether runs move along an access."""
@@ -309,8 +299,8 @@ class CpuScope:
         return isinstance(p, Index) and p.name in self.turns
 
     def at(self, access: Access, where: str) -> str:
-        """Where a plain access stands at the start of a run: literal positions are apart from where the loops are."""
-        fixed = {k: p for k, p in enumerate(access.at) if (isinstance(p, Lit) and p.value != 0) or self.takes_turns(p)}
+        """Where a plain access stands at the start of a run: starts of positions are apart from where the loops are."""
+        fixed = access.starts() | {k: p for k, p in enumerate(access.at) if self.takes_turns(p)}
         apart = (self.moved(access.buffer, k, p) for k, p in fixed.items() if not isinstance(p, Batch))
         return f"{where}.at[{access.number}]{''.join(apart)}"
 
@@ -344,6 +334,13 @@ class CpuScope:
     def stride(self, buffer: str, position: int) -> str:
         return f"{self.tensor(buffer)}.stride({position})"
 
+    def _step(self, buffer: str, position: int, by: Scalar | None) -> str:
+        """How far an access moves with an index along an axis."""
+        stride = self.stride(buffer, position)
+        if by is None or by == ONE:
+            return stride
+        return f"{self.printer.at(by, NATIVE.infix['mul'].left)} * {stride}"
+
     def cast(self, text: Text, like: str) -> Text:
         storage = self.formal.casts[like]
         value = text if text.kind is Kind.FLOAT else NATIVE.as_float(text)
@@ -371,7 +368,7 @@ class CpuScope:
                 which = [f"&{self.tensor(x.buffer)}" if x.axes_of(a) else "nullptr" for x in self.accesses]
                 lines.append(f"{name}.batch({', '.join(['call', *which])});")
                 continue
-            steps = [" + ".join(self.stride(x.buffer, k) for k in x.axes_of(a)) or "0" for x in self.accesses]
+            steps = [" + ".join(self._step(x.buffer, k, by) for k, by in x.axes_of(a)) or "0" for x in self.accesses]
             size = self.extent(a)
             mark = "true" if a.name in fixed else ""
             line = f"{name}.dim({size}, {{{', '.join(steps) or '0'}}}{', ' if mark else ''}{mark});"

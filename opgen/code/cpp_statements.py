@@ -8,8 +8,9 @@ from __future__ import annotations
 from collections.abc import Collection, Iterable, Mapping
 from dataclasses import dataclass
 
+from opgen.code.cpp_access import Access
 from opgen.code.cpp_layout import block
-from opgen.code.cpp_scope import Access, CpuScope
+from opgen.code.cpp_scope import CpuScope
 from opgen.code.invariants import invariants
 from opgen.code.long_values import hoisted
 from opgen.code.native_scope import value_type
@@ -376,7 +377,7 @@ def _numeric(scope: CpuScope, own: Collection[str], e: Scalar, found: set[str]) 
         for k, p in enumerate(e.at):
             if isinstance(p, Index) and scope.doubtful(e.tensor, k, p):
                 found.add(p.name)
-            if not isinstance(p, Batch | Index):
+            if not isinstance(p, Batch | Index) and not scope.is_even(e, k):
                 _numeric(scope, own, p, found)
         if e.fill is not None:
             _numeric(scope, own, e.fill, found)

@@ -4,11 +4,13 @@ from __future__ import annotations
 
 import importlib
 from collections.abc import Iterator
+from pathlib import Path
 from typing import Any
 
 import pytest
 import torch
 
+import opgen
 from tests.native.conftest import needs_compiler
 
 pytestmark = [pytest.mark.thorough, needs_compiler]
@@ -21,7 +23,7 @@ inputs:
   table: {shape: [V, D]}
   at: {shape: [...], dtype: int}
   places: {shape: [N], dtype: int}
-dims: {M: N*shift}
+dims: {M: N*shift, G: N // shift, S: shift}
 outputs:
   back: {shape: [..., N]}
   late: {shape: [..., N]}
@@ -29,6 +31,8 @@ outputs:
   rows: {shape: [..., D]}
   mixed: {shape: [..., N]}
   halves: {shape: [..., N]}
+  sums: {shape: [G, ...]}
+  skew: {shape: [..., G, S]}
 forward: |
   back[..., n] = x[..., N - 1 - n]
   late[..., n] = where(n >= shift, x[..., n - shift], 0)*2
@@ -36,14 +40,14 @@ forward: |
   rows[..., d] = table[at[...], d]**2
   mixed[..., n] = x[..., places[n]]
   halves[..., n] = where(n < N // 2, x[..., n + N // 2] - x[..., n], x[..., n - N // 2])
+  sums[g, ...] = sum[s < shift](x[..., g*shift + s])*x[..., G - 1 - g]
+  skew[..., g, s] = x[..., g*shift + s]*x[..., N - 1 - g*shift] + x[..., g + N - G]
 """
 
 
 @pytest.fixture(scope="module")
 def package(tmp_path_factory: pytest.TempPathFactory) -> Iterator[Any]:
     """The operator, compiled."""
-    import opgen
-
     folder = tmp_path_factory.mktemp("lines")
     path = folder / "moved_lines.yaml"
     path.write_text(SPEC, encoding="utf-8")
@@ -95,3 +99,38 @@ def test_positions_out_of_range_are_reported(package: Any, which: int, value: in
     given[which][-1] = value
     with pytest.raises(IndexError, match=str(value)):
         results(package, given, "native", 3)
+
+
+EVEN = """
+op: every_other
+inputs: {x: {shape: [..., N]}}
+params: {size: {type: int, default: 3}, lead: {type: int, default: 1}}
+dims: {L: size}
+outputs: {y: {shape: [..., L]}, z: {shape: [..., N]}}
+forward: |
+  y[..., i] = x[..., 2*i + lead]
+  z[..., n] = where(n > 0, x[..., n - 1], 0)
+"""
+
+
+def test_ends_of_even_positions_are_compared_ahead_of_the_call(tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> None:
+    (tmp_path / "every_other.yaml").write_text(EVEN, encoding="utf-8")
+    assert not opgen.build(tmp_path / "every_other.yaml", tmp_path / "made_even").failed
+    opgen.compile(["every_other"], tmp_path / "made_even")
+    text = (tmp_path / "made_even" / "every_other" / "csrc" / "every_other_kernels.cpp").read_text(encoding="utf-8")
+    forward_y, forward_z = text.split("int forward_z<" if "int forward_z<" in text else "int forward_z(")[:2]
+    assert "rt::Source<opmath_t> x_at(x, run.at[0] + lead * x.stride(1)" in forward_y
+    assert "rt::Line<opmath_t> x_at" in forward_z  # what a condition leaves out may be out of range
+    monkeypatch.syspath_prepend(tmp_path)
+    package = importlib.import_module("made_even.every_other")
+    x = torch.randn(4, 9)
+    with importlib.import_module("made_even._runtime").use_backend("native"):
+        for turned in (x, x.t().contiguous().t(), x.flip(1)):
+            y, z = package.every_other(turned)
+            assert torch.equal(y, turned[:, 1:7:2])
+            assert torch.equal(z, torch.cat((torch.zeros(4, 1), turned[:, :-1]), 1))
+        for size, lead, place in ((5, 1, 9), (3, -1, -1), (1, 9, 9)):
+            with pytest.raises(IndexError, match=str(place)):
+                package.every_other(x, size=size, lead=lead)
+        assert package.every_other(x, size=0, lead=-5)[0].shape == (4, 0)
+        assert package.every_other(x[:0], size=5, lead=3)[0].shape == (0, 5)

@@ -203,15 +203,13 @@ int forward_d(const OpgenCall& call, OpgenHost& host) {
   const rt::Tensor<int64_t> d(call, 1, 3, 0);
   rt::Loops<2> outer;
   outer.batch(call, &d_waves, &d);
-  outer.dim(N, {0, d.stride(1)}, true);
-  outer.dim(M, {d_waves.stride(2), d.stride(2)}, true);
+  outer.dim(N, {d_waves.stride(1), d.stride(1)});
+  outer.dim(M, {d_waves.stride(2) + d_waves.stride(1), d.stride(2)});
   outer.arrange();
   rt::parallel(host, outer.count, 1, [=, &host](int64_t begin, int64_t end) {
     outer.runs<rt::block>(begin, end, nullptr, [&](const auto& run) {
+      const rt::Source<int64_t> d_waves_at(d_waves, run.at[0], run.step[0], run.size);
       rt::Sink<int64_t> d_out(d, run.at[1], run.step[1], run.size);
-      const auto d_waves_1 = [&](int64_t i) { return outer.index(run, 0, 0) + outer.index(run, 1, i); };
-      const rt::Line<int64_t> d_waves_at(host, d_waves, rt::stretch(run, 0, 1), 0,
-                                         rt::sure(d_waves.stride(1), d_waves_1));
       rt::each(run.size, [&](int64_t i) { d_out.set(i, d_waves_at[i]); });
     });
   });

@@ -18,17 +18,15 @@ int forward_0_rstd(const OpgenCall& call, OpgenHost& host) {
   const rt::Tensor<opmath_t> rstd(call, 2, 2);
   rt::Loops<3> outer;
   outer.dim(N, {input.stride(0), mu.stride(0), rstd.stride(0)});
-  outer.dim(G, {0, mu.stride(1), rstd.stride(1)}, true);
+  outer.dim(G, {S * input.stride(1), mu.stride(1), rstd.stride(1)});
   rt::Loops<3> over_s_batch;
-  over_s_batch.dim(S, {0, 0, 0}, true);
+  over_s_batch.dim(S, {input.stride(1), 0, 0});
   over_s_batch.batch(call, &input, nullptr, nullptr);
   rt::parallel(host, outer.count, 2 * over_s_batch.count, [=, &host](int64_t begin, int64_t end) {
     outer.runs<1>(begin, end, nullptr, [&](const auto& row) {
       rt::Fold<rt::Sum, opmath_t> mu_sum_fold;
       over_s_batch.runs<rt::block>(0, over_s_batch.count, row.at, [&](const auto& run) {
-        const auto input_1 = [&](int64_t i) { return outer.index(row, 0, 0) * S + over_s_batch.index(run, 0, i); };
-        const rt::Line<opmath_t> input_at(host, input, rt::stretch(run, 0, 1), 0,
-                                          rt::checked(input, 1, input.stride(1), 0, input_1));
+        const rt::Source<opmath_t> input_at(input, run.at[0], run.step[0], run.size);
         rt::lanes<rt::lane_count>(run.size, [&](int64_t i, int lane) { mu_sum_fold.add(lane, input_at[i]); });
         mu_sum_fold.ran(run.size);
       });
@@ -38,9 +36,7 @@ int forward_0_rstd(const OpgenCall& call, OpgenHost& host) {
       rt::store(mu, row.at[1], mu_value);
       rt::Fold<rt::Sum, opmath_t> variance__squares_fold;
       over_s_batch.runs<rt::block>(0, over_s_batch.count, row.at, [&](const auto& run) {
-        const auto input_1_2 = [&](int64_t i) { return outer.index(row, 0, 0) * S + over_s_batch.index(run, 0, i); };
-        const rt::Line<opmath_t> input_at(host, input, rt::stretch(run, 0, 1), 0,
-                                          rt::checked(input, 1, input.stride(1), 0, input_1_2));
+        const rt::Source<opmath_t> input_at(input, run.at[0], run.step[0], run.size);
         rt::lanes<rt::lane_count>(run.size, [&](int64_t i, int lane) {
           const opmath_t difference = input_at[i] - mu_value;
           variance__squares_fold.add(lane, difference * difference);
@@ -83,9 +79,9 @@ int forward_0_output(const OpgenCall& call, OpgenHost& host) {
       rt::Sink<opmath_t> output_out(output, run.at[5], run.step[5], run.size);
       const auto mu_1 = [&](int64_t i) { return rt::floordiv(outer.index(run, 0, i), S); };
       const rt::Line<opmath_t> mu_at(host, mu_held, mu, rt::stretch(run, 1, outer.still(0)), 0,
-                                     rt::checked(mu, 1, mu.stride(1), 1, mu_1));
+                                     rt::sure(mu.stride(1), mu_1));
       const rt::Line<opmath_t> rstd_at(host, rstd_held, rstd, rt::stretch(run, 2, outer.still(0)), 0,
-                                       rt::checked(rstd, 1, rstd.stride(1), 2, mu_1));
+                                       rt::sure(rstd.stride(1), mu_1));
       rt::each(run.size, [&](int64_t i) {
         const auto value = (input_at[i] - mu_at[i]) * rstd_at[i] * weight_at[i] + bias_at[i];
         output_out.set(i, value);
@@ -121,9 +117,9 @@ int forward_1_output(const OpgenCall& call, OpgenHost& host) {
       rt::Sink<opmath_t> output_out(output, run.at[4], run.step[4], run.size);
       const auto mu_1 = [&](int64_t i) { return rt::floordiv(outer.index(run, 0, i), S); };
       const rt::Line<opmath_t> mu_at(host, mu_held, mu, rt::stretch(run, 1, outer.still(0)), 0,
-                                     rt::checked(mu, 1, mu.stride(1), 1, mu_1));
+                                     rt::sure(mu.stride(1), mu_1));
       const rt::Line<opmath_t> rstd_at(host, rstd_held, rstd, rt::stretch(run, 2, outer.still(0)), 0,
-                                       rt::checked(rstd, 1, rstd.stride(1), 2, mu_1));
+                                       rt::sure(rstd.stride(1), mu_1));
       rt::each(run.size, [&](int64_t i) { output_out.set(i, (input_at[i] - mu_at[i]) * rstd_at[i] * weight_at[i]); });
     });
   });
@@ -156,9 +152,9 @@ int forward_2_output(const OpgenCall& call, OpgenHost& host) {
       rt::Sink<opmath_t> output_out(output, run.at[4], run.step[4], run.size);
       const auto mu_1 = [&](int64_t i) { return rt::floordiv(outer.index(run, 0, i), S); };
       const rt::Line<opmath_t> mu_at(host, mu_held, mu, rt::stretch(run, 1, outer.still(0)), 0,
-                                     rt::checked(mu, 1, mu.stride(1), 1, mu_1));
+                                     rt::sure(mu.stride(1), mu_1));
       const rt::Line<opmath_t> rstd_at(host, rstd_held, rstd, rt::stretch(run, 2, outer.still(0)), 0,
-                                       rt::checked(rstd, 1, rstd.stride(1), 2, mu_1));
+                                       rt::sure(rstd.stride(1), mu_1));
       rt::each(run.size, [&](int64_t i) { output_out.set(i, (input_at[i] - mu_at[i]) * rstd_at[i] + bias_at[i]); });
     });
   });
@@ -188,9 +184,9 @@ int forward_3_output(const OpgenCall& call, OpgenHost& host) {
       rt::Sink<opmath_t> output_out(output, run.at[3], run.step[3], run.size);
       const auto mu_1 = [&](int64_t i) { return rt::floordiv(outer.index(run, 0, i), S); };
       const rt::Line<opmath_t> mu_at(host, mu_held, mu, rt::stretch(run, 1, outer.still(0)), 0,
-                                     rt::checked(mu, 1, mu.stride(1), 1, mu_1));
+                                     rt::sure(mu.stride(1), mu_1));
       const rt::Line<opmath_t> rstd_at(host, rstd_held, rstd, rt::stretch(run, 2, outer.still(0)), 0,
-                                       rt::checked(rstd, 1, rstd.stride(1), 2, mu_1));
+                                       rt::sure(rstd.stride(1), mu_1));
       rt::each(run.size, [&](int64_t i) { output_out.set(i, (input_at[i] - mu_at[i]) * rstd_at[i]); });
     });
   });
@@ -360,7 +356,7 @@ int backward_0_grad_mu(const OpgenCall& call, OpgenHost& host) {
         const rt::Source<opmath_t> weight_at(weight, run.at[2], run.step[2], run.size);
         const auto rstd_1 = [&](int64_t i) { return rt::floordiv(over_c.index(run, 0, i), S); };
         const rt::Line<opmath_t> rstd_at(host, rstd_held, rstd, rt::stretch(run, 1, over_c.period), 0,
-                                         rt::checked(rstd, 1, rstd.stride(1), 2, rstd_1));
+                                         rt::sure(rstd.stride(1), rstd_1));
         rt::Values<opmath_t> grad_mu_out;
         rt::each(run.size, [&](int64_t i) {
           const auto value = -(grad_mu_sum_part_at[i] * rstd_at[i] * weight_at[i]);
@@ -417,7 +413,7 @@ int backward_0_grad_input(const OpgenCall& call, OpgenHost& host) {
       rt::Sink<opmath_t> grad_input_out(grad_input, run.at[7], run.step[7], run.size);
       const auto rstd_1 = [&](int64_t i) { return rt::floordiv(outer.index(run, 0, i), S); };
       const rt::Line<opmath_t> rstd_at(host, rstd_held, rstd, rt::stretch(run, 1, outer.still(0)), 0,
-                                       rt::checked(rstd, 1, rstd.stride(1), 1, rstd_1));
+                                       rt::sure(rstd.stride(1), rstd_1));
       const rt::Line<opmath_t> grad_variance__at(host, grad_variance__held, grad_variance_,
                                                  rt::stretch(run, 3, outer.still(0)), 0,
                                                  rt::clipped(grad_variance_, 1, grad_variance_.stride(1), rstd_1));
@@ -467,7 +463,7 @@ int backward_0_grad_weight(const OpgenCall& call, OpgenHost& host) {
                                                          columns.size);
         const auto rstd_1 = [&](int64_t i) { return rt::floordiv(outer.index(columns, 0, i), S); };
         const rt::Line<opmath_t> rstd_at(host, rstd, rt::stretch(point, columns, 1, outer.period), 0,
-                                         rt::checked(rstd, 1, rstd.stride(1), 1, rstd_1));
+                                         rt::sure(rstd.stride(1), rstd_1));
         rt::each(columns.size, [&](int64_t i) {
           const auto value = grad_rstd_sum_part_at[i] * rstd_at[i];
           grad_weight_value_fold.add(i, value);
@@ -588,7 +584,7 @@ int backward_2_grad_mu(const OpgenCall& call, OpgenHost& host) {
         const rt::Source<opmath_t> grad_mu_sum_part_at(grad_mu_sum_part, run.at[0], run.step[0], run.size);
         const auto rstd_1 = [&](int64_t i) { return rt::floordiv(over_c.index(run, 0, i), S); };
         const rt::Line<opmath_t> rstd_at(host, rstd_held, rstd, rt::stretch(run, 1, over_c.period), 0,
-                                         rt::checked(rstd, 1, rstd.stride(1), 2, rstd_1));
+                                         rt::sure(rstd.stride(1), rstd_1));
         rt::Values<opmath_t> grad_mu_out;
         rt::each(run.size, [&](int64_t i) { grad_mu_out.set(i, -(grad_mu_sum_part_at[i] * rstd_at[i])); });
         rt::accumulate<rt::Sum>(host, grad_mu, rt::stretch(run, 2, over_c.period), grad_mu_out,
@@ -635,7 +631,7 @@ int backward_2_grad_input(const OpgenCall& call, OpgenHost& host) {
       rt::Sink<opmath_t> grad_input_out(grad_input, run.at[6], run.step[6], run.size);
       const auto rstd_1 = [&](int64_t i) { return rt::floordiv(outer.index(run, 0, i), S); };
       const rt::Line<opmath_t> rstd_at(host, rstd_held, rstd, rt::stretch(run, 1, outer.still(0)), 0,
-                                       rt::checked(rstd, 1, rstd.stride(1), 1, rstd_1));
+                                       rt::sure(rstd.stride(1), rstd_1));
       const rt::Line<opmath_t> grad_variance__at(host, grad_variance__held, grad_variance_,
                                                  rt::stretch(run, 2, outer.still(0)), 0,
                                                  rt::clipped(grad_variance_, 1, grad_variance_.stride(1), rstd_1));

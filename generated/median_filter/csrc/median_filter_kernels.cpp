@@ -93,13 +93,13 @@ int forward_slope(const OpgenCall& call, OpgenHost& host) {
     rt::Held<int64_t> argsort_w_held;
     rt::Held<int64_t> argsort_w_held_2;
     outer.runs<rt::block>(begin, end, nullptr, [&](const auto& run) {
+      const rt::Steady<int64_t> argsort_w_at(argsort_w_held, argsort_w,
+                                             run.at[0] + rt::floordiv(size_2 - 1, 2) * argsort_w.stride(2), run.step[0],
+                                             run.size);
       rt::Sink<opmath_t> slope_out(slope, run.at[3], run.step[3], run.size);
-      const rt::Fixed argsort_w_2(rt::floordiv(size_2 - 1, 2));
-      const rt::Line<int64_t> argsort_w_at(host, argsort_w_held, argsort_w, rt::stretch(run, 0, 1), 0,
-                                           rt::sure(argsort_w.stride(2), argsort_w_2));
-      const rt::Fixed argsort_w_2_2(size_2 - 1);
+      const rt::Fixed argsort_w_2(size_2 - 1);
       const rt::Line<int64_t> argsort_w_at_2(host, argsort_w_held_2, argsort_w, rt::stretch(run, 2, 1), 0,
-                                             rt::clipped(argsort_w, 2, argsort_w.stride(2), argsort_w_2_2));
+                                             rt::clipped(argsort_w, 2, argsort_w.stride(2), argsort_w_2));
       const auto values_wanted = [&](int64_t i) { return outer.index(run, 0, i) == argsort_w_at[i] && !(size_2 == 0); };
       const auto values_2 = [&](int64_t i) { return argsort_w_at_2[i]; };
       const rt::Line<opmath_t> values_at(host, values, rt::stretch(run, 1, argsort_w_at_2.same), 0,

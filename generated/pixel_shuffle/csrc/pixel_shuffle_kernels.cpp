@@ -32,9 +32,8 @@ int forward_output(const OpgenCall& call, OpgenHost& host) {
       const rt::Fixed input_2(rt::floordiv(outer.index(run, 1, 0), upscale_factor));
       const auto input_3 = [&](int64_t i) { return rt::floordiv(outer.index(run, 2, i), upscale_factor); };
       const rt::Line<opmath_t> input_at(host, input_held, input, rt::stretch(run, 0, outer.period), 0,
-                                        rt::checked(input, 1, input.stride(1), 0, input_1),
-                                        rt::checked(input, 2, input.stride(2), 0, input_2),
-                                        rt::checked(input, 3, input.stride(3), 0, input_3));
+                                        rt::sure(input.stride(1), input_1), rt::sure(input.stride(2), input_2),
+                                        rt::sure(input.stride(3), input_3));
       rt::each(run.size, [&](int64_t i) { output_out.set(i, input_at[i]); });
     });
   });

@@ -15,15 +15,13 @@ int forward_0_values(const OpgenCall& call, OpgenHost& host) {
   const rt::Tensor<opmath_t> values(call, 1, 3, 0);
   rt::Loops<2> outer;
   outer.batch(call, &input, &values);
-  outer.dim(P, {0, values.stride(1)}, true);
-  outer.dim(size_2, {0, values.stride(2)}, true);
+  outer.dim(P, {stride * input.stride(1), values.stride(1)});
+  outer.dim(size_2, {input.stride(1), values.stride(2)});
   outer.arrange();
   rt::parallel(host, outer.count, 1, [=, &host](int64_t begin, int64_t end) {
     outer.runs<rt::block>(begin, end, nullptr, [&](const auto& run) {
+      const rt::Source<opmath_t> input_at(input, run.at[0], run.step[0], run.size);
       rt::Sink<opmath_t> values_out(values, run.at[1], run.step[1], run.size);
-      const auto input_1 = [&](int64_t i) { return outer.index(run, 0, 0) * stride + outer.index(run, 1, i); };
-      const rt::Line<opmath_t> input_at(host, input, rt::stretch(run, 0, 1), 0,
-                                        rt::checked(input, 1, input.stride(1), 0, input_1));
       rt::each(run.size, [&](int64_t i) { values_out.set(i, input_at[i]); });
     });
   });
@@ -167,15 +165,13 @@ int forward_1_values(const OpgenCall& call, OpgenHost& host) {
   const rt::Tensor<opmath_t> values(call, 1, 3, 0);
   rt::Loops<2> outer;
   outer.batch(call, &input, &values);
-  outer.dim(P, {0, values.stride(1)}, true);
-  outer.dim(size_2, {0, values.stride(2)}, true);
+  outer.dim(P, {size_2 * input.stride(1), values.stride(1)});
+  outer.dim(size_2, {input.stride(1), values.stride(2)});
   outer.arrange();
   rt::parallel(host, outer.count, 1, [=, &host](int64_t begin, int64_t end) {
     outer.runs<rt::block>(begin, end, nullptr, [&](const auto& run) {
+      const rt::Source<opmath_t> input_at(input, run.at[0], run.step[0], run.size);
       rt::Sink<opmath_t> values_out(values, run.at[1], run.step[1], run.size);
-      const auto input_1 = [&](int64_t i) { return outer.index(run, 0, 0) * size_2 + outer.index(run, 1, i); };
-      const rt::Line<opmath_t> input_at(host, input, rt::stretch(run, 0, 1), 0,
-                                        rt::checked(input, 1, input.stride(1), 0, input_1));
       rt::each(run.size, [&](int64_t i) { values_out.set(i, input_at[i]); });
     });
   });

@@ -253,15 +253,13 @@ int forward_output(const OpgenCall& call, OpgenHost& host) {
   rt::Loops<3> outer;
   outer.batch(call, &h_waves, &logsumexp_i_j, &output);
   rt::Loops<3> over_i_j;
-  over_i_j.dim(N, {0, 0, 0}, true);
-  over_i_j.dim(M, {h_waves.stride(2), 0, 0}, true);
+  over_i_j.dim(N, {h_waves.stride(1), 0, 0});
+  over_i_j.dim(M, {h_waves.stride(2) + h_waves.stride(1), 0, 0});
   rt::parallel(host, outer.count, 2 * over_i_j.count, [=, &host](int64_t begin, int64_t end) {
     outer.runs<1>(begin, end, nullptr, [&](const auto& row) {
       rt::Fold<rt::Max, opmath_t> logsumexp_i_j_max_fold;
       over_i_j.runs<rt::block>(0, over_i_j.count, row.at, [&](const auto& run) {
-        const auto h_waves_1 = [&](int64_t i) { return over_i_j.index(run, 0, 0) + over_i_j.index(run, 1, i); };
-        const rt::Line<opmath_t> h_waves_at(host, h_waves, rt::stretch(run, 0, 1), 0,
-                                            rt::sure(h_waves.stride(1), h_waves_1));
+        const rt::Source<opmath_t> h_waves_at(h_waves, run.at[0], run.step[0], run.size);
         rt::lanes<rt::lane_count>(run.size, [&](int64_t i, int lane) {
           const auto value = h_waves_at[i];
           logsumexp_i_j_max_fold.add(lane, value);
@@ -271,9 +269,7 @@ int forward_output(const OpgenCall& call, OpgenHost& host) {
       const opmath_t logsumexp_i_j_shift = rt::isfinite(logsumexp_i_j_max) ? logsumexp_i_j_max : opmath_t(0);
       rt::Fold<rt::Sum, opmath_t> logsumexp_i_j_sum_fold;
       over_i_j.runs<rt::block>(0, over_i_j.count, row.at, [&](const auto& run) {
-        const auto h_waves_1_2 = [&](int64_t i) { return over_i_j.index(run, 0, 0) + over_i_j.index(run, 1, i); };
-        const rt::Line<opmath_t> h_waves_at(host, h_waves, rt::stretch(run, 0, 1), 0,
-                                            rt::sure(h_waves.stride(1), h_waves_1_2));
+        const rt::Source<opmath_t> h_waves_at(h_waves, run.at[0], run.step[0], run.size);
         rt::lanes<rt::lane_count>(run.size, [&](int64_t i, int lane) {
           const auto value = rt::exp(h_waves_at[i] - logsumexp_i_j_shift);
           logsumexp_i_j_sum_fold.add(lane, value);
@@ -739,9 +735,9 @@ int backward_grad_score(const OpgenCall& call, OpgenHost& host) {
   const rt::Tensor<opmath_t> grad_score(call, 4, 3, 0);
   rt::Loops<5> outer;
   outer.batch(call, &s, &paired_waves, &apart_waves, &grad_h_waves, &grad_score);
-  outer.dim(N, {s.stride(1), 0, 0, 0, grad_score.stride(1)}, true);
+  outer.dim(N, {s.stride(1), paired_waves.stride(1), 0, 0, grad_score.stride(1)}, true);
   outer.step(0, s.stride(2));
-  outer.step(1, paired_waves.stride(2));
+  outer.step(1, paired_waves.stride(2) + paired_waves.stride(1));
   outer.step(2, apart_waves.stride(2));
   outer.step(3, grad_h_waves.stride(2));
   outer.step(4, grad_score.stride(2));
@@ -750,14 +746,13 @@ int backward_grad_score(const OpgenCall& call, OpgenHost& host) {
   rt::parallel(host, outer.count, 1, [=, &host](int64_t begin, int64_t end) {
     outer.runs<rt::block>(begin, end, nullptr, [&](const auto& run) {
       const rt::Source<opmath_t> s_at(s, run.at[0], run.step[0], run.size);
+      const rt::Source<opmath_t> paired_waves_at(paired_waves, run.at[1], run.step[1], run.size);
       rt::Sink<opmath_t> grad_score_out(grad_score, run.at[4], run.step[4], run.size);
-      const auto paired_waves_1 = [&](int64_t i) { return outer.index(run, 1, i) + outer.index(run, 0, 0); };
-      const rt::Line<opmath_t> paired_waves_at(host, paired_waves, rt::stretch(run, 1, 1), 0,
-                                               rt::sure(paired_waves.stride(1), paired_waves_1));
+      const auto apart_waves_1 = [&](int64_t i) { return outer.index(run, 1, i) + outer.index(run, 0, 0); };
       const rt::Line<opmath_t> apart_waves_at(host, apart_waves, rt::stretch(run, 2, 1), 0,
-                                              rt::clipped(apart_waves, 1, apart_waves.stride(1), paired_waves_1));
+                                              rt::clipped(apart_waves, 1, apart_waves.stride(1), apart_waves_1));
       const rt::Line<opmath_t> grad_h_waves_at(host, grad_h_waves, rt::stretch(run, 3, 1), 0,
-                                               rt::clipped(grad_h_waves, 1, grad_h_waves.stride(1), paired_waves_1));
+                                               rt::clipped(grad_h_waves, 1, grad_h_waves.stride(1), apart_waves_1));
       rt::each(run.size, [&, temperature](int64_t i) {
         const opmath_t s_value = s_at[i];
         const opmath_t sigmoid_value = rt::sigmoid(paired_waves_at[i] + s_value - apart_waves_at[i]);

@@ -202,15 +202,13 @@ int forward_r(const OpgenCall& call, OpgenHost& host) {
   const rt::Tensor<opmath_t> r(call, 1, 3, 0);
   rt::Loops<2> outer;
   outer.batch(call, &r_waves, &r);
-  outer.dim(N, {0, r.stride(1)}, true);
-  outer.dim(M, {r_waves.stride(2), r.stride(2)}, true);
+  outer.dim(N, {r_waves.stride(1), r.stride(1)});
+  outer.dim(M, {r_waves.stride(2) + r_waves.stride(1), r.stride(2)});
   outer.arrange();
   rt::parallel(host, outer.count, 1, [=, &host](int64_t begin, int64_t end) {
     outer.runs<rt::block>(begin, end, nullptr, [&](const auto& run) {
+      const rt::Source<opmath_t> r_waves_at(r_waves, run.at[0], run.step[0], run.size);
       rt::Sink<opmath_t> r_out(r, run.at[1], run.step[1], run.size);
-      const auto r_waves_1 = [&](int64_t i) { return outer.index(run, 0, 0) + outer.index(run, 1, i); };
-      const rt::Line<opmath_t> r_waves_at(host, r_waves, rt::stretch(run, 0, 1), 0,
-                                          rt::sure(r_waves.stride(1), r_waves_1));
       rt::each(run.size, [&](int64_t i) { r_out.set(i, r_waves_at[i]); });
     });
   });
@@ -684,15 +682,13 @@ int backward_grad_cost(const OpgenCall& call, OpgenHost& host) {
   const rt::Tensor<opmath_t> grad_cost(call, 1, 3, 0);
   rt::Loops<2> outer;
   outer.batch(call, &grad_r_waves, &grad_cost);
-  outer.dim(N, {0, grad_cost.stride(1)}, true);
-  outer.dim(M, {grad_r_waves.stride(2), grad_cost.stride(2)}, true);
+  outer.dim(N, {grad_r_waves.stride(1), grad_cost.stride(1)});
+  outer.dim(M, {grad_r_waves.stride(2) + grad_r_waves.stride(1), grad_cost.stride(2)});
   outer.arrange();
   rt::parallel(host, outer.count, 1, [=, &host](int64_t begin, int64_t end) {
     outer.runs<rt::block>(begin, end, nullptr, [&](const auto& run) {
+      const rt::Source<opmath_t> grad_r_waves_at(grad_r_waves, run.at[0], run.step[0], run.size);
       rt::Sink<opmath_t> grad_cost_out(grad_cost, run.at[1], run.step[1], run.size);
-      const auto grad_r_waves_1 = [&](int64_t i) { return outer.index(run, 1, i) + outer.index(run, 0, 0); };
-      const rt::Line<opmath_t> grad_r_waves_at(host, grad_r_waves, rt::stretch(run, 0, 1), 0,
-                                               rt::sure(grad_r_waves.stride(1), grad_r_waves_1));
       rt::each(run.size, [&](int64_t i) { grad_cost_out.set(i, grad_r_waves_at[i]); });
     });
   });

@@ -36,17 +36,15 @@ int forward_output(const OpgenCall& call, OpgenHost& host) {
   rt::Loops<3> outer;
   outer.batch(call, &values, &argsort_k, &output);
   rt::Loops<3> over_m;
-  over_m.dim(M, {0, 0, 0}, true);
+  over_m.dim(M, {0, argsort_k.stride(1), 0});
   rt::parallel(host, outer.count, over_m.count, [=, &host](int64_t begin, int64_t end) {
     outer.runs<1>(begin, end, nullptr, [&](const auto& row) {
       rt::Fold<rt::Sum, opmath_t> output_sum_fold;
-      rt::Held<opmath_t> values_held;
       over_m.runs<rt::block>(0, over_m.count, row.at, [&](const auto& run) {
-        const auto argsort_k_1 = [&](int64_t i) { return over_m.index(run, 0, i) + trim; };
-        const rt::Line<int64_t> argsort_k_at(host, argsort_k, rt::stretch(run, 1, 1), 0,
-                                             rt::checked(argsort_k, 1, argsort_k.stride(1), 1, argsort_k_1));
+        const rt::Source<int64_t> argsort_k_at(argsort_k, run.at[1] + trim * argsort_k.stride(1), run.step[1],
+                                               run.size);
         const auto values_1 = [&](int64_t i) { return argsort_k_at[i]; };
-        const rt::Line<opmath_t> values_at(host, values_held, values, rt::stretch(run, 0, argsort_k_at.same), 0,
+        const rt::Line<opmath_t> values_at(host, values, rt::stretch(run, 0, argsort_k_at.same), 0,
                                            rt::checked(values, 1, values.stride(1), 0, values_1));
         rt::lanes<rt::lane_count>(run.size, [&](int64_t i, int lane) { output_sum_fold.add(lane, values_at[i]); });
         output_sum_fold.ran(run.size);

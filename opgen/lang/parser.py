@@ -326,7 +326,8 @@ class _Parser(ExpressionParser):
             raise self.fail("a statement assigns with `=`", token.span, "OPG201", "write a single `=`")
         if token.is_op("(") and is_assigned(self.tokens, self.at):
             line = token.span.source.text[self.tokens[self.at - 1].span.start :].partition("\n")[0]
-            raise self.fail("an element is written with brackets", token.span, "OPG201", bracketed(line, self.tensors))
+            tensors = (*self.tensors, *(n for n in self.words.letters if n not in self.tensors))
+            raise self.fail("an element is written with brackets", token.span, "OPG201", bracketed(line, tensors))
         if token.is_op("(") or token.kind in {T.NEWLINE, T.END}:
             raise self.fail(
                 "this line assigns nothing",

@@ -168,6 +168,7 @@ def _vocabulary(
         further={name: row.takes for name, row in ORDERS.items() if row.takes},
         settings=[str(p.name) for p in spec.params if p.type == "bool" or p.choices],
         choices={str(p.name): [*map(str, p.choices)] for p in spec.params if p.choices},
+        lists={str(p.name) for p in spec.params if p.length is not None},
         masks={str(t.name) for t in spec.inputs if t.kind == "bool"},
         integers={str(t.name) for t in spec.inputs if t.kind == "int"},
         inputs={*shapes} - {*stated} - ({str(b) for b, _ in spec.module.buffers} if spec.module else set()),

@@ -29,6 +29,20 @@ SPECS = [
             ("w(1)*a(n, t(n)) + b(2)", "w[1] * a[n, t[n]] + b[2]"),
         )
     ),
+    *(
+        (whole(f"inputs: {{x: {{shape: [N]}}}}\nparams: {{red: {wrong}}}", *lines), {f"red: {wrong}": f"red: {right}"})
+        for lines, wrong, right in (
+            (["y = red[n](x[n])/N"], "{type: str, default: mean}", "{choices: [mean, sum, none], default: mean}"),
+            (["h = red[n](x[n])", "y = 2*h"], "str", "{choices: [mean, sum]}"),
+            (["y = red[n](x[n])"], "max", "{choices: [max, mean, sum, none], default: max}"),
+            (["y = red[n](x[n])"], "{default: sum}", "{choices: [mean, sum, none], default: sum}"),
+            (
+                ["y = red[n](x[n])"],
+                "{type: str, default: batchmean}",
+                "{choices: [mean, sum, none], default: mean}",
+            ),
+        )
+    ),
     (whole(SLOTS, SKETCH), {SKETCH: f"sketch[r < R, w < width] = 0\n  {SKETCH}"}),
 ]
 

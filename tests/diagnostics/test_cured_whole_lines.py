@@ -4,6 +4,9 @@ from __future__ import annotations
 
 import pytest
 
+from opgen.diagnostics.model import Bag, Source
+from opgen.lower.unused import unused
+from opgen.schema.load import load
 from tests.diagnostics.cures import follow, whole
 
 SLOTS = (
@@ -43,6 +46,11 @@ SPECS = [
             ),
         )
     ),
+    (
+        whole("inputs: [a, b]\nparams: {g: {type: [float, float]}}", "h = g[1]*a", "y = g[2]*b+h"),
+        {"h = g[1]*a": "h = g[0]*a", "y = g[2]*b+h": "y = g[1]*b+h"},
+    ),
+    (whole("inputs: [a]\nparams: {g: {type: [float, float]}}", "y = g[0]*a + g[-1]"), {"g[-1]": "g[1]"}),
     (whole(SLOTS, SKETCH), {SKETCH: f"sketch[r < R, w < width] = 0\n  {SKETCH}"}),
 ]
 
@@ -50,3 +58,22 @@ SPECS = [
 @pytest.mark.parametrize(("text", "cure"), SPECS)
 def test_what_is_proposed_builds(text: str, cure: dict[str, str]) -> None:
     follow(text, cure)
+
+
+@pytest.mark.parametrize(
+    ("fields", "statement", "unread"),
+    [
+        ("", "y = g[1]*x + g[2]", "g[0]"),
+        ("", "y = g[1]*x", "g[0]` and `g[2]"),
+        ("", "y = g[0]*x + g[1] + g[2]", ""),
+        ('functions: {f(t): "g[0] + g[2]*t"}', "y = f(x)*g[1]", ""),
+        ('  n: {type: int, default: 1, domain: "n > g[2]"}', "y = g[0]*x + g[1] + n", ""),
+    ],
+)
+def test_an_element_of_a_list_that_nothing_reads_is_told(fields: str, statement: str, unread: str) -> None:
+    text = whole(f"inputs: [x]\nparams:\n  g: {{type: [float, float, float]}}\n{fields}", statement)
+    spec = load(Source("spec.yaml", text), Bag())
+    assert spec is not None
+    found = [w.message for w in unused(spec)]
+    assert [m for m in found if f"`{unread}`" not in m] == []
+    assert len(found) == (unread != "")

@@ -311,7 +311,7 @@ class ExpressionParser(BracketParser):
         args: list[Expr] = []
         named: dict[str, Expr | tuple[Expr, ...]] = {}
         at: Span | None = None
-        lists = self.words.lacks(called.text) or self.tokens[self.at - 3].is_op(".")
+        lists = called.text == "pad" or self.words.lacks(called.text) or self.tokens[self.at - 3].is_op(".")
         while not self.token.is_op(")"):
             foreign = self.token.kind is T.NAME and self.words.lacks(called.text)
             foreign |= self.token.is_word(*KEYWORDS) and called.text != "where"

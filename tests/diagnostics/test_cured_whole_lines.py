@@ -51,6 +51,23 @@ SPECS = [
         {"h = g[1]*a": "h = g[0]*a", "y = g[2]*b+h": "y = g[1]*b+h"},
     ),
     (whole("inputs: [a]\nparams: {g: {type: [float, float]}}", "y = g[0]*a + g[-1]"), {"g[-1]": "g[1]"}),
+    *(
+        (whole("inputs: {x: {shape: [..., H, W]}, w: {shape: [K]}}", *lines), {"\n  ".join(lines): right})
+        for lines, right in (
+            (
+                ["p = pad(x, 1, 0)", "g[..., i, j] = p[..., i, j + 2] - p[..., i, j]"],
+                "g[..., i, j < W] = pad(x[..., i, j + 1], 0) - pad(x[..., i, j - 1], 0)",
+            ),
+            (
+                ["p = pad(x, K - 1)", "y[..., h, t] = sum[k](w[k]*p[..., h, t + k])"],
+                "y[..., h, t < W + K - 1] = sum[k](w[k] * pad(x[..., h, t + k - K + 1], 0))",
+            ),
+            (
+                ["p = pad(x, (2, 3), 1)", "y[..., h, t] = p[..., h + 1, t] + p[..., h, t + 2]"],
+                "y[..., h < H + 4, t < W + 3] = pad(x[..., h - 1, t - 2], 1) + pad(x[..., h - 2, t], 1)",
+            ),
+        )
+    ),
     (whole(SLOTS, SKETCH), {SKETCH: f"sketch[r < R, w < width] = 0\n  {SKETCH}"}),
 ]
 

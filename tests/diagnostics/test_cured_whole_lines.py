@@ -7,7 +7,7 @@ import pytest
 from opgen.diagnostics.model import Bag, Source
 from opgen.lower.unused import unused
 from opgen.schema.load import load
-from tests.diagnostics.cures import follow, whole
+from tests.diagnostics.cures import built, diagnosed, follow, whole
 
 SLOTS = (
     "inputs: {slot: {shape: [R, N], dtype: int, domain: slot >= 0}, count: {shape: [N]}}\n"
@@ -94,3 +94,64 @@ def test_an_element_of_a_list_that_nothing_reads_is_told(fields: str, statement:
     found = [w.message for w in unused(spec)]
     assert [m for m in found if f"`{unread}`" not in m] == []
     assert len(found) == (unread != "")
+
+
+LOOPS = "inputs: {x: {shape: [...]}, w: {shape: [N]}}\nparams: {dt: float, n: {type: int, default: 3, domain: n > 0}}"
+
+
+@pytest.mark.parametrize(
+    ("lines", "cured"),
+    [
+        (
+            ["k = x/9.81", "for i in range(5):", "    k = x/(9.81*tanh(k*dt))"],
+            ["k[..., -1] = x/9.81", "k[..., i < 5] = x/(9.81*tanh(k[..., i - 1]*dt))", "y = k[..., 4]"],
+        ),
+        (
+            ["y = x", "for i in range(10):", "    y = y + dt*sin(y)"],
+            ["y[..., -1] = x", "y[..., i < 10] = y[..., i - 1] + dt*sin(y[..., i - 1])", "last = y[..., 9]"],
+        ),
+        (
+            ["p = 2*x", "v = x - 1", "for _ in range(0, n):", "    v -= dt*p", "    p += dt*v", "z = p**2"],
+            [
+                "v[..., -1] = x - 1",
+                "p[..., -1] = 2*x",
+                "v[..., t < n] = v[..., t - 1] - dt*p[..., t - 1]",
+                "p[..., t < n] = p[..., t - 1] + dt*v[..., t]",
+                "z = p[..., n - 1]**2",
+            ],
+        ),
+        (
+            ["h[n1] = w[n1]", "for it in range(4):", "    g[n1] = 2*h[n1]", "    h[n1] = cos(g[n1]) + it  # a step"],
+            [
+                "h[n1, -1] = w[n1]",
+                "g[n1, it < 4] = 2*h[n1, it - 1]",
+                "h[n1, it < 4] = cos(g[n1, it]) + it",
+                "y[n1] = h[n1, 3]",
+            ],
+        ),
+        (
+            ["h = 0", "for it in range(4):", "    h = h + sum[k](w[k])*h"],
+            ["h[-1] = 0", "h[it < 4] = h[it - 1] + sum[k](w[k])*h[it - 1]", "y = h[3]"],
+        ),
+    ],
+)
+def test_a_loop_is_told_as_the_recurrence_that_it_is(lines: list[str], cured: list[str]) -> None:
+    (found,) = diagnosed(whole(LOOPS, *lines))
+    assert [line for line in cured if f"`{line}`" not in found.hints[0]] == []
+    built(whole(LOOPS, *cured), warned=True)
+
+
+@pytest.mark.parametrize(
+    "lines",
+    [
+        ["h = x", "for i in range(1, 4):", "    h = cos(h)*i"],
+        ["h = x", "for i in range(4):", "    h = cos(h) if i > 0 else h"],
+        ["h = x", "for i in range(4):", "    h = w*h"],
+        ["h = x", "for i in range(4):", "    h = cos(h)", "h = 2*h"],
+        ["for i in range(4):", "    x = cos(x)"],
+        ["p = 2*x", "v = p - 1", "for i in range(4):", "    v -= dt*p", "    p += dt*v"],
+        ["h = x", "g = 2*h", "for i in range(4):", "    h = cos(h)*g"],
+    ],
+)
+def test_a_loop_that_is_not_clear_is_told_in_general(lines: list[str]) -> None:
+    assert "there are no loops" in diagnosed(whole(LOOPS, *lines))[0].hints[0]

@@ -42,6 +42,8 @@ from opgen.lang.nodes import (
 from opgen.lang.other_signs import equal, of_bits
 from opgen.lang.slices import Item, Slice, run_of
 from opgen.lang.subscripts import element, reduced
+from opgen.lang.turned import element as element_of_turned
+from opgen.lang.turned import marked, times
 from opgen.lang.unparse import unparse
 from opgen.lang.vocabulary import Vocabulary
 from opgen.schema.formula import Formula
@@ -117,7 +119,7 @@ class ExpressionParser(BracketParser):
             case _:
                 if len(ops) - ops.count("*") > MAX_DEPTH:
                     raise self.too_deep(span)
-                if "@" in ops:
+                if "@" in ops or (self.idioms.linear and "*" in ops):
                     return self.matrices(signs, parts)
                 return Product(tuple(zip(("*", *ops), parts, strict=True)), span)
 
@@ -127,13 +129,13 @@ class ExpressionParser(BracketParser):
         return Power(base, exponent, base.span.to(exponent.span))
 
     def matrices(self, signs: list[Token], parts: list[Expr]) -> Expr:
-        """A product with `@` in it, two factors at a time."""
+        """A product with `@` in it, or of what `'` turns round, two factors at a time."""
         result = parts[0]
         for sign, part in zip(signs, parts[1:], strict=True):
             if sign.text == "@":
                 result = self.idioms.product(result, part, sign.span)
             else:
-                result = Product((("*", result), (sign.text, part)), result.span.to(part.span))
+                result = times(self.idioms, result, part, sign.text)
         return result
 
     def given(self, left: Expr) -> Expr:
@@ -215,6 +217,11 @@ class ExpressionParser(BracketParser):
 
     def member(self, of: Expr, word: Token) -> Expr:
         """What follows a dot."""
+        if word.text == "'":
+            if not self.token.is_op("[") or not isinstance(of, Name):
+                return marked(self.idioms, of, word.span)
+            items, end = self.items(self.advance())
+            return element_of_turned(self.idioms, of, items, word.span, of.span.to(end))
         if word.text == "shape" and self.token.is_op("["):
             opener = self.advance()
             axis = self.expression()

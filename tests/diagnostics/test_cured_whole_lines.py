@@ -19,6 +19,11 @@ READ = (
 )
 SKETCH = "sketch[r, slot[r, n]] += count[n]"
 
+FORMS = (
+    "inputs: {x: {shape: [N]}, b: {shape: [N]}, c: {shape: [M]}, q: {shape: [N, N]}, a: {shape: [N, M]},"
+    " z: {shape: [K, N]}}"
+)
+
 SPECS = [
     (
         whole(SLOTS, SKETCH),
@@ -66,6 +71,20 @@ SPECS = [
                 ["p = pad(x, (2, 3), 1)", "y[..., h, t] = p[..., h + 1, t] + p[..., h, t + 2]"],
                 "y[..., h < H + 4, t < W + 3] = pad(x[..., h - 1, t - 2], 1) + pad(x[..., h - 2, t], 1)",
             ),
+        )
+    ),
+    *(
+        (whole(FORMS, f"y{left} = {wrong}"), {f"y{left} = {wrong}": f"y{to} = {right}"})
+        for left, wrong, to, right in (
+            ("", "x' * q * x", "", "sum[n2](sum[n](x[n] * q[n, n2]) * x[n2])"),
+            ("", "x.T @ q @ x", "", "sum[n2](sum[n](x[n] * q[n, n2]) * x[n2])"),
+            ("", "-x'*q*x/2 + c'*c", "", "sum[n2](sum[n](-x[n] * q[n, n2]) * x[n2]) / 2 + sum[m](c[m] * c[m])"),
+            ("", "(x - b)' @ q @ (x - b)", "", "sum[n2](sum[n]((x[n] - b[n]) * q[n, n2]) * (x[n2] - b[n2]))"),
+            ("[k]", "z[k]' * q * z[k]", "[k]", "sum[n2](sum[n](z[k, n] * q[n, n2]) * z[k, n2])"),
+            ("", "a'*x", "[m]", "sum[n](a[n, m] * x[n])"),
+            ("", "x'*a*c", "", "sum[m](sum[n](x[n] * a[n, m]) * c[m])"),
+            ("", "x'*x + a'[0, 1]", "", "sum[n](x[n] * x[n]) + a[1, 0]"),
+            ("", "q*z'", "[n, k]", "sum[n2](q[n, n2] * z[k, n2])"),
         )
     ),
     (whole(SLOTS, SKETCH), {SKETCH: f"sketch[r < R, w < width] = 0\n  {SKETCH}"}),
@@ -155,3 +174,10 @@ def test_a_loop_is_told_as_the_recurrence_that_it_is(lines: list[str], cured: li
 )
 def test_a_loop_that_is_not_clear_is_told_in_general(lines: list[str]) -> None:
     assert "there are no loops" in diagnosed(whole(LOOPS, *lines))[0].hints[0]
+
+
+@pytest.mark.parametrize("formula", ["x*b'", "x'*q[0, 0]*b'", "x*q'", "v'*v", "(a*c)'*x"])
+def test_products_that_may_be_others_are_told_in_general(formula: str) -> None:
+    fields = FORMS.replace("x: {", "v: {shape: [N], dtype: complex}, x: {") if "v" in formula else FORMS
+    found = diagnosed(whole(fields, f"y = {formula}"))
+    assert [h for d in found for h in d.hints if h.startswith("write")] == []

@@ -8,6 +8,7 @@ from itertools import takewhile
 
 from opgen.diagnostics.model import Bag, Span
 from opgen.lang.depth import MAX_DEPTH
+from opgen.lang.habits import TURNED
 from opgen.lang.lexer import T, Token, tokenize
 from opgen.lang.slips import hints
 from opgen.schema.formula import Formula
@@ -61,6 +62,8 @@ class Cursor:
         token = self.token
         if any(t.kind is T.BAD for t in self.rest()):  # the mistake has been told
             return StopError()
+        if token.is_op(".") and token.span.text == "'":
+            raise self.fail("`'` is not part of the formula language", token.span, "OPG201", TURNED)
         found = f"`{token.text}`" if token.kind in {T.OP, T.NAME, T.NUMBER, T.TEXT} else str(token.kind)
         previous = self.tokens[self.at - 1] if self.at else None
         meant = hints(token, previous, wanted, self.tensors, self.functions)

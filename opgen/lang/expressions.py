@@ -12,16 +12,16 @@ from opgen.diagnostics.model import Bag, Hint, Span
 from opgen.lang.bars import length
 from opgen.lang.beside import Arguments
 from opgen.lang.binders import as_binder
+from opgen.lang.brackets import BracketParser, is_indexed
 from opgen.lang.depth import MAX_DEPTH
 from opgen.lang.elements import elements, has_order
 from opgen.lang.groups import is_group
-from opgen.lang.habits import AXES, CHOICE, KEYWORDS, NO_IF, PLAIN, POSITION, SLICE, TUPLE
+from opgen.lang.habits import CHOICE, KEYWORDS, NO_IF, PLAIN, TUPLE
 from opgen.lang.idioms import Idioms
 from opgen.lang.joins import is_comprehension, is_list
 from opgen.lang.lexer import T, Token, number_value
 from opgen.lang.library import takes_shape
 from opgen.lang.limits import over_picked
-from opgen.lang.lists import ListParser
 from opgen.lang.nodes import (
     Access,
     Binder,
@@ -42,9 +42,10 @@ from opgen.lang.nodes import (
 from opgen.lang.other_signs import equal, of_bits
 from opgen.lang.slices import Item, Slice, run_of
 from opgen.lang.subscripts import element, reduced
+from opgen.lang.turned import element as element_of_turned
+from opgen.lang.turned import marked, times
 from opgen.lang.unparse import unparse
 from opgen.lang.vocabulary import Vocabulary
-from opgen.lang.walk import rounded
 from opgen.schema.formula import Formula
 
 _OR, _AND, _COMPARE, _SUM, _PRODUCT, _UNARY, _POWER = 1, 2, 4, 5, 6, 7, 8
@@ -64,7 +65,7 @@ def _level(token: Token) -> int | None:
     return {"or": _OR, "and": _AND}.get(token.text) if token.kind is T.NAME else None
 
 
-class ExpressionParser(ListParser):
+class ExpressionParser(BracketParser):
     def __init__(self, f: Formula, bag: Bag, words: Vocabulary) -> None:
         super().__init__(f, bag)
         self.words = words
@@ -118,7 +119,7 @@ class ExpressionParser(ListParser):
             case _:
                 if len(ops) - ops.count("*") > MAX_DEPTH:
                     raise self.too_deep(span)
-                if "@" in ops:
+                if "@" in ops or (self.idioms.linear and "*" in ops):
                     return self.matrices(signs, parts)
                 return Product(tuple(zip(("*", *ops), parts, strict=True)), span)
 
@@ -128,13 +129,13 @@ class ExpressionParser(ListParser):
         return Power(base, exponent, base.span.to(exponent.span))
 
     def matrices(self, signs: list[Token], parts: list[Expr]) -> Expr:
-        """A product with `@` in it, two factors at a time."""
+        """A product with `@` in it, or of what `'` turns round, two factors at a time."""
         result = parts[0]
         for sign, part in zip(signs, parts[1:], strict=True):
             if sign.text == "@":
                 result = self.idioms.product(result, part, sign.span)
             else:
-                result = Product((("*", result), (sign.text, part)), result.span.to(part.span))
+                result = times(self.idioms, result, part, sign.text)
         return result
 
     def given(self, left: Expr) -> Expr:
@@ -216,6 +217,11 @@ class ExpressionParser(ListParser):
 
     def member(self, of: Expr, word: Token) -> Expr:
         """What follows a dot."""
+        if word.text == "'":
+            if not self.token.is_op("[") or not isinstance(of, Name):
+                return marked(self.idioms, of, word.span)
+            items, end = self.items(self.advance())
+            return element_of_turned(self.idioms, of, items, word.span, of.span.to(end))
         if word.text == "shape" and self.token.is_op("["):
             opener = self.advance()
             axis = self.expression()
@@ -254,6 +260,8 @@ class ExpressionParser(ListParser):
         """A name, a call, an access, or a reduction: told apart by the brackets that follow."""
         token = self.advance()
         if opener := self.accept("("):
+            if is_indexed(self.words, (*self.idioms.left, *self.idioms.bound), self.tokens, self.at - 2):
+                return self.in_parentheses(token, opener)
             if token.text in self.words.reductions and is_comprehension(self.tokens, self.at):
                 return self.comprehension(token)
             arguments = self.arguments(token, opener)
@@ -310,7 +318,7 @@ class ExpressionParser(ListParser):
         args: list[Expr] = []
         named: dict[str, Expr | tuple[Expr, ...]] = {}
         at: Span | None = None
-        lists = self.words.lacks(called.text) or self.tokens[self.at - 3].is_op(".")
+        lists = called.text == "pad" or self.words.lacks(called.text) or self.tokens[self.at - 3].is_op(".")
         while not self.token.is_op(")"):
             foreign = self.token.kind is T.NAME and self.words.lacks(called.text)
             foreign |= self.token.is_word(*KEYWORDS) and called.text != "where"
@@ -337,37 +345,6 @@ class ExpressionParser(ListParser):
                 break
         return Arguments(tuple(args), named, at, self.expect(")", opener).span)
 
-    def items(self, opener: Token) -> tuple[tuple[Expr | Dots, ...], Span]:
-        items, end = self.sliced(opener)
-        return self.without_slices(items), end
-
-    def sliced(self, opener: Token, picks: list[Expr] | None = None) -> tuple[tuple[Item, ...], Span]:
-        """What stands in brackets, slices included; conditions behind `if` or `where` are added to `picks`."""
-        items: list[Item] = []
-        while not self.token.is_op("]"):
-            if self.token.is_word(*AXES) and self.peek().is_op("="):  # `sum[dim=-1](x)`
-                self.at += 2
-            if dots := self.accept("..."):
-                items.append(Dots(dots.span))
-            else:
-                item = None if self.token.is_op(":") else self.expression()
-                items.append(self.slice_from(item) if item is None or self.token.is_op(":") else item)
-            if picks is not None and self.token.is_word("if", "where", "when"):
-                self.advance()
-                picks.append(self.expression())
-            if not self.accept(","):
-                break
-        return tuple(items), self.expect("]", opener).span
-
-    def slice_from(self, start: Expr | None) -> Slice:
-        """`start:stop:step`, from its first colon on."""
-        ends: list[Expr | None] = []
-        colon = self.token.span
-        while len(ends) < 2 and self.accept(":"):
-            ends.append(None if self.token.is_op(":", ",", "]") else rounded(self.expression()))
-        stop, step = (*ends, None)[:2]
-        return Slice(start and rounded(start), stop, step, colon)
-
     def beside(self, name: Token, items: tuple[Expr | Dots, ...], body: Expr, opener: Token) -> Arguments:
         """What follows the body of a reduction."""
         comma = self.advance().span
@@ -383,13 +360,6 @@ class ExpressionParser(ListParser):
         hint = f"how far an index runs is written with `<`: `{name.text}[{unparse(run)}](…)`"
         self.idioms.note(item.span, "a slice is not part of the formula language", hint)
         return run
-
-    def without_slices(self, items: tuple[Item, ...]) -> tuple[Expr | Dots, ...]:
-        plain = tuple(i for i in items if not isinstance(i, Slice))
-        if len(plain) < len(items):
-            at = next(i.span for i in items if isinstance(i, Slice))
-            raise self.fail("a slice is not part of the formula language", at, "OPG201", POSITION, SLICE)
-        return plain
 
     def binder(self, item: Expr | Dots, name: str) -> Binder | Dots:
         """What a reduction binds: an index, perhaps with its extent, or `...`."""

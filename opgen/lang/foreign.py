@@ -34,7 +34,7 @@ from opgen.lang.nodes import (
     Text,
     Unary,
 )
-from opgen.lang.products import Factor, product, reindexed
+from opgen.lang.products import Factor, by_elements, product, reindexed
 from opgen.lang.slices import total
 from opgen.lang.taken import axis_at, diagonal, gathered, past_batch_dims, selected
 from opgen.lang.unparse import unparse
@@ -321,7 +321,7 @@ def _factor(words: Vocabulary, e: Expr, turned: Sequence[Turned]) -> Factor | No
     if order is not None and not isinstance(whole, Access):
         return Factor(whole, order, False, {})
     if not isinstance(whole, Access):
-        return None
+        return by_elements(words, e, whole)
     items, shape = _read_at(words, whole), words.shapes.get(whole.name, ())
     known = zip(items, shape, whole.items, strict=True) if len(items) == len(shape) else ()
     sizes = {i: size for i, size, written in known if isinstance(written, Name)}

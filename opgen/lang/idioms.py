@@ -18,7 +18,7 @@ from opgen.lang.foreign import TURNED, called, counted_by, is_product, lettered,
 from opgen.lang.formulas import CALLS, substituted
 from opgen.lang.groups import by_groups, in_general, is_group, within_groups
 from opgen.lang.joins import JOINING, STACKING, joined, side_by_side, without_lists
-from opgen.lang.layout import CONSTANTS, access_at, spelled, transposed
+from opgen.lang.layout import CONSTANTS, access_at, spelled
 from opgen.lang.lexer import Token
 from opgen.lang.limits import under_limit
 from opgen.lang.new_axes import along_new_axes, lined_up_from_behind, stretched
@@ -43,6 +43,7 @@ from opgen.lang.prefixes import is_module, is_unknown, leads_on, takes
 from opgen.lang.slices import Item, Slice, read_at
 from opgen.lang.spread import Spread, spread
 from opgen.lang.subscripts import component
+from opgen.lang.turned import turned_round
 from opgen.lang.unparse import unparse
 from opgen.lang.walk import integer, nodes
 from opgen.lang.windows import windowed
@@ -81,9 +82,8 @@ class Idioms(Notes):
             self.note(span, message, "a component is read by its position")
             return part
         self.note(span, message, *([habits.ATTRIBUTES[word]] if word in habits.ATTRIBUTES else ()))
-        if word in TURNED and (turned := transposed(self.words, of, 2 if word == "T" else None)) is not None:
-            self.results.append(turned)
-            return turned[0]
+        if word in TURNED and (turned := turned_round(self, of, 2 if word == "T" else None)) is not None:
+            return turned
         if word in ("real", "imag"):
             return Call(word, (of,), span, span)
         if word in OF_STORAGE:

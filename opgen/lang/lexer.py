@@ -16,7 +16,7 @@ from fractions import Fraction
 from opgen.diagnostics.letters import in_ascii
 from opgen.diagnostics.model import Bag, Hint, Span
 from opgen.lang import signs
-from opgen.lang.habits import DOTS, EACH, PRODUCT, TURNED, over_lines
+from opgen.lang.habits import DOTS, EACH, over_lines
 from opgen.lang.latex import SIGNS, subscripted
 from opgen.lang.latex import hints as latex_hints
 from opgen.lang.runs import run_between
@@ -230,12 +230,11 @@ def _is_transposed(text: str, at: int, tokens: list[Token]) -> bool:
 
 
 def _turned(f: Formula, at: int, bag: Bag, tokens: list[Token]) -> int | None:
-    """Report `a'`, a matrix that is turned round."""
+    """`a'`, a matrix that is turned round, as the name of an attribute, which the parser reports."""
     if not _is_transposed(f.text, at, tokens):
         return None
-    message, span = "`'` is not part of the formula language", f.span(at, at + 1)
-    bag.error("OPG201", message, span, label="turns nothing round", hints=(TURNED, PRODUCT))
-    tokens.append(Token(T.BAD, "'", span))
+    span = f.span(at, at + 1)
+    tokens += (Token(T.OP, ".", span), Token(T.NAME, "'", span))
     return at + 1
 
 

@@ -17,17 +17,16 @@ from opgen.lang.binders import as_binder
 from opgen.lang.branches import GUARD, WORDS, following
 from opgen.lang.cursor import StopError
 from opgen.lang.depth import deep_trees
-from opgen.lang.expressions import ExpressionParser
 from opgen.lang.functional import GENERAL, added_at, place_of, scattered, ufunc_at
 from opgen.lang.habits import POSITION, SLICE, STATEMENTS
 from opgen.lang.idioms import Idioms
 from opgen.lang.layout import layout, read_along
 from opgen.lang.lexer import T, Token
-from opgen.lang.nodes import Assign, Binder, Dots, Expr, Name, Number, Target
+from opgen.lang.loop_parser import LoopParser
+from opgen.lang.nodes import Assign, Binder, Dots, Expr, Name, Target
 from opgen.lang.results import returned
 from opgen.lang.slices import Slice, sizes
 from opgen.lang.slips import (
-    added_up,
     assigned_targets,
     bracketed,
     end_of_foreign,
@@ -35,7 +34,6 @@ from opgen.lang.slips import (
     is_assigned,
     is_foreign,
     last_case,
-    looped,
     own_function,
 )
 from opgen.lang.successive import KEPT, Chain, Values, as_values, go_on
@@ -50,10 +48,9 @@ from opgen.schema.formula import Formula
 _UPDATES = ("=", "+=", "*=")
 
 
-class _Parser(ExpressionParser):
+class _Parser(LoopParser):
     def __init__(self, f: Formula, bag: Bag, words: Vocabulary) -> None:
         super().__init__(f, bag, words)
-        self.found: list[Assign] = []
         self.proposed: list[Assign] = []  # in place of those with a mistake
         self.meant: list[Assign] = []  # these and those without, with the names that they have then
         self.chains: dict[str, Chain] = {}
@@ -81,7 +78,7 @@ class _Parser(ExpressionParser):
                 self.depth = 0
                 self.words.places.clear()
                 self.words.along = read_along(self.words, self.rest_of_statement())
-                self.idioms = Idioms(self.words, read_again)
+                self.idioms = Idioms(self.words, read_again, linear=any(t.is_word("'") for t in self.rest()))
                 s = with_indices(self.idioms, self.idioms.in_small_letters(self.statement()))
                 if not self.idioms.found:
                     sizes(self.words, s)
@@ -107,37 +104,6 @@ class _Parser(ExpressionParser):
                 while self.token.kind not in {T.END, T.NEWLINE}:
                     self.advance()
         return tuple(self.found)
-
-    def loop(self, first: Token, end: Token) -> bool:
-        """Whether a loop begins that is to be left out, and its statements are right or wrong for themselves."""
-        index = looped(first.span.source.text[first.span.start : end.span.start]) if first.text == "for" else None
-        if index is None:
-            return self.adding(first, end)
-        hint = f"leave the loop out: `{index}` on the left runs over its whole dim, in order where a step reads another"
-        self.fail("`for` is not part of the formula language", first.span, "OPG201", hint)
-        while self.token.kind not in {T.END, T.NEWLINE}:
-            self.advance()
-        return True
-
-    def adding(self, first: Token, end: Token) -> bool:
-        """Whether a loop begins that adds up, which is told with what it starts from."""
-        made = added_up(first.span.source.text[first.span.start : end.span.start]) if first.text == "for" else None
-        if made is None:
-            return False
-        name, line = made
-        starts = [s for s in self.found if s.target.name == name and isinstance(s.value, Number)]
-        self.found = [s for s in self.found if s not in starts]
-        self.lost[name] = None
-        instead = f"write `{line}` in place of the loop" + (f" and of `{starts[0].span.text}`" if starts else "")
-        self.fail(
-            "`for` is not part of the formula language",
-            first.span,
-            "OPG201",
-            f"a loop that adds up is a sum: {instead}",
-        )
-        while self.token is not end:
-            self.advance()
-        return True
 
     def instead_of(self, first: Token, end: Token) -> tuple[str, ...]:
         """What to write for a statement of another language."""
@@ -326,7 +292,8 @@ class _Parser(ExpressionParser):
             raise self.fail("a statement assigns with `=`", token.span, "OPG201", "write a single `=`")
         if token.is_op("(") and is_assigned(self.tokens, self.at):
             line = token.span.source.text[self.tokens[self.at - 1].span.start :].partition("\n")[0]
-            raise self.fail("an element is written with brackets", token.span, "OPG201", bracketed(line, self.tensors))
+            tensors = (*self.tensors, *(n for n in self.words.letters if n not in self.tensors))
+            raise self.fail("an element is written with brackets", token.span, "OPG201", bracketed(line, tensors))
         if token.is_op("(") or token.kind in {T.NEWLINE, T.END}:
             raise self.fail(
                 "this line assigns nothing",

@@ -8,8 +8,8 @@ from __future__ import annotations
 from collections.abc import Mapping, Sequence
 from dataclasses import dataclass, replace
 
-from opgen.lang.nodes import Binder, Dots, Expr, Name, Product, Reduction
-from opgen.lang.vocabulary import SPARE
+from opgen.lang.nodes import Binder, Dots, Expr, Name, Number, Product, Reduction, Sum, Unary
+from opgen.lang.vocabulary import SPARE, Vocabulary
 from opgen.lang.walk import nodes, rebuild
 
 
@@ -37,6 +37,19 @@ class Factor:
 
 
 Made = tuple[Expr, tuple[str, ...]]
+
+
+def by_elements(words: Vocabulary, e: Expr, whole: Expr) -> Factor | None:
+    """An operand that is made of tensors with the same axes, element by element, such as `x - mu`."""
+    parts = [*nodes(e)]
+    if not all(isinstance(n, Name | Number | Sum | Product | Unary) for n in parts):
+        return None
+    read = {words.letters.get(n.name, ()): n.name for n in parts if isinstance(n, Name)}
+    order, name = max(read.items(), key=lambda item: len(item[0]), default=((), ""))
+    if any(own != order[-len(own) :] and own != ("...",) for own in read if own) or len({*order}) < len(order):
+        return None
+    sizes = dict(zip(order, words.shapes.get(name, ()), strict=False))
+    return Factor(whole, order, False, sizes) if order else None
 
 
 def product(a: Factor, b: Factor, left: Sequence[str]) -> Made | None:

@@ -23,7 +23,6 @@ _EQUATION = re.compile(
     r"(?:^|[=:])\s*['\"]?(?P<of>[a-zA-Z]+(?:\s*,\s*[a-zA-Z]+)*)\s*->\s*(?P<to>[a-zA-Z]*)['\"]?\s*$"
 )  # of einsum
 _BRANCH = re.compile(r"(?:(?:el)?if\b(?P<test>[^:]+)|else\s*):(?P<rest>.*)")
-_LOOP = re.compile(r"for\s+(?P<index>\w+)\s+in\s+range\s*\(.*\)\s*:")
 _QUOTED = re.compile(r"'.*?'|\".*?\"")
 _PAPER = re.compile(r"(?<![\w.])(?P<fn>[a-z]\w*) +(?P<of>(?:\d[\d.]*|[A-Za-z]\w*)(?:\[[^\]]*\])?)(?!\w*[\[(])")
 _SIDE_BY_SIDE = re.compile(r"(?<=[\w\])]) +(?=[A-Za-z(])")
@@ -266,33 +265,6 @@ def end_of_foreign(tokens: Sequence[Token], at: int) -> tuple[int, tuple[str, ..
                 break
             first_words.append(tokens[at].text)
     return at, tuple(first_words)
-
-
-def looped(text: str) -> str | None:
-    """The index of a loop that indices on the left stand for: of one over a range, whose statements assign at it."""
-    head, *body = (line for line in text.splitlines() if line.partition("#")[0].strip())
-    loop = _LOOP.fullmatch(head.partition("#")[0].strip())
-    if loop is None or not body:
-        return None
-    inner = [line.strip() for line in body if not _LOOP.fullmatch(line.partition("#")[0].strip())]
-    at = re.compile(rf"\w+\[[^\]]*\b{loop['index']}\b[^\]]*\] *=(?!=).*")
-    return loop["index"] if inner and all(at.fullmatch(line) for line in inner) else None
-
-
-_ADDED = re.compile(
-    r"\s*(?P<target>\w+(?:\[[^\]]*\])?)\s*(?:\+=|=\s*(?P=target)\s*\+)\s*(?P<value>[^#\n]+?)\s*(?:#.*)?"
-)
-
-
-def added_up(text: str) -> tuple[str, str] | None:
-    """What a loop over a range adds up, `y[n] += x[n, k]`: the name of it, and the sum that it is."""
-    head, *body = (line for line in text.splitlines() if line.partition("#")[0].strip())
-    loop = _LOOP.fullmatch(head.partition("#")[0].strip())
-    added = _ADDED.fullmatch(body[0]) if loop is not None and len(body) == 1 else None
-    if loop is None or added is None or re.search(rf"\b{loop['index']}\b", added["target"]):
-        return None
-    line = f"{added['target']} = sum[{loop['index']}]({added['value']})"
-    return added["target"].partition("[")[0], line
 
 
 _FUNCTIONS = re.compile(

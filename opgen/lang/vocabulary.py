@@ -26,8 +26,10 @@ class Vocabulary:
     further: Mapping[str, str] = field(default_factory=dict)  # reductions with an argument beside the body, and which
     settings: Sequence[str] = ()  # params that guards may ask about
     choices: Mapping[str, Sequence[str]] = field(default_factory=dict)  # the words of those that have some
+    lists: Collection[str] = ()  # params with several elements
     integers: Collection[str] = ()  # inputs that hold them
     masks: Collection[str] = ()  # inputs that hold conditions
+    complexes: Collection[str] = ()  # inputs of complex numbers
     ends: dict[str, str] = field(default_factory=dict)  # what the elements of an input of integers stay below
     inputs: Container[str] = ()  # those that stay as they are: no buffers, no outputs
     renewed: dict[str, str] = field(default_factory=dict)  # inputs that statements so far update, with their new name

@@ -16,13 +16,13 @@ from opgen.ir.scalar import BATCH, Batch, Dim, Index, Lit, Param, Position, Read
 from opgen.lang.habits import COMMENT, NO_AXIS
 from opgen.lang.nodes import Access, Dots, Expr, Name, Number
 from opgen.lang.unparse import unparse_assign
-from opgen.lang.walk import nodes
 from opgen.lower import missing
-from opgen.lower.along import as_batch, of_its_index, size_of
+from opgen.lower.along import as_batch, of_its_index
 from opgen.lower.declare import CALLABLE
 from opgen.lower.draw import refused
 from opgen.lower.gradient_names import cotangent_by, cotangents_by
 from opgen.lower.idle import idle_param
+from opgen.lower.list_params import beyond, no_list, not_chosen
 from opgen.lower.loose import as_read, bound, bound_by, implied, in_round_brackets, loose_beside, summed
 from opgen.lower.masks import mask_among, masked_read
 from opgen.lower.proposals import as_it_stays, assigned_float
@@ -34,7 +34,6 @@ from opgen.lower.scattered import as_scattered
 from opgen.lower.scope import BAD, UNKNOWN, Frame, Known, Site, Typed
 from opgen.lower.shape import derived, named_within
 from opgen.lower.whole import integer
-from opgen.schema.entries import LONGEST_LIST
 from opgen.schema.model import ParamSpec
 
 _KINDS = {"float": Kind.FLOAT, "int": Kind.INT, "bool": Kind.BOOL}
@@ -126,31 +125,13 @@ def param(f: Frame, span: Span, p: ParamSpec, item: int | None) -> Typed:
     if (p.length is None) != (item is None):
         if item is None:
             return f.error("OPG206", f"`{name}` is a list of {p.length}", span, f"choose an element: `{name}[0]`")
-        return _no_list(f, p, item, span)
+        return no_list(f, p, item, span)
     if item is not None and p.length is not None and not 0 <= item < p.length:
-        return f.error("OPG232", f"`{name}` has {p.length} elements, numbered from 0", span)
+        return beyond(f, p, span)
     chosen = f.state.chosen.get(name)
     if isinstance(chosen, bool):
         return Typed(Lit(chosen), Kind.BOOL)
     return Typed(Param(name, item), kind)
-
-
-def _no_list(f: Frame, p: ParamSpec, item: int, span: Span) -> Typed:
-    """An element of a param that is one number: told once if several are read, and not if its default is a list."""
-    name = str(p.name)
-    values = [e for s in (*f.decl.forward, *f.decl.backward) for e in (s.value, s.guard) if e is not None]
-    read = [a.items[0] for e in values for a in nodes(e) if isinstance(a, Access) and a.name == name and a.items]
-    count = 1 + max(item, *(i.value for i in read if isinstance(i, Number) and isinstance(i.value, int)), 0)
-    if isinstance(p.default, tuple):
-        return BAD
-    if count == 1:
-        return f.error("OPG206", f"`{name}` is not a list", span, f"write `{name}`")
-    if name not in f.state.lists:
-        types = f"[{', '.join([p.type] * count)}]" if count <= LONGEST_LIST else f"[{p.type}, {p.type}, …]"
-        hint = f"a list says the type of each element: `{name}: {{type: {types}}}`"
-        f.error("OPG206", f"`{name}` is not a list", span, hint)
-    f.state.lists.add(name)
-    return BAD
 
 
 def unknown_name(f: Frame, name: str, span: Span, *, position: bool) -> Typed:
@@ -245,11 +226,7 @@ def access(f: Frame, e: Access, *, padded: bool = False) -> Typed:
         if isinstance(item, Dots) and f.decl.params[e.name].length is None:
             return f.error("OPG206", f"`{e.name}` is one number, and has no positions", e.span, f"write `{e.name}`")
         if not isinstance(item, Number) or not isinstance(item.value, int):
-            own = next((s for s in f.decl.forward if s.target.name == f.target), None)
-            sizes = [size_of(f.decl, own, i.name) if own and isinstance(i, Name) else "" for i in e.items]
-            shape = ", ".join(sizes) if all(sizes) else "Q"
-            hint = f"numbers that an index runs over are an input: `inputs: {{{e.name}: {{shape: [{shape}]}}}}`"
-            return f.error("OPG206", "an element of a list param is chosen by an integer literal", e.span, hint)
+            return not_chosen(f, e)
         return param(f, e.span, f.decl.params[e.name], item.value)
     if e.name in f.decl.known_dims() or e.name in f.args or (f.scope is not None and f.scope.find(e.name)):
         return f.error("OPG206", f"`{e.name}` is a number and has no positions", e.name_span)

@@ -362,6 +362,8 @@ def _unknown(f: Frame, e: Call) -> Typed:
             items = ["...", *items]
         shown = f"{e.name}[{', '.join(items)}]"
         return f.error("OPG206", f"`{e.name}` is a tensor", e.name_span, f"read it with brackets: `{shown}`")
+    if e.name in f.decl.params and f.decl.params[e.name].type == "str" and not f.decl.params[e.name].choices:
+        return BAD  # told where it is declared
     if e.name in f.decl.params:
         hint = of_a_param(e)
         if any(c in REDUCTIONS for c in f.decl.params[e.name].choices):

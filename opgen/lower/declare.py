@@ -159,6 +159,7 @@ def _vocabulary(
     params = [str(p.name) for p in spec.params]
     stated = {str(o.name): STATED if o.dtype is not None else MORE if o.shape else "" for o in spec.outputs or ()}
     block, gradients = (b.text if isinstance(b, Formula) else "" for b in (spec.forward, spec.backward))
+    kinds = {k: {str(t.name) for t in spec.inputs if t.kind == k} for k in ("bool", "int", "complex")}
     words = Vocabulary(
         sizes={n: unparse(e) for n, e in derived.items()},
         names=(*params, *stated, *sizes, *derived),
@@ -168,8 +169,8 @@ def _vocabulary(
         further={name: row.takes for name, row in ORDERS.items() if row.takes},
         settings=[str(p.name) for p in spec.params if p.type == "bool" or p.choices],
         choices={str(p.name): [*map(str, p.choices)] for p in spec.params if p.choices},
-        masks={str(t.name) for t in spec.inputs if t.kind == "bool"},
-        integers={str(t.name) for t in spec.inputs if t.kind == "int"},
+        lists={str(p.name) for p in spec.params if p.length is not None},
+        masks=kinds["bool"], integers=kinds["int"], complexes=kinds["complex"],
         inputs={*shapes} - {*stated} - ({str(b) for b, _ in spec.module.buffers} if spec.module else set()),
         ends={str(t.name): end for t in spec.inputs if t.kind == "int" and (end := end_of(t.domain)) is not None},
         outputs=stated or dict.fromkeys(results(block)),

@@ -195,7 +195,17 @@ def _factor(size: str) -> str:
 
 def alone_at(f: Frame, s: Assign, index: str, passed: tuple[Assign, ...] = ()) -> str | None:
     """The dim at which an index stands alone on the right; `passed`: the statements on the way to this one."""
-    for node in nodes(s.value):
+    return _alone_in(f, s, s.value, index, passed)
+
+
+def alone_left(f: Frame, s: Assign, index: str) -> str | None:
+    """The dim at which an index stands alone in what is read at a position on the left: `r` of `y[r, slot[r, n]]`."""
+    positions = (i for i in s.target.items or () if not isinstance(i, Dots | Binder))
+    return next((size for e in positions if (size := _alone_in(f, s, e, index, ())) is not None), None)
+
+
+def _alone_in(f: Frame, s: Assign, e: Expr, index: str, passed: tuple[Assign, ...]) -> str | None:
+    for node in nodes(e):
         known = f.state.tensors.get(node.name) if isinstance(node, Access) else None
         if not isinstance(node, Access) or known is None:
             continue

@@ -25,7 +25,6 @@ from opgen.lower.overwritten import choice_of
 from opgen.lower.parts import as_one, next_component
 from opgen.lower.replaced import replaced
 from opgen.lower.updated import renamed
-from opgen.schema.formula import Formula
 from opgen.schema.model import InputSpec
 
 MAX_VARIANTS = 64
@@ -140,27 +139,6 @@ def _comparison(d: Declarations, left: Expr, right: Expr) -> tuple[str, str | bo
         if not d.params[left.name].choices:
             value = right.name == "true"
     return left.name, value
-
-
-def check_words(d: Declarations, bag: Bag) -> None:
-    """Params of words say which words there are."""
-    for name, p in d.params.items():
-        if p.type != "str" or p.choices:
-            continue
-        default = p.default.text.strip() if isinstance(p.default, Formula) else ""
-        words = dict.fromkeys((*_compared_with(d, name), *([default] if default else [])))
-        known = ", ".join((*words, *(["…"] if len(words) < 2 else [])))
-        hint = f"write `{name}: {{choices: [{known}]{f', default: {default}' if default else ''}}}`"
-        bag.error("OPG117", f"the string param `{name}` needs choices", p.span, hints=(hint,))
-
-
-def _compared_with(d: Declarations, name: str) -> Iterator[str]:
-    """The words that statements compare a param with."""
-    parts = [n for s in (*d.forward, *d.backward) for e in (s.value, s.guard) if e is not None for n in nodes(e)]
-    for e in parts:
-        if isinstance(e, Compare) and any(isinstance(o, Name) and o.name == name for o in e.operands):
-            yield from (o.value for o in e.operands if isinstance(o, Text))
-            yield from (o.name for o in e.operands if isinstance(o, Name) and o.name != name)
 
 
 def check_guard(d: Declarations, guard: Expr, bag: Bag, hints: tuple[str, ...] = ()) -> bool:

@@ -61,7 +61,6 @@ from opgen.lower.guards import (
     case_of,
     check_cover,
     check_guard,
-    check_words,
     combinations,
     holds,
     switches,
@@ -88,6 +87,7 @@ from opgen.lower.unused import unread
 from opgen.lower.updates import check_fits, check_updates, unchanged
 from opgen.lower.vanishing import still, vanishing
 from opgen.lower.whole_numbers import quotients, remainders
+from opgen.lower.words import check_words
 from opgen.schema.elsewhere import Callee
 from opgen.schema.model import OpSpec
 

@@ -10,17 +10,24 @@ from opgen.diagnostics.suggest import counted
 from opgen.ir.point import in_bounds
 from opgen.ir.program import Kind
 from opgen.ir.scalar import BATCH, Index, Lit, Read, Scalar, walk, where
+from opgen.lang.joins import LIST
 from opgen.lang.nodes import Access, Call, Expr
 from opgen.lang.unparse import unparse
 from opgen.lower.access import access
 from opgen.lower.kinds import condition, numeric, promote
+from opgen.lower.pad_width import padded_by_width
 from opgen.lower.scope import BAD, Frame, Typed
 
 
 def padded(f: Frame, e: Call) -> Typed:
     """Lower a `pad` on the right side."""
-    if len(e.args) != 2:
-        message = f"`pad` takes an access and a fill, not {counted(len(e.args), 'argument')}"
+    listed = any(isinstance(a, Call) and a.name == LIST for a in e.args)
+    whole = len(e.args) != 2 or listed or not isinstance(e.args[0], Access)
+    if whole and (hints := padded_by_width(f, e)):
+        return f.error("OPG210", "`pad` takes an access and a fill, and no width", e.span, *hints)
+    if len(e.args) != 2 or listed:
+        other = "a list" if listed else counted(len(e.args), "argument")
+        message = f"`pad` takes an access and a fill, not {other}"
         if not e.args or not isinstance(e.args[0], Access):
             return f.error("OPG210", message, e.span, "it is written `pad(x[i - 1], 0)`")
         f.error(

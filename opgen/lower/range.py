@@ -15,7 +15,7 @@ from opgen.ir.polynomial import Polynomial, number, polynomial
 from opgen.ir.program import Axis
 from opgen.ir.ranges import Facts, corner, facts_of, is_nonnegative
 from opgen.ir.scalar import Apply, Batch, Dim, Index, Lit, Param, Scalar, call, walk
-from opgen.lang.nodes import Access, Dots, Expr, Number, Product
+from opgen.lang.nodes import Access, Dots, Expr, Number, Product, Sum
 from opgen.lang.unparse import unparse_assign
 from opgen.lang.walk import nodes, rebuild
 from opgen.lower.declare import every
@@ -106,8 +106,8 @@ def _report(f: Frame, c: Check, low: Polynomial | None, high: Polynomial | None)
             hints = (hints[1].removeprefix("or "), *hints[2:], f"or {filled}")
         if ahead and (ends := _stated_ends(f, c)):
             hints = (*ends, f"or {filled}")
-        if ahead and len(hints) > 1 and any(size in walk(c.position) for size in _shares(f)):
-            hints = hints[1].removeprefix("or "), f"or {filled}"  # a half is read, and not all of it
+        if ahead and len(hints) > 1 and (_is_difference(f, c) or any(n in walk(c.position) for n in _shares(f))):
+            hints = hints[1].removeprefix("or "), f"or {filled}"  # a half is read, or one place less has a difference
         hints = _with_ring(f, c, hints)
         if first := _counted_down(f, c, low, high) or _shifted(f, c, low, high) or without_first(f, c):
             hints = (*first, *(h if h.startswith("or") else f"or {h}" for h in hints))
@@ -176,6 +176,19 @@ def _divides(f: Frame, c: Check) -> bool:
     own = (s.value for s in (*f.decl.forward, *f.decl.backward) if s.target.name == f.target)
     below = (x for e in own for p in nodes(e) if isinstance(p, Product) for sign, x in p.factors if sign == "/")
     return any(x.span.start <= at.start and at.end <= x.span.end for x in below)
+
+
+def _is_difference(f: Frame, c: Check) -> bool:
+    """Whether it is read to be subtracted from, or by, another element of the same tensor, and none is read before."""
+    own = (s.value for s in (*f.decl.forward, *f.decl.backward) if s.target.name == f.target)
+    sums = (n.terms for e in own for n in nodes(e) if isinstance(n, Sum))
+    apart = any(
+        a.span == c.site.span and isinstance(b, Access) and b.name == c.site.tensor and sign != other
+        for terms in sums
+        for sign, a in terms
+        for other, b in terms
+    )
+    return apart and all((shift(o) or 0) >= 0 for o in f.checks if o.site.tensor == c.site.tensor)
 
 
 def _is_position(f: Frame, c: Check) -> bool:

@@ -36,6 +36,7 @@ from opgen.lower.order import in_order, picked
 from opgen.lower.proposals import one_index
 from opgen.lower.readings import another_letter
 from opgen.lower.scope import BAD, Frame, IndexInfo, Pending, Scope, Typed, free
+from opgen.lower.words import stands
 
 
 def reduction(f: Frame, e: Reduction) -> Typed:
@@ -85,7 +86,9 @@ def _row(f: Frame, e: Reduction) -> Row | None:
     name = e.name
     if name not in REDUCTIONS and name in f.decl.params:
         choices = f.decl.params[name].choices
-        usable = [c for c in choices if c == "none" or (c in REDUCTIONS and not REDUCTIONS[c].keeps_index)]
+        if not choices and f.decl.params[name].type == "str":  # which is told where it is declared
+            return None
+        usable = [c for c in choices if stands(c)]
         if not choices or len(usable) != len(choices):
             wrong = [c for c in choices if c not in usable]
             why = f"its choices {listed(wrong, 'and')} are no reductions" if wrong else "it has no choices"

@@ -10,7 +10,7 @@ from opgen.lang.nodes import Access, Assign, Binder, Call, Dots, Expr, Name, Num
 from opgen.lang.unparse import unparse
 from opgen.lang.vocabulary import letters
 from opgen.lang.walk import nodes, statement_names
-from opgen.lower.digits import digits, extent_on_the_right
+from opgen.lower.digits import alone_left, digits, extent_on_the_right
 from opgen.lower.domain import end_of
 from opgen.lower.idle import idle_param
 from opgen.lower.scope import Frame
@@ -42,7 +42,11 @@ def proposals(f: Frame, s: Assign) -> tuple[str, ...]:
         shape = [idle if size in new else size for size in shape]
         new = {}
     elif len(new) == 1 and (declared := idle_param(f.decl)) is not None:
-        dims |= dict.fromkeys(new, declared)
+        (size,) = new
+        wish = _initial(declared)
+        dim = wish if wish not in (*known, *dims) else size
+        shape = [dim if item == size else item for item in shape]
+        dims[dim] = declared
         new = {}
     dims |= new
     params = f"`params: {{{', '.join(f'{p}: int' for p in new.values())}}}`"
@@ -65,7 +69,7 @@ def _idle_dim(f: Frame) -> str | None:
 
 def _initial(param: str) -> str:
     """A dim for what a param counts: `G` for `num_graphs`."""
-    return param.rpartition("_")[2][:1].upper() or "N"
+    return next((word[:1].upper() for word in reversed(param.split("_")) if word[:1].isalpha()), "N")
 
 
 def _counted_by(f: Frame, e: Expr, *, scaled: bool = False) -> str | None:
@@ -121,7 +125,9 @@ def _size(f: Frame, s: Assign, item: Binder | Dots | Expr) -> str | None:
         case Dots():
             return "..."
         case Binder(name=name, extent=None) | Name(name=name):
-            return _bound(f, name) or _alongside(f, name) if name in f.decl.inputs else extent_on_the_right(f, s, name)
+            if name in f.decl.inputs:
+                return _bound(f, name) or _alongside(f, name)
+            return extent_on_the_right(f, s, name) or alone_left(f, s, name)
         case Binder(extent=extent) if extent is not None:
             return unparse(extent)
         case Access(name=name):

@@ -6,17 +6,19 @@ assigned for nothing is told where a spec is lowered.
 
 from __future__ import annotations
 
-from collections.abc import Iterable, Iterator
+from collections.abc import Iterable, Iterator, Sequence
 
 from opgen.diagnostics.model import Bag, Diagnostic, Severity, Span
+from opgen.diagnostics.suggest import listed
 from opgen.ir.scalar import Dim
 from opgen.lang.nodes import Access, Assign, Binder, Call, Dots, Expr, Name, Reduction
 from opgen.lang.parser import parse_expression
 from opgen.lang.walk import nodes
 from opgen.lower.declare import Declarations, declare
+from opgen.lower.list_params import unread as unread_elements
 from opgen.schema.elsewhere import Callee
 from opgen.schema.formula import Formula
-from opgen.schema.model import OpSpec
+from opgen.schema.model import OpSpec, ParamSpec
 
 _FOLLOWS = "remove it, here and as `training` under `module`, or read it in a formula"
 
@@ -48,6 +50,8 @@ def _declared(d: Declarations, read: frozenset[str]) -> Iterator[Diagnostic]:
         if not passed_on and p.name not in read:
             follows = d.spec.module is not None and d.spec.module.training == p.name
             yield _warning("param", p.name, p.span, _FOLLOWS if follows else hint)
+        elif elements := () if passed_on else unread_elements(d, p):
+            yield _unread_elements(p, elements)
     for dim in d.spec.dims:
         checked = any(Dim(str(dim.name)) in shape for shape in d.shapes.values())
         if dim.name not in read and not checked:
@@ -55,6 +59,15 @@ def _declared(d: Declarations, read: frozenset[str]) -> Iterator[Diagnostic]:
     for f in d.spec.functions:
         if f.name not in read:
             yield _warning("function", f.name, f.span, "remove it, or call it in a formula")
+
+
+def _unread_elements(p: ParamSpec, elements: Sequence[str]) -> Diagnostic:
+    what = f"elements {listed(elements, 'and')} are" if len(elements) > 1 else f"element `{elements[0]}` is"
+    last, more = (p.length or 1) - 1, listed(elements, "and")
+    hints = (f"a list of {p.length} is numbered from 0 to {last}: read {more} as well, or declare fewer",)
+    return Diagnostic(
+        "OPG240", f"the {what} never used", p.span, "read in part", hints=hints, severity=Severity.WARNING
+    )
 
 
 def _only_source(d: Declarations, tensor: str, size: str) -> bool:

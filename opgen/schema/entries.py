@@ -21,6 +21,7 @@ from opgen.schema.flow import listed_in
 from opgen.schema.formula import Formula, Word
 from opgen.schema.leaves import CAMEL, SNAKE, expected, formula, listed_alone, name, one_of, refused, respelt, truth
 from opgen.schema.nodes import Mapping, Node, Scalar, Sequence
+from opgen.schema.reductions import REDUCTIONS
 from opgen.schema.yaml_words import LIST_OF_TYPES
 
 _EQUATION = re.compile(r"(\w+(?:\([\w\s,]*\))?)\s*(?::=|:|=(?!=))\s*(.+)")
@@ -324,6 +325,10 @@ def spread_param(data: object) -> object:
         data["type"] = "str"
     elif declared is None and isinstance(default, Scalar) and isinstance(default.value, bool | float):
         data["type"] = "bool" if isinstance(default.value, bool) else "float"
+    elif declared is None and _is_reduction(default):
+        data["type"] = "str"
+    elif default is None and "choices" not in data and _is_reduction(declared):  # which is the default
+        data["type"], data["default"] = "str", declared
     if isinstance(declared, Scalar) and isinstance(default, Sequence) and of_list(declared.text):
         data["type"] = (declared, len(default.items))
     if isinstance(declared, Sequence):
@@ -334,6 +339,11 @@ def spread_param(data: object) -> object:
         del data["default"]
         data[NULL] = True
     return data
+
+
+def _is_reduction(node: object) -> bool:
+    """Whether a word is one that a param may stand for, so that it is a param of words."""
+    return isinstance(node, Scalar) and node.text in REDUCTIONS
 
 
 def _refuse_choices(choices: object, default: object, data: Fields) -> None:

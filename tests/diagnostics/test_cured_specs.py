@@ -88,7 +88,7 @@ SPECS = [
     ),
     (
         whole("inputs: {t: {shape: [N], dtype: int}, m: {shape: [N]}}\nparams: {size: int}", "y[t[n]] += m[n]"),
-        {"params": "dims: {M: size}\noutputs: {y: {shape: [M]}}\nparams"},
+        {"params": "dims: {S: size}\noutputs: {y: {shape: [S]}}\nparams"},
         ["y"],
     ),
     (

@@ -1,0 +1,112 @@
+"""What stands in the brackets of an access or a reduction: positions, slices, and tensors read with parentheses."""
+
+from __future__ import annotations
+
+from collections.abc import Container, Sequence
+
+from opgen.diagnostics.model import Span
+from opgen.lang.habits import AXES, POSITION, SLICE, WHOLE_AXIS
+from opgen.lang.lexer import T, Token
+from opgen.lang.lists import ListParser
+from opgen.lang.nodes import Access, Dots, Expr, Name
+from opgen.lang.slices import Item, Slice
+from opgen.lang.unparse import unparse
+from opgen.lang.vocabulary import Vocabulary
+from opgen.lang.walk import rounded
+
+
+class BracketParser(ListParser):
+    """The part of a parser of expressions that reads what stands in brackets."""
+
+    words: Vocabulary
+
+    def items(self, opener: Token) -> tuple[tuple[Expr | Dots, ...], Span]:
+        items, end = self.sliced(opener)
+        return self.without_slices(items), end
+
+    def sliced(self, opener: Token, picks: list[Expr] | None = None) -> tuple[tuple[Item, ...], Span]:
+        """What stands in brackets, slices included; conditions behind `if` or `where` are added to `picks`."""
+        items: list[Item] = []
+        closer = ")" if opener.text == "(" else "]"
+        while not self.token.is_op(closer):
+            if self.token.is_word(*AXES) and self.peek().is_op("="):  # `sum[dim=-1](x)`
+                self.at += 2
+            if dots := self.accept("..."):
+                items.append(Dots(dots.span))
+            else:
+                item = None if self.token.is_op(":") else self.expression()
+                items.append(self.slice_from(item) if item is None or self.token.is_op(":") else item)
+            if picks is not None and self.token.is_word("if", "where", "when"):
+                self.advance()
+                picks.append(self.expression())
+            if not self.accept(","):
+                break
+        return tuple(items), self.expect(closer, opener).span
+
+    def slice_from(self, start: Expr | None) -> Slice:
+        """`start:stop:step`, from its first colon on."""
+        ends: list[Expr | None] = []
+        colon = self.token.span
+        while len(ends) < 2 and self.accept(":"):
+            ends.append(None if self.token.is_op(":", ",", "]", ")") else rounded(self.expression()))
+        stop, step = (*ends, None)[:2]
+        return Slice(start and rounded(start), stop, step, colon)
+
+    def without_slices(self, items: tuple[Item, ...]) -> tuple[Expr | Dots, ...]:
+        plain = tuple(i for i in items if not isinstance(i, Slice))
+        if len(plain) < len(items):
+            at = next(i.span for i in items if isinstance(i, Slice))
+            raise self.fail("a slice is not part of the formula language", at, "OPG201", POSITION, SLICE)
+        return plain
+
+    def in_parentheses(self, name: Token, opener: Token) -> Access:
+        """`x(..., k)`, which is an element of a tensor; the batch dims may be left out as in a call."""
+        written, end = self.sliced(opener)
+        shape, place = self.words.shapes.get(name.text, ()), len(self.idioms.found)
+        items = _with_batch(shape, written, name.span)
+        self.idioms.unclear |= "..." not in shape and 0 < len(shape) < len(items)
+        read = self.idioms.access(name, items, name.span.to(end))
+        what = "a list" if name.text in self.words.lists else "a tensor"
+        self.idioms.note(name.span, f"`{name.text}` is {what}", code="OPG206")
+        if len(self.idioms.found) == place + 1:
+            self.idioms.found[-1].hints = (f"read it with brackets: `{unparse(read)}`",)
+        elif any(isinstance(i, Name) and i.name not in (*self.idioms.left, *self.idioms.bound) for i in items):
+            self.idioms.unclear = True  # which place of an axis is meant is not said
+            self.idioms.found[-1].otherwise = WHOLE_AXIS
+            del self.idioms.found[place:-1]
+        return read
+
+
+def _with_batch(shape: Sequence[str], items: Sequence[Item], at: Span) -> tuple[Item, ...]:
+    """The positions with the batch dims that a tensor has, and without those that it has not."""
+    given = tuple(i for i in items if not isinstance(i, Dots))
+    if "..." not in shape:
+        return given if len(given) == len(shape) else tuple(items)
+    return (Dots(at), *items) if shape[0] == "..." and len(items) == len(given) == len(shape) - 1 else tuple(items)
+
+
+def is_indexed(words: Vocabulary, indices: Container[str], tokens: Sequence[Token], at: int) -> bool:
+    """Whether a name is that of a tensor and followed by positions in parentheses: no values to multiply with."""
+    depth = 0
+    if tokens[at].text in indices or not (_is_tensor(words, tokens[at].text) or tokens[at].text in words.lists):
+        return False
+    for k, token in enumerate(tokens[at + 1 :], at + 1):
+        depth += token.is_op("(", "[") - token.is_op(")", "]")
+        if depth == 0:
+            return k > at + 2
+        if token.kind not in {T.NAME, T.NUMBER, T.OP} or token.is_op("=") or _is_value(words, indices, tokens, k):
+            return False
+    return False
+
+
+def _is_value(words: Vocabulary, indices: Container[str], tokens: Sequence[Token], at: int) -> bool:
+    """Whether a name stands for numbers that are no positions, as far as is known."""
+    name = tokens[at].text
+    if tokens[at].kind is not T.NAME or name in indices or name in words.integers or not _is_tensor(words, name):
+        return False
+    return name in words.shapes or not tokens[at + 1].is_op("(", "[")
+
+
+def _is_tensor(words: Vocabulary, name: str) -> bool:
+    other = name in words.functions or name in words.reductions
+    return not other and (name in words.shapes or name in words.assigned)

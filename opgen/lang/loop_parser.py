@@ -1,0 +1,71 @@
+"""Loops of other languages among statements: reported once each, with the statements that are meant."""
+
+from __future__ import annotations
+
+from bisect import bisect_left
+from functools import partial
+
+from opgen.diagnostics.model import Bag
+from opgen.lang.again import read_again
+from opgen.lang.expressions import ExpressionParser
+from opgen.lang.idioms import Idioms
+from opgen.lang.lexer import T, Token
+from opgen.lang.loops import added_up, as_recurrences, looped, steps_of
+from opgen.lang.nodes import Assign, Number
+from opgen.lang.vocabulary import Vocabulary
+from opgen.schema.formula import Formula
+
+
+class LoopParser(ExpressionParser):
+    """The part of a parser of statements that reads them."""
+
+    def __init__(self, f: Formula, bag: Bag, words: Vocabulary) -> None:
+        super().__init__(f, bag, words)
+        self.found: list[Assign] = []
+
+    def loop(self, first: Token, end: Token) -> bool:
+        """Whether a loop begins that is to be left out, and its statements are right or wrong for themselves."""
+        index = looped(first.span.source.text[first.span.start : end.span.start]) if first.text == "for" else None
+        if index is None:
+            return self.adding(first, end)
+        hint = f"leave the loop out: `{index}` on the left runs over its whole dim, in order where a step reads another"
+        self.fail("`for` is not part of the formula language", first.span, "OPG201", hint)
+        while self.token.kind not in {T.END, T.NEWLINE}:
+            self.advance()
+        return True
+
+    def adding(self, first: Token, end: Token) -> bool:
+        """Whether a loop begins that adds up, which is told with what it starts from."""
+        made = added_up(first.span.source.text[first.span.start : end.span.start]) if first.text == "for" else None
+        if made is None:
+            return self.stepping(first, end)
+        name, line = made
+        starts = [s for s in self.found if s.target.name == name and isinstance(s.value, Number)]
+        self.found = [s for s in self.found if s not in starts]
+        self.lost[name] = None
+        instead = f"write `{line}` in place of the loop" + (f" and of `{starts[0].span.text}`" if starts else "")
+        self.fail(
+            "`for` is not part of the formula language",
+            first.span,
+            "OPG201",
+            f"a loop that adds up is a sum: {instead}",
+        )
+        while self.token is not end:
+            self.advance()
+        return True
+
+    def stepping(self, first: Token, end: Token) -> bool:
+        """Whether a loop begins that goes on from the step before, which is told with what it starts from."""
+        start, stop = first.span.start, end.span.start
+        again = partial(read_again, notes=Idioms(self.words, read_again))
+        steps = steps_of(first.span.source.text[start:stop], self.words, self.found, again)
+        below = self.formula.text[bisect_left(self.formula.offsets, stop) :]
+        hint = "" if steps is None or first.text != "for" else as_recurrences(steps, below, self.words)
+        if steps is None or not hint:
+            return False
+        self.found = [s for s in self.found if s.target.name not in steps.names]
+        self.lost |= dict.fromkeys(steps.names)
+        self.fail("`for` is not part of the formula language", first.span, "OPG201", hint)
+        while self.token is not end:
+            self.advance()
+        return True

@@ -1,0 +1,169 @@
+"""Loops of other languages over a range: over an axis, adding up, or one step after another."""
+
+from __future__ import annotations
+
+import re
+from collections.abc import Callable, Container, Sequence
+from dataclasses import dataclass
+
+from opgen.diagnostics.suggest import listed
+from opgen.lang.layout import layout
+from opgen.lang.nodes import Assign, Binder, Dots, Expr
+from opgen.lang.vocabulary import SPARE, Vocabulary
+from opgen.lang.walk import statement_names
+
+_LOOP = re.compile(r"for\s+(?P<index>\w+)\s+in\s+range\s*\(.*\)\s*:")
+_STEP = re.compile(r"(?P<name>[a-z]\w*)(?P<at>\[[^\[\]]*\])? *(?P<op>[-+*/]?)=(?!=) *(?P<value>.+)")
+_FROM_0 = re.compile(r"range\s*\(\s*(?:0\s*,\s*)?(?P<count>\w+)\s*\)")
+
+
+def looped(text: str) -> str | None:
+    """The index of a loop that indices on the left stand for: of one over a range, whose statements assign at it."""
+    head, *body = (line for line in text.splitlines() if line.partition("#")[0].strip())
+    loop = _LOOP.fullmatch(head.partition("#")[0].strip())
+    if loop is None or not body:
+        return None
+    inner = [line.strip() for line in body if not _LOOP.fullmatch(line.partition("#")[0].strip())]
+    at = re.compile(rf"\w+\[[^\]]*\b{loop['index']}\b[^\]]*\] *=(?!=).*")
+    return loop["index"] if inner and all(at.fullmatch(line) for line in inner) else None
+
+
+_ADDED = re.compile(
+    r"\s*(?P<target>\w+(?:\[[^\]]*\])?)\s*(?:\+=|=\s*(?P=target)\s*\+)\s*(?P<value>[^#\n]+?)\s*(?:#.*)?"
+)
+
+
+def added_up(text: str) -> tuple[str, str] | None:
+    """What a loop over a range adds up, `y[n] += x[n, k]`: the name of it, and the sum that it is."""
+    head, *body = (line for line in text.splitlines() if line.partition("#")[0].strip())
+    loop = _LOOP.fullmatch(head.partition("#")[0].strip())
+    added = _ADDED.fullmatch(body[0]) if loop is not None and len(body) == 1 else None
+    if loop is None or added is None or re.search(rf"\b{loop['index']}\b", added["target"]):
+        return None
+    name = added["target"].partition("[")[0]
+    if re.search(rf"\b{name}\b", added["value"]):  # a step from what there is so far
+        return None
+    line = f"{added['target']} = sum[{loop['index']}]({added['value']})"
+    return name, line
+
+
+@dataclass(frozen=True, slots=True)
+class Steps:
+    """A loop whose values go on from the step before: its statements, where each value starts, and how it counts."""
+
+    made: Sequence[re.Match[str]]
+    starts: Sequence[Assign]
+    index: str
+    count: str
+    written: str  # the indices that its targets have
+    at: str  # and what they stand for
+
+    @property
+    def names(self) -> tuple[str, ...]:
+        return tuple(m["name"] for m in self.made)
+
+    def place(self, position: str) -> str:
+        """The brackets of a value at a step."""
+        return f"[{self.at}, {position}]" if self.at else f"[{position}]"
+
+    def read(self, text: str, now: Container[str], then: str) -> str:
+        """A formula with the values at a step: those of `now` at this one, the others at `then`."""
+        for n in self.names:
+            text = re.sub(_read(n), f"{n}{self.place(self.index if n in now else then)}", text)
+        return text
+
+    def lines(self) -> list[str]:
+        """The statements of the recurrences."""
+        found = [f"{s.target.name}{self.place('-1')} = {_value(s)}" for s in self.starts]
+        for k, m in enumerate(self.made):
+            made = self.read(_updated(m), self.names[:k], f"{self.index} - 1")
+            found.append(f"{m['name']}{self.place(f'{self.index} < {self.count}')} = {made}")
+        return found
+
+
+def steps_of(text: str, words: Vocabulary, found: Sequence[Assign], read: Callable[[str], Expr | None]) -> Steps | None:
+    """A loop over a range whose statements go on from the step before; None where that is not certain."""
+    head, *rest = (line for raw in text.splitlines() if (line := raw.partition("#")[0].strip()))
+    loop, count = _LOOP.fullmatch(head), _FROM_0.search(head)
+    made = [m for line in rest if (m := _STEP.fullmatch(line)) is not None]
+    names = [m["name"] for m in made]
+    if loop is None or count is None or not made or len({*names}) < len(rest):
+        return None
+    starts = [s for n in names for s in found if s.target.name == n]
+    carried = [n for k, n in enumerate(names) if any(re.search(_read(n), _updated(m)) for m in made[: k + 1])]
+    if [s.target.name for s in starts] != carried or any(s.op != "=" or s.guard is not None for s in starts):
+        return None
+    above = {n for s in found for n in statement_names(s)}  # which a start may not read
+    if not carried or any(n in words.inputs or n in above for n in names):
+        return None
+    own = {", ".join(map(_item, s.target.items or ())) for s in starts} | {_inside(m["at"]) for m in made}
+    written_out = (*map(_value, starts), *(m["value"] for m in made))
+    values = [read(v) for v in written_out]
+    free = {i for e in values if e is not None for i in layout(words, e)} - {loop["index"]}
+    places = {p for n in names for v in written_out for p in re.findall(_read(n), v)}
+    written, *others = own | {_inside(p) for p in places}
+    known = {*written.split(", ")} if written else {"..."}
+    if others or None in values or not free <= known:
+        return None
+    used = {*re.findall(r"\w+", text), *words.letters, *words.names}
+    spare = next(c for c in ("t", "s", *SPARE) if c not in used)
+    index = loop["index"] if re.fullmatch("[a-z][a-z0-9]*", loop["index"]) and not words.knows(loop["index"]) else spare
+    return Steps(made, starts, index, count["count"], written, written or ", ".join(free))
+
+
+def as_recurrences(steps: Steps, below: str, words: Vocabulary) -> str:
+    """What is written for such a loop, with what its values are behind it; empty where they are changed there."""
+    behind = [t for line in below.splitlines() if (t := line.partition("#")[0].strip())]
+    reading = [t for t in behind if any(re.search(_read(n), t) for n in steps.names)]
+    if any(re.match(rf"{n}\b", t) for t in reading for n in steps.names):
+        return ""
+    last = str(int(steps.count) - 1) if steps.count.isdigit() else f"{steps.count} - 1"
+    results = _results(steps, words, is_read=bool(reading))
+    after = [steps.read(t, (), last) for t in reading]
+    own = f"[{steps.written}]" if steps.written else ""
+    after += [f"{new}{own} = {n}{steps.place(last)}" for n, new in results.items()]
+    instead = "it, of its start and of what reads its result" if reading else "it and of its start"
+    shown = f"write {listed((*steps.lines(), *after), 'and')} in place of {instead}"
+    listing = f", and list {listed(results.values(), 'and')} under `outputs` in place of {listed(results, 'and')}"
+    listing = listing if _are_listed(words) and results else ""
+    return f"a loop that goes on from the step before is a recurrence: {shown}{listing}"
+
+
+def _results(steps: Steps, words: Vocabulary, *, is_read: bool) -> dict[str, str]:
+    """The values that are results, with what each is called after its last step."""
+    if _are_listed(words):
+        kept = [n for n in steps.names if words.outputs.get(n) is not None]
+    else:
+        kept = [] if is_read else [s.target.name for s in steps.starts]
+    free = ("y", "last", *(f"{n}_last" for n in steps.names))
+    return dict(zip(kept, (n for n in free if not words.knows(n) and n not in words.assigned), strict=False))
+
+
+def _are_listed(words: Vocabulary) -> bool:
+    return any(more is not None for more in words.outputs.values())
+
+
+def _updated(m: re.Match[str]) -> str:
+    """The value of a statement, which may be an update."""
+    value, op = m["value"].strip(), m["op"]
+    plain = op in ("+", "-") and not re.search(r"[-+<>=]|\b(and|or|not|if)\b", value)
+    return f"{m['name']} {op} {value if plain else f'({value})'}" if op else value
+
+
+def _read(name: str) -> str:
+    """What finds a value with its brackets, if it has any."""
+    return rf"(?<![\w.]){name}\b(?!\s*\()(\[[^\[\]]*\])?"
+
+
+def _inside(at: str | None) -> str:
+    """What stands in brackets."""
+    return ", ".join(i.strip() for i in at[1:-1].split(",")) if at else ""
+
+
+def _item(i: Binder | Dots | Expr) -> str:
+    return "..." if isinstance(i, Dots) else i.name if isinstance(i, Binder) and i.extent is None else "?"
+
+
+def _value(s: Assign) -> str:
+    """The right side of a statement as it is written."""
+    return " ".join(s.span.text.partition("=")[2].split())

@@ -73,11 +73,6 @@ def _side_by_side(words: Vocabulary, args: Sequence[Expr]) -> bool:
     return all(letters == own[-1][len(own[-1]) - len(letters) :] for letters in own)
 
 
-def _is_other(values: Mapping[str, str]) -> bool:
-    """Whether the formula is that of another value of `approximate`."""
-    return values.get("approximate", "'tanh'").strip("'\"") != "tanh"
-
-
 def _reduced(words: Vocabulary, of: Expr, text: str, reduction: Expr | tuple[Expr, ...] | None) -> str | None:
     match reduction:
         case None:

@@ -339,13 +339,6 @@ def parse_statements(
     return found, tuple(parser.lost)
 
 
-def parse_block(f: Formula, bag: Bag) -> tuple[Assign, ...] | None:
-    """The statements of a block; None where there is a mistake (all are reported)."""
-    before = len(bag.items)
-    found, _ = parse_statements(f, bag)
-    return found if len(bag.items) == before else None
-
-
 def parse_expression(f: Formula, bag: Bag, known: Collection[str] = ()) -> Expr | None:
     """One expression, such as the value of a derived dim or of a function; `known`: all names, where these are told."""
     before = len(bag.items)

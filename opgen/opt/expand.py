@@ -18,7 +18,6 @@ from opgen.ir.reductions import REDUCTIONS
 from opgen.ir.scalar import (
     ONE,
     ZERO,
-    Apply,
     Batch,
     Dim,
     Read,
@@ -147,8 +146,3 @@ def _expanded(s: Compute, names: Names, p: Program) -> list[Statement]:
 def axis_names(loops: tuple[Loop, ...]) -> tuple[str, ...]:
     """The index names of some loops."""
     return tuple(a.name for a in loops if isinstance(a, Axis))
-
-
-def is_infix(e: Scalar, fn: str) -> bool:
-    """Whether an expression is an application of one row of the function table."""
-    return isinstance(e, Apply) and e.fn == fn

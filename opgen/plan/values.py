@@ -334,8 +334,3 @@ def _at(e: Scalar, bound: Point) -> Scalar:
 def _places(e: Apply, point: Point) -> tuple[Scalar, ...]:
     """The arguments at a point, before anything in them has a name."""
     return tuple(_at(a, point) for a in e.args)
-
-
-def target_position(p: Position, point: Point) -> Position:
-    """A plain position in the names of the nest."""
-    return p if not isinstance(p, Index) else point.get(p.name, p)

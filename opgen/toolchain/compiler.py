@@ -108,15 +108,6 @@ def told_version(compiler: str) -> list[str]:
     return done.stdout.splitlines()
 
 
-def available() -> bool:
-    """Whether libraries can be compiled here."""
-    try:
-        toolchain()
-    except NoCompilerError:
-        return False
-    return True
-
-
 def _torch_version(root: Path) -> str:
     return version_of(root, "__version__") or "unknown"
 

@@ -12,11 +12,12 @@ from pathlib import Path
 
 import pytest
 
-from opgen.toolchain.compiler import available, toolchain
+from opgen.toolchain.compiler import toolchain
 from tests.accuracy import measure, operators
 from tests.accuracy.kernels import Arrays, Library, torch_form
 from tests.accuracy.operators import Case
 from tests.accuracy.truth import Formula
+from tests.compilers import available
 
 needs_compiler = pytest.mark.skipif(not available(), reason="no C++ compiler")
 

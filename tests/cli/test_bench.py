@@ -106,7 +106,7 @@ def test_mistakes_in_a_spec_are_diagnostics(project: Path, opgen: Opgen) -> None
 
 @pytest.mark.thorough
 def test_a_spec_by_its_path_is_compiled_and_its_kernels_are_measured(project: Path, opgen: Opgen) -> None:
-    from opgen.toolchain.compiler import available
+    from tests.compilers import available
 
     if not available():
         pytest.skip("no C++ compiler")

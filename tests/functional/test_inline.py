@@ -16,7 +16,7 @@ from functorch.compile import make_boxed_func
 from torch._dynamo.backends.common import aot_autograd
 
 from opgen import build
-from opgen.toolchain.compiler import available
+from tests.compilers import available
 
 SPEC = """
 op: bent

@@ -27,7 +27,7 @@ from opgen.lang.nodes import (
     Text,
     Unary,
 )
-from opgen.lang.parser import parse_block, parse_expression
+from opgen.lang.parser import parse_expression, parse_statements
 from opgen.lang.unparse import unparse, unparse_assign
 from opgen.schema.formula import Formula
 
@@ -44,7 +44,8 @@ def parse(text: str) -> Expr:
 def mistakes(text: str) -> list[tuple[str, str]]:
     """Code and marked text of every diagnostic of a block."""
     bag = Bag()
-    assert parse_block(Formula.plain(text), bag) is None
+    parse_statements(Formula.plain(text), bag)
+    assert bag.items
     return [(d.code, d.span.text if d.span else "") for d in bag.items]
 
 
@@ -86,8 +87,9 @@ def test_spans_point_into_the_text() -> None:
 
 def test_statements() -> None:
     text = 'y[..., n] = a[n] if given(a) and mode == "x"\nz[i, j < 2*N] += (1 +\n 2)  # comment\npad(w[i]) max= b'
-    block = parse_block(Formula.plain(text), Bag())
-    assert block is not None
+    bag = Bag()
+    block, _ = parse_statements(Formula.plain(text), bag)
+    assert not bag.items
     assert [unparse_assign(s) for s in block] == [
         'y[..., n] = a[n] if given(a) and mode == "x"',
         "z[i, j < 2 * N] += 1 + 2",
@@ -197,7 +199,7 @@ def test_printing_round_trips(tree: Expr) -> None:
 def test_any_text_parses_or_is_reported(text: str) -> None:
     bag = Bag()
     formula = Formula.plain(text)
-    assert (parse_block(formula, bag) is None) == bag.has_errors
+    assert parse_statements(formula, bag)[0] or bag.has_errors
     for d in bag.items:
         assert d.span is not None
         assert 0 <= d.span.start <= d.span.end <= len(text)

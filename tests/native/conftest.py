@@ -10,7 +10,7 @@ from typing import Any
 
 import pytest
 
-from opgen.toolchain.compiler import available
+from tests.compilers import available
 
 ROOT = Path(__file__).resolve().parents[2]
 

@@ -10,7 +10,7 @@ import pytest
 import torch
 
 import opgen
-from opgen.toolchain.compiler import available
+from tests.compilers import available
 
 pytestmark = [pytest.mark.thorough, pytest.mark.skipif(not available(), reason="no C++ compiler")]
 

@@ -11,9 +11,10 @@ import pytest
 from opgen import build
 from opgen.toolchain import cuda_toolchain as cuda
 from opgen.toolchain import library
-from opgen.toolchain.compiler import NoCompilerError, Toolchain, available, toolchain, version_of
+from opgen.toolchain.compiler import NoCompilerError, Toolchain, toolchain, version_of
 from opgen.toolchain.cuda import nvcc
 from opgen.write.user_cache import CACHE_VARIABLE
+from tests.compilers import available
 
 pytestmark = pytest.mark.thorough
 

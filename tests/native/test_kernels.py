@@ -11,7 +11,7 @@ import pytest
 import torch
 from torch.nn import functional
 
-from opgen.toolchain.compiler import available
+from tests.compilers import available
 
 pytestmark = [pytest.mark.thorough, pytest.mark.skipif(not available(), reason="no C++ compiler")]
 

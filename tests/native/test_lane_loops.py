@@ -15,7 +15,8 @@ from pathlib import Path
 
 import pytest
 
-from opgen.toolchain.compiler import available, toolchain
+from opgen.toolchain.compiler import toolchain
+from tests.compilers import available
 from tests.native.conftest import ROOT
 
 pytestmark = pytest.mark.slow

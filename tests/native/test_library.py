@@ -9,8 +9,9 @@ from pathlib import Path
 import pytest
 
 from opgen.toolchain import library
-from opgen.toolchain.compiler import Toolchain, available, toolchain
+from opgen.toolchain.compiler import Toolchain, toolchain
 from opgen.write.user_cache import CACHE_VARIABLE
+from tests.compilers import available
 
 pytestmark = [pytest.mark.thorough, pytest.mark.skipif(not available(), reason="no C++ compiler")]
 

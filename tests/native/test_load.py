@@ -16,10 +16,11 @@ import torch
 import opgen
 from opgen.cli import run
 from opgen.diagnostics.crash import Crash
-from opgen.toolchain.compiler import NoCompilerError, available, toolchain
+from opgen.toolchain.compiler import NoCompilerError, toolchain
 from opgen.toolchain.library import NoKernelsError
 from opgen.toolchain.load import LoadError
 from opgen.write.user_cache import CACHE_VARIABLE, cache_folder
+from tests.compilers import available
 
 pytestmark = pytest.mark.thorough
 

@@ -16,7 +16,7 @@ import numpy as np
 import pytest
 import torch
 
-from opgen.toolchain.compiler import available
+from tests.compilers import available
 
 ROOT = Path(__file__).resolve().parents[2]
 SPEC = """

@@ -17,7 +17,8 @@ from generated.embedding import embedding
 from generated.linear import linear
 from generated.rms_norm import rms_norm
 from generated.softmax import softmax
-from opgen.toolchain.compiler import available, toolchain
+from opgen.toolchain.compiler import toolchain
+from tests.compilers import available
 
 pytestmark = [pytest.mark.slow, pytest.mark.skipif(not available(), reason="no C++ compiler")]
 

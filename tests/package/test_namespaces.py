@@ -14,7 +14,7 @@ import torch
 
 from opgen import build
 from opgen.api import compile as compile_package
-from opgen.toolchain.compiler import available
+from tests.compilers import available
 
 SPEC = "op: squareplus\ninputs: [x]\nforward: y = x*x + {}\n"
 EXPORTED = """

@@ -6,7 +6,7 @@ from pathlib import Path
 
 import pytest
 
-from opgen.toolchain.compiler import available
+from tests.compilers import available
 
 from . import shell
 from .blocks import COMPILES, LONG, blocks, blocks_of, pages

@@ -16,7 +16,7 @@ from torch.autograd import gradgradcheck
 from torch.nn import functional
 
 import opgen
-from opgen.toolchain.compiler import available
+from tests.compilers import available
 from tests.peer_failures.helpers import Build, check_derivatives, plain, randn
 
 # --- reads ------------------------------------------------------------------------------------------------------------

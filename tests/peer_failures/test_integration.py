@@ -12,7 +12,7 @@ import pytest
 import torch
 from torch.nn import functional
 
-from opgen.toolchain.compiler import available
+from tests.compilers import available
 from tests.peer_failures.helpers import Build, check_derivatives, plain, randn
 
 ROOT = Path(__file__).resolve().parents[2]

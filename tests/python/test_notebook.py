@@ -11,7 +11,7 @@ import torch
 from torch import Tensor, nn
 
 import opgen
-from opgen.toolchain.compiler import available
+from tests.compilers import available
 
 pytestmark = pytest.mark.thorough
 FORMULA = "y[..., k] = x[..., k]*sigmoid(g[k]*x[..., k])"

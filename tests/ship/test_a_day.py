@@ -10,7 +10,7 @@ from pathlib import Path
 
 import pytest
 
-from opgen.toolchain.compiler import available
+from tests.compilers import available
 
 torch = pytest.importorskip("torch")
 _INSTALLED = {d.name for d in distributions()}  # to look for the module `pip` changes how distutils is imported

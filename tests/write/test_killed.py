@@ -9,7 +9,7 @@ from pathlib import Path
 
 import pytest
 
-from opgen.toolchain.compiler import available
+from tests.compilers import available
 
 ROOT = Path(__file__).resolve().parents[2]
 

@@ -116,9 +116,14 @@ class CpuScope:
         if found is not None:
             return found
         tensor = self.tensor(buffer)
-        even = evens(self.formal, buffer, at, self.turns) if (buffer, at) in self.at_every_lane and not write else None
+        certain = not write and (buffer, at) in self.at_every_lane
+        even = evens(self.formal, buffer, at, self.turns) if certain else None
         moved = {e.axis for e in even or ()}
-        sure = all(k in moved or self.is_plain(buffer, k, p) for k, p in enumerate(at))
+        told = self.formal.told if certain else frozenset()
+        sure = all(
+            k in moved or self.is_plain(buffer, k, p) or (isinstance(p, Index) and (buffer, k, p) in told)
+            for k, p in enumerate(at)
+        )
         name = self.fresh(f"{tensor}_{'out' if write else 'at'}")
         access = Access(len(self.accesses), buffer, at, name, write, sure, (even or ()) if sure else ())
         self.accesses.append(access)
@@ -138,11 +143,6 @@ class CpuScope:
             size = self.formal.slots[buffer].shape[k]
             return isinstance(size, Lit) and 0 <= p.value < size.value
         return isinstance(p, Batch | Index) and not self.doubtful(buffer, k, p)
-
-    def is_even(self, r: Read, k: int) -> bool:
-        """Whether loops move along a position that is more than an index."""
-        access = self.find(r.tensor, r.at)
-        return access is not None and any(e.axis == k for e in access.even)
 
     def plain(self, access: Access) -> bool:
         """Whether runs move along an access."""

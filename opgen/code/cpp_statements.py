@@ -374,10 +374,11 @@ def _numeric(scope: CpuScope, own: Collection[str], e: Scalar, found: set[str]) 
     elif isinstance(e, Read) and e.tensor in own:
         return  # at the point of a lane
     elif isinstance(e, Read):
-        for k, p in enumerate(e.at):
+        access = scope.find(e.tensor, e.at)
+        for k, p in enumerate(() if access is not None and access.sure else e.at):
             if isinstance(p, Index) and scope.doubtful(e.tensor, k, p):
                 found.add(p.name)
-            if not isinstance(p, Batch | Index) and not scope.is_even(e, k):
+            if not isinstance(p, Batch | Index):
                 _numeric(scope, own, p, found)
         if e.fill is not None:
             _numeric(scope, own, e.fill, found)

@@ -55,7 +55,7 @@ class Lines:
         self.begun.add(key)
         at = self._opened(r.at)
         certain = r in always(self.body)
-        doubt = [self._doubtful(r.tensor, k, p) for k, p in enumerate(r.at)]
+        doubt = [self._doubtful(r.tensor, k, p, certain=certain) for k, p in enumerate(r.at)]
         fill = ZERO if r.fill is None else opened(r.fill, self.body)
         if not all(map(self._known, (fill, *_scalars(at)))) or self._moves(fill):
             return False
@@ -106,9 +106,9 @@ class Lines:
     def _opened(self, at: tuple[Position, ...]) -> tuple[Position, ...]:
         return tuple(p if isinstance(p, Batch) else opened(p, self.body) for p in at)
 
-    def _doubtful(self, buffer: str, k: int, p: Position) -> bool:
-        """Whether a position may leave its tensor, also as far as a host has compared it."""
-        told = not isinstance(p, Index) and (buffer, k, p) in self.scope.formal.told
+    def _doubtful(self, buffer: str, k: int, p: Position, *, certain: bool) -> bool:
+        """Whether a position may leave its tensor where it is wanted; if not, others are left out without a word."""
+        told = (buffer, k, p) in self.scope.formal.told and not (certain and isinstance(p, Index))
         return not isinstance(p, Batch) and not told and self.scope.doubtful(buffer, k, p)
 
     def _place(self, buffer: str, k: int, was: Position, p: Position, *, doubt: bool, quiet: bool) -> Iterator[str]:

@@ -35,24 +35,23 @@ int forward_output(const OpgenCall& call, OpgenHost& host) {
   rt::parallel(host, outer.count, 1, [=, &host](int64_t begin, int64_t end) {
     rt::Held<opmath_t> cos_held;
     rt::Held<opmath_t> sin_held;
+    rt::Held<opmath_t> cos_held_2;
+    rt::Held<opmath_t> sin_held_2;
     outer.runs<rt::block>(begin, end, nullptr, [&](const auto& run) {
       rt::Sink<opmath_t> output_out(output, run.at[7], run.step[7], run.size);
       const auto input_2 = [&](int64_t i) { return outer.index(run, 0, i); };
-      const rt::Line<opmath_t> input_at(host, input, rt::stretch(run, 0, 1), 0, rt::checked(input, 2, 0, 0, input_2));
-      const auto cos_wanted = [&](int64_t i) { return outer.index(run, 0, i) < H; };
-      const rt::Line<opmath_t> cos_at(host, cos, rt::stretch(run, 1, 1), 0, rt::wanted(cos_wanted),
-                                      rt::checked(cos, 1, 0, 1, input_2));
+      const rt::Line<opmath_t> input_at(host, input, rt::stretch(run, 0, 1), 0, rt::clipped(input, 2, 0, input_2));
+      const rt::Line<opmath_t> cos_at(host, cos_held, cos, rt::stretch(run, 1, 1), 0, rt::clipped(cos, 1, 0, input_2));
       const auto input_2_2 = [&](int64_t i) { return outer.index(run, 0, i) + H; };
       const rt::Line<opmath_t> input_at_2(host, input, rt::stretch(run, 2, 1), 0,
                                           rt::clipped(input, 2, input.stride(2), input_2_2));
-      const rt::Line<opmath_t> sin_at(host, sin, rt::stretch(run, 3, 1), 0, rt::wanted(cos_wanted),
-                                      rt::checked(sin, 1, 0, 2, input_2));
+      const rt::Line<opmath_t> sin_at(host, sin_held, sin, rt::stretch(run, 3, 1), 0, rt::clipped(sin, 1, 0, input_2));
       const auto cos_1 = [&](int64_t i) { return outer.index(run, 0, i) - H; };
-      const rt::Line<opmath_t> cos_at_2(host, cos_held, cos, rt::stretch(run, 4, 1), 0,
+      const rt::Line<opmath_t> cos_at_2(host, cos_held_2, cos, rt::stretch(run, 4, 1), 0,
                                         rt::clipped(cos, 1, cos.stride(1), cos_1));
       const rt::Line<opmath_t> input_at_3(host, input, rt::stretch(run, 5, 1), 0,
                                           rt::clipped(input, 2, input.stride(2), cos_1));
-      const rt::Line<opmath_t> sin_at_2(host, sin_held, sin, rt::stretch(run, 6, 1), 0,
+      const rt::Line<opmath_t> sin_at_2(host, sin_held_2, sin, rt::stretch(run, 6, 1), 0,
                                         rt::clipped(sin, 1, sin.stride(1), cos_1));
       rt::each(run.size, [&](int64_t i) {
         const opmath_t total_2 = input_at[i] * cos_at_2[i] + input_at_3[i] * sin_at_2[i];
@@ -93,19 +92,18 @@ int backward_grad_input(const OpgenCall& call, OpgenHost& host) {
   outer.arrange();
   rt::parallel(host, outer.count, 1, [=, &host](int64_t begin, int64_t end) {
     rt::Held<opmath_t> cos_held;
+    rt::Held<opmath_t> cos_held_2;
     rt::Held<opmath_t> sin_held;
+    rt::Held<opmath_t> sin_held_2;
     outer.runs<rt::block>(begin, end, nullptr, [&](const auto& run) {
       rt::Sink<opmath_t> grad_input_out(grad_input, run.at[7], run.step[7], run.size);
-      const auto grad_output_wanted = [&](int64_t i) { return outer.index(run, 0, i) < 2 * H; };
       const auto grad_output_2 = [&](int64_t i) { return outer.index(run, 0, i); };
       const rt::Line<opmath_t> grad_output_at(host, grad_output, rt::stretch(run, 0, 1), 0,
-                                              rt::wanted(grad_output_wanted),
-                                              rt::checked(grad_output, 2, 0, 0, grad_output_2));
-      const auto cos_wanted = [&](int64_t i) { return outer.index(run, 0, i) < 2 * H && outer.index(run, 0, i) < H; };
-      const rt::Line<opmath_t> cos_at(host, cos, rt::stretch(run, 1, 1), 0, rt::wanted(cos_wanted),
-                                      rt::checked(cos, 1, 0, 1, grad_output_2));
+                                              rt::clipped(grad_output, 2, 0, grad_output_2));
+      const rt::Line<opmath_t> cos_at(host, cos_held, cos, rt::stretch(run, 1, 1), 0,
+                                      rt::clipped(cos, 1, 0, grad_output_2));
       const auto cos_1 = [&](int64_t i) { return outer.index(run, 0, i) - H; };
-      const rt::Line<opmath_t> cos_at_2(host, cos_held, cos, rt::stretch(run, 2, 1), 0,
+      const rt::Line<opmath_t> cos_at_2(host, cos_held_2, cos, rt::stretch(run, 2, 1), 0,
                                         rt::clipped(cos, 1, cos.stride(1), cos_1));
       const rt::Line<opmath_t> grad_output_at_2(host, grad_output, rt::stretch(run, 3, 1), 0,
                                                 rt::clipped(grad_output, 2, grad_output.stride(2), cos_1));
@@ -114,9 +112,8 @@ int backward_grad_input(const OpgenCall& call, OpgenHost& host) {
       const auto grad_output_2_2 = [&](int64_t i) { return H + outer.index(run, 0, i); };
       const rt::Line<opmath_t> grad_output_at_3(host, grad_output, rt::stretch(run, 5, 1), 0,
                                                 rt::clipped(grad_output, 2, grad_output.stride(2), grad_output_2_2));
-      const auto sin_wanted = [&](int64_t i) { return H + outer.index(run, 0, i) < 2 * H; };
-      const rt::Line<opmath_t> sin_at_2(host, sin, rt::stretch(run, 6, 1), 0, rt::wanted(sin_wanted),
-                                        rt::checked(sin, 1, 0, 2, grad_output_2));
+      const rt::Line<opmath_t> sin_at_2(host, sin_held_2, sin, rt::stretch(run, 6, 1), 0,
+                                        rt::clipped(sin, 1, 0, grad_output_2));
       rt::each(run.size, [&](int64_t i) {
         const int64_t product = 2 * H;
         const int64_t difference = outer.index(run, 0, i) - H;

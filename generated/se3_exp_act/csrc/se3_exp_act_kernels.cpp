@@ -535,11 +535,9 @@ int backward_grad_twist(const OpgenCall& call, OpgenHost& host) {
       const rt::Steady<opmath_t> grad_norm_s_at(grad_norm_s_held, grad_norm_s, run.at[31], run.step[31], run.size);
       const rt::Steady<opmath_t> grad_s_at(grad_s_held, grad_s, run.at[32], run.step[32], run.size);
       rt::Sink<opmath_t> grad_twist_out(grad_twist, run.at[33], run.step[33], run.size);
-      const auto grad_output_wanted = [&](int64_t i) { return outer.index(run, 0, i) < 3; };
       const auto grad_output_1 = [&](int64_t i) { return outer.index(run, 0, i); };
       const rt::Line<opmath_t> grad_output_at_4(host, grad_output, rt::stretch(run, 30, 1), 0,
-                                                rt::wanted(grad_output_wanted),
-                                                rt::checked(grad_output, 1, 0, 3, grad_output_1));
+                                                rt::clipped(grad_output, 1, 0, grad_output_1));
       const rt::Told told(run.size, outer.still(0), [&](int64_t i) {
         const auto value = rt::mod(1 - outer.index(run, 0, i), 3) == 0;
         return value;

@@ -46,7 +46,11 @@ def kernels_text(table: StepTable) -> str:
 
 
 def compile_plans(
-    plans: Sequence[tuple[str, KernelPlan]], folder: Path, only: str | None = None, isa: str | None = None
+    plans: Sequence[tuple[str, KernelPlan]],
+    folder: Path,
+    only: str | None = None,
+    isa: str | None = None,
+    flags: Sequence[str] = (),
 ) -> tuple[Path, tuple[tuple[Launch, ...], ...]]:
     """One library of the kernels of several plans, and what their steps launch; `only` for numbers of one type.
 
@@ -62,7 +66,7 @@ def compile_plans(
     made = folder / "op.so"
     found = emulate.compiler()
     assert found is not None
-    lines = [[found, *_FLAGS, f"-I{root() / 'csrc'}", str(source), "-o", str(made)]]
+    lines = [[found, *_FLAGS, *flags, f"-I{root() / 'csrc'}", str(source), "-o", str(made)]]
     if isa is not None:
         compiled = folder / "op_kernels.o"
         kernels = toolchain().kernels(source, [root() / "csrc"], compiled, isa)

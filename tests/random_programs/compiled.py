@@ -29,6 +29,7 @@ class Batch:
     calls: list[tuple[Checked, Call, KernelPlan]] = field(default_factory=list)
     without: list[str] = field(default_factory=list)
     isa: str | None = None  # the instruction set that they are optimised for
+    flags: tuple[str, ...] = ()  # more that the compiler is told
 
     @staticmethod
     def of(programs: Sequence[Checked], stages: Sequence[str], isa: str | None = None) -> Batch:
@@ -61,7 +62,7 @@ class Batch:
         plans = [(f"p{k}", plan) for k, (_, _, plan) in enumerate(self.calls)]
         own = folder / f"cpu{next(_numbers)}"
         own.mkdir()
-        library, numbers = compile_plans(plans, own, only="double", isa=self.isa)
+        library, numbers = compile_plans(plans, own, only="double", isa=self.isa, flags=self.flags)
         return [Compiled(plan, library, n, self.isa) for (_, plan), n in zip(plans, numbers, strict=True)]
 
     def _emulated(self, folder: Path) -> list[emulate.Emulated]:

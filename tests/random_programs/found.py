@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 from tests.random_programs import found_recurrences, found_scatters
+from tests.random_programs.specs import Case
 
 X = "inputs: {x: {shape: [..., N]}}\n"
 
@@ -388,3 +389,10 @@ _SHAPES = {
 
 FOUND = {**_OTHERS, **found_recurrences.FOUND, **found_scatters.FOUND}
 SHAPES = {**_SHAPES, **found_recurrences.SHAPES, **found_scatters.SHAPES}
+
+
+def cases() -> dict[str, Case]:
+    """Each of them with sizes and values."""
+    usual = {"x": (2, 3), "w": (3,)}
+    values = {"p": 0.3, "limit": 0.7, "zero": 0.0, "minus": -1.0, "order": 2, "none": 0}
+    return {name: Case(f"op: made\n{text}", SHAPES.get(name, usual), {}, values, ()) for name, text in FOUND.items()}

@@ -13,17 +13,13 @@ from tests.random_programs.calls import STAGES, Checked, check
 from tests.random_programs.compiled import Batch
 from tests.random_programs.emptied import check_emptied
 from tests.random_programs.fakes import check_fakes
-from tests.random_programs.found import FOUND, SHAPES
+from tests.random_programs.found import FOUND, cases
 from tests.random_programs.printed import check_torch
-from tests.random_programs.specs import Case
 
 
 @pytest.fixture(scope="module")
 def found() -> dict[str, Checked]:
-    usual = {"x": (2, 3), "w": (3,)}
-    values = {"p": 0.3, "limit": 0.7, "zero": 0.0, "minus": -1.0, "order": 2, "none": 0}
-    cases = {name: Case(f"op: made\n{text}", SHAPES.get(name, usual), {}, values, ()) for name, text in FOUND.items()}
-    return {name: check(case) for name, case in cases.items()}
+    return {name: check(case) for name, case in cases().items()}
 
 
 @pytest.mark.parametrize("name", FOUND)

@@ -68,6 +68,7 @@ from opgen.lower.guards import (
 from opgen.lower.imaginary import imaginary_parts
 from opgen.lower.kinds import numeric, promote
 from opgen.lower.meeting import meeting
+from opgen.lower.never import never
 from opgen.lower.nowhere import nowhere
 from opgen.lower.override import check_targets, lower_override, without_cotangent
 from opgen.lower.proposals import one_statement
@@ -169,6 +170,7 @@ def _lower(spec: OpSpec, bag: Bag) -> Operator | None:
         *still(d, variants),
         *meeting(d, variants),
         *nowhere(d, variants),
+        *never(d, variants),
         *together(d),
         *without_cotangent(d),
         *roots(d),

@@ -21,8 +21,9 @@ from opgen.lang.nodes import Access, Assign, Call, Compare, Expr, Logic, Name, R
 from opgen.lang.unparse import respelled
 from opgen.lang.walk import literal, nodes
 from opgen.lower.assigned import assigned_once, written_out
-from opgen.lower.declare import DRAWS, Declarations
+from opgen.lower.declare import Declarations
 from opgen.lower.doubts import doubt
+from opgen.lower.draw import is_drawn
 from opgen.lower.linear import Fact, Known, Linear, linear, plus
 from opgen.lower.other_index import elsewhere, ends, extents
 from opgen.lower.whole_numbers import Whole
@@ -103,7 +104,7 @@ class _Search:
                 if is_here and self.is_never(some):
                     return tuple(e for e in asked if any(t.of is e for t in some))
         denied = ((e, n) for e in asked for n in asked if isinstance(n, Unary) and n.op == "not" and n.operand == e)
-        pair = next((p for p in denied if not self.draws(p[0])), ())
+        pair = next((p for p in denied if not is_drawn(p[0])), ())
         return tuple(e for e in asked if any(e is p for p in pair))
 
     def told(self, e: Expr) -> Iterator[_Told]:
@@ -116,7 +117,7 @@ class _Search:
         """What each pair of a chain of comparisons says."""
         for (left, right), op in zip(pairwise(c.operands), c.ops, strict=True):
             sides = [written_out(e, self.once) for e in (left, right)]
-            if any(isinstance(e, Text) or self.draws(e) for e in sides) or op == "!=":
+            if any(isinstance(e, Text) or is_drawn(e) for e in sides) or op == "!=":
                 continue
             exact = all(map(self.is_exact, sides))
             a, b = (linear(e, self.once) if exact else _opaque(e) for e in sides)
@@ -141,11 +142,6 @@ class _Search:
         names = {Name(n, e.span) for n in self.once}
         read = (isinstance(n, Access | Call | Reduction) or n in names for n in nodes(e))
         return not any(read) and self.whole.is_whole(e)
-
-    def draws(self, e: Expr) -> bool:
-        """Whether random numbers are drawn in an expression, others at each place where it stands."""
-        inner = (n.name for n in nodes(e) if isinstance(n, Call))
-        return any(name in DRAWS for name in inner)
 
     # --- what is said of it ------------------------------------------------------------------------------------------
 

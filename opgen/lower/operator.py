@@ -78,6 +78,7 @@ from opgen.lower.roots import roots
 from opgen.lower.scatter import identity
 from opgen.lower.scope import DECLARED, Frame, Known, Variation
 from opgen.lower.shape import is_clear
+from opgen.lower.signs import signs
 from opgen.lower.statement import Wanted, frame_of
 from opgen.lower.steps import without_loops
 from opgen.lower.steps_of_input import without_steps_of_inputs
@@ -171,6 +172,7 @@ def _lower(spec: OpSpec, bag: Bag) -> Operator | None:
         *meeting(d, variants),
         *nowhere(d, variants),
         *never(d, variants),
+        *signs(d, variants),
         *together(d),
         *without_cotangent(d),
         *roots(d),

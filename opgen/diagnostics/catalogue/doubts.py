@@ -252,4 +252,13 @@ ROWS = (
         "y = sum[i, j](where(r[i] > r[j], x[i] - x[j], 0))",
         given="inputs: {x: {shape: [N]}, r: {shape: [N]}}",
     ),
+    Code(
+        "OPG284",
+        "A value that is 0 because of a sign",
+        "What is never above 0 has no positive part, no square root and no logarithm, and `x - x` is 0. A warning; the"
+        " spec builds all the same.",
+        "y = sign(x)*relu(-abs(x) - 1)",
+        "y = sign(x)*relu(abs(x) - 1)",
+        given="inputs: [x]",
+    ),
 )

@@ -32,6 +32,11 @@ def seeds(d: Declarations) -> tuple[str, ...]:
     return tuple(n for n, t in d.inputs.items() if t.dtype == "seed")
 
 
+def is_drawn(e: Expr) -> bool:
+    """Whether random numbers are drawn in an expression, others at each place where it stands."""
+    return any(isinstance(n, Call) and n.name in DRAWS for n in nodes(e))
+
+
 _LIKE = {"rand_like": "uniform", "randn_like": "normal"}
 
 

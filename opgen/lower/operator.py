@@ -68,6 +68,7 @@ from opgen.lower.guards import (
 from opgen.lower.imaginary import imaginary_parts
 from opgen.lower.kinds import numeric, promote
 from opgen.lower.meeting import meeting
+from opgen.lower.never import never
 from opgen.lower.nowhere import nowhere
 from opgen.lower.override import check_targets, lower_override, without_cotangent
 from opgen.lower.proposals import one_statement
@@ -77,6 +78,7 @@ from opgen.lower.roots import roots
 from opgen.lower.scatter import identity
 from opgen.lower.scope import DECLARED, Frame, Known, Variation
 from opgen.lower.shape import is_clear
+from opgen.lower.signs import signs
 from opgen.lower.statement import Wanted, frame_of
 from opgen.lower.steps import without_loops
 from opgen.lower.steps_of_input import without_steps_of_inputs
@@ -169,6 +171,8 @@ def _lower(spec: OpSpec, bag: Bag) -> Operator | None:
         *still(d, variants),
         *meeting(d, variants),
         *nowhere(d, variants),
+        *never(d, variants),
+        *signs(d, variants),
         *together(d),
         *without_cotangent(d),
         *roots(d),

@@ -91,7 +91,7 @@ def _zero(p: Product, why: str) -> Diagnostic:
 
 def remainders(d: Declarations) -> Iterator[Diagnostic]:
     """A warning for `k[n] % 1`, and for the fraction of `k[n]`, where `k` holds whole numbers."""
-    whole = _Whole(d, assigned_once(d))
+    whole = Whole(d, assigned_once(d))
     for a in d.forward:
         for e in nodes(a.value):
             match e:
@@ -103,7 +103,7 @@ def remainders(d: Declarations) -> Iterator[Diagnostic]:
                     yield _none_left(e, of)
 
 
-def _by_1(a: Assign, p: Product, whole: _Whole) -> Iterator[Diagnostic]:
+def _by_1(a: Assign, p: Product, whole: Whole) -> Iterator[Diagnostic]:
     """What is said of a remainder in a product, which is that of all before it."""
     for k, (op, one) in enumerate(p.factors):
         before = p.factors[:k]
@@ -141,7 +141,7 @@ def _none_left(e: Expr, of: Expr, *hints: str) -> Diagnostic:
 
 
 @dataclass(frozen=True, slots=True)
-class _Whole:
+class Whole:
     """Which expressions are integers, as far as that is plain to see."""
 
     d: Declarations
@@ -179,5 +179,5 @@ class _Whole:
             return self.d.params[name].type in ("int", "bool")
         if name in self.once:
             others = {n: a for n, a in self.once.items() if n != name}
-            return _Whole(self.d, others).is_whole(self.once[name].value)
+            return Whole(self.d, others).is_whole(self.once[name].value)
         return isinstance(e, Name) and name not in self.d.targets() and name not in CONSTANTS

@@ -243,4 +243,22 @@ ROWS = (
         "y[n, c] = log_softmax[c](x[n, c])",
         given="inputs: {x: {shape: [N, C]}}",
     ),
+    Code(
+        "OPG283",
+        "A condition that is never true",
+        "What no values meet always chooses the same: `j <= i and j > i`, or a value that is to be above itself. A"
+        " warning; the spec builds all the same.",
+        "y = sum[i, j](where(r[i] > r[i], x[i] - x[j], 0))",
+        "y = sum[i, j](where(r[i] > r[j], x[i] - x[j], 0))",
+        given="inputs: {x: {shape: [N]}, r: {shape: [N]}}",
+    ),
+    Code(
+        "OPG284",
+        "A value that is 0 because of a sign",
+        "What is never above 0 has no positive part, no square root and no logarithm, and `x - x` is 0. A warning; the"
+        " spec builds all the same.",
+        "y = sign(x)*relu(-abs(x) - 1)",
+        "y = sign(x)*relu(abs(x) - 1)",
+        given="inputs: [x]",
+    ),
 )

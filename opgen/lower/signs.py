@@ -1,0 +1,137 @@
+"""What is 0 for all values, or no number, because of the sign of what is in it: a warning.
+
+`relu(-abs(x) - dead)` is 0 where `dead >= 0`, and `x - x` is 0. In: the statements as they are written, and domains. A
+sum has a sign only if all its terms have that one, so that rounding does not matter.
+"""
+
+from __future__ import annotations
+
+from collections.abc import Iterator, Mapping, Sequence
+from dataclasses import dataclass
+from fractions import Fraction
+
+from opgen.diagnostics.model import Diagnostic
+from opgen.ir.operator import Variant
+from opgen.ir.program import Kind, Program, statement_scalars
+from opgen.ir.scalar import Apply, walk
+from opgen.lang.nodes import Assign, Call, Expr, Number, Power, Product, Reduction, Sum, Unary
+from opgen.lang.unparse import respelled
+from opgen.lang.walk import integer, literal, names_read, nodes
+from opgen.lower.assigned import assigned_once, written_out
+from opgen.lower.declare import Declarations
+from opgen.lower.doubts import doubt
+from opgen.lower.draw import is_drawn
+from opgen.lower.linear import Known
+from opgen.lower.other_index import elsewhere, extents
+
+_KEEPING = ("sum", "mean")  # what of values of one sign has that sign
+_SQUARES = ("norm", "var", "std", "count", "softmax")
+_ROOTS = {"sqrt": "is nan, or 0", "log": "is nan, or -inf"}
+
+
+def signs(d: Declarations, variants: Sequence[Variant]) -> Iterator[Diagnostic]:
+    """A warning for each of them; squares of complex numbers have any sign."""
+    known = _Signs(d, assigned_once(d), Known(d))
+    found = [w for a in d.forward for e in nodes(a.value) for w in _at(a, e, known, variants)]
+    yield from () if found and any(_is_complex(v.program) for v in variants) else found
+
+
+def _is_complex(p: Program) -> bool:
+    """Whether there are complex numbers in a program."""
+    inner = (e for s in p.statements for e in statement_scalars(s))
+    made = (n for e in (*inner, *(e for f in p.functions for e in f.scalars)) for n in walk(e))
+    return any(t.kind is Kind.COMPLEX for t in p.inputs) or any(
+        isinstance(n, Apply) and n.fn == "complex" for n in made
+    )
+
+
+def _at(a: Assign, e: Expr, known: _Signs, variants: Sequence[Variant]) -> Iterator[Diagnostic]:
+    """What is said of an expression in a statement."""
+    match e:
+        case Call(name="relu" | "max" | "min" | "sqrt" | "log"):
+            yield from _lost(e, known)
+        case Sum(terms=(("+", x), ("-", y))) if x == y and known.is_read(x):
+            moved = elsewhere(a, y, extents(variants, a))
+            hints = (f"write `{respelled(e, (y, moved))}`",) if moved else ()
+            yield doubt("OPG284", f"`{respelled(e)}` is 0 wherever it is a number", e, "the same twice", *hints)
+
+
+def _lost(c: Call, known: _Signs) -> Iterator[Diagnostic]:
+    """What is said of a function of what has the wrong sign for it."""
+    inner = [e for e in c.args if literal(e) != 0]
+    if len(inner) != 1 or len(c.args) - len(inner) != (c.name in ("max", "min")) or not known.is_read(inner[0]):
+        return
+    (e,) = inner
+    sign = 1 if c.name == "min" else -1
+    if known.has(e, sign):
+        what = _ROOTS.get(c.name, "is 0 everywhere")
+        side = "below" if sign > 0 else "above"
+        hints = tuple(f"`{respelled(c, (e, turned))}`" for turned in _turned(e))
+        hint = (f"write {', or '.join(hints)}",) if hints else ()
+        yield doubt("OPG284", f"`{respelled(c)}` {what}: what is in it is never {side} 0", e, f"never {side} 0", *hint)
+
+
+def _turned(e: Expr) -> Iterator[str]:
+    """An expression with the sign of one of its terms turned: of `-a - b` both `a - b` and `b - a`."""
+    text = respelled(e)
+    match e:
+        case Unary(op="-", operand=a):
+            yield respelled(a)
+        case Product() if text.startswith("-"):
+            yield text.removeprefix("-").lstrip()
+        case Sum(terms=(("+", first), ("-", second))) if text.startswith("-"):
+            minuend, rest = text.removeprefix("-").lstrip(), respelled(second)
+            one = respelled(first).removeprefix("-").lstrip()
+            yield minuend
+            if minuend.startswith(one) and minuend.endswith(rest):
+                yield rest + minuend[len(one) : -len(rest)] + one
+
+
+@dataclass(frozen=True, slots=True)
+class _Signs:
+    """Which expressions are never below 0, or never above, as far as that is plain to see."""
+
+    d: Declarations
+    once: Mapping[str, Assign]
+    known: Known
+
+    def is_read(self, e: Expr) -> bool:
+        """Whether an expression is of values that are passed, and draws no random numbers."""
+        return not is_drawn(e) and any(n in self.d.inputs or n in self.d.targets() for n in names_read(e))
+
+    def has(self, e: Expr, sign: int) -> bool:
+        """Whether an expression times 1, or -1, is never below 0."""
+        e = written_out(e, self.once)
+        match e:
+            case Number(value=value):
+                return value * sign >= 0
+            case Unary(op="-", operand=a):
+                return self.has(a, -sign)
+            case Sum(terms=terms):
+                return all(self.has(t, sign if op == "+" else -sign) for op, t in terms)
+            case Product(factors=factors):
+                return self.of_product(factors, sign)
+            case Power(exponent=exponent):
+                return sign > 0 and (integer(exponent) or 1) % 2 == 0
+            case Call(name="cast" | "detach", args=(a, *_)):
+                return self.has(a, sign)
+            case Call(name="where" | "clamp", args=(_, a, b)):
+                return self.has(a, sign) and self.has(b, sign)
+            case Call(name="min" | "max" as name, args=args):
+                some = any if (name == "max") == (sign > 0) else all
+                return some(self.has(a, sign) for a in args)
+            case Reduction(name=name, body=body):
+                return (name in _SQUARES and sign > 0) or (name in _KEEPING and self.has(body, sign))
+            case _:
+                return self.known.shown({e: Fraction(sign)}, strict=False)
+
+    def of_product(self, factors: Sequence[tuple[str, Expr]], sign: int) -> bool:
+        """Whether a product has a sign; of quotients only those by numbers, which are not 0."""
+        for op, f in factors:
+            if op not in ("*", "/") or (op == "/" and not literal(f)):
+                return False
+            if self.has(f, -1):
+                sign = -sign
+            elif not self.has(f, 1):
+                return False
+        return sign > 0

@@ -1,0 +1,84 @@
+"""Values that are 0, or no numbers, because of a sign: what is told, and what is left alone."""
+
+from __future__ import annotations
+
+import pytest
+
+from opgen.diagnostics.model import Severity
+from tests.diagnostics.cures import diagnosed, whole
+
+FIELDS = """\
+inputs: {x: {shape: [N]}, s: {shape: [N], domain: s > 0}, seed: {dtype: seed}}
+params: {f: {type: float, default: 1, domain: f >= 0}, w: {type: float, default: 1}}
+"""
+
+
+def told(*lines: str) -> list[tuple[str, tuple[str, ...]]]:
+    found = diagnosed(whole(FIELDS, *lines))
+    assert all(d.severity is Severity.WARNING for d in found)
+    return [(d.message, d.hints) for d in found if d.code == "OPG284"]
+
+
+@pytest.mark.parametrize(
+    ("formula", "what", "meant"),
+    [
+        ("relu(-abs(x[n]) - f)", "is 0 everywhere", ("relu(abs(x[n]) - f)", "relu(f - abs(x[n]))")),
+        ("relu(-square(x[n]) - 1)", "is 0 everywhere", ("relu(square(x[n]) - 1)", "relu(1 - square(x[n]))")),
+        ("relu(-s[n]-(f + 1))", "is 0 everywhere", ("relu(s[n]-(f + 1))",)),
+        ("relu(-abs(x[n]))", "is 0 everywhere", ("relu(abs(x[n]))",)),
+        ("relu(-2*abs(x[n])/3)", "is 0 everywhere", ("relu(2*abs(x[n])/3)",)),
+        ("relu(-(abs(x[n]) + f))", "is 0 everywhere", ("relu(abs(x[n]) + f)",)),
+        ("max(0, -x[n]**2)", "is 0 everywhere", ("max(0, x[n]**2)",)),
+        ("relu(-norm[i](x[i]))", "is 0 everywhere", ("relu(norm[i](x[i]))",)),
+        ("sqrt(-square(x[n]))", "is nan, or 0", ("sqrt(square(x[n]))",)),
+        ("log(-f*exp(x[n]))", "is nan, or -inf", ("log(f*exp(x[n]))",)),
+    ],
+)
+def test_what_has_the_wrong_sign_is_told(formula: str, what: str, meant: tuple[str, ...]) -> None:
+    ((message, hints),) = told(f"y[n < N] = {formula}")
+    assert message == f"`{formula}` {what}: what is in it is never above 0"
+    assert hints == (f"write {', or '.join(f'`{m}`' for m in meant)}",)
+    assert not any(told(f"y[n < N] = {m}") for m in meant)
+
+
+def test_the_least_of_0_and_what_is_never_below_is_told() -> None:
+    assert told("y[n] = min(abs(x[n]), 0)") == [
+        ("`min(abs(x[n]), 0)` is 0 everywhere: what is in it is never below 0", ())
+    ]
+
+
+def test_what_a_name_holds_is_looked_up() -> None:
+    ((message, _),) = told("t[n] = -abs(x[n])", "y[n] = relu(t[n] - f)")
+    assert message.startswith("`relu(t[n] - f)` is 0 everywhere")
+
+
+def test_a_value_less_itself_is_told_with_another_index() -> None:
+    ((message, hints),) = told("y = sum[i, j](square(x[i] - x[i])*s[j])")
+    assert message == "`x[i] - x[i]` is 0 wherever it is a number"
+    assert hints == ("write `x[i] - x[j]`",)
+    assert told("y[n] = x[n] - x[n]") == [("`x[n] - x[n]` is 0 wherever it is a number", ())]
+
+
+@pytest.mark.parametrize(
+    "formula",
+    [
+        "relu(x[n])",
+        "relu(-x[n])",
+        "relu(-abs(x[n]) + f)",
+        "relu(f - abs(x[n]))",
+        "relu(-abs(x[n]) - w)",
+        "relu(abs(x[n]) - abs(x[n]) - f)",  # of which rounding may leave something
+        "relu(-abs(x[n])/s[n])",
+        "max(-abs(x[n]), f)",
+        "max(-f, 0)*x[n]",  # of params alone
+        "min(-abs(x[n]), 0)",
+        "sqrt(-log(s[n]))",
+        "x[n] - detach(x[n])",
+        "x[n] + s[n] - x[n]",
+        "normal(seed) - normal(seed) + x[n]",
+        "(n - n)*x[n]",
+        "real(sqrt(-square(complex(x[n], s[n]))))",
+    ],
+)
+def test_what_may_be_something_is_not(formula: str) -> None:
+    assert not told(f"y[n] = {formula}")

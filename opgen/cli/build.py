@@ -159,6 +159,6 @@ def _summary(result: BuildResult, *, dry: bool) -> None:
     elif dry:
         say(f"{len(result.drift)} file{'s differ' if len(result.drift) > 1 else ' differs'} from what the specs give")
     elif result.failed:
-        say(f"{count} in {result.out} all the same")
+        say(f"{count} in {result.out} {'is' if len(result.ops) == 1 else 'are'} built; what has errors is not")
     else:
         say(f"{count} in {result.out}; next: {command_line('test', *result.ops[:3], out=result.out)}")

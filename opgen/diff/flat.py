@@ -1,21 +1,23 @@
 """Operators, or parameters, whose gradient is 0 everywhere, since every value passes a step function or an order.
 
 In: an operator. Out: warnings: one `OPG254`, where no float input reaches a float result along a slope in any variant,
-or an `OPG278` for each parameter that does not. A spec that says so, by `detach` or by `differentiable: false`, means
-what it says. Results that are integers or conditions
-have no gradient, and most of them on purpose; one that a float of its own recurrence reads is a spike.
+or an `OPG278` for each parameter that does not. A spec that says so, by `differentiable: false` or by a result that is
+`detach(…)` as a whole, means what it says; a `detach` further inside that leaves no gradient at all is told. Results
+that are integers or conditions have no gradient, and most of them on purpose; one that a float of its own recurrence
+reads is a spike.
 """
 
 from __future__ import annotations
 
-from collections.abc import Container, Iterable, Iterator, Mapping
+from collections.abc import Container, Iterable, Iterator, Mapping, Sequence
 
 from opgen.diagnostics.model import Diagnostic, Severity, Span
+from opgen.diagnostics.suggest import listed
 from opgen.diff.adjoint import differentiable_inputs
 from opgen.diff.partials import partials, value_reads
 from opgen.ir.operator import Operator
 from opgen.ir.program import Kind, Program, Recurrence, bodies, definitions, statement_reads, statement_scalars
-from opgen.ir.scalar import ZERO, Apply, Scalar, reads, walk
+from opgen.ir.scalar import ZERO, Apply, Scalar, reads, transform, walk
 
 _SLOPES = (
     "or give a step a slope, by a local function with a derivative of its own:"
@@ -27,8 +29,10 @@ _SLOPES = (
 def flat(operator: Operator, described: Container[str]) -> tuple[Diagnostic, ...]:
     """A warning, where all gradients are 0. `described`: results of which the spec states what they hold."""
     programs = [v.program for v in operator.variants]
-    if not programs or any(_is_sloped(p, differentiable_inputs(p)) or _says_so(p) for p in programs):
+    if not programs or any(_is_sloped(p, differentiable_inputs(p)) or p.override.inputs for p in programs):
         return ()
+    if any(map(_says_so, programs)):
+        return _cut(programs, described)
     found = [where for p in programs if (where := _end(p, described)) is not None]
     if not found:
         return ()
@@ -38,6 +42,33 @@ def flat(operator: Operator, described: Container[str]) -> tuple[Diagnostic, ...
     hints = (f"say so: `outputs: {{{name}: {{{own}}}}}`", *_SLOPES)
     label = "depends on inputs by steps and orders only"
     return (Diagnostic("OPG254", message, span, label, hints=hints, severity=Severity.WARNING),)
+
+
+def _cut(programs: Sequence[Program], described: Container[str]) -> tuple[Diagnostic, ...]:
+    """A warning, where all gradients are 0 since every input that could have one is read in `detach`."""
+    ends = [_end(p, described) for p in programs if _is_sloped(p, differentiable_inputs(p), through=True)]
+    ended = [e for e in ends if e is not None and e[1] is Kind.FLOAT and e[0] not in described]
+    if not ended or len(ended) < len(programs) or any(map(_is_detached, programs)):
+        return ()
+    name, _, span = ended[0]
+    found = {n: None for p in programs for n in differentiable_inputs(p) if _is_sloped(p, (n,), through=True)}
+    read = listed(found, "and")
+    hints = (
+        f"to train through {read}, leave `detach` away there, and put it around what is to stay as it is",
+        f"or say so: `outputs: {{{name}: {{differentiable: false}}}}`",
+    )
+    message, label = f"the gradient of `{name}` is 0 everywhere", "has no slope outside of `detach`"
+    return (Diagnostic("OPG254", message, span, label, hints=hints, severity=Severity.WARNING),)
+
+
+def _is_detached(p: Program) -> bool:
+    """Whether some result is `detach(…)` as a whole."""
+    made = {s.target for s in definitions(p) for e in bodies(s) if isinstance(e, Apply) and e.fn == "detach"}
+    return any(o.value in made for o in p.outputs)
+
+
+def _without_detach(e: Scalar) -> Scalar:
+    return transform(e, lambda n: n.args[0] if isinstance(n, Apply) and n.fn == "detach" else n)
 
 
 def untrained(operator: Operator, parameters: Mapping[str, Span]) -> Iterator[Diagnostic]:
@@ -62,14 +93,21 @@ def _says_so(p: Program) -> bool:
     return "detach" in called or bool(p.override.inputs)
 
 
-def _is_sloped(p: Program, inputs: Iterable[str]) -> bool:
-    """Whether some result moves with some of the inputs. A recurrence moves if any of its steps does."""
+def _is_sloped(p: Program, inputs: Iterable[str], *, through: bool = False) -> bool:
+    """Whether some result moves with some of the inputs. A recurrence moves if any of its steps does.
+
+    `through`: as if nothing were detached.
+    """
     moving = set(inputs)
     before = -1
     while len(moving) > before:
         before = len(moving)
         for s in definitions(p):
-            if s.kind is Kind.FLOAT and s.target not in moving and any(_moves(e, moving, p) for e in bodies(s)):
+            if (
+                s.kind is Kind.FLOAT
+                and s.target not in moving
+                and any(_moves(_without_detach(e) if through else e, moving, p) for e in bodies(s))
+            ):
                 moving.add(s.target)
     return any(o.value in moving and o.differentiable for o in p.outputs)
 

@@ -51,7 +51,7 @@ _ALIASES = MappingProxyType({
     **dict.fromkeys(("maximum", "fmax"), "max"), **dict.fromkeys(("minimum", "fmin"), "min"),
     "clip": "clamp", "arctan": "atan", "arctan2": "atan2", "arcsin": "asin", "arccos": "acos", "fabs": "abs",
     **dict.fromkeys(("stop_gradient", "stopgradient", "stop_grad", "stopgrad", "sg"), "detach"),
-    **dict.fromkeys(("ifelse", "iif", "iff", "cond", "select"), "where"),
+    **dict.fromkeys(("if", "ifelse", "if_else", "ifthenelse", "if_then_else", "iif", "iff", "cond", "select"), "where"),
     "arcsinh": "asinh", "arccosh": "acosh", "arctanh": "atanh", "fix": "trunc", "aint": "trunc", "ceiling": "ceil",
     "rint": "round", "nint": "round", "truncate": "trunc", "fract": "frac", "inversesqrt": "rsqrt", "mix": "lerp",
     "log_sigmoid": "logsigmoid", "logsoftmax": "log_softmax", "conjugate": "conj", "psi": "digamma", "expit": "sigmoid",
@@ -225,7 +225,7 @@ def _known(
         infinity = Name("inf", span)
         bounds = (Unary("-", infinity, span) if low is None else low, infinity if high is None else high)
         return Meant(Call(name, (args[0], *(b for b in bounds if not isinstance(b, tuple))), span, span))
-    return None if named else Meant(Call(name, args, span, span))
+    return None if named or (name == "where" and len(args) < 3) else Meant(Call(name, args, span, span))
 
 
 def _is_axis(e: Expr) -> bool:

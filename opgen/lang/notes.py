@@ -30,6 +30,7 @@ from opgen.lang.nodes import (
     Reduction,
 )
 from opgen.lang.results import stored
+from opgen.lang.rows import by_row
 from opgen.lang.slices import Bounds, Extents, is_open
 from opgen.lang.spread import extended
 from opgen.lang.subscripts import target_of
@@ -119,7 +120,12 @@ class Notes(ABC):
             if self.made is not None and (cases := by_choice(self.words, self.made)):
                 line = f"a choice is a guard at the end: write {', '.join(f'`{unparse_assign(c)}`' for c in cases)}"
                 said = tuple(h for h in said if h != habits.CHOICE)
-            hints = (*said, line, *stored(self.words, whole), *self._seeded(text), *elsewhere)
+            row = None if self.made is None or self.above or self.within else by_row(self.made)
+            lines: tuple[str, ...] = (line,)
+            if row is not None:
+                each = f"for each element of the batch write `{unparse_assign(row)}`"
+                lines = (each, f"or over all of the batch, too: `{text}`")
+            hints = (*said, *lines, *stored(self.words, whole), *self._seeded(text), *elsewhere)
         else:
             hints = (*hints, *(h for o in others for h in o.hints if h not in (*hints, *_GENERAL)))
             hints = (*hints, *dict.fromkeys(o.otherwise for o in (first, *others) if o.otherwise), *elsewhere)

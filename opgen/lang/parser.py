@@ -36,10 +36,10 @@ from opgen.lang.slips import (
     last_case,
     own_function,
 )
-from opgen.lang.successive import KEPT, Chain, Values, as_values, go_on
+from opgen.lang.successive import KEPT, Chain, Values, as_values, go_on, is_new
 from opgen.lang.targets import behind_others, in_parts, is_said
 from opgen.lang.tuples import renamed_below, unpacked
-from opgen.lang.updates import FOREIGN, IN_PLACE, RENAMED, TWICE, in_place, updated
+from opgen.lang.updates import FOREIGN, IN_PLACE, RENAMED, TAKEN, TWICE, in_place, updated
 from opgen.lang.vocabulary import UNCLEAR, Vocabulary
 from opgen.lang.walk import integer
 from opgen.lang.whole import with_indices
@@ -227,10 +227,13 @@ class _Parser(LoopParser):
     def updated(self, s: Assign) -> Assign:
         """An update of another language as it is meant; a listed output has the last of its values."""
         below = self.formula.text[bisect_left(self.formula.offsets, self.token.span.start) :]
-        plain = s.op != "-=" and all(isinstance(i, Binder | Dots) for i in s.target.items or ())
+        plain = all(isinstance(i, Binder | Dots) for i in s.target.items or ())
+        if s.op == "-=":
+            plain &= is_new(self.words, self.values, s)
         value = as_values(self.words, self.values, s, self.found, below) if plain else None
         if value is not None:
             self.idioms.above = value[1]
+            self.idioms.say_instead(TAKEN, RENAMED)
             if value[1] or value[0].target.name == s.target.name:
                 self.idioms.say_instead(RENAMED, KEPT)
             return value[0]
@@ -304,7 +307,7 @@ class _Parser(LoopParser):
         if token.is_op(*FOREIGN) and self.peek().is_op("="):
             self.advance()
             span = token.span.to(self.advance().span)
-            hint = "what is taken away is added with a minus: `+= -(…)`" if token.text == "-" else RENAMED
+            hint = TAKEN if token.text == "-" else RENAMED
             self.idioms.note(span, f"there is no `{span.text}`", hint)
             return f"{token.text}="
         if targets := assigned_targets(self.tokens, self.at):

@@ -6,10 +6,11 @@ The last one is the output, so that what is read further down and what is return
 from __future__ import annotations
 
 import re
-from collections.abc import Sequence
+from collections.abc import Mapping, Sequence
 from dataclasses import dataclass, field, replace
 
 from opgen.diagnostics.model import Span
+from opgen.lang.circles import shift_of
 from opgen.lang.layout import layout, spelled
 from opgen.lang.nodes import Access, Assign, Binder, Dots, Expr, Name, Number, Target, Unary
 from opgen.lang.notes import Notes
@@ -48,7 +49,8 @@ def as_values(
             return None
         so_far.names.append(_named(words, name, 1) if listed else name)
     old = so_far.names[-1]
-    more = re.search(rf"^[ \t]*{name}[ \t]*(?:\[[^=\n]*\])?[ \t]*(?://|\*\*|/|%)=", below, re.MULTILINE)
+    update = rf"(?:(?://|\*\*|/|%)=|-=.*\b{name}\b)"
+    more = re.search(rf"^[ \t]*{name}[ \t]*(?:\[[^=\n]*\])?[ \t]*{update}", below, re.MULTILINE)
     new = name if listed and more is None else _named(words, name, len(so_far.names) + 1)
     meant = updated(words, s, own=old, new=new)
     if new != name:
@@ -62,6 +64,16 @@ def as_values(
         lines[:0] = _start(words, name, old, first)
     so_far.since = len(before)
     return meant, tuple(map(unparse_assign, lines))
+
+
+def is_new(words: Vocabulary, values: Mapping[str, Values], s: Assign) -> bool:
+    """Whether `y -= e` makes a new value: a scatter cannot read its own target, nor go on from one that is renamed."""
+    name, left = s.target.name, {i.name for i in s.target.items or () if isinstance(i, Binder)}
+    own = [n for n in nodes(s.value) if isinstance(n, Name | Access) and n.name == name]
+    steps = (shift_of(i) for n in own if isinstance(n, Access) for i in n.items)
+    back = any(step is not None and step.index in left for step in steps)  # a recurrence
+    begun = name in values and bool(values[name].names)
+    return (bool(own) and not back) or (begun and words.outputs.get(name) is None)
 
 
 @dataclass(slots=True)

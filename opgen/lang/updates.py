@@ -16,6 +16,7 @@ from opgen.lang.walk import names_read, transform
 
 FOREIGN = ("-", "/", "//", "%", "**")  # in front of `=`
 IN_PLACE = "an operator with `=` is a scatter, and the update of an input is a new value"
+TAKEN = "what is taken away is added with a minus: `+= -(…)`"
 RENAMED = "a new value is a new name, also where it is read further down"
 TWICE = (
     "a scatter multiplies a place as often as it is met; for once, mark the places, `hit[n < N] = 0` and"
@@ -30,7 +31,8 @@ def updated(words: Vocabulary, s: Assign, *, own: str = "", new: str = "") -> As
     """
     sign, target, value, at = s.op[:-1], s.target, s.value, s.span
     if sign == "-":
-        return replace(s, op="+=", value=Unary("-", value, at))
+        added = replace(s, op="+=", value=Unary("-", value, at))
+        return new_value(words, read_as(added, {target.name: own}), own, new) if own else added
     plain = [Name(i.name, i.span) if isinstance(i, Binder) else i for i in target.items or ()]
     if not all(isinstance(i, Name | Dots) for i in plain):
         inverse: Expr = Product((("*", Number(1, at)), ("/", value)), at)

@@ -15,7 +15,7 @@ from opgen.ir.reductions import REDUCTIONS
 from opgen.ir.scalar import BATCH, Batch, Dim, Index, Lit, Param, Position, Read, Scalar
 from opgen.lang.habits import COMMENT, NO_AXIS
 from opgen.lang.nodes import Access, Dots, Expr, Name, Number
-from opgen.lang.unparse import unparse_assign
+from opgen.lang.unparse import respelled, unparse_assign
 from opgen.lower import missing
 from opgen.lower.along import as_batch, of_its_index
 from opgen.lower.declare import CALLABLE
@@ -334,7 +334,8 @@ def position(f: Frame, item: Expr, dim: Scalar, site: Site) -> Scalar | None:
     if typed.kind is Kind.FLOAT and (name := missing.only_float(f, item)):
         field = "dtype" if name in f.decl.inputs else "type"
         hint = f"declare what it holds: `{name}: {{…, {field}: int}}`"
-        f.error("OPG223", "a position is an integer, and this is a float", item.span, hint)
+        rounding = f"or round it here: `int(round({respelled(item)}))`"
+        f.error("OPG223", "a position is an integer, and this is a float", item.span, hint, rounding)
         return None
     if typed.kind is Kind.FLOAT and (rounded := assigned_float(f, item)) is not None:
         message = f"a position is an integer, and `{rounded.target.name}` is a float"

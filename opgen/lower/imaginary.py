@@ -57,6 +57,8 @@ def _meant(parts: _Parts, of: Expr) -> Iterator[str]:
         yield f"write `{respelled(of)}`, if that is meant"
     else:
         yield f"write `real({respelled(of)})`"
+        if any(isinstance(n, Call) and n.name == "conj" for n in nodes(inner)):
+            yield "or `conj` of another value is meant: beside its own, no imaginary part of a number is left"
 
 
 @dataclass(frozen=True, slots=True)

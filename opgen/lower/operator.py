@@ -35,6 +35,7 @@ from opgen.lower.along import as_indexed
 from opgen.lower.block import lower_block
 from opgen.lower.bounds import bounds
 from opgen.lower.call import argument_names, look_at, placeholder
+from opgen.lower.cancelling import cancelled
 from opgen.lower.complex_split import split_operator
 from opgen.lower.constant import (
     absent_value,
@@ -177,6 +178,7 @@ def _lower(spec: OpSpec, bag: Bag) -> Operator | None:
         *without_cotangent(d),
         *roots(d),
         *doubts(d),
+        *cancelled(d),
         *bounds(d),
         *imaginary_parts(d),
         *deviations(d, variants),

@@ -11,12 +11,13 @@ from opgen.lang.circles import Step, furthest, is_constant, shift_of
 from opgen.lang.nodes import Access, Assign, Binder, Dots, Expr, Name, Number, Reduction, Sum, Unary
 from opgen.lang.products import reindexed
 from opgen.lang.unparse import unparse, unparse_assign, unparse_target
-from opgen.lang.walk import integer, nodes, statement_names, transform
+from opgen.lang.walk import integer, nodes, statement_at, statement_names, transform
 from opgen.lower.declare import Declarations
 from opgen.lower.gradient_names import cotangents_by, is_stated
 from opgen.lower.recurrence_next import extent_along, to_its_own
 from opgen.lower.scope import BAD, Frame, Typed
 from opgen.lower.steps import unbound
+from opgen.lower.updated import renamed
 
 _LIKELY = "tslki"  # what the index is called that a recurrence goes along, the likeliest first
 _OTHER = "a recurrence reads another position, such as `h[t - 1]`; a new value of a name is a new name"
@@ -256,7 +257,9 @@ def _on_the_way(d: Declarations, s: Assign) -> tuple[str, ...]:
 def too_early(f: Frame, e: Name | Access, span: Span) -> Typed:
     """A read of what is assigned further down, or in the very statement."""
     if e.name == f.target:
-        hints = (cotangents_by(f, e.name) if is_stated(f) else ()) or (_step_before(f.decl, e),)
+        hints = (
+            (cotangents_by(f, e.name) if is_stated(f) else ()) or _of_itself(f.decl, e) or (_step_before(f.decl, e),)
+        )
         return f.error("OPG219", f"`{e.name}` reads itself", span, *hints, label="not assigned yet")
     circle = _circle(f, e.name)
     notes = (f"they depend on each other in a circle: {' → '.join(circle)}",) if circle else ()
@@ -267,6 +270,12 @@ def too_early(f: Frame, e: Name | Access, span: Span) -> Typed:
         related=(Label(f.state.later[e.name], "assigned here"),), notes=notes, hints=(hint,),
     )  # fmt: skip
     return BAD
+
+
+def _of_itself(d: Declarations, e: Name | Access) -> tuple[str, ...]:
+    """The lines of an update that reads its own target, `y += f(y)`; none where it is something else."""
+    s = statement_at(d.forward, e.span)
+    return () if s is None or s.op == "=" else renamed(d, e.name)
 
 
 def _circle(f: Frame, name: str) -> tuple[str, ...]:

@@ -1,4 +1,4 @@
-"""A value that a statement makes of itself, `w = w/sum(w)`, as other languages have it: those before get new names.
+"""A value that a statement makes of itself, `w = w/sum(w)` or `w += f(w)` of other languages: new names before it.
 
 The last one keeps the name, so that outputs and what reads it further down stay as they are. In go the statements of a
 block, out come lines of help.
@@ -11,7 +11,7 @@ from dataclasses import replace
 from opgen.lang.circles import constant_part
 from opgen.lang.nodes import Access, Assign, Binder, Dots, Expr, Name
 from opgen.lang.unparse import unparse_assign
-from opgen.lang.updates import free_name, read_as
+from opgen.lang.updates import free_name, new_value, read_as
 from opgen.lang.walk import names_read, nodes
 from opgen.lower.declare import Declarations
 
@@ -20,7 +20,7 @@ def renamed(d: Declarations, name: str) -> tuple[str, ...]:
     """All lines that change where each value of a name gets one of its own; nothing where one of them is not read."""
     block = d.forward if any(s.target.name == name for s in d.forward) else d.backward
     own = [s for s in block if s.target.name == name]
-    starts = [s for s in own if s.op == "="]
+    starts = [s for s in own if _is_value(s)]
     if own[0].op != "=" or any(s.guard is not None or constant_part(s) is not None or _moved(s) for s in own):
         return ()
     names = _names(d, name, len(starts))
@@ -30,10 +30,14 @@ def renamed(d: Declarations, name: str) -> tuple[str, ...]:
         made = read_as(s, {name: current}) if current else s
         read = read or name in names_read(s.value)
         if s.target.name == name:
-            if s.op == "=":
+            if _is_value(s):
                 if not read or (not current and name in names_read(s.value)):
                     return ()
-                current, read = names.pop(0), False
+                before, current, read = current, names.pop(0), False
+                whole = made if s.op == "=" else new_value(d.words, made, before, current)
+                if whole is None:
+                    return ()
+                made = whole
             made = replace(made, target=replace(made.target, name=current))
         if made != s or s is own[-1]:
             lines.append(f"`{unparse_assign(made)}`")
@@ -48,6 +52,11 @@ def _names(d: Declarations, name: str, count: int) -> list[str]:
         first = 1 + (int(found[-1].removeprefix(own)) if found else 0)
         found.append(free_name(d.words, own, first))
     return [*found, name]
+
+
+def _is_value(s: Assign) -> bool:
+    """Whether a statement makes a new value: an update that reads its own name, `y += f(y)`, does so as well."""
+    return s.op == "=" or s.target.name in names_read(s.value)
 
 
 def _moved(s: Assign) -> bool:

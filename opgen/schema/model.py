@@ -201,8 +201,10 @@ class OpSpec(f.Entry):
 
     @property
     def described_outputs(self) -> frozenset[str]:
-        """The results of which it is stated what they hold, or that they have no gradient."""
-        return frozenset(str(o.name) for o in self.outputs or () if o.dtype is not None or not o.differentiable)
+        """The results of which it is stated what they hold, that they have no gradient, or which buffer they become."""
+        kept = () if self.module is None else (str(output) for _, output in self.module.updates)
+        stated = (str(o.name) for o in self.outputs or () if o.dtype is not None or not o.differentiable)
+        return frozenset((*stated, *kept))
 
 
 __all__ = [

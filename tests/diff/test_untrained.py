@@ -1,4 +1,4 @@
-"""Parameters of modules whose gradient is 0 everywhere."""
+"""Parameters of modules whose gradient is 0 everywhere, and operators that `detach` leaves none."""
 
 from __future__ import annotations
 
@@ -8,6 +8,7 @@ import pytest
 
 from opgen.diagnostics.model import Diagnostic, Severity
 from opgen.pipeline import SpecFile, Stage, run
+from opgen.project import looked_at
 from tests.diagnostics.cures import whole
 
 GATE = (
@@ -36,3 +37,39 @@ def test_a_parameter_without_a_gradient_is_told(lines: list[str]) -> None:
 )
 def test_a_parameter_with_a_gradient_is_not(lines: list[str]) -> None:
     assert not [d for d in warned(lines) if d.code == "OPG278"]
+
+
+TAUGHT = "inputs: {x: {shape: [N]}, u: {shape: [N]}, t: {shape: [N], differentiable: false}}"
+
+
+def cut(*lines: str) -> list[Diagnostic]:
+    found = looked_at(SpecFile(Path("spec.yaml"), whole(TAUGHT, *lines).encode(), "spec.yaml")).diagnostics
+    return [d for d in found if d.code != "OPG240"]
+
+
+@pytest.mark.parametrize(
+    "lines",
+    [
+        ["y = mean[n](square(detach(x[n]) - t[n]))"],
+        ["p[n] = detach(x[n])", "y = mean[n](square(p[n] - t[n]))"],
+        ["y[n] = detach(x[n])*where(u[n] > 0, t[n], 0)"],
+    ],
+)
+def test_a_result_without_a_slope_outside_of_detach_is_told(lines: list[str]) -> None:
+    (found,) = cut(*lines)
+    assert (found.code, found.severity) == ("OPG254", Severity.WARNING)
+    assert found.hints[0].startswith("to train through `x`, ")
+
+
+@pytest.mark.parametrize(
+    "lines",
+    [
+        ["y[n] = detach(2*x[n] + t[n])"],
+        ["y[n] = x[n] + detach(round(x[n]) - x[n])"],
+        ["y[n] = where(x[n] > 0, t[n], 0)*where(detach(u[n]) > 0, 1, 0)"],
+        ["y = mean[n](square(x[n] - detach(u[n])))"],
+        ["y = count[n](detach(x[n]) > t[n])"],
+    ],
+)
+def test_a_result_that_says_so_or_has_a_slope_is_not(lines: list[str]) -> None:
+    assert not [d for d in cut(*lines) if "detach" in d.label]

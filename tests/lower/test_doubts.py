@@ -266,3 +266,45 @@ def test_deviations_that_add_up_to_0_are_told(lines: list[str]) -> None:
 )
 def test_deviations_of_which_something_is_left_are_not(formula: str) -> None:
     assert not diagnosed(whole(SPREAD, AVERAGE, formula))
+
+
+SCORES = "inputs: {x: {shape: [N, K]}, s: {shape: []}, m: {shape: [N, K], dtype: bool}, b: {shape: [N]}}"
+
+
+@pytest.mark.parametrize(
+    ("lines", "cured"),
+    [
+        (["y[n, k] = softmax[k](x[n, k] + s)"], "y[n, k] = softmax[k](x[n, k])"),
+        (["y[n, k] = softmax[k](x[n, k] - s*n)"], "y[n, k] = softmax[k](x[n, k])"),
+        (["y[n, k] = log_softmax[k]((x[n, k] - b[n])/s)"], "y[n, k] = log_softmax[k](x[n, k] / s)"),
+        (["y[n, k] = softmax[k](s - x[n, k])"], "y[n, k] = softmax[k](-x[n, k])"),
+        (
+            ["y[n, k] = softmax[k](where(m[n, k], x[n, k] + b[n], -inf))"],
+            "y[n, k] = softmax[k](where(m[n, k], x[n, k], -inf))",
+        ),
+        (["z[n, k] = x[n, k] + b[n]", "y[n, k] = softmax[k](z[n, k])"], "z[n, k] = x[n, k]"),
+    ],
+)
+def test_a_term_that_a_softmax_cancels_is_told(lines: list[str], cured: str) -> None:
+    (found,) = (w for w in diagnosed(whole(SCORES, *lines)) if w.code != "OPG240")
+    assert (found.code, found.severity) == ("OPG285", Severity.WARNING)
+    assert f"`{cured}`" in found.hints[1]
+    assert not [w for w in diagnosed(whole(SCORES, cured, *lines[1:])) if w.code != "OPG240"]
+
+
+@pytest.mark.parametrize(
+    "lines",
+    [
+        ["y[n, k] = softmax[k](x[n, k] - max[j](x[n, j]))"],
+        ["h[n] = max[j](x[n, j])", "y[n, k] = softmax[k](x[n, k] - h[n])"],
+        ["y[n, k] = softmax[k](x[n, k] - detach(b[n]))"],
+        ["y[n, k] = softmax[k](x[n, k] + where(b[n] > 0, 0, -inf))"],
+        ["y[n, k] = softmax[k](x[n, k] + log(b[n]))"],
+        ["y[n, k] = softmax[k](x[n, k]*(b[n] + s) + s*k)"],
+        ["y[n, k] = softmax[n](x[n, k] + b[n])"],
+        ["z[n, k] = x[n, k] + b[n]", "y[n, k] = softmax[k](z[n, k])*z[n, k]"],
+        ["y[n] = logsumexp[k](x[n, k] + b[n])"],
+    ],
+)
+def test_a_term_that_has_the_index_or_keeps_exp_in_range_is_not(lines: list[str]) -> None:
+    assert not [w for w in diagnosed(whole(SCORES, *lines)) if w.code != "OPG240"]

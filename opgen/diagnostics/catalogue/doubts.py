@@ -261,4 +261,14 @@ ROWS = (
         "y = sign(x)*relu(abs(x) - 1)",
         given="inputs: [x]",
     ),
+    Code(
+        "OPG285",
+        "A term that a softmax cancels",
+        "A softmax is the same whatever is added to all of its scores: a term without its index changes nothing, and"
+        " has no gradient. What keeps `exp` in range, such as a maximum, is not told. A warning; the spec builds all"
+        " the same.",
+        "y[i, j] = softmax[j](x[i, j] - a*i)",
+        "y[i, j] = softmax[j](x[i, j] - a*abs(i - j))",
+        given="inputs: {x: {shape: [N, N]}, a: {shape: []}}",
+    ),
 )

@@ -309,8 +309,8 @@ ROWS = (
         "Gradient of zeros",
         "Steps (`round`, comparisons, `cast` to fewer bits) and positions (`argsort`, `argmax`) have the derivative 0."
         " Where all results are made of them, nothing can be trained through the operator. Of integers and conditions"
-        " that goes without saying, but for spikes, which a float of their recurrence reads. A warning; the spec builds"
-        " all the same.",
+        " that goes without saying, but for spikes, which a float of their recurrence reads; and a result that is"
+        " `detach` as a whole says so. A warning; the spec builds all the same.",
         "y = round(x)",
         "y = x + detach(round(x) - x)",
         given="inputs: [x]",

@@ -304,8 +304,7 @@ def _required(index: Tensor, size: int) -> Tensor:
 
 
 def _where_wanted(x: Tensor, dim: int, index: Tensor, wanted: Tensor | bool) -> tuple[Tensor, Tensor]:
-    """The tensor and positions along a dim of it; if that is empty, one of size 1, and positions beyond it if any is
-    wanted."""
+    """A tensor and positions along a dim; of an empty one, one of size 1 and places beyond it if any is wanted."""
     if x.shape[dim]:
         return x, index
     return _never_empty(x, (dim,), 0), torch.zeros_like(index) + torch.as_tensor(wanted).any()
@@ -393,10 +392,10 @@ def _combined(x: Tensor, dim: int, index: Tensor, values: Tensor, op: str, padde
     if padded:
         index = torch.where(_inside(index, size), index, size)
         x = torch.cat((x, x.new_zeros([1 if d == dim % x.ndim else n for d, n in enumerate(x.shape)])), dim)
+    elif not size and values.numel() and not in_graph():  # torch skips what it adds to nothing
+        raise IndexError("no position is in range for size 0")
     else:
         index = _required(index, size)
-        if not in_graph() and not size and values.numel():  # torch skips what it adds to nothing
-            raise IndexError("no position is in range for size 0")
     if op == "sum":
         out = x.index_add(dim, index, values) if index.ndim < x.ndim else x.scatter_add(dim, index, values)
     else:

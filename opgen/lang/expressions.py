@@ -119,7 +119,7 @@ class ExpressionParser(BracketParser):
             case _:
                 if len(ops) - ops.count("*") > MAX_DEPTH:
                     raise self.too_deep(span)
-                if "@" in ops or (self.idioms.linear and "*" in ops):
+                if "@" in ops or (self.idioms.turns and "*" in ops):
                     return self.matrices(signs, parts)
                 return Product(tuple(zip(("*", *ops), parts, strict=True)), span)
 

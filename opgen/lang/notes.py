@@ -76,7 +76,7 @@ class Notes(ABC):
     told: tuple[str, Span] | None = None  # what has been said of the first of them; then what is said of this one
     runs: dict[str, Expr] = field(default_factory=dict)  # how far indices run that no access says
     masked: bool = False  # a mask stands for positions
-    linear: bool = False  # matrices are turned round with `'`, so that `*` is their product
+    turns: bool = False  # matrices are turned round with `'`, so that `*` is their product
     ranks: list[tuple[Expr, int, bool]] = field(default_factory=list)  # values by their axes; which are rows?
     plain: bool = False  # nothing else stands there
     grown: tuple[str, ...] = ()  # the indices of the target with one more, which it lacks

@@ -78,7 +78,7 @@ class _Parser(LoopParser):
                 self.depth = 0
                 self.words.places.clear()
                 self.words.along = read_along(self.words, self.rest_of_statement())
-                self.idioms = Idioms(self.words, read_again, linear=any(t.is_word("'") for t in self.rest()))
+                self.idioms = Idioms(self.words, read_again, turns=any(t.is_word("'") for t in self.rest()))
                 s = with_indices(self.idioms, self.idioms.in_small_letters(self.statement()))
                 if not self.idioms.found:
                     sizes(self.words, s)

@@ -52,7 +52,7 @@ def times(notes: Notes, a: Expr, b: Expr, sign: str) -> Expr:
     """`a*b`, which is a product of matrices where `'` stands in the statement and both have axes."""
     span, first, second = a.span.to(b.span), _rank(notes, a), _rank(notes, b)
     is_row, other = _is_row(notes, a), _is_row(notes, b)
-    if not (sign == "*" and notes.linear and first and second):
+    if not (sign == "*" and notes.turns and first and second):
         made: Expr = Product((("*", a), (sign, b)), span)
         notes.ranks.append((made, max(first, second), is_row or other))
         return made

@@ -15,7 +15,7 @@ from opgen.lower.along import size_of
 from opgen.lower.assigned import assigned_once
 from opgen.lower.declare import Declarations
 from opgen.lower.doubts import doubt
-from opgen.lower.linear import Known, linear, plus
+from opgen.lower.multiples import Known, multiples, plus
 
 
 def bounds(d: Declarations) -> Iterator[Diagnostic]:
@@ -23,7 +23,7 @@ def bounds(d: Declarations) -> Iterator[Diagnostic]:
     once = assigned_once(d)
     calls = ((a, n) for a in d.forward for n in nodes(a.value) if isinstance(n, Call))
     for a, c, (low, high, value, meant) in ((a, n, pair) for a, n in calls for pair in _pairs(n)):
-        known, away = Known(d, _sizes(d, a)), plus(linear(low, once), linear(high, once), -1)
+        known, away = Known(d, _sizes(d, a)), plus(multiples(low, once), multiples(high, once), -1)
         strict = known.shown(away, strict=True)
         if strict or (away and known.shown(away, strict=False)):
             than = "above" if strict else "never below"

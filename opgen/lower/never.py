@@ -24,7 +24,7 @@ from opgen.lower.assigned import assigned_once, written_out
 from opgen.lower.declare import Declarations
 from opgen.lower.doubts import doubt
 from opgen.lower.draw import is_drawn
-from opgen.lower.linear import Fact, Known, Linear, linear, plus
+from opgen.lower.multiples import Fact, Known, Linear, multiples, plus
 from opgen.lower.other_index import elsewhere, ends, extents
 from opgen.lower.whole_numbers import Whole
 
@@ -120,7 +120,7 @@ class _Search:
             if any(isinstance(e, Text) or is_drawn(e) for e in sides) or op == "!=":
                 continue
             exact = all(map(self.is_exact, sides))
-            a, b = (linear(e, self.once) if exact else _opaque(e) for e in sides)
+            a, b = (multiples(e, self.once) if exact else _opaque(e) for e in sides)
             if op in ("<", "<=", "=="):
                 yield _Told(of, _above(b, a, strict=op == "<", exact=exact), exact)
             if op in (">", ">=", "=="):

@@ -13,7 +13,7 @@ from opgen.ir.scalar import Dim, Param, Scalar
 from opgen.lang.nodes import Access, Assign, Binder, Dots, Expr, Name, Reduction
 from opgen.lang.unparse import respelled
 from opgen.lang.walk import nodes
-from opgen.lower.linear import Linear
+from opgen.lower.multiples import Linear
 
 
 def extents(variants: Sequence[Variant], a: Assign) -> dict[str, Scalar]:

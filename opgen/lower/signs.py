@@ -21,7 +21,7 @@ from opgen.lower.assigned import assigned_once, written_out
 from opgen.lower.declare import Declarations
 from opgen.lower.doubts import doubt
 from opgen.lower.draw import is_drawn
-from opgen.lower.linear import Known
+from opgen.lower.multiples import Known
 from opgen.lower.other_index import elsewhere, extents
 
 _KEEPING = ("sum", "mean")  # what of values of one sign has that sign

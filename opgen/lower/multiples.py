@@ -35,21 +35,21 @@ def plus(a: Linear, b: Linear, factor: int | Fraction = 1) -> Linear:
     return {k: c for k, c in found.items() if c}
 
 
-def linear(e: Expr, once: Mapping[str, Assign]) -> Linear:
+def multiples(e: Expr, once: Mapping[str, Assign]) -> Linear:
     """An expression as a sum of multiples of what is opaque."""
     e = written_out(e, once)
     match e:
         case Number(value=value):
             return {None: Fraction(value)} if value else {}
         case Unary(op="-", operand=operand):
-            return plus({}, linear(operand, once), -1)
+            return plus({}, multiples(operand, once), -1)
         case Sum(terms=terms):
             found: Linear = {}
             for sign, t in terms:
-                found = plus(found, linear(t, once), 1 if sign == "+" else -1)
+                found = plus(found, multiples(t, once), 1 if sign == "+" else -1)
             return found
         case Product(factors=((_, a), (op, b))):
-            above, below = linear(a, once), linear(b, once)
+            above, below = multiples(a, once), multiples(b, once)
             if op == "*" and {*above} <= {None}:
                 above, below = below, above
             number = below.get(None, Fraction(0))
@@ -112,6 +112,6 @@ class Known:
             for left, op, right in zip(domain.operands, domain.ops, domain.operands[1:], strict=False):
                 low, high = (left, right) if op in ("<", "<=") else (right, left)
                 low, high = (e if side == Name(e.name, side.span) else side for side in (low, high))
-                away = plus(linear(high, {}), linear(low, {}), -1)
+                away = plus(multiples(high, {}), multiples(low, {}), -1)
                 if e in away:
                     yield Fact(away, strict="=" not in op)

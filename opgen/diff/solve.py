@@ -19,7 +19,6 @@ from opgen.ir.polynomial import Polynomial, atom, number, polynomial
 from opgen.ir.program import Axis, Loop
 from opgen.ir.ranges import Facts, corner, facts_of, is_nonnegative
 from opgen.ir.scalar import (
-    ONE,
     ZERO,
     Apply,
     Batch,
@@ -132,9 +131,7 @@ class _System:
         low, high = corner(a, self.around, least=True), corner(a, self.around, least=False)
         extent = None
         if low is not None and not low.terms and high is not None:
-            sure = is_nonnegative(s - number(1), self.sizes.facts(()))  # also where loops have no points
-            size = divisor if sure else call("max", ONE, divisor)
-            extent = (polynomial(Apply("floordiv", (high.scalar(), size))) + number(1)).scalar()
+            extent = (polynomial(Apply("floordiv", (high.scalar(), divisor))) + number(1)).scalar()
         weight = _UNBOUNDED if extent is None else max(estimate(extent, self.sizes.dims), 1)
         q = self.unknown("q", extent, checked=False, weight=weight)
         r = number(0)

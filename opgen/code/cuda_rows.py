@@ -238,7 +238,7 @@ def _is_row(
 def _named(scope: Scope, slot: str, at: Sequence[Position], loop: Axis, stored: set[str]) -> str:
     """The line that names a row."""
     here = Index(loop.name)
-    places = scope.positions([ZERO if p == here else p for p in at], slot)
+    places = scope.positions([ZERO if p == here else p for p in at], slot, checked=False)  # or it would be no row
     name = scope.fresh(f"{slot}_row")
     tensor = scope.tensor(slot)
     scope.rows.add(slot, at, loop, name)

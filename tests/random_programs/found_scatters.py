@@ -3,6 +3,10 @@
 from __future__ import annotations
 
 FOUND = {
+    "a row beside its first element, where it has none": (
+        "inputs: {x: {shape: [M]}}\nforward: |\n  t1 = pad(x[0], 0)\n"
+        "  t2[..., i] = softmax[i](where(t1 > 0.3, sqrt(t1), x[i]))\n"
+    ),
     "rows that are added to none": (
         "inputs: {x: {shape: [N, M]}, y: {shape: [W, M]}}\noutputs: {t: {shape: [N, M]}}\n"
         "forward: 't[q//2, i] += 0.5*y[q, i]'\n"
@@ -119,6 +123,7 @@ SHAPES = {
     "an input of which only the dtype is asked": {"x": (2, 3), "w": (2,)},
     "fractions of totals that start somewhere": {"x": (3, 2), "w": (2, 2), "ids": (3,)},
     "exponentials as fractions": {"x": (2, 3), "ids": (3,)},
+    "a row beside its first element, where it has none": {"x": (0,)},
     "rows that are added to none": {"x": (2, 3), "y": (4, 3)},
     "added to a part": {"x": (3,), "w": (2,)},
     "dropped beyond the end": {"x": (3,), "w": (2,)},

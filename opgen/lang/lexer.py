@@ -226,7 +226,7 @@ def _slip(f: Formula, at: int, bag: Bag, tokens: list[Token]) -> int:
 def _is_transposed(text: str, at: int, tokens: list[Token]) -> bool:
     """Whether a `'` stands directly behind a value, where MATLAB and Julia turn a matrix round."""
     behind = bool(tokens) and tokens[-1].kind is not T.TEXT and _ends_value(tokens[-1])
-    return text[at] == "'" and behind and at > 0 and (text[at - 1].isalnum() or text[at - 1] in "_)]'")
+    return text[at] == "'" and behind and at > 0 and (text[at - 1].isalnum() or text[at - 1] in "_)]")
 
 
 def _turned(f: Formula, at: int, bag: Bag, tokens: list[Token]) -> int | None:

@@ -112,6 +112,7 @@ REFUSED = {
     "blanks within a formula": _OP + "forward: 'y = x" + " " * 100000 + "pwned'\n",
     "fractions that do not end": _OP + "forward: 'y = " + r"\frac{" * 20000 + "pwned'\n",
     "backslashes": _OP + "forward: 'y = " + "\\" * 50000 + "pwned'\n",
+    "marks of a matrix that is turned": _OP + "forward: |\n  y = x" + "'" * 100000 + "pwned\n",
     "semicolons": _OP + "forward: 'y = x" + "; " * 50000 + "pwned'\n",
     "huge number": _OP + "forward: y = x*" + "9" * 100000 + "*pwned\n",
 }

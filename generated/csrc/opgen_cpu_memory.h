@@ -74,6 +74,22 @@ OPGEN_NOINLINE void scatter(const Tensor<T>& tensor, int64_t at, int64_t step, i
   for (int64_t i = 0; i < size; ++i) to[i * step] = from[i];
 }
 
+// A tensor that stands still everywhere, as one does that stands for a missing argument: what all runs of it read.
+template <typename T>
+struct Still {
+  bool still = true;
+  alignas(64) Lane<T> buffer[block];
+
+  explicit Still(const Tensor<T>& tensor) {
+    for (int64_t d = 0; d < tensor.source.ndim; ++d) {
+      still = still && tensor.source.sizes[d] > 0 && (tensor.source.strides[d] == 0 || tensor.source.sizes[d] == 1);
+    }
+    if (!still) return;
+    const Lane<T> value = load(tensor, 0);
+    for (Lane<T>& lane : buffer) lane = value;
+  }
+};
+
 // What a run reads: in place where it is contiguous, else gathered into a buffer first.
 template <typename T>
 struct Source {
@@ -85,6 +101,12 @@ struct Source {
     const bool direct = step == 1 && is_lane<T> && !tensor.narrow;
     from = direct ? static_cast<const Lane<T>*>(tensor.data) + at : buffer;
     if (!direct) gather(tensor, at, step, size, buffer);
+  }
+  OPGEN_INLINE Source(const Still<T>& all, const Tensor<T>& tensor, int64_t at, int64_t step, int64_t size)
+      : same(step == 0 || size == 1) {
+    const bool direct = step == 1 && is_lane<T> && !tensor.narrow;
+    from = all.still ? all.buffer : direct ? static_cast<const Lane<T>*>(tensor.data) + at : buffer;
+    if (!direct && !all.still) gather(tensor, at, step, size, buffer);
   }
   Source(const Source&) = delete;
   Source& operator=(const Source&) = delete;

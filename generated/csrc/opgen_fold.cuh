@@ -60,6 +60,13 @@ struct Sum<int64_t> {
   OPGEN_DEVICE Sum of_lane(unsigned mask, int bits) const { return {__shfl_xor_sync(mask, value, bits)}; }
 };
 
+// A fold by itself whose terms are exact as they are.
+template <typename Fold>
+struct Unsettled : Fold {
+  OPGEN_DEVICE void settle() const {}
+  OPGEN_DEVICE void finish() const {}
+};
+
 template <typename T>
 struct Prod {
   T value = T(1);

@@ -39,6 +39,9 @@ class __attribute__((visibility("hidden"))) Call {
   // An argument that must be there. Arguments are only pointed to: they have to live as long as this.
   void input(const char* name, const Tensor& tensor, Element element, std::initializer_list<Entry> shape);
   void input(const char* name, const Optional& tensor, Element element, std::initializer_list<Entry> shape);
+  // One that may be missing, and is 0 or 1 at every place then.
+  void input(const char* name, const Optional& tensor, Element element, std::initializer_list<Entry> shape,
+             int missing);
   // An argument of the plan that this op is not given, as nothing needs it.
   void unused(const char* name, const Optional&, Element element, std::initializer_list<Entry> shape);
   // A cotangent or tangent, zero where it is missing.
@@ -51,7 +54,7 @@ class __attribute__((visibility("hidden"))) Call {
   void begin();
   // Once all dims are known: a computed size in the shape of an argument.
   void expect(int argument, int position, int64_t size);
-  // Once all shapes are known: the arguments as buffers, zeros for those that are missing.
+  // Once all shapes are known: the arguments as buffers, numbers for those that are missing.
   void hold();
 
   int64_t size(int dim) const;
@@ -97,14 +100,14 @@ class __attribute__((visibility("hidden"))) Call {
   Tensor rows_by_rows(const char* a_name, const char* b_name, const char* bias, Element element);
 
   // A buffer in the dtype of an element, with the whole batch.
-  Tensor whole(const char* name, Element element) const;
+  Tensor whole(const char* name, Element element);
 
   // A buffer as a result: in its dtype, and summed to the shape of an argument whose batch was broadcast. A buffer that
   // was not wanted is an undefined tensor.
-  Tensor result(const char* name, Element element) const;
-  Tensor result(const char* name, Element element, int64_t batch_at, const char* like) const;
+  Tensor result(const char* name, Element element);
+  Tensor result(const char* name, Element element, int64_t batch_at, const char* like);
   // A buffer that is kept for backward: in its dtype, with the batch dims of the arguments that it is made of.
-  Tensor kept(const char* name, Element element, int64_t batch_at, std::initializer_list<const char*> makers) const;
+  Tensor kept(const char* name, Element element, int64_t batch_at, std::initializer_list<const char*> makers);
 
  private:
   struct __attribute__((visibility("hidden"))) Argument {
@@ -113,6 +116,7 @@ class __attribute__((visibility("hidden"))) Call {
     Element element;
     Few<Entry, 4> shape;
     bool used = true;
+    int missing = 0;
   };
 
   // Calls `f` with the arguments of a kernel, and says what went wrong.
@@ -136,16 +140,19 @@ class __attribute__((visibility("hidden"))) Call {
   int number_of(const char* name) const;
   void keep(const char* name, Tensor tensor);
   // A buffer whose values go nowhere: no memory, but sizes and a dtype.
-  void omit(const char* name, Element element, std::initializer_list<Entry> shape);
+  template <typename Shape>
+  void omit(const char* name, Element element, const Shape& shape);
   void add(Argument& a);
+  // A buffer as a tensor of torch.
+  const Tensor& held(int number);
   template <typename Shape>
   Sizes resolved(const Shape& shape) const;
   template <typename Shape>
   Few<int64_t, OPGEN_MAX_DIMS> resolved_few(const Shape& shape) const;
   OpgenTensor description(const Tensor& tensor) const;
   // An operand of a product, with the whole batch where neither side has it.
-  Tensor operand(int number, Element element, int a, int b) const;
-  bool whole_batch(int number) const;
+  Tensor operand(int number, Element element, int a, int b);
+  bool whole_batch(int number);
 
   const char* op_;
   const Step* steps_;

@@ -45,11 +45,11 @@ struct Row {
     narrow(static_cast<math_t<T>>(value), &data[i * stride]);
   }
 };
-// A missing argument reads as zero.
-template <typename T>
-struct RowOrZero : Row<T> {
+// A missing argument reads as a number.
+template <typename T, int missing>
+struct RowOr : Row<T> {
   OPGEN_DEVICE math_t<T> operator[](int64_t i) const {
-    return this->data == nullptr ? math_t<T>(0) : Row<T>::operator[](i);
+    return this->data == nullptr ? math_t<T>(missing) : Row<T>::operator[](i);
   }
 };
 
@@ -59,8 +59,8 @@ struct Strided : Lanes {
   static OPGEN_DEVICE Row<T> read(const Row<T>& row, int64_t) {
     return row;
   }
-  template <typename T>
-  static OPGEN_DEVICE RowOrZero<T> read_or_zero(const Row<T>& row, int64_t) {
+  template <int missing, typename T>
+  static OPGEN_DEVICE RowOr<T, missing> read_or(const Row<T>& row, int64_t) {
     return {row};
   }
   template <typename T>
@@ -136,9 +136,13 @@ struct Held : Lanes {
     }
     return held;
   }
-  template <typename T>
-  static OPGEN_DEVICE Read<T> read_or_zero(const Row<T>& row, int64_t count) {
-    return row.data == nullptr ? Read<T>{} : read(row, count);
+  template <int missing, typename T>
+  static OPGEN_DEVICE Read<T> read_or(const Row<T>& row, int64_t count) {
+    if (row.data != nullptr) return read(row, count);
+    Read<T> held;
+    OPGEN_UNROLL
+    for (int k = 0; k < K; ++k) held.vectors[k] = pack_of<T, V, missing>();
+    return held;
   }
   template <typename T>
   static OPGEN_DEVICE Written<T, V> write(const Row<T>& row) {
@@ -170,7 +174,7 @@ struct Passing : Lanes {
     }
   };
   template <typename T>
-  struct ReadOrZero {
+  struct ReadOr {
     const T* data;
     int64_t mask;
     OPGEN_DEVICE math_t<T> operator[](const Spot& at) const {
@@ -182,10 +186,10 @@ struct Passing : Lanes {
   static OPGEN_DEVICE Read<T> read(const Row<T>& row, int64_t) {
     return {row.data};
   }
-  template <typename T>
-  static OPGEN_DEVICE ReadOrZero<T> read_or_zero(const Row<T>& row, int64_t) {
+  template <int missing, typename T>
+  static OPGEN_DEVICE ReadOr<T> read_or(const Row<T>& row, int64_t) {
     const bool none = row.data == nullptr;
-    return {none ? reinterpret_cast<const T*>(&zeros) : row.data, none ? 0 : -1};
+    return {none ? many_of<T, missing>() : row.data, none ? 0 : -1};
   }
   template <typename T>
   static OPGEN_DEVICE Written<T, V> write(const Row<T>& row) {
@@ -281,9 +285,9 @@ template <typename Team, int Axis, typename T, int rank, typename... Positions>
 OPGEN_DEVICE auto read_row(int64_t count, const Tensor<T, rank>& tensor, Positions... positions) {
   return Team::read(row_of<Axis>(tensor, positions...), count);
 }
-template <typename Team, int Axis, typename T, int rank, typename... Positions>
-OPGEN_DEVICE auto read_row_or_zero(int64_t count, const Tensor<T, rank>& tensor, Positions... positions) {
-  return Team::read_or_zero(row_of<Axis>(tensor, positions...), count);
+template <typename Team, int Axis, int missing, typename T, int rank, typename... Positions>
+OPGEN_DEVICE auto read_row_or(int64_t count, const Tensor<T, rank>& tensor, Positions... positions) {
+  return Team::template read_or<missing>(row_of<Axis>(tensor, positions...), count);
 }
 template <typename Team, int Axis, typename T, int rank, typename... Positions>
 OPGEN_DEVICE auto write_row(const Tensor<T, rank>& tensor, Positions... positions) {

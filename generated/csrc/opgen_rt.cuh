@@ -21,6 +21,7 @@
 #include "opgen_abi.h"
 #include "opgen_arguments.cuh"
 #include "opgen_fold.cuh"
+#include "opgen_ports.cuh"
 #include "opgen_rows.cuh"
 #include "opgen_scatter.cuh"
 #include "opgen_types.cuh"
@@ -58,8 +59,10 @@ __global__ void __launch_bounds__(map_threads, 1) map_points(Step step, int64_t 
   if (i >= static_cast<NumberOf<Step>>(count)) return;
   if constexpr (has_rows<Step>) {
     step.template point<V>(i);
-  } else {
+  } else if constexpr (has_point<Step>) {
     step.point(i);
+  } else {
+    map_point(step, step.batch.place(i));
   }
 }
 
@@ -74,10 +77,10 @@ __global__ void __launch_bounds__(map_threads, 1) map_flat(Step step, uint32_t v
     OPGEN_UNROLL
     for (int u = 0; u < flat_vectors; ++u) {
       if (u > 0 && first + u * map_threads >= vectors) break;
-      step.template flat<V>((static_cast<int64_t>(first) + u * map_threads) * V);
+      map_lanes<V>(step, (static_cast<int64_t>(first) + u * map_threads) * V);
     }
   } else if (blockIdx.x == gridDim.x - 1 && threadIdx.x < rest) {
-    step.template flat<1>(static_cast<int64_t>(vectors) * V + threadIdx.x);
+    map_lanes<1>(step, static_cast<int64_t>(vectors) * V + threadIdx.x);
   }
 }
 
@@ -85,7 +88,7 @@ __global__ void __launch_bounds__(map_threads, 1) map_flat(Step step, uint32_t v
 template <int V, typename Step>
 __global__ void __launch_bounds__(map_threads, 1) map_places(Step step, Batch<Made<Step>::rank> batch) {
   const int64_t first = (static_cast<int64_t>(blockIdx.x) * map_threads + threadIdx.x) * V;
-  if (first < batch.count) step.template flat<V>(batch.place(first));
+  if (first < batch.count) map_lanes<V>(step, batch.place(first));
 }
 
 template <int V, typename Step>

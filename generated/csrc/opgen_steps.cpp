@@ -65,7 +65,7 @@ void Call::run_both(const Launch& rows, const Launch& columns) {
 
 Tensor Call::contract(const char* equation, const char* a_name, const char* b_name, Element element) {
   const int a = number_of(a_name), b = number_of(b_name);
-  const Tensor left = operand(a, element, a, b), right = converted(tensors_[b], type_of(element));
+  const Tensor left = operand(a, element, a, b), right = converted(held(b), type_of(element));
   if (std::optional<Tensor> made = product(equation, left, right, type_of(element), nullptr)) return *made;
   const std::vector<Tensor> operands{left, right};
   return packed(
@@ -75,14 +75,14 @@ Tensor Call::contract(const char* equation, const char* a_name, const char* b_na
 Tensor Call::rows_by_rows(const char* a_name, const char* b_name, const char* bias, Element element) {
   const int a = number_of(a_name), b = number_of(b_name);
   const ScalarType type = type_of(element);
-  const Optional added = bias == nullptr ? Optional() : Optional(converted(tensors_[number_of(bias)], type));
-  const Tensor left = operand(a, element, a, a), right = converted(tensors_[b], type);
+  const Optional added = bias == nullptr ? Optional() : Optional(converted(held(number_of(bias)), type));
+  const Tensor left = operand(a, element, a, a), right = converted(held(b), type);
   const Tensor* row = bias == nullptr ? nullptr : &*added;
   if (std::optional<Tensor> made = product("...k,nk->...n", left, right, type, row)) return *made;
   return dispatch<3>("aten::linear", "", {boxed(left), boxed(right), boxed(added)});
 }
 
-Tensor Call::whole(const char* name, Element element) const {
+Tensor Call::whole(const char* name, Element element) {
   const int number = number_of(name);
   return operand(number, element, number, number);
 }
@@ -91,8 +91,8 @@ void Call::out_of_range(int64_t index, int64_t axis, int tensor, int64_t size) c
   fail(op_, ": index ", index, " is out of range for axis ", axis, " of ", names_[tensor], ", which has size ", size);
 }
 
-Tensor Call::operand(int number, Element element, int a, int b) const {
-  const Tensor tensor = converted(tensors_[number], type_of(element));
+Tensor Call::operand(int number, Element element, int a, int b) {
+  const Tensor tensor = converted(held(number), type_of(element));
   const bool is_argument = number < static_cast<int>(arguments_.size());
   if (!is_argument || whole_batch(a) || whole_batch(b)) return tensor;
   const auto& shape = arguments_[number].shape;
@@ -106,9 +106,9 @@ Tensor Call::operand(int number, Element element, int a, int b) const {
   return tensor;
 }
 
-bool Call::whole_batch(int number) const {
+bool Call::whole_batch(int number) {
   if (number >= static_cast<int>(arguments_.size())) return true;
-  return sizes_of(tensors_[number]) == resolved(arguments_[number].shape);
+  return sizes_of(held(number)) == resolved(arguments_[number].shape);
 }
 
 }  // namespace opgen

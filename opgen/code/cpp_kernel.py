@@ -111,7 +111,7 @@ class _PartCode(Runs):
         self.scope.runs = self.outer if self.scope.turns and Role.LANES not in inner else None
         lanes = isinstance(body[0], For) and body[0].role is Role.LANES and bool(self.outer)
         if Role.CHUNKS in inner:
-            return self._points(within, "rt::origin")
+            return self.behind_still(self._points(within, "rt::origin"))
         self.shared = True
         if lanes or Role.LANES not in inner:
             self.across = True
@@ -126,7 +126,7 @@ class _PartCode(Runs):
             points = self._points(tuple(n for n in within if not isinstance(n, Tile)), "row")
             runs = [*kept, *block("outer.runs<1>(begin, end, nullptr, [&](const auto& row) {", points, "});")]
         head = f"rt::parallel(host, outer.count, {self._work()}, [=, &host](int64_t begin, int64_t end) {{"
-        return block(head, runs, "});")
+        return block(head, self.behind_still(runs), "});")
 
     def _work(self) -> str:
         counts = {text: self.counts.count(text) for text in self.counts}
@@ -199,7 +199,7 @@ class _PartCode(Runs):
         folds = [f"auto& {fold_name(a.name)} = part.{fold_name(a.name)};" for a in accs]
         run = [*self._run(loops, body, inner), *sums(accs, "ran(run.size)")]
         runs = block(f"{inner}.runs<rt::block>(begin, end, nullptr, [&](const auto& run) {{", run, "});")
-        runs = self.holding(runs)
+        runs = self.behind_still(self.holding(runs))
         call = f"rt::chunked(host, {inner}.count, total, [=, &host](int64_t begin, int64_t end, Part& part) {{"
         return [*part, "Part total;", *block(call, [*folds, *runs], "});"), *self.fold_values(accs, "total.")]
 

@@ -12,7 +12,7 @@ from opgen.code.cpp_comb import Comb
 from opgen.code.cpp_lines import Lines
 from opgen.code.cpp_statements import FOLDS, Around, Statements
 from opgen.code.native_scope import value_type
-from opgen.ir.program import Axis, Kind
+from opgen.ir.program import Axis, Kind, Role
 from opgen.ir.scalar import Position, Read, Scalar, children, reads, walk
 from opgen.kernel.formal import Formal
 from opgen.kernel.model import Atomic, Body, For, If, Store
@@ -30,6 +30,7 @@ class Runs(Statements):
         self.kept: dict[str, str] = {}  # what passes along a row hand on, and its name
         self.holds = False  # whether runs follow one another, so that one can hold what the next one reads again
         self.held: list[str] = []  # declarations of what runs hold
+        self.still: dict[str, str] = {}  # what all runs of a thread read of tensors that stand still, by tensor
         self.phases: Scalar | None = None  # how far points of the last outer loop are apart that follow one another
 
     def sources(self, body: Body, at: str, loops: str, moving: dict[str, int], sparse: Comb | None = None) -> Around:
@@ -41,7 +42,7 @@ class Runs(Statements):
                 scope.declared.add(a.name)
                 still = self.holds and not all(map(a.axes_of, scope.lanes))
                 placing = scope.formal.slots[a.buffer].kind is Kind.INT and (a.buffer, a.at) not in lanes
-                kind = "Source" if not still else "Numbers" if placing else "Steady"
+                kind = "Source" if not still or self._may_miss(a.buffer) else "Numbers" if placing else "Steady"
                 lines.append(self._run_of(kind, a, at, step))
         stores = (s for s in body if isinstance(s, Store) and s.slot not in self.bound)
         lines += [self._run_of("Sink", self.written(s), at, step) for s in stores]
@@ -112,6 +113,8 @@ class Runs(Statements):
         type_ = value_type(self.scope.formal.slots[a.buffer].kind)
         tensor, n = self.scope.tensor(a.buffer), a.number
         const, held = "" if kind == "Sink" else "const ", f"{self._hold(a)}, " if kind == "Steady" else ""
+        if kind == "Source" and self._may_miss(a.buffer):
+            held = f"{self._still(a.buffer)}, "
         ends = f"{held}{tensor}, {self.scope.at(a, at)}, {step}.step[{n}], {step}.size"
         return f"{const}rt::{kind}<{type_}> {a.name}({ends});"
 
@@ -121,10 +124,27 @@ class Runs(Statements):
         self.held.append(f"rt::Held<{value_type(self.scope.formal.slots[a.buffer].kind)}> {name};")
         return name
 
+    def _still(self, slot: str) -> str:
+        """The name of what all runs read of a tensor that stands still."""
+        if slot not in self.still:
+            self.still[slot] = self.scope.fresh(f"{self.scope.tensor(slot)}_still")
+        return self.still[slot]
+
+    def _may_miss(self, slot: str) -> bool:
+        """Whether an input may be missing, and is one number then."""
+        buffer = self.scope.formal.slots[slot]
+        return buffer.missing is not None and buffer.role not in (Role.COTANGENT, Role.TANGENT)
+
     def holding(self, runs: list[str]) -> list[str]:
         """Runs behind what they hold."""
         held, self.held, self.holds = self.held, [], False
         return [*held, *runs]
+
+    def behind_still(self, runs: list[str]) -> list[str]:
+        """All runs of a thread behind what they read of tensors that stand still."""
+        still, self.still = self.still, {}
+        types = {slot: value_type(self.scope.formal.slots[slot].kind) for slot in still}
+        return [*(f"const rt::Still<{types[s]}> {name}({self.scope.tensor(s)});" for s, name in still.items()), *runs]
 
     def _accesses(self, expressions: Iterable[Scalar]) -> list[Access]:
         found: dict[int, Access] = {}

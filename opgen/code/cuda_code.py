@@ -21,7 +21,7 @@ from opgen.code.native_scope import mentions
 from opgen.code.templates import fill
 from opgen.ir.polynomial import Monomial
 from opgen.ir.program import Axis, Loop
-from opgen.ir.scalar import Lit
+from opgen.ir.scalar import ZERO, Lit
 from opgen.kernel.across import joining
 from opgen.kernel.formal import Formal
 from opgen.kernel.kept import kept
@@ -44,7 +44,7 @@ class CudaKernel:
     """The structs of one kernel, in the order in which they are launched; `lines` define them.
 
     `choice`: of two structs the call takes one; `columns`: the struct of a kernel whose folds rows may join, and `rows`
-    that of these rows, where it is another one.
+    that of these rows, where it is another one; `zeros`: the tensors that are filled with zeros first.
     """
 
     structs: tuple[str, ...]
@@ -52,6 +52,7 @@ class CudaKernel:
     choice: bool = False
     columns: str = ""
     rows: str = ""
+    zeros: tuple[int, ...] = ()
 
 
 _RUNTIME, _ACROSS = "opgen_launch.cuh", "opgen_across.cuh"
@@ -101,7 +102,8 @@ def _aligned(rows: Sequence[str]) -> list[str]:
 
 
 def _entry(k: CudaKernel) -> list[str]:
-    head = f"rt::{'either' if k.choice else 'across' if k.columns else 'kernel'}<"
+    kind = "either" if k.choice else "across" if k.columns else "onto_zeros" if k.zeros else "kernel"
+    head = f"rt::{kind}<{''.join(f'{number}, ' for number in k.zeros)}"
     structs = [*k.structs, *filter(None, (k.columns, k.rows))]
     short = f"{head}{', '.join(structs)}>(),"
     if len(short) + _ASIDE <= LIMIT:
@@ -122,12 +124,17 @@ def cuda_kernel(formal: Formal, step: Step, name: str, joins: Sequence[Join] = (
         scope = Scope(formal, frozenset(written(step)))
         methods = stream_lines(scope, step)
         launch = _launch("Map", _count(formal, step.outer), [_count(formal, (w.over,)) for w in sums_of(step)])
-        lines = [*_reason(step.reason), *_struct(scope, name, launch, methods)]
-        return CudaKernel((_struct_name(name),), tuple(laid_out(lines)))
+        streamed = [*_reason(step.reason), *_struct(scope, name, launch, methods)]
+        return CudaKernel((_struct_name(name),), tuple(laid_out(streamed)))
     *first, last = zip(parts(kept(teams(formal.kernel, formal.schedule), Role.TEAM).body), formal.flat, strict=True)
-    lines = []
-    structs = []
+    lines: list[str] = []
+    structs: list[str] = []
+    zeros: tuple[int, ...] = ()
     for part, flat in first:
+        slot = _zeroed(part) if flat else None
+        if slot is not None:
+            zeros = (formal.number(slot),)
+            continue
         lines += [*_part(formal, part, flat, f"{name}_{_BASE}"), ""]
         structs.append(_struct_name(f"{name}_{_BASE}"))
     order = ", repeats in any order" if isinstance(step, ScatterStep) else ""
@@ -146,7 +153,16 @@ def cuda_kernel(formal: Formal, step: Step, name: str, joins: Sequence[Join] = (
         lines += ["", *_reason("the same where the batch is empty: another loop is the fastest then")]
         lines += _part(formal, teams(formal.kernel, other).body, last[1], name)
         return CudaKernel((*structs, _struct_name(name)), tuple(laid_out(lines)), choice=True)
-    return CudaKernel(tuple(structs), tuple(laid_out(lines)))
+    return CudaKernel(tuple(structs), tuple(laid_out(lines)), zeros=zeros)
+
+
+def _zeroed(part: Body) -> str | None:
+    """The tensor that a part fills with zeros and does nothing else."""
+    match chain(part, (Role.PARALLEL,))[1]:
+        case (Store(slot, _, value),) if value == ZERO:
+            return slot
+        case _:
+            return None
 
 
 def _struct_name(name: str) -> str:

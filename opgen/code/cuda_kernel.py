@@ -12,7 +12,7 @@ from collections.abc import Collection, Mapping, Sequence
 from enum import StrEnum
 
 from opgen.code.cuda_rows import across, any_read, kept_along, lines_across, rows_along
-from opgen.code.cuda_scope import Scope, element_type
+from opgen.code.cuda_scope import Scope
 from opgen.code.cuda_statements import (
     accumulator,
     decoded,
@@ -29,7 +29,7 @@ from opgen.code.native_layout import function, indented
 from opgen.code.native_scope import value_type
 from opgen.ir.point import positions
 from opgen.ir.program import Axis, Loop
-from opgen.ir.scalar import Read, reads, walk
+from opgen.ir.scalar import BATCH, Read, reads, walk
 from opgen.kernel.apart import fed
 from opgen.kernel.cases import borders, cases, leaves
 from opgen.kernel.model import Acc, Body, For, If, Role, Store, Tile
@@ -119,7 +119,7 @@ def _side_by_side(scope: Scope, outer: Sequence[Loop], body: Body) -> list[str]:
 
 
 def _flat(scope: Scope, outer: Sequence[Loop], body: Body) -> list[str]:
-    """`compute`, what happens with values; `point` and `flat`, for one point and for neighbouring ones."""
+    """`compute`, what happens with values; `map`, what they come from and go to; `point`, where that is."""
     here = positions(outer)
     read = dict.fromkeys(n.tensor for e in values(body) for n in walk(e) if isinstance(n, Read) and n.at)
     stores = [n for n in body if isinstance(n, Store)]
@@ -138,57 +138,26 @@ def _flat(scope: Scope, outer: Sequence[Loop], body: Body) -> list[str]:
     def type_of(name: str) -> str:
         return value_type(scope.formal.slots[name].kind)
 
-    held = {name: scope.fresh(f"{text}_value") for name, text in outs.items()}
-    packs = {name: scope.fresh(f"{scope.tensor(name)}_pack") for name in (*ins, *outs)}
-    before = scope.enter(outer)
-    taken = [*(f"{type_of(n)} {t}" for n, t in ins.items()), *(f"{type_of(n)}* {t}" for n, t in outs.items())]
-    pointers = [f"&{held[n]}" for n in outs]
-    define = [f"{type_of(n)} {held[n]};" for n in outs]
-    spare = {n: f"if ({t}.given()) " if n in scope.formal.spare else "" for n, t in outs.items()}
     asked = dict.fromkeys(ins, "") | _asked(scope, body, outs)
-    loads = [
-        f"{t}.load{'_or_zero' * scope.formal.slots[n].optional}_if({asked[n]}, {scope.positions(here, n)})"
-        if asked[n]
-        else scope.load(Read(n, here)).text
+    ports = [
+        f"{scope.reader('in_if' if asked[n] else 'in', n)}({f'{asked[n]}, ' * bool(asked[n])}{t})"
         for n, t in ins.items()
     ]
-    point = [*define, f"compute({', '.join([*loads, *pointers])});"]
-    point += [f"{spare[n]}{t}.store({held[n]}, {scope.positions(here, n)});" for n, t in outs.items()]
-    point = decoded(scope, outer, "point", point)
+    ports += [f"rt::{'spare_' * (n in scope.formal.spare)}out({t})" for n, t in outs.items()]
+    taken = [*(f"{type_of(n)} {t}" for n, t in ins.items()), *(f"{type_of(n)}* {t}" for n, t in outs.items())]
+    before = scope.enter(outer)
+    point: list[str] = []
+    if here == (BATCH,):
+        scope.need_batch()
+    else:
+        point = [f"rt::map_point(*this, {scope.positions(here, next(iter(outs)))});"]
+        point = point_function(decoded(scope, outer, "point", point))
     scope.leave(before, outer)
-    got = [f"{packs[n]}.get(i)" for n in ins]
-    loaded = {n: "load_pack_or_zero" if scope.formal.slots[n].optional else "load_pack" for n in ins}
-    flat = [
-        f"const auto {packs[n]} = rt::{loaded[n]}_if<V>(all || {asked[n]}, {t}, first);"
-        if asked[n]
-        else f"const auto {packs[n]} = rt::{loaded[n]}<V>({t}, first);"
-        for n, t in ins.items()
-    ]
-    flat += [f"rt::Values<{element_type(scope.formal.slots[n].storage)}, V> {packs[n]};" for n in outs]
-    loop = [*define, f"compute({', '.join([*got, *pointers])});"]
-    loop += [f"{packs[n]}.set(i, {held[n]});" for n in outs]
-    flat += ["OPGEN_UNROLL", *function("for (int i = 0; i < V; ++i)", loop)]
-    if_there = {n: f"if (all || {t}.given()) " if n in scope.formal.spare else "" for n, t in outs.items()}
-    flat += [f"{if_there[n]}rt::store_pack({t}, first, {packs[n]});" for n, t in outs.items()]
     return [
         *function(f"OPGEN_DEVICE void compute({', '.join(taken)}) const", compute),
-        *point_function(point),
-        *_all_or_some([t for n, t in outs.items() if n in scope.formal.spare], flat),
-    ]
-
-
-def _all_or_some(spare: Sequence[str], lines: Sequence[str]) -> list[str]:
-    """`flat`; where outputs may be missing, what that takes is only done where one is."""
-    head = "OPGEN_DEVICE void flat(const At& first) const"
-    if not spare:
-        return ["template <int V, typename At>", *function(head, lines)]
-    choice = [f"if (rt::given({', '.join(spare)})) {{", *indented(["flat_of<V, true>(first);"])]
-    choice += ["} else {", *indented(["flat_of<V, false>(first);"]), "}"]
-    return [
-        "template <int V, bool all, typename At>",
-        *function("OPGEN_DEVICE void flat_of(const At& first) const", lines),
-        "template <int V, typename At>",
-        *function(head, choice),
+        "template <typename Points>",
+        *function("OPGEN_DEVICE auto map(const Points& points) const", [f"return points(*this, {', '.join(ports)});"]),
+        *point,
     ]
 
 
@@ -282,7 +251,8 @@ def _columns(scope: Scope, outer: Sequence[Loop], body: Body, *, flat: bool = Fa
     names = {a.name: scope.fresh(f"{a.name}_fold") for a in accs}
     folded = alive((*lets, *looped))
     named = lines_across(scope, outer, loops, folded)
-    targets = {n: f"{'folds[at].' if named else 'folds->'}{text}" for n, text in names.items()}
+    cell, dot = ("folds[at]", ".") if named else ("folds[0]", "") if len(accs) == 1 else ("folds", "->")
+    targets = {n: cell if len(accs) == 1 else f"{cell}{dot}{text}" for n, text in names.items()}
     known = dict(scope.locals)
     with across(scope, outer, named):
         lines = thread_lines(scope, folded, targets)
@@ -296,24 +266,32 @@ def _columns(scope: Scope, outer: Sequence[Loop], body: Body, *, flat: bool = Fa
     asked = {r.tensor for e in values(behind) for r in reads(e)}
     first = alive((*(n for n in ahead if not isinstance(n, Acc)), *behind))
     finish = thread_lines(scope, first[: len(first) - len(behind)], {})
-    finish += [result(scope, a, f"folds.{names[a.name]}") for a in accs if a.name in asked]
+    finish += [
+        result(scope, a, f"folds.{names[a.name]}" if len(accs) > 1 else "folds") for a in accs if a.name in asked
+    ]
     finish = decoded(scope, outer, "point", [*finish, *thread_lines(scope, behind, {})])
     scope.leave(before, outer)
     indices = f"{index_of('point', fold)}, {index_of('inner', fold)}"
-    fields = [f"{types[a.name]} {names[a.name]};" for a in accs]
-    sums = [names[a.name] for a in accs if is_rounded(a)]
-    merge = function("OPGEN_DEVICE void merge(const Folds& other)", [f"{n}.merge(other.{n});" for n in names.values()])
-    for name in ("settle", "finish"):
-        merge += function(f"OPGEN_DEVICE void {name}()", [f"{n}.{name}();" for n in sums])
     return [
-        "struct Folds {",
-        *indented([*fields, *merge]),
-        "};",
+        *_folds([(types[a.name], names[a.name], is_rounded(a)) for a in accs]),
         *(["template <int V>"] if named else []),
         *function(f"OPGEN_DEVICE void fold({indices}, Folds* folds) const", fold),
         *neighbours,
         *function(f"OPGEN_DEVICE void finish({index_of('point', finish)}, const Folds& folds) const", finish),
     ]
+
+
+def _folds(found: Sequence[tuple[str, str, bool]]) -> list[str]:
+    """What is folded together: the type of each, its name, and whether it is to be settled."""
+    if len(found) == 1:
+        ((type_, _, rounded),) = found
+        return [f"using Folds = {type_ if rounded else f'rt::Unsettled<{type_}>'};"]
+    lines = [f"{type_} {name};" for type_, name, _ in found]
+    merged = [f"{name}.merge(other.{name});" for _, name, _ in found]
+    lines += function("OPGEN_DEVICE void merge(const Folds& other)", merged)
+    for method in ("settle", "finish"):
+        lines += function(f"OPGEN_DEVICE void {method}()", [f"{n}.{method}();" for _, n, rounded in found if rounded])
+    return ["struct Folds {", *indented(lines), "};"]
 
 
 def _flat_fold(scope: Scope, lets: Body, looped: Body, folds: Mapping[str, str]) -> list[str]:
@@ -326,7 +304,6 @@ def _flat_fold(scope: Scope, lets: Body, looped: Body, folds: Mapping[str, str])
     each = thread_lines(scope, looped, folds)
     scope.packed, scope.locals = None, known
     for name, pack in packs.items():
-        method = "load_pack_or_zero" if scope.formal.slots[name].optional else "load_pack"
-        lines.append(f"const auto {pack} = rt::{method}<V>({scope.tensor(name)}, first);")
+        lines.append(f"const auto {pack} = {scope.reader('load_pack', name, 'V')}({scope.tensor(name)}, first);")
     lines += ["OPGEN_UNROLL", *function("for (int i = 0; i < V; ++i)", each)]
     return ["template <int V>", *function("OPGEN_DEVICE void flat(int64_t first, Folds* folds) const", lines)]

@@ -113,8 +113,6 @@ def lines_across(
     added = {n.slot for n in body if isinstance(n, Atomic)}
     lines: list[str] = []
     for slot, at in found:
-        method = "write_line" if slot in stored else "read_line"
-        method += "_or_zero" if slot not in stored and scope.formal.slots[slot].optional else ""
         if (slot, hole(at, last)) in scope.rows.names:
             continue
         name = scope.fresh(f"{slot}_line")
@@ -124,8 +122,9 @@ def lines_across(
         if slot in added:
             lines.append(f"auto* const {name} = {tensor}.at({places});")
         else:
-            const = "" if slot in stored else "const "
-            lines.append(f"{const}auto {name} = rt::{method}<V, {scope.rows.dims[slot]}>({tensor}, {places});")
+            axis = scope.rows.dims[slot]
+            method = f"rt::write_line<V, {axis}>" if slot in stored else scope.reader("read_line", slot, "V", str(axis))
+            lines.append(f"{'' if slot in stored else 'const '}auto {name} = {method}({tensor}, {places});")
     return lines
 
 
@@ -245,5 +244,5 @@ def _named(scope: Scope, slot: str, at: Sequence[Position], loop: Axis, stored: 
     axis = list(at).index(here)
     if slot in stored:
         return f"auto {name} = rt::write_row<Team, {axis}>({tensor}, {places});"
-    method = "read_row_or_zero" if scope.formal.slots[slot].optional else "read_row"
-    return f"const auto {name} = rt::{method}<Team, {axis}>({scope.size(loop)}, {tensor}, {places});"
+    method = scope.reader("read_row", slot, "Team", str(axis))
+    return f"const auto {name} = {method}({scope.size(loop)}, {tensor}, {places});"

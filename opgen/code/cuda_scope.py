@@ -145,6 +145,20 @@ class Scope:
         """The arguments of `load` and `store`."""
         return ", ".join(self._position(p, buffer, k, checked) for k, p in enumerate(at))
 
+    def reader(self, function: str, slot: str, *arguments: str) -> str:
+        """A function that reads a tensor, with its template arguments; one that may be missing reads as a number."""
+        missing = self.formal.slots[slot].missing
+        if missing is not None:
+            function, arguments = f"{function}_or", (*arguments, str(missing))
+        return f"rt::{function}<{', '.join(arguments)}>" if arguments else f"rt::{function}"
+
+    def loaded(self, slot: str, at: Sequence[Position], *, checked: bool) -> str:
+        """One element."""
+        missing = self.formal.slots[slot].missing
+        positions = self.positions(at, slot, checked=checked)
+        given = positions if missing is None else ", ".join(filter(None, (str(missing), positions)))
+        return f"{self.tensor(slot)}.{'load' if missing is None else 'load_or'}({given})"
+
     def takes(self, distance: Polynomial) -> bool:
         """Whether a call can tell that something lies a number of vectors away."""
         parts = {*self.rows.parts, *(m for m, _ in distance.terms)}
@@ -181,9 +195,7 @@ class Scope:
         if guarded is not None:
             inside, value, fill = guarded
             return Text(f"{inside} ? {value.text} : {fill.at(0)}", 0, buffer.kind)
-        method = "load_or_zero" if buffer.optional else "load"
-        positions = self.positions(read.at, read.tensor, checked=read.fill is None)
-        return Text(f"{self.tensor(read.tensor)}.{method}({positions})", _ATOM, buffer.kind)
+        return Text(self.loaded(read.tensor, read.at, checked=read.fill is None), _ATOM, buffer.kind)
 
     def offset_of(self, read: Read) -> str:
         """Nothing: a tensor takes positions."""
@@ -196,13 +208,8 @@ class Scope:
         if read.fill is None or not inside:
             return None
         kind = self.formal.slots[read.tensor].kind
-        method = "load_or_zero" if self.formal.slots[read.tensor].optional else "load"
-        positions = self.positions(read.at, read.tensor, checked=False)
-        return (
-            inside,
-            Text(f"{self.tensor(read.tensor)}.{method}({positions})", _ATOM, kind),
-            outside(self.printer, read.fill, kind),
-        )
+        value = Text(self.loaded(read.tensor, read.at, checked=False), _ATOM, kind)
+        return inside, value, outside(self.printer, read.fill, kind)
 
     def inside(self, at: Sequence[Position], buffer: str) -> str:
         """The condition that an access stays in its tensor; empty where it surely does."""

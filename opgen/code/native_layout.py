@@ -37,11 +37,13 @@ def laid_out(lines: Sequence[str]) -> list[str]:
 
 
 def _collapsed(lines: Sequence[str]) -> list[str]:
-    """A function or lambda of one statement goes on one line, inner ones first."""
+    """A function or lambda of one statement goes on one line, inner ones first; a template stays as it is."""
     out: list[str] = []
     for line in lines:
         out.append(line)
         while len(out) > 2 and (whole := _joined(*out[-3:])):
+            if len(out) > 3 and out[-4].lstrip().startswith("template <"):
+                break
             out[-3:] = [whole]
     return out
 

@@ -31,7 +31,7 @@ class Pair:
 
 @dataclass(frozen=True, slots=True)
 class Fill:
-    """An optional input that programs always have: a missing one is filled with the number that it reads as."""
+    """A missing optional input, and the number that it reads as."""
 
     name: str
     value: Scalar  # a literal, `inf` or `-inf`
@@ -80,7 +80,8 @@ class Operator:
     variants: tuple[Variant, ...]
     elsewhere: Elsewhere | None = None
     pairs: tuple[Pair, ...] = ()
-    fills: tuple[Fill, ...] = ()
+    fills: tuple[Fill, ...] = ()  # optional inputs that programs always have: a missing one is filled
+    neutral: tuple[Fill, ...] = ()  # optional inputs that nothing asks for: missing, they are that number and no more
     seeds: tuple[str, ...] = ()  # inputs that random numbers are drawn from, drawn where a call leaves them out
     spelled: tuple[tuple[str, str], ...] = ()  # a name used inside, and how the spec spells it, where these differ
     stored: tuple[tuple[str, str], ...] = ()  # inputs whose dtype the spec names

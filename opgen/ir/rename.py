@@ -45,6 +45,7 @@ def renamed_operator(operator: Operator, inside: Mapping[str, str]) -> Operator:
         ),
         pairs=tuple(replace(p, name=r.name(p.name), real=r.name(p.real), imag=r.name(p.imag)) for p in operator.pairs),
         fills=tuple(replace(f, name=r.name(f.name)) for f in operator.fills),
+        neutral=tuple(replace(f, name=r.name(f.name)) for f in operator.neutral),
         seeds=tuple(map(r.name, operator.seeds)),
         spelled=tuple((new, old) for old, new in inside.items()),
         flags=replace(operator.flags, save=None if save is None else tuple(map(r.name, save))),

@@ -76,7 +76,7 @@ def formal(plan: KernelPlan, step: Step, apart: Set[str] = frozenset()) -> Forma
     written = {s.name for s in kernel.slots if s.written}
     spare = stored_only(kernel) & apart if _is_map(kernel, flat) else frozenset[str]()
     held = tuple(
-        (_layout(b), b.storage, b.kind, b.optional, name in written, name in spare) for name, b in slots.items()
+        (_layout(b), b.storage, b.kind, b.missing, name in written, name in spare) for name, b in slots.items()
     )
     kinds = tuple(e in found.bools for e in found.ints)
     return Formal(

@@ -104,6 +104,19 @@ def _fill(d: Declarations, name: str) -> Fill | None:
     return Fill(name, value) if _is_plain(value) else None
 
 
+def neutral(d: Declarations) -> tuple[Fill, ...]:
+    """The optional inputs that nothing asks for: a call without one is a call with a number in its place."""
+    formulas = [*d.derived.values(), *(e for es in d.defaults.values() for e in es), *d.absent.values()]
+    formulas += [e for s in (*d.forward, *d.backward) for e in (s.value, s.guard) if e is not None]
+    formulas += [e for f in d.functions.values() for e in (f.value, *(f.partials or ())) if e is not None]
+    asked = {e.args[0] for f in formulas for e in nodes(f) if isinstance(e, Call) and e.name == "given" and e.args}
+    names = {e.name for e in asked if isinstance(e, Name)}
+    found = (
+        _fill(d, n) for n, t in d.inputs.items() if t.optional and t.kind == "float" and n not in names and not t.stored
+    )
+    return tuple(f for f in found if f is not None)
+
+
 def _is_plain(e: Scalar) -> bool:
     match e:
         case Lit() | Const("inf") | Apply("neg", (Lit() | Const("inf"),)):

@@ -54,7 +54,7 @@ from opgen.lower.deviations import deviations
 from opgen.lower.doubts import doubts
 from opgen.lower.draw import placed, seeds
 from opgen.lower.elsewhere import check_sizes, declared_results, differentiable_outputs, elsewhere
-from opgen.lower.fold import folded
+from opgen.lower.fold import folded, neutral
 from opgen.lower.guards import (
     MAX_VARIANTS,
     Case,
@@ -190,7 +190,8 @@ def _lower(spec: OpSpec, bag: Bag) -> Operator | None:
         bag.add(warning)
     made = Operator(
         str(spec.op), tensors, optional, params, d.outputs, tuple(variants), elsewhere(spec),
-        fills=fold.fills, flags=_flags(spec), inplace="" if spec.inplace is None else str(spec.inplace),
+        fills=fold.fills, neutral=neutral(d), flags=_flags(spec),
+        inplace="" if spec.inplace is None else str(spec.inplace),
         domains=found_domains, docs=docs(spec), module=around, tests=examples, callables=callables(spec),
         seeds=seeds(d), stored=tuple((n, t.stored) for n, t in d.inputs.items() if t.stored),
     )  # fmt: skip

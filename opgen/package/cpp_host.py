@@ -6,7 +6,7 @@ classes of `opgen_host.h` that check arguments, allocate, run the steps of the p
 
 from __future__ import annotations
 
-from collections.abc import Collection, Mapping, Sequence
+from collections.abc import Collection, Sequence
 from dataclasses import dataclass, replace
 from typing import assert_never
 
@@ -18,17 +18,17 @@ from opgen.code.printer import NATIVE, Leaf, Printer, Text
 from opgen.code.signature import params_of
 from opgen.ir.names import Names
 from opgen.ir.operator import Operator, Variant
-from opgen.ir.program import Axis, Chosen, Condition, Given, Kind, Program, Role
+from opgen.ir.program import Axis, Chosen, Given, Kind, Program, Role
 from opgen.ir.scalar import BATCH, Batch, Dim, Lit, Param, Scalar
 from opgen.kernel.reach import Reach
 from opgen.package.cpp_signature import NUMBERS, Direction, head, may_miss, own_argument, schema
+from opgen.package.cpp_variants import Printed, printed
 from opgen.package.cpp_wanted import Wanted
 from opgen.package.shapes import carriers
 from opgen.package.step_table import Launch, StepTable
-from opgen.plan.build import build, written
+from opgen.plan.build import written
 from opgen.plan.contract import equation, linear_form
 from opgen.plan.model import Buffer, Contract, Convolve, Kernel, KernelPlan, Library, Nest, Result, Sort, Storage
-from opgen.torch.conditions import told_by
 
 _ELEMENTS = {Storage.SCALAR: "scalar", Storage.COMPUTE: "compute", Storage.INT64: "int64", Storage.BOOL: "boolean"}
 _ATOM = NATIVE.atom
@@ -49,36 +49,28 @@ def host_function(operator: Operator, d: Direction, table: StepTable) -> HostFun
     """Lay out one direction; its kernels go into the operator's table of steps."""
     operator = replace(operator, params=params_of(operator, (p for _, p in d.programs)))
     name = f"{operator.name}_{d.which}"
-    tests = _tests(operator, d)
-    apart = [*dict.fromkeys(tests)]  # the last needs no test
-    chosen = [(tests.index(t), "" if t == apart[-1] else t) for t in apart]
+    chosen, plans = printed(operator, d)
     several, definitions, recording = len(chosen) > 1, list[tuple[str, ...]](), set[int]()
-    plans = {tests[number]: build(d.programs[number][1], operator.outputs) for number, _ in chosen}
-    for number, _ in chosen:
-        (variant, program), plan = d.programs[number], plans[tests[number]]
-        wanted = Wanted(operator, d, program, plan)
-        launches = table.add(plan, f"{d.which}_{number}" if several else d.which, wanted.apart())
-        code = _VariantCode(operator, d, program, plan, f"{name}_{number}" if several else name, launches, wanted)
-        definitions.append((*(_conditions(variant) if several else ()), *laid_out(code.lines())))
+    for p in chosen:
+        variant, program = d.programs[p.number]
+        wanted = Wanted(operator, d, program, p.plan)
+        launches = table.add(p.plan, f"{d.which}_{p.number}" if several else d.which, wanted.apart())
+        code = _VariantCode(operator, d, program, p.plan, f"{name}_{p.number}" if several else name, launches, wanted)
+        definitions.append((*(_conditions(variant, p.missing) if several else ()), *laid_out(code.lines())))
         if wanted.asks_recorded:
-            recording.add(number)
+            recording.add(p.number)
     if several:
         definitions.append(tuple(laid_out(_choice(operator, d, name, chosen, recording))))
     stated = schema(operator, d, name, recorded=bool(recording))
-    return HostFunction(name, stated, tuple(definitions), tuple(plans[t] for t in tests))
+    return HostFunction(name, stated, tuple(definitions), plans)
 
 
-def _tests(operator: Operator, d: Direction) -> list[str]:
-    """Of each variant what the arguments of this direction tell it by: those with the same test share a plan."""
-    told = told_by(d.programs, operator.outputs)
-    found = ((_test(operator, d, c, told) for c in variant.conditions) for variant, _ in d.programs)
-    return [" && ".join(filter(None, tests)) for tests in found]
-
-
-def _conditions(v: Variant) -> list[str]:
+def _conditions(v: Variant, missing: Collection[str]) -> list[str]:
     texts = []
     for c in v.conditions:
         match c:
+            case Given(name) if name in missing:
+                pass
             case Given(name, present):
                 texts.append(f"{name} {'given' if present else 'not given'}")
             case Chosen(name, value):
@@ -90,37 +82,25 @@ def _conditions(v: Variant) -> list[str]:
 
 
 def _choice(
-    operator: Operator, d: Direction, name: str, chosen: Sequence[tuple[int, str]], recording: Collection[int]
+    operator: Operator, d: Direction, name: str, chosen: Sequence[Printed], recording: Collection[int]
 ) -> list[str]:
     """The function that picks the variant from what was given; `recording` are those that ask what it is for."""
     arguments = [*d.tensors, *(a.name for a in operator.params)]
     if d.mask:
         arguments.append(own_argument(operator, d, "mask"))
     lines: list[str] = []
-    for number, test in chosen:
-        given = [*arguments, own_argument(operator, d, "recorded")] if number in recording else arguments
-        result = f"return {name}_{number}({', '.join(given)});"
-        short = len(test) + len(result) < LIMIT - len("  if () ")
-        lines += [result] if not test else [f"if ({test}) {result}"] if short else block(f"if ({test}) {{", [result])
+    for p in chosen:
+        given = [*arguments, own_argument(operator, d, "recorded")] if p.number in recording else arguments
+        result = f"return {name}_{p.number}({', '.join(given)});"
+        short = len(p.test) + len(result) < LIMIT - len("  if () ")
+        tested = [f"if ({p.test}) {result}"] if short else block(f"if ({p.test}) {{", [result])
+        lines += tested if p.test else [result]
     return block(head(operator, d, name, recorded=bool(recording)), lines)
 
 
 def _is_computed(size: Scalar | Batch) -> bool:
     """Is an entry of a shape an expression of dims and params?"""
     return not isinstance(size, Batch | Dim | Lit)
-
-
-def _test(operator: Operator, d: Direction, c: Condition, told: Mapping[str, str]) -> str:
-    """How a condition of a variant is tested; empty where this direction cannot tell."""
-    match c:
-        case Given(name, present):
-            there = (*d.tensors, *(a.name for a in operator.params))
-            known = next((n for n in (name, told.get(name)) if n in there), None)
-            return "" if known is None else f"{'' if present else '!'}{known}.has_value()"
-        case Chosen(name, bool(value)):
-            return name if value else f"!{name}"
-        case Chosen(name, value):
-            return f'{name} == "{value}"'
 
 
 # --- one variant -----------------------------------------------------------------------------------------------------
@@ -186,7 +166,8 @@ class _VariantCode:
         if b.name not in self.d.tensors:
             method = "unused"
         entries = ", ".join("opgen::computed" if _is_computed(s) else self._entry(s) for s in b.shape)
-        return f'call.{method}("{b.name}", {given}, {self._element(b.storage)}, {{{entries}}});'
+        missing = f", {b.missing}" if method == "input" and b.missing is not None else ""
+        return f'call.{method}("{b.name}", {given}, {self._element(b.storage)}, {{{entries}}}{missing});'
 
     def _precision(self) -> list[str]:
         """Where the dtype of the operator comes from, if kernels read nothing that has it."""
@@ -276,11 +257,21 @@ class _VariantCode:
     def _given(self, launch: Launch) -> list[str]:
         """The number of a kernel, and its arguments."""
         numbers = {b.name: str(k) for k, b in enumerate(self._order())}
-        groups = [[numbers[t] for t in launch.tensors], *([self.printer(e) for e in g] for g in launch.numbers)]
+        groups = [
+            [numbers[t] for t in launch.tensors],
+            [*map(self.printer, launch.ints)],
+            [*map(self._real, launch.reals)],
+        ]
         while not groups[-1]:
             groups.pop()
         listed = [f"{{{', '.join(g)}}}" for g in groups]
         return [str(launch.kernel), *listed]
+
+    def _real(self, e: Scalar) -> str:
+        """A number as a double; a size is none."""
+        text = self.printer.text(e)
+        whole = text.kind is Kind.INT and not text.text.isdecimal()
+        return f"static_cast<double>({text.text})" if whole else text.text
 
     def _reach(self, r: Reach) -> tuple[str, ...]:
         """The comparison of the ends of a position with the axis of a tensor; a long end has a line of its own."""

@@ -39,11 +39,6 @@ class Launch:
     spare: frozenset[str]
     columns: int | None = None
 
-    @property
-    def numbers(self) -> tuple[Sequence[Scalar], Sequence[Scalar]]:
-        """The arguments behind the tensors."""
-        return self.ints, self.reals
-
 
 @dataclass(slots=True)
 class StepTable:

@@ -326,7 +326,7 @@ def _argument(t: Tensor, results: Sequence[str]) -> Buffer:
             raise AssertionError(f"{t.name}: programs are real")
         case _:
             assert_never(t.kind)
-    return Buffer(t.name, t.shape, storage, t.role, t.role in (Role.COTANGENT, Role.TANGENT))
+    return Buffer(t.name, t.shape, storage, t.role, 0 if t.role in (Role.COTANGENT, Role.TANGENT) else None)
 
 
 def _reread(items: list[Item]) -> set[str]:

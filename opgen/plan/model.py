@@ -48,7 +48,7 @@ class Buffer:
     shape: Shape
     storage: Storage
     role: Role | None = None
-    optional: bool = False  # an argument that may be missing: a cotangent, then taken as zero
+    missing: int | None = None  # 0 or 1: what an argument is taken for that may be missing, as a cotangent may
 
     @property
     def kind(self) -> Kind:

@@ -53,11 +53,16 @@ _Part = TypeVar("_Part")
 
 def numbered(p: KernelPlan) -> KernelPlan:
     """The plan with what a call computes once taken out of its kernels, into `numbers`."""
-    words: set[str] = set()
-    _collect(p, words, set())
-    found = _Numbers(p, Names(words))
+    found = _Numbers(p, Names(words(p)))
     steps = tuple(s if isinstance(s, Library) else found.step(s) for s in p.steps)
     return replace(p, steps=steps, numbers={param.name: e for e, param in found.params.items()})
+
+
+def words(p: KernelPlan) -> frozenset[str]:
+    """Every word of a plan."""
+    found: set[str] = set()
+    _collect(p, found, set())
+    return frozenset(found)
 
 
 def _lets(x: object) -> Iterator[Let]:

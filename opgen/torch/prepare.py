@@ -3,6 +3,7 @@
 In goes a valid Program, out comes an equal one:
 
 * what was opened of a softmax is one call again (`opgen.opt.normal`);
+* a loop whose length is divided by a size has one where that is 0, too;
 * functions that other libraries compute get what their derivatives need;
 * scatters at plain positions become maps, and their bases accesses (`opgen.torch.rewrite`);
 * `where` becomes safe (`opgen.torch.lazy`);
@@ -19,8 +20,8 @@ from opgen.ir.described import described
 from opgen.ir.functions import row
 from opgen.ir.kinds import kind_of
 from opgen.ir.point import read_of
-from opgen.ir.program import Compute, Loop, Plain, Program, Recurrence, Scatter, Statement, definitions
-from opgen.ir.scalar import Apply, Batch, Cast, Index, Lit, Read, Scalar
+from opgen.ir.program import Axis, Compute, Loop, Plain, Program, Recurrence, Scatter, Statement, definitions
+from opgen.ir.scalar import ONE, Apply, Batch, Cast, Dim, Index, Lit, Read, Scalar, call, transform, walk
 from opgen.opt.convolution import convolutions
 from opgen.opt.normal import closed
 from opgen.torch.elsewhere import calls
@@ -40,7 +41,35 @@ from opgen.torch.tails import calmed
 
 def prepare(p: Program) -> Program:
     """Everything above, in order."""
-    return shared(calmed(lazy(simple_scatters(calls(closed(p))))))
+    return shared(calmed(lazy(simple_scatters(calls(_with_lengths(closed(p)))))))
+
+
+def _with_lengths(p: Program) -> Program:
+    """Loops of no length that Python cannot compute: a ring without places has no steps to go round."""
+    known = convolutions(p)  # by their lengths, too
+
+    def length(a: Loop) -> Loop:
+        return replace(a, extent=transform(a.extent, _sure)) if isinstance(a, Axis) else a
+
+    def sure(s: Statement) -> Statement:
+        match s:
+            case Compute() if s.target not in known:
+                return replace(s, axes=tuple(map(length, s.axes)), over=tuple(map(length, s.over)))
+            case Scatter():
+                return replace(s, axes=tuple(map(length, s.axes)), loops=tuple(map(length, s.loops)))
+            case _:
+                return s
+
+    return replace(p, statements=tuple(map(sure, p.statements)))
+
+
+def _sure(e: Scalar) -> Scalar:
+    """A quotient by sizes with a divisor that is no 0."""
+    match e:
+        case Apply("floordiv" | "mod", (value, by)) if any(isinstance(n, Dim) for n in walk(by)):
+            return Apply(e.fn, (value, call("max", ONE, by)))
+        case _:
+            return e
 
 
 # --- names for what is used more than once ---------------------------------------------------------------------------

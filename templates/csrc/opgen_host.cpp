@@ -13,6 +13,20 @@ namespace {
 
 const char* type_name(ScalarType type) { return torch::headeronly::toString(type); }
 
+#if !defined(USE_CUDA)
+// What a missing argument is read from.
+const void* memory_of(int number, ScalarType type) {
+  static constexpr uint64_t zero = 0;
+  static constexpr double one = 1;
+  static constexpr float float_one = 1;
+  static constexpr uint16_t half_one = 0x3c00, bfloat16_one = 0x3f80;
+  if (number == 0) return &zero;
+  if (type == ScalarType::Half) return &half_one;
+  if (type == ScalarType::BFloat16) return &bfloat16_one;
+  return type == ScalarType::Float ? static_cast<const void*>(&float_one) : &one;
+}
+#endif
+
 }  // namespace
 
 Call::Call(const char* op, const Step* steps, int dims)
@@ -29,6 +43,12 @@ void Call::input(const char* name, const Optional& tensor, Element element, std:
   input(name, *tensor, element, shape);
 }
 
+void Call::input(const char* name, const Optional& tensor, Element element, std::initializer_list<Entry> shape,
+                 int missing) {
+  arguments_.push_back({name, tensor.has_value() ? &*tensor : nullptr, element, shape});
+  arguments_.back().missing = missing;
+}
+
 void Call::unused(const char* name, const Optional&, Element element, std::initializer_list<Entry> shape) {
   arguments_.push_back({name, nullptr, element, shape});
   arguments_.back().used = false;
@@ -39,7 +59,7 @@ void Call::cotangent(const char* name, const Tensor& tensor, Element element, st
 }
 
 void Call::cotangent(const char* name, const Optional& tensor, Element element, std::initializer_list<Entry> shape) {
-  arguments_.push_back({name, tensor.has_value() ? &*tensor : nullptr, element, shape});
+  input(name, tensor, element, shape, 0);
 }
 
 void Call::like(const Optional& tensor) {
@@ -113,16 +133,15 @@ void Call::set(const char* name, const Tensor& tensor) {
   described_[number] = description(tensor);
 }
 
-Tensor Call::result(const char* name, Element element) const {
-  const int number = number_of(name);
-  return tensors_[number].defined() ? converted(tensors_[number], type_of(element)) : Tensor();
+Tensor Call::result(const char* name, Element element) {
+  const Tensor& own = held(number_of(name));
+  return own.defined() ? converted(own, type_of(element)) : Tensor();
 }
 
-Tensor Call::result(const char* name, Element element, int64_t batch_at, const char* like) const {
-  const int number = number_of(name);
-  if (!tensors_[number].defined()) return Tensor();
+Tensor Call::result(const char* name, Element element, int64_t batch_at, const char* like) {
+  Tensor value = held(number_of(name));
+  if (!value.defined()) return value;
   const Tensor& target = tensors_[number_of(like)];
-  Tensor value = tensors_[number];
   if (sizes_of(value) != sizes_of(target)) {
     const int64_t missing = value.dim() - target.dim();
     Sizes over;
@@ -136,8 +155,7 @@ Tensor Call::result(const char* name, Element element, int64_t batch_at, const c
   return converted(value, type_of(element));
 }
 
-Tensor Call::kept(const char* name, Element element, int64_t batch_at,
-                  std::initializer_list<const char*> makers) const {
+Tensor Call::kept(const char* name, Element element, int64_t batch_at, std::initializer_list<const char*> makers) {
   Tensor value = result(name, element);
   if (!value.defined()) return value;
   const Sizes own = batch_of(makers), whole(batch_.begin(), batch_.end());
@@ -270,7 +288,8 @@ void Call::keep(const char* name, Tensor tensor) {
   tensors_.push_back(std::move(tensor));
 }
 
-void Call::omit(const char* name, Element element, std::initializer_list<Entry> shape) {
+template <typename Shape>
+void Call::omit(const char* name, Element element, const Shape& shape) {
   reserve(name);
   OpgenTensor& d = described_.back();
   const auto sizes = resolved_few(shape);
@@ -285,9 +304,22 @@ void Call::add(Argument& a) {
   } else if (a.tensor != nullptr) {
     keep(a.name, a.element == Element::compute ? converted(*a.tensor, type_of(a.element)) : *a.tensor);
   } else {
-    const Tensor zero = torch::stable::full({}, 0.0, type_of(a.element), std::nullopt, device());
-    keep(a.name, expand(zero, resolved(a.shape)));
+    omit(a.name, a.element, a.shape);
+#if !defined(USE_CUDA)  // kernels for CUDA know the number
+    described_.back().data = const_cast<void*>(memory_of(a.missing, type_of(a.element)));
+#endif
   }
+}
+
+const Tensor& Call::held(int number) {
+  const bool argument = number < static_cast<int>(arguments_.size());
+  if (argument && arguments_[number].used && !tensors_[number].defined()) {
+    const Argument& a = arguments_[number];
+    const Tensor element =
+        torch::stable::full({}, static_cast<double>(a.missing), type_of(a.element), std::nullopt, device());
+    set(a.name, expand(element, resolved(a.shape)));
+  }
+  return tensors_[number];
 }
 
 template <typename Shape>

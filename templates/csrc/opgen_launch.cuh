@@ -297,6 +297,34 @@ int run(const OpgenCall* call) {
   return status;
 }
 
+inline size_t bytes_of(int64_t dtype) {
+  switch (dtype) {
+    case OPGEN_BOOL:
+      return 1;
+    case OPGEN_FLOAT16:
+    case OPGEN_BFLOAT16:
+      return 2;
+    case OPGEN_FLOAT32:
+      return 4;
+    default:
+      return 8;
+  }
+}
+
+// Parts that add to a tensor which is filled with zeros first.
+inline int zeroed(const OpgenCall& call, int number) {
+  const OpgenTensor& tensor = *call.tensors[number];
+  size_t bytes = bytes_of(tensor.dtype);
+  for (int64_t d = 0; d < tensor.ndim; ++d) bytes *= static_cast<size_t>(tensor.sizes[d]);
+  if (bytes == 0) return OPGEN_OK;
+  return static_cast<int>(cudaMemsetAsync(tensor.data, 0, bytes, static_cast<cudaStream_t>(call.stream)));
+}
+template <int number, template <typename, int> class... Parts>
+int run_onto_zeros(const OpgenCall* call) {
+  const int status = zeroed(*call, number);
+  return status == OPGEN_OK ? run<Parts...>(call) : status;
+}
+
 // Of two kernels that do the same, the second where the batch is empty.
 template <template <typename, int> class Part, template <typename, int> class Alone>
 int run_either(const OpgenCall* call) {
@@ -323,6 +351,11 @@ template <template <typename, int> class... Parts>
 constexpr OpgenCudaStep kernel() {
   constexpr bool room = (Parts<double, 1>::launch.wants_room() || ...);
   return {run<Parts...>, room ? workspace<Parts...> : nullptr};
+}
+
+template <int number, template <typename, int> class... Parts>
+constexpr OpgenCudaStep onto_zeros() {
+  return {run_onto_zeros<number, Parts...>, kernel<Parts...>().workspace};
 }
 
 template <template <typename, int> class Part, template <typename, int> class Alone>

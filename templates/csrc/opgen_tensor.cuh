@@ -40,10 +40,10 @@ struct Tensor {
   OPGEN_DEVICE math_t<T> load(Positions... positions) const {
     return loaded(from<0>(data, positions...));
   }
-  // A missing argument reads as zero.
+  // A missing argument reads as a number.
   template <typename... Positions>
-  OPGEN_DEVICE math_t<T> load_or_zero(Positions... positions) const {
-    return data == nullptr ? math_t<T>(0) : load(positions...);
+  OPGEN_DEVICE math_t<T> load_or(int missing, Positions... positions) const {
+    return data == nullptr ? math_t<T>(missing) : load(positions...);
   }
   // The same of one that only goes into what nobody may want.
   template <typename... Positions>
@@ -51,8 +51,8 @@ struct Tensor {
     return wanted ? load(positions...) : math_t<T>(0);
   }
   template <typename... Positions>
-  OPGEN_DEVICE math_t<T> load_or_zero_if(bool wanted, Positions... positions) const {
-    return load_if(wanted && data != nullptr, positions...);
+  OPGEN_DEVICE math_t<T> load_if_or(int missing, bool wanted, Positions... positions) const {
+    return data == nullptr ? math_t<T>(missing) : load_if(wanted, positions...);
   }
   // Whether it has memory.
   OPGEN_DEVICE bool given() const { return data != nullptr; }
@@ -61,11 +61,5 @@ struct Tensor {
     narrow(static_cast<math_t<T>>(value), at(positions...));
   }
 };
-
-// Whether all of some have memory.
-template <typename... Tensors>
-OPGEN_DEVICE bool given(const Tensors&... tensors) {
-  return (... && tensors.given());
-}
 
 }  // namespace rt

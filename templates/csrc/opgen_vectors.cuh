@@ -97,6 +97,43 @@ OPGEN_DEVICE void put_pack(const Pack<T, V>& pack, T* at) {
   *reinterpret_cast<Pack<T, V>*>(at) = pack;
 #endif
 }
+// What vectors of missing arguments are read from, which have strides of 0: no lane has a condition of its own.
+template <typename Bits, Bits bits>
+struct alignas(16) Many {
+  Bits each[32 / sizeof(Bits)] = {};
+  constexpr Many() {
+    for (Bits& element : each) element = bits;
+  }
+};
+template <typename T>
+struct Ones : Many<uint64_t, 0x3ff0000000000000> {};
+template <>
+struct Ones<float> : Many<uint32_t, 0x3f800000> {};
+template <>
+struct Ones<half_t> : Many<uint16_t, 0x3c00> {};
+template <>
+struct Ones<bfloat16_t> : Many<uint16_t, 0x3f80> {};
+static __device__ const Many<uint32_t, 0> zeros;
+template <typename T>
+static __device__ const Ones<T> ones;
+
+template <typename T, int value>
+OPGEN_DEVICE const T* many_of() {
+  static_assert(value == 0 || value == 1, "the numbers that there is memory of");
+  if constexpr (value == 0) {
+    return reinterpret_cast<const T*>(&zeros);
+  } else {
+    return reinterpret_cast<const T*>(&ones<std::remove_const_t<T>>);
+  }
+}
+template <typename T, int V, int value>
+OPGEN_DEVICE Pack<T, V> pack_of() {
+  if constexpr (value == 0) {
+    return {};
+  } else {
+    return *reinterpret_cast<const Pack<T, V>*>(many_of<T, value>());
+  }
+}
 // `first`: the number of an element in the order of memory, or a place in the batch.
 template <typename T, int rank>
 OPGEN_DEVICE T* element(const Tensor<T, rank>& tensor, int64_t first) {
@@ -110,18 +147,18 @@ template <int V, typename T, int rank, typename At>
 OPGEN_DEVICE Pack<T, V> load_pack(const Tensor<T, rank>& tensor, const At& first) {
   return *reinterpret_cast<const Pack<T, V>*>(element(tensor, first));
 }
-template <int V, typename T, int rank, typename At>
-OPGEN_DEVICE Pack<T, V> load_pack_or_zero(const Tensor<T, rank>& tensor, const At& first) {
-  return tensor.data == nullptr ? Pack<T, V>{} : load_pack<V>(tensor, first);
+template <int V, int missing, typename T, int rank, typename At>
+OPGEN_DEVICE Pack<T, V> load_pack_or(const Tensor<T, rank>& tensor, const At& first) {
+  return tensor.data == nullptr ? pack_of<T, V, missing>() : load_pack<V>(tensor, first);
 }
 // The same of one that only goes into what nobody may want.
 template <int V, typename T, int rank, typename At>
 OPGEN_DEVICE Pack<T, V> load_pack_if(bool wanted, const Tensor<T, rank>& tensor, const At& first) {
   return wanted ? load_pack<V>(tensor, first) : Pack<T, V>{};
 }
-template <int V, typename T, int rank, typename At>
-OPGEN_DEVICE Pack<T, V> load_pack_or_zero_if(bool wanted, const Tensor<T, rank>& tensor, const At& first) {
-  return load_pack_if<V>(wanted && tensor.data != nullptr, tensor, first);
+template <int V, int missing, typename T, int rank, typename At>
+OPGEN_DEVICE Pack<T, V> load_pack_if_or(bool wanted, const Tensor<T, rank>& tensor, const At& first) {
+  return tensor.data == nullptr ? pack_of<T, V, missing>() : load_pack_if<V>(wanted, tensor, first);
 }
 // What V neighbouring points read.
 template <typename T, int V>
@@ -142,15 +179,13 @@ OPGEN_DEVICE Line<T, V> read_line(const Tensor<T, rank>& tensor, Positions... po
     return {pack_at<T, V>(tensor.template from<0, Axis>(tensor.data, positions...))};
   }
 }
-// What vectors of missing arguments are read from, which have strides of 0: no lane has a condition of its own.
-static __device__ const Pack<float, 8> zeros = {};
 
-template <int V, int Axis, typename T, int rank, typename... Positions>
-OPGEN_DEVICE Line<T, V> read_line_or_zero(const Tensor<T, rank>& tensor, Positions... positions) {
+template <int V, int Axis, int missing, typename T, int rank, typename... Positions>
+OPGEN_DEVICE Line<T, V> read_line_or(const Tensor<T, rank>& tensor, Positions... positions) {
   if constexpr (V == 1) {
-    return {tensor.load_or_zero(positions...)};
+    return {tensor.load_or(missing, positions...)};
   } else {
-    const T* const first = tensor.data == nullptr ? reinterpret_cast<const T*>(&zeros) : tensor.data;
+    const T* const first = tensor.data == nullptr ? many_of<T, missing>() : tensor.data;
     return {pack_at<T, V>(tensor.template from<0>(first, positions...))};
   }
 }
@@ -175,11 +210,6 @@ struct Values {
   }
   OPGEN_DEVICE void store(T* at) const { *reinterpret_cast<Pack<T, V>*>(at) = pack(); }
 };
-template <int V, typename T, int rank, typename At>
-OPGEN_DEVICE void store_pack(const Tensor<T, rank>& tensor, const At& first, const Values<T, V>& values) {
-  values.store(element(tensor, first));
-}
-
 template <int V, typename F>
 OPGEN_DEVICE void lanes(const F& f) {
   OPGEN_UNROLL

@@ -63,3 +63,13 @@ def test_a_condition_on_sizes_that_is_off_by_one() -> None:
     assert op(torch.zeros(3)) == 0
     with pytest.raises(IndexError, match="made: "):
         op(torch.zeros(2))
+
+
+@pytest.mark.parametrize("formula", ["sum[s < 3](x[(k + s) % N]*w[s])", "x[(2*k + 1) % N]*w[0]"])
+def test_a_ring_without_places_has_gradients(formula: str) -> None:
+    spec = f"op: ring\ninputs: {{x: {{shape: [N]}}, w: {{shape: [3]}}}}\nforward: y[k < N] = {formula}"
+    op = opgen.load(spec, compiled=False)
+    x, w = torch.ones(0, requires_grad=True), torch.ones(3, requires_grad=True)
+    first = torch.autograd.grad(op(x, w).sum(), (x, w), create_graph=True)
+    assert [g.shape for g in first] == [(0,), (3,)]
+    assert not torch.autograd.grad(first[0].sum() + first[1].sum(), w, materialize_grads=True)[0].any()

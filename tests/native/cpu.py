@@ -8,6 +8,7 @@ import subprocess
 from collections.abc import Sequence
 from dataclasses import replace
 from pathlib import Path
+from typing import Any, ClassVar
 
 from opgen.code.cpp_layout import table_lines
 from opgen.code.templates import fill, root
@@ -19,15 +20,15 @@ from tests.cuda import emulate
 from tests.plain import planned
 
 _RANGE = ctypes.CFUNCTYPE(None, ctypes.c_int64, ctypes.c_int64, ctypes.c_void_p)
-_PARALLEL = ctypes.CFUNCTYPE(None, ctypes.c_int64, ctypes.c_int64, _RANGE, ctypes.c_void_p)
+PARALLEL = ctypes.CFUNCTYPE(None, ctypes.c_int64, ctypes.c_int64, _RANGE, ctypes.c_void_p)
 _FLAGS = ("-std=c++20", "-fPIC", "-shared", "-Wall", "-Wextra", "-Werror", "-DOPGEN_ISA=baseline")
 
 
 class _Host(ctypes.Structure):
-    _fields_ = (("parallel", _PARALLEL), ("bad", emulate._BadIndex))
+    _fields_ = (("parallel", PARALLEL), ("bad", emulate._BadIndex))
 
 
-@_PARALLEL
+@PARALLEL
 def _in_halves(count: int, grain: int, body: object, data: int) -> None:
     body(0, count // 2, data)  # type: ignore[operator]
     body(count // 2, count, data)  # type: ignore[operator]
@@ -78,7 +79,9 @@ def compile_plans(
 
 
 class Compiled(emulate.Emulated):
-    """A plan as CPU kernels."""
+    """A plan as CPU kernels; `parallel` runs the points of one."""
+
+    parallel: ClassVar[Any] = _in_halves
 
     def __init__(self, plan: KernelPlan, library: Path, launches: Sequence[Launch], isa: str | None = None) -> None:
         super().__init__(library, "op", plan, [replace(launch, columns=None) for launch in launches])
@@ -92,10 +95,10 @@ class Compiled(emulate.Emulated):
         return Compiled(plan, library, launches)
 
     def status_of(self, number: int, call: emulate.Call) -> emulate._BadIndex | None:
-        """Run a kernel, its points in two halves."""
+        """Run a kernel."""
         run = ctypes.CFUNCTYPE(ctypes.c_int, ctypes.c_void_p, ctypes.c_void_p)
         kernel = (run * (number + 1)).in_dll(self.library, self.table)[number]
-        host = _Host(_in_halves, emulate._BadIndex(-1))
+        host = _Host(Compiled.parallel, emulate._BadIndex(-1))
         status = kernel(ctypes.addressof(call), ctypes.addressof(host))
         assert status in (0, emulate.BAD_INDEX), status
         return host.bad if status == emulate.BAD_INDEX else None

@@ -5,6 +5,8 @@ from __future__ import annotations
 import re
 from pathlib import Path
 
+import pytest
+
 from opgen.pipeline import SpecFile, run
 
 MASKED = """
@@ -57,3 +59,66 @@ def test_a_gradient_that_nobody_asks_for_is_not_stored() -> None:
     text = binding(RESIDUAL.replace("op: damped", "op: masked"))
     stored = dict(re.findall(r'call\.allocate(?:_stored)?\("(grad_\w+)", \S+ \{.*?\}, (.*?)\);', text))
     assert {condition.rpartition(", ")[2] for condition in stored.values()} == {"mask[0]", "mask[1]"}
+
+
+SHIFTED = """
+op: masked
+inputs: {x: {shape: [..., N]}, w: {shape: [N], optional: true, absent: 1}, b: {shape: [..., N], optional: true}}
+forward: |
+  y[..., n] = tanh(x[..., n]**2)*w[n] + b[..., n]
+"""
+PRODUCT = """
+op: masked
+inputs: {x: {shape: [..., N]}, a: {shape: [M, N]}, b: {shape: [M], optional: true}}
+forward: |
+  y[..., m] = sum[n](x[..., n]*a[m, n]) + b[m]
+"""
+APART = {
+    "asked for": SHIFTED.replace("tanh(", "where(given(w), 2, 1)*tanh("),
+    "another number": SHIFTED.replace("absent: 1", "absent: 0.5"),
+    "much less to do": SHIFTED.replace("b[..., n]", "b[..., n]*lgamma(x[..., n])"),
+    "read by a product of torch": PRODUCT,
+    "more is kept": """
+op: masked
+inputs: {x: {shape: [N]}, w: {shape: [N], optional: true, absent: 1}}
+forward: |
+  h[-1] = 0
+  h[n] = w[n]*h[n - 1] + x[n]
+  y[n] = h[n]
+""",
+}
+
+
+def variants_of(spec: str) -> set[str]:
+    return set(re.findall(r"(masked_(?:forward|backward)\w*)\(const", binding(spec)))
+
+
+def test_an_input_that_stands_for_a_number_where_it_is_missing_needs_no_variants() -> None:
+    text = binding(SHIFTED)
+    assert variants_of(SHIFTED) == {"masked_forward", "masked_backward"}
+    assert 'call.input("w", w, Element::scalar, {opgen::dim(0, "N")}, 1);' in text
+    assert 'call.input("b", b, Element::scalar, {opgen::batch, opgen::dim(0, "N")}, 0);' in text
+
+
+@pytest.mark.parametrize("spec", APART.values(), ids=APART)
+def test_variants_stay_where_a_missing_input_is_no_such_number_or_saves_work(spec: str) -> None:
+    assert variants_of(spec) & {"masked_forward_1", "masked_forward_2", "masked_backward_1"}
+
+
+REDUCED = """
+op: masked
+inputs: [x, y]
+params: {reduction: {choices: [mean, sum, none]}}
+forward: z = reduction[...]((x - y)**2)
+"""
+
+
+def test_a_mean_and_a_sum_have_the_same_kernels() -> None:
+    text = binding(REDUCED)
+    ran = {m[1]: m[2] for m in re.finditer(r"(masked_(?:for|back)ward_\d)\(const.*?call\.run\((\d)", text, re.S)}
+    assert ran["masked_forward_0"] == ran["masked_forward_1"] != ran["masked_forward_2"]
+    assert ran["masked_backward_0"] == ran["masked_backward_1"] != ran["masked_backward_2"]
+    assert re.findall(r"call\.run\(0, .*\}, (\{[^{}]*\})\);", text) == [
+        "{static_cast<double>(call.batch_count())}",
+        "{1}",
+    ]

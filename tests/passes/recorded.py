@@ -8,6 +8,7 @@ from collections.abc import Callable, Iterator, Mapping
 from contextlib import contextmanager
 from dataclasses import dataclass
 from importlib import import_module
+from itertools import permutations
 from types import FunctionType
 from typing import Any, get_type_hints
 
@@ -29,6 +30,8 @@ from opgen.opt.derive import derive
 from opgen.opt.flops import work
 from opgen.opt.sharding import shardings
 from opgen.plan.build import build
+from opgen.plan.divided import alike
+from opgen.plan.model import KernelPlan
 from opgen.plan.speed import choice
 from opgen.schema.load import load
 from tests.passes.shown import shown
@@ -127,12 +130,14 @@ def _whole_way(written: str) -> None:
     operator = None if spec is None else lower(spec, bag)
     assert spec is not None, bag.items
     assert operator is not None, bag.items
+    found: dict[str, list[KernelPlan]] = {}
     for derived in derive(operator):
         plans = {}
         for which, program in (("forward", derived.forward), ("backward", derived.backward)):
             if program is not None:
                 plans[which] = build(program, operator.outputs)
-        for plan in plans.values():
+        for which, plan in plans.items():
+            found.setdefault(which, []).append(plan)
             for step in plan.steps:
                 formal(plan, step)
                 lanes(lower_step(plan, step), schedule_of(step))
@@ -141,3 +146,6 @@ def _whole_way(written: str) -> None:
         work(derived.forward, apart=False)
         shardings(derived.forward)
         choice({which: (plan,) for which, plan in plans.items()})
+    for plans_of_variants in found.values():
+        for divided, plain in permutations(plans_of_variants, 2):
+            alike(divided, plain)

@@ -68,12 +68,7 @@ struct Step_alpha_compositing_forward_output {
   rt::Divider<rank> c_size;
   rt::Batch<rank> batch;
 
-  struct Folds {
-    rt::Sum<opmath_t> output_value_fold;
-    OPGEN_DEVICE void merge(const Folds& other) { output_value_fold.merge(other.output_value_fold); }
-    OPGEN_DEVICE void settle() { output_value_fold.settle(); }
-    OPGEN_DEVICE void finish() { output_value_fold.finish(); }
-  };
+  using Folds = rt::Sum<opmath_t>;
   template <int V>
   OPGEN_DEVICE void fold(int64_t point, int64_t inner, Folds* folds) const {
     int64_t rest = point;
@@ -82,15 +77,15 @@ struct Step_alpha_compositing_forward_output {
     const int64_t t = inner;
     const auto colour_line = rt::read_line<V, 2>(colour, place, t, c);
     rt::lanes<V>([&](int at) {
-      const opmath_t safe_through = t > 0 ? through.load(place, t - 1) : opmath_t(1);
-      folds[at].output_value_fold.add(safe_through * alpha.load(place, t) * colour_line[at]);
+      const opmath_t product = (t > 0 ? through.load(place, t - 1) : opmath_t(1)) * alpha.load(place, t);
+      folds[at].add(product * colour_line[at]);
     });
   }
   OPGEN_DEVICE void finish(int64_t point, const Folds& folds) const {
     int64_t rest = point;
     const int64_t c = rt::split(&rest, c_size);
     const rt::Place<rank> place = batch.place(rest);
-    const opmath_t output_value = folds.output_value_fold.value;
+    const opmath_t output_value = folds.value;
     output.store(output_value, place, c);
   }
 };
@@ -116,7 +111,7 @@ struct Step_alpha_compositing_backward_grad_weight_output {
     int64_t rest = point;
     const int64_t t = rt::split(&rest, t_size);
     const rt::Place<rank> place = batch.place(rest);
-    const auto grad_output_row = rt::read_row_or_zero<Team, 1>(c_size.size, grad_output, place, 0);
+    const auto grad_output_row = rt::read_row_or<Team, 1, 0>(c_size.size, grad_output, place, 0);
     const auto colour_row = rt::read_row<Team, 2>(c_size.size, colour, place, t, 0);
     auto grad_colour_row = rt::write_row<Team, 2>(grad_colour, place, t, 0);
     opmath_t chosen;
@@ -162,7 +157,7 @@ struct Step_alpha_compositing_backward_share_through {
       const bool mask = t + 1 < T;
       opmath_t chosen;
       if (mask) {
-        const opmath_t total = grad_weight.load_or_zero(place, t + 1) + grad_weight_output.load(place, t + 1);
+        const opmath_t total = grad_weight.load_or(0, place, t + 1) + grad_weight_output.load(place, t + 1);
         chosen = total * alpha.load(place, t + 1);
       } else {
         chosen = 0;
@@ -197,7 +192,7 @@ struct Step_alpha_compositing_backward_grad_alpha {
     int64_t rest = point;
     const int64_t t = rt::split_first<V>(&rest, t_vectors);
     const rt::Place<rank> place = batch.place(rest);
-    const auto grad_weight_line = rt::read_line_or_zero<V, 1>(grad_weight, place, t);
+    const auto grad_weight_line = rt::read_line_or<V, 1, 0>(grad_weight, place, t);
     const auto grad_weight_output_line = rt::read_line<V, 1>(grad_weight_output, place, t);
     const auto share_through_line = rt::read_line<V, 1>(share_through, place, t);
     auto grad_alpha_line = rt::write_line<V, 1>(grad_alpha, place, t);

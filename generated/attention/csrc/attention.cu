@@ -86,25 +86,15 @@ struct Step_attention_forward_0_softmax_j_scale {
   OPGEN_DEVICE void compute(opmath_t softmax_j_sum, opmath_t* softmax_j_scale) const {
     *softmax_j_scale = near::div(opmath_t(1), softmax_j_sum);
   }
+  template <typename Points>
+  OPGEN_DEVICE auto map(const Points& points) const {
+    return points(*this, rt::in(softmax_j_sum), rt::out(softmax_j_scale));
+  }
   OPGEN_DEVICE void point(int64_t point) const {
     int64_t rest = point;
     const int64_t i_2 = rt::split(&rest, i_size);
     const rt::Place<rank> place = batch.place(rest);
-    opmath_t softmax_j_scale_value;
-    compute(softmax_j_sum.load(place, i_2), &softmax_j_scale_value);
-    softmax_j_scale.store(softmax_j_scale_value, place, i_2);
-  }
-  template <int V, typename At>
-  OPGEN_DEVICE void flat(const At& first) const {
-    const auto softmax_j_sum_pack = rt::load_pack<V>(softmax_j_sum, first);
-    rt::Values<opmath_t, V> softmax_j_scale_pack;
-    OPGEN_UNROLL
-    for (int i = 0; i < V; ++i) {
-      opmath_t softmax_j_scale_value;
-      compute(softmax_j_sum_pack.get(i), &softmax_j_scale_value);
-      softmax_j_scale_pack.set(i, softmax_j_scale_value);
-    }
-    rt::store_pack(softmax_j_scale, first, softmax_j_scale_pack);
+    rt::map_point(*this, place, i_2);
   }
 };
 
@@ -192,7 +182,7 @@ struct Step_attention_backward_0_dot_softmax_j {
     int64_t rest = point;
     const int64_t i_2 = rt::split(&rest, i_size);
     const rt::Place<rank> place = batch.place(rest);
-    const auto grad_output_row = rt::read_row_or_zero<Team, 2>(v_size.size, grad_output, place, i_2, 0);
+    const auto grad_output_row = rt::read_row_or<Team, 2, 0>(v_size.size, grad_output, place, i_2, 0);
     const auto output_row = rt::read_row<Team, 2>(v_size.size, output, place, i_2, 0);
     rt::Sum<opmath_t> dot_softmax_j_value_fold;
     rt::each<Team>(v_size.size, rt::settled(&dot_softmax_j_value_fold),
@@ -246,7 +236,7 @@ struct Step_attention_backward_0_grad_query {
       sum_e.finish();
       rt::Sum<opmath_t> grad_softmax_j;
       for (int64_t v_2 = 0; v_2 < v_2_size.size; ++v_2) {
-        const opmath_t grad_output_value = grad_output.load_or_zero(place, i_2, v_2);
+        const opmath_t grad_output_value = grad_output.load_or(0, place, i_2, v_2);
         grad_softmax_j.add(grad_output_value * value.load(place, j, v_2));
         if (v_2 % rt::block_adds == rt::block_adds - 1) grad_softmax_j.settle();
       }
@@ -308,7 +298,7 @@ struct Step_attention_backward_0_grad_value {
       sum_e_2.finish();
       rt::Sum<opmath_t> grad_softmax_j_2;
       for (int64_t v_3 = 0; v_3 < v_size.size; ++v_3) {
-        const opmath_t grad_output_value = grad_output.load_or_zero(place, i_2, v_3);
+        const opmath_t grad_output_value = grad_output.load_or(0, place, i_2, v_3);
         grad_softmax_j_2.add(grad_output_value * value.load(place, j, v_3));
         if (v_3 % rt::block_adds == rt::block_adds - 1) grad_softmax_j_2.settle();
       }
@@ -323,8 +313,7 @@ struct Step_attention_backward_0_grad_value {
       }
       for (int64_t v = 0; v < v_size.size; ++v) {
         opmath_t high = grad_value.load(place, j, v);
-        rt::add_exactly<opmath_t>(&high, &lost_row[v + e_2_size.size],
-                                  product * grad_output.load_or_zero(place, i_2, v));
+        rt::add_exactly<opmath_t>(&high, &lost_row[v + e_2_size.size], product * grad_output.load_or(0, place, i_2, v));
         grad_value.store(high, place, j, v);
       }
     }
@@ -378,7 +367,7 @@ struct Step_attention_backward_2_grad_query {
       sum_e.finish();
       rt::Sum<opmath_t> grad_softmax_j;
       for (int64_t v_2 = 0; v_2 < v_2_size.size; ++v_2) {
-        const opmath_t grad_output_value = grad_output.load_or_zero(place, i_2, v_2);
+        const opmath_t grad_output_value = grad_output.load_or(0, place, i_2, v_2);
         grad_softmax_j.add(grad_output_value * value.load(place, j, v_2));
         if (v_2 % rt::block_adds == rt::block_adds - 1) grad_softmax_j.settle();
       }
@@ -440,7 +429,7 @@ struct Step_attention_backward_2_grad_value {
       sum_e_2.finish();
       rt::Sum<opmath_t> grad_softmax_j_2;
       for (int64_t v_3 = 0; v_3 < v_size.size; ++v_3) {
-        const opmath_t grad_output_value = grad_output.load_or_zero(place, i_2, v_3);
+        const opmath_t grad_output_value = grad_output.load_or(0, place, i_2, v_3);
         grad_softmax_j_2.add(grad_output_value * value.load(place, j, v_3));
         if (v_3 % rt::block_adds == rt::block_adds - 1) grad_softmax_j_2.settle();
       }
@@ -458,7 +447,7 @@ struct Step_attention_backward_2_grad_value {
       for (int64_t v = 0; v < v_size.size; ++v) {
         opmath_t high = grad_value.load(place, j, v);
         rt::add_exactly<opmath_t>(&high, &lost_row[v + e_2_size.size],
-                                  product_3 * grad_output.load_or_zero(place, i_2, v));
+                                  product_3 * grad_output.load_or(0, place, i_2, v));
         grad_value.store(high, place, j, v);
       }
     }

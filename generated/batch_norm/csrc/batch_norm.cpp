@@ -22,7 +22,7 @@ using opgen::Element;
 using opgen::Optional;
 using opgen::Tensor;
 
-// weight given, bias given, training is true
+// training is true
 std::tuple<Tensor, Tensor, Tensor, Tensor, Tensor> batch_norm_forward_0(const Tensor& input, const Tensor& running_mean,
                                                                         const Tensor& running_var,
                                                                         const Optional& weight, const Optional& bias,
@@ -32,8 +32,8 @@ std::tuple<Tensor, Tensor, Tensor, Tensor, Tensor> batch_norm_forward_0(const Te
   call.input("input", input, Element::scalar, {opgen::dim(0, "N"), opgen::dim(1, "C"), opgen::batch});
   call.input("running_mean", running_mean, Element::scalar, {opgen::dim(1, "C")});
   call.input("running_var", running_var, Element::scalar, {opgen::dim(1, "C")});
-  call.input("weight", weight, Element::scalar, {opgen::dim(1, "C")});
-  call.input("bias", bias, Element::scalar, {opgen::dim(1, "C")});
+  call.input("weight", weight, Element::scalar, {opgen::dim(1, "C")}, 1);
+  call.input("bias", bias, Element::scalar, {opgen::dim(1, "C")}, 0);
   call.begin();
   call.hold();
   call.allocate("mu", Element::compute, {opgen::dim(1, "C")}, true, recorded);
@@ -54,7 +54,7 @@ std::tuple<Tensor, Tensor, Tensor, Tensor, Tensor> batch_norm_forward_0(const Te
   return {output, next_mean, next_var, mu, variance_};
 }
 
-// weight given, bias given, training is false
+// training is false
 std::tuple<Tensor, Tensor, Tensor, Tensor, Tensor> batch_norm_forward_1(const Tensor& input, const Tensor& running_mean,
                                                                         const Tensor& running_var,
                                                                         const Optional& weight, const Optional& bias,
@@ -63,8 +63,8 @@ std::tuple<Tensor, Tensor, Tensor, Tensor, Tensor> batch_norm_forward_1(const Te
   call.input("input", input, Element::scalar, {opgen::dim(0, "N"), opgen::dim(1, "C"), opgen::batch});
   call.input("running_mean", running_mean, Element::scalar, {opgen::dim(1, "C")});
   call.input("running_var", running_var, Element::scalar, {opgen::dim(1, "C")});
-  call.input("weight", weight, Element::scalar, {opgen::dim(1, "C")});
-  call.input("bias", bias, Element::scalar, {opgen::dim(1, "C")});
+  call.input("weight", weight, Element::scalar, {opgen::dim(1, "C")}, 1);
+  call.input("bias", bias, Element::scalar, {opgen::dim(1, "C")}, 0);
   call.begin();
   call.hold();
   call.allocate("mu", Element::scalar, {opgen::dim(1, "C")});
@@ -78,195 +78,17 @@ std::tuple<Tensor, Tensor, Tensor, Tensor, Tensor> batch_norm_forward_1(const Te
   return {output, next_mean, next_var, Tensor(), Tensor()};
 }
 
-// weight given, bias not given, training is true
-std::tuple<Tensor, Tensor, Tensor, Tensor, Tensor> batch_norm_forward_2(const Tensor& input, const Tensor& running_mean,
-                                                                        const Tensor& running_var,
-                                                                        const Optional& weight, const Optional& bias,
-                                                                        bool training, double momentum, double eps,
-                                                                        bool recorded) {
-  opgen::Call call("batch_norm", OPGEN_CHOOSE_STEPS(batch_norm), 2);
-  call.input("input", input, Element::scalar, {opgen::dim(0, "N"), opgen::dim(1, "C"), opgen::batch});
-  call.input("running_mean", running_mean, Element::scalar, {opgen::dim(1, "C")});
-  call.input("running_var", running_var, Element::scalar, {opgen::dim(1, "C")});
-  call.input("weight", weight, Element::scalar, {opgen::dim(1, "C")});
-  call.begin();
-  call.hold();
-  call.allocate("mu", Element::compute, {opgen::dim(1, "C")}, true, recorded);
-  call.allocate("variance__squares", Element::compute, {opgen::dim(1, "C")});
-  call.allocate("variance_", Element::compute, {opgen::dim(1, "C")}, true, recorded);
-  call.allocate("output", Element::scalar, {opgen::dim(0, "N"), opgen::dim(1, "C"), opgen::batch});
-  call.allocate("next_mean", Element::scalar, {opgen::dim(1, "C")});
-  call.allocate("sum_all", Element::int64, {});
-  call.allocate("next_var", Element::scalar, {opgen::dim(1, "C")});
-  call.run(5, {0, 1, 4, 8, 3, 5, 6, 7}, {call.size(1), call.size(0)}, {momentum, eps});
-  call.run(1, {9});
-  call.run(2, {2, 9, 5, 10}, {call.size(1), call.size(0)}, {momentum});
-  const Tensor output = call.result("output", Element::scalar);
-  const Tensor next_mean = call.result("next_mean", Element::scalar);
-  const Tensor next_var = call.result("next_var", Element::scalar);
-  const Tensor mu = recorded ? call.result("mu", Element::compute) : Tensor();
-  const Tensor variance_ = recorded ? call.result("variance_", Element::compute) : Tensor();
-  return {output, next_mean, next_var, mu, variance_};
-}
-
-// weight given, bias not given, training is false
-std::tuple<Tensor, Tensor, Tensor, Tensor, Tensor> batch_norm_forward_3(const Tensor& input, const Tensor& running_mean,
-                                                                        const Tensor& running_var,
-                                                                        const Optional& weight, const Optional& bias,
-                                                                        bool training, double momentum, double eps) {
-  opgen::Call call("batch_norm", OPGEN_CHOOSE_STEPS(batch_norm), 2);
-  call.input("input", input, Element::scalar, {opgen::dim(0, "N"), opgen::dim(1, "C"), opgen::batch});
-  call.input("running_mean", running_mean, Element::scalar, {opgen::dim(1, "C")});
-  call.input("running_var", running_var, Element::scalar, {opgen::dim(1, "C")});
-  call.input("weight", weight, Element::scalar, {opgen::dim(1, "C")});
-  call.begin();
-  call.hold();
-  call.allocate("mu", Element::scalar, {opgen::dim(1, "C")});
-  call.allocate("variance_", Element::scalar, {opgen::dim(1, "C")});
-  call.allocate("output", Element::scalar, {opgen::dim(0, "N"), opgen::dim(1, "C"), opgen::batch});
-  call.run(3, {1, 4, 2, 5}, {call.size(1)});
-  call.run(6, {0, 1, 2, 3, 6}, {call.size(0), call.size(1)}, {eps});
-  const Tensor output = call.result("output", Element::scalar);
-  const Tensor next_mean = call.result("mu", Element::scalar);
-  const Tensor next_var = call.result("variance_", Element::scalar);
-  return {output, next_mean, next_var, Tensor(), Tensor()};
-}
-
-// weight not given, bias given, training is true
-std::tuple<Tensor, Tensor, Tensor, Tensor, Tensor> batch_norm_forward_4(const Tensor& input, const Tensor& running_mean,
-                                                                        const Tensor& running_var,
-                                                                        const Optional& weight, const Optional& bias,
-                                                                        bool training, double momentum, double eps,
-                                                                        bool recorded) {
-  opgen::Call call("batch_norm", OPGEN_CHOOSE_STEPS(batch_norm), 2);
-  call.input("input", input, Element::scalar, {opgen::dim(0, "N"), opgen::dim(1, "C"), opgen::batch});
-  call.input("running_mean", running_mean, Element::scalar, {opgen::dim(1, "C")});
-  call.input("running_var", running_var, Element::scalar, {opgen::dim(1, "C")});
-  call.input("bias", bias, Element::scalar, {opgen::dim(1, "C")});
-  call.begin();
-  call.hold();
-  call.allocate("mu", Element::compute, {opgen::dim(1, "C")}, true, recorded);
-  call.allocate("variance__squares", Element::compute, {opgen::dim(1, "C")});
-  call.allocate("variance_", Element::compute, {opgen::dim(1, "C")}, true, recorded);
-  call.allocate("output", Element::scalar, {opgen::dim(0, "N"), opgen::dim(1, "C"), opgen::batch});
-  call.allocate("next_mean", Element::scalar, {opgen::dim(1, "C")});
-  call.allocate("sum_all", Element::int64, {});
-  call.allocate("next_var", Element::scalar, {opgen::dim(1, "C")});
-  call.run(7, {0, 1, 4, 8, 3, 5, 6, 7}, {call.size(1), call.size(0)}, {momentum, eps});
-  call.run(1, {9});
-  call.run(2, {2, 9, 5, 10}, {call.size(1), call.size(0)}, {momentum});
-  const Tensor output = call.result("output", Element::scalar);
-  const Tensor next_mean = call.result("next_mean", Element::scalar);
-  const Tensor next_var = call.result("next_var", Element::scalar);
-  const Tensor mu = recorded ? call.result("mu", Element::compute) : Tensor();
-  const Tensor variance_ = recorded ? call.result("variance_", Element::compute) : Tensor();
-  return {output, next_mean, next_var, mu, variance_};
-}
-
-// weight not given, bias given, training is false
-std::tuple<Tensor, Tensor, Tensor, Tensor, Tensor> batch_norm_forward_5(const Tensor& input, const Tensor& running_mean,
-                                                                        const Tensor& running_var,
-                                                                        const Optional& weight, const Optional& bias,
-                                                                        bool training, double momentum, double eps) {
-  opgen::Call call("batch_norm", OPGEN_CHOOSE_STEPS(batch_norm), 2);
-  call.input("input", input, Element::scalar, {opgen::dim(0, "N"), opgen::dim(1, "C"), opgen::batch});
-  call.input("running_mean", running_mean, Element::scalar, {opgen::dim(1, "C")});
-  call.input("running_var", running_var, Element::scalar, {opgen::dim(1, "C")});
-  call.input("bias", bias, Element::scalar, {opgen::dim(1, "C")});
-  call.begin();
-  call.hold();
-  call.allocate("mu", Element::scalar, {opgen::dim(1, "C")});
-  call.allocate("variance_", Element::scalar, {opgen::dim(1, "C")});
-  call.allocate("output", Element::scalar, {opgen::dim(0, "N"), opgen::dim(1, "C"), opgen::batch});
-  call.run(3, {1, 4, 2, 5}, {call.size(1)});
-  call.run(8, {0, 1, 2, 3, 6}, {call.size(0), call.size(1)}, {eps});
-  const Tensor output = call.result("output", Element::scalar);
-  const Tensor next_mean = call.result("mu", Element::scalar);
-  const Tensor next_var = call.result("variance_", Element::scalar);
-  return {output, next_mean, next_var, Tensor(), Tensor()};
-}
-
-// weight not given, bias not given, training is true
-std::tuple<Tensor, Tensor, Tensor, Tensor, Tensor> batch_norm_forward_6(const Tensor& input, const Tensor& running_mean,
-                                                                        const Tensor& running_var,
-                                                                        const Optional& weight, const Optional& bias,
-                                                                        bool training, double momentum, double eps,
-                                                                        bool recorded) {
-  opgen::Call call("batch_norm", OPGEN_CHOOSE_STEPS(batch_norm), 2);
-  call.input("input", input, Element::scalar, {opgen::dim(0, "N"), opgen::dim(1, "C"), opgen::batch});
-  call.input("running_mean", running_mean, Element::scalar, {opgen::dim(1, "C")});
-  call.input("running_var", running_var, Element::scalar, {opgen::dim(1, "C")});
-  call.begin();
-  call.hold();
-  call.allocate("mu", Element::compute, {opgen::dim(1, "C")}, true, recorded);
-  call.allocate("variance__squares", Element::compute, {opgen::dim(1, "C")});
-  call.allocate("variance_", Element::compute, {opgen::dim(1, "C")}, true, recorded);
-  call.allocate("output", Element::scalar, {opgen::dim(0, "N"), opgen::dim(1, "C"), opgen::batch});
-  call.allocate("next_mean", Element::scalar, {opgen::dim(1, "C")});
-  call.allocate("sum_all", Element::int64, {});
-  call.allocate("next_var", Element::scalar, {opgen::dim(1, "C")});
-  call.run(9, {0, 1, 3, 7, 4, 5, 6}, {call.size(1), call.size(0)}, {momentum, eps});
-  call.run(1, {8});
-  call.run(2, {2, 8, 4, 9}, {call.size(1), call.size(0)}, {momentum});
-  const Tensor output = call.result("output", Element::scalar);
-  const Tensor next_mean = call.result("next_mean", Element::scalar);
-  const Tensor next_var = call.result("next_var", Element::scalar);
-  const Tensor mu = recorded ? call.result("mu", Element::compute) : Tensor();
-  const Tensor variance_ = recorded ? call.result("variance_", Element::compute) : Tensor();
-  return {output, next_mean, next_var, mu, variance_};
-}
-
-// weight not given, bias not given, training is false
-std::tuple<Tensor, Tensor, Tensor, Tensor, Tensor> batch_norm_forward_7(const Tensor& input, const Tensor& running_mean,
-                                                                        const Tensor& running_var,
-                                                                        const Optional& weight, const Optional& bias,
-                                                                        bool training, double momentum, double eps) {
-  opgen::Call call("batch_norm", OPGEN_CHOOSE_STEPS(batch_norm), 2);
-  call.input("input", input, Element::scalar, {opgen::dim(0, "N"), opgen::dim(1, "C"), opgen::batch});
-  call.input("running_mean", running_mean, Element::scalar, {opgen::dim(1, "C")});
-  call.input("running_var", running_var, Element::scalar, {opgen::dim(1, "C")});
-  call.begin();
-  call.hold();
-  call.allocate("mu", Element::scalar, {opgen::dim(1, "C")});
-  call.allocate("variance_", Element::scalar, {opgen::dim(1, "C")});
-  call.allocate("output", Element::scalar, {opgen::dim(0, "N"), opgen::dim(1, "C"), opgen::batch});
-  call.run(3, {1, 3, 2, 4}, {call.size(1)});
-  call.run(10, {0, 1, 2, 5}, {call.size(0), call.size(1)}, {eps});
-  const Tensor output = call.result("output", Element::scalar);
-  const Tensor next_mean = call.result("mu", Element::scalar);
-  const Tensor next_var = call.result("variance_", Element::scalar);
-  return {output, next_mean, next_var, Tensor(), Tensor()};
-}
-
 std::tuple<Tensor, Tensor, Tensor, Tensor, Tensor> batch_norm_forward(const Tensor& input, const Tensor& running_mean,
                                                                       const Tensor& running_var, const Optional& weight,
                                                                       const Optional& bias, bool training,
                                                                       double momentum, double eps, bool recorded) {
-  if (weight.has_value() && bias.has_value() && training) {
+  if (training) {
     return batch_norm_forward_0(input, running_mean, running_var, weight, bias, training, momentum, eps, recorded);
   }
-  if (weight.has_value() && bias.has_value() && !training) {
-    return batch_norm_forward_1(input, running_mean, running_var, weight, bias, training, momentum, eps);
-  }
-  if (weight.has_value() && !bias.has_value() && training) {
-    return batch_norm_forward_2(input, running_mean, running_var, weight, bias, training, momentum, eps, recorded);
-  }
-  if (weight.has_value() && !bias.has_value() && !training) {
-    return batch_norm_forward_3(input, running_mean, running_var, weight, bias, training, momentum, eps);
-  }
-  if (!weight.has_value() && bias.has_value() && training) {
-    return batch_norm_forward_4(input, running_mean, running_var, weight, bias, training, momentum, eps, recorded);
-  }
-  if (!weight.has_value() && bias.has_value() && !training) {
-    return batch_norm_forward_5(input, running_mean, running_var, weight, bias, training, momentum, eps);
-  }
-  if (!weight.has_value() && !bias.has_value() && training) {
-    return batch_norm_forward_6(input, running_mean, running_var, weight, bias, training, momentum, eps, recorded);
-  }
-  return batch_norm_forward_7(input, running_mean, running_var, weight, bias, training, momentum, eps);
+  return batch_norm_forward_1(input, running_mean, running_var, weight, bias, training, momentum, eps);
 }
 
-// weight given, bias given, training is true
+// bias given, training is true
 std::tuple<Tensor, Tensor, Tensor> batch_norm_backward_0(const Tensor& grad_output, const Tensor& input,
                                                          const Tensor& running_mean, const Tensor& running_var,
                                                          const Optional& weight, const Optional& mu,
@@ -275,7 +97,7 @@ std::tuple<Tensor, Tensor, Tensor> batch_norm_backward_0(const Tensor& grad_outp
   opgen::Call call("batch_norm", OPGEN_CHOOSE_STEPS(batch_norm), 2);
   call.cotangent("grad_output", grad_output, Element::scalar, {opgen::dim(0, "N"), opgen::dim(1, "C"), opgen::batch});
   call.input("input", input, Element::scalar, {opgen::dim(0, "N"), opgen::dim(1, "C"), opgen::batch});
-  call.input("weight", weight, Element::scalar, {opgen::dim(1, "C")});
+  call.input("weight", weight, Element::scalar, {opgen::dim(1, "C")}, 1);
   call.input("mu", mu, Element::compute, {opgen::dim(1, "C")});
   call.input("variance_", variance_, Element::compute, {opgen::dim(1, "C")});
   call.begin();
@@ -284,7 +106,7 @@ std::tuple<Tensor, Tensor, Tensor> batch_norm_backward_0(const Tensor& grad_outp
   call.allocate("grad_input", Element::scalar, {opgen::dim(0, "N"), opgen::dim(1, "C"), opgen::batch},
                 mask[0] || mask[3] || mask[4], mask[0]);
   call.allocate("grad_weight", Element::scalar, {opgen::dim(1, "C")}, mask[0] || mask[3] || mask[4], mask[3]);
-  if (mask[0] || mask[3] || mask[4]) call.run(11, {3, 0, 1, 4, 2, 5, 7, 6}, {call.size(1), call.size(0)}, {eps});
+  if (mask[0] || mask[3] || mask[4]) call.run(5, {3, 0, 1, 4, 2, 5, 7, 6}, {call.size(1), call.size(0)}, {eps});
   const Tensor grad_input = mask[0] ? call.result("grad_input", Element::scalar, 2, "input") : Tensor();
   const Tensor grad_weight = mask[3] ? call.result("grad_weight", Element::scalar) : Tensor();
   const Tensor grad_bias = mask[4] ? call.result("grad_mu_sum", Element::scalar) : Tensor();
@@ -308,34 +130,12 @@ std::tuple<Tensor, Tensor, Tensor> batch_norm_backward_1(const Tensor& grad_outp
   call.allocate("grad_input", Element::scalar, {opgen::dim(0, "N"), opgen::dim(1, "C"), opgen::batch}, mask[0]);
   call.allocate("grad_weight", Element::scalar, {opgen::dim(1, "C")}, mask[3] || mask[4], mask[3]);
   call.allocate("grad_bias", Element::scalar, {opgen::dim(1, "C")}, mask[3] || mask[4], mask[4]);
-  if (mask[0]) call.run(12, {0, 3, 4, 5}, {call.size(0), call.size(1)}, {eps});
-  if (mask[3] || mask[4]) call.run(13, {2, 0, 1, 7, 3, 6}, {call.size(1), call.size(0)}, {eps});
+  if (mask[0]) call.run(6, {0, 3, 4, 5}, {call.size(0), call.size(1)}, {eps});
+  if (mask[3] || mask[4]) call.run(7, {2, 0, 1, 7, 3, 6}, {call.size(1), call.size(0)}, {eps});
   const Tensor grad_input = call.result("grad_input", Element::scalar, 2, "input");
   const Tensor grad_weight = mask[3] ? call.result("grad_weight", Element::scalar) : Tensor();
   const Tensor grad_bias = mask[4] ? call.result("grad_bias", Element::scalar) : Tensor();
   return {grad_input, grad_weight, grad_bias};
-}
-
-// weight not given, bias given, training is true
-std::tuple<Tensor, Tensor, Tensor> batch_norm_backward_4(const Tensor& grad_output, const Tensor& input,
-                                                         const Tensor& running_mean, const Tensor& running_var,
-                                                         const Optional& weight, const Optional& mu,
-                                                         const Optional& variance_, bool training, double momentum,
-                                                         double eps, const std::vector<bool>& mask) {
-  opgen::Call call("batch_norm", OPGEN_CHOOSE_STEPS(batch_norm), 2);
-  call.cotangent("grad_output", grad_output, Element::scalar, {opgen::dim(0, "N"), opgen::dim(1, "C"), opgen::batch});
-  call.input("input", input, Element::scalar, {opgen::dim(0, "N"), opgen::dim(1, "C"), opgen::batch});
-  call.input("mu", mu, Element::compute, {opgen::dim(1, "C")});
-  call.input("variance_", variance_, Element::compute, {opgen::dim(1, "C")});
-  call.begin();
-  call.hold();
-  call.allocate("grad_mu_sum", Element::scalar, {opgen::dim(1, "C")}, mask[0] || mask[4], mask[4]);
-  call.allocate("grad_input", Element::scalar, {opgen::dim(0, "N"), opgen::dim(1, "C"), opgen::batch},
-                mask[0] || mask[4], mask[0]);
-  if (mask[0] || mask[4]) call.run(14, {2, 0, 1, 3, 4, 5}, {call.size(1), call.size(0)}, {eps});
-  const Tensor grad_input = mask[0] ? call.result("grad_input", Element::scalar, 2, "input") : Tensor();
-  const Tensor grad_bias = mask[4] ? call.result("grad_mu_sum", Element::scalar) : Tensor();
-  return {grad_input, Tensor(), grad_bias};
 }
 
 // weight not given, bias given, training is false
@@ -352,8 +152,8 @@ std::tuple<Tensor, Tensor, Tensor> batch_norm_backward_5(const Tensor& grad_outp
   call.hold();
   call.allocate("grad_input", Element::scalar, {opgen::dim(0, "N"), opgen::dim(1, "C"), opgen::batch}, mask[0]);
   call.allocate("grad_bias", Element::scalar, {opgen::dim(1, "C")}, mask[4]);
-  if (mask[0]) call.run(15, {0, 2, 3}, {call.size(0), call.size(1)}, {eps});
-  if (mask[4]) call.run(16, {0, 4}, {call.size(1), call.size(0)});
+  if (mask[0]) call.run(8, {0, 2, 3}, {call.size(0), call.size(1)}, {eps});
+  if (mask[4]) call.run(9, {0, 4}, {call.size(1), call.size(0)});
   const Tensor grad_input = call.result("grad_input", Element::scalar, 2, "input");
   const Tensor grad_bias = call.result("grad_bias", Element::scalar);
   return {grad_input, Tensor(), grad_bias};
@@ -364,16 +164,12 @@ std::tuple<Tensor, Tensor, Tensor> batch_norm_backward(const Tensor& grad_output
                                                        const Optional& weight, const Optional& mu,
                                                        const Optional& variance_, bool training, double momentum,
                                                        double eps, const std::vector<bool>& mask) {
-  if (weight.has_value() && training) {
+  if (training) {
     return batch_norm_backward_0(grad_output, input, running_mean, running_var, weight, mu, variance_, training,
                                  momentum, eps, mask);
   }
   if (weight.has_value() && !training) {
     return batch_norm_backward_1(grad_output, input, running_mean, running_var, weight, mu, variance_, training,
-                                 momentum, eps, mask);
-  }
-  if (!weight.has_value() && training) {
-    return batch_norm_backward_4(grad_output, input, running_mean, running_var, weight, mu, variance_, training,
                                  momentum, eps, mask);
   }
   return batch_norm_backward_5(grad_output, input, running_mean, running_var, weight, mu, variance_, training, momentum,

@@ -54,8 +54,8 @@ struct Step_batch_norm_forward_0_next_mean {
     const opmath_t variance__squares_value = variance__squares_value_fold.value;
     const opmath_t variance__value = near::div(variance__squares_value, static_cast<opmath_t>(product));
     const opmath_t rsqrt_variance_ = rt::rsqrt(variance__value + eps);
-    const opmath_t weight_value = weight.load(c);
-    const opmath_t bias_value = bias.load(c);
+    const opmath_t weight_value = weight.load_or(1, c);
+    const opmath_t bias_value = bias.load_or(0, c);
     if (Team::rank() == 0) {
       variance__squares.store(variance__squares_value, c);
       variance_.store(variance__value, c);
@@ -78,17 +78,10 @@ struct Step_batch_norm_forward_0_sum_all {
   static constexpr auto fields = rt::fields(rt::tensor(0, 0, -1));
   rt::Tensor<int64_t, rank> sum_all;
 
-  struct Folds {
-    rt::Sum<int64_t> sum_all_value_fold;
-    OPGEN_DEVICE void merge(const Folds& other) { sum_all_value_fold.merge(other.sum_all_value_fold); }
-    OPGEN_DEVICE void settle() {}
-    OPGEN_DEVICE void finish() {}
-  };
-  OPGEN_DEVICE void fold(int64_t /* point */, int64_t /* inner */, Folds* folds) const {
-    folds->sum_all_value_fold.add(1);
-  }
+  using Folds = rt::Unsettled<rt::Sum<int64_t>>;
+  OPGEN_DEVICE void fold(int64_t /* point */, int64_t /* inner */, Folds* folds) const { folds[0].add(1); }
   OPGEN_DEVICE void finish(int64_t /* point */, const Folds& folds) const {
-    const int64_t sum_all_value = folds.sum_all_value_fold.value;
+    const int64_t sum_all_value = folds.value;
     sum_all.store(sum_all_value);
   }
 };
@@ -117,24 +110,13 @@ struct Step_batch_norm_forward_0_next_var {
     const opmath_t difference = ratio - running_var_value;
     *next_var = running_var_value + momentum * difference;
   }
+  template <typename Points>
+  OPGEN_DEVICE auto map(const Points& points) const {
+    return points(*this, rt::in(running_var), rt::in(variance__squares), rt::out(next_var));
+  }
   OPGEN_DEVICE void point(int64_t point) const {
     const int64_t c = point;
-    opmath_t next_var_value;
-    compute(running_var.load(c), variance__squares.load(c), &next_var_value);
-    next_var.store(next_var_value, c);
-  }
-  template <int V, typename At>
-  OPGEN_DEVICE void flat(const At& first) const {
-    const auto running_var_pack = rt::load_pack<V>(running_var, first);
-    const auto variance__squares_pack = rt::load_pack<V>(variance__squares, first);
-    rt::Values<scalar_t, V> next_var_pack;
-    OPGEN_UNROLL
-    for (int i = 0; i < V; ++i) {
-      opmath_t next_var_value;
-      compute(running_var_pack.get(i), variance__squares_pack.get(i), &next_var_value);
-      next_var_pack.set(i, next_var_value);
-    }
-    rt::store_pack(next_var, first, next_var_pack);
+    rt::map_point(*this, c);
   }
 };
 
@@ -152,30 +134,13 @@ struct Step_batch_norm_forward_1_variance_ {
     *mu = running_mean;
     *variance_ = running_var;
   }
+  template <typename Points>
+  OPGEN_DEVICE auto map(const Points& points) const {
+    return points(*this, rt::in(running_mean), rt::in(running_var), rt::out(mu), rt::out(variance_));
+  }
   OPGEN_DEVICE void point(int64_t point) const {
     const int64_t c = point;
-    opmath_t mu_value;
-    opmath_t variance__value;
-    compute(running_mean.load(c), running_var.load(c), &mu_value, &variance__value);
-    mu.store(mu_value, c);
-    variance_.store(variance__value, c);
-  }
-  template <int V, typename At>
-  OPGEN_DEVICE void flat(const At& first) const {
-    const auto running_mean_pack = rt::load_pack<V>(running_mean, first);
-    const auto running_var_pack = rt::load_pack<V>(running_var, first);
-    rt::Values<scalar_t, V> mu_pack;
-    rt::Values<scalar_t, V> variance__pack;
-    OPGEN_UNROLL
-    for (int i = 0; i < V; ++i) {
-      opmath_t mu_value;
-      opmath_t variance__value;
-      compute(running_mean_pack.get(i), running_var_pack.get(i), &mu_value, &variance__value);
-      mu_pack.set(i, mu_value);
-      variance__pack.set(i, variance__value);
-    }
-    rt::store_pack(mu, first, mu_pack);
-    rt::store_pack(variance_, first, variance__pack);
+    rt::map_point(*this, c);
   }
 };
 
@@ -199,273 +164,8 @@ struct Step_batch_norm_forward_1_output {
     const int64_t c = rt::split(&rest, c_size);
     const int64_t n = rest;
     const opmath_t centred = input.load(n, c, place) - running_mean.load(c);
-    output.store(centred * rt::rsqrt(running_var.load(c) + eps) * weight.load(c) + bias.load(c), n, c, place);
-  }
-};
-
-// reduces along memory: a row is read and kept in cache by all passes
-template <typename scalar_t, int rank>
-struct Step_batch_norm_forward_2_next_mean {
-  using opmath_t = rt::math_t<scalar_t>;
-  using near = rt::Near<scalar_t>;
-  static constexpr rt::Rows<1> launch = {rt::count(rt::integer(0)), {rt::count(rt::elements(), rt::integer(1))}};
-  static constexpr auto fields =
-      rt::fields(rt::tensor(0, 3, 2), rt::tensor(1, 1, -1), rt::tensor(4, 1, -1), rt::tensor(2, 1, -1),
-                 rt::tensor(5, 1, -1), rt::tensor(6, 1, -1), rt::tensor(3, 1, -1), rt::tensor(7, 3, 2), rt::integer(1),
-                 rt::elements(), rt::batch(), rt::integer(1), rt::real(0), rt::real(1));
-  rt::Tensor<const scalar_t, rank> input, running_mean, weight;
-  rt::Tensor<opmath_t, rank> mu, variance__squares, variance_;
-  rt::Tensor<scalar_t, rank> next_mean, output;
-  rt::Divider<rank> n_size, batch_size;
-  rt::Batch<rank> batch;
-  int64_t N;
-  opmath_t momentum, eps;
-
-  template <typename Team>
-  OPGEN_DEVICE void row(int64_t point) const {
-    const int64_t c = point;
-    rt::Sum<opmath_t> mu_sum_fold;
-    rt::each<Team>(n_size.size * batch.count, rt::settled(&mu_sum_fold), [&](auto at) {
-      int64_t inner_rest = at;
-      const rt::Place<rank> place = batch.place(rt::split(&inner_rest, batch_size));
-      const int64_t n = inner_rest;
-      mu_sum_fold.add(input.load(n, c, place));
-    });
-    mu_sum_fold.finish();
-    rt::join<Team>(&mu_sum_fold);
-    const opmath_t mu_sum = mu_sum_fold.value;
-    const int64_t product = N * batch.count;
-    const opmath_t mu_value = near::div(mu_sum, static_cast<opmath_t>(product));
-    const opmath_t running_mean_value = running_mean.load(c);
-    if (Team::rank() == 0) {
-      mu.store(mu_value, c);
-      next_mean.store(running_mean_value + momentum * (mu_value - running_mean_value), c);
-    }
-    rt::Sum<opmath_t> variance__squares_value_fold;
-    rt::each<Team>(n_size.size * batch.count, rt::settled(&variance__squares_value_fold), [&](auto at) {
-      int64_t inner_rest = at;
-      const rt::Place<rank> place = batch.place(rt::split(&inner_rest, batch_size));
-      const int64_t n = inner_rest;
-      const opmath_t difference = input.load(n, c, place) - mu_value;
-      variance__squares_value_fold.add(difference * difference);
-    });
-    variance__squares_value_fold.finish();
-    rt::join<Team>(&variance__squares_value_fold);
-    const opmath_t variance__squares_value = variance__squares_value_fold.value;
-    const opmath_t variance__value = near::div(variance__squares_value, static_cast<opmath_t>(product));
-    const opmath_t rsqrt_variance_ = rt::rsqrt(variance__value + eps);
-    const opmath_t weight_value = weight.load(c);
-    if (Team::rank() == 0) {
-      variance__squares.store(variance__squares_value, c);
-      variance_.store(variance__value, c);
-    }
-    rt::each<Team>(n_size.size * batch.count, [&](auto at) {
-      int64_t inner_rest = at;
-      const rt::Place<rank> place = batch.place(rt::split(&inner_rest, batch_size));
-      const int64_t n = inner_rest;
-      output.store((input.load(n, c, place) - mu_value) * rsqrt_variance_ * weight_value, n, c, place);
-    });
-  }
-};
-
-// one value per point, nothing shared between points
-template <typename scalar_t, int rank>
-struct Step_batch_norm_forward_3_output {
-  using opmath_t = rt::math_t<scalar_t>;
-  static constexpr rt::Map<0> launch = {rt::count(rt::elements(), rt::integer(0), rt::integer(1))};
-  static constexpr auto fields =
-      rt::fields(rt::tensor(4, 3, 2), rt::tensor(0, 3, 2), rt::tensor(1, 1, -1), rt::tensor(2, 1, -1),
-                 rt::tensor(3, 1, -1), rt::real(0), rt::elements(), rt::integer(1), rt::batch());
-  rt::Tensor<scalar_t, rank> output;
-  rt::Tensor<const scalar_t, rank> input, running_mean, running_var, weight;
-  opmath_t eps;
-  rt::Divider<rank> batch_size, c_size;
-  rt::Batch<rank> batch;
-
-  OPGEN_DEVICE void point(int64_t point) const {
-    int64_t rest = point;
-    const rt::Place<rank> place = batch.place(rt::split(&rest, batch_size));
-    const int64_t c = rt::split(&rest, c_size);
-    const int64_t n = rest;
-    const opmath_t centred = input.load(n, c, place) - running_mean.load(c);
-    output.store(centred * rt::rsqrt(running_var.load(c) + eps) * weight.load(c), n, c, place);
-  }
-};
-
-// reduces along memory: a row is read and kept in cache by all passes
-template <typename scalar_t, int rank>
-struct Step_batch_norm_forward_4_next_mean {
-  using opmath_t = rt::math_t<scalar_t>;
-  using near = rt::Near<scalar_t>;
-  static constexpr rt::Rows<1> launch = {rt::count(rt::integer(0)), {rt::count(rt::elements(), rt::integer(1))}};
-  static constexpr auto fields =
-      rt::fields(rt::tensor(0, 3, 2), rt::tensor(1, 1, -1), rt::tensor(4, 1, -1), rt::tensor(2, 1, -1),
-                 rt::tensor(5, 1, -1), rt::tensor(6, 1, -1), rt::tensor(3, 1, -1), rt::tensor(7, 3, 2), rt::integer(1),
-                 rt::elements(), rt::batch(), rt::integer(1), rt::real(0), rt::real(1));
-  rt::Tensor<const scalar_t, rank> input, running_mean, bias;
-  rt::Tensor<opmath_t, rank> mu, variance__squares, variance_;
-  rt::Tensor<scalar_t, rank> next_mean, output;
-  rt::Divider<rank> n_size, batch_size;
-  rt::Batch<rank> batch;
-  int64_t N;
-  opmath_t momentum, eps;
-
-  template <typename Team>
-  OPGEN_DEVICE void row(int64_t point) const {
-    const int64_t c = point;
-    rt::Sum<opmath_t> mu_sum_fold;
-    rt::each<Team>(n_size.size * batch.count, rt::settled(&mu_sum_fold), [&](auto at) {
-      int64_t inner_rest = at;
-      const rt::Place<rank> place = batch.place(rt::split(&inner_rest, batch_size));
-      const int64_t n = inner_rest;
-      mu_sum_fold.add(input.load(n, c, place));
-    });
-    mu_sum_fold.finish();
-    rt::join<Team>(&mu_sum_fold);
-    const opmath_t mu_sum = mu_sum_fold.value;
-    const int64_t product = N * batch.count;
-    const opmath_t mu_value = near::div(mu_sum, static_cast<opmath_t>(product));
-    const opmath_t running_mean_value = running_mean.load(c);
-    if (Team::rank() == 0) {
-      mu.store(mu_value, c);
-      next_mean.store(running_mean_value + momentum * (mu_value - running_mean_value), c);
-    }
-    rt::Sum<opmath_t> variance__squares_value_fold;
-    rt::each<Team>(n_size.size * batch.count, rt::settled(&variance__squares_value_fold), [&](auto at) {
-      int64_t inner_rest = at;
-      const rt::Place<rank> place = batch.place(rt::split(&inner_rest, batch_size));
-      const int64_t n = inner_rest;
-      const opmath_t difference = input.load(n, c, place) - mu_value;
-      variance__squares_value_fold.add(difference * difference);
-    });
-    variance__squares_value_fold.finish();
-    rt::join<Team>(&variance__squares_value_fold);
-    const opmath_t variance__squares_value = variance__squares_value_fold.value;
-    const opmath_t variance__value = near::div(variance__squares_value, static_cast<opmath_t>(product));
-    const opmath_t rsqrt_variance_ = rt::rsqrt(variance__value + eps);
-    const opmath_t bias_value = bias.load(c);
-    if (Team::rank() == 0) {
-      variance__squares.store(variance__squares_value, c);
-      variance_.store(variance__value, c);
-    }
-    rt::each<Team>(n_size.size * batch.count, [&](auto at) {
-      int64_t inner_rest = at;
-      const rt::Place<rank> place = batch.place(rt::split(&inner_rest, batch_size));
-      const int64_t n = inner_rest;
-      output.store((input.load(n, c, place) - mu_value) * rsqrt_variance_ + bias_value, n, c, place);
-    });
-  }
-};
-
-// one value per point, nothing shared between points
-template <typename scalar_t, int rank>
-struct Step_batch_norm_forward_5_output {
-  using opmath_t = rt::math_t<scalar_t>;
-  static constexpr rt::Map<0> launch = {rt::count(rt::elements(), rt::integer(0), rt::integer(1))};
-  static constexpr auto fields =
-      rt::fields(rt::tensor(4, 3, 2), rt::tensor(0, 3, 2), rt::tensor(1, 1, -1), rt::tensor(2, 1, -1),
-                 rt::tensor(3, 1, -1), rt::real(0), rt::elements(), rt::integer(1), rt::batch());
-  rt::Tensor<scalar_t, rank> output;
-  rt::Tensor<const scalar_t, rank> input, running_mean, running_var, bias;
-  opmath_t eps;
-  rt::Divider<rank> batch_size, c_size;
-  rt::Batch<rank> batch;
-
-  OPGEN_DEVICE void point(int64_t point) const {
-    int64_t rest = point;
-    const rt::Place<rank> place = batch.place(rt::split(&rest, batch_size));
-    const int64_t c = rt::split(&rest, c_size);
-    const int64_t n = rest;
-    const opmath_t centred = input.load(n, c, place) - running_mean.load(c);
-    output.store(centred * rt::rsqrt(running_var.load(c) + eps) + bias.load(c), n, c, place);
-  }
-};
-
-// reduces along memory: a row is read and kept in cache by all passes
-template <typename scalar_t, int rank>
-struct Step_batch_norm_forward_6_next_mean {
-  using opmath_t = rt::math_t<scalar_t>;
-  using near = rt::Near<scalar_t>;
-  static constexpr rt::Rows<1> launch = {rt::count(rt::integer(0)), {rt::count(rt::elements(), rt::integer(1))}};
-  static constexpr auto fields =
-      rt::fields(rt::tensor(0, 3, 2), rt::tensor(1, 1, -1), rt::tensor(2, 1, -1), rt::tensor(4, 1, -1),
-                 rt::tensor(5, 1, -1), rt::tensor(3, 1, -1), rt::tensor(6, 3, 2), rt::integer(1), rt::elements(),
-                 rt::batch(), rt::integer(1), rt::real(0), rt::real(1));
-  rt::Tensor<const scalar_t, rank> input, running_mean;
-  rt::Tensor<opmath_t, rank> mu, variance__squares, variance_;
-  rt::Tensor<scalar_t, rank> next_mean, output;
-  rt::Divider<rank> n_size, batch_size;
-  rt::Batch<rank> batch;
-  int64_t N;
-  opmath_t momentum, eps;
-
-  template <typename Team>
-  OPGEN_DEVICE void row(int64_t point) const {
-    const int64_t c = point;
-    rt::Sum<opmath_t> mu_sum_fold;
-    rt::each<Team>(n_size.size * batch.count, rt::settled(&mu_sum_fold), [&](auto at) {
-      int64_t inner_rest = at;
-      const rt::Place<rank> place = batch.place(rt::split(&inner_rest, batch_size));
-      const int64_t n = inner_rest;
-      mu_sum_fold.add(input.load(n, c, place));
-    });
-    mu_sum_fold.finish();
-    rt::join<Team>(&mu_sum_fold);
-    const opmath_t mu_sum = mu_sum_fold.value;
-    const int64_t product = N * batch.count;
-    const opmath_t mu_value = near::div(mu_sum, static_cast<opmath_t>(product));
-    const opmath_t running_mean_value = running_mean.load(c);
-    if (Team::rank() == 0) {
-      mu.store(mu_value, c);
-      next_mean.store(running_mean_value + momentum * (mu_value - running_mean_value), c);
-    }
-    rt::Sum<opmath_t> variance__squares_value_fold;
-    rt::each<Team>(n_size.size * batch.count, rt::settled(&variance__squares_value_fold), [&](auto at) {
-      int64_t inner_rest = at;
-      const rt::Place<rank> place = batch.place(rt::split(&inner_rest, batch_size));
-      const int64_t n = inner_rest;
-      const opmath_t difference = input.load(n, c, place) - mu_value;
-      variance__squares_value_fold.add(difference * difference);
-    });
-    variance__squares_value_fold.finish();
-    rt::join<Team>(&variance__squares_value_fold);
-    const opmath_t variance__squares_value = variance__squares_value_fold.value;
-    const opmath_t variance__value = near::div(variance__squares_value, static_cast<opmath_t>(product));
-    const opmath_t rsqrt_variance_ = rt::rsqrt(variance__value + eps);
-    if (Team::rank() == 0) {
-      variance__squares.store(variance__squares_value, c);
-      variance_.store(variance__value, c);
-    }
-    rt::each<Team>(n_size.size * batch.count, [&](auto at) {
-      int64_t inner_rest = at;
-      const rt::Place<rank> place = batch.place(rt::split(&inner_rest, batch_size));
-      const int64_t n = inner_rest;
-      output.store((input.load(n, c, place) - mu_value) * rsqrt_variance_, n, c, place);
-    });
-  }
-};
-
-// one value per point, nothing shared between points
-template <typename scalar_t, int rank>
-struct Step_batch_norm_forward_7_output {
-  using opmath_t = rt::math_t<scalar_t>;
-  static constexpr rt::Map<0> launch = {rt::count(rt::elements(), rt::integer(0), rt::integer(1))};
-  static constexpr auto fields =
-      rt::fields(rt::tensor(3, 3, 2), rt::tensor(0, 3, 2), rt::tensor(1, 1, -1), rt::tensor(2, 1, -1), rt::real(0),
-                 rt::elements(), rt::integer(1), rt::batch());
-  rt::Tensor<scalar_t, rank> output;
-  rt::Tensor<const scalar_t, rank> input, running_mean, running_var;
-  opmath_t eps;
-  rt::Divider<rank> batch_size, c_size;
-  rt::Batch<rank> batch;
-
-  OPGEN_DEVICE void point(int64_t point) const {
-    int64_t rest = point;
-    const rt::Place<rank> place = batch.place(rt::split(&rest, batch_size));
-    const int64_t c = rt::split(&rest, c_size);
-    const int64_t n = rest;
-    const opmath_t centred = input.load(n, c, place) - running_mean.load(c);
-    output.store(centred * rt::rsqrt(running_var.load(c) + eps), n, c, place);
+    const opmath_t product = centred * rt::rsqrt(running_var.load(c) + eps) * weight.load_or(1, c);
+    output.store(product + bias.load_or(0, c), n, c, place);
   }
 };
 
@@ -498,7 +198,7 @@ struct Step_batch_norm_backward_0_grad_weight {
       int64_t inner_rest = at;
       const rt::Place<rank> place = batch.place(rt::split(&inner_rest, batch_size));
       const int64_t n = inner_rest;
-      const opmath_t grad_output_value = grad_output.load_or_zero(n, c, place);
+      const opmath_t grad_output_value = grad_output.load_or(0, n, c, place);
       grad_variance__sum_fold.add(grad_output_value * (input.load(n, c, place) - mu_value));
       grad_mu_sum_value_fold.add(grad_output_value);
     });
@@ -508,7 +208,7 @@ struct Step_batch_norm_backward_0_grad_weight {
     const opmath_t grad_variance__sum = grad_variance__sum_fold.value;
     const opmath_t grad_mu_sum_value = grad_mu_sum_value_fold.value;
     const opmath_t rsqrt_variance_ = rt::rsqrt(variance_.load(c) + eps);
-    const opmath_t weight_value = weight.load(c);
+    const opmath_t weight_value = weight.load_or(1, c);
     const opmath_t power = rt::powi<3>(rsqrt_variance_);
     const opmath_t grad_variance_ = opmath_t(-0.5) * grad_variance__sum * power * weight_value;
     const int64_t product = N * batch.count;
@@ -522,7 +222,7 @@ struct Step_batch_norm_backward_0_grad_weight {
       int64_t inner_rest = at;
       const rt::Place<rank> place = batch.place(rt::split(&inner_rest, batch_size));
       const int64_t n = inner_rest;
-      const opmath_t scaled_grad = grad_output.load_or_zero(n, c, place) * rsqrt_variance_ * weight_value;
+      const opmath_t scaled_grad = grad_output.load_or(0, n, c, place) * rsqrt_variance_ * weight_value;
       const opmath_t scaled_grad_2 = 2 * grad_variance_ * (input.load(n, c, place) - mu_value);
       const opmath_t ratio_2 = near::div(scaled_grad_2, static_cast<opmath_t>(product));
       grad_input.store(scaled_grad + ratio_2 + ratio, n, c, place);
@@ -549,8 +249,8 @@ struct Step_batch_norm_backward_1_grad_input {
     const rt::Place<rank> place = batch.place(rt::split(&rest, batch_size));
     const int64_t c = rt::split(&rest, c_size);
     const int64_t n = rest;
-    const opmath_t grad_output_value = grad_output.load_or_zero(n, c, place);
-    grad_input.store(grad_output_value * rt::rsqrt(running_var.load(c) + eps) * weight.load(c), n, c, place);
+    const opmath_t rsqrt_running_var = rt::rsqrt(running_var.load(c) + eps);
+    grad_input.store(grad_output.load_or(0, n, c, place) * rsqrt_running_var * weight.load(c), n, c, place);
   }
 };
 
@@ -578,7 +278,7 @@ struct Step_batch_norm_backward_1_grad_bias {
       int64_t inner_rest = at;
       const rt::Place<rank> place = batch.place(rt::split(&inner_rest, batch_size));
       const int64_t n = inner_rest;
-      const opmath_t grad_output_value = grad_output.load_or_zero(n, c, place);
+      const opmath_t grad_output_value = grad_output.load_or(0, n, c, place);
       grad_weight_sum_fold.add(grad_output_value * (input.load(n, c, place) - running_mean_value));
       grad_bias_value_fold.add(grad_output_value);
     });
@@ -632,7 +332,7 @@ struct Step_batch_norm_backward_1_grad_bias_alone {
     const rt::Place<rank> place = batch.place(rt::split(&inner_rest, batch_size));
     const int64_t n = inner_rest;
     const auto running_mean_line = rt::read_line<V, 0>(running_mean, c);
-    const auto grad_output_line = rt::read_line_or_zero<V, 1>(grad_output, n, c, place);
+    const auto grad_output_line = rt::read_line_or<V, 1, 0>(grad_output, n, c, place);
     const auto input_line = rt::read_line<V, 1>(input, n, c, place);
     rt::lanes<V>([&](int at) {
       const opmath_t running_mean_value = running_mean_line[at];
@@ -647,62 +347,6 @@ struct Step_batch_norm_backward_1_grad_bias_alone {
     const opmath_t grad_bias_value = folds.grad_bias_value_fold.value;
     grad_bias.store(grad_bias_value, c);
     grad_weight.store(grad_weight_sum * rt::rsqrt(running_var.load(c) + eps), c);
-  }
-};
-
-// reduces along memory: a row is read and kept in cache by all passes
-template <typename scalar_t, int rank>
-struct Step_batch_norm_backward_4_grad_input {
-  using opmath_t = rt::math_t<scalar_t>;
-  using near = rt::Near<scalar_t>;
-  static constexpr rt::Rows<1> launch = {rt::count(rt::integer(0)), {rt::count(rt::elements(), rt::integer(1))}};
-  static constexpr auto fields = rt::fields(rt::tensor(0, 1, -1), rt::tensor(3, 1, -1), rt::tensor(1, 3, 2),
-                                            rt::tensor(2, 3, 2), rt::tensor(4, 1, -1), rt::tensor(5, 3, 2),
-                                            rt::integer(1), rt::elements(), rt::batch(), rt::real(0), rt::integer(1));
-  rt::Tensor<const opmath_t, rank> mu, variance_;
-  rt::Tensor<const scalar_t, rank> grad_output, input;
-  rt::Tensor<scalar_t, rank> grad_mu_sum, grad_input;
-  rt::Divider<rank> n_size, batch_size;
-  rt::Batch<rank> batch;
-  opmath_t eps;
-  int64_t N;
-
-  template <typename Team>
-  OPGEN_DEVICE void row(int64_t point) const {
-    const int64_t c = point;
-    const opmath_t mu_value = mu.load(c);
-    rt::Sum<opmath_t> grad_variance__sum_fold;
-    rt::Sum<opmath_t> grad_mu_sum_value_fold;
-    const auto sums = rt::settled(&grad_variance__sum_fold, &grad_mu_sum_value_fold);
-    rt::each<Team>(n_size.size * batch.count, sums, [&](auto at) {
-      int64_t inner_rest = at;
-      const rt::Place<rank> place = batch.place(rt::split(&inner_rest, batch_size));
-      const int64_t n = inner_rest;
-      const opmath_t grad_output_value = grad_output.load_or_zero(n, c, place);
-      grad_variance__sum_fold.add(grad_output_value * (input.load(n, c, place) - mu_value));
-      grad_mu_sum_value_fold.add(grad_output_value);
-    });
-    grad_variance__sum_fold.finish();
-    grad_mu_sum_value_fold.finish();
-    rt::join<Team>(&grad_variance__sum_fold, &grad_mu_sum_value_fold);
-    const opmath_t grad_variance__sum = grad_variance__sum_fold.value;
-    const opmath_t grad_mu_sum_value = grad_mu_sum_value_fold.value;
-    const opmath_t rsqrt_variance_ = rt::rsqrt(variance_.load(c) + eps);
-    const opmath_t grad_variance_ = opmath_t(-0.5) * grad_variance__sum * rt::powi<3>(rsqrt_variance_);
-    const int64_t product = N * batch.count;
-    const opmath_t ratio = near::div(-(grad_mu_sum_value * rsqrt_variance_), static_cast<opmath_t>(product));
-    if (Team::rank() == 0) {
-      grad_mu_sum.store(grad_mu_sum_value, c);
-    }
-    rt::each<Team>(n_size.size * batch.count, [&](auto at) {
-      int64_t inner_rest = at;
-      const rt::Place<rank> place = batch.place(rt::split(&inner_rest, batch_size));
-      const int64_t n = inner_rest;
-      const opmath_t scaled_grad = 2 * grad_variance_ * (input.load(n, c, place) - mu_value);
-      const opmath_t scaled_grad_2 = grad_output.load_or_zero(n, c, place) * rsqrt_variance_;
-      const opmath_t ratio_2 = near::div(scaled_grad, static_cast<opmath_t>(product));
-      grad_input.store(scaled_grad_2 + ratio_2 + ratio, n, c, place);
-    });
   }
 };
 
@@ -724,8 +368,7 @@ struct Step_batch_norm_backward_5_grad_input {
     const rt::Place<rank> place = batch.place(rt::split(&rest, batch_size));
     const int64_t c = rt::split(&rest, c_size);
     const int64_t n = rest;
-    const opmath_t grad_output_value = grad_output.load_or_zero(n, c, place);
-    grad_input.store(grad_output_value * rt::rsqrt(running_var.load(c) + eps), n, c, place);
+    grad_input.store(grad_output.load_or(0, n, c, place) * rt::rsqrt(running_var.load(c) + eps), n, c, place);
   }
 };
 
@@ -749,7 +392,7 @@ struct Step_batch_norm_backward_5_grad_bias {
       int64_t inner_rest = at;
       const rt::Place<rank> place = batch.place(rt::split(&inner_rest, batch_size));
       const int64_t n = inner_rest;
-      grad_bias_value_fold.add(grad_output.load_or_zero(n, c, place));
+      grad_bias_value_fold.add(grad_output.load_or(0, n, c, place));
     });
     grad_bias_value_fold.finish();
     rt::join<Team>(&grad_bias_value_fold);
@@ -772,24 +415,19 @@ struct Step_batch_norm_backward_5_grad_bias_alone {
   rt::Divider<rank> batch_size;
   rt::Batch<rank> batch;
 
-  struct Folds {
-    rt::Sum<opmath_t> grad_bias_value_fold;
-    OPGEN_DEVICE void merge(const Folds& other) { grad_bias_value_fold.merge(other.grad_bias_value_fold); }
-    OPGEN_DEVICE void settle() { grad_bias_value_fold.settle(); }
-    OPGEN_DEVICE void finish() { grad_bias_value_fold.finish(); }
-  };
+  using Folds = rt::Sum<opmath_t>;
   template <int V>
   OPGEN_DEVICE void fold(int64_t point, int64_t inner, Folds* folds) const {
     const int64_t c = point;
     int64_t inner_rest = inner;
     const rt::Place<rank> place = batch.place(rt::split(&inner_rest, batch_size));
     const int64_t n = inner_rest;
-    const auto grad_output_line = rt::read_line_or_zero<V, 1>(grad_output, n, c, place);
-    rt::lanes<V>([&](int at) { folds[at].grad_bias_value_fold.add(grad_output_line[at]); });
+    const auto grad_output_line = rt::read_line_or<V, 1, 0>(grad_output, n, c, place);
+    rt::lanes<V>([&](int at) { folds[at].add(grad_output_line[at]); });
   }
   OPGEN_DEVICE void finish(int64_t point, const Folds& folds) const {
     const int64_t c = point;
-    const opmath_t grad_bias_value = folds.grad_bias_value_fold.value;
+    const opmath_t grad_bias_value = folds.value;
     grad_bias.store(grad_bias_value, c);
   }
 };
@@ -800,16 +438,9 @@ extern "C" const OpgenCudaStep batch_norm_cuda_steps[] = {
     rt::kernel<Step_batch_norm_forward_0_next_var>(),                                                // 2
     rt::kernel<Step_batch_norm_forward_1_variance_>(),                                               // 3
     rt::kernel<Step_batch_norm_forward_1_output>(),                                                  // 4
-    rt::kernel<Step_batch_norm_forward_2_next_mean>(),                                               // 5
-    rt::kernel<Step_batch_norm_forward_3_output>(),                                                  // 6
-    rt::kernel<Step_batch_norm_forward_4_next_mean>(),                                               // 7
-    rt::kernel<Step_batch_norm_forward_5_output>(),                                                  // 8
-    rt::kernel<Step_batch_norm_forward_6_next_mean>(),                                               // 9
-    rt::kernel<Step_batch_norm_forward_7_output>(),                                                  // 10
-    rt::kernel<Step_batch_norm_backward_0_grad_weight>(),                                            // 11
-    rt::kernel<Step_batch_norm_backward_1_grad_input>(),                                             // 12
-    rt::either<Step_batch_norm_backward_1_grad_bias, Step_batch_norm_backward_1_grad_bias_alone>(),  // 13
-    rt::kernel<Step_batch_norm_backward_4_grad_input>(),                                             // 14
-    rt::kernel<Step_batch_norm_backward_5_grad_input>(),                                             // 15
-    rt::either<Step_batch_norm_backward_5_grad_bias, Step_batch_norm_backward_5_grad_bias_alone>(),  // 16
+    rt::kernel<Step_batch_norm_backward_0_grad_weight>(),                                            // 5
+    rt::kernel<Step_batch_norm_backward_1_grad_input>(),                                             // 6
+    rt::either<Step_batch_norm_backward_1_grad_bias, Step_batch_norm_backward_1_grad_bias_alone>(),  // 7
+    rt::kernel<Step_batch_norm_backward_5_grad_input>(),                                             // 8
+    rt::either<Step_batch_norm_backward_5_grad_bias, Step_batch_norm_backward_5_grad_bias_alone>(),  // 9
 };

@@ -96,12 +96,7 @@ struct Step_bilinear_backward_grad_input2 {
   rt::Divider<rank> j_size;
   rt::Batch<rank> batch;
 
-  struct Folds {
-    rt::Sum<opmath_t> grad_input2_value_fold;
-    OPGEN_DEVICE void merge(const Folds& other) { grad_input2_value_fold.merge(other.grad_input2_value_fold); }
-    OPGEN_DEVICE void settle() { grad_input2_value_fold.settle(); }
-    OPGEN_DEVICE void finish() { grad_input2_value_fold.finish(); }
-  };
+  using Folds = rt::Sum<opmath_t>;
   template <int V>
   OPGEN_DEVICE void fold(int64_t point, int64_t inner, Folds* folds) const {
     int64_t rest = point;
@@ -109,14 +104,13 @@ struct Step_bilinear_backward_grad_input2 {
     const rt::Place<rank> place = batch.place(rest);
     const int64_t i_2 = inner;
     const auto grad_sum_i_j_part_line = rt::read_line<V, 2>(grad_sum_i_j_part, place, i_2, j);
-    rt::lanes<V>(
-        [&](int at) { folds[at].grad_input2_value_fold.add(grad_sum_i_j_part_line[at] * input1.load(place, i_2)); });
+    rt::lanes<V>([&](int at) { folds[at].add(grad_sum_i_j_part_line[at] * input1.load(place, i_2)); });
   }
   OPGEN_DEVICE void finish(int64_t point, const Folds& folds) const {
     int64_t rest = point;
     const int64_t j = rt::split(&rest, j_size);
     const rt::Place<rank> place = batch.place(rest);
-    const opmath_t grad_input2_value = folds.grad_input2_value_fold.value;
+    const opmath_t grad_input2_value = folds.value;
     grad_input2.store(grad_input2_value, place, j);
   }
 };
@@ -132,22 +126,17 @@ struct Step_bilinear_backward_grad_bias {
   rt::Tensor<scalar_t, rank> grad_bias;
   rt::Batch<rank> batch;
 
-  struct Folds {
-    rt::Sum<opmath_t> grad_bias_value_fold;
-    OPGEN_DEVICE void merge(const Folds& other) { grad_bias_value_fold.merge(other.grad_bias_value_fold); }
-    OPGEN_DEVICE void settle() { grad_bias_value_fold.settle(); }
-    OPGEN_DEVICE void finish() { grad_bias_value_fold.finish(); }
-  };
+  using Folds = rt::Sum<opmath_t>;
   template <int V>
   OPGEN_DEVICE void fold(int64_t point, int64_t inner, Folds* folds) const {
     const int64_t o = point;
     const rt::Place<rank> place = batch.place(inner);
-    const auto grad_output_line = rt::read_line_or_zero<V, 1>(grad_output, place, o);
-    rt::lanes<V>([&](int at) { folds[at].grad_bias_value_fold.add(grad_output_line[at]); });
+    const auto grad_output_line = rt::read_line_or<V, 1, 0>(grad_output, place, o);
+    rt::lanes<V>([&](int at) { folds[at].add(grad_output_line[at]); });
   }
   OPGEN_DEVICE void finish(int64_t point, const Folds& folds) const {
     const int64_t o = point;
-    const opmath_t grad_bias_value = folds.grad_bias_value_fold.value;
+    const opmath_t grad_bias_value = folds.value;
     grad_bias.store(grad_bias_value, o);
   }
 };

@@ -15,12 +15,7 @@ struct Step_bilinear_sample_forward_output {
   int64_t H, W;
   rt::Divider<rank> b_size;
 
-  struct Folds {
-    rt::Sum<opmath_t> output_value_fold;
-    OPGEN_DEVICE void merge(const Folds& other) { output_value_fold.merge(other.output_value_fold); }
-    OPGEN_DEVICE void settle() { output_value_fold.settle(); }
-    OPGEN_DEVICE void finish() { output_value_fold.finish(); }
-  };
+  using Folds = rt::Sum<opmath_t>;
   template <int V>
   OPGEN_DEVICE void fold(int64_t point, int64_t inner, Folds* folds) const {
     const int64_t n = point;
@@ -41,12 +36,12 @@ struct Step_bilinear_sample_forward_output {
       const int64_t at_h = row_2 + a;
       opmath_t image_picked = opmath_t(0);
       if (at_h >= 0 && at_h < H && col + b >= 0 && col + b < W) image_picked = image.load(at_h, col + b);
-      folds[at].output_value_fold.add(product * image_picked);
+      folds[at].add(product * image_picked);
     });
   }
   OPGEN_DEVICE void finish(int64_t point, const Folds& folds) const {
     const int64_t n = point;
-    const opmath_t output_value = folds.output_value_fold.value;
+    const opmath_t output_value = folds.value;
     output.store(output_value, n);
   }
 };
@@ -116,36 +111,6 @@ struct Step_bilinear_sample_backward_col {
   }
 };
 
-template <typename scalar_t, int rank>
-struct Step_bilinear_sample_backward_grad_image_base {
-  using opmath_t = rt::math_t<scalar_t>;
-  static constexpr rt::Flat<sizeof(scalar_t)> launch = {{rt::count(rt::integer(0), rt::integer(1))}};
-  static constexpr auto fields = rt::fields(rt::tensor(0, 2, -1), rt::integer(1));
-  rt::Tensor<opmath_t, rank> grad_image;
-  rt::Divider<rank> w_size;
-
-  OPGEN_DEVICE void compute(opmath_t* grad_image) const { *grad_image = 0; }
-  OPGEN_DEVICE void point(int64_t point) const {
-    int64_t rest = point;
-    const int64_t w = rt::split(&rest, w_size);
-    const int64_t h = rest;
-    opmath_t grad_image_value;
-    compute(&grad_image_value);
-    grad_image.store(grad_image_value, h, w);
-  }
-  template <int V, typename At>
-  OPGEN_DEVICE void flat(const At& first) const {
-    rt::Values<opmath_t, V> grad_image_pack;
-    OPGEN_UNROLL
-    for (int i = 0; i < V; ++i) {
-      opmath_t grad_image_value;
-      compute(&grad_image_value);
-      grad_image_pack.set(i, grad_image_value);
-    }
-    rt::store_pack(grad_image, first, grad_image_pack);
-  }
-};
-
 // accumulates into the places that its positions name, repeats in any order
 template <typename scalar_t, int rank>
 struct Step_bilinear_sample_backward_grad_image {
@@ -171,7 +136,7 @@ struct Step_bilinear_sample_backward_grad_image {
       opmath_t* const cell = grad_image.at(row_value + a, col_value + b);
       const opmath_t difference = 1 - rt::abs(points_2.load(n, 0) - row_value - a);
       const opmath_t product = difference * (1 - rt::abs(points_2.load(n, 1) - col_value - b));
-      rt::atomic_sum(cell, grad_output.load_or_zero(n) * product);
+      rt::atomic_sum(cell, grad_output.load_or(0, n) * product);
     }
   }
 };
@@ -214,7 +179,7 @@ struct Step_bilinear_sample_backward_grad_points {
     const int64_t b = rt::split(&inner_rest, b_size);
     const int64_t a = inner_rest;
     const bool mask = 0 == i_2;
-    const opmath_t grad_output_value = grad_output.load_or_zero(n);
+    const opmath_t grad_output_value = grad_output.load_or(0, n);
     const int64_t row_value_2 = row_2.load(n);
     const int64_t col_value_2 = col.load(n);
     const int64_t negative = -row_value_2;
@@ -274,7 +239,7 @@ struct Step_bilinear_sample_backward_grad_points_alone {
     const int64_t i_2 = rt::split(&rest, b_size);
     const int64_t n = rest;
     const bool mask = 0 == i_2;
-    const opmath_t grad_output_value = grad_output.load_or_zero(n);
+    const opmath_t grad_output_value = grad_output.load_or(0, n);
     const int64_t row_value_2 = row_2.load(n);
     const int64_t col_value_2 = col.load(n);
     const int64_t negative = -row_value_2;
@@ -324,6 +289,6 @@ struct Step_bilinear_sample_backward_grad_points_alone {
 extern "C" const OpgenCudaStep bilinear_sample_cuda_steps[] = {
     rt::either<Step_bilinear_sample_forward_output, Step_bilinear_sample_forward_output_alone>(),              // 0
     rt::kernel<Step_bilinear_sample_backward_col>(),                                                           // 1
-    rt::kernel<Step_bilinear_sample_backward_grad_image_base, Step_bilinear_sample_backward_grad_image>(),     // 2
+    rt::onto_zeros<0, Step_bilinear_sample_backward_grad_image>(),                                             // 2
     rt::either<Step_bilinear_sample_backward_grad_points, Step_bilinear_sample_backward_grad_points_alone>(),  // 3
 };

@@ -26,36 +26,6 @@ struct Step_bilinear_splat_forward_col {
   }
 };
 
-template <typename scalar_t, int rank>
-struct Step_bilinear_splat_forward_grid_base {
-  using opmath_t = rt::math_t<scalar_t>;
-  static constexpr rt::Flat<sizeof(scalar_t)> launch = {{rt::count(rt::integer(0), rt::integer(1))}};
-  static constexpr auto fields = rt::fields(rt::tensor(0, 2, -1), rt::integer(1));
-  rt::Tensor<opmath_t, rank> grid;
-  rt::Divider<rank> w_size;
-
-  OPGEN_DEVICE void compute(opmath_t* grid) const { *grid = 0; }
-  OPGEN_DEVICE void point(int64_t point) const {
-    int64_t rest = point;
-    const int64_t w = rt::split(&rest, w_size);
-    const int64_t h = rest;
-    opmath_t grid_value;
-    compute(&grid_value);
-    grid.store(grid_value, h, w);
-  }
-  template <int V, typename At>
-  OPGEN_DEVICE void flat(const At& first) const {
-    rt::Values<opmath_t, V> grid_pack;
-    OPGEN_UNROLL
-    for (int i = 0; i < V; ++i) {
-      opmath_t grid_value;
-      compute(&grid_value);
-      grid_pack.set(i, grid_value);
-    }
-    rt::store_pack(grid, first, grid_pack);
-  }
-};
-
 // accumulates into the places that its positions name, repeats in any order
 template <typename scalar_t, int rank>
 struct Step_bilinear_splat_forward_grid {
@@ -99,12 +69,7 @@ struct Step_bilinear_splat_backward_grad_values {
   int64_t H, W;
   rt::Divider<rank> b_size;
 
-  struct Folds {
-    rt::Sum<opmath_t> grad_values_value_fold;
-    OPGEN_DEVICE void merge(const Folds& other) { grad_values_value_fold.merge(other.grad_values_value_fold); }
-    OPGEN_DEVICE void settle() { grad_values_value_fold.settle(); }
-    OPGEN_DEVICE void finish() { grad_values_value_fold.finish(); }
-  };
+  using Folds = rt::Sum<opmath_t>;
   template <int V>
   OPGEN_DEVICE void fold(int64_t point, int64_t inner, Folds* folds) const {
     const int64_t n = point;
@@ -125,8 +90,8 @@ struct Step_bilinear_splat_backward_grad_values {
       const int64_t at_h = row_value + a;
       const int64_t at_w = col_value + b;
       opmath_t grad_grid_picked = opmath_t(0);
-      if (at_h >= 0 && at_h < H && at_w >= 0 && at_w < W) grad_grid_picked = grad_grid.load_or_zero(at_h, at_w);
-      folds[at].grad_values_value_fold.add(grad_grid_picked * product);
+      if (at_h >= 0 && at_h < H && at_w >= 0 && at_w < W) grad_grid_picked = grad_grid.load_or(0, at_h, at_w);
+      folds[at].add(grad_grid_picked * product);
     });
   }
   OPGEN_DEVICE void finish(int64_t point, const Folds& folds) const {
@@ -137,7 +102,7 @@ struct Step_bilinear_splat_backward_grad_values {
     const int64_t col_value_2 = static_cast<int64_t>(rt::floor(places_value_2_2));
     row_2.store(row_value_2, n);
     col.store(col_value_2, n);
-    const opmath_t grad_values_value = folds.grad_values_value_fold.value;
+    const opmath_t grad_values_value = folds.value;
     grad_values.store(grad_values_value, n);
   }
 };
@@ -179,7 +144,7 @@ struct Step_bilinear_splat_backward_grad_values_alone {
       const int64_t at_h = row_value + a;
       const int64_t at_w = col_value + b;
       opmath_t grad_grid_picked = opmath_t(0);
-      if (at_h >= 0 && at_h < H && at_w >= 0 && at_w < W) grad_grid_picked = grad_grid.load_or_zero(at_h, at_w);
+      if (at_h >= 0 && at_h < H && at_w >= 0 && at_w < W) grad_grid_picked = grad_grid.load_or(0, at_h, at_w);
       grad_values_value_fold.add(grad_grid_picked * product);
     });
     grad_values_value_fold.finish();
@@ -238,7 +203,7 @@ struct Step_bilinear_splat_backward_grad_places {
     const int64_t at_h = row_value_2 + a;
     const int64_t at_w = col_value_2 + b;
     opmath_t grad_grid_picked = opmath_t(0);
-    if (at_h >= 0 && at_h < H && at_w >= 0 && at_w < W) grad_grid_picked = grad_grid.load_or_zero(at_h, at_w);
+    if (at_h >= 0 && at_h < H && at_w >= 0 && at_w < W) grad_grid_picked = grad_grid.load_or(0, at_h, at_w);
     const opmath_t grad_share = grad_grid_picked * values_value;
     const int64_t negative_5 = -a;
     const int64_t negative_6 = -b;
@@ -304,7 +269,7 @@ struct Step_bilinear_splat_backward_grad_places_alone {
       const int64_t at_h = row_value_2 + a;
       const int64_t at_w = col_value_2 + b;
       opmath_t grad_grid_picked = opmath_t(0);
-      if (at_h >= 0 && at_h < H && at_w >= 0 && at_w < W) grad_grid_picked = grad_grid.load_or_zero(at_h, at_w);
+      if (at_h >= 0 && at_h < H && at_w >= 0 && at_w < W) grad_grid_picked = grad_grid.load_or(0, at_h, at_w);
       const opmath_t grad_share = grad_grid_picked * values_value;
       const int64_t negative_5 = -a;
       const int64_t negative_6 = -b;
@@ -338,7 +303,7 @@ struct Step_bilinear_splat_backward_grad_places_alone {
 
 extern "C" const OpgenCudaStep bilinear_splat_cuda_steps[] = {
     rt::kernel<Step_bilinear_splat_forward_col>(),                                                           // 0
-    rt::kernel<Step_bilinear_splat_forward_grid_base, Step_bilinear_splat_forward_grid>(),                   // 1
+    rt::onto_zeros<0, Step_bilinear_splat_forward_grid>(),                                                   // 1
     rt::either<Step_bilinear_splat_backward_grad_values, Step_bilinear_splat_backward_grad_values_alone>(),  // 2
     rt::either<Step_bilinear_splat_backward_grad_places, Step_bilinear_splat_backward_grad_places_alone>(),  // 3
 };

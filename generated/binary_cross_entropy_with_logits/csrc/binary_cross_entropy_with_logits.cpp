@@ -15,213 +15,63 @@ using opgen::Element;
 using opgen::Optional;
 using opgen::Tensor;
 
-// weight given, pos_weight given, reduction is mean
+// reduction is mean
 Tensor binary_cross_entropy_with_logits_forward_0(const Tensor& input, const Tensor& target, const Optional& weight,
                                                   const Optional& pos_weight, const std::string& reduction) {
   opgen::Call call("binary_cross_entropy_with_logits", OPGEN_CHOOSE_STEPS(binary_cross_entropy_with_logits), 0);
   call.input("input", input, Element::scalar, {opgen::batch});
   call.input("target", target, Element::scalar, {opgen::batch});
-  call.input("weight", weight, Element::scalar, {opgen::batch});
-  call.input("pos_weight", pos_weight, Element::scalar, {opgen::batch});
+  call.input("weight", weight, Element::scalar, {opgen::batch}, 1);
+  call.input("pos_weight", pos_weight, Element::scalar, {opgen::batch}, 1);
   call.begin();
   call.hold();
   call.allocate("output", Element::scalar, {});
-  call.run(0, {1, 0, 2, 3, 4});
+  call.run(0, {1, 0, 2, 3, 4}, {}, {static_cast<double>(call.batch_count())});
   return call.result("output", Element::scalar);
 }
 
-// weight given, pos_weight given, reduction is sum
+// reduction is sum
 Tensor binary_cross_entropy_with_logits_forward_1(const Tensor& input, const Tensor& target, const Optional& weight,
                                                   const Optional& pos_weight, const std::string& reduction) {
   opgen::Call call("binary_cross_entropy_with_logits", OPGEN_CHOOSE_STEPS(binary_cross_entropy_with_logits), 0);
   call.input("input", input, Element::scalar, {opgen::batch});
   call.input("target", target, Element::scalar, {opgen::batch});
-  call.input("weight", weight, Element::scalar, {opgen::batch});
-  call.input("pos_weight", pos_weight, Element::scalar, {opgen::batch});
+  call.input("weight", weight, Element::scalar, {opgen::batch}, 1);
+  call.input("pos_weight", pos_weight, Element::scalar, {opgen::batch}, 1);
   call.begin();
   call.hold();
   call.allocate("output", Element::scalar, {});
-  call.run(1, {1, 0, 2, 3, 4});
+  call.run(0, {1, 0, 2, 3, 4}, {}, {1});
   return call.result("output", Element::scalar);
 }
 
-// weight given, pos_weight given, reduction is none
+// reduction is none
 Tensor binary_cross_entropy_with_logits_forward_2(const Tensor& input, const Tensor& target, const Optional& weight,
                                                   const Optional& pos_weight, const std::string& reduction) {
   opgen::Call call("binary_cross_entropy_with_logits", OPGEN_CHOOSE_STEPS(binary_cross_entropy_with_logits), 0);
   call.input("input", input, Element::scalar, {opgen::batch});
   call.input("target", target, Element::scalar, {opgen::batch});
-  call.input("weight", weight, Element::scalar, {opgen::batch});
-  call.input("pos_weight", pos_weight, Element::scalar, {opgen::batch});
+  call.input("weight", weight, Element::scalar, {opgen::batch}, 1);
+  call.input("pos_weight", pos_weight, Element::scalar, {opgen::batch}, 1);
   call.begin();
   call.hold();
   call.allocate("output", Element::scalar, {opgen::batch});
-  call.run(2, {1, 0, 2, 3, 4});
-  return call.result("output", Element::scalar);
-}
-
-// weight given, pos_weight not given, reduction is mean
-Tensor binary_cross_entropy_with_logits_forward_3(const Tensor& input, const Tensor& target, const Optional& weight,
-                                                  const Optional& pos_weight, const std::string& reduction) {
-  opgen::Call call("binary_cross_entropy_with_logits", OPGEN_CHOOSE_STEPS(binary_cross_entropy_with_logits), 0);
-  call.input("input", input, Element::scalar, {opgen::batch});
-  call.input("target", target, Element::scalar, {opgen::batch});
-  call.input("weight", weight, Element::scalar, {opgen::batch});
-  call.begin();
-  call.hold();
-  call.allocate("output", Element::scalar, {});
-  call.run(3, {1, 0, 2, 3});
-  return call.result("output", Element::scalar);
-}
-
-// weight given, pos_weight not given, reduction is sum
-Tensor binary_cross_entropy_with_logits_forward_4(const Tensor& input, const Tensor& target, const Optional& weight,
-                                                  const Optional& pos_weight, const std::string& reduction) {
-  opgen::Call call("binary_cross_entropy_with_logits", OPGEN_CHOOSE_STEPS(binary_cross_entropy_with_logits), 0);
-  call.input("input", input, Element::scalar, {opgen::batch});
-  call.input("target", target, Element::scalar, {opgen::batch});
-  call.input("weight", weight, Element::scalar, {opgen::batch});
-  call.begin();
-  call.hold();
-  call.allocate("output", Element::scalar, {});
-  call.run(4, {1, 0, 2, 3});
-  return call.result("output", Element::scalar);
-}
-
-// weight given, pos_weight not given, reduction is none
-Tensor binary_cross_entropy_with_logits_forward_5(const Tensor& input, const Tensor& target, const Optional& weight,
-                                                  const Optional& pos_weight, const std::string& reduction) {
-  opgen::Call call("binary_cross_entropy_with_logits", OPGEN_CHOOSE_STEPS(binary_cross_entropy_with_logits), 0);
-  call.input("input", input, Element::scalar, {opgen::batch});
-  call.input("target", target, Element::scalar, {opgen::batch});
-  call.input("weight", weight, Element::scalar, {opgen::batch});
-  call.begin();
-  call.hold();
-  call.allocate("output", Element::scalar, {opgen::batch});
-  call.run(5, {1, 0, 2, 3});
-  return call.result("output", Element::scalar);
-}
-
-// weight not given, pos_weight given, reduction is mean
-Tensor binary_cross_entropy_with_logits_forward_6(const Tensor& input, const Tensor& target, const Optional& weight,
-                                                  const Optional& pos_weight, const std::string& reduction) {
-  opgen::Call call("binary_cross_entropy_with_logits", OPGEN_CHOOSE_STEPS(binary_cross_entropy_with_logits), 0);
-  call.input("input", input, Element::scalar, {opgen::batch});
-  call.input("target", target, Element::scalar, {opgen::batch});
-  call.input("pos_weight", pos_weight, Element::scalar, {opgen::batch});
-  call.begin();
-  call.hold();
-  call.allocate("output", Element::scalar, {});
-  call.run(6, {1, 0, 2, 3});
-  return call.result("output", Element::scalar);
-}
-
-// weight not given, pos_weight given, reduction is sum
-Tensor binary_cross_entropy_with_logits_forward_7(const Tensor& input, const Tensor& target, const Optional& weight,
-                                                  const Optional& pos_weight, const std::string& reduction) {
-  opgen::Call call("binary_cross_entropy_with_logits", OPGEN_CHOOSE_STEPS(binary_cross_entropy_with_logits), 0);
-  call.input("input", input, Element::scalar, {opgen::batch});
-  call.input("target", target, Element::scalar, {opgen::batch});
-  call.input("pos_weight", pos_weight, Element::scalar, {opgen::batch});
-  call.begin();
-  call.hold();
-  call.allocate("output", Element::scalar, {});
-  call.run(7, {1, 0, 2, 3});
-  return call.result("output", Element::scalar);
-}
-
-// weight not given, pos_weight given, reduction is none
-Tensor binary_cross_entropy_with_logits_forward_8(const Tensor& input, const Tensor& target, const Optional& weight,
-                                                  const Optional& pos_weight, const std::string& reduction) {
-  opgen::Call call("binary_cross_entropy_with_logits", OPGEN_CHOOSE_STEPS(binary_cross_entropy_with_logits), 0);
-  call.input("input", input, Element::scalar, {opgen::batch});
-  call.input("target", target, Element::scalar, {opgen::batch});
-  call.input("pos_weight", pos_weight, Element::scalar, {opgen::batch});
-  call.begin();
-  call.hold();
-  call.allocate("output", Element::scalar, {opgen::batch});
-  call.run(8, {1, 0, 2, 3});
-  return call.result("output", Element::scalar);
-}
-
-// weight not given, pos_weight not given, reduction is mean
-Tensor binary_cross_entropy_with_logits_forward_9(const Tensor& input, const Tensor& target, const Optional& weight,
-                                                  const Optional& pos_weight, const std::string& reduction) {
-  opgen::Call call("binary_cross_entropy_with_logits", OPGEN_CHOOSE_STEPS(binary_cross_entropy_with_logits), 0);
-  call.input("input", input, Element::scalar, {opgen::batch});
-  call.input("target", target, Element::scalar, {opgen::batch});
-  call.begin();
-  call.hold();
-  call.allocate("output", Element::scalar, {});
-  call.run(9, {1, 0, 2});
-  return call.result("output", Element::scalar);
-}
-
-// weight not given, pos_weight not given, reduction is sum
-Tensor binary_cross_entropy_with_logits_forward_10(const Tensor& input, const Tensor& target, const Optional& weight,
-                                                   const Optional& pos_weight, const std::string& reduction) {
-  opgen::Call call("binary_cross_entropy_with_logits", OPGEN_CHOOSE_STEPS(binary_cross_entropy_with_logits), 0);
-  call.input("input", input, Element::scalar, {opgen::batch});
-  call.input("target", target, Element::scalar, {opgen::batch});
-  call.begin();
-  call.hold();
-  call.allocate("output", Element::scalar, {});
-  call.run(10, {1, 0, 2});
-  return call.result("output", Element::scalar);
-}
-
-// weight not given, pos_weight not given, reduction is none
-Tensor binary_cross_entropy_with_logits_forward_11(const Tensor& input, const Tensor& target, const Optional& weight,
-                                                   const Optional& pos_weight, const std::string& reduction) {
-  opgen::Call call("binary_cross_entropy_with_logits", OPGEN_CHOOSE_STEPS(binary_cross_entropy_with_logits), 0);
-  call.input("input", input, Element::scalar, {opgen::batch});
-  call.input("target", target, Element::scalar, {opgen::batch});
-  call.begin();
-  call.hold();
-  call.allocate("output", Element::scalar, {opgen::batch});
-  call.run(11, {1, 0, 2});
+  call.run(1, {1, 0, 2, 3, 4});
   return call.result("output", Element::scalar);
 }
 
 Tensor binary_cross_entropy_with_logits_forward(const Tensor& input, const Tensor& target, const Optional& weight,
                                                 const Optional& pos_weight, const std::string& reduction) {
-  if (weight.has_value() && pos_weight.has_value() && reduction == "mean") {
+  if (reduction == "mean") {
     return binary_cross_entropy_with_logits_forward_0(input, target, weight, pos_weight, reduction);
   }
-  if (weight.has_value() && pos_weight.has_value() && reduction == "sum") {
+  if (reduction == "sum") {
     return binary_cross_entropy_with_logits_forward_1(input, target, weight, pos_weight, reduction);
   }
-  if (weight.has_value() && pos_weight.has_value() && reduction == "none") {
-    return binary_cross_entropy_with_logits_forward_2(input, target, weight, pos_weight, reduction);
-  }
-  if (weight.has_value() && !pos_weight.has_value() && reduction == "mean") {
-    return binary_cross_entropy_with_logits_forward_3(input, target, weight, pos_weight, reduction);
-  }
-  if (weight.has_value() && !pos_weight.has_value() && reduction == "sum") {
-    return binary_cross_entropy_with_logits_forward_4(input, target, weight, pos_weight, reduction);
-  }
-  if (weight.has_value() && !pos_weight.has_value() && reduction == "none") {
-    return binary_cross_entropy_with_logits_forward_5(input, target, weight, pos_weight, reduction);
-  }
-  if (!weight.has_value() && pos_weight.has_value() && reduction == "mean") {
-    return binary_cross_entropy_with_logits_forward_6(input, target, weight, pos_weight, reduction);
-  }
-  if (!weight.has_value() && pos_weight.has_value() && reduction == "sum") {
-    return binary_cross_entropy_with_logits_forward_7(input, target, weight, pos_weight, reduction);
-  }
-  if (!weight.has_value() && pos_weight.has_value() && reduction == "none") {
-    return binary_cross_entropy_with_logits_forward_8(input, target, weight, pos_weight, reduction);
-  }
-  if (!weight.has_value() && !pos_weight.has_value() && reduction == "mean") {
-    return binary_cross_entropy_with_logits_forward_9(input, target, weight, pos_weight, reduction);
-  }
-  if (!weight.has_value() && !pos_weight.has_value() && reduction == "sum") {
-    return binary_cross_entropy_with_logits_forward_10(input, target, weight, pos_weight, reduction);
-  }
-  return binary_cross_entropy_with_logits_forward_11(input, target, weight, pos_weight, reduction);
+  return binary_cross_entropy_with_logits_forward_2(input, target, weight, pos_weight, reduction);
 }
 
-// weight given, pos_weight given, reduction is mean
+// pos_weight given, reduction is mean
 std::tuple<Tensor, Tensor> binary_cross_entropy_with_logits_backward_0(const Tensor& grad_output, const Tensor& input,
                                                                        const Tensor& target, const Optional& weight,
                                                                        const Optional& pos_weight,
@@ -231,19 +81,19 @@ std::tuple<Tensor, Tensor> binary_cross_entropy_with_logits_backward_0(const Ten
   call.cotangent("grad_output", grad_output, Element::scalar, {});
   call.input("input", input, Element::scalar, {opgen::batch});
   call.input("target", target, Element::scalar, {opgen::batch});
-  call.input("weight", weight, Element::scalar, {opgen::batch});
+  call.input("weight", weight, Element::scalar, {opgen::batch}, 1);
   call.input("pos_weight", pos_weight, Element::scalar, {opgen::batch});
   call.begin();
   call.hold();
   call.allocate_stored("grad_input", Element::scalar, {opgen::batch}, mask[0] || mask[1], mask[0]);
   call.allocate_stored("grad_target", Element::scalar, {opgen::batch}, mask[0] || mask[1], mask[1]);
-  if (mask[0] || mask[1]) call.run(12, {0, 3, 2, 1, 4, 5, 6});
+  if (mask[0] || mask[1]) call.run(2, {0, 3, 2, 1, 4, 5, 6}, {}, {static_cast<double>(call.batch_count())});
   const Tensor grad_input = mask[0] ? call.result("grad_input", Element::scalar, 0, "input") : Tensor();
   const Tensor grad_target = mask[1] ? call.result("grad_target", Element::scalar, 0, "target") : Tensor();
   return {grad_input, grad_target};
 }
 
-// weight given, pos_weight given, reduction is sum
+// pos_weight given, reduction is sum
 std::tuple<Tensor, Tensor> binary_cross_entropy_with_logits_backward_1(const Tensor& grad_output, const Tensor& input,
                                                                        const Tensor& target, const Optional& weight,
                                                                        const Optional& pos_weight,
@@ -253,19 +103,19 @@ std::tuple<Tensor, Tensor> binary_cross_entropy_with_logits_backward_1(const Ten
   call.cotangent("grad_output", grad_output, Element::scalar, {});
   call.input("input", input, Element::scalar, {opgen::batch});
   call.input("target", target, Element::scalar, {opgen::batch});
-  call.input("weight", weight, Element::scalar, {opgen::batch});
+  call.input("weight", weight, Element::scalar, {opgen::batch}, 1);
   call.input("pos_weight", pos_weight, Element::scalar, {opgen::batch});
   call.begin();
   call.hold();
   call.allocate_stored("grad_input", Element::scalar, {opgen::batch}, mask[0] || mask[1], mask[0]);
   call.allocate_stored("grad_target", Element::scalar, {opgen::batch}, mask[0] || mask[1], mask[1]);
-  if (mask[0] || mask[1]) call.run(13, {0, 3, 2, 1, 4, 5, 6});
+  if (mask[0] || mask[1]) call.run(2, {0, 3, 2, 1, 4, 5, 6}, {}, {1});
   const Tensor grad_input = mask[0] ? call.result("grad_input", Element::scalar, 0, "input") : Tensor();
   const Tensor grad_target = mask[1] ? call.result("grad_target", Element::scalar, 0, "target") : Tensor();
   return {grad_input, grad_target};
 }
 
-// weight given, pos_weight given, reduction is none
+// pos_weight given, reduction is none
 std::tuple<Tensor, Tensor> binary_cross_entropy_with_logits_backward_2(const Tensor& grad_output, const Tensor& input,
                                                                        const Tensor& target, const Optional& weight,
                                                                        const Optional& pos_weight,
@@ -275,19 +125,19 @@ std::tuple<Tensor, Tensor> binary_cross_entropy_with_logits_backward_2(const Ten
   call.cotangent("grad_output", grad_output, Element::scalar, {opgen::batch});
   call.input("input", input, Element::scalar, {opgen::batch});
   call.input("target", target, Element::scalar, {opgen::batch});
-  call.input("weight", weight, Element::scalar, {opgen::batch});
+  call.input("weight", weight, Element::scalar, {opgen::batch}, 1);
   call.input("pos_weight", pos_weight, Element::scalar, {opgen::batch});
   call.begin();
   call.hold();
   call.allocate_stored("grad_input", Element::scalar, {opgen::batch}, mask[0] || mask[1], mask[0]);
   call.allocate_stored("grad_target", Element::scalar, {opgen::batch}, mask[0] || mask[1], mask[1]);
-  if (mask[0] || mask[1]) call.run(14, {0, 3, 2, 1, 4, 5, 6});
+  if (mask[0] || mask[1]) call.run(3, {0, 3, 2, 1, 4, 5, 6});
   const Tensor grad_input = mask[0] ? call.result("grad_input", Element::scalar, 0, "input") : Tensor();
   const Tensor grad_target = mask[1] ? call.result("grad_target", Element::scalar, 0, "target") : Tensor();
   return {grad_input, grad_target};
 }
 
-// weight given, pos_weight not given, reduction is mean
+// pos_weight not given, reduction is mean
 std::tuple<Tensor, Tensor> binary_cross_entropy_with_logits_backward_3(const Tensor& grad_output, const Tensor& input,
                                                                        const Tensor& target, const Optional& weight,
                                                                        const Optional& pos_weight,
@@ -297,18 +147,18 @@ std::tuple<Tensor, Tensor> binary_cross_entropy_with_logits_backward_3(const Ten
   call.cotangent("grad_output", grad_output, Element::scalar, {});
   call.input("input", input, Element::scalar, {opgen::batch});
   call.input("target", target, Element::scalar, {opgen::batch});
-  call.input("weight", weight, Element::scalar, {opgen::batch});
+  call.input("weight", weight, Element::scalar, {opgen::batch}, 1);
   call.begin();
   call.hold();
   call.allocate_stored("grad_input", Element::scalar, {opgen::batch}, mask[0] || mask[1], mask[0]);
   call.allocate_stored("grad_target", Element::scalar, {opgen::batch}, mask[0] || mask[1], mask[1]);
-  if (mask[0] || mask[1]) call.run(15, {0, 3, 2, 1, 4, 5});
+  if (mask[0] || mask[1]) call.run(4, {0, 3, 2, 1, 4, 5}, {}, {static_cast<double>(call.batch_count())});
   const Tensor grad_input = mask[0] ? call.result("grad_input", Element::scalar, 0, "input") : Tensor();
   const Tensor grad_target = mask[1] ? call.result("grad_target", Element::scalar, 0, "target") : Tensor();
   return {grad_input, grad_target};
 }
 
-// weight given, pos_weight not given, reduction is sum
+// pos_weight not given, reduction is sum
 std::tuple<Tensor, Tensor> binary_cross_entropy_with_logits_backward_4(const Tensor& grad_output, const Tensor& input,
                                                                        const Tensor& target, const Optional& weight,
                                                                        const Optional& pos_weight,
@@ -318,18 +168,18 @@ std::tuple<Tensor, Tensor> binary_cross_entropy_with_logits_backward_4(const Ten
   call.cotangent("grad_output", grad_output, Element::scalar, {});
   call.input("input", input, Element::scalar, {opgen::batch});
   call.input("target", target, Element::scalar, {opgen::batch});
-  call.input("weight", weight, Element::scalar, {opgen::batch});
+  call.input("weight", weight, Element::scalar, {opgen::batch}, 1);
   call.begin();
   call.hold();
   call.allocate_stored("grad_input", Element::scalar, {opgen::batch}, mask[0] || mask[1], mask[0]);
   call.allocate_stored("grad_target", Element::scalar, {opgen::batch}, mask[0] || mask[1], mask[1]);
-  if (mask[0] || mask[1]) call.run(16, {0, 3, 2, 1, 4, 5});
+  if (mask[0] || mask[1]) call.run(4, {0, 3, 2, 1, 4, 5}, {}, {1});
   const Tensor grad_input = mask[0] ? call.result("grad_input", Element::scalar, 0, "input") : Tensor();
   const Tensor grad_target = mask[1] ? call.result("grad_target", Element::scalar, 0, "target") : Tensor();
   return {grad_input, grad_target};
 }
 
-// weight given, pos_weight not given, reduction is none
+// pos_weight not given, reduction is none
 std::tuple<Tensor, Tensor> binary_cross_entropy_with_logits_backward_5(const Tensor& grad_output, const Tensor& input,
                                                                        const Tensor& target, const Optional& weight,
                                                                        const Optional& pos_weight,
@@ -339,135 +189,12 @@ std::tuple<Tensor, Tensor> binary_cross_entropy_with_logits_backward_5(const Ten
   call.cotangent("grad_output", grad_output, Element::scalar, {opgen::batch});
   call.input("input", input, Element::scalar, {opgen::batch});
   call.input("target", target, Element::scalar, {opgen::batch});
-  call.input("weight", weight, Element::scalar, {opgen::batch});
+  call.input("weight", weight, Element::scalar, {opgen::batch}, 1);
   call.begin();
   call.hold();
   call.allocate_stored("grad_input", Element::scalar, {opgen::batch}, mask[0] || mask[1], mask[0]);
   call.allocate_stored("grad_target", Element::scalar, {opgen::batch}, mask[0] || mask[1], mask[1]);
-  if (mask[0] || mask[1]) call.run(17, {0, 3, 2, 1, 4, 5});
-  const Tensor grad_input = mask[0] ? call.result("grad_input", Element::scalar, 0, "input") : Tensor();
-  const Tensor grad_target = mask[1] ? call.result("grad_target", Element::scalar, 0, "target") : Tensor();
-  return {grad_input, grad_target};
-}
-
-// weight not given, pos_weight given, reduction is mean
-std::tuple<Tensor, Tensor> binary_cross_entropy_with_logits_backward_6(const Tensor& grad_output, const Tensor& input,
-                                                                       const Tensor& target, const Optional& weight,
-                                                                       const Optional& pos_weight,
-                                                                       const std::string& reduction,
-                                                                       const std::vector<bool>& mask) {
-  opgen::Call call("binary_cross_entropy_with_logits", OPGEN_CHOOSE_STEPS(binary_cross_entropy_with_logits), 0);
-  call.cotangent("grad_output", grad_output, Element::scalar, {});
-  call.input("input", input, Element::scalar, {opgen::batch});
-  call.input("target", target, Element::scalar, {opgen::batch});
-  call.input("pos_weight", pos_weight, Element::scalar, {opgen::batch});
-  call.begin();
-  call.hold();
-  call.allocate_stored("grad_input", Element::scalar, {opgen::batch}, mask[0] || mask[1], mask[0]);
-  call.allocate_stored("grad_target", Element::scalar, {opgen::batch}, mask[0] || mask[1], mask[1]);
-  if (mask[0] || mask[1]) call.run(18, {0, 2, 1, 3, 4, 5});
-  const Tensor grad_input = mask[0] ? call.result("grad_input", Element::scalar, 0, "input") : Tensor();
-  const Tensor grad_target = mask[1] ? call.result("grad_target", Element::scalar, 0, "target") : Tensor();
-  return {grad_input, grad_target};
-}
-
-// weight not given, pos_weight given, reduction is sum
-std::tuple<Tensor, Tensor> binary_cross_entropy_with_logits_backward_7(const Tensor& grad_output, const Tensor& input,
-                                                                       const Tensor& target, const Optional& weight,
-                                                                       const Optional& pos_weight,
-                                                                       const std::string& reduction,
-                                                                       const std::vector<bool>& mask) {
-  opgen::Call call("binary_cross_entropy_with_logits", OPGEN_CHOOSE_STEPS(binary_cross_entropy_with_logits), 0);
-  call.cotangent("grad_output", grad_output, Element::scalar, {});
-  call.input("input", input, Element::scalar, {opgen::batch});
-  call.input("target", target, Element::scalar, {opgen::batch});
-  call.input("pos_weight", pos_weight, Element::scalar, {opgen::batch});
-  call.begin();
-  call.hold();
-  call.allocate_stored("grad_input", Element::scalar, {opgen::batch}, mask[0] || mask[1], mask[0]);
-  call.allocate_stored("grad_target", Element::scalar, {opgen::batch}, mask[0] || mask[1], mask[1]);
-  if (mask[0] || mask[1]) call.run(19, {0, 2, 1, 3, 4, 5});
-  const Tensor grad_input = mask[0] ? call.result("grad_input", Element::scalar, 0, "input") : Tensor();
-  const Tensor grad_target = mask[1] ? call.result("grad_target", Element::scalar, 0, "target") : Tensor();
-  return {grad_input, grad_target};
-}
-
-// weight not given, pos_weight given, reduction is none
-std::tuple<Tensor, Tensor> binary_cross_entropy_with_logits_backward_8(const Tensor& grad_output, const Tensor& input,
-                                                                       const Tensor& target, const Optional& weight,
-                                                                       const Optional& pos_weight,
-                                                                       const std::string& reduction,
-                                                                       const std::vector<bool>& mask) {
-  opgen::Call call("binary_cross_entropy_with_logits", OPGEN_CHOOSE_STEPS(binary_cross_entropy_with_logits), 0);
-  call.cotangent("grad_output", grad_output, Element::scalar, {opgen::batch});
-  call.input("input", input, Element::scalar, {opgen::batch});
-  call.input("target", target, Element::scalar, {opgen::batch});
-  call.input("pos_weight", pos_weight, Element::scalar, {opgen::batch});
-  call.begin();
-  call.hold();
-  call.allocate_stored("grad_input", Element::scalar, {opgen::batch}, mask[0] || mask[1], mask[0]);
-  call.allocate_stored("grad_target", Element::scalar, {opgen::batch}, mask[0] || mask[1], mask[1]);
-  if (mask[0] || mask[1]) call.run(20, {0, 2, 1, 3, 4, 5});
-  const Tensor grad_input = mask[0] ? call.result("grad_input", Element::scalar, 0, "input") : Tensor();
-  const Tensor grad_target = mask[1] ? call.result("grad_target", Element::scalar, 0, "target") : Tensor();
-  return {grad_input, grad_target};
-}
-
-// weight not given, pos_weight not given, reduction is mean
-std::tuple<Tensor, Tensor> binary_cross_entropy_with_logits_backward_9(const Tensor& grad_output, const Tensor& input,
-                                                                       const Tensor& target, const Optional& weight,
-                                                                       const Optional& pos_weight,
-                                                                       const std::string& reduction,
-                                                                       const std::vector<bool>& mask) {
-  opgen::Call call("binary_cross_entropy_with_logits", OPGEN_CHOOSE_STEPS(binary_cross_entropy_with_logits), 0);
-  call.cotangent("grad_output", grad_output, Element::scalar, {});
-  call.input("input", input, Element::scalar, {opgen::batch});
-  call.input("target", target, Element::scalar, {opgen::batch});
-  call.begin();
-  call.hold();
-  call.allocate_stored("grad_input", Element::scalar, {opgen::batch}, mask[0] || mask[1], mask[0]);
-  call.allocate_stored("grad_target", Element::scalar, {opgen::batch}, mask[0] || mask[1], mask[1]);
-  if (mask[0] || mask[1]) call.run(21, {0, 2, 1, 3, 4});
-  const Tensor grad_input = mask[0] ? call.result("grad_input", Element::scalar, 0, "input") : Tensor();
-  const Tensor grad_target = mask[1] ? call.result("grad_target", Element::scalar, 0, "target") : Tensor();
-  return {grad_input, grad_target};
-}
-
-// weight not given, pos_weight not given, reduction is sum
-std::tuple<Tensor, Tensor> binary_cross_entropy_with_logits_backward_10(const Tensor& grad_output, const Tensor& input,
-                                                                        const Tensor& target, const Optional& weight,
-                                                                        const Optional& pos_weight,
-                                                                        const std::string& reduction,
-                                                                        const std::vector<bool>& mask) {
-  opgen::Call call("binary_cross_entropy_with_logits", OPGEN_CHOOSE_STEPS(binary_cross_entropy_with_logits), 0);
-  call.cotangent("grad_output", grad_output, Element::scalar, {});
-  call.input("input", input, Element::scalar, {opgen::batch});
-  call.input("target", target, Element::scalar, {opgen::batch});
-  call.begin();
-  call.hold();
-  call.allocate_stored("grad_input", Element::scalar, {opgen::batch}, mask[0] || mask[1], mask[0]);
-  call.allocate_stored("grad_target", Element::scalar, {opgen::batch}, mask[0] || mask[1], mask[1]);
-  if (mask[0] || mask[1]) call.run(22, {0, 2, 1, 3, 4});
-  const Tensor grad_input = mask[0] ? call.result("grad_input", Element::scalar, 0, "input") : Tensor();
-  const Tensor grad_target = mask[1] ? call.result("grad_target", Element::scalar, 0, "target") : Tensor();
-  return {grad_input, grad_target};
-}
-
-// weight not given, pos_weight not given, reduction is none
-std::tuple<Tensor, Tensor> binary_cross_entropy_with_logits_backward_11(const Tensor& grad_output, const Tensor& input,
-                                                                        const Tensor& target, const Optional& weight,
-                                                                        const Optional& pos_weight,
-                                                                        const std::string& reduction,
-                                                                        const std::vector<bool>& mask) {
-  opgen::Call call("binary_cross_entropy_with_logits", OPGEN_CHOOSE_STEPS(binary_cross_entropy_with_logits), 0);
-  call.cotangent("grad_output", grad_output, Element::scalar, {opgen::batch});
-  call.input("input", input, Element::scalar, {opgen::batch});
-  call.input("target", target, Element::scalar, {opgen::batch});
-  call.begin();
-  call.hold();
-  call.allocate_stored("grad_input", Element::scalar, {opgen::batch}, mask[0] || mask[1], mask[0]);
-  call.allocate_stored("grad_target", Element::scalar, {opgen::batch}, mask[0] || mask[1], mask[1]);
-  if (mask[0] || mask[1]) call.run(23, {0, 2, 1, 3, 4});
+  if (mask[0] || mask[1]) call.run(5, {0, 3, 2, 1, 4, 5});
   const Tensor grad_input = mask[0] ? call.result("grad_input", Element::scalar, 0, "input") : Tensor();
   const Tensor grad_target = mask[1] ? call.result("grad_target", Element::scalar, 0, "target") : Tensor();
   return {grad_input, grad_target};
@@ -478,41 +205,22 @@ std::tuple<Tensor, Tensor> binary_cross_entropy_with_logits_backward(const Tenso
                                                                      const Optional& pos_weight,
                                                                      const std::string& reduction,
                                                                      const std::vector<bool>& mask) {
-  if (weight.has_value() && pos_weight.has_value() && reduction == "mean") {
+  if (pos_weight.has_value() && reduction == "mean") {
     return binary_cross_entropy_with_logits_backward_0(grad_output, input, target, weight, pos_weight, reduction, mask);
   }
-  if (weight.has_value() && pos_weight.has_value() && reduction == "sum") {
+  if (pos_weight.has_value() && reduction == "sum") {
     return binary_cross_entropy_with_logits_backward_1(grad_output, input, target, weight, pos_weight, reduction, mask);
   }
-  if (weight.has_value() && pos_weight.has_value() && reduction == "none") {
+  if (pos_weight.has_value() && reduction == "none") {
     return binary_cross_entropy_with_logits_backward_2(grad_output, input, target, weight, pos_weight, reduction, mask);
   }
-  if (weight.has_value() && !pos_weight.has_value() && reduction == "mean") {
+  if (!pos_weight.has_value() && reduction == "mean") {
     return binary_cross_entropy_with_logits_backward_3(grad_output, input, target, weight, pos_weight, reduction, mask);
   }
-  if (weight.has_value() && !pos_weight.has_value() && reduction == "sum") {
+  if (!pos_weight.has_value() && reduction == "sum") {
     return binary_cross_entropy_with_logits_backward_4(grad_output, input, target, weight, pos_weight, reduction, mask);
   }
-  if (weight.has_value() && !pos_weight.has_value() && reduction == "none") {
-    return binary_cross_entropy_with_logits_backward_5(grad_output, input, target, weight, pos_weight, reduction, mask);
-  }
-  if (!weight.has_value() && pos_weight.has_value() && reduction == "mean") {
-    return binary_cross_entropy_with_logits_backward_6(grad_output, input, target, weight, pos_weight, reduction, mask);
-  }
-  if (!weight.has_value() && pos_weight.has_value() && reduction == "sum") {
-    return binary_cross_entropy_with_logits_backward_7(grad_output, input, target, weight, pos_weight, reduction, mask);
-  }
-  if (!weight.has_value() && pos_weight.has_value() && reduction == "none") {
-    return binary_cross_entropy_with_logits_backward_8(grad_output, input, target, weight, pos_weight, reduction, mask);
-  }
-  if (!weight.has_value() && !pos_weight.has_value() && reduction == "mean") {
-    return binary_cross_entropy_with_logits_backward_9(grad_output, input, target, weight, pos_weight, reduction, mask);
-  }
-  if (!weight.has_value() && !pos_weight.has_value() && reduction == "sum") {
-    return binary_cross_entropy_with_logits_backward_10(grad_output, input, target, weight, pos_weight, reduction,
-                                                        mask);
-  }
-  return binary_cross_entropy_with_logits_backward_11(grad_output, input, target, weight, pos_weight, reduction, mask);
+  return binary_cross_entropy_with_logits_backward_5(grad_output, input, target, weight, pos_weight, reduction, mask);
 }
 
 }  // namespace

@@ -11,94 +11,39 @@ struct Step_binary_cross_entropy_with_logits_forward_0_output {
   using near = rt::Near<scalar_t>;
   static constexpr rt::Whole<sizeof(scalar_t)> launch = {{rt::count(), rt::count(rt::elements())}};
   static constexpr auto fields = rt::fields(rt::tensor(0, 1, 0), rt::tensor(1, 1, 0), rt::tensor(2, 1, 0),
-                                            rt::tensor(3, 1, 0), rt::tensor(4, 0, -1), rt::batch());
+                                            rt::tensor(3, 1, 0), rt::tensor(4, 0, -1), rt::batch(), rt::real(0));
   rt::Tensor<const scalar_t, rank> target, input, weight, pos_weight;
   rt::Tensor<scalar_t, rank> output;
   rt::Batch<rank> batch;
+  opmath_t divisor;
 
-  struct Folds {
-    rt::Sum<opmath_t> output_sum_fold;
-    OPGEN_DEVICE void merge(const Folds& other) { output_sum_fold.merge(other.output_sum_fold); }
-    OPGEN_DEVICE void settle() { output_sum_fold.settle(); }
-    OPGEN_DEVICE void finish() { output_sum_fold.finish(); }
-  };
+  using Folds = rt::Sum<opmath_t>;
   OPGEN_DEVICE void fold(int64_t /* point */, int64_t inner, Folds* folds) const {
     const rt::Place<rank> place = batch.place(inner);
     const opmath_t target_value = target.load(place);
     const opmath_t input_value = input.load(place);
-    const opmath_t product = (1 - target_value) * near::softplus(input_value);
-    const opmath_t softplus_input = near::softplus(-input_value);
-    const opmath_t total = pos_weight.load(place) * target_value * softplus_input + product;
-    folds->output_sum_fold.add(weight.load(place) * total);
+    const opmath_t product = pos_weight.load_or(1, place) * target_value * near::softplus(-input_value);
+    const opmath_t total = product + (1 - target_value) * near::softplus(input_value);
+    folds[0].add(weight.load_or(1, place) * total);
   }
   template <int V>
   OPGEN_DEVICE void flat(int64_t first, Folds* folds) const {
     const auto target_pack = rt::load_pack<V>(target, first);
     const auto input_pack = rt::load_pack<V>(input, first);
-    const auto weight_pack = rt::load_pack<V>(weight, first);
-    const auto pos_weight_pack = rt::load_pack<V>(pos_weight, first);
+    const auto weight_pack = rt::load_pack_or<V, 1>(weight, first);
+    const auto pos_weight_pack = rt::load_pack_or<V, 1>(pos_weight, first);
     OPGEN_UNROLL
     for (int i = 0; i < V; ++i) {
       const opmath_t target_value_2 = target_pack.get(i);
       const opmath_t input_value_2 = input_pack.get(i);
-      const opmath_t product_2 = (1 - target_value_2) * near::softplus(input_value_2);
-      const opmath_t softplus_input_2 = near::softplus(-input_value_2);
-      const opmath_t product_3 = pos_weight_pack.get(i) * target_value_2 * softplus_input_2;
-      folds->output_sum_fold.add(weight_pack.get(i) * (product_3 + product_2));
+      const opmath_t product_2 = pos_weight_pack.get(i) * target_value_2 * near::softplus(-input_value_2);
+      const opmath_t total_2 = product_2 + (1 - target_value_2) * near::softplus(input_value_2);
+      folds[0].add(weight_pack.get(i) * total_2);
     }
   }
   OPGEN_DEVICE void finish(int64_t /* point */, const Folds& folds) const {
-    const opmath_t output_sum = folds.output_sum_fold.value;
-    output.store(near::div(output_sum, static_cast<opmath_t>(batch.count)));
-  }
-};
-
-// reduces everything to one value, in chunks of fixed size and order
-template <typename scalar_t, int rank>
-struct Step_binary_cross_entropy_with_logits_forward_1_output {
-  using opmath_t = rt::math_t<scalar_t>;
-  using near = rt::Near<scalar_t>;
-  static constexpr rt::Whole<sizeof(scalar_t)> launch = {{rt::count(), rt::count(rt::elements())}};
-  static constexpr auto fields = rt::fields(rt::tensor(0, 1, 0), rt::tensor(1, 1, 0), rt::tensor(2, 1, 0),
-                                            rt::tensor(3, 1, 0), rt::tensor(4, 0, -1), rt::batch());
-  rt::Tensor<const scalar_t, rank> target, input, weight, pos_weight;
-  rt::Tensor<scalar_t, rank> output;
-  rt::Batch<rank> batch;
-
-  struct Folds {
-    rt::Sum<opmath_t> output_value_fold;
-    OPGEN_DEVICE void merge(const Folds& other) { output_value_fold.merge(other.output_value_fold); }
-    OPGEN_DEVICE void settle() { output_value_fold.settle(); }
-    OPGEN_DEVICE void finish() { output_value_fold.finish(); }
-  };
-  OPGEN_DEVICE void fold(int64_t /* point */, int64_t inner, Folds* folds) const {
-    const rt::Place<rank> place = batch.place(inner);
-    const opmath_t target_value = target.load(place);
-    const opmath_t input_value = input.load(place);
-    const opmath_t product = (1 - target_value) * near::softplus(input_value);
-    const opmath_t softplus_input = near::softplus(-input_value);
-    const opmath_t product_2 = pos_weight.load(place) * target_value * softplus_input;
-    folds->output_value_fold.add(weight.load(place) * (product_2 + product));
-  }
-  template <int V>
-  OPGEN_DEVICE void flat(int64_t first, Folds* folds) const {
-    const auto target_pack = rt::load_pack<V>(target, first);
-    const auto input_pack = rt::load_pack<V>(input, first);
-    const auto weight_pack = rt::load_pack<V>(weight, first);
-    const auto pos_weight_pack = rt::load_pack<V>(pos_weight, first);
-    OPGEN_UNROLL
-    for (int i = 0; i < V; ++i) {
-      const opmath_t target_value_2 = target_pack.get(i);
-      const opmath_t input_value_2 = input_pack.get(i);
-      const opmath_t product_3 = (1 - target_value_2) * near::softplus(input_value_2);
-      const opmath_t softplus_input_2 = near::softplus(-input_value_2);
-      const opmath_t product_4 = pos_weight_pack.get(i) * target_value_2 * softplus_input_2;
-      folds->output_value_fold.add(weight_pack.get(i) * (product_4 + product_3));
-    }
-  }
-  OPGEN_DEVICE void finish(int64_t /* point */, const Folds& folds) const {
-    const opmath_t output_value = folds.output_value_fold.value;
-    output.store(output_value);
+    const opmath_t output_sum = folds.value;
+    output.store(near::div(output_sum, divisor));
   }
 };
 
@@ -121,417 +66,10 @@ struct Step_binary_cross_entropy_with_logits_forward_2_output {
     const opmath_t product = pos_weight * target_value * near::softplus(-input_value);
     *output = weight * (product + (1 - target_value) * near::softplus(input_value));
   }
-  OPGEN_DEVICE void point(int64_t point) const {
-    const rt::Place<rank> place = batch.place(point);
-    opmath_t output_value;
-    compute(target.load(place), input.load(place), weight.load(place), pos_weight.load(place), &output_value);
-    output.store(output_value, place);
-  }
-  template <int V, typename At>
-  OPGEN_DEVICE void flat(const At& first) const {
-    const auto target_pack = rt::load_pack<V>(target, first);
-    const auto input_pack = rt::load_pack<V>(input, first);
-    const auto weight_pack = rt::load_pack<V>(weight, first);
-    const auto pos_weight_pack = rt::load_pack<V>(pos_weight, first);
-    rt::Values<scalar_t, V> output_pack;
-    OPGEN_UNROLL
-    for (int i = 0; i < V; ++i) {
-      opmath_t output_value;
-      compute(target_pack.get(i), input_pack.get(i), weight_pack.get(i), pos_weight_pack.get(i), &output_value);
-      output_pack.set(i, output_value);
-    }
-    rt::store_pack(output, first, output_pack);
-  }
-};
-
-// reduces everything to one value, in chunks of fixed size and order
-template <typename scalar_t, int rank>
-struct Step_binary_cross_entropy_with_logits_forward_3_output {
-  using opmath_t = rt::math_t<scalar_t>;
-  using near = rt::Near<scalar_t>;
-  static constexpr rt::Whole<sizeof(scalar_t)> launch = {{rt::count(), rt::count(rt::elements())}};
-  static constexpr auto fields =
-      rt::fields(rt::tensor(0, 1, 0), rt::tensor(1, 1, 0), rt::tensor(2, 1, 0), rt::tensor(3, 0, -1), rt::batch());
-  rt::Tensor<const scalar_t, rank> target, input, weight;
-  rt::Tensor<scalar_t, rank> output;
-  rt::Batch<rank> batch;
-
-  struct Folds {
-    rt::Sum<opmath_t> output_sum_fold;
-    OPGEN_DEVICE void merge(const Folds& other) { output_sum_fold.merge(other.output_sum_fold); }
-    OPGEN_DEVICE void settle() { output_sum_fold.settle(); }
-    OPGEN_DEVICE void finish() { output_sum_fold.finish(); }
-  };
-  OPGEN_DEVICE void fold(int64_t /* point */, int64_t inner, Folds* folds) const {
-    const rt::Place<rank> place = batch.place(inner);
-    const opmath_t target_value = target.load(place);
-    const opmath_t input_value = input.load(place);
-    const opmath_t product = (1 - target_value) * near::softplus(input_value);
-    const opmath_t total = target_value * near::softplus(-input_value) + product;
-    folds->output_sum_fold.add(weight.load(place) * total);
-  }
-  template <int V>
-  OPGEN_DEVICE void flat(int64_t first, Folds* folds) const {
-    const auto target_pack = rt::load_pack<V>(target, first);
-    const auto input_pack = rt::load_pack<V>(input, first);
-    const auto weight_pack = rt::load_pack<V>(weight, first);
-    OPGEN_UNROLL
-    for (int i = 0; i < V; ++i) {
-      const opmath_t target_value_2 = target_pack.get(i);
-      const opmath_t input_value_2 = input_pack.get(i);
-      const opmath_t product_2 = (1 - target_value_2) * near::softplus(input_value_2);
-      const opmath_t total_2 = target_value_2 * near::softplus(-input_value_2) + product_2;
-      folds->output_sum_fold.add(weight_pack.get(i) * total_2);
-    }
-  }
-  OPGEN_DEVICE void finish(int64_t /* point */, const Folds& folds) const {
-    const opmath_t output_sum = folds.output_sum_fold.value;
-    output.store(near::div(output_sum, static_cast<opmath_t>(batch.count)));
-  }
-};
-
-// reduces everything to one value, in chunks of fixed size and order
-template <typename scalar_t, int rank>
-struct Step_binary_cross_entropy_with_logits_forward_4_output {
-  using opmath_t = rt::math_t<scalar_t>;
-  using near = rt::Near<scalar_t>;
-  static constexpr rt::Whole<sizeof(scalar_t)> launch = {{rt::count(), rt::count(rt::elements())}};
-  static constexpr auto fields =
-      rt::fields(rt::tensor(0, 1, 0), rt::tensor(1, 1, 0), rt::tensor(2, 1, 0), rt::tensor(3, 0, -1), rt::batch());
-  rt::Tensor<const scalar_t, rank> target, input, weight;
-  rt::Tensor<scalar_t, rank> output;
-  rt::Batch<rank> batch;
-
-  struct Folds {
-    rt::Sum<opmath_t> output_value_fold;
-    OPGEN_DEVICE void merge(const Folds& other) { output_value_fold.merge(other.output_value_fold); }
-    OPGEN_DEVICE void settle() { output_value_fold.settle(); }
-    OPGEN_DEVICE void finish() { output_value_fold.finish(); }
-  };
-  OPGEN_DEVICE void fold(int64_t /* point */, int64_t inner, Folds* folds) const {
-    const rt::Place<rank> place = batch.place(inner);
-    const opmath_t target_value = target.load(place);
-    const opmath_t input_value = input.load(place);
-    const opmath_t product = (1 - target_value) * near::softplus(input_value);
-    const opmath_t total = target_value * near::softplus(-input_value) + product;
-    folds->output_value_fold.add(weight.load(place) * total);
-  }
-  template <int V>
-  OPGEN_DEVICE void flat(int64_t first, Folds* folds) const {
-    const auto target_pack = rt::load_pack<V>(target, first);
-    const auto input_pack = rt::load_pack<V>(input, first);
-    const auto weight_pack = rt::load_pack<V>(weight, first);
-    OPGEN_UNROLL
-    for (int i = 0; i < V; ++i) {
-      const opmath_t target_value_2 = target_pack.get(i);
-      const opmath_t input_value_2 = input_pack.get(i);
-      const opmath_t product_2 = (1 - target_value_2) * near::softplus(input_value_2);
-      const opmath_t total_2 = target_value_2 * near::softplus(-input_value_2) + product_2;
-      folds->output_value_fold.add(weight_pack.get(i) * total_2);
-    }
-  }
-  OPGEN_DEVICE void finish(int64_t /* point */, const Folds& folds) const {
-    const opmath_t output_value = folds.output_value_fold.value;
-    output.store(output_value);
-  }
-};
-
-// one value per point, nothing shared between points
-template <typename scalar_t, int rank>
-struct Step_binary_cross_entropy_with_logits_forward_5_output {
-  using opmath_t = rt::math_t<scalar_t>;
-  using near = rt::Near<scalar_t>;
-  static constexpr rt::Flat<sizeof(scalar_t)> launch = {{rt::count(rt::elements())}};
-  static constexpr auto fields =
-      rt::fields(rt::tensor(0, 1, 0), rt::tensor(1, 1, 0), rt::tensor(2, 1, 0), rt::tensor(3, 1, 0), rt::batch());
-  rt::Tensor<const scalar_t, rank> target, input, weight;
-  rt::Tensor<scalar_t, rank> output;
-  rt::Batch<rank> batch;
-
-  OPGEN_DEVICE void compute(opmath_t target, opmath_t input, opmath_t weight, opmath_t* output) const {
-    const opmath_t target_value = target;
-    const opmath_t input_value = input;
-    const opmath_t product = (1 - target_value) * near::softplus(input_value);
-    const opmath_t total = target_value * near::softplus(-input_value) + product;
-    *output = weight * total;
-  }
-  OPGEN_DEVICE void point(int64_t point) const {
-    const rt::Place<rank> place = batch.place(point);
-    opmath_t output_value;
-    compute(target.load(place), input.load(place), weight.load(place), &output_value);
-    output.store(output_value, place);
-  }
-  template <int V, typename At>
-  OPGEN_DEVICE void flat(const At& first) const {
-    const auto target_pack = rt::load_pack<V>(target, first);
-    const auto input_pack = rt::load_pack<V>(input, first);
-    const auto weight_pack = rt::load_pack<V>(weight, first);
-    rt::Values<scalar_t, V> output_pack;
-    OPGEN_UNROLL
-    for (int i = 0; i < V; ++i) {
-      opmath_t output_value;
-      compute(target_pack.get(i), input_pack.get(i), weight_pack.get(i), &output_value);
-      output_pack.set(i, output_value);
-    }
-    rt::store_pack(output, first, output_pack);
-  }
-};
-
-// reduces everything to one value, in chunks of fixed size and order
-template <typename scalar_t, int rank>
-struct Step_binary_cross_entropy_with_logits_forward_6_output {
-  using opmath_t = rt::math_t<scalar_t>;
-  using near = rt::Near<scalar_t>;
-  static constexpr rt::Whole<sizeof(scalar_t)> launch = {{rt::count(), rt::count(rt::elements())}};
-  static constexpr auto fields =
-      rt::fields(rt::tensor(0, 1, 0), rt::tensor(1, 1, 0), rt::tensor(2, 1, 0), rt::tensor(3, 0, -1), rt::batch());
-  rt::Tensor<const scalar_t, rank> target, input, pos_weight;
-  rt::Tensor<scalar_t, rank> output;
-  rt::Batch<rank> batch;
-
-  struct Folds {
-    rt::Sum<opmath_t> output_sum_fold;
-    OPGEN_DEVICE void merge(const Folds& other) { output_sum_fold.merge(other.output_sum_fold); }
-    OPGEN_DEVICE void settle() { output_sum_fold.settle(); }
-    OPGEN_DEVICE void finish() { output_sum_fold.finish(); }
-  };
-  OPGEN_DEVICE void fold(int64_t /* point */, int64_t inner, Folds* folds) const {
-    const rt::Place<rank> place = batch.place(inner);
-    const opmath_t target_value = target.load(place);
-    const opmath_t input_value = input.load(place);
-    const opmath_t product = (1 - target_value) * near::softplus(input_value);
-    const opmath_t softplus_input = near::softplus(-input_value);
-    folds->output_sum_fold.add(pos_weight.load(place) * target_value * softplus_input + product);
-  }
-  template <int V>
-  OPGEN_DEVICE void flat(int64_t first, Folds* folds) const {
-    const auto target_pack = rt::load_pack<V>(target, first);
-    const auto input_pack = rt::load_pack<V>(input, first);
-    const auto pos_weight_pack = rt::load_pack<V>(pos_weight, first);
-    OPGEN_UNROLL
-    for (int i = 0; i < V; ++i) {
-      const opmath_t target_value_2 = target_pack.get(i);
-      const opmath_t input_value_2 = input_pack.get(i);
-      const opmath_t product_2 = (1 - target_value_2) * near::softplus(input_value_2);
-      const opmath_t softplus_input_2 = near::softplus(-input_value_2);
-      const opmath_t product_3 = pos_weight_pack.get(i) * target_value_2 * softplus_input_2;
-      folds->output_sum_fold.add(product_3 + product_2);
-    }
-  }
-  OPGEN_DEVICE void finish(int64_t /* point */, const Folds& folds) const {
-    const opmath_t output_sum = folds.output_sum_fold.value;
-    output.store(near::div(output_sum, static_cast<opmath_t>(batch.count)));
-  }
-};
-
-// reduces everything to one value, in chunks of fixed size and order
-template <typename scalar_t, int rank>
-struct Step_binary_cross_entropy_with_logits_forward_7_output {
-  using opmath_t = rt::math_t<scalar_t>;
-  using near = rt::Near<scalar_t>;
-  static constexpr rt::Whole<sizeof(scalar_t)> launch = {{rt::count(), rt::count(rt::elements())}};
-  static constexpr auto fields =
-      rt::fields(rt::tensor(0, 1, 0), rt::tensor(1, 1, 0), rt::tensor(2, 1, 0), rt::tensor(3, 0, -1), rt::batch());
-  rt::Tensor<const scalar_t, rank> target, input, pos_weight;
-  rt::Tensor<scalar_t, rank> output;
-  rt::Batch<rank> batch;
-
-  struct Folds {
-    rt::Sum<opmath_t> output_value_fold;
-    OPGEN_DEVICE void merge(const Folds& other) { output_value_fold.merge(other.output_value_fold); }
-    OPGEN_DEVICE void settle() { output_value_fold.settle(); }
-    OPGEN_DEVICE void finish() { output_value_fold.finish(); }
-  };
-  OPGEN_DEVICE void fold(int64_t /* point */, int64_t inner, Folds* folds) const {
-    const rt::Place<rank> place = batch.place(inner);
-    const opmath_t target_value = target.load(place);
-    const opmath_t input_value = input.load(place);
-    const opmath_t product = (1 - target_value) * near::softplus(input_value);
-    const opmath_t softplus_input = near::softplus(-input_value);
-    const opmath_t product_2 = pos_weight.load(place) * target_value * softplus_input;
-    folds->output_value_fold.add(product_2 + product);
-  }
-  template <int V>
-  OPGEN_DEVICE void flat(int64_t first, Folds* folds) const {
-    const auto target_pack = rt::load_pack<V>(target, first);
-    const auto input_pack = rt::load_pack<V>(input, first);
-    const auto pos_weight_pack = rt::load_pack<V>(pos_weight, first);
-    OPGEN_UNROLL
-    for (int i = 0; i < V; ++i) {
-      const opmath_t target_value_2 = target_pack.get(i);
-      const opmath_t input_value_2 = input_pack.get(i);
-      const opmath_t product_3 = (1 - target_value_2) * near::softplus(input_value_2);
-      const opmath_t softplus_input_2 = near::softplus(-input_value_2);
-      const opmath_t product_4 = pos_weight_pack.get(i) * target_value_2 * softplus_input_2;
-      folds->output_value_fold.add(product_4 + product_3);
-    }
-  }
-  OPGEN_DEVICE void finish(int64_t /* point */, const Folds& folds) const {
-    const opmath_t output_value = folds.output_value_fold.value;
-    output.store(output_value);
-  }
-};
-
-// one value per point, nothing shared between points
-template <typename scalar_t, int rank>
-struct Step_binary_cross_entropy_with_logits_forward_8_output {
-  using opmath_t = rt::math_t<scalar_t>;
-  using near = rt::Near<scalar_t>;
-  static constexpr rt::Flat<sizeof(scalar_t)> launch = {{rt::count(rt::elements())}};
-  static constexpr auto fields =
-      rt::fields(rt::tensor(0, 1, 0), rt::tensor(1, 1, 0), rt::tensor(2, 1, 0), rt::tensor(3, 1, 0), rt::batch());
-  rt::Tensor<const scalar_t, rank> target, input, pos_weight;
-  rt::Tensor<scalar_t, rank> output;
-  rt::Batch<rank> batch;
-
-  OPGEN_DEVICE void compute(opmath_t target, opmath_t input, opmath_t pos_weight, opmath_t* output) const {
-    const opmath_t target_value = target;
-    const opmath_t input_value = input;
-    const opmath_t product = pos_weight * target_value * near::softplus(-input_value);
-    *output = product + (1 - target_value) * near::softplus(input_value);
-  }
-  OPGEN_DEVICE void point(int64_t point) const {
-    const rt::Place<rank> place = batch.place(point);
-    opmath_t output_value;
-    compute(target.load(place), input.load(place), pos_weight.load(place), &output_value);
-    output.store(output_value, place);
-  }
-  template <int V, typename At>
-  OPGEN_DEVICE void flat(const At& first) const {
-    const auto target_pack = rt::load_pack<V>(target, first);
-    const auto input_pack = rt::load_pack<V>(input, first);
-    const auto pos_weight_pack = rt::load_pack<V>(pos_weight, first);
-    rt::Values<scalar_t, V> output_pack;
-    OPGEN_UNROLL
-    for (int i = 0; i < V; ++i) {
-      opmath_t output_value;
-      compute(target_pack.get(i), input_pack.get(i), pos_weight_pack.get(i), &output_value);
-      output_pack.set(i, output_value);
-    }
-    rt::store_pack(output, first, output_pack);
-  }
-};
-
-// reduces everything to one value, in chunks of fixed size and order
-template <typename scalar_t, int rank>
-struct Step_binary_cross_entropy_with_logits_forward_9_output {
-  using opmath_t = rt::math_t<scalar_t>;
-  using near = rt::Near<scalar_t>;
-  static constexpr rt::Whole<sizeof(scalar_t)> launch = {{rt::count(), rt::count(rt::elements())}};
-  static constexpr auto fields =
-      rt::fields(rt::tensor(0, 1, 0), rt::tensor(1, 1, 0), rt::tensor(2, 0, -1), rt::batch());
-  rt::Tensor<const scalar_t, rank> target, input;
-  rt::Tensor<scalar_t, rank> output;
-  rt::Batch<rank> batch;
-
-  struct Folds {
-    rt::Sum<opmath_t> output_sum_fold;
-    OPGEN_DEVICE void merge(const Folds& other) { output_sum_fold.merge(other.output_sum_fold); }
-    OPGEN_DEVICE void settle() { output_sum_fold.settle(); }
-    OPGEN_DEVICE void finish() { output_sum_fold.finish(); }
-  };
-  OPGEN_DEVICE void fold(int64_t /* point */, int64_t inner, Folds* folds) const {
-    const rt::Place<rank> place = batch.place(inner);
-    const opmath_t target_value = target.load(place);
-    const opmath_t input_value = input.load(place);
-    const opmath_t product = (1 - target_value) * near::softplus(input_value);
-    folds->output_sum_fold.add(target_value * near::softplus(-input_value) + product);
-  }
-  template <int V>
-  OPGEN_DEVICE void flat(int64_t first, Folds* folds) const {
-    const auto target_pack = rt::load_pack<V>(target, first);
-    const auto input_pack = rt::load_pack<V>(input, first);
-    OPGEN_UNROLL
-    for (int i = 0; i < V; ++i) {
-      const opmath_t target_value_2 = target_pack.get(i);
-      const opmath_t input_value_2 = input_pack.get(i);
-      const opmath_t product_2 = (1 - target_value_2) * near::softplus(input_value_2);
-      folds->output_sum_fold.add(target_value_2 * near::softplus(-input_value_2) + product_2);
-    }
-  }
-  OPGEN_DEVICE void finish(int64_t /* point */, const Folds& folds) const {
-    const opmath_t output_sum = folds.output_sum_fold.value;
-    output.store(near::div(output_sum, static_cast<opmath_t>(batch.count)));
-  }
-};
-
-// reduces everything to one value, in chunks of fixed size and order
-template <typename scalar_t, int rank>
-struct Step_binary_cross_entropy_with_logits_forward_10_output {
-  using opmath_t = rt::math_t<scalar_t>;
-  using near = rt::Near<scalar_t>;
-  static constexpr rt::Whole<sizeof(scalar_t)> launch = {{rt::count(), rt::count(rt::elements())}};
-  static constexpr auto fields =
-      rt::fields(rt::tensor(0, 1, 0), rt::tensor(1, 1, 0), rt::tensor(2, 0, -1), rt::batch());
-  rt::Tensor<const scalar_t, rank> target, input;
-  rt::Tensor<scalar_t, rank> output;
-  rt::Batch<rank> batch;
-
-  struct Folds {
-    rt::Sum<opmath_t> output_value_fold;
-    OPGEN_DEVICE void merge(const Folds& other) { output_value_fold.merge(other.output_value_fold); }
-    OPGEN_DEVICE void settle() { output_value_fold.settle(); }
-    OPGEN_DEVICE void finish() { output_value_fold.finish(); }
-  };
-  OPGEN_DEVICE void fold(int64_t /* point */, int64_t inner, Folds* folds) const {
-    const rt::Place<rank> place = batch.place(inner);
-    const opmath_t target_value = target.load(place);
-    const opmath_t input_value = input.load(place);
-    const opmath_t product = (1 - target_value) * near::softplus(input_value);
-    folds->output_value_fold.add(target_value * near::softplus(-input_value) + product);
-  }
-  template <int V>
-  OPGEN_DEVICE void flat(int64_t first, Folds* folds) const {
-    const auto target_pack = rt::load_pack<V>(target, first);
-    const auto input_pack = rt::load_pack<V>(input, first);
-    OPGEN_UNROLL
-    for (int i = 0; i < V; ++i) {
-      const opmath_t target_value_2 = target_pack.get(i);
-      const opmath_t input_value_2 = input_pack.get(i);
-      const opmath_t product_2 = (1 - target_value_2) * near::softplus(input_value_2);
-      folds->output_value_fold.add(target_value_2 * near::softplus(-input_value_2) + product_2);
-    }
-  }
-  OPGEN_DEVICE void finish(int64_t /* point */, const Folds& folds) const {
-    const opmath_t output_value = folds.output_value_fold.value;
-    output.store(output_value);
-  }
-};
-
-// one value per point, nothing shared between points
-template <typename scalar_t, int rank>
-struct Step_binary_cross_entropy_with_logits_forward_11_output {
-  using opmath_t = rt::math_t<scalar_t>;
-  using near = rt::Near<scalar_t>;
-  static constexpr rt::Flat<sizeof(scalar_t)> launch = {{rt::count(rt::elements())}};
-  static constexpr auto fields = rt::fields(rt::tensor(0, 1, 0), rt::tensor(1, 1, 0), rt::tensor(2, 1, 0), rt::batch());
-  rt::Tensor<const scalar_t, rank> target, input;
-  rt::Tensor<scalar_t, rank> output;
-  rt::Batch<rank> batch;
-
-  OPGEN_DEVICE void compute(opmath_t target, opmath_t input, opmath_t* output) const {
-    const opmath_t target_value = target;
-    const opmath_t input_value = input;
-    *output = target_value * near::softplus(-input_value) + (1 - target_value) * near::softplus(input_value);
-  }
-  OPGEN_DEVICE void point(int64_t point) const {
-    const rt::Place<rank> place = batch.place(point);
-    opmath_t output_value;
-    compute(target.load(place), input.load(place), &output_value);
-    output.store(output_value, place);
-  }
-  template <int V, typename At>
-  OPGEN_DEVICE void flat(const At& first) const {
-    const auto target_pack = rt::load_pack<V>(target, first);
-    const auto input_pack = rt::load_pack<V>(input, first);
-    rt::Values<scalar_t, V> output_pack;
-    OPGEN_UNROLL
-    for (int i = 0; i < V; ++i) {
-      opmath_t output_value;
-      compute(target_pack.get(i), input_pack.get(i), &output_value);
-      output_pack.set(i, output_value);
-    }
-    rt::store_pack(output, first, output_pack);
+  template <typename Points>
+  OPGEN_DEVICE auto map(const Points& points) const {
+    return points(*this, rt::in(target), rt::in(input), rt::in_or<1>(weight), rt::in_or<1>(pos_weight),
+                  rt::out(output));
   }
 };
 
@@ -543,15 +81,15 @@ struct Step_binary_cross_entropy_with_logits_backward_0_grad_target {
   static constexpr rt::Flat<sizeof(scalar_t)> launch = {{rt::count(rt::elements())}};
   static constexpr auto fields =
       rt::fields(rt::tensor(1, 1, 0), rt::tensor(2, 1, 0), rt::tensor(3, 1, 0), rt::tensor(4, 1, 0),
-                 rt::tensor(0, 0, -1), rt::tensor(5, 1, 0), rt::tensor(6, 1, 0), rt::batch());
+                 rt::tensor(0, 0, -1), rt::tensor(5, 1, 0), rt::tensor(6, 1, 0), rt::real(0), rt::batch());
   rt::Tensor<const scalar_t, rank> weight, target, input, pos_weight, grad_output;
   rt::Tensor<scalar_t, rank> grad_input, grad_target;
+  opmath_t divisor;
   rt::Batch<rank> batch;
 
   OPGEN_DEVICE void compute(opmath_t weight, opmath_t target, opmath_t input, opmath_t pos_weight, opmath_t* grad_input,
                             opmath_t* grad_target) const {
-    const opmath_t scaled_grad = grad_output.load_or_zero() * weight;
-    const opmath_t grad_each = near::div(scaled_grad, static_cast<opmath_t>(batch.count));
+    const opmath_t grad_each = near::div(grad_output.load_or(0) * weight, divisor);
     const opmath_t target_value = target;
     const opmath_t input_value = input;
     const opmath_t pos_weight_value = pos_weight;
@@ -560,105 +98,10 @@ struct Step_binary_cross_entropy_with_logits_backward_0_grad_target {
     *grad_input = grad_each * ((1 - target_value) * near::sigmoid(input_value) - product);
     *grad_target = grad_each * (pos_weight_value * near::softplus(negative) - near::softplus(input_value));
   }
-  OPGEN_DEVICE void point(int64_t point) const {
-    const rt::Place<rank> place = batch.place(point);
-    opmath_t grad_input_value;
-    opmath_t grad_target_value;
-    compute(weight.load(place), target.load_if(grad_input.given(), place), input.load(place), pos_weight.load(place),
-            &grad_input_value, &grad_target_value);
-    if (grad_input.given()) grad_input.store(grad_input_value, place);
-    if (grad_target.given()) grad_target.store(grad_target_value, place);
-  }
-  template <int V, bool all, typename At>
-  OPGEN_DEVICE void flat_of(const At& first) const {
-    const auto weight_pack = rt::load_pack<V>(weight, first);
-    const auto target_pack = rt::load_pack_if<V>(all || grad_input.given(), target, first);
-    const auto input_pack = rt::load_pack<V>(input, first);
-    const auto pos_weight_pack = rt::load_pack<V>(pos_weight, first);
-    rt::Values<scalar_t, V> grad_input_pack;
-    rt::Values<scalar_t, V> grad_target_pack;
-    OPGEN_UNROLL
-    for (int i = 0; i < V; ++i) {
-      opmath_t grad_input_value;
-      opmath_t grad_target_value;
-      compute(weight_pack.get(i), target_pack.get(i), input_pack.get(i), pos_weight_pack.get(i), &grad_input_value,
-              &grad_target_value);
-      grad_input_pack.set(i, grad_input_value);
-      grad_target_pack.set(i, grad_target_value);
-    }
-    if (all || grad_input.given()) rt::store_pack(grad_input, first, grad_input_pack);
-    if (all || grad_target.given()) rt::store_pack(grad_target, first, grad_target_pack);
-  }
-  template <int V, typename At>
-  OPGEN_DEVICE void flat(const At& first) const {
-    if (rt::given(grad_input, grad_target)) {
-      flat_of<V, true>(first);
-    } else {
-      flat_of<V, false>(first);
-    }
-  }
-};
-
-// one value per point, nothing shared between points
-template <typename scalar_t, int rank>
-struct Step_binary_cross_entropy_with_logits_backward_1_grad_target {
-  using opmath_t = rt::math_t<scalar_t>;
-  using near = rt::Near<scalar_t>;
-  static constexpr rt::Flat<sizeof(scalar_t)> launch = {{rt::count(rt::elements())}};
-  static constexpr auto fields =
-      rt::fields(rt::tensor(1, 1, 0), rt::tensor(2, 1, 0), rt::tensor(3, 1, 0), rt::tensor(4, 1, 0),
-                 rt::tensor(0, 0, -1), rt::tensor(5, 1, 0), rt::tensor(6, 1, 0), rt::batch());
-  rt::Tensor<const scalar_t, rank> weight, target, input, pos_weight, grad_output;
-  rt::Tensor<scalar_t, rank> grad_input, grad_target;
-  rt::Batch<rank> batch;
-
-  OPGEN_DEVICE void compute(opmath_t weight, opmath_t target, opmath_t input, opmath_t pos_weight, opmath_t* grad_input,
-                            opmath_t* grad_target) const {
-    const opmath_t grad_each = grad_output.load_or_zero() * weight;
-    const opmath_t target_value = target;
-    const opmath_t input_value = input;
-    const opmath_t pos_weight_value = pos_weight;
-    const opmath_t negative = -input_value;
-    const opmath_t product = pos_weight_value * target_value * near::sigmoid(negative);
-    *grad_input = grad_each * ((1 - target_value) * near::sigmoid(input_value) - product);
-    *grad_target = grad_each * (pos_weight_value * near::softplus(negative) - near::softplus(input_value));
-  }
-  OPGEN_DEVICE void point(int64_t point) const {
-    const rt::Place<rank> place = batch.place(point);
-    opmath_t grad_input_value;
-    opmath_t grad_target_value;
-    compute(weight.load(place), target.load_if(grad_input.given(), place), input.load(place), pos_weight.load(place),
-            &grad_input_value, &grad_target_value);
-    if (grad_input.given()) grad_input.store(grad_input_value, place);
-    if (grad_target.given()) grad_target.store(grad_target_value, place);
-  }
-  template <int V, bool all, typename At>
-  OPGEN_DEVICE void flat_of(const At& first) const {
-    const auto weight_pack = rt::load_pack<V>(weight, first);
-    const auto target_pack = rt::load_pack_if<V>(all || grad_input.given(), target, first);
-    const auto input_pack = rt::load_pack<V>(input, first);
-    const auto pos_weight_pack = rt::load_pack<V>(pos_weight, first);
-    rt::Values<scalar_t, V> grad_input_pack;
-    rt::Values<scalar_t, V> grad_target_pack;
-    OPGEN_UNROLL
-    for (int i = 0; i < V; ++i) {
-      opmath_t grad_input_value;
-      opmath_t grad_target_value;
-      compute(weight_pack.get(i), target_pack.get(i), input_pack.get(i), pos_weight_pack.get(i), &grad_input_value,
-              &grad_target_value);
-      grad_input_pack.set(i, grad_input_value);
-      grad_target_pack.set(i, grad_target_value);
-    }
-    if (all || grad_input.given()) rt::store_pack(grad_input, first, grad_input_pack);
-    if (all || grad_target.given()) rt::store_pack(grad_target, first, grad_target_pack);
-  }
-  template <int V, typename At>
-  OPGEN_DEVICE void flat(const At& first) const {
-    if (rt::given(grad_input, grad_target)) {
-      flat_of<V, true>(first);
-    } else {
-      flat_of<V, false>(first);
-    }
+  template <typename Points>
+  OPGEN_DEVICE auto map(const Points& points) const {
+    return points(*this, rt::in_or<1>(weight), rt::in_if(grad_input.given(), target), rt::in(input), rt::in(pos_weight),
+                  rt::spare_out(grad_input), rt::spare_out(grad_target));
   }
 };
 
@@ -686,43 +129,10 @@ struct Step_binary_cross_entropy_with_logits_backward_2_grad_target {
     *grad_input = grad_each * ((1 - target_value) * near::sigmoid(input_value) - product);
     *grad_target = grad_each * (pos_weight_value * near::softplus(negative) - near::softplus(input_value));
   }
-  OPGEN_DEVICE void point(int64_t point) const {
-    const rt::Place<rank> place = batch.place(point);
-    opmath_t grad_input_value;
-    opmath_t grad_target_value;
-    compute(grad_output.load_or_zero(place), weight.load(place), target.load_if(grad_input.given(), place),
-            input.load(place), pos_weight.load(place), &grad_input_value, &grad_target_value);
-    if (grad_input.given()) grad_input.store(grad_input_value, place);
-    if (grad_target.given()) grad_target.store(grad_target_value, place);
-  }
-  template <int V, bool all, typename At>
-  OPGEN_DEVICE void flat_of(const At& first) const {
-    const auto grad_output_pack = rt::load_pack_or_zero<V>(grad_output, first);
-    const auto weight_pack = rt::load_pack<V>(weight, first);
-    const auto target_pack = rt::load_pack_if<V>(all || grad_input.given(), target, first);
-    const auto input_pack = rt::load_pack<V>(input, first);
-    const auto pos_weight_pack = rt::load_pack<V>(pos_weight, first);
-    rt::Values<scalar_t, V> grad_input_pack;
-    rt::Values<scalar_t, V> grad_target_pack;
-    OPGEN_UNROLL
-    for (int i = 0; i < V; ++i) {
-      opmath_t grad_input_value;
-      opmath_t grad_target_value;
-      compute(grad_output_pack.get(i), weight_pack.get(i), target_pack.get(i), input_pack.get(i),
-              pos_weight_pack.get(i), &grad_input_value, &grad_target_value);
-      grad_input_pack.set(i, grad_input_value);
-      grad_target_pack.set(i, grad_target_value);
-    }
-    if (all || grad_input.given()) rt::store_pack(grad_input, first, grad_input_pack);
-    if (all || grad_target.given()) rt::store_pack(grad_target, first, grad_target_pack);
-  }
-  template <int V, typename At>
-  OPGEN_DEVICE void flat(const At& first) const {
-    if (rt::given(grad_input, grad_target)) {
-      flat_of<V, true>(first);
-    } else {
-      flat_of<V, false>(first);
-    }
+  template <typename Points>
+  OPGEN_DEVICE auto map(const Points& points) const {
+    return points(*this, rt::in_or<0>(grad_output), rt::in_or<1>(weight), rt::in_if(grad_input.given(), target),
+                  rt::in(input), rt::in(pos_weight), rt::spare_out(grad_input), rt::spare_out(grad_target));
   }
 };
 
@@ -734,15 +144,15 @@ struct Step_binary_cross_entropy_with_logits_backward_3_grad_target {
   static constexpr rt::Flat<sizeof(scalar_t)> launch = {{rt::count(rt::elements())}};
   static constexpr auto fields =
       rt::fields(rt::tensor(1, 1, 0), rt::tensor(2, 1, 0), rt::tensor(3, 1, 0), rt::tensor(0, 0, -1),
-                 rt::tensor(4, 1, 0), rt::tensor(5, 1, 0), rt::batch());
+                 rt::tensor(4, 1, 0), rt::tensor(5, 1, 0), rt::real(0), rt::batch());
   rt::Tensor<const scalar_t, rank> weight, target, input, grad_output;
   rt::Tensor<scalar_t, rank> grad_input, grad_target;
+  opmath_t divisor;
   rt::Batch<rank> batch;
 
   OPGEN_DEVICE void compute(opmath_t weight, opmath_t target, opmath_t input, opmath_t* grad_input,
                             opmath_t* grad_target) const {
-    const opmath_t scaled_grad = grad_output.load_or_zero() * weight;
-    const opmath_t grad_each = near::div(scaled_grad, static_cast<opmath_t>(batch.count));
+    const opmath_t grad_each = near::div(grad_output.load_or(0) * weight, divisor);
     const opmath_t target_value = target;
     const opmath_t input_value = input;
     const opmath_t negative = -input_value;
@@ -751,101 +161,10 @@ struct Step_binary_cross_entropy_with_logits_backward_3_grad_target {
     *grad_input = grad_each * difference;
     *grad_target = grad_each * negative;
   }
-  OPGEN_DEVICE void point(int64_t point) const {
-    const rt::Place<rank> place = batch.place(point);
-    opmath_t grad_input_value;
-    opmath_t grad_target_value;
-    compute(weight.load(place), target.load_if(grad_input.given(), place), input.load(place), &grad_input_value,
-            &grad_target_value);
-    if (grad_input.given()) grad_input.store(grad_input_value, place);
-    if (grad_target.given()) grad_target.store(grad_target_value, place);
-  }
-  template <int V, bool all, typename At>
-  OPGEN_DEVICE void flat_of(const At& first) const {
-    const auto weight_pack = rt::load_pack<V>(weight, first);
-    const auto target_pack = rt::load_pack_if<V>(all || grad_input.given(), target, first);
-    const auto input_pack = rt::load_pack<V>(input, first);
-    rt::Values<scalar_t, V> grad_input_pack;
-    rt::Values<scalar_t, V> grad_target_pack;
-    OPGEN_UNROLL
-    for (int i = 0; i < V; ++i) {
-      opmath_t grad_input_value;
-      opmath_t grad_target_value;
-      compute(weight_pack.get(i), target_pack.get(i), input_pack.get(i), &grad_input_value, &grad_target_value);
-      grad_input_pack.set(i, grad_input_value);
-      grad_target_pack.set(i, grad_target_value);
-    }
-    if (all || grad_input.given()) rt::store_pack(grad_input, first, grad_input_pack);
-    if (all || grad_target.given()) rt::store_pack(grad_target, first, grad_target_pack);
-  }
-  template <int V, typename At>
-  OPGEN_DEVICE void flat(const At& first) const {
-    if (rt::given(grad_input, grad_target)) {
-      flat_of<V, true>(first);
-    } else {
-      flat_of<V, false>(first);
-    }
-  }
-};
-
-// one value per point, nothing shared between points
-template <typename scalar_t, int rank>
-struct Step_binary_cross_entropy_with_logits_backward_4_grad_target {
-  using opmath_t = rt::math_t<scalar_t>;
-  using near = rt::Near<scalar_t>;
-  static constexpr rt::Flat<sizeof(scalar_t)> launch = {{rt::count(rt::elements())}};
-  static constexpr auto fields =
-      rt::fields(rt::tensor(1, 1, 0), rt::tensor(2, 1, 0), rt::tensor(3, 1, 0), rt::tensor(0, 0, -1),
-                 rt::tensor(4, 1, 0), rt::tensor(5, 1, 0), rt::batch());
-  rt::Tensor<const scalar_t, rank> weight, target, input, grad_output;
-  rt::Tensor<scalar_t, rank> grad_input, grad_target;
-  rt::Batch<rank> batch;
-
-  OPGEN_DEVICE void compute(opmath_t weight, opmath_t target, opmath_t input, opmath_t* grad_input,
-                            opmath_t* grad_target) const {
-    const opmath_t grad_each = grad_output.load_or_zero() * weight;
-    const opmath_t target_value = target;
-    const opmath_t input_value = input;
-    const opmath_t negative = -input_value;
-    const opmath_t product = (1 - target_value) * near::sigmoid(input_value);
-    const opmath_t difference = product - target_value * near::sigmoid(negative);
-    *grad_input = grad_each * difference;
-    *grad_target = grad_each * negative;
-  }
-  OPGEN_DEVICE void point(int64_t point) const {
-    const rt::Place<rank> place = batch.place(point);
-    opmath_t grad_input_value;
-    opmath_t grad_target_value;
-    compute(weight.load(place), target.load_if(grad_input.given(), place), input.load(place), &grad_input_value,
-            &grad_target_value);
-    if (grad_input.given()) grad_input.store(grad_input_value, place);
-    if (grad_target.given()) grad_target.store(grad_target_value, place);
-  }
-  template <int V, bool all, typename At>
-  OPGEN_DEVICE void flat_of(const At& first) const {
-    const auto weight_pack = rt::load_pack<V>(weight, first);
-    const auto target_pack = rt::load_pack_if<V>(all || grad_input.given(), target, first);
-    const auto input_pack = rt::load_pack<V>(input, first);
-    rt::Values<scalar_t, V> grad_input_pack;
-    rt::Values<scalar_t, V> grad_target_pack;
-    OPGEN_UNROLL
-    for (int i = 0; i < V; ++i) {
-      opmath_t grad_input_value;
-      opmath_t grad_target_value;
-      compute(weight_pack.get(i), target_pack.get(i), input_pack.get(i), &grad_input_value, &grad_target_value);
-      grad_input_pack.set(i, grad_input_value);
-      grad_target_pack.set(i, grad_target_value);
-    }
-    if (all || grad_input.given()) rt::store_pack(grad_input, first, grad_input_pack);
-    if (all || grad_target.given()) rt::store_pack(grad_target, first, grad_target_pack);
-  }
-  template <int V, typename At>
-  OPGEN_DEVICE void flat(const At& first) const {
-    if (rt::given(grad_input, grad_target)) {
-      flat_of<V, true>(first);
-    } else {
-      flat_of<V, false>(first);
-    }
+  template <typename Points>
+  OPGEN_DEVICE auto map(const Points& points) const {
+    return points(*this, rt::in_or<1>(weight), rt::in_if(grad_input.given(), target), rt::in(input),
+                  rt::spare_out(grad_input), rt::spare_out(grad_target));
   }
 };
 
@@ -872,426 +191,18 @@ struct Step_binary_cross_entropy_with_logits_backward_5_grad_target {
     *grad_input = grad_each * difference;
     *grad_target = grad_each * negative;
   }
-  OPGEN_DEVICE void point(int64_t point) const {
-    const rt::Place<rank> place = batch.place(point);
-    opmath_t grad_input_value;
-    opmath_t grad_target_value;
-    compute(grad_output.load_or_zero(place), weight.load(place), target.load_if(grad_input.given(), place),
-            input.load(place), &grad_input_value, &grad_target_value);
-    if (grad_input.given()) grad_input.store(grad_input_value, place);
-    if (grad_target.given()) grad_target.store(grad_target_value, place);
-  }
-  template <int V, bool all, typename At>
-  OPGEN_DEVICE void flat_of(const At& first) const {
-    const auto grad_output_pack = rt::load_pack_or_zero<V>(grad_output, first);
-    const auto weight_pack = rt::load_pack<V>(weight, first);
-    const auto target_pack = rt::load_pack_if<V>(all || grad_input.given(), target, first);
-    const auto input_pack = rt::load_pack<V>(input, first);
-    rt::Values<scalar_t, V> grad_input_pack;
-    rt::Values<scalar_t, V> grad_target_pack;
-    OPGEN_UNROLL
-    for (int i = 0; i < V; ++i) {
-      opmath_t grad_input_value;
-      opmath_t grad_target_value;
-      compute(grad_output_pack.get(i), weight_pack.get(i), target_pack.get(i), input_pack.get(i), &grad_input_value,
-              &grad_target_value);
-      grad_input_pack.set(i, grad_input_value);
-      grad_target_pack.set(i, grad_target_value);
-    }
-    if (all || grad_input.given()) rt::store_pack(grad_input, first, grad_input_pack);
-    if (all || grad_target.given()) rt::store_pack(grad_target, first, grad_target_pack);
-  }
-  template <int V, typename At>
-  OPGEN_DEVICE void flat(const At& first) const {
-    if (rt::given(grad_input, grad_target)) {
-      flat_of<V, true>(first);
-    } else {
-      flat_of<V, false>(first);
-    }
-  }
-};
-
-// one value per point, nothing shared between points
-template <typename scalar_t, int rank>
-struct Step_binary_cross_entropy_with_logits_backward_6_grad_target {
-  using opmath_t = rt::math_t<scalar_t>;
-  using near = rt::Near<scalar_t>;
-  static constexpr rt::Flat<sizeof(scalar_t)> launch = {{rt::count(rt::elements())}};
-  static constexpr auto fields =
-      rt::fields(rt::tensor(1, 1, 0), rt::tensor(2, 1, 0), rt::tensor(3, 1, 0), rt::tensor(0, 0, -1),
-                 rt::tensor(4, 1, 0), rt::tensor(5, 1, 0), rt::batch());
-  rt::Tensor<const scalar_t, rank> target, input, pos_weight, grad_output;
-  rt::Tensor<scalar_t, rank> grad_input, grad_target;
-  rt::Batch<rank> batch;
-
-  OPGEN_DEVICE void compute(opmath_t target, opmath_t input, opmath_t pos_weight, opmath_t* grad_input,
-                            opmath_t* grad_target) const {
-    const opmath_t grad_each = near::div(grad_output.load_or_zero(), static_cast<opmath_t>(batch.count));
-    const opmath_t target_value = target;
-    const opmath_t input_value = input;
-    const opmath_t pos_weight_value = pos_weight;
-    const opmath_t negative = -input_value;
-    const opmath_t product = pos_weight_value * target_value * near::sigmoid(negative);
-    *grad_input = grad_each * ((1 - target_value) * near::sigmoid(input_value) - product);
-    *grad_target = grad_each * (pos_weight_value * near::softplus(negative) - near::softplus(input_value));
-  }
-  OPGEN_DEVICE void point(int64_t point) const {
-    const rt::Place<rank> place = batch.place(point);
-    opmath_t grad_input_value;
-    opmath_t grad_target_value;
-    compute(target.load_if(grad_input.given(), place), input.load(place), pos_weight.load(place), &grad_input_value,
-            &grad_target_value);
-    if (grad_input.given()) grad_input.store(grad_input_value, place);
-    if (grad_target.given()) grad_target.store(grad_target_value, place);
-  }
-  template <int V, bool all, typename At>
-  OPGEN_DEVICE void flat_of(const At& first) const {
-    const auto target_pack = rt::load_pack_if<V>(all || grad_input.given(), target, first);
-    const auto input_pack = rt::load_pack<V>(input, first);
-    const auto pos_weight_pack = rt::load_pack<V>(pos_weight, first);
-    rt::Values<scalar_t, V> grad_input_pack;
-    rt::Values<scalar_t, V> grad_target_pack;
-    OPGEN_UNROLL
-    for (int i = 0; i < V; ++i) {
-      opmath_t grad_input_value;
-      opmath_t grad_target_value;
-      compute(target_pack.get(i), input_pack.get(i), pos_weight_pack.get(i), &grad_input_value, &grad_target_value);
-      grad_input_pack.set(i, grad_input_value);
-      grad_target_pack.set(i, grad_target_value);
-    }
-    if (all || grad_input.given()) rt::store_pack(grad_input, first, grad_input_pack);
-    if (all || grad_target.given()) rt::store_pack(grad_target, first, grad_target_pack);
-  }
-  template <int V, typename At>
-  OPGEN_DEVICE void flat(const At& first) const {
-    if (rt::given(grad_input, grad_target)) {
-      flat_of<V, true>(first);
-    } else {
-      flat_of<V, false>(first);
-    }
-  }
-};
-
-// one value per point, nothing shared between points
-template <typename scalar_t, int rank>
-struct Step_binary_cross_entropy_with_logits_backward_7_grad_target {
-  using opmath_t = rt::math_t<scalar_t>;
-  using near = rt::Near<scalar_t>;
-  static constexpr rt::Flat<sizeof(scalar_t)> launch = {{rt::count(rt::elements())}};
-  static constexpr auto fields =
-      rt::fields(rt::tensor(1, 1, 0), rt::tensor(2, 1, 0), rt::tensor(3, 1, 0), rt::tensor(0, 0, -1),
-                 rt::tensor(4, 1, 0), rt::tensor(5, 1, 0), rt::batch());
-  rt::Tensor<const scalar_t, rank> target, input, pos_weight, grad_output;
-  rt::Tensor<scalar_t, rank> grad_input, grad_target;
-  rt::Batch<rank> batch;
-
-  OPGEN_DEVICE void compute(opmath_t target, opmath_t input, opmath_t pos_weight, opmath_t* grad_input,
-                            opmath_t* grad_target) const {
-    const opmath_t grad_output_value = grad_output.load_or_zero();
-    const opmath_t target_value = target;
-    const opmath_t input_value = input;
-    const opmath_t pos_weight_value = pos_weight;
-    const opmath_t negative = -input_value;
-    const opmath_t product = pos_weight_value * target_value * near::sigmoid(negative);
-    *grad_input = grad_output_value * ((1 - target_value) * near::sigmoid(input_value) - product);
-    const opmath_t difference = pos_weight_value * near::softplus(negative) - near::softplus(input_value);
-    *grad_target = grad_output_value * difference;
-  }
-  OPGEN_DEVICE void point(int64_t point) const {
-    const rt::Place<rank> place = batch.place(point);
-    opmath_t grad_input_value;
-    opmath_t grad_target_value;
-    compute(target.load_if(grad_input.given(), place), input.load(place), pos_weight.load(place), &grad_input_value,
-            &grad_target_value);
-    if (grad_input.given()) grad_input.store(grad_input_value, place);
-    if (grad_target.given()) grad_target.store(grad_target_value, place);
-  }
-  template <int V, bool all, typename At>
-  OPGEN_DEVICE void flat_of(const At& first) const {
-    const auto target_pack = rt::load_pack_if<V>(all || grad_input.given(), target, first);
-    const auto input_pack = rt::load_pack<V>(input, first);
-    const auto pos_weight_pack = rt::load_pack<V>(pos_weight, first);
-    rt::Values<scalar_t, V> grad_input_pack;
-    rt::Values<scalar_t, V> grad_target_pack;
-    OPGEN_UNROLL
-    for (int i = 0; i < V; ++i) {
-      opmath_t grad_input_value;
-      opmath_t grad_target_value;
-      compute(target_pack.get(i), input_pack.get(i), pos_weight_pack.get(i), &grad_input_value, &grad_target_value);
-      grad_input_pack.set(i, grad_input_value);
-      grad_target_pack.set(i, grad_target_value);
-    }
-    if (all || grad_input.given()) rt::store_pack(grad_input, first, grad_input_pack);
-    if (all || grad_target.given()) rt::store_pack(grad_target, first, grad_target_pack);
-  }
-  template <int V, typename At>
-  OPGEN_DEVICE void flat(const At& first) const {
-    if (rt::given(grad_input, grad_target)) {
-      flat_of<V, true>(first);
-    } else {
-      flat_of<V, false>(first);
-    }
-  }
-};
-
-// one value per point, nothing shared between points
-template <typename scalar_t, int rank>
-struct Step_binary_cross_entropy_with_logits_backward_8_grad_target {
-  using opmath_t = rt::math_t<scalar_t>;
-  using near = rt::Near<scalar_t>;
-  static constexpr rt::Flat<sizeof(scalar_t)> launch = {{rt::count(rt::elements())}};
-  static constexpr auto fields = rt::fields(rt::tensor(0, 1, 0), rt::tensor(1, 1, 0), rt::tensor(2, 1, 0),
-                                            rt::tensor(3, 1, 0), rt::tensor(4, 1, 0), rt::tensor(5, 1, 0), rt::batch());
-  rt::Tensor<const scalar_t, rank> grad_output, target, input, pos_weight;
-  rt::Tensor<scalar_t, rank> grad_input, grad_target;
-  rt::Batch<rank> batch;
-
-  OPGEN_DEVICE void compute(opmath_t grad_output, opmath_t target, opmath_t input, opmath_t pos_weight,
-                            opmath_t* grad_input, opmath_t* grad_target) const {
-    const opmath_t grad_output_value = grad_output;
-    const opmath_t target_value = target;
-    const opmath_t input_value = input;
-    const opmath_t pos_weight_value = pos_weight;
-    const opmath_t negative = -input_value;
-    const opmath_t product = pos_weight_value * target_value * near::sigmoid(negative);
-    *grad_input = grad_output_value * ((1 - target_value) * near::sigmoid(input_value) - product);
-    const opmath_t difference = pos_weight_value * near::softplus(negative) - near::softplus(input_value);
-    *grad_target = grad_output_value * difference;
-  }
-  OPGEN_DEVICE void point(int64_t point) const {
-    const rt::Place<rank> place = batch.place(point);
-    opmath_t grad_input_value;
-    opmath_t grad_target_value;
-    compute(grad_output.load_or_zero(place), target.load_if(grad_input.given(), place), input.load(place),
-            pos_weight.load(place), &grad_input_value, &grad_target_value);
-    if (grad_input.given()) grad_input.store(grad_input_value, place);
-    if (grad_target.given()) grad_target.store(grad_target_value, place);
-  }
-  template <int V, bool all, typename At>
-  OPGEN_DEVICE void flat_of(const At& first) const {
-    const auto grad_output_pack = rt::load_pack_or_zero<V>(grad_output, first);
-    const auto target_pack = rt::load_pack_if<V>(all || grad_input.given(), target, first);
-    const auto input_pack = rt::load_pack<V>(input, first);
-    const auto pos_weight_pack = rt::load_pack<V>(pos_weight, first);
-    rt::Values<scalar_t, V> grad_input_pack;
-    rt::Values<scalar_t, V> grad_target_pack;
-    OPGEN_UNROLL
-    for (int i = 0; i < V; ++i) {
-      opmath_t grad_input_value;
-      opmath_t grad_target_value;
-      compute(grad_output_pack.get(i), target_pack.get(i), input_pack.get(i), pos_weight_pack.get(i), &grad_input_value,
-              &grad_target_value);
-      grad_input_pack.set(i, grad_input_value);
-      grad_target_pack.set(i, grad_target_value);
-    }
-    if (all || grad_input.given()) rt::store_pack(grad_input, first, grad_input_pack);
-    if (all || grad_target.given()) rt::store_pack(grad_target, first, grad_target_pack);
-  }
-  template <int V, typename At>
-  OPGEN_DEVICE void flat(const At& first) const {
-    if (rt::given(grad_input, grad_target)) {
-      flat_of<V, true>(first);
-    } else {
-      flat_of<V, false>(first);
-    }
-  }
-};
-
-// one value per point, nothing shared between points
-template <typename scalar_t, int rank>
-struct Step_binary_cross_entropy_with_logits_backward_9_grad_target {
-  using opmath_t = rt::math_t<scalar_t>;
-  using near = rt::Near<scalar_t>;
-  static constexpr rt::Flat<sizeof(scalar_t)> launch = {{rt::count(rt::elements())}};
-  static constexpr auto fields = rt::fields(rt::tensor(1, 1, 0), rt::tensor(2, 1, 0), rt::tensor(0, 0, -1),
-                                            rt::tensor(3, 1, 0), rt::tensor(4, 1, 0), rt::batch());
-  rt::Tensor<const scalar_t, rank> target, input, grad_output;
-  rt::Tensor<scalar_t, rank> grad_input, grad_target;
-  rt::Batch<rank> batch;
-
-  OPGEN_DEVICE void compute(opmath_t target, opmath_t input, opmath_t* grad_input, opmath_t* grad_target) const {
-    const opmath_t grad_each = near::div(grad_output.load_or_zero(), static_cast<opmath_t>(batch.count));
-    const opmath_t target_value = target;
-    const opmath_t input_value = input;
-    const opmath_t negative = -input_value;
-    const opmath_t product = (1 - target_value) * near::sigmoid(input_value);
-    const opmath_t difference = product - target_value * near::sigmoid(negative);
-    *grad_input = grad_each * difference;
-    *grad_target = grad_each * negative;
-  }
-  OPGEN_DEVICE void point(int64_t point) const {
-    const rt::Place<rank> place = batch.place(point);
-    opmath_t grad_input_value;
-    opmath_t grad_target_value;
-    compute(target.load_if(grad_input.given(), place), input.load(place), &grad_input_value, &grad_target_value);
-    if (grad_input.given()) grad_input.store(grad_input_value, place);
-    if (grad_target.given()) grad_target.store(grad_target_value, place);
-  }
-  template <int V, bool all, typename At>
-  OPGEN_DEVICE void flat_of(const At& first) const {
-    const auto target_pack = rt::load_pack_if<V>(all || grad_input.given(), target, first);
-    const auto input_pack = rt::load_pack<V>(input, first);
-    rt::Values<scalar_t, V> grad_input_pack;
-    rt::Values<scalar_t, V> grad_target_pack;
-    OPGEN_UNROLL
-    for (int i = 0; i < V; ++i) {
-      opmath_t grad_input_value;
-      opmath_t grad_target_value;
-      compute(target_pack.get(i), input_pack.get(i), &grad_input_value, &grad_target_value);
-      grad_input_pack.set(i, grad_input_value);
-      grad_target_pack.set(i, grad_target_value);
-    }
-    if (all || grad_input.given()) rt::store_pack(grad_input, first, grad_input_pack);
-    if (all || grad_target.given()) rt::store_pack(grad_target, first, grad_target_pack);
-  }
-  template <int V, typename At>
-  OPGEN_DEVICE void flat(const At& first) const {
-    if (rt::given(grad_input, grad_target)) {
-      flat_of<V, true>(first);
-    } else {
-      flat_of<V, false>(first);
-    }
-  }
-};
-
-// one value per point, nothing shared between points
-template <typename scalar_t, int rank>
-struct Step_binary_cross_entropy_with_logits_backward_10_grad_target {
-  using opmath_t = rt::math_t<scalar_t>;
-  using near = rt::Near<scalar_t>;
-  static constexpr rt::Flat<sizeof(scalar_t)> launch = {{rt::count(rt::elements())}};
-  static constexpr auto fields = rt::fields(rt::tensor(1, 1, 0), rt::tensor(2, 1, 0), rt::tensor(0, 0, -1),
-                                            rt::tensor(3, 1, 0), rt::tensor(4, 1, 0), rt::batch());
-  rt::Tensor<const scalar_t, rank> target, input, grad_output;
-  rt::Tensor<scalar_t, rank> grad_input, grad_target;
-  rt::Batch<rank> batch;
-
-  OPGEN_DEVICE void compute(opmath_t target, opmath_t input, opmath_t* grad_input, opmath_t* grad_target) const {
-    const opmath_t grad_output_value = grad_output.load_or_zero();
-    const opmath_t target_value = target;
-    const opmath_t input_value = input;
-    const opmath_t product = (1 - target_value) * near::sigmoid(input_value);
-    *grad_input = grad_output_value * (product - target_value * near::sigmoid(-input_value));
-    *grad_target = -(grad_output_value * input_value);
-  }
-  OPGEN_DEVICE void point(int64_t point) const {
-    const rt::Place<rank> place = batch.place(point);
-    opmath_t grad_input_value;
-    opmath_t grad_target_value;
-    compute(target.load_if(grad_input.given(), place), input.load(place), &grad_input_value, &grad_target_value);
-    if (grad_input.given()) grad_input.store(grad_input_value, place);
-    if (grad_target.given()) grad_target.store(grad_target_value, place);
-  }
-  template <int V, bool all, typename At>
-  OPGEN_DEVICE void flat_of(const At& first) const {
-    const auto target_pack = rt::load_pack_if<V>(all || grad_input.given(), target, first);
-    const auto input_pack = rt::load_pack<V>(input, first);
-    rt::Values<scalar_t, V> grad_input_pack;
-    rt::Values<scalar_t, V> grad_target_pack;
-    OPGEN_UNROLL
-    for (int i = 0; i < V; ++i) {
-      opmath_t grad_input_value;
-      opmath_t grad_target_value;
-      compute(target_pack.get(i), input_pack.get(i), &grad_input_value, &grad_target_value);
-      grad_input_pack.set(i, grad_input_value);
-      grad_target_pack.set(i, grad_target_value);
-    }
-    if (all || grad_input.given()) rt::store_pack(grad_input, first, grad_input_pack);
-    if (all || grad_target.given()) rt::store_pack(grad_target, first, grad_target_pack);
-  }
-  template <int V, typename At>
-  OPGEN_DEVICE void flat(const At& first) const {
-    if (rt::given(grad_input, grad_target)) {
-      flat_of<V, true>(first);
-    } else {
-      flat_of<V, false>(first);
-    }
-  }
-};
-
-// one value per point, nothing shared between points
-template <typename scalar_t, int rank>
-struct Step_binary_cross_entropy_with_logits_backward_11_grad_target {
-  using opmath_t = rt::math_t<scalar_t>;
-  using near = rt::Near<scalar_t>;
-  static constexpr rt::Flat<sizeof(scalar_t)> launch = {{rt::count(rt::elements())}};
-  static constexpr auto fields = rt::fields(rt::tensor(0, 1, 0), rt::tensor(1, 1, 0), rt::tensor(2, 1, 0),
-                                            rt::tensor(3, 1, 0), rt::tensor(4, 1, 0), rt::batch());
-  rt::Tensor<const scalar_t, rank> grad_output, target, input;
-  rt::Tensor<scalar_t, rank> grad_input, grad_target;
-  rt::Batch<rank> batch;
-
-  OPGEN_DEVICE void compute(opmath_t grad_output, opmath_t target, opmath_t input, opmath_t* grad_input,
-                            opmath_t* grad_target) const {
-    const opmath_t grad_output_value = grad_output;
-    const opmath_t target_value = target;
-    const opmath_t input_value = input;
-    const opmath_t negative = -input_value;
-    const opmath_t product = (1 - target_value) * near::sigmoid(input_value);
-    const opmath_t difference = product - target_value * near::sigmoid(negative);
-    *grad_input = grad_output_value * difference;
-    *grad_target = grad_output_value * negative;
-  }
-  OPGEN_DEVICE void point(int64_t point) const {
-    const rt::Place<rank> place = batch.place(point);
-    opmath_t grad_input_value;
-    opmath_t grad_target_value;
-    compute(grad_output.load_or_zero(place), target.load_if(grad_input.given(), place), input.load(place),
-            &grad_input_value, &grad_target_value);
-    if (grad_input.given()) grad_input.store(grad_input_value, place);
-    if (grad_target.given()) grad_target.store(grad_target_value, place);
-  }
-  template <int V, bool all, typename At>
-  OPGEN_DEVICE void flat_of(const At& first) const {
-    const auto grad_output_pack = rt::load_pack_or_zero<V>(grad_output, first);
-    const auto target_pack = rt::load_pack_if<V>(all || grad_input.given(), target, first);
-    const auto input_pack = rt::load_pack<V>(input, first);
-    rt::Values<scalar_t, V> grad_input_pack;
-    rt::Values<scalar_t, V> grad_target_pack;
-    OPGEN_UNROLL
-    for (int i = 0; i < V; ++i) {
-      opmath_t grad_input_value;
-      opmath_t grad_target_value;
-      compute(grad_output_pack.get(i), target_pack.get(i), input_pack.get(i), &grad_input_value, &grad_target_value);
-      grad_input_pack.set(i, grad_input_value);
-      grad_target_pack.set(i, grad_target_value);
-    }
-    if (all || grad_input.given()) rt::store_pack(grad_input, first, grad_input_pack);
-    if (all || grad_target.given()) rt::store_pack(grad_target, first, grad_target_pack);
-  }
-  template <int V, typename At>
-  OPGEN_DEVICE void flat(const At& first) const {
-    if (rt::given(grad_input, grad_target)) {
-      flat_of<V, true>(first);
-    } else {
-      flat_of<V, false>(first);
-    }
+  template <typename Points>
+  OPGEN_DEVICE auto map(const Points& points) const {
+    return points(*this, rt::in_or<0>(grad_output), rt::in_or<1>(weight), rt::in_if(grad_input.given(), target),
+                  rt::in(input), rt::spare_out(grad_input), rt::spare_out(grad_target));
   }
 };
 
 extern "C" const OpgenCudaStep binary_cross_entropy_with_logits_cuda_steps[] = {
-    rt::kernel<Step_binary_cross_entropy_with_logits_forward_0_output>(),         // 0
-    rt::kernel<Step_binary_cross_entropy_with_logits_forward_1_output>(),         // 1
-    rt::kernel<Step_binary_cross_entropy_with_logits_forward_2_output>(),         // 2
-    rt::kernel<Step_binary_cross_entropy_with_logits_forward_3_output>(),         // 3
-    rt::kernel<Step_binary_cross_entropy_with_logits_forward_4_output>(),         // 4
-    rt::kernel<Step_binary_cross_entropy_with_logits_forward_5_output>(),         // 5
-    rt::kernel<Step_binary_cross_entropy_with_logits_forward_6_output>(),         // 6
-    rt::kernel<Step_binary_cross_entropy_with_logits_forward_7_output>(),         // 7
-    rt::kernel<Step_binary_cross_entropy_with_logits_forward_8_output>(),         // 8
-    rt::kernel<Step_binary_cross_entropy_with_logits_forward_9_output>(),         // 9
-    rt::kernel<Step_binary_cross_entropy_with_logits_forward_10_output>(),        // 10
-    rt::kernel<Step_binary_cross_entropy_with_logits_forward_11_output>(),        // 11
-    rt::kernel<Step_binary_cross_entropy_with_logits_backward_0_grad_target>(),   // 12
-    rt::kernel<Step_binary_cross_entropy_with_logits_backward_1_grad_target>(),   // 13
-    rt::kernel<Step_binary_cross_entropy_with_logits_backward_2_grad_target>(),   // 14
-    rt::kernel<Step_binary_cross_entropy_with_logits_backward_3_grad_target>(),   // 15
-    rt::kernel<Step_binary_cross_entropy_with_logits_backward_4_grad_target>(),   // 16
-    rt::kernel<Step_binary_cross_entropy_with_logits_backward_5_grad_target>(),   // 17
-    rt::kernel<Step_binary_cross_entropy_with_logits_backward_6_grad_target>(),   // 18
-    rt::kernel<Step_binary_cross_entropy_with_logits_backward_7_grad_target>(),   // 19
-    rt::kernel<Step_binary_cross_entropy_with_logits_backward_8_grad_target>(),   // 20
-    rt::kernel<Step_binary_cross_entropy_with_logits_backward_9_grad_target>(),   // 21
-    rt::kernel<Step_binary_cross_entropy_with_logits_backward_10_grad_target>(),  // 22
-    rt::kernel<Step_binary_cross_entropy_with_logits_backward_11_grad_target>(),  // 23
+    rt::kernel<Step_binary_cross_entropy_with_logits_forward_0_output>(),        // 0
+    rt::kernel<Step_binary_cross_entropy_with_logits_forward_2_output>(),        // 1
+    rt::kernel<Step_binary_cross_entropy_with_logits_backward_0_grad_target>(),  // 2
+    rt::kernel<Step_binary_cross_entropy_with_logits_backward_2_grad_target>(),  // 3
+    rt::kernel<Step_binary_cross_entropy_with_logits_backward_3_grad_target>(),  // 4
+    rt::kernel<Step_binary_cross_entropy_with_logits_backward_5_grad_target>(),  // 5
 };

@@ -8,7 +8,7 @@ namespace {
 // Reduces everything to one value, in chunks of fixed size and order.
 template <typename opmath_t>
 int forward_0_output(const OpgenCall& call, OpgenHost& host) {
-  const int64_t elements = rt::batch_count(call);
+  const auto divisor = static_cast<opmath_t>(call.reals[0]);
   const rt::Tensor<opmath_t> target(call, 0, 1, 0);
   const rt::Tensor<opmath_t> input(call, 1, 1, 0);
   const rt::Tensor<opmath_t> weight(call, 2, 1, 0);
@@ -23,11 +23,13 @@ int forward_0_output(const OpgenCall& call, OpgenHost& host) {
   Part total;
   rt::chunked(host, over_batch.count, total, [=, &host](int64_t begin, int64_t end, Part& part) {
     auto& output_sum_fold = part.output_sum_fold;
+    const rt::Still<opmath_t> weight_still(weight);
+    const rt::Still<opmath_t> pos_weight_still(pos_weight);
     over_batch.runs<rt::block>(begin, end, nullptr, [&](const auto& run) {
       const rt::Source<opmath_t> target_at(target, run.at[0], run.step[0], run.size);
       const rt::Source<opmath_t> input_at(input, run.at[1], run.step[1], run.size);
-      const rt::Source<opmath_t> weight_at(weight, run.at[2], run.step[2], run.size);
-      const rt::Source<opmath_t> pos_weight_at(pos_weight, run.at[3], run.step[3], run.size);
+      const rt::Source<opmath_t> weight_at(weight_still, weight, run.at[2], run.step[2], run.size);
+      const rt::Source<opmath_t> pos_weight_at(pos_weight_still, pos_weight, run.at[3], run.step[3], run.size);
       rt::lanes<rt::lane_count>(run.size, [&](int64_t i, int lane) {
         const opmath_t target_value = target_at[i];
         const opmath_t input_value = input_at[i];
@@ -38,43 +40,7 @@ int forward_0_output(const OpgenCall& call, OpgenHost& host) {
     });
   });
   const opmath_t output_sum = total.output_sum_fold.value();
-  rt::store(output, rt::origin.at[4], output_sum / elements);
-  return rt::status(host);
-}
-
-// Reduces everything to one value, in chunks of fixed size and order.
-template <typename opmath_t>
-int forward_1_output(const OpgenCall& call, OpgenHost& host) {
-  const rt::Tensor<opmath_t> target(call, 0, 1, 0);
-  const rt::Tensor<opmath_t> input(call, 1, 1, 0);
-  const rt::Tensor<opmath_t> weight(call, 2, 1, 0);
-  const rt::Tensor<opmath_t> pos_weight(call, 3, 1, 0);
-  const rt::Tensor<opmath_t> output(call, 4, 0);
-  rt::Loops<5> over_batch;
-  over_batch.batch(call, &target, &input, &weight, &pos_weight, nullptr);
-  struct Part {
-    rt::Fold<rt::Sum, opmath_t> output_value_fold;
-    void merge(const Part& other) { output_value_fold.merge(other.output_value_fold); }
-  };
-  Part total;
-  rt::chunked(host, over_batch.count, total, [=, &host](int64_t begin, int64_t end, Part& part) {
-    auto& output_value_fold = part.output_value_fold;
-    over_batch.runs<rt::block>(begin, end, nullptr, [&](const auto& run) {
-      const rt::Source<opmath_t> target_at(target, run.at[0], run.step[0], run.size);
-      const rt::Source<opmath_t> input_at(input, run.at[1], run.step[1], run.size);
-      const rt::Source<opmath_t> weight_at(weight, run.at[2], run.step[2], run.size);
-      const rt::Source<opmath_t> pos_weight_at(pos_weight, run.at[3], run.step[3], run.size);
-      rt::lanes<rt::lane_count>(run.size, [&](int64_t i, int lane) {
-        const opmath_t target_value = target_at[i];
-        const opmath_t input_value = input_at[i];
-        const opmath_t product = pos_weight_at[i] * target_value * rt::softplus(-input_value);
-        output_value_fold.add(lane, weight_at[i] * (product + (1 - target_value) * rt::softplus(input_value)));
-      });
-      output_value_fold.ran(run.size);
-    });
-  });
-  const opmath_t output_value = total.output_value_fold.value();
-  rt::store(output, rt::origin.at[4], output_value);
+  rt::store(output, rt::origin.at[4], output_sum / divisor);
   return rt::status(host);
 }
 
@@ -89,11 +55,13 @@ int forward_2_output(const OpgenCall& call, OpgenHost& host) {
   rt::Loops<5> outer;
   outer.batch(call, &target, &input, &weight, &pos_weight, &output);
   rt::parallel(host, outer.count, 1, [=, &host](int64_t begin, int64_t end) {
+    const rt::Still<opmath_t> weight_still(weight);
+    const rt::Still<opmath_t> pos_weight_still(pos_weight);
     outer.runs<rt::block>(begin, end, nullptr, [&](const auto& run) {
       const rt::Source<opmath_t> target_at(target, run.at[0], run.step[0], run.size);
       const rt::Source<opmath_t> input_at(input, run.at[1], run.step[1], run.size);
-      const rt::Source<opmath_t> weight_at(weight, run.at[2], run.step[2], run.size);
-      const rt::Source<opmath_t> pos_weight_at(pos_weight, run.at[3], run.step[3], run.size);
+      const rt::Source<opmath_t> weight_at(weight_still, weight, run.at[2], run.step[2], run.size);
+      const rt::Source<opmath_t> pos_weight_at(pos_weight_still, pos_weight, run.at[3], run.step[3], run.size);
       rt::Sink<opmath_t> output_out(output, run.at[4], run.step[4], run.size);
       rt::each(run.size, [&](int64_t i) {
         const opmath_t target_value = target_at[i];
@@ -106,289 +74,10 @@ int forward_2_output(const OpgenCall& call, OpgenHost& host) {
   return rt::status(host);
 }
 
-// Reduces everything to one value, in chunks of fixed size and order.
-template <typename opmath_t>
-int forward_3_output(const OpgenCall& call, OpgenHost& host) {
-  const int64_t elements = rt::batch_count(call);
-  const rt::Tensor<opmath_t> target(call, 0, 1, 0);
-  const rt::Tensor<opmath_t> input(call, 1, 1, 0);
-  const rt::Tensor<opmath_t> weight(call, 2, 1, 0);
-  const rt::Tensor<opmath_t> output(call, 3, 0);
-  rt::Loops<4> over_batch;
-  over_batch.batch(call, &target, &input, &weight, nullptr);
-  struct Part {
-    rt::Fold<rt::Sum, opmath_t> output_sum_fold;
-    void merge(const Part& other) { output_sum_fold.merge(other.output_sum_fold); }
-  };
-  Part total;
-  rt::chunked(host, over_batch.count, total, [=, &host](int64_t begin, int64_t end, Part& part) {
-    auto& output_sum_fold = part.output_sum_fold;
-    over_batch.runs<rt::block>(begin, end, nullptr, [&](const auto& run) {
-      const rt::Source<opmath_t> target_at(target, run.at[0], run.step[0], run.size);
-      const rt::Source<opmath_t> input_at(input, run.at[1], run.step[1], run.size);
-      const rt::Source<opmath_t> weight_at(weight, run.at[2], run.step[2], run.size);
-      rt::lanes<rt::lane_count>(run.size, [&](int64_t i, int lane) {
-        const opmath_t target_value = target_at[i];
-        const opmath_t input_value = input_at[i];
-        const opmath_t product = (1 - target_value) * rt::softplus(input_value);
-        output_sum_fold.add(lane, weight_at[i] * (target_value * rt::softplus(-input_value) + product));
-      });
-      output_sum_fold.ran(run.size);
-    });
-  });
-  const opmath_t output_sum = total.output_sum_fold.value();
-  rt::store(output, rt::origin.at[3], output_sum / elements);
-  return rt::status(host);
-}
-
-// Reduces everything to one value, in chunks of fixed size and order.
-template <typename opmath_t>
-int forward_4_output(const OpgenCall& call, OpgenHost& host) {
-  const rt::Tensor<opmath_t> target(call, 0, 1, 0);
-  const rt::Tensor<opmath_t> input(call, 1, 1, 0);
-  const rt::Tensor<opmath_t> weight(call, 2, 1, 0);
-  const rt::Tensor<opmath_t> output(call, 3, 0);
-  rt::Loops<4> over_batch;
-  over_batch.batch(call, &target, &input, &weight, nullptr);
-  struct Part {
-    rt::Fold<rt::Sum, opmath_t> output_value_fold;
-    void merge(const Part& other) { output_value_fold.merge(other.output_value_fold); }
-  };
-  Part total;
-  rt::chunked(host, over_batch.count, total, [=, &host](int64_t begin, int64_t end, Part& part) {
-    auto& output_value_fold = part.output_value_fold;
-    over_batch.runs<rt::block>(begin, end, nullptr, [&](const auto& run) {
-      const rt::Source<opmath_t> target_at(target, run.at[0], run.step[0], run.size);
-      const rt::Source<opmath_t> input_at(input, run.at[1], run.step[1], run.size);
-      const rt::Source<opmath_t> weight_at(weight, run.at[2], run.step[2], run.size);
-      rt::lanes<rt::lane_count>(run.size, [&](int64_t i, int lane) {
-        const opmath_t target_value = target_at[i];
-        const opmath_t input_value = input_at[i];
-        const opmath_t product = (1 - target_value) * rt::softplus(input_value);
-        output_value_fold.add(lane, weight_at[i] * (target_value * rt::softplus(-input_value) + product));
-      });
-      output_value_fold.ran(run.size);
-    });
-  });
-  const opmath_t output_value = total.output_value_fold.value();
-  rt::store(output, rt::origin.at[3], output_value);
-  return rt::status(host);
-}
-
-// One value per point, nothing shared between points.
-template <typename opmath_t>
-int forward_5_output(const OpgenCall& call, OpgenHost& host) {
-  const rt::Tensor<opmath_t> target(call, 0, 1, 0);
-  const rt::Tensor<opmath_t> input(call, 1, 1, 0);
-  const rt::Tensor<opmath_t> weight(call, 2, 1, 0);
-  const rt::Tensor<opmath_t> output(call, 3, 1, 0);
-  rt::Loops<4> outer;
-  outer.batch(call, &target, &input, &weight, &output);
-  rt::parallel(host, outer.count, 1, [=, &host](int64_t begin, int64_t end) {
-    outer.runs<rt::block>(begin, end, nullptr, [&](const auto& run) {
-      const rt::Source<opmath_t> target_at(target, run.at[0], run.step[0], run.size);
-      const rt::Source<opmath_t> input_at(input, run.at[1], run.step[1], run.size);
-      const rt::Source<opmath_t> weight_at(weight, run.at[2], run.step[2], run.size);
-      rt::Sink<opmath_t> output_out(output, run.at[3], run.step[3], run.size);
-      rt::each(run.size, [&](int64_t i) {
-        const opmath_t target_value = target_at[i];
-        const opmath_t input_value = input_at[i];
-        const opmath_t product = (1 - target_value) * rt::softplus(input_value);
-        output_out.set(i, weight_at[i] * (target_value * rt::softplus(-input_value) + product));
-      });
-    });
-  });
-  return rt::status(host);
-}
-
-// Reduces everything to one value, in chunks of fixed size and order.
-template <typename opmath_t>
-int forward_6_output(const OpgenCall& call, OpgenHost& host) {
-  const int64_t elements = rt::batch_count(call);
-  const rt::Tensor<opmath_t> target(call, 0, 1, 0);
-  const rt::Tensor<opmath_t> input(call, 1, 1, 0);
-  const rt::Tensor<opmath_t> pos_weight(call, 2, 1, 0);
-  const rt::Tensor<opmath_t> output(call, 3, 0);
-  rt::Loops<4> over_batch;
-  over_batch.batch(call, &target, &input, &pos_weight, nullptr);
-  struct Part {
-    rt::Fold<rt::Sum, opmath_t> output_sum_fold;
-    void merge(const Part& other) { output_sum_fold.merge(other.output_sum_fold); }
-  };
-  Part total;
-  rt::chunked(host, over_batch.count, total, [=, &host](int64_t begin, int64_t end, Part& part) {
-    auto& output_sum_fold = part.output_sum_fold;
-    over_batch.runs<rt::block>(begin, end, nullptr, [&](const auto& run) {
-      const rt::Source<opmath_t> target_at(target, run.at[0], run.step[0], run.size);
-      const rt::Source<opmath_t> input_at(input, run.at[1], run.step[1], run.size);
-      const rt::Source<opmath_t> pos_weight_at(pos_weight, run.at[2], run.step[2], run.size);
-      rt::lanes<rt::lane_count>(run.size, [&](int64_t i, int lane) {
-        const opmath_t target_value = target_at[i];
-        const opmath_t input_value = input_at[i];
-        const opmath_t product = pos_weight_at[i] * target_value * rt::softplus(-input_value);
-        output_sum_fold.add(lane, product + (1 - target_value) * rt::softplus(input_value));
-      });
-      output_sum_fold.ran(run.size);
-    });
-  });
-  const opmath_t output_sum = total.output_sum_fold.value();
-  rt::store(output, rt::origin.at[3], output_sum / elements);
-  return rt::status(host);
-}
-
-// Reduces everything to one value, in chunks of fixed size and order.
-template <typename opmath_t>
-int forward_7_output(const OpgenCall& call, OpgenHost& host) {
-  const rt::Tensor<opmath_t> target(call, 0, 1, 0);
-  const rt::Tensor<opmath_t> input(call, 1, 1, 0);
-  const rt::Tensor<opmath_t> pos_weight(call, 2, 1, 0);
-  const rt::Tensor<opmath_t> output(call, 3, 0);
-  rt::Loops<4> over_batch;
-  over_batch.batch(call, &target, &input, &pos_weight, nullptr);
-  struct Part {
-    rt::Fold<rt::Sum, opmath_t> output_value_fold;
-    void merge(const Part& other) { output_value_fold.merge(other.output_value_fold); }
-  };
-  Part total;
-  rt::chunked(host, over_batch.count, total, [=, &host](int64_t begin, int64_t end, Part& part) {
-    auto& output_value_fold = part.output_value_fold;
-    over_batch.runs<rt::block>(begin, end, nullptr, [&](const auto& run) {
-      const rt::Source<opmath_t> target_at(target, run.at[0], run.step[0], run.size);
-      const rt::Source<opmath_t> input_at(input, run.at[1], run.step[1], run.size);
-      const rt::Source<opmath_t> pos_weight_at(pos_weight, run.at[2], run.step[2], run.size);
-      rt::lanes<rt::lane_count>(run.size, [&](int64_t i, int lane) {
-        const opmath_t target_value = target_at[i];
-        const opmath_t input_value = input_at[i];
-        const opmath_t product = pos_weight_at[i] * target_value * rt::softplus(-input_value);
-        output_value_fold.add(lane, product + (1 - target_value) * rt::softplus(input_value));
-      });
-      output_value_fold.ran(run.size);
-    });
-  });
-  const opmath_t output_value = total.output_value_fold.value();
-  rt::store(output, rt::origin.at[3], output_value);
-  return rt::status(host);
-}
-
-// One value per point, nothing shared between points.
-template <typename opmath_t>
-int forward_8_output(const OpgenCall& call, OpgenHost& host) {
-  const rt::Tensor<opmath_t> target(call, 0, 1, 0);
-  const rt::Tensor<opmath_t> input(call, 1, 1, 0);
-  const rt::Tensor<opmath_t> pos_weight(call, 2, 1, 0);
-  const rt::Tensor<opmath_t> output(call, 3, 1, 0);
-  rt::Loops<4> outer;
-  outer.batch(call, &target, &input, &pos_weight, &output);
-  rt::parallel(host, outer.count, 1, [=, &host](int64_t begin, int64_t end) {
-    outer.runs<rt::block>(begin, end, nullptr, [&](const auto& run) {
-      const rt::Source<opmath_t> target_at(target, run.at[0], run.step[0], run.size);
-      const rt::Source<opmath_t> input_at(input, run.at[1], run.step[1], run.size);
-      const rt::Source<opmath_t> pos_weight_at(pos_weight, run.at[2], run.step[2], run.size);
-      rt::Sink<opmath_t> output_out(output, run.at[3], run.step[3], run.size);
-      rt::each(run.size, [&](int64_t i) {
-        const opmath_t target_value = target_at[i];
-        const opmath_t input_value = input_at[i];
-        const opmath_t product = pos_weight_at[i] * target_value * rt::softplus(-input_value);
-        output_out.set(i, product + (1 - target_value) * rt::softplus(input_value));
-      });
-    });
-  });
-  return rt::status(host);
-}
-
-// Reduces everything to one value, in chunks of fixed size and order.
-template <typename opmath_t>
-int forward_9_output(const OpgenCall& call, OpgenHost& host) {
-  const int64_t elements = rt::batch_count(call);
-  const rt::Tensor<opmath_t> target(call, 0, 1, 0);
-  const rt::Tensor<opmath_t> input(call, 1, 1, 0);
-  const rt::Tensor<opmath_t> output(call, 2, 0);
-  rt::Loops<3> over_batch;
-  over_batch.batch(call, &target, &input, nullptr);
-  struct Part {
-    rt::Fold<rt::Sum, opmath_t> output_sum_fold;
-    void merge(const Part& other) { output_sum_fold.merge(other.output_sum_fold); }
-  };
-  Part total;
-  rt::chunked(host, over_batch.count, total, [=, &host](int64_t begin, int64_t end, Part& part) {
-    auto& output_sum_fold = part.output_sum_fold;
-    over_batch.runs<rt::block>(begin, end, nullptr, [&](const auto& run) {
-      const rt::Source<opmath_t> target_at(target, run.at[0], run.step[0], run.size);
-      const rt::Source<opmath_t> input_at(input, run.at[1], run.step[1], run.size);
-      rt::lanes<rt::lane_count>(run.size, [&](int64_t i, int lane) {
-        const opmath_t target_value = target_at[i];
-        const opmath_t input_value = input_at[i];
-        const opmath_t product = (1 - target_value) * rt::softplus(input_value);
-        output_sum_fold.add(lane, target_value * rt::softplus(-input_value) + product);
-      });
-      output_sum_fold.ran(run.size);
-    });
-  });
-  const opmath_t output_sum = total.output_sum_fold.value();
-  rt::store(output, rt::origin.at[2], output_sum / elements);
-  return rt::status(host);
-}
-
-// Reduces everything to one value, in chunks of fixed size and order.
-template <typename opmath_t>
-int forward_10_output(const OpgenCall& call, OpgenHost& host) {
-  const rt::Tensor<opmath_t> target(call, 0, 1, 0);
-  const rt::Tensor<opmath_t> input(call, 1, 1, 0);
-  const rt::Tensor<opmath_t> output(call, 2, 0);
-  rt::Loops<3> over_batch;
-  over_batch.batch(call, &target, &input, nullptr);
-  struct Part {
-    rt::Fold<rt::Sum, opmath_t> output_value_fold;
-    void merge(const Part& other) { output_value_fold.merge(other.output_value_fold); }
-  };
-  Part total;
-  rt::chunked(host, over_batch.count, total, [=, &host](int64_t begin, int64_t end, Part& part) {
-    auto& output_value_fold = part.output_value_fold;
-    over_batch.runs<rt::block>(begin, end, nullptr, [&](const auto& run) {
-      const rt::Source<opmath_t> target_at(target, run.at[0], run.step[0], run.size);
-      const rt::Source<opmath_t> input_at(input, run.at[1], run.step[1], run.size);
-      rt::lanes<rt::lane_count>(run.size, [&](int64_t i, int lane) {
-        const opmath_t target_value = target_at[i];
-        const opmath_t input_value = input_at[i];
-        const opmath_t product = (1 - target_value) * rt::softplus(input_value);
-        output_value_fold.add(lane, target_value * rt::softplus(-input_value) + product);
-      });
-      output_value_fold.ran(run.size);
-    });
-  });
-  const opmath_t output_value = total.output_value_fold.value();
-  rt::store(output, rt::origin.at[2], output_value);
-  return rt::status(host);
-}
-
-// One value per point, nothing shared between points.
-template <typename opmath_t>
-int forward_11_output(const OpgenCall& call, OpgenHost& host) {
-  const rt::Tensor<opmath_t> target(call, 0, 1, 0);
-  const rt::Tensor<opmath_t> input(call, 1, 1, 0);
-  const rt::Tensor<opmath_t> output(call, 2, 1, 0);
-  rt::Loops<3> outer;
-  outer.batch(call, &target, &input, &output);
-  rt::parallel(host, outer.count, 1, [=, &host](int64_t begin, int64_t end) {
-    outer.runs<rt::block>(begin, end, nullptr, [&](const auto& run) {
-      const rt::Source<opmath_t> target_at(target, run.at[0], run.step[0], run.size);
-      const rt::Source<opmath_t> input_at(input, run.at[1], run.step[1], run.size);
-      rt::Sink<opmath_t> output_out(output, run.at[2], run.step[2], run.size);
-      rt::each(run.size, [&](int64_t i) {
-        const opmath_t target_value = target_at[i];
-        const opmath_t input_value = input_at[i];
-        const opmath_t product = (1 - target_value) * rt::softplus(input_value);
-        output_out.set(i, target_value * rt::softplus(-input_value) + product);
-      });
-    });
-  });
-  return rt::status(host);
-}
-
 // One value per point, nothing shared between points.
 template <typename opmath_t>
 int backward_0_grad_target(const OpgenCall& call, OpgenHost& host) {
-  const int64_t elements = rt::batch_count(call);
+  const auto divisor = static_cast<opmath_t>(call.reals[0]);
   const rt::Tensor<opmath_t> grad_output(call, 0, 0);
   const rt::Tensor<opmath_t> weight(call, 1, 1, 0);
   const rt::Tensor<opmath_t> target(call, 2, 1, 0);
@@ -399,53 +88,17 @@ int backward_0_grad_target(const OpgenCall& call, OpgenHost& host) {
   rt::Loops<7> outer;
   outer.batch(call, nullptr, &weight, &target, &input, &pos_weight, &grad_input, &grad_target);
   rt::parallel(host, outer.count, 1, [=, &host](int64_t begin, int64_t end) {
+    const rt::Still<opmath_t> weight_still(weight);
     outer.runs<rt::block>(begin, end, nullptr, [&](const auto& run) {
       const auto grad_output_at = rt::load(grad_output, run.at[0]);
-      const rt::Source<opmath_t> weight_at(weight, run.at[1], run.step[1], run.size);
+      const rt::Source<opmath_t> weight_at(weight_still, weight, run.at[1], run.step[1], run.size);
       const rt::Source<opmath_t> target_at(target, run.at[2], run.step[2], run.size);
       const rt::Source<opmath_t> input_at(input, run.at[3], run.step[3], run.size);
       const rt::Source<opmath_t> pos_weight_at(pos_weight, run.at[4], run.step[4], run.size);
       rt::Sink<opmath_t> grad_input_out(grad_input, run.at[5], run.step[5], run.size);
       rt::Sink<opmath_t> grad_target_out(grad_target, run.at[6], run.step[6], run.size);
-      rt::each(run.size, [&](int64_t i) {
-        const opmath_t grad_each = grad_output_at * weight_at[i] / elements;
-        const opmath_t target_value = target_at[i];
-        const opmath_t input_value = input_at[i];
-        const opmath_t pos_weight_value = pos_weight_at[i];
-        const opmath_t negative = -input_value;
-        const opmath_t product = pos_weight_value * target_value * rt::sigmoid(negative);
-        grad_input_out.set(i, grad_each * ((1 - target_value) * rt::sigmoid(input_value) - product));
-        const opmath_t difference = pos_weight_value * rt::softplus(negative) - rt::softplus(input_value);
-        grad_target_out.set(i, grad_each * difference);
-      });
-    });
-  });
-  return rt::status(host);
-}
-
-// One value per point, nothing shared between points.
-template <typename opmath_t>
-int backward_1_grad_target(const OpgenCall& call, OpgenHost& host) {
-  const rt::Tensor<opmath_t> grad_output(call, 0, 0);
-  const rt::Tensor<opmath_t> weight(call, 1, 1, 0);
-  const rt::Tensor<opmath_t> target(call, 2, 1, 0);
-  const rt::Tensor<opmath_t> input(call, 3, 1, 0);
-  const rt::Tensor<opmath_t> pos_weight(call, 4, 1, 0);
-  const rt::Tensor<opmath_t> grad_input(call, 5, 1, 0);
-  const rt::Tensor<opmath_t> grad_target(call, 6, 1, 0);
-  rt::Loops<7> outer;
-  outer.batch(call, nullptr, &weight, &target, &input, &pos_weight, &grad_input, &grad_target);
-  rt::parallel(host, outer.count, 1, [=, &host](int64_t begin, int64_t end) {
-    outer.runs<rt::block>(begin, end, nullptr, [&](const auto& run) {
-      const auto grad_output_at = rt::load(grad_output, run.at[0]);
-      const rt::Source<opmath_t> weight_at(weight, run.at[1], run.step[1], run.size);
-      const rt::Source<opmath_t> target_at(target, run.at[2], run.step[2], run.size);
-      const rt::Source<opmath_t> input_at(input, run.at[3], run.step[3], run.size);
-      const rt::Source<opmath_t> pos_weight_at(pos_weight, run.at[4], run.step[4], run.size);
-      rt::Sink<opmath_t> grad_input_out(grad_input, run.at[5], run.step[5], run.size);
-      rt::Sink<opmath_t> grad_target_out(grad_target, run.at[6], run.step[6], run.size);
-      rt::each(run.size, [&](int64_t i) {
-        const opmath_t grad_each = grad_output_at * weight_at[i];
+      rt::each(run.size, [&, divisor](int64_t i) {
+        const opmath_t grad_each = grad_output_at * weight_at[i] / divisor;
         const opmath_t target_value = target_at[i];
         const opmath_t input_value = input_at[i];
         const opmath_t pos_weight_value = pos_weight_at[i];
@@ -473,9 +126,10 @@ int backward_2_grad_target(const OpgenCall& call, OpgenHost& host) {
   rt::Loops<7> outer;
   outer.batch(call, &grad_output, &weight, &target, &input, &pos_weight, &grad_input, &grad_target);
   rt::parallel(host, outer.count, 1, [=, &host](int64_t begin, int64_t end) {
+    const rt::Still<opmath_t> weight_still(weight);
     outer.runs<rt::block>(begin, end, nullptr, [&](const auto& run) {
       const rt::Source<opmath_t> grad_output_at(grad_output, run.at[0], run.step[0], run.size);
-      const rt::Source<opmath_t> weight_at(weight, run.at[1], run.step[1], run.size);
+      const rt::Source<opmath_t> weight_at(weight_still, weight, run.at[1], run.step[1], run.size);
       const rt::Source<opmath_t> target_at(target, run.at[2], run.step[2], run.size);
       const rt::Source<opmath_t> input_at(input, run.at[3], run.step[3], run.size);
       const rt::Source<opmath_t> pos_weight_at(pos_weight, run.at[4], run.step[4], run.size);
@@ -500,7 +154,7 @@ int backward_2_grad_target(const OpgenCall& call, OpgenHost& host) {
 // One value per point, nothing shared between points.
 template <typename opmath_t>
 int backward_3_grad_target(const OpgenCall& call, OpgenHost& host) {
-  const int64_t elements = rt::batch_count(call);
+  const auto divisor = static_cast<opmath_t>(call.reals[0]);
   const rt::Tensor<opmath_t> grad_output(call, 0, 0);
   const rt::Tensor<opmath_t> weight(call, 1, 1, 0);
   const rt::Tensor<opmath_t> target(call, 2, 1, 0);
@@ -510,48 +164,16 @@ int backward_3_grad_target(const OpgenCall& call, OpgenHost& host) {
   rt::Loops<6> outer;
   outer.batch(call, nullptr, &weight, &target, &input, &grad_input, &grad_target);
   rt::parallel(host, outer.count, 1, [=, &host](int64_t begin, int64_t end) {
+    const rt::Still<opmath_t> weight_still(weight);
     outer.runs<rt::block>(begin, end, nullptr, [&](const auto& run) {
       const auto grad_output_at = rt::load(grad_output, run.at[0]);
-      const rt::Source<opmath_t> weight_at(weight, run.at[1], run.step[1], run.size);
+      const rt::Source<opmath_t> weight_at(weight_still, weight, run.at[1], run.step[1], run.size);
       const rt::Source<opmath_t> target_at(target, run.at[2], run.step[2], run.size);
       const rt::Source<opmath_t> input_at(input, run.at[3], run.step[3], run.size);
       rt::Sink<opmath_t> grad_input_out(grad_input, run.at[4], run.step[4], run.size);
       rt::Sink<opmath_t> grad_target_out(grad_target, run.at[5], run.step[5], run.size);
-      rt::each(run.size, [&](int64_t i) {
-        const opmath_t grad_each = grad_output_at * weight_at[i] / elements;
-        const opmath_t target_value = target_at[i];
-        const opmath_t input_value = input_at[i];
-        const opmath_t negative = -input_value;
-        const opmath_t product = (1 - target_value) * rt::sigmoid(input_value);
-        grad_input_out.set(i, grad_each * (product - target_value * rt::sigmoid(negative)));
-        grad_target_out.set(i, grad_each * negative);
-      });
-    });
-  });
-  return rt::status(host);
-}
-
-// One value per point, nothing shared between points.
-template <typename opmath_t>
-int backward_4_grad_target(const OpgenCall& call, OpgenHost& host) {
-  const rt::Tensor<opmath_t> grad_output(call, 0, 0);
-  const rt::Tensor<opmath_t> weight(call, 1, 1, 0);
-  const rt::Tensor<opmath_t> target(call, 2, 1, 0);
-  const rt::Tensor<opmath_t> input(call, 3, 1, 0);
-  const rt::Tensor<opmath_t> grad_input(call, 4, 1, 0);
-  const rt::Tensor<opmath_t> grad_target(call, 5, 1, 0);
-  rt::Loops<6> outer;
-  outer.batch(call, nullptr, &weight, &target, &input, &grad_input, &grad_target);
-  rt::parallel(host, outer.count, 1, [=, &host](int64_t begin, int64_t end) {
-    outer.runs<rt::block>(begin, end, nullptr, [&](const auto& run) {
-      const auto grad_output_at = rt::load(grad_output, run.at[0]);
-      const rt::Source<opmath_t> weight_at(weight, run.at[1], run.step[1], run.size);
-      const rt::Source<opmath_t> target_at(target, run.at[2], run.step[2], run.size);
-      const rt::Source<opmath_t> input_at(input, run.at[3], run.step[3], run.size);
-      rt::Sink<opmath_t> grad_input_out(grad_input, run.at[4], run.step[4], run.size);
-      rt::Sink<opmath_t> grad_target_out(grad_target, run.at[5], run.step[5], run.size);
-      rt::each(run.size, [&](int64_t i) {
-        const opmath_t grad_each = grad_output_at * weight_at[i];
+      rt::each(run.size, [&, divisor](int64_t i) {
+        const opmath_t grad_each = grad_output_at * weight_at[i] / divisor;
         const opmath_t target_value = target_at[i];
         const opmath_t input_value = input_at[i];
         const opmath_t negative = -input_value;
@@ -576,9 +198,10 @@ int backward_5_grad_target(const OpgenCall& call, OpgenHost& host) {
   rt::Loops<6> outer;
   outer.batch(call, &grad_output, &weight, &target, &input, &grad_input, &grad_target);
   rt::parallel(host, outer.count, 1, [=, &host](int64_t begin, int64_t end) {
+    const rt::Still<opmath_t> weight_still(weight);
     outer.runs<rt::block>(begin, end, nullptr, [&](const auto& run) {
       const rt::Source<opmath_t> grad_output_at(grad_output, run.at[0], run.step[0], run.size);
-      const rt::Source<opmath_t> weight_at(weight, run.at[1], run.step[1], run.size);
+      const rt::Source<opmath_t> weight_at(weight_still, weight, run.at[1], run.step[1], run.size);
       const rt::Source<opmath_t> target_at(target, run.at[2], run.step[2], run.size);
       const rt::Source<opmath_t> input_at(input, run.at[3], run.step[3], run.size);
       rt::Sink<opmath_t> grad_input_out(grad_input, run.at[4], run.step[4], run.size);
@@ -597,230 +220,13 @@ int backward_5_grad_target(const OpgenCall& call, OpgenHost& host) {
   return rt::status(host);
 }
 
-// One value per point, nothing shared between points.
-template <typename opmath_t>
-int backward_6_grad_target(const OpgenCall& call, OpgenHost& host) {
-  const int64_t elements = rt::batch_count(call);
-  const rt::Tensor<opmath_t> grad_output(call, 0, 0);
-  const rt::Tensor<opmath_t> target(call, 1, 1, 0);
-  const rt::Tensor<opmath_t> input(call, 2, 1, 0);
-  const rt::Tensor<opmath_t> pos_weight(call, 3, 1, 0);
-  const rt::Tensor<opmath_t> grad_input(call, 4, 1, 0);
-  const rt::Tensor<opmath_t> grad_target(call, 5, 1, 0);
-  rt::Loops<6> outer;
-  outer.batch(call, nullptr, &target, &input, &pos_weight, &grad_input, &grad_target);
-  rt::parallel(host, outer.count, 1, [=, &host](int64_t begin, int64_t end) {
-    outer.runs<rt::block>(begin, end, nullptr, [&](const auto& run) {
-      const auto grad_output_at = rt::load(grad_output, run.at[0]);
-      const rt::Source<opmath_t> target_at(target, run.at[1], run.step[1], run.size);
-      const rt::Source<opmath_t> input_at(input, run.at[2], run.step[2], run.size);
-      const rt::Source<opmath_t> pos_weight_at(pos_weight, run.at[3], run.step[3], run.size);
-      rt::Sink<opmath_t> grad_input_out(grad_input, run.at[4], run.step[4], run.size);
-      rt::Sink<opmath_t> grad_target_out(grad_target, run.at[5], run.step[5], run.size);
-      rt::each(run.size, [&](int64_t i) {
-        const opmath_t grad_each = grad_output_at / elements;
-        const opmath_t target_value = target_at[i];
-        const opmath_t input_value = input_at[i];
-        const opmath_t pos_weight_value = pos_weight_at[i];
-        const opmath_t negative = -input_value;
-        const opmath_t product = pos_weight_value * target_value * rt::sigmoid(negative);
-        grad_input_out.set(i, grad_each * ((1 - target_value) * rt::sigmoid(input_value) - product));
-        const opmath_t difference = pos_weight_value * rt::softplus(negative) - rt::softplus(input_value);
-        grad_target_out.set(i, grad_each * difference);
-      });
-    });
-  });
-  return rt::status(host);
-}
-
-// One value per point, nothing shared between points.
-template <typename opmath_t>
-int backward_7_grad_target(const OpgenCall& call, OpgenHost& host) {
-  const rt::Tensor<opmath_t> grad_output(call, 0, 0);
-  const rt::Tensor<opmath_t> target(call, 1, 1, 0);
-  const rt::Tensor<opmath_t> input(call, 2, 1, 0);
-  const rt::Tensor<opmath_t> pos_weight(call, 3, 1, 0);
-  const rt::Tensor<opmath_t> grad_input(call, 4, 1, 0);
-  const rt::Tensor<opmath_t> grad_target(call, 5, 1, 0);
-  rt::Loops<6> outer;
-  outer.batch(call, nullptr, &target, &input, &pos_weight, &grad_input, &grad_target);
-  rt::parallel(host, outer.count, 1, [=, &host](int64_t begin, int64_t end) {
-    outer.runs<rt::block>(begin, end, nullptr, [&](const auto& run) {
-      const auto grad_output_at = rt::load(grad_output, run.at[0]);
-      const rt::Source<opmath_t> target_at(target, run.at[1], run.step[1], run.size);
-      const rt::Source<opmath_t> input_at(input, run.at[2], run.step[2], run.size);
-      const rt::Source<opmath_t> pos_weight_at(pos_weight, run.at[3], run.step[3], run.size);
-      rt::Sink<opmath_t> grad_input_out(grad_input, run.at[4], run.step[4], run.size);
-      rt::Sink<opmath_t> grad_target_out(grad_target, run.at[5], run.step[5], run.size);
-      rt::each(run.size, [&](int64_t i) {
-        const opmath_t grad_output_value = grad_output_at;
-        const opmath_t target_value = target_at[i];
-        const opmath_t input_value = input_at[i];
-        const opmath_t pos_weight_value = pos_weight_at[i];
-        const opmath_t negative = -input_value;
-        const opmath_t product = pos_weight_value * target_value * rt::sigmoid(negative);
-        grad_input_out.set(i, grad_output_value * ((1 - target_value) * rt::sigmoid(input_value) - product));
-        const opmath_t difference = pos_weight_value * rt::softplus(negative) - rt::softplus(input_value);
-        grad_target_out.set(i, grad_output_value * difference);
-      });
-    });
-  });
-  return rt::status(host);
-}
-
-// One value per point, nothing shared between points.
-template <typename opmath_t>
-int backward_8_grad_target(const OpgenCall& call, OpgenHost& host) {
-  const rt::Tensor<opmath_t> grad_output(call, 0, 1, 0);
-  const rt::Tensor<opmath_t> target(call, 1, 1, 0);
-  const rt::Tensor<opmath_t> input(call, 2, 1, 0);
-  const rt::Tensor<opmath_t> pos_weight(call, 3, 1, 0);
-  const rt::Tensor<opmath_t> grad_input(call, 4, 1, 0);
-  const rt::Tensor<opmath_t> grad_target(call, 5, 1, 0);
-  rt::Loops<6> outer;
-  outer.batch(call, &grad_output, &target, &input, &pos_weight, &grad_input, &grad_target);
-  rt::parallel(host, outer.count, 1, [=, &host](int64_t begin, int64_t end) {
-    outer.runs<rt::block>(begin, end, nullptr, [&](const auto& run) {
-      const rt::Source<opmath_t> grad_output_at(grad_output, run.at[0], run.step[0], run.size);
-      const rt::Source<opmath_t> target_at(target, run.at[1], run.step[1], run.size);
-      const rt::Source<opmath_t> input_at(input, run.at[2], run.step[2], run.size);
-      const rt::Source<opmath_t> pos_weight_at(pos_weight, run.at[3], run.step[3], run.size);
-      rt::Sink<opmath_t> grad_input_out(grad_input, run.at[4], run.step[4], run.size);
-      rt::Sink<opmath_t> grad_target_out(grad_target, run.at[5], run.step[5], run.size);
-      rt::each(run.size, [&](int64_t i) {
-        const opmath_t grad_output_value = grad_output_at[i];
-        const opmath_t target_value = target_at[i];
-        const opmath_t input_value = input_at[i];
-        const opmath_t pos_weight_value = pos_weight_at[i];
-        const opmath_t negative = -input_value;
-        const opmath_t product = pos_weight_value * target_value * rt::sigmoid(negative);
-        grad_input_out.set(i, grad_output_value * ((1 - target_value) * rt::sigmoid(input_value) - product));
-        const opmath_t difference = pos_weight_value * rt::softplus(negative) - rt::softplus(input_value);
-        grad_target_out.set(i, grad_output_value * difference);
-      });
-    });
-  });
-  return rt::status(host);
-}
-
-// One value per point, nothing shared between points.
-template <typename opmath_t>
-int backward_9_grad_target(const OpgenCall& call, OpgenHost& host) {
-  const int64_t elements = rt::batch_count(call);
-  const rt::Tensor<opmath_t> grad_output(call, 0, 0);
-  const rt::Tensor<opmath_t> target(call, 1, 1, 0);
-  const rt::Tensor<opmath_t> input(call, 2, 1, 0);
-  const rt::Tensor<opmath_t> grad_input(call, 3, 1, 0);
-  const rt::Tensor<opmath_t> grad_target(call, 4, 1, 0);
-  rt::Loops<5> outer;
-  outer.batch(call, nullptr, &target, &input, &grad_input, &grad_target);
-  rt::parallel(host, outer.count, 1, [=, &host](int64_t begin, int64_t end) {
-    outer.runs<rt::block>(begin, end, nullptr, [&](const auto& run) {
-      const auto grad_output_at = rt::load(grad_output, run.at[0]);
-      const rt::Source<opmath_t> target_at(target, run.at[1], run.step[1], run.size);
-      const rt::Source<opmath_t> input_at(input, run.at[2], run.step[2], run.size);
-      rt::Sink<opmath_t> grad_input_out(grad_input, run.at[3], run.step[3], run.size);
-      rt::Sink<opmath_t> grad_target_out(grad_target, run.at[4], run.step[4], run.size);
-      rt::each(run.size, [&](int64_t i) {
-        const opmath_t grad_each = grad_output_at / elements;
-        const opmath_t target_value = target_at[i];
-        const opmath_t input_value = input_at[i];
-        const opmath_t negative = -input_value;
-        const opmath_t product = (1 - target_value) * rt::sigmoid(input_value);
-        grad_input_out.set(i, grad_each * (product - target_value * rt::sigmoid(negative)));
-        grad_target_out.set(i, grad_each * negative);
-      });
-    });
-  });
-  return rt::status(host);
-}
-
-// One value per point, nothing shared between points.
-template <typename opmath_t>
-int backward_10_grad_target(const OpgenCall& call, OpgenHost& host) {
-  const rt::Tensor<opmath_t> grad_output(call, 0, 0);
-  const rt::Tensor<opmath_t> target(call, 1, 1, 0);
-  const rt::Tensor<opmath_t> input(call, 2, 1, 0);
-  const rt::Tensor<opmath_t> grad_input(call, 3, 1, 0);
-  const rt::Tensor<opmath_t> grad_target(call, 4, 1, 0);
-  rt::Loops<5> outer;
-  outer.batch(call, nullptr, &target, &input, &grad_input, &grad_target);
-  rt::parallel(host, outer.count, 1, [=, &host](int64_t begin, int64_t end) {
-    outer.runs<rt::block>(begin, end, nullptr, [&](const auto& run) {
-      const auto grad_output_at = rt::load(grad_output, run.at[0]);
-      const rt::Source<opmath_t> target_at(target, run.at[1], run.step[1], run.size);
-      const rt::Source<opmath_t> input_at(input, run.at[2], run.step[2], run.size);
-      rt::Sink<opmath_t> grad_input_out(grad_input, run.at[3], run.step[3], run.size);
-      rt::Sink<opmath_t> grad_target_out(grad_target, run.at[4], run.step[4], run.size);
-      rt::each(run.size, [&](int64_t i) {
-        const opmath_t grad_output_value = grad_output_at;
-        const opmath_t target_value = target_at[i];
-        const opmath_t input_value = input_at[i];
-        const opmath_t product = (1 - target_value) * rt::sigmoid(input_value);
-        grad_input_out.set(i, grad_output_value * (product - target_value * rt::sigmoid(-input_value)));
-        grad_target_out.set(i, -(grad_output_value * input_value));
-      });
-    });
-  });
-  return rt::status(host);
-}
-
-// One value per point, nothing shared between points.
-template <typename opmath_t>
-int backward_11_grad_target(const OpgenCall& call, OpgenHost& host) {
-  const rt::Tensor<opmath_t> grad_output(call, 0, 1, 0);
-  const rt::Tensor<opmath_t> target(call, 1, 1, 0);
-  const rt::Tensor<opmath_t> input(call, 2, 1, 0);
-  const rt::Tensor<opmath_t> grad_input(call, 3, 1, 0);
-  const rt::Tensor<opmath_t> grad_target(call, 4, 1, 0);
-  rt::Loops<5> outer;
-  outer.batch(call, &grad_output, &target, &input, &grad_input, &grad_target);
-  rt::parallel(host, outer.count, 1, [=, &host](int64_t begin, int64_t end) {
-    outer.runs<rt::block>(begin, end, nullptr, [&](const auto& run) {
-      const rt::Source<opmath_t> grad_output_at(grad_output, run.at[0], run.step[0], run.size);
-      const rt::Source<opmath_t> target_at(target, run.at[1], run.step[1], run.size);
-      const rt::Source<opmath_t> input_at(input, run.at[2], run.step[2], run.size);
-      rt::Sink<opmath_t> grad_input_out(grad_input, run.at[3], run.step[3], run.size);
-      rt::Sink<opmath_t> grad_target_out(grad_target, run.at[4], run.step[4], run.size);
-      rt::each(run.size, [&](int64_t i) {
-        const opmath_t grad_output_value = grad_output_at[i];
-        const opmath_t target_value = target_at[i];
-        const opmath_t input_value = input_at[i];
-        const opmath_t negative = -input_value;
-        const opmath_t product = (1 - target_value) * rt::sigmoid(input_value);
-        grad_input_out.set(i, grad_output_value * (product - target_value * rt::sigmoid(negative)));
-        grad_target_out.set(i, grad_output_value * negative);
-      });
-    });
-  });
-  return rt::status(host);
-}
-
 }  // namespace
 
 OPGEN_STEPS(binary_cross_entropy_with_logits) = {
-    OPGEN_STEP(forward_0_output),         // 0
-    OPGEN_STEP(forward_1_output),         // 1
-    OPGEN_STEP(forward_2_output),         // 2
-    OPGEN_STEP(forward_3_output),         // 3
-    OPGEN_STEP(forward_4_output),         // 4
-    OPGEN_STEP(forward_5_output),         // 5
-    OPGEN_STEP(forward_6_output),         // 6
-    OPGEN_STEP(forward_7_output),         // 7
-    OPGEN_STEP(forward_8_output),         // 8
-    OPGEN_STEP(forward_9_output),         // 9
-    OPGEN_STEP(forward_10_output),        // 10
-    OPGEN_STEP(forward_11_output),        // 11
-    OPGEN_STEP(backward_0_grad_target),   // 12
-    OPGEN_STEP(backward_1_grad_target),   // 13
-    OPGEN_STEP(backward_2_grad_target),   // 14
-    OPGEN_STEP(backward_3_grad_target),   // 15
-    OPGEN_STEP(backward_4_grad_target),   // 16
-    OPGEN_STEP(backward_5_grad_target),   // 17
-    OPGEN_STEP(backward_6_grad_target),   // 18
-    OPGEN_STEP(backward_7_grad_target),   // 19
-    OPGEN_STEP(backward_8_grad_target),   // 20
-    OPGEN_STEP(backward_9_grad_target),   // 21
-    OPGEN_STEP(backward_10_grad_target),  // 22
-    OPGEN_STEP(backward_11_grad_target),  // 23
+    OPGEN_STEP(forward_0_output),        // 0
+    OPGEN_STEP(forward_2_output),        // 1
+    OPGEN_STEP(backward_0_grad_target),  // 2
+    OPGEN_STEP(backward_2_grad_target),  // 3
+    OPGEN_STEP(backward_3_grad_target),  // 4
+    OPGEN_STEP(backward_5_grad_target),  // 5
 };

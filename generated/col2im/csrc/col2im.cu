@@ -3,39 +3,6 @@
 // CUDA kernels of col2im. Compiles with nvcc, or with g++ -x c++ to run on the CPU (opgen_simt.h).
 #include "opgen_launch.cuh"
 
-template <typename scalar_t, int rank>
-struct Step_col2im_forward_output_base {
-  using opmath_t = rt::math_t<scalar_t>;
-  static constexpr rt::Flat<sizeof(scalar_t)> launch = {
-      {rt::count(rt::integer(0), rt::integer(1), rt::integer(2), rt::integer(3))}};
-  static constexpr auto fields = rt::fields(rt::tensor(0, 4, -1), rt::integer(3), rt::integer(2), rt::integer(1));
-  rt::Tensor<opmath_t, rank> output;
-  rt::Divider<rank> w_size, h_size, c_size;
-
-  OPGEN_DEVICE void compute(opmath_t* output) const { *output = 0; }
-  OPGEN_DEVICE void point(int64_t point) const {
-    int64_t rest = point;
-    const int64_t w = rt::split(&rest, w_size);
-    const int64_t h = rt::split(&rest, h_size);
-    const int64_t c = rt::split(&rest, c_size);
-    const int64_t n = rest;
-    opmath_t output_value;
-    compute(&output_value);
-    output.store(output_value, n, c, h, w);
-  }
-  template <int V, typename At>
-  OPGEN_DEVICE void flat(const At& first) const {
-    rt::Values<opmath_t, V> output_pack;
-    OPGEN_UNROLL
-    for (int i = 0; i < V; ++i) {
-      opmath_t output_value;
-      compute(&output_value);
-      output_pack.set(i, output_value);
-    }
-    rt::store_pack(output, first, output_pack);
-  }
-};
-
 // accumulates into the places that its positions name, repeats in any order
 template <typename scalar_t, int rank>
 struct Step_col2im_forward_output {
@@ -102,12 +69,12 @@ struct Step_col2im_backward_grad_input {
     const int64_t at_c = rt::floordiv(d, kernel_size * kernel_size);
     opmath_t grad_output_picked = opmath_t(0);
     if (at_c >= 0 && at_c < C && at_h >= 0 && at_h < H && at_w >= 0 && at_w < W)
-      grad_output_picked = grad_output.load_or_zero(n, at_c, at_h, at_w);
+      grad_output_picked = grad_output.load_or(0, n, at_c, at_h, at_w);
     grad_input.store(grad_output_picked, n, d, l);
   }
 };
 
 extern "C" const OpgenCudaStep col2im_cuda_steps[] = {
-    rt::kernel<Step_col2im_forward_output_base, Step_col2im_forward_output>(),  // 0
-    rt::kernel<Step_col2im_backward_grad_input>(),                              // 1
+    rt::onto_zeros<0, Step_col2im_forward_output>(),  // 0
+    rt::kernel<Step_col2im_backward_grad_input>(),    // 1
 };

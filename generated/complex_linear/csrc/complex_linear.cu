@@ -58,36 +58,16 @@ struct Step_complex_linear_forward_1_output_imag {
     *output_real = sum_k_real_sum - sum_k_real_sum_1;
     *output_imag = sum_k_imag_sum + sum_k_imag_sum_1;
   }
+  template <typename Points>
+  OPGEN_DEVICE auto map(const Points& points) const {
+    return points(*this, rt::in(sum_k_real_sum), rt::in(sum_k_real_sum_1), rt::in(sum_k_imag_sum),
+                  rt::in(sum_k_imag_sum_1), rt::out(output_real), rt::out(output_imag));
+  }
   OPGEN_DEVICE void point(int64_t point) const {
     int64_t rest = point;
     const int64_t n = rt::split(&rest, n_size);
     const rt::Place<rank> place = batch.place(rest);
-    opmath_t output_real_value;
-    opmath_t output_imag_value;
-    compute(sum_k_real_sum.load(place, n), sum_k_real_sum_1.load(place, n), sum_k_imag_sum.load(place, n),
-            sum_k_imag_sum_1.load(place, n), &output_real_value, &output_imag_value);
-    output_real.store(output_real_value, place, n);
-    output_imag.store(output_imag_value, place, n);
-  }
-  template <int V, typename At>
-  OPGEN_DEVICE void flat(const At& first) const {
-    const auto sum_k_real_sum_pack = rt::load_pack<V>(sum_k_real_sum, first);
-    const auto sum_k_real_sum_1_pack = rt::load_pack<V>(sum_k_real_sum_1, first);
-    const auto sum_k_imag_sum_pack = rt::load_pack<V>(sum_k_imag_sum, first);
-    const auto sum_k_imag_sum_1_pack = rt::load_pack<V>(sum_k_imag_sum_1, first);
-    rt::Values<scalar_t, V> output_real_pack;
-    rt::Values<scalar_t, V> output_imag_pack;
-    OPGEN_UNROLL
-    for (int i = 0; i < V; ++i) {
-      opmath_t output_real_value;
-      opmath_t output_imag_value;
-      compute(sum_k_real_sum_pack.get(i), sum_k_real_sum_1_pack.get(i), sum_k_imag_sum_pack.get(i),
-              sum_k_imag_sum_1_pack.get(i), &output_real_value, &output_imag_value);
-      output_real_pack.set(i, output_real_value);
-      output_imag_pack.set(i, output_imag_value);
-    }
-    rt::store_pack(output_real, first, output_real_pack);
-    rt::store_pack(output_imag, first, output_imag_pack);
+    rt::map_point(*this, place, n);
   }
 };
 
@@ -105,25 +85,15 @@ struct Step_complex_linear_backward_grad_sum_k_real_sum_1 {
   OPGEN_DEVICE void compute(opmath_t grad_output_real, opmath_t* grad_sum_k_real_sum_1) const {
     *grad_sum_k_real_sum_1 = -grad_output_real;
   }
+  template <typename Points>
+  OPGEN_DEVICE auto map(const Points& points) const {
+    return points(*this, rt::in_or<0>(grad_output_real), rt::out(grad_sum_k_real_sum_1));
+  }
   OPGEN_DEVICE void point(int64_t point) const {
     int64_t rest = point;
     const int64_t n = rt::split(&rest, n_size);
     const rt::Place<rank> place = batch.place(rest);
-    opmath_t grad_sum_k_real_sum_1_value;
-    compute(grad_output_real.load_or_zero(place, n), &grad_sum_k_real_sum_1_value);
-    grad_sum_k_real_sum_1.store(grad_sum_k_real_sum_1_value, place, n);
-  }
-  template <int V, typename At>
-  OPGEN_DEVICE void flat(const At& first) const {
-    const auto grad_output_real_pack = rt::load_pack_or_zero<V>(grad_output_real, first);
-    rt::Values<scalar_t, V> grad_sum_k_real_sum_1_pack;
-    OPGEN_UNROLL
-    for (int i = 0; i < V; ++i) {
-      opmath_t grad_sum_k_real_sum_1_value;
-      compute(grad_output_real_pack.get(i), &grad_sum_k_real_sum_1_value);
-      grad_sum_k_real_sum_1_pack.set(i, grad_sum_k_real_sum_1_value);
-    }
-    rt::store_pack(grad_sum_k_real_sum_1, first, grad_sum_k_real_sum_1_pack);
+    rt::map_point(*this, place, n);
   }
 };
 
@@ -142,7 +112,7 @@ struct Step_complex_linear_backward_grad_sum_k_real_sum_1_rows {
   template <typename Team, typename Across>
   OPGEN_DEVICE void row(int64_t point, Across* across) const {
     const rt::Place<rank> place = batch.place(point);
-    const auto grad_output_real_row = rt::read_row_or_zero<Team, 1>(n_size.size, grad_output_real, place, 0);
+    const auto grad_output_real_row = rt::read_row_or<Team, 1, 0>(n_size.size, grad_output_real, place, 0);
     auto grad_sum_k_real_sum_1_row = rt::write_row<Team, 1>(grad_sum_k_real_sum_1, place, 0);
     rt::each<Team>(n_size.size, [&](auto at) {
       grad_sum_k_real_sum_1_row.set(at, -grad_output_real_row[at]);
@@ -167,26 +137,15 @@ struct Step_complex_linear_backward_grad_input_real {
                             opmath_t* grad_input_real) const {
     *grad_input_real = grad_input_real_part + grad_input_real_part_1;
   }
+  template <typename Points>
+  OPGEN_DEVICE auto map(const Points& points) const {
+    return points(*this, rt::in(grad_input_real_part), rt::in(grad_input_real_part_1), rt::out(grad_input_real));
+  }
   OPGEN_DEVICE void point(int64_t point) const {
     int64_t rest = point;
     const int64_t k = rt::split(&rest, k_size);
     const rt::Place<rank> place = batch.place(rest);
-    opmath_t grad_input_real_value;
-    compute(grad_input_real_part.load(place, k), grad_input_real_part_1.load(place, k), &grad_input_real_value);
-    grad_input_real.store(grad_input_real_value, place, k);
-  }
-  template <int V, typename At>
-  OPGEN_DEVICE void flat(const At& first) const {
-    const auto grad_input_real_part_pack = rt::load_pack<V>(grad_input_real_part, first);
-    const auto grad_input_real_part_1_pack = rt::load_pack<V>(grad_input_real_part_1, first);
-    rt::Values<scalar_t, V> grad_input_real_pack;
-    OPGEN_UNROLL
-    for (int i = 0; i < V; ++i) {
-      opmath_t grad_input_real_value;
-      compute(grad_input_real_part_pack.get(i), grad_input_real_part_1_pack.get(i), &grad_input_real_value);
-      grad_input_real_pack.set(i, grad_input_real_value);
-    }
-    rt::store_pack(grad_input_real, first, grad_input_real_pack);
+    rt::map_point(*this, place, k);
   }
 };
 
@@ -205,26 +164,15 @@ struct Step_complex_linear_backward_grad_weight_real {
                             opmath_t* grad_weight_real) const {
     *grad_weight_real = grad_weight_real_part + grad_weight_real_part_1;
   }
+  template <typename Points>
+  OPGEN_DEVICE auto map(const Points& points) const {
+    return points(*this, rt::in(grad_weight_real_part), rt::in(grad_weight_real_part_1), rt::out(grad_weight_real));
+  }
   OPGEN_DEVICE void point(int64_t point) const {
     int64_t rest = point;
     const int64_t k = rt::split(&rest, k_size);
     const int64_t n = rest;
-    opmath_t grad_weight_real_value;
-    compute(grad_weight_real_part.load(n, k), grad_weight_real_part_1.load(n, k), &grad_weight_real_value);
-    grad_weight_real.store(grad_weight_real_value, n, k);
-  }
-  template <int V, typename At>
-  OPGEN_DEVICE void flat(const At& first) const {
-    const auto grad_weight_real_part_pack = rt::load_pack<V>(grad_weight_real_part, first);
-    const auto grad_weight_real_part_1_pack = rt::load_pack<V>(grad_weight_real_part_1, first);
-    rt::Values<scalar_t, V> grad_weight_real_pack;
-    OPGEN_UNROLL
-    for (int i = 0; i < V; ++i) {
-      opmath_t grad_weight_real_value;
-      compute(grad_weight_real_part_pack.get(i), grad_weight_real_part_1_pack.get(i), &grad_weight_real_value);
-      grad_weight_real_pack.set(i, grad_weight_real_value);
-    }
-    rt::store_pack(grad_weight_real, first, grad_weight_real_pack);
+    rt::map_point(*this, n, k);
   }
 };
 
@@ -239,22 +187,17 @@ struct Step_complex_linear_backward_grad_bias_real {
   rt::Tensor<scalar_t, rank> grad_bias_real;
   rt::Batch<rank> batch;
 
-  struct Folds {
-    rt::Sum<opmath_t> grad_bias_real_value_fold;
-    OPGEN_DEVICE void merge(const Folds& other) { grad_bias_real_value_fold.merge(other.grad_bias_real_value_fold); }
-    OPGEN_DEVICE void settle() { grad_bias_real_value_fold.settle(); }
-    OPGEN_DEVICE void finish() { grad_bias_real_value_fold.finish(); }
-  };
+  using Folds = rt::Sum<opmath_t>;
   template <int V>
   OPGEN_DEVICE void fold(int64_t point, int64_t inner, Folds* folds) const {
     const int64_t n = point;
     const rt::Place<rank> place = batch.place(inner);
-    const auto grad_output_real_line = rt::read_line_or_zero<V, 1>(grad_output_real, place, n);
-    rt::lanes<V>([&](int at) { folds[at].grad_bias_real_value_fold.add(grad_output_real_line[at]); });
+    const auto grad_output_real_line = rt::read_line_or<V, 1, 0>(grad_output_real, place, n);
+    rt::lanes<V>([&](int at) { folds[at].add(grad_output_real_line[at]); });
   }
   OPGEN_DEVICE void finish(int64_t point, const Folds& folds) const {
     const int64_t n = point;
-    const opmath_t grad_bias_real_value = folds.grad_bias_real_value_fold.value;
+    const opmath_t grad_bias_real_value = folds.value;
     grad_bias_real.store(grad_bias_real_value, n);
   }
 };

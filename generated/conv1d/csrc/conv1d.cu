@@ -21,7 +21,7 @@ struct Step_conv1d_backward_grad_bias {
       int64_t inner_rest = at;
       const int64_t p = rt::split(&inner_rest, p_size);
       const int64_t n = inner_rest;
-      grad_bias_value_fold.add(grad_output.load_or_zero(n, o, p));
+      grad_bias_value_fold.add(grad_output.load_or(0, n, o, p));
     });
     grad_bias_value_fold.finish();
     rt::join<Team>(&grad_bias_value_fold);

@@ -24,7 +24,7 @@ struct Step_conv2d_backward_grad_bias {
       const int64_t q = rt::split(&inner_rest, q_size);
       const int64_t p = rt::split(&inner_rest, p_size);
       const int64_t n = inner_rest;
-      grad_bias_value_fold.add(grad_output.load_or_zero(n, o, p, q));
+      grad_bias_value_fold.add(grad_output.load_or(0, n, o, p, q));
     });
     grad_bias_value_fold.finish();
     rt::join<Team>(&grad_bias_value_fold);

@@ -38,7 +38,7 @@ std::tuple<Tensor, Tensor, Tensor, Tensor, Tensor, Tensor> cosine_embedding_loss
   call.allocate("condition", Element::boolean, {opgen::dim(0, "N")}, true, recorded);
   call.allocate("output", Element::scalar, {});
   call.run(0, {0, 1, 3, 4, 6, 5, 7}, {call.size(0), call.size(1)});
-  call.run(1, {2, 3, 4, 6, 8, 9, 10}, {call.size(0)}, {margin});
+  call.run(1, {2, 3, 4, 6, 8, 9, 10}, {call.size(0)}, {margin, static_cast<double>(call.size(0))});
   const Tensor output = call.result("output", Element::scalar);
   const Tensor dot = recorded ? call.result("dot", Element::compute) : Tensor();
   const Tensor square1 = recorded ? call.result("square1", Element::compute) : Tensor();
@@ -67,7 +67,7 @@ std::tuple<Tensor, Tensor, Tensor, Tensor, Tensor, Tensor> cosine_embedding_loss
   call.allocate("condition", Element::boolean, {opgen::dim(0, "N")}, true, recorded);
   call.allocate("output", Element::scalar, {});
   call.run(0, {0, 1, 3, 4, 6, 5, 7}, {call.size(0), call.size(1)});
-  call.run(2, {2, 3, 4, 6, 8, 9, 10}, {call.size(0)}, {margin});
+  call.run(1, {2, 3, 4, 6, 8, 9, 10}, {call.size(0)}, {margin, 1});
   const Tensor output = call.result("output", Element::scalar);
   const Tensor dot = recorded ? call.result("dot", Element::compute) : Tensor();
   const Tensor square1 = recorded ? call.result("square1", Element::compute) : Tensor();
@@ -93,8 +93,8 @@ std::tuple<Tensor, Tensor, Tensor, Tensor, Tensor, Tensor> cosine_embedding_loss
   call.allocate("output", Element::scalar, {opgen::dim(0, "N")});
   call.allocate("condition", Element::boolean, {opgen::dim(0, "N")}, recorded);
   call.allocate("condition_2", Element::boolean, {opgen::dim(0, "N")}, recorded);
-  call.run(3, {0, 1, 2, 3, 4, 5, 6}, {call.size(0), call.size(1)}, {margin});
-  if (recorded) call.run(4, {2, 7, 8}, {call.size(0)});
+  call.run(2, {0, 1, 2, 3, 4, 5, 6}, {call.size(0), call.size(1)}, {margin});
+  if (recorded) call.run(3, {2, 7, 8}, {call.size(0)});
   const Tensor output = call.result("output", Element::scalar);
   const Tensor dot = recorded ? call.result("dot", Element::compute) : Tensor();
   const Tensor square1 = recorded ? call.result("square1", Element::compute) : Tensor();
@@ -135,8 +135,10 @@ std::tuple<Tensor, Tensor> cosine_embedding_loss_backward_0(const Tensor& grad_o
   call.allocate("grad_dot", Element::compute, {opgen::dim(0, "N")}, mask[0] || mask[1]);
   call.allocate("grad_input1", Element::scalar, {opgen::dim(0, "N"), opgen::dim(1, "D")}, mask[0] || mask[1], mask[0]);
   call.allocate("grad_input2", Element::scalar, {opgen::dim(0, "N"), opgen::dim(1, "D")}, mask[0] || mask[1], mask[1]);
-  if (mask[0] || mask[1]) call.run(5, {6, 7, 3, 4, 5, 0, 8, 9, 10}, {call.size(0)}, {margin});
-  if (mask[0] || mask[1]) call.run(6, {1, 10, 2, 9, 11, 8, 12}, {call.size(0), call.size(1)});
+  if (mask[0] || mask[1]) {
+    call.run(4, {6, 7, 3, 4, 5, 0, 8, 9, 10}, {call.size(0)}, {margin, static_cast<double>(call.size(0))});
+  }
+  if (mask[0] || mask[1]) call.run(5, {1, 10, 2, 9, 11, 8, 12}, {call.size(0), call.size(1)});
   const Tensor grad_input1 = mask[0] ? call.result("grad_input1", Element::scalar) : Tensor();
   const Tensor grad_input2 = mask[1] ? call.result("grad_input2", Element::scalar) : Tensor();
   return {grad_input1, grad_input2};
@@ -165,8 +167,8 @@ std::tuple<Tensor, Tensor> cosine_embedding_loss_backward_1(const Tensor& grad_o
   call.allocate("grad_dot", Element::compute, {opgen::dim(0, "N")}, mask[0] || mask[1]);
   call.allocate("grad_input1", Element::scalar, {opgen::dim(0, "N"), opgen::dim(1, "D")}, mask[0] || mask[1], mask[0]);
   call.allocate("grad_input2", Element::scalar, {opgen::dim(0, "N"), opgen::dim(1, "D")}, mask[0] || mask[1], mask[1]);
-  if (mask[0] || mask[1]) call.run(7, {6, 7, 3, 4, 5, 0, 8, 9, 10}, {call.size(0)}, {margin});
-  if (mask[0] || mask[1]) call.run(6, {1, 10, 2, 9, 11, 8, 12}, {call.size(0), call.size(1)});
+  if (mask[0] || mask[1]) call.run(4, {6, 7, 3, 4, 5, 0, 8, 9, 10}, {call.size(0)}, {margin, 1});
+  if (mask[0] || mask[1]) call.run(5, {1, 10, 2, 9, 11, 8, 12}, {call.size(0), call.size(1)});
   const Tensor grad_input1 = mask[0] ? call.result("grad_input1", Element::scalar) : Tensor();
   const Tensor grad_input2 = mask[1] ? call.result("grad_input2", Element::scalar) : Tensor();
   return {grad_input1, grad_input2};
@@ -195,8 +197,8 @@ std::tuple<Tensor, Tensor> cosine_embedding_loss_backward_2(const Tensor& grad_o
   call.allocate("grad_dot", Element::compute, {opgen::dim(0, "N")}, mask[0] || mask[1]);
   call.allocate("grad_input1", Element::scalar, {opgen::dim(0, "N"), opgen::dim(1, "D")}, mask[0] || mask[1], mask[0]);
   call.allocate("grad_input2", Element::scalar, {opgen::dim(0, "N"), opgen::dim(1, "D")}, mask[0] || mask[1], mask[1]);
-  if (mask[0] || mask[1]) call.run(8, {6, 7, 3, 4, 5, 0, 8, 9, 10}, {call.size(0)}, {margin});
-  if (mask[0] || mask[1]) call.run(6, {1, 10, 2, 9, 11, 8, 12}, {call.size(0), call.size(1)});
+  if (mask[0] || mask[1]) call.run(6, {6, 7, 3, 4, 5, 0, 8, 9, 10}, {call.size(0)}, {margin});
+  if (mask[0] || mask[1]) call.run(5, {1, 10, 2, 9, 11, 8, 12}, {call.size(0), call.size(1)});
   const Tensor grad_input1 = mask[0] ? call.result("grad_input1", Element::scalar) : Tensor();
   const Tensor grad_input2 = mask[1] ? call.result("grad_input2", Element::scalar) : Tensor();
   return {grad_input1, grad_input2};

@@ -55,20 +55,14 @@ struct Step_cosine_embedding_loss_forward_0_output {
   static constexpr rt::Columns<false> launch = {rt::count(), rt::count(rt::integer(0))};
   static constexpr auto fields =
       rt::fields(rt::tensor(0, 1, -1), rt::tensor(1, 1, -1), rt::tensor(2, 1, -1), rt::tensor(3, 1, -1),
-                 rt::tensor(4, 1, -1), rt::tensor(5, 1, -1), rt::tensor(6, 0, -1), rt::real(0), rt::integer(0));
+                 rt::tensor(4, 1, -1), rt::tensor(5, 1, -1), rt::tensor(6, 0, -1), rt::real(0), rt::real(1));
   rt::Tensor<const int64_t, rank> target;
   rt::Tensor<const opmath_t, rank> dot, sum_d, sum_d_2;
   rt::Tensor<bool, rank> condition_2, condition;
   rt::Tensor<scalar_t, rank> output;
-  opmath_t margin;
-  int64_t N;
+  opmath_t margin, divisor;
 
-  struct Folds {
-    rt::Sum<opmath_t> output_sum_fold;
-    OPGEN_DEVICE void merge(const Folds& other) { output_sum_fold.merge(other.output_sum_fold); }
-    OPGEN_DEVICE void settle() { output_sum_fold.settle(); }
-    OPGEN_DEVICE void finish() { output_sum_fold.finish(); }
-  };
+  using Folds = rt::Sum<opmath_t>;
   OPGEN_DEVICE void fold(int64_t /* point */, int64_t inner, Folds* folds) const {
     const int64_t n = inner;
     const int64_t target_value = target.load(n);
@@ -77,52 +71,13 @@ struct Step_cosine_embedding_loss_forward_0_output {
     const opmath_t product = (sum_d.load(n) + opmath_t(1e-12)) * (sum_d_2.load(n) + opmath_t(1e-12));
     const opmath_t cosine = near::div(dot.load(n), near::sqrt(product));
     const opmath_t clamp_cosine = rt::clamp(cosine - margin, opmath_t(0), rt::inf<opmath_t>());
-    folds->output_sum_fold.add(mask_2 ? 1 - cosine : mask ? clamp_cosine : opmath_t(0));
+    folds[0].add(mask_2 ? 1 - cosine : mask ? clamp_cosine : opmath_t(0));
     condition_2.store(mask, n);
     condition.store(mask_2, n);
   }
   OPGEN_DEVICE void finish(int64_t /* point */, const Folds& folds) const {
-    const opmath_t output_sum = folds.output_sum_fold.value;
-    output.store(near::div(output_sum, static_cast<opmath_t>(N)));
-  }
-};
-
-// reduces everything to one value, in chunks of fixed size and order
-template <typename scalar_t, int rank>
-struct Step_cosine_embedding_loss_forward_1_output {
-  using opmath_t = rt::math_t<scalar_t>;
-  using near = rt::Near<scalar_t>;
-  static constexpr rt::Columns<false> launch = {rt::count(), rt::count(rt::integer(0))};
-  static constexpr auto fields =
-      rt::fields(rt::tensor(0, 1, -1), rt::tensor(1, 1, -1), rt::tensor(2, 1, -1), rt::tensor(3, 1, -1),
-                 rt::tensor(4, 1, -1), rt::tensor(5, 1, -1), rt::tensor(6, 0, -1), rt::real(0));
-  rt::Tensor<const int64_t, rank> target;
-  rt::Tensor<const opmath_t, rank> dot, sum_d, sum_d_2;
-  rt::Tensor<bool, rank> condition_2, condition;
-  rt::Tensor<scalar_t, rank> output;
-  opmath_t margin;
-
-  struct Folds {
-    rt::Sum<opmath_t> output_value_fold;
-    OPGEN_DEVICE void merge(const Folds& other) { output_value_fold.merge(other.output_value_fold); }
-    OPGEN_DEVICE void settle() { output_value_fold.settle(); }
-    OPGEN_DEVICE void finish() { output_value_fold.finish(); }
-  };
-  OPGEN_DEVICE void fold(int64_t /* point */, int64_t inner, Folds* folds) const {
-    const int64_t n = inner;
-    const int64_t target_value = target.load(n);
-    const bool mask = target_value == -1;
-    const bool mask_2 = target_value == 1;
-    const opmath_t product = (sum_d.load(n) + opmath_t(1e-12)) * (sum_d_2.load(n) + opmath_t(1e-12));
-    const opmath_t cosine = near::div(dot.load(n), near::sqrt(product));
-    const opmath_t clamp_cosine = rt::clamp(cosine - margin, opmath_t(0), rt::inf<opmath_t>());
-    folds->output_value_fold.add(mask_2 ? 1 - cosine : mask ? clamp_cosine : opmath_t(0));
-    condition_2.store(mask, n);
-    condition.store(mask_2, n);
-  }
-  OPGEN_DEVICE void finish(int64_t /* point */, const Folds& folds) const {
-    const opmath_t output_value = folds.output_value_fold.value;
-    output.store(output_value);
+    const opmath_t output_sum = folds.value;
+    output.store(near::div(output_sum, divisor));
   }
 };
 
@@ -192,29 +147,13 @@ struct Step_cosine_embedding_loss_forward_2_condition_2 {
     *condition = target_value_2 == 1;
     *condition_2 = target_value_2 == -1;
   }
+  template <typename Points>
+  OPGEN_DEVICE auto map(const Points& points) const {
+    return points(*this, rt::in(target), rt::out(condition), rt::out(condition_2));
+  }
   OPGEN_DEVICE void point(int64_t point) const {
     const int64_t n = point;
-    bool condition_value;
-    bool condition_2_value;
-    compute(target.load(n), &condition_value, &condition_2_value);
-    condition.store(condition_value, n);
-    condition_2.store(condition_2_value, n);
-  }
-  template <int V, typename At>
-  OPGEN_DEVICE void flat(const At& first) const {
-    const auto target_pack = rt::load_pack<V>(target, first);
-    rt::Values<bool, V> condition_pack;
-    rt::Values<bool, V> condition_2_pack;
-    OPGEN_UNROLL
-    for (int i = 0; i < V; ++i) {
-      bool condition_value;
-      bool condition_2_value;
-      compute(target_pack.get(i), &condition_value, &condition_2_value);
-      condition_pack.set(i, condition_value);
-      condition_2_pack.set(i, condition_2_value);
-    }
-    rt::store_pack(condition, first, condition_pack);
-    rt::store_pack(condition_2, first, condition_2_pack);
+    rt::map_point(*this, n);
   }
 };
 
@@ -224,16 +163,14 @@ struct Step_cosine_embedding_loss_backward_0_grad_dot {
   using opmath_t = rt::math_t<scalar_t>;
   using near = rt::Near<scalar_t>;
   static constexpr rt::Flat<sizeof(scalar_t)> launch = {{rt::count(rt::integer(0))}};
-  static constexpr auto fields =
-      rt::fields(rt::tensor(0, 1, -1), rt::tensor(1, 1, -1), rt::tensor(2, 1, -1), rt::tensor(3, 1, -1),
-                 rt::tensor(4, 1, -1), rt::tensor(6, 1, -1), rt::tensor(7, 1, -1), rt::tensor(8, 1, -1),
-                 rt::tensor(5, 0, -1), rt::real(0), rt::integer(0));
+  static constexpr auto fields = rt::fields(
+      rt::tensor(0, 1, -1), rt::tensor(1, 1, -1), rt::tensor(2, 1, -1), rt::tensor(3, 1, -1), rt::tensor(4, 1, -1),
+      rt::tensor(6, 1, -1), rt::tensor(7, 1, -1), rt::tensor(8, 1, -1), rt::tensor(5, 0, -1), rt::real(0), rt::real(1));
   rt::Tensor<const bool, rank> condition, condition_2;
   rt::Tensor<const opmath_t, rank> dot, square1, square2;
   rt::Tensor<opmath_t, rank> grad_square2, grad_square1, grad_dot;
   rt::Tensor<const scalar_t, rank> grad_output;
-  opmath_t margin;
-  int64_t N;
+  opmath_t margin, divisor;
 
   OPGEN_DEVICE void compute(bool condition, bool condition_2, opmath_t dot, opmath_t square1, opmath_t square2,
                             opmath_t* grad_square2, opmath_t* grad_square1, opmath_t* grad_dot) const {
@@ -247,7 +184,7 @@ struct Step_cosine_embedding_loss_backward_0_grad_dot {
     const bool mask = difference >= 0;
     const bool mask_2 = difference <= rt::inf<opmath_t>();
     const bool mask_3 = condition_value || (condition_2_value && mask && mask_2);
-    const opmath_t grad_each = near::div(grad_output.load_or_zero(), static_cast<opmath_t>(N));
+    const opmath_t grad_each = near::div(grad_output.load_or(0), divisor);
     const opmath_t chosen = mask && mask_2 ? (condition_value ? opmath_t(0) : grad_each) : opmath_t(0);
     const opmath_t chosen_2 = condition_value ? -grad_each : opmath_t(0);
     const opmath_t grad_cosine = chosen_2 + (condition_2_value ? chosen : opmath_t(0));
@@ -258,41 +195,14 @@ struct Step_cosine_embedding_loss_backward_0_grad_dot {
     *grad_square1 = mask_3 ? ratio_2 : opmath_t(0);
     *grad_dot = mask_3 ? near::div(grad_cosine, sqrt_value) : opmath_t(0);
   }
+  template <typename Points>
+  OPGEN_DEVICE auto map(const Points& points) const {
+    return points(*this, rt::in(condition), rt::in(condition_2), rt::in(dot), rt::in(square1), rt::in(square2),
+                  rt::out(grad_square2), rt::out(grad_square1), rt::out(grad_dot));
+  }
   OPGEN_DEVICE void point(int64_t point) const {
     const int64_t n = point;
-    opmath_t grad_square2_value;
-    opmath_t grad_square1_value;
-    opmath_t grad_dot_value;
-    compute(condition.load(n), condition_2.load(n), dot.load(n), square1.load(n), square2.load(n), &grad_square2_value,
-            &grad_square1_value, &grad_dot_value);
-    grad_square2.store(grad_square2_value, n);
-    grad_square1.store(grad_square1_value, n);
-    grad_dot.store(grad_dot_value, n);
-  }
-  template <int V, typename At>
-  OPGEN_DEVICE void flat(const At& first) const {
-    const auto condition_pack = rt::load_pack<V>(condition, first);
-    const auto condition_2_pack = rt::load_pack<V>(condition_2, first);
-    const auto dot_pack = rt::load_pack<V>(dot, first);
-    const auto square1_pack = rt::load_pack<V>(square1, first);
-    const auto square2_pack = rt::load_pack<V>(square2, first);
-    rt::Values<opmath_t, V> grad_square2_pack;
-    rt::Values<opmath_t, V> grad_square1_pack;
-    rt::Values<opmath_t, V> grad_dot_pack;
-    OPGEN_UNROLL
-    for (int i = 0; i < V; ++i) {
-      opmath_t grad_square2_value;
-      opmath_t grad_square1_value;
-      opmath_t grad_dot_value;
-      compute(condition_pack.get(i), condition_2_pack.get(i), dot_pack.get(i), square1_pack.get(i), square2_pack.get(i),
-              &grad_square2_value, &grad_square1_value, &grad_dot_value);
-      grad_square2_pack.set(i, grad_square2_value);
-      grad_square1_pack.set(i, grad_square1_value);
-      grad_dot_pack.set(i, grad_dot_value);
-    }
-    rt::store_pack(grad_square2, first, grad_square2_pack);
-    rt::store_pack(grad_square1, first, grad_square1_pack);
-    rt::store_pack(grad_dot, first, grad_dot_pack);
+    rt::map_point(*this, n);
   }
 };
 
@@ -325,83 +235,6 @@ struct Step_cosine_embedding_loss_backward_0_grad_input2 {
       grad_input1_line.set(at, 2 * grad_square1.load(n) * input1_value + grad_dot_value * input2_value);
       grad_input2_line.set(at, 2 * grad_square2.load(n) * input2_value + grad_dot_value * input1_value);
     });
-  }
-};
-
-// one value per point, nothing shared between points
-template <typename scalar_t, int rank>
-struct Step_cosine_embedding_loss_backward_1_grad_dot {
-  using opmath_t = rt::math_t<scalar_t>;
-  using near = rt::Near<scalar_t>;
-  static constexpr rt::Flat<sizeof(scalar_t)> launch = {{rt::count(rt::integer(0))}};
-  static constexpr auto fields = rt::fields(
-      rt::tensor(0, 1, -1), rt::tensor(1, 1, -1), rt::tensor(2, 1, -1), rt::tensor(3, 1, -1), rt::tensor(4, 1, -1),
-      rt::tensor(6, 1, -1), rt::tensor(7, 1, -1), rt::tensor(8, 1, -1), rt::tensor(5, 0, -1), rt::real(0));
-  rt::Tensor<const bool, rank> condition, condition_2;
-  rt::Tensor<const opmath_t, rank> dot, square1, square2;
-  rt::Tensor<opmath_t, rank> grad_square2, grad_square1, grad_dot;
-  rt::Tensor<const scalar_t, rank> grad_output;
-  opmath_t margin;
-
-  OPGEN_DEVICE void compute(bool condition, bool condition_2, opmath_t dot, opmath_t square1, opmath_t square2,
-                            opmath_t* grad_square2, opmath_t* grad_square1, opmath_t* grad_dot) const {
-    const bool condition_value = condition;
-    const bool condition_2_value = condition_2;
-    const opmath_t dot_value = dot;
-    const opmath_t square1_value = square1;
-    const opmath_t square2_value = square2;
-    const opmath_t sqrt_value = near::sqrt(square1_value * square2_value);
-    const opmath_t difference = near::div(dot_value, sqrt_value) - margin;
-    const bool mask = difference >= 0;
-    const bool mask_2 = difference <= rt::inf<opmath_t>();
-    const bool mask_3 = condition_value || (condition_2_value && mask && mask_2);
-    const opmath_t grad_output_value = grad_output.load_or_zero();
-    const opmath_t chosen = condition_value ? -grad_output_value : opmath_t(0);
-    const opmath_t chosen_2 = condition_value ? opmath_t(0) : grad_output_value;
-    const opmath_t chosen_3 = condition_2_value ? (mask && mask_2 ? chosen_2 : opmath_t(0)) : opmath_t(0);
-    const opmath_t grad_cosine = chosen + chosen_3;
-    const opmath_t power = rt::powi<3>(sqrt_value);
-    const opmath_t ratio = near::div(opmath_t(-0.5) * dot_value * square1_value * grad_cosine, power);
-    *grad_square2 = mask_3 ? ratio : opmath_t(0);
-    const opmath_t ratio_2 = near::div(opmath_t(-0.5) * dot_value * square2_value * grad_cosine, power);
-    *grad_square1 = mask_3 ? ratio_2 : opmath_t(0);
-    *grad_dot = mask_3 ? near::div(grad_cosine, sqrt_value) : opmath_t(0);
-  }
-  OPGEN_DEVICE void point(int64_t point) const {
-    const int64_t n = point;
-    opmath_t grad_square2_value;
-    opmath_t grad_square1_value;
-    opmath_t grad_dot_value;
-    compute(condition.load(n), condition_2.load(n), dot.load(n), square1.load(n), square2.load(n), &grad_square2_value,
-            &grad_square1_value, &grad_dot_value);
-    grad_square2.store(grad_square2_value, n);
-    grad_square1.store(grad_square1_value, n);
-    grad_dot.store(grad_dot_value, n);
-  }
-  template <int V, typename At>
-  OPGEN_DEVICE void flat(const At& first) const {
-    const auto condition_pack = rt::load_pack<V>(condition, first);
-    const auto condition_2_pack = rt::load_pack<V>(condition_2, first);
-    const auto dot_pack = rt::load_pack<V>(dot, first);
-    const auto square1_pack = rt::load_pack<V>(square1, first);
-    const auto square2_pack = rt::load_pack<V>(square2, first);
-    rt::Values<opmath_t, V> grad_square2_pack;
-    rt::Values<opmath_t, V> grad_square1_pack;
-    rt::Values<opmath_t, V> grad_dot_pack;
-    OPGEN_UNROLL
-    for (int i = 0; i < V; ++i) {
-      opmath_t grad_square2_value;
-      opmath_t grad_square1_value;
-      opmath_t grad_dot_value;
-      compute(condition_pack.get(i), condition_2_pack.get(i), dot_pack.get(i), square1_pack.get(i), square2_pack.get(i),
-              &grad_square2_value, &grad_square1_value, &grad_dot_value);
-      grad_square2_pack.set(i, grad_square2_value);
-      grad_square1_pack.set(i, grad_square1_value);
-      grad_dot_pack.set(i, grad_dot_value);
-    }
-    rt::store_pack(grad_square2, first, grad_square2_pack);
-    rt::store_pack(grad_square1, first, grad_square1_pack);
-    rt::store_pack(grad_dot, first, grad_dot_pack);
   }
 };
 
@@ -445,53 +278,23 @@ struct Step_cosine_embedding_loss_backward_2_grad_dot {
     *grad_square1 = mask_3 ? ratio_2 : opmath_t(0);
     *grad_dot = mask_3 ? near::div(grad_cosine, sqrt_value) : opmath_t(0);
   }
+  template <typename Points>
+  OPGEN_DEVICE auto map(const Points& points) const {
+    return points(*this, rt::in(condition), rt::in(condition_2), rt::in(dot), rt::in(square1), rt::in(square2),
+                  rt::in_or<0>(grad_output), rt::out(grad_square2), rt::out(grad_square1), rt::out(grad_dot));
+  }
   OPGEN_DEVICE void point(int64_t point) const {
     const int64_t n = point;
-    opmath_t grad_square2_value;
-    opmath_t grad_square1_value;
-    opmath_t grad_dot_value;
-    compute(condition.load(n), condition_2.load(n), dot.load(n), square1.load(n), square2.load(n),
-            grad_output.load_or_zero(n), &grad_square2_value, &grad_square1_value, &grad_dot_value);
-    grad_square2.store(grad_square2_value, n);
-    grad_square1.store(grad_square1_value, n);
-    grad_dot.store(grad_dot_value, n);
-  }
-  template <int V, typename At>
-  OPGEN_DEVICE void flat(const At& first) const {
-    const auto condition_pack = rt::load_pack<V>(condition, first);
-    const auto condition_2_pack = rt::load_pack<V>(condition_2, first);
-    const auto dot_pack = rt::load_pack<V>(dot, first);
-    const auto square1_pack = rt::load_pack<V>(square1, first);
-    const auto square2_pack = rt::load_pack<V>(square2, first);
-    const auto grad_output_pack = rt::load_pack_or_zero<V>(grad_output, first);
-    rt::Values<opmath_t, V> grad_square2_pack;
-    rt::Values<opmath_t, V> grad_square1_pack;
-    rt::Values<opmath_t, V> grad_dot_pack;
-    OPGEN_UNROLL
-    for (int i = 0; i < V; ++i) {
-      opmath_t grad_square2_value;
-      opmath_t grad_square1_value;
-      opmath_t grad_dot_value;
-      compute(condition_pack.get(i), condition_2_pack.get(i), dot_pack.get(i), square1_pack.get(i), square2_pack.get(i),
-              grad_output_pack.get(i), &grad_square2_value, &grad_square1_value, &grad_dot_value);
-      grad_square2_pack.set(i, grad_square2_value);
-      grad_square1_pack.set(i, grad_square1_value);
-      grad_dot_pack.set(i, grad_dot_value);
-    }
-    rt::store_pack(grad_square2, first, grad_square2_pack);
-    rt::store_pack(grad_square1, first, grad_square1_pack);
-    rt::store_pack(grad_dot, first, grad_dot_pack);
+    rt::map_point(*this, n);
   }
 };
 
 extern "C" const OpgenCudaStep cosine_embedding_loss_cuda_steps[] = {
     rt::kernel<Step_cosine_embedding_loss_forward_0_square2>(),       // 0
     rt::kernel<Step_cosine_embedding_loss_forward_0_output>(),        // 1
-    rt::kernel<Step_cosine_embedding_loss_forward_1_output>(),        // 2
-    rt::kernel<Step_cosine_embedding_loss_forward_2_output>(),        // 3
-    rt::kernel<Step_cosine_embedding_loss_forward_2_condition_2>(),   // 4
-    rt::kernel<Step_cosine_embedding_loss_backward_0_grad_dot>(),     // 5
-    rt::kernel<Step_cosine_embedding_loss_backward_0_grad_input2>(),  // 6
-    rt::kernel<Step_cosine_embedding_loss_backward_1_grad_dot>(),     // 7
-    rt::kernel<Step_cosine_embedding_loss_backward_2_grad_dot>(),     // 8
+    rt::kernel<Step_cosine_embedding_loss_forward_2_output>(),        // 2
+    rt::kernel<Step_cosine_embedding_loss_forward_2_condition_2>(),   // 3
+    rt::kernel<Step_cosine_embedding_loss_backward_0_grad_dot>(),     // 4
+    rt::kernel<Step_cosine_embedding_loss_backward_0_grad_input2>(),  // 5
+    rt::kernel<Step_cosine_embedding_loss_backward_2_grad_dot>(),     // 6
 };

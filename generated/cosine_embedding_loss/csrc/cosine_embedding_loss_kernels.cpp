@@ -64,6 +64,7 @@ int forward_0_square2(const OpgenCall& call, OpgenHost& host) {
 template <typename opmath_t>
 int forward_0_output(const OpgenCall& call, OpgenHost& host) {
   const auto margin = static_cast<opmath_t>(call.reals[0]);
+  const auto divisor = static_cast<opmath_t>(call.reals[1]);
   const int64_t N = call.ints[0];
   const rt::Tensor<int64_t> target(call, 0, 1);
   const rt::Tensor<opmath_t> dot(call, 1, 1);
@@ -109,60 +110,7 @@ int forward_0_output(const OpgenCall& call, OpgenHost& host) {
     });
   });
   const opmath_t output_sum = total.output_sum_fold.value();
-  rt::store(output, rt::origin.at[6], output_sum / N);
-  return rt::status(host);
-}
-
-// Reduces everything to one value, in chunks of fixed size and order.
-template <typename opmath_t>
-int forward_1_output(const OpgenCall& call, OpgenHost& host) {
-  const auto margin = static_cast<opmath_t>(call.reals[0]);
-  const int64_t N = call.ints[0];
-  const rt::Tensor<int64_t> target(call, 0, 1);
-  const rt::Tensor<opmath_t> dot(call, 1, 1);
-  const rt::Tensor<opmath_t> sum_d(call, 2, 1);
-  const rt::Tensor<opmath_t> sum_d_2(call, 3, 1);
-  const rt::Tensor<bool> condition_2(call, 4, 1);
-  const rt::Tensor<bool> condition(call, 5, 1);
-  const rt::Tensor<opmath_t> output(call, 6, 0);
-  rt::Loops<7> over_n;
-  over_n.step(0, target.stride(0));
-  over_n.step(1, dot.stride(0));
-  over_n.step(2, sum_d.stride(0));
-  over_n.step(3, sum_d_2.stride(0));
-  over_n.step(4, condition_2.stride(0));
-  over_n.step(5, condition.stride(0));
-  over_n.dim_of_steps(N);
-  struct Part {
-    rt::Fold<rt::Sum, opmath_t> output_value_fold;
-    void merge(const Part& other) { output_value_fold.merge(other.output_value_fold); }
-  };
-  Part total;
-  rt::chunked(host, over_n.count, total, [=, &host](int64_t begin, int64_t end, Part& part) {
-    auto& output_value_fold = part.output_value_fold;
-    over_n.runs<rt::block>(begin, end, nullptr, [&](const auto& run) {
-      const rt::Source<int64_t> target_at(target, run.at[0], run.step[0], run.size);
-      const rt::Source<opmath_t> dot_at(dot, run.at[1], run.step[1], run.size);
-      const rt::Source<opmath_t> sum_d_at(sum_d, run.at[2], run.step[2], run.size);
-      const rt::Source<opmath_t> sum_d_2_at(sum_d_2, run.at[3], run.step[3], run.size);
-      rt::Sink<bool> condition_2_out(condition_2, run.at[4], run.step[4], run.size);
-      rt::Sink<bool> condition_out(condition, run.at[5], run.step[5], run.size);
-      rt::lanes<rt::lane_count>(run.size, [&, margin](int64_t i, int lane) {
-        const int64_t target_value = target_at[i];
-        const bool mask = target_value == -1;
-        const bool mask_2 = target_value == 1;
-        const opmath_t sqrt_value = rt::sqrt((sum_d_at[i] + opmath_t(1e-12)) * (sum_d_2_at[i] + opmath_t(1e-12)));
-        const opmath_t cosine = dot_at[i] / sqrt_value;
-        const opmath_t clamp_cosine = rt::clamp(cosine - margin, opmath_t(0), rt::inf<opmath_t>());
-        output_value_fold.add(lane, mask_2 ? 1 - cosine : mask ? clamp_cosine : opmath_t(0));
-        condition_2_out.set(i, mask);
-        condition_out.set(i, mask_2);
-      });
-      output_value_fold.ran(run.size);
-    });
-  });
-  const opmath_t output_value = total.output_value_fold.value();
-  rt::store(output, rt::origin.at[6], output_value);
+  rt::store(output, rt::origin.at[6], output_sum / divisor);
   return rt::status(host);
 }
 
@@ -255,6 +203,7 @@ int forward_2_condition_2(const OpgenCall& call, OpgenHost& host) {
 template <typename opmath_t>
 int backward_0_grad_dot(const OpgenCall& call, OpgenHost& host) {
   const auto margin = static_cast<opmath_t>(call.reals[0]);
+  const auto divisor = static_cast<opmath_t>(call.reals[1]);
   const int64_t N = call.ints[0];
   const rt::Tensor<bool> condition(call, 0, 1);
   const rt::Tensor<bool> condition_2(call, 1, 1);
@@ -286,7 +235,7 @@ int backward_0_grad_dot(const OpgenCall& call, OpgenHost& host) {
       rt::Sink<opmath_t> grad_square2_out(grad_square2, run.at[6], run.step[6], run.size);
       rt::Sink<opmath_t> grad_square1_out(grad_square1, run.at[7], run.step[7], run.size);
       rt::Sink<opmath_t> grad_dot_out(grad_dot, run.at[8], run.step[8], run.size);
-      rt::each(run.size, [&, margin](int64_t i) {
+      rt::each(run.size, [&, margin, divisor](int64_t i) {
         const bool condition_value = condition_at[i];
         const bool condition_2_value = condition_2_at[i];
         const opmath_t dot_value = dot_at[i];
@@ -297,7 +246,7 @@ int backward_0_grad_dot(const OpgenCall& call, OpgenHost& host) {
         const bool mask = difference >= 0;
         const bool mask_2 = difference <= rt::inf<opmath_t>();
         const bool mask_3 = condition_value || (condition_2_value && mask && mask_2);
-        const opmath_t grad_each = grad_output_at / N;
+        const opmath_t grad_each = grad_output_at / divisor;
         const opmath_t chosen = condition_value ? -grad_each : opmath_t(0);
         const opmath_t chosen_2 = condition_value ? opmath_t(0) : grad_each;
         const opmath_t chosen_3 = mask && mask_2 ? chosen_2 : opmath_t(0);
@@ -359,69 +308,6 @@ int backward_0_grad_input2(const OpgenCall& call, OpgenHost& host) {
         const opmath_t input2_value = input2_at[i];
         grad_input1_out.set(i, 2 * grad_square1_at[i] * input1_value + grad_dot_value * input2_value);
         grad_input2_out.set(i, 2 * grad_square2_at[i] * input2_value + grad_dot_value * input1_value);
-      });
-    });
-  });
-  return rt::status(host);
-}
-
-// One value per point, nothing shared between points.
-template <typename opmath_t>
-int backward_1_grad_dot(const OpgenCall& call, OpgenHost& host) {
-  const auto margin = static_cast<opmath_t>(call.reals[0]);
-  const int64_t N = call.ints[0];
-  const rt::Tensor<bool> condition(call, 0, 1);
-  const rt::Tensor<bool> condition_2(call, 1, 1);
-  const rt::Tensor<opmath_t> dot(call, 2, 1);
-  const rt::Tensor<opmath_t> square1(call, 3, 1);
-  const rt::Tensor<opmath_t> square2(call, 4, 1);
-  const rt::Tensor<opmath_t> grad_output(call, 5, 0);
-  const rt::Tensor<opmath_t> grad_square2(call, 6, 1);
-  const rt::Tensor<opmath_t> grad_square1(call, 7, 1);
-  const rt::Tensor<opmath_t> grad_dot(call, 8, 1);
-  rt::Loops<9> outer;
-  outer.step(0, condition.stride(0));
-  outer.step(1, condition_2.stride(0));
-  outer.step(2, dot.stride(0));
-  outer.step(3, square1.stride(0));
-  outer.step(4, square2.stride(0));
-  outer.step(6, grad_square2.stride(0));
-  outer.step(7, grad_square1.stride(0));
-  outer.step(8, grad_dot.stride(0));
-  outer.dim_of_steps(N);
-  rt::parallel(host, outer.count, 1, [=, &host](int64_t begin, int64_t end) {
-    outer.runs<rt::block>(begin, end, nullptr, [&](const auto& run) {
-      const auto grad_output_at = rt::load(grad_output, run.at[5]);
-      const rt::Source<bool> condition_at(condition, run.at[0], run.step[0], run.size);
-      const rt::Source<bool> condition_2_at(condition_2, run.at[1], run.step[1], run.size);
-      const rt::Source<opmath_t> dot_at(dot, run.at[2], run.step[2], run.size);
-      const rt::Source<opmath_t> square1_at(square1, run.at[3], run.step[3], run.size);
-      const rt::Source<opmath_t> square2_at(square2, run.at[4], run.step[4], run.size);
-      rt::Sink<opmath_t> grad_square2_out(grad_square2, run.at[6], run.step[6], run.size);
-      rt::Sink<opmath_t> grad_square1_out(grad_square1, run.at[7], run.step[7], run.size);
-      rt::Sink<opmath_t> grad_dot_out(grad_dot, run.at[8], run.step[8], run.size);
-      rt::each(run.size, [&, margin](int64_t i) {
-        const bool condition_value = condition_at[i];
-        const bool condition_2_value = condition_2_at[i];
-        const opmath_t dot_value = dot_at[i];
-        const opmath_t square1_value = square1_at[i];
-        const opmath_t square2_value = square2_at[i];
-        const opmath_t sqrt_value = rt::sqrt(square1_value * square2_value);
-        const opmath_t difference = dot_value / sqrt_value - margin;
-        const bool mask = difference >= 0;
-        const bool mask_2 = difference <= rt::inf<opmath_t>();
-        const bool mask_3 = condition_value || (condition_2_value && mask && mask_2);
-        const opmath_t grad_output_value = grad_output_at;
-        const opmath_t chosen = condition_value ? -grad_output_value : opmath_t(0);
-        const opmath_t chosen_2 = condition_value ? opmath_t(0) : grad_output_value;
-        const opmath_t chosen_3 = mask && mask_2 ? chosen_2 : opmath_t(0);
-        const opmath_t grad_cosine = chosen + (condition_2_value ? chosen_3 : opmath_t(0));
-        const opmath_t power = rt::powi<3>(sqrt_value);
-        const opmath_t ratio = opmath_t(-0.5) * dot_value * square1_value * grad_cosine / power;
-        grad_square2_out.set(i, mask_3 ? ratio : opmath_t(0));
-        const opmath_t ratio_2 = opmath_t(-0.5) * dot_value * square2_value * grad_cosine / power;
-        grad_square1_out.set(i, mask_3 ? ratio_2 : opmath_t(0));
-        grad_dot_out.set(i, mask_3 ? grad_cosine / sqrt_value : opmath_t(0));
       });
     });
   });
@@ -497,11 +383,9 @@ int backward_2_grad_dot(const OpgenCall& call, OpgenHost& host) {
 OPGEN_STEPS(cosine_embedding_loss) = {
     OPGEN_STEP(forward_0_square2),       // 0
     OPGEN_STEP(forward_0_output),        // 1
-    OPGEN_STEP(forward_1_output),        // 2
-    OPGEN_STEP(forward_2_output),        // 3
-    OPGEN_STEP(forward_2_condition_2),   // 4
-    OPGEN_STEP(backward_0_grad_dot),     // 5
-    OPGEN_STEP(backward_0_grad_input2),  // 6
-    OPGEN_STEP(backward_1_grad_dot),     // 7
-    OPGEN_STEP(backward_2_grad_dot),     // 8
+    OPGEN_STEP(forward_2_output),        // 2
+    OPGEN_STEP(forward_2_condition_2),   // 3
+    OPGEN_STEP(backward_0_grad_dot),     // 4
+    OPGEN_STEP(backward_0_grad_input2),  // 5
+    OPGEN_STEP(backward_2_grad_dot),     // 6
 };

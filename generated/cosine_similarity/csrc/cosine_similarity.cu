@@ -103,34 +103,10 @@ struct Step_cosine_similarity_backward_grad_n1 {
     *grad_n2 = -near::div(scaled_grad, n1 * (n2 * n2));
     *grad_n1 = -near::div(scaled_grad, n1 * n1 * n2);
   }
-  OPGEN_DEVICE void point(int64_t point) const {
-    const rt::Place<rank> place = batch.place(point);
-    opmath_t grad_n2_value;
-    opmath_t grad_n1_value;
-    compute(grad_output.load_or_zero(place), sum_d.load(place), norm_d.load(place), norm_d_2.load(place),
-            &grad_n2_value, &grad_n1_value);
-    grad_n2.store(grad_n2_value, place);
-    grad_n1.store(grad_n1_value, place);
-  }
-  template <int V, typename At>
-  OPGEN_DEVICE void flat(const At& first) const {
-    const auto grad_output_pack = rt::load_pack_or_zero<V>(grad_output, first);
-    const auto sum_d_pack = rt::load_pack<V>(sum_d, first);
-    const auto norm_d_pack = rt::load_pack<V>(norm_d, first);
-    const auto norm_d_2_pack = rt::load_pack<V>(norm_d_2, first);
-    rt::Values<opmath_t, V> grad_n2_pack;
-    rt::Values<opmath_t, V> grad_n1_pack;
-    OPGEN_UNROLL
-    for (int i = 0; i < V; ++i) {
-      opmath_t grad_n2_value;
-      opmath_t grad_n1_value;
-      compute(grad_output_pack.get(i), sum_d_pack.get(i), norm_d_pack.get(i), norm_d_2_pack.get(i), &grad_n2_value,
-              &grad_n1_value);
-      grad_n2_pack.set(i, grad_n2_value);
-      grad_n1_pack.set(i, grad_n1_value);
-    }
-    rt::store_pack(grad_n2, first, grad_n2_pack);
-    rt::store_pack(grad_n1, first, grad_n1_pack);
+  template <typename Points>
+  OPGEN_DEVICE auto map(const Points& points) const {
+    return points(*this, rt::in_or<0>(grad_output), rt::in(sum_d), rt::in(norm_d), rt::in(norm_d_2), rt::out(grad_n2),
+                  rt::out(grad_n1));
   }
 };
 
@@ -164,7 +140,7 @@ struct Step_cosine_similarity_backward_grad_x2 {
       const opmath_t norm_d_value = norm_d.load(place);
       const opmath_t norm_d_2_value = norm_d_2.load(place);
       const opmath_t product = rt::max(norm_d_value, eps) * rt::max(norm_d_2_value, eps);
-      const opmath_t grad_sum_d = near::div(grad_output.load_or_zero(place), product);
+      const opmath_t grad_sum_d = near::div(grad_output.load_or(0, place), product);
       const opmath_t x2_value = x2_line[at];
       const opmath_t grad_n1_value = grad_n1.load(place);
       const opmath_t x1_value = x1_line[at];

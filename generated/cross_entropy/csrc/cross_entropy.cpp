@@ -50,7 +50,7 @@ std::tuple<Tensor, Tensor, Tensor, Tensor, Tensor> cross_entropy_forward_0(const
   return {output, logp_max, logp_log, sum_n_all, sum_n_all_2};
 }
 
-// weight given, reduction is sum
+// reduction is sum
 std::tuple<Tensor, Tensor, Tensor, Tensor, Tensor> cross_entropy_forward_1(const Tensor& input, const Tensor& target,
                                                                            const Optional& weight, int64_t ignore_index,
                                                                            const std::string& reduction,
@@ -58,15 +58,15 @@ std::tuple<Tensor, Tensor, Tensor, Tensor, Tensor> cross_entropy_forward_1(const
   opgen::Call call("cross_entropy", OPGEN_CHOOSE_STEPS(cross_entropy), 2);
   call.input("input", input, Element::scalar, {opgen::dim(0, "N"), opgen::dim(1, "C"), opgen::batch});
   call.input("target", target, Element::int64, {opgen::dim(0, "N"), opgen::batch});
-  call.input("weight", weight, Element::scalar, {opgen::dim(1, "C")});
+  call.input("weight", weight, Element::scalar, {opgen::dim(1, "C")}, 1);
   call.begin();
   call.hold();
   call.allocate("logp_max", Element::compute, {opgen::dim(0, "N"), opgen::batch});
   call.allocate("logp_log", Element::compute, {opgen::dim(0, "N"), opgen::batch});
   call.allocate("sum_c", Element::compute, {opgen::dim(0, "N"), opgen::batch});
   call.allocate("output", Element::scalar, {});
-  call.run(0, {0, 3, 4, 2, 5}, {call.size(0), call.size(1)});
-  call.run(2, {1, 2, 0, 3, 4, 5, 6}, {call.size(0), ignore_index, call.size(1)},
+  call.run(2, {0, 3, 4, 2, 5}, {call.size(0), call.size(1)});
+  call.run(3, {1, 2, 0, 3, 4, 5, 6}, {call.size(0), ignore_index, call.size(1)},
            {label_smoothing, 1 - label_smoothing});
   const Tensor output = call.result("output", Element::scalar);
   const Tensor logp_max = recorded ? call.kept("logp_max", Element::compute, 1, {"input"}) : Tensor();
@@ -74,7 +74,7 @@ std::tuple<Tensor, Tensor, Tensor, Tensor, Tensor> cross_entropy_forward_1(const
   return {output, logp_max, logp_log, Tensor(), Tensor()};
 }
 
-// weight given, reduction is none
+// reduction is none
 std::tuple<Tensor, Tensor, Tensor, Tensor, Tensor> cross_entropy_forward_2(const Tensor& input, const Tensor& target,
                                                                            const Optional& weight, int64_t ignore_index,
                                                                            const std::string& reduction,
@@ -82,13 +82,13 @@ std::tuple<Tensor, Tensor, Tensor, Tensor, Tensor> cross_entropy_forward_2(const
   opgen::Call call("cross_entropy", OPGEN_CHOOSE_STEPS(cross_entropy), 2);
   call.input("input", input, Element::scalar, {opgen::dim(0, "N"), opgen::dim(1, "C"), opgen::batch});
   call.input("target", target, Element::int64, {opgen::dim(0, "N"), opgen::batch});
-  call.input("weight", weight, Element::scalar, {opgen::dim(1, "C")});
+  call.input("weight", weight, Element::scalar, {opgen::dim(1, "C")}, 1);
   call.begin();
   call.hold();
   call.allocate("logp_max", Element::compute, {opgen::dim(0, "N"), opgen::batch}, true, recorded);
   call.allocate("logp_log", Element::compute, {opgen::dim(0, "N"), opgen::batch}, true, recorded);
   call.allocate("output", Element::scalar, {opgen::dim(0, "N"), opgen::batch});
-  call.run(3, {0, 3, 4, 2, 1, 5}, {call.size(0), call.size(1), ignore_index}, {1 - label_smoothing, label_smoothing});
+  call.run(4, {0, 3, 4, 2, 1, 5}, {call.size(0), call.size(1), ignore_index}, {1 - label_smoothing, label_smoothing});
   const Tensor output = call.result("output", Element::scalar);
   const Tensor logp_max = recorded ? call.kept("logp_max", Element::compute, 1, {"input"}) : Tensor();
   const Tensor logp_log = recorded ? call.kept("logp_log", Element::compute, 1, {"input"}) : Tensor();
@@ -110,56 +110,14 @@ std::tuple<Tensor, Tensor, Tensor, Tensor, Tensor> cross_entropy_forward_3(const
   call.allocate("sum_c", Element::compute, {opgen::dim(0, "N"), opgen::batch});
   call.allocate("sum_n_all_2", Element::compute, {}, true, recorded);
   call.allocate("output", Element::scalar, {});
-  call.run(4, {0, 2, 3, 4}, {call.size(0), call.size(1)});
-  call.run(5, {1, 0, 2, 3, 4, 5, 6}, {call.size(0), ignore_index, call.size(1)},
+  call.run(5, {0, 2, 3, 4}, {call.size(0), call.size(1)});
+  call.run(6, {1, 0, 2, 3, 4, 5, 6}, {call.size(0), ignore_index, call.size(1)},
            {label_smoothing, 1 - label_smoothing});
   const Tensor output = call.result("output", Element::scalar);
   const Tensor logp_max = recorded ? call.kept("logp_max", Element::compute, 1, {"input"}) : Tensor();
   const Tensor logp_log = recorded ? call.kept("logp_log", Element::compute, 1, {"input"}) : Tensor();
   const Tensor sum_n_all_2 = recorded ? call.result("sum_n_all_2", Element::compute) : Tensor();
   return {output, logp_max, logp_log, Tensor(), sum_n_all_2};
-}
-
-// weight not given, reduction is sum
-std::tuple<Tensor, Tensor, Tensor, Tensor, Tensor> cross_entropy_forward_4(const Tensor& input, const Tensor& target,
-                                                                           const Optional& weight, int64_t ignore_index,
-                                                                           const std::string& reduction,
-                                                                           double label_smoothing, bool recorded) {
-  opgen::Call call("cross_entropy", OPGEN_CHOOSE_STEPS(cross_entropy), 2);
-  call.input("input", input, Element::scalar, {opgen::dim(0, "N"), opgen::dim(1, "C"), opgen::batch});
-  call.input("target", target, Element::int64, {opgen::dim(0, "N"), opgen::batch});
-  call.begin();
-  call.hold();
-  call.allocate("logp_max", Element::compute, {opgen::dim(0, "N"), opgen::batch});
-  call.allocate("logp_log", Element::compute, {opgen::dim(0, "N"), opgen::batch});
-  call.allocate("sum_c", Element::compute, {opgen::dim(0, "N"), opgen::batch});
-  call.allocate("output", Element::scalar, {});
-  call.run(4, {0, 2, 3, 4}, {call.size(0), call.size(1)});
-  call.run(6, {1, 0, 2, 3, 4, 5}, {call.size(0), ignore_index, call.size(1)}, {label_smoothing, 1 - label_smoothing});
-  const Tensor output = call.result("output", Element::scalar);
-  const Tensor logp_max = recorded ? call.kept("logp_max", Element::compute, 1, {"input"}) : Tensor();
-  const Tensor logp_log = recorded ? call.kept("logp_log", Element::compute, 1, {"input"}) : Tensor();
-  return {output, logp_max, logp_log, Tensor(), Tensor()};
-}
-
-// weight not given, reduction is none
-std::tuple<Tensor, Tensor, Tensor, Tensor, Tensor> cross_entropy_forward_5(const Tensor& input, const Tensor& target,
-                                                                           const Optional& weight, int64_t ignore_index,
-                                                                           const std::string& reduction,
-                                                                           double label_smoothing, bool recorded) {
-  opgen::Call call("cross_entropy", OPGEN_CHOOSE_STEPS(cross_entropy), 2);
-  call.input("input", input, Element::scalar, {opgen::dim(0, "N"), opgen::dim(1, "C"), opgen::batch});
-  call.input("target", target, Element::int64, {opgen::dim(0, "N"), opgen::batch});
-  call.begin();
-  call.hold();
-  call.allocate("logp_max", Element::compute, {opgen::dim(0, "N"), opgen::batch}, true, recorded);
-  call.allocate("logp_log", Element::compute, {opgen::dim(0, "N"), opgen::batch}, true, recorded);
-  call.allocate("output", Element::scalar, {opgen::dim(0, "N"), opgen::batch});
-  call.run(7, {0, 2, 3, 1, 4}, {call.size(0), call.size(1), ignore_index}, {1 - label_smoothing, label_smoothing});
-  const Tensor output = call.result("output", Element::scalar);
-  const Tensor logp_max = recorded ? call.kept("logp_max", Element::compute, 1, {"input"}) : Tensor();
-  const Tensor logp_log = recorded ? call.kept("logp_log", Element::compute, 1, {"input"}) : Tensor();
-  return {output, logp_max, logp_log, Tensor(), Tensor()};
 }
 
 std::tuple<Tensor, Tensor, Tensor, Tensor, Tensor> cross_entropy_forward(const Tensor& input, const Tensor& target,
@@ -169,19 +127,13 @@ std::tuple<Tensor, Tensor, Tensor, Tensor, Tensor> cross_entropy_forward(const T
   if (weight.has_value() && reduction == "mean") {
     return cross_entropy_forward_0(input, target, weight, ignore_index, reduction, label_smoothing, recorded);
   }
-  if (weight.has_value() && reduction == "sum") {
+  if (reduction == "sum") {
     return cross_entropy_forward_1(input, target, weight, ignore_index, reduction, label_smoothing, recorded);
   }
-  if (weight.has_value() && reduction == "none") {
+  if (reduction == "none") {
     return cross_entropy_forward_2(input, target, weight, ignore_index, reduction, label_smoothing, recorded);
   }
-  if (!weight.has_value() && reduction == "mean") {
-    return cross_entropy_forward_3(input, target, weight, ignore_index, reduction, label_smoothing, recorded);
-  }
-  if (!weight.has_value() && reduction == "sum") {
-    return cross_entropy_forward_4(input, target, weight, ignore_index, reduction, label_smoothing, recorded);
-  }
-  return cross_entropy_forward_5(input, target, weight, ignore_index, reduction, label_smoothing, recorded);
+  return cross_entropy_forward_3(input, target, weight, ignore_index, reduction, label_smoothing, recorded);
 }
 
 // weight given, reduction is mean
@@ -210,16 +162,16 @@ std::tuple<Tensor, Tensor> cross_entropy_backward_0(const Tensor& grad_output, c
   call.allocate("grad_weight_hit", Element::compute, {opgen::dim(1, "C")}, mask[2]);
   call.allocate("grad_weight_share", Element::compute, {opgen::dim(1, "C")}, mask[2]);
   call.allocate("grad_weight", Element::scalar, {opgen::dim(1, "C")}, mask[2]);
-  if (mask[2]) call.run(8, {0, 6, 7, 8});
-  if (mask[0] || mask[2]) call.run(9, {2, 0, 7, 9}, {call.size(0), ignore_index, call.size(1)}, {label_smoothing});
-  if (mask[0]) call.run(10, {3, 10}, {call.size(1)});
+  if (mask[2]) call.run(7, {0, 6, 7, 8});
+  if (mask[0] || mask[2]) call.run(8, {2, 0, 7, 9}, {call.size(0), ignore_index, call.size(1)}, {label_smoothing});
+  if (mask[0]) call.run(9, {3, 10}, {call.size(1)});
   if (mask[0]) {
-    call.run(11, {9, 2, 0, 7, 10, 3, 4, 5, 1, 11}, {call.size(0), ignore_index, call.size(1)}, {1 - label_smoothing});
+    call.run(10, {9, 2, 0, 7, 10, 3, 4, 5, 1, 11}, {call.size(0), ignore_index, call.size(1)}, {1 - label_smoothing});
   }
-  if (mask[2]) call.run(12, {2, 1, 4, 5, 9, 12}, {call.size(1), call.size(0), ignore_index}, {label_smoothing});
-  if (mask[2]) call.run(13, {13, 2, 0, 7, 1, 4, 5}, {call.size(1), call.size(0), ignore_index}, {1 - label_smoothing});
-  if (mask[2]) call.run(14, {14, 2, 8}, {call.size(1), call.size(0), ignore_index});
-  if (mask[2]) call.run(15, {12, 13, 14, 15}, {call.size(1)});
+  if (mask[2]) call.run(11, {2, 1, 4, 5, 9, 12}, {call.size(1), call.size(0), ignore_index}, {label_smoothing});
+  if (mask[2]) call.run(12, {13, 2, 0, 7, 1, 4, 5}, {call.size(1), call.size(0), ignore_index}, {1 - label_smoothing});
+  if (mask[2]) call.run(13, {14, 2, 8}, {call.size(1), call.size(0), ignore_index});
+  if (mask[2]) call.run(14, {12, 13, 14, 15}, {call.size(1)});
   const Tensor grad_input = call.result("grad_input", Element::scalar, 2, "input");
   const Tensor grad_weight = call.result("grad_weight", Element::scalar);
   return {grad_input, grad_weight};
@@ -247,14 +199,14 @@ std::tuple<Tensor, Tensor> cross_entropy_backward_1(const Tensor& grad_output, c
   call.allocate("grad_weight_sum_c", Element::compute, {opgen::dim(1, "C")}, mask[2]);
   call.allocate("grad_weight_hit", Element::compute, {opgen::dim(1, "C")}, mask[2]);
   call.allocate("grad_weight", Element::scalar, {opgen::dim(1, "C")}, mask[2]);
-  if (mask[0] || mask[2]) call.run(16, {2, 0, 6}, {call.size(0), ignore_index, call.size(1)}, {label_smoothing});
-  if (mask[0]) call.run(10, {3, 7}, {call.size(1)});
+  if (mask[0] || mask[2]) call.run(15, {2, 0, 6}, {call.size(0), ignore_index, call.size(1)}, {label_smoothing});
+  if (mask[0]) call.run(9, {3, 7}, {call.size(1)});
   if (mask[0]) {
-    call.run(17, {6, 2, 0, 7, 3, 4, 5, 1, 8}, {call.size(0), ignore_index, call.size(1)}, {1 - label_smoothing});
+    call.run(16, {6, 2, 0, 7, 3, 4, 5, 1, 8}, {call.size(0), ignore_index, call.size(1)}, {1 - label_smoothing});
   }
-  if (mask[2]) call.run(12, {2, 1, 4, 5, 6, 9}, {call.size(1), call.size(0), ignore_index}, {label_smoothing});
-  if (mask[2]) call.run(18, {10, 2, 0, 1, 4, 5}, {call.size(1), call.size(0), ignore_index}, {1 - label_smoothing});
-  if (mask[2]) call.run(19, {9, 10, 11}, {call.size(1)});
+  if (mask[2]) call.run(11, {2, 1, 4, 5, 6, 9}, {call.size(1), call.size(0), ignore_index}, {label_smoothing});
+  if (mask[2]) call.run(17, {10, 2, 0, 1, 4, 5}, {call.size(1), call.size(0), ignore_index}, {1 - label_smoothing});
+  if (mask[2]) call.run(18, {9, 10, 11}, {call.size(1)});
   const Tensor grad_input = call.result("grad_input", Element::scalar, 2, "input");
   const Tensor grad_weight = call.result("grad_weight", Element::scalar);
   return {grad_input, grad_weight};
@@ -282,14 +234,14 @@ std::tuple<Tensor, Tensor> cross_entropy_backward_2(const Tensor& grad_output, c
   call.allocate("grad_weight_sum_c", Element::compute, {opgen::dim(1, "C")}, mask[2]);
   call.allocate("grad_weight_hit", Element::compute, {opgen::dim(1, "C")}, mask[2]);
   call.allocate("grad_weight", Element::scalar, {opgen::dim(1, "C")}, mask[2]);
-  if (mask[0] || mask[2]) call.run(20, {2, 0, 6}, {call.size(0), ignore_index, call.size(1)}, {label_smoothing});
-  if (mask[0]) call.run(10, {3, 7}, {call.size(1)});
+  if (mask[0] || mask[2]) call.run(19, {2, 0, 6}, {call.size(0), ignore_index, call.size(1)}, {label_smoothing});
+  if (mask[0]) call.run(9, {3, 7}, {call.size(1)});
   if (mask[0]) {
-    call.run(21, {6, 2, 0, 7, 3, 4, 5, 1, 8}, {call.size(0), ignore_index, call.size(1)}, {1 - label_smoothing});
+    call.run(20, {6, 2, 0, 7, 3, 4, 5, 1, 8}, {call.size(0), ignore_index, call.size(1)}, {1 - label_smoothing});
   }
-  if (mask[2]) call.run(12, {2, 1, 4, 5, 6, 9}, {call.size(1), call.size(0), ignore_index}, {label_smoothing});
-  if (mask[2]) call.run(22, {10, 2, 0, 1, 4, 5}, {call.size(1), call.size(0), ignore_index}, {1 - label_smoothing});
-  if (mask[2]) call.run(19, {9, 10, 11}, {call.size(1)});
+  if (mask[2]) call.run(11, {2, 1, 4, 5, 6, 9}, {call.size(1), call.size(0), ignore_index}, {label_smoothing});
+  if (mask[2]) call.run(21, {10, 2, 0, 1, 4, 5}, {call.size(1), call.size(0), ignore_index}, {1 - label_smoothing});
+  if (mask[2]) call.run(18, {9, 10, 11}, {call.size(1)});
   const Tensor grad_input = call.result("grad_input", Element::scalar, 2, "input");
   const Tensor grad_weight = call.result("grad_weight", Element::scalar);
   return {grad_input, grad_weight};
@@ -313,7 +265,7 @@ std::tuple<Tensor, Tensor> cross_entropy_backward_3(const Tensor& grad_output, c
   call.hold();
   call.allocate("grad_input", Element::scalar, {opgen::dim(0, "N"), opgen::dim(1, "C"), opgen::batch}, mask[0]);
   if (mask[0]) {
-    call.run(23, {2, 0, 5, 3, 4, 1, 6}, {call.size(0), ignore_index, call.size(1)},
+    call.run(22, {2, 0, 5, 3, 4, 1, 6}, {call.size(0), ignore_index, call.size(1)},
              {label_smoothing, 1 - label_smoothing});
   }
   return {call.result("grad_input", Element::scalar, 2, "input"), Tensor()};
@@ -336,7 +288,7 @@ std::tuple<Tensor, Tensor> cross_entropy_backward_4(const Tensor& grad_output, c
   call.hold();
   call.allocate("grad_input", Element::scalar, {opgen::dim(0, "N"), opgen::dim(1, "C"), opgen::batch}, mask[0]);
   if (mask[0]) {
-    call.run(24, {2, 0, 3, 4, 1, 5}, {call.size(0), ignore_index, call.size(1)},
+    call.run(23, {2, 0, 3, 4, 1, 5}, {call.size(0), ignore_index, call.size(1)},
              {label_smoothing, 1 - label_smoothing});
   }
   return {call.result("grad_input", Element::scalar, 2, "input"), Tensor()};
@@ -359,7 +311,7 @@ std::tuple<Tensor, Tensor> cross_entropy_backward_5(const Tensor& grad_output, c
   call.hold();
   call.allocate("grad_input", Element::scalar, {opgen::dim(0, "N"), opgen::dim(1, "C"), opgen::batch}, mask[0]);
   if (mask[0]) {
-    call.run(25, {2, 0, 3, 4, 1, 5}, {call.size(0), ignore_index, call.size(1)},
+    call.run(24, {2, 0, 3, 4, 1, 5}, {call.size(0), ignore_index, call.size(1)},
              {label_smoothing, 1 - label_smoothing});
   }
   return {call.result("grad_input", Element::scalar, 2, "input"), Tensor()};

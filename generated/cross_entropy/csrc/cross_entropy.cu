@@ -124,6 +124,57 @@ struct Step_cross_entropy_forward_0_output {
   }
 };
 
+// reduces across memory: neighbouring columns together, rows in fixed order
+template <typename scalar_t, int rank>
+struct Step_cross_entropy_forward_1_sum_c {
+  using opmath_t = rt::math_t<scalar_t>;
+  using near = rt::Near<scalar_t>;
+  static constexpr rt::Rows<1> launch = {rt::count(rt::elements(), rt::integer(0)), {rt::count(rt::integer(1))}, true};
+  static constexpr auto fields =
+      rt::fields(rt::tensor(0, 3, 2, 1), rt::tensor(3, 1, -1, 0), rt::tensor(1, 2, 1), rt::tensor(2, 2, 1),
+                 rt::tensor(4, 2, 1), rt::integer(1), rt::elements(), rt::batch());
+  rt::Tensor<const scalar_t, rank> input, weight;
+  rt::Tensor<opmath_t, rank> logp_max, logp_log, sum_c;
+  rt::Divider<rank> c_size, batch_size;
+  rt::Batch<rank> batch;
+
+  template <typename Team>
+  OPGEN_DEVICE void row(int64_t point) const {
+    int64_t rest = point;
+    const rt::Place<rank> place = batch.place(rt::split(&rest, batch_size));
+    const int64_t n = rest;
+    const auto input_row = rt::read_row<Team, 1>(c_size.size, input, n, 0, place);
+    const auto weight_row = rt::read_row_or<Team, 0, 1>(c_size.size, weight, 0);
+    rt::Max<opmath_t> logp_max_value_fold;
+    rt::each<Team>(c_size.size, [&](auto at) { logp_max_value_fold.add(input_row[at]); });
+    rt::join<Team>(&logp_max_value_fold);
+    const opmath_t logp_max_value = logp_max_value_fold.value;
+    if (Team::rank() == 0) {
+      logp_max.store(logp_max_value, n, place);
+    }
+    rt::Sum<opmath_t> logp_sum_fold;
+    rt::each<Team>(c_size.size, rt::settled(&logp_sum_fold),
+                   [&](auto at) { logp_sum_fold.add(near::exp(input_row[at] - logp_max_value)); });
+    logp_sum_fold.finish();
+    rt::join<Team>(&logp_sum_fold);
+    const opmath_t logp_sum = logp_sum_fold.value;
+    const opmath_t logp_log_value = rt::log(logp_sum);
+    if (Team::rank() == 0) {
+      logp_log.store(logp_log_value, n, place);
+    }
+    rt::Sum<opmath_t> sum_c_value_fold;
+    rt::each<Team>(c_size.size, rt::settled(&sum_c_value_fold), [&](auto at) {
+      sum_c_value_fold.add(weight_row[at] * (input_row[at] - logp_max_value - logp_log_value));
+    });
+    sum_c_value_fold.finish();
+    rt::join<Team>(&sum_c_value_fold);
+    const opmath_t sum_c_value = sum_c_value_fold.value;
+    if (Team::rank() == 0) {
+      sum_c.store(sum_c_value, n, place);
+    }
+  }
+};
+
 // reduces everything to one value, in chunks of fixed size and order
 template <typename scalar_t, int rank>
 struct Step_cross_entropy_forward_1_output {
@@ -143,12 +194,7 @@ struct Step_cross_entropy_forward_1_output {
   rt::Divider<rank> batch_size;
   rt::Batch<rank> batch;
 
-  struct Folds {
-    rt::Sum<opmath_t> output_value_fold;
-    OPGEN_DEVICE void merge(const Folds& other) { output_value_fold.merge(other.output_value_fold); }
-    OPGEN_DEVICE void settle() { output_value_fold.settle(); }
-    OPGEN_DEVICE void finish() { output_value_fold.finish(); }
-  };
+  using Folds = rt::Sum<opmath_t>;
   OPGEN_DEVICE void fold(int64_t /* point */, int64_t inner, Folds* folds) const {
     int64_t inner_rest = inner;
     const rt::Place<rank> place = batch.place(rt::split(&inner_rest, batch_size));
@@ -161,14 +207,14 @@ struct Step_cross_entropy_forward_1_output {
     opmath_t chosen;
     if (keep) {
       const opmath_t centred = input.load(n, rt::checked(target_value, C), place) - logp_max.load(n, place);
-      chosen = -(weight.load(rt::checked(target_value, C)) * (centred - logp_log.load(n, place)));
+      chosen = -(weight.load_or(1, rt::checked(target_value, C)) * (centred - logp_log.load(n, place)));
     } else {
       chosen = 0;
     }
-    folds->output_value_fold.add(factor * chosen + product);
+    folds[0].add(factor * chosen + product);
   }
   OPGEN_DEVICE void finish(int64_t /* point */, const Folds& folds) const {
-    const opmath_t output_value = folds.output_value_fold.value;
+    const opmath_t output_value = folds.value;
     output.store(output_value);
   }
 };
@@ -198,7 +244,7 @@ struct Step_cross_entropy_forward_2_output {
     const rt::Place<rank> place = batch.place(rt::split(&rest, batch_size));
     const int64_t n = rest;
     const auto input_row = rt::read_row<Team, 1>(c_size.size, input, n, 0, place);
-    const auto weight_row = rt::read_row<Team, 0>(c_size.size, weight, 0);
+    const auto weight_row = rt::read_row_or<Team, 0, 1>(c_size.size, weight, 0);
     rt::Max<opmath_t> logp_max_value_fold;
     rt::each<Team>(c_size.size, [&](auto at) { logp_max_value_fold.add(input_row[at]); });
     rt::join<Team>(&logp_max_value_fold);
@@ -232,7 +278,7 @@ struct Step_cross_entropy_forward_2_output {
       if (keep) {
         const opmath_t centred = input.load(n, rt::checked(target_value, C), place) - logp_max_value;
         const opmath_t difference = centred - logp_log_value;
-        chosen = -(weight.load(rt::checked(target_value, C)) * difference);
+        chosen = -(weight.load_or(1, rt::checked(target_value, C)) * difference);
       } else {
         chosen = 0;
       }
@@ -352,117 +398,6 @@ struct Step_cross_entropy_forward_3_output {
   }
 };
 
-// reduces everything to one value, in chunks of fixed size and order
-template <typename scalar_t, int rank>
-struct Step_cross_entropy_forward_4_output {
-  using opmath_t = rt::math_t<scalar_t>;
-  using near = rt::Near<scalar_t>;
-  static constexpr rt::Columns<false> launch = {rt::count(), rt::count(rt::elements(), rt::integer(0))};
-  static constexpr auto fields = rt::fields(rt::tensor(0, 2, 1), rt::tensor(1, 3, 2), rt::tensor(2, 2, 1),
-                                            rt::tensor(3, 2, 1), rt::tensor(4, 2, 1), rt::tensor(5, 0, -1), rt::real(0),
-                                            rt::real(1), rt::integer(1), rt::integer(2), rt::elements(), rt::batch());
-  rt::Tensor<const int64_t, rank> target;
-  rt::Tensor<const scalar_t, rank> input;
-  rt::Tensor<const opmath_t, rank> logp_max, logp_log, sum_c;
-  rt::Tensor<scalar_t, rank> output;
-  opmath_t label_smoothing, factor;
-  int64_t ignore_index, C;
-  rt::Divider<rank> batch_size;
-  rt::Batch<rank> batch;
-
-  struct Folds {
-    rt::Sum<opmath_t> output_value_fold;
-    OPGEN_DEVICE void merge(const Folds& other) { output_value_fold.merge(other.output_value_fold); }
-    OPGEN_DEVICE void settle() { output_value_fold.settle(); }
-    OPGEN_DEVICE void finish() { output_value_fold.finish(); }
-  };
-  OPGEN_DEVICE void fold(int64_t /* point */, int64_t inner, Folds* folds) const {
-    int64_t inner_rest = inner;
-    const rt::Place<rank> place = batch.place(rt::split(&inner_rest, batch_size));
-    const int64_t n = inner_rest;
-    const bool mask = label_smoothing > 0;
-    const int64_t target_value = target.load(n, place);
-    const bool keep = target_value != ignore_index;
-    const opmath_t ratio = near::div(-sum_c.load(n, place), static_cast<opmath_t>(C));
-    const opmath_t product = label_smoothing * (keep && mask ? ratio : opmath_t(0));
-    opmath_t chosen;
-    if (keep) {
-      const opmath_t centred = input.load(n, rt::checked(target_value, C), place) - logp_max.load(n, place);
-      chosen = -(centred - logp_log.load(n, place));
-    } else {
-      chosen = 0;
-    }
-    folds->output_value_fold.add(factor * chosen + product);
-  }
-  OPGEN_DEVICE void finish(int64_t /* point */, const Folds& folds) const {
-    const opmath_t output_value = folds.output_value_fold.value;
-    output.store(output_value);
-  }
-};
-
-// reduces across memory: neighbouring columns together, rows in fixed order
-template <typename scalar_t, int rank>
-struct Step_cross_entropy_forward_5_output {
-  using opmath_t = rt::math_t<scalar_t>;
-  using near = rt::Near<scalar_t>;
-  static constexpr rt::Rows<1> launch = {rt::count(rt::elements(), rt::integer(0)), {rt::count(rt::integer(1))}};
-  static constexpr auto fields = rt::fields(rt::tensor(0, 3, 2, 1), rt::tensor(1, 2, 1), rt::tensor(2, 2, 1),
-                                            rt::tensor(3, 2, 1), rt::tensor(4, 2, 1), rt::integer(1), rt::elements(),
-                                            rt::integer(2), rt::integer(1), rt::real(0), rt::real(1), rt::batch());
-  rt::Tensor<const scalar_t, rank> input;
-  rt::Tensor<opmath_t, rank> logp_max, logp_log;
-  rt::Tensor<const int64_t, rank> target;
-  rt::Tensor<scalar_t, rank> output;
-  rt::Divider<rank> c_size, batch_size;
-  int64_t ignore_index, C;
-  opmath_t factor, label_smoothing;
-  rt::Batch<rank> batch;
-
-  template <typename Team>
-  OPGEN_DEVICE void row(int64_t point) const {
-    int64_t rest = point;
-    const rt::Place<rank> place = batch.place(rt::split(&rest, batch_size));
-    const int64_t n = rest;
-    const auto input_row = rt::read_row<Team, 1>(c_size.size, input, n, 0, place);
-    rt::Max<opmath_t> logp_max_value_fold;
-    rt::each<Team>(c_size.size, [&](auto at) { logp_max_value_fold.add(input_row[at]); });
-    rt::join<Team>(&logp_max_value_fold);
-    const opmath_t logp_max_value = logp_max_value_fold.value;
-    if (Team::rank() == 0) {
-      logp_max.store(logp_max_value, n, place);
-    }
-    rt::Sum<opmath_t> logp_sum_fold;
-    rt::each<Team>(c_size.size, rt::settled(&logp_sum_fold),
-                   [&](auto at) { logp_sum_fold.add(near::exp(input_row[at] - logp_max_value)); });
-    logp_sum_fold.finish();
-    rt::join<Team>(&logp_sum_fold);
-    const opmath_t logp_sum = logp_sum_fold.value;
-    const opmath_t logp_log_value = rt::log(logp_sum);
-    if (Team::rank() == 0) {
-      logp_log.store(logp_log_value, n, place);
-    }
-    rt::Sum<opmath_t> sum_c_fold;
-    rt::each<Team>(c_size.size, rt::settled(&sum_c_fold),
-                   [&](auto at) { sum_c_fold.add(input_row[at] - logp_max_value - logp_log_value); });
-    sum_c_fold.finish();
-    rt::join<Team>(&sum_c_fold);
-    const opmath_t sum_c = sum_c_fold.value;
-    const int64_t target_value = target.load(n, place);
-    const bool keep = target_value != ignore_index;
-    if (Team::rank() == 0) {
-      const opmath_t ratio = near::div(-sum_c, static_cast<opmath_t>(C));
-      const opmath_t product = label_smoothing * (keep && label_smoothing > 0 ? ratio : opmath_t(0));
-      opmath_t chosen;
-      if (keep) {
-        chosen = -(input.load(n, rt::checked(target_value, C), place) - logp_max_value - logp_log_value);
-      } else {
-        chosen = 0;
-      }
-      output.store(factor * chosen + product, n, place);
-    }
-  }
-};
-
 // one value per point, nothing shared between points
 template <typename scalar_t, int rank>
 struct Step_cross_entropy_backward_0_grad_sum_n_all_2 {
@@ -476,7 +411,7 @@ struct Step_cross_entropy_backward_0_grad_sum_n_all_2 {
   rt::Tensor<const opmath_t, rank> sum_n_all, sum_n_all_2;
 
   OPGEN_DEVICE void point(int64_t /* point */) const {
-    const opmath_t scaled_grad = grad_output.load_or_zero() * sum_n_all.load();
+    const opmath_t scaled_grad = grad_output.load_or(0) * sum_n_all.load();
     grad_sum_n_all_2.store(-near::div(scaled_grad, rt::powi<2>(sum_n_all_2.load())));
   }
 };
@@ -500,29 +435,19 @@ struct Step_cross_entropy_backward_0_grad_sum_c {
   rt::Batch<rank> batch;
 
   OPGEN_DEVICE void compute(int64_t target, opmath_t* grad_sum_c) const {
-    const opmath_t product = label_smoothing * near::div(grad_output.load_or_zero(), sum_n_all_2.load());
+    const opmath_t product = label_smoothing * near::div(grad_output.load_or(0), sum_n_all_2.load());
     const bool mask = target != ignore_index && label_smoothing > 0;
     *grad_sum_c = mask ? -near::div(product, static_cast<opmath_t>(C)) : opmath_t(0);
+  }
+  template <typename Points>
+  OPGEN_DEVICE auto map(const Points& points) const {
+    return points(*this, rt::in(target), rt::out(grad_sum_c));
   }
   OPGEN_DEVICE void point(int64_t point) const {
     int64_t rest = point;
     const rt::Place<rank> place = batch.place(rt::split(&rest, batch_size));
     const int64_t n = rest;
-    opmath_t grad_sum_c_value;
-    compute(target.load(n, place), &grad_sum_c_value);
-    grad_sum_c.store(grad_sum_c_value, n, place);
-  }
-  template <int V, typename At>
-  OPGEN_DEVICE void flat(const At& first) const {
-    const auto target_pack = rt::load_pack<V>(target, first);
-    rt::Values<opmath_t, V> grad_sum_c_pack;
-    OPGEN_UNROLL
-    for (int i = 0; i < V; ++i) {
-      opmath_t grad_sum_c_value;
-      compute(target_pack.get(i), &grad_sum_c_value);
-      grad_sum_c_pack.set(i, grad_sum_c_value);
-    }
-    rt::store_pack(grad_sum_c, first, grad_sum_c_pack);
+    rt::map_point(*this, n, place);
   }
 };
 
@@ -535,28 +460,21 @@ struct Step_cross_entropy_backward_0_sum_grad_logp_others {
   rt::Tensor<const scalar_t, rank> weight;
   rt::Tensor<opmath_t, rank> sum_grad_logp_others;
 
-  struct Folds {
-    rt::Sum<opmath_t> sum_grad_logp_others_value_fold;
-    OPGEN_DEVICE void merge(const Folds& other) {
-      sum_grad_logp_others_value_fold.merge(other.sum_grad_logp_others_value_fold);
-    }
-    OPGEN_DEVICE void settle() { sum_grad_logp_others_value_fold.settle(); }
-    OPGEN_DEVICE void finish() { sum_grad_logp_others_value_fold.finish(); }
-  };
+  using Folds = rt::Sum<opmath_t>;
   OPGEN_DEVICE void fold(int64_t /* point */, int64_t inner, Folds* folds) const {
     const int64_t c = inner;
-    folds->sum_grad_logp_others_value_fold.add(weight.load(c));
+    folds[0].add(weight.load(c));
   }
   template <int V>
   OPGEN_DEVICE void flat(int64_t first, Folds* folds) const {
     const auto weight_pack = rt::load_pack<V>(weight, first);
     OPGEN_UNROLL
     for (int i = 0; i < V; ++i) {
-      folds->sum_grad_logp_others_value_fold.add(weight_pack.get(i));
+      folds[0].add(weight_pack.get(i));
     }
   }
   OPGEN_DEVICE void finish(int64_t /* point */, const Folds& folds) const {
-    const opmath_t sum_grad_logp_others_value = folds.sum_grad_logp_others_value_fold.value;
+    const opmath_t sum_grad_logp_others_value = folds.value;
     sum_grad_logp_others.store(sum_grad_logp_others_value);
   }
 };
@@ -591,7 +509,7 @@ struct Step_cross_entropy_backward_0_grad_input {
     const opmath_t grad_sum_c_value = grad_sum_c.load(n, place);
     const int64_t target_value = target.load(n, place);
     const bool keep = target_value != ignore_index;
-    const opmath_t grad_hit = factor * near::div(grad_output.load_or_zero(), sum_n_all_2.load());
+    const opmath_t grad_hit = factor * near::div(grad_output.load_or(0), sum_n_all_2.load());
     const opmath_t scaled_grad = grad_sum_c_value * sum_grad_logp_others.load();
     const bool mask = target_value >= 0 && target_value < C;
     opmath_t chosen;
@@ -673,14 +591,7 @@ struct Step_cross_entropy_backward_0_grad_weight_sum_c_alone {
   rt::Divider<rank> batch_size;
   rt::Batch<rank> batch;
 
-  struct Folds {
-    rt::Sum<opmath_t> grad_weight_sum_c_value_fold;
-    OPGEN_DEVICE void merge(const Folds& other) {
-      grad_weight_sum_c_value_fold.merge(other.grad_weight_sum_c_value_fold);
-    }
-    OPGEN_DEVICE void settle() { grad_weight_sum_c_value_fold.settle(); }
-    OPGEN_DEVICE void finish() { grad_weight_sum_c_value_fold.finish(); }
-  };
+  using Folds = rt::Sum<opmath_t>;
   template <int V>
   OPGEN_DEVICE void fold(int64_t point, int64_t inner, Folds* folds) const {
     const int64_t c = point;
@@ -690,44 +601,15 @@ struct Step_cross_entropy_backward_0_grad_weight_sum_c_alone {
     const auto input_line = rt::read_line<V, 1>(input, n, c, place);
     rt::lanes<V>([&](int at) {
       const bool mask = label_smoothing > 0;
+      const opmath_t difference = input_line[at] - logp_max.load(n, place) - logp_log.load(n, place);
       const bool mask_2 = target.load(n, place) != ignore_index && mask;
-      const opmath_t centred = input_line[at] - logp_max.load(n, place);
-      const opmath_t difference = centred - logp_log.load(n, place);
-      const opmath_t scaled_grad = difference * grad_sum_c.load(n, place);
-      folds[at].grad_weight_sum_c_value_fold.add(mask_2 ? scaled_grad : opmath_t(0));
+      folds[at].add(mask_2 ? difference * grad_sum_c.load(n, place) : opmath_t(0));
     });
   }
   OPGEN_DEVICE void finish(int64_t point, const Folds& folds) const {
     const int64_t c = point;
-    const opmath_t grad_weight_sum_c_value = folds.grad_weight_sum_c_value_fold.value;
+    const opmath_t grad_weight_sum_c_value = folds.value;
     grad_weight_sum_c.store(grad_weight_sum_c_value, c);
-  }
-};
-
-template <typename scalar_t, int rank>
-struct Step_cross_entropy_backward_0_grad_weight_hit_base {
-  using opmath_t = rt::math_t<scalar_t>;
-  static constexpr rt::Flat<sizeof(scalar_t)> launch = {{rt::count(rt::integer(0))}};
-  static constexpr auto fields = rt::fields(rt::tensor(0, 1, -1));
-  rt::Tensor<opmath_t, rank> grad_weight_hit;
-
-  OPGEN_DEVICE void compute(opmath_t* grad_weight_hit) const { *grad_weight_hit = 0; }
-  OPGEN_DEVICE void point(int64_t point) const {
-    const int64_t c = point;
-    opmath_t grad_weight_hit_value;
-    compute(&grad_weight_hit_value);
-    grad_weight_hit.store(grad_weight_hit_value, c);
-  }
-  template <int V, typename At>
-  OPGEN_DEVICE void flat(const At& first) const {
-    rt::Values<opmath_t, V> grad_weight_hit_pack;
-    OPGEN_UNROLL
-    for (int i = 0; i < V; ++i) {
-      opmath_t grad_weight_hit_value;
-      compute(&grad_weight_hit_value);
-      grad_weight_hit_pack.set(i, grad_weight_hit_value);
-    }
-    rt::store_pack(grad_weight_hit, first, grad_weight_hit_pack);
   }
 };
 
@@ -762,40 +644,13 @@ struct Step_cross_entropy_backward_0_grad_weight_hit {
       if (keep_2) {
         const opmath_t input_picked = input.load(n, rt::checked(target_value_2, C), place);
         const opmath_t centred = input_picked - logp_max.load(n, place);
-        const opmath_t product = factor * near::div(grad_output.load_or_zero(), sum_n_all_2.load());
+        const opmath_t product = factor * near::div(grad_output.load_or(0), sum_n_all_2.load());
         chosen = -(product * (centred - logp_log.load(n, place)));
       } else {
         chosen = 0;
       }
       rt::atomic_sum(cell, chosen);
     }
-  }
-};
-
-template <typename scalar_t, int rank>
-struct Step_cross_entropy_backward_0_grad_weight_share_base {
-  using opmath_t = rt::math_t<scalar_t>;
-  static constexpr rt::Flat<sizeof(scalar_t)> launch = {{rt::count(rt::integer(0))}};
-  static constexpr auto fields = rt::fields(rt::tensor(0, 1, -1));
-  rt::Tensor<opmath_t, rank> grad_weight_share;
-
-  OPGEN_DEVICE void compute(opmath_t* grad_weight_share) const { *grad_weight_share = 0; }
-  OPGEN_DEVICE void point(int64_t point) const {
-    const int64_t c = point;
-    opmath_t grad_weight_share_value;
-    compute(&grad_weight_share_value);
-    grad_weight_share.store(grad_weight_share_value, c);
-  }
-  template <int V, typename At>
-  OPGEN_DEVICE void flat(const At& first) const {
-    rt::Values<opmath_t, V> grad_weight_share_pack;
-    OPGEN_UNROLL
-    for (int i = 0; i < V; ++i) {
-      opmath_t grad_weight_share_value;
-      compute(&grad_weight_share_value);
-      grad_weight_share_pack.set(i, grad_weight_share_value);
-    }
-    rt::store_pack(grad_weight_share, first, grad_weight_share_pack);
   }
 };
 
@@ -840,26 +695,14 @@ struct Step_cross_entropy_backward_0_grad_weight {
                             opmath_t* grad_weight) const {
     *grad_weight = grad_weight_sum_c + grad_weight_hit + grad_weight_share;
   }
+  template <typename Points>
+  OPGEN_DEVICE auto map(const Points& points) const {
+    return points(*this, rt::in(grad_weight_sum_c), rt::in(grad_weight_hit), rt::in(grad_weight_share),
+                  rt::out(grad_weight));
+  }
   OPGEN_DEVICE void point(int64_t point) const {
     const int64_t c = point;
-    opmath_t grad_weight_value;
-    compute(grad_weight_sum_c.load(c), grad_weight_hit.load(c), grad_weight_share.load(c), &grad_weight_value);
-    grad_weight.store(grad_weight_value, c);
-  }
-  template <int V, typename At>
-  OPGEN_DEVICE void flat(const At& first) const {
-    const auto grad_weight_sum_c_pack = rt::load_pack<V>(grad_weight_sum_c, first);
-    const auto grad_weight_hit_pack = rt::load_pack<V>(grad_weight_hit, first);
-    const auto grad_weight_share_pack = rt::load_pack<V>(grad_weight_share, first);
-    rt::Values<scalar_t, V> grad_weight_pack;
-    OPGEN_UNROLL
-    for (int i = 0; i < V; ++i) {
-      opmath_t grad_weight_value;
-      compute(grad_weight_sum_c_pack.get(i), grad_weight_hit_pack.get(i), grad_weight_share_pack.get(i),
-              &grad_weight_value);
-      grad_weight_pack.set(i, grad_weight_value);
-    }
-    rt::store_pack(grad_weight, first, grad_weight_pack);
+    rt::map_point(*this, c);
   }
 };
 
@@ -880,29 +723,18 @@ struct Step_cross_entropy_backward_1_grad_sum_c {
   rt::Batch<rank> batch;
 
   OPGEN_DEVICE void compute(int64_t target, opmath_t* grad_sum_c) const {
-    const opmath_t scaled_grad = label_smoothing * grad_output.load_or_zero();
-    const opmath_t negative = -near::div(scaled_grad, static_cast<opmath_t>(C));
+    const opmath_t negative = -near::div(label_smoothing * grad_output.load_or(0), static_cast<opmath_t>(C));
     *grad_sum_c = target != ignore_index && label_smoothing > 0 ? negative : opmath_t(0);
+  }
+  template <typename Points>
+  OPGEN_DEVICE auto map(const Points& points) const {
+    return points(*this, rt::in(target), rt::out(grad_sum_c));
   }
   OPGEN_DEVICE void point(int64_t point) const {
     int64_t rest = point;
     const rt::Place<rank> place = batch.place(rt::split(&rest, batch_size));
     const int64_t n = rest;
-    opmath_t grad_sum_c_value;
-    compute(target.load(n, place), &grad_sum_c_value);
-    grad_sum_c.store(grad_sum_c_value, n, place);
-  }
-  template <int V, typename At>
-  OPGEN_DEVICE void flat(const At& first) const {
-    const auto target_pack = rt::load_pack<V>(target, first);
-    rt::Values<opmath_t, V> grad_sum_c_pack;
-    OPGEN_UNROLL
-    for (int i = 0; i < V; ++i) {
-      opmath_t grad_sum_c_value;
-      compute(target_pack.get(i), &grad_sum_c_value);
-      grad_sum_c_pack.set(i, grad_sum_c_value);
-    }
-    rt::store_pack(grad_sum_c, first, grad_sum_c_pack);
+    rt::map_point(*this, n, place);
   }
 };
 
@@ -936,7 +768,7 @@ struct Step_cross_entropy_backward_1_grad_input {
     const opmath_t grad_sum_c_value = grad_sum_c.load(n, place);
     const int64_t target_value = target.load(n, place);
     const bool keep = target_value != ignore_index;
-    const opmath_t grad_hit = factor * grad_output.load_or_zero();
+    const opmath_t grad_hit = factor * grad_output.load_or(0);
     const opmath_t scaled_grad = grad_sum_c_value * sum_grad_logp_others.load();
     const bool mask = target_value >= 0 && target_value < C;
     opmath_t chosen;
@@ -956,33 +788,6 @@ struct Step_cross_entropy_backward_1_grad_input {
       const opmath_t chosen_3 = c == target_value ? chosen_2 : opmath_t(0);
       grad_input_row.set(at, keep ? grad_sum_c_value * weight_value + chosen_3 - product : opmath_t(0));
     });
-  }
-};
-
-template <typename scalar_t, int rank>
-struct Step_cross_entropy_backward_1_grad_weight_hit_base {
-  using opmath_t = rt::math_t<scalar_t>;
-  static constexpr rt::Flat<sizeof(scalar_t)> launch = {{rt::count(rt::integer(0))}};
-  static constexpr auto fields = rt::fields(rt::tensor(0, 1, -1));
-  rt::Tensor<opmath_t, rank> grad_weight_hit;
-
-  OPGEN_DEVICE void compute(opmath_t* grad_weight_hit) const { *grad_weight_hit = 0; }
-  OPGEN_DEVICE void point(int64_t point) const {
-    const int64_t c = point;
-    opmath_t grad_weight_hit_value;
-    compute(&grad_weight_hit_value);
-    grad_weight_hit.store(grad_weight_hit_value, c);
-  }
-  template <int V, typename At>
-  OPGEN_DEVICE void flat(const At& first) const {
-    rt::Values<opmath_t, V> grad_weight_hit_pack;
-    OPGEN_UNROLL
-    for (int i = 0; i < V; ++i) {
-      opmath_t grad_weight_hit_value;
-      compute(&grad_weight_hit_value);
-      grad_weight_hit_pack.set(i, grad_weight_hit_value);
-    }
-    rt::store_pack(grad_weight_hit, first, grad_weight_hit_pack);
   }
 };
 
@@ -1015,7 +820,7 @@ struct Step_cross_entropy_backward_1_grad_weight_hit {
       if (keep_2) {
         const opmath_t input_picked = input.load(n, rt::checked(target_value_2, C), place);
         const opmath_t centred = input_picked - logp_max.load(n, place);
-        chosen = -(factor * grad_output.load_or_zero() * (centred - logp_log.load(n, place)));
+        chosen = -(factor * grad_output.load_or(0) * (centred - logp_log.load(n, place)));
       } else {
         chosen = 0;
       }
@@ -1036,24 +841,13 @@ struct Step_cross_entropy_backward_1_grad_weight {
   OPGEN_DEVICE void compute(opmath_t grad_weight_sum_c, opmath_t grad_weight_hit, opmath_t* grad_weight) const {
     *grad_weight = grad_weight_sum_c + grad_weight_hit;
   }
+  template <typename Points>
+  OPGEN_DEVICE auto map(const Points& points) const {
+    return points(*this, rt::in(grad_weight_sum_c), rt::in(grad_weight_hit), rt::out(grad_weight));
+  }
   OPGEN_DEVICE void point(int64_t point) const {
     const int64_t c = point;
-    opmath_t grad_weight_value;
-    compute(grad_weight_sum_c.load(c), grad_weight_hit.load(c), &grad_weight_value);
-    grad_weight.store(grad_weight_value, c);
-  }
-  template <int V, typename At>
-  OPGEN_DEVICE void flat(const At& first) const {
-    const auto grad_weight_sum_c_pack = rt::load_pack<V>(grad_weight_sum_c, first);
-    const auto grad_weight_hit_pack = rt::load_pack<V>(grad_weight_hit, first);
-    rt::Values<scalar_t, V> grad_weight_pack;
-    OPGEN_UNROLL
-    for (int i = 0; i < V; ++i) {
-      opmath_t grad_weight_value;
-      compute(grad_weight_sum_c_pack.get(i), grad_weight_hit_pack.get(i), &grad_weight_value);
-      grad_weight_pack.set(i, grad_weight_value);
-    }
-    rt::store_pack(grad_weight, first, grad_weight_pack);
+    rt::map_point(*this, c);
   }
 };
 
@@ -1077,26 +871,15 @@ struct Step_cross_entropy_backward_2_grad_sum_c {
     const opmath_t negative = -near::div(label_smoothing * grad_output, static_cast<opmath_t>(C));
     *grad_sum_c = target != ignore_index && label_smoothing > 0 ? negative : opmath_t(0);
   }
+  template <typename Points>
+  OPGEN_DEVICE auto map(const Points& points) const {
+    return points(*this, rt::in(target), rt::in_or<0>(grad_output), rt::out(grad_sum_c));
+  }
   OPGEN_DEVICE void point(int64_t point) const {
     int64_t rest = point;
     const rt::Place<rank> place = batch.place(rt::split(&rest, batch_size));
     const int64_t n = rest;
-    opmath_t grad_sum_c_value;
-    compute(target.load(n, place), grad_output.load_or_zero(n, place), &grad_sum_c_value);
-    grad_sum_c.store(grad_sum_c_value, n, place);
-  }
-  template <int V, typename At>
-  OPGEN_DEVICE void flat(const At& first) const {
-    const auto target_pack = rt::load_pack<V>(target, first);
-    const auto grad_output_pack = rt::load_pack_or_zero<V>(grad_output, first);
-    rt::Values<opmath_t, V> grad_sum_c_pack;
-    OPGEN_UNROLL
-    for (int i = 0; i < V; ++i) {
-      opmath_t grad_sum_c_value;
-      compute(target_pack.get(i), grad_output_pack.get(i), &grad_sum_c_value);
-      grad_sum_c_pack.set(i, grad_sum_c_value);
-    }
-    rt::store_pack(grad_sum_c, first, grad_sum_c_pack);
+    rt::map_point(*this, n, place);
   }
 };
 
@@ -1130,7 +913,7 @@ struct Step_cross_entropy_backward_2_grad_input {
     const opmath_t grad_sum_c_value = grad_sum_c.load(n, place);
     const int64_t target_value = target.load(n, place);
     const bool keep = target_value != ignore_index;
-    const opmath_t grad_hit = factor * grad_output.load_or_zero(n, place);
+    const opmath_t grad_hit = factor * grad_output.load_or(0, n, place);
     const opmath_t scaled_grad = grad_sum_c_value * sum_grad_logp_others.load();
     const bool mask = target_value >= 0 && target_value < C;
     opmath_t chosen;
@@ -1150,33 +933,6 @@ struct Step_cross_entropy_backward_2_grad_input {
       const opmath_t chosen_3 = c == target_value ? chosen_2 : opmath_t(0);
       grad_input_row.set(at, keep ? grad_sum_c_value * weight_value + chosen_3 - product : opmath_t(0));
     });
-  }
-};
-
-template <typename scalar_t, int rank>
-struct Step_cross_entropy_backward_2_grad_weight_hit_base {
-  using opmath_t = rt::math_t<scalar_t>;
-  static constexpr rt::Flat<sizeof(scalar_t)> launch = {{rt::count(rt::integer(0))}};
-  static constexpr auto fields = rt::fields(rt::tensor(0, 1, -1));
-  rt::Tensor<opmath_t, rank> grad_weight_hit;
-
-  OPGEN_DEVICE void compute(opmath_t* grad_weight_hit) const { *grad_weight_hit = 0; }
-  OPGEN_DEVICE void point(int64_t point) const {
-    const int64_t c = point;
-    opmath_t grad_weight_hit_value;
-    compute(&grad_weight_hit_value);
-    grad_weight_hit.store(grad_weight_hit_value, c);
-  }
-  template <int V, typename At>
-  OPGEN_DEVICE void flat(const At& first) const {
-    rt::Values<opmath_t, V> grad_weight_hit_pack;
-    OPGEN_UNROLL
-    for (int i = 0; i < V; ++i) {
-      opmath_t grad_weight_hit_value;
-      compute(&grad_weight_hit_value);
-      grad_weight_hit_pack.set(i, grad_weight_hit_value);
-    }
-    rt::store_pack(grad_weight_hit, first, grad_weight_hit_pack);
   }
 };
 
@@ -1209,7 +965,7 @@ struct Step_cross_entropy_backward_2_grad_weight_hit {
       if (keep_2) {
         const opmath_t input_picked = input.load(n, rt::checked(target_value_2, C), place);
         const opmath_t centred = input_picked - logp_max.load(n, place);
-        chosen = -(factor * grad_output.load_or_zero(n, place) * (centred - logp_log.load(n, place)));
+        chosen = -(factor * grad_output.load_or(0, n, place) * (centred - logp_log.load(n, place)));
       } else {
         chosen = 0;
       }
@@ -1246,7 +1002,7 @@ struct Step_cross_entropy_backward_3_grad_input {
     auto grad_input_row = rt::write_row<Team, 1>(grad_input, n, 0, place);
     const int64_t target_value = target.load(n, place);
     const bool keep = target_value != ignore_index;
-    const opmath_t grad_sum_n_all = near::div(grad_output.load_or_zero(), sum_n_all_2.load());
+    const opmath_t grad_sum_n_all = near::div(grad_output.load_or(0), sum_n_all_2.load());
     const opmath_t negative = -near::div(label_smoothing * grad_sum_n_all, static_cast<opmath_t>(C));
     const opmath_t grad_sum_c = keep && label_smoothing > 0 ? negative : opmath_t(0);
     const opmath_t chosen = keep ? -(factor * grad_sum_n_all) : opmath_t(0);
@@ -1291,7 +1047,7 @@ struct Step_cross_entropy_backward_4_grad_input {
     auto grad_input_row = rt::write_row<Team, 1>(grad_input, n, 0, place);
     const int64_t target_value = target.load(n, place);
     const bool keep = target_value != ignore_index;
-    const opmath_t grad_output_value = grad_output.load_or_zero();
+    const opmath_t grad_output_value = grad_output.load_or(0);
     const opmath_t negative = -near::div(label_smoothing * grad_output_value, static_cast<opmath_t>(C));
     const opmath_t grad_sum_c = keep && label_smoothing > 0 ? negative : opmath_t(0);
     const opmath_t chosen = keep ? -(factor * grad_output_value) : opmath_t(0);
@@ -1336,7 +1092,7 @@ struct Step_cross_entropy_backward_5_grad_input {
     auto grad_input_row = rt::write_row<Team, 1>(grad_input, n, 0, place);
     const int64_t target_value = target.load(n, place);
     const bool keep = target_value != ignore_index;
-    const opmath_t grad_output_value = grad_output.load_or_zero(n, place);
+    const opmath_t grad_output_value = grad_output.load_or(0, n, place);
     const opmath_t negative = -near::div(label_smoothing * grad_output_value, static_cast<opmath_t>(C));
     const opmath_t grad_sum_c = keep && label_smoothing > 0 ? negative : opmath_t(0);
     const opmath_t chosen = keep ? -(factor * grad_output_value) : opmath_t(0);
@@ -1356,33 +1112,28 @@ struct Step_cross_entropy_backward_5_grad_input {
 extern "C" const OpgenCudaStep cross_entropy_cuda_steps[] = {
     rt::kernel<Step_cross_entropy_forward_0_sum_c>(),                  // 0
     rt::kernel<Step_cross_entropy_forward_0_output>(),                 // 1
-    rt::kernel<Step_cross_entropy_forward_1_output>(),                 // 2
-    rt::kernel<Step_cross_entropy_forward_2_output>(),                 // 3
-    rt::kernel<Step_cross_entropy_forward_3_sum_c>(),                  // 4
-    rt::kernel<Step_cross_entropy_forward_3_output>(),                 // 5
-    rt::kernel<Step_cross_entropy_forward_4_output>(),                 // 6
-    rt::kernel<Step_cross_entropy_forward_5_output>(),                 // 7
-    rt::kernel<Step_cross_entropy_backward_0_grad_sum_n_all_2>(),      // 8
-    rt::kernel<Step_cross_entropy_backward_0_grad_sum_c>(),            // 9
-    rt::kernel<Step_cross_entropy_backward_0_sum_grad_logp_others>(),  // 10
-    rt::kernel<Step_cross_entropy_backward_0_grad_input>(),            // 11
+    rt::kernel<Step_cross_entropy_forward_1_sum_c>(),                  // 2
+    rt::kernel<Step_cross_entropy_forward_1_output>(),                 // 3
+    rt::kernel<Step_cross_entropy_forward_2_output>(),                 // 4
+    rt::kernel<Step_cross_entropy_forward_3_sum_c>(),                  // 5
+    rt::kernel<Step_cross_entropy_forward_3_output>(),                 // 6
+    rt::kernel<Step_cross_entropy_backward_0_grad_sum_n_all_2>(),      // 7
+    rt::kernel<Step_cross_entropy_backward_0_grad_sum_c>(),            // 8
+    rt::kernel<Step_cross_entropy_backward_0_sum_grad_logp_others>(),  // 9
+    rt::kernel<Step_cross_entropy_backward_0_grad_input>(),            // 10
     rt::either<Step_cross_entropy_backward_0_grad_weight_sum_c,
-               Step_cross_entropy_backward_0_grad_weight_sum_c_alone>(),  // 12
-    rt::kernel<Step_cross_entropy_backward_0_grad_weight_hit_base,
-               Step_cross_entropy_backward_0_grad_weight_hit>(),  // 13
-    rt::kernel<Step_cross_entropy_backward_0_grad_weight_share_base,
-               Step_cross_entropy_backward_0_grad_weight_share>(),  // 14
-    rt::kernel<Step_cross_entropy_backward_0_grad_weight>(),        // 15
-    rt::kernel<Step_cross_entropy_backward_1_grad_sum_c>(),         // 16
-    rt::kernel<Step_cross_entropy_backward_1_grad_input>(),         // 17
-    rt::kernel<Step_cross_entropy_backward_1_grad_weight_hit_base,
-               Step_cross_entropy_backward_1_grad_weight_hit>(),  // 18
-    rt::kernel<Step_cross_entropy_backward_1_grad_weight>(),      // 19
-    rt::kernel<Step_cross_entropy_backward_2_grad_sum_c>(),       // 20
-    rt::kernel<Step_cross_entropy_backward_2_grad_input>(),       // 21
-    rt::kernel<Step_cross_entropy_backward_2_grad_weight_hit_base,
-               Step_cross_entropy_backward_2_grad_weight_hit>(),  // 22
-    rt::kernel<Step_cross_entropy_backward_3_grad_input>(),       // 23
-    rt::kernel<Step_cross_entropy_backward_4_grad_input>(),       // 24
-    rt::kernel<Step_cross_entropy_backward_5_grad_input>(),       // 25
+               Step_cross_entropy_backward_0_grad_weight_sum_c_alone>(),   // 11
+    rt::onto_zeros<0, Step_cross_entropy_backward_0_grad_weight_hit>(),    // 12
+    rt::onto_zeros<0, Step_cross_entropy_backward_0_grad_weight_share>(),  // 13
+    rt::kernel<Step_cross_entropy_backward_0_grad_weight>(),               // 14
+    rt::kernel<Step_cross_entropy_backward_1_grad_sum_c>(),                // 15
+    rt::kernel<Step_cross_entropy_backward_1_grad_input>(),                // 16
+    rt::onto_zeros<0, Step_cross_entropy_backward_1_grad_weight_hit>(),    // 17
+    rt::kernel<Step_cross_entropy_backward_1_grad_weight>(),               // 18
+    rt::kernel<Step_cross_entropy_backward_2_grad_sum_c>(),                // 19
+    rt::kernel<Step_cross_entropy_backward_2_grad_input>(),                // 20
+    rt::onto_zeros<0, Step_cross_entropy_backward_2_grad_weight_hit>(),    // 21
+    rt::kernel<Step_cross_entropy_backward_3_grad_input>(),                // 22
+    rt::kernel<Step_cross_entropy_backward_4_grad_input>(),                // 23
+    rt::kernel<Step_cross_entropy_backward_5_grad_input>(),                // 24
 };

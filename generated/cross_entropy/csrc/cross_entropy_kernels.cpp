@@ -173,6 +173,105 @@ int forward_0_output(const OpgenCall& call, OpgenHost& host) {
   return rt::status(host);
 }
 
+// Reduces across memory: neighbouring columns together, rows in fixed order.
+template <typename opmath_t>
+int forward_1_sum_c(const OpgenCall& call, OpgenHost& host) {
+  const int64_t elements = rt::batch_count(call);
+  const int64_t N = call.ints[0];
+  const int64_t C = call.ints[1];
+  const rt::Tensor<opmath_t> input(call, 0, 3, 2);
+  const rt::Tensor<opmath_t> weight(call, 3, 1);
+  const rt::Tensor<opmath_t> logp_max(call, 1, 2, 1);
+  const rt::Tensor<opmath_t> logp_log(call, 2, 2, 1);
+  const rt::Tensor<opmath_t> sum_c(call, 4, 2, 1);
+  rt::Loops<5> outer;
+  outer.dim(N, {input.stride(0), 0, logp_max.stride(0), logp_log.stride(0), sum_c.stride(0)});
+  outer.batch(call, &input, nullptr, &logp_max, &logp_log, &sum_c);
+  outer.arrange();
+  rt::Loops<5> over_c;
+  over_c.dim(C, {input.stride(1), weight.stride(0), 0, 0, 0});
+  if (elements == 1) {
+    rt::parallel(host, outer.count, 3 * over_c.count, [=, &host](int64_t begin, int64_t end) {
+      const rt::Still<opmath_t> weight_still(weight);
+      outer.runs<1>(begin, end, nullptr, [&](const auto& row) {
+        rt::Fold<rt::Max, opmath_t> logp_max_value_fold;
+        over_c.runs<rt::block>(0, over_c.count, row.at, [&](const auto& run) {
+          const rt::Source<opmath_t> input_at(input, run.at[0], run.step[0], run.size);
+          rt::lanes<rt::lane_count>(run.size, [&](int64_t i, int lane) { logp_max_value_fold.add(lane, input_at[i]); });
+        });
+        const opmath_t logp_max_value = logp_max_value_fold.value(over_c.count);
+        rt::store(logp_max, row.at[2], logp_max_value);
+        rt::Fold<rt::Sum, opmath_t> logp_sum_fold;
+        over_c.runs<rt::block>(0, over_c.count, row.at, [&](const auto& run) {
+          const rt::Source<opmath_t> input_at(input, run.at[0], run.step[0], run.size);
+          rt::lanes<rt::lane_count>(run.size, [&](int64_t i, int lane) {
+            const auto value = rt::decay(logp_max_value - input_at[i]);
+            logp_sum_fold.add(lane, value);
+          });
+          logp_sum_fold.ran(run.size);
+        });
+        const opmath_t logp_sum = logp_sum_fold.value(over_c.count);
+        const opmath_t logp_log_value = rt::log(logp_sum);
+        rt::store(logp_log, row.at[3], logp_log_value);
+        rt::Fold<rt::Sum, opmath_t> sum_c_value_fold;
+        over_c.runs<rt::block>(0, over_c.count, row.at, [&](const auto& run) {
+          const rt::Source<opmath_t> input_at(input, run.at[0], run.step[0], run.size);
+          const rt::Source<opmath_t> weight_at(weight_still, weight, run.at[1], run.step[1], run.size);
+          rt::lanes<rt::lane_count>(run.size, [&](int64_t i, int lane) {
+            const auto value = weight_at[i] * (input_at[i] - logp_max_value - logp_log_value);
+            sum_c_value_fold.add(lane, value);
+          });
+          sum_c_value_fold.ran(run.size);
+        });
+        const opmath_t sum_c_value = sum_c_value_fold.value(over_c.count);
+        rt::store(sum_c, row.at[4], sum_c_value);
+      });
+    });
+  } else {
+    rt::parallel(host, outer.count, 3 * over_c.count, [=, &host](int64_t begin, int64_t end) {
+      outer.runs<rt::block>(begin, end, nullptr, [&](const auto& columns) {
+        rt::Fold<rt::Max, opmath_t, rt::block> logp_max_value_fold;
+        over_c.runs<1>(0, over_c.count, columns.at, [&](const auto& point) {
+          const rt::Source<opmath_t> input_at(input, point.at[0], columns.step[0], columns.size);
+          rt::each(columns.size, [&](int64_t i) { logp_max_value_fold.add(i, input_at[i]); });
+        });
+        rt::Sink<opmath_t> logp_max_out(logp_max, columns.at[2], columns.step[2], columns.size);
+        rt::each(columns.size, [&](int64_t i) { logp_max_out.set(i, logp_max_value_fold[i]); });
+        rt::Fold<rt::Sum, opmath_t, rt::block> logp_sum_fold;
+        over_c.runs<1>(0, over_c.count, columns.at, [&](const auto& point) {
+          const rt::Source<opmath_t> input_at(input, point.at[0], columns.step[0], columns.size);
+          rt::each(columns.size, [&](int64_t i) {
+            const auto value = rt::decay(logp_max_value_fold[i] - input_at[i]);
+            logp_sum_fold.add(i, value);
+          });
+          logp_sum_fold.ran(columns.size);
+        });
+        logp_sum_fold.finish();
+        rt::Sink<opmath_t> logp_log_out(logp_log, columns.at[3], columns.step[3], columns.size);
+        opmath_t logp_log_value_2[rt::block];
+        rt::each(columns.size, [&](int64_t i) {
+          logp_log_value_2[i] = rt::log(logp_sum_fold[i]);
+          logp_log_out.set(i, logp_log_value_2[i]);
+        });
+        rt::Fold<rt::Sum, opmath_t, rt::block> sum_c_value_fold;
+        over_c.runs<1>(0, over_c.count, columns.at, [&](const auto& point) {
+          const auto weight_at = rt::load(weight, point.at[1]);
+          const rt::Source<opmath_t> input_at(input, point.at[0], columns.step[0], columns.size);
+          rt::each(columns.size, [&](int64_t i) {
+            const auto value = weight_at * (input_at[i] - logp_max_value_fold[i] - logp_log_value_2[i]);
+            sum_c_value_fold.add(i, value);
+          });
+          sum_c_value_fold.ran(columns.size);
+        });
+        sum_c_value_fold.finish();
+        rt::Sink<opmath_t> sum_c_out(sum_c, columns.at[4], columns.step[4], columns.size);
+        rt::each(columns.size, [&](int64_t i) { sum_c_out.set(i, sum_c_value_fold[i]); });
+      });
+    });
+  }
+  return rt::status(host);
+}
+
 // Reduces everything to one value, in chunks of fixed size and order.
 template <typename opmath_t>
 int forward_1_output(const OpgenCall& call, OpgenHost& host) {
@@ -260,6 +359,7 @@ int forward_2_output(const OpgenCall& call, OpgenHost& host) {
   over_c.dim(C, {input.stride(1), weight.stride(0), 0, 0, 0, 0, 0, 0});
   if (elements == 1) {
     rt::parallel(host, outer.count, 3 * over_c.count, [=, &host](int64_t begin, int64_t end) {
+      const rt::Still<opmath_t> weight_still(weight);
       outer.runs<1>(begin, end, nullptr, [&](const auto& row) {
         rt::Fold<rt::Max, opmath_t> logp_max_value_fold;
         over_c.runs<rt::block>(0, over_c.count, row.at, [&](const auto& run) {
@@ -283,7 +383,7 @@ int forward_2_output(const OpgenCall& call, OpgenHost& host) {
         rt::Fold<rt::Sum, opmath_t> sum_c_fold;
         over_c.runs<rt::block>(0, over_c.count, row.at, [&](const auto& run) {
           const rt::Source<opmath_t> input_at(input, run.at[0], run.step[0], run.size);
-          const rt::Source<opmath_t> weight_at(weight, run.at[1], run.step[1], run.size);
+          const rt::Source<opmath_t> weight_at(weight_still, weight, run.at[1], run.step[1], run.size);
           rt::lanes<rt::lane_count>(run.size, [&](int64_t i, int lane) {
             const auto value = weight_at[i] * (input_at[i] - logp_max_value - logp_log_value);
             sum_c_fold.add(lane, value);
@@ -525,188 +625,6 @@ int forward_3_output(const OpgenCall& call, OpgenHost& host) {
   const opmath_t sum_n_all_2_value = total.sum_n_all_2_value_fold.value();
   rt::store(sum_n_all_2, rt::origin.at[5], sum_n_all_2_value);
   rt::store(output, rt::origin.at[6], sum_n_all / sum_n_all_2_value);
-  return rt::status(host);
-}
-
-// Reduces everything to one value, in chunks of fixed size and order.
-template <typename opmath_t>
-int forward_4_output(const OpgenCall& call, OpgenHost& host) {
-  const auto label_smoothing = static_cast<opmath_t>(call.reals[0]);
-  const int64_t ignore_index = call.ints[1];
-  const auto factor = static_cast<opmath_t>(call.reals[1]);
-  const int64_t C = call.ints[2];
-  const int64_t N = call.ints[0];
-  const rt::Tensor<int64_t> target(call, 0, 2, 1);
-  const rt::Tensor<opmath_t> input(call, 1, 3, 2);
-  const rt::Tensor<opmath_t> logp_max(call, 2, 2, 1);
-  const rt::Tensor<opmath_t> logp_log(call, 3, 2, 1);
-  const rt::Tensor<opmath_t> sum_c(call, 4, 2, 1);
-  const rt::Tensor<opmath_t> output(call, 5, 0);
-  rt::Loops<6> over_n_batch;
-  over_n_batch.step(0, target.stride(0));
-  over_n_batch.step(1, input.stride(0));
-  over_n_batch.step(2, logp_max.stride(0));
-  over_n_batch.step(3, logp_log.stride(0));
-  over_n_batch.step(4, sum_c.stride(0));
-  over_n_batch.dim_of_steps(N);
-  over_n_batch.batch(call, &target, &input, &logp_max, &logp_log, &sum_c, nullptr);
-  const bool mask = label_smoothing > 0;
-  struct Part {
-    rt::Fold<rt::Sum, opmath_t> output_value_fold;
-    void merge(const Part& other) { output_value_fold.merge(other.output_value_fold); }
-  };
-  Part total;
-  rt::chunked(host, over_n_batch.count, total, [=, &host](int64_t begin, int64_t end, Part& part) {
-    auto& output_value_fold = part.output_value_fold;
-    over_n_batch.runs<rt::block>(begin, end, nullptr, [&](const auto& run) {
-      const rt::Source<int64_t> target_at(target, run.at[0], run.step[0], run.size);
-      const rt::Source<opmath_t> logp_max_at(logp_max, run.at[2], run.step[2], run.size);
-      const rt::Source<opmath_t> logp_log_at(logp_log, run.at[3], run.step[3], run.size);
-      const rt::Source<opmath_t> sum_c_at(sum_c, run.at[4], run.step[4], run.size);
-      const auto input_wanted = [&](int64_t i) { return target_at[i] != ignore_index; };
-      const auto input_1 = [&](int64_t i) { return target_at[i]; };
-      const rt::Line<opmath_t> input_at(host, input, rt::stretch(run, 1, target_at.same), 0, rt::wanted(input_wanted),
-                                        rt::checked(input, 1, input.stride(1), 1, input_1));
-      rt::lanes<rt::lane_count>(run.size, [&, label_smoothing, factor](int64_t i, int lane) {
-        const int64_t target_value = target_at[i];
-        const bool keep = target_value != ignore_index;
-        const opmath_t chosen = keep ? -(input_at[i] - logp_max_at[i] - logp_log_at[i]) : opmath_t(0);
-        const opmath_t product = label_smoothing * (keep && mask ? -sum_c_at[i] / C : opmath_t(0));
-        output_value_fold.add(lane, factor * chosen + product);
-      });
-      output_value_fold.ran(run.size);
-    });
-  });
-  const opmath_t output_value = total.output_value_fold.value();
-  rt::store(output, rt::origin.at[5], output_value);
-  return rt::status(host);
-}
-
-// Reduces across memory: neighbouring columns together, rows in fixed order.
-template <typename opmath_t>
-int forward_5_output(const OpgenCall& call, OpgenHost& host) {
-  const int64_t elements = rt::batch_count(call);
-  const int64_t ignore_index = call.ints[2];
-  const auto factor = static_cast<opmath_t>(call.reals[0]);
-  const int64_t C = call.ints[1];
-  const auto label_smoothing = static_cast<opmath_t>(call.reals[1]);
-  const int64_t N = call.ints[0];
-  const rt::Tensor<opmath_t> input(call, 0, 3, 2);
-  const rt::Tensor<int64_t> target(call, 3, 2, 1);
-  const rt::Tensor<opmath_t> logp_max(call, 1, 2, 1);
-  const rt::Tensor<opmath_t> logp_log(call, 2, 2, 1);
-  const rt::Tensor<opmath_t> output(call, 4, 2, 1);
-  rt::Loops<6> outer;
-  outer.step(0, input.stride(0));
-  outer.step(1, target.stride(0));
-  outer.step(2, input.stride(0));
-  outer.step(3, logp_max.stride(0));
-  outer.step(4, logp_log.stride(0));
-  outer.step(5, output.stride(0));
-  outer.dim_of_steps(N);
-  outer.batch(call, &input, &target, &input, &logp_max, &logp_log, &output);
-  outer.arrange();
-  rt::Loops<6> over_c;
-  over_c.dim(C, {input.stride(1), 0, 0, 0, 0, 0});
-  if (elements == 1) {
-    rt::parallel(host, outer.count, 3 * over_c.count, [=, &host](int64_t begin, int64_t end) {
-      outer.runs<1>(begin, end, nullptr, [&](const auto& row) {
-        rt::Fold<rt::Max, opmath_t> logp_max_value_fold;
-        over_c.runs<rt::block>(0, over_c.count, row.at, [&](const auto& run) {
-          const rt::Source<opmath_t> input_at(input, run.at[0], run.step[0], run.size);
-          rt::lanes<rt::lane_count>(run.size, [&](int64_t i, int lane) { logp_max_value_fold.add(lane, input_at[i]); });
-        });
-        const opmath_t logp_max_value = logp_max_value_fold.value(over_c.count);
-        rt::store(logp_max, row.at[3], logp_max_value);
-        rt::Fold<rt::Sum, opmath_t> logp_sum_fold;
-        over_c.runs<rt::block>(0, over_c.count, row.at, [&](const auto& run) {
-          const rt::Source<opmath_t> input_at(input, run.at[0], run.step[0], run.size);
-          rt::lanes<rt::lane_count>(run.size, [&](int64_t i, int lane) {
-            const auto value = rt::decay(logp_max_value - input_at[i]);
-            logp_sum_fold.add(lane, value);
-          });
-          logp_sum_fold.ran(run.size);
-        });
-        const opmath_t logp_sum = logp_sum_fold.value(over_c.count);
-        const opmath_t logp_log_value = rt::log(logp_sum);
-        rt::store(logp_log, row.at[4], logp_log_value);
-        rt::Fold<rt::Sum, opmath_t> sum_c_fold;
-        over_c.runs<rt::block>(0, over_c.count, row.at, [&](const auto& run) {
-          const rt::Source<opmath_t> input_at(input, run.at[0], run.step[0], run.size);
-          rt::lanes<rt::lane_count>(run.size, [&](int64_t i, int lane) {
-            const auto value = input_at[i] - logp_max_value - logp_log_value;
-            sum_c_fold.add(lane, value);
-          });
-          sum_c_fold.ran(run.size);
-        });
-        const opmath_t sum_c = sum_c_fold.value(over_c.count);
-        const int64_t target_value = rt::load(target, row.at[1]);
-        const bool keep = target_value != ignore_index;
-        const opmath_t product = label_smoothing * (keep && label_smoothing > 0 ? -sum_c / C : opmath_t(0));
-        opmath_t chosen;
-        if (keep) {
-          chosen = -(rt::pick(host, input, row.at[2], 0, 1, target_value, C) - logp_max_value - logp_log_value);
-        } else {
-          chosen = 0;
-        }
-        rt::store(output, row.at[5], factor * chosen + product);
-      });
-    });
-  } else {
-    rt::parallel(host, outer.count, 3 * over_c.count, [=, &host](int64_t begin, int64_t end) {
-      outer.runs<rt::block>(begin, end, nullptr, [&](const auto& columns) {
-        rt::Fold<rt::Max, opmath_t, rt::block> logp_max_value_fold;
-        over_c.runs<1>(0, over_c.count, columns.at, [&](const auto& point) {
-          const rt::Source<opmath_t> input_at(input, point.at[0], columns.step[0], columns.size);
-          rt::each(columns.size, [&](int64_t i) { logp_max_value_fold.add(i, input_at[i]); });
-        });
-        rt::Sink<opmath_t> logp_max_out(logp_max, columns.at[3], columns.step[3], columns.size);
-        rt::each(columns.size, [&](int64_t i) { logp_max_out.set(i, logp_max_value_fold[i]); });
-        rt::Fold<rt::Sum, opmath_t, rt::block> logp_sum_fold;
-        over_c.runs<1>(0, over_c.count, columns.at, [&](const auto& point) {
-          const rt::Source<opmath_t> input_at(input, point.at[0], columns.step[0], columns.size);
-          rt::each(columns.size, [&](int64_t i) {
-            const auto value = rt::decay(logp_max_value_fold[i] - input_at[i]);
-            logp_sum_fold.add(i, value);
-          });
-          logp_sum_fold.ran(columns.size);
-        });
-        logp_sum_fold.finish();
-        rt::Sink<opmath_t> logp_log_out(logp_log, columns.at[4], columns.step[4], columns.size);
-        opmath_t logp_log_value_2[rt::block];
-        rt::each(columns.size, [&](int64_t i) {
-          logp_log_value_2[i] = rt::log(logp_sum_fold[i]);
-          logp_log_out.set(i, logp_log_value_2[i]);
-        });
-        rt::Fold<rt::Sum, opmath_t, rt::block> sum_c_fold;
-        over_c.runs<1>(0, over_c.count, columns.at, [&](const auto& point) {
-          const rt::Source<opmath_t> input_at(input, point.at[0], columns.step[0], columns.size);
-          rt::each(columns.size, [&](int64_t i) {
-            const auto value = input_at[i] - logp_max_value_fold[i] - logp_log_value_2[i];
-            sum_c_fold.add(i, value);
-          });
-          sum_c_fold.ran(columns.size);
-        });
-        sum_c_fold.finish();
-        const rt::Source<int64_t> target_at(target, columns.at[1], columns.step[1], columns.size);
-        rt::Sink<opmath_t> output_out(output, columns.at[5], columns.step[5], columns.size);
-        const auto input_wanted = [&](int64_t i) { return target_at[i] != ignore_index; };
-        const auto input_1 = [&](int64_t i) { return target_at[i]; };
-        const rt::Line<opmath_t> input_at_2(host, input, rt::stretch(columns, 2, target_at.same), 0,
-                                            rt::wanted(input_wanted),
-                                            rt::checked(input, 1, input.stride(1), 0, input_1));
-        int64_t target_value_2[rt::block];
-        bool keep_2[rt::block];
-        rt::each(columns.size, [&, factor, label_smoothing](int64_t i) {
-          target_value_2[i] = target_at[i];
-          keep_2[i] = target_value_2[i] != ignore_index;
-          const opmath_t chosen_2 = keep_2[i] && label_smoothing > 0 ? -sum_c_fold[i] / C : opmath_t(0);
-          const opmath_t negative = -(input_at_2[i] - logp_max_value_fold[i] - logp_log_value_2[i]);
-          output_out.set(i, factor * (keep_2[i] ? negative : opmath_t(0)) + label_smoothing * chosen_2);
-        });
-      });
-    });
-  }
   return rt::status(host);
 }
 
@@ -1832,28 +1750,27 @@ int backward_5_grad_input(const OpgenCall& call, OpgenHost& host) {
 OPGEN_STEPS(cross_entropy) = {
     OPGEN_STEP(forward_0_sum_c),                  // 0
     OPGEN_STEP(forward_0_output),                 // 1
-    OPGEN_STEP(forward_1_output),                 // 2
-    OPGEN_STEP(forward_2_output),                 // 3
-    OPGEN_STEP(forward_3_sum_c),                  // 4
-    OPGEN_STEP(forward_3_output),                 // 5
-    OPGEN_STEP(forward_4_output),                 // 6
-    OPGEN_STEP(forward_5_output),                 // 7
-    OPGEN_STEP(backward_0_grad_sum_n_all_2),      // 8
-    OPGEN_STEP(backward_0_grad_sum_c),            // 9
-    OPGEN_STEP(backward_0_sum_grad_logp_others),  // 10
-    OPGEN_STEP(backward_0_grad_input),            // 11
-    OPGEN_STEP(backward_0_grad_weight_sum_c),     // 12
-    OPGEN_STEP(backward_0_grad_weight_hit),       // 13
-    OPGEN_STEP(backward_0_grad_weight_share),     // 14
-    OPGEN_STEP(backward_0_grad_weight),           // 15
-    OPGEN_STEP(backward_1_grad_sum_c),            // 16
-    OPGEN_STEP(backward_1_grad_input),            // 17
-    OPGEN_STEP(backward_1_grad_weight_hit),       // 18
-    OPGEN_STEP(backward_1_grad_weight),           // 19
-    OPGEN_STEP(backward_2_grad_sum_c),            // 20
-    OPGEN_STEP(backward_2_grad_input),            // 21
-    OPGEN_STEP(backward_2_grad_weight_hit),       // 22
-    OPGEN_STEP(backward_3_grad_input),            // 23
-    OPGEN_STEP(backward_4_grad_input),            // 24
-    OPGEN_STEP(backward_5_grad_input),            // 25
+    OPGEN_STEP(forward_1_sum_c),                  // 2
+    OPGEN_STEP(forward_1_output),                 // 3
+    OPGEN_STEP(forward_2_output),                 // 4
+    OPGEN_STEP(forward_3_sum_c),                  // 5
+    OPGEN_STEP(forward_3_output),                 // 6
+    OPGEN_STEP(backward_0_grad_sum_n_all_2),      // 7
+    OPGEN_STEP(backward_0_grad_sum_c),            // 8
+    OPGEN_STEP(backward_0_sum_grad_logp_others),  // 9
+    OPGEN_STEP(backward_0_grad_input),            // 10
+    OPGEN_STEP(backward_0_grad_weight_sum_c),     // 11
+    OPGEN_STEP(backward_0_grad_weight_hit),       // 12
+    OPGEN_STEP(backward_0_grad_weight_share),     // 13
+    OPGEN_STEP(backward_0_grad_weight),           // 14
+    OPGEN_STEP(backward_1_grad_sum_c),            // 15
+    OPGEN_STEP(backward_1_grad_input),            // 16
+    OPGEN_STEP(backward_1_grad_weight_hit),       // 17
+    OPGEN_STEP(backward_1_grad_weight),           // 18
+    OPGEN_STEP(backward_2_grad_sum_c),            // 19
+    OPGEN_STEP(backward_2_grad_input),            // 20
+    OPGEN_STEP(backward_2_grad_weight_hit),       // 21
+    OPGEN_STEP(backward_3_grad_input),            // 22
+    OPGEN_STEP(backward_4_grad_input),            // 23
+    OPGEN_STEP(backward_5_grad_input),            // 24
 };

@@ -139,12 +139,7 @@ struct Step_ctc_loss_forward_0_output {
   bool zero_infinity;
   int64_t L, B;
 
-  struct Folds {
-    rt::Sum<opmath_t> output_sum_fold;
-    OPGEN_DEVICE void merge(const Folds& other) { output_sum_fold.merge(other.output_sum_fold); }
-    OPGEN_DEVICE void settle() { output_sum_fold.settle(); }
-    OPGEN_DEVICE void finish() { output_sum_fold.finish(); }
-  };
+  using Folds = rt::Sum<opmath_t>;
   OPGEN_DEVICE void fold(int64_t /* point */, int64_t inner, Folds* folds) const {
     const int64_t b = inner;
     const int64_t target_lengths_value = target_lengths.load(b);
@@ -166,10 +161,10 @@ struct Step_ctc_loss_forward_0_output {
       const opmath_t chosen_3 = mask_2 ? last.load(b, rt::checked(difference, L)) : -rt::inf<opmath_t>();
       chosen = -rt::logaddexp(last.load(b, rt::checked(product, L)), chosen_3);
     }
-    folds->output_sum_fold.add(near::div(chosen, static_cast<opmath_t>(max_target_lengths)));
+    folds[0].add(near::div(chosen, static_cast<opmath_t>(max_target_lengths)));
   }
   OPGEN_DEVICE void finish(int64_t /* point */, const Folds& folds) const {
-    const opmath_t output_sum = folds.output_sum_fold.value;
+    const opmath_t output_sum = folds.value;
     output.store(near::div(output_sum, static_cast<opmath_t>(B)));
   }
 };
@@ -187,12 +182,7 @@ struct Step_ctc_loss_forward_1_output {
   bool zero_infinity;
   int64_t L;
 
-  struct Folds {
-    rt::Sum<opmath_t> output_value_fold;
-    OPGEN_DEVICE void merge(const Folds& other) { output_value_fold.merge(other.output_value_fold); }
-    OPGEN_DEVICE void settle() { output_value_fold.settle(); }
-    OPGEN_DEVICE void finish() { output_value_fold.finish(); }
-  };
+  using Folds = rt::Sum<opmath_t>;
   OPGEN_DEVICE void fold(int64_t /* point */, int64_t inner, Folds* folds) const {
     const int64_t b = inner;
     const int64_t target_lengths_value = target_lengths.load(b);
@@ -213,10 +203,10 @@ struct Step_ctc_loss_forward_1_output {
       const opmath_t chosen_3 = mask_2 ? last.load(b, rt::checked(difference, L)) : -rt::inf<opmath_t>();
       chosen = -rt::logaddexp(last.load(b, rt::checked(product, L)), chosen_3);
     }
-    folds->output_value_fold.add(chosen);
+    folds[0].add(chosen);
   }
   OPGEN_DEVICE void finish(int64_t /* point */, const Folds& folds) const {
-    const opmath_t output_value = folds.output_value_fold.value;
+    const opmath_t output_value = folds.value;
     output.store(output_value);
   }
 };
@@ -333,8 +323,8 @@ struct Step_ctc_loss_backward_0_grad_end {
       const opmath_t found_value = rt::logaddexp(last_picked, chosen);
       const bool mask_2 = zero_infinity && found_value == -rt::inf<opmath_t>();
       const int64_t product_2 = B * rt::max(target_lengths_value, int64_t{1});
-      const opmath_t scaled_grad = near::div(grad_output.load_or_zero(), static_cast<opmath_t>(product_2));
-      const opmath_t grad_found_value = mask_2 ? opmath_t(0) : -scaled_grad;
+      const opmath_t negative_2 = -near::div(grad_output.load_or(0), static_cast<opmath_t>(product_2));
+      const opmath_t grad_found_value = mask_2 ? opmath_t(0) : negative_2;
       found_line.set(at, found_value);
       grad_found_line.set(at, grad_found_value);
       opmath_t chosen_2;
@@ -344,8 +334,8 @@ struct Step_ctc_loss_backward_0_grad_end {
         const bool mask_3 = last.load((b + at), rt::checked(product, L)) == -rt::inf<opmath_t>();
         bool mask_4;
         if (mask_3) {
-          const opmath_t negative_2 = -rt::inf<opmath_t>();
-          const opmath_t chosen_4 = mask ? last.load((b + at), rt::checked(difference, L)) : negative_2;
+          const opmath_t negative_3 = -rt::inf<opmath_t>();
+          const opmath_t chosen_4 = mask ? last.load((b + at), rt::checked(difference, L)) : negative_3;
           mask_4 = chosen_4 == -rt::inf<opmath_t>();
         } else {
           mask_4 = false;
@@ -354,8 +344,8 @@ struct Step_ctc_loss_backward_0_grad_end {
         if (mask_4) {
           chosen_3 = 0;
         } else {
-          const opmath_t negative_3 = -rt::inf<opmath_t>();
-          const opmath_t chosen_5 = mask ? last.load((b + at), rt::checked(difference, L)) : negative_3;
+          const opmath_t negative_4 = -rt::inf<opmath_t>();
+          const opmath_t chosen_5 = mask ? last.load((b + at), rt::checked(difference, L)) : negative_4;
           chosen_3 = grad_found_value * near::sigmoid(last.load((b + at), rt::checked(product, L)) - chosen_5);
         }
         chosen_2 = chosen_3;
@@ -571,37 +561,6 @@ struct Step_ctc_loss_backward_0_grad_on {
   }
 };
 
-template <typename scalar_t, int rank>
-struct Step_ctc_loss_backward_0_grad_log_probs_base {
-  using opmath_t = rt::math_t<scalar_t>;
-  static constexpr rt::Flat<sizeof(scalar_t)> launch = {{rt::count(rt::integer(0), rt::integer(1), rt::integer(2))}};
-  static constexpr auto fields = rt::fields(rt::tensor(0, 3, -1), rt::integer(2), rt::integer(1));
-  rt::Tensor<opmath_t, rank> grad_log_probs;
-  rt::Divider<rank> c_size, b_size;
-
-  OPGEN_DEVICE void compute(opmath_t* grad_log_probs) const { *grad_log_probs = 0; }
-  OPGEN_DEVICE void point(int64_t point) const {
-    int64_t rest = point;
-    const int64_t c = rt::split(&rest, c_size);
-    const int64_t b = rt::split(&rest, b_size);
-    const int64_t t = rest;
-    opmath_t grad_log_probs_value;
-    compute(&grad_log_probs_value);
-    grad_log_probs.store(grad_log_probs_value, t, b, c);
-  }
-  template <int V, typename At>
-  OPGEN_DEVICE void flat(const At& first) const {
-    rt::Values<opmath_t, V> grad_log_probs_pack;
-    OPGEN_UNROLL
-    for (int i = 0; i < V; ++i) {
-      opmath_t grad_log_probs_value;
-      compute(&grad_log_probs_value);
-      grad_log_probs_pack.set(i, grad_log_probs_value);
-    }
-    rt::store_pack(grad_log_probs, first, grad_log_probs_pack);
-  }
-};
-
 // accumulates into the places that its positions name, repeats in any order
 template <typename scalar_t, int rank>
 struct Step_ctc_loss_backward_0_grad_log_probs {
@@ -683,7 +642,7 @@ struct Step_ctc_loss_backward_1_grad_end {
           const opmath_t negative_3 = -rt::inf<opmath_t>();
           const opmath_t chosen_5 = mask ? last.load((b + at), rt::checked(difference, L)) : negative_3;
           const opmath_t sigmoid_value = near::sigmoid(last.load((b + at), rt::checked(product, L)) - chosen_5);
-          chosen_3 = (mask_2 ? opmath_t(0) : -grad_output.load_or_zero()) * sigmoid_value;
+          chosen_3 = (mask_2 ? opmath_t(0) : -grad_output.load_or(0)) * sigmoid_value;
         }
         chosen_2 = chosen_3;
       }
@@ -735,7 +694,7 @@ struct Step_ctc_loss_backward_1_grad_last {
           if (mask_3) {
             const opmath_t last_picked = last.load(b, rt::checked(product_2, L));
             const opmath_t sigmoid_value = near::sigmoid(last.load(b, difference_2) - last_picked);
-            chosen_4 = (mask_2 ? opmath_t(0) : -grad_output.load_or_zero()) * sigmoid_value;
+            chosen_4 = (mask_2 ? opmath_t(0) : -grad_output.load_or(0)) * sigmoid_value;
           } else {
             chosen_4 = 0;
           }
@@ -771,7 +730,7 @@ struct Step_ctc_loss_backward_2_grad_end {
   OPGEN_DEVICE void point(int64_t point) const {
     const int64_t b = rt::first_of<V, rank>(point);
     const auto target_lengths_line = rt::read_line<V, 0>(target_lengths, b);
-    const auto grad_output_line = rt::read_line_or_zero<V, 0>(grad_output, b);
+    const auto grad_output_line = rt::read_line_or<V, 0, 0>(grad_output, b);
     auto found_line = rt::write_line<V, 0>(found, b);
     auto grad_end_line = rt::write_line<V, 0>(grad_end, b);
     rt::lanes<V>([&](int at) {
@@ -857,7 +816,7 @@ struct Step_ctc_loss_backward_2_grad_last {
           if (mask_3) {
             const opmath_t last_picked = last.load(b, rt::checked(product_2, L));
             const opmath_t sigmoid_value = near::sigmoid(last.load(b, difference_2) - last_picked);
-            chosen_4 = (mask_2 ? opmath_t(0) : -grad_output.load_or_zero(b)) * sigmoid_value;
+            chosen_4 = (mask_2 ? opmath_t(0) : -grad_output.load_or(0, b)) * sigmoid_value;
           } else {
             chosen_4 = 0;
           }
@@ -874,20 +833,20 @@ struct Step_ctc_loss_backward_2_grad_last {
 };
 
 extern "C" const OpgenCudaStep ctc_loss_cuda_steps[] = {
-    rt::kernel<Step_ctc_loss_forward_0_label>(),                                                          // 0
-    rt::kernel<Step_ctc_loss_forward_0_skips>(),                                                          // 1
-    rt::kernel<Step_ctc_loss_forward_0_a>(),                                                              // 2
-    rt::kernel<Step_ctc_loss_forward_0_last>(),                                                           // 3
-    rt::kernel<Step_ctc_loss_forward_0_output>(),                                                         // 4
-    rt::kernel<Step_ctc_loss_forward_1_output>(),                                                         // 5
-    rt::kernel<Step_ctc_loss_forward_2_output>(),                                                         // 6
-    rt::kernel<Step_ctc_loss_backward_0_last>(),                                                          // 7
-    rt::kernel<Step_ctc_loss_backward_0_grad_end>(),                                                      // 8
-    rt::kernel<Step_ctc_loss_backward_0_grad_last>(),                                                     // 9
-    rt::kernel<Step_ctc_loss_backward_0_grad_on>(),                                                       // 10
-    rt::kernel<Step_ctc_loss_backward_0_grad_log_probs_base, Step_ctc_loss_backward_0_grad_log_probs>(),  // 11
-    rt::kernel<Step_ctc_loss_backward_1_grad_end>(),                                                      // 12
-    rt::kernel<Step_ctc_loss_backward_1_grad_last>(),                                                     // 13
-    rt::kernel<Step_ctc_loss_backward_2_grad_end>(),                                                      // 14
-    rt::kernel<Step_ctc_loss_backward_2_grad_last>(),                                                     // 15
+    rt::kernel<Step_ctc_loss_forward_0_label>(),                   // 0
+    rt::kernel<Step_ctc_loss_forward_0_skips>(),                   // 1
+    rt::kernel<Step_ctc_loss_forward_0_a>(),                       // 2
+    rt::kernel<Step_ctc_loss_forward_0_last>(),                    // 3
+    rt::kernel<Step_ctc_loss_forward_0_output>(),                  // 4
+    rt::kernel<Step_ctc_loss_forward_1_output>(),                  // 5
+    rt::kernel<Step_ctc_loss_forward_2_output>(),                  // 6
+    rt::kernel<Step_ctc_loss_backward_0_last>(),                   // 7
+    rt::kernel<Step_ctc_loss_backward_0_grad_end>(),               // 8
+    rt::kernel<Step_ctc_loss_backward_0_grad_last>(),              // 9
+    rt::kernel<Step_ctc_loss_backward_0_grad_on>(),                // 10
+    rt::onto_zeros<0, Step_ctc_loss_backward_0_grad_log_probs>(),  // 11
+    rt::kernel<Step_ctc_loss_backward_1_grad_end>(),               // 12
+    rt::kernel<Step_ctc_loss_backward_1_grad_last>(),              // 13
+    rt::kernel<Step_ctc_loss_backward_2_grad_end>(),               // 14
+    rt::kernel<Step_ctc_loss_backward_2_grad_last>(),              // 15
 };

@@ -37,24 +37,9 @@ struct Step_dropout_residual_forward_1_y {
   rt::Batch<rank> batch;
 
   OPGEN_DEVICE void compute(opmath_t residual, opmath_t x, opmath_t* y) const { *y = residual + x; }
-  OPGEN_DEVICE void point(int64_t point) const {
-    const rt::Place<rank> place = batch.place(point);
-    opmath_t y_value;
-    compute(residual.load(place), x.load(place), &y_value);
-    y.store(y_value, place);
-  }
-  template <int V, typename At>
-  OPGEN_DEVICE void flat(const At& first) const {
-    const auto residual_pack = rt::load_pack<V>(residual, first);
-    const auto x_pack = rt::load_pack<V>(x, first);
-    rt::Values<scalar_t, V> y_pack;
-    OPGEN_UNROLL
-    for (int i = 0; i < V; ++i) {
-      opmath_t y_value;
-      compute(residual_pack.get(i), x_pack.get(i), &y_value);
-      y_pack.set(i, y_value);
-    }
-    rt::store_pack(y, first, y_pack);
+  template <typename Points>
+  OPGEN_DEVICE auto map(const Points& points) const {
+    return points(*this, rt::in(residual), rt::in(x), rt::out(y));
   }
 };
 
@@ -74,7 +59,7 @@ struct Step_dropout_residual_backward_0_grad_y_copy {
 
   OPGEN_DEVICE void point(int64_t point) const {
     const rt::Place<rank> place = batch.place(point);
-    const opmath_t grad_y_value = grad_y.load_or_zero(place);
+    const opmath_t grad_y_value = grad_y.load_or(0, place);
     const int64_t philox_seed = rt::philox(seed.load(), int64_t{0}, batch.index(place));
     const opmath_t uniform_of_seed = rt::uniform_of<opmath_t>(philox_seed);
     grad_x.store(uniform_of_seed >= p ? near::div(grad_y_value, divisor) : opmath_t(0), place);
@@ -97,37 +82,9 @@ struct Step_dropout_residual_backward_1_grad_y_copy_2 {
     *grad_y_copy = grad_y_value;
     *grad_y_copy_2 = grad_y_value;
   }
-  OPGEN_DEVICE void point(int64_t point) const {
-    const rt::Place<rank> place = batch.place(point);
-    opmath_t grad_y_copy_value;
-    opmath_t grad_y_copy_2_value;
-    compute(grad_y.load_or_zero(place), &grad_y_copy_value, &grad_y_copy_2_value);
-    if (grad_y_copy.given()) grad_y_copy.store(grad_y_copy_value, place);
-    if (grad_y_copy_2.given()) grad_y_copy_2.store(grad_y_copy_2_value, place);
-  }
-  template <int V, bool all, typename At>
-  OPGEN_DEVICE void flat_of(const At& first) const {
-    const auto grad_y_pack = rt::load_pack_or_zero<V>(grad_y, first);
-    rt::Values<scalar_t, V> grad_y_copy_pack;
-    rt::Values<scalar_t, V> grad_y_copy_2_pack;
-    OPGEN_UNROLL
-    for (int i = 0; i < V; ++i) {
-      opmath_t grad_y_copy_value;
-      opmath_t grad_y_copy_2_value;
-      compute(grad_y_pack.get(i), &grad_y_copy_value, &grad_y_copy_2_value);
-      grad_y_copy_pack.set(i, grad_y_copy_value);
-      grad_y_copy_2_pack.set(i, grad_y_copy_2_value);
-    }
-    if (all || grad_y_copy.given()) rt::store_pack(grad_y_copy, first, grad_y_copy_pack);
-    if (all || grad_y_copy_2.given()) rt::store_pack(grad_y_copy_2, first, grad_y_copy_2_pack);
-  }
-  template <int V, typename At>
-  OPGEN_DEVICE void flat(const At& first) const {
-    if (rt::given(grad_y_copy, grad_y_copy_2)) {
-      flat_of<V, true>(first);
-    } else {
-      flat_of<V, false>(first);
-    }
+  template <typename Points>
+  OPGEN_DEVICE auto map(const Points& points) const {
+    return points(*this, rt::in_or<0>(grad_y), rt::spare_out(grad_y_copy), rt::spare_out(grad_y_copy_2));
   }
 };
 

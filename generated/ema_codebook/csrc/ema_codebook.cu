@@ -117,21 +117,16 @@ struct Step_ema_codebook_forward_loss {
   rt::Divider<rank> d_size;
   rt::Batch<rank> batch;
 
-  struct Folds {
-    rt::Sum<opmath_t> loss_sum_fold;
-    OPGEN_DEVICE void merge(const Folds& other) { loss_sum_fold.merge(other.loss_sum_fold); }
-    OPGEN_DEVICE void settle() { loss_sum_fold.settle(); }
-    OPGEN_DEVICE void finish() { loss_sum_fold.finish(); }
-  };
+  using Folds = rt::Sum<opmath_t>;
   OPGEN_DEVICE void fold(int64_t /* point */, int64_t inner, Folds* folds) const {
     int64_t inner_rest = inner;
     const int64_t d = rt::split(&inner_rest, d_size);
     const rt::Place<rank> place = batch.place(inner_rest);
-    const opmath_t codebook_picked = codebook.load(rt::checked(code.load(place), K), d);
-    folds->loss_sum_fold.add(rt::square(input.load(place, d) - codebook_picked));
+    const opmath_t difference = input.load(place, d) - codebook.load(rt::checked(code.load(place), K), d);
+    folds[0].add(rt::square(difference));
   }
   OPGEN_DEVICE void finish(int64_t /* point */, const Folds& folds) const {
-    const opmath_t loss_sum = folds.loss_sum_fold.value;
+    const opmath_t loss_sum = folds.value;
     loss.store(near::div(loss_sum, static_cast<opmath_t>(batch.count * D)));
   }
 };
@@ -181,12 +176,7 @@ struct Step_ema_codebook_forward_next_sums {
   rt::Divider<rank> d_size;
   opmath_t decay, factor;
 
-  struct Folds {
-    rt::Sum<opmath_t> sum_all_fold;
-    OPGEN_DEVICE void merge(const Folds& other) { sum_all_fold.merge(other.sum_all_fold); }
-    OPGEN_DEVICE void settle() { sum_all_fold.settle(); }
-    OPGEN_DEVICE void finish() { sum_all_fold.finish(); }
-  };
+  using Folds = rt::Sum<opmath_t>;
   template <int V>
   OPGEN_DEVICE void fold(int64_t point, int64_t inner, Folds* folds) const {
     int64_t rest = point;
@@ -194,13 +184,13 @@ struct Step_ema_codebook_forward_next_sums {
     const int64_t k = rest;
     const rt::Place<rank> place = batch.place(inner);
     const auto input_line = rt::read_line<V, 1>(input, place, d);
-    rt::lanes<V>([&](int at) { folds[at].sum_all_fold.add(code.load(place) == k ? input_line[at] : opmath_t(0)); });
+    rt::lanes<V>([&](int at) { folds[at].add(code.load(place) == k ? input_line[at] : opmath_t(0)); });
   }
   OPGEN_DEVICE void finish(int64_t point, const Folds& folds) const {
     int64_t rest = point;
     const int64_t d = rt::split(&rest, d_size);
     const int64_t k = rest;
-    const opmath_t sum_all = folds.sum_all_fold.value;
+    const opmath_t sum_all = folds.value;
     next_sums.store(decay * sums.load(k, d) + factor * sum_all, k, d);
   }
 };
@@ -230,7 +220,7 @@ struct Step_ema_codebook_backward_grad_input {
     const int64_t d = rt::split_first<V>(&rest, d_vectors);
     const rt::Place<rank> place = batch.place(rest);
     const auto input_line = rt::read_line<V, 1>(input, place, d);
-    const auto grad_output_line = rt::read_line_or_zero<V, 1>(grad_output, place, d);
+    const auto grad_output_line = rt::read_line_or<V, 1, 0>(grad_output, place, d);
     auto grad_input_line = rt::write_line<V, 1>(grad_input, place, d);
     rt::lanes<V>([&](int at) {
       const opmath_t grad_output_value = grad_output_line[at];
@@ -238,7 +228,8 @@ struct Step_ema_codebook_backward_grad_input {
       opmath_t chosen;
       if (given_grads_1) {
         const opmath_t difference = input_line[at] - codebook.load(rt::checked(at_k, K), (d + at));
-        chosen = near::div(2 * difference * grad_loss.load_or_zero(), static_cast<opmath_t>(batch.count * D));
+        const opmath_t scaled_grad = 2 * difference * grad_loss.load_or(0);
+        chosen = near::div(scaled_grad, static_cast<opmath_t>(batch.count * D));
       } else {
         chosen = 0;
       }

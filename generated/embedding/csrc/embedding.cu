@@ -28,36 +28,6 @@ struct Step_embedding_forward_output {
   }
 };
 
-template <typename scalar_t, int rank>
-struct Step_embedding_backward_grad_weight_base {
-  using opmath_t = rt::math_t<scalar_t>;
-  static constexpr rt::Flat<sizeof(scalar_t)> launch = {{rt::count(rt::integer(0), rt::integer(1))}};
-  static constexpr auto fields = rt::fields(rt::tensor(0, 2, -1), rt::integer(1));
-  rt::Tensor<opmath_t, rank> grad_weight;
-  rt::Divider<rank> d_size;
-
-  OPGEN_DEVICE void compute(opmath_t* grad_weight) const { *grad_weight = 0; }
-  OPGEN_DEVICE void point(int64_t point) const {
-    int64_t rest = point;
-    const int64_t d = rt::split(&rest, d_size);
-    const int64_t v = rest;
-    opmath_t grad_weight_value;
-    compute(&grad_weight_value);
-    grad_weight.store(grad_weight_value, v, d);
-  }
-  template <int V, typename At>
-  OPGEN_DEVICE void flat(const At& first) const {
-    rt::Values<opmath_t, V> grad_weight_pack;
-    OPGEN_UNROLL
-    for (int i = 0; i < V; ++i) {
-      opmath_t grad_weight_value;
-      compute(&grad_weight_value);
-      grad_weight_pack.set(i, grad_weight_value);
-    }
-    rt::store_pack(grad_weight, first, grad_weight_pack);
-  }
-};
-
 // accumulates into the places that its positions name, repeats in any order
 template <typename scalar_t, int rank>
 struct Step_embedding_backward_grad_weight {
@@ -77,13 +47,13 @@ struct Step_embedding_backward_grad_weight {
     int64_t rest = point;
     const int64_t d = rt::split_first<V>(&rest, d_vectors);
     const rt::Place<rank> place = batch.place(rest);
-    const auto grad_output_line = rt::read_line_or_zero<V, 1>(grad_output, place, d);
+    const auto grad_output_line = rt::read_line_or<V, 1, 0>(grad_output, place, d);
     auto* const grad_weight_line = grad_weight.at(rt::checked(input.load(place), V_2), d);
     rt::lanes<V>([&](int at) { rt::atomic_sum(grad_weight_line + at, grad_output_line[at]); });
   }
 };
 
 extern "C" const OpgenCudaStep embedding_cuda_steps[] = {
-    rt::kernel<Step_embedding_forward_output>(),                                                  // 0
-    rt::kernel<Step_embedding_backward_grad_weight_base, Step_embedding_backward_grad_weight>(),  // 1
+    rt::kernel<Step_embedding_forward_output>(),               // 0
+    rt::onto_zeros<0, Step_embedding_backward_grad_weight>(),  // 1
 };

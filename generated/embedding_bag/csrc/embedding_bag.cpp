@@ -13,12 +13,11 @@ using opgen::Element;
 using opgen::Optional;
 using opgen::Tensor;
 
-// per_sample_weights given
-Tensor embedding_bag_forward_0(const Tensor& input, const Tensor& weight, const Optional& per_sample_weights) {
+Tensor embedding_bag_forward(const Tensor& input, const Tensor& weight, const Optional& per_sample_weights) {
   opgen::Call call("embedding_bag", OPGEN_CHOOSE_STEPS(embedding_bag), 4);
   call.input("input", input, Element::int64, {opgen::dim(0, "N"), opgen::dim(1, "L")});
   call.input("weight", weight, Element::scalar, {opgen::dim(2, "V"), opgen::dim(3, "D")});
-  call.input("per_sample_weights", per_sample_weights, Element::scalar, {opgen::dim(0, "N"), opgen::dim(1, "L")});
+  call.input("per_sample_weights", per_sample_weights, Element::scalar, {opgen::dim(0, "N"), opgen::dim(1, "L")}, 1);
   call.begin();
   call.hold();
   call.allocate("output", Element::scalar, {opgen::dim(0, "N"), opgen::dim(3, "D")});
@@ -26,64 +25,22 @@ Tensor embedding_bag_forward_0(const Tensor& input, const Tensor& weight, const 
   return call.result("output", Element::scalar);
 }
 
-// per_sample_weights not given
-Tensor embedding_bag_forward_1(const Tensor& input, const Tensor& weight, const Optional& per_sample_weights) {
-  opgen::Call call("embedding_bag", OPGEN_CHOOSE_STEPS(embedding_bag), 4);
-  call.input("input", input, Element::int64, {opgen::dim(0, "N"), opgen::dim(1, "L")});
-  call.input("weight", weight, Element::scalar, {opgen::dim(2, "V"), opgen::dim(3, "D")});
-  call.begin();
-  call.hold();
-  call.allocate("output", Element::scalar, {opgen::dim(0, "N"), opgen::dim(3, "D")});
-  call.run(1, {1, 0, 2}, {call.size(0), call.size(3), call.size(1), call.size(2)});
-  return call.result("output", Element::scalar);
-}
-
-Tensor embedding_bag_forward(const Tensor& input, const Tensor& weight, const Optional& per_sample_weights) {
-  if (per_sample_weights.has_value()) return embedding_bag_forward_0(input, weight, per_sample_weights);
-  return embedding_bag_forward_1(input, weight, per_sample_weights);
-}
-
-// per_sample_weights given
-std::tuple<Tensor, Tensor> embedding_bag_backward_0(const Tensor& grad_output, const Tensor& input,
-                                                    const Tensor& weight, const Optional& per_sample_weights,
-                                                    const std::vector<bool>& mask) {
+std::tuple<Tensor, Tensor> embedding_bag_backward(const Tensor& grad_output, const Tensor& input, const Tensor& weight,
+                                                  const Optional& per_sample_weights, const std::vector<bool>& mask) {
   opgen::Call call("embedding_bag", OPGEN_CHOOSE_STEPS(embedding_bag), 4);
   call.cotangent("grad_output", grad_output, Element::scalar, {opgen::dim(0, "N"), opgen::dim(3, "D")});
   call.input("input", input, Element::int64, {opgen::dim(0, "N"), opgen::dim(1, "L")});
   call.input("weight", weight, Element::scalar, {opgen::dim(2, "V"), opgen::dim(3, "D")});
-  call.input("per_sample_weights", per_sample_weights, Element::scalar, {opgen::dim(0, "N"), opgen::dim(1, "L")});
+  call.input("per_sample_weights", per_sample_weights, Element::scalar, {opgen::dim(0, "N"), opgen::dim(1, "L")}, 1);
   call.begin();
   call.hold();
   call.allocate("grad_weight", Element::compute, {opgen::dim(2, "V"), opgen::dim(3, "D")}, mask[1]);
   call.allocate("grad_per_sample_weights", Element::scalar, {opgen::dim(0, "N"), opgen::dim(1, "L")}, mask[2]);
-  if (mask[1]) call.run(2, {4, 0, 3, 1}, {call.size(2), call.size(3), call.size(0), call.size(1)});
-  if (mask[2]) call.run(3, {1, 0, 2, 5}, {call.size(0), call.size(1), call.size(3), call.size(2)});
+  if (mask[1]) call.run(1, {4, 0, 3, 1}, {call.size(2), call.size(3), call.size(0), call.size(1)});
+  if (mask[2]) call.run(2, {1, 0, 2, 5}, {call.size(0), call.size(1), call.size(3), call.size(2)});
   const Tensor grad_weight = call.result("grad_weight", Element::scalar);
   const Tensor grad_per_sample_weights = call.result("grad_per_sample_weights", Element::scalar);
   return {grad_weight, grad_per_sample_weights};
-}
-
-// per_sample_weights not given
-std::tuple<Tensor, Tensor> embedding_bag_backward_1(const Tensor& grad_output, const Tensor& input,
-                                                    const Tensor& weight, const Optional& per_sample_weights,
-                                                    const std::vector<bool>& mask) {
-  opgen::Call call("embedding_bag", OPGEN_CHOOSE_STEPS(embedding_bag), 4);
-  call.cotangent("grad_output", grad_output, Element::scalar, {opgen::dim(0, "N"), opgen::dim(3, "D")});
-  call.input("input", input, Element::int64, {opgen::dim(0, "N"), opgen::dim(1, "L")});
-  call.input("weight", weight, Element::scalar, {opgen::dim(2, "V"), opgen::dim(3, "D")});
-  call.begin();
-  call.hold();
-  call.allocate("grad_weight", Element::compute, {opgen::dim(2, "V"), opgen::dim(3, "D")}, mask[1]);
-  if (mask[1]) call.run(4, {3, 0, 1}, {call.size(2), call.size(3), call.size(0), call.size(1)});
-  return {call.result("grad_weight", Element::scalar), Tensor()};
-}
-
-std::tuple<Tensor, Tensor> embedding_bag_backward(const Tensor& grad_output, const Tensor& input, const Tensor& weight,
-                                                  const Optional& per_sample_weights, const std::vector<bool>& mask) {
-  if (per_sample_weights.has_value()) {
-    return embedding_bag_backward_0(grad_output, input, weight, per_sample_weights, mask);
-  }
-  return embedding_bag_backward_1(grad_output, input, weight, per_sample_weights, mask);
 }
 
 }  // namespace

@@ -5,7 +5,7 @@
 
 // reduces across memory: neighbouring columns together, rows in fixed order
 template <typename scalar_t, int rank>
-struct Step_embedding_bag_forward_0_output {
+struct Step_embedding_bag_forward_output {
   using opmath_t = rt::math_t<scalar_t>;
   static constexpr rt::Columns<true> launch = {rt::count(rt::integer(0), rt::integer(1)), rt::count(rt::integer(2)),
                                                rt::count(rt::integer(1))};
@@ -17,12 +17,7 @@ struct Step_embedding_bag_forward_0_output {
   int64_t V_2;
   rt::Divider<rank> d_size;
 
-  struct Folds {
-    rt::Sum<opmath_t> output_value_fold;
-    OPGEN_DEVICE void merge(const Folds& other) { output_value_fold.merge(other.output_value_fold); }
-    OPGEN_DEVICE void settle() { output_value_fold.settle(); }
-    OPGEN_DEVICE void finish() { output_value_fold.finish(); }
-  };
+  using Folds = rt::Sum<opmath_t>;
   template <int V>
   OPGEN_DEVICE void fold(int64_t point, int64_t inner, Folds* folds) const {
     int64_t rest = point;
@@ -30,88 +25,20 @@ struct Step_embedding_bag_forward_0_output {
     const int64_t n = rest;
     const int64_t l = inner;
     const auto weight_line = rt::read_line<V, 1>(weight, rt::checked(input.load(n, l), V_2), d);
-    rt::lanes<V>([&](int at) { folds[at].output_value_fold.add(weight_line[at] * per_sample_weights.load(n, l)); });
+    rt::lanes<V>([&](int at) { folds[at].add(weight_line[at] * per_sample_weights.load_or(1, n, l)); });
   }
   OPGEN_DEVICE void finish(int64_t point, const Folds& folds) const {
     int64_t rest = point;
     const int64_t d = rt::split(&rest, d_size);
     const int64_t n = rest;
-    const opmath_t output_value = folds.output_value_fold.value;
+    const opmath_t output_value = folds.value;
     output.store(output_value, n, d);
-  }
-};
-
-// reduces across memory: neighbouring columns together, rows in fixed order
-template <typename scalar_t, int rank>
-struct Step_embedding_bag_forward_1_output {
-  using opmath_t = rt::math_t<scalar_t>;
-  static constexpr rt::Columns<true> launch = {rt::count(rt::integer(0), rt::integer(1)), rt::count(rt::integer(2)),
-                                               rt::count(rt::integer(1))};
-  static constexpr auto fields =
-      rt::fields(rt::tensor(0, 2, -1, 1), rt::tensor(1, 2, -1), rt::tensor(2, 2, -1), rt::integer(3), rt::integer(1));
-  rt::Tensor<const scalar_t, rank> weight;
-  rt::Tensor<const int64_t, rank> input;
-  rt::Tensor<scalar_t, rank> output;
-  int64_t V_2;
-  rt::Divider<rank> d_size;
-
-  struct Folds {
-    rt::Sum<opmath_t> output_value_fold;
-    OPGEN_DEVICE void merge(const Folds& other) { output_value_fold.merge(other.output_value_fold); }
-    OPGEN_DEVICE void settle() { output_value_fold.settle(); }
-    OPGEN_DEVICE void finish() { output_value_fold.finish(); }
-  };
-  template <int V>
-  OPGEN_DEVICE void fold(int64_t point, int64_t inner, Folds* folds) const {
-    int64_t rest = point;
-    const int64_t d = rt::split(&rest, d_size);
-    const int64_t n = rest;
-    const int64_t l = inner;
-    const auto weight_line = rt::read_line<V, 1>(weight, rt::checked(input.load(n, l), V_2), d);
-    rt::lanes<V>([&](int at) { folds[at].output_value_fold.add(weight_line[at]); });
-  }
-  OPGEN_DEVICE void finish(int64_t point, const Folds& folds) const {
-    int64_t rest = point;
-    const int64_t d = rt::split(&rest, d_size);
-    const int64_t n = rest;
-    const opmath_t output_value = folds.output_value_fold.value;
-    output.store(output_value, n, d);
-  }
-};
-
-template <typename scalar_t, int rank>
-struct Step_embedding_bag_backward_0_grad_weight_base {
-  using opmath_t = rt::math_t<scalar_t>;
-  static constexpr rt::Flat<sizeof(scalar_t)> launch = {{rt::count(rt::integer(0), rt::integer(1))}};
-  static constexpr auto fields = rt::fields(rt::tensor(0, 2, -1), rt::integer(1));
-  rt::Tensor<opmath_t, rank> grad_weight;
-  rt::Divider<rank> d_size;
-
-  OPGEN_DEVICE void compute(opmath_t* grad_weight) const { *grad_weight = 0; }
-  OPGEN_DEVICE void point(int64_t point) const {
-    int64_t rest = point;
-    const int64_t d = rt::split(&rest, d_size);
-    const int64_t v = rest;
-    opmath_t grad_weight_value;
-    compute(&grad_weight_value);
-    grad_weight.store(grad_weight_value, v, d);
-  }
-  template <int V, typename At>
-  OPGEN_DEVICE void flat(const At& first) const {
-    rt::Values<opmath_t, V> grad_weight_pack;
-    OPGEN_UNROLL
-    for (int i = 0; i < V; ++i) {
-      opmath_t grad_weight_value;
-      compute(&grad_weight_value);
-      grad_weight_pack.set(i, grad_weight_value);
-    }
-    rt::store_pack(grad_weight, first, grad_weight_pack);
   }
 };
 
 // accumulates into the places that its positions name, repeats in any order
 template <typename scalar_t, int rank>
-struct Step_embedding_bag_backward_0_grad_weight {
+struct Step_embedding_bag_backward_grad_weight {
   using opmath_t = rt::math_t<scalar_t>;
   static constexpr rt::Lines launch = {rt::count(rt::integer(2), rt::integer(1), rt::integer(3)),
                                        rt::count(rt::integer(3))};
@@ -130,18 +57,18 @@ struct Step_embedding_bag_backward_0_grad_weight {
     const int64_t l = rt::split_first<V>(&rest, l_vectors);
     const int64_t d = rt::split(&rest, d_size);
     const int64_t n = rest;
-    const auto per_sample_weights_line = rt::read_line<V, 1>(per_sample_weights, n, l);
+    const auto per_sample_weights_line = rt::read_line_or<V, 1, 1>(per_sample_weights, n, l);
     const auto input_line = rt::read_line<V, 1>(input, n, l);
     rt::lanes<V>([&](int at) {
       opmath_t* const cell = grad_weight.at(rt::checked(input_line[at], V_2), d);
-      rt::atomic_sum(cell, grad_output.load_or_zero(n, d) * per_sample_weights_line[at]);
+      rt::atomic_sum(cell, grad_output.load_or(0, n, d) * per_sample_weights_line[at]);
     });
   }
 };
 
 // reduces along memory: a row is read and kept in cache by all passes
 template <typename scalar_t, int rank>
-struct Step_embedding_bag_backward_0_grad_per_sample_weights {
+struct Step_embedding_bag_backward_grad_per_sample_weights {
   using opmath_t = rt::math_t<scalar_t>;
   static constexpr rt::Rows<1> launch = {rt::count(rt::integer(0), rt::integer(1)), {rt::count(rt::integer(2))}, true};
   static constexpr auto fields = rt::fields(rt::tensor(1, 2, -1, 1), rt::tensor(2, 2, -1), rt::tensor(0, 2, -1),
@@ -157,7 +84,7 @@ struct Step_embedding_bag_backward_0_grad_per_sample_weights {
     int64_t rest = point;
     const int64_t l = rt::split(&rest, l_size);
     const int64_t n = rest;
-    const auto grad_output_row = rt::read_row_or_zero<Team, 1>(d_size.size, grad_output, n, 0);
+    const auto grad_output_row = rt::read_row_or<Team, 1, 0>(d_size.size, grad_output, n, 0);
     const int64_t input_value = input.load(n, l);
     rt::Sum<opmath_t> grad_per_sample_weights_value_fold;
     rt::each<Team>(d_size.size, rt::settled(&grad_per_sample_weights_value_fold), [&](auto at) {
@@ -174,68 +101,8 @@ struct Step_embedding_bag_backward_0_grad_per_sample_weights {
   }
 };
 
-template <typename scalar_t, int rank>
-struct Step_embedding_bag_backward_1_grad_weight_base {
-  using opmath_t = rt::math_t<scalar_t>;
-  static constexpr rt::Flat<sizeof(scalar_t)> launch = {{rt::count(rt::integer(0), rt::integer(1))}};
-  static constexpr auto fields = rt::fields(rt::tensor(0, 2, -1), rt::integer(1));
-  rt::Tensor<opmath_t, rank> grad_weight;
-  rt::Divider<rank> d_size;
-
-  OPGEN_DEVICE void compute(opmath_t* grad_weight) const { *grad_weight = 0; }
-  OPGEN_DEVICE void point(int64_t point) const {
-    int64_t rest = point;
-    const int64_t d = rt::split(&rest, d_size);
-    const int64_t v = rest;
-    opmath_t grad_weight_value;
-    compute(&grad_weight_value);
-    grad_weight.store(grad_weight_value, v, d);
-  }
-  template <int V, typename At>
-  OPGEN_DEVICE void flat(const At& first) const {
-    rt::Values<opmath_t, V> grad_weight_pack;
-    OPGEN_UNROLL
-    for (int i = 0; i < V; ++i) {
-      opmath_t grad_weight_value;
-      compute(&grad_weight_value);
-      grad_weight_pack.set(i, grad_weight_value);
-    }
-    rt::store_pack(grad_weight, first, grad_weight_pack);
-  }
-};
-
-// accumulates into the places that its positions name, repeats in any order
-template <typename scalar_t, int rank>
-struct Step_embedding_bag_backward_1_grad_weight {
-  using opmath_t = rt::math_t<scalar_t>;
-  static constexpr rt::Lines launch = {rt::count(rt::integer(2), rt::integer(1), rt::integer(3)),
-                                       rt::count(rt::integer(3))};
-  static constexpr auto fields = rt::fields(rt::tensor(2, 2, -1, 1), rt::tensor(0, 2, -1), rt::tensor(1, 2, -1),
-                                            rt::integer(0), rt::in_vectors(rt::integer(3)), rt::integer(1));
-  rt::Tensor<const int64_t, rank> input;
-  rt::Tensor<opmath_t, rank> grad_weight;
-  rt::Tensor<const scalar_t, rank> grad_output;
-  int64_t V_2;
-  rt::Divider<rank> l_vectors, d_size;
-
-  template <int V>
-  OPGEN_DEVICE void point(int64_t point) const {
-    int64_t rest = point;
-    const int64_t l = rt::split_first<V>(&rest, l_vectors);
-    const int64_t d = rt::split(&rest, d_size);
-    const int64_t n = rest;
-    const auto input_line = rt::read_line<V, 1>(input, n, l);
-    rt::lanes<V>([&](int at) {
-      opmath_t* const cell = grad_weight.at(rt::checked(input_line[at], V_2), d);
-      rt::atomic_sum(cell, grad_output.load_or_zero(n, d));
-    });
-  }
-};
-
 extern "C" const OpgenCudaStep embedding_bag_cuda_steps[] = {
-    rt::kernel<Step_embedding_bag_forward_0_output>(),                                                        // 0
-    rt::kernel<Step_embedding_bag_forward_1_output>(),                                                        // 1
-    rt::kernel<Step_embedding_bag_backward_0_grad_weight_base, Step_embedding_bag_backward_0_grad_weight>(),  // 2
-    rt::kernel<Step_embedding_bag_backward_0_grad_per_sample_weights>(),                                      // 3
-    rt::kernel<Step_embedding_bag_backward_1_grad_weight_base, Step_embedding_bag_backward_1_grad_weight>(),  // 4
+    rt::kernel<Step_embedding_bag_forward_output>(),                    // 0
+    rt::onto_zeros<0, Step_embedding_bag_backward_grad_weight>(),       // 1
+    rt::kernel<Step_embedding_bag_backward_grad_per_sample_weights>(),  // 2
 };

@@ -7,7 +7,7 @@ namespace {
 
 // Reduces across memory: neighbouring columns together, rows in fixed order.
 template <typename opmath_t>
-int forward_0_output(const OpgenCall& call, OpgenHost& host) {
+int forward_output(const OpgenCall& call, OpgenHost& host) {
   const int64_t N = call.ints[0];
   const int64_t D = call.ints[1];
   const int64_t L = call.ints[2];
@@ -22,12 +22,13 @@ int forward_0_output(const OpgenCall& call, OpgenHost& host) {
   rt::Loops<4> over_l;
   over_l.dim(L, {0, input.stride(1), per_sample_weights.stride(1), 0});
   rt::parallel(host, outer.count, over_l.count, [=, &host](int64_t begin, int64_t end) {
+    const rt::Still<opmath_t> per_sample_weights_still(per_sample_weights);
     outer.runs<rt::block>(begin, end, nullptr, [&](const auto& columns) {
       rt::Fold<rt::Sum, opmath_t, rt::block> output_value_fold;
       over_l.runs<1>(0, over_l.count, columns.at, [&](const auto& point) {
         const rt::Source<int64_t> input_at(input, point.at[1], columns.step[1], columns.size);
-        const rt::Source<opmath_t> per_sample_weights_at(per_sample_weights, point.at[2], columns.step[2],
-                                                         columns.size);
+        const rt::Source<opmath_t> per_sample_weights_at(per_sample_weights_still, per_sample_weights, point.at[2],
+                                                         columns.step[2], columns.size);
         const auto weight_0 = [&](int64_t i) { return input_at[i]; };
         const rt::Line<opmath_t> weight_at(host, weight, rt::stretch(point, columns, 0, input_at.same), 0,
                                            rt::checked(weight, 0, weight.stride(0), 0, weight_0));
@@ -42,43 +43,9 @@ int forward_0_output(const OpgenCall& call, OpgenHost& host) {
   return rt::status(host);
 }
 
-// Reduces across memory: neighbouring columns together, rows in fixed order.
-template <typename opmath_t>
-int forward_1_output(const OpgenCall& call, OpgenHost& host) {
-  const int64_t N = call.ints[0];
-  const int64_t D = call.ints[1];
-  const int64_t L = call.ints[2];
-  const rt::Tensor<opmath_t> weight(call, 0, 2);
-  const rt::Tensor<int64_t> input(call, 1, 2);
-  const rt::Tensor<opmath_t> output(call, 2, 2);
-  rt::Loops<3> outer;
-  outer.dim(N, {0, input.stride(0), output.stride(0)});
-  outer.dim(D, {weight.stride(1), 0, output.stride(1)});
-  outer.arrange();
-  rt::Loops<3> over_l;
-  over_l.dim(L, {0, input.stride(1), 0});
-  rt::parallel(host, outer.count, over_l.count, [=, &host](int64_t begin, int64_t end) {
-    outer.runs<rt::block>(begin, end, nullptr, [&](const auto& columns) {
-      rt::Fold<rt::Sum, opmath_t, rt::block> output_value_fold;
-      over_l.runs<1>(0, over_l.count, columns.at, [&](const auto& point) {
-        const rt::Source<int64_t> input_at(input, point.at[1], columns.step[1], columns.size);
-        const auto weight_0 = [&](int64_t i) { return input_at[i]; };
-        const rt::Line<opmath_t> weight_at(host, weight, rt::stretch(point, columns, 0, input_at.same), 0,
-                                           rt::checked(weight, 0, weight.stride(0), 0, weight_0));
-        rt::each(columns.size, [&](int64_t i) { output_value_fold.add(i, weight_at[i]); });
-        output_value_fold.ran(columns.size);
-      });
-      output_value_fold.finish();
-      rt::Sink<opmath_t> output_out(output, columns.at[2], columns.step[2], columns.size);
-      rt::each(columns.size, [&](int64_t i) { output_out.set(i, output_value_fold[i]); });
-    });
-  });
-  return rt::status(host);
-}
-
 // Accumulates into the places that its positions name, repeats in a fixed order.
 template <typename opmath_t>
-int backward_0_grad_weight(const OpgenCall& call, OpgenHost& host) {
+int backward_grad_weight(const OpgenCall& call, OpgenHost& host) {
   {
     const int64_t V_2 = call.ints[0];
     const int64_t D = call.ints[1];
@@ -125,7 +92,7 @@ int backward_0_grad_weight(const OpgenCall& call, OpgenHost& host) {
 
 // Reduces along memory: a row is read and kept in cache by all passes.
 template <typename opmath_t>
-int backward_0_grad_per_sample_weights(const OpgenCall& call, OpgenHost& host) {
+int backward_grad_per_sample_weights(const OpgenCall& call, OpgenHost& host) {
   const int64_t N = call.ints[0];
   const int64_t L = call.ints[1];
   const int64_t D = call.ints[2];
@@ -160,57 +127,10 @@ int backward_0_grad_per_sample_weights(const OpgenCall& call, OpgenHost& host) {
   return rt::status(host);
 }
 
-// Accumulates into the places that its positions name, repeats in a fixed order.
-template <typename opmath_t>
-int backward_1_grad_weight(const OpgenCall& call, OpgenHost& host) {
-  {
-    const int64_t V_2 = call.ints[0];
-    const int64_t D = call.ints[1];
-    const rt::Tensor<opmath_t> grad_weight(call, 0, 2);
-    rt::Loops<1> outer;
-    outer.dim(V_2, {grad_weight.stride(0)});
-    outer.dim(D, {grad_weight.stride(1)});
-    outer.arrange();
-    rt::parallel(host, outer.count, 1, [=, &host](int64_t begin, int64_t end) {
-      outer.runs<rt::block>(begin, end, nullptr, [&](const auto& run) {
-        rt::Sink<opmath_t> grad_weight_out(grad_weight, run.at[0], run.step[0], run.size);
-        rt::each(run.size, [&](int64_t i) { grad_weight_out.set(i, 0); });
-      });
-    });
-  }
-  const int64_t D = call.ints[1];
-  const int64_t N = call.ints[2];
-  const int64_t L = call.ints[3];
-  const rt::Tensor<opmath_t> grad_output(call, 1, 2);
-  const rt::Tensor<int64_t> input(call, 2, 2);
-  const rt::Tensor<opmath_t> grad_weight(call, 0, 2);
-  rt::Loops<3> outer;
-  outer.dim(D, {grad_output.stride(1), 0, grad_weight.stride(1)});
-  rt::Loops<3> over_n_l;
-  over_n_l.dim(N, {grad_output.stride(0), input.stride(0), 0});
-  over_n_l.dim(L, {0, input.stride(1), 0});
-  rt::parallel(host, outer.count, over_n_l.count, [=, &host](int64_t begin, int64_t end) {
-    outer.runs<rt::block>(begin, end, nullptr, [&](const auto& columns) {
-      over_n_l.runs<1>(0, over_n_l.count, columns.at, [&](const auto& point) {
-        const auto input_at = rt::load(input, point.at[1]);
-        const rt::Source<opmath_t> grad_output_at(grad_output, point.at[0], columns.step[0], columns.size);
-        const rt::Fixed grad_weight_0(input_at);
-        rt::Values<opmath_t> grad_weight_out;
-        rt::each(columns.size, [&](int64_t i) { grad_weight_out.set(i, grad_output_at[i]); });
-        rt::accumulate<rt::Sum>(host, grad_weight, rt::stretch(point, columns, 2, 1), grad_weight_out,
-                                rt::checked(grad_weight, 0, grad_weight.stride(0), 0, grad_weight_0));
-      });
-    });
-  });
-  return rt::status(host);
-}
-
 }  // namespace
 
 OPGEN_STEPS(embedding_bag) = {
-    OPGEN_STEP(forward_0_output),                    // 0
-    OPGEN_STEP(forward_1_output),                    // 1
-    OPGEN_STEP(backward_0_grad_weight),              // 2
-    OPGEN_STEP(backward_0_grad_per_sample_weights),  // 3
-    OPGEN_STEP(backward_1_grad_weight),              // 4
+    OPGEN_STEP(forward_output),                    // 0
+    OPGEN_STEP(backward_grad_weight),              // 1
+    OPGEN_STEP(backward_grad_per_sample_weights),  // 2
 };

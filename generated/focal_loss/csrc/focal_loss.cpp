@@ -25,7 +25,7 @@ Tensor focal_loss_forward_0(const Tensor& logits, const Tensor& target, double a
   call.begin();
   call.hold();
   call.allocate("output", Element::scalar, {});
-  call.run(0, {1, 0, 2}, {}, {alpha, gamma, 1 - alpha});
+  call.run(0, {1, 0, 2}, {}, {alpha, gamma, 1 - alpha, static_cast<double>(call.batch_count())});
   return call.result("output", Element::scalar);
 }
 
@@ -38,7 +38,7 @@ Tensor focal_loss_forward_1(const Tensor& logits, const Tensor& target, double a
   call.begin();
   call.hold();
   call.allocate("output", Element::scalar, {});
-  call.run(1, {1, 0, 2}, {}, {alpha, gamma, 1 - alpha});
+  call.run(0, {1, 0, 2}, {}, {alpha, gamma, 1 - alpha, 1});
   return call.result("output", Element::scalar);
 }
 
@@ -51,7 +51,7 @@ Tensor focal_loss_forward_2(const Tensor& logits, const Tensor& target, double a
   call.begin();
   call.hold();
   call.allocate("output", Element::scalar, {opgen::batch});
-  call.run(2, {1, 0, 2}, {}, {alpha, gamma, 1 - alpha});
+  call.run(1, {1, 0, 2}, {}, {alpha, gamma, 1 - alpha});
   return call.result("output", Element::scalar);
 }
 
@@ -72,7 +72,9 @@ Tensor focal_loss_backward_0(const Tensor& grad_output, const Tensor& logits, co
   call.begin();
   call.hold();
   call.allocate("grad_logits", Element::scalar, {opgen::batch}, mask[0]);
-  if (mask[0]) call.run(3, {0, 1, 2, 3}, {}, {gamma, gamma - 1, 1 - alpha, alpha});
+  if (mask[0]) {
+    call.run(2, {0, 1, 2, 3}, {}, {static_cast<double>(call.batch_count()), gamma, gamma - 1, 1 - alpha, alpha});
+  }
   return call.result("grad_logits", Element::scalar, 0, "logits");
 }
 
@@ -86,7 +88,7 @@ Tensor focal_loss_backward_1(const Tensor& grad_output, const Tensor& logits, co
   call.begin();
   call.hold();
   call.allocate("grad_logits", Element::scalar, {opgen::batch}, mask[0]);
-  if (mask[0]) call.run(4, {0, 1, 2, 3}, {}, {gamma, gamma - 1, 1 - alpha, alpha});
+  if (mask[0]) call.run(2, {0, 1, 2, 3}, {}, {1, gamma, gamma - 1, 1 - alpha, alpha});
   return call.result("grad_logits", Element::scalar, 0, "logits");
 }
 
@@ -100,7 +102,7 @@ Tensor focal_loss_backward_2(const Tensor& grad_output, const Tensor& logits, co
   call.begin();
   call.hold();
   call.allocate("grad_logits", Element::scalar, {opgen::batch}, mask[0]);
-  if (mask[0]) call.run(5, {0, 1, 2, 3}, {}, {gamma, gamma - 1, 1 - alpha, alpha});
+  if (mask[0]) call.run(3, {0, 1, 2, 3}, {}, {gamma, gamma - 1, 1 - alpha, alpha});
   return call.result("grad_logits", Element::scalar, 0, "logits");
 }
 

@@ -10,18 +10,13 @@ struct Step_focal_loss_forward_0_output {
   using near = rt::Near<scalar_t>;
   static constexpr rt::Whole<sizeof(scalar_t)> launch = {{rt::count(), rt::count(rt::elements())}};
   static constexpr auto fields = rt::fields(rt::tensor(0, 1, 0), rt::tensor(1, 1, 0), rt::tensor(2, 0, -1), rt::real(0),
-                                            rt::real(1), rt::real(2), rt::batch());
+                                            rt::real(1), rt::real(2), rt::real(3), rt::batch());
   rt::Tensor<const scalar_t, rank> target, logits;
   rt::Tensor<scalar_t, rank> output;
-  opmath_t alpha, gamma, factor;
+  opmath_t alpha, gamma, factor, divisor;
   rt::Batch<rank> batch;
 
-  struct Folds {
-    rt::Sum<opmath_t> output_sum_fold;
-    OPGEN_DEVICE void merge(const Folds& other) { output_sum_fold.merge(other.output_sum_fold); }
-    OPGEN_DEVICE void settle() { output_sum_fold.settle(); }
-    OPGEN_DEVICE void finish() { output_sum_fold.finish(); }
-  };
+  using Folds = rt::Sum<opmath_t>;
   OPGEN_DEVICE void fold(int64_t /* point */, int64_t inner, Folds* folds) const {
     const rt::Place<rank> place = batch.place(inner);
     const opmath_t target_value = target.load(place);
@@ -30,8 +25,7 @@ struct Step_focal_loss_forward_0_output {
     const opmath_t power = rt::pow(near::sigmoid(logits_value), gamma);
     const opmath_t product = factor * (1 - target_value) * power * near::logsigmoid(negative);
     const opmath_t power_2 = rt::pow(near::sigmoid(negative), gamma);
-    const opmath_t product_2 = alpha * target_value * power_2 * near::logsigmoid(logits_value);
-    folds->output_sum_fold.add(-product_2 - product);
+    folds[0].add(-(alpha * target_value * power_2 * near::logsigmoid(logits_value)) - product);
   }
   template <int V>
   OPGEN_DEVICE void flat(int64_t first, Folds* folds) const {
@@ -43,72 +37,15 @@ struct Step_focal_loss_forward_0_output {
       const opmath_t logits_value_2 = logits_pack.get(i);
       const opmath_t negative_2 = -logits_value_2;
       const opmath_t power_3 = rt::pow(near::sigmoid(logits_value_2), gamma);
+      const opmath_t product_2 = factor * (1 - target_value_2) * power_3 * near::logsigmoid(negative_2);
       const opmath_t power_4 = rt::pow(near::sigmoid(negative_2), gamma);
-      const opmath_t logsigmoid_logits = near::logsigmoid(logits_value_2);
-      const opmath_t negative_3 = -(alpha * target_value_2 * power_4 * logsigmoid_logits);
-      const opmath_t logsigmoid_negative = near::logsigmoid(negative_2);
-      const opmath_t product_3 = factor * (1 - target_value_2) * power_3 * logsigmoid_negative;
-      folds->output_sum_fold.add(negative_3 - product_3);
+      const opmath_t negative_3 = -(alpha * target_value_2 * power_4 * near::logsigmoid(logits_value_2));
+      folds[0].add(negative_3 - product_2);
     }
   }
   OPGEN_DEVICE void finish(int64_t /* point */, const Folds& folds) const {
-    const opmath_t output_sum = folds.output_sum_fold.value;
-    output.store(near::div(output_sum, static_cast<opmath_t>(batch.count)));
-  }
-};
-
-// reduces everything to one value, in chunks of fixed size and order
-template <typename scalar_t, int rank>
-struct Step_focal_loss_forward_1_output {
-  using opmath_t = rt::math_t<scalar_t>;
-  using near = rt::Near<scalar_t>;
-  static constexpr rt::Whole<sizeof(scalar_t)> launch = {{rt::count(), rt::count(rt::elements())}};
-  static constexpr auto fields = rt::fields(rt::tensor(0, 1, 0), rt::tensor(1, 1, 0), rt::tensor(2, 0, -1), rt::real(0),
-                                            rt::real(1), rt::real(2), rt::batch());
-  rt::Tensor<const scalar_t, rank> target, logits;
-  rt::Tensor<scalar_t, rank> output;
-  opmath_t alpha, gamma, factor;
-  rt::Batch<rank> batch;
-
-  struct Folds {
-    rt::Sum<opmath_t> output_value_fold;
-    OPGEN_DEVICE void merge(const Folds& other) { output_value_fold.merge(other.output_value_fold); }
-    OPGEN_DEVICE void settle() { output_value_fold.settle(); }
-    OPGEN_DEVICE void finish() { output_value_fold.finish(); }
-  };
-  OPGEN_DEVICE void fold(int64_t /* point */, int64_t inner, Folds* folds) const {
-    const rt::Place<rank> place = batch.place(inner);
-    const opmath_t target_value = target.load(place);
-    const opmath_t logits_value = logits.load(place);
-    const opmath_t negative = -logits_value;
-    const opmath_t power = rt::pow(near::sigmoid(logits_value), gamma);
-    const opmath_t power_2 = rt::pow(near::sigmoid(negative), gamma);
-    const opmath_t product = alpha * target_value * power_2 * near::logsigmoid(logits_value);
-    const opmath_t logsigmoid_negative = near::logsigmoid(negative);
-    const opmath_t product_2 = factor * (1 - target_value) * power * logsigmoid_negative;
-    folds->output_value_fold.add(-product - product_2);
-  }
-  template <int V>
-  OPGEN_DEVICE void flat(int64_t first, Folds* folds) const {
-    const auto target_pack = rt::load_pack<V>(target, first);
-    const auto logits_pack = rt::load_pack<V>(logits, first);
-    OPGEN_UNROLL
-    for (int i = 0; i < V; ++i) {
-      const opmath_t target_value_2 = target_pack.get(i);
-      const opmath_t logits_value_2 = logits_pack.get(i);
-      const opmath_t negative_2 = -logits_value_2;
-      const opmath_t power_3 = rt::pow(near::sigmoid(logits_value_2), gamma);
-      const opmath_t power_4 = rt::pow(near::sigmoid(negative_2), gamma);
-      const opmath_t logsigmoid_logits = near::logsigmoid(logits_value_2);
-      const opmath_t negative_3 = -(alpha * target_value_2 * power_4 * logsigmoid_logits);
-      const opmath_t logsigmoid_negative_2 = near::logsigmoid(negative_2);
-      const opmath_t product_3 = factor * (1 - target_value_2) * power_3 * logsigmoid_negative_2;
-      folds->output_value_fold.add(negative_3 - product_3);
-    }
-  }
-  OPGEN_DEVICE void finish(int64_t /* point */, const Folds& folds) const {
-    const opmath_t output_value = folds.output_value_fold.value;
-    output.store(output_value);
+    const opmath_t output_sum = folds.value;
+    output.store(near::div(output_sum, divisor));
   }
 };
 
@@ -134,24 +71,9 @@ struct Step_focal_loss_forward_2_output {
     const opmath_t power_2 = rt::pow(near::sigmoid(logits_value), gamma);
     *output = -product - factor * (1 - target_value) * power_2 * near::logsigmoid(negative);
   }
-  OPGEN_DEVICE void point(int64_t point) const {
-    const rt::Place<rank> place = batch.place(point);
-    opmath_t output_value;
-    compute(target.load(place), logits.load(place), &output_value);
-    output.store(output_value, place);
-  }
-  template <int V, typename At>
-  OPGEN_DEVICE void flat(const At& first) const {
-    const auto target_pack = rt::load_pack<V>(target, first);
-    const auto logits_pack = rt::load_pack<V>(logits, first);
-    rt::Values<scalar_t, V> output_pack;
-    OPGEN_UNROLL
-    for (int i = 0; i < V; ++i) {
-      opmath_t output_value;
-      compute(target_pack.get(i), logits_pack.get(i), &output_value);
-      output_pack.set(i, output_value);
-    }
-    rt::store_pack(output, first, output_pack);
+  template <typename Points>
+  OPGEN_DEVICE auto map(const Points& points) const {
+    return points(*this, rt::in(target), rt::in(logits), rt::out(output));
   }
 };
 
@@ -162,72 +84,15 @@ struct Step_focal_loss_backward_0_grad_logits {
   using near = rt::Near<scalar_t>;
   static constexpr rt::Flat<sizeof(scalar_t)> launch = {{rt::count(rt::elements())}};
   static constexpr auto fields =
-      rt::fields(rt::tensor(1, 1, 0), rt::tensor(2, 1, 0), rt::tensor(0, 0, -1), rt::tensor(3, 1, 0), rt::batch(),
-                 rt::real(0), rt::real(1), rt::real(2), rt::real(3));
-  rt::Tensor<const scalar_t, rank> logits, target, grad_output;
-  rt::Tensor<scalar_t, rank> grad_logits;
-  rt::Batch<rank> batch;
-  opmath_t gamma, exponent, factor, alpha;
-
-  OPGEN_DEVICE void compute(opmath_t logits, opmath_t target, opmath_t* grad_logits) const {
-    const opmath_t grad_miss = -near::div(grad_output.load_or_zero(), static_cast<opmath_t>(batch.count));
-    const bool mask = gamma == 0;
-    const opmath_t logits_value = logits;
-    const opmath_t negative = -logits_value;
-    const opmath_t sigmoid_negative = near::sigmoid(negative);
-    const opmath_t sigmoid_logits = near::sigmoid(logits_value);
-    const opmath_t product = sigmoid_negative * sigmoid_logits * near::logsigmoid(negative);
-    const bool mask_2 = sigmoid_negative * sigmoid_logits == 0;
-    const opmath_t target_value = target;
-    const opmath_t difference_3 = 1 - target_value;
-    const opmath_t product_2 = sigmoid_negative * sigmoid_logits * near::logsigmoid(logits_value);
-    const opmath_t product_3 = sigmoid_negative * rt::pow(sigmoid_negative, gamma) * alpha * target_value;
-    const opmath_t product_4 = sigmoid_logits * rt::pow(sigmoid_logits, gamma) * factor * difference_3;
-    const opmath_t chosen = rt::isnan(product_2) && mask_2 ? opmath_t(0) : product_2;
-    const opmath_t product_5 = chosen * rt::pow(sigmoid_negative, exponent) * alpha * target_value * gamma;
-    const opmath_t negative_2 = -product_5;
-    const opmath_t scaled_grad = grad_miss * (product_3 + (mask ? opmath_t(0) : negative_2));
-    const opmath_t chosen_2 = rt::isnan(product) && mask_2 ? opmath_t(0) : product;
-    const opmath_t product_6 = chosen_2 * rt::pow(sigmoid_logits, exponent) * factor * difference_3 * gamma;
-    *grad_logits = grad_miss * ((mask ? opmath_t(0) : product_6) - product_4) + scaled_grad;
-  }
-  OPGEN_DEVICE void point(int64_t point) const {
-    const rt::Place<rank> place = batch.place(point);
-    opmath_t grad_logits_value;
-    compute(logits.load(place), target.load(place), &grad_logits_value);
-    grad_logits.store(grad_logits_value, place);
-  }
-  template <int V, typename At>
-  OPGEN_DEVICE void flat(const At& first) const {
-    const auto logits_pack = rt::load_pack<V>(logits, first);
-    const auto target_pack = rt::load_pack<V>(target, first);
-    rt::Values<scalar_t, V> grad_logits_pack;
-    OPGEN_UNROLL
-    for (int i = 0; i < V; ++i) {
-      opmath_t grad_logits_value;
-      compute(logits_pack.get(i), target_pack.get(i), &grad_logits_value);
-      grad_logits_pack.set(i, grad_logits_value);
-    }
-    rt::store_pack(grad_logits, first, grad_logits_pack);
-  }
-};
-
-// one value per point, nothing shared between points
-template <typename scalar_t, int rank>
-struct Step_focal_loss_backward_1_grad_logits {
-  using opmath_t = rt::math_t<scalar_t>;
-  using near = rt::Near<scalar_t>;
-  static constexpr rt::Flat<sizeof(scalar_t)> launch = {{rt::count(rt::elements())}};
-  static constexpr auto fields =
       rt::fields(rt::tensor(1, 1, 0), rt::tensor(2, 1, 0), rt::tensor(0, 0, -1), rt::tensor(3, 1, 0), rt::real(0),
-                 rt::real(1), rt::real(2), rt::real(3), rt::batch());
+                 rt::real(1), rt::real(2), rt::real(3), rt::real(4), rt::batch());
   rt::Tensor<const scalar_t, rank> logits, target, grad_output;
   rt::Tensor<scalar_t, rank> grad_logits;
-  opmath_t gamma, exponent, factor, alpha;
+  opmath_t divisor, gamma, exponent, factor, alpha;
   rt::Batch<rank> batch;
 
   OPGEN_DEVICE void compute(opmath_t logits, opmath_t target, opmath_t* grad_logits) const {
-    const opmath_t grad_miss = -grad_output.load_or_zero();
+    const opmath_t grad_miss = -near::div(grad_output.load_or(0), divisor);
     const bool mask = gamma == 0;
     const opmath_t logits_value = logits;
     const opmath_t negative = -logits_value;
@@ -248,24 +113,9 @@ struct Step_focal_loss_backward_1_grad_logits {
     const opmath_t product_6 = chosen_2 * rt::pow(sigmoid_logits, exponent) * factor * difference_3 * gamma;
     *grad_logits = grad_miss * ((mask ? opmath_t(0) : product_6) - product_4) + scaled_grad;
   }
-  OPGEN_DEVICE void point(int64_t point) const {
-    const rt::Place<rank> place = batch.place(point);
-    opmath_t grad_logits_value;
-    compute(logits.load(place), target.load(place), &grad_logits_value);
-    grad_logits.store(grad_logits_value, place);
-  }
-  template <int V, typename At>
-  OPGEN_DEVICE void flat(const At& first) const {
-    const auto logits_pack = rt::load_pack<V>(logits, first);
-    const auto target_pack = rt::load_pack<V>(target, first);
-    rt::Values<scalar_t, V> grad_logits_pack;
-    OPGEN_UNROLL
-    for (int i = 0; i < V; ++i) {
-      opmath_t grad_logits_value;
-      compute(logits_pack.get(i), target_pack.get(i), &grad_logits_value);
-      grad_logits_pack.set(i, grad_logits_value);
-    }
-    rt::store_pack(grad_logits, first, grad_logits_pack);
+  template <typename Points>
+  OPGEN_DEVICE auto map(const Points& points) const {
+    return points(*this, rt::in(logits), rt::in(target), rt::out(grad_logits));
   }
 };
 
@@ -305,33 +155,15 @@ struct Step_focal_loss_backward_2_grad_logits {
     const opmath_t product_6 = chosen_2 * rt::pow(sigmoid_logits, exponent) * factor * difference_3 * gamma;
     *grad_logits = grad_miss * ((mask ? opmath_t(0) : product_6) - product_4) + scaled_grad;
   }
-  OPGEN_DEVICE void point(int64_t point) const {
-    const rt::Place<rank> place = batch.place(point);
-    opmath_t grad_logits_value;
-    compute(grad_output.load_or_zero(place), logits.load(place), target.load(place), &grad_logits_value);
-    grad_logits.store(grad_logits_value, place);
-  }
-  template <int V, typename At>
-  OPGEN_DEVICE void flat(const At& first) const {
-    const auto grad_output_pack = rt::load_pack_or_zero<V>(grad_output, first);
-    const auto logits_pack = rt::load_pack<V>(logits, first);
-    const auto target_pack = rt::load_pack<V>(target, first);
-    rt::Values<scalar_t, V> grad_logits_pack;
-    OPGEN_UNROLL
-    for (int i = 0; i < V; ++i) {
-      opmath_t grad_logits_value;
-      compute(grad_output_pack.get(i), logits_pack.get(i), target_pack.get(i), &grad_logits_value);
-      grad_logits_pack.set(i, grad_logits_value);
-    }
-    rt::store_pack(grad_logits, first, grad_logits_pack);
+  template <typename Points>
+  OPGEN_DEVICE auto map(const Points& points) const {
+    return points(*this, rt::in_or<0>(grad_output), rt::in(logits), rt::in(target), rt::out(grad_logits));
   }
 };
 
 extern "C" const OpgenCudaStep focal_loss_cuda_steps[] = {
     rt::kernel<Step_focal_loss_forward_0_output>(),        // 0
-    rt::kernel<Step_focal_loss_forward_1_output>(),        // 1
-    rt::kernel<Step_focal_loss_forward_2_output>(),        // 2
-    rt::kernel<Step_focal_loss_backward_0_grad_logits>(),  // 3
-    rt::kernel<Step_focal_loss_backward_1_grad_logits>(),  // 4
-    rt::kernel<Step_focal_loss_backward_2_grad_logits>(),  // 5
+    rt::kernel<Step_focal_loss_forward_2_output>(),        // 1
+    rt::kernel<Step_focal_loss_backward_0_grad_logits>(),  // 2
+    rt::kernel<Step_focal_loss_backward_2_grad_logits>(),  // 3
 };

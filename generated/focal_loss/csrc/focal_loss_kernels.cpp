@@ -11,7 +11,7 @@ int forward_0_output(const OpgenCall& call, OpgenHost& host) {
   const auto alpha = static_cast<opmath_t>(call.reals[0]);
   const auto gamma = static_cast<opmath_t>(call.reals[1]);
   const auto factor = static_cast<opmath_t>(call.reals[2]);
-  const int64_t elements = rt::batch_count(call);
+  const auto divisor = static_cast<opmath_t>(call.reals[3]);
   const rt::Tensor<opmath_t> target(call, 0, 1, 0);
   const rt::Tensor<opmath_t> logits(call, 1, 1, 0);
   const rt::Tensor<opmath_t> output(call, 2, 0);
@@ -40,45 +40,7 @@ int forward_0_output(const OpgenCall& call, OpgenHost& host) {
     });
   });
   const opmath_t output_sum = total.output_sum_fold.value();
-  rt::store(output, rt::origin.at[2], output_sum / elements);
-  return rt::status(host);
-}
-
-// Reduces everything to one value, in chunks of fixed size and order.
-template <typename opmath_t>
-int forward_1_output(const OpgenCall& call, OpgenHost& host) {
-  const auto alpha = static_cast<opmath_t>(call.reals[0]);
-  const auto gamma = static_cast<opmath_t>(call.reals[1]);
-  const auto factor = static_cast<opmath_t>(call.reals[2]);
-  const rt::Tensor<opmath_t> target(call, 0, 1, 0);
-  const rt::Tensor<opmath_t> logits(call, 1, 1, 0);
-  const rt::Tensor<opmath_t> output(call, 2, 0);
-  rt::Loops<3> over_batch;
-  over_batch.batch(call, &target, &logits, nullptr);
-  struct Part {
-    rt::Fold<rt::Sum, opmath_t> output_value_fold;
-    void merge(const Part& other) { output_value_fold.merge(other.output_value_fold); }
-  };
-  Part total;
-  rt::chunked(host, over_batch.count, total, [=, &host](int64_t begin, int64_t end, Part& part) {
-    auto& output_value_fold = part.output_value_fold;
-    over_batch.runs<rt::block>(begin, end, nullptr, [&](const auto& run) {
-      const rt::Source<opmath_t> target_at(target, run.at[0], run.step[0], run.size);
-      const rt::Source<opmath_t> logits_at(logits, run.at[1], run.step[1], run.size);
-      rt::lanes<rt::lane_count>(run.size, [&, alpha, gamma, factor](int64_t i, int lane) {
-        const opmath_t target_value = target_at[i];
-        const opmath_t logits_value = logits_at[i];
-        const opmath_t negative = -logits_value;
-        const opmath_t power = rt::pow(rt::sigmoid(logits_value), gamma);
-        const opmath_t product = factor * (1 - target_value) * power * rt::logsigmoid(negative);
-        const opmath_t power_2 = rt::pow(rt::sigmoid(negative), gamma);
-        output_value_fold.add(lane, -(alpha * target_value * power_2 * rt::logsigmoid(logits_value)) - product);
-      });
-      output_value_fold.ran(run.size);
-    });
-  });
-  const opmath_t output_value = total.output_value_fold.value();
-  rt::store(output, rt::origin.at[2], output_value);
+  rt::store(output, rt::origin.at[2], output_sum / divisor);
   return rt::status(host);
 }
 
@@ -115,11 +77,11 @@ int forward_2_output(const OpgenCall& call, OpgenHost& host) {
 // One value per point, nothing shared between points.
 template <typename opmath_t>
 int backward_0_grad_logits(const OpgenCall& call, OpgenHost& host) {
-  const int64_t elements = rt::batch_count(call);
-  const auto gamma = static_cast<opmath_t>(call.reals[0]);
-  const auto exponent = static_cast<opmath_t>(call.reals[1]);
-  const auto factor = static_cast<opmath_t>(call.reals[2]);
-  const auto alpha = static_cast<opmath_t>(call.reals[3]);
+  const auto divisor = static_cast<opmath_t>(call.reals[0]);
+  const auto gamma = static_cast<opmath_t>(call.reals[1]);
+  const auto exponent = static_cast<opmath_t>(call.reals[2]);
+  const auto factor = static_cast<opmath_t>(call.reals[3]);
+  const auto alpha = static_cast<opmath_t>(call.reals[4]);
   const rt::Tensor<opmath_t> grad_output(call, 0, 0);
   const rt::Tensor<opmath_t> logits(call, 1, 1, 0);
   const rt::Tensor<opmath_t> target(call, 2, 1, 0);
@@ -132,54 +94,8 @@ int backward_0_grad_logits(const OpgenCall& call, OpgenHost& host) {
       const rt::Source<opmath_t> logits_at(logits, run.at[1], run.step[1], run.size);
       const rt::Source<opmath_t> target_at(target, run.at[2], run.step[2], run.size);
       rt::Sink<opmath_t> grad_logits_out(grad_logits, run.at[3], run.step[3], run.size);
-      rt::each(run.size, [&, gamma, exponent, factor, alpha](int64_t i) {
-        const opmath_t grad_miss = -(grad_output_at / elements);
-        const bool mask = gamma == 0;
-        const opmath_t logits_value = logits_at[i];
-        const opmath_t negative = -logits_value;
-        const opmath_t sigmoid_negative = rt::sigmoid(negative);
-        const opmath_t sigmoid_logits = rt::sigmoid(logits_value);
-        const opmath_t product = sigmoid_negative * sigmoid_logits * rt::logsigmoid(negative);
-        const bool mask_2 = sigmoid_negative * sigmoid_logits == 0;
-        const opmath_t target_value = target_at[i];
-        const opmath_t difference_3 = 1 - target_value;
-        const opmath_t product_2 = sigmoid_negative * sigmoid_logits * rt::logsigmoid(logits_value);
-        const opmath_t product_3 = sigmoid_negative * rt::pow(sigmoid_negative, gamma) * alpha * target_value;
-        const opmath_t product_4 = sigmoid_logits * rt::pow(sigmoid_logits, gamma) * factor * difference_3;
-        const opmath_t chosen = rt::isnan(product_2) && mask_2 ? opmath_t(0) : product_2;
-        const opmath_t product_5 = chosen * rt::pow(sigmoid_negative, exponent) * alpha * target_value * gamma;
-        const opmath_t negative_2 = -product_5;
-        const opmath_t scaled_grad = grad_miss * (product_3 + (mask ? opmath_t(0) : negative_2));
-        const opmath_t chosen_2 = rt::isnan(product) && mask_2 ? opmath_t(0) : product;
-        const opmath_t product_6 = chosen_2 * rt::pow(sigmoid_logits, exponent) * factor * difference_3 * gamma;
-        grad_logits_out.set(i, grad_miss * ((mask ? opmath_t(0) : product_6) - product_4) + scaled_grad);
-      });
-    });
-  });
-  return rt::status(host);
-}
-
-// One value per point, nothing shared between points.
-template <typename opmath_t>
-int backward_1_grad_logits(const OpgenCall& call, OpgenHost& host) {
-  const auto gamma = static_cast<opmath_t>(call.reals[0]);
-  const auto exponent = static_cast<opmath_t>(call.reals[1]);
-  const auto factor = static_cast<opmath_t>(call.reals[2]);
-  const auto alpha = static_cast<opmath_t>(call.reals[3]);
-  const rt::Tensor<opmath_t> grad_output(call, 0, 0);
-  const rt::Tensor<opmath_t> logits(call, 1, 1, 0);
-  const rt::Tensor<opmath_t> target(call, 2, 1, 0);
-  const rt::Tensor<opmath_t> grad_logits(call, 3, 1, 0);
-  rt::Loops<4> outer;
-  outer.batch(call, nullptr, &logits, &target, &grad_logits);
-  rt::parallel(host, outer.count, 1, [=, &host](int64_t begin, int64_t end) {
-    outer.runs<rt::block>(begin, end, nullptr, [&](const auto& run) {
-      const auto grad_output_at = rt::load(grad_output, run.at[0]);
-      const rt::Source<opmath_t> logits_at(logits, run.at[1], run.step[1], run.size);
-      const rt::Source<opmath_t> target_at(target, run.at[2], run.step[2], run.size);
-      rt::Sink<opmath_t> grad_logits_out(grad_logits, run.at[3], run.step[3], run.size);
-      rt::each(run.size, [&, gamma, exponent, factor, alpha](int64_t i) {
-        const opmath_t grad_miss = -grad_output_at;
+      rt::each(run.size, [&, divisor, gamma, exponent, factor, alpha](int64_t i) {
+        const opmath_t grad_miss = -(grad_output_at / divisor);
         const bool mask = gamma == 0;
         const opmath_t logits_value = logits_at[i];
         const opmath_t negative = -logits_value;
@@ -255,9 +171,7 @@ int backward_2_grad_logits(const OpgenCall& call, OpgenHost& host) {
 
 OPGEN_STEPS(focal_loss) = {
     OPGEN_STEP(forward_0_output),        // 0
-    OPGEN_STEP(forward_1_output),        // 1
-    OPGEN_STEP(forward_2_output),        // 2
-    OPGEN_STEP(backward_0_grad_logits),  // 3
-    OPGEN_STEP(backward_1_grad_logits),  // 4
-    OPGEN_STEP(backward_2_grad_logits),  // 5
+    OPGEN_STEP(forward_2_output),        // 1
+    OPGEN_STEP(backward_0_grad_logits),  // 2
+    OPGEN_STEP(backward_2_grad_logits),  // 3
 };

@@ -73,11 +73,11 @@ struct Step_gated_delta_step_backward_grad_value {
     int64_t rest = point;
     const int64_t v = rt::split(&rest, v_size);
     const rt::Place<rank> place = batch.place(rest);
-    const auto grad_next_state_row = rt::read_row_or_zero<Team, 2>(k_size.size, grad_next_state, place, v, 0);
+    const auto grad_next_state_row = rt::read_row_or<Team, 2, 0>(k_size.size, grad_next_state, place, v, 0);
     const auto query_row = rt::read_row<Team, 1>(k_size.size, query, place, 0);
     const auto key_row = rt::read_row<Team, 1>(k_size.size, key, place, 0);
     auto grad_state_row = rt::write_row<Team, 2>(grad_state, place, v, 0);
-    const opmath_t grad_output_value = grad_output.load_or_zero(place, v);
+    const opmath_t grad_output_value = grad_output.load_or(0, place, v);
     rt::Sum<opmath_t> grad_written_value_fold;
     rt::each<Team>(k_size.size, rt::settled(&grad_written_value_fold), [&](auto at) {
       const opmath_t total = grad_next_state_row[at] + grad_output_value * query_row[at];
@@ -145,13 +145,13 @@ struct Step_gated_delta_step_backward_grad_key {
     const auto key_line = rt::read_line<V, 1>(key, place, k);
     const auto query_line = rt::read_line<V, 1>(query, place, k);
     const auto state_line = rt::read_line<V, 2>(state, place, v, k);
-    const auto grad_next_state_line = rt::read_line_or_zero<V, 2>(grad_next_state, place, v, k);
+    const auto grad_next_state_line = rt::read_line_or<V, 2, 0>(grad_next_state, place, v, k);
     rt::lanes<V>([&](int at) {
       const opmath_t decay_value_2 = decay.load(place);
       const opmath_t beta_value_2 = beta.load(place);
       const opmath_t key_value = key_line[at];
       const opmath_t query_value = query_line[at];
-      const opmath_t grad_output_value_2 = grad_output.load_or_zero(place, v);
+      const opmath_t grad_output_value_2 = grad_output.load_or(0, place, v);
       const opmath_t state_value = state_line[at];
       const opmath_t written = beta_value_2 * (value.load(place, v) - decay_value_2 * found.load(place, v));
       const opmath_t total = decay_value_2 * state_value + written * key_value;
@@ -195,10 +195,8 @@ struct Step_gated_delta_step_backward_grad_decay_next_state {
       int64_t inner_rest = at;
       const int64_t k = rt::split(&inner_rest, k_size);
       const int64_t v = inner_rest;
-      const opmath_t grad_next_state_value = grad_next_state.load_or_zero(place, v, k);
-      const opmath_t grad_output_value = grad_output.load_or_zero(place, v);
-      const opmath_t scaled_grad = grad_output_value * query.load(place, k);
-      const opmath_t total = grad_next_state_value + scaled_grad;
+      const opmath_t scaled_grad = grad_output.load_or(0, place, v) * query.load(place, k);
+      const opmath_t total = grad_next_state.load_or(0, place, v, k) + scaled_grad;
       grad_decay_next_state_value_fold.add(total * state.load(place, v, k));
     });
     grad_decay_next_state_value_fold.finish();

@@ -14,12 +14,11 @@ using opgen::Element;
 using opgen::Optional;
 using opgen::Tensor;
 
-// initial given
-Tensor gated_recurrence_forward_0(const Tensor& gate, const Tensor& input, const Optional& initial) {
+Tensor gated_recurrence_forward(const Tensor& gate, const Tensor& input, const Optional& initial) {
   opgen::Call call("gated_recurrence", OPGEN_CHOOSE_STEPS(gated_recurrence), 2);
   call.input("gate", gate, Element::scalar, {opgen::batch, opgen::dim(0, "T"), opgen::dim(1, "D")});
   call.input("input", input, Element::scalar, {opgen::batch, opgen::dim(0, "T"), opgen::dim(1, "D")});
-  call.input("initial", initial, Element::scalar, {opgen::batch, opgen::dim(1, "D")});
+  call.input("initial", initial, Element::scalar, {opgen::batch, opgen::dim(1, "D")}, 0);
   call.begin();
   call.hold();
   call.allocate("state", Element::compute, {opgen::batch, opgen::dim(0, "T"), opgen::dim(1, "D")});
@@ -27,32 +26,14 @@ Tensor gated_recurrence_forward_0(const Tensor& gate, const Tensor& input, const
   return call.result("state", Element::scalar);
 }
 
-// initial not given
-Tensor gated_recurrence_forward_1(const Tensor& gate, const Tensor& input, const Optional& initial) {
-  opgen::Call call("gated_recurrence", OPGEN_CHOOSE_STEPS(gated_recurrence), 2);
-  call.input("gate", gate, Element::scalar, {opgen::batch, opgen::dim(0, "T"), opgen::dim(1, "D")});
-  call.input("input", input, Element::scalar, {opgen::batch, opgen::dim(0, "T"), opgen::dim(1, "D")});
-  call.begin();
-  call.hold();
-  call.allocate("state", Element::compute, {opgen::batch, opgen::dim(0, "T"), opgen::dim(1, "D")});
-  call.run(1, {0, 2, 1}, {call.size(1), call.size(0)});
-  return call.result("state", Element::scalar);
-}
-
-Tensor gated_recurrence_forward(const Tensor& gate, const Tensor& input, const Optional& initial) {
-  if (initial.has_value()) return gated_recurrence_forward_0(gate, input, initial);
-  return gated_recurrence_forward_1(gate, input, initial);
-}
-
-// initial given
-std::tuple<Tensor, Tensor, Tensor> gated_recurrence_backward_0(const Tensor& grad_state, const Tensor& gate,
-                                                               const Tensor& input, const Optional& initial,
-                                                               const Tensor& state, const std::vector<bool>& mask) {
+std::tuple<Tensor, Tensor, Tensor> gated_recurrence_backward(const Tensor& grad_state, const Tensor& gate,
+                                                             const Tensor& input, const Optional& initial,
+                                                             const Tensor& state, const std::vector<bool>& mask) {
   opgen::Call call("gated_recurrence", OPGEN_CHOOSE_STEPS(gated_recurrence), 2);
   call.cotangent("grad_state", grad_state, Element::scalar, {opgen::batch, opgen::dim(0, "T"), opgen::dim(1, "D")});
   call.input("gate", gate, Element::scalar, {opgen::batch, opgen::dim(0, "T"), opgen::dim(1, "D")});
   call.input("input", input, Element::scalar, {opgen::batch, opgen::dim(0, "T"), opgen::dim(1, "D")});
-  call.input("initial", initial, Element::scalar, {opgen::batch, opgen::dim(1, "D")});
+  call.input("initial", initial, Element::scalar, {opgen::batch, opgen::dim(1, "D")}, 0);
   call.input("state", state, Element::scalar, {opgen::batch, opgen::dim(0, "T"), opgen::dim(1, "D")});
   call.begin();
   call.hold();
@@ -60,41 +41,13 @@ std::tuple<Tensor, Tensor, Tensor> gated_recurrence_backward_0(const Tensor& gra
                 mask[0] || mask[1] || mask[2]);
   call.allocate("grad_state_start", Element::scalar, {opgen::batch, opgen::dim(1, "D")}, mask[2]);
   call.allocate("grad_gate", Element::scalar, {opgen::batch, opgen::dim(0, "T"), opgen::dim(1, "D")}, mask[0]);
-  if (mask[0] || mask[1] || mask[2]) call.run(2, {0, 5, 1}, {call.size(1), call.size(0)});
-  if (mask[2]) call.run(3, {5, 1, 6}, {call.size(1), call.size(0)});
-  if (mask[0]) call.run(4, {5, 3, 4, 7}, {call.size(0), call.size(1)});
+  if (mask[0] || mask[1] || mask[2]) call.run(1, {0, 5, 1}, {call.size(1), call.size(0)});
+  if (mask[2]) call.run(2, {5, 1, 6}, {call.size(1), call.size(0)});
+  if (mask[0]) call.run(3, {5, 3, 4, 7}, {call.size(0), call.size(1)});
   const Tensor grad_gate = call.result("grad_gate", Element::scalar, 0, "gate");
   const Tensor grad_input = mask[1] ? call.result("grad_state_1", Element::scalar, 0, "input") : Tensor();
   const Tensor grad_initial = call.result("grad_state_start", Element::scalar, 0, "initial");
   return {grad_gate, grad_input, grad_initial};
-}
-
-// initial not given
-std::tuple<Tensor, Tensor, Tensor> gated_recurrence_backward_1(const Tensor& grad_state, const Tensor& gate,
-                                                               const Tensor& input, const Optional& initial,
-                                                               const Tensor& state, const std::vector<bool>& mask) {
-  opgen::Call call("gated_recurrence", OPGEN_CHOOSE_STEPS(gated_recurrence), 2);
-  call.cotangent("grad_state", grad_state, Element::scalar, {opgen::batch, opgen::dim(0, "T"), opgen::dim(1, "D")});
-  call.input("gate", gate, Element::scalar, {opgen::batch, opgen::dim(0, "T"), opgen::dim(1, "D")});
-  call.input("input", input, Element::scalar, {opgen::batch, opgen::dim(0, "T"), opgen::dim(1, "D")});
-  call.input("state", state, Element::scalar, {opgen::batch, opgen::dim(0, "T"), opgen::dim(1, "D")});
-  call.begin();
-  call.hold();
-  call.allocate("grad_state_1", Element::compute, {opgen::batch, opgen::dim(0, "T"), opgen::dim(1, "D")},
-                mask[0] || mask[1]);
-  call.allocate("grad_gate", Element::scalar, {opgen::batch, opgen::dim(0, "T"), opgen::dim(1, "D")}, mask[0]);
-  if (mask[0] || mask[1]) call.run(2, {0, 4, 1}, {call.size(1), call.size(0)});
-  if (mask[0]) call.run(5, {4, 3, 5}, {call.size(0), call.size(1)});
-  const Tensor grad_gate = call.result("grad_gate", Element::scalar, 0, "gate");
-  const Tensor grad_input = mask[1] ? call.result("grad_state_1", Element::scalar, 0, "input") : Tensor();
-  return {grad_gate, grad_input, Tensor()};
-}
-
-std::tuple<Tensor, Tensor, Tensor> gated_recurrence_backward(const Tensor& grad_state, const Tensor& gate,
-                                                             const Tensor& input, const Optional& initial,
-                                                             const Tensor& state, const std::vector<bool>& mask) {
-  if (initial.has_value()) return gated_recurrence_backward_0(grad_state, gate, input, initial, state, mask);
-  return gated_recurrence_backward_1(grad_state, gate, input, initial, state, mask);
 }
 
 }  // namespace

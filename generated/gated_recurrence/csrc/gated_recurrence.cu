@@ -5,7 +5,7 @@
 
 // every place goes on from the one before it; sequences that do not meet run side by side
 template <typename scalar_t, int rank>
-struct Step_gated_recurrence_forward_0_state {
+struct Step_gated_recurrence_forward_state {
   using opmath_t = rt::math_t<scalar_t>;
   static constexpr rt::Lines launch = {rt::count(rt::elements(), rt::integer(0)), rt::count(rt::integer(0))};
   static constexpr auto fields =
@@ -21,7 +21,7 @@ struct Step_gated_recurrence_forward_0_state {
     int64_t rest = point;
     const int64_t d = rt::split_first<V>(&rest, d_vectors);
     const rt::Place<rank> place = batch.place(rest);
-    const auto initial_line = rt::read_line<V, 1>(initial, place, d);
+    const auto initial_line = rt::read_line_or<V, 1, 0>(initial, place, d);
     rt::lanes<V>([&](int at) {
       for (int64_t t = 0; t < t_size.size; ++t) {
         const opmath_t chosen = t == 0 ? initial_line[at] : state.load(place, t - 1, (d + at));
@@ -34,30 +34,7 @@ struct Step_gated_recurrence_forward_0_state {
 
 // every place goes on from the one before it; sequences that do not meet run side by side
 template <typename scalar_t, int rank>
-struct Step_gated_recurrence_forward_1_state {
-  using opmath_t = rt::math_t<scalar_t>;
-  static constexpr rt::Map<0> launch = {rt::count(rt::elements(), rt::integer(0))};
-  static constexpr auto fields = rt::fields(rt::tensor(1, 3, 0), rt::tensor(0, 3, 0), rt::tensor(2, 3, 0),
-                                            rt::integer(1), rt::integer(0), rt::batch());
-  rt::Tensor<opmath_t, rank> state;
-  rt::Tensor<const scalar_t, rank> gate, input;
-  rt::Divider<rank> t_size, d_size;
-  rt::Batch<rank> batch;
-
-  OPGEN_DEVICE void point(int64_t point) const {
-    int64_t rest = point;
-    const int64_t d = rt::split(&rest, d_size);
-    const rt::Place<rank> place = batch.place(rest);
-    for (int64_t t = 0; t < t_size.size; ++t) {
-      const opmath_t product = gate.load(place, t, d) * (t == 0 ? opmath_t(0) : state.load(place, t - 1, d));
-      state.store(product + input.load(place, t, d), place, t, d);
-    }
-  }
-};
-
-// every place goes on from the one before it; sequences that do not meet run side by side
-template <typename scalar_t, int rank>
-struct Step_gated_recurrence_backward_0_grad_state_1 {
+struct Step_gated_recurrence_backward_grad_state_1 {
   using opmath_t = rt::math_t<scalar_t>;
   static constexpr rt::Map<0> launch = {rt::count(rt::elements(), rt::integer(0))};
   static constexpr auto fields = rt::fields(rt::tensor(1, 3, 0), rt::tensor(0, 3, 0), rt::tensor(2, 3, 0),
@@ -73,7 +50,7 @@ struct Step_gated_recurrence_backward_0_grad_state_1 {
     const int64_t d = rt::split(&rest, d_size);
     const rt::Place<rank> place = batch.place(rest);
     for (int64_t t = t_size.size - 1; t >= 0; --t) {
-      const opmath_t grad_state_value = grad_state.load_or_zero(place, t, d);
+      const opmath_t grad_state_value = grad_state.load_or(0, place, t, d);
       opmath_t chosen;
       if (t + 1 < T) {
         chosen = grad_state_1.load(place, t + 1, d) * gate.load(place, t + 1, d);
@@ -87,7 +64,7 @@ struct Step_gated_recurrence_backward_0_grad_state_1 {
 
 // one value per point, nothing shared between points
 template <typename scalar_t, int rank>
-struct Step_gated_recurrence_backward_0_grad_state_start {
+struct Step_gated_recurrence_backward_grad_state_start {
   using opmath_t = rt::math_t<scalar_t>;
   static constexpr rt::Lines launch = {rt::count(rt::elements(), rt::integer(0)), rt::count(rt::integer(0))};
   static constexpr auto fields = rt::fields(rt::tensor(0, 3, 0, 2), rt::tensor(1, 3, 0, 2), rt::tensor(2, 2, 0, 1),
@@ -114,7 +91,7 @@ struct Step_gated_recurrence_backward_0_grad_state_start {
 
 // one value per point, nothing shared between points
 template <typename scalar_t, int rank>
-struct Step_gated_recurrence_backward_0_grad_gate {
+struct Step_gated_recurrence_backward_grad_gate {
   using opmath_t = rt::math_t<scalar_t>;
   static constexpr rt::Lines launch = {rt::count(rt::elements(), rt::integer(0), rt::integer(1)),
                                        rt::count(rt::integer(1))};
@@ -134,7 +111,7 @@ struct Step_gated_recurrence_backward_0_grad_gate {
     const int64_t t = rt::split(&rest, t_size);
     const rt::Place<rank> place = batch.place(rest);
     const auto grad_state_1_line = rt::read_line<V, 2>(grad_state_1, place, t, d);
-    const auto initial_line = rt::read_line<V, 1>(initial, place, d);
+    const auto initial_line = rt::read_line_or<V, 1, 0>(initial, place, d);
     auto grad_gate_line = rt::write_line<V, 2>(grad_gate, place, t, d);
     rt::lanes<V>([&](int at) {
       const opmath_t chosen = t == 0 ? initial_line[at] : state.load(place, t - 1, (d + at));
@@ -143,45 +120,9 @@ struct Step_gated_recurrence_backward_0_grad_gate {
   }
 };
 
-// one value per point, nothing shared between points
-template <typename scalar_t, int rank>
-struct Step_gated_recurrence_backward_1_grad_gate {
-  using opmath_t = rt::math_t<scalar_t>;
-  static constexpr rt::Lines launch = {rt::count(rt::elements(), rt::integer(0), rt::integer(1)),
-                                       rt::count(rt::integer(1))};
-  static constexpr auto fields = rt::fields(rt::tensor(0, 3, 0, 2), rt::tensor(2, 3, 0, 2), rt::tensor(1, 3, 0),
-                                            rt::in_vectors(rt::integer(1)), rt::integer(0), rt::batch());
-  rt::Tensor<const opmath_t, rank> grad_state_1;
-  rt::Tensor<scalar_t, rank> grad_gate;
-  rt::Tensor<const scalar_t, rank> state;
-  rt::Divider<rank> d_vectors, t_size;
-  rt::Batch<rank> batch;
-
-  template <int V>
-  OPGEN_DEVICE void point(int64_t point) const {
-    int64_t rest = point;
-    const int64_t d = rt::split_first<V>(&rest, d_vectors);
-    const int64_t t = rt::split(&rest, t_size);
-    const rt::Place<rank> place = batch.place(rest);
-    const auto grad_state_1_line = rt::read_line<V, 2>(grad_state_1, place, t, d);
-    auto grad_gate_line = rt::write_line<V, 2>(grad_gate, place, t, d);
-    rt::lanes<V>([&](int at) {
-      opmath_t chosen;
-      if (t == 0) {
-        chosen = 0;
-      } else {
-        chosen = grad_state_1_line[at] * state.load(place, t - 1, (d + at));
-      }
-      grad_gate_line.set(at, chosen);
-    });
-  }
-};
-
 extern "C" const OpgenCudaStep gated_recurrence_cuda_steps[] = {
-    rt::kernel<Step_gated_recurrence_forward_0_state>(),              // 0
-    rt::kernel<Step_gated_recurrence_forward_1_state>(),              // 1
-    rt::kernel<Step_gated_recurrence_backward_0_grad_state_1>(),      // 2
-    rt::kernel<Step_gated_recurrence_backward_0_grad_state_start>(),  // 3
-    rt::kernel<Step_gated_recurrence_backward_0_grad_gate>(),         // 4
-    rt::kernel<Step_gated_recurrence_backward_1_grad_gate>(),         // 5
+    rt::kernel<Step_gated_recurrence_forward_state>(),              // 0
+    rt::kernel<Step_gated_recurrence_backward_grad_state_1>(),      // 1
+    rt::kernel<Step_gated_recurrence_backward_grad_state_start>(),  // 2
+    rt::kernel<Step_gated_recurrence_backward_grad_gate>(),         // 3
 };

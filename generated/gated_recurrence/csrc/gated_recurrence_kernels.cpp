@@ -7,7 +7,7 @@ namespace {
 
 // Every place goes on from the one before it; sequences that do not meet run side by side.
 template <typename opmath_t>
-int forward_0_state(const OpgenCall& call, OpgenHost& host) {
+int forward_state(const OpgenCall& call, OpgenHost& host) {
   const int64_t T = call.ints[1];
   const int64_t D = call.ints[0];
   const rt::Tensor<opmath_t> gate(call, 0, 3, 0);
@@ -24,12 +24,13 @@ int forward_0_state(const OpgenCall& call, OpgenHost& host) {
   outer.dim_of_steps(D, true);
   outer.arrange();
   rt::parallel(host, outer.count, T, [=, &host](int64_t begin, int64_t end) {
+    const rt::Still<opmath_t> initial_still(initial);
     outer.runs<rt::block>(begin, end, nullptr, [&](const auto& run) {
       if (run.size >= rt::lane_count) {
         for (int64_t t = 0; t < T; ++t) {
           {
             const rt::Source<opmath_t> gate_at(gate, run.at[0] + t * gate.stride(1), run.step[0], run.size);
-            const rt::Source<opmath_t> initial_at(initial, run.at[1], run.step[1], run.size);
+            const rt::Source<opmath_t> initial_at(initial_still, initial, run.at[1], run.step[1], run.size);
             const rt::Source<opmath_t> input_at(input, run.at[3] + t * input.stride(1), run.step[3], run.size);
             rt::Sink<opmath_t> state_out(state, run.at[4] + t * state.stride(1), run.step[4], run.size);
             const rt::Fixed state_1(t - 1);
@@ -65,57 +66,7 @@ int forward_0_state(const OpgenCall& call, OpgenHost& host) {
 
 // Every place goes on from the one before it; sequences that do not meet run side by side.
 template <typename opmath_t>
-int forward_1_state(const OpgenCall& call, OpgenHost& host) {
-  const int64_t T = call.ints[1];
-  const int64_t D = call.ints[0];
-  const rt::Tensor<opmath_t> gate(call, 0, 3, 0);
-  const rt::Tensor<opmath_t> state(call, 1, 3, 0);
-  const rt::Tensor<opmath_t> input(call, 2, 3, 0);
-  rt::Loops<4> outer;
-  outer.batch(call, &gate, &state, &input, &state);
-  outer.dim(D, {gate.stride(2), state.stride(2), input.stride(2), state.stride(2)}, true);
-  outer.arrange();
-  rt::parallel(host, outer.count, T, [=, &host](int64_t begin, int64_t end) {
-    outer.runs<rt::block>(begin, end, nullptr, [&](const auto& run) {
-      if (run.size >= rt::lane_count) {
-        for (int64_t t = 0; t < T; ++t) {
-          {
-            const rt::Source<opmath_t> gate_at(gate, run.at[0] + t * gate.stride(1), run.step[0], run.size);
-            const rt::Source<opmath_t> input_at(input, run.at[2] + t * input.stride(1), run.step[2], run.size);
-            rt::Sink<opmath_t> state_out(state, run.at[3] + t * state.stride(1), run.step[3], run.size);
-            const rt::Fixed state_1(t - 1);
-            const rt::Line<opmath_t> state_at(host, state, rt::stretch(run, 1, 1), 0,
-                                              rt::clipped(state, 1, state.stride(1), state_1));
-            rt::each_of_row<rt::lane_count>(run.size, [&](int64_t i) {
-              const auto value = gate_at[i] * rt::blend(t == 0, opmath_t(0), state_at[i]) + input_at[i];
-              state_out.set(i, value);
-            });
-          }
-        }
-      } else {
-        for (int64_t t = 0; t < T; ++t) {
-          rt::each(run.size, [&](int64_t i) {
-            const opmath_t gate_value = rt::load(gate, run.of(0, i) + t * gate.stride(1));
-            opmath_t chosen;
-            if (t == 0) {
-              chosen = 0;
-            } else {
-              chosen = rt::load(state, run.of(1, i) + (t - 1) * state.stride(1));
-            }
-            const opmath_t product = gate_value * chosen;
-            const opmath_t input_value = rt::load(input, run.of(2, i) + t * input.stride(1));
-            rt::store(state, run.of(3, i) + t * state.stride(1), product + input_value);
-          });
-        }
-      }
-    });
-  });
-  return rt::status(host);
-}
-
-// Every place goes on from the one before it; sequences that do not meet run side by side.
-template <typename opmath_t>
-int backward_0_grad_state_1(const OpgenCall& call, OpgenHost& host) {
+int backward_grad_state_1(const OpgenCall& call, OpgenHost& host) {
   const int64_t T = call.ints[1];
   const int64_t D = call.ints[0];
   const rt::Tensor<opmath_t> grad_state(call, 0, 3, 0);
@@ -173,7 +124,7 @@ int backward_0_grad_state_1(const OpgenCall& call, OpgenHost& host) {
 
 // One value per point, nothing shared between points.
 template <typename opmath_t>
-int backward_0_grad_state_start(const OpgenCall& call, OpgenHost& host) {
+int backward_grad_state_start(const OpgenCall& call, OpgenHost& host) {
   const int64_t T = call.ints[1];
   const int64_t D = call.ints[0];
   const rt::Tensor<opmath_t> grad_state_1(call, 0, 3, 0);
@@ -202,7 +153,7 @@ int backward_0_grad_state_start(const OpgenCall& call, OpgenHost& host) {
 
 // One value per point, nothing shared between points.
 template <typename opmath_t>
-int backward_0_grad_gate(const OpgenCall& call, OpgenHost& host) {
+int backward_grad_gate(const OpgenCall& call, OpgenHost& host) {
   const int64_t T = call.ints[0];
   const int64_t D = call.ints[1];
   const rt::Tensor<opmath_t> grad_state_1(call, 0, 3, 0);
@@ -215,10 +166,10 @@ int backward_0_grad_gate(const OpgenCall& call, OpgenHost& host) {
   outer.dim(D, {grad_state_1.stride(2), initial.stride(1), state.stride(2), grad_gate.stride(2)});
   outer.arrange();
   rt::parallel(host, outer.count, 1, [=, &host](int64_t begin, int64_t end) {
-    rt::Held<opmath_t> initial_held;
+    const rt::Still<opmath_t> initial_still(initial);
     outer.runs<rt::block>(begin, end, nullptr, [&](const auto& run) {
       const rt::Source<opmath_t> grad_state_1_at(grad_state_1, run.at[0], run.step[0], run.size);
-      const rt::Steady<opmath_t> initial_at(initial_held, initial, run.at[1], run.step[1], run.size);
+      const rt::Source<opmath_t> initial_at(initial_still, initial, run.at[1], run.step[1], run.size);
       rt::Sink<opmath_t> grad_gate_out(grad_gate, run.at[3], run.step[3], run.size);
       const auto state_1 = [&](int64_t i) { return outer.index(run, 0, i) - 1; };
       const rt::Line<opmath_t> state_at(host, state, rt::stretch(run, 2, 1), 0,
@@ -232,42 +183,11 @@ int backward_0_grad_gate(const OpgenCall& call, OpgenHost& host) {
   return rt::status(host);
 }
 
-// One value per point, nothing shared between points.
-template <typename opmath_t>
-int backward_1_grad_gate(const OpgenCall& call, OpgenHost& host) {
-  const int64_t T = call.ints[0];
-  const int64_t D = call.ints[1];
-  const rt::Tensor<opmath_t> grad_state_1(call, 0, 3, 0);
-  const rt::Tensor<opmath_t> state(call, 1, 3, 0);
-  const rt::Tensor<opmath_t> grad_gate(call, 2, 3, 0);
-  rt::Loops<3> outer;
-  outer.batch(call, &grad_state_1, &state, &grad_gate);
-  outer.dim(T, {grad_state_1.stride(1), 0, grad_gate.stride(1)}, true);
-  outer.dim(D, {grad_state_1.stride(2), state.stride(2), grad_gate.stride(2)});
-  outer.arrange();
-  rt::parallel(host, outer.count, 1, [=, &host](int64_t begin, int64_t end) {
-    outer.runs<rt::block>(begin, end, nullptr, [&](const auto& run) {
-      const rt::Source<opmath_t> grad_state_1_at(grad_state_1, run.at[0], run.step[0], run.size);
-      rt::Sink<opmath_t> grad_gate_out(grad_gate, run.at[2], run.step[2], run.size);
-      const auto state_1 = [&](int64_t i) { return outer.index(run, 0, i) - 1; };
-      const rt::Line<opmath_t> state_at(host, state, rt::stretch(run, 1, 1), 0,
-                                        rt::clipped(state, 1, state.stride(1), state_1));
-      rt::each(run.size, [&](int64_t i) {
-        const auto value = outer.index(run, 0, i) == 0 ? opmath_t(0) : grad_state_1_at[i] * state_at[i];
-        grad_gate_out.set(i, value);
-      });
-    });
-  });
-  return rt::status(host);
-}
-
 }  // namespace
 
 OPGEN_STEPS(gated_recurrence) = {
-    OPGEN_STEP(forward_0_state),              // 0
-    OPGEN_STEP(forward_1_state),              // 1
-    OPGEN_STEP(backward_0_grad_state_1),      // 2
-    OPGEN_STEP(backward_0_grad_state_start),  // 3
-    OPGEN_STEP(backward_0_grad_gate),         // 4
-    OPGEN_STEP(backward_1_grad_gate),         // 5
+    OPGEN_STEP(forward_state),              // 0
+    OPGEN_STEP(backward_grad_state_1),      // 1
+    OPGEN_STEP(backward_grad_state_start),  // 2
+    OPGEN_STEP(backward_grad_gate),         // 3
 };

@@ -78,7 +78,7 @@ struct Step_gaussian_kernel_sum_backward_grad_x_sum {
     for (int64_t j = 0; j < j_size.size; ++j) {
       rt::Sum<opmath_t> grad_output_factor;
       for (int64_t e_2 = 0; e_2 < e_2_size.size; ++e_2) {
-        grad_output_factor.add(grad_output.load_or_zero(place, i_2, e_2) * b.load(place, j, e_2));
+        grad_output_factor.add(grad_output.load_or(0, place, i_2, e_2) * b.load(place, j, e_2));
         if (e_2 % rt::block_adds == rt::block_adds - 1) grad_output_factor.settle();
       }
       grad_output_factor.finish();
@@ -115,26 +115,16 @@ struct Step_gaussian_kernel_sum_backward_grad_x {
   rt::Batch<rank> batch;
 
   OPGEN_DEVICE void compute(opmath_t grad_x_sum, opmath_t* grad_x) const { *grad_x = 2 * grad_x_sum; }
+  template <typename Points>
+  OPGEN_DEVICE auto map(const Points& points) const {
+    return points(*this, rt::in(grad_x_sum), rt::out(grad_x));
+  }
   OPGEN_DEVICE void point(int64_t point) const {
     int64_t rest = point;
     const int64_t d = rt::split(&rest, d_size);
     const int64_t i_2 = rt::split(&rest, i_size);
     const rt::Place<rank> place = batch.place(rest);
-    opmath_t grad_x_value;
-    compute(grad_x_sum.load(place, i_2, d), &grad_x_value);
-    grad_x.store(grad_x_value, place, i_2, d);
-  }
-  template <int V, typename At>
-  OPGEN_DEVICE void flat(const At& first) const {
-    const auto grad_x_sum_pack = rt::load_pack<V>(grad_x_sum, first);
-    rt::Values<scalar_t, V> grad_x_pack;
-    OPGEN_UNROLL
-    for (int i = 0; i < V; ++i) {
-      opmath_t grad_x_value;
-      compute(grad_x_sum_pack.get(i), &grad_x_value);
-      grad_x_pack.set(i, grad_x_value);
-    }
-    rt::store_pack(grad_x, first, grad_x_pack);
+    rt::map_point(*this, place, i_2, d);
   }
 };
 
@@ -172,7 +162,7 @@ struct Step_gaussian_kernel_sum_backward_grad_b {
     for (int64_t i_2 = 0; i_2 < i_size.size; ++i_2) {
       rt::Sum<opmath_t> grad_output_factor_2;
       for (int64_t e_3 = 0; e_3 < e_size.size; ++e_3) {
-        grad_output_factor_2.add(grad_output.load_or_zero(place, i_2, e_3) * b.load(place, j, e_3));
+        grad_output_factor_2.add(grad_output.load_or(0, place, i_2, e_3) * b.load(place, j, e_3));
         if (e_3 % rt::block_adds == rt::block_adds - 1) grad_output_factor_2.settle();
       }
       grad_output_factor_2.finish();
@@ -193,7 +183,7 @@ struct Step_gaussian_kernel_sum_backward_grad_b {
       for (int64_t e = 0; e < e_size.size; ++e) {
         opmath_t high = grad_b.load(place, j, e);
         rt::add_exactly<opmath_t>(&high, &lost_row[e + d_2_size.size],
-                                  exp_value * grad_output.load_or_zero(place, i_2, e));
+                                  exp_value * grad_output.load_or(0, place, i_2, e));
         grad_b.store(high, place, j, e);
       }
     }
@@ -221,26 +211,16 @@ struct Step_gaussian_kernel_sum_backward_grad_y {
   rt::Batch<rank> batch;
 
   OPGEN_DEVICE void compute(opmath_t grad_y_sum, opmath_t* grad_y) const { *grad_y = -2 * grad_y_sum; }
+  template <typename Points>
+  OPGEN_DEVICE auto map(const Points& points) const {
+    return points(*this, rt::in(grad_y_sum), rt::out(grad_y));
+  }
   OPGEN_DEVICE void point(int64_t point) const {
     int64_t rest = point;
     const int64_t d = rt::split(&rest, d_size);
     const int64_t j = rt::split(&rest, j_size);
     const rt::Place<rank> place = batch.place(rest);
-    opmath_t grad_y_value;
-    compute(grad_y_sum.load(place, j, d), &grad_y_value);
-    grad_y.store(grad_y_value, place, j, d);
-  }
-  template <int V, typename At>
-  OPGEN_DEVICE void flat(const At& first) const {
-    const auto grad_y_sum_pack = rt::load_pack<V>(grad_y_sum, first);
-    rt::Values<scalar_t, V> grad_y_pack;
-    OPGEN_UNROLL
-    for (int i = 0; i < V; ++i) {
-      opmath_t grad_y_value;
-      compute(grad_y_sum_pack.get(i), &grad_y_value);
-      grad_y_pack.set(i, grad_y_value);
-    }
-    rt::store_pack(grad_y, first, grad_y_pack);
+    rt::map_point(*this, place, j, d);
   }
 };
 

@@ -14,23 +14,9 @@ struct Step_gradient_reversal_forward_y {
   rt::Batch<rank> batch;
 
   OPGEN_DEVICE void compute(opmath_t x, opmath_t* y) const { *y = x; }
-  OPGEN_DEVICE void point(int64_t point) const {
-    const rt::Place<rank> place = batch.place(point);
-    opmath_t y_value;
-    compute(x.load(place), &y_value);
-    y.store(y_value, place);
-  }
-  template <int V, typename At>
-  OPGEN_DEVICE void flat(const At& first) const {
-    const auto x_pack = rt::load_pack<V>(x, first);
-    rt::Values<scalar_t, V> y_pack;
-    OPGEN_UNROLL
-    for (int i = 0; i < V; ++i) {
-      opmath_t y_value;
-      compute(x_pack.get(i), &y_value);
-      y_pack.set(i, y_value);
-    }
-    rt::store_pack(y, first, y_pack);
+  template <typename Points>
+  OPGEN_DEVICE auto map(const Points& points) const {
+    return points(*this, rt::in(x), rt::out(y));
   }
 };
 
@@ -46,23 +32,9 @@ struct Step_gradient_reversal_backward_grad_x {
   rt::Batch<rank> batch;
 
   OPGEN_DEVICE void compute(opmath_t grad_y, opmath_t* grad_x) const { *grad_x = -(scale * grad_y); }
-  OPGEN_DEVICE void point(int64_t point) const {
-    const rt::Place<rank> place = batch.place(point);
-    opmath_t grad_x_value;
-    compute(grad_y.load_or_zero(place), &grad_x_value);
-    grad_x.store(grad_x_value, place);
-  }
-  template <int V, typename At>
-  OPGEN_DEVICE void flat(const At& first) const {
-    const auto grad_y_pack = rt::load_pack_or_zero<V>(grad_y, first);
-    rt::Values<scalar_t, V> grad_x_pack;
-    OPGEN_UNROLL
-    for (int i = 0; i < V; ++i) {
-      opmath_t grad_x_value;
-      compute(grad_y_pack.get(i), &grad_x_value);
-      grad_x_pack.set(i, grad_x_value);
-    }
-    rt::store_pack(grad_x, first, grad_x_pack);
+  template <typename Points>
+  OPGEN_DEVICE auto map(const Points& points) const {
+    return points(*this, rt::in_or<0>(grad_y), rt::out(grad_x));
   }
 };
 

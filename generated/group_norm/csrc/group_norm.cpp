@@ -16,14 +16,12 @@ using opgen::Element;
 using opgen::Optional;
 using opgen::Tensor;
 
-// weight given, bias given
-std::tuple<Tensor, Tensor, Tensor> group_norm_forward_0(const Tensor& input, const Optional& weight,
-                                                        const Optional& bias, int64_t num_groups, double eps,
-                                                        bool recorded) {
+std::tuple<Tensor, Tensor, Tensor> group_norm_forward(const Tensor& input, const Optional& weight, const Optional& bias,
+                                                      int64_t num_groups, double eps, bool recorded) {
   opgen::Call call("group_norm", OPGEN_CHOOSE_STEPS(group_norm), 4);
   call.input("input", input, Element::scalar, {opgen::dim(0, "N"), opgen::dim(1, "C"), opgen::batch});
-  call.input("weight", weight, Element::scalar, {opgen::dim(1, "C")});
-  call.input("bias", bias, Element::scalar, {opgen::dim(1, "C")});
+  call.input("weight", weight, Element::scalar, {opgen::dim(1, "C")}, 1);
+  call.input("bias", bias, Element::scalar, {opgen::dim(1, "C")}, 0);
   call.begin();
   call.set_size(2, num_groups);
   call.set_size(3, rt::floordiv(call.size(1), num_groups));
@@ -45,112 +43,13 @@ std::tuple<Tensor, Tensor, Tensor> group_norm_forward_0(const Tensor& input, con
   return {output, mu, rstd};
 }
 
-// weight given, bias not given
-std::tuple<Tensor, Tensor, Tensor> group_norm_forward_1(const Tensor& input, const Optional& weight,
-                                                        const Optional& bias, int64_t num_groups, double eps,
-                                                        bool recorded) {
-  opgen::Call call("group_norm", OPGEN_CHOOSE_STEPS(group_norm), 4);
-  call.input("input", input, Element::scalar, {opgen::dim(0, "N"), opgen::dim(1, "C"), opgen::batch});
-  call.input("weight", weight, Element::scalar, {opgen::dim(1, "C")});
-  call.begin();
-  call.set_size(2, num_groups);
-  call.set_size(3, rt::floordiv(call.size(1), num_groups));
-  call.hold();
-  call.allocate("mu", Element::compute, {opgen::dim(0, "N"), opgen::dim(2, "G")});
-  call.allocate("rstd", Element::compute, {opgen::dim(0, "N"), opgen::dim(2, "G")});
-  call.allocate("output", Element::scalar, {opgen::dim(0, "N"), opgen::dim(1, "C"), opgen::batch});
-  call.reach(0, 1, call.size(1), 0, call.size(2) * call.size(3) - 1,
-             call.size(0) * call.size(2) * call.size(3) * call.batch_count());
-  call.run(0, {0, 2, 3}, {call.size(0), call.size(2), call.size(3), call.size(1)}, {eps});
-  call.reach(2, 1, call.size(2), 0, rt::floordiv(call.size(1) - 1, call.size(3)),
-             call.size(0) * call.size(1) * call.batch_count());
-  call.reach(3, 1, call.size(2), 0, rt::floordiv(call.size(1) - 1, call.size(3)),
-             call.size(0) * call.size(1) * call.batch_count());
-  call.run(2, {0, 2, 3, 1, 4}, {call.size(0), call.size(1), call.size(3), call.size(2)});
-  const Tensor output = call.result("output", Element::scalar);
-  const Tensor mu = recorded ? call.result("mu", Element::compute) : Tensor();
-  const Tensor rstd = recorded ? call.result("rstd", Element::compute) : Tensor();
-  return {output, mu, rstd};
-}
-
-// weight not given, bias given
-std::tuple<Tensor, Tensor, Tensor> group_norm_forward_2(const Tensor& input, const Optional& weight,
-                                                        const Optional& bias, int64_t num_groups, double eps,
-                                                        bool recorded) {
-  opgen::Call call("group_norm", OPGEN_CHOOSE_STEPS(group_norm), 4);
-  call.input("input", input, Element::scalar, {opgen::dim(0, "N"), opgen::dim(1, "C"), opgen::batch});
-  call.input("bias", bias, Element::scalar, {opgen::dim(1, "C")});
-  call.begin();
-  call.set_size(2, num_groups);
-  call.set_size(3, rt::floordiv(call.size(1), num_groups));
-  call.hold();
-  call.allocate("mu", Element::compute, {opgen::dim(0, "N"), opgen::dim(2, "G")});
-  call.allocate("rstd", Element::compute, {opgen::dim(0, "N"), opgen::dim(2, "G")});
-  call.allocate("output", Element::scalar, {opgen::dim(0, "N"), opgen::dim(1, "C"), opgen::batch});
-  call.reach(0, 1, call.size(1), 0, call.size(2) * call.size(3) - 1,
-             call.size(0) * call.size(2) * call.size(3) * call.batch_count());
-  call.run(0, {0, 2, 3}, {call.size(0), call.size(2), call.size(3), call.size(1)}, {eps});
-  call.reach(2, 1, call.size(2), 0, rt::floordiv(call.size(1) - 1, call.size(3)),
-             call.size(0) * call.size(1) * call.batch_count());
-  call.reach(3, 1, call.size(2), 0, rt::floordiv(call.size(1) - 1, call.size(3)),
-             call.size(0) * call.size(1) * call.batch_count());
-  call.run(3, {0, 2, 3, 1, 4}, {call.size(0), call.size(1), call.size(3), call.size(2)});
-  const Tensor output = call.result("output", Element::scalar);
-  const Tensor mu = recorded ? call.result("mu", Element::compute) : Tensor();
-  const Tensor rstd = recorded ? call.result("rstd", Element::compute) : Tensor();
-  return {output, mu, rstd};
-}
-
-// weight not given, bias not given
-std::tuple<Tensor, Tensor, Tensor> group_norm_forward_3(const Tensor& input, const Optional& weight,
-                                                        const Optional& bias, int64_t num_groups, double eps,
-                                                        bool recorded) {
-  opgen::Call call("group_norm", OPGEN_CHOOSE_STEPS(group_norm), 4);
-  call.input("input", input, Element::scalar, {opgen::dim(0, "N"), opgen::dim(1, "C"), opgen::batch});
-  call.begin();
-  call.set_size(2, num_groups);
-  call.set_size(3, rt::floordiv(call.size(1), num_groups));
-  call.hold();
-  call.allocate("mu", Element::compute, {opgen::dim(0, "N"), opgen::dim(2, "G")});
-  call.allocate("rstd", Element::compute, {opgen::dim(0, "N"), opgen::dim(2, "G")});
-  call.allocate("output", Element::scalar, {opgen::dim(0, "N"), opgen::dim(1, "C"), opgen::batch});
-  call.reach(0, 1, call.size(1), 0, call.size(2) * call.size(3) - 1,
-             call.size(0) * call.size(2) * call.size(3) * call.batch_count());
-  call.run(0, {0, 1, 2}, {call.size(0), call.size(2), call.size(3), call.size(1)}, {eps});
-  call.reach(1, 1, call.size(2), 0, rt::floordiv(call.size(1) - 1, call.size(3)),
-             call.size(0) * call.size(1) * call.batch_count());
-  call.reach(2, 1, call.size(2), 0, rt::floordiv(call.size(1) - 1, call.size(3)),
-             call.size(0) * call.size(1) * call.batch_count());
-  call.run(4, {0, 1, 2, 3}, {call.size(0), call.size(1), call.size(3), call.size(2)});
-  const Tensor output = call.result("output", Element::scalar);
-  const Tensor mu = recorded ? call.result("mu", Element::compute) : Tensor();
-  const Tensor rstd = recorded ? call.result("rstd", Element::compute) : Tensor();
-  return {output, mu, rstd};
-}
-
-std::tuple<Tensor, Tensor, Tensor> group_norm_forward(const Tensor& input, const Optional& weight, const Optional& bias,
-                                                      int64_t num_groups, double eps, bool recorded) {
-  if (weight.has_value() && bias.has_value()) {
-    return group_norm_forward_0(input, weight, bias, num_groups, eps, recorded);
-  }
-  if (weight.has_value() && !bias.has_value()) {
-    return group_norm_forward_1(input, weight, bias, num_groups, eps, recorded);
-  }
-  if (!weight.has_value() && bias.has_value()) {
-    return group_norm_forward_2(input, weight, bias, num_groups, eps, recorded);
-  }
-  return group_norm_forward_3(input, weight, bias, num_groups, eps, recorded);
-}
-
-// weight given, bias given
-std::tuple<Tensor, Tensor, Tensor> group_norm_backward_0(const Tensor& grad_output, const Tensor& input,
-                                                         const Optional& weight, const Tensor& mu, const Tensor& rstd,
-                                                         int64_t num_groups, double eps,
-                                                         const std::vector<bool>& mask) {
+std::tuple<Tensor, Tensor, Tensor> group_norm_backward(const Tensor& grad_output, const Tensor& input,
+                                                       const Optional& weight, const Tensor& mu, const Tensor& rstd,
+                                                       int64_t num_groups, double eps, const std::vector<bool>& mask) {
   opgen::Call call("group_norm", OPGEN_CHOOSE_STEPS(group_norm), 4);
   call.cotangent("grad_output", grad_output, Element::scalar, {opgen::dim(0, "N"), opgen::dim(1, "C"), opgen::batch});
   call.input("input", input, Element::scalar, {opgen::dim(0, "N"), opgen::dim(1, "C"), opgen::batch});
-  call.input("weight", weight, Element::scalar, {opgen::dim(1, "C")});
+  call.input("weight", weight, Element::scalar, {opgen::dim(1, "C")}, 1);
   call.input("mu", mu, Element::compute, {opgen::dim(0, "N"), opgen::dim(2, "G")});
   call.input("rstd", rstd, Element::compute, {opgen::dim(0, "N"), opgen::dim(2, "G")});
   call.begin();
@@ -168,82 +67,32 @@ std::tuple<Tensor, Tensor, Tensor> group_norm_backward_0(const Tensor& grad_outp
   call.allocate("grad_weight", Element::scalar, {opgen::dim(1, "C")}, mask[1]);
   call.allocate("grad_bias", Element::scalar, {opgen::dim(1, "C")}, mask[2]);
   if (mask[0] || mask[1] || mask[2]) {
-    call.run(5, {3, 0, 1, 5, 6}, {call.size(0), call.size(1), call.size(3), call.size(2)});
+    call.run(2, {3, 0, 1, 5, 6}, {call.size(0), call.size(1), call.size(3), call.size(2)});
   }
   if (mask[0]) {
     call.reach(7, 1, call.size(2), 0, rt::floordiv(call.size(1) - 1, call.size(3)), call.size(0) * call.size(1));
-    call.run(6, {7, 5, 2}, {call.size(0), call.size(2), call.size(1), call.size(3)});
+    call.run(3, {7, 5, 2}, {call.size(0), call.size(2), call.size(1), call.size(3)});
   }
-  if (mask[0]) call.run(7, {7, 4, 8}, {call.size(0), call.size(2)});
+  if (mask[0]) call.run(4, {7, 4, 8}, {call.size(0), call.size(2)});
   if (mask[0]) {
     call.reach(4, 1, call.size(2), 0, rt::floordiv(call.size(1) - 1, call.size(3)), call.size(0) * call.size(1));
     call.reach(9, 1, call.size(2), 0, rt::floordiv(call.size(1) - 1, call.size(3)), call.size(0) * call.size(1));
-    call.run(8, {9, 6, 4, 2}, {call.size(0), call.size(2), call.size(1), call.size(3)});
+    call.run(5, {9, 6, 4, 2}, {call.size(0), call.size(2), call.size(1), call.size(3)});
   }
   if (mask[0]) {
     call.reach(4, 1, call.size(2), 0, rt::floordiv(call.size(1) - 1, call.size(3)),
                call.size(0) * call.size(1) * call.batch_count());
-    call.run(9, {0, 4, 2, 8, 1, 3, 9, 10}, {call.size(0), call.size(1), call.size(3), call.size(2)});
+    call.run(6, {0, 4, 2, 8, 1, 3, 9, 10}, {call.size(0), call.size(1), call.size(3), call.size(2)});
   }
   if (mask[1]) {
     call.reach(4, 1, call.size(2), 0, rt::floordiv(call.size(1) - 1, call.size(3)), call.size(1) * call.size(0));
-    call.run(10, {5, 4, 11}, {call.size(1), call.size(0), call.size(3), call.size(2)});
+    call.run(7, {5, 4, 11}, {call.size(1), call.size(0), call.size(3), call.size(2)});
   }
-  if (mask[2]) call.run(11, {6, 12}, {call.size(1), call.size(0)});
+  if (mask[2]) call.run(8, {6, 12}, {call.size(1), call.size(0)});
   const Tensor grad_input = call.result("grad_input", Element::scalar, 2, "input");
   const Tensor grad_weight = call.result("grad_weight", Element::scalar);
   const Tensor grad_bias = call.result("grad_bias", Element::scalar);
   return {grad_input, grad_weight, grad_bias};
-}
-
-// weight not given, bias given
-std::tuple<Tensor, Tensor, Tensor> group_norm_backward_2(const Tensor& grad_output, const Tensor& input,
-                                                         const Optional& weight, const Tensor& mu, const Tensor& rstd,
-                                                         int64_t num_groups, double eps,
-                                                         const std::vector<bool>& mask) {
-  opgen::Call call("group_norm", OPGEN_CHOOSE_STEPS(group_norm), 4);
-  call.cotangent("grad_output", grad_output, Element::scalar, {opgen::dim(0, "N"), opgen::dim(1, "C"), opgen::batch});
-  call.input("input", input, Element::scalar, {opgen::dim(0, "N"), opgen::dim(1, "C"), opgen::batch});
-  call.input("mu", mu, Element::compute, {opgen::dim(0, "N"), opgen::dim(2, "G")});
-  call.input("rstd", rstd, Element::compute, {opgen::dim(0, "N"), opgen::dim(2, "G")});
-  call.begin();
-  call.set_size(2, num_groups);
-  call.set_size(3, rt::floordiv(call.size(1), num_groups));
-  call.hold();
-  call.allocate("grad_rstd_sum", Element::compute, {opgen::dim(0, "N"), opgen::dim(1, "C")}, mask[0] || mask[2]);
-  call.allocate("grad_mu_sum_part", Element::compute, {opgen::dim(0, "N"), opgen::dim(1, "C")}, mask[0] || mask[2]);
-  call.allocate("grad_rstd", Element::compute, {opgen::dim(0, "N"), opgen::dim(2, "G")}, mask[0]);
-  call.allocate("grad_variance_", Element::compute, {opgen::dim(0, "N"), opgen::dim(2, "G")}, mask[0]);
-  call.allocate("grad_mu", Element::compute, {opgen::dim(0, "N"), opgen::dim(2, "G")}, mask[0]);
-  call.allocate("grad_input", Element::scalar, {opgen::dim(0, "N"), opgen::dim(1, "C"), opgen::batch}, mask[0]);
-  call.allocate("grad_bias", Element::scalar, {opgen::dim(1, "C")}, mask[2]);
-  if (mask[0] || mask[2]) call.run(5, {2, 0, 1, 4, 5}, {call.size(0), call.size(1), call.size(3), call.size(2)});
-  if (mask[0]) {
-    call.reach(6, 1, call.size(2), 0, rt::floordiv(call.size(1) - 1, call.size(3)), call.size(0) * call.size(1));
-    call.run(12, {6, 4}, {call.size(0), call.size(2), call.size(1), call.size(3)});
-  }
-  if (mask[0]) call.run(7, {6, 3, 7}, {call.size(0), call.size(2)});
-  if (mask[0]) {
-    call.reach(3, 1, call.size(2), 0, rt::floordiv(call.size(1) - 1, call.size(3)), call.size(0) * call.size(1));
-    call.reach(8, 1, call.size(2), 0, rt::floordiv(call.size(1) - 1, call.size(3)), call.size(0) * call.size(1));
-    call.run(13, {8, 5, 3}, {call.size(0), call.size(2), call.size(1), call.size(3)});
-  }
-  if (mask[0]) {
-    call.reach(3, 1, call.size(2), 0, rt::floordiv(call.size(1) - 1, call.size(3)),
-               call.size(0) * call.size(1) * call.batch_count());
-    call.run(14, {0, 3, 7, 1, 2, 8, 9}, {call.size(0), call.size(1), call.size(3), call.size(2)});
-  }
-  if (mask[2]) call.run(11, {5, 10}, {call.size(1), call.size(0)});
-  const Tensor grad_input = call.result("grad_input", Element::scalar, 2, "input");
-  const Tensor grad_bias = call.result("grad_bias", Element::scalar);
-  return {grad_input, Tensor(), grad_bias};
-}
-
-std::tuple<Tensor, Tensor, Tensor> group_norm_backward(const Tensor& grad_output, const Tensor& input,
-                                                       const Optional& weight, const Tensor& mu, const Tensor& rstd,
-                                                       int64_t num_groups, double eps, const std::vector<bool>& mask) {
-  if (weight.has_value()) return group_norm_backward_0(grad_output, input, weight, mu, rstd, num_groups, eps, mask);
-  return group_norm_backward_2(grad_output, input, weight, mu, rstd, num_groups, eps, mask);
 }
 
 }  // namespace

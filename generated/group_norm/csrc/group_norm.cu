@@ -5,7 +5,7 @@
 
 // reduces along memory: a row is read and kept in cache by all passes
 template <typename scalar_t, int rank>
-struct Step_group_norm_forward_0_rstd {
+struct Step_group_norm_forward_rstd {
   using opmath_t = rt::math_t<scalar_t>;
   using near = rt::Near<scalar_t>;
   static constexpr rt::Rows<1> launch = {rt::count(rt::integer(0), rt::integer(1)),
@@ -59,7 +59,7 @@ struct Step_group_norm_forward_0_rstd {
 
 // one value per point, nothing shared between points
 template <typename scalar_t, int rank>
-struct Step_group_norm_forward_0_output {
+struct Step_group_norm_forward_output {
   using opmath_t = rt::math_t<scalar_t>;
   static constexpr rt::Map<0> launch = {rt::count(rt::elements(), rt::integer(0), rt::integer(1))};
   static constexpr auto fields = rt::fields(rt::tensor(5, 3, 2), rt::tensor(0, 3, 2), rt::tensor(3, 1, -1),
@@ -78,88 +78,14 @@ struct Step_group_norm_forward_0_output {
     const int64_t c = rt::split(&rest, c_size);
     const int64_t n = rest;
     const opmath_t difference = input.load(n, c, place) - mu.load(n, rt::floordiv(c, S));
-    output.store(difference * rstd.load(n, rt::floordiv(c, S)) * weight.load(c) + bias.load(c), n, c, place);
-  }
-};
-
-// one value per point, nothing shared between points
-template <typename scalar_t, int rank>
-struct Step_group_norm_forward_1_output {
-  using opmath_t = rt::math_t<scalar_t>;
-  static constexpr rt::Map<0> launch = {rt::count(rt::elements(), rt::integer(0), rt::integer(1))};
-  static constexpr auto fields =
-      rt::fields(rt::tensor(4, 3, 2), rt::tensor(0, 3, 2), rt::tensor(3, 1, -1), rt::tensor(1, 2, -1),
-                 rt::tensor(2, 2, -1), rt::integer(2), rt::elements(), rt::integer(1), rt::batch());
-  rt::Tensor<scalar_t, rank> output;
-  rt::Tensor<const scalar_t, rank> input, weight;
-  rt::Tensor<const opmath_t, rank> mu, rstd;
-  int64_t S;
-  rt::Divider<rank> batch_size, c_size;
-  rt::Batch<rank> batch;
-
-  OPGEN_DEVICE void point(int64_t point) const {
-    int64_t rest = point;
-    const rt::Place<rank> place = batch.place(rt::split(&rest, batch_size));
-    const int64_t c = rt::split(&rest, c_size);
-    const int64_t n = rest;
-    const opmath_t difference = input.load(n, c, place) - mu.load(n, rt::floordiv(c, S));
-    output.store(difference * rstd.load(n, rt::floordiv(c, S)) * weight.load(c), n, c, place);
-  }
-};
-
-// one value per point, nothing shared between points
-template <typename scalar_t, int rank>
-struct Step_group_norm_forward_2_output {
-  using opmath_t = rt::math_t<scalar_t>;
-  static constexpr rt::Map<0> launch = {rt::count(rt::elements(), rt::integer(0), rt::integer(1))};
-  static constexpr auto fields =
-      rt::fields(rt::tensor(4, 3, 2), rt::tensor(0, 3, 2), rt::tensor(3, 1, -1), rt::tensor(1, 2, -1),
-                 rt::tensor(2, 2, -1), rt::integer(2), rt::elements(), rt::integer(1), rt::batch());
-  rt::Tensor<scalar_t, rank> output;
-  rt::Tensor<const scalar_t, rank> input, bias;
-  rt::Tensor<const opmath_t, rank> mu, rstd;
-  int64_t S;
-  rt::Divider<rank> batch_size, c_size;
-  rt::Batch<rank> batch;
-
-  OPGEN_DEVICE void point(int64_t point) const {
-    int64_t rest = point;
-    const rt::Place<rank> place = batch.place(rt::split(&rest, batch_size));
-    const int64_t c = rt::split(&rest, c_size);
-    const int64_t n = rest;
-    const opmath_t difference = input.load(n, c, place) - mu.load(n, rt::floordiv(c, S));
-    output.store(difference * rstd.load(n, rt::floordiv(c, S)) + bias.load(c), n, c, place);
-  }
-};
-
-// one value per point, nothing shared between points
-template <typename scalar_t, int rank>
-struct Step_group_norm_forward_3_output {
-  using opmath_t = rt::math_t<scalar_t>;
-  static constexpr rt::Map<0> launch = {rt::count(rt::elements(), rt::integer(0), rt::integer(1))};
-  static constexpr auto fields =
-      rt::fields(rt::tensor(3, 3, 2), rt::tensor(0, 3, 2), rt::tensor(1, 2, -1), rt::tensor(2, 2, -1), rt::integer(2),
-                 rt::elements(), rt::integer(1), rt::batch());
-  rt::Tensor<scalar_t, rank> output;
-  rt::Tensor<const scalar_t, rank> input;
-  rt::Tensor<const opmath_t, rank> mu, rstd;
-  int64_t S;
-  rt::Divider<rank> batch_size, c_size;
-  rt::Batch<rank> batch;
-
-  OPGEN_DEVICE void point(int64_t point) const {
-    int64_t rest = point;
-    const rt::Place<rank> place = batch.place(rt::split(&rest, batch_size));
-    const int64_t c = rt::split(&rest, c_size);
-    const int64_t n = rest;
-    const opmath_t difference = input.load(n, c, place) - mu.load(n, rt::floordiv(c, S));
-    output.store(difference * rstd.load(n, rt::floordiv(c, S)), n, c, place);
+    const opmath_t product = difference * rstd.load(n, rt::floordiv(c, S)) * weight.load_or(1, c);
+    output.store(product + bias.load_or(0, c), n, c, place);
   }
 };
 
 // reduces along memory: a row is read and kept in cache by all passes
 template <typename scalar_t, int rank>
-struct Step_group_norm_backward_0_grad_mu_sum_part {
+struct Step_group_norm_backward_grad_mu_sum_part {
   using opmath_t = rt::math_t<scalar_t>;
   static constexpr rt::Rows<1> launch = {rt::count(rt::integer(0), rt::integer(1)), {rt::count(rt::elements())}};
   static constexpr auto fields =
@@ -183,7 +109,7 @@ struct Step_group_norm_backward_0_grad_mu_sum_part {
     const auto sums = rt::settled(&grad_rstd_sum_part_value_fold, &grad_mu_sum_part_value_fold);
     rt::each<Team>(batch.count, sums, [&](auto at) {
       const rt::Place<rank> place = batch.place(at);
-      const opmath_t grad_output_value = grad_output.load_or_zero(n, c, place);
+      const opmath_t grad_output_value = grad_output.load_or(0, n, c, place);
       grad_rstd_sum_part_value_fold.add(grad_output_value * (input.load(n, c, place) - mu_value));
       grad_mu_sum_part_value_fold.add(grad_output_value);
     });
@@ -201,7 +127,7 @@ struct Step_group_norm_backward_0_grad_mu_sum_part {
 
 // the same where the batch is empty: another loop is the fastest then
 template <typename scalar_t, int rank>
-struct Step_group_norm_backward_0_grad_mu_sum_part_alone {
+struct Step_group_norm_backward_grad_mu_sum_part_alone {
   using opmath_t = rt::math_t<scalar_t>;
   static constexpr rt::Columns<true> launch = {rt::count(rt::integer(0), rt::integer(1)), rt::count(rt::elements()),
                                                rt::count(rt::integer(1))};
@@ -237,7 +163,7 @@ struct Step_group_norm_backward_0_grad_mu_sum_part_alone {
     const int64_t c = rt::split(&rest, c_size);
     const int64_t n = rest;
     const rt::Place<rank> place = batch.place(inner);
-    const auto grad_output_line = rt::read_line_or_zero<V, 1>(grad_output, n, c, place);
+    const auto grad_output_line = rt::read_line_or<V, 1, 0>(grad_output, n, c, place);
     const auto input_line = rt::read_line<V, 1>(input, n, c, place);
     rt::lanes<V>([&](int at) {
       const bool mask = batch.count != 0;
@@ -258,39 +184,9 @@ struct Step_group_norm_backward_0_grad_mu_sum_part_alone {
   }
 };
 
-template <typename scalar_t, int rank>
-struct Step_group_norm_backward_0_grad_rstd_base {
-  using opmath_t = rt::math_t<scalar_t>;
-  static constexpr rt::Flat<sizeof(scalar_t)> launch = {{rt::count(rt::integer(0), rt::integer(1))}};
-  static constexpr auto fields = rt::fields(rt::tensor(0, 2, -1), rt::integer(1));
-  rt::Tensor<opmath_t, rank> grad_rstd;
-  rt::Divider<rank> g_size;
-
-  OPGEN_DEVICE void compute(opmath_t* grad_rstd) const { *grad_rstd = 0; }
-  OPGEN_DEVICE void point(int64_t point) const {
-    int64_t rest = point;
-    const int64_t g = rt::split(&rest, g_size);
-    const int64_t n = rest;
-    opmath_t grad_rstd_value;
-    compute(&grad_rstd_value);
-    grad_rstd.store(grad_rstd_value, n, g);
-  }
-  template <int V, typename At>
-  OPGEN_DEVICE void flat(const At& first) const {
-    rt::Values<opmath_t, V> grad_rstd_pack;
-    OPGEN_UNROLL
-    for (int i = 0; i < V; ++i) {
-      opmath_t grad_rstd_value;
-      compute(&grad_rstd_value);
-      grad_rstd_pack.set(i, grad_rstd_value);
-    }
-    rt::store_pack(grad_rstd, first, grad_rstd_pack);
-  }
-};
-
 // accumulates into the places that its positions name, repeats in any order
 template <typename scalar_t, int rank>
-struct Step_group_norm_backward_0_grad_rstd {
+struct Step_group_norm_backward_grad_rstd {
   using opmath_t = rt::math_t<scalar_t>;
   static constexpr rt::Lines launch = {rt::count(rt::integer(0), rt::integer(2)), rt::count(rt::integer(2))};
   static constexpr auto fields = rt::fields(rt::tensor(1, 2, -1, 1), rt::tensor(2, 1, -1, 0), rt::tensor(0, 2, -1),
@@ -307,7 +203,7 @@ struct Step_group_norm_backward_0_grad_rstd {
     const int64_t c = rt::split_first<V>(&rest, c_vectors);
     const int64_t n = rest;
     const auto grad_rstd_sum_part_line = rt::read_line<V, 1>(grad_rstd_sum_part, n, c);
-    const auto weight_line = rt::read_line<V, 0>(weight, c);
+    const auto weight_line = rt::read_line_or<V, 0, 1>(weight, c);
     rt::lanes<V>([&](int at) {
       opmath_t* const cell = grad_rstd.at(n, rt::floordiv((c + at), S));
       rt::atomic_sum(cell, grad_rstd_sum_part_line[at] * weight_line[at]);
@@ -317,7 +213,7 @@ struct Step_group_norm_backward_0_grad_rstd {
 
 // one value per point, nothing shared between points
 template <typename scalar_t, int rank>
-struct Step_group_norm_backward_0_grad_variance_ {
+struct Step_group_norm_backward_grad_variance_ {
   using opmath_t = rt::math_t<scalar_t>;
   static constexpr rt::Flat<sizeof(scalar_t)> launch = {{rt::count(rt::integer(0), rt::integer(1))}};
   static constexpr auto fields =
@@ -329,62 +225,21 @@ struct Step_group_norm_backward_0_grad_variance_ {
   OPGEN_DEVICE void compute(opmath_t grad_rstd, opmath_t rstd, opmath_t* grad_variance_) const {
     *grad_variance_ = opmath_t(-0.5) * grad_rstd * rt::powi<3>(rstd);
   }
+  template <typename Points>
+  OPGEN_DEVICE auto map(const Points& points) const {
+    return points(*this, rt::in(grad_rstd), rt::in(rstd), rt::out(grad_variance_));
+  }
   OPGEN_DEVICE void point(int64_t point) const {
     int64_t rest = point;
     const int64_t g = rt::split(&rest, g_size);
     const int64_t n = rest;
-    opmath_t grad_variance__value;
-    compute(grad_rstd.load(n, g), rstd.load(n, g), &grad_variance__value);
-    grad_variance_.store(grad_variance__value, n, g);
-  }
-  template <int V, typename At>
-  OPGEN_DEVICE void flat(const At& first) const {
-    const auto grad_rstd_pack = rt::load_pack<V>(grad_rstd, first);
-    const auto rstd_pack = rt::load_pack<V>(rstd, first);
-    rt::Values<opmath_t, V> grad_variance__pack;
-    OPGEN_UNROLL
-    for (int i = 0; i < V; ++i) {
-      opmath_t grad_variance__value;
-      compute(grad_rstd_pack.get(i), rstd_pack.get(i), &grad_variance__value);
-      grad_variance__pack.set(i, grad_variance__value);
-    }
-    rt::store_pack(grad_variance_, first, grad_variance__pack);
-  }
-};
-
-template <typename scalar_t, int rank>
-struct Step_group_norm_backward_0_grad_mu_base {
-  using opmath_t = rt::math_t<scalar_t>;
-  static constexpr rt::Flat<sizeof(scalar_t)> launch = {{rt::count(rt::integer(0), rt::integer(1))}};
-  static constexpr auto fields = rt::fields(rt::tensor(0, 2, -1), rt::integer(1));
-  rt::Tensor<opmath_t, rank> grad_mu;
-  rt::Divider<rank> g_size;
-
-  OPGEN_DEVICE void compute(opmath_t* grad_mu) const { *grad_mu = 0; }
-  OPGEN_DEVICE void point(int64_t point) const {
-    int64_t rest = point;
-    const int64_t g = rt::split(&rest, g_size);
-    const int64_t n = rest;
-    opmath_t grad_mu_value;
-    compute(&grad_mu_value);
-    grad_mu.store(grad_mu_value, n, g);
-  }
-  template <int V, typename At>
-  OPGEN_DEVICE void flat(const At& first) const {
-    rt::Values<opmath_t, V> grad_mu_pack;
-    OPGEN_UNROLL
-    for (int i = 0; i < V; ++i) {
-      opmath_t grad_mu_value;
-      compute(&grad_mu_value);
-      grad_mu_pack.set(i, grad_mu_value);
-    }
-    rt::store_pack(grad_mu, first, grad_mu_pack);
+    rt::map_point(*this, n, g);
   }
 };
 
 // accumulates into the places that its positions name, repeats in any order
 template <typename scalar_t, int rank>
-struct Step_group_norm_backward_0_grad_mu {
+struct Step_group_norm_backward_grad_mu {
   using opmath_t = rt::math_t<scalar_t>;
   static constexpr rt::Lines launch = {rt::count(rt::integer(0), rt::integer(2)), rt::count(rt::integer(2))};
   static constexpr auto fields = rt::fields(rt::tensor(1, 2, -1, 1), rt::tensor(2, 2, -1), rt::tensor(3, 1, -1, 0),
@@ -401,7 +256,7 @@ struct Step_group_norm_backward_0_grad_mu {
     const int64_t c = rt::split_first<V>(&rest, c_vectors);
     const int64_t n = rest;
     const auto grad_mu_sum_part_line = rt::read_line<V, 1>(grad_mu_sum_part, n, c);
-    const auto weight_line = rt::read_line<V, 0>(weight, c);
+    const auto weight_line = rt::read_line_or<V, 0, 1>(weight, c);
     rt::lanes<V>([&](int at) {
       const opmath_t rstd_picked = rstd.load(n, rt::floordiv((c + at), S));
       const opmath_t grad_mu_sum_part_value = grad_mu_sum_part_line[at];
@@ -414,7 +269,7 @@ struct Step_group_norm_backward_0_grad_mu {
 
 // one value per point, nothing shared between points
 template <typename scalar_t, int rank>
-struct Step_group_norm_backward_0_grad_input {
+struct Step_group_norm_backward_grad_input {
   using opmath_t = rt::math_t<scalar_t>;
   using near = rt::Near<scalar_t>;
   static constexpr rt::Map<0> launch = {rt::count(rt::elements(), rt::integer(0), rt::integer(1))};
@@ -436,8 +291,9 @@ struct Step_group_norm_backward_0_grad_input {
     const int64_t n = rest;
     const bool mask = rt::floordiv(c, S) >= 0 && rt::floordiv(c, S) < G;
     const int64_t product = S * batch.count;
-    const opmath_t grad_output_value = grad_output.load_or_zero(n, c, place);
-    const opmath_t scaled_grad = grad_output_value * rstd.load(n, rt::floordiv(c, S)) * weight.load(c);
+    const opmath_t grad_output_value = grad_output.load_or(0, n, c, place);
+    const opmath_t rstd_picked = rstd.load(n, rt::floordiv(c, S));
+    const opmath_t scaled_grad = grad_output_value * rstd_picked * weight.load_or(1, c);
     const int64_t at_g = rt::floordiv(c, S);
     opmath_t chosen;
     if (mask) {
@@ -458,7 +314,7 @@ struct Step_group_norm_backward_0_grad_input {
 
 // reduces across memory: neighbouring columns together, rows in fixed order
 template <typename scalar_t, int rank>
-struct Step_group_norm_backward_0_grad_weight {
+struct Step_group_norm_backward_grad_weight {
   using opmath_t = rt::math_t<scalar_t>;
   static constexpr rt::Columns<true> launch = {rt::count(rt::integer(0)), rt::count(rt::integer(1)),
                                                rt::count(rt::integer(0))};
@@ -468,32 +324,24 @@ struct Step_group_norm_backward_0_grad_weight {
   rt::Tensor<scalar_t, rank> grad_weight;
   int64_t S;
 
-  struct Folds {
-    rt::Sum<opmath_t> grad_weight_value_fold;
-    OPGEN_DEVICE void merge(const Folds& other) { grad_weight_value_fold.merge(other.grad_weight_value_fold); }
-    OPGEN_DEVICE void settle() { grad_weight_value_fold.settle(); }
-    OPGEN_DEVICE void finish() { grad_weight_value_fold.finish(); }
-  };
+  using Folds = rt::Sum<opmath_t>;
   template <int V>
   OPGEN_DEVICE void fold(int64_t point, int64_t inner, Folds* folds) const {
     const int64_t c = point;
     const int64_t n = inner;
     const auto grad_rstd_sum_part_line = rt::read_line<V, 1>(grad_rstd_sum_part, n, c);
-    rt::lanes<V>([&](int at) {
-      const opmath_t rstd_picked = rstd.load(n, rt::floordiv((c + at), S));
-      folds[at].grad_weight_value_fold.add(grad_rstd_sum_part_line[at] * rstd_picked);
-    });
+    rt::lanes<V>([&](int at) { folds[at].add(grad_rstd_sum_part_line[at] * rstd.load(n, rt::floordiv((c + at), S))); });
   }
   OPGEN_DEVICE void finish(int64_t point, const Folds& folds) const {
     const int64_t c = point;
-    const opmath_t grad_weight_value = folds.grad_weight_value_fold.value;
+    const opmath_t grad_weight_value = folds.value;
     grad_weight.store(grad_weight_value, c);
   }
 };
 
 // reduces across memory: neighbouring columns together, rows in fixed order
 template <typename scalar_t, int rank>
-struct Step_group_norm_backward_0_grad_bias {
+struct Step_group_norm_backward_grad_bias {
   using opmath_t = rt::math_t<scalar_t>;
   static constexpr rt::Columns<true> launch = {rt::count(rt::integer(0)), rt::count(rt::integer(1)),
                                                rt::count(rt::integer(0))};
@@ -501,193 +349,29 @@ struct Step_group_norm_backward_0_grad_bias {
   rt::Tensor<const opmath_t, rank> grad_mu_sum_part;
   rt::Tensor<scalar_t, rank> grad_bias;
 
-  struct Folds {
-    rt::Sum<opmath_t> grad_bias_value_fold;
-    OPGEN_DEVICE void merge(const Folds& other) { grad_bias_value_fold.merge(other.grad_bias_value_fold); }
-    OPGEN_DEVICE void settle() { grad_bias_value_fold.settle(); }
-    OPGEN_DEVICE void finish() { grad_bias_value_fold.finish(); }
-  };
+  using Folds = rt::Sum<opmath_t>;
   template <int V>
   OPGEN_DEVICE void fold(int64_t point, int64_t inner, Folds* folds) const {
     const int64_t c = point;
     const int64_t n = inner;
     const auto grad_mu_sum_part_line = rt::read_line<V, 1>(grad_mu_sum_part, n, c);
-    rt::lanes<V>([&](int at) { folds[at].grad_bias_value_fold.add(grad_mu_sum_part_line[at]); });
+    rt::lanes<V>([&](int at) { folds[at].add(grad_mu_sum_part_line[at]); });
   }
   OPGEN_DEVICE void finish(int64_t point, const Folds& folds) const {
     const int64_t c = point;
-    const opmath_t grad_bias_value = folds.grad_bias_value_fold.value;
+    const opmath_t grad_bias_value = folds.value;
     grad_bias.store(grad_bias_value, c);
   }
 };
 
-template <typename scalar_t, int rank>
-struct Step_group_norm_backward_2_grad_rstd_base {
-  using opmath_t = rt::math_t<scalar_t>;
-  static constexpr rt::Flat<sizeof(scalar_t)> launch = {{rt::count(rt::integer(0), rt::integer(1))}};
-  static constexpr auto fields = rt::fields(rt::tensor(0, 2, -1), rt::integer(1));
-  rt::Tensor<opmath_t, rank> grad_rstd;
-  rt::Divider<rank> g_size;
-
-  OPGEN_DEVICE void compute(opmath_t* grad_rstd) const { *grad_rstd = 0; }
-  OPGEN_DEVICE void point(int64_t point) const {
-    int64_t rest = point;
-    const int64_t g = rt::split(&rest, g_size);
-    const int64_t n = rest;
-    opmath_t grad_rstd_value;
-    compute(&grad_rstd_value);
-    grad_rstd.store(grad_rstd_value, n, g);
-  }
-  template <int V, typename At>
-  OPGEN_DEVICE void flat(const At& first) const {
-    rt::Values<opmath_t, V> grad_rstd_pack;
-    OPGEN_UNROLL
-    for (int i = 0; i < V; ++i) {
-      opmath_t grad_rstd_value;
-      compute(&grad_rstd_value);
-      grad_rstd_pack.set(i, grad_rstd_value);
-    }
-    rt::store_pack(grad_rstd, first, grad_rstd_pack);
-  }
-};
-
-// accumulates into the places that its positions name, repeats in any order
-template <typename scalar_t, int rank>
-struct Step_group_norm_backward_2_grad_rstd {
-  using opmath_t = rt::math_t<scalar_t>;
-  static constexpr rt::Lines launch = {rt::count(rt::integer(0), rt::integer(2)), rt::count(rt::integer(2))};
-  static constexpr auto fields =
-      rt::fields(rt::tensor(1, 2, -1, 1), rt::tensor(0, 2, -1), rt::integer(3), rt::in_vectors(rt::integer(2)));
-  rt::Tensor<const opmath_t, rank> grad_rstd_sum;
-  rt::Tensor<opmath_t, rank> grad_rstd;
-  int64_t S;
-  rt::Divider<rank> c_vectors;
-
-  template <int V>
-  OPGEN_DEVICE void point(int64_t point) const {
-    int64_t rest = point;
-    const int64_t c = rt::split_first<V>(&rest, c_vectors);
-    const int64_t n = rest;
-    const auto grad_rstd_sum_line = rt::read_line<V, 1>(grad_rstd_sum, n, c);
-    rt::lanes<V>([&](int at) {
-      opmath_t* const cell = grad_rstd.at(n, rt::floordiv((c + at), S));
-      rt::atomic_sum(cell, grad_rstd_sum_line[at]);
-    });
-  }
-};
-
-template <typename scalar_t, int rank>
-struct Step_group_norm_backward_2_grad_mu_base {
-  using opmath_t = rt::math_t<scalar_t>;
-  static constexpr rt::Flat<sizeof(scalar_t)> launch = {{rt::count(rt::integer(0), rt::integer(1))}};
-  static constexpr auto fields = rt::fields(rt::tensor(0, 2, -1), rt::integer(1));
-  rt::Tensor<opmath_t, rank> grad_mu;
-  rt::Divider<rank> g_size;
-
-  OPGEN_DEVICE void compute(opmath_t* grad_mu) const { *grad_mu = 0; }
-  OPGEN_DEVICE void point(int64_t point) const {
-    int64_t rest = point;
-    const int64_t g = rt::split(&rest, g_size);
-    const int64_t n = rest;
-    opmath_t grad_mu_value;
-    compute(&grad_mu_value);
-    grad_mu.store(grad_mu_value, n, g);
-  }
-  template <int V, typename At>
-  OPGEN_DEVICE void flat(const At& first) const {
-    rt::Values<opmath_t, V> grad_mu_pack;
-    OPGEN_UNROLL
-    for (int i = 0; i < V; ++i) {
-      opmath_t grad_mu_value;
-      compute(&grad_mu_value);
-      grad_mu_pack.set(i, grad_mu_value);
-    }
-    rt::store_pack(grad_mu, first, grad_mu_pack);
-  }
-};
-
-// accumulates into the places that its positions name, repeats in any order
-template <typename scalar_t, int rank>
-struct Step_group_norm_backward_2_grad_mu {
-  using opmath_t = rt::math_t<scalar_t>;
-  static constexpr rt::Lines launch = {rt::count(rt::integer(0), rt::integer(2)), rt::count(rt::integer(2))};
-  static constexpr auto fields = rt::fields(rt::tensor(1, 2, -1, 1), rt::tensor(2, 2, -1), rt::tensor(0, 2, -1),
-                                            rt::integer(3), rt::in_vectors(rt::integer(2)));
-  rt::Tensor<const opmath_t, rank> grad_mu_sum_part, rstd;
-  rt::Tensor<opmath_t, rank> grad_mu;
-  int64_t S;
-  rt::Divider<rank> c_vectors;
-
-  template <int V>
-  OPGEN_DEVICE void point(int64_t point) const {
-    int64_t rest = point;
-    const int64_t c = rt::split_first<V>(&rest, c_vectors);
-    const int64_t n = rest;
-    const auto grad_mu_sum_part_line = rt::read_line<V, 1>(grad_mu_sum_part, n, c);
-    rt::lanes<V>([&](int at) {
-      const opmath_t rstd_picked = rstd.load(n, rt::floordiv((c + at), S));
-      rt::atomic_sum(grad_mu.at(n, rt::floordiv((c + at), S)), -(grad_mu_sum_part_line[at] * rstd_picked));
-    });
-  }
-};
-
-// one value per point, nothing shared between points
-template <typename scalar_t, int rank>
-struct Step_group_norm_backward_2_grad_input {
-  using opmath_t = rt::math_t<scalar_t>;
-  using near = rt::Near<scalar_t>;
-  static constexpr rt::Map<0> launch = {rt::count(rt::elements(), rt::integer(0), rt::integer(1))};
-  static constexpr auto fields =
-      rt::fields(rt::tensor(6, 3, 2), rt::tensor(0, 3, 2), rt::tensor(3, 3, 2), rt::tensor(1, 2, -1),
-                 rt::tensor(2, 2, -1), rt::tensor(4, 2, -1), rt::tensor(5, 2, -1), rt::integer(2), rt::integer(3),
-                 rt::batch(), rt::elements(), rt::integer(1));
-  rt::Tensor<scalar_t, rank> grad_input;
-  rt::Tensor<const scalar_t, rank> grad_output, input;
-  rt::Tensor<const opmath_t, rank> rstd, grad_variance_, mu, grad_mu;
-  int64_t S, G;
-  rt::Batch<rank> batch;
-  rt::Divider<rank> batch_size, c_size;
-
-  OPGEN_DEVICE void point(int64_t point) const {
-    int64_t rest = point;
-    const rt::Place<rank> place = batch.place(rt::split(&rest, batch_size));
-    const int64_t c = rt::split(&rest, c_size);
-    const int64_t n = rest;
-    const bool mask = rt::floordiv(c, S) >= 0 && rt::floordiv(c, S) < G;
-    const int64_t product = S * batch.count;
-    const opmath_t scaled_grad = grad_output.load_or_zero(n, c, place) * rstd.load(n, rt::floordiv(c, S));
-    const int64_t at_g = rt::floordiv(c, S);
-    opmath_t chosen;
-    if (mask) {
-      const opmath_t difference = input.load(n, c, place) - mu.load(n, rt::checked(at_g, G));
-      chosen = near::div(2 * grad_variance_.load(n, at_g) * difference, static_cast<opmath_t>(product));
-    } else {
-      chosen = 0;
-    }
-    opmath_t chosen_2;
-    if (mask) {
-      chosen_2 = near::div(grad_mu.load(n, rt::checked(at_g, G)), static_cast<opmath_t>(product));
-    } else {
-      chosen_2 = 0;
-    }
-    grad_input.store(scaled_grad + chosen + chosen_2, n, c, place);
-  }
-};
-
 extern "C" const OpgenCudaStep group_norm_cuda_steps[] = {
-    rt::kernel<Step_group_norm_forward_0_rstd>(),                                                                  // 0
-    rt::kernel<Step_group_norm_forward_0_output>(),                                                                // 1
-    rt::kernel<Step_group_norm_forward_1_output>(),                                                                // 2
-    rt::kernel<Step_group_norm_forward_2_output>(),                                                                // 3
-    rt::kernel<Step_group_norm_forward_3_output>(),                                                                // 4
-    rt::either<Step_group_norm_backward_0_grad_mu_sum_part, Step_group_norm_backward_0_grad_mu_sum_part_alone>(),  // 5
-    rt::kernel<Step_group_norm_backward_0_grad_rstd_base, Step_group_norm_backward_0_grad_rstd>(),                 // 6
-    rt::kernel<Step_group_norm_backward_0_grad_variance_>(),                                                       // 7
-    rt::kernel<Step_group_norm_backward_0_grad_mu_base, Step_group_norm_backward_0_grad_mu>(),                     // 8
-    rt::kernel<Step_group_norm_backward_0_grad_input>(),                                                           // 9
-    rt::kernel<Step_group_norm_backward_0_grad_weight>(),                                                          // 10
-    rt::kernel<Step_group_norm_backward_0_grad_bias>(),                                                            // 11
-    rt::kernel<Step_group_norm_backward_2_grad_rstd_base, Step_group_norm_backward_2_grad_rstd>(),                 // 12
-    rt::kernel<Step_group_norm_backward_2_grad_mu_base, Step_group_norm_backward_2_grad_mu>(),                     // 13
-    rt::kernel<Step_group_norm_backward_2_grad_input>(),                                                           // 14
+    rt::kernel<Step_group_norm_forward_rstd>(),                                                                // 0
+    rt::kernel<Step_group_norm_forward_output>(),                                                              // 1
+    rt::either<Step_group_norm_backward_grad_mu_sum_part, Step_group_norm_backward_grad_mu_sum_part_alone>(),  // 2
+    rt::onto_zeros<0, Step_group_norm_backward_grad_rstd>(),                                                   // 3
+    rt::kernel<Step_group_norm_backward_grad_variance_>(),                                                     // 4
+    rt::onto_zeros<0, Step_group_norm_backward_grad_mu>(),                                                     // 5
+    rt::kernel<Step_group_norm_backward_grad_input>(),                                                         // 6
+    rt::kernel<Step_group_norm_backward_grad_weight>(),                                                        // 7
+    rt::kernel<Step_group_norm_backward_grad_bias>(),                                                          // 8
 };

@@ -7,7 +7,7 @@ namespace {
 
 // Reduces along memory: a row is read and kept in cache by all passes.
 template <typename opmath_t>
-int forward_0_rstd(const OpgenCall& call, OpgenHost& host) {
+int forward_rstd(const OpgenCall& call, OpgenHost& host) {
   const int64_t S = call.ints[2];
   const int64_t elements = rt::batch_count(call);
   const auto eps = static_cast<opmath_t>(call.reals[0]);
@@ -52,7 +52,7 @@ int forward_0_rstd(const OpgenCall& call, OpgenHost& host) {
 
 // One value per point, nothing shared between points.
 template <typename opmath_t>
-int forward_0_output(const OpgenCall& call, OpgenHost& host) {
+int forward_output(const OpgenCall& call, OpgenHost& host) {
   const int64_t S = call.ints[2];
   const int64_t N = call.ints[0];
   const int64_t C = call.ints[1];
@@ -68,14 +68,14 @@ int forward_0_output(const OpgenCall& call, OpgenHost& host) {
   outer.batch(call, &input, nullptr, nullptr, nullptr, nullptr, &output);
   outer.arrange();
   rt::parallel(host, outer.count, 1, [=, &host](int64_t begin, int64_t end) {
-    rt::Held<opmath_t> weight_held;
-    rt::Held<opmath_t> bias_held;
+    const rt::Still<opmath_t> weight_still(weight);
+    const rt::Still<opmath_t> bias_still(bias);
     rt::Held<opmath_t> mu_held;
     rt::Held<opmath_t> rstd_held;
     outer.runs<rt::block>(begin, end, nullptr, [&](const auto& run) {
       const rt::Source<opmath_t> input_at(input, run.at[0], run.step[0], run.size);
-      const rt::Steady<opmath_t> weight_at(weight_held, weight, run.at[3], run.step[3], run.size);
-      const rt::Steady<opmath_t> bias_at(bias_held, bias, run.at[4], run.step[4], run.size);
+      const rt::Source<opmath_t> weight_at(weight_still, weight, run.at[3], run.step[3], run.size);
+      const rt::Source<opmath_t> bias_at(bias_still, bias, run.at[4], run.step[4], run.size);
       rt::Sink<opmath_t> output_out(output, run.at[5], run.step[5], run.size);
       const auto mu_1 = [&](int64_t i) { return rt::floordiv(outer.index(run, 0, i), S); };
       const rt::Line<opmath_t> mu_at(host, mu_held, mu, rt::stretch(run, 1, outer.still(0)), 0,
@@ -91,111 +91,9 @@ int forward_0_output(const OpgenCall& call, OpgenHost& host) {
   return rt::status(host);
 }
 
-// One value per point, nothing shared between points.
-template <typename opmath_t>
-int forward_1_output(const OpgenCall& call, OpgenHost& host) {
-  const int64_t S = call.ints[2];
-  const int64_t N = call.ints[0];
-  const int64_t C = call.ints[1];
-  const rt::Tensor<opmath_t> input(call, 0, 3, 2);
-  const rt::Tensor<opmath_t> mu(call, 1, 2);
-  const rt::Tensor<opmath_t> rstd(call, 2, 2);
-  const rt::Tensor<opmath_t> weight(call, 3, 1);
-  const rt::Tensor<opmath_t> output(call, 4, 3, 2);
-  rt::Loops<5> outer;
-  outer.dim(N, {input.stride(0), mu.stride(0), rstd.stride(0), 0, output.stride(0)});
-  outer.dim(C, {input.stride(1), 0, 0, weight.stride(0), output.stride(1)}, true);
-  outer.batch(call, &input, nullptr, nullptr, nullptr, &output);
-  outer.arrange();
-  rt::parallel(host, outer.count, 1, [=, &host](int64_t begin, int64_t end) {
-    rt::Held<opmath_t> weight_held;
-    rt::Held<opmath_t> mu_held;
-    rt::Held<opmath_t> rstd_held;
-    outer.runs<rt::block>(begin, end, nullptr, [&](const auto& run) {
-      const rt::Source<opmath_t> input_at(input, run.at[0], run.step[0], run.size);
-      const rt::Steady<opmath_t> weight_at(weight_held, weight, run.at[3], run.step[3], run.size);
-      rt::Sink<opmath_t> output_out(output, run.at[4], run.step[4], run.size);
-      const auto mu_1 = [&](int64_t i) { return rt::floordiv(outer.index(run, 0, i), S); };
-      const rt::Line<opmath_t> mu_at(host, mu_held, mu, rt::stretch(run, 1, outer.still(0)), 0,
-                                     rt::sure(mu.stride(1), mu_1));
-      const rt::Line<opmath_t> rstd_at(host, rstd_held, rstd, rt::stretch(run, 2, outer.still(0)), 0,
-                                       rt::sure(rstd.stride(1), mu_1));
-      rt::each(run.size, [&](int64_t i) { output_out.set(i, (input_at[i] - mu_at[i]) * rstd_at[i] * weight_at[i]); });
-    });
-  });
-  return rt::status(host);
-}
-
-// One value per point, nothing shared between points.
-template <typename opmath_t>
-int forward_2_output(const OpgenCall& call, OpgenHost& host) {
-  const int64_t S = call.ints[2];
-  const int64_t N = call.ints[0];
-  const int64_t C = call.ints[1];
-  const rt::Tensor<opmath_t> input(call, 0, 3, 2);
-  const rt::Tensor<opmath_t> mu(call, 1, 2);
-  const rt::Tensor<opmath_t> rstd(call, 2, 2);
-  const rt::Tensor<opmath_t> bias(call, 3, 1);
-  const rt::Tensor<opmath_t> output(call, 4, 3, 2);
-  rt::Loops<5> outer;
-  outer.dim(N, {input.stride(0), mu.stride(0), rstd.stride(0), 0, output.stride(0)});
-  outer.dim(C, {input.stride(1), 0, 0, bias.stride(0), output.stride(1)}, true);
-  outer.batch(call, &input, nullptr, nullptr, nullptr, &output);
-  outer.arrange();
-  rt::parallel(host, outer.count, 1, [=, &host](int64_t begin, int64_t end) {
-    rt::Held<opmath_t> bias_held;
-    rt::Held<opmath_t> mu_held;
-    rt::Held<opmath_t> rstd_held;
-    outer.runs<rt::block>(begin, end, nullptr, [&](const auto& run) {
-      const rt::Source<opmath_t> input_at(input, run.at[0], run.step[0], run.size);
-      const rt::Steady<opmath_t> bias_at(bias_held, bias, run.at[3], run.step[3], run.size);
-      rt::Sink<opmath_t> output_out(output, run.at[4], run.step[4], run.size);
-      const auto mu_1 = [&](int64_t i) { return rt::floordiv(outer.index(run, 0, i), S); };
-      const rt::Line<opmath_t> mu_at(host, mu_held, mu, rt::stretch(run, 1, outer.still(0)), 0,
-                                     rt::sure(mu.stride(1), mu_1));
-      const rt::Line<opmath_t> rstd_at(host, rstd_held, rstd, rt::stretch(run, 2, outer.still(0)), 0,
-                                       rt::sure(rstd.stride(1), mu_1));
-      rt::each(run.size, [&](int64_t i) { output_out.set(i, (input_at[i] - mu_at[i]) * rstd_at[i] + bias_at[i]); });
-    });
-  });
-  return rt::status(host);
-}
-
-// One value per point, nothing shared between points.
-template <typename opmath_t>
-int forward_3_output(const OpgenCall& call, OpgenHost& host) {
-  const int64_t S = call.ints[2];
-  const int64_t N = call.ints[0];
-  const int64_t C = call.ints[1];
-  const rt::Tensor<opmath_t> input(call, 0, 3, 2);
-  const rt::Tensor<opmath_t> mu(call, 1, 2);
-  const rt::Tensor<opmath_t> rstd(call, 2, 2);
-  const rt::Tensor<opmath_t> output(call, 3, 3, 2);
-  rt::Loops<4> outer;
-  outer.dim(N, {input.stride(0), mu.stride(0), rstd.stride(0), output.stride(0)});
-  outer.dim(C, {input.stride(1), 0, 0, output.stride(1)}, true);
-  outer.batch(call, &input, nullptr, nullptr, &output);
-  outer.arrange();
-  rt::parallel(host, outer.count, 1, [=, &host](int64_t begin, int64_t end) {
-    rt::Held<opmath_t> mu_held;
-    rt::Held<opmath_t> rstd_held;
-    outer.runs<rt::block>(begin, end, nullptr, [&](const auto& run) {
-      const rt::Source<opmath_t> input_at(input, run.at[0], run.step[0], run.size);
-      rt::Sink<opmath_t> output_out(output, run.at[3], run.step[3], run.size);
-      const auto mu_1 = [&](int64_t i) { return rt::floordiv(outer.index(run, 0, i), S); };
-      const rt::Line<opmath_t> mu_at(host, mu_held, mu, rt::stretch(run, 1, outer.still(0)), 0,
-                                     rt::sure(mu.stride(1), mu_1));
-      const rt::Line<opmath_t> rstd_at(host, rstd_held, rstd, rt::stretch(run, 2, outer.still(0)), 0,
-                                       rt::sure(rstd.stride(1), mu_1));
-      rt::each(run.size, [&](int64_t i) { output_out.set(i, (input_at[i] - mu_at[i]) * rstd_at[i]); });
-    });
-  });
-  return rt::status(host);
-}
-
 // Reduces along memory: a row is read and kept in cache by all passes.
 template <typename opmath_t>
-int backward_0_grad_mu_sum_part(const OpgenCall& call, OpgenHost& host) {
+int backward_grad_mu_sum_part(const OpgenCall& call, OpgenHost& host) {
   const int64_t elements = rt::batch_count(call);
   const int64_t S = call.ints[2];
   const int64_t G = call.ints[3];
@@ -249,7 +147,7 @@ int backward_0_grad_mu_sum_part(const OpgenCall& call, OpgenHost& host) {
 
 // Accumulates into the places that its positions name, repeats in a fixed order.
 template <typename opmath_t>
-int backward_0_grad_rstd(const OpgenCall& call, OpgenHost& host) {
+int backward_grad_rstd(const OpgenCall& call, OpgenHost& host) {
   {
     const int64_t N = call.ints[0];
     const int64_t G = call.ints[1];
@@ -277,10 +175,11 @@ int backward_0_grad_rstd(const OpgenCall& call, OpgenHost& host) {
   over_c.dim(C, {grad_rstd_sum_part.stride(1), weight.stride(0), 0}, true);
   over_c.pieces(S);
   rt::parallel(host, outer.count, over_c.count, [=, &host](int64_t begin, int64_t end) {
+    const rt::Still<opmath_t> weight_still(weight);
     outer.runs<1>(begin, end, nullptr, [&](const auto& row) {
       over_c.runs<rt::block>(0, over_c.count, row.at, [&](const auto& run) {
         const rt::Source<opmath_t> grad_rstd_sum_part_at(grad_rstd_sum_part, run.at[0], run.step[0], run.size);
-        const rt::Source<opmath_t> weight_at(weight, run.at[1], run.step[1], run.size);
+        const rt::Source<opmath_t> weight_at(weight_still, weight, run.at[1], run.step[1], run.size);
         const auto grad_rstd_1 = [&](int64_t i) { return rt::floordiv(over_c.index(run, 0, i), S); };
         rt::Values<opmath_t> grad_rstd_out;
         rt::each(run.size, [&](int64_t i) { grad_rstd_out.set(i, grad_rstd_sum_part_at[i] * weight_at[i]); });
@@ -294,7 +193,7 @@ int backward_0_grad_rstd(const OpgenCall& call, OpgenHost& host) {
 
 // One value per point, nothing shared between points.
 template <typename opmath_t>
-int backward_0_grad_variance_(const OpgenCall& call, OpgenHost& host) {
+int backward_grad_variance_(const OpgenCall& call, OpgenHost& host) {
   const int64_t N = call.ints[0];
   const int64_t G = call.ints[1];
   const rt::Tensor<opmath_t> grad_rstd(call, 0, 2);
@@ -320,7 +219,7 @@ int backward_0_grad_variance_(const OpgenCall& call, OpgenHost& host) {
 
 // Accumulates into the places that its positions name, repeats in a fixed order.
 template <typename opmath_t>
-int backward_0_grad_mu(const OpgenCall& call, OpgenHost& host) {
+int backward_grad_mu(const OpgenCall& call, OpgenHost& host) {
   {
     const int64_t N = call.ints[0];
     const int64_t G = call.ints[1];
@@ -349,11 +248,12 @@ int backward_0_grad_mu(const OpgenCall& call, OpgenHost& host) {
   over_c.dim(C, {grad_mu_sum_part.stride(1), 0, weight.stride(0), 0}, true);
   over_c.pieces(S);
   rt::parallel(host, outer.count, over_c.count, [=, &host](int64_t begin, int64_t end) {
+    const rt::Still<opmath_t> weight_still(weight);
     outer.runs<1>(begin, end, nullptr, [&](const auto& row) {
       rt::Held<opmath_t> rstd_held;
       over_c.runs<rt::block>(0, over_c.count, row.at, [&](const auto& run) {
         const rt::Source<opmath_t> grad_mu_sum_part_at(grad_mu_sum_part, run.at[0], run.step[0], run.size);
-        const rt::Source<opmath_t> weight_at(weight, run.at[2], run.step[2], run.size);
+        const rt::Source<opmath_t> weight_at(weight_still, weight, run.at[2], run.step[2], run.size);
         const auto rstd_1 = [&](int64_t i) { return rt::floordiv(over_c.index(run, 0, i), S); };
         const rt::Line<opmath_t> rstd_at(host, rstd_held, rstd, rt::stretch(run, 1, over_c.period), 0,
                                          rt::sure(rstd.stride(1), rstd_1));
@@ -372,7 +272,7 @@ int backward_0_grad_mu(const OpgenCall& call, OpgenHost& host) {
 
 // One value per point, nothing shared between points.
 template <typename opmath_t>
-int backward_0_grad_input(const OpgenCall& call, OpgenHost& host) {
+int backward_grad_input(const OpgenCall& call, OpgenHost& host) {
   const int64_t S = call.ints[2];
   const int64_t G = call.ints[3];
   const int64_t elements = rt::batch_count(call);
@@ -403,12 +303,12 @@ int backward_0_grad_input(const OpgenCall& call, OpgenHost& host) {
   outer.batch(call, &grad_output, nullptr, nullptr, nullptr, &input, nullptr, nullptr, &grad_input);
   outer.arrange();
   rt::parallel(host, outer.count, 1, [=, &host](int64_t begin, int64_t end) {
-    rt::Held<opmath_t> weight_held;
+    const rt::Still<opmath_t> weight_still(weight);
     rt::Held<opmath_t> rstd_held;
     rt::Held<opmath_t> grad_variance__held;
     outer.runs<rt::block>(begin, end, nullptr, [&](const auto& run) {
       const rt::Source<opmath_t> grad_output_at(grad_output, run.at[0], run.step[0], run.size);
-      const rt::Steady<opmath_t> weight_at(weight_held, weight, run.at[2], run.step[2], run.size);
+      const rt::Source<opmath_t> weight_at(weight_still, weight, run.at[2], run.step[2], run.size);
       const rt::Source<opmath_t> input_at(input, run.at[4], run.step[4], run.size);
       rt::Sink<opmath_t> grad_input_out(grad_input, run.at[7], run.step[7], run.size);
       const auto rstd_1 = [&](int64_t i) { return rt::floordiv(outer.index(run, 0, i), S); };
@@ -443,7 +343,7 @@ int backward_0_grad_input(const OpgenCall& call, OpgenHost& host) {
 
 // Reduces across memory: neighbouring columns together, rows in fixed order.
 template <typename opmath_t>
-int backward_0_grad_weight(const OpgenCall& call, OpgenHost& host) {
+int backward_grad_weight(const OpgenCall& call, OpgenHost& host) {
   const int64_t S = call.ints[2];
   const int64_t C = call.ints[0];
   const int64_t N = call.ints[1];
@@ -480,7 +380,7 @@ int backward_0_grad_weight(const OpgenCall& call, OpgenHost& host) {
 
 // Reduces across memory: neighbouring columns together, rows in fixed order.
 template <typename opmath_t>
-int backward_0_grad_bias(const OpgenCall& call, OpgenHost& host) {
+int backward_grad_bias(const OpgenCall& call, OpgenHost& host) {
   const int64_t C = call.ints[0];
   const int64_t N = call.ints[1];
   const rt::Tensor<opmath_t> grad_mu_sum_part(call, 0, 2);
@@ -505,176 +405,16 @@ int backward_0_grad_bias(const OpgenCall& call, OpgenHost& host) {
   return rt::status(host);
 }
 
-// Accumulates into the places that its positions name, repeats in a fixed order.
-template <typename opmath_t>
-int backward_2_grad_rstd(const OpgenCall& call, OpgenHost& host) {
-  {
-    const int64_t N = call.ints[0];
-    const int64_t G = call.ints[1];
-    const rt::Tensor<opmath_t> grad_rstd(call, 0, 2);
-    rt::Loops<1> outer;
-    outer.dim(N, {grad_rstd.stride(0)});
-    outer.dim(G, {grad_rstd.stride(1)});
-    outer.arrange();
-    rt::parallel(host, outer.count, 1, [=, &host](int64_t begin, int64_t end) {
-      outer.runs<rt::block>(begin, end, nullptr, [&](const auto& run) {
-        rt::Sink<opmath_t> grad_rstd_out(grad_rstd, run.at[0], run.step[0], run.size);
-        rt::each(run.size, [&](int64_t i) { grad_rstd_out.set(i, 0); });
-      });
-    });
-  }
-  const int64_t S = call.ints[3];
-  const int64_t N = call.ints[0];
-  const int64_t C = call.ints[2];
-  const rt::Tensor<opmath_t> grad_rstd_sum(call, 1, 2);
-  const rt::Tensor<opmath_t> grad_rstd(call, 0, 2);
-  rt::Loops<2> outer;
-  outer.dim(N, {grad_rstd_sum.stride(0), grad_rstd.stride(0)});
-  rt::Loops<2> over_c;
-  over_c.dim(C, {grad_rstd_sum.stride(1), 0}, true);
-  over_c.pieces(S);
-  rt::parallel(host, outer.count, over_c.count, [=, &host](int64_t begin, int64_t end) {
-    outer.runs<1>(begin, end, nullptr, [&](const auto& row) {
-      over_c.runs<rt::block>(0, over_c.count, row.at, [&](const auto& run) {
-        const rt::Source<opmath_t> grad_rstd_sum_at(grad_rstd_sum, run.at[0], run.step[0], run.size);
-        const auto grad_rstd_1 = [&](int64_t i) { return rt::floordiv(over_c.index(run, 0, i), S); };
-        rt::Values<opmath_t> grad_rstd_out;
-        rt::each(run.size, [&](int64_t i) { grad_rstd_out.set(i, grad_rstd_sum_at[i]); });
-        rt::accumulate<rt::Sum>(host, grad_rstd, rt::stretch(run, 1, over_c.period), grad_rstd_out,
-                                rt::checked(grad_rstd, 1, grad_rstd.stride(1), 0, grad_rstd_1));
-      });
-    });
-  });
-  return rt::status(host);
-}
-
-// Accumulates into the places that its positions name, repeats in a fixed order.
-template <typename opmath_t>
-int backward_2_grad_mu(const OpgenCall& call, OpgenHost& host) {
-  {
-    const int64_t N = call.ints[0];
-    const int64_t G = call.ints[1];
-    const rt::Tensor<opmath_t> grad_mu(call, 0, 2);
-    rt::Loops<1> outer;
-    outer.dim(N, {grad_mu.stride(0)});
-    outer.dim(G, {grad_mu.stride(1)});
-    outer.arrange();
-    rt::parallel(host, outer.count, 1, [=, &host](int64_t begin, int64_t end) {
-      outer.runs<rt::block>(begin, end, nullptr, [&](const auto& run) {
-        rt::Sink<opmath_t> grad_mu_out(grad_mu, run.at[0], run.step[0], run.size);
-        rt::each(run.size, [&](int64_t i) { grad_mu_out.set(i, 0); });
-      });
-    });
-  }
-  const int64_t S = call.ints[3];
-  const int64_t N = call.ints[0];
-  const int64_t C = call.ints[2];
-  const rt::Tensor<opmath_t> grad_mu_sum_part(call, 1, 2);
-  const rt::Tensor<opmath_t> rstd(call, 2, 2);
-  const rt::Tensor<opmath_t> grad_mu(call, 0, 2);
-  rt::Loops<3> outer;
-  outer.dim(N, {grad_mu_sum_part.stride(0), rstd.stride(0), grad_mu.stride(0)});
-  rt::Loops<3> over_c;
-  over_c.dim(C, {grad_mu_sum_part.stride(1), 0, 0}, true);
-  over_c.pieces(S);
-  rt::parallel(host, outer.count, over_c.count, [=, &host](int64_t begin, int64_t end) {
-    outer.runs<1>(begin, end, nullptr, [&](const auto& row) {
-      rt::Held<opmath_t> rstd_held;
-      over_c.runs<rt::block>(0, over_c.count, row.at, [&](const auto& run) {
-        const rt::Source<opmath_t> grad_mu_sum_part_at(grad_mu_sum_part, run.at[0], run.step[0], run.size);
-        const auto rstd_1 = [&](int64_t i) { return rt::floordiv(over_c.index(run, 0, i), S); };
-        const rt::Line<opmath_t> rstd_at(host, rstd_held, rstd, rt::stretch(run, 1, over_c.period), 0,
-                                         rt::sure(rstd.stride(1), rstd_1));
-        rt::Values<opmath_t> grad_mu_out;
-        rt::each(run.size, [&](int64_t i) { grad_mu_out.set(i, -(grad_mu_sum_part_at[i] * rstd_at[i])); });
-        rt::accumulate<rt::Sum>(host, grad_mu, rt::stretch(run, 2, over_c.period), grad_mu_out,
-                                rt::checked(grad_mu, 1, grad_mu.stride(1), 0, rstd_1));
-      });
-    });
-  });
-  return rt::status(host);
-}
-
-// One value per point, nothing shared between points.
-template <typename opmath_t>
-int backward_2_grad_input(const OpgenCall& call, OpgenHost& host) {
-  const int64_t S = call.ints[2];
-  const int64_t G = call.ints[3];
-  const int64_t elements = rt::batch_count(call);
-  const int64_t N = call.ints[0];
-  const int64_t C = call.ints[1];
-  const rt::Tensor<opmath_t> grad_output(call, 0, 3, 2);
-  const rt::Tensor<opmath_t> rstd(call, 1, 2);
-  const rt::Tensor<opmath_t> grad_variance_(call, 2, 2);
-  const rt::Tensor<opmath_t> input(call, 3, 3, 2);
-  const rt::Tensor<opmath_t> mu(call, 4, 2);
-  const rt::Tensor<opmath_t> grad_mu(call, 5, 2);
-  const rt::Tensor<opmath_t> grad_input(call, 6, 3, 2);
-  rt::Loops<7> outer;
-  outer.step(0, grad_output.stride(0));
-  outer.step(1, rstd.stride(0));
-  outer.step(2, grad_variance_.stride(0));
-  outer.step(3, input.stride(0));
-  outer.step(4, mu.stride(0));
-  outer.step(5, grad_mu.stride(0));
-  outer.step(6, grad_input.stride(0));
-  outer.dim_of_steps(N);
-  outer.dim(C, {grad_output.stride(1), 0, 0, input.stride(1), 0, 0, grad_input.stride(1)}, true);
-  outer.batch(call, &grad_output, nullptr, nullptr, &input, nullptr, nullptr, &grad_input);
-  outer.arrange();
-  rt::parallel(host, outer.count, 1, [=, &host](int64_t begin, int64_t end) {
-    rt::Held<opmath_t> rstd_held;
-    rt::Held<opmath_t> grad_variance__held;
-    outer.runs<rt::block>(begin, end, nullptr, [&](const auto& run) {
-      const rt::Source<opmath_t> grad_output_at(grad_output, run.at[0], run.step[0], run.size);
-      const rt::Source<opmath_t> input_at(input, run.at[3], run.step[3], run.size);
-      rt::Sink<opmath_t> grad_input_out(grad_input, run.at[6], run.step[6], run.size);
-      const auto rstd_1 = [&](int64_t i) { return rt::floordiv(outer.index(run, 0, i), S); };
-      const rt::Line<opmath_t> rstd_at(host, rstd_held, rstd, rt::stretch(run, 1, outer.still(0)), 0,
-                                       rt::sure(rstd.stride(1), rstd_1));
-      const rt::Line<opmath_t> grad_variance__at(host, grad_variance__held, grad_variance_,
-                                                 rt::stretch(run, 2, outer.still(0)), 0,
-                                                 rt::clipped(grad_variance_, 1, grad_variance_.stride(1), rstd_1));
-      const auto mu_wanted = [&](int64_t i) {
-        return rt::floordiv(outer.index(run, 0, i), S) >= 0 && rt::floordiv(outer.index(run, 0, i), S) < G;
-      };
-      const rt::Line<opmath_t> mu_at(host, mu, rt::stretch(run, 4, outer.still(0)), 0, rt::wanted(mu_wanted),
-                                     rt::checked(mu, 1, mu.stride(1), 4, rstd_1));
-      const rt::Line<opmath_t> grad_mu_at(host, grad_mu, rt::stretch(run, 5, outer.still(0)), 0, rt::wanted(mu_wanted),
-                                          rt::checked(grad_mu, 1, grad_mu.stride(1), 5, rstd_1));
-      const rt::Told told(run.size, outer.still(0), [&](int64_t i) {
-        const auto value = rt::floordiv(outer.index(run, 0, i), S) >= 0 && rt::floordiv(outer.index(run, 0, i), S) < G;
-        return value;
-      });
-      rt::each(run.size, [&](int64_t i) {
-        const bool mask = told[i];
-        const int64_t product = S * elements;
-        const opmath_t ratio = 2 * grad_variance__at[i] * (input_at[i] - mu_at[i]) / product;
-        const opmath_t chosen = mask ? ratio : opmath_t(0);
-        const opmath_t chosen_2 = mask ? grad_mu_at[i] / product : opmath_t(0);
-        grad_input_out.set(i, grad_output_at[i] * rstd_at[i] + chosen + chosen_2);
-      });
-    });
-  });
-  return rt::status(host);
-}
-
 }  // namespace
 
 OPGEN_STEPS(group_norm) = {
-    OPGEN_STEP(forward_0_rstd),               // 0
-    OPGEN_STEP(forward_0_output),             // 1
-    OPGEN_STEP(forward_1_output),             // 2
-    OPGEN_STEP(forward_2_output),             // 3
-    OPGEN_STEP(forward_3_output),             // 4
-    OPGEN_STEP(backward_0_grad_mu_sum_part),  // 5
-    OPGEN_STEP(backward_0_grad_rstd),         // 6
-    OPGEN_STEP(backward_0_grad_variance_),    // 7
-    OPGEN_STEP(backward_0_grad_mu),           // 8
-    OPGEN_STEP(backward_0_grad_input),        // 9
-    OPGEN_STEP(backward_0_grad_weight),       // 10
-    OPGEN_STEP(backward_0_grad_bias),         // 11
-    OPGEN_STEP(backward_2_grad_rstd),         // 12
-    OPGEN_STEP(backward_2_grad_mu),           // 13
-    OPGEN_STEP(backward_2_grad_input),        // 14
+    OPGEN_STEP(forward_rstd),               // 0
+    OPGEN_STEP(forward_output),             // 1
+    OPGEN_STEP(backward_grad_mu_sum_part),  // 2
+    OPGEN_STEP(backward_grad_rstd),         // 3
+    OPGEN_STEP(backward_grad_variance_),    // 4
+    OPGEN_STEP(backward_grad_mu),           // 5
+    OPGEN_STEP(backward_grad_input),        // 6
+    OPGEN_STEP(backward_grad_weight),       // 7
+    OPGEN_STEP(backward_grad_bias),         // 8
 };

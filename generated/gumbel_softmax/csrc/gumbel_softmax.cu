@@ -158,7 +158,7 @@ struct Step_gumbel_softmax_backward_0_grad_logits {
   OPGEN_DEVICE void row(int64_t point) const {
     const rt::Place<rank> place = batch.place(point);
     const auto logits_row = rt::read_row<Team, 1>(k_size.size, logits, place, 0);
-    const auto grad_y_row = rt::read_row_or_zero<Team, 1>(k_size.size, grad_y, place, 0);
+    const auto grad_y_row = rt::read_row_or<Team, 1, 0>(k_size.size, grad_y, place, 0);
     auto grad_logits_row = rt::write_row<Team, 1>(grad_logits, place, 0);
     const int64_t seed_value = seed.load();
     const int64_t product = batch.index(place) * K;

@@ -25,7 +25,7 @@ std::tuple<Tensor, Tensor> hinge_loss_forward_0(const Tensor& input, const Tenso
   call.begin();
   call.hold();
   call.allocate("output", Element::scalar, {});
-  call.run(0, {1, 0, 2}, {}, {margin});
+  call.run(0, {1, 0, 2}, {}, {margin, static_cast<double>(call.batch_count())});
   return {call.result("output", Element::scalar), Tensor()};
 }
 
@@ -38,7 +38,7 @@ std::tuple<Tensor, Tensor> hinge_loss_forward_1(const Tensor& input, const Tenso
   call.begin();
   call.hold();
   call.allocate("output", Element::scalar, {});
-  call.run(1, {1, 0, 2}, {}, {margin});
+  call.run(0, {1, 0, 2}, {}, {margin, 1});
   return {call.result("output", Element::scalar), Tensor()};
 }
 
@@ -51,7 +51,7 @@ std::tuple<Tensor, Tensor> hinge_loss_forward_2(const Tensor& input, const Tenso
   call.begin();
   call.hold();
   call.allocate("output", Element::scalar, {opgen::batch});
-  call.run(2, {1, 0, 2}, {}, {margin});
+  call.run(1, {1, 0, 2}, {}, {margin});
   return {call.result("output", Element::scalar), Tensor()};
 }
 
@@ -65,7 +65,7 @@ std::tuple<Tensor, Tensor> hinge_loss_forward_3(const Tensor& input, const Tenso
   call.hold();
   call.allocate("slope", Element::compute, {opgen::batch}, true, recorded);
   call.allocate("output", Element::scalar, {});
-  call.run(3, {1, 0, 2, 3}, {}, {margin});
+  call.run(2, {1, 0, 2, 3}, {}, {margin, static_cast<double>(call.batch_count())});
   const Tensor output = call.result("output", Element::scalar);
   const Tensor slope = recorded ? call.result("slope", Element::compute) : Tensor();
   return {output, slope};
@@ -81,7 +81,7 @@ std::tuple<Tensor, Tensor> hinge_loss_forward_4(const Tensor& input, const Tenso
   call.hold();
   call.allocate("slope", Element::compute, {opgen::batch}, true, recorded);
   call.allocate("output", Element::scalar, {});
-  call.run(4, {1, 0, 2, 3}, {}, {margin});
+  call.run(2, {1, 0, 2, 3}, {}, {margin, 1});
   const Tensor output = call.result("output", Element::scalar);
   const Tensor slope = recorded ? call.result("slope", Element::compute) : Tensor();
   return {output, slope};
@@ -97,7 +97,7 @@ std::tuple<Tensor, Tensor> hinge_loss_forward_5(const Tensor& input, const Tenso
   call.hold();
   call.allocate("output", Element::scalar, {opgen::batch});
   call.allocate_stored("slope", Element::compute, {opgen::batch}, true, recorded);
-  call.run(5, {1, 0, 2, 3}, {}, {margin});
+  call.run(3, {1, 0, 2, 3}, {}, {margin});
   const Tensor output = call.result("output", Element::scalar);
   const Tensor slope = recorded ? call.result("slope", Element::compute) : Tensor();
   return {output, slope};
@@ -126,7 +126,7 @@ Tensor hinge_loss_backward_0(const Tensor& grad_output, const Tensor& input, con
   call.begin();
   call.hold();
   call.allocate("grad_input", Element::scalar, {opgen::batch}, mask[0]);
-  if (mask[0]) call.run(6, {2, 1, 0, 3}, {}, {margin});
+  if (mask[0]) call.run(4, {2, 1, 0, 3}, {}, {margin, static_cast<double>(call.batch_count())});
   return call.result("grad_input", Element::scalar, 0, "input");
 }
 
@@ -141,7 +141,7 @@ Tensor hinge_loss_backward_1(const Tensor& grad_output, const Tensor& input, con
   call.begin();
   call.hold();
   call.allocate("grad_input", Element::scalar, {opgen::batch}, mask[0]);
-  if (mask[0]) call.run(7, {2, 1, 0, 3}, {}, {margin});
+  if (mask[0]) call.run(4, {2, 1, 0, 3}, {}, {margin, 1});
   return call.result("grad_input", Element::scalar, 0, "input");
 }
 
@@ -156,7 +156,7 @@ Tensor hinge_loss_backward_2(const Tensor& grad_output, const Tensor& input, con
   call.begin();
   call.hold();
   call.allocate("grad_input", Element::scalar, {opgen::batch}, mask[0]);
-  if (mask[0]) call.run(8, {2, 1, 0, 3}, {}, {margin});
+  if (mask[0]) call.run(5, {2, 1, 0, 3}, {}, {margin});
   return call.result("grad_input", Element::scalar, 0, "input");
 }
 
@@ -172,7 +172,7 @@ Tensor hinge_loss_backward_3(const Tensor& grad_output, const Tensor& input, con
   call.begin();
   call.hold();
   call.allocate("grad_input", Element::scalar, {opgen::batch}, mask[0]);
-  if (mask[0]) call.run(9, {3, 0, 4});
+  if (mask[0]) call.run(6, {3, 0, 4}, {}, {static_cast<double>(call.batch_count())});
   return call.result("grad_input", Element::scalar, 0, "input");
 }
 
@@ -188,7 +188,7 @@ Tensor hinge_loss_backward_4(const Tensor& grad_output, const Tensor& input, con
   call.begin();
   call.hold();
   call.allocate("grad_input", Element::scalar, {opgen::batch}, mask[0]);
-  if (mask[0]) call.run(10, {3, 0, 4});
+  if (mask[0]) call.run(6, {3, 0, 4}, {}, {1});
   return call.result("grad_input", Element::scalar, 0, "input");
 }
 
@@ -203,7 +203,7 @@ Tensor hinge_loss_backward_5(const Tensor& grad_output, const Tensor& input, con
   call.begin();
   call.hold();
   call.allocate("grad_input", Element::scalar, {opgen::batch}, mask[0]);
-  if (mask[0]) call.run(11, {2, 0, 3});
+  if (mask[0]) call.run(7, {2, 0, 3});
   return call.result("grad_input", Element::scalar, 0, "input");
 }
 

@@ -10,22 +10,17 @@ struct Step_hinge_loss_forward_0_output {
   using near = rt::Near<scalar_t>;
   static constexpr rt::Whole<sizeof(scalar_t)> launch = {{rt::count(), rt::count(rt::elements())}};
   static constexpr auto fields =
-      rt::fields(rt::tensor(0, 1, 0), rt::tensor(1, 1, 0), rt::tensor(2, 0, -1), rt::real(0), rt::batch());
+      rt::fields(rt::tensor(0, 1, 0), rt::tensor(1, 1, 0), rt::tensor(2, 0, -1), rt::real(0), rt::real(1), rt::batch());
   rt::Tensor<const scalar_t, rank> target, input;
   rt::Tensor<scalar_t, rank> output;
-  opmath_t margin;
+  opmath_t margin, divisor;
   rt::Batch<rank> batch;
 
-  struct Folds {
-    rt::Sum<opmath_t> output_sum_fold;
-    OPGEN_DEVICE void merge(const Folds& other) { output_sum_fold.merge(other.output_sum_fold); }
-    OPGEN_DEVICE void settle() { output_sum_fold.settle(); }
-    OPGEN_DEVICE void finish() { output_sum_fold.finish(); }
-  };
+  using Folds = rt::Sum<opmath_t>;
   OPGEN_DEVICE void fold(int64_t /* point */, int64_t inner, Folds* folds) const {
     const rt::Place<rank> place = batch.place(inner);
-    const opmath_t difference = margin - target.load(place) * input.load(place);
-    folds->output_sum_fold.add(rt::powi<2>(rt::max(opmath_t(0), difference)));
+    const opmath_t max_value = rt::max(opmath_t(0), margin - target.load(place) * input.load(place));
+    folds[0].add(max_value * max_value);
   }
   template <int V>
   OPGEN_DEVICE void flat(int64_t first, Folds* folds) const {
@@ -33,52 +28,13 @@ struct Step_hinge_loss_forward_0_output {
     const auto input_pack = rt::load_pack<V>(input, first);
     OPGEN_UNROLL
     for (int i = 0; i < V; ++i) {
-      const opmath_t difference_2 = margin - target_pack.get(i) * input_pack.get(i);
-      folds->output_sum_fold.add(rt::powi<2>(rt::max(opmath_t(0), difference_2)));
+      const opmath_t max_value_2 = rt::max(opmath_t(0), margin - target_pack.get(i) * input_pack.get(i));
+      folds[0].add(max_value_2 * max_value_2);
     }
   }
   OPGEN_DEVICE void finish(int64_t /* point */, const Folds& folds) const {
-    const opmath_t output_sum = folds.output_sum_fold.value;
-    output.store(near::div(output_sum, static_cast<opmath_t>(batch.count)));
-  }
-};
-
-// reduces everything to one value, in chunks of fixed size and order
-template <typename scalar_t, int rank>
-struct Step_hinge_loss_forward_1_output {
-  using opmath_t = rt::math_t<scalar_t>;
-  static constexpr rt::Whole<sizeof(scalar_t)> launch = {{rt::count(), rt::count(rt::elements())}};
-  static constexpr auto fields =
-      rt::fields(rt::tensor(0, 1, 0), rt::tensor(1, 1, 0), rt::tensor(2, 0, -1), rt::real(0), rt::batch());
-  rt::Tensor<const scalar_t, rank> target, input;
-  rt::Tensor<scalar_t, rank> output;
-  opmath_t margin;
-  rt::Batch<rank> batch;
-
-  struct Folds {
-    rt::Sum<opmath_t> output_value_fold;
-    OPGEN_DEVICE void merge(const Folds& other) { output_value_fold.merge(other.output_value_fold); }
-    OPGEN_DEVICE void settle() { output_value_fold.settle(); }
-    OPGEN_DEVICE void finish() { output_value_fold.finish(); }
-  };
-  OPGEN_DEVICE void fold(int64_t /* point */, int64_t inner, Folds* folds) const {
-    const rt::Place<rank> place = batch.place(inner);
-    const opmath_t difference = margin - target.load(place) * input.load(place);
-    folds->output_value_fold.add(rt::powi<2>(rt::max(opmath_t(0), difference)));
-  }
-  template <int V>
-  OPGEN_DEVICE void flat(int64_t first, Folds* folds) const {
-    const auto target_pack = rt::load_pack<V>(target, first);
-    const auto input_pack = rt::load_pack<V>(input, first);
-    OPGEN_UNROLL
-    for (int i = 0; i < V; ++i) {
-      const opmath_t difference_2 = margin - target_pack.get(i) * input_pack.get(i);
-      folds->output_value_fold.add(rt::powi<2>(rt::max(opmath_t(0), difference_2)));
-    }
-  }
-  OPGEN_DEVICE void finish(int64_t /* point */, const Folds& folds) const {
-    const opmath_t output_value = folds.output_value_fold.value;
-    output.store(output_value);
+    const opmath_t output_sum = folds.value;
+    output.store(near::div(output_sum, divisor));
   }
 };
 
@@ -97,24 +53,9 @@ struct Step_hinge_loss_forward_2_output {
   OPGEN_DEVICE void compute(opmath_t target, opmath_t input, opmath_t* output) const {
     *output = rt::powi<2>(rt::max(opmath_t(0), margin - target * input));
   }
-  OPGEN_DEVICE void point(int64_t point) const {
-    const rt::Place<rank> place = batch.place(point);
-    opmath_t output_value;
-    compute(target.load(place), input.load(place), &output_value);
-    output.store(output_value, place);
-  }
-  template <int V, typename At>
-  OPGEN_DEVICE void flat(const At& first) const {
-    const auto target_pack = rt::load_pack<V>(target, first);
-    const auto input_pack = rt::load_pack<V>(input, first);
-    rt::Values<scalar_t, V> output_pack;
-    OPGEN_UNROLL
-    for (int i = 0; i < V; ++i) {
-      opmath_t output_value;
-      compute(target_pack.get(i), input_pack.get(i), &output_value);
-      output_pack.set(i, output_value);
-    }
-    rt::store_pack(output, first, output_pack);
+  template <typename Points>
+  OPGEN_DEVICE auto map(const Points& points) const {
+    return points(*this, rt::in(target), rt::in(input), rt::out(output));
   }
 };
 
@@ -125,63 +66,25 @@ struct Step_hinge_loss_forward_3_output {
   using near = rt::Near<scalar_t>;
   static constexpr rt::Columns<false> launch = {rt::count(), rt::count(rt::elements())};
   static constexpr auto fields = rt::fields(rt::tensor(0, 1, 0), rt::tensor(1, 1, 0), rt::tensor(2, 1, 0),
-                                            rt::tensor(3, 0, -1), rt::real(0), rt::batch());
+                                            rt::tensor(3, 0, -1), rt::real(0), rt::real(1), rt::batch());
   rt::Tensor<const scalar_t, rank> target, input;
   rt::Tensor<opmath_t, rank> slope;
   rt::Tensor<scalar_t, rank> output;
-  opmath_t margin;
+  opmath_t margin, divisor;
   rt::Batch<rank> batch;
 
-  struct Folds {
-    rt::Sum<opmath_t> output_sum_fold;
-    OPGEN_DEVICE void merge(const Folds& other) { output_sum_fold.merge(other.output_sum_fold); }
-    OPGEN_DEVICE void settle() { output_sum_fold.settle(); }
-    OPGEN_DEVICE void finish() { output_sum_fold.finish(); }
-  };
+  using Folds = rt::Sum<opmath_t>;
   OPGEN_DEVICE void fold(int64_t /* point */, int64_t inner, Folds* folds) const {
     const rt::Place<rank> place = batch.place(inner);
     const opmath_t target_value = target.load(place);
     const opmath_t difference = margin - target_value * input.load(place);
-    folds->output_sum_fold.add(rt::max(opmath_t(0), difference));
+    folds[0].add(rt::max(opmath_t(0), difference));
     const opmath_t chosen = 0 > difference ? opmath_t(0) : -target_value;
     slope.store(0 == difference ? opmath_t(-0.5) * target_value : chosen, place);
   }
   OPGEN_DEVICE void finish(int64_t /* point */, const Folds& folds) const {
-    const opmath_t output_sum = folds.output_sum_fold.value;
-    output.store(near::div(output_sum, static_cast<opmath_t>(batch.count)));
-  }
-};
-
-// reduces everything to one value, in chunks of fixed size and order
-template <typename scalar_t, int rank>
-struct Step_hinge_loss_forward_4_output {
-  using opmath_t = rt::math_t<scalar_t>;
-  static constexpr rt::Columns<false> launch = {rt::count(), rt::count(rt::elements())};
-  static constexpr auto fields = rt::fields(rt::tensor(0, 1, 0), rt::tensor(1, 1, 0), rt::tensor(2, 1, 0),
-                                            rt::tensor(3, 0, -1), rt::real(0), rt::batch());
-  rt::Tensor<const scalar_t, rank> target, input;
-  rt::Tensor<opmath_t, rank> slope;
-  rt::Tensor<scalar_t, rank> output;
-  opmath_t margin;
-  rt::Batch<rank> batch;
-
-  struct Folds {
-    rt::Sum<opmath_t> output_value_fold;
-    OPGEN_DEVICE void merge(const Folds& other) { output_value_fold.merge(other.output_value_fold); }
-    OPGEN_DEVICE void settle() { output_value_fold.settle(); }
-    OPGEN_DEVICE void finish() { output_value_fold.finish(); }
-  };
-  OPGEN_DEVICE void fold(int64_t /* point */, int64_t inner, Folds* folds) const {
-    const rt::Place<rank> place = batch.place(inner);
-    const opmath_t target_value = target.load(place);
-    const opmath_t difference = margin - target_value * input.load(place);
-    folds->output_value_fold.add(rt::max(opmath_t(0), difference));
-    const opmath_t chosen = 0 > difference ? opmath_t(0) : -target_value;
-    slope.store(0 == difference ? opmath_t(-0.5) * target_value : chosen, place);
-  }
-  OPGEN_DEVICE void finish(int64_t /* point */, const Folds& folds) const {
-    const opmath_t output_value = folds.output_value_fold.value;
-    output.store(output_value);
+    const opmath_t output_sum = folds.value;
+    output.store(near::div(output_sum, divisor));
   }
 };
 
@@ -204,38 +107,9 @@ struct Step_hinge_loss_forward_5_slope {
     *output = rt::max(opmath_t(0), difference);
     *slope = 0 == difference ? opmath_t(-0.5) * target_value : 0 > difference ? opmath_t(0) : -target_value;
   }
-  OPGEN_DEVICE void point(int64_t point) const {
-    const rt::Place<rank> place = batch.place(point);
-    opmath_t output_value;
-    opmath_t slope_value;
-    compute(target.load(place), input.load(place), &output_value, &slope_value);
-    output.store(output_value, place);
-    if (slope.given()) slope.store(slope_value, place);
-  }
-  template <int V, bool all, typename At>
-  OPGEN_DEVICE void flat_of(const At& first) const {
-    const auto target_pack = rt::load_pack<V>(target, first);
-    const auto input_pack = rt::load_pack<V>(input, first);
-    rt::Values<scalar_t, V> output_pack;
-    rt::Values<opmath_t, V> slope_pack;
-    OPGEN_UNROLL
-    for (int i = 0; i < V; ++i) {
-      opmath_t output_value;
-      opmath_t slope_value;
-      compute(target_pack.get(i), input_pack.get(i), &output_value, &slope_value);
-      output_pack.set(i, output_value);
-      slope_pack.set(i, slope_value);
-    }
-    rt::store_pack(output, first, output_pack);
-    if (all || slope.given()) rt::store_pack(slope, first, slope_pack);
-  }
-  template <int V, typename At>
-  OPGEN_DEVICE void flat(const At& first) const {
-    if (rt::given(slope)) {
-      flat_of<V, true>(first);
-    } else {
-      flat_of<V, false>(first);
-    }
+  template <typename Points>
+  OPGEN_DEVICE auto map(const Points& points) const {
+    return points(*this, rt::in(target), rt::in(input), rt::out(output), rt::spare_out(slope));
   }
 };
 
@@ -246,78 +120,23 @@ struct Step_hinge_loss_backward_0_grad_input {
   using near = rt::Near<scalar_t>;
   static constexpr rt::Flat<sizeof(scalar_t)> launch = {{rt::count(rt::elements())}};
   static constexpr auto fields = rt::fields(rt::tensor(0, 1, 0), rt::tensor(1, 1, 0), rt::tensor(2, 0, -1),
-                                            rt::tensor(3, 1, 0), rt::real(0), rt::batch());
+                                            rt::tensor(3, 1, 0), rt::real(0), rt::real(1), rt::batch());
   rt::Tensor<const scalar_t, rank> target, input, grad_output;
   rt::Tensor<scalar_t, rank> grad_input;
-  opmath_t margin;
+  opmath_t margin, divisor;
   rt::Batch<rank> batch;
 
   OPGEN_DEVICE void compute(opmath_t target, opmath_t input, opmath_t* grad_input) const {
     const opmath_t target_value = target;
     const opmath_t difference = margin - target_value * input;
-    const opmath_t scaled_grad = 2 * grad_output.load_or_zero() * rt::max(opmath_t(0), difference);
-    const opmath_t grad_missing = near::div(scaled_grad, static_cast<opmath_t>(batch.count));
+    const opmath_t scaled_grad = 2 * grad_output.load_or(0) * rt::max(opmath_t(0), difference);
+    const opmath_t grad_missing = near::div(scaled_grad, divisor);
     const opmath_t chosen = 0 > difference ? opmath_t(0) : -(grad_missing * target_value);
     *grad_input = 0 == difference ? opmath_t(-0.5) * grad_missing * target_value : chosen;
   }
-  OPGEN_DEVICE void point(int64_t point) const {
-    const rt::Place<rank> place = batch.place(point);
-    opmath_t grad_input_value;
-    compute(target.load(place), input.load(place), &grad_input_value);
-    grad_input.store(grad_input_value, place);
-  }
-  template <int V, typename At>
-  OPGEN_DEVICE void flat(const At& first) const {
-    const auto target_pack = rt::load_pack<V>(target, first);
-    const auto input_pack = rt::load_pack<V>(input, first);
-    rt::Values<scalar_t, V> grad_input_pack;
-    OPGEN_UNROLL
-    for (int i = 0; i < V; ++i) {
-      opmath_t grad_input_value;
-      compute(target_pack.get(i), input_pack.get(i), &grad_input_value);
-      grad_input_pack.set(i, grad_input_value);
-    }
-    rt::store_pack(grad_input, first, grad_input_pack);
-  }
-};
-
-// one value per point, nothing shared between points
-template <typename scalar_t, int rank>
-struct Step_hinge_loss_backward_1_grad_input {
-  using opmath_t = rt::math_t<scalar_t>;
-  static constexpr rt::Flat<sizeof(scalar_t)> launch = {{rt::count(rt::elements())}};
-  static constexpr auto fields = rt::fields(rt::tensor(0, 1, 0), rt::tensor(1, 1, 0), rt::tensor(2, 0, -1),
-                                            rt::tensor(3, 1, 0), rt::real(0), rt::batch());
-  rt::Tensor<const scalar_t, rank> target, input, grad_output;
-  rt::Tensor<scalar_t, rank> grad_input;
-  opmath_t margin;
-  rt::Batch<rank> batch;
-
-  OPGEN_DEVICE void compute(opmath_t target, opmath_t input, opmath_t* grad_input) const {
-    const opmath_t target_value = target;
-    const opmath_t difference = margin - target_value * input;
-    const opmath_t grad_missing = 2 * grad_output.load_or_zero() * rt::max(opmath_t(0), difference);
-    const opmath_t chosen = 0 > difference ? opmath_t(0) : -(grad_missing * target_value);
-    *grad_input = 0 == difference ? opmath_t(-0.5) * grad_missing * target_value : chosen;
-  }
-  OPGEN_DEVICE void point(int64_t point) const {
-    const rt::Place<rank> place = batch.place(point);
-    opmath_t grad_input_value;
-    compute(target.load(place), input.load(place), &grad_input_value);
-    grad_input.store(grad_input_value, place);
-  }
-  template <int V, typename At>
-  OPGEN_DEVICE void flat(const At& first) const {
-    const auto target_pack = rt::load_pack<V>(target, first);
-    const auto input_pack = rt::load_pack<V>(input, first);
-    rt::Values<scalar_t, V> grad_input_pack;
-    OPGEN_UNROLL
-    for (int i = 0; i < V; ++i) {
-      opmath_t grad_input_value;
-      compute(target_pack.get(i), input_pack.get(i), &grad_input_value);
-      grad_input_pack.set(i, grad_input_value);
-    }
-    rt::store_pack(grad_input, first, grad_input_pack);
+  template <typename Points>
+  OPGEN_DEVICE auto map(const Points& points) const {
+    return points(*this, rt::in(target), rt::in(input), rt::out(grad_input));
   }
 };
 
@@ -340,25 +159,9 @@ struct Step_hinge_loss_backward_2_grad_input {
     const opmath_t chosen = 0 > difference ? opmath_t(0) : -(grad_missing * target_value);
     *grad_input = 0 == difference ? opmath_t(-0.5) * grad_missing * target_value : chosen;
   }
-  OPGEN_DEVICE void point(int64_t point) const {
-    const rt::Place<rank> place = batch.place(point);
-    opmath_t grad_input_value;
-    compute(target.load(place), input.load(place), grad_output.load_or_zero(place), &grad_input_value);
-    grad_input.store(grad_input_value, place);
-  }
-  template <int V, typename At>
-  OPGEN_DEVICE void flat(const At& first) const {
-    const auto target_pack = rt::load_pack<V>(target, first);
-    const auto input_pack = rt::load_pack<V>(input, first);
-    const auto grad_output_pack = rt::load_pack_or_zero<V>(grad_output, first);
-    rt::Values<scalar_t, V> grad_input_pack;
-    OPGEN_UNROLL
-    for (int i = 0; i < V; ++i) {
-      opmath_t grad_input_value;
-      compute(target_pack.get(i), input_pack.get(i), grad_output_pack.get(i), &grad_input_value);
-      grad_input_pack.set(i, grad_input_value);
-    }
-    rt::store_pack(grad_input, first, grad_input_pack);
+  template <typename Points>
+  OPGEN_DEVICE auto map(const Points& points) const {
+    return points(*this, rt::in(target), rt::in(input), rt::in_or<0>(grad_output), rt::out(grad_input));
   }
 };
 
@@ -369,71 +172,20 @@ struct Step_hinge_loss_backward_3_grad_input {
   using near = rt::Near<scalar_t>;
   static constexpr rt::Flat<sizeof(scalar_t)> launch = {{rt::count(rt::elements())}};
   static constexpr auto fields =
-      rt::fields(rt::tensor(0, 1, 0), rt::tensor(2, 1, 0), rt::tensor(1, 0, -1), rt::batch());
+      rt::fields(rt::tensor(0, 1, 0), rt::tensor(2, 1, 0), rt::tensor(1, 0, -1), rt::real(0), rt::batch());
   rt::Tensor<const opmath_t, rank> slope;
   rt::Tensor<scalar_t, rank> grad_input;
   rt::Tensor<const scalar_t, rank> grad_output;
+  opmath_t divisor;
   rt::Batch<rank> batch;
 
   OPGEN_DEVICE void compute(opmath_t slope, opmath_t* grad_input) const {
     const opmath_t slope_value = slope;
-    const opmath_t scaled_grad = near::div(grad_output.load_or_zero(), static_cast<opmath_t>(batch.count));
-    const opmath_t product = scaled_grad * slope_value;
-    *grad_input = slope_value != 0 ? product : opmath_t(0);
+    *grad_input = slope_value != 0 ? near::div(grad_output.load_or(0), divisor) * slope_value : opmath_t(0);
   }
-  OPGEN_DEVICE void point(int64_t point) const {
-    const rt::Place<rank> place = batch.place(point);
-    opmath_t grad_input_value;
-    compute(slope.load(place), &grad_input_value);
-    grad_input.store(grad_input_value, place);
-  }
-  template <int V, typename At>
-  OPGEN_DEVICE void flat(const At& first) const {
-    const auto slope_pack = rt::load_pack<V>(slope, first);
-    rt::Values<scalar_t, V> grad_input_pack;
-    OPGEN_UNROLL
-    for (int i = 0; i < V; ++i) {
-      opmath_t grad_input_value;
-      compute(slope_pack.get(i), &grad_input_value);
-      grad_input_pack.set(i, grad_input_value);
-    }
-    rt::store_pack(grad_input, first, grad_input_pack);
-  }
-};
-
-// one value per point, nothing shared between points
-template <typename scalar_t, int rank>
-struct Step_hinge_loss_backward_4_grad_input {
-  using opmath_t = rt::math_t<scalar_t>;
-  static constexpr rt::Flat<sizeof(scalar_t)> launch = {{rt::count(rt::elements())}};
-  static constexpr auto fields =
-      rt::fields(rt::tensor(0, 1, 0), rt::tensor(2, 1, 0), rt::tensor(1, 0, -1), rt::batch());
-  rt::Tensor<const opmath_t, rank> slope;
-  rt::Tensor<scalar_t, rank> grad_input;
-  rt::Tensor<const scalar_t, rank> grad_output;
-  rt::Batch<rank> batch;
-
-  OPGEN_DEVICE void compute(opmath_t slope, opmath_t* grad_input) const {
-    const opmath_t slope_value = slope;
-    *grad_input = slope_value != 0 ? grad_output.load_or_zero() * slope_value : opmath_t(0);
-  }
-  OPGEN_DEVICE void point(int64_t point) const {
-    const rt::Place<rank> place = batch.place(point);
-    opmath_t grad_input_value;
-    compute(slope.load(place), &grad_input_value);
-    grad_input.store(grad_input_value, place);
-  }
-  template <int V, typename At>
-  OPGEN_DEVICE void flat(const At& first) const {
-    const auto slope_pack = rt::load_pack<V>(slope, first);
-    rt::Values<scalar_t, V> grad_input_pack;
-    OPGEN_UNROLL
-    for (int i = 0; i < V; ++i) {
-      opmath_t grad_input_value;
-      compute(slope_pack.get(i), &grad_input_value);
-      grad_input_pack.set(i, grad_input_value);
-    }
-    rt::store_pack(grad_input, first, grad_input_pack);
+  template <typename Points>
+  OPGEN_DEVICE auto map(const Points& points) const {
+    return points(*this, rt::in(slope), rt::out(grad_input));
   }
 };
 
@@ -452,38 +204,19 @@ struct Step_hinge_loss_backward_5_grad_input {
     const opmath_t slope_value = slope;
     *grad_input = slope_value != 0 ? grad_output * slope_value : opmath_t(0);
   }
-  OPGEN_DEVICE void point(int64_t point) const {
-    const rt::Place<rank> place = batch.place(point);
-    opmath_t grad_input_value;
-    compute(slope.load(place), grad_output.load_or_zero(place), &grad_input_value);
-    grad_input.store(grad_input_value, place);
-  }
-  template <int V, typename At>
-  OPGEN_DEVICE void flat(const At& first) const {
-    const auto slope_pack = rt::load_pack<V>(slope, first);
-    const auto grad_output_pack = rt::load_pack_or_zero<V>(grad_output, first);
-    rt::Values<scalar_t, V> grad_input_pack;
-    OPGEN_UNROLL
-    for (int i = 0; i < V; ++i) {
-      opmath_t grad_input_value;
-      compute(slope_pack.get(i), grad_output_pack.get(i), &grad_input_value);
-      grad_input_pack.set(i, grad_input_value);
-    }
-    rt::store_pack(grad_input, first, grad_input_pack);
+  template <typename Points>
+  OPGEN_DEVICE auto map(const Points& points) const {
+    return points(*this, rt::in(slope), rt::in_or<0>(grad_output), rt::out(grad_input));
   }
 };
 
 extern "C" const OpgenCudaStep hinge_loss_cuda_steps[] = {
     rt::kernel<Step_hinge_loss_forward_0_output>(),       // 0
-    rt::kernel<Step_hinge_loss_forward_1_output>(),       // 1
-    rt::kernel<Step_hinge_loss_forward_2_output>(),       // 2
-    rt::kernel<Step_hinge_loss_forward_3_output>(),       // 3
-    rt::kernel<Step_hinge_loss_forward_4_output>(),       // 4
-    rt::kernel<Step_hinge_loss_forward_5_slope>(),        // 5
-    rt::kernel<Step_hinge_loss_backward_0_grad_input>(),  // 6
-    rt::kernel<Step_hinge_loss_backward_1_grad_input>(),  // 7
-    rt::kernel<Step_hinge_loss_backward_2_grad_input>(),  // 8
-    rt::kernel<Step_hinge_loss_backward_3_grad_input>(),  // 9
-    rt::kernel<Step_hinge_loss_backward_4_grad_input>(),  // 10
-    rt::kernel<Step_hinge_loss_backward_5_grad_input>(),  // 11
+    rt::kernel<Step_hinge_loss_forward_2_output>(),       // 1
+    rt::kernel<Step_hinge_loss_forward_3_output>(),       // 2
+    rt::kernel<Step_hinge_loss_forward_5_slope>(),        // 3
+    rt::kernel<Step_hinge_loss_backward_0_grad_input>(),  // 4
+    rt::kernel<Step_hinge_loss_backward_2_grad_input>(),  // 5
+    rt::kernel<Step_hinge_loss_backward_3_grad_input>(),  // 6
+    rt::kernel<Step_hinge_loss_backward_5_grad_input>(),  // 7
 };

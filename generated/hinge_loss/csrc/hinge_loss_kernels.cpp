@@ -9,7 +9,7 @@ namespace {
 template <typename opmath_t>
 int forward_0_output(const OpgenCall& call, OpgenHost& host) {
   const auto margin = static_cast<opmath_t>(call.reals[0]);
-  const int64_t elements = rt::batch_count(call);
+  const auto divisor = static_cast<opmath_t>(call.reals[1]);
   const rt::Tensor<opmath_t> target(call, 0, 1, 0);
   const rt::Tensor<opmath_t> input(call, 1, 1, 0);
   const rt::Tensor<opmath_t> output(call, 2, 0);
@@ -33,38 +33,7 @@ int forward_0_output(const OpgenCall& call, OpgenHost& host) {
     });
   });
   const opmath_t output_sum = total.output_sum_fold.value();
-  rt::store(output, rt::origin.at[2], output_sum / elements);
-  return rt::status(host);
-}
-
-// Reduces everything to one value, in chunks of fixed size and order.
-template <typename opmath_t>
-int forward_1_output(const OpgenCall& call, OpgenHost& host) {
-  const auto margin = static_cast<opmath_t>(call.reals[0]);
-  const rt::Tensor<opmath_t> target(call, 0, 1, 0);
-  const rt::Tensor<opmath_t> input(call, 1, 1, 0);
-  const rt::Tensor<opmath_t> output(call, 2, 0);
-  rt::Loops<3> over_batch;
-  over_batch.batch(call, &target, &input, nullptr);
-  struct Part {
-    rt::Fold<rt::Sum, opmath_t> output_value_fold;
-    void merge(const Part& other) { output_value_fold.merge(other.output_value_fold); }
-  };
-  Part total;
-  rt::chunked(host, over_batch.count, total, [=, &host](int64_t begin, int64_t end, Part& part) {
-    auto& output_value_fold = part.output_value_fold;
-    over_batch.runs<rt::block>(begin, end, nullptr, [&](const auto& run) {
-      const rt::Source<opmath_t> target_at(target, run.at[0], run.step[0], run.size);
-      const rt::Source<opmath_t> input_at(input, run.at[1], run.step[1], run.size);
-      rt::lanes<rt::lane_count>(run.size, [&, margin](int64_t i, int lane) {
-        const auto value = rt::powi<2>(rt::max(opmath_t(0), margin - target_at[i] * input_at[i]));
-        output_value_fold.add(lane, value);
-      });
-      output_value_fold.ran(run.size);
-    });
-  });
-  const opmath_t output_value = total.output_value_fold.value();
-  rt::store(output, rt::origin.at[2], output_value);
+  rt::store(output, rt::origin.at[2], output_sum / divisor);
   return rt::status(host);
 }
 
@@ -95,7 +64,7 @@ int forward_2_output(const OpgenCall& call, OpgenHost& host) {
 template <typename opmath_t>
 int forward_3_output(const OpgenCall& call, OpgenHost& host) {
   const auto margin = static_cast<opmath_t>(call.reals[0]);
-  const int64_t elements = rt::batch_count(call);
+  const auto divisor = static_cast<opmath_t>(call.reals[1]);
   const rt::Tensor<opmath_t> target(call, 0, 1, 0);
   const rt::Tensor<opmath_t> input(call, 1, 1, 0);
   const rt::Tensor<opmath_t> slope(call, 2, 1, 0);
@@ -124,43 +93,7 @@ int forward_3_output(const OpgenCall& call, OpgenHost& host) {
     });
   });
   const opmath_t output_sum = total.output_sum_fold.value();
-  rt::store(output, rt::origin.at[3], output_sum / elements);
-  return rt::status(host);
-}
-
-// Reduces everything to one value, in chunks of fixed size and order.
-template <typename opmath_t>
-int forward_4_output(const OpgenCall& call, OpgenHost& host) {
-  const auto margin = static_cast<opmath_t>(call.reals[0]);
-  const rt::Tensor<opmath_t> target(call, 0, 1, 0);
-  const rt::Tensor<opmath_t> input(call, 1, 1, 0);
-  const rt::Tensor<opmath_t> slope(call, 2, 1, 0);
-  const rt::Tensor<opmath_t> output(call, 3, 0);
-  rt::Loops<4> over_batch;
-  over_batch.batch(call, &target, &input, &slope, nullptr);
-  struct Part {
-    rt::Fold<rt::Sum, opmath_t> output_value_fold;
-    void merge(const Part& other) { output_value_fold.merge(other.output_value_fold); }
-  };
-  Part total;
-  rt::chunked(host, over_batch.count, total, [=, &host](int64_t begin, int64_t end, Part& part) {
-    auto& output_value_fold = part.output_value_fold;
-    over_batch.runs<rt::block>(begin, end, nullptr, [&](const auto& run) {
-      const rt::Source<opmath_t> target_at(target, run.at[0], run.step[0], run.size);
-      const rt::Source<opmath_t> input_at(input, run.at[1], run.step[1], run.size);
-      rt::Sink<opmath_t> slope_out(slope, run.at[2], run.step[2], run.size);
-      rt::lanes<rt::lane_count>(run.size, [&, margin](int64_t i, int lane) {
-        const opmath_t target_value = target_at[i];
-        const opmath_t difference = margin - target_value * input_at[i];
-        output_value_fold.add(lane, rt::max(opmath_t(0), difference));
-        const opmath_t chosen = 0 > difference ? opmath_t(0) : -target_value;
-        slope_out.set(i, 0 == difference ? opmath_t(-0.5) * target_value : chosen);
-      });
-      output_value_fold.ran(run.size);
-    });
-  });
-  const opmath_t output_value = total.output_value_fold.value();
-  rt::store(output, rt::origin.at[3], output_value);
+  rt::store(output, rt::origin.at[3], output_sum / divisor);
   return rt::status(host);
 }
 
@@ -196,7 +129,7 @@ int forward_5_slope(const OpgenCall& call, OpgenHost& host) {
 template <typename opmath_t>
 int backward_0_grad_input(const OpgenCall& call, OpgenHost& host) {
   const auto margin = static_cast<opmath_t>(call.reals[0]);
-  const int64_t elements = rt::batch_count(call);
+  const auto divisor = static_cast<opmath_t>(call.reals[1]);
   const rt::Tensor<opmath_t> target(call, 0, 1, 0);
   const rt::Tensor<opmath_t> input(call, 1, 1, 0);
   const rt::Tensor<opmath_t> grad_output(call, 2, 0);
@@ -209,38 +142,10 @@ int backward_0_grad_input(const OpgenCall& call, OpgenHost& host) {
       const rt::Source<opmath_t> target_at(target, run.at[0], run.step[0], run.size);
       const rt::Source<opmath_t> input_at(input, run.at[1], run.step[1], run.size);
       rt::Sink<opmath_t> grad_input_out(grad_input, run.at[3], run.step[3], run.size);
-      rt::each(run.size, [&, margin](int64_t i) {
+      rt::each(run.size, [&, margin, divisor](int64_t i) {
         const opmath_t target_value = target_at[i];
         const opmath_t difference = margin - target_value * input_at[i];
-        const opmath_t grad_missing = 2 * grad_output_at * rt::max(opmath_t(0), difference) / elements;
-        const opmath_t chosen = 0 > difference ? opmath_t(0) : -(grad_missing * target_value);
-        grad_input_out.set(i, 0 == difference ? opmath_t(-0.5) * grad_missing * target_value : chosen);
-      });
-    });
-  });
-  return rt::status(host);
-}
-
-// One value per point, nothing shared between points.
-template <typename opmath_t>
-int backward_1_grad_input(const OpgenCall& call, OpgenHost& host) {
-  const auto margin = static_cast<opmath_t>(call.reals[0]);
-  const rt::Tensor<opmath_t> target(call, 0, 1, 0);
-  const rt::Tensor<opmath_t> input(call, 1, 1, 0);
-  const rt::Tensor<opmath_t> grad_output(call, 2, 0);
-  const rt::Tensor<opmath_t> grad_input(call, 3, 1, 0);
-  rt::Loops<4> outer;
-  outer.batch(call, &target, &input, nullptr, &grad_input);
-  rt::parallel(host, outer.count, 1, [=, &host](int64_t begin, int64_t end) {
-    outer.runs<rt::block>(begin, end, nullptr, [&](const auto& run) {
-      const auto grad_output_at = rt::load(grad_output, run.at[2]);
-      const rt::Source<opmath_t> target_at(target, run.at[0], run.step[0], run.size);
-      const rt::Source<opmath_t> input_at(input, run.at[1], run.step[1], run.size);
-      rt::Sink<opmath_t> grad_input_out(grad_input, run.at[3], run.step[3], run.size);
-      rt::each(run.size, [&, margin](int64_t i) {
-        const opmath_t target_value = target_at[i];
-        const opmath_t difference = margin - target_value * input_at[i];
-        const opmath_t grad_missing = 2 * grad_output_at * rt::max(opmath_t(0), difference);
+        const opmath_t grad_missing = 2 * grad_output_at * rt::max(opmath_t(0), difference) / divisor;
         const opmath_t chosen = 0 > difference ? opmath_t(0) : -(grad_missing * target_value);
         grad_input_out.set(i, 0 == difference ? opmath_t(-0.5) * grad_missing * target_value : chosen);
       });
@@ -280,7 +185,7 @@ int backward_2_grad_input(const OpgenCall& call, OpgenHost& host) {
 // One value per point, nothing shared between points.
 template <typename opmath_t>
 int backward_3_grad_input(const OpgenCall& call, OpgenHost& host) {
-  const int64_t elements = rt::batch_count(call);
+  const auto divisor = static_cast<opmath_t>(call.reals[0]);
   const rt::Tensor<opmath_t> slope(call, 0, 1, 0);
   const rt::Tensor<opmath_t> grad_output(call, 1, 0);
   const rt::Tensor<opmath_t> grad_input(call, 2, 1, 0);
@@ -291,31 +196,9 @@ int backward_3_grad_input(const OpgenCall& call, OpgenHost& host) {
       const auto grad_output_at = rt::load(grad_output, run.at[1]);
       const rt::Source<opmath_t> slope_at(slope, run.at[0], run.step[0], run.size);
       rt::Sink<opmath_t> grad_input_out(grad_input, run.at[2], run.step[2], run.size);
-      rt::each(run.size, [&](int64_t i) {
+      rt::each(run.size, [&, divisor](int64_t i) {
         const opmath_t slope_value = slope_at[i];
-        grad_input_out.set(i, slope_value != 0 ? grad_output_at / elements * slope_value : opmath_t(0));
-      });
-    });
-  });
-  return rt::status(host);
-}
-
-// One value per point, nothing shared between points.
-template <typename opmath_t>
-int backward_4_grad_input(const OpgenCall& call, OpgenHost& host) {
-  const rt::Tensor<opmath_t> slope(call, 0, 1, 0);
-  const rt::Tensor<opmath_t> grad_output(call, 1, 0);
-  const rt::Tensor<opmath_t> grad_input(call, 2, 1, 0);
-  rt::Loops<3> outer;
-  outer.batch(call, &slope, nullptr, &grad_input);
-  rt::parallel(host, outer.count, 1, [=, &host](int64_t begin, int64_t end) {
-    outer.runs<rt::block>(begin, end, nullptr, [&](const auto& run) {
-      const auto grad_output_at = rt::load(grad_output, run.at[1]);
-      const rt::Source<opmath_t> slope_at(slope, run.at[0], run.step[0], run.size);
-      rt::Sink<opmath_t> grad_input_out(grad_input, run.at[2], run.step[2], run.size);
-      rt::each(run.size, [&](int64_t i) {
-        const opmath_t slope_value = slope_at[i];
-        grad_input_out.set(i, slope_value != 0 ? grad_output_at * slope_value : opmath_t(0));
+        grad_input_out.set(i, slope_value != 0 ? grad_output_at / divisor * slope_value : opmath_t(0));
       });
     });
   });
@@ -348,15 +231,11 @@ int backward_5_grad_input(const OpgenCall& call, OpgenHost& host) {
 
 OPGEN_STEPS(hinge_loss) = {
     OPGEN_STEP(forward_0_output),       // 0
-    OPGEN_STEP(forward_1_output),       // 1
-    OPGEN_STEP(forward_2_output),       // 2
-    OPGEN_STEP(forward_3_output),       // 3
-    OPGEN_STEP(forward_4_output),       // 4
-    OPGEN_STEP(forward_5_slope),        // 5
-    OPGEN_STEP(backward_0_grad_input),  // 6
-    OPGEN_STEP(backward_1_grad_input),  // 7
-    OPGEN_STEP(backward_2_grad_input),  // 8
-    OPGEN_STEP(backward_3_grad_input),  // 9
-    OPGEN_STEP(backward_4_grad_input),  // 10
-    OPGEN_STEP(backward_5_grad_input),  // 11
+    OPGEN_STEP(forward_2_output),       // 1
+    OPGEN_STEP(forward_3_output),       // 2
+    OPGEN_STEP(forward_5_slope),        // 3
+    OPGEN_STEP(backward_0_grad_input),  // 4
+    OPGEN_STEP(backward_2_grad_input),  // 5
+    OPGEN_STEP(backward_3_grad_input),  // 6
+    OPGEN_STEP(backward_5_grad_input),  // 7
 };

@@ -13,34 +13,16 @@ using opgen::Element;
 using opgen::Optional;
 using opgen::Tensor;
 
-// weight given
-Tensor histogram_forward_0(const Tensor& input, const Optional& weight, int64_t bins, double low, double high) {
+Tensor histogram_forward(const Tensor& input, const Optional& weight, int64_t bins, double low, double high) {
   opgen::Call call("histogram", OPGEN_CHOOSE_STEPS(histogram), 2);
   call.input("input", input, Element::scalar, {opgen::dim(0, "N")});
-  call.input("weight", weight, Element::scalar, {opgen::dim(0, "N")});
+  call.input("weight", weight, Element::scalar, {opgen::dim(0, "N")}, 1);
   call.begin();
   call.set_size(1, bins);
   call.hold();
   call.allocate("output", Element::compute, {opgen::dim(1, "B")});
   call.run(0, {2, 0, 1}, {call.size(1), call.size(0)}, {low, high});
   return call.result("output", Element::scalar);
-}
-
-// weight not given
-Tensor histogram_forward_1(const Tensor& input, const Optional& weight, int64_t bins, double low, double high) {
-  opgen::Call call("histogram", OPGEN_CHOOSE_STEPS(histogram), 2);
-  call.input("input", input, Element::scalar, {opgen::dim(0, "N")});
-  call.begin();
-  call.set_size(1, bins);
-  call.hold();
-  call.allocate("output", Element::compute, {opgen::dim(1, "B")});
-  call.run(1, {1, 0}, {call.size(1), call.size(0)}, {low, high});
-  return call.result("output", Element::scalar);
-}
-
-Tensor histogram_forward(const Tensor& input, const Optional& weight, int64_t bins, double low, double high) {
-  if (weight.has_value()) return histogram_forward_0(input, weight, bins, low, high);
-  return histogram_forward_1(input, weight, bins, low, high);
 }
 
 Tensor histogram_backward(const Tensor& grad_output, const Tensor& input, int64_t bins, double low, double high,
@@ -52,7 +34,7 @@ Tensor histogram_backward(const Tensor& grad_output, const Tensor& input, int64_
   call.set_size(1, bins);
   call.hold();
   call.allocate("grad_weight", Element::scalar, {opgen::dim(0, "N")}, mask[1]);
-  if (mask[1]) call.run(2, {0, 1, 2}, {call.size(0), call.size(1)}, {low, high});
+  if (mask[1]) call.run(1, {0, 1, 2}, {call.size(0), call.size(1)}, {low, high});
   return call.result("grad_weight", Element::scalar);
 }
 

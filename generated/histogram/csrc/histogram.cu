@@ -3,36 +3,9 @@
 // CUDA kernels of histogram. Compiles with nvcc, or with g++ -x c++ to run on the CPU (opgen_simt.h).
 #include "opgen_launch.cuh"
 
-template <typename scalar_t, int rank>
-struct Step_histogram_forward_0_output_base {
-  using opmath_t = rt::math_t<scalar_t>;
-  static constexpr rt::Flat<sizeof(scalar_t)> launch = {{rt::count(rt::integer(0))}};
-  static constexpr auto fields = rt::fields(rt::tensor(0, 1, -1));
-  rt::Tensor<opmath_t, rank> output;
-
-  OPGEN_DEVICE void compute(opmath_t* output) const { *output = 0; }
-  OPGEN_DEVICE void point(int64_t point) const {
-    const int64_t b = point;
-    opmath_t output_value;
-    compute(&output_value);
-    output.store(output_value, b);
-  }
-  template <int V, typename At>
-  OPGEN_DEVICE void flat(const At& first) const {
-    rt::Values<opmath_t, V> output_pack;
-    OPGEN_UNROLL
-    for (int i = 0; i < V; ++i) {
-      opmath_t output_value;
-      compute(&output_value);
-      output_pack.set(i, output_value);
-    }
-    rt::store_pack(output, first, output_pack);
-  }
-};
-
 // accumulates into the places that its positions name, repeats in any order
 template <typename scalar_t, int rank>
-struct Step_histogram_forward_0_output {
+struct Step_histogram_forward_output {
   using opmath_t = rt::math_t<scalar_t>;
   using near = rt::Near<scalar_t>;
   static constexpr rt::Lines launch = {rt::count(rt::integer(1)), rt::count(rt::integer(1))};
@@ -46,7 +19,7 @@ struct Step_histogram_forward_0_output {
   template <int V>
   OPGEN_DEVICE void point(int64_t point) const {
     const int64_t n = rt::first_of<V, rank>(point);
-    const auto weight_line = rt::read_line<V, 0>(weight, n);
+    const auto weight_line = rt::read_line_or<V, 0, 1>(weight, n);
     const auto input_line = rt::read_line<V, 0>(input, n);
     rt::lanes<V>([&](int at) {
       const opmath_t floor_input = rt::floor(near::div(input_line[at] - low, high - low) * B);
@@ -55,62 +28,6 @@ struct Step_histogram_forward_0_output {
       if (mask && static_cast<int64_t>(rt::floor(near::div(input_line[at] - low, high - low) * B)) < B) {
         const int64_t at_b = static_cast<int64_t>(rt::floor(near::div(input_line[at] - low, high - low) * B));
         rt::atomic_sum(output.at(at_b), weight_line[at]);
-      }
-    });
-  }
-};
-
-template <typename scalar_t, int rank>
-struct Step_histogram_forward_1_output_base {
-  using opmath_t = rt::math_t<scalar_t>;
-  static constexpr rt::Flat<sizeof(scalar_t)> launch = {{rt::count(rt::integer(0))}};
-  static constexpr auto fields = rt::fields(rt::tensor(0, 1, -1));
-  rt::Tensor<opmath_t, rank> output;
-
-  OPGEN_DEVICE void compute(opmath_t* output) const { *output = 0; }
-  OPGEN_DEVICE void point(int64_t point) const {
-    const int64_t b = point;
-    opmath_t output_value;
-    compute(&output_value);
-    output.store(output_value, b);
-  }
-  template <int V, typename At>
-  OPGEN_DEVICE void flat(const At& first) const {
-    rt::Values<opmath_t, V> output_pack;
-    OPGEN_UNROLL
-    for (int i = 0; i < V; ++i) {
-      opmath_t output_value;
-      compute(&output_value);
-      output_pack.set(i, output_value);
-    }
-    rt::store_pack(output, first, output_pack);
-  }
-};
-
-// accumulates into the places that its positions name, repeats in any order
-template <typename scalar_t, int rank>
-struct Step_histogram_forward_1_output {
-  using opmath_t = rt::math_t<scalar_t>;
-  using near = rt::Near<scalar_t>;
-  static constexpr rt::Lines launch = {rt::count(rt::integer(1)), rt::count(rt::integer(1))};
-  static constexpr auto fields =
-      rt::fields(rt::tensor(1, 1, -1, 0), rt::tensor(0, 1, -1), rt::real(0), rt::real(1), rt::integer(0));
-  rt::Tensor<const scalar_t, rank> input;
-  rt::Tensor<opmath_t, rank> output;
-  opmath_t low, high;
-  int64_t B;
-
-  template <int V>
-  OPGEN_DEVICE void point(int64_t point) const {
-    const int64_t n = rt::first_of<V, rank>(point);
-    const auto input_line = rt::read_line<V, 0>(input, n);
-    rt::lanes<V>([&](int at) {
-      const opmath_t floor_input = rt::floor(near::div(input_line[at] - low, high - low) * B);
-      const int64_t int_input = static_cast<int64_t>(floor_input);
-      const bool mask = int_input >= 0;
-      if (mask && static_cast<int64_t>(rt::floor(near::div(input_line[at] - low, high - low) * B)) < B) {
-        const int64_t at_b = static_cast<int64_t>(rt::floor(near::div(input_line[at] - low, high - low) * B));
-        rt::atomic_sum(output.at(at_b), static_cast<opmath_t>(1));
       }
     });
   }
@@ -136,13 +53,12 @@ struct Step_histogram_backward_grad_weight {
     auto grad_weight_line = rt::write_line<V, 0>(grad_weight, n);
     rt::lanes<V>([&](int at) {
       const int64_t at_b = static_cast<int64_t>(rt::floor(near::div(input_line[at] - low, high - low) * B));
-      grad_weight_line.set(at, at_b >= 0 && at_b < B ? grad_output.load_or_zero(at_b) : opmath_t(0));
+      grad_weight_line.set(at, at_b >= 0 && at_b < B ? grad_output.load_or(0, at_b) : opmath_t(0));
     });
   }
 };
 
 extern "C" const OpgenCudaStep histogram_cuda_steps[] = {
-    rt::kernel<Step_histogram_forward_0_output_base, Step_histogram_forward_0_output>(),  // 0
-    rt::kernel<Step_histogram_forward_1_output_base, Step_histogram_forward_1_output>(),  // 1
-    rt::kernel<Step_histogram_backward_grad_weight>(),                                    // 2
+    rt::onto_zeros<0, Step_histogram_forward_output>(),  // 0
+    rt::kernel<Step_histogram_backward_grad_weight>(),   // 1
 };

@@ -7,7 +7,7 @@ namespace {
 
 // Accumulates into the places that its positions name, repeats in a fixed order.
 template <typename opmath_t>
-int forward_0_output(const OpgenCall& call, OpgenHost& host) {
+int forward_output(const OpgenCall& call, OpgenHost& host) {
   {
     const int64_t B = call.ints[0];
     const rt::Tensor<opmath_t> output(call, 0, 1);
@@ -31,9 +31,10 @@ int forward_0_output(const OpgenCall& call, OpgenHost& host) {
   rt::Loops<3> over_n;
   over_n.dim(N, {weight.stride(0), input.stride(0), 0});
   rt::parallel(host, outer.count, over_n.count, [=, &host](int64_t begin, int64_t end) {
+    const rt::Still<opmath_t> weight_still(weight);
     outer.runs<1>(begin, end, nullptr, [&](const auto& row) {
       over_n.runs<rt::block>(0, over_n.count, row.at, [&](const auto& run) {
-        const rt::Source<opmath_t> weight_at(weight, run.at[0], run.step[0], run.size);
+        const rt::Source<opmath_t> weight_at(weight_still, weight, run.at[0], run.step[0], run.size);
         const rt::Source<opmath_t> input_at(input, run.at[1], run.step[1], run.size);
         const auto output_0 = [&](int64_t i) {
           return static_cast<int64_t>(rt::floor((input_at[i] - low) / (high - low) * B));
@@ -41,47 +42,6 @@ int forward_0_output(const OpgenCall& call, OpgenHost& host) {
         rt::Values<opmath_t> output_out;
         rt::each(run.size, [&](int64_t i) { output_out.set(i, weight_at[i]); });
         rt::accumulate<rt::Sum>(host, output, rt::stretch(run, 2, input_at.same), output_out,
-                                rt::clipped(output, 0, output.stride(0), output_0));
-      });
-    });
-  });
-  return rt::status(host);
-}
-
-// Accumulates into the places that its positions name, repeats in a fixed order.
-template <typename opmath_t>
-int forward_1_output(const OpgenCall& call, OpgenHost& host) {
-  {
-    const int64_t B = call.ints[0];
-    const rt::Tensor<opmath_t> output(call, 0, 1);
-    rt::Loops<1> outer;
-    outer.dim(B, {output.stride(0)});
-    rt::parallel(host, outer.count, 1, [=, &host](int64_t begin, int64_t end) {
-      outer.runs<rt::block>(begin, end, nullptr, [&](const auto& run) {
-        rt::Sink<opmath_t> output_out(output, run.at[0], run.step[0], run.size);
-        rt::each(run.size, [&](int64_t i) { output_out.set(i, 0); });
-      });
-    });
-  }
-  const auto low = static_cast<opmath_t>(call.reals[0]);
-  const auto high = static_cast<opmath_t>(call.reals[1]);
-  const int64_t B = call.ints[0];
-  const int64_t N = call.ints[1];
-  const rt::Tensor<opmath_t> input(call, 1, 1);
-  const rt::Tensor<opmath_t> output(call, 0, 1);
-  rt::Loops<2> outer;
-  rt::Loops<2> over_n;
-  over_n.dim(N, {input.stride(0), 0});
-  rt::parallel(host, outer.count, over_n.count, [=, &host](int64_t begin, int64_t end) {
-    outer.runs<1>(begin, end, nullptr, [&](const auto& row) {
-      over_n.runs<rt::block>(0, over_n.count, row.at, [&](const auto& run) {
-        const rt::Source<opmath_t> input_at(input, run.at[0], run.step[0], run.size);
-        const auto output_0 = [&](int64_t i) {
-          return static_cast<int64_t>(rt::floor((input_at[i] - low) / (high - low) * B));
-        };
-        rt::Values<opmath_t> output_out;
-        rt::each(run.size, [&](int64_t i) { output_out.set(i, 1); });
-        rt::accumulate<rt::Sum>(host, output, rt::stretch(run, 1, input_at.same), output_out,
                                 rt::clipped(output, 0, output.stride(0), output_0));
       });
     });
@@ -119,7 +79,6 @@ int backward_grad_weight(const OpgenCall& call, OpgenHost& host) {
 }  // namespace
 
 OPGEN_STEPS(histogram) = {
-    OPGEN_STEP(forward_0_output),      // 0
-    OPGEN_STEP(forward_1_output),      // 1
-    OPGEN_STEP(backward_grad_weight),  // 2
+    OPGEN_STEP(forward_output),        // 0
+    OPGEN_STEP(backward_grad_weight),  // 1
 };

@@ -26,7 +26,7 @@ std::tuple<Tensor, Tensor> huber_loss_forward_0(const Tensor& input, const Tenso
   call.hold();
   call.allocate("error", Element::compute, {opgen::batch}, true, recorded);
   call.allocate("output", Element::scalar, {});
-  call.run(0, {0, 1, 2, 3}, {}, {delta, delta / 2});
+  call.run(0, {0, 1, 2, 3}, {}, {delta, delta / 2, static_cast<double>(call.batch_count())});
   const Tensor output = call.result("output", Element::scalar);
   const Tensor error = recorded ? call.result("error", Element::compute) : Tensor();
   return {output, error};
@@ -42,7 +42,7 @@ std::tuple<Tensor, Tensor> huber_loss_forward_1(const Tensor& input, const Tenso
   call.hold();
   call.allocate("error", Element::compute, {opgen::batch}, true, recorded);
   call.allocate("output", Element::scalar, {});
-  call.run(1, {0, 1, 2, 3}, {}, {delta, delta / 2});
+  call.run(0, {0, 1, 2, 3}, {}, {delta, delta / 2, 1});
   const Tensor output = call.result("output", Element::scalar);
   const Tensor error = recorded ? call.result("error", Element::compute) : Tensor();
   return {output, error};
@@ -58,7 +58,7 @@ std::tuple<Tensor, Tensor> huber_loss_forward_2(const Tensor& input, const Tenso
   call.hold();
   call.allocate_stored("error", Element::compute, {opgen::batch}, true, recorded);
   call.allocate("output", Element::scalar, {opgen::batch});
-  call.run(2, {0, 1, 2, 3}, {}, {delta, delta / 2});
+  call.run(1, {0, 1, 2, 3}, {}, {delta, delta / 2});
   const Tensor output = call.result("output", Element::scalar);
   const Tensor error = recorded ? call.result("error", Element::compute) : Tensor();
   return {output, error};
@@ -84,7 +84,7 @@ std::tuple<Tensor, Tensor> huber_loss_backward_0(const Tensor& grad_output, cons
   call.hold();
   call.allocate_stored("grad_error", Element::scalar, {opgen::batch}, mask[0] || mask[1], mask[0]);
   call.allocate_stored("grad_target", Element::scalar, {opgen::batch}, mask[0] || mask[1], mask[1]);
-  if (mask[0] || mask[1]) call.run(3, {3, 0, 4, 5}, {}, {delta});
+  if (mask[0] || mask[1]) call.run(2, {3, 0, 4, 5}, {}, {delta, static_cast<double>(call.batch_count())});
   const Tensor grad_input = mask[0] ? call.result("grad_error", Element::scalar, 0, "input") : Tensor();
   const Tensor grad_target = mask[1] ? call.result("grad_target", Element::scalar, 0, "target") : Tensor();
   return {grad_input, grad_target};
@@ -103,7 +103,7 @@ std::tuple<Tensor, Tensor> huber_loss_backward_1(const Tensor& grad_output, cons
   call.hold();
   call.allocate_stored("grad_error", Element::scalar, {opgen::batch}, mask[0] || mask[1], mask[0]);
   call.allocate_stored("grad_target", Element::scalar, {opgen::batch}, mask[0] || mask[1], mask[1]);
-  if (mask[0] || mask[1]) call.run(4, {3, 0, 4, 5}, {}, {delta});
+  if (mask[0] || mask[1]) call.run(2, {3, 0, 4, 5}, {}, {delta, 1});
   const Tensor grad_input = mask[0] ? call.result("grad_error", Element::scalar, 0, "input") : Tensor();
   const Tensor grad_target = mask[1] ? call.result("grad_target", Element::scalar, 0, "target") : Tensor();
   return {grad_input, grad_target};
@@ -122,7 +122,7 @@ std::tuple<Tensor, Tensor> huber_loss_backward_2(const Tensor& grad_output, cons
   call.hold();
   call.allocate_stored("grad_error", Element::scalar, {opgen::batch}, mask[0] || mask[1], mask[0]);
   call.allocate_stored("grad_target", Element::scalar, {opgen::batch}, mask[0] || mask[1], mask[1]);
-  if (mask[0] || mask[1]) call.run(5, {3, 0, 4, 5}, {}, {delta});
+  if (mask[0] || mask[1]) call.run(3, {3, 0, 4, 5}, {}, {delta});
   const Tensor grad_input = mask[0] ? call.result("grad_error", Element::scalar, 0, "input") : Tensor();
   const Tensor grad_target = mask[1] ? call.result("grad_target", Element::scalar, 0, "target") : Tensor();
   return {grad_input, grad_target};

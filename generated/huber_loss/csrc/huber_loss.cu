@@ -10,63 +10,24 @@ struct Step_huber_loss_forward_0_output {
   using near = rt::Near<scalar_t>;
   static constexpr rt::Columns<false> launch = {rt::count(), rt::count(rt::elements())};
   static constexpr auto fields = rt::fields(rt::tensor(0, 1, 0), rt::tensor(1, 1, 0), rt::tensor(2, 1, 0),
-                                            rt::tensor(3, 0, -1), rt::real(0), rt::real(1), rt::batch());
+                                            rt::tensor(3, 0, -1), rt::real(0), rt::real(1), rt::real(2), rt::batch());
   rt::Tensor<const scalar_t, rank> input, target;
   rt::Tensor<opmath_t, rank> error;
   rt::Tensor<scalar_t, rank> output;
-  opmath_t delta, shift;
+  opmath_t delta, shift, divisor;
   rt::Batch<rank> batch;
 
-  struct Folds {
-    rt::Sum<opmath_t> output_sum_fold;
-    OPGEN_DEVICE void merge(const Folds& other) { output_sum_fold.merge(other.output_sum_fold); }
-    OPGEN_DEVICE void settle() { output_sum_fold.settle(); }
-    OPGEN_DEVICE void finish() { output_sum_fold.finish(); }
-  };
+  using Folds = rt::Sum<opmath_t>;
   OPGEN_DEVICE void fold(int64_t /* point */, int64_t inner, Folds* folds) const {
     const rt::Place<rank> place = batch.place(inner);
     const opmath_t error_2 = input.load(place) - target.load(place);
     const opmath_t abs_error_2 = rt::abs(error_2);
-    const opmath_t product = delta * (abs_error_2 - shift);
-    folds->output_sum_fold.add(abs_error_2 <= delta ? error_2 * error_2 / 2 : product);
+    folds[0].add(abs_error_2 <= delta ? error_2 * error_2 / 2 : delta * (abs_error_2 - shift));
     error.store(error_2, place);
   }
   OPGEN_DEVICE void finish(int64_t /* point */, const Folds& folds) const {
-    const opmath_t output_sum = folds.output_sum_fold.value;
-    output.store(near::div(output_sum, static_cast<opmath_t>(batch.count)));
-  }
-};
-
-// reduces everything to one value, in chunks of fixed size and order
-template <typename scalar_t, int rank>
-struct Step_huber_loss_forward_1_output {
-  using opmath_t = rt::math_t<scalar_t>;
-  static constexpr rt::Columns<false> launch = {rt::count(), rt::count(rt::elements())};
-  static constexpr auto fields = rt::fields(rt::tensor(0, 1, 0), rt::tensor(1, 1, 0), rt::tensor(2, 1, 0),
-                                            rt::tensor(3, 0, -1), rt::real(0), rt::real(1), rt::batch());
-  rt::Tensor<const scalar_t, rank> input, target;
-  rt::Tensor<opmath_t, rank> error;
-  rt::Tensor<scalar_t, rank> output;
-  opmath_t delta, shift;
-  rt::Batch<rank> batch;
-
-  struct Folds {
-    rt::Sum<opmath_t> output_value_fold;
-    OPGEN_DEVICE void merge(const Folds& other) { output_value_fold.merge(other.output_value_fold); }
-    OPGEN_DEVICE void settle() { output_value_fold.settle(); }
-    OPGEN_DEVICE void finish() { output_value_fold.finish(); }
-  };
-  OPGEN_DEVICE void fold(int64_t /* point */, int64_t inner, Folds* folds) const {
-    const rt::Place<rank> place = batch.place(inner);
-    const opmath_t error_2 = input.load(place) - target.load(place);
-    const opmath_t abs_error_2 = rt::abs(error_2);
-    const opmath_t product = delta * (abs_error_2 - shift);
-    folds->output_value_fold.add(abs_error_2 <= delta ? error_2 * error_2 / 2 : product);
-    error.store(error_2, place);
-  }
-  OPGEN_DEVICE void finish(int64_t /* point */, const Folds& folds) const {
-    const opmath_t output_value = folds.output_value_fold.value;
-    output.store(output_value);
+    const opmath_t output_sum = folds.value;
+    output.store(near::div(output_sum, divisor));
   }
 };
 
@@ -89,38 +50,9 @@ struct Step_huber_loss_forward_2_output {
     *error = error_value;
     *output = abs_error <= delta ? error_value * error_value / 2 : delta * (abs_error - shift);
   }
-  OPGEN_DEVICE void point(int64_t point) const {
-    const rt::Place<rank> place = batch.place(point);
-    opmath_t error_value_2;
-    opmath_t output_value;
-    compute(input.load(place), target.load(place), &error_value_2, &output_value);
-    if (error.given()) error.store(error_value_2, place);
-    output.store(output_value, place);
-  }
-  template <int V, bool all, typename At>
-  OPGEN_DEVICE void flat_of(const At& first) const {
-    const auto input_pack = rt::load_pack<V>(input, first);
-    const auto target_pack = rt::load_pack<V>(target, first);
-    rt::Values<opmath_t, V> error_pack;
-    rt::Values<scalar_t, V> output_pack;
-    OPGEN_UNROLL
-    for (int i = 0; i < V; ++i) {
-      opmath_t error_value_2;
-      opmath_t output_value;
-      compute(input_pack.get(i), target_pack.get(i), &error_value_2, &output_value);
-      error_pack.set(i, error_value_2);
-      output_pack.set(i, output_value);
-    }
-    if (all || error.given()) rt::store_pack(error, first, error_pack);
-    rt::store_pack(output, first, output_pack);
-  }
-  template <int V, typename At>
-  OPGEN_DEVICE void flat(const At& first) const {
-    if (rt::given(error)) {
-      flat_of<V, true>(first);
-    } else {
-      flat_of<V, false>(first);
-    }
+  template <typename Points>
+  OPGEN_DEVICE auto map(const Points& points) const {
+    return points(*this, rt::in(input), rt::in(target), rt::spare_out(error), rt::out(output));
   }
 };
 
@@ -131,108 +63,24 @@ struct Step_huber_loss_backward_0_grad_target {
   using near = rt::Near<scalar_t>;
   static constexpr rt::Flat<sizeof(scalar_t)> launch = {{rt::count(rt::elements())}};
   static constexpr auto fields = rt::fields(rt::tensor(0, 1, 0), rt::tensor(2, 1, 0), rt::tensor(3, 1, 0),
-                                            rt::tensor(1, 0, -1), rt::real(0), rt::batch());
+                                            rt::tensor(1, 0, -1), rt::real(0), rt::real(1), rt::batch());
   rt::Tensor<const opmath_t, rank> error;
   rt::Tensor<scalar_t, rank> grad_error, grad_target;
   rt::Tensor<const scalar_t, rank> grad_output;
-  opmath_t delta;
+  opmath_t delta, divisor;
   rt::Batch<rank> batch;
 
   OPGEN_DEVICE void compute(opmath_t error, opmath_t* grad_error, opmath_t* grad_target) const {
     const opmath_t error_value = error;
     const bool mask = rt::abs(error_value) <= delta;
     const opmath_t chosen = mask ? error_value : delta * rt::sign(error_value);
-    const opmath_t scaled_grad = grad_output.load_or_zero() * chosen;
-    const opmath_t grad_error_value = near::div(scaled_grad, static_cast<opmath_t>(batch.count));
+    const opmath_t grad_error_value = near::div(grad_output.load_or(0) * chosen, divisor);
     *grad_error = grad_error_value;
     *grad_target = -grad_error_value;
   }
-  OPGEN_DEVICE void point(int64_t point) const {
-    const rt::Place<rank> place = batch.place(point);
-    opmath_t grad_error_value_2;
-    opmath_t grad_target_value;
-    compute(error.load(place), &grad_error_value_2, &grad_target_value);
-    if (grad_error.given()) grad_error.store(grad_error_value_2, place);
-    if (grad_target.given()) grad_target.store(grad_target_value, place);
-  }
-  template <int V, bool all, typename At>
-  OPGEN_DEVICE void flat_of(const At& first) const {
-    const auto error_pack = rt::load_pack<V>(error, first);
-    rt::Values<scalar_t, V> grad_error_pack;
-    rt::Values<scalar_t, V> grad_target_pack;
-    OPGEN_UNROLL
-    for (int i = 0; i < V; ++i) {
-      opmath_t grad_error_value_2;
-      opmath_t grad_target_value;
-      compute(error_pack.get(i), &grad_error_value_2, &grad_target_value);
-      grad_error_pack.set(i, grad_error_value_2);
-      grad_target_pack.set(i, grad_target_value);
-    }
-    if (all || grad_error.given()) rt::store_pack(grad_error, first, grad_error_pack);
-    if (all || grad_target.given()) rt::store_pack(grad_target, first, grad_target_pack);
-  }
-  template <int V, typename At>
-  OPGEN_DEVICE void flat(const At& first) const {
-    if (rt::given(grad_error, grad_target)) {
-      flat_of<V, true>(first);
-    } else {
-      flat_of<V, false>(first);
-    }
-  }
-};
-
-// one value per point, nothing shared between points
-template <typename scalar_t, int rank>
-struct Step_huber_loss_backward_1_grad_target {
-  using opmath_t = rt::math_t<scalar_t>;
-  static constexpr rt::Flat<sizeof(scalar_t)> launch = {{rt::count(rt::elements())}};
-  static constexpr auto fields = rt::fields(rt::tensor(0, 1, 0), rt::tensor(2, 1, 0), rt::tensor(3, 1, 0),
-                                            rt::tensor(1, 0, -1), rt::real(0), rt::batch());
-  rt::Tensor<const opmath_t, rank> error;
-  rt::Tensor<scalar_t, rank> grad_error, grad_target;
-  rt::Tensor<const scalar_t, rank> grad_output;
-  opmath_t delta;
-  rt::Batch<rank> batch;
-
-  OPGEN_DEVICE void compute(opmath_t error, opmath_t* grad_error, opmath_t* grad_target) const {
-    const opmath_t error_value = error;
-    const bool mask = rt::abs(error_value) <= delta;
-    const opmath_t chosen = mask ? error_value : delta * rt::sign(error_value);
-    const opmath_t grad_error_value = grad_output.load_or_zero() * chosen;
-    *grad_error = grad_error_value;
-    *grad_target = -grad_error_value;
-  }
-  OPGEN_DEVICE void point(int64_t point) const {
-    const rt::Place<rank> place = batch.place(point);
-    opmath_t grad_error_value_2;
-    opmath_t grad_target_value;
-    compute(error.load(place), &grad_error_value_2, &grad_target_value);
-    if (grad_error.given()) grad_error.store(grad_error_value_2, place);
-    if (grad_target.given()) grad_target.store(grad_target_value, place);
-  }
-  template <int V, bool all, typename At>
-  OPGEN_DEVICE void flat_of(const At& first) const {
-    const auto error_pack = rt::load_pack<V>(error, first);
-    rt::Values<scalar_t, V> grad_error_pack;
-    rt::Values<scalar_t, V> grad_target_pack;
-    OPGEN_UNROLL
-    for (int i = 0; i < V; ++i) {
-      opmath_t grad_error_value_2;
-      opmath_t grad_target_value;
-      compute(error_pack.get(i), &grad_error_value_2, &grad_target_value);
-      grad_error_pack.set(i, grad_error_value_2);
-      grad_target_pack.set(i, grad_target_value);
-    }
-    if (all || grad_error.given()) rt::store_pack(grad_error, first, grad_error_pack);
-    if (all || grad_target.given()) rt::store_pack(grad_target, first, grad_target_pack);
-  }
-  template <int V, typename At>
-  OPGEN_DEVICE void flat(const At& first) const {
-    if (rt::given(grad_error, grad_target)) {
-      flat_of<V, true>(first);
-    } else {
-      flat_of<V, false>(first);
-    }
+  template <typename Points>
+  OPGEN_DEVICE auto map(const Points& points) const {
+    return points(*this, rt::in(error), rt::spare_out(grad_error), rt::spare_out(grad_target));
   }
 };
 
@@ -256,46 +104,16 @@ struct Step_huber_loss_backward_2_grad_target {
     *grad_error = grad_error_value;
     *grad_target = -grad_error_value;
   }
-  OPGEN_DEVICE void point(int64_t point) const {
-    const rt::Place<rank> place = batch.place(point);
-    opmath_t grad_error_value_2;
-    opmath_t grad_target_value;
-    compute(error.load(place), grad_output.load_or_zero(place), &grad_error_value_2, &grad_target_value);
-    if (grad_error.given()) grad_error.store(grad_error_value_2, place);
-    if (grad_target.given()) grad_target.store(grad_target_value, place);
-  }
-  template <int V, bool all, typename At>
-  OPGEN_DEVICE void flat_of(const At& first) const {
-    const auto error_pack = rt::load_pack<V>(error, first);
-    const auto grad_output_pack = rt::load_pack_or_zero<V>(grad_output, first);
-    rt::Values<scalar_t, V> grad_error_pack;
-    rt::Values<scalar_t, V> grad_target_pack;
-    OPGEN_UNROLL
-    for (int i = 0; i < V; ++i) {
-      opmath_t grad_error_value_2;
-      opmath_t grad_target_value;
-      compute(error_pack.get(i), grad_output_pack.get(i), &grad_error_value_2, &grad_target_value);
-      grad_error_pack.set(i, grad_error_value_2);
-      grad_target_pack.set(i, grad_target_value);
-    }
-    if (all || grad_error.given()) rt::store_pack(grad_error, first, grad_error_pack);
-    if (all || grad_target.given()) rt::store_pack(grad_target, first, grad_target_pack);
-  }
-  template <int V, typename At>
-  OPGEN_DEVICE void flat(const At& first) const {
-    if (rt::given(grad_error, grad_target)) {
-      flat_of<V, true>(first);
-    } else {
-      flat_of<V, false>(first);
-    }
+  template <typename Points>
+  OPGEN_DEVICE auto map(const Points& points) const {
+    return points(*this, rt::in(error), rt::in_or<0>(grad_output), rt::spare_out(grad_error),
+                  rt::spare_out(grad_target));
   }
 };
 
 extern "C" const OpgenCudaStep huber_loss_cuda_steps[] = {
     rt::kernel<Step_huber_loss_forward_0_output>(),        // 0
-    rt::kernel<Step_huber_loss_forward_1_output>(),        // 1
-    rt::kernel<Step_huber_loss_forward_2_output>(),        // 2
-    rt::kernel<Step_huber_loss_backward_0_grad_target>(),  // 3
-    rt::kernel<Step_huber_loss_backward_1_grad_target>(),  // 4
-    rt::kernel<Step_huber_loss_backward_2_grad_target>(),  // 5
+    rt::kernel<Step_huber_loss_forward_2_output>(),        // 1
+    rt::kernel<Step_huber_loss_backward_0_grad_target>(),  // 2
+    rt::kernel<Step_huber_loss_backward_2_grad_target>(),  // 3
 };

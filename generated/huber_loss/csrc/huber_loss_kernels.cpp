@@ -10,7 +10,7 @@ template <typename opmath_t>
 int forward_0_output(const OpgenCall& call, OpgenHost& host) {
   const auto delta = static_cast<opmath_t>(call.reals[0]);
   const auto shift = static_cast<opmath_t>(call.reals[1]);
-  const int64_t elements = rt::batch_count(call);
+  const auto divisor = static_cast<opmath_t>(call.reals[2]);
   const rt::Tensor<opmath_t> input(call, 0, 1, 0);
   const rt::Tensor<opmath_t> target(call, 1, 1, 0);
   const rt::Tensor<opmath_t> error(call, 2, 1, 0);
@@ -38,43 +38,7 @@ int forward_0_output(const OpgenCall& call, OpgenHost& host) {
     });
   });
   const opmath_t output_sum = total.output_sum_fold.value();
-  rt::store(output, rt::origin.at[3], output_sum / elements);
-  return rt::status(host);
-}
-
-// Reduces everything to one value, in chunks of fixed size and order.
-template <typename opmath_t>
-int forward_1_output(const OpgenCall& call, OpgenHost& host) {
-  const auto delta = static_cast<opmath_t>(call.reals[0]);
-  const auto shift = static_cast<opmath_t>(call.reals[1]);
-  const rt::Tensor<opmath_t> input(call, 0, 1, 0);
-  const rt::Tensor<opmath_t> target(call, 1, 1, 0);
-  const rt::Tensor<opmath_t> error(call, 2, 1, 0);
-  const rt::Tensor<opmath_t> output(call, 3, 0);
-  rt::Loops<4> over_batch;
-  over_batch.batch(call, &input, &target, &error, nullptr);
-  struct Part {
-    rt::Fold<rt::Sum, opmath_t> output_value_fold;
-    void merge(const Part& other) { output_value_fold.merge(other.output_value_fold); }
-  };
-  Part total;
-  rt::chunked(host, over_batch.count, total, [=, &host](int64_t begin, int64_t end, Part& part) {
-    auto& output_value_fold = part.output_value_fold;
-    over_batch.runs<rt::block>(begin, end, nullptr, [&](const auto& run) {
-      const rt::Source<opmath_t> input_at(input, run.at[0], run.step[0], run.size);
-      const rt::Source<opmath_t> target_at(target, run.at[1], run.step[1], run.size);
-      rt::Sink<opmath_t> error_out(error, run.at[2], run.step[2], run.size);
-      rt::lanes<rt::lane_count>(run.size, [&, delta, shift](int64_t i, int lane) {
-        const opmath_t error_2 = input_at[i] - target_at[i];
-        const opmath_t abs_error_2 = rt::abs(error_2);
-        output_value_fold.add(lane, abs_error_2 <= delta ? error_2 * error_2 / 2 : delta * (abs_error_2 - shift));
-        error_out.set(i, error_2);
-      });
-      output_value_fold.ran(run.size);
-    });
-  });
-  const opmath_t output_value = total.output_value_fold.value();
-  rt::store(output, rt::origin.at[3], output_value);
+  rt::store(output, rt::origin.at[3], output_sum / divisor);
   return rt::status(host);
 }
 
@@ -110,7 +74,7 @@ int forward_2_output(const OpgenCall& call, OpgenHost& host) {
 template <typename opmath_t>
 int backward_0_grad_target(const OpgenCall& call, OpgenHost& host) {
   const auto delta = static_cast<opmath_t>(call.reals[0]);
-  const int64_t elements = rt::batch_count(call);
+  const auto divisor = static_cast<opmath_t>(call.reals[1]);
   const rt::Tensor<opmath_t> error(call, 0, 1, 0);
   const rt::Tensor<opmath_t> grad_output(call, 1, 0);
   const rt::Tensor<opmath_t> grad_error(call, 2, 1, 0);
@@ -123,40 +87,11 @@ int backward_0_grad_target(const OpgenCall& call, OpgenHost& host) {
       const rt::Source<opmath_t> error_at(error, run.at[0], run.step[0], run.size);
       rt::Sink<opmath_t> grad_error_out(grad_error, run.at[2], run.step[2], run.size);
       rt::Sink<opmath_t> grad_target_out(grad_target, run.at[3], run.step[3], run.size);
-      rt::each(run.size, [&, delta](int64_t i) {
+      rt::each(run.size, [&, delta, divisor](int64_t i) {
         const opmath_t error_value = error_at[i];
         const bool mask = rt::abs(error_value) <= delta;
         const opmath_t chosen = mask ? error_value : delta * rt::sign(error_value);
-        const opmath_t grad_error_value = grad_output_at * chosen / elements;
-        grad_error_out.set(i, grad_error_value);
-        grad_target_out.set(i, -grad_error_value);
-      });
-    });
-  });
-  return rt::status(host);
-}
-
-// One value per point, nothing shared between points.
-template <typename opmath_t>
-int backward_1_grad_target(const OpgenCall& call, OpgenHost& host) {
-  const auto delta = static_cast<opmath_t>(call.reals[0]);
-  const rt::Tensor<opmath_t> error(call, 0, 1, 0);
-  const rt::Tensor<opmath_t> grad_output(call, 1, 0);
-  const rt::Tensor<opmath_t> grad_error(call, 2, 1, 0);
-  const rt::Tensor<opmath_t> grad_target(call, 3, 1, 0);
-  rt::Loops<4> outer;
-  outer.batch(call, &error, nullptr, &grad_error, &grad_target);
-  rt::parallel(host, outer.count, 1, [=, &host](int64_t begin, int64_t end) {
-    outer.runs<rt::block>(begin, end, nullptr, [&](const auto& run) {
-      const auto grad_output_at = rt::load(grad_output, run.at[1]);
-      const rt::Source<opmath_t> error_at(error, run.at[0], run.step[0], run.size);
-      rt::Sink<opmath_t> grad_error_out(grad_error, run.at[2], run.step[2], run.size);
-      rt::Sink<opmath_t> grad_target_out(grad_target, run.at[3], run.step[3], run.size);
-      rt::each(run.size, [&, delta](int64_t i) {
-        const opmath_t error_value = error_at[i];
-        const bool mask = rt::abs(error_value) <= delta;
-        const opmath_t chosen = mask ? error_value : delta * rt::sign(error_value);
-        const opmath_t grad_error_value = grad_output_at * chosen;
+        const opmath_t grad_error_value = grad_output_at * chosen / divisor;
         grad_error_out.set(i, grad_error_value);
         grad_target_out.set(i, -grad_error_value);
       });
@@ -198,9 +133,7 @@ int backward_2_grad_target(const OpgenCall& call, OpgenHost& host) {
 
 OPGEN_STEPS(huber_loss) = {
     OPGEN_STEP(forward_0_output),        // 0
-    OPGEN_STEP(forward_1_output),        // 1
-    OPGEN_STEP(forward_2_output),        // 2
-    OPGEN_STEP(backward_0_grad_target),  // 3
-    OPGEN_STEP(backward_1_grad_target),  // 4
-    OPGEN_STEP(backward_2_grad_target),  // 5
+    OPGEN_STEP(forward_2_output),        // 1
+    OPGEN_STEP(backward_0_grad_target),  // 2
+    OPGEN_STEP(backward_2_grad_target),  // 3
 };

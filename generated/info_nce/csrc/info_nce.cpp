@@ -29,7 +29,7 @@ std::tuple<Tensor, Tensor> info_nce_forward_0(const Tensor& query, const Tensor&
   call.allocate("output", Element::scalar, {});
   call.set("sum_d", call.rows_by_rows("query", "key", nullptr, Element::scalar));
   call.run(0, {2, 3}, {call.size(0)}, {temperature});
-  call.run(1, {3, 2, 4}, {call.size(0)}, {temperature});
+  call.run(1, {3, 2, 4}, {call.size(0)}, {temperature, static_cast<double>(call.size(0))});
   const Tensor output = call.result("output", Element::scalar);
   const Tensor logsumexp_j = recorded ? call.result("logsumexp_j", Element::compute) : Tensor();
   return {output, logsumexp_j};
@@ -48,7 +48,7 @@ std::tuple<Tensor, Tensor> info_nce_forward_1(const Tensor& query, const Tensor&
   call.allocate("output", Element::scalar, {});
   call.set("sum_d", call.rows_by_rows("query", "key", nullptr, Element::scalar));
   call.run(0, {2, 3}, {call.size(0)}, {temperature});
-  call.run(2, {3, 2, 4}, {call.size(0)}, {temperature});
+  call.run(1, {3, 2, 4}, {call.size(0)}, {temperature, 1});
   const Tensor output = call.result("output", Element::scalar);
   const Tensor logsumexp_j = recorded ? call.result("logsumexp_j", Element::compute) : Tensor();
   return {output, logsumexp_j};
@@ -66,7 +66,7 @@ std::tuple<Tensor, Tensor> info_nce_forward_2(const Tensor& query, const Tensor&
   call.allocate("logsumexp_j", Element::compute, {opgen::dim(0, "N")}, true, recorded);
   call.allocate("output", Element::scalar, {opgen::dim(0, "N")});
   call.set("sum_d", call.rows_by_rows("query", "key", nullptr, Element::scalar));
-  call.run(3, {2, 3, 4}, {call.size(0)}, {temperature});
+  call.run(2, {2, 3, 4}, {call.size(0)}, {temperature});
   const Tensor output = call.result("output", Element::scalar);
   const Tensor logsumexp_j = recorded ? call.result("logsumexp_j", Element::compute) : Tensor();
   return {output, logsumexp_j};
@@ -93,9 +93,9 @@ std::tuple<Tensor, Tensor> info_nce_backward_0(const Tensor& grad_output, const 
   call.allocate("grad_each", Element::compute, {opgen::dim(0, "N")}, mask[0] || mask[1]);
   call.allocate("grad_query", Element::compute, {opgen::dim(0, "N"), opgen::dim(1, "D")}, mask[0] || mask[1], mask[0]);
   call.allocate("grad_key", Element::compute, {opgen::dim(0, "N"), opgen::dim(1, "D")}, mask[0] || mask[1], mask[1]);
-  if (mask[0] || mask[1]) call.run(4, {0, 4}, {call.size(0)});
+  if (mask[0] || mask[1]) call.run(3, {0, 4}, {call.size(0)});
   if (mask[0] || mask[1]) {
-    call.run(5, {4, 3, 1, 2, 5, 6}, {call.size(0), call.size(1)},
+    call.run(4, {4, 3, 1, 2, 5, 6}, {call.size(0), call.size(1)},
              {temperature, call.size(0) == 0 ? opmath_t(1) : 1 / temperature});
   }
   const Tensor grad_query = mask[0] ? call.result("grad_query", Element::scalar) : Tensor();
@@ -117,7 +117,7 @@ std::tuple<Tensor, Tensor> info_nce_backward_1(const Tensor& grad_output, const 
   call.allocate("grad_query", Element::compute, {opgen::dim(0, "N"), opgen::dim(1, "D")}, mask[0] || mask[1], mask[0]);
   call.allocate("grad_key", Element::compute, {opgen::dim(0, "N"), opgen::dim(1, "D")}, mask[0] || mask[1], mask[1]);
   if (mask[0] || mask[1]) {
-    call.run(6, {0, 3, 1, 2, 4, 5}, {call.size(0), call.size(1)},
+    call.run(5, {0, 3, 1, 2, 4, 5}, {call.size(0), call.size(1)},
              {temperature, call.size(0) == 0 ? opmath_t(1) : 1 / temperature});
   }
   const Tensor grad_query = mask[0] ? call.result("grad_query", Element::scalar) : Tensor();
@@ -139,7 +139,7 @@ std::tuple<Tensor, Tensor> info_nce_backward_2(const Tensor& grad_output, const 
   call.allocate("grad_query", Element::compute, {opgen::dim(0, "N"), opgen::dim(1, "D")}, mask[0] || mask[1], mask[0]);
   call.allocate("grad_key", Element::compute, {opgen::dim(0, "N"), opgen::dim(1, "D")}, mask[0] || mask[1], mask[1]);
   if (mask[0] || mask[1]) {
-    call.run(7, {0, 3, 1, 2, 4, 5}, {call.size(0), call.size(1)},
+    call.run(6, {0, 3, 1, 2, 4, 5}, {call.size(0), call.size(1)},
              {temperature, call.size(0) == 0 ? opmath_t(1) : 1 / temperature});
   }
   const Tensor grad_query = mask[0] ? call.result("grad_query", Element::scalar) : Tensor();

@@ -45,57 +45,20 @@ struct Step_info_nce_forward_0_output {
   using near = rt::Near<scalar_t>;
   static constexpr rt::Columns<false> launch = {rt::count(), rt::count(rt::integer(0))};
   static constexpr auto fields =
-      rt::fields(rt::tensor(0, 1, -1), rt::tensor(1, 2, -1), rt::tensor(2, 0, -1), rt::real(0), rt::integer(0));
+      rt::fields(rt::tensor(0, 1, -1), rt::tensor(1, 2, -1), rt::tensor(2, 0, -1), rt::real(0), rt::real(1));
   rt::Tensor<const opmath_t, rank> logsumexp_j;
   rt::Tensor<const scalar_t, rank> sum_d;
   rt::Tensor<scalar_t, rank> output;
-  opmath_t temperature;
-  int64_t N;
+  opmath_t temperature, divisor;
 
-  struct Folds {
-    rt::Sum<opmath_t> output_sum_fold;
-    OPGEN_DEVICE void merge(const Folds& other) { output_sum_fold.merge(other.output_sum_fold); }
-    OPGEN_DEVICE void settle() { output_sum_fold.settle(); }
-    OPGEN_DEVICE void finish() { output_sum_fold.finish(); }
-  };
+  using Folds = rt::Sum<opmath_t>;
   OPGEN_DEVICE void fold(int64_t /* point */, int64_t inner, Folds* folds) const {
     const int64_t i_2 = inner;
-    const opmath_t ratio = near::div(sum_d.load(i_2, i_2), temperature);
-    folds->output_sum_fold.add(logsumexp_j.load(i_2) - ratio);
+    folds[0].add(logsumexp_j.load(i_2) - near::div(sum_d.load(i_2, i_2), temperature));
   }
   OPGEN_DEVICE void finish(int64_t /* point */, const Folds& folds) const {
-    const opmath_t output_sum = folds.output_sum_fold.value;
-    output.store(near::div(output_sum, static_cast<opmath_t>(N)));
-  }
-};
-
-// reduces everything to one value, in chunks of fixed size and order
-template <typename scalar_t, int rank>
-struct Step_info_nce_forward_1_output {
-  using opmath_t = rt::math_t<scalar_t>;
-  using near = rt::Near<scalar_t>;
-  static constexpr rt::Columns<false> launch = {rt::count(), rt::count(rt::integer(0))};
-  static constexpr auto fields =
-      rt::fields(rt::tensor(0, 1, -1), rt::tensor(1, 2, -1), rt::tensor(2, 0, -1), rt::real(0));
-  rt::Tensor<const opmath_t, rank> logsumexp_j;
-  rt::Tensor<const scalar_t, rank> sum_d;
-  rt::Tensor<scalar_t, rank> output;
-  opmath_t temperature;
-
-  struct Folds {
-    rt::Sum<opmath_t> output_value_fold;
-    OPGEN_DEVICE void merge(const Folds& other) { output_value_fold.merge(other.output_value_fold); }
-    OPGEN_DEVICE void settle() { output_value_fold.settle(); }
-    OPGEN_DEVICE void finish() { output_value_fold.finish(); }
-  };
-  OPGEN_DEVICE void fold(int64_t /* point */, int64_t inner, Folds* folds) const {
-    const int64_t i_2 = inner;
-    const opmath_t ratio = near::div(sum_d.load(i_2, i_2), temperature);
-    folds->output_value_fold.add(logsumexp_j.load(i_2) - ratio);
-  }
-  OPGEN_DEVICE void finish(int64_t /* point */, const Folds& folds) const {
-    const opmath_t output_value = folds.output_value_fold.value;
-    output.store(output_value);
+    const opmath_t output_sum = folds.value;
+    output.store(near::div(output_sum, divisor));
   }
 };
 
@@ -150,24 +113,15 @@ struct Step_info_nce_backward_0_grad_each {
   int64_t N;
 
   OPGEN_DEVICE void compute(opmath_t* grad_each) const {
-    *grad_each = near::div(grad_output.load_or_zero(), static_cast<opmath_t>(N));
+    *grad_each = near::div(grad_output.load_or(0), static_cast<opmath_t>(N));
+  }
+  template <typename Points>
+  OPGEN_DEVICE auto map(const Points& points) const {
+    return points(*this, rt::out(grad_each));
   }
   OPGEN_DEVICE void point(int64_t point) const {
     const int64_t i_2 = point;
-    opmath_t grad_each_value;
-    compute(&grad_each_value);
-    grad_each.store(grad_each_value, i_2);
-  }
-  template <int V, typename At>
-  OPGEN_DEVICE void flat(const At& first) const {
-    rt::Values<opmath_t, V> grad_each_pack;
-    OPGEN_UNROLL
-    for (int i = 0; i < V; ++i) {
-      opmath_t grad_each_value;
-      compute(&grad_each_value);
-      grad_each_pack.set(i, grad_each_value);
-    }
-    rt::store_pack(grad_each, first, grad_each_pack);
+    rt::map_point(*this, i_2);
   }
 };
 
@@ -267,7 +221,7 @@ struct Step_info_nce_backward_1_grad_key {
   OPGEN_DEVICE void point(int64_t point) const {
     const int64_t i_2 = point;
     opmath_t* lost_row = lost + point * (d_size.size + d_size.size);
-    const opmath_t grad_output_value = grad_output.load_or_zero();
+    const opmath_t grad_output_value = grad_output.load_or(0);
     const opmath_t negative = -grad_output_value;
     const opmath_t logsumexp_j_value = logsumexp_j.load(i_2);
     const bool mask = logsumexp_j_value == -rt::inf<opmath_t>();
@@ -342,7 +296,7 @@ struct Step_info_nce_backward_2_grad_key {
   OPGEN_DEVICE void point(int64_t point) const {
     const int64_t i_2 = point;
     opmath_t* lost_row = lost + point * (d_size.size + d_size.size);
-    const opmath_t grad_output_value = grad_output.load_or_zero(i_2);
+    const opmath_t grad_output_value = grad_output.load_or(0, i_2);
     const opmath_t negative = -grad_output_value;
     const opmath_t logsumexp_j_value = logsumexp_j.load(i_2);
     const bool mask = logsumexp_j_value == -rt::inf<opmath_t>();
@@ -370,7 +324,7 @@ struct Step_info_nce_backward_2_grad_key {
       const opmath_t exp_value = near::exp(near::div(sum_d.value, temperature) - logsumexp_j_value);
       const opmath_t chosen = mask ? opmath_t(0) : grad_output_value * exp_value;
       const opmath_t total = (j == i_2 ? negative : opmath_t(0)) + chosen;
-      const opmath_t grad_output_value_2 = grad_output.load_or_zero(j);
+      const opmath_t grad_output_value_2 = grad_output.load_or(0, j);
       const opmath_t logsumexp_j_value_2 = logsumexp_j.load(j);
       const opmath_t exp_value_2 = near::exp(near::div(sum_d_2.value, temperature) - logsumexp_j_value_2);
       const opmath_t chosen_2 = i_2 == j ? -grad_output_value_2 : opmath_t(0);
@@ -401,10 +355,9 @@ struct Step_info_nce_backward_2_grad_key {
 extern "C" const OpgenCudaStep info_nce_cuda_steps[] = {
     rt::kernel<Step_info_nce_forward_0_logsumexp_j>(),  // 0
     rt::kernel<Step_info_nce_forward_0_output>(),       // 1
-    rt::kernel<Step_info_nce_forward_1_output>(),       // 2
-    rt::kernel<Step_info_nce_forward_2_output>(),       // 3
-    rt::kernel<Step_info_nce_backward_0_grad_each>(),   // 4
-    rt::kernel<Step_info_nce_backward_0_grad_key>(),    // 5
-    rt::kernel<Step_info_nce_backward_1_grad_key>(),    // 6
-    rt::kernel<Step_info_nce_backward_2_grad_key>(),    // 7
+    rt::kernel<Step_info_nce_forward_2_output>(),       // 2
+    rt::kernel<Step_info_nce_backward_0_grad_each>(),   // 3
+    rt::kernel<Step_info_nce_backward_0_grad_key>(),    // 4
+    rt::kernel<Step_info_nce_backward_1_grad_key>(),    // 5
+    rt::kernel<Step_info_nce_backward_2_grad_key>(),    // 6
 };

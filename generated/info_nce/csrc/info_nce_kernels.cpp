@@ -51,6 +51,7 @@ int forward_0_logsumexp_j(const OpgenCall& call, OpgenHost& host) {
 template <typename opmath_t>
 int forward_0_output(const OpgenCall& call, OpgenHost& host) {
   const auto temperature = static_cast<opmath_t>(call.reals[0]);
+  const auto divisor = static_cast<opmath_t>(call.reals[1]);
   const int64_t N = call.ints[0];
   const rt::Tensor<opmath_t> logsumexp_j(call, 0, 1);
   const rt::Tensor<opmath_t> sum_d(call, 1, 2);
@@ -75,39 +76,7 @@ int forward_0_output(const OpgenCall& call, OpgenHost& host) {
     });
   });
   const opmath_t output_sum = total.output_sum_fold.value();
-  rt::store(output, rt::origin.at[2], output_sum / N);
-  return rt::status(host);
-}
-
-// Reduces everything to one value, in chunks of fixed size and order.
-template <typename opmath_t>
-int forward_1_output(const OpgenCall& call, OpgenHost& host) {
-  const auto temperature = static_cast<opmath_t>(call.reals[0]);
-  const int64_t N = call.ints[0];
-  const rt::Tensor<opmath_t> logsumexp_j(call, 0, 1);
-  const rt::Tensor<opmath_t> sum_d(call, 1, 2);
-  const rt::Tensor<opmath_t> output(call, 2, 0);
-  rt::Loops<3> over_i;
-  over_i.dim(N, {logsumexp_j.stride(0), sum_d.stride(0) + sum_d.stride(1), 0});
-  struct Part {
-    rt::Fold<rt::Sum, opmath_t> output_value_fold;
-    void merge(const Part& other) { output_value_fold.merge(other.output_value_fold); }
-  };
-  Part total;
-  rt::chunked(host, over_i.count, total, [=, &host](int64_t begin, int64_t end, Part& part) {
-    auto& output_value_fold = part.output_value_fold;
-    over_i.runs<rt::block>(begin, end, nullptr, [&](const auto& run) {
-      const rt::Source<opmath_t> logsumexp_j_at(logsumexp_j, run.at[0], run.step[0], run.size);
-      const rt::Source<opmath_t> sum_d_at(sum_d, run.at[1], run.step[1], run.size);
-      rt::lanes<rt::lane_count>(run.size, [&, temperature](int64_t i, int lane) {
-        const auto value = logsumexp_j_at[i] - sum_d_at[i] / temperature;
-        output_value_fold.add(lane, value);
-      });
-      output_value_fold.ran(run.size);
-    });
-  });
-  const opmath_t output_value = total.output_value_fold.value();
-  rt::store(output, rt::origin.at[2], output_value);
+  rt::store(output, rt::origin.at[2], output_sum / divisor);
   return rt::status(host);
 }
 
@@ -566,10 +535,9 @@ int backward_2_grad_key(const OpgenCall& call, OpgenHost& host) {
 OPGEN_STEPS(info_nce) = {
     OPGEN_STEP(forward_0_logsumexp_j),  // 0
     OPGEN_STEP(forward_0_output),       // 1
-    OPGEN_STEP(forward_1_output),       // 2
-    OPGEN_STEP(forward_2_output),       // 3
-    OPGEN_STEP(backward_0_grad_each),   // 4
-    OPGEN_STEP(backward_0_grad_key),    // 5
-    OPGEN_STEP(backward_1_grad_key),    // 6
-    OPGEN_STEP(backward_2_grad_key),    // 7
+    OPGEN_STEP(forward_2_output),       // 2
+    OPGEN_STEP(backward_0_grad_each),   // 3
+    OPGEN_STEP(backward_0_grad_key),    // 4
+    OPGEN_STEP(backward_1_grad_key),    // 5
+    OPGEN_STEP(backward_2_grad_key),    // 6
 };

@@ -13,14 +13,13 @@ using opgen::Element;
 using opgen::Optional;
 using opgen::Tensor;
 
-// bias given
-std::tuple<Tensor, Tensor> int8_linear_forward_0(const Tensor& input, const Tensor& weight, const Tensor& scale,
-                                                 const Optional& bias, bool recorded) {
+std::tuple<Tensor, Tensor> int8_linear_forward(const Tensor& input, const Tensor& weight, const Tensor& scale,
+                                               const Optional& bias, bool recorded) {
   opgen::Call call("int8_linear", OPGEN_CHOOSE_STEPS(int8_linear), 2);
   call.input("input", input, Element::scalar, {opgen::batch, opgen::dim(0, "K")});
   call.input("weight", weight, Element::int64, {opgen::dim(1, "N"), opgen::dim(0, "K")});
   call.input("scale", scale, Element::scalar, {opgen::dim(1, "N")});
-  call.input("bias", bias, Element::scalar, {opgen::dim(1, "N")});
+  call.input("bias", bias, Element::scalar, {opgen::dim(1, "N")}, 0);
   call.begin();
   call.hold();
   call.reserve("sum_k");
@@ -30,30 +29,6 @@ std::tuple<Tensor, Tensor> int8_linear_forward_0(const Tensor& input, const Tens
   const Tensor output = call.result("output", Element::scalar);
   const Tensor sum_k = recorded ? call.result("sum_k", Element::compute) : Tensor();
   return {output, sum_k};
-}
-
-// bias not given
-std::tuple<Tensor, Tensor> int8_linear_forward_1(const Tensor& input, const Tensor& weight, const Tensor& scale,
-                                                 const Optional& bias, bool recorded) {
-  opgen::Call call("int8_linear", OPGEN_CHOOSE_STEPS(int8_linear), 2);
-  call.input("input", input, Element::scalar, {opgen::batch, opgen::dim(0, "K")});
-  call.input("weight", weight, Element::int64, {opgen::dim(1, "N"), opgen::dim(0, "K")});
-  call.input("scale", scale, Element::scalar, {opgen::dim(1, "N")});
-  call.begin();
-  call.hold();
-  call.reserve("sum_k");
-  call.allocate("output", Element::scalar, {opgen::batch, opgen::dim(1, "N")});
-  call.set("sum_k", call.rows_by_rows("input", "weight", nullptr, Element::compute));
-  call.run(1, {2, 3, 4}, {call.size(1)});
-  const Tensor output = call.result("output", Element::scalar);
-  const Tensor sum_k = recorded ? call.result("sum_k", Element::compute) : Tensor();
-  return {output, sum_k};
-}
-
-std::tuple<Tensor, Tensor> int8_linear_forward(const Tensor& input, const Tensor& weight, const Tensor& scale,
-                                               const Optional& bias, bool recorded) {
-  if (bias.has_value()) return int8_linear_forward_0(input, weight, scale, bias, recorded);
-  return int8_linear_forward_1(input, weight, scale, bias, recorded);
 }
 
 std::tuple<Tensor, Tensor, Tensor> int8_linear_backward(const Tensor& grad_output, const Tensor& input,
@@ -71,9 +46,9 @@ std::tuple<Tensor, Tensor, Tensor> int8_linear_backward(const Tensor& grad_outpu
   call.reserve("grad_input");
   call.allocate("grad_scale", Element::scalar, {opgen::dim(1, "N")}, mask[2] || mask[3], mask[2]);
   call.allocate("grad_bias", Element::scalar, {opgen::dim(1, "N")}, mask[2] || mask[3], mask[3]);
-  if (mask[0]) call.run(2, {0, 3, 5}, {call.size(1)});
+  if (mask[0]) call.run(1, {0, 3, 5}, {call.size(1)});
   if (mask[0]) call.set("grad_input", call.contract("...a,ab->...b", "grad_sum_k", "weight", Element::compute));
-  if (mask[2] || mask[3]) call.run(3, {0, 4, 7, 8}, {call.size(1)});
+  if (mask[2] || mask[3]) call.run(2, {0, 4, 7, 8}, {call.size(1)});
   const Tensor grad_input = call.result("grad_input", Element::scalar, 0, "input");
   const Tensor grad_scale = mask[2] ? call.result("grad_scale", Element::scalar) : Tensor();
   const Tensor grad_bias = mask[3] ? call.result("grad_bias", Element::scalar) : Tensor();

@@ -5,7 +5,7 @@
 
 // one value per point, nothing shared between points
 template <typename scalar_t, int rank>
-struct Step_int8_linear_forward_0_output {
+struct Step_int8_linear_forward_output {
   using opmath_t = rt::math_t<scalar_t>;
   static constexpr rt::Lines launch = {rt::count(rt::elements(), rt::integer(0)), rt::count(rt::integer(0))};
   static constexpr auto fields = rt::fields(rt::tensor(0, 1, -1, 0), rt::tensor(2, 1, -1, 0), rt::tensor(1, 2, 0, 1),
@@ -23,34 +23,9 @@ struct Step_int8_linear_forward_0_output {
     const rt::Place<rank> place = batch.place(rest);
     const auto scale_line = rt::read_line<V, 0>(scale, n);
     const auto sum_k_line = rt::read_line<V, 1>(sum_k, place, n);
-    const auto bias_line = rt::read_line<V, 0>(bias, n);
+    const auto bias_line = rt::read_line_or<V, 0, 0>(bias, n);
     auto output_line = rt::write_line<V, 1>(output, place, n);
     rt::lanes<V>([&](int at) { output_line.set(at, scale_line[at] * sum_k_line[at] + bias_line[at]); });
-  }
-};
-
-// one value per point, nothing shared between points
-template <typename scalar_t, int rank>
-struct Step_int8_linear_forward_1_output {
-  using opmath_t = rt::math_t<scalar_t>;
-  static constexpr rt::Lines launch = {rt::count(rt::elements(), rt::integer(0)), rt::count(rt::integer(0))};
-  static constexpr auto fields = rt::fields(rt::tensor(0, 1, -1, 0), rt::tensor(1, 2, 0, 1), rt::tensor(2, 2, 0, 1),
-                                            rt::in_vectors(rt::integer(0)), rt::batch());
-  rt::Tensor<const scalar_t, rank> scale;
-  rt::Tensor<const opmath_t, rank> sum_k;
-  rt::Tensor<scalar_t, rank> output;
-  rt::Divider<rank> n_vectors;
-  rt::Batch<rank> batch;
-
-  template <int V>
-  OPGEN_DEVICE void point(int64_t point) const {
-    int64_t rest = point;
-    const int64_t n = rt::split_first<V>(&rest, n_vectors);
-    const rt::Place<rank> place = batch.place(rest);
-    const auto scale_line = rt::read_line<V, 0>(scale, n);
-    const auto sum_k_line = rt::read_line<V, 1>(sum_k, place, n);
-    auto output_line = rt::write_line<V, 1>(output, place, n);
-    rt::lanes<V>([&](int at) { output_line.set(at, scale_line[at] * sum_k_line[at]); });
   }
 };
 
@@ -71,7 +46,7 @@ struct Step_int8_linear_backward_grad_sum_k {
     int64_t rest = point;
     const int64_t n = rt::split_first<V>(&rest, n_vectors);
     const rt::Place<rank> place = batch.place(rest);
-    const auto grad_output_line = rt::read_line_or_zero<V, 1>(grad_output, place, n);
+    const auto grad_output_line = rt::read_line_or<V, 1, 0>(grad_output, place, n);
     const auto scale_line = rt::read_line<V, 0>(scale, n);
     auto grad_sum_k_line = rt::write_line<V, 1>(grad_sum_k, place, n);
     rt::lanes<V>([&](int at) { grad_sum_k_line.set(at, grad_output_line[at] * scale_line[at]); });
@@ -111,7 +86,7 @@ struct Step_int8_linear_backward_grad_bias {
   OPGEN_DEVICE void fold(int64_t point, int64_t inner, Folds* folds) const {
     const int64_t n = point;
     const rt::Place<rank> place = batch.place(inner);
-    const auto grad_output_line = rt::read_line_or_zero<V, 1>(grad_output, place, n);
+    const auto grad_output_line = rt::read_line_or<V, 1, 0>(grad_output, place, n);
     const auto sum_k_line = rt::read_line<V, 1>(sum_k, place, n);
     rt::lanes<V>([&](int at) {
       const opmath_t grad_output_value = grad_output_line[at];
@@ -129,8 +104,7 @@ struct Step_int8_linear_backward_grad_bias {
 };
 
 extern "C" const OpgenCudaStep int8_linear_cuda_steps[] = {
-    rt::kernel<Step_int8_linear_forward_0_output>(),     // 0
-    rt::kernel<Step_int8_linear_forward_1_output>(),     // 1
-    rt::kernel<Step_int8_linear_backward_grad_sum_k>(),  // 2
-    rt::kernel<Step_int8_linear_backward_grad_bias>(),   // 3
+    rt::kernel<Step_int8_linear_forward_output>(),       // 0
+    rt::kernel<Step_int8_linear_backward_grad_sum_k>(),  // 1
+    rt::kernel<Step_int8_linear_backward_grad_bias>(),   // 2
 };

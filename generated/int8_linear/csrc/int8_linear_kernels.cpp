@@ -7,7 +7,7 @@ namespace {
 
 // One value per point, nothing shared between points.
 template <typename opmath_t>
-int forward_0_output(const OpgenCall& call, OpgenHost& host) {
+int forward_output(const OpgenCall& call, OpgenHost& host) {
   const int64_t N = call.ints[0];
   const rt::Tensor<opmath_t> scale(call, 0, 1);
   const rt::Tensor<opmath_t> sum_k(call, 1, 2, 0);
@@ -18,37 +18,14 @@ int forward_0_output(const OpgenCall& call, OpgenHost& host) {
   outer.dim(N, {scale.stride(0), sum_k.stride(1), bias.stride(0), output.stride(1)});
   outer.arrange();
   rt::parallel(host, outer.count, 1, [=, &host](int64_t begin, int64_t end) {
+    const rt::Still<opmath_t> bias_still(bias);
     rt::Held<opmath_t> scale_held;
-    rt::Held<opmath_t> bias_held;
     outer.runs<rt::block>(begin, end, nullptr, [&](const auto& run) {
       const rt::Steady<opmath_t> scale_at(scale_held, scale, run.at[0], run.step[0], run.size);
       const rt::Source<opmath_t> sum_k_at(sum_k, run.at[1], run.step[1], run.size);
-      const rt::Steady<opmath_t> bias_at(bias_held, bias, run.at[2], run.step[2], run.size);
+      const rt::Source<opmath_t> bias_at(bias_still, bias, run.at[2], run.step[2], run.size);
       rt::Sink<opmath_t> output_out(output, run.at[3], run.step[3], run.size);
       rt::each(run.size, [&](int64_t i) { output_out.set(i, scale_at[i] * sum_k_at[i] + bias_at[i]); });
-    });
-  });
-  return rt::status(host);
-}
-
-// One value per point, nothing shared between points.
-template <typename opmath_t>
-int forward_1_output(const OpgenCall& call, OpgenHost& host) {
-  const int64_t N = call.ints[0];
-  const rt::Tensor<opmath_t> scale(call, 0, 1);
-  const rt::Tensor<opmath_t> sum_k(call, 1, 2, 0);
-  const rt::Tensor<opmath_t> output(call, 2, 2, 0);
-  rt::Loops<3> outer;
-  outer.batch(call, nullptr, &sum_k, &output);
-  outer.dim(N, {scale.stride(0), sum_k.stride(1), output.stride(1)});
-  outer.arrange();
-  rt::parallel(host, outer.count, 1, [=, &host](int64_t begin, int64_t end) {
-    rt::Held<opmath_t> scale_held;
-    outer.runs<rt::block>(begin, end, nullptr, [&](const auto& run) {
-      const rt::Steady<opmath_t> scale_at(scale_held, scale, run.at[0], run.step[0], run.size);
-      const rt::Source<opmath_t> sum_k_at(sum_k, run.at[1], run.step[1], run.size);
-      rt::Sink<opmath_t> output_out(output, run.at[2], run.step[2], run.size);
-      rt::each(run.size, [&](int64_t i) { output_out.set(i, scale_at[i] * sum_k_at[i]); });
     });
   });
   return rt::status(host);
@@ -120,8 +97,7 @@ int backward_grad_bias(const OpgenCall& call, OpgenHost& host) {
 }  // namespace
 
 OPGEN_STEPS(int8_linear) = {
-    OPGEN_STEP(forward_0_output),     // 0
-    OPGEN_STEP(forward_1_output),     // 1
-    OPGEN_STEP(backward_grad_sum_k),  // 2
-    OPGEN_STEP(backward_grad_bias),   // 3
+    OPGEN_STEP(forward_output),       // 0
+    OPGEN_STEP(backward_grad_sum_k),  // 1
+    OPGEN_STEP(backward_grad_bias),   // 2
 };

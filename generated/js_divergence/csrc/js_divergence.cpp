@@ -27,7 +27,7 @@ Tensor js_divergence_forward_0(const Tensor& log_p, const Tensor& log_q, const s
   call.allocate("sum_k", Element::compute, {opgen::batch});
   call.allocate("output", Element::scalar, {});
   call.run(0, {0, 1, 2}, {call.size(0)});
-  call.run(1, {2, 3});
+  call.run(1, {2, 3}, {}, {static_cast<double>(call.batch_count())});
   return call.result("output", Element::scalar);
 }
 
@@ -41,7 +41,7 @@ Tensor js_divergence_forward_1(const Tensor& log_p, const Tensor& log_q, const s
   call.allocate("sum_k", Element::compute, {opgen::batch});
   call.allocate("output", Element::scalar, {});
   call.run(0, {0, 1, 2}, {call.size(0)});
-  call.run(2, {2, 3});
+  call.run(1, {2, 3}, {}, {1});
   return call.result("output", Element::scalar);
 }
 
@@ -53,7 +53,7 @@ Tensor js_divergence_forward_2(const Tensor& log_p, const Tensor& log_q, const s
   call.begin();
   call.hold();
   call.allocate("output", Element::scalar, {opgen::batch});
-  call.run(3, {0, 1, 2}, {call.size(0)});
+  call.run(2, {0, 1, 2}, {call.size(0)});
   return call.result("output", Element::scalar);
 }
 
@@ -74,7 +74,7 @@ std::tuple<Tensor, Tensor> js_divergence_backward_0(const Tensor& grad_output, c
   call.hold();
   call.allocate_stored("grad_log_p", Element::scalar, {opgen::batch, opgen::dim(0, "K")}, mask[0] || mask[1], mask[0]);
   call.allocate_stored("grad_log_q", Element::scalar, {opgen::batch, opgen::dim(0, "K")}, mask[0] || mask[1], mask[1]);
-  if (mask[0] || mask[1]) call.run(4, {1, 0, 2, 3, 4}, {call.size(0)});
+  if (mask[0] || mask[1]) call.run(3, {1, 0, 2, 3, 4}, {call.size(0)}, {static_cast<double>(call.batch_count())});
   const Tensor grad_log_p = mask[0] ? call.result("grad_log_p", Element::scalar, 0, "log_p") : Tensor();
   const Tensor grad_log_q = mask[1] ? call.result("grad_log_q", Element::scalar, 0, "log_q") : Tensor();
   return {grad_log_p, grad_log_q};
@@ -91,7 +91,7 @@ std::tuple<Tensor, Tensor> js_divergence_backward_1(const Tensor& grad_output, c
   call.hold();
   call.allocate_stored("grad_log_p", Element::scalar, {opgen::batch, opgen::dim(0, "K")}, mask[0] || mask[1], mask[0]);
   call.allocate_stored("grad_log_q", Element::scalar, {opgen::batch, opgen::dim(0, "K")}, mask[0] || mask[1], mask[1]);
-  if (mask[0] || mask[1]) call.run(5, {1, 0, 2, 3, 4}, {call.size(0)});
+  if (mask[0] || mask[1]) call.run(3, {1, 0, 2, 3, 4}, {call.size(0)}, {1});
   const Tensor grad_log_p = mask[0] ? call.result("grad_log_p", Element::scalar, 0, "log_p") : Tensor();
   const Tensor grad_log_q = mask[1] ? call.result("grad_log_q", Element::scalar, 0, "log_q") : Tensor();
   return {grad_log_p, grad_log_q};
@@ -108,7 +108,7 @@ std::tuple<Tensor, Tensor> js_divergence_backward_2(const Tensor& grad_output, c
   call.hold();
   call.allocate("grad_log_p", Element::scalar, {opgen::batch, opgen::dim(0, "K")}, mask[0] || mask[1], mask[0]);
   call.allocate("grad_log_q", Element::scalar, {opgen::batch, opgen::dim(0, "K")}, mask[0] || mask[1], mask[1]);
-  if (mask[0] || mask[1]) call.run(6, {1, 0, 2, 3, 4}, {call.size(0)});
+  if (mask[0] || mask[1]) call.run(4, {1, 0, 2, 3, 4}, {call.size(0)});
   const Tensor grad_log_p = mask[0] ? call.result("grad_log_p", Element::scalar, 0, "log_p") : Tensor();
   const Tensor grad_log_q = mask[1] ? call.result("grad_log_q", Element::scalar, 0, "log_q") : Tensor();
   return {grad_log_p, grad_log_q};

@@ -47,66 +47,28 @@ struct Step_js_divergence_forward_0_output {
   using opmath_t = rt::math_t<scalar_t>;
   using near = rt::Near<scalar_t>;
   static constexpr rt::Whole<sizeof(scalar_t)> launch = {{rt::count(), rt::count(rt::elements())}};
-  static constexpr auto fields = rt::fields(rt::tensor(0, 1, 0), rt::tensor(1, 0, -1), rt::batch());
+  static constexpr auto fields = rt::fields(rt::tensor(0, 1, 0), rt::tensor(1, 0, -1), rt::batch(), rt::real(0));
   rt::Tensor<const opmath_t, rank> sum_k;
   rt::Tensor<scalar_t, rank> output;
   rt::Batch<rank> batch;
+  opmath_t divisor;
 
-  struct Folds {
-    rt::Sum<opmath_t> output_sum_fold;
-    OPGEN_DEVICE void merge(const Folds& other) { output_sum_fold.merge(other.output_sum_fold); }
-    OPGEN_DEVICE void settle() { output_sum_fold.settle(); }
-    OPGEN_DEVICE void finish() { output_sum_fold.finish(); }
-  };
+  using Folds = rt::Sum<opmath_t>;
   OPGEN_DEVICE void fold(int64_t /* point */, int64_t inner, Folds* folds) const {
     const rt::Place<rank> place = batch.place(inner);
-    folds->output_sum_fold.add(sum_k.load(place) / 2);
+    folds[0].add(sum_k.load(place) / 2);
   }
   template <int V>
   OPGEN_DEVICE void flat(int64_t first, Folds* folds) const {
     const auto sum_k_pack = rt::load_pack<V>(sum_k, first);
     OPGEN_UNROLL
     for (int i = 0; i < V; ++i) {
-      folds->output_sum_fold.add(sum_k_pack.get(i) / 2);
+      folds[0].add(sum_k_pack.get(i) / 2);
     }
   }
   OPGEN_DEVICE void finish(int64_t /* point */, const Folds& folds) const {
-    const opmath_t output_sum = folds.output_sum_fold.value;
-    output.store(near::div(output_sum, static_cast<opmath_t>(batch.count)));
-  }
-};
-
-// reduces everything to one value, in chunks of fixed size and order
-template <typename scalar_t, int rank>
-struct Step_js_divergence_forward_1_output {
-  using opmath_t = rt::math_t<scalar_t>;
-  static constexpr rt::Whole<sizeof(scalar_t)> launch = {{rt::count(), rt::count(rt::elements())}};
-  static constexpr auto fields = rt::fields(rt::tensor(0, 1, 0), rt::tensor(1, 0, -1), rt::batch());
-  rt::Tensor<const opmath_t, rank> sum_k;
-  rt::Tensor<scalar_t, rank> output;
-  rt::Batch<rank> batch;
-
-  struct Folds {
-    rt::Sum<opmath_t> output_value_fold;
-    OPGEN_DEVICE void merge(const Folds& other) { output_value_fold.merge(other.output_value_fold); }
-    OPGEN_DEVICE void settle() { output_value_fold.settle(); }
-    OPGEN_DEVICE void finish() { output_value_fold.finish(); }
-  };
-  OPGEN_DEVICE void fold(int64_t /* point */, int64_t inner, Folds* folds) const {
-    const rt::Place<rank> place = batch.place(inner);
-    folds->output_value_fold.add(sum_k.load(place) / 2);
-  }
-  template <int V>
-  OPGEN_DEVICE void flat(int64_t first, Folds* folds) const {
-    const auto sum_k_pack = rt::load_pack<V>(sum_k, first);
-    OPGEN_UNROLL
-    for (int i = 0; i < V; ++i) {
-      folds->output_value_fold.add(sum_k_pack.get(i) / 2);
-    }
-  }
-  OPGEN_DEVICE void finish(int64_t /* point */, const Folds& folds) const {
-    const opmath_t output_value = folds.output_value_fold.value;
-    output.store(output_value);
+    const opmath_t output_sum = folds.value;
+    output.store(near::div(output_sum, divisor));
   }
 };
 
@@ -154,79 +116,12 @@ struct Step_js_divergence_backward_0_grad_log_q {
   using opmath_t = rt::math_t<scalar_t>;
   using near = rt::Near<scalar_t>;
   static constexpr rt::Flat<sizeof(scalar_t)> launch = {{rt::count(rt::elements(), rt::integer(0))}};
-  static constexpr auto fields = rt::fields(rt::tensor(0, 2, 0), rt::tensor(2, 2, 0), rt::tensor(1, 0, -1),
-                                            rt::tensor(3, 2, 0), rt::tensor(4, 2, 0), rt::batch(), rt::integer(0));
+  static constexpr auto fields =
+      rt::fields(rt::tensor(0, 2, 0), rt::tensor(2, 2, 0), rt::tensor(1, 0, -1), rt::tensor(3, 2, 0),
+                 rt::tensor(4, 2, 0), rt::real(0), rt::integer(0), rt::batch());
   rt::Tensor<const scalar_t, rank> log_p, log_q, grad_output;
   rt::Tensor<scalar_t, rank> grad_log_p, grad_log_q;
-  rt::Batch<rank> batch;
-  rt::Divider<rank> k_size;
-
-  OPGEN_DEVICE void compute(opmath_t log_p, opmath_t log_q, opmath_t* grad_log_p, opmath_t* grad_log_q) const {
-    const opmath_t log_p_value = log_p;
-    const opmath_t exp_log_p = near::exp(log_p_value);
-    const bool mask = exp_log_p == 0;
-    const opmath_t scaled_grad = opmath_t(0.5) * grad_output.load_or_zero();
-    const opmath_t grad_q_term = near::div(scaled_grad, static_cast<opmath_t>(batch.count));
-    const opmath_t log_q_value = log_q;
-    const opmath_t m = rt::logaddexp(log_p_value, log_q_value) - rt::log(opmath_t(2));
-    const bool mask_2 = log_p_value == -rt::inf<opmath_t>() && log_q_value == -rt::inf<opmath_t>();
-    const opmath_t exp_log_q = near::exp(log_q_value);
-    const bool mask_3 = exp_log_q == 0;
-    const opmath_t chosen = mask_3 ? opmath_t(0) : -(grad_q_term * exp_log_q);
-    const opmath_t grad_m = chosen + (mask ? opmath_t(0) : -(grad_q_term * exp_log_p));
-    const opmath_t chosen_2 = mask ? opmath_t(0) : grad_q_term * (exp_log_p * (log_p_value - m) + exp_log_p);
-    *grad_log_p = chosen_2 + (mask_2 ? opmath_t(0) : grad_m * near::sigmoid(log_p_value - log_q_value));
-    const opmath_t scaled_grad_2 = grad_q_term * (exp_log_q * (log_q_value - m) + exp_log_q);
-    const opmath_t chosen_3 = mask_3 ? opmath_t(0) : scaled_grad_2;
-    *grad_log_q = chosen_3 + (mask_2 ? opmath_t(0) : grad_m * near::sigmoid(log_q_value - log_p_value));
-  }
-  OPGEN_DEVICE void point(int64_t point) const {
-    int64_t rest = point;
-    const int64_t k = rt::split(&rest, k_size);
-    const rt::Place<rank> place = batch.place(rest);
-    opmath_t grad_log_p_value;
-    opmath_t grad_log_q_value;
-    compute(log_p.load(place, k), log_q.load(place, k), &grad_log_p_value, &grad_log_q_value);
-    if (grad_log_p.given()) grad_log_p.store(grad_log_p_value, place, k);
-    if (grad_log_q.given()) grad_log_q.store(grad_log_q_value, place, k);
-  }
-  template <int V, bool all, typename At>
-  OPGEN_DEVICE void flat_of(const At& first) const {
-    const auto log_p_pack = rt::load_pack<V>(log_p, first);
-    const auto log_q_pack = rt::load_pack<V>(log_q, first);
-    rt::Values<scalar_t, V> grad_log_p_pack;
-    rt::Values<scalar_t, V> grad_log_q_pack;
-    OPGEN_UNROLL
-    for (int i = 0; i < V; ++i) {
-      opmath_t grad_log_p_value;
-      opmath_t grad_log_q_value;
-      compute(log_p_pack.get(i), log_q_pack.get(i), &grad_log_p_value, &grad_log_q_value);
-      grad_log_p_pack.set(i, grad_log_p_value);
-      grad_log_q_pack.set(i, grad_log_q_value);
-    }
-    if (all || grad_log_p.given()) rt::store_pack(grad_log_p, first, grad_log_p_pack);
-    if (all || grad_log_q.given()) rt::store_pack(grad_log_q, first, grad_log_q_pack);
-  }
-  template <int V, typename At>
-  OPGEN_DEVICE void flat(const At& first) const {
-    if (rt::given(grad_log_p, grad_log_q)) {
-      flat_of<V, true>(first);
-    } else {
-      flat_of<V, false>(first);
-    }
-  }
-};
-
-// one value per point, nothing shared between points
-template <typename scalar_t, int rank>
-struct Step_js_divergence_backward_1_grad_log_q {
-  using opmath_t = rt::math_t<scalar_t>;
-  using near = rt::Near<scalar_t>;
-  static constexpr rt::Flat<sizeof(scalar_t)> launch = {{rt::count(rt::elements(), rt::integer(0))}};
-  static constexpr auto fields = rt::fields(rt::tensor(0, 2, 0), rt::tensor(2, 2, 0), rt::tensor(1, 0, -1),
-                                            rt::tensor(3, 2, 0), rt::tensor(4, 2, 0), rt::integer(0), rt::batch());
-  rt::Tensor<const scalar_t, rank> log_p, log_q, grad_output;
-  rt::Tensor<scalar_t, rank> grad_log_p, grad_log_q;
+  opmath_t divisor;
   rt::Divider<rank> k_size;
   rt::Batch<rank> batch;
 
@@ -234,7 +129,7 @@ struct Step_js_divergence_backward_1_grad_log_q {
     const opmath_t log_p_value = log_p;
     const opmath_t exp_log_p = near::exp(log_p_value);
     const bool mask = exp_log_p == 0;
-    const opmath_t grad_q_term = opmath_t(0.5) * grad_output.load_or_zero();
+    const opmath_t grad_q_term = near::div(opmath_t(0.5) * grad_output.load_or(0), divisor);
     const opmath_t log_q_value = log_q;
     const opmath_t m = rt::logaddexp(log_p_value, log_q_value) - rt::log(opmath_t(2));
     const bool mask_2 = log_p_value == -rt::inf<opmath_t>() && log_q_value == -rt::inf<opmath_t>();
@@ -248,40 +143,15 @@ struct Step_js_divergence_backward_1_grad_log_q {
     const opmath_t chosen_3 = mask_3 ? opmath_t(0) : scaled_grad;
     *grad_log_q = chosen_3 + (mask_2 ? opmath_t(0) : grad_m * near::sigmoid(log_q_value - log_p_value));
   }
+  template <typename Points>
+  OPGEN_DEVICE auto map(const Points& points) const {
+    return points(*this, rt::in(log_p), rt::in(log_q), rt::spare_out(grad_log_p), rt::spare_out(grad_log_q));
+  }
   OPGEN_DEVICE void point(int64_t point) const {
     int64_t rest = point;
     const int64_t k = rt::split(&rest, k_size);
     const rt::Place<rank> place = batch.place(rest);
-    opmath_t grad_log_p_value;
-    opmath_t grad_log_q_value;
-    compute(log_p.load(place, k), log_q.load(place, k), &grad_log_p_value, &grad_log_q_value);
-    if (grad_log_p.given()) grad_log_p.store(grad_log_p_value, place, k);
-    if (grad_log_q.given()) grad_log_q.store(grad_log_q_value, place, k);
-  }
-  template <int V, bool all, typename At>
-  OPGEN_DEVICE void flat_of(const At& first) const {
-    const auto log_p_pack = rt::load_pack<V>(log_p, first);
-    const auto log_q_pack = rt::load_pack<V>(log_q, first);
-    rt::Values<scalar_t, V> grad_log_p_pack;
-    rt::Values<scalar_t, V> grad_log_q_pack;
-    OPGEN_UNROLL
-    for (int i = 0; i < V; ++i) {
-      opmath_t grad_log_p_value;
-      opmath_t grad_log_q_value;
-      compute(log_p_pack.get(i), log_q_pack.get(i), &grad_log_p_value, &grad_log_q_value);
-      grad_log_p_pack.set(i, grad_log_p_value);
-      grad_log_q_pack.set(i, grad_log_q_value);
-    }
-    if (all || grad_log_p.given()) rt::store_pack(grad_log_p, first, grad_log_p_pack);
-    if (all || grad_log_q.given()) rt::store_pack(grad_log_q, first, grad_log_q_pack);
-  }
-  template <int V, typename At>
-  OPGEN_DEVICE void flat(const At& first) const {
-    if (rt::given(grad_log_p, grad_log_q)) {
-      flat_of<V, true>(first);
-    } else {
-      flat_of<V, false>(first);
-    }
+    rt::map_point(*this, place, k);
   }
 };
 
@@ -312,7 +182,7 @@ struct Step_js_divergence_backward_2_grad_log_q {
       const opmath_t log_p_value = log_p_line[at];
       const opmath_t exp_log_p = near::exp(log_p_value);
       const bool mask = exp_log_p == 0;
-      const opmath_t grad_q_term = opmath_t(0.5) * grad_output.load_or_zero(place);
+      const opmath_t grad_q_term = opmath_t(0.5) * grad_output.load_or(0, place);
       const opmath_t log_q_value = log_q_line[at];
       const opmath_t m = rt::logaddexp(log_p_value, log_q_value) - rt::log(opmath_t(2));
       const bool mask_2 = log_p_value == -rt::inf<opmath_t>() && log_q_value == -rt::inf<opmath_t>();
@@ -335,9 +205,7 @@ struct Step_js_divergence_backward_2_grad_log_q {
 extern "C" const OpgenCudaStep js_divergence_cuda_steps[] = {
     rt::kernel<Step_js_divergence_forward_0_sum_k>(),        // 0
     rt::kernel<Step_js_divergence_forward_0_output>(),       // 1
-    rt::kernel<Step_js_divergence_forward_1_output>(),       // 2
-    rt::kernel<Step_js_divergence_forward_2_output>(),       // 3
-    rt::kernel<Step_js_divergence_backward_0_grad_log_q>(),  // 4
-    rt::kernel<Step_js_divergence_backward_1_grad_log_q>(),  // 5
-    rt::kernel<Step_js_divergence_backward_2_grad_log_q>(),  // 6
+    rt::kernel<Step_js_divergence_forward_2_output>(),       // 2
+    rt::kernel<Step_js_divergence_backward_0_grad_log_q>(),  // 3
+    rt::kernel<Step_js_divergence_backward_2_grad_log_q>(),  // 4
 };

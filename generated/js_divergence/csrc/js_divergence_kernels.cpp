@@ -44,7 +44,7 @@ int forward_0_sum_k(const OpgenCall& call, OpgenHost& host) {
 // Reduces everything to one value, in chunks of fixed size and order.
 template <typename opmath_t>
 int forward_0_output(const OpgenCall& call, OpgenHost& host) {
-  const int64_t elements = rt::batch_count(call);
+  const auto divisor = static_cast<opmath_t>(call.reals[0]);
   const rt::Tensor<opmath_t> sum_k(call, 0, 1, 0);
   const rt::Tensor<opmath_t> output(call, 1, 0);
   rt::Loops<2> over_batch;
@@ -63,32 +63,7 @@ int forward_0_output(const OpgenCall& call, OpgenHost& host) {
     });
   });
   const opmath_t output_sum = total.output_sum_fold.value();
-  rt::store(output, rt::origin.at[1], output_sum / elements);
-  return rt::status(host);
-}
-
-// Reduces everything to one value, in chunks of fixed size and order.
-template <typename opmath_t>
-int forward_1_output(const OpgenCall& call, OpgenHost& host) {
-  const rt::Tensor<opmath_t> sum_k(call, 0, 1, 0);
-  const rt::Tensor<opmath_t> output(call, 1, 0);
-  rt::Loops<2> over_batch;
-  over_batch.batch(call, &sum_k, nullptr);
-  struct Part {
-    rt::Fold<rt::Sum, opmath_t> output_value_fold;
-    void merge(const Part& other) { output_value_fold.merge(other.output_value_fold); }
-  };
-  Part total;
-  rt::chunked(host, over_batch.count, total, [=, &host](int64_t begin, int64_t end, Part& part) {
-    auto& output_value_fold = part.output_value_fold;
-    over_batch.runs<rt::block>(begin, end, nullptr, [&](const auto& run) {
-      const rt::Source<opmath_t> sum_k_at(sum_k, run.at[0], run.step[0], run.size);
-      rt::lanes<rt::lane_count>(run.size, [&](int64_t i, int lane) { output_value_fold.add(lane, sum_k_at[i] / 2); });
-      output_value_fold.ran(run.size);
-    });
-  });
-  const opmath_t output_value = total.output_value_fold.value();
-  rt::store(output, rt::origin.at[1], output_value);
+  rt::store(output, rt::origin.at[1], output_sum / divisor);
   return rt::status(host);
 }
 
@@ -131,7 +106,7 @@ int forward_2_output(const OpgenCall& call, OpgenHost& host) {
 // One value per point, nothing shared between points.
 template <typename opmath_t>
 int backward_0_grad_log_q(const OpgenCall& call, OpgenHost& host) {
-  const int64_t elements = rt::batch_count(call);
+  const auto divisor = static_cast<opmath_t>(call.reals[0]);
   const int64_t K = call.ints[0];
   const rt::Tensor<opmath_t> log_p(call, 0, 2, 0);
   const rt::Tensor<opmath_t> grad_output(call, 1, 0);
@@ -149,56 +124,11 @@ int backward_0_grad_log_q(const OpgenCall& call, OpgenHost& host) {
       const rt::Source<opmath_t> log_q_at(log_q, run.at[2], run.step[2], run.size);
       rt::Sink<opmath_t> grad_log_p_out(grad_log_p, run.at[3], run.step[3], run.size);
       rt::Sink<opmath_t> grad_log_q_out(grad_log_q, run.at[4], run.step[4], run.size);
-      rt::each(run.size, [&](int64_t i) {
+      rt::each(run.size, [&, divisor](int64_t i) {
         const opmath_t log_p_value = log_p_at[i];
         const opmath_t exp_log_p = rt::exp(log_p_value);
         const bool mask = exp_log_p == 0;
-        const opmath_t grad_q_term = opmath_t(0.5) * grad_output_at / elements;
-        const opmath_t log_q_value = log_q_at[i];
-        const opmath_t m = rt::logaddexp(log_p_value, log_q_value) - rt::log(opmath_t(2));
-        const bool mask_2 = log_p_value == -rt::inf<opmath_t>() && log_q_value == -rt::inf<opmath_t>();
-        const opmath_t exp_log_q = rt::exp(log_q_value);
-        const bool mask_3 = exp_log_q == 0;
-        const opmath_t chosen = mask_3 ? opmath_t(0) : -(grad_q_term * exp_log_q);
-        const opmath_t grad_m = chosen + (mask ? opmath_t(0) : -(grad_q_term * exp_log_p));
-        const opmath_t chosen_2 = mask ? opmath_t(0) : grad_q_term * (exp_log_p * (log_p_value - m) + exp_log_p);
-        const opmath_t chosen_3 = mask_2 ? opmath_t(0) : grad_m * rt::sigmoid(log_p_value - log_q_value);
-        grad_log_p_out.set(i, chosen_2 + chosen_3);
-        const opmath_t scaled_grad = grad_q_term * (exp_log_q * (log_q_value - m) + exp_log_q);
-        const opmath_t chosen_4 = mask_3 ? opmath_t(0) : scaled_grad;
-        const opmath_t chosen_5 = mask_2 ? opmath_t(0) : grad_m * rt::sigmoid(log_q_value - log_p_value);
-        grad_log_q_out.set(i, chosen_4 + chosen_5);
-      });
-    });
-  });
-  return rt::status(host);
-}
-
-// One value per point, nothing shared between points.
-template <typename opmath_t>
-int backward_1_grad_log_q(const OpgenCall& call, OpgenHost& host) {
-  const int64_t K = call.ints[0];
-  const rt::Tensor<opmath_t> log_p(call, 0, 2, 0);
-  const rt::Tensor<opmath_t> grad_output(call, 1, 0);
-  const rt::Tensor<opmath_t> log_q(call, 2, 2, 0);
-  const rt::Tensor<opmath_t> grad_log_p(call, 3, 2, 0);
-  const rt::Tensor<opmath_t> grad_log_q(call, 4, 2, 0);
-  rt::Loops<5> outer;
-  outer.batch(call, &log_p, nullptr, &log_q, &grad_log_p, &grad_log_q);
-  outer.dim(K, {log_p.stride(1), 0, log_q.stride(1), grad_log_p.stride(1), grad_log_q.stride(1)});
-  outer.arrange();
-  rt::parallel(host, outer.count, 1, [=, &host](int64_t begin, int64_t end) {
-    outer.runs<rt::block>(begin, end, nullptr, [&](const auto& run) {
-      const auto grad_output_at = rt::load(grad_output, run.at[1]);
-      const rt::Source<opmath_t> log_p_at(log_p, run.at[0], run.step[0], run.size);
-      const rt::Source<opmath_t> log_q_at(log_q, run.at[2], run.step[2], run.size);
-      rt::Sink<opmath_t> grad_log_p_out(grad_log_p, run.at[3], run.step[3], run.size);
-      rt::Sink<opmath_t> grad_log_q_out(grad_log_q, run.at[4], run.step[4], run.size);
-      rt::each(run.size, [&](int64_t i) {
-        const opmath_t log_p_value = log_p_at[i];
-        const opmath_t exp_log_p = rt::exp(log_p_value);
-        const bool mask = exp_log_p == 0;
-        const opmath_t grad_q_term = opmath_t(0.5) * grad_output_at;
+        const opmath_t grad_q_term = opmath_t(0.5) * grad_output_at / divisor;
         const opmath_t log_q_value = log_q_at[i];
         const opmath_t m = rt::logaddexp(log_p_value, log_q_value) - rt::log(opmath_t(2));
         const bool mask_2 = log_p_value == -rt::inf<opmath_t>() && log_q_value == -rt::inf<opmath_t>();
@@ -270,9 +200,7 @@ int backward_2_grad_log_q(const OpgenCall& call, OpgenHost& host) {
 OPGEN_STEPS(js_divergence) = {
     OPGEN_STEP(forward_0_sum_k),        // 0
     OPGEN_STEP(forward_0_output),       // 1
-    OPGEN_STEP(forward_1_output),       // 2
-    OPGEN_STEP(forward_2_output),       // 3
-    OPGEN_STEP(backward_0_grad_log_q),  // 4
-    OPGEN_STEP(backward_1_grad_log_q),  // 5
-    OPGEN_STEP(backward_2_grad_log_q),  // 6
+    OPGEN_STEP(forward_2_output),       // 2
+    OPGEN_STEP(backward_0_grad_log_q),  // 3
+    OPGEN_STEP(backward_2_grad_log_q),  // 4
 };

@@ -27,7 +27,7 @@ Tensor kl_div_forward_0(const Tensor& input, const Tensor& target, const std::st
   call.begin();
   call.hold();
   call.allocate("output", Element::scalar, {});
-  call.run(0, {1, 0, 2}, {call.size(0)});
+  call.run(0, {1, 0, 2}, {call.size(0)}, {static_cast<double>(call.size(0) * call.batch_count())});
   return call.result("output", Element::scalar);
 }
 
@@ -39,7 +39,7 @@ Tensor kl_div_forward_1(const Tensor& input, const Tensor& target, const std::st
   call.begin();
   call.hold();
   call.allocate("output", Element::scalar, {});
-  call.run(1, {1, 0, 2}, {call.size(0)});
+  call.run(1, {1, 0, 2}, {call.size(0)}, {static_cast<double>(call.size(0) * call.batch_count())});
   return call.result("output", Element::scalar);
 }
 
@@ -51,7 +51,7 @@ Tensor kl_div_forward_2(const Tensor& input, const Tensor& target, const std::st
   call.begin();
   call.hold();
   call.allocate("output", Element::scalar, {});
-  call.run(2, {1, 0, 2}, {call.size(0)});
+  call.run(0, {1, 0, 2}, {call.size(0)}, {static_cast<double>(call.size(0))});
   return call.result("output", Element::scalar);
 }
 
@@ -63,7 +63,7 @@ Tensor kl_div_forward_3(const Tensor& input, const Tensor& target, const std::st
   call.begin();
   call.hold();
   call.allocate("output", Element::scalar, {});
-  call.run(3, {1, 0, 2}, {call.size(0)});
+  call.run(1, {1, 0, 2}, {call.size(0)}, {static_cast<double>(call.size(0))});
   return call.result("output", Element::scalar);
 }
 
@@ -75,7 +75,7 @@ Tensor kl_div_forward_4(const Tensor& input, const Tensor& target, const std::st
   call.begin();
   call.hold();
   call.allocate("output", Element::scalar, {});
-  call.run(4, {1, 0, 2}, {call.size(0)});
+  call.run(0, {1, 0, 2}, {call.size(0)}, {1});
   return call.result("output", Element::scalar);
 }
 
@@ -87,7 +87,7 @@ Tensor kl_div_forward_5(const Tensor& input, const Tensor& target, const std::st
   call.begin();
   call.hold();
   call.allocate("output", Element::scalar, {});
-  call.run(5, {1, 0, 2}, {call.size(0)});
+  call.run(1, {1, 0, 2}, {call.size(0)}, {1});
   return call.result("output", Element::scalar);
 }
 
@@ -99,7 +99,7 @@ Tensor kl_div_forward_6(const Tensor& input, const Tensor& target, const std::st
   call.begin();
   call.hold();
   call.allocate("output", Element::scalar, {opgen::dim(0, "N"), opgen::batch});
-  call.run(6, {1, 0, 2}, {call.size(0)});
+  call.run(2, {1, 0, 2}, {call.size(0)});
   return call.result("output", Element::scalar);
 }
 
@@ -111,7 +111,7 @@ Tensor kl_div_forward_7(const Tensor& input, const Tensor& target, const std::st
   call.begin();
   call.hold();
   call.allocate("output", Element::scalar, {opgen::dim(0, "N"), opgen::batch});
-  call.run(7, {1, 0, 2}, {call.size(0)});
+  call.run(3, {1, 0, 2}, {call.size(0)});
   return call.result("output", Element::scalar);
 }
 
@@ -138,7 +138,9 @@ std::tuple<Tensor, Tensor> kl_div_backward_0(const Tensor& grad_output, const Te
   call.hold();
   call.allocate_stored("grad_input", Element::scalar, {opgen::dim(0, "N"), opgen::batch}, mask[0] || mask[1], mask[0]);
   call.allocate_stored("grad_target", Element::scalar, {opgen::dim(0, "N"), opgen::batch}, mask[0] || mask[1], mask[1]);
-  if (mask[0] || mask[1]) call.run(8, {2, 0, 3, 1, 4}, {call.size(0)});
+  if (mask[0] || mask[1]) {
+    call.run(4, {2, 0, 3, 1, 4}, {call.size(0)}, {static_cast<double>(call.size(0) * call.batch_count())});
+  }
   const Tensor grad_input = mask[0] ? call.result("grad_input", Element::scalar, 1, "input") : Tensor();
   const Tensor grad_target = mask[1] ? call.result("grad_target", Element::scalar, 1, "target") : Tensor();
   return {grad_input, grad_target};
@@ -156,7 +158,9 @@ std::tuple<Tensor, Tensor> kl_div_backward_1(const Tensor& grad_output, const Te
   call.hold();
   call.allocate_stored("grad_input", Element::scalar, {opgen::dim(0, "N"), opgen::batch}, mask[0] || mask[1], mask[0]);
   call.allocate_stored("grad_target", Element::scalar, {opgen::dim(0, "N"), opgen::batch}, mask[0] || mask[1], mask[1]);
-  if (mask[0] || mask[1]) call.run(9, {0, 2, 3, 1, 4}, {call.size(0)});
+  if (mask[0] || mask[1]) {
+    call.run(5, {0, 2, 3, 1, 4}, {call.size(0)}, {static_cast<double>(call.size(0) * call.batch_count())});
+  }
   const Tensor grad_input = mask[0] ? call.result("grad_input", Element::scalar, 1, "input") : Tensor();
   const Tensor grad_target = mask[1] ? call.result("grad_target", Element::scalar, 1, "target") : Tensor();
   return {grad_input, grad_target};
@@ -174,7 +178,7 @@ std::tuple<Tensor, Tensor> kl_div_backward_2(const Tensor& grad_output, const Te
   call.hold();
   call.allocate_stored("grad_input", Element::scalar, {opgen::dim(0, "N"), opgen::batch}, mask[0] || mask[1], mask[0]);
   call.allocate_stored("grad_target", Element::scalar, {opgen::dim(0, "N"), opgen::batch}, mask[0] || mask[1], mask[1]);
-  if (mask[0] || mask[1]) call.run(10, {2, 0, 3, 1, 4}, {call.size(0)});
+  if (mask[0] || mask[1]) call.run(4, {2, 0, 3, 1, 4}, {call.size(0)}, {static_cast<double>(call.size(0))});
   const Tensor grad_input = mask[0] ? call.result("grad_input", Element::scalar, 1, "input") : Tensor();
   const Tensor grad_target = mask[1] ? call.result("grad_target", Element::scalar, 1, "target") : Tensor();
   return {grad_input, grad_target};
@@ -192,7 +196,7 @@ std::tuple<Tensor, Tensor> kl_div_backward_3(const Tensor& grad_output, const Te
   call.hold();
   call.allocate_stored("grad_input", Element::scalar, {opgen::dim(0, "N"), opgen::batch}, mask[0] || mask[1], mask[0]);
   call.allocate_stored("grad_target", Element::scalar, {opgen::dim(0, "N"), opgen::batch}, mask[0] || mask[1], mask[1]);
-  if (mask[0] || mask[1]) call.run(11, {0, 2, 3, 1, 4}, {call.size(0)});
+  if (mask[0] || mask[1]) call.run(5, {0, 2, 3, 1, 4}, {call.size(0)}, {static_cast<double>(call.size(0))});
   const Tensor grad_input = mask[0] ? call.result("grad_input", Element::scalar, 1, "input") : Tensor();
   const Tensor grad_target = mask[1] ? call.result("grad_target", Element::scalar, 1, "target") : Tensor();
   return {grad_input, grad_target};
@@ -210,7 +214,7 @@ std::tuple<Tensor, Tensor> kl_div_backward_4(const Tensor& grad_output, const Te
   call.hold();
   call.allocate_stored("grad_input", Element::scalar, {opgen::dim(0, "N"), opgen::batch}, mask[0] || mask[1], mask[0]);
   call.allocate_stored("grad_target", Element::scalar, {opgen::dim(0, "N"), opgen::batch}, mask[0] || mask[1], mask[1]);
-  if (mask[0] || mask[1]) call.run(12, {2, 0, 3, 1, 4}, {call.size(0)});
+  if (mask[0] || mask[1]) call.run(4, {2, 0, 3, 1, 4}, {call.size(0)}, {1});
   const Tensor grad_input = mask[0] ? call.result("grad_input", Element::scalar, 1, "input") : Tensor();
   const Tensor grad_target = mask[1] ? call.result("grad_target", Element::scalar, 1, "target") : Tensor();
   return {grad_input, grad_target};
@@ -228,7 +232,7 @@ std::tuple<Tensor, Tensor> kl_div_backward_5(const Tensor& grad_output, const Te
   call.hold();
   call.allocate_stored("grad_input", Element::scalar, {opgen::dim(0, "N"), opgen::batch}, mask[0] || mask[1], mask[0]);
   call.allocate_stored("grad_target", Element::scalar, {opgen::dim(0, "N"), opgen::batch}, mask[0] || mask[1], mask[1]);
-  if (mask[0] || mask[1]) call.run(13, {0, 2, 3, 1, 4}, {call.size(0)});
+  if (mask[0] || mask[1]) call.run(5, {0, 2, 3, 1, 4}, {call.size(0)}, {1});
   const Tensor grad_input = mask[0] ? call.result("grad_input", Element::scalar, 1, "input") : Tensor();
   const Tensor grad_target = mask[1] ? call.result("grad_target", Element::scalar, 1, "target") : Tensor();
   return {grad_input, grad_target};
@@ -246,7 +250,7 @@ std::tuple<Tensor, Tensor> kl_div_backward_6(const Tensor& grad_output, const Te
   call.hold();
   call.allocate_stored("grad_input", Element::scalar, {opgen::dim(0, "N"), opgen::batch}, mask[0] || mask[1], mask[0]);
   call.allocate_stored("grad_target", Element::scalar, {opgen::dim(0, "N"), opgen::batch}, mask[0] || mask[1], mask[1]);
-  if (mask[0] || mask[1]) call.run(14, {2, 0, 3, 1, 4}, {call.size(0)});
+  if (mask[0] || mask[1]) call.run(6, {2, 0, 3, 1, 4}, {call.size(0)});
   const Tensor grad_input = mask[0] ? call.result("grad_input", Element::scalar, 1, "input") : Tensor();
   const Tensor grad_target = mask[1] ? call.result("grad_target", Element::scalar, 1, "target") : Tensor();
   return {grad_input, grad_target};
@@ -264,7 +268,7 @@ std::tuple<Tensor, Tensor> kl_div_backward_7(const Tensor& grad_output, const Te
   call.hold();
   call.allocate_stored("grad_input", Element::scalar, {opgen::dim(0, "N"), opgen::batch}, mask[0] || mask[1], mask[0]);
   call.allocate_stored("grad_target", Element::scalar, {opgen::dim(0, "N"), opgen::batch}, mask[0] || mask[1], mask[1]);
-  if (mask[0] || mask[1]) call.run(15, {0, 2, 3, 1, 4}, {call.size(0)});
+  if (mask[0] || mask[1]) call.run(7, {0, 2, 3, 1, 4}, {call.size(0)});
   const Tensor grad_input = mask[0] ? call.result("grad_input", Element::scalar, 1, "input") : Tensor();
   const Tensor grad_target = mask[1] ? call.result("grad_target", Element::scalar, 1, "target") : Tensor();
   return {grad_input, grad_target};

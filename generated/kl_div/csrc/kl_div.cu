@@ -10,26 +10,21 @@ struct Step_kl_div_forward_0_output {
   using near = rt::Near<scalar_t>;
   static constexpr rt::Whole<sizeof(scalar_t)> launch = {{rt::count(), rt::count(rt::elements(), rt::integer(0))}};
   static constexpr auto fields = rt::fields(rt::tensor(0, 2, 1), rt::tensor(1, 2, 1), rt::tensor(2, 0, -1),
-                                            rt::elements(), rt::batch(), rt::integer(0));
+                                            rt::elements(), rt::batch(), rt::real(0));
   rt::Tensor<const scalar_t, rank> target, input;
   rt::Tensor<scalar_t, rank> output;
   rt::Divider<rank> batch_size;
   rt::Batch<rank> batch;
-  int64_t N;
+  opmath_t divisor;
 
-  struct Folds {
-    rt::Sum<opmath_t> output_sum_fold;
-    OPGEN_DEVICE void merge(const Folds& other) { output_sum_fold.merge(other.output_sum_fold); }
-    OPGEN_DEVICE void settle() { output_sum_fold.settle(); }
-    OPGEN_DEVICE void finish() { output_sum_fold.finish(); }
-  };
+  using Folds = rt::Sum<opmath_t>;
   OPGEN_DEVICE void fold(int64_t /* point */, int64_t inner, Folds* folds) const {
     int64_t inner_rest = inner;
     const rt::Place<rank> place = batch.place(rt::split(&inner_rest, batch_size));
     const int64_t n = inner_rest;
     const opmath_t target_value = target.load(n, place);
     const opmath_t p = near::exp(target_value);
-    folds->output_sum_fold.add(p == 0 ? p : p * (target_value - input.load(n, place)));
+    folds[0].add(p == 0 ? p : p * (target_value - input.load(n, place)));
   }
   template <int V>
   OPGEN_DEVICE void flat(int64_t first, Folds* folds) const {
@@ -39,12 +34,12 @@ struct Step_kl_div_forward_0_output {
     for (int i = 0; i < V; ++i) {
       const opmath_t target_value_2 = target_pack.get(i);
       const opmath_t p_2 = near::exp(target_value_2);
-      folds->output_sum_fold.add(p_2 == 0 ? p_2 : p_2 * (target_value_2 - input_pack.get(i)));
+      folds[0].add(p_2 == 0 ? p_2 : p_2 * (target_value_2 - input_pack.get(i)));
     }
   }
   OPGEN_DEVICE void finish(int64_t /* point */, const Folds& folds) const {
-    const opmath_t output_sum = folds.output_sum_fold.value;
-    output.store(near::div(output_sum, static_cast<opmath_t>(N * batch.count)));
+    const opmath_t output_sum = folds.value;
+    output.store(near::div(output_sum, divisor));
   }
 };
 
@@ -55,26 +50,20 @@ struct Step_kl_div_forward_1_output {
   using near = rt::Near<scalar_t>;
   static constexpr rt::Whole<sizeof(scalar_t)> launch = {{rt::count(), rt::count(rt::elements(), rt::integer(0))}};
   static constexpr auto fields = rt::fields(rt::tensor(0, 2, 1), rt::tensor(1, 2, 1), rt::tensor(2, 0, -1),
-                                            rt::elements(), rt::batch(), rt::integer(0));
+                                            rt::elements(), rt::batch(), rt::real(0));
   rt::Tensor<const scalar_t, rank> target, input;
   rt::Tensor<scalar_t, rank> output;
   rt::Divider<rank> batch_size;
   rt::Batch<rank> batch;
-  int64_t N;
+  opmath_t divisor;
 
-  struct Folds {
-    rt::Sum<opmath_t> output_sum_fold;
-    OPGEN_DEVICE void merge(const Folds& other) { output_sum_fold.merge(other.output_sum_fold); }
-    OPGEN_DEVICE void settle() { output_sum_fold.settle(); }
-    OPGEN_DEVICE void finish() { output_sum_fold.finish(); }
-  };
+  using Folds = rt::Sum<opmath_t>;
   OPGEN_DEVICE void fold(int64_t /* point */, int64_t inner, Folds* folds) const {
     int64_t inner_rest = inner;
     const rt::Place<rank> place = batch.place(rt::split(&inner_rest, batch_size));
     const int64_t n = inner_rest;
     const opmath_t target_value = target.load(n, place);
-    const opmath_t xlogy_target = rt::xlogy(target_value, target_value);
-    folds->output_sum_fold.add(xlogy_target - target_value * input.load(n, place));
+    folds[0].add(rt::xlogy(target_value, target_value) - target_value * input.load(n, place));
   }
   template <int V>
   OPGEN_DEVICE void flat(int64_t first, Folds* folds) const {
@@ -83,190 +72,12 @@ struct Step_kl_div_forward_1_output {
     OPGEN_UNROLL
     for (int i = 0; i < V; ++i) {
       const opmath_t target_value_2 = target_pack.get(i);
-      const opmath_t xlogy_target_2 = rt::xlogy(target_value_2, target_value_2);
-      folds->output_sum_fold.add(xlogy_target_2 - target_value_2 * input_pack.get(i));
+      folds[0].add(rt::xlogy(target_value_2, target_value_2) - target_value_2 * input_pack.get(i));
     }
   }
   OPGEN_DEVICE void finish(int64_t /* point */, const Folds& folds) const {
-    const opmath_t output_sum = folds.output_sum_fold.value;
-    output.store(near::div(output_sum, static_cast<opmath_t>(N * batch.count)));
-  }
-};
-
-// reduces everything to one value, in chunks of fixed size and order
-template <typename scalar_t, int rank>
-struct Step_kl_div_forward_2_output {
-  using opmath_t = rt::math_t<scalar_t>;
-  using near = rt::Near<scalar_t>;
-  static constexpr rt::Whole<sizeof(scalar_t)> launch = {{rt::count(), rt::count(rt::elements(), rt::integer(0))}};
-  static constexpr auto fields = rt::fields(rt::tensor(0, 2, 1), rt::tensor(1, 2, 1), rt::tensor(2, 0, -1),
-                                            rt::elements(), rt::batch(), rt::integer(0));
-  rt::Tensor<const scalar_t, rank> target, input;
-  rt::Tensor<scalar_t, rank> output;
-  rt::Divider<rank> batch_size;
-  rt::Batch<rank> batch;
-  int64_t N;
-
-  struct Folds {
-    rt::Sum<opmath_t> sum_n_all_fold;
-    OPGEN_DEVICE void merge(const Folds& other) { sum_n_all_fold.merge(other.sum_n_all_fold); }
-    OPGEN_DEVICE void settle() { sum_n_all_fold.settle(); }
-    OPGEN_DEVICE void finish() { sum_n_all_fold.finish(); }
-  };
-  OPGEN_DEVICE void fold(int64_t /* point */, int64_t inner, Folds* folds) const {
-    int64_t inner_rest = inner;
-    const rt::Place<rank> place = batch.place(rt::split(&inner_rest, batch_size));
-    const int64_t n = inner_rest;
-    const opmath_t target_value = target.load(n, place);
-    const opmath_t p = near::exp(target_value);
-    folds->sum_n_all_fold.add(p == 0 ? p : p * (target_value - input.load(n, place)));
-  }
-  template <int V>
-  OPGEN_DEVICE void flat(int64_t first, Folds* folds) const {
-    const auto target_pack = rt::load_pack<V>(target, first);
-    const auto input_pack = rt::load_pack<V>(input, first);
-    OPGEN_UNROLL
-    for (int i = 0; i < V; ++i) {
-      const opmath_t target_value_2 = target_pack.get(i);
-      const opmath_t p_2 = near::exp(target_value_2);
-      folds->sum_n_all_fold.add(p_2 == 0 ? p_2 : p_2 * (target_value_2 - input_pack.get(i)));
-    }
-  }
-  OPGEN_DEVICE void finish(int64_t /* point */, const Folds& folds) const {
-    const opmath_t sum_n_all = folds.sum_n_all_fold.value;
-    output.store(near::div(sum_n_all, static_cast<opmath_t>(N)));
-  }
-};
-
-// reduces everything to one value, in chunks of fixed size and order
-template <typename scalar_t, int rank>
-struct Step_kl_div_forward_3_output {
-  using opmath_t = rt::math_t<scalar_t>;
-  using near = rt::Near<scalar_t>;
-  static constexpr rt::Whole<sizeof(scalar_t)> launch = {{rt::count(), rt::count(rt::elements(), rt::integer(0))}};
-  static constexpr auto fields = rt::fields(rt::tensor(0, 2, 1), rt::tensor(1, 2, 1), rt::tensor(2, 0, -1),
-                                            rt::elements(), rt::batch(), rt::integer(0));
-  rt::Tensor<const scalar_t, rank> target, input;
-  rt::Tensor<scalar_t, rank> output;
-  rt::Divider<rank> batch_size;
-  rt::Batch<rank> batch;
-  int64_t N;
-
-  struct Folds {
-    rt::Sum<opmath_t> sum_n_all_fold;
-    OPGEN_DEVICE void merge(const Folds& other) { sum_n_all_fold.merge(other.sum_n_all_fold); }
-    OPGEN_DEVICE void settle() { sum_n_all_fold.settle(); }
-    OPGEN_DEVICE void finish() { sum_n_all_fold.finish(); }
-  };
-  OPGEN_DEVICE void fold(int64_t /* point */, int64_t inner, Folds* folds) const {
-    int64_t inner_rest = inner;
-    const rt::Place<rank> place = batch.place(rt::split(&inner_rest, batch_size));
-    const int64_t n = inner_rest;
-    const opmath_t target_value = target.load(n, place);
-    const opmath_t xlogy_target = rt::xlogy(target_value, target_value);
-    folds->sum_n_all_fold.add(xlogy_target - target_value * input.load(n, place));
-  }
-  template <int V>
-  OPGEN_DEVICE void flat(int64_t first, Folds* folds) const {
-    const auto target_pack = rt::load_pack<V>(target, first);
-    const auto input_pack = rt::load_pack<V>(input, first);
-    OPGEN_UNROLL
-    for (int i = 0; i < V; ++i) {
-      const opmath_t target_value_2 = target_pack.get(i);
-      const opmath_t xlogy_target_2 = rt::xlogy(target_value_2, target_value_2);
-      folds->sum_n_all_fold.add(xlogy_target_2 - target_value_2 * input_pack.get(i));
-    }
-  }
-  OPGEN_DEVICE void finish(int64_t /* point */, const Folds& folds) const {
-    const opmath_t sum_n_all = folds.sum_n_all_fold.value;
-    output.store(near::div(sum_n_all, static_cast<opmath_t>(N)));
-  }
-};
-
-// reduces everything to one value, in chunks of fixed size and order
-template <typename scalar_t, int rank>
-struct Step_kl_div_forward_4_output {
-  using opmath_t = rt::math_t<scalar_t>;
-  using near = rt::Near<scalar_t>;
-  static constexpr rt::Whole<sizeof(scalar_t)> launch = {{rt::count(), rt::count(rt::elements(), rt::integer(0))}};
-  static constexpr auto fields =
-      rt::fields(rt::tensor(0, 2, 1), rt::tensor(1, 2, 1), rt::tensor(2, 0, -1), rt::elements(), rt::batch());
-  rt::Tensor<const scalar_t, rank> target, input;
-  rt::Tensor<scalar_t, rank> output;
-  rt::Divider<rank> batch_size;
-  rt::Batch<rank> batch;
-
-  struct Folds {
-    rt::Sum<opmath_t> output_value_fold;
-    OPGEN_DEVICE void merge(const Folds& other) { output_value_fold.merge(other.output_value_fold); }
-    OPGEN_DEVICE void settle() { output_value_fold.settle(); }
-    OPGEN_DEVICE void finish() { output_value_fold.finish(); }
-  };
-  OPGEN_DEVICE void fold(int64_t /* point */, int64_t inner, Folds* folds) const {
-    int64_t inner_rest = inner;
-    const rt::Place<rank> place = batch.place(rt::split(&inner_rest, batch_size));
-    const int64_t n = inner_rest;
-    const opmath_t target_value = target.load(n, place);
-    const opmath_t p = near::exp(target_value);
-    folds->output_value_fold.add(p == 0 ? p : p * (target_value - input.load(n, place)));
-  }
-  template <int V>
-  OPGEN_DEVICE void flat(int64_t first, Folds* folds) const {
-    const auto target_pack = rt::load_pack<V>(target, first);
-    const auto input_pack = rt::load_pack<V>(input, first);
-    OPGEN_UNROLL
-    for (int i = 0; i < V; ++i) {
-      const opmath_t target_value_2 = target_pack.get(i);
-      const opmath_t p_2 = near::exp(target_value_2);
-      folds->output_value_fold.add(p_2 == 0 ? p_2 : p_2 * (target_value_2 - input_pack.get(i)));
-    }
-  }
-  OPGEN_DEVICE void finish(int64_t /* point */, const Folds& folds) const {
-    const opmath_t output_value = folds.output_value_fold.value;
-    output.store(output_value);
-  }
-};
-
-// reduces everything to one value, in chunks of fixed size and order
-template <typename scalar_t, int rank>
-struct Step_kl_div_forward_5_output {
-  using opmath_t = rt::math_t<scalar_t>;
-  static constexpr rt::Whole<sizeof(scalar_t)> launch = {{rt::count(), rt::count(rt::elements(), rt::integer(0))}};
-  static constexpr auto fields =
-      rt::fields(rt::tensor(0, 2, 1), rt::tensor(1, 2, 1), rt::tensor(2, 0, -1), rt::elements(), rt::batch());
-  rt::Tensor<const scalar_t, rank> target, input;
-  rt::Tensor<scalar_t, rank> output;
-  rt::Divider<rank> batch_size;
-  rt::Batch<rank> batch;
-
-  struct Folds {
-    rt::Sum<opmath_t> output_value_fold;
-    OPGEN_DEVICE void merge(const Folds& other) { output_value_fold.merge(other.output_value_fold); }
-    OPGEN_DEVICE void settle() { output_value_fold.settle(); }
-    OPGEN_DEVICE void finish() { output_value_fold.finish(); }
-  };
-  OPGEN_DEVICE void fold(int64_t /* point */, int64_t inner, Folds* folds) const {
-    int64_t inner_rest = inner;
-    const rt::Place<rank> place = batch.place(rt::split(&inner_rest, batch_size));
-    const int64_t n = inner_rest;
-    const opmath_t target_value = target.load(n, place);
-    const opmath_t xlogy_target = rt::xlogy(target_value, target_value);
-    folds->output_value_fold.add(xlogy_target - target_value * input.load(n, place));
-  }
-  template <int V>
-  OPGEN_DEVICE void flat(int64_t first, Folds* folds) const {
-    const auto target_pack = rt::load_pack<V>(target, first);
-    const auto input_pack = rt::load_pack<V>(input, first);
-    OPGEN_UNROLL
-    for (int i = 0; i < V; ++i) {
-      const opmath_t target_value_2 = target_pack.get(i);
-      const opmath_t xlogy_target_2 = rt::xlogy(target_value_2, target_value_2);
-      folds->output_value_fold.add(xlogy_target_2 - target_value_2 * input_pack.get(i));
-    }
-  }
-  OPGEN_DEVICE void finish(int64_t /* point */, const Folds& folds) const {
-    const opmath_t output_value = folds.output_value_fold.value;
-    output.store(output_value);
+    const opmath_t output_sum = folds.value;
+    output.store(near::div(output_sum, divisor));
   }
 };
 
@@ -288,26 +99,15 @@ struct Step_kl_div_forward_6_output {
     const opmath_t p = near::exp(target_value);
     *output = p == 0 ? p : p * (target_value - input);
   }
+  template <typename Points>
+  OPGEN_DEVICE auto map(const Points& points) const {
+    return points(*this, rt::in(target), rt::in(input), rt::out(output));
+  }
   OPGEN_DEVICE void point(int64_t point) const {
     int64_t rest = point;
     const rt::Place<rank> place = batch.place(rt::split(&rest, batch_size));
     const int64_t n = rest;
-    opmath_t output_value;
-    compute(target.load(n, place), input.load(n, place), &output_value);
-    output.store(output_value, n, place);
-  }
-  template <int V, typename At>
-  OPGEN_DEVICE void flat(const At& first) const {
-    const auto target_pack = rt::load_pack<V>(target, first);
-    const auto input_pack = rt::load_pack<V>(input, first);
-    rt::Values<scalar_t, V> output_pack;
-    OPGEN_UNROLL
-    for (int i = 0; i < V; ++i) {
-      opmath_t output_value;
-      compute(target_pack.get(i), input_pack.get(i), &output_value);
-      output_pack.set(i, output_value);
-    }
-    rt::store_pack(output, first, output_pack);
+    rt::map_point(*this, n, place);
   }
 };
 
@@ -327,26 +127,15 @@ struct Step_kl_div_forward_7_output {
     const opmath_t target_value = target;
     *output = rt::xlogy(target_value, target_value) - target_value * input;
   }
+  template <typename Points>
+  OPGEN_DEVICE auto map(const Points& points) const {
+    return points(*this, rt::in(target), rt::in(input), rt::out(output));
+  }
   OPGEN_DEVICE void point(int64_t point) const {
     int64_t rest = point;
     const rt::Place<rank> place = batch.place(rt::split(&rest, batch_size));
     const int64_t n = rest;
-    opmath_t output_value;
-    compute(target.load(n, place), input.load(n, place), &output_value);
-    output.store(output_value, n, place);
-  }
-  template <int V, typename At>
-  OPGEN_DEVICE void flat(const At& first) const {
-    const auto target_pack = rt::load_pack<V>(target, first);
-    const auto input_pack = rt::load_pack<V>(input, first);
-    rt::Values<scalar_t, V> output_pack;
-    OPGEN_UNROLL
-    for (int i = 0; i < V; ++i) {
-      opmath_t output_value;
-      compute(target_pack.get(i), input_pack.get(i), &output_value);
-      output_pack.set(i, output_value);
-    }
-    rt::store_pack(output, first, output_pack);
+    rt::map_point(*this, n, place);
   }
 };
 
@@ -358,57 +147,33 @@ struct Step_kl_div_backward_0_grad_target {
   static constexpr rt::Flat<sizeof(scalar_t)> launch = {{rt::count(rt::elements(), rt::integer(0))}};
   static constexpr auto fields =
       rt::fields(rt::tensor(0, 2, 1), rt::tensor(3, 2, 1), rt::tensor(1, 0, -1), rt::tensor(2, 2, 1),
-                 rt::tensor(4, 2, 1), rt::integer(0), rt::batch(), rt::elements());
+                 rt::tensor(4, 2, 1), rt::real(0), rt::elements(), rt::batch());
   rt::Tensor<const scalar_t, rank> target, input, grad_output;
   rt::Tensor<scalar_t, rank> grad_input, grad_target;
-  int64_t N;
-  rt::Batch<rank> batch;
+  opmath_t divisor;
   rt::Divider<rank> batch_size;
+  rt::Batch<rank> batch;
 
   OPGEN_DEVICE void compute(opmath_t target, opmath_t input, opmath_t* grad_input, opmath_t* grad_target) const {
     const opmath_t target_value = target;
     const opmath_t p = near::exp(target_value);
     const bool mask = p == 0;
-    const opmath_t grad_each = near::div(grad_output.load_or_zero(), static_cast<opmath_t>(N * batch.count));
+    const opmath_t grad_each = near::div(grad_output.load_or(0), divisor);
     const opmath_t scaled_grad = grad_each * p;
     *grad_input = mask ? opmath_t(0) : -scaled_grad;
     const opmath_t chosen = mask ? opmath_t(0) : p * (grad_each * (target_value - input));
     *grad_target = (mask ? opmath_t(0) : scaled_grad) + chosen;
   }
+  template <typename Points>
+  OPGEN_DEVICE auto map(const Points& points) const {
+    return points(*this, rt::in(target), rt::in_if(grad_target.given(), input), rt::spare_out(grad_input),
+                  rt::spare_out(grad_target));
+  }
   OPGEN_DEVICE void point(int64_t point) const {
     int64_t rest = point;
     const rt::Place<rank> place = batch.place(rt::split(&rest, batch_size));
     const int64_t n = rest;
-    opmath_t grad_input_value;
-    opmath_t grad_target_value;
-    compute(target.load(n, place), input.load_if(grad_target.given(), n, place), &grad_input_value, &grad_target_value);
-    if (grad_input.given()) grad_input.store(grad_input_value, n, place);
-    if (grad_target.given()) grad_target.store(grad_target_value, n, place);
-  }
-  template <int V, bool all, typename At>
-  OPGEN_DEVICE void flat_of(const At& first) const {
-    const auto target_pack = rt::load_pack<V>(target, first);
-    const auto input_pack = rt::load_pack_if<V>(all || grad_target.given(), input, first);
-    rt::Values<scalar_t, V> grad_input_pack;
-    rt::Values<scalar_t, V> grad_target_pack;
-    OPGEN_UNROLL
-    for (int i = 0; i < V; ++i) {
-      opmath_t grad_input_value;
-      opmath_t grad_target_value;
-      compute(target_pack.get(i), input_pack.get(i), &grad_input_value, &grad_target_value);
-      grad_input_pack.set(i, grad_input_value);
-      grad_target_pack.set(i, grad_target_value);
-    }
-    if (all || grad_input.given()) rt::store_pack(grad_input, first, grad_input_pack);
-    if (all || grad_target.given()) rt::store_pack(grad_target, first, grad_target_pack);
-  }
-  template <int V, typename At>
-  OPGEN_DEVICE void flat(const At& first) const {
-    if (rt::given(grad_input, grad_target)) {
-      flat_of<V, true>(first);
-    } else {
-      flat_of<V, false>(first);
-    }
+    rt::map_point(*this, n, place);
   }
 };
 
@@ -420,294 +185,31 @@ struct Step_kl_div_backward_1_grad_target {
   static constexpr rt::Flat<sizeof(scalar_t)> launch = {{rt::count(rt::elements(), rt::integer(0))}};
   static constexpr auto fields =
       rt::fields(rt::tensor(1, 2, 1), rt::tensor(3, 2, 1), rt::tensor(0, 0, -1), rt::tensor(2, 2, 1),
-                 rt::tensor(4, 2, 1), rt::integer(0), rt::batch(), rt::elements());
+                 rt::tensor(4, 2, 1), rt::real(0), rt::elements(), rt::batch());
   rt::Tensor<const scalar_t, rank> target, input, grad_output;
   rt::Tensor<scalar_t, rank> grad_input, grad_target;
-  int64_t N;
-  rt::Batch<rank> batch;
+  opmath_t divisor;
   rt::Divider<rank> batch_size;
+  rt::Batch<rank> batch;
 
   OPGEN_DEVICE void compute(opmath_t target, opmath_t input, opmath_t* grad_input, opmath_t* grad_target) const {
-    const opmath_t grad_each = near::div(grad_output.load_or_zero(), static_cast<opmath_t>(N * batch.count));
+    const opmath_t grad_each = near::div(grad_output.load_or(0), divisor);
     const opmath_t target_value = target;
     *grad_input = -(grad_each * target_value);
     const opmath_t chosen = target_value == 0 && target_value <= 0 ? opmath_t(0) : rt::log(target_value);
     const opmath_t difference = chosen + 1 - input;
     *grad_target = grad_each * difference;
   }
-  OPGEN_DEVICE void point(int64_t point) const {
-    int64_t rest = point;
-    const rt::Place<rank> place = batch.place(rt::split(&rest, batch_size));
-    const int64_t n = rest;
-    opmath_t grad_input_value;
-    opmath_t grad_target_value;
-    compute(target.load(n, place), input.load_if(grad_target.given(), n, place), &grad_input_value, &grad_target_value);
-    if (grad_input.given()) grad_input.store(grad_input_value, n, place);
-    if (grad_target.given()) grad_target.store(grad_target_value, n, place);
-  }
-  template <int V, bool all, typename At>
-  OPGEN_DEVICE void flat_of(const At& first) const {
-    const auto target_pack = rt::load_pack<V>(target, first);
-    const auto input_pack = rt::load_pack_if<V>(all || grad_target.given(), input, first);
-    rt::Values<scalar_t, V> grad_input_pack;
-    rt::Values<scalar_t, V> grad_target_pack;
-    OPGEN_UNROLL
-    for (int i = 0; i < V; ++i) {
-      opmath_t grad_input_value;
-      opmath_t grad_target_value;
-      compute(target_pack.get(i), input_pack.get(i), &grad_input_value, &grad_target_value);
-      grad_input_pack.set(i, grad_input_value);
-      grad_target_pack.set(i, grad_target_value);
-    }
-    if (all || grad_input.given()) rt::store_pack(grad_input, first, grad_input_pack);
-    if (all || grad_target.given()) rt::store_pack(grad_target, first, grad_target_pack);
-  }
-  template <int V, typename At>
-  OPGEN_DEVICE void flat(const At& first) const {
-    if (rt::given(grad_input, grad_target)) {
-      flat_of<V, true>(first);
-    } else {
-      flat_of<V, false>(first);
-    }
-  }
-};
-
-// one value per point, nothing shared between points
-template <typename scalar_t, int rank>
-struct Step_kl_div_backward_2_grad_target {
-  using opmath_t = rt::math_t<scalar_t>;
-  using near = rt::Near<scalar_t>;
-  static constexpr rt::Flat<sizeof(scalar_t)> launch = {{rt::count(rt::elements(), rt::integer(0))}};
-  static constexpr auto fields =
-      rt::fields(rt::tensor(0, 2, 1), rt::tensor(3, 2, 1), rt::tensor(1, 0, -1), rt::tensor(2, 2, 1),
-                 rt::tensor(4, 2, 1), rt::integer(0), rt::elements(), rt::batch());
-  rt::Tensor<const scalar_t, rank> target, input, grad_output;
-  rt::Tensor<scalar_t, rank> grad_input, grad_target;
-  int64_t N;
-  rt::Divider<rank> batch_size;
-  rt::Batch<rank> batch;
-
-  OPGEN_DEVICE void compute(opmath_t target, opmath_t input, opmath_t* grad_input, opmath_t* grad_target) const {
-    const opmath_t target_value = target;
-    const opmath_t p = near::exp(target_value);
-    const bool mask = p == 0;
-    const opmath_t grad_each = near::div(grad_output.load_or_zero(), static_cast<opmath_t>(N));
-    const opmath_t scaled_grad = grad_each * p;
-    *grad_input = mask ? opmath_t(0) : -scaled_grad;
-    const opmath_t chosen = mask ? opmath_t(0) : p * (grad_each * (target_value - input));
-    *grad_target = (mask ? opmath_t(0) : scaled_grad) + chosen;
+  template <typename Points>
+  OPGEN_DEVICE auto map(const Points& points) const {
+    return points(*this, rt::in(target), rt::in_if(grad_target.given(), input), rt::spare_out(grad_input),
+                  rt::spare_out(grad_target));
   }
   OPGEN_DEVICE void point(int64_t point) const {
     int64_t rest = point;
     const rt::Place<rank> place = batch.place(rt::split(&rest, batch_size));
     const int64_t n = rest;
-    opmath_t grad_input_value;
-    opmath_t grad_target_value;
-    compute(target.load(n, place), input.load_if(grad_target.given(), n, place), &grad_input_value, &grad_target_value);
-    if (grad_input.given()) grad_input.store(grad_input_value, n, place);
-    if (grad_target.given()) grad_target.store(grad_target_value, n, place);
-  }
-  template <int V, bool all, typename At>
-  OPGEN_DEVICE void flat_of(const At& first) const {
-    const auto target_pack = rt::load_pack<V>(target, first);
-    const auto input_pack = rt::load_pack_if<V>(all || grad_target.given(), input, first);
-    rt::Values<scalar_t, V> grad_input_pack;
-    rt::Values<scalar_t, V> grad_target_pack;
-    OPGEN_UNROLL
-    for (int i = 0; i < V; ++i) {
-      opmath_t grad_input_value;
-      opmath_t grad_target_value;
-      compute(target_pack.get(i), input_pack.get(i), &grad_input_value, &grad_target_value);
-      grad_input_pack.set(i, grad_input_value);
-      grad_target_pack.set(i, grad_target_value);
-    }
-    if (all || grad_input.given()) rt::store_pack(grad_input, first, grad_input_pack);
-    if (all || grad_target.given()) rt::store_pack(grad_target, first, grad_target_pack);
-  }
-  template <int V, typename At>
-  OPGEN_DEVICE void flat(const At& first) const {
-    if (rt::given(grad_input, grad_target)) {
-      flat_of<V, true>(first);
-    } else {
-      flat_of<V, false>(first);
-    }
-  }
-};
-
-// one value per point, nothing shared between points
-template <typename scalar_t, int rank>
-struct Step_kl_div_backward_3_grad_target {
-  using opmath_t = rt::math_t<scalar_t>;
-  using near = rt::Near<scalar_t>;
-  static constexpr rt::Flat<sizeof(scalar_t)> launch = {{rt::count(rt::elements(), rt::integer(0))}};
-  static constexpr auto fields =
-      rt::fields(rt::tensor(1, 2, 1), rt::tensor(3, 2, 1), rt::tensor(0, 0, -1), rt::tensor(2, 2, 1),
-                 rt::tensor(4, 2, 1), rt::integer(0), rt::elements(), rt::batch());
-  rt::Tensor<const scalar_t, rank> target, input, grad_output;
-  rt::Tensor<scalar_t, rank> grad_input, grad_target;
-  int64_t N;
-  rt::Divider<rank> batch_size;
-  rt::Batch<rank> batch;
-
-  OPGEN_DEVICE void compute(opmath_t target, opmath_t input, opmath_t* grad_input, opmath_t* grad_target) const {
-    const opmath_t grad_each = near::div(grad_output.load_or_zero(), static_cast<opmath_t>(N));
-    const opmath_t target_value = target;
-    *grad_input = -(grad_each * target_value);
-    const opmath_t chosen = target_value == 0 && target_value <= 0 ? opmath_t(0) : rt::log(target_value);
-    const opmath_t difference = chosen + 1 - input;
-    *grad_target = grad_each * difference;
-  }
-  OPGEN_DEVICE void point(int64_t point) const {
-    int64_t rest = point;
-    const rt::Place<rank> place = batch.place(rt::split(&rest, batch_size));
-    const int64_t n = rest;
-    opmath_t grad_input_value;
-    opmath_t grad_target_value;
-    compute(target.load(n, place), input.load_if(grad_target.given(), n, place), &grad_input_value, &grad_target_value);
-    if (grad_input.given()) grad_input.store(grad_input_value, n, place);
-    if (grad_target.given()) grad_target.store(grad_target_value, n, place);
-  }
-  template <int V, bool all, typename At>
-  OPGEN_DEVICE void flat_of(const At& first) const {
-    const auto target_pack = rt::load_pack<V>(target, first);
-    const auto input_pack = rt::load_pack_if<V>(all || grad_target.given(), input, first);
-    rt::Values<scalar_t, V> grad_input_pack;
-    rt::Values<scalar_t, V> grad_target_pack;
-    OPGEN_UNROLL
-    for (int i = 0; i < V; ++i) {
-      opmath_t grad_input_value;
-      opmath_t grad_target_value;
-      compute(target_pack.get(i), input_pack.get(i), &grad_input_value, &grad_target_value);
-      grad_input_pack.set(i, grad_input_value);
-      grad_target_pack.set(i, grad_target_value);
-    }
-    if (all || grad_input.given()) rt::store_pack(grad_input, first, grad_input_pack);
-    if (all || grad_target.given()) rt::store_pack(grad_target, first, grad_target_pack);
-  }
-  template <int V, typename At>
-  OPGEN_DEVICE void flat(const At& first) const {
-    if (rt::given(grad_input, grad_target)) {
-      flat_of<V, true>(first);
-    } else {
-      flat_of<V, false>(first);
-    }
-  }
-};
-
-// one value per point, nothing shared between points
-template <typename scalar_t, int rank>
-struct Step_kl_div_backward_4_grad_target {
-  using opmath_t = rt::math_t<scalar_t>;
-  using near = rt::Near<scalar_t>;
-  static constexpr rt::Flat<sizeof(scalar_t)> launch = {{rt::count(rt::elements(), rt::integer(0))}};
-  static constexpr auto fields = rt::fields(rt::tensor(0, 2, 1), rt::tensor(3, 2, 1), rt::tensor(1, 0, -1),
-                                            rt::tensor(2, 2, 1), rt::tensor(4, 2, 1), rt::elements(), rt::batch());
-  rt::Tensor<const scalar_t, rank> target, input, grad_output;
-  rt::Tensor<scalar_t, rank> grad_input, grad_target;
-  rt::Divider<rank> batch_size;
-  rt::Batch<rank> batch;
-
-  OPGEN_DEVICE void compute(opmath_t target, opmath_t input, opmath_t* grad_input, opmath_t* grad_target) const {
-    const opmath_t target_value = target;
-    const opmath_t p = near::exp(target_value);
-    const bool mask = p == 0;
-    const opmath_t grad_output_value = grad_output.load_or_zero();
-    const opmath_t scaled_grad = grad_output_value * p;
-    *grad_input = mask ? opmath_t(0) : -scaled_grad;
-    const opmath_t chosen = mask ? opmath_t(0) : p * (grad_output_value * (target_value - input));
-    *grad_target = (mask ? opmath_t(0) : scaled_grad) + chosen;
-  }
-  OPGEN_DEVICE void point(int64_t point) const {
-    int64_t rest = point;
-    const rt::Place<rank> place = batch.place(rt::split(&rest, batch_size));
-    const int64_t n = rest;
-    opmath_t grad_input_value;
-    opmath_t grad_target_value;
-    compute(target.load(n, place), input.load_if(grad_target.given(), n, place), &grad_input_value, &grad_target_value);
-    if (grad_input.given()) grad_input.store(grad_input_value, n, place);
-    if (grad_target.given()) grad_target.store(grad_target_value, n, place);
-  }
-  template <int V, bool all, typename At>
-  OPGEN_DEVICE void flat_of(const At& first) const {
-    const auto target_pack = rt::load_pack<V>(target, first);
-    const auto input_pack = rt::load_pack_if<V>(all || grad_target.given(), input, first);
-    rt::Values<scalar_t, V> grad_input_pack;
-    rt::Values<scalar_t, V> grad_target_pack;
-    OPGEN_UNROLL
-    for (int i = 0; i < V; ++i) {
-      opmath_t grad_input_value;
-      opmath_t grad_target_value;
-      compute(target_pack.get(i), input_pack.get(i), &grad_input_value, &grad_target_value);
-      grad_input_pack.set(i, grad_input_value);
-      grad_target_pack.set(i, grad_target_value);
-    }
-    if (all || grad_input.given()) rt::store_pack(grad_input, first, grad_input_pack);
-    if (all || grad_target.given()) rt::store_pack(grad_target, first, grad_target_pack);
-  }
-  template <int V, typename At>
-  OPGEN_DEVICE void flat(const At& first) const {
-    if (rt::given(grad_input, grad_target)) {
-      flat_of<V, true>(first);
-    } else {
-      flat_of<V, false>(first);
-    }
-  }
-};
-
-// one value per point, nothing shared between points
-template <typename scalar_t, int rank>
-struct Step_kl_div_backward_5_grad_target {
-  using opmath_t = rt::math_t<scalar_t>;
-  static constexpr rt::Flat<sizeof(scalar_t)> launch = {{rt::count(rt::elements(), rt::integer(0))}};
-  static constexpr auto fields = rt::fields(rt::tensor(1, 2, 1), rt::tensor(3, 2, 1), rt::tensor(0, 0, -1),
-                                            rt::tensor(2, 2, 1), rt::tensor(4, 2, 1), rt::elements(), rt::batch());
-  rt::Tensor<const scalar_t, rank> target, input, grad_output;
-  rt::Tensor<scalar_t, rank> grad_input, grad_target;
-  rt::Divider<rank> batch_size;
-  rt::Batch<rank> batch;
-
-  OPGEN_DEVICE void compute(opmath_t target, opmath_t input, opmath_t* grad_input, opmath_t* grad_target) const {
-    const opmath_t grad_output_value = grad_output.load_or_zero();
-    const opmath_t target_value = target;
-    *grad_input = -(grad_output_value * target_value);
-    const opmath_t chosen = target_value == 0 && target_value <= 0 ? opmath_t(0) : rt::log(target_value);
-    const opmath_t difference = chosen + 1 - input;
-    *grad_target = grad_output_value * difference;
-  }
-  OPGEN_DEVICE void point(int64_t point) const {
-    int64_t rest = point;
-    const rt::Place<rank> place = batch.place(rt::split(&rest, batch_size));
-    const int64_t n = rest;
-    opmath_t grad_input_value;
-    opmath_t grad_target_value;
-    compute(target.load(n, place), input.load_if(grad_target.given(), n, place), &grad_input_value, &grad_target_value);
-    if (grad_input.given()) grad_input.store(grad_input_value, n, place);
-    if (grad_target.given()) grad_target.store(grad_target_value, n, place);
-  }
-  template <int V, bool all, typename At>
-  OPGEN_DEVICE void flat_of(const At& first) const {
-    const auto target_pack = rt::load_pack<V>(target, first);
-    const auto input_pack = rt::load_pack_if<V>(all || grad_target.given(), input, first);
-    rt::Values<scalar_t, V> grad_input_pack;
-    rt::Values<scalar_t, V> grad_target_pack;
-    OPGEN_UNROLL
-    for (int i = 0; i < V; ++i) {
-      opmath_t grad_input_value;
-      opmath_t grad_target_value;
-      compute(target_pack.get(i), input_pack.get(i), &grad_input_value, &grad_target_value);
-      grad_input_pack.set(i, grad_input_value);
-      grad_target_pack.set(i, grad_target_value);
-    }
-    if (all || grad_input.given()) rt::store_pack(grad_input, first, grad_input_pack);
-    if (all || grad_target.given()) rt::store_pack(grad_target, first, grad_target_pack);
-  }
-  template <int V, typename At>
-  OPGEN_DEVICE void flat(const At& first) const {
-    if (rt::given(grad_input, grad_target)) {
-      flat_of<V, true>(first);
-    } else {
-      flat_of<V, false>(first);
-    }
+    rt::map_point(*this, n, place);
   }
 };
 
@@ -735,42 +237,16 @@ struct Step_kl_div_backward_6_grad_target {
     const opmath_t chosen = mask ? opmath_t(0) : p * (grad_output_value * (target_value - input));
     *grad_target = (mask ? opmath_t(0) : scaled_grad) + chosen;
   }
+  template <typename Points>
+  OPGEN_DEVICE auto map(const Points& points) const {
+    return points(*this, rt::in(target), rt::in_or<0>(grad_output), rt::in_if(grad_target.given(), input),
+                  rt::spare_out(grad_input), rt::spare_out(grad_target));
+  }
   OPGEN_DEVICE void point(int64_t point) const {
     int64_t rest = point;
     const rt::Place<rank> place = batch.place(rt::split(&rest, batch_size));
     const int64_t n = rest;
-    opmath_t grad_input_value;
-    opmath_t grad_target_value;
-    compute(target.load(n, place), grad_output.load_or_zero(n, place), input.load_if(grad_target.given(), n, place),
-            &grad_input_value, &grad_target_value);
-    if (grad_input.given()) grad_input.store(grad_input_value, n, place);
-    if (grad_target.given()) grad_target.store(grad_target_value, n, place);
-  }
-  template <int V, bool all, typename At>
-  OPGEN_DEVICE void flat_of(const At& first) const {
-    const auto target_pack = rt::load_pack<V>(target, first);
-    const auto grad_output_pack = rt::load_pack_or_zero<V>(grad_output, first);
-    const auto input_pack = rt::load_pack_if<V>(all || grad_target.given(), input, first);
-    rt::Values<scalar_t, V> grad_input_pack;
-    rt::Values<scalar_t, V> grad_target_pack;
-    OPGEN_UNROLL
-    for (int i = 0; i < V; ++i) {
-      opmath_t grad_input_value;
-      opmath_t grad_target_value;
-      compute(target_pack.get(i), grad_output_pack.get(i), input_pack.get(i), &grad_input_value, &grad_target_value);
-      grad_input_pack.set(i, grad_input_value);
-      grad_target_pack.set(i, grad_target_value);
-    }
-    if (all || grad_input.given()) rt::store_pack(grad_input, first, grad_input_pack);
-    if (all || grad_target.given()) rt::store_pack(grad_target, first, grad_target_pack);
-  }
-  template <int V, typename At>
-  OPGEN_DEVICE void flat(const At& first) const {
-    if (rt::given(grad_input, grad_target)) {
-      flat_of<V, true>(first);
-    } else {
-      flat_of<V, false>(first);
-    }
+    rt::map_point(*this, n, place);
   }
 };
 
@@ -795,60 +271,26 @@ struct Step_kl_div_backward_7_grad_target {
     const opmath_t difference = chosen + 1 - input;
     *grad_target = grad_output_value * difference;
   }
+  template <typename Points>
+  OPGEN_DEVICE auto map(const Points& points) const {
+    return points(*this, rt::in_or<0>(grad_output), rt::in(target), rt::in_if(grad_target.given(), input),
+                  rt::spare_out(grad_input), rt::spare_out(grad_target));
+  }
   OPGEN_DEVICE void point(int64_t point) const {
     int64_t rest = point;
     const rt::Place<rank> place = batch.place(rt::split(&rest, batch_size));
     const int64_t n = rest;
-    opmath_t grad_input_value;
-    opmath_t grad_target_value;
-    compute(grad_output.load_or_zero(n, place), target.load(n, place), input.load_if(grad_target.given(), n, place),
-            &grad_input_value, &grad_target_value);
-    if (grad_input.given()) grad_input.store(grad_input_value, n, place);
-    if (grad_target.given()) grad_target.store(grad_target_value, n, place);
-  }
-  template <int V, bool all, typename At>
-  OPGEN_DEVICE void flat_of(const At& first) const {
-    const auto grad_output_pack = rt::load_pack_or_zero<V>(grad_output, first);
-    const auto target_pack = rt::load_pack<V>(target, first);
-    const auto input_pack = rt::load_pack_if<V>(all || grad_target.given(), input, first);
-    rt::Values<scalar_t, V> grad_input_pack;
-    rt::Values<scalar_t, V> grad_target_pack;
-    OPGEN_UNROLL
-    for (int i = 0; i < V; ++i) {
-      opmath_t grad_input_value;
-      opmath_t grad_target_value;
-      compute(grad_output_pack.get(i), target_pack.get(i), input_pack.get(i), &grad_input_value, &grad_target_value);
-      grad_input_pack.set(i, grad_input_value);
-      grad_target_pack.set(i, grad_target_value);
-    }
-    if (all || grad_input.given()) rt::store_pack(grad_input, first, grad_input_pack);
-    if (all || grad_target.given()) rt::store_pack(grad_target, first, grad_target_pack);
-  }
-  template <int V, typename At>
-  OPGEN_DEVICE void flat(const At& first) const {
-    if (rt::given(grad_input, grad_target)) {
-      flat_of<V, true>(first);
-    } else {
-      flat_of<V, false>(first);
-    }
+    rt::map_point(*this, n, place);
   }
 };
 
 extern "C" const OpgenCudaStep kl_div_cuda_steps[] = {
     rt::kernel<Step_kl_div_forward_0_output>(),        // 0
     rt::kernel<Step_kl_div_forward_1_output>(),        // 1
-    rt::kernel<Step_kl_div_forward_2_output>(),        // 2
-    rt::kernel<Step_kl_div_forward_3_output>(),        // 3
-    rt::kernel<Step_kl_div_forward_4_output>(),        // 4
-    rt::kernel<Step_kl_div_forward_5_output>(),        // 5
-    rt::kernel<Step_kl_div_forward_6_output>(),        // 6
-    rt::kernel<Step_kl_div_forward_7_output>(),        // 7
-    rt::kernel<Step_kl_div_backward_0_grad_target>(),  // 8
-    rt::kernel<Step_kl_div_backward_1_grad_target>(),  // 9
-    rt::kernel<Step_kl_div_backward_2_grad_target>(),  // 10
-    rt::kernel<Step_kl_div_backward_3_grad_target>(),  // 11
-    rt::kernel<Step_kl_div_backward_4_grad_target>(),  // 12
-    rt::kernel<Step_kl_div_backward_5_grad_target>(),  // 13
-    rt::kernel<Step_kl_div_backward_6_grad_target>(),  // 14
-    rt::kernel<Step_kl_div_backward_7_grad_target>(),  // 15
+    rt::kernel<Step_kl_div_forward_6_output>(),        // 2
+    rt::kernel<Step_kl_div_forward_7_output>(),        // 3
+    rt::kernel<Step_kl_div_backward_0_grad_target>(),  // 4
+    rt::kernel<Step_kl_div_backward_1_grad_target>(),  // 5
+    rt::kernel<Step_kl_div_backward_6_grad_target>(),  // 6
+    rt::kernel<Step_kl_div_backward_7_grad_target>(),  // 7
 };

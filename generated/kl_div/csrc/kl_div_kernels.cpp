@@ -8,8 +8,8 @@ namespace {
 // Reduces everything to one value, in chunks of fixed size and order.
 template <typename opmath_t>
 int forward_0_output(const OpgenCall& call, OpgenHost& host) {
+  const auto divisor = static_cast<opmath_t>(call.reals[0]);
   const int64_t N = call.ints[0];
-  const int64_t elements = rt::batch_count(call);
   const rt::Tensor<opmath_t> target(call, 0, 2, 1);
   const rt::Tensor<opmath_t> input(call, 1, 2, 1);
   const rt::Tensor<opmath_t> output(call, 2, 0);
@@ -35,15 +35,15 @@ int forward_0_output(const OpgenCall& call, OpgenHost& host) {
     });
   });
   const opmath_t output_sum = total.output_sum_fold.value();
-  rt::store(output, rt::origin.at[2], output_sum / (N * elements));
+  rt::store(output, rt::origin.at[2], output_sum / divisor);
   return rt::status(host);
 }
 
 // Reduces everything to one value, in chunks of fixed size and order.
 template <typename opmath_t>
 int forward_1_output(const OpgenCall& call, OpgenHost& host) {
+  const auto divisor = static_cast<opmath_t>(call.reals[0]);
   const int64_t N = call.ints[0];
-  const int64_t elements = rt::batch_count(call);
   const rt::Tensor<opmath_t> target(call, 0, 2, 1);
   const rt::Tensor<opmath_t> input(call, 1, 2, 1);
   const rt::Tensor<opmath_t> output(call, 2, 0);
@@ -68,137 +68,7 @@ int forward_1_output(const OpgenCall& call, OpgenHost& host) {
     });
   });
   const opmath_t output_sum = total.output_sum_fold.value();
-  rt::store(output, rt::origin.at[2], output_sum / (N * elements));
-  return rt::status(host);
-}
-
-// Reduces everything to one value, in chunks of fixed size and order.
-template <typename opmath_t>
-int forward_2_output(const OpgenCall& call, OpgenHost& host) {
-  const int64_t N = call.ints[0];
-  const rt::Tensor<opmath_t> target(call, 0, 2, 1);
-  const rt::Tensor<opmath_t> input(call, 1, 2, 1);
-  const rt::Tensor<opmath_t> output(call, 2, 0);
-  rt::Loops<3> over_n_batch;
-  over_n_batch.dim(N, {target.stride(0), input.stride(0), 0});
-  over_n_batch.batch(call, &target, &input, nullptr);
-  struct Part {
-    rt::Fold<rt::Sum, opmath_t> sum_n_all_fold;
-    void merge(const Part& other) { sum_n_all_fold.merge(other.sum_n_all_fold); }
-  };
-  Part total;
-  rt::chunked(host, over_n_batch.count, total, [=, &host](int64_t begin, int64_t end, Part& part) {
-    auto& sum_n_all_fold = part.sum_n_all_fold;
-    over_n_batch.runs<rt::block>(begin, end, nullptr, [&](const auto& run) {
-      const rt::Source<opmath_t> target_at(target, run.at[0], run.step[0], run.size);
-      const rt::Source<opmath_t> input_at(input, run.at[1], run.step[1], run.size);
-      rt::lanes<rt::lane_count>(run.size, [&](int64_t i, int lane) {
-        const opmath_t target_value = target_at[i];
-        const opmath_t p = rt::exp(target_value);
-        sum_n_all_fold.add(lane, p == 0 ? opmath_t(0) : p * (target_value - input_at[i]));
-      });
-      sum_n_all_fold.ran(run.size);
-    });
-  });
-  const opmath_t sum_n_all = total.sum_n_all_fold.value();
-  rt::store(output, rt::origin.at[2], sum_n_all / N);
-  return rt::status(host);
-}
-
-// Reduces everything to one value, in chunks of fixed size and order.
-template <typename opmath_t>
-int forward_3_output(const OpgenCall& call, OpgenHost& host) {
-  const int64_t N = call.ints[0];
-  const rt::Tensor<opmath_t> target(call, 0, 2, 1);
-  const rt::Tensor<opmath_t> input(call, 1, 2, 1);
-  const rt::Tensor<opmath_t> output(call, 2, 0);
-  rt::Loops<3> over_n_batch;
-  over_n_batch.dim(N, {target.stride(0), input.stride(0), 0});
-  over_n_batch.batch(call, &target, &input, nullptr);
-  struct Part {
-    rt::Fold<rt::Sum, opmath_t> sum_n_all_fold;
-    void merge(const Part& other) { sum_n_all_fold.merge(other.sum_n_all_fold); }
-  };
-  Part total;
-  rt::chunked(host, over_n_batch.count, total, [=, &host](int64_t begin, int64_t end, Part& part) {
-    auto& sum_n_all_fold = part.sum_n_all_fold;
-    over_n_batch.runs<rt::block>(begin, end, nullptr, [&](const auto& run) {
-      const rt::Source<opmath_t> target_at(target, run.at[0], run.step[0], run.size);
-      const rt::Source<opmath_t> input_at(input, run.at[1], run.step[1], run.size);
-      rt::lanes<rt::lane_count>(run.size, [&](int64_t i, int lane) {
-        const opmath_t target_value = target_at[i];
-        sum_n_all_fold.add(lane, rt::xlogy(target_value, target_value) - target_value * input_at[i]);
-      });
-      sum_n_all_fold.ran(run.size);
-    });
-  });
-  const opmath_t sum_n_all = total.sum_n_all_fold.value();
-  rt::store(output, rt::origin.at[2], sum_n_all / N);
-  return rt::status(host);
-}
-
-// Reduces everything to one value, in chunks of fixed size and order.
-template <typename opmath_t>
-int forward_4_output(const OpgenCall& call, OpgenHost& host) {
-  const int64_t N = call.ints[0];
-  const rt::Tensor<opmath_t> target(call, 0, 2, 1);
-  const rt::Tensor<opmath_t> input(call, 1, 2, 1);
-  const rt::Tensor<opmath_t> output(call, 2, 0);
-  rt::Loops<3> over_n_batch;
-  over_n_batch.dim(N, {target.stride(0), input.stride(0), 0});
-  over_n_batch.batch(call, &target, &input, nullptr);
-  struct Part {
-    rt::Fold<rt::Sum, opmath_t> output_value_fold;
-    void merge(const Part& other) { output_value_fold.merge(other.output_value_fold); }
-  };
-  Part total;
-  rt::chunked(host, over_n_batch.count, total, [=, &host](int64_t begin, int64_t end, Part& part) {
-    auto& output_value_fold = part.output_value_fold;
-    over_n_batch.runs<rt::block>(begin, end, nullptr, [&](const auto& run) {
-      const rt::Source<opmath_t> target_at(target, run.at[0], run.step[0], run.size);
-      const rt::Source<opmath_t> input_at(input, run.at[1], run.step[1], run.size);
-      rt::lanes<rt::lane_count>(run.size, [&](int64_t i, int lane) {
-        const opmath_t target_value = target_at[i];
-        const opmath_t p = rt::exp(target_value);
-        output_value_fold.add(lane, p == 0 ? opmath_t(0) : p * (target_value - input_at[i]));
-      });
-      output_value_fold.ran(run.size);
-    });
-  });
-  const opmath_t output_value = total.output_value_fold.value();
-  rt::store(output, rt::origin.at[2], output_value);
-  return rt::status(host);
-}
-
-// Reduces everything to one value, in chunks of fixed size and order.
-template <typename opmath_t>
-int forward_5_output(const OpgenCall& call, OpgenHost& host) {
-  const int64_t N = call.ints[0];
-  const rt::Tensor<opmath_t> target(call, 0, 2, 1);
-  const rt::Tensor<opmath_t> input(call, 1, 2, 1);
-  const rt::Tensor<opmath_t> output(call, 2, 0);
-  rt::Loops<3> over_n_batch;
-  over_n_batch.dim(N, {target.stride(0), input.stride(0), 0});
-  over_n_batch.batch(call, &target, &input, nullptr);
-  struct Part {
-    rt::Fold<rt::Sum, opmath_t> output_value_fold;
-    void merge(const Part& other) { output_value_fold.merge(other.output_value_fold); }
-  };
-  Part total;
-  rt::chunked(host, over_n_batch.count, total, [=, &host](int64_t begin, int64_t end, Part& part) {
-    auto& output_value_fold = part.output_value_fold;
-    over_n_batch.runs<rt::block>(begin, end, nullptr, [&](const auto& run) {
-      const rt::Source<opmath_t> target_at(target, run.at[0], run.step[0], run.size);
-      const rt::Source<opmath_t> input_at(input, run.at[1], run.step[1], run.size);
-      rt::lanes<rt::lane_count>(run.size, [&](int64_t i, int lane) {
-        const opmath_t target_value = target_at[i];
-        output_value_fold.add(lane, rt::xlogy(target_value, target_value) - target_value * input_at[i]);
-      });
-      output_value_fold.ran(run.size);
-    });
-  });
-  const opmath_t output_value = total.output_value_fold.value();
-  rt::store(output, rt::origin.at[2], output_value);
+  rt::store(output, rt::origin.at[2], output_sum / divisor);
   return rt::status(host);
 }
 
@@ -256,8 +126,8 @@ int forward_7_output(const OpgenCall& call, OpgenHost& host) {
 // One value per point, nothing shared between points.
 template <typename opmath_t>
 int backward_0_grad_target(const OpgenCall& call, OpgenHost& host) {
+  const auto divisor = static_cast<opmath_t>(call.reals[0]);
   const int64_t N = call.ints[0];
-  const int64_t elements = rt::batch_count(call);
   const rt::Tensor<opmath_t> target(call, 0, 2, 1);
   const rt::Tensor<opmath_t> grad_output(call, 1, 0);
   const rt::Tensor<opmath_t> input(call, 3, 2, 1);
@@ -274,11 +144,11 @@ int backward_0_grad_target(const OpgenCall& call, OpgenHost& host) {
       const rt::Source<opmath_t> input_at(input, run.at[2], run.step[2], run.size);
       rt::Sink<opmath_t> grad_input_out(grad_input, run.at[3], run.step[3], run.size);
       rt::Sink<opmath_t> grad_target_out(grad_target, run.at[4], run.step[4], run.size);
-      rt::each(run.size, [&](int64_t i) {
+      rt::each(run.size, [&, divisor](int64_t i) {
         const opmath_t target_value = target_at[i];
         const opmath_t p = rt::exp(target_value);
         const bool mask = p == 0;
-        const opmath_t grad_each = grad_output_at / (N * elements);
+        const opmath_t grad_each = grad_output_at / divisor;
         const opmath_t scaled_grad = grad_each * p;
         grad_input_out.set(i, mask ? opmath_t(0) : -scaled_grad);
         const opmath_t chosen = mask ? opmath_t(0) : p * (grad_each * (target_value - input_at[i]));
@@ -292,8 +162,8 @@ int backward_0_grad_target(const OpgenCall& call, OpgenHost& host) {
 // One value per point, nothing shared between points.
 template <typename opmath_t>
 int backward_1_grad_target(const OpgenCall& call, OpgenHost& host) {
+  const auto divisor = static_cast<opmath_t>(call.reals[0]);
   const int64_t N = call.ints[0];
-  const int64_t elements = rt::batch_count(call);
   const rt::Tensor<opmath_t> grad_output(call, 0, 0);
   const rt::Tensor<opmath_t> target(call, 1, 2, 1);
   const rt::Tensor<opmath_t> input(call, 3, 2, 1);
@@ -310,146 +180,12 @@ int backward_1_grad_target(const OpgenCall& call, OpgenHost& host) {
       const rt::Source<opmath_t> input_at(input, run.at[2], run.step[2], run.size);
       rt::Sink<opmath_t> grad_input_out(grad_input, run.at[3], run.step[3], run.size);
       rt::Sink<opmath_t> grad_target_out(grad_target, run.at[4], run.step[4], run.size);
-      rt::each(run.size, [&](int64_t i) {
-        const opmath_t grad_each = grad_output_at / (N * elements);
+      rt::each(run.size, [&, divisor](int64_t i) {
+        const opmath_t grad_each = grad_output_at / divisor;
         const opmath_t target_value = target_at[i];
         grad_input_out.set(i, -(grad_each * target_value));
         const opmath_t chosen = target_value == 0 && target_value <= 0 ? opmath_t(0) : rt::log(target_value);
         grad_target_out.set(i, grad_each * (chosen + 1 - input_at[i]));
-      });
-    });
-  });
-  return rt::status(host);
-}
-
-// One value per point, nothing shared between points.
-template <typename opmath_t>
-int backward_2_grad_target(const OpgenCall& call, OpgenHost& host) {
-  const int64_t N = call.ints[0];
-  const rt::Tensor<opmath_t> target(call, 0, 2, 1);
-  const rt::Tensor<opmath_t> grad_output(call, 1, 0);
-  const rt::Tensor<opmath_t> input(call, 3, 2, 1);
-  const rt::Tensor<opmath_t> grad_input(call, 2, 2, 1);
-  const rt::Tensor<opmath_t> grad_target(call, 4, 2, 1);
-  rt::Loops<5> outer;
-  outer.dim(N, {target.stride(0), 0, input.stride(0), grad_input.stride(0), grad_target.stride(0)});
-  outer.batch(call, &target, nullptr, &input, &grad_input, &grad_target);
-  outer.arrange();
-  rt::parallel(host, outer.count, 1, [=, &host](int64_t begin, int64_t end) {
-    outer.runs<rt::block>(begin, end, nullptr, [&](const auto& run) {
-      const auto grad_output_at = rt::load(grad_output, run.at[1]);
-      const rt::Source<opmath_t> target_at(target, run.at[0], run.step[0], run.size);
-      const rt::Source<opmath_t> input_at(input, run.at[2], run.step[2], run.size);
-      rt::Sink<opmath_t> grad_input_out(grad_input, run.at[3], run.step[3], run.size);
-      rt::Sink<opmath_t> grad_target_out(grad_target, run.at[4], run.step[4], run.size);
-      rt::each(run.size, [&](int64_t i) {
-        const opmath_t target_value = target_at[i];
-        const opmath_t p = rt::exp(target_value);
-        const bool mask = p == 0;
-        const opmath_t grad_each = grad_output_at / N;
-        const opmath_t scaled_grad = grad_each * p;
-        grad_input_out.set(i, mask ? opmath_t(0) : -scaled_grad);
-        const opmath_t chosen = mask ? opmath_t(0) : p * (grad_each * (target_value - input_at[i]));
-        grad_target_out.set(i, (mask ? opmath_t(0) : scaled_grad) + chosen);
-      });
-    });
-  });
-  return rt::status(host);
-}
-
-// One value per point, nothing shared between points.
-template <typename opmath_t>
-int backward_3_grad_target(const OpgenCall& call, OpgenHost& host) {
-  const int64_t N = call.ints[0];
-  const rt::Tensor<opmath_t> grad_output(call, 0, 0);
-  const rt::Tensor<opmath_t> target(call, 1, 2, 1);
-  const rt::Tensor<opmath_t> input(call, 3, 2, 1);
-  const rt::Tensor<opmath_t> grad_input(call, 2, 2, 1);
-  const rt::Tensor<opmath_t> grad_target(call, 4, 2, 1);
-  rt::Loops<5> outer;
-  outer.dim(N, {0, target.stride(0), input.stride(0), grad_input.stride(0), grad_target.stride(0)});
-  outer.batch(call, nullptr, &target, &input, &grad_input, &grad_target);
-  outer.arrange();
-  rt::parallel(host, outer.count, 1, [=, &host](int64_t begin, int64_t end) {
-    outer.runs<rt::block>(begin, end, nullptr, [&](const auto& run) {
-      const auto grad_output_at = rt::load(grad_output, run.at[0]);
-      const rt::Source<opmath_t> target_at(target, run.at[1], run.step[1], run.size);
-      const rt::Source<opmath_t> input_at(input, run.at[2], run.step[2], run.size);
-      rt::Sink<opmath_t> grad_input_out(grad_input, run.at[3], run.step[3], run.size);
-      rt::Sink<opmath_t> grad_target_out(grad_target, run.at[4], run.step[4], run.size);
-      rt::each(run.size, [&](int64_t i) {
-        const opmath_t grad_each = grad_output_at / N;
-        const opmath_t target_value = target_at[i];
-        grad_input_out.set(i, -(grad_each * target_value));
-        const opmath_t chosen = target_value == 0 && target_value <= 0 ? opmath_t(0) : rt::log(target_value);
-        grad_target_out.set(i, grad_each * (chosen + 1 - input_at[i]));
-      });
-    });
-  });
-  return rt::status(host);
-}
-
-// One value per point, nothing shared between points.
-template <typename opmath_t>
-int backward_4_grad_target(const OpgenCall& call, OpgenHost& host) {
-  const int64_t N = call.ints[0];
-  const rt::Tensor<opmath_t> target(call, 0, 2, 1);
-  const rt::Tensor<opmath_t> grad_output(call, 1, 0);
-  const rt::Tensor<opmath_t> input(call, 3, 2, 1);
-  const rt::Tensor<opmath_t> grad_input(call, 2, 2, 1);
-  const rt::Tensor<opmath_t> grad_target(call, 4, 2, 1);
-  rt::Loops<5> outer;
-  outer.dim(N, {target.stride(0), 0, input.stride(0), grad_input.stride(0), grad_target.stride(0)});
-  outer.batch(call, &target, nullptr, &input, &grad_input, &grad_target);
-  outer.arrange();
-  rt::parallel(host, outer.count, 1, [=, &host](int64_t begin, int64_t end) {
-    outer.runs<rt::block>(begin, end, nullptr, [&](const auto& run) {
-      const auto grad_output_at = rt::load(grad_output, run.at[1]);
-      const rt::Source<opmath_t> target_at(target, run.at[0], run.step[0], run.size);
-      const rt::Source<opmath_t> input_at(input, run.at[2], run.step[2], run.size);
-      rt::Sink<opmath_t> grad_input_out(grad_input, run.at[3], run.step[3], run.size);
-      rt::Sink<opmath_t> grad_target_out(grad_target, run.at[4], run.step[4], run.size);
-      rt::each(run.size, [&](int64_t i) {
-        const opmath_t target_value = target_at[i];
-        const opmath_t p = rt::exp(target_value);
-        const bool mask = p == 0;
-        const opmath_t grad_output_value = grad_output_at;
-        const opmath_t scaled_grad = grad_output_value * p;
-        grad_input_out.set(i, mask ? opmath_t(0) : -scaled_grad);
-        const opmath_t chosen = mask ? opmath_t(0) : p * (grad_output_value * (target_value - input_at[i]));
-        grad_target_out.set(i, (mask ? opmath_t(0) : scaled_grad) + chosen);
-      });
-    });
-  });
-  return rt::status(host);
-}
-
-// One value per point, nothing shared between points.
-template <typename opmath_t>
-int backward_5_grad_target(const OpgenCall& call, OpgenHost& host) {
-  const int64_t N = call.ints[0];
-  const rt::Tensor<opmath_t> grad_output(call, 0, 0);
-  const rt::Tensor<opmath_t> target(call, 1, 2, 1);
-  const rt::Tensor<opmath_t> input(call, 3, 2, 1);
-  const rt::Tensor<opmath_t> grad_input(call, 2, 2, 1);
-  const rt::Tensor<opmath_t> grad_target(call, 4, 2, 1);
-  rt::Loops<5> outer;
-  outer.dim(N, {0, target.stride(0), input.stride(0), grad_input.stride(0), grad_target.stride(0)});
-  outer.batch(call, nullptr, &target, &input, &grad_input, &grad_target);
-  outer.arrange();
-  rt::parallel(host, outer.count, 1, [=, &host](int64_t begin, int64_t end) {
-    outer.runs<rt::block>(begin, end, nullptr, [&](const auto& run) {
-      const auto grad_output_at = rt::load(grad_output, run.at[0]);
-      const rt::Source<opmath_t> target_at(target, run.at[1], run.step[1], run.size);
-      const rt::Source<opmath_t> input_at(input, run.at[2], run.step[2], run.size);
-      rt::Sink<opmath_t> grad_input_out(grad_input, run.at[3], run.step[3], run.size);
-      rt::Sink<opmath_t> grad_target_out(grad_target, run.at[4], run.step[4], run.size);
-      rt::each(run.size, [&](int64_t i) {
-        const opmath_t grad_output_value = grad_output_at;
-        const opmath_t target_value = target_at[i];
-        grad_input_out.set(i, -(grad_output_value * target_value));
-        const opmath_t chosen = target_value == 0 && target_value <= 0 ? opmath_t(0) : rt::log(target_value);
-        grad_target_out.set(i, grad_output_value * (chosen + 1 - input_at[i]));
       });
     });
   });
@@ -538,18 +274,10 @@ int backward_7_grad_target(const OpgenCall& call, OpgenHost& host) {
 OPGEN_STEPS(kl_div) = {
     OPGEN_STEP(forward_0_output),        // 0
     OPGEN_STEP(forward_1_output),        // 1
-    OPGEN_STEP(forward_2_output),        // 2
-    OPGEN_STEP(forward_3_output),        // 3
-    OPGEN_STEP(forward_4_output),        // 4
-    OPGEN_STEP(forward_5_output),        // 5
-    OPGEN_STEP(forward_6_output),        // 6
-    OPGEN_STEP(forward_7_output),        // 7
-    OPGEN_STEP(backward_0_grad_target),  // 8
-    OPGEN_STEP(backward_1_grad_target),  // 9
-    OPGEN_STEP(backward_2_grad_target),  // 10
-    OPGEN_STEP(backward_3_grad_target),  // 11
-    OPGEN_STEP(backward_4_grad_target),  // 12
-    OPGEN_STEP(backward_5_grad_target),  // 13
-    OPGEN_STEP(backward_6_grad_target),  // 14
-    OPGEN_STEP(backward_7_grad_target),  // 15
+    OPGEN_STEP(forward_6_output),        // 2
+    OPGEN_STEP(forward_7_output),        // 3
+    OPGEN_STEP(backward_0_grad_target),  // 4
+    OPGEN_STEP(backward_1_grad_target),  // 5
+    OPGEN_STEP(backward_6_grad_target),  // 6
+    OPGEN_STEP(backward_7_grad_target),  // 7
 };

@@ -15,13 +15,12 @@ using opgen::Element;
 using opgen::Optional;
 using opgen::Tensor;
 
-// weight given, bias given
-std::tuple<Tensor, Tensor, Tensor> layer_norm_forward_0(const Tensor& input, const Optional& weight,
-                                                        const Optional& bias, double eps, bool recorded) {
+std::tuple<Tensor, Tensor, Tensor> layer_norm_forward(const Tensor& input, const Optional& weight, const Optional& bias,
+                                                      double eps, bool recorded) {
   opgen::Call call("layer_norm", OPGEN_CHOOSE_STEPS(layer_norm), 1);
   call.input("input", input, Element::scalar, {opgen::batch, opgen::dim(0, "D")});
-  call.input("weight", weight, Element::scalar, {opgen::dim(0, "D")});
-  call.input("bias", bias, Element::scalar, {opgen::dim(0, "D")});
+  call.input("weight", weight, Element::scalar, {opgen::dim(0, "D")}, 1);
+  call.input("bias", bias, Element::scalar, {opgen::dim(0, "D")}, 0);
   call.begin();
   call.hold();
   call.allocate("mu", Element::compute, {opgen::batch}, true, recorded);
@@ -34,75 +33,13 @@ std::tuple<Tensor, Tensor, Tensor> layer_norm_forward_0(const Tensor& input, con
   return {output, mu, rstd};
 }
 
-// weight given, bias not given
-std::tuple<Tensor, Tensor, Tensor> layer_norm_forward_1(const Tensor& input, const Optional& weight,
-                                                        const Optional& bias, double eps, bool recorded) {
-  opgen::Call call("layer_norm", OPGEN_CHOOSE_STEPS(layer_norm), 1);
-  call.input("input", input, Element::scalar, {opgen::batch, opgen::dim(0, "D")});
-  call.input("weight", weight, Element::scalar, {opgen::dim(0, "D")});
-  call.begin();
-  call.hold();
-  call.allocate("mu", Element::compute, {opgen::batch}, true, recorded);
-  call.allocate("rstd", Element::compute, {opgen::batch}, true, recorded);
-  call.allocate("output", Element::scalar, {opgen::batch, opgen::dim(0, "D")});
-  call.run(1, {0, 2, 3, 1, 4}, {call.size(0)}, {eps});
-  const Tensor output = call.result("output", Element::scalar);
-  const Tensor mu = recorded ? call.result("mu", Element::compute) : Tensor();
-  const Tensor rstd = recorded ? call.result("rstd", Element::compute) : Tensor();
-  return {output, mu, rstd};
-}
-
-// weight not given, bias given
-std::tuple<Tensor, Tensor, Tensor> layer_norm_forward_2(const Tensor& input, const Optional& weight,
-                                                        const Optional& bias, double eps, bool recorded) {
-  opgen::Call call("layer_norm", OPGEN_CHOOSE_STEPS(layer_norm), 1);
-  call.input("input", input, Element::scalar, {opgen::batch, opgen::dim(0, "D")});
-  call.input("bias", bias, Element::scalar, {opgen::dim(0, "D")});
-  call.begin();
-  call.hold();
-  call.allocate("mu", Element::compute, {opgen::batch}, true, recorded);
-  call.allocate("rstd", Element::compute, {opgen::batch}, true, recorded);
-  call.allocate("output", Element::scalar, {opgen::batch, opgen::dim(0, "D")});
-  call.run(2, {0, 2, 3, 1, 4}, {call.size(0)}, {eps});
-  const Tensor output = call.result("output", Element::scalar);
-  const Tensor mu = recorded ? call.result("mu", Element::compute) : Tensor();
-  const Tensor rstd = recorded ? call.result("rstd", Element::compute) : Tensor();
-  return {output, mu, rstd};
-}
-
-// weight not given, bias not given
-std::tuple<Tensor, Tensor, Tensor> layer_norm_forward_3(const Tensor& input, const Optional& weight,
-                                                        const Optional& bias, double eps, bool recorded) {
-  opgen::Call call("layer_norm", OPGEN_CHOOSE_STEPS(layer_norm), 1);
-  call.input("input", input, Element::scalar, {opgen::batch, opgen::dim(0, "D")});
-  call.begin();
-  call.hold();
-  call.allocate("mu", Element::compute, {opgen::batch}, true, recorded);
-  call.allocate("rstd", Element::compute, {opgen::batch}, true, recorded);
-  call.allocate("output", Element::scalar, {opgen::batch, opgen::dim(0, "D")});
-  call.run(3, {0, 1, 2, 3}, {call.size(0)}, {eps});
-  const Tensor output = call.result("output", Element::scalar);
-  const Tensor mu = recorded ? call.result("mu", Element::compute) : Tensor();
-  const Tensor rstd = recorded ? call.result("rstd", Element::compute) : Tensor();
-  return {output, mu, rstd};
-}
-
-std::tuple<Tensor, Tensor, Tensor> layer_norm_forward(const Tensor& input, const Optional& weight, const Optional& bias,
-                                                      double eps, bool recorded) {
-  if (weight.has_value() && bias.has_value()) return layer_norm_forward_0(input, weight, bias, eps, recorded);
-  if (weight.has_value() && !bias.has_value()) return layer_norm_forward_1(input, weight, bias, eps, recorded);
-  if (!weight.has_value() && bias.has_value()) return layer_norm_forward_2(input, weight, bias, eps, recorded);
-  return layer_norm_forward_3(input, weight, bias, eps, recorded);
-}
-
-// weight given, bias given
-std::tuple<Tensor, Tensor, Tensor> layer_norm_backward_0(const Tensor& grad_output, const Tensor& input,
-                                                         const Optional& weight, const Tensor& mu, const Tensor& rstd,
-                                                         double eps, const std::vector<bool>& mask) {
+std::tuple<Tensor, Tensor, Tensor> layer_norm_backward(const Tensor& grad_output, const Tensor& input,
+                                                       const Optional& weight, const Tensor& mu, const Tensor& rstd,
+                                                       double eps, const std::vector<bool>& mask) {
   opgen::Call call("layer_norm", OPGEN_CHOOSE_STEPS(layer_norm), 1);
   call.cotangent("grad_output", grad_output, Element::scalar, {opgen::batch, opgen::dim(0, "D")});
   call.input("input", input, Element::scalar, {opgen::batch, opgen::dim(0, "D")});
-  call.input("weight", weight, Element::scalar, {opgen::dim(0, "D")});
+  call.input("weight", weight, Element::scalar, {opgen::dim(0, "D")}, 1);
   call.input("mu", mu, Element::compute, {opgen::batch});
   call.input("rstd", rstd, Element::compute, {opgen::batch});
   call.begin();
@@ -110,38 +47,12 @@ std::tuple<Tensor, Tensor, Tensor> layer_norm_backward_0(const Tensor& grad_outp
   call.allocate("grad_input", Element::scalar, {opgen::batch, opgen::dim(0, "D")}, mask[0]);
   call.allocate("grad_weight", Element::scalar, {opgen::dim(0, "D")}, mask[1] || mask[2], mask[1]);
   call.allocate("grad_bias", Element::scalar, {opgen::dim(0, "D")}, mask[1] || mask[2], mask[2]);
-  call.run_both({mask[0], 4, {3, 0, 2, 1, 4, 5}, {call.size(0)}},
-                {mask[1] || mask[2], 5, {0, 1, 3, 4, 6, 7}, {call.size(0)}});
+  call.run_both({mask[0], 1, {3, 0, 2, 1, 4, 5}, {call.size(0)}},
+                {mask[1] || mask[2], 2, {0, 1, 3, 4, 6, 7}, {call.size(0)}});
   const Tensor grad_input = call.result("grad_input", Element::scalar, 0, "input");
   const Tensor grad_weight = mask[1] ? call.result("grad_weight", Element::scalar) : Tensor();
   const Tensor grad_bias = mask[2] ? call.result("grad_bias", Element::scalar) : Tensor();
   return {grad_input, grad_weight, grad_bias};
-}
-
-// weight not given, bias given
-std::tuple<Tensor, Tensor, Tensor> layer_norm_backward_2(const Tensor& grad_output, const Tensor& input,
-                                                         const Optional& weight, const Tensor& mu, const Tensor& rstd,
-                                                         double eps, const std::vector<bool>& mask) {
-  opgen::Call call("layer_norm", OPGEN_CHOOSE_STEPS(layer_norm), 1);
-  call.cotangent("grad_output", grad_output, Element::scalar, {opgen::batch, opgen::dim(0, "D")});
-  call.input("input", input, Element::scalar, {opgen::batch, opgen::dim(0, "D")});
-  call.input("mu", mu, Element::compute, {opgen::batch});
-  call.input("rstd", rstd, Element::compute, {opgen::batch});
-  call.begin();
-  call.hold();
-  call.allocate("grad_input", Element::scalar, {opgen::batch, opgen::dim(0, "D")}, mask[0]);
-  call.allocate("grad_bias", Element::scalar, {opgen::dim(0, "D")}, mask[2]);
-  call.run_both({mask[0], 6, {2, 0, 1, 3, 4}, {call.size(0)}}, {mask[2], 7, {0, 5}, {call.size(0)}});
-  const Tensor grad_input = call.result("grad_input", Element::scalar, 0, "input");
-  const Tensor grad_bias = call.result("grad_bias", Element::scalar);
-  return {grad_input, Tensor(), grad_bias};
-}
-
-std::tuple<Tensor, Tensor, Tensor> layer_norm_backward(const Tensor& grad_output, const Tensor& input,
-                                                       const Optional& weight, const Tensor& mu, const Tensor& rstd,
-                                                       double eps, const std::vector<bool>& mask) {
-  if (weight.has_value()) return layer_norm_backward_0(grad_output, input, weight, mu, rstd, eps, mask);
-  return layer_norm_backward_2(grad_output, input, weight, mu, rstd, eps, mask);
 }
 
 }  // namespace

@@ -5,7 +5,7 @@
 
 // reduces along memory: a row is read and kept in cache by all passes
 template <typename scalar_t, int rank>
-struct Step_layer_norm_forward_0_output {
+struct Step_layer_norm_forward_output {
   using opmath_t = rt::math_t<scalar_t>;
   using near = rt::Near<scalar_t>;
   static constexpr rt::Rows<1> launch = {rt::count(rt::elements()), {rt::count(rt::integer(0))}};
@@ -24,8 +24,8 @@ struct Step_layer_norm_forward_0_output {
   OPGEN_DEVICE void row(int64_t point) const {
     const rt::Place<rank> place = batch.place(point);
     const auto input_row = rt::read_row<Team, 1>(d_size.size, input, place, 0);
-    const auto weight_row = rt::read_row<Team, 0>(d_size.size, weight, 0);
-    const auto bias_row = rt::read_row<Team, 0>(d_size.size, bias, 0);
+    const auto weight_row = rt::read_row_or<Team, 0, 1>(d_size.size, weight, 0);
+    const auto bias_row = rt::read_row_or<Team, 0, 0>(d_size.size, bias, 0);
     auto output_row = rt::write_row<Team, 1>(output, place, 0);
     rt::Sum<opmath_t> mu_sum_fold;
     rt::each<Team>(d_size.size, rt::settled(&mu_sum_fold), [&](auto at) { mu_sum_fold.add(input_row[at]); });
@@ -56,152 +56,7 @@ struct Step_layer_norm_forward_0_output {
 
 // reduces along memory: a row is read and kept in cache by all passes
 template <typename scalar_t, int rank>
-struct Step_layer_norm_forward_1_output {
-  using opmath_t = rt::math_t<scalar_t>;
-  using near = rt::Near<scalar_t>;
-  static constexpr rt::Rows<1> launch = {rt::count(rt::elements()), {rt::count(rt::integer(0))}};
-  static constexpr auto fields =
-      rt::fields(rt::tensor(0, 2, 0, 1), rt::tensor(3, 1, -1, 0), rt::tensor(4, 2, 0, 1), rt::tensor(1, 1, 0),
-                 rt::tensor(2, 1, 0), rt::integer(0), rt::integer(0), rt::real(0), rt::batch());
-  rt::Tensor<const scalar_t, rank> input, weight;
-  rt::Tensor<scalar_t, rank> output;
-  rt::Tensor<opmath_t, rank> mu, rstd;
-  rt::Divider<rank> d_size;
-  int64_t D;
-  opmath_t eps;
-  rt::Batch<rank> batch;
-
-  template <typename Team>
-  OPGEN_DEVICE void row(int64_t point) const {
-    const rt::Place<rank> place = batch.place(point);
-    const auto input_row = rt::read_row<Team, 1>(d_size.size, input, place, 0);
-    const auto weight_row = rt::read_row<Team, 0>(d_size.size, weight, 0);
-    auto output_row = rt::write_row<Team, 1>(output, place, 0);
-    rt::Sum<opmath_t> mu_sum_fold;
-    rt::each<Team>(d_size.size, rt::settled(&mu_sum_fold), [&](auto at) { mu_sum_fold.add(input_row[at]); });
-    mu_sum_fold.finish();
-    rt::join<Team>(&mu_sum_fold);
-    const opmath_t mu_sum = mu_sum_fold.value;
-    const opmath_t mu_value = near::div(mu_sum, static_cast<opmath_t>(D));
-    if (Team::rank() == 0) {
-      mu.store(mu_value, place);
-    }
-    rt::Sum<opmath_t> var_d_squares_fold;
-    rt::each<Team>(d_size.size, rt::settled(&var_d_squares_fold), [&](auto at) {
-      const opmath_t difference = input_row[at] - mu_value;
-      var_d_squares_fold.add(difference * difference);
-    });
-    var_d_squares_fold.finish();
-    rt::join<Team>(&var_d_squares_fold);
-    const opmath_t var_d_squares = var_d_squares_fold.value;
-    const opmath_t rstd_value = rt::rsqrt(near::div(var_d_squares, static_cast<opmath_t>(D)) + eps);
-    if (Team::rank() == 0) {
-      rstd.store(rstd_value, place);
-    }
-    rt::each<Team>(d_size.size,
-                   [&](auto at) { output_row.set(at, (input_row[at] - mu_value) * rstd_value * weight_row[at]); });
-  }
-};
-
-// reduces along memory: a row is read and kept in cache by all passes
-template <typename scalar_t, int rank>
-struct Step_layer_norm_forward_2_output {
-  using opmath_t = rt::math_t<scalar_t>;
-  using near = rt::Near<scalar_t>;
-  static constexpr rt::Rows<1> launch = {rt::count(rt::elements()), {rt::count(rt::integer(0))}};
-  static constexpr auto fields =
-      rt::fields(rt::tensor(0, 2, 0, 1), rt::tensor(3, 1, -1, 0), rt::tensor(4, 2, 0, 1), rt::tensor(1, 1, 0),
-                 rt::tensor(2, 1, 0), rt::integer(0), rt::integer(0), rt::real(0), rt::batch());
-  rt::Tensor<const scalar_t, rank> input, bias;
-  rt::Tensor<scalar_t, rank> output;
-  rt::Tensor<opmath_t, rank> mu, rstd;
-  rt::Divider<rank> d_size;
-  int64_t D;
-  opmath_t eps;
-  rt::Batch<rank> batch;
-
-  template <typename Team>
-  OPGEN_DEVICE void row(int64_t point) const {
-    const rt::Place<rank> place = batch.place(point);
-    const auto input_row = rt::read_row<Team, 1>(d_size.size, input, place, 0);
-    const auto bias_row = rt::read_row<Team, 0>(d_size.size, bias, 0);
-    auto output_row = rt::write_row<Team, 1>(output, place, 0);
-    rt::Sum<opmath_t> mu_sum_fold;
-    rt::each<Team>(d_size.size, rt::settled(&mu_sum_fold), [&](auto at) { mu_sum_fold.add(input_row[at]); });
-    mu_sum_fold.finish();
-    rt::join<Team>(&mu_sum_fold);
-    const opmath_t mu_sum = mu_sum_fold.value;
-    const opmath_t mu_value = near::div(mu_sum, static_cast<opmath_t>(D));
-    if (Team::rank() == 0) {
-      mu.store(mu_value, place);
-    }
-    rt::Sum<opmath_t> var_d_squares_fold;
-    rt::each<Team>(d_size.size, rt::settled(&var_d_squares_fold), [&](auto at) {
-      const opmath_t difference = input_row[at] - mu_value;
-      var_d_squares_fold.add(difference * difference);
-    });
-    var_d_squares_fold.finish();
-    rt::join<Team>(&var_d_squares_fold);
-    const opmath_t var_d_squares = var_d_squares_fold.value;
-    const opmath_t rstd_value = rt::rsqrt(near::div(var_d_squares, static_cast<opmath_t>(D)) + eps);
-    if (Team::rank() == 0) {
-      rstd.store(rstd_value, place);
-    }
-    rt::each<Team>(d_size.size,
-                   [&](auto at) { output_row.set(at, (input_row[at] - mu_value) * rstd_value + bias_row[at]); });
-  }
-};
-
-// reduces along memory: a row is read and kept in cache by all passes
-template <typename scalar_t, int rank>
-struct Step_layer_norm_forward_3_output {
-  using opmath_t = rt::math_t<scalar_t>;
-  using near = rt::Near<scalar_t>;
-  static constexpr rt::Rows<1> launch = {rt::count(rt::elements()), {rt::count(rt::integer(0))}, true};
-  static constexpr auto fields =
-      rt::fields(rt::tensor(0, 2, 0, 1), rt::tensor(3, 2, 0, 1), rt::tensor(1, 1, 0), rt::tensor(2, 1, 0),
-                 rt::integer(0), rt::integer(0), rt::real(0), rt::batch());
-  rt::Tensor<const scalar_t, rank> input;
-  rt::Tensor<scalar_t, rank> output;
-  rt::Tensor<opmath_t, rank> mu, rstd;
-  rt::Divider<rank> d_size;
-  int64_t D;
-  opmath_t eps;
-  rt::Batch<rank> batch;
-
-  template <typename Team>
-  OPGEN_DEVICE void row(int64_t point) const {
-    const rt::Place<rank> place = batch.place(point);
-    const auto input_row = rt::read_row<Team, 1>(d_size.size, input, place, 0);
-    auto output_row = rt::write_row<Team, 1>(output, place, 0);
-    rt::Sum<opmath_t> mu_sum_fold;
-    rt::each<Team>(d_size.size, rt::settled(&mu_sum_fold), [&](auto at) { mu_sum_fold.add(input_row[at]); });
-    mu_sum_fold.finish();
-    rt::join<Team>(&mu_sum_fold);
-    const opmath_t mu_sum = mu_sum_fold.value;
-    const opmath_t mu_value = near::div(mu_sum, static_cast<opmath_t>(D));
-    if (Team::rank() == 0) {
-      mu.store(mu_value, place);
-    }
-    rt::Sum<opmath_t> var_d_squares_fold;
-    rt::each<Team>(d_size.size, rt::settled(&var_d_squares_fold), [&](auto at) {
-      const opmath_t difference = input_row[at] - mu_value;
-      var_d_squares_fold.add(difference * difference);
-    });
-    var_d_squares_fold.finish();
-    rt::join<Team>(&var_d_squares_fold);
-    const opmath_t var_d_squares = var_d_squares_fold.value;
-    const opmath_t rstd_value = rt::rsqrt(near::div(var_d_squares, static_cast<opmath_t>(D)) + eps);
-    if (Team::rank() == 0) {
-      rstd.store(rstd_value, place);
-    }
-    rt::each<Team>(d_size.size, [&](auto at) { output_row.set(at, (input_row[at] - mu_value) * rstd_value); });
-  }
-};
-
-// reduces along memory: a row is read and kept in cache by all passes
-template <typename scalar_t, int rank>
-struct Step_layer_norm_backward_0_grad_input {
+struct Step_layer_norm_backward_grad_input {
   using opmath_t = rt::math_t<scalar_t>;
   using near = rt::Near<scalar_t>;
   static constexpr rt::Rows<1> launch = {rt::count(rt::elements()), {rt::count(rt::integer(0))}, false, true, true};
@@ -218,8 +73,8 @@ struct Step_layer_norm_backward_0_grad_input {
   template <typename Team, typename Across>
   OPGEN_DEVICE void row(int64_t point, Across* across) const {
     const rt::Place<rank> place = batch.place(point);
-    const auto grad_output_row = rt::read_row_or_zero<Team, 1>(d_size.size, grad_output, place, 0);
-    const auto weight_row = rt::read_row<Team, 0>(d_size.size, weight, 0);
+    const auto grad_output_row = rt::read_row_or<Team, 1, 0>(d_size.size, grad_output, place, 0);
+    const auto weight_row = rt::read_row_or<Team, 0, 1>(d_size.size, weight, 0);
     const auto input_row = rt::read_row<Team, 1>(d_size.size, input, place, 0);
     auto grad_input_row = rt::write_row<Team, 1>(grad_input, place, 0);
     const opmath_t mu_value = mu.load(place);
@@ -251,7 +106,7 @@ struct Step_layer_norm_backward_0_grad_input {
 
 // reduces across memory: neighbouring columns together, rows in fixed order
 template <typename scalar_t, int rank>
-struct Step_layer_norm_backward_0_grad_bias {
+struct Step_layer_norm_backward_grad_bias {
   using opmath_t = rt::math_t<scalar_t>;
   static constexpr rt::Columns<true> launch = {rt::count(rt::integer(0)), rt::count(rt::elements()),
                                                rt::count(rt::integer(0))};
@@ -283,7 +138,7 @@ struct Step_layer_norm_backward_0_grad_bias {
   OPGEN_DEVICE void fold(int64_t point, int64_t inner, Folds* folds) const {
     const int64_t d = point;
     const rt::Place<rank> place = batch.place(inner);
-    const auto grad_output_line = rt::read_line_or_zero<V, 1>(grad_output, place, d);
+    const auto grad_output_line = rt::read_line_or<V, 1, 0>(grad_output, place, d);
     const auto input_line = rt::read_line<V, 1>(input, place, d);
     rt::lanes<V>([&](int at) {
       const opmath_t grad_output_value_2 = grad_output_line[at];
@@ -301,91 +156,8 @@ struct Step_layer_norm_backward_0_grad_bias {
   }
 };
 
-// reduces along memory: a row is read and kept in cache by all passes
-template <typename scalar_t, int rank>
-struct Step_layer_norm_backward_2_grad_input {
-  using opmath_t = rt::math_t<scalar_t>;
-  using near = rt::Near<scalar_t>;
-  static constexpr rt::Rows<1> launch = {rt::count(rt::elements()), {rt::count(rt::integer(0))}, false, true, true};
-  static constexpr auto fields =
-      rt::fields(rt::tensor(1, 2, 0, 1), rt::tensor(2, 2, 0, 1), rt::tensor(4, 2, 0, 1), rt::tensor(0, 1, 0),
-                 rt::tensor(3, 1, 0), rt::integer(0), rt::integer(0), rt::batch());
-  rt::Tensor<const scalar_t, rank> grad_output, input;
-  rt::Tensor<scalar_t, rank> grad_input;
-  rt::Tensor<const opmath_t, rank> mu, rstd;
-  rt::Divider<rank> d_size;
-  int64_t D;
-  rt::Batch<rank> batch;
-
-  template <typename Team, typename Across>
-  OPGEN_DEVICE void row(int64_t point, Across* across) const {
-    const rt::Place<rank> place = batch.place(point);
-    const auto grad_output_row = rt::read_row_or_zero<Team, 1>(d_size.size, grad_output, place, 0);
-    const auto input_row = rt::read_row<Team, 1>(d_size.size, input, place, 0);
-    auto grad_input_row = rt::write_row<Team, 1>(grad_input, place, 0);
-    const opmath_t mu_value = mu.load(place);
-    rt::Sum<opmath_t> grad_rstd_fold;
-    rt::Sum<opmath_t> grad_mu_sum_fold;
-    rt::each<Team>(d_size.size, rt::settled(&grad_rstd_fold, &grad_mu_sum_fold), [&](auto at) {
-      const opmath_t grad_output_value = grad_output_row[at];
-      grad_rstd_fold.add(grad_output_value * (input_row[at] - mu_value));
-      grad_mu_sum_fold.add(grad_output_value);
-    });
-    grad_rstd_fold.finish();
-    grad_mu_sum_fold.finish();
-    rt::join<Team>(&grad_rstd_fold, &grad_mu_sum_fold);
-    const opmath_t grad_rstd = grad_rstd_fold.value;
-    const opmath_t grad_mu_sum = grad_mu_sum_fold.value;
-    const opmath_t rstd_value = rstd.load(place);
-    const opmath_t grad_var_d = opmath_t(-0.5) * grad_rstd * rt::powi<3>(rstd_value);
-    const opmath_t ratio = near::div(-(grad_mu_sum * rstd_value), static_cast<opmath_t>(D));
-    rt::each<Team>(d_size.size, [&](auto at) {
-      const opmath_t scaled_grad = 2 * grad_var_d * (input_row[at] - mu_value);
-      const opmath_t ratio_2 = near::div(scaled_grad, static_cast<opmath_t>(D));
-      grad_input_row.set(at, grad_output_row[at] * rstd_value + ratio_2 + ratio);
-      across->at(0, at).add(grad_output_row[at]);
-    });
-  }
-};
-
-// reduces across memory: neighbouring columns together, rows in fixed order
-template <typename scalar_t, int rank>
-struct Step_layer_norm_backward_2_grad_bias {
-  using opmath_t = rt::math_t<scalar_t>;
-  static constexpr rt::Columns<true> launch = {rt::count(rt::integer(0)), rt::count(rt::elements()),
-                                               rt::count(rt::integer(0))};
-  static constexpr auto fields = rt::fields(rt::tensor(0, 2, 0, 1), rt::tensor(1, 1, -1), rt::batch());
-  rt::Tensor<const scalar_t, rank> grad_output;
-  rt::Tensor<scalar_t, rank> grad_bias;
-  rt::Batch<rank> batch;
-
-  struct Folds {
-    rt::Sum<opmath_t> grad_bias_value_fold;
-    OPGEN_DEVICE void merge(const Folds& other) { grad_bias_value_fold.merge(other.grad_bias_value_fold); }
-    OPGEN_DEVICE void settle() { grad_bias_value_fold.settle(); }
-    OPGEN_DEVICE void finish() { grad_bias_value_fold.finish(); }
-  };
-  template <int V>
-  OPGEN_DEVICE void fold(int64_t point, int64_t inner, Folds* folds) const {
-    const int64_t d = point;
-    const rt::Place<rank> place = batch.place(inner);
-    const auto grad_output_line = rt::read_line_or_zero<V, 1>(grad_output, place, d);
-    rt::lanes<V>([&](int at) { folds[at].grad_bias_value_fold.add(grad_output_line[at]); });
-  }
-  OPGEN_DEVICE void finish(int64_t point, const Folds& folds) const {
-    const int64_t d = point;
-    const opmath_t grad_bias_value = folds.grad_bias_value_fold.value;
-    grad_bias.store(grad_bias_value, d);
-  }
-};
-
 extern "C" const OpgenCudaStep layer_norm_cuda_steps[] = {
-    rt::kernel<Step_layer_norm_forward_0_output>(),                                             // 0
-    rt::kernel<Step_layer_norm_forward_1_output>(),                                             // 1
-    rt::kernel<Step_layer_norm_forward_2_output>(),                                             // 2
-    rt::kernel<Step_layer_norm_forward_3_output>(),                                             // 3
-    rt::across<Step_layer_norm_backward_0_grad_input, Step_layer_norm_backward_0_grad_bias>(),  // 4
-    rt::kernel<Step_layer_norm_backward_0_grad_bias>(),                                         // 5
-    rt::across<Step_layer_norm_backward_2_grad_input, Step_layer_norm_backward_2_grad_bias>(),  // 6
-    rt::kernel<Step_layer_norm_backward_2_grad_bias>(),                                         // 7
+    rt::kernel<Step_layer_norm_forward_output>(),                                           // 0
+    rt::across<Step_layer_norm_backward_grad_input, Step_layer_norm_backward_grad_bias>(),  // 1
+    rt::kernel<Step_layer_norm_backward_grad_bias>(),                                       // 2
 };

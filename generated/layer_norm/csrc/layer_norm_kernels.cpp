@@ -7,7 +7,7 @@ namespace {
 
 // Reduces along memory: a row is read and kept in cache by all passes.
 template <typename opmath_t>
-int forward_0_output(const OpgenCall& call, OpgenHost& host) {
+int forward_output(const OpgenCall& call, OpgenHost& host) {
   const int64_t D = call.ints[0];
   const auto eps = static_cast<opmath_t>(call.reals[0]);
   const rt::Tensor<opmath_t> input(call, 0, 2, 0);
@@ -21,6 +21,8 @@ int forward_0_output(const OpgenCall& call, OpgenHost& host) {
   rt::Loops<6> over_d;
   over_d.dim(D, {input.stride(1), weight.stride(0), bias.stride(0), 0, 0, output.stride(1)});
   rt::parallel(host, outer.count, 3 * over_d.count, [=, &host](int64_t begin, int64_t end) {
+    const rt::Still<opmath_t> weight_still(weight);
+    const rt::Still<opmath_t> bias_still(bias);
     outer.runs<1>(begin, end, nullptr, [&](const auto& row) {
       rt::Fold<rt::Sum, opmath_t> mu_sum_fold;
       over_d.runs<rt::block>(0, over_d.count, row.at, [&](const auto& run) {
@@ -45,8 +47,8 @@ int forward_0_output(const OpgenCall& call, OpgenHost& host) {
       rt::store(rstd, row.at[4], rstd_value);
       over_d.runs<rt::block>(0, over_d.count, row.at, [&](const auto& run) {
         const rt::Source<opmath_t> input_at(input, run.at[0], run.step[0], run.size);
-        const rt::Source<opmath_t> weight_at(weight, run.at[1], run.step[1], run.size);
-        const rt::Source<opmath_t> bias_at(bias, run.at[2], run.step[2], run.size);
+        const rt::Source<opmath_t> weight_at(weight_still, weight, run.at[1], run.step[1], run.size);
+        const rt::Source<opmath_t> bias_at(bias_still, bias, run.at[2], run.step[2], run.size);
         rt::Sink<opmath_t> output_out(output, run.at[5], run.step[5], run.size);
         rt::each(run.size, [&](int64_t i) {
           const auto value = (input_at[i] - mu_value) * rstd_value * weight_at[i] + bias_at[i];
@@ -60,149 +62,7 @@ int forward_0_output(const OpgenCall& call, OpgenHost& host) {
 
 // Reduces along memory: a row is read and kept in cache by all passes.
 template <typename opmath_t>
-int forward_1_output(const OpgenCall& call, OpgenHost& host) {
-  const int64_t D = call.ints[0];
-  const auto eps = static_cast<opmath_t>(call.reals[0]);
-  const rt::Tensor<opmath_t> input(call, 0, 2, 0);
-  const rt::Tensor<opmath_t> weight(call, 3, 1);
-  const rt::Tensor<opmath_t> mu(call, 1, 1, 0);
-  const rt::Tensor<opmath_t> rstd(call, 2, 1, 0);
-  const rt::Tensor<opmath_t> output(call, 4, 2, 0);
-  rt::Loops<5> outer;
-  outer.batch(call, &input, nullptr, &mu, &rstd, &output);
-  rt::Loops<5> over_d;
-  over_d.dim(D, {input.stride(1), weight.stride(0), 0, 0, output.stride(1)});
-  rt::parallel(host, outer.count, 3 * over_d.count, [=, &host](int64_t begin, int64_t end) {
-    outer.runs<1>(begin, end, nullptr, [&](const auto& row) {
-      rt::Fold<rt::Sum, opmath_t> mu_sum_fold;
-      over_d.runs<rt::block>(0, over_d.count, row.at, [&](const auto& run) {
-        const rt::Source<opmath_t> input_at(input, run.at[0], run.step[0], run.size);
-        rt::lanes<rt::lane_count>(run.size, [&](int64_t i, int lane) { mu_sum_fold.add(lane, input_at[i]); });
-        mu_sum_fold.ran(run.size);
-      });
-      const opmath_t mu_sum = mu_sum_fold.value(over_d.count);
-      const opmath_t mu_value = mu_sum / D;
-      rt::store(mu, row.at[2], mu_value);
-      rt::Fold<rt::Sum, opmath_t> var_d_squares_fold;
-      over_d.runs<rt::block>(0, over_d.count, row.at, [&](const auto& run) {
-        const rt::Source<opmath_t> input_at(input, run.at[0], run.step[0], run.size);
-        rt::lanes<rt::lane_count>(run.size, [&](int64_t i, int lane) {
-          const opmath_t difference = input_at[i] - mu_value;
-          var_d_squares_fold.add(lane, difference * difference);
-        });
-        var_d_squares_fold.ran(run.size);
-      });
-      const opmath_t var_d_squares = var_d_squares_fold.value(over_d.count);
-      const opmath_t rstd_value = rt::rsqrt(var_d_squares / D + eps);
-      rt::store(rstd, row.at[3], rstd_value);
-      over_d.runs<rt::block>(0, over_d.count, row.at, [&](const auto& run) {
-        const rt::Source<opmath_t> input_at(input, run.at[0], run.step[0], run.size);
-        const rt::Source<opmath_t> weight_at(weight, run.at[1], run.step[1], run.size);
-        rt::Sink<opmath_t> output_out(output, run.at[4], run.step[4], run.size);
-        rt::each(run.size, [&](int64_t i) { output_out.set(i, (input_at[i] - mu_value) * rstd_value * weight_at[i]); });
-      });
-    });
-  });
-  return rt::status(host);
-}
-
-// Reduces along memory: a row is read and kept in cache by all passes.
-template <typename opmath_t>
-int forward_2_output(const OpgenCall& call, OpgenHost& host) {
-  const int64_t D = call.ints[0];
-  const auto eps = static_cast<opmath_t>(call.reals[0]);
-  const rt::Tensor<opmath_t> input(call, 0, 2, 0);
-  const rt::Tensor<opmath_t> bias(call, 3, 1);
-  const rt::Tensor<opmath_t> mu(call, 1, 1, 0);
-  const rt::Tensor<opmath_t> rstd(call, 2, 1, 0);
-  const rt::Tensor<opmath_t> output(call, 4, 2, 0);
-  rt::Loops<5> outer;
-  outer.batch(call, &input, nullptr, &mu, &rstd, &output);
-  rt::Loops<5> over_d;
-  over_d.dim(D, {input.stride(1), bias.stride(0), 0, 0, output.stride(1)});
-  rt::parallel(host, outer.count, 3 * over_d.count, [=, &host](int64_t begin, int64_t end) {
-    outer.runs<1>(begin, end, nullptr, [&](const auto& row) {
-      rt::Fold<rt::Sum, opmath_t> mu_sum_fold;
-      over_d.runs<rt::block>(0, over_d.count, row.at, [&](const auto& run) {
-        const rt::Source<opmath_t> input_at(input, run.at[0], run.step[0], run.size);
-        rt::lanes<rt::lane_count>(run.size, [&](int64_t i, int lane) { mu_sum_fold.add(lane, input_at[i]); });
-        mu_sum_fold.ran(run.size);
-      });
-      const opmath_t mu_sum = mu_sum_fold.value(over_d.count);
-      const opmath_t mu_value = mu_sum / D;
-      rt::store(mu, row.at[2], mu_value);
-      rt::Fold<rt::Sum, opmath_t> var_d_squares_fold;
-      over_d.runs<rt::block>(0, over_d.count, row.at, [&](const auto& run) {
-        const rt::Source<opmath_t> input_at(input, run.at[0], run.step[0], run.size);
-        rt::lanes<rt::lane_count>(run.size, [&](int64_t i, int lane) {
-          const opmath_t difference = input_at[i] - mu_value;
-          var_d_squares_fold.add(lane, difference * difference);
-        });
-        var_d_squares_fold.ran(run.size);
-      });
-      const opmath_t var_d_squares = var_d_squares_fold.value(over_d.count);
-      const opmath_t rstd_value = rt::rsqrt(var_d_squares / D + eps);
-      rt::store(rstd, row.at[3], rstd_value);
-      over_d.runs<rt::block>(0, over_d.count, row.at, [&](const auto& run) {
-        const rt::Source<opmath_t> input_at(input, run.at[0], run.step[0], run.size);
-        const rt::Source<opmath_t> bias_at(bias, run.at[1], run.step[1], run.size);
-        rt::Sink<opmath_t> output_out(output, run.at[4], run.step[4], run.size);
-        rt::each(run.size, [&](int64_t i) { output_out.set(i, (input_at[i] - mu_value) * rstd_value + bias_at[i]); });
-      });
-    });
-  });
-  return rt::status(host);
-}
-
-// Reduces along memory: a row is read and kept in cache by all passes.
-template <typename opmath_t>
-int forward_3_output(const OpgenCall& call, OpgenHost& host) {
-  const int64_t D = call.ints[0];
-  const auto eps = static_cast<opmath_t>(call.reals[0]);
-  const rt::Tensor<opmath_t> input(call, 0, 2, 0);
-  const rt::Tensor<opmath_t> mu(call, 1, 1, 0);
-  const rt::Tensor<opmath_t> rstd(call, 2, 1, 0);
-  const rt::Tensor<opmath_t> output(call, 3, 2, 0);
-  rt::Loops<4> outer;
-  outer.batch(call, &input, &mu, &rstd, &output);
-  rt::Loops<4> over_d;
-  over_d.dim(D, {input.stride(1), 0, 0, output.stride(1)});
-  rt::parallel(host, outer.count, 3 * over_d.count, [=, &host](int64_t begin, int64_t end) {
-    outer.runs<1>(begin, end, nullptr, [&](const auto& row) {
-      rt::Fold<rt::Sum, opmath_t> mu_sum_fold;
-      over_d.runs<rt::block>(0, over_d.count, row.at, [&](const auto& run) {
-        const rt::Source<opmath_t> input_at(input, run.at[0], run.step[0], run.size);
-        rt::lanes<rt::lane_count>(run.size, [&](int64_t i, int lane) { mu_sum_fold.add(lane, input_at[i]); });
-        mu_sum_fold.ran(run.size);
-      });
-      const opmath_t mu_sum = mu_sum_fold.value(over_d.count);
-      const opmath_t mu_value = mu_sum / D;
-      rt::store(mu, row.at[1], mu_value);
-      rt::Fold<rt::Sum, opmath_t> var_d_squares_fold;
-      over_d.runs<rt::block>(0, over_d.count, row.at, [&](const auto& run) {
-        const rt::Source<opmath_t> input_at(input, run.at[0], run.step[0], run.size);
-        rt::lanes<rt::lane_count>(run.size, [&](int64_t i, int lane) {
-          const opmath_t difference = input_at[i] - mu_value;
-          var_d_squares_fold.add(lane, difference * difference);
-        });
-        var_d_squares_fold.ran(run.size);
-      });
-      const opmath_t var_d_squares = var_d_squares_fold.value(over_d.count);
-      const opmath_t rstd_value = rt::rsqrt(var_d_squares / D + eps);
-      rt::store(rstd, row.at[2], rstd_value);
-      over_d.runs<rt::block>(0, over_d.count, row.at, [&](const auto& run) {
-        const rt::Source<opmath_t> input_at(input, run.at[0], run.step[0], run.size);
-        rt::Sink<opmath_t> output_out(output, run.at[3], run.step[3], run.size);
-        rt::each(run.size, [&](int64_t i) { output_out.set(i, (input_at[i] - mu_value) * rstd_value); });
-      });
-    });
-  });
-  return rt::status(host);
-}
-
-// Reduces along memory: a row is read and kept in cache by all passes.
-template <typename opmath_t>
-int backward_0_grad_input(const OpgenCall& call, OpgenHost& host) {
+int backward_grad_input(const OpgenCall& call, OpgenHost& host) {
   const int64_t D = call.ints[0];
   const rt::Tensor<opmath_t> mu(call, 0, 1, 0);
   const rt::Tensor<opmath_t> grad_output(call, 1, 2, 0);
@@ -219,13 +79,14 @@ int backward_0_grad_input(const OpgenCall& call, OpgenHost& host) {
   over_d.step(5, grad_input.stride(1));
   over_d.dim_of_steps(D);
   rt::parallel(host, outer.count, 2 * over_d.count, [=, &host](int64_t begin, int64_t end) {
+    const rt::Still<opmath_t> weight_still(weight);
     outer.runs<1>(begin, end, nullptr, [&](const auto& row) {
       const opmath_t mu_value = rt::load(mu, row.at[0]);
       rt::Fold<rt::Sum, opmath_t> grad_rstd_fold;
       rt::Fold<rt::Sum, opmath_t> grad_mu_sum_fold;
       over_d.runs<rt::block>(0, over_d.count, row.at, [&](const auto& run) {
         const rt::Source<opmath_t> grad_output_at(grad_output, run.at[1], run.step[1], run.size);
-        const rt::Source<opmath_t> weight_at(weight, run.at[2], run.step[2], run.size);
+        const rt::Source<opmath_t> weight_at(weight_still, weight, run.at[2], run.step[2], run.size);
         const rt::Source<opmath_t> input_at(input, run.at[3], run.step[3], run.size);
         rt::lanes<rt::lane_count>(run.size, [&](int64_t i, int lane) {
           const opmath_t grad_output_value = grad_output_at[i];
@@ -243,7 +104,7 @@ int backward_0_grad_input(const OpgenCall& call, OpgenHost& host) {
       const opmath_t ratio = -(grad_mu_sum * rstd_value) / D;
       over_d.runs<rt::block>(0, over_d.count, row.at, [&](const auto& run) {
         const rt::Source<opmath_t> grad_output_at(grad_output, run.at[1], run.step[1], run.size);
-        const rt::Source<opmath_t> weight_at(weight, run.at[2], run.step[2], run.size);
+        const rt::Source<opmath_t> weight_at(weight_still, weight, run.at[2], run.step[2], run.size);
         const rt::Source<opmath_t> input_at(input, run.at[3], run.step[3], run.size);
         rt::Sink<opmath_t> grad_input_out(grad_input, run.at[5], run.step[5], run.size);
         rt::each(run.size, [&](int64_t i) {
@@ -258,7 +119,7 @@ int backward_0_grad_input(const OpgenCall& call, OpgenHost& host) {
 
 // Reduces across memory: neighbouring columns together, rows in fixed order.
 template <typename opmath_t>
-int backward_0_grad_bias(const OpgenCall& call, OpgenHost& host) {
+int backward_grad_bias(const OpgenCall& call, OpgenHost& host) {
   const int64_t D = call.ints[0];
   const rt::Tensor<opmath_t> grad_output(call, 0, 2, 0);
   const rt::Tensor<opmath_t> input(call, 1, 2, 0);
@@ -304,89 +165,10 @@ int backward_0_grad_bias(const OpgenCall& call, OpgenHost& host) {
   return rt::status(host);
 }
 
-// Reduces along memory: a row is read and kept in cache by all passes.
-template <typename opmath_t>
-int backward_2_grad_input(const OpgenCall& call, OpgenHost& host) {
-  const int64_t D = call.ints[0];
-  const rt::Tensor<opmath_t> mu(call, 0, 1, 0);
-  const rt::Tensor<opmath_t> grad_output(call, 1, 2, 0);
-  const rt::Tensor<opmath_t> input(call, 2, 2, 0);
-  const rt::Tensor<opmath_t> rstd(call, 3, 1, 0);
-  const rt::Tensor<opmath_t> grad_input(call, 4, 2, 0);
-  rt::Loops<5> outer;
-  outer.batch(call, &mu, &grad_output, &input, &rstd, &grad_input);
-  rt::Loops<5> over_d;
-  over_d.dim(D, {0, grad_output.stride(1), input.stride(1), 0, grad_input.stride(1)});
-  rt::parallel(host, outer.count, 2 * over_d.count, [=, &host](int64_t begin, int64_t end) {
-    outer.runs<1>(begin, end, nullptr, [&](const auto& row) {
-      const opmath_t mu_value = rt::load(mu, row.at[0]);
-      rt::Fold<rt::Sum, opmath_t> grad_rstd_fold;
-      rt::Fold<rt::Sum, opmath_t> grad_mu_sum_fold;
-      over_d.runs<rt::block>(0, over_d.count, row.at, [&](const auto& run) {
-        const rt::Source<opmath_t> grad_output_at(grad_output, run.at[1], run.step[1], run.size);
-        const rt::Source<opmath_t> input_at(input, run.at[2], run.step[2], run.size);
-        rt::lanes<rt::lane_count>(run.size, [&](int64_t i, int lane) {
-          const opmath_t grad_output_value = grad_output_at[i];
-          grad_rstd_fold.add(lane, grad_output_value * (input_at[i] - mu_value));
-          grad_mu_sum_fold.add(lane, grad_output_value);
-        });
-        grad_rstd_fold.ran(run.size);
-        grad_mu_sum_fold.ran(run.size);
-      });
-      const opmath_t grad_rstd = grad_rstd_fold.value(over_d.count);
-      const opmath_t grad_mu_sum = grad_mu_sum_fold.value(over_d.count);
-      const opmath_t rstd_value = rt::load(rstd, row.at[3]);
-      const opmath_t grad_var_d = opmath_t(-0.5) * grad_rstd * rt::powi<3>(rstd_value);
-      const opmath_t ratio = -(grad_mu_sum * rstd_value) / D;
-      over_d.runs<rt::block>(0, over_d.count, row.at, [&](const auto& run) {
-        const rt::Source<opmath_t> grad_output_at(grad_output, run.at[1], run.step[1], run.size);
-        const rt::Source<opmath_t> input_at(input, run.at[2], run.step[2], run.size);
-        rt::Sink<opmath_t> grad_input_out(grad_input, run.at[4], run.step[4], run.size);
-        rt::each(run.size, [&](int64_t i) {
-          const opmath_t ratio_2 = 2 * grad_var_d * (input_at[i] - mu_value) / D;
-          grad_input_out.set(i, grad_output_at[i] * rstd_value + ratio_2 + ratio);
-        });
-      });
-    });
-  });
-  return rt::status(host);
-}
-
-// Reduces across memory: neighbouring columns together, rows in fixed order.
-template <typename opmath_t>
-int backward_2_grad_bias(const OpgenCall& call, OpgenHost& host) {
-  const int64_t D = call.ints[0];
-  const rt::Tensor<opmath_t> grad_output(call, 0, 2, 0);
-  const rt::Tensor<opmath_t> grad_bias(call, 1, 1);
-  rt::Loops<2> outer;
-  outer.dim(D, {grad_output.stride(1), grad_bias.stride(0)});
-  rt::Loops<2> over_batch;
-  over_batch.batch(call, &grad_output, nullptr);
-  rt::parallel(host, outer.count, over_batch.count, [=, &host](int64_t begin, int64_t end) {
-    outer.runs<rt::block>(begin, end, nullptr, [&](const auto& columns) {
-      rt::Fold<rt::Sum, opmath_t, rt::block> grad_bias_value_fold;
-      over_batch.runs<1>(0, over_batch.count, columns.at, [&](const auto& point) {
-        const rt::Source<opmath_t> grad_output_at(grad_output, point.at[0], columns.step[0], columns.size);
-        rt::each(columns.size, [&](int64_t i) { grad_bias_value_fold.add(i, grad_output_at[i]); });
-        grad_bias_value_fold.ran(columns.size);
-      });
-      grad_bias_value_fold.finish();
-      rt::Sink<opmath_t> grad_bias_out(grad_bias, columns.at[1], columns.step[1], columns.size);
-      rt::each(columns.size, [&](int64_t i) { grad_bias_out.set(i, grad_bias_value_fold[i]); });
-    });
-  });
-  return rt::status(host);
-}
-
 }  // namespace
 
 OPGEN_STEPS(layer_norm) = {
-    OPGEN_STEP(forward_0_output),       // 0
-    OPGEN_STEP(forward_1_output),       // 1
-    OPGEN_STEP(forward_2_output),       // 2
-    OPGEN_STEP(forward_3_output),       // 3
-    OPGEN_STEP(backward_0_grad_input),  // 4
-    OPGEN_STEP(backward_0_grad_bias),   // 5
-    OPGEN_STEP(backward_2_grad_input),  // 6
-    OPGEN_STEP(backward_2_grad_bias),   // 7
+    OPGEN_STEP(forward_output),       // 0
+    OPGEN_STEP(backward_grad_input),  // 1
+    OPGEN_STEP(backward_grad_bias),   // 2
 };

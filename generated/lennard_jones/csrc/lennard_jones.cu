@@ -123,23 +123,9 @@ struct Step_lennard_jones_backward_0_grad_sum_i_j {
   OPGEN_DEVICE void compute(opmath_t grad_energy, opmath_t* grad_sum_i_j) const {
     *grad_sum_i_j = opmath_t(0.5) * grad_energy;
   }
-  OPGEN_DEVICE void point(int64_t point) const {
-    const rt::Place<rank> place = batch.place(point);
-    opmath_t grad_sum_i_j_value;
-    compute(grad_energy.load_or_zero(place), &grad_sum_i_j_value);
-    grad_sum_i_j.store(grad_sum_i_j_value, place);
-  }
-  template <int V, typename At>
-  OPGEN_DEVICE void flat(const At& first) const {
-    const auto grad_energy_pack = rt::load_pack_or_zero<V>(grad_energy, first);
-    rt::Values<opmath_t, V> grad_sum_i_j_pack;
-    OPGEN_UNROLL
-    for (int i = 0; i < V; ++i) {
-      opmath_t grad_sum_i_j_value;
-      compute(grad_energy_pack.get(i), &grad_sum_i_j_value);
-      grad_sum_i_j_pack.set(i, grad_sum_i_j_value);
-    }
-    rt::store_pack(grad_sum_i_j, first, grad_sum_i_j_pack);
+  template <typename Points>
+  OPGEN_DEVICE auto map(const Points& points) const {
+    return points(*this, rt::in_or<0>(grad_energy), rt::out(grad_sum_i_j));
   }
 };
 
@@ -301,28 +287,17 @@ struct Step_lennard_jones_backward_0_grad_position {
                             opmath_t* grad_position) const {
     *grad_position = grad_position_difference - grad_position_difference_1_sum;
   }
+  template <typename Points>
+  OPGEN_DEVICE auto map(const Points& points) const {
+    return points(*this, rt::in(grad_position_difference), rt::in(grad_position_difference_1_sum),
+                  rt::out(grad_position));
+  }
   OPGEN_DEVICE void point(int64_t point) const {
     int64_t rest = point;
     const int64_t a = rt::split(&rest, a_size);
     const int64_t i_2 = rt::split(&rest, i_size);
     const rt::Place<rank> place = batch.place(rest);
-    opmath_t grad_position_value;
-    compute(grad_position_difference.load(place, i_2, a), grad_position_difference_1_sum.load(place, i_2, a),
-            &grad_position_value);
-    grad_position.store(grad_position_value, place, i_2, a);
-  }
-  template <int V, typename At>
-  OPGEN_DEVICE void flat(const At& first) const {
-    const auto grad_position_difference_pack = rt::load_pack<V>(grad_position_difference, first);
-    const auto grad_position_difference_1_sum_pack = rt::load_pack<V>(grad_position_difference_1_sum, first);
-    rt::Values<scalar_t, V> grad_position_pack;
-    OPGEN_UNROLL
-    for (int i = 0; i < V; ++i) {
-      opmath_t grad_position_value;
-      compute(grad_position_difference_pack.get(i), grad_position_difference_1_sum_pack.get(i), &grad_position_value);
-      grad_position_pack.set(i, grad_position_value);
-    }
-    rt::store_pack(grad_position, first, grad_position_pack);
+    rt::map_point(*this, place, i_2, a);
   }
 };
 
@@ -337,28 +312,23 @@ struct Step_lennard_jones_backward_0_grad_sigma {
   rt::Divider<rank> i_size;
   rt::Batch<rank> batch;
 
-  struct Folds {
-    rt::Sum<opmath_t> grad_sigma_value_fold;
-    OPGEN_DEVICE void merge(const Folds& other) { grad_sigma_value_fold.merge(other.grad_sigma_value_fold); }
-    OPGEN_DEVICE void settle() { grad_sigma_value_fold.settle(); }
-    OPGEN_DEVICE void finish() { grad_sigma_value_fold.finish(); }
-  };
+  using Folds = rt::Sum<opmath_t>;
   OPGEN_DEVICE void fold(int64_t /* point */, int64_t inner, Folds* folds) const {
     int64_t inner_rest = inner;
     const int64_t i_2 = rt::split(&inner_rest, i_size);
     const rt::Place<rank> place = batch.place(inner_rest);
-    folds->grad_sigma_value_fold.add(grad_sigma_rows.load(place, i_2));
+    folds[0].add(grad_sigma_rows.load(place, i_2));
   }
   template <int V>
   OPGEN_DEVICE void flat(int64_t first, Folds* folds) const {
     const auto grad_sigma_rows_pack = rt::load_pack<V>(grad_sigma_rows, first);
     OPGEN_UNROLL
     for (int i = 0; i < V; ++i) {
-      folds->grad_sigma_value_fold.add(grad_sigma_rows_pack.get(i));
+      folds[0].add(grad_sigma_rows_pack.get(i));
     }
   }
   OPGEN_DEVICE void finish(int64_t /* point */, const Folds& folds) const {
-    const opmath_t grad_sigma_value = folds.grad_sigma_value_fold.value;
+    const opmath_t grad_sigma_value = folds.value;
     grad_sigma.store(grad_sigma_value);
   }
 };

@@ -14,22 +14,17 @@ struct Step_linear_backward_grad_bias {
   rt::Tensor<scalar_t, rank> grad_bias;
   rt::Batch<rank> batch;
 
-  struct Folds {
-    rt::Sum<opmath_t> grad_bias_value_fold;
-    OPGEN_DEVICE void merge(const Folds& other) { grad_bias_value_fold.merge(other.grad_bias_value_fold); }
-    OPGEN_DEVICE void settle() { grad_bias_value_fold.settle(); }
-    OPGEN_DEVICE void finish() { grad_bias_value_fold.finish(); }
-  };
+  using Folds = rt::Sum<opmath_t>;
   template <int V>
   OPGEN_DEVICE void fold(int64_t point, int64_t inner, Folds* folds) const {
     const int64_t n = point;
     const rt::Place<rank> place = batch.place(inner);
-    const auto grad_output_line = rt::read_line_or_zero<V, 1>(grad_output, place, n);
-    rt::lanes<V>([&](int at) { folds[at].grad_bias_value_fold.add(grad_output_line[at]); });
+    const auto grad_output_line = rt::read_line_or<V, 1, 0>(grad_output, place, n);
+    rt::lanes<V>([&](int at) { folds[at].add(grad_output_line[at]); });
   }
   OPGEN_DEVICE void finish(int64_t point, const Folds& folds) const {
     const int64_t n = point;
-    const opmath_t grad_bias_value = folds.grad_bias_value_fold.value;
+    const opmath_t grad_bias_value = folds.value;
     grad_bias.store(grad_bias_value, n);
   }
 };

@@ -21,39 +21,15 @@ struct Step_linear_activation_forward_0_condition {
     *output = rt::relu(z_value);
     *condition = z_value > 0;
   }
+  template <typename Points>
+  OPGEN_DEVICE auto map(const Points& points) const {
+    return points(*this, rt::in(z), rt::out(output), rt::spare_out(condition));
+  }
   OPGEN_DEVICE void point(int64_t point) const {
     int64_t rest = point;
     const int64_t n = rt::split(&rest, n_size);
     const rt::Place<rank> place = batch.place(rest);
-    opmath_t output_value;
-    bool condition_value;
-    compute(z.load(place, n), &output_value, &condition_value);
-    output.store(output_value, place, n);
-    if (condition.given()) condition.store(condition_value, place, n);
-  }
-  template <int V, bool all, typename At>
-  OPGEN_DEVICE void flat_of(const At& first) const {
-    const auto z_pack = rt::load_pack<V>(z, first);
-    rt::Values<scalar_t, V> output_pack;
-    rt::Values<bool, V> condition_pack;
-    OPGEN_UNROLL
-    for (int i = 0; i < V; ++i) {
-      opmath_t output_value;
-      bool condition_value;
-      compute(z_pack.get(i), &output_value, &condition_value);
-      output_pack.set(i, output_value);
-      condition_pack.set(i, condition_value);
-    }
-    rt::store_pack(output, first, output_pack);
-    if (all || condition.given()) rt::store_pack(condition, first, condition_pack);
-  }
-  template <int V, typename At>
-  OPGEN_DEVICE void flat(const At& first) const {
-    if (rt::given(condition)) {
-      flat_of<V, true>(first);
-    } else {
-      flat_of<V, false>(first);
-    }
+    rt::map_point(*this, place, n);
   }
 };
 
@@ -74,25 +50,15 @@ struct Step_linear_activation_forward_1_output {
     const opmath_t erfc_z = near::erfc(-(z_value * opmath_t(0.7071067811865475)));
     *output = (erfc_z == 0 ? erfc_z : erfc_z * z_value) / 2;
   }
+  template <typename Points>
+  OPGEN_DEVICE auto map(const Points& points) const {
+    return points(*this, rt::in(z), rt::out(output));
+  }
   OPGEN_DEVICE void point(int64_t point) const {
     int64_t rest = point;
     const int64_t n = rt::split(&rest, n_size);
     const rt::Place<rank> place = batch.place(rest);
-    opmath_t output_value;
-    compute(z.load(place, n), &output_value);
-    output.store(output_value, place, n);
-  }
-  template <int V, typename At>
-  OPGEN_DEVICE void flat(const At& first) const {
-    const auto z_pack = rt::load_pack<V>(z, first);
-    rt::Values<scalar_t, V> output_pack;
-    OPGEN_UNROLL
-    for (int i = 0; i < V; ++i) {
-      opmath_t output_value;
-      compute(z_pack.get(i), &output_value);
-      output_pack.set(i, output_value);
-    }
-    rt::store_pack(output, first, output_pack);
+    rt::map_point(*this, place, n);
   }
 };
 
@@ -109,25 +75,15 @@ struct Step_linear_activation_forward_2_output {
   rt::Batch<rank> batch;
 
   OPGEN_DEVICE void compute(opmath_t z, opmath_t* output) const { *output = near::silu(z); }
+  template <typename Points>
+  OPGEN_DEVICE auto map(const Points& points) const {
+    return points(*this, rt::in(z), rt::out(output));
+  }
   OPGEN_DEVICE void point(int64_t point) const {
     int64_t rest = point;
     const int64_t n = rt::split(&rest, n_size);
     const rt::Place<rank> place = batch.place(rest);
-    opmath_t output_value;
-    compute(z.load(place, n), &output_value);
-    output.store(output_value, place, n);
-  }
-  template <int V, typename At>
-  OPGEN_DEVICE void flat(const At& first) const {
-    const auto z_pack = rt::load_pack<V>(z, first);
-    rt::Values<scalar_t, V> output_pack;
-    OPGEN_UNROLL
-    for (int i = 0; i < V; ++i) {
-      opmath_t output_value;
-      compute(z_pack.get(i), &output_value);
-      output_pack.set(i, output_value);
-    }
-    rt::store_pack(output, first, output_pack);
+    rt::map_point(*this, place, n);
   }
 };
 
@@ -144,25 +100,15 @@ struct Step_linear_activation_forward_3_output {
   rt::Batch<rank> batch;
 
   OPGEN_DEVICE void compute(opmath_t z, opmath_t* output) const { *output = near::tanh(z); }
+  template <typename Points>
+  OPGEN_DEVICE auto map(const Points& points) const {
+    return points(*this, rt::in(z), rt::out(output));
+  }
   OPGEN_DEVICE void point(int64_t point) const {
     int64_t rest = point;
     const int64_t n = rt::split(&rest, n_size);
     const rt::Place<rank> place = batch.place(rest);
-    opmath_t output_value;
-    compute(z.load(place, n), &output_value);
-    output.store(output_value, place, n);
-  }
-  template <int V, typename At>
-  OPGEN_DEVICE void flat(const At& first) const {
-    const auto z_pack = rt::load_pack<V>(z, first);
-    rt::Values<scalar_t, V> output_pack;
-    OPGEN_UNROLL
-    for (int i = 0; i < V; ++i) {
-      opmath_t output_value;
-      compute(z_pack.get(i), &output_value);
-      output_pack.set(i, output_value);
-    }
-    rt::store_pack(output, first, output_pack);
+    rt::map_point(*this, place, n);
   }
 };
 
@@ -178,25 +124,15 @@ struct Step_linear_activation_forward_4_output {
   rt::Batch<rank> batch;
 
   OPGEN_DEVICE void compute(opmath_t z, opmath_t* output) const { *output = z; }
+  template <typename Points>
+  OPGEN_DEVICE auto map(const Points& points) const {
+    return points(*this, rt::in(z), rt::out(output));
+  }
   OPGEN_DEVICE void point(int64_t point) const {
     int64_t rest = point;
     const int64_t n = rt::split(&rest, n_size);
     const rt::Place<rank> place = batch.place(rest);
-    opmath_t output_value;
-    compute(z.load(place, n), &output_value);
-    output.store(output_value, place, n);
-  }
-  template <int V, typename At>
-  OPGEN_DEVICE void flat(const At& first) const {
-    const auto z_pack = rt::load_pack<V>(z, first);
-    rt::Values<scalar_t, V> output_pack;
-    OPGEN_UNROLL
-    for (int i = 0; i < V; ++i) {
-      opmath_t output_value;
-      compute(z_pack.get(i), &output_value);
-      output_pack.set(i, output_value);
-    }
-    rt::store_pack(output, first, output_pack);
+    rt::map_point(*this, place, n);
   }
 };
 
@@ -216,26 +152,15 @@ struct Step_linear_activation_backward_0_grad_z {
   OPGEN_DEVICE void compute(bool condition, opmath_t grad_output, opmath_t* grad_z) const {
     *grad_z = condition ? grad_output : opmath_t(0);
   }
+  template <typename Points>
+  OPGEN_DEVICE auto map(const Points& points) const {
+    return points(*this, rt::in(condition), rt::in_or<0>(grad_output), rt::out(grad_z));
+  }
   OPGEN_DEVICE void point(int64_t point) const {
     int64_t rest = point;
     const int64_t n = rt::split(&rest, n_size);
     const rt::Place<rank> place = batch.place(rest);
-    opmath_t grad_z_value;
-    compute(condition.load(place, n), grad_output.load_or_zero(place, n), &grad_z_value);
-    grad_z.store(grad_z_value, place, n);
-  }
-  template <int V, typename At>
-  OPGEN_DEVICE void flat(const At& first) const {
-    const auto condition_pack = rt::load_pack<V>(condition, first);
-    const auto grad_output_pack = rt::load_pack_or_zero<V>(grad_output, first);
-    rt::Values<scalar_t, V> grad_z_pack;
-    OPGEN_UNROLL
-    for (int i = 0; i < V; ++i) {
-      opmath_t grad_z_value;
-      compute(condition_pack.get(i), grad_output_pack.get(i), &grad_z_value);
-      grad_z_pack.set(i, grad_z_value);
-    }
-    rt::store_pack(grad_z, first, grad_z_pack);
+    rt::map_point(*this, place, n);
   }
 };
 
@@ -256,7 +181,7 @@ struct Step_linear_activation_backward_0_grad_z_rows {
   OPGEN_DEVICE void row(int64_t point, Across* across) const {
     const rt::Place<rank> place = batch.place(point);
     const auto condition_row = rt::read_row<Team, 1>(n_size.size, condition, place, 0);
-    const auto grad_output_row = rt::read_row_or_zero<Team, 1>(n_size.size, grad_output, place, 0);
+    const auto grad_output_row = rt::read_row_or<Team, 1, 0>(n_size.size, grad_output, place, 0);
     auto grad_z_row = rt::write_row<Team, 1>(grad_z, place, 0);
     rt::each<Team>(n_size.size, [&](auto at) {
       const opmath_t grad_z_value = condition_row[at] ? grad_output_row[at] : opmath_t(0);
@@ -277,22 +202,17 @@ struct Step_linear_activation_backward_0_grad_bias {
   rt::Tensor<scalar_t, rank> grad_bias;
   rt::Batch<rank> batch;
 
-  struct Folds {
-    rt::Sum<opmath_t> grad_bias_value_fold;
-    OPGEN_DEVICE void merge(const Folds& other) { grad_bias_value_fold.merge(other.grad_bias_value_fold); }
-    OPGEN_DEVICE void settle() { grad_bias_value_fold.settle(); }
-    OPGEN_DEVICE void finish() { grad_bias_value_fold.finish(); }
-  };
+  using Folds = rt::Sum<opmath_t>;
   template <int V>
   OPGEN_DEVICE void fold(int64_t point, int64_t inner, Folds* folds) const {
     const int64_t n = point;
     const rt::Place<rank> place = batch.place(inner);
     const auto grad_z_line = rt::read_line<V, 1>(grad_z, place, n);
-    rt::lanes<V>([&](int at) { folds[at].grad_bias_value_fold.add(grad_z_line[at]); });
+    rt::lanes<V>([&](int at) { folds[at].add(grad_z_line[at]); });
   }
   OPGEN_DEVICE void finish(int64_t point, const Folds& folds) const {
     const int64_t n = point;
-    const opmath_t grad_bias_value = folds.grad_bias_value_fold.value;
+    const opmath_t grad_bias_value = folds.value;
     grad_bias.store(grad_bias_value, n);
   }
 };
@@ -319,26 +239,15 @@ struct Step_linear_activation_backward_1_grad_z {
     const opmath_t product = chosen * opmath_t(0.39894228040143265);
     *grad_z = grad_output * (product + opmath_t(0.5) * near::erfc(-ratio));
   }
+  template <typename Points>
+  OPGEN_DEVICE auto map(const Points& points) const {
+    return points(*this, rt::in(z), rt::in_or<0>(grad_output), rt::out(grad_z));
+  }
   OPGEN_DEVICE void point(int64_t point) const {
     int64_t rest = point;
     const int64_t n = rt::split(&rest, n_size);
     const rt::Place<rank> place = batch.place(rest);
-    opmath_t grad_z_value;
-    compute(z.load(place, n), grad_output.load_or_zero(place, n), &grad_z_value);
-    grad_z.store(grad_z_value, place, n);
-  }
-  template <int V, typename At>
-  OPGEN_DEVICE void flat(const At& first) const {
-    const auto z_pack = rt::load_pack<V>(z, first);
-    const auto grad_output_pack = rt::load_pack_or_zero<V>(grad_output, first);
-    rt::Values<scalar_t, V> grad_z_pack;
-    OPGEN_UNROLL
-    for (int i = 0; i < V; ++i) {
-      opmath_t grad_z_value;
-      compute(z_pack.get(i), grad_output_pack.get(i), &grad_z_value);
-      grad_z_pack.set(i, grad_z_value);
-    }
-    rt::store_pack(grad_z, first, grad_z_pack);
+    rt::map_point(*this, place, n);
   }
 };
 
@@ -360,7 +269,7 @@ struct Step_linear_activation_backward_1_grad_z_rows {
   OPGEN_DEVICE void row(int64_t point, Across* across) const {
     const rt::Place<rank> place = batch.place(point);
     const auto z_row = rt::read_row<Team, 1>(n_size.size, z, place, 0);
-    const auto grad_output_row = rt::read_row_or_zero<Team, 1>(n_size.size, grad_output, place, 0);
+    const auto grad_output_row = rt::read_row_or<Team, 1, 0>(n_size.size, grad_output, place, 0);
     auto grad_z_row = rt::write_row<Team, 1>(grad_z, place, 0);
     rt::each<Team>(n_size.size, [&](auto at) {
       const opmath_t z_value = z_row[at];
@@ -395,26 +304,15 @@ struct Step_linear_activation_backward_2_grad_z {
     const opmath_t product = sigmoid_z * (1 - near::silu(-z_value));
     *grad_z = (rt::isnan(product) && sigmoid_z == 0 ? opmath_t(0) : product) * grad_output;
   }
+  template <typename Points>
+  OPGEN_DEVICE auto map(const Points& points) const {
+    return points(*this, rt::in(z), rt::in_or<0>(grad_output), rt::out(grad_z));
+  }
   OPGEN_DEVICE void point(int64_t point) const {
     int64_t rest = point;
     const int64_t n = rt::split(&rest, n_size);
     const rt::Place<rank> place = batch.place(rest);
-    opmath_t grad_z_value;
-    compute(z.load(place, n), grad_output.load_or_zero(place, n), &grad_z_value);
-    grad_z.store(grad_z_value, place, n);
-  }
-  template <int V, typename At>
-  OPGEN_DEVICE void flat(const At& first) const {
-    const auto z_pack = rt::load_pack<V>(z, first);
-    const auto grad_output_pack = rt::load_pack_or_zero<V>(grad_output, first);
-    rt::Values<scalar_t, V> grad_z_pack;
-    OPGEN_UNROLL
-    for (int i = 0; i < V; ++i) {
-      opmath_t grad_z_value;
-      compute(z_pack.get(i), grad_output_pack.get(i), &grad_z_value);
-      grad_z_pack.set(i, grad_z_value);
-    }
-    rt::store_pack(grad_z, first, grad_z_pack);
+    rt::map_point(*this, place, n);
   }
 };
 
@@ -436,7 +334,7 @@ struct Step_linear_activation_backward_2_grad_z_rows {
   OPGEN_DEVICE void row(int64_t point, Across* across) const {
     const rt::Place<rank> place = batch.place(point);
     const auto z_row = rt::read_row<Team, 1>(n_size.size, z, place, 0);
-    const auto grad_output_row = rt::read_row_or_zero<Team, 1>(n_size.size, grad_output, place, 0);
+    const auto grad_output_row = rt::read_row_or<Team, 1, 0>(n_size.size, grad_output, place, 0);
     auto grad_z_row = rt::write_row<Team, 1>(grad_z, place, 0);
     rt::each<Team>(n_size.size, [&](auto at) {
       const opmath_t z_value = z_row[at];
@@ -465,26 +363,15 @@ struct Step_linear_activation_backward_3_grad_z {
   OPGEN_DEVICE void compute(opmath_t grad_output, opmath_t output, opmath_t* grad_z) const {
     *grad_z = grad_output * (1 - rt::square(output));
   }
+  template <typename Points>
+  OPGEN_DEVICE auto map(const Points& points) const {
+    return points(*this, rt::in_or<0>(grad_output), rt::in(output), rt::out(grad_z));
+  }
   OPGEN_DEVICE void point(int64_t point) const {
     int64_t rest = point;
     const int64_t n = rt::split(&rest, n_size);
     const rt::Place<rank> place = batch.place(rest);
-    opmath_t grad_z_value;
-    compute(grad_output.load_or_zero(place, n), output.load(place, n), &grad_z_value);
-    grad_z.store(grad_z_value, place, n);
-  }
-  template <int V, typename At>
-  OPGEN_DEVICE void flat(const At& first) const {
-    const auto grad_output_pack = rt::load_pack_or_zero<V>(grad_output, first);
-    const auto output_pack = rt::load_pack<V>(output, first);
-    rt::Values<scalar_t, V> grad_z_pack;
-    OPGEN_UNROLL
-    for (int i = 0; i < V; ++i) {
-      opmath_t grad_z_value;
-      compute(grad_output_pack.get(i), output_pack.get(i), &grad_z_value);
-      grad_z_pack.set(i, grad_z_value);
-    }
-    rt::store_pack(grad_z, first, grad_z_pack);
+    rt::map_point(*this, place, n);
   }
 };
 
@@ -503,7 +390,7 @@ struct Step_linear_activation_backward_3_grad_z_rows {
   template <typename Team, typename Across>
   OPGEN_DEVICE void row(int64_t point, Across* across) const {
     const rt::Place<rank> place = batch.place(point);
-    const auto grad_output_row = rt::read_row_or_zero<Team, 1>(n_size.size, grad_output, place, 0);
+    const auto grad_output_row = rt::read_row_or<Team, 1, 0>(n_size.size, grad_output, place, 0);
     const auto output_row = rt::read_row<Team, 1>(n_size.size, output, place, 0);
     auto grad_z_row = rt::write_row<Team, 1>(grad_z, place, 0);
     rt::each<Team>(n_size.size, [&](auto at) {
@@ -525,22 +412,17 @@ struct Step_linear_activation_backward_4_grad_bias {
   rt::Tensor<scalar_t, rank> grad_bias;
   rt::Batch<rank> batch;
 
-  struct Folds {
-    rt::Sum<opmath_t> grad_bias_value_fold;
-    OPGEN_DEVICE void merge(const Folds& other) { grad_bias_value_fold.merge(other.grad_bias_value_fold); }
-    OPGEN_DEVICE void settle() { grad_bias_value_fold.settle(); }
-    OPGEN_DEVICE void finish() { grad_bias_value_fold.finish(); }
-  };
+  using Folds = rt::Sum<opmath_t>;
   template <int V>
   OPGEN_DEVICE void fold(int64_t point, int64_t inner, Folds* folds) const {
     const int64_t n = point;
     const rt::Place<rank> place = batch.place(inner);
-    const auto grad_output_line = rt::read_line_or_zero<V, 1>(grad_output, place, n);
-    rt::lanes<V>([&](int at) { folds[at].grad_bias_value_fold.add(grad_output_line[at]); });
+    const auto grad_output_line = rt::read_line_or<V, 1, 0>(grad_output, place, n);
+    rt::lanes<V>([&](int at) { folds[at].add(grad_output_line[at]); });
   }
   OPGEN_DEVICE void finish(int64_t point, const Folds& folds) const {
     const int64_t n = point;
-    const opmath_t grad_bias_value = folds.grad_bias_value_fold.value;
+    const opmath_t grad_bias_value = folds.value;
     grad_bias.store(grad_bias_value, n);
   }
 };

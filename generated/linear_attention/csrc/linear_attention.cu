@@ -20,26 +20,16 @@ struct Step_linear_attention_forward_q {
     const opmath_t query_value = query;
     *q = query_value > 0 ? query_value + 1 : near::exp(query_value);
   }
+  template <typename Points>
+  OPGEN_DEVICE auto map(const Points& points) const {
+    return points(*this, rt::in(query), rt::out(q));
+  }
   OPGEN_DEVICE void point(int64_t point) const {
     int64_t rest = point;
     const int64_t e = rt::split(&rest, e_size);
     const int64_t i_2 = rt::split(&rest, i_size);
     const rt::Place<rank> place = batch.place(rest);
-    opmath_t q_value;
-    compute(query.load(place, i_2, e), &q_value);
-    q.store(q_value, place, i_2, e);
-  }
-  template <int V, typename At>
-  OPGEN_DEVICE void flat(const At& first) const {
-    const auto query_pack = rt::load_pack<V>(query, first);
-    rt::Values<opmath_t, V> q_pack;
-    OPGEN_UNROLL
-    for (int i = 0; i < V; ++i) {
-      opmath_t q_value;
-      compute(query_pack.get(i), &q_value);
-      q_pack.set(i, q_value);
-    }
-    rt::store_pack(q, first, q_pack);
+    rt::map_point(*this, place, i_2, e);
   }
 };
 
@@ -60,26 +50,16 @@ struct Step_linear_attention_forward_k {
     const opmath_t key_value = key;
     *k = key_value > 0 ? key_value + 1 : near::exp(key_value);
   }
+  template <typename Points>
+  OPGEN_DEVICE auto map(const Points& points) const {
+    return points(*this, rt::in(key), rt::out(k));
+  }
   OPGEN_DEVICE void point(int64_t point) const {
     int64_t rest = point;
     const int64_t e = rt::split(&rest, e_size);
     const int64_t j = rt::split(&rest, j_size);
     const rt::Place<rank> place = batch.place(rest);
-    opmath_t k_value;
-    compute(key.load(place, j, e), &k_value);
-    k.store(k_value, place, j, e);
-  }
-  template <int V, typename At>
-  OPGEN_DEVICE void flat(const At& first) const {
-    const auto key_pack = rt::load_pack<V>(key, first);
-    rt::Values<scalar_t, V> k_pack;
-    OPGEN_UNROLL
-    for (int i = 0; i < V; ++i) {
-      opmath_t k_value;
-      compute(key_pack.get(i), &k_value);
-      k_pack.set(i, k_value);
-    }
-    rt::store_pack(k, first, k_pack);
+    rt::map_point(*this, place, j, e);
   }
 };
 
@@ -95,14 +75,7 @@ struct Step_linear_attention_forward_denominator_part {
   rt::Divider<rank> e_size;
   rt::Batch<rank> batch;
 
-  struct Folds {
-    rt::Sum<opmath_t> denominator_part_value_fold;
-    OPGEN_DEVICE void merge(const Folds& other) {
-      denominator_part_value_fold.merge(other.denominator_part_value_fold);
-    }
-    OPGEN_DEVICE void settle() { denominator_part_value_fold.settle(); }
-    OPGEN_DEVICE void finish() { denominator_part_value_fold.finish(); }
-  };
+  using Folds = rt::Sum<opmath_t>;
   template <int V>
   OPGEN_DEVICE void fold(int64_t point, int64_t inner, Folds* folds) const {
     int64_t rest = point;
@@ -110,13 +83,13 @@ struct Step_linear_attention_forward_denominator_part {
     const rt::Place<rank> place = batch.place(rest);
     const int64_t j = inner;
     const auto k_line = rt::read_line<V, 2>(k, place, j, e);
-    rt::lanes<V>([&](int at) { folds[at].denominator_part_value_fold.add(k_line[at]); });
+    rt::lanes<V>([&](int at) { folds[at].add(k_line[at]); });
   }
   OPGEN_DEVICE void finish(int64_t point, const Folds& folds) const {
     int64_t rest = point;
     const int64_t e = rt::split(&rest, e_size);
     const rt::Place<rank> place = batch.place(rest);
-    const opmath_t denominator_part_value = folds.denominator_part_value_fold.value;
+    const opmath_t denominator_part_value = folds.value;
     denominator_part.store(denominator_part_value, place, e);
   }
 };
@@ -183,7 +156,7 @@ struct Step_linear_attention_backward_grad_denominator {
     int64_t rest = point;
     const int64_t i_2 = rt::split(&rest, i_size);
     const rt::Place<rank> place = batch.place(rest);
-    const auto grad_output_row = rt::read_row_or_zero<Team, 2>(v_size.size, grad_output, place, i_2, 0);
+    const auto grad_output_row = rt::read_row_or<Team, 2, 0>(v_size.size, grad_output, place, i_2, 0);
     const auto numerator_row = rt::read_row<Team, 2>(v_size.size, numerator, place, i_2, 0);
     rt::Sum<opmath_t> grad_denominator_sum_fold;
     rt::each<Team>(v_size.size, rt::settled(&grad_denominator_sum_fold),
@@ -211,14 +184,7 @@ struct Step_linear_attention_backward_grad_denominator_part {
   rt::Divider<rank> e_size;
   rt::Batch<rank> batch;
 
-  struct Folds {
-    rt::Sum<opmath_t> grad_denominator_part_value_fold;
-    OPGEN_DEVICE void merge(const Folds& other) {
-      grad_denominator_part_value_fold.merge(other.grad_denominator_part_value_fold);
-    }
-    OPGEN_DEVICE void settle() { grad_denominator_part_value_fold.settle(); }
-    OPGEN_DEVICE void finish() { grad_denominator_part_value_fold.finish(); }
-  };
+  using Folds = rt::Sum<opmath_t>;
   template <int V>
   OPGEN_DEVICE void fold(int64_t point, int64_t inner, Folds* folds) const {
     int64_t rest = point;
@@ -226,16 +192,13 @@ struct Step_linear_attention_backward_grad_denominator_part {
     const rt::Place<rank> place = batch.place(rest);
     const int64_t i_2 = inner;
     const auto q_line = rt::read_line<V, 2>(q, place, i_2, e);
-    rt::lanes<V>([&](int at) {
-      const opmath_t grad_denominator_value = grad_denominator.load(place, i_2);
-      folds[at].grad_denominator_part_value_fold.add(grad_denominator_value * q_line[at]);
-    });
+    rt::lanes<V>([&](int at) { folds[at].add(grad_denominator.load(place, i_2) * q_line[at]); });
   }
   OPGEN_DEVICE void finish(int64_t point, const Folds& folds) const {
     int64_t rest = point;
     const int64_t e = rt::split(&rest, e_size);
     const rt::Place<rank> place = batch.place(rest);
-    const opmath_t grad_denominator_part_value = folds.grad_denominator_part_value_fold.value;
+    const opmath_t grad_denominator_part_value = folds.value;
     grad_denominator_part.store(grad_denominator_part_value, place, e);
   }
 };
@@ -262,7 +225,7 @@ struct Step_linear_attention_backward_grad_numerator {
     const int64_t v = rt::split_first<V>(&rest, v_vectors);
     const int64_t i_2 = rt::split(&rest, i_size);
     const rt::Place<rank> place = batch.place(rest);
-    const auto grad_output_line = rt::read_line_or_zero<V, 2>(grad_output, place, i_2, v);
+    const auto grad_output_line = rt::read_line_or<V, 2, 0>(grad_output, place, i_2, v);
     auto grad_numerator_line = rt::write_line<V, 2>(grad_numerator, place, i_2, v);
     rt::lanes<V>([&](int at) {
       const opmath_t total = denominator.load(place, i_2) + eps;

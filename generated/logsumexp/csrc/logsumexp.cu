@@ -59,7 +59,7 @@ struct Step_logsumexp_backward_grad_input {
     rt::lanes<V>([&](int at) {
       const opmath_t output_value = output.load(place);
       const opmath_t exp_value = near::exp(input_line[at] - output_value);
-      const opmath_t scaled_grad = grad_output.load_or_zero(place) * exp_value;
+      const opmath_t scaled_grad = grad_output.load_or(0, place) * exp_value;
       grad_input_line.set(at, output_value == -rt::inf<opmath_t>() ? opmath_t(0) : scaled_grad);
     });
   }

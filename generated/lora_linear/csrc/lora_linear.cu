@@ -19,26 +19,15 @@ struct Step_lora_linear_forward_0_output {
   OPGEN_DEVICE void compute(opmath_t sum_k, opmath_t adaptation, opmath_t* output) const {
     *output = sum_k + scale * adaptation;
   }
+  template <typename Points>
+  OPGEN_DEVICE auto map(const Points& points) const {
+    return points(*this, rt::in(sum_k), rt::in(adaptation), rt::out(output));
+  }
   OPGEN_DEVICE void point(int64_t point) const {
     int64_t rest = point;
     const int64_t n = rt::split(&rest, n_size);
     const rt::Place<rank> place = batch.place(rest);
-    opmath_t output_value;
-    compute(sum_k.load(place, n), adaptation.load(place, n), &output_value);
-    output.store(output_value, place, n);
-  }
-  template <int V, typename At>
-  OPGEN_DEVICE void flat(const At& first) const {
-    const auto sum_k_pack = rt::load_pack<V>(sum_k, first);
-    const auto adaptation_pack = rt::load_pack<V>(adaptation, first);
-    rt::Values<scalar_t, V> output_pack;
-    OPGEN_UNROLL
-    for (int i = 0; i < V; ++i) {
-      opmath_t output_value;
-      compute(sum_k_pack.get(i), adaptation_pack.get(i), &output_value);
-      output_pack.set(i, output_value);
-    }
-    rt::store_pack(output, first, output_pack);
+    rt::map_point(*this, place, n);
   }
 };
 
@@ -58,25 +47,15 @@ struct Step_lora_linear_backward_grad_adaptation {
   OPGEN_DEVICE void compute(opmath_t grad_output, opmath_t* grad_adaptation) const {
     *grad_adaptation = scale * grad_output;
   }
+  template <typename Points>
+  OPGEN_DEVICE auto map(const Points& points) const {
+    return points(*this, rt::in_or<0>(grad_output), rt::out(grad_adaptation));
+  }
   OPGEN_DEVICE void point(int64_t point) const {
     int64_t rest = point;
     const int64_t n = rt::split(&rest, n_size);
     const rt::Place<rank> place = batch.place(rest);
-    opmath_t grad_adaptation_value;
-    compute(grad_output.load_or_zero(place, n), &grad_adaptation_value);
-    grad_adaptation.store(grad_adaptation_value, place, n);
-  }
-  template <int V, typename At>
-  OPGEN_DEVICE void flat(const At& first) const {
-    const auto grad_output_pack = rt::load_pack_or_zero<V>(grad_output, first);
-    rt::Values<scalar_t, V> grad_adaptation_pack;
-    OPGEN_UNROLL
-    for (int i = 0; i < V; ++i) {
-      opmath_t grad_adaptation_value;
-      compute(grad_output_pack.get(i), &grad_adaptation_value);
-      grad_adaptation_pack.set(i, grad_adaptation_value);
-    }
-    rt::store_pack(grad_adaptation, first, grad_adaptation_pack);
+    rt::map_point(*this, place, n);
   }
 };
 
@@ -96,7 +75,7 @@ struct Step_lora_linear_backward_grad_adaptation_rows {
   template <typename Team, typename Across>
   OPGEN_DEVICE void row(int64_t point, Across* across) const {
     const rt::Place<rank> place = batch.place(point);
-    const auto grad_output_row = rt::read_row_or_zero<Team, 1>(n_size.size, grad_output, place, 0);
+    const auto grad_output_row = rt::read_row_or<Team, 1, 0>(n_size.size, grad_output, place, 0);
     auto grad_adaptation_row = rt::write_row<Team, 1>(grad_adaptation, place, 0);
     rt::each<Team>(n_size.size, [&](auto at) {
       grad_adaptation_row.set(at, scale * grad_output_row[at]);
@@ -121,26 +100,15 @@ struct Step_lora_linear_backward_grad_input {
                             opmath_t* grad_input) const {
     *grad_input = grad_input_sum_k + grad_input_adaptation_part;
   }
+  template <typename Points>
+  OPGEN_DEVICE auto map(const Points& points) const {
+    return points(*this, rt::in(grad_input_sum_k), rt::in(grad_input_adaptation_part), rt::out(grad_input));
+  }
   OPGEN_DEVICE void point(int64_t point) const {
     int64_t rest = point;
     const int64_t k = rt::split(&rest, k_size);
     const rt::Place<rank> place = batch.place(rest);
-    opmath_t grad_input_value;
-    compute(grad_input_sum_k.load(place, k), grad_input_adaptation_part.load(place, k), &grad_input_value);
-    grad_input.store(grad_input_value, place, k);
-  }
-  template <int V, typename At>
-  OPGEN_DEVICE void flat(const At& first) const {
-    const auto grad_input_sum_k_pack = rt::load_pack<V>(grad_input_sum_k, first);
-    const auto grad_input_adaptation_part_pack = rt::load_pack<V>(grad_input_adaptation_part, first);
-    rt::Values<scalar_t, V> grad_input_pack;
-    OPGEN_UNROLL
-    for (int i = 0; i < V; ++i) {
-      opmath_t grad_input_value;
-      compute(grad_input_sum_k_pack.get(i), grad_input_adaptation_part_pack.get(i), &grad_input_value);
-      grad_input_pack.set(i, grad_input_value);
-    }
-    rt::store_pack(grad_input, first, grad_input_pack);
+    rt::map_point(*this, place, k);
   }
 };
 
@@ -155,22 +123,17 @@ struct Step_lora_linear_backward_grad_bias {
   rt::Tensor<scalar_t, rank> grad_bias;
   rt::Batch<rank> batch;
 
-  struct Folds {
-    rt::Sum<opmath_t> grad_bias_value_fold;
-    OPGEN_DEVICE void merge(const Folds& other) { grad_bias_value_fold.merge(other.grad_bias_value_fold); }
-    OPGEN_DEVICE void settle() { grad_bias_value_fold.settle(); }
-    OPGEN_DEVICE void finish() { grad_bias_value_fold.finish(); }
-  };
+  using Folds = rt::Sum<opmath_t>;
   template <int V>
   OPGEN_DEVICE void fold(int64_t point, int64_t inner, Folds* folds) const {
     const int64_t n = point;
     const rt::Place<rank> place = batch.place(inner);
-    const auto grad_output_line = rt::read_line_or_zero<V, 1>(grad_output, place, n);
-    rt::lanes<V>([&](int at) { folds[at].grad_bias_value_fold.add(grad_output_line[at]); });
+    const auto grad_output_line = rt::read_line_or<V, 1, 0>(grad_output, place, n);
+    rt::lanes<V>([&](int at) { folds[at].add(grad_output_line[at]); });
   }
   OPGEN_DEVICE void finish(int64_t point, const Folds& folds) const {
     const int64_t n = point;
-    const opmath_t grad_bias_value = folds.grad_bias_value_fold.value;
+    const opmath_t grad_bias_value = folds.value;
     grad_bias.store(grad_bias_value, n);
   }
 };

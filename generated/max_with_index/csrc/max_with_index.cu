@@ -64,7 +64,7 @@ struct Step_max_with_index_backward_grad_input {
     rt::each<Team>(n_size.size, [&](auto at) { ties_value_fold.add(condition_row[at] ? 1 : 0); });
     rt::join<Team>(&ties_value_fold);
     const int64_t ties_value = ties_value_fold.value;
-    const opmath_t scaled_grad = near::div(grad_value.load_or_zero(place), static_cast<opmath_t>(ties_value));
+    const opmath_t scaled_grad = near::div(grad_value.load_or(0, place), static_cast<opmath_t>(ties_value));
     rt::each<Team>(n_size.size,
                    [&](auto at) { grad_input_row.set(at, condition_row[at] ? scaled_grad : opmath_t(0)); });
   }

@@ -126,7 +126,7 @@ struct Step_median_filter_backward_grad_values {
     auto grad_values_line = rt::write_line<V, 2>(grad_values, place, i_2, w);
     rt::lanes<V>([&](int at) {
       const opmath_t slope_value = slope_line[at];
-      const opmath_t scaled_grad = grad_output.load_or_zero(place, i_2) * slope_value;
+      const opmath_t scaled_grad = grad_output.load_or(0, place, i_2) * slope_value;
       grad_values_line.set(at, slope_value != 0 ? scaled_grad : opmath_t(0));
     });
   }
@@ -145,12 +145,7 @@ struct Step_median_filter_backward_grad_input {
   rt::Divider<rank> n_size;
   rt::Batch<rank> batch;
 
-  struct Folds {
-    rt::Sum<opmath_t> grad_input_value_fold;
-    OPGEN_DEVICE void merge(const Folds& other) { grad_input_value_fold.merge(other.grad_input_value_fold); }
-    OPGEN_DEVICE void settle() { grad_input_value_fold.settle(); }
-    OPGEN_DEVICE void finish() { grad_input_value_fold.finish(); }
-  };
+  using Folds = rt::Sum<opmath_t>;
   OPGEN_DEVICE void fold(int64_t point, int64_t inner, Folds* folds) const {
     int64_t rest = point;
     const int64_t n = rt::split(&rest, n_size);
@@ -159,14 +154,13 @@ struct Step_median_filter_backward_grad_input {
     const int64_t total = rt::floordiv(size, 2) + n;
     const int64_t difference = total - w;
     const bool mask = difference >= 0 && difference < N;
-    const int64_t at_n = rt::floordiv(size, 2) + n - w;
-    folds->grad_input_value_fold.add(mask ? grad_values.load(place, at_n, w) : opmath_t(0));
+    folds[0].add(mask ? grad_values.load(place, rt::floordiv(size, 2) + n - w, w) : opmath_t(0));
   }
   OPGEN_DEVICE void finish(int64_t point, const Folds& folds) const {
     int64_t rest = point;
     const int64_t n = rt::split(&rest, n_size);
     const rt::Place<rank> place = batch.place(rest);
-    const opmath_t grad_input_value = folds.grad_input_value_fold.value;
+    const opmath_t grad_input_value = folds.value;
     grad_input.store(grad_input_value, place, n);
   }
 };

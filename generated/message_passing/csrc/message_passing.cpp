@@ -13,39 +13,18 @@ using opgen::Element;
 using opgen::Optional;
 using opgen::Tensor;
 
-// edge_weight given
-Tensor message_passing_forward_0(const Tensor& input, const Tensor& source, const Tensor& target,
-                                 const Optional& edge_weight) {
+Tensor message_passing_forward(const Tensor& input, const Tensor& source, const Tensor& target,
+                               const Optional& edge_weight) {
   opgen::Call call("message_passing", OPGEN_CHOOSE_STEPS(message_passing), 3);
   call.input("input", input, Element::scalar, {opgen::dim(0, "V"), opgen::dim(1, "D")});
   call.input("source", source, Element::int64, {opgen::dim(2, "E")});
   call.input("target", target, Element::int64, {opgen::dim(2, "E")});
-  call.input("edge_weight", edge_weight, Element::scalar, {opgen::dim(2, "E")});
+  call.input("edge_weight", edge_weight, Element::scalar, {opgen::dim(2, "E")}, 1);
   call.begin();
   call.hold();
   call.allocate("output", Element::compute, {opgen::dim(0, "V"), opgen::dim(1, "D")});
   call.run(0, {4, 3, 0, 1, 2}, {call.size(0), call.size(1), call.size(2)});
   return call.result("output", Element::scalar);
-}
-
-// edge_weight not given
-Tensor message_passing_forward_1(const Tensor& input, const Tensor& source, const Tensor& target,
-                                 const Optional& edge_weight) {
-  opgen::Call call("message_passing", OPGEN_CHOOSE_STEPS(message_passing), 3);
-  call.input("input", input, Element::scalar, {opgen::dim(0, "V"), opgen::dim(1, "D")});
-  call.input("source", source, Element::int64, {opgen::dim(2, "E")});
-  call.input("target", target, Element::int64, {opgen::dim(2, "E")});
-  call.begin();
-  call.hold();
-  call.allocate("output", Element::compute, {opgen::dim(0, "V"), opgen::dim(1, "D")});
-  call.run(1, {3, 0, 1, 2}, {call.size(0), call.size(1), call.size(2)});
-  return call.result("output", Element::scalar);
-}
-
-Tensor message_passing_forward(const Tensor& input, const Tensor& source, const Tensor& target,
-                               const Optional& edge_weight) {
-  if (edge_weight.has_value()) return message_passing_forward_0(input, source, target, edge_weight);
-  return message_passing_forward_1(input, source, target, edge_weight);
 }
 
 // edge_weight given
@@ -62,8 +41,8 @@ std::tuple<Tensor, Tensor> message_passing_backward_0(const Tensor& grad_output,
   call.hold();
   call.allocate("grad_input", Element::compute, {opgen::dim(0, "V"), opgen::dim(1, "D")}, mask[0]);
   call.allocate("grad_edge_weight", Element::scalar, {opgen::dim(2, "E")}, mask[3]);
-  if (mask[0]) call.run(2, {5, 0, 3, 4, 2}, {call.size(0), call.size(1), call.size(2)});
-  if (mask[3]) call.run(3, {3, 2, 0, 1, 6}, {call.size(2), call.size(1), call.size(0)});
+  if (mask[0]) call.run(1, {5, 0, 3, 4, 2}, {call.size(0), call.size(1), call.size(2)});
+  if (mask[3]) call.run(2, {3, 2, 0, 1, 6}, {call.size(2), call.size(1), call.size(0)});
   const Tensor grad_input = call.result("grad_input", Element::scalar);
   const Tensor grad_edge_weight = call.result("grad_edge_weight", Element::scalar);
   return {grad_input, grad_edge_weight};
@@ -80,7 +59,7 @@ std::tuple<Tensor, Tensor> message_passing_backward_1(const Tensor& grad_output,
   call.begin();
   call.hold();
   call.allocate("grad_input", Element::compute, {opgen::dim(0, "V"), opgen::dim(1, "D")}, mask[0]);
-  if (mask[0]) call.run(4, {3, 0, 2, 1}, {call.size(0), call.size(1), call.size(2)});
+  if (mask[0]) call.run(3, {3, 0, 2, 1}, {call.size(0), call.size(1), call.size(2)});
   return {call.result("grad_input", Element::scalar), Tensor()};
 }
 

@@ -3,39 +3,9 @@
 // CUDA kernels of message_passing. Compiles with nvcc, or with g++ -x c++ to run on the CPU (opgen_simt.h).
 #include "opgen_launch.cuh"
 
-template <typename scalar_t, int rank>
-struct Step_message_passing_forward_0_output_base {
-  using opmath_t = rt::math_t<scalar_t>;
-  static constexpr rt::Flat<sizeof(scalar_t)> launch = {{rt::count(rt::integer(0), rt::integer(1))}};
-  static constexpr auto fields = rt::fields(rt::tensor(0, 2, -1), rt::integer(1));
-  rt::Tensor<opmath_t, rank> output;
-  rt::Divider<rank> d_size;
-
-  OPGEN_DEVICE void compute(opmath_t* output) const { *output = 0; }
-  OPGEN_DEVICE void point(int64_t point) const {
-    int64_t rest = point;
-    const int64_t d = rt::split(&rest, d_size);
-    const int64_t v = rest;
-    opmath_t output_value;
-    compute(&output_value);
-    output.store(output_value, v, d);
-  }
-  template <int V, typename At>
-  OPGEN_DEVICE void flat(const At& first) const {
-    rt::Values<opmath_t, V> output_pack;
-    OPGEN_UNROLL
-    for (int i = 0; i < V; ++i) {
-      opmath_t output_value;
-      compute(&output_value);
-      output_pack.set(i, output_value);
-    }
-    rt::store_pack(output, first, output_pack);
-  }
-};
-
 // accumulates into the places that its positions name, repeats in any order
 template <typename scalar_t, int rank>
-struct Step_message_passing_forward_0_output {
+struct Step_message_passing_forward_output {
   using opmath_t = rt::math_t<scalar_t>;
   static constexpr rt::Map<0> launch = {rt::count(rt::integer(2), rt::integer(1))};
   static constexpr auto fields = rt::fields(rt::tensor(0, 2, -1), rt::tensor(4, 1, -1), rt::tensor(3, 1, -1),
@@ -51,89 +21,7 @@ struct Step_message_passing_forward_0_output {
     const int64_t d = rt::split(&rest, d_size);
     const int64_t e = rest;
     opmath_t* const cell = output.at(rt::checked(target.load(e), V_2), d);
-    rt::atomic_sum(cell, edge_weight.load(e) * input.load(rt::checked(source.load(e), V_2), d));
-  }
-};
-
-template <typename scalar_t, int rank>
-struct Step_message_passing_forward_1_output_base {
-  using opmath_t = rt::math_t<scalar_t>;
-  static constexpr rt::Flat<sizeof(scalar_t)> launch = {{rt::count(rt::integer(0), rt::integer(1))}};
-  static constexpr auto fields = rt::fields(rt::tensor(0, 2, -1), rt::integer(1));
-  rt::Tensor<opmath_t, rank> output;
-  rt::Divider<rank> d_size;
-
-  OPGEN_DEVICE void compute(opmath_t* output) const { *output = 0; }
-  OPGEN_DEVICE void point(int64_t point) const {
-    int64_t rest = point;
-    const int64_t d = rt::split(&rest, d_size);
-    const int64_t v = rest;
-    opmath_t output_value;
-    compute(&output_value);
-    output.store(output_value, v, d);
-  }
-  template <int V, typename At>
-  OPGEN_DEVICE void flat(const At& first) const {
-    rt::Values<opmath_t, V> output_pack;
-    OPGEN_UNROLL
-    for (int i = 0; i < V; ++i) {
-      opmath_t output_value;
-      compute(&output_value);
-      output_pack.set(i, output_value);
-    }
-    rt::store_pack(output, first, output_pack);
-  }
-};
-
-// accumulates into the places that its positions name, repeats in any order
-template <typename scalar_t, int rank>
-struct Step_message_passing_forward_1_output {
-  using opmath_t = rt::math_t<scalar_t>;
-  static constexpr rt::Map<0> launch = {rt::count(rt::integer(2), rt::integer(1))};
-  static constexpr auto fields = rt::fields(rt::tensor(0, 2, -1), rt::tensor(3, 1, -1), rt::tensor(2, 1, -1),
-                                            rt::tensor(1, 2, -1), rt::integer(0), rt::integer(1));
-  rt::Tensor<opmath_t, rank> output;
-  rt::Tensor<const int64_t, rank> target, source;
-  rt::Tensor<const scalar_t, rank> input;
-  int64_t V_2;
-  rt::Divider<rank> d_size;
-
-  OPGEN_DEVICE void point(int64_t point) const {
-    int64_t rest = point;
-    const int64_t d = rt::split(&rest, d_size);
-    const int64_t e = rest;
-    opmath_t* const cell = output.at(rt::checked(target.load(e), V_2), d);
-    rt::atomic_sum(cell, input.load(rt::checked(source.load(e), V_2), d));
-  }
-};
-
-template <typename scalar_t, int rank>
-struct Step_message_passing_backward_0_grad_input_base {
-  using opmath_t = rt::math_t<scalar_t>;
-  static constexpr rt::Flat<sizeof(scalar_t)> launch = {{rt::count(rt::integer(0), rt::integer(1))}};
-  static constexpr auto fields = rt::fields(rt::tensor(0, 2, -1), rt::integer(1));
-  rt::Tensor<opmath_t, rank> grad_input;
-  rt::Divider<rank> d_size;
-
-  OPGEN_DEVICE void compute(opmath_t* grad_input) const { *grad_input = 0; }
-  OPGEN_DEVICE void point(int64_t point) const {
-    int64_t rest = point;
-    const int64_t d = rt::split(&rest, d_size);
-    const int64_t v = rest;
-    opmath_t grad_input_value;
-    compute(&grad_input_value);
-    grad_input.store(grad_input_value, v, d);
-  }
-  template <int V, typename At>
-  OPGEN_DEVICE void flat(const At& first) const {
-    rt::Values<opmath_t, V> grad_input_pack;
-    OPGEN_UNROLL
-    for (int i = 0; i < V; ++i) {
-      opmath_t grad_input_value;
-      compute(&grad_input_value);
-      grad_input_pack.set(i, grad_input_value);
-    }
-    rt::store_pack(grad_input, first, grad_input_pack);
+    rt::atomic_sum(cell, edge_weight.load_or(1, e) * input.load(rt::checked(source.load(e), V_2), d));
   }
 };
 
@@ -155,7 +43,7 @@ struct Step_message_passing_backward_0_grad_input {
     const int64_t d = rt::split(&rest, d_size);
     const int64_t e = rest;
     opmath_t* const cell = grad_input.at(rt::checked(source.load(e), V_2), d);
-    rt::atomic_sum(cell, grad_output.load_or_zero(rt::checked(target.load(e), V_2), d) * edge_weight.load(e));
+    rt::atomic_sum(cell, grad_output.load_or(0, rt::checked(target.load(e), V_2), d) * edge_weight.load(e));
   }
 };
 
@@ -180,7 +68,7 @@ struct Step_message_passing_backward_0_grad_edge_weight {
     rt::Sum<opmath_t> grad_edge_weight_value_fold;
     rt::each<Team>(d_size.size, rt::settled(&grad_edge_weight_value_fold), [&](auto at) {
       const int64_t d = at;
-      const opmath_t grad_output_picked = grad_output.load_or_zero(rt::checked(target_value, V_2), d);
+      const opmath_t grad_output_picked = grad_output.load_or(0, rt::checked(target_value, V_2), d);
       const opmath_t input_picked = input.load(rt::checked(source_value, V_2), d);
       grad_edge_weight_value_fold.add(grad_output_picked * input_picked);
     });
@@ -190,36 +78,6 @@ struct Step_message_passing_backward_0_grad_edge_weight {
     if (Team::rank() == 0) {
       grad_edge_weight.store(grad_edge_weight_value, e);
     }
-  }
-};
-
-template <typename scalar_t, int rank>
-struct Step_message_passing_backward_1_grad_input_base {
-  using opmath_t = rt::math_t<scalar_t>;
-  static constexpr rt::Flat<sizeof(scalar_t)> launch = {{rt::count(rt::integer(0), rt::integer(1))}};
-  static constexpr auto fields = rt::fields(rt::tensor(0, 2, -1), rt::integer(1));
-  rt::Tensor<opmath_t, rank> grad_input;
-  rt::Divider<rank> d_size;
-
-  OPGEN_DEVICE void compute(opmath_t* grad_input) const { *grad_input = 0; }
-  OPGEN_DEVICE void point(int64_t point) const {
-    int64_t rest = point;
-    const int64_t d = rt::split(&rest, d_size);
-    const int64_t v = rest;
-    opmath_t grad_input_value;
-    compute(&grad_input_value);
-    grad_input.store(grad_input_value, v, d);
-  }
-  template <int V, typename At>
-  OPGEN_DEVICE void flat(const At& first) const {
-    rt::Values<opmath_t, V> grad_input_pack;
-    OPGEN_UNROLL
-    for (int i = 0; i < V; ++i) {
-      opmath_t grad_input_value;
-      compute(&grad_input_value);
-      grad_input_pack.set(i, grad_input_value);
-    }
-    rt::store_pack(grad_input, first, grad_input_pack);
   }
 };
 
@@ -241,14 +99,13 @@ struct Step_message_passing_backward_1_grad_input {
     const int64_t d = rt::split(&rest, d_size);
     const int64_t e = rest;
     opmath_t* const cell = grad_input.at(rt::checked(source.load(e), V_2), d);
-    rt::atomic_sum(cell, grad_output.load_or_zero(rt::checked(target.load(e), V_2), d));
+    rt::atomic_sum(cell, grad_output.load_or(0, rt::checked(target.load(e), V_2), d));
   }
 };
 
 extern "C" const OpgenCudaStep message_passing_cuda_steps[] = {
-    rt::kernel<Step_message_passing_forward_0_output_base, Step_message_passing_forward_0_output>(),            // 0
-    rt::kernel<Step_message_passing_forward_1_output_base, Step_message_passing_forward_1_output>(),            // 1
-    rt::kernel<Step_message_passing_backward_0_grad_input_base, Step_message_passing_backward_0_grad_input>(),  // 2
-    rt::kernel<Step_message_passing_backward_0_grad_edge_weight>(),                                             // 3
-    rt::kernel<Step_message_passing_backward_1_grad_input_base, Step_message_passing_backward_1_grad_input>(),  // 4
+    rt::onto_zeros<0, Step_message_passing_forward_output>(),         // 0
+    rt::onto_zeros<0, Step_message_passing_backward_0_grad_input>(),  // 1
+    rt::kernel<Step_message_passing_backward_0_grad_edge_weight>(),   // 2
+    rt::onto_zeros<0, Step_message_passing_backward_1_grad_input>(),  // 3
 };

@@ -7,7 +7,7 @@ namespace {
 
 // Accumulates into the places that its positions name, repeats in a fixed order.
 template <typename opmath_t>
-int forward_0_output(const OpgenCall& call, OpgenHost& host) {
+int forward_output(const OpgenCall& call, OpgenHost& host) {
   {
     const int64_t V_2 = call.ints[0];
     const int64_t D = call.ints[1];
@@ -47,53 +47,6 @@ int forward_0_output(const OpgenCall& call, OpgenHost& host) {
         rt::Values<opmath_t> output_out;
         rt::each(columns.size, [&](int64_t i) { output_out.set(i, edge_weight_at * input_at[i]); });
         rt::accumulate<rt::Sum>(host, output, rt::stretch(point, columns, 4, 1), output_out,
-                                rt::checked(output, 0, output.stride(0), 0, output_0));
-      });
-    });
-  });
-  return rt::status(host);
-}
-
-// Accumulates into the places that its positions name, repeats in a fixed order.
-template <typename opmath_t>
-int forward_1_output(const OpgenCall& call, OpgenHost& host) {
-  {
-    const int64_t V_2 = call.ints[0];
-    const int64_t D = call.ints[1];
-    const rt::Tensor<opmath_t> output(call, 0, 2);
-    rt::Loops<1> outer;
-    outer.dim(V_2, {output.stride(0)});
-    outer.dim(D, {output.stride(1)});
-    outer.arrange();
-    rt::parallel(host, outer.count, 1, [=, &host](int64_t begin, int64_t end) {
-      outer.runs<rt::block>(begin, end, nullptr, [&](const auto& run) {
-        rt::Sink<opmath_t> output_out(output, run.at[0], run.step[0], run.size);
-        rt::each(run.size, [&](int64_t i) { output_out.set(i, 0); });
-      });
-    });
-  }
-  const int64_t D = call.ints[1];
-  const int64_t E = call.ints[2];
-  const rt::Tensor<opmath_t> input(call, 1, 2);
-  const rt::Tensor<int64_t> source(call, 2, 1);
-  const rt::Tensor<int64_t> target(call, 3, 1);
-  const rt::Tensor<opmath_t> output(call, 0, 2);
-  rt::Loops<4> outer;
-  outer.dim(D, {input.stride(1), 0, 0, output.stride(1)});
-  rt::Loops<4> over_e;
-  over_e.dim(E, {0, source.stride(0), target.stride(0), 0});
-  rt::parallel(host, outer.count, over_e.count, [=, &host](int64_t begin, int64_t end) {
-    outer.runs<rt::block>(begin, end, nullptr, [&](const auto& columns) {
-      over_e.runs<1>(0, over_e.count, columns.at, [&](const auto& point) {
-        const auto source_at = rt::load(source, point.at[1]);
-        const auto target_at = rt::load(target, point.at[2]);
-        const rt::Fixed input_0(source_at);
-        const rt::Line<opmath_t> input_at(host, input, rt::stretch(point, columns, 0, 1), 0,
-                                          rt::checked(input, 0, input.stride(0), 1, input_0));
-        const rt::Fixed output_0(target_at);
-        rt::Values<opmath_t> output_out;
-        rt::each(columns.size, [&](int64_t i) { output_out.set(i, input_at[i]); });
-        rt::accumulate<rt::Sum>(host, output, rt::stretch(point, columns, 3, 1), output_out,
                                 rt::checked(output, 0, output.stride(0), 0, output_0));
       });
     });
@@ -239,9 +192,8 @@ int backward_1_grad_input(const OpgenCall& call, OpgenHost& host) {
 }  // namespace
 
 OPGEN_STEPS(message_passing) = {
-    OPGEN_STEP(forward_0_output),             // 0
-    OPGEN_STEP(forward_1_output),             // 1
-    OPGEN_STEP(backward_0_grad_input),        // 2
-    OPGEN_STEP(backward_0_grad_edge_weight),  // 3
-    OPGEN_STEP(backward_1_grad_input),        // 4
+    OPGEN_STEP(forward_output),               // 0
+    OPGEN_STEP(backward_0_grad_input),        // 1
+    OPGEN_STEP(backward_0_grad_edge_weight),  // 2
+    OPGEN_STEP(backward_1_grad_input),        // 3
 };

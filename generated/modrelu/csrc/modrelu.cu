@@ -68,9 +68,9 @@ struct Step_modrelu_backward_grad_input_imag {
     const rt::Place<rank> place = batch.place(rest);
     const auto input_real_line = rt::read_line<V, 1>(input_real, place, c);
     const auto input_imag_line = rt::read_line<V, 1>(input_imag, place, c);
-    const auto grad_output_real_line = rt::read_line_or_zero<V, 1>(grad_output_real, place, c);
+    const auto grad_output_real_line = rt::read_line_or<V, 1, 0>(grad_output_real, place, c);
     const auto bias_line = rt::read_line<V, 0>(bias, c);
-    const auto grad_output_imag_line = rt::read_line_or_zero<V, 1>(grad_output_imag, place, c);
+    const auto grad_output_imag_line = rt::read_line_or<V, 1, 0>(grad_output_imag, place, c);
     auto grad_input_real_line = rt::write_line<V, 1>(grad_input_real, place, c);
     auto grad_input_imag_line = rt::write_line<V, 1>(grad_input_imag, place, c);
     rt::lanes<V>([&](int at) {
@@ -138,9 +138,9 @@ struct Step_modrelu_backward_grad_input_imag_rows {
     const rt::Place<rank> place = batch.place(point);
     const auto input_real_row = rt::read_row<Team, 1>(c_size.size, input_real, place, 0);
     const auto input_imag_row = rt::read_row<Team, 1>(c_size.size, input_imag, place, 0);
-    const auto grad_output_real_row = rt::read_row_or_zero<Team, 1>(c_size.size, grad_output_real, place, 0);
+    const auto grad_output_real_row = rt::read_row_or<Team, 1, 0>(c_size.size, grad_output_real, place, 0);
     const auto bias_row = rt::read_row<Team, 0>(c_size.size, bias, 0);
-    const auto grad_output_imag_row = rt::read_row_or_zero<Team, 1>(c_size.size, grad_output_imag, place, 0);
+    const auto grad_output_imag_row = rt::read_row_or<Team, 1, 0>(c_size.size, grad_output_imag, place, 0);
     auto grad_input_real_row = rt::write_row<Team, 1>(grad_input_real, place, 0);
     auto grad_input_imag_row = rt::write_row<Team, 1>(grad_input_imag, place, 0);
     rt::each<Team>(c_size.size, [&](auto at) {
@@ -216,12 +216,7 @@ struct Step_modrelu_backward_grad_bias {
   bool given_grads_1, given_grads_0;
   rt::Batch<rank> batch;
 
-  struct Folds {
-    rt::Sum<opmath_t> grad_bias_value_fold;
-    OPGEN_DEVICE void merge(const Folds& other) { grad_bias_value_fold.merge(other.grad_bias_value_fold); }
-    OPGEN_DEVICE void settle() { grad_bias_value_fold.settle(); }
-    OPGEN_DEVICE void finish() { grad_bias_value_fold.finish(); }
-  };
+  using Folds = rt::Sum<opmath_t>;
   template <int V>
   OPGEN_DEVICE void fold(int64_t point, int64_t inner, Folds* folds) const {
     const int64_t c = point;
@@ -229,8 +224,8 @@ struct Step_modrelu_backward_grad_bias {
     const auto bias_line = rt::read_line<V, 0>(bias, c);
     const auto input_real_line = rt::read_line<V, 1>(input_real, place, c);
     const auto input_imag_line = rt::read_line<V, 1>(input_imag, place, c);
-    const auto grad_output_imag_line = rt::read_line_or_zero<V, 1>(grad_output_imag, place, c);
-    const auto grad_output_real_line = rt::read_line_or_zero<V, 1>(grad_output_real, place, c);
+    const auto grad_output_imag_line = rt::read_line_or<V, 1, 0>(grad_output_imag, place, c);
+    const auto grad_output_real_line = rt::read_line_or<V, 1, 0>(grad_output_real, place, c);
     rt::lanes<V>([&](int at) {
       const opmath_t bias_value = bias_line[at];
       const opmath_t input_real_value_2 = input_real_line[at];
@@ -240,20 +235,18 @@ struct Step_modrelu_backward_grad_bias {
       const bool mask = rt::abs(input_imag_value_2) == rt::inf<opmath_t>();
       const bool mask_2 = rt::abs(input_real_value_2) == rt::inf<opmath_t>();
       const opmath_t ratio = near::div(input_imag_value_2, output_modulus_2);
+      const opmath_t scaled_grad = grad_output_imag_line[at] * (mask ? rt::sign(input_imag_value_2) : ratio);
+      const opmath_t chosen = given_grads_1 ? (mask_5 ? opmath_t(0) : scaled_grad) : opmath_t(0);
       const opmath_t ratio_2 = near::div(input_real_value_2, output_modulus_2);
-      const opmath_t chosen = mask_2 ? rt::sign(input_real_value_2) : ratio_2;
-      const opmath_t chosen_2 = mask_5 ? opmath_t(0) : grad_output_real_line[at] * chosen;
-      const opmath_t chosen_3 = mask ? rt::sign(input_imag_value_2) : ratio;
-      const opmath_t chosen_4 = given_grads_0 ? chosen_2 : opmath_t(0);
-      const opmath_t scaled_grad = grad_output_imag_line[at] * chosen_3;
-      const opmath_t chosen_5 = mask_5 ? opmath_t(0) : scaled_grad;
-      const opmath_t total = (given_grads_1 ? chosen_5 : opmath_t(0)) + chosen_4;
-      folds[at].grad_bias_value_fold.add(output_modulus_2 + bias_value > 0 ? total : opmath_t(0));
+      const opmath_t chosen_2 = mask_2 ? rt::sign(input_real_value_2) : ratio_2;
+      const opmath_t scaled_grad_2 = grad_output_real_line[at] * chosen_2;
+      const opmath_t chosen_3 = given_grads_0 ? (mask_5 ? opmath_t(0) : scaled_grad_2) : opmath_t(0);
+      folds[at].add(output_modulus_2 + bias_value > 0 ? chosen + chosen_3 : opmath_t(0));
     });
   }
   OPGEN_DEVICE void finish(int64_t point, const Folds& folds) const {
     const int64_t c = point;
-    const opmath_t grad_bias_value = folds.grad_bias_value_fold.value;
+    const opmath_t grad_bias_value = folds.value;
     grad_bias.store(grad_bias_value, c);
   }
 };

@@ -23,7 +23,7 @@ std::tuple<Tensor, Tensor> mse_loss_forward_0(const Tensor& input, const Tensor&
   call.hold();
   call.allocate("difference", Element::compute, {opgen::batch}, true, recorded);
   call.allocate("output", Element::scalar, {});
-  call.run(0, {0, 1, 2, 3});
+  call.run(0, {0, 1, 2, 3}, {}, {static_cast<double>(call.batch_count())});
   const Tensor output = call.result("output", Element::scalar);
   const Tensor difference = recorded ? call.result("difference", Element::compute) : Tensor();
   return {output, difference};
@@ -39,7 +39,7 @@ std::tuple<Tensor, Tensor> mse_loss_forward_1(const Tensor& input, const Tensor&
   call.hold();
   call.allocate("difference", Element::compute, {opgen::batch}, true, recorded);
   call.allocate("output", Element::scalar, {});
-  call.run(1, {0, 1, 2, 3});
+  call.run(0, {0, 1, 2, 3}, {}, {1});
   const Tensor output = call.result("output", Element::scalar);
   const Tensor difference = recorded ? call.result("difference", Element::compute) : Tensor();
   return {output, difference};
@@ -55,7 +55,7 @@ std::tuple<Tensor, Tensor> mse_loss_forward_2(const Tensor& input, const Tensor&
   call.hold();
   call.allocate_stored("difference", Element::compute, {opgen::batch}, true, recorded);
   call.allocate("output", Element::scalar, {opgen::batch});
-  call.run(2, {0, 1, 2, 3});
+  call.run(1, {0, 1, 2, 3});
   const Tensor output = call.result("output", Element::scalar);
   const Tensor difference = recorded ? call.result("difference", Element::compute) : Tensor();
   return {output, difference};
@@ -81,7 +81,7 @@ std::tuple<Tensor, Tensor> mse_loss_backward_0(const Tensor& grad_output, const 
   call.hold();
   call.allocate_stored("grad_input", Element::scalar, {opgen::batch}, mask[0] || mask[1], mask[0]);
   call.allocate_stored("grad_target", Element::scalar, {opgen::batch}, mask[0] || mask[1], mask[1]);
-  if (mask[0] || mask[1]) call.run(3, {0, 3, 4, 5});
+  if (mask[0] || mask[1]) call.run(2, {0, 3, 4, 5}, {}, {static_cast<double>(call.batch_count())});
   const Tensor grad_input = mask[0] ? call.result("grad_input", Element::scalar, 0, "input") : Tensor();
   const Tensor grad_target = mask[1] ? call.result("grad_target", Element::scalar, 0, "target") : Tensor();
   return {grad_input, grad_target};
@@ -100,7 +100,7 @@ std::tuple<Tensor, Tensor> mse_loss_backward_1(const Tensor& grad_output, const 
   call.hold();
   call.allocate_stored("grad_input", Element::scalar, {opgen::batch}, mask[0] || mask[1], mask[0]);
   call.allocate_stored("grad_target", Element::scalar, {opgen::batch}, mask[0] || mask[1], mask[1]);
-  if (mask[0] || mask[1]) call.run(4, {0, 3, 4, 5});
+  if (mask[0] || mask[1]) call.run(2, {0, 3, 4, 5}, {}, {1});
   const Tensor grad_input = mask[0] ? call.result("grad_input", Element::scalar, 0, "input") : Tensor();
   const Tensor grad_target = mask[1] ? call.result("grad_target", Element::scalar, 0, "target") : Tensor();
   return {grad_input, grad_target};
@@ -119,7 +119,7 @@ std::tuple<Tensor, Tensor> mse_loss_backward_2(const Tensor& grad_output, const 
   call.hold();
   call.allocate_stored("grad_input", Element::scalar, {opgen::batch}, mask[0] || mask[1], mask[0]);
   call.allocate_stored("grad_target", Element::scalar, {opgen::batch}, mask[0] || mask[1], mask[1]);
-  if (mask[0] || mask[1]) call.run(5, {0, 3, 4, 5});
+  if (mask[0] || mask[1]) call.run(3, {0, 3, 4, 5});
   const Tensor grad_input = mask[0] ? call.result("grad_input", Element::scalar, 0, "input") : Tensor();
   const Tensor grad_target = mask[1] ? call.result("grad_target", Element::scalar, 0, "target") : Tensor();
   return {grad_input, grad_target};

@@ -15,23 +15,9 @@ struct Step_mul_constant_forward_output {
   rt::Batch<rank> batch;
 
   OPGEN_DEVICE void compute(opmath_t tensor, opmath_t* output) const { *output = constant * tensor; }
-  OPGEN_DEVICE void point(int64_t point) const {
-    const rt::Place<rank> place = batch.place(point);
-    opmath_t output_value;
-    compute(tensor.load(place), &output_value);
-    output.store(output_value, place);
-  }
-  template <int V, typename At>
-  OPGEN_DEVICE void flat(const At& first) const {
-    const auto tensor_pack = rt::load_pack<V>(tensor, first);
-    rt::Values<scalar_t, V> output_pack;
-    OPGEN_UNROLL
-    for (int i = 0; i < V; ++i) {
-      opmath_t output_value;
-      compute(tensor_pack.get(i), &output_value);
-      output_pack.set(i, output_value);
-    }
-    rt::store_pack(output, first, output_pack);
+  template <typename Points>
+  OPGEN_DEVICE auto map(const Points& points) const {
+    return points(*this, rt::in(tensor), rt::out(output));
   }
 };
 
@@ -49,23 +35,9 @@ struct Step_mul_constant_backward_grad_tensor {
   OPGEN_DEVICE void compute(opmath_t grad_output, opmath_t* grad_tensor) const {
     *grad_tensor = constant * grad_output;
   }
-  OPGEN_DEVICE void point(int64_t point) const {
-    const rt::Place<rank> place = batch.place(point);
-    opmath_t grad_tensor_value;
-    compute(grad_output.load_or_zero(place), &grad_tensor_value);
-    grad_tensor.store(grad_tensor_value, place);
-  }
-  template <int V, typename At>
-  OPGEN_DEVICE void flat(const At& first) const {
-    const auto grad_output_pack = rt::load_pack_or_zero<V>(grad_output, first);
-    rt::Values<scalar_t, V> grad_tensor_pack;
-    OPGEN_UNROLL
-    for (int i = 0; i < V; ++i) {
-      opmath_t grad_tensor_value;
-      compute(grad_output_pack.get(i), &grad_tensor_value);
-      grad_tensor_pack.set(i, grad_tensor_value);
-    }
-    rt::store_pack(grad_tensor, first, grad_tensor_pack);
+  template <typename Points>
+  OPGEN_DEVICE auto map(const Points& points) const {
+    return points(*this, rt::in_or<0>(grad_output), rt::out(grad_tensor));
   }
 };
 

@@ -88,9 +88,9 @@ struct Step_phase_rotation_backward_grad_input_imag {
     const int64_t d = rt::split_first<V>(&rest, d_vectors);
     const int64_t t = rt::split(&rest, t_size);
     const rt::Place<rank> place = batch.place(rest);
-    const auto grad_output_imag_line = rt::read_line_or_zero<V, 2>(grad_output_imag, place, t, d);
+    const auto grad_output_imag_line = rt::read_line_or<V, 2, 0>(grad_output_imag, place, t, d);
     const auto output_part_imag_2_line = rt::read_line<V, 1>(output_part_imag_2, t, d);
-    const auto grad_output_real_line = rt::read_line_or_zero<V, 2>(grad_output_real, place, t, d);
+    const auto grad_output_real_line = rt::read_line_or<V, 2, 0>(grad_output_real, place, t, d);
     const auto output_part_real_line = rt::read_line<V, 1>(output_part_real, t, d);
     auto grad_input_real_line = rt::write_line<V, 2>(grad_input_real, place, t, d);
     auto grad_input_imag_line = rt::write_line<V, 2>(grad_input_imag, place, t, d);

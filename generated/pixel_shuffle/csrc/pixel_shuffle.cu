@@ -57,7 +57,7 @@ struct Step_pixel_shuffle_backward_grad_input {
     opmath_t safe_grad_output;
     if (mask) {
       safe_grad_output =
-          grad_output.load_or_zero(place, rt::checked(at_o, O), rt::checked(at_p, P), rt::checked(at_q, Q));
+          grad_output.load_or(0, place, rt::checked(at_o, O), rt::checked(at_p, P), rt::checked(at_q, Q));
     } else {
       safe_grad_output = 0;
     }

@@ -188,7 +188,7 @@ struct Step_quantile_pool_backward_0_grad_values {
     auto grad_values_line = rt::write_line<V, 2>(grad_values, place, p, w);
     rt::lanes<V>([&](int at) {
       const opmath_t slope_value = slope_line[at];
-      const opmath_t scaled_grad = grad_output.load_or_zero(place, p) * slope_value;
+      const opmath_t scaled_grad = grad_output.load_or(0, place, p) * slope_value;
       grad_values_line.set(at, slope_value != 0 ? scaled_grad : opmath_t(0));
     });
   }
@@ -207,29 +207,22 @@ struct Step_quantile_pool_backward_0_grad_input {
   rt::Divider<rank> n_size;
   rt::Batch<rank> batch;
 
-  struct Folds {
-    rt::Sum<opmath_t> grad_input_value_fold;
-    OPGEN_DEVICE void merge(const Folds& other) { grad_input_value_fold.merge(other.grad_input_value_fold); }
-    OPGEN_DEVICE void settle() { grad_input_value_fold.settle(); }
-    OPGEN_DEVICE void finish() { grad_input_value_fold.finish(); }
-  };
+  using Folds = rt::Sum<opmath_t>;
   OPGEN_DEVICE void fold(int64_t point, int64_t inner, Folds* folds) const {
     int64_t rest = point;
     const int64_t n = rt::split(&rest, n_size);
     const rt::Place<rank> place = batch.place(rest);
     const int64_t w = inner;
     const int64_t difference = n - w;
-    const bool mask = rt::floordiv(difference, stride) >= 0;
-    const bool mask_2 = mask && rt::floordiv(difference, stride) < P;
-    const bool mask_3 = rt::mod(difference, stride) == 0 && mask_2;
-    const int64_t at_p = rt::floordiv(n - w, stride);
-    folds->grad_input_value_fold.add(mask_3 ? grad_values.load(place, at_p, w) : opmath_t(0));
+    const bool mask = rt::floordiv(difference, stride) >= 0 && rt::floordiv(difference, stride) < P;
+    const bool mask_2 = rt::mod(difference, stride) == 0 && mask;
+    folds[0].add(mask_2 ? grad_values.load(place, rt::floordiv(n - w, stride), w) : opmath_t(0));
   }
   OPGEN_DEVICE void finish(int64_t point, const Folds& folds) const {
     int64_t rest = point;
     const int64_t n = rt::split(&rest, n_size);
     const rt::Place<rank> place = batch.place(rest);
-    const opmath_t grad_input_value = folds.grad_input_value_fold.value;
+    const opmath_t grad_input_value = folds.value;
     grad_input.store(grad_input_value, place, n);
   }
 };

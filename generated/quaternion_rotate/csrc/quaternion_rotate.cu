@@ -83,55 +83,55 @@ struct Step_quaternion_rotate_backward_grad_cross {
     const bool mask_3 = c == 0;
     opmath_t chosen;
     if (mask) {
-      chosen = 2 * grad_output.load_or_zero(place, 2) * quaternion.load(place, 0);
+      chosen = 2 * grad_output.load_or(0, place, 2) * quaternion.load(place, 0);
     } else {
       chosen = 0;
     }
     opmath_t chosen_2;
     if (mask_2) {
-      chosen_2 = 2 * grad_output.load_or_zero(place, 2) * quaternion.load(place, 1);
+      chosen_2 = 2 * grad_output.load_or(0, place, 2) * quaternion.load(place, 1);
     } else {
       chosen_2 = 0;
     }
     opmath_t chosen_3;
     if (mask_3) {
-      chosen_3 = -2 * grad_output.load_or_zero(place, 2) * quaternion.load(place, 2);
+      chosen_3 = -2 * grad_output.load_or(0, place, 2) * quaternion.load(place, 2);
     } else {
       chosen_3 = 0;
     }
     opmath_t chosen_4;
     if (mask_2) {
-      chosen_4 = 2 * grad_output.load_or_zero(place, 1) * quaternion.load(place, 0);
+      chosen_4 = 2 * grad_output.load_or(0, place, 1) * quaternion.load(place, 0);
     } else {
       chosen_4 = 0;
     }
     opmath_t chosen_5;
     if (mask_3) {
-      chosen_5 = 2 * grad_output.load_or_zero(place, 1) * quaternion.load(place, 3);
+      chosen_5 = 2 * grad_output.load_or(0, place, 1) * quaternion.load(place, 3);
     } else {
       chosen_5 = 0;
     }
     opmath_t chosen_6;
     if (mask) {
-      chosen_6 = -2 * grad_output.load_or_zero(place, 1) * quaternion.load(place, 1);
+      chosen_6 = -2 * grad_output.load_or(0, place, 1) * quaternion.load(place, 1);
     } else {
       chosen_6 = 0;
     }
     opmath_t chosen_7;
     if (mask_3) {
-      chosen_7 = 2 * grad_output.load_or_zero(place, 0) * quaternion.load(place, 0);
+      chosen_7 = 2 * grad_output.load_or(0, place, 0) * quaternion.load(place, 0);
     } else {
       chosen_7 = 0;
     }
     opmath_t chosen_8;
     if (mask) {
-      chosen_8 = 2 * grad_output.load_or_zero(place, 0) * quaternion.load(place, 2);
+      chosen_8 = 2 * grad_output.load_or(0, place, 0) * quaternion.load(place, 2);
     } else {
       chosen_8 = 0;
     }
     opmath_t chosen_9;
     if (mask_2) {
-      chosen_9 = -2 * grad_output.load_or_zero(place, 0) * quaternion.load(place, 3);
+      chosen_9 = -2 * grad_output.load_or(0, place, 0) * quaternion.load(place, 3);
     } else {
       chosen_9 = 0;
     }
@@ -165,7 +165,7 @@ struct Step_quaternion_rotate_backward_grad_quaternion {
     if (mask_4) {
       const opmath_t product = quaternion.load(place, 1) * vector.load(place, 1);
       const opmath_t difference = product - quaternion.load(place, 2) * vector.load(place, 0);
-      chosen = 2 * grad_output.load_or_zero(place, 2) * difference;
+      chosen = 2 * grad_output.load_or(0, place, 2) * difference;
     } else {
       chosen = 0;
     }
@@ -173,7 +173,7 @@ struct Step_quaternion_rotate_backward_grad_quaternion {
     if (mask_5) {
       const opmath_t product_2 = quaternion.load(place, 3) * vector.load(place, 0);
       const opmath_t difference_2 = product_2 - quaternion.load(place, 1) * vector.load(place, 2);
-      chosen_2 = 2 * grad_output.load_or_zero(place, 2) * difference_2;
+      chosen_2 = 2 * grad_output.load_or(0, place, 2) * difference_2;
     } else {
       chosen_2 = 0;
     }
@@ -181,7 +181,7 @@ struct Step_quaternion_rotate_backward_grad_quaternion {
     if (mask_6) {
       const opmath_t product_3 = quaternion.load(place, 2) * vector.load(place, 2);
       const opmath_t difference_3 = product_3 - quaternion.load(place, 3) * vector.load(place, 1);
-      chosen_3 = -2 * grad_output.load_or_zero(place, 2) * difference_3;
+      chosen_3 = -2 * grad_output.load_or(0, place, 2) * difference_3;
     } else {
       chosen_3 = 0;
     }
@@ -189,7 +189,7 @@ struct Step_quaternion_rotate_backward_grad_quaternion {
     if (mask_4) {
       const opmath_t product_4 = quaternion.load(place, 3) * vector.load(place, 0);
       const opmath_t difference_4 = product_4 - quaternion.load(place, 1) * vector.load(place, 2);
-      chosen_4 = 2 * grad_output.load_or_zero(place, 1) * difference_4;
+      chosen_4 = 2 * grad_output.load_or(0, place, 1) * difference_4;
     } else {
       chosen_4 = 0;
     }
@@ -197,7 +197,7 @@ struct Step_quaternion_rotate_backward_grad_quaternion {
     if (mask_7) {
       const opmath_t product_5 = quaternion.load(place, 2) * vector.load(place, 2);
       const opmath_t difference_5 = product_5 - quaternion.load(place, 3) * vector.load(place, 1);
-      chosen_5 = 2 * grad_output.load_or_zero(place, 1) * difference_5;
+      chosen_5 = 2 * grad_output.load_or(0, place, 1) * difference_5;
     } else {
       chosen_5 = 0;
     }
@@ -205,7 +205,7 @@ struct Step_quaternion_rotate_backward_grad_quaternion {
     if (mask_5) {
       const opmath_t product_6 = quaternion.load(place, 1) * vector.load(place, 1);
       const opmath_t difference_6 = product_6 - quaternion.load(place, 2) * vector.load(place, 0);
-      chosen_6 = -2 * grad_output.load_or_zero(place, 1) * difference_6;
+      chosen_6 = -2 * grad_output.load_or(0, place, 1) * difference_6;
     } else {
       chosen_6 = 0;
     }
@@ -213,7 +213,7 @@ struct Step_quaternion_rotate_backward_grad_quaternion {
     if (mask_4) {
       const opmath_t product_7 = quaternion.load(place, 2) * vector.load(place, 2);
       const opmath_t difference_7 = product_7 - quaternion.load(place, 3) * vector.load(place, 1);
-      chosen_7 = 2 * grad_output.load_or_zero(place, 0) * difference_7;
+      chosen_7 = 2 * grad_output.load_or(0, place, 0) * difference_7;
     } else {
       chosen_7 = 0;
     }
@@ -221,7 +221,7 @@ struct Step_quaternion_rotate_backward_grad_quaternion {
     if (mask_6) {
       const opmath_t product_8 = quaternion.load(place, 1) * vector.load(place, 1);
       const opmath_t difference_8 = product_8 - quaternion.load(place, 2) * vector.load(place, 0);
-      chosen_8 = 2 * grad_output.load_or_zero(place, 0) * difference_8;
+      chosen_8 = 2 * grad_output.load_or(0, place, 0) * difference_8;
     } else {
       chosen_8 = 0;
     }
@@ -229,7 +229,7 @@ struct Step_quaternion_rotate_backward_grad_quaternion {
     if (mask_7) {
       const opmath_t product_9 = quaternion.load(place, 3) * vector.load(place, 0);
       const opmath_t difference_9 = product_9 - quaternion.load(place, 1) * vector.load(place, 2);
-      chosen_9 = -2 * grad_output.load_or_zero(place, 0) * difference_9;
+      chosen_9 = -2 * grad_output.load_or(0, place, 0) * difference_9;
     } else {
       chosen_9 = 0;
     }
@@ -296,9 +296,9 @@ struct Step_quaternion_rotate_backward_grad_vector {
     const bool mask_8 = i_2 == 2;
     const bool mask_9 = i_2 == 1;
     const bool mask_10 = i_2 == 0;
-    const opmath_t safe_grad_output = mask_10 ? grad_output.load_or_zero(place, 0) : opmath_t(0);
-    const opmath_t safe_grad_output_2 = mask_8 ? grad_output.load_or_zero(place, 2) : opmath_t(0);
-    const opmath_t safe_grad_output_3 = mask_9 ? grad_output.load_or_zero(place, 1) : opmath_t(0);
+    const opmath_t safe_grad_output = mask_10 ? grad_output.load_or(0, place, 0) : opmath_t(0);
+    const opmath_t safe_grad_output_2 = mask_8 ? grad_output.load_or(0, place, 2) : opmath_t(0);
+    const opmath_t safe_grad_output_3 = mask_9 ? grad_output.load_or(0, place, 1) : opmath_t(0);
     opmath_t chosen;
     if (mask_9) {
       chosen = grad_cross.load(place, 2) * quaternion.load(place, 1);

@@ -70,7 +70,7 @@ struct Step_ray_sphere_backward_grad_radius {
     const opmath_t radius_value = radius.load(place);
     const opmath_t total = b * b - square + radius_value * radius_value;
     const bool mask = total > 0;
-    const opmath_t grad_distance_value = grad_distance.load_or_zero(place);
+    const opmath_t grad_distance_value = grad_distance.load_or(0, place);
     const opmath_t sqrt_total = near::sqrt(total);
     const opmath_t ratio = near::div(opmath_t(0.5) * grad_distance_value, sqrt_total);
     const opmath_t grad_square = mask ? ratio : opmath_t(0);

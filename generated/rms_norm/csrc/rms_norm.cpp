@@ -14,11 +14,10 @@ using opgen::Element;
 using opgen::Optional;
 using opgen::Tensor;
 
-// weight given
-std::tuple<Tensor, Tensor> rms_norm_forward_0(const Tensor& input, const Optional& weight, double eps, bool recorded) {
+std::tuple<Tensor, Tensor> rms_norm_forward(const Tensor& input, const Optional& weight, double eps, bool recorded) {
   opgen::Call call("rms_norm", OPGEN_CHOOSE_STEPS(rms_norm), 1);
   call.input("input", input, Element::scalar, {opgen::batch, opgen::dim(0, "D")});
-  call.input("weight", weight, Element::scalar, {opgen::dim(0, "D")});
+  call.input("weight", weight, Element::scalar, {opgen::dim(0, "D")}, 1);
   call.begin();
   call.hold();
   call.allocate("rstd", Element::compute, {opgen::batch}, true, recorded);
@@ -29,61 +28,21 @@ std::tuple<Tensor, Tensor> rms_norm_forward_0(const Tensor& input, const Optiona
   return {output, rstd};
 }
 
-// weight not given
-std::tuple<Tensor, Tensor> rms_norm_forward_1(const Tensor& input, const Optional& weight, double eps, bool recorded) {
-  opgen::Call call("rms_norm", OPGEN_CHOOSE_STEPS(rms_norm), 1);
-  call.input("input", input, Element::scalar, {opgen::batch, opgen::dim(0, "D")});
-  call.begin();
-  call.hold();
-  call.allocate("rstd", Element::compute, {opgen::batch}, true, recorded);
-  call.allocate("output", Element::scalar, {opgen::batch, opgen::dim(0, "D")});
-  call.run(1, {0, 1, 2}, {call.size(0)}, {eps});
-  const Tensor output = call.result("output", Element::scalar);
-  const Tensor rstd = recorded ? call.result("rstd", Element::compute) : Tensor();
-  return {output, rstd};
-}
-
-std::tuple<Tensor, Tensor> rms_norm_forward(const Tensor& input, const Optional& weight, double eps, bool recorded) {
-  if (weight.has_value()) return rms_norm_forward_0(input, weight, eps, recorded);
-  return rms_norm_forward_1(input, weight, eps, recorded);
-}
-
-// weight given
-std::tuple<Tensor, Tensor> rms_norm_backward_0(const Tensor& grad_output, const Tensor& input, const Optional& weight,
-                                               const Tensor& rstd, double eps, const std::vector<bool>& mask) {
+std::tuple<Tensor, Tensor> rms_norm_backward(const Tensor& grad_output, const Tensor& input, const Optional& weight,
+                                             const Tensor& rstd, double eps, const std::vector<bool>& mask) {
   opgen::Call call("rms_norm", OPGEN_CHOOSE_STEPS(rms_norm), 1);
   call.cotangent("grad_output", grad_output, Element::scalar, {opgen::batch, opgen::dim(0, "D")});
   call.input("input", input, Element::scalar, {opgen::batch, opgen::dim(0, "D")});
-  call.input("weight", weight, Element::scalar, {opgen::dim(0, "D")});
+  call.input("weight", weight, Element::scalar, {opgen::dim(0, "D")}, 1);
   call.input("rstd", rstd, Element::compute, {opgen::batch});
   call.begin();
   call.hold();
   call.allocate("grad_input", Element::scalar, {opgen::batch, opgen::dim(0, "D")}, mask[0]);
   call.allocate("grad_weight", Element::scalar, {opgen::dim(0, "D")}, mask[1]);
-  call.run_both({mask[0], 2, {0, 1, 2, 3, 4}, {call.size(0)}}, {mask[1], 3, {0, 1, 3, 5}, {call.size(0)}});
+  call.run_both({mask[0], 1, {0, 1, 2, 3, 4}, {call.size(0)}}, {mask[1], 2, {0, 1, 3, 5}, {call.size(0)}});
   const Tensor grad_input = call.result("grad_input", Element::scalar, 0, "input");
   const Tensor grad_weight = call.result("grad_weight", Element::scalar);
   return {grad_input, grad_weight};
-}
-
-// weight not given
-std::tuple<Tensor, Tensor> rms_norm_backward_1(const Tensor& grad_output, const Tensor& input, const Optional& weight,
-                                               const Tensor& rstd, double eps, const std::vector<bool>& mask) {
-  opgen::Call call("rms_norm", OPGEN_CHOOSE_STEPS(rms_norm), 1);
-  call.cotangent("grad_output", grad_output, Element::scalar, {opgen::batch, opgen::dim(0, "D")});
-  call.input("input", input, Element::scalar, {opgen::batch, opgen::dim(0, "D")});
-  call.input("rstd", rstd, Element::compute, {opgen::batch});
-  call.begin();
-  call.hold();
-  call.allocate("grad_input", Element::scalar, {opgen::batch, opgen::dim(0, "D")}, mask[0]);
-  if (mask[0]) call.run(4, {0, 1, 2, 3}, {call.size(0)});
-  return {call.result("grad_input", Element::scalar, 0, "input"), Tensor()};
-}
-
-std::tuple<Tensor, Tensor> rms_norm_backward(const Tensor& grad_output, const Tensor& input, const Optional& weight,
-                                             const Tensor& rstd, double eps, const std::vector<bool>& mask) {
-  if (weight.has_value()) return rms_norm_backward_0(grad_output, input, weight, rstd, eps, mask);
-  return rms_norm_backward_1(grad_output, input, weight, rstd, eps, mask);
 }
 
 }  // namespace

@@ -5,7 +5,7 @@
 
 // reduces along memory: a row is read and kept in cache by all passes
 template <typename scalar_t, int rank>
-struct Step_rms_norm_forward_0_output {
+struct Step_rms_norm_forward_output {
   using opmath_t = rt::math_t<scalar_t>;
   using near = rt::Near<scalar_t>;
   static constexpr rt::Rows<1> launch = {rt::count(rt::elements()), {rt::count(rt::integer(0))}};
@@ -24,7 +24,7 @@ struct Step_rms_norm_forward_0_output {
   OPGEN_DEVICE void row(int64_t point) const {
     const rt::Place<rank> place = batch.place(point);
     const auto input_row = rt::read_row<Team, 1>(d_size.size, input, place, 0);
-    const auto weight_row = rt::read_row<Team, 0>(d_size.size, weight, 0);
+    const auto weight_row = rt::read_row_or<Team, 0, 1>(d_size.size, weight, 0);
     auto output_row = rt::write_row<Team, 1>(output, place, 0);
     rt::Sum<opmath_t> mean_d_sum_fold;
     rt::each<Team>(d_size.size, rt::settled(&mean_d_sum_fold),
@@ -42,42 +42,7 @@ struct Step_rms_norm_forward_0_output {
 
 // reduces along memory: a row is read and kept in cache by all passes
 template <typename scalar_t, int rank>
-struct Step_rms_norm_forward_1_output {
-  using opmath_t = rt::math_t<scalar_t>;
-  using near = rt::Near<scalar_t>;
-  static constexpr rt::Rows<1> launch = {rt::count(rt::elements()), {rt::count(rt::integer(0))}};
-  static constexpr auto fields = rt::fields(rt::tensor(0, 2, 0, 1), rt::tensor(2, 2, 0, 1), rt::tensor(1, 1, 0),
-                                            rt::integer(0), rt::integer(0), rt::real(0), rt::batch());
-  rt::Tensor<const scalar_t, rank> input;
-  rt::Tensor<scalar_t, rank> output;
-  rt::Tensor<opmath_t, rank> rstd;
-  rt::Divider<rank> d_size;
-  int64_t D;
-  opmath_t eps;
-  rt::Batch<rank> batch;
-
-  template <typename Team>
-  OPGEN_DEVICE void row(int64_t point) const {
-    const rt::Place<rank> place = batch.place(point);
-    const auto input_row = rt::read_row<Team, 1>(d_size.size, input, place, 0);
-    auto output_row = rt::write_row<Team, 1>(output, place, 0);
-    rt::Sum<opmath_t> mean_d_sum_fold;
-    rt::each<Team>(d_size.size, rt::settled(&mean_d_sum_fold),
-                   [&](auto at) { mean_d_sum_fold.add(rt::powi<2>(input_row[at])); });
-    mean_d_sum_fold.finish();
-    rt::join<Team>(&mean_d_sum_fold);
-    const opmath_t mean_d_sum = mean_d_sum_fold.value;
-    const opmath_t rstd_value = rt::rsqrt(near::div(mean_d_sum, static_cast<opmath_t>(D)) + eps);
-    if (Team::rank() == 0) {
-      rstd.store(rstd_value, place);
-    }
-    rt::each<Team>(d_size.size, [&](auto at) { output_row.set(at, input_row[at] * rstd_value); });
-  }
-};
-
-// reduces along memory: a row is read and kept in cache by all passes
-template <typename scalar_t, int rank>
-struct Step_rms_norm_backward_0_grad_input {
+struct Step_rms_norm_backward_grad_input {
   using opmath_t = rt::math_t<scalar_t>;
   using near = rt::Near<scalar_t>;
   static constexpr rt::Rows<1> launch = {rt::count(rt::elements()), {rt::count(rt::integer(0))}, false, true, true};
@@ -94,9 +59,9 @@ struct Step_rms_norm_backward_0_grad_input {
   template <typename Team, typename Across>
   OPGEN_DEVICE void row(int64_t point, Across* across) const {
     const rt::Place<rank> place = batch.place(point);
-    const auto grad_output_row = rt::read_row_or_zero<Team, 1>(d_size.size, grad_output, place, 0);
+    const auto grad_output_row = rt::read_row_or<Team, 1, 0>(d_size.size, grad_output, place, 0);
     const auto input_row = rt::read_row<Team, 1>(d_size.size, input, place, 0);
-    const auto weight_row = rt::read_row<Team, 0>(d_size.size, weight, 0);
+    const auto weight_row = rt::read_row_or<Team, 0, 1>(d_size.size, weight, 0);
     auto grad_input_row = rt::write_row<Team, 1>(grad_input, place, 0);
     rt::Sum<opmath_t> grad_rstd_fold;
     rt::each<Team>(d_size.size, rt::settled(&grad_rstd_fold),
@@ -116,7 +81,7 @@ struct Step_rms_norm_backward_0_grad_input {
 
 // reduces across memory: neighbouring columns together, rows in fixed order
 template <typename scalar_t, int rank>
-struct Step_rms_norm_backward_0_grad_weight {
+struct Step_rms_norm_backward_grad_weight {
   using opmath_t = rt::math_t<scalar_t>;
   static constexpr rt::Columns<true> launch = {rt::count(rt::integer(0)), rt::count(rt::elements()),
                                                rt::count(rt::integer(0))};
@@ -127,70 +92,24 @@ struct Step_rms_norm_backward_0_grad_weight {
   rt::Tensor<scalar_t, rank> grad_weight;
   rt::Batch<rank> batch;
 
-  struct Folds {
-    rt::Sum<opmath_t> grad_weight_value_fold;
-    OPGEN_DEVICE void merge(const Folds& other) { grad_weight_value_fold.merge(other.grad_weight_value_fold); }
-    OPGEN_DEVICE void settle() { grad_weight_value_fold.settle(); }
-    OPGEN_DEVICE void finish() { grad_weight_value_fold.finish(); }
-  };
+  using Folds = rt::Sum<opmath_t>;
   template <int V>
   OPGEN_DEVICE void fold(int64_t point, int64_t inner, Folds* folds) const {
     const int64_t d = point;
     const rt::Place<rank> place = batch.place(inner);
-    const auto grad_output_line = rt::read_line_or_zero<V, 1>(grad_output, place, d);
+    const auto grad_output_line = rt::read_line_or<V, 1, 0>(grad_output, place, d);
     const auto input_line = rt::read_line<V, 1>(input, place, d);
-    rt::lanes<V>([&](int at) {
-      const opmath_t grad_output_value = grad_output_line[at];
-      folds[at].grad_weight_value_fold.add(grad_output_value * input_line[at] * rstd.load(place));
-    });
+    rt::lanes<V>([&](int at) { folds[at].add(grad_output_line[at] * input_line[at] * rstd.load(place)); });
   }
   OPGEN_DEVICE void finish(int64_t point, const Folds& folds) const {
     const int64_t d = point;
-    const opmath_t grad_weight_value = folds.grad_weight_value_fold.value;
+    const opmath_t grad_weight_value = folds.value;
     grad_weight.store(grad_weight_value, d);
   }
 };
 
-// reduces along memory: a row is read and kept in cache by all passes
-template <typename scalar_t, int rank>
-struct Step_rms_norm_backward_1_grad_input {
-  using opmath_t = rt::math_t<scalar_t>;
-  using near = rt::Near<scalar_t>;
-  static constexpr rt::Rows<1> launch = {rt::count(rt::elements()), {rt::count(rt::integer(0))}};
-  static constexpr auto fields = rt::fields(rt::tensor(0, 2, 0, 1), rt::tensor(1, 2, 0, 1), rt::tensor(3, 2, 0, 1),
-                                            rt::tensor(2, 1, 0), rt::integer(0), rt::integer(0), rt::batch());
-  rt::Tensor<const scalar_t, rank> grad_output, input;
-  rt::Tensor<scalar_t, rank> grad_input;
-  rt::Tensor<const opmath_t, rank> rstd;
-  rt::Divider<rank> d_size;
-  int64_t D;
-  rt::Batch<rank> batch;
-
-  template <typename Team>
-  OPGEN_DEVICE void row(int64_t point) const {
-    const rt::Place<rank> place = batch.place(point);
-    const auto grad_output_row = rt::read_row_or_zero<Team, 1>(d_size.size, grad_output, place, 0);
-    const auto input_row = rt::read_row<Team, 1>(d_size.size, input, place, 0);
-    auto grad_input_row = rt::write_row<Team, 1>(grad_input, place, 0);
-    rt::Sum<opmath_t> grad_rstd_fold;
-    rt::each<Team>(d_size.size, rt::settled(&grad_rstd_fold),
-                   [&](auto at) { grad_rstd_fold.add(grad_output_row[at] * input_row[at]); });
-    grad_rstd_fold.finish();
-    rt::join<Team>(&grad_rstd_fold);
-    const opmath_t grad_rstd = grad_rstd_fold.value;
-    const opmath_t rstd_value = rstd.load(place);
-    const opmath_t grad_mean_d = opmath_t(-0.5) * grad_rstd * rt::powi<3>(rstd_value);
-    rt::each<Team>(d_size.size, [&](auto at) {
-      const opmath_t ratio = near::div(2 * grad_mean_d * input_row[at], static_cast<opmath_t>(D));
-      grad_input_row.set(at, grad_output_row[at] * rstd_value + ratio);
-    });
-  }
-};
-
 extern "C" const OpgenCudaStep rms_norm_cuda_steps[] = {
-    rt::kernel<Step_rms_norm_forward_0_output>(),                                             // 0
-    rt::kernel<Step_rms_norm_forward_1_output>(),                                             // 1
-    rt::across<Step_rms_norm_backward_0_grad_input, Step_rms_norm_backward_0_grad_weight>(),  // 2
-    rt::kernel<Step_rms_norm_backward_0_grad_weight>(),                                       // 3
-    rt::kernel<Step_rms_norm_backward_1_grad_input>(),                                        // 4
+    rt::kernel<Step_rms_norm_forward_output>(),                                           // 0
+    rt::across<Step_rms_norm_backward_grad_input, Step_rms_norm_backward_grad_weight>(),  // 1
+    rt::kernel<Step_rms_norm_backward_grad_weight>(),                                     // 2
 };

@@ -7,7 +7,7 @@ namespace {
 
 // Reduces along memory: a row is read and kept in cache by all passes.
 template <typename opmath_t>
-int forward_0_output(const OpgenCall& call, OpgenHost& host) {
+int forward_output(const OpgenCall& call, OpgenHost& host) {
   const int64_t D = call.ints[0];
   const auto eps = static_cast<opmath_t>(call.reals[0]);
   const rt::Tensor<opmath_t> input(call, 0, 2, 0);
@@ -19,6 +19,7 @@ int forward_0_output(const OpgenCall& call, OpgenHost& host) {
   rt::Loops<4> over_d;
   over_d.dim(D, {input.stride(1), weight.stride(0), 0, output.stride(1)});
   rt::parallel(host, outer.count, 2 * over_d.count, [=, &host](int64_t begin, int64_t end) {
+    const rt::Still<opmath_t> weight_still(weight);
     outer.runs<1>(begin, end, nullptr, [&](const auto& row) {
       rt::Fold<rt::Sum, opmath_t> mean_d_sum_fold;
       over_d.runs<rt::block>(0, over_d.count, row.at, [&](const auto& run) {
@@ -34,7 +35,7 @@ int forward_0_output(const OpgenCall& call, OpgenHost& host) {
       rt::store(rstd, row.at[2], rstd_value);
       over_d.runs<rt::block>(0, over_d.count, row.at, [&](const auto& run) {
         const rt::Source<opmath_t> input_at(input, run.at[0], run.step[0], run.size);
-        const rt::Source<opmath_t> weight_at(weight, run.at[1], run.step[1], run.size);
+        const rt::Source<opmath_t> weight_at(weight_still, weight, run.at[1], run.step[1], run.size);
         rt::Sink<opmath_t> output_out(output, run.at[3], run.step[3], run.size);
         rt::each(run.size, [&](int64_t i) { output_out.set(i, input_at[i] * rstd_value * weight_at[i]); });
       });
@@ -45,43 +46,7 @@ int forward_0_output(const OpgenCall& call, OpgenHost& host) {
 
 // Reduces along memory: a row is read and kept in cache by all passes.
 template <typename opmath_t>
-int forward_1_output(const OpgenCall& call, OpgenHost& host) {
-  const int64_t D = call.ints[0];
-  const auto eps = static_cast<opmath_t>(call.reals[0]);
-  const rt::Tensor<opmath_t> input(call, 0, 2, 0);
-  const rt::Tensor<opmath_t> rstd(call, 1, 1, 0);
-  const rt::Tensor<opmath_t> output(call, 2, 2, 0);
-  rt::Loops<3> outer;
-  outer.batch(call, &input, &rstd, &output);
-  rt::Loops<3> over_d;
-  over_d.dim(D, {input.stride(1), 0, output.stride(1)});
-  rt::parallel(host, outer.count, 2 * over_d.count, [=, &host](int64_t begin, int64_t end) {
-    outer.runs<1>(begin, end, nullptr, [&](const auto& row) {
-      rt::Fold<rt::Sum, opmath_t> mean_d_sum_fold;
-      over_d.runs<rt::block>(0, over_d.count, row.at, [&](const auto& run) {
-        const rt::Source<opmath_t> input_at(input, run.at[0], run.step[0], run.size);
-        rt::lanes<rt::lane_count>(run.size, [&](int64_t i, int lane) {
-          const auto value = rt::powi<2>(input_at[i]);
-          mean_d_sum_fold.add(lane, value);
-        });
-        mean_d_sum_fold.ran(run.size);
-      });
-      const opmath_t mean_d_sum = mean_d_sum_fold.value(over_d.count);
-      const opmath_t rstd_value = rt::rsqrt(mean_d_sum / D + eps);
-      rt::store(rstd, row.at[1], rstd_value);
-      over_d.runs<rt::block>(0, over_d.count, row.at, [&](const auto& run) {
-        const rt::Source<opmath_t> input_at(input, run.at[0], run.step[0], run.size);
-        rt::Sink<opmath_t> output_out(output, run.at[2], run.step[2], run.size);
-        rt::each(run.size, [&](int64_t i) { output_out.set(i, input_at[i] * rstd_value); });
-      });
-    });
-  });
-  return rt::status(host);
-}
-
-// Reduces along memory: a row is read and kept in cache by all passes.
-template <typename opmath_t>
-int backward_0_grad_input(const OpgenCall& call, OpgenHost& host) {
+int backward_grad_input(const OpgenCall& call, OpgenHost& host) {
   const int64_t D = call.ints[0];
   const rt::Tensor<opmath_t> grad_output(call, 0, 2, 0);
   const rt::Tensor<opmath_t> input(call, 1, 2, 0);
@@ -93,12 +58,13 @@ int backward_0_grad_input(const OpgenCall& call, OpgenHost& host) {
   rt::Loops<5> over_d;
   over_d.dim(D, {grad_output.stride(1), input.stride(1), weight.stride(0), 0, grad_input.stride(1)});
   rt::parallel(host, outer.count, 2 * over_d.count, [=, &host](int64_t begin, int64_t end) {
+    const rt::Still<opmath_t> weight_still(weight);
     outer.runs<1>(begin, end, nullptr, [&](const auto& row) {
       rt::Fold<rt::Sum, opmath_t> grad_rstd_fold;
       over_d.runs<rt::block>(0, over_d.count, row.at, [&](const auto& run) {
         const rt::Source<opmath_t> grad_output_at(grad_output, run.at[0], run.step[0], run.size);
         const rt::Source<opmath_t> input_at(input, run.at[1], run.step[1], run.size);
-        const rt::Source<opmath_t> weight_at(weight, run.at[2], run.step[2], run.size);
+        const rt::Source<opmath_t> weight_at(weight_still, weight, run.at[2], run.step[2], run.size);
         rt::lanes<rt::lane_count>(run.size, [&](int64_t i, int lane) {
           const auto value = grad_output_at[i] * input_at[i] * weight_at[i];
           grad_rstd_fold.add(lane, value);
@@ -111,7 +77,7 @@ int backward_0_grad_input(const OpgenCall& call, OpgenHost& host) {
       over_d.runs<rt::block>(0, over_d.count, row.at, [&](const auto& run) {
         const rt::Source<opmath_t> grad_output_at(grad_output, run.at[0], run.step[0], run.size);
         const rt::Source<opmath_t> input_at(input, run.at[1], run.step[1], run.size);
-        const rt::Source<opmath_t> weight_at(weight, run.at[2], run.step[2], run.size);
+        const rt::Source<opmath_t> weight_at(weight_still, weight, run.at[2], run.step[2], run.size);
         rt::Sink<opmath_t> grad_input_out(grad_input, run.at[4], run.step[4], run.size);
         rt::each(run.size, [&](int64_t i) {
           const auto value = grad_output_at[i] * rstd_value * weight_at[i] + 2 * grad_mean_d * input_at[i] / D;
@@ -125,7 +91,7 @@ int backward_0_grad_input(const OpgenCall& call, OpgenHost& host) {
 
 // Reduces across memory: neighbouring columns together, rows in fixed order.
 template <typename opmath_t>
-int backward_0_grad_weight(const OpgenCall& call, OpgenHost& host) {
+int backward_grad_weight(const OpgenCall& call, OpgenHost& host) {
   const int64_t D = call.ints[0];
   const rt::Tensor<opmath_t> grad_output(call, 0, 2, 0);
   const rt::Tensor<opmath_t> input(call, 1, 2, 0);
@@ -156,53 +122,10 @@ int backward_0_grad_weight(const OpgenCall& call, OpgenHost& host) {
   return rt::status(host);
 }
 
-// Reduces along memory: a row is read and kept in cache by all passes.
-template <typename opmath_t>
-int backward_1_grad_input(const OpgenCall& call, OpgenHost& host) {
-  const int64_t D = call.ints[0];
-  const rt::Tensor<opmath_t> grad_output(call, 0, 2, 0);
-  const rt::Tensor<opmath_t> input(call, 1, 2, 0);
-  const rt::Tensor<opmath_t> rstd(call, 2, 1, 0);
-  const rt::Tensor<opmath_t> grad_input(call, 3, 2, 0);
-  rt::Loops<4> outer;
-  outer.batch(call, &grad_output, &input, &rstd, &grad_input);
-  rt::Loops<4> over_d;
-  over_d.dim(D, {grad_output.stride(1), input.stride(1), 0, grad_input.stride(1)});
-  rt::parallel(host, outer.count, 2 * over_d.count, [=, &host](int64_t begin, int64_t end) {
-    outer.runs<1>(begin, end, nullptr, [&](const auto& row) {
-      rt::Fold<rt::Sum, opmath_t> grad_rstd_fold;
-      over_d.runs<rt::block>(0, over_d.count, row.at, [&](const auto& run) {
-        const rt::Source<opmath_t> grad_output_at(grad_output, run.at[0], run.step[0], run.size);
-        const rt::Source<opmath_t> input_at(input, run.at[1], run.step[1], run.size);
-        rt::lanes<rt::lane_count>(run.size, [&](int64_t i, int lane) {
-          const auto value = grad_output_at[i] * input_at[i];
-          grad_rstd_fold.add(lane, value);
-        });
-        grad_rstd_fold.ran(run.size);
-      });
-      const opmath_t grad_rstd = grad_rstd_fold.value(over_d.count);
-      const opmath_t rstd_value = rt::load(rstd, row.at[2]);
-      const opmath_t grad_mean_d = opmath_t(-0.5) * grad_rstd * rt::powi<3>(rstd_value);
-      over_d.runs<rt::block>(0, over_d.count, row.at, [&](const auto& run) {
-        const rt::Source<opmath_t> grad_output_at(grad_output, run.at[0], run.step[0], run.size);
-        const rt::Source<opmath_t> input_at(input, run.at[1], run.step[1], run.size);
-        rt::Sink<opmath_t> grad_input_out(grad_input, run.at[3], run.step[3], run.size);
-        rt::each(run.size, [&](int64_t i) {
-          const auto value = grad_output_at[i] * rstd_value + 2 * grad_mean_d * input_at[i] / D;
-          grad_input_out.set(i, value);
-        });
-      });
-    });
-  });
-  return rt::status(host);
-}
-
 }  // namespace
 
 OPGEN_STEPS(rms_norm) = {
-    OPGEN_STEP(forward_0_output),        // 0
-    OPGEN_STEP(forward_1_output),        // 1
-    OPGEN_STEP(backward_0_grad_input),   // 2
-    OPGEN_STEP(backward_0_grad_weight),  // 3
-    OPGEN_STEP(backward_1_grad_input),   // 4
+    OPGEN_STEP(forward_output),        // 0
+    OPGEN_STEP(backward_grad_input),   // 1
+    OPGEN_STEP(backward_grad_weight),  // 2
 };

@@ -15,13 +15,12 @@ using opgen::Element;
 using opgen::Optional;
 using opgen::Tensor;
 
-// weight given
-std::tuple<Tensor, Tensor, Tensor> rms_norm_residual_forward_0(const Tensor& input, const Tensor& residual,
-                                                               const Optional& weight, double eps, bool recorded) {
+std::tuple<Tensor, Tensor, Tensor> rms_norm_residual_forward(const Tensor& input, const Tensor& residual,
+                                                             const Optional& weight, double eps, bool recorded) {
   opgen::Call call("rms_norm_residual", OPGEN_CHOOSE_STEPS(rms_norm_residual), 1);
   call.input("input", input, Element::scalar, {opgen::batch, opgen::dim(0, "D")});
   call.input("residual", residual, Element::scalar, {opgen::batch, opgen::dim(0, "D")});
-  call.input("weight", weight, Element::scalar, {opgen::dim(0, "D")});
+  call.input("weight", weight, Element::scalar, {opgen::dim(0, "D")}, 1);
   call.begin();
   call.hold();
   call.allocate("hidden", Element::scalar, {opgen::batch, opgen::dim(0, "D")});
@@ -34,43 +33,18 @@ std::tuple<Tensor, Tensor, Tensor> rms_norm_residual_forward_0(const Tensor& inp
   return {output, hidden, rstd};
 }
 
-// weight not given
-std::tuple<Tensor, Tensor, Tensor> rms_norm_residual_forward_1(const Tensor& input, const Tensor& residual,
-                                                               const Optional& weight, double eps, bool recorded) {
-  opgen::Call call("rms_norm_residual", OPGEN_CHOOSE_STEPS(rms_norm_residual), 1);
-  call.input("input", input, Element::scalar, {opgen::batch, opgen::dim(0, "D")});
-  call.input("residual", residual, Element::scalar, {opgen::batch, opgen::dim(0, "D")});
-  call.begin();
-  call.hold();
-  call.allocate("hidden", Element::scalar, {opgen::batch, opgen::dim(0, "D")});
-  call.allocate("rstd", Element::compute, {opgen::batch}, true, recorded);
-  call.allocate("output", Element::scalar, {opgen::batch, opgen::dim(0, "D")});
-  call.run(1, {0, 1, 2, 3, 4}, {call.size(0)}, {eps});
-  const Tensor output = call.result("output", Element::scalar);
-  const Tensor hidden = call.result("hidden", Element::scalar);
-  const Tensor rstd = recorded ? call.result("rstd", Element::compute) : Tensor();
-  return {output, hidden, rstd};
-}
-
-std::tuple<Tensor, Tensor, Tensor> rms_norm_residual_forward(const Tensor& input, const Tensor& residual,
-                                                             const Optional& weight, double eps, bool recorded) {
-  if (weight.has_value()) return rms_norm_residual_forward_0(input, residual, weight, eps, recorded);
-  return rms_norm_residual_forward_1(input, residual, weight, eps, recorded);
-}
-
-// weight given
-std::tuple<Tensor, Tensor, Tensor> rms_norm_residual_backward_0(const Tensor& grad_output, const Tensor& grad_hidden,
-                                                                const Tensor& input, const Tensor& residual,
-                                                                const Optional& weight, const Tensor& hidden,
-                                                                const Tensor& rstd, double eps,
-                                                                const std::vector<bool>& given_grads,
-                                                                const std::vector<bool>& mask) {
+std::tuple<Tensor, Tensor, Tensor> rms_norm_residual_backward(const Tensor& grad_output, const Tensor& grad_hidden,
+                                                              const Tensor& input, const Tensor& residual,
+                                                              const Optional& weight, const Tensor& hidden,
+                                                              const Tensor& rstd, double eps,
+                                                              const std::vector<bool>& given_grads,
+                                                              const std::vector<bool>& mask) {
   opgen::Call call("rms_norm_residual", OPGEN_CHOOSE_STEPS(rms_norm_residual), 1);
   call.cotangent("grad_output", grad_output, Element::scalar, {opgen::batch, opgen::dim(0, "D")});
   call.cotangent("grad_hidden", grad_hidden, Element::scalar, {opgen::batch, opgen::dim(0, "D")});
   call.input("input", input, Element::scalar, {opgen::batch, opgen::dim(0, "D")});
   call.input("residual", residual, Element::scalar, {opgen::batch, opgen::dim(0, "D")});
-  call.input("weight", weight, Element::scalar, {opgen::dim(0, "D")});
+  call.input("weight", weight, Element::scalar, {opgen::dim(0, "D")}, 1);
   call.input("hidden", hidden, Element::scalar, {opgen::batch, opgen::dim(0, "D")});
   call.input("rstd", rstd, Element::compute, {opgen::batch});
   call.begin();
@@ -79,51 +53,12 @@ std::tuple<Tensor, Tensor, Tensor> rms_norm_residual_backward_0(const Tensor& gr
   call.allocate("grad_hidden_1", Element::scalar, {opgen::batch, opgen::dim(0, "D")}, mask[0] || mask[1], mask[0]);
   call.allocate("grad_hidden_1_copy", Element::scalar, {opgen::batch, opgen::dim(0, "D")}, mask[0] || mask[1], mask[1]);
   call.allocate("grad_weight", Element::scalar, {opgen::dim(0, "D")}, mask[2]);
-  call.run_both({mask[0] || mask[1], 2, {0, 5, 4, 6, 1, 7, 8}, {call.size(0), given_grads[0]}},
-                {mask[2], 3, {5, 6, 0, 9}, {call.size(0), given_grads[0]}});
+  call.run_both({mask[0] || mask[1], 1, {0, 5, 4, 6, 1, 7, 8}, {call.size(0), given_grads[0]}},
+                {mask[2], 2, {5, 6, 0, 9}, {call.size(0), given_grads[0]}});
   const Tensor grad_input = mask[0] ? call.result("grad_hidden_1", Element::scalar, 0, "input") : Tensor();
   const Tensor grad_residual = mask[1] ? call.result("grad_hidden_1_copy", Element::scalar, 0, "residual") : Tensor();
   const Tensor grad_weight = call.result("grad_weight", Element::scalar);
   return {grad_input, grad_residual, grad_weight};
-}
-
-// weight not given
-std::tuple<Tensor, Tensor, Tensor> rms_norm_residual_backward_1(const Tensor& grad_output, const Tensor& grad_hidden,
-                                                                const Tensor& input, const Tensor& residual,
-                                                                const Optional& weight, const Tensor& hidden,
-                                                                const Tensor& rstd, double eps,
-                                                                const std::vector<bool>& given_grads,
-                                                                const std::vector<bool>& mask) {
-  opgen::Call call("rms_norm_residual", OPGEN_CHOOSE_STEPS(rms_norm_residual), 1);
-  call.cotangent("grad_output", grad_output, Element::scalar, {opgen::batch, opgen::dim(0, "D")});
-  call.cotangent("grad_hidden", grad_hidden, Element::scalar, {opgen::batch, opgen::dim(0, "D")});
-  call.input("input", input, Element::scalar, {opgen::batch, opgen::dim(0, "D")});
-  call.input("residual", residual, Element::scalar, {opgen::batch, opgen::dim(0, "D")});
-  call.input("hidden", hidden, Element::scalar, {opgen::batch, opgen::dim(0, "D")});
-  call.input("rstd", rstd, Element::compute, {opgen::batch});
-  call.begin();
-  call.hold();
-  call.items(given_grads, 2);
-  call.allocate("grad_hidden_1", Element::scalar, {opgen::batch, opgen::dim(0, "D")}, mask[0] || mask[1], mask[0]);
-  call.allocate("grad_hidden_1_copy", Element::scalar, {opgen::batch, opgen::dim(0, "D")}, mask[0] || mask[1], mask[1]);
-  if (mask[0] || mask[1]) call.run(4, {0, 4, 5, 1, 6, 7}, {call.size(0), given_grads[0]});
-  const Tensor grad_input = mask[0] ? call.result("grad_hidden_1", Element::scalar, 0, "input") : Tensor();
-  const Tensor grad_residual = mask[1] ? call.result("grad_hidden_1_copy", Element::scalar, 0, "residual") : Tensor();
-  return {grad_input, grad_residual, Tensor()};
-}
-
-std::tuple<Tensor, Tensor, Tensor> rms_norm_residual_backward(const Tensor& grad_output, const Tensor& grad_hidden,
-                                                              const Tensor& input, const Tensor& residual,
-                                                              const Optional& weight, const Tensor& hidden,
-                                                              const Tensor& rstd, double eps,
-                                                              const std::vector<bool>& given_grads,
-                                                              const std::vector<bool>& mask) {
-  if (weight.has_value()) {
-    return rms_norm_residual_backward_0(grad_output, grad_hidden, input, residual, weight, hidden, rstd, eps,
-                                        given_grads, mask);
-  }
-  return rms_norm_residual_backward_1(grad_output, grad_hidden, input, residual, weight, hidden, rstd, eps, given_grads,
-                                      mask);
 }
 
 }  // namespace

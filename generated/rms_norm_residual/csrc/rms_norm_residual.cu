@@ -5,7 +5,7 @@
 
 // reduces along memory: a row is read and kept in cache by all passes
 template <typename scalar_t, int rank>
-struct Step_rms_norm_residual_forward_0_output {
+struct Step_rms_norm_residual_forward_output {
   using opmath_t = rt::math_t<scalar_t>;
   using near = rt::Near<scalar_t>;
   static constexpr rt::Rows<1> launch = {rt::count(rt::elements()), {rt::count(rt::integer(0))}};
@@ -26,7 +26,7 @@ struct Step_rms_norm_residual_forward_0_output {
     const auto input_row = rt::read_row<Team, 1>(d_size.size, input, place, 0);
     const auto residual_row = rt::read_row<Team, 1>(d_size.size, residual, place, 0);
     auto hidden_row = rt::write_row<Team, 1>(hidden, place, 0);
-    const auto weight_row = rt::read_row<Team, 0>(d_size.size, weight, 0);
+    const auto weight_row = rt::read_row_or<Team, 0, 1>(d_size.size, weight, 0);
     auto output_row = rt::write_row<Team, 1>(output, place, 0);
     rt::Sum<opmath_t> mean_d_sum_fold;
     rt::each<Team>(d_size.size, rt::settled(&mean_d_sum_fold), [&](auto at) {
@@ -49,48 +49,7 @@ struct Step_rms_norm_residual_forward_0_output {
 
 // reduces along memory: a row is read and kept in cache by all passes
 template <typename scalar_t, int rank>
-struct Step_rms_norm_residual_forward_1_output {
-  using opmath_t = rt::math_t<scalar_t>;
-  using near = rt::Near<scalar_t>;
-  static constexpr rt::Rows<1> launch = {rt::count(rt::elements()), {rt::count(rt::integer(0))}};
-  static constexpr auto fields =
-      rt::fields(rt::tensor(0, 2, 0, 1), rt::tensor(1, 2, 0, 1), rt::tensor(2, 2, 0, 1), rt::tensor(4, 2, 0, 1),
-                 rt::tensor(3, 1, 0), rt::integer(0), rt::integer(0), rt::real(0), rt::batch());
-  rt::Tensor<const scalar_t, rank> input, residual;
-  rt::Tensor<scalar_t, rank> hidden, output;
-  rt::Tensor<opmath_t, rank> rstd;
-  rt::Divider<rank> d_size;
-  int64_t D;
-  opmath_t eps;
-  rt::Batch<rank> batch;
-
-  template <typename Team>
-  OPGEN_DEVICE void row(int64_t point) const {
-    const rt::Place<rank> place = batch.place(point);
-    const auto input_row = rt::read_row<Team, 1>(d_size.size, input, place, 0);
-    const auto residual_row = rt::read_row<Team, 1>(d_size.size, residual, place, 0);
-    auto hidden_row = rt::write_row<Team, 1>(hidden, place, 0);
-    auto output_row = rt::write_row<Team, 1>(output, place, 0);
-    rt::Sum<opmath_t> mean_d_sum_fold;
-    rt::each<Team>(d_size.size, rt::settled(&mean_d_sum_fold), [&](auto at) {
-      const opmath_t hidden_2 = input_row[at] + residual_row[at];
-      mean_d_sum_fold.add(hidden_2 * hidden_2);
-      hidden_row.set(at, hidden_2);
-    });
-    mean_d_sum_fold.finish();
-    rt::join<Team>(&mean_d_sum_fold);
-    const opmath_t mean_d_sum = mean_d_sum_fold.value;
-    const opmath_t rstd_value = rt::rsqrt(near::div(mean_d_sum, static_cast<opmath_t>(D)) + eps);
-    if (Team::rank() == 0) {
-      rstd.store(rstd_value, place);
-    }
-    rt::each<Team>(d_size.size, [&](auto at) { output_row.set(at, (input_row[at] + residual_row[at]) * rstd_value); });
-  }
-};
-
-// reduces along memory: a row is read and kept in cache by all passes
-template <typename scalar_t, int rank>
-struct Step_rms_norm_residual_backward_0_grad_hidden_1_copy {
+struct Step_rms_norm_residual_backward_grad_hidden_1_copy {
   using opmath_t = rt::math_t<scalar_t>;
   using near = rt::Near<scalar_t>;
   static constexpr rt::Rows<1> launch = {rt::count(rt::elements()), {rt::count(rt::integer(0))}, false, true, true};
@@ -109,10 +68,10 @@ struct Step_rms_norm_residual_backward_0_grad_hidden_1_copy {
   template <typename Team, typename Across>
   OPGEN_DEVICE void row(int64_t point, Across* across) const {
     const rt::Place<rank> place = batch.place(point);
-    const auto grad_output_row = rt::read_row_or_zero<Team, 1>(d_size.size, grad_output, place, 0);
+    const auto grad_output_row = rt::read_row_or<Team, 1, 0>(d_size.size, grad_output, place, 0);
     const auto hidden_row = rt::read_row<Team, 1>(d_size.size, hidden, place, 0);
-    const auto weight_row = rt::read_row<Team, 0>(d_size.size, weight, 0);
-    const auto grad_hidden_row = rt::read_row_or_zero<Team, 1>(d_size.size, grad_hidden, place, 0);
+    const auto weight_row = rt::read_row_or<Team, 0, 1>(d_size.size, weight, 0);
+    const auto grad_hidden_row = rt::read_row_or<Team, 1, 0>(d_size.size, grad_hidden, place, 0);
     auto grad_hidden_1_row = rt::write_row<Team, 1>(grad_hidden_1, place, 0);
     auto grad_hidden_1_copy_row = rt::write_row<Team, 1>(grad_hidden_1_copy, place, 0);
     rt::Sum<opmath_t> grad_rstd_fold;
@@ -139,7 +98,7 @@ struct Step_rms_norm_residual_backward_0_grad_hidden_1_copy {
 
 // reduces across memory: neighbouring columns together, rows in fixed order
 template <typename scalar_t, int rank>
-struct Step_rms_norm_residual_backward_0_grad_weight {
+struct Step_rms_norm_residual_backward_grad_weight {
   using opmath_t = rt::math_t<scalar_t>;
   static constexpr rt::Columns<true> launch = {rt::count(rt::integer(0)), rt::count(rt::elements()),
                                                rt::count(rt::integer(0))};
@@ -151,80 +110,27 @@ struct Step_rms_norm_residual_backward_0_grad_weight {
   bool given_grads_0;
   rt::Batch<rank> batch;
 
-  struct Folds {
-    rt::Sum<opmath_t> grad_weight_value_fold;
-    OPGEN_DEVICE void merge(const Folds& other) { grad_weight_value_fold.merge(other.grad_weight_value_fold); }
-    OPGEN_DEVICE void settle() { grad_weight_value_fold.settle(); }
-    OPGEN_DEVICE void finish() { grad_weight_value_fold.finish(); }
-  };
+  using Folds = rt::Sum<opmath_t>;
   template <int V>
   OPGEN_DEVICE void fold(int64_t point, int64_t inner, Folds* folds) const {
     const int64_t d = point;
     const rt::Place<rank> place = batch.place(inner);
     const auto hidden_line = rt::read_line<V, 1>(hidden, place, d);
-    const auto grad_output_line = rt::read_line_or_zero<V, 1>(grad_output, place, d);
+    const auto grad_output_line = rt::read_line_or<V, 1, 0>(grad_output, place, d);
     rt::lanes<V>([&](int at) {
-      const opmath_t grad_output_value = grad_output_line[at];
-      const opmath_t scaled_grad = hidden_line[at] * rstd.load(place) * grad_output_value;
-      folds[at].grad_weight_value_fold.add(given_grads_0 ? scaled_grad : opmath_t(0));
+      const opmath_t scaled_grad = hidden_line[at] * rstd.load(place) * grad_output_line[at];
+      folds[at].add(given_grads_0 ? scaled_grad : opmath_t(0));
     });
   }
   OPGEN_DEVICE void finish(int64_t point, const Folds& folds) const {
     const int64_t d = point;
-    const opmath_t grad_weight_value = folds.grad_weight_value_fold.value;
+    const opmath_t grad_weight_value = folds.value;
     grad_weight.store(grad_weight_value, d);
   }
 };
 
-// reduces along memory: a row is read and kept in cache by all passes
-template <typename scalar_t, int rank>
-struct Step_rms_norm_residual_backward_1_grad_hidden_1_copy {
-  using opmath_t = rt::math_t<scalar_t>;
-  using near = rt::Near<scalar_t>;
-  static constexpr rt::Rows<1> launch = {rt::count(rt::elements()), {rt::count(rt::integer(0))}};
-  static constexpr auto fields = rt::fields(rt::tensor(0, 2, 0, 1), rt::tensor(1, 2, 0, 1), rt::tensor(3, 2, 0, 1),
-                                            rt::tensor(4, 2, 0, 1), rt::tensor(5, 2, 0, 1), rt::tensor(2, 1, 0),
-                                            rt::integer(0), rt::integer(1), rt::integer(0), rt::batch());
-  rt::Tensor<const scalar_t, rank> grad_output, hidden, grad_hidden;
-  rt::Tensor<scalar_t, rank> grad_hidden_1, grad_hidden_1_copy;
-  rt::Tensor<const opmath_t, rank> rstd;
-  rt::Divider<rank> d_size;
-  bool given_grads_0;
-  int64_t D;
-  rt::Batch<rank> batch;
-
-  template <typename Team>
-  OPGEN_DEVICE void row(int64_t point) const {
-    const rt::Place<rank> place = batch.place(point);
-    const auto grad_output_row = rt::read_row_or_zero<Team, 1>(d_size.size, grad_output, place, 0);
-    const auto hidden_row = rt::read_row<Team, 1>(d_size.size, hidden, place, 0);
-    const auto grad_hidden_row = rt::read_row_or_zero<Team, 1>(d_size.size, grad_hidden, place, 0);
-    auto grad_hidden_1_row = rt::write_row<Team, 1>(grad_hidden_1, place, 0);
-    auto grad_hidden_1_copy_row = rt::write_row<Team, 1>(grad_hidden_1_copy, place, 0);
-    rt::Sum<opmath_t> grad_rstd_fold;
-    rt::each<Team>(d_size.size, rt::settled(&grad_rstd_fold),
-                   [&](auto at) { grad_rstd_fold.add(grad_output_row[at] * hidden_row[at]); });
-    grad_rstd_fold.finish();
-    rt::join<Team>(&grad_rstd_fold);
-    const opmath_t grad_rstd = grad_rstd_fold.value;
-    const opmath_t rstd_value = rstd.load(place);
-    const opmath_t scaled_grad = opmath_t(-0.5) * rt::powi<3>(rstd_value) * grad_rstd;
-    const opmath_t grad_mean_d = given_grads_0 ? scaled_grad : opmath_t(0);
-    rt::each<Team>(d_size.size, [&](auto at) {
-      const opmath_t ratio = near::div(2 * grad_mean_d * hidden_row[at], static_cast<opmath_t>(D));
-      const opmath_t chosen = given_grads_0 ? rstd_value * grad_output_row[at] : opmath_t(0);
-      const opmath_t grad_hidden_1_2 = grad_hidden_row[at] + chosen + ratio;
-      grad_hidden_1_row.set(at, grad_hidden_1_2);
-      grad_hidden_1_copy_row.set(at, grad_hidden_1_2);
-    });
-  }
-};
-
 extern "C" const OpgenCudaStep rms_norm_residual_cuda_steps[] = {
-    rt::kernel<Step_rms_norm_residual_forward_0_output>(),  // 0
-    rt::kernel<Step_rms_norm_residual_forward_1_output>(),  // 1
-    rt::across<Step_rms_norm_residual_backward_0_grad_hidden_1_copy,
-               Step_rms_norm_residual_backward_0_grad_weight>(),         // 2
-    rt::kernel<Step_rms_norm_residual_backward_0_grad_weight>(),         // 3
-    rt::kernel<Step_rms_norm_residual_backward_1_grad_hidden_1_copy>(),  // 4
+    rt::kernel<Step_rms_norm_residual_forward_output>(),                                                            // 0
+    rt::across<Step_rms_norm_residual_backward_grad_hidden_1_copy, Step_rms_norm_residual_backward_grad_weight>(),  // 1
+    rt::kernel<Step_rms_norm_residual_backward_grad_weight>(),                                                      // 2
 };

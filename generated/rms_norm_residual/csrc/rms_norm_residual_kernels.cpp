@@ -7,7 +7,7 @@ namespace {
 
 // Reduces along memory: a row is read and kept in cache by all passes.
 template <typename opmath_t>
-int forward_0_output(const OpgenCall& call, OpgenHost& host) {
+int forward_output(const OpgenCall& call, OpgenHost& host) {
   const int64_t D = call.ints[0];
   const auto eps = static_cast<opmath_t>(call.reals[0]);
   const rt::Tensor<opmath_t> input(call, 0, 2, 0);
@@ -26,6 +26,7 @@ int forward_0_output(const OpgenCall& call, OpgenHost& host) {
   over_d.step(5, output.stride(1));
   over_d.dim_of_steps(D);
   rt::parallel(host, outer.count, 2 * over_d.count, [=, &host](int64_t begin, int64_t end) {
+    const rt::Still<opmath_t> weight_still(weight);
     outer.runs<1>(begin, end, nullptr, [&](const auto& row) {
       rt::Fold<rt::Sum, opmath_t> mean_d_sum_fold;
       over_d.runs<rt::block>(0, over_d.count, row.at, [&](const auto& run) {
@@ -45,7 +46,7 @@ int forward_0_output(const OpgenCall& call, OpgenHost& host) {
       over_d.runs<rt::block>(0, over_d.count, row.at, [&](const auto& run) {
         const rt::Source<opmath_t> input_at(input, run.at[0], run.step[0], run.size);
         const rt::Source<opmath_t> residual_at(residual, run.at[1], run.step[1], run.size);
-        const rt::Source<opmath_t> weight_at(weight, run.at[2], run.step[2], run.size);
+        const rt::Source<opmath_t> weight_at(weight_still, weight, run.at[2], run.step[2], run.size);
         rt::Sink<opmath_t> output_out(output, run.at[5], run.step[5], run.size);
         rt::each(run.size, [&](int64_t i) {
           const auto value = (input_at[i] + residual_at[i]) * rstd_value * weight_at[i];
@@ -59,49 +60,7 @@ int forward_0_output(const OpgenCall& call, OpgenHost& host) {
 
 // Reduces along memory: a row is read and kept in cache by all passes.
 template <typename opmath_t>
-int forward_1_output(const OpgenCall& call, OpgenHost& host) {
-  const int64_t D = call.ints[0];
-  const auto eps = static_cast<opmath_t>(call.reals[0]);
-  const rt::Tensor<opmath_t> input(call, 0, 2, 0);
-  const rt::Tensor<opmath_t> residual(call, 1, 2, 0);
-  const rt::Tensor<opmath_t> hidden(call, 2, 2, 0);
-  const rt::Tensor<opmath_t> rstd(call, 3, 1, 0);
-  const rt::Tensor<opmath_t> output(call, 4, 2, 0);
-  rt::Loops<5> outer;
-  outer.batch(call, &input, &residual, &hidden, &rstd, &output);
-  rt::Loops<5> over_d;
-  over_d.dim(D, {input.stride(1), residual.stride(1), hidden.stride(1), 0, output.stride(1)});
-  rt::parallel(host, outer.count, 2 * over_d.count, [=, &host](int64_t begin, int64_t end) {
-    outer.runs<1>(begin, end, nullptr, [&](const auto& row) {
-      rt::Fold<rt::Sum, opmath_t> mean_d_sum_fold;
-      over_d.runs<rt::block>(0, over_d.count, row.at, [&](const auto& run) {
-        const rt::Source<opmath_t> input_at(input, run.at[0], run.step[0], run.size);
-        const rt::Source<opmath_t> residual_at(residual, run.at[1], run.step[1], run.size);
-        rt::Sink<opmath_t> hidden_out(hidden, run.at[2], run.step[2], run.size);
-        rt::lanes<rt::lane_count>(run.size, [&](int64_t i, int lane) {
-          const opmath_t hidden_2 = input_at[i] + residual_at[i];
-          mean_d_sum_fold.add(lane, hidden_2 * hidden_2);
-          hidden_out.set(i, hidden_2);
-        });
-        mean_d_sum_fold.ran(run.size);
-      });
-      const opmath_t mean_d_sum = mean_d_sum_fold.value(over_d.count);
-      const opmath_t rstd_value = rt::rsqrt(mean_d_sum / D + eps);
-      rt::store(rstd, row.at[3], rstd_value);
-      over_d.runs<rt::block>(0, over_d.count, row.at, [&](const auto& run) {
-        const rt::Source<opmath_t> input_at(input, run.at[0], run.step[0], run.size);
-        const rt::Source<opmath_t> residual_at(residual, run.at[1], run.step[1], run.size);
-        rt::Sink<opmath_t> output_out(output, run.at[4], run.step[4], run.size);
-        rt::each(run.size, [&](int64_t i) { output_out.set(i, (input_at[i] + residual_at[i]) * rstd_value); });
-      });
-    });
-  });
-  return rt::status(host);
-}
-
-// Reduces along memory: a row is read and kept in cache by all passes.
-template <typename opmath_t>
-int backward_0_grad_hidden_1_copy(const OpgenCall& call, OpgenHost& host) {
+int backward_grad_hidden_1_copy(const OpgenCall& call, OpgenHost& host) {
   const bool given_grads_0 = call.ints[1] != 0;
   const int64_t D = call.ints[0];
   const rt::Tensor<opmath_t> grad_output(call, 0, 2, 0);
@@ -122,12 +81,13 @@ int backward_0_grad_hidden_1_copy(const OpgenCall& call, OpgenHost& host) {
   over_d.step(6, grad_hidden_1_copy.stride(1));
   over_d.dim_of_steps(D);
   rt::parallel(host, outer.count, 2 * over_d.count, [=, &host](int64_t begin, int64_t end) {
+    const rt::Still<opmath_t> weight_still(weight);
     outer.runs<1>(begin, end, nullptr, [&](const auto& row) {
       rt::Fold<rt::Sum, opmath_t> grad_rstd_fold;
       over_d.runs<rt::block>(0, over_d.count, row.at, [&](const auto& run) {
         const rt::Source<opmath_t> grad_output_at(grad_output, run.at[0], run.step[0], run.size);
         const rt::Source<opmath_t> hidden_at(hidden, run.at[1], run.step[1], run.size);
-        const rt::Source<opmath_t> weight_at(weight, run.at[2], run.step[2], run.size);
+        const rt::Source<opmath_t> weight_at(weight_still, weight, run.at[2], run.step[2], run.size);
         rt::lanes<rt::lane_count>(run.size, [&](int64_t i, int lane) {
           const auto value = grad_output_at[i] * hidden_at[i] * weight_at[i];
           grad_rstd_fold.add(lane, value);
@@ -141,7 +101,7 @@ int backward_0_grad_hidden_1_copy(const OpgenCall& call, OpgenHost& host) {
       over_d.runs<rt::block>(0, over_d.count, row.at, [&](const auto& run) {
         const rt::Source<opmath_t> grad_output_at(grad_output, run.at[0], run.step[0], run.size);
         const rt::Source<opmath_t> hidden_at(hidden, run.at[1], run.step[1], run.size);
-        const rt::Source<opmath_t> weight_at(weight, run.at[2], run.step[2], run.size);
+        const rt::Source<opmath_t> weight_at(weight_still, weight, run.at[2], run.step[2], run.size);
         const rt::Source<opmath_t> grad_hidden_at(grad_hidden, run.at[4], run.step[4], run.size);
         rt::Sink<opmath_t> grad_hidden_1_out(grad_hidden_1, run.at[5], run.step[5], run.size);
         rt::Sink<opmath_t> grad_hidden_1_copy_out(grad_hidden_1_copy, run.at[6], run.step[6], run.size);
@@ -160,7 +120,7 @@ int backward_0_grad_hidden_1_copy(const OpgenCall& call, OpgenHost& host) {
 
 // Reduces across memory: neighbouring columns together, rows in fixed order.
 template <typename opmath_t>
-int backward_0_grad_weight(const OpgenCall& call, OpgenHost& host) {
+int backward_grad_weight(const OpgenCall& call, OpgenHost& host) {
   const bool given_grads_0 = call.ints[1] != 0;
   const int64_t D = call.ints[0];
   const rt::Tensor<opmath_t> hidden(call, 0, 2, 0);
@@ -192,66 +152,10 @@ int backward_0_grad_weight(const OpgenCall& call, OpgenHost& host) {
   return rt::status(host);
 }
 
-// Reduces along memory: a row is read and kept in cache by all passes.
-template <typename opmath_t>
-int backward_1_grad_hidden_1_copy(const OpgenCall& call, OpgenHost& host) {
-  const bool given_grads_0 = call.ints[1] != 0;
-  const int64_t D = call.ints[0];
-  const rt::Tensor<opmath_t> grad_output(call, 0, 2, 0);
-  const rt::Tensor<opmath_t> hidden(call, 1, 2, 0);
-  const rt::Tensor<opmath_t> rstd(call, 2, 1, 0);
-  const rt::Tensor<opmath_t> grad_hidden(call, 3, 2, 0);
-  const rt::Tensor<opmath_t> grad_hidden_1(call, 4, 2, 0);
-  const rt::Tensor<opmath_t> grad_hidden_1_copy(call, 5, 2, 0);
-  rt::Loops<6> outer;
-  outer.batch(call, &grad_output, &hidden, &rstd, &grad_hidden, &grad_hidden_1, &grad_hidden_1_copy);
-  rt::Loops<6> over_d;
-  over_d.step(0, grad_output.stride(1));
-  over_d.step(1, hidden.stride(1));
-  over_d.step(3, grad_hidden.stride(1));
-  over_d.step(4, grad_hidden_1.stride(1));
-  over_d.step(5, grad_hidden_1_copy.stride(1));
-  over_d.dim_of_steps(D);
-  rt::parallel(host, outer.count, 2 * over_d.count, [=, &host](int64_t begin, int64_t end) {
-    outer.runs<1>(begin, end, nullptr, [&](const auto& row) {
-      rt::Fold<rt::Sum, opmath_t> grad_rstd_fold;
-      over_d.runs<rt::block>(0, over_d.count, row.at, [&](const auto& run) {
-        const rt::Source<opmath_t> grad_output_at(grad_output, run.at[0], run.step[0], run.size);
-        const rt::Source<opmath_t> hidden_at(hidden, run.at[1], run.step[1], run.size);
-        rt::lanes<rt::lane_count>(run.size, [&](int64_t i, int lane) {
-          const auto value = grad_output_at[i] * hidden_at[i];
-          grad_rstd_fold.add(lane, value);
-        });
-        grad_rstd_fold.ran(run.size);
-      });
-      const opmath_t grad_rstd = grad_rstd_fold.value(over_d.count);
-      const opmath_t rstd_value = rt::load(rstd, row.at[2]);
-      const opmath_t scaled_grad = opmath_t(-0.5) * rt::powi<3>(rstd_value) * grad_rstd;
-      const opmath_t grad_mean_d = given_grads_0 ? scaled_grad : opmath_t(0);
-      over_d.runs<rt::block>(0, over_d.count, row.at, [&](const auto& run) {
-        const rt::Source<opmath_t> grad_output_at(grad_output, run.at[0], run.step[0], run.size);
-        const rt::Source<opmath_t> hidden_at(hidden, run.at[1], run.step[1], run.size);
-        const rt::Source<opmath_t> grad_hidden_at(grad_hidden, run.at[3], run.step[3], run.size);
-        rt::Sink<opmath_t> grad_hidden_1_out(grad_hidden_1, run.at[4], run.step[4], run.size);
-        rt::Sink<opmath_t> grad_hidden_1_copy_out(grad_hidden_1_copy, run.at[5], run.step[5], run.size);
-        rt::each(run.size, [&](int64_t i) {
-          const opmath_t chosen = given_grads_0 ? rstd_value * grad_output_at[i] : opmath_t(0);
-          const opmath_t grad_hidden_1_2 = grad_hidden_at[i] + chosen + 2 * grad_mean_d * hidden_at[i] / D;
-          grad_hidden_1_out.set(i, grad_hidden_1_2);
-          grad_hidden_1_copy_out.set(i, grad_hidden_1_2);
-        });
-      });
-    });
-  });
-  return rt::status(host);
-}
-
 }  // namespace
 
 OPGEN_STEPS(rms_norm_residual) = {
-    OPGEN_STEP(forward_0_output),               // 0
-    OPGEN_STEP(forward_1_output),               // 1
-    OPGEN_STEP(backward_0_grad_hidden_1_copy),  // 2
-    OPGEN_STEP(backward_0_grad_weight),         // 3
-    OPGEN_STEP(backward_1_grad_hidden_1_copy),  // 4
+    OPGEN_STEP(forward_output),               // 0
+    OPGEN_STEP(backward_grad_hidden_1_copy),  // 1
+    OPGEN_STEP(backward_grad_weight),         // 2
 };

@@ -70,9 +70,9 @@ struct Step_rope_backward_grad_input {
     const rt::Place<rank> place = batch.place(rest);
     if (d_1 < 2 * H) {
       if (d_1 < H) {
-        const auto grad_output_line = rt::read_line_or_zero<V, 2>(grad_output, place, t, d_1);
+        const auto grad_output_line = rt::read_line_or<V, 2, 0>(grad_output, place, t, d_1);
         const auto cos_line = rt::read_line<V, 1>(cos, t, d_1);
-        const auto grad_output_line_2 = rt::read_line_or_zero<V, 2>(grad_output, place, t, H + d_1);
+        const auto grad_output_line_2 = rt::read_line_or<V, 2, 0>(grad_output, place, t, H + d_1);
         const auto sin_line = rt::read_line<V, 1>(sin, t, d_1);
         auto grad_input_line = rt::write_line<V, 2>(grad_input, place, t, d_1);
         rt::lanes<V>([&](int at) {
@@ -80,9 +80,9 @@ struct Step_rope_backward_grad_input {
           grad_input_line.set(at, grad_output_line[at] * cos_line[at] + scaled_grad);
         });
       } else {
-        const auto grad_output_line_3 = rt::read_line_or_zero<V, 2>(grad_output, place, t, d_1);
+        const auto grad_output_line_3 = rt::read_line_or<V, 2, 0>(grad_output, place, t, d_1);
         const auto cos_line_2 = rt::read_line<V, 1>(cos, t, d_1 - H);
-        const auto grad_output_line_4 = rt::read_line_or_zero<V, 2>(grad_output, place, t, d_1 - H);
+        const auto grad_output_line_4 = rt::read_line_or<V, 2, 0>(grad_output, place, t, d_1 - H);
         const auto sin_line_2 = rt::read_line<V, 1>(sin, t, d_1 - H);
         auto grad_input_line_2 = rt::write_line<V, 2>(grad_input, place, t, d_1);
         rt::lanes<V>([&](int at) {
@@ -143,9 +143,9 @@ struct Step_rope_backward_grad_sin {
     const int64_t h = rt::split(&rest, h_size);
     const int64_t t = rest;
     const rt::Place<rank> place = batch.place(inner);
-    const auto grad_output_line = rt::read_line_or_zero<V, 2>(grad_output, place, t, h);
+    const auto grad_output_line = rt::read_line_or<V, 2, 0>(grad_output, place, t, h);
     const auto input_line = rt::read_line<V, 2>(input, place, t, h);
-    const auto grad_output_line_2 = rt::read_line_or_zero<V, 2>(grad_output, place, t, H + h);
+    const auto grad_output_line_2 = rt::read_line_or<V, 2, 0>(grad_output, place, t, H + h);
     const auto input_line_2 = rt::read_line<V, 2>(input, place, t, H + h);
     rt::lanes<V>([&](int at) {
       const opmath_t grad_output_value = grad_output_line[at];

@@ -184,7 +184,7 @@ struct Step_se3_exp_act_backward_grad_mix_output_1 {
     rt::Sum<opmath_t> grad_mix_output_1_value_fold;
     rt::each<Team>(3, rt::settled(&grad_mix_output_value_fold, &grad_mix_output_1_value_fold), [&](auto at) {
       const int64_t i_2 = at;
-      const opmath_t grad_output_value = grad_output.load_or_zero(place, i_2);
+      const opmath_t grad_output_value = grad_output.load_or(0, place, i_2);
       const bool mask = rt::mod(i_2 + 2 - i_1, 3) == 0;
       const int64_t position = rt::mod(i_2 + 1, 3) + 3;
       opmath_t chosen;
@@ -241,7 +241,7 @@ struct Step_se3_exp_act_backward_grad_s {
       const int64_t i_2 = at;
       const opmath_t grad_mix = grad_mix_output.load(place, i_2) + grad_mix_output_1.load(place, i_2);
       const opmath_t wv_value = wv.load(place, i_2);
-      const opmath_t grad_output_value_2 = grad_output.load_or_zero(place, i_2);
+      const opmath_t grad_output_value_2 = grad_output.load_or(0, place, i_2);
       const opmath_t wp_value = wp.load(place, i_2);
       grad_c_fold.add(grad_mix * wv_value);
       grad_b_output_fold.add(grad_output_value_2 * wv_value);
@@ -384,7 +384,7 @@ struct Step_se3_exp_act_backward_grad_twist {
       const int64_t i_2 = at;
       const bool mask_5 = rt::mod(i_2 + 1 - i_1, 3) == 0;
       const bool mask_6 = mask_3 && mask_5;
-      const opmath_t grad_output_value_3 = grad_output.load_or_zero(place, i_2);
+      const opmath_t grad_output_value_3 = grad_output.load_or(0, place, i_2);
       const bool mask_7 = rt::mod(i_2 + 2 - i_1, 3) == 0;
       const bool mask_8 = mask_3 && mask_7;
       const opmath_t grad_mix_2 = grad_mix_output.load(place, i_2) + grad_mix_output_1.load(place, i_2);
@@ -449,7 +449,7 @@ struct Step_se3_exp_act_backward_grad_twist {
     if (Team::rank() == 0) {
       const opmath_t chosen_3 = mask_3 ? 2 * grad_s.load(place) * twist_value_4 : opmath_t(0);
       const opmath_t ratio = near::div(grad_norm_s.load(place) * twist_value_4, norm_s_3);
-      const opmath_t safe_grad_output = mask_4 ? grad_output.load_or_zero(place, i_1) : opmath_t(0);
+      const opmath_t safe_grad_output = mask_4 ? grad_output.load_or(0, place, i_1) : opmath_t(0);
       const opmath_t chosen_4 = mask_9 ? opmath_t(0) : mask_11 ? opmath_t(0) : ratio;
       const opmath_t chosen_5 = mask_10 && (!mask_11 && mask_10) ? chosen_4 : opmath_t(0);
       const opmath_t chosen_6 = mask_3 ? chosen_5 : opmath_t(0);
@@ -487,7 +487,7 @@ struct Step_se3_exp_act_backward_grad_point {
     rt::each<Team>(3, rt::settled(&grad_point_wp_fold, &grad_point_wp_1_fold), [&](auto at) {
       const int64_t i_2 = at;
       const opmath_t total = grad_mix_output.load(place, i_2) + grad_mix_output_1.load(place, i_2);
-      const opmath_t grad_wp_2 = grad_output.load_or_zero(place, i_2) * a_value_2 + total * b_value_2;
+      const opmath_t grad_wp_2 = grad_output.load_or(0, place, i_2) * a_value_2 + total * b_value_2;
       const bool mask = rt::mod(i_2 + 2 - i_1, 3) == 0;
       const int64_t position = rt::mod(i_2 + 1, 3) + 3;
       grad_point_wp_fold.add(mask ? grad_wp_2 * twist.load(place, position) : opmath_t(0));
@@ -501,7 +501,7 @@ struct Step_se3_exp_act_backward_grad_point {
     const opmath_t grad_point_wp = grad_point_wp_fold.value;
     const opmath_t grad_point_wp_1 = grad_point_wp_1_fold.value;
     if (Team::rank() == 0) {
-      grad_point.store(grad_output.load_or_zero(place, i_1) + grad_point_wp + grad_point_wp_1, place, i_1);
+      grad_point.store(grad_output.load_or(0, place, i_1) + grad_point_wp + grad_point_wp_1, place, i_1);
     }
   }
 };

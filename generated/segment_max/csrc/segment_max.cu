@@ -3,33 +3,6 @@
 // CUDA kernels of segment_max. Compiles with nvcc, or with g++ -x c++ to run on the CPU (opgen_simt.h).
 #include "opgen_launch.cuh"
 
-template <typename scalar_t, int rank>
-struct Step_segment_max_forward_size_base {
-  using opmath_t = rt::math_t<scalar_t>;
-  static constexpr rt::Flat<sizeof(scalar_t)> launch = {{rt::count(rt::integer(0))}};
-  static constexpr auto fields = rt::fields(rt::tensor(0, 1, -1));
-  rt::Tensor<int64_t, rank> size;
-
-  OPGEN_DEVICE void compute(int64_t* size) const { *size = 0; }
-  OPGEN_DEVICE void point(int64_t point) const {
-    const int64_t s = point;
-    int64_t size_value;
-    compute(&size_value);
-    size.store(size_value, s);
-  }
-  template <int V, typename At>
-  OPGEN_DEVICE void flat(const At& first) const {
-    rt::Values<int64_t, V> size_pack;
-    OPGEN_UNROLL
-    for (int i = 0; i < V; ++i) {
-      int64_t size_value;
-      compute(&size_value);
-      size_pack.set(i, size_value);
-    }
-    rt::store_pack(size, first, size_pack);
-  }
-};
-
 // accumulates into the places that its positions name, repeats in any order
 template <typename scalar_t, int rank>
 struct Step_segment_max_forward_size {
@@ -61,24 +34,15 @@ struct Step_segment_max_forward_top_base {
   rt::Batch<rank> batch;
 
   OPGEN_DEVICE void compute(opmath_t* top) const { *top = -rt::inf<opmath_t>(); }
+  template <typename Points>
+  OPGEN_DEVICE auto map(const Points& points) const {
+    return points(*this, rt::out(top));
+  }
   OPGEN_DEVICE void point(int64_t point) const {
     int64_t rest = point;
     const rt::Place<rank> place = batch.place(rt::split(&rest, batch_size));
     const int64_t s = rest;
-    opmath_t top_value;
-    compute(&top_value);
-    top.store(top_value, s, place);
-  }
-  template <int V, typename At>
-  OPGEN_DEVICE void flat(const At& first) const {
-    rt::Values<opmath_t, V> top_pack;
-    OPGEN_UNROLL
-    for (int i = 0; i < V; ++i) {
-      opmath_t top_value;
-      compute(&top_value);
-      top_pack.set(i, top_value);
-    }
-    rt::store_pack(top, first, top_pack);
+    rt::map_point(*this, s, place);
   }
 };
 
@@ -169,25 +133,15 @@ struct Step_segment_max_backward_ties_top_base {
   rt::Batch<rank> batch;
 
   OPGEN_DEVICE void compute(bool condition_2, int64_t* ties_top) const { *ties_top = condition_2 ? 1 : 0; }
+  template <typename Points>
+  OPGEN_DEVICE auto map(const Points& points) const {
+    return points(*this, rt::in(condition_2), rt::out(ties_top));
+  }
   OPGEN_DEVICE void point(int64_t point) const {
     int64_t rest = point;
     const rt::Place<rank> place = batch.place(rt::split(&rest, batch_size));
     const int64_t s = rest;
-    int64_t ties_top_value;
-    compute(condition_2.load(s, place), &ties_top_value);
-    ties_top.store(ties_top_value, s, place);
-  }
-  template <int V, typename At>
-  OPGEN_DEVICE void flat(const At& first) const {
-    const auto condition_2_pack = rt::load_pack<V>(condition_2, first);
-    rt::Values<int64_t, V> ties_top_pack;
-    OPGEN_UNROLL
-    for (int i = 0; i < V; ++i) {
-      int64_t ties_top_value;
-      compute(condition_2_pack.get(i), &ties_top_value);
-      ties_top_pack.set(i, ties_top_value);
-    }
-    rt::store_pack(ties_top, first, ties_top_pack);
+    rt::map_point(*this, s, place);
   }
 };
 
@@ -251,7 +205,7 @@ struct Step_segment_max_backward_grad_input {
         const bool mask_2 = size.load(rt::checked(segment_value, S)) > 0;
         opmath_t safe_grad_output_2;
         if (mask_2) {
-          safe_grad_output_2 = grad_output.load_or_zero(rt::checked(segment_value, S), place);
+          safe_grad_output_2 = grad_output.load_or(0, rt::checked(segment_value, S), place);
         } else {
           safe_grad_output_2 = 0;
         }
@@ -269,7 +223,7 @@ struct Step_segment_max_backward_grad_input {
 };
 
 extern "C" const OpgenCudaStep segment_max_cuda_steps[] = {
-    rt::kernel<Step_segment_max_forward_size_base, Step_segment_max_forward_size>(),            // 0
+    rt::onto_zeros<0, Step_segment_max_forward_size>(),                                         // 0
     rt::kernel<Step_segment_max_forward_top_base, Step_segment_max_forward_top>(),              // 1
     rt::kernel<Step_segment_max_forward_condition_2>(),                                         // 2
     rt::kernel<Step_segment_max_forward_condition>(),                                           // 3

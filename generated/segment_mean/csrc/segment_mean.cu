@@ -3,33 +3,6 @@
 // CUDA kernels of segment_mean. Compiles with nvcc, or with g++ -x c++ to run on the CPU (opgen_simt.h).
 #include "opgen_launch.cuh"
 
-template <typename scalar_t, int rank>
-struct Step_segment_mean_forward_size_base {
-  using opmath_t = rt::math_t<scalar_t>;
-  static constexpr rt::Flat<sizeof(scalar_t)> launch = {{rt::count(rt::integer(0))}};
-  static constexpr auto fields = rt::fields(rt::tensor(0, 1, -1));
-  rt::Tensor<int64_t, rank> size;
-
-  OPGEN_DEVICE void compute(int64_t* size) const { *size = 0; }
-  OPGEN_DEVICE void point(int64_t point) const {
-    const int64_t s = point;
-    int64_t size_value;
-    compute(&size_value);
-    size.store(size_value, s);
-  }
-  template <int V, typename At>
-  OPGEN_DEVICE void flat(const At& first) const {
-    rt::Values<int64_t, V> size_pack;
-    OPGEN_UNROLL
-    for (int i = 0; i < V; ++i) {
-      int64_t size_value;
-      compute(&size_value);
-      size_pack.set(i, size_value);
-    }
-    rt::store_pack(size, first, size_pack);
-  }
-};
-
 // accumulates into the places that its positions name, repeats in any order
 template <typename scalar_t, int rank>
 struct Step_segment_mean_forward_size {
@@ -48,37 +21,6 @@ struct Step_segment_mean_forward_size {
       int64_t* const cell = size.at(rt::checked(segment_line[at], S));
       rt::atomic_sum(cell, 1);
     });
-  }
-};
-
-template <typename scalar_t, int rank>
-struct Step_segment_mean_forward_total_base {
-  using opmath_t = rt::math_t<scalar_t>;
-  static constexpr rt::Flat<sizeof(scalar_t)> launch = {{rt::count(rt::elements(), rt::integer(0))}};
-  static constexpr auto fields = rt::fields(rt::tensor(0, 2, 1), rt::elements(), rt::batch());
-  rt::Tensor<opmath_t, rank> total;
-  rt::Divider<rank> batch_size;
-  rt::Batch<rank> batch;
-
-  OPGEN_DEVICE void compute(opmath_t* total) const { *total = 0; }
-  OPGEN_DEVICE void point(int64_t point) const {
-    int64_t rest = point;
-    const rt::Place<rank> place = batch.place(rt::split(&rest, batch_size));
-    const int64_t s = rest;
-    opmath_t total_value;
-    compute(&total_value);
-    total.store(total_value, s, place);
-  }
-  template <int V, typename At>
-  OPGEN_DEVICE void flat(const At& first) const {
-    rt::Values<opmath_t, V> total_pack;
-    OPGEN_UNROLL
-    for (int i = 0; i < V; ++i) {
-      opmath_t total_value;
-      compute(&total_value);
-      total_pack.set(i, total_value);
-    }
-    rt::store_pack(total, first, total_pack);
   }
 };
 
@@ -151,9 +93,8 @@ struct Step_segment_mean_backward_grad_total {
     int64_t rest = point;
     const rt::Place<rank> place = batch.place(rt::split(&rest, batch_size));
     const int64_t s = rest;
-    const opmath_t grad_output_value = grad_output.load_or_zero(s, place);
     const int64_t max_size = rt::max(size.load(s), int64_t{1});
-    grad_total.store(near::div(grad_output_value, static_cast<opmath_t>(max_size)), s, place);
+    grad_total.store(near::div(grad_output.load_or(0, s, place), static_cast<opmath_t>(max_size)), s, place);
   }
 };
 
@@ -180,9 +121,9 @@ struct Step_segment_mean_backward_grad_input {
 };
 
 extern "C" const OpgenCudaStep segment_mean_cuda_steps[] = {
-    rt::kernel<Step_segment_mean_forward_size_base, Step_segment_mean_forward_size>(),    // 0
-    rt::kernel<Step_segment_mean_forward_total_base, Step_segment_mean_forward_total>(),  // 1
-    rt::kernel<Step_segment_mean_forward_output>(),                                       // 2
-    rt::kernel<Step_segment_mean_backward_grad_total>(),                                  // 3
-    rt::kernel<Step_segment_mean_backward_grad_input>(),                                  // 4
+    rt::onto_zeros<0, Step_segment_mean_forward_size>(),   // 0
+    rt::onto_zeros<0, Step_segment_mean_forward_total>(),  // 1
+    rt::kernel<Step_segment_mean_forward_output>(),        // 2
+    rt::kernel<Step_segment_mean_backward_grad_total>(),   // 3
+    rt::kernel<Step_segment_mean_backward_grad_input>(),   // 4
 };

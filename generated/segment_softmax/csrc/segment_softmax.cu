@@ -13,24 +13,15 @@ struct Step_segment_softmax_forward_top_base {
   rt::Batch<rank> batch;
 
   OPGEN_DEVICE void compute(opmath_t* top) const { *top = -rt::inf<opmath_t>(); }
+  template <typename Points>
+  OPGEN_DEVICE auto map(const Points& points) const {
+    return points(*this, rt::out(top));
+  }
   OPGEN_DEVICE void point(int64_t point) const {
     int64_t rest = point;
     const rt::Place<rank> place = batch.place(rt::split(&rest, batch_size));
     const int64_t s = rest;
-    opmath_t top_value;
-    compute(&top_value);
-    top.store(top_value, s, place);
-  }
-  template <int V, typename At>
-  OPGEN_DEVICE void flat(const At& first) const {
-    rt::Values<opmath_t, V> top_pack;
-    OPGEN_UNROLL
-    for (int i = 0; i < V; ++i) {
-      opmath_t top_value;
-      compute(&top_value);
-      top_pack.set(i, top_value);
-    }
-    rt::store_pack(top, first, top_pack);
+    rt::map_point(*this, s, place);
   }
 };
 
@@ -59,37 +50,6 @@ struct Step_segment_softmax_forward_top {
       opmath_t* const cell = top.at(rt::checked(segment_line[at], S), place);
       rt::atomic_max(cell, input_line[at]);
     });
-  }
-};
-
-template <typename scalar_t, int rank>
-struct Step_segment_softmax_forward_total_base {
-  using opmath_t = rt::math_t<scalar_t>;
-  static constexpr rt::Flat<sizeof(scalar_t)> launch = {{rt::count(rt::elements(), rt::integer(0))}};
-  static constexpr auto fields = rt::fields(rt::tensor(0, 2, 1), rt::elements(), rt::batch());
-  rt::Tensor<opmath_t, rank> total;
-  rt::Divider<rank> batch_size;
-  rt::Batch<rank> batch;
-
-  OPGEN_DEVICE void compute(opmath_t* total) const { *total = 0; }
-  OPGEN_DEVICE void point(int64_t point) const {
-    int64_t rest = point;
-    const rt::Place<rank> place = batch.place(rt::split(&rest, batch_size));
-    const int64_t s = rest;
-    opmath_t total_value;
-    compute(&total_value);
-    total.store(total_value, s, place);
-  }
-  template <int V, typename At>
-  OPGEN_DEVICE void flat(const At& first) const {
-    rt::Values<opmath_t, V> total_pack;
-    OPGEN_UNROLL
-    for (int i = 0; i < V; ++i) {
-      opmath_t total_value;
-      compute(&total_value);
-      total_pack.set(i, total_value);
-    }
-    rt::store_pack(total, first, total_pack);
   }
 };
 
@@ -153,37 +113,6 @@ struct Step_segment_softmax_forward_output {
   }
 };
 
-template <typename scalar_t, int rank>
-struct Step_segment_softmax_backward_dot_output_base {
-  using opmath_t = rt::math_t<scalar_t>;
-  static constexpr rt::Flat<sizeof(scalar_t)> launch = {{rt::count(rt::elements(), rt::integer(0))}};
-  static constexpr auto fields = rt::fields(rt::tensor(0, 2, 1), rt::elements(), rt::batch());
-  rt::Tensor<opmath_t, rank> dot_output;
-  rt::Divider<rank> batch_size;
-  rt::Batch<rank> batch;
-
-  OPGEN_DEVICE void compute(opmath_t* dot_output) const { *dot_output = 0; }
-  OPGEN_DEVICE void point(int64_t point) const {
-    int64_t rest = point;
-    const rt::Place<rank> place = batch.place(rt::split(&rest, batch_size));
-    const int64_t s = rest;
-    opmath_t dot_output_value;
-    compute(&dot_output_value);
-    dot_output.store(dot_output_value, s, place);
-  }
-  template <int V, typename At>
-  OPGEN_DEVICE void flat(const At& first) const {
-    rt::Values<opmath_t, V> dot_output_pack;
-    OPGEN_UNROLL
-    for (int i = 0; i < V; ++i) {
-      opmath_t dot_output_value;
-      compute(&dot_output_value);
-      dot_output_pack.set(i, dot_output_value);
-    }
-    rt::store_pack(dot_output, first, dot_output_pack);
-  }
-};
-
 // accumulates into the places that its positions name, repeats in any order
 template <typename scalar_t, int rank>
 struct Step_segment_softmax_backward_dot_output {
@@ -203,7 +132,7 @@ struct Step_segment_softmax_backward_dot_output {
     const rt::Place<rank> place = batch.place(rt::split(&rest, batch_size));
     const int64_t e = rest;
     opmath_t* const cell = dot_output.at(rt::checked(segment.load(e), S), place);
-    rt::atomic_sum(cell, grad_output.load_or_zero(e, place) * output.load(e, place));
+    rt::atomic_sum(cell, grad_output.load_or(0, e, place) * output.load(e, place));
   }
 };
 
@@ -228,15 +157,15 @@ struct Step_segment_softmax_backward_grad_input {
     const rt::Place<rank> place = batch.place(rt::split(&rest, batch_size));
     const int64_t e = rest;
     const opmath_t dot_output_picked = dot_output.load(rt::checked(segment.load(e), S), place);
-    const opmath_t difference = grad_output.load_or_zero(e, place) - dot_output_picked;
+    const opmath_t difference = grad_output.load_or(0, e, place) - dot_output_picked;
     grad_input.store(output.load(e, place) * difference, e, place);
   }
 };
 
 extern "C" const OpgenCudaStep segment_softmax_cuda_steps[] = {
-    rt::kernel<Step_segment_softmax_forward_top_base, Step_segment_softmax_forward_top>(),                  // 0
-    rt::kernel<Step_segment_softmax_forward_total_base, Step_segment_softmax_forward_total>(),              // 1
-    rt::kernel<Step_segment_softmax_forward_output>(),                                                      // 2
-    rt::kernel<Step_segment_softmax_backward_dot_output_base, Step_segment_softmax_backward_dot_output>(),  // 3
-    rt::kernel<Step_segment_softmax_backward_grad_input>(),                                                 // 4
+    rt::kernel<Step_segment_softmax_forward_top_base, Step_segment_softmax_forward_top>(),  // 0
+    rt::onto_zeros<0, Step_segment_softmax_forward_total>(),                                // 1
+    rt::kernel<Step_segment_softmax_forward_output>(),                                      // 2
+    rt::onto_zeros<0, Step_segment_softmax_backward_dot_output>(),                          // 3
+    rt::kernel<Step_segment_softmax_backward_grad_input>(),                                 // 4
 };

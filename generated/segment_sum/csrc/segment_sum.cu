@@ -3,37 +3,6 @@
 // CUDA kernels of segment_sum. Compiles with nvcc, or with g++ -x c++ to run on the CPU (opgen_simt.h).
 #include "opgen_launch.cuh"
 
-template <typename scalar_t, int rank>
-struct Step_segment_sum_forward_output_base {
-  using opmath_t = rt::math_t<scalar_t>;
-  static constexpr rt::Flat<sizeof(scalar_t)> launch = {{rt::count(rt::elements(), rt::integer(0))}};
-  static constexpr auto fields = rt::fields(rt::tensor(0, 2, 1), rt::elements(), rt::batch());
-  rt::Tensor<opmath_t, rank> output;
-  rt::Divider<rank> batch_size;
-  rt::Batch<rank> batch;
-
-  OPGEN_DEVICE void compute(opmath_t* output) const { *output = 0; }
-  OPGEN_DEVICE void point(int64_t point) const {
-    int64_t rest = point;
-    const rt::Place<rank> place = batch.place(rt::split(&rest, batch_size));
-    const int64_t s = rest;
-    opmath_t output_value;
-    compute(&output_value);
-    output.store(output_value, s, place);
-  }
-  template <int V, typename At>
-  OPGEN_DEVICE void flat(const At& first) const {
-    rt::Values<opmath_t, V> output_pack;
-    OPGEN_UNROLL
-    for (int i = 0; i < V; ++i) {
-      opmath_t output_value;
-      compute(&output_value);
-      output_pack.set(i, output_value);
-    }
-    rt::store_pack(output, first, output_pack);
-  }
-};
-
 // accumulates into the places that its positions name, repeats in any order
 template <typename scalar_t, int rank>
 struct Step_segment_sum_forward_output {
@@ -80,11 +49,11 @@ struct Step_segment_sum_backward_grad_input {
     int64_t rest = point;
     const rt::Place<rank> place = batch.place(rt::split(&rest, batch_size));
     const int64_t n = rest;
-    grad_input.store(grad_output.load_or_zero(rt::checked(segment.load(n), S), place), n, place);
+    grad_input.store(grad_output.load_or(0, rt::checked(segment.load(n), S), place), n, place);
   }
 };
 
 extern "C" const OpgenCudaStep segment_sum_cuda_steps[] = {
-    rt::kernel<Step_segment_sum_forward_output_base, Step_segment_sum_forward_output>(),  // 0
-    rt::kernel<Step_segment_sum_backward_grad_input>(),                                   // 1
+    rt::onto_zeros<0, Step_segment_sum_forward_output>(),  // 0
+    rt::kernel<Step_segment_sum_backward_grad_input>(),    // 1
 };

@@ -95,7 +95,7 @@ struct Step_selective_scan_backward_grad_h {
     const auto a_line = rt::read_line<V, 1>(a, d, n);
     rt::lanes<V>([&](int at) {
       for (int64_t t = t_size.size - 1; t >= 0; --t) {
-        const opmath_t scaled_grad = grad_y.load_or_zero(place, t, d) * c.load(place, t, (n + at));
+        const opmath_t scaled_grad = grad_y.load_or(0, place, t, d) * c.load(place, t, (n + at));
         opmath_t chosen;
         if (t + 1 < T) {
           chosen = grad_h.load(place, t + 1, d, (n + at)) * near::exp(delta.load(place, t + 1, d) * a_line[at]);
@@ -161,7 +161,7 @@ struct Step_selective_scan_backward_grad_delta {
     const opmath_t grad_delta_value = grad_delta_value_fold.value;
     if (Team::rank() == 0) {
       grad_delta.store(grad_delta_value, place, t, d);
-      grad_u.store(grad_y.load_or_zero(place, t, d) * skip.load(d) + grad_u_h_sum * delta_value, place, t, d);
+      grad_u.store(grad_y.load_or(0, place, t, d) * skip.load(d) + grad_u_h_sum * delta_value, place, t, d);
     }
   }
 };
@@ -182,12 +182,7 @@ struct Step_selective_scan_backward_grad_a {
   rt::Divider<rank> t_size, n_size;
   rt::Batch<rank> batch;
 
-  struct Folds {
-    rt::Sum<opmath_t> grad_a_value_fold;
-    OPGEN_DEVICE void merge(const Folds& other) { grad_a_value_fold.merge(other.grad_a_value_fold); }
-    OPGEN_DEVICE void settle() { grad_a_value_fold.settle(); }
-    OPGEN_DEVICE void finish() { grad_a_value_fold.finish(); }
-  };
+  using Folds = rt::Sum<opmath_t>;
   template <int V>
   OPGEN_DEVICE void fold(int64_t point, int64_t inner, Folds* folds) const {
     int64_t rest = point;
@@ -208,14 +203,14 @@ struct Step_selective_scan_backward_grad_a {
         const opmath_t exp_value = near::exp(delta_value_2 * a_value_2);
         chosen = exp_value * delta_value_2 * grad_h_line[at] * h.load(place, t - 1, d, (n + at));
       }
-      folds[at].grad_a_value_fold.add(chosen);
+      folds[at].add(chosen);
     });
   }
   OPGEN_DEVICE void finish(int64_t point, const Folds& folds) const {
     int64_t rest = point;
     const int64_t n = rt::split(&rest, n_size);
     const int64_t d = rest;
-    const opmath_t grad_a_value = folds.grad_a_value_fold.value;
+    const opmath_t grad_a_value = folds.value;
     grad_a.store(grad_a_value, d, n);
   }
 };
@@ -234,12 +229,7 @@ struct Step_selective_scan_backward_grad_b {
   rt::Divider<rank> n_size, t_size;
   rt::Batch<rank> batch;
 
-  struct Folds {
-    rt::Sum<opmath_t> grad_b_value_fold;
-    OPGEN_DEVICE void merge(const Folds& other) { grad_b_value_fold.merge(other.grad_b_value_fold); }
-    OPGEN_DEVICE void settle() { grad_b_value_fold.settle(); }
-    OPGEN_DEVICE void finish() { grad_b_value_fold.finish(); }
-  };
+  using Folds = rt::Sum<opmath_t>;
   template <int V>
   OPGEN_DEVICE void fold(int64_t point, int64_t inner, Folds* folds) const {
     int64_t rest = point;
@@ -248,17 +238,14 @@ struct Step_selective_scan_backward_grad_b {
     const rt::Place<rank> place = batch.place(rest);
     const int64_t d = inner;
     const auto grad_h_line = rt::read_line<V, 3>(grad_h, place, t, d, n);
-    rt::lanes<V>([&](int at) {
-      const opmath_t delta_value = delta.load(place, t, d);
-      folds[at].grad_b_value_fold.add(grad_h_line[at] * delta_value * u.load(place, t, d));
-    });
+    rt::lanes<V>([&](int at) { folds[at].add(grad_h_line[at] * delta.load(place, t, d) * u.load(place, t, d)); });
   }
   OPGEN_DEVICE void finish(int64_t point, const Folds& folds) const {
     int64_t rest = point;
     const int64_t n = rt::split(&rest, n_size);
     const int64_t t = rt::split(&rest, t_size);
     const rt::Place<rank> place = batch.place(rest);
-    const opmath_t grad_b_value = folds.grad_b_value_fold.value;
+    const opmath_t grad_b_value = folds.value;
     grad_b.store(grad_b_value, place, t, n);
   }
 };
@@ -277,12 +264,7 @@ struct Step_selective_scan_backward_grad_c {
   rt::Divider<rank> n_size, t_size;
   rt::Batch<rank> batch;
 
-  struct Folds {
-    rt::Sum<opmath_t> grad_c_value_fold;
-    OPGEN_DEVICE void merge(const Folds& other) { grad_c_value_fold.merge(other.grad_c_value_fold); }
-    OPGEN_DEVICE void settle() { grad_c_value_fold.settle(); }
-    OPGEN_DEVICE void finish() { grad_c_value_fold.finish(); }
-  };
+  using Folds = rt::Sum<opmath_t>;
   template <int V>
   OPGEN_DEVICE void fold(int64_t point, int64_t inner, Folds* folds) const {
     int64_t rest = point;
@@ -291,14 +273,14 @@ struct Step_selective_scan_backward_grad_c {
     const rt::Place<rank> place = batch.place(rest);
     const int64_t d = inner;
     const auto h_line = rt::read_line<V, 3>(h, place, t, d, n);
-    rt::lanes<V>([&](int at) { folds[at].grad_c_value_fold.add(grad_y.load_or_zero(place, t, d) * h_line[at]); });
+    rt::lanes<V>([&](int at) { folds[at].add(grad_y.load_or(0, place, t, d) * h_line[at]); });
   }
   OPGEN_DEVICE void finish(int64_t point, const Folds& folds) const {
     int64_t rest = point;
     const int64_t n = rt::split(&rest, n_size);
     const int64_t t = rt::split(&rest, t_size);
     const rt::Place<rank> place = batch.place(rest);
-    const opmath_t grad_c_value = folds.grad_c_value_fold.value;
+    const opmath_t grad_c_value = folds.value;
     grad_c.store(grad_c_value, place, t, n);
   }
 };
@@ -316,25 +298,20 @@ struct Step_selective_scan_backward_grad_skip {
   rt::Divider<rank> t_size;
   rt::Batch<rank> batch;
 
-  struct Folds {
-    rt::Sum<opmath_t> grad_skip_value_fold;
-    OPGEN_DEVICE void merge(const Folds& other) { grad_skip_value_fold.merge(other.grad_skip_value_fold); }
-    OPGEN_DEVICE void settle() { grad_skip_value_fold.settle(); }
-    OPGEN_DEVICE void finish() { grad_skip_value_fold.finish(); }
-  };
+  using Folds = rt::Sum<opmath_t>;
   template <int V>
   OPGEN_DEVICE void fold(int64_t point, int64_t inner, Folds* folds) const {
     const int64_t d = point;
     int64_t inner_rest = inner;
     const int64_t t = rt::split(&inner_rest, t_size);
     const rt::Place<rank> place = batch.place(inner_rest);
-    const auto grad_y_line = rt::read_line_or_zero<V, 2>(grad_y, place, t, d);
+    const auto grad_y_line = rt::read_line_or<V, 2, 0>(grad_y, place, t, d);
     const auto u_line = rt::read_line<V, 2>(u, place, t, d);
-    rt::lanes<V>([&](int at) { folds[at].grad_skip_value_fold.add(grad_y_line[at] * u_line[at]); });
+    rt::lanes<V>([&](int at) { folds[at].add(grad_y_line[at] * u_line[at]); });
   }
   OPGEN_DEVICE void finish(int64_t point, const Folds& folds) const {
     const int64_t d = point;
-    const opmath_t grad_skip_value = folds.grad_skip_value_fold.value;
+    const opmath_t grad_skip_value = folds.value;
     grad_skip.store(grad_skip_value, d);
   }
 };

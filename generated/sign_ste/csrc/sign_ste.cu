@@ -19,37 +19,9 @@ struct Step_sign_ste_forward_condition {
     *y = rt::sign(x_value);
     *condition = rt::abs(x_value) <= 1;
   }
-  OPGEN_DEVICE void point(int64_t point) const {
-    const rt::Place<rank> place = batch.place(point);
-    opmath_t y_value;
-    bool condition_value;
-    compute(x.load(place), &y_value, &condition_value);
-    y.store(y_value, place);
-    if (condition.given()) condition.store(condition_value, place);
-  }
-  template <int V, bool all, typename At>
-  OPGEN_DEVICE void flat_of(const At& first) const {
-    const auto x_pack = rt::load_pack<V>(x, first);
-    rt::Values<scalar_t, V> y_pack;
-    rt::Values<bool, V> condition_pack;
-    OPGEN_UNROLL
-    for (int i = 0; i < V; ++i) {
-      opmath_t y_value;
-      bool condition_value;
-      compute(x_pack.get(i), &y_value, &condition_value);
-      y_pack.set(i, y_value);
-      condition_pack.set(i, condition_value);
-    }
-    rt::store_pack(y, first, y_pack);
-    if (all || condition.given()) rt::store_pack(condition, first, condition_pack);
-  }
-  template <int V, typename At>
-  OPGEN_DEVICE void flat(const At& first) const {
-    if (rt::given(condition)) {
-      flat_of<V, true>(first);
-    } else {
-      flat_of<V, false>(first);
-    }
+  template <typename Points>
+  OPGEN_DEVICE auto map(const Points& points) const {
+    return points(*this, rt::in(x), rt::out(y), rt::spare_out(condition));
   }
 };
 
@@ -67,24 +39,9 @@ struct Step_sign_ste_backward_grad_x {
   OPGEN_DEVICE void compute(bool condition, opmath_t grad_y, opmath_t* grad_x) const {
     *grad_x = condition ? grad_y : opmath_t(0);
   }
-  OPGEN_DEVICE void point(int64_t point) const {
-    const rt::Place<rank> place = batch.place(point);
-    opmath_t grad_x_value;
-    compute(condition.load(place), grad_y.load_or_zero(place), &grad_x_value);
-    grad_x.store(grad_x_value, place);
-  }
-  template <int V, typename At>
-  OPGEN_DEVICE void flat(const At& first) const {
-    const auto condition_pack = rt::load_pack<V>(condition, first);
-    const auto grad_y_pack = rt::load_pack_or_zero<V>(grad_y, first);
-    rt::Values<scalar_t, V> grad_x_pack;
-    OPGEN_UNROLL
-    for (int i = 0; i < V; ++i) {
-      opmath_t grad_x_value;
-      compute(condition_pack.get(i), grad_y_pack.get(i), &grad_x_value);
-      grad_x_pack.set(i, grad_x_value);
-    }
-    rt::store_pack(grad_x, first, grad_x_pack);
+  template <typename Points>
+  OPGEN_DEVICE auto map(const Points& points) const {
+    return points(*this, rt::in(condition), rt::in_or<0>(grad_y), rt::out(grad_x));
   }
 };
 

@@ -15,23 +15,9 @@ struct Step_silu_forward_output {
   rt::Batch<rank> batch;
 
   OPGEN_DEVICE void compute(opmath_t input, opmath_t* output) const { *output = near::silu(input); }
-  OPGEN_DEVICE void point(int64_t point) const {
-    const rt::Place<rank> place = batch.place(point);
-    opmath_t output_value;
-    compute(input.load(place), &output_value);
-    output.store(output_value, place);
-  }
-  template <int V, typename At>
-  OPGEN_DEVICE void flat(const At& first) const {
-    const auto input_pack = rt::load_pack<V>(input, first);
-    rt::Values<scalar_t, V> output_pack;
-    OPGEN_UNROLL
-    for (int i = 0; i < V; ++i) {
-      opmath_t output_value;
-      compute(input_pack.get(i), &output_value);
-      output_pack.set(i, output_value);
-    }
-    rt::store_pack(output, first, output_pack);
+  template <typename Points>
+  OPGEN_DEVICE auto map(const Points& points) const {
+    return points(*this, rt::in(input), rt::out(output));
   }
 };
 
@@ -52,24 +38,9 @@ struct Step_silu_backward_grad_input {
     const opmath_t product = sigmoid_input * (1 - near::silu(-input_value));
     *grad_input = (rt::isnan(product) && sigmoid_input == 0 ? opmath_t(0) : product) * grad_output;
   }
-  OPGEN_DEVICE void point(int64_t point) const {
-    const rt::Place<rank> place = batch.place(point);
-    opmath_t grad_input_value;
-    compute(input.load(place), grad_output.load_or_zero(place), &grad_input_value);
-    grad_input.store(grad_input_value, place);
-  }
-  template <int V, typename At>
-  OPGEN_DEVICE void flat(const At& first) const {
-    const auto input_pack = rt::load_pack<V>(input, first);
-    const auto grad_output_pack = rt::load_pack_or_zero<V>(grad_output, first);
-    rt::Values<scalar_t, V> grad_input_pack;
-    OPGEN_UNROLL
-    for (int i = 0; i < V; ++i) {
-      opmath_t grad_input_value;
-      compute(input_pack.get(i), grad_output_pack.get(i), &grad_input_value);
-      grad_input_pack.set(i, grad_input_value);
-    }
-    rt::store_pack(grad_input, first, grad_input_pack);
+  template <typename Points>
+  OPGEN_DEVICE auto map(const Points& points) const {
+    return points(*this, rt::in(input), rt::in_or<0>(grad_output), rt::out(grad_input));
   }
 };
 

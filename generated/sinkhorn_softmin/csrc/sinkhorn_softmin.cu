@@ -71,40 +71,15 @@ struct Step_sinkhorn_softmin_forward_output {
     *logsumexp_j = logsumexp_j_value;
     *output = -(eps * logsumexp_j_value);
   }
+  template <typename Points>
+  OPGEN_DEVICE auto map(const Points& points) const {
+    return points(*this, rt::in(logsumexp_j_max), rt::in(logsumexp_j_sum), rt::spare_out(logsumexp_j), rt::out(output));
+  }
   OPGEN_DEVICE void point(int64_t point) const {
     int64_t rest = point;
     const int64_t i_2 = rt::split(&rest, i_size);
     const rt::Place<rank> place = batch.place(rest);
-    opmath_t logsumexp_j_value_2;
-    opmath_t output_value;
-    compute(logsumexp_j_max.load(place, i_2), logsumexp_j_sum.load(place, i_2), &logsumexp_j_value_2, &output_value);
-    if (logsumexp_j.given()) logsumexp_j.store(logsumexp_j_value_2, place, i_2);
-    output.store(output_value, place, i_2);
-  }
-  template <int V, bool all, typename At>
-  OPGEN_DEVICE void flat_of(const At& first) const {
-    const auto logsumexp_j_max_pack = rt::load_pack<V>(logsumexp_j_max, first);
-    const auto logsumexp_j_sum_pack = rt::load_pack<V>(logsumexp_j_sum, first);
-    rt::Values<opmath_t, V> logsumexp_j_pack;
-    rt::Values<scalar_t, V> output_pack;
-    OPGEN_UNROLL
-    for (int i = 0; i < V; ++i) {
-      opmath_t logsumexp_j_value_2;
-      opmath_t output_value;
-      compute(logsumexp_j_max_pack.get(i), logsumexp_j_sum_pack.get(i), &logsumexp_j_value_2, &output_value);
-      logsumexp_j_pack.set(i, logsumexp_j_value_2);
-      output_pack.set(i, output_value);
-    }
-    if (all || logsumexp_j.given()) rt::store_pack(logsumexp_j, first, logsumexp_j_pack);
-    rt::store_pack(output, first, output_pack);
-  }
-  template <int V, typename At>
-  OPGEN_DEVICE void flat(const At& first) const {
-    if (rt::given(logsumexp_j)) {
-      flat_of<V, true>(first);
-    } else {
-      flat_of<V, false>(first);
-    }
+    rt::map_point(*this, place, i_2);
   }
 };
 
@@ -124,25 +99,15 @@ struct Step_sinkhorn_softmin_backward_grad_logsumexp_j {
   OPGEN_DEVICE void compute(opmath_t grad_output, opmath_t* grad_logsumexp_j) const {
     *grad_logsumexp_j = -(eps * grad_output);
   }
+  template <typename Points>
+  OPGEN_DEVICE auto map(const Points& points) const {
+    return points(*this, rt::in_or<0>(grad_output), rt::out(grad_logsumexp_j));
+  }
   OPGEN_DEVICE void point(int64_t point) const {
     int64_t rest = point;
     const int64_t i_2 = rt::split(&rest, i_size);
     const rt::Place<rank> place = batch.place(rest);
-    opmath_t grad_logsumexp_j_value;
-    compute(grad_output.load_or_zero(place, i_2), &grad_logsumexp_j_value);
-    grad_logsumexp_j.store(grad_logsumexp_j_value, place, i_2);
-  }
-  template <int V, typename At>
-  OPGEN_DEVICE void flat(const At& first) const {
-    const auto grad_output_pack = rt::load_pack_or_zero<V>(grad_output, first);
-    rt::Values<opmath_t, V> grad_logsumexp_j_pack;
-    OPGEN_UNROLL
-    for (int i = 0; i < V; ++i) {
-      opmath_t grad_logsumexp_j_value;
-      compute(grad_output_pack.get(i), &grad_logsumexp_j_value);
-      grad_logsumexp_j_pack.set(i, grad_logsumexp_j_value);
-    }
-    rt::store_pack(grad_logsumexp_j, first, grad_logsumexp_j_pack);
+    rt::map_point(*this, place, i_2);
   }
 };
 
@@ -211,26 +176,16 @@ struct Step_sinkhorn_softmin_backward_grad_x {
   rt::Batch<rank> batch;
 
   OPGEN_DEVICE void compute(opmath_t grad_x_sum, opmath_t* grad_x) const { *grad_x = 2 * grad_x_sum; }
+  template <typename Points>
+  OPGEN_DEVICE auto map(const Points& points) const {
+    return points(*this, rt::in(grad_x_sum), rt::out(grad_x));
+  }
   OPGEN_DEVICE void point(int64_t point) const {
     int64_t rest = point;
     const int64_t d = rt::split(&rest, d_size);
     const int64_t i_2 = rt::split(&rest, i_size);
     const rt::Place<rank> place = batch.place(rest);
-    opmath_t grad_x_value;
-    compute(grad_x_sum.load(place, i_2, d), &grad_x_value);
-    grad_x.store(grad_x_value, place, i_2, d);
-  }
-  template <int V, typename At>
-  OPGEN_DEVICE void flat(const At& first) const {
-    const auto grad_x_sum_pack = rt::load_pack<V>(grad_x_sum, first);
-    rt::Values<scalar_t, V> grad_x_pack;
-    OPGEN_UNROLL
-    for (int i = 0; i < V; ++i) {
-      opmath_t grad_x_value;
-      compute(grad_x_sum_pack.get(i), &grad_x_value);
-      grad_x_pack.set(i, grad_x_value);
-    }
-    rt::store_pack(grad_x, first, grad_x_pack);
+    rt::map_point(*this, place, i_2, d);
   }
 };
 
@@ -305,26 +260,16 @@ struct Step_sinkhorn_softmin_backward_grad_y {
   rt::Batch<rank> batch;
 
   OPGEN_DEVICE void compute(opmath_t grad_y_sum, opmath_t* grad_y) const { *grad_y = -2 * grad_y_sum; }
+  template <typename Points>
+  OPGEN_DEVICE auto map(const Points& points) const {
+    return points(*this, rt::in(grad_y_sum), rt::out(grad_y));
+  }
   OPGEN_DEVICE void point(int64_t point) const {
     int64_t rest = point;
     const int64_t d = rt::split(&rest, d_size);
     const int64_t j = rt::split(&rest, j_size);
     const rt::Place<rank> place = batch.place(rest);
-    opmath_t grad_y_value;
-    compute(grad_y_sum.load(place, j, d), &grad_y_value);
-    grad_y.store(grad_y_value, place, j, d);
-  }
-  template <int V, typename At>
-  OPGEN_DEVICE void flat(const At& first) const {
-    const auto grad_y_sum_pack = rt::load_pack<V>(grad_y_sum, first);
-    rt::Values<scalar_t, V> grad_y_pack;
-    OPGEN_UNROLL
-    for (int i = 0; i < V; ++i) {
-      opmath_t grad_y_value;
-      compute(grad_y_sum_pack.get(i), &grad_y_value);
-      grad_y_pack.set(i, grad_y_value);
-    }
-    rt::store_pack(grad_y, first, grad_y_pack);
+    rt::map_point(*this, place, j, d);
   }
 };
 
@@ -343,25 +288,15 @@ struct Step_sinkhorn_softmin_backward_grad_f {
   rt::Batch<rank> batch;
 
   OPGEN_DEVICE void compute(opmath_t grad_f_sum, opmath_t* grad_f) const { *grad_f = near::div(grad_f_sum, eps); }
+  template <typename Points>
+  OPGEN_DEVICE auto map(const Points& points) const {
+    return points(*this, rt::in(grad_f_sum), rt::out(grad_f));
+  }
   OPGEN_DEVICE void point(int64_t point) const {
     int64_t rest = point;
     const int64_t j = rt::split(&rest, j_size);
     const rt::Place<rank> place = batch.place(rest);
-    opmath_t grad_f_value;
-    compute(grad_f_sum.load(place, j), &grad_f_value);
-    grad_f.store(grad_f_value, place, j);
-  }
-  template <int V, typename At>
-  OPGEN_DEVICE void flat(const At& first) const {
-    const auto grad_f_sum_pack = rt::load_pack<V>(grad_f_sum, first);
-    rt::Values<scalar_t, V> grad_f_pack;
-    OPGEN_UNROLL
-    for (int i = 0; i < V; ++i) {
-      opmath_t grad_f_value;
-      compute(grad_f_sum_pack.get(i), &grad_f_value);
-      grad_f_pack.set(i, grad_f_value);
-    }
-    rt::store_pack(grad_f, first, grad_f_pack);
+    rt::map_point(*this, place, j);
   }
 };
 

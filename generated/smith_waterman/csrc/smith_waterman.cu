@@ -18,26 +18,16 @@ struct Step_smith_waterman_forward_s {
   rt::Batch<rank> batch;
 
   OPGEN_DEVICE void compute(opmath_t score, opmath_t* s) const { *s = near::div(score, temperature); }
+  template <typename Points>
+  OPGEN_DEVICE auto map(const Points& points) const {
+    return points(*this, rt::in(score), rt::out(s));
+  }
   OPGEN_DEVICE void point(int64_t point) const {
     int64_t rest = point;
     const int64_t j = rt::split(&rest, j_size);
     const int64_t i_2 = rt::split(&rest, i_size);
     const rt::Place<rank> place = batch.place(rest);
-    opmath_t s_value;
-    compute(score.load(place, i_2, j), &s_value);
-    s.store(s_value, place, i_2, j);
-  }
-  template <int V, typename At>
-  OPGEN_DEVICE void flat(const At& first) const {
-    const auto score_pack = rt::load_pack<V>(score, first);
-    rt::Values<opmath_t, V> s_pack;
-    OPGEN_UNROLL
-    for (int i = 0; i < V; ++i) {
-      opmath_t s_value;
-      compute(score_pack.get(i), &s_value);
-      s_pack.set(i, s_value);
-    }
-    rt::store_pack(s, first, s_pack);
+    rt::map_point(*this, place, i_2, j);
   }
 };
 
@@ -207,7 +197,7 @@ struct Step_smith_waterman_backward_grad_h {
         chosen = 0;
       } else {
         const opmath_t exp_value = near::exp(h_waves.load(place, position, (j + at)) - logsumexp_i_j_value);
-        chosen = temperature * grad_output.load_or_zero(place) * exp_value;
+        chosen = temperature * grad_output.load_or(0, place) * exp_value;
       }
       grad_h_line.set(at, chosen);
     });

@@ -26,7 +26,7 @@ std::tuple<Tensor, Tensor> smooth_l1_loss_forward_0(const Tensor& input, const T
   call.hold();
   call.allocate("difference", Element::compute, {opgen::batch}, true, recorded);
   call.allocate("output", Element::scalar, {});
-  call.run(0, {0, 1, 2, 3}, {}, {beta, 2 * beta, beta / 2});
+  call.run(0, {0, 1, 2, 3}, {}, {beta, 2 * beta, beta / 2, static_cast<double>(call.batch_count())});
   const Tensor output = call.result("output", Element::scalar);
   const Tensor difference = recorded ? call.result("difference", Element::compute) : Tensor();
   return {output, difference};
@@ -42,7 +42,7 @@ std::tuple<Tensor, Tensor> smooth_l1_loss_forward_1(const Tensor& input, const T
   call.hold();
   call.allocate("difference", Element::compute, {opgen::batch}, true, recorded);
   call.allocate("output", Element::scalar, {});
-  call.run(1, {0, 1, 2, 3}, {}, {beta, 2 * beta, beta / 2});
+  call.run(0, {0, 1, 2, 3}, {}, {beta, 2 * beta, beta / 2, 1});
   const Tensor output = call.result("output", Element::scalar);
   const Tensor difference = recorded ? call.result("difference", Element::compute) : Tensor();
   return {output, difference};
@@ -58,7 +58,7 @@ std::tuple<Tensor, Tensor> smooth_l1_loss_forward_2(const Tensor& input, const T
   call.hold();
   call.allocate_stored("difference", Element::compute, {opgen::batch}, true, recorded);
   call.allocate("output", Element::scalar, {opgen::batch});
-  call.run(2, {0, 1, 2, 3}, {}, {beta, 2 * beta, beta / 2});
+  call.run(1, {0, 1, 2, 3}, {}, {beta, 2 * beta, beta / 2});
   const Tensor output = call.result("output", Element::scalar);
   const Tensor difference = recorded ? call.result("difference", Element::compute) : Tensor();
   return {output, difference};
@@ -85,7 +85,7 @@ std::tuple<Tensor, Tensor> smooth_l1_loss_backward_0(const Tensor& grad_output, 
   call.hold();
   call.allocate_stored("grad_input", Element::scalar, {opgen::batch}, mask[0] || mask[1], mask[0]);
   call.allocate_stored("grad_target", Element::scalar, {opgen::batch}, mask[0] || mask[1], mask[1]);
-  if (mask[0] || mask[1]) call.run(3, {3, 0, 4, 5}, {}, {beta});
+  if (mask[0] || mask[1]) call.run(2, {3, 0, 4, 5}, {}, {beta, static_cast<double>(call.batch_count())});
   const Tensor grad_input = mask[0] ? call.result("grad_input", Element::scalar, 0, "input") : Tensor();
   const Tensor grad_target = mask[1] ? call.result("grad_target", Element::scalar, 0, "target") : Tensor();
   return {grad_input, grad_target};
@@ -105,7 +105,7 @@ std::tuple<Tensor, Tensor> smooth_l1_loss_backward_1(const Tensor& grad_output, 
   call.hold();
   call.allocate_stored("grad_input", Element::scalar, {opgen::batch}, mask[0] || mask[1], mask[0]);
   call.allocate_stored("grad_target", Element::scalar, {opgen::batch}, mask[0] || mask[1], mask[1]);
-  if (mask[0] || mask[1]) call.run(4, {3, 0, 4, 5}, {}, {beta});
+  if (mask[0] || mask[1]) call.run(2, {3, 0, 4, 5}, {}, {beta, 1});
   const Tensor grad_input = mask[0] ? call.result("grad_input", Element::scalar, 0, "input") : Tensor();
   const Tensor grad_target = mask[1] ? call.result("grad_target", Element::scalar, 0, "target") : Tensor();
   return {grad_input, grad_target};
@@ -125,7 +125,7 @@ std::tuple<Tensor, Tensor> smooth_l1_loss_backward_2(const Tensor& grad_output, 
   call.hold();
   call.allocate_stored("grad_input", Element::scalar, {opgen::batch}, mask[0] || mask[1], mask[0]);
   call.allocate_stored("grad_target", Element::scalar, {opgen::batch}, mask[0] || mask[1], mask[1]);
-  if (mask[0] || mask[1]) call.run(5, {3, 0, 4, 5}, {}, {beta});
+  if (mask[0] || mask[1]) call.run(3, {3, 0, 4, 5}, {}, {beta});
   const Tensor grad_input = mask[0] ? call.result("grad_input", Element::scalar, 0, "input") : Tensor();
   const Tensor grad_target = mask[1] ? call.result("grad_target", Element::scalar, 0, "target") : Tensor();
   return {grad_input, grad_target};

@@ -9,64 +9,26 @@ struct Step_smooth_l1_loss_forward_0_output {
   using opmath_t = rt::math_t<scalar_t>;
   using near = rt::Near<scalar_t>;
   static constexpr rt::Columns<false> launch = {rt::count(), rt::count(rt::elements())};
-  static constexpr auto fields = rt::fields(rt::tensor(0, 1, 0), rt::tensor(1, 1, 0), rt::tensor(2, 1, 0),
-                                            rt::tensor(3, 0, -1), rt::real(0), rt::real(1), rt::real(2), rt::batch());
+  static constexpr auto fields =
+      rt::fields(rt::tensor(0, 1, 0), rt::tensor(1, 1, 0), rt::tensor(2, 1, 0), rt::tensor(3, 0, -1), rt::real(0),
+                 rt::real(1), rt::real(2), rt::real(3), rt::batch());
   rt::Tensor<const scalar_t, rank> input, target;
   rt::Tensor<opmath_t, rank> difference;
   rt::Tensor<scalar_t, rank> output;
-  opmath_t beta, divisor, shift;
+  opmath_t beta, divisor, shift, divisor_2;
   rt::Batch<rank> batch;
 
-  struct Folds {
-    rt::Sum<opmath_t> output_sum_fold;
-    OPGEN_DEVICE void merge(const Folds& other) { output_sum_fold.merge(other.output_sum_fold); }
-    OPGEN_DEVICE void settle() { output_sum_fold.settle(); }
-    OPGEN_DEVICE void finish() { output_sum_fold.finish(); }
-  };
+  using Folds = rt::Sum<opmath_t>;
   OPGEN_DEVICE void fold(int64_t /* point */, int64_t inner, Folds* folds) const {
     const rt::Place<rank> place = batch.place(inner);
     const opmath_t difference_2 = input.load(place) - target.load(place);
     const opmath_t error = rt::abs(difference_2);
-    folds->output_sum_fold.add(error < beta ? near::div(error * error, divisor) : error - shift);
+    folds[0].add(error < beta ? near::div(error * error, divisor) : error - shift);
     difference.store(difference_2, place);
   }
   OPGEN_DEVICE void finish(int64_t /* point */, const Folds& folds) const {
-    const opmath_t output_sum = folds.output_sum_fold.value;
-    output.store(near::div(output_sum, static_cast<opmath_t>(batch.count)));
-  }
-};
-
-// reduces everything to one value, in chunks of fixed size and order
-template <typename scalar_t, int rank>
-struct Step_smooth_l1_loss_forward_1_output {
-  using opmath_t = rt::math_t<scalar_t>;
-  using near = rt::Near<scalar_t>;
-  static constexpr rt::Columns<false> launch = {rt::count(), rt::count(rt::elements())};
-  static constexpr auto fields = rt::fields(rt::tensor(0, 1, 0), rt::tensor(1, 1, 0), rt::tensor(2, 1, 0),
-                                            rt::tensor(3, 0, -1), rt::real(0), rt::real(1), rt::real(2), rt::batch());
-  rt::Tensor<const scalar_t, rank> input, target;
-  rt::Tensor<opmath_t, rank> difference;
-  rt::Tensor<scalar_t, rank> output;
-  opmath_t beta, divisor, shift;
-  rt::Batch<rank> batch;
-
-  struct Folds {
-    rt::Sum<opmath_t> output_value_fold;
-    OPGEN_DEVICE void merge(const Folds& other) { output_value_fold.merge(other.output_value_fold); }
-    OPGEN_DEVICE void settle() { output_value_fold.settle(); }
-    OPGEN_DEVICE void finish() { output_value_fold.finish(); }
-  };
-  OPGEN_DEVICE void fold(int64_t /* point */, int64_t inner, Folds* folds) const {
-    const rt::Place<rank> place = batch.place(inner);
-    const opmath_t difference_2 = input.load(place) - target.load(place);
-    const opmath_t error = rt::abs(difference_2);
-    const opmath_t ratio = near::div(error * error, divisor);
-    folds->output_value_fold.add(error < beta ? ratio : error - shift);
-    difference.store(difference_2, place);
-  }
-  OPGEN_DEVICE void finish(int64_t /* point */, const Folds& folds) const {
-    const opmath_t output_value = folds.output_value_fold.value;
-    output.store(output_value);
+    const opmath_t output_sum = folds.value;
+    output.store(near::div(output_sum, divisor_2));
   }
 };
 
@@ -90,38 +52,9 @@ struct Step_smooth_l1_loss_forward_2_output {
     *difference = difference_value;
     *output = error < beta ? near::div(error * error, divisor) : error - shift;
   }
-  OPGEN_DEVICE void point(int64_t point) const {
-    const rt::Place<rank> place = batch.place(point);
-    opmath_t difference_value_2;
-    opmath_t output_value;
-    compute(input.load(place), target.load(place), &difference_value_2, &output_value);
-    if (difference.given()) difference.store(difference_value_2, place);
-    output.store(output_value, place);
-  }
-  template <int V, bool all, typename At>
-  OPGEN_DEVICE void flat_of(const At& first) const {
-    const auto input_pack = rt::load_pack<V>(input, first);
-    const auto target_pack = rt::load_pack<V>(target, first);
-    rt::Values<opmath_t, V> difference_pack;
-    rt::Values<scalar_t, V> output_pack;
-    OPGEN_UNROLL
-    for (int i = 0; i < V; ++i) {
-      opmath_t difference_value_2;
-      opmath_t output_value;
-      compute(input_pack.get(i), target_pack.get(i), &difference_value_2, &output_value);
-      difference_pack.set(i, difference_value_2);
-      output_pack.set(i, output_value);
-    }
-    if (all || difference.given()) rt::store_pack(difference, first, difference_pack);
-    rt::store_pack(output, first, output_pack);
-  }
-  template <int V, typename At>
-  OPGEN_DEVICE void flat(const At& first) const {
-    if (rt::given(difference)) {
-      flat_of<V, true>(first);
-    } else {
-      flat_of<V, false>(first);
-    }
+  template <typename Points>
+  OPGEN_DEVICE auto map(const Points& points) const {
+    return points(*this, rt::in(input), rt::in(target), rt::spare_out(difference), rt::out(output));
   }
 };
 
@@ -132,110 +65,25 @@ struct Step_smooth_l1_loss_backward_0_grad_target {
   using near = rt::Near<scalar_t>;
   static constexpr rt::Flat<sizeof(scalar_t)> launch = {{rt::count(rt::elements())}};
   static constexpr auto fields = rt::fields(rt::tensor(0, 1, 0), rt::tensor(2, 1, 0), rt::tensor(3, 1, 0),
-                                            rt::tensor(1, 0, -1), rt::real(0), rt::batch());
+                                            rt::tensor(1, 0, -1), rt::real(0), rt::real(1), rt::batch());
   rt::Tensor<const opmath_t, rank> difference;
   rt::Tensor<scalar_t, rank> grad_input, grad_target;
   rt::Tensor<const scalar_t, rank> grad_output;
-  opmath_t beta;
+  opmath_t beta, divisor;
   rt::Batch<rank> batch;
 
   OPGEN_DEVICE void compute(opmath_t difference, opmath_t* grad_input, opmath_t* grad_target) const {
     const opmath_t difference_value = difference;
     const opmath_t error = rt::abs(difference_value);
     const opmath_t chosen = error < beta ? near::div(error, beta) : opmath_t(1);
-    const opmath_t scaled_grad = grad_output.load_or_zero() * chosen;
-    const opmath_t ratio = near::div(scaled_grad, static_cast<opmath_t>(batch.count));
+    const opmath_t ratio = near::div(grad_output.load_or(0) * chosen, divisor);
     const opmath_t grad_input_value = ratio * rt::sign(difference_value);
     *grad_input = grad_input_value;
     *grad_target = -grad_input_value;
   }
-  OPGEN_DEVICE void point(int64_t point) const {
-    const rt::Place<rank> place = batch.place(point);
-    opmath_t grad_input_value_2;
-    opmath_t grad_target_value;
-    compute(difference.load(place), &grad_input_value_2, &grad_target_value);
-    if (grad_input.given()) grad_input.store(grad_input_value_2, place);
-    if (grad_target.given()) grad_target.store(grad_target_value, place);
-  }
-  template <int V, bool all, typename At>
-  OPGEN_DEVICE void flat_of(const At& first) const {
-    const auto difference_pack = rt::load_pack<V>(difference, first);
-    rt::Values<scalar_t, V> grad_input_pack;
-    rt::Values<scalar_t, V> grad_target_pack;
-    OPGEN_UNROLL
-    for (int i = 0; i < V; ++i) {
-      opmath_t grad_input_value_2;
-      opmath_t grad_target_value;
-      compute(difference_pack.get(i), &grad_input_value_2, &grad_target_value);
-      grad_input_pack.set(i, grad_input_value_2);
-      grad_target_pack.set(i, grad_target_value);
-    }
-    if (all || grad_input.given()) rt::store_pack(grad_input, first, grad_input_pack);
-    if (all || grad_target.given()) rt::store_pack(grad_target, first, grad_target_pack);
-  }
-  template <int V, typename At>
-  OPGEN_DEVICE void flat(const At& first) const {
-    if (rt::given(grad_input, grad_target)) {
-      flat_of<V, true>(first);
-    } else {
-      flat_of<V, false>(first);
-    }
-  }
-};
-
-// one value per point, nothing shared between points
-template <typename scalar_t, int rank>
-struct Step_smooth_l1_loss_backward_1_grad_target {
-  using opmath_t = rt::math_t<scalar_t>;
-  using near = rt::Near<scalar_t>;
-  static constexpr rt::Flat<sizeof(scalar_t)> launch = {{rt::count(rt::elements())}};
-  static constexpr auto fields = rt::fields(rt::tensor(0, 1, 0), rt::tensor(2, 1, 0), rt::tensor(3, 1, 0),
-                                            rt::tensor(1, 0, -1), rt::real(0), rt::batch());
-  rt::Tensor<const opmath_t, rank> difference;
-  rt::Tensor<scalar_t, rank> grad_input, grad_target;
-  rt::Tensor<const scalar_t, rank> grad_output;
-  opmath_t beta;
-  rt::Batch<rank> batch;
-
-  OPGEN_DEVICE void compute(opmath_t difference, opmath_t* grad_input, opmath_t* grad_target) const {
-    const opmath_t difference_value = difference;
-    const opmath_t error = rt::abs(difference_value);
-    const opmath_t chosen = error < beta ? near::div(error, beta) : opmath_t(1);
-    const opmath_t grad_input_value = grad_output.load_or_zero() * chosen * rt::sign(difference_value);
-    *grad_input = grad_input_value;
-    *grad_target = -grad_input_value;
-  }
-  OPGEN_DEVICE void point(int64_t point) const {
-    const rt::Place<rank> place = batch.place(point);
-    opmath_t grad_input_value_2;
-    opmath_t grad_target_value;
-    compute(difference.load(place), &grad_input_value_2, &grad_target_value);
-    if (grad_input.given()) grad_input.store(grad_input_value_2, place);
-    if (grad_target.given()) grad_target.store(grad_target_value, place);
-  }
-  template <int V, bool all, typename At>
-  OPGEN_DEVICE void flat_of(const At& first) const {
-    const auto difference_pack = rt::load_pack<V>(difference, first);
-    rt::Values<scalar_t, V> grad_input_pack;
-    rt::Values<scalar_t, V> grad_target_pack;
-    OPGEN_UNROLL
-    for (int i = 0; i < V; ++i) {
-      opmath_t grad_input_value_2;
-      opmath_t grad_target_value;
-      compute(difference_pack.get(i), &grad_input_value_2, &grad_target_value);
-      grad_input_pack.set(i, grad_input_value_2);
-      grad_target_pack.set(i, grad_target_value);
-    }
-    if (all || grad_input.given()) rt::store_pack(grad_input, first, grad_input_pack);
-    if (all || grad_target.given()) rt::store_pack(grad_target, first, grad_target_pack);
-  }
-  template <int V, typename At>
-  OPGEN_DEVICE void flat(const At& first) const {
-    if (rt::given(grad_input, grad_target)) {
-      flat_of<V, true>(first);
-    } else {
-      flat_of<V, false>(first);
-    }
+  template <typename Points>
+  OPGEN_DEVICE auto map(const Points& points) const {
+    return points(*this, rt::in(difference), rt::spare_out(grad_input), rt::spare_out(grad_target));
   }
 };
 
@@ -262,46 +110,16 @@ struct Step_smooth_l1_loss_backward_2_grad_target {
     *grad_input = grad_input_value;
     *grad_target = -grad_input_value;
   }
-  OPGEN_DEVICE void point(int64_t point) const {
-    const rt::Place<rank> place = batch.place(point);
-    opmath_t grad_input_value_2;
-    opmath_t grad_target_value;
-    compute(difference.load(place), grad_output.load_or_zero(place), &grad_input_value_2, &grad_target_value);
-    if (grad_input.given()) grad_input.store(grad_input_value_2, place);
-    if (grad_target.given()) grad_target.store(grad_target_value, place);
-  }
-  template <int V, bool all, typename At>
-  OPGEN_DEVICE void flat_of(const At& first) const {
-    const auto difference_pack = rt::load_pack<V>(difference, first);
-    const auto grad_output_pack = rt::load_pack_or_zero<V>(grad_output, first);
-    rt::Values<scalar_t, V> grad_input_pack;
-    rt::Values<scalar_t, V> grad_target_pack;
-    OPGEN_UNROLL
-    for (int i = 0; i < V; ++i) {
-      opmath_t grad_input_value_2;
-      opmath_t grad_target_value;
-      compute(difference_pack.get(i), grad_output_pack.get(i), &grad_input_value_2, &grad_target_value);
-      grad_input_pack.set(i, grad_input_value_2);
-      grad_target_pack.set(i, grad_target_value);
-    }
-    if (all || grad_input.given()) rt::store_pack(grad_input, first, grad_input_pack);
-    if (all || grad_target.given()) rt::store_pack(grad_target, first, grad_target_pack);
-  }
-  template <int V, typename At>
-  OPGEN_DEVICE void flat(const At& first) const {
-    if (rt::given(grad_input, grad_target)) {
-      flat_of<V, true>(first);
-    } else {
-      flat_of<V, false>(first);
-    }
+  template <typename Points>
+  OPGEN_DEVICE auto map(const Points& points) const {
+    return points(*this, rt::in(difference), rt::in_or<0>(grad_output), rt::spare_out(grad_input),
+                  rt::spare_out(grad_target));
   }
 };
 
 extern "C" const OpgenCudaStep smooth_l1_loss_cuda_steps[] = {
     rt::kernel<Step_smooth_l1_loss_forward_0_output>(),        // 0
-    rt::kernel<Step_smooth_l1_loss_forward_1_output>(),        // 1
-    rt::kernel<Step_smooth_l1_loss_forward_2_output>(),        // 2
-    rt::kernel<Step_smooth_l1_loss_backward_0_grad_target>(),  // 3
-    rt::kernel<Step_smooth_l1_loss_backward_1_grad_target>(),  // 4
-    rt::kernel<Step_smooth_l1_loss_backward_2_grad_target>(),  // 5
+    rt::kernel<Step_smooth_l1_loss_forward_2_output>(),        // 1
+    rt::kernel<Step_smooth_l1_loss_backward_0_grad_target>(),  // 2
+    rt::kernel<Step_smooth_l1_loss_backward_2_grad_target>(),  // 3
 };

@@ -47,7 +47,7 @@ struct Step_snake_activation_backward_grad_input {
     const int64_t n = rest;
     const opmath_t product = alpha.load(c) * input.load(n, c, place);
     const opmath_t total = 2 * rt::cos(product) * rt::sin(product) + 1;
-    grad_input.store(grad_output.load_or_zero(n, c, place) * total, n, c, place);
+    grad_input.store(grad_output.load_or(0, n, c, place) * total, n, c, place);
   }
 };
 
@@ -80,7 +80,7 @@ struct Step_snake_activation_backward_grad_alpha {
       const opmath_t product = 2 * rt::cos(product_2) * sin_product_2 * input_value;
       const opmath_t ratio = near::div(sin_product_2 * sin_product_2, power);
       const opmath_t difference = near::div(product, alpha_value) - ratio;
-      grad_alpha_value_fold.add(grad_output.load_or_zero(n, c, place) * difference);
+      grad_alpha_value_fold.add(grad_output.load_or(0, n, c, place) * difference);
     });
     grad_alpha_value_fold.finish();
     rt::join<Team>(&grad_alpha_value_fold);
@@ -105,12 +105,7 @@ struct Step_snake_activation_backward_grad_alpha_alone {
   rt::Divider<rank> batch_size;
   rt::Batch<rank> batch;
 
-  struct Folds {
-    rt::Sum<opmath_t> grad_alpha_value_fold;
-    OPGEN_DEVICE void merge(const Folds& other) { grad_alpha_value_fold.merge(other.grad_alpha_value_fold); }
-    OPGEN_DEVICE void settle() { grad_alpha_value_fold.settle(); }
-    OPGEN_DEVICE void finish() { grad_alpha_value_fold.finish(); }
-  };
+  using Folds = rt::Sum<opmath_t>;
   template <int V>
   OPGEN_DEVICE void fold(int64_t point, int64_t inner, Folds* folds) const {
     const int64_t c = point;
@@ -119,22 +114,21 @@ struct Step_snake_activation_backward_grad_alpha_alone {
     const int64_t n = inner_rest;
     const auto alpha_line = rt::read_line<V, 0>(alpha, c);
     const auto input_line = rt::read_line<V, 1>(input, n, c, place);
-    const auto grad_output_line = rt::read_line_or_zero<V, 1>(grad_output, n, c, place);
+    const auto grad_output_line = rt::read_line_or<V, 1, 0>(grad_output, n, c, place);
     rt::lanes<V>([&](int at) {
       const opmath_t alpha_value = alpha_line[at];
       const opmath_t power = alpha_value * alpha_value;
       const opmath_t input_value = input_line[at];
       const opmath_t product_2 = alpha_value * input_value;
       const opmath_t sin_product_2 = rt::sin(product_2);
-      const opmath_t product = 2 * rt::cos(product_2) * sin_product_2 * input_value;
-      const opmath_t ratio = near::div(sin_product_2 * sin_product_2, power);
-      const opmath_t difference = near::div(product, alpha_value) - ratio;
-      folds[at].grad_alpha_value_fold.add(grad_output_line[at] * difference);
+      const opmath_t ratio = near::div(2 * rt::cos(product_2) * sin_product_2 * input_value, alpha_value);
+      const opmath_t difference = ratio - near::div(sin_product_2 * sin_product_2, power);
+      folds[at].add(grad_output_line[at] * difference);
     });
   }
   OPGEN_DEVICE void finish(int64_t point, const Folds& folds) const {
     const int64_t c = point;
-    const opmath_t grad_alpha_value = folds.grad_alpha_value_fold.value;
+    const opmath_t grad_alpha_value = folds.value;
     grad_alpha.store(grad_alpha_value, c);
   }
 };

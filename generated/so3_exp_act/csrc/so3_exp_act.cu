@@ -169,7 +169,7 @@ struct Step_so3_exp_act_backward_grad_rotation_twice_1 {
     rt::each<Team>(3, sums, [&](auto at) {
       const int64_t i_2 = at;
       const bool mask_2 = rt::mod(i_2 + 2 - i_1, 3) == 0;
-      const opmath_t grad_twice = grad_output.load_or_zero(place, i_2) * b_value;
+      const opmath_t grad_twice = grad_output.load_or(0, place, i_2) * b_value;
       const bool mask_3 = rt::mod(i_2 + 1 - i_1, 3) == 0;
       const int64_t position = rt::mod(i_2 + 1, 3);
       opmath_t chosen;
@@ -244,7 +244,7 @@ struct Step_so3_exp_act_backward_grad_s {
     rt::Sum<opmath_t> grad_a_fold;
     rt::each<Team>(3, rt::settled(&grad_b_fold, &grad_a_fold), [&](auto at) {
       const int64_t i_2 = at;
-      const opmath_t grad_output_value = grad_output.load_or_zero(place, i_2);
+      const opmath_t grad_output_value = grad_output.load_or(0, place, i_2);
       const opmath_t rotation_picked = rotation.load(place, rt::mod(i_2 + 1, 3));
       const opmath_t product = rotation_picked * cross.load(place, rt::mod(i_2 + 2, 3));
       const opmath_t rotation_picked_2 = rotation.load(place, rt::mod(i_2 + 2, 3));
@@ -346,7 +346,7 @@ struct Step_so3_exp_act_backward_grad_point {
     rt::each<Team>(3, sums, [&](auto at) {
       const int64_t i_2 = at;
       const bool mask_5 = rt::mod(i_2 + 1 - i_1, 3) == 0;
-      const opmath_t scaled_grad = grad_output.load_or_zero(place, i_2) * a_value;
+      const opmath_t scaled_grad = grad_output.load_or(0, place, i_2) * a_value;
       const opmath_t grad_cross_twice_1_value = grad_cross_twice_1.load(place, i_2);
       const opmath_t grad_cross = scaled_grad + grad_cross_twice.load(place, i_2) + grad_cross_twice_1_value;
       const bool mask_6 = rt::mod(i_2 + 2 - i_1, 3) == 0;
@@ -408,8 +408,7 @@ struct Step_so3_exp_act_backward_grad_point {
       const opmath_t total_2 = grad_rotation_twice_value + grad_rotation_twice_1_value + grad_rotation_cross;
       const opmath_t total = total_2 + grad_rotation_cross_1;
       grad_rotation.store(total + chosen_6 + scaled_grad_2, place, i_1);
-      const opmath_t grad_output_value = grad_output.load_or_zero(place, i_1);
-      grad_point.store(grad_output_value + grad_point_cross + grad_point_cross_1, place, i_1);
+      grad_point.store(grad_output.load_or(0, place, i_1) + grad_point_cross + grad_point_cross_1, place, i_1);
     }
   }
 };

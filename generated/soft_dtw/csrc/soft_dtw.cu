@@ -144,8 +144,8 @@ struct Step_soft_dtw_backward_grad_r {
     const int64_t j = rt::split(&rest, j_size);
     const int64_t i_2 = rt::split(&rest, i_size);
     const rt::Place<rank> place = batch.place(rest);
-    const opmath_t chosen = M == 0 ? opmath_t(0) : grad_output.load_or_zero(place);
-    grad_r.store(i_2 == N - 1 && j == M - 1 ? (N == 0 ? opmath_t(0) : chosen) : opmath_t(0), place, i_2, j);
+    const opmath_t chosen = N == 0 ? opmath_t(0) : M == 0 ? opmath_t(0) : grad_output.load_or(0, place);
+    grad_r.store(i_2 == N - 1 && j == M - 1 ? chosen : opmath_t(0), place, i_2, j);
   }
 };
 

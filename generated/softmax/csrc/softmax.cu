@@ -58,7 +58,7 @@ struct Step_softmax_backward_grad_input {
   template <typename Team>
   OPGEN_DEVICE void row(int64_t point) const {
     const rt::Place<rank> place = batch.place(point);
-    const auto grad_output_row = rt::read_row_or_zero<Team, 1>(n_size.size, grad_output, place, 0);
+    const auto grad_output_row = rt::read_row_or<Team, 1, 0>(n_size.size, grad_output, place, 0);
     const auto output_row = rt::read_row<Team, 1>(n_size.size, output, place, 0);
     auto grad_input_row = rt::write_row<Team, 1>(grad_input, place, 0);
     rt::Sum<opmath_t> dot_output_fold;

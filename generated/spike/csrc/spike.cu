@@ -15,23 +15,9 @@ struct Step_spike_forward_spikes {
   rt::Batch<rank> batch;
 
   OPGEN_DEVICE void compute(opmath_t membrane, opmath_t* spikes) const { *spikes = membrane - threshold > 0 ? 1 : 0; }
-  OPGEN_DEVICE void point(int64_t point) const {
-    const rt::Place<rank> place = batch.place(point);
-    opmath_t spikes_value;
-    compute(membrane.load(place), &spikes_value);
-    spikes.store(spikes_value, place);
-  }
-  template <int V, typename At>
-  OPGEN_DEVICE void flat(const At& first) const {
-    const auto membrane_pack = rt::load_pack<V>(membrane, first);
-    rt::Values<scalar_t, V> spikes_pack;
-    OPGEN_UNROLL
-    for (int i = 0; i < V; ++i) {
-      opmath_t spikes_value;
-      compute(membrane_pack.get(i), &spikes_value);
-      spikes_pack.set(i, spikes_value);
-    }
-    rt::store_pack(spikes, first, spikes_pack);
+  template <typename Points>
+  OPGEN_DEVICE auto map(const Points& points) const {
+    return points(*this, rt::in(membrane), rt::out(spikes));
   }
 };
 
@@ -51,24 +37,9 @@ struct Step_spike_backward_grad_membrane {
   OPGEN_DEVICE void compute(opmath_t grad_spikes, opmath_t membrane, opmath_t* grad_membrane) const {
     *grad_membrane = near::div(grad_spikes, rt::powi<2>(rt::abs(membrane - threshold) + 1));
   }
-  OPGEN_DEVICE void point(int64_t point) const {
-    const rt::Place<rank> place = batch.place(point);
-    opmath_t grad_membrane_value;
-    compute(grad_spikes.load_or_zero(place), membrane.load(place), &grad_membrane_value);
-    grad_membrane.store(grad_membrane_value, place);
-  }
-  template <int V, typename At>
-  OPGEN_DEVICE void flat(const At& first) const {
-    const auto grad_spikes_pack = rt::load_pack_or_zero<V>(grad_spikes, first);
-    const auto membrane_pack = rt::load_pack<V>(membrane, first);
-    rt::Values<scalar_t, V> grad_membrane_pack;
-    OPGEN_UNROLL
-    for (int i = 0; i < V; ++i) {
-      opmath_t grad_membrane_value;
-      compute(grad_spikes_pack.get(i), membrane_pack.get(i), &grad_membrane_value);
-      grad_membrane_pack.set(i, grad_membrane_value);
-    }
-    rt::store_pack(grad_membrane, first, grad_membrane_pack);
+  template <typename Points>
+  OPGEN_DEVICE auto map(const Points& points) const {
+    return points(*this, rt::in_or<0>(grad_spikes), rt::in(membrane), rt::out(grad_membrane));
   }
 };
 

@@ -16,23 +16,9 @@ struct Step_squared_relu_forward_output {
   OPGEN_DEVICE void compute(opmath_t input, opmath_t* output) const {
     *output = rt::powi<2>(rt::max(input, opmath_t(0)));
   }
-  OPGEN_DEVICE void point(int64_t point) const {
-    const rt::Place<rank> place = batch.place(point);
-    opmath_t output_value;
-    compute(input.load(place), &output_value);
-    output.store(output_value, place);
-  }
-  template <int V, typename At>
-  OPGEN_DEVICE void flat(const At& first) const {
-    const auto input_pack = rt::load_pack<V>(input, first);
-    rt::Values<scalar_t, V> output_pack;
-    OPGEN_UNROLL
-    for (int i = 0; i < V; ++i) {
-      opmath_t output_value;
-      compute(input_pack.get(i), &output_value);
-      output_pack.set(i, output_value);
-    }
-    rt::store_pack(output, first, output_pack);
+  template <typename Points>
+  OPGEN_DEVICE auto map(const Points& points) const {
+    return points(*this, rt::in(input), rt::out(output));
   }
 };
 
@@ -53,24 +39,9 @@ struct Step_squared_relu_backward_grad_input {
     const opmath_t chosen = input_value > 0 ? 2 * grad_output_value * max_input : opmath_t(0);
     *grad_input = input_value == 0 ? grad_output_value * max_input : chosen;
   }
-  OPGEN_DEVICE void point(int64_t point) const {
-    const rt::Place<rank> place = batch.place(point);
-    opmath_t grad_input_value;
-    compute(input.load(place), grad_output.load_or_zero(place), &grad_input_value);
-    grad_input.store(grad_input_value, place);
-  }
-  template <int V, typename At>
-  OPGEN_DEVICE void flat(const At& first) const {
-    const auto input_pack = rt::load_pack<V>(input, first);
-    const auto grad_output_pack = rt::load_pack_or_zero<V>(grad_output, first);
-    rt::Values<scalar_t, V> grad_input_pack;
-    OPGEN_UNROLL
-    for (int i = 0; i < V; ++i) {
-      opmath_t grad_input_value;
-      compute(input_pack.get(i), grad_output_pack.get(i), &grad_input_value);
-      grad_input_pack.set(i, grad_input_value);
-    }
-    rt::store_pack(grad_input, first, grad_input_pack);
+  template <typename Points>
+  OPGEN_DEVICE auto map(const Points& points) const {
+    return points(*this, rt::in(input), rt::in_or<0>(grad_output), rt::out(grad_input));
   }
 };
 

@@ -36,23 +36,9 @@ struct Step_stochastic_round_backward_grad_y_copy {
   rt::Batch<rank> batch;
 
   OPGEN_DEVICE void compute(opmath_t grad_y, opmath_t* grad_y_copy) const { *grad_y_copy = grad_y; }
-  OPGEN_DEVICE void point(int64_t point) const {
-    const rt::Place<rank> place = batch.place(point);
-    opmath_t grad_y_copy_value;
-    compute(grad_y.load_or_zero(place), &grad_y_copy_value);
-    grad_y_copy.store(grad_y_copy_value, place);
-  }
-  template <int V, typename At>
-  OPGEN_DEVICE void flat(const At& first) const {
-    const auto grad_y_pack = rt::load_pack_or_zero<V>(grad_y, first);
-    rt::Values<scalar_t, V> grad_y_copy_pack;
-    OPGEN_UNROLL
-    for (int i = 0; i < V; ++i) {
-      opmath_t grad_y_copy_value;
-      compute(grad_y_pack.get(i), &grad_y_copy_value);
-      grad_y_copy_pack.set(i, grad_y_copy_value);
-    }
-    rt::store_pack(grad_y_copy, first, grad_y_copy_pack);
+  template <typename Points>
+  OPGEN_DEVICE auto map(const Points& points) const {
+    return points(*this, rt::in_or<0>(grad_y), rt::out(grad_y_copy));
   }
 };
 

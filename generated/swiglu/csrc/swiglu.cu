@@ -15,24 +15,9 @@ struct Step_swiglu_forward_output {
   rt::Batch<rank> batch;
 
   OPGEN_DEVICE void compute(opmath_t up, opmath_t gate, opmath_t* output) const { *output = up * near::silu(gate); }
-  OPGEN_DEVICE void point(int64_t point) const {
-    const rt::Place<rank> place = batch.place(point);
-    opmath_t output_value;
-    compute(up.load(place), gate.load(place), &output_value);
-    output.store(output_value, place);
-  }
-  template <int V, typename At>
-  OPGEN_DEVICE void flat(const At& first) const {
-    const auto up_pack = rt::load_pack<V>(up, first);
-    const auto gate_pack = rt::load_pack<V>(gate, first);
-    rt::Values<scalar_t, V> output_pack;
-    OPGEN_UNROLL
-    for (int i = 0; i < V; ++i) {
-      opmath_t output_value;
-      compute(up_pack.get(i), gate_pack.get(i), &output_value);
-      output_pack.set(i, output_value);
-    }
-    rt::store_pack(output, first, output_pack);
+  template <typename Points>
+  OPGEN_DEVICE auto map(const Points& points) const {
+    return points(*this, rt::in(up), rt::in(gate), rt::out(output));
   }
 };
 
@@ -57,40 +42,10 @@ struct Step_swiglu_backward_grad_up {
     *grad_gate = (rt::isnan(product) && sigmoid_gate == 0 ? opmath_t(0) : product) * grad_output_value * up;
     *grad_up = grad_output_value * near::silu(gate_value);
   }
-  OPGEN_DEVICE void point(int64_t point) const {
-    const rt::Place<rank> place = batch.place(point);
-    opmath_t grad_gate_value;
-    opmath_t grad_up_value;
-    compute(gate.load(place), grad_output.load_or_zero(place), up.load_if(grad_gate.given(), place), &grad_gate_value,
-            &grad_up_value);
-    if (grad_gate.given()) grad_gate.store(grad_gate_value, place);
-    if (grad_up.given()) grad_up.store(grad_up_value, place);
-  }
-  template <int V, bool all, typename At>
-  OPGEN_DEVICE void flat_of(const At& first) const {
-    const auto gate_pack = rt::load_pack<V>(gate, first);
-    const auto grad_output_pack = rt::load_pack_or_zero<V>(grad_output, first);
-    const auto up_pack = rt::load_pack_if<V>(all || grad_gate.given(), up, first);
-    rt::Values<scalar_t, V> grad_gate_pack;
-    rt::Values<scalar_t, V> grad_up_pack;
-    OPGEN_UNROLL
-    for (int i = 0; i < V; ++i) {
-      opmath_t grad_gate_value;
-      opmath_t grad_up_value;
-      compute(gate_pack.get(i), grad_output_pack.get(i), up_pack.get(i), &grad_gate_value, &grad_up_value);
-      grad_gate_pack.set(i, grad_gate_value);
-      grad_up_pack.set(i, grad_up_value);
-    }
-    if (all || grad_gate.given()) rt::store_pack(grad_gate, first, grad_gate_pack);
-    if (all || grad_up.given()) rt::store_pack(grad_up, first, grad_up_pack);
-  }
-  template <int V, typename At>
-  OPGEN_DEVICE void flat(const At& first) const {
-    if (rt::given(grad_gate, grad_up)) {
-      flat_of<V, true>(first);
-    } else {
-      flat_of<V, false>(first);
-    }
+  template <typename Points>
+  OPGEN_DEVICE auto map(const Points& points) const {
+    return points(*this, rt::in(gate), rt::in_or<0>(grad_output), rt::in_if(grad_gate.given(), up),
+                  rt::spare_out(grad_gate), rt::spare_out(grad_up));
   }
 };
 

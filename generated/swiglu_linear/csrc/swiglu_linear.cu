@@ -17,26 +17,15 @@ struct Step_swiglu_linear_forward_output {
   rt::Batch<rank> batch;
 
   OPGEN_DEVICE void compute(opmath_t up, opmath_t gate, opmath_t* output) const { *output = up * near::silu(gate); }
+  template <typename Points>
+  OPGEN_DEVICE auto map(const Points& points) const {
+    return points(*this, rt::in(up), rt::in(gate), rt::out(output));
+  }
   OPGEN_DEVICE void point(int64_t point) const {
     int64_t rest = point;
     const int64_t n = rt::split(&rest, n_size);
     const rt::Place<rank> place = batch.place(rest);
-    opmath_t output_value;
-    compute(up.load(place, n), gate.load(place, n), &output_value);
-    output.store(output_value, place, n);
-  }
-  template <int V, typename At>
-  OPGEN_DEVICE void flat(const At& first) const {
-    const auto up_pack = rt::load_pack<V>(up, first);
-    const auto gate_pack = rt::load_pack<V>(gate, first);
-    rt::Values<scalar_t, V> output_pack;
-    OPGEN_UNROLL
-    for (int i = 0; i < V; ++i) {
-      opmath_t output_value;
-      compute(up_pack.get(i), gate_pack.get(i), &output_value);
-      output_pack.set(i, output_value);
-    }
-    rt::store_pack(output, first, output_pack);
+    rt::map_point(*this, place, n);
   }
 };
 
@@ -63,34 +52,15 @@ struct Step_swiglu_linear_backward_grad_gate {
     *grad_up = grad_output_value * near::silu(gate_value);
     *grad_gate = (rt::isnan(product) && sigmoid_gate == 0 ? opmath_t(0) : product) * grad_output_value * up;
   }
+  template <typename Points>
+  OPGEN_DEVICE auto map(const Points& points) const {
+    return points(*this, rt::in_or<0>(grad_output), rt::in(gate), rt::in(up), rt::out(grad_up), rt::out(grad_gate));
+  }
   OPGEN_DEVICE void point(int64_t point) const {
     int64_t rest = point;
     const int64_t n = rt::split(&rest, n_size);
     const rt::Place<rank> place = batch.place(rest);
-    opmath_t grad_up_value;
-    opmath_t grad_gate_value;
-    compute(grad_output.load_or_zero(place, n), gate.load(place, n), up.load(place, n), &grad_up_value,
-            &grad_gate_value);
-    grad_up.store(grad_up_value, place, n);
-    grad_gate.store(grad_gate_value, place, n);
-  }
-  template <int V, typename At>
-  OPGEN_DEVICE void flat(const At& first) const {
-    const auto grad_output_pack = rt::load_pack_or_zero<V>(grad_output, first);
-    const auto gate_pack = rt::load_pack<V>(gate, first);
-    const auto up_pack = rt::load_pack<V>(up, first);
-    rt::Values<scalar_t, V> grad_up_pack;
-    rt::Values<scalar_t, V> grad_gate_pack;
-    OPGEN_UNROLL
-    for (int i = 0; i < V; ++i) {
-      opmath_t grad_up_value;
-      opmath_t grad_gate_value;
-      compute(grad_output_pack.get(i), gate_pack.get(i), up_pack.get(i), &grad_up_value, &grad_gate_value);
-      grad_up_pack.set(i, grad_up_value);
-      grad_gate_pack.set(i, grad_gate_value);
-    }
-    rt::store_pack(grad_up, first, grad_up_pack);
-    rt::store_pack(grad_gate, first, grad_gate_pack);
+    rt::map_point(*this, place, n);
   }
 };
 
@@ -109,26 +79,15 @@ struct Step_swiglu_linear_backward_grad_input {
   OPGEN_DEVICE void compute(opmath_t grad_input_up, opmath_t grad_input_gate, opmath_t* grad_input) const {
     *grad_input = grad_input_up + grad_input_gate;
   }
+  template <typename Points>
+  OPGEN_DEVICE auto map(const Points& points) const {
+    return points(*this, rt::in(grad_input_up), rt::in(grad_input_gate), rt::out(grad_input));
+  }
   OPGEN_DEVICE void point(int64_t point) const {
     int64_t rest = point;
     const int64_t k = rt::split(&rest, k_size);
     const rt::Place<rank> place = batch.place(rest);
-    opmath_t grad_input_value;
-    compute(grad_input_up.load(place, k), grad_input_gate.load(place, k), &grad_input_value);
-    grad_input.store(grad_input_value, place, k);
-  }
-  template <int V, typename At>
-  OPGEN_DEVICE void flat(const At& first) const {
-    const auto grad_input_up_pack = rt::load_pack<V>(grad_input_up, first);
-    const auto grad_input_gate_pack = rt::load_pack<V>(grad_input_gate, first);
-    rt::Values<scalar_t, V> grad_input_pack;
-    OPGEN_UNROLL
-    for (int i = 0; i < V; ++i) {
-      opmath_t grad_input_value;
-      compute(grad_input_up_pack.get(i), grad_input_gate_pack.get(i), &grad_input_value);
-      grad_input_pack.set(i, grad_input_value);
-    }
-    rt::store_pack(grad_input, first, grad_input_pack);
+    rt::map_point(*this, place, k);
   }
 };
 

@@ -15,25 +15,15 @@ struct Step_trimmed_mean_forward_values {
   rt::Batch<rank> batch;
 
   OPGEN_DEVICE void compute(opmath_t input, opmath_t* values) const { *values = input; }
+  template <typename Points>
+  OPGEN_DEVICE auto map(const Points& points) const {
+    return points(*this, rt::in(input), rt::out(values));
+  }
   OPGEN_DEVICE void point(int64_t point) const {
     int64_t rest = point;
     const int64_t k = rt::split(&rest, k_size);
     const rt::Place<rank> place = batch.place(rest);
-    opmath_t values_value;
-    compute(input.load(place, k), &values_value);
-    values.store(values_value, place, k);
-  }
-  template <int V, typename At>
-  OPGEN_DEVICE void flat(const At& first) const {
-    const auto input_pack = rt::load_pack<V>(input, first);
-    rt::Values<opmath_t, V> values_pack;
-    OPGEN_UNROLL
-    for (int i = 0; i < V; ++i) {
-      opmath_t values_value;
-      compute(input_pack.get(i), &values_value);
-      values_pack.set(i, values_value);
-    }
-    rt::store_pack(values, first, values_pack);
+    rt::map_point(*this, place, k);
   }
 };
 
@@ -70,37 +60,6 @@ struct Step_trimmed_mean_forward_output {
   }
 };
 
-template <typename scalar_t, int rank>
-struct Step_trimmed_mean_backward_grad_values_base {
-  using opmath_t = rt::math_t<scalar_t>;
-  static constexpr rt::Flat<sizeof(scalar_t)> launch = {{rt::count(rt::elements(), rt::integer(0))}};
-  static constexpr auto fields = rt::fields(rt::tensor(0, 2, 0), rt::integer(0), rt::batch());
-  rt::Tensor<opmath_t, rank> grad_values;
-  rt::Divider<rank> n_size;
-  rt::Batch<rank> batch;
-
-  OPGEN_DEVICE void compute(opmath_t* grad_values) const { *grad_values = 0; }
-  OPGEN_DEVICE void point(int64_t point) const {
-    int64_t rest = point;
-    const int64_t n = rt::split(&rest, n_size);
-    const rt::Place<rank> place = batch.place(rest);
-    opmath_t grad_values_value;
-    compute(&grad_values_value);
-    grad_values.store(grad_values_value, place, n);
-  }
-  template <int V, typename At>
-  OPGEN_DEVICE void flat(const At& first) const {
-    rt::Values<opmath_t, V> grad_values_pack;
-    OPGEN_UNROLL
-    for (int i = 0; i < V; ++i) {
-      opmath_t grad_values_value;
-      compute(&grad_values_value);
-      grad_values_pack.set(i, grad_values_value);
-    }
-    rt::store_pack(grad_values, first, grad_values_pack);
-  }
-};
-
 // accumulates into the places that its positions name, repeats in any order
 template <typename scalar_t, int rank>
 struct Step_trimmed_mean_backward_grad_values {
@@ -126,14 +85,14 @@ struct Step_trimmed_mean_backward_grad_values {
     rt::lanes<V>([&](int at) {
       const int64_t difference = (k + at) - trim;
       opmath_t* const cell = grad_values.at(place, rt::checked(argsort_k_line[at], N));
-      const opmath_t scaled_grad = near::div(grad_output.load_or_zero(place), static_cast<opmath_t>(M));
+      const opmath_t scaled_grad = near::div(grad_output.load_or(0, place), static_cast<opmath_t>(M));
       rt::atomic_sum(cell, difference >= 0 && difference < M ? scaled_grad : opmath_t(0));
     });
   }
 };
 
 extern "C" const OpgenCudaStep trimmed_mean_cuda_steps[] = {
-    rt::kernel<Step_trimmed_mean_forward_values>(),                                                     // 0
-    rt::kernel<Step_trimmed_mean_forward_output>(),                                                     // 1
-    rt::kernel<Step_trimmed_mean_backward_grad_values_base, Step_trimmed_mean_backward_grad_values>(),  // 2
+    rt::kernel<Step_trimmed_mean_forward_values>(),               // 0
+    rt::kernel<Step_trimmed_mean_forward_output>(),               // 1
+    rt::onto_zeros<0, Step_trimmed_mean_backward_grad_values>(),  // 2
 };

@@ -34,7 +34,7 @@ std::tuple<Tensor, Tensor, Tensor, Tensor, Tensor> triplet_margin_loss_forward_0
   call.allocate("other_squares", Element::compute, {opgen::batch});
   call.allocate("output", Element::scalar, {});
   call.run(0, {0, 1, 2, 3, 5, 6, 4}, {call.size(0)}, {eps});
-  call.run(1, {3, 5, 6, 7}, {}, {margin});
+  call.run(1, {3, 5, 6, 7}, {}, {margin, static_cast<double>(call.batch_count())});
   const Tensor output = call.result("output", Element::scalar);
   const Tensor near = recorded ? call.kept("near", Element::compute, 0, {"anchor", "positive"}) : Tensor();
   return {output, Tensor(), near, Tensor(), Tensor()};
@@ -56,7 +56,7 @@ std::tuple<Tensor, Tensor, Tensor, Tensor, Tensor> triplet_margin_loss_forward_1
   call.allocate("other_squares", Element::compute, {opgen::batch});
   call.allocate("output", Element::scalar, {});
   call.run(0, {0, 1, 2, 3, 5, 6, 4}, {call.size(0)}, {eps});
-  call.run(2, {3, 5, 6, 7}, {}, {margin});
+  call.run(1, {3, 5, 6, 7}, {}, {margin, 1});
   const Tensor output = call.result("output", Element::scalar);
   const Tensor near = recorded ? call.kept("near", Element::compute, 0, {"anchor", "positive"}) : Tensor();
   return {output, Tensor(), near, Tensor(), Tensor()};
@@ -74,7 +74,7 @@ std::tuple<Tensor, Tensor, Tensor, Tensor, Tensor> triplet_margin_loss_forward_2
   call.hold();
   call.allocate("near", Element::compute, {opgen::batch}, true, recorded);
   call.allocate("output", Element::scalar, {opgen::batch});
-  call.run(3, {0, 1, 2, 3, 4}, {call.size(0)}, {eps, margin});
+  call.run(2, {0, 1, 2, 3, 4}, {call.size(0)}, {eps, margin});
   const Tensor output = call.result("output", Element::scalar);
   const Tensor near = recorded ? call.kept("near", Element::compute, 0, {"anchor", "positive"}) : Tensor();
   return {output, Tensor(), near, Tensor(), Tensor()};
@@ -97,8 +97,8 @@ std::tuple<Tensor, Tensor, Tensor, Tensor, Tensor> triplet_margin_loss_forward_3
   call.allocate("far_squares", Element::compute, {opgen::batch});
   call.allocate("far", Element::compute, {opgen::batch}, true, recorded);
   call.allocate("output", Element::scalar, {});
-  call.run(4, {0, 2, 1, 3, 4, 5, 7, 6, 8}, {call.size(0)}, {eps});
-  call.run(5, {5, 7, 9}, {}, {margin});
+  call.run(3, {0, 2, 1, 3, 4, 5, 7, 6, 8}, {call.size(0)}, {eps});
+  call.run(4, {5, 7, 9}, {}, {margin, static_cast<double>(call.batch_count())});
   const Tensor output = call.result("output", Element::scalar);
   const Tensor total = recorded ? call.kept("total", Element::compute, 0, {"anchor", "positive"}) : Tensor();
   const Tensor near = recorded ? call.kept("near", Element::compute, 0, {"anchor", "positive"}) : Tensor();
@@ -124,8 +124,8 @@ std::tuple<Tensor, Tensor, Tensor, Tensor, Tensor> triplet_margin_loss_forward_4
   call.allocate("far_squares", Element::compute, {opgen::batch});
   call.allocate("far", Element::compute, {opgen::batch}, true, recorded);
   call.allocate("output", Element::scalar, {});
-  call.run(4, {0, 2, 1, 3, 4, 5, 7, 6, 8}, {call.size(0)}, {eps});
-  call.run(6, {5, 7, 9}, {}, {margin});
+  call.run(3, {0, 2, 1, 3, 4, 5, 7, 6, 8}, {call.size(0)}, {eps});
+  call.run(4, {5, 7, 9}, {}, {margin, 1});
   const Tensor output = call.result("output", Element::scalar);
   const Tensor total = recorded ? call.kept("total", Element::compute, 0, {"anchor", "positive"}) : Tensor();
   const Tensor near = recorded ? call.kept("near", Element::compute, 0, {"anchor", "positive"}) : Tensor();
@@ -149,7 +149,7 @@ std::tuple<Tensor, Tensor, Tensor, Tensor, Tensor> triplet_margin_loss_forward_5
   call.allocate("near", Element::compute, {opgen::batch}, true, recorded);
   call.allocate("far", Element::compute, {opgen::batch}, true, recorded);
   call.allocate("output", Element::scalar, {opgen::batch});
-  call.run(7, {0, 2, 1, 3, 4, 5, 6, 7}, {call.size(0)}, {eps, margin});
+  call.run(5, {0, 2, 1, 3, 4, 5, 6, 7}, {call.size(0)}, {eps, margin});
   const Tensor output = call.result("output", Element::scalar);
   const Tensor total = recorded ? call.kept("total", Element::compute, 0, {"anchor", "positive"}) : Tensor();
   const Tensor near = recorded ? call.kept("near", Element::compute, 0, {"anchor", "positive"}) : Tensor();
@@ -198,7 +198,9 @@ std::tuple<Tensor, Tensor, Tensor> triplet_margin_loss_backward_0(
                 mask[1]);
   call.allocate("grad_negative", Element::scalar, {opgen::batch, opgen::dim(0, "D")}, mask[0] || mask[1] || mask[2],
                 mask[2]);
-  if (mask[0] || mask[1] || mask[2]) call.run(8, {3, 1, 2, 4, 0, 5, 6, 7}, {call.size(0)}, {eps, margin});
+  if (mask[0] || mask[1] || mask[2]) {
+    call.run(6, {3, 1, 2, 4, 0, 5, 6, 7}, {call.size(0)}, {eps, margin, static_cast<double>(call.batch_count())});
+  }
   const Tensor grad_anchor = mask[0] ? call.result("grad_anchor", Element::scalar, 0, "anchor") : Tensor();
   const Tensor grad_positive = mask[1] ? call.result("grad_positive", Element::scalar, 0, "positive") : Tensor();
   const Tensor grad_negative = mask[2] ? call.result("grad_negative", Element::scalar, 0, "negative") : Tensor();
@@ -224,7 +226,7 @@ std::tuple<Tensor, Tensor, Tensor> triplet_margin_loss_backward_1(
                 mask[1]);
   call.allocate("grad_negative", Element::scalar, {opgen::batch, opgen::dim(0, "D")}, mask[0] || mask[1] || mask[2],
                 mask[2]);
-  if (mask[0] || mask[1] || mask[2]) call.run(9, {3, 1, 2, 4, 0, 5, 6, 7}, {call.size(0)}, {eps, margin});
+  if (mask[0] || mask[1] || mask[2]) call.run(6, {3, 1, 2, 4, 0, 5, 6, 7}, {call.size(0)}, {eps, margin, 1});
   const Tensor grad_anchor = mask[0] ? call.result("grad_anchor", Element::scalar, 0, "anchor") : Tensor();
   const Tensor grad_positive = mask[1] ? call.result("grad_positive", Element::scalar, 0, "positive") : Tensor();
   const Tensor grad_negative = mask[2] ? call.result("grad_negative", Element::scalar, 0, "negative") : Tensor();
@@ -250,7 +252,7 @@ std::tuple<Tensor, Tensor, Tensor> triplet_margin_loss_backward_2(
                 mask[1]);
   call.allocate("grad_negative", Element::scalar, {opgen::batch, opgen::dim(0, "D")}, mask[0] || mask[1] || mask[2],
                 mask[2]);
-  if (mask[0] || mask[1] || mask[2]) call.run(10, {3, 1, 2, 4, 0, 5, 6, 7}, {call.size(0)}, {eps, margin});
+  if (mask[0] || mask[1] || mask[2]) call.run(7, {3, 1, 2, 4, 0, 5, 6, 7}, {call.size(0)}, {eps, margin});
   const Tensor grad_anchor = mask[0] ? call.result("grad_anchor", Element::scalar, 0, "anchor") : Tensor();
   const Tensor grad_positive = mask[1] ? call.result("grad_positive", Element::scalar, 0, "positive") : Tensor();
   const Tensor grad_negative = mask[2] ? call.result("grad_negative", Element::scalar, 0, "negative") : Tensor();
@@ -281,8 +283,10 @@ std::tuple<Tensor, Tensor, Tensor> triplet_margin_loss_backward_3(
                 mask[1]);
   call.allocate("grad_negative", Element::scalar, {opgen::batch, opgen::dim(0, "D")}, mask[0] || mask[1] || mask[2],
                 mask[2]);
-  if (mask[0] || mask[1] || mask[2]) call.run(11, {5, 7, 0, 8, 9}, {}, {margin});
-  if (mask[0] || mask[1] || mask[2]) call.run(12, {7, 8, 6, 5, 9, 4, 10, 11, 12}, {call.size(0)});
+  if (mask[0] || mask[1] || mask[2]) {
+    call.run(8, {5, 7, 0, 8, 9}, {}, {margin, static_cast<double>(call.batch_count())});
+  }
+  if (mask[0] || mask[1] || mask[2]) call.run(9, {7, 8, 6, 5, 9, 4, 10, 11, 12}, {call.size(0)});
   const Tensor grad_anchor = mask[0] ? call.result("grad_anchor", Element::scalar, 0, "anchor") : Tensor();
   const Tensor grad_positive = mask[1] ? call.result("grad_positive", Element::scalar, 0, "positive") : Tensor();
   const Tensor grad_negative = mask[2] ? call.result("grad_negative", Element::scalar, 0, "negative") : Tensor();
@@ -313,8 +317,8 @@ std::tuple<Tensor, Tensor, Tensor> triplet_margin_loss_backward_4(
                 mask[1]);
   call.allocate("grad_negative", Element::scalar, {opgen::batch, opgen::dim(0, "D")}, mask[0] || mask[1] || mask[2],
                 mask[2]);
-  if (mask[0] || mask[1] || mask[2]) call.run(13, {5, 7, 0, 8, 9}, {}, {margin});
-  if (mask[0] || mask[1] || mask[2]) call.run(12, {7, 8, 6, 5, 9, 4, 10, 11, 12}, {call.size(0)});
+  if (mask[0] || mask[1] || mask[2]) call.run(8, {5, 7, 0, 8, 9}, {}, {margin, 1});
+  if (mask[0] || mask[1] || mask[2]) call.run(9, {7, 8, 6, 5, 9, 4, 10, 11, 12}, {call.size(0)});
   const Tensor grad_anchor = mask[0] ? call.result("grad_anchor", Element::scalar, 0, "anchor") : Tensor();
   const Tensor grad_positive = mask[1] ? call.result("grad_positive", Element::scalar, 0, "positive") : Tensor();
   const Tensor grad_negative = mask[2] ? call.result("grad_negative", Element::scalar, 0, "negative") : Tensor();
@@ -345,8 +349,8 @@ std::tuple<Tensor, Tensor, Tensor> triplet_margin_loss_backward_5(
                 mask[1]);
   call.allocate("grad_negative", Element::scalar, {opgen::batch, opgen::dim(0, "D")}, mask[0] || mask[1] || mask[2],
                 mask[2]);
-  if (mask[0] || mask[1] || mask[2]) call.run(14, {5, 7, 0, 8, 9}, {}, {margin});
-  if (mask[0] || mask[1] || mask[2]) call.run(12, {7, 8, 6, 5, 9, 4, 10, 11, 12}, {call.size(0)});
+  if (mask[0] || mask[1] || mask[2]) call.run(10, {5, 7, 0, 8, 9}, {}, {margin});
+  if (mask[0] || mask[1] || mask[2]) call.run(9, {7, 8, 6, 5, 9, 4, 10, 11, 12}, {call.size(0)});
   const Tensor grad_anchor = mask[0] ? call.result("grad_anchor", Element::scalar, 0, "anchor") : Tensor();
   const Tensor grad_positive = mask[1] ? call.result("grad_positive", Element::scalar, 0, "positive") : Tensor();
   const Tensor grad_negative = mask[2] ? call.result("grad_negative", Element::scalar, 0, "negative") : Tensor();

@@ -62,24 +62,18 @@ struct Step_triplet_margin_loss_forward_0_output {
   using near = rt::Near<scalar_t>;
   static constexpr rt::Whole<sizeof(scalar_t)> launch = {{rt::count(), rt::count(rt::elements())}};
   static constexpr auto fields = rt::fields(rt::tensor(0, 1, 0), rt::tensor(1, 1, 0), rt::tensor(2, 1, 0),
-                                            rt::tensor(3, 0, -1), rt::real(0), rt::batch());
+                                            rt::tensor(3, 0, -1), rt::real(0), rt::real(1), rt::batch());
   rt::Tensor<const opmath_t, rank> near_squares, far_squares, other_squares;
   rt::Tensor<scalar_t, rank> output;
-  opmath_t margin;
+  opmath_t margin, divisor;
   rt::Batch<rank> batch;
 
-  struct Folds {
-    rt::Sum<opmath_t> output_sum_fold;
-    OPGEN_DEVICE void merge(const Folds& other) { output_sum_fold.merge(other.output_sum_fold); }
-    OPGEN_DEVICE void settle() { output_sum_fold.settle(); }
-    OPGEN_DEVICE void finish() { output_sum_fold.finish(); }
-  };
+  using Folds = rt::Sum<opmath_t>;
   OPGEN_DEVICE void fold(int64_t /* point */, int64_t inner, Folds* folds) const {
     const rt::Place<rank> place = batch.place(inner);
     const opmath_t sqrt_other_squares = near::sqrt(other_squares.load(place));
     const opmath_t negative = -rt::min(near::sqrt(far_squares.load(place)), sqrt_other_squares);
-    const opmath_t total = margin + near::sqrt(near_squares.load(place)) + negative;
-    folds->output_sum_fold.add(rt::max(opmath_t(0), total));
+    folds[0].add(rt::max(opmath_t(0), margin + near::sqrt(near_squares.load(place)) + negative));
   }
   template <int V>
   OPGEN_DEVICE void flat(int64_t first, Folds* folds) const {
@@ -89,62 +83,14 @@ struct Step_triplet_margin_loss_forward_0_output {
     OPGEN_UNROLL
     for (int i = 0; i < V; ++i) {
       const opmath_t sqrt_other_squares_2 = near::sqrt(other_squares_pack.get(i));
-      const opmath_t sqrt_near_squares = near::sqrt(near_squares_pack.get(i));
-      const opmath_t sqrt_far_squares = near::sqrt(far_squares_pack.get(i));
-      const opmath_t negative_2 = -rt::min(sqrt_far_squares, sqrt_other_squares_2);
-      folds->output_sum_fold.add(rt::max(opmath_t(0), margin + sqrt_near_squares + negative_2));
+      const opmath_t negative_2 = -rt::min(near::sqrt(far_squares_pack.get(i)), sqrt_other_squares_2);
+      const opmath_t total = margin + near::sqrt(near_squares_pack.get(i)) + negative_2;
+      folds[0].add(rt::max(opmath_t(0), total));
     }
   }
   OPGEN_DEVICE void finish(int64_t /* point */, const Folds& folds) const {
-    const opmath_t output_sum = folds.output_sum_fold.value;
-    output.store(near::div(output_sum, static_cast<opmath_t>(batch.count)));
-  }
-};
-
-// reduces everything to one value, in chunks of fixed size and order
-template <typename scalar_t, int rank>
-struct Step_triplet_margin_loss_forward_1_output {
-  using opmath_t = rt::math_t<scalar_t>;
-  using near = rt::Near<scalar_t>;
-  static constexpr rt::Whole<sizeof(scalar_t)> launch = {{rt::count(), rt::count(rt::elements())}};
-  static constexpr auto fields = rt::fields(rt::tensor(0, 1, 0), rt::tensor(1, 1, 0), rt::tensor(2, 1, 0),
-                                            rt::tensor(3, 0, -1), rt::real(0), rt::batch());
-  rt::Tensor<const opmath_t, rank> near_squares, far_squares, other_squares;
-  rt::Tensor<scalar_t, rank> output;
-  opmath_t margin;
-  rt::Batch<rank> batch;
-
-  struct Folds {
-    rt::Sum<opmath_t> output_value_fold;
-    OPGEN_DEVICE void merge(const Folds& other) { output_value_fold.merge(other.output_value_fold); }
-    OPGEN_DEVICE void settle() { output_value_fold.settle(); }
-    OPGEN_DEVICE void finish() { output_value_fold.finish(); }
-  };
-  OPGEN_DEVICE void fold(int64_t /* point */, int64_t inner, Folds* folds) const {
-    const rt::Place<rank> place = batch.place(inner);
-    const opmath_t sqrt_other_squares = near::sqrt(other_squares.load(place));
-    const opmath_t sqrt_near_squares = near::sqrt(near_squares.load(place));
-    const opmath_t sqrt_far_squares = near::sqrt(far_squares.load(place));
-    const opmath_t negative = -rt::min(sqrt_far_squares, sqrt_other_squares);
-    folds->output_value_fold.add(rt::max(opmath_t(0), margin + sqrt_near_squares + negative));
-  }
-  template <int V>
-  OPGEN_DEVICE void flat(int64_t first, Folds* folds) const {
-    const auto near_squares_pack = rt::load_pack<V>(near_squares, first);
-    const auto far_squares_pack = rt::load_pack<V>(far_squares, first);
-    const auto other_squares_pack = rt::load_pack<V>(other_squares, first);
-    OPGEN_UNROLL
-    for (int i = 0; i < V; ++i) {
-      const opmath_t sqrt_other_squares_2 = near::sqrt(other_squares_pack.get(i));
-      const opmath_t sqrt_near_squares_2 = near::sqrt(near_squares_pack.get(i));
-      const opmath_t sqrt_far_squares_2 = near::sqrt(far_squares_pack.get(i));
-      const opmath_t negative_2 = -rt::min(sqrt_far_squares_2, sqrt_other_squares_2);
-      folds->output_value_fold.add(rt::max(opmath_t(0), margin + sqrt_near_squares_2 + negative_2));
-    }
-  }
-  OPGEN_DEVICE void finish(int64_t /* point */, const Folds& folds) const {
-    const opmath_t output_value = folds.output_value_fold.value;
-    output.store(output_value);
+    const opmath_t output_sum = folds.value;
+    output.store(near::div(output_sum, divisor));
   }
 };
 
@@ -259,23 +205,18 @@ struct Step_triplet_margin_loss_forward_3_output {
   using near = rt::Near<scalar_t>;
   static constexpr rt::Whole<sizeof(scalar_t)> launch = {{rt::count(), rt::count(rt::elements())}};
   static constexpr auto fields =
-      rt::fields(rt::tensor(0, 1, 0), rt::tensor(1, 1, 0), rt::tensor(2, 0, -1), rt::real(0), rt::batch());
+      rt::fields(rt::tensor(0, 1, 0), rt::tensor(1, 1, 0), rt::tensor(2, 0, -1), rt::real(0), rt::real(1), rt::batch());
   rt::Tensor<const opmath_t, rank> near_squares, far_squares;
   rt::Tensor<scalar_t, rank> output;
-  opmath_t margin;
+  opmath_t margin, divisor;
   rt::Batch<rank> batch;
 
-  struct Folds {
-    rt::Sum<opmath_t> output_sum_fold;
-    OPGEN_DEVICE void merge(const Folds& other) { output_sum_fold.merge(other.output_sum_fold); }
-    OPGEN_DEVICE void settle() { output_sum_fold.settle(); }
-    OPGEN_DEVICE void finish() { output_sum_fold.finish(); }
-  };
+  using Folds = rt::Sum<opmath_t>;
   OPGEN_DEVICE void fold(int64_t /* point */, int64_t inner, Folds* folds) const {
     const rt::Place<rank> place = batch.place(inner);
     const opmath_t sqrt_near_squares = near::sqrt(near_squares.load(place));
     const opmath_t total = margin + sqrt_near_squares - near::sqrt(far_squares.load(place));
-    folds->output_sum_fold.add(rt::max(opmath_t(0), total));
+    folds[0].add(rt::max(opmath_t(0), total));
   }
   template <int V>
   OPGEN_DEVICE void flat(int64_t first, Folds* folds) const {
@@ -284,55 +225,13 @@ struct Step_triplet_margin_loss_forward_3_output {
     OPGEN_UNROLL
     for (int i = 0; i < V; ++i) {
       const opmath_t sqrt_near_squares_2 = near::sqrt(near_squares_pack.get(i));
-      const opmath_t negative = -near::sqrt(far_squares_pack.get(i));
-      folds->output_sum_fold.add(rt::max(opmath_t(0), margin + sqrt_near_squares_2 + negative));
+      const opmath_t total_2 = margin + sqrt_near_squares_2 - near::sqrt(far_squares_pack.get(i));
+      folds[0].add(rt::max(opmath_t(0), total_2));
     }
   }
   OPGEN_DEVICE void finish(int64_t /* point */, const Folds& folds) const {
-    const opmath_t output_sum = folds.output_sum_fold.value;
-    output.store(near::div(output_sum, static_cast<opmath_t>(batch.count)));
-  }
-};
-
-// reduces everything to one value, in chunks of fixed size and order
-template <typename scalar_t, int rank>
-struct Step_triplet_margin_loss_forward_4_output {
-  using opmath_t = rt::math_t<scalar_t>;
-  using near = rt::Near<scalar_t>;
-  static constexpr rt::Whole<sizeof(scalar_t)> launch = {{rt::count(), rt::count(rt::elements())}};
-  static constexpr auto fields =
-      rt::fields(rt::tensor(0, 1, 0), rt::tensor(1, 1, 0), rt::tensor(2, 0, -1), rt::real(0), rt::batch());
-  rt::Tensor<const opmath_t, rank> near_squares, far_squares;
-  rt::Tensor<scalar_t, rank> output;
-  opmath_t margin;
-  rt::Batch<rank> batch;
-
-  struct Folds {
-    rt::Sum<opmath_t> output_value_fold;
-    OPGEN_DEVICE void merge(const Folds& other) { output_value_fold.merge(other.output_value_fold); }
-    OPGEN_DEVICE void settle() { output_value_fold.settle(); }
-    OPGEN_DEVICE void finish() { output_value_fold.finish(); }
-  };
-  OPGEN_DEVICE void fold(int64_t /* point */, int64_t inner, Folds* folds) const {
-    const rt::Place<rank> place = batch.place(inner);
-    const opmath_t sqrt_near_squares = near::sqrt(near_squares.load(place));
-    const opmath_t negative = -near::sqrt(far_squares.load(place));
-    folds->output_value_fold.add(rt::max(opmath_t(0), margin + sqrt_near_squares + negative));
-  }
-  template <int V>
-  OPGEN_DEVICE void flat(int64_t first, Folds* folds) const {
-    const auto near_squares_pack = rt::load_pack<V>(near_squares, first);
-    const auto far_squares_pack = rt::load_pack<V>(far_squares, first);
-    OPGEN_UNROLL
-    for (int i = 0; i < V; ++i) {
-      const opmath_t sqrt_near_squares_2 = near::sqrt(near_squares_pack.get(i));
-      const opmath_t negative_2 = -near::sqrt(far_squares_pack.get(i));
-      folds->output_value_fold.add(rt::max(opmath_t(0), margin + sqrt_near_squares_2 + negative_2));
-    }
-  }
-  OPGEN_DEVICE void finish(int64_t /* point */, const Folds& folds) const {
-    const opmath_t output_value = folds.output_value_fold.value;
-    output.store(output_value);
+    const opmath_t output_sum = folds.value;
+    output.store(near::div(output_sum, divisor));
   }
 };
 
@@ -398,12 +297,12 @@ struct Step_triplet_margin_loss_backward_0_grad_negative {
   static constexpr auto fields =
       rt::fields(rt::tensor(0, 2, 0, 1), rt::tensor(1, 2, 0, 1), rt::tensor(2, 2, 0, 1), rt::tensor(4, 0, -1),
                  rt::tensor(5, 2, 0, 1), rt::tensor(6, 2, 0, 1), rt::tensor(7, 2, 0, 1), rt::tensor(3, 1, 0),
-                 rt::integer(0), rt::real(0), rt::real(1), rt::batch());
+                 rt::integer(0), rt::real(0), rt::real(1), rt::real(2), rt::batch());
   rt::Tensor<const scalar_t, rank> negative, anchor, positive, grad_output;
   rt::Tensor<scalar_t, rank> grad_anchor, grad_positive, grad_negative;
   rt::Tensor<const opmath_t, rank> near_2;
   rt::Divider<rank> d_size;
-  opmath_t eps, margin;
+  opmath_t eps, margin, divisor;
   rt::Batch<rank> batch;
 
   template <typename Team>
@@ -434,88 +333,12 @@ struct Step_triplet_margin_loss_backward_0_grad_negative {
     const opmath_t other_2 = near::sqrt(other_squares);
     const opmath_t total_3 = margin + near_value - rt::min(far, other_2);
     const bool mask = 0 == total_3;
-    const opmath_t grad_output_body = near::div(grad_output.load_or_zero(), static_cast<opmath_t>(batch.count));
+    const opmath_t grad_output_body = near::div(grad_output.load_or(0), divisor);
     const bool mask_2 = 0 > total_3;
     const opmath_t chosen = mask_2 ? opmath_t(0) : -grad_output_body;
     const opmath_t grad_rest = mask ? opmath_t(-0.5) * grad_output_body : chosen;
     const opmath_t chosen_2 = mask_2 ? opmath_t(0) : grad_output_body;
     const opmath_t grad_near = mask ? opmath_t(0.5) * grad_output_body : chosen_2;
-    const bool mask_3 = far == 0;
-    const bool mask_4 = far == other_2;
-    const opmath_t scaled_grad = opmath_t(0.5) * grad_rest;
-    const bool mask_5 = far < other_2;
-    const opmath_t grad_far = mask_4 ? scaled_grad : mask_5 ? grad_rest : opmath_t(0);
-    const bool mask_6 = near_value == 0;
-    const bool mask_7 = other_2 == 0;
-    const opmath_t grad_other = mask_4 ? scaled_grad : mask_5 ? opmath_t(0) : grad_rest;
-    rt::each<Team>(d_size.size, [&](auto at) {
-      const opmath_t anchor_value = anchor_row[at];
-      const opmath_t negative_3 = -negative_row[at];
-      const opmath_t ratio = near::div(grad_far * (anchor_value + negative_3 + eps), far);
-      const opmath_t grad_far_body = mask_3 ? opmath_t(0) : ratio;
-      const opmath_t positive_value = positive_row[at];
-      const opmath_t ratio_2 = near::div(grad_near * (anchor_value - positive_value + eps), near_value);
-      const opmath_t grad_near_body = mask_6 ? opmath_t(0) : ratio_2;
-      const opmath_t ratio_3 = near::div(grad_other * (positive_value + negative_3 + eps), other_2);
-      const opmath_t grad_other_body = mask_7 ? opmath_t(0) : ratio_3;
-      grad_anchor_row.set(at, grad_far_body + grad_near_body);
-      grad_positive_row.set(at, grad_other_body - grad_near_body);
-      grad_negative_row.set(at, -(grad_other_body + grad_far_body));
-    });
-  }
-};
-
-// reduces along memory: a row is read and kept in cache by all passes
-template <typename scalar_t, int rank>
-struct Step_triplet_margin_loss_backward_1_grad_negative {
-  using opmath_t = rt::math_t<scalar_t>;
-  using near = rt::Near<scalar_t>;
-  static constexpr rt::Rows<1> launch = {rt::count(rt::elements()), {rt::count(rt::integer(0))}};
-  static constexpr auto fields =
-      rt::fields(rt::tensor(0, 2, 0, 1), rt::tensor(1, 2, 0, 1), rt::tensor(2, 2, 0, 1), rt::tensor(4, 0, -1),
-                 rt::tensor(5, 2, 0, 1), rt::tensor(6, 2, 0, 1), rt::tensor(7, 2, 0, 1), rt::tensor(3, 1, 0),
-                 rt::integer(0), rt::real(0), rt::real(1), rt::batch());
-  rt::Tensor<const scalar_t, rank> negative, anchor, positive, grad_output;
-  rt::Tensor<scalar_t, rank> grad_anchor, grad_positive, grad_negative;
-  rt::Tensor<const opmath_t, rank> near_2;
-  rt::Divider<rank> d_size;
-  opmath_t eps, margin;
-  rt::Batch<rank> batch;
-
-  template <typename Team>
-  OPGEN_DEVICE void row(int64_t point) const {
-    const rt::Place<rank> place = batch.place(point);
-    const auto negative_row = rt::read_row<Team, 1>(d_size.size, negative, place, 0);
-    const auto anchor_row = rt::read_row<Team, 1>(d_size.size, anchor, place, 0);
-    const auto positive_row = rt::read_row<Team, 1>(d_size.size, positive, place, 0);
-    auto grad_anchor_row = rt::write_row<Team, 1>(grad_anchor, place, 0);
-    auto grad_positive_row = rt::write_row<Team, 1>(grad_positive, place, 0);
-    auto grad_negative_row = rt::write_row<Team, 1>(grad_negative, place, 0);
-    rt::Sum<opmath_t> far_squares_fold;
-    rt::Sum<opmath_t> other_squares_fold;
-    rt::each<Team>(d_size.size, rt::settled(&far_squares_fold, &other_squares_fold), [&](auto at) {
-      const opmath_t negative_2 = -negative_row[at];
-      const opmath_t total = anchor_row[at] + negative_2 + eps;
-      const opmath_t total_2 = positive_row[at] + negative_2 + eps;
-      far_squares_fold.add(total * total);
-      other_squares_fold.add(total_2 * total_2);
-    });
-    far_squares_fold.finish();
-    other_squares_fold.finish();
-    rt::join<Team>(&far_squares_fold, &other_squares_fold);
-    const opmath_t far_squares = far_squares_fold.value;
-    const opmath_t other_squares = other_squares_fold.value;
-    const opmath_t near_value = near_2.load(place);
-    const opmath_t far = near::sqrt(far_squares);
-    const opmath_t other_2 = near::sqrt(other_squares);
-    const opmath_t total_3 = margin + near_value - rt::min(far, other_2);
-    const bool mask = 0 == total_3;
-    const opmath_t grad_output_value = grad_output.load_or_zero();
-    const bool mask_2 = 0 > total_3;
-    const opmath_t chosen = mask_2 ? opmath_t(0) : -grad_output_value;
-    const opmath_t grad_rest = mask ? opmath_t(-0.5) * grad_output_value : chosen;
-    const opmath_t chosen_2 = mask_2 ? opmath_t(0) : grad_output_value;
-    const opmath_t grad_near = mask ? opmath_t(0.5) * grad_output_value : chosen_2;
     const bool mask_3 = far == 0;
     const bool mask_4 = far == other_2;
     const opmath_t scaled_grad = opmath_t(0.5) * grad_rest;
@@ -586,7 +409,7 @@ struct Step_triplet_margin_loss_backward_2_grad_negative {
     const opmath_t other_2 = near::sqrt(other_squares);
     const opmath_t total_3 = margin + near_value - rt::min(far, other_2);
     const bool mask = 0 == total_3;
-    const opmath_t grad_output_value = grad_output.load_or_zero(place);
+    const opmath_t grad_output_value = grad_output.load_or(0, place);
     const bool mask_2 = 0 > total_3;
     const opmath_t chosen = mask_2 ? opmath_t(0) : -grad_output_value;
     const opmath_t grad_rest = mask ? opmath_t(-0.5) * grad_output_value : chosen;
@@ -623,46 +446,26 @@ struct Step_triplet_margin_loss_backward_3_grad_near {
   using opmath_t = rt::math_t<scalar_t>;
   using near = rt::Near<scalar_t>;
   static constexpr rt::Flat<sizeof(scalar_t)> launch = {{rt::count(rt::elements())}};
-  static constexpr auto fields = rt::fields(rt::tensor(0, 1, 0), rt::tensor(1, 1, 0), rt::tensor(3, 1, 0),
-                                            rt::tensor(4, 1, 0), rt::tensor(2, 0, -1), rt::real(0), rt::batch());
+  static constexpr auto fields =
+      rt::fields(rt::tensor(0, 1, 0), rt::tensor(1, 1, 0), rt::tensor(3, 1, 0), rt::tensor(4, 1, 0),
+                 rt::tensor(2, 0, -1), rt::real(0), rt::real(1), rt::batch());
   rt::Tensor<const opmath_t, rank> near_2, far;
   rt::Tensor<opmath_t, rank> grad_rest, grad_near;
   rt::Tensor<const scalar_t, rank> grad_output;
-  opmath_t margin;
+  opmath_t margin, divisor;
   rt::Batch<rank> batch;
 
   OPGEN_DEVICE void compute(opmath_t near_2, opmath_t far, opmath_t* grad_rest, opmath_t* grad_near) const {
     const opmath_t total_3 = margin + near_2 - far;
     const bool mask = 0 == total_3;
-    const opmath_t grad_output_body = near::div(grad_output.load_or_zero(), static_cast<opmath_t>(batch.count));
+    const opmath_t grad_output_body = near::div(grad_output.load_or(0), divisor);
     const bool mask_2 = 0 > total_3;
     *grad_rest = mask ? opmath_t(-0.5) * grad_output_body : mask_2 ? opmath_t(0) : -grad_output_body;
     *grad_near = mask ? opmath_t(0.5) * grad_output_body : mask_2 ? opmath_t(0) : grad_output_body;
   }
-  OPGEN_DEVICE void point(int64_t point) const {
-    const rt::Place<rank> place = batch.place(point);
-    opmath_t grad_rest_value;
-    opmath_t grad_near_value;
-    compute(near_2.load(place), far.load(place), &grad_rest_value, &grad_near_value);
-    grad_rest.store(grad_rest_value, place);
-    grad_near.store(grad_near_value, place);
-  }
-  template <int V, typename At>
-  OPGEN_DEVICE void flat(const At& first) const {
-    const auto near_2_pack = rt::load_pack<V>(near_2, first);
-    const auto far_pack = rt::load_pack<V>(far, first);
-    rt::Values<opmath_t, V> grad_rest_pack;
-    rt::Values<opmath_t, V> grad_near_pack;
-    OPGEN_UNROLL
-    for (int i = 0; i < V; ++i) {
-      opmath_t grad_rest_value;
-      opmath_t grad_near_value;
-      compute(near_2_pack.get(i), far_pack.get(i), &grad_rest_value, &grad_near_value);
-      grad_rest_pack.set(i, grad_rest_value);
-      grad_near_pack.set(i, grad_near_value);
-    }
-    rt::store_pack(grad_rest, first, grad_rest_pack);
-    rt::store_pack(grad_near, first, grad_near_pack);
+  template <typename Points>
+  OPGEN_DEVICE auto map(const Points& points) const {
+    return points(*this, rt::in(near_2), rt::in(far), rt::out(grad_rest), rt::out(grad_near));
   }
 };
 
@@ -707,54 +510,6 @@ struct Step_triplet_margin_loss_backward_3_grad_negative {
 
 // one value per point, nothing shared between points
 template <typename scalar_t, int rank>
-struct Step_triplet_margin_loss_backward_4_grad_near {
-  using opmath_t = rt::math_t<scalar_t>;
-  static constexpr rt::Flat<sizeof(scalar_t)> launch = {{rt::count(rt::elements())}};
-  static constexpr auto fields = rt::fields(rt::tensor(0, 1, 0), rt::tensor(1, 1, 0), rt::tensor(3, 1, 0),
-                                            rt::tensor(4, 1, 0), rt::tensor(2, 0, -1), rt::real(0), rt::batch());
-  rt::Tensor<const opmath_t, rank> near_2, far;
-  rt::Tensor<opmath_t, rank> grad_rest, grad_near;
-  rt::Tensor<const scalar_t, rank> grad_output;
-  opmath_t margin;
-  rt::Batch<rank> batch;
-
-  OPGEN_DEVICE void compute(opmath_t near_2, opmath_t far, opmath_t* grad_rest, opmath_t* grad_near) const {
-    const opmath_t total_3 = margin + near_2 - far;
-    const bool mask = 0 == total_3;
-    const opmath_t grad_output_value = grad_output.load_or_zero();
-    const bool mask_2 = 0 > total_3;
-    *grad_rest = mask ? opmath_t(-0.5) * grad_output_value : mask_2 ? opmath_t(0) : -grad_output_value;
-    *grad_near = mask ? opmath_t(0.5) * grad_output_value : mask_2 ? opmath_t(0) : grad_output_value;
-  }
-  OPGEN_DEVICE void point(int64_t point) const {
-    const rt::Place<rank> place = batch.place(point);
-    opmath_t grad_rest_value;
-    opmath_t grad_near_value;
-    compute(near_2.load(place), far.load(place), &grad_rest_value, &grad_near_value);
-    grad_rest.store(grad_rest_value, place);
-    grad_near.store(grad_near_value, place);
-  }
-  template <int V, typename At>
-  OPGEN_DEVICE void flat(const At& first) const {
-    const auto near_2_pack = rt::load_pack<V>(near_2, first);
-    const auto far_pack = rt::load_pack<V>(far, first);
-    rt::Values<opmath_t, V> grad_rest_pack;
-    rt::Values<opmath_t, V> grad_near_pack;
-    OPGEN_UNROLL
-    for (int i = 0; i < V; ++i) {
-      opmath_t grad_rest_value;
-      opmath_t grad_near_value;
-      compute(near_2_pack.get(i), far_pack.get(i), &grad_rest_value, &grad_near_value);
-      grad_rest_pack.set(i, grad_rest_value);
-      grad_near_pack.set(i, grad_near_value);
-    }
-    rt::store_pack(grad_rest, first, grad_rest_pack);
-    rt::store_pack(grad_near, first, grad_near_pack);
-  }
-};
-
-// one value per point, nothing shared between points
-template <typename scalar_t, int rank>
 struct Step_triplet_margin_loss_backward_5_grad_near {
   using opmath_t = rt::math_t<scalar_t>;
   static constexpr rt::Flat<sizeof(scalar_t)> launch = {{rt::count(rt::elements())}};
@@ -775,48 +530,23 @@ struct Step_triplet_margin_loss_backward_5_grad_near {
     *grad_rest = mask ? opmath_t(-0.5) * grad_output_value : mask_2 ? opmath_t(0) : -grad_output_value;
     *grad_near = mask ? opmath_t(0.5) * grad_output_value : mask_2 ? opmath_t(0) : grad_output_value;
   }
-  OPGEN_DEVICE void point(int64_t point) const {
-    const rt::Place<rank> place = batch.place(point);
-    opmath_t grad_rest_value;
-    opmath_t grad_near_value;
-    compute(near_2.load(place), far.load(place), grad_output.load_or_zero(place), &grad_rest_value, &grad_near_value);
-    grad_rest.store(grad_rest_value, place);
-    grad_near.store(grad_near_value, place);
-  }
-  template <int V, typename At>
-  OPGEN_DEVICE void flat(const At& first) const {
-    const auto near_2_pack = rt::load_pack<V>(near_2, first);
-    const auto far_pack = rt::load_pack<V>(far, first);
-    const auto grad_output_pack = rt::load_pack_or_zero<V>(grad_output, first);
-    rt::Values<opmath_t, V> grad_rest_pack;
-    rt::Values<opmath_t, V> grad_near_pack;
-    OPGEN_UNROLL
-    for (int i = 0; i < V; ++i) {
-      opmath_t grad_rest_value;
-      opmath_t grad_near_value;
-      compute(near_2_pack.get(i), far_pack.get(i), grad_output_pack.get(i), &grad_rest_value, &grad_near_value);
-      grad_rest_pack.set(i, grad_rest_value);
-      grad_near_pack.set(i, grad_near_value);
-    }
-    rt::store_pack(grad_rest, first, grad_rest_pack);
-    rt::store_pack(grad_near, first, grad_near_pack);
+  template <typename Points>
+  OPGEN_DEVICE auto map(const Points& points) const {
+    return points(*this, rt::in(near_2), rt::in(far), rt::in_or<0>(grad_output), rt::out(grad_rest),
+                  rt::out(grad_near));
   }
 };
 
 extern "C" const OpgenCudaStep triplet_margin_loss_cuda_steps[] = {
     rt::kernel<Step_triplet_margin_loss_forward_0_other_squares>(),   // 0
     rt::kernel<Step_triplet_margin_loss_forward_0_output>(),          // 1
-    rt::kernel<Step_triplet_margin_loss_forward_1_output>(),          // 2
-    rt::kernel<Step_triplet_margin_loss_forward_2_output>(),          // 3
-    rt::kernel<Step_triplet_margin_loss_forward_3_far>(),             // 4
-    rt::kernel<Step_triplet_margin_loss_forward_3_output>(),          // 5
-    rt::kernel<Step_triplet_margin_loss_forward_4_output>(),          // 6
-    rt::kernel<Step_triplet_margin_loss_forward_5_output>(),          // 7
-    rt::kernel<Step_triplet_margin_loss_backward_0_grad_negative>(),  // 8
-    rt::kernel<Step_triplet_margin_loss_backward_1_grad_negative>(),  // 9
-    rt::kernel<Step_triplet_margin_loss_backward_2_grad_negative>(),  // 10
-    rt::kernel<Step_triplet_margin_loss_backward_3_grad_near>(),      // 11
-    rt::kernel<Step_triplet_margin_loss_backward_3_grad_negative>(),  // 12
-    rt::kernel<Step_triplet_margin_loss_backward_4_grad_near>(),      // 13
-    rt::kernel<Step_triplet_margin_loss_backward_5_grad_near>(),      // 14
+    rt::kernel<Step_triplet_margin_loss_forward_2_output>(),          // 2
+    rt::kernel<Step_triplet_margin_loss_forward_3_far>(),             // 3
+    rt::kernel<Step_triplet_margin_loss_forward_3_output>(),          // 4
+    rt::kernel<Step_triplet_margin_loss_forward_5_output>(),          // 5
+    rt::kernel<Step_triplet_margin_loss_backward_0_grad_negative>(),  // 6
+    rt::kernel<Step_triplet_margin_loss_backward_2_grad_negative>(),  // 7
+    rt::kernel<Step_triplet_margin_loss_backward_3_grad_near>(),      // 8
+    rt::kernel<Step_triplet_margin_loss_backward_3_grad_negative>(),  // 9
+    rt::kernel<Step_triplet_margin_loss_backward_5_grad_near>(),      // 10
 };

@@ -61,7 +61,7 @@ int forward_0_other_squares(const OpgenCall& call, OpgenHost& host) {
 template <typename opmath_t>
 int forward_0_output(const OpgenCall& call, OpgenHost& host) {
   const auto margin = static_cast<opmath_t>(call.reals[0]);
-  const int64_t elements = rt::batch_count(call);
+  const auto divisor = static_cast<opmath_t>(call.reals[1]);
   const rt::Tensor<opmath_t> near_squares(call, 0, 1, 0);
   const rt::Tensor<opmath_t> far_squares(call, 1, 1, 0);
   const rt::Tensor<opmath_t> other_squares(call, 2, 1, 0);
@@ -87,40 +87,7 @@ int forward_0_output(const OpgenCall& call, OpgenHost& host) {
     });
   });
   const opmath_t output_sum = total.output_sum_fold.value();
-  rt::store(output, rt::origin.at[3], output_sum / elements);
-  return rt::status(host);
-}
-
-// Reduces everything to one value, in chunks of fixed size and order.
-template <typename opmath_t>
-int forward_1_output(const OpgenCall& call, OpgenHost& host) {
-  const auto margin = static_cast<opmath_t>(call.reals[0]);
-  const rt::Tensor<opmath_t> near_squares(call, 0, 1, 0);
-  const rt::Tensor<opmath_t> far_squares(call, 1, 1, 0);
-  const rt::Tensor<opmath_t> other_squares(call, 2, 1, 0);
-  const rt::Tensor<opmath_t> output(call, 3, 0);
-  rt::Loops<4> over_batch;
-  over_batch.batch(call, &near_squares, &far_squares, &other_squares, nullptr);
-  struct Part {
-    rt::Fold<rt::Sum, opmath_t> output_value_fold;
-    void merge(const Part& other) { output_value_fold.merge(other.output_value_fold); }
-  };
-  Part total;
-  rt::chunked(host, over_batch.count, total, [=, &host](int64_t begin, int64_t end, Part& part) {
-    auto& output_value_fold = part.output_value_fold;
-    over_batch.runs<rt::block>(begin, end, nullptr, [&](const auto& run) {
-      const rt::Source<opmath_t> near_squares_at(near_squares, run.at[0], run.step[0], run.size);
-      const rt::Source<opmath_t> far_squares_at(far_squares, run.at[1], run.step[1], run.size);
-      const rt::Source<opmath_t> other_squares_at(other_squares, run.at[2], run.step[2], run.size);
-      rt::lanes<rt::lane_count>(run.size, [&, margin](int64_t i, int lane) {
-        const opmath_t negative = -rt::min(rt::sqrt(far_squares_at[i]), rt::sqrt(other_squares_at[i]));
-        output_value_fold.add(lane, rt::max(opmath_t(0), margin + rt::sqrt(near_squares_at[i]) + negative));
-      });
-      output_value_fold.ran(run.size);
-    });
-  });
-  const opmath_t output_value = total.output_value_fold.value();
-  rt::store(output, rt::origin.at[3], output_value);
+  rt::store(output, rt::origin.at[3], output_sum / divisor);
   return rt::status(host);
 }
 
@@ -237,7 +204,7 @@ int forward_3_far(const OpgenCall& call, OpgenHost& host) {
 template <typename opmath_t>
 int forward_3_output(const OpgenCall& call, OpgenHost& host) {
   const auto margin = static_cast<opmath_t>(call.reals[0]);
-  const int64_t elements = rt::batch_count(call);
+  const auto divisor = static_cast<opmath_t>(call.reals[1]);
   const rt::Tensor<opmath_t> near_squares(call, 0, 1, 0);
   const rt::Tensor<opmath_t> far_squares(call, 1, 1, 0);
   const rt::Tensor<opmath_t> output(call, 2, 0);
@@ -261,38 +228,7 @@ int forward_3_output(const OpgenCall& call, OpgenHost& host) {
     });
   });
   const opmath_t output_sum = total.output_sum_fold.value();
-  rt::store(output, rt::origin.at[2], output_sum / elements);
-  return rt::status(host);
-}
-
-// Reduces everything to one value, in chunks of fixed size and order.
-template <typename opmath_t>
-int forward_4_output(const OpgenCall& call, OpgenHost& host) {
-  const auto margin = static_cast<opmath_t>(call.reals[0]);
-  const rt::Tensor<opmath_t> near_squares(call, 0, 1, 0);
-  const rt::Tensor<opmath_t> far_squares(call, 1, 1, 0);
-  const rt::Tensor<opmath_t> output(call, 2, 0);
-  rt::Loops<3> over_batch;
-  over_batch.batch(call, &near_squares, &far_squares, nullptr);
-  struct Part {
-    rt::Fold<rt::Sum, opmath_t> output_value_fold;
-    void merge(const Part& other) { output_value_fold.merge(other.output_value_fold); }
-  };
-  Part total;
-  rt::chunked(host, over_batch.count, total, [=, &host](int64_t begin, int64_t end, Part& part) {
-    auto& output_value_fold = part.output_value_fold;
-    over_batch.runs<rt::block>(begin, end, nullptr, [&](const auto& run) {
-      const rt::Source<opmath_t> near_squares_at(near_squares, run.at[0], run.step[0], run.size);
-      const rt::Source<opmath_t> far_squares_at(far_squares, run.at[1], run.step[1], run.size);
-      rt::lanes<rt::lane_count>(run.size, [&, margin](int64_t i, int lane) {
-        const opmath_t total_2 = margin + rt::sqrt(near_squares_at[i]) - rt::sqrt(far_squares_at[i]);
-        output_value_fold.add(lane, rt::max(opmath_t(0), total_2));
-      });
-      output_value_fold.ran(run.size);
-    });
-  });
-  const opmath_t output_value = total.output_value_fold.value();
-  rt::store(output, rt::origin.at[2], output_value);
+  rt::store(output, rt::origin.at[2], output_sum / divisor);
   return rt::status(host);
 }
 
@@ -360,7 +296,7 @@ template <typename opmath_t>
 int backward_0_grad_negative(const OpgenCall& call, OpgenHost& host) {
   const auto eps = static_cast<opmath_t>(call.reals[0]);
   const auto margin = static_cast<opmath_t>(call.reals[1]);
-  const int64_t elements = rt::batch_count(call);
+  const auto divisor = static_cast<opmath_t>(call.reals[2]);
   const int64_t D = call.ints[0];
   const rt::Tensor<opmath_t> negative(call, 0, 2, 0);
   const rt::Tensor<opmath_t> anchor(call, 1, 2, 0);
@@ -405,102 +341,12 @@ int backward_0_grad_negative(const OpgenCall& call, OpgenHost& host) {
       const opmath_t other_2 = rt::sqrt(other_squares);
       const opmath_t total_3 = margin + near_value - rt::min(far, other_2);
       const bool mask = 0 == total_3;
-      const opmath_t grad_output_body = rt::load(grad_output, row.at[4]) / elements;
+      const opmath_t grad_output_body = rt::load(grad_output, row.at[4]) / divisor;
       const bool mask_2 = 0 > total_3;
       const opmath_t chosen = mask_2 ? opmath_t(0) : -grad_output_body;
       const opmath_t grad_rest = mask ? opmath_t(-0.5) * grad_output_body : chosen;
       const opmath_t chosen_2 = mask_2 ? opmath_t(0) : grad_output_body;
       const opmath_t grad_near = mask ? opmath_t(0.5) * grad_output_body : chosen_2;
-      const bool mask_3 = far == 0;
-      const bool mask_4 = far == other_2;
-      const opmath_t scaled_grad = opmath_t(0.5) * grad_rest;
-      const bool mask_5 = far < other_2;
-      const opmath_t grad_far = mask_4 ? scaled_grad : mask_5 ? grad_rest : opmath_t(0);
-      const bool mask_6 = near_value == 0;
-      const bool mask_7 = other_2 == 0;
-      const opmath_t grad_other = mask_4 ? scaled_grad : mask_5 ? opmath_t(0) : grad_rest;
-      over_d.runs<rt::block>(0, over_d.count, row.at, [&](const auto& run) {
-        const rt::Source<opmath_t> negative_at(negative, run.at[0], run.step[0], run.size);
-        const rt::Source<opmath_t> anchor_at(anchor, run.at[1], run.step[1], run.size);
-        const rt::Source<opmath_t> positive_at(positive, run.at[2], run.step[2], run.size);
-        rt::Sink<opmath_t> grad_anchor_out(grad_anchor, run.at[5], run.step[5], run.size);
-        rt::Sink<opmath_t> grad_positive_out(grad_positive, run.at[6], run.step[6], run.size);
-        rt::Sink<opmath_t> grad_negative_out(grad_negative, run.at[7], run.step[7], run.size);
-        rt::each(run.size, [&, eps](int64_t i) {
-          const opmath_t anchor_value = anchor_at[i];
-          const opmath_t negative_3 = -negative_at[i];
-          const opmath_t ratio = grad_far * (anchor_value + negative_3 + eps) / far;
-          const opmath_t grad_far_body = mask_3 ? opmath_t(0) : ratio;
-          const opmath_t positive_value = positive_at[i];
-          const opmath_t ratio_2 = grad_near * (anchor_value - positive_value + eps) / near_value;
-          const opmath_t grad_near_body = mask_6 ? opmath_t(0) : ratio_2;
-          const opmath_t ratio_3 = grad_other * (positive_value + negative_3 + eps) / other_2;
-          const opmath_t grad_other_body = mask_7 ? opmath_t(0) : ratio_3;
-          grad_anchor_out.set(i, grad_far_body + grad_near_body);
-          grad_positive_out.set(i, grad_other_body - grad_near_body);
-          grad_negative_out.set(i, -(grad_other_body + grad_far_body));
-        });
-      });
-    });
-  });
-  return rt::status(host);
-}
-
-// Reduces along memory: a row is read and kept in cache by all passes.
-template <typename opmath_t>
-int backward_1_grad_negative(const OpgenCall& call, OpgenHost& host) {
-  const auto eps = static_cast<opmath_t>(call.reals[0]);
-  const auto margin = static_cast<opmath_t>(call.reals[1]);
-  const int64_t D = call.ints[0];
-  const rt::Tensor<opmath_t> negative(call, 0, 2, 0);
-  const rt::Tensor<opmath_t> anchor(call, 1, 2, 0);
-  const rt::Tensor<opmath_t> positive(call, 2, 2, 0);
-  const rt::Tensor<opmath_t> near_2(call, 3, 1, 0);
-  const rt::Tensor<opmath_t> grad_output(call, 4, 0);
-  const rt::Tensor<opmath_t> grad_anchor(call, 5, 2, 0);
-  const rt::Tensor<opmath_t> grad_positive(call, 6, 2, 0);
-  const rt::Tensor<opmath_t> grad_negative(call, 7, 2, 0);
-  rt::Loops<8> outer;
-  outer.batch(call, &negative, &anchor, &positive, &near_2, nullptr, &grad_anchor, &grad_positive, &grad_negative);
-  rt::Loops<8> over_d;
-  over_d.step(0, negative.stride(1));
-  over_d.step(1, anchor.stride(1));
-  over_d.step(2, positive.stride(1));
-  over_d.step(5, grad_anchor.stride(1));
-  over_d.step(6, grad_positive.stride(1));
-  over_d.step(7, grad_negative.stride(1));
-  over_d.dim_of_steps(D);
-  rt::parallel(host, outer.count, 2 * over_d.count, [=, &host](int64_t begin, int64_t end) {
-    outer.runs<1>(begin, end, nullptr, [&](const auto& row) {
-      rt::Fold<rt::Sum, opmath_t> far_squares_fold;
-      rt::Fold<rt::Sum, opmath_t> other_squares_fold;
-      over_d.runs<rt::block>(0, over_d.count, row.at, [&](const auto& run) {
-        const rt::Source<opmath_t> negative_at(negative, run.at[0], run.step[0], run.size);
-        const rt::Source<opmath_t> anchor_at(anchor, run.at[1], run.step[1], run.size);
-        const rt::Source<opmath_t> positive_at(positive, run.at[2], run.step[2], run.size);
-        rt::lanes<rt::lane_count>(run.size, [&, eps](int64_t i, int lane) {
-          const opmath_t negative_2 = -negative_at[i];
-          const opmath_t total_2 = anchor_at[i] + negative_2 + eps;
-          const opmath_t total_2_2 = positive_at[i] + negative_2 + eps;
-          far_squares_fold.add(lane, total_2 * total_2);
-          other_squares_fold.add(lane, total_2_2 * total_2_2);
-        });
-        far_squares_fold.ran(run.size);
-        other_squares_fold.ran(run.size);
-      });
-      const opmath_t far_squares = far_squares_fold.value(over_d.count);
-      const opmath_t other_squares = other_squares_fold.value(over_d.count);
-      const opmath_t near_value = rt::load(near_2, row.at[3]);
-      const opmath_t far = rt::sqrt(far_squares);
-      const opmath_t other_2 = rt::sqrt(other_squares);
-      const opmath_t total_3 = margin + near_value - rt::min(far, other_2);
-      const bool mask = 0 == total_3;
-      const opmath_t grad_output_value = rt::load(grad_output, row.at[4]);
-      const bool mask_2 = 0 > total_3;
-      const opmath_t chosen = mask_2 ? opmath_t(0) : -grad_output_value;
-      const opmath_t grad_rest = mask ? opmath_t(-0.5) * grad_output_value : chosen;
-      const opmath_t chosen_2 = mask_2 ? opmath_t(0) : grad_output_value;
-      const opmath_t grad_near = mask ? opmath_t(0.5) * grad_output_value : chosen_2;
       const bool mask_3 = far == 0;
       const bool mask_4 = far == other_2;
       const opmath_t scaled_grad = opmath_t(0.5) * grad_rest;
@@ -630,7 +476,7 @@ int backward_2_grad_negative(const OpgenCall& call, OpgenHost& host) {
 template <typename opmath_t>
 int backward_3_grad_near(const OpgenCall& call, OpgenHost& host) {
   const auto margin = static_cast<opmath_t>(call.reals[0]);
-  const int64_t elements = rt::batch_count(call);
+  const auto divisor = static_cast<opmath_t>(call.reals[1]);
   const rt::Tensor<opmath_t> near_2(call, 0, 1, 0);
   const rt::Tensor<opmath_t> far(call, 1, 1, 0);
   const rt::Tensor<opmath_t> grad_output(call, 2, 0);
@@ -645,10 +491,10 @@ int backward_3_grad_near(const OpgenCall& call, OpgenHost& host) {
       const rt::Source<opmath_t> far_at(far, run.at[1], run.step[1], run.size);
       rt::Sink<opmath_t> grad_rest_out(grad_rest, run.at[3], run.step[3], run.size);
       rt::Sink<opmath_t> grad_near_out(grad_near, run.at[4], run.step[4], run.size);
-      rt::each(run.size, [&, margin](int64_t i) {
+      rt::each(run.size, [&, margin, divisor](int64_t i) {
         const opmath_t total_3 = margin + near_2_at[i] - far_at[i];
         const bool mask = 0 == total_3;
-        const opmath_t grad_output_body = grad_output_at / elements;
+        const opmath_t grad_output_body = grad_output_at / divisor;
         const bool mask_2 = 0 > total_3;
         grad_rest_out.set(i, mask ? opmath_t(-0.5) * grad_output_body : mask_2 ? opmath_t(0) : -grad_output_body);
         grad_near_out.set(i, mask ? opmath_t(0.5) * grad_output_body : mask_2 ? opmath_t(0) : grad_output_body);
@@ -714,38 +560,6 @@ int backward_3_grad_negative(const OpgenCall& call, OpgenHost& host) {
 
 // One value per point, nothing shared between points.
 template <typename opmath_t>
-int backward_4_grad_near(const OpgenCall& call, OpgenHost& host) {
-  const auto margin = static_cast<opmath_t>(call.reals[0]);
-  const rt::Tensor<opmath_t> near_2(call, 0, 1, 0);
-  const rt::Tensor<opmath_t> far(call, 1, 1, 0);
-  const rt::Tensor<opmath_t> grad_output(call, 2, 0);
-  const rt::Tensor<opmath_t> grad_rest(call, 3, 1, 0);
-  const rt::Tensor<opmath_t> grad_near(call, 4, 1, 0);
-  rt::Loops<5> outer;
-  outer.batch(call, &near_2, &far, nullptr, &grad_rest, &grad_near);
-  rt::parallel(host, outer.count, 1, [=, &host](int64_t begin, int64_t end) {
-    outer.runs<rt::block>(begin, end, nullptr, [&](const auto& run) {
-      const auto grad_output_at = rt::load(grad_output, run.at[2]);
-      const rt::Source<opmath_t> near_2_at(near_2, run.at[0], run.step[0], run.size);
-      const rt::Source<opmath_t> far_at(far, run.at[1], run.step[1], run.size);
-      rt::Sink<opmath_t> grad_rest_out(grad_rest, run.at[3], run.step[3], run.size);
-      rt::Sink<opmath_t> grad_near_out(grad_near, run.at[4], run.step[4], run.size);
-      rt::each(run.size, [&, margin](int64_t i) {
-        const opmath_t total_3 = margin + near_2_at[i] - far_at[i];
-        const bool mask = 0 == total_3;
-        const opmath_t grad_output_value = grad_output_at;
-        const bool mask_2 = 0 > total_3;
-        const opmath_t chosen = mask_2 ? opmath_t(0) : -grad_output_value;
-        grad_rest_out.set(i, mask ? opmath_t(-0.5) * grad_output_value : chosen);
-        grad_near_out.set(i, mask ? opmath_t(0.5) * grad_output_value : mask_2 ? opmath_t(0) : grad_output_value);
-      });
-    });
-  });
-  return rt::status(host);
-}
-
-// One value per point, nothing shared between points.
-template <typename opmath_t>
 int backward_5_grad_near(const OpgenCall& call, OpgenHost& host) {
   const auto margin = static_cast<opmath_t>(call.reals[0]);
   const rt::Tensor<opmath_t> near_2(call, 0, 1, 0);
@@ -781,17 +595,13 @@ int backward_5_grad_near(const OpgenCall& call, OpgenHost& host) {
 OPGEN_STEPS(triplet_margin_loss) = {
     OPGEN_STEP(forward_0_other_squares),   // 0
     OPGEN_STEP(forward_0_output),          // 1
-    OPGEN_STEP(forward_1_output),          // 2
-    OPGEN_STEP(forward_2_output),          // 3
-    OPGEN_STEP(forward_3_far),             // 4
-    OPGEN_STEP(forward_3_output),          // 5
-    OPGEN_STEP(forward_4_output),          // 6
-    OPGEN_STEP(forward_5_output),          // 7
-    OPGEN_STEP(backward_0_grad_negative),  // 8
-    OPGEN_STEP(backward_1_grad_negative),  // 9
-    OPGEN_STEP(backward_2_grad_negative),  // 10
-    OPGEN_STEP(backward_3_grad_near),      // 11
-    OPGEN_STEP(backward_3_grad_negative),  // 12
-    OPGEN_STEP(backward_4_grad_near),      // 13
-    OPGEN_STEP(backward_5_grad_near),      // 14
+    OPGEN_STEP(forward_2_output),          // 2
+    OPGEN_STEP(forward_3_far),             // 3
+    OPGEN_STEP(forward_3_output),          // 4
+    OPGEN_STEP(forward_5_output),          // 5
+    OPGEN_STEP(backward_0_grad_negative),  // 6
+    OPGEN_STEP(backward_2_grad_negative),  // 7
+    OPGEN_STEP(backward_3_grad_near),      // 8
+    OPGEN_STEP(backward_3_grad_negative),  // 9
+    OPGEN_STEP(backward_5_grad_near),      // 10
 };

@@ -32,39 +32,6 @@ struct Step_unfold_forward_output {
   }
 };
 
-template <typename scalar_t, int rank>
-struct Step_unfold_backward_grad_input_base {
-  using opmath_t = rt::math_t<scalar_t>;
-  static constexpr rt::Flat<sizeof(scalar_t)> launch = {
-      {rt::count(rt::integer(0), rt::integer(1), rt::integer(2), rt::integer(3))}};
-  static constexpr auto fields = rt::fields(rt::tensor(0, 4, -1), rt::integer(3), rt::integer(2), rt::integer(1));
-  rt::Tensor<opmath_t, rank> grad_input;
-  rt::Divider<rank> w_size, h_size, c_size;
-
-  OPGEN_DEVICE void compute(opmath_t* grad_input) const { *grad_input = 0; }
-  OPGEN_DEVICE void point(int64_t point) const {
-    int64_t rest = point;
-    const int64_t w = rt::split(&rest, w_size);
-    const int64_t h = rt::split(&rest, h_size);
-    const int64_t c = rt::split(&rest, c_size);
-    const int64_t n = rest;
-    opmath_t grad_input_value;
-    compute(&grad_input_value);
-    grad_input.store(grad_input_value, n, c, h, w);
-  }
-  template <int V, typename At>
-  OPGEN_DEVICE void flat(const At& first) const {
-    rt::Values<opmath_t, V> grad_input_pack;
-    OPGEN_UNROLL
-    for (int i = 0; i < V; ++i) {
-      opmath_t grad_input_value;
-      compute(&grad_input_value);
-      grad_input_pack.set(i, grad_input_value);
-    }
-    rt::store_pack(grad_input, first, grad_input_pack);
-  }
-};
-
 // accumulates into the places that its positions name, repeats in any order
 template <typename scalar_t, int rank>
 struct Step_unfold_backward_grad_input {
@@ -85,7 +52,7 @@ struct Step_unfold_backward_grad_input {
     const int64_t l = rt::split_first<V>(&rest, l_vectors);
     const int64_t d = rt::split(&rest, d_size);
     const int64_t n = rest;
-    const auto grad_output_line = rt::read_line_or_zero<V, 2>(grad_output, n, d, l);
+    const auto grad_output_line = rt::read_line_or<V, 2, 0>(grad_output, n, d, l);
     rt::lanes<V>([&](int at) {
       const int64_t product = rt::mod(rt::floordiv(d, kernel_size), kernel_size) * dilation;
       const int64_t total = rt::floordiv((l + at), Q) * stride + product;
@@ -106,6 +73,6 @@ struct Step_unfold_backward_grad_input {
 };
 
 extern "C" const OpgenCudaStep unfold_cuda_steps[] = {
-    rt::kernel<Step_unfold_forward_output>(),                                             // 0
-    rt::kernel<Step_unfold_backward_grad_input_base, Step_unfold_backward_grad_input>(),  // 1
+    rt::kernel<Step_unfold_forward_output>(),              // 0
+    rt::onto_zeros<0, Step_unfold_backward_grad_input>(),  // 1
 };

@@ -86,26 +86,21 @@ struct Step_z_loss_forward_1_loss {
   opmath_t scale;
   int64_t N;
 
-  struct Folds {
-    rt::Sum<opmath_t> mean_n_sum_fold;
-    OPGEN_DEVICE void merge(const Folds& other) { mean_n_sum_fold.merge(other.mean_n_sum_fold); }
-    OPGEN_DEVICE void settle() { mean_n_sum_fold.settle(); }
-    OPGEN_DEVICE void finish() { mean_n_sum_fold.finish(); }
-  };
+  using Folds = rt::Sum<opmath_t>;
   OPGEN_DEVICE void fold(int64_t /* point */, int64_t inner, Folds* folds) const {
     const int64_t n = inner;
-    folds->mean_n_sum_fold.add(rt::powi<2>(logsumexp_v.load(n)));
+    folds[0].add(rt::powi<2>(logsumexp_v.load(n)));
   }
   template <int V>
   OPGEN_DEVICE void flat(int64_t first, Folds* folds) const {
     const auto logsumexp_v_pack = rt::load_pack<V>(logsumexp_v, first);
     OPGEN_UNROLL
     for (int i = 0; i < V; ++i) {
-      folds->mean_n_sum_fold.add(rt::powi<2>(logsumexp_v_pack.get(i)));
+      folds[0].add(rt::powi<2>(logsumexp_v_pack.get(i)));
     }
   }
   OPGEN_DEVICE void finish(int64_t /* point */, const Folds& folds) const {
-    const opmath_t mean_n_sum = folds.mean_n_sum_fold.value;
+    const opmath_t mean_n_sum = folds.value;
     loss.store(scale * near::div(mean_n_sum, static_cast<opmath_t>(N)));
   }
 };
@@ -119,26 +114,21 @@ struct Step_z_loss_backward_0_count_n {
   rt::Tensor<const bool, rank> condition;
   rt::Tensor<int64_t, rank> count_n;
 
-  struct Folds {
-    rt::Sum<int64_t> count_n_value_fold;
-    OPGEN_DEVICE void merge(const Folds& other) { count_n_value_fold.merge(other.count_n_value_fold); }
-    OPGEN_DEVICE void settle() {}
-    OPGEN_DEVICE void finish() {}
-  };
+  using Folds = rt::Unsettled<rt::Sum<int64_t>>;
   OPGEN_DEVICE void fold(int64_t /* point */, int64_t inner, Folds* folds) const {
     const int64_t n = inner;
-    folds->count_n_value_fold.add(condition.load(n) ? 1 : 0);
+    folds[0].add(condition.load(n) ? 1 : 0);
   }
   template <int V>
   OPGEN_DEVICE void flat(int64_t first, Folds* folds) const {
     const auto condition_pack = rt::load_pack<V>(condition, first);
     OPGEN_UNROLL
     for (int i = 0; i < V; ++i) {
-      folds->count_n_value_fold.add(condition_pack.get(i) ? 1 : 0);
+      folds[0].add(condition_pack.get(i) ? 1 : 0);
     }
   }
   OPGEN_DEVICE void finish(int64_t /* point */, const Folds& folds) const {
-    const int64_t count_n_value = folds.count_n_value_fold.value;
+    const int64_t count_n_value = folds.value;
     count_n.store(count_n_value);
   }
 };
@@ -173,7 +163,7 @@ struct Step_z_loss_backward_0_grad_logits {
       const bool mask = logsumexp_v_value == -rt::inf<opmath_t>();
       const opmath_t exp_value = near::exp(logits_line[at] - logsumexp_v_value);
       const bool mask_2 = condition_value && (!mask && condition_value);
-      const opmath_t scaled_grad = scale * grad_loss.load_or_zero();
+      const opmath_t scaled_grad = scale * grad_loss.load_or(0);
       const opmath_t ratio = near::div(scaled_grad, static_cast<opmath_t>(count_n.load()));
       const opmath_t chosen = condition_value ? 2 * logsumexp_v_value * ratio : opmath_t(0);
       const opmath_t chosen_2 = condition_value ? (mask ? opmath_t(0) : chosen * exp_value) : opmath_t(0);
@@ -207,7 +197,7 @@ struct Step_z_loss_backward_1_grad_logits {
     auto grad_logits_line = rt::write_line<V, 1>(grad_logits, n, v);
     rt::lanes<V>([&](int at) {
       const opmath_t logsumexp_v_value = logsumexp_v.load(n);
-      const opmath_t product = 2 * (scale * grad_loss.load_or_zero()) * logsumexp_v_value;
+      const opmath_t product = 2 * (scale * grad_loss.load_or(0)) * logsumexp_v_value;
       const opmath_t exp_value = near::exp(logits_line[at] - logsumexp_v_value);
       const opmath_t product_2 = near::div(product, static_cast<opmath_t>(N)) * exp_value;
       grad_logits_line.set(at, logsumexp_v_value == -rt::inf<opmath_t>() ? opmath_t(0) : product_2);

@@ -15,7 +15,7 @@ from dataclasses import dataclass, replace
 from itertools import combinations, permutations
 
 from opgen.ir.operator import Operator
-from opgen.ir.program import Chosen, Condition, Given
+from opgen.ir.program import Chosen, Condition, Given, Output
 from opgen.ir.scalar import ONE, ZERO, Apply, walk
 from opgen.kernel.lower import lower
 from opgen.kernel.model import Acc, Atomic, Body, For, If, Kernel, Store
@@ -54,6 +54,7 @@ class _Variants:
         }
         self.tests = [self._test(variant.conditions) for variant, _ in d.programs]
         self.plans: dict[str, KernelPlan] = {}
+        self.asked: dict[tuple[int, tuple[Output, ...]], KernelPlan] = {}
         for test, (_, program) in zip(self.tests, d.programs, strict=True):
             if test not in self.plans:
                 self.plans[test] = build(program, operator.outputs)
@@ -90,14 +91,20 @@ class _Variants:
         """Whether the plan of a variant with all inputs is nearly that of another one without some."""
         if not missing:
             return True
-        program = self.d.programs[full][1]
-        asked = tuple(o for o in program.outputs if o.of not in missing)
         more, less = self.plans[self.tests[full]], self.plans[self.tests[number]]
         if {b.name for b in more.arguments} - {b.name for b in less.arguments} != missing:
             return False  # it needs what was not kept
-        if asked != program.outputs:
-            more = build(replace(program, outputs=asked), self.operator.outputs)
-        return _nearly(more, less, missing)
+        return _nearly(self._without(full, missing), less, missing)
+
+    def _without(self, number: int, missing: frozenset[str]) -> KernelPlan:
+        """The plan of a variant in a call that asks for no gradients of some inputs."""
+        program = self.d.programs[number][1]
+        asked = tuple(o for o in program.outputs if o.of not in missing)
+        if asked == program.outputs:
+            return self.plans[self.tests[number]]
+        if (number, asked) not in self.asked:
+            self.asked[number, asked] = build(replace(program, outputs=asked), self.operator.outputs)
+        return self.asked[number, asked]
 
     def _test(self, conditions: Sequence[Condition]) -> str:
         """What the arguments of this direction tell a variant by; empty where they cannot."""

@@ -19,7 +19,7 @@ from opgen.lang.groups import is_group
 from opgen.lang.habits import CHOICE, KEYWORDS, NO_IF, PLAIN, TUPLE
 from opgen.lang.idioms import Idioms
 from opgen.lang.joins import is_comprehension, is_list
-from opgen.lang.lexer import T, Token, number_value
+from opgen.lang.lexer import T, Token
 from opgen.lang.library import takes_shape
 from opgen.lang.limits import over_picked
 from opgen.lang.nodes import (
@@ -39,6 +39,7 @@ from opgen.lang.nodes import (
     Text,
     Unary,
 )
+from opgen.lang.numbers import number_value
 from opgen.lang.other_signs import equal, of_bits
 from opgen.lang.slices import Item, Slice, run_of
 from opgen.lang.subscripts import element, reduced

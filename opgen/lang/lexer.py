@@ -9,9 +9,9 @@ none either.
 from __future__ import annotations
 
 import re
+from collections.abc import Container
 from dataclasses import dataclass
 from enum import StrEnum
-from fractions import Fraction
 
 from opgen.diagnostics.letters import in_ascii
 from opgen.diagnostics.model import Bag, Hint, Span
@@ -76,7 +76,6 @@ _SIGNS = {
 _DOTTED = re.compile(r"\.([-+*/^]|[<>=!]=?|\()")
 _CONTINUED = re.compile(r"\\[ ]*\n[ ]*")  # of Python and C
 _UNCLEAR = ("&", "|")  # which stand for one thing or another
-_MAX_DIGITS = 400
 
 
 def tokenize(f: Formula, bag: Bag) -> list[Token]:
@@ -84,6 +83,7 @@ def tokenize(f: Formula, bag: Bag) -> list[Token]:
     tokens: list[Token] = []
     at, depth, text = 0, 0, f.text
     bad = False  # in a statement that is given up
+    own: set[str] = set()  # the names in a statement so far
     while at < len(text):
         match = _TOKEN.match(text, at)
         if match is None or (match.lastgroup == "text" and _is_transposed(text, at, tokens)):
@@ -99,6 +99,7 @@ def tokenize(f: Formula, bag: Bag) -> list[Token]:
             if depth == 0 and tokens and tokens[-1].kind is not T.NEWLINE:
                 tokens.append(Token(T.NEWLINE, "\n", span))
                 bad = False
+                own.clear()
             continue
         piece = match.group()
         if piece == "**" and (end := _exponential(f, start, at, Bag() if bad else bag, tokens)) is not None:
@@ -107,8 +108,13 @@ def tokenize(f: Formula, bag: Bag) -> list[Token]:
         if kind == "op":
             depth += (piece in "([") - (piece in ")]")
             depth = max(depth, 0)
-        elif kind == "number" and at < len(text) and (text[at].isalpha() or text[at] == "_"):
-            at, token = _run_on(f, start, at, Bag() if bad else bag, tokens)
+        elif kind == "name":
+            own.add(piece)
+        elif kind == "number" and not bad and at < len(text) and (text[at].isalpha() or text[at] == "_"):
+            if (end := _of_fortran(f, start, at, bag, tokens, own)) is not None:
+                at = end
+                continue
+            at, token = _run_on(f, start, at, bag, own)
             tokens += (Token(T.NUMBER, piece, span), token)
             bad = bad or token.kind is T.BAD
             continue
@@ -120,14 +126,14 @@ def tokenize(f: Formula, bag: Bag) -> list[Token]:
 _KINDS = {"number": T.NUMBER, "name": T.NAME, "text": T.TEXT, "op": T.OP}
 
 
-def _run_on(f: Formula, start: int, at: int, bag: Bag, tokens: list[Token]) -> tuple[int, Token]:
+def _run_on(f: Formula, start: int, at: int, bag: Bag, own: Container[str]) -> tuple[int, Token]:
     """Report a name that stands directly after a number, such as `2x`; it goes on as if there were a `*` between.
 
     `2j` is an imaginary number, unless `j` is an index.
     """
     piece, word = f.text[start:at], signs.word(f.text, at)
     end = at + len(word)
-    if word in ("j", "J") and not _is_index(f, word, at, tokens):
+    if word in ("j", "J") and not _is_index(f, word, at, own):
         message, right = f"there is no imaginary literal `{piece}{word}`", f"complex(0, {piece})"
         hint = Hint(f"write `{right}`", piece + word, right)
         bag.error("OPG201", message, f.span(start, end), hints=(hint,))
@@ -147,14 +153,21 @@ def _run_on(f: Formula, start: int, at: int, bag: Bag, tokens: list[Token]) -> t
     return at, Token(T.OP, "*", f.span(start, at))
 
 
-def _is_index(f: Formula, word: str, at: int, tokens: list[Token]) -> bool:
+def _of_fortran(f: Formula, start: int, at: int, bag: Bag, tokens: list[Token], own: Container[str]) -> int | None:
+    """Report `4.1d-1`, unless something may be called so; it goes on as if the number that is meant stood there."""
+    found, word = signs.fortran(f.text, start, at), signs.word(f.text, at)
+    if found is None or word in own or signs.names(word, f.source.text):
+        return None
+    typed, span = f.text[start : found.end], f.span(start, found.end)
+    hint, label = Hint(f"write `{found.shown}`", typed, found.shown), "an exponent is written with `e`"
+    bag.error("OPG201", f"`{typed}` is no number", span, label=label, hints=(hint,))
+    return _instead(f, found, start, bag, tokens)
+
+
+def _is_index(f: Formula, word: str, at: int, own: Container[str]) -> bool:
     """Whether a name stands alone earlier in the statement, as where it is bound, or later on the line."""
-    for token in reversed(tokens):
-        if token.kind is T.NEWLINE:
-            break
-        if token.is_word(word):
-            return True
-    return re.search(rf"\b{word}\b", f.text[at:].partition("\n")[0].partition("#")[0][len(word) :]) is not None
+    later = f.text[at:].partition("\n")[0].partition("#")[0][len(word) :]
+    return word in own or re.search(rf"\b{word}\b", later) is not None
 
 
 def _sign(f: Formula, at: int, bag: Bag, tokens: list[Token], slip: tuple[str, str, str]) -> int:
@@ -370,27 +383,3 @@ def _apart(text: str, start: int, end: int, meant: str) -> str:
         return meant
     before, after = text[start - 1 : start], text[end : end + 1]
     return f"{' ' * (before.isalnum() or before == '_')}{meant}{' ' * (after.isalnum() or after == '_')}"
-
-
-def number_value(token: Token, bag: Bag) -> int | Fraction:
-    """The exact value of a literal: an int where it is written as one, a fraction otherwise."""
-    text = token.text.lower()
-    mantissa, _, exponent = text.partition("e")
-    if len(mantissa) > _MAX_DIGITS or len(exponent) > 5 or (exponent and abs(int(exponent)) > _MAX_DIGITS):
-        bag.error("OPG245", "this number is out of range", token.span, hints=("write `inf` if infinity is meant",))
-        return 1
-    if "." in mantissa or exponent:
-        value = Fraction(text if mantissa != "." else "0")
-        if value > Fraction(2) ** 1024:
-            bag.error("OPG245", "this number is out of range", token.span, hints=("write `inf` if infinity is meant",))
-        return value
-    value_int = int(mantissa)
-    if value_int >= 2**63:
-        bag.error(
-            "OPG245",
-            "this integer does not fit in 64 bits",
-            token.span,
-            hints=("write it as a decimal (`1e30`) if a real number is meant",),
-        )
-        return 1
-    return value_int

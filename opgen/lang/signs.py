@@ -10,6 +10,7 @@ import unicodedata
 from collections.abc import Sequence
 from dataclasses import dataclass
 from fractions import Fraction
+from functools import lru_cache
 
 # What people type instead of an operator of the language: (typed, meant, hint).
 SLIPS: tuple[tuple[str, str, str], ...] = (
@@ -55,6 +56,9 @@ _EXPONENT = re.compile(r"[-+]?(?:\d+|[a-z])(?:[-+](?:\d+|[a-z]))*")
 _POSITION = re.compile(r"([a-z])(?:([-+])(\d+|[a-z]))?")
 IS_NAMED_E = re.compile(r"(?<![\w.])e\b(?!\s*(?:\^|\*\*))")  # in a spec in which something is called so
 _OF_FUNCTION = re.compile(r"\b(sinh?|cosh?|tanh?|log|ln|exp|sec|csc|cot)\s*\^\s*(\d+)\s*(?=\()")
+_OF_FORTRAN = re.compile(r"[dD]([-+]?\d+)(?![\w.(\[])")  # the exponent of a number in double precision
+_NAME = re.compile(r"(?<![\w.])[A-Za-z_]\w*")
+_STATEMENT = re.compile(r"^[ \t]*([A-Za-z_]\w*)(?:\[[^\]\n]*\])?[ \t]*[-+*]?=(?!=).*$", re.MULTILINE)
 _ROOT = "\u221a"
 _OPENING = {")": "(", "]": "["}
 
@@ -99,6 +103,25 @@ def exponential(text: str, start: int, at: int) -> Meant | None:
     """`e^x` or `e**x`, of which `e` stands at `start` and the exponent at `at`."""
     end = _operand(text, at)
     return None if end is None else _applied("exp", text, start, at, end)
+
+
+def fortran(text: str, start: int, at: int) -> Meant | None:
+    """`4.1d-1`, of which the number stands at `start` and the exponent at `at`."""
+    exponent = _OF_FORTRAN.match(text, at)
+    if exponent is None or "e" in text[start:at].lower():
+        return None
+    number = f"{text[start:at].rstrip('.')}e{exponent[1]}"
+    return Meant(start, exponent.end(), (number,), number)
+
+
+def names(word: str, text: str) -> bool:
+    """Whether a spec may have such a name: of statements those count that they assign."""
+    return word in _words(text)
+
+
+@lru_cache(maxsize=4)
+def _words(text: str) -> frozenset[str]:
+    return frozenset(_NAME.findall(_STATEMENT.sub(r"\1", text)))
 
 
 def _applied(function: str, text: str, start: int, at: int, end: int) -> Meant:

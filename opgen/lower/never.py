@@ -7,7 +7,7 @@ others if their sum is known to be less. With nan every one of them is false; wh
 
 from __future__ import annotations
 
-from collections.abc import Iterator, Mapping, Sequence
+from collections.abc import Callable, Iterator, Mapping, Sequence
 from dataclasses import dataclass, replace
 from fractions import Fraction
 from itertools import combinations, pairwise
@@ -30,7 +30,7 @@ from opgen.lower.whole_numbers import Whole
 
 _TOGETHER = 3  # so many comparisons at once
 _MANY = 12  # more than so many are not looked at
-_ROUNDED = Fraction(1, 100)  # so close numbers may be one in a narrow dtype
+ROUNDED = Fraction(1, 100)  # so close numbers may be one in a narrow dtype
 
 
 def never(d: Declarations, variants: Sequence[Variant]) -> Iterator[Diagnostic]:
@@ -38,7 +38,7 @@ def never(d: Declarations, variants: Sequence[Variant]) -> Iterator[Diagnostic]:
     once = assigned_once(d)
     for a in d.forward:
         lengths = extents(variants, a)
-        search = _Search(once, Whole(d, once), Known(d, ends=ends(a, lengths), declared=False), lengths)
+        search = Search(once, Whole(d, once), Known(d, ends=ends(a, lengths), declared=False), lengths)
         for asked in _asked(a.value):
             found = search.contradiction(asked)
             if found:
@@ -78,7 +78,7 @@ def _chosen(a: Assign, asked: tuple[Expr, ...]) -> str:
 
 
 @dataclass(frozen=True, slots=True)
-class _Told:
+class Told:
     """What a comparison says, and whether that is so of the numbers themselves, not of what they are rounded to."""
 
     of: Expr
@@ -87,7 +87,7 @@ class _Told:
 
 
 @dataclass(frozen=True, slots=True)
-class _Search:
+class Search:
     """What is known in a statement."""
 
     once: Mapping[str, Assign]
@@ -98,22 +98,19 @@ class _Search:
     def contradiction(self, asked: Sequence[Expr]) -> tuple[Expr, ...]:
         """The fewest of some conditions that never hold together; empty where there are none."""
         told = [t for e in asked for t in self.told(e)]
-        for count in range(1, _TOGETHER + 1) if len(told) <= _MANY else ():
-            for some in combinations(told, count):
-                is_here = isinstance(some[0].of, Compare) or len({id(t.of) for t in some}) > 1
-                if is_here and self.is_never(some):
-                    return tuple(e for e in asked if any(t.of is e for t in some))
+        if found := fewest(told, self.is_never):
+            return tuple(e for e in asked if any(t.of is e for t in found))
         denied = ((e, n) for e in asked for n in asked if isinstance(n, Unary) and n.op == "not" and n.operand == e)
         pair = next((p for p in denied if not is_drawn(p[0])), ())
         return tuple(e for e in asked if any(e is p for p in pair))
 
-    def told(self, e: Expr) -> Iterator[_Told]:
+    def told(self, e: Expr) -> Iterator[Told]:
         """What a condition says of numbers, perhaps by a name."""
         for c in _all_of(written_out(e, self.once)):
             if isinstance(c, Compare):
                 yield from self.told_by(c, e)
 
-    def told_by(self, c: Compare, of: Expr) -> Iterator[_Told]:
+    def told_by(self, c: Compare, of: Expr) -> Iterator[Told]:
         """What each pair of a chain of comparisons says."""
         for (left, right), op in zip(pairwise(c.operands), c.ops, strict=True):
             sides = [written_out(e, self.once) for e in (left, right)]
@@ -122,11 +119,11 @@ class _Search:
             exact = all(map(self.is_exact, sides))
             a, b = (multiples(e, self.once) if exact else _opaque(e) for e in sides)
             if op in ("<", "<=", "=="):
-                yield _Told(of, _above(b, a, strict=op == "<", exact=exact), exact)
+                yield Told(of, _above(b, a, strict=op == "<", exact=exact), exact)
             if op in (">", ">=", "=="):
-                yield _Told(of, _above(a, b, strict=op == ">", exact=exact), exact)
+                yield Told(of, _above(a, b, strict=op == ">", exact=exact), exact)
 
-    def is_never(self, some: Sequence[_Told]) -> bool:
+    def is_never(self, some: Sequence[Told]) -> bool:
         """Whether sums of which each is at least 0, or above it, cannot be so together."""
         total: Linear = {}
         for t in some:
@@ -135,7 +132,7 @@ class _Search:
         if strict or exact:
             return self.known.shown(plus({}, total, -1), strict=not strict)
         numbers = [abs(t.fact.sum.get(None, Fraction(0))) for t in some]
-        return {*total} == {None} and total[None] < -_ROUNDED * max(numbers)
+        return {*total} == {None} and total[None] < -ROUNDED * max(numbers)
 
     def is_exact(self, e: Expr) -> bool:
         """Whether an expression is a whole number of indices, sizes and params, which nothing rounds."""
@@ -149,7 +146,7 @@ class _Search:
         """Why something never holds."""
         if len(found) > 1:
             return "no values meet both" if len(found) == 2 else "no values meet all of them"
-        if _is_same(found[0]):
+        if is_same(found[0]):
             return "the same on both sides"
         runs = (f"`{n}` runs from 0 to `{self.last(n)}`" for n, _ in self.indices(found[0]))
         return next(runs, "no values meet this")
@@ -169,7 +166,7 @@ class _Search:
 
     def alone(self, a: Assign, c: Compare) -> Iterator[str]:
         """What may be meant by a comparison that never holds by itself."""
-        if _is_same(c):
+        if is_same(c):
             left, right = c.operands
             moved = elsewhere(a, left, self.lengths)
             if moved:
@@ -192,11 +189,25 @@ class _Search:
         return text.scalar((polynomial(self.lengths[index]) - number(1)).scalar())
 
 
-def _is_same(e: Expr) -> bool:
+def fewest(told: Sequence[Told], is_found: Callable[[Sequence[Told]], bool]) -> Sequence[Told]:
+    """The fewest of what is told by conditions that are `is_found` together; empty where there are none.
+
+    What a name alone says is told where that is assigned.
+    """
+    for count in range(1, _TOGETHER + 1) if len(told) <= _MANY else ():
+        for some in combinations(told, count):
+            is_here = isinstance(some[0].of, Compare) or len({id(t.of) for t in some}) > 1
+            if is_here and is_found(some):
+                return some
+    return ()
+
+
+def is_same(e: Expr) -> bool:
+    """Whether a comparison is of something with itself."""
     return isinstance(e, Compare) and len(e.operands) == 2 and e.operands[0] == e.operands[1]
 
 
-def _denied(t: _Told) -> _Told:
+def _denied(t: Told) -> Told:
     """That a comparison is false, nan aside."""
     less = plus({}, t.fact.sum, -1)
     return replace(t, fact=Fact(plus(less, {None: Fraction(t.exact)}, -1), strict=not t.fact.strict and not t.exact))

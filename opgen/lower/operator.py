@@ -32,6 +32,7 @@ from opgen.lang.depth import deep_trees
 from opgen.lang.nodes import Assign
 from opgen.lang.walk import statement_names
 from opgen.lower.along import as_indexed
+from opgen.lower.always import always
 from opgen.lower.block import lower_block
 from opgen.lower.bounds import bounds
 from opgen.lower.call import argument_names, look_at, placeholder
@@ -67,6 +68,7 @@ from opgen.lower.guards import (
     switches,
 )
 from opgen.lower.imaginary import imaginary_parts
+from opgen.lower.infinite import infinite
 from opgen.lower.kinds import numeric, promote
 from opgen.lower.meeting import meeting
 from opgen.lower.never import never
@@ -173,10 +175,12 @@ def _lower(spec: OpSpec, bag: Bag) -> Operator | None:
         *meeting(d, variants),
         *nowhere(d, variants),
         *never(d, variants),
+        *always(d, variants),
         *signs(d, variants),
         *together(d),
         *without_cotangent(d),
         *roots(d),
+        *infinite(d),
         *doubts(d),
         *cancelled(d),
         *bounds(d),

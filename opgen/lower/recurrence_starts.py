@@ -5,14 +5,68 @@ from __future__ import annotations
 from collections.abc import Sequence
 from dataclasses import replace
 
-from opgen.diagnostics.model import Bag
+from opgen.diagnostics.model import Bag, Diagnostic, Label
 from opgen.ir import text
 from opgen.ir.scalar import Scalar
-from opgen.lang.circles import is_constant
+from opgen.lang.circles import accesses, is_constant
 from opgen.lang.nodes import Access, Assign, Binder, Dots, Expr, Name
-from opgen.lang.unparse import unparse, unparse_target
-from opgen.lang.walk import nodes, transform
+from opgen.lang.unparse import respelled, unparse, unparse_target
+from opgen.lang.walk import literal, names_read, nodes, transform
 from opgen.lower.declare import Declarations
+
+_LETTERS = "tslkijmnpq"  # of the index that a recurrence goes along, the likeliest first
+
+
+def goes_on_nowhere(d: Declarations, s: Assign, item: Expr) -> Diagnostic:
+    """What is said of a start, at a position, where nothing reads the place before an element.
+
+    A statement that gives the elements is pointed at, the start beside it.
+    """
+    name, items = s.target.name, s.target.items or ()
+    place = next(k for k, i in enumerate(items) if i is item)
+    others = [o for o in d.forward if o.target.name == name and len(o.target.items or ()) == len(items)]
+    body = next((o for o in others if isinstance((o.target.items or ())[place], Binder)), None)
+    if body is None:
+        hints = (_template(s, place),) if sum(map(is_constant, items)) == 1 else ()
+        return Diagnostic("OPG250", f"`{name}` starts here and goes on nowhere", item.span, hints=hints)
+    left = unparse_target(body.target)
+    before = _before(body, place)
+    message = f"`{name}` has a start, and `{left}` does not go on from it"
+    taken = _for_the_start(d, s, body)
+    line = f"{left} = {respelled(body.value, *((e, before) for e in taken))}"
+    hint = f"did you mean `{line}`?" if taken else f"it goes on with, say, `{left} = {before} + …`"
+    beside = "where nothing is to go on leave out the start"
+    if literal(s.value) is not None and any(unparse(a) == before for a in accesses(d.forward, (name,))):
+        beside += f", and read `pad({before}, {unparse(s.value)})`"
+    return Diagnostic(
+        "OPG250", message, body.value.span, f"does not read `{before}`", (Label(item.span, "the start"),),
+        hints=(hint, beside),
+    )  # fmt: skip
+
+
+def _template(s: Assign, place: int) -> str:
+    """How a start goes on, with its positions."""
+    shown = [_shown(i) for i in s.target.items or ()]
+    letter = next(c for c in _LETTERS if c not in shown)
+    left, right = ([*shown[:place], i, *shown[place + 1 :]] for i in (letter, f"{letter} - 1"))
+    return f"it goes on with, say, `{s.target.name}[{', '.join(left)}] = {s.target.name}[{', '.join(right)}] + …`"
+
+
+def _before(body: Assign, place: int) -> str:
+    """The element one place before that of a target."""
+    shown = [_shown(i) for i in body.target.items or ()]
+    return f"{body.target.name}[{', '.join((*shown[:place], f'{shown[place]} - 1', *shown[place + 1 :]))}]"
+
+
+def _for_the_start(d: Declarations, s: Assign, body: Assign) -> list[Expr]:
+    """Where a statement reads a tensor that the start is, and other tensors beside it."""
+    if not isinstance(s.value, Name | Access) or s.value.name in (*d.params, *d.known_dims()) or body.op != "=":
+        return []
+    read: list[Expr] = [e for e in nodes(body.value) if e == s.value]
+    indices = {i.name for i in body.target.items or () if isinstance(i, Binder)}
+    others = {n.name for e in nodes(body.value) if isinstance(e, Access) and e not in read for n in e.items
+              if isinstance(n, Name)}  # fmt: skip
+    return read if len(read) == 1 and indices <= others | {*names_read(s.value)} else []
 
 
 def aligned(d: Declarations, body: Assign, s: Assign, places: Sequence[int], bag: Bag) -> bool:
@@ -46,6 +100,12 @@ def _at_all_positions(d: Declarations, body: Assign, s: Assign, places: Sequence
 def _outside(item: Binder | Dots | Expr) -> str:
     """A position outside, as it was written."""
     return "..." if isinstance(item, Dots) else item.span.text.replace(" ", "")
+
+
+def _shown(item: Binder | Dots | Expr) -> str:
+    """A position as it is read."""
+    plain = _plain(item)
+    return "..." if isinstance(plain, Dots) else unparse(plain)
 
 
 def _plain(item: Binder | Dots | Expr) -> Expr | Dots:

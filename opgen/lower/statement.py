@@ -45,6 +45,7 @@ from opgen.lower.range import check_ranges
 from opgen.lower.readings import shape_text
 from opgen.lower.recurrence_next import to_its_own
 from opgen.lower.recurrence_slips import assigned
+from opgen.lower.recurrence_starts import goes_on_nowhere
 from opgen.lower.reduction import another, check_index_name, reduce
 from opgen.lower.replaced import is_place, replaced
 from opgen.lower.scatter_shape import is_read, proposals
@@ -226,12 +227,11 @@ def _bind(frame: Frame, scope: Scope, item: Binder | Dots | Expr, s: Assign) -> 
             further = [o for o in frame.decl.forward if o.target.name == name and _reads(o, name)]
             if any(o.op == "=" for o in further) or name in frame.decl.lost:
                 return False  # said where it reads itself, or goes on
-            hints = (
-                assigned(frame.decl, further[0])
-                if further
-                else (f"it goes on with, say, `{name}[t] = {name}[t - 1] + …`",)
-            )
-            frame.error("OPG250", f"`{name}` starts here and goes on nowhere", item.span, *hints)
+            if further:
+                message = f"`{name}` starts here and goes on nowhere"
+                frame.error("OPG250", message, item.span, *assigned(frame.decl, further[0]))
+            else:
+                frame.bag.add(goes_on_nowhere(frame.decl, s, item))
         case _:
             hints = overwritten(frame.decl, s) or joined(frame, s) or interleaved(frame, s) or mirrored(frame, s)
             hints = hints or _computed(frame, s)

@@ -16,6 +16,7 @@ from opgen.lang.parser import parse_expression
 from opgen.lang.walk import nodes
 from opgen.lower.declare import Declarations, declare
 from opgen.lower.list_params import unread as unread_elements
+from opgen.lower.unmoved import reductions, unmoved
 from opgen.schema.elsewhere import Callee
 from opgen.schema.formula import Formula
 from opgen.schema.model import OpSpec, ParamSpec
@@ -89,12 +90,11 @@ def unread(d: Declarations) -> Iterator[Diagnostic]:
 def _bound(d: Declarations) -> Iterator[Diagnostic]:
     """Indices of reductions that their body does not mention: it is the same term every time."""
     for s in (*d.forward, *d.backward):
-        for node in nodes(s.value):
-            if isinstance(node, Reduction):
-                body = frozenset(_of(node.body))
-                for b in node.binders:
-                    if isinstance(b, Binder) and b.name not in body:
-                        yield _warning("index", b.name, b.span, f"read something at `{b.name}` in the reduction")
+        for r, around in reductions(s):
+            body = frozenset(_of(r.body))
+            for b in (b for b in r.binders if isinstance(b, Binder) and b.name not in body):
+                hint = f"read something at `{b.name}` in the reduction"
+                yield unmoved(s, r, b, around) or _warning("index", b.name, b.span, hint)
 
 
 def _widths(d: Declarations) -> Iterator[Diagnostic]:

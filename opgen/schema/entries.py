@@ -15,6 +15,7 @@ from pydantic_core import PydanticCustomError
 from opgen.diagnostics.model import Hint
 from opgen.diagnostics.suggest import listed
 from opgen.schema.annotations import of_list
+from opgen.schema.cases import one_case
 from opgen.schema.dtypes import WITHOUT_GRADIENT
 from opgen.schema.elsewhere import Callee, callee
 from opgen.schema.flow import listed_in
@@ -58,6 +59,8 @@ def listing(what: str, spelt: Callable[[str], str] | None = None) -> Callable[[o
             right = f"[{', '.join(key.text for key in keys)}]"
             hint = Hint(f"a list has square brackets: write `{right}`", node.span.text, right)
             raise expected(f"a list of {what}", node, hint, meant=Sequence(keys, node.span, node.key))
+        if what == "cases" and isinstance(node, Mapping) and node.entries:
+            raise one_case(node)
         if not isinstance(node, Sequence):
             raise listed_alone(node, f"a list of {what}", spelt=spelt)
         return list(node.items)

@@ -81,7 +81,7 @@ MODE = "params: {mode: {choices: [ab, b]}, flag: {type: bool, default: true}, si
         ("y = mode[...](u)", "OPG211", "mode"),
         # for later
         ("h[..., k] = h[..., k - 2] + h[..., k + 1] + x[..., k]", "OPG250", "h[..., k + 1]"),
-        ("h[..., -1] = 0\nh[..., k] = x[..., k]", "OPG250", "-1"),
+        ("h[..., -1] = 0\nh[..., k] = x[..., k]", "OPG250", "x[..., k]"),
     ],
 )
 def test_the_mistake_and_no_other(formula: str, code: str, marked: str) -> None:

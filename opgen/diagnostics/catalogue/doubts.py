@@ -271,4 +271,22 @@ ROWS = (
         "y[i, j] = softmax[j](x[i, j] - a*abs(i - j))",
         given="inputs: {x: {shape: [N, N]}, a: {shape: []}}",
     ),
+    Code(
+        "OPG286",
+        "A condition that is always true",
+        "A number is not 0 or not 9, whichever it is: where both are to hold they are joined by `and`. What all values"
+        " meet always chooses the same, as `k >= 0` of an index does. A warning; the spec builds all the same.",
+        "y = where(x != 0 or x != 9, x, -1)",
+        "y = where(x != 0 and x != 9, x, -1)",
+        given="inputs: {x: {dtype: int}}",
+    ),
+    Code(
+        "OPG287",
+        "Zero times infinity",
+        "`0*inf` is nan: a mask of 0 and 1 times infinity hides nothing and spoils what it is added to. `where` chooses"
+        " between infinity and 0. A warning; the spec builds all the same.",
+        "y[n] = x[n] + (1 - m[n])*(-inf)",
+        "y[n] = x[n] + where(m[n] != 1, -inf, 0)",
+        given="inputs: {x: {shape: [N]}, m: {shape: [N], domain: 0 <= m <= 1}}",
+    ),
 )

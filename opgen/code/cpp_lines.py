@@ -55,7 +55,7 @@ class Lines:
         self.begun.add(key)
         at = self._opened(r.at)
         certain = r in always(self.body)
-        doubt = [self._doubtful(r.tensor, k, p, certain=certain) for k, p in enumerate(r.at)]
+        doubt = [self._doubtful(r, k, p, certain=certain) for k, p in enumerate(r.at)]
         fill = ZERO if r.fill is None else opened(r.fill, self.body)
         if not all(map(self._known, (fill, *_scalars(at)))) or self._moves(fill):
             return False
@@ -106,10 +106,13 @@ class Lines:
     def _opened(self, at: tuple[Position, ...]) -> tuple[Position, ...]:
         return tuple(p if isinstance(p, Batch) else opened(p, self.body) for p in at)
 
-    def _doubtful(self, buffer: str, k: int, p: Position, *, certain: bool) -> bool:
-        """Whether a position may leave its tensor where it is wanted; if not, others are left out without a word."""
-        told = (buffer, k, p) in self.scope.formal.told and not (certain and isinstance(p, Index))
-        return not isinstance(p, Batch) and not told and self.scope.doubtful(buffer, k, p)
+    def _doubtful(self, r: Read, k: int, p: Position, *, certain: bool) -> bool:
+        """Whether a position may leave its tensor where it is wanted; if not, others are left out without a word.
+
+        What a host compares is where a read without padding stands: one with padding may leave at the same position.
+        """
+        told = (r.tensor, k, p) in self.scope.formal.told and r.fill is None and not (certain and isinstance(p, Index))
+        return not isinstance(p, Batch) and not told and self.scope.doubtful(r.tensor, k, p)
 
     def _place(self, buffer: str, k: int, was: Position, p: Position, *, doubt: bool, quiet: bool) -> Iterator[str]:
         """A position that is computed or checked; the loops move along those that are indices."""

@@ -99,6 +99,10 @@ FOUND = {
     "dropped beyond the end": (
         "inputs: {x: {shape: [N]}, w: {shape: [M]}}\nforward: |\n  y[n < M] = 0.5*w[n]\n  pad(y[n]) += x[n]\n"
     ),
+    "one position under a condition, which a host compares, and padded": (
+        "inputs: {x: {shape: [..., N]}}\n"
+        "forward: 'y[..., i < N] = pad(x[..., i - 2], -1.5) + where(i - 2 >= 0, x[..., i - 2]**2, 0)'\n"
+    ),
     "places beside the batch that all are one": (
         "inputs: {x: {shape: [N, ...]}, y: {shape: [N, M, 2]}}\n"
         "dims: {P: (N + 1)//2}\n"
@@ -127,5 +131,6 @@ SHAPES = {
     "rows that are added to none": {"x": (2, 3), "y": (4, 3)},
     "added to a part": {"x": (3,), "w": (2,)},
     "dropped beyond the end": {"x": (3,), "w": (2,)},
+    "one position under a condition, which a host compares, and padded": {"x": (2, 5)},
     "places beside the batch that all are one": {"x": (3, 2), "y": (3, 2, 2)},
 }

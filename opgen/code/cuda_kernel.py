@@ -16,6 +16,7 @@ from opgen.code.cuda_scope import Scope
 from opgen.code.cuda_statements import (
     accumulator,
     decoded,
+    finished,
     index_of,
     is_rounded,
     joined,
@@ -251,8 +252,10 @@ def _columns(scope: Scope, outer: Sequence[Loop], body: Body, *, flat: bool = Fa
     names = {a.name: scope.fresh(f"{a.name}_fold") for a in accs}
     folded = alive((*lets, *looped))
     named = lines_across(scope, outer, loops, folded)
-    cell, dot = ("folds[at]", ".") if named else ("folds[0]", "") if len(accs) == 1 else ("folds", "->")
-    targets = {n: cell if len(accs) == 1 else f"{cell}{dot}{text}" for n, text in names.items()}
+    alone = len(accs) == 1
+    folds = names[accs[0].name] if alone else "folds"
+    cell = f"{folds}[{'at' if named else 0}]"
+    targets = {n: cell if alone else f"{cell}.{text}" if named else f"folds->{text}" for n, text in names.items()}
     known = dict(scope.locals)
     with across(scope, outer, named):
         lines = thread_lines(scope, folded, targets)
@@ -260,24 +263,23 @@ def _columns(scope: Scope, outer: Sequence[Loop], body: Body, *, flat: bool = Fa
     scope.locals = known
     if named:
         lines = [*named, "rt::lanes<V>([&](int at) {", *indented(lines), "});"]
-    neighbours = _flat_fold(scope, (*lets,), looped, targets) if flat else []
+    neighbours = _flat_fold(scope, (*lets,), looped, targets, folds) if flat else []
     fold = decoded(scope, outer, "point", decoded(scope, loops, "inner", lines, "inner_rest"))
     scope.leave(inner_before, loops)
     asked = {r.tensor for e in values(behind) for r in reads(e)}
     first = alive((*(n for n in ahead if not isinstance(n, Acc)), *behind))
     finish = thread_lines(scope, first[: len(first) - len(behind)], {})
-    finish += [
-        result(scope, a, f"folds.{names[a.name]}" if len(accs) > 1 else "folds") for a in accs if a.name in asked
-    ]
+    for a in (a for a in accs if a.name in asked):
+        finish += finished(scope, a, folds if alone else f"folds.{names[a.name]}")
     finish = decoded(scope, outer, "point", [*finish, *thread_lines(scope, behind, {})])
     scope.leave(before, outer)
     indices = f"{index_of('point', fold)}, {index_of('inner', fold)}"
     return [
         *_folds([(types[a.name], names[a.name], is_rounded(a)) for a in accs]),
         *(["template <int V>"] if named else []),
-        *function(f"OPGEN_DEVICE void fold({indices}, Folds* folds) const", fold),
+        *function(f"OPGEN_DEVICE void fold({indices}, Folds* {folds}) const", fold),
         *neighbours,
-        *function(f"OPGEN_DEVICE void finish({index_of('point', finish)}, const Folds& folds) const", finish),
+        *function(f"OPGEN_DEVICE void finish({index_of('point', finish)}, const Folds& {folds}) const", finish),
     ]
 
 
@@ -294,16 +296,16 @@ def _folds(found: Sequence[tuple[str, str, bool]]) -> list[str]:
     return ["struct Folds {", *indented(lines), "};"]
 
 
-def _flat_fold(scope: Scope, lets: Body, looped: Body, folds: Mapping[str, str]) -> list[str]:
+def _flat_fold(scope: Scope, lets: Body, looped: Body, targets: Mapping[str, str], folds: str) -> list[str]:
     """`flat`, which folds neighbouring elements where everything is folded in the order of memory."""
     read = dict.fromkeys(n.tensor for e in values(looped) for n in walk(e) if isinstance(n, Read) and n.at)
     packs = {name: scope.fresh(f"{scope.tensor(name)}_pack") for name in read}
     known = dict(scope.locals)
     lines = thread_lines(scope, tuple(n for n in alive((*lets, *looped)) if n in lets), {})
     scope.packed = {name: f"{text}.get(i)" for name, text in packs.items()}
-    each = thread_lines(scope, looped, folds)
+    each = thread_lines(scope, looped, targets)
     scope.packed, scope.locals = None, known
     for name, pack in packs.items():
         lines.append(f"const auto {pack} = {scope.reader('load_pack', name, 'V')}({scope.tensor(name)}, first);")
     lines += ["OPGEN_UNROLL", *function("for (int i = 0; i < V; ++i)", each)]
-    return ["template <int V>", *function("OPGEN_DEVICE void flat(int64_t first, Folds* folds) const", lines)]
+    return ["template <int V>", *function(f"OPGEN_DEVICE void flat(int64_t first, Folds* {folds}) const", lines)]

@@ -148,6 +148,14 @@ def result(scope: Scope, a: Acc | Fold, accumulator: str) -> str:
     return f"const {value_type(a.kind)} {scope.bind(a.name, a.kind)} = {value};"
 
 
+def finished(scope: Scope, a: Acc, accumulator: str) -> list[str]:
+    """The same of an accumulator that nothing changes any more: a number is read where it stands."""
+    if a.op in _CONDITIONS:
+        return [result(scope, a, accumulator)]
+    scope.locals[a.name] = f"{accumulator}.value", a.kind
+    return []
+
+
 # --- statements ------------------------------------------------------------------------------------------------------
 
 

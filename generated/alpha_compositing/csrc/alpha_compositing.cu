@@ -70,23 +70,22 @@ struct Step_alpha_compositing_forward_output {
 
   using Folds = rt::Sum<opmath_t>;
   template <int V>
-  OPGEN_DEVICE void fold(int64_t point, int64_t inner, Folds* folds) const {
+  OPGEN_DEVICE void fold(int64_t point, int64_t inner, Folds* output_value_fold) const {
     int64_t rest = point;
     const int64_t c = rt::split(&rest, c_size);
     const rt::Place<rank> place = batch.place(rest);
     const int64_t t = inner;
     const auto colour_line = rt::read_line<V, 2>(colour, place, t, c);
     rt::lanes<V>([&](int at) {
-      const opmath_t product = (t > 0 ? through.load(place, t - 1) : opmath_t(1)) * alpha.load(place, t);
-      folds[at].add(product * colour_line[at]);
+      const opmath_t safe_through = t > 0 ? through.load(place, t - 1) : opmath_t(1);
+      output_value_fold[at].add(safe_through * alpha.load(place, t) * colour_line[at]);
     });
   }
-  OPGEN_DEVICE void finish(int64_t point, const Folds& folds) const {
+  OPGEN_DEVICE void finish(int64_t point, const Folds& output_value_fold) const {
     int64_t rest = point;
     const int64_t c = rt::split(&rest, c_size);
     const rt::Place<rank> place = batch.place(rest);
-    const opmath_t output_value = folds.value;
-    output.store(output_value, place, c);
+    output.store(output_value_fold.value, place, c);
   }
 };
 

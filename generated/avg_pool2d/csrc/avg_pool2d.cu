@@ -20,7 +20,7 @@ struct Step_avg_pool2d_forward_0_output {
   rt::Batch<rank> batch;
 
   using Folds = rt::Sum<opmath_t>;
-  OPGEN_DEVICE void fold(int64_t point, int64_t inner, Folds* folds) const {
+  OPGEN_DEVICE void fold(int64_t point, int64_t inner, Folds* output_sum_fold) const {
     int64_t rest = point;
     const int64_t q = rt::split(&rest, q_size);
     const int64_t p = rt::split(&rest, p_size);
@@ -32,15 +32,15 @@ struct Step_avg_pool2d_forward_0_output {
     const int64_t at_w = q * stride + s - padding;
     opmath_t input_picked = opmath_t(0);
     if (at_h >= 0 && at_h < H && at_w >= 0 && at_w < W) input_picked = input.load(place, at_h, at_w);
-    folds[0].add(input_picked);
+    output_sum_fold[0].add(input_picked);
   }
-  OPGEN_DEVICE void finish(int64_t point, const Folds& folds) const {
+  OPGEN_DEVICE void finish(int64_t point, const Folds& output_sum_fold) const {
     int64_t rest = point;
     const int64_t q = rt::split(&rest, q_size);
     const int64_t p = rt::split(&rest, p_size);
     const rt::Place<rank> place = batch.place(rest);
-    const opmath_t output_sum = folds.value;
-    output.store(near::div(output_sum, static_cast<opmath_t>(kernel_size * kernel_size)), place, p, q);
+    const int64_t product = kernel_size * kernel_size;
+    output.store(near::div(output_sum_fold.value, static_cast<opmath_t>(product)), place, p, q);
   }
 };
 
@@ -61,7 +61,7 @@ struct Step_avg_pool2d_forward_1_output {
   rt::Batch<rank> batch;
 
   using Folds = rt::Sum<opmath_t>;
-  OPGEN_DEVICE void fold(int64_t point, int64_t inner, Folds* folds) const {
+  OPGEN_DEVICE void fold(int64_t point, int64_t inner, Folds* output_sum_fold) const {
     int64_t rest = point;
     const int64_t q = rt::split(&rest, q_size);
     const int64_t p = rt::split(&rest, p_size);
@@ -73,15 +73,15 @@ struct Step_avg_pool2d_forward_1_output {
     const int64_t at_w = q * kernel_size + s - padding;
     opmath_t input_picked = opmath_t(0);
     if (at_h >= 0 && at_h < H && at_w >= 0 && at_w < W) input_picked = input.load(place, at_h, at_w);
-    folds[0].add(input_picked);
+    output_sum_fold[0].add(input_picked);
   }
-  OPGEN_DEVICE void finish(int64_t point, const Folds& folds) const {
+  OPGEN_DEVICE void finish(int64_t point, const Folds& output_sum_fold) const {
     int64_t rest = point;
     const int64_t q = rt::split(&rest, q_size);
     const int64_t p = rt::split(&rest, p_size);
     const rt::Place<rank> place = batch.place(rest);
-    const opmath_t output_sum = folds.value;
-    output.store(near::div(output_sum, static_cast<opmath_t>(kernel_size * kernel_size)), place, p, q);
+    const int64_t product = kernel_size * kernel_size;
+    output.store(near::div(output_sum_fold.value, static_cast<opmath_t>(product)), place, p, q);
   }
 };
 
@@ -102,7 +102,7 @@ struct Step_avg_pool2d_backward_0_grad_input {
   rt::Batch<rank> batch;
 
   using Folds = rt::Sum<opmath_t>;
-  OPGEN_DEVICE void fold(int64_t point, int64_t inner, Folds* folds) const {
+  OPGEN_DEVICE void fold(int64_t point, int64_t inner, Folds* grad_input_value_fold) const {
     int64_t rest = point;
     const int64_t w = rt::split(&rest, w_size);
     const int64_t h = rt::split(&rest, h_size);
@@ -115,27 +115,28 @@ struct Step_avg_pool2d_backward_0_grad_input {
     const int64_t power = kernel_size * kernel_size;
     const int64_t difference = total - s;
     const int64_t difference_2 = total_2 - r;
-    const bool mask = rt::floordiv(difference, stride) >= 0 && rt::floordiv(difference, stride) < Q;
-    const bool mask_2 = rt::mod(difference, stride) == 0 && mask && rt::mod(difference_2, stride) == 0;
-    const bool mask_3 = rt::floordiv(difference_2, stride) >= 0;
-    const bool mask_4 = mask_2 && (mask_3 && rt::floordiv(difference_2, stride) < P);
+    const bool mask = rt::floordiv(difference_2, stride) >= 0;
+    const bool mask_2 = mask && rt::floordiv(difference_2, stride) < P;
+    const bool mask_3 = rt::floordiv(difference, stride) >= 0;
+    const bool mask_4 = mask_3 && rt::floordiv(difference, stride) < Q;
+    const bool mask_5 = rt::mod(difference, stride) == 0 && mask_4;
+    const bool mask_6 = mask_5 && rt::mod(difference_2, stride) == 0 && mask_2;
     const int64_t at_p = rt::floordiv(padding + h - r, stride);
     const int64_t at_q = rt::floordiv(padding + w - s, stride);
     opmath_t chosen;
-    if (mask_4) {
+    if (mask_6) {
       chosen = near::div(grad_output.load_or(0, place, at_p, at_q), static_cast<opmath_t>(power));
     } else {
       chosen = 0;
     }
-    folds[0].add(chosen);
+    grad_input_value_fold[0].add(chosen);
   }
-  OPGEN_DEVICE void finish(int64_t point, const Folds& folds) const {
+  OPGEN_DEVICE void finish(int64_t point, const Folds& grad_input_value_fold) const {
     int64_t rest = point;
     const int64_t w = rt::split(&rest, w_size);
     const int64_t h = rt::split(&rest, h_size);
     const rt::Place<rank> place = batch.place(rest);
-    const opmath_t grad_input_value = folds.value;
-    grad_input.store(grad_input_value, place, h, w);
+    grad_input.store(grad_input_value_fold.value, place, h, w);
   }
 };
 

@@ -79,10 +79,11 @@ struct Step_batch_norm_forward_0_sum_all {
   rt::Tensor<int64_t, rank> sum_all;
 
   using Folds = rt::Unsettled<rt::Sum<int64_t>>;
-  OPGEN_DEVICE void fold(int64_t /* point */, int64_t /* inner */, Folds* folds) const { folds[0].add(1); }
-  OPGEN_DEVICE void finish(int64_t /* point */, const Folds& folds) const {
-    const int64_t sum_all_value = folds.value;
-    sum_all.store(sum_all_value);
+  OPGEN_DEVICE void fold(int64_t /* point */, int64_t /* inner */, Folds* sum_all_value_fold) const {
+    sum_all_value_fold[0].add(1);
+  }
+  OPGEN_DEVICE void finish(int64_t /* point */, const Folds& sum_all_value_fold) const {
+    sum_all.store(sum_all_value_fold.value);
   }
 };
 
@@ -343,10 +344,8 @@ struct Step_batch_norm_backward_1_grad_bias_alone {
   }
   OPGEN_DEVICE void finish(int64_t point, const Folds& folds) const {
     const int64_t c = point;
-    const opmath_t grad_weight_sum = folds.grad_weight_sum_fold.value;
-    const opmath_t grad_bias_value = folds.grad_bias_value_fold.value;
-    grad_bias.store(grad_bias_value, c);
-    grad_weight.store(grad_weight_sum * rt::rsqrt(running_var.load(c) + eps), c);
+    grad_bias.store(folds.grad_bias_value_fold.value, c);
+    grad_weight.store(folds.grad_weight_sum_fold.value * rt::rsqrt(running_var.load(c) + eps), c);
   }
 };
 
@@ -417,18 +416,17 @@ struct Step_batch_norm_backward_5_grad_bias_alone {
 
   using Folds = rt::Sum<opmath_t>;
   template <int V>
-  OPGEN_DEVICE void fold(int64_t point, int64_t inner, Folds* folds) const {
+  OPGEN_DEVICE void fold(int64_t point, int64_t inner, Folds* grad_bias_value_fold) const {
     const int64_t c = point;
     int64_t inner_rest = inner;
     const rt::Place<rank> place = batch.place(rt::split(&inner_rest, batch_size));
     const int64_t n = inner_rest;
     const auto grad_output_line = rt::read_line_or<V, 1, 0>(grad_output, n, c, place);
-    rt::lanes<V>([&](int at) { folds[at].add(grad_output_line[at]); });
+    rt::lanes<V>([&](int at) { grad_bias_value_fold[at].add(grad_output_line[at]); });
   }
-  OPGEN_DEVICE void finish(int64_t point, const Folds& folds) const {
+  OPGEN_DEVICE void finish(int64_t point, const Folds& grad_bias_value_fold) const {
     const int64_t c = point;
-    const opmath_t grad_bias_value = folds.value;
-    grad_bias.store(grad_bias_value, c);
+    grad_bias.store(grad_bias_value_fold.value, c);
   }
 };
 

@@ -98,20 +98,19 @@ struct Step_bilinear_backward_grad_input2 {
 
   using Folds = rt::Sum<opmath_t>;
   template <int V>
-  OPGEN_DEVICE void fold(int64_t point, int64_t inner, Folds* folds) const {
+  OPGEN_DEVICE void fold(int64_t point, int64_t inner, Folds* grad_input2_value_fold) const {
     int64_t rest = point;
     const int64_t j = rt::split(&rest, j_size);
     const rt::Place<rank> place = batch.place(rest);
     const int64_t i_2 = inner;
     const auto grad_sum_i_j_part_line = rt::read_line<V, 2>(grad_sum_i_j_part, place, i_2, j);
-    rt::lanes<V>([&](int at) { folds[at].add(grad_sum_i_j_part_line[at] * input1.load(place, i_2)); });
+    rt::lanes<V>([&](int at) { grad_input2_value_fold[at].add(grad_sum_i_j_part_line[at] * input1.load(place, i_2)); });
   }
-  OPGEN_DEVICE void finish(int64_t point, const Folds& folds) const {
+  OPGEN_DEVICE void finish(int64_t point, const Folds& grad_input2_value_fold) const {
     int64_t rest = point;
     const int64_t j = rt::split(&rest, j_size);
     const rt::Place<rank> place = batch.place(rest);
-    const opmath_t grad_input2_value = folds.value;
-    grad_input2.store(grad_input2_value, place, j);
+    grad_input2.store(grad_input2_value_fold.value, place, j);
   }
 };
 
@@ -128,16 +127,15 @@ struct Step_bilinear_backward_grad_bias {
 
   using Folds = rt::Sum<opmath_t>;
   template <int V>
-  OPGEN_DEVICE void fold(int64_t point, int64_t inner, Folds* folds) const {
+  OPGEN_DEVICE void fold(int64_t point, int64_t inner, Folds* grad_bias_value_fold) const {
     const int64_t o = point;
     const rt::Place<rank> place = batch.place(inner);
     const auto grad_output_line = rt::read_line_or<V, 1, 0>(grad_output, place, o);
-    rt::lanes<V>([&](int at) { folds[at].add(grad_output_line[at]); });
+    rt::lanes<V>([&](int at) { grad_bias_value_fold[at].add(grad_output_line[at]); });
   }
-  OPGEN_DEVICE void finish(int64_t point, const Folds& folds) const {
+  OPGEN_DEVICE void finish(int64_t point, const Folds& grad_bias_value_fold) const {
     const int64_t o = point;
-    const opmath_t grad_bias_value = folds.value;
-    grad_bias.store(grad_bias_value, o);
+    grad_bias.store(grad_bias_value_fold.value, o);
   }
 };
 

@@ -17,7 +17,7 @@ struct Step_bilinear_sample_forward_output {
 
   using Folds = rt::Sum<opmath_t>;
   template <int V>
-  OPGEN_DEVICE void fold(int64_t point, int64_t inner, Folds* folds) const {
+  OPGEN_DEVICE void fold(int64_t point, int64_t inner, Folds* output_value_fold) const {
     const int64_t n = point;
     int64_t inner_rest = inner;
     const int64_t b = rt::split(&inner_rest, b_size);
@@ -36,13 +36,12 @@ struct Step_bilinear_sample_forward_output {
       const int64_t at_h = row_2 + a;
       opmath_t image_picked = opmath_t(0);
       if (at_h >= 0 && at_h < H && col + b >= 0 && col + b < W) image_picked = image.load(at_h, col + b);
-      folds[at].add(product * image_picked);
+      output_value_fold[at].add(product * image_picked);
     });
   }
-  OPGEN_DEVICE void finish(int64_t point, const Folds& folds) const {
+  OPGEN_DEVICE void finish(int64_t point, const Folds& output_value_fold) const {
     const int64_t n = point;
-    const opmath_t output_value = folds.value;
-    output.store(output_value, n);
+    output.store(output_value_fold.value, n);
   }
 };
 
@@ -213,9 +212,7 @@ struct Step_bilinear_sample_backward_grad_points {
     int64_t rest = point;
     const int64_t i_2 = rt::split(&rest, b_size);
     const int64_t n = rest;
-    const opmath_t grad_points_share = folds.grad_points_share_fold.value;
-    const opmath_t grad_points_share_1 = folds.grad_points_share_1_fold.value;
-    grad_points.store(grad_points_share + grad_points_share_1, n, i_2);
+    grad_points.store(folds.grad_points_share_fold.value + folds.grad_points_share_1_fold.value, n, i_2);
   }
 };
 

@@ -71,7 +71,7 @@ struct Step_bilinear_splat_backward_grad_values {
 
   using Folds = rt::Sum<opmath_t>;
   template <int V>
-  OPGEN_DEVICE void fold(int64_t point, int64_t inner, Folds* folds) const {
+  OPGEN_DEVICE void fold(int64_t point, int64_t inner, Folds* grad_values_value_fold) const {
     const int64_t n = point;
     int64_t inner_rest = inner;
     const int64_t b = rt::split(&inner_rest, b_size);
@@ -91,10 +91,10 @@ struct Step_bilinear_splat_backward_grad_values {
       const int64_t at_w = col_value + b;
       opmath_t grad_grid_picked = opmath_t(0);
       if (at_h >= 0 && at_h < H && at_w >= 0 && at_w < W) grad_grid_picked = grad_grid.load_or(0, at_h, at_w);
-      folds[at].add(grad_grid_picked * product);
+      grad_values_value_fold[at].add(grad_grid_picked * product);
     });
   }
-  OPGEN_DEVICE void finish(int64_t point, const Folds& folds) const {
+  OPGEN_DEVICE void finish(int64_t point, const Folds& grad_values_value_fold) const {
     const int64_t n = point;
     const opmath_t places_value_3 = places.load(n, 0);
     const int64_t row_value_2 = static_cast<int64_t>(rt::floor(places_value_3));
@@ -102,8 +102,7 @@ struct Step_bilinear_splat_backward_grad_values {
     const int64_t col_value_2 = static_cast<int64_t>(rt::floor(places_value_2_2));
     row_2.store(row_value_2, n);
     col.store(col_value_2, n);
-    const opmath_t grad_values_value = folds.value;
-    grad_values.store(grad_values_value, n);
+    grad_values.store(grad_values_value_fold.value, n);
   }
 };
 
@@ -228,9 +227,7 @@ struct Step_bilinear_splat_backward_grad_places {
     int64_t rest = point;
     const int64_t i_2 = rt::split(&rest, b_size);
     const int64_t n = rest;
-    const opmath_t grad_places_share = folds.grad_places_share_fold.value;
-    const opmath_t grad_places_share_1 = folds.grad_places_share_1_fold.value;
-    grad_places.store(grad_places_share + grad_places_share_1, n, i_2);
+    grad_places.store(folds.grad_places_share_fold.value + folds.grad_places_share_1_fold.value, n, i_2);
   }
 };
 

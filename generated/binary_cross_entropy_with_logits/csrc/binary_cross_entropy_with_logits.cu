@@ -18,16 +18,17 @@ struct Step_binary_cross_entropy_with_logits_forward_0_output {
   opmath_t divisor;
 
   using Folds = rt::Sum<opmath_t>;
-  OPGEN_DEVICE void fold(int64_t /* point */, int64_t inner, Folds* folds) const {
+  OPGEN_DEVICE void fold(int64_t /* point */, int64_t inner, Folds* output_sum_fold) const {
     const rt::Place<rank> place = batch.place(inner);
     const opmath_t target_value = target.load(place);
     const opmath_t input_value = input.load(place);
-    const opmath_t product = pos_weight.load_or(1, place) * target_value * near::softplus(-input_value);
-    const opmath_t total = product + (1 - target_value) * near::softplus(input_value);
-    folds[0].add(weight.load_or(1, place) * total);
+    const opmath_t product = (1 - target_value) * near::softplus(input_value);
+    const opmath_t pos_weight_value = pos_weight.load_or(1, place);
+    const opmath_t product_2 = pos_weight_value * target_value * near::softplus(-input_value);
+    output_sum_fold[0].add(weight.load_or(1, place) * (product_2 + product));
   }
   template <int V>
-  OPGEN_DEVICE void flat(int64_t first, Folds* folds) const {
+  OPGEN_DEVICE void flat(int64_t first, Folds* output_sum_fold) const {
     const auto target_pack = rt::load_pack<V>(target, first);
     const auto input_pack = rt::load_pack<V>(input, first);
     const auto weight_pack = rt::load_pack_or<V, 1>(weight, first);
@@ -36,14 +37,14 @@ struct Step_binary_cross_entropy_with_logits_forward_0_output {
     for (int i = 0; i < V; ++i) {
       const opmath_t target_value_2 = target_pack.get(i);
       const opmath_t input_value_2 = input_pack.get(i);
-      const opmath_t product_2 = pos_weight_pack.get(i) * target_value_2 * near::softplus(-input_value_2);
-      const opmath_t total_2 = product_2 + (1 - target_value_2) * near::softplus(input_value_2);
-      folds[0].add(weight_pack.get(i) * total_2);
+      const opmath_t product_3 = (1 - target_value_2) * near::softplus(input_value_2);
+      const opmath_t softplus_input = near::softplus(-input_value_2);
+      const opmath_t total = pos_weight_pack.get(i) * target_value_2 * softplus_input + product_3;
+      output_sum_fold[0].add(weight_pack.get(i) * total);
     }
   }
-  OPGEN_DEVICE void finish(int64_t /* point */, const Folds& folds) const {
-    const opmath_t output_sum = folds.value;
-    output.store(near::div(output_sum, divisor));
+  OPGEN_DEVICE void finish(int64_t /* point */, const Folds& output_sum_fold) const {
+    output.store(near::div(output_sum_fold.value, divisor));
   }
 };
 

@@ -189,16 +189,15 @@ struct Step_complex_linear_backward_grad_bias_real {
 
   using Folds = rt::Sum<opmath_t>;
   template <int V>
-  OPGEN_DEVICE void fold(int64_t point, int64_t inner, Folds* folds) const {
+  OPGEN_DEVICE void fold(int64_t point, int64_t inner, Folds* grad_bias_real_value_fold) const {
     const int64_t n = point;
     const rt::Place<rank> place = batch.place(inner);
     const auto grad_output_real_line = rt::read_line_or<V, 1, 0>(grad_output_real, place, n);
-    rt::lanes<V>([&](int at) { folds[at].add(grad_output_real_line[at]); });
+    rt::lanes<V>([&](int at) { grad_bias_real_value_fold[at].add(grad_output_real_line[at]); });
   }
-  OPGEN_DEVICE void finish(int64_t point, const Folds& folds) const {
+  OPGEN_DEVICE void finish(int64_t point, const Folds& grad_bias_real_value_fold) const {
     const int64_t n = point;
-    const opmath_t grad_bias_real_value = folds.value;
-    grad_bias_real.store(grad_bias_real_value, n);
+    grad_bias_real.store(grad_bias_real_value_fold.value, n);
   }
 };
 

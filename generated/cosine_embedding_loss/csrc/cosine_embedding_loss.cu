@@ -63,7 +63,7 @@ struct Step_cosine_embedding_loss_forward_0_output {
   opmath_t margin, divisor;
 
   using Folds = rt::Sum<opmath_t>;
-  OPGEN_DEVICE void fold(int64_t /* point */, int64_t inner, Folds* folds) const {
+  OPGEN_DEVICE void fold(int64_t /* point */, int64_t inner, Folds* output_sum_fold) const {
     const int64_t n = inner;
     const int64_t target_value = target.load(n);
     const bool mask = target_value == -1;
@@ -71,13 +71,12 @@ struct Step_cosine_embedding_loss_forward_0_output {
     const opmath_t product = (sum_d.load(n) + opmath_t(1e-12)) * (sum_d_2.load(n) + opmath_t(1e-12));
     const opmath_t cosine = near::div(dot.load(n), near::sqrt(product));
     const opmath_t clamp_cosine = rt::clamp(cosine - margin, opmath_t(0), rt::inf<opmath_t>());
-    folds[0].add(mask_2 ? 1 - cosine : mask ? clamp_cosine : opmath_t(0));
+    output_sum_fold[0].add(mask_2 ? 1 - cosine : mask ? clamp_cosine : opmath_t(0));
     condition_2.store(mask, n);
     condition.store(mask_2, n);
   }
-  OPGEN_DEVICE void finish(int64_t /* point */, const Folds& folds) const {
-    const opmath_t output_sum = folds.value;
-    output.store(near::div(output_sum, divisor));
+  OPGEN_DEVICE void finish(int64_t /* point */, const Folds& output_sum_fold) const {
+    output.store(near::div(output_sum_fold.value, divisor));
   }
 };
 

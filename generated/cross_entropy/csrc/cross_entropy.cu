@@ -116,11 +116,9 @@ struct Step_cross_entropy_forward_0_output {
     folds->sum_n_all_2_value_fold.add(safe_weight);
   }
   OPGEN_DEVICE void finish(int64_t /* point */, const Folds& folds) const {
-    const opmath_t sum_n_all_value = folds.sum_n_all_value_fold.value;
-    const opmath_t sum_n_all_2_value = folds.sum_n_all_2_value_fold.value;
-    sum_n_all.store(sum_n_all_value);
-    sum_n_all_2.store(sum_n_all_2_value);
-    output.store(near::div(sum_n_all_value, sum_n_all_2_value));
+    sum_n_all.store(folds.sum_n_all_value_fold.value);
+    sum_n_all_2.store(folds.sum_n_all_2_value_fold.value);
+    output.store(near::div(folds.sum_n_all_value_fold.value, folds.sum_n_all_2_value_fold.value));
   }
 };
 
@@ -195,7 +193,7 @@ struct Step_cross_entropy_forward_1_output {
   rt::Batch<rank> batch;
 
   using Folds = rt::Sum<opmath_t>;
-  OPGEN_DEVICE void fold(int64_t /* point */, int64_t inner, Folds* folds) const {
+  OPGEN_DEVICE void fold(int64_t /* point */, int64_t inner, Folds* output_value_fold) const {
     int64_t inner_rest = inner;
     const rt::Place<rank> place = batch.place(rt::split(&inner_rest, batch_size));
     const int64_t n = inner_rest;
@@ -211,11 +209,10 @@ struct Step_cross_entropy_forward_1_output {
     } else {
       chosen = 0;
     }
-    folds[0].add(factor * chosen + product);
+    output_value_fold[0].add(factor * chosen + product);
   }
-  OPGEN_DEVICE void finish(int64_t /* point */, const Folds& folds) const {
-    const opmath_t output_value = folds.value;
-    output.store(output_value);
+  OPGEN_DEVICE void finish(int64_t /* point */, const Folds& output_value_fold) const {
+    output.store(output_value_fold.value);
   }
 };
 
@@ -391,10 +388,8 @@ struct Step_cross_entropy_forward_3_output {
     folds->sum_n_all_2_value_fold.add(keep ? 1 : 0);
   }
   OPGEN_DEVICE void finish(int64_t /* point */, const Folds& folds) const {
-    const opmath_t sum_n_all = folds.sum_n_all_fold.value;
-    const opmath_t sum_n_all_2_value = folds.sum_n_all_2_value_fold.value;
-    sum_n_all_2.store(sum_n_all_2_value);
-    output.store(near::div(sum_n_all, sum_n_all_2_value));
+    sum_n_all_2.store(folds.sum_n_all_2_value_fold.value);
+    output.store(near::div(folds.sum_n_all_fold.value, folds.sum_n_all_2_value_fold.value));
   }
 };
 
@@ -461,21 +456,20 @@ struct Step_cross_entropy_backward_0_sum_grad_logp_others {
   rt::Tensor<opmath_t, rank> sum_grad_logp_others;
 
   using Folds = rt::Sum<opmath_t>;
-  OPGEN_DEVICE void fold(int64_t /* point */, int64_t inner, Folds* folds) const {
+  OPGEN_DEVICE void fold(int64_t /* point */, int64_t inner, Folds* sum_grad_logp_others_value_fold) const {
     const int64_t c = inner;
-    folds[0].add(weight.load(c));
+    sum_grad_logp_others_value_fold[0].add(weight.load(c));
   }
   template <int V>
-  OPGEN_DEVICE void flat(int64_t first, Folds* folds) const {
+  OPGEN_DEVICE void flat(int64_t first, Folds* sum_grad_logp_others_value_fold) const {
     const auto weight_pack = rt::load_pack<V>(weight, first);
     OPGEN_UNROLL
     for (int i = 0; i < V; ++i) {
-      folds[0].add(weight_pack.get(i));
+      sum_grad_logp_others_value_fold[0].add(weight_pack.get(i));
     }
   }
-  OPGEN_DEVICE void finish(int64_t /* point */, const Folds& folds) const {
-    const opmath_t sum_grad_logp_others_value = folds.value;
-    sum_grad_logp_others.store(sum_grad_logp_others_value);
+  OPGEN_DEVICE void finish(int64_t /* point */, const Folds& sum_grad_logp_others_value_fold) const {
+    sum_grad_logp_others.store(sum_grad_logp_others_value_fold.value);
   }
 };
 
@@ -593,7 +587,7 @@ struct Step_cross_entropy_backward_0_grad_weight_sum_c_alone {
 
   using Folds = rt::Sum<opmath_t>;
   template <int V>
-  OPGEN_DEVICE void fold(int64_t point, int64_t inner, Folds* folds) const {
+  OPGEN_DEVICE void fold(int64_t point, int64_t inner, Folds* grad_weight_sum_c_value_fold) const {
     const int64_t c = point;
     int64_t inner_rest = inner;
     const rt::Place<rank> place = batch.place(rt::split(&inner_rest, batch_size));
@@ -601,15 +595,16 @@ struct Step_cross_entropy_backward_0_grad_weight_sum_c_alone {
     const auto input_line = rt::read_line<V, 1>(input, n, c, place);
     rt::lanes<V>([&](int at) {
       const bool mask = label_smoothing > 0;
-      const opmath_t difference = input_line[at] - logp_max.load(n, place) - logp_log.load(n, place);
       const bool mask_2 = target.load(n, place) != ignore_index && mask;
-      folds[at].add(mask_2 ? difference * grad_sum_c.load(n, place) : opmath_t(0));
+      const opmath_t centred = input_line[at] - logp_max.load(n, place);
+      const opmath_t difference = centred - logp_log.load(n, place);
+      const opmath_t scaled_grad = difference * grad_sum_c.load(n, place);
+      grad_weight_sum_c_value_fold[at].add(mask_2 ? scaled_grad : opmath_t(0));
     });
   }
-  OPGEN_DEVICE void finish(int64_t point, const Folds& folds) const {
+  OPGEN_DEVICE void finish(int64_t point, const Folds& grad_weight_sum_c_value_fold) const {
     const int64_t c = point;
-    const opmath_t grad_weight_sum_c_value = folds.value;
-    grad_weight_sum_c.store(grad_weight_sum_c_value, c);
+    grad_weight_sum_c.store(grad_weight_sum_c_value_fold.value, c);
   }
 };
 

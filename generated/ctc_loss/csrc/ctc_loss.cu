@@ -140,7 +140,7 @@ struct Step_ctc_loss_forward_0_output {
   int64_t L, B;
 
   using Folds = rt::Sum<opmath_t>;
-  OPGEN_DEVICE void fold(int64_t /* point */, int64_t inner, Folds* folds) const {
+  OPGEN_DEVICE void fold(int64_t /* point */, int64_t inner, Folds* output_sum_fold) const {
     const int64_t b = inner;
     const int64_t target_lengths_value = target_lengths.load(b);
     const int64_t product = 2 * target_lengths_value;
@@ -161,11 +161,10 @@ struct Step_ctc_loss_forward_0_output {
       const opmath_t chosen_3 = mask_2 ? last.load(b, rt::checked(difference, L)) : -rt::inf<opmath_t>();
       chosen = -rt::logaddexp(last.load(b, rt::checked(product, L)), chosen_3);
     }
-    folds[0].add(near::div(chosen, static_cast<opmath_t>(max_target_lengths)));
+    output_sum_fold[0].add(near::div(chosen, static_cast<opmath_t>(max_target_lengths)));
   }
-  OPGEN_DEVICE void finish(int64_t /* point */, const Folds& folds) const {
-    const opmath_t output_sum = folds.value;
-    output.store(near::div(output_sum, static_cast<opmath_t>(B)));
+  OPGEN_DEVICE void finish(int64_t /* point */, const Folds& output_sum_fold) const {
+    output.store(near::div(output_sum_fold.value, static_cast<opmath_t>(B)));
   }
 };
 
@@ -183,7 +182,7 @@ struct Step_ctc_loss_forward_1_output {
   int64_t L;
 
   using Folds = rt::Sum<opmath_t>;
-  OPGEN_DEVICE void fold(int64_t /* point */, int64_t inner, Folds* folds) const {
+  OPGEN_DEVICE void fold(int64_t /* point */, int64_t inner, Folds* output_value_fold) const {
     const int64_t b = inner;
     const int64_t target_lengths_value = target_lengths.load(b);
     const int64_t product = 2 * target_lengths_value;
@@ -203,11 +202,10 @@ struct Step_ctc_loss_forward_1_output {
       const opmath_t chosen_3 = mask_2 ? last.load(b, rt::checked(difference, L)) : -rt::inf<opmath_t>();
       chosen = -rt::logaddexp(last.load(b, rt::checked(product, L)), chosen_3);
     }
-    folds[0].add(chosen);
+    output_value_fold[0].add(chosen);
   }
-  OPGEN_DEVICE void finish(int64_t /* point */, const Folds& folds) const {
-    const opmath_t output_value = folds.value;
-    output.store(output_value);
+  OPGEN_DEVICE void finish(int64_t /* point */, const Folds& output_value_fold) const {
+    output.store(output_value_fold.value);
   }
 };
 

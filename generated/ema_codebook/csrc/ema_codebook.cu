@@ -118,16 +118,15 @@ struct Step_ema_codebook_forward_loss {
   rt::Batch<rank> batch;
 
   using Folds = rt::Sum<opmath_t>;
-  OPGEN_DEVICE void fold(int64_t /* point */, int64_t inner, Folds* folds) const {
+  OPGEN_DEVICE void fold(int64_t /* point */, int64_t inner, Folds* loss_sum_fold) const {
     int64_t inner_rest = inner;
     const int64_t d = rt::split(&inner_rest, d_size);
     const rt::Place<rank> place = batch.place(inner_rest);
-    const opmath_t difference = input.load(place, d) - codebook.load(rt::checked(code.load(place), K), d);
-    folds[0].add(rt::square(difference));
+    const opmath_t codebook_picked = codebook.load(rt::checked(code.load(place), K), d);
+    loss_sum_fold[0].add(rt::square(input.load(place, d) - codebook_picked));
   }
-  OPGEN_DEVICE void finish(int64_t /* point */, const Folds& folds) const {
-    const opmath_t loss_sum = folds.value;
-    loss.store(near::div(loss_sum, static_cast<opmath_t>(batch.count * D)));
+  OPGEN_DEVICE void finish(int64_t /* point */, const Folds& loss_sum_fold) const {
+    loss.store(near::div(loss_sum_fold.value, static_cast<opmath_t>(batch.count * D)));
   }
 };
 
@@ -178,20 +177,19 @@ struct Step_ema_codebook_forward_next_sums {
 
   using Folds = rt::Sum<opmath_t>;
   template <int V>
-  OPGEN_DEVICE void fold(int64_t point, int64_t inner, Folds* folds) const {
+  OPGEN_DEVICE void fold(int64_t point, int64_t inner, Folds* sum_all_fold) const {
     int64_t rest = point;
     const int64_t d = rt::split(&rest, d_size);
     const int64_t k = rest;
     const rt::Place<rank> place = batch.place(inner);
     const auto input_line = rt::read_line<V, 1>(input, place, d);
-    rt::lanes<V>([&](int at) { folds[at].add(code.load(place) == k ? input_line[at] : opmath_t(0)); });
+    rt::lanes<V>([&](int at) { sum_all_fold[at].add(code.load(place) == k ? input_line[at] : opmath_t(0)); });
   }
-  OPGEN_DEVICE void finish(int64_t point, const Folds& folds) const {
+  OPGEN_DEVICE void finish(int64_t point, const Folds& sum_all_fold) const {
     int64_t rest = point;
     const int64_t d = rt::split(&rest, d_size);
     const int64_t k = rest;
-    const opmath_t sum_all = folds.value;
-    next_sums.store(decay * sums.load(k, d) + factor * sum_all, k, d);
+    next_sums.store(decay * sums.load(k, d) + factor * sum_all_fold.value, k, d);
   }
 };
 

@@ -19,20 +19,19 @@ struct Step_embedding_bag_forward_output {
 
   using Folds = rt::Sum<opmath_t>;
   template <int V>
-  OPGEN_DEVICE void fold(int64_t point, int64_t inner, Folds* folds) const {
+  OPGEN_DEVICE void fold(int64_t point, int64_t inner, Folds* output_value_fold) const {
     int64_t rest = point;
     const int64_t d = rt::split(&rest, d_size);
     const int64_t n = rest;
     const int64_t l = inner;
     const auto weight_line = rt::read_line<V, 1>(weight, rt::checked(input.load(n, l), V_2), d);
-    rt::lanes<V>([&](int at) { folds[at].add(weight_line[at] * per_sample_weights.load_or(1, n, l)); });
+    rt::lanes<V>([&](int at) { output_value_fold[at].add(weight_line[at] * per_sample_weights.load_or(1, n, l)); });
   }
-  OPGEN_DEVICE void finish(int64_t point, const Folds& folds) const {
+  OPGEN_DEVICE void finish(int64_t point, const Folds& output_value_fold) const {
     int64_t rest = point;
     const int64_t d = rt::split(&rest, d_size);
     const int64_t n = rest;
-    const opmath_t output_value = folds.value;
-    output.store(output_value, n, d);
+    output.store(output_value_fold.value, n, d);
   }
 };
 

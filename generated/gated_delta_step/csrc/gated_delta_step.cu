@@ -166,11 +166,8 @@ struct Step_gated_delta_step_backward_grad_key {
     int64_t rest = point;
     const int64_t k = rt::split(&rest, k_size);
     const rt::Place<rank> place = batch.place(rest);
-    const opmath_t grad_query_value = folds.grad_query_value_fold.value;
-    const opmath_t grad_key_next_state = folds.grad_key_next_state_fold.value;
-    const opmath_t grad_key_found = folds.grad_key_found_fold.value;
-    grad_query.store(grad_query_value, place, k);
-    grad_key.store(grad_key_next_state + grad_key_found, place, k);
+    grad_query.store(folds.grad_query_value_fold.value, place, k);
+    grad_key.store(folds.grad_key_next_state_fold.value + folds.grad_key_found_fold.value, place, k);
   }
 };
 

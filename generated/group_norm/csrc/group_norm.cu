@@ -177,10 +177,8 @@ struct Step_group_norm_backward_grad_mu_sum_part_alone {
     int64_t rest = point;
     const int64_t c = rt::split(&rest, c_size);
     const int64_t n = rest;
-    const opmath_t grad_rstd_sum_part_value = folds.grad_rstd_sum_part_value_fold.value;
-    const opmath_t grad_mu_sum_part_value = folds.grad_mu_sum_part_value_fold.value;
-    grad_rstd_sum_part.store(grad_rstd_sum_part_value, n, c);
-    grad_mu_sum_part.store(grad_mu_sum_part_value, n, c);
+    grad_rstd_sum_part.store(folds.grad_rstd_sum_part_value_fold.value, n, c);
+    grad_mu_sum_part.store(folds.grad_mu_sum_part_value_fold.value, n, c);
   }
 };
 
@@ -326,16 +324,18 @@ struct Step_group_norm_backward_grad_weight {
 
   using Folds = rt::Sum<opmath_t>;
   template <int V>
-  OPGEN_DEVICE void fold(int64_t point, int64_t inner, Folds* folds) const {
+  OPGEN_DEVICE void fold(int64_t point, int64_t inner, Folds* grad_weight_value_fold) const {
     const int64_t c = point;
     const int64_t n = inner;
     const auto grad_rstd_sum_part_line = rt::read_line<V, 1>(grad_rstd_sum_part, n, c);
-    rt::lanes<V>([&](int at) { folds[at].add(grad_rstd_sum_part_line[at] * rstd.load(n, rt::floordiv((c + at), S))); });
+    rt::lanes<V>([&](int at) {
+      const opmath_t rstd_picked = rstd.load(n, rt::floordiv((c + at), S));
+      grad_weight_value_fold[at].add(grad_rstd_sum_part_line[at] * rstd_picked);
+    });
   }
-  OPGEN_DEVICE void finish(int64_t point, const Folds& folds) const {
+  OPGEN_DEVICE void finish(int64_t point, const Folds& grad_weight_value_fold) const {
     const int64_t c = point;
-    const opmath_t grad_weight_value = folds.value;
-    grad_weight.store(grad_weight_value, c);
+    grad_weight.store(grad_weight_value_fold.value, c);
   }
 };
 
@@ -351,16 +351,15 @@ struct Step_group_norm_backward_grad_bias {
 
   using Folds = rt::Sum<opmath_t>;
   template <int V>
-  OPGEN_DEVICE void fold(int64_t point, int64_t inner, Folds* folds) const {
+  OPGEN_DEVICE void fold(int64_t point, int64_t inner, Folds* grad_bias_value_fold) const {
     const int64_t c = point;
     const int64_t n = inner;
     const auto grad_mu_sum_part_line = rt::read_line<V, 1>(grad_mu_sum_part, n, c);
-    rt::lanes<V>([&](int at) { folds[at].add(grad_mu_sum_part_line[at]); });
+    rt::lanes<V>([&](int at) { grad_bias_value_fold[at].add(grad_mu_sum_part_line[at]); });
   }
-  OPGEN_DEVICE void finish(int64_t point, const Folds& folds) const {
+  OPGEN_DEVICE void finish(int64_t point, const Folds& grad_bias_value_fold) const {
     const int64_t c = point;
-    const opmath_t grad_bias_value = folds.value;
-    grad_bias.store(grad_bias_value, c);
+    grad_bias.store(grad_bias_value_fold.value, c);
   }
 };
 

@@ -17,24 +17,23 @@ struct Step_hinge_loss_forward_0_output {
   rt::Batch<rank> batch;
 
   using Folds = rt::Sum<opmath_t>;
-  OPGEN_DEVICE void fold(int64_t /* point */, int64_t inner, Folds* folds) const {
+  OPGEN_DEVICE void fold(int64_t /* point */, int64_t inner, Folds* output_sum_fold) const {
     const rt::Place<rank> place = batch.place(inner);
     const opmath_t max_value = rt::max(opmath_t(0), margin - target.load(place) * input.load(place));
-    folds[0].add(max_value * max_value);
+    output_sum_fold[0].add(max_value * max_value);
   }
   template <int V>
-  OPGEN_DEVICE void flat(int64_t first, Folds* folds) const {
+  OPGEN_DEVICE void flat(int64_t first, Folds* output_sum_fold) const {
     const auto target_pack = rt::load_pack<V>(target, first);
     const auto input_pack = rt::load_pack<V>(input, first);
     OPGEN_UNROLL
     for (int i = 0; i < V; ++i) {
       const opmath_t max_value_2 = rt::max(opmath_t(0), margin - target_pack.get(i) * input_pack.get(i));
-      folds[0].add(max_value_2 * max_value_2);
+      output_sum_fold[0].add(max_value_2 * max_value_2);
     }
   }
-  OPGEN_DEVICE void finish(int64_t /* point */, const Folds& folds) const {
-    const opmath_t output_sum = folds.value;
-    output.store(near::div(output_sum, divisor));
+  OPGEN_DEVICE void finish(int64_t /* point */, const Folds& output_sum_fold) const {
+    output.store(near::div(output_sum_fold.value, divisor));
   }
 };
 
@@ -74,17 +73,16 @@ struct Step_hinge_loss_forward_3_output {
   rt::Batch<rank> batch;
 
   using Folds = rt::Sum<opmath_t>;
-  OPGEN_DEVICE void fold(int64_t /* point */, int64_t inner, Folds* folds) const {
+  OPGEN_DEVICE void fold(int64_t /* point */, int64_t inner, Folds* output_sum_fold) const {
     const rt::Place<rank> place = batch.place(inner);
     const opmath_t target_value = target.load(place);
     const opmath_t difference = margin - target_value * input.load(place);
-    folds[0].add(rt::max(opmath_t(0), difference));
+    output_sum_fold[0].add(rt::max(opmath_t(0), difference));
     const opmath_t chosen = 0 > difference ? opmath_t(0) : -target_value;
     slope.store(0 == difference ? opmath_t(-0.5) * target_value : chosen, place);
   }
-  OPGEN_DEVICE void finish(int64_t /* point */, const Folds& folds) const {
-    const opmath_t output_sum = folds.value;
-    output.store(near::div(output_sum, divisor));
+  OPGEN_DEVICE void finish(int64_t /* point */, const Folds& output_sum_fold) const {
+    output.store(near::div(output_sum_fold.value, divisor));
   }
 };
 

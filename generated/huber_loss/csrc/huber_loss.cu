@@ -18,16 +18,16 @@ struct Step_huber_loss_forward_0_output {
   rt::Batch<rank> batch;
 
   using Folds = rt::Sum<opmath_t>;
-  OPGEN_DEVICE void fold(int64_t /* point */, int64_t inner, Folds* folds) const {
+  OPGEN_DEVICE void fold(int64_t /* point */, int64_t inner, Folds* output_sum_fold) const {
     const rt::Place<rank> place = batch.place(inner);
     const opmath_t error_2 = input.load(place) - target.load(place);
     const opmath_t abs_error_2 = rt::abs(error_2);
-    folds[0].add(abs_error_2 <= delta ? error_2 * error_2 / 2 : delta * (abs_error_2 - shift));
+    const opmath_t product = delta * (abs_error_2 - shift);
+    output_sum_fold[0].add(abs_error_2 <= delta ? error_2 * error_2 / 2 : product);
     error.store(error_2, place);
   }
-  OPGEN_DEVICE void finish(int64_t /* point */, const Folds& folds) const {
-    const opmath_t output_sum = folds.value;
-    output.store(near::div(output_sum, divisor));
+  OPGEN_DEVICE void finish(int64_t /* point */, const Folds& output_sum_fold) const {
+    output.store(near::div(output_sum_fold.value, divisor));
   }
 };
 

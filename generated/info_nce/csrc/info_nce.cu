@@ -52,13 +52,12 @@ struct Step_info_nce_forward_0_output {
   opmath_t temperature, divisor;
 
   using Folds = rt::Sum<opmath_t>;
-  OPGEN_DEVICE void fold(int64_t /* point */, int64_t inner, Folds* folds) const {
+  OPGEN_DEVICE void fold(int64_t /* point */, int64_t inner, Folds* output_sum_fold) const {
     const int64_t i_2 = inner;
-    folds[0].add(logsumexp_j.load(i_2) - near::div(sum_d.load(i_2, i_2), temperature));
+    output_sum_fold[0].add(logsumexp_j.load(i_2) - near::div(sum_d.load(i_2, i_2), temperature));
   }
-  OPGEN_DEVICE void finish(int64_t /* point */, const Folds& folds) const {
-    const opmath_t output_sum = folds.value;
-    output.store(near::div(output_sum, divisor));
+  OPGEN_DEVICE void finish(int64_t /* point */, const Folds& output_sum_fold) const {
+    output.store(near::div(output_sum_fold.value, divisor));
   }
 };
 

@@ -96,10 +96,8 @@ struct Step_int8_linear_backward_grad_bias {
   }
   OPGEN_DEVICE void finish(int64_t point, const Folds& folds) const {
     const int64_t n = point;
-    const opmath_t grad_scale_value = folds.grad_scale_value_fold.value;
-    const opmath_t grad_bias_value = folds.grad_bias_value_fold.value;
-    grad_scale.store(grad_scale_value, n);
-    grad_bias.store(grad_bias_value, n);
+    grad_scale.store(folds.grad_scale_value_fold.value, n);
+    grad_bias.store(folds.grad_bias_value_fold.value, n);
   }
 };
 

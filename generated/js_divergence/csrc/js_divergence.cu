@@ -54,21 +54,20 @@ struct Step_js_divergence_forward_0_output {
   opmath_t divisor;
 
   using Folds = rt::Sum<opmath_t>;
-  OPGEN_DEVICE void fold(int64_t /* point */, int64_t inner, Folds* folds) const {
+  OPGEN_DEVICE void fold(int64_t /* point */, int64_t inner, Folds* output_sum_fold) const {
     const rt::Place<rank> place = batch.place(inner);
-    folds[0].add(sum_k.load(place) / 2);
+    output_sum_fold[0].add(sum_k.load(place) / 2);
   }
   template <int V>
-  OPGEN_DEVICE void flat(int64_t first, Folds* folds) const {
+  OPGEN_DEVICE void flat(int64_t first, Folds* output_sum_fold) const {
     const auto sum_k_pack = rt::load_pack<V>(sum_k, first);
     OPGEN_UNROLL
     for (int i = 0; i < V; ++i) {
-      folds[0].add(sum_k_pack.get(i) / 2);
+      output_sum_fold[0].add(sum_k_pack.get(i) / 2);
     }
   }
-  OPGEN_DEVICE void finish(int64_t /* point */, const Folds& folds) const {
-    const opmath_t output_sum = folds.value;
-    output.store(near::div(output_sum, divisor));
+  OPGEN_DEVICE void finish(int64_t /* point */, const Folds& output_sum_fold) const {
+    output.store(near::div(output_sum_fold.value, divisor));
   }
 };
 

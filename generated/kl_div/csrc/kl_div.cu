@@ -18,28 +18,27 @@ struct Step_kl_div_forward_0_output {
   opmath_t divisor;
 
   using Folds = rt::Sum<opmath_t>;
-  OPGEN_DEVICE void fold(int64_t /* point */, int64_t inner, Folds* folds) const {
+  OPGEN_DEVICE void fold(int64_t /* point */, int64_t inner, Folds* output_sum_fold) const {
     int64_t inner_rest = inner;
     const rt::Place<rank> place = batch.place(rt::split(&inner_rest, batch_size));
     const int64_t n = inner_rest;
     const opmath_t target_value = target.load(n, place);
     const opmath_t p = near::exp(target_value);
-    folds[0].add(p == 0 ? p : p * (target_value - input.load(n, place)));
+    output_sum_fold[0].add(p == 0 ? p : p * (target_value - input.load(n, place)));
   }
   template <int V>
-  OPGEN_DEVICE void flat(int64_t first, Folds* folds) const {
+  OPGEN_DEVICE void flat(int64_t first, Folds* output_sum_fold) const {
     const auto target_pack = rt::load_pack<V>(target, first);
     const auto input_pack = rt::load_pack<V>(input, first);
     OPGEN_UNROLL
     for (int i = 0; i < V; ++i) {
       const opmath_t target_value_2 = target_pack.get(i);
       const opmath_t p_2 = near::exp(target_value_2);
-      folds[0].add(p_2 == 0 ? p_2 : p_2 * (target_value_2 - input_pack.get(i)));
+      output_sum_fold[0].add(p_2 == 0 ? p_2 : p_2 * (target_value_2 - input_pack.get(i)));
     }
   }
-  OPGEN_DEVICE void finish(int64_t /* point */, const Folds& folds) const {
-    const opmath_t output_sum = folds.value;
-    output.store(near::div(output_sum, divisor));
+  OPGEN_DEVICE void finish(int64_t /* point */, const Folds& output_sum_fold) const {
+    output.store(near::div(output_sum_fold.value, divisor));
   }
 };
 
@@ -58,26 +57,27 @@ struct Step_kl_div_forward_1_output {
   opmath_t divisor;
 
   using Folds = rt::Sum<opmath_t>;
-  OPGEN_DEVICE void fold(int64_t /* point */, int64_t inner, Folds* folds) const {
+  OPGEN_DEVICE void fold(int64_t /* point */, int64_t inner, Folds* output_sum_fold) const {
     int64_t inner_rest = inner;
     const rt::Place<rank> place = batch.place(rt::split(&inner_rest, batch_size));
     const int64_t n = inner_rest;
     const opmath_t target_value = target.load(n, place);
-    folds[0].add(rt::xlogy(target_value, target_value) - target_value * input.load(n, place));
+    const opmath_t xlogy_target = rt::xlogy(target_value, target_value);
+    output_sum_fold[0].add(xlogy_target - target_value * input.load(n, place));
   }
   template <int V>
-  OPGEN_DEVICE void flat(int64_t first, Folds* folds) const {
+  OPGEN_DEVICE void flat(int64_t first, Folds* output_sum_fold) const {
     const auto target_pack = rt::load_pack<V>(target, first);
     const auto input_pack = rt::load_pack<V>(input, first);
     OPGEN_UNROLL
     for (int i = 0; i < V; ++i) {
       const opmath_t target_value_2 = target_pack.get(i);
-      folds[0].add(rt::xlogy(target_value_2, target_value_2) - target_value_2 * input_pack.get(i));
+      const opmath_t xlogy_target_2 = rt::xlogy(target_value_2, target_value_2);
+      output_sum_fold[0].add(xlogy_target_2 - target_value_2 * input_pack.get(i));
     }
   }
-  OPGEN_DEVICE void finish(int64_t /* point */, const Folds& folds) const {
-    const opmath_t output_sum = folds.value;
-    output.store(near::div(output_sum, divisor));
+  OPGEN_DEVICE void finish(int64_t /* point */, const Folds& output_sum_fold) const {
+    output.store(near::div(output_sum_fold.value, divisor));
   }
 };
 

@@ -149,10 +149,8 @@ struct Step_layer_norm_backward_grad_bias {
   }
   OPGEN_DEVICE void finish(int64_t point, const Folds& folds) const {
     const int64_t d = point;
-    const opmath_t grad_weight_value = folds.grad_weight_value_fold.value;
-    const opmath_t grad_bias_value = folds.grad_bias_value_fold.value;
-    grad_weight.store(grad_weight_value, d);
-    grad_bias.store(grad_bias_value, d);
+    grad_weight.store(folds.grad_weight_value_fold.value, d);
+    grad_bias.store(folds.grad_bias_value_fold.value, d);
   }
 };
 

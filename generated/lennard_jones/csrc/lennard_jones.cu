@@ -313,23 +313,22 @@ struct Step_lennard_jones_backward_0_grad_sigma {
   rt::Batch<rank> batch;
 
   using Folds = rt::Sum<opmath_t>;
-  OPGEN_DEVICE void fold(int64_t /* point */, int64_t inner, Folds* folds) const {
+  OPGEN_DEVICE void fold(int64_t /* point */, int64_t inner, Folds* grad_sigma_value_fold) const {
     int64_t inner_rest = inner;
     const int64_t i_2 = rt::split(&inner_rest, i_size);
     const rt::Place<rank> place = batch.place(inner_rest);
-    folds[0].add(grad_sigma_rows.load(place, i_2));
+    grad_sigma_value_fold[0].add(grad_sigma_rows.load(place, i_2));
   }
   template <int V>
-  OPGEN_DEVICE void flat(int64_t first, Folds* folds) const {
+  OPGEN_DEVICE void flat(int64_t first, Folds* grad_sigma_value_fold) const {
     const auto grad_sigma_rows_pack = rt::load_pack<V>(grad_sigma_rows, first);
     OPGEN_UNROLL
     for (int i = 0; i < V; ++i) {
-      folds[0].add(grad_sigma_rows_pack.get(i));
+      grad_sigma_value_fold[0].add(grad_sigma_rows_pack.get(i));
     }
   }
-  OPGEN_DEVICE void finish(int64_t /* point */, const Folds& folds) const {
-    const opmath_t grad_sigma_value = folds.value;
-    grad_sigma.store(grad_sigma_value);
+  OPGEN_DEVICE void finish(int64_t /* point */, const Folds& grad_sigma_value_fold) const {
+    grad_sigma.store(grad_sigma_value_fold.value);
   }
 };
 

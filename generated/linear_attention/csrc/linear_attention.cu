@@ -77,20 +77,19 @@ struct Step_linear_attention_forward_denominator_part {
 
   using Folds = rt::Sum<opmath_t>;
   template <int V>
-  OPGEN_DEVICE void fold(int64_t point, int64_t inner, Folds* folds) const {
+  OPGEN_DEVICE void fold(int64_t point, int64_t inner, Folds* denominator_part_value_fold) const {
     int64_t rest = point;
     const int64_t e = rt::split(&rest, e_size);
     const rt::Place<rank> place = batch.place(rest);
     const int64_t j = inner;
     const auto k_line = rt::read_line<V, 2>(k, place, j, e);
-    rt::lanes<V>([&](int at) { folds[at].add(k_line[at]); });
+    rt::lanes<V>([&](int at) { denominator_part_value_fold[at].add(k_line[at]); });
   }
-  OPGEN_DEVICE void finish(int64_t point, const Folds& folds) const {
+  OPGEN_DEVICE void finish(int64_t point, const Folds& denominator_part_value_fold) const {
     int64_t rest = point;
     const int64_t e = rt::split(&rest, e_size);
     const rt::Place<rank> place = batch.place(rest);
-    const opmath_t denominator_part_value = folds.value;
-    denominator_part.store(denominator_part_value, place, e);
+    denominator_part.store(denominator_part_value_fold.value, place, e);
   }
 };
 
@@ -186,20 +185,20 @@ struct Step_linear_attention_backward_grad_denominator_part {
 
   using Folds = rt::Sum<opmath_t>;
   template <int V>
-  OPGEN_DEVICE void fold(int64_t point, int64_t inner, Folds* folds) const {
+  OPGEN_DEVICE void fold(int64_t point, int64_t inner, Folds* grad_denominator_part_value_fold) const {
     int64_t rest = point;
     const int64_t e = rt::split(&rest, e_size);
     const rt::Place<rank> place = batch.place(rest);
     const int64_t i_2 = inner;
     const auto q_line = rt::read_line<V, 2>(q, place, i_2, e);
-    rt::lanes<V>([&](int at) { folds[at].add(grad_denominator.load(place, i_2) * q_line[at]); });
+    rt::lanes<V>(
+        [&](int at) { grad_denominator_part_value_fold[at].add(grad_denominator.load(place, i_2) * q_line[at]); });
   }
-  OPGEN_DEVICE void finish(int64_t point, const Folds& folds) const {
+  OPGEN_DEVICE void finish(int64_t point, const Folds& grad_denominator_part_value_fold) const {
     int64_t rest = point;
     const int64_t e = rt::split(&rest, e_size);
     const rt::Place<rank> place = batch.place(rest);
-    const opmath_t grad_denominator_part_value = folds.value;
-    grad_denominator_part.store(grad_denominator_part_value, place, e);
+    grad_denominator_part.store(grad_denominator_part_value_fold.value, place, e);
   }
 };
 

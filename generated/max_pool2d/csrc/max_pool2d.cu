@@ -122,7 +122,7 @@ struct Step_max_pool2d_backward_0_share_output {
 
   using Folds = rt::Unsettled<rt::Sum<int64_t>>;
   template <int V>
-  OPGEN_DEVICE void fold(int64_t point, int64_t inner, Folds* folds) const {
+  OPGEN_DEVICE void fold(int64_t point, int64_t inner, Folds* ties_output_fold) const {
     int64_t rest = point;
     const int64_t q = rt::split(&rest, q_size);
     const int64_t p = rt::split(&rest, p_size);
@@ -131,16 +131,15 @@ struct Step_max_pool2d_backward_0_share_output {
     const int64_t s = rt::split(&inner_rest, s_size);
     const int64_t r = inner_rest;
     const auto hit_output_line = rt::read_line<V, 4>(hit_output, place, r, s, p, q);
-    rt::lanes<V>([&](int at) { folds[at].add(hit_output_line[at] ? 1 : 0); });
+    rt::lanes<V>([&](int at) { ties_output_fold[at].add(hit_output_line[at] ? 1 : 0); });
   }
-  OPGEN_DEVICE void finish(int64_t point, const Folds& folds) const {
+  OPGEN_DEVICE void finish(int64_t point, const Folds& ties_output_fold) const {
     int64_t rest = point;
     const int64_t q = rt::split(&rest, q_size);
     const int64_t p = rt::split(&rest, p_size);
     const rt::Place<rank> place = batch.place(rest);
-    const int64_t ties_output = folds.value;
     const opmath_t grad_output_value = grad_output.load_or(0, place, p, q);
-    share_output.store(near::div(grad_output_value, static_cast<opmath_t>(ties_output)), place, p, q);
+    share_output.store(near::div(grad_output_value, static_cast<opmath_t>(ties_output_fold.value)), place, p, q);
   }
 };
 
@@ -161,7 +160,7 @@ struct Step_max_pool2d_backward_0_grad_input {
   rt::Batch<rank> batch;
 
   using Folds = rt::Sum<opmath_t>;
-  OPGEN_DEVICE void fold(int64_t point, int64_t inner, Folds* folds) const {
+  OPGEN_DEVICE void fold(int64_t point, int64_t inner, Folds* grad_input_value_fold) const {
     int64_t rest = point;
     const int64_t w = rt::split(&rest, w_size);
     const int64_t h = rt::split(&rest, h_size);
@@ -173,27 +172,28 @@ struct Step_max_pool2d_backward_0_grad_input {
     const int64_t total_2 = padding + h;
     const int64_t difference = total - s;
     const int64_t difference_2 = total_2 - r;
-    const bool mask = rt::floordiv(difference, stride) >= 0 && rt::floordiv(difference, stride) < Q;
-    const bool mask_2 = rt::mod(difference, stride) == 0 && mask && rt::mod(difference_2, stride) == 0;
-    const bool mask_3 = rt::floordiv(difference_2, stride) >= 0;
-    const bool mask_4 = mask_2 && (mask_3 && rt::floordiv(difference_2, stride) < P);
+    const bool mask = rt::floordiv(difference_2, stride) >= 0;
+    const bool mask_2 = mask && rt::floordiv(difference_2, stride) < P;
+    const bool mask_3 = rt::floordiv(difference, stride) >= 0;
+    const bool mask_4 = mask_3 && rt::floordiv(difference, stride) < Q;
+    const bool mask_5 = rt::mod(difference, stride) == 0 && mask_4;
+    const bool mask_6 = mask_5 && rt::mod(difference_2, stride) == 0 && mask_2;
     const int64_t at_p = rt::floordiv(padding + h - r, stride);
     const int64_t at_q = rt::floordiv(padding + w - s, stride);
     opmath_t chosen;
-    if (mask_4) {
+    if (mask_6) {
       chosen = hit_output.load(place, r, s, at_p, at_q) ? share_output.load(place, at_p, at_q) : opmath_t(0);
     } else {
       chosen = 0;
     }
-    folds[0].add(chosen);
+    grad_input_value_fold[0].add(chosen);
   }
-  OPGEN_DEVICE void finish(int64_t point, const Folds& folds) const {
+  OPGEN_DEVICE void finish(int64_t point, const Folds& grad_input_value_fold) const {
     int64_t rest = point;
     const int64_t w = rt::split(&rest, w_size);
     const int64_t h = rt::split(&rest, h_size);
     const rt::Place<rank> place = batch.place(rest);
-    const opmath_t grad_input_value = folds.value;
-    grad_input.store(grad_input_value, place, h, w);
+    grad_input.store(grad_input_value_fold.value, place, h, w);
   }
 };
 

@@ -146,7 +146,7 @@ struct Step_median_filter_backward_grad_input {
   rt::Batch<rank> batch;
 
   using Folds = rt::Sum<opmath_t>;
-  OPGEN_DEVICE void fold(int64_t point, int64_t inner, Folds* folds) const {
+  OPGEN_DEVICE void fold(int64_t point, int64_t inner, Folds* grad_input_value_fold) const {
     int64_t rest = point;
     const int64_t n = rt::split(&rest, n_size);
     const rt::Place<rank> place = batch.place(rest);
@@ -154,14 +154,14 @@ struct Step_median_filter_backward_grad_input {
     const int64_t total = rt::floordiv(size, 2) + n;
     const int64_t difference = total - w;
     const bool mask = difference >= 0 && difference < N;
-    folds[0].add(mask ? grad_values.load(place, rt::floordiv(size, 2) + n - w, w) : opmath_t(0));
+    const int64_t at_n = rt::floordiv(size, 2) + n - w;
+    grad_input_value_fold[0].add(mask ? grad_values.load(place, at_n, w) : opmath_t(0));
   }
-  OPGEN_DEVICE void finish(int64_t point, const Folds& folds) const {
+  OPGEN_DEVICE void finish(int64_t point, const Folds& grad_input_value_fold) const {
     int64_t rest = point;
     const int64_t n = rt::split(&rest, n_size);
     const rt::Place<rank> place = batch.place(rest);
-    const opmath_t grad_input_value = folds.value;
-    grad_input.store(grad_input_value, place, n);
+    grad_input.store(grad_input_value_fold.value, place, n);
   }
 };
 

@@ -218,7 +218,7 @@ struct Step_modrelu_backward_grad_bias {
 
   using Folds = rt::Sum<opmath_t>;
   template <int V>
-  OPGEN_DEVICE void fold(int64_t point, int64_t inner, Folds* folds) const {
+  OPGEN_DEVICE void fold(int64_t point, int64_t inner, Folds* grad_bias_value_fold) const {
     const int64_t c = point;
     const rt::Place<rank> place = batch.place(inner);
     const auto bias_line = rt::read_line<V, 0>(bias, c);
@@ -235,19 +235,19 @@ struct Step_modrelu_backward_grad_bias {
       const bool mask = rt::abs(input_imag_value_2) == rt::inf<opmath_t>();
       const bool mask_2 = rt::abs(input_real_value_2) == rt::inf<opmath_t>();
       const opmath_t ratio = near::div(input_imag_value_2, output_modulus_2);
-      const opmath_t scaled_grad = grad_output_imag_line[at] * (mask ? rt::sign(input_imag_value_2) : ratio);
-      const opmath_t chosen = given_grads_1 ? (mask_5 ? opmath_t(0) : scaled_grad) : opmath_t(0);
       const opmath_t ratio_2 = near::div(input_real_value_2, output_modulus_2);
-      const opmath_t chosen_2 = mask_2 ? rt::sign(input_real_value_2) : ratio_2;
-      const opmath_t scaled_grad_2 = grad_output_real_line[at] * chosen_2;
-      const opmath_t chosen_3 = given_grads_0 ? (mask_5 ? opmath_t(0) : scaled_grad_2) : opmath_t(0);
-      folds[at].add(output_modulus_2 + bias_value > 0 ? chosen + chosen_3 : opmath_t(0));
+      const opmath_t chosen = mask_2 ? rt::sign(input_real_value_2) : ratio_2;
+      const opmath_t chosen_2 = mask_5 ? opmath_t(0) : grad_output_real_line[at] * chosen;
+      const opmath_t chosen_3 = mask ? rt::sign(input_imag_value_2) : ratio;
+      const opmath_t chosen_4 = mask_5 ? opmath_t(0) : grad_output_imag_line[at] * chosen_3;
+      const opmath_t chosen_5 = given_grads_1 ? chosen_4 : opmath_t(0);
+      const opmath_t total = chosen_5 + (given_grads_0 ? chosen_2 : opmath_t(0));
+      grad_bias_value_fold[at].add(output_modulus_2 + bias_value > 0 ? total : opmath_t(0));
     });
   }
-  OPGEN_DEVICE void finish(int64_t point, const Folds& folds) const {
+  OPGEN_DEVICE void finish(int64_t point, const Folds& grad_bias_value_fold) const {
     const int64_t c = point;
-    const opmath_t grad_bias_value = folds.value;
-    grad_bias.store(grad_bias_value, c);
+    grad_bias.store(grad_bias_value_fold.value, c);
   }
 };
 

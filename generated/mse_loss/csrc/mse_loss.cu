@@ -18,15 +18,14 @@ struct Step_mse_loss_forward_0_output {
   opmath_t divisor;
 
   using Folds = rt::Sum<opmath_t>;
-  OPGEN_DEVICE void fold(int64_t /* point */, int64_t inner, Folds* folds) const {
+  OPGEN_DEVICE void fold(int64_t /* point */, int64_t inner, Folds* output_sum_fold) const {
     const rt::Place<rank> place = batch.place(inner);
     const opmath_t difference_2 = input.load(place) - target.load(place);
-    folds[0].add(difference_2 * difference_2);
+    output_sum_fold[0].add(difference_2 * difference_2);
     difference.store(difference_2, place);
   }
-  OPGEN_DEVICE void finish(int64_t /* point */, const Folds& folds) const {
-    const opmath_t output_sum = folds.value;
-    output.store(near::div(output_sum, divisor));
+  OPGEN_DEVICE void finish(int64_t /* point */, const Folds& output_sum_fold) const {
+    output.store(near::div(output_sum_fold.value, divisor));
   }
 };
 

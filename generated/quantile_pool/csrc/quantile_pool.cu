@@ -208,22 +208,23 @@ struct Step_quantile_pool_backward_0_grad_input {
   rt::Batch<rank> batch;
 
   using Folds = rt::Sum<opmath_t>;
-  OPGEN_DEVICE void fold(int64_t point, int64_t inner, Folds* folds) const {
+  OPGEN_DEVICE void fold(int64_t point, int64_t inner, Folds* grad_input_value_fold) const {
     int64_t rest = point;
     const int64_t n = rt::split(&rest, n_size);
     const rt::Place<rank> place = batch.place(rest);
     const int64_t w = inner;
     const int64_t difference = n - w;
-    const bool mask = rt::floordiv(difference, stride) >= 0 && rt::floordiv(difference, stride) < P;
-    const bool mask_2 = rt::mod(difference, stride) == 0 && mask;
-    folds[0].add(mask_2 ? grad_values.load(place, rt::floordiv(n - w, stride), w) : opmath_t(0));
+    const bool mask = rt::floordiv(difference, stride) >= 0;
+    const bool mask_2 = mask && rt::floordiv(difference, stride) < P;
+    const bool mask_3 = rt::mod(difference, stride) == 0 && mask_2;
+    const int64_t at_p = rt::floordiv(n - w, stride);
+    grad_input_value_fold[0].add(mask_3 ? grad_values.load(place, at_p, w) : opmath_t(0));
   }
-  OPGEN_DEVICE void finish(int64_t point, const Folds& folds) const {
+  OPGEN_DEVICE void finish(int64_t point, const Folds& grad_input_value_fold) const {
     int64_t rest = point;
     const int64_t n = rt::split(&rest, n_size);
     const rt::Place<rank> place = batch.place(rest);
-    const opmath_t grad_input_value = folds.value;
-    grad_input.store(grad_input_value, place, n);
+    grad_input.store(grad_input_value_fold.value, place, n);
   }
 };
 

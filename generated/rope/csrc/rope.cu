@@ -161,12 +161,8 @@ struct Step_rope_backward_grad_sin {
     int64_t rest = point;
     const int64_t h = rt::split(&rest, h_size);
     const int64_t t = rest;
-    const opmath_t grad_cos_output = folds.grad_cos_output_fold.value;
-    const opmath_t grad_cos_output_1 = folds.grad_cos_output_1_fold.value;
-    const opmath_t grad_sin_output_sum = folds.grad_sin_output_sum_fold.value;
-    const opmath_t grad_sin_output_1 = folds.grad_sin_output_1_fold.value;
-    grad_cos.store(grad_cos_output + grad_cos_output_1, t, h);
-    grad_sin.store(grad_sin_output_1 - grad_sin_output_sum, t, h);
+    grad_cos.store(folds.grad_cos_output_fold.value + folds.grad_cos_output_1_fold.value, t, h);
+    grad_sin.store(folds.grad_sin_output_1_fold.value - folds.grad_sin_output_sum_fold.value, t, h);
   }
 };
 

@@ -184,7 +184,7 @@ struct Step_selective_scan_backward_grad_a {
 
   using Folds = rt::Sum<opmath_t>;
   template <int V>
-  OPGEN_DEVICE void fold(int64_t point, int64_t inner, Folds* folds) const {
+  OPGEN_DEVICE void fold(int64_t point, int64_t inner, Folds* grad_a_value_fold) const {
     int64_t rest = point;
     const int64_t n = rt::split(&rest, n_size);
     const int64_t d = rest;
@@ -203,15 +203,14 @@ struct Step_selective_scan_backward_grad_a {
         const opmath_t exp_value = near::exp(delta_value_2 * a_value_2);
         chosen = exp_value * delta_value_2 * grad_h_line[at] * h.load(place, t - 1, d, (n + at));
       }
-      folds[at].add(chosen);
+      grad_a_value_fold[at].add(chosen);
     });
   }
-  OPGEN_DEVICE void finish(int64_t point, const Folds& folds) const {
+  OPGEN_DEVICE void finish(int64_t point, const Folds& grad_a_value_fold) const {
     int64_t rest = point;
     const int64_t n = rt::split(&rest, n_size);
     const int64_t d = rest;
-    const opmath_t grad_a_value = folds.value;
-    grad_a.store(grad_a_value, d, n);
+    grad_a.store(grad_a_value_fold.value, d, n);
   }
 };
 
@@ -231,22 +230,22 @@ struct Step_selective_scan_backward_grad_b {
 
   using Folds = rt::Sum<opmath_t>;
   template <int V>
-  OPGEN_DEVICE void fold(int64_t point, int64_t inner, Folds* folds) const {
+  OPGEN_DEVICE void fold(int64_t point, int64_t inner, Folds* grad_b_value_fold) const {
     int64_t rest = point;
     const int64_t n = rt::split(&rest, n_size);
     const int64_t t = rt::split(&rest, t_size);
     const rt::Place<rank> place = batch.place(rest);
     const int64_t d = inner;
     const auto grad_h_line = rt::read_line<V, 3>(grad_h, place, t, d, n);
-    rt::lanes<V>([&](int at) { folds[at].add(grad_h_line[at] * delta.load(place, t, d) * u.load(place, t, d)); });
+    rt::lanes<V>(
+        [&](int at) { grad_b_value_fold[at].add(grad_h_line[at] * delta.load(place, t, d) * u.load(place, t, d)); });
   }
-  OPGEN_DEVICE void finish(int64_t point, const Folds& folds) const {
+  OPGEN_DEVICE void finish(int64_t point, const Folds& grad_b_value_fold) const {
     int64_t rest = point;
     const int64_t n = rt::split(&rest, n_size);
     const int64_t t = rt::split(&rest, t_size);
     const rt::Place<rank> place = batch.place(rest);
-    const opmath_t grad_b_value = folds.value;
-    grad_b.store(grad_b_value, place, t, n);
+    grad_b.store(grad_b_value_fold.value, place, t, n);
   }
 };
 
@@ -266,22 +265,21 @@ struct Step_selective_scan_backward_grad_c {
 
   using Folds = rt::Sum<opmath_t>;
   template <int V>
-  OPGEN_DEVICE void fold(int64_t point, int64_t inner, Folds* folds) const {
+  OPGEN_DEVICE void fold(int64_t point, int64_t inner, Folds* grad_c_value_fold) const {
     int64_t rest = point;
     const int64_t n = rt::split(&rest, n_size);
     const int64_t t = rt::split(&rest, t_size);
     const rt::Place<rank> place = batch.place(rest);
     const int64_t d = inner;
     const auto h_line = rt::read_line<V, 3>(h, place, t, d, n);
-    rt::lanes<V>([&](int at) { folds[at].add(grad_y.load_or(0, place, t, d) * h_line[at]); });
+    rt::lanes<V>([&](int at) { grad_c_value_fold[at].add(grad_y.load_or(0, place, t, d) * h_line[at]); });
   }
-  OPGEN_DEVICE void finish(int64_t point, const Folds& folds) const {
+  OPGEN_DEVICE void finish(int64_t point, const Folds& grad_c_value_fold) const {
     int64_t rest = point;
     const int64_t n = rt::split(&rest, n_size);
     const int64_t t = rt::split(&rest, t_size);
     const rt::Place<rank> place = batch.place(rest);
-    const opmath_t grad_c_value = folds.value;
-    grad_c.store(grad_c_value, place, t, n);
+    grad_c.store(grad_c_value_fold.value, place, t, n);
   }
 };
 
@@ -300,19 +298,18 @@ struct Step_selective_scan_backward_grad_skip {
 
   using Folds = rt::Sum<opmath_t>;
   template <int V>
-  OPGEN_DEVICE void fold(int64_t point, int64_t inner, Folds* folds) const {
+  OPGEN_DEVICE void fold(int64_t point, int64_t inner, Folds* grad_skip_value_fold) const {
     const int64_t d = point;
     int64_t inner_rest = inner;
     const int64_t t = rt::split(&inner_rest, t_size);
     const rt::Place<rank> place = batch.place(inner_rest);
     const auto grad_y_line = rt::read_line_or<V, 2, 0>(grad_y, place, t, d);
     const auto u_line = rt::read_line<V, 2>(u, place, t, d);
-    rt::lanes<V>([&](int at) { folds[at].add(grad_y_line[at] * u_line[at]); });
+    rt::lanes<V>([&](int at) { grad_skip_value_fold[at].add(grad_y_line[at] * u_line[at]); });
   }
-  OPGEN_DEVICE void finish(int64_t point, const Folds& folds) const {
+  OPGEN_DEVICE void finish(int64_t point, const Folds& grad_skip_value_fold) const {
     const int64_t d = point;
-    const opmath_t grad_skip_value = folds.value;
-    grad_skip.store(grad_skip_value, d);
+    grad_skip.store(grad_skip_value_fold.value, d);
   }
 };
 

@@ -19,16 +19,15 @@ struct Step_smooth_l1_loss_forward_0_output {
   rt::Batch<rank> batch;
 
   using Folds = rt::Sum<opmath_t>;
-  OPGEN_DEVICE void fold(int64_t /* point */, int64_t inner, Folds* folds) const {
+  OPGEN_DEVICE void fold(int64_t /* point */, int64_t inner, Folds* output_sum_fold) const {
     const rt::Place<rank> place = batch.place(inner);
     const opmath_t difference_2 = input.load(place) - target.load(place);
     const opmath_t error = rt::abs(difference_2);
-    folds[0].add(error < beta ? near::div(error * error, divisor) : error - shift);
+    output_sum_fold[0].add(error < beta ? near::div(error * error, divisor) : error - shift);
     difference.store(difference_2, place);
   }
-  OPGEN_DEVICE void finish(int64_t /* point */, const Folds& folds) const {
-    const opmath_t output_sum = folds.value;
-    output.store(near::div(output_sum, divisor_2));
+  OPGEN_DEVICE void finish(int64_t /* point */, const Folds& output_sum_fold) const {
+    output.store(near::div(output_sum_fold.value, divisor_2));
   }
 };
 

@@ -107,7 +107,7 @@ struct Step_snake_activation_backward_grad_alpha_alone {
 
   using Folds = rt::Sum<opmath_t>;
   template <int V>
-  OPGEN_DEVICE void fold(int64_t point, int64_t inner, Folds* folds) const {
+  OPGEN_DEVICE void fold(int64_t point, int64_t inner, Folds* grad_alpha_value_fold) const {
     const int64_t c = point;
     int64_t inner_rest = inner;
     const rt::Place<rank> place = batch.place(rt::split(&inner_rest, batch_size));
@@ -121,15 +121,15 @@ struct Step_snake_activation_backward_grad_alpha_alone {
       const opmath_t input_value = input_line[at];
       const opmath_t product_2 = alpha_value * input_value;
       const opmath_t sin_product_2 = rt::sin(product_2);
-      const opmath_t ratio = near::div(2 * rt::cos(product_2) * sin_product_2 * input_value, alpha_value);
-      const opmath_t difference = ratio - near::div(sin_product_2 * sin_product_2, power);
-      folds[at].add(grad_output_line[at] * difference);
+      const opmath_t product = 2 * rt::cos(product_2) * sin_product_2 * input_value;
+      const opmath_t ratio = near::div(sin_product_2 * sin_product_2, power);
+      const opmath_t difference = near::div(product, alpha_value) - ratio;
+      grad_alpha_value_fold[at].add(grad_output_line[at] * difference);
     });
   }
-  OPGEN_DEVICE void finish(int64_t point, const Folds& folds) const {
+  OPGEN_DEVICE void finish(int64_t point, const Folds& grad_alpha_value_fold) const {
     const int64_t c = point;
-    const opmath_t grad_alpha_value = folds.value;
-    grad_alpha.store(grad_alpha_value, c);
+    grad_alpha.store(grad_alpha_value_fold.value, c);
   }
 };
 

@@ -69,14 +69,15 @@ struct Step_triplet_margin_loss_forward_0_output {
   rt::Batch<rank> batch;
 
   using Folds = rt::Sum<opmath_t>;
-  OPGEN_DEVICE void fold(int64_t /* point */, int64_t inner, Folds* folds) const {
+  OPGEN_DEVICE void fold(int64_t /* point */, int64_t inner, Folds* output_sum_fold) const {
     const rt::Place<rank> place = batch.place(inner);
     const opmath_t sqrt_other_squares = near::sqrt(other_squares.load(place));
     const opmath_t negative = -rt::min(near::sqrt(far_squares.load(place)), sqrt_other_squares);
-    folds[0].add(rt::max(opmath_t(0), margin + near::sqrt(near_squares.load(place)) + negative));
+    const opmath_t total = margin + near::sqrt(near_squares.load(place)) + negative;
+    output_sum_fold[0].add(rt::max(opmath_t(0), total));
   }
   template <int V>
-  OPGEN_DEVICE void flat(int64_t first, Folds* folds) const {
+  OPGEN_DEVICE void flat(int64_t first, Folds* output_sum_fold) const {
     const auto near_squares_pack = rt::load_pack<V>(near_squares, first);
     const auto far_squares_pack = rt::load_pack<V>(far_squares, first);
     const auto other_squares_pack = rt::load_pack<V>(other_squares, first);
@@ -84,13 +85,12 @@ struct Step_triplet_margin_loss_forward_0_output {
     for (int i = 0; i < V; ++i) {
       const opmath_t sqrt_other_squares_2 = near::sqrt(other_squares_pack.get(i));
       const opmath_t negative_2 = -rt::min(near::sqrt(far_squares_pack.get(i)), sqrt_other_squares_2);
-      const opmath_t total = margin + near::sqrt(near_squares_pack.get(i)) + negative_2;
-      folds[0].add(rt::max(opmath_t(0), total));
+      const opmath_t total_2 = margin + near::sqrt(near_squares_pack.get(i)) + negative_2;
+      output_sum_fold[0].add(rt::max(opmath_t(0), total_2));
     }
   }
-  OPGEN_DEVICE void finish(int64_t /* point */, const Folds& folds) const {
-    const opmath_t output_sum = folds.value;
-    output.store(near::div(output_sum, divisor));
+  OPGEN_DEVICE void finish(int64_t /* point */, const Folds& output_sum_fold) const {
+    output.store(near::div(output_sum_fold.value, divisor));
   }
 };
 
@@ -212,26 +212,25 @@ struct Step_triplet_margin_loss_forward_3_output {
   rt::Batch<rank> batch;
 
   using Folds = rt::Sum<opmath_t>;
-  OPGEN_DEVICE void fold(int64_t /* point */, int64_t inner, Folds* folds) const {
+  OPGEN_DEVICE void fold(int64_t /* point */, int64_t inner, Folds* output_sum_fold) const {
     const rt::Place<rank> place = batch.place(inner);
     const opmath_t sqrt_near_squares = near::sqrt(near_squares.load(place));
     const opmath_t total = margin + sqrt_near_squares - near::sqrt(far_squares.load(place));
-    folds[0].add(rt::max(opmath_t(0), total));
+    output_sum_fold[0].add(rt::max(opmath_t(0), total));
   }
   template <int V>
-  OPGEN_DEVICE void flat(int64_t first, Folds* folds) const {
+  OPGEN_DEVICE void flat(int64_t first, Folds* output_sum_fold) const {
     const auto near_squares_pack = rt::load_pack<V>(near_squares, first);
     const auto far_squares_pack = rt::load_pack<V>(far_squares, first);
     OPGEN_UNROLL
     for (int i = 0; i < V; ++i) {
       const opmath_t sqrt_near_squares_2 = near::sqrt(near_squares_pack.get(i));
       const opmath_t total_2 = margin + sqrt_near_squares_2 - near::sqrt(far_squares_pack.get(i));
-      folds[0].add(rt::max(opmath_t(0), total_2));
+      output_sum_fold[0].add(rt::max(opmath_t(0), total_2));
     }
   }
-  OPGEN_DEVICE void finish(int64_t /* point */, const Folds& folds) const {
-    const opmath_t output_sum = folds.value;
-    output.store(near::div(output_sum, divisor));
+  OPGEN_DEVICE void finish(int64_t /* point */, const Folds& output_sum_fold) const {
+    output.store(near::div(output_sum_fold.value, divisor));
   }
 };
 

@@ -68,9 +68,7 @@ struct Step_z_loss_forward_0_loss {
     condition.store(mask, n);
   }
   OPGEN_DEVICE void finish(int64_t /* point */, const Folds& folds) const {
-    const opmath_t sum_n = folds.sum_n_fold.value;
-    const int64_t count_n = folds.count_n_fold.value;
-    loss.store(near::div(scale * sum_n, static_cast<opmath_t>(count_n)));
+    loss.store(near::div(scale * folds.sum_n_fold.value, static_cast<opmath_t>(folds.count_n_fold.value)));
   }
 };
 
@@ -87,21 +85,20 @@ struct Step_z_loss_forward_1_loss {
   int64_t N;
 
   using Folds = rt::Sum<opmath_t>;
-  OPGEN_DEVICE void fold(int64_t /* point */, int64_t inner, Folds* folds) const {
+  OPGEN_DEVICE void fold(int64_t /* point */, int64_t inner, Folds* mean_n_sum_fold) const {
     const int64_t n = inner;
-    folds[0].add(rt::powi<2>(logsumexp_v.load(n)));
+    mean_n_sum_fold[0].add(rt::powi<2>(logsumexp_v.load(n)));
   }
   template <int V>
-  OPGEN_DEVICE void flat(int64_t first, Folds* folds) const {
+  OPGEN_DEVICE void flat(int64_t first, Folds* mean_n_sum_fold) const {
     const auto logsumexp_v_pack = rt::load_pack<V>(logsumexp_v, first);
     OPGEN_UNROLL
     for (int i = 0; i < V; ++i) {
-      folds[0].add(rt::powi<2>(logsumexp_v_pack.get(i)));
+      mean_n_sum_fold[0].add(rt::powi<2>(logsumexp_v_pack.get(i)));
     }
   }
-  OPGEN_DEVICE void finish(int64_t /* point */, const Folds& folds) const {
-    const opmath_t mean_n_sum = folds.value;
-    loss.store(scale * near::div(mean_n_sum, static_cast<opmath_t>(N)));
+  OPGEN_DEVICE void finish(int64_t /* point */, const Folds& mean_n_sum_fold) const {
+    loss.store(scale * near::div(mean_n_sum_fold.value, static_cast<opmath_t>(N)));
   }
 };
 
@@ -115,21 +112,20 @@ struct Step_z_loss_backward_0_count_n {
   rt::Tensor<int64_t, rank> count_n;
 
   using Folds = rt::Unsettled<rt::Sum<int64_t>>;
-  OPGEN_DEVICE void fold(int64_t /* point */, int64_t inner, Folds* folds) const {
+  OPGEN_DEVICE void fold(int64_t /* point */, int64_t inner, Folds* count_n_value_fold) const {
     const int64_t n = inner;
-    folds[0].add(condition.load(n) ? 1 : 0);
+    count_n_value_fold[0].add(condition.load(n) ? 1 : 0);
   }
   template <int V>
-  OPGEN_DEVICE void flat(int64_t first, Folds* folds) const {
+  OPGEN_DEVICE void flat(int64_t first, Folds* count_n_value_fold) const {
     const auto condition_pack = rt::load_pack<V>(condition, first);
     OPGEN_UNROLL
     for (int i = 0; i < V; ++i) {
-      folds[0].add(condition_pack.get(i) ? 1 : 0);
+      count_n_value_fold[0].add(condition_pack.get(i) ? 1 : 0);
     }
   }
-  OPGEN_DEVICE void finish(int64_t /* point */, const Folds& folds) const {
-    const int64_t count_n_value = folds.value;
-    count_n.store(count_n_value);
+  OPGEN_DEVICE void finish(int64_t /* point */, const Folds& count_n_value_fold) const {
+    count_n.store(count_n_value_fold.value);
   }
 };
 

@@ -44,9 +44,7 @@ def unmoved(s: Assign, r: Reduction, b: Binder, around: frozenset[str]) -> Diagn
     value = respelled(r.body)
     notes = (_OF_EQUALS[r.name],) if r.name in _OF_EQUALS and len(r.binders) == 1 else ()
     meant = _meant(s, r, b, around)
-    hint = f"read something at `{b.name}` in it"
-    if meant is not None:
-        hint = f"for what runs along `{meant}` write `{_along(r, meant)}`"
+    hint = f"read something at `{b.name}` in it" if meant is None else _along(r, meant)
     return Diagnostic(
         "OPG240", f"`{value}` is the same at each `{b.name}`", r.span, f"along `{b.name}`",
         notes=notes, hints=(hint,), severity=Severity.WARNING,
@@ -61,7 +59,7 @@ def moved(statements: Iterable[Assign], r: Reduction) -> str:
         for b in (b for b in r.binders if isinstance(b, Binder) and b.name in around):
             meant = None if b.name in _names(r.body) else _meant(own, r, b, around)
             if meant is not None:
-                return f"for what runs along `{meant}` write `{_along(r, meant)}`"
+                return _along(r, meant)
     return ""
 
 
@@ -77,9 +75,9 @@ def _meant(s: Assign, r: Reduction, b: Binder, around: frozenset[str]) -> str | 
 
 
 def _along(r: Reduction, index: str) -> str:
-    """The reduction along another index."""
-    given = [respelled(e) for e in (r.body, r.further) if e is not None]
-    return f"{r.name}[{index}]({', '.join(given)})"
+    """The proposal of a reduction along another index."""
+    given = ", ".join(respelled(e) for e in (r.body, r.further) if e is not None)
+    return f"for what runs along `{index}` write `{r.name}[{index}]({given})`"
 
 
 def _bound(r: Reduction) -> frozenset[str]:

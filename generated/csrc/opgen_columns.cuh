@@ -75,6 +75,20 @@ OPGEN_DEVICE void fold_at(const Step& step, int64_t point, int64_t inner, typena
   }
 }
 
+// Whether a kernel has nothing to fold.
+template <typename Step>
+OPGEN_DEVICE auto is_idle(const Step& step, int) -> decltype(step.idle()) {
+  return step.idle();
+}
+template <typename Step>
+OPGEN_DEVICE bool is_idle(const Step&, int64_t) {
+  return false;
+}
+template <int V, typename Whole>
+OPGEN_DEVICE bool is_idle(const InVectors<V, Whole>& vectors, int) {
+  return is_idle(vectors.step, 0);
+}
+
 // First stage. A block folds one chunk of the inner points for X times V outer points; with one chunk it finishes them.
 template <int X, int Y, int V, typename Step>
 __global__ void __launch_bounds__(X* Y, 1) fold_columns(Step step, NumberOf<Step> points, NumberOf<Step> length,
@@ -89,7 +103,7 @@ __global__ void __launch_bounds__(X* Y, 1) fold_columns(Step step, NumberOf<Step
   const N begin = chunk * step_length;
   const N end = begin + step_length < length ? begin + step_length : length;
   typename Step::Folds folds[V];
-  if (point < points) {
+  if (point < points && !is_idle(step, 0)) {
     N i = begin + threadIdx.x / X;
     for (N stop = begin; i < end;) {
       stop = stop + most < end ? stop + most : end;

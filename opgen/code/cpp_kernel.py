@@ -19,12 +19,11 @@ from opgen.code.long_values import hoisted
 from opgen.code.native_scope import value_type
 from opgen.code.printer import Text
 from opgen.ir.program import Axis, Loop
-from opgen.ir.scalar import Batch, Lit, Scalar, walk
+from opgen.ir.scalar import Batch, Lit, Scalar, is_constant, walk
 from opgen.kernel.formal import Formal
 from opgen.kernel.lanes import lanes
 from opgen.kernel.model import Acc, Atomic, Body, For, If, Join, Node, Role, Store, Tile
-from opgen.kernel.walk import alive, chain, inside, parts, waits
-from opgen.kernel.wanted import is_constant
+from opgen.kernel.walk import alive, chain, inside, loop_of, parts, waits
 from opgen.plan.model import Let
 
 _OUTER = (Role.PARALLEL, Role.LANES)
@@ -156,8 +155,8 @@ class _PartCode(Runs):
         for node in body:
             if isinstance(node, For) and isinstance(node.loop, Axis) and node.loop.name in self.scope.turns:
                 lines += self._turns(node, node.loop, where)
-            elif isinstance(node, For):
-                lines += self._chunks(node, accs) if node.role is Role.CHUNKS else self._row(node, accs, where)
+            elif (found := loop_of(node)) is not None:
+                lines += self._chunks(*found, accs) if found[0].role is Role.CHUNKS else self._row(*found, accs, where)
                 accs = []
             elif isinstance(node, Acc):
                 accs.append(node)
@@ -181,15 +180,20 @@ class _PartCode(Runs):
         parts, value = hoisted(self.scope, s.value, len(f"{head});"))
         return [*parts, f"{head}{value.text});"]
 
-    def _row(self, loop: For, accs: list[Acc], base: str) -> list[str]:
+    def _row(self, loop: For, condition: Scalar | None, accs: list[Acc], base: str) -> list[str]:
         loops, body = chain((loop,), _INNER)
         folds = [f"{self.fold_type(a, body)} {fold_name(a.name)};" for a in accs]
         inner = self._through(loops)
         run = [*self._run(loops, body, inner), *sums(accs, "ran(run.size)")]
         runs = block(f"{inner}.runs<rt::block>(0, {inner}.count, {base}.at, [&](const auto& run) {{", run, "});")
-        return [*folds, *self.holding(runs), *self.fold_values(accs, points=f"{inner}.count")]
+        runs = self._under(condition, self.holding(runs))
+        return [*folds, *runs, *self.fold_values(accs, points=f"{inner}.count")]
 
-    def _chunks(self, loop: For, accs: list[Acc]) -> list[str]:
+    def _under(self, condition: Scalar | None, lines: list[str]) -> list[str]:
+        """A loop where its condition holds."""
+        return lines if condition is None else block(f"if ({self._of_sizes(condition)}) {{", lines)
+
+    def _chunks(self, loop: For, condition: Scalar | None, accs: list[Acc]) -> list[str]:
         """Chunks of the loop fold apart, then together in order."""
         loops, body = chain((loop,), _INNER)
         inner = self._through(loops)
@@ -201,7 +205,8 @@ class _PartCode(Runs):
         runs = block(f"{inner}.runs<rt::block>(begin, end, nullptr, [&](const auto& run) {{", run, "});")
         runs = self.behind_still(self.holding(runs))
         call = f"rt::chunked(host, {inner}.count, total, [=, &host](int64_t begin, int64_t end, Part& part) {{"
-        return [*part, "Part total;", *block(call, [*folds, *runs], "});"), *self.fold_values(accs, "total.")]
+        run = self._under(condition, block(call, [*folds, *runs], "});"))
+        return [*part, "Part total;", *run, *self.fold_values(accs, "total.")]
 
     def _run(self, loops: tuple[Loop, ...], body: Body, inner: str) -> list[str]:
         """What a run along inner loops does: gather, then fold and store lane by lane."""
@@ -234,9 +239,9 @@ class _PartCode(Runs):
         group: list[Node] = []
         accs: list[Acc] = []
         for node in body:
-            if isinstance(node, For):
+            if (found := loop_of(node)) is not None:
                 lines += self._side_by_side(tuple(group), where)
-                lines += self._places(node, where) if waits(node) else self._column(node, accs)
+                lines += self._places(found[0], where) if waits(found[0]) else self._column(*found, accs)
                 group, accs = [], []
             elif isinstance(node, Tile):
                 name = self.scope.fresh(node.name)
@@ -284,7 +289,7 @@ class _PartCode(Runs):
         cleared = block(f"rt::each({where}.size, [&](int64_t i) {{", zeros, "});")
         return [*around.plain, *cleared, *self.ahead(around), *each]
 
-    def _column(self, loop: For, accs: list[Acc]) -> list[str]:
+    def _column(self, loop: For, condition: Scalar | None, accs: list[Acc]) -> list[str]:
         scope = self.scope
         loops, body = chain((loop,), _INNER)
         inner = self._through(loops)
@@ -302,7 +307,7 @@ class _PartCode(Runs):
         each = block(f"rt::each{self._in_order(body)}({where}, {scope.held(lines)}(int64_t{i}) {{", lines, "});")
         run = [*around.plain, *self.ahead(around), *each, *sums(accs, "ran(columns.size)"), *around.behind]
         head = f"{inner}.runs<1>(0, {inner}.count, columns.at, [&](const auto&{named('point', run)}) {{"
-        runs = block(head, run, "});")
+        runs = self._under(condition, block(head, run, "});"))
         for a in accs:
             self.keep(a, f"{fold_name(a.name)}[i]")
         return [*folds, *runs, *sums(accs, "finish()")]

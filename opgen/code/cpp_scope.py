@@ -6,12 +6,13 @@ of the nest, which the runtime moves along its loops, and prints scalars through
 
 from __future__ import annotations
 
-from collections.abc import Iterator, Mapping, Sequence
+from collections.abc import Iterator, Sequence
 from dataclasses import dataclass, field, replace
 from typing import assert_never
 
 from opgen.code.cpp_access import Access, at_every_lane, evens
 from opgen.code.cpp_dialect import CPU
+from opgen.code.invariants import Known
 from opgen.code.names import CPU_KERNELS
 from opgen.code.native_scope import layout, mentions, outside, value_type, wish
 from opgen.code.printer import NATIVE, Leaf, Printer, Text
@@ -70,7 +71,7 @@ class CpuScope:
 
     @property
     def printer(self) -> Printer:
-        known = _Known(self.ahead, self.asked_ahead) if self.ahead else None
+        known = Known(self.ahead, self.asked_ahead) if self.ahead else None
         dialect = replace(CPU, special={**CPU.special, "where": self._where}) if self.has_rows else CPU
         return Printer(dialect, self.leaf, self.cast, known)
 
@@ -268,6 +269,11 @@ class CpuScope:
         text = f"rt::load({self.tensor(r.tensor)}, {self.placed.get(r) or self._far(r, access)})"
         return Text(text, _ATOM, self.formal.slots[r.tensor].kind)
 
+    def spells(self, r: Read) -> bool:
+        """Whether the text of a read has its positions in it."""
+        access = self.find(r.tensor, r.at)
+        return access is not None and not self.plain(access) and (access.number, r.fill) not in self.lines
+
     def offset_of(self, r: Read) -> str:
         """Where in memory a read is, if that is written out in its text."""
         access = self.find(r.tensor, r.at)
@@ -377,19 +383,6 @@ class CpuScope:
                 line = f"{name}.dim_of_steps({size}{', ' if mark else ''}{mark});"
             lines.append(line)
         return lines
-
-
-class _Known(dict[Scalar, Text]):
-    """What a printer need not print again; notes which parts that are computed ahead it asks for."""
-
-    def __init__(self, ahead: Mapping[Scalar, Text], asked: set[str]) -> None:
-        super().__init__(ahead)
-        self.ahead, self.asked = ahead, asked
-
-    def get(self, e: Scalar, default: Text | None = None) -> Text | None:  # type: ignore[override]
-        if e in self.ahead:
-            self.asked.add(self.ahead[e].text)
-        return super().get(e, default)
 
 
 def _name(a: Loop) -> str:

@@ -24,6 +24,7 @@ from opgen.ir.program import Axis, Loop
 from opgen.ir.scalar import ZERO, Lit
 from opgen.kernel.across import joining
 from opgen.kernel.formal import Formal
+from opgen.kernel.idle import spared
 from opgen.kernel.kept import kept
 from opgen.kernel.model import Atomic, Body, Join, Role, Store
 from opgen.kernel.teams import teams, without_batch
@@ -126,7 +127,9 @@ def cuda_kernel(formal: Formal, step: Step, name: str, joins: Sequence[Join] = (
         launch = _launch("Map", _count(formal, step.outer), [_count(formal, (w.over,)) for w in sums_of(step)])
         streamed = [*_reason(step.reason), *_struct(scope, name, launch, methods)]
         return CudaKernel((_struct_name(name),), tuple(laid_out(streamed)))
-    *first, last = zip(parts(kept(teams(formal.kernel, formal.schedule), Role.TEAM).body), formal.flat, strict=True)
+    *first, last = zip(
+        parts(spared(kept(teams(formal.kernel, formal.schedule), Role.TEAM)).body), formal.flat, strict=True
+    )
     lines: list[str] = []
     structs: list[str] = []
     zeros: tuple[int, ...] = ()
@@ -151,7 +154,7 @@ def cuda_kernel(formal: Formal, step: Step, name: str, joins: Sequence[Join] = (
     if other is not formal.schedule:
         name = f"{name}_{_ALONE}"
         lines += ["", *_reason("the same where the batch is empty: another loop is the fastest then")]
-        lines += _part(formal, teams(formal.kernel, other).body, last[1], name)
+        lines += _part(formal, spared(teams(formal.kernel, other)).body, last[1], name)
         return CudaKernel((*structs, _struct_name(name)), tuple(laid_out(lines)), choice=True)
     return CudaKernel(tuple(structs), tuple(laid_out(lines)), zeros=zeros)
 

@@ -30,11 +30,12 @@ from opgen.code.native_layout import function, indented
 from opgen.code.native_scope import value_type
 from opgen.ir.point import positions
 from opgen.ir.program import Axis, Loop
-from opgen.ir.scalar import BATCH, Read, reads, walk
+from opgen.ir.scalar import BATCH, Read, Scalar, call, reads, walk
 from opgen.kernel.apart import fed
 from opgen.kernel.cases import borders, cases, leaves
 from opgen.kernel.model import Acc, Body, For, If, Role, Store, Tile
-from opgen.kernel.walk import alive, chain, inside, values
+from opgen.kernel.sides import sides
+from opgen.kernel.walk import alive, chain, inside, loop_of, values
 from opgen.plan.model import Let
 
 _SHARED = (Role.TEAM, Role.CHUNKS)
@@ -62,7 +63,7 @@ def form_of(body: Body, flat: bool) -> Form:
 
 def inner_loops(body: Body) -> list[tuple[Loop, ...]]:
     """The loops that are shared out among the threads of a team or a block."""
-    return [chain((n,), _SHARED)[0] for n in body if isinstance(n, For)]
+    return [chain((loop,), _SHARED)[0] for loop, _ in filter(None, map(loop_of, body))]
 
 
 def device_lines(scope: Scope, form: Form, outer: Sequence[Loop], body: Body) -> list[str]:
@@ -193,8 +194,8 @@ def _rows(scope: Scope, outer: Sequence[Loop], body: Body) -> list[str]:
         if stores and not isinstance(node, Store):
             lines += function("if (Team::rank() == 0)", stores)
             stores = []
-        if isinstance(node, For):
-            lines += _shared_out(scope, node, accs, tiles)
+        if (found := loop_of(node)) is not None:
+            lines += _passed(scope, *found, accs, tiles)
             accs = []
         elif isinstance(node, Acc):
             accs.append(node)
@@ -211,7 +212,22 @@ def _rows(scope: Scope, outer: Sequence[Loop], body: Body) -> list[str]:
     return [template, *function(f"OPGEN_DEVICE void row({taken}) const", lines)]
 
 
-def _shared_out(scope: Scope, loop: For, accs: Sequence[Acc], tiles: Collection[str]) -> list[str]:
+def _passed(
+    scope: Scope, loop: For, condition: Scalar | None, accs: Sequence[Acc], tiles: Collection[str]
+) -> list[str]:
+    """A pass, or two of which the team takes one."""
+    stored = {n.slot for n in inside((loop,)) if isinstance(n, Store)}
+    apart = None if accs or condition is not None or not stored.isdisjoint(tiles) else sides(loop)
+    if apart is None:
+        return _shared_out(scope, loop, condition, accs, tiles)
+    (then,), (otherwise,) = ([n for n in side if isinstance(n, For)] for side in (apart.body, apart.otherwise))
+    first, second = (indented(_shared_out(scope, side, None, (), tiles)) for side in (then, otherwise))
+    return [f"if ({scope.print(apart.condition)}) {{", *first, "} else {", *second, "}"]
+
+
+def _shared_out(
+    scope: Scope, loop: For, condition: Scalar | None, accs: Sequence[Acc], tiles: Collection[str]
+) -> list[str]:
     loops, body = chain((loop,), _SHARED)
     before = scope.enter(loops)
     names = {a.name: scope.fresh(f"{a.name}_fold") for a in accs}
@@ -225,7 +241,8 @@ def _shared_out(scope: Scope, loop: For, accs: Sequence[Acc], tiles: Collection[
     scope.rows.loop = None
     lines = made + [f"{accumulator(scope, a, joined(body, a))} {names[a.name]};" for a in accs]
     rounded = [names[a.name] for a in accs if is_rounded(a)]
-    lines += shared(scope, loops, inner, rounded)
+    passed = shared(scope, loops, inner, rounded)
+    lines += passed if condition is None else function(f"if ({scope.print(condition)})", passed)
     lines += [f"{n}.finish();" for n in rounded]
     if accs:
         lines.append(f"rt::join<Team>({', '.join(f'&{n}' for n in names.values())});")
@@ -242,10 +259,10 @@ def _whole(scope: Scope, outer: Sequence[Loop], body: Body) -> list[str]:
 
 def _columns(scope: Scope, outer: Sequence[Loop], body: Body, *, flat: bool = False) -> list[str]:
     """`Folds`, `fold` (one inner point of one outer point) and `finish` (what follows once everything is folded)."""
-    at = next(i for i, n in enumerate(body) if isinstance(n, For))
+    at, (loop, condition) = next((i, found) for i, n in enumerate(body) if (found := loop_of(n)) is not None)
     ahead, behind = body[:at], alive(body[at + 1 :])
     accs = [n for n in ahead if isinstance(n, Acc)]
-    loops, looped = chain((body[at],), _SHARED)
+    loops, looped = chain((loop,), _SHARED)
     before = scope.enter(outer)
     lets = [n for n in ahead if isinstance(n, Let)]
     inner_before = scope.enter(loops)
@@ -279,8 +296,16 @@ def _columns(scope: Scope, outer: Sequence[Loop], body: Body, *, flat: bool = Fa
         *(["template <int V>"] if named else []),
         *function(f"OPGEN_DEVICE void fold({indices}, Folds* {folds}) const", fold),
         *neighbours,
+        *_idle(scope, condition),
         *function(f"OPGEN_DEVICE void finish({index_of('point', finish)}, const Folds& {folds}) const", finish),
     ]
+
+
+def _idle(scope: Scope, condition: Scalar | None) -> list[str]:
+    """`idle`, which says that there is nothing to fold."""
+    if condition is None:
+        return []
+    return function("OPGEN_DEVICE bool idle() const", [f"return {scope.print(call('not', condition))};"])
 
 
 def _folds(found: Sequence[tuple[str, str, bool]]) -> list[str]:

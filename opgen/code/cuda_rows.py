@@ -18,10 +18,10 @@ from opgen.code.native_scope import mentions
 from opgen.ir.lazy import always_read
 from opgen.ir.polynomial import Polynomial
 from opgen.ir.program import Axis, Loop
-from opgen.ir.scalar import ZERO, Apply, Batch, Dim, Index, Lit, Param, Position, Read, Scalar, walk
+from opgen.ir.scalar import ZERO, Apply, Batch, Dim, Index, Lit, Param, Position, Read, Scalar, is_constant, walk
 from opgen.kernel.cases import shift
-from opgen.kernel.model import Atomic, Body, For, Join, Role, Store
-from opgen.kernel.walk import alive, chain, inside, values
+from opgen.kernel.model import Atomic, Body, Join, Role, Store
+from opgen.kernel.walk import alive, chain, inside, loop_of, values
 from opgen.kernel.wanted import opened
 from opgen.plan.model import Let
 
@@ -88,13 +88,13 @@ def kept_along(scope: Scope, loop: Axis, body: Body, tiles: Collection[str]) -> 
 
 def is_arithmetic(body: Body) -> bool:
     """Whether passes along rows compute nothing that takes registers of its own."""
-    passes = tuple(n for n in body if isinstance(n, For))
+    passes = tuple(n for n in body if loop_of(n) is not None)
     return {n.fn for e in values(passes) for n in walk(e) if isinstance(n, Apply)} <= _ARITHMETIC
 
 
 def is_light(scope: Scope, body: Body) -> bool:
     """Whether a thread has registers for much of a row: one is read, one stored, and little is computed."""
-    called = {n.fn for e in values(body) for n in walk(e) if isinstance(n, Apply)}
+    called = {n.fn for e in values(body) if not is_constant(e) for n in walk(e) if isinstance(n, Apply)}
     return 0 < len(scope.rows.names) <= _FEW_ROWS and called <= _LIGHT
 
 
@@ -197,8 +197,9 @@ def across(scope: Scope, outer: Sequence[Loop], named: Sequence[str]) -> Iterato
 def _loops(body: Body) -> Iterator[tuple[Axis, Body]]:
     """The loops that are shared out along one axis."""
     for node in body:
-        if isinstance(node, For):
-            loops, inner = chain((node,), (Role.TEAM,))
+        found = loop_of(node)
+        if found is not None:
+            loops, inner = chain(found[:1], (Role.TEAM,))
             if len(loops) == 1 and isinstance(loops[0], Axis):
                 yield loops[0], inner
 

@@ -197,6 +197,12 @@ class Scope:
             return Text(f"{inside} ? {value.text} : {fill.at(0)}", 0, buffer.kind)
         return Text(self.loaded(read.tensor, read.at, checked=read.fill is None), _ATOM, buffer.kind)
 
+    def spells(self, read: Read) -> bool:
+        """Whether the text of a read has its positions in it."""
+        packed = self.packed is not None and read.tensor in self.packed
+        row = None if read.fill is not None else self.rows.name(read.tensor, read.at)
+        return read.tensor not in self.rows.kept and not packed and row is None
+
     def offset_of(self, read: Read) -> str:
         """Nothing: a tensor takes positions."""
         del read

@@ -247,6 +247,7 @@ def _added_to(scope: Scope, a: Atomic, type_: str, cell: str) -> list[str]:
         name = scope.fresh("cell")
         placed, cell = [f"{type_}* const {name} = {cell};"], name
     parts, value = hoisted(scope, a.value, len(f"rt::atomic_{a.op}({cell}, );"))
+    value = NATIVE.as_int(value) if type_ == value_type(Kind.INT) else value
     text = value.text if value_type(value.kind) == type_ else f"static_cast<{type_}>({value.text})"
     return [*placed, *parts, f"rt::atomic_{a.op}({cell}, {text});"]
 

@@ -2,8 +2,9 @@
 
 from __future__ import annotations
 
-from collections.abc import Callable, Iterable, Iterator
+from collections.abc import Callable, Iterable, Iterator, Mapping
 
+from opgen.code.printer import Text
 from opgen.ir.scalar import Apply, Read, Scalar, children, walk
 
 _QUOTIENTS = frozenset(("floordiv", "mod", "remainder", "fmod"))
@@ -38,3 +39,16 @@ def invariants(values: Iterable[Scalar], is_same: Callable[[Scalar], bool]) -> I
 
     for value in values:
         yield from look(value)
+
+
+class Known(dict[Scalar, Text]):
+    """What a printer need not print again; notes which parts that are computed ahead it asks for."""
+
+    def __init__(self, ahead: Mapping[Scalar, Text], asked: set[str]) -> None:
+        super().__init__(ahead)
+        self.ahead, self.asked = ahead, asked
+
+    def get(self, e: Scalar, default: Text | None = None) -> Text | None:  # type: ignore[override]
+        if e in self.ahead:
+            self.asked.add(self.ahead[e].text)
+        return super().get(e, default)

@@ -44,6 +44,9 @@ class Scope(Protocol):
 
     def settled(self, r: Read) -> bool: ...
 
+    def spells(self, r: Read) -> bool:
+        """Whether the text of a read has its positions in it."""
+
     def offset_of(self, r: Read) -> str:
         """Where in memory a read is, if that is written out in its text."""
 
@@ -230,7 +233,9 @@ class _Cut:
         length, wish = _WORTH_OF_PLACE, ""
         for r in (e for e in self.within(value) if isinstance(e, Read)):
             slot = self.scope.formal.slots.get(r.tensor)  # what passes along a row hand on has none
-            for p, size in zip(r.at, slot.shape, strict=True) if slot is not None and r.at else ():
+            if slot is None or not r.at or not self.scope.spells(r):
+                continue
+            for p, size in zip(r.at, slot.shape, strict=True):
                 if not isinstance(p, Apply | Read) or (isinstance(p, Read) and not p.at):
                     continue
                 if p in self.scope.placed or p in self.idle or (r not in certain and self.is_risky(p)):
@@ -333,6 +338,8 @@ def _printed(e: Scalar) -> tuple[Scalar, ...]:
     """The operands that may have a local: none that there is a function for together with what it stands in."""
     match e:
         case Apply("exp", (Apply("neg", (Apply("square", operands),)),)):
+            return operands
+        case Apply("tanh", (Apply("softplus", operands),)):
             return operands
         case _:
             return children(e)

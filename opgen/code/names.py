@@ -39,7 +39,7 @@ convolution main printf
 """
 _KERNELS = """
 batch batch_size place rank at near across Across rest inner_rest point inner first folds other index V Team Folds Part
-launch step args fields points length width row map flat fold settle finish compute merge status i
+launch step args fields points length width row map flat fold settle finish compute merge idle status i
 threadIdx blockIdx blockDim gridDim warpSize
 """
 _CPU_KERNELS = "run ran row rows columns outer begin start end size value call host lane numbers chunk part total"

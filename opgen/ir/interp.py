@@ -13,7 +13,7 @@ from typing import Any, assert_never
 
 from opgen.ir.evaluate import Evaluator, Value
 from opgen.ir.interp_functions import INDEX_OPERATORS, reduce_values
-from opgen.ir.program import Axis, Compute, Loop, Program, Recurrence, Scatter, Shape, Statement
+from opgen.ir.program import Axis, Compute, Kind, Loop, Program, Recurrence, Scatter, Shape, Statement
 from opgen.ir.reductions import REDUCTIONS
 from opgen.ir.scalar import Batch, Read
 
@@ -162,7 +162,8 @@ class _Machine(Evaluator[_Point]):
         if op is None:
             return body
         if not REDUCTIONS[op].keeps_index:
-            return lambda point: reduce_values(op, [body(inner) for inner in self.points(s.over, point)])
+            whole = s.kind is Kind.INT
+            return lambda point: reduce_values(op, [body(p) for p in self.points(s.over, point)], whole=whole)
 
         def in_line(point: _Point) -> Value:
             line = [_Point(dict(p.index), p.batch) for p in self.points(s.over, point)]

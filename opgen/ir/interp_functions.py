@@ -291,9 +291,9 @@ def constant_value(e: Scalar) -> float | None:
             return None
 
 
-def reduce_values(op: str, values: Sequence[Value]) -> Value:
-    """One element of a reduction over the listed values; empty ranges as the language states."""
-    return _REDUCERS[op](values)
+def reduce_values(op: str, values: Sequence[Value], *, whole: bool = False) -> Value:
+    """One element of a reduction over values (`whole`: of integers), over none of them as the language states."""
+    return _FARTHEST[op] if whole and not values and op in _FARTHEST else _REDUCERS[op](values)
 
 
 def _mean(values: Sequence[Value]) -> Value:
@@ -333,6 +333,7 @@ def _total(values: Sequence[Value]) -> Value:
     return sum(values) if all(isinstance(v, int) for v in values) else float(_sum(0.0, *values))
 
 
+_FARTHEST = {"max": -(2**63), "min": 2**63 - 1}
 _REDUCERS: dict[str, Callable[[Sequence[Value]], Value]] = {
     "sum": _total,
     "prod": lambda v: _prod(1, *v),

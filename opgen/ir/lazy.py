@@ -2,9 +2,10 @@
 
 from __future__ import annotations
 
-from collections.abc import Iterator
+from collections.abc import Callable, Iterator
+from functools import reduce
 
-from opgen.ir.scalar import Apply, Read, Scalar, children
+from opgen.ir.scalar import Apply, Lit, Read, Scalar, both, children, where
 
 
 def lazy_arguments(fn: str, count: int) -> tuple[int, ...]:
@@ -32,3 +33,18 @@ def always_read(e: Scalar) -> Iterator[Read]:
     for k, c in enumerate(below):
         if k not in lazy:
             yield from always_read(c)
+
+
+def deciding(holds: Callable[[Scalar], bool]) -> Callable[[Scalar], Scalar]:
+    """What takes, in a value that is rebuilt bottom-up, the side of each condition that holds for sure."""
+
+    def step(e: Scalar) -> Scalar:
+        match e:
+            case Apply("where", (condition, a, b)):
+                return where(condition, a, b)
+            case Apply("and", args):
+                return reduce(both, args)
+            case _:
+                return Lit(True) if holds(e) else e
+
+    return step

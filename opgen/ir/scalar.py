@@ -210,6 +210,11 @@ def walk(e: Scalar) -> Iterator[Scalar]:
             stack.extend(node.operands[::-1])
 
 
+def is_constant(e: Scalar) -> bool:
+    """Whether a value is the same at every point, whatever the data."""
+    return not any(isinstance(a, Index | Read) for a in walk(e))
+
+
 def occurrences(e: Scalar) -> dict[Scalar, int]:
     """At how many places of an expression each of its nodes stands, as it would be written out."""
     order: dict[Scalar, None] = {}

@@ -27,12 +27,13 @@ class _Joined:
     """What an accumulator has been given, and where it stood."""
 
     op: str
+    whole: bool
     values: list[Value] = field(default_factory=list)
     places: list[Value] = field(default_factory=list)
 
     def value(self) -> Value:
         if not self.places:
-            return reduce_values(self.op, self.values)
+            return reduce_values(self.op, self.values, whole=self.whole)
         in_order = sorted(zip(self.places, self.values, strict=True), key=lambda pair: pair[0])
         best = reduce_values(self.op, [v for _, v in in_order])
         return in_order[int(best)][0]
@@ -108,8 +109,8 @@ class Machine(Evaluator[_Point]):
                 self.body(body if self.value(condition, point) else otherwise, point)
             case Let(name, value):
                 point.locals[name] = self.value(value, point)
-            case Acc(name, op):
-                point.locals[name] = _Joined(op)
+            case Acc(name, op, kind):
+                point.locals[name] = _Joined(op, kind is Kind.INT)
             case Join(acc, value, place):
                 held = point.locals[acc]
                 assert isinstance(held, _Joined)

@@ -14,6 +14,7 @@ from typing import TypeGuard
 from opgen.ir.program import Axis, Loop
 from opgen.ir.scalar import ONE, Batch, Dim, Index, Lit, Position, Read, both, call, reads
 from opgen.kernel.decays import decays
+from opgen.kernel.idle import spared
 from opgen.kernel.kept import kept
 from opgen.kernel.model import Acc, Atomic, Body, For, If, Kernel, Node, Role
 from opgen.kernel.unroll import unrolled
@@ -31,11 +32,11 @@ def lanes(k: Kernel, schedule: Schedule) -> Kernel:
         schedule = Schedule.MAP
     if schedule is Schedule.COLUMN and _batch_last(k.body):
         one = call("eq", Dim("..."), ONE)
-        return kept(replace(k, body=(If(one, _body(k.body, _along_rows), _body(k.body, _across)),)))
+        return spared(kept(replace(k, body=(If(one, _body(k.body, _along_rows), _body(k.body, _across)),))))
     k = parallel_first(k)
     k = replace(k, body=tuple(map(_long_last, k.body)))
     roles = {Schedule.ROW: _along_rows, Schedule.WHOLE: _in_chunks}.get(schedule, _across)
-    return kept(replace(k, body=tuple(_scheduled(n, roles) for n in k.body)))
+    return spared(kept(replace(k, body=tuple(_scheduled(n, roles) for n in k.body))))
 
 
 def _scheduled(node: Node, roles: Roles) -> Node:

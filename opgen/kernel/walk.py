@@ -87,6 +87,17 @@ def chain(body: Body, roles: Iterable[Role]) -> tuple[tuple[Loop, ...], Body]:
     return tuple(loops), body
 
 
+def loop_of(node: Node) -> tuple[For, Scalar | None] | None:
+    """The loop that a node is, and the condition that it stands under; None of other nodes."""
+    match node:
+        case For():
+            return node, None
+        case If(condition, (For() as loop,), ()):
+            return loop, condition
+        case _:
+            return None
+
+
 def parts(body: Body) -> list[Body]:
     """What runs one after the other at all points: outer loops with what is in them, or what stands between these."""
     found: list[list[Node]] = []

@@ -76,11 +76,6 @@ def piece(p: Scalar, index: str) -> Scalar | None:
             return None
 
 
-def is_constant(e: Scalar) -> bool:
-    """Whether a value is the same at every point."""
-    return not any(isinstance(a, Index | Read) for a in walk(e))
-
-
 def opener(body: Body) -> Callable[[Scalar], Scalar]:
     """What puts into a value what the locals of a body stand for, in place of them; each part is looked at once."""
     lets: dict[Scalar, Scalar] = {Read(n.name, ()): n.value for n in body if isinstance(n, Let)}

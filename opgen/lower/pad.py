@@ -9,7 +9,7 @@ from __future__ import annotations
 from opgen.diagnostics.suggest import counted
 from opgen.ir.point import in_bounds
 from opgen.ir.program import Kind
-from opgen.ir.scalar import BATCH, Index, Lit, Read, Scalar, walk, where
+from opgen.ir.scalar import BATCH, Lit, Read, is_constant, where
 from opgen.lang.joins import LIST
 from opgen.lang.nodes import Access, Call, Expr
 from opgen.lang.unparse import unparse
@@ -51,7 +51,7 @@ def padded(f: Frame, e: Call) -> Typed:
     else:
         fill = numeric(fill)
     kind = promote((value.kind, fill.kind))
-    if kind is value.kind and _is_constant(fill.scalar):
+    if kind is value.kind and is_constant(fill.scalar):
         return Typed(Read(value.scalar.tensor, value.scalar.at, fill.scalar), kind)
     known = f.state.tensors[value.scalar.tensor]
     assert known.shape is not None
@@ -63,7 +63,3 @@ def _as_condition(f: Frame, fill: Typed, outside: Expr) -> Typed:
     if fill.scalar in (Lit(0), Lit(1)):
         return Typed(Lit(fill.scalar == Lit(1)), Kind.BOOL)
     return condition(f, fill, outside)
-
-
-def _is_constant(e: Scalar) -> bool:
-    return all(not isinstance(n, Read | Index) for n in walk(e))

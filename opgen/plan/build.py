@@ -1,6 +1,7 @@
 """From a Program to its kernel plan.
 
-    expand composite reductions → find convolutions → split contractions → choose what is stored and what is recomputed
+    expand composite reductions → find convolutions → split contractions → leave out what params turn off
+    → choose what is stored and what is recomputed
     → group statements into nests → buffers and results
 
 A pure function; the plan depends on nothing but the Program.
@@ -33,6 +34,7 @@ from opgen.ir.scalar import BATCH, Batch, Read, Scalar, reads
 from opgen.opt.convolution import Convolution, Known, convolution
 from opgen.opt.expand import axis_names, expand
 from opgen.opt.functions import inline_functions
+from opgen.plan.asked import asked
 from opgen.plan.bias import fuse
 from opgen.plan.contract import contract, operand, split
 from opgen.plan.flow import Flow
@@ -111,6 +113,7 @@ class _Planner:
         operands |= found.reads | {r.tensor for c in convolved.values() for r in c.reads.values()}
         operands |= {r.tensor for s in sorts.values() for r in reads(s.body)}
         results = {o.value for o in outputs}
+        statements = asked(statements, results | found.reads | {*found.uses, *convolved} | products | operands)
         floats = {t.name: t.shape for t in self.p.inputs if t.kind is Kind.FLOAT and t.role is Role.INPUT}
         statements, biases = fuse(statements, products, convolved, results | found.reads, floats)
         bodies = {s.target: s for s in statements if isinstance(s, Compute) and s.op is None}

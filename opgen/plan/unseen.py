@@ -10,8 +10,8 @@ from __future__ import annotations
 from collections.abc import Mapping
 from dataclasses import dataclass, field, replace
 from enum import Enum, auto
-from functools import reduce
 
+from opgen.ir.lazy import deciding
 from opgen.ir.polynomial import slope
 from opgen.ir.program import Axis
 from opgen.ir.scalar import (
@@ -23,13 +23,11 @@ from opgen.ir.scalar import (
     Lit,
     Read,
     Scalar,
-    both,
     mentions,
     reads,
     rebuild,
     transform,
     walk,
-    where,
 )
 from opgen.plan.model import Let, Stream, Sweep
 
@@ -72,18 +70,10 @@ def within(step: Stream, sweep: Sweep) -> Sweep:
     hold = {b.condition for b in bounds(step, sweep)}
     decided: dict[Scalar, Scalar] = {}
 
+    decide = deciding(lambda e: isinstance(e, Apply) and e.fn in _COMPARISONS and _opened(e, lets) in hold)
+
     def settled(e: Scalar) -> Scalar:
-        match e:
-            case Read(_, ()):
-                return decided.get(e, e)
-            case Apply("where", (condition, a, b)):
-                return where(condition, a, b)
-            case Apply("and", args):
-                return reduce(both, args)
-            case Apply(fn) if fn in _COMPARISONS and _opened(e, lets) in hold:
-                return Lit(True)
-            case _:
-                return e
+        return decided.get(e, e) if isinstance(e, Read) and not e.at else decide(e)
 
     kept: list[Let] = []
     for x in sweep.lets:

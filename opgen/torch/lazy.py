@@ -216,7 +216,7 @@ class _Lazy:
         if alone and not stays:
             return self._read(self._row(e, shape, kind), guard)
         if guard is None and not alone:
-            return replace(e, at=at)
+            return replace(e, at=at, wanted=self._anything() if self._told_alone(e) else None)
         if guard is not None and self._implied(e, shape, guard):
             return replace(e, at=at, fill=zero)
         decided = None if guard is None else _decided(guard) if alone else guard
@@ -244,6 +244,11 @@ class _Lazy:
         ]
         fixed = [(q, n) for q, n in pairs if not varies(q)]
         return any(inside(q, n, self.facts) and not inside(q, n, none) for q, n in fixed)
+
+    def _told_alone(self, e: Read) -> bool:
+        """Is a place told by such an access, which may have read nothing?"""
+        read = (r for q in e.at if not isinstance(q, Batch) for r in reads(q))
+        return any(r.fill is None and self._alone(r, self.tensors[r.tensor][0]) for r in read)
 
     def _row(self, e: Read, shape: Shape, kind: Kind) -> Read:
         """An access to what a tensor has at the positions that are numbers, which gets a statement of its own.

@@ -2,14 +2,28 @@
 
 from __future__ import annotations
 
-from tests.random_programs import found_recurrences, found_scatters
+from tests.random_programs import found_orders, found_recurrences, found_scatters
 from tests.random_programs.specs import Case
 
 X = "inputs: {x: {shape: [..., N]}}\n"
 
 _OTHERS = {
-    "what nobody reads once a median of one is picked": (
-        "inputs: {x: {shape: [N]}}\nforward: |\n  t1[i] = (1.5 + sin(median[j < 1](x[i])))**0.5\n"
+    "a long line with a read that has no positions in its text": (
+        "inputs: {x: {shape: [N]}, y: {shape: [N, ...], optional: true}, u: {shape: [N]}}\n"
+        "params: {step: {type: int, default: 1, domain: step >= 0}}\n"
+        "functions: {bump(v): {value: exp(-square(v)), derivative: -2*v*exp(-square(v))}}\n"
+        "forward: |\n"
+        "  t1[i] = x[i]*x[i]\n"
+        "  t2[i, j < N] = t1[1]/(0.5 + square(tanh(t1[i])))\n"
+        "  t3 = sum[i](max(u[i], -0.5*u[i]))\n"
+        "  t4[i] = sum[...](y[i, ...]*bump(hypot(tanh(t3), 0.4 + sigmoid(t2[N - 1 - i, step]))))\n"
+    ),
+    "a tangent of a softplus on a long line": (
+        "inputs: {y: {shape: [..., N, M]}, z: {shape: [N, N]}}\n"
+        "outputs: [t1]\n"
+        "forward: |\n"
+        "  t1[..., s < 1, r < M] = 0.1*tanh(log1p(exp(0.5*tanh("
+        "y[..., clamp(int(floor(2*z[s + 1, (s + 1) % N] + 1)), 0, N - 1), r]))))\n"
     ),
     "the greatest of all batches, read backwards": (f"{X}forward: 't[..., i < N] = max[...](x[..., N - 1 - i])'\n"),
     "results of few bits that a gradient reads as they were": (
@@ -21,22 +35,6 @@ _OTHERS = {
         "  n[i] = argmax[j](x[i, j])\n"
         "  y[i, j] = x[i, j]*s[i]*exp(40*x[i, j] - q[i])\n"
         "  z[i] = x[i, n[i]]**2\n"
-    ),
-    "the order of what is the same everywhere": (
-        "inputs: {x: {shape: [N]}, z: {shape: [N, ..., M]}}\n"
-        "outputs: {y: {}, s: {}, t: {}}\n"
-        "forward: |\n"
-        "  y[..., i < 2*N] = argsort[i](max[j < 2](x[1]))\n"
-        "  s[n, ..., m] = sort[n](z[n, ..., m]*x[n])\n"
-        "  t[..., m] = median[n](z[n, ..., m])\n"
-    ),
-    "the third least of what conditions leave": (
-        "inputs: {x: {shape: [N, D]}}\n"
-        "outputs: [h]\n"
-        "forward: |\n"
-        "  z[i, j] = where(i == j, inf, sum[d](square(x[i, d] - x[j, d])))\n"
-        "  e[i] = kth[j](z[i, j], 3)\n"
-        "  h = sum[i](log(e[i]))\n"
     ),
     "conditions that go past each other in tiles": (
         "inputs:\n  s: {shape: [..., N]}\n  g: {shape: [..., N]}\n  t: {shape: [...]}\n"
@@ -50,14 +48,6 @@ _OTHERS = {
     "the quantile of nothing": X + "forward: 'y[...] = quantile[n](x[..., n], 0.3)'\n",
     "the median of a window of no elements": (
         X + "params: {none: {type: int, default: 0}}\nforward: 'y[..., i < N] = median[k < none](x[..., i - k])'\n"
-    ),
-    "the median of nothing where that is finite": (
-        "inputs: {x: {shape: [K]}, y: {shape: []}}\n"
-        "forward: 't = where(isfinite(median[i < K, j < K](y)), median[i < K, j < K](y), 0.5)'\n"
-    ),
-    "the median of nothing at each of a batch": (
-        "inputs: {x: {shape: [K]}, y: {shape: [...]}}\n"
-        "forward: 't[...] = y*where(isfinite(median[i < K](0.5*y)), median[i < K](0.5*y), 0.5) + sum[i](x[i])'\n"
     ),
     "a condition on a power where the rest is moved": (
         "inputs: {x: {shape: [..., N]}}\nforward: 't[..., n] = where(0.5**(n - 1) > 0.11, x[..., n], 0)'\n"
@@ -205,10 +195,6 @@ _OTHERS = {
         "inputs: {x: {shape: [..., N]}, w: {shape: [..., N], optional: true}}\nparams: {p: {type: float}}\n"
         "forward: 'y[...] = tanh(where(p > 0.5, log(p - 0.4), pad(w[..., 3], 0))*pad(x[..., 2], 0)**2)'\n"
     ),
-    "the least of no numbers": (
-        "inputs: {x: {shape: [..., N]}, w: {shape: [..., N, N], optional: true}}\n"
-        "forward: 'y[i < 2, ...] = x[..., 0]*min[k, ...](w[..., k, k])'\n"
-    ),
     "a batch that only an integer has": (
         "inputs: {x: {shape: [N, ...]}, ids: {shape: [...], dtype: int}}\nforward: 'y[n] = norm[...](exp(x[n, ...]))'\n"
     ),
@@ -315,9 +301,6 @@ _OTHERS = {
         "  t1[..., s < 1, i < 3] = tanh(tanh(t2[..., s + 1, i] + z))\n"
         "  t2[..., s < 1, i < 3] = tanh(t1[..., s + 1, i]*0.5 + y*z)\n"
     ),
-    "the greatest of no integers": (
-        "inputs: {x: {shape: [..., N]}}\nforward: 'y[i < 2] = clamp(max[...](i), -3, 3) + clamp(min[...](i), -4, 5)'\n"
-    ),
     "a result that is part of one before it": (
         "inputs: {x: {shape: [...]}, ids: {shape: [...], dtype: int, domain: 0 <= ids < 3}}\noutputs: [t1, t2, t3]\n"
         "forward: |\n  t1[..., i < 3, j < 3] = tanh(x[...]*1.1)\n  t2[..., i] = t1[..., i, i]\n"
@@ -329,15 +312,13 @@ _OTHERS = {
 }
 
 _SHAPES = {
+    "a long line with a read that has no positions in its text": {"x": (2,), "y": (2, 2), "u": (2,)},
+    "a tangent of a softplus on a long line": {"y": (2, 2, 4), "z": (2, 2)},
     "a result that is part of one before it": {"x": (2,), "ids": ()},
     "results of few bits that a gradient reads as they were": {"x": (2, 3)},
-    "the order of what is the same everywhere": {"x": (3,), "z": (3, 2, 2)},
-    "the third least of what conditions leave": {"x": (5, 2)},
     "conditions that go past each other in tiles": {"s": (2, 3), "g": (2, 3), "t": (2,), "ok": (2, 3)},
     "the median of nothing": {"x": (2, 0)},
     "the quantile of nothing": {"x": (2, 0)},
-    "the median of nothing where that is finite": {"x": (0,), "y": ()},
-    "the median of nothing at each of a batch": {"x": (0,), "y": (2,)},
     "a condition on a power where the rest is moved": {"x": (2, 6)},
     "a place that is drawn for each of the batch": {"x": (3,), "y": (2, 3), "seed": ()},
     "a gradient that another one reads": {"x": (2,), "y": (3,), "z": (2,)},
@@ -364,11 +345,9 @@ _SHAPES = {
     "a fixed place that only values keep from being read": {"x": (2, 2)},
     "a fixed place beside one that is drawn from values": {"x": (2,), "z": (2, 2, 2)},
     "a second place beside a first one": {"x": (2, 2, 2)},
-    "the least of no numbers": {"x": (0, 2), "w": (0, 2, 2)},
     "a batch that only an integer has": {"x": (3, 1), "ids": (2,)},
     "a guarded place where there is none": {"x": (0,), "ids": (2,)},
     "a logistic function of constants": {"x": (3,)},
-    "what nobody reads once a median of one is picked": {"x": (3,)},
     "the greatest of all batches, read backwards": {"x": (2, 2)},
     "powers of literals around a rewrite": {"x": (3,), "w": (3,)},
     "negative powers of an index": {"x": (4,)},
@@ -383,16 +362,15 @@ _SHAPES = {
     "the diagonal of a part": {"x": (3, 2)},
     "which cotangents there are, beside a slope": {"x": (5,)},
     "points of a device in loops beside each other": {"x": (2,), "y": (2,), "z": (2,)},
-    "the greatest of no integers": {"x": (0, 2)},
     "a rounded power of an integer": {"x": (3,)},
 }
 
-FOUND = {**_OTHERS, **found_recurrences.FOUND, **found_scatters.FOUND}
-SHAPES = {**_SHAPES, **found_recurrences.SHAPES, **found_scatters.SHAPES}
+FOUND = {**_OTHERS, **found_orders.FOUND, **found_recurrences.FOUND, **found_scatters.FOUND}
+SHAPES = {**_SHAPES, **found_orders.SHAPES, **found_recurrences.SHAPES, **found_scatters.SHAPES}
 
 
 def cases() -> dict[str, Case]:
     """Each of them with sizes and values."""
     usual = {"x": (2, 3), "w": (3,)}
-    values = {"p": 0.3, "limit": 0.7, "zero": 0.0, "minus": -1.0, "order": 2, "none": 0}
+    values = {"step": 1, "scale": 0.8, "p": 0.3, "limit": 0.7, "zero": 0.0, "minus": -1.0, "order": 2, "none": 0}
     return {name: Case(f"op: made\n{text}", SHAPES.get(name, usual), {}, values, ()) for name, text in FOUND.items()}

@@ -3,6 +3,20 @@
 from __future__ import annotations
 
 FOUND = {
+    "products of ones at places that data tell": (
+        "inputs: {x: {shape: [N]}, ids: {shape: [M], dtype: int, domain: 0 <= ids < N}}\n"
+        "outputs: {t: {shape: [N], dtype: int}, y: {}}\n"
+        "forward: |\n  t[ids[m]] *= 1\n  y[n] = x[n]*t[n]\n"
+    ),
+    "what is added to places that data tell, read from the end on": (
+        "inputs: {x: {shape: [N]}, y: {shape: [N, ...], optional: true, absent: 0.7}, z: {shape: [N]},"
+        ' ids: {shape: [N, ...], dtype: int, domain: "0 <= ids < N"}}\n'
+        "params: {scale: {type: float, default: 0.8}}\n"
+        'functions: {mix(v, u): {value: "v*exp(0.5*tanh(u))", derivative: {v: "exp(0.5*tanh(u))",'
+        ' u: "0.5*v*exp(0.5*tanh(u))*(1 - square(tanh(u)))"}}}\n'
+        "outputs: {t1: {shape: [N, ..., 1]}}\n"
+        "forward: 't1[ids[q, ...], ..., i] += atan(mix(z[i], y[N - 1 - q, ...])/(0.5 + square(scale)))'\n"
+    ),
     "a row beside its first element, where it has none": (
         "inputs: {x: {shape: [M]}}\nforward: |\n  t1 = pad(x[0], 0)\n"
         "  t2[..., i] = softmax[i](where(t1 > 0.3, sqrt(t1), x[i]))\n"
@@ -116,6 +130,8 @@ FOUND = {
 }
 
 SHAPES = {
+    "products of ones at places that data tell": {"x": (3,), "ids": (4,)},
+    "what is added to places that data tell, read from the end on": {"x": (3,), "y": (3,), "z": (3,), "ids": (3,)},
     "a place that data tell, of neighbours that are scattered together": {"x": (3, 4)},
     "neighbours that are read where a fold ends, and not in it": {"x": (3, 2, 3), "y": (3, 3, 2)},
     "an extreme of a function that is computed for each row": {"y": (3,)},

@@ -15,9 +15,9 @@ from tests.random_programs.specs import Case, cases
 EXAMPLES = 100  # of which about half are distinct
 QUICK = (17, 7, 20, 6, 15, 25)  # the first in the thorough tier
 QUICK_KERNELS = (0,)
-SLOW = range(100, 220)
+SLOW = range(100, 320)
 TOGETHER = 20  # programs in one library
-OPTIMISED = range(105, 220, 10)  # with all optimisations, what is computed twice need not be the same to the last bit
+OPTIMISED = range(105, 320, 10)  # with all optimisations, what is computed twice need not be the same to the last bit
 
 
 def each(number: int, test: Callable[[Case], None], count: int = EXAMPLES) -> None:

@@ -39,7 +39,7 @@ std::tuple<Tensor, Tensor, Tensor, Tensor, Tensor> cross_entropy_forward_0(const
   call.allocate("sum_n_all", Element::compute, {}, true, recorded);
   call.allocate("sum_n_all_2", Element::compute, {}, true, recorded);
   call.allocate("output", Element::scalar, {});
-  call.run(0, {0, 3, 4, 2, 5}, {call.size(0), call.size(1)});
+  call.run(0, {0, 3, 4, 2, 5}, {call.size(0), call.size(1)}, {label_smoothing});
   call.run(1, {1, 2, 0, 3, 4, 5, 6, 7, 8}, {call.size(0), ignore_index, call.size(1)},
            {label_smoothing, 1 - label_smoothing});
   const Tensor output = call.result("output", Element::scalar);
@@ -65,7 +65,7 @@ std::tuple<Tensor, Tensor, Tensor, Tensor, Tensor> cross_entropy_forward_1(const
   call.allocate("logp_log", Element::compute, {opgen::dim(0, "N"), opgen::batch});
   call.allocate("sum_c", Element::compute, {opgen::dim(0, "N"), opgen::batch});
   call.allocate("output", Element::scalar, {});
-  call.run(2, {0, 3, 4, 2, 5}, {call.size(0), call.size(1)});
+  call.run(2, {0, 3, 4, 2, 5}, {call.size(0), call.size(1)}, {label_smoothing});
   call.run(3, {1, 2, 0, 3, 4, 5, 6}, {call.size(0), ignore_index, call.size(1)},
            {label_smoothing, 1 - label_smoothing});
   const Tensor output = call.result("output", Element::scalar);
@@ -88,7 +88,7 @@ std::tuple<Tensor, Tensor, Tensor, Tensor, Tensor> cross_entropy_forward_2(const
   call.allocate("logp_max", Element::compute, {opgen::dim(0, "N"), opgen::batch}, true, recorded);
   call.allocate("logp_log", Element::compute, {opgen::dim(0, "N"), opgen::batch}, true, recorded);
   call.allocate("output", Element::scalar, {opgen::dim(0, "N"), opgen::batch});
-  call.run(4, {0, 3, 4, 2, 1, 5}, {call.size(0), call.size(1), ignore_index}, {1 - label_smoothing, label_smoothing});
+  call.run(4, {0, 3, 4, 2, 1, 5}, {call.size(0), call.size(1), ignore_index}, {label_smoothing, 1 - label_smoothing});
   const Tensor output = call.result("output", Element::scalar);
   const Tensor logp_max = recorded ? call.kept("logp_max", Element::compute, 1, {"input"}) : Tensor();
   const Tensor logp_log = recorded ? call.kept("logp_log", Element::compute, 1, {"input"}) : Tensor();
@@ -110,7 +110,7 @@ std::tuple<Tensor, Tensor, Tensor, Tensor, Tensor> cross_entropy_forward_3(const
   call.allocate("sum_c", Element::compute, {opgen::dim(0, "N"), opgen::batch});
   call.allocate("sum_n_all_2", Element::compute, {}, true, recorded);
   call.allocate("output", Element::scalar, {});
-  call.run(5, {0, 2, 3, 4}, {call.size(0), call.size(1)});
+  call.run(5, {0, 2, 3, 4}, {call.size(0), call.size(1)}, {label_smoothing});
   call.run(6, {1, 0, 2, 3, 4, 5, 6}, {call.size(0), ignore_index, call.size(1)},
            {label_smoothing, 1 - label_smoothing});
   const Tensor output = call.result("output", Element::scalar);

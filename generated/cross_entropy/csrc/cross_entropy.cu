@@ -11,10 +11,11 @@ struct Step_cross_entropy_forward_0_sum_c {
   static constexpr rt::Rows<1> launch = {rt::count(rt::elements(), rt::integer(0)), {rt::count(rt::integer(1))}, true};
   static constexpr auto fields =
       rt::fields(rt::tensor(0, 3, 2, 1), rt::tensor(3, 1, -1, 0), rt::tensor(1, 2, 1), rt::tensor(2, 2, 1),
-                 rt::tensor(4, 2, 1), rt::integer(1), rt::elements(), rt::batch());
+                 rt::tensor(4, 2, 1), rt::integer(1), rt::elements(), rt::real(0), rt::batch());
   rt::Tensor<const scalar_t, rank> input, weight;
   rt::Tensor<opmath_t, rank> logp_max, logp_log, sum_c;
   rt::Divider<rank> c_size, batch_size;
+  opmath_t label_smoothing;
   rt::Batch<rank> batch;
 
   template <typename Team>
@@ -42,9 +43,11 @@ struct Step_cross_entropy_forward_0_sum_c {
       logp_log.store(logp_log_value, n, place);
     }
     rt::Sum<opmath_t> sum_c_value_fold;
-    rt::each<Team>(c_size.size, rt::settled(&sum_c_value_fold), [&](auto at) {
-      sum_c_value_fold.add(weight_row[at] * (input_row[at] - logp_max_value - logp_log_value));
-    });
+    if (label_smoothing > 0) {
+      rt::each<Team>(c_size.size, rt::settled(&sum_c_value_fold), [&](auto at) {
+        sum_c_value_fold.add(weight_row[at] * (input_row[at] - logp_max_value - logp_log_value));
+      });
+    }
     sum_c_value_fold.finish();
     rt::join<Team>(&sum_c_value_fold);
     const opmath_t sum_c_value = sum_c_value_fold.value;
@@ -94,11 +97,11 @@ struct Step_cross_entropy_forward_0_output {
     int64_t inner_rest = inner;
     const rt::Place<rank> place = batch.place(rt::split(&inner_rest, batch_size));
     const int64_t n = inner_rest;
-    const bool mask = label_smoothing > 0;
+    const bool mask_2 = label_smoothing > 0;
     const int64_t target_value = target.load(n, place);
     const bool keep = target_value != ignore_index;
     const opmath_t ratio = near::div(-sum_c.load(n, place), static_cast<opmath_t>(C));
-    const opmath_t product = label_smoothing * (keep && mask ? ratio : opmath_t(0));
+    const opmath_t product = label_smoothing * (keep && mask_2 ? ratio : opmath_t(0));
     opmath_t chosen;
     if (keep) {
       const opmath_t centred = input.load(n, rt::checked(target_value, C), place) - logp_max.load(n, place);
@@ -130,10 +133,11 @@ struct Step_cross_entropy_forward_1_sum_c {
   static constexpr rt::Rows<1> launch = {rt::count(rt::elements(), rt::integer(0)), {rt::count(rt::integer(1))}, true};
   static constexpr auto fields =
       rt::fields(rt::tensor(0, 3, 2, 1), rt::tensor(3, 1, -1, 0), rt::tensor(1, 2, 1), rt::tensor(2, 2, 1),
-                 rt::tensor(4, 2, 1), rt::integer(1), rt::elements(), rt::batch());
+                 rt::tensor(4, 2, 1), rt::integer(1), rt::elements(), rt::real(0), rt::batch());
   rt::Tensor<const scalar_t, rank> input, weight;
   rt::Tensor<opmath_t, rank> logp_max, logp_log, sum_c;
   rt::Divider<rank> c_size, batch_size;
+  opmath_t label_smoothing;
   rt::Batch<rank> batch;
 
   template <typename Team>
@@ -161,9 +165,11 @@ struct Step_cross_entropy_forward_1_sum_c {
       logp_log.store(logp_log_value, n, place);
     }
     rt::Sum<opmath_t> sum_c_value_fold;
-    rt::each<Team>(c_size.size, rt::settled(&sum_c_value_fold), [&](auto at) {
-      sum_c_value_fold.add(weight_row[at] * (input_row[at] - logp_max_value - logp_log_value));
-    });
+    if (label_smoothing > 0) {
+      rt::each<Team>(c_size.size, rt::settled(&sum_c_value_fold), [&](auto at) {
+        sum_c_value_fold.add(weight_row[at] * (input_row[at] - logp_max_value - logp_log_value));
+      });
+    }
     sum_c_value_fold.finish();
     rt::join<Team>(&sum_c_value_fold);
     const opmath_t sum_c_value = sum_c_value_fold.value;
@@ -197,11 +203,11 @@ struct Step_cross_entropy_forward_1_output {
     int64_t inner_rest = inner;
     const rt::Place<rank> place = batch.place(rt::split(&inner_rest, batch_size));
     const int64_t n = inner_rest;
-    const bool mask = label_smoothing > 0;
+    const bool mask_2 = label_smoothing > 0;
     const int64_t target_value = target.load(n, place);
     const bool keep = target_value != ignore_index;
     const opmath_t ratio = near::div(-sum_c.load(n, place), static_cast<opmath_t>(C));
-    const opmath_t product = label_smoothing * (keep && mask ? ratio : opmath_t(0));
+    const opmath_t product = label_smoothing * (keep && mask_2 ? ratio : opmath_t(0));
     opmath_t chosen;
     if (keep) {
       const opmath_t centred = input.load(n, rt::checked(target_value, C), place) - logp_max.load(n, place);
@@ -224,15 +230,15 @@ struct Step_cross_entropy_forward_2_output {
   static constexpr rt::Rows<1> launch = {rt::count(rt::elements(), rt::integer(0)), {rt::count(rt::integer(1))}};
   static constexpr auto fields =
       rt::fields(rt::tensor(0, 3, 2, 1), rt::tensor(3, 1, -1, 0), rt::tensor(1, 2, 1), rt::tensor(2, 2, 1),
-                 rt::tensor(4, 2, 1), rt::tensor(5, 2, 1), rt::integer(1), rt::elements(), rt::integer(2),
-                 rt::integer(1), rt::real(0), rt::real(1), rt::batch());
+                 rt::tensor(4, 2, 1), rt::tensor(5, 2, 1), rt::integer(1), rt::elements(), rt::real(0), rt::real(1),
+                 rt::integer(2), rt::integer(1), rt::batch());
   rt::Tensor<const scalar_t, rank> input, weight;
   rt::Tensor<opmath_t, rank> logp_max, logp_log;
   rt::Tensor<const int64_t, rank> target;
   rt::Tensor<scalar_t, rank> output;
   rt::Divider<rank> c_size, batch_size;
+  opmath_t label_smoothing, factor;
   int64_t ignore_index, C;
-  opmath_t factor, label_smoothing;
   rt::Batch<rank> batch;
 
   template <typename Team>
@@ -256,30 +262,33 @@ struct Step_cross_entropy_forward_2_output {
     rt::join<Team>(&logp_sum_fold);
     const opmath_t logp_sum = logp_sum_fold.value;
     const opmath_t logp_log_value = rt::log(logp_sum);
+    const bool mask = label_smoothing > 0;
     if (Team::rank() == 0) {
       logp_log.store(logp_log_value, n, place);
     }
     rt::Sum<opmath_t> sum_c_fold;
-    rt::each<Team>(c_size.size, rt::settled(&sum_c_fold), [&](auto at) {
-      sum_c_fold.add(weight_row[at] * (input_row[at] - logp_max_value - logp_log_value));
-    });
+    if (label_smoothing > 0) {
+      rt::each<Team>(c_size.size, rt::settled(&sum_c_fold), [&](auto at) {
+        sum_c_fold.add(weight_row[at] * (input_row[at] - logp_max_value - logp_log_value));
+      });
+    }
     sum_c_fold.finish();
     rt::join<Team>(&sum_c_fold);
     const opmath_t sum_c = sum_c_fold.value;
     const int64_t target_value = target.load(n, place);
     const bool keep = target_value != ignore_index;
     if (Team::rank() == 0) {
-      const opmath_t ratio = near::div(-sum_c, static_cast<opmath_t>(C));
-      const opmath_t product = label_smoothing * (keep && label_smoothing > 0 ? ratio : opmath_t(0));
-      opmath_t chosen;
+      const opmath_t chosen = keep && mask ? near::div(-sum_c, static_cast<opmath_t>(C)) : opmath_t(0);
+      const opmath_t product = label_smoothing * chosen;
+      opmath_t chosen_2;
       if (keep) {
         const opmath_t centred = input.load(n, rt::checked(target_value, C), place) - logp_max_value;
         const opmath_t difference = centred - logp_log_value;
-        chosen = -(weight.load_or(1, rt::checked(target_value, C)) * difference);
+        chosen_2 = -(weight.load_or(1, rt::checked(target_value, C)) * difference);
       } else {
-        chosen = 0;
+        chosen_2 = 0;
       }
-      output.store(factor * chosen + product, n, place);
+      output.store(factor * chosen_2 + product, n, place);
     }
   }
 };
@@ -290,11 +299,13 @@ struct Step_cross_entropy_forward_3_sum_c {
   using opmath_t = rt::math_t<scalar_t>;
   using near = rt::Near<scalar_t>;
   static constexpr rt::Rows<1> launch = {rt::count(rt::elements(), rt::integer(0)), {rt::count(rt::integer(1))}, true};
-  static constexpr auto fields = rt::fields(rt::tensor(0, 3, 2, 1), rt::tensor(1, 2, 1), rt::tensor(2, 2, 1),
-                                            rt::tensor(3, 2, 1), rt::integer(1), rt::elements(), rt::batch());
+  static constexpr auto fields =
+      rt::fields(rt::tensor(0, 3, 2, 1), rt::tensor(1, 2, 1), rt::tensor(2, 2, 1), rt::tensor(3, 2, 1), rt::integer(1),
+                 rt::elements(), rt::real(0), rt::batch());
   rt::Tensor<const scalar_t, rank> input;
   rt::Tensor<opmath_t, rank> logp_max, logp_log, sum_c;
   rt::Divider<rank> c_size, batch_size;
+  opmath_t label_smoothing;
   rt::Batch<rank> batch;
 
   template <typename Team>
@@ -321,8 +332,10 @@ struct Step_cross_entropy_forward_3_sum_c {
       logp_log.store(logp_log_value, n, place);
     }
     rt::Sum<opmath_t> sum_c_value_fold;
-    rt::each<Team>(c_size.size, rt::settled(&sum_c_value_fold),
-                   [&](auto at) { sum_c_value_fold.add(input_row[at] - logp_max_value - logp_log_value); });
+    if (label_smoothing > 0) {
+      rt::each<Team>(c_size.size, rt::settled(&sum_c_value_fold),
+                     [&](auto at) { sum_c_value_fold.add(input_row[at] - logp_max_value - logp_log_value); });
+    }
     sum_c_value_fold.finish();
     rt::join<Team>(&sum_c_value_fold);
     const opmath_t sum_c_value = sum_c_value_fold.value;
@@ -372,11 +385,11 @@ struct Step_cross_entropy_forward_3_output {
     int64_t inner_rest = inner;
     const rt::Place<rank> place = batch.place(rt::split(&inner_rest, batch_size));
     const int64_t n = inner_rest;
-    const bool mask = label_smoothing > 0;
+    const bool mask_2 = label_smoothing > 0;
     const int64_t target_value = target.load(n, place);
     const bool keep = target_value != ignore_index;
     const opmath_t ratio = near::div(-sum_c.load(n, place), static_cast<opmath_t>(C));
-    const opmath_t product = label_smoothing * (keep && mask ? ratio : opmath_t(0));
+    const opmath_t product = label_smoothing * (keep && mask_2 ? ratio : opmath_t(0));
     opmath_t chosen;
     if (keep) {
       const opmath_t centred = input.load(n, rt::checked(target_value, C), place) - logp_max.load(n, place);
@@ -515,14 +528,17 @@ struct Step_cross_entropy_backward_0_grad_input {
     const opmath_t sum_grad_logp = scaled_grad + chosen;
     const opmath_t logp_max_value = logp_max.load(n, place);
     const opmath_t logp_log_value = logp_log.load(n, place);
-    rt::each<Team>(c_size.size, [&](auto at) {
-      const int64_t c = at;
-      const opmath_t weight_value = weight_row[at];
-      const opmath_t product = near::exp(input_row[at] - logp_max_value - logp_log_value) * sum_grad_logp;
-      const opmath_t chosen_2 = keep ? -(grad_hit * weight_value) : opmath_t(0);
-      const opmath_t chosen_3 = c == target_value ? chosen_2 : opmath_t(0);
-      grad_input_row.set(at, keep ? grad_sum_c_value * weight_value + chosen_3 - product : opmath_t(0));
-    });
+    if (keep) {
+      rt::each<Team>(c_size.size, [&](auto at) {
+        const int64_t c = at;
+        const opmath_t weight_value = weight_row[at];
+        const opmath_t product = near::exp(input_row[at] - logp_max_value - logp_log_value) * sum_grad_logp;
+        const opmath_t chosen_2 = c == target_value ? -(grad_hit * weight_value) : opmath_t(0);
+        grad_input_row.set(at, grad_sum_c_value * weight_value + chosen_2 - product);
+      });
+    } else {
+      rt::each<Team>(c_size.size, [&](auto at) { grad_input_row.set(at, 0); });
+    }
   }
 };
 
@@ -532,32 +548,32 @@ struct Step_cross_entropy_backward_0_grad_weight_sum_c {
   using opmath_t = rt::math_t<scalar_t>;
   static constexpr rt::Rows<1> launch = {rt::count(rt::integer(0)), {rt::count(rt::elements(), rt::integer(1))}};
   static constexpr auto fields = rt::fields(rt::tensor(0, 2, 1), rt::tensor(1, 3, 2), rt::tensor(2, 2, 1),
-                                            rt::tensor(3, 2, 1), rt::tensor(4, 2, 1), rt::tensor(5, 1, -1), rt::real(0),
-                                            rt::integer(2), rt::integer(1), rt::elements(), rt::batch());
+                                            rt::tensor(3, 2, 1), rt::tensor(4, 2, 1), rt::tensor(5, 1, -1),
+                                            rt::integer(2), rt::integer(1), rt::elements(), rt::batch(), rt::real(0));
   rt::Tensor<const int64_t, rank> target;
   rt::Tensor<const scalar_t, rank> input;
   rt::Tensor<const opmath_t, rank> logp_max, logp_log, grad_sum_c;
   rt::Tensor<opmath_t, rank> grad_weight_sum_c;
-  opmath_t label_smoothing;
   int64_t ignore_index;
   rt::Divider<rank> n_size, batch_size;
   rt::Batch<rank> batch;
+  opmath_t label_smoothing;
 
   template <typename Team>
   OPGEN_DEVICE void row(int64_t point) const {
     const int64_t c = point;
-    const bool mask = label_smoothing > 0;
     rt::Sum<opmath_t> grad_weight_sum_c_value_fold;
-    rt::each<Team>(n_size.size * batch.count, rt::settled(&grad_weight_sum_c_value_fold), [&](auto at) {
-      int64_t inner_rest = at;
-      const rt::Place<rank> place = batch.place(rt::split(&inner_rest, batch_size));
-      const int64_t n = inner_rest;
-      const opmath_t centred = input.load(n, c, place) - logp_max.load(n, place);
-      const bool mask_2 = target.load(n, place) != ignore_index && mask;
-      const opmath_t difference = centred - logp_log.load(n, place);
-      const opmath_t scaled_grad = difference * grad_sum_c.load(n, place);
-      grad_weight_sum_c_value_fold.add(mask_2 ? scaled_grad : opmath_t(0));
-    });
+    if (label_smoothing > 0) {
+      rt::each<Team>(n_size.size * batch.count, rt::settled(&grad_weight_sum_c_value_fold), [&](auto at) {
+        int64_t inner_rest = at;
+        const rt::Place<rank> place = batch.place(rt::split(&inner_rest, batch_size));
+        const int64_t n = inner_rest;
+        const opmath_t centred = input.load(n, c, place) - logp_max.load(n, place);
+        const bool mask = target.load(n, place) != ignore_index;
+        const opmath_t difference = centred - logp_log.load(n, place);
+        grad_weight_sum_c_value_fold.add(mask ? difference * grad_sum_c.load(n, place) : opmath_t(0));
+      });
+    }
     grad_weight_sum_c_value_fold.finish();
     rt::join<Team>(&grad_weight_sum_c_value_fold);
     const opmath_t grad_weight_sum_c_value = grad_weight_sum_c_value_fold.value;
@@ -575,15 +591,15 @@ struct Step_cross_entropy_backward_0_grad_weight_sum_c_alone {
                                                rt::count(rt::integer(0))};
   static constexpr auto fields =
       rt::fields(rt::tensor(1, 3, 2, 1), rt::tensor(0, 2, 1), rt::tensor(2, 2, 1), rt::tensor(3, 2, 1),
-                 rt::tensor(4, 2, 1), rt::tensor(5, 1, -1), rt::real(0), rt::integer(2), rt::elements(), rt::batch());
+                 rt::tensor(4, 2, 1), rt::tensor(5, 1, -1), rt::integer(2), rt::elements(), rt::batch(), rt::real(0));
   rt::Tensor<const scalar_t, rank> input;
   rt::Tensor<const int64_t, rank> target;
   rt::Tensor<const opmath_t, rank> logp_max, logp_log, grad_sum_c;
   rt::Tensor<opmath_t, rank> grad_weight_sum_c;
-  opmath_t label_smoothing;
   int64_t ignore_index;
   rt::Divider<rank> batch_size;
   rt::Batch<rank> batch;
+  opmath_t label_smoothing;
 
   using Folds = rt::Sum<opmath_t>;
   template <int V>
@@ -594,14 +610,14 @@ struct Step_cross_entropy_backward_0_grad_weight_sum_c_alone {
     const int64_t n = inner_rest;
     const auto input_line = rt::read_line<V, 1>(input, n, c, place);
     rt::lanes<V>([&](int at) {
-      const bool mask = label_smoothing > 0;
-      const bool mask_2 = target.load(n, place) != ignore_index && mask;
       const opmath_t centred = input_line[at] - logp_max.load(n, place);
+      const bool mask = target.load(n, place) != ignore_index;
       const opmath_t difference = centred - logp_log.load(n, place);
       const opmath_t scaled_grad = difference * grad_sum_c.load(n, place);
-      grad_weight_sum_c_value_fold[at].add(mask_2 ? scaled_grad : opmath_t(0));
+      grad_weight_sum_c_value_fold[at].add(mask ? scaled_grad : opmath_t(0));
     });
   }
+  OPGEN_DEVICE bool idle() const { return !(label_smoothing > 0); }
   OPGEN_DEVICE void finish(int64_t point, const Folds& grad_weight_sum_c_value_fold) const {
     const int64_t c = point;
     grad_weight_sum_c.store(grad_weight_sum_c_value_fold.value, c);
@@ -775,14 +791,17 @@ struct Step_cross_entropy_backward_1_grad_input {
     const opmath_t sum_grad_logp = scaled_grad + chosen;
     const opmath_t logp_max_value = logp_max.load(n, place);
     const opmath_t logp_log_value = logp_log.load(n, place);
-    rt::each<Team>(c_size.size, [&](auto at) {
-      const int64_t c = at;
-      const opmath_t weight_value = weight_row[at];
-      const opmath_t product = near::exp(input_row[at] - logp_max_value - logp_log_value) * sum_grad_logp;
-      const opmath_t chosen_2 = keep ? -(grad_hit * weight_value) : opmath_t(0);
-      const opmath_t chosen_3 = c == target_value ? chosen_2 : opmath_t(0);
-      grad_input_row.set(at, keep ? grad_sum_c_value * weight_value + chosen_3 - product : opmath_t(0));
-    });
+    if (keep) {
+      rt::each<Team>(c_size.size, [&](auto at) {
+        const int64_t c = at;
+        const opmath_t weight_value = weight_row[at];
+        const opmath_t product = near::exp(input_row[at] - logp_max_value - logp_log_value) * sum_grad_logp;
+        const opmath_t chosen_2 = c == target_value ? -(grad_hit * weight_value) : opmath_t(0);
+        grad_input_row.set(at, grad_sum_c_value * weight_value + chosen_2 - product);
+      });
+    } else {
+      rt::each<Team>(c_size.size, [&](auto at) { grad_input_row.set(at, 0); });
+    }
   }
 };
 
@@ -920,14 +939,17 @@ struct Step_cross_entropy_backward_2_grad_input {
     const opmath_t sum_grad_logp = scaled_grad + chosen;
     const opmath_t logp_max_value = logp_max.load(n, place);
     const opmath_t logp_log_value = logp_log.load(n, place);
-    rt::each<Team>(c_size.size, [&](auto at) {
-      const int64_t c = at;
-      const opmath_t weight_value = weight_row[at];
-      const opmath_t product = near::exp(input_row[at] - logp_max_value - logp_log_value) * sum_grad_logp;
-      const opmath_t chosen_2 = keep ? -(grad_hit * weight_value) : opmath_t(0);
-      const opmath_t chosen_3 = c == target_value ? chosen_2 : opmath_t(0);
-      grad_input_row.set(at, keep ? grad_sum_c_value * weight_value + chosen_3 - product : opmath_t(0));
-    });
+    if (keep) {
+      rt::each<Team>(c_size.size, [&](auto at) {
+        const int64_t c = at;
+        const opmath_t weight_value = weight_row[at];
+        const opmath_t product = near::exp(input_row[at] - logp_max_value - logp_log_value) * sum_grad_logp;
+        const opmath_t chosen_2 = c == target_value ? -(grad_hit * weight_value) : opmath_t(0);
+        grad_input_row.set(at, grad_sum_c_value * weight_value + chosen_2 - product);
+      });
+    } else {
+      rt::each<Team>(c_size.size, [&](auto at) { grad_input_row.set(at, 0); });
+    }
   }
 };
 
@@ -1005,12 +1027,15 @@ struct Step_cross_entropy_backward_3_grad_input {
     const opmath_t sum_grad_logp = C * grad_sum_c + safe_chosen;
     const opmath_t logp_max_value = logp_max.load(n, place);
     const opmath_t logp_log_value = logp_log.load(n, place);
-    rt::each<Team>(c_size.size, [&](auto at) {
-      const int64_t c = at;
-      const opmath_t product = near::exp(input_row[at] - logp_max_value - logp_log_value) * sum_grad_logp;
-      const opmath_t difference = grad_sum_c + (c == target_value ? chosen : opmath_t(0)) - product;
-      grad_input_row.set(at, keep ? difference : opmath_t(0));
-    });
+    if (keep) {
+      rt::each<Team>(c_size.size, [&](auto at) {
+        const int64_t c = at;
+        const opmath_t product = near::exp(input_row[at] - logp_max_value - logp_log_value) * sum_grad_logp;
+        grad_input_row.set(at, grad_sum_c + (c == target_value ? chosen : opmath_t(0)) - product);
+      });
+    } else {
+      rt::each<Team>(c_size.size, [&](auto at) { grad_input_row.set(at, 0); });
+    }
   }
 };
 
@@ -1050,12 +1075,15 @@ struct Step_cross_entropy_backward_4_grad_input {
     const opmath_t sum_grad_logp = C * grad_sum_c + safe_chosen;
     const opmath_t logp_max_value = logp_max.load(n, place);
     const opmath_t logp_log_value = logp_log.load(n, place);
-    rt::each<Team>(c_size.size, [&](auto at) {
-      const int64_t c = at;
-      const opmath_t product = near::exp(input_row[at] - logp_max_value - logp_log_value) * sum_grad_logp;
-      const opmath_t difference = grad_sum_c + (c == target_value ? chosen : opmath_t(0)) - product;
-      grad_input_row.set(at, keep ? difference : opmath_t(0));
-    });
+    if (keep) {
+      rt::each<Team>(c_size.size, [&](auto at) {
+        const int64_t c = at;
+        const opmath_t product = near::exp(input_row[at] - logp_max_value - logp_log_value) * sum_grad_logp;
+        grad_input_row.set(at, grad_sum_c + (c == target_value ? chosen : opmath_t(0)) - product);
+      });
+    } else {
+      rt::each<Team>(c_size.size, [&](auto at) { grad_input_row.set(at, 0); });
+    }
   }
 };
 
@@ -1095,12 +1123,15 @@ struct Step_cross_entropy_backward_5_grad_input {
     const opmath_t sum_grad_logp = C * grad_sum_c + safe_chosen;
     const opmath_t logp_max_value = logp_max.load(n, place);
     const opmath_t logp_log_value = logp_log.load(n, place);
-    rt::each<Team>(c_size.size, [&](auto at) {
-      const int64_t c = at;
-      const opmath_t product = near::exp(input_row[at] - logp_max_value - logp_log_value) * sum_grad_logp;
-      const opmath_t difference = grad_sum_c + (c == target_value ? chosen : opmath_t(0)) - product;
-      grad_input_row.set(at, keep ? difference : opmath_t(0));
-    });
+    if (keep) {
+      rt::each<Team>(c_size.size, [&](auto at) {
+        const int64_t c = at;
+        const opmath_t product = near::exp(input_row[at] - logp_max_value - logp_log_value) * sum_grad_logp;
+        grad_input_row.set(at, grad_sum_c + (c == target_value ? chosen : opmath_t(0)) - product);
+      });
+    } else {
+      rt::each<Team>(c_size.size, [&](auto at) { grad_input_row.set(at, 0); });
+    }
   }
 };
 

@@ -9,6 +9,7 @@ namespace {
 template <typename opmath_t>
 int forward_0_sum_c(const OpgenCall& call, OpgenHost& host) {
   const int64_t elements = rt::batch_count(call);
+  const auto label_smoothing = static_cast<opmath_t>(call.reals[0]);
   const int64_t N = call.ints[0];
   const int64_t C = call.ints[1];
   const rt::Tensor<opmath_t> input(call, 0, 3, 2);
@@ -45,15 +46,17 @@ int forward_0_sum_c(const OpgenCall& call, OpgenHost& host) {
         const opmath_t logp_log_value = rt::log(logp_sum);
         rt::store(logp_log, row.at[3], logp_log_value);
         rt::Fold<rt::Sum, opmath_t> sum_c_value_fold;
-        over_c.runs<rt::block>(0, over_c.count, row.at, [&](const auto& run) {
-          const rt::Source<opmath_t> input_at(input, run.at[0], run.step[0], run.size);
-          const rt::Source<opmath_t> weight_at(weight, run.at[1], run.step[1], run.size);
-          rt::lanes<rt::lane_count>(run.size, [&](int64_t i, int lane) {
-            const auto value = weight_at[i] * (input_at[i] - logp_max_value - logp_log_value);
-            sum_c_value_fold.add(lane, value);
+        if (label_smoothing > 0) {
+          over_c.runs<rt::block>(0, over_c.count, row.at, [&](const auto& run) {
+            const rt::Source<opmath_t> input_at(input, run.at[0], run.step[0], run.size);
+            const rt::Source<opmath_t> weight_at(weight, run.at[1], run.step[1], run.size);
+            rt::lanes<rt::lane_count>(run.size, [&](int64_t i, int lane) {
+              const auto value = weight_at[i] * (input_at[i] - logp_max_value - logp_log_value);
+              sum_c_value_fold.add(lane, value);
+            });
+            sum_c_value_fold.ran(run.size);
           });
-          sum_c_value_fold.ran(run.size);
-        });
+        }
         const opmath_t sum_c_value = sum_c_value_fold.value(over_c.count);
         rt::store(sum_c, row.at[4], sum_c_value);
       });
@@ -85,15 +88,17 @@ int forward_0_sum_c(const OpgenCall& call, OpgenHost& host) {
           logp_log_out.set(i, logp_log_value_2[i]);
         });
         rt::Fold<rt::Sum, opmath_t, rt::block> sum_c_value_fold;
-        over_c.runs<1>(0, over_c.count, columns.at, [&](const auto& point) {
-          const auto weight_at = rt::load(weight, point.at[1]);
-          const rt::Source<opmath_t> input_at(input, point.at[0], columns.step[0], columns.size);
-          rt::each(columns.size, [&](int64_t i) {
-            const auto value = weight_at * (input_at[i] - logp_max_value_fold[i] - logp_log_value_2[i]);
-            sum_c_value_fold.add(i, value);
+        if (label_smoothing > 0) {
+          over_c.runs<1>(0, over_c.count, columns.at, [&](const auto& point) {
+            const auto weight_at = rt::load(weight, point.at[1]);
+            const rt::Source<opmath_t> input_at(input, point.at[0], columns.step[0], columns.size);
+            rt::each(columns.size, [&](int64_t i) {
+              const auto value = weight_at * (input_at[i] - logp_max_value_fold[i] - logp_log_value_2[i]);
+              sum_c_value_fold.add(i, value);
+            });
+            sum_c_value_fold.ran(columns.size);
           });
-          sum_c_value_fold.ran(columns.size);
-        });
+        }
         sum_c_value_fold.finish();
         rt::Sink<opmath_t> sum_c_out(sum_c, columns.at[4], columns.step[4], columns.size);
         rt::each(columns.size, [&](int64_t i) { sum_c_out.set(i, sum_c_value_fold[i]); });
@@ -128,7 +133,7 @@ int forward_0_output(const OpgenCall& call, OpgenHost& host) {
   over_n_batch.step(5, sum_c.stride(0));
   over_n_batch.dim_of_steps(N);
   over_n_batch.batch(call, &target, nullptr, &input, &logp_max, &logp_log, &sum_c, nullptr, nullptr, nullptr);
-  const bool mask = label_smoothing > 0;
+  const bool mask_2 = label_smoothing > 0;
   struct Part {
     rt::Fold<rt::Sum, opmath_t> sum_n_all_value_fold;
     rt::Fold<rt::Sum, opmath_t> sum_n_all_2_value_fold;
@@ -156,8 +161,8 @@ int forward_0_output(const OpgenCall& call, OpgenHost& host) {
       rt::lanes<rt::lane_count>(run.size, [&, label_smoothing, factor](int64_t i, int lane) {
         const int64_t target_value = target_at[i];
         const bool keep = target_value != ignore_index;
+        const opmath_t product = label_smoothing * (keep && mask_2 ? -sum_c_at[i] / C : opmath_t(0));
         const opmath_t negative = -(weight_at[i] * (input_at[i] - logp_max_at[i] - logp_log_at[i]));
-        const opmath_t product = label_smoothing * (keep && mask ? -sum_c_at[i] / C : opmath_t(0));
         sum_n_all_value_fold.add(lane, factor * (keep ? negative : opmath_t(0)) + product);
         sum_n_all_2_value_fold.add(lane, keep ? weight_at[i] : opmath_t(0));
       });
@@ -177,6 +182,7 @@ int forward_0_output(const OpgenCall& call, OpgenHost& host) {
 template <typename opmath_t>
 int forward_1_sum_c(const OpgenCall& call, OpgenHost& host) {
   const int64_t elements = rt::batch_count(call);
+  const auto label_smoothing = static_cast<opmath_t>(call.reals[0]);
   const int64_t N = call.ints[0];
   const int64_t C = call.ints[1];
   const rt::Tensor<opmath_t> input(call, 0, 3, 2);
@@ -214,15 +220,17 @@ int forward_1_sum_c(const OpgenCall& call, OpgenHost& host) {
         const opmath_t logp_log_value = rt::log(logp_sum);
         rt::store(logp_log, row.at[3], logp_log_value);
         rt::Fold<rt::Sum, opmath_t> sum_c_value_fold;
-        over_c.runs<rt::block>(0, over_c.count, row.at, [&](const auto& run) {
-          const rt::Source<opmath_t> input_at(input, run.at[0], run.step[0], run.size);
-          const rt::Source<opmath_t> weight_at(weight_still, weight, run.at[1], run.step[1], run.size);
-          rt::lanes<rt::lane_count>(run.size, [&](int64_t i, int lane) {
-            const auto value = weight_at[i] * (input_at[i] - logp_max_value - logp_log_value);
-            sum_c_value_fold.add(lane, value);
+        if (label_smoothing > 0) {
+          over_c.runs<rt::block>(0, over_c.count, row.at, [&](const auto& run) {
+            const rt::Source<opmath_t> input_at(input, run.at[0], run.step[0], run.size);
+            const rt::Source<opmath_t> weight_at(weight_still, weight, run.at[1], run.step[1], run.size);
+            rt::lanes<rt::lane_count>(run.size, [&](int64_t i, int lane) {
+              const auto value = weight_at[i] * (input_at[i] - logp_max_value - logp_log_value);
+              sum_c_value_fold.add(lane, value);
+            });
+            sum_c_value_fold.ran(run.size);
           });
-          sum_c_value_fold.ran(run.size);
-        });
+        }
         const opmath_t sum_c_value = sum_c_value_fold.value(over_c.count);
         rt::store(sum_c, row.at[4], sum_c_value);
       });
@@ -254,15 +262,17 @@ int forward_1_sum_c(const OpgenCall& call, OpgenHost& host) {
           logp_log_out.set(i, logp_log_value_2[i]);
         });
         rt::Fold<rt::Sum, opmath_t, rt::block> sum_c_value_fold;
-        over_c.runs<1>(0, over_c.count, columns.at, [&](const auto& point) {
-          const auto weight_at = rt::load(weight, point.at[1]);
-          const rt::Source<opmath_t> input_at(input, point.at[0], columns.step[0], columns.size);
-          rt::each(columns.size, [&](int64_t i) {
-            const auto value = weight_at * (input_at[i] - logp_max_value_fold[i] - logp_log_value_2[i]);
-            sum_c_value_fold.add(i, value);
+        if (label_smoothing > 0) {
+          over_c.runs<1>(0, over_c.count, columns.at, [&](const auto& point) {
+            const auto weight_at = rt::load(weight, point.at[1]);
+            const rt::Source<opmath_t> input_at(input, point.at[0], columns.step[0], columns.size);
+            rt::each(columns.size, [&](int64_t i) {
+              const auto value = weight_at * (input_at[i] - logp_max_value_fold[i] - logp_log_value_2[i]);
+              sum_c_value_fold.add(i, value);
+            });
+            sum_c_value_fold.ran(columns.size);
           });
-          sum_c_value_fold.ran(columns.size);
-        });
+        }
         sum_c_value_fold.finish();
         rt::Sink<opmath_t> sum_c_out(sum_c, columns.at[4], columns.step[4], columns.size);
         rt::each(columns.size, [&](int64_t i) { sum_c_out.set(i, sum_c_value_fold[i]); });
@@ -295,7 +305,7 @@ int forward_1_output(const OpgenCall& call, OpgenHost& host) {
   over_n_batch.step(5, sum_c.stride(0));
   over_n_batch.dim_of_steps(N);
   over_n_batch.batch(call, &target, nullptr, &input, &logp_max, &logp_log, &sum_c, nullptr);
-  const bool mask = label_smoothing > 0;
+  const bool mask_2 = label_smoothing > 0;
   struct Part {
     rt::Fold<rt::Sum, opmath_t> output_value_fold;
     void merge(const Part& other) { output_value_fold.merge(other.output_value_fold); }
@@ -318,8 +328,8 @@ int forward_1_output(const OpgenCall& call, OpgenHost& host) {
       rt::lanes<rt::lane_count>(run.size, [&, label_smoothing, factor](int64_t i, int lane) {
         const int64_t target_value = target_at[i];
         const bool keep = target_value != ignore_index;
+        const opmath_t product = label_smoothing * (keep && mask_2 ? -sum_c_at[i] / C : opmath_t(0));
         const opmath_t negative = -(weight_at[i] * (input_at[i] - logp_max_at[i] - logp_log_at[i]));
-        const opmath_t product = label_smoothing * (keep && mask ? -sum_c_at[i] / C : opmath_t(0));
         output_value_fold.add(lane, factor * (keep ? negative : opmath_t(0)) + product);
       });
       output_value_fold.ran(run.size);
@@ -334,10 +344,10 @@ int forward_1_output(const OpgenCall& call, OpgenHost& host) {
 template <typename opmath_t>
 int forward_2_output(const OpgenCall& call, OpgenHost& host) {
   const int64_t elements = rt::batch_count(call);
+  const auto label_smoothing = static_cast<opmath_t>(call.reals[0]);
   const int64_t ignore_index = call.ints[2];
-  const auto factor = static_cast<opmath_t>(call.reals[0]);
+  const auto factor = static_cast<opmath_t>(call.reals[1]);
   const int64_t C = call.ints[1];
-  const auto label_smoothing = static_cast<opmath_t>(call.reals[1]);
   const int64_t N = call.ints[0];
   const rt::Tensor<opmath_t> input(call, 0, 3, 2);
   const rt::Tensor<opmath_t> weight(call, 3, 1);
@@ -379,21 +389,24 @@ int forward_2_output(const OpgenCall& call, OpgenHost& host) {
         });
         const opmath_t logp_sum = logp_sum_fold.value(over_c.count);
         const opmath_t logp_log_value = rt::log(logp_sum);
+        const bool mask = label_smoothing > 0;
         rt::store(logp_log, row.at[6], logp_log_value);
         rt::Fold<rt::Sum, opmath_t> sum_c_fold;
-        over_c.runs<rt::block>(0, over_c.count, row.at, [&](const auto& run) {
-          const rt::Source<opmath_t> input_at(input, run.at[0], run.step[0], run.size);
-          const rt::Source<opmath_t> weight_at(weight_still, weight, run.at[1], run.step[1], run.size);
-          rt::lanes<rt::lane_count>(run.size, [&](int64_t i, int lane) {
-            const auto value = weight_at[i] * (input_at[i] - logp_max_value - logp_log_value);
-            sum_c_fold.add(lane, value);
+        if (label_smoothing > 0) {
+          over_c.runs<rt::block>(0, over_c.count, row.at, [&](const auto& run) {
+            const rt::Source<opmath_t> input_at(input, run.at[0], run.step[0], run.size);
+            const rt::Source<opmath_t> weight_at(weight_still, weight, run.at[1], run.step[1], run.size);
+            rt::lanes<rt::lane_count>(run.size, [&](int64_t i, int lane) {
+              const auto value = weight_at[i] * (input_at[i] - logp_max_value - logp_log_value);
+              sum_c_fold.add(lane, value);
+            });
+            sum_c_fold.ran(run.size);
           });
-          sum_c_fold.ran(run.size);
-        });
+        }
         const opmath_t sum_c = sum_c_fold.value(over_c.count);
         const int64_t target_value = rt::load(target, row.at[2]);
         const bool keep = target_value != ignore_index;
-        const opmath_t product = label_smoothing * (keep && label_smoothing > 0 ? -sum_c / C : opmath_t(0));
+        const opmath_t product = label_smoothing * (keep && mask ? -sum_c / C : opmath_t(0));
         opmath_t chosen;
         if (keep) {
           const opmath_t centred = rt::pick(host, input, row.at[4], 0, 1, target_value, C) - logp_max_value;
@@ -427,20 +440,23 @@ int forward_2_output(const OpgenCall& call, OpgenHost& host) {
         logp_sum_fold.finish();
         rt::Sink<opmath_t> logp_log_out(logp_log, columns.at[6], columns.step[6], columns.size);
         opmath_t logp_log_value_2[rt::block];
+        const bool mask_2 = label_smoothing > 0;
         rt::each(columns.size, [&](int64_t i) {
           logp_log_value_2[i] = rt::log(logp_sum_fold[i]);
           logp_log_out.set(i, logp_log_value_2[i]);
         });
         rt::Fold<rt::Sum, opmath_t, rt::block> sum_c_fold;
-        over_c.runs<1>(0, over_c.count, columns.at, [&](const auto& point) {
-          const auto weight_at = rt::load(weight, point.at[1]);
-          const rt::Source<opmath_t> input_at(input, point.at[0], columns.step[0], columns.size);
-          rt::each(columns.size, [&](int64_t i) {
-            const auto value = weight_at * (input_at[i] - logp_max_value_fold[i] - logp_log_value_2[i]);
-            sum_c_fold.add(i, value);
+        if (label_smoothing > 0) {
+          over_c.runs<1>(0, over_c.count, columns.at, [&](const auto& point) {
+            const auto weight_at = rt::load(weight, point.at[1]);
+            const rt::Source<opmath_t> input_at(input, point.at[0], columns.step[0], columns.size);
+            rt::each(columns.size, [&](int64_t i) {
+              const auto value = weight_at * (input_at[i] - logp_max_value_fold[i] - logp_log_value_2[i]);
+              sum_c_fold.add(i, value);
+            });
+            sum_c_fold.ran(columns.size);
           });
-          sum_c_fold.ran(columns.size);
-        });
+        }
         sum_c_fold.finish();
         const rt::Source<int64_t> target_at(target, columns.at[2], columns.step[2], columns.size);
         rt::Sink<opmath_t> output_out(output, columns.at[7], columns.step[7], columns.size);
@@ -454,14 +470,14 @@ int forward_2_output(const OpgenCall& call, OpgenHost& host) {
                                             rt::checked(input, 1, input.stride(1), 0, weight_0));
         int64_t target_value_2[rt::block];
         bool keep_2[rt::block];
-        rt::each(columns.size, [&, factor, label_smoothing](int64_t i) {
+        rt::each(columns.size, [&, label_smoothing, factor](int64_t i) {
           target_value_2[i] = target_at[i];
           keep_2[i] = target_value_2[i] != ignore_index;
           const opmath_t difference_2 = input_at_2[i] - logp_max_value_fold[i] - logp_log_value_2[i];
           const opmath_t product_2 = weight_at_2[i] * difference_2;
           const opmath_t negative = -product_2;
-          const opmath_t chosen_2 = keep_2[i] && label_smoothing > 0 ? -sum_c_fold[i] / C : opmath_t(0);
-          output_out.set(i, factor * (keep_2[i] ? negative : opmath_t(0)) + label_smoothing * chosen_2);
+          const opmath_t product_3 = label_smoothing * (keep_2[i] && mask_2 ? -sum_c_fold[i] / C : opmath_t(0));
+          output_out.set(i, factor * (keep_2[i] ? negative : opmath_t(0)) + product_3);
         });
       });
     });
@@ -473,6 +489,7 @@ int forward_2_output(const OpgenCall& call, OpgenHost& host) {
 template <typename opmath_t>
 int forward_3_sum_c(const OpgenCall& call, OpgenHost& host) {
   const int64_t elements = rt::batch_count(call);
+  const auto label_smoothing = static_cast<opmath_t>(call.reals[0]);
   const int64_t N = call.ints[0];
   const int64_t C = call.ints[1];
   const rt::Tensor<opmath_t> input(call, 0, 3, 2);
@@ -508,14 +525,16 @@ int forward_3_sum_c(const OpgenCall& call, OpgenHost& host) {
         const opmath_t logp_log_value = rt::log(logp_sum);
         rt::store(logp_log, row.at[2], logp_log_value);
         rt::Fold<rt::Sum, opmath_t> sum_c_value_fold;
-        over_c.runs<rt::block>(0, over_c.count, row.at, [&](const auto& run) {
-          const rt::Source<opmath_t> input_at(input, run.at[0], run.step[0], run.size);
-          rt::lanes<rt::lane_count>(run.size, [&](int64_t i, int lane) {
-            const auto value = input_at[i] - logp_max_value - logp_log_value;
-            sum_c_value_fold.add(lane, value);
+        if (label_smoothing > 0) {
+          over_c.runs<rt::block>(0, over_c.count, row.at, [&](const auto& run) {
+            const rt::Source<opmath_t> input_at(input, run.at[0], run.step[0], run.size);
+            rt::lanes<rt::lane_count>(run.size, [&](int64_t i, int lane) {
+              const auto value = input_at[i] - logp_max_value - logp_log_value;
+              sum_c_value_fold.add(lane, value);
+            });
+            sum_c_value_fold.ran(run.size);
           });
-          sum_c_value_fold.ran(run.size);
-        });
+        }
         const opmath_t sum_c_value = sum_c_value_fold.value(over_c.count);
         rt::store(sum_c, row.at[3], sum_c_value);
       });
@@ -547,14 +566,16 @@ int forward_3_sum_c(const OpgenCall& call, OpgenHost& host) {
           logp_log_out.set(i, logp_log_value_2[i]);
         });
         rt::Fold<rt::Sum, opmath_t, rt::block> sum_c_value_fold;
-        over_c.runs<1>(0, over_c.count, columns.at, [&](const auto& point) {
-          const rt::Source<opmath_t> input_at(input, point.at[0], columns.step[0], columns.size);
-          rt::each(columns.size, [&](int64_t i) {
-            const auto value = input_at[i] - logp_max_value_fold[i] - logp_log_value_2[i];
-            sum_c_value_fold.add(i, value);
+        if (label_smoothing > 0) {
+          over_c.runs<1>(0, over_c.count, columns.at, [&](const auto& point) {
+            const rt::Source<opmath_t> input_at(input, point.at[0], columns.step[0], columns.size);
+            rt::each(columns.size, [&](int64_t i) {
+              const auto value = input_at[i] - logp_max_value_fold[i] - logp_log_value_2[i];
+              sum_c_value_fold.add(i, value);
+            });
+            sum_c_value_fold.ran(columns.size);
           });
-          sum_c_value_fold.ran(columns.size);
-        });
+        }
         sum_c_value_fold.finish();
         rt::Sink<opmath_t> sum_c_out(sum_c, columns.at[3], columns.step[3], columns.size);
         rt::each(columns.size, [&](int64_t i) { sum_c_out.set(i, sum_c_value_fold[i]); });
@@ -587,7 +608,7 @@ int forward_3_output(const OpgenCall& call, OpgenHost& host) {
   over_n_batch.step(4, sum_c.stride(0));
   over_n_batch.dim_of_steps(N);
   over_n_batch.batch(call, &target, &input, &logp_max, &logp_log, &sum_c, nullptr, nullptr);
-  const bool mask = label_smoothing > 0;
+  const bool mask_2 = label_smoothing > 0;
   struct Part {
     rt::Fold<rt::Sum, opmath_t> sum_n_all_fold;
     rt::Fold<rt::Sum, opmath_t> sum_n_all_2_value_fold;
@@ -613,7 +634,7 @@ int forward_3_output(const OpgenCall& call, OpgenHost& host) {
         const int64_t target_value = target_at[i];
         const bool keep = target_value != ignore_index;
         const opmath_t chosen = keep ? -(input_at[i] - logp_max_at[i] - logp_log_at[i]) : opmath_t(0);
-        const opmath_t product = label_smoothing * (keep && mask ? -sum_c_at[i] / C : opmath_t(0));
+        const opmath_t product = label_smoothing * (keep && mask_2 ? -sum_c_at[i] / C : opmath_t(0));
         sum_n_all_fold.add(lane, factor * chosen + product);
         sum_n_all_2_value_fold.add(lane, keep ? 1 : 0);
       });
@@ -834,8 +855,8 @@ int backward_0_grad_input(const OpgenCall& call, OpgenHost& host) {
 // Reduces along memory: a row is read and kept in cache by all passes.
 template <typename opmath_t>
 int backward_0_grad_weight_sum_c(const OpgenCall& call, OpgenHost& host) {
-  const auto label_smoothing = static_cast<opmath_t>(call.reals[0]);
   const int64_t ignore_index = call.ints[2];
+  const auto label_smoothing = static_cast<opmath_t>(call.reals[0]);
   const int64_t C = call.ints[0];
   const int64_t N = call.ints[1];
   const rt::Tensor<int64_t> target(call, 0, 2, 1);
@@ -856,21 +877,22 @@ int backward_0_grad_weight_sum_c(const OpgenCall& call, OpgenHost& host) {
   over_n_batch.batch(call, &target, &input, &logp_max, &logp_log, &grad_sum_c, nullptr);
   rt::parallel(host, outer.count, over_n_batch.count, [=, &host](int64_t begin, int64_t end) {
     outer.runs<1>(begin, end, nullptr, [&](const auto& row) {
-      const bool mask = label_smoothing > 0;
       rt::Fold<rt::Sum, opmath_t> grad_weight_sum_c_value_fold;
-      over_n_batch.runs<rt::block>(0, over_n_batch.count, row.at, [&](const auto& run) {
-        const rt::Source<int64_t> target_at(target, run.at[0], run.step[0], run.size);
-        const rt::Source<opmath_t> input_at(input, run.at[1], run.step[1], run.size);
-        const rt::Source<opmath_t> logp_max_at(logp_max, run.at[2], run.step[2], run.size);
-        const rt::Source<opmath_t> logp_log_at(logp_log, run.at[3], run.step[3], run.size);
-        const rt::Source<opmath_t> grad_sum_c_at(grad_sum_c, run.at[4], run.step[4], run.size);
-        rt::lanes<rt::lane_count>(run.size, [&](int64_t i, int lane) {
-          const opmath_t difference = input_at[i] - logp_max_at[i] - logp_log_at[i];
-          const bool mask_2 = target_at[i] != ignore_index && mask;
-          grad_weight_sum_c_value_fold.add(lane, mask_2 ? difference * grad_sum_c_at[i] : opmath_t(0));
+      if (label_smoothing > 0) {
+        over_n_batch.runs<rt::block>(0, over_n_batch.count, row.at, [&](const auto& run) {
+          const rt::Source<int64_t> target_at(target, run.at[0], run.step[0], run.size);
+          const rt::Source<opmath_t> input_at(input, run.at[1], run.step[1], run.size);
+          const rt::Source<opmath_t> logp_max_at(logp_max, run.at[2], run.step[2], run.size);
+          const rt::Source<opmath_t> logp_log_at(logp_log, run.at[3], run.step[3], run.size);
+          const rt::Source<opmath_t> grad_sum_c_at(grad_sum_c, run.at[4], run.step[4], run.size);
+          rt::lanes<rt::lane_count>(run.size, [&](int64_t i, int lane) {
+            const opmath_t difference = input_at[i] - logp_max_at[i] - logp_log_at[i];
+            const opmath_t scaled_grad = difference * grad_sum_c_at[i];
+            grad_weight_sum_c_value_fold.add(lane, target_at[i] != ignore_index ? scaled_grad : opmath_t(0));
+          });
+          grad_weight_sum_c_value_fold.ran(run.size);
         });
-        grad_weight_sum_c_value_fold.ran(run.size);
-      });
+      }
       const opmath_t grad_weight_sum_c_value = grad_weight_sum_c_value_fold.value(over_n_batch.count);
       rt::store(grad_weight_sum_c, row.at[5], grad_weight_sum_c_value);
     });

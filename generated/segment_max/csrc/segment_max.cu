@@ -19,7 +19,7 @@ struct Step_segment_max_forward_size {
     const auto segment_line = rt::read_line<V, 0>(segment, n);
     rt::lanes<V>([&](int at) {
       int64_t* const cell = size.at(rt::checked(segment_line[at], S));
-      rt::atomic_sum(cell, 1);
+      rt::atomic_sum(cell, int64_t{1});
     });
   }
 };
@@ -168,7 +168,7 @@ struct Step_segment_max_backward_ties_top {
     const auto segment_line = rt::read_line<V, 0>(segment, n);
     rt::lanes<V>([&](int at) {
       int64_t* const cell = ties_top.at(rt::checked(segment_line[at], S), place);
-      rt::atomic_sum(cell, condition_line[at] ? 1 : 0);
+      rt::atomic_sum(cell, static_cast<int64_t>(condition_line[at] ? 1 : 0));
     });
   }
 };

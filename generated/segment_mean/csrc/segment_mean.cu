@@ -19,7 +19,7 @@ struct Step_segment_mean_forward_size {
     const auto segment_line = rt::read_line<V, 0>(segment, n);
     rt::lanes<V>([&](int at) {
       int64_t* const cell = size.at(rt::checked(segment_line[at], S));
-      rt::atomic_sum(cell, 1);
+      rt::atomic_sum(cell, int64_t{1});
     });
   }
 };

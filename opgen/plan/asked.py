@@ -1,0 +1,93 @@
+"""Folds that are asked for under a condition on params alone, such as what smooths labels where a param is above 0.
+
+In go statements, out come the same with that condition in the folds: where it does not hold they take in what changes
+nothing, which back ends see and leave out (`opgen.kernel.idle`). Nobody reads what is folded then.
+"""
+
+from __future__ import annotations
+
+from collections.abc import Collection, Iterator
+from dataclasses import replace
+
+from opgen.ir.program import Compute, Kind, Recurrence, Statement
+from opgen.ir.reductions import REDUCTIONS
+from opgen.ir.scalar import Apply, Batch, Read, Scalar, all_of, call, children, is_constant, where
+
+Conditions = frozenset[Scalar]
+_FOLDS = ("sum", "prod", "max", "min")
+_NONE: Conditions = frozenset()
+
+
+def asked(statements: tuple[Statement, ...], always: Collection[str]) -> tuple[Statement, ...]:
+    """The statements with what their folds are asked for under; what is in `always` is asked for without condition."""
+    uses: dict[str, Conditions] = dict.fromkeys(always, _NONE)
+    made: list[Statement] = []
+    for s in reversed(statements):
+        around = uses.get(s.target, _NONE) if isinstance(s, Compute) else _NONE
+        made.append(s if s.target in always else _under(s, around))
+        for e in _values(s):
+            for name, conditions in _reads(e, around):
+                uses[name] = uses.get(name, conditions) & conditions
+    return tuple(reversed(made))
+
+
+def _under(s: Statement, conditions: Conditions) -> Statement:
+    """A fold that takes in what changes nothing where some conditions do not hold."""
+    if not isinstance(s, Compute) or s.op not in _FOLDS or s.kind is not Kind.FLOAT:
+        return s
+    nothing = REDUCTIONS[s.op].identity
+    assert nothing is not None
+    body = s.body
+    for condition in sorted(conditions - _held(body, nothing), key=repr):
+        body = where(condition, body, nothing)
+    return replace(s, body=body)
+
+
+def _held(body: Scalar, nothing: Scalar) -> Conditions:
+    """The conditions under which a body is anything else."""
+    match body:
+        case Apply("where", (condition, a, b)) if b == nothing:
+            return frozenset(all_of(condition)) | _held(a, nothing)
+        case _:
+            return _NONE
+
+
+def _values(s: Statement) -> tuple[Scalar, ...]:
+    match s:
+        case Compute(body=body):
+            return (body,)
+        case Recurrence(steps=steps):
+            return tuple(x.body for x in steps)
+        case _:
+            return (s.body, s.base, *(p for p in s.at if not isinstance(p, Batch)))
+
+
+def _reads(e: Scalar, around: Conditions) -> Iterator[tuple[str, Conditions]]:
+    """What a value reads, each with the conditions on params under which it does."""
+    order: dict[Scalar, None] = {}
+
+    def look(a: Scalar) -> None:
+        for c in children(a):
+            if c not in order:
+                look(c)
+        order[a] = None
+
+    look(e)
+    known = {e: around}
+    for a in reversed(order):  # what an operand stands in comes before it
+        if isinstance(a, Read):
+            yield a.tensor, known[a]
+        for c, condition in _operands(a):
+            under = known[a] if condition is None else known[a].union(filter(is_constant, all_of(condition)))
+            known[c] = known.get(c, under) & under
+
+
+def _operands(e: Scalar) -> Iterator[tuple[Scalar, Scalar | None]]:
+    """The operands of a value, and when they are evaluated: None where they always are."""
+    match e:
+        case Apply("where", (condition, a, b)):
+            yield from ((condition, None), (a, condition), (b, call("not", condition)))
+        case Apply("and", (first, *rest)):
+            yield from ((first, None), *((a, first) for a in rest))
+        case _:
+            yield from ((c, None) for c in children(e))

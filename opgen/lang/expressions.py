@@ -12,7 +12,8 @@ from opgen.diagnostics.model import Bag, Hint, Span
 from opgen.lang.bars import length
 from opgen.lang.beside import Arguments
 from opgen.lang.binders import as_binder
-from opgen.lang.brackets import BracketParser, is_indexed
+from opgen.lang.brackets import is_indexed
+from opgen.lang.comprehensions import ComprehensionParser
 from opgen.lang.depth import MAX_DEPTH
 from opgen.lang.elements import elements, has_order
 from opgen.lang.groups import is_group
@@ -66,7 +67,7 @@ def _level(token: Token) -> int | None:
     return {"or": _OR, "and": _AND}.get(token.text) if token.kind is T.NAME else None
 
 
-class ExpressionParser(BracketParser):
+class ExpressionParser(ComprehensionParser):
     def __init__(self, f: Formula, bag: Bag, words: Vocabulary) -> None:
         super().__init__(f, bag)
         self.words = words

@@ -17,6 +17,8 @@ _LOOP = (
     " from the step before is a recurrence: `h[t] = a*h[t - 1] + x[t]`"
 )
 _CHOICE = 'a choice is a guard at the end, `y = a if mode == "fast"`, or inside of a formula `where(condition, a, b)`'
+FOR = "`for` is not part of the formula language"
+ALONG = "an index on the left runs over its whole dim, and one that is reduced over stands in brackets: `sum[i](…)`"
 CHOICE = "a choice is written `where(condition, a, b)`"
 _FUNCTION = "a function of your own stands under `functions`: `swish(x): x*sigmoid(x)`"
 _IMPORT = "nothing is imported; a function from elsewhere stands under `functions` with `extern`"

@@ -15,7 +15,7 @@ from opgen.lang.binders import as_binder
 from opgen.lang.brackets import is_indexed
 from opgen.lang.comprehensions import ComprehensionParser
 from opgen.lang.depth import MAX_DEPTH
-from opgen.lang.elements import elements, has_order
+from opgen.lang.elements import elements, has_order, of_call, placed
 from opgen.lang.groups import is_group
 from opgen.lang.habits import CHOICE, KEYWORDS, NO_IF, PLAIN, TUPLE
 from opgen.lang.idioms import Idioms
@@ -204,6 +204,10 @@ class ExpressionParser(ComprehensionParser):
                 again = again or self.token.span
                 more, end = self.items(self.advance())
                 e = Access(e.name, (*e.items, *more), e.span.to(end), e.name_span)
+            elif self.token.is_op("[") and isinstance(e, Call) and (of := of_call(self.idioms, e)) is not None:
+                opener = self.advance()
+                more, end = self.items(opener)
+                e = placed(self.idioms, e, of, more, opener.span.to(end))
             elif self.token.is_op("[") and (has_order(self.idioms, e) or self.is_lost(e)):
                 inside, end = self.sliced(opener := self.advance())
                 e = elements(self.idioms, e, inside, opener.span.to(end))

@@ -76,6 +76,7 @@ def example(reduction: str) -> str:
 # Functions that are called otherwise, or that indices replace.
 FUNCTIONS: Mapping[str, str] = MappingProxyType({
     "ln": "the natural logarithm is `log`",
+    "pad": "`pad` covers one access, whose positions say how far: `pad(x[n - 1], 0)`",
     "re": "the real part is `real(z)`",
     "im": "the imaginary part is `imag(z)`",
     "arctan": "it is called `atan`",
@@ -202,16 +203,16 @@ RANDOM = ("rand", "randn", "randint", "random", "dropout", "bernoulli", "rand_li
 _MISSING = (
     "what may be missing has `default: null`, and a formula says what holds without it: `where(given(p), a*p, a)`"
 )
+ABSENT = ("None", "null")
 NAMES: Mapping[str, str] = MappingProxyType({
     "e": "the exponential function is `exp(x)`",
-    "None": _MISSING,
+    **dict.fromkeys(ABSENT, _MISSING),
     **dict.fromkeys(("True", "yes", "on"), "write `true`"),
     **dict.fromkeys(("False", "no", "off"), "write `false`"),
     "Inf": "write `inf`",
     "NaN": "write `nan`",
     "PI": "write `pi`",
     "INF": "write `inf`",
-    "null": _MISSING,
     "training": "declare it: `params: {training: {type: bool, default: true}}`",
 })  # fmt: skip
 

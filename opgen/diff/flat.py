@@ -15,10 +15,12 @@ from opgen.diagnostics.model import Diagnostic, Severity, Span
 from opgen.diagnostics.suggest import listed
 from opgen.diff.adjoint import differentiable_inputs
 from opgen.diff.partials import partials, value_reads
+from opgen.ir import text
 from opgen.ir.operator import Operator
 from opgen.ir.program import Kind, Program, Recurrence, bodies, definitions, statement_reads, statement_scalars
 from opgen.ir.scalar import ZERO, Apply, Scalar, reads, transform, walk
 
+_COMPARED = ("lt", "le", "gt", "ge")
 _SLOPES = (
     "or give a step a slope, by a local function with a derivative of its own:"
     ' `functions: {step(v): {value: "where(v > 0, 1, 0)", derivative: "1/(1 + abs(v))**2"}}`',
@@ -80,12 +82,22 @@ def untrained(operator: Operator, parameters: Mapping[str, Span]) -> Iterator[Di
         read = any(r.tensor == name for p in programs for s in p.statements for r in statement_reads(s))
         own = any(name in differentiable_inputs(p) for p in programs)
         if read and own and not any(_is_sloped(p, (name,)) for p in programs):
-            hint = (
-                f"conditions and roundings have no slope: weigh by a smooth step such as `sigmoid(x - {name})`, or keep"
-                " it under `buffers`"
-            )
+            step = next((f" such as `{e}`" for p in programs for e in _smooth(p, name)), "")
+            hint = f"conditions and roundings have no slope: weigh by a smooth step{step}, or keep it under `buffers`"
             message = f"nothing trains `{name}`: its gradient is 0 everywhere"
             yield Diagnostic("OPG278", message, place, "no parameter", hints=(hint,), severity=Severity.WARNING)
+
+
+def _smooth(p: Program, name: str) -> Iterator[str]:
+    """The comparisons of inputs with a parameter, as sigmoids of what they compare."""
+    inputs = {t.name for t in p.inputs}
+    for n in (n for s in p.statements for e in statement_scalars(s) for n in walk(e)):
+        if isinstance(n, Apply) and n.fn in _COMPARED:
+            low, high = n.args if n.fn in ("lt", "le") else n.args[::-1]
+            read = [r.tensor for r in reads(n)]
+            if name in read and inputs.issuperset(read):
+                difference = text.scalar(Apply("sub", (high, low))).replace("[]", "")
+                yield f"sigmoid({difference})"
 
 
 def _says_so(p: Program) -> bool:

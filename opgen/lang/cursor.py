@@ -8,7 +8,7 @@ from itertools import takewhile
 
 from opgen.diagnostics.model import Bag, Span
 from opgen.lang.depth import MAX_DEPTH
-from opgen.lang.habits import TURNED
+from opgen.lang.habits import ALONG, FOR, TURNED
 from opgen.lang.lexer import T, Token, tokenize
 from opgen.lang.slips import hints
 from opgen.schema.formula import Formula
@@ -64,6 +64,8 @@ class Cursor:
             return StopError()
         if token.is_op(".") and token.span.text == "'":
             raise self.fail("`'` is not part of the formula language", token.span, "OPG201", TURNED)
+        if token.is_word("for") and self.at and self.tokens[self.at - 1].kind is not T.NEWLINE:
+            raise self.fail(FOR, token.span, "OPG201", ALONG)
         found = f"`{token.text}`" if token.kind in {T.OP, T.NAME, T.NUMBER, T.TEXT} else str(token.kind)
         previous = self.tokens[self.at - 1] if self.at else None
         meant = hints(token, previous, wanted, self.tensors, self.functions)

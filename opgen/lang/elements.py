@@ -6,15 +6,16 @@ from collections.abc import Sequence
 from dataclasses import replace
 
 from opgen.diagnostics.model import Source, Span
+from opgen.lang.circles import shift_of
 from opgen.lang.groups import Within
 from opgen.lang.habits import ELEMENT
 from opgen.lang.idioms import Idioms
 from opgen.lang.layout import layout, spelled
-from opgen.lang.nodes import Access, Binder, Dots, Expr, Name, Number, Reduction
+from opgen.lang.nodes import Access, Binder, Call, Dots, Expr, Name, Number, Reduction
 from opgen.lang.products import reindexed
 from opgen.lang.slices import Item, Slice
 from opgen.lang.unparse import unparse
-from opgen.lang.walk import nodes
+from opgen.lang.walk import integer, nodes
 
 _PLACES = tuple(Number(k, Span(Source("", ""), 0, 0)) for k in (0, 1))
 
@@ -59,6 +60,37 @@ def _of_kept(idioms: Idioms, e: Reduction, items: Sequence[Item], at: Span) -> E
     idioms.note(at, "only a tensor has elements")
     idioms.within.append(Within((line,), e, free, "", f"for one element of `{e.name}`, name them all"))
     return Access(name, places, e.span.to(at), e.span)
+
+
+def of_call(idioms: Idioms, e: Expr) -> Name | Access | None:
+    """The tensor of which a call is taken element by element, `pad(x, 0)` and `exp(x)`; None where that is not sure."""
+    words = idioms.words
+    if not isinstance(e, Call) or not e.args or not (e.name == "pad" or e.name in words.functions):
+        return None
+    first, *others = e.args
+    is_fill = [integer(o) or 0 for o in others] == [0] and not isinstance(others[0], Call)  # and no width
+    read = (n for a in others for n in nodes(a))
+    is_alone = not any(isinstance(n, Access) or (isinstance(n, Name) and words.letters.get(n.name, ())) for n in read)
+    if not isinstance(first, Name | Access) or not is_alone or (e.name == "pad" and not is_fill):
+        return None
+    items = () if isinstance(first, Name) else first.items
+    is_plain = all(isinstance(i, Name | Dots) for i in items) and len({*items}) == len(items)
+    return first if is_plain and words.letters.get(first.name, ()) else None
+
+
+def placed(idioms: Idioms, e: Call, of: Name | Access, items: Sequence[Expr | Dots], at: Span) -> Expr:
+    """`pad(x, 0)[i - 1]` as it is meant: `pad(x[i - 1], 0)`."""
+    read = Access(of.name, tuple(items), of.span, of.span)
+    made = replace(e, args=(read, *e.args[1:]), span=e.span.to(at))
+    fits = len(items) == len(idioms.words.letters[of.name])
+    what = "`pad` covers one access, with its positions" if e.name == "pad" else "only a tensor has elements"
+    idioms.note(at, what, f"the positions stand behind the tensor: `{unparse(made)}`" if fits else ELEMENT)
+    idioms.unclear |= not fits
+    for item, size in zip(items, idioms.words.shapes.get(of.name, ()) if fits else (), strict=False):
+        step = None if isinstance(item, Dots) else shift_of(item)
+        if step is not None and size != "...":
+            idioms.moved[step.index] = Number(int(size), at) if size.isdigit() else Name(size, at)
+    return made
 
 
 def elements(idioms: Idioms, e: Expr, items: Sequence[Item], at: Span) -> Expr:

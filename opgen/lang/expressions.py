@@ -12,9 +12,10 @@ from opgen.diagnostics.model import Bag, Hint, Span
 from opgen.lang.bars import length
 from opgen.lang.beside import Arguments
 from opgen.lang.binders import as_binder
-from opgen.lang.brackets import BracketParser, is_indexed
+from opgen.lang.brackets import is_indexed
+from opgen.lang.comprehensions import ComprehensionParser
 from opgen.lang.depth import MAX_DEPTH
-from opgen.lang.elements import elements, has_order
+from opgen.lang.elements import elements, has_order, of_call, placed
 from opgen.lang.groups import is_group
 from opgen.lang.habits import CHOICE, KEYWORDS, NO_IF, PLAIN, TUPLE
 from opgen.lang.idioms import Idioms
@@ -66,7 +67,7 @@ def _level(token: Token) -> int | None:
     return {"or": _OR, "and": _AND}.get(token.text) if token.kind is T.NAME else None
 
 
-class ExpressionParser(BracketParser):
+class ExpressionParser(ComprehensionParser):
     def __init__(self, f: Formula, bag: Bag, words: Vocabulary) -> None:
         super().__init__(f, bag)
         self.words = words
@@ -203,6 +204,10 @@ class ExpressionParser(BracketParser):
                 again = again or self.token.span
                 more, end = self.items(self.advance())
                 e = Access(e.name, (*e.items, *more), e.span.to(end), e.name_span)
+            elif self.token.is_op("[") and isinstance(e, Call) and (of := of_call(self.idioms, e)) is not None:
+                opener = self.advance()
+                more, end = self.items(opener)
+                e = placed(self.idioms, e, of, more, opener.span.to(end))
             elif self.token.is_op("[") and (has_order(self.idioms, e) or self.is_lost(e)):
                 inside, end = self.sliced(opener := self.advance())
                 e = elements(self.idioms, e, inside, opener.span.to(end))

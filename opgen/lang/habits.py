@@ -17,6 +17,8 @@ _LOOP = (
     " from the step before is a recurrence: `h[t] = a*h[t - 1] + x[t]`"
 )
 _CHOICE = 'a choice is a guard at the end, `y = a if mode == "fast"`, or inside of a formula `where(condition, a, b)`'
+FOR = "`for` is not part of the formula language"
+ALONG = "an index on the left runs over its whole dim, and one that is reduced over stands in brackets: `sum[i](…)`"
 CHOICE = "a choice is written `where(condition, a, b)`"
 _FUNCTION = "a function of your own stands under `functions`: `swish(x): x*sigmoid(x)`"
 _IMPORT = "nothing is imported; a function from elsewhere stands under `functions` with `extern`"
@@ -74,6 +76,7 @@ def example(reduction: str) -> str:
 # Functions that are called otherwise, or that indices replace.
 FUNCTIONS: Mapping[str, str] = MappingProxyType({
     "ln": "the natural logarithm is `log`",
+    "pad": "`pad` covers one access, whose positions say how far: `pad(x[n - 1], 0)`",
     "re": "the real part is `real(z)`",
     "im": "the imaginary part is `imag(z)`",
     "arctan": "it is called `atan`",
@@ -200,16 +203,16 @@ RANDOM = ("rand", "randn", "randint", "random", "dropout", "bernoulli", "rand_li
 _MISSING = (
     "what may be missing has `default: null`, and a formula says what holds without it: `where(given(p), a*p, a)`"
 )
+ABSENT = ("None", "null")
 NAMES: Mapping[str, str] = MappingProxyType({
     "e": "the exponential function is `exp(x)`",
-    "None": _MISSING,
+    **dict.fromkeys(ABSENT, _MISSING),
     **dict.fromkeys(("True", "yes", "on"), "write `true`"),
     **dict.fromkeys(("False", "no", "off"), "write `false`"),
     "Inf": "write `inf`",
     "NaN": "write `nan`",
     "PI": "write `pi`",
     "INF": "write `inf`",
-    "null": _MISSING,
     "training": "declare it: `params: {training: {type: bool, default: true}}`",
 })  # fmt: skip
 

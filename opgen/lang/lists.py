@@ -1,4 +1,4 @@
-"""Lists and comprehensions of Python, which formulas do not have, read as what they mean here."""
+"""Lists of Python, which formulas do not have, read as what they mean here."""
 
 from __future__ import annotations
 
@@ -9,7 +9,7 @@ from opgen.lang.cursor import Cursor
 from opgen.lang.idioms import Idioms
 from opgen.lang.joins import LIST
 from opgen.lang.lexer import Token
-from opgen.lang.nodes import Binder, Call, Expr, Reduction
+from opgen.lang.nodes import Call, Expr
 
 
 class ListParser(Cursor):
@@ -28,20 +28,6 @@ class ListParser(Cursor):
     @abstractmethod
     def arguments(self, called: Token, opener: Token) -> Arguments:
         """What stands in the parentheses of a call."""
-
-    def comprehension(self, name: Token) -> Expr:
-        """`sum(x[n, k] for k in range(K))`, perhaps in brackets."""
-        self.accept("[")
-        body, word = self.inner(), self.advance()
-        index = self.advance()
-        self.at += 2 if self.peek().is_word("range") else 1
-        given = self.arguments(self.token, self.advance()).given if self.token.is_op("(") else ()
-        self.accept("]")
-        span = name.span.to(self.expect(")").span)
-        self.idioms.note(word.span, "`for` is not part of the formula language", "an index in brackets runs over a dim")
-        self.idioms.unclear |= len(given) != 1
-        extent = given[0] if given else None
-        return Reduction(name.text, (Binder(index.text, extent, index.span),), body, span, name.span)
 
     def listed(self, opener: Token) -> Expr:
         """A list of tensors that are joined."""

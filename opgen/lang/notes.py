@@ -32,7 +32,7 @@ from opgen.lang.nodes import (
 from opgen.lang.results import stored
 from opgen.lang.rows import by_row
 from opgen.lang.slices import Bounds, Extents, is_open
-from opgen.lang.spread import extended
+from opgen.lang.spread import extended, size_at
 from opgen.lang.subscripts import target_of
 from opgen.lang.targets import apart, order_of, read_by, remember, sizes_of
 from opgen.lang.unparse import unparse, unparse_assign
@@ -75,6 +75,7 @@ class Notes(ABC):
     above: tuple[str, ...] = ()  # what statements further up become
     told: tuple[str, Span] | None = None  # what has been said of the first of them; then what is said of this one
     runs: dict[str, Expr] = field(default_factory=dict)  # how far indices run that no access says
+    moved: dict[str, Expr] = field(default_factory=dict)  # how far, where an access has them beside themselves alone
     masked: bool = False  # a mask stands for positions
     turns: bool = False  # matrices are turned round with `'`, so that `*` is their product
     ranks: list[tuple[Expr, int, bool]] = field(default_factory=list)  # values by their axes; which are rows?
@@ -200,7 +201,8 @@ class Notes(ABC):
         sides = Bounds(self.words, self.parts).written(target, stepped) if self.parts else (target, stepped)
         if sides is None or (parted := apart(self.words, *sides)) is None:
             return None
-        left, right = extended(self.words, self.runs, *parted)
+        moved = {i: size for i, size in self.moved.items() if size_at(self.words, parted[1], i) is None}
+        left, right = extended(self.words, {**moved, **self.runs}, *parted)
         made = Assign(left, whole.op, right, whole.guard, whole.span)
         if any(n == Name(UNCLEAR, n.span) for n in (*nodes(made.value), *sizes_of(made.target))):
             return None

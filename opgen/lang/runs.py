@@ -10,7 +10,8 @@ from opgen.lang.vocabulary import SPARE
 from opgen.schema.formula import Formula
 
 _RANGE = re.compile(
-    r"\b(?P<index>[a-z]\w*)[ ]*(?:=|in\b)[ ]*(?P<first>\d+)[ ]*\.\.[ ]*(?P<last>(?P<size>\w+)[ ]*-[ ]*1\b|[^\],\n]+)"
+    r"\b(?P<index>[a-z]\w*)[ ]*(?:=|in\b)[ ]*(?P<first>\d+)[ ]*\.\.[ ]*"
+    r"(?P<last>(?P<size>\w+)[ ]*-[ ]*1\b|(?:\([^()\n]*\)|[^\](),\n])+)"
 )
 _HEAD = re.compile(r"(\w+)\[\s*$")
 _INDEX = re.compile(r"(?P<name>\w+)\[\s*(?P<index>[a-z]\w*)\s*$")

@@ -9,7 +9,7 @@ import re
 from collections.abc import Collection, Iterator, Sequence
 
 from opgen.lang.commas import between_commas
-from opgen.lang.habits import COLON, COMMENT, DOTS, ELEMENT, FUNCTIONS, JOIN, STATEMENTS, WHOLE_AXIS, over_lines
+from opgen.lang.habits import ALONG, COLON, COMMENT, DOTS, ELEMENT, FUNCTIONS, JOIN, STATEMENTS, WHOLE_AXIS, over_lines
 from opgen.lang.latex import written
 from opgen.lang.lexer import T, Token
 from opgen.lang.paper import multiplied
@@ -28,6 +28,7 @@ _PAPER = re.compile(r"(?<![\w.])(?P<fn>[a-z]\w*) +(?P<of>(?:\d[\d.]*|[A-Za-z]\w*
 _SIDE_BY_SIDE = re.compile(r"(?<=[\w\])]) +(?=[A-Za-z(])")
 _STATEMENT = re.compile(r"\w+(\[[^\]]*\])? *= *[^=].*")
 _GUARD = re.compile(r"\bif\s+(\w+)\s*==\s*[\"']")
+_COMPREHENSION = re.compile(r"\[.*\bfor +\w+ +in\b")
 _DRAWN = re.compile(r"\b(uniform|normal)\((\w+),\s*$")
 
 
@@ -105,7 +106,7 @@ def hints(
     elif token.is_op("[") and wanted == "an expression" and (drawn := _DRAWN.search(_before(token))):
         yield f"`{drawn[1]}({drawn[2]})` draws a number at each point of the statement: no shape is named"
     elif token.is_op("[") and wanted == "an expression":
-        yield f"there are no lists; {_components(token) or JOIN}"
+        yield f"there are no lists; {ALONG if _COMPREHENSION.match(_after(token)) else _components(token) or JOIN}"
     elif previous and (subscript := _SUBSCRIPT.fullmatch(previous.text)):
         shown = written(_whole(previous)) or f"{subscript[1]}[{subscript[2]}](…)"
         yield f"a reduction has its index in brackets and its body in parentheses: `{shown}`"

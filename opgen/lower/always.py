@@ -16,14 +16,12 @@ from opgen.ir.operator import Variant
 from opgen.lang.nodes import Access, Assign, Call, Compare, Expr, Logic, Name, Unary
 from opgen.lang.unparse import respelled
 from opgen.lang.walk import literal, nodes, operands
-from opgen.lower.assigned import assigned_once, written_out
+from opgen.lower.assigned import written_out
 from opgen.lower.declare import Declarations
 from opgen.lower.doubts import doubt
 from opgen.lower.draw import is_drawn
 from opgen.lower.multiples import Known, Linear, plus
-from opgen.lower.never import ROUNDED, Search, Told, fewest, is_same
-from opgen.lower.other_index import ends, extents
-from opgen.lower.whole_numbers import Whole
+from opgen.lower.never import ROUNDED, Search, Told, fewest, is_same, search_in
 
 _OPPOSITE = {"<": ">=", "<=": ">", ">": "<=", ">=": "<", "==": "!=", "!=": "=="}
 _TWO = 2
@@ -31,10 +29,8 @@ _TWO = 2
 
 def always(d: Declarations, variants: Sequence[Variant]) -> Iterator[Diagnostic]:
     """A warning for each condition that holds everywhere, at the fewest comparisons that say so."""
-    once = assigned_once(d)
     for a in d.forward:
-        lengths = extents(variants, a)
-        search = Search(once, Whole(d, once), Known(d, ends=ends(a, lengths), declared=False), lengths)
+        search = search_in(d, variants, a)
         either = _Either(d, search)
         for asked in _asked(a.value):
             found = either.found(asked)
@@ -134,8 +130,7 @@ class _Either:
         """Why a condition holds everywhere."""
         if is_same(e):
             return "the same on both sides"
-        runs = (f"`{n}` runs from 0 to `{self.search.last(n)}`" for n, _ in self.search.indices(e))
-        return next(runs, "all values meet this")
+        return next(self.search.runs(e), "all values meet this")
 
     def meant(self, a: Assign, found: Sequence[Expr]) -> Iterator[str]:
         """What may be meant."""

@@ -113,14 +113,16 @@ def _step(
     else:
         part.assignments -= 1
         component = component_of(s)
+        message = f"`{name}` is assigned as a whole and by components"
+        if any(told.message == message for told in bag.items):
+            return ()
+        if late := _written_late(d, name, chosen):
+            hints = joined(frame_of(d, state, bag), late[0]) or late[1]
+            bag.error("OPG217", message, late[0].target.span, hints=hints)
+            return ()
         if (component is None and part.components) or (part.version is not None and component is not None):
-            message = f"`{name}` is assigned as a whole and by components"
-            starts = [constant for constant, _, _ in part.components] == [0]
-            hints = joined(frame_of(d, state, bag), s)
-            hints = hints or (one_back(d, part.components[0][1], s, part.position) if starts else ())
-            hints = hints or _as_one(d, s, chosen) or ("use two names",)
-            if not any(told.message == message for told in bag.items):
-                bag.error("OPG217", message, s.target.span, hints=hints)
+            hints = joined(frame_of(d, state, bag), s) or _as_one(d, s, chosen) or ("use two names",)
+            bag.error("OPG217", message, s.target.span, hints=hints)
             return ()
         if component is not None:
             return _component(d, state, s, part, component, wanted, bag)
@@ -131,6 +133,18 @@ def _step(
     if made:
         _remember(part, made[-1])
     return made
+
+
+def _written_late(d: Declarations, name: str, chosen: Sequence[Assign]) -> tuple[Assign, tuple[str, ...]] | None:
+    """What begins at 0 and is written to the next element, with what is said of a recurrence; None for any other."""
+    own = [o for o in chosen if o.target.name == name]
+    starts = [(o, at[0]) for o in own if (at := component_of(o)) is not None and at[1] == 0]
+    if len(own) != len("ab") or len(starts) != 1:
+        return None
+    start, place = starts[0]
+    goes_on = own[own[0] is start]
+    hints = one_back(d, start, goes_on, place)
+    return (goes_on, hints) if hints else None
 
 
 def _as_one(d: Declarations, s: Assign, chosen: Sequence[Assign]) -> tuple[str, ...]:

@@ -26,7 +26,7 @@ from opgen.lower.scope import Typed, Variation
 from opgen.lower.statement import frame_of
 from opgen.lower.whole import integer
 from opgen.schema.formula import Formula
-from opgen.schema.model import ParamSpec
+from opgen.schema.model import InputSpec, ParamSpec
 
 Value = int | Fraction | bool | Scalar
 
@@ -173,16 +173,16 @@ def derived_dims(d: Declarations, state: Variation, bag: Bag) -> dict[str, Scala
 def domains(d: Declarations, bag: Bag) -> tuple[Domain, ...]:
     """The domains of inputs and params: comparisons (or chains of them) that the name itself stands in alone."""
     state = Variation({}, {})
-    named = [(str(i.name), i.domain) for i in d.inputs.values() if i.domain is not None]
+    declared: tuple[InputSpec | ParamSpec, ...] = (*d.inputs.values(), *d.params.values())
     known = {*d.params, *d.known_dims(), *CONSTANTS}
-    named += [(str(p.name), p.domain) for p in d.params.values() if p.domain is not None]
     found = []
-    for name, formula in named:
-        e = parse_expression(formula, bag)
+    for entry in declared:
+        name, formula = str(entry.name), entry.domain
+        e = None if formula is None else parse_expression(formula, bag)
         if e is None:
             continue
         parts = e.operands if isinstance(e, Compare) else ()
-        own = [o for o in parts if isinstance(o, Name) and o.name == name]
+        own = [o for o in parts if isinstance(o, Name) and o.name in (name, entry.span.text)]  # which may be misspelt
         ops = e.ops if isinstance(e, Compare) else ()
         if len(own) != 1 or len(parts) > 3 or (len(parts) == 3 and own[0] is not parts[1]) or {"==", "!="} & set(ops):
             bag.error(

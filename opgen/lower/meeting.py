@@ -1,5 +1,5 @@
 """Pairs of elements of one dim of which those with themselves divide by zero, divisions by an index, which begins at 0,
-or by an input that is not passed, and products that begin at 0: warnings.
+or by an input that is not passed: warnings.
 
 A sum over all pairs of particles holds each with itself, whose distance is 0. What `where` chooses is not looked at:
 it is lazy, and a condition is how such a pair is left out.
@@ -11,9 +11,9 @@ from collections.abc import Iterator, Sequence
 from dataclasses import dataclass, field, replace
 from itertools import combinations
 
-from opgen.diagnostics.model import Diagnostic, Severity, Span
+from opgen.diagnostics.model import Diagnostic, Severity
 from opgen.ir.operator import Variant
-from opgen.ir.program import Axis, Compute, Given, Program, Scatter
+from opgen.ir.program import Axis, Compute, Given, Program
 from opgen.ir.scalar import ZERO, Apply, Index, Lit, Read, Scalar, substitute
 from opgen.lang.nodes import Access, Binder, Call, Compare, Expr, Name, Number, Product, Reduction, Sum
 from opgen.lang.unparse import unparse, unparse_assign
@@ -35,10 +35,6 @@ def meeting(d: Declarations, variants: Sequence[Variant]) -> Iterator[Diagnostic
             if s.span is not None and s.span.start not in told:
                 told.add(s.span.start)
                 yield from _told(d, v, s, at, value)
-        for scatter, span in _of_zeros(v.program):
-            if span.start not in told:
-                told.add(span.start)
-                yield _nothing(d, scatter, span)
 
 
 def _told(d: Declarations, v: Variant, s: Compute, at: Sequence[str], value: str) -> Iterator[Diagnostic]:
@@ -65,23 +61,6 @@ def _missing(d: Declarations, v: Variant, s: Compute, value: str) -> Iterator[Di
         f"or write a statement for each case, behind `if given({name})` and `if not given({name})`",
     )
     yield Diagnostic("OPG272", message, s.span, f"nothing without `{name}`", hints=hints, severity=Severity.WARNING)
-
-
-def _of_zeros(p: Program) -> Iterator[tuple[Scatter, Span]]:
-    """Products into what is 0 everywhere."""
-    zeros = {s.target for s in p.statements if isinstance(s, Compute) and s.op is None and s.body == ZERO}
-    for s in (s for s in p.statements if isinstance(s, Scatter) and s.op == "prod"):
-        is_zero = s.base == ZERO or (isinstance(s.base, Read) and s.base.tensor in zeros)
-        if is_zero and s.span is not None:
-            yield s, s.span
-
-
-def _nothing(d: Declarations, s: Scatter, span: Span) -> Diagnostic:
-    """Products that start at 0."""
-    starts = (a for a in d.forward if a.target.name == s.target and a.op == "=" and isinstance(a.value, Number))
-    lines = (unparse_assign(replace(a, value=Number(1, a.span))) for a in starts)
-    message, hints = f"`{s.target}` starts at 0, and so do all of its products", tuple(f"write `{x}`" for x in lines)
-    return Diagnostic("OPG267", message, span, "0 times anything", hints=hints, severity=Severity.WARNING)
 
 
 def _warning(d: Declarations, s: Compute, at: tuple[str, ...], value: str) -> Diagnostic:

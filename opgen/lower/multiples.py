@@ -14,6 +14,7 @@ from opgen.lang.nodes import Access, Assign, Call, Compare, Expr, Name, Number, 
 from opgen.lang.parser import parse_expression
 from opgen.lower.assigned import written_out
 from opgen.lower.declare import Declarations
+from opgen.lower.whole_numbers import Whole
 
 _DEPTH = 4  # so many facts are used at once
 NEVER_NEGATIVE = ("abs", "square", "sqrt", "exp", "relu", "sigmoid", "softplus")
@@ -71,6 +72,7 @@ class Known:
     sizes: frozenset[str] = frozenset()
     ends: Mapping[str, Linear] = field(default_factory=dict)  # of indices
     declared: bool = True
+    whole: Whole | None = None  # what tells integers apart, of which remainders are known
 
     def shown(self, e: Linear, *, strict: bool, depth: int = _DEPTH) -> bool:
         """Whether a sum is above 0, or at least 0, by what the domains say."""
@@ -89,6 +91,9 @@ class Known:
         """What is known of a name, or of what a function gives."""
         one = Fraction(1)
         match e:
+            case Product() if self.whole is not None and (by := self.whole.divisor(e)) is not None:
+                yield Fact({e: one}, strict=False)
+                yield Fact(plus(multiples(by, {}), {e: one, None: one}, -1), strict=False)
             case Call(name=name) if name in NEVER_NEGATIVE:
                 yield Fact({e: one}, strict=False)
             case Reduction(name="norm" | "var" | "count"):

@@ -17,9 +17,9 @@ from opgen.ir import text
 from opgen.ir.operator import Variant
 from opgen.ir.polynomial import number, polynomial
 from opgen.ir.scalar import Scalar
-from opgen.lang.nodes import Access, Assign, Call, Compare, Expr, Logic, Name, Reduction, Text, Unary
+from opgen.lang.nodes import Access, Assign, Call, Compare, Expr, Logic, Name, Number, Reduction, Text, Unary
 from opgen.lang.unparse import respelled
-from opgen.lang.walk import literal, nodes
+from opgen.lang.walk import integer, literal, nodes, transform
 from opgen.lower.assigned import assigned_once, written_out
 from opgen.lower.declare import Declarations
 from opgen.lower.doubts import doubt
@@ -33,12 +33,17 @@ _MANY = 12  # more than so many are not looked at
 ROUNDED = Fraction(1, 100)  # so close numbers may be one in a narrow dtype
 
 
+def search_in(d: Declarations, variants: Sequence[Variant], a: Assign) -> Search:
+    """What is known in a statement."""
+    once, lengths = assigned_once(d), extents(variants, a)
+    whole = Whole(d, once)
+    return Search(once, whole, Known(d, ends=ends(a, lengths), declared=False, whole=whole), lengths)
+
+
 def never(d: Declarations, variants: Sequence[Variant]) -> Iterator[Diagnostic]:
     """A warning for each condition that holds nowhere, at the fewest comparisons that say so."""
-    once = assigned_once(d)
     for a in d.forward:
-        lengths = extents(variants, a)
-        search = Search(once, Whole(d, once), Known(d, ends=ends(a, lengths), declared=False), lengths)
+        search = search_in(d, variants, a)
         for asked in _asked(a.value):
             found = search.contradiction(asked)
             if found:
@@ -135,9 +140,10 @@ class Search:
         return {*total} == {None} and total[None] < -ROUNDED * max(numbers)
 
     def is_exact(self, e: Expr) -> bool:
-        """Whether an expression is a whole number of indices, sizes and params, which nothing rounds."""
+        """Whether an expression is a whole number, of indices, sizes, params and remainders, which nothing rounds."""
         names = {Name(n, e.span) for n in self.once}
-        read = (isinstance(n, Access | Call | Reduction) or n in names for n in nodes(e))
+        rests = transform(e, lambda n: Number(0, n.span) if self.whole.divisor(n) is not None else None)
+        read = (isinstance(n, Access | Call | Reduction) or n in names for n in nodes(rests))
         return not any(read) and self.whole.is_whole(e)
 
     # --- what is said of it ------------------------------------------------------------------------------------------
@@ -148,8 +154,14 @@ class Search:
             return "no values meet both" if len(found) == 2 else "no values meet all of them"
         if is_same(found[0]):
             return "the same on both sides"
-        runs = (f"`{n}` runs from 0 to `{self.last(n)}`" for n, _ in self.indices(found[0]))
-        return next(runs, "no values meet this")
+        return next(self.runs(found[0]), "no values meet this")
+
+    def runs(self, e: Expr) -> Iterator[str]:
+        """How far an index or a remainder runs that is compared."""
+        for name, _ in self.indices(e):
+            yield f"`{name}` runs from 0 to `{self.last(name)}`"
+        for rest, _, last in self.remainders(e):
+            yield f"`{rest}` runs from 0 to `{last}`"
 
     def meant(self, a: Assign, asked: Sequence[Expr], found: Sequence[Expr]) -> Iterator[str]:
         """What may be meant."""
@@ -175,6 +187,16 @@ class Search:
         for name, factor in self.indices(c):
             which, place = ("last", self.last(name)) if factor > 0 else ("first", "0")
             yield f"the {which} one is `{name} == {place}`"
+        for rest, by, last in self.remainders(c):
+            yield f"multiples of {by} are `{rest} == 0`, and those in front of them `{rest} == {last}`"
+
+    def remainders(self, e: Expr) -> Iterator[tuple[str, str, str]]:
+        """The remainder that is compared with one thing: what it is of what, and the greatest."""
+        c = written_out(e, self.once)
+        for rest in c.operands if isinstance(c, Compare) and len(c.operands) == 2 else ():
+            if (by := self.whole.divisor(rest)) is not None:
+                last = (integer(by) or 0) - 1
+                yield respelled(rest), respelled(by), str(last) if last >= 0 else f"{respelled(by)} - 1"
 
     def indices(self, e: Expr) -> Iterator[tuple[str, Fraction]]:
         """The index that a comparison is of, if it is one of whole numbers and of no other index, with its factor."""

@@ -87,11 +87,12 @@ from opgen.lower.steps import without_loops
 from opgen.lower.steps_of_input import without_steps_of_inputs
 from opgen.lower.stored import stored_results
 from opgen.lower.stored_range import stored_ranges
+from opgen.lower.stuck import stuck
 from opgen.lower.together import together
 from opgen.lower.unused import unread
 from opgen.lower.updates import check_fits, check_updates, unchanged
 from opgen.lower.vanishing import still, vanishing
-from opgen.lower.whole_numbers import quotients, remainders
+from opgen.lower.whole_numbers import quotients, remainders, rounded_draws
 from opgen.lower.words import check_words
 from opgen.schema.elsewhere import Callee
 from opgen.schema.model import OpSpec
@@ -188,6 +189,8 @@ def _lower(spec: OpSpec, bag: Bag) -> Operator | None:
         *deviations(d, variants),
         *quotients(d, variants),
         *remainders(d),
+        *rounded_draws(d),
+        *stuck(d, variants),
         *stored_ranges(d),
         *unread(d),
     ):

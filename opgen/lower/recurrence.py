@@ -104,7 +104,7 @@ def _group(
         if n not in bodies:
             nothing_goes_on(d, n, starts[n], bag)
             return None
-    steps = slots(bodies, starts, names, bag) if read_whole(d, bodies, bag) else ()
+    steps = slots(d, bodies, starts, names, bag) if read_whole(d, bodies, bag) else ()
     if not steps:
         return None
     group = _Group(d, state, wanted, bag, bodies, starts, steps)

@@ -11,7 +11,7 @@ from opgen.ir import text
 from opgen.lang.circles import Step, accesses, is_constant, reachable, shift_of, step_of
 from opgen.lang.nodes import Access, Assign, Binder, Dots, Expr, Name, Number, Reduction, Sum
 from opgen.lang.unparse import unparse, unparse_assign, unparse_target
-from opgen.lang.walk import nodes, statement_names, transform
+from opgen.lang.walk import integer, nodes, statement_names, transform
 from opgen.lower.declare import Declarations
 
 
@@ -179,6 +179,8 @@ def one_back(d: Declarations, start: Assign, s: Assign, place: int) -> tuple[str
     others = [i.name if isinstance(i, Binder) else "..." if isinstance(i, Dots) else unparse(i) for i in items]
     before = ", ".join("-1" if k == place else other for k, other in enumerate(others))
     first = f"the start stands one place before the first element: `{name}[{before}] = {unparse(start.value)}`"
+    if integer(start.value) == 0:
+        first += ", or is left out, as it is 0 without one"
     made = to_its_own(d, s)
     own = accesses((s,), (name,))
     if (
@@ -187,7 +189,8 @@ def one_back(d: Declarations, start: Assign, s: Assign, place: int) -> tuple[str
         or any(a.items[place : place + 1] != (Name(step.index, a.span),) for a in own)
     ):
         return (first, f"and an element is written at `{step.index}`, from what stands at `{step.index} - 1`")
-    return (first, f"and an element is written from the one before: `{unparse_assign(made.line)}`", *made.elsewhere)
+    moved = made.elsewhere or (f"what stood at `{step.index} + 1` stands at `{step.index}` then",)
+    return (first, f"and an element is written from the one before: `{unparse_assign(made.line)}`", *moved)
 
 
 def _an_index_less(s: Assign, index: str) -> Expr | None:

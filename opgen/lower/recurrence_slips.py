@@ -183,8 +183,8 @@ def _step_before(d: Declarations, e: Name | Access) -> str:
         if far:
             shown[place] = f"{_text(item).split()[0]} - 2"
             return (
-                f"how far a recurrence goes back is a number in the spec, as in `{e.name}[{', '.join(shown)}]`;"
-                f" `{far}` is told by calls"
+                f"how far a recurrence goes back is a number in the spec, as in `{e.name}[{', '.join(shown)}]`, and"
+                f" `{far}` is known only when the operator is called"
             )
         if summed := _summed_over(d, item):
             shown[place] = f"{_text(item).split()[0]} - 1"

@@ -13,17 +13,23 @@ from opgen.diagnostics.model import Bag, Label
 from opgen.lang.circles import Step, accesses, is_constant, shift_of
 from opgen.lang.nodes import Access, Assign, Binder, Call, Expr
 from opgen.lang.walk import operands
+from opgen.lower.declare import Declarations
+from opgen.lower.relaxed import relaxed
 
 _GUARDS = ("where", "pad")
 
 
 def slots(
-    bodies: Mapping[str, Assign], starts: Mapping[str, Sequence[Assign]], names: Sequence[str], bag: Bag
+    d: Declarations,
+    bodies: Mapping[str, Assign],
+    starts: Mapping[str, Sequence[Assign]],
+    names: Sequence[str],
+    bag: Bag,
 ) -> tuple[Step, ...]:
     """The indices along which the names run, as the first statement calls them, each with -1 or +1 for the way that
     its reads go, or 0 for both; none after a mistake."""
     step = _only(bodies, starts, names)
-    return (step,) if step is not None else _several(bodies, starts, names, bag)
+    return (step,) if step is not None else _several(d, bodies, starts, names, bag)
 
 
 def _only(bodies: Mapping[str, Assign], starts: Mapping[str, Sequence[Assign]], names: Sequence[str]) -> Step | None:
@@ -62,7 +68,11 @@ def _bare(e: Expr) -> Iterator[Access]:
 
 
 def _several(
-    bodies: Mapping[str, Assign], starts: Mapping[str, Sequence[Assign]], names: Sequence[str], bag: Bag
+    d: Declarations,
+    bodies: Mapping[str, Assign],
+    starts: Mapping[str, Sequence[Assign]],
+    names: Sequence[str],
+    bag: Bag,
 ) -> tuple[Step, ...]:
     """The indices of the names that reads may leave the extent along, and those that tell their order."""
     found: dict[str, dict[int, Access]] = {}  # the first read of each way, by index
@@ -85,7 +95,10 @@ def _several(
         one, other = found[index].values()
         message = f"this recurrence runs along `{index}` upwards and downwards"
         related = (Label(one.span, "the other way here"),)
-        bag.error("OPG250", message, other.span, related=related, hints=_one_way(other, index, ordered))
+        again = relaxed(d, bodies[names[0]], names, starts.get(names[0], ())) if not ordered else ()
+        way = _one_way(other, index, ordered)
+        hints = (*again, *(f"or {w}" for w in way)) if again else way
+        bag.error("OPG250", message, other.span, related=related, hints=hints)
         return ()
     if not found:
         first_read = next(a for s in bodies.values() for a in accesses((s,), names) if _shifts(a))

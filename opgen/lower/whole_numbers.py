@@ -6,10 +6,11 @@ written, and for extents the variants.
 
 from __future__ import annotations
 
-from collections.abc import Iterator, Mapping, Sequence
+from collections.abc import Container, Iterator, Mapping, Sequence
 from dataclasses import dataclass
 
 from opgen.diagnostics.model import Diagnostic
+from opgen.ir import text
 from opgen.ir.formula import CONSTANTS
 from opgen.ir.operator import Variant
 from opgen.ir.program import Axis, Compute
@@ -17,8 +18,10 @@ from opgen.ir.scalar import Apply, Index, walk
 from opgen.lang.nodes import (
     Access,
     Assign,
+    Binder,
     Call,
     Compare,
+    Dots,
     Expr,
     Logic,
     Name,
@@ -43,7 +46,8 @@ _KEEPING = ("sum", "prod", "max", "min", "cumsum", "cumprod")
 def quotients(d: Declarations, variants: Sequence[Variant]) -> Iterator[Diagnostic]:
     """A warning for `i//D` where `i` runs to `D`: it is 0; and for `1//2`."""
     told: set[int] = set()
-    yield from _of_literals(d)
+    places = _in_positions(d)
+    yield from _of_literals(d, places)
     for s in (s for v in variants for s in v.program.statements if isinstance(s, Compute)):
         lengths = {a.name: a.extent for a in (*s.axes, *s.over) if isinstance(a, Axis)}
         whole = (n for n in walk(s.body) if isinstance(n, Apply) and n.fn == "floordiv")
@@ -56,10 +60,26 @@ def quotients(d: Declarations, variants: Sequence[Variant]) -> Iterator[Diagnost
                     continue
                 told.add(below.span.start)
                 size = respelled(below)
-                yield _zero(p, f"is 0 everywhere: `{name}` runs from 0 to {size} - 1")
+                block = f"the number of a block is a quotient by its size, which is less than `{size}`"
+                instead = block if id(p) in places else None
+                yield _zero(p, f"is 0 everywhere: `{name}` runs from 0 to {size} - 1", instead)
 
 
-def _of_literals(d: Declarations) -> Iterator[Diagnostic]:
+def _in_positions(d: Declarations) -> frozenset[int]:
+    """The expressions in positions, where no fraction can stand, and in what is assigned to names that are read."""
+    found: set[int] = set()
+    stack = [i for a in d.forward for e in nodes(a.value) if isinstance(e, Access) for i in e.items]
+    stack += [i for a in d.forward for i in a.target.items or () if not isinstance(i, Binder)]
+    while stack:
+        item = stack.pop()
+        for e in nodes(item) if not isinstance(item, Dots) and id(item) not in found else ():
+            found.add(id(e))
+            if isinstance(e, Name | Access):
+                stack += [a.value for a in d.forward if a.target.name == e.name]
+    return frozenset(found)
+
+
+def _of_literals(d: Declarations, places: Container[int]) -> Iterator[Diagnostic]:
     """A warning for `1//2`, and for `3//2` as an exponent."""
     every = [e for a in d.forward for e in nodes(a.value)]
     exponents = [e.exponent for e in every if isinstance(e, Power)]
@@ -67,7 +87,7 @@ def _of_literals(d: Declarations) -> Iterator[Diagnostic]:
         above, below = _first_quotient(p)
         a, b = literal(above), None if below is None else literal(below)
         if a and b and a % b and (not a // b or any(p is e for e in exponents)):
-            yield _zero(p, f"is {a // b}: `//` rounds down")
+            yield _zero(p, f"is {a // b}: `//` rounds down", "" if id(p) in places else None)
 
 
 def _first_quotient(p: Product) -> tuple[Expr, Expr | None]:
@@ -76,14 +96,59 @@ def _first_quotient(p: Product) -> tuple[Expr, Expr | None]:
     return above, below if op == "//" else None
 
 
-def _zero(p: Product, why: str) -> Diagnostic:
-    """What is said of the quotient that a product begins with, whose sign is as close as the next one."""
+def _zero(p: Product, why: str, instead: str | None = None) -> Diagnostic:
+    """What is said of the quotient that a product begins with, whose sign is as close as the next one.
+
+    `instead`: what is said in place of the fraction that may be meant.
+    """
     quotient = Product(p.factors[:2], p.factors[0][1].span.to(p.factors[1][1].span))
     above, below = (respelled(e) for _, e in quotient.factors)
-    text, end = p.span.source.text, quotient.span.end
-    is_close = "//" not in text[quotient.span.start : end].split() or (len(p.factors) > 2 and not text[end].isspace())
-    hint = f"for a fraction write `{above}{'/' if is_close else ' / '}{below}`"
-    return doubt("OPG275", f"`{above} // {below}` {why}", quotient, "a whole number", hint)
+    line, end = p.span.source.text, quotient.span.end
+    is_close = "//" not in line[quotient.span.start : end].split() or (len(p.factors) > 2 and not line[end].isspace())
+    fraction = f"for a fraction write `{above}{'/' if is_close else ' / '}{below}`"
+    hints = (fraction if instead is None else instead,) if instead != "" else ()
+    return doubt("OPG275", f"`{above} // {below}` {why}", quotient, "a whole number", *hints)
+
+
+# --- numbers from 0 to 1 that are rounded down ---
+
+
+_DOWN = ("floor", "int", "trunc")
+
+
+def rounded_draws(d: Declarations) -> Iterator[Diagnostic]:
+    """A warning for `int(uniform(seed))`, which is 0: what is drawn is less than 1."""
+    for a in d.forward:
+        told: set[int] = set()
+        for e in nodes(a.value):
+            drawn = _rounded_down(e)
+            if drawn is None or id(drawn) in told:
+                continue
+            told.add(id(drawn))
+            message = f"`{respelled(e)}` is 0 everywhere: `{respelled(drawn)}` is less than 1"
+            count, seed = _choices(d, a, e), respelled(drawn.args[0])
+            meant = f"for an integer from 0 to `{count or 'n'} - 1` write `integer({seed}, {count or 'n'})`"
+            yield doubt("OPG275", message, e, "rounded down", meant)
+
+
+def _rounded_down(e: Expr) -> Call | None:
+    """What is drawn by `uniform` and then rounded down."""
+    if not isinstance(e, Call) or e.name not in _DOWN or len(e.args) != 1:
+        return None
+    (of,) = e.args
+    return of if isinstance(of, Call) and of.name == "uniform" and len(of.args) == 1 else _rounded_down(of)
+
+
+def _choices(d: Declarations, a: Assign, e: Expr) -> str:
+    """How long the axis is at which a value is a position, itself or by its name; empty where there is none."""
+    reads = [r for s in d.forward for r in nodes(s.value) if isinstance(r, Access)]
+    sizes = {
+        text.position(size)
+        for r in reads if len(r.items) == len(d.shapes.get(r.name, ()))
+        for i, size in zip(r.items, d.shapes[r.name], strict=True)
+        if i is e or (a.value is e and isinstance(i, Access | Name) and i.name == a.target.name)
+    }  # fmt: skip
+    return sizes.pop() if len(sizes) == 1 else ""
 
 
 # --- remainders by 1 -------------------------------------------------------------------------------------------------
@@ -170,6 +235,15 @@ class Whole:
                 return name in _COUNTS or (name in _KEEPING and self.is_whole(body))
             case _:
                 return False
+
+    def divisor(self, e: Expr) -> Expr | None:
+        """The literal or size by which an integer is divided that leaves `e`; None for anything else."""
+        match e:
+            case Product(factors=(*before, ("%", by))) if all(op != "/" and self.is_whole(f) for op, f in before):
+                is_size = isinstance(by, Name) and by.name in self.d.sizes
+                return by if is_size or (integer(by) or 0) > 1 else None
+            case _:
+                return None
 
     def holds_whole(self, e: Name | Access, name: str) -> bool:
         """Whether a name stands for integers: a dim or an index does."""

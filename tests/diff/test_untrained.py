@@ -21,10 +21,19 @@ def warned(lines: list[str]) -> tuple[Diagnostic, ...]:
     return run(SpecFile(Path("spec.yaml"), whole(GATE, *lines).encode(), "spec.yaml"), Stage.PROGRAM).diagnostics
 
 
-@pytest.mark.parametrize("lines", [["y[n] = where(x[n] > w, x[n], 0)"], ["q = floor(w)", "y[n] = x[n]*q"]])
-def test_a_parameter_without_a_gradient_is_told(lines: list[str]) -> None:
+@pytest.mark.parametrize(
+    ("lines", "step"),
+    [
+        (["y[n] = where(x[n] > w, x[n], 0)"], " such as `sigmoid(x[n] - w)`"),
+        (["y[n] = where(x[n] + 1 <= w**2, x[n], 0)"], " such as `sigmoid(w**2 - (x[n] + 1))`"),
+        (["q[n] = 2*x[n]", "y[n] = where(exp(q[n]) > w, x[n], 0)"], ""),
+        (["q = floor(w)", "y[n] = x[n]*q"], ""),
+    ],
+)
+def test_a_parameter_without_a_gradient_is_told(lines: list[str], step: str) -> None:
     (found,) = [d for d in warned(lines) if d.code == "OPG278"]
     assert (found.code, found.severity) == ("OPG278", Severity.WARNING)
+    assert f"weigh by a smooth step{step}, or" in found.hints[0]
 
 
 @pytest.mark.parametrize(

@@ -42,6 +42,9 @@ def told(*lines: str) -> list[tuple[str, tuple[str, ...]]]:
         ("n >= 0", "", "all but the first are `n > 0`"),
         ("n < N", "", "all but the last are `n < N - 1`"),
         ("n > -1 or m[n]", "n > -1", "all but the first are `n > 0`"),
+        ("n % 2 >= 0", "", None),
+        ("r[n] % 3 != 3", "", None),
+        ("n % N < N", "", None),
         ("m[n] or not m[n]", "", None),
         ("not (x[n] > 1) or not (x[n] < 0)", "", None),
         ("r[n] >= r[n]", "", None),
@@ -86,6 +89,9 @@ def test_another_index_that_runs_as_far_is_proposed() -> None:
         "x[n] != 0.1 or x[n] != 0.10001",  # one number in a narrow dtype
         "x[n] != 0 or s[n] != 9",
         "x[n] != inf or x[n] != 0",
+        "n % 2 != 1",
+        "n % M < N",
+        "x[n] % 2 < 2",
         "n != 0 or n != N - 1",  # one place if `N` is 1
         "n >= 0 and n < N - 1",  # as bounds are written
         "0 <= n < N",

@@ -175,3 +175,20 @@ def test_the_imaginary_part_of_what_is_real_is_told(lines: list[str], hint: str)
 )
 def test_other_imaginary_parts_are_not(formula: str) -> None:
     assert not diagnosed(whole(COMPLEX, f"y[n] = {formula}"))
+
+
+@pytest.mark.parametrize(
+    ("lines", "hints"),
+    [
+        (("y[n] = x[n] + k[n//N]",), ("the number of a block is a quotient by its size, which is less than `N`",)),
+        (("p[n < N] = n//N", "q[n] = p[n] + 1", "y[n] = x[q[n]]"),
+         ("the number of a block is a quotient by its size, which is less than `N`",)),
+        (("y[n] = x[n] + k[n + 1//2]",), ()),
+        (("y[n] = k[n] + n//N",), ("for a fraction write `n/N`",)),
+    ],
+)  # fmt: skip
+def test_no_fraction_is_proposed_where_a_position_needs_an_integer(
+    lines: tuple[str, ...], hints: tuple[str, ...]
+) -> None:
+    (found,) = diagnosed(whole(WHOLE, *lines))
+    assert (found.code, found.hints) == ("OPG275", hints)

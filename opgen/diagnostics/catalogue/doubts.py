@@ -99,9 +99,9 @@ ROWS = (
     ),
     Code(
         "OPG267",
-        "A product that starts at 0",
-        "What is multiplied into a tensor of zeros stays 0: a product starts at 1. A warning; the spec builds all the"
-        " same.",
+        "A scatter that starts from what it cannot change",
+        "What is multiplied into a tensor of zeros stays 0: a product starts at 1. `max=` leaves `inf` as it is, and"
+        " starts from `-inf`, as `min=` does from `inf`. A warning; the spec builds all the same.",
         "belief[v < V] = 0\nbelief[target[e]] *= message[e]",
         "belief[v < V] = 1\nbelief[target[e]] *= message[e]",
         given="inputs: {message: {shape: [E]}, target: {shape: [E], dtype: int, domain: 0 <= target < V},"
@@ -171,10 +171,10 @@ ROWS = (
     ),
     Code(
         "OPG275",
-        "A quotient or remainder of whole numbers that is 0",
+        "A quotient, remainder or rounded number that is 0",
         "`//` rounds down, and an index is less than its extent: their quotient is 0 everywhere, as that of two numbers"
-        " of which the lesser is above. `/` makes a fraction; of a whole number `% 1` leaves nothing, either."
-        " A warning; the spec builds all the same.",
+        " of which the lesser is above. `/` makes a fraction; of a whole number `% 1` leaves nothing, either, and"
+        " `int(uniform(seed))` is 0, too. A warning; the spec builds all the same.",
         "y[t, i < D] = p[t]*10**(-(i // D))",
         "y[t, i < D] = p[t]*10**(-(i / D))",
         given="inputs: {p: {shape: [T]}, x: {shape: [D]}}",

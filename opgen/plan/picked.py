@@ -134,8 +134,8 @@ def _pick(e: Scalar, axis: Axis, integers: frozenset[str]) -> Scalar | None:
             others = (*conditions[:k], *conditions[k + 1 :])
             first = [o for o in conditions[:k] if _is_same(o, axis)]  # without these the place may be read out of range
             after = [substitute(o, {here: place}) for o in others if o not in first]
-            if any(not isinstance(q, Index | Batch) for r in reads(place) for q in r.at):
-                first.append(call("lt", ZERO, axis.extent))  # a sum over nothing reads no place
+            if any(not isinstance(q, Index | Batch) for e in (*first, place) for r in reads(e) for q in r.at):
+                first.insert(0, call("lt", ZERO, axis.extent))  # a sum over nothing reads no place
             ranges = (call("ge", place, ZERO), call("lt", place, axis.extent))
             return where(reduce(both, (*first, *ranges, *after)), substitute(value, {here: place}), ZERO)
     return None

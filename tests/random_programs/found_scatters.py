@@ -12,8 +12,8 @@ FOUND = {
         "inputs: {x: {shape: [N]}, y: {shape: [N, ...], optional: true, absent: 0.7}, z: {shape: [N]},"
         ' ids: {shape: [N, ...], dtype: int, domain: "0 <= ids < N"}}\n'
         "params: {scale: {type: float, default: 0.8}}\n"
-        'functions: {mix(v, u): {value: "v*exp(0.5*tanh(u))", derivative: {v: "exp(0.5*tanh(u))",'
-        ' u: "0.5*v*exp(0.5*tanh(u))*(1 - square(tanh(u)))"}}}\n'
+        "functions:\n  mix(v, u):\n    value: v*exp(0.5*tanh(u))\n    derivative:\n      v: exp(0.5*tanh(u))\n"
+        "      u: 0.5*v*exp(0.5*tanh(u))*(1 - square(tanh(u)))\n"
         "outputs: {t1: {shape: [N, ..., 1]}}\n"
         "forward: 't1[ids[q, ...], ..., i] += atan(mix(z[i], y[N - 1 - q, ...])/(0.5 + square(scale)))'\n"
     ),

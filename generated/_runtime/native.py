@@ -160,7 +160,8 @@ def _route(op: str, which: str, chosen: str, compiled: Callable[..., Any] | None
         devices = tuple(d for d in there if d not in left or (d == "cpu" and small is not None))
         if devices:
             native, found = _counted(compiled), _quick(made, f"{op}_{which}", compiled)
-            quick = found if devices == there else _on(made, found, devices)
+            anywhere = devices == there and not made.may_be_unordered(there)
+            quick = found if anywhere else _on(made, found, devices)
             unrecorded = (False,) if private.has_default(compiled) else ()
     if chosen == "native" and devices != DEVICES:
         native = _only(op, native, devices, made.device) if devices else _missing(op)
@@ -211,7 +212,7 @@ def _small(made: Any) -> Callable[..., bool] | None:
 def _quick(made: Any, name: str, compiled: Callable[..., Any]) -> Callable[..., Any] | None:
     """The compiled kernel for calls without the dispatcher op, if that op has nothing else to do."""
     d = made.definition
-    if not private.AVAILABLE or d.elsewhere or "c" in d.kinds or made.unordered:
+    if not private.AVAILABLE or d.elsewhere or "c" in d.kinds:
         return None
     if name not in _guarded:
         _guarded.add(name)
@@ -220,12 +221,13 @@ def _quick(made: Any, name: str, compiled: Callable[..., Any]) -> Callable[..., 
 
 
 def _on(made: Any, quick: Callable[..., Any] | None, devices: tuple[str, ...]) -> Callable[..., Any] | None:
-    """The same for tensors on the devices where the compiled kernel is chosen: others take the full way."""
+    """The same for tensors on the devices where the compiled kernel may run: others take the full way."""
     if quick is None:
         return None
 
     def call(*args: Any) -> Any:
-        if made.device(args) not in devices:
+        device = made.device(args)
+        if device not in devices or made.left_to_torch(device):
             raise RuntimeError("the formula runs there")
         return quick(*args)
 

@@ -152,7 +152,7 @@ class Forward(Op):
         if self.definition.read is None:
             return ctx.saved_tensors
         pairs = zip(ctx.saved_tensors, ctx.sizes, strict=True)
-        return [t if size is None else like.new_empty((), dtype=size[1]).expand(size[0]) for t, size in pairs]
+        return [t if size is None else sized(like, *size) for t, size in pairs]
 
     def node_jvp(self, ctx: Any, *tangents: Any) -> Any:
         if not self.active and not self.definition.elsewhere:  # results are constant, as integers are
@@ -247,6 +247,13 @@ class Backward(Op):
         if carried:
             found = [total(r, carried[n]) for n, r in zip(self.results, found, strict=True)]
         return self.packed(found)
+
+
+def sized(like: Tensor, shape: Sequence[int], dtype: torch.dtype) -> Tensor:
+    """A tensor of which nothing but the size is read: one that is there anyway, or one without memory of its own."""
+    if type(like) is Tensor and like.dtype is dtype and not torch.is_grad_enabled() and like.shape == shape:
+        return like
+    return like.new_empty((), dtype=dtype).expand(shape)
 
 
 def added(some: Arguments, others: Arguments) -> Arguments:

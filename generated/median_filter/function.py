@@ -39,7 +39,7 @@ def median_filter_forward(input: Tensor, size: int) -> tuple[Tensor, Tensor]:
     w = torch.arange(size, device=input.device)
     argsort_w_view_3 = window(argsort_w, -1, (size + 1) // 2 - 1, fill=0)
     mask_3 = w == argsort_w_view_3.unsqueeze(-1)
-    mask_4 = mask_3 & (size != 0)
+    mask_4 = (N != 0 and size != 0) & (mask_3 & (size != 0))
     argsort_w_view_4 = window(argsort_w, -1, size - 1, fill=0)
     position_3 = torch.where(mask_4, argsort_w_view_4.unsqueeze(-1), 0)
     values_picked_2 = pick(input_view.unsqueeze(-2), position_3, wanted=mask_4)

@@ -39,7 +39,7 @@ from opgen.ir.program import (
     targets,
 )
 from opgen.ir.ranges import in_range
-from opgen.ir.scalar import Apply, Batch, Read, Scalar, children, neg, reads, rebuild
+from opgen.ir.scalar import ZERO, Apply, Batch, Lit, Read, Scalar, children, neg, reads, rebuild
 from opgen.opt.affine import is_sum, ordered
 from opgen.opt.cse import canonical
 from opgen.opt.hints import Hints
@@ -146,11 +146,11 @@ class _Values:
         """What an expression that no cotangent enters is computed from: tensors, and possible leaves in it."""
         made = self.part(e, loops)
         if made is not None and made.kind is Kind.FLOAT and (s.op is not None or e is not s.body):
-            return (self.atom(made, tuple(r.tensor for r in reads(e)), guarded=guarded),)
+            return (self.atom(made, tuple(r.tensor for r in reads(e)), loops, guarded=guarded),)
         found: dict[str, None] = {e.tensor: None} if isinstance(e, Read) else {}
         for c, lazy in _operands(e):
             found.update(dict.fromkeys(self.inside(c, s, loops, guarded=guarded or lazy)))
-        return tuple(found) if made is None else (self.atom(made, tuple(found), guarded=guarded),)
+        return tuple(found) if made is None else (self.atom(made, tuple(found), loops, guarded=guarded),)
 
     def part(self, e: Scalar, loops: tuple[Loop, ...]) -> Compute | None:
         """An expression as a statement of its own, if that can be a leaf; of a sum perhaps its negative."""
@@ -158,10 +158,12 @@ class _Values:
             return alone(e, loops, Kind.BOOL)
         return alone(ordered(e, self.summed)[0], loops, Kind.FLOAT) if is_sum(e, self.summed) else None
 
-    def atom(self, made: Compute, needs: tuple[str, ...], *, guarded: bool) -> str:
+    def atom(self, made: Compute, needs: tuple[str, ...], loops: tuple[Loop, ...], *, guarded: bool) -> str:
+        """A possible leaf; `guarded`: a condition stands around it. Loops that it is taken out of are one, as well."""
         atom = self.atoms.setdefault(canonical(made), _Atom(f"#{len(self.atoms)}", made, needs))
         self.order.setdefault(atom.name)
         inside = [r for r in statement_reads(made) if r.fill is None]
+        guarded = guarded or any(a not in made.loops and not _is_there(a) for a in loops)
         atom.safe = atom.safe or not guarded or all(in_range(self.gradient, made, r) for r in inside)
         return atom.name
 
@@ -278,6 +280,11 @@ class _Values:
                     changed = replace(s, steps=steps)
             done.append(changed)
         return tuple(done)
+
+
+def _is_there(a: Loop) -> bool:
+    """Whether a loop surely has a point."""
+    return not isinstance(a, Batch) and isinstance(a.extent, Lit) and a.extent != ZERO
 
 
 def _bodies(s: Compute | Scatter) -> list[tuple[Scalar, tuple[Loop, ...]]]:

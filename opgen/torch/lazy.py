@@ -226,6 +226,8 @@ class _Lazy:
         assert guard is not None
         leaves = [self._may_leave(p, n) for p, n in zip(e.at, shape, strict=True)]
         empty = any(x and self._may_be_empty(n) for x, n in zip(leaves, shape, strict=True))
+        there = self._anything() if empty and self._told_alone(e) else None
+        guard = guard if there is None else both(there, guard)
         guard = self._named(guard) if empty else guard
         at = tuple(where(guard, q, ZERO) if x else q for q, x in zip(at, leaves, strict=True))  # type: ignore[arg-type]
         return replace(e, at=at, wanted=guard if empty else None)

@@ -41,6 +41,10 @@ FOUND = {
         "inputs: {x: {shape: [N]}}\noutputs: [y]\n"
         "forward: y[i < 2] = where(isfinite(median[j](x[j])), median[j](x[j]), 0.5)\n"
     ),
+    "a gradient of the median of no first elements": (
+        "inputs: {x: {shape: [N, M]}}\noutputs: [y]\n"
+        "forward: y[i < 2] = where(isfinite(median[j](x[j, 0])), median[j](x[j, 0]), 0.5)\n"
+    ),
     "a sine of the greatest of no integers": (
         "inputs: {x: {shape: [N]}}\noutputs: [y]\nforward: y[i < 2] = sin(max[j < N, k < 2](i) + min[j < N](j)//2)\n"
     ),
@@ -55,5 +59,6 @@ SHAPES: dict[str, dict[str, tuple[int, ...]]] = {
     "what nobody reads once a median of one is picked": {"x": (3,)},
     "the greatest of no integers": {"x": (0, 2)},
     "a gradient of the median of nothing": {"x": (0,)},
+    "a gradient of the median of no first elements": {"x": (0, 2)},
     "a sine of the greatest of no integers": {"x": (0,)},
 }

@@ -212,7 +212,9 @@ def _likely(f: Frame, info: IndexInfo) -> str:
         if isinstance(c.extent, Dim) and (goes_on or _is_compared(f, index, c.extent.name)):
             return f"state its extent: `{index} < {c.extent.name}`"
         if (end := furthest(f, c, info)) is not None:
-            return f"state its extent: `{index} < {end}`"
+            beyond = isinstance(c.extent, Dim) and end.startswith(f"{c.extent.name} + ")
+            namesake = of_namesakes(f, index) if beyond else ""
+            return f"state its extent: `{index} < {namesake or end}`"
         if (end := windows(f, c, info)) is not None:
             size = _new_size(index, dims)
             return f"state its extent: write `{index} < {size}`, with `dims: {{{size}: {end}}}`"

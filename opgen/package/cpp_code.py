@@ -85,11 +85,14 @@ def _library(what: str, statements: Iterable[str]) -> list[str]:
     return laid_out(block(f"STABLE_TORCH_LIBRARY_{what}, m) {{", tuple(statements)))
 
 
+_PARTS = "parts of it as operators of their own"
+
+
 def _too_long(operator: Operator, language: str) -> str:
     count = len(operator.variants)
-    way = "parts of it as operators of their own would have kernels"
+    way = f"{_PARTS} would have kernels"
     if count > 1:
-        way = f"it has {count} variants: what is chosen with `where`, or an operator for each choice, would be shorter"
+        way = f"what is chosen with `where` in place of {count} variants would be shorter, as would {_PARTS}"
     size = f"more than {MOST // 1024} KiB of {language}"
     return f"{operator.name}: its kernels would be {size}, so torch computes it step by step; {way}"
 

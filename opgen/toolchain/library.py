@@ -100,7 +100,7 @@ def compile_op(out: Path, op: str, tools: Tools | None = None, ran: list[str] | 
     """
     reason = without_kernels(out, op)
     if reason is not None:
-        raise NoKernelsError(f"{op} has no kernels and runs in plain torch: {reason}")
+        raise NoKernelsError(f"{op} has no kernels and runs in plain torch: {reason.removeprefix(f'{op}: ')}")
     tools = tools or toolchain()
     while True:
         wanted = generation(out, op)

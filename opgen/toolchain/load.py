@@ -23,7 +23,7 @@ from opgen.diagnostics.text import render_all
 from opgen.pipeline import SpecFile, read
 from opgen.project import generate
 from opgen.toolchain.compiler import NoCompilerError, toolchain
-from opgen.toolchain.library import Outcome, Status, compile_ops, is_current, without_kernels
+from opgen.toolchain.library import NoKernelsError, Outcome, Status, compile_ops, is_current, without_kernels
 from opgen.toolchain.loaded import Operator, Text
 from opgen.toolchain.spec_text import of_fields, of_formula
 from opgen.toolchain.talk import Tell, talk
@@ -179,7 +179,8 @@ def _compiled(folder: Path, op: str, tell: Tell, *, must: bool) -> Outcome | Non
         return outcome
     if must:
         raise error
-    warnings.warn(f"{op} runs in plain torch: {str(error).splitlines()[0]}", stacklevel=4)
+    told = str(error).splitlines()[0]
+    warnings.warn(told if isinstance(error, NoKernelsError) else f"{op} runs in plain torch: {told}", stacklevel=4)
     return None
 
 

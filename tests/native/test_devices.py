@@ -2,12 +2,14 @@
 
 from __future__ import annotations
 
-from types import SimpleNamespace
+from types import MethodType, SimpleNamespace
 from typing import Any
 
 import pytest
+import torch
 
 from generated._runtime import native
+from generated._runtime.dispatch import Op
 
 
 def on(device: str, excess: int = 0) -> Any:
@@ -38,6 +40,8 @@ def made(
     for which in ("forward", "backward"):
         op = SimpleNamespace(definition=definition, which=which, is_copy=False, unordered=False, device=device_of)
         op.arguments = ("x",)
+        op.may_be_unordered = MethodType(Op.may_be_unordered, op)
+        op.left_to_torch = MethodType(Op.left_to_torch, op)
         monkeypatch.setitem(native._ops, ("op", which), op)
     monkeypatch.setattr(native, "kernel", lambda op, which: (lambda x: x) if kernels[which] else None)
     monkeypatch.setattr(native, "_devices", lambda op, which: kernels[which])
@@ -102,6 +106,20 @@ def test_the_short_way_is_for_the_devices_whose_kernels_are_chosen(monkeypatch: 
     with pytest.raises(RuntimeError):  # the full way then runs the formula
         forward.route.quick(on("cpu"))
     assert backward.route.quick(on("cpu")) is not None
+
+
+def test_the_short_way_is_not_for_sums_in_no_order_where_bits_matter(
+    monkeypatch: pytest.MonkeyPatch,
+) -> None:
+    made(monkeypatch, {"forward": BOTH, "backward": BOTH})
+    backward = native._ops["op", "backward"]
+    backward.unordered = True
+    choose(monkeypatch, "auto")
+    assert backward.route.quick(on("cuda")) is not None
+    monkeypatch.setattr(torch, "are_deterministic_algorithms_enabled", lambda: True)
+    assert backward.route.quick(on("cpu")) is not None
+    with pytest.raises(RuntimeError):
+        backward.route.quick(on("cuda"))
 
 
 @pytest.mark.parametrize(

@@ -93,6 +93,13 @@ struct Spot {
   OPGEN_DEVICE operator int64_t() const { return position; }
 };
 
+// Whether a place of a row is the one that a number tells: there is one difference for all lanes of a vector.
+OPGEN_DEVICE bool is_at(int64_t at, int64_t place) { return at == place; }
+OPGEN_DEVICE bool is_at(const Spot& at, int64_t place) {
+  const int64_t ahead = place - (at.position - at.lane);
+  return (ahead == static_cast<int>(ahead) ? static_cast<int>(ahead) : -1) == at.lane;
+}
+
 // What is stored of a vector goes to memory with its last lane.
 template <typename T, int V>
 struct Written {

@@ -232,13 +232,14 @@ def _shared_out(
     before = scope.enter(loops)
     names = {a.name: scope.fresh(f"{a.name}_fold") for a in accs}
     scope.rows.loop = loops[0] if len(loops) == 1 and isinstance(loops[0], Axis) else None
+    scope.rows.shared = True
     made: list[str] = []
     if scope.rows.loop is not None:
         made, body = kept_along(scope, scope.rows.loop, body, tiles)
     sums = {name: f"across->at({k}, at)" for k, name in enumerate(scope.rows.sums)}
     inner = thread_lines(scope, body, sums | names)
     scope.rows.kept = {n: text.replace(".keep(at)", "[at]") for n, text in scope.rows.kept.items()}
-    scope.rows.loop = None
+    scope.rows.loop, scope.rows.shared = None, False
     lines = made + [f"{accumulator(scope, a, joined(body, a))} {names[a.name]};" for a in accs]
     rounded = [names[a.name] for a in accs if is_rounded(a)]
     passed = shared(scope, loops, inner, rounded)

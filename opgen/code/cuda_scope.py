@@ -7,17 +7,17 @@ the kernel's struct needs, and prints scalars through the shared printer. Everyt
 from __future__ import annotations
 
 from collections.abc import Hashable, Sequence
-from dataclasses import dataclass, field
+from dataclasses import dataclass, field, replace
 from typing import assert_never
 
 from opgen.code.cuda_dialect import CUDA
 from opgen.code.names import KERNELS
 from opgen.code.native_scope import layout, outside, value_type, wish
-from opgen.code.printer import NATIVE, Leaf, Printer, Text
+from opgen.code.printer import NATIVE, Leaf, Printer, Text, join
 from opgen.ir.names import Names
 from opgen.ir.polynomial import Monomial, Polynomial
 from opgen.ir.program import Axis, Kind, Loop
-from opgen.ir.scalar import Batch, Dim, Index, Lit, Param, Position, Read, Scalar, add
+from opgen.ir.scalar import Batch, Dim, Index, Lit, Param, Position, Read, Scalar, add, mentions, reads
 from opgen.kernel.cases import shift
 from opgen.kernel.formal import Formal
 from opgen.plan.model import Storage
@@ -50,12 +50,13 @@ class Rows:
     """The rows that a kernel goes along: of each slot, with the positions around it, its name and the size of its loop.
 
     `dims`: the one of a slot that its rows go along; `loop`: that which is being printed, whose places are called `at`;
-    `sums`: what rows join for a kernel that folds across them.
+    `shared`: whether a team shares it out; `sums`: what rows join for a kernel that folds across them.
     """
 
     names: dict[tuple[str, Hole], tuple[str, Scalar]] = field(default_factory=dict)
     dims: dict[str, int] = field(default_factory=dict)
     loop: Axis | None = None
+    shared: bool = False
     parts: dict[Monomial, int] = field(default_factory=dict)  # of distances: whole vectors, or there are none
     kept: dict[str, str] = field(default_factory=dict)  # what rows hand on, as it is called in the present loop
     sums: tuple[str, ...] = ()
@@ -115,10 +116,32 @@ class Scope:
 
     @property
     def printer(self) -> Printer:
-        return Printer(CUDA, self.leaf, self.cast)
+        if self.rows.loop is None or not self.rows.shared:
+            return Printer(CUDA, self.leaf, self.cast)
+        special = {**CUDA.special, "eq": self._is_here, "ne": self._is_elsewhere}
+        return Printer(replace(CUDA, special=special), self.leaf, self.cast)
 
     def print(self, e: Scalar) -> str:
         return self.printer(e)
+
+    def _is_here(self, p: Printer, args: tuple[Scalar, ...]) -> Text:
+        """Whether a place of a row is the one that a number tells, which is the same all along."""
+        assert self.rows.loop is not None
+        here, places = Index(self.rows.loop.name), [e for e in args if not self._moves(e)]
+        if here in args and places and (place := p.text(places[0])).kind is Kind.INT:
+            return Text(f"rt::is_at(at, {place.text})", _ATOM, Kind.BOOL)
+        return join(NATIVE.infix["eq"], tuple(map(p.text, args)), Kind.BOOL)
+
+    def _is_elsewhere(self, p: Printer, args: tuple[Scalar, ...]) -> Text:
+        """The same of all others."""
+        here = self._is_here(p, args)
+        if here.level == _ATOM:
+            return Text(f"!{here.text}", NATIVE.unary, Kind.BOOL)
+        return join(NATIVE.infix["ne"], tuple(map(p.text, args)), Kind.BOOL)
+
+    def _moves(self, e: Scalar) -> bool:
+        """Whether a value may be another one at each place of a row."""
+        return self.rows.loop is None or self.rows.loop.name in mentions(e)[0] or any(r.at for r in reads(e))
 
     # --- tensors ----------------------------------------------------------------------------------------------------
 

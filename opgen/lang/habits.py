@@ -281,7 +281,8 @@ ELEMENT = "only a tensor has elements: name the value in a statement of its own,
 def over_lines(first: str, last: str) -> str:
     """The hint for a formula whose lines these are."""
     left, _, value = re.sub(r"^\s*(\w+:\s+)?", "", first).partition("=")
-    shown = f": `{left}= ({value.strip()}` … `{last.strip()})`" if value.strip() else ""
+    end, guard, asked = last.strip().partition(" if ")
+    shown = f": `{left}= ({value.strip()}` … `{end}){guard}{asked}`" if value.strip() else ""
     return f"a formula goes on over the end of a line only inside open brackets{shown}"
 
 

@@ -530,10 +530,9 @@ struct Step_cross_entropy_backward_0_grad_input {
     const opmath_t logp_log_value = logp_log.load(n, place);
     if (keep) {
       rt::each<Team>(c_size.size, [&](auto at) {
-        const int64_t c = at;
         const opmath_t weight_value = weight_row[at];
         const opmath_t product = near::exp(input_row[at] - logp_max_value - logp_log_value) * sum_grad_logp;
-        const opmath_t chosen_2 = c == target_value ? -(grad_hit * weight_value) : opmath_t(0);
+        const opmath_t chosen_2 = rt::is_at(at, target_value) ? -(grad_hit * weight_value) : opmath_t(0);
         grad_input_row.set(at, grad_sum_c_value * weight_value + chosen_2 - product);
       });
     } else {
@@ -793,10 +792,9 @@ struct Step_cross_entropy_backward_1_grad_input {
     const opmath_t logp_log_value = logp_log.load(n, place);
     if (keep) {
       rt::each<Team>(c_size.size, [&](auto at) {
-        const int64_t c = at;
         const opmath_t weight_value = weight_row[at];
         const opmath_t product = near::exp(input_row[at] - logp_max_value - logp_log_value) * sum_grad_logp;
-        const opmath_t chosen_2 = c == target_value ? -(grad_hit * weight_value) : opmath_t(0);
+        const opmath_t chosen_2 = rt::is_at(at, target_value) ? -(grad_hit * weight_value) : opmath_t(0);
         grad_input_row.set(at, grad_sum_c_value * weight_value + chosen_2 - product);
       });
     } else {
@@ -941,10 +939,9 @@ struct Step_cross_entropy_backward_2_grad_input {
     const opmath_t logp_log_value = logp_log.load(n, place);
     if (keep) {
       rt::each<Team>(c_size.size, [&](auto at) {
-        const int64_t c = at;
         const opmath_t weight_value = weight_row[at];
         const opmath_t product = near::exp(input_row[at] - logp_max_value - logp_log_value) * sum_grad_logp;
-        const opmath_t chosen_2 = c == target_value ? -(grad_hit * weight_value) : opmath_t(0);
+        const opmath_t chosen_2 = rt::is_at(at, target_value) ? -(grad_hit * weight_value) : opmath_t(0);
         grad_input_row.set(at, grad_sum_c_value * weight_value + chosen_2 - product);
       });
     } else {
@@ -1029,9 +1026,9 @@ struct Step_cross_entropy_backward_3_grad_input {
     const opmath_t logp_log_value = logp_log.load(n, place);
     if (keep) {
       rt::each<Team>(c_size.size, [&](auto at) {
-        const int64_t c = at;
         const opmath_t product = near::exp(input_row[at] - logp_max_value - logp_log_value) * sum_grad_logp;
-        grad_input_row.set(at, grad_sum_c + (c == target_value ? chosen : opmath_t(0)) - product);
+        const opmath_t total = grad_sum_c + (rt::is_at(at, target_value) ? chosen : opmath_t(0));
+        grad_input_row.set(at, total - product);
       });
     } else {
       rt::each<Team>(c_size.size, [&](auto at) { grad_input_row.set(at, 0); });
@@ -1077,9 +1074,9 @@ struct Step_cross_entropy_backward_4_grad_input {
     const opmath_t logp_log_value = logp_log.load(n, place);
     if (keep) {
       rt::each<Team>(c_size.size, [&](auto at) {
-        const int64_t c = at;
         const opmath_t product = near::exp(input_row[at] - logp_max_value - logp_log_value) * sum_grad_logp;
-        grad_input_row.set(at, grad_sum_c + (c == target_value ? chosen : opmath_t(0)) - product);
+        const opmath_t total = grad_sum_c + (rt::is_at(at, target_value) ? chosen : opmath_t(0));
+        grad_input_row.set(at, total - product);
       });
     } else {
       rt::each<Team>(c_size.size, [&](auto at) { grad_input_row.set(at, 0); });
@@ -1125,9 +1122,9 @@ struct Step_cross_entropy_backward_5_grad_input {
     const opmath_t logp_log_value = logp_log.load(n, place);
     if (keep) {
       rt::each<Team>(c_size.size, [&](auto at) {
-        const int64_t c = at;
         const opmath_t product = near::exp(input_row[at] - logp_max_value - logp_log_value) * sum_grad_logp;
-        grad_input_row.set(at, grad_sum_c + (c == target_value ? chosen : opmath_t(0)) - product);
+        const opmath_t total = grad_sum_c + (rt::is_at(at, target_value) ? chosen : opmath_t(0));
+        grad_input_row.set(at, total - product);
       });
     } else {
       rt::each<Team>(c_size.size, [&](auto at) { grad_input_row.set(at, 0); });

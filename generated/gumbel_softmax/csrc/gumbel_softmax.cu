@@ -68,9 +68,8 @@ struct Step_gumbel_softmax_forward_0_y {
     rt::join<Team>(&chosen_fold);
     const int64_t chosen = chosen_fold.value;
     rt::each<Team>(k_size.size, [&](auto at) {
-      const int64_t k = at;
       const opmath_t soft = row_values_2[at] * soft_scale_value;
-      y_row.set(at, soft + ((k == chosen ? 1 : 0) - soft));
+      y_row.set(at, soft + ((rt::is_at(at, chosen) ? 1 : 0) - soft));
     });
   }
 };

@@ -17,10 +17,11 @@ from functools import reduce
 
 from opgen.ir.lazy import deciding
 from opgen.ir.reductions import REDUCTIONS
-from opgen.ir.scalar import Apply, Scalar, all_of, both, is_constant, transform
+from opgen.ir.scalar import Apply, Scalar, all_of, both, transform
 from opgen.kernel.model import Acc, Body, For, If, Join, Kernel, Node, Role
 from opgen.kernel.walk import alive, inside
 from opgen.kernel.wanted import opener
+from opgen.plan.asked import turns_off
 from opgen.plan.model import Let
 
 
@@ -67,7 +68,7 @@ def _conditions(e: Scalar, nothing: Scalar | None) -> list[Scalar]:
     """The conditions on params without which a value is what changes nothing."""
     found: list[Scalar] = []
     while isinstance(e, Apply) and e.fn == "where" and e.args[2] == nothing:
-        found += filter(is_constant, all_of(e.args[0]))
+        found += filter(turns_off, all_of(e.args[0]))
         e = e.args[1]
     return found
 

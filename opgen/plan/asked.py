@@ -12,6 +12,7 @@ from dataclasses import replace
 from opgen.ir.program import Compute, Kind, Recurrence, Statement
 from opgen.ir.reductions import REDUCTIONS
 from opgen.ir.scalar import Apply, Batch, Read, Scalar, all_of, call, children, is_constant, where
+from opgen.opt.weigh import asks_what_is_given
 
 Conditions = frozenset[Scalar]
 _FOLDS = ("sum", "prod", "max", "min")
@@ -78,8 +79,16 @@ def _reads(e: Scalar, around: Conditions) -> Iterator[tuple[str, Conditions]]:
         if isinstance(a, Read):
             yield a.tensor, known[a]
         for c, condition in _operands(a):
-            under = known[a] if condition is None else known[a].union(filter(is_constant, all_of(condition)))
+            under = known[a] if condition is None else known[a].union(filter(turns_off, all_of(condition)))
             known[c] = known.get(c, under) & under
+
+
+def turns_off(condition: Scalar) -> bool:
+    """Whether a condition is one on params alone.
+
+    That a cotangent is there is none: it mostly is, and what passes compute alike is computed once without a branch.
+    """
+    return is_constant(condition) and not asks_what_is_given(condition)
 
 
 def _operands(e: Scalar) -> Iterator[tuple[Scalar, Scalar | None]]:

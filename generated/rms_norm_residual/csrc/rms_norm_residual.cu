@@ -75,10 +75,8 @@ struct Step_rms_norm_residual_backward_grad_hidden_1_copy {
     auto grad_hidden_1_row = rt::write_row<Team, 1>(grad_hidden_1, place, 0);
     auto grad_hidden_1_copy_row = rt::write_row<Team, 1>(grad_hidden_1_copy, place, 0);
     rt::Sum<opmath_t> grad_rstd_fold;
-    if (given_grads_0) {
-      rt::each<Team>(d_size.size, rt::settled(&grad_rstd_fold),
-                     [&](auto at) { grad_rstd_fold.add(grad_output_row[at] * hidden_row[at] * weight_row[at]); });
-    }
+    rt::each<Team>(d_size.size, rt::settled(&grad_rstd_fold),
+                   [&](auto at) { grad_rstd_fold.add(grad_output_row[at] * hidden_row[at] * weight_row[at]); });
     grad_rstd_fold.finish();
     rt::join<Team>(&grad_rstd_fold);
     const opmath_t grad_rstd = grad_rstd_fold.value;
@@ -105,12 +103,12 @@ struct Step_rms_norm_residual_backward_grad_weight {
   static constexpr rt::Columns<true> launch = {rt::count(rt::integer(0)), rt::count(rt::elements()),
                                                rt::count(rt::integer(0))};
   static constexpr auto fields = rt::fields(rt::tensor(0, 2, 0, 1), rt::tensor(2, 2, 0, 1), rt::tensor(1, 1, 0),
-                                            rt::tensor(3, 1, -1), rt::batch(), rt::integer(1));
+                                            rt::tensor(3, 1, -1), rt::integer(1), rt::batch());
   rt::Tensor<const scalar_t, rank> hidden, grad_output;
   rt::Tensor<const opmath_t, rank> rstd;
   rt::Tensor<scalar_t, rank> grad_weight;
-  rt::Batch<rank> batch;
   bool given_grads_0;
+  rt::Batch<rank> batch;
 
   using Folds = rt::Sum<opmath_t>;
   template <int V>
@@ -119,10 +117,11 @@ struct Step_rms_norm_residual_backward_grad_weight {
     const rt::Place<rank> place = batch.place(inner);
     const auto hidden_line = rt::read_line<V, 1>(hidden, place, d);
     const auto grad_output_line = rt::read_line_or<V, 1, 0>(grad_output, place, d);
-    rt::lanes<V>(
-        [&](int at) { grad_weight_value_fold[at].add(hidden_line[at] * rstd.load(place) * grad_output_line[at]); });
+    rt::lanes<V>([&](int at) {
+      const opmath_t scaled_grad = hidden_line[at] * rstd.load(place) * grad_output_line[at];
+      grad_weight_value_fold[at].add(given_grads_0 ? scaled_grad : opmath_t(0));
+    });
   }
-  OPGEN_DEVICE bool idle() const { return !given_grads_0; }
   OPGEN_DEVICE void finish(int64_t point, const Folds& grad_weight_value_fold) const {
     const int64_t d = point;
     grad_weight.store(grad_weight_value_fold.value, d);

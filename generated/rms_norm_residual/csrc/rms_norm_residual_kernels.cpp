@@ -84,18 +84,16 @@ int backward_grad_hidden_1_copy(const OpgenCall& call, OpgenHost& host) {
     const rt::Still<opmath_t> weight_still(weight);
     outer.runs<1>(begin, end, nullptr, [&](const auto& row) {
       rt::Fold<rt::Sum, opmath_t> grad_rstd_fold;
-      if (given_grads_0) {
-        over_d.runs<rt::block>(0, over_d.count, row.at, [&](const auto& run) {
-          const rt::Source<opmath_t> grad_output_at(grad_output, run.at[0], run.step[0], run.size);
-          const rt::Source<opmath_t> hidden_at(hidden, run.at[1], run.step[1], run.size);
-          const rt::Source<opmath_t> weight_at(weight_still, weight, run.at[2], run.step[2], run.size);
-          rt::lanes<rt::lane_count>(run.size, [&](int64_t i, int lane) {
-            const auto value = grad_output_at[i] * hidden_at[i] * weight_at[i];
-            grad_rstd_fold.add(lane, value);
-          });
-          grad_rstd_fold.ran(run.size);
+      over_d.runs<rt::block>(0, over_d.count, row.at, [&](const auto& run) {
+        const rt::Source<opmath_t> grad_output_at(grad_output, run.at[0], run.step[0], run.size);
+        const rt::Source<opmath_t> hidden_at(hidden, run.at[1], run.step[1], run.size);
+        const rt::Source<opmath_t> weight_at(weight_still, weight, run.at[2], run.step[2], run.size);
+        rt::lanes<rt::lane_count>(run.size, [&](int64_t i, int lane) {
+          const auto value = grad_output_at[i] * hidden_at[i] * weight_at[i];
+          grad_rstd_fold.add(lane, value);
         });
-      }
+        grad_rstd_fold.ran(run.size);
+      });
       const opmath_t grad_rstd = grad_rstd_fold.value(over_d.count);
       const opmath_t rstd_value = rt::load(rstd, row.at[3]);
       const opmath_t scaled_grad = opmath_t(-0.5) * rt::powi<3>(rstd_value) * grad_rstd;
@@ -136,18 +134,16 @@ int backward_grad_weight(const OpgenCall& call, OpgenHost& host) {
   rt::parallel(host, outer.count, over_batch.count, [=, &host](int64_t begin, int64_t end) {
     outer.runs<rt::block>(begin, end, nullptr, [&](const auto& columns) {
       rt::Fold<rt::Sum, opmath_t, rt::block> grad_weight_value_fold;
-      if (given_grads_0) {
-        over_batch.runs<1>(0, over_batch.count, columns.at, [&](const auto& point) {
-          const auto rstd_at = rt::load(rstd, point.at[1]);
-          const rt::Source<opmath_t> hidden_at(hidden, point.at[0], columns.step[0], columns.size);
-          const rt::Source<opmath_t> grad_output_at(grad_output, point.at[2], columns.step[2], columns.size);
-          rt::each(columns.size, [&](int64_t i) {
-            const auto value = hidden_at[i] * rstd_at * grad_output_at[i];
-            grad_weight_value_fold.add(i, value);
-          });
-          grad_weight_value_fold.ran(columns.size);
+      over_batch.runs<1>(0, over_batch.count, columns.at, [&](const auto& point) {
+        const auto rstd_at = rt::load(rstd, point.at[1]);
+        const rt::Source<opmath_t> hidden_at(hidden, point.at[0], columns.step[0], columns.size);
+        const rt::Source<opmath_t> grad_output_at(grad_output, point.at[2], columns.step[2], columns.size);
+        rt::each(columns.size, [&](int64_t i) {
+          const auto value = given_grads_0 ? hidden_at[i] * rstd_at * grad_output_at[i] : opmath_t(0);
+          grad_weight_value_fold.add(i, value);
         });
-      }
+        grad_weight_value_fold.ran(columns.size);
+      });
       grad_weight_value_fold.finish();
       rt::Sink<opmath_t> grad_weight_out(grad_weight, columns.at[3], columns.step[3], columns.size);
       rt::each(columns.size, [&](int64_t i) { grad_weight_out.set(i, grad_weight_value_fold[i]); });

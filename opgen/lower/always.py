@@ -150,7 +150,14 @@ class _Either:
             if factor > 0:
                 yield f"all but the first are `{name} > 0`"
             else:
+                yield from (f"what comes up to `{n}` is `{name} <= {n}`" for n in self.beside(name))
                 yield f"all but the last are `{name} < {self.search.last(name)}`"
+
+    def beside(self, name: str) -> list[str]:
+        """The other index that runs as far, if there is one."""
+        lengths = self.search.lengths
+        others = [n for n, size in lengths.items() if n != name and size == lengths.get(name)]
+        return others if len(others) == 1 else []
 
     def meets_both(self, found: Sequence[Expr]) -> bool:
         """Whether some values meet both of two comparisons."""

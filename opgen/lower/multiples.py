@@ -10,14 +10,15 @@ from dataclasses import dataclass, field
 from fractions import Fraction
 
 from opgen.diagnostics.model import Bag
-from opgen.lang.nodes import Access, Assign, Call, Compare, Expr, Name, Number, Product, Reduction, Sum, Unary
+from opgen.lang.nodes import Access, Assign, Call, Compare, Expr, Name, Number, Power, Product, Reduction, Sum, Unary
 from opgen.lang.parser import parse_expression
+from opgen.lang.walk import integer
 from opgen.lower.assigned import written_out
 from opgen.lower.declare import Declarations
 from opgen.lower.whole_numbers import Whole
 
 _DEPTH = 4  # so many facts are used at once
-NEVER_NEGATIVE = ("abs", "square", "sqrt", "exp", "relu", "sigmoid", "softplus")
+NEVER_NEGATIVE = ("abs", "square", "sqrt", "exp", "relu", "sigmoid", "softplus", "hypot")
 
 Linear = Mapping[Expr | None, Fraction]  # coefficients of what is no number, and the number itself
 
@@ -97,6 +98,10 @@ class Known:
             case Call(name=name) if name in NEVER_NEGATIVE:
                 yield Fact({e: one}, strict=False)
             case Reduction(name="norm" | "var" | "count"):
+                yield Fact({e: one}, strict=False)
+            case Reduction(name="sum", body=body) if self.shown(multiples(body, {}), strict=False):
+                yield Fact({e: one}, strict=False)
+            case Power(exponent=exponent) if (integer(exponent) or 1) % 2 == 0:
                 yield Fact({e: one}, strict=False)
             case Name(name=name) if name in self.ends:
                 yield Fact({e: one}, strict=False)

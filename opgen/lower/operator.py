@@ -81,6 +81,7 @@ from opgen.lower.roots import roots
 from opgen.lower.scatter import identity
 from opgen.lower.scope import DECLARED, Frame, Known, Variation
 from opgen.lower.shape import is_clear
+from opgen.lower.shares import whole_shares
 from opgen.lower.signs import signs
 from opgen.lower.statement import Wanted, frame_of
 from opgen.lower.steps import without_loops
@@ -89,6 +90,7 @@ from opgen.lower.stored import stored_results
 from opgen.lower.stored_range import stored_ranges
 from opgen.lower.stuck import stuck
 from opgen.lower.together import together
+from opgen.lower.turns import half_turns
 from opgen.lower.unused import unread
 from opgen.lower.updates import check_fits, check_updates, unchanged
 from opgen.lower.vanishing import still, vanishing
@@ -184,12 +186,14 @@ def _lower(spec: OpSpec, bag: Bag) -> Operator | None:
         *infinite(d),
         *doubts(d),
         *cancelled(d),
+        *whole_shares(d),
         *bounds(d),
         *imaginary_parts(d),
         *deviations(d, variants),
         *quotients(d, variants),
         *remainders(d),
         *rounded_draws(d),
+        *half_turns(d),
         *stuck(d, variants),
         *stored_ranges(d),
         *unread(d),

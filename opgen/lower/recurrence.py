@@ -23,7 +23,7 @@ from opgen.lower.kinds import promote
 from opgen.lower.recurrence_kinds import Kinds, settled
 from opgen.lower.recurrence_ranks import read_whole
 from opgen.lower.recurrence_shape import Extents, extents, says_extents
-from opgen.lower.recurrence_slips import another_statement, misplaced, nothing_goes_on, one_back
+from opgen.lower.recurrence_slips import another_statement, by_number, misplaced, nothing_goes_on, one_back
 from opgen.lower.recurrence_slots import slots
 from opgen.lower.recurrence_start import Unclear, or_start
 from opgen.lower.recurrence_starts import aligned
@@ -183,7 +183,7 @@ def _checked(g: _Group) -> bool:
             if back is None and len(g.steps) == 1:
                 sign = "-" if g.steps[0].offset < 0 else "+"
                 where_ = f"`{g.along[n][0]}` and `{g.along[n][0]} {sign}` a number"
-                g.error(f"a recurrence reads its own names at {where_} only", a)
+                g.error(f"a recurrence reads its own names at {where_} only", a, *by_number(g.d, a))
                 good = False
             elif back is not None and not any(back) and a.name not in seen:
                 hints = (one_back(a, g.places[a.name], g.steps),)

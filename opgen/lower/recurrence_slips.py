@@ -162,6 +162,21 @@ def _summed_over(d: Declarations, item: Expr | Dots) -> str:
     return next((n for n in moved if n in bound), "")
 
 
+def by_number(d: Declarations, e: Access) -> tuple[str, ...]:
+    """What is said of an access that goes back by a param or dim."""
+    shown = [_text(i) for i in e.items]
+    for place, item in enumerate(e.items):
+        far = _told_by_calls(d, item)
+        if far:
+            steps = next((integer(n) for n in d.defaults.get(far, ()) if (integer(n) or 0) > 1), None) or 2
+            shown[place] = f"{_text(item).split()[0]} - {steps}"
+            return (
+                f"how far a recurrence goes back is a number in the spec, as in `{e.name}[{', '.join(shown)}]`, and"
+                f" `{far}` is known only when the operator is called",
+            )
+    return ()
+
+
 def _step_before(d: Declarations, e: Name | Access) -> str:
     """What a statement that reads its own element means, by where the start of that name stands."""
     if not isinstance(e, Access):
@@ -178,14 +193,9 @@ def _step_before(d: Declarations, e: Name | Access) -> str:
     if any(s.target.name == e.name and unbound(d, s) for s in (*d.forward, *d.backward)):
         return _ALONG
     shown = [_text(i) for i in e.items]
+    for told in by_number(d, e):
+        return told
     for place, item in enumerate(e.items):
-        far = _told_by_calls(d, item)
-        if far:
-            shown[place] = f"{_text(item).split()[0]} - 2"
-            return (
-                f"how far a recurrence goes back is a number in the spec, as in `{e.name}[{', '.join(shown)}]`, and"
-                f" `{far}` is known only when the operator is called"
-            )
         if summed := _summed_over(d, item):
             shown[place] = f"{_text(item).split()[0]} - 1"
             again = f"{e.name}[{', '.join(shown)}]"

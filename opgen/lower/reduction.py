@@ -185,6 +185,8 @@ def _depends_on_none(f: Frame, e: Reduction, b: Binder | Dots, row: Row) -> bool
     first = next((node for name, node in names_read(b.extent).items() if name in others), None)
     if first is None:
         return True
+    if first.name == b.name and not check_index_name(f, b):
+        return False
     own = ", ".join("..." if isinstance(o, Dots) else o.name for o in e.binders)
     condition = unparse(Compare((Name(b.name, b.span), b.extent), ("<",), b.span))
     hint = f"keep `{b.name}` below it by a condition: `where({condition}, …, …)` in the body"
@@ -228,7 +230,7 @@ def check_index_name(f: Frame, b: Binder) -> bool:
     if taken is not None:
         letter = another_letter(f, b.name)
         hints = [f"use another letter, such as `{letter}`"]
-        if b.name in f.decl.params and f.decl.params[b.name].type == "int" and b.extent is None:
+        if b.name in f.decl.params and f.decl.params[b.name].type == "int" and b.extent in (None, Name(b.name, b.span)):
             hints.insert(0, f"to go over `{b.name}` places, write `{letter} < {b.name}`")
         f.error("OPG207", f"the index `{b.name}` has the name of a {taken}", b.span, *hints)
         return False

@@ -13,8 +13,8 @@ from opgen.diagnostics.model import Diagnostic
 from opgen.ir import text
 from opgen.ir.formula import CONSTANTS
 from opgen.ir.operator import Variant
-from opgen.ir.program import Axis, Compute
-from opgen.ir.scalar import Apply, Index, walk
+from opgen.ir.program import Axis, Compute, Scatter
+from opgen.ir.scalar import Apply, Batch, Index, walk
 from opgen.lang.nodes import (
     Access,
     Assign,
@@ -48,13 +48,14 @@ def quotients(d: Declarations, variants: Sequence[Variant]) -> Iterator[Diagnost
     told: set[int] = set()
     places = _in_positions(d)
     yield from _of_literals(d, places)
-    for s in (s for v in variants for s in v.program.statements if isinstance(s, Compute)):
-        lengths = {a.name: a.extent for a in (*s.axes, *s.over) if isinstance(a, Axis)}
-        whole = (n for n in walk(s.body) if isinstance(n, Apply) and n.fn == "floordiv")
+    for s in (s for v in variants for s in v.program.statements if isinstance(s, Compute | Scatter)):
+        lengths = {a.name: a.extent for a in s.loops if isinstance(a, Axis)}
+        at = () if isinstance(s, Compute) else (p for p in s.at if not isinstance(p, Batch))
+        whole = (n for e in (s.body, *at) for n in walk(e) if isinstance(n, Apply) and n.fn == "floordiv")
         pairs = ((a.name, b) for a, b in (n.args for n in whole) if isinstance(a, Index))
         own = None if s.span is None else statement_at(d.forward, s.span)
         for name in (name for name, size in pairs if lengths.get(name) == size):
-            for p in (n for n in nodes(own.value) if isinstance(n, Product)) if own is not None else ():
+            for p in (n for n in _written(own) if isinstance(n, Product)) if own is not None else ():
                 above, below = _first_quotient(p)
                 if below is None or above != Name(name, p.span) or below.span.start in told:
                     continue
@@ -63,6 +64,12 @@ def quotients(d: Declarations, variants: Sequence[Variant]) -> Iterator[Diagnost
                 block = f"the number of a block is a quotient by its size, which is less than `{size}`"
                 instead = block if id(p) in places else None
                 yield _zero(p, f"is 0 everywhere: `{name}` runs from 0 to {size} - 1", instead)
+
+
+def _written(a: Assign) -> Iterator[Expr]:
+    """All expressions of a statement, those on its left first."""
+    items = (i for i in a.target.items or () if not isinstance(i, Binder | Dots))
+    return (n for e in (*items, a.value) for n in nodes(e))
 
 
 def _in_positions(d: Declarations) -> frozenset[int]:

@@ -63,7 +63,6 @@ def test_what_is_hardly_meant_is_told(inputs: str, lines: list[str], code: str) 
         (SCORES, ["y[..., i, j] = where(j <= i, softmax[j](s[..., i, j]), 0)"]),
         (SCORES, ["p[..., i, j] = softmax[j](s[..., i, j])", MIX]),
         (SCORES, ["p[..., i, j] = softmax[i](s[..., i, j])", "y[..., i, d] = sum[k](p[..., i, k]*v[..., i, d])"]),
-        (SCORES, ["y[..., i] = sum[j](softmax[j](s[..., i, j]))"]),
         (LAYER, ["y[o] = sum[i](w[o, i]*x[i]) + b[o]"]),
         (LAYER, ["y[o] = sum[i](w[o, i] + b[o])"]),  # distances and the like
         (LAYER, ["y[o] = mean[i](w[o, i]*x[i] + b[o])"]),

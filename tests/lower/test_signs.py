@@ -29,6 +29,7 @@ def told(*lines: str) -> list[tuple[str, tuple[str, ...]]]:
         ("relu(-2*abs(x[n])/3)", "is 0 everywhere", ("relu(2*abs(x[n])/3)",)),
         ("relu(-(abs(x[n]) + f))", "is 0 everywhere", ("relu(abs(x[n]) + f)",)),
         ("max(0, -x[n]**2)", "is 0 everywhere", ("max(0, x[n]**2)",)),
+        ("relu(-hypot(x[n], 1) - f)", "is 0 everywhere", ("relu(hypot(x[n], 1) - f)", "relu(f - hypot(x[n], 1))")),
         ("relu(-norm[i](x[i]))", "is 0 everywhere", ("relu(norm[i](x[i]))",)),
         ("sqrt(-square(x[n]))", "is nan, or 0", ("sqrt(square(x[n]))",)),
         ("log(-f*exp(x[n]))", "is nan, or -inf", ("log(f*exp(x[n]))",)),

@@ -39,6 +39,19 @@ def test_a_scatter_that_changes_nothing_is_told(start: str, op: str, neutral: st
     built(whole(FIELDS, lines[0].format(neutral), *lines[1:]))
 
 
+@pytest.mark.parametrize("value", ["abs(x[e])", "x[e]**2", "sum[c](square(w[i[e], c]))", "hypot(x[e], 1)"])
+def test_the_least_of_what_is_never_below_0_and_of_0_is_told(value: str) -> None:
+    lines = ("p[v < V] = {}", f"p[i[e]] min= {value}", "y[v] = p[v]*h[v]*sum[e](x[e])", USED)
+    (found,) = diagnosed(whole(FIELDS, lines[0].format("0"), *lines[1:]))
+    assert (found.code, found.hints) == ("OPG267", ("write `p[v < V] = inf`",))
+    built(whole(FIELDS, lines[0].format("inf"), *lines[1:]))
+
+
+@pytest.mark.parametrize("value", ["x[e]", "abs(x[e]) - 1", "x[e]**3"])
+def test_the_least_of_0_and_what_may_be_below_it_is_not(value: str) -> None:
+    assert not diagnosed(whole(FIELDS, "p[v < V] = 0", f"p[i[e]] min= {value}", "y[v] = p[v]*h[v]", USED))
+
+
 def test_only_the_first_scatter_is_told_by_the_name_of_the_spec() -> None:
     lines = ("p[v < V] = inf", "p[i[e]] max= x[e]", "p[i[e]] min= 2*x[e]", "y[v] = p[v]/h[v]", USED)
     (found,) = diagnosed(whole(FIELDS, *lines))

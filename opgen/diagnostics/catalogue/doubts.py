@@ -289,4 +289,23 @@ ROWS = (
         "y[n] = x[n] + where(m[n] != 1, -inf, 0)",
         given="inputs: {x: {shape: [N]}, m: {shape: [N], domain: 0 <= m <= 1}}",
     ),
+    Code(
+        "OPG288",
+        "Shares that add up to 1",
+        "The shares of a softmax add up to 1 over its own indices, whatever the scores: their sum and their mean say"
+        " nothing. The largest share says how sure a choice is, their entropy how even it is. A warning; the spec"
+        " builds all the same.",
+        "y[n] = sum[d](softmax[d](x[n, d]))",
+        "y[n] = max[d](softmax[d](x[n, d]))",
+        given="inputs: {x: {shape: [N, D]}}",
+    ),
+    Code(
+        "OPG289",
+        "The sine of whole half turns",
+        "The sine of a whole number times pi is 0, and what is left is rounding: a part of a turn is divided by how"
+        " many parts there are. A warning; the spec builds all the same.",
+        "y[k] = sum[n](x[n]*sin(pi*k*n))",
+        "y[k] = sum[n](x[n]*sin(pi*k*n/N))",
+        given="inputs: {x: {shape: [N]}}\noutputs: {y: {shape: [N]}}",
+    ),
 )

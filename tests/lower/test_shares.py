@@ -1,0 +1,70 @@
+"""Sums of shares that add up to 1, and sines of whole half turns: what is told and what is not."""
+
+from __future__ import annotations
+
+import pytest
+
+from opgen.diagnostics.model import Severity
+from tests.diagnostics.cures import built, diagnosed, whole
+
+FIELDS = """\
+inputs:
+  x: {shape: [N, K]}
+  m: {shape: [N], dtype: int}
+  v: {shape: [N]}
+"""
+USED = "u[n] = v[n]*m[n]*x[n, 0]"
+
+
+@pytest.mark.parametrize("line", ["y[n] = sum[k](softmax[k](x[n, k]))", "y[n] = mean[k](softmax[k](2*x[n, k]))"])
+def test_a_sum_of_shares_is_told(line: str) -> None:
+    (found,) = diagnosed(whole(FIELDS, line, USED))
+    assert (found.code, found.severity) == ("OPG288", Severity.WARNING)
+
+
+def test_a_name_that_holds_shares_makes_no_difference() -> None:
+    lines = ("p[n, k] = softmax[k](x[n, k])", "y[n] = sum[k](p[n, k])", USED)
+    (found,) = diagnosed(whole(FIELDS, *lines))
+    assert found.hints == (
+        "the largest share is `max[k](p[n, k])`",
+        "how even they are is their entropy: `-sum[k](xlogy(p[n, k], p[n, k]))`",
+    )
+    built(whole(FIELDS, lines[0], "y[n] = max[k](p[n, k])", USED))
+    built(whole(FIELDS, lines[0], "y[n] = -sum[k](xlogy(p[n, k], p[n, k]))", USED))
+
+
+@pytest.mark.parametrize(
+    "line",
+    [
+        "y[k] = sum[n](softmax[k](x[n, k]))",
+        "y = sum[n, k](softmax[k](x[n, k]))",
+        "y[n] = sum[k](softmax[k](x[n, k])*k)",
+        "y[n] = sum[k](square(softmax[k](x[n, k])))",
+        "y[n] = max[k](softmax[k](x[n, k]))",
+        "y[n] = sum[k](log_softmax[k](x[n, k]))",
+    ],
+)
+def test_other_sums_are_not(line: str) -> None:
+    assert not diagnosed(whole(FIELDS, line, USED))
+
+
+@pytest.mark.parametrize(
+    ("sine", "hint"),
+    [
+        ("sin(pi*k*n)", "sin(pi*k*n/…)"),
+        ("sin(2*pi*(k + 1)*m[n])", "sin(2*pi*(k + 1)*m[n]/…)"),
+        ("tan(pi*n)", "tan(pi*n/…)"),
+    ],
+)
+def test_a_sine_of_whole_half_turns_is_told(sine: str, hint: str) -> None:
+    (found,) = diagnosed(whole(FIELDS, f"y[n, k < 3] = v[n] + {sine}", USED))
+    assert (found.code, found.severity) == ("OPG289", Severity.WARNING)
+    assert f"`{hint}`" in found.hints[0]
+
+
+@pytest.mark.parametrize(
+    "term",
+    ["cos(pi*k*n)", "sin(pi*k*n/N)", "sin(pi*v[n]*k)", "sin(k*n)", "sin(pi*pi*k)", "sin(pi/2*k)", "sin(0.5*pi*k)"],
+)
+def test_other_angles_are_not(term: str) -> None:
+    assert not diagnosed(whole(FIELDS, f"y[n, k < 3] = v[n] + {term}", USED))

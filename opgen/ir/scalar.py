@@ -215,25 +215,6 @@ def is_constant(e: Scalar) -> bool:
     return not any(isinstance(a, Index | Read) for a in walk(e))
 
 
-def occurrences(e: Scalar) -> dict[Scalar, int]:
-    """At how many places of an expression each of its nodes stands, as it would be written out."""
-    order: dict[Scalar, None] = {}
-
-    def look(a: Scalar) -> None:
-        for c in children(a):
-            if c not in order:
-                look(c)
-        order[a] = None
-
-    look(e)
-    found = dict.fromkeys(order, 0)
-    found[e] = 1
-    for a in reversed(order):  # what an operand stands in comes before it
-        for c in children(a):
-            found[c] += found[a]
-    return found
-
-
 @lru_cache(maxsize=_REMEMBERED)
 def mentions(e: Scalar) -> tuple[frozenset[str], bool]:
     """The indices an expression depends on, and whether it depends on the batch."""

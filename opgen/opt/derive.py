@@ -15,8 +15,9 @@ from opgen.diff.rules import is_windowed
 from opgen.diff.surface import gradient_surface
 from opgen.diff.tangent import NoForwardModeError, tangent
 from opgen.ir.operator import Flags, Operator, Variant
+from opgen.ir.order import occurrences
 from opgen.ir.program import Compute, Kind, Program, Role, definitions, names, statement_reads, statement_scalars
-from opgen.ir.scalar import Apply, occurrences, walk
+from opgen.ir.scalar import Apply, walk
 from opgen.opt.affine import through_sums, with_sums
 from opgen.opt.alike import alike
 from opgen.opt.contract import contract

@@ -16,6 +16,7 @@ from functools import reduce
 
 from opgen.diff.algebra import assume, in_order, negated, product
 from opgen.ir.arithmetic import either, negation_of
+from opgen.ir.order import occurrences
 from opgen.ir.program import Axis, Compute, Kind, Program, Statement, statement_scalars
 from opgen.ir.rewrite import map_scalars
 from opgen.ir.scalar import (
@@ -35,7 +36,6 @@ from opgen.ir.scalar import (
     Scalar,
     both,
     neg,
-    occurrences,
     reads,
     sub,
     transform,

@@ -9,6 +9,7 @@ from __future__ import annotations
 from collections.abc import Collection, Iterator
 from dataclasses import replace
 
+from opgen.ir.order import outermost_first
 from opgen.ir.program import Compute, Kind, Recurrence, Statement
 from opgen.ir.reductions import REDUCTIONS
 from opgen.ir.scalar import Apply, Batch, Read, Scalar, all_of, call, children, is_constant, where
@@ -65,17 +66,8 @@ def _values(s: Statement) -> tuple[Scalar, ...]:
 
 def _reads(e: Scalar, around: Conditions) -> Iterator[tuple[str, Conditions]]:
     """What a value reads, each with the conditions on params under which it does."""
-    order: dict[Scalar, None] = {}
-
-    def look(a: Scalar) -> None:
-        for c in children(a):
-            if c not in order:
-                look(c)
-        order[a] = None
-
-    look(e)
     known = {e: around}
-    for a in reversed(order):  # what an operand stands in comes before it
+    for a in outermost_first(e):
         if isinstance(a, Read):
             yield a.tensor, known[a]
         for c, condition in _operands(a):

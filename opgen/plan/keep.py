@@ -10,9 +10,10 @@ from collections.abc import Iterable, Mapping
 from typing import assert_never
 
 from opgen.ir.lazy import always_read
+from opgen.ir.order import occurrences
 from opgen.ir.program import Axis, Compute, Loop, Recurrence, Scatter, Statement
 from opgen.ir.rounding import is_reproducible
-from opgen.ir.scalar import BATCH, Apply, Batch, Index, Read, Scalar, children, is_exact_test, occurrences, walk
+from opgen.ir.scalar import BATCH, Apply, Batch, Index, Read, Scalar, children, is_exact_test, walk
 from opgen.plan.model import label
 from opgen.plan.ranges import Ranges
 

@@ -19,6 +19,7 @@ from typing import assert_never
 
 from opgen.diff.conditions import conjuncts
 from opgen.ir.functions import FUNCTIONS as TABLE
+from opgen.ir.order import occurrences
 from opgen.ir.program import Axis, Loop, Role, Shape
 from opgen.ir.scalar import (
     ZERO,
@@ -31,7 +32,6 @@ from opgen.ir.scalar import (
     Read,
     Scalar,
     mentions,
-    occurrences,
     reads,
     substitute,
     walk,

@@ -16,6 +16,7 @@ from opgen.ir.arithmetic import either, negation_of
 from opgen.ir.described import described
 from opgen.ir.functions import row
 from opgen.ir.lazy import lazy_arguments
+from opgen.ir.order import occurrences
 from opgen.ir.polynomial import polynomial
 from opgen.ir.program import Axis, Compute, Kind, Loop
 from opgen.ir.scalar import (
@@ -35,7 +36,6 @@ from opgen.ir.scalar import (
     Scalar,
     both,
     call,
-    occurrences,
     rebuild,
     walk,
     where,

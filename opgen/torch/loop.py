@@ -13,6 +13,7 @@ from dataclasses import dataclass, field, replace
 
 from opgen.code.printer import Text
 from opgen.ir.names import Names
+from opgen.ir.order import occurrences
 from opgen.ir.point import positions
 from opgen.ir.polynomial import polynomial, same_number
 from opgen.ir.program import (
@@ -26,7 +27,7 @@ from opgen.ir.program import (
     Tensor,
     definitions,
 )
-from opgen.ir.scalar import BATCH, ONE, ZERO, Apply, Batch, Index, Lit, Param, Read, Scalar, occurrences, transform
+from opgen.ir.scalar import BATCH, ONE, ZERO, Apply, Batch, Index, Lit, Param, Read, Scalar, transform
 from opgen.torch.body import expanded, is_full
 from opgen.torch.dialect import ATOM
 from opgen.torch.lazy import lazy

@@ -13,6 +13,7 @@ from dataclasses import dataclass, replace
 from opgen.code.printer import Text
 from opgen.ir.functions import FUNCTIONS
 from opgen.ir.kinds import kind_of
+from opgen.ir.order import occurrences
 from opgen.ir.point import read_of
 from opgen.ir.program import (
     Compute,
@@ -28,7 +29,7 @@ from opgen.ir.program import (
     statement_reads,
     targets,
 )
-from opgen.ir.scalar import BATCH, Apply, Batch, Lit, Read, Scalar, occurrences, reads, substitute, walk
+from opgen.ir.scalar import BATCH, Apply, Batch, Lit, Read, Scalar, reads, substitute, walk
 from opgen.ir.storage import STORED
 from opgen.ir.text import scalar as as_text
 from opgen.opt.convolution import convolution, convolutions

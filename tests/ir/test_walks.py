@@ -4,7 +4,8 @@ from __future__ import annotations
 
 from functools import reduce
 
-from opgen.ir.scalar import ONE, ZERO, Apply, Index, Scalar, add, both, call, occurrences, walk
+from opgen.ir.order import occurrences
+from opgen.ir.scalar import ONE, ZERO, Apply, Index, Scalar, add, both, call, walk
 
 
 def test_a_shared_part_is_met_once_and_counted_as_often_as_it_stands() -> None:

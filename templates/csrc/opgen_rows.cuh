@@ -93,9 +93,13 @@ struct Spot {
   OPGEN_DEVICE operator int64_t() const { return position; }
 };
 
-// Whether a place of a row is the one that a number tells: there is one difference for all lanes of a vector.
+// The same where vectors are not held.
+struct PassingSpot : Spot {};
+
+// Whether a place of a row is the one that a number tells. Where vectors are passed by there is one difference for all
+// lanes of each; where they are held, registers are too few for those.
 OPGEN_DEVICE bool is_at(int64_t at, int64_t place) { return at == place; }
-OPGEN_DEVICE bool is_at(const Spot& at, int64_t place) {
+OPGEN_DEVICE bool is_at(const PassingSpot& at, int64_t place) {
   const int64_t ahead = place - (at.position - at.lane);
   return (ahead == static_cast<int>(ahead) ? static_cast<int>(ahead) : -1) == at.lane;
 }
@@ -205,7 +209,7 @@ struct Passing : Lanes {
   template <typename F>
   static OPGEN_DEVICE void at_vector(int64_t first, const F& f) {
     OPGEN_UNROLL
-    for (int i = 0; i < V; ++i) f(Spot{0, i, first + i});
+    for (int i = 0; i < V; ++i) f(PassingSpot{{0, i, first + i}});
   }
   template <typename... Sums, typename F>
   static OPGEN_DEVICE void each(int64_t count, const Settled<Sums...>& sums, const F& f) {

@@ -16,7 +16,7 @@ from opgen.lower.declare import Declarations
 from opgen.lower.doubts import doubt
 from opgen.lower.whole_numbers import Whole
 
-_OF_RADIANS, _OF_HALF_TURNS = ("sin", "tan"), ("sinpi",)
+_SINES = ("sin", "tan")
 
 
 def half_turns(d: Declarations) -> Iterator[Diagnostic]:
@@ -25,9 +25,7 @@ def half_turns(d: Declarations) -> Iterator[Diagnostic]:
     whole = Whole(d, once)
     for a in d.forward:
         for e in (n for n in nodes(a.value) if isinstance(n, Call) and n.name not in d.functions and len(n.args) == 1):
-            angle = written_out(e.args[0], once)
-            turns = e.name in _OF_RADIANS and _is_of_pi(whole, angle)
-            if turns or (e.name in _OF_HALF_TURNS and whole.is_whole(angle)):
+            if e.name in _SINES and _is_of_pi(whole, written_out(e.args[0], once)):
                 yield _told(e)
 
 

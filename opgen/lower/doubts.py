@@ -29,7 +29,7 @@ from opgen.lang.nodes import (
     Sum,
     Unary,
 )
-from opgen.lang.unparse import unparse, unparse_assign
+from opgen.lang.unparse import respelled, unparse, unparse_assign
 from opgen.lang.vocabulary import SPARE
 from opgen.lang.walk import names_read, nodes, rebuild, transform
 from opgen.lower.assigned import assigned_once
@@ -170,7 +170,13 @@ def _is_mask(d: Declarations, condition: Expr, once: Mapping[str, Assign]) -> bo
 
 def _weights(a: Assign, r: Reduction, once: Mapping[str, Assign]) -> Diagnostic | None:
     """`sum[j](softmax[j](s[i, j])*v[i, d])`, in which nothing but the weights has the index."""
-    if r.name != "sum" or len(r.binders) != 1 or not isinstance(r.binders[0], Binder):
+    if r.name != "sum" or not all(isinstance(b, Binder) for b in r.binders):
+        return None
+    if _adds_up(r.body, r, once):
+        message = f"the weights of a softmax add up to 1: `{respelled(r)}` is 1 wherever it is a number"
+        hint = f"for the greatest of them write `max{respelled(r).removeprefix('sum')}`"
+        return doubt("OPG269", message, r, "whatever they are", hint)
+    if len(r.binders) != 1 or not isinstance(r.binders[0], Binder):
         return None
     index = r.binders[0].name
     if not isinstance(r.body, Product) or any(op != "*" for op, _ in r.body.factors):
@@ -178,7 +184,7 @@ def _weights(a: Assign, r: Reduction, once: Mapping[str, Assign]) -> Diagnostic 
     factors = [f for _, f in r.body.factors]
     of_index = [f for f in factors if index in names_read(f)]
     others = [f for f in factors if f is not of_index[0]] if len(of_index) == 1 else []
-    if not others or not _adds_up(of_index[0], index, once):
+    if not others or not _adds_up(of_index[0], r, once):
         return None
     rest = Product(tuple(("*", f) for f in others), r.span) if len(others) > 1 else others[0]
     message = f"the weights of a softmax add up to 1: the sum is `{unparse(rest)}`, whatever they are"
@@ -190,17 +196,19 @@ def _weights(a: Assign, r: Reduction, once: Mapping[str, Assign]) -> Diagnostic 
     return doubt("OPG269", message, r, f"nothing else has `{index}`", hint)
 
 
-def _adds_up(f: Expr, index: str, once: Mapping[str, Assign]) -> bool:
-    """Is it a softmax over the index?"""
+def _adds_up(f: Expr, r: Reduction, once: Mapping[str, Assign]) -> bool:
+    """Is it a softmax over the indices of a sum, all along them?"""
+    indices = _names(r)
     if isinstance(f, Reduction):
-        return f.name == "softmax" and _names(f) == {index}
-    if not isinstance(f, Access) or f.name not in once:
+        return f.name == "softmax" and len(f.binders) == len(indices) and _names(f) == indices
+    if not isinstance(f, Access) or f.name not in once or any(isinstance(b, Binder) and b.extent for b in r.binders):
         return False
     value, items = once[f.name].value, once[f.name].target.items or ()
     if not isinstance(value, Reduction) or value.name != "softmax" or len(items) != len(f.items):
         return False
-    there = {t.name for t, i in zip(items, f.items, strict=True) if isinstance(t, Binder) and i == Name(index, f.span)}
-    return _names(value) == there
+    at = [(t, i) for t, i in zip(items, f.items, strict=True) if not isinstance(i, Dots) and indices & {*names_read(i)}]
+    there = {t.name for t, i in at if isinstance(t, Binder) and isinstance(i, Name)}
+    return len(there) == len(at) == len(indices) == len(value.binders) and _names(value) == there
 
 
 def _moved(r: Reduction, weights: Expr, others: Sequence[Expr], index: str) -> Reduction | None:

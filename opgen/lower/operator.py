@@ -81,7 +81,6 @@ from opgen.lower.roots import roots
 from opgen.lower.scatter import identity
 from opgen.lower.scope import DECLARED, Frame, Known, Variation
 from opgen.lower.shape import is_clear
-from opgen.lower.shares import whole_shares
 from opgen.lower.signs import signs
 from opgen.lower.statement import Wanted, frame_of
 from opgen.lower.steps import without_loops
@@ -186,7 +185,6 @@ def _lower(spec: OpSpec, bag: Bag) -> Operator | None:
         *infinite(d),
         *doubts(d),
         *cancelled(d),
-        *whole_shares(d),
         *bounds(d),
         *imaginary_parts(d),
         *deviations(d, variants),

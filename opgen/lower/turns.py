@@ -42,4 +42,4 @@ def _told(e: Call) -> Diagnostic:
     angle = respelled(e.args[0])
     whole = angle if isinstance(e.args[0], Product | Name | Access) else f"({angle})"
     hint = f"a part of a turn is divided by how many parts there are: `{e.name}({whole}/…)`"
-    return doubt("OPG289", message, e, "whole half turns", hint)
+    return doubt("OPG288", message, e, "whole half turns", hint)

@@ -120,7 +120,7 @@ ROWS = (
         "OPG269",
         "Weights in front of what lacks their index",
         "The weights of a softmax add up to 1. Where nothing else in the sum has their index, the sum is what stands"
-        " beside them, and the scores count for nothing. A warning; the spec builds all the same.",
+        " beside them, or 1, and the scores count for nothing. A warning; the spec builds all the same.",
         "y[i, d] = sum[j](softmax[j](s[i, j])*v[i, d])",
         "y[i, d] = sum[j](softmax[j](s[i, j])*v[j, d])",
         given="inputs: {s: {shape: [T, T]}, v: {shape: [T, D]}}",
@@ -291,16 +291,6 @@ ROWS = (
     ),
     Code(
         "OPG288",
-        "Shares that add up to 1",
-        "The shares of a softmax add up to 1 over its own indices, whatever the scores: their sum and their mean say"
-        " nothing. The largest share says how sure a choice is, their entropy how even it is. A warning; the spec"
-        " builds all the same.",
-        "y[n] = sum[d](softmax[d](x[n, d]))",
-        "y[n] = max[d](softmax[d](x[n, d]))",
-        given="inputs: {x: {shape: [N, D]}}",
-    ),
-    Code(
-        "OPG289",
         "The sine of whole half turns",
         "The sine of a whole number times pi is 0, and what is left is rounding: a part of a turn is divided by how"
         " many parts there are. A warning; the spec builds all the same.",

@@ -148,9 +148,10 @@ struct Near {
   using T = math_t<S>;
   static constexpr bool narrow = sizeof(S) == 2;
 
-  static OPGEN_DEVICE T exp(T x) {
-    if constexpr (narrow) return exp2_of_device(x * T(1.4426950408889634));
-    return rt::exp(x);
+  // Of `scale` times x: a constant that the units' own scale takes in.
+  static OPGEN_DEVICE T exp(T x, T scale = T(1)) {
+    if constexpr (narrow) return exp2_of_device(x * (scale * T(1.4426950408889634)));
+    return rt::exp(x * scale);
   }
   static OPGEN_DEVICE T tanh(T x) {
     if constexpr (std::is_same_v<S, bfloat16_t>) return tanh_of_device(x);
@@ -162,19 +163,20 @@ struct Near {
     return over(x < T(0) ? e : T(1), T(1) + e);
   }
   static OPGEN_DEVICE T silu(T x) { return max(x, T(-1000)) * sigmoid(x); }  // 0 at -inf
-  // For positive x two to a polynomial: to 6e-4 of the value, and to 4e-6 of what float16 can hold.
-  static OPGEN_DEVICE T erfc(T x) {
-    if constexpr (!narrow) return rt::erfc(x);
+  // Of `scale` times x, a constant. For positive numbers two to a polynomial: to 6e-4 of the value, and to 4e-6 of what
+  // float16 can hold.
+  static OPGEN_DEVICE T erfc(T x, T scale = T(1)) {
+    if constexpr (!narrow) return rt::erfc(x * scale);
     constexpr bool half = std::is_same_v<S, half_t>;
-    const T u = abs(x);
-    T y = half ? T(-2.0270081e-5) : T(-3.8475665e-6);
-    y = y * u + (half ? T(4.8551675e-4) : T(1.5031292e-4));
-    y = y * u + (half ? T(-5.2209723e-3) : T(-2.4705602e-3));
-    y = y * u + (half ? T(3.3904372e-2) : T(2.2519943e-2));
-    y = y * u + (half ? T(-1.5242329e-1) : T(-1.2809586e-1));
-    y = y * u + (half ? T(-9.1708478e-1) : T(-9.4135338e-1));
-    y = exp2_of_device((y * u + (half ? T(-1.6280627) : T(-1.6199278))) * u);
-    return x < T(0) ? T(2) - y : y;
+    const T u = abs(x), s = abs(scale), s2 = s * s, s4 = s2 * s2;
+    T y = (half ? T(-2.0270081e-5) : T(-3.8475665e-6)) * (s4 * s2 * s);
+    y = y * u + (half ? T(4.8551675e-4) : T(1.5031292e-4)) * (s4 * s2);
+    y = y * u + (half ? T(-5.2209723e-3) : T(-2.4705602e-3)) * (s4 * s);
+    y = y * u + (half ? T(3.3904372e-2) : T(2.2519943e-2)) * s4;
+    y = y * u + (half ? T(-1.5242329e-1) : T(-1.2809586e-1)) * (s2 * s);
+    y = y * u + (half ? T(-9.1708478e-1) : T(-9.4135338e-1)) * s2;
+    y = exp2_of_device((y * u + (half ? T(-1.6280627) : T(-1.6199278)) * s) * u);
+    return (scale < T(0) ? -x : x) < T(0) ? T(2) - y : y;
   }
   // log(1 + x) for x in [0, 1], as a polynomial to 9e-6 of the value.
   static OPGEN_DEVICE T log1p_of_part(T x) {

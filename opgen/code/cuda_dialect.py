@@ -4,7 +4,8 @@ from __future__ import annotations
 
 from dataclasses import replace
 
-from opgen.code.printer import NATIVE, Printer, Text
+from opgen.code.printer import NATIVE, Printer, Special, Text
+from opgen.code.scaled import SCALED, factored
 from opgen.ir.functions import FUNCTIONS, ScalarFunction
 from opgen.ir.program import Kind
 from opgen.ir.scalar import Apply, Lit, Scalar
@@ -30,6 +31,19 @@ def _is_exact(e: Scalar) -> bool:
     return isinstance(e, Lit) and isinstance(e.value, int) and e.value > 0 and e.value & (e.value - 1) == 0
 
 
+def _scaled(fn: str) -> Special:
+    """A function that takes in what is a constant factor of its argument."""
+
+    def printed(p: Printer, args: tuple[Scalar, ...]) -> Text:
+        x, scale = factored(args[0])
+        value = p.text(x)
+        if abs(scale) == 1 or value.number or value.kind is not Kind.FLOAT:
+            return p.call(FUNCTIONS[fn], tuple(map(p.text, args)))
+        return Text(f"{NEAR}::{fn}({value.text}, {p.text(Lit(scale)).text})", NATIVE.atom)
+
+    return printed
+
+
 def _tanh(p: Printer, args: tuple[Scalar, ...]) -> Text:
     """A tangent of a logarithm is a quotient."""
     match args:
@@ -50,5 +64,5 @@ def _where(p: Printer, args: tuple[Scalar, ...]) -> Text:
             return NATIVE.special["where"](p, args)
 
 
-_SPECIAL = {**NATIVE.special, "div": _quotient, "tanh": _tanh, "where": _where}
+_SPECIAL = {**NATIVE.special, "div": _quotient, **{fn: _scaled(fn) for fn in SCALED}, "tanh": _tanh, "where": _where}
 CUDA = replace(NATIVE, special=_SPECIAL, spelling=_spelling)

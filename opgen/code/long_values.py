@@ -15,6 +15,7 @@ from typing import Protocol
 
 from opgen.code.native_scope import value_type
 from opgen.code.printer import Printer, Text
+from opgen.code.scaled import SCALED, factored
 from opgen.code.wide import is_wide, pieces
 from opgen.ir.described import described
 from opgen.ir.lazy import is_lazy
@@ -337,8 +338,9 @@ def _above(value: Scalar) -> dict[Scalar, list[Scalar]]:
 def _printed(e: Scalar) -> tuple[Scalar, ...]:
     """The operands that may have a local: none that there is a function for together with what it stands in."""
     match e:
-        case Apply("exp", (Apply("neg", (Apply("square", operands),)),)):
-            return operands
+        case Apply(fn, (x,)) if fn in SCALED:
+            inner, _ = factored(x)
+            return inner.args if isinstance(inner, Apply) and inner.fn == "square" else (inner,)
         case Apply("tanh", (Apply("softplus", operands),)):
             return operands
         case _:

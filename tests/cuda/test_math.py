@@ -10,6 +10,7 @@ from math import exp, inf, isnan, nan, nextafter
 import pytest
 
 from opgen.code.native_scope import value_type
+from opgen.code.scaled import SCALED
 from opgen.ir.functions import FUNCTIONS, ScalarFunction
 from opgen.ir.interp_functions import SCALARS
 from opgen.ir.program import Kind
@@ -45,6 +46,9 @@ def source(c_type: str) -> str:
         lines.append(f'extern "C" float div_{name}(float x, float y) {{ return rt::Near<{stored}>::div(x, y); }}')
         for f in NEAR:
             lines.append(f'extern "C" float {f}_{name}(float x) {{ return rt::Near<{stored}>::{f}(x); }}')
+        for f in SCALED:
+            call_of = f"rt::Near<{stored}>::{f}(x, scale)"
+            lines.append(f'extern "C" float scaled_{f}_{name}(float x, float scale) {{ return {call_of}; }}')
     return "\n".join(lines)
 
 
@@ -176,6 +180,21 @@ def test_functions_of_what_is_stored(library: tuple[str, ctypes.CDLL], name: str
             assert abs(f(x) - want) <= tolerance * max(abs(x) / 8, 1) * abs(want) + 1e-38, x
     assert [f(-inf), f(inf)] == ENDS.get(row, [0, inf]) or row == "sqrt"
     assert isnan(f(nan))
+
+
+@pytest.mark.parametrize("row", SCALED)
+@pytest.mark.parametrize("name", ["float", "half", "brain"])
+def test_a_scale_is_a_factor_of_the_argument(library: tuple[str, ctypes.CDLL], name: str, row: str) -> None:
+    f = getattr(library[1], f"scaled_{row}_{name}")
+    f.argtypes, f.restype = [ctypes.c_float] * 2, ctypes.c_float
+    tolerance = 1e-6 if name == "float" else 6e-4 if row == "erfc" else 2e-5
+    for scale in (-0.75, 0.0625, 16.0):
+        for x in (k / 4 / abs(scale) for k in range(-15, 16)):
+            want = exact(row, scale * x)
+            assert abs(f(x, scale) - want) <= tolerance * want, (x, scale)
+        least, most = sorted((f(-inf, scale), f(inf, scale)))
+        assert [least, most] == [0, 2 if row == "erfc" else inf]
+        assert isnan(f(nan, scale))
 
 
 def exact(row: str, x: float) -> float:

@@ -16,7 +16,7 @@ struct Step_geglu_forward_0_output {
 
   OPGEN_DEVICE void compute(opmath_t gate, opmath_t up, opmath_t* output) const {
     const opmath_t gate_value = gate;
-    const opmath_t phi = near::erfc(-gate_value * opmath_t(0.7071067811865475)) / 2;
+    const opmath_t phi = near::erfc(gate_value, opmath_t(-0.7071067811865475)) / 2;
     *output = (phi == 0 ? phi : phi * gate_value) * up;
   }
   template <typename Points>
@@ -67,9 +67,9 @@ struct Step_geglu_backward_0_grad_up {
                             opmath_t* grad_up) const {
     const opmath_t grad_output_value = grad_output;
     const opmath_t gate_value = gate;
-    const opmath_t phi = near::erfc(-gate_value * opmath_t(0.7071067811865475)) / 2;
+    const opmath_t phi = near::erfc(gate_value, opmath_t(-0.7071067811865475)) / 2;
     const opmath_t up_value = up;
-    const opmath_t exp_gate = near::exp(-(opmath_t(0.5) * rt::square(gate_value)));
+    const opmath_t exp_gate = near::exp(rt::square(gate_value), opmath_t(-0.5));
     const opmath_t chosen = exp_gate == 0 ? exp_gate : exp_gate * gate_value;
     const opmath_t scaled_grad = chosen * grad_output_value * up_value;
     *grad_gate = grad_output_value * phi * up_value + scaled_grad * opmath_t(0.39894228040143265);

@@ -16,7 +16,7 @@ struct Step_gelu_forward_0_output {
 
   OPGEN_DEVICE void compute(opmath_t input, opmath_t* output) const {
     const opmath_t input_value = input;
-    const opmath_t erfc_input = near::erfc(-input_value * opmath_t(0.7071067811865475));
+    const opmath_t erfc_input = near::erfc(input_value, opmath_t(-0.7071067811865475));
     *output = (erfc_input == 0 ? erfc_input : erfc_input * input_value) / 2;
   }
   template <typename Points>
@@ -62,10 +62,10 @@ struct Step_gelu_backward_0_grad_input {
 
   OPGEN_DEVICE void compute(opmath_t input, opmath_t grad_output, opmath_t* grad_input) const {
     const opmath_t input_value = input;
-    const opmath_t exp_value = near::exp(-rt::square(input_value * opmath_t(0.7071067811865475)));
+    const opmath_t exp_value = near::exp(rt::square(input_value), opmath_t(-0.49999999999999994));
     const opmath_t chosen = exp_value == 0 ? exp_value : exp_value * input_value;
     const opmath_t product = chosen * opmath_t(0.39894228040143265);
-    const opmath_t total = product + opmath_t(0.5) * near::erfc(-input_value * opmath_t(0.7071067811865475));
+    const opmath_t total = product + opmath_t(0.5) * near::erfc(input_value, opmath_t(-0.7071067811865475));
     *grad_input = grad_output * total;
   }
   template <typename Points>

@@ -47,7 +47,7 @@ struct Step_linear_activation_forward_1_output {
 
   OPGEN_DEVICE void compute(opmath_t z, opmath_t* output) const {
     const opmath_t z_value = z;
-    const opmath_t erfc_z = near::erfc(-(z_value * opmath_t(0.7071067811865475)));
+    const opmath_t erfc_z = near::erfc(z_value, opmath_t(-0.7071067811865475));
     *output = (erfc_z == 0 ? erfc_z : erfc_z * z_value) / 2;
   }
   template <typename Points>

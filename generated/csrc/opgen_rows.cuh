@@ -91,10 +91,13 @@ struct Spot {
   int vector, lane;
   int64_t position;
   OPGEN_DEVICE operator int64_t() const { return position; }
+  OPGEN_DEVICE Spot lane_of(int i) const { return {vector, i, position - lane + i}; }
 };
 
 // The same where vectors are not held.
-struct PassingSpot : Spot {};
+struct PassingSpot : Spot {
+  OPGEN_DEVICE PassingSpot lane_of(int i) const { return {Spot::lane_of(i)}; }
+};
 
 // Whether a place of a row is the one that a number tells. Where vectors are passed by there is one difference for all
 // lanes of each; where they are held, registers are too few for those.
@@ -122,6 +125,7 @@ template <typename Lanes, int K, int V, bool whole>
 struct Held : Lanes {
   static_assert(K * V <= block_adds || block_adds % V == 0, "a thread settles its sums behind whole vectors");
   static constexpr int64_t part = int64_t{K} * V;  // of a row, the most that a thread holds
+  static constexpr int lanes = V;
 
   static OPGEN_DEVICE int start(int k) { return (k * Lanes::size() + Lanes::rank()) * V; }
   static OPGEN_DEVICE bool there(int k, int64_t count) {  // rows are short
@@ -130,8 +134,11 @@ struct Held : Lanes {
 
   template <typename T>
   struct Read {
-    Pack<T, V> vectors[K];
-    OPGEN_DEVICE math_t<T> operator[](const Spot& at) const { return vectors[at.vector].get(at.lane); }
+    using Element = T;
+    using Vector = Pack<T, V>;
+    Vector vectors[K];
+    OPGEN_DEVICE const Vector& vector(const Spot& at) const { return vectors[at.vector]; }
+    OPGEN_DEVICE math_t<T> operator[](const Spot& at) const { return vector(at).get(at.lane); }
   };
 
   template <typename T>
@@ -159,6 +166,14 @@ struct Held : Lanes {
   static OPGEN_DEVICE Written<T, V> write(const Row<T>& row) {
     return {row.data, {}};
   }
+  // `f` at the first place of each vector.
+  template <typename F>
+  static OPGEN_DEVICE void vectors(int64_t count, const F& f) {
+    OPGEN_UNROLL
+    for (int k = 0; k < K; ++k) {
+      if (there(k, count)) f(Spot{k, 0, start(k)});
+    }
+  }
   template <typename... Sums, typename F>
   static OPGEN_DEVICE void each(int64_t count, const Settled<Sums...>& sums, const F& f) {
     OPGEN_UNROLL
@@ -174,15 +189,16 @@ struct Held : Lanes {
 // Some vectors of V elements, then all that are left: passes over a part have no branches.
 template <typename Lanes, int V>
 struct Passing : Lanes {
-  static constexpr int together = 4;
+  static constexpr int lanes = V, together = 4;
   static_assert(together * V <= block_adds, "a thread settles its sums behind them only");
 
   template <typename T>
   struct Read {
+    using Element = T;
+    using Vector = Pack<T, V>;
     const T* data;
-    OPGEN_DEVICE math_t<T> operator[](const Spot& at) const {
-      return fixed_pack<T, V>(data + (at.position - at.lane)).get(at.lane);
-    }
+    OPGEN_DEVICE Vector vector(const Spot& at) const { return fixed_pack<T, V>(data + (at.position - at.lane)); }
+    OPGEN_DEVICE math_t<T> operator[](const Spot& at) const { return vector(at).get(at.lane); }
   };
   template <typename T>
   struct ReadOr {
@@ -211,18 +227,32 @@ struct Passing : Lanes {
     OPGEN_UNROLL
     for (int i = 0; i < V; ++i) f(PassingSpot{{0, i, first + i}});
   }
-  template <typename... Sums, typename F>
-  static OPGEN_DEVICE void each(int64_t count, const Settled<Sums...>& sums, const F& f) {
+  // `f` at every part of a row: its first place, how far apart its vectors are, and how many it has.
+  template <typename F>
+  static OPGEN_DEVICE void parts(int64_t count, const F& f) {
     const int64_t step = int64_t{Lanes::size()} * V;
     int64_t first = int64_t{Lanes::rank()} * V;
     OPGEN_ROLLED
     for (; first + (together - 1) * step < count; first += together * step) {
-      OPGEN_UNROLL
-      for (int k = 0; k < together; ++k) at_vector(first + k * step, f);
-      sums.settle();
+      f(first, step, std::integral_constant<int, together>());
     }
     OPGEN_ROLLED
-    for (; first < count; first += step) at_vector(first, f);
+    for (; first < count; first += step) f(first, step, std::integral_constant<int, 1>());
+  }
+  template <typename F>
+  static OPGEN_DEVICE void vectors(int64_t count, const F& f) {
+    parts(count, [&](int64_t first, int64_t step, auto number) {
+      OPGEN_UNROLL
+      for (int k = 0; k < decltype(number)::value; ++k) f(PassingSpot{{0, 0, first + k * step}});
+    });
+  }
+  template <typename... Sums, typename F>
+  static OPGEN_DEVICE void each(int64_t count, const Settled<Sums...>& sums, const F& f) {
+    parts(count, [&](int64_t first, int64_t step, auto number) {
+      OPGEN_UNROLL
+      for (int k = 0; k < decltype(number)::value; ++k) at_vector(first + k * step, f);
+      if constexpr (decltype(number)::value > 1) sums.settle();
+    });
   }
 };
 

@@ -22,6 +22,7 @@
 #include "opgen_arguments.cuh"
 #include "opgen_fold.cuh"
 #include "opgen_ports.cuh"
+#include "opgen_powers.cuh"
 #include "opgen_rows.cuh"
 #include "opgen_scatter.cuh"
 #include "opgen_types.cuh"
@@ -189,7 +190,10 @@ int held_rows(const OpgenCall& call, const Step& step, int64_t count, int64_t le
       if (shortest == threads * Team::part) return launch_rows<Team>(call, step, count, threads, 1);
     }
   }
-  if (length > most_held<V>) return launch_rows<Passing<Block, V>>(call, step, count, Block::most, 1);
+  if (length > most_held<V>) {
+    const int threads = Step::launch.once ? Block::most / 2 : Block::most;  // more of a row for each that joins it
+    return launch_rows<Passing<Block, V>>(call, step, count, threads, 1);
+  }
   if (length <= 16 * V) return held_rows_of<Lanes<4>, 4, V>(call, step, count, shortest, 128, 128 / 4);
   return held_rows_of<Block, 4, V>(call, step, count, shortest, threads_for(length, 4 * V), 1);
 }

@@ -12,7 +12,7 @@ from dataclasses import dataclass, field
 
 from opgen.code.cuda_dialect import NEAR
 from opgen.code.cuda_kernel import Form, device_lines, form_of, inner_loops
-from opgen.code.cuda_rows import is_arithmetic, is_light
+from opgen.code.cuda_rows import is_arithmetic, is_light, is_passed_once
 from opgen.code.cuda_scope import Scope
 from opgen.code.cuda_stream import stream_lines
 from opgen.code.native_elsewhere import Preamble
@@ -188,8 +188,9 @@ def _part(formal: Formal, part: Body, flat: bool, name: str, joins: Sequence[Joi
         lanes.append(_count(formal, outer[-1:]))
         parts_ = dict.fromkeys(_product(formal, m, c) for m, c in scope.rows.parts.items())
         lanes += [f"{{{', '.join(parts_)}}}"] if parts_ else []
-    if form is Form.ROWS and (joins or is_light(scope, body)):
-        lanes += [str(is_light(scope, body)).lower(), *(["true", str(is_arithmetic(body)).lower()] if joins else [])]
+    if form is Form.ROWS:
+        flags = [is_light(scope, body), is_passed_once(body), bool(joins), bool(joins) and is_arithmetic(body)]
+        lanes += [str(flag).lower() for flag in flags[: 1 + max((k for k, f in enumerate(flags) if f), default=-1)]]
     launcher = "Lines" if form is Form.MAP and lanes else _launcher(form, outer)
     launch = _launch(launcher, _count(formal, outer), tuple(lengths), lanes)
     return _struct(scope, name, launch, methods)

@@ -8,9 +8,11 @@ these functions are in the runtime header.
 
 from __future__ import annotations
 
-from collections.abc import Collection, Mapping, Sequence
+from collections.abc import Collection, Iterator, Mapping, Sequence
+from contextlib import contextmanager
 from enum import StrEnum
 
+from opgen.code.cuda_dialect import NEAR
 from opgen.code.cuda_rows import across, any_read, kept_along, lines_across, rows_along
 from opgen.code.cuda_scope import Scope
 from opgen.code.cuda_statements import (
@@ -26,14 +28,15 @@ from opgen.code.cuda_statements import (
     thread_lines,
 )
 from opgen.code.long_values import hoisted
-from opgen.code.native_layout import function, indented
-from opgen.code.native_scope import value_type
+from opgen.code.native_layout import block, function, indented
+from opgen.code.native_scope import mentions, value_type
 from opgen.ir.point import positions
-from opgen.ir.program import Axis, Loop
+from opgen.ir.program import Axis, Kind, Loop
 from opgen.ir.scalar import BATCH, Read, Scalar, call, reads, walk
 from opgen.kernel.apart import fed
 from opgen.kernel.cases import borders, cases, leaves
-from opgen.kernel.model import Acc, Body, For, If, Role, Store, Tile
+from opgen.kernel.model import Acc, Body, For, If, Join, Role, Store, Tile
+from opgen.kernel.powers import Powers, powers
 from opgen.kernel.sides import sides
 from opgen.kernel.walk import alive, chain, inside, loop_of, values
 from opgen.plan.model import Let
@@ -188,13 +191,15 @@ def _rows(scope: Scope, outer: Sequence[Loop], body: Body) -> list[str]:
     tiles = {n.name for n in body if isinstance(n, Tile)}
     accs: list[Acc] = []
     stores: list[str] = []
-    for node in body:
+    for node in powers(body):
         if isinstance(node, Tile):
             continue
         if stores and not isinstance(node, Store):
             lines += function("if (Team::rank() == 0)", stores)
             stores = []
-        if (found := loop_of(node)) is not None:
+        if isinstance(node, Powers):
+            lines += _powers(scope, node)
+        elif (found := loop_of(node)) is not None:
             lines += _passed(scope, *found, accs, tiles)
             accs = []
         elif isinstance(node, Acc):
@@ -237,18 +242,71 @@ def _shared_out(
     if scope.rows.loop is not None:
         made, body = kept_along(scope, scope.rows.loop, body, tiles)
     sums = {name: f"across->at({k}, at)" for k, name in enumerate(scope.rows.sums)}
-    inner = thread_lines(scope, body, sums | names)
+    row = _largest(scope, accs, body)
+    inner = [] if row is not None else thread_lines(scope, body, sums | names)
     scope.rows.kept = {n: text.replace(".keep(at)", "[at]") for n, text in scope.rows.kept.items()}
     scope.rows.loop, scope.rows.shared = None, False
     lines = made + [f"{accumulator(scope, a, joined(body, a))} {names[a.name]};" for a in accs]
     rounded = [names[a.name] for a in accs if is_rounded(a)]
-    passed = shared(scope, loops, inner, rounded)
+    if row is None:
+        passed = shared(scope, loops, inner, rounded)
+    else:
+        passed = [f"rt::largest<Team>({scope.size(loops[0])}, {row}, &{names[accs[0].name]});"]
     lines += passed if condition is None else function(f"if ({scope.print(condition)})", passed)
     lines += [f"{n}.finish();" for n in rounded]
     if accs:
         lines.append(f"rt::join<Team>({', '.join(f'&{n}' for n in names.values())});")
     scope.leave(before, loops)
     return lines + [result(scope, a, names[a.name]) for a in accs]
+
+
+def _largest(scope: Scope, accs: Sequence[Acc], body: Body) -> str | None:
+    """The row whose maximum is all that a pass is there for."""
+    match accs, body:
+        case (Acc(name, "max", Kind.FLOAT),), (Join(acc, value),) if acc == name:
+            return _row(scope, value)
+        case _:
+            return None
+
+
+def _powers(scope: Scope, pair: Powers) -> list[str]:
+    """A maximum and a sum of exponentials, of what is read or of what is computed."""
+    accs = (pair.most, pair.total)
+    folds = [scope.fresh(f"{a.name}_fold") for a in accs]
+    lines = [f"{accumulator(scope, a, pair.value)} {n};" for a, n in zip(accs, folds, strict=True)]
+    given = ", ".join(f"&{n}" for n in folds)
+    values, made = _valued(scope, pair.loop, pair.value)
+    lines += [*made, f"rt::powers<Team, {NEAR}, {str(pair.finite).lower()}>({scope.size(pair.loop.loop)}, {values}, {given});"]
+    return lines + [result(scope, a, n) for a, n in zip(accs, folds, strict=True)]
+
+
+def _valued(scope: Scope, loop: For, value: Scalar) -> tuple[str, list[str]]:
+    """What has a value at every place of a loop, by name, and the lines that define it."""
+    assert isinstance(loop.loop, Axis)
+    with _along(scope, loop.loop):
+        if (row := _row(scope, value)) is not None:
+            return row, []
+        parts, text = hoisted(scope, value, len("return ;"))
+        body, inner = [*parts, f"return {text.text};"], scope.loops[loop.loop.name]
+    if mentions(inner, body):
+        body.insert(0, f"const int64_t {inner} = at;")
+    name = scope.fresh("values")
+    return name, block(f"const auto {name} = rt::valued([&](auto at) {{", body, "});")
+
+
+def _row(scope: Scope, value: Scalar) -> str | None:
+    """The row that a value is read from as it is."""
+    return scope.rows.name(value.tensor, value.at) if isinstance(value, Read) and value.fill is None else None
+
+
+@contextmanager
+def _along(scope: Scope, loop: Axis) -> Iterator[None]:
+    """Within: places are those of a loop that a team shares out."""
+    before = scope.enter((loop,))
+    scope.rows.loop, scope.rows.shared = loop, True
+    yield
+    scope.rows.loop, scope.rows.shared = None, False
+    scope.leave(before, (loop,))
 
 
 # --- columns ---------------------------------------------------------------------------------------------------------

@@ -21,6 +21,7 @@ from opgen.ir.program import Axis, Loop
 from opgen.ir.scalar import ZERO, Apply, Batch, Dim, Index, Lit, Param, Position, Read, Scalar, is_constant, walk
 from opgen.kernel.cases import shift
 from opgen.kernel.model import Atomic, Body, Join, Role, Store
+from opgen.kernel.powers import Powers, powers
 from opgen.kernel.walk import alive, chain, inside, loop_of, values
 from opgen.kernel.wanted import opened
 from opgen.plan.model import Let
@@ -90,6 +91,12 @@ def is_arithmetic(body: Body) -> bool:
     """Whether passes along rows compute nothing that takes registers of its own."""
     passes = tuple(n for n in body if loop_of(n) is not None)
     return {n.fn for e in values(passes) for n in walk(e) if isinstance(n, Apply)} <= _ARITHMETIC
+
+
+def is_passed_once(body: Body) -> bool:
+    """Whether rows that are not held are read once, but for what params turn on."""
+    passes = [n for n in powers(body) if isinstance(n, Powers) or ((found := loop_of(n)) is not None and not found[1])]
+    return len(passes) == 1 and isinstance(passes[0], Powers)
 
 
 def is_light(scope: Scope, body: Body) -> bool:

@@ -109,7 +109,7 @@ class Values:
             case Apply(fn, args):
                 lazy = lazy_arguments(fn, len(args))
                 built = (self._build(a, point, eager=eager and k not in lazy) for k, a in enumerate(args))
-                value = self._of_itself(_decided(Apply(fn, tuple(built))))
+                value = self._steady(self._of_itself(_decided(Apply(fn, tuple(built)))), eager=eager)
                 return self._intern(value, eager=eager, wish=wish) if isinstance(value, Apply) else value
             case Cast():
                 return self._intern(rebuild(e, lambda a: self._build(a, point, eager=eager)), eager=eager, wish=wish)
@@ -124,6 +124,23 @@ class Values:
                 return Lit(_COMPARED[fn](0, 0)) if known else e
             case _:
                 return e
+
+    def _steady(self, e: Scalar, *, eager: bool) -> Scalar:
+        """A share of a product by a size: what no inner loop changes is divided, so that the loop has no quotient."""
+        match e:
+            case Apply("div", (Read() as product, Dim() as size)) if (known := self.node(product)) and known.level:
+                factors = known.value.args if isinstance(known.value, Apply) and known.value.fn == "mul" else ()
+                fixed = tuple(a for a in factors if not self.level(a))
+                if all(isinstance(a, Lit) for a in fixed):
+                    return e
+                share = Apply("div", (self._product(fixed, eager=eager), size))
+                moving = (a for a in factors if self.level(a))
+                return Apply("mul", (self._intern(share, eager=eager, wish=""), *moving))
+            case _:
+                return e
+
+    def _product(self, factors: tuple[Scalar, ...], *, eager: bool) -> Scalar:
+        return factors[0] if len(factors) == 1 else self._intern(Apply("mul", factors), eager=eager, wish="")
 
     def _read(self, e: Read, point: Point, *, eager: bool) -> Scalar:
         if e.tensor in self.locals and e.tensor not in self.places:

@@ -40,6 +40,7 @@ struct Sum {
     value = T(0);
   }
   OPGEN_DEVICE void finish() {
+    if (high == T(0) && low == T(0)) return;  // nothing was settled, which a compiler knows of a few terms
     settle();
     value = total(high, low);
     high = low = T(0);
@@ -216,9 +217,44 @@ struct Side {
   }
 };
 
-template <typename Team, typename... Folds>
-OPGEN_DEVICE void join(Folds*... folds) {
-  (Team::join(folds), ...);
+// Folds that are joined at the same time.
+template <typename First, typename... Others>
+struct Several {
+  First first;
+  Several<Others...> others;
+  OPGEN_DEVICE Several(const First* own, const Others*... rest) : first(*own), others(rest...) {}
+  OPGEN_DEVICE Several(const First& own, const Several<Others...>& rest) : first(own), others(rest) {}
+  OPGEN_DEVICE void merge(const Several& other) {
+    first.merge(other.first);
+    others.merge(other.others);
+  }
+  OPGEN_DEVICE Several of_lane(unsigned mask, int bits) const {
+    return {first.of_lane(mask, bits), others.of_lane(mask, bits)};
+  }
+  OPGEN_DEVICE void put(First* own, Others*... rest) const {
+    *own = first;
+    others.put(rest...);
+  }
+};
+template <typename First>
+struct Several<First> {
+  First first;
+  OPGEN_DEVICE explicit Several(const First* own) : first(*own) {}
+  OPGEN_DEVICE Several(const First& own) : first(own) {}
+  OPGEN_DEVICE void merge(const Several& other) { first.merge(other.first); }
+  OPGEN_DEVICE Several of_lane(unsigned mask, int bits) const { return first.of_lane(mask, bits); }
+  OPGEN_DEVICE void put(First* own) const { *own = first; }
+};
+
+template <typename Team, typename Fold>
+OPGEN_DEVICE void join(Fold* fold) {
+  Team::join(fold);
+}
+template <typename Team, typename First, typename Second, typename... Others>
+OPGEN_DEVICE void join(First* first, Second* second, Others*... others) {
+  Several<First, Second, Others...> all(first, second, others...);
+  Team::join(&all);
+  all.put(first, second, others...);
 }
 
 }  // namespace rt

@@ -128,6 +128,7 @@ struct Rows {
   Count points;
   Count lengths[Lengths] = {};
   bool light = false;  // so little is computed that a thread has registers for much of a row
+  bool once = false;   // rows that are not held are read once
   bool joins = false;  // what another kernel folds across rows
   bool plain = false;  // nothing but arithmetic is computed along them
 

@@ -171,6 +171,18 @@ def _half(t: Thread, i: Instruction, args: list[str]) -> None:
         t.put(args[0], 0x3C003C00)
 
 
+def _extreme_halves(t: Thread, i: Instruction, args: list[str]) -> None:
+    """The larger halves of two or three words, or the smaller ones; no half is nan here."""
+    words = [t.word(a) for a in args[1:-1]]
+    pick = min if t.holds(args[-1]) else max
+
+    def order(half: int) -> int:
+        return -(half & 0x7FFF) if half & 0x8000 else half
+
+    low, high = (pick((w >> shift & 0xFFFF for w in words), key=order) for shift in (0, 16))
+    t.put(args[0], high << 16 | low)
+
+
 def _packed(t: Thread, i: Instruction, args: list[str]) -> None:
     def narrow(a: str) -> int:
         x = t.number(a)
@@ -285,6 +297,7 @@ STEPS: dict[str, Step] = {
     "IABS": lambda t, _, a: t.put(a[0], abs(signed(t.word(a[1])))),
     **dict.fromkeys(("FADD", "FMUL", "FFMA", "FMNMX"), _float),
     **dict.fromkeys(("HFMA2", "HADD2", "HMUL2"), _half),
+    **dict.fromkeys(("HMNMX2", "VHMNMX"), _extreme_halves),
     **dict.fromkeys(("DADD", "DMUL", "DFMA", "DSETP", "DMNMX"), _double),
     **dict.fromkeys(("LDG", "LD", "LDS", "STG", "ST", "STS", "RED", "REDG", "ATOM", "ATOMG", "ATOMS"), _access),
 }  # fmt: skip

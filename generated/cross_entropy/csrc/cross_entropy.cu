@@ -8,7 +8,8 @@ template <typename scalar_t, int rank>
 struct Step_cross_entropy_forward_0_sum_c {
   using opmath_t = rt::math_t<scalar_t>;
   using near = rt::Near<scalar_t>;
-  static constexpr rt::Rows<1> launch = {rt::count(rt::elements(), rt::integer(0)), {rt::count(rt::integer(1))}, true};
+  static constexpr rt::Rows<1> launch = {
+      rt::count(rt::elements(), rt::integer(0)), {rt::count(rt::integer(1))}, true, true};
   static constexpr auto fields =
       rt::fields(rt::tensor(0, 3, 2, 1), rt::tensor(3, 1, -1, 0), rt::tensor(1, 2, 1), rt::tensor(2, 2, 1),
                  rt::tensor(4, 2, 1), rt::integer(1), rt::elements(), rt::real(0), rt::batch());
@@ -26,18 +27,13 @@ struct Step_cross_entropy_forward_0_sum_c {
     const auto input_row = rt::read_row<Team, 1>(c_size.size, input, n, 0, place);
     const auto weight_row = rt::read_row<Team, 0>(c_size.size, weight, 0);
     rt::Max<opmath_t> logp_max_value_fold;
-    rt::each<Team>(c_size.size, [&](auto at) { logp_max_value_fold.add(input_row[at]); });
-    rt::join<Team>(&logp_max_value_fold);
+    rt::Sum<opmath_t> logp_sum_fold;
+    rt::powers<Team, near, false>(c_size.size, input_row, &logp_max_value_fold, &logp_sum_fold);
     const opmath_t logp_max_value = logp_max_value_fold.value;
+    const opmath_t logp_sum = logp_sum_fold.value;
     if (Team::rank() == 0) {
       logp_max.store(logp_max_value, n, place);
     }
-    rt::Sum<opmath_t> logp_sum_fold;
-    rt::each<Team>(c_size.size, rt::settled(&logp_sum_fold),
-                   [&](auto at) { logp_sum_fold.add(near::exp(input_row[at] - logp_max_value)); });
-    logp_sum_fold.finish();
-    rt::join<Team>(&logp_sum_fold);
-    const opmath_t logp_sum = logp_sum_fold.value;
     const opmath_t logp_log_value = rt::log(logp_sum);
     if (Team::rank() == 0) {
       logp_log.store(logp_log_value, n, place);
@@ -130,7 +126,8 @@ template <typename scalar_t, int rank>
 struct Step_cross_entropy_forward_1_sum_c {
   using opmath_t = rt::math_t<scalar_t>;
   using near = rt::Near<scalar_t>;
-  static constexpr rt::Rows<1> launch = {rt::count(rt::elements(), rt::integer(0)), {rt::count(rt::integer(1))}, true};
+  static constexpr rt::Rows<1> launch = {
+      rt::count(rt::elements(), rt::integer(0)), {rt::count(rt::integer(1))}, true, true};
   static constexpr auto fields =
       rt::fields(rt::tensor(0, 3, 2, 1), rt::tensor(3, 1, -1, 0), rt::tensor(1, 2, 1), rt::tensor(2, 2, 1),
                  rt::tensor(4, 2, 1), rt::integer(1), rt::elements(), rt::real(0), rt::batch());
@@ -148,18 +145,13 @@ struct Step_cross_entropy_forward_1_sum_c {
     const auto input_row = rt::read_row<Team, 1>(c_size.size, input, n, 0, place);
     const auto weight_row = rt::read_row_or<Team, 0, 1>(c_size.size, weight, 0);
     rt::Max<opmath_t> logp_max_value_fold;
-    rt::each<Team>(c_size.size, [&](auto at) { logp_max_value_fold.add(input_row[at]); });
-    rt::join<Team>(&logp_max_value_fold);
+    rt::Sum<opmath_t> logp_sum_fold;
+    rt::powers<Team, near, false>(c_size.size, input_row, &logp_max_value_fold, &logp_sum_fold);
     const opmath_t logp_max_value = logp_max_value_fold.value;
+    const opmath_t logp_sum = logp_sum_fold.value;
     if (Team::rank() == 0) {
       logp_max.store(logp_max_value, n, place);
     }
-    rt::Sum<opmath_t> logp_sum_fold;
-    rt::each<Team>(c_size.size, rt::settled(&logp_sum_fold),
-                   [&](auto at) { logp_sum_fold.add(near::exp(input_row[at] - logp_max_value)); });
-    logp_sum_fold.finish();
-    rt::join<Team>(&logp_sum_fold);
-    const opmath_t logp_sum = logp_sum_fold.value;
     const opmath_t logp_log_value = rt::log(logp_sum);
     if (Team::rank() == 0) {
       logp_log.store(logp_log_value, n, place);
@@ -227,7 +219,8 @@ template <typename scalar_t, int rank>
 struct Step_cross_entropy_forward_2_output {
   using opmath_t = rt::math_t<scalar_t>;
   using near = rt::Near<scalar_t>;
-  static constexpr rt::Rows<1> launch = {rt::count(rt::elements(), rt::integer(0)), {rt::count(rt::integer(1))}};
+  static constexpr rt::Rows<1> launch = {
+      rt::count(rt::elements(), rt::integer(0)), {rt::count(rt::integer(1))}, false, true};
   static constexpr auto fields =
       rt::fields(rt::tensor(0, 3, 2, 1), rt::tensor(3, 1, -1, 0), rt::tensor(1, 2, 1), rt::tensor(2, 2, 1),
                  rt::tensor(4, 2, 1), rt::tensor(5, 2, 1), rt::integer(1), rt::elements(), rt::real(0), rt::real(1),
@@ -249,18 +242,13 @@ struct Step_cross_entropy_forward_2_output {
     const auto input_row = rt::read_row<Team, 1>(c_size.size, input, n, 0, place);
     const auto weight_row = rt::read_row_or<Team, 0, 1>(c_size.size, weight, 0);
     rt::Max<opmath_t> logp_max_value_fold;
-    rt::each<Team>(c_size.size, [&](auto at) { logp_max_value_fold.add(input_row[at]); });
-    rt::join<Team>(&logp_max_value_fold);
+    rt::Sum<opmath_t> logp_sum_fold;
+    rt::powers<Team, near, false>(c_size.size, input_row, &logp_max_value_fold, &logp_sum_fold);
     const opmath_t logp_max_value = logp_max_value_fold.value;
+    const opmath_t logp_sum = logp_sum_fold.value;
     if (Team::rank() == 0) {
       logp_max.store(logp_max_value, n, place);
     }
-    rt::Sum<opmath_t> logp_sum_fold;
-    rt::each<Team>(c_size.size, rt::settled(&logp_sum_fold),
-                   [&](auto at) { logp_sum_fold.add(near::exp(input_row[at] - logp_max_value)); });
-    logp_sum_fold.finish();
-    rt::join<Team>(&logp_sum_fold);
-    const opmath_t logp_sum = logp_sum_fold.value;
     const opmath_t logp_log_value = rt::log(logp_sum);
     const bool mask = label_smoothing > 0;
     if (Team::rank() == 0) {
@@ -298,7 +286,8 @@ template <typename scalar_t, int rank>
 struct Step_cross_entropy_forward_3_sum_c {
   using opmath_t = rt::math_t<scalar_t>;
   using near = rt::Near<scalar_t>;
-  static constexpr rt::Rows<1> launch = {rt::count(rt::elements(), rt::integer(0)), {rt::count(rt::integer(1))}, true};
+  static constexpr rt::Rows<1> launch = {
+      rt::count(rt::elements(), rt::integer(0)), {rt::count(rt::integer(1))}, true, true};
   static constexpr auto fields =
       rt::fields(rt::tensor(0, 3, 2, 1), rt::tensor(1, 2, 1), rt::tensor(2, 2, 1), rt::tensor(3, 2, 1), rt::integer(1),
                  rt::elements(), rt::real(0), rt::batch());
@@ -315,18 +304,13 @@ struct Step_cross_entropy_forward_3_sum_c {
     const int64_t n = rest;
     const auto input_row = rt::read_row<Team, 1>(c_size.size, input, n, 0, place);
     rt::Max<opmath_t> logp_max_value_fold;
-    rt::each<Team>(c_size.size, [&](auto at) { logp_max_value_fold.add(input_row[at]); });
-    rt::join<Team>(&logp_max_value_fold);
+    rt::Sum<opmath_t> logp_sum_fold;
+    rt::powers<Team, near, false>(c_size.size, input_row, &logp_max_value_fold, &logp_sum_fold);
     const opmath_t logp_max_value = logp_max_value_fold.value;
+    const opmath_t logp_sum = logp_sum_fold.value;
     if (Team::rank() == 0) {
       logp_max.store(logp_max_value, n, place);
     }
-    rt::Sum<opmath_t> logp_sum_fold;
-    rt::each<Team>(c_size.size, rt::settled(&logp_sum_fold),
-                   [&](auto at) { logp_sum_fold.add(near::exp(input_row[at] - logp_max_value)); });
-    logp_sum_fold.finish();
-    rt::join<Team>(&logp_sum_fold);
-    const opmath_t logp_sum = logp_sum_fold.value;
     const opmath_t logp_log_value = rt::log(logp_sum);
     if (Team::rank() == 0) {
       logp_log.store(logp_log_value, n, place);

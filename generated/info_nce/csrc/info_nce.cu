@@ -8,7 +8,7 @@ template <typename scalar_t, int rank>
 struct Step_info_nce_forward_0_logsumexp_j {
   using opmath_t = rt::math_t<scalar_t>;
   using near = rt::Near<scalar_t>;
-  static constexpr rt::Rows<1> launch = {rt::count(rt::integer(0)), {rt::count(rt::integer(0))}};
+  static constexpr rt::Rows<1> launch = {rt::count(rt::integer(0)), {rt::count(rt::integer(0))}, false, true};
   static constexpr auto fields = rt::fields(rt::tensor(0, 2, -1, 1), rt::tensor(1, 1, -1), rt::integer(0), rt::real(0));
   rt::Tensor<const scalar_t, rank> sum_d;
   rt::Tensor<opmath_t, rank> logsumexp_j;
@@ -20,18 +20,12 @@ struct Step_info_nce_forward_0_logsumexp_j {
     const int64_t i_2 = point;
     const auto sum_d_row = rt::read_row<Team, 1>(j_size.size, sum_d, i_2, 0);
     rt::Max<opmath_t> logsumexp_j_max_fold;
-    rt::each<Team>(j_size.size, [&](auto at) { logsumexp_j_max_fold.add(near::div(sum_d_row[at], temperature)); });
-    rt::join<Team>(&logsumexp_j_max_fold);
-    const opmath_t logsumexp_j_max = logsumexp_j_max_fold.value;
-    const opmath_t logsumexp_j_shift = rt::isfinite(logsumexp_j_max) ? logsumexp_j_max : opmath_t(0);
     rt::Sum<opmath_t> logsumexp_j_sum_fold;
-    rt::each<Team>(j_size.size, rt::settled(&logsumexp_j_sum_fold), [&](auto at) {
-      const opmath_t difference = near::div(sum_d_row[at], temperature) - logsumexp_j_shift;
-      logsumexp_j_sum_fold.add(near::exp(difference));
-    });
-    logsumexp_j_sum_fold.finish();
-    rt::join<Team>(&logsumexp_j_sum_fold);
+    const auto values = rt::valued([&](auto at) { return near::div(sum_d_row[at], temperature); });
+    rt::powers<Team, near, true>(j_size.size, values, &logsumexp_j_max_fold, &logsumexp_j_sum_fold);
+    const opmath_t logsumexp_j_max = logsumexp_j_max_fold.value;
     const opmath_t logsumexp_j_sum = logsumexp_j_sum_fold.value;
+    const opmath_t logsumexp_j_shift = rt::isfinite(logsumexp_j_max) ? logsumexp_j_max : opmath_t(0);
     if (Team::rank() == 0) {
       logsumexp_j.store(logsumexp_j_shift + rt::log(logsumexp_j_sum), i_2);
     }
@@ -66,7 +60,7 @@ template <typename scalar_t, int rank>
 struct Step_info_nce_forward_2_output {
   using opmath_t = rt::math_t<scalar_t>;
   using near = rt::Near<scalar_t>;
-  static constexpr rt::Rows<1> launch = {rt::count(rt::integer(0)), {rt::count(rt::integer(0))}};
+  static constexpr rt::Rows<1> launch = {rt::count(rt::integer(0)), {rt::count(rt::integer(0))}, false, true};
   static constexpr auto fields =
       rt::fields(rt::tensor(0, 2, -1, 1), rt::tensor(1, 1, -1), rt::tensor(2, 1, -1), rt::integer(0), rt::real(0));
   rt::Tensor<const scalar_t, rank> sum_d;
@@ -80,18 +74,12 @@ struct Step_info_nce_forward_2_output {
     const int64_t i_2 = point;
     const auto sum_d_row = rt::read_row<Team, 1>(j_size.size, sum_d, i_2, 0);
     rt::Max<opmath_t> logsumexp_j_max_fold;
-    rt::each<Team>(j_size.size, [&](auto at) { logsumexp_j_max_fold.add(near::div(sum_d_row[at], temperature)); });
-    rt::join<Team>(&logsumexp_j_max_fold);
-    const opmath_t logsumexp_j_max = logsumexp_j_max_fold.value;
-    const opmath_t logsumexp_j_shift = rt::isfinite(logsumexp_j_max) ? logsumexp_j_max : opmath_t(0);
     rt::Sum<opmath_t> logsumexp_j_sum_fold;
-    rt::each<Team>(j_size.size, rt::settled(&logsumexp_j_sum_fold), [&](auto at) {
-      const opmath_t difference = near::div(sum_d_row[at], temperature) - logsumexp_j_shift;
-      logsumexp_j_sum_fold.add(near::exp(difference));
-    });
-    logsumexp_j_sum_fold.finish();
-    rt::join<Team>(&logsumexp_j_sum_fold);
+    const auto values = rt::valued([&](auto at) { return near::div(sum_d_row[at], temperature); });
+    rt::powers<Team, near, true>(j_size.size, values, &logsumexp_j_max_fold, &logsumexp_j_sum_fold);
+    const opmath_t logsumexp_j_max = logsumexp_j_max_fold.value;
     const opmath_t logsumexp_j_sum = logsumexp_j_sum_fold.value;
+    const opmath_t logsumexp_j_shift = rt::isfinite(logsumexp_j_max) ? logsumexp_j_max : opmath_t(0);
     const opmath_t logsumexp_j_value = logsumexp_j_shift + rt::log(logsumexp_j_sum);
     if (Team::rank() == 0) {
       logsumexp_j.store(logsumexp_j_value, i_2);

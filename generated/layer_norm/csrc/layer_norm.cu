@@ -59,7 +59,8 @@ template <typename scalar_t, int rank>
 struct Step_layer_norm_backward_grad_input {
   using opmath_t = rt::math_t<scalar_t>;
   using near = rt::Near<scalar_t>;
-  static constexpr rt::Rows<1> launch = {rt::count(rt::elements()), {rt::count(rt::integer(0))}, false, true, true};
+  static constexpr rt::Rows<1> launch = {
+      rt::count(rt::elements()), {rt::count(rt::integer(0))}, false, false, true, true};
   static constexpr auto fields =
       rt::fields(rt::tensor(1, 2, 0, 1), rt::tensor(2, 1, -1, 0), rt::tensor(3, 2, 0, 1), rt::tensor(5, 2, 0, 1),
                  rt::tensor(0, 1, 0), rt::tensor(4, 1, 0), rt::integer(0), rt::integer(0), rt::batch());
@@ -93,11 +94,11 @@ struct Step_layer_norm_backward_grad_input {
     const opmath_t grad_mu_sum = grad_mu_sum_fold.value;
     const opmath_t rstd_value = rstd.load(place);
     const opmath_t grad_var_d = opmath_t(-0.5) * grad_rstd * rt::powi<3>(rstd_value);
-    const opmath_t ratio = near::div(-(grad_mu_sum * rstd_value), static_cast<opmath_t>(D));
+    const opmath_t ratio = near::div(2 * grad_var_d, static_cast<opmath_t>(D));
+    const opmath_t ratio_2 = near::div(-(grad_mu_sum * rstd_value), static_cast<opmath_t>(D));
     rt::each<Team>(d_size.size, [&](auto at) {
       const opmath_t scaled_grad = grad_output_row[at] * rstd_value * weight_row[at];
-      const opmath_t scaled_grad_2 = 2 * grad_var_d * (input_row[at] - mu_value);
-      grad_input_row.set(at, scaled_grad + near::div(scaled_grad_2, static_cast<opmath_t>(D)) + ratio);
+      grad_input_row.set(at, scaled_grad + ratio * (input_row[at] - mu_value) + ratio_2);
       across->at(0, at).add(grad_output_row[at] * (input_row[at] - mu_value) * rstd_value);
       across->at(1, at).add(grad_output_row[at]);
     });

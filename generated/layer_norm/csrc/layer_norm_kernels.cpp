@@ -101,7 +101,8 @@ int backward_grad_input(const OpgenCall& call, OpgenHost& host) {
       const opmath_t grad_mu_sum = grad_mu_sum_fold.value(over_d.count);
       const opmath_t rstd_value = rt::load(rstd, row.at[4]);
       const opmath_t grad_var_d = opmath_t(-0.5) * grad_rstd * rt::powi<3>(rstd_value);
-      const opmath_t ratio = -(grad_mu_sum * rstd_value) / D;
+      const opmath_t ratio = 2 * grad_var_d / D;
+      const opmath_t ratio_2 = -(grad_mu_sum * rstd_value) / D;
       over_d.runs<rt::block>(0, over_d.count, row.at, [&](const auto& run) {
         const rt::Source<opmath_t> grad_output_at(grad_output, run.at[1], run.step[1], run.size);
         const rt::Source<opmath_t> weight_at(weight_still, weight, run.at[2], run.step[2], run.size);
@@ -109,7 +110,7 @@ int backward_grad_input(const OpgenCall& call, OpgenHost& host) {
         rt::Sink<opmath_t> grad_input_out(grad_input, run.at[5], run.step[5], run.size);
         rt::each(run.size, [&](int64_t i) {
           const opmath_t scaled_grad = grad_output_at[i] * rstd_value * weight_at[i];
-          grad_input_out.set(i, scaled_grad + 2 * grad_var_d * (input_at[i] - mu_value) / D + ratio);
+          grad_input_out.set(i, scaled_grad + ratio * (input_at[i] - mu_value) + ratio_2);
         });
       });
     });

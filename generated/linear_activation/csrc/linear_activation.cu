@@ -168,7 +168,8 @@ struct Step_linear_activation_backward_0_grad_z {
 template <typename scalar_t, int rank>
 struct Step_linear_activation_backward_0_grad_z_rows {
   using opmath_t = rt::math_t<scalar_t>;
-  static constexpr rt::Rows<1> launch = {rt::count(rt::elements()), {rt::count(rt::integer(0))}, false, true, true};
+  static constexpr rt::Rows<1> launch = {
+      rt::count(rt::elements()), {rt::count(rt::integer(0))}, false, false, true, true};
   static constexpr auto fields =
       rt::fields(rt::tensor(0, 2, 0, 1), rt::tensor(1, 2, 0, 1), rt::tensor(2, 2, 0, 1), rt::integer(0), rt::batch());
   rt::Tensor<const bool, rank> condition;
@@ -255,7 +256,7 @@ template <typename scalar_t, int rank>
 struct Step_linear_activation_backward_1_grad_z_rows {
   using opmath_t = rt::math_t<scalar_t>;
   using near = rt::Near<scalar_t>;
-  static constexpr rt::Rows<1> launch = {rt::count(rt::elements()), {rt::count(rt::integer(0))}, false, true, false};
+  static constexpr rt::Rows<1> launch = {rt::count(rt::elements()), {rt::count(rt::integer(0))}, false, false, true};
   static constexpr auto fields =
       rt::fields(rt::tensor(0, 2, 0, 1), rt::tensor(1, 2, 0, 1), rt::tensor(2, 2, 0, 1), rt::integer(0), rt::batch());
   rt::Tensor<const opmath_t, rank> z;
@@ -320,7 +321,7 @@ template <typename scalar_t, int rank>
 struct Step_linear_activation_backward_2_grad_z_rows {
   using opmath_t = rt::math_t<scalar_t>;
   using near = rt::Near<scalar_t>;
-  static constexpr rt::Rows<1> launch = {rt::count(rt::elements()), {rt::count(rt::integer(0))}, false, true, false};
+  static constexpr rt::Rows<1> launch = {rt::count(rt::elements()), {rt::count(rt::integer(0))}, false, false, true};
   static constexpr auto fields =
       rt::fields(rt::tensor(0, 2, 0, 1), rt::tensor(1, 2, 0, 1), rt::tensor(2, 2, 0, 1), rt::integer(0), rt::batch());
   rt::Tensor<const opmath_t, rank> z;
@@ -378,7 +379,7 @@ struct Step_linear_activation_backward_3_grad_z {
 template <typename scalar_t, int rank>
 struct Step_linear_activation_backward_3_grad_z_rows {
   using opmath_t = rt::math_t<scalar_t>;
-  static constexpr rt::Rows<1> launch = {rt::count(rt::elements()), {rt::count(rt::integer(0))}, false, true, false};
+  static constexpr rt::Rows<1> launch = {rt::count(rt::elements()), {rt::count(rt::integer(0))}, false, false, true};
   static constexpr auto fields =
       rt::fields(rt::tensor(0, 2, 0, 1), rt::tensor(1, 2, 0, 1), rt::tensor(2, 2, 0, 1), rt::integer(0), rt::batch());
   rt::Tensor<const scalar_t, rank> grad_output, output;

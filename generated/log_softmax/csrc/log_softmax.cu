@@ -22,14 +22,9 @@ struct Step_log_softmax_forward_output {
     const auto input_row = rt::read_row<Team, 1>(n_size.size, input, place, 0);
     auto output_row = rt::write_row<Team, 1>(output, place, 0);
     rt::Max<opmath_t> output_max_fold;
-    rt::each<Team>(n_size.size, [&](auto at) { output_max_fold.add(input_row[at]); });
-    rt::join<Team>(&output_max_fold);
-    const opmath_t output_max = output_max_fold.value;
     rt::Sum<opmath_t> output_sum_fold;
-    rt::each<Team>(n_size.size, rt::settled(&output_sum_fold),
-                   [&](auto at) { output_sum_fold.add(near::exp(input_row[at] - output_max)); });
-    output_sum_fold.finish();
-    rt::join<Team>(&output_sum_fold);
+    rt::powers<Team, near, false>(n_size.size, input_row, &output_max_fold, &output_sum_fold);
+    const opmath_t output_max = output_max_fold.value;
     const opmath_t output_sum = output_sum_fold.value;
     const opmath_t output_log = rt::log(output_sum);
     rt::each<Team>(n_size.size, [&](auto at) { output_row.set(at, input_row[at] - output_max - output_log); });

@@ -8,7 +8,7 @@ template <typename scalar_t, int rank>
 struct Step_logsumexp_forward_output {
   using opmath_t = rt::math_t<scalar_t>;
   using near = rt::Near<scalar_t>;
-  static constexpr rt::Rows<1> launch = {rt::count(rt::elements()), {rt::count(rt::integer(0))}};
+  static constexpr rt::Rows<1> launch = {rt::count(rt::elements()), {rt::count(rt::integer(0))}, false, true};
   static constexpr auto fields = rt::fields(rt::tensor(0, 2, 0, 1), rt::tensor(1, 1, 0), rt::integer(0), rt::batch());
   rt::Tensor<const scalar_t, rank> input;
   rt::Tensor<scalar_t, rank> output;
@@ -20,16 +20,11 @@ struct Step_logsumexp_forward_output {
     const rt::Place<rank> place = batch.place(point);
     const auto input_row = rt::read_row<Team, 1>(n_size.size, input, place, 0);
     rt::Max<opmath_t> output_max_fold;
-    rt::each<Team>(n_size.size, [&](auto at) { output_max_fold.add(input_row[at]); });
-    rt::join<Team>(&output_max_fold);
-    const opmath_t output_max = output_max_fold.value;
-    const opmath_t output_shift = rt::isfinite(output_max) ? output_max : opmath_t(0);
     rt::Sum<opmath_t> output_sum_fold;
-    rt::each<Team>(n_size.size, rt::settled(&output_sum_fold),
-                   [&](auto at) { output_sum_fold.add(near::exp(input_row[at] - output_shift)); });
-    output_sum_fold.finish();
-    rt::join<Team>(&output_sum_fold);
+    rt::powers<Team, near, true>(n_size.size, input_row, &output_max_fold, &output_sum_fold);
+    const opmath_t output_max = output_max_fold.value;
     const opmath_t output_sum = output_sum_fold.value;
+    const opmath_t output_shift = rt::isfinite(output_max) ? output_max : opmath_t(0);
     if (Team::rank() == 0) {
       output.store(output_shift + rt::log(output_sum), place);
     }

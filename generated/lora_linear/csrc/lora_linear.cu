@@ -63,7 +63,8 @@ struct Step_lora_linear_backward_grad_adaptation {
 template <typename scalar_t, int rank>
 struct Step_lora_linear_backward_grad_adaptation_rows {
   using opmath_t = rt::math_t<scalar_t>;
-  static constexpr rt::Rows<1> launch = {rt::count(rt::elements()), {rt::count(rt::integer(0))}, true, true, true};
+  static constexpr rt::Rows<1> launch = {
+      rt::count(rt::elements()), {rt::count(rt::integer(0))}, true, false, true, true};
   static constexpr auto fields =
       rt::fields(rt::tensor(0, 2, 0, 1), rt::tensor(1, 2, 0, 1), rt::integer(0), rt::real(0), rt::batch());
   rt::Tensor<const scalar_t, rank> grad_output;

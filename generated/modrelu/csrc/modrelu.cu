@@ -122,7 +122,7 @@ template <typename scalar_t, int rank>
 struct Step_modrelu_backward_grad_input_imag_rows {
   using opmath_t = rt::math_t<scalar_t>;
   using near = rt::Near<scalar_t>;
-  static constexpr rt::Rows<1> launch = {rt::count(rt::elements()), {rt::count(rt::integer(0))}, false, true, false};
+  static constexpr rt::Rows<1> launch = {rt::count(rt::elements()), {rt::count(rt::integer(0))}, false, false, true};
   static constexpr auto fields =
       rt::fields(rt::tensor(0, 2, 0, 1), rt::tensor(1, 2, 0, 1), rt::tensor(2, 2, 0, 1), rt::tensor(3, 1, -1, 0),
                  rt::tensor(4, 2, 0, 1), rt::tensor(5, 2, 0, 1), rt::tensor(6, 2, 0, 1), rt::integer(0), rt::integer(1),

@@ -45,7 +45,8 @@ template <typename scalar_t, int rank>
 struct Step_rms_norm_backward_grad_input {
   using opmath_t = rt::math_t<scalar_t>;
   using near = rt::Near<scalar_t>;
-  static constexpr rt::Rows<1> launch = {rt::count(rt::elements()), {rt::count(rt::integer(0))}, false, true, true};
+  static constexpr rt::Rows<1> launch = {
+      rt::count(rt::elements()), {rt::count(rt::integer(0))}, false, false, true, true};
   static constexpr auto fields =
       rt::fields(rt::tensor(0, 2, 0, 1), rt::tensor(1, 2, 0, 1), rt::tensor(2, 1, -1, 0), rt::tensor(4, 2, 0, 1),
                  rt::tensor(3, 1, 0), rt::integer(0), rt::integer(0), rt::batch());
@@ -71,9 +72,9 @@ struct Step_rms_norm_backward_grad_input {
     const opmath_t grad_rstd = grad_rstd_fold.value;
     const opmath_t rstd_value = rstd.load(place);
     const opmath_t grad_mean_d = opmath_t(-0.5) * grad_rstd * rt::powi<3>(rstd_value);
+    const opmath_t ratio = near::div(2 * grad_mean_d, static_cast<opmath_t>(D));
     rt::each<Team>(d_size.size, [&](auto at) {
-      const opmath_t ratio = near::div(2 * grad_mean_d * input_row[at], static_cast<opmath_t>(D));
-      grad_input_row.set(at, grad_output_row[at] * rstd_value * weight_row[at] + ratio);
+      grad_input_row.set(at, grad_output_row[at] * rstd_value * weight_row[at] + ratio * input_row[at]);
       across->at(0, at).add(grad_output_row[at] * input_row[at] * rstd_value);
     });
   }

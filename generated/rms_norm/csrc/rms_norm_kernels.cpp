@@ -74,13 +74,14 @@ int backward_grad_input(const OpgenCall& call, OpgenHost& host) {
       const opmath_t grad_rstd = grad_rstd_fold.value(over_d.count);
       const opmath_t rstd_value = rt::load(rstd, row.at[3]);
       const opmath_t grad_mean_d = opmath_t(-0.5) * grad_rstd * rt::powi<3>(rstd_value);
+      const opmath_t ratio = 2 * grad_mean_d / D;
       over_d.runs<rt::block>(0, over_d.count, row.at, [&](const auto& run) {
         const rt::Source<opmath_t> grad_output_at(grad_output, run.at[0], run.step[0], run.size);
         const rt::Source<opmath_t> input_at(input, run.at[1], run.step[1], run.size);
         const rt::Source<opmath_t> weight_at(weight_still, weight, run.at[2], run.step[2], run.size);
         rt::Sink<opmath_t> grad_input_out(grad_input, run.at[4], run.step[4], run.size);
         rt::each(run.size, [&](int64_t i) {
-          const auto value = grad_output_at[i] * rstd_value * weight_at[i] + 2 * grad_mean_d * input_at[i] / D;
+          const auto value = grad_output_at[i] * rstd_value * weight_at[i] + ratio * input_at[i];
           grad_input_out.set(i, value);
         });
       });

@@ -52,7 +52,8 @@ template <typename scalar_t, int rank>
 struct Step_rms_norm_residual_backward_grad_hidden_1_copy {
   using opmath_t = rt::math_t<scalar_t>;
   using near = rt::Near<scalar_t>;
-  static constexpr rt::Rows<1> launch = {rt::count(rt::elements()), {rt::count(rt::integer(0))}, false, true, true};
+  static constexpr rt::Rows<1> launch = {
+      rt::count(rt::elements()), {rt::count(rt::integer(0))}, false, false, true, true};
   static constexpr auto fields =
       rt::fields(rt::tensor(0, 2, 0, 1), rt::tensor(1, 2, 0, 1), rt::tensor(2, 1, -1, 0), rt::tensor(4, 2, 0, 1),
                  rt::tensor(5, 2, 0, 1), rt::tensor(6, 2, 0, 1), rt::tensor(3, 1, 0), rt::integer(0), rt::integer(1),
@@ -83,11 +84,11 @@ struct Step_rms_norm_residual_backward_grad_hidden_1_copy {
     const opmath_t rstd_value = rstd.load(place);
     const opmath_t scaled_grad = opmath_t(-0.5) * rt::powi<3>(rstd_value) * grad_rstd;
     const opmath_t grad_mean_d = given_grads_0 ? scaled_grad : opmath_t(0);
+    const opmath_t ratio = near::div(2 * grad_mean_d, static_cast<opmath_t>(D));
     rt::each<Team>(d_size.size, [&](auto at) {
-      const opmath_t ratio = near::div(2 * grad_mean_d * hidden_row[at], static_cast<opmath_t>(D));
       const opmath_t scaled_grad_2 = rstd_value * weight_row[at] * grad_output_row[at];
       const opmath_t chosen = given_grads_0 ? scaled_grad_2 : opmath_t(0);
-      const opmath_t grad_hidden_1_2 = grad_hidden_row[at] + chosen + ratio;
+      const opmath_t grad_hidden_1_2 = grad_hidden_row[at] + chosen + ratio * hidden_row[at];
       grad_hidden_1_row.set(at, grad_hidden_1_2);
       grad_hidden_1_copy_row.set(at, grad_hidden_1_2);
       const opmath_t scaled_grad_3 = hidden_row[at] * rstd_value * grad_output_row[at];

@@ -98,6 +98,7 @@ int backward_grad_hidden_1_copy(const OpgenCall& call, OpgenHost& host) {
       const opmath_t rstd_value = rt::load(rstd, row.at[3]);
       const opmath_t scaled_grad = opmath_t(-0.5) * rt::powi<3>(rstd_value) * grad_rstd;
       const opmath_t grad_mean_d = given_grads_0 ? scaled_grad : opmath_t(0);
+      const opmath_t ratio = 2 * grad_mean_d / D;
       over_d.runs<rt::block>(0, over_d.count, row.at, [&](const auto& run) {
         const rt::Source<opmath_t> grad_output_at(grad_output, run.at[0], run.step[0], run.size);
         const rt::Source<opmath_t> hidden_at(hidden, run.at[1], run.step[1], run.size);
@@ -108,7 +109,7 @@ int backward_grad_hidden_1_copy(const OpgenCall& call, OpgenHost& host) {
         rt::each(run.size, [&](int64_t i) {
           const opmath_t scaled_grad_2 = rstd_value * weight_at[i] * grad_output_at[i];
           const opmath_t chosen = given_grads_0 ? scaled_grad_2 : opmath_t(0);
-          const opmath_t grad_hidden_1_2 = grad_hidden_at[i] + chosen + 2 * grad_mean_d * hidden_at[i] / D;
+          const opmath_t grad_hidden_1_2 = grad_hidden_at[i] + chosen + ratio * hidden_at[i];
           grad_hidden_1_out.set(i, grad_hidden_1_2);
           grad_hidden_1_copy_out.set(i, grad_hidden_1_2);
         });

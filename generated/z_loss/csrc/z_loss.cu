@@ -8,7 +8,7 @@ template <typename scalar_t, int rank>
 struct Step_z_loss_forward_0_logsumexp_v {
   using opmath_t = rt::math_t<scalar_t>;
   using near = rt::Near<scalar_t>;
-  static constexpr rt::Rows<1> launch = {rt::count(rt::integer(0)), {rt::count(rt::integer(1))}};
+  static constexpr rt::Rows<1> launch = {rt::count(rt::integer(0)), {rt::count(rt::integer(1))}, false, true};
   static constexpr auto fields = rt::fields(rt::tensor(0, 2, -1, 1), rt::tensor(1, 1, -1), rt::integer(1));
   rt::Tensor<const scalar_t, rank> logits;
   rt::Tensor<opmath_t, rank> logsumexp_v;
@@ -19,16 +19,11 @@ struct Step_z_loss_forward_0_logsumexp_v {
     const int64_t n = point;
     const auto logits_row = rt::read_row<Team, 1>(v_size.size, logits, n, 0);
     rt::Max<opmath_t> logsumexp_v_max_fold;
-    rt::each<Team>(v_size.size, [&](auto at) { logsumexp_v_max_fold.add(logits_row[at]); });
-    rt::join<Team>(&logsumexp_v_max_fold);
-    const opmath_t logsumexp_v_max = logsumexp_v_max_fold.value;
-    const opmath_t logsumexp_v_shift = rt::isfinite(logsumexp_v_max) ? logsumexp_v_max : opmath_t(0);
     rt::Sum<opmath_t> logsumexp_v_sum_fold;
-    rt::each<Team>(v_size.size, rt::settled(&logsumexp_v_sum_fold),
-                   [&](auto at) { logsumexp_v_sum_fold.add(near::exp(logits_row[at] - logsumexp_v_shift)); });
-    logsumexp_v_sum_fold.finish();
-    rt::join<Team>(&logsumexp_v_sum_fold);
+    rt::powers<Team, near, true>(v_size.size, logits_row, &logsumexp_v_max_fold, &logsumexp_v_sum_fold);
+    const opmath_t logsumexp_v_max = logsumexp_v_max_fold.value;
     const opmath_t logsumexp_v_sum = logsumexp_v_sum_fold.value;
+    const opmath_t logsumexp_v_shift = rt::isfinite(logsumexp_v_max) ? logsumexp_v_max : opmath_t(0);
     if (Team::rank() == 0) {
       logsumexp_v.store(logsumexp_v_shift + rt::log(logsumexp_v_sum), n);
     }

@@ -38,6 +38,7 @@ from opgen.kernel.cases import borders, cases, leaves
 from opgen.kernel.model import Acc, Body, For, If, Join, Role, Store, Tile
 from opgen.kernel.powers import Powers, powers
 from opgen.kernel.sides import sides
+from opgen.kernel.terms import apart
 from opgen.kernel.walk import alive, chain, inside, loop_of, values
 from opgen.plan.model import Let
 
@@ -222,12 +223,12 @@ def _passed(
 ) -> list[str]:
     """A pass, or two of which the team takes one."""
     stored = {n.slot for n in inside((loop,)) if isinstance(n, Store)}
-    apart = None if accs or condition is not None or not stored.isdisjoint(tiles) else sides(loop)
-    if apart is None:
+    both = None if accs or condition is not None or not stored.isdisjoint(tiles) else sides(loop)
+    if both is None:
         return _shared_out(scope, loop, condition, accs, tiles)
-    (then,), (otherwise,) = ([n for n in side if isinstance(n, For)] for side in (apart.body, apart.otherwise))
+    (then,), (otherwise,) = ([n for n in side if isinstance(n, For)] for side in (both.body, both.otherwise))
     first, second = (indented(_shared_out(scope, side, None, (), tiles)) for side in (then, otherwise))
-    return [f"if ({scope.print(apart.condition)}) {{", *first, "} else {", *second, "}"]
+    return [f"if ({scope.print(both.condition)}) {{", *first, "} else {", *second, "}"]
 
 
 def _shared_out(
@@ -243,7 +244,7 @@ def _shared_out(
         made, body = kept_along(scope, scope.rows.loop, body, tiles)
     sums = {name: f"across->at({k}, at)" for k, name in enumerate(scope.rows.sums)}
     row = _largest(scope, accs, body)
-    inner = [] if row is not None else thread_lines(scope, body, sums | names)
+    inner = [] if row is not None else thread_lines(scope, apart(body, accs), sums | names)
     scope.rows.kept = {n: text.replace(".keep(at)", "[at]") for n, text in scope.rows.kept.items()}
     scope.rows.loop, scope.rows.shared = None, False
     lines = made + [f"{accumulator(scope, a, joined(body, a))} {names[a.name]};" for a in accs]
@@ -276,7 +277,10 @@ def _powers(scope: Scope, pair: Powers) -> list[str]:
     lines = [f"{accumulator(scope, a, pair.value)} {n};" for a, n in zip(accs, folds, strict=True)]
     given = ", ".join(f"&{n}" for n in folds)
     values, made = _valued(scope, pair.loop, pair.value)
-    lines += [*made, f"rt::powers<Team, {NEAR}, {str(pair.finite).lower()}>({scope.size(pair.loop.loop)}, {values}, {given});"]
+    lines += [
+        *made,
+        f"rt::powers<Team, {NEAR}, {str(pair.finite).lower()}>({scope.size(pair.loop.loop)}, {values}, {given});",
+    ]
     return lines + [result(scope, a, n) for a, n in zip(accs, folds, strict=True)]
 
 
@@ -322,6 +326,7 @@ def _columns(scope: Scope, outer: Sequence[Loop], body: Body, *, flat: bool = Fa
     ahead, behind = body[:at], alive(body[at + 1 :])
     accs = [n for n in ahead if isinstance(n, Acc)]
     loops, looped = chain((loop,), _SHARED)
+    looped = apart(looped, accs)
     before = scope.enter(outer)
     lets = [n for n in ahead if isinstance(n, Let)]
     inner_before = scope.enter(loops)

@@ -3,7 +3,8 @@
     acc m = max; for c < C: join m with x[c]
     acc s = sum; for c < C: join s with exp(x[c] - m)          powers m, s of x[c] along c < C
 
-The sum may be relative to 0 instead where the maximum is not finite, as a local between the two says. Who computes both at once need not go through what is read twice.
+The sum may be relative to 0 instead where the maximum is not finite, as a local between the two says. Who computes both
+at once need not go through what is read twice.
 """
 
 from __future__ import annotations
@@ -19,7 +20,7 @@ from opgen.plan.model import Let
 
 @dataclass(frozen=True, slots=True)
 class Powers:
-    """`most`: the maximum; `total`: the sum of `exp(value - most)`, along `loop`; `finite`: relative to finite maxima."""
+    """`most`: the maximum; `total`: the sum of `exp(value - most)`, along `loop`; `finite`: relative to finite ones."""
 
     most: Acc
     total: Acc
@@ -32,7 +33,7 @@ def powers(body: Body) -> tuple[Node | Powers, ...]:
     """A body with such pairs where their maxima stood."""
     found: dict[int, Powers] = {}
     gone: set[int] = set()
-    for i, node in enumerate(body):
+    for i in range(len(body)):
         most = _fold(body, i)
         if most is None or most[0].op != "max" or i in gone:
             continue
@@ -42,19 +43,19 @@ def powers(body: Body) -> tuple[Node | Powers, ...]:
                 found[i] = made
                 gone |= {i, i + 1, k, k + 1}
                 break
-            if not isinstance(body[k], Store | Let) or _changes(body[k], most[2]):
+            if not isinstance(body[k], Store | Let) or _changes(body[k], most[3]):
                 break
     return tuple(found.get(i, n) for i, n in enumerate(body) if i in found or i not in gone)
 
 
-_Folded = tuple[Acc, For, Scalar]
+_Folded = tuple[Acc, For, Axis, Scalar]
 
 
 def _fold(body: Sequence[Node], at: int) -> _Folded | None:
     """An accumulator, the loop behind it and what that joins, if it does nothing else."""
     match body[at : at + 2]:
-        case (Acc() as acc, For(loop=Axis(), body=(Join(name, value),)) as loop) if name == acc.name:
-            return acc, loop, value
+        case (Acc() as acc, For(loop=Axis() as along, body=(Join(name, value),)) as loop) if name == acc.name:
+            return acc, loop, along, value
         case _:
             return None
 
@@ -62,14 +63,14 @@ def _fold(body: Sequence[Node], at: int) -> _Folded | None:
 def _pair(most: _Folded, between: Sequence[Node], other: _Folded | None) -> Powers | None:
     if other is None:
         return None
-    (acc, loop, value), (total, again, power) = most, other
+    (acc, loop, along, value), (total, again, other_along, power) = most, other
     match power:
         case Apply("exp", (Apply("sub", (same, Read() as by)),)) if total.op == "sum":
             finite = Let(by.tensor, _finite(acc)) in between
-            alike = (loop.role, loop.reverse, loop.loop.extent) == (again.role, again.reverse, again.loop.extent)
-            moved = substitute(same, {Index(again.loop.name): Index(loop.loop.name)})
-            known = finite or by == Read(acc.name, ())
-            return Powers(acc, total, loop, value, finite) if known and alike and moved == value else None
+            alike = (along.extent, loop.role, loop.reverse) == (other_along.extent, again.role, again.reverse)
+            moved = substitute(same, {Index(other_along.name): Index(along.name)})
+            known = alike and moved == value and (finite or by == Read(acc.name, ()))
+            return Powers(acc, total, loop, value, finite) if known else None
         case _:
             return None
 

@@ -15,6 +15,7 @@ from opgen.ir.scalar import BATCH, Batch, Dim, Index, Param, Position, Read, Sca
 from opgen.plan.group import Group, Member, inner_names
 from opgen.plan.model import Fold, Let, Nest, Pass, Schedule, Store
 from opgen.plan.ranges import Ranges
+from opgen.plan.terms import together
 from opgen.plan.values import Values
 
 
@@ -256,7 +257,7 @@ def nest(g: Group, around: Surroundings) -> Nest:
     """The kernel of a group."""
     schedule = _schedule(g)
     name = next((m.statement.target for m in reversed(g.members) if m.statement.target in around.stored), "")
-    return Nest(name, g.outer, _Builder(g, around).build(), schedule, reason=_REASONS[schedule])
+    return together(Nest(name, g.outer, _Builder(g, around).build(), schedule, reason=_REASONS[schedule]))
 
 
 def scatter_values(

@@ -167,11 +167,10 @@ inline int64_t processors(const OpgenCall& call) {
   return count > 0 ? count : 1;
 }
 
-// How many chunks: enough blocks to fill the device, and at least `least` inner points for each thread. A thread that
-// has vectors of points asks for as much with fewer blocks.
+// How many chunks: enough blocks to fill the device, and at least `least` inner points for each thread.
 template <int X, int Y, int V>
 int64_t chunk_count(const OpgenCall& call, int64_t points, int64_t length) {
-  constexpr int64_t least = 16, blocks = V > 1 ? 4 : 8;
+  constexpr int64_t least = 16, blocks = 8;
   const int64_t wanted = ceil_div(blocks * processors(call), ceil_div(points, X * V));
   const int64_t possible = ceil_div(length, Y * least);
   return wanted < possible ? (wanted < 1 ? 1 : wanted) : (possible < 1 ? 1 : possible);
@@ -235,11 +234,13 @@ int launch_columns(const OpgenCall& call, const Step& step, int64_t points, int6
 }
 
 // The threads of a block: side by side where neighbouring points are neighbours in memory (Across), all on one point
-// where its inner points are.
+// where its inner points are. Those of vectors of points are few: each has much to join.
 template <bool Across>
 constexpr int column_width = Across ? 32 : 1;
-template <bool Across>
-constexpr int column_depth = Across ? 8 : 256;
+template <bool Across, int V>
+constexpr int column_depth = !Across ? 256
+                             : V > 1 ? 4
+                                     : 8;
 
 // Vectors of V points for each thread.
 template <bool Across, int V, typename Step>
@@ -249,14 +250,14 @@ int columns(const OpgenCall& call, const Step& step, int64_t points, int64_t len
   if constexpr (Across && V == 1 && sizeof(typename Step::Folds) * side <= 48 * 1024) {
     if (length <= alone) return launch_columns<side, 1, 1>(call, step, points, length);
   }
-  return launch_columns<column_width<Across>, column_depth<Across>, V>(call, step, points, length);
+  return launch_columns<column_width<Across>, column_depth<Across, V>, V>(call, step, points, length);
 }
 
 // Bytes of workspace that `columns` can use for accumulators of `bytes` each; with less it makes fewer chunks.
 template <bool Across, int V>
 int64_t columns_workspace(const OpgenCall& call, int64_t points, int64_t length, int64_t bytes) {
   if (points <= 0) return 0;
-  const int64_t chunks = chunk_count<column_width<Across>, column_depth<Across>, V>(call, points, length);
+  const int64_t chunks = chunk_count<column_width<Across>, column_depth<Across, V>, V>(call, points, length);
   return chunks == 1 ? 0 : chunks * points * bytes;
 }
 

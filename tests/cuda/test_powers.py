@@ -1,4 +1,4 @@
-"""Maxima and sums of exponentials along rows that are held, that pass by and that are strided, at values of all kinds."""
+"""Maxima and sums of exponentials along rows that are held, that pass by or are strided, at values of all kinds."""
 
 from __future__ import annotations
 

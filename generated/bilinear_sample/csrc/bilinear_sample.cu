@@ -154,23 +154,8 @@ struct Step_bilinear_sample_backward_grad_points {
   int64_t H, W;
   rt::Divider<rank> b_size;
 
-  struct Folds {
-    rt::Sum<opmath_t> grad_points_share_fold;
-    rt::Sum<opmath_t> grad_points_share_1_fold;
-    OPGEN_DEVICE void merge(const Folds& other) {
-      grad_points_share_fold.merge(other.grad_points_share_fold);
-      grad_points_share_1_fold.merge(other.grad_points_share_1_fold);
-    }
-    OPGEN_DEVICE void settle() {
-      grad_points_share_fold.settle();
-      grad_points_share_1_fold.settle();
-    }
-    OPGEN_DEVICE void finish() {
-      grad_points_share_fold.finish();
-      grad_points_share_1_fold.finish();
-    }
-  };
-  OPGEN_DEVICE void fold(int64_t point, int64_t inner, Folds* folds) const {
+  using Folds = rt::Sum<opmath_t>;
+  OPGEN_DEVICE void fold(int64_t point, int64_t inner, Folds* grad_points_share_fold) const {
     int64_t rest = point;
     const int64_t i_2 = rt::split(&rest, b_size);
     const int64_t n = rest;
@@ -198,7 +183,6 @@ struct Step_bilinear_sample_backward_grad_points {
     } else {
       chosen = 0;
     }
-    folds->grad_points_share_fold.add(chosen);
     opmath_t chosen_2;
     if (mask_2) {
       const opmath_t difference_2 = 1 - rt::abs(points_2.load(n, 0) + negative + negative_3);
@@ -206,13 +190,13 @@ struct Step_bilinear_sample_backward_grad_points {
     } else {
       chosen_2 = 0;
     }
-    folds->grad_points_share_1_fold.add(chosen_2);
+    grad_points_share_fold[0].add(chosen + chosen_2);
   }
-  OPGEN_DEVICE void finish(int64_t point, const Folds& folds) const {
+  OPGEN_DEVICE void finish(int64_t point, const Folds& grad_points_share_fold) const {
     int64_t rest = point;
     const int64_t i_2 = rt::split(&rest, b_size);
     const int64_t n = rest;
-    grad_points.store(folds.grad_points_share_fold.value + folds.grad_points_share_1_fold.value, n, i_2);
+    grad_points.store(grad_points_share_fold.value, n, i_2);
   }
 };
 
@@ -243,8 +227,7 @@ struct Step_bilinear_sample_backward_grad_points_alone {
     const int64_t negative_2 = -col_value_2;
     const bool mask_2 = 1 == i_2;
     rt::Sum<opmath_t> grad_points_share_fold;
-    rt::Sum<opmath_t> grad_points_share_1_fold;
-    rt::each<Team>(2 * 2, rt::settled(&grad_points_share_fold, &grad_points_share_1_fold), [&](auto at) {
+    rt::each<Team>(2 * 2, rt::settled(&grad_points_share_fold), [&](auto at) {
       int64_t inner_rest = at;
       const int64_t b = rt::split(&inner_rest, b_size);
       const int64_t a = inner_rest;
@@ -262,7 +245,6 @@ struct Step_bilinear_sample_backward_grad_points_alone {
       } else {
         chosen = 0;
       }
-      grad_points_share_fold.add(chosen);
       opmath_t chosen_2;
       if (mask_2) {
         const opmath_t difference_2 = 1 - rt::abs(points_2.load(n, 0) + negative + negative_3);
@@ -270,15 +252,13 @@ struct Step_bilinear_sample_backward_grad_points_alone {
       } else {
         chosen_2 = 0;
       }
-      grad_points_share_1_fold.add(chosen_2);
+      grad_points_share_fold.add(chosen + chosen_2);
     });
     grad_points_share_fold.finish();
-    grad_points_share_1_fold.finish();
-    rt::join<Team>(&grad_points_share_fold, &grad_points_share_1_fold);
+    rt::join<Team>(&grad_points_share_fold);
     const opmath_t grad_points_share = grad_points_share_fold.value;
-    const opmath_t grad_points_share_1 = grad_points_share_1_fold.value;
     if (Team::rank() == 0) {
-      grad_points.store(grad_points_share + grad_points_share_1, n, i_2);
+      grad_points.store(grad_points_share, n, i_2);
     }
   }
 };

@@ -194,7 +194,6 @@ int backward_grad_points(const OpgenCall& call, OpgenHost& host) {
         mask_2[i] = 1 == outer.index(columns, 0, i);
       });
       rt::Fold<rt::Sum, opmath_t, rt::block> grad_points_share_fold;
-      rt::Fold<rt::Sum, opmath_t, rt::block> grad_points_share_1_fold;
       over_a_b.runs<1>(0, over_a_b.count, columns.at, [&](const auto& point) {
         const rt::Source<opmath_t> points_2_at(points_2, point.at[4], columns.step[4], columns.size);
         const rt::Source<opmath_t> points_2_at_2(points_2, point.at[5] + points_2.stride(1), columns.step[5],
@@ -209,22 +208,18 @@ int backward_grad_points(const OpgenCall& call, OpgenHost& host) {
           const int64_t negative_3 = -over_a_b.index(point, 0, 0);
           const int64_t negative_4 = -over_a_b.index(point, 1, 0);
           const opmath_t difference = 1 - rt::abs(points_2_at_2[i] + negative_2[i] + negative_4);
-          const opmath_t sign_value = rt::sign(points_2_at[i] + negative[i] + negative_3);
-          grad_points_share_fold.add(i, mask[i] ? -(grad_share * sign_value * difference) : opmath_t(0));
-          const opmath_t sign_value_2 = rt::sign(points_2_at_2[i] + negative_2[i] + negative_4);
+          const opmath_t sign_value = rt::sign(points_2_at_2[i] + negative_2[i] + negative_4);
           const opmath_t difference_2 = 1 - rt::abs(points_2_at[i] + negative[i] + negative_3);
-          grad_points_share_1_fold.add(i, mask_2[i] ? -(grad_share * difference_2 * sign_value_2) : opmath_t(0));
+          const opmath_t chosen = mask_2[i] ? -(grad_share * difference_2 * sign_value) : opmath_t(0);
+          const opmath_t sign_value_2 = rt::sign(points_2_at[i] + negative[i] + negative_3);
+          const opmath_t chosen_2 = mask[i] ? -(grad_share * sign_value_2 * difference) : opmath_t(0);
+          grad_points_share_fold.add(i, chosen_2 + chosen);
         });
         grad_points_share_fold.ran(columns.size);
-        grad_points_share_1_fold.ran(columns.size);
       });
       grad_points_share_fold.finish();
-      grad_points_share_1_fold.finish();
       rt::Sink<opmath_t> grad_points_out(grad_points, columns.at[6], columns.step[6], columns.size);
-      rt::each(columns.size, [&](int64_t i) {
-        const auto value = grad_points_share_fold[i] + grad_points_share_1_fold[i];
-        grad_points_out.set(i, value);
-      });
+      rt::each(columns.size, [&](int64_t i) { grad_points_out.set(i, grad_points_share_fold[i]); });
     });
   });
   return rt::status(host);

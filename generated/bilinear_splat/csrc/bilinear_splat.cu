@@ -169,23 +169,8 @@ struct Step_bilinear_splat_backward_grad_places {
   int64_t H, W;
   rt::Divider<rank> b_size;
 
-  struct Folds {
-    rt::Sum<opmath_t> grad_places_share_fold;
-    rt::Sum<opmath_t> grad_places_share_1_fold;
-    OPGEN_DEVICE void merge(const Folds& other) {
-      grad_places_share_fold.merge(other.grad_places_share_fold);
-      grad_places_share_1_fold.merge(other.grad_places_share_1_fold);
-    }
-    OPGEN_DEVICE void settle() {
-      grad_places_share_fold.settle();
-      grad_places_share_1_fold.settle();
-    }
-    OPGEN_DEVICE void finish() {
-      grad_places_share_fold.finish();
-      grad_places_share_1_fold.finish();
-    }
-  };
-  OPGEN_DEVICE void fold(int64_t point, int64_t inner, Folds* folds) const {
+  using Folds = rt::Sum<opmath_t>;
+  OPGEN_DEVICE void fold(int64_t point, int64_t inner, Folds* grad_places_share_fold) const {
     int64_t rest = point;
     const int64_t i_2 = rt::split(&rest, b_size);
     const int64_t n = rest;
@@ -213,7 +198,6 @@ struct Step_bilinear_splat_backward_grad_places {
     } else {
       chosen = 0;
     }
-    folds->grad_places_share_fold.add(chosen);
     opmath_t chosen_2;
     if (mask_2) {
       const opmath_t difference_2 = 1 - rt::abs(places.load(n, 0) + negative_3 + negative_5);
@@ -221,13 +205,13 @@ struct Step_bilinear_splat_backward_grad_places {
     } else {
       chosen_2 = 0;
     }
-    folds->grad_places_share_1_fold.add(chosen_2);
+    grad_places_share_fold[0].add(chosen + chosen_2);
   }
-  OPGEN_DEVICE void finish(int64_t point, const Folds& folds) const {
+  OPGEN_DEVICE void finish(int64_t point, const Folds& grad_places_share_fold) const {
     int64_t rest = point;
     const int64_t i_2 = rt::split(&rest, b_size);
     const int64_t n = rest;
-    grad_places.store(folds.grad_places_share_fold.value + folds.grad_places_share_1_fold.value, n, i_2);
+    grad_places.store(grad_places_share_fold.value, n, i_2);
   }
 };
 
@@ -258,8 +242,7 @@ struct Step_bilinear_splat_backward_grad_places_alone {
     const int64_t negative_4 = -col_value_2;
     const bool mask_2 = 1 == i_2;
     rt::Sum<opmath_t> grad_places_share_fold;
-    rt::Sum<opmath_t> grad_places_share_1_fold;
-    rt::each<Team>(2 * 2, rt::settled(&grad_places_share_fold, &grad_places_share_1_fold), [&](auto at) {
+    rt::each<Team>(2 * 2, rt::settled(&grad_places_share_fold), [&](auto at) {
       int64_t inner_rest = at;
       const int64_t b = rt::split(&inner_rest, b_size);
       const int64_t a = inner_rest;
@@ -277,7 +260,6 @@ struct Step_bilinear_splat_backward_grad_places_alone {
       } else {
         chosen = 0;
       }
-      grad_places_share_fold.add(chosen);
       opmath_t chosen_2;
       if (mask_2) {
         const opmath_t difference_2 = 1 - rt::abs(places.load(n, 0) + negative_3 + negative_5);
@@ -285,15 +267,13 @@ struct Step_bilinear_splat_backward_grad_places_alone {
       } else {
         chosen_2 = 0;
       }
-      grad_places_share_1_fold.add(chosen_2);
+      grad_places_share_fold.add(chosen + chosen_2);
     });
     grad_places_share_fold.finish();
-    grad_places_share_1_fold.finish();
-    rt::join<Team>(&grad_places_share_fold, &grad_places_share_1_fold);
+    rt::join<Team>(&grad_places_share_fold);
     const opmath_t grad_places_share = grad_places_share_fold.value;
-    const opmath_t grad_places_share_1 = grad_places_share_1_fold.value;
     if (Team::rank() == 0) {
-      grad_places.store(grad_places_share + grad_places_share_1, n, i_2);
+      grad_places.store(grad_places_share, n, i_2);
     }
   }
 };

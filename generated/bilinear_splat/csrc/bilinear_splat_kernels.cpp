@@ -205,7 +205,6 @@ int backward_grad_places(const OpgenCall& call, OpgenHost& host) {
         mask_2[i] = 1 == outer.index(columns, 0, i);
       });
       rt::Fold<rt::Sum, opmath_t, rt::block> grad_places_share_fold;
-      rt::Fold<rt::Sum, opmath_t, rt::block> grad_places_share_1_fold;
       over_a_b.runs<1>(0, over_a_b.count, columns.at, [&](const auto& point) {
         const rt::Source<opmath_t> places_at(places, point.at[4], columns.step[4], columns.size);
         const rt::Source<opmath_t> places_at_2(places, point.at[5] + places.stride(1), columns.step[5], columns.size);
@@ -219,22 +218,18 @@ int backward_grad_places(const OpgenCall& call, OpgenHost& host) {
           const int64_t negative_5 = -over_a_b.index(point, 0, 0);
           const int64_t negative_6 = -over_a_b.index(point, 1, 0);
           const opmath_t difference = 1 - rt::abs(places_at_2[i] + negative_4[i] + negative_6);
-          const opmath_t sign_value = rt::sign(places_at[i] + negative_3[i] + negative_5);
-          grad_places_share_fold.add(i, mask[i] ? -(grad_share * sign_value * difference) : opmath_t(0));
           const opmath_t difference_2 = 1 - rt::abs(places_at[i] + negative_3[i] + negative_5);
-          const opmath_t sign_value_2 = rt::sign(places_at_2[i] + negative_4[i] + negative_6);
-          grad_places_share_1_fold.add(i, mask_2[i] ? -(grad_share * difference_2 * sign_value_2) : opmath_t(0));
+          const opmath_t sign_value = rt::sign(places_at_2[i] + negative_4[i] + negative_6);
+          const opmath_t chosen = mask_2[i] ? -(grad_share * difference_2 * sign_value) : opmath_t(0);
+          const opmath_t sign_value_2 = rt::sign(places_at[i] + negative_3[i] + negative_5);
+          const opmath_t chosen_2 = mask[i] ? -(grad_share * sign_value_2 * difference) : opmath_t(0);
+          grad_places_share_fold.add(i, chosen_2 + chosen);
         });
         grad_places_share_fold.ran(columns.size);
-        grad_places_share_1_fold.ran(columns.size);
       });
       grad_places_share_fold.finish();
-      grad_places_share_1_fold.finish();
       rt::Sink<opmath_t> grad_places_out(grad_places, columns.at[6], columns.step[6], columns.size);
-      rt::each(columns.size, [&](int64_t i) {
-        const auto value = grad_places_share_fold[i] + grad_places_share_1_fold[i];
-        grad_places_out.set(i, value);
-      });
+      rt::each(columns.size, [&](int64_t i) { grad_places_out.set(i, grad_places_share_fold[i]); });
     });
   });
   return rt::status(host);

@@ -96,8 +96,6 @@ struct Step_cross_entropy_forward_0_output {
     const bool mask_2 = label_smoothing > 0;
     const int64_t target_value = target.load(n, place);
     const bool keep = target_value != ignore_index;
-    const opmath_t ratio = near::div(-sum_c.load(n, place), static_cast<opmath_t>(C));
-    const opmath_t product = label_smoothing * (keep && mask_2 ? ratio : opmath_t(0));
     opmath_t chosen;
     if (keep) {
       const opmath_t centred = input.load(n, rt::checked(target_value, C), place) - logp_max.load(n, place);
@@ -105,7 +103,9 @@ struct Step_cross_entropy_forward_0_output {
     } else {
       chosen = 0;
     }
-    folds->sum_n_all_value_fold.add(factor * chosen + product);
+    folds->sum_n_all_value_fold.add(factor * chosen);
+    const opmath_t ratio = near::div(-sum_c.load(n, place), static_cast<opmath_t>(C));
+    folds->sum_n_all_value_fold.add(label_smoothing * (keep && mask_2 ? ratio : opmath_t(0)));
     opmath_t safe_weight;
     if (keep) {
       safe_weight = weight.load(rt::checked(target_value, C));
@@ -198,8 +198,6 @@ struct Step_cross_entropy_forward_1_output {
     const bool mask_2 = label_smoothing > 0;
     const int64_t target_value = target.load(n, place);
     const bool keep = target_value != ignore_index;
-    const opmath_t ratio = near::div(-sum_c.load(n, place), static_cast<opmath_t>(C));
-    const opmath_t product = label_smoothing * (keep && mask_2 ? ratio : opmath_t(0));
     opmath_t chosen;
     if (keep) {
       const opmath_t centred = input.load(n, rt::checked(target_value, C), place) - logp_max.load(n, place);
@@ -207,7 +205,9 @@ struct Step_cross_entropy_forward_1_output {
     } else {
       chosen = 0;
     }
-    output_value_fold[0].add(factor * chosen + product);
+    output_value_fold[0].add(factor * chosen);
+    const opmath_t ratio = near::div(-sum_c.load(n, place), static_cast<opmath_t>(C));
+    output_value_fold[0].add(label_smoothing * (keep && mask_2 ? ratio : opmath_t(0)));
   }
   OPGEN_DEVICE void finish(int64_t /* point */, const Folds& output_value_fold) const {
     output.store(output_value_fold.value);
@@ -372,8 +372,6 @@ struct Step_cross_entropy_forward_3_output {
     const bool mask_2 = label_smoothing > 0;
     const int64_t target_value = target.load(n, place);
     const bool keep = target_value != ignore_index;
-    const opmath_t ratio = near::div(-sum_c.load(n, place), static_cast<opmath_t>(C));
-    const opmath_t product = label_smoothing * (keep && mask_2 ? ratio : opmath_t(0));
     opmath_t chosen;
     if (keep) {
       const opmath_t centred = input.load(n, rt::checked(target_value, C), place) - logp_max.load(n, place);
@@ -381,7 +379,9 @@ struct Step_cross_entropy_forward_3_output {
     } else {
       chosen = 0;
     }
-    folds->sum_n_all_fold.add(factor * chosen + product);
+    folds->sum_n_all_fold.add(factor * chosen);
+    const opmath_t ratio = near::div(-sum_c.load(n, place), static_cast<opmath_t>(C));
+    folds->sum_n_all_fold.add(label_smoothing * (keep && mask_2 ? ratio : opmath_t(0)));
     folds->sum_n_all_2_value_fold.add(keep ? 1 : 0);
   }
   OPGEN_DEVICE void finish(int64_t /* point */, const Folds& folds) const {

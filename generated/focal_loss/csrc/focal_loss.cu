@@ -22,11 +22,10 @@ struct Step_focal_loss_forward_0_output {
     const opmath_t target_value = target.load(place);
     const opmath_t logits_value = logits.load(place);
     const opmath_t negative = -logits_value;
-    const opmath_t power = rt::pow(near::sigmoid(logits_value), gamma);
-    const opmath_t product = factor * (1 - target_value) * power * near::logsigmoid(negative);
-    const opmath_t power_2 = rt::pow(near::sigmoid(negative), gamma);
-    const opmath_t negative_2 = -(alpha * target_value * power_2 * near::logsigmoid(logits_value));
-    output_sum_fold[0].add(negative_2 - product);
+    const opmath_t power = rt::pow(near::sigmoid(negative), gamma);
+    output_sum_fold[0].add(-(alpha * target_value * power * near::logsigmoid(logits_value)));
+    const opmath_t power_2 = rt::pow(near::sigmoid(logits_value), gamma);
+    output_sum_fold[0].add(-(factor * (1 - target_value) * power_2 * near::logsigmoid(negative)));
   }
   template <int V>
   OPGEN_DEVICE void flat(int64_t first, Folds* output_sum_fold) const {
@@ -36,13 +35,13 @@ struct Step_focal_loss_forward_0_output {
     for (int i = 0; i < V; ++i) {
       const opmath_t target_value_2 = target_pack.get(i);
       const opmath_t logits_value_2 = logits_pack.get(i);
-      const opmath_t negative_3 = -logits_value_2;
-      const opmath_t power_3 = rt::pow(near::sigmoid(logits_value_2), gamma);
-      const opmath_t power_4 = rt::pow(near::sigmoid(negative_3), gamma);
-      const opmath_t product_2 = alpha * target_value_2 * power_4 * near::logsigmoid(logits_value_2);
-      const opmath_t logsigmoid_negative = near::logsigmoid(negative_3);
-      const opmath_t product_3 = factor * (1 - target_value_2) * power_3 * logsigmoid_negative;
-      output_sum_fold[0].add(-product_2 - product_3);
+      const opmath_t negative_2 = -logits_value_2;
+      const opmath_t power_3 = rt::pow(near::sigmoid(negative_2), gamma);
+      const opmath_t product = alpha * target_value_2 * power_3 * near::logsigmoid(logits_value_2);
+      output_sum_fold[0].add(-product);
+      const opmath_t power_4 = rt::pow(near::sigmoid(logits_value_2), gamma);
+      const opmath_t logsigmoid_negative = near::logsigmoid(negative_2);
+      output_sum_fold[0].add(-(factor * (1 - target_value_2) * power_4 * logsigmoid_negative));
     }
   }
   OPGEN_DEVICE void finish(int64_t /* point */, const Folds& output_sum_fold) const {

@@ -119,21 +119,17 @@ struct Step_gated_delta_step_backward_grad_key {
   struct Folds {
     rt::Sum<opmath_t> grad_query_value_fold;
     rt::Sum<opmath_t> grad_key_next_state_fold;
-    rt::Sum<opmath_t> grad_key_found_fold;
     OPGEN_DEVICE void merge(const Folds& other) {
       grad_query_value_fold.merge(other.grad_query_value_fold);
       grad_key_next_state_fold.merge(other.grad_key_next_state_fold);
-      grad_key_found_fold.merge(other.grad_key_found_fold);
     }
     OPGEN_DEVICE void settle() {
       grad_query_value_fold.settle();
       grad_key_next_state_fold.settle();
-      grad_key_found_fold.settle();
     }
     OPGEN_DEVICE void finish() {
       grad_query_value_fold.finish();
       grad_key_next_state_fold.finish();
-      grad_key_found_fold.finish();
     }
   };
   template <int V>
@@ -158,8 +154,9 @@ struct Step_gated_delta_step_backward_grad_key {
       folds[at].grad_query_value_fold.add(grad_output_value_2 * total);
       const opmath_t scaled_grad = grad_output_value_2 * query_value;
       folds[at].grad_key_next_state_fold.add((grad_next_state_line[at] + scaled_grad) * written);
-      const opmath_t scaled_grad_2 = grad_written.load(place, v) * beta_value_2 * decay_value_2;
-      folds[at].grad_key_found_fold.add(-scaled_grad_2 * state_value);
+      const opmath_t grad_written_value = grad_written.load(place, v);
+      const opmath_t negative = -(grad_written_value * beta_value_2 * decay_value_2);
+      folds[at].grad_key_next_state_fold.add(negative * state_value);
     });
   }
   OPGEN_DEVICE void finish(int64_t point, const Folds& folds) const {
@@ -167,7 +164,7 @@ struct Step_gated_delta_step_backward_grad_key {
     const int64_t k = rt::split(&rest, k_size);
     const rt::Place<rank> place = batch.place(rest);
     grad_query.store(folds.grad_query_value_fold.value, place, k);
-    grad_key.store(folds.grad_key_next_state_fold.value + folds.grad_key_found_fold.value, place, k);
+    grad_key.store(folds.grad_key_next_state_fold.value, place, k);
   }
 };
 

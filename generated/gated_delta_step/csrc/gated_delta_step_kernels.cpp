@@ -188,7 +188,6 @@ int backward_grad_key(const OpgenCall& call, OpgenHost& host) {
       });
       rt::Fold<rt::Sum, opmath_t, rt::block> grad_query_value_fold;
       rt::Fold<rt::Sum, opmath_t, rt::block> grad_key_next_state_fold;
-      rt::Fold<rt::Sum, opmath_t, rt::block> grad_key_found_fold;
       over_v.runs<1>(0, over_v.count, columns.at, [&](const auto& point) {
         const rt::Source<opmath_t> grad_output_at(grad_output, point.at[4], columns.step[4], columns.size);
         const rt::Source<opmath_t> state_at(state, point.at[5], columns.step[5], columns.size);
@@ -202,21 +201,20 @@ int backward_grad_key(const OpgenCall& call, OpgenHost& host) {
           const opmath_t written = beta_value_2[i] * (value_2_at[i] - decay_value_2[i] * found_at[i]);
           const opmath_t total_2 = decay_value_2[i] * state_value + written * key_value[i];
           grad_query_value_fold.add(i, grad_output_value_2 * total_2);
-          grad_key_next_state_fold.add(i, (grad_next_state_at[i] + grad_output_value_2 * query_value[i]) * written);
-          grad_key_found_fold.add(i, -(grad_written_at[i] * beta_value_2[i] * decay_value_2[i]) * state_value);
+          const opmath_t product = (grad_next_state_at[i] + grad_output_value_2 * query_value[i]) * written;
+          const opmath_t product_2 = -(grad_written_at[i] * beta_value_2[i] * decay_value_2[i]) * state_value;
+          grad_key_next_state_fold.add(i, product + product_2);
         });
         grad_query_value_fold.ran(columns.size);
         grad_key_next_state_fold.ran(columns.size);
-        grad_key_found_fold.ran(columns.size);
       });
       grad_query_value_fold.finish();
       grad_key_next_state_fold.finish();
-      grad_key_found_fold.finish();
       rt::Sink<opmath_t> grad_query_out(grad_query, columns.at[10], columns.step[10], columns.size);
       rt::Sink<opmath_t> grad_key_out(grad_key, columns.at[11], columns.step[11], columns.size);
       rt::each(columns.size, [&](int64_t i) {
         grad_query_out.set(i, grad_query_value_fold[i]);
-        grad_key_out.set(i, grad_key_next_state_fold[i] + grad_key_found_fold[i]);
+        grad_key_out.set(i, grad_key_next_state_fold[i]);
       });
     });
   });

@@ -115,25 +115,17 @@ struct Step_rope_backward_grad_sin {
 
   struct Folds {
     rt::Sum<opmath_t> grad_cos_output_fold;
-    rt::Sum<opmath_t> grad_cos_output_1_fold;
-    rt::Sum<opmath_t> grad_sin_output_sum_fold;
     rt::Sum<opmath_t> grad_sin_output_1_fold;
     OPGEN_DEVICE void merge(const Folds& other) {
       grad_cos_output_fold.merge(other.grad_cos_output_fold);
-      grad_cos_output_1_fold.merge(other.grad_cos_output_1_fold);
-      grad_sin_output_sum_fold.merge(other.grad_sin_output_sum_fold);
       grad_sin_output_1_fold.merge(other.grad_sin_output_1_fold);
     }
     OPGEN_DEVICE void settle() {
       grad_cos_output_fold.settle();
-      grad_cos_output_1_fold.settle();
-      grad_sin_output_sum_fold.settle();
       grad_sin_output_1_fold.settle();
     }
     OPGEN_DEVICE void finish() {
       grad_cos_output_fold.finish();
-      grad_cos_output_1_fold.finish();
-      grad_sin_output_sum_fold.finish();
       grad_sin_output_1_fold.finish();
     }
   };
@@ -152,17 +144,17 @@ struct Step_rope_backward_grad_sin {
       const opmath_t input_value = input_line[at];
       const opmath_t grad_output_value_2 = grad_output_line_2[at];
       folds[at].grad_cos_output_fold.add(grad_output_value * input_value);
-      folds[at].grad_cos_output_1_fold.add(grad_output_value_2 * input_line_2[at]);
-      folds[at].grad_sin_output_sum_fold.add(grad_output_value * input_line_2[at]);
+      folds[at].grad_cos_output_fold.add(grad_output_value_2 * input_line_2[at]);
       folds[at].grad_sin_output_1_fold.add(grad_output_value_2 * input_value);
+      folds[at].grad_sin_output_1_fold.add(-(grad_output_value * input_line_2[at]));
     });
   }
   OPGEN_DEVICE void finish(int64_t point, const Folds& folds) const {
     int64_t rest = point;
     const int64_t h = rt::split(&rest, h_size);
     const int64_t t = rest;
-    grad_cos.store(folds.grad_cos_output_fold.value + folds.grad_cos_output_1_fold.value, t, h);
-    grad_sin.store(folds.grad_sin_output_1_fold.value - folds.grad_sin_output_sum_fold.value, t, h);
+    grad_cos.store(folds.grad_cos_output_fold.value, t, h);
+    grad_sin.store(folds.grad_sin_output_1_fold.value, t, h);
   }
 };
 

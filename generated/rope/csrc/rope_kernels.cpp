@@ -161,8 +161,6 @@ int backward_grad_sin(const OpgenCall& call, OpgenHost& host) {
   rt::parallel(host, outer.count, over_batch.count, [=, &host](int64_t begin, int64_t end) {
     outer.runs<rt::block>(begin, end, nullptr, [&](const auto& columns) {
       rt::Fold<rt::Sum, opmath_t, rt::block> grad_cos_output_fold;
-      rt::Fold<rt::Sum, opmath_t, rt::block> grad_cos_output_1_fold;
-      rt::Fold<rt::Sum, opmath_t, rt::block> grad_sin_output_sum_fold;
       rt::Fold<rt::Sum, opmath_t, rt::block> grad_sin_output_1_fold;
       over_batch.runs<1>(0, over_batch.count, columns.at, [&](const auto& point) {
         const rt::Source<opmath_t> grad_output_at(grad_output, point.at[0], columns.step[0], columns.size);
@@ -175,25 +173,19 @@ int backward_grad_sin(const OpgenCall& call, OpgenHost& host) {
           const opmath_t grad_output_value = grad_output_at[i];
           const opmath_t input_value = input_at[i];
           const opmath_t grad_output_value_2 = grad_output_at_2[i];
-          grad_cos_output_fold.add(i, grad_output_value * input_value);
-          grad_cos_output_1_fold.add(i, grad_output_value_2 * input_at_2[i]);
-          grad_sin_output_sum_fold.add(i, grad_output_value * input_at_3[i]);
-          grad_sin_output_1_fold.add(i, grad_output_value_2 * input_value);
+          grad_cos_output_fold.add(i, grad_output_value * input_value + grad_output_value_2 * input_at_2[i]);
+          grad_sin_output_1_fold.add(i, grad_output_value_2 * input_value - grad_output_value * input_at_3[i]);
         });
         grad_cos_output_fold.ran(columns.size);
-        grad_cos_output_1_fold.ran(columns.size);
-        grad_sin_output_sum_fold.ran(columns.size);
         grad_sin_output_1_fold.ran(columns.size);
       });
       grad_cos_output_fold.finish();
-      grad_cos_output_1_fold.finish();
-      grad_sin_output_sum_fold.finish();
       grad_sin_output_1_fold.finish();
       rt::Sink<opmath_t> grad_cos_out(grad_cos, columns.at[5], columns.step[5], columns.size);
       rt::Sink<opmath_t> grad_sin_out(grad_sin, columns.at[6], columns.step[6], columns.size);
       rt::each(columns.size, [&](int64_t i) {
-        grad_cos_out.set(i, grad_cos_output_fold[i] + grad_cos_output_1_fold[i]);
-        grad_sin_out.set(i, grad_sin_output_1_fold[i] - grad_sin_output_sum_fold[i]);
+        grad_cos_out.set(i, grad_cos_output_fold[i]);
+        grad_sin_out.set(i, grad_sin_output_1_fold[i]);
       });
     });
   });

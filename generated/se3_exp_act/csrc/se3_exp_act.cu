@@ -235,9 +235,8 @@ struct Step_se3_exp_act_backward_grad_s {
     const rt::Place<rank> place = batch.place(point);
     rt::Sum<opmath_t> grad_c_fold;
     rt::Sum<opmath_t> grad_b_output_fold;
-    rt::Sum<opmath_t> grad_b_mix_fold;
     rt::Sum<opmath_t> grad_a_fold;
-    rt::each<Team>(3, rt::settled(&grad_c_fold, &grad_b_output_fold, &grad_b_mix_fold, &grad_a_fold), [&](auto at) {
+    rt::each<Team>(3, rt::settled(&grad_c_fold, &grad_b_output_fold, &grad_a_fold), [&](auto at) {
       const int64_t i_2 = at;
       const opmath_t grad_mix = grad_mix_output.load(place, i_2) + grad_mix_output_1.load(place, i_2);
       const opmath_t wv_value = wv.load(place, i_2);
@@ -245,24 +244,22 @@ struct Step_se3_exp_act_backward_grad_s {
       const opmath_t wp_value = wp.load(place, i_2);
       grad_c_fold.add(grad_mix * wv_value);
       grad_b_output_fold.add(grad_output_value_2 * wv_value);
-      grad_b_mix_fold.add(grad_mix * wp_value);
+      grad_b_output_fold.add(grad_mix * wp_value);
       grad_a_fold.add(grad_output_value_2 * wp_value);
     });
     grad_c_fold.finish();
     grad_b_output_fold.finish();
-    grad_b_mix_fold.finish();
     grad_a_fold.finish();
-    rt::join<Team>(&grad_c_fold, &grad_b_output_fold, &grad_b_mix_fold, &grad_a_fold);
+    rt::join<Team>(&grad_c_fold, &grad_b_output_fold, &grad_a_fold);
     const opmath_t grad_c = grad_c_fold.value;
     const opmath_t grad_b_output = grad_b_output_fold.value;
-    const opmath_t grad_b_mix = grad_b_mix_fold.value;
     const opmath_t grad_a = grad_a_fold.value;
     const opmath_t s_value_2 = s.load(place);
     const bool mask_2 = s_value_2 < opmath_t(0.25);
     const opmath_t norm_s_2 = near::sqrt(norm_s_squares.load(place));
     const opmath_t sin_norm_s_2 = rt::sin(norm_s_2 / 2);
     const opmath_t difference = norm_s_2 - rt::sin(norm_s_2);
-    const opmath_t grad_b = grad_b_output + grad_b_mix;
+    const opmath_t grad_b = grad_b_output;
     const opmath_t ratio_5 = norm_s_2 * opmath_t(0.3183098861837907);
     const opmath_t square_norm_s_2 = rt::square(norm_s_2);
     const opmath_t ratio_6 = near::div(s_value_2, opmath_t(72));
@@ -370,17 +367,7 @@ struct Step_se3_exp_act_backward_grad_twist {
     const bool mask_4 = i_1 < 3;
     const opmath_t a_value = a.load(place);
     rt::Sum<opmath_t> grad_twist_output_fold;
-    rt::Sum<opmath_t> grad_twist_output_1_fold;
-    rt::Sum<opmath_t> grad_twist_wv_fold;
-    rt::Sum<opmath_t> grad_twist_wv_1_fold;
-    rt::Sum<opmath_t> grad_twist_wv_2_fold;
-    rt::Sum<opmath_t> grad_twist_wv_3_fold;
-    rt::Sum<opmath_t> grad_twist_wp_fold;
-    rt::Sum<opmath_t> grad_twist_wp_1_fold;
-    const auto sums =
-        rt::settled(&grad_twist_output_fold, &grad_twist_output_1_fold, &grad_twist_wv_fold, &grad_twist_wv_1_fold,
-                    &grad_twist_wv_2_fold, &grad_twist_wv_3_fold, &grad_twist_wp_fold, &grad_twist_wp_1_fold);
-    rt::each<Team>(3, sums, [&](auto at) {
+    rt::each<Team>(3, rt::settled(&grad_twist_output_fold), [&](auto at) {
       const int64_t i_2 = at;
       const bool mask_5 = rt::mod(i_2 + 1 - i_1, 3) == 0;
       const bool mask_6 = mask_3 && mask_5;
@@ -390,73 +377,57 @@ struct Step_se3_exp_act_backward_grad_twist {
       const opmath_t grad_mix_2 = grad_mix_output.load(place, i_2) + grad_mix_output_1.load(place, i_2);
       const opmath_t grad_wv = grad_output_value_3 * b_value + grad_mix_2 * c_value;
       const opmath_t grad_wp = grad_output_value_3 * a_value + grad_mix_2 * b_value;
-      const int64_t position = rt::mod(i_2 + 2, 3);
-      opmath_t chosen;
-      if (mask_6) {
-        const opmath_t total = b_value * wp.load(place, position) + c_value * wv.load(place, position);
-        chosen = grad_output_value_3 * total;
-      } else {
-        chosen = 0;
-      }
-      grad_twist_output_fold.add(chosen);
-      const int64_t position_2 = rt::mod(i_2 + 1, 3);
-      opmath_t chosen_2;
-      if (mask_8) {
-        const opmath_t total_2 = b_value * wp.load(place, position_2) + c_value * wv.load(place, position_2);
-        chosen_2 = -(grad_output_value_3 * total_2);
-      } else {
-        chosen_2 = 0;
-      }
-      grad_twist_output_1_fold.add(chosen_2);
-      const int64_t position_3 = rt::mod(i_2 + 2, 3);
-      grad_twist_wv_fold.add(mask_6 ? grad_wv * twist.load(place, position_3) : opmath_t(0));
       const bool mask = mask_4 && mask_7;
-      const int64_t position_4 = rt::mod(i_2 + 1, 3) + 3;
-      grad_twist_wv_1_fold.add(mask ? grad_wv * twist.load(place, position_4) : opmath_t(0));
-      const int64_t position_5 = rt::mod(i_2 + 1, 3);
-      grad_twist_wv_2_fold.add(mask_8 ? -(grad_wv * twist.load(place, position_5)) : opmath_t(0));
       const bool mask_2 = mask_4 && mask_5;
-      const int64_t position_6 = rt::mod(i_2 + 2, 3) + 3;
-      grad_twist_wv_3_fold.add(mask_2 ? -(grad_wv * twist.load(place, position_6)) : opmath_t(0));
-      const int64_t position_7 = rt::mod(i_2 + 2, 3);
-      grad_twist_wp_fold.add(mask_6 ? grad_wp * point_2.load(place, position_7) : opmath_t(0));
-      const int64_t position_8 = rt::mod(i_2 + 1, 3);
-      grad_twist_wp_1_fold.add(mask_8 ? -(grad_wp * point_2.load(place, position_8)) : opmath_t(0));
+      const int64_t position = rt::mod(i_2 + 2, 3) + 3;
+      const opmath_t chosen = mask_2 ? -(grad_wv * twist.load(place, position)) : opmath_t(0);
+      const int64_t position_2 = rt::mod(i_2 + 1, 3) + 3;
+      const opmath_t chosen_2 = mask ? grad_wv * twist.load(place, position_2) : opmath_t(0);
+      const int64_t position_3 = rt::mod(i_2 + 1, 3);
+      const opmath_t chosen_3 = mask_8 ? -(grad_wv * twist.load(place, position_3)) : opmath_t(0);
+      const int64_t position_4 = rt::mod(i_2 + 2, 3);
+      const opmath_t chosen_4 = mask_6 ? grad_wp * point_2.load(place, position_4) : opmath_t(0);
+      const opmath_t chosen_5 = mask_6 ? grad_wv * twist.load(place, position_4) : opmath_t(0);
+      opmath_t chosen_6;
+      if (mask_6) {
+        const opmath_t total = b_value * wp.load(place, position_4) + c_value * wv.load(place, position_4);
+        chosen_6 = grad_output_value_3 * total;
+      } else {
+        chosen_6 = 0;
+      }
+      opmath_t chosen_7;
+      if (mask_8) {
+        const opmath_t total_2 = b_value * wp.load(place, position_3) + c_value * wv.load(place, position_3);
+        chosen_7 = -(grad_output_value_3 * total_2);
+      } else {
+        chosen_7 = 0;
+      }
+      const opmath_t total_3 = chosen_6 + chosen_7 + chosen_5 + chosen_2 + chosen_3 + chosen;
+      const opmath_t total_4 = total_3 + chosen_4;
+      opmath_t chosen_8;
+      if (mask_8) {
+        chosen_8 = -(grad_wp * point_2.load(place, position_3));
+      } else {
+        chosen_8 = 0;
+      }
+      grad_twist_output_fold.add(total_4 + chosen_8);
     });
     grad_twist_output_fold.finish();
-    grad_twist_output_1_fold.finish();
-    grad_twist_wv_fold.finish();
-    grad_twist_wv_1_fold.finish();
-    grad_twist_wv_2_fold.finish();
-    grad_twist_wv_3_fold.finish();
-    grad_twist_wp_fold.finish();
-    grad_twist_wp_1_fold.finish();
-    rt::join<Team>(&grad_twist_output_fold, &grad_twist_output_1_fold, &grad_twist_wv_fold, &grad_twist_wv_1_fold,
-                   &grad_twist_wv_2_fold, &grad_twist_wv_3_fold, &grad_twist_wp_fold, &grad_twist_wp_1_fold);
+    rt::join<Team>(&grad_twist_output_fold);
     const opmath_t grad_twist_output = grad_twist_output_fold.value;
-    const opmath_t grad_twist_output_1 = grad_twist_output_1_fold.value;
-    const opmath_t grad_twist_wv = grad_twist_wv_fold.value;
-    const opmath_t grad_twist_wv_1 = grad_twist_wv_1_fold.value;
-    const opmath_t grad_twist_wv_2 = grad_twist_wv_2_fold.value;
-    const opmath_t grad_twist_wv_3 = grad_twist_wv_3_fold.value;
-    const opmath_t grad_twist_wp = grad_twist_wp_fold.value;
-    const opmath_t grad_twist_wp_1 = grad_twist_wp_1_fold.value;
     const bool mask_9 = s.load(place) < opmath_t(0.25);
     const bool mask_10 = !mask_9;
     const opmath_t norm_s_3 = near::sqrt(norm_s_squares.load(place));
     const bool mask_11 = norm_s_3 == 0;
     const opmath_t twist_value_4 = twist.load(place, i_1);
     if (Team::rank() == 0) {
-      const opmath_t chosen_3 = mask_3 ? 2 * grad_s.load(place) * twist_value_4 : opmath_t(0);
+      const opmath_t chosen_9 = mask_3 ? 2 * grad_s.load(place) * twist_value_4 : opmath_t(0);
       const opmath_t ratio = near::div(grad_norm_s.load(place) * twist_value_4, norm_s_3);
       const opmath_t safe_grad_output = mask_4 ? grad_output.load_or(0, place, i_1) : opmath_t(0);
-      const opmath_t chosen_4 = mask_9 ? opmath_t(0) : mask_11 ? opmath_t(0) : ratio;
-      const opmath_t chosen_5 = mask_10 && (!mask_11 && mask_10) ? chosen_4 : opmath_t(0);
-      const opmath_t chosen_6 = mask_3 ? chosen_5 : opmath_t(0);
-      const opmath_t total_4 = safe_grad_output + grad_twist_output + grad_twist_output_1 + grad_twist_wv;
-      const opmath_t total_3 = total_4 + grad_twist_wv_1 + grad_twist_wv_2;
-      const opmath_t total_5 = total_3 + grad_twist_wv_3 + grad_twist_wp + grad_twist_wp_1;
-      grad_twist.store(total_5 + chosen_6 + chosen_3, place, i_1);
+      const opmath_t chosen_10 = mask_9 ? opmath_t(0) : mask_11 ? opmath_t(0) : ratio;
+      const opmath_t chosen_11 = mask_10 && (!mask_11 && mask_10) ? chosen_10 : opmath_t(0);
+      const opmath_t chosen_12 = mask_3 ? chosen_11 : opmath_t(0);
+      grad_twist.store(safe_grad_output + grad_twist_output + chosen_12 + chosen_9, place, i_1);
     }
   }
 };
@@ -483,25 +454,23 @@ struct Step_se3_exp_act_backward_grad_point {
     const opmath_t a_value_2 = a.load(place);
     const opmath_t b_value_2 = b.load(place);
     rt::Sum<opmath_t> grad_point_wp_fold;
-    rt::Sum<opmath_t> grad_point_wp_1_fold;
-    rt::each<Team>(3, rt::settled(&grad_point_wp_fold, &grad_point_wp_1_fold), [&](auto at) {
+    rt::each<Team>(3, rt::settled(&grad_point_wp_fold), [&](auto at) {
       const int64_t i_2 = at;
       const opmath_t total = grad_mix_output.load(place, i_2) + grad_mix_output_1.load(place, i_2);
       const opmath_t grad_wp_2 = grad_output.load_or(0, place, i_2) * a_value_2 + total * b_value_2;
       const bool mask = rt::mod(i_2 + 2 - i_1, 3) == 0;
-      const int64_t position = rt::mod(i_2 + 1, 3) + 3;
-      grad_point_wp_fold.add(mask ? grad_wp_2 * twist.load(place, position) : opmath_t(0));
       const bool mask_2 = rt::mod(i_2 + 1 - i_1, 3) == 0;
-      const int64_t position_2 = rt::mod(i_2 + 2, 3) + 3;
-      grad_point_wp_1_fold.add(mask_2 ? -(grad_wp_2 * twist.load(place, position_2)) : opmath_t(0));
+      const int64_t position = rt::mod(i_2 + 2, 3) + 3;
+      const opmath_t chosen = mask_2 ? -(grad_wp_2 * twist.load(place, position)) : opmath_t(0);
+      const int64_t position_2 = rt::mod(i_2 + 1, 3) + 3;
+      const opmath_t chosen_2 = mask ? grad_wp_2 * twist.load(place, position_2) : opmath_t(0);
+      grad_point_wp_fold.add(chosen_2 + chosen);
     });
     grad_point_wp_fold.finish();
-    grad_point_wp_1_fold.finish();
-    rt::join<Team>(&grad_point_wp_fold, &grad_point_wp_1_fold);
+    rt::join<Team>(&grad_point_wp_fold);
     const opmath_t grad_point_wp = grad_point_wp_fold.value;
-    const opmath_t grad_point_wp_1 = grad_point_wp_1_fold.value;
     if (Team::rank() == 0) {
-      grad_point.store(grad_output.load_or(0, place, i_1) + grad_point_wp + grad_point_wp_1, place, i_1);
+      grad_point.store(grad_output.load_or(0, place, i_1) + grad_point_wp, place, i_1);
     }
   }
 };

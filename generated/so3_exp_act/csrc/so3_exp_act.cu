@@ -338,61 +338,50 @@ struct Step_so3_exp_act_backward_grad_point {
     const rt::Place<rank> place = batch.place(rest);
     const opmath_t a_value = a.load(place);
     rt::Sum<opmath_t> grad_rotation_cross_fold;
-    rt::Sum<opmath_t> grad_rotation_cross_1_fold;
     rt::Sum<opmath_t> grad_point_cross_fold;
-    rt::Sum<opmath_t> grad_point_cross_1_fold;
-    const auto sums = rt::settled(&grad_rotation_cross_fold, &grad_rotation_cross_1_fold, &grad_point_cross_fold,
-                                  &grad_point_cross_1_fold);
-    rt::each<Team>(3, sums, [&](auto at) {
+    rt::each<Team>(3, rt::settled(&grad_rotation_cross_fold, &grad_point_cross_fold), [&](auto at) {
       const int64_t i_2 = at;
       const bool mask_5 = rt::mod(i_2 + 1 - i_1, 3) == 0;
       const opmath_t scaled_grad = grad_output.load_or(0, place, i_2) * a_value;
       const opmath_t grad_cross_twice_1_value = grad_cross_twice_1.load(place, i_2);
       const opmath_t grad_cross = scaled_grad + grad_cross_twice.load(place, i_2) + grad_cross_twice_1_value;
       const bool mask_6 = rt::mod(i_2 + 2 - i_1, 3) == 0;
-      const int64_t position = rt::mod(i_2 + 2, 3);
+      const int64_t position = rt::mod(i_2 + 1, 3);
+      const int64_t position_2 = rt::mod(i_2 + 2, 3);
       opmath_t chosen;
       if (mask_5) {
-        chosen = grad_cross * point_2.load(place, position);
+        chosen = grad_cross * point_2.load(place, position_2);
       } else {
         chosen = 0;
       }
-      grad_rotation_cross_fold.add(chosen);
-      const int64_t position_2 = rt::mod(i_2 + 1, 3);
       opmath_t chosen_2;
       if (mask_6) {
-        chosen_2 = -(grad_cross * point_2.load(place, position_2));
+        chosen_2 = -(grad_cross * point_2.load(place, position));
       } else {
         chosen_2 = 0;
       }
-      grad_rotation_cross_1_fold.add(chosen_2);
-      const int64_t position_3 = rt::mod(i_2 + 1, 3);
+      grad_rotation_cross_fold.add(chosen + chosen_2);
+      const int64_t position_3 = rt::mod(i_2 + 2, 3);
+      const int64_t position_4 = rt::mod(i_2 + 1, 3);
       opmath_t chosen_3;
       if (mask_6) {
-        chosen_3 = grad_cross * rotation.load(place, position_3);
+        chosen_3 = grad_cross * rotation.load(place, position_4);
       } else {
         chosen_3 = 0;
       }
-      grad_point_cross_fold.add(chosen_3);
-      const int64_t position_4 = rt::mod(i_2 + 2, 3);
       opmath_t chosen_4;
       if (mask_5) {
-        chosen_4 = -(grad_cross * rotation.load(place, position_4));
+        chosen_4 = -(grad_cross * rotation.load(place, position_3));
       } else {
         chosen_4 = 0;
       }
-      grad_point_cross_1_fold.add(chosen_4);
+      grad_point_cross_fold.add(chosen_3 + chosen_4);
     });
     grad_rotation_cross_fold.finish();
-    grad_rotation_cross_1_fold.finish();
     grad_point_cross_fold.finish();
-    grad_point_cross_1_fold.finish();
-    rt::join<Team>(&grad_rotation_cross_fold, &grad_rotation_cross_1_fold, &grad_point_cross_fold,
-                   &grad_point_cross_1_fold);
+    rt::join<Team>(&grad_rotation_cross_fold, &grad_point_cross_fold);
     const opmath_t grad_rotation_cross = grad_rotation_cross_fold.value;
-    const opmath_t grad_rotation_cross_1 = grad_rotation_cross_1_fold.value;
     const opmath_t grad_point_cross = grad_point_cross_fold.value;
-    const opmath_t grad_point_cross_1 = grad_point_cross_1_fold.value;
     const bool mask_7 = s.load(place) < opmath_t(0.25);
     const bool mask_8 = !mask_7;
     const opmath_t norm_s_3 = near::sqrt(norm_s_squares.load(place));
@@ -405,10 +394,9 @@ struct Step_so3_exp_act_backward_grad_point {
       const opmath_t scaled_grad_2 = 2 * grad_s.load(place) * rotation_value_2;
       const opmath_t grad_rotation_twice_1_value = grad_rotation_twice_1.load(place, i_1);
       const opmath_t grad_rotation_twice_value = grad_rotation_twice.load(place, i_1);
-      const opmath_t total_2 = grad_rotation_twice_value + grad_rotation_twice_1_value + grad_rotation_cross;
-      const opmath_t total = total_2 + grad_rotation_cross_1;
+      const opmath_t total = grad_rotation_twice_value + grad_rotation_twice_1_value + grad_rotation_cross;
       grad_rotation.store(total + chosen_6 + scaled_grad_2, place, i_1);
-      grad_point.store(grad_output.load_or(0, place, i_1) + grad_point_cross + grad_point_cross_1, place, i_1);
+      grad_point.store(grad_output.load_or(0, place, i_1) + grad_point_cross, place, i_1);
     }
   }
 };

@@ -277,7 +277,7 @@ class CpuScope:
     def offset_of(self, r: Read) -> str:
         """Where in memory a read is, if that is written out in its text."""
         access = self.find(r.tensor, r.at)
-        return "" if access is None or self.plain(access) else self._far(r, access)
+        return self._far(r, access) if access is not None and self.spells(r) else ""
 
     def _far(self, r: Read, access: Access) -> str:
         return self.offset(access) + "".join(self.moved(r.tensor, k, p) for k, p in self.computed(r.at).items())

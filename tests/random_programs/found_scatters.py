@@ -127,6 +127,15 @@ FOUND = {
         "  t2[p < N, i < 2, ...] = t1[..., 0, 0]*t1[..., clamp(int(floor(2*t1[..., 0, 0] + 1)), 0, P - 1), 0]\n"
         "  t2[q, i, ...] min= 0.5*x[q, ...]\n"
     ),
+    "a place drawn for what is read along the lanes, below a place of its own": (
+        "inputs: {x: {shape: [N, ...]}, y: {shape: [N, M]}, seed: {dtype: seed}}\n"
+        "outputs: [t2]\n"
+        "forward: |\n"
+        "  t1[i < 3, j < N, ...] = median[k < M, l < 2](-y[N - 1 - j, k])\n"
+        "  t2[p, i < 2, ...] = "
+        "reciprocal(0.5 + square(t1[clamp(int(floor(2*x[integer(seed, N), ...] + 1)), 0, 3 - 1), p, ...]))\n"
+        "  pad(t2[N - 1 - q, i, ...]) *= t1[q, 0, ...]\n"
+    ),
 }
 
 SHAPES = {
@@ -149,4 +158,9 @@ SHAPES = {
     "dropped beyond the end": {"x": (3,), "w": (2,)},
     "one position under a condition, which a host compares, and padded": {"x": (2, 5)},
     "places beside the batch that all are one": {"x": (3, 2), "y": (3, 2, 2)},
+    "a place drawn for what is read along the lanes, below a place of its own": {
+        "x": (1,),
+        "y": (1, 2),
+        "seed": (),
+    },
 }

@@ -3,16 +3,22 @@
 from __future__ import annotations
 
 from collections.abc import Container, Sequence
+from dataclasses import replace
 
 from opgen.diagnostics.model import Span
+from opgen.lang.foreign import called
 from opgen.lang.habits import AXES, POSITION, SLICE, WHOLE_AXIS
 from opgen.lang.lexer import T, Token
 from opgen.lang.lists import ListParser
-from opgen.lang.nodes import Access, Dots, Expr, Name
+from opgen.lang.nodes import Access, Call, Dots, Expr, Name, Power
 from opgen.lang.slices import Item, Slice
 from opgen.lang.unparse import unparse
 from opgen.lang.vocabulary import Vocabulary
 from opgen.lang.walk import rounded
+
+_APPLIED = "a function is written in small letters, and what it is applied to stands in parentheses"
+_DRAWN = ("uniform", "normal", "integer")  # also good names for tensors
+_OTHERS = {1: ("sinc",), 2: ("log", "arctan")}  # what Mathematica means by these, by the number of arguments
 
 
 class BracketParser(ListParser):
@@ -59,6 +65,24 @@ class BracketParser(ListParser):
             raise self.fail("a slice is not part of the formula language", at, "OPG201", POSITION, SLICE)
         return plain
 
+    def applied(self, name: Token, items: Sequence[Item], span: Span) -> Expr | None:
+        """`Exp[x]` and `max[a, b]`: a function with brackets around what it is applied to; None for a tensor."""
+        words, plain = self.words, tuple(i for i in items if not isinstance(i, Slice | Dots))
+        known = words.knows(name.text) or words.knows(name.text.lower())
+        if known or not words.functions or not plain or len(plain) < len(items):
+            return None
+        capital, reach = name.text[0].isupper(), (*self.idioms.left, *self.idioms.bound)
+        if not capital and all(isinstance(i, Name) and (i.name in reach or not words.knows(i.name)) for i in plain):
+            return None
+        made = _call(words, name.text, plain, reach)
+        if made is None or not (capital or name.text in words.functions):
+            self.idioms.unclear |= capital
+            return None
+        message = f"there is no tensor `{name.text}`" if capital else f"`{name.text}` is not a tensor"
+        self.idioms.note(name.span, message, _APPLIED, code="OPG205" if capital else "OPG206")
+        self.idioms.unclear |= capital and name.text.lower() in _OTHERS.get(len(plain), ())
+        return replace(made, span=span, name_span=name.span) if isinstance(made, Call) else made
+
     def in_parentheses(self, name: Token, opener: Token) -> Access:
         """`x(..., k)`, which is an element of a tensor; the batch dims may be left out as in a call."""
         written, end = self.sliced(opener)
@@ -75,6 +99,17 @@ class BracketParser(ListParser):
             self.idioms.found[-1].otherwise = WHOLE_AXIS
             del self.idioms.found[place:-1]
         return read
+
+
+def _call(words: Vocabulary, name: str, args: tuple[Expr, ...], reach: Sequence[str]) -> Call | Power | None:
+    """A function of the language, or of another one, applied to these; None where that is no function of numbers."""
+    if name.lower() in ("max", "min") and len(args) > 1:  # no axis
+        return Call(name.lower(), args, args[0].span, args[0].span)
+    meant = called(words, name, args, {}, reach)
+    made = None if meant is None else meant.node
+    if isinstance(made, Call):
+        return made if made.name in words.functions and made.name not in _DRAWN else None
+    return made if isinstance(made, Power) else None
 
 
 def _with_batch(shape: Sequence[str], items: Sequence[Item], at: Span) -> tuple[Item, ...]:

@@ -41,7 +41,7 @@ from opgen.lang.nodes import (
     Unary,
 )
 from opgen.lang.numbers import number_value
-from opgen.lang.other_signs import equal, of_bits
+from opgen.lang.other_signs import equal, exclusive_or, of_bits, said_of
 from opgen.lang.slices import Item, Slice, run_of
 from opgen.lang.subscripts import element, reduced
 from opgen.lang.turned import element as element_of_turned
@@ -126,8 +126,11 @@ class ExpressionParser(ComprehensionParser):
                 return Product(tuple(zip(("*", *ops), parts, strict=True)), span)
 
     def power(self, base: Expr) -> Expr:
-        self.advance()
+        sign = self.advance().span
         exponent = self.expression(_UNARY)
+        if sign.text == "^" and (bits := exclusive_or(base, exponent, sign, self.words.integers)) is not None:
+            self.bag.amend("OPG202", sign, *said_of(bits))
+            return bits
         return Power(base, exponent, base.span.to(exponent.span))
 
     def matrices(self, signs: list[Token], parts: list[Expr]) -> Expr:
@@ -313,7 +316,8 @@ class ExpressionParser(ComprehensionParser):
                     made = Reduction(token.text, binders, body, span, token.span)
                     meant = self.idioms.reduction(made if beside is None else self.idioms.beside(made, beside), more)
                 return meant
-            return self.idioms.access(token, items, token.span.to(end))
+            span = token.span.to(end)
+            return self.applied(token, items, span) or self.idioms.access(token, items, span)
         if (read := element(self.words, token.text, token.span)) is not None:
             hint = f"the indices of an element stand in brackets: `{unparse(read)}`"
             self.idioms.note(token.span, f"there is no `{token.text}`", hint, code="OPG205")

@@ -64,7 +64,7 @@ _ALIASES = MappingProxyType({
     "reduce_logsumexp": "logsumexp", "reduce_any": "any", "reduce_all": "all", "reduce_std": "std",
     "reduce_variance": "var", "sgn": "sign", "logistic": "sigmoid", "swish": "silu", "int": "int", "long": "int",
     "ln": "log", "leakyrelu": "leaky_relu", "multiply": "mul", "divide": "div", "subtract": "sub", "mm": "matmul",
-    "bmm": "matmul", "mv": "matmul", "dot": "matmul", "vdot": "matmul",
+    "bmm": "matmul", "mv": "matmul", "dot": "matmul", "vdot": "matmul", "power": "pow",
 })  # fmt: skip
 _SAME = (
     "float", "double", "half", "bfloat16", "asarray", "as_tensor", "from_numpy", "ascontiguousarray", "contiguous",

@@ -291,7 +291,7 @@ class Idioms(Notes):
             self.unclear |= not found.clear
             self.limits.update(
                 {
-                    n.name: found.index.span.text
+                    n.name: found.index.name
                     for limit in found.limits
                     for n in nodes(limit)
                     if isinstance(n, Name) and n.name in self.left

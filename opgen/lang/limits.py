@@ -9,9 +9,10 @@ from types import MappingProxyType
 from opgen.diagnostics.model import Span
 from opgen.lang.layout import CONSTANTS
 from opgen.lang.nodes import Access, Binder, Call, Compare, Dots, Expr, Logic, Name, Number, Product, Reduction, Unary
+from opgen.lang.products import reindexed
 from opgen.lang.slices import is_open
-from opgen.lang.vocabulary import Vocabulary
-from opgen.lang.walk import nodes, transform
+from opgen.lang.vocabulary import SPARE, Vocabulary
+from opgen.lang.walk import names_read, nodes, transform
 
 _EMPTY: Mapping[str, Callable[[Span], Expr]] = MappingProxyType({  # what adds nothing to a reduction
     "sum": lambda at: Number(0, at),
@@ -64,6 +65,8 @@ def under_limit(
     own = _indices(words, body)
     beside = {i.name for i in items if isinstance(i, Name)}
     limit = _limit(words, limited[0], {*own} - beside, bound)
+    if limit is not None and any(limit.index.name in names_read(e) for e in limit.limits):
+        limit, body = _apart(words, limit, body, bound)
     if limit is None:
         return None
     index = limit.index.name
@@ -93,6 +96,25 @@ def under_limit(
         if isinstance(n, Name)
     )
     return Limited(limited[0].span, limit.index, limit.limits, made, clear)
+
+
+def _apart(words: Vocabulary, limit: _Limit, body: Expr, bound: Sequence[str]) -> tuple[_Limit | None, Expr]:
+    """`sum[k < k](x[k])` with another letter for its own index, which the body reads; None where there is no other."""
+    name, c = limit.index.name, limit.condition
+    known = words.knows(name)
+    if c is None or not (known or name in bound) or (known and _counts(body, name)):
+        return None, body
+    read = {i for e in (c, body) for i in names_read(e)}
+    index = Name(next(i for i in SPARE if i not in {*bound, *read} and not words.knows(i)), limit.index.span)
+    condition = replace(c, operands=tuple(index if o is limit.index else o for o in c.operands))
+    return replace(limit, index=index, condition=condition), reindexed(body, {name: index.name})
+
+
+def _counts(body: Expr, name: str) -> bool:
+    """Whether a name stands anywhere but alone in a position."""
+    named = (n for n in nodes(body) if isinstance(n, Name) and n.name == name)
+    places = {id(i) for a in nodes(body) if isinstance(a, Access) for i in a.items}
+    return any(id(n) not in places for n in named)
 
 
 def _limit(words: Vocabulary, item: Compare, own: Container[str], bound: Sequence[str]) -> _Limit | None:

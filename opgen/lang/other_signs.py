@@ -1,15 +1,17 @@
-"""What is written with signs of other languages: `i = j` for an equality, and `k & 15` for the bits of integers.
+"""What is written with signs of other languages: `i = j` for an equality, `k & 15` and `a ^ b` for bits of integers.
 
 Both sides in, what is meant out.
 """
 
 from __future__ import annotations
 
-from collections.abc import Sequence
+from collections.abc import Collection, Sequence
 from dataclasses import replace
 
 from opgen.diagnostics.model import Span
-from opgen.lang.nodes import Call, Compare, Expr, Logic, Number
+from opgen.lang.nodes import Access, Call, Compare, Expr, Logic, Name, Number, Product, Sum, Unary
+from opgen.lang.unparse import bracketed, respelled, unparse
+from opgen.lang.walk import nodes
 
 
 def equal(left: Expr, right: Expr) -> Expr:
@@ -29,3 +31,48 @@ def of_bits(sign: str, sides: Sequence[Expr], at: Span) -> Call | None:
     if name is None or len(sides) != 2 or not any(isinstance(side, Number) for side in sides):
         return None
     return Call(name, tuple(sides), sides[0].span.to(sides[1].span), at)
+
+
+def exclusive_or(base: Expr, exponent: Expr, at: Span, integers: Collection[str]) -> Call | None:
+    """`a[n] ^ b[n]` of two elements of integers, which is no power; None where one is as likely."""
+    read = ({n.name for n in nodes(e) if isinstance(n, Access | Name)} for e in (base, exponent))
+    if not all(_is_whole(e, integers) for e in (base, exponent)) or any(r.isdisjoint(integers) for r in read):
+        return None
+    return Call("bitxor", (base, exponent), base.span.to(exponent.span), at)
+
+
+def said_of(either: Call) -> tuple[str, str]:
+    """What is said of it: how it is written, where it is certain what it takes, and how a power is."""
+    text, (first, last) = either.span.source.text, either.args
+    before, behind = text[: bracketed(first)[0]].rstrip()[-1:], text[bracketed(last)[1] :].lstrip()[:1]
+    clear = before not in {*"+-*/%"} and behind not in {*"+-*/%"}  # elsewhere these bind more tightly
+    shown = _shown(either) if clear else "bitxor(a, b)"
+    return f"exclusive or of integers is written `{shown}`", "a power is written `**`: `x**2`"
+
+
+def _shown(e: Expr) -> str:
+    """An expression in the spacing of the spec, as far as no `^` stands in it."""
+    if isinstance(e, Call) and e.name == "bitxor" and e.name_span.text == "^":
+        return f"bitxor({', '.join(map(_shown, e.args))})"
+    return unparse(e) if "^" in e.span.text else respelled(e)
+
+
+def _is_whole(e: Expr, integers: Collection[str]) -> bool:
+    """Whether an expression is an integer by what stands in it: elements of integers, sizes, and literals."""
+    match e:
+        case Number(value=value):
+            return isinstance(value, int)
+        case Access(name=name):
+            return name in integers
+        case Name(name=name):
+            return name in integers or name[0].isupper()
+        case Call(name="bitand" | "bitor" | "bitxor", args=args):
+            return all(_is_whole(a, integers) for a in args)
+        case Unary(op="-", operand=operand):
+            return _is_whole(operand, integers)
+        case Sum(terms=terms):
+            return all(_is_whole(t, integers) for _, t in terms)
+        case Product(factors=factors):
+            return all(op != "/" and _is_whole(f, integers) for op, f in factors)
+        case _:
+            return False

@@ -23,6 +23,7 @@ _EQUATION = re.compile(
     r"(?:^|[=:])\s*['\"]?(?P<of>[a-zA-Z]+(?:\s*,\s*[a-zA-Z]+)*)\s*->\s*(?P<to>[a-zA-Z]*)['\"]?\s*$"
 )  # of einsum
 _BRANCH = re.compile(r"(?:(?:el)?if\b(?P<test>[^:]+)|else\s*):(?P<rest>.*)")
+_GOES_ON = re.compile(r"\s*[-+*/%]")
 _QUOTED = re.compile(r"'.*?'|\".*?\"")
 _PAPER = re.compile(r"(?<![\w.])(?P<fn>[a-z]\w*) +(?P<of>(?:\d[\d.]*|[A-Za-z]\w*)(?:\[[^\]]*\])?)(?!\w*[\[(])")
 _SIDE_BY_SIDE = re.compile(r"(?<=[\w\])]) +(?=[A-Za-z(])")
@@ -79,7 +80,7 @@ def hints(
         yield f"name the result: `y = {_whole(previous)}`"
     elif wanted == "the name that a statement assigns" and token.is_op(*"+-*/%", "**", "//", ")", "]"):
         first = token.span.source.text[: token.span.start - len(_before(token))].rstrip().rpartition("\n")[2]
-        lines = over_lines(first.partition("#")[0].rstrip(), _after(token).partition("#")[0].rstrip())
+        lines = over_lines(first.partition("#")[0].rstrip(), _last_of(token).partition("#")[0].rstrip())
         yield COMMENT if _is_prose(token) else lines
     elif token.is_op("=") and wanted.endswith("`]`"):
         yield between(_before(token), _after(token)) or _FROM_0
@@ -293,6 +294,16 @@ def _whole(token: Token) -> str:
 def _after(token: Token) -> str:
     """The line of a token, from it on."""
     return token.span.source.text[token.span.start :].partition("\n")[0]
+
+
+def _last_of(token: Token) -> str:
+    """The last of the lines that go on as that of a token does: with an operator."""
+    found = _after(token)
+    for line in token.span.source.text[token.span.start :].split("\n")[1:]:
+        if not _GOES_ON.match(line):
+            break
+        found = line
+    return found
 
 
 def _function(line: str) -> str:

@@ -48,14 +48,14 @@ def unparse_target(t: Target) -> str:
 
 def respelled(e: Expr, *parts: tuple[Expr, str]) -> str:
     """An expression in the spacing of the spec, on one line, with other text in place of some parts, in their order."""
-    text, (at, end), found = e.span.source.text, _bracketed(e), ""
+    text, (at, end), found = e.span.source.text, bracketed(e), ""
     for part, new in parts:
-        start, after = _bracketed(part)
+        start, after = bracketed(part)
         found, at = found + text[at:start] + new, after
     return " ".join(_COMMENT.sub("", found + text[at:end]).split())
 
 
-def _bracketed(e: Expr) -> tuple[int, int]:
+def bracketed(e: Expr) -> tuple[int, int]:
     """Where the text of an expression begins and ends, with the brackets around its first and last part."""
     text = _COMMENT.sub(lambda m: " " * len(m[0]), e.span.source.text)
     start, end, depths = e.span.start, e.span.end, [0]

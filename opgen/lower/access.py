@@ -6,7 +6,6 @@ Every access in which an index stands alone is noted at the index, because that 
 from __future__ import annotations
 
 from collections.abc import Iterable
-from dataclasses import replace
 
 from opgen.diagnostics.model import Label, Span
 from opgen.diagnostics.suggest import closest, counted, did_you_mean, listed
@@ -233,10 +232,6 @@ def access(f: Frame, e: Access, *, padded: bool = False) -> Typed:
         return f.error("OPG206", f"`{e.name}` is a number and has no positions", e.name_span)
     if e.name in REDUCTIONS or e.name in CALLABLE:
         return f.error("OPG206", f"`{e.name}` is not a tensor", e.name_span, in_round_brackets(f, e))
-    if e.name[:1].isupper() and e.name.lower() in CALLABLE:
-        small = replace(e, name=e.name.lower())
-        message = f"there is no `{e.name}[…]`: functions are small, and take parentheses"
-        return f.error("OPG206", message, e.name_span, in_round_brackets(f, small))
     if _is_lost(f, e.name) or missing.is_respelt(f, e.name):
         return BAD
     if e.name in f.decl.targets() and (hint := as_it_stays(f.decl, e.name)):

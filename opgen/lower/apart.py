@@ -2,24 +2,28 @@
 
 from __future__ import annotations
 
+import re
 from dataclasses import replace
 
-from opgen.lang.nodes import Access, Assign, Binder, Compare, Expr, Name, Text
+from opgen.diagnostics.model import Bag
+from opgen.lang.nodes import Access, Assign, Binder, Compare, Expr, Name, Text, Unary
 from opgen.lang.unparse import unparse, unparse_assign, unparse_target
 from opgen.lang.walk import names_read, nodes, transform
 from opgen.lower.declare import Declarations
 from opgen.schema.model import ParamSpec
+
+_COMMENT = re.compile(r"#[^\n]*")
 
 
 def apart(d: Declarations, first: Assign, second: Assign) -> str:
     """The statements with guards that exclude each other: what goes on from another has that by a name of its own."""
     name = first.target.name
     if first.guard is not None and second.guard is not None:
-        both = f"{_bracketed(second.guard)} and not {_bracketed(first.guard)}"
+        both = f"{_bracketed(second.guard)} and {_not(first.guard)}"
         return f"make the guards exclude each other: `if {both}` in the second"
     plain, guarded = (first, second) if first.guard is None else (second, first)
     assert guarded.guard is not None
-    other = f"not {_bracketed(guarded.guard)}"
+    other = _not(guarded.guard)
     if name not in names_read(guarded.value):
         return f"make the guards exclude each other: write `{unparse_assign(plain)} if {other}`"
     taken = (*d.inputs, *d.params, *d.targets(), *d.functions)
@@ -35,6 +39,18 @@ def apart(d: Declarations, first: Assign, second: Assign) -> str:
 
 def _called(e: Expr, name: str, other: str) -> Expr | None:
     return replace(e, name=other) if isinstance(e, Access | Name) and e.name == name else None
+
+
+def _not(guard: Expr) -> str:
+    return _bracketed(guard.operand) if isinstance(guard, Unary) else f"not {_bracketed(guard)}"
+
+
+def goes_on(s: Assign, bag: Bag) -> bool:
+    """Whether the line behind a statement was not understood: it may belong to that, with the guard."""
+    spans = (d.span for d in bag.items if d.code == "OPG201" and d.span is not None)
+    starts = (at.start for at in spans if at.source is s.span.source and at.start > s.span.end)
+    behind = (_COMMENT.sub("", s.span.source.text[s.span.end : start]).split("\n") for start in starts)
+    return any(len(lines) > 1 and not "".join(lines[:-1]).strip() for lines in behind)
 
 
 def _bracketed(guard: Expr) -> str:

@@ -20,7 +20,7 @@ from opgen.lang.habits import ABSENT
 from opgen.lang.nodes import Access, Assign, Call, Compare, Dots, Expr, Logic, Name, Reduction, Text, Unary
 from opgen.lang.unparse import unparse, unparse_target
 from opgen.lang.walk import nodes, statement_names
-from opgen.lower.apart import apart, is_missing, other_choice
+from opgen.lower.apart import apart, goes_on, is_missing, other_choice
 from opgen.lower.declare import Declarations, every
 from opgen.lower.overwritten import choice_of
 from opgen.lower.parts import as_one, next_component
@@ -358,6 +358,8 @@ def _may_stay(d: Declarations, name: str) -> bool:
 
 
 def _overlap(d: Declarations, name: str, matching: Sequence[Assign], case: Case, bag: Bag) -> None:
+    if any(goes_on(s, bag) for s in matching):
+        return
     first, second = matching[:2]
     related = (Label(first.guard.span if first.guard is not None else first.target.span, "holds as well"),)
     when = case.describe()

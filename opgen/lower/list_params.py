@@ -8,12 +8,14 @@ from dataclasses import replace
 
 from opgen.diagnostics.model import Bag, Label, Span
 from opgen.diagnostics.suggest import listed
+from opgen.ir.scalar import Lit
 from opgen.lang.nodes import Access, Assign, Binder, Dots, Expr, Name, Number
 from opgen.lang.parser import parse_expression
 from opgen.lang.unparse import unparse
-from opgen.lang.walk import integer, nodes
+from opgen.lang.walk import integer, names_read, nodes
 from opgen.lower.along import size_of
 from opgen.lower.declare import Declarations
+from opgen.lower.missing import extents_of
 from opgen.lower.scope import BAD, Frame, Typed
 from opgen.schema.entries import LONGEST_LIST
 from opgen.schema.model import ParamSpec
@@ -43,11 +45,29 @@ def not_chosen(f: Frame, e: Access) -> Typed:
     back = integer(e.items[0]) if len(e.items) == 1 and not isinstance(e.items[0], Dots) else None
     if back is not None and length is not None and -length <= back < 0:
         return f.error("OPG206", message, e.span, f"counted from the first it is `{e.name}[{length + back}]`")
-    own = next((s for s in f.decl.forward if s.target.name == f.target), None)
+    own = next((s for s in f.decl.forward if any(n is e for n in nodes(s.value))), None)
+    line = "" if own is None or length is None else _by_choice(f, own, e, length)
+    chosen = (f"write `{line}`",) if line else ()
+    if any(e.name in names_read(size) for size in (*f.decl.derived.values(), *extents_of(f.decl))):
+        return f.error("OPG206", message, e.span, *(chosen or (f"the first of them is `{e.name}[0]`",)))
     sizes = [size_of(f.decl, own, i.name) if own and isinstance(i, Name) else "" for i in e.items]
     shape = ", ".join(sizes) if all(sizes) else "Q"
     hint = f"numbers that an index runs over are an input: `inputs: {{{e.name}: {{shape: [{shape}]}}}}`"
-    return f.error("OPG206", message, e.span, hint)
+    return f.error("OPG206", message, e.span, *chosen, hint)
+
+
+def _by_choice(f: Frame, s: Assign, e: Access, length: int) -> str:
+    """A statement with choices in place of what is read at an index that runs over all of a short list."""
+    index = e.items[0] if len(e.items) == 1 else None
+    info = f.scope.find(index.name) if f.scope is not None and isinstance(index, Name) else None
+    if info is None or not isinstance(index, Name) or length not in (2, 3):
+        return ""
+    if info.stated != Lit(length) and (info.stated is not None or size_of(f.decl, s, index.name) != str(length)):
+        return ""
+    made = f"{e.name}[{length - 1}]"
+    for k in reversed(range(length - 1)):
+        made = f"where({index.name} == {k}, {e.name}[{k}], {made})"
+    return " ".join(re.sub(r"#[^\n]*", "", s.span.text).replace(e.span.text, made).split())
 
 
 def no_list(f: Frame, p: ParamSpec, item: int, span: Span) -> Typed:

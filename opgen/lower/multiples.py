@@ -18,7 +18,7 @@ from opgen.lower.declare import Declarations
 from opgen.lower.whole_numbers import Whole
 
 _DEPTH = 4  # so many facts are used at once
-NEVER_NEGATIVE = ("abs", "square", "sqrt", "exp", "relu", "sigmoid", "softplus", "hypot")
+NEVER_NEGATIVE = ("abs", "square", "sqrt", "hypot", "exp", "exp2", "cosh", "relu", "sigmoid", "softplus")
 
 Linear = Mapping[Expr | None, Fraction]  # coefficients of what is no number, and the number itself
 
@@ -98,8 +98,6 @@ class Known:
             case Call(name=name) if name in NEVER_NEGATIVE:
                 yield Fact({e: one}, strict=False)
             case Reduction(name="norm" | "var" | "count"):
-                yield Fact({e: one}, strict=False)
-            case Reduction(name="sum", body=body) if self.shown(multiples(body, {}), strict=False):
                 yield Fact({e: one}, strict=False)
             case Power(exponent=exponent) if (integer(exponent) or 1) % 2 == 0:
                 yield Fact({e: one}, strict=False)

@@ -153,7 +153,9 @@ def _size(shown: str, s: Assign) -> Expr | None:
 
 
 def _bounded(f: Frame, s: Assign, ends: Mapping[str, Expr]) -> Assign:
-    """A statement with the extents that its padded reads do not say."""
+    """A statement with the extents that its padded reads do not say, and no declared shape either."""
+    if f.decl.output_shapes.get(s.target.name) is not None:
+        return s
 
     def bounded(i: Binder | Dots | Expr) -> Binder | Dots | Expr:
         if not isinstance(i, Binder) or i.extent is not None or i.name not in ends:

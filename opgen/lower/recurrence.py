@@ -20,6 +20,7 @@ from opgen.lower.declare import Declarations, every
 from opgen.lower.draw import placed_step
 from opgen.lower.extent import extent_of
 from opgen.lower.kinds import promote
+from opgen.lower.recurrence_follow import followed
 from opgen.lower.recurrence_kinds import Kinds, settled
 from opgen.lower.recurrence_ranks import read_whole
 from opgen.lower.recurrence_shape import Extents, extents, says_extents
@@ -114,7 +115,7 @@ def _group(
 def _placed(g: _Group) -> bool:
     """Find the positions of every target that run along, and the names of its indices there."""
     if len(g.steps) == 1:
-        _follow(g)
+        followed(g.bodies, g.steps[0], g.along, g.places)
     for n, s in g.bodies.items():
         own = {i.name: k for k, i in enumerate(s.target.items or ()) if isinstance(i, Binder)}
         if n not in g.along and all(step.index in own for step in g.steps):
@@ -148,29 +149,6 @@ def _start_placed(g: _Group, n: str, s: Assign) -> bool:
     hints = misplaced(g.d, body, g.starts[n], s, g.places[n], place, g.steps[g.places[n].index(place)])
     g.error(f"the start of `{n}` stands at the wrong place", s, *hints)
     return False
-
-
-def _follow(g: _Group) -> None:
-    """A read one place back says where a name runs, and by which index the name that reads it does."""
-    step = g.steps[0]
-    for _ in range(2 * len(g.bodies)):
-        for n, s in g.bodies.items():
-            for a in accesses((s,), tuple(g.bodies)):
-                for k, item in enumerate(a.items):
-                    found = shift_of(item)
-                    back = found is not None and found.offset * step.offset > 0
-                    if found is not None and back and g.along.get(n, (found.index,)) == (found.index,):
-                        _runs(g, a.name, k, None)
-                        _runs(g, n, None, found.index)
-                    elif isinstance(item, Name) and (item.name,) == g.along.get(n):
-                        _runs(g, a.name, k, None)
-
-
-def _runs(g: _Group, n: str, place: int | None, index: str | None) -> None:
-    """Note where a name runs along, unless that is known, or is no index of its target."""
-    for k, item in enumerate(g.bodies[n].target.items or ()):
-        if n not in g.along and isinstance(item, Binder) and (k == place or item.name == index):
-            g.places[n], g.along[n] = (k,), (item.name,)
 
 
 def _checked(g: _Group) -> bool:

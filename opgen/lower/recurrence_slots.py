@@ -11,7 +11,7 @@ from collections.abc import Collection, Iterator, Mapping, Sequence
 
 from opgen.diagnostics.model import Bag, Label
 from opgen.lang.circles import Step, accesses, is_constant, shift_of
-from opgen.lang.nodes import Access, Assign, Binder, Call, Expr
+from opgen.lang.nodes import Access, Assign, Binder, Call, Expr, Name
 from opgen.lang.walk import operands
 from opgen.lower.declare import Declarations
 from opgen.lower.relaxed import relaxed
@@ -76,7 +76,7 @@ def _several(
 ) -> tuple[Step, ...]:
     """The indices of the names that reads may leave the extent along, and those that tell their order."""
     found: dict[str, dict[int, Access]] = {}  # the first read of each way, by index
-    reads: list[tuple[Access, set[str]]] = []
+    reads: list[tuple[str, Access, set[str]]] = []
     needed: set[str] = set()
     for n, s in bodies.items():
         own = {i.name for i in s.target.items or () if isinstance(i, Binder)}
@@ -84,12 +84,12 @@ def _several(
         bare = list(_bare(s.value))
         for a in accesses((s,), names):
             shifts = [step for step in _shifts(a) if step.index in own]
-            reads.append((a, {step.index for step in shifts}))
-            needed |= reads[-1][1] if a in bare else set()
+            reads.append((n, a, {step.index for step in shifts}))
+            needed |= reads[-1][2] if a in bare else set()
             for step in shifts:
                 found.setdefault(step.index, {}).setdefault(1 if step.offset > 0 else -1, a)
     ordered = {index for index, ways in found.items() if len(ways) == 1}
-    lost = next((indices for _, indices in reads if indices and not indices & ordered), None)
+    lost = next((i for n, a, i in reads if i and not i & ordered and (a.name == n or not _stands(a, ordered))), None)
     if lost is not None:
         index = next(i for i in found if i in lost)
         one, other = found[index].values()
@@ -106,11 +106,16 @@ def _several(
         hints = (f"`{_shifts(first_read)[0].index}` stands nowhere left of `=`",)
         bag.error("OPG250", message, first_read.span, hints=hints)
     for index in (i for i in found if i in ordered):
-        if any(indices and not indices & ordered & needed for _, indices in reads):
+        if any(indices and not indices & ordered & needed for _, _, indices in reads):
             needed.add(index)
     return tuple(
         Step(index, next(iter(ways)) if len(ways) == 1 else 0) for index, ways in found.items() if index in needed
     )
+
+
+def _stands(a: Access, ordered: Collection[str]) -> bool:
+    """Whether a read stands still along what tells the order: another name is computed ahead there, at all places."""
+    return any(isinstance(i, Name) and i.name in ordered for i in a.items)
 
 
 def _started(s: Assign, starts: Sequence[Assign]) -> set[str]:

@@ -185,8 +185,8 @@ def _depends_on_none(f: Frame, e: Reduction, b: Binder | Dots, row: Row) -> bool
     first = next((node for name, node in names_read(b.extent).items() if name in others), None)
     if first is None:
         return True
-    if first.name == b.name and not check_index_name(f, b):
-        return False
+    if first.name == b.name:
+        return check_index_name(f, b) and _limits_itself(f, e, b)
     own = ", ".join("..." if isinstance(o, Dots) else o.name for o in e.binders)
     condition = unparse(Compare((Name(b.name, b.span), b.extent), ("<",), b.span))
     hint = f"keep `{b.name}` below it by a condition: `where({condition}, …, …)` in the body"
@@ -196,6 +196,17 @@ def _depends_on_none(f: Frame, e: Reduction, b: Binder | Dots, row: Row) -> bool
         hint = f"write `{e.name}[{own}](where({condition}, {unparse(e.body)}, {text.scalar(row.identity)}))`"
     message = f"how far `{b.name}` runs cannot depend on the index `{first.name}`"
     f.error("OPG226", message, first.span, hint, label="an index")
+    return False
+
+
+def _limits_itself(f: Frame, e: Reduction, b: Binder) -> bool:
+    """Says what `k < k` is without its extent, or with another letter where an index around it has the name."""
+    assert f.scope is not None
+    plain = replace(e, binders=tuple(replace(b, extent=None) if o is b else o for o in e.binders))
+    hint = f"without one it runs along the dim at which it stands: `{unparse(plain)}`"
+    if f.scope.find(b.name) is not None:
+        hint = f"use another letter, such as `{another_letter(f, b.name)}`"
+    f.error("OPG226", f"how far `{b.name}` runs cannot depend on `{b.name}` itself", b.span, hint)
     return False
 
 

@@ -14,9 +14,9 @@ from opgen.diagnostics.model import Diagnostic
 from opgen.ir.operator import Variant
 from opgen.ir.program import Kind, Program, statement_scalars
 from opgen.ir.scalar import Apply, walk
-from opgen.lang.nodes import Assign, Call, Expr, Number, Power, Product, Reduction, Sum, Unary
+from opgen.lang.nodes import Assign, Call, Expr, Number, Product, Reduction, Sum, Unary
 from opgen.lang.unparse import respelled
-from opgen.lang.walk import integer, literal, names_read, nodes
+from opgen.lang.walk import literal, names_read, nodes
 from opgen.lower.assigned import assigned_once, written_out
 from opgen.lower.declare import Declarations
 from opgen.lower.doubts import doubt
@@ -31,7 +31,7 @@ _ROOTS = {"sqrt": "is nan, or 0", "log": "is nan, or -inf"}
 
 def signs(d: Declarations, variants: Sequence[Variant]) -> Iterator[Diagnostic]:
     """A warning for each of them; squares of complex numbers have any sign."""
-    known = _Signs(d, assigned_once(d), Known(d))
+    known = Signs(d, assigned_once(d), Known(d))
     found = [w for a in d.forward for e in nodes(a.value) for w in _at(a, e, known, variants)]
     yield from () if found and any(_is_complex(v.program) for v in variants) else found
 
@@ -45,7 +45,7 @@ def _is_complex(p: Program) -> bool:
     )
 
 
-def _at(a: Assign, e: Expr, known: _Signs, variants: Sequence[Variant]) -> Iterator[Diagnostic]:
+def _at(a: Assign, e: Expr, known: Signs, variants: Sequence[Variant]) -> Iterator[Diagnostic]:
     """What is said of an expression in a statement."""
     match e:
         case Call(name="relu" | "max" | "min" | "sqrt" | "log"):
@@ -56,7 +56,7 @@ def _at(a: Assign, e: Expr, known: _Signs, variants: Sequence[Variant]) -> Itera
             yield doubt("OPG284", f"`{respelled(e)}` is 0 wherever it is a number", e, "the same twice", *hints)
 
 
-def _lost(c: Call, known: _Signs) -> Iterator[Diagnostic]:
+def _lost(c: Call, known: Signs) -> Iterator[Diagnostic]:
     """What is said of a function of what has the wrong sign for it."""
     inner = [e for e in c.args if literal(e) != 0]
     if len(inner) != 1 or len(c.args) - len(inner) != (c.name in ("max", "min")) or not known.is_read(inner[0]):
@@ -88,7 +88,7 @@ def _turned(e: Expr) -> Iterator[str]:
 
 
 @dataclass(frozen=True, slots=True)
-class _Signs:
+class Signs:
     """Which expressions are never below 0, or never above, as far as that is plain to see."""
 
     d: Declarations
@@ -111,8 +111,6 @@ class _Signs:
                 return all(self.has(t, sign if op == "+" else -sign) for op, t in terms)
             case Product(factors=factors):
                 return self.of_product(factors, sign)
-            case Power(exponent=exponent):
-                return sign > 0 and (integer(exponent) or 1) % 2 == 0
             case Call(name="cast" | "detach", args=(a, *_)):
                 return self.has(a, sign)
             case Call(name="where" | "clamp", args=(_, a, b)):

@@ -1,23 +1,23 @@
 """Scatters that start from what they cannot change: warnings.
 
-`max=` leaves `inf` as it is, as `min=` does `-inf`, or 0 beside what is never below it, and `*=` does 0.
+`max=` leaves `inf` as it is, as `min=` does `-inf`, and `*=` does 0; 0 stays where nothing beyond it comes.
 """
 
 from __future__ import annotations
 
-from collections.abc import Iterator, Mapping, Sequence
+from collections.abc import Iterator, Sequence
 from types import MappingProxyType
 
 from opgen.diagnostics.model import Diagnostic, Severity, Span
 from opgen.ir.operator import Variant
-from opgen.ir.program import Compute, Program, Scatter
+from opgen.ir.program import Compute, Kind, Program, Scatter
 from opgen.ir.scalar import INF, NEG_INF, ZERO, Lit, Read, Scalar
-from opgen.lang.nodes import Assign
 from opgen.lang.unparse import unparse
 from opgen.lang.walk import statement_at
 from opgen.lower.assigned import assigned_once
 from opgen.lower.declare import Declarations
-from opgen.lower.multiples import Known, multiples
+from opgen.lower.multiples import Known
+from opgen.lower.signs import Signs
 
 # What a scatter cannot change: what is said of it, why, and what it starts from instead.
 _STUCK = MappingProxyType({
@@ -25,30 +25,28 @@ _STUCK = MappingProxyType({
     ("max", INF): ("starts from inf, and so it stays: nothing is above that", "changes nothing", "-inf"),
     ("min", NEG_INF): ("starts from -inf, and so it stays: nothing is below that", "changes nothing", "inf"),
     ("min", ZERO): ("starts from 0, and so it stays: no value is below that", "changes nothing", "inf"),
+    ("max", ZERO): ("starts from 0, and so it stays: no value is above that", "changes nothing", "-inf"),
     ("sum", INF): ("starts from inf, and so it stays: no sum is a number then", "changes nothing", "0"),
     ("sum", NEG_INF): ("starts from -inf, and so it stays: no sum is a number then", "changes nothing", "0"),
 })  # fmt: skip
+_SIGN = MappingProxyType({"min": 1, "max": -1})  # of what leaves 0 as it is
 
 
 def stuck(d: Declarations, variants: Sequence[Variant]) -> Iterator[Diagnostic]:
     """A warning for each of them."""
     told: set[int] = set()
-    once = assigned_once(d)
+    known = Signs(d, assigned_once(d), Known(d))
     for s, start, span in (found for v in variants for found in _found(v.program)):
         own = statement_at(d.forward, span)
-        low = (s.op, start) == ("min", ZERO)
-        if span.start in told or (low and (own is None or not _is_never_negative(d, own, once))):
+        sign = _SIGN.get(s.op) if start == ZERO else None
+        if span.start in told or (sign is not None and (own is None or not known.has(own.value, sign))):
             continue
         told.add(span.start)
         what, label, neutral = _STUCK[s.op, start]
         name = s.target if own is None else own.target.name
-        hints = (f"write `{line}`" for line in _started(d, name, neutral))
+        hints = (f"write `{line}`" for line in _started(d, name, neutral) if sign is None or s.kind is not Kind.INT)
         message = f"`{name}` {what}"
         yield Diagnostic("OPG267", message, span, label, hints=tuple(hints), severity=Severity.WARNING)
-
-
-def _is_never_negative(d: Declarations, a: Assign, once: Mapping[str, Assign]) -> bool:
-    return Known(d).shown(multiples(a.value, once), strict=False)
 
 
 def _found(p: Program) -> Iterator[tuple[Scatter, Scalar, Span]]:

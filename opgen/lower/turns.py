@@ -8,7 +8,8 @@ from __future__ import annotations
 from collections.abc import Iterator
 
 from opgen.diagnostics.model import Diagnostic
-from opgen.lang.nodes import Access, Call, Expr, Name, Product
+from opgen.lang.nodes import Access, Assign, Binder, Call, Expr, Name, Product
+from opgen.lang.spread import bound_in
 from opgen.lang.unparse import respelled
 from opgen.lang.walk import nodes
 from opgen.lower.assigned import assigned_once, written_out
@@ -23,10 +24,16 @@ def half_turns(d: Declarations) -> Iterator[Diagnostic]:
     """A warning for each sine that is 0 but for rounding."""
     once = {name: a for name, a in assigned_once(d).items() if a.guard is None}
     whole = Whole(d, once)
-    for a in d.forward:
+    for a in (s for s in d.forward if not _is_name(d, s)):
         for e in (n for n in nodes(a.value) if isinstance(n, Call) and n.name not in d.functions and len(n.args) == 1):
             if e.name in _SINES and _is_of_pi(whole, written_out(e.args[0], once)):
                 yield _told(e)
+
+
+def _is_name(d: Declarations, a: Assign) -> bool:
+    """Whether a spec calls something else `pi`, or a statement an index."""
+    left = {b.name for b in a.target.items or () if isinstance(b, Binder)}
+    return d.words.knows("pi") or "pi" in {*d.targets(), *left, *bound_in(a.value)}
 
 
 def _is_of_pi(whole: Whole, e: Expr) -> bool:

@@ -70,3 +70,15 @@ def test_a_sine_of_whole_half_turns_is_told(sine: str, hint: str) -> None:
 )
 def test_other_angles_are_not(term: str) -> None:
     assert not diagnosed(whole(FIELDS, f"y[n, k < 3] = v[n] + {term}", USED))
+
+
+@pytest.mark.parametrize(
+    "lines",
+    [
+        ["y[n, pi < 3] = v[n]*sin(pi*n)"],
+        ["y[n] = sum[pi < 3](v[n]*sin(pi*n))"],
+        ["pi = sum[n](v[n])", "y[n < N] = sin(pi*n)"],
+    ],
+)
+def test_what_is_called_pi_is_no_half_turn(lines: list[str]) -> None:
+    assert not diagnosed(whole(FIELDS, *lines, USED))

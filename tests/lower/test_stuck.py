@@ -47,6 +47,27 @@ def test_the_least_of_what_is_never_below_0_and_of_0_is_told(value: str) -> None
     built(whole(FIELDS, lines[0].format("inf"), *lines[1:]))
 
 
+@pytest.mark.parametrize(
+    "value", ["-abs(x[e])", "-cosh(x[e]) - exp2(x[e])", "-mean[c](w[i[e], c]**2)*2", "min(x[e], -1)"]
+)
+def test_the_greatest_of_what_is_never_above_0_and_of_0_is_told(value: str) -> None:
+    lines = ("p[v < V] = {}", f"p[i[e]] max= {value}", "y[v] = p[v]*h[v]*sum[e](x[e])", USED)
+    (found,) = diagnosed(whole(FIELDS, lines[0].format("0"), *lines[1:]))
+    assert (found.code, found.hints) == ("OPG267", ("write `p[v < V] = -inf`",))
+    built(whole(FIELDS, lines[0].format("-inf"), *lines[1:]))
+
+
+def test_of_integers_no_start_is_proposed() -> None:
+    lines = ("p[v < V] = 0", "p[i[e]] min= abs(i[e])", "y[v] = p[v]*h[v]*sum[e](x[e])", USED)
+    (found,) = diagnosed(whole(FIELDS, *lines))
+    assert (found.code, found.hints) == ("OPG267", ())
+
+
+@pytest.mark.parametrize("value", ["x[e]", "abs(x[e])", "1 - abs(x[e])"])
+def test_the_greatest_of_0_and_what_may_be_above_it_is_not(value: str) -> None:
+    assert not diagnosed(whole(FIELDS, "p[v < V] = 0", f"p[i[e]] max= {value}", "y[v] = p[v]*h[v]", USED))
+
+
 @pytest.mark.parametrize("value", ["x[e]", "abs(x[e]) - 1", "x[e]**3"])
 def test_the_least_of_0_and_what_may_be_below_it_is_not(value: str) -> None:
     assert not diagnosed(whole(FIELDS, "p[v < V] = 0", f"p[i[e]] min= {value}", "y[v] = p[v]*h[v]", USED))

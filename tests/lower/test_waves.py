@@ -119,6 +119,36 @@ def test_neighbours_of_the_step_before() -> None:
         judge(p, {"x": X, "w": noise(4)})
 
 
+@pytest.mark.parametrize("order", ["t, i", "i, t"])
+@pytest.mark.parametrize("is_padded", [True, False])
+def test_neighbours_of_the_same_step(order: str, is_padded: bool) -> None:
+    """What a step has computed under another name is there at all places; the loop runs along the step alone."""
+
+    def read(name: str, t: str, i: str) -> str:
+        at = f"{name}[{t}, {i}]" if order == "t, i" else f"{name}[{i}, {t}]"
+        return f"pad({at}, 0)" if is_padded and i != "i" else at
+
+    near = f"{read('b', 't', 'i - 1')} - 2*{read('b', 't', 'i')} + {read('b', 't', 'i + 1')}"
+    back = f"{read('u', 't - 1', 'i - 1')} + 0.5*{read('u', 't - 1', 'i + 1')}"
+    formula = f"b[{order}] = x[{order}] + sin({back})\nu[{order}] = b[{order}] + 0.2*({near})*x[{order}]"
+    p = verify(program(elementwise(formula, f"{{x: {{shape: [{order.upper().replace('I', 'N')}]}}}}", "outputs: [u]")))
+    loops = [s for s in p.statements if isinstance(s, Recurrence)]
+    assert [loop.along.name for loop in loops] == ["t"]
+    given = X if order == "t, i" else array([[x(t, i) for t in range(3)] for i in range(4)])
+    u: dict[tuple[int, int], float] = {}
+    for t in range(3):
+        b = {i: x(t, i) + math.sin(u.get((t - 1, i - 1), 0) + 0.5 * u.get((t - 1, i + 1), 0)) for i in range(4)}
+        for i in range(4):
+            u[t, i] = b[i] + 0.2 * (b.get(i - 1, 0) - 2 * b[i] + b.get(i + 1, 0)) * x(t, i)
+    points = (
+        [(t, i) for t in range(3) for i in range(4)]
+        if order == "t, i"
+        else [(t, i) for i in range(4) for t in range(3)]
+    )
+    assert run(p, {"x": given})["u"].data == pytest.approx([u[point] for point in points])
+    judge(p, {"x": given})
+
+
 def test_further_back_along_one() -> None:
     formula = "h[-1] = 1\nh[-2] = -2\nh[t] = x[0, t] + 0.9*h[t - 1] - 0.2*h[t - 2]"
     p = verify(program(elementwise(formula, MATRIX)))
@@ -191,6 +221,11 @@ def test_empty_and_short(rows: int, columns: int, found: list[float]) -> None:
     [
         ("r[0, j] = 0\nr[i, j] = x[i, j] + r[i - 1, j] + r[i, j - 1]", "r[0, j]"),
         ("r[i, j] = x[i, j] + r[i - 1, j] + r[i, j - 1]*r[i, j + 1]", "r[i, j + 1]"),
+        ("r[i, j] = x[i, j] + s[i, j - 1]\ns[i, j] = r[i, j + 1]", "r[i, j + 1]"),
+        (
+            "r[i, j] = x[i, j] + s[i - 1, j] + r[i, j - 1] + r[i, j + 1]\ns[i, j] = r[i, j + 1]",
+            "r[i, j + 1]",
+        ),
         ("r[i, -1] = 1\nr[i, j] = x[i, j] + r[i - 1, j]", "r[i, -1]"),
         ("r[i, j] = x[i, j] + r[i - 1, j - 1] + sum[k](r[k, j - 1])*r[i - 1, j]", "r[i, j]"),
         ("r[N, j] = 1\nr[i, j] = x[i, j] + r[i - 1, j]*r[i, j - 1]", "r[N, j]"),

@@ -100,8 +100,9 @@ ROWS = (
     Code(
         "OPG267",
         "A scatter that starts from what it cannot change",
-        "What is multiplied into a tensor of zeros stays 0: a product starts at 1. `max=` leaves `inf` as it is, and"
-        " starts from `-inf`, as `min=` does from `inf`. A warning; the spec builds all the same.",
+        "What is multiplied into a tensor of zeros stays 0: a product starts at 1. `max=` leaves `inf` as it is, or 0"
+        " beside what is never above it, and starts from `-inf`, as `min=` does from `inf`. A warning; the spec builds"
+        " all the same.",
         "belief[v < V] = 0\nbelief[target[e]] *= message[e]",
         "belief[v < V] = 1\nbelief[target[e]] *= message[e]",
         given="inputs: {message: {shape: [E]}, target: {shape: [E], dtype: int, domain: 0 <= target < V},"

@@ -75,7 +75,7 @@ class Measured:
 def rows(s: Subject, wanted: Wanted) -> Iterator[Measured]:
     """The rows of one operator, by dtype, size and direction."""
     growth = s.growth()
-    plans = _plans(s)
+    plans = plans_of(s)
     most = PRODUCTS if any(isinstance(x, Contract | Convolve) for p in plans.values() for x in p.steps) else WORK
     for dtype in wanted.dtypes:
         before: set[int] = set()
@@ -129,7 +129,7 @@ def _at_size(
             if why:
                 yield _noted(empty, **about)
             continue
-        moved = _bytes(s, case, plans, direction, empty.dtype)
+        moved = least_bytes(s, case, plans, direction, empty.dtype)
         yield _row(s, empty, about, contenders, moved, wanted, given)
 
 
@@ -179,7 +179,7 @@ def _copy(moved: int, device: str) -> Any:
     return lambda: target.copy_(source)
 
 
-def _plans(s: Subject) -> dict[str, KernelPlan]:
+def plans_of(s: Subject) -> dict[str, KernelPlan]:
     programs = {"forward": s.derived.forward, "backward": s.derived.backward}
     try:
         return {n: build(p, s.operator.outputs) for n, p in programs.items() if p is not None}
@@ -187,7 +187,9 @@ def _plans(s: Subject) -> dict[str, KernelPlan]:
         return {}
 
 
-def _bytes(s: Subject, case: SampleCase, plans: Mapping[str, KernelPlan], direction: str, dtype: str) -> int | None:
+def least_bytes(
+    s: Subject, case: SampleCase, plans: Mapping[str, KernelPlan], direction: str, dtype: str
+) -> int | None:
     """The bytes that a call moves at least: of arguments that are read, and of results."""
     program = s.derived.variant.program
     batch = max((math.prod(n) for _, i in case.inputs if i for n in i.shape if isinstance(n, tuple)), default=1)

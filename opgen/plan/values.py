@@ -36,6 +36,7 @@ from opgen.ir.scalar import (
     Scalar,
     both,
     call,
+    is_exact_test,
     rebuild,
     walk,
     where,
@@ -79,8 +80,9 @@ class Values:
     inner: dict[Scalar, int] = field(default_factory=dict)  # level 1, of the current pass
     inner_loops: frozenset[str] = frozenset()
     loops: tuple[Loop, ...] = ()  # those around a value, inner ones included
+    exact: bool = False  # whether what is built is tested for equality: the last bit of it counts
     points: Scalar = TRUE  # whether the inner loops have any: what is computed ahead of them may not be there otherwise
-    instances: dict[tuple[str, tuple[Position, ...], bool], Scalar] = field(default_factory=dict)
+    instances: dict[tuple[str, tuple[Position, ...], bool, bool], Scalar] = field(default_factory=dict)
 
     def enter(self, outer: tuple[Loop, ...], inner: tuple[Loop, ...] = ()) -> None:
         """Start a pass over some loops inside others."""
@@ -107,9 +109,11 @@ class Values:
             case Apply(fn) if fn in _COMPARED and isinstance(known := _decided(Apply(fn, _places(e, point))), Lit):
                 return known
             case Apply(fn, args):
+                before, self.exact = self.exact, self.exact or is_exact_test(e)
                 lazy = lazy_arguments(fn, len(args))
-                built = (self._build(a, point, eager=eager and k not in lazy) for k, a in enumerate(args))
-                value = self._steady(self._of_itself(_decided(Apply(fn, tuple(built)))), eager=eager)
+                built = tuple(self._build(a, point, eager=eager and k not in lazy) for k, a in enumerate(args))
+                self.exact = before
+                value = self._steady(self._of_itself(_decided(Apply(fn, built))), eager=eager)
                 return self._intern(value, eager=eager, wish=wish) if isinstance(value, Apply) else value
             case Cast():
                 return self._intern(rebuild(e, lambda a: self._build(a, point, eager=eager)), eager=eager, wish=wish)
@@ -126,18 +130,33 @@ class Values:
                 return e
 
     def _steady(self, e: Scalar, *, eager: bool) -> Scalar:
-        """A share of a product by a size: what no inner loop changes is divided, so that the loop has no quotient."""
+        """A share of a product by a size: what no inner loop changes is divided, so that the loop has no quotient.
+
+        Only a product with something computed, which is rounded anyway: `k*w[]/N` may be meant to be whole.
+        """
         match e:
-            case Apply("div", (Read() as product, Dim() as size)) if (known := self.node(product)) and known.level:
-                factors = known.value.args if isinstance(known.value, Apply) and known.value.fn == "mul" else ()
+            case Apply("div", (Read() as product, Dim() as size)) if not self.exact and self.level(product):
+                known = self.node(product)
+                factors = (
+                    known.value.args if known and isinstance(known.value, Apply) and known.value.fn == "mul" else ()
+                )
                 fixed = tuple(a for a in factors if not self.level(a))
-                if all(isinstance(a, Lit) for a in fixed):
+                if not any(map(self._is_computed, fixed)):
                     return e
                 share = Apply("div", (self._product(fixed, eager=eager), size))
-                moving = (a for a in factors if self.level(a))
-                return Apply("mul", (self._intern(share, eager=eager, wish=""), *moving))
+                return Apply("mul", (self._intern(share, eager=eager, wish=""), *(a for a in factors if self.level(a))))
             case _:
                 return e
+
+    def _factors(self, e: Scalar) -> tuple[Scalar, ...]:
+        known = self.node(e)
+        return known.value.args if known and isinstance(known.value, Apply) and known.value.fn == "mul" else ()
+
+    def _is_computed(self, e: Scalar) -> bool:
+        """Whether something is the float that an operation or a fold gives."""
+        known = self.node(e)
+        own = isinstance(known.value, Apply) if known else isinstance(e, Read) and e.tensor in self.local_kinds
+        return own and self.kind(e) is Kind.FLOAT
 
     def _product(self, factors: tuple[Scalar, ...], *, eager: bool) -> Scalar:
         return factors[0] if len(factors) == 1 else self._intern(Apply("mul", factors), eager=eager, wish="")
@@ -166,7 +185,7 @@ class Values:
 
     def _instance(self, source: Compute, at: tuple[Position, ...], *, eager: bool) -> Scalar:
         """A map at some positions, written in place; once per pass."""
-        key = (source.target, at, eager)
+        key = (source.target, at, eager, self.exact)
         if key not in self.instances:
             point = {a.name: p for a, p in zip(source.axes, at, strict=True) if isinstance(a, Axis) and p != BATCH}
             inner = {name: p for name, p in point.items() if not isinstance(p, Batch)}

@@ -151,31 +151,64 @@ def nvdisasm() -> str | None:
 
 def counted(case: Case, folder: Path) -> Counted:
     """Print, compile and count a case."""
-    told = launched(case, folder)
-    made, registers = _machine_code(folder / f"{case.op}.cu", folder, case.dtype)
-    each, widths, most = [], Counter[int](), 0
+    made = work(call_of(case), folder)
+    return Counted(case, tuple(n / case.elements for n in made.issued), made.widths, made.registers)
+
+
+@dataclass(frozen=True, slots=True)
+class Work:
+    """What each launch of a call issues in all, how wide the accesses of a thread to memory are, and registers."""
+
+    issued: tuple[float, ...]
+    widths: Mapping[int, int]
+    registers: int
+
+
+def work(call: Call, folder: Path) -> Work:
+    """Print, compile and count a call."""
+    told = launched(call, folder)
+    if not told:
+        return Work((), {}, 0)
+    made, registers = _machine_code(folder / f"{call.op}.cu", folder, call.dtype)
+    issued, widths, most = [], Counter[int](), 0
     host = plain_names([symbol for (symbol, *_), _ in told])
     for (mangled, grid, threads, arguments), memory in told:
         symbol = host[mangled]
-        issued, accesses = sass_steps.count(made[symbol], arguments, grid, threads, memory)
-        each.append(issued / case.elements)
+        count, accesses = sass_steps.count(made[symbol], arguments, grid, threads, memory)
+        issued.append(count)
         widths += Counter(a.bytes for a in accesses if a.name.startswith(("LDG", "STG", "RED", "ATOM")))
         most = max(most, registers[symbol])
-    return Counted(case, tuple(each), widths, most)
+    return Work(tuple(issued), widths, most)
 
 
-def launched(case: Case, folder: Path) -> list[tuple[Told, Memory]]:
-    """Print a case, and tell its launches instead of running them: no memory is touched, whatever the sizes."""
+@dataclass(frozen=True, slots=True)
+class Call:
+    """A plan, and the sizes and params of a call of it."""
+
+    op: str
+    dtype: str
+    name: str
+    plan: KernelPlan
+    arrays: Mapping[str, Array]
+    params: Mapping[str, object]
+
+
+def call_of(case: Case) -> Call:
+    """The call that a case is."""
     path = next(p for p in SPECS if p.stem == case.op)
     name, program, sample = next(x for x in programs(path, [case.kind]) if x[0].endswith(f"_{case.variant}"))
-    plan = planned(program)
-    source = folder / f"{case.op}.cu"
-    text, (launches,) = printed(case.op, [(name, plan)])
-    source.write_text(text)
     params = {a.name: dict(sample.params).get(a.name, default_value(a)) for a in sample.variant.program.params}
     sizes = dict(sample.sizes) | dict(case.sizes)
     arrays = {t.name: Array(tuple(shape_of(t.shape, sizes, case.batch)), []) for t in program.inputs}
-    return _told(case, source, folder, plan, launches, arrays, params)
+    return Call(case.op, case.dtype, name, planned(program), arrays, params)
+
+
+def launched(call: Call, folder: Path) -> list[tuple[Told, Memory]]:
+    """Print a call, and tell its launches instead of running them: no memory is touched, whatever the sizes."""
+    source = folder / f"{call.op}.cu"
+    text, (launches,) = printed(call.op, [(call.name, call.plan)])
+    source.write_text(text)
+    return _told(call, source, folder, launches) if launches else []
 
 
 class _Sizes(Machine):
@@ -188,44 +221,41 @@ class _Sizes(Machine):
 Told = tuple[str, int, tuple[int, int], bytes]
 
 
-def _told(
-    case: Case, source: Path, folder: Path, plan: KernelPlan, launches: Sequence[Launch],
-    arrays: Mapping[str, Array], params: Mapping[str, object],
-) -> list[tuple[Told, Memory]]:  # fmt: skip
+def _told(call: Call, source: Path, folder: Path, launches: Sequence[Launch]) -> list[tuple[Told, Memory]]:
     """What is launched, with what stands where."""
     (folder / "told.cu").write_text(f'{_TOLD}#include "{source.name}"\n')
     log, library = (
         folder / "told.txt",
-        emulate.compile_emulated(folder / "told.cu", [CSRC], folder / "told.so", [case.dtype]),
+        emulate.compile_emulated(folder / "told.cu", [CSRC], folder / "told.so", [call.dtype]),
     )
     os.environ["OPGEN_TOLD"] = str(log)
-    run = emulate.Emulated(library, case.op, plan, launches)
-    sizes = _Sizes(plan, arrays, params)
+    plan, arrays = call.plan, call.arrays
+    run = emulate.Emulated(library, call.op, plan, launches)
+    sizes = _Sizes(plan, arrays, call.params)
     found: list[tuple[Told, Memory]] = []
-    dtype = case.dtype
     names = list(dict.fromkeys(n for launch in launches for n in launch.tensors))
-    held = [emulate.element(plan.buffer(n).storage, dtype) for n in names]
+    held = [emulate.element(plan.buffer(n).storage, call.dtype) for n in names]
     beside = {launch.columns for launch in launches}
 
-    def call_of(launch: Launch) -> emulate.Call:
-        call = run.call_of(launch, {}, sizes, dtype, 132)
+    def given_to(launch: Launch) -> emulate.Call:
+        given = run.call_of(launch, {}, sizes, call.dtype, 132)
         tensors = []
         for name in launch.tensors:
             k = names.index(name)
-            given = arrays[name].shape if name in arrays else sizes.size(plan.buffer(name).shape)
-            tensors.append(emulate.descriptor(_FIRST + k * _APART, held[k], given, emulate.contiguous(given)))
-        call.tensors = (ctypes.POINTER(emulate.Tensor) * len(tensors))(*map(ctypes.pointer, tensors))
-        call.workspace_bytes, call.workspace = 1 << 40, _FIRST - _APART
-        return call
+            shape = arrays[name].shape if name in arrays else sizes.size(plan.buffer(name).shape)
+            tensors.append(emulate.descriptor(_FIRST + k * _APART, held[k], shape, emulate.contiguous(shape)))
+        given.tensors = (ctypes.POINTER(emulate.Tensor) * len(tensors))(*map(ctypes.pointer, tensors))
+        given.workspace_bytes, given.workspace = 1 << 40, _FIRST - _APART
+        return given
 
     for launch in (x for k, x in enumerate(launches) if k not in beside):
         log.write_text("")
-        call = call_of(launch)
-        columns = None if launch.columns is None else call_of(launches[launch.columns])
-        call.columns = None if columns is None else ctypes.addressof(columns)
+        given = given_to(launch)
+        columns = None if launch.columns is None else given_to(launches[launch.columns])
+        given.columns = None if columns is None else ctypes.addressof(columns)
         number = launch.kernel
         kernel = (emulate.Kernel * (number + 1)).in_dll(run.library, run.table)[number]
-        assert kernel.run(ctypes.byref(call)) == 0, case.name
+        assert kernel.run(ctypes.byref(given)) == 0, call.name
         for line in log.read_text().splitlines():
             symbol, grid, x, y, arguments = line.split()
             found.append(((symbol, int(grid), (int(x), int(y)), bytes.fromhex(arguments)), _memory(held)))

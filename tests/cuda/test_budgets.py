@@ -46,7 +46,7 @@ def test_positions_of_32_bits_are_those_of_small_calls(
     op: str, batch: tuple[int, ...], sizes: dict[str, int], small: bool, tmp_path: Path
 ) -> None:
     case = budgets.Case(op, "forward", "bfloat16", batch, 4, sizes)
-    ((symbol, *_), _), *more = budgets.launched(case, tmp_path)
+    ((symbol, *_), _), *more = budgets.launched(budgets.call_of(case), tmp_path)
     assert not more
     assert ("bfloat16_t, 1>" in budgets.plain_names([symbol])[symbol]) is small
 

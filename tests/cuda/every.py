@@ -1,0 +1,72 @@
+"""Instructions of every operator of the catalogue, counted from the machine code, beside what a device can issue.
+
+`python -m tests.cuda.every [OP…]` prints for a call of each, of about a million elements and forward and backward, what
+its kernels issue over what a device issues while it moves the bytes that the call cannot do without (`ISSUED` of each);
+with `--write` it becomes the committed table (`every.txt`). What is left to libraries of torch is not counted.
+"""
+
+from __future__ import annotations
+
+import sys
+from collections.abc import Iterator, Sequence
+from pathlib import Path
+from tempfile import TemporaryDirectory
+
+from opgen.bench.measure import least_bytes, plans_of
+from opgen.bench.subject import subject
+from opgen.ir.interp import Array
+from opgen.package.sample_numbers import default_value
+from tests.cuda.budgets import ISSUED, Call, work
+from tests.spec_files import SPECS
+from tests.spec_programs import shape_of
+
+TABLE = Path(__file__).with_name("every.txt")
+GENERATED = Path(__file__).resolve().parents[2] / "generated"
+ELEMENTS = 1 << 20
+HEAD = f"{'operator':24} {'direction':9} {'elements':>9} {'times':>7}  of each launch"
+
+
+def rows(path: Path, dtype: str = "bfloat16") -> Iterator[str]:
+    """The lines of an operator."""
+    s = subject(path, GENERATED)
+    growth = s.growth()
+    if growth is None:
+        yield f"{s.name:24} no sample of a call is found"
+        return
+    case = growth.at(ELEMENTS)
+    plans, elements = plans_of(s), s.elements(case) or 0
+    batch = next((n for _, i in case.inputs if i for n in i.shape if isinstance(n, tuple)), ())
+    params = {a.name: dict(case.params).get(a.name, default_value(a)) for a in s.derived.variant.program.params}
+    for direction, plan in plans.items():
+        program = getattr(s.derived, direction)
+        arrays = {t.name: Array(tuple(shape_of(t.shape, dict(case.sizes), batch)), []) for t in program.inputs}
+        moved = least_bytes(s, case, plans, direction, dtype)
+        with TemporaryDirectory() as folder:
+            try:
+                made = work(Call(s.name, dtype, f"{s.name}_{direction}", plan, arrays, params), Path(folder))
+            except AssertionError as e:
+                yield f"{s.name:24} {direction:9} {elements:9}  {str(e).splitlines()[0]}"
+                continue
+        if not made.issued:
+            yield f"{s.name:24} {direction:9} {elements:9}  left to libraries"
+            continue
+        most = ISSUED * (moved or 0)
+        each = [n / most for n in made.issued] if most else []
+        parts = " + ".join(f"{x:.2f}" for x in each)
+        yield f"{s.name:24} {direction:9} {elements:9} {sum(each):7.2f}  {parts}"
+
+
+def table(paths: Sequence[Path]) -> Iterator[str]:
+    yield HEAD
+    for path in paths:
+        yield from rows(path)
+
+
+if __name__ == "__main__":
+    words = [a for a in sys.argv[1:] if a != "--write"]
+    found = []
+    for line in table([p for p in SPECS if not words or p.stem in words]):
+        print(line, flush=True)
+        found.append(line)
+    if "--write" in sys.argv:
+        TABLE.write_text("\n".join(found) + "\n")

@@ -3,10 +3,14 @@
 from __future__ import annotations
 
 from collections.abc import Iterable, Iterator, Sequence
+from contextlib import suppress
 from dataclasses import dataclass
+from graphlib import CycleError, TopologicalSorter
 
 from opgen.lang.nodes import Access, Assign, Binder, Dots, Expr, Name, Number, Sum, Target, Unary
 from opgen.lang.walk import nodes, statement_names, transform
+
+_Graph = dict[str, dict[str, None]]  # the names that each reads
 
 
 @dataclass(frozen=True, slots=True)
@@ -87,9 +91,10 @@ def _one_less(i: Binder) -> Expr:
 
 def circles(statements: Sequence[Assign]) -> tuple[tuple[str, ...], ...]:
     """Groups of names that read one another, with at least one read at another place."""
-    graph: dict[str, dict[str, None]] = {}
+    graph: _Graph = {}
     for s in statements:
         graph.setdefault(s.target.name, {}).update(dict.fromkeys(statement_names(s)))
+    graph = _tangled(_turned(_tangled(_turned(graph))))
     reach = {name: reachable(graph, name) for name in graph}
     found: dict[tuple[str, ...], None] = {}
     for name in graph:
@@ -98,6 +103,28 @@ def circles(statements: Sequence[Assign]) -> tuple[tuple[str, ...], ...]:
         if name in group and any(shift_of(i) for a in accesses(own, group) for i in a.items):
             found[group] = None
     return tuple(found)
+
+
+def _tangled(graph: _Graph) -> _Graph:
+    """A graph without the names that lead to no circle."""
+    sorter = TopologicalSorter(graph)
+    with suppress(CycleError):  # as much as comes before circles is sorted all the same
+        sorter.prepare()
+    gone: set[str] = set()
+    while ready := sorter.get_ready():
+        gone.update(ready)
+        sorter.done(*ready)
+    return {n: {m: None for m in read if m not in gone} for n, read in graph.items() if n not in gone}
+
+
+def _turned(graph: _Graph) -> _Graph:
+    """The names by which each is read."""
+    found: _Graph = {n: {} for n in graph}
+    for n, read in graph.items():
+        for m in read:
+            if m in found:
+                found[m][n] = None
+    return found
 
 
 def in_order(statements: Sequence[Assign]) -> tuple[Assign, ...]:
@@ -127,7 +154,7 @@ def in_order(statements: Sequence[Assign]) -> tuple[Assign, ...]:
     return (*found, *(s for _, s in waiting))
 
 
-def reachable(graph: dict[str, dict[str, None]], name: str) -> dict[str, None]:
+def reachable(graph: _Graph, name: str) -> dict[str, None]:
     """The names that one reads, by whatever way."""
     found: dict[str, None] = {}
     stack = list(graph.get(name, ()))

@@ -21,7 +21,7 @@ from opgen.lower.declare import Declarations
 from opgen.lower.doubts import doubt
 from opgen.lower.draw import is_drawn
 from opgen.lower.multiples import Known, Linear, plus
-from opgen.lower.never import ROUNDED, Search, Told, fewest, is_same, search_in
+from opgen.lower.never import ROUNDED, Search, Told, compares, fewest, is_same, search_in
 
 _OPPOSITE = {"<": ">=", "<=": ">", ">": "<=", ">=": "<", "==": "!=", "!=": "=="}
 _TWO = 2
@@ -29,7 +29,7 @@ _TWO = 2
 
 def always(d: Declarations, variants: Sequence[Variant]) -> Iterator[Diagnostic]:
     """A warning for each condition that holds everywhere, at the fewest comparisons that say so."""
-    for a in d.forward:
+    for a in (s for s in d.forward if compares(s)):
         search = search_in(d, variants, a)
         either = _Either(d, search)
         for asked in _asked(a.value):

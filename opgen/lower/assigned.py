@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+from collections import Counter
 from collections.abc import Mapping
 
 from opgen.lang.nodes import Access, Assign, Binder, Dots, Expr, Name
@@ -10,8 +11,8 @@ from opgen.lower.declare import Declarations
 
 def assigned_once(d: Declarations) -> dict[str, Assign]:
     """The statement of each name that has just one, and is no sum or product that goes on."""
-    names = [a.target.name for a in d.forward]
-    return {a.target.name: a for a in d.forward if a.op == "=" and names.count(a.target.name) == 1}
+    times = Counter(a.target.name for a in d.forward)
+    return {a.target.name: a for a in d.forward if a.op == "=" and times[a.target.name] == 1}
 
 
 def written_out(e: Expr, once: Mapping[str, Assign]) -> Expr:

@@ -33,6 +33,11 @@ _MANY = 12  # more than so many are not looked at
 ROUNDED = Fraction(1, 100)  # so close numbers may be one in a narrow dtype
 
 
+def compares(a: Assign) -> bool:
+    """Whether a statement has any condition."""
+    return any(isinstance(n, Compare | Logic) for n in nodes(a.value))
+
+
 def search_in(d: Declarations, variants: Sequence[Variant], a: Assign) -> Search:
     """What is known in a statement."""
     once, lengths = assigned_once(d), extents(variants, a)
@@ -42,7 +47,7 @@ def search_in(d: Declarations, variants: Sequence[Variant], a: Assign) -> Search
 
 def never(d: Declarations, variants: Sequence[Variant]) -> Iterator[Diagnostic]:
     """A warning for each condition that holds nowhere, at the fewest comparisons that say so."""
-    for a in d.forward:
+    for a in (s for s in d.forward if compares(s)):
         search = search_in(d, variants, a)
         for asked in _asked(a.value):
             found = search.contradiction(asked)

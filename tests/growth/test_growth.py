@@ -53,6 +53,21 @@ def test_work_grows_with_the_formula(kind: str) -> None:
     assert many < 3 * few, f"{few} calls for 6, {many} for 12"
 
 
+def test_what_is_understood_of_statements_grows_with_them() -> None:
+    def understood(n: int) -> int:
+        text = "op: grown\ninputs: [x]\nforward: |\n  a0 = x\n" + "".join(
+            f"  a{i + 1} = a{i}*2 + x\n" for i in range(n)
+        )
+        with Profile(subcalls=False) as profile:
+            made = run(SpecFile(Path("grown.yaml"), text.encode(), "grown.yaml"), Stage.PROGRAM)
+        assert made.operator is not None, made.diagnostics
+        return sum(entry.callcount for entry in profile.getstats())
+
+    understood(3)
+    few, many = understood(100), understood(200)
+    assert many < 2.4 * few, f"{few} calls for 100 statements, {many} for 200"
+
+
 @pytest.mark.thorough
 @pytest.mark.parametrize("kind", ["nest of gelu", "chain of branches"])
 def test_text_grows_with_the_formula(kind: str) -> None:

@@ -120,7 +120,10 @@ class Arguments {
       const bool behind = slots[i].batch_at >= 0 && slots[i].batch_at < slots[i].along;
       const int64_t along = behind ? slots[i].along + batch_rank(i) - 1 : slots[i].along;
       if (reinterpret_cast<uintptr_t>(source.data) % 16 != 0) return false;
+      const bool in_batch = slots[i].along == slots[i].batch_at;  // all of whose dims are one
+      if (in_batch && (used != 1 || strides[i][0] != 1)) return false;
       for (int64_t d = 0; d < source.ndim; ++d) {
+        if (in_batch && d >= along && d < along + batch_rank(i)) continue;
         const int64_t stride = source.strides[d];
         if (source.sizes[d] > 1 && (d == along ? stride != 1 : stride % 16 != 0)) return false;
       }

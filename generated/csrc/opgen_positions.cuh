@@ -85,6 +85,13 @@ struct Place {
   int64_t at[rank];
 };
 
+// So many neighbours further on, which there are where the batch has one dim.
+template <int rank>
+OPGEN_DEVICE Place<rank> beside(Place<rank> place, int at) {
+  if constexpr (rank == 1) place.at[0] += at;
+  return place;
+}
+
 // The batch of a kernel that is made for as many merged dims, or for fewer.
 template <int rank>
 struct Batch {

@@ -16,7 +16,7 @@ from opgen.code.long_values import hoisted
 from opgen.code.native_layout import block
 from opgen.code.native_scope import mentions
 from opgen.ir.lazy import always_read
-from opgen.ir.polynomial import Polynomial
+from opgen.ir.polynomial import Polynomial, polynomial
 from opgen.ir.program import Axis, Loop
 from opgen.ir.scalar import ZERO, Apply, Batch, Dim, Index, Lit, Param, Position, Read, Scalar, is_constant, walk
 from opgen.kernel.cases import shift
@@ -112,10 +112,10 @@ def lines_across(
 
     Nothing where nothing is read so, unless it is `wanted` even then.
     """
-    last = outer[-1] if outer else None
     found = list(_lines(scope, outer, loops, body))
-    if not isinstance(last, Axis) or not (wanted or any_read(scope, outer, loops, body)):
+    if not outer or not (wanted or any_read(scope, outer, loops, body)):
         return []
+    last = outer[-1]
     stored = {n.slot for n in inside(body) if isinstance(n, Store | Atomic)}
     added = {n.slot for n in body if isinstance(n, Atomic)}
     lines: list[str] = []
@@ -145,9 +145,9 @@ def _lines(
     scope: Scope, outer: Sequence[Loop], loops: Sequence[Loop], body: Body
 ) -> Iterator[tuple[str, tuple[Position, ...]]]:
     """The accesses of neighbouring points that are neighbours, those of a slot along one of its dims."""
-    last = outer[-1] if outer else None
-    if not isinstance(last, Axis):
+    if not outer:
         return
+    last = outer[-1]
     stored = {n.slot for n in inside(body) if isinstance(n, Store | Atomic)}
     around = {a.name for a in (*outer[:-1], *loops) if isinstance(a, Axis)}
     cells = [(n.slot, n.at) for n in body if isinstance(n, Atomic)]
@@ -158,14 +158,19 @@ def _lines(
         if len(here) != 1 or dims.get(slot, here[0]) != here[0] or not scope.takes(_distance(at, last)):
             continue
         sure = Read(slot, at) in certain
-        if Index(last.name) not in at and not sure:  # out of range ahead of a condition, maybe
+        if (
+            isinstance(last, Axis) and Index(last.name) not in at and not sure
+        ):  # out of range ahead of a condition, maybe
             continue
-        if _is_row(scope, slot, at, last, around, sure=sure) or _is_told(scope, slot, at, last, body, stored):
+        told = isinstance(last, Axis) and _is_told(scope, slot, at, last, body, stored)
+        if told or _is_row(scope, slot, at, last, around, sure=sure):
             dims[slot] = here[0]
             yield slot, at
 
 
-def _distance(at: Sequence[Position], loop: Axis) -> Polynomial:
+def _distance(at: Sequence[Position], loop: Loop) -> Polynomial:
+    if isinstance(loop, Batch):
+        return polynomial(ZERO)
     (p,) = (at[k] for k in along(at, loop))
     found = None if isinstance(p, Batch) else shift(p, Index(loop.name))
     assert found is not None
@@ -193,12 +198,15 @@ def _certain(body: Body) -> set[Scalar]:
 @contextmanager
 def across(scope: Scope, outer: Sequence[Loop], named: Sequence[str]) -> Iterator[None]:
     """Within: points are those of a loop over the lanes of what is named."""
-    loops = scope.loops
-    if named and isinstance(outer[-1], Axis):
-        own = loops[outer[-1].name]
-        scope.rows.loop, scope.loops = outer[-1], {**loops, outer[-1].name: f"({own} + at)"}
+    loops, place = scope.loops, scope.place
+    if named:
+        scope.rows.loop = last = outer[-1]
+        if isinstance(last, Axis):
+            scope.loops = {**loops, last.name: f"({loops[last.name]} + at)"}
+        else:
+            scope.place = f"rt::beside({scope.place}, at)"
     yield
-    scope.rows.loop, scope.loops = None, loops
+    scope.rows.loop, scope.loops, scope.place = None, loops, place
 
 
 def _loops(body: Body) -> Iterator[tuple[Axis, Body]]:
@@ -228,10 +236,12 @@ def _stores(body: Body, whole: Body) -> Iterator[tuple[str, tuple[Position, ...]
 
 
 def _is_row(
-    scope: Scope, slot: str, at: Sequence[Position], loop: Axis, around: set[str], *, sure: bool = False
+    scope: Scope, slot: str, at: Sequence[Position], loop: Loop, around: set[str], *, sure: bool = False
 ) -> bool:
     """Whether nothing but a loop moves an access; one that is `sure` to be met may be where a host has to check it."""
-    if isinstance(loop.extent, Lit) and loop.extent.value % _VECTOR:  # few, and never whole vectors
+    if (
+        isinstance(loop, Axis) and isinstance(loop.extent, Lit) and loop.extent.value % _VECTOR
+    ):  # few, and never whole vectors
         return False
     if slot not in scope.formal.slots or any(scope.doubtful(slot, k, p, told=sure) for k, p in enumerate(at)):
         return False

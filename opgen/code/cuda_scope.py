@@ -55,7 +55,7 @@ class Rows:
 
     names: dict[tuple[str, Hole], tuple[str, Scalar]] = field(default_factory=dict)
     dims: dict[str, int] = field(default_factory=dict)
-    loop: Axis | None = None
+    loop: Loop | None = None
     shared: bool = False
     parts: dict[Monomial, int] = field(default_factory=dict)  # of distances: whole vectors, or there are none
     kept: dict[str, str] = field(default_factory=dict)  # what rows hand on, as it is called in the present loop
@@ -66,10 +66,10 @@ class Rows:
         if self.loop is None:
             return None
         name, size = self.names.get((slot, hole(at, self.loop)), (None, None))
-        return name if size == self.loop.extent else None
+        return name if size == _points(self.loop) else None
 
-    def add(self, slot: str, at: Sequence[Position], loop: Axis, name: str) -> None:
-        self.names[slot, hole(at, loop)] = name, loop.extent
+    def add(self, slot: str, at: Sequence[Position], loop: Loop, name: str) -> None:
+        self.names[slot, hole(at, loop)] = name, _points(loop)
         self.dims[slot] = along(at, loop)[0]
 
     def apart(self, distance: Polynomial) -> None:
@@ -77,18 +77,26 @@ class Rows:
         self.parts.update(distance.terms)
 
 
-def hole(at: Sequence[Position], loop: Axis) -> Hole:
+def hole(at: Sequence[Position], loop: Loop) -> Hole:
     """The positions of an access without that of a loop."""
     here = along(at, loop)
-    return tuple(_away(p, loop) if k in here and not isinstance(p, Batch) else p for k, p in enumerate(at))
+    return tuple(_away(p, loop) if k in here else p for k, p in enumerate(at))
 
 
-def along(at: Sequence[Position], loop: Axis) -> list[int]:
+def along(at: Sequence[Position], loop: Loop) -> list[int]:
     """Which positions go along a loop, step by step."""
+    if isinstance(loop, Batch):
+        return [k for k, p in enumerate(at) if isinstance(p, Batch)]
     return [k for k, p in enumerate(at) if not isinstance(p, Batch) and shift(p, Index(loop.name)) is not None]
 
 
-def _away(p: Scalar, loop: Axis) -> Scalar:
+def _points(loop: Loop) -> Scalar:
+    return Dim("...") if isinstance(loop, Batch) else loop.extent
+
+
+def _away(p: Position, loop: Loop) -> Scalar:
+    if isinstance(p, Batch) or isinstance(loop, Batch):
+        return _HERE
     distance = shift(p, Index(loop.name))
     return _HERE if distance is None or not distance.terms else add(_HERE, distance.scalar())
 
@@ -104,6 +112,7 @@ class Scope:
     loops: dict[str, str] = field(default_factory=dict)
     locals: dict[str, tuple[str, Kind]] = field(default_factory=dict)
     placed: dict[Scalar, str] = field(default_factory=dict)  # positions that have a local of their own
+    place: str = "place"  # where in the batch a point is
     depth: int = 0  # columns that plain loops and guards around a statement take
     packed: dict[str, str] | None = None
     tiles: dict[str, str] = field(default_factory=dict)
@@ -126,7 +135,7 @@ class Scope:
 
     def _is_here(self, p: Printer, args: tuple[Scalar, ...]) -> Text:
         """Whether a place of a row is the one that a number tells, which is the same all along."""
-        assert self.rows.loop is not None
+        assert isinstance(self.rows.loop, Axis)
         here, places = Index(self.rows.loop.name), [e for e in args if not self._moves(e)]
         if here in args and places and (place := p.text(places[0])).kind is Kind.INT:
             return Text(f"rt::is_at(at, {place.text})", _ATOM, Kind.BOOL)
@@ -141,7 +150,8 @@ class Scope:
 
     def _moves(self, e: Scalar) -> bool:
         """Whether a value may be another one at each place of a row."""
-        return self.rows.loop is None or self.rows.loop.name in mentions(e)[0] or any(r.at for r in reads(e))
+        along = self.rows.loop
+        return not isinstance(along, Axis) or along.name in mentions(e)[0] or any(r.at for r in reads(e))
 
     # --- tensors ----------------------------------------------------------------------------------------------------
 
@@ -197,7 +207,7 @@ class Scope:
 
     def _position(self, p: Position, buffer: str, axis: int, checked: bool) -> str:
         if isinstance(p, Batch):
-            return "place"
+            return self.place
         text = self.placed.get(p) or self.print(p)
         told = (buffer, axis, p) in self.formal.told
         if not checked or told or not self.doubtful(buffer, axis, p):
@@ -268,7 +278,7 @@ class Scope:
                 return self.load(e)
             case Index("..."):
                 self.need_batch()
-                return Text("batch.index(place)", _ATOM, Kind.INT)
+                return Text(f"batch.index({self.place})", _ATOM, Kind.INT)
             case Index(name):
                 return Text(self.loops[name], _ATOM, Kind.INT)
             case Dim("..."):
@@ -325,10 +335,11 @@ class Scope:
         argument = self._argument(axis.extent)
         return self.member(("size", axis.extent), "rt::Divider<rank>", f"{axis.name}_size", argument)
 
-    def vectors(self, axis: Axis) -> str:
-        """The member that divides by the number of vectors along an axis."""
-        argument = f"rt::in_vectors({self._argument(axis.extent)})"
-        return self.member(("vectors", axis.extent), "rt::Divider<rank>", f"{axis.name}_vectors", argument)
+    def vectors(self, loop: Loop) -> str:
+        """The member that divides by the number of vectors along a loop."""
+        argument = f"rt::in_vectors({'rt::elements()' if isinstance(loop, Batch) else self._argument(loop.extent)})"
+        name = "batch" if isinstance(loop, Batch) else loop.name
+        return self.member(("vectors", _points(loop)), "rt::Divider<rank>", f"{name}_vectors", argument)
 
     # --- locals -----------------------------------------------------------------------------------------------------
 

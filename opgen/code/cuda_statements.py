@@ -59,9 +59,9 @@ def decoded(
 
 
 def _divider(scope: Scope, loop: Loop, *, vectors: bool = False) -> str:
-    if isinstance(loop, Batch):
-        return scope.batch_divider()
-    return scope.vectors(loop) if vectors else scope.divider(loop)
+    if vectors:
+        return scope.vectors(loop)
+    return scope.batch_divider() if isinstance(loop, Batch) else scope.divider(loop)
 
 
 def _define(scope: Scope, loop: Loop, name: str, value: str) -> str:

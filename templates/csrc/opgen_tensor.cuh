@@ -23,7 +23,9 @@ struct Tensor {
   OPGEN_DEVICE T* from(T* first, const Place<rank>& place, Rest... rest) const {
     T* to = from<Axis + 1, Step>(first, rest...);
     OPGEN_UNROLL
-    for (int d = 0; d < rank; ++d) to = moved(to, place.at[d], batch_strides[d]);
+    for (int d = 0; d < rank; ++d) {
+      to = moved(to, place.at[d], Axis == Step && rank == 1 ? stride_of<T, rank>(1) : batch_strides[d]);
+    }
     return to;
   }
   template <int Axis, int Step = -1, typename... Rest>

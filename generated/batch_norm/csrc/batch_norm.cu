@@ -149,24 +149,31 @@ struct Step_batch_norm_forward_1_variance_ {
 template <typename scalar_t, int rank>
 struct Step_batch_norm_forward_1_output {
   using opmath_t = rt::math_t<scalar_t>;
-  static constexpr rt::Map<0> launch = {rt::count(rt::elements(), rt::integer(0), rt::integer(1))};
-  static constexpr auto fields =
-      rt::fields(rt::tensor(5, 3, 2), rt::tensor(0, 3, 2), rt::tensor(1, 1, -1), rt::tensor(2, 1, -1),
-                 rt::tensor(3, 1, -1), rt::tensor(4, 1, -1), rt::real(0), rt::elements(), rt::integer(1), rt::batch());
-  rt::Tensor<scalar_t, rank> output;
+  static constexpr rt::Lines launch = {rt::count(rt::elements(), rt::integer(0), rt::integer(1)),
+                                       rt::count(rt::elements())};
+  static constexpr auto fields = rt::fields(rt::tensor(0, 3, 2, 2), rt::tensor(1, 1, -1), rt::tensor(2, 1, -1),
+                                            rt::tensor(3, 1, -1), rt::tensor(4, 1, -1), rt::tensor(5, 3, 2, 2),
+                                            rt::real(0), rt::in_vectors(rt::elements()), rt::integer(1), rt::batch());
   rt::Tensor<const scalar_t, rank> input, running_mean, running_var, weight, bias;
+  rt::Tensor<scalar_t, rank> output;
   opmath_t eps;
-  rt::Divider<rank> batch_size, c_size;
+  rt::Divider<rank> batch_vectors, c_size;
   rt::Batch<rank> batch;
 
+  template <int V>
   OPGEN_DEVICE void point(int64_t point) const {
     int64_t rest = point;
-    const rt::Place<rank> place = batch.place(rt::split(&rest, batch_size));
+    const rt::Place<rank> place = batch.place(rt::split_first<V>(&rest, batch_vectors));
     const int64_t c = rt::split(&rest, c_size);
     const int64_t n = rest;
-    const opmath_t centred = input.load(n, c, place) - running_mean.load(c);
-    const opmath_t product = centred * rt::rsqrt(running_var.load(c) + eps) * weight.load_or(1, c);
-    output.store(product + bias.load_or(0, c), n, c, place);
+    const auto input_line = rt::read_line<V, 2>(input, n, c, place);
+    auto output_line = rt::write_line<V, 2>(output, n, c, place);
+    rt::lanes<V>([&](int at) {
+      const opmath_t centred = input_line[at] - running_mean.load(c);
+      const opmath_t rsqrt_running_var = rt::rsqrt(running_var.load(c) + eps);
+      const opmath_t product = centred * rsqrt_running_var * weight.load_or(1, c);
+      output_line.set(at, product + bias.load_or(0, c));
+    });
   }
 };
 
@@ -235,23 +242,29 @@ struct Step_batch_norm_backward_0_grad_weight {
 template <typename scalar_t, int rank>
 struct Step_batch_norm_backward_1_grad_input {
   using opmath_t = rt::math_t<scalar_t>;
-  static constexpr rt::Map<0> launch = {rt::count(rt::elements(), rt::integer(0), rt::integer(1))};
+  static constexpr rt::Lines launch = {rt::count(rt::elements(), rt::integer(0), rt::integer(1)),
+                                       rt::count(rt::elements())};
   static constexpr auto fields =
-      rt::fields(rt::tensor(3, 3, 2), rt::tensor(0, 3, 2), rt::tensor(1, 1, -1), rt::tensor(2, 1, -1), rt::real(0),
-                 rt::elements(), rt::integer(1), rt::batch());
-  rt::Tensor<scalar_t, rank> grad_input;
+      rt::fields(rt::tensor(0, 3, 2, 2), rt::tensor(1, 1, -1), rt::tensor(2, 1, -1), rt::tensor(3, 3, 2, 2),
+                 rt::real(0), rt::in_vectors(rt::elements()), rt::integer(1), rt::batch());
   rt::Tensor<const scalar_t, rank> grad_output, running_var, weight;
+  rt::Tensor<scalar_t, rank> grad_input;
   opmath_t eps;
-  rt::Divider<rank> batch_size, c_size;
+  rt::Divider<rank> batch_vectors, c_size;
   rt::Batch<rank> batch;
 
+  template <int V>
   OPGEN_DEVICE void point(int64_t point) const {
     int64_t rest = point;
-    const rt::Place<rank> place = batch.place(rt::split(&rest, batch_size));
+    const rt::Place<rank> place = batch.place(rt::split_first<V>(&rest, batch_vectors));
     const int64_t c = rt::split(&rest, c_size);
     const int64_t n = rest;
-    const opmath_t rsqrt_running_var = rt::rsqrt(running_var.load(c) + eps);
-    grad_input.store(grad_output.load_or(0, n, c, place) * rsqrt_running_var * weight.load(c), n, c, place);
+    const auto grad_output_line = rt::read_line_or<V, 2, 0>(grad_output, n, c, place);
+    auto grad_input_line = rt::write_line<V, 2>(grad_input, n, c, place);
+    rt::lanes<V>([&](int at) {
+      const opmath_t rsqrt_running_var = rt::rsqrt(running_var.load(c) + eps);
+      grad_input_line.set(at, grad_output_line[at] * rsqrt_running_var * weight.load(c));
+    });
   }
 };
 
@@ -353,21 +366,28 @@ struct Step_batch_norm_backward_1_grad_bias_alone {
 template <typename scalar_t, int rank>
 struct Step_batch_norm_backward_5_grad_input {
   using opmath_t = rt::math_t<scalar_t>;
-  static constexpr rt::Map<0> launch = {rt::count(rt::elements(), rt::integer(0), rt::integer(1))};
-  static constexpr auto fields = rt::fields(rt::tensor(2, 3, 2), rt::tensor(0, 3, 2), rt::tensor(1, 1, -1), rt::real(0),
-                                            rt::elements(), rt::integer(1), rt::batch());
-  rt::Tensor<scalar_t, rank> grad_input;
+  static constexpr rt::Lines launch = {rt::count(rt::elements(), rt::integer(0), rt::integer(1)),
+                                       rt::count(rt::elements())};
+  static constexpr auto fields = rt::fields(rt::tensor(0, 3, 2, 2), rt::tensor(1, 1, -1), rt::tensor(2, 3, 2, 2),
+                                            rt::real(0), rt::in_vectors(rt::elements()), rt::integer(1), rt::batch());
   rt::Tensor<const scalar_t, rank> grad_output, running_var;
+  rt::Tensor<scalar_t, rank> grad_input;
   opmath_t eps;
-  rt::Divider<rank> batch_size, c_size;
+  rt::Divider<rank> batch_vectors, c_size;
   rt::Batch<rank> batch;
 
+  template <int V>
   OPGEN_DEVICE void point(int64_t point) const {
     int64_t rest = point;
-    const rt::Place<rank> place = batch.place(rt::split(&rest, batch_size));
+    const rt::Place<rank> place = batch.place(rt::split_first<V>(&rest, batch_vectors));
     const int64_t c = rt::split(&rest, c_size);
     const int64_t n = rest;
-    grad_input.store(grad_output.load_or(0, n, c, place) * rt::rsqrt(running_var.load(c) + eps), n, c, place);
+    const auto grad_output_line = rt::read_line_or<V, 2, 0>(grad_output, n, c, place);
+    auto grad_input_line = rt::write_line<V, 2>(grad_input, n, c, place);
+    rt::lanes<V>([&](int at) {
+      const opmath_t rsqrt_running_var = rt::rsqrt(running_var.load(c) + eps);
+      grad_input_line.set(at, grad_output_line[at] * rsqrt_running_var);
+    });
   }
 };
 

@@ -612,39 +612,45 @@ template <typename scalar_t, int rank>
 struct Step_cross_entropy_backward_0_grad_weight_hit {
   using opmath_t = rt::math_t<scalar_t>;
   using near = rt::Near<scalar_t>;
-  static constexpr rt::Map<0> launch = {rt::count(rt::elements(), rt::integer(1))};
+  static constexpr rt::Lines launch = {rt::count(rt::elements(), rt::integer(1)), rt::count(rt::elements())};
   static constexpr auto fields =
-      rt::fields(rt::tensor(1, 2, 1), rt::tensor(0, 1, -1), rt::tensor(2, 0, -1), rt::tensor(4, 3, 2),
-                 rt::tensor(3, 0, -1), rt::tensor(5, 2, 1), rt::tensor(6, 2, 1), rt::integer(2), rt::integer(0),
-                 rt::real(0), rt::elements(), rt::batch());
+      rt::fields(rt::tensor(1, 2, 1, 1), rt::tensor(5, 2, 1, 1), rt::tensor(6, 2, 1, 1), rt::tensor(3, 0, -1),
+                 rt::tensor(0, 1, -1), rt::tensor(2, 0, -1), rt::tensor(4, 3, 2), rt::integer(2), rt::integer(0),
+                 rt::real(0), rt::in_vectors(rt::elements()), rt::batch());
   rt::Tensor<const int64_t, rank> target;
+  rt::Tensor<const opmath_t, rank> logp_max, logp_log, sum_n_all_2;
   rt::Tensor<opmath_t, rank> grad_weight_hit;
   rt::Tensor<const scalar_t, rank> grad_output, input;
-  rt::Tensor<const opmath_t, rank> sum_n_all_2, logp_max, logp_log;
   int64_t ignore_index, C;
   opmath_t factor;
-  rt::Divider<rank> batch_size;
+  rt::Divider<rank> batch_vectors;
   rt::Batch<rank> batch;
 
+  template <int V>
   OPGEN_DEVICE void point(int64_t point) const {
     int64_t rest = point;
-    const rt::Place<rank> place = batch.place(rt::split(&rest, batch_size));
+    const rt::Place<rank> place = batch.place(rt::split_first<V>(&rest, batch_vectors));
     const int64_t n = rest;
-    const int64_t target_value_2 = target.load(n, place);
-    const bool keep_2 = target_value_2 != ignore_index;
-    if ((keep_2 ? target_value_2 : 0) >= 0 && (keep_2 ? target_value_2 : 0) < C) {
-      opmath_t* const cell = grad_weight_hit.at(keep_2 ? target_value_2 : 0);
-      opmath_t chosen;
-      if (keep_2) {
-        const opmath_t input_picked = input.load(n, rt::checked(target_value_2, C), place);
-        const opmath_t centred = input_picked - logp_max.load(n, place);
-        const opmath_t product = factor * near::div(grad_output.load_or(0), sum_n_all_2.load());
-        chosen = -(product * (centred - logp_log.load(n, place)));
-      } else {
-        chosen = 0;
+    const auto target_line = rt::read_line<V, 1>(target, n, place);
+    const auto logp_max_line = rt::read_line<V, 1>(logp_max, n, place);
+    const auto logp_log_line = rt::read_line<V, 1>(logp_log, n, place);
+    rt::lanes<V>([&](int at) {
+      const int64_t target_value_2 = target_line[at];
+      const bool keep_2 = target_value_2 != ignore_index;
+      if ((keep_2 ? target_value_2 : 0) >= 0 && (keep_2 ? target_value_2 : 0) < C) {
+        opmath_t* const cell = grad_weight_hit.at(keep_2 ? target_value_2 : 0);
+        opmath_t chosen;
+        if (keep_2) {
+          const opmath_t input_picked = input.load(n, rt::checked(target_value_2, C), rt::beside(place, at));
+          const opmath_t centred = input_picked - logp_max_line[at];
+          const opmath_t product = factor * near::div(grad_output.load_or(0), sum_n_all_2.load());
+          chosen = -(product * (centred - logp_log_line[at]));
+        } else {
+          chosen = 0;
+        }
+        rt::atomic_sum(cell, chosen);
       }
-      rt::atomic_sum(cell, chosen);
-    }
+    });
   }
 };
 
@@ -652,26 +658,31 @@ struct Step_cross_entropy_backward_0_grad_weight_hit {
 template <typename scalar_t, int rank>
 struct Step_cross_entropy_backward_0_grad_weight_share {
   using opmath_t = rt::math_t<scalar_t>;
-  static constexpr rt::Map<0> launch = {rt::count(rt::elements(), rt::integer(1))};
-  static constexpr auto fields = rt::fields(rt::tensor(1, 2, 1), rt::tensor(0, 1, -1), rt::tensor(2, 0, -1),
-                                            rt::integer(2), rt::integer(0), rt::elements(), rt::batch());
+  static constexpr rt::Lines launch = {rt::count(rt::elements(), rt::integer(1)), rt::count(rt::elements())};
+  static constexpr auto fields =
+      rt::fields(rt::tensor(1, 2, 1, 1), rt::tensor(0, 1, -1), rt::tensor(2, 0, -1), rt::integer(2), rt::integer(0),
+                 rt::in_vectors(rt::elements()), rt::batch());
   rt::Tensor<const int64_t, rank> target;
   rt::Tensor<opmath_t, rank> grad_weight_share;
   rt::Tensor<const opmath_t, rank> grad_sum_n_all_2;
   int64_t ignore_index, C;
-  rt::Divider<rank> batch_size;
+  rt::Divider<rank> batch_vectors;
   rt::Batch<rank> batch;
 
+  template <int V>
   OPGEN_DEVICE void point(int64_t point) const {
     int64_t rest = point;
-    const rt::Place<rank> place = batch.place(rt::split(&rest, batch_size));
+    const rt::Place<rank> place = batch.place(rt::split_first<V>(&rest, batch_vectors));
     const int64_t n = rest;
-    const int64_t target_value_3 = target.load(n, place);
-    const bool keep_3 = target_value_3 != ignore_index;
-    if ((keep_3 ? target_value_3 : 0) >= 0 && (keep_3 ? target_value_3 : 0) < C) {
-      opmath_t* const cell = grad_weight_share.at(keep_3 ? target_value_3 : 0);
-      rt::atomic_sum(cell, keep_3 ? grad_sum_n_all_2.load() : opmath_t(0));
-    }
+    const auto target_line = rt::read_line<V, 1>(target, n, place);
+    rt::lanes<V>([&](int at) {
+      const int64_t target_value_3 = target_line[at];
+      const bool keep_3 = target_value_3 != ignore_index;
+      if ((keep_3 ? target_value_3 : 0) >= 0 && (keep_3 ? target_value_3 : 0) < C) {
+        opmath_t* const cell = grad_weight_share.at(keep_3 ? target_value_3 : 0);
+        rt::atomic_sum(cell, keep_3 ? grad_sum_n_all_2.load() : opmath_t(0));
+      }
+    });
   }
 };
 
@@ -791,37 +802,44 @@ struct Step_cross_entropy_backward_1_grad_input {
 template <typename scalar_t, int rank>
 struct Step_cross_entropy_backward_1_grad_weight_hit {
   using opmath_t = rt::math_t<scalar_t>;
-  static constexpr rt::Map<0> launch = {rt::count(rt::elements(), rt::integer(1))};
-  static constexpr auto fields = rt::fields(rt::tensor(1, 2, 1), rt::tensor(0, 1, -1), rt::tensor(2, 0, -1),
-                                            rt::tensor(3, 3, 2), rt::tensor(4, 2, 1), rt::tensor(5, 2, 1),
-                                            rt::integer(2), rt::integer(0), rt::real(0), rt::elements(), rt::batch());
+  static constexpr rt::Lines launch = {rt::count(rt::elements(), rt::integer(1)), rt::count(rt::elements())};
+  static constexpr auto fields =
+      rt::fields(rt::tensor(1, 2, 1, 1), rt::tensor(4, 2, 1, 1), rt::tensor(5, 2, 1, 1), rt::tensor(0, 1, -1),
+                 rt::tensor(2, 0, -1), rt::tensor(3, 3, 2), rt::integer(2), rt::integer(0), rt::real(0),
+                 rt::in_vectors(rt::elements()), rt::batch());
   rt::Tensor<const int64_t, rank> target;
+  rt::Tensor<const opmath_t, rank> logp_max, logp_log;
   rt::Tensor<opmath_t, rank> grad_weight_hit;
   rt::Tensor<const scalar_t, rank> grad_output, input;
-  rt::Tensor<const opmath_t, rank> logp_max, logp_log;
   int64_t ignore_index, C;
   opmath_t factor;
-  rt::Divider<rank> batch_size;
+  rt::Divider<rank> batch_vectors;
   rt::Batch<rank> batch;
 
+  template <int V>
   OPGEN_DEVICE void point(int64_t point) const {
     int64_t rest = point;
-    const rt::Place<rank> place = batch.place(rt::split(&rest, batch_size));
+    const rt::Place<rank> place = batch.place(rt::split_first<V>(&rest, batch_vectors));
     const int64_t n = rest;
-    const int64_t target_value_2 = target.load(n, place);
-    const bool keep_2 = target_value_2 != ignore_index;
-    if ((keep_2 ? target_value_2 : 0) >= 0 && (keep_2 ? target_value_2 : 0) < C) {
-      opmath_t* const cell = grad_weight_hit.at(keep_2 ? target_value_2 : 0);
-      opmath_t chosen;
-      if (keep_2) {
-        const opmath_t input_picked = input.load(n, rt::checked(target_value_2, C), place);
-        const opmath_t centred = input_picked - logp_max.load(n, place);
-        chosen = -(factor * grad_output.load_or(0) * (centred - logp_log.load(n, place)));
-      } else {
-        chosen = 0;
+    const auto target_line = rt::read_line<V, 1>(target, n, place);
+    const auto logp_max_line = rt::read_line<V, 1>(logp_max, n, place);
+    const auto logp_log_line = rt::read_line<V, 1>(logp_log, n, place);
+    rt::lanes<V>([&](int at) {
+      const int64_t target_value_2 = target_line[at];
+      const bool keep_2 = target_value_2 != ignore_index;
+      if ((keep_2 ? target_value_2 : 0) >= 0 && (keep_2 ? target_value_2 : 0) < C) {
+        opmath_t* const cell = grad_weight_hit.at(keep_2 ? target_value_2 : 0);
+        opmath_t chosen;
+        if (keep_2) {
+          const opmath_t input_picked = input.load(n, rt::checked(target_value_2, C), rt::beside(place, at));
+          const opmath_t centred = input_picked - logp_max_line[at];
+          chosen = -(factor * grad_output.load_or(0) * (centred - logp_log_line[at]));
+        } else {
+          chosen = 0;
+        }
+        rt::atomic_sum(cell, chosen);
       }
-      rt::atomic_sum(cell, chosen);
-    }
+    });
   }
 };
 
@@ -938,37 +956,45 @@ struct Step_cross_entropy_backward_2_grad_input {
 template <typename scalar_t, int rank>
 struct Step_cross_entropy_backward_2_grad_weight_hit {
   using opmath_t = rt::math_t<scalar_t>;
-  static constexpr rt::Map<0> launch = {rt::count(rt::elements(), rt::integer(1))};
-  static constexpr auto fields = rt::fields(rt::tensor(1, 2, 1), rt::tensor(0, 1, -1), rt::tensor(2, 2, 1),
-                                            rt::tensor(3, 3, 2), rt::tensor(4, 2, 1), rt::tensor(5, 2, 1),
-                                            rt::integer(2), rt::integer(0), rt::real(0), rt::elements(), rt::batch());
+  static constexpr rt::Lines launch = {rt::count(rt::elements(), rt::integer(1)), rt::count(rt::elements())};
+  static constexpr auto fields =
+      rt::fields(rt::tensor(1, 2, 1, 1), rt::tensor(2, 2, 1, 1), rt::tensor(3, 3, 2), rt::tensor(4, 2, 1, 1),
+                 rt::tensor(5, 2, 1, 1), rt::tensor(0, 1, -1), rt::integer(2), rt::integer(0), rt::real(0),
+                 rt::in_vectors(rt::elements()), rt::batch());
   rt::Tensor<const int64_t, rank> target;
-  rt::Tensor<opmath_t, rank> grad_weight_hit;
   rt::Tensor<const scalar_t, rank> grad_output, input;
   rt::Tensor<const opmath_t, rank> logp_max, logp_log;
+  rt::Tensor<opmath_t, rank> grad_weight_hit;
   int64_t ignore_index, C;
   opmath_t factor;
-  rt::Divider<rank> batch_size;
+  rt::Divider<rank> batch_vectors;
   rt::Batch<rank> batch;
 
+  template <int V>
   OPGEN_DEVICE void point(int64_t point) const {
     int64_t rest = point;
-    const rt::Place<rank> place = batch.place(rt::split(&rest, batch_size));
+    const rt::Place<rank> place = batch.place(rt::split_first<V>(&rest, batch_vectors));
     const int64_t n = rest;
-    const int64_t target_value_2 = target.load(n, place);
-    const bool keep_2 = target_value_2 != ignore_index;
-    if ((keep_2 ? target_value_2 : 0) >= 0 && (keep_2 ? target_value_2 : 0) < C) {
-      opmath_t* const cell = grad_weight_hit.at(keep_2 ? target_value_2 : 0);
-      opmath_t chosen;
-      if (keep_2) {
-        const opmath_t input_picked = input.load(n, rt::checked(target_value_2, C), place);
-        const opmath_t centred = input_picked - logp_max.load(n, place);
-        chosen = -(factor * grad_output.load_or(0, n, place) * (centred - logp_log.load(n, place)));
-      } else {
-        chosen = 0;
+    const auto target_line = rt::read_line<V, 1>(target, n, place);
+    const auto grad_output_line = rt::read_line_or<V, 1, 0>(grad_output, n, place);
+    const auto logp_max_line = rt::read_line<V, 1>(logp_max, n, place);
+    const auto logp_log_line = rt::read_line<V, 1>(logp_log, n, place);
+    rt::lanes<V>([&](int at) {
+      const int64_t target_value_2 = target_line[at];
+      const bool keep_2 = target_value_2 != ignore_index;
+      if ((keep_2 ? target_value_2 : 0) >= 0 && (keep_2 ? target_value_2 : 0) < C) {
+        opmath_t* const cell = grad_weight_hit.at(keep_2 ? target_value_2 : 0);
+        opmath_t chosen;
+        if (keep_2) {
+          const opmath_t input_picked = input.load(n, rt::checked(target_value_2, C), rt::beside(place, at));
+          const opmath_t centred = input_picked - logp_max_line[at];
+          chosen = -(factor * grad_output_line[at] * (centred - logp_log_line[at]));
+        } else {
+          chosen = 0;
+        }
+        rt::atomic_sum(cell, chosen);
       }
-      rt::atomic_sum(cell, chosen);
-    }
+    });
   }
 };
 

@@ -8,21 +8,26 @@ template <typename scalar_t, int rank>
 struct Step_dropout_residual_forward_0_y {
   using opmath_t = rt::math_t<scalar_t>;
   using near = rt::Near<scalar_t>;
-  static constexpr rt::Map<0> launch = {rt::count(rt::elements())};
-  static constexpr auto fields = rt::fields(rt::tensor(3, 1, 0), rt::tensor(0, 1, 0), rt::tensor(2, 1, 0),
+  static constexpr rt::Lines launch = {rt::count(rt::elements()), rt::count(rt::elements())};
+  static constexpr auto fields = rt::fields(rt::tensor(0, 1, 0, 0), rt::tensor(2, 1, 0, 0), rt::tensor(3, 1, 0, 0),
                                             rt::tensor(1, 0, -1), rt::batch(), rt::real(0), rt::real(1));
-  rt::Tensor<scalar_t, rank> y;
   rt::Tensor<const scalar_t, rank> residual, x;
+  rt::Tensor<scalar_t, rank> y;
   rt::Tensor<const int64_t, rank> seed;
   rt::Batch<rank> batch;
   opmath_t p, divisor;
 
+  template <int V>
   OPGEN_DEVICE void point(int64_t point) const {
-    const rt::Place<rank> place = batch.place(point);
-    const int64_t philox_seed = rt::philox(seed.load(), int64_t{0}, batch.index(place));
-    const opmath_t uniform_of_seed = rt::uniform_of<opmath_t>(philox_seed);
-    const bool mask = uniform_of_seed >= p;
-    y.store(residual.load(place) + (mask ? near::div(x.load(place), divisor) : opmath_t(0)), place);
+    const rt::Place<rank> place = batch.place(rt::first_of<V, rank>(point));
+    const auto residual_line = rt::read_line<V, 0>(residual, place);
+    const auto x_line = rt::read_line<V, 0>(x, place);
+    auto y_line = rt::write_line<V, 0>(y, place);
+    rt::lanes<V>([&](int at) {
+      const int64_t philox_seed = rt::philox(seed.load(), int64_t{0}, batch.index(rt::beside(place, at)));
+      const bool mask = rt::uniform_of<opmath_t>(philox_seed) >= p;
+      y_line.set(at, residual_line[at] + (mask ? near::div(x_line[at], divisor) : opmath_t(0)));
+    });
   }
 };
 
@@ -48,8 +53,8 @@ template <typename scalar_t, int rank>
 struct Step_dropout_residual_backward_0_grad_y_copy {
   using opmath_t = rt::math_t<scalar_t>;
   using near = rt::Near<scalar_t>;
-  static constexpr rt::Map<0> launch = {rt::count(rt::elements())};
-  static constexpr auto fields = rt::fields(rt::tensor(0, 1, 0), rt::tensor(2, 1, 0), rt::tensor(3, 1, 0),
+  static constexpr rt::Lines launch = {rt::count(rt::elements()), rt::count(rt::elements())};
+  static constexpr auto fields = rt::fields(rt::tensor(0, 1, 0, 0), rt::tensor(2, 1, 0, 0), rt::tensor(3, 1, 0, 0),
                                             rt::tensor(1, 0, -1), rt::batch(), rt::real(0), rt::real(1));
   rt::Tensor<const scalar_t, rank> grad_y;
   rt::Tensor<scalar_t, rank> grad_x, grad_y_copy;
@@ -57,13 +62,26 @@ struct Step_dropout_residual_backward_0_grad_y_copy {
   rt::Batch<rank> batch;
   opmath_t p, divisor;
 
+  template <int V>
   OPGEN_DEVICE void point(int64_t point) const {
-    const rt::Place<rank> place = batch.place(point);
-    const opmath_t grad_y_value = grad_y.load_or(0, place);
-    const int64_t philox_seed = rt::philox(seed.load(), int64_t{0}, batch.index(place));
-    const opmath_t uniform_of_seed = rt::uniform_of<opmath_t>(philox_seed);
-    grad_x.store(uniform_of_seed >= p ? near::div(grad_y_value, divisor) : opmath_t(0), place);
-    grad_y_copy.store(grad_y_value, place);
+    const rt::Place<rank> place = batch.place(rt::first_of<V, rank>(point));
+    const auto grad_y_line = rt::read_line_or<V, 0, 0>(grad_y, place);
+    auto grad_x_line = rt::write_line<V, 0>(grad_x, place);
+    auto grad_y_copy_line = rt::write_line<V, 0>(grad_y_copy, place);
+    rt::lanes<V>([&](int at) {
+      const opmath_t grad_y_value = grad_y_line[at];
+      const opmath_t scaled_grad = near::div(grad_y_value, divisor);
+      const int64_t philox_seed = rt::philox(seed.load(), int64_t{0}, batch.index(rt::beside(place, at)));
+      const opmath_t uniform_of_seed = rt::uniform_of<opmath_t>(philox_seed);
+      opmath_t chosen;
+      if (uniform_of_seed >= p) {
+        chosen = scaled_grad;
+      } else {
+        chosen = 0;
+      }
+      grad_x_line.set(at, chosen);
+      grad_y_copy_line.set(at, grad_y_value);
+    });
   }
 };
 

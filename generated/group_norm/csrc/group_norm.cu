@@ -61,25 +61,32 @@ struct Step_group_norm_forward_rstd {
 template <typename scalar_t, int rank>
 struct Step_group_norm_forward_output {
   using opmath_t = rt::math_t<scalar_t>;
-  static constexpr rt::Map<0> launch = {rt::count(rt::elements(), rt::integer(0), rt::integer(1))};
-  static constexpr auto fields = rt::fields(rt::tensor(5, 3, 2), rt::tensor(0, 3, 2), rt::tensor(3, 1, -1),
-                                            rt::tensor(4, 1, -1), rt::tensor(1, 2, -1), rt::tensor(2, 2, -1),
-                                            rt::integer(2), rt::elements(), rt::integer(1), rt::batch());
-  rt::Tensor<scalar_t, rank> output;
+  static constexpr rt::Lines launch = {rt::count(rt::elements(), rt::integer(0), rt::integer(1)),
+                                       rt::count(rt::elements())};
+  static constexpr auto fields = rt::fields(
+      rt::tensor(0, 3, 2, 2), rt::tensor(3, 1, -1), rt::tensor(4, 1, -1), rt::tensor(5, 3, 2, 2), rt::tensor(1, 2, -1),
+      rt::tensor(2, 2, -1), rt::integer(2), rt::in_vectors(rt::elements()), rt::integer(1), rt::batch());
   rt::Tensor<const scalar_t, rank> input, weight, bias;
+  rt::Tensor<scalar_t, rank> output;
   rt::Tensor<const opmath_t, rank> mu, rstd;
   int64_t S;
-  rt::Divider<rank> batch_size, c_size;
+  rt::Divider<rank> batch_vectors, c_size;
   rt::Batch<rank> batch;
 
+  template <int V>
   OPGEN_DEVICE void point(int64_t point) const {
     int64_t rest = point;
-    const rt::Place<rank> place = batch.place(rt::split(&rest, batch_size));
+    const rt::Place<rank> place = batch.place(rt::split_first<V>(&rest, batch_vectors));
     const int64_t c = rt::split(&rest, c_size);
     const int64_t n = rest;
-    const opmath_t difference = input.load(n, c, place) - mu.load(n, rt::floordiv(c, S));
-    const opmath_t product = difference * rstd.load(n, rt::floordiv(c, S)) * weight.load_or(1, c);
-    output.store(product + bias.load_or(0, c), n, c, place);
+    const auto input_line = rt::read_line<V, 2>(input, n, c, place);
+    auto output_line = rt::write_line<V, 2>(output, n, c, place);
+    rt::lanes<V>([&](int at) {
+      const opmath_t difference = input_line[at] - mu.load(n, rt::floordiv(c, S));
+      const opmath_t rstd_picked = rstd.load(n, rt::floordiv(c, S));
+      const opmath_t product = difference * rstd_picked * weight.load_or(1, c);
+      output_line.set(at, product + bias.load_or(0, c));
+    });
   }
 };
 
@@ -270,43 +277,50 @@ template <typename scalar_t, int rank>
 struct Step_group_norm_backward_grad_input {
   using opmath_t = rt::math_t<scalar_t>;
   using near = rt::Near<scalar_t>;
-  static constexpr rt::Map<0> launch = {rt::count(rt::elements(), rt::integer(0), rt::integer(1))};
+  static constexpr rt::Lines launch = {rt::count(rt::elements(), rt::integer(0), rt::integer(1)),
+                                       rt::count(rt::elements())};
   static constexpr auto fields =
-      rt::fields(rt::tensor(7, 3, 2), rt::tensor(0, 3, 2), rt::tensor(2, 1, -1), rt::tensor(4, 3, 2),
+      rt::fields(rt::tensor(0, 3, 2, 2), rt::tensor(4, 3, 2, 2), rt::tensor(2, 1, -1), rt::tensor(7, 3, 2, 2),
                  rt::tensor(1, 2, -1), rt::tensor(3, 2, -1), rt::tensor(5, 2, -1), rt::tensor(6, 2, -1), rt::integer(2),
-                 rt::integer(3), rt::batch(), rt::elements(), rt::integer(1));
+                 rt::integer(3), rt::batch(), rt::in_vectors(rt::elements()), rt::integer(1));
+  rt::Tensor<const scalar_t, rank> grad_output, input, weight;
   rt::Tensor<scalar_t, rank> grad_input;
-  rt::Tensor<const scalar_t, rank> grad_output, weight, input;
   rt::Tensor<const opmath_t, rank> rstd, grad_variance_, mu, grad_mu;
   int64_t S, G;
   rt::Batch<rank> batch;
-  rt::Divider<rank> batch_size, c_size;
+  rt::Divider<rank> batch_vectors, c_size;
 
+  template <int V>
   OPGEN_DEVICE void point(int64_t point) const {
     int64_t rest = point;
-    const rt::Place<rank> place = batch.place(rt::split(&rest, batch_size));
+    const rt::Place<rank> place = batch.place(rt::split_first<V>(&rest, batch_vectors));
     const int64_t c = rt::split(&rest, c_size);
     const int64_t n = rest;
-    const bool mask = rt::floordiv(c, S) >= 0 && rt::floordiv(c, S) < G;
-    const int64_t product = S * batch.count;
-    const opmath_t grad_output_value = grad_output.load_or(0, n, c, place);
-    const opmath_t rstd_picked = rstd.load(n, rt::floordiv(c, S));
-    const opmath_t scaled_grad = grad_output_value * rstd_picked * weight.load_or(1, c);
-    const int64_t at_g = rt::floordiv(c, S);
-    opmath_t chosen;
-    if (mask) {
-      const opmath_t difference = input.load(n, c, place) - mu.load(n, rt::checked(at_g, G));
-      chosen = near::div(2 * grad_variance_.load(n, at_g) * difference, static_cast<opmath_t>(product));
-    } else {
-      chosen = 0;
-    }
-    opmath_t chosen_2;
-    if (mask) {
-      chosen_2 = near::div(grad_mu.load(n, rt::checked(at_g, G)), static_cast<opmath_t>(product));
-    } else {
-      chosen_2 = 0;
-    }
-    grad_input.store(scaled_grad + chosen + chosen_2, n, c, place);
+    const auto grad_output_line = rt::read_line_or<V, 2, 0>(grad_output, n, c, place);
+    const auto input_line = rt::read_line<V, 2>(input, n, c, place);
+    auto grad_input_line = rt::write_line<V, 2>(grad_input, n, c, place);
+    rt::lanes<V>([&](int at) {
+      const bool mask = rt::floordiv(c, S) >= 0 && rt::floordiv(c, S) < G;
+      const int64_t product = S * batch.count;
+      const opmath_t rstd_picked = rstd.load(n, rt::floordiv(c, S));
+      const opmath_t scaled_grad = grad_output_line[at] * rstd_picked * weight.load_or(1, c);
+      const int64_t at_g = rt::floordiv(c, S);
+      opmath_t chosen;
+      if (mask) {
+        const opmath_t difference = input_line[at] - mu.load(n, rt::checked(at_g, G));
+        const opmath_t scaled_grad_2 = 2 * grad_variance_.load(n, at_g) * difference;
+        chosen = near::div(scaled_grad_2, static_cast<opmath_t>(product));
+      } else {
+        chosen = 0;
+      }
+      opmath_t chosen_2;
+      if (mask) {
+        chosen_2 = near::div(grad_mu.load(n, rt::checked(at_g, G)), static_cast<opmath_t>(product));
+      } else {
+        chosen_2 = 0;
+      }
+      grad_input_line.set(at, scaled_grad + chosen + chosen_2);
+    });
   }
 };
 

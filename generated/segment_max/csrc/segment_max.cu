@@ -78,24 +78,31 @@ struct Step_segment_max_forward_top {
 template <typename scalar_t, int rank>
 struct Step_segment_max_forward_condition_2 {
   using opmath_t = rt::math_t<scalar_t>;
-  static constexpr rt::Map<0> launch = {rt::count(rt::elements(), rt::integer(0))};
-  static constexpr auto fields = rt::fields(rt::tensor(0, 2, 1), rt::tensor(2, 2, 1), rt::tensor(1, 1, -1),
-                                            rt::tensor(3, 2, 1), rt::real(0), rt::elements(), rt::batch());
+  static constexpr rt::Lines launch = {rt::count(rt::elements(), rt::integer(0)), rt::count(rt::elements())};
+  static constexpr auto fields =
+      rt::fields(rt::tensor(0, 2, 1, 1), rt::tensor(2, 2, 1, 1), rt::tensor(3, 2, 1, 1), rt::tensor(1, 1, -1),
+                 rt::real(0), rt::in_vectors(rt::elements()), rt::batch());
   rt::Tensor<const opmath_t, rank> top;
   rt::Tensor<scalar_t, rank> output;
-  rt::Tensor<const int64_t, rank> size;
   rt::Tensor<bool, rank> condition_2;
+  rt::Tensor<const int64_t, rank> size;
   opmath_t empty;
-  rt::Divider<rank> batch_size;
+  rt::Divider<rank> batch_vectors;
   rt::Batch<rank> batch;
 
+  template <int V>
   OPGEN_DEVICE void point(int64_t point) const {
     int64_t rest = point;
-    const rt::Place<rank> place = batch.place(rt::split(&rest, batch_size));
+    const rt::Place<rank> place = batch.place(rt::split_first<V>(&rest, batch_vectors));
     const int64_t s = rest;
-    const opmath_t top_value = top.load(s, place);
-    output.store(size.load(s) > 0 ? top_value : empty, s, place);
-    condition_2.store(-rt::inf<opmath_t>() == top_value, s, place);
+    const auto top_line = rt::read_line<V, 1>(top, s, place);
+    auto output_line = rt::write_line<V, 1>(output, s, place);
+    auto condition_2_line = rt::write_line<V, 1>(condition_2, s, place);
+    rt::lanes<V>([&](int at) {
+      const opmath_t top_value = top_line[at];
+      output_line.set(at, size.load(s) > 0 ? top_value : empty);
+      condition_2_line.set(at, -rt::inf<opmath_t>() == top_value);
+    });
   }
 };
 
@@ -103,22 +110,31 @@ struct Step_segment_max_forward_condition_2 {
 template <typename scalar_t, int rank>
 struct Step_segment_max_forward_condition {
   using opmath_t = rt::math_t<scalar_t>;
-  static constexpr rt::Map<0> launch = {rt::count(rt::elements(), rt::integer(0))};
-  static constexpr auto fields = rt::fields(rt::tensor(3, 2, 1), rt::tensor(0, 2, 1), rt::tensor(2, 1, -1),
-                                            rt::tensor(1, 2, 1), rt::integer(1), rt::elements(), rt::batch());
-  rt::Tensor<bool, rank> condition;
+  static constexpr rt::Lines launch = {rt::count(rt::elements(), rt::integer(0)), rt::count(rt::elements())};
+  static constexpr auto fields =
+      rt::fields(rt::tensor(0, 2, 1, 1), rt::tensor(3, 2, 1, 1), rt::tensor(2, 1, -1), rt::tensor(1, 2, 1),
+                 rt::integer(1), rt::in_vectors(rt::elements()), rt::batch());
   rt::Tensor<const scalar_t, rank> input;
+  rt::Tensor<bool, rank> condition;
   rt::Tensor<const int64_t, rank> segment;
   rt::Tensor<const opmath_t, rank> top;
   int64_t S;
-  rt::Divider<rank> batch_size;
+  rt::Divider<rank> batch_vectors;
   rt::Batch<rank> batch;
 
+  template <int V>
   OPGEN_DEVICE void point(int64_t point) const {
     int64_t rest = point;
-    const rt::Place<rank> place = batch.place(rt::split(&rest, batch_size));
+    const rt::Place<rank> place = batch.place(rt::split_first<V>(&rest, batch_vectors));
     const int64_t n = rest;
-    condition.store(input.load(n, place) == top.load(rt::checked(segment.load(n), S), place), n, place);
+    const auto input_line = rt::read_line<V, 1>(input, n, place);
+    auto condition_line = rt::write_line<V, 1>(condition, n, place);
+    rt::lanes<V>([&](int at) {
+      const opmath_t input_value = input_line[at];
+      const int64_t at_s = segment.load(n);
+      const opmath_t top_picked = top.load(rt::checked(at_s, S), rt::beside(place, at));
+      condition_line.set(at, input_value == top_picked);
+    });
   }
 };
 
@@ -178,47 +194,50 @@ template <typename scalar_t, int rank>
 struct Step_segment_max_backward_grad_input {
   using opmath_t = rt::math_t<scalar_t>;
   using near = rt::Near<scalar_t>;
-  static constexpr rt::Map<0> launch = {rt::count(rt::elements(), rt::integer(0))};
+  static constexpr rt::Lines launch = {rt::count(rt::elements(), rt::integer(0)), rt::count(rt::elements())};
   static constexpr auto fields =
-      rt::fields(rt::tensor(0, 2, 1), rt::tensor(1, 1, -1), rt::tensor(2, 1, -1), rt::tensor(4, 2, 1),
-                 rt::tensor(5, 2, 1), rt::tensor(3, 2, 1), rt::integer(1), rt::elements(), rt::batch());
+      rt::fields(rt::tensor(0, 2, 1, 1), rt::tensor(5, 2, 1, 1), rt::tensor(1, 1, -1), rt::tensor(2, 1, -1),
+                 rt::tensor(4, 2, 1), rt::tensor(3, 2, 1), rt::integer(1), rt::in_vectors(rt::elements()), rt::batch());
   rt::Tensor<const bool, rank> condition;
-  rt::Tensor<const int64_t, rank> segment, size, ties_top;
   rt::Tensor<scalar_t, rank> grad_input;
+  rt::Tensor<const int64_t, rank> segment, size, ties_top;
   rt::Tensor<const scalar_t, rank> grad_output;
   int64_t S;
-  rt::Divider<rank> batch_size;
+  rt::Divider<rank> batch_vectors;
   rt::Batch<rank> batch;
 
+  template <int V>
   OPGEN_DEVICE void point(int64_t point) const {
     int64_t rest = point;
-    const rt::Place<rank> place = batch.place(rt::split(&rest, batch_size));
+    const rt::Place<rank> place = batch.place(rt::split_first<V>(&rest, batch_vectors));
     const int64_t n = rest;
-    const bool condition_value = condition.load(n, place);
-    const int64_t segment_value = segment.load(n);
-    const bool mask = condition_value && size.load(rt::checked(segment_value, S)) > 0;
-    opmath_t chosen;
-    if (mask) {
-      opmath_t chosen_2;
-      if (condition_value) {
-        const int64_t ties_top_picked = ties_top.load(rt::checked(segment_value, S), place);
-        const bool mask_2 = size.load(rt::checked(segment_value, S)) > 0;
-        opmath_t safe_grad_output_2;
-        if (mask_2) {
-          safe_grad_output_2 = grad_output.load_or(0, rt::checked(segment_value, S), place);
+    const auto condition_line = rt::read_line<V, 1>(condition, n, place);
+    auto grad_input_line = rt::write_line<V, 1>(grad_input, n, place);
+    rt::lanes<V>([&](int at) {
+      const bool condition_value = condition_line[at];
+      const int64_t segment_value = segment.load(n);
+      opmath_t chosen;
+      if (condition_value && size.load(rt::checked(segment_value, S)) > 0) {
+        opmath_t chosen_2;
+        if (condition_value) {
+          const int64_t ties_top_picked = ties_top.load(rt::checked(segment_value, S), rt::beside(place, at));
+          const bool mask = size.load(rt::checked(segment_value, S)) > 0;
+          opmath_t safe_grad_output;
+          if (mask) {
+            safe_grad_output = grad_output.load_or(0, rt::checked(segment_value, S), rt::beside(place, at));
+          } else {
+            safe_grad_output = 0;
+          }
+          chosen_2 = near::div(safe_grad_output, static_cast<opmath_t>(ties_top_picked));
         } else {
-          safe_grad_output_2 = 0;
+          chosen_2 = 0;
         }
-        const opmath_t safe_grad_output = safe_grad_output_2;
-        chosen_2 = near::div(safe_grad_output, static_cast<opmath_t>(ties_top_picked));
+        chosen = chosen_2;
       } else {
-        chosen_2 = 0;
+        chosen = 0;
       }
-      chosen = chosen_2;
-    } else {
-      chosen = 0;
-    }
-    grad_input.store(chosen, n, place);
+      grad_input_line.set(at, chosen);
+    });
   }
 };
 

@@ -57,21 +57,26 @@ template <typename scalar_t, int rank>
 struct Step_segment_mean_forward_output {
   using opmath_t = rt::math_t<scalar_t>;
   using near = rt::Near<scalar_t>;
-  static constexpr rt::Map<0> launch = {rt::count(rt::elements(), rt::integer(0))};
-  static constexpr auto fields =
-      rt::fields(rt::tensor(2, 2, 1), rt::tensor(0, 2, 1), rt::tensor(1, 1, -1), rt::elements(), rt::batch());
-  rt::Tensor<scalar_t, rank> output;
+  static constexpr rt::Lines launch = {rt::count(rt::elements(), rt::integer(0)), rt::count(rt::elements())};
+  static constexpr auto fields = rt::fields(rt::tensor(0, 2, 1, 1), rt::tensor(2, 2, 1, 1), rt::tensor(1, 1, -1),
+                                            rt::in_vectors(rt::elements()), rt::batch());
   rt::Tensor<const opmath_t, rank> total;
+  rt::Tensor<scalar_t, rank> output;
   rt::Tensor<const int64_t, rank> size;
-  rt::Divider<rank> batch_size;
+  rt::Divider<rank> batch_vectors;
   rt::Batch<rank> batch;
 
+  template <int V>
   OPGEN_DEVICE void point(int64_t point) const {
     int64_t rest = point;
-    const rt::Place<rank> place = batch.place(rt::split(&rest, batch_size));
+    const rt::Place<rank> place = batch.place(rt::split_first<V>(&rest, batch_vectors));
     const int64_t s = rest;
-    const int64_t max_size = rt::max(size.load(s), int64_t{1});
-    output.store(near::div(total.load(s, place), static_cast<opmath_t>(max_size)), s, place);
+    const auto total_line = rt::read_line<V, 1>(total, s, place);
+    auto output_line = rt::write_line<V, 1>(output, s, place);
+    rt::lanes<V>([&](int at) {
+      const int64_t max_size = rt::max(size.load(s), int64_t{1});
+      output_line.set(at, near::div(total_line[at], static_cast<opmath_t>(max_size)));
+    });
   }
 };
 
@@ -80,21 +85,27 @@ template <typename scalar_t, int rank>
 struct Step_segment_mean_backward_grad_total {
   using opmath_t = rt::math_t<scalar_t>;
   using near = rt::Near<scalar_t>;
-  static constexpr rt::Map<0> launch = {rt::count(rt::elements(), rt::integer(0))};
-  static constexpr auto fields =
-      rt::fields(rt::tensor(2, 2, 1), rt::tensor(0, 2, 1), rt::tensor(1, 1, -1), rt::elements(), rt::batch());
-  rt::Tensor<opmath_t, rank> grad_total;
+  static constexpr rt::Lines launch = {rt::count(rt::elements(), rt::integer(0)), rt::count(rt::elements())};
+  static constexpr auto fields = rt::fields(rt::tensor(0, 2, 1, 1), rt::tensor(2, 2, 1, 1), rt::tensor(1, 1, -1),
+                                            rt::in_vectors(rt::elements()), rt::batch());
   rt::Tensor<const scalar_t, rank> grad_output;
+  rt::Tensor<opmath_t, rank> grad_total;
   rt::Tensor<const int64_t, rank> size;
-  rt::Divider<rank> batch_size;
+  rt::Divider<rank> batch_vectors;
   rt::Batch<rank> batch;
 
+  template <int V>
   OPGEN_DEVICE void point(int64_t point) const {
     int64_t rest = point;
-    const rt::Place<rank> place = batch.place(rt::split(&rest, batch_size));
+    const rt::Place<rank> place = batch.place(rt::split_first<V>(&rest, batch_vectors));
     const int64_t s = rest;
-    const int64_t max_size = rt::max(size.load(s), int64_t{1});
-    grad_total.store(near::div(grad_output.load_or(0, s, place), static_cast<opmath_t>(max_size)), s, place);
+    const auto grad_output_line = rt::read_line_or<V, 1, 0>(grad_output, s, place);
+    auto grad_total_line = rt::write_line<V, 1>(grad_total, s, place);
+    rt::lanes<V>([&](int at) {
+      const int64_t max_size = rt::max(size.load(s), int64_t{1});
+      const opmath_t grad_output_value = grad_output_line[at];
+      grad_total_line.set(at, near::div(grad_output_value, static_cast<opmath_t>(max_size)));
+    });
   }
 };
 

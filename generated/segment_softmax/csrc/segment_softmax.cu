@@ -90,26 +90,32 @@ template <typename scalar_t, int rank>
 struct Step_segment_softmax_forward_output {
   using opmath_t = rt::math_t<scalar_t>;
   using near = rt::Near<scalar_t>;
-  static constexpr rt::Map<0> launch = {rt::count(rt::elements(), rt::integer(0))};
+  static constexpr rt::Lines launch = {rt::count(rt::elements(), rt::integer(0)), rt::count(rt::elements())};
   static constexpr auto fields =
-      rt::fields(rt::tensor(0, 1, -1), rt::tensor(4, 2, 1), rt::tensor(1, 2, 1), rt::tensor(2, 2, 1),
-                 rt::tensor(3, 2, 1), rt::integer(1), rt::elements(), rt::batch());
-  rt::Tensor<const int64_t, rank> segment;
-  rt::Tensor<scalar_t, rank> output;
+      rt::fields(rt::tensor(1, 2, 1, 1), rt::tensor(4, 2, 1, 1), rt::tensor(0, 1, -1), rt::tensor(2, 2, 1),
+                 rt::tensor(3, 2, 1), rt::integer(1), rt::in_vectors(rt::elements()), rt::batch());
   rt::Tensor<const scalar_t, rank> input;
+  rt::Tensor<scalar_t, rank> output;
+  rt::Tensor<const int64_t, rank> segment;
   rt::Tensor<const opmath_t, rank> top, total;
   int64_t S;
-  rt::Divider<rank> batch_size;
+  rt::Divider<rank> batch_vectors;
   rt::Batch<rank> batch;
 
+  template <int V>
   OPGEN_DEVICE void point(int64_t point) const {
     int64_t rest = point;
-    const rt::Place<rank> place = batch.place(rt::split(&rest, batch_size));
+    const rt::Place<rank> place = batch.place(rt::split_first<V>(&rest, batch_vectors));
     const int64_t e = rest;
-    const int64_t segment_value_2 = segment.load(e);
-    const opmath_t difference = input.load(e, place) - (top.load(rt::checked(segment_value_2, S), place));
-    const opmath_t total_picked = total.load(rt::checked(segment_value_2, S), place);
-    output.store(near::div(near::exp(difference), total_picked), e, place);
+    const auto input_line = rt::read_line<V, 1>(input, e, place);
+    auto output_line = rt::write_line<V, 1>(output, e, place);
+    rt::lanes<V>([&](int at) {
+      const int64_t segment_value_2 = segment.load(e);
+      const opmath_t top_picked = top.load(rt::checked(segment_value_2, S), rt::beside(place, at));
+      const opmath_t exp_value = near::exp(input_line[at] - (top_picked));
+      const opmath_t total_picked = total.load(rt::checked(segment_value_2, S), rt::beside(place, at));
+      output_line.set(at, near::div(exp_value, total_picked));
+    });
   }
 };
 
@@ -117,22 +123,28 @@ struct Step_segment_softmax_forward_output {
 template <typename scalar_t, int rank>
 struct Step_segment_softmax_backward_dot_output {
   using opmath_t = rt::math_t<scalar_t>;
-  static constexpr rt::Map<0> launch = {rt::count(rt::elements(), rt::integer(1))};
-  static constexpr auto fields = rt::fields(rt::tensor(0, 2, 1), rt::tensor(3, 1, -1), rt::tensor(1, 2, 1),
-                                            rt::tensor(2, 2, 1), rt::integer(0), rt::elements(), rt::batch());
+  static constexpr rt::Lines launch = {rt::count(rt::elements(), rt::integer(1)), rt::count(rt::elements())};
+  static constexpr auto fields =
+      rt::fields(rt::tensor(1, 2, 1, 1), rt::tensor(2, 2, 1, 1), rt::tensor(0, 2, 1), rt::tensor(3, 1, -1),
+                 rt::integer(0), rt::in_vectors(rt::elements()), rt::batch());
+  rt::Tensor<const scalar_t, rank> grad_output, output;
   rt::Tensor<opmath_t, rank> dot_output;
   rt::Tensor<const int64_t, rank> segment;
-  rt::Tensor<const scalar_t, rank> grad_output, output;
   int64_t S;
-  rt::Divider<rank> batch_size;
+  rt::Divider<rank> batch_vectors;
   rt::Batch<rank> batch;
 
+  template <int V>
   OPGEN_DEVICE void point(int64_t point) const {
     int64_t rest = point;
-    const rt::Place<rank> place = batch.place(rt::split(&rest, batch_size));
+    const rt::Place<rank> place = batch.place(rt::split_first<V>(&rest, batch_vectors));
     const int64_t e = rest;
-    opmath_t* const cell = dot_output.at(rt::checked(segment.load(e), S), place);
-    rt::atomic_sum(cell, grad_output.load_or(0, e, place) * output.load(e, place));
+    const auto grad_output_line = rt::read_line_or<V, 1, 0>(grad_output, e, place);
+    const auto output_line = rt::read_line<V, 1>(output, e, place);
+    rt::lanes<V>([&](int at) {
+      opmath_t* const cell = dot_output.at(rt::checked(segment.load(e), S), rt::beside(place, at));
+      rt::atomic_sum(cell, grad_output_line[at] * output_line[at]);
+    });
   }
 };
 
@@ -140,25 +152,33 @@ struct Step_segment_softmax_backward_dot_output {
 template <typename scalar_t, int rank>
 struct Step_segment_softmax_backward_grad_input {
   using opmath_t = rt::math_t<scalar_t>;
-  static constexpr rt::Map<0> launch = {rt::count(rt::elements(), rt::integer(0))};
+  static constexpr rt::Lines launch = {rt::count(rt::elements(), rt::integer(0)), rt::count(rt::elements())};
   static constexpr auto fields =
-      rt::fields(rt::tensor(4, 2, 1), rt::tensor(0, 2, 1), rt::tensor(1, 2, 1), rt::tensor(3, 1, -1),
-                 rt::tensor(2, 2, 1), rt::integer(1), rt::elements(), rt::batch());
-  rt::Tensor<scalar_t, rank> grad_input;
+      rt::fields(rt::tensor(0, 2, 1, 1), rt::tensor(1, 2, 1, 1), rt::tensor(4, 2, 1, 1), rt::tensor(3, 1, -1),
+                 rt::tensor(2, 2, 1), rt::integer(1), rt::in_vectors(rt::elements()), rt::batch());
   rt::Tensor<const scalar_t, rank> output, grad_output;
+  rt::Tensor<scalar_t, rank> grad_input;
   rt::Tensor<const int64_t, rank> segment;
   rt::Tensor<const opmath_t, rank> dot_output;
   int64_t S;
-  rt::Divider<rank> batch_size;
+  rt::Divider<rank> batch_vectors;
   rt::Batch<rank> batch;
 
+  template <int V>
   OPGEN_DEVICE void point(int64_t point) const {
     int64_t rest = point;
-    const rt::Place<rank> place = batch.place(rt::split(&rest, batch_size));
+    const rt::Place<rank> place = batch.place(rt::split_first<V>(&rest, batch_vectors));
     const int64_t e = rest;
-    const opmath_t dot_output_picked = dot_output.load(rt::checked(segment.load(e), S), place);
-    const opmath_t difference = grad_output.load_or(0, e, place) - dot_output_picked;
-    grad_input.store(output.load(e, place) * difference, e, place);
+    const auto output_line = rt::read_line<V, 1>(output, e, place);
+    const auto grad_output_line = rt::read_line_or<V, 1, 0>(grad_output, e, place);
+    auto grad_input_line = rt::write_line<V, 1>(grad_input, e, place);
+    rt::lanes<V>([&](int at) {
+      const opmath_t grad_output_value = grad_output_line[at];
+      const opmath_t output_value = output_line[at];
+      const int64_t at_s = segment.load(e);
+      const opmath_t dot_output_picked = dot_output.load(rt::checked(at_s, S), rt::beside(place, at));
+      grad_input_line.set(at, output_value * (grad_output_value - dot_output_picked));
+    });
   }
 };
 

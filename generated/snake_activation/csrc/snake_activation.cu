@@ -8,23 +8,29 @@ template <typename scalar_t, int rank>
 struct Step_snake_activation_forward_output {
   using opmath_t = rt::math_t<scalar_t>;
   using near = rt::Near<scalar_t>;
-  static constexpr rt::Map<0> launch = {rt::count(rt::elements(), rt::integer(0), rt::integer(1))};
-  static constexpr auto fields = rt::fields(rt::tensor(0, 3, 2), rt::tensor(1, 1, -1), rt::tensor(2, 3, 2),
-                                            rt::elements(), rt::integer(1), rt::batch());
+  static constexpr rt::Lines launch = {rt::count(rt::elements(), rt::integer(0), rt::integer(1)),
+                                       rt::count(rt::elements())};
+  static constexpr auto fields = rt::fields(rt::tensor(0, 3, 2, 2), rt::tensor(1, 1, -1), rt::tensor(2, 3, 2, 2),
+                                            rt::in_vectors(rt::elements()), rt::integer(1), rt::batch());
   rt::Tensor<const scalar_t, rank> input, alpha;
   rt::Tensor<scalar_t, rank> output;
-  rt::Divider<rank> batch_size, c_size;
+  rt::Divider<rank> batch_vectors, c_size;
   rt::Batch<rank> batch;
 
+  template <int V>
   OPGEN_DEVICE void point(int64_t point) const {
     int64_t rest = point;
-    const rt::Place<rank> place = batch.place(rt::split(&rest, batch_size));
+    const rt::Place<rank> place = batch.place(rt::split_first<V>(&rest, batch_vectors));
     const int64_t c = rt::split(&rest, c_size);
     const int64_t n = rest;
-    const opmath_t input_value = input.load(n, c, place);
-    const opmath_t alpha_value = alpha.load(c);
-    const opmath_t ratio = near::div(rt::powi<2>(rt::sin(alpha_value * input_value)), alpha_value);
-    output.store(input_value + ratio, n, c, place);
+    const auto input_line = rt::read_line<V, 2>(input, n, c, place);
+    auto output_line = rt::write_line<V, 2>(output, n, c, place);
+    rt::lanes<V>([&](int at) {
+      const opmath_t input_value = input_line[at];
+      const opmath_t alpha_value = alpha.load(c);
+      const opmath_t power = rt::powi<2>(rt::sin(alpha_value * input_value));
+      output_line.set(at, input_value + near::div(power, alpha_value));
+    });
   }
 };
 
@@ -32,22 +38,30 @@ struct Step_snake_activation_forward_output {
 template <typename scalar_t, int rank>
 struct Step_snake_activation_backward_grad_input {
   using opmath_t = rt::math_t<scalar_t>;
-  static constexpr rt::Map<0> launch = {rt::count(rt::elements(), rt::integer(0), rt::integer(1))};
-  static constexpr auto fields = rt::fields(rt::tensor(0, 1, -1), rt::tensor(1, 3, 2), rt::tensor(2, 3, 2),
-                                            rt::tensor(3, 3, 2), rt::elements(), rt::integer(1), rt::batch());
-  rt::Tensor<const scalar_t, rank> alpha, input, grad_output;
+  static constexpr rt::Lines launch = {rt::count(rt::elements(), rt::integer(0), rt::integer(1)),
+                                       rt::count(rt::elements())};
+  static constexpr auto fields =
+      rt::fields(rt::tensor(1, 3, 2, 2), rt::tensor(2, 3, 2, 2), rt::tensor(0, 1, -1), rt::tensor(3, 3, 2, 2),
+                 rt::in_vectors(rt::elements()), rt::integer(1), rt::batch());
+  rt::Tensor<const scalar_t, rank> input, grad_output, alpha;
   rt::Tensor<scalar_t, rank> grad_input;
-  rt::Divider<rank> batch_size, c_size;
+  rt::Divider<rank> batch_vectors, c_size;
   rt::Batch<rank> batch;
 
+  template <int V>
   OPGEN_DEVICE void point(int64_t point) const {
     int64_t rest = point;
-    const rt::Place<rank> place = batch.place(rt::split(&rest, batch_size));
+    const rt::Place<rank> place = batch.place(rt::split_first<V>(&rest, batch_vectors));
     const int64_t c = rt::split(&rest, c_size);
     const int64_t n = rest;
-    const opmath_t product = alpha.load(c) * input.load(n, c, place);
-    const opmath_t total = 2 * rt::cos(product) * rt::sin(product) + 1;
-    grad_input.store(grad_output.load_or(0, n, c, place) * total, n, c, place);
+    const auto input_line = rt::read_line<V, 2>(input, n, c, place);
+    const auto grad_output_line = rt::read_line_or<V, 2, 0>(grad_output, n, c, place);
+    auto grad_input_line = rt::write_line<V, 2>(grad_input, n, c, place);
+    rt::lanes<V>([&](int at) {
+      const opmath_t product = alpha.load(c) * input_line[at];
+      const opmath_t total = 2 * rt::cos(product) * rt::sin(product) + 1;
+      grad_input_line.set(at, grad_output_line[at] * total);
+    });
   }
 };
 

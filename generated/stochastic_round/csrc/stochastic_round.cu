@@ -8,20 +8,25 @@ template <typename scalar_t, int rank>
 struct Step_stochastic_round_forward_y {
   using opmath_t = rt::math_t<scalar_t>;
   using near = rt::Near<scalar_t>;
-  static constexpr rt::Map<0> launch = {rt::count(rt::elements())};
+  static constexpr rt::Lines launch = {rt::count(rt::elements()), rt::count(rt::elements())};
   static constexpr auto fields =
-      rt::fields(rt::tensor(2, 1, 0), rt::tensor(0, 1, 0), rt::tensor(1, 0, -1), rt::real(0), rt::batch());
-  rt::Tensor<scalar_t, rank> y;
+      rt::fields(rt::tensor(0, 1, 0, 0), rt::tensor(2, 1, 0, 0), rt::tensor(1, 0, -1), rt::real(0), rt::batch());
   rt::Tensor<const scalar_t, rank> x;
+  rt::Tensor<scalar_t, rank> y;
   rt::Tensor<const int64_t, rank> seed;
   opmath_t step_2;
   rt::Batch<rank> batch;
 
+  template <int V>
   OPGEN_DEVICE void point(int64_t point) const {
-    const rt::Place<rank> place = batch.place(point);
-    const int64_t philox_seed = rt::philox(seed.load(), int64_t{0}, batch.index(place));
-    const opmath_t uniform_of_seed = rt::uniform_of<opmath_t>(philox_seed);
-    y.store(step_2 * rt::floor(near::div(x.load(place), step_2) + uniform_of_seed), place);
+    const rt::Place<rank> place = batch.place(rt::first_of<V, rank>(point));
+    const auto x_line = rt::read_line<V, 0>(x, place);
+    auto y_line = rt::write_line<V, 0>(y, place);
+    rt::lanes<V>([&](int at) {
+      const int64_t philox_seed = rt::philox(seed.load(), int64_t{0}, batch.index(rt::beside(place, at)));
+      const opmath_t total = near::div(x_line[at], step_2) + rt::uniform_of<opmath_t>(philox_seed);
+      y_line.set(at, step_2 * rt::floor(total));
+    });
   }
 };
 

@@ -117,6 +117,7 @@ CASES = (
     *_both("cross_entropy", "bfloat16", (), 2, 4, N=8192, C=32000),
     *_both("kl_div", "float32", (4096,), 8, 12, N=8192),
     *_both("embedding", "bfloat16", (8192,), 4, 4, D=4096),
+    Case("batch_norm", "forward", "bfloat16", (3136,), 4, {"N": 32, "C": 64}, variant=1),
     Case("rope", "forward", "bfloat16", (64,), 4, {"T": 4096, "D": 128, "H": 64}, apart=("H",)),
     Case("rope", "backward", "bfloat16", (64,), 6, {"T": 4096, "D": 128, "H": 64}, apart=("H",)),
 )

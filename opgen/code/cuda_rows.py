@@ -158,9 +158,8 @@ def _lines(
         if len(here) != 1 or dims.get(slot, here[0]) != here[0] or not scope.takes(_distance(at, last)):
             continue
         sure = Read(slot, at) in certain
-        if (
-            isinstance(last, Axis) and Index(last.name) not in at and not sure
-        ):  # out of range ahead of a condition, maybe
+        moved = isinstance(last, Axis) and Index(last.name) not in at
+        if moved and not sure:  # out of range ahead of a condition, maybe
             continue
         told = isinstance(last, Axis) and _is_told(scope, slot, at, last, body, stored)
         if told or _is_row(scope, slot, at, last, around, sure=sure):
@@ -239,9 +238,8 @@ def _is_row(
     scope: Scope, slot: str, at: Sequence[Position], loop: Loop, around: set[str], *, sure: bool = False
 ) -> bool:
     """Whether nothing but a loop moves an access; one that is `sure` to be met may be where a host has to check it."""
-    if (
-        isinstance(loop, Axis) and isinstance(loop.extent, Lit) and loop.extent.value % _VECTOR
-    ):  # few, and never whole vectors
+    extent = None if isinstance(loop, Batch) else loop.extent
+    if isinstance(extent, Lit) and extent.value % _VECTOR:  # few, and never whole vectors
         return False
     if slot not in scope.formal.slots or any(scope.doubtful(slot, k, p, told=sure) for k, p in enumerate(at)):
         return False

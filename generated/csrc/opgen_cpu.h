@@ -290,13 +290,14 @@ void chunked(const OpgenHost& host, int64_t count, Part& total, const Body& body
 // One of two values, by a condition that is the same at all lanes: a choice between branches would keep a loop scalar.
 template <typename T>
 OPGEN_INLINE T blend(bool condition, T x, T y) {
-  using Bits = std::conditional_t<sizeof(T) == sizeof(uint32_t), uint32_t, uint64_t>;
+  using Wide = std::conditional_t<sizeof(T) == sizeof(uint32_t), uint32_t, uint64_t>;
+  using Bits = std::conditional_t<sizeof(T) == sizeof(uint16_t), uint16_t, Wide>;  // of what is moved alone
   static_assert(sizeof(T) == sizeof(Bits));
-  const Bits mask = Bits{0} - static_cast<Bits>(condition);
+  const auto mask = static_cast<Bits>(Bits{0} - static_cast<Bits>(condition));
   Bits a, b;
   memcpy(&a, &x, sizeof(a));
   memcpy(&b, &y, sizeof(b));
-  a = (a & mask) | (b & ~mask);
+  a = static_cast<Bits>((a & mask) | (b & ~mask));
   memcpy(&x, &a, sizeof(x));
   return x;
 }

@@ -147,6 +147,14 @@ FOUND = {
         "  y[-1, ..., i < 2] = tanh(sin(x[...]))\n"
         "  y[s < 2, ..., i < 2] = tanh(max(y[s - 1, ..., i], sort[s](x[...])))\n"
     ),
+    "waves of one, whose second gradient moves numbers under a condition": (
+        "inputs: {x: {shape: [...]}}\n"
+        "outputs: [y]\n"
+        "forward: |\n"
+        "  y[..., s < 1, -1] = 0.5\n"
+        "  y[..., 1, -1] = 0.125\n"
+        "  y[..., s < 1, r < 1] = tanh(x + 0.3*y[..., s + 1, r] - 0.4*y[..., s, r - 1] + 0.3*y[..., s + 1, r - 1])\n"
+    ),
 }
 
 SHAPES = {
@@ -166,4 +174,5 @@ SHAPES = {
     "a sum over a dim at which a recurrence starts": {"x": (3, 2)},
     "a start at two of what is the same at each": {"x": (2,)},
     "an element in order of what is the same at each": {"x": (2,)},
+    "waves of one, whose second gradient moves numbers under a condition": {"x": (3,)},
 }

@@ -98,7 +98,7 @@ FUNCTIONS: Mapping[str, str] = MappingProxyType({
                     "a value that is constant for derivatives is `detach(x)`"),
     **dict.fromkeys(("piecewise", "ifs", "IFS", "choose", "CHOOSE", "switch", "SWITCH", "case_when"),
                     f"{CHOICE}, one inside of another for more than two"),
-    **dict.fromkeys(("IF", "If", "IIF", "iif", "ifelse", "if_else"), CHOICE),
+    **dict.fromkeys(("IF", "If", "if", "IIF", "iif", "ifelse", "if_else"), CHOICE),
     "logaddexp2": _written("log2(exp2(a) + exp2(b))"),
     **dict.fromkeys(("fma", "addcmul"), "write `a*b + c`"),
     **dict.fromkeys(("nansum", "nanmean", "nanmax", "nanmin"),
@@ -270,6 +270,7 @@ ORDERED = (
 )
 PLAIN = "a reduction binds plain indices"
 NO_IF = "`if` is not part of the formula language"
+OTHER_THAN = "`<>` is not an operator of the formula language"
 POSITION = "a position is one integer, and how far an index runs is written where it is bound"
 SLICE = (
     "`x[..., H:]` is `x[..., d + H]` with `d < D - H`; `x[:H]` is `y[h < H] = x[h]`, `x[1:]` is"

@@ -17,7 +17,7 @@ from opgen.lang.comprehensions import ComprehensionParser
 from opgen.lang.depth import MAX_DEPTH
 from opgen.lang.elements import elements, has_order, of_call, placed
 from opgen.lang.groups import is_group
-from opgen.lang.habits import CHOICE, KEYWORDS, NO_IF, PLAIN, TUPLE
+from opgen.lang.habits import CHOICE, KEYWORDS, NO_IF, OTHER_THAN, PLAIN, TUPLE
 from opgen.lang.idioms import Idioms
 from opgen.lang.joins import is_comprehension, is_list
 from opgen.lang.lexer import T, Token
@@ -52,7 +52,7 @@ from opgen.schema.formula import Formula
 
 _OR, _AND, _COMPARE, _SUM, _PRODUCT, _UNARY, _POWER = 1, 2, 4, 5, 6, 7, 8
 _LEVELS = {
-    **dict.fromkeys(("==", "!=", "<", "<=", ">", ">="), _COMPARE),
+    **dict.fromkeys(("==", "!=", "<", "<=", ">", ">=", "<>"), _COMPARE),
     **dict.fromkeys(("+", "-"), _SUM),
     **dict.fromkeys(("*", "/", "//", "%", "@"), _PRODUCT),
     "**": _POWER,
@@ -115,7 +115,10 @@ class ExpressionParser(ComprehensionParser):
                     self.bag.amend("OPG201", signs[0].span, f"write `{unparse(bits)}`")
                 return bits or Logic(ops[0], tuple(parts), span)
             case 4:
-                return Compare(tuple(parts), tuple(ops), span)
+                for other in (sign for sign in signs if sign.text == "<>"):
+                    self.idioms.note(other.span, OTHER_THAN, "not equal is written `!=`")
+                    self.idioms.found[-1].label = "written `!=`"
+                return Compare(tuple(parts), tuple("!=" if op == "<>" else op for op in ops), span)
             case 5:
                 return Sum(tuple(zip(("+", *ops), parts, strict=True)), span)
             case _:
@@ -254,7 +257,8 @@ class ExpressionParser(ComprehensionParser):
         if token.kind is T.TEXT:
             self.advance()
             return Text(token.text[1:-1], token.span)
-        if token.kind is T.NAME and token.text not in _KEYWORDS:
+        is_choice = token.is_word("if") and self.peek().is_op("(") and is_list(self.tokens, self.at + 1)  # of Excel
+        if is_choice or (token.kind is T.NAME and token.text not in _KEYWORDS):
             return self.named()
         if token.is_op("("):
             opener = self.advance()

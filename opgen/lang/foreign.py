@@ -103,7 +103,7 @@ def called(
     if span is None:
         return None
     match plain, args:
-        case "max" | "min", (_, _) if name.lower() not in ("max", "min"):  # maximum
+        case "max" | "min", (_, _) if name not in ("max", "min"):  # maximum, MAX
             return Meant(Call(plain, args, span, span))
         case "pow", (base, exponent):
             return Meant(Power(base, exponent, span))

@@ -145,6 +145,8 @@ _LOGITS = Row("x, t", "softplus(x) - x*t", is_loss=True)
 _LEAKY = "where(x > 0, x, negative_slope*x)"
 CALLS: Mapping[str, Row] = MappingProxyType({
     **dict.fromkeys(("mse_loss", "mse"), Row("x, t", "(x - t)**2", is_loss=True)),
+    **dict.fromkeys(("SUMPRODUCT", "sumproduct"), Row("a, b", "sum(a*b)")),
+    "SUMSQ": Row("x", "sum(x**2)"),
     "l1_loss": Row("x, t", "abs(x - t)", is_loss=True),
     **dict.fromkeys(("huber_loss", "huber"), Row("x, t, delta=1", _HUBER, is_loss=True)),
     "smooth_l1_loss": Row("x, t, beta=1", _SMOOTH, is_loss=True),

@@ -98,13 +98,14 @@ FUNCTIONS: Mapping[str, str] = MappingProxyType({
                     "a value that is constant for derivatives is `detach(x)`"),
     **dict.fromkeys(("piecewise", "ifs", "IFS", "choose", "CHOOSE", "switch", "SWITCH", "case_when"),
                     f"{CHOICE}, one inside of another for more than two"),
-    **dict.fromkeys(("IF", "If", "IIF", "iif", "ifelse", "if_else"), CHOICE),
+    **dict.fromkeys(("IF", "If", "if", "IIF", "iif", "ifelse", "if_else"), CHOICE),
     "logaddexp2": _written("log2(exp2(a) + exp2(b))"),
     **dict.fromkeys(("fma", "addcmul"), "write `a*b + c`"),
     **dict.fromkeys(("nansum", "nanmean", "nanmax", "nanmin"),
                     "what is not counted is chosen: `sum[k](where(isnan(x[k]), 0, x[k]))`"),
     **dict.fromkeys(("nnz", "count_nonzero"), "count a condition: `count[k](x[k] != 0)`"),
-    **dict.fromkeys(("sumsq", "sum_squares", "sum_of_squares"), "write `sum[k](x[k]**2)`"),
+    **dict.fromkeys(("sumsq", "SUMSQ", "sum_squares", "sum_of_squares"), "write `sum[k](x[k]**2)`"),
+    **dict.fromkeys(("SUMPRODUCT", "sumproduct"), _written("sum[k](a[k]*b[k])")),
     **dict.fromkeys(("cov", "corrcoef", "corr"), "write it out: `mean[n]((x[n] - mx)*(y[n] - my))`"),
     "reduce": "a choices param of reductions is written like one: `reduction[...](…)`",
     **dict.fromkeys(("einsum", "matmul", "bmm", "mm", "mv", "dot", "inner", "outer", "tensordot"), PRODUCT),
@@ -270,6 +271,7 @@ ORDERED = (
 )
 PLAIN = "a reduction binds plain indices"
 NO_IF = "`if` is not part of the formula language"
+OTHER_THAN = "`<>` is not an operator of the formula language"
 POSITION = "a position is one integer, and how far an index runs is written where it is bound"
 SLICE = (
     "`x[..., H:]` is `x[..., d + H]` with `d < D - H`; `x[:H]` is `y[h < H] = x[h]`, `x[1:]` is"

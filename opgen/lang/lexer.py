@@ -19,6 +19,7 @@ from opgen.lang import signs
 from opgen.lang.habits import DOTS, EACH, over_lines
 from opgen.lang.latex import SIGNS, subscripted
 from opgen.lang.latex import hints as latex_hints
+from opgen.lang.run_on import run_on
 from opgen.lang.runs import run_between
 from opgen.schema.formula import Formula
 
@@ -54,7 +55,7 @@ _TOKEN = re.compile(
       | (?P<number>(?:\d+(?:\.(?!\.)\d*)?|\.\d+)(?:[eE][+-]?\d+)?)
       | (?P<name>[A-Za-z_][A-Za-z_0-9]*)
       | (?P<text>"[^"\n]*"|'[^'\n]*')
-      | (?P<op>\.\.\.|\*\*|//|==|!=|<=|>=|\+=|\*=|\.(?=[A-Za-z])|=(?![<>])|[-+*/%<>()\[\],:@?])
+      | (?P<op>\.\.\.|\*\*|//|==|!=|<=|>=|<>|\+=|\*=|\.(?=[A-Za-z])|=(?![<>])|[-+*/%<>()\[\],:@?])
     """,
     re.VERBOSE,
 )
@@ -114,9 +115,13 @@ def tokenize(f: Formula, bag: Bag) -> list[Token]:
             if (end := _of_fortran(f, start, at, bag, tokens, own)) is not None:
                 at = end
                 continue
-            at, token = _run_on(f, start, at, bag, own)
-            tokens += (Token(T.NUMBER, piece, span), token)
-            bad = bad or token.kind is T.BAD
+            tokens.append(Token(T.NUMBER, piece, span))
+            end, meant = run_on(f, start, at, bag, own)
+            if meant is not None:
+                token = Token(T.OP, meant, span) if meant else Token(T.BAD, f.text[at:end], f.span(at, end))
+                tokens.append(token)
+                bad = bad or not meant
+            at = end
             continue
         tokens.append(Token(_KINDS[str(kind)], piece, span))
     tokens.append(Token(T.END, "", f.span(len(text), len(text))))
@@ -124,33 +129,6 @@ def tokenize(f: Formula, bag: Bag) -> list[Token]:
 
 
 _KINDS = {"number": T.NUMBER, "name": T.NAME, "text": T.TEXT, "op": T.OP}
-
-
-def _run_on(f: Formula, start: int, at: int, bag: Bag, own: Container[str]) -> tuple[int, Token]:
-    """Report a name that stands directly after a number, such as `2x`; it goes on as if there were a `*` between.
-
-    `2j` is an imaginary number, unless `j` is an index.
-    """
-    piece, word = f.text[start:at], signs.word(f.text, at)
-    end = at + len(word)
-    if word in ("j", "J") and not _is_index(f, word, at, own):
-        message, right = f"there is no imaginary literal `{piece}{word}`", f"complex(0, {piece})"
-        hint = Hint(f"write `{right}`", piece + word, right)
-        bag.error("OPG201", message, f.span(start, end), hints=(hint,))
-        return end, Token(T.BAD, word, f.span(at, end))
-    digits = f"{piece}{word}".replace("_", "")
-    suffix = word in ("f", "F", "l", "L")
-    if digits.isdecimal() or suffix or "e" in piece.lower() or (piece == "0" and word[:1] in "xXbBoO"):
-        message = f"`{piece}{word}` is no number"
-        right = digits if digits.isdecimal() else piece if suffix else ""
-        hints = (
-            Hint(f"write `{right}`", piece + word, right) if right else "a number is written `12`, `1.5` or `1e-5`",
-        )
-        bag.error("OPG201", message, f.span(start, end), hints=hints)
-        return end, Token(T.BAD, word, f.span(at, end))
-    message = f"a name stands directly after the number `{piece}`"
-    bag.error("OPG201", message, f.span(start, at + 1), hints=(Hint(f"write `{piece}*{word}`", piece, f"{piece}*"),))
-    return at, Token(T.OP, "*", f.span(start, at))
 
 
 def _of_fortran(f: Formula, start: int, at: int, bag: Bag, tokens: list[Token], own: Container[str]) -> int | None:
@@ -162,12 +140,6 @@ def _of_fortran(f: Formula, start: int, at: int, bag: Bag, tokens: list[Token], 
     hint, label = Hint(f"write `{found.shown}`", typed, found.shown), "an exponent is written with `e`"
     bag.error("OPG201", f"`{typed}` is no number", span, label=label, hints=(hint,))
     return _instead(f, found, start, bag, tokens)
-
-
-def _is_index(f: Formula, word: str, at: int, own: Container[str]) -> bool:
-    """Whether a name stands alone earlier in the statement, as where it is bound, or later on the line."""
-    later = f.text[at:].partition("\n")[0].partition("#")[0][len(word) :]
-    return word in own or re.search(rf"\b{word}\b", later) is not None
 
 
 def _sign(f: Formula, at: int, bag: Bag, tokens: list[Token], slip: tuple[str, str, str]) -> int:

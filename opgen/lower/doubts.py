@@ -32,6 +32,7 @@ from opgen.lang.nodes import (
 from opgen.lang.unparse import respelled, unparse, unparse_assign
 from opgen.lang.vocabulary import SPARE
 from opgen.lang.walk import names_read, nodes, rebuild, transform
+from opgen.lower.along import size_of
 from opgen.lower.assigned import assigned_once
 from opgen.lower.declare import Declarations
 
@@ -49,7 +50,7 @@ def doubts(d: Declarations) -> Iterator[Diagnostic]:
             if r.name in _EXPONENTIAL:
                 found += (_mask(d, a, r, once), _emptied(d, a, r, once), _of_shares(a, r, once))
             else:
-                found.append(_weights(a, r, once) or _bias(a, r))
+                found.append(_likelihood(d, a, r, once) or _weights(a, r, once) or _bias(a, r))
             found.append(_diagonal(d, a, r))
         for w in found:
             if w is not None and w.span is not None and w.span.start not in told:
@@ -194,6 +195,31 @@ def _weights(a: Assign, r: Reduction, once: Mapping[str, Assign]) -> Diagnostic 
     else:
         hint = f"write `{_written(a, r, moved)}`"
     return doubt("OPG269", message, r, f"nothing else has `{index}`", hint)
+
+
+def _likelihood(d: Declarations, a: Assign, r: Reduction, once: Mapping[str, Assign]) -> Diagnostic | None:
+    """`log(sum[k](p[n, k]))` of a softmax, in which the weight of a given class is meant."""
+    logs = (n for n in nodes(a.value) if isinstance(n, Call) and n.name == "log" and n.args == (r,))
+    log = next((n for n in logs if n.args[0] is r), None)
+    if log is None or r.name != "sum" or not _adds_up(r.body, r, once):
+        return None
+    message = f"the weights of a softmax add up to 1: `{respelled(log)}` is 0 but for rounding, and so is its gradient"
+    return doubt("OPG269", message, r, "1 whatever they are", *_picked(d, a, r))
+
+
+def _picked(d: Declarations, a: Assign, r: Reduction) -> Iterator[str]:
+    """How one of the weights is read, at an input that says which."""
+    index, of = next(iter(_names(r))), r.body
+    rest = [i for i in of.items if i != Name(index, r.span)] if isinstance(of, Access) else []
+    sizes = ["..." if isinstance(i, Dots) else size_of(d, a, i.name) if isinstance(i, Name) else "" for i in rest]
+    if not isinstance(of, Access) or len(r.binders) != 1 or len(rest) + 1 != len(of.items) or not all(sizes):
+        return
+    target = next((n for n in ("target", "label", "picked") if not d.words.knows(n) and n not in d.targets()), None)
+    if target is not None:
+        which = Access(target, tuple(rest), r.span, r.span) if rest else Name(target, r.span)
+        read = replace(of, items=tuple(which if i == Name(index, r.span) else i for i in of.items))
+        declared = f"`{target}: {{shape: [{', '.join(sizes)}], dtype: int}}` under `inputs`"
+        yield f"for the weight of a given one write `{_written(a, r, read)}`, with {declared}"
 
 
 def _adds_up(f: Expr, r: Reduction, once: Mapping[str, Assign]) -> bool:

@@ -12,6 +12,7 @@ from opgen.lang.nodes import Access, Binder, Compare, Dots, Expr, Name, Number, 
 from opgen.lang.unparse import unparse
 from opgen.lang.walk import names_read, nodes
 from opgen.lower.clash import clash
+from opgen.lower.counts import new_param
 from opgen.lower.idle import bound_again, counted_by, divided_by, idle_param
 from opgen.lower.range import before_the_start, furthest, of_quotient, padded_windows, place_value, windows
 from opgen.lower.scope import DECLARED, OF_GRADIENT, OF_SHAPE, Check, Frame, IndexInfo, same_extent
@@ -245,9 +246,18 @@ def _likely(f: Frame, info: IndexInfo) -> str:
         return count
     if not likely and index.upper() not in dims and (bins := divided_by(f.decl, info)) is not None:
         return bins
-    if not likely and (index.upper() in dims or len(dims) == 1):
-        likely = index.upper() if index.upper() in dims else dims[0]
-    return f"state its extent: `{index} < {likely or '…'}`{'' if likely else _ANY}"
+    if not likely and index.upper() in dims:
+        likely = index.upper()
+    elif not likely and (len(dims) != 1 or _is_of_another(f, info, dims[0])):
+        length, declared = new_param(f.decl, "length", 64)
+        other = f", or `{index} < {dims[0]}` to go as far as that" if len(dims) == 1 else f", or `{index} < …`{_ANY}"
+        return f"state its extent: `{index} < {length}`, {declared}{other}"
+    return f"state its extent: `{index} < {likely or dims[0]}`"
+
+
+def _is_of_another(f: Frame, info: IndexInfo, dim: str) -> bool:
+    """Whether another index of the statement runs along a dim."""
+    return any(c.extent == Dim(dim) and any(i is not info for _, i in c.indices) for c in f.checks)
 
 
 def _read_last(f: Frame, index: str) -> str | None:

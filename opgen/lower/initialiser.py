@@ -16,6 +16,7 @@ from opgen.ir.functions_text import PLAIN
 from opgen.ir.scalar import Scalar
 from opgen.lang.nodes import Call, Expr, Name, Number, Power, Product, Sum, Unary
 from opgen.lang.parser import parse_expression
+from opgen.lower.filled import filled
 from opgen.schema.formula import Formula
 from opgen.schema.model import OpSpec
 from opgen.schema.sizes import constructor_sizes
@@ -61,7 +62,8 @@ def parse_initialiser(f: Formula, known: tuple[str, ...], bag: Bag) -> Initialis
             return None
         bag.error(
             "OPG121", f"`{name}` is not an initialiser", f.whole, label="not a function of torch.nn.init",
-            notes=(f"known: {listed(_ARGUMENTS, 'and')}",), hints=_called_elsewhere(f, known) or _meant(name),
+            notes=(f"known: {listed(_ARGUMENTS, 'and')}",),
+            hints=_filled(f, known) or _called_elsewhere(f, known) or _meant(name),
         )  # fmt: skip
         return None
     names = _ARGUMENTS[match[1]]
@@ -78,9 +80,25 @@ def parse_initialiser(f: Formula, known: tuple[str, ...], bag: Bag) -> Initialis
     fits = all(n in names for n in given) and len(set(given)) == len(given) and in_order
     if not fits or any(n not in given for n in names[: _NEEDED.get(match[1], 0)]):
         takes = f"takes {listed(names, 'and')}" if names else "takes no arguments"
-        bag.error("OPG121", f"the initialiser `{match[1]}` {takes}", f.whole, label="other arguments here")
+        hints = _filled(f, known)
+        bag.error("OPG121", f"the initialiser `{match[1]}` {takes}", f.whole, label="other arguments here", hints=hints)
         return None
     return Initialiser(match[1], tuple(arguments))
+
+
+def _filled(f: Formula, known: tuple[str, ...]) -> tuple[str, ...]:
+    """What fills as `randn(K)` does, where it can be computed here."""
+    right = filled(f.text)
+    if right is None or not _is_initialiser(f, right, known):
+        return ()
+    shown = f'"{right}"' if "," in right else right
+    why = "the shape is known from `inputs`: " if "(" in f.text else ""
+    return (Hint(f"{why}write `{shown}`", f.whole.text, shown),)
+
+
+def _is_initialiser(f: Formula, text: str, known: tuple[str, ...]) -> bool:
+    """Whether a text is an initialiser where a formula stands."""
+    return parse_initialiser(Formula(text, f.source, (f.offsets[0],) * (len(text) + 1)), known, Bag()) is not None
 
 
 def _called_elsewhere(f: Formula, known: tuple[str, ...]) -> tuple[str, ...]:
@@ -95,8 +113,7 @@ def _called_elsewhere(f: Formula, known: tuple[str, ...]) -> tuple[str, ...]:
     given = [_PREFIX.sub("", part.text.strip()) for part in parts]
     given = [text for text in given if not _BY_ITSELF.fullmatch(text.replace(" ", ""))]
     right = f"{name}({', '.join(given)})" if given else name
-    meant = Formula(right, f.source, (f.offsets[0],) * (len(right) + 1))
-    if parse_initialiser(meant, known, Bag()) is None:
+    if not _is_initialiser(f, right, known):
         return (f"it is called `{name}`, which takes {listed(_ARGUMENTS[name], 'and') or 'no arguments'}",)
     return (Hint(f"write `{right}`", f.whole.text, right),)
 

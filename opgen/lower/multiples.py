@@ -66,13 +66,14 @@ def multiples(e: Expr, once: Mapping[str, Assign]) -> Linear:
 class Known:
     """What is known of the names in a statement: by the spec, and how far indices run; and which sizes are not 0 there.
 
-    `declared`: what the domains of inputs and params say counts as well.
+    `declared`: what the domains of params say counts as well, and `inputs`: those of inputs, too.
     """
 
     d: Declarations
     sizes: frozenset[str] = frozenset()
     ends: Mapping[str, Linear] = field(default_factory=dict)  # of indices
     declared: bool = True
+    inputs: bool = True
     whole: Whole | None = None  # what tells integers apart, of which remainders are known
 
     def shown(self, e: Linear, *, strict: bool, depth: int = _DEPTH) -> bool:
@@ -111,7 +112,8 @@ class Known:
 
     def domains(self, e: Name | Access) -> Iterator[Fact]:
         """The inequalities of the domain of an input or param, and of the params that are bounded by it."""
-        given = {n: t.domain for n, t in self.d.inputs.items() if n == e.name and not t.optional}
+        own = self.d.inputs.items() if self.inputs else ()
+        given = {n: t.domain for n, t in own if n == e.name and not t.optional}
         given |= {n: p.domain for n, p in self.d.params.items()}
         for formula in (f for f in given.values() if f is not None):
             domain = parse_expression(formula, Bag())

@@ -2,7 +2,8 @@
 
 `j <= i and j > i` is one, and so are `rel[i] > rel[i]` and `k < 0` of an index. In: the statements as they are written,
 and for extents the variants. A comparison is a sum that is at least 0, or above it; it holds nowhere together with
-others if their sum is known to be less. With nan every one of them is false; what asks for it (`x != x`) is left alone.
+others if their sum is known to be less, for several of them by the domains of params as well: one alone may ask for
+what a domain says. With nan every one of them is false; what asks for it (`x != x`) is left alone.
 """
 
 from __future__ import annotations
@@ -17,7 +18,7 @@ from opgen.ir import text
 from opgen.ir.operator import Variant
 from opgen.ir.polynomial import number, polynomial
 from opgen.ir.scalar import Scalar
-from opgen.lang.nodes import Access, Assign, Call, Compare, Expr, Logic, Name, Number, Reduction, Text, Unary
+from opgen.lang.nodes import Access, Assign, Call, Compare, Expr, Logic, Name, Number, Reduction, Sum, Text, Unary
 from opgen.lang.unparse import respelled
 from opgen.lang.walk import integer, literal, nodes, transform
 from opgen.lower.assigned import assigned_once, written_out
@@ -108,7 +109,7 @@ class Search:
     def contradiction(self, asked: Sequence[Expr]) -> tuple[Expr, ...]:
         """The fewest of some conditions that never hold together; empty where there are none."""
         told = [t for e in asked for t in self.told(e)]
-        if found := fewest(told, self.is_never):
+        if found := fewest(told, self.is_never) or fewest(told, self.is_never_allowed):
             return tuple(e for e in asked if any(t.of is e for t in found))
         denied = ((e, n) for e in asked for n in asked if isinstance(n, Unary) and n.op == "not" and n.operand == e)
         pair = next((p for p in denied if not is_drawn(p[0])), ())
@@ -144,6 +145,12 @@ class Search:
         numbers = [abs(t.fact.sum.get(None, Fraction(0))) for t in some]
         return {*total} == {None} and total[None] < -ROUNDED * max(numbers)
 
+    def is_never_allowed(self, some: Sequence[Told]) -> bool:
+        """Whether sums cannot be so together for what domains allow of params, though each of them can."""
+        within = replace(self, known=replace(self.known, declared=True, inputs=False))
+        several = len({id(t.of) for t in some}) > 1
+        return several and within.is_never(some) and not any(within.is_never((t,)) for t in some)
+
     def is_exact(self, e: Expr) -> bool:
         """Whether an expression is a whole number, of indices, sizes, params and remainders, which nothing rounds."""
         names = {Name(n, e.span) for n in self.once}
@@ -178,8 +185,34 @@ class Search:
             one, other = map(respelled, found)
             either = f"{one} or {other}" if len(asked) == len(found) else f"({one} or {other})"
             is_all = len(told) < 2 or (len(told) == 2 and self.is_never([*map(_denied, told)]))
+            turned = (shown for e in found for shown, other in self.turned(e) if not self.excludes(found, e, other))
+            yield from (f"with the other sign write `{shown}`" for shown in turned)
             alone = f"leave one of them out: `{one}` alone, or `{other}`"
             yield alone if is_all else f"if either will do write `{either}`"
+
+    def turned(self, e: Expr) -> Iterator[tuple[str, Compare]]:
+        """A comparison with a sum of two in it, as it is with the other sign of the second, a number or a param."""
+        if not isinstance(e, Compare):
+            return
+        for side in e.operands:
+            match side:
+                case Sum(terms=(first, (sign, Number() | Name() as second))) if self.is_number(second):
+                    written, one, last = respelled(side), respelled(first[1]), respelled(second)
+                    other = "-" if sign == "+" else "+"
+                    between = written.removeprefix(one).removesuffix(last)
+                    shown = respelled(e, (side, one + between.replace(sign, other) + last))
+                    made = replace(side, terms=(first, (other, second)))
+                    parts: Iterator[Expr] = (made if part is side else part for part in e.operands)
+                    yield shown, replace(e, operands=tuple(parts))
+
+    def is_number(self, e: Expr) -> bool:
+        """Whether it is a number or a param."""
+        return isinstance(e, Number) or (isinstance(e, Name) and e.name in self.known.d.params)
+
+    def excludes(self, found: Sequence[Expr], e: Expr, other: Expr) -> bool:
+        """Whether conditions never hold together with another one in place of one of them."""
+        told = [t for c in found for t in self.told(other if c is e else c)]
+        return bool(fewest(told, self.is_never) or fewest(told, self.is_never_allowed))
 
     def alone(self, a: Assign, c: Compare) -> Iterator[str]:
         """What may be meant by a comparison that never holds by itself."""

@@ -14,7 +14,7 @@ from opgen.lang.circles import Step, accesses, is_constant, shift_of
 from opgen.lang.nodes import Access, Assign, Binder, Call, Expr, Name
 from opgen.lang.walk import operands
 from opgen.lower.declare import Declarations
-from opgen.lower.relaxed import relaxed
+from opgen.lower.relaxed import goes_one_way, is_even, relaxed
 
 _GUARDS = ("where", "pad")
 
@@ -97,7 +97,12 @@ def _several(
         related = (Label(one.span, "the other way here"),)
         again = relaxed(d, bodies[names[0]], names, starts.get(names[0], ())) if not ordered else ()
         way = _one_way(other, index, ordered)
-        hints = (*again, *(f"or {w}" for w in way)) if again else way
+        even = any(is_even(bodies[names[0]], a, b) for a, b in ((one, other), (other, one)))
+        alone = not (ordered or even or starts.get(names[0]))
+        line = goes_one_way(bodies[names[0]], names, index) if alone else ""
+        before = [f"a recurrence runs one way: for the element before in both places write `{line}`"] if line else []
+        first, *more = (*before, *again, *way)
+        hints = (first, *(f"or {w}" for w in more)) if again or before else way
         bag.error("OPG250", message, other.span, related=related, hints=hints)
         return ()
     if not found:

@@ -1,4 +1,4 @@
-"""Updates that read both of their neighbours, as a relaxation does that is repeated: with an index of the step."""
+"""Updates that read both of their neighbours: with the one before alone, or repeated along an index of the step."""
 
 from __future__ import annotations
 
@@ -11,9 +11,41 @@ from opgen.lang.unparse import unparse_assign
 from opgen.lang.updates import free_name
 from opgen.lang.vocabulary import SPARE
 from opgen.lang.walk import nodes, transform
+from opgen.lower.counts import new_param
 from opgen.lower.declare import Declarations
 
-_COUNT = 50  # a number of steps, as an example
+
+def goes_one_way(s: Assign, names: Sequence[str], index: str) -> str:
+    """A statement that reads each element behind its own in front of it; empty where another name is in between."""
+    ahead = [(i, a) for a in accesses((s,), names) for i in a.items if _is_ahead(i, index)]
+    text = s.span.source.text[s.span.start : s.span.end]
+    if len(names) > 1 or not ahead or "\n" in text:
+        return ""
+    for item, _ in reversed(ahead):
+        assert isinstance(item, Sum)
+        start, end = item.span.start - s.span.start, item.span.end - s.span.start
+        text = text[:start] + text[start:end].replace("+", "-") + text[end:]
+    return text
+
+
+def is_even(s: Assign, one: Access, other: Access) -> bool:
+    """Whether a statement adds up two reads of which one stands for the other one as well, as means of neighbours."""
+    sums = (n.terms for n in nodes(s.value) if isinstance(n, Sum))
+    return any(
+        (sign, transform(t, lambda n: one if n == other else None)) in terms
+        for terms in sums
+        for sign, t in terms
+        if any(n == other for n in nodes(t))
+    )
+
+
+def _is_ahead(item: Expr | Dots, index: str) -> bool:
+    """Whether a position is an index and a number behind it."""
+    match item:
+        case Sum(terms=(("+", Name(name=name)), ("+", Number()))):
+            return name == index
+        case _:
+            return False
 
 
 def relaxed(d: Declarations, s: Assign, names: Sequence[str], starts: Sequence[Assign]) -> tuple[str, ...]:
@@ -27,6 +59,7 @@ def relaxed(d: Declarations, s: Assign, names: Sequence[str], starts: Sequence[A
     taken |= {i.name for i in items if isinstance(i, Binder)}
     step = next(c for c in ("s", "t", *SPARE) if c not in taken and not d.words.knows(c) and c not in d.targets())
     new, index = free_name(d.words, name), Name(step, at)
+    steps, declared = new_param(d, "steps")
 
     def before(e: Expr) -> Expr | None:
         if not isinstance(e, Access) or e.name != name:
@@ -34,13 +67,15 @@ def relaxed(d: Declarations, s: Assign, names: Sequence[str], starts: Sequence[A
         back = Sum((("+", index), ("-", Number(1, at))), at)
         return replace(e, name=new, items=(back, *e.items))
 
-    each = Binder(step, Number(_COUNT, at), at)
+    each = Binder(step, Name(steps, at), at)
     target = replace(s.target, name=new, items=(each, *items))
     repeated = replace(s, target=target, value=transform(s.value, before))
     read = tuple(Name(i.name, at) if isinstance(i, Binder) else i for i in items)
-    last = Access(new, (Number(_COUNT - 1, at), *read), at, at)
+    end = Sum((("+", Name(steps, at)), ("-", Number(1, at))), at)
+    last = Access(new, (end, *read), at, at)
     lines = f"`{unparse_assign(repeated)}` and `{unparse_assign(replace(s, value=last))}`"
-    return (f"what is repeated, as a relaxation is, reads the step before, for {_COUNT} steps: write {lines}",)
+    settled = "what is repeated, as a relaxation is, reads the step before, for as many steps as it takes to settle"
+    return (f"{settled}: write {lines}, {declared}",)
 
 
 def _is_sized(d: Declarations, s: Assign) -> bool:

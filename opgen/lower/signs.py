@@ -1,13 +1,14 @@
 """What is 0 for all values, or no number, because of the sign of what is in it: a warning.
 
-`relu(-abs(x) - dead)` is 0 where `dead >= 0`, and `x - x` is 0. In: the statements as they are written, and domains. A
-sum has a sign only if all its terms have that one, so that rounding does not matter.
+`relu(-abs(x) - dead)` is 0 where `dead >= 0`, `log(sigmoid(x) - 1)` is no number, and `x - x` is 0. In: the statements
+as they are written, and domains. A sum has a sign if all its terms have that one, or if it lies between numbers that
+are exact, so that rounding does not matter.
 """
 
 from __future__ import annotations
 
 from collections.abc import Iterator, Mapping, Sequence
-from dataclasses import dataclass
+from dataclasses import dataclass, replace
 from fractions import Fraction
 
 from opgen.diagnostics.model import Diagnostic
@@ -18,6 +19,7 @@ from opgen.lang.nodes import Assign, Call, Expr, Number, Product, Reduction, Sum
 from opgen.lang.unparse import respelled
 from opgen.lang.walk import literal, names_read, nodes
 from opgen.lower.assigned import assigned_once, written_out
+from opgen.lower.between import Between
 from opgen.lower.declare import Declarations
 from opgen.lower.doubts import doubt
 from opgen.lower.draw import is_drawn
@@ -27,6 +29,7 @@ from opgen.lower.other_index import elsewhere, extents
 _KEEPING = ("sum", "mean")  # what of values of one sign has that sign
 _SQUARES = ("norm", "var", "std", "count", "softmax")
 _ROOTS = {"sqrt": "is nan, or 0", "log": "is nan, or -inf"}
+_DIVIDED = {"sqrt": "is 0, or no finite number", "log": "is no finite number"}  # by what may round to 0
 
 
 def signs(d: Declarations, variants: Sequence[Variant]) -> Iterator[Diagnostic]:
@@ -50,7 +53,7 @@ def _at(a: Assign, e: Expr, known: Signs, variants: Sequence[Variant]) -> Iterat
     match e:
         case Call(name="relu" | "max" | "min" | "sqrt" | "log"):
             yield from _lost(e, known)
-        case Sum(terms=(("+", x), ("-", y))) if x == y and known.is_read(x):
+        case Sum(terms=(("+", x), ("-", y))) if x == y and known.is_read(x) and not is_drawn(x):
             moved = elsewhere(a, y, extents(variants, a))
             hints = (f"write `{respelled(e, (y, moved))}`",) if moved else ()
             yield doubt("OPG284", f"`{respelled(e)}` is 0 wherever it is a number", e, "the same twice", *hints)
@@ -63,16 +66,21 @@ def _lost(c: Call, known: Signs) -> Iterator[Diagnostic]:
         return
     (e,) = inner
     sign = 1 if c.name == "min" else -1
-    if known.has(e, sign):
-        what = _ROOTS.get(c.name, "is 0 everywhere")
-        side = "below" if sign > 0 else "above"
-        hints = tuple(f"`{respelled(c, (e, turned))}`" for turned in _turned(e))
+    plain = known.has(e, sign)
+    if plain or replace(known, divides=True).has(e, sign):
+        what = _ROOTS.get(c.name, "is 0 everywhere") if plain else _DIVIDED.get(c.name, "is 0 wherever it is finite")
+        never = f"never {'below' if sign > 0 else 'above'} 0"
+        hints = tuple(f"`{respelled(c, (e, turned))}`" for turned in _turned(e, known))
         hint = (f"write {', or '.join(hints)}",) if hints else ()
-        yield doubt("OPG284", f"`{respelled(c)}` {what}: what is in it is never {side} 0", e, f"never {side} 0", *hint)
+        finite = "" if plain else " where it is finite"
+        yield doubt("OPG284", f"`{respelled(c)}` {what}: what is in it is {never}{finite}", e, never, *hint)
 
 
-def _turned(e: Expr) -> Iterator[str]:
-    """An expression with the sign of one of its terms turned: of `-a - b` both `a - b` and `b - a`."""
+def _turned(e: Expr, known: Signs) -> Iterator[str]:
+    """An expression with the sign of one of its terms turned: of `-a - b` both `a - b` and `b - a`.
+
+    Of a bounded value less its bound, that bound less the value.
+    """
     text = respelled(e)
     match e:
         case Unary(op="-", operand=a):
@@ -85,6 +93,13 @@ def _turned(e: Expr) -> Iterator[str]:
             yield minuend
             if minuend.startswith(one) and minuend.endswith(rest):
                 yield rest + minuend[len(one) : -len(rest)] + one
+        case Sum(terms=(("+", first), ("-", second))):
+            one, rest = respelled(first), respelled(second)
+            if text.startswith(one) and text.endswith(rest):
+                yield rest + text[len(one) : -len(rest)] + one
+        case Product(factors=factors):
+            for f in (f for _, f in factors if isinstance(f, Sum) and known.has(f, -1)):
+                yield from (respelled(e, (f, turned)) for turned in _turned(f, known))
 
 
 @dataclass(frozen=True, slots=True)
@@ -94,10 +109,11 @@ class Signs:
     d: Declarations
     once: Mapping[str, Assign]
     known: Known
+    divides: bool = False  # whether quotients count whose divisors may round to 0
 
     def is_read(self, e: Expr) -> bool:
-        """Whether an expression is of values that are passed, and draws no random numbers."""
-        return not is_drawn(e) and any(n in self.d.inputs or n in self.d.targets() for n in names_read(e))
+        """Whether an expression is of values that are passed."""
+        return any(n in self.d.inputs or n in self.d.targets() for n in names_read(e))
 
     def has(self, e: Expr, sign: int) -> bool:
         """Whether an expression times 1, or -1, is never below 0."""
@@ -108,25 +124,36 @@ class Signs:
             case Unary(op="-", operand=a):
                 return self.has(a, -sign)
             case Sum(terms=terms):
-                return all(self.has(t, sign if op == "+" else -sign) for op, t in terms)
+                each = all(self.has(t, sign if op == "+" else -sign) for op, t in terms)
+                return each or self.is_beyond(e, sign)
             case Product(factors=factors):
                 return self.of_product(factors, sign)
             case Call(name="cast" | "detach", args=(a, *_)):
                 return self.has(a, sign)
-            case Call(name="where" | "clamp", args=(_, a, b)):
+            case Call(name="where", args=(_, a, b)):
                 return self.has(a, sign) and self.has(b, sign)
+            case Call(name="clamp", args=(_, a, b)):
+                return self.plain().has(a, sign) and self.plain().has(b, sign)
             case Call(name="min" | "max" as name, args=args):
                 some = any if (name == "max") == (sign > 0) else all
-                return some(self.has(a, sign) for a in args)
+                return some(self.plain().has(a, sign) for a in args)
             case Reduction(name=name, body=body):
                 return (name in _SQUARES and sign > 0) or (name in _KEEPING and self.has(body, sign))
             case _:
-                return self.known.shown({e: Fraction(sign)}, strict=False)
+                return self.known.shown({e: Fraction(sign)}, strict=False) or self.is_beyond(e, sign)
+
+    def is_beyond(self, e: Expr, sign: int) -> bool:
+        """Whether the numbers that an expression lies between have a sign."""
+        return Between(self.d, self.once, self.known).ends(e).is_signed(sign)
+
+    def plain(self) -> Signs:
+        """What is known where infinity is a number like others, as in front of a bound."""
+        return replace(self, divides=False)
 
     def of_product(self, factors: Sequence[tuple[str, Expr]], sign: int) -> bool:
-        """Whether a product has a sign; of quotients only those by numbers, which are not 0."""
+        """Whether a product has a sign; quotients by numbers, which are not 0, or by anything if those count."""
         for op, f in factors:
-            if op not in ("*", "/") or (op == "/" and not literal(f)):
+            if op not in ("*", "/") or (op == "/" and not literal(f) and not self.divides):
                 return False
             if self.has(f, -1):
                 sign = -sign

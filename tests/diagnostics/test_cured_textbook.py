@@ -17,11 +17,11 @@ VALUES["keep"] = torch.tensor([0.5, 0.25])
 FIELDS = "inputs: {x: {shape: [P, T]}, keep: {shape: [P]}}\noutputs: [w]"
 
 
-def computed(operator: Operator) -> torch.Tensor:
+def computed(operator: Operator, **params: float) -> torch.Tensor:
     """The one result, on the values above."""
     (variant,) = operator.variants
     given = {t.name: array(VALUES[t.name].tolist()) for t in variant.program.inputs}
-    (made,) = run(variant.program, given).values()
+    (made,) = run(variant.program, given, params).values()
     return torch.tensor(made.data).reshape(made.shape).float()
 
 
@@ -64,12 +64,22 @@ def test_a_recurrence_that_is_written_to_the_next_element_is_told_once(
 def test_a_relaxation_is_repeated_along_an_index_of_its_own(line: str, own: str) -> None:
     (found,) = diagnosed(whole(FIELDS, line))
     lines = re.findall(r"`(w[^`]+ = [^`]+)`", found.hints[0])
-    assert lines[1] == f"w[{own}] = w2[49, p, t]"
+    assert lines[1] == f"w[{own}] = w2[steps - 1, p, t]"
+    assert "with `params: {steps: {type: int, domain: steps >= 1}}`" in found.hints[0]
+    fields = f"{FIELDS}\nparams: {{steps: {{type: int, domain: steps >= 1, default: 50}}}}"
     w = torch.zeros(P, T)
     for _ in range(50):
         around = torch.nn.functional.pad(w, (1, 1))
         w = (around[:, :-2] + around[:, 2:] + VALUES["x"]) * VALUES["keep"][:, None]
-    torch.testing.assert_close(computed(built(whole(FIELDS, *lines))), w)
+    torch.testing.assert_close(computed(built(whole(fields, *lines)), steps=50), w)
+
+
+def test_a_recurrence_that_reads_ahead_may_mean_the_element_before() -> None:
+    (found,) = diagnosed(whole(FIELDS, "w[p, t] = w[p, t-1] + x[p, t] - keep[p]*w[p, t+1]"))
+    line = "w[p, t] = w[p, t-1] + x[p, t] - keep[p]*w[p, t-1]"
+    assert found.hints[0] == f"a recurrence runs one way: for the element before in both places write `{line}`"
+    assert "for as many steps as it takes to settle" in found.hints[1]
+    built(whole(FIELDS, line))
 
 
 @pytest.mark.parametrize(

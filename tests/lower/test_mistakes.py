@@ -180,7 +180,9 @@ def test_an_index_without_accesses_is_likely_that_of_the_other_statements() -> N
 
 def test_no_dim_is_proposed_where_several_would_do() -> None:
     _, (found,) = attempt(elementwise("y[i] = 1\nz = sum[n, k](x[n, k])", "{x: {shape: [N, K]}}"))
-    assert found.hints == ("state its extent: `i < …`: a dim, or an expression of dims and int params",)
+    length = "`i < length`, with `params: {length: {type: int, default: 64, domain: length >= 1}}`"
+    other = "`i < …`: a dim, or an expression of dims and int params"
+    assert found.hints == (f"state its extent: {length}, or {other}",)
 
 
 def test_an_update_that_is_read_where_it_has_no_statement() -> None:

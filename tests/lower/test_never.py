@@ -82,6 +82,57 @@ def test_one_by_a_name_or_in_a_reduction_is_told(lines: tuple[str, ...]) -> None
     assert len(told(*lines)) == 1
 
 
+WITHIN = """\
+inputs: {s: {shape: [N, N]}, x: {shape: [N], domain: x > 0}}
+params:
+  w: {type: int, default: 4, domain: w >= 1}
+  v: {type: int, default: 4, domain: v >= 0}
+  r: {type: float, default: 0.5, domain: 0 < r < 1}
+  u: {type: int, default: 4}
+"""
+
+
+def told_within(condition: str) -> list[tuple[str, tuple[str, ...]]]:
+    line = f"y[i] = sum[j](where({condition}, s[i, j]*x[i]*w*v*r*u, 0))"
+    return [(d.message, d.hints) for d in diagnosed(whole(WITHIN, line)) if d.code == "OPG283"]
+
+
+@pytest.mark.parametrize(
+    ("condition", "turned"),
+    [
+        ("j <= i and j >= i + w", "j >= i - w"),
+        ("j <= i and j>=i+3", "j>=i-3"),
+        ("j <= i and j > i + v", "j > i - v"),
+        ("i - w >= j and j >= i", "i + w >= j"),
+        ("s[i, j] < 0 and s[i, j] > r", ""),
+        ("r > s[i, j] and s[i, j] > 2", ""),
+    ],
+)
+def test_two_that_no_params_allow_are_told_with_the_other_sign(condition: str, turned: str) -> None:
+    ((message, hints),) = told_within(condition)
+    assert message == f"`{condition}` is never true, and the choice always `0`"
+    assert hints[0].startswith(f"with the other sign write `{turned}`" if turned else "if either will do")
+    parts = condition.split(" and ")
+    assert not turned or any(not told_within(" and ".join(p)) for p in ((parts[0], turned), (turned, parts[1])))
+
+
+@pytest.mark.parametrize(
+    "condition",
+    [
+        "j <= i and j >= i + v",
+        "j <= i and j >= i + u",
+        "w < 1 and j <= i",  # one alone asks for what a domain says
+        "w < 1 and u > 3",
+        "x[i] < 0 and s[i, j] > x[i]",  # whose domain nothing checks
+        "s[i, j] <= 0 and s[i, j] >= r",  # a float may be rounded to 0
+        "u > 3 and u < w",
+        "j <= i or j > i - w",
+    ],
+)
+def test_two_that_params_allow_are_not(condition: str) -> None:
+    assert not told_within(condition)
+
+
 def test_another_index_that_runs_as_far_is_proposed() -> None:
     ((_, hints),) = told("y = sum[i, j](where(r[i]>r[i], x[j] - x[i], 0))")
     assert hints == ("write `r[i]>r[j]`, or `r[j]>r[i]`",)

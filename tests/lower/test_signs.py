@@ -61,6 +61,44 @@ def test_a_value_less_itself_is_told_with_another_index() -> None:
 
 
 @pytest.mark.parametrize(
+    ("formula", "what", "meant"),
+    [
+        ("log(sigmoid(x[n]) - 1)", "is nan, or -inf", "log(1 - sigmoid(x[n]))"),
+        ("sqrt(tanh(x[n])**2-1)", "is nan, or 0", "sqrt(1-tanh(x[n])**2)"),
+        ("relu(2*sin(x[n]) - 2)", "is 0 everywhere", "relu(2 - 2*sin(x[n]))"),
+        ("relu(cos(x[n])*sin(x[n]) - 1)", "is 0 everywhere", "relu(1 - cos(x[n])*sin(x[n]))"),
+        ("relu(erf(x[n])/2 - 0.5)", "is 0 everywhere", "relu(0.5 - erf(x[n])/2)"),
+        ("relu(min(x[n], 1) - 1)", "is 0 everywhere", "relu(1 - min(x[n], 1))"),
+        ("log(1 - cosh(x[n]))", "is nan, or -inf", "log(cosh(x[n]) - 1)"),
+        ("log(uniform(seed) - 1)*x[n]", "is nan, or -inf", "log(1 - uniform(seed))"),
+        ("relu(max[i](sigmoid(x[i])) - 1)", "is 0 everywhere", "relu(1 - max[i](sigmoid(x[i])))"),
+    ],
+)
+def test_what_lies_beyond_0_is_told(formula: str, what: str, meant: str) -> None:
+    ((message, hints),) = told(f"y[n < N] = {formula}")
+    assert message == f"`{formula.removesuffix('*x[n]')}` {what}: what is in it is never above 0"
+    assert hints == (f"write `{meant}`",)
+    assert not told(f"y[n < N] = {meant}")
+
+
+@pytest.mark.parametrize(
+    ("formula", "what", "meant"),
+    [
+        ("log(p[n]/(p[n] - 1))", "is no finite number", "log(p[n]/(1 - p[n]))"),
+        ("log((p[n] - 1)/p[n])", "is no finite number", "log((1 - p[n])/p[n])"),
+        ("sqrt(p[n]/(p[n] - 1))", "is 0, or no finite number", "sqrt(p[n]/(1 - p[n]))"),
+        ("relu(-abs(x[n])/s[n])", "is 0 wherever it is finite", "relu(abs(x[n])/s[n])"),
+    ],
+)
+def test_quotients_by_what_may_round_to_0_are_told_where_they_are_finite(formula: str, what: str, meant: str) -> None:
+    share = "p[n] = sigmoid(x[n])"
+    ((message, hints),) = told(share, f"y[n] = {formula}")
+    assert message == f"`{formula}` {what}: what is in it is never above 0 where it is finite"
+    assert hints == (f"write `{meant}`",)
+    assert not told(share, f"y[n] = {meant}")
+
+
+@pytest.mark.parametrize(
     "formula",
     [
         "relu(x[n])",
@@ -69,7 +107,15 @@ def test_a_value_less_itself_is_told_with_another_index() -> None:
         "relu(f - abs(x[n]))",
         "relu(-abs(x[n]) - w)",
         "relu(abs(x[n]) - abs(x[n]) - f)",  # of which rounding may leave something
-        "relu(-abs(x[n])/s[n])",
+        "max(min(-abs(x[n])/s[n], 1), 0)",  # of infinity it may be 1
+        "relu(0.1*sin(x[n]) - 0.1)",  # which rounding may move
+        "log(sigmoid(x[n]) - 0.5)",
+        "log(exp(x[n]) - 1)",
+        "log(x[n] - 1)",
+        "relu(s[n] - 1)",
+        "relu(min[i](sigmoid(x[i])) - 1)*x[n]",  # of nothing it is inf
+        "sqrt(1 - x[n]**2)",
+        "relu(uniform(seed) - 0.5)*x[n]",
         "max(-abs(x[n]), f)",
         "max(-f, 0)*x[n]",  # of params alone
         "min(-abs(x[n]), 0)",

@@ -256,8 +256,8 @@ ROWS = (
     Code(
         "OPG284",
         "A value that is 0 because of a sign",
-        "What is never above 0 has no positive part, no square root and no logarithm, and `x - x` is 0. A warning; the"
-        " spec builds all the same.",
+        "What is never above 0, such as `sigmoid(x) - 1`, has no positive part, no square root and no logarithm, and"
+        " `x - x` is 0. A warning; the spec builds all the same.",
         "y = sign(x)*relu(-abs(x) - 1)",
         "y = sign(x)*relu(abs(x) - 1)",
         given="inputs: [x]",

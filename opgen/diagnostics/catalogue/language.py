@@ -112,10 +112,12 @@ ROWS = (
     Code(
         "OPG214",
         "Extent unknown",
-        "Nothing says how far the index runs.",
-        "y[i] = i",
-        "y[i < N] = i",
-        given="inputs: {x: {shape: [N]}}",
+        "Nothing says how far the index runs, since no tensor is read at it alone. It is stated: an int param, or a"
+        " dim, as in `y[i < N] = i`.",
+        "y[t] = sum[h](amp[h]*sin(2*pi*(h + 1)*t/100))",
+        "params: {length: {type: int, default: 64, domain: length >= 1}}\n"
+        "forward: y[t < length] = sum[h](amp[h]*sin(2*pi*(h + 1)*t/100))",
+        given="inputs: {amp: {shape: [H]}}",
     ),
     Code(
         "OPG215",

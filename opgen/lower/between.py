@@ -7,7 +7,7 @@ does not leave them.
 from __future__ import annotations
 
 from collections.abc import Iterator, Mapping
-from dataclasses import dataclass
+from dataclasses import dataclass, field
 from fractions import Fraction
 from itertools import product
 
@@ -74,9 +74,16 @@ class Between:
     d: Declarations
     once: Mapping[str, Assign]
     known: Known
+    found: dict[Expr, Ends] = field(default_factory=dict)
 
     def ends(self, e: Expr) -> Ends:
-        """The least and the greatest number that an expression may be."""
+        """The least and the greatest number that an expression may be, each looked at once."""
+        if e not in self.found:
+            self.found[e] = self.looked_up(e)
+        return self.found[e]
+
+    def looked_up(self, e: Expr) -> Ends:
+        """The same of an expression that has not been met."""
         e = written_out(e, self.once)
         match e:
             case Number(value=value):

@@ -8,7 +8,7 @@ are exact, so that rounding does not matter.
 from __future__ import annotations
 
 from collections.abc import Iterator, Mapping, Sequence
-from dataclasses import dataclass, replace
+from dataclasses import dataclass, field, replace
 from fractions import Fraction
 
 from opgen.diagnostics.model import Diagnostic
@@ -19,7 +19,7 @@ from opgen.lang.nodes import Assign, Call, Expr, Number, Product, Reduction, Sum
 from opgen.lang.unparse import respelled
 from opgen.lang.walk import literal, names_read, nodes
 from opgen.lower.assigned import assigned_once, written_out
-from opgen.lower.between import Between
+from opgen.lower.between import Between, Ends
 from opgen.lower.declare import Declarations
 from opgen.lower.doubts import doubt
 from opgen.lower.draw import is_drawn
@@ -110,13 +110,22 @@ class Signs:
     once: Mapping[str, Assign]
     known: Known
     divides: bool = False  # whether quotients count whose divisors may round to 0
+    met: dict[tuple[Expr, int, bool], bool] = field(default_factory=dict)
+    ends: dict[Expr, Ends] = field(default_factory=dict)
 
     def is_read(self, e: Expr) -> bool:
         """Whether an expression is of values that are passed."""
         return any(n in self.d.inputs or n in self.d.targets() for n in names_read(e))
 
     def has(self, e: Expr, sign: int) -> bool:
-        """Whether an expression times 1, or -1, is never below 0."""
+        """Whether an expression times 1, or -1, is never below 0; each is looked at once."""
+        key = e, sign, self.divides
+        if key not in self.met:
+            self.met[key] = self.looked_up(e, sign)
+        return self.met[key]
+
+    def looked_up(self, e: Expr, sign: int) -> bool:
+        """The same of an expression that has not been met."""
         e = written_out(e, self.once)
         match e:
             case Number(value=value):
@@ -144,7 +153,7 @@ class Signs:
 
     def is_beyond(self, e: Expr, sign: int) -> bool:
         """Whether the numbers that an expression lies between have a sign."""
-        return Between(self.d, self.once, self.known).ends(e).is_signed(sign)
+        return Between(self.d, self.once, self.known, self.ends).ends(e).is_signed(sign)
 
     def plain(self) -> Signs:
         """What is known where infinity is a number like others, as in front of a bound."""

@@ -129,3 +129,8 @@ def test_quotients_by_what_may_round_to_0_are_told_where_they_are_finite(formula
 )
 def test_what_may_be_something_is_not(formula: str) -> None:
     assert not told(f"y[n] = {formula}")
+
+
+def test_each_value_of_a_long_chain_is_looked_at_once() -> None:
+    chain = [f"t{k}[n] = t{k - 1}[n]*t{k - 1}[n] + t{k - 1}[n]/s[n]" for k in range(1, 60)]
+    assert not told("t0[n] = x[n]", *chain, "y[n] = relu(t59[n])")

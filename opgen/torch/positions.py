@@ -130,7 +130,8 @@ class _View:
 
     def text(self) -> str:
         safe = proven(self.scope, self.place, self.space)
-        if not self.line.runs and safe and not proven(self.scope, self.place, ()):
+        own = tuple(axis_named(name, self.space) for name, _ in self.line.runs)
+        if safe and not proven(self.scope, self.place, own):
             return self._window("0")  # in range wherever there is an element, which there need not be
         return self._plain(safe) or self._window("" if safe else self.fill)
 

@@ -45,6 +45,9 @@ FOUND = {
         "inputs: {x: {shape: [N, M]}}\noutputs: [y]\n"
         "forward: y[i < 2] = where(isfinite(median[j](x[j, 0])), median[j](x[j, 0]), 0.5)\n"
     ),
+    "the first of what may have none, beside each": (
+        "inputs: {x: {shape: [N]}}\noutputs: [y]\nforward: y[i < 1, j] = x[j] + x[i]\n"
+    ),
     "a sine of the greatest of no integers": (
         "inputs: {x: {shape: [N]}}\noutputs: [y]\nforward: y[i < 2] = sin(max[j < N, k < 2](i) + min[j < N](j)//2)\n"
     ),
@@ -60,5 +63,6 @@ SHAPES: dict[str, dict[str, tuple[int, ...]]] = {
     "the greatest of no integers": {"x": (0, 2)},
     "a gradient of the median of nothing": {"x": (0,)},
     "a gradient of the median of no first elements": {"x": (0, 2)},
+    "the first of what may have none, beside each": {"x": (1,)},
     "a sine of the greatest of no integers": {"x": (0,)},
 }

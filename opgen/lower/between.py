@@ -1,7 +1,7 @@
 """The numbers that values lie between, whatever is passed: `sigmoid(x)` between 0 and 1, `sigmoid(x) - 1` below 0.
 
-In: expressions as they are written. Only ends that every dtype holds exactly count: what rounds to the nearest number
-does not leave them.
+In: expressions as they are written. Only ends that every dtype holds exactly count, others become the next of these:
+what rounds to the nearest number does not leave them.
 """
 
 from __future__ import annotations
@@ -10,6 +10,7 @@ from collections.abc import Iterator, Mapping
 from dataclasses import dataclass, field
 from fractions import Fraction
 from itertools import product
+from math import floor
 
 from opgen.lang.nodes import (
     Access,
@@ -59,21 +60,30 @@ class Ends:
 
 
 def _ends(low: Fraction | int | None, high: Fraction | int | None) -> Ends:
-    """Ends that are exact in all dtypes."""
-    return Ends(*(None if x is None or not _is_exact(Fraction(x)) else Fraction(x) for x in (low, high)))
+    """Ends that are exact in all dtypes, as close around others as there are."""
+    return Ends(None if low is None else _below(Fraction(low)), None if high is None else _above(Fraction(high)))
 
 
-def _is_exact(x: Fraction) -> bool:
-    return (x * _PARTS).denominator == 1 and abs(x) * _PARTS <= _FEW
+def _below(x: Fraction) -> Fraction | None:
+    """The greatest exact number that is not above another one."""
+    parts = min(floor(x * _PARTS), _FEW)
+    return None if parts < -_FEW else Fraction(parts, _PARTS)
+
+
+def _above(x: Fraction) -> Fraction | None:
+    """The least exact number that is not below another one."""
+    below = _below(-x)
+    return None if below is None else -below
 
 
 @dataclass(frozen=True, slots=True)
 class Between:
-    """Between which numbers expressions lie, as far as that is plain to see."""
+    """Between which numbers expressions lie, as far as that is plain to see, perhaps if inputs are `within` domains."""
 
     d: Declarations
     once: Mapping[str, Assign]
     known: Known
+    within: bool = False
     found: dict[Expr, Ends] = field(default_factory=dict)
 
     def ends(self, e: Expr) -> Ends:
@@ -160,8 +170,10 @@ class Between:
 
     def declared(self, e: Name | Access) -> Ends:
         """What the domain of a param says, or that an input is a condition; other inputs may be asked beyond theirs."""
-        if e.name in self.d.inputs:
-            return _ends(0, 1) if self.d.inputs[e.name].kind == "bool" else Ends()
+        if e.name in self.d.inputs and self.d.inputs[e.name].kind == "bool":
+            return _ends(0, 1)
+        if e.name in self.d.inputs and not self.within:
+            return Ends()
         bounds = [f.sum for f in self.known.facts(e) if {*f.sum} <= {e, None}]
         found = [(s[e] > 0, -s.get(None, Fraction(0)) / s[e]) for s in bounds]
         low, high = (x for is_low, x in found if is_low), (x for is_low, x in found if not is_low)

@@ -17,9 +17,9 @@ from opgen.ir.program import Kind, Program, statement_scalars
 from opgen.ir.scalar import Apply, walk
 from opgen.lang.nodes import Assign, Call, Expr, Number, Product, Reduction, Sum, Unary
 from opgen.lang.unparse import respelled
-from opgen.lang.walk import literal, names_read, nodes
+from opgen.lang.walk import literal, names_read, nodes, operands
 from opgen.lower.assigned import assigned_once, written_out
-from opgen.lower.between import Between, Ends
+from opgen.lower.between import Between
 from opgen.lower.declare import Declarations
 from opgen.lower.doubts import doubt
 from opgen.lower.draw import is_drawn
@@ -28,15 +28,25 @@ from opgen.lower.other_index import elsewhere, extents
 
 _KEEPING = ("sum", "mean")  # what of values of one sign has that sign
 _SQUARES = ("norm", "var", "std", "count", "softmax")
-_ROOTS = {"sqrt": "is nan, or 0", "log": "is nan, or -inf"}
-_DIVIDED = {"sqrt": "is 0, or no finite number", "log": "is no finite number"}  # by what may round to 0
+_LOGARITHMS = ("log", "log2", "log10")  # of products; `log1p` is of a sum
+_ROOTS = {"sqrt": "is nan, or 0", **dict.fromkeys((*_LOGARITHMS, "log1p"), "is nan, or -inf")}
+_DIVIDED = {  # by what may round to 0
+    "sqrt": "is 0, or no finite number",
+    **dict.fromkeys((*_LOGARITHMS, "log1p"), "is no finite number"),
+}
 
 
 def signs(d: Declarations, variants: Sequence[Variant]) -> Iterator[Diagnostic]:
     """A warning for each of them; squares of complex numbers have any sign."""
-    known = Signs(d, assigned_once(d), Known(d))
-    found = [w for a in d.forward for e in nodes(a.value) for w in _at(a, e, known, variants)]
+    known, within = signs_of(d), signs_of(d, within=True)
+    found = [w for a in d.forward for e in nodes(a.value) for w in _at(a, e, known, within, variants)]
     yield from () if found and any(_is_complex(v.program) for v in variants) else found
+
+
+def signs_of(d: Declarations, *, within: bool = False) -> Signs:
+    """What is known of the signs in a spec, perhaps for inputs within their domains."""
+    once, known = assigned_once(d), Known(d)
+    return Signs(d, once, known, Between(d, once, known, within))
 
 
 def _is_complex(p: Program) -> bool:
@@ -48,32 +58,57 @@ def _is_complex(p: Program) -> bool:
     )
 
 
-def _at(a: Assign, e: Expr, known: Signs, variants: Sequence[Variant]) -> Iterator[Diagnostic]:
-    """What is said of an expression in a statement."""
+def _at(a: Assign, e: Expr, known: Signs, within: Signs, variants: Sequence[Variant]) -> Iterator[Diagnostic]:
+    """What is said of an expression in a statement; a bound may be there for what is beyond a domain, a root is not."""
     match e:
-        case Call(name="relu" | "max" | "min" | "sqrt" | "log"):
-            yield from _lost(e, known)
+        case Call(name="relu" | "max" | "min"):
+            yield from _lost(a, e, known)
+        case Call(name=name) if name in _ROOTS:
+            yield from _lost(a, e, within)
         case Sum(terms=(("+", x), ("-", y))) if x == y and known.is_read(x) and not is_drawn(x):
             moved = elsewhere(a, y, extents(variants, a))
             hints = (f"write `{respelled(e, (y, moved))}`",) if moved else ()
             yield doubt("OPG284", f"`{respelled(e)}` is 0 wherever it is a number", e, "the same twice", *hints)
 
 
-def _lost(c: Call, known: Signs) -> Iterator[Diagnostic]:
+def _lost(a: Assign, c: Call, known: Signs) -> Iterator[Diagnostic]:
     """What is said of a function of what has the wrong sign for it."""
     inner = [e for e in c.args if literal(e) != 0]
     if len(inner) != 1 or len(c.args) - len(inner) != (c.name in ("max", "min")) or not known.is_read(inner[0]):
         return
     (e,) = inner
-    sign = 1 if c.name == "min" else -1
-    plain = known.has(e, sign)
-    if plain or replace(known, divides=True).has(e, sign):
+    sign, end = (1 if c.name == "min" else -1), (-1 if c.name == "log1p" else 0)
+    away = Sum((("+", e), ("+", Number(-end, e.span))), e.span) if end else e
+    plain = known.has(away, sign)
+    if plain or replace(known, divides=True).has(away, sign):
         what = _ROOTS.get(c.name, "is 0 everywhere") if plain else _DIVIDED.get(c.name, "is 0 wherever it is finite")
-        never = f"never {'below' if sign > 0 else 'above'} 0"
-        hints = tuple(f"`{respelled(c, (e, turned))}`" for turned in _turned(e, known))
+        never = f"never {'below' if sign > 0 else 'above'} {end}"
+        turned = () if end else (respelled(c, (e, t)) for t in _turned(e, known))
+        hints = tuple(f"`{t}`" for t in (*_outside(a, c), *turned))
         hint = (f"write {', or '.join(hints)}",) if hints else ()
         finite = "" if plain else " where it is finite"
         yield doubt("OPG284", f"`{respelled(c)}` {what}: what is in it is {never}{finite}", e, never, *hint)
+
+
+def _outside(a: Assign, c: Call) -> Iterator[str]:
+    """The logarithm of a negative multiple as that multiple of the logarithm: `-2.5*log10(flux)`."""
+    e = c.args[0]
+    if c.name not in _LOGARITHMS or not isinstance(e, Product) or e.factors[1][0] != "*":
+        return
+    factor, rest = e.factors[0][1], respelled(e).removeprefix(respelled(e.factors[0][1])).lstrip()
+    if (literal(factor) or 0) < 0 and rest.startswith("*"):
+        made = f"{respelled(factor)}*{respelled(c, (e, rest.removeprefix('*').lstrip()))}"
+        yield made if _is_apart(a, c) else f"({made})"
+
+
+def _is_apart(a: Assign, e: Expr) -> bool:
+    """Whether a product in place of an expression is still one operand."""
+    around = next((n for n in nodes(a.value) if any(o is e for o in operands(n))), None)
+    match around:
+        case Sum(terms=((_, first), *_)) | Product(factors=((_, first), *_)):
+            return first is e
+        case _:
+            return around is None or isinstance(around, Call | Reduction)
 
 
 def _turned(e: Expr, known: Signs) -> Iterator[str]:
@@ -109,9 +144,9 @@ class Signs:
     d: Declarations
     once: Mapping[str, Assign]
     known: Known
+    between: Between
     divides: bool = False  # whether quotients count whose divisors may round to 0
     met: dict[tuple[Expr, int, bool], bool] = field(default_factory=dict)
-    ends: dict[Expr, Ends] = field(default_factory=dict)
 
     def is_read(self, e: Expr) -> bool:
         """Whether an expression is of values that are passed."""
@@ -153,7 +188,7 @@ class Signs:
 
     def is_beyond(self, e: Expr, sign: int) -> bool:
         """Whether the numbers that an expression lies between have a sign."""
-        return Between(self.d, self.once, self.known, self.ends).ends(e).is_signed(sign)
+        return self.between.ends(e).is_signed(sign)
 
     def plain(self) -> Signs:
         """What is known where infinity is a number like others, as in front of a bound."""

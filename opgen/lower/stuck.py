@@ -14,10 +14,8 @@ from opgen.ir.program import Compute, Kind, Program, Scatter
 from opgen.ir.scalar import INF, NEG_INF, ZERO, Lit, Read, Scalar
 from opgen.lang.unparse import unparse
 from opgen.lang.walk import statement_at
-from opgen.lower.assigned import assigned_once
 from opgen.lower.declare import Declarations
-from opgen.lower.multiples import Known
-from opgen.lower.signs import Signs
+from opgen.lower.signs import signs_of
 
 # What a scatter cannot change: what is said of it, why, and what it starts from instead.
 _STUCK = MappingProxyType({
@@ -35,7 +33,7 @@ _SIGN = MappingProxyType({"min": 1, "max": -1})  # of what leaves 0 as it is
 def stuck(d: Declarations, variants: Sequence[Variant]) -> Iterator[Diagnostic]:
     """A warning for each of them."""
     told: set[int] = set()
-    known = Signs(d, assigned_once(d), Known(d))
+    known = signs_of(d)
     for s, start, span in (found for v in variants for found in _found(v.program)):
         own = statement_at(d.forward, span)
         sign = _SIGN.get(s.op) if start == ZERO else None

@@ -8,7 +8,12 @@ from opgen.diagnostics.model import Severity
 from tests.diagnostics.cures import diagnosed, whole
 
 FIELDS = """\
-inputs: {x: {shape: [N]}, s: {shape: [N], domain: s > 0}, seed: {dtype: seed}}
+inputs:
+  x: {shape: [N]}
+  s: {shape: [N], domain: s > 0}
+  u: {shape: [N], domain: 0 <= u <= 1}
+  v: {shape: [N], domain: v < 0.9}
+  seed: {dtype: seed}
 params: {f: {type: float, default: 1, domain: f >= 0}, w: {type: float, default: 1}}
 """
 
@@ -40,6 +45,34 @@ def test_what_has_the_wrong_sign_is_told(formula: str, what: str, meant: tuple[s
     assert message == f"`{formula}` {what}: what is in it is never above 0"
     assert hints == (f"write {', or '.join(f'`{m}`' for m in meant)}",)
     assert not any(told(f"y[n < N] = {m}") for m in meant)
+
+
+@pytest.mark.parametrize(
+    ("formula", "what", "meant"),
+    [
+        ("log10(-2.5*s[n])", "is nan, or -inf", ("-2.5*log10(s[n])", "log10(2.5*s[n])")),
+        ("f + log10(-2.5*s[n]/3)", "is nan, or -inf", ("(-2.5*log10(s[n]/3))", "log10(2.5*s[n]/3)")),
+        ("log10(-2.5 * s[n]) - w", "is nan, or -inf", ("-2.5*log10(s[n])", "log10(2.5 * s[n])")),
+        ("log2(-3*(s[n] + 1))**2", "is nan, or -inf", ("(-3*log2((s[n] + 1)))", "log2(3*(s[n] + 1))")),
+        ("log(u[n] - 2)", "is nan, or -inf", ("log(2 - u[n])",)),
+        ("sqrt(u[n] - 1.5)", "is nan, or 0", ("sqrt(1.5 - u[n])",)),
+        ("log(v[n] - 1)", "is nan, or -inf", ("log(1 - v[n])",)),
+    ],
+)
+def test_roots_of_inputs_within_their_domains_are_told(formula: str, what: str, meant: tuple[str, ...]) -> None:
+    ((message, hints),) = told(f"y[n] = {formula}")
+    call = formula.removeprefix("f + ").removesuffix(" - w").removesuffix("**2")
+    assert message == f"`{call}` {what}: what is in it is never above 0"
+    assert hints == (f"write {', or '.join(f'`{m}`' for m in meant)}",)
+    for m in meant:
+        assert not told(f"y[n] = {formula.replace(call, m)}")
+
+
+def test_a_logarithm_of_1_more_than_what_is_below_minus_1_is_told() -> None:
+    message = "`log1p(u[n] - 3)` is nan, or -inf: what is in it is never above -1"
+    assert told("y[n] = log1p(u[n] - 3)") == [(message, ())]
+    assert not told("y[n] = log1p(-s[n])")
+    assert not told("y[n] = log1p(-u[n])")
 
 
 def test_the_least_of_0_and_what_is_never_below_is_told() -> None:
@@ -103,6 +136,10 @@ def test_quotients_by_what_may_round_to_0_are_told_where_they_are_finite(formula
     [
         "relu(x[n])",
         "relu(-x[n])",
+        "relu(u[n] - 1)",  # which holds back what is beyond the domain
+        "log(u[n] - 1 + w)",
+        "log(v[n] - 0.8)",
+        "log2(-2.5*x[n])",
         "relu(-abs(x[n]) + f)",
         "relu(f - abs(x[n]))",
         "relu(-abs(x[n]) - w)",

@@ -2,14 +2,17 @@
 
 from __future__ import annotations
 
-from collections.abc import Iterable
+from collections.abc import Iterable, Sequence
 
 from opgen.diagnostics.model import Span
+from opgen.ir.operator import Variant
 from opgen.ir.program import Kind
 from opgen.ir.scalar import Lit, where
 from opgen.lang.nodes import Access, Expr, Name
 from opgen.lang.unparse import unparse
 from opgen.lower.scope import Frame, Typed
+
+WIDER = (Kind.BOOL, Kind.INT, Kind.FLOAT, Kind.COMPLEX)  # what holds a kind stands behind it
 
 
 def promote(kinds: Iterable[Kind | None]) -> Kind | None:
@@ -22,6 +25,15 @@ def promote(kinds: Iterable[Kind | None]) -> Kind | None:
     if Kind.FLOAT in found:
         return Kind.FLOAT
     return Kind.INT if Kind.INT in found else Kind.BOOL
+
+
+def common_kinds(variants: Sequence[Variant]) -> tuple[tuple[str, Kind], ...]:
+    """The kind of each output that is not the same in all variants: one that holds them all."""
+    kinds: dict[str, dict[Kind, None]] = {}
+    for v in variants:
+        for o in v.program.outputs:
+            kinds.setdefault(o.name, {})[o.kind] = None
+    return tuple((n, common) for n, k in kinds.items() if len(k) > 1 and (common := promote(k)) is not None)
 
 
 def numeric(t: Typed) -> Typed:

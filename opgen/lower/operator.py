@@ -7,7 +7,6 @@ from the parsed formulas, so that nothing in a program depends on what is presen
 from __future__ import annotations
 
 import math
-from collections.abc import Sequence
 from dataclasses import replace
 from functools import partial
 
@@ -68,8 +67,9 @@ from opgen.lower.guards import (
     switches,
 )
 from opgen.lower.imaginary import imaginary_parts
+from opgen.lower.in_place import check_in_place
 from opgen.lower.infinite import infinite
-from opgen.lower.kinds import numeric, promote
+from opgen.lower.kinds import common_kinds, numeric
 from opgen.lower.meeting import meeting
 from opgen.lower.never import never
 from opgen.lower.nowhere import nowhere
@@ -161,12 +161,13 @@ def _lower(spec: OpSpec, bag: Bag) -> Operator | None:
         return [Variant(c, program) for c, program in made if program is not None]
 
     variants = variants_of(d)
-    kinds = _common_kinds(variants)
+    kinds = common_kinds(variants)
     if kinds and not bag.has_errors:
         variants = variants_of(replace(d, kinds=kinds))
     check_outputs(d, bag)
     if not bag.has_errors:
         check_fits(d, variants, bag)
+        check_in_place(d, variants, bag)
     if bag.has_errors:
         return None
     tensors = tuple(_tensor(d, n) for n in d.inputs)
@@ -210,15 +211,6 @@ def _lower(spec: OpSpec, bag: Bag) -> Operator | None:
 def _flags(spec: OpSpec) -> Flags:
     save = None if spec.save == "auto" else tuple(map(str, spec.save))
     return Flags(spec.exact, spec.once_differentiable, save)
-
-
-def _common_kinds(variants: Sequence[Variant]) -> tuple[tuple[str, Kind], ...]:
-    """The kind of each output that is not the same in all variants: one that holds them all."""
-    kinds: dict[str, dict[Kind, None]] = {}
-    for v in variants:
-        for o in v.program.outputs:
-            kinds.setdefault(o.name, {})[o.kind] = None
-    return tuple((n, common) for n, k in kinds.items() if len(k) > 1 and (common := promote(k)) is not None)
 
 
 def _check_guards(d: Declarations, found: tuple[Switch, ...], bag: Bag) -> frozenset[str]:

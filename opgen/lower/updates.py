@@ -13,14 +13,12 @@ from opgen.ir.operator import Variant
 from opgen.ir.program import Axis, Compute, Kind, Output
 from opgen.ir.scalar import Index, Read
 from opgen.lower.declare import Declarations
-from opgen.lower.kinds import ARTICLES
+from opgen.lower.kinds import ARTICLES, WIDER
 from opgen.lower.readings import shape_text
 from opgen.lower.scatter import fresh_axes
 from opgen.lower.scope import Known, Variation
 from opgen.lower.shape import is_clear
 from opgen.schema.formula import Word
-
-_WIDER = (Kind.BOOL, Kind.INT, Kind.FLOAT, Kind.COMPLEX)  # what holds a kind stands behind it
 
 
 def _updates(d: Declarations) -> list[tuple[str, Word]]:
@@ -101,7 +99,7 @@ def _fits(d: Declarations, buffer: str, output: Word, made: Output, bag: Bag) ->
             hints=(f"the buffer and what it becomes have one shape: {shape_text(shape)}",),
         )  # fmt: skip
         return False
-    if _WIDER.index(made.kind) > _WIDER.index(kind):
+    if WIDER.index(made.kind) > WIDER.index(kind):
         message = f"`{output}` is {ARTICLES[made.kind]} and cannot overwrite `{buffer}`, which is {ARTICLES[kind]}"
         hints: tuple[str, ...] = (
             f"declare the buffer as `{buffer}: {{shape: {shape_text(shape)}, dtype: {made.kind.value}}}`",

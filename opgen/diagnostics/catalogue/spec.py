@@ -166,9 +166,10 @@ ROWS = (
     ),
     Code(
         "OPG123",
-        "Buffer and what overwrites it",
+        "Buffer or input and what overwrites it",
         "`module.updates` maps a buffer to the output that it is overwritten with in training: one of the same shape,"
-        " of a kind that the buffer holds. These outputs are not returned, so that there is another one.",
+        " of a kind that the buffer holds. These outputs are not returned, so that there is another one. What `inplace`"
+        " names is overwritten with the one result, which fits it in the same way.",
         "module: {buffers: {total: zeros}, updates: {total: next_total}}\n"
         "forward: |\n  y[..., k] = x[..., k] - total[k]\n"
         "  next_total[...] = sum[k](x[..., k])",

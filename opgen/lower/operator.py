@@ -88,6 +88,7 @@ from opgen.lower.steps_of_input import without_steps_of_inputs
 from opgen.lower.stored import stored_results
 from opgen.lower.stored_range import stored_ranges
 from opgen.lower.stuck import stuck
+from opgen.lower.tiny import tiny
 from opgen.lower.together import together
 from opgen.lower.turns import half_turns
 from opgen.lower.unused import unread
@@ -193,6 +194,7 @@ def _lower(spec: OpSpec, bag: Bag) -> Operator | None:
         *remainders(d),
         *rounded_draws(d),
         *half_turns(d),
+        *tiny(d),
         *stuck(d, variants),
         *stored_ranges(d),
         *unread(d),

@@ -299,4 +299,13 @@ ROWS = (
         "y[k] = sum[n](x[n]*sin(pi*k*n/N))",
         given="inputs: {x: {shape: [N]}}\noutputs: {y: {shape: [N]}}",
     ),
+    Code(
+        "OPG289",
+        "A number that is 0 in float32",
+        "Operators run in float32 by default, whose least number is 1.4e-45: `1e-50` adds nothing, is a bound of 0, and"
+        " makes a product 0. Nothing is said where a `dtype` is `float64`. A warning; the spec builds all the same.",
+        "y[n] = log(x[n] + 1e-50)",
+        "y[n] = log(x[n] + 1e-12)",
+        given="inputs: {x: {shape: [N], domain: x >= 0}}",
+    ),
 )

@@ -35,6 +35,16 @@ def check_case(spec: OpSpec, case: Mapping[str, object], known: tuple[str, ...],
     )  # fmt: skip
 
 
+def other_size(spec: OpSpec, name: str, size: int) -> str:
+    """What is meant by a size that is called by its argument of the module, or by a param; empty for any other name."""
+    arguments = {} if spec.module is None else {str(a): dim for dim, a in spec.module.dims.items()}
+    params = {str(p.name): str(p.name) for p in spec.params if p.type == "int" and p.length is None}
+    params |= {str(d.name): param for d in spec.dims if (param := params.get(d.value.text.strip())) is not None}
+    if name in arguments:
+        return f"sizes have the names of dims: `sizes: {{{arguments[name]}: {size}}}`"
+    return f"a param has its value in a case: `cases: [{{{params[name]}: {size}}}]`" if name in params else ""
+
+
 def _result(spec: OpSpec, name: str) -> str:
     """What is said of a result in a case."""
     if name not in (*_RESULTS, *(str(o.name) for o in spec.outputs or ())):

@@ -7,7 +7,7 @@ from itertools import chain
 
 from opgen.diagnostics.model import Bag, Diagnostic, Hint, Severity, Span
 from opgen.diagnostics.suggest import counted, did_you_mean, listed
-from opgen.schema.case_checks import check_case
+from opgen.schema.case_checks import check_case, other_size
 from opgen.schema.dtypes import WHOLE, WITHOUT_GRADIENT
 from opgen.schema.elsewhere import ALIASES, HEADER, LIBRARIES, NATIVE, Callee
 from opgen.schema.formula import Formula, Word
@@ -16,7 +16,7 @@ from opgen.schema.model import FunctionSpec, InputSpec, OpSpec, OutputSpec, Para
 from opgen.schema.module_checks import check_module
 from opgen.schema.paths import not_in_torch
 from opgen.schema.reductions import REDUCTIONS
-from opgen.schema.references import is_updated, no_repeats, refers, sizes_of
+from opgen.schema.references import is_updated, no_repeats, refers, refers_to_dim, sizes_of
 
 
 def check(spec: OpSpec, bag: Bag) -> None:
@@ -38,8 +38,8 @@ def check(spec: OpSpec, bag: Bag) -> None:
     if spec.module is not None:
         check_module(spec, spec.module, bag)
     sizes = sizes_of(spec)
-    for dim in spec.tests.sizes:
-        refers(dim, sizes, "dim of an input", bag)
+    for dim, size in spec.tests.sizes.items():
+        refers_to_dim(spec, dim, bag, other_size(spec, dim, size))
     for case in spec.tests.cases:
         known = (*names, *(param.name for param in spec.params), *sizes)
         check_case(spec, case, known, bag)

@@ -54,7 +54,7 @@ TrainingName = Annotated[Word, PlainValidator(leaves.flag_name)] | None
 Save = Annotated[Literal["auto"] | tuple[Word, ...], PlainValidator(entries.save)]
 ComputeDtype = Annotated[Literal["opmath"], PlainValidator(leaves.one_of("opmath"))]
 Sizes = Annotated[
-    dict[DimName, Annotated[int, PlainValidator(leaves.size)]], BeforeValidator(entries.mapping("dim to size"))
+    dict[SizeName, Annotated[int, PlainValidator(leaves.size)]], BeforeValidator(entries.mapping("dim to size"))
 ]
 Case = Annotated[dict[str, Any], PlainValidator(leaves.case)]
 Cases = Annotated[tuple[Case, ...], BeforeValidator(entries.listing("cases"))]

@@ -270,13 +270,9 @@ def dim_name(node: object) -> Word:
 
 
 def size_name(node: object) -> Word:
-    """A dim that becomes an argument of a module; params do without being named there."""
-    try:
-        return dim_name(node)
-    except PydanticCustomError as error:
-        context = error.context or {}
-        hints = (*context["hints"], "a param is an argument by itself: leave it away")
-        raise PydanticCustomError("opgen", "{message}", {**context, "hints": hints}) from None
+    """A dim that is declared elsewhere; what a name in small letters may be is told where all of them are known."""
+    small = isinstance(node, Scalar) and isinstance(node.value, str) and SNAKE.fullmatch(node.text)
+    return Word(node.text, node.span) if small and isinstance(node, Scalar) else dim_name(node)
 
 
 def class_name(node: object) -> Word:

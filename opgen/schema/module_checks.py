@@ -9,7 +9,7 @@ from opgen.diagnostics.suggest import did_you_mean, listed
 from opgen.schema.dtypes import WITHOUT_GRADIENT
 from opgen.schema.formula import Word
 from opgen.schema.model import ModuleSpec, OpSpec
-from opgen.schema.references import no_repeats, refers, sizes_of
+from opgen.schema.references import no_repeats, refers, refers_to_dim
 
 _MODES = ("training", "train", "is_training", "is_train", "in_training", "train_mode", "training_mode")
 
@@ -35,10 +35,13 @@ def check_module(spec: OpSpec, module: ModuleSpec, bag: Bag) -> None:
         elif shape is None or any(item.text == "..." for item in shape):
             message = f"`{name}` has batch dims, and a module gives its own tensors a fixed shape"
             bag.error("OPG117", message, name.span, hints=(f"declare it as `{name}: {{shape: [K]}}`",))
-    for dim in module.dims:
-        refers(dim, sizes_of(spec), "dim of an input", bag)
     arguments = [(param.name, param.span) for param in spec.params]
-    no_repeats((*arguments, *((argument, argument.span) for argument in module.dims.values())), bag)
+    for dim, argument in module.dims.items():
+        is_param = any(param.name == dim for param in spec.params)
+        otherwise = "a param is an argument by itself: leave it away" if is_param else ""
+        if refers_to_dim(spec, dim, bag, otherwise) or not is_param:
+            arguments.append((argument, argument.span))
+    no_repeats(arguments, bag)
     _kinds(spec, module, bag)
     _updates(spec, module, bag)
     if module.training is not None:

@@ -5,7 +5,7 @@ from __future__ import annotations
 import re
 from collections.abc import Iterable
 
-from opgen.diagnostics.model import Bag, Label, Span
+from opgen.diagnostics.model import Bag, Hint, Label, Span
 from opgen.diagnostics.suggest import did_you_mean, listed
 from opgen.schema.formula import Formula, Word
 from opgen.schema.model import OpSpec
@@ -36,6 +36,20 @@ def sizes_of(spec: OpSpec) -> tuple[str, ...]:
     """Dims that come from input shapes, in order."""
     items = [item.text for tensor in spec.inputs for item in tensor.shape or ()]
     return tuple(dict.fromkeys(text for text in items if text[:1].isupper()))
+
+
+def refers_to_dim(spec: OpSpec, name: str, bag: Bag, otherwise: str = "") -> bool:
+    """Whether a name is a dim of an input, which is reported if not; a name in small letters may be one all the same.
+
+    `otherwise`: the hint where it is none.
+    """
+    known, span = sizes_of(spec), name.span if isinstance(name, Word) else None
+    same = next((dim for dim in known if dim.lower() == name.lower()), "")
+    if name in known or not same or otherwise:
+        return refers(name, known, "dim of an input", bag, otherwise)
+    message, label = f"`{name}` is not the name of a dim (a capital first)", "not the name of a dim"
+    bag.error("OPG113", message, span, label=label, hints=(Hint(f"write `{same}`", name, same),))
+    return False
 
 
 def refers(name: str, known: tuple[str, ...], what: str, bag: Bag, otherwise: str = "") -> bool:

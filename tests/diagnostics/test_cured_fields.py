@@ -4,7 +4,7 @@ from __future__ import annotations
 
 import pytest
 
-from tests.diagnostics.cures import follow, whole
+from tests.diagnostics.cures import diagnosed, follow, whole
 
 TWO = "[float, float]"
 FIELDS = [
@@ -105,6 +105,27 @@ FIELDS = [
         {"z[..., k] = rfft(x)[..., k]": ("z[..., k < N//2 + 1] = sum[n](x[..., n]*exp(complex(0, -2*pi*k*n/N)))")},
         ["z_real", "z_imag"],
     ),
+    (
+        whole(
+            "inputs: {x: {shape: [N, C]}, w: {shape: [C]}}\nmodule: {dims: {C: channels}, parameters: {w: ones}}\n"
+            "tests: {sizes: {channels: 4}}",
+            "y[n, c] = x[n, c]*w[c]",
+        ),
+        {"sizes: {channels: 4}": "sizes: {C: 4}"},
+        ["y"],
+    ),
+    *(
+        (
+            whole(
+                "inputs: {x: {shape: [N]}}\nparams: {size: {type: int, default: 3, domain: size > 0}}\n"
+                f"dims: {{S: size}}\ntests: {{sizes: {{{wrong}: 4}}}}",
+                "y[n, s < S] = x[n]*s",
+            ),
+            {f"sizes: {{{wrong}: 4}}": "cases: [{size: 4}]"},
+            ["y"],
+        )
+        for wrong in ("size", "S")
+    ),
 ]
 
 
@@ -113,3 +134,10 @@ def test_a_field_with_what_the_one_message_says_is_what_was_meant(
     text: str, cure: dict[str, str], outputs: list[str]
 ) -> None:
     assert list(follow(text, cure).outputs) == outputs
+
+
+def test_a_dim_in_small_letters_is_told_where_there_is_one() -> None:
+    (found,) = diagnosed(whole("inputs: {x: {shape: [N]}}\ntests: {sizes: {n: 4}}", "y[n] = x[n]"))
+    assert (found.code, found.hints) == ("OPG113", ("write `N`",))
+    (found,) = diagnosed(whole("inputs: {x: {shape: [N]}}\ntests: {sizes: {batch: 4}}", "y[n] = x[n]"))
+    assert (found.code, found.hints, found.notes) == ("OPG116", (), ("known here: `N`",))

@@ -34,6 +34,7 @@ from opgen.lower.scattered import as_scattered
 from opgen.lower.scope import BAD, UNKNOWN, Frame, Known, Site, Typed
 from opgen.lower.shape import derived, named_within
 from opgen.lower.whole import integer
+from opgen.lower.window_count import counted_windows
 from opgen.schema.model import ParamSpec
 
 _KINDS = {"float": Kind.FLOAT, "int": Kind.INT, "bool": Kind.BOOL}
@@ -148,10 +149,12 @@ def unknown_name(f: Frame, name: str, span: Span, *, position: bool) -> Typed:
     if name in named_within(t.shape for t in f.decl.inputs.values()) or missing.is_respelt(f, name):
         return BAD
     if name[:1].isupper():
+        idle = idle_param(f.decl)
         hints = (
             of_its_index(f, name, span)
             or did_you_mean(name, (*f.decl.known_dims(), *CONSTANTS))
-            or derived(name, tuple(f.decl.params), idle_param(f.decl))
+            or (counted_windows(f.decl, name) if idle is None else ())
+            or derived(name, tuple(f.decl.params), idle)
         )
         return f.error("OPG238", f"there is no dim `{name}`", span, *hints, label="unknown dim")
     visible = (*f.state.tensors, *f.decl.params, *f.args, *f.state.later)

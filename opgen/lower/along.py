@@ -18,11 +18,16 @@ def size_of(d: Declarations, s: Assign, index: str, seen: frozenset[str] = froze
     """The one size along which a statement reads an index, as a shape writes it; empty where there is none."""
     found: set[str] = set()
     for a in (n for n in nodes(s.value) if isinstance(n, Access)):
-        rank = len(a.items)
-        dots = next((k for k, i in enumerate(a.items) if isinstance(i, Dots)), rank)
         for k in (k for k, i in enumerate(a.items) if isinstance(i, Name) and i.name == index):
-            found |= _at(d, a.name, k if k < dots else k - rank, seen)
+            found |= sizes_at(d, a, k, seen)
     return found.pop() if len(found) == 1 else ""
+
+
+def sizes_at(d: Declarations, a: Access, k: int, seen: frozenset[str] = frozenset()) -> set[str]:
+    """The size of the axis at which the `k`-th position of an access stands; empty where it is not clear."""
+    rank = len(a.items)
+    dots = next((n for n, i in enumerate(a.items) if isinstance(i, Dots)), rank)
+    return _at(d, a.name, k if k < dots else k - rank, seen)
 
 
 def _at(d: Declarations, name: str, place: int, seen: frozenset[str]) -> set[str]:

@@ -3,12 +3,13 @@
 from __future__ import annotations
 
 from collections.abc import Callable
+from functools import partial
 
 import pytest
 import torch
 
 from opgen.ir.interp import array, run
-from tests.diagnostics.cures import follow, whole
+from tests.diagnostics.cures import diagnosed, follow, whole
 
 VALUES = {
     "x": torch.arange(14.0).reshape(2, 7).cos(),
@@ -17,6 +18,8 @@ VALUES = {
 }
 PARAMS = {"k": 3, "s": 2, "p": 1, "d": 2}
 INTS = "params: {k: {type: int}, s: {type: int}, p: {type: int}, d: {type: int}}"
+
+POSITIVE = "params: {s: {type: int, domain: s > 0}, d: {type: int, domain: d > 0}}"
 
 
 def pooled(x: torch.Tensor) -> torch.Tensor:
@@ -33,6 +36,15 @@ def apart(x: torch.Tensor) -> torch.Tensor:
 
 def joined(x: torch.Tensor, z: torch.Tensor, w: torch.Tensor) -> torch.Tensor:
     return torch.cat((x, z), 1) @ w.T
+
+
+def slid(
+    x: torch.Tensor, z: torch.Tensor, *, weighted: bool, width: int, step: int, apart: int, at: int
+) -> torch.Tensor:
+    weight = z if weighted else torch.ones(2, width)
+    places = range(0, x.shape[1] - at - apart * (width - 1), step)
+    rows = [sum(weight[:, r] * x[:, at + p + apart * r] for r in range(width)) for p in places]
+    return torch.stack([torch.as_tensor(row) for row in rows], 1)
 
 
 CASES: list[tuple[str, dict[str, str], Callable[..., torch.Tensor]]] = [
@@ -60,6 +72,21 @@ CASES: list[tuple[str, dict[str, str], Callable[..., torch.Tensor]]] = [
         {"\nforward:": "\ndims: {J: K + M}\nforward:"},
         joined,
     ),
+    *(
+        (
+            whole(f"inputs: {{x: {{shape: [N, H]}}, z: {{shape: [N, L]}}}}\n{POSITIVE}", f"y[n, p < P] = {formula}"),
+            {"\nforward:": f"\ndims: {{P: {count}}}\nforward:"},
+            partial(slid, weighted=weighted, width=width, step=step, apart=apart_by, at=at),
+        )
+        for formula, count, weighted, width, step, apart_by, at in (
+            ("sum[l](x[n, p + l]*z[n, l])", "H - L + 1", True, 4, 1, 1, 0),
+            ("sum[l](x[n, 2*p + l]*z[n, l])", "(H - L)//2 + 1", True, 4, 2, 1, 0),
+            ("sum[l](x[n, p*s + l]*z[n, l]) + 0*d", "(H - L)//s + 1", True, 4, 2, 1, 0),
+            ("sum[r < 2](x[n, r + 2*p]) + 0*z[n, 0]", "(H - 2)//2 + 1", False, 2, 2, 1, 0),
+            ("sum[r < 3](x[n, p + d*r]) + 0*(z[n, 0] + s)", "H - 2*d", False, 3, 1, 2, 0),
+            ("sum[r < 2](x[n, p + 2*r + 1]) + 0*z[n, 0]", "H - 3", False, 2, 1, 2, 1),
+        )
+    ),
 ]
 
 
@@ -72,3 +99,19 @@ def test_with_its_extent_a_formula_computes_what_was_meant(
     given = {t.name: VALUES[t.name] for t in operator.inputs}
     found = run(variant.program, {name: array(t.tolist()) for name, t in given.items()}, PARAMS)["y"]
     torch.testing.assert_close(torch.tensor(found.data).reshape(found.shape).float(), meant(**given))
+
+
+@pytest.mark.parametrize(
+    "formula",
+    [
+        "sum[l](pad(x[n, p + l], 0)*z[n, l])",  # which goes on outside
+        "sum[l](where(p + l < H, x[n, p + l], 0)*z[n, l])",
+        "sum[l](x[n, p - l]*z[n, l])",
+        "sum[l](x[n, p + l]*z[n, l]) + x[n, p]",
+        "sum[l](x[n, p*s + l]*z[n, l])",  # of any sign
+    ],
+)
+def test_windows_of_which_there_may_be_any_number_are_not_counted(formula: str) -> None:
+    fields = "inputs: {x: {shape: [N, H]}, z: {shape: [N, L]}}\nparams: {s: {type: int, default: 1}}"
+    (found,) = (d for d in diagnosed(whole(fields, f"y[n, p < P] = {formula} + 0*s")) if d.code == "OPG238")
+    assert not any("windows" in hint for hint in found.hints)

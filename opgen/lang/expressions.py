@@ -41,7 +41,7 @@ from opgen.lang.nodes import (
     Unary,
 )
 from opgen.lang.numbers import number_value
-from opgen.lang.other_signs import equal, exclusive_or, of_bits, said_of
+from opgen.lang.other_signs import SHIFTS, equal, exclusive_or, inverted, of_bits, said_of, shifted
 from opgen.lang.slices import Item, Slice, run_of
 from opgen.lang.subscripts import element, reduced
 from opgen.lang.turned import element as element_of_turned
@@ -50,9 +50,10 @@ from opgen.lang.unparse import unparse
 from opgen.lang.vocabulary import Vocabulary
 from opgen.schema.formula import Formula
 
-_OR, _AND, _COMPARE, _SUM, _PRODUCT, _UNARY, _POWER = 1, 2, 4, 5, 6, 7, 8
+_OR, _AND, _COMPARE, _SHIFT, _SUM, _PRODUCT, _UNARY, _POWER = 1, 2, 3, 4, 5, 6, 7, 8
 _LEVELS = {
     **dict.fromkeys(("==", "!=", "<", "<=", ">", ">=", "<>"), _COMPARE),
+    **dict.fromkeys(("<<", ">>"), _SHIFT),  # of other languages
     **dict.fromkeys(("+", "-"), _SUM),
     **dict.fromkeys(("*", "/", "//", "%", "@"), _PRODUCT),
     "**": _POWER,
@@ -97,6 +98,10 @@ class ExpressionParser(ComprehensionParser):
             return Unary("-", operand, token.span.to(operand.span)) if token.text == "-" else operand
         if token.is_word("not"):
             self.advance()
+            if token.span.text == "~" and self.token.is_word(*self.words.integers):
+                made, written = inverted(token.span, self.expression(_UNARY))
+                self.bag.amend("OPG201", token.span, f"write `{written}`")
+                return made
             operand = self.expression(_COMPARE)
             return Unary("not", operand, token.span.to(operand.span))
         return self.atom()
@@ -114,11 +119,16 @@ class ExpressionParser(ComprehensionParser):
                 if (bits := of_bits(signs[0].span.text, parts, signs[0].span)) is not None:
                     self.bag.amend("OPG201", signs[0].span, f"write `{unparse(bits)}`")
                 return bits or Logic(ops[0], tuple(parts), span)
-            case 4:
+            case 3:
                 for other in (sign for sign in signs if sign.text == "<>"):
                     self.idioms.note(other.span, OTHER_THAN, "not equal is written `!=`")
                     self.idioms.found[-1].label = "written `!=`"
                 return Compare(tuple(parts), tuple("!=" if op == "<>" else op for op in ops), span)
+            case 4:
+                for sign, part in zip(signs, parts[1:], strict=True):
+                    left = shifted(left, sign.span, part)
+                    self.idioms.note(sign.span, f"there is no shift `{sign.text}`", SHIFTS[sign.text])
+                return left
             case 5:
                 return Sum(tuple(zip(("+", *ops), parts, strict=True)), span)
             case _:

@@ -1,4 +1,4 @@
-"""What is written with signs of other languages: `i = j` for an equality, `k & 15` and `a ^ b` for bits of integers.
+"""What is written with signs of other languages: `i = j` for an equality, `k & 15`, `a ^ b` and `k << 4` for bits.
 
 Both sides in, what is meant out.
 """
@@ -9,9 +9,14 @@ from collections.abc import Collection, Sequence
 from dataclasses import replace
 
 from opgen.diagnostics.model import Span
-from opgen.lang.nodes import Access, Call, Compare, Expr, Logic, Name, Number, Product, Sum, Unary
+from opgen.lang.nodes import Access, Call, Compare, Expr, Logic, Name, Number, Power, Product, Sum, Unary
 from opgen.lang.unparse import bracketed, respelled, unparse
-from opgen.lang.walk import nodes
+from opgen.lang.walk import integer, nodes
+
+SHIFTS = {
+    "<<": "a shift to the left is a product with a power of 2",
+    ">>": "a shift to the right is a quotient by a power of 2, rounded down",
+}
 
 
 def equal(left: Expr, right: Expr) -> Expr:
@@ -31,6 +36,20 @@ def of_bits(sign: str, sides: Sequence[Expr], at: Span) -> Call | None:
     if name is None or len(sides) != 2 or not any(isinstance(side, Number) for side in sides):
         return None
     return Call(name, tuple(sides), sides[0].span.to(sides[1].span), at)
+
+
+def shifted(value: Expr, sign: Span, by: Expr) -> Product:
+    """`k << 4` and `k >> 4`: a product with a power of 2, or a quotient by it that is rounded down."""
+    power: Expr = Power(Number(2, by.span), by, by.span)
+    if integer(by) is None and not (isinstance(by, Name) and by.name[0].isupper()):
+        power = Call("int", (power,), by.span, by.span)  # elsewhere a power of integers is a float
+    return Product((("*", value), ("*" if sign.text == "<<" else "//", power)), value.span.to(by.span))
+
+
+def inverted(sign: Span, of: Expr) -> tuple[Call, str]:
+    """`~k[n]` of an integer, and how it is written."""
+    one = Unary("-", Number(1, sign), sign)
+    return Call("bitxor", (of, one), sign.to(of.span), sign), f"bitxor({respelled(of)}, -1)"
 
 
 def exclusive_or(base: Expr, exponent: Expr, at: Span, integers: Collection[str]) -> Call | None:

@@ -33,7 +33,7 @@ SLIPS: tuple[tuple[str, str, str], ...] = (
     ("\u00ac", "not", "write `not`"),
     ("&", "and", "write `and` for conditions, `bitand(a, b)` for integers"),
     ("|", "or", "write `or` for conditions, `abs(x)` for the magnitude, `bitor(a, b)` for integers"),
-    ("~", "not", "write `not` for conditions"),
+    ("~", "not", "write `not` for conditions, `bitxor(a, -1)` for integers"),
     ("!", "not", "write `not` for conditions"),
 )
 

@@ -2,8 +2,11 @@
 
 from __future__ import annotations
 
+from collections.abc import Callable
+
 import pytest
 
+from opgen.ir.interp import array, run
 from tests.diagnostics.cures import built, diagnosed, whole
 
 X = "inputs: {x: {shape: [N, D]}}\nparams: {c: {type: float, default: 3.0}}"
@@ -94,3 +97,35 @@ def test_padding_by_a_width_leaves_a_declared_shape() -> None:
     meant = "y[..., b] = sum[r](pad(taken[..., b + r - 1], 0) * weight[r])"
     assert f"`{meant}`" in found.hints[0]
     built(whole(fields, meant))
+
+
+BITS = "inputs: {k: {shape: [N], dtype: int}, m: {shape: [N], dtype: int}}"
+
+
+@pytest.mark.parametrize(
+    ("typed", "meant", "compute"),
+    [
+        ("bitor(k[n] << 4, m[n])", "bitor(k[n] * 2**4, m[n])", lambda k, m, n: k << 4 | m),
+        ("k[n] >> 2", "k[n] // 2**2", lambda k, m, n: k >> 2),
+        ("k[n] + 1 << 2", "(k[n] + 1) * 2**2", lambda k, m, n: k + 1 << 2),
+        ("k[n] << m[n]", "k[n] * int(2**m[n])", lambda k, m, n: k << m),
+        ("bitand(k[n] >> 2*n, 3)", "bitand(k[n] // int(2**(2 * n)), 3)", lambda k, m, n: k >> 2 * n & 3),
+        ("1 << n", "1 * int(2**n)", lambda k, m, n: 1 << n),
+    ],
+)
+def test_a_shift_is_a_power_of_2(typed: str, meant: str, compute: Callable[[int, int, int], int]) -> None:
+    (found,) = diagnosed(whole(BITS, f"y[n < N] = {typed}"))
+    assert found.message == f"there is no shift `{'>>' if '>>' in typed else '<<'}`"
+    assert f"write `y[n < N] = {meant}`" in found.hints
+    values = {"k": [5, -7, 100], "m": [1, 3, 2]}
+    (variant,) = built(whole(BITS, f"y[n < N] = {meant}")).variants
+    made = run(variant.program, {t.name: array(values[t.name]) for t in variant.program.inputs}, {})["y"]
+    assert list(made.data) == [compute(k, m, n) for n, (k, m) in enumerate(zip(*values.values(), strict=True))]
+
+
+def test_all_bits_of_an_integer_are_turned() -> None:
+    (found,) = diagnosed(whole(BITS, "y[n] = ~k[n] + 1"))
+    assert found.hints == ("write `bitxor(k[n], -1)`",)
+    built(whole(BITS, "y[n] = bitxor(k[n], -1) + 1"))
+    (found,) = diagnosed(whole("inputs: {m: {shape: [N], dtype: bool}}", "y[n] = ~m[n]"))
+    assert found.hints == ("write `not` for conditions, `bitxor(a, -1)` for integers",)

@@ -346,7 +346,11 @@ class ExpressionParser(ComprehensionParser):
         while not self.token.is_op(")"):
             foreign = self.token.kind is T.NAME and self.words.lacks(called.text)
             foreign |= self.token.is_word(*KEYWORDS) and called.text != "where"
-            if foreign and self.peek().is_op("="):
+            if called.text == "pad" and self.token.is_word("mode", "padding_mode") and self.peek().is_op("="):
+                self.advance()  # what it is stands for how to read outside, which is told there
+                self.advance()
+                args.append(self.inner())
+            elif foreign and self.peek().is_op("="):
                 word = self.advance()
                 at = at or word.span
                 self.advance()

@@ -15,6 +15,7 @@ from opgen.lang.nodes import Access, Call, Expr
 from opgen.lang.unparse import unparse
 from opgen.lower.access import access
 from opgen.lower.kinds import condition, numeric, promote
+from opgen.lower.pad_mode import by_position, mode_of
 from opgen.lower.pad_width import padded_by_width
 from opgen.lower.scope import BAD, Frame, Typed
 
@@ -23,6 +24,10 @@ def padded(f: Frame, e: Call) -> Typed:
     """Lower a `pad` on the right side."""
     listed = any(isinstance(a, Call) and a.name == LIST for a in e.args)
     whole = len(e.args) != 2 or listed or not isinstance(e.args[0], Access)
+    if (mode := mode_of(e)) is not None:
+        message = f"`pad` reads one number outside, and {mode.value!r} is none"
+        f.error("OPG210", message, mode.span, by_position(f.decl, e.args[0], mode))
+        return access(f, e.args[0], padded=True) if isinstance(e.args[0], Access) else BAD  # extents may be missing
     if whole and (hints := padded_by_width(f, e)):
         return f.error("OPG210", "`pad` takes an access and a fill, and no width", e.span, *hints)
     if len(e.args) != 2 or listed:

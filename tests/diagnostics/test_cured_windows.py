@@ -38,6 +38,11 @@ def joined(x: torch.Tensor, z: torch.Tensor, w: torch.Tensor) -> torch.Tensor:
     return torch.cat((x, z), 1) @ w.T
 
 
+def bordered(x: torch.Tensor, z: torch.Tensor, *, mode: str) -> torch.Tensor:
+    wide = torch.nn.functional.pad(x[:, None], (1, 1), mode=mode)[:, 0]
+    return wide.unfold(1, 3, 1) @ torch.tensor([1.0, 2.0, 3.0]) + z.sum(1, keepdim=True)
+
+
 def slid(
     x: torch.Tensor, z: torch.Tensor, *, weighted: bool, width: int, step: int, apart: int, at: int
 ) -> torch.Tensor:
@@ -71,6 +76,23 @@ CASES: list[tuple[str, dict[str, str], Callable[..., torch.Tensor]]] = [
         ),
         {"\nforward:": "\ndims: {J: K + M}\nforward:"},
         joined,
+    ),
+    *(
+        (
+            whole(
+                "inputs: {x: {shape: [N, H]}, z: {shape: [N, L]}}",
+                f"y[n, i < H] = sum[r < 3](pad(x[n, i + r - 1], {how})*(r + 1)) + sum[l](z[n, l])",
+            ),
+            {f"pad(x[n, i + r - 1], {how})": f"x[n, {place}]"},
+            partial(bordered, mode=mode),
+        )
+        for mode, how, place in (
+            ("replicate", '"edge"', "clamp(i + r - 1, 0, H - 1)"),
+            ("replicate", 'mode="replicate"', "clamp(i + r - 1, 0, H - 1)"),
+            ("circular", '"wrap"', "(i + r - 1) % H"),
+            ("circular", '0, "circular"', "(i + r - 1) % H"),
+            ("reflect", 'mode="reflect"', "H - 1 - abs(H - 1 - abs(i + r - 1))"),
+        )
     ),
     *(
         (

@@ -16,8 +16,9 @@ from opgen.ir.program import Axis, Compute, Kind, Loop, Recurrence, Scatter, Sta
 from opgen.ir.scalar import BATCH, PLACE, ZERO, Apply, Batch, Dim, Index, Lit, Read, Scalar, add, mul, transform, walk
 from opgen.lang.nodes import Access, Binder, Call, Compare, Dots, Expr, Name, Number, Unary
 from opgen.lang.unparse import unparse, unparse_assign
-from opgen.lang.walk import nodes
+from opgen.lang.walk import nodes, statement_at
 from opgen.lang.walk import transform as transformed
+from opgen.lower.along import size_of
 from opgen.lower.declare import DRAWS, Declarations
 from opgen.lower.digits import alone_at
 from opgen.lower.extent import of_namesakes
@@ -137,6 +138,14 @@ def draw(f: Frame, e: Call) -> Typed:
     if isinstance(count.scalar, Lit) and count.scalar.value < 1:
         message = f"`{e.name}` draws one of {unparse(e.args[1])} values, and that must be 1 at least"
         return f.error("OPG223", message, e.args[1].span, "`integer(seed, n)` is one of 0 … n - 1")
+    if isinstance(count.scalar, Index) and not f.path:
+        index, drawn_from = unparse(e.args[1]), unparse(e.args[0])
+        own = statement_at((*f.decl.forward, *f.decl.backward), e.span)
+        size = "" if own is None else size_of(f.decl, own, index)
+        message = f"`{index}` begins at 0, and `{e.name}` draws one of at least 1 value"
+        ways = [f"up to `{index}` itself it is `{e.name}({drawn_from}, {index} + 1)`"]
+        ways += [f"over all that `{index}` counts it is `{e.name}({drawn_from}, {size})`"] if size else []
+        return f.error("OPG223", message, e.args[1].span, *ways, label="an index")
     return Typed(Apply("mod", (bits, count.scalar)), Kind.INT)
 
 

@@ -134,8 +134,8 @@ def rounded_draws(d: Declarations) -> Iterator[Diagnostic]:
             told.add(id(drawn))
             message = f"`{respelled(e)}` is 0 everywhere: `{respelled(drawn)}` is less than 1"
             count, seed = _choices(d, a, e), respelled(drawn.args[0])
-            meant = f"for an integer from 0 to `{count or 'n'} - 1` write `integer({seed}, {count or 'n'})`"
-            yield doubt("OPG275", message, e, "rounded down", meant)
+            below = f"for an integer from 0 to `{count} - 1` write `integer({seed}, {count})`"
+            yield doubt("OPG275", message, e, "rounded down", below if count else _other_draw(d, a, e, seed))
 
 
 def _rounded_down(e: Expr) -> Call | None:
@@ -144,6 +144,31 @@ def _rounded_down(e: Expr) -> Call | None:
         return None
     (of,) = e.args
     return of if isinstance(of, Call) and of.name == "uniform" and len(of.args) == 1 else _rounded_down(of)
+
+
+def _other_draw(d: Declarations, a: Assign, e: Expr, seed: str) -> str:
+    """The integers that are meant where a value is no position: two for a sign, or so many as it is multiplied by."""
+    for p in (n for n in nodes(a.value) if isinstance(n, Product) and len(n.factors) == 2):
+        others = [f for op, f in p.factors if op == "*" and f is not e]
+        if len(others) != 1 or not any(f is e for _, f in p.factors):
+            continue
+        times = others[0]
+        if integer(times) == 2 and any(_is_less_1(n, p) for n in nodes(a.value)):
+            return f"for 0 or 1 write `integer({seed}, 2)`"
+        is_param = isinstance(times, Name) and times.name in d.params and d.params[times.name].type == "int"
+        if is_param or (integer(times) or 0) > 1:
+            shown = respelled(times)
+            return f"for an integer from 0 to `{shown} - 1` write `integer({seed}, {shown})` in place of the product"
+    return f"an integer from 0 on is `integer({seed}, …)`, with how many there are"
+
+
+def _is_less_1(e: Expr, p: Product) -> bool:
+    """`p - 1`, or `1 - p`."""
+    match e:
+        case Sum(terms=(("+", a), ("-", b))):
+            return (a is p and literal(b) == 1) or (b is p and literal(a) == 1)
+        case _:
+            return False
 
 
 def _choices(d: Declarations, a: Assign, e: Expr) -> str:

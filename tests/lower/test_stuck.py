@@ -134,3 +134,32 @@ def test_the_integer_that_is_meant_has_the_size_of_its_axis(lines: tuple[str, ..
 )
 def test_one_that_may_be_another_number_is_not(drawn: str) -> None:
     assert not diagnosed(whole(FIELDS, f"y[v, e] = w[v, 0] + {drawn}*x[e] + h[i[e]]"))
+
+
+@pytest.mark.parametrize(
+    ("formula", "hint"),
+    [
+        ("(2*int(uniform(seed)) - 1)*x[e]", "for 0 or 1 write `integer(seed, 2)`"),
+        ("(1 - int(uniform(seed))*2)*x[e]", "for 0 or 1 write `integer(seed, 2)`"),
+        (
+            "x[e] + 6*floor(uniform(seed))",
+            "for an integer from 0 to `6 - 1` write `integer(seed, 6)` in place of the product",
+        ),
+        ("x[e] + int(uniform(seed))", "an integer from 0 on is `integer(seed, …)`, with how many there are"),
+    ],
+)
+def test_how_many_integers_are_meant_is_what_stands_beside_them(formula: str, hint: str) -> None:
+    (found,) = diagnosed(whole(FIELDS, f"y[v, e] = w[v, 0] + {formula} + h[i[e]]"))
+    assert found.hints == (hint,)
+
+
+def test_an_index_is_no_number_of_integers() -> None:
+    line = "y[v, e] = w[v, 0] + integer(seed, e)*x[e] + h[i[e]]"
+    (found,) = diagnosed(whole(FIELDS, line))
+    assert (found.code, found.message) == ("OPG223", "`e` begins at 0, and `integer` draws one of at least 1 value")
+    assert found.hints == (
+        "up to `e` itself it is `integer(seed, e + 1)`",
+        "over all that `e` counts it is `integer(seed, E)`",
+    )
+    for meant in ("integer(seed, e + 1)", "integer(seed, E)", "where(e > 0, integer(seed, e), 0)"):
+        built(whole(FIELDS, line.replace("integer(seed, e)", meant)))

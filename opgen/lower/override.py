@@ -11,8 +11,9 @@ from opgen.diagnostics.suggest import did_you_mean
 from opgen.ir import text
 from opgen.ir.program import Kind, Output, Override, Shape, parts
 from opgen.ir.scalar import BATCH, Batch
-from opgen.lang.nodes import Assign, Dots, Number
-from opgen.lang.walk import names_read
+from opgen.lang.nodes import Access, Assign, Binder, Call, Dots, Expr, Name, Number, Power, Product, Reduction
+from opgen.lang.unparse import bracketed, respelled
+from opgen.lang.walk import names_read, nodes
 from opgen.lower.block import lower_block
 from opgen.lower.declare import Declarations
 from opgen.lower.draw import placed
@@ -140,7 +141,40 @@ def without_cotangent(d: Declarations) -> Iterator[Diagnostic]:
             found |= new
             left += new
         if found.isdisjoint(cotangents):
-            shown = next(iter(sorted(cotangents)), PREFIX + "y")
             message = f"`{name}` does not depend on the cotangent"
-            hint = f"what comes from behind is multiplied by itself: `{name} = {shown}*(…)`"
+            hint = f"what comes from behind is a factor of it: `{_multiplied(d, s)}`"
             yield Diagnostic("OPG228", message, s.target.name_span, hints=(hint,), severity=Severity.WARNING)
+
+
+def _multiplied(d: Declarations, s: Assign) -> str:
+    """The statement times the gradient of the one output; what it is times is left open where that is not clear."""
+    value, (start, end) = respelled(s.value), bracketed(s.value)
+    loose = not isinstance(s.value, Product) or any(op in ("//", "%") for op, _ in s.value.factors)
+    closed = isinstance(s.value, Name | Access | Call | Reduction | Number | Power)
+    if (loose and not closed) or value.startswith("-"):
+        value = f"({value})"
+    read = _cotangent(d, s) if len(d.outputs) == 1 else None
+    before, after = s.span.source.text[s.span.start : start], s.span.source.text[end : s.span.end]
+    return " ".join(f"{before}{read or f'{PREFIX}{next(iter(d.outputs))}[…]'}*{value}{after}".split())
+
+
+def _cotangent(d: Declarations, s: Assign) -> str | None:
+    """The gradient of the output where a statement assigns the one of an input, at the indices of what it is made of.
+
+    None where the output is not made of each element by itself, or that is not plain to see.
+    """
+    (name,), own = d.outputs, s.target.name.removeprefix(PREFIX)
+    made = next((a for a in d.forward if a.target.name == name), None)
+    if made is None or made.target.items is None:
+        return None if made is None else PREFIX + name
+    reads = {tuple(map(_shown, n.items)) for n in nodes(made.value) if isinstance(n, Access) and n.name == own}
+    at, items = reads.pop() if len(reads) == 1 else (), tuple(map(_shown, s.target.items or ()))
+    left = tuple(map(_shown, made.target.items))
+    if len(at) != len(items) or len({*at}) < len(at) or not all((*at, *items, *left)) or not {*left} <= {*at}:
+        return None
+    return f"{PREFIX}{name}[{', '.join(items[at.index(i)] for i in left)}]"
+
+
+def _shown(item: Expr | Binder | Dots) -> str:
+    """An index, or `...`; empty for a position that is computed."""
+    return "..." if isinstance(item, Dots) else item.name if isinstance(item, Binder | Name) else ""

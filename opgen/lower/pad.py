@@ -11,13 +11,31 @@ from opgen.ir.point import in_bounds
 from opgen.ir.program import Kind
 from opgen.ir.scalar import BATCH, Lit, Read, is_constant, where
 from opgen.lang.joins import LIST
-from opgen.lang.nodes import Access, Call, Expr
-from opgen.lang.unparse import unparse
+from opgen.lang.nodes import Access, Call, Expr, Power, Product, Unary
+from opgen.lang.unparse import respelled, unparse
+from opgen.lang.walk import literal, nodes
 from opgen.lower.access import access
 from opgen.lower.kinds import condition, numeric, promote
 from opgen.lower.pad_mode import by_position, mode_of
 from opgen.lower.pad_width import padded_by_width
 from opgen.lower.scope import BAD, Frame, Typed
+
+_OF_0 = (
+    "abs",
+    "square",
+    "sqrt",
+    "cbrt",
+    "sin",
+    "tan",
+    "asin",
+    "atan",
+    "sinh",
+    "tanh",
+    "asinh",
+    "relu",
+    "expm1",
+    "log1p",
+)
 
 
 def padded(f: Frame, e: Call) -> Typed:
@@ -41,7 +59,8 @@ def padded(f: Frame, e: Call) -> Typed:
         return access(f, e.args[0], padded=True)  # goes on, as extents may be missing as well
     inner, outside = e.args
     if not isinstance(inner, Access):
-        hint = "it covers one access: `pad(x[i - 1], 0)`"
+        line = _padded_inside(inner, outside)
+        hint = f"it covers one access: {f'write `{line}`' if line else '`pad(x[i - 1], 0)`'}"
         return f.error("OPG206", "`pad` takes an access with positions", inner.span, hint)
     fill = f.lower(outside)
     value = access(f, inner, padded=True)
@@ -62,6 +81,32 @@ def padded(f: Frame, e: Call) -> Typed:
     assert known.shape is not None
     shape = tuple(BATCH if k in known.running else n for k, n in enumerate(known.shape))  # before it is the start
     return Typed(where(in_bounds(value.scalar, shape), value.scalar, fill.scalar), kind)
+
+
+def _padded_inside(e: Expr, fill: Expr) -> str:
+    """`square(pad(x[i - 1], 0))` for the square of an access, padded: what of 0 is 0 again; empty for anything else."""
+    reads = [n for n in nodes(e) if isinstance(n, Access)]
+    if len(reads) != 1 or literal(fill) != 0 or not _keeps_0(e):
+        return ""
+    return respelled(e, (reads[0], f"pad({respelled(reads[0])}, {respelled(fill)})"))
+
+
+def _keeps_0(e: Expr) -> bool:
+    """Whether a function of an access is 0 where that is 0."""
+    match e:
+        case Access():
+            return True
+        case Unary(op="-", operand=of):
+            return _keeps_0(of)
+        case Power(base=base, exponent=exponent):
+            return (literal(exponent) or 0) > 0 and _keeps_0(base)
+        case Product(factors=factors):
+            rest = [(op, f) for op, f in factors if op != "*" or not _keeps_0(f)]
+            return len(rest) == len(factors) - 1 and all(op in ("*", "/") and literal(f) for op, f in rest)
+        case Call(name=name, args=(of,)):
+            return name in _OF_0 and _keeps_0(of)
+        case _:
+            return False
 
 
 def _as_condition(f: Frame, fill: Typed, outside: Expr) -> Typed:

@@ -172,9 +172,23 @@ def by_number(d: Declarations, e: Access) -> tuple[str, ...]:
             shown[place] = f"{_text(item).split()[0]} - {steps}"
             return (
                 f"how far a recurrence goes back is a number in the spec, as in `{e.name}[{', '.join(shown)}]`, and"
-                f" `{far}` is known only when the operator is called",
+                f" `{far}` is known only when the operator is called{_needless(d, far, e.name)}",
             )
     return ()
+
+
+def _needless(d: Declarations, param: str, name: str) -> str:
+    """What becomes of a param that says how far a recurrence goes back, and nothing else."""
+    formulas = [e for s in (*d.forward, *d.backward) for e in (s.value, s.guard)]
+    formulas += [i.extent for s in d.forward for i in s.target.items or () if isinstance(i, Binder)]
+    formulas += d.derived.values()
+    formulas += [*(f.value for f in d.functions.values()), *(e for es in d.defaults.values() for e in es)]
+    every = [n for e in formulas if e is not None for n in nodes(e)]
+    back = {id(n) for a in every if isinstance(a, Access) and a.name == name for n in nodes(a)}
+    domains = [t.domain for t in d.inputs.values()] + [p.domain for n, p in d.params.items() if n != param]
+    used = any(isinstance(n, Name) and n.name == param and id(n) not in back for n in every)
+    used |= any(f is not None and re.search(rf"\b{param}\b", f.text) is not None for f in domains)
+    return "" if used or param not in d.params else f"; the param `{param}` is left out then"
 
 
 def _step_before(d: Declarations, e: Name | Access) -> str:

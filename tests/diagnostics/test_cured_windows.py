@@ -9,7 +9,7 @@ import pytest
 import torch
 
 from opgen.ir.interp import array, run
-from tests.diagnostics.cures import diagnosed, follow, whole
+from tests.diagnostics.cures import built, diagnosed, follow, whole
 
 VALUES = {
     "x": torch.arange(14.0).reshape(2, 7).cos(),
@@ -137,3 +137,33 @@ def test_windows_of_which_there_may_be_any_number_are_not_counted(formula: str) 
     fields = "inputs: {x: {shape: [N, H]}, z: {shape: [N, L]}}\nparams: {s: {type: int, default: 1}}"
     (found,) = (d for d in diagnosed(whole(fields, f"y[n, p < P] = {formula} + 0*s")) if d.code == "OPG238")
     assert not any("windows" in hint for hint in found.hints)
+
+
+@pytest.mark.parametrize(
+    ("formula", "meant"),
+    [
+        ("pad(square(x[n, i - 1]), 0)", "square(pad(x[n, i - 1], 0))"),
+        ("pad(2*abs(x[n, i - 1])**2/3, 0.0)", "2*abs(pad(x[n, i - 1], 0.0))**2/3"),
+        ("pad(-x[n, i - 1], 0)", "-pad(x[n, i - 1], 0)"),
+    ],
+)
+def test_what_of_0_is_0_is_taken_of_what_is_padded(formula: str, meant: str) -> None:
+    (found,) = diagnosed(whole("inputs: {x: {shape: [N, H]}}", f"y[n, i < H] = {formula}"))
+    assert found.hints == (f"it covers one access: write `{meant}`",)
+    built(whole("inputs: {x: {shape: [N, H]}}", f"y[n, i < H] = {meant}"))
+
+
+@pytest.mark.parametrize(
+    "of", ["exp(x[n, i - 1]), 0", "1/x[n, i - 1], 0", "square(x[n, i - 1]), 1", "x[n, i - 1] + 1, 0"]
+)
+def test_what_of_0_is_another_number_is_not(of: str) -> None:
+    (found,) = diagnosed(whole("inputs: {x: {shape: [N, H]}}", f"y[n, i < H] = pad({of})"))
+    assert found.hints == ("it covers one access: `pad(x[i - 1], 0)`",)
+
+
+@pytest.mark.parametrize(("more", "goes"), [("", True), (" + delay", False)])
+def test_a_param_goes_that_says_nothing_but_how_far_back(more: str, goes: bool) -> None:
+    fields = "inputs: {x: {shape: [T]}}\nparams: {delay: {type: int, default: 4}}"
+    (found,) = diagnosed(whole(fields, f"y[t] = x[t] + y[t - delay]/2{more}"))
+    assert ("the param `delay` is left out then" in found.hints[0]) is goes
+    built(whole(fields.partition("\n")[0], "y[t] = x[t] + y[t - 4]/2"))

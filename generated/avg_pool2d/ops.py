@@ -116,7 +116,7 @@ def avg_pool2d_second(
             grad_grad_input_view = window(grad_grad_input, -2, -padding, (kernel_size, 1), (P, stride), fill=0)
             grad_grad_input_view_2 = window(grad_grad_input_view, -2, -padding, (kernel_size, 1), (Q, stride), fill=0)
         else:
-            floordiv_value = r_1 // (kernel_size if kernel_size != 0 else 1)
+            quotient = r_1 // (kernel_size if kernel_size != 0 else 1)
             grad_grad_input_view = window(grad_grad_input, -2, -padding, (kernel_size, 1), (P, kernel_size), fill=0)
             grad_grad_input_view_2 = window(
                 grad_grad_input_view, -2, -padding, (kernel_size, 1), (Q, kernel_size), fill=0
@@ -138,7 +138,7 @@ def avg_pool2d_second(
             mask_5 = difference_2 < H
             mask = mask_3.unsqueeze(-2) & (mask_4[:, None, :, None] & mask_5[:, None, :, None])
             mask_6 = q.unsqueeze(-1) + r_1 // (kernel_size if kernel_size != 0 else 1) < Q
-            mask_2 = mask_6.unsqueeze(-2) & (p[:, None, None, None] + floordiv_value.unsqueeze(-1) < P)
+            mask_2 = mask_6.unsqueeze(-2) & (p[:, None, None, None] + quotient.unsqueeze(-1) < P)
             grad_grad_output = torch.where(mask, torch.where(mask_2, scaled_grad, 0), 0).sum((-2, -1))
         grad_grad_output = grad_grad_output.to(dtype)
     if needs_input_grad[1]:
@@ -159,29 +159,27 @@ def avg_pool2d_backward_tangent(
     if stride is not None:
         s = torch.arange(kernel_size, device=tangent_grad_output.device)
         difference = padding + w.unsqueeze(-1) - s
-        floordiv_difference = difference // stride
+        quotient = difference // stride
         difference_2 = padding + h.unsqueeze(-1) - s
-        floordiv_difference_2 = difference_2 // stride
+        quotient_2 = difference_2 // stride
         Q = (W + 2 * padding - kernel_size) // stride + 1
         P = (H + 2 * padding - kernel_size) // stride + 1
-        mask_3 = (floordiv_difference >= 0) & (floordiv_difference < Q)
-        mask_2 = (difference % stride == 0) & mask_3
-        mask_4 = (floordiv_difference_2 >= 0) & (floordiv_difference_2 < P)
-        mask_5 = difference_2 % stride == 0
-        mask = mask_2.unsqueeze(-2) & mask_5[:, None, :, None] & mask_4[:, None, :, None]
-        floordiv_difference_2_2 = difference_2 // (stride if stride != 0 else 1)
-        floordiv_difference_3 = difference // (stride if stride != 0 else 1)
-        position_5 = flat_index((P, Q), floordiv_difference_2_2[:, None, :, None], floordiv_difference_3.unsqueeze(-2))
+        mask_2 = (difference % stride == 0) & ((quotient >= 0) & (quotient < Q))
+        mask_3 = mask_2.unsqueeze(-2) & (difference_2[:, None, :, None] % stride == 0)
+        mask = mask_3 & ((quotient_2[:, None, :, None] >= 0) & (quotient_2[:, None, :, None] < P))
+        quotient_3 = difference_2 // (stride if stride != 0 else 1)
+        quotient_4 = difference // (stride if stride != 0 else 1)
+        position_5 = flat_index((P, Q), quotient_3[:, None, :, None], quotient_4.unsqueeze(-2))
     else:
-        floordiv_value = (padding + w) // kernel_size
-        floordiv_value_2 = (padding + h) // kernel_size
+        quotient = (padding + w) // kernel_size
+        quotient_2 = (padding + h) // kernel_size
         Q = (W + 2 * padding - kernel_size) // kernel_size + 1
         P = (H + 2 * padding - kernel_size) // kernel_size + 1
-        mask_2 = (floordiv_value_2 >= 0) & (floordiv_value_2 < P)
-        mask = (floordiv_value >= 0) & (floordiv_value < Q) & mask_2.unsqueeze(-1)
-        floordiv_value_3 = (padding + h) // (kernel_size if kernel_size != 0 else 1)
-        floordiv_value_4 = (padding + w) // (kernel_size if kernel_size != 0 else 1)
-        position_5 = flat_index((P, Q), floordiv_value_3.unsqueeze(-1), floordiv_value_4)
+        mask_2 = (quotient_2 >= 0) & (quotient_2 < P)
+        mask = (quotient >= 0) & (quotient < Q) & mask_2.unsqueeze(-1)
+        quotient_3 = (padding + h) // (kernel_size if kernel_size != 0 else 1)
+        quotient_4 = (padding + w) // (kernel_size if kernel_size != 0 else 1)
+        position_5 = flat_index((P, Q), quotient_3.unsqueeze(-1), quotient_4)
     tangent_grad_output_picked = columns(tangent_grad_output.flatten(-2), position_5, fill=0)
     if stride is not None:
         ratio = tangent_grad_output_picked / kernel_size**2

@@ -97,8 +97,8 @@ def col2im_second(
     Q = (width + 2 * padding - (dilation * (kernel_size - 1)) - 1) // stride + 1
     if needs_input_grad[0]:
         position_4 = d // kernel_size**2
-        mod_value_2 = d // kernel_size % kernel_size
-        position_6 = l_ // Q * stride + mod_value_2.unsqueeze(-1) * dilation - padding
+        rest_2 = d // kernel_size % kernel_size
+        position_6 = l_ // Q * stride + rest_2.unsqueeze(-1) * dilation - padding
         position_8 = l_ % Q * stride + d.unsqueeze(-1) % kernel_size * dilation - padding
         position_9 = flat_index((C, H, W), position_4.unsqueeze(-1), position_6, position_8)
         grad_grad_output = (
@@ -133,11 +133,11 @@ def col2im_backward_tangent(
     C = D // kernel_size**2
     H = height
     W = width
-    mod_value_2 = d // kernel_size % kernel_size
-    difference = l_ // Q * stride + mod_value_2.unsqueeze(-1) * dilation - padding
+    rest_2 = d // kernel_size % kernel_size
+    difference = l_ // Q * stride + rest_2.unsqueeze(-1) * dilation - padding
     difference_2 = l_ % Q * stride + d.unsqueeze(-1) % kernel_size * dilation - padding
-    floordiv_value = d // kernel_size**2
-    position_6 = flat_index((C, H, W), floordiv_value.unsqueeze(-1), difference, difference_2)
+    quotient = d // kernel_size**2
+    position_6 = flat_index((C, H, W), quotient.unsqueeze(-1), difference, difference_2)
     tangent_grad_input = take(
         tangent_grad_output.movedim((-3, -2, -1, -4), (-4, -3, -2, -1)).flatten(0, 2), position_6, fill=0
     ).movedim((-1, -3, -2), (-3, -2, -1))

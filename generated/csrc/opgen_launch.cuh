@@ -16,19 +16,26 @@ struct Count {
   bool batch = false;
   int size = 0;
   int numbers[OPGEN_MAX_DIMS] = {};
+  Field last = fixed(1);  // of its factors
 
   int64_t of(const OpgenCall& call) const {
     int64_t product = batch ? factor * batch_count(call) : factor;
     for (int i = 0; i < size; ++i) product *= call.ints[numbers[i]];
     return product;
   }
+  int64_t last_of(const OpgenCall& call) const {
+    if (last.kind == Field::the_elements) return batch_count(call);
+    return last.kind == Field::a_fixed ? last.number : call.ints[last.number];
+  }
 };
 
-constexpr Count times(Count count, int64_t factor) {
+constexpr Count times(Count count, int factor) {
   count.factor *= factor;
+  count.last = fixed(factor);
   return count;
 }
 constexpr Count times(Count count, const Field& field) {
+  count.last = field;
   if (field.kind == Field::the_elements) {
     count.batch = true;
   } else {
@@ -122,8 +129,9 @@ struct Flat : Map<0> {
   }
 };
 
-// A team for each point, whose threads share the loops of some lengths out.
-template <int Lengths>
+// A team for each point, whose threads share the loops of some lengths out. `nested`: some of these are several loops,
+// with vectors along the last one, which are not held.
+template <int Lengths, bool nested = false>
 struct Rows {
   Count points;
   Count lengths[Lengths] = {};
@@ -150,13 +158,18 @@ struct Rows {
   int run(const OpgenCall& call, const Step& step) const {
     return rows(call, step, points.of(call), longest(call));
   }
+  // Where rows are side by side: enough of them for a thread to have each.
+  template <typename Step>
+  int run_beside(const OpgenCall& call, const Step& step) const {
+    return rows(call, step, points.of(call), points.of(call) < enough_rows ? longest(call) : 1);
+  }
 
   // Whether rows are made of vectors of V elements; and then runs them so.
   template <int V>
   bool fits(const OpgenCall& call) const {
-    bool whole = true;
-    for (const Count& length : lengths) whole = whole && length.of(call) % V == 0;
-    return whole;
+    bool fit = true;
+    for (const Count& length : lengths) fit = fit && (nested ? length.last_of(call) : length.of(call)) % V == 0;
+    return fit;
   }
   template <int V, typename Step>
   int run_held(const OpgenCall& call, const Step& step) const {
@@ -164,7 +177,11 @@ struct Rows {
     for (const Count& length : lengths) {
       if (length.factor != 0) shortest = std::min(shortest, length.of(call));
     }
-    return held_rows<V>(call, step, points.of(call), longest(call), shortest);
+    if constexpr (nested) {
+      return passing_rows<V>(call, step, points.of(call), longest(call));
+    } else {
+      return held_rows<V>(call, step, points.of(call), longest(call), shortest);
+    }
   }
 };
 
@@ -247,9 +264,9 @@ constexpr bool is_map = false;
 template <int Bytes>
 constexpr bool is_map<Flat<Bytes>> = true;
 template <typename>
-constexpr bool in_rows = false;
-template <int Lengths>
-constexpr bool in_rows<Rows<Lengths>> = true;
+constexpr bool is_rows = false;
+template <int Lengths, bool nested>
+constexpr bool is_rows<Rows<Lengths, nested>> = true;
 
 // Doubles are not read in vectors, of which two fit into one, and their rows are not held: they are too large and
 // computed too slowly for it. Rows that are not held, also those of odd sizes and strides, have one kernel for batches
@@ -279,8 +296,13 @@ int launch_made(const OpgenCall& call) {
       return launch.template run_held<vector>(call, made<Simple, vector>(call, args));
     }
   }
-  if constexpr (has_places<Simple>() && !(has_rows<Simple> && in_rows<Launcher>)) {
-    if (simple && launch.template counts_small<1>(call)) return launch.run(call, made<Simple>(call, args));
+  if constexpr (has_places<Simple>()) {
+    if (simple && launch.template counts_small<1>(call)) {
+      if constexpr (has_rows<Simple> && is_rows<Launcher>) {
+        if (args.rows_side_by_side()) return launch.run_beside(call, made<Simple>(call, args));
+      }
+      return launch.run(call, made<Simple>(call, args));
+    }
   }
   return General::launch.run(call, made<General>(call, args));
 }

@@ -150,6 +150,11 @@ OPGEN_DEVICE float exp2_of_device(float x) {
   asm("ex2.approx.ftz.f32 %0, %1;" : "=f"(y) : "f"(x));
   return y;
 }
+OPGEN_DEVICE float log2_of_device(float x) {
+  float y;
+  asm("lg2.approx.f32 %0, %1;" : "=f"(y) : "f"(x));
+  return y;
+}
 OPGEN_DEVICE float tanh_of_device(float x) {
   float y;
   asm("tanh.approx.f32 %0, %1;" : "=f"(y) : "f"(x));
@@ -168,6 +173,7 @@ OPGEN_DEVICE float sqrt_of_device(float x) {
 #else
 OPGEN_BOTH float sqrt_of_device(float x) { return ::sqrtf(x); }
 OPGEN_BOTH float exp2_of_device(float x) { return ::exp2f(x); }
+OPGEN_BOTH float log2_of_device(float x) { return ::log2f(x); }
 OPGEN_BOTH float tanh_of_device(float x) { return ::tanhf(x); }
 OPGEN_BOTH float reciprocal_of_device(float x) { return 1.0f / x; }
 #endif
@@ -199,12 +205,12 @@ OPGEN_DEVICE T floordiv(T x, T y) {  // by the exact rest: a quotient may round 
   return y == T(0) || !isfinite(x) ? x / y : round((x - mod(x, y)) / y);
 }
 OPGEN_BOTH int64_t mod(int64_t x, int64_t y) {
-  const int64_t r = x % y;
+  const int64_t r = y == 0 ? 0 : x % y;
   return r != 0 && (r < 0) != (y < 0) ? r + y : r;
 }
 OPGEN_DEVICE int64_t remainder(int64_t x, int64_t y) { return mod(x, y); }
 OPGEN_DEVICE int64_t fmod(int64_t x, int64_t y) { return x % y; }
-OPGEN_BOTH int64_t floordiv(int64_t x, int64_t y) { return (x - mod(x, y)) / y; }
+OPGEN_BOTH int64_t floordiv(int64_t x, int64_t y) { return y == 0 ? 0 : (x - mod(x, y)) / y; }
 OPGEN_DEVICE int64_t floor(int64_t x) { return x; }
 OPGEN_DEVICE int64_t ceil(int64_t x) { return x; }
 OPGEN_DEVICE int64_t round(int64_t x) { return x; }

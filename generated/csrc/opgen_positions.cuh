@@ -58,6 +58,25 @@ struct Divider<1> {
   }
 };
 
+// Divides any number by one fixed at launch, and rounds down; by 0, to 0.
+struct Divisor {
+  int64_t size = 1;
+  Divider<1> narrow;  // by its magnitude
+  Divider<2> wide;
+  int64_t end = 0;  // of what is divided in 32 bits
+
+  Divisor() = default;
+  explicit Divisor(int64_t size) : size(size), narrow(size < 0 ? -size : size), wide(size < 0 ? -size : size) {
+    if (narrow.size < small) end = small;
+  }
+};
+OPGEN_DEVICE int64_t floordiv(int64_t x, const Divisor& by) {
+  const int64_t n = by.size < 0 ? -x : x, sign = n >> 63, magnitude = n ^ sign;  // that of -1 is 0
+  const int64_t quotient = magnitude < by.end ? by.narrow.quotient(magnitude) : by.wide.quotient(magnitude);
+  return by.size == 0 ? 0 : quotient ^ sign;
+}
+OPGEN_DEVICE int64_t mod(int64_t x, const Divisor& by) { return by.size == 0 ? 0 : x - floordiv(x, by) * by.size; }
+
 // Splits off the fastest index of a flattened loop nest.
 template <int rank>
 OPGEN_DEVICE int64_t split(int64_t* rest, const Divider<rank>& divider) {

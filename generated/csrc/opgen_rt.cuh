@@ -152,12 +152,23 @@ inline int threads_for(int64_t length, int64_t part, int most = Block::most) {
   return threads;
 }
 
+// How many rows a device has to have before each of them is left to one thread.
+constexpr int64_t enough_rows = 1 << 15;
+
 // `length` is the number of inner points of the longest pass.
 template <typename Step>
 int rows(const OpgenCall& call, const Step& step, int64_t count, int64_t length) {
   if (count <= 0) return OPGEN_OK;
   const int threads = length <= alone ? 1 : threads_for(length, 64), teams = threads == 1 ? map_threads : 1;
   return launch_rows<Strided<Side>>(call, step, count, dim3(threads, teams), teams);
+}
+
+// The same for rows of several loops, in vectors of V elements.
+template <int V, typename Step>
+int passing_rows(const OpgenCall& call, const Step& step, int64_t count, int64_t length) {
+  if (count <= 0) return OPGEN_OK;
+  using Team = Passing<Block, V>;
+  return launch_rows<Team>(call, step, count, threads_for(length, Team::together * V), 1);
 }
 
 // The longest rows that threads hold, of vectors of V elements.

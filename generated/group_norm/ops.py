@@ -283,7 +283,7 @@ def group_norm_backward_tangent(
     tangent_grad_rstd = tangent_grad_output.new_zeros(N, G).mT
     tangent_grad_mu = tangent_grad_output.new_zeros(N, G).mT
     mask = (c // S >= 0) & (c // S < G)
-    floordiv_value = c // (S if S != 0 else 1)
+    quotient = c // (S if S != 0 else 1)
     difference_4 = input - take(mu.mT, c // (S if S != 0 else 1), fill=0).mT
     tangent_mu_picked = take(tangent_mu.mT, c // (S if S != 0 else 1), fill=0).mT
     if weight is not None:
@@ -326,7 +326,7 @@ def group_norm_backward_tangent(
     tangent_grad_mu_rows_4 = as_rows(update_2, 2).sum(0)
     tangent_grad_mu = add_at(tangent_grad_mu, position_2, tangent_grad_mu_rows_4.mT).mT
     grad_variance__picked = take(grad_variance_.mT, c // (S if S != 0 else 1), fill=0).mT
-    tangent_grad_variance__picked = take(tangent_grad_variance_.mT, floordiv_value, fill=0).mT
+    tangent_grad_variance__picked = take(tangent_grad_variance_.mT, quotient, fill=0).mT
     product_4 = 2 * tangent_grad_variance__picked * difference_4
     chosen = torch.where(mask, product_4 / (S * math.prod(batch)), 0)
     scaled_grad_9 = -2 * tangent_mu_picked * grad_variance__picked

@@ -57,45 +57,44 @@ def max_pool2d_backward(
     if stride is not None:
         s = torch.arange(kernel_size, device=grad_output.device)
         difference = padding + w.unsqueeze(-1) - s
-        floordiv_difference = difference // stride
+        quotient = difference // stride
     else:
-        floordiv_value = (padding + w) // kernel_size
+        quotient = (padding + w) // kernel_size
     H = input.shape[-2]
     h = torch.arange(H, device=grad_output.device)
     if stride is not None:
         difference_2 = padding + h.unsqueeze(-1) - s
-        floordiv_difference_2 = difference_2 // stride
+        quotient_2 = difference_2 // stride
         Q = (W + 2 * padding - kernel_size) // stride + 1
         P = (H + 2 * padding - kernel_size) // stride + 1
-        mask_3 = (floordiv_difference >= 0) & (floordiv_difference < Q)
-        mask_2 = (difference % stride == 0) & mask_3
-        mask_4 = (floordiv_difference_2 >= 0) & (floordiv_difference_2 < P)
-        mask_5 = difference_2 % stride == 0
-        mask = mask_2.unsqueeze(-2) & mask_5[:, None, :, None] & mask_4[:, None, :, None]
-        floordiv_difference_2_2 = difference_2 // (stride if stride != 0 else 1)
-        floordiv_difference_3 = difference // (stride if stride != 0 else 1)
-        position = flat_index((P, Q), floordiv_difference_2_2[:, None, :, None], floordiv_difference_3.unsqueeze(-2))
+        mask_2 = (difference % stride == 0) & ((quotient >= 0) & (quotient < Q))
+        mask_3 = mask_2.unsqueeze(-2) & (difference_2[:, None, :, None] % stride == 0)
+        mask = mask_3 & ((quotient_2[:, None, :, None] >= 0) & (quotient_2[:, None, :, None] < P))
+        quotient_3 = difference_2 // (stride if stride != 0 else 1)
+        quotient_4 = difference // (stride if stride != 0 else 1)
+        position = flat_index((P, Q), quotient_3[:, None, :, None], quotient_4.unsqueeze(-2))
         rows = hit_output.flatten(-2)[..., None, None, :, :, :]
-        mask_6 = pick(rows, position, fill=False)
+        mask_4 = pick(rows, position, fill=False)
         share_output_picked = columns(share_output.flatten(-2), position, fill=0)
-        grad_input = torch.where(mask, torch.where(mask_6, share_output_picked, 0), 0).sum((-2, -1))
+        grad_input = torch.where(mask, torch.where(mask_4, share_output_picked, 0), 0).sum((-2, -1))
     else:
-        floordiv_value_2 = (padding + h) // kernel_size
+        quotient_2 = (padding + h) // kernel_size
         Q = (W + 2 * padding - kernel_size) // kernel_size + 1
         P = (H + 2 * padding - kernel_size) // kernel_size + 1
-        mask_2 = (floordiv_value_2 >= 0) & (floordiv_value_2 < P)
-        mask = (floordiv_value >= 0) & (floordiv_value < Q) & mask_2.unsqueeze(-1)
-        floordiv_value_3 = (padding + h) // (kernel_size if kernel_size != 0 else 1)
-        floordiv_value_4 = (padding + w) // (kernel_size if kernel_size != 0 else 1)
-        mod_value = (padding + h) % (kernel_size if kernel_size != 0 else 1)
-        position = torch.where(mask, mod_value.unsqueeze(-1), 0)
+        mask_2 = (quotient_2 >= 0) & (quotient_2 < P)
+        mask = (quotient >= 0) & (quotient < Q) & mask_2.unsqueeze(-1)
+        quotient_3 = (padding + h) // (kernel_size if kernel_size != 0 else 1)
+        quotient_4 = (padding + w) // (kernel_size if kernel_size != 0 else 1)
+        rest = (padding + h) % (kernel_size if kernel_size != 0 else 1)
+        position = torch.where(mask, rest.unsqueeze(-1), 0)
         position_2 = torch.where(mask, (padding + w) % (kernel_size if kernel_size != 0 else 1), 0)
-        position_3 = torch.where(mask, floordiv_value_3.unsqueeze(-1), 0)
-        position_4 = torch.where(mask, floordiv_value_4, 0)
-        position_5 = flat_index((kernel_size, kernel_size, P, Q), position, position_2, position_3, position_4)
-        position_6 = flat_index((P, Q), floordiv_value_3.unsqueeze(-1), floordiv_value_4)
-        mask_3 = columns(hit_output.flatten(-4), position_5, wanted=mask)
-        share_output_picked = columns(share_output.flatten(-2), position_6, fill=0)
+        position_3 = torch.where(mask, quotient_3.unsqueeze(-1), 0)
+        position_4 = flat_index(
+            (kernel_size, kernel_size, P, Q), position, position_2, position_3, torch.where(mask, quotient_4, 0)
+        )
+        position_5 = flat_index((P, Q), quotient_3.unsqueeze(-1), quotient_4)
+        mask_3 = columns(hit_output.flatten(-4), position_4, wanted=mask)
+        share_output_picked = columns(share_output.flatten(-2), position_5, fill=0)
         grad_input = torch.where(mask, torch.where(mask_3, share_output_picked, 0), 0)
     grad_input = grad_input.to(dtype)
     return grad_input

@@ -169,63 +169,65 @@ def max_pool2d_backward_tangent(
     if stride is not None:
         s = torch.arange(kernel_size, device=tangent_grad_output.device)
         difference = padding + w.unsqueeze(-1) - s
-        floordiv_difference = difference // stride
+        quotient = difference // stride
         difference_2 = padding + h.unsqueeze(-1) - s
-        floordiv_difference_2 = difference_2 // stride
+        quotient_2 = difference_2 // stride
         Q = (W + 2 * padding - kernel_size) // stride + 1
         P = (H + 2 * padding - kernel_size) // stride + 1
-        mask_6 = (floordiv_difference >= 0) & (floordiv_difference < Q)
-        mask_5 = (difference % stride == 0) & mask_6
-        mask_7 = (floordiv_difference_2 >= 0) & (floordiv_difference_2 < P)
-        mask_8 = difference_2 % stride == 0
-        mask = mask_5.unsqueeze(-2) & mask_8[:, None, :, None] & mask_7[:, None, :, None]
-        floordiv_difference_2_2 = difference_2 // (stride if stride != 0 else 1)
-        floordiv_difference_3 = difference // (stride if stride != 0 else 1)
-        position = flat_index((P, Q), floordiv_difference_2_2[:, None, :, None], floordiv_difference_3.unsqueeze(-2))
+        mask_5 = (difference % stride == 0) & ((quotient >= 0) & (quotient < Q))
+        mask_6 = mask_5.unsqueeze(-2) & (difference_2[:, None, :, None] % stride == 0)
+        mask = mask_6 & ((quotient_2[:, None, :, None] >= 0) & (quotient_2[:, None, :, None] < P))
+        quotient_3 = difference_2 // (stride if stride != 0 else 1)
+        quotient_4 = difference // (stride if stride != 0 else 1)
+        position = flat_index((P, Q), quotient_3[:, None, :, None], quotient_4.unsqueeze(-2))
         rows = hit_output.flatten(-2)[..., None, None, :, :, :]
         hit_output_picked = pick(rows, position, fill=False)
         mask_2 = mask & hit_output_picked
-        mask_10 = (floordiv_difference_3 >= 0) & (floordiv_difference_3 < Q)
-        mask_9 = (difference % (stride if stride != 0 else 1) == 0) & mask_10
-        mask_11 = (floordiv_difference_2_2 >= 0) & (floordiv_difference_2_2 < P)
-        mod_difference_2 = difference_2 % (stride if stride != 0 else 1)
-        mask_12 = mod_difference_2 == 0
-        mask_3 = mask_9.unsqueeze(-2) & mask_12[:, None, :, None] & mask_11[:, None, :, None]
+        mask_8 = difference % (stride if stride != 0 else 1) == 0
+        mask_7 = mask_8 & ((quotient_4 >= 0) & (quotient_4 < Q))
+        rest_3 = difference_2 % (stride if stride != 0 else 1)
+        mask_9 = mask_7.unsqueeze(-2) & (rest_3[:, None, :, None] == 0)
+        mask_3 = mask_9 & ((quotient_3[:, None, :, None] >= 0) & (quotient_3[:, None, :, None] < P))
         tangent_share_output_picked = columns(tangent_share_output.flatten(-2), position, fill=0)
         safe_tangent_share_output_picked = torch.where(hit_output_picked, tangent_share_output_picked, 0)
     else:
-        floordiv_value = (padding + w) // kernel_size
-        floordiv_value_2 = (padding + h) // kernel_size
+        quotient = (padding + w) // kernel_size
+        quotient_2 = (padding + h) // kernel_size
         Q = (W + 2 * padding - kernel_size) // kernel_size + 1
         P = (H + 2 * padding - kernel_size) // kernel_size + 1
-        mask_5 = (floordiv_value_2 >= 0) & (floordiv_value_2 < P)
-        mask = (floordiv_value >= 0) & (floordiv_value < Q) & mask_5.unsqueeze(-1)
-        mod_value = (padding + h) % (kernel_size if kernel_size != 0 else 1)
-        mod_value_2 = (padding + w) % (kernel_size if kernel_size != 0 else 1)
-        floordiv_value_3 = (padding + h) // (kernel_size if kernel_size != 0 else 1)
-        floordiv_value_4 = (padding + w) // (kernel_size if kernel_size != 0 else 1)
-        position = torch.where(mask, mod_value.unsqueeze(-1), 0)
-        position_2 = torch.where(mask, floordiv_value_3.unsqueeze(-1), 0)
-        position_3 = torch.where(mask, floordiv_value_4, 0)
-        position_4 = flat_index(
-            (kernel_size, kernel_size, P, Q), position, torch.where(mask, mod_value_2, 0), position_2, position_3
+        mask_5 = (quotient_2 >= 0) & (quotient_2 < P)
+        mask = (quotient >= 0) & (quotient < Q) & mask_5.unsqueeze(-1)
+        rest = (padding + h) % (kernel_size if kernel_size != 0 else 1)
+        rest_2 = (padding + w) % (kernel_size if kernel_size != 0 else 1)
+        quotient_3 = (padding + h) // (kernel_size if kernel_size != 0 else 1)
+        quotient_4 = (padding + w) // (kernel_size if kernel_size != 0 else 1)
+        position = torch.where(mask, rest.unsqueeze(-1), 0)
+        position_2 = torch.where(mask, quotient_3.unsqueeze(-1), 0)
+        position_3 = flat_index(
+            (kernel_size, kernel_size, P, Q),
+            position,
+            torch.where(mask, rest_2, 0),
+            position_2,
+            torch.where(mask, quotient_4, 0),
         )
-        mask_2 = mask & columns(hit_output.flatten(-4), position_4, wanted=mask)
-        mask_6 = (floordiv_value_4 >= 0) & (floordiv_value_4 < Q)
-        mask_7 = floordiv_value_3 >= 0
-        mask_3 = mask_6 & (mask_7.unsqueeze(-1) & (floordiv_value_3.unsqueeze(-1) < P))
+        mask_2 = mask & columns(hit_output.flatten(-4), position_3, wanted=mask)
+        mask_6 = (quotient_4 >= 0) & (quotient_4 < Q)
+        mask_3 = mask_6 & ((quotient_3.unsqueeze(-1) >= 0) & (quotient_3.unsqueeze(-1) < P))
         mask_4 = mask_2 & mask_3
-        position_5 = torch.where(mask_4, mod_value.unsqueeze(-1), 0)
-        position_6 = torch.where(mask_4, floordiv_value_3.unsqueeze(-1), 0)
-        position_7 = torch.where(mask_4, floordiv_value_4, 0)
-        position_8 = flat_index(
-            (kernel_size, kernel_size, P, Q), position_5, torch.where(mask_4, mod_value_2, 0), position_6, position_7
+        position_4 = torch.where(mask_4, rest.unsqueeze(-1), 0)
+        position_5 = torch.where(mask_4, quotient_3.unsqueeze(-1), 0)
+        position_6 = flat_index(
+            (kernel_size, kernel_size, P, Q),
+            position_4,
+            torch.where(mask_4, rest_2, 0),
+            position_5,
+            torch.where(mask_4, quotient_4, 0),
         )
         rows = hit_output.flatten(-4)[..., None, None, :]
-        position_9 = flat_index((P, Q), floordiv_value_3.unsqueeze(-1), floordiv_value_4)
-        mask_8 = pick(rows, position_8, wanted=mask_4)
-        tangent_share_output_picked = columns(tangent_share_output.flatten(-2), position_9, fill=0)
-        safe_tangent_share_output_picked = torch.where(mask_8, tangent_share_output_picked, 0)
+        position_7 = flat_index((P, Q), quotient_3.unsqueeze(-1), quotient_4)
+        mask_7 = pick(rows, position_6, wanted=mask_4)
+        tangent_share_output_picked = columns(tangent_share_output.flatten(-2), position_7, fill=0)
+        safe_tangent_share_output_picked = torch.where(mask_7, tangent_share_output_picked, 0)
     safe_safe_tangent_share_output_picked = torch.where(mask_3, safe_tangent_share_output_picked, 0)
     tangent_grad_input = torch.where(mask_2, safe_safe_tangent_share_output_picked, 0)
     if stride is not None:

@@ -48,20 +48,18 @@ def pixel_shuffle_backward(grad_output: Tensor, input: Tensor, upscale_factor: i
     mask = c_1 // upscale_factor // upscale_factor < size_o
     H = input.shape[-2]
     h_1 = torch.arange(H, device=grad_output.device)
-    floordiv_value = c_1 // (upscale_factor if upscale_factor != 0 else 1)
-    mod_floordiv = floordiv_value % (upscale_factor if upscale_factor != 0 else 1)
-    total = h_1 * upscale_factor + mod_floordiv.unsqueeze(-1)
-    chosen = torch.where(mask.unsqueeze(-1), total, 0)
+    quotient = c_1 // (upscale_factor if upscale_factor != 0 else 1)
+    rest = quotient % (upscale_factor if upscale_factor != 0 else 1)
+    chosen = torch.where(mask.unsqueeze(-1), h_1 * upscale_factor + rest.unsqueeze(-1), 0)
     W = input.shape[-1]
     w_1 = torch.arange(W, device=grad_output.device)
     P = H * upscale_factor
     Q = W * upscale_factor
-    floordiv_value_4 = c_1 // (upscale_factor if upscale_factor != 0 else 1)
-    floordiv_value_5 = floordiv_value_4 // (upscale_factor if upscale_factor != 0 else 1)
-    chosen_2 = torch.where(mask, floordiv_value_5, 0)
-    mod_value_2 = c_1 % (upscale_factor if upscale_factor != 0 else 1)
-    total_3 = w_1 * upscale_factor + mod_value_2.unsqueeze(-1)
-    chosen_3 = torch.where(mask.unsqueeze(-1), total_3, 0)
+    quotient_4 = c_1 // (upscale_factor if upscale_factor != 0 else 1)
+    quotient_5 = quotient_4 // (upscale_factor if upscale_factor != 0 else 1)
+    chosen_2 = torch.where(mask, quotient_5, 0)
+    rest_3 = c_1 % (upscale_factor if upscale_factor != 0 else 1)
+    chosen_3 = torch.where(mask.unsqueeze(-1), w_1 * upscale_factor + rest_3.unsqueeze(-1), 0)
     position_5 = flat_index((size_o, P, Q), chosen_2[:, None, None], chosen.unsqueeze(-1), chosen_3.unsqueeze(-2))
     grad_output_picked = columns(grad_output.flatten(-3), position_5, wanted=mask)
     grad_input = torch.where(mask[:, None, None], grad_output_picked, 0)

@@ -69,12 +69,11 @@ def pixel_shuffle_second(
         total = product.unsqueeze(-1) + product_2[:, None, None] + q % upscale_factor
         mask = (q // upscale_factor < W) & (p.unsqueeze(-1) // upscale_factor < H) & (total < C)
         product_5 = p % (upscale_factor if upscale_factor != 0 else 1) * upscale_factor
-        mod_value_2 = q % (upscale_factor if upscale_factor != 0 else 1)
+        rest_2 = q % (upscale_factor if upscale_factor != 0 else 1)
         product_6 = o * upscale_factor * upscale_factor
-        total_3 = product_5.unsqueeze(-1) + product_6[:, None, None] + mod_value_2
-        chosen = torch.where(mask, total_3, 0)
-        floordiv_value_2 = p // (upscale_factor if upscale_factor != 0 else 1)
-        chosen_2 = torch.where(mask, floordiv_value_2.unsqueeze(-1), 0)
+        chosen = torch.where(mask, product_5.unsqueeze(-1) + product_6[:, None, None] + rest_2, 0)
+        quotient_2 = p // (upscale_factor if upscale_factor != 0 else 1)
+        chosen_2 = torch.where(mask, quotient_2.unsqueeze(-1), 0)
         chosen_3 = torch.where(mask, q // (upscale_factor if upscale_factor != 0 else 1), 0)
         position_7 = flat_index((C, H, W), chosen, chosen_2, chosen_3)
         grad_grad_input_picked = columns(grad_grad_input.flatten(-3), position_7, wanted=mask)
@@ -92,20 +91,18 @@ def pixel_shuffle_backward_tangent(tangent_grad_output: Tensor, tangent_input: T
     mask = c_1 // upscale_factor // upscale_factor < size_o
     H = tangent_input.shape[-2]
     h_1 = torch.arange(H, device=tangent_grad_output.device)
-    floordiv_value = c_1 // (upscale_factor if upscale_factor != 0 else 1)
-    mod_floordiv = floordiv_value % (upscale_factor if upscale_factor != 0 else 1)
-    total = h_1 * upscale_factor + mod_floordiv.unsqueeze(-1)
-    chosen = torch.where(mask.unsqueeze(-1), total, 0)
+    quotient = c_1 // (upscale_factor if upscale_factor != 0 else 1)
+    rest = quotient % (upscale_factor if upscale_factor != 0 else 1)
+    chosen = torch.where(mask.unsqueeze(-1), h_1 * upscale_factor + rest.unsqueeze(-1), 0)
     W = tangent_input.shape[-1]
     w_1 = torch.arange(W, device=tangent_grad_output.device)
     P = H * upscale_factor
     Q = W * upscale_factor
-    floordiv_value_4 = c_1 // (upscale_factor if upscale_factor != 0 else 1)
-    floordiv_value_5 = floordiv_value_4 // (upscale_factor if upscale_factor != 0 else 1)
-    chosen_2 = torch.where(mask, floordiv_value_5, 0)
-    mod_value_2 = c_1 % (upscale_factor if upscale_factor != 0 else 1)
-    total_3 = w_1 * upscale_factor + mod_value_2.unsqueeze(-1)
-    chosen_3 = torch.where(mask.unsqueeze(-1), total_3, 0)
+    quotient_4 = c_1 // (upscale_factor if upscale_factor != 0 else 1)
+    quotient_5 = quotient_4 // (upscale_factor if upscale_factor != 0 else 1)
+    chosen_2 = torch.where(mask, quotient_5, 0)
+    rest_3 = c_1 % (upscale_factor if upscale_factor != 0 else 1)
+    chosen_3 = torch.where(mask.unsqueeze(-1), w_1 * upscale_factor + rest_3.unsqueeze(-1), 0)
     position_5 = flat_index((size_o, P, Q), chosen_2[:, None, None], chosen.unsqueeze(-1), chosen_3.unsqueeze(-2))
     tangent_grad_output_picked = columns(tangent_grad_output.flatten(-3), position_5, wanted=mask)
     tangent_grad_input = torch.where(mask[:, None, None], tangent_grad_output_picked, 0)

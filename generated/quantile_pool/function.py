@@ -94,11 +94,11 @@ def quantile_pool_backward(grad_output: Tensor, slope: Tensor, input: Tensor, si
     if stride is not None:
         w = torch.arange(size, device=grad_output.device)
         difference = n.unsqueeze(-1) - w
-        floordiv_difference = difference // stride
+        quotient = difference // stride
         P = (N - size) // stride + 1
-        mask = (difference % stride == 0) & ((floordiv_difference >= 0) & (floordiv_difference < P))
-        floordiv_difference_2 = difference // (stride if stride != 0 else 1)
-        grad_values_picked = pick(grad_values.mT.unsqueeze(-3), floordiv_difference_2, fill=0)
+        mask = (difference % stride == 0) & ((quotient >= 0) & (quotient < P))
+        quotient_2 = difference // (stride if stride != 0 else 1)
+        grad_values_picked = pick(grad_values.mT.unsqueeze(-3), quotient_2, fill=0)
         grad_input = torch.where(mask, grad_values_picked, 0).sum(-1)
     else:
         P = (N - size) // size + 1

@@ -54,19 +54,17 @@ def se3_exp_act_forward(twist: Tensor, point: Tensor) -> Tensor:
     chosen = torch.where(~mask, s * norm_s, 1)
     c = torch.where(mask, difference_3, (norm_s - torch.sin(norm_s)) / chosen)
     i = torch.arange(3, device=twist.device)
-    mod_value = (i + 1) % 3
-    twist_picked_2 = columns(twist, mod_value + 3)
-    mod_value_2 = (i + 2) % 3
-    twist_picked_3 = columns(twist, mod_value_2 + 3)
-    product_3 = twist_picked_2 * columns(point, mod_value_2)
-    wp = product_3 - twist_picked_3 * columns(point, mod_value)
-    product_4 = twist_picked_2 * columns(twist, mod_value_2)
-    wv = product_4 - twist_picked_3 * columns(twist, mod_value)
+    rest = (i + 1) % 3
+    twist_picked_2 = columns(twist, rest + 3)
+    rest_2 = (i + 2) % 3
+    twist_picked_3 = columns(twist, rest_2 + 3)
+    wp = twist_picked_2 * columns(point, rest_2) - twist_picked_3 * columns(point, rest)
+    wv = twist_picked_2 * columns(twist, rest_2) - twist_picked_3 * columns(twist, rest)
     mix = b.unsqueeze(-1) * wp + c.unsqueeze(-1) * wv
-    negative = -(twist_picked_3 * columns(mix, mod_value))
-    product_5 = twist_picked_2 * columns(mix, mod_value_2)
-    product_6 = a.unsqueeze(-1) * wp
-    output = point + twist[..., :3] + product_6 + b.unsqueeze(-1) * wv + product_5 + negative
+    negative = -(twist_picked_3 * columns(mix, rest))
+    product_3 = twist_picked_2 * columns(mix, rest_2)
+    product_4 = a.unsqueeze(-1) * wp
+    output = point + twist[..., :3] + product_4 + b.unsqueeze(-1) * wv + product_3 + negative
     output = output.to(dtype)
     return output
 
@@ -99,10 +97,10 @@ def se3_exp_act_backward(
     ratio = 2 * square_sin_norm_s / torch.where(~mask, s, 1)
     b = torch.where(mask, 1 / 2 - s / 24 * difference_10, ratio)
     i = torch.arange(3, device=grad_output.device)
-    mod_value = (i + 1) % 3
-    twist_picked_2 = columns(twist, mod_value + 3)
-    mod_value_2 = (i + 2) % 3
-    twist_picked_3 = columns(twist, mod_value_2 + 3)
+    rest = (i + 1) % 3
+    twist_picked_2 = columns(twist, rest + 3)
+    rest_2 = (i + 2) % 3
+    twist_picked_3 = columns(twist, rest_2 + 3)
     mask_11 = (i + 2 - i.unsqueeze(-1)) % 3 == 0
     scaled_grad = grad_output * twist_picked_2
     grad_mix_output = torch.where(mask_11, scaled_grad.unsqueeze(-2), 0).sum(-1)
@@ -121,11 +119,11 @@ def se3_exp_act_backward(
         difference_16 = norm_s - torch.sin(norm_s)
         ratio_2 = difference_16 / torch.where(~mask, s * norm_s, 1)
         c = torch.where(mask, 1 / 6 - s / 120 * difference_15, ratio_2)
-        point_picked = columns(point, mod_value_2)
-        point_picked_2 = columns(point, mod_value)
+        point_picked = columns(point, rest_2)
+        point_picked_2 = columns(point, rest)
         wp = twist_picked_2 * point_picked - twist_picked_3 * point_picked_2
-        twist_picked_4 = columns(twist, mod_value_2)
-        twist_picked_5 = columns(twist, mod_value)
+        twist_picked_4 = columns(twist, rest_2)
+        twist_picked_5 = columns(twist, rest)
         wv = twist_picked_2 * twist_picked_4 - twist_picked_3 * twist_picked_5
         mix = b.unsqueeze(-1) * wp + c.unsqueeze(-1) * wv
         grad_wv = grad_output * b.unsqueeze(-1) + grad_mix * c.unsqueeze(-1)
@@ -178,11 +176,11 @@ def se3_exp_act_backward(
         mask_13 = i_1 - 3 >= 0
         mask_14 = (i + 1 - i_1.unsqueeze(-1)) % 3 == 0
         mask_15 = mask_13.unsqueeze(-1) & mask_14
-        scaled_grad_4 = grad_output * columns(mix, mod_value_2)
+        scaled_grad_4 = grad_output * columns(mix, rest_2)
         grad_twist_output = torch.where(mask_15, scaled_grad_4.unsqueeze(-2), 0).sum(-1)
         mask_16 = (i + 2 - i_1.unsqueeze(-1)) % 3 == 0
         mask_17 = mask_13.unsqueeze(-1) & mask_16
-        scaled_grad_5 = grad_output * columns(mix, mod_value)
+        scaled_grad_5 = grad_output * columns(mix, rest)
         grad_twist_output_1 = torch.where(mask_17, -scaled_grad_5.unsqueeze(-2), 0).sum(-1)
         scaled_grad_6 = grad_wv * twist_picked_4
         grad_twist_wv = torch.where(mask_15, scaled_grad_6.unsqueeze(-2), 0).sum(-1)
@@ -306,43 +304,43 @@ def se3_exp_act_tangent(tangent_twist: Tensor, tangent_point: Tensor, twist: Ten
     difference_23 = ratio_9 - difference_16 / torch.where(~mask_2, s * norm_s**2, 1)
     tangent_c = chosen_3 * tangent_s + torch.where(mask_2, 0, tangent_norm_s * difference_23)
     i = torch.arange(3, device=tangent_twist.device)
-    mod_value = (i + 1) % 3
-    total = mod_value + 3
+    rest = (i + 1) % 3
+    total = rest + 3
     twist_picked_2 = columns(twist, total)
-    mod_value_2 = (i + 2) % 3
-    point_picked = columns(point, mod_value_2)
-    total_2 = mod_value_2 + 3
+    rest_2 = (i + 2) % 3
+    point_picked = columns(point, rest_2)
+    total_2 = rest_2 + 3
     twist_picked_3 = columns(twist, total_2)
-    point_picked_2 = columns(point, mod_value)
+    point_picked_2 = columns(point, rest)
     wp = twist_picked_2 * point_picked - twist_picked_3 * point_picked_2
     tangent_twist_picked_2 = columns(tangent_twist, total)
     tangent_twist_picked_3 = columns(tangent_twist, total_2)
-    product_8 = twist_picked_2 * columns(tangent_point, mod_value_2)
+    product_8 = twist_picked_2 * columns(tangent_point, rest_2)
     total_6 = point_picked * tangent_twist_picked_2 + product_8
     difference_24 = total_6 - point_picked_2 * tangent_twist_picked_3
-    tangent_wp = difference_24 - twist_picked_3 * columns(tangent_point, mod_value)
-    twist_picked_4 = columns(twist, mod_value_2)
-    twist_picked_5 = columns(twist, mod_value)
+    tangent_wp = difference_24 - twist_picked_3 * columns(tangent_point, rest)
+    twist_picked_4 = columns(twist, rest_2)
+    twist_picked_5 = columns(twist, rest)
     wv = twist_picked_2 * twist_picked_4 - twist_picked_3 * twist_picked_5
-    product_9 = twist_picked_2 * columns(tangent_twist, mod_value_2)
-    total_7 = twist_picked_4 * tangent_twist_picked_2 + product_9
+    product_9 = twist_picked_4 * tangent_twist_picked_2
+    total_7 = product_9 + twist_picked_2 * columns(tangent_twist, rest_2)
     difference_25 = total_7 - twist_picked_5 * tangent_twist_picked_3
-    tangent_wv = difference_25 - twist_picked_3 * columns(tangent_twist, mod_value)
+    tangent_wv = difference_25 - twist_picked_3 * columns(tangent_twist, rest)
     mix = b.unsqueeze(-1) * wp + c.unsqueeze(-1) * wv
     product_10 = wp * tangent_b.unsqueeze(-1)
     product_11 = b.unsqueeze(-1) * tangent_wp
     product_12 = wv * tangent_c.unsqueeze(-1)
     tangent_mix = product_10 + product_11 + product_12 + c.unsqueeze(-1) * tangent_wv
-    product_13 = columns(mix, mod_value_2) * tangent_twist_picked_2
-    product_14 = twist_picked_2 * columns(tangent_mix, mod_value_2)
+    product_13 = columns(mix, rest_2) * tangent_twist_picked_2
+    product_14 = twist_picked_2 * columns(tangent_mix, rest_2)
     product_15 = wp * tangent_a.unsqueeze(-1)
     product_16 = a.unsqueeze(-1) * tangent_wp
     product_17 = wv * tangent_b.unsqueeze(-1)
     product_18 = b.unsqueeze(-1) * tangent_wv
     total_9 = tangent_point + tangent_twist[..., :3] + product_15 + product_16
     total_8 = total_9 + product_17 + product_18 + product_13 + product_14
-    difference_26 = total_8 - columns(mix, mod_value) * tangent_twist_picked_3
-    tangent_output = difference_26 - twist_picked_3 * columns(tangent_mix, mod_value)
+    difference_26 = total_8 - columns(mix, rest) * tangent_twist_picked_3
+    tangent_output = difference_26 - twist_picked_3 * columns(tangent_mix, rest)
     tangent_output = tangent_output.to(dtype)
     return tangent_output
 

@@ -83,10 +83,10 @@ def se3_exp_act_second(
     ratio_13 = 2 * square_sin_norm_s / torch.where(~mask, s, 1)
     b = torch.where(mask, 1 / 2 - s / 24 * difference_10, ratio_13)
     i = torch.arange(3, device=grad_grad_twist.device)
-    mod_value = (i + 1) % 3
-    twist_picked_2 = columns(twist, mod_value + 3)
-    mod_value_2 = (i + 2) % 3
-    twist_picked_3 = columns(twist, mod_value_2 + 3)
+    rest = (i + 1) % 3
+    twist_picked_2 = columns(twist, rest + 3)
+    rest_2 = (i + 2) % 3
+    twist_picked_3 = columns(twist, rest_2 + 3)
     mask_4 = torch.abs(norm_s / math.pi) < 0.25
     cos_norm_s = torch.cos(0.5 * norm_s)
     square_norm_s = torch.square(norm_s)
@@ -151,11 +151,11 @@ def se3_exp_act_second(
         difference_16 = norm_s - torch.sin(norm_s)
         ratio_14 = difference_16 / torch.where(~mask, s * norm_s, 1)
         c = torch.where(mask, 1 / 6 - s / 120 * difference_15, ratio_14)
-        point_picked = columns(point, mod_value_2)
-        point_picked_2 = columns(point, mod_value)
+        point_picked = columns(point, rest_2)
+        point_picked_2 = columns(point, rest)
         wp = twist_picked_2 * point_picked - twist_picked_3 * point_picked_2
-        twist_picked_4 = columns(twist, mod_value_2)
-        twist_picked_5 = columns(twist, mod_value)
+        twist_picked_4 = columns(twist, rest_2)
+        twist_picked_5 = columns(twist, rest)
         wv = twist_picked_2 * twist_picked_4 - twist_picked_3 * twist_picked_5
         ratio = 0.5 * norm_s / math.pi
         sinc_ratio = torch.sinc(torch.clamp(ratio, -1e38, 1e38))
@@ -237,9 +237,9 @@ def se3_exp_act_second(
         grad_wp_1 = scaled_grad_26 + scaled_grad_27 + grad_mix_1 * b.unsqueeze(-1)
     if needs_input_grad[0]:
         mix = b.unsqueeze(-1) * wp + c.unsqueeze(-1) * wv
-        scaled_grad_35 = grad_grad_twist.unsqueeze(-2) * columns(mix, mod_value).unsqueeze(-1)
+        scaled_grad_35 = grad_grad_twist.unsqueeze(-2) * columns(mix, rest).unsqueeze(-1)
         grad_grad_output_part = torch.where(mask_39, -scaled_grad_35, 0).sum(-1)
-        scaled_grad_36 = grad_grad_twist.unsqueeze(-2) * columns(mix, mod_value_2).unsqueeze(-1)
+        scaled_grad_36 = grad_grad_twist.unsqueeze(-2) * columns(mix, rest_2).unsqueeze(-1)
         grad_grad_output_part_1 = torch.where(mask_41, scaled_grad_36, 0).sum(-1)
         scaled_grad_37 = grad_grad_mix.unsqueeze(-2) * twist_picked_3.unsqueeze(-1)
         grad_grad_output_part_2 = torch.where(mask_36, -scaled_grad_37, 0).sum(-1)
@@ -589,27 +589,27 @@ def se3_exp_act_backward_tangent(
     safe_difference_31 = torch.where(mask_2, difference_31, negative)
     tangent_c = safe_difference_31 * tangent_s + torch.where(mask_2, 0, product_10)
     i = torch.arange(3, device=tangent_grad_output.device)
-    mod_value = (i + 1) % 3
-    total_8 = mod_value + 3
+    rest = (i + 1) % 3
+    total_8 = rest + 3
     twist_picked_2 = columns(twist, total_8)
-    mod_value_2 = (i + 2) % 3
-    point_picked = columns(point, mod_value_2)
-    total_9 = mod_value_2 + 3
+    rest_2 = (i + 2) % 3
+    point_picked = columns(point, rest_2)
+    total_9 = rest_2 + 3
     twist_picked_3 = columns(twist, total_9)
-    point_picked_2 = columns(point, mod_value)
+    point_picked_2 = columns(point, rest)
     wp = twist_picked_2 * point_picked - twist_picked_3 * point_picked_2
     tangent_twist_picked_2 = columns(tangent_twist, total_8)
-    tangent_point_picked = columns(tangent_point, mod_value_2)
+    tangent_point_picked = columns(tangent_point, rest_2)
     tangent_twist_picked_3 = columns(tangent_twist, total_9)
-    tangent_point_picked_2 = columns(tangent_point, mod_value)
+    tangent_point_picked_2 = columns(tangent_point, rest)
     total_10 = point_picked * tangent_twist_picked_2 + twist_picked_2 * tangent_point_picked
     difference_32 = total_10 - point_picked_2 * tangent_twist_picked_3
     tangent_wp = difference_32 - twist_picked_3 * tangent_point_picked_2
-    twist_picked_4 = columns(twist, mod_value_2)
-    twist_picked_5 = columns(twist, mod_value)
+    twist_picked_4 = columns(twist, rest_2)
+    twist_picked_5 = columns(twist, rest)
     wv = twist_picked_2 * twist_picked_4 - twist_picked_3 * twist_picked_5
-    tangent_twist_picked_4 = columns(tangent_twist, mod_value_2)
-    tangent_twist_picked_5 = columns(tangent_twist, mod_value)
+    tangent_twist_picked_4 = columns(tangent_twist, rest_2)
+    tangent_twist_picked_5 = columns(tangent_twist, rest)
     total_11 = twist_picked_4 * tangent_twist_picked_2 + twist_picked_2 * tangent_twist_picked_4
     difference_33 = total_11 - twist_picked_5 * tangent_twist_picked_3
     tangent_wv = difference_33 - twist_picked_3 * tangent_twist_picked_5
@@ -770,16 +770,16 @@ def se3_exp_act_backward_tangent(
     mask_25 = i_1 - 3 >= 0
     mask_26 = (i + 1 - i_1.unsqueeze(-1)) % 3 == 0
     mask_27 = mask_25.unsqueeze(-1) & mask_26
-    product_32 = tangent_grad_output * columns(mix, mod_value_2)
+    product_32 = tangent_grad_output * columns(mix, rest_2)
     chosen_20 = torch.where(mask_27, product_32.unsqueeze(-2), 0)
-    scaled_grad_14 = columns(tangent_mix, mod_value_2) * grad_output
+    scaled_grad_14 = columns(tangent_mix, rest_2) * grad_output
     safe_scaled_grad_14 = torch.where(mask_27, scaled_grad_14.unsqueeze(-2), 0)
     tangent_grad_twist_output = (chosen_20 + safe_scaled_grad_14).sum(-1)
     mask_28 = (i + 2 - i_1.unsqueeze(-1)) % 3 == 0
     mask_29 = mask_25.unsqueeze(-1) & mask_28
-    product_33 = tangent_grad_output * columns(mix, mod_value)
+    product_33 = tangent_grad_output * columns(mix, rest)
     chosen_21 = torch.where(mask_29, -product_33.unsqueeze(-2), 0)
-    negative_5 = -(columns(tangent_mix, mod_value) * grad_output)
+    negative_5 = -(columns(tangent_mix, rest) * grad_output)
     safe_negative_5 = torch.where(mask_29, negative_5.unsqueeze(-2), 0)
     tangent_grad_twist_output_1 = (chosen_21 + safe_negative_5).sum(-1)
     product_34 = tangent_grad_wv * twist_picked_4

@@ -46,14 +46,12 @@ def so3_exp_act_forward(rotation: Tensor, point: Tensor) -> Tensor:
     ratio = 2 * torch.square(torch.sin(norm_s / 2)) / torch.where(~mask, s, 1)
     b = torch.where(mask, 1 / 2 - product_2, ratio)
     i = torch.arange(3, device=rotation.device)
-    mod_value = (i + 1) % 3
-    rotation_picked = columns(rotation, mod_value)
-    mod_value_2 = (i + 2) % 3
-    rotation_picked_2 = columns(rotation, mod_value_2)
-    product_3 = rotation_picked * columns(point, mod_value_2)
-    cross = product_3 - rotation_picked_2 * columns(point, mod_value)
-    product_4 = rotation_picked * columns(cross, mod_value_2)
-    twice = product_4 - rotation_picked_2 * columns(cross, mod_value)
+    rest = (i + 1) % 3
+    rotation_picked = columns(rotation, rest)
+    rest_2 = (i + 2) % 3
+    rotation_picked_2 = columns(rotation, rest_2)
+    cross = rotation_picked * columns(point, rest_2) - rotation_picked_2 * columns(point, rest)
+    twice = rotation_picked * columns(cross, rest_2) - rotation_picked_2 * columns(cross, rest)
     output = point + a.unsqueeze(-1) * cross + b.unsqueeze(-1) * twice
     output = output.to(dtype)
     return output
@@ -86,10 +84,10 @@ def so3_exp_act_backward(
     ratio = 2 * square_sin_norm_s / torch.where(~mask, s, 1)
     b = torch.where(mask, 1 / 2 - s / 24 * difference_10, ratio)
     i = torch.arange(3, device=grad_output.device)
-    mod_value = (i + 1) % 3
-    rotation_picked = columns(rotation, mod_value)
-    mod_value_2 = (i + 2) % 3
-    rotation_picked_2 = columns(rotation, mod_value_2)
+    rest = (i + 1) % 3
+    rotation_picked = columns(rotation, rest)
+    rest_2 = (i + 2) % 3
+    rotation_picked_2 = columns(rotation, rest_2)
     grad_twice = grad_output * b.unsqueeze(-1)
     mask_8 = (i + 2 - i.unsqueeze(-1)) % 3 == 0
     scaled_grad = grad_twice * rotation_picked
@@ -99,11 +97,11 @@ def so3_exp_act_backward(
     grad_cross_twice_1 = torch.where(mask_9, -scaled_grad_2.unsqueeze(-2), 0).sum(-1)
     grad_cross = grad_output * a.unsqueeze(-1) + grad_cross_twice + grad_cross_twice_1
     if needs_input_grad[0]:
-        point_picked = columns(point, mod_value_2)
-        point_picked_2 = columns(point, mod_value)
+        point_picked = columns(point, rest_2)
+        point_picked_2 = columns(point, rest)
         cross = rotation_picked * point_picked - rotation_picked_2 * point_picked_2
-        cross_picked = columns(cross, mod_value_2)
-        cross_picked_2 = columns(cross, mod_value)
+        cross_picked = columns(cross, rest_2)
+        cross_picked_2 = columns(cross, rest)
         twice = rotation_picked * cross_picked - rotation_picked_2 * cross_picked_2
         grad_b = (grad_output * twice).sum(-1)
         grad_a = (grad_output * cross).sum(-1)
@@ -229,26 +227,26 @@ def so3_exp_act_tangent(tangent_rotation: Tensor, tangent_point: Tensor, rotatio
     product_6 = 2 * tangent_norm_s * torch.cos(0.5 * norm_s) * sin_norm_s
     tangent_b = product_5 + torch.where(mask_2, 0, product_6 / torch.where(~mask_2, s, 1))
     i = torch.arange(3, device=tangent_rotation.device)
-    mod_value = (i + 1) % 3
-    rotation_picked = columns(rotation, mod_value)
-    mod_value_2 = (i + 2) % 3
-    point_picked = columns(point, mod_value_2)
-    rotation_picked_2 = columns(rotation, mod_value_2)
-    point_picked_2 = columns(point, mod_value)
+    rest = (i + 1) % 3
+    rotation_picked = columns(rotation, rest)
+    rest_2 = (i + 2) % 3
+    point_picked = columns(point, rest_2)
+    rotation_picked_2 = columns(rotation, rest_2)
+    point_picked_2 = columns(point, rest)
     cross = rotation_picked * point_picked - rotation_picked_2 * point_picked_2
-    tangent_rotation_picked = columns(tangent_rotation, mod_value)
-    tangent_rotation_picked_2 = columns(tangent_rotation, mod_value_2)
-    product_7 = rotation_picked * columns(tangent_point, mod_value_2)
+    tangent_rotation_picked = columns(tangent_rotation, rest)
+    tangent_rotation_picked_2 = columns(tangent_rotation, rest_2)
+    product_7 = rotation_picked * columns(tangent_point, rest_2)
     total_3 = point_picked * tangent_rotation_picked + product_7
     difference_16 = total_3 - point_picked_2 * tangent_rotation_picked_2
-    tangent_cross = difference_16 - rotation_picked_2 * columns(tangent_point, mod_value)
-    cross_picked = columns(cross, mod_value_2)
-    cross_picked_2 = columns(cross, mod_value)
+    tangent_cross = difference_16 - rotation_picked_2 * columns(tangent_point, rest)
+    cross_picked = columns(cross, rest_2)
+    cross_picked_2 = columns(cross, rest)
     twice = rotation_picked * cross_picked - rotation_picked_2 * cross_picked_2
-    product_8 = rotation_picked * columns(tangent_cross, mod_value_2)
+    product_8 = rotation_picked * columns(tangent_cross, rest_2)
     total_4 = cross_picked * tangent_rotation_picked + product_8
     difference_17 = total_4 - cross_picked_2 * tangent_rotation_picked_2
-    tangent_twice = difference_17 - rotation_picked_2 * columns(tangent_cross, mod_value)
+    tangent_twice = difference_17 - rotation_picked_2 * columns(tangent_cross, rest)
     product_9 = cross * tangent_a.unsqueeze(-1)
     product_10 = a.unsqueeze(-1) * tangent_cross
     product_11 = twice * tangent_b.unsqueeze(-1)

@@ -82,10 +82,10 @@ def so3_exp_act_second(
     ratio_8 = 2 * square_sin_norm_s / torch.where(~mask, s, 1)
     b = torch.where(mask, 1 / 2 - s / 24 * difference_10, ratio_8)
     i = torch.arange(3, device=grad_grad_rotation.device)
-    mod_value = (i + 1) % 3
-    rotation_picked = columns(rotation, mod_value)
-    mod_value_2 = (i + 2) % 3
-    rotation_picked_2 = columns(rotation, mod_value_2)
+    rest = (i + 1) % 3
+    rotation_picked = columns(rotation, rest)
+    rest_2 = (i + 2) % 3
+    rotation_picked_2 = columns(rotation, rest_2)
     mask_3 = torch.abs(norm_s / math.pi) < 0.25
     cos_norm_s = torch.cos(0.5 * norm_s)
     square_norm_s = torch.square(norm_s)
@@ -140,11 +140,11 @@ def so3_exp_act_second(
     grad_grad_b = grad_grad_s * chosen_8 + torch.where(mask_8, chosen_7, 0)
     batch = grad_output.shape[:-1]
     if needs_input_grad[0] or needs_input_grad[1]:
-        point_picked = columns(point, mod_value_2)
-        point_picked_2 = columns(point, mod_value)
+        point_picked = columns(point, rest_2)
+        point_picked_2 = columns(point, rest)
         cross = rotation_picked * point_picked - rotation_picked_2 * point_picked_2
-        cross_picked = columns(cross, mod_value_2)
-        cross_picked_2 = columns(cross, mod_value)
+        cross_picked = columns(cross, rest_2)
+        cross_picked_2 = columns(cross, rest)
         twice = rotation_picked * cross_picked - rotation_picked_2 * cross_picked_2
         mask_26 = (i.unsqueeze(-1) + 1 - i) % 3 == 0
         scaled_grad_9 = grad_grad_point.unsqueeze(-2) * rotation_picked_2.unsqueeze(-1)
@@ -402,25 +402,25 @@ def so3_exp_act_backward_tangent(
     ratio_12 = product_2 / torch.where(~mask_2, power, 1)
     tangent_b = torch.where(mask_2, difference_21, ratio_12) * tangent_s + chosen_3
     i = torch.arange(3, device=tangent_grad_output.device)
-    mod_value = (i + 1) % 3
-    rotation_picked = columns(rotation, mod_value)
-    mod_value_2 = (i + 2) % 3
-    point_picked = columns(point, mod_value_2)
-    rotation_picked_2 = columns(rotation, mod_value_2)
-    point_picked_2 = columns(point, mod_value)
+    rest = (i + 1) % 3
+    rotation_picked = columns(rotation, rest)
+    rest_2 = (i + 2) % 3
+    point_picked = columns(point, rest_2)
+    rotation_picked_2 = columns(rotation, rest_2)
+    point_picked_2 = columns(point, rest)
     cross = rotation_picked * point_picked - rotation_picked_2 * point_picked_2
-    tangent_rotation_picked = columns(tangent_rotation, mod_value)
-    tangent_point_picked = columns(tangent_point, mod_value_2)
-    tangent_rotation_picked_2 = columns(tangent_rotation, mod_value_2)
-    tangent_point_picked_2 = columns(tangent_point, mod_value)
+    tangent_rotation_picked = columns(tangent_rotation, rest)
+    tangent_point_picked = columns(tangent_point, rest_2)
+    tangent_rotation_picked_2 = columns(tangent_rotation, rest_2)
+    tangent_point_picked_2 = columns(tangent_point, rest)
     total_7 = point_picked * tangent_rotation_picked + rotation_picked * tangent_point_picked
     difference_22 = total_7 - point_picked_2 * tangent_rotation_picked_2
     tangent_cross = difference_22 - rotation_picked_2 * tangent_point_picked_2
-    cross_picked = columns(cross, mod_value_2)
-    cross_picked_2 = columns(cross, mod_value)
+    cross_picked = columns(cross, rest_2)
+    cross_picked_2 = columns(cross, rest)
     twice = rotation_picked * cross_picked - rotation_picked_2 * cross_picked_2
-    tangent_cross_picked = columns(tangent_cross, mod_value_2)
-    tangent_cross_picked_2 = columns(tangent_cross, mod_value)
+    tangent_cross_picked = columns(tangent_cross, rest_2)
+    tangent_cross_picked_2 = columns(tangent_cross, rest)
     total_8 = cross_picked * tangent_rotation_picked + rotation_picked * tangent_cross_picked
     difference_23 = total_8 - cross_picked_2 * tangent_rotation_picked_2
     tangent_twice = difference_23 - rotation_picked_2 * tangent_cross_picked_2

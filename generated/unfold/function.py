@@ -36,8 +36,8 @@ def unfold_forward(input: Tensor, kernel_size: int, dilation: int, padding: int,
     l_ = torch.arange(L, device=input.device)
     total = l_ // Q * stride + d.unsqueeze(-1) // kernel_size % kernel_size * dilation - padding
     total_2 = l_ % Q * stride + d.unsqueeze(-1) % kernel_size * dilation - padding
-    floordiv_value = d // kernel_size**2
-    position_6 = flat_index((C, H, W), floordiv_value.unsqueeze(-1), total, total_2)
+    quotient = d // kernel_size**2
+    position_6 = flat_index((C, H, W), quotient.unsqueeze(-1), total, total_2)
     output = take(input.movedim((-3, -2, -1, -4), (-4, -3, -2, -1)).flatten(0, 2), position_6, fill=0).movedim(
         (-1, -3, -2), (-3, -2, -1)
     )
@@ -61,8 +61,8 @@ def unfold_backward(
     L = P * Q
     l_ = torch.arange(L, device=grad_output.device)
     position_4 = d // kernel_size**2
-    mod_value_2 = d // kernel_size % kernel_size
-    position_6 = l_ // Q * stride + mod_value_2.unsqueeze(-1) * dilation - padding
+    rest_2 = d // kernel_size % kernel_size
+    position_6 = l_ // Q * stride + rest_2.unsqueeze(-1) * dilation - padding
     position_8 = l_ % Q * stride + d.unsqueeze(-1) % kernel_size * dilation - padding
     position_9 = flat_index((C, H, W), position_4.unsqueeze(-1), position_6, position_8)
     grad_input = grad_output.new_zeros(N, C, H, W).movedim((-3, -2, -1, -4), (-4, -3, -2, -1)).flatten(0, 2)
@@ -83,11 +83,11 @@ def unfold_tangent(tangent_input: Tensor, kernel_size: int, dilation: int, paddi
     Q = (W + 2 * padding - (dilation * (kernel_size - 1)) - 1) // stride + 1
     L = P * Q
     l_ = torch.arange(L, device=tangent_input.device)
-    mod_value_2 = d // kernel_size % kernel_size
-    difference = l_ // Q * stride + mod_value_2.unsqueeze(-1) * dilation - padding
+    rest_2 = d // kernel_size % kernel_size
+    difference = l_ // Q * stride + rest_2.unsqueeze(-1) * dilation - padding
     difference_2 = l_ % Q * stride + d.unsqueeze(-1) % kernel_size * dilation - padding
-    floordiv_value = d // kernel_size**2
-    position_6 = flat_index((C, H, W), floordiv_value.unsqueeze(-1), difference, difference_2)
+    quotient = d // kernel_size**2
+    position_6 = flat_index((C, H, W), quotient.unsqueeze(-1), difference, difference_2)
     tangent_output = take(
         tangent_input.movedim((-3, -2, -1, -4), (-4, -3, -2, -1)).flatten(0, 2), position_6, fill=0
     ).movedim((-1, -3, -2), (-3, -2, -1))

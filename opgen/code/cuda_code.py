@@ -20,8 +20,8 @@ from opgen.code.native_layout import LIMIT, commented, indented, laid_out
 from opgen.code.native_scope import mentions
 from opgen.code.templates import fill
 from opgen.ir.polynomial import Monomial
-from opgen.ir.program import Axis, Loop
-from opgen.ir.scalar import ZERO, Lit
+from opgen.ir.program import Loop
+from opgen.ir.scalar import ZERO, Batch, Lit
 from opgen.kernel.across import joining
 from opgen.kernel.formal import Formal
 from opgen.kernel.idle import spared
@@ -192,7 +192,7 @@ def _part(formal: Formal, part: Body, flat: bool, name: str, joins: Sequence[Joi
         flags = [is_light(scope, body), is_passed_once(body), bool(joins), bool(joins) and is_arithmetic(body)]
         lanes += [str(flag).lower() for flag in flags[: 1 + max((k for k, f in enumerate(flags) if f), default=-1)]]
     launcher = "Lines" if form is Form.MAP and lanes else _launcher(form, outer)
-    launch = _launch(launcher, _count(formal, outer), tuple(lengths), lanes)
+    launch = _launch(launcher, _count(formal, outer), tuple(lengths), lanes, nested=bool(scope.rows.nests))
     return _struct(scope, name, launch, methods)
 
 
@@ -210,15 +210,17 @@ def _launcher(form: Form, outer: Sequence[Loop]) -> str:
             return "Whole<sizeof(scalar_t)>"
 
 
-def _launch(launcher: str, points: str, more: Sequence[str], lanes: Sequence[str] = ()) -> list[str]:
+def _launch(
+    launcher: str, points: str, more: Sequence[str], lanes: Sequence[str] = (), *, nested: bool = False
+) -> list[str]:
     """How points are given to threads: how many, then the lengths of loops at a point, or the room that it needs.
 
     `lanes`: how many points are neighbours, where a thread may take several, and what else has to be whole vectors; of
-    rows, whether they are light.
+    rows, whether they are light; `nested`: these are those of several loops.
     """
     listed = ", ".join(more)
     if launcher in ("Map", "Rows"):
-        launcher += f"<{len(more)}>"
+        launcher += f"<{len(more)}{', true' if nested else ''}>"
     given = [points]
     given += [listed if launcher.startswith(("Columns", "Whole")) else f"{{{listed}}}"] if more else []
     given += lanes
@@ -252,11 +254,14 @@ def _declared(type_: str, names: Sequence[str]) -> list[str]:
 
 def _count(formal: Formal, loops: Sequence[Loop]) -> str:
     """How many points some loops have: a product of integers of the call, of the elements of the batch, of numbers."""
-    axes = [a.extent for a in loops if isinstance(a, Axis)]
-    parts = [str(e.value) for e in axes if isinstance(e, Lit)]
-    parts += ["rt::elements()"] if len(axes) < len(loops) else []
-    parts += [f"rt::integer({formal.ints.index(e)})" for e in axes if not isinstance(e, Lit)]
-    return f"rt::count({', '.join(parts)})"
+    return f"rt::count({', '.join(_size(formal, a) for a in loops)})"
+
+
+def _size(formal: Formal, loop: Loop) -> str:
+    if isinstance(loop, Batch):
+        return "rt::elements()"
+    extent = loop.extent
+    return str(extent.value) if isinstance(extent, Lit) else f"rt::integer({formal.ints.index(extent)})"
 
 
 def _product(formal: Formal, factors: Monomial, number: int) -> str:

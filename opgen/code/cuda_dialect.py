@@ -4,7 +4,7 @@ from __future__ import annotations
 
 from dataclasses import replace
 
-from opgen.code.printer import NATIVE, Printer, Special, Text
+from opgen.code.printer import LARGEST_POWER, NATIVE, Printer, Special, Text, whole
 from opgen.code.scaled import SCALED, factored
 from opgen.ir.functions import FUNCTIONS, ScalarFunction
 from opgen.ir.program import Kind
@@ -55,6 +55,16 @@ def _tanh(p: Printer, args: tuple[Scalar, ...]) -> Text:
             return p.call(FUNCTIONS["tanh"], tuple(map(p.text, args)))
 
 
+def _pow(p: Printer, args: tuple[Scalar, ...]) -> Text:
+    """A power whose exponent is no small whole number; of two whole numbers it is exact."""
+    exponent = whole(args[1])
+    texts = [p.text(a) for a in args]
+    if (exponent is not None and abs(exponent) <= LARGEST_POWER) or all(t.kind is not Kind.FLOAT for t in texts):
+        return NATIVE.special["pow"](p, args)
+    values = ", ".join((t if t.kind is Kind.FLOAT else NATIVE.as_float(t)).text for t in texts)
+    return Text(f"{NEAR}::pow({values})", NATIVE.atom)
+
+
 def _where(p: Printer, args: tuple[Scalar, ...]) -> Text:
     """A product that is 0 where a factor is: that factor then, so that one instruction has a condition."""
     match args:
@@ -64,5 +74,5 @@ def _where(p: Printer, args: tuple[Scalar, ...]) -> Text:
             return NATIVE.special["where"](p, args)
 
 
-_SPECIAL = {**NATIVE.special, "div": _quotient, **{fn: _scaled(fn) for fn in SCALED}, "tanh": _tanh, "where": _where}
-CUDA = replace(NATIVE, special=_SPECIAL, spelling=_spelling)
+_OWN = {"div": _quotient, "pow": _pow, "tanh": _tanh, "where": _where, **{fn: _scaled(fn) for fn in SCALED}}
+CUDA = replace(NATIVE, special={**NATIVE.special, **_OWN}, spelling=_spelling)

@@ -12,14 +12,15 @@ from collections.abc import Collection, Iterator, Mapping, Sequence
 from contextlib import contextmanager
 from enum import StrEnum
 
+from opgen.code.cuda_columns import columns, whole
 from opgen.code.cuda_dialect import NEAR
+from opgen.code.cuda_nests import in_lanes, nests_along
+from opgen.code.cuda_once import once
 from opgen.code.cuda_rows import across, any_read, kept_along, lines_across, rows_along
 from opgen.code.cuda_scope import Scope
 from opgen.code.cuda_statements import (
     accumulator,
-    decoded,
-    finished,
-    index_of,
+    indexed,
     is_rounded,
     joined,
     result,
@@ -32,14 +33,14 @@ from opgen.code.native_layout import block, function, indented
 from opgen.code.native_scope import mentions, value_type
 from opgen.ir.point import positions
 from opgen.ir.program import Axis, Kind, Loop
-from opgen.ir.scalar import BATCH, Read, Scalar, call, reads, walk
+from opgen.ir.scalar import BATCH, Read, Scalar, walk
 from opgen.kernel.apart import fed
 from opgen.kernel.cases import borders, cases, leaves
 from opgen.kernel.model import Acc, Body, For, If, Join, Role, Store, Tile
 from opgen.kernel.powers import Powers, powers
 from opgen.kernel.sides import sides
 from opgen.kernel.terms import apart
-from opgen.kernel.walk import alive, chain, inside, loop_of, values
+from opgen.kernel.walk import chain, inside, loop_of, values
 from opgen.plan.model import Let
 
 _SHARED = (Role.TEAM, Role.CHUNKS)
@@ -72,7 +73,7 @@ def inner_loops(body: Body) -> list[tuple[Loop, ...]]:
 
 def device_lines(scope: Scope, form: Form, outer: Sequence[Loop], body: Body) -> list[str]:
     """The device functions of a part."""
-    forms = {Form.MAP: _map, Form.FLAT: _flat, Form.ROWS: _rows, Form.COLUMNS: _columns, Form.WHOLE: _whole}
+    forms = {Form.MAP: _map, Form.FLAT: _flat, Form.ROWS: _rows, Form.COLUMNS: columns, Form.WHOLE: whole}
     return forms[form](scope, outer, body)
 
 
@@ -96,9 +97,9 @@ def _map(scope: Scope, outer: Sequence[Loop], body: Body) -> list[str]:
         lines = _case(scope, outer, ranges)
     else:
         lines = _side_by_side(scope, outer, body)
-    lines = decoded(scope, outer, "point", lines, vectors=by_lines)
+    point = point_function(*indexed(scope, outer, "point", lines, vectors=by_lines))
     scope.leave(before, outer)
-    return [*(["template <int V>"] if by_lines else []), *point_function(lines)]
+    return [*(["template <int V>"] if by_lines else []), *point]
 
 
 def _case(scope: Scope, outer: Sequence[Loop], body: Body) -> list[str]:
@@ -117,11 +118,13 @@ def _side_by_side(scope: Scope, outer: Sequence[Loop], body: Body) -> list[str]:
     """What neighbouring points compute; what one reads of others is named for all of them."""
     named = lines_across(scope, outer, (), body, wanted=True)
     known = dict(scope.locals)
+    ahead, body = once(scope, outer[-1], body)
     with across(scope, outer, named):
         lines = thread_lines(scope, body, {})
     scope.locals = known
     scope.rows.names.clear()
-    return [*named, "rt::lanes<V>([&](int at) {", *indented(lines), "});"]
+    scope.ahead.clear()
+    return [*named, *ahead, "rt::lanes<V>([&](int at) {", *indented(lines), "});"]
 
 
 def _flat(scope: Scope, outer: Sequence[Loop], body: Body) -> list[str]:
@@ -157,7 +160,7 @@ def _flat(scope: Scope, outer: Sequence[Loop], body: Body) -> list[str]:
         scope.need_batch()
     else:
         point = [f"rt::map_point(*this, {scope.positions(here, next(iter(outs)))});"]
-        point = point_function(decoded(scope, outer, "point", point))
+        point = point_function(*indexed(scope, outer, "point", point))
     scope.leave(before, outer)
     return [
         *function(f"OPGEN_DEVICE void compute({', '.join(taken)}) const", compute),
@@ -177,9 +180,9 @@ def _asked(scope: Scope, body: Body, outs: Mapping[str, str]) -> dict[str, str]:
     return found
 
 
-def point_function(body: Sequence[str]) -> list[str]:
+def point_function(taken: str, body: Sequence[str]) -> list[str]:
     """The device function of a map."""
-    return function(f"OPGEN_DEVICE void point({index_of('point', body)}) const", body)
+    return function(f"OPGEN_DEVICE void point({taken}) const", body)
 
 
 # --- rows ------------------------------------------------------------------------------------------------------------
@@ -188,10 +191,11 @@ def point_function(body: Sequence[str]) -> list[str]:
 def _rows(scope: Scope, outer: Sequence[Loop], body: Body) -> list[str]:
     """`row`: all of one outer point, by a team."""
     before = scope.enter(outer)
-    lines = rows_along(scope, outer, body)
+    lines = [*rows_along(scope, outer, body), *nests_along(scope, outer, body)]
     tiles = {n.name for n in body if isinstance(n, Tile)}
     accs: list[Acc] = []
     stores: list[str] = []
+    known: list[str] = []
     for node in powers(body):
         if isinstance(node, Tile):
             continue
@@ -209,10 +213,13 @@ def _rows(scope: Scope, outer: Sequence[Loop], body: Body) -> list[str]:
             stores += store_lines(scope, node)
         else:
             lines += thread_lines(scope, (node,), {})
+            if isinstance(node, Let):
+                known.append(node.name)
+                lines += rows_along(scope, outer, body, known)
     lines += function("if (Team::rank() == 0)", stores) if stores else []
-    lines = decoded(scope, outer, "point", lines)
+    taken, lines = indexed(scope, outer, "point", lines)
     scope.leave(before, outer)
-    template, taken = "template <typename Team>", index_of("point", lines)
+    template = "template <typename Team>"
     if scope.rows.sums:
         template, taken = "template <typename Team, typename Across>", f"{taken}, Across* across"
     return [template, *function(f"OPGEN_DEVICE void row({taken}) const", lines)]
@@ -244,7 +251,8 @@ def _shared_out(
         made, body = kept_along(scope, scope.rows.loop, body, tiles)
     sums = {name: f"across->at({k}, at)" for k, name in enumerate(scope.rows.sums)}
     row = _largest(scope, accs, body)
-    inner = [] if row is not None else thread_lines(scope, apart(body, accs), sums | names)
+    with in_lanes(scope, loops):
+        inner = [] if row is not None else thread_lines(scope, apart(body, accs), sums | names)
     scope.rows.kept = {n: text.replace(".keep(at)", "[at]") for n, text in scope.rows.kept.items()}
     scope.rows.loop, scope.rows.shared = None, False
     lines = made + [f"{accumulator(scope, a, joined(body, a))} {names[a.name]};" for a in accs]
@@ -311,90 +319,3 @@ def _along(scope: Scope, loop: Axis) -> Iterator[None]:
     yield
     scope.rows.loop, scope.rows.shared = None, False
     scope.leave(before, (loop,))
-
-
-# --- columns ---------------------------------------------------------------------------------------------------------
-
-
-def _whole(scope: Scope, outer: Sequence[Loop], body: Body) -> list[str]:
-    return _columns(scope, outer, body, flat=True)
-
-
-def _columns(scope: Scope, outer: Sequence[Loop], body: Body, *, flat: bool = False) -> list[str]:
-    """`Folds`, `fold` (one inner point of one outer point) and `finish` (what follows once everything is folded)."""
-    at, (loop, condition) = next((i, found) for i, n in enumerate(body) if (found := loop_of(n)) is not None)
-    ahead, behind = body[:at], alive(body[at + 1 :])
-    accs = [n for n in ahead if isinstance(n, Acc)]
-    loops, looped = chain((loop,), _SHARED)
-    looped = apart(looped, accs)
-    before = scope.enter(outer)
-    lets = [n for n in ahead if isinstance(n, Let)]
-    inner_before = scope.enter(loops)
-    names = {a.name: scope.fresh(f"{a.name}_fold") for a in accs}
-    folded = alive((*lets, *looped))
-    named = lines_across(scope, outer, loops, folded)
-    alone = len(accs) == 1
-    folds = names[accs[0].name] if alone else "folds"
-    cell = f"{folds}[{'at' if named else 0}]"
-    targets = {n: cell if alone else f"{cell}.{text}" if named else f"folds->{text}" for n, text in names.items()}
-    known = dict(scope.locals)
-    with across(scope, outer, named):
-        lines = thread_lines(scope, folded, targets)
-        types = {a.name: accumulator(scope, a, joined(looped, a)) for a in accs}
-    scope.locals = known
-    if named:
-        lines = [*named, "rt::lanes<V>([&](int at) {", *indented(lines), "});"]
-    neighbours = _flat_fold(scope, (*lets,), looped, targets, folds) if flat else []
-    fold = decoded(scope, outer, "point", decoded(scope, loops, "inner", lines, "inner_rest"))
-    scope.leave(inner_before, loops)
-    asked = {r.tensor for e in values(behind) for r in reads(e)}
-    first = alive((*(n for n in ahead if not isinstance(n, Acc)), *behind))
-    finish = thread_lines(scope, first[: len(first) - len(behind)], {})
-    for a in (a for a in accs if a.name in asked):
-        finish += finished(scope, a, folds if alone else f"folds.{names[a.name]}")
-    finish = decoded(scope, outer, "point", [*finish, *thread_lines(scope, behind, {})])
-    scope.leave(before, outer)
-    indices = f"{index_of('point', fold)}, {index_of('inner', fold)}"
-    return [
-        *_folds([(types[a.name], names[a.name], is_rounded(a)) for a in accs]),
-        *(["template <int V>"] if named else []),
-        *function(f"OPGEN_DEVICE void fold({indices}, Folds* {folds}) const", fold),
-        *neighbours,
-        *_idle(scope, condition),
-        *function(f"OPGEN_DEVICE void finish({index_of('point', finish)}, const Folds& {folds}) const", finish),
-    ]
-
-
-def _idle(scope: Scope, condition: Scalar | None) -> list[str]:
-    """`idle`, which says that there is nothing to fold."""
-    if condition is None:
-        return []
-    return function("OPGEN_DEVICE bool idle() const", [f"return {scope.print(call('not', condition))};"])
-
-
-def _folds(found: Sequence[tuple[str, str, bool]]) -> list[str]:
-    """What is folded together: the type of each, its name, and whether it is to be settled."""
-    if len(found) == 1:
-        ((type_, _, rounded),) = found
-        return [f"using Folds = {type_ if rounded else f'rt::Unsettled<{type_}>'};"]
-    lines = [f"{type_} {name};" for type_, name, _ in found]
-    merged = [f"{name}.merge(other.{name});" for _, name, _ in found]
-    lines += function("OPGEN_DEVICE void merge(const Folds& other)", merged)
-    for method in ("settle", "finish"):
-        lines += function(f"OPGEN_DEVICE void {method}()", [f"{n}.{method}();" for _, n, rounded in found if rounded])
-    return ["struct Folds {", *indented(lines), "};"]
-
-
-def _flat_fold(scope: Scope, lets: Body, looped: Body, targets: Mapping[str, str], folds: str) -> list[str]:
-    """`flat`, which folds neighbouring elements where everything is folded in the order of memory."""
-    read = dict.fromkeys(n.tensor for e in values(looped) for n in walk(e) if isinstance(n, Read) and n.at)
-    packs = {name: scope.fresh(f"{scope.tensor(name)}_pack") for name in read}
-    known = dict(scope.locals)
-    lines = thread_lines(scope, tuple(n for n in alive((*lets, *looped)) if n in lets), {})
-    scope.packed = {name: f"{text}.get(i)" for name, text in packs.items()}
-    each = thread_lines(scope, looped, targets)
-    scope.packed, scope.locals = None, known
-    for name, pack in packs.items():
-        lines.append(f"const auto {pack} = {scope.reader('load_pack', name, 'V')}({scope.tensor(name)}, first);")
-    lines += ["OPGEN_UNROLL", *function("for (int i = 0; i < V; ++i)", each)]
-    return ["template <int V>", *function(f"OPGEN_DEVICE void flat(int64_t first, Folds* {folds}) const", lines)]

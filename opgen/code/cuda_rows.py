@@ -26,7 +26,7 @@ from opgen.kernel.walk import alive, chain, inside, loop_of, values
 from opgen.kernel.wanted import opened
 from opgen.plan.model import Let
 
-_VECTOR = 8  # elements, of 16 bits
+VECTOR = 8  # elements, of 16 bits
 _FEW_ROWS = 2
 _LIGHT = {"abs", "add", "div", "exp", "log", "max", "min", "mul", "neg", "reciprocal", "rsqrt", "sqrt", "square", "sub"}
 _ARITHMETIC = {
@@ -49,16 +49,21 @@ _ARITHMETIC = {
 }
 
 
-def rows_along(scope: Scope, outer: Sequence[Loop], body: Body) -> list[str]:
-    """Names the rows of a kernel."""
+def rows_along(scope: Scope, outer: Sequence[Loop], body: Body, known: Collection[str] = ()) -> list[str]:
+    """Names the rows of a kernel; of those whose places data tell, the ones that locals which are `known` lead to."""
     stored = {n.slot for n in inside(body) if isinstance(n, Store | Atomic)}
     around = {a.name for a in outer if isinstance(a, Axis)}
     lines: list[str] = []
-    for loop, inner in _loops(body):
-        for slot, at in dict.fromkeys((*_reads(inner, stored), *_stores(inner, body))):
-            new = (slot, hole(at, loop)) not in scope.rows.names and _is_row(scope, slot, at, loop, around)
+    for loop, inner, always in _loops(body):
+        met = certain(inner) if always and known else set()
+        for slot, at in dict.fromkeys((*reads_of(inner, stored), *stores_of(inner, body))):
             here = Index(loop.name)
-            if new and here in at and scope.rows.dims.get(slot, at.index(here)) == at.index(here):
+            if (slot, hole(at, loop)) in scope.rows.names or here not in at:
+                continue
+            parts = {n for p in at if not isinstance(p, Batch) for n in walk(p)}
+            picked = Read(slot, at) in met and any(Read(name, ()) in parts for name in known)
+            row = _is_row(scope, slot, at, loop, around, known=known if picked else ())
+            if row and scope.rows.dims.get(slot, at.index(here)) == at.index(here):
                 lines.append(_named(scope, slot, at, loop, stored))
     return lines
 
@@ -152,17 +157,16 @@ def _lines(
     around = {a.name for a in (*outer[:-1], *loops) if isinstance(a, Axis)}
     cells = [(n.slot, n.at) for n in body if isinstance(n, Atomic)]
     dims = dict(scope.rows.dims)
-    certain = _certain(body)
-    for slot, at in dict.fromkeys((*_reads(body, stored), *_stores(body, body), *cells)):
+    met = certain(body)
+    for slot, at in dict.fromkeys((*reads_of(body, stored), *stores_of(body, body), *cells)):
         here = along(at, last)
         if len(here) != 1 or dims.get(slot, here[0]) != here[0] or not scope.takes(_distance(at, last)):
             continue
-        sure = Read(slot, at) in certain
+        sure = Read(slot, at) in met
         moved = isinstance(last, Axis) and Index(last.name) not in at
         if moved and not sure:  # out of range ahead of a condition, maybe
             continue
-        told = isinstance(last, Axis) and _is_told(scope, slot, at, last, body, stored)
-        if told or _is_row(scope, slot, at, last, around, sure=sure):
+        if _is_told(scope, slot, at, last, body, stored) or _is_row(scope, slot, at, last, around, sure=sure):
             dims[slot] = here[0]
             yield slot, at
 
@@ -176,22 +180,25 @@ def _distance(at: Sequence[Position], loop: Loop) -> Polynomial:
     return found
 
 
-def _is_told(scope: Scope, slot: str, at: Sequence[Position], last: Axis, body: Body, stored: set[str]) -> bool:
+def _is_told(scope: Scope, slot: str, at: Sequence[Position], last: Loop, body: Body, stored: set[str]) -> bool:
     """Whether what is read is at a place that data tell, wherever the last loop is, and is read at every point."""
     (here,) = along(at, last)
     if slot not in scope.formal.slots or scope.doubtful(slot, here, at[here]):
         return False
     places = [n for k, p in enumerate(at) if k != here and not isinstance(p, Batch) for n in walk(p)]
-    moves = any(n == Index(last.name) for n in places)
     data = [n for n in places if isinstance(n, Read)]
+    if isinstance(last, Batch):
+        moves = Index("...") in places or any(isinstance(p, Batch) for n in data for p in n.at)
+    else:
+        moves = Index(last.name) in places
     outside = all(n.at and n.fill is None and n.tensor not in stored for n in data)
     added = any(isinstance(n, Atomic) and (n.slot, n.at) == (slot, at) for n in body)
-    return bool(data) and outside and not moves and (added or Read(slot, tuple(at)) in _certain(body))
+    return bool(data) and outside and not moves and (added or Read(slot, tuple(at)) in certain(body))
 
 
-def _certain(body: Body) -> set[Scalar]:
+def certain(body: Body) -> set[Scalar]:
     """What is read at every point, whatever the data."""
-    return {r for n in body if isinstance(n, Let | Store | Join) for r in always_read(n.value)}
+    return {r for n in body if isinstance(n, Let | Store | Join | Atomic) for r in always_read(n.value)}
 
 
 @contextmanager
@@ -208,24 +215,24 @@ def across(scope: Scope, outer: Sequence[Loop], named: Sequence[str]) -> Iterato
     scope.rows.loop, scope.loops, scope.place = None, loops, place
 
 
-def _loops(body: Body) -> Iterator[tuple[Axis, Body]]:
-    """The loops that are shared out along one axis."""
+def _loops(body: Body) -> Iterator[tuple[Axis, Body, bool]]:
+    """The loops that are shared out along one axis, and whether they have no condition."""
     for node in body:
         found = loop_of(node)
         if found is not None:
             loops, inner = chain(found[:1], (Role.TEAM,))
             if len(loops) == 1 and isinstance(loops[0], Axis):
-                yield loops[0], inner
+                yield loops[0], inner, found[1] is None
 
 
-def _reads(body: Body, stored: set[str]) -> Iterator[tuple[str, tuple[Position, ...]]]:
+def reads_of(body: Body, stored: set[str]) -> Iterator[tuple[str, tuple[Position, ...]]]:
     for e in values(body):
         for r in walk(e):
             if isinstance(r, Read) and r.at and r.fill is None and r.tensor not in stored:
                 yield r.tensor, r.at
 
 
-def _stores(body: Body, whole: Body) -> Iterator[tuple[str, tuple[Position, ...]]]:
+def stores_of(body: Body, whole: Body) -> Iterator[tuple[str, tuple[Position, ...]]]:
     """What is stored at every point, once, and nowhere read."""
     read = {r.tensor for e in values(whole) for r in walk(e) if isinstance(r, Read)}
     everywhere = [n.slot for n in inside(whole) if isinstance(n, Store | Atomic)]
@@ -235,25 +242,36 @@ def _stores(body: Body, whole: Body) -> Iterator[tuple[str, tuple[Position, ...]
 
 
 def _is_row(
-    scope: Scope, slot: str, at: Sequence[Position], loop: Loop, around: set[str], *, sure: bool = False
+    scope: Scope,
+    slot: str,
+    at: Sequence[Position],
+    loop: Loop,
+    around: set[str],
+    *,
+    sure: bool = False,
+    known: Collection[str] = (),
 ) -> bool:
-    """Whether nothing but a loop moves an access; one that is `sure` to be met may be where a host has to check it."""
+    """Whether nothing but a loop moves an access; one that is `sure` to be met may be where a host has to check it, and
+    one that locals lead to which are `known` is checked where it is named."""
     extent = None if isinstance(loop, Batch) else loop.extent
-    if isinstance(extent, Lit) and extent.value % _VECTOR:  # few, and never whole vectors
+    if isinstance(extent, Lit) and extent.value % VECTOR:  # few, and never whole vectors
         return False
-    if slot not in scope.formal.slots or any(scope.doubtful(slot, k, p, told=sure) for k, p in enumerate(at)):
+    if slot not in scope.formal.slots:
         return False
     here = along(at, loop)
+    if any(scope.doubtful(slot, k, p, told=sure) for k, p in enumerate(at) if not known or k in here):
+        return False
     rest = [p for k, p in enumerate(at) if k not in here and not isinstance(p, Batch)]
+    fixed = {*(Index(name) for name in around), *(Read(name, ()) for name in known)}
     parts = [n for p in rest for n in walk(p)]
-    fixed = all(isinstance(n, Lit | Dim | Param) or (isinstance(n, Index) and n.name in around) for n in parts)
-    return len(here) == 1 and fixed
+    return len(here) == 1 and all(isinstance(n, Lit | Dim | Param) or n in fixed for n in parts)
 
 
 def _named(scope: Scope, slot: str, at: Sequence[Position], loop: Axis, stored: set[str]) -> str:
     """The line that names a row."""
     here = Index(loop.name)
-    places = scope.positions([ZERO if p == here else p for p in at], slot, checked=False)  # or it would be no row
+    first = [ZERO if p == here else p for p in at]
+    places = scope.positions(first, slot, where=f"{scope.size(loop)} != 0")
     name = scope.fresh(f"{slot}_row")
     tensor = scope.tensor(slot)
     scope.rows.add(slot, at, loop, name)

@@ -13,7 +13,7 @@ from typing import assert_never
 from opgen.code.cuda_dialect import CUDA
 from opgen.code.names import KERNELS
 from opgen.code.native_scope import layout, outside, value_type, wish
-from opgen.code.printer import NATIVE, Leaf, Printer, Text, join
+from opgen.code.printer import NATIVE, Leaf, Printer, Special, Text, join
 from opgen.ir.names import Names
 from opgen.ir.polynomial import Monomial, Polynomial
 from opgen.ir.program import Axis, Kind, Loop
@@ -40,6 +40,7 @@ class Member:
     field: str
 
 
+Access = tuple[str, tuple[Position, ...]]  # of a slot
 Hole = tuple[Position, ...]  # positions of an access, the same wherever the loop of a row stands in it
 _HERE = Index("")
 _PARTS = 4  # of distances, in the runtime
@@ -50,7 +51,9 @@ class Rows:
     """The rows that a kernel goes along: of each slot, with the positions around it, its name and the size of its loop.
 
     `dims`: the one of a slot that its rows go along; `loop`: that which is being printed, whose places are called `at`;
-    `shared`: whether a team shares it out; `sums`: what rows join for a kernel that folds across them.
+    `shared`: whether a team shares it out; `sums`: what rows join for a kernel that folds across them; `nests`: of each
+    chain of loops that is one row, what is read and stored in vectors along its last loop; `near`: that of the present
+    one; `first`: the place of the first lane there; `written`: what the lanes of a slot are stored through.
     """
 
     names: dict[tuple[str, Hole], tuple[str, Scalar]] = field(default_factory=dict)
@@ -60,6 +63,10 @@ class Rows:
     parts: dict[Monomial, int] = field(default_factory=dict)  # of distances: whole vectors, or there are none
     kept: dict[str, str] = field(default_factory=dict)  # what rows hand on, as it is called in the present loop
     sums: tuple[str, ...] = ()
+    nests: dict[tuple[Loop, ...], frozenset[Access]] = field(default_factory=dict)
+    near: frozenset[Access] = frozenset()
+    first: str = ""
+    written: dict[str, str] = field(default_factory=dict)
 
     def name(self, slot: str, at: Sequence[Position]) -> str | None:
         """The row that an access of the present loop goes along, if any."""
@@ -113,6 +120,7 @@ class Scope:
     locals: dict[str, tuple[str, Kind]] = field(default_factory=dict)
     placed: dict[Scalar, str] = field(default_factory=dict)  # positions that have a local of their own
     place: str = "place"  # where in the batch a point is
+    ahead: dict[Scalar, Text] = field(default_factory=dict)  # what is computed ahead of the lanes
     depth: int = 0  # columns that plain loops and guards around a statement take
     packed: dict[str, str] | None = None
     tiles: dict[str, str] = field(default_factory=dict)
@@ -125,13 +133,28 @@ class Scope:
 
     @property
     def printer(self) -> Printer:
-        if self.rows.loop is None or not self.rows.shared:
-            return Printer(CUDA, self.leaf, self.cast)
-        special = {**CUDA.special, "eq": self._is_here, "ne": self._is_elsewhere}
-        return Printer(replace(CUDA, special=special), self.leaf, self.cast)
+        special = {**CUDA.special, **{fn: self._divided(fn) for fn in ("floordiv", "mod")}}
+        if self.rows.loop is not None and self.rows.shared:
+            special |= {"eq": self._is_here, "ne": self._is_elsewhere}
+        return Printer(replace(CUDA, special=special), self.leaf, self.cast, dict(self.ahead) if self.ahead else None)
 
     def print(self, e: Scalar) -> str:
         return self.printer(e)
+
+    def _divided(self, fn: str) -> Special:
+        """Quotients and rests of whole numbers by one of the call."""
+
+        def printed(p: Printer, args: tuple[Scalar, ...]) -> Text:
+            x, by = args
+            if not isinstance(by, Dim | Param) or by == Dim("...") or self.formal.kind(by) is not Kind.INT:
+                return CUDA.special[fn](p, args)
+            text = p.text(x)
+            if text.kind is not Kind.INT:
+                return CUDA.special[fn](p, args)
+            divisor = self.member(("by", by), "rt::Divisor", f"by_{wish(by).lower()}", self._argument(by))
+            return Text(f"rt::{fn}({text.text}, {divisor})", _ATOM, Kind.INT)
+
+        return printed
 
     def _is_here(self, p: Printer, args: tuple[Scalar, ...]) -> Text:
         """Whether a place of a row is the one that a number tells, which is the same all along."""
@@ -174,9 +197,15 @@ class Scope:
         order = list(dict.fromkeys(m.type for m in (*tensors, *self.members.values())))
         return sorted((*tensors, *self.members.values()), key=lambda m: order.index(m.type))
 
-    def positions(self, at: Sequence[Position], buffer: str, *, checked: bool = True) -> str:
-        """The arguments of `load` and `store`."""
-        return ", ".join(self._position(p, buffer, k, checked) for k, p in enumerate(at))
+    def positions(self, at: Sequence[Position], buffer: str, *, checked: bool = True, where: str = "") -> str:
+        """The arguments of `load` and `store`, `checked`, if at all, under the condition `where`."""
+        return ", ".join(self._position(p, buffer, k, checked, where) for k, p in enumerate(at))
+
+    def first_positions(self, slot: str, at: Sequence[Position]) -> str:
+        """The same of the first lane of a vector."""
+        axis = self.rows.dims[slot]
+        each = (self.rows.first if k == axis else self._position(p, slot, k, False) for k, p in enumerate(at))
+        return ", ".join(each)
 
     def reader(self, function: str, slot: str, *arguments: str) -> str:
         """A function that reads a tensor, with its template arguments; one that may be missing reads as a number."""
@@ -205,14 +234,15 @@ class Scope:
         """Whether a read does no harm where nobody wants it."""
         return self.formal.plain(r)
 
-    def _position(self, p: Position, buffer: str, axis: int, checked: bool) -> str:
+    def _position(self, p: Position, buffer: str, axis: int, checked: bool, where: str = "") -> str:
         if isinstance(p, Batch):
             return self.place
         text = self.placed.get(p) or self.print(p)
         told = (buffer, axis, p) in self.formal.told
         if not checked or told or not self.doubtful(buffer, axis, p):
             return text
-        return f"rt::checked({text}, {self.extent(self.formal.slots[buffer].shape[axis]).text})"
+        taken = f"rt::checked({text}, {self.extent(self.formal.slots[buffer].shape[axis]).text})"
+        return f"{where} ? {taken} : 0" if where else taken
 
     def load(self, read: Read) -> Text:
         """One access, as a value."""
@@ -224,6 +254,10 @@ class Scope:
         row = self.rows.name(read.tensor, read.at) if read.fill is None else None
         if row is not None:
             return Text(f"{row}[at]", _ATOM, buffer.kind)
+        if read.fill is None and (read.tensor, read.at) in self.rows.near:
+            method = self.reader("read_at", read.tensor, "Team", str(self.rows.dims[read.tensor]))
+            places = self.first_positions(read.tensor, read.at)
+            return Text(f"{method}(at, {self.tensor(read.tensor)}, {places})", _ATOM, buffer.kind)
         guarded = self.guarded(read)
         if guarded is not None:
             inside, value, fill = guarded

@@ -24,11 +24,6 @@ _LONG_CELL = 40  # a place with a longer text gets a line of its own
 _DEEP = 4  # columns before the statements of a kernel's function
 
 
-def index_of(name: str, body: Sequence[str]) -> str:
-    """An index parameter, left without a name where the body has no use for it."""
-    return f"int64_t {name}" if mentions(name, body) else f"int64_t /* {name} */"
-
-
 # --- loops -----------------------------------------------------------------------------------------------------------
 
 
@@ -45,6 +40,8 @@ def decoded(
         return list(body)
     first = used.index(True)
     rest = left if len(loops) > 1 else flat
+    if len(loops) > 1 and first == 0 and isinstance(loops[0], Axis):
+        rest = left = names[0]  # what remains is the first one
     lines = [f"int64_t {left} = {flat};"] if len(loops) > 1 else []
     for i in range(len(loops) - 1, max(first, 1) - 1, -1):
         if vectors and i == len(loops) - 1:
@@ -52,10 +49,28 @@ def decoded(
         else:
             split = f"rt::split(&{left}, {_divider(scope, loops[i])})"
         lines.append(_define(scope, loops[i], names[i], split) if used[i] else f"{split};")
-    if first == 0:
+    if first == 0 and rest != names[0]:
         rest = f"rt::first_of<V, rank>({rest})" if vectors and len(loops) == 1 else rest
         lines.append(_define(scope, loops[0], names[0], rest))
     return [*lines, *body]
+
+
+def counted(scope: Scope, loops: Sequence[Loop], flat: str) -> str:
+    """What the number of a point is called: where there is one loop, that is its index."""
+    match loops:
+        case (Axis(name),):
+            return scope.loops[name]
+        case _:
+            return flat
+
+
+def indexed(
+    scope: Scope, loops: Sequence[Loop], flat: str, body: Sequence[str], left: str = "rest", *, vectors: bool = False
+) -> tuple[str, list[str]]:
+    """The same as the body of a function, and its parameter, which has no name where the body has no use for it."""
+    name = flat if vectors else counted(scope, loops, flat)
+    lines = list(body) if name != flat else decoded(scope, loops, flat, body, left, vectors=vectors)
+    return (f"int64_t {name}" if mentions(name, lines) else f"int64_t /* {name} */"), lines
 
 
 def _divider(scope: Scope, loop: Loop, *, vectors: bool = False) -> str:
@@ -71,14 +86,14 @@ def _define(scope: Scope, loop: Loop, name: str, value: str) -> str:
     return f"const int64_t {name} = {value};"
 
 
-def shared(scope: Scope, loops: Sequence[Loop], body: Sequence[str], sums: Sequence[str]) -> list[str]:
+def shared(scope: Scope, loops: tuple[Loop, ...], body: Sequence[str], sums: Sequence[str]) -> list[str]:
     """The lines of a pass, shared out among the team."""
     count = " * ".join(scope.size(a) for a in loops)
     if len(loops) == 1 and isinstance(loops[0], Axis):
         inner = scope.loops[loops[0].name]
         lines = [f"const int64_t {inner} = at;", *body] if mentions(inner, body) else list(body)
     else:
-        lines = decoded(scope, loops, "at", body, "inner_rest")
+        lines = decoded(scope, loops, "rt::first(at)" if loops in scope.rows.nests else "at", body, "inner_rest")
     settled = f"rt::settled({', '.join(f'&{n}' for n in sums)})"
     place = "auto at" if mentions("at", lines) else "auto /* at */"
 
@@ -204,12 +219,15 @@ def let_lines(scope: Scope, lets: Sequence[Let]) -> list[str]:
 
 
 def store_lines(scope: Scope, store: Store) -> list[str]:
-    positions = scope.positions(store.at, store.slot)
-    target = scope.tensor(store.slot)
+    near = (store.slot, store.at) in scope.rows.near
+    positions = scope.first_positions(store.slot, store.at) if near else scope.positions(store.at, store.slot)
+    target = scope.rows.written[store.slot] if near else scope.tensor(store.slot)
     parts, value = hoisted(scope, store.value, len(f"{target}.store(, {positions});"))
     row = scope.rows.name(store.slot, store.at)
     if row is not None:
         return [*parts, f"{row}.set(at, {value.text});"]
+    if near:
+        return [*parts, f"{target}.set(at, {value.text}, {positions});"]
     return [*parts, f"{target}.store({', '.join(filter(None, (value.text, positions)))});"]
 
 

@@ -14,7 +14,8 @@ from opgen.code.cuda_scope import Scope
 from opgen.code.cuda_statements import (
     accumulator,
     added,
-    decoded,
+    counted,
+    indexed,
     is_rounded,
     let_lines,
     result,
@@ -42,9 +43,9 @@ def stream_lines(scope: Scope, step: Stream) -> list[str]:
         for w in sweep.sums:
             whole = Read(scope.fresh("whole"), ())
             body += _over(scope, w, lost, partial(_finished, scope, w, whole))
-    body = decoded(scope, step.outer, "point", [*lost.row, *body])
+    taken, body = indexed(scope, step.outer, "point", [*lost.row, *body])
     scope.leave(before, step.outer)
-    return point_function(body)
+    return point_function(taken, body)
 
 
 @dataclass(frozen=True, slots=True)
@@ -63,8 +64,8 @@ class _Lost:
         room = scope.member("lost digits", "opmath_t*", "lost", "rt::workspace()")
         sizes = [scope.size(w.over) for w in sums]
         first = {w.buffer: " + ".join(("", *sizes[:k])) for k, w in enumerate(sums)}
-        name = scope.fresh("lost_row")
-        return _Lost(name, (f"opmath_t* {name} = {room} + point * ({' + '.join(sizes)});",), first)
+        name, point = scope.fresh("lost_row"), counted(scope, step.outer, "point")
+        return _Lost(name, (f"opmath_t* {name} = {room} + {point} * ({' + '.join(sizes)});",), first)
 
     def at(self, w: Weigh, index: str) -> str:
         return f"{self.name}[{index}{self.first[w.buffer]}]"

@@ -7,7 +7,7 @@ from collections.abc import Callable, Iterable, Iterator, Mapping
 from opgen.code.printer import Text
 from opgen.ir.scalar import Apply, Read, Scalar, children, walk
 
-_QUOTIENTS = frozenset(("floordiv", "mod", "remainder", "fmod"))
+QUOTIENTS = frozenset(("floordiv", "mod", "remainder", "fmod"))
 
 
 def invariants(values: Iterable[Scalar], is_same: Callable[[Scalar], bool]) -> Iterator[Scalar]:
@@ -31,7 +31,7 @@ def invariants(values: Iterable[Scalar], is_same: Callable[[Scalar], bool]) -> I
             return
         seen.add(e)
         if isinstance(e, Apply) and same(e):
-            if any(isinstance(a, Apply) and a.fn in _QUOTIENTS for a in walk(e)):
+            if any(isinstance(a, Apply) and a.fn in QUOTIENTS for a in walk(e)):
                 yield e
             return
         for a in children(e):

@@ -250,7 +250,7 @@ def _native_div(p: Printer, args: tuple[Scalar, ...]) -> Text:
     return join(Infix.of("/", _MUL), texts, Kind.FLOAT)
 
 
-_LARGEST_POWER = 2**31 - 1
+LARGEST_POWER = 2**31 - 1
 
 
 def _as_native_float(t: Text) -> Text:
@@ -259,7 +259,7 @@ def _as_native_float(t: Text) -> Text:
 
 def _native_pow(p: Printer, args: tuple[Scalar, ...]) -> Text:
     base, exponent = p.text(args[0]), whole(args[1])
-    if exponent is None or abs(exponent) > _LARGEST_POWER:
+    if exponent is None or abs(exponent) > LARGEST_POWER:
         texts = (base, p.text(args[1]))
         kind = Kind.FLOAT if any(t.kind is Kind.FLOAT for t in texts) else Kind.INT
         left, right = map(_native_int if kind is Kind.INT else _as_native_float, texts)

@@ -5,7 +5,10 @@ from __future__ import annotations
 from opgen.ir.functions import FUNCTIONS
 from opgen.ir.scalar import ONE, Apply, Batch, Index, Read, Scalar, children, reads
 
-_WORDS = {"add": "total", "sub": "difference", "mul": "product", "div": "ratio", "pow": "power", "neg": "negative"}
+_WORDS = {
+    "add": "total", "sub": "difference", "mul": "product", "div": "ratio", "pow": "power", "neg": "negative",
+    "floordiv": "quotient", "mod": "rest",
+}  # fmt: skip
 _CENTRES = ("_max", "_mean", "_max_value", "_mean_value")  # what is taken from the elements of a row
 _LONGEST = 24  # of names that say it all
 

@@ -18,14 +18,17 @@ from opgen.plan.ranges import Ranges
 Access = tuple[str, int, Position]
 
 
-def unsure(plan: KernelPlan, k: Kernel) -> frozenset[Access]:
-    """The accesses of a kernel that nothing keeps in range: no loop, no condition around them, no fact of the plan."""
-    return frozenset(_Checks(plan, k).within(k.body, (), frozenset()))
+def unsure(plan: KernelPlan, k: Kernel, guarded: frozenset[Access]) -> frozenset[Access]:
+    """The accesses of a kernel that nothing keeps in range: no loop, no condition around them, no fact of the plan.
+
+    `guarded`: what is proven of its step.
+    """
+    return frozenset(_Checks(plan, k, guarded).within(k.body, (), frozenset()))
 
 
 class _Checks:
-    def __init__(self, plan: KernelPlan, k: Kernel) -> None:
-        self.guarded = plan.guarded
+    def __init__(self, plan: KernelPlan, k: Kernel, guarded: frozenset[Access]) -> None:
+        self.guarded = guarded
         self.steady = steady(k.body)
         self.shapes = {s.name: s.shape for s in k.slots}
         self.ranges = Ranges.of_plan(plan)

@@ -21,6 +21,7 @@ from opgen.kernel.model import Acc, Atomic, Body, For, If, Join, Kernel, Node, R
 from opgen.kernel.reach import Reach, reaches
 from opgen.kernel.unroll import unrolled
 from opgen.kernel.walk import chain, parts, stored_only, values
+from opgen.plan.guards import guarded
 from opgen.plan.model import Buffer, KernelPlan, Let, Schedule, Step, Storage, extent
 
 
@@ -65,8 +66,9 @@ class Formal:
 def formal(plan: KernelPlan, step: Step, apart: Set[str] = frozenset()) -> Formal:
     """The kernel of a step as a function; `apart`: buffers that nobody may want though it runs."""
     kernel, schedule = lower(plan, step), schedule_of(step)
-    further = unsure(plan, unrolled(kernel))
-    doubt = unsure(plan, kernel)
+    kept = guarded(plan, step)
+    further = unsure(plan, unrolled(kernel), kept)
+    doubt = unsure(plan, kernel, kept)
     reached = reaches(plan, kernel, doubt)
     found = _Found(plan, kernel, doubt | further, reached.told)
     body = found.body(kernel.body)

@@ -7,10 +7,12 @@ all their points are threads; a loop that goes on from what it stored stays with
 
 from __future__ import annotations
 
+from collections.abc import Sequence
 from dataclasses import replace
 
-from opgen.ir.program import Axis
-from opgen.ir.scalar import Batch, reads
+from opgen.ir.point import positions
+from opgen.ir.program import Axis, Loop
+from opgen.ir.scalar import Batch, Index, Lit, Param, reads, walk
 from opgen.kernel.model import Atomic, Body, For, If, Join, Kernel, Node, Role, Tile
 from opgen.kernel.walk import chain, inside, moving, parts, values, waits
 from opgen.plan.model import Schedule
@@ -18,7 +20,8 @@ from opgen.plan.model import Schedule
 
 def teams(k: Kernel, schedule: Schedule) -> Kernel:
     """The kernel for a device."""
-    return replace(k, body=tuple(_node(n, _role(p, schedule)) for p in parts(k.body) for n in p))
+    body = tuple(map(_along_target, k.body))
+    return replace(k, body=tuple(_node(n, _role(p, schedule)) for p in parts(body) for n in p))
 
 
 def without_batch(k: Kernel, schedule: Schedule) -> Schedule:
@@ -46,10 +49,35 @@ def _role(part: Body, schedule: Schedule) -> Role:
     if any(isinstance(n, Atomic) and n.slot not in tiles for n in inside(part)):
         return Role.PARALLEL
     loops = [n for n in chain(part, (Role.PARALLEL,))[1] if isinstance(n, For)]
-    if any(map(waits, loops)):
+    outer, _ = chain(part, (Role.PARALLEL,))
+    if any(map(waits, loops)) or (loops and all(_is_window(outer, n) for n in loops)):
         return Role.SERIAL
     folded = len(loops) == 1 and any(isinstance(n, Join) for n in inside(loops[0].body))
     return Role.CHUNKS if folded and schedule in (Schedule.COLUMN, Schedule.WHOLE) else Role.TEAM
+
+
+def _along_target(node: Node) -> Node:
+    """Loops around what is added to places that others share, with the one that goes along memory there as the last."""
+    loops: list[For] = []
+    body: Body = (node,)
+    while len(body) == 1 and isinstance(body[0], For) and not body[0].reverse:
+        loops.append(body[0])
+        body = body[0].body
+    places = {n.at[-1:] for n in inside(body) if isinstance(n, Atomic)}
+    last = [a for a in loops if places == {positions((a.loop,))}]
+    for a in reversed([*(a for a in loops if a not in last), *last]):
+        body = (replace(a, body=body),)
+    return body[0]
+
+
+def _is_window(outer: Sequence[Loop], fold: For) -> bool:
+    """Whether a point reads a few of its neighbours, as many as params tell: one thread has them all."""
+    loops, body = chain((fold,), (Role.SERIAL,))
+    points = {Index(a.name) for a in outer if isinstance(a, Axis)}
+    taps = {Index(a.name) for a in loops if isinstance(a, Axis) and isinstance(a.extent, Param | Lit)}
+    places = [{*walk(p)} for e in values(body) for r in reads(e) for p in r.at if not isinstance(p, Batch)]
+    beside = {tap for place in places if points & place for tap in taps & place}
+    return len(taps) == len(loops) and beside == taps
 
 
 def _node(node: Node, role: Role) -> Node:

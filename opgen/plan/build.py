@@ -39,7 +39,6 @@ from opgen.plan.bias import fuse
 from opgen.plan.contract import contract, operand, split
 from opgen.plan.flow import Flow
 from opgen.plan.group import Group, Item, Single, biased, grouped, lone, needed, reads_of_item, targets
-from opgen.plan.guards import guarded
 from opgen.plan.keep import kept_maps
 from opgen.plan.model import (
     Buffer,
@@ -76,8 +75,7 @@ def build(p: Program, results: Sequence[str] = ()) -> KernelPlan:
     `results`: the outputs of the operator, which are kept for backward in their own dtype.
     Functions of the spec are written out, except those that a library of C++ or CUDA computes.
     """
-    plan = _Planner(p, results).plan()
-    return numbered(replace(plan, guarded=guarded(plan)))
+    return numbered(_Planner(p, results).plan())
 
 
 @dataclass(frozen=True, slots=True)

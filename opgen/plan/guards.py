@@ -1,8 +1,8 @@
 """Positions that the conditions around them keep in range: `where(i + 1 < N, x[i + 1], 0)` needs no check.
 
-In goes a finished plan; out come computed positions, by buffer and axis, that are proven wherever the plan has them: by
-the loops, or with the integer comparisons under which an access is evaluated. A plain index is left out: what moves
-with a loop may be read ahead of a condition.
+In go a finished plan and one of its steps; out come computed positions, by buffer and axis, that are proven wherever
+the step has them: by the loops, or with the integer comparisons under which an access is evaluated. A plain index is
+left out: what moves with a loop may be read ahead of a condition.
 """
 
 from __future__ import annotations
@@ -23,11 +23,10 @@ _WHOLE = frozenset(["add", "sub", "mul", "neg", "floordiv", "mod", "min", "max",
 _OPPOSITE = {"lt": "ge", "ge": "lt", "le": "gt", "gt": "le", "eq": "ne", "ne": "eq"}
 
 
-def guarded(p: KernelPlan) -> frozenset[Place]:
-    """The positions of a plan that need no check although their loops alone do not tell."""
+def guarded(p: KernelPlan, step: Step) -> frozenset[Place]:
+    """The positions of a step that need no check although their loops alone do not tell."""
     found = _Search(p)
-    for step in p.steps:
-        found.step(step)
+    found.step(step)
     return frozenset(found.proven) - frozenset(found.doubtful)
 
 
@@ -41,7 +40,6 @@ class _Search:
     whole: dict[Scalar, bool] = field(default_factory=dict)  # what `_is_whole` found of these lets
 
     def step(self, s: Step) -> None:
-        self.lets, self.whole = {}, {}
         match s:
             case Nest():
                 for p in s.passes:

@@ -328,7 +328,6 @@ class KernelPlan:
     results: tuple[Result, ...]
     sizes: tuple[Scalar, ...] = ()  # int params that are sizes, so that they are not negative
     functions: tuple[Function, ...] = ()  # that libraries of C++ or CUDA compute
-    guarded: frozenset[tuple[str, int, Scalar]] = frozenset()  # positions that conditions keep in range (`plan.guards`)
     numbers: Mapping[str, Scalar] = field(default_factory=dict)  # read as params: what the host computes
     _buffers: dict[str, Buffer] = field(init=False, repr=False, compare=False, default_factory=dict)
 

@@ -131,6 +131,21 @@ class Arguments {
     return true;
   }
 
+  // Whether rows are side by side along the last dim of the batch, each of them with steps between its elements.
+  bool rows_side_by_side() const {
+    bool any = false;
+    for (int i = 0; i < Count; ++i) {
+      const OpgenTensor& source = *call.tensors[slots[i].number];
+      if (slots[i].along < 0 || source.data == nullptr || slots[i].along == slots[i].batch_at) continue;
+      const bool behind = slots[i].batch_at >= 0 && slots[i].batch_at < slots[i].along;
+      const int64_t along = behind ? slots[i].along + batch_rank(i) - 1 : slots[i].along;
+      if (slots[i].batch_at < 0 || source.sizes[along] == 1) continue;
+      if (source.strides[along] == 1 || used == 0 || strides[i][used - 1] != 1) return false;
+      any = true;
+    }
+    return any;
+  }
+
   // Whether all tensors have neighbours along the last dim of the batch, in whole vectors of V elements that start
   // where vectors may start.
   template <int V>
@@ -240,6 +255,8 @@ struct Actual {
                            : field.kind == Field::the_elements ? batch_count(call)
                                                                : call.ints[field.number];
       return Divider<rank>(field.vectors ? size / V : size);
+    } else if constexpr (std::is_same_v<T, Divisor>) {
+      return Divisor(call.ints[field.number]);
     } else if constexpr (std::is_pointer_v<T>) {
       return static_cast<T>(call.workspace);
     } else if constexpr (std::is_same_v<T, bool>) {

@@ -194,6 +194,14 @@ struct Near {
     const T below = part + (x < T(0) ? square : T(1));
     return over(below, below + T(2) * (x < T(0) ? T(1) : square));
   }
+  static OPGEN_DEVICE T pow(T x, T y) {
+    if constexpr (!narrow) return rt::pow(x, y);
+    const T size = abs(x);
+    const T power = size == T(1) || y == T(0) ? T(1) : exp2_of_device(y * log2_of_device(size));
+    if (copysign(T(1), x) > T(0)) return power;
+    if (rt::floor(y) != y) return isfinite(x) && x != T(0) ? rt::nan<T>() : power;
+    return rt::floor(y * T(0.5)) != y * T(0.5) ? -power : power;
+  }
   static OPGEN_DEVICE T sqrt(T x) {
     if constexpr (narrow) return sqrt_of_device(x);
     return rt::sqrt(x);

@@ -9,6 +9,7 @@ from __future__ import annotations
 
 import sys
 from collections.abc import Iterator, Sequence
+from dataclasses import replace
 from pathlib import Path
 from tempfile import TemporaryDirectory
 
@@ -16,6 +17,7 @@ from opgen.bench.measure import least_bytes, plans_of
 from opgen.bench.subject import subject
 from opgen.ir.interp import Array
 from opgen.package.sample_numbers import default_value
+from opgen.package.samples import SampleCase
 from tests.cuda.budgets import ISSUED, Call, work
 from tests.spec_files import SPECS
 from tests.spec_programs import shape_of
@@ -23,6 +25,7 @@ from tests.spec_programs import shape_of
 TABLE = Path(__file__).with_name("every.txt")
 GENERATED = Path(__file__).resolve().parents[2] / "generated"
 ELEMENTS = 1 << 20
+_VECTOR = 8  # elements of 16 bits
 HEAD = f"{'operator':24} {'direction':9} {'elements':>9} {'times':>7}  of each launch"
 
 
@@ -33,13 +36,14 @@ def rows(path: Path, dtype: str = "bfloat16") -> Iterator[str]:
     if growth is None:
         yield f"{s.name:24} no sample of a call is found"
         return
-    case = growth.at(ELEMENTS)
+    case = _even(growth.at(ELEMENTS))
     plans, elements = plans_of(s), s.elements(case) or 0
     batch = next((n for _, i in case.inputs if i for n in i.shape if isinstance(n, tuple)), ())
     params = {a.name: dict(case.params).get(a.name, default_value(a)) for a in s.derived.variant.program.params}
     for direction, plan in plans.items():
         program = getattr(s.derived, direction)
-        arrays = {t.name: Array(tuple(shape_of(t.shape, dict(case.sizes), batch)), []) for t in program.inputs}
+        sizes = dict(case.sizes) | {name: n for name, n in params.items() if isinstance(n, int)}
+        arrays = {t.name: Array(tuple(shape_of(t.shape, sizes, batch)), []) for t in program.inputs}
         moved = least_bytes(s, case, plans, direction, dtype)
         with TemporaryDirectory() as folder:
             try:
@@ -54,6 +58,15 @@ def rows(path: Path, dtype: str = "bfloat16") -> Iterator[str]:
         each = [n / most for n in made.issued] if most else []
         parts = " + ".join(f"{x:.2f}" for x in each)
         yield f"{s.name:24} {direction:9} {elements:9} {sum(each):7.2f}  {parts}"
+
+
+def _even(case: SampleCase) -> SampleCase:
+    """The same with batches of whole vectors."""
+
+    def shape(whole: Sequence[int | tuple[int, ...]]) -> tuple[int | tuple[int, ...], ...]:
+        return tuple(tuple(-(-m // _VECTOR) * _VECTOR for m in n) if isinstance(n, tuple) else n for n in whole)
+
+    return replace(case, inputs=tuple((name, i and replace(i, shape=shape(i.shape))) for name, i in case.inputs))
 
 
 def table(paths: Sequence[Path]) -> Iterator[str]:

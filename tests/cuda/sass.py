@@ -221,8 +221,9 @@ class Thread:
     # --- instructions -----------------------------------------------------------------------------------------------
 
     def step(self, i: Instruction) -> None:
-        uniform = i.name[0] == "U" and i.name[1:] in self.steps
-        self.steps[i.name[1:] if uniform else i.name](self, i, list(i.args))
+        name = i.name[1:] if i.name[0] == "U" and i.name[1:] in self.steps else i.name
+        assert name in self.steps, f"nobody knows what {name} does"
+        self.steps[name](self, i, list(i.args))
 
     def address(self, text: str) -> int:
         total = 0

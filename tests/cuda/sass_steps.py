@@ -274,6 +274,12 @@ def _restored(t: Thread, _: Instruction, args: list[str]) -> None:
             t.decide(f"P{k}", bool(t.word(args[1]) >> k & 1))
 
 
+def _set(t: Thread, i: Instruction, args: list[str]) -> None:
+    how = next(flag for flag in i.flags if flag != "BF")
+    held = compare(how, t.number(args[1]), t.number(args[2])) and t.holds(args[3])
+    t.put(args[0], (bits(1.0) if "BF" in i.flags else WORD) if held else 0)
+
+
 def _access(t: Thread, i: Instruction, args: list[str]) -> None:
     t.access(i, args)
 
@@ -283,7 +289,7 @@ STEPS: dict[str, Step] = {
     "ISETP": _compared, "MUFU": _special, "F2FP": _packed, "F2F": _packed, "F2I": _to_int, "I2F": _of_int,
     "I2FP": _of_int, "PRMT": _permute, "S2R": _special_register, "S2UR": _special_register,
     "CS2R": _special_register, "LDC": _constant, "VIMNMX": _least, "IMNMX": _least, "VIADDMNMX": _add_least,
-    "P2R": _kept, "R2P": _restored, "SHFL": _shuffle, "VOTE": _vote, "VOTEU": _vote, "MATCH": _vote,
+    "FSET": _set, "P2R": _kept, "R2P": _restored, "SHFL": _shuffle, "VOTE": _vote, "VOTEU": _vote, "MATCH": _vote,
     "FSETP": lambda t, i, a: _decided(t, i, a, compare(i.flags[0], t.number(a[2]), t.number(a[3]))),
     "SEL": lambda t, _, a: t.put(a[0], t.word(a[1]) if t.holds(a[3]) else t.word(a[2])),
     "FSEL": lambda t, _, a: t.put(a[0], bits(t.number(a[1] if t.holds(a[3]) else a[2]))),

@@ -41,9 +41,13 @@ def source(c_type: str) -> str:
     for kind, rank in (("small", 1), ("large", 2)):
         divided = f"return rt::Divider<{rank}>(size).quotient(n);"
         lines.append(f'extern "C" int64_t quotient_{kind}(int64_t n, int64_t size) {{ {divided} }}')
+    for fn in ("floordiv", "mod"):
+        divided = f"return rt::{fn}(n, rt::Divisor(size));"
+        lines.append(f'extern "C" int64_t {fn}_by(int64_t n, int64_t size) {{ {divided} }}')
     lines.append('extern "C" float from_half(unsigned bits) { return rt::widen(rt::half_t{uint16_t(bits)}); }')
     for name, stored in (("float", "float"), ("half", "rt::half_t"), ("brain", "rt::bfloat16_t")):
         lines.append(f'extern "C" float div_{name}(float x, float y) {{ return rt::Near<{stored}>::div(x, y); }}')
+        lines.append(f'extern "C" float pow_{name}(float x, float y) {{ return rt::Near<{stored}>::pow(x, y); }}')
         for f in NEAR:
             lines.append(f'extern "C" float {f}_{name}(float x) {{ return rt::Near<{stored}>::{f}(x); }}')
         for f in SCALED:
@@ -146,6 +150,20 @@ def test_division_by_a_number_of_the_call(library: tuple[str, ctypes.CDLL], kind
             assert n < 0 or f(n, size) == n // size, (n, size)
 
 
+def test_any_number_divided_by_one_of_the_call(library: tuple[str, ctypes.CDLL]) -> None:
+    found = [getattr(library[1], name) for name in ("floordiv_by", "mod_by")]
+    for f in found:
+        f.argtypes, f.restype = [ctypes.c_int64] * 2, ctypes.c_int64
+    rng = random.Random(0)
+    ends = (1, 2, 3, 7, 64, 2**31 - 1, 2**31, 2**31 + 1, 2**40, 2**63 - 1)
+    sizes = (*ends, *(rng.randrange(1, 2**40) for _ in range(20)))
+    for size in (*sizes, *(-s for s in sizes)):
+        for n in (0, 1, *ends, *(rng.randrange(2 ** rng.randrange(1, 63)) for _ in range(20))):
+            for x in (n, -n):
+                assert [f(x, size) for f in found] == [x // size, x % size], (x, size)
+    assert [f(x, 0) for f in found for x in (5, -5, 2**40)] == [0] * 6
+
+
 SMALL, LARGE = 1e-40, 3e38
 ENDS = {
     "sigmoid": [0, 1], "tanh": [-1, 1], "erfc": [2, 0], "logsigmoid": [-inf, 0], "reciprocal": [0, 0],
@@ -164,6 +182,20 @@ def test_quotients_without_branches(library: tuple[str, ctypes.CDLL], name: str)
         assert abs(f(x, y) - x / y) <= (6.1e-8 if name == "float" else 3e-7) * abs(x / y) + 3e-45, (x, y)
     assert [f(1, 0.0), f(-1, 0.0), f(0, 5), f(5, inf), f(inf, 5), f(-inf, SMALL)] == [inf, -inf, 0, 0, inf, -inf]
     assert all(isnan(f(*p)) for p in ((0, 0), (inf, inf), (nan, 1), (1, nan)))
+
+
+@pytest.mark.parametrize("name", ["float", "half", "brain"])
+def test_powers_of_what_is_stored(library: tuple[str, ctypes.CDLL], name: str) -> None:
+    f = getattr(library[1], f"pow_{name}")
+    f.argtypes, f.restype = [ctypes.c_float] * 2, ctypes.c_float
+    rng = random.Random(0)
+    pairs = [(2.0 ** rng.uniform(-10, 10), rng.uniform(-6, 6)) for _ in range(300)]
+    for x, y in ((ctypes.c_float(a).value, ctypes.c_float(b).value) for a, b in pairs):
+        assert abs(f(x, y) - x**y) <= 2e-5 * x**y, (x, y)
+    assert [f(-2, 3), f(-2, 4), f(-2, -1), f(-1, inf), f(1, nan), f(nan, 0), f(0, 0)] == [-8, 16, -0.5, 1, 1, 1, 1]
+    assert [f(0.0, 2.5), f(0.0, -1), f(-0.0, -3), f(-0.0, -2), f(-0.0, 0.5)] == [0, inf, -inf, inf, 0]
+    assert [f(inf, 0.5), f(inf, -1), f(-inf, 3), f(-inf, 0.5), f(2, inf), f(0.5, inf)] == [inf, 0, -inf, inf, inf, 0]
+    assert all(map(isnan, (f(-2, 0.5), f(nan, 2), f(2, nan), f(-nan, 1))))
 
 
 @pytest.mark.parametrize("row", NEAR)

@@ -9,6 +9,7 @@ import pytest
 from opgen import pipeline
 from opgen.diagnostics.model import Bag
 from opgen.plan.build import build
+from opgen.plan.guards import guarded
 
 SPEC = """
 op: guarded
@@ -20,13 +21,18 @@ forward: y[i] = {value} + ids[i] + w[0]*0 + s*limit
 
 def places(value: str, folder: Path) -> list[str]:
     """The tensors with an access that its condition keeps in range."""
+    return of_spec(SPEC.format(value=value), folder)
+
+
+def of_spec(text: str, folder: Path) -> list[str]:
     path, bag = folder / "guarded.yaml", Bag()
-    path.write_text(SPEC.format(value=value), encoding="utf-8")
+    path.write_text(text, encoding="utf-8")
     spec = pipeline.read(path, bag)
     assert spec is not None
     made = pipeline.run(spec, pipeline.Stage.DERIVED)
     assert made.derived is not None, [d.message for d in made.diagnostics]
-    return sorted({f"{buffer}{axis}" for buffer, axis, _ in build(made.derived[0].forward).guarded})
+    plan = build(made.derived[0].forward)
+    return sorted({f"{buffer}{axis}" for step in plan.steps for buffer, axis, _ in guarded(plan, step)})
 
 
 @pytest.mark.parametrize(
@@ -66,3 +72,17 @@ def test_values_of_an_integer_tensor_can_be_guarded(tmp_path: Path) -> None:
 )
 def test_what_a_condition_does_not_tell_is_checked(value: str, tmp_path: Path) -> None:
     assert places(value, tmp_path) == []
+
+
+STEPS = """
+op: steps
+inputs: {ids: {shape: [N], dtype: int}, w: {shape: [M]}}
+forward: |
+  y[i] = where(0 <= ids[i] < M, w[ids[i]], 0)
+  z[k < 3] = w[ids[k]]
+outputs: [y, z]
+"""
+
+
+def test_what_another_step_reads_without_a_condition_changes_nothing(tmp_path: Path) -> None:
+    assert of_spec(STEPS, tmp_path) == ["w0"]

@@ -70,11 +70,10 @@ struct Step_alpha_compositing_forward_output {
 
   using Folds = rt::Sum<opmath_t>;
   template <int V>
-  OPGEN_DEVICE void fold(int64_t point, int64_t inner, Folds* output_value_fold) const {
+  OPGEN_DEVICE void fold(int64_t point, int64_t t, Folds* output_value_fold) const {
     int64_t rest = point;
     const int64_t c = rt::split(&rest, c_size);
     const rt::Place<rank> place = batch.place(rest);
-    const int64_t t = inner;
     const auto colour_line = rt::read_line<V, 2>(colour, place, t, c);
     rt::lanes<V>([&](int at) {
       const opmath_t safe_through = t > 0 ? through.load(place, t - 1) : opmath_t(1);

@@ -8,28 +8,27 @@ template <typename scalar_t, int rank>
 struct Step_batch_norm_forward_0_next_mean {
   using opmath_t = rt::math_t<scalar_t>;
   using near = rt::Near<scalar_t>;
-  static constexpr rt::Rows<1> launch = {rt::count(rt::integer(0)), {rt::count(rt::elements(), rt::integer(1))}};
+  static constexpr rt::Rows<1, true> launch = {rt::count(rt::integer(0)), {rt::count(rt::integer(1), rt::elements())}};
   static constexpr auto fields = rt::fields(
-      rt::tensor(0, 3, 2), rt::tensor(1, 1, -1), rt::tensor(4, 1, -1), rt::tensor(5, 1, -1), rt::tensor(2, 1, -1),
-      rt::tensor(6, 1, -1), rt::tensor(7, 1, -1), rt::tensor(3, 1, -1), rt::tensor(8, 3, 2), rt::integer(1),
+      rt::tensor(8, 3, 2, 2), rt::tensor(3, 1, -1), rt::tensor(0, 3, 2, 2), rt::tensor(1, 1, -1), rt::tensor(4, 1, -1),
+      rt::tensor(5, 1, -1), rt::tensor(2, 1, -1), rt::tensor(6, 1, -1), rt::tensor(7, 1, -1), rt::integer(1),
       rt::elements(), rt::batch(), rt::integer(1), rt::real(0), rt::real(1));
+  rt::Tensor<scalar_t, rank> output, next_mean;
   rt::Tensor<const scalar_t, rank> input, running_mean, weight, bias;
   rt::Tensor<opmath_t, rank> mu, variance__squares, variance_;
-  rt::Tensor<scalar_t, rank> next_mean, output;
   rt::Divider<rank> n_size, batch_size;
   rt::Batch<rank> batch;
   int64_t N;
   opmath_t momentum, eps;
 
   template <typename Team>
-  OPGEN_DEVICE void row(int64_t point) const {
-    const int64_t c = point;
+  OPGEN_DEVICE void row(int64_t c) const {
+    auto output_lanes = rt::written<Team, 2>(output);
     rt::Sum<opmath_t> mu_sum_fold;
     rt::each<Team>(n_size.size * batch.count, rt::settled(&mu_sum_fold), [&](auto at) {
-      int64_t inner_rest = at;
-      const rt::Place<rank> place = batch.place(rt::split(&inner_rest, batch_size));
-      const int64_t n = inner_rest;
-      mu_sum_fold.add(input.load(n, c, place));
+      int64_t n = rt::first(at);
+      const rt::Place<rank> place = batch.place(rt::split(&n, batch_size));
+      mu_sum_fold.add(rt::read_at<Team, 2>(at, input, n, c, place));
     });
     mu_sum_fold.finish();
     rt::join<Team>(&mu_sum_fold);
@@ -43,10 +42,9 @@ struct Step_batch_norm_forward_0_next_mean {
     }
     rt::Sum<opmath_t> variance__squares_value_fold;
     rt::each<Team>(n_size.size * batch.count, rt::settled(&variance__squares_value_fold), [&](auto at) {
-      int64_t inner_rest = at;
-      const rt::Place<rank> place = batch.place(rt::split(&inner_rest, batch_size));
-      const int64_t n = inner_rest;
-      const opmath_t difference = input.load(n, c, place) - mu_value;
+      int64_t n = rt::first(at);
+      const rt::Place<rank> place = batch.place(rt::split(&n, batch_size));
+      const opmath_t difference = rt::read_at<Team, 2>(at, input, n, c, place) - mu_value;
       variance__squares_value_fold.add(difference * difference);
     });
     variance__squares_value_fold.finish();
@@ -61,11 +59,10 @@ struct Step_batch_norm_forward_0_next_mean {
       variance_.store(variance__value, c);
     }
     rt::each<Team>(n_size.size * batch.count, [&](auto at) {
-      int64_t inner_rest = at;
-      const rt::Place<rank> place = batch.place(rt::split(&inner_rest, batch_size));
-      const int64_t n = inner_rest;
-      const opmath_t product_2 = (input.load(n, c, place) - mu_value) * rsqrt_variance_ * weight_value;
-      output.store(product_2 + bias_value, n, c, place);
+      int64_t n = rt::first(at);
+      const rt::Place<rank> place = batch.place(rt::split(&n, batch_size));
+      const opmath_t difference_2 = rt::read_at<Team, 2>(at, input, n, c, place) - mu_value;
+      output_lanes.set(at, difference_2 * rsqrt_variance_ * weight_value + bias_value, n, c, place);
     });
   }
 };
@@ -115,10 +112,7 @@ struct Step_batch_norm_forward_0_next_var {
   OPGEN_DEVICE auto map(const Points& points) const {
     return points(*this, rt::in(running_var), rt::in(variance__squares), rt::out(next_var));
   }
-  OPGEN_DEVICE void point(int64_t point) const {
-    const int64_t c = point;
-    rt::map_point(*this, c);
-  }
+  OPGEN_DEVICE void point(int64_t c) const { rt::map_point(*this, c); }
 };
 
 // one value per point, nothing shared between points
@@ -139,17 +133,14 @@ struct Step_batch_norm_forward_1_variance_ {
   OPGEN_DEVICE auto map(const Points& points) const {
     return points(*this, rt::in(running_mean), rt::in(running_var), rt::out(mu), rt::out(variance_));
   }
-  OPGEN_DEVICE void point(int64_t point) const {
-    const int64_t c = point;
-    rt::map_point(*this, c);
-  }
+  OPGEN_DEVICE void point(int64_t c) const { rt::map_point(*this, c); }
 };
 
 // one value per point, nothing shared between points
 template <typename scalar_t, int rank>
 struct Step_batch_norm_forward_1_output {
   using opmath_t = rt::math_t<scalar_t>;
-  static constexpr rt::Lines launch = {rt::count(rt::elements(), rt::integer(0), rt::integer(1)),
+  static constexpr rt::Lines launch = {rt::count(rt::integer(0), rt::integer(1), rt::elements()),
                                        rt::count(rt::elements())};
   static constexpr auto fields = rt::fields(rt::tensor(0, 3, 2, 2), rt::tensor(1, 1, -1), rt::tensor(2, 1, -1),
                                             rt::tensor(3, 1, -1), rt::tensor(4, 1, -1), rt::tensor(5, 3, 2, 2),
@@ -162,17 +153,19 @@ struct Step_batch_norm_forward_1_output {
 
   template <int V>
   OPGEN_DEVICE void point(int64_t point) const {
-    int64_t rest = point;
-    const rt::Place<rank> place = batch.place(rt::split_first<V>(&rest, batch_vectors));
-    const int64_t c = rt::split(&rest, c_size);
-    const int64_t n = rest;
+    int64_t n = point;
+    const rt::Place<rank> place = batch.place(rt::split_first<V>(&n, batch_vectors));
+    const int64_t c = rt::split(&n, c_size);
     const auto input_line = rt::read_line<V, 2>(input, n, c, place);
     auto output_line = rt::write_line<V, 2>(output, n, c, place);
+    const opmath_t running_mean_value = running_mean.load(c);
+    const opmath_t running_var_value = running_var.load(c);
+    const opmath_t weight_value = weight.load_or(1, c);
+    const opmath_t bias_value = bias.load_or(0, c);
     rt::lanes<V>([&](int at) {
-      const opmath_t centred = input_line[at] - running_mean.load(c);
-      const opmath_t rsqrt_running_var = rt::rsqrt(running_var.load(c) + eps);
-      const opmath_t product = centred * rsqrt_running_var * weight.load_or(1, c);
-      output_line.set(at, product + bias.load_or(0, c));
+      const opmath_t centred = input_line[at] - running_mean_value;
+      const opmath_t product = centred * rt::rsqrt(running_var_value + eps) * weight_value;
+      output_line.set(at, product + bias_value);
     });
   }
 };
@@ -182,32 +175,32 @@ template <typename scalar_t, int rank>
 struct Step_batch_norm_backward_0_grad_weight {
   using opmath_t = rt::math_t<scalar_t>;
   using near = rt::Near<scalar_t>;
-  static constexpr rt::Rows<1> launch = {rt::count(rt::integer(0)), {rt::count(rt::elements(), rt::integer(1))}};
+  static constexpr rt::Rows<1, true> launch = {rt::count(rt::integer(0)), {rt::count(rt::integer(1), rt::elements())}};
   static constexpr auto fields =
-      rt::fields(rt::tensor(0, 1, -1), rt::tensor(3, 1, -1), rt::tensor(1, 3, 2), rt::tensor(2, 3, 2),
-                 rt::tensor(4, 1, -1), rt::tensor(5, 1, -1), rt::tensor(6, 1, -1), rt::tensor(7, 3, 2), rt::integer(1),
-                 rt::elements(), rt::batch(), rt::real(0), rt::integer(1));
+      rt::fields(rt::tensor(7, 3, 2, 2), rt::tensor(5, 1, -1), rt::tensor(6, 1, -1), rt::tensor(0, 1, -1),
+                 rt::tensor(3, 1, -1), rt::tensor(1, 3, 2, 2), rt::tensor(2, 3, 2, 2), rt::tensor(4, 1, -1),
+                 rt::integer(1), rt::elements(), rt::batch(), rt::real(0), rt::integer(1));
+  rt::Tensor<scalar_t, rank> grad_input, grad_mu_sum, grad_weight;
   rt::Tensor<const opmath_t, rank> mu, variance_;
   rt::Tensor<const scalar_t, rank> grad_output, input, weight;
-  rt::Tensor<scalar_t, rank> grad_mu_sum, grad_weight, grad_input;
   rt::Divider<rank> n_size, batch_size;
   rt::Batch<rank> batch;
   opmath_t eps;
   int64_t N;
 
   template <typename Team>
-  OPGEN_DEVICE void row(int64_t point) const {
-    const int64_t c = point;
+  OPGEN_DEVICE void row(int64_t c) const {
+    auto grad_input_lanes = rt::written<Team, 2>(grad_input);
     const opmath_t mu_value = mu.load(c);
     rt::Sum<opmath_t> grad_variance__sum_fold;
     rt::Sum<opmath_t> grad_mu_sum_value_fold;
     const auto sums = rt::settled(&grad_variance__sum_fold, &grad_mu_sum_value_fold);
     rt::each<Team>(n_size.size * batch.count, sums, [&](auto at) {
-      int64_t inner_rest = at;
-      const rt::Place<rank> place = batch.place(rt::split(&inner_rest, batch_size));
-      const int64_t n = inner_rest;
-      const opmath_t grad_output_value = grad_output.load_or(0, n, c, place);
-      grad_variance__sum_fold.add(grad_output_value * (input.load(n, c, place) - mu_value));
+      int64_t n = rt::first(at);
+      const rt::Place<rank> place = batch.place(rt::split(&n, batch_size));
+      const opmath_t grad_output_value = rt::read_at_or<Team, 2, 0>(at, grad_output, n, c, place);
+      const opmath_t difference = rt::read_at<Team, 2>(at, input, n, c, place) - mu_value;
+      grad_variance__sum_fold.add(grad_output_value * difference);
       grad_mu_sum_value_fold.add(grad_output_value);
     });
     grad_variance__sum_fold.finish();
@@ -227,13 +220,14 @@ struct Step_batch_norm_backward_0_grad_weight {
       grad_weight.store(grad_variance__sum * rsqrt_variance_, c);
     }
     rt::each<Team>(n_size.size * batch.count, [&](auto at) {
-      int64_t inner_rest = at;
-      const rt::Place<rank> place = batch.place(rt::split(&inner_rest, batch_size));
-      const int64_t n = inner_rest;
-      const opmath_t scaled_grad = grad_output.load_or(0, n, c, place) * rsqrt_variance_ * weight_value;
-      const opmath_t scaled_grad_2 = 2 * grad_variance_ * (input.load(n, c, place) - mu_value);
+      int64_t n = rt::first(at);
+      const rt::Place<rank> place = batch.place(rt::split(&n, batch_size));
+      const opmath_t grad_output_value_2 = rt::read_at_or<Team, 2, 0>(at, grad_output, n, c, place);
+      const opmath_t difference_2 = rt::read_at<Team, 2>(at, input, n, c, place) - mu_value;
+      const opmath_t scaled_grad = grad_output_value_2 * rsqrt_variance_ * weight_value;
+      const opmath_t scaled_grad_2 = 2 * grad_variance_ * difference_2;
       const opmath_t ratio_2 = near::div(scaled_grad_2, static_cast<opmath_t>(product));
-      grad_input.store(scaled_grad + ratio_2 + ratio, n, c, place);
+      grad_input_lanes.set(at, scaled_grad + ratio_2 + ratio, n, c, place);
     });
   }
 };
@@ -242,7 +236,7 @@ struct Step_batch_norm_backward_0_grad_weight {
 template <typename scalar_t, int rank>
 struct Step_batch_norm_backward_1_grad_input {
   using opmath_t = rt::math_t<scalar_t>;
-  static constexpr rt::Lines launch = {rt::count(rt::elements(), rt::integer(0), rt::integer(1)),
+  static constexpr rt::Lines launch = {rt::count(rt::integer(0), rt::integer(1), rt::elements()),
                                        rt::count(rt::elements())};
   static constexpr auto fields =
       rt::fields(rt::tensor(0, 3, 2, 2), rt::tensor(1, 1, -1), rt::tensor(2, 1, -1), rt::tensor(3, 3, 2, 2),
@@ -255,15 +249,16 @@ struct Step_batch_norm_backward_1_grad_input {
 
   template <int V>
   OPGEN_DEVICE void point(int64_t point) const {
-    int64_t rest = point;
-    const rt::Place<rank> place = batch.place(rt::split_first<V>(&rest, batch_vectors));
-    const int64_t c = rt::split(&rest, c_size);
-    const int64_t n = rest;
+    int64_t n = point;
+    const rt::Place<rank> place = batch.place(rt::split_first<V>(&n, batch_vectors));
+    const int64_t c = rt::split(&n, c_size);
     const auto grad_output_line = rt::read_line_or<V, 2, 0>(grad_output, n, c, place);
     auto grad_input_line = rt::write_line<V, 2>(grad_input, n, c, place);
+    const opmath_t running_var_value = running_var.load(c);
+    const opmath_t weight_value = weight.load(c);
     rt::lanes<V>([&](int at) {
-      const opmath_t rsqrt_running_var = rt::rsqrt(running_var.load(c) + eps);
-      grad_input_line.set(at, grad_output_line[at] * rsqrt_running_var * weight.load(c));
+      const opmath_t rsqrt_running_var = rt::rsqrt(running_var_value + eps);
+      grad_input_line.set(at, grad_output_line[at] * rsqrt_running_var * weight_value);
     });
   }
 };
@@ -272,9 +267,9 @@ struct Step_batch_norm_backward_1_grad_input {
 template <typename scalar_t, int rank>
 struct Step_batch_norm_backward_1_grad_bias {
   using opmath_t = rt::math_t<scalar_t>;
-  static constexpr rt::Rows<1> launch = {rt::count(rt::integer(0)), {rt::count(rt::elements(), rt::integer(1))}};
+  static constexpr rt::Rows<1, true> launch = {rt::count(rt::integer(0)), {rt::count(rt::integer(1), rt::elements())}};
   static constexpr auto fields =
-      rt::fields(rt::tensor(0, 1, -1), rt::tensor(1, 3, 2), rt::tensor(2, 3, 2), rt::tensor(4, 1, -1),
+      rt::fields(rt::tensor(0, 1, -1), rt::tensor(1, 3, 2, 2), rt::tensor(2, 3, 2, 2), rt::tensor(4, 1, -1),
                  rt::tensor(3, 1, -1), rt::tensor(5, 1, -1), rt::integer(1), rt::elements(), rt::batch(), rt::real(0));
   rt::Tensor<const scalar_t, rank> running_mean, grad_output, input, running_var;
   rt::Tensor<scalar_t, rank> grad_bias, grad_weight;
@@ -283,17 +278,16 @@ struct Step_batch_norm_backward_1_grad_bias {
   opmath_t eps;
 
   template <typename Team>
-  OPGEN_DEVICE void row(int64_t point) const {
-    const int64_t c = point;
+  OPGEN_DEVICE void row(int64_t c) const {
     const opmath_t running_mean_value = running_mean.load(c);
     rt::Sum<opmath_t> grad_weight_sum_fold;
     rt::Sum<opmath_t> grad_bias_value_fold;
     rt::each<Team>(n_size.size * batch.count, rt::settled(&grad_weight_sum_fold, &grad_bias_value_fold), [&](auto at) {
-      int64_t inner_rest = at;
-      const rt::Place<rank> place = batch.place(rt::split(&inner_rest, batch_size));
-      const int64_t n = inner_rest;
-      const opmath_t grad_output_value = grad_output.load_or(0, n, c, place);
-      grad_weight_sum_fold.add(grad_output_value * (input.load(n, c, place) - running_mean_value));
+      int64_t n = rt::first(at);
+      const rt::Place<rank> place = batch.place(rt::split(&n, batch_size));
+      const opmath_t grad_output_value = rt::read_at_or<Team, 2, 0>(at, grad_output, n, c, place);
+      const opmath_t centred = rt::read_at<Team, 2>(at, input, n, c, place) - running_mean_value;
+      grad_weight_sum_fold.add(grad_output_value * centred);
       grad_bias_value_fold.add(grad_output_value);
     });
     grad_weight_sum_fold.finish();
@@ -312,7 +306,7 @@ struct Step_batch_norm_backward_1_grad_bias {
 template <typename scalar_t, int rank>
 struct Step_batch_norm_backward_1_grad_bias_alone {
   using opmath_t = rt::math_t<scalar_t>;
-  static constexpr rt::Columns<true> launch = {rt::count(rt::integer(0)), rt::count(rt::elements(), rt::integer(1)),
+  static constexpr rt::Columns<true> launch = {rt::count(rt::integer(0)), rt::count(rt::integer(1), rt::elements()),
                                                rt::count(rt::integer(0))};
   static constexpr auto fields =
       rt::fields(rt::tensor(0, 1, -1, 0), rt::tensor(1, 3, 2, 1), rt::tensor(2, 3, 2, 1), rt::tensor(4, 1, -1),
@@ -340,11 +334,9 @@ struct Step_batch_norm_backward_1_grad_bias_alone {
     }
   };
   template <int V>
-  OPGEN_DEVICE void fold(int64_t point, int64_t inner, Folds* folds) const {
-    const int64_t c = point;
-    int64_t inner_rest = inner;
-    const rt::Place<rank> place = batch.place(rt::split(&inner_rest, batch_size));
-    const int64_t n = inner_rest;
+  OPGEN_DEVICE void fold(int64_t c, int64_t inner, Folds* folds) const {
+    int64_t n = inner;
+    const rt::Place<rank> place = batch.place(rt::split(&n, batch_size));
     const auto running_mean_line = rt::read_line<V, 0>(running_mean, c);
     const auto grad_output_line = rt::read_line_or<V, 1, 0>(grad_output, n, c, place);
     const auto input_line = rt::read_line<V, 1>(input, n, c, place);
@@ -355,8 +347,7 @@ struct Step_batch_norm_backward_1_grad_bias_alone {
       folds[at].grad_bias_value_fold.add(grad_output_value);
     });
   }
-  OPGEN_DEVICE void finish(int64_t point, const Folds& folds) const {
-    const int64_t c = point;
+  OPGEN_DEVICE void finish(int64_t c, const Folds& folds) const {
     grad_bias.store(folds.grad_bias_value_fold.value, c);
     grad_weight.store(folds.grad_weight_sum_fold.value * rt::rsqrt(running_var.load(c) + eps), c);
   }
@@ -366,7 +357,7 @@ struct Step_batch_norm_backward_1_grad_bias_alone {
 template <typename scalar_t, int rank>
 struct Step_batch_norm_backward_5_grad_input {
   using opmath_t = rt::math_t<scalar_t>;
-  static constexpr rt::Lines launch = {rt::count(rt::elements(), rt::integer(0), rt::integer(1)),
+  static constexpr rt::Lines launch = {rt::count(rt::integer(0), rt::integer(1), rt::elements()),
                                        rt::count(rt::elements())};
   static constexpr auto fields = rt::fields(rt::tensor(0, 3, 2, 2), rt::tensor(1, 1, -1), rt::tensor(2, 3, 2, 2),
                                             rt::real(0), rt::in_vectors(rt::elements()), rt::integer(1), rt::batch());
@@ -378,16 +369,13 @@ struct Step_batch_norm_backward_5_grad_input {
 
   template <int V>
   OPGEN_DEVICE void point(int64_t point) const {
-    int64_t rest = point;
-    const rt::Place<rank> place = batch.place(rt::split_first<V>(&rest, batch_vectors));
-    const int64_t c = rt::split(&rest, c_size);
-    const int64_t n = rest;
+    int64_t n = point;
+    const rt::Place<rank> place = batch.place(rt::split_first<V>(&n, batch_vectors));
+    const int64_t c = rt::split(&n, c_size);
     const auto grad_output_line = rt::read_line_or<V, 2, 0>(grad_output, n, c, place);
     auto grad_input_line = rt::write_line<V, 2>(grad_input, n, c, place);
-    rt::lanes<V>([&](int at) {
-      const opmath_t rsqrt_running_var = rt::rsqrt(running_var.load(c) + eps);
-      grad_input_line.set(at, grad_output_line[at] * rsqrt_running_var);
-    });
+    const opmath_t running_var_value = running_var.load(c);
+    rt::lanes<V>([&](int at) { grad_input_line.set(at, grad_output_line[at] * rt::rsqrt(running_var_value + eps)); });
   }
 };
 
@@ -395,23 +383,21 @@ struct Step_batch_norm_backward_5_grad_input {
 template <typename scalar_t, int rank>
 struct Step_batch_norm_backward_5_grad_bias {
   using opmath_t = rt::math_t<scalar_t>;
-  static constexpr rt::Rows<1> launch = {rt::count(rt::integer(0)), {rt::count(rt::elements(), rt::integer(1))}};
+  static constexpr rt::Rows<1, true> launch = {rt::count(rt::integer(0)), {rt::count(rt::integer(1), rt::elements())}};
   static constexpr auto fields =
-      rt::fields(rt::tensor(0, 3, 2), rt::tensor(1, 1, -1), rt::integer(1), rt::elements(), rt::batch());
+      rt::fields(rt::tensor(0, 3, 2, 2), rt::tensor(1, 1, -1), rt::integer(1), rt::elements(), rt::batch());
   rt::Tensor<const scalar_t, rank> grad_output;
   rt::Tensor<scalar_t, rank> grad_bias;
   rt::Divider<rank> n_size, batch_size;
   rt::Batch<rank> batch;
 
   template <typename Team>
-  OPGEN_DEVICE void row(int64_t point) const {
-    const int64_t c = point;
+  OPGEN_DEVICE void row(int64_t c) const {
     rt::Sum<opmath_t> grad_bias_value_fold;
     rt::each<Team>(n_size.size * batch.count, rt::settled(&grad_bias_value_fold), [&](auto at) {
-      int64_t inner_rest = at;
-      const rt::Place<rank> place = batch.place(rt::split(&inner_rest, batch_size));
-      const int64_t n = inner_rest;
-      grad_bias_value_fold.add(grad_output.load_or(0, n, c, place));
+      int64_t n = rt::first(at);
+      const rt::Place<rank> place = batch.place(rt::split(&n, batch_size));
+      grad_bias_value_fold.add(rt::read_at_or<Team, 2, 0>(at, grad_output, n, c, place));
     });
     grad_bias_value_fold.finish();
     rt::join<Team>(&grad_bias_value_fold);
@@ -426,7 +412,7 @@ struct Step_batch_norm_backward_5_grad_bias {
 template <typename scalar_t, int rank>
 struct Step_batch_norm_backward_5_grad_bias_alone {
   using opmath_t = rt::math_t<scalar_t>;
-  static constexpr rt::Columns<true> launch = {rt::count(rt::integer(0)), rt::count(rt::elements(), rt::integer(1)),
+  static constexpr rt::Columns<true> launch = {rt::count(rt::integer(0)), rt::count(rt::integer(1), rt::elements()),
                                                rt::count(rt::integer(0))};
   static constexpr auto fields = rt::fields(rt::tensor(0, 3, 2, 1), rt::tensor(1, 1, -1), rt::elements(), rt::batch());
   rt::Tensor<const scalar_t, rank> grad_output;
@@ -436,16 +422,13 @@ struct Step_batch_norm_backward_5_grad_bias_alone {
 
   using Folds = rt::Sum<opmath_t>;
   template <int V>
-  OPGEN_DEVICE void fold(int64_t point, int64_t inner, Folds* grad_bias_value_fold) const {
-    const int64_t c = point;
-    int64_t inner_rest = inner;
-    const rt::Place<rank> place = batch.place(rt::split(&inner_rest, batch_size));
-    const int64_t n = inner_rest;
+  OPGEN_DEVICE void fold(int64_t c, int64_t inner, Folds* grad_bias_value_fold) const {
+    int64_t n = inner;
+    const rt::Place<rank> place = batch.place(rt::split(&n, batch_size));
     const auto grad_output_line = rt::read_line_or<V, 1, 0>(grad_output, n, c, place);
     rt::lanes<V>([&](int at) { grad_bias_value_fold[at].add(grad_output_line[at]); });
   }
-  OPGEN_DEVICE void finish(int64_t point, const Folds& grad_bias_value_fold) const {
-    const int64_t c = point;
+  OPGEN_DEVICE void finish(int64_t c, const Folds& grad_bias_value_fold) const {
     grad_bias.store(grad_bias_value_fold.value, c);
   }
 };

@@ -24,7 +24,8 @@ struct Step_bilinear_forward_0_sum_i_j_part {
     const rt::Place<rank> place = batch.place(rest);
     const auto input2_line = rt::read_line<V, 1>(input2, place, j);
     auto sum_i_j_part_line = rt::write_line<V, 2>(sum_i_j_part, place, i_2, j);
-    rt::lanes<V>([&](int at) { sum_i_j_part_line.set(at, input1.load(place, i_2) * input2_line[at]); });
+    const opmath_t input1_value = input1.load(place, i_2);
+    rt::lanes<V>([&](int at) { sum_i_j_part_line.set(at, input1_value * input2_line[at]); });
   }
 };
 
@@ -98,11 +99,10 @@ struct Step_bilinear_backward_grad_input2 {
 
   using Folds = rt::Sum<opmath_t>;
   template <int V>
-  OPGEN_DEVICE void fold(int64_t point, int64_t inner, Folds* grad_input2_value_fold) const {
+  OPGEN_DEVICE void fold(int64_t point, int64_t i_2, Folds* grad_input2_value_fold) const {
     int64_t rest = point;
     const int64_t j = rt::split(&rest, j_size);
     const rt::Place<rank> place = batch.place(rest);
-    const int64_t i_2 = inner;
     const auto grad_sum_i_j_part_line = rt::read_line<V, 2>(grad_sum_i_j_part, place, i_2, j);
     rt::lanes<V>([&](int at) { grad_input2_value_fold[at].add(grad_sum_i_j_part_line[at] * input1.load(place, i_2)); });
   }
@@ -127,14 +127,12 @@ struct Step_bilinear_backward_grad_bias {
 
   using Folds = rt::Sum<opmath_t>;
   template <int V>
-  OPGEN_DEVICE void fold(int64_t point, int64_t inner, Folds* grad_bias_value_fold) const {
-    const int64_t o = point;
+  OPGEN_DEVICE void fold(int64_t o, int64_t inner, Folds* grad_bias_value_fold) const {
     const rt::Place<rank> place = batch.place(inner);
     const auto grad_output_line = rt::read_line_or<V, 1, 0>(grad_output, place, o);
     rt::lanes<V>([&](int at) { grad_bias_value_fold[at].add(grad_output_line[at]); });
   }
-  OPGEN_DEVICE void finish(int64_t point, const Folds& grad_bias_value_fold) const {
-    const int64_t o = point;
+  OPGEN_DEVICE void finish(int64_t o, const Folds& grad_bias_value_fold) const {
     grad_bias.store(grad_bias_value_fold.value, o);
   }
 };

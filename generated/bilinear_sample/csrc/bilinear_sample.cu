@@ -17,11 +17,9 @@ struct Step_bilinear_sample_forward_output {
 
   using Folds = rt::Sum<opmath_t>;
   template <int V>
-  OPGEN_DEVICE void fold(int64_t point, int64_t inner, Folds* output_value_fold) const {
-    const int64_t n = point;
-    int64_t inner_rest = inner;
-    const int64_t b = rt::split(&inner_rest, b_size);
-    const int64_t a = inner_rest;
+  OPGEN_DEVICE void fold(int64_t n, int64_t inner, Folds* output_value_fold) const {
+    int64_t a = inner;
+    const int64_t b = rt::split(&a, b_size);
     const auto points_line = rt::read_line<V, 0>(points_2, n, 0);
     const auto points_line_2 = rt::read_line<V, 0>(points_2, n, 1);
     rt::lanes<V>([&](int at) {
@@ -39,8 +37,7 @@ struct Step_bilinear_sample_forward_output {
       output_value_fold[at].add(product * image_picked);
     });
   }
-  OPGEN_DEVICE void finish(int64_t point, const Folds& output_value_fold) const {
-    const int64_t n = point;
+  OPGEN_DEVICE void finish(int64_t n, const Folds& output_value_fold) const {
     output.store(output_value_fold.value, n);
   }
 };
@@ -58,8 +55,7 @@ struct Step_bilinear_sample_forward_output_alone {
   rt::Divider<rank> b_size;
 
   template <typename Team>
-  OPGEN_DEVICE void row(int64_t point) const {
-    const int64_t n = point;
+  OPGEN_DEVICE void row(int64_t n) const {
     const opmath_t points_value = points_2.load(n, 0);
     const int64_t row_2 = static_cast<int64_t>(rt::floor(points_value));
     const opmath_t points_value_2 = points_2.load(n, 1);
@@ -68,9 +64,8 @@ struct Step_bilinear_sample_forward_output_alone {
     const int64_t negative_2 = -col;
     rt::Sum<opmath_t> output_value_fold;
     rt::each<Team>(2 * 2, rt::settled(&output_value_fold), [&](auto at) {
-      int64_t inner_rest = at;
-      const int64_t b = rt::split(&inner_rest, b_size);
-      const int64_t a = inner_rest;
+      int64_t a = at;
+      const int64_t b = rt::split(&a, b_size);
       const opmath_t difference = 1 - rt::abs(points_value_2 + negative_2 - b);
       const opmath_t product = (1 - rt::abs(points_value + negative - a)) * difference;
       const int64_t at_h = row_2 + a;
@@ -114,7 +109,7 @@ struct Step_bilinear_sample_backward_col {
 template <typename scalar_t, int rank>
 struct Step_bilinear_sample_backward_grad_image {
   using opmath_t = rt::math_t<scalar_t>;
-  static constexpr rt::Map<0> launch = {rt::count(2, 2, rt::integer(2))};
+  static constexpr rt::Map<0> launch = {rt::count(rt::integer(2), 2, 2)};
   static constexpr auto fields =
       rt::fields(rt::tensor(1, 1, -1), rt::tensor(2, 1, -1), rt::tensor(0, 2, -1), rt::tensor(3, 1, -1),
                  rt::tensor(4, 2, -1), rt::integer(0), rt::integer(1), rt::fixed(2));
@@ -125,10 +120,9 @@ struct Step_bilinear_sample_backward_grad_image {
   rt::Divider<rank> b_size;
 
   OPGEN_DEVICE void point(int64_t point) const {
-    int64_t rest = point;
-    const int64_t b = rt::split(&rest, b_size);
-    const int64_t a = rt::split(&rest, b_size);
-    const int64_t n = rest;
+    int64_t n = point;
+    const int64_t b = rt::split(&n, b_size);
+    const int64_t a = rt::split(&n, b_size);
     const int64_t row_value = row_2.load(n);
     const int64_t col_value = col.load(n);
     if (row_value + a >= 0 && row_value + a < H && (col_value + b >= 0 && col_value + b < W)) {
@@ -144,7 +138,7 @@ struct Step_bilinear_sample_backward_grad_image {
 template <typename scalar_t, int rank>
 struct Step_bilinear_sample_backward_grad_points {
   using opmath_t = rt::math_t<scalar_t>;
-  static constexpr rt::Columns<true> launch = {rt::count(2, rt::integer(0)), rt::count(2, 2)};
+  static constexpr rt::Columns<true> launch = {rt::count(rt::integer(0), 2), rt::count(2, 2)};
   static constexpr auto fields =
       rt::fields(rt::tensor(0, 1, -1), rt::tensor(3, 2, -1), rt::tensor(4, 2, -1), rt::tensor(1, 1, -1),
                  rt::tensor(2, 1, -1), rt::tensor(5, 2, -1), rt::integer(1), rt::integer(2), rt::fixed(2));
@@ -156,12 +150,10 @@ struct Step_bilinear_sample_backward_grad_points {
 
   using Folds = rt::Sum<opmath_t>;
   OPGEN_DEVICE void fold(int64_t point, int64_t inner, Folds* grad_points_share_fold) const {
-    int64_t rest = point;
-    const int64_t i_2 = rt::split(&rest, b_size);
-    const int64_t n = rest;
-    int64_t inner_rest = inner;
-    const int64_t b = rt::split(&inner_rest, b_size);
-    const int64_t a = inner_rest;
+    int64_t n = point;
+    const int64_t i_2 = rt::split(&n, b_size);
+    int64_t a = inner;
+    const int64_t b = rt::split(&a, b_size);
     const bool mask = 0 == i_2;
     const opmath_t grad_output_value = grad_output.load_or(0, n);
     const int64_t row_value_2 = row_2.load(n);
@@ -193,9 +185,8 @@ struct Step_bilinear_sample_backward_grad_points {
     grad_points_share_fold[0].add(chosen + chosen_2);
   }
   OPGEN_DEVICE void finish(int64_t point, const Folds& grad_points_share_fold) const {
-    int64_t rest = point;
-    const int64_t i_2 = rt::split(&rest, b_size);
-    const int64_t n = rest;
+    int64_t n = point;
+    const int64_t i_2 = rt::split(&n, b_size);
     grad_points.store(grad_points_share_fold.value, n, i_2);
   }
 };
@@ -204,7 +195,7 @@ struct Step_bilinear_sample_backward_grad_points {
 template <typename scalar_t, int rank>
 struct Step_bilinear_sample_backward_grad_points_alone {
   using opmath_t = rt::math_t<scalar_t>;
-  static constexpr rt::Rows<1> launch = {rt::count(2, rt::integer(0)), {rt::count(2, 2)}};
+  static constexpr rt::Rows<1> launch = {rt::count(rt::integer(0), 2), {rt::count(2, 2)}};
   static constexpr auto fields =
       rt::fields(rt::tensor(0, 1, -1), rt::tensor(3, 2, -1), rt::tensor(4, 2, -1), rt::tensor(1, 1, -1),
                  rt::tensor(2, 1, -1), rt::tensor(5, 2, -1), rt::integer(1), rt::integer(2), rt::fixed(2));
@@ -216,9 +207,8 @@ struct Step_bilinear_sample_backward_grad_points_alone {
 
   template <typename Team>
   OPGEN_DEVICE void row(int64_t point) const {
-    int64_t rest = point;
-    const int64_t i_2 = rt::split(&rest, b_size);
-    const int64_t n = rest;
+    int64_t n = point;
+    const int64_t i_2 = rt::split(&n, b_size);
     const bool mask = 0 == i_2;
     const opmath_t grad_output_value = grad_output.load_or(0, n);
     const int64_t row_value_2 = row_2.load(n);
@@ -228,9 +218,8 @@ struct Step_bilinear_sample_backward_grad_points_alone {
     const bool mask_2 = 1 == i_2;
     rt::Sum<opmath_t> grad_points_share_fold;
     rt::each<Team>(2 * 2, rt::settled(&grad_points_share_fold), [&](auto at) {
-      int64_t inner_rest = at;
-      const int64_t b = rt::split(&inner_rest, b_size);
-      const int64_t a = inner_rest;
+      int64_t a = at;
+      const int64_t b = rt::split(&a, b_size);
       const int64_t at_h = row_value_2 + a;
       const int64_t at_w = col_value_2 + b;
       opmath_t image_picked = opmath_t(0);

@@ -30,7 +30,7 @@ struct Step_bilinear_splat_forward_col {
 template <typename scalar_t, int rank>
 struct Step_bilinear_splat_forward_grid {
   using opmath_t = rt::math_t<scalar_t>;
-  static constexpr rt::Map<0> launch = {rt::count(2, 2, rt::integer(2))};
+  static constexpr rt::Map<0> launch = {rt::count(rt::integer(2), 2, 2)};
   static constexpr auto fields =
       rt::fields(rt::tensor(1, 1, -1), rt::tensor(2, 1, -1), rt::tensor(0, 2, -1), rt::tensor(3, 2, -1),
                  rt::tensor(4, 1, -1), rt::integer(0), rt::integer(1), rt::fixed(2));
@@ -41,10 +41,9 @@ struct Step_bilinear_splat_forward_grid {
   rt::Divider<rank> b_size;
 
   OPGEN_DEVICE void point(int64_t point) const {
-    int64_t rest = point;
-    const int64_t b = rt::split(&rest, b_size);
-    const int64_t a = rt::split(&rest, b_size);
-    const int64_t n = rest;
+    int64_t n = point;
+    const int64_t b = rt::split(&n, b_size);
+    const int64_t a = rt::split(&n, b_size);
     const int64_t row_value = row_2.load(n);
     const int64_t col_value = col.load(n);
     if (row_value + a >= 0 && row_value + a < H && (col_value + b >= 0 && col_value + b < W)) {
@@ -71,11 +70,9 @@ struct Step_bilinear_splat_backward_grad_values {
 
   using Folds = rt::Sum<opmath_t>;
   template <int V>
-  OPGEN_DEVICE void fold(int64_t point, int64_t inner, Folds* grad_values_value_fold) const {
-    const int64_t n = point;
-    int64_t inner_rest = inner;
-    const int64_t b = rt::split(&inner_rest, b_size);
-    const int64_t a = inner_rest;
+  OPGEN_DEVICE void fold(int64_t n, int64_t inner, Folds* grad_values_value_fold) const {
+    int64_t a = inner;
+    const int64_t b = rt::split(&a, b_size);
     const auto places_line = rt::read_line<V, 0>(places, n, 0);
     const auto places_line_2 = rt::read_line<V, 0>(places, n, 1);
     rt::lanes<V>([&](int at) {
@@ -94,8 +91,7 @@ struct Step_bilinear_splat_backward_grad_values {
       grad_values_value_fold[at].add(grad_grid_picked * product);
     });
   }
-  OPGEN_DEVICE void finish(int64_t point, const Folds& grad_values_value_fold) const {
-    const int64_t n = point;
+  OPGEN_DEVICE void finish(int64_t n, const Folds& grad_values_value_fold) const {
     const opmath_t places_value_3 = places.load(n, 0);
     const int64_t row_value_2 = static_cast<int64_t>(rt::floor(places_value_3));
     const opmath_t places_value_2_2 = places.load(n, 1);
@@ -121,8 +117,7 @@ struct Step_bilinear_splat_backward_grad_values_alone {
   rt::Divider<rank> b_size;
 
   template <typename Team>
-  OPGEN_DEVICE void row(int64_t point) const {
-    const int64_t n = point;
+  OPGEN_DEVICE void row(int64_t n) const {
     const opmath_t places_value = places.load(n, 0);
     const int64_t row_value = static_cast<int64_t>(rt::floor(places_value));
     const opmath_t places_value_2 = places.load(n, 1);
@@ -135,9 +130,8 @@ struct Step_bilinear_splat_backward_grad_values_alone {
     }
     rt::Sum<opmath_t> grad_values_value_fold;
     rt::each<Team>(2 * 2, rt::settled(&grad_values_value_fold), [&](auto at) {
-      int64_t inner_rest = at;
-      const int64_t b = rt::split(&inner_rest, b_size);
-      const int64_t a = inner_rest;
+      int64_t a = at;
+      const int64_t b = rt::split(&a, b_size);
       const opmath_t difference = 1 - rt::abs(places_value_2 + negative_2 - b);
       const opmath_t product = (1 - rt::abs(places_value + negative - a)) * difference;
       const int64_t at_h = row_value + a;
@@ -159,7 +153,7 @@ struct Step_bilinear_splat_backward_grad_values_alone {
 template <typename scalar_t, int rank>
 struct Step_bilinear_splat_backward_grad_places {
   using opmath_t = rt::math_t<scalar_t>;
-  static constexpr rt::Columns<true> launch = {rt::count(2, rt::integer(0)), rt::count(2, 2)};
+  static constexpr rt::Columns<true> launch = {rt::count(rt::integer(0), 2), rt::count(2, 2)};
   static constexpr auto fields =
       rt::fields(rt::tensor(0, 1, -1), rt::tensor(1, 1, -1), rt::tensor(2, 1, -1), rt::tensor(3, 2, -1),
                  rt::tensor(4, 2, -1), rt::tensor(5, 2, -1), rt::integer(1), rt::integer(2), rt::fixed(2));
@@ -171,12 +165,10 @@ struct Step_bilinear_splat_backward_grad_places {
 
   using Folds = rt::Sum<opmath_t>;
   OPGEN_DEVICE void fold(int64_t point, int64_t inner, Folds* grad_places_share_fold) const {
-    int64_t rest = point;
-    const int64_t i_2 = rt::split(&rest, b_size);
-    const int64_t n = rest;
-    int64_t inner_rest = inner;
-    const int64_t b = rt::split(&inner_rest, b_size);
-    const int64_t a = inner_rest;
+    int64_t n = point;
+    const int64_t i_2 = rt::split(&n, b_size);
+    int64_t a = inner;
+    const int64_t b = rt::split(&a, b_size);
     const bool mask = 0 == i_2;
     const int64_t row_value_2 = row_2.load(n);
     const int64_t col_value_2 = col.load(n);
@@ -208,9 +200,8 @@ struct Step_bilinear_splat_backward_grad_places {
     grad_places_share_fold[0].add(chosen + chosen_2);
   }
   OPGEN_DEVICE void finish(int64_t point, const Folds& grad_places_share_fold) const {
-    int64_t rest = point;
-    const int64_t i_2 = rt::split(&rest, b_size);
-    const int64_t n = rest;
+    int64_t n = point;
+    const int64_t i_2 = rt::split(&n, b_size);
     grad_places.store(grad_places_share_fold.value, n, i_2);
   }
 };
@@ -219,7 +210,7 @@ struct Step_bilinear_splat_backward_grad_places {
 template <typename scalar_t, int rank>
 struct Step_bilinear_splat_backward_grad_places_alone {
   using opmath_t = rt::math_t<scalar_t>;
-  static constexpr rt::Rows<1> launch = {rt::count(2, rt::integer(0)), {rt::count(2, 2)}};
+  static constexpr rt::Rows<1> launch = {rt::count(rt::integer(0), 2), {rt::count(2, 2)}};
   static constexpr auto fields =
       rt::fields(rt::tensor(0, 1, -1), rt::tensor(1, 1, -1), rt::tensor(2, 1, -1), rt::tensor(3, 2, -1),
                  rt::tensor(4, 2, -1), rt::tensor(5, 2, -1), rt::integer(1), rt::integer(2), rt::fixed(2));
@@ -231,9 +222,8 @@ struct Step_bilinear_splat_backward_grad_places_alone {
 
   template <typename Team>
   OPGEN_DEVICE void row(int64_t point) const {
-    int64_t rest = point;
-    const int64_t i_2 = rt::split(&rest, b_size);
-    const int64_t n = rest;
+    int64_t n = point;
+    const int64_t i_2 = rt::split(&n, b_size);
     const bool mask = 0 == i_2;
     const int64_t row_value_2 = row_2.load(n);
     const int64_t col_value_2 = col.load(n);
@@ -243,9 +233,8 @@ struct Step_bilinear_splat_backward_grad_places_alone {
     const bool mask_2 = 1 == i_2;
     rt::Sum<opmath_t> grad_places_share_fold;
     rt::each<Team>(2 * 2, rt::settled(&grad_places_share_fold), [&](auto at) {
-      int64_t inner_rest = at;
-      const int64_t b = rt::split(&inner_rest, b_size);
-      const int64_t a = inner_rest;
+      int64_t a = at;
+      const int64_t b = rt::split(&a, b_size);
       const int64_t at_h = row_value_2 + a;
       const int64_t at_w = col_value_2 + b;
       opmath_t grad_grid_picked = opmath_t(0);

@@ -9,36 +9,35 @@ struct Step_col2im_forward_output {
   using opmath_t = rt::math_t<scalar_t>;
   static constexpr rt::Lines launch = {rt::count(rt::integer(0), rt::integer(4), rt::integer(5)),
                                        rt::count(rt::integer(5))};
-  static constexpr auto fields = rt::fields(
-      rt::tensor(1, 3, -1, 2), rt::tensor(0, 4, -1), rt::integer(6), rt::integer(7), rt::integer(1), rt::integer(8),
-      rt::integer(9), rt::integer(10), rt::integer(2), rt::integer(3), rt::in_vectors(rt::integer(5)), rt::integer(4));
+  static constexpr auto fields =
+      rt::fields(rt::tensor(1, 3, -1, 2), rt::tensor(0, 4, -1), rt::integer(7), rt::integer(6), rt::integer(1),
+                 rt::integer(9), rt::integer(10), rt::integer(2), rt::integer(3), rt::integer(7), rt::integer(8),
+                 rt::in_vectors(rt::integer(5)), rt::integer(4));
   rt::Tensor<const scalar_t, rank> input;
   rt::Tensor<opmath_t, rank> output;
-  int64_t padding, kernel_size, C, Q, stride, dilation, H, W;
+  int64_t kernel_size, padding, C, stride, dilation, H, W;
+  rt::Divisor by_kernel_size, by_q;
   rt::Divider<rank> l_vectors, d_size;
 
   template <int V>
   OPGEN_DEVICE void point(int64_t point) const {
-    int64_t rest = point;
-    const int64_t l = rt::split_first<V>(&rest, l_vectors);
-    const int64_t d = rt::split(&rest, d_size);
-    const int64_t n = rest;
+    int64_t n = point;
+    const int64_t l = rt::split_first<V>(&n, l_vectors);
+    const int64_t d = rt::split(&n, d_size);
     const auto input_line = rt::read_line<V, 2>(input, n, d, l);
+    const int64_t quotient = rt::floordiv(d, kernel_size * kernel_size);
+    const int64_t rest_2 = rt::mod(rt::floordiv(d, by_kernel_size), by_kernel_size);
+    const int64_t rest_3 = rt::mod(d, by_kernel_size);
+    const int64_t negative = -padding;
     rt::lanes<V>([&](int at) {
-      const int64_t negative = -padding;
-      const bool mask_2 = rt::floordiv(d, kernel_size * kernel_size) >= 0;
-      const bool mask = mask_2 && rt::floordiv(d, kernel_size * kernel_size) < C;
-      const int64_t total = rt::mod((l + at), Q) * stride + rt::mod(d, kernel_size) * dilation + negative;
-      const bool mask_3 = total >= 0;
-      const bool mask_5 = rt::mod((l + at), Q) * stride + rt::mod(d, kernel_size) * dilation + negative < W;
-      const bool mask_4 = mask_3 && mask_5;
-      const int64_t product = rt::mod(rt::floordiv(d, kernel_size), kernel_size) * dilation;
-      const bool mask_6 = rt::floordiv((l + at), Q) * stride + product + negative >= 0;
-      if (mask && (mask_6 && rt::floordiv((l + at), Q) * stride + product + negative < H) && mask_4) {
-        const int64_t at_c = rt::floordiv(d, kernel_size * kernel_size);
-        const int64_t at_h = rt::floordiv((l + at), Q) * stride +
-                             rt::mod(rt::floordiv(d, kernel_size), kernel_size) * dilation + negative;
-        const int64_t at_w = rt::mod((l + at), Q) * stride + rt::mod(d, kernel_size) * dilation + negative;
+      const bool mask = rt::floordiv((l + at), by_q) * stride + rest_2 * dilation + negative >= 0;
+      const bool mask_2 = mask && rt::floordiv((l + at), by_q) * stride + rest_2 * dilation + negative < H;
+      const bool mask_3 = rt::mod((l + at), by_q) * stride + rest_3 * dilation + negative >= 0;
+      const bool mask_4 = mask_3 && rt::mod((l + at), by_q) * stride + rest_3 * dilation + negative < W;
+      if (quotient >= 0 && quotient < C && mask_2 && mask_4) {
+        const int64_t at_c = quotient;
+        const int64_t at_h = rt::floordiv((l + at), by_q) * stride + rest_2 * dilation + negative;
+        const int64_t at_w = rt::mod((l + at), by_q) * stride + rest_3 * dilation + negative;
         rt::atomic_sum(output.at(n, at_c, at_h, at_w), input_line[at]);
       }
     });
@@ -50,22 +49,22 @@ template <typename scalar_t, int rank>
 struct Step_col2im_backward_grad_input {
   using opmath_t = rt::math_t<scalar_t>;
   static constexpr rt::Map<0> launch = {rt::count(rt::integer(0), rt::integer(1), rt::integer(2))};
-  static constexpr auto fields = rt::fields(rt::tensor(1, 3, -1), rt::tensor(0, 4, -1), rt::integer(3), rt::integer(8),
-                                            rt::integer(4), rt::integer(5), rt::integer(6), rt::integer(7),
-                                            rt::integer(9), rt::integer(10), rt::integer(2), rt::integer(1));
+  static constexpr auto fields = rt::fields(
+      rt::tensor(1, 3, -1), rt::tensor(0, 4, -1), rt::integer(3), rt::integer(8), rt::integer(5), rt::integer(6),
+      rt::integer(7), rt::integer(9), rt::integer(10), rt::integer(4), rt::integer(3), rt::integer(2), rt::integer(1));
   rt::Tensor<scalar_t, rank> grad_input;
   rt::Tensor<const scalar_t, rank> grad_output;
-  int64_t kernel_size, C, Q, stride, dilation, padding, H, W;
+  int64_t kernel_size, C, stride, dilation, padding, H, W;
+  rt::Divisor by_q, by_kernel_size;
   rt::Divider<rank> l_size, d_size;
 
   OPGEN_DEVICE void point(int64_t point) const {
-    int64_t rest = point;
-    const int64_t l = rt::split(&rest, l_size);
-    const int64_t d = rt::split(&rest, d_size);
-    const int64_t n = rest;
+    int64_t n = point;
+    const int64_t l = rt::split(&n, l_size);
+    const int64_t d = rt::split(&n, d_size);
     const int64_t at_h =
-        rt::floordiv(l, Q) * stride + rt::mod(rt::floordiv(d, kernel_size), kernel_size) * dilation - padding;
-    const int64_t at_w = rt::mod(l, Q) * stride + rt::mod(d, kernel_size) * dilation - padding;
+        rt::floordiv(l, by_q) * stride + rt::mod(rt::floordiv(d, by_kernel_size), by_kernel_size) * dilation - padding;
+    const int64_t at_w = rt::mod(l, by_q) * stride + rt::mod(d, by_kernel_size) * dilation - padding;
     const int64_t at_c = rt::floordiv(d, kernel_size * kernel_size);
     opmath_t grad_output_picked = opmath_t(0);
     if (at_c >= 0 && at_c < C && at_h >= 0 && at_h < H && at_w >= 0 && at_w < W)

@@ -170,9 +170,8 @@ struct Step_complex_linear_backward_grad_weight_real {
     return points(*this, rt::in(grad_weight_real_part), rt::in(grad_weight_real_part_1), rt::out(grad_weight_real));
   }
   OPGEN_DEVICE void point(int64_t point) const {
-    int64_t rest = point;
-    const int64_t k = rt::split(&rest, k_size);
-    const int64_t n = rest;
+    int64_t n = point;
+    const int64_t k = rt::split(&n, k_size);
     rt::map_point(*this, n, k);
   }
 };
@@ -190,14 +189,12 @@ struct Step_complex_linear_backward_grad_bias_real {
 
   using Folds = rt::Sum<opmath_t>;
   template <int V>
-  OPGEN_DEVICE void fold(int64_t point, int64_t inner, Folds* grad_bias_real_value_fold) const {
-    const int64_t n = point;
+  OPGEN_DEVICE void fold(int64_t n, int64_t inner, Folds* grad_bias_real_value_fold) const {
     const rt::Place<rank> place = batch.place(inner);
     const auto grad_output_real_line = rt::read_line_or<V, 1, 0>(grad_output_real, place, n);
     rt::lanes<V>([&](int at) { grad_bias_real_value_fold[at].add(grad_output_real_line[at]); });
   }
-  OPGEN_DEVICE void finish(int64_t point, const Folds& grad_bias_real_value_fold) const {
-    const int64_t n = point;
+  OPGEN_DEVICE void finish(int64_t n, const Folds& grad_bias_real_value_fold) const {
     grad_bias_real.store(grad_bias_real_value_fold.value, n);
   }
 };

@@ -7,24 +7,22 @@
 template <typename scalar_t, int rank>
 struct Step_conv2d_backward_grad_bias {
   using opmath_t = rt::math_t<scalar_t>;
-  static constexpr rt::Rows<1> launch = {rt::count(rt::integer(0)),
-                                         {rt::count(rt::integer(1), rt::integer(2), rt::integer(3))}};
+  static constexpr rt::Rows<1, true> launch = {rt::count(rt::integer(0)),
+                                               {rt::count(rt::integer(1), rt::integer(2), rt::integer(3))}};
   static constexpr auto fields =
-      rt::fields(rt::tensor(0, 4, -1), rt::tensor(1, 1, -1), rt::integer(1), rt::integer(2), rt::integer(3));
+      rt::fields(rt::tensor(0, 4, -1, 3), rt::tensor(1, 1, -1), rt::integer(1), rt::integer(2), rt::integer(3));
   rt::Tensor<const scalar_t, rank> grad_output;
   rt::Tensor<scalar_t, rank> grad_bias;
   rt::Divider<rank> n_size, p_size, q_size;
 
   template <typename Team>
-  OPGEN_DEVICE void row(int64_t point) const {
-    const int64_t o = point;
+  OPGEN_DEVICE void row(int64_t o) const {
     rt::Sum<opmath_t> grad_bias_value_fold;
     rt::each<Team>(n_size.size * p_size.size * q_size.size, rt::settled(&grad_bias_value_fold), [&](auto at) {
-      int64_t inner_rest = at;
-      const int64_t q = rt::split(&inner_rest, q_size);
-      const int64_t p = rt::split(&inner_rest, p_size);
-      const int64_t n = inner_rest;
-      grad_bias_value_fold.add(grad_output.load_or(0, n, o, p, q));
+      int64_t n = rt::first(at);
+      const int64_t q = rt::split(&n, q_size);
+      const int64_t p = rt::split(&n, p_size);
+      grad_bias_value_fold.add(rt::read_at_or<Team, 3, 0>(at, grad_output, n, o, p, q));
     });
     grad_bias_value_fold.finish();
     rt::join<Team>(&grad_bias_value_fold);

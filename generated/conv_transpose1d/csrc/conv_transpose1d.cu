@@ -17,13 +17,13 @@ struct Step_conv_transpose1d_forward_0_output {
 
   template <int V>
   OPGEN_DEVICE void point(int64_t point) const {
-    int64_t rest = point;
-    const int64_t p = rt::split_first<V>(&rest, p_vectors);
-    const int64_t o = rt::split(&rest, o_size);
-    const int64_t n = rest;
+    int64_t n = point;
+    const int64_t p = rt::split_first<V>(&n, p_vectors);
+    const int64_t o = rt::split(&n, o_size);
     const auto output_sum_line = rt::read_line<V, 2>(output_sum, n, o, p);
     auto output_line = rt::write_line<V, 2>(output, n, o, p);
-    rt::lanes<V>([&](int at) { output_line.set(at, bias.load(o) + output_sum_line[at]); });
+    const opmath_t bias_value = bias.load(o);
+    rt::lanes<V>([&](int at) { output_line.set(at, bias_value + output_sum_line[at]); });
   }
 };
 
@@ -31,21 +31,20 @@ struct Step_conv_transpose1d_forward_0_output {
 template <typename scalar_t, int rank>
 struct Step_conv_transpose1d_backward_grad_bias {
   using opmath_t = rt::math_t<scalar_t>;
-  static constexpr rt::Rows<1> launch = {rt::count(rt::integer(0)), {rt::count(rt::integer(1), rt::integer(2))}};
-  static constexpr auto fields = rt::fields(rt::tensor(0, 3, -1), rt::tensor(1, 1, -1), rt::integer(1), rt::integer(2));
+  static constexpr rt::Rows<1, true> launch = {rt::count(rt::integer(0)), {rt::count(rt::integer(1), rt::integer(2))}};
+  static constexpr auto fields =
+      rt::fields(rt::tensor(0, 3, -1, 2), rt::tensor(1, 1, -1), rt::integer(1), rt::integer(2));
   rt::Tensor<const scalar_t, rank> grad_output;
   rt::Tensor<scalar_t, rank> grad_bias;
   rt::Divider<rank> n_size, p_size;
 
   template <typename Team>
-  OPGEN_DEVICE void row(int64_t point) const {
-    const int64_t o = point;
+  OPGEN_DEVICE void row(int64_t o) const {
     rt::Sum<opmath_t> grad_bias_value_fold;
     rt::each<Team>(n_size.size * p_size.size, rt::settled(&grad_bias_value_fold), [&](auto at) {
-      int64_t inner_rest = at;
-      const int64_t p = rt::split(&inner_rest, p_size);
-      const int64_t n = inner_rest;
-      grad_bias_value_fold.add(grad_output.load_or(0, n, o, p));
+      int64_t n = rt::first(at);
+      const int64_t p = rt::split(&n, p_size);
+      grad_bias_value_fold.add(rt::read_at_or<Team, 2, 0>(at, grad_output, n, o, p));
     });
     grad_bias_value_fold.finish();
     rt::join<Team>(&grad_bias_value_fold);

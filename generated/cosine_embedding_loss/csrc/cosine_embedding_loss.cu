@@ -16,8 +16,7 @@ struct Step_cosine_embedding_loss_forward_0_square2 {
   rt::Divider<rank> d_size;
 
   template <typename Team>
-  OPGEN_DEVICE void row(int64_t point) const {
-    const int64_t n = point;
+  OPGEN_DEVICE void row(int64_t n) const {
     const auto input1_row = rt::read_row<Team, 1>(d_size.size, input1, n, 0);
     const auto input2_row = rt::read_row<Team, 1>(d_size.size, input2, n, 0);
     rt::Sum<opmath_t> dot_value_fold;
@@ -63,8 +62,7 @@ struct Step_cosine_embedding_loss_forward_0_output {
   opmath_t margin, divisor;
 
   using Folds = rt::Sum<opmath_t>;
-  OPGEN_DEVICE void fold(int64_t /* point */, int64_t inner, Folds* output_sum_fold) const {
-    const int64_t n = inner;
+  OPGEN_DEVICE void fold(int64_t /* point */, int64_t n, Folds* output_sum_fold) const {
     const int64_t target_value = target.load(n);
     const bool mask = target_value == -1;
     const bool mask_2 = target_value == 1;
@@ -97,8 +95,7 @@ struct Step_cosine_embedding_loss_forward_2_output {
   opmath_t margin;
 
   template <typename Team>
-  OPGEN_DEVICE void row(int64_t point) const {
-    const int64_t n = point;
+  OPGEN_DEVICE void row(int64_t n) const {
     const auto input1_row = rt::read_row<Team, 1>(d_size.size, input1, n, 0);
     const auto input2_row = rt::read_row<Team, 1>(d_size.size, input2, n, 0);
     rt::Sum<opmath_t> dot_value_fold;
@@ -150,10 +147,7 @@ struct Step_cosine_embedding_loss_forward_2_condition_2 {
   OPGEN_DEVICE auto map(const Points& points) const {
     return points(*this, rt::in(target), rt::out(condition), rt::out(condition_2));
   }
-  OPGEN_DEVICE void point(int64_t point) const {
-    const int64_t n = point;
-    rt::map_point(*this, n);
-  }
+  OPGEN_DEVICE void point(int64_t n) const { rt::map_point(*this, n); }
 };
 
 // one value per point, nothing shared between points
@@ -199,10 +193,7 @@ struct Step_cosine_embedding_loss_backward_0_grad_dot {
     return points(*this, rt::in(condition), rt::in(condition_2), rt::in(dot), rt::in(square1), rt::in(square2),
                   rt::out(grad_square2), rt::out(grad_square1), rt::out(grad_dot));
   }
-  OPGEN_DEVICE void point(int64_t point) const {
-    const int64_t n = point;
-    rt::map_point(*this, n);
-  }
+  OPGEN_DEVICE void point(int64_t n) const { rt::map_point(*this, n); }
 };
 
 // one value per point, nothing shared between points
@@ -220,19 +211,20 @@ struct Step_cosine_embedding_loss_backward_0_grad_input2 {
 
   template <int V>
   OPGEN_DEVICE void point(int64_t point) const {
-    int64_t rest = point;
-    const int64_t d = rt::split_first<V>(&rest, d_vectors);
-    const int64_t n = rest;
+    int64_t n = point;
+    const int64_t d = rt::split_first<V>(&n, d_vectors);
     const auto input1_line = rt::read_line<V, 1>(input1, n, d);
     const auto input2_line = rt::read_line<V, 1>(input2, n, d);
     auto grad_input1_line = rt::write_line<V, 1>(grad_input1, n, d);
     auto grad_input2_line = rt::write_line<V, 1>(grad_input2, n, d);
+    const opmath_t grad_dot_value = grad_dot.load(n);
+    const opmath_t grad_square1_value = grad_square1.load(n);
+    const opmath_t grad_square2_value = grad_square2.load(n);
     rt::lanes<V>([&](int at) {
       const opmath_t input1_value = input1_line[at];
-      const opmath_t grad_dot_value = grad_dot.load(n);
       const opmath_t input2_value = input2_line[at];
-      grad_input1_line.set(at, 2 * grad_square1.load(n) * input1_value + grad_dot_value * input2_value);
-      grad_input2_line.set(at, 2 * grad_square2.load(n) * input2_value + grad_dot_value * input1_value);
+      grad_input1_line.set(at, 2 * grad_square1_value * input1_value + grad_dot_value * input2_value);
+      grad_input2_line.set(at, 2 * grad_square2_value * input2_value + grad_dot_value * input1_value);
     });
   }
 };
@@ -282,10 +274,7 @@ struct Step_cosine_embedding_loss_backward_2_grad_dot {
     return points(*this, rt::in(condition), rt::in(condition_2), rt::in(dot), rt::in(square1), rt::in(square2),
                   rt::in_or<0>(grad_output), rt::out(grad_square2), rt::out(grad_square1), rt::out(grad_dot));
   }
-  OPGEN_DEVICE void point(int64_t point) const {
-    const int64_t n = point;
-    rt::map_point(*this, n);
-  }
+  OPGEN_DEVICE void point(int64_t n) const { rt::map_point(*this, n); }
 };
 
 extern "C" const OpgenCudaStep cosine_embedding_loss_cuda_steps[] = {

@@ -136,24 +136,23 @@ struct Step_cosine_similarity_backward_grad_x2 {
     const auto x1_line = rt::read_line<V, 1>(x1, place, d);
     auto grad_x1_line = rt::write_line<V, 1>(grad_x1, place, d);
     auto grad_x2_line = rt::write_line<V, 1>(grad_x2, place, d);
+    const opmath_t norm_d_value = norm_d.load(place);
+    const opmath_t norm_d_2_value = norm_d_2.load(place);
+    const opmath_t product = rt::max(norm_d_value, eps) * rt::max(norm_d_2_value, eps);
+    const opmath_t grad_sum_d = near::div(grad_output.load_or(0, place), product);
+    const opmath_t grad_n1_value = grad_n1.load(place);
+    const opmath_t grad_n2_value = grad_n2.load(place);
+    const opmath_t safe_grad_n1_value = norm_d_value > eps ? grad_n1_value : opmath_t(0);
+    const opmath_t chosen = norm_d_value == eps ? opmath_t(0.5) * grad_n1_value : safe_grad_n1_value;
+    const opmath_t safe_grad_n2_value = norm_d_2_value > eps ? grad_n2_value : opmath_t(0);
+    const opmath_t chosen_2 = norm_d_2_value == eps ? opmath_t(0.5) * grad_n2_value : safe_grad_n2_value;
     rt::lanes<V>([&](int at) {
-      const opmath_t norm_d_value = norm_d.load(place);
-      const opmath_t norm_d_2_value = norm_d_2.load(place);
-      const opmath_t product = rt::max(norm_d_value, eps) * rt::max(norm_d_2_value, eps);
-      const opmath_t grad_sum_d = near::div(grad_output.load_or(0, place), product);
       const opmath_t x2_value = x2_line[at];
-      const opmath_t grad_n1_value = grad_n1.load(place);
       const opmath_t x1_value = x1_line[at];
-      const opmath_t grad_n2_value = grad_n2.load(place);
-      const opmath_t safe_grad_n1_value = norm_d_value > eps ? grad_n1_value : opmath_t(0);
-      const opmath_t chosen = norm_d_value == eps ? opmath_t(0.5) * grad_n1_value : safe_grad_n1_value;
       const opmath_t ratio = near::div(chosen * x1_value, norm_d_value);
       grad_x1_line.set(at, grad_sum_d * x2_value + (norm_d_value == 0 ? opmath_t(0) : ratio));
-      const opmath_t safe_grad_n2_value = norm_d_2_value > eps ? grad_n2_value : opmath_t(0);
-      const opmath_t scaled_grad = opmath_t(0.5) * grad_n2_value;
-      const opmath_t product_2 = (norm_d_2_value == eps ? scaled_grad : safe_grad_n2_value) * x2_value;
-      const opmath_t chosen_2 = norm_d_2_value == 0 ? opmath_t(0) : near::div(product_2, norm_d_2_value);
-      grad_x2_line.set(at, grad_sum_d * x1_value + chosen_2);
+      const opmath_t ratio_2 = near::div(chosen_2 * x2_value, norm_d_2_value);
+      grad_x2_line.set(at, grad_sum_d * x1_value + (norm_d_2_value == 0 ? opmath_t(0) : ratio_2));
     });
   }
 };

@@ -9,7 +9,7 @@ struct Step_cross_entropy_forward_0_sum_c {
   using opmath_t = rt::math_t<scalar_t>;
   using near = rt::Near<scalar_t>;
   static constexpr rt::Rows<1> launch = {
-      rt::count(rt::elements(), rt::integer(0)), {rt::count(rt::integer(1))}, true, true};
+      rt::count(rt::integer(0), rt::elements()), {rt::count(rt::integer(1))}, true, true};
   static constexpr auto fields =
       rt::fields(rt::tensor(0, 3, 2, 1), rt::tensor(3, 1, -1, 0), rt::tensor(1, 2, 1), rt::tensor(2, 2, 1),
                  rt::tensor(4, 2, 1), rt::integer(1), rt::elements(), rt::real(0), rt::batch());
@@ -21,9 +21,8 @@ struct Step_cross_entropy_forward_0_sum_c {
 
   template <typename Team>
   OPGEN_DEVICE void row(int64_t point) const {
-    int64_t rest = point;
-    const rt::Place<rank> place = batch.place(rt::split(&rest, batch_size));
-    const int64_t n = rest;
+    int64_t n = point;
+    const rt::Place<rank> place = batch.place(rt::split(&n, batch_size));
     const auto input_row = rt::read_row<Team, 1>(c_size.size, input, n, 0, place);
     const auto weight_row = rt::read_row<Team, 0>(c_size.size, weight, 0);
     rt::Max<opmath_t> logp_max_value_fold;
@@ -58,7 +57,7 @@ template <typename scalar_t, int rank>
 struct Step_cross_entropy_forward_0_output {
   using opmath_t = rt::math_t<scalar_t>;
   using near = rt::Near<scalar_t>;
-  static constexpr rt::Columns<false> launch = {rt::count(), rt::count(rt::elements(), rt::integer(0))};
+  static constexpr rt::Columns<false> launch = {rt::count(), rt::count(rt::integer(0), rt::elements())};
   static constexpr auto fields = rt::fields(
       rt::tensor(0, 2, 1), rt::tensor(1, 1, -1), rt::tensor(2, 3, 2), rt::tensor(3, 2, 1), rt::tensor(4, 2, 1),
       rt::tensor(5, 2, 1), rt::tensor(6, 0, -1), rt::tensor(7, 0, -1), rt::tensor(8, 0, -1), rt::real(0), rt::real(1),
@@ -90,9 +89,8 @@ struct Step_cross_entropy_forward_0_output {
     }
   };
   OPGEN_DEVICE void fold(int64_t /* point */, int64_t inner, Folds* folds) const {
-    int64_t inner_rest = inner;
-    const rt::Place<rank> place = batch.place(rt::split(&inner_rest, batch_size));
-    const int64_t n = inner_rest;
+    int64_t n = inner;
+    const rt::Place<rank> place = batch.place(rt::split(&n, batch_size));
     const bool mask_2 = label_smoothing > 0;
     const int64_t target_value = target.load(n, place);
     const bool keep = target_value != ignore_index;
@@ -127,7 +125,7 @@ struct Step_cross_entropy_forward_1_sum_c {
   using opmath_t = rt::math_t<scalar_t>;
   using near = rt::Near<scalar_t>;
   static constexpr rt::Rows<1> launch = {
-      rt::count(rt::elements(), rt::integer(0)), {rt::count(rt::integer(1))}, true, true};
+      rt::count(rt::integer(0), rt::elements()), {rt::count(rt::integer(1))}, true, true};
   static constexpr auto fields =
       rt::fields(rt::tensor(0, 3, 2, 1), rt::tensor(3, 1, -1, 0), rt::tensor(1, 2, 1), rt::tensor(2, 2, 1),
                  rt::tensor(4, 2, 1), rt::integer(1), rt::elements(), rt::real(0), rt::batch());
@@ -139,9 +137,8 @@ struct Step_cross_entropy_forward_1_sum_c {
 
   template <typename Team>
   OPGEN_DEVICE void row(int64_t point) const {
-    int64_t rest = point;
-    const rt::Place<rank> place = batch.place(rt::split(&rest, batch_size));
-    const int64_t n = rest;
+    int64_t n = point;
+    const rt::Place<rank> place = batch.place(rt::split(&n, batch_size));
     const auto input_row = rt::read_row<Team, 1>(c_size.size, input, n, 0, place);
     const auto weight_row = rt::read_row_or<Team, 0, 1>(c_size.size, weight, 0);
     rt::Max<opmath_t> logp_max_value_fold;
@@ -176,7 +173,7 @@ template <typename scalar_t, int rank>
 struct Step_cross_entropy_forward_1_output {
   using opmath_t = rt::math_t<scalar_t>;
   using near = rt::Near<scalar_t>;
-  static constexpr rt::Columns<false> launch = {rt::count(), rt::count(rt::elements(), rt::integer(0))};
+  static constexpr rt::Columns<false> launch = {rt::count(), rt::count(rt::integer(0), rt::elements())};
   static constexpr auto fields =
       rt::fields(rt::tensor(0, 2, 1), rt::tensor(1, 1, -1), rt::tensor(2, 3, 2), rt::tensor(3, 2, 1),
                  rt::tensor(4, 2, 1), rt::tensor(5, 2, 1), rt::tensor(6, 0, -1), rt::real(0), rt::real(1),
@@ -192,9 +189,8 @@ struct Step_cross_entropy_forward_1_output {
 
   using Folds = rt::Sum<opmath_t>;
   OPGEN_DEVICE void fold(int64_t /* point */, int64_t inner, Folds* output_value_fold) const {
-    int64_t inner_rest = inner;
-    const rt::Place<rank> place = batch.place(rt::split(&inner_rest, batch_size));
-    const int64_t n = inner_rest;
+    int64_t n = inner;
+    const rt::Place<rank> place = batch.place(rt::split(&n, batch_size));
     const bool mask_2 = label_smoothing > 0;
     const int64_t target_value = target.load(n, place);
     const bool keep = target_value != ignore_index;
@@ -220,7 +216,7 @@ struct Step_cross_entropy_forward_2_output {
   using opmath_t = rt::math_t<scalar_t>;
   using near = rt::Near<scalar_t>;
   static constexpr rt::Rows<1> launch = {
-      rt::count(rt::elements(), rt::integer(0)), {rt::count(rt::integer(1))}, false, true};
+      rt::count(rt::integer(0), rt::elements()), {rt::count(rt::integer(1))}, false, true};
   static constexpr auto fields =
       rt::fields(rt::tensor(0, 3, 2, 1), rt::tensor(3, 1, -1, 0), rt::tensor(1, 2, 1), rt::tensor(2, 2, 1),
                  rt::tensor(4, 2, 1), rt::tensor(5, 2, 1), rt::integer(1), rt::elements(), rt::real(0), rt::real(1),
@@ -236,9 +232,8 @@ struct Step_cross_entropy_forward_2_output {
 
   template <typename Team>
   OPGEN_DEVICE void row(int64_t point) const {
-    int64_t rest = point;
-    const rt::Place<rank> place = batch.place(rt::split(&rest, batch_size));
-    const int64_t n = rest;
+    int64_t n = point;
+    const rt::Place<rank> place = batch.place(rt::split(&n, batch_size));
     const auto input_row = rt::read_row<Team, 1>(c_size.size, input, n, 0, place);
     const auto weight_row = rt::read_row_or<Team, 0, 1>(c_size.size, weight, 0);
     rt::Max<opmath_t> logp_max_value_fold;
@@ -287,7 +282,7 @@ struct Step_cross_entropy_forward_3_sum_c {
   using opmath_t = rt::math_t<scalar_t>;
   using near = rt::Near<scalar_t>;
   static constexpr rt::Rows<1> launch = {
-      rt::count(rt::elements(), rt::integer(0)), {rt::count(rt::integer(1))}, true, true};
+      rt::count(rt::integer(0), rt::elements()), {rt::count(rt::integer(1))}, true, true};
   static constexpr auto fields =
       rt::fields(rt::tensor(0, 3, 2, 1), rt::tensor(1, 2, 1), rt::tensor(2, 2, 1), rt::tensor(3, 2, 1), rt::integer(1),
                  rt::elements(), rt::real(0), rt::batch());
@@ -299,9 +294,8 @@ struct Step_cross_entropy_forward_3_sum_c {
 
   template <typename Team>
   OPGEN_DEVICE void row(int64_t point) const {
-    int64_t rest = point;
-    const rt::Place<rank> place = batch.place(rt::split(&rest, batch_size));
-    const int64_t n = rest;
+    int64_t n = point;
+    const rt::Place<rank> place = batch.place(rt::split(&n, batch_size));
     const auto input_row = rt::read_row<Team, 1>(c_size.size, input, n, 0, place);
     rt::Max<opmath_t> logp_max_value_fold;
     rt::Sum<opmath_t> logp_sum_fold;
@@ -334,7 +328,7 @@ template <typename scalar_t, int rank>
 struct Step_cross_entropy_forward_3_output {
   using opmath_t = rt::math_t<scalar_t>;
   using near = rt::Near<scalar_t>;
-  static constexpr rt::Columns<false> launch = {rt::count(), rt::count(rt::elements(), rt::integer(0))};
+  static constexpr rt::Columns<false> launch = {rt::count(), rt::count(rt::integer(0), rt::elements())};
   static constexpr auto fields =
       rt::fields(rt::tensor(0, 2, 1), rt::tensor(1, 3, 2), rt::tensor(2, 2, 1), rt::tensor(3, 2, 1),
                  rt::tensor(4, 2, 1), rt::tensor(5, 0, -1), rt::tensor(6, 0, -1), rt::real(0), rt::real(1),
@@ -366,9 +360,8 @@ struct Step_cross_entropy_forward_3_output {
     }
   };
   OPGEN_DEVICE void fold(int64_t /* point */, int64_t inner, Folds* folds) const {
-    int64_t inner_rest = inner;
-    const rt::Place<rank> place = batch.place(rt::split(&inner_rest, batch_size));
-    const int64_t n = inner_rest;
+    int64_t n = inner;
+    const rt::Place<rank> place = batch.place(rt::split(&n, batch_size));
     const bool mask_2 = label_smoothing > 0;
     const int64_t target_value = target.load(n, place);
     const bool keep = target_value != ignore_index;
@@ -413,7 +406,7 @@ template <typename scalar_t, int rank>
 struct Step_cross_entropy_backward_0_grad_sum_c {
   using opmath_t = rt::math_t<scalar_t>;
   using near = rt::Near<scalar_t>;
-  static constexpr rt::Flat<sizeof(scalar_t)> launch = {{rt::count(rt::elements(), rt::integer(0))}};
+  static constexpr rt::Flat<sizeof(scalar_t)> launch = {{rt::count(rt::integer(0), rt::elements())}};
   static constexpr auto fields =
       rt::fields(rt::tensor(0, 2, 1), rt::tensor(3, 2, 1), rt::tensor(1, 0, -1), rt::tensor(2, 0, -1), rt::integer(1),
                  rt::integer(2), rt::real(0), rt::elements(), rt::batch());
@@ -436,9 +429,8 @@ struct Step_cross_entropy_backward_0_grad_sum_c {
     return points(*this, rt::in(target), rt::out(grad_sum_c));
   }
   OPGEN_DEVICE void point(int64_t point) const {
-    int64_t rest = point;
-    const rt::Place<rank> place = batch.place(rt::split(&rest, batch_size));
-    const int64_t n = rest;
+    int64_t n = point;
+    const rt::Place<rank> place = batch.place(rt::split(&n, batch_size));
     rt::map_point(*this, n, place);
   }
 };
@@ -453,8 +445,7 @@ struct Step_cross_entropy_backward_0_sum_grad_logp_others {
   rt::Tensor<opmath_t, rank> sum_grad_logp_others;
 
   using Folds = rt::Sum<opmath_t>;
-  OPGEN_DEVICE void fold(int64_t /* point */, int64_t inner, Folds* sum_grad_logp_others_value_fold) const {
-    const int64_t c = inner;
+  OPGEN_DEVICE void fold(int64_t /* point */, int64_t c, Folds* sum_grad_logp_others_value_fold) const {
     sum_grad_logp_others_value_fold[0].add(weight.load(c));
   }
   template <int V>
@@ -475,7 +466,7 @@ template <typename scalar_t, int rank>
 struct Step_cross_entropy_backward_0_grad_input {
   using opmath_t = rt::math_t<scalar_t>;
   using near = rt::Near<scalar_t>;
-  static constexpr rt::Rows<1> launch = {rt::count(rt::elements(), rt::integer(0)), {rt::count(rt::integer(2))}};
+  static constexpr rt::Rows<1> launch = {rt::count(rt::integer(0), rt::elements()), {rt::count(rt::integer(2))}};
   static constexpr auto fields = rt::fields(
       rt::tensor(5, 1, -1, 0), rt::tensor(8, 3, 2, 1), rt::tensor(2, 0, -1), rt::tensor(9, 3, 2, 1),
       rt::tensor(0, 2, 1), rt::tensor(3, 0, -1), rt::tensor(4, 0, -1), rt::tensor(6, 2, 1), rt::tensor(7, 2, 1),
@@ -491,9 +482,8 @@ struct Step_cross_entropy_backward_0_grad_input {
 
   template <typename Team>
   OPGEN_DEVICE void row(int64_t point) const {
-    int64_t rest = point;
-    const rt::Place<rank> place = batch.place(rt::split(&rest, batch_size));
-    const int64_t n = rest;
+    int64_t n = point;
+    const rt::Place<rank> place = batch.place(rt::split(&n, batch_size));
     const auto weight_row = rt::read_row<Team, 0>(c_size.size, weight, 0);
     const auto input_row = rt::read_row<Team, 1>(c_size.size, input, n, 0, place);
     auto grad_input_row = rt::write_row<Team, 1>(grad_input, n, 0, place);
@@ -529,9 +519,9 @@ struct Step_cross_entropy_backward_0_grad_input {
 template <typename scalar_t, int rank>
 struct Step_cross_entropy_backward_0_grad_weight_sum_c {
   using opmath_t = rt::math_t<scalar_t>;
-  static constexpr rt::Rows<1> launch = {rt::count(rt::integer(0)), {rt::count(rt::elements(), rt::integer(1))}};
-  static constexpr auto fields = rt::fields(rt::tensor(0, 2, 1), rt::tensor(1, 3, 2), rt::tensor(2, 2, 1),
-                                            rt::tensor(3, 2, 1), rt::tensor(4, 2, 1), rt::tensor(5, 1, -1),
+  static constexpr rt::Rows<1, true> launch = {rt::count(rt::integer(0)), {rt::count(rt::integer(1), rt::elements())}};
+  static constexpr auto fields = rt::fields(rt::tensor(0, 2, 1, 1), rt::tensor(1, 3, 2, 2), rt::tensor(2, 2, 1, 1),
+                                            rt::tensor(3, 2, 1, 1), rt::tensor(4, 2, 1, 1), rt::tensor(5, 1, -1),
                                             rt::integer(2), rt::integer(1), rt::elements(), rt::batch(), rt::real(0));
   rt::Tensor<const int64_t, rank> target;
   rt::Tensor<const scalar_t, rank> input;
@@ -543,18 +533,18 @@ struct Step_cross_entropy_backward_0_grad_weight_sum_c {
   opmath_t label_smoothing;
 
   template <typename Team>
-  OPGEN_DEVICE void row(int64_t point) const {
-    const int64_t c = point;
+  OPGEN_DEVICE void row(int64_t c) const {
     rt::Sum<opmath_t> grad_weight_sum_c_value_fold;
     if (label_smoothing > 0) {
       rt::each<Team>(n_size.size * batch.count, rt::settled(&grad_weight_sum_c_value_fold), [&](auto at) {
-        int64_t inner_rest = at;
-        const rt::Place<rank> place = batch.place(rt::split(&inner_rest, batch_size));
-        const int64_t n = inner_rest;
-        const opmath_t centred = input.load(n, c, place) - logp_max.load(n, place);
-        const bool mask = target.load(n, place) != ignore_index;
-        const opmath_t difference = centred - logp_log.load(n, place);
-        grad_weight_sum_c_value_fold.add(mask ? difference * grad_sum_c.load(n, place) : opmath_t(0));
+        int64_t n = rt::first(at);
+        const rt::Place<rank> place = batch.place(rt::split(&n, batch_size));
+        const bool mask = rt::read_at<Team, 1>(at, target, n, place) != ignore_index;
+        const opmath_t grad_sum_c_value = rt::read_at<Team, 1>(at, grad_sum_c, n, place);
+        const opmath_t input_value = rt::read_at<Team, 2>(at, input, n, c, place);
+        const opmath_t centred = input_value - rt::read_at<Team, 1>(at, logp_max, n, place);
+        const opmath_t difference = centred - rt::read_at<Team, 1>(at, logp_log, n, place);
+        grad_weight_sum_c_value_fold.add(mask ? difference * grad_sum_c_value : opmath_t(0));
       });
     }
     grad_weight_sum_c_value_fold.finish();
@@ -570,7 +560,7 @@ struct Step_cross_entropy_backward_0_grad_weight_sum_c {
 template <typename scalar_t, int rank>
 struct Step_cross_entropy_backward_0_grad_weight_sum_c_alone {
   using opmath_t = rt::math_t<scalar_t>;
-  static constexpr rt::Columns<true> launch = {rt::count(rt::integer(0)), rt::count(rt::elements(), rt::integer(1)),
+  static constexpr rt::Columns<true> launch = {rt::count(rt::integer(0)), rt::count(rt::integer(1), rt::elements()),
                                                rt::count(rt::integer(0))};
   static constexpr auto fields =
       rt::fields(rt::tensor(1, 3, 2, 1), rt::tensor(0, 2, 1), rt::tensor(2, 2, 1), rt::tensor(3, 2, 1),
@@ -586,11 +576,9 @@ struct Step_cross_entropy_backward_0_grad_weight_sum_c_alone {
 
   using Folds = rt::Sum<opmath_t>;
   template <int V>
-  OPGEN_DEVICE void fold(int64_t point, int64_t inner, Folds* grad_weight_sum_c_value_fold) const {
-    const int64_t c = point;
-    int64_t inner_rest = inner;
-    const rt::Place<rank> place = batch.place(rt::split(&inner_rest, batch_size));
-    const int64_t n = inner_rest;
+  OPGEN_DEVICE void fold(int64_t c, int64_t inner, Folds* grad_weight_sum_c_value_fold) const {
+    int64_t n = inner;
+    const rt::Place<rank> place = batch.place(rt::split(&n, batch_size));
     const auto input_line = rt::read_line<V, 1>(input, n, c, place);
     rt::lanes<V>([&](int at) {
       const opmath_t centred = input_line[at] - logp_max.load(n, place);
@@ -601,8 +589,7 @@ struct Step_cross_entropy_backward_0_grad_weight_sum_c_alone {
     });
   }
   OPGEN_DEVICE bool idle() const { return !(label_smoothing > 0); }
-  OPGEN_DEVICE void finish(int64_t point, const Folds& grad_weight_sum_c_value_fold) const {
-    const int64_t c = point;
+  OPGEN_DEVICE void finish(int64_t c, const Folds& grad_weight_sum_c_value_fold) const {
     grad_weight_sum_c.store(grad_weight_sum_c_value_fold.value, c);
   }
 };
@@ -612,7 +599,7 @@ template <typename scalar_t, int rank>
 struct Step_cross_entropy_backward_0_grad_weight_hit {
   using opmath_t = rt::math_t<scalar_t>;
   using near = rt::Near<scalar_t>;
-  static constexpr rt::Lines launch = {rt::count(rt::elements(), rt::integer(1)), rt::count(rt::elements())};
+  static constexpr rt::Lines launch = {rt::count(rt::integer(1), rt::elements()), rt::count(rt::elements())};
   static constexpr auto fields =
       rt::fields(rt::tensor(1, 2, 1, 1), rt::tensor(5, 2, 1, 1), rt::tensor(6, 2, 1, 1), rt::tensor(3, 0, -1),
                  rt::tensor(0, 1, -1), rt::tensor(2, 0, -1), rt::tensor(4, 3, 2), rt::integer(2), rt::integer(0),
@@ -628,9 +615,8 @@ struct Step_cross_entropy_backward_0_grad_weight_hit {
 
   template <int V>
   OPGEN_DEVICE void point(int64_t point) const {
-    int64_t rest = point;
-    const rt::Place<rank> place = batch.place(rt::split_first<V>(&rest, batch_vectors));
-    const int64_t n = rest;
+    int64_t n = point;
+    const rt::Place<rank> place = batch.place(rt::split_first<V>(&n, batch_vectors));
     const auto target_line = rt::read_line<V, 1>(target, n, place);
     const auto logp_max_line = rt::read_line<V, 1>(logp_max, n, place);
     const auto logp_log_line = rt::read_line<V, 1>(logp_log, n, place);
@@ -658,7 +644,7 @@ struct Step_cross_entropy_backward_0_grad_weight_hit {
 template <typename scalar_t, int rank>
 struct Step_cross_entropy_backward_0_grad_weight_share {
   using opmath_t = rt::math_t<scalar_t>;
-  static constexpr rt::Lines launch = {rt::count(rt::elements(), rt::integer(1)), rt::count(rt::elements())};
+  static constexpr rt::Lines launch = {rt::count(rt::integer(1), rt::elements()), rt::count(rt::elements())};
   static constexpr auto fields =
       rt::fields(rt::tensor(1, 2, 1, 1), rt::tensor(0, 1, -1), rt::tensor(2, 0, -1), rt::integer(2), rt::integer(0),
                  rt::in_vectors(rt::elements()), rt::batch());
@@ -671,9 +657,8 @@ struct Step_cross_entropy_backward_0_grad_weight_share {
 
   template <int V>
   OPGEN_DEVICE void point(int64_t point) const {
-    int64_t rest = point;
-    const rt::Place<rank> place = batch.place(rt::split_first<V>(&rest, batch_vectors));
-    const int64_t n = rest;
+    int64_t n = point;
+    const rt::Place<rank> place = batch.place(rt::split_first<V>(&n, batch_vectors));
     const auto target_line = rt::read_line<V, 1>(target, n, place);
     rt::lanes<V>([&](int at) {
       const int64_t target_value_3 = target_line[at];
@@ -705,10 +690,7 @@ struct Step_cross_entropy_backward_0_grad_weight {
     return points(*this, rt::in(grad_weight_sum_c), rt::in(grad_weight_hit), rt::in(grad_weight_share),
                   rt::out(grad_weight));
   }
-  OPGEN_DEVICE void point(int64_t point) const {
-    const int64_t c = point;
-    rt::map_point(*this, c);
-  }
+  OPGEN_DEVICE void point(int64_t c) const { rt::map_point(*this, c); }
 };
 
 // one value per point, nothing shared between points
@@ -716,7 +698,7 @@ template <typename scalar_t, int rank>
 struct Step_cross_entropy_backward_1_grad_sum_c {
   using opmath_t = rt::math_t<scalar_t>;
   using near = rt::Near<scalar_t>;
-  static constexpr rt::Flat<sizeof(scalar_t)> launch = {{rt::count(rt::elements(), rt::integer(0))}};
+  static constexpr rt::Flat<sizeof(scalar_t)> launch = {{rt::count(rt::integer(0), rt::elements())}};
   static constexpr auto fields = rt::fields(rt::tensor(0, 2, 1), rt::tensor(2, 2, 1), rt::tensor(1, 0, -1),
                                             rt::integer(1), rt::integer(2), rt::real(0), rt::elements(), rt::batch());
   rt::Tensor<const int64_t, rank> target;
@@ -736,9 +718,8 @@ struct Step_cross_entropy_backward_1_grad_sum_c {
     return points(*this, rt::in(target), rt::out(grad_sum_c));
   }
   OPGEN_DEVICE void point(int64_t point) const {
-    int64_t rest = point;
-    const rt::Place<rank> place = batch.place(rt::split(&rest, batch_size));
-    const int64_t n = rest;
+    int64_t n = point;
+    const rt::Place<rank> place = batch.place(rt::split(&n, batch_size));
     rt::map_point(*this, n, place);
   }
 };
@@ -748,7 +729,7 @@ template <typename scalar_t, int rank>
 struct Step_cross_entropy_backward_1_grad_input {
   using opmath_t = rt::math_t<scalar_t>;
   using near = rt::Near<scalar_t>;
-  static constexpr rt::Rows<1> launch = {rt::count(rt::elements(), rt::integer(0)), {rt::count(rt::integer(2))}};
+  static constexpr rt::Rows<1> launch = {rt::count(rt::integer(0), rt::elements()), {rt::count(rt::integer(2))}};
   static constexpr auto fields = rt::fields(
       rt::tensor(4, 1, -1, 0), rt::tensor(7, 3, 2, 1), rt::tensor(2, 0, -1), rt::tensor(8, 3, 2, 1),
       rt::tensor(0, 2, 1), rt::tensor(3, 0, -1), rt::tensor(5, 2, 1), rt::tensor(6, 2, 1), rt::tensor(1, 2, 1),
@@ -764,9 +745,8 @@ struct Step_cross_entropy_backward_1_grad_input {
 
   template <typename Team>
   OPGEN_DEVICE void row(int64_t point) const {
-    int64_t rest = point;
-    const rt::Place<rank> place = batch.place(rt::split(&rest, batch_size));
-    const int64_t n = rest;
+    int64_t n = point;
+    const rt::Place<rank> place = batch.place(rt::split(&n, batch_size));
     const auto weight_row = rt::read_row<Team, 0>(c_size.size, weight, 0);
     const auto input_row = rt::read_row<Team, 1>(c_size.size, input, n, 0, place);
     auto grad_input_row = rt::write_row<Team, 1>(grad_input, n, 0, place);
@@ -802,7 +782,7 @@ struct Step_cross_entropy_backward_1_grad_input {
 template <typename scalar_t, int rank>
 struct Step_cross_entropy_backward_1_grad_weight_hit {
   using opmath_t = rt::math_t<scalar_t>;
-  static constexpr rt::Lines launch = {rt::count(rt::elements(), rt::integer(1)), rt::count(rt::elements())};
+  static constexpr rt::Lines launch = {rt::count(rt::integer(1), rt::elements()), rt::count(rt::elements())};
   static constexpr auto fields =
       rt::fields(rt::tensor(1, 2, 1, 1), rt::tensor(4, 2, 1, 1), rt::tensor(5, 2, 1, 1), rt::tensor(0, 1, -1),
                  rt::tensor(2, 0, -1), rt::tensor(3, 3, 2), rt::integer(2), rt::integer(0), rt::real(0),
@@ -818,9 +798,8 @@ struct Step_cross_entropy_backward_1_grad_weight_hit {
 
   template <int V>
   OPGEN_DEVICE void point(int64_t point) const {
-    int64_t rest = point;
-    const rt::Place<rank> place = batch.place(rt::split_first<V>(&rest, batch_vectors));
-    const int64_t n = rest;
+    int64_t n = point;
+    const rt::Place<rank> place = batch.place(rt::split_first<V>(&n, batch_vectors));
     const auto target_line = rt::read_line<V, 1>(target, n, place);
     const auto logp_max_line = rt::read_line<V, 1>(logp_max, n, place);
     const auto logp_log_line = rt::read_line<V, 1>(logp_log, n, place);
@@ -859,10 +838,7 @@ struct Step_cross_entropy_backward_1_grad_weight {
   OPGEN_DEVICE auto map(const Points& points) const {
     return points(*this, rt::in(grad_weight_sum_c), rt::in(grad_weight_hit), rt::out(grad_weight));
   }
-  OPGEN_DEVICE void point(int64_t point) const {
-    const int64_t c = point;
-    rt::map_point(*this, c);
-  }
+  OPGEN_DEVICE void point(int64_t c) const { rt::map_point(*this, c); }
 };
 
 // one value per point, nothing shared between points
@@ -870,7 +846,7 @@ template <typename scalar_t, int rank>
 struct Step_cross_entropy_backward_2_grad_sum_c {
   using opmath_t = rt::math_t<scalar_t>;
   using near = rt::Near<scalar_t>;
-  static constexpr rt::Flat<sizeof(scalar_t)> launch = {{rt::count(rt::elements(), rt::integer(0))}};
+  static constexpr rt::Flat<sizeof(scalar_t)> launch = {{rt::count(rt::integer(0), rt::elements())}};
   static constexpr auto fields = rt::fields(rt::tensor(0, 2, 1), rt::tensor(1, 2, 1), rt::tensor(2, 2, 1),
                                             rt::integer(1), rt::integer(2), rt::real(0), rt::elements(), rt::batch());
   rt::Tensor<const int64_t, rank> target;
@@ -890,9 +866,8 @@ struct Step_cross_entropy_backward_2_grad_sum_c {
     return points(*this, rt::in(target), rt::in_or<0>(grad_output), rt::out(grad_sum_c));
   }
   OPGEN_DEVICE void point(int64_t point) const {
-    int64_t rest = point;
-    const rt::Place<rank> place = batch.place(rt::split(&rest, batch_size));
-    const int64_t n = rest;
+    int64_t n = point;
+    const rt::Place<rank> place = batch.place(rt::split(&n, batch_size));
     rt::map_point(*this, n, place);
   }
 };
@@ -902,7 +877,7 @@ template <typename scalar_t, int rank>
 struct Step_cross_entropy_backward_2_grad_input {
   using opmath_t = rt::math_t<scalar_t>;
   using near = rt::Near<scalar_t>;
-  static constexpr rt::Rows<1> launch = {rt::count(rt::elements(), rt::integer(0)), {rt::count(rt::integer(2))}};
+  static constexpr rt::Rows<1> launch = {rt::count(rt::integer(0), rt::elements()), {rt::count(rt::integer(2))}};
   static constexpr auto fields = rt::fields(
       rt::tensor(4, 1, -1, 0), rt::tensor(7, 3, 2, 1), rt::tensor(2, 2, 1), rt::tensor(8, 3, 2, 1), rt::tensor(0, 2, 1),
       rt::tensor(3, 0, -1), rt::tensor(5, 2, 1), rt::tensor(6, 2, 1), rt::tensor(1, 2, 1), rt::integer(2),
@@ -918,9 +893,8 @@ struct Step_cross_entropy_backward_2_grad_input {
 
   template <typename Team>
   OPGEN_DEVICE void row(int64_t point) const {
-    int64_t rest = point;
-    const rt::Place<rank> place = batch.place(rt::split(&rest, batch_size));
-    const int64_t n = rest;
+    int64_t n = point;
+    const rt::Place<rank> place = batch.place(rt::split(&n, batch_size));
     const auto weight_row = rt::read_row<Team, 0>(c_size.size, weight, 0);
     const auto input_row = rt::read_row<Team, 1>(c_size.size, input, n, 0, place);
     auto grad_input_row = rt::write_row<Team, 1>(grad_input, n, 0, place);
@@ -956,7 +930,7 @@ struct Step_cross_entropy_backward_2_grad_input {
 template <typename scalar_t, int rank>
 struct Step_cross_entropy_backward_2_grad_weight_hit {
   using opmath_t = rt::math_t<scalar_t>;
-  static constexpr rt::Lines launch = {rt::count(rt::elements(), rt::integer(1)), rt::count(rt::elements())};
+  static constexpr rt::Lines launch = {rt::count(rt::integer(1), rt::elements()), rt::count(rt::elements())};
   static constexpr auto fields =
       rt::fields(rt::tensor(1, 2, 1, 1), rt::tensor(2, 2, 1, 1), rt::tensor(3, 3, 2), rt::tensor(4, 2, 1, 1),
                  rt::tensor(5, 2, 1, 1), rt::tensor(0, 1, -1), rt::integer(2), rt::integer(0), rt::real(0),
@@ -972,9 +946,8 @@ struct Step_cross_entropy_backward_2_grad_weight_hit {
 
   template <int V>
   OPGEN_DEVICE void point(int64_t point) const {
-    int64_t rest = point;
-    const rt::Place<rank> place = batch.place(rt::split_first<V>(&rest, batch_vectors));
-    const int64_t n = rest;
+    int64_t n = point;
+    const rt::Place<rank> place = batch.place(rt::split_first<V>(&n, batch_vectors));
     const auto target_line = rt::read_line<V, 1>(target, n, place);
     const auto grad_output_line = rt::read_line_or<V, 1, 0>(grad_output, n, place);
     const auto logp_max_line = rt::read_line<V, 1>(logp_max, n, place);
@@ -1003,7 +976,7 @@ template <typename scalar_t, int rank>
 struct Step_cross_entropy_backward_3_grad_input {
   using opmath_t = rt::math_t<scalar_t>;
   using near = rt::Near<scalar_t>;
-  static constexpr rt::Rows<1> launch = {rt::count(rt::elements(), rt::integer(0)), {rt::count(rt::integer(2))}};
+  static constexpr rt::Rows<1> launch = {rt::count(rt::integer(0), rt::elements()), {rt::count(rt::integer(2))}};
   static constexpr auto fields =
       rt::fields(rt::tensor(5, 3, 2, 1), rt::tensor(1, 0, -1), rt::tensor(6, 3, 2, 1), rt::tensor(0, 2, 1),
                  rt::tensor(2, 0, -1), rt::tensor(3, 2, 1), rt::tensor(4, 2, 1), rt::integer(2), rt::elements(),
@@ -1019,9 +992,8 @@ struct Step_cross_entropy_backward_3_grad_input {
 
   template <typename Team>
   OPGEN_DEVICE void row(int64_t point) const {
-    int64_t rest = point;
-    const rt::Place<rank> place = batch.place(rt::split(&rest, batch_size));
-    const int64_t n = rest;
+    int64_t n = point;
+    const rt::Place<rank> place = batch.place(rt::split(&n, batch_size));
     const auto input_row = rt::read_row<Team, 1>(c_size.size, input, n, 0, place);
     auto grad_input_row = rt::write_row<Team, 1>(grad_input, n, 0, place);
     const int64_t target_value = target.load(n, place);
@@ -1051,7 +1023,7 @@ template <typename scalar_t, int rank>
 struct Step_cross_entropy_backward_4_grad_input {
   using opmath_t = rt::math_t<scalar_t>;
   using near = rt::Near<scalar_t>;
-  static constexpr rt::Rows<1> launch = {rt::count(rt::elements(), rt::integer(0)), {rt::count(rt::integer(2))}};
+  static constexpr rt::Rows<1> launch = {rt::count(rt::integer(0), rt::elements()), {rt::count(rt::integer(2))}};
   static constexpr auto fields =
       rt::fields(rt::tensor(4, 3, 2, 1), rt::tensor(1, 0, -1), rt::tensor(5, 3, 2, 1), rt::tensor(0, 2, 1),
                  rt::tensor(2, 2, 1), rt::tensor(3, 2, 1), rt::integer(2), rt::elements(), rt::integer(1),
@@ -1067,9 +1039,8 @@ struct Step_cross_entropy_backward_4_grad_input {
 
   template <typename Team>
   OPGEN_DEVICE void row(int64_t point) const {
-    int64_t rest = point;
-    const rt::Place<rank> place = batch.place(rt::split(&rest, batch_size));
-    const int64_t n = rest;
+    int64_t n = point;
+    const rt::Place<rank> place = batch.place(rt::split(&n, batch_size));
     const auto input_row = rt::read_row<Team, 1>(c_size.size, input, n, 0, place);
     auto grad_input_row = rt::write_row<Team, 1>(grad_input, n, 0, place);
     const int64_t target_value = target.load(n, place);
@@ -1099,7 +1070,7 @@ template <typename scalar_t, int rank>
 struct Step_cross_entropy_backward_5_grad_input {
   using opmath_t = rt::math_t<scalar_t>;
   using near = rt::Near<scalar_t>;
-  static constexpr rt::Rows<1> launch = {rt::count(rt::elements(), rt::integer(0)), {rt::count(rt::integer(2))}};
+  static constexpr rt::Rows<1> launch = {rt::count(rt::integer(0), rt::elements()), {rt::count(rt::integer(2))}};
   static constexpr auto fields =
       rt::fields(rt::tensor(4, 3, 2, 1), rt::tensor(1, 2, 1), rt::tensor(5, 3, 2, 1), rt::tensor(0, 2, 1),
                  rt::tensor(2, 2, 1), rt::tensor(3, 2, 1), rt::integer(2), rt::elements(), rt::integer(1),
@@ -1115,9 +1086,8 @@ struct Step_cross_entropy_backward_5_grad_input {
 
   template <typename Team>
   OPGEN_DEVICE void row(int64_t point) const {
-    int64_t rest = point;
-    const rt::Place<rank> place = batch.place(rt::split(&rest, batch_size));
-    const int64_t n = rest;
+    int64_t n = point;
+    const rt::Place<rank> place = batch.place(rt::split(&n, batch_size));
     const auto input_row = rt::read_row<Team, 1>(c_size.size, input, n, 0, place);
     auto grad_input_row = rt::write_row<Team, 1>(grad_input, n, 0, place);
     const int64_t target_value = target.load(n, place);

@@ -16,9 +16,8 @@ struct Step_ctc_loss_forward_0_label {
   rt::Divider<rank> s_size;
 
   OPGEN_DEVICE void point(int64_t point) const {
-    int64_t rest = point;
-    const int64_t s = rt::split(&rest, s_size);
-    const int64_t b = rest;
+    int64_t b = point;
+    const int64_t s = rt::split(&b, s_size);
     label.store(rt::mod(s, 2) == 1 ? targets.load(b, rt::checked(rt::floordiv(s, 2), S)) : blank, b, s);
   }
 };
@@ -36,9 +35,8 @@ struct Step_ctc_loss_forward_0_skips {
 
   template <int V>
   OPGEN_DEVICE void point(int64_t point) const {
-    int64_t rest = point;
-    const int64_t s = rt::split_first<V>(&rest, s_vectors);
-    const int64_t b = rest;
+    int64_t b = point;
+    const int64_t s = rt::split_first<V>(&b, s_vectors);
     const auto label_line = rt::read_line<V, 1>(label, b, s);
     auto skips_line = rt::write_line<V, 1>(skips, b, s);
     rt::lanes<V>([&](int at) {
@@ -63,8 +61,7 @@ struct Step_ctc_loss_forward_0_a {
   rt::Divider<rank> s_size, t_size;
   int64_t C;
 
-  OPGEN_DEVICE void point(int64_t point) const {
-    const int64_t b = point;
+  OPGEN_DEVICE void point(int64_t b) const {
     for (int64_t t = 0; t < t_size.size; ++t) {
       for (int64_t s = 0; s < s_size.size; ++s) {
         const bool mask = t == 0;
@@ -115,9 +112,8 @@ struct Step_ctc_loss_forward_0_last {
   rt::Divider<rank> s_size;
 
   OPGEN_DEVICE void point(int64_t point) const {
-    int64_t rest = point;
-    const int64_t s = rt::split(&rest, s_size);
-    const int64_t b = rest;
+    int64_t b = point;
+    const int64_t s = rt::split(&b, s_size);
     const int64_t input_lengths_value = input_lengths.load(b);
     const opmath_t chosen = s == 0 ? opmath_t(0) : -rt::inf<opmath_t>();
     const bool mask = input_lengths_value > 0;
@@ -140,8 +136,7 @@ struct Step_ctc_loss_forward_0_output {
   int64_t L, B;
 
   using Folds = rt::Sum<opmath_t>;
-  OPGEN_DEVICE void fold(int64_t /* point */, int64_t inner, Folds* output_sum_fold) const {
-    const int64_t b = inner;
+  OPGEN_DEVICE void fold(int64_t /* point */, int64_t b, Folds* output_sum_fold) const {
     const int64_t target_lengths_value = target_lengths.load(b);
     const int64_t product = 2 * target_lengths_value;
     const bool mask_2 = target_lengths_value > 0;
@@ -182,8 +177,7 @@ struct Step_ctc_loss_forward_1_output {
   int64_t L;
 
   using Folds = rt::Sum<opmath_t>;
-  OPGEN_DEVICE void fold(int64_t /* point */, int64_t inner, Folds* output_value_fold) const {
-    const int64_t b = inner;
+  OPGEN_DEVICE void fold(int64_t /* point */, int64_t b, Folds* output_value_fold) const {
     const int64_t target_lengths_value = target_lengths.load(b);
     const int64_t product = 2 * target_lengths_value;
     const bool mask_2 = target_lengths_value > 0;
@@ -270,14 +264,13 @@ struct Step_ctc_loss_backward_0_last {
 
   template <int V>
   OPGEN_DEVICE void point(int64_t point) const {
-    int64_t rest = point;
-    const int64_t s = rt::split_first<V>(&rest, s_vectors);
-    const int64_t b = rest;
+    int64_t b = point;
+    const int64_t s = rt::split_first<V>(&b, s_vectors);
     const auto label_line = rt::read_line<V, 1>(label, b, s);
     auto skips_line = rt::write_line<V, 1>(skips, b, s);
     auto last_line = rt::write_line<V, 1>(last, b, s);
+    const int64_t input_lengths_value = input_lengths.load(b);
     rt::lanes<V>([&](int at) {
-      const int64_t input_lengths_value = input_lengths.load(b);
       const bool mask = rt::mod((s + at), 2) == 1 && (s + at) > 2;
       skips_line.set(at, mask ? label_line[at] != label.load(b, (s + at) - 2) : false);
       const opmath_t chosen = (s + at) == 0 ? opmath_t(0) : -rt::inf<opmath_t>();
@@ -370,9 +363,8 @@ struct Step_ctc_loss_backward_0_grad_last {
   rt::Divider<rank> s_size;
 
   OPGEN_DEVICE void point(int64_t point) const {
-    int64_t rest = point;
-    const int64_t s = rt::split(&rest, s_size);
-    const int64_t b = rest;
+    int64_t b = point;
+    const int64_t s = rt::split(&b, s_size);
     const int64_t target_lengths_value_2 = target_lengths.load(b);
     const int64_t product_2 = 2 * target_lengths_value_2;
     const int64_t difference_2 = product_2 - 1;
@@ -575,10 +567,9 @@ struct Step_ctc_loss_backward_0_grad_log_probs {
 
   template <int V>
   OPGEN_DEVICE void point(int64_t point) const {
-    int64_t rest = point;
-    const int64_t s = rt::split_first<V>(&rest, s_vectors);
-    const int64_t t = rt::split(&rest, t_size);
-    const int64_t b = rest;
+    int64_t b = point;
+    const int64_t s = rt::split_first<V>(&b, s_vectors);
+    const int64_t t = rt::split(&b, t_size);
     const auto grad_a_line = rt::read_line<V, 2>(grad_a, b, t, s);
     const auto label_line = rt::read_line<V, 1>(label, b, s);
     rt::lanes<V>([&](int at) {
@@ -667,9 +658,8 @@ struct Step_ctc_loss_backward_1_grad_last {
   rt::Divider<rank> s_size;
 
   OPGEN_DEVICE void point(int64_t point) const {
-    int64_t rest = point;
-    const int64_t s = rt::split(&rest, s_size);
-    const int64_t b = rest;
+    int64_t b = point;
+    const int64_t s = rt::split(&b, s_size);
     const int64_t target_lengths_value_2 = target_lengths.load(b);
     const int64_t product_2 = 2 * target_lengths_value_2;
     const int64_t difference_2 = product_2 - 1;
@@ -789,9 +779,8 @@ struct Step_ctc_loss_backward_2_grad_last {
   rt::Divider<rank> s_size;
 
   OPGEN_DEVICE void point(int64_t point) const {
-    int64_t rest = point;
-    const int64_t s = rt::split(&rest, s_size);
-    const int64_t b = rest;
+    int64_t b = point;
+    const int64_t s = rt::split(&b, s_size);
     const int64_t target_lengths_value_2 = target_lengths.load(b);
     const int64_t product_2 = 2 * target_lengths_value_2;
     const int64_t difference_2 = product_2 - 1;

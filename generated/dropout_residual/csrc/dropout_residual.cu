@@ -10,12 +10,12 @@ struct Step_dropout_residual_forward_0_y {
   using near = rt::Near<scalar_t>;
   static constexpr rt::Lines launch = {rt::count(rt::elements()), rt::count(rt::elements())};
   static constexpr auto fields = rt::fields(rt::tensor(0, 1, 0, 0), rt::tensor(2, 1, 0, 0), rt::tensor(3, 1, 0, 0),
-                                            rt::tensor(1, 0, -1), rt::batch(), rt::real(0), rt::real(1));
+                                            rt::tensor(1, 0, -1), rt::real(1), rt::real(0), rt::batch());
   rt::Tensor<const scalar_t, rank> residual, x;
   rt::Tensor<scalar_t, rank> y;
   rt::Tensor<const int64_t, rank> seed;
+  opmath_t divisor, p;
   rt::Batch<rank> batch;
-  opmath_t p, divisor;
 
   template <int V>
   OPGEN_DEVICE void point(int64_t point) const {
@@ -55,12 +55,12 @@ struct Step_dropout_residual_backward_0_grad_y_copy {
   using near = rt::Near<scalar_t>;
   static constexpr rt::Lines launch = {rt::count(rt::elements()), rt::count(rt::elements())};
   static constexpr auto fields = rt::fields(rt::tensor(0, 1, 0, 0), rt::tensor(2, 1, 0, 0), rt::tensor(3, 1, 0, 0),
-                                            rt::tensor(1, 0, -1), rt::batch(), rt::real(0), rt::real(1));
+                                            rt::tensor(1, 0, -1), rt::real(1), rt::real(0), rt::batch());
   rt::Tensor<const scalar_t, rank> grad_y;
   rt::Tensor<scalar_t, rank> grad_x, grad_y_copy;
   rt::Tensor<const int64_t, rank> seed;
+  opmath_t divisor, p;
   rt::Batch<rank> batch;
-  opmath_t p, divisor;
 
   template <int V>
   OPGEN_DEVICE void point(int64_t point) const {

@@ -18,12 +18,12 @@ struct Step_ema_codebook_forward_codebook {
 
   template <int V>
   OPGEN_DEVICE void point(int64_t point) const {
-    int64_t rest = point;
-    const int64_t d = rt::split_first<V>(&rest, d_vectors);
-    const int64_t k = rest;
+    int64_t k = point;
+    const int64_t d = rt::split_first<V>(&k, d_vectors);
     const auto sums_line = rt::read_line<V, 1>(sums, k, d);
     auto codebook_line = rt::write_line<V, 1>(codebook, k, d);
-    rt::lanes<V>([&](int at) { codebook_line.set(at, near::div(sums_line[at], rt::max(counts.load(k), eps))); });
+    const opmath_t counts_value = counts.load(k);
+    rt::lanes<V>([&](int at) { codebook_line.set(at, near::div(sums_line[at], rt::max(counts_value, eps))); });
   }
 };
 
@@ -134,8 +134,8 @@ struct Step_ema_codebook_forward_loss {
 template <typename scalar_t, int rank>
 struct Step_ema_codebook_forward_next_counts {
   using opmath_t = rt::math_t<scalar_t>;
-  static constexpr rt::Rows<1> launch = {rt::count(rt::integer(0)), {rt::count(rt::elements())}};
-  static constexpr auto fields = rt::fields(rt::tensor(0, 1, 0), rt::tensor(2, 1, -1), rt::tensor(1, 1, -1),
+  static constexpr rt::Rows<1, true> launch = {rt::count(rt::integer(0)), {rt::count(rt::elements())}};
+  static constexpr auto fields = rt::fields(rt::tensor(0, 1, 0, 0), rt::tensor(2, 1, -1), rt::tensor(1, 1, -1),
                                             rt::batch(), rt::real(0), rt::real(1));
   rt::Tensor<const int64_t, rank> code;
   rt::Tensor<scalar_t, rank> next_counts;
@@ -144,12 +144,11 @@ struct Step_ema_codebook_forward_next_counts {
   opmath_t decay, factor;
 
   template <typename Team>
-  OPGEN_DEVICE void row(int64_t point) const {
-    const int64_t k = point;
+  OPGEN_DEVICE void row(int64_t k) const {
     rt::Sum<int64_t> count_all_fold;
     rt::each<Team>(batch.count, [&](auto at) {
-      const rt::Place<rank> place = batch.place(at);
-      count_all_fold.add(code.load(place) == k ? 1 : 0);
+      const rt::Place<rank> place = batch.place(rt::first(at));
+      count_all_fold.add(rt::read_at<Team, 0>(at, code, place) == k ? 1 : 0);
     });
     rt::join<Team>(&count_all_fold);
     const int64_t count_all = count_all_fold.value;
@@ -178,17 +177,15 @@ struct Step_ema_codebook_forward_next_sums {
   using Folds = rt::Sum<opmath_t>;
   template <int V>
   OPGEN_DEVICE void fold(int64_t point, int64_t inner, Folds* sum_all_fold) const {
-    int64_t rest = point;
-    const int64_t d = rt::split(&rest, d_size);
-    const int64_t k = rest;
+    int64_t k = point;
+    const int64_t d = rt::split(&k, d_size);
     const rt::Place<rank> place = batch.place(inner);
     const auto input_line = rt::read_line<V, 1>(input, place, d);
     rt::lanes<V>([&](int at) { sum_all_fold[at].add(code.load(place) == k ? input_line[at] : opmath_t(0)); });
   }
   OPGEN_DEVICE void finish(int64_t point, const Folds& sum_all_fold) const {
-    int64_t rest = point;
-    const int64_t d = rt::split(&rest, d_size);
-    const int64_t k = rest;
+    int64_t k = point;
+    const int64_t d = rt::split(&k, d_size);
     next_sums.store(decay * sums.load(k, d) + factor * sum_all_fold.value, k, d);
   }
 };
@@ -201,15 +198,15 @@ struct Step_ema_codebook_backward_grad_input {
   static constexpr rt::Lines launch = {rt::count(rt::elements(), rt::integer(0)), rt::count(rt::integer(0))};
   static constexpr auto fields =
       rt::fields(rt::tensor(0, 2, 0, 1), rt::tensor(4, 2, 0, 1), rt::tensor(3, 0, -1), rt::tensor(5, 2, 0, 1),
-                 rt::tensor(2, 1, 0), rt::tensor(1, 2, -1), rt::integer(1), rt::integer(2), rt::integer(0), rt::batch(),
+                 rt::tensor(2, 1, 0), rt::tensor(1, 2, -1), rt::batch(), rt::integer(0), rt::integer(2), rt::integer(1),
                  rt::in_vectors(rt::integer(0)));
   rt::Tensor<const scalar_t, rank> input, grad_output, grad_loss;
   rt::Tensor<scalar_t, rank> grad_input;
   rt::Tensor<const int64_t, rank> code;
   rt::Tensor<const opmath_t, rank> codebook;
-  bool given_grads_1;
-  int64_t K, D;
   rt::Batch<rank> batch;
+  int64_t D, K;
+  bool given_grads_1;
   rt::Divider<rank> d_vectors;
 
   template <int V>
@@ -220,14 +217,16 @@ struct Step_ema_codebook_backward_grad_input {
     const auto input_line = rt::read_line<V, 1>(input, place, d);
     const auto grad_output_line = rt::read_line_or<V, 1, 0>(grad_output, place, d);
     auto grad_input_line = rt::write_line<V, 1>(grad_input, place, d);
+    const int64_t code_value = code.load(place);
+    const opmath_t divisor = static_cast<opmath_t>(batch.count * D);
     rt::lanes<V>([&](int at) {
       const opmath_t grad_output_value = grad_output_line[at];
-      const int64_t at_k = code.load(place);
+      const int64_t at_k = code_value;
       opmath_t chosen;
       if (given_grads_1) {
         const opmath_t difference = input_line[at] - codebook.load(rt::checked(at_k, K), (d + at));
         const opmath_t scaled_grad = 2 * difference * grad_loss.load_or(0);
-        chosen = near::div(scaled_grad, static_cast<opmath_t>(batch.count * D));
+        chosen = near::div(scaled_grad, divisor);
       } else {
         chosen = 0;
       }

@@ -19,18 +19,15 @@ struct Step_embedding_bag_forward_output {
 
   using Folds = rt::Sum<opmath_t>;
   template <int V>
-  OPGEN_DEVICE void fold(int64_t point, int64_t inner, Folds* output_value_fold) const {
-    int64_t rest = point;
-    const int64_t d = rt::split(&rest, d_size);
-    const int64_t n = rest;
-    const int64_t l = inner;
+  OPGEN_DEVICE void fold(int64_t point, int64_t l, Folds* output_value_fold) const {
+    int64_t n = point;
+    const int64_t d = rt::split(&n, d_size);
     const auto weight_line = rt::read_line<V, 1>(weight, rt::checked(input.load(n, l), V_2), d);
     rt::lanes<V>([&](int at) { output_value_fold[at].add(weight_line[at] * per_sample_weights.load_or(1, n, l)); });
   }
   OPGEN_DEVICE void finish(int64_t point, const Folds& output_value_fold) const {
-    int64_t rest = point;
-    const int64_t d = rt::split(&rest, d_size);
-    const int64_t n = rest;
+    int64_t n = point;
+    const int64_t d = rt::split(&n, d_size);
     output.store(output_value_fold.value, n, d);
   }
 };
@@ -39,29 +36,27 @@ struct Step_embedding_bag_forward_output {
 template <typename scalar_t, int rank>
 struct Step_embedding_bag_backward_grad_weight {
   using opmath_t = rt::math_t<scalar_t>;
-  static constexpr rt::Lines launch = {rt::count(rt::integer(2), rt::integer(1), rt::integer(3)),
-                                       rt::count(rt::integer(3))};
+  static constexpr rt::Lines launch = {rt::count(rt::integer(2), rt::integer(3), rt::integer(1)),
+                                       rt::count(rt::integer(1))};
   static constexpr auto fields =
-      rt::fields(rt::tensor(2, 2, -1, 1), rt::tensor(1, 2, -1), rt::tensor(3, 2, -1, 1), rt::tensor(0, 2, -1),
-                 rt::integer(0), rt::in_vectors(rt::integer(3)), rt::integer(1));
-  rt::Tensor<const scalar_t, rank> per_sample_weights, grad_output;
-  rt::Tensor<const int64_t, rank> input;
+      rt::fields(rt::tensor(1, 2, -1, 1), rt::tensor(2, 2, -1), rt::tensor(0, 2, -1, 1), rt::tensor(3, 2, -1),
+                 rt::integer(0), rt::in_vectors(rt::integer(1)), rt::integer(3));
+  rt::Tensor<const scalar_t, rank> grad_output, per_sample_weights;
   rt::Tensor<opmath_t, rank> grad_weight;
+  rt::Tensor<const int64_t, rank> input;
   int64_t V_2;
-  rt::Divider<rank> l_vectors, d_size;
+  rt::Divider<rank> d_vectors, l_size;
 
   template <int V>
   OPGEN_DEVICE void point(int64_t point) const {
-    int64_t rest = point;
-    const int64_t l = rt::split_first<V>(&rest, l_vectors);
-    const int64_t d = rt::split(&rest, d_size);
-    const int64_t n = rest;
-    const auto per_sample_weights_line = rt::read_line_or<V, 1, 1>(per_sample_weights, n, l);
-    const auto input_line = rt::read_line<V, 1>(input, n, l);
-    rt::lanes<V>([&](int at) {
-      opmath_t* const cell = grad_weight.at(rt::checked(input_line[at], V_2), d);
-      rt::atomic_sum(cell, grad_output.load_or(0, n, d) * per_sample_weights_line[at]);
-    });
+    int64_t n = point;
+    const int64_t d = rt::split_first<V>(&n, d_vectors);
+    const int64_t l = rt::split(&n, l_size);
+    const auto grad_output_line = rt::read_line_or<V, 1, 0>(grad_output, n, d);
+    auto* const grad_weight_line = grad_weight.at(rt::checked(input.load(n, l), V_2), d);
+    const opmath_t per_sample_weights_value = per_sample_weights.load_or(1, n, l);
+    rt::lanes<V>(
+        [&](int at) { rt::atomic_sum(grad_weight_line + at, grad_output_line[at] * per_sample_weights_value); });
   }
 };
 
@@ -70,7 +65,7 @@ template <typename scalar_t, int rank>
 struct Step_embedding_bag_backward_grad_per_sample_weights {
   using opmath_t = rt::math_t<scalar_t>;
   static constexpr rt::Rows<1> launch = {rt::count(rt::integer(0), rt::integer(1)), {rt::count(rt::integer(2))}, true};
-  static constexpr auto fields = rt::fields(rt::tensor(1, 2, -1, 1), rt::tensor(2, 2, -1), rt::tensor(0, 2, -1),
+  static constexpr auto fields = rt::fields(rt::tensor(1, 2, -1, 1), rt::tensor(2, 2, -1, 1), rt::tensor(0, 2, -1),
                                             rt::tensor(3, 2, -1), rt::integer(2), rt::integer(1), rt::integer(3));
   rt::Tensor<const scalar_t, rank> grad_output, weight;
   rt::Tensor<const int64_t, rank> input;
@@ -80,17 +75,15 @@ struct Step_embedding_bag_backward_grad_per_sample_weights {
 
   template <typename Team>
   OPGEN_DEVICE void row(int64_t point) const {
-    int64_t rest = point;
-    const int64_t l = rt::split(&rest, l_size);
-    const int64_t n = rest;
+    int64_t n = point;
+    const int64_t l = rt::split(&n, l_size);
     const auto grad_output_row = rt::read_row_or<Team, 1, 0>(d_size.size, grad_output, n, 0);
     const int64_t input_value = input.load(n, l);
+    const auto weight_row =
+        rt::read_row<Team, 1>(d_size.size, weight, d_size.size != 0 ? rt::checked(input_value, V_2) : 0, 0);
     rt::Sum<opmath_t> grad_per_sample_weights_value_fold;
-    rt::each<Team>(d_size.size, rt::settled(&grad_per_sample_weights_value_fold), [&](auto at) {
-      const int64_t d = at;
-      const opmath_t weight_picked = weight.load(rt::checked(input_value, V_2), d);
-      grad_per_sample_weights_value_fold.add(grad_output_row[at] * weight_picked);
-    });
+    rt::each<Team>(d_size.size, rt::settled(&grad_per_sample_weights_value_fold),
+                   [&](auto at) { grad_per_sample_weights_value_fold.add(grad_output_row[at] * weight_row[at]); });
     grad_per_sample_weights_value_fold.finish();
     rt::join<Team>(&grad_per_sample_weights_value_fold);
     const opmath_t grad_per_sample_weights_value = grad_per_sample_weights_value_fold.value;

@@ -22,9 +22,9 @@ struct Step_focal_loss_forward_0_output {
     const opmath_t target_value = target.load(place);
     const opmath_t logits_value = logits.load(place);
     const opmath_t negative = -logits_value;
-    const opmath_t power = rt::pow(near::sigmoid(negative), gamma);
+    const opmath_t power = near::pow(near::sigmoid(negative), gamma);
     output_sum_fold[0].add(-(alpha * target_value * power * near::logsigmoid(logits_value)));
-    const opmath_t power_2 = rt::pow(near::sigmoid(logits_value), gamma);
+    const opmath_t power_2 = near::pow(near::sigmoid(logits_value), gamma);
     output_sum_fold[0].add(-(factor * (1 - target_value) * power_2 * near::logsigmoid(negative)));
   }
   template <int V>
@@ -36,10 +36,10 @@ struct Step_focal_loss_forward_0_output {
       const opmath_t target_value_2 = target_pack.get(i);
       const opmath_t logits_value_2 = logits_pack.get(i);
       const opmath_t negative_2 = -logits_value_2;
-      const opmath_t power_3 = rt::pow(near::sigmoid(negative_2), gamma);
+      const opmath_t power_3 = near::pow(near::sigmoid(negative_2), gamma);
       const opmath_t product = alpha * target_value_2 * power_3 * near::logsigmoid(logits_value_2);
       output_sum_fold[0].add(-product);
-      const opmath_t power_4 = rt::pow(near::sigmoid(logits_value_2), gamma);
+      const opmath_t power_4 = near::pow(near::sigmoid(logits_value_2), gamma);
       const opmath_t logsigmoid_negative = near::logsigmoid(negative_2);
       output_sum_fold[0].add(-(factor * (1 - target_value_2) * power_4 * logsigmoid_negative));
     }
@@ -66,10 +66,10 @@ struct Step_focal_loss_forward_2_output {
     const opmath_t target_value = target;
     const opmath_t logits_value = logits;
     const opmath_t negative = -logits_value;
-    const opmath_t power = rt::pow(near::sigmoid(negative), gamma);
-    const opmath_t product = alpha * target_value * power * near::logsigmoid(logits_value);
-    const opmath_t power_2 = rt::pow(near::sigmoid(logits_value), gamma);
-    *output = -product - factor * (1 - target_value) * power_2 * near::logsigmoid(negative);
+    const opmath_t power = near::pow(near::sigmoid(logits_value), gamma);
+    const opmath_t product = factor * (1 - target_value) * power * near::logsigmoid(negative);
+    const opmath_t power_2 = near::pow(near::sigmoid(negative), gamma);
+    *output = -(alpha * target_value * power_2 * near::logsigmoid(logits_value)) - product;
   }
   template <typename Points>
   OPGEN_DEVICE auto map(const Points& points) const {
@@ -103,14 +103,14 @@ struct Step_focal_loss_backward_0_grad_logits {
     const opmath_t target_value = target;
     const opmath_t difference_3 = 1 - target_value;
     const opmath_t product_2 = sigmoid_negative * sigmoid_logits * near::logsigmoid(logits_value);
-    const opmath_t product_3 = sigmoid_negative * rt::pow(sigmoid_negative, gamma) * alpha * target_value;
-    const opmath_t product_4 = sigmoid_logits * rt::pow(sigmoid_logits, gamma) * factor * difference_3;
+    const opmath_t product_3 = sigmoid_negative * near::pow(sigmoid_negative, gamma) * alpha * target_value;
+    const opmath_t product_4 = sigmoid_logits * near::pow(sigmoid_logits, gamma) * factor * difference_3;
     const opmath_t chosen = rt::isnan(product_2) && mask_2 ? opmath_t(0) : product_2;
-    const opmath_t product_5 = chosen * rt::pow(sigmoid_negative, exponent) * alpha * target_value * gamma;
+    const opmath_t product_5 = chosen * near::pow(sigmoid_negative, exponent) * alpha * target_value * gamma;
     const opmath_t negative_2 = -product_5;
     const opmath_t scaled_grad = grad_miss * (product_3 + (mask ? opmath_t(0) : negative_2));
     const opmath_t chosen_2 = rt::isnan(product) && mask_2 ? opmath_t(0) : product;
-    const opmath_t product_6 = chosen_2 * rt::pow(sigmoid_logits, exponent) * factor * difference_3 * gamma;
+    const opmath_t product_6 = chosen_2 * near::pow(sigmoid_logits, exponent) * factor * difference_3 * gamma;
     *grad_logits = grad_miss * ((mask ? opmath_t(0) : product_6) - product_4) + scaled_grad;
   }
   template <typename Points>
@@ -145,14 +145,14 @@ struct Step_focal_loss_backward_2_grad_logits {
     const opmath_t target_value = target;
     const opmath_t difference_3 = 1 - target_value;
     const opmath_t product_2 = sigmoid_negative * sigmoid_logits * near::logsigmoid(logits_value);
-    const opmath_t product_3 = sigmoid_negative * rt::pow(sigmoid_negative, gamma) * alpha * target_value;
-    const opmath_t product_4 = sigmoid_logits * rt::pow(sigmoid_logits, gamma) * factor * difference_3;
+    const opmath_t product_3 = sigmoid_negative * near::pow(sigmoid_negative, gamma) * alpha * target_value;
+    const opmath_t product_4 = sigmoid_logits * near::pow(sigmoid_logits, gamma) * factor * difference_3;
     const opmath_t chosen = rt::isnan(product_2) && mask_2 ? opmath_t(0) : product_2;
-    const opmath_t product_5 = chosen * rt::pow(sigmoid_negative, exponent) * alpha * target_value * gamma;
+    const opmath_t product_5 = chosen * near::pow(sigmoid_negative, exponent) * alpha * target_value * gamma;
     const opmath_t negative_2 = -product_5;
     const opmath_t scaled_grad = grad_miss * (product_3 + (mask ? opmath_t(0) : negative_2));
     const opmath_t chosen_2 = rt::isnan(product) && mask_2 ? opmath_t(0) : product;
-    const opmath_t product_6 = chosen_2 * rt::pow(sigmoid_logits, exponent) * factor * difference_3 * gamma;
+    const opmath_t product_6 = chosen_2 * near::pow(sigmoid_logits, exponent) * factor * difference_3 * gamma;
     *grad_logits = grad_miss * ((mask ? opmath_t(0) : product_6) - product_4) + scaled_grad;
   }
   template <typename Points>

@@ -133,11 +133,10 @@ struct Step_gated_delta_step_backward_grad_key {
     }
   };
   template <int V>
-  OPGEN_DEVICE void fold(int64_t point, int64_t inner, Folds* folds) const {
+  OPGEN_DEVICE void fold(int64_t point, int64_t v, Folds* folds) const {
     int64_t rest = point;
     const int64_t k = rt::split(&rest, k_size);
     const rt::Place<rank> place = batch.place(rest);
-    const int64_t v = inner;
     const auto key_line = rt::read_line<V, 1>(key, place, k);
     const auto query_line = rt::read_line<V, 1>(query, place, k);
     const auto state_line = rt::read_line<V, 2>(state, place, v, k);
@@ -172,9 +171,9 @@ struct Step_gated_delta_step_backward_grad_key {
 template <typename scalar_t, int rank>
 struct Step_gated_delta_step_backward_grad_decay_next_state {
   using opmath_t = rt::math_t<scalar_t>;
-  static constexpr rt::Rows<1> launch = {rt::count(rt::elements()), {rt::count(rt::integer(0), rt::integer(1))}};
+  static constexpr rt::Rows<1, true> launch = {rt::count(rt::elements()), {rt::count(rt::integer(0), rt::integer(1))}};
   static constexpr auto fields =
-      rt::fields(rt::tensor(0, 3, 0), rt::tensor(1, 2, 0), rt::tensor(2, 2, 0), rt::tensor(3, 3, 0),
+      rt::fields(rt::tensor(0, 3, 0, 2), rt::tensor(1, 2, 0), rt::tensor(2, 2, 0, 1), rt::tensor(3, 3, 0, 2),
                  rt::tensor(4, 1, 0), rt::integer(0), rt::integer(1), rt::batch());
   rt::Tensor<const scalar_t, rank> grad_next_state, grad_output, query, state;
   rt::Tensor<opmath_t, rank> grad_decay_next_state;
@@ -186,12 +185,13 @@ struct Step_gated_delta_step_backward_grad_decay_next_state {
     const rt::Place<rank> place = batch.place(point);
     rt::Sum<opmath_t> grad_decay_next_state_value_fold;
     rt::each<Team>(v_size.size * k_size.size, rt::settled(&grad_decay_next_state_value_fold), [&](auto at) {
-      int64_t inner_rest = at;
-      const int64_t k = rt::split(&inner_rest, k_size);
-      const int64_t v = inner_rest;
-      const opmath_t scaled_grad = grad_output.load_or(0, place, v) * query.load(place, k);
-      const opmath_t total = grad_next_state.load_or(0, place, v, k) + scaled_grad;
-      grad_decay_next_state_value_fold.add(total * state.load(place, v, k));
+      int64_t v = rt::first(at);
+      const int64_t k = rt::split(&v, k_size);
+      const opmath_t state_value = rt::read_at<Team, 2>(at, state, place, v, k);
+      const opmath_t query_value = rt::read_at<Team, 1>(at, query, place, k);
+      const opmath_t scaled_grad = grad_output.load_or(0, place, v) * query_value;
+      const opmath_t total = rt::read_at_or<Team, 2, 0>(at, grad_next_state, place, v, k) + scaled_grad;
+      grad_decay_next_state_value_fold.add(total * state_value);
     });
     grad_decay_next_state_value_fold.finish();
     rt::join<Team>(&grad_decay_next_state_value_fold);

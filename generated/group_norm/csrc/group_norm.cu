@@ -8,10 +8,10 @@ template <typename scalar_t, int rank>
 struct Step_group_norm_forward_rstd {
   using opmath_t = rt::math_t<scalar_t>;
   using near = rt::Near<scalar_t>;
-  static constexpr rt::Rows<1> launch = {rt::count(rt::integer(0), rt::integer(1)),
-                                         {rt::count(rt::elements(), rt::integer(2))}};
+  static constexpr rt::Rows<1, true> launch = {rt::count(rt::integer(0), rt::integer(1)),
+                                               {rt::count(rt::integer(2), rt::elements())}};
   static constexpr auto fields =
-      rt::fields(rt::tensor(0, 3, 2), rt::tensor(1, 2, -1), rt::tensor(2, 2, -1), rt::integer(2), rt::integer(2),
+      rt::fields(rt::tensor(0, 3, 2, 2), rt::tensor(1, 2, -1), rt::tensor(2, 2, -1), rt::integer(2), rt::integer(2),
                  rt::elements(), rt::integer(1), rt::batch(), rt::real(0));
   rt::Tensor<const scalar_t, rank> input;
   rt::Tensor<opmath_t, rank> mu, rstd;
@@ -22,15 +22,13 @@ struct Step_group_norm_forward_rstd {
 
   template <typename Team>
   OPGEN_DEVICE void row(int64_t point) const {
-    int64_t rest = point;
-    const int64_t g = rt::split(&rest, g_size);
-    const int64_t n = rest;
+    int64_t n = point;
+    const int64_t g = rt::split(&n, g_size);
     rt::Sum<opmath_t> mu_sum_fold;
     rt::each<Team>(s_size.size * batch.count, rt::settled(&mu_sum_fold), [&](auto at) {
-      int64_t inner_rest = at;
-      const rt::Place<rank> place = batch.place(rt::split(&inner_rest, batch_size));
-      const int64_t s = inner_rest;
-      mu_sum_fold.add(input.load(n, g * S + s, place));
+      int64_t s = rt::first(at);
+      const rt::Place<rank> place = batch.place(rt::split(&s, batch_size));
+      mu_sum_fold.add(rt::read_at<Team, 2>(at, input, n, g * S + s, place));
     });
     mu_sum_fold.finish();
     rt::join<Team>(&mu_sum_fold);
@@ -42,10 +40,9 @@ struct Step_group_norm_forward_rstd {
     }
     rt::Sum<opmath_t> variance__squares_fold;
     rt::each<Team>(s_size.size * batch.count, rt::settled(&variance__squares_fold), [&](auto at) {
-      int64_t inner_rest = at;
-      const rt::Place<rank> place = batch.place(rt::split(&inner_rest, batch_size));
-      const int64_t s = inner_rest;
-      const opmath_t difference = input.load(n, g * S + s, place) - mu_value;
+      int64_t s = rt::first(at);
+      const rt::Place<rank> place = batch.place(rt::split(&s, batch_size));
+      const opmath_t difference = rt::read_at<Team, 2>(at, input, n, g * S + s, place) - mu_value;
       variance__squares_fold.add(difference * difference);
     });
     variance__squares_fold.finish();
@@ -61,7 +58,7 @@ struct Step_group_norm_forward_rstd {
 template <typename scalar_t, int rank>
 struct Step_group_norm_forward_output {
   using opmath_t = rt::math_t<scalar_t>;
-  static constexpr rt::Lines launch = {rt::count(rt::elements(), rt::integer(0), rt::integer(1)),
+  static constexpr rt::Lines launch = {rt::count(rt::integer(0), rt::integer(1), rt::elements()),
                                        rt::count(rt::elements())};
   static constexpr auto fields = rt::fields(
       rt::tensor(0, 3, 2, 2), rt::tensor(3, 1, -1), rt::tensor(4, 1, -1), rt::tensor(5, 3, 2, 2), rt::tensor(1, 2, -1),
@@ -69,23 +66,25 @@ struct Step_group_norm_forward_output {
   rt::Tensor<const scalar_t, rank> input, weight, bias;
   rt::Tensor<scalar_t, rank> output;
   rt::Tensor<const opmath_t, rank> mu, rstd;
-  int64_t S;
+  rt::Divisor by_s;
   rt::Divider<rank> batch_vectors, c_size;
   rt::Batch<rank> batch;
 
   template <int V>
   OPGEN_DEVICE void point(int64_t point) const {
-    int64_t rest = point;
-    const rt::Place<rank> place = batch.place(rt::split_first<V>(&rest, batch_vectors));
-    const int64_t c = rt::split(&rest, c_size);
-    const int64_t n = rest;
+    int64_t n = point;
+    const rt::Place<rank> place = batch.place(rt::split_first<V>(&n, batch_vectors));
+    const int64_t c = rt::split(&n, c_size);
     const auto input_line = rt::read_line<V, 2>(input, n, c, place);
     auto output_line = rt::write_line<V, 2>(output, n, c, place);
+    const int64_t quotient = rt::floordiv(c, by_s);
+    const opmath_t mu_picked = mu.load(n, quotient);
+    const opmath_t rstd_picked = rstd.load(n, quotient);
+    const opmath_t weight_value = weight.load_or(1, c);
+    const opmath_t bias_value = bias.load_or(0, c);
     rt::lanes<V>([&](int at) {
-      const opmath_t difference = input_line[at] - mu.load(n, rt::floordiv(c, S));
-      const opmath_t rstd_picked = rstd.load(n, rt::floordiv(c, S));
-      const opmath_t product = difference * rstd_picked * weight.load_or(1, c);
-      output_line.set(at, product + bias.load_or(0, c));
+      const opmath_t product = (input_line[at] - mu_picked) * rstd_picked * weight_value;
+      output_line.set(at, product + bias_value);
     });
   }
 };
@@ -94,30 +93,32 @@ struct Step_group_norm_forward_output {
 template <typename scalar_t, int rank>
 struct Step_group_norm_backward_grad_mu_sum_part {
   using opmath_t = rt::math_t<scalar_t>;
-  static constexpr rt::Rows<1> launch = {rt::count(rt::integer(0), rt::integer(1)), {rt::count(rt::elements())}};
+  static constexpr rt::Rows<1, true> launch = {rt::count(rt::integer(0), rt::integer(1)), {rt::count(rt::elements())}};
   static constexpr auto fields =
-      rt::fields(rt::tensor(0, 2, -1), rt::tensor(1, 3, 2), rt::tensor(2, 3, 2), rt::tensor(3, 2, -1),
+      rt::fields(rt::tensor(0, 2, -1), rt::tensor(1, 3, 2, 2), rt::tensor(2, 3, 2, 2), rt::tensor(3, 2, -1),
                  rt::tensor(4, 2, -1), rt::batch(), rt::integer(2), rt::integer(3), rt::integer(1));
   rt::Tensor<const opmath_t, rank> mu;
   rt::Tensor<const scalar_t, rank> grad_output, input;
   rt::Tensor<opmath_t, rank> grad_rstd_sum_part, grad_mu_sum_part;
   rt::Batch<rank> batch;
-  int64_t S, G;
+  rt::Divisor by_s;
+  int64_t G;
   rt::Divider<rank> c_size;
 
   template <typename Team>
   OPGEN_DEVICE void row(int64_t point) const {
-    int64_t rest = point;
-    const int64_t c = rt::split(&rest, c_size);
-    const int64_t n = rest;
-    const opmath_t mu_value = batch.count != 0 ? mu.load(n, rt::checked(rt::floordiv(c, S), G)) : opmath_t(0);
+    int64_t n = point;
+    const int64_t c = rt::split(&n, c_size);
+    const bool mask = batch.count != 0;
+    const opmath_t mu_value = mask ? mu.load(n, rt::checked(rt::floordiv(c, by_s), G)) : opmath_t(0);
     rt::Sum<opmath_t> grad_rstd_sum_part_value_fold;
     rt::Sum<opmath_t> grad_mu_sum_part_value_fold;
     const auto sums = rt::settled(&grad_rstd_sum_part_value_fold, &grad_mu_sum_part_value_fold);
     rt::each<Team>(batch.count, sums, [&](auto at) {
-      const rt::Place<rank> place = batch.place(at);
-      const opmath_t grad_output_value = grad_output.load_or(0, n, c, place);
-      grad_rstd_sum_part_value_fold.add(grad_output_value * (input.load(n, c, place) - mu_value));
+      const rt::Place<rank> place = batch.place(rt::first(at));
+      const opmath_t grad_output_value = rt::read_at_or<Team, 2, 0>(at, grad_output, n, c, place);
+      const opmath_t difference = rt::read_at<Team, 2>(at, input, n, c, place) - mu_value;
+      grad_rstd_sum_part_value_fold.add(grad_output_value * difference);
       grad_mu_sum_part_value_fold.add(grad_output_value);
     });
     grad_rstd_sum_part_value_fold.finish();
@@ -145,7 +146,8 @@ struct Step_group_norm_backward_grad_mu_sum_part_alone {
   rt::Tensor<const opmath_t, rank> mu;
   rt::Tensor<opmath_t, rank> grad_rstd_sum_part, grad_mu_sum_part;
   rt::Batch<rank> batch;
-  int64_t S, G;
+  rt::Divisor by_s;
+  int64_t G;
   rt::Divider<rank> c_size;
 
   struct Folds {
@@ -166,24 +168,22 @@ struct Step_group_norm_backward_grad_mu_sum_part_alone {
   };
   template <int V>
   OPGEN_DEVICE void fold(int64_t point, int64_t inner, Folds* folds) const {
-    int64_t rest = point;
-    const int64_t c = rt::split(&rest, c_size);
-    const int64_t n = rest;
+    int64_t n = point;
+    const int64_t c = rt::split(&n, c_size);
     const rt::Place<rank> place = batch.place(inner);
     const auto grad_output_line = rt::read_line_or<V, 1, 0>(grad_output, n, c, place);
     const auto input_line = rt::read_line<V, 1>(input, n, c, place);
     rt::lanes<V>([&](int at) {
       const bool mask = batch.count != 0;
-      const opmath_t mu_value = mask ? mu.load(n, rt::checked(rt::floordiv((c + at), S), G)) : opmath_t(0);
+      const opmath_t mu_value = mask ? mu.load(n, rt::checked(rt::floordiv((c + at), by_s), G)) : opmath_t(0);
       const opmath_t grad_output_value = grad_output_line[at];
       folds[at].grad_rstd_sum_part_value_fold.add(grad_output_value * (input_line[at] - mu_value));
       folds[at].grad_mu_sum_part_value_fold.add(grad_output_value);
     });
   }
   OPGEN_DEVICE void finish(int64_t point, const Folds& folds) const {
-    int64_t rest = point;
-    const int64_t c = rt::split(&rest, c_size);
-    const int64_t n = rest;
+    int64_t n = point;
+    const int64_t c = rt::split(&n, c_size);
     grad_rstd_sum_part.store(folds.grad_rstd_sum_part_value_fold.value, n, c);
     grad_mu_sum_part.store(folds.grad_mu_sum_part_value_fold.value, n, c);
   }
@@ -199,18 +199,17 @@ struct Step_group_norm_backward_grad_rstd {
   rt::Tensor<const opmath_t, rank> grad_rstd_sum_part;
   rt::Tensor<const scalar_t, rank> weight;
   rt::Tensor<opmath_t, rank> grad_rstd;
-  int64_t S;
+  rt::Divisor by_s;
   rt::Divider<rank> c_vectors;
 
   template <int V>
   OPGEN_DEVICE void point(int64_t point) const {
-    int64_t rest = point;
-    const int64_t c = rt::split_first<V>(&rest, c_vectors);
-    const int64_t n = rest;
+    int64_t n = point;
+    const int64_t c = rt::split_first<V>(&n, c_vectors);
     const auto grad_rstd_sum_part_line = rt::read_line<V, 1>(grad_rstd_sum_part, n, c);
     const auto weight_line = rt::read_line_or<V, 0, 1>(weight, c);
     rt::lanes<V>([&](int at) {
-      opmath_t* const cell = grad_rstd.at(n, rt::floordiv((c + at), S));
+      opmath_t* const cell = grad_rstd.at(n, rt::floordiv((c + at), by_s));
       rt::atomic_sum(cell, grad_rstd_sum_part_line[at] * weight_line[at]);
     });
   }
@@ -235,9 +234,8 @@ struct Step_group_norm_backward_grad_variance_ {
     return points(*this, rt::in(grad_rstd), rt::in(rstd), rt::out(grad_variance_));
   }
   OPGEN_DEVICE void point(int64_t point) const {
-    int64_t rest = point;
-    const int64_t g = rt::split(&rest, g_size);
-    const int64_t n = rest;
+    int64_t n = point;
+    const int64_t g = rt::split(&n, g_size);
     rt::map_point(*this, n, g);
   }
 };
@@ -252,22 +250,19 @@ struct Step_group_norm_backward_grad_mu {
   rt::Tensor<const opmath_t, rank> grad_mu_sum_part, rstd;
   rt::Tensor<const scalar_t, rank> weight;
   rt::Tensor<opmath_t, rank> grad_mu;
-  int64_t S;
+  rt::Divisor by_s;
   rt::Divider<rank> c_vectors;
 
   template <int V>
   OPGEN_DEVICE void point(int64_t point) const {
-    int64_t rest = point;
-    const int64_t c = rt::split_first<V>(&rest, c_vectors);
-    const int64_t n = rest;
+    int64_t n = point;
+    const int64_t c = rt::split_first<V>(&n, c_vectors);
     const auto grad_mu_sum_part_line = rt::read_line<V, 1>(grad_mu_sum_part, n, c);
     const auto weight_line = rt::read_line_or<V, 0, 1>(weight, c);
     rt::lanes<V>([&](int at) {
-      const opmath_t rstd_picked = rstd.load(n, rt::floordiv((c + at), S));
-      const opmath_t grad_mu_sum_part_value = grad_mu_sum_part_line[at];
-      const opmath_t weight_value = weight_line[at];
-      const opmath_t scaled_grad = grad_mu_sum_part_value * rstd_picked * weight_value;
-      rt::atomic_sum(grad_mu.at(n, rt::floordiv((c + at), S)), -scaled_grad);
+      opmath_t* const cell = grad_mu.at(n, rt::floordiv((c + at), by_s));
+      const opmath_t rstd_picked = rstd.load(n, rt::floordiv((c + at), by_s));
+      rt::atomic_sum(cell, -(grad_mu_sum_part_line[at] * rstd_picked * weight_line[at]));
     });
   }
 };
@@ -277,49 +272,52 @@ template <typename scalar_t, int rank>
 struct Step_group_norm_backward_grad_input {
   using opmath_t = rt::math_t<scalar_t>;
   using near = rt::Near<scalar_t>;
-  static constexpr rt::Lines launch = {rt::count(rt::elements(), rt::integer(0), rt::integer(1)),
+  static constexpr rt::Lines launch = {rt::count(rt::integer(0), rt::integer(1), rt::elements()),
                                        rt::count(rt::elements())};
   static constexpr auto fields =
       rt::fields(rt::tensor(0, 3, 2, 2), rt::tensor(4, 3, 2, 2), rt::tensor(2, 1, -1), rt::tensor(7, 3, 2, 2),
                  rt::tensor(1, 2, -1), rt::tensor(3, 2, -1), rt::tensor(5, 2, -1), rt::tensor(6, 2, -1), rt::integer(2),
-                 rt::integer(3), rt::batch(), rt::in_vectors(rt::elements()), rt::integer(1));
+                 rt::integer(3), rt::integer(2), rt::batch(), rt::in_vectors(rt::elements()), rt::integer(1));
   rt::Tensor<const scalar_t, rank> grad_output, input, weight;
   rt::Tensor<scalar_t, rank> grad_input;
   rt::Tensor<const opmath_t, rank> rstd, grad_variance_, mu, grad_mu;
-  int64_t S, G;
+  rt::Divisor by_s;
+  int64_t G, S;
   rt::Batch<rank> batch;
   rt::Divider<rank> batch_vectors, c_size;
 
   template <int V>
   OPGEN_DEVICE void point(int64_t point) const {
-    int64_t rest = point;
-    const rt::Place<rank> place = batch.place(rt::split_first<V>(&rest, batch_vectors));
-    const int64_t c = rt::split(&rest, c_size);
-    const int64_t n = rest;
+    int64_t n = point;
+    const rt::Place<rank> place = batch.place(rt::split_first<V>(&n, batch_vectors));
+    const int64_t c = rt::split(&n, c_size);
     const auto grad_output_line = rt::read_line_or<V, 2, 0>(grad_output, n, c, place);
     const auto input_line = rt::read_line<V, 2>(input, n, c, place);
     auto grad_input_line = rt::write_line<V, 2>(grad_input, n, c, place);
+    const int64_t quotient = rt::floordiv(c, by_s);
+    const bool mask = quotient >= 0 && quotient < G;
+    const int64_t product = S * batch.count;
+    const opmath_t rstd_picked = rstd.load(n, quotient);
+    const opmath_t weight_value = weight.load_or(1, c);
+    const opmath_t grad_variance__picked = mask ? grad_variance_.load(n, quotient) : opmath_t(0);
+    const opmath_t mu_picked = mask ? mu.load(n, quotient) : opmath_t(0);
+    const opmath_t grad_mu_picked = mask ? grad_mu.load(n, quotient) : opmath_t(0);
+    opmath_t chosen;
+    if (mask) {
+      chosen = near::div(grad_mu_picked, static_cast<opmath_t>(product));
+    } else {
+      chosen = 0;
+    }
+    const opmath_t divisor = static_cast<opmath_t>(product);
     rt::lanes<V>([&](int at) {
-      const bool mask = rt::floordiv(c, S) >= 0 && rt::floordiv(c, S) < G;
-      const int64_t product = S * batch.count;
-      const opmath_t rstd_picked = rstd.load(n, rt::floordiv(c, S));
-      const opmath_t scaled_grad = grad_output_line[at] * rstd_picked * weight.load_or(1, c);
-      const int64_t at_g = rt::floordiv(c, S);
-      opmath_t chosen;
-      if (mask) {
-        const opmath_t difference = input_line[at] - mu.load(n, rt::checked(at_g, G));
-        const opmath_t scaled_grad_2 = 2 * grad_variance_.load(n, at_g) * difference;
-        chosen = near::div(scaled_grad_2, static_cast<opmath_t>(product));
-      } else {
-        chosen = 0;
-      }
+      const opmath_t scaled_grad = grad_output_line[at] * rstd_picked * weight_value;
       opmath_t chosen_2;
       if (mask) {
-        chosen_2 = near::div(grad_mu.load(n, rt::checked(at_g, G)), static_cast<opmath_t>(product));
+        chosen_2 = near::div(2 * grad_variance__picked * (input_line[at] - mu_picked), divisor);
       } else {
         chosen_2 = 0;
       }
-      grad_input_line.set(at, scaled_grad + chosen + chosen_2);
+      grad_input_line.set(at, scaled_grad + chosen_2 + chosen);
     });
   }
 };
@@ -334,21 +332,18 @@ struct Step_group_norm_backward_grad_weight {
       rt::fields(rt::tensor(0, 2, -1, 1), rt::tensor(1, 2, -1), rt::tensor(2, 1, -1), rt::integer(2));
   rt::Tensor<const opmath_t, rank> grad_rstd_sum_part, rstd;
   rt::Tensor<scalar_t, rank> grad_weight;
-  int64_t S;
+  rt::Divisor by_s;
 
   using Folds = rt::Sum<opmath_t>;
   template <int V>
-  OPGEN_DEVICE void fold(int64_t point, int64_t inner, Folds* grad_weight_value_fold) const {
-    const int64_t c = point;
-    const int64_t n = inner;
+  OPGEN_DEVICE void fold(int64_t c, int64_t n, Folds* grad_weight_value_fold) const {
     const auto grad_rstd_sum_part_line = rt::read_line<V, 1>(grad_rstd_sum_part, n, c);
     rt::lanes<V>([&](int at) {
-      const opmath_t rstd_picked = rstd.load(n, rt::floordiv((c + at), S));
+      const opmath_t rstd_picked = rstd.load(n, rt::floordiv((c + at), by_s));
       grad_weight_value_fold[at].add(grad_rstd_sum_part_line[at] * rstd_picked);
     });
   }
-  OPGEN_DEVICE void finish(int64_t point, const Folds& grad_weight_value_fold) const {
-    const int64_t c = point;
+  OPGEN_DEVICE void finish(int64_t c, const Folds& grad_weight_value_fold) const {
     grad_weight.store(grad_weight_value_fold.value, c);
   }
 };
@@ -365,14 +360,11 @@ struct Step_group_norm_backward_grad_bias {
 
   using Folds = rt::Sum<opmath_t>;
   template <int V>
-  OPGEN_DEVICE void fold(int64_t point, int64_t inner, Folds* grad_bias_value_fold) const {
-    const int64_t c = point;
-    const int64_t n = inner;
+  OPGEN_DEVICE void fold(int64_t c, int64_t n, Folds* grad_bias_value_fold) const {
     const auto grad_mu_sum_part_line = rt::read_line<V, 1>(grad_mu_sum_part, n, c);
     rt::lanes<V>([&](int at) { grad_bias_value_fold[at].add(grad_mu_sum_part_line[at]); });
   }
-  OPGEN_DEVICE void finish(int64_t point, const Folds& grad_bias_value_fold) const {
-    const int64_t c = point;
+  OPGEN_DEVICE void finish(int64_t c, const Folds& grad_bias_value_fold) const {
     grad_bias.store(grad_bias_value_fold.value, c);
   }
 };

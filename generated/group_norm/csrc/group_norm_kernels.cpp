@@ -306,6 +306,8 @@ int backward_grad_input(const OpgenCall& call, OpgenHost& host) {
     const rt::Still<opmath_t> weight_still(weight);
     rt::Held<opmath_t> rstd_held;
     rt::Held<opmath_t> grad_variance__held;
+    rt::Held<opmath_t> mu_held;
+    rt::Held<opmath_t> grad_mu_held;
     outer.runs<rt::block>(begin, end, nullptr, [&](const auto& run) {
       const rt::Source<opmath_t> grad_output_at(grad_output, run.at[0], run.step[0], run.size);
       const rt::Source<opmath_t> weight_at(weight_still, weight, run.at[2], run.step[2], run.size);
@@ -317,13 +319,10 @@ int backward_grad_input(const OpgenCall& call, OpgenHost& host) {
       const rt::Line<opmath_t> grad_variance__at(host, grad_variance__held, grad_variance_,
                                                  rt::stretch(run, 3, outer.still(0)), 0,
                                                  rt::clipped(grad_variance_, 1, grad_variance_.stride(1), rstd_1));
-      const auto mu_wanted = [&](int64_t i) {
-        return rt::floordiv(outer.index(run, 0, i), S) >= 0 && rt::floordiv(outer.index(run, 0, i), S) < G;
-      };
-      const rt::Line<opmath_t> mu_at(host, mu, rt::stretch(run, 5, outer.still(0)), 0, rt::wanted(mu_wanted),
-                                     rt::checked(mu, 1, mu.stride(1), 5, rstd_1));
-      const rt::Line<opmath_t> grad_mu_at(host, grad_mu, rt::stretch(run, 6, outer.still(0)), 0, rt::wanted(mu_wanted),
-                                          rt::checked(grad_mu, 1, grad_mu.stride(1), 6, rstd_1));
+      const rt::Line<opmath_t> mu_at(host, mu_held, mu, rt::stretch(run, 5, outer.still(0)), 0,
+                                     rt::clipped(mu, 1, mu.stride(1), rstd_1));
+      const rt::Line<opmath_t> grad_mu_at(host, grad_mu_held, grad_mu, rt::stretch(run, 6, outer.still(0)), 0,
+                                          rt::clipped(grad_mu, 1, grad_mu.stride(1), rstd_1));
       const rt::Told told(run.size, outer.still(0), [&](int64_t i) {
         const auto value = rt::floordiv(outer.index(run, 0, i), S) >= 0 && rt::floordiv(outer.index(run, 0, i), S) < G;
         return value;

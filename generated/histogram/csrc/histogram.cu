@@ -10,10 +10,10 @@ struct Step_histogram_forward_output {
   using near = rt::Near<scalar_t>;
   static constexpr rt::Lines launch = {rt::count(rt::integer(1)), rt::count(rt::integer(1))};
   static constexpr auto fields = rt::fields(rt::tensor(2, 1, -1, 0), rt::tensor(1, 1, -1, 0), rt::tensor(0, 1, -1),
-                                            rt::real(0), rt::real(1), rt::integer(0));
+                                            rt::real(1), rt::real(0), rt::integer(0));
   rt::Tensor<const scalar_t, rank> weight, input;
   rt::Tensor<opmath_t, rank> output;
-  opmath_t low, high;
+  opmath_t high, low;
   int64_t B;
 
   template <int V>
@@ -40,10 +40,10 @@ struct Step_histogram_backward_grad_weight {
   using near = rt::Near<scalar_t>;
   static constexpr rt::Lines launch = {rt::count(rt::integer(0)), rt::count(rt::integer(0))};
   static constexpr auto fields = rt::fields(rt::tensor(1, 1, -1, 0), rt::tensor(0, 1, -1), rt::tensor(2, 1, -1, 0),
-                                            rt::real(0), rt::real(1), rt::integer(1));
+                                            rt::real(1), rt::real(0), rt::integer(1));
   rt::Tensor<const scalar_t, rank> input, grad_output;
   rt::Tensor<scalar_t, rank> grad_weight;
-  opmath_t low, high;
+  opmath_t high, low;
   int64_t B;
 
   template <int V>

@@ -16,8 +16,7 @@ struct Step_info_nce_forward_0_logsumexp_j {
   opmath_t temperature;
 
   template <typename Team>
-  OPGEN_DEVICE void row(int64_t point) const {
-    const int64_t i_2 = point;
+  OPGEN_DEVICE void row(int64_t i_2) const {
     const auto sum_d_row = rt::read_row<Team, 1>(j_size.size, sum_d, i_2, 0);
     rt::Max<opmath_t> logsumexp_j_max_fold;
     rt::Sum<opmath_t> logsumexp_j_sum_fold;
@@ -46,8 +45,7 @@ struct Step_info_nce_forward_0_output {
   opmath_t temperature, divisor;
 
   using Folds = rt::Sum<opmath_t>;
-  OPGEN_DEVICE void fold(int64_t /* point */, int64_t inner, Folds* output_sum_fold) const {
-    const int64_t i_2 = inner;
+  OPGEN_DEVICE void fold(int64_t /* point */, int64_t i_2, Folds* output_sum_fold) const {
     output_sum_fold[0].add(logsumexp_j.load(i_2) - near::div(sum_d.load(i_2, i_2), temperature));
   }
   OPGEN_DEVICE void finish(int64_t /* point */, const Folds& output_sum_fold) const {
@@ -70,8 +68,7 @@ struct Step_info_nce_forward_2_output {
   opmath_t temperature;
 
   template <typename Team>
-  OPGEN_DEVICE void row(int64_t point) const {
-    const int64_t i_2 = point;
+  OPGEN_DEVICE void row(int64_t i_2) const {
     const auto sum_d_row = rt::read_row<Team, 1>(j_size.size, sum_d, i_2, 0);
     rt::Max<opmath_t> logsumexp_j_max_fold;
     rt::Sum<opmath_t> logsumexp_j_sum_fold;
@@ -106,10 +103,7 @@ struct Step_info_nce_backward_0_grad_each {
   OPGEN_DEVICE auto map(const Points& points) const {
     return points(*this, rt::out(grad_each));
   }
-  OPGEN_DEVICE void point(int64_t point) const {
-    const int64_t i_2 = point;
-    rt::map_point(*this, i_2);
-  }
+  OPGEN_DEVICE void point(int64_t i_2) const { rt::map_point(*this, i_2); }
 };
 
 // sums up what is in no memory, where it would outgrow all that is given: tile by tile along each row
@@ -129,9 +123,8 @@ struct Step_info_nce_backward_0_grad_key {
   rt::Divider<rank> d_size, j_size;
   opmath_t temperature, number;
 
-  OPGEN_DEVICE void point(int64_t point) const {
-    const int64_t i_2 = point;
-    opmath_t* lost_row = lost + point * (d_size.size + d_size.size);
+  OPGEN_DEVICE void point(int64_t i_2) const {
+    opmath_t* lost_row = lost + i_2 * (d_size.size + d_size.size);
     const opmath_t grad_each_value = grad_each.load(i_2);
     const opmath_t negative = -grad_each_value;
     const opmath_t logsumexp_j_value = logsumexp_j.load(i_2);
@@ -205,9 +198,8 @@ struct Step_info_nce_backward_1_grad_key {
   rt::Divider<rank> d_size, j_size;
   opmath_t temperature, number;
 
-  OPGEN_DEVICE void point(int64_t point) const {
-    const int64_t i_2 = point;
-    opmath_t* lost_row = lost + point * (d_size.size + d_size.size);
+  OPGEN_DEVICE void point(int64_t i_2) const {
+    opmath_t* lost_row = lost + i_2 * (d_size.size + d_size.size);
     const opmath_t grad_output_value = grad_output.load_or(0);
     const opmath_t negative = -grad_output_value;
     const opmath_t logsumexp_j_value = logsumexp_j.load(i_2);
@@ -280,9 +272,8 @@ struct Step_info_nce_backward_2_grad_key {
   rt::Divider<rank> d_size, j_size;
   opmath_t temperature, number;
 
-  OPGEN_DEVICE void point(int64_t point) const {
-    const int64_t i_2 = point;
-    opmath_t* lost_row = lost + point * (d_size.size + d_size.size);
+  OPGEN_DEVICE void point(int64_t i_2) const {
+    opmath_t* lost_row = lost + i_2 * (d_size.size + d_size.size);
     const opmath_t grad_output_value = grad_output.load_or(0, i_2);
     const opmath_t negative = -grad_output_value;
     const opmath_t logsumexp_j_value = logsumexp_j.load(i_2);

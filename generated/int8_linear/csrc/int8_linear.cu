@@ -83,8 +83,7 @@ struct Step_int8_linear_backward_grad_bias {
     }
   };
   template <int V>
-  OPGEN_DEVICE void fold(int64_t point, int64_t inner, Folds* folds) const {
-    const int64_t n = point;
+  OPGEN_DEVICE void fold(int64_t n, int64_t inner, Folds* folds) const {
     const rt::Place<rank> place = batch.place(inner);
     const auto grad_output_line = rt::read_line_or<V, 1, 0>(grad_output, place, n);
     const auto sum_k_line = rt::read_line<V, 1>(sum_k, place, n);
@@ -94,8 +93,7 @@ struct Step_int8_linear_backward_grad_bias {
       folds[at].grad_bias_value_fold.add(grad_output_value);
     });
   }
-  OPGEN_DEVICE void finish(int64_t point, const Folds& folds) const {
-    const int64_t n = point;
+  OPGEN_DEVICE void finish(int64_t n, const Folds& folds) const {
     grad_scale.store(folds.grad_scale_value_fold.value, n);
     grad_bias.store(folds.grad_bias_value_fold.value, n);
   }

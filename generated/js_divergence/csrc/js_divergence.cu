@@ -177,11 +177,11 @@ struct Step_js_divergence_backward_2_grad_log_q {
     const auto log_q_line = rt::read_line<V, 1>(log_q, place, k);
     auto grad_log_p_line = rt::write_line<V, 1>(grad_log_p, place, k);
     auto grad_log_q_line = rt::write_line<V, 1>(grad_log_q, place, k);
+    const opmath_t grad_q_term = opmath_t(0.5) * grad_output.load_or(0, place);
     rt::lanes<V>([&](int at) {
       const opmath_t log_p_value = log_p_line[at];
       const opmath_t exp_log_p = near::exp(log_p_value);
       const bool mask = exp_log_p == 0;
-      const opmath_t grad_q_term = opmath_t(0.5) * grad_output.load_or(0, place);
       const opmath_t log_q_value = log_q_line[at];
       const opmath_t m = rt::logaddexp(log_p_value, log_q_value) - rt::log(opmath_t(2));
       const bool mask_2 = log_p_value == -rt::inf<opmath_t>() && log_q_value == -rt::inf<opmath_t>();

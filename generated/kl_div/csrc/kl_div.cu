@@ -8,7 +8,7 @@ template <typename scalar_t, int rank>
 struct Step_kl_div_forward_0_output {
   using opmath_t = rt::math_t<scalar_t>;
   using near = rt::Near<scalar_t>;
-  static constexpr rt::Whole<sizeof(scalar_t)> launch = {{rt::count(), rt::count(rt::elements(), rt::integer(0))}};
+  static constexpr rt::Whole<sizeof(scalar_t)> launch = {{rt::count(), rt::count(rt::integer(0), rt::elements())}};
   static constexpr auto fields = rt::fields(rt::tensor(0, 2, 1), rt::tensor(1, 2, 1), rt::tensor(2, 0, -1),
                                             rt::elements(), rt::batch(), rt::real(0));
   rt::Tensor<const scalar_t, rank> target, input;
@@ -19,9 +19,8 @@ struct Step_kl_div_forward_0_output {
 
   using Folds = rt::Sum<opmath_t>;
   OPGEN_DEVICE void fold(int64_t /* point */, int64_t inner, Folds* output_sum_fold) const {
-    int64_t inner_rest = inner;
-    const rt::Place<rank> place = batch.place(rt::split(&inner_rest, batch_size));
-    const int64_t n = inner_rest;
+    int64_t n = inner;
+    const rt::Place<rank> place = batch.place(rt::split(&n, batch_size));
     const opmath_t target_value = target.load(n, place);
     const opmath_t p = near::exp(target_value);
     output_sum_fold[0].add(p == 0 ? p : p * (target_value - input.load(n, place)));
@@ -47,7 +46,7 @@ template <typename scalar_t, int rank>
 struct Step_kl_div_forward_1_output {
   using opmath_t = rt::math_t<scalar_t>;
   using near = rt::Near<scalar_t>;
-  static constexpr rt::Whole<sizeof(scalar_t)> launch = {{rt::count(), rt::count(rt::elements(), rt::integer(0))}};
+  static constexpr rt::Whole<sizeof(scalar_t)> launch = {{rt::count(), rt::count(rt::integer(0), rt::elements())}};
   static constexpr auto fields = rt::fields(rt::tensor(0, 2, 1), rt::tensor(1, 2, 1), rt::tensor(2, 0, -1),
                                             rt::elements(), rt::batch(), rt::real(0));
   rt::Tensor<const scalar_t, rank> target, input;
@@ -58,9 +57,8 @@ struct Step_kl_div_forward_1_output {
 
   using Folds = rt::Sum<opmath_t>;
   OPGEN_DEVICE void fold(int64_t /* point */, int64_t inner, Folds* output_sum_fold) const {
-    int64_t inner_rest = inner;
-    const rt::Place<rank> place = batch.place(rt::split(&inner_rest, batch_size));
-    const int64_t n = inner_rest;
+    int64_t n = inner;
+    const rt::Place<rank> place = batch.place(rt::split(&n, batch_size));
     const opmath_t target_value = target.load(n, place);
     const opmath_t xlogy_target = rt::xlogy(target_value, target_value);
     output_sum_fold[0].add(xlogy_target - target_value * input.load(n, place));
@@ -86,7 +84,7 @@ template <typename scalar_t, int rank>
 struct Step_kl_div_forward_6_output {
   using opmath_t = rt::math_t<scalar_t>;
   using near = rt::Near<scalar_t>;
-  static constexpr rt::Flat<sizeof(scalar_t)> launch = {{rt::count(rt::elements(), rt::integer(0))}};
+  static constexpr rt::Flat<sizeof(scalar_t)> launch = {{rt::count(rt::integer(0), rt::elements())}};
   static constexpr auto fields =
       rt::fields(rt::tensor(0, 2, 1), rt::tensor(1, 2, 1), rt::tensor(2, 2, 1), rt::elements(), rt::batch());
   rt::Tensor<const scalar_t, rank> target, input;
@@ -104,9 +102,8 @@ struct Step_kl_div_forward_6_output {
     return points(*this, rt::in(target), rt::in(input), rt::out(output));
   }
   OPGEN_DEVICE void point(int64_t point) const {
-    int64_t rest = point;
-    const rt::Place<rank> place = batch.place(rt::split(&rest, batch_size));
-    const int64_t n = rest;
+    int64_t n = point;
+    const rt::Place<rank> place = batch.place(rt::split(&n, batch_size));
     rt::map_point(*this, n, place);
   }
 };
@@ -115,7 +112,7 @@ struct Step_kl_div_forward_6_output {
 template <typename scalar_t, int rank>
 struct Step_kl_div_forward_7_output {
   using opmath_t = rt::math_t<scalar_t>;
-  static constexpr rt::Flat<sizeof(scalar_t)> launch = {{rt::count(rt::elements(), rt::integer(0))}};
+  static constexpr rt::Flat<sizeof(scalar_t)> launch = {{rt::count(rt::integer(0), rt::elements())}};
   static constexpr auto fields =
       rt::fields(rt::tensor(0, 2, 1), rt::tensor(1, 2, 1), rt::tensor(2, 2, 1), rt::elements(), rt::batch());
   rt::Tensor<const scalar_t, rank> target, input;
@@ -132,9 +129,8 @@ struct Step_kl_div_forward_7_output {
     return points(*this, rt::in(target), rt::in(input), rt::out(output));
   }
   OPGEN_DEVICE void point(int64_t point) const {
-    int64_t rest = point;
-    const rt::Place<rank> place = batch.place(rt::split(&rest, batch_size));
-    const int64_t n = rest;
+    int64_t n = point;
+    const rt::Place<rank> place = batch.place(rt::split(&n, batch_size));
     rt::map_point(*this, n, place);
   }
 };
@@ -144,7 +140,7 @@ template <typename scalar_t, int rank>
 struct Step_kl_div_backward_0_grad_target {
   using opmath_t = rt::math_t<scalar_t>;
   using near = rt::Near<scalar_t>;
-  static constexpr rt::Flat<sizeof(scalar_t)> launch = {{rt::count(rt::elements(), rt::integer(0))}};
+  static constexpr rt::Flat<sizeof(scalar_t)> launch = {{rt::count(rt::integer(0), rt::elements())}};
   static constexpr auto fields =
       rt::fields(rt::tensor(0, 2, 1), rt::tensor(3, 2, 1), rt::tensor(1, 0, -1), rt::tensor(2, 2, 1),
                  rt::tensor(4, 2, 1), rt::real(0), rt::elements(), rt::batch());
@@ -170,9 +166,8 @@ struct Step_kl_div_backward_0_grad_target {
                   rt::spare_out(grad_target));
   }
   OPGEN_DEVICE void point(int64_t point) const {
-    int64_t rest = point;
-    const rt::Place<rank> place = batch.place(rt::split(&rest, batch_size));
-    const int64_t n = rest;
+    int64_t n = point;
+    const rt::Place<rank> place = batch.place(rt::split(&n, batch_size));
     rt::map_point(*this, n, place);
   }
 };
@@ -182,7 +177,7 @@ template <typename scalar_t, int rank>
 struct Step_kl_div_backward_1_grad_target {
   using opmath_t = rt::math_t<scalar_t>;
   using near = rt::Near<scalar_t>;
-  static constexpr rt::Flat<sizeof(scalar_t)> launch = {{rt::count(rt::elements(), rt::integer(0))}};
+  static constexpr rt::Flat<sizeof(scalar_t)> launch = {{rt::count(rt::integer(0), rt::elements())}};
   static constexpr auto fields =
       rt::fields(rt::tensor(1, 2, 1), rt::tensor(3, 2, 1), rt::tensor(0, 0, -1), rt::tensor(2, 2, 1),
                  rt::tensor(4, 2, 1), rt::real(0), rt::elements(), rt::batch());
@@ -206,9 +201,8 @@ struct Step_kl_div_backward_1_grad_target {
                   rt::spare_out(grad_target));
   }
   OPGEN_DEVICE void point(int64_t point) const {
-    int64_t rest = point;
-    const rt::Place<rank> place = batch.place(rt::split(&rest, batch_size));
-    const int64_t n = rest;
+    int64_t n = point;
+    const rt::Place<rank> place = batch.place(rt::split(&n, batch_size));
     rt::map_point(*this, n, place);
   }
 };
@@ -218,7 +212,7 @@ template <typename scalar_t, int rank>
 struct Step_kl_div_backward_6_grad_target {
   using opmath_t = rt::math_t<scalar_t>;
   using near = rt::Near<scalar_t>;
-  static constexpr rt::Flat<sizeof(scalar_t)> launch = {{rt::count(rt::elements(), rt::integer(0))}};
+  static constexpr rt::Flat<sizeof(scalar_t)> launch = {{rt::count(rt::integer(0), rt::elements())}};
   static constexpr auto fields = rt::fields(rt::tensor(0, 2, 1), rt::tensor(1, 2, 1), rt::tensor(3, 2, 1),
                                             rt::tensor(2, 2, 1), rt::tensor(4, 2, 1), rt::elements(), rt::batch());
   rt::Tensor<const scalar_t, rank> target, grad_output, input;
@@ -243,9 +237,8 @@ struct Step_kl_div_backward_6_grad_target {
                   rt::spare_out(grad_input), rt::spare_out(grad_target));
   }
   OPGEN_DEVICE void point(int64_t point) const {
-    int64_t rest = point;
-    const rt::Place<rank> place = batch.place(rt::split(&rest, batch_size));
-    const int64_t n = rest;
+    int64_t n = point;
+    const rt::Place<rank> place = batch.place(rt::split(&n, batch_size));
     rt::map_point(*this, n, place);
   }
 };
@@ -254,7 +247,7 @@ struct Step_kl_div_backward_6_grad_target {
 template <typename scalar_t, int rank>
 struct Step_kl_div_backward_7_grad_target {
   using opmath_t = rt::math_t<scalar_t>;
-  static constexpr rt::Flat<sizeof(scalar_t)> launch = {{rt::count(rt::elements(), rt::integer(0))}};
+  static constexpr rt::Flat<sizeof(scalar_t)> launch = {{rt::count(rt::integer(0), rt::elements())}};
   static constexpr auto fields = rt::fields(rt::tensor(0, 2, 1), rt::tensor(1, 2, 1), rt::tensor(3, 2, 1),
                                             rt::tensor(2, 2, 1), rt::tensor(4, 2, 1), rt::elements(), rt::batch());
   rt::Tensor<const scalar_t, rank> grad_output, target, input;
@@ -277,9 +270,8 @@ struct Step_kl_div_backward_7_grad_target {
                   rt::spare_out(grad_input), rt::spare_out(grad_target));
   }
   OPGEN_DEVICE void point(int64_t point) const {
-    int64_t rest = point;
-    const rt::Place<rank> place = batch.place(rt::split(&rest, batch_size));
-    const int64_t n = rest;
+    int64_t n = point;
+    const rt::Place<rank> place = batch.place(rt::split(&n, batch_size));
     rt::map_point(*this, n, place);
   }
 };

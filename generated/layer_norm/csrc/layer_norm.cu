@@ -136,8 +136,7 @@ struct Step_layer_norm_backward_grad_bias {
     }
   };
   template <int V>
-  OPGEN_DEVICE void fold(int64_t point, int64_t inner, Folds* folds) const {
-    const int64_t d = point;
+  OPGEN_DEVICE void fold(int64_t d, int64_t inner, Folds* folds) const {
     const rt::Place<rank> place = batch.place(inner);
     const auto grad_output_line = rt::read_line_or<V, 1, 0>(grad_output, place, d);
     const auto input_line = rt::read_line<V, 1>(input, place, d);
@@ -148,8 +147,7 @@ struct Step_layer_norm_backward_grad_bias {
       folds[at].grad_bias_value_fold.add(grad_output_value_2);
     });
   }
-  OPGEN_DEVICE void finish(int64_t point, const Folds& folds) const {
-    const int64_t d = point;
+  OPGEN_DEVICE void finish(int64_t d, const Folds& folds) const {
     grad_weight.store(folds.grad_weight_value_fold.value, d);
     grad_bias.store(folds.grad_bias_value_fold.value, d);
   }

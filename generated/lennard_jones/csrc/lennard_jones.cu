@@ -275,7 +275,7 @@ struct Step_lennard_jones_backward_0_grad_box_rows {
 template <typename scalar_t, int rank>
 struct Step_lennard_jones_backward_0_grad_position {
   using opmath_t = rt::math_t<scalar_t>;
-  static constexpr rt::Flat<sizeof(scalar_t)> launch = {{rt::count(3, rt::elements(), rt::integer(0))}};
+  static constexpr rt::Flat<sizeof(scalar_t)> launch = {{rt::count(rt::elements(), rt::integer(0), 3)}};
   static constexpr auto fields = rt::fields(rt::tensor(0, 3, 0), rt::tensor(1, 3, 0), rt::tensor(2, 3, 0), rt::fixed(3),
                                             rt::integer(0), rt::batch());
   rt::Tensor<const opmath_t, rank> grad_position_difference, grad_position_difference_1_sum;
@@ -336,22 +336,21 @@ struct Step_lennard_jones_backward_0_grad_sigma {
 template <typename scalar_t, int rank>
 struct Step_lennard_jones_backward_0_grad_box {
   using opmath_t = rt::math_t<scalar_t>;
-  static constexpr rt::Rows<1> launch = {rt::count(3), {rt::count(rt::elements(), rt::integer(0))}};
-  static constexpr auto fields = rt::fields(rt::tensor(0, 3, 1), rt::tensor(1, 1, -1), rt::batch(), rt::integer(0));
+  static constexpr rt::Rows<1, true> launch = {rt::count(3), {rt::count(rt::elements(), rt::integer(0))}};
+  static constexpr auto fields = rt::fields(rt::tensor(0, 3, 1, 2), rt::tensor(1, 1, -1), rt::batch(), rt::integer(0));
   rt::Tensor<const opmath_t, rank> grad_box_rows;
   rt::Tensor<scalar_t, rank> grad_box;
   rt::Batch<rank> batch;
   rt::Divider<rank> i_size;
 
   template <typename Team>
-  OPGEN_DEVICE void row(int64_t point) const {
-    const int64_t a = point;
+  OPGEN_DEVICE void row(int64_t a) const {
     rt::Sum<opmath_t> grad_box_value_fold;
     rt::each<Team>(batch.count * i_size.size, rt::settled(&grad_box_value_fold), [&](auto at) {
-      int64_t inner_rest = at;
+      int64_t inner_rest = rt::first(at);
       const int64_t i_2 = rt::split(&inner_rest, i_size);
       const rt::Place<rank> place = batch.place(inner_rest);
-      grad_box_value_fold.add(grad_box_rows.load(a, place, i_2));
+      grad_box_value_fold.add(rt::read_at<Team, 2>(at, grad_box_rows, a, place, i_2));
     });
     grad_box_value_fold.finish();
     rt::join<Team>(&grad_box_value_fold);

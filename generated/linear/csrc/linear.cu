@@ -16,14 +16,12 @@ struct Step_linear_backward_grad_bias {
 
   using Folds = rt::Sum<opmath_t>;
   template <int V>
-  OPGEN_DEVICE void fold(int64_t point, int64_t inner, Folds* grad_bias_value_fold) const {
-    const int64_t n = point;
+  OPGEN_DEVICE void fold(int64_t n, int64_t inner, Folds* grad_bias_value_fold) const {
     const rt::Place<rank> place = batch.place(inner);
     const auto grad_output_line = rt::read_line_or<V, 1, 0>(grad_output, place, n);
     rt::lanes<V>([&](int at) { grad_bias_value_fold[at].add(grad_output_line[at]); });
   }
-  OPGEN_DEVICE void finish(int64_t point, const Folds& grad_bias_value_fold) const {
-    const int64_t n = point;
+  OPGEN_DEVICE void finish(int64_t n, const Folds& grad_bias_value_fold) const {
     grad_bias.store(grad_bias_value_fold.value, n);
   }
 };

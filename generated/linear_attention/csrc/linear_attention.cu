@@ -77,11 +77,10 @@ struct Step_linear_attention_forward_denominator_part {
 
   using Folds = rt::Sum<opmath_t>;
   template <int V>
-  OPGEN_DEVICE void fold(int64_t point, int64_t inner, Folds* denominator_part_value_fold) const {
+  OPGEN_DEVICE void fold(int64_t point, int64_t j, Folds* denominator_part_value_fold) const {
     int64_t rest = point;
     const int64_t e = rt::split(&rest, e_size);
     const rt::Place<rank> place = batch.place(rest);
-    const int64_t j = inner;
     const auto k_line = rt::read_line<V, 2>(k, place, j, e);
     rt::lanes<V>([&](int at) { denominator_part_value_fold[at].add(k_line[at]); });
   }
@@ -185,11 +184,10 @@ struct Step_linear_attention_backward_grad_denominator_part {
 
   using Folds = rt::Sum<opmath_t>;
   template <int V>
-  OPGEN_DEVICE void fold(int64_t point, int64_t inner, Folds* grad_denominator_part_value_fold) const {
+  OPGEN_DEVICE void fold(int64_t point, int64_t i_2, Folds* grad_denominator_part_value_fold) const {
     int64_t rest = point;
     const int64_t e = rt::split(&rest, e_size);
     const rt::Place<rank> place = batch.place(rest);
-    const int64_t i_2 = inner;
     const auto q_line = rt::read_line<V, 2>(q, place, i_2, e);
     rt::lanes<V>(
         [&](int at) { grad_denominator_part_value_fold[at].add(grad_denominator.load(place, i_2) * q_line[at]); });
@@ -226,10 +224,9 @@ struct Step_linear_attention_backward_grad_numerator {
     const rt::Place<rank> place = batch.place(rest);
     const auto grad_output_line = rt::read_line_or<V, 2, 0>(grad_output, place, i_2, v);
     auto grad_numerator_line = rt::write_line<V, 2>(grad_numerator, place, i_2, v);
-    rt::lanes<V>([&](int at) {
-      const opmath_t total = denominator.load(place, i_2) + eps;
-      grad_numerator_line.set(at, near::div(grad_output_line[at], total));
-    });
+    const opmath_t denominator_value = denominator.load(place, i_2);
+    rt::lanes<V>(
+        [&](int at) { grad_numerator_line.set(at, near::div(grad_output_line[at], denominator_value + eps)); });
   }
 };
 
@@ -259,10 +256,11 @@ struct Step_linear_attention_backward_grad_query {
     const auto denominator_part_line = rt::read_line<V, 1>(denominator_part, place, e);
     const auto grad_q_numerator_line = rt::read_line<V, 2>(grad_q_numerator, place, i_2, e);
     auto grad_query_line = rt::write_line<V, 2>(grad_query, place, i_2, e);
+    const opmath_t grad_denominator_value = grad_denominator.load(place, i_2);
     rt::lanes<V>([&](int at) {
       const opmath_t query_value_2 = query_line[at];
-      const opmath_t scaled_grad = grad_denominator.load(place, i_2) * denominator_part_line[at];
       const opmath_t chosen = query_value_2 > 0 ? opmath_t(1) : near::exp(query_value_2);
+      const opmath_t scaled_grad = grad_denominator_value * denominator_part_line[at];
       grad_query_line.set(at, (scaled_grad + grad_q_numerator_line[at]) * chosen);
     });
   }

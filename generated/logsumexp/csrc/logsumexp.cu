@@ -51,10 +51,10 @@ struct Step_logsumexp_backward_grad_input {
     const rt::Place<rank> place = batch.place(rest);
     const auto input_line = rt::read_line<V, 1>(input, place, n);
     auto grad_input_line = rt::write_line<V, 1>(grad_input, place, n);
+    const opmath_t output_value = output.load(place);
+    const opmath_t grad_output_value = grad_output.load_or(0, place);
     rt::lanes<V>([&](int at) {
-      const opmath_t output_value = output.load(place);
-      const opmath_t exp_value = near::exp(input_line[at] - output_value);
-      const opmath_t scaled_grad = grad_output.load_or(0, place) * exp_value;
+      const opmath_t scaled_grad = grad_output_value * near::exp(input_line[at] - output_value);
       grad_input_line.set(at, output_value == -rt::inf<opmath_t>() ? opmath_t(0) : scaled_grad);
     });
   }

@@ -7,8 +7,7 @@
 template <typename scalar_t, int rank>
 struct Step_max_pool2d_forward_0_hit_output {
   using opmath_t = rt::math_t<scalar_t>;
-  static constexpr rt::Rows<1> launch = {rt::count(rt::elements(), rt::integer(0), rt::integer(1)),
-                                         {rt::count(rt::integer(2), rt::integer(2))}};
+  static constexpr rt::Map<0> launch = {rt::count(rt::elements(), rt::integer(0), rt::integer(1))};
   static constexpr auto fields =
       rt::fields(rt::tensor(0, 3, 0), rt::tensor(1, 3, 0), rt::tensor(2, 5, 0), rt::integer(3), rt::integer(4),
                  rt::integer(5), rt::integer(6), rt::integer(2), rt::integer(1), rt::integer(0), rt::batch());
@@ -16,41 +15,35 @@ struct Step_max_pool2d_forward_0_hit_output {
   rt::Tensor<scalar_t, rank> output;
   rt::Tensor<bool, rank> hit_output;
   int64_t stride, padding, H, W;
-  rt::Divider<rank> r_size, q_size, p_size;
+  rt::Divider<rank> s_size, q_size, p_size;
   rt::Batch<rank> batch;
 
-  template <typename Team>
-  OPGEN_DEVICE void row(int64_t point) const {
+  OPGEN_DEVICE void point(int64_t point) const {
     int64_t rest = point;
     const int64_t q = rt::split(&rest, q_size);
     const int64_t p = rt::split(&rest, p_size);
     const rt::Place<rank> place = batch.place(rest);
     rt::Max<opmath_t> output_value_fold;
-    rt::each<Team>(r_size.size * r_size.size, [&](auto at) {
-      int64_t inner_rest = at;
-      const int64_t s = rt::split(&inner_rest, r_size);
-      const int64_t r = inner_rest;
-      const int64_t at_h = p * stride + r - padding;
-      const int64_t at_w = q * stride + s - padding;
-      opmath_t input_picked = -rt::inf<opmath_t>();
-      if (at_h >= 0 && at_h < H && at_w >= 0 && at_w < W) input_picked = input.load(place, at_h, at_w);
-      output_value_fold.add(input_picked);
-    });
-    rt::join<Team>(&output_value_fold);
-    const opmath_t output_value = output_value_fold.value;
-    if (Team::rank() == 0) {
-      output.store(output_value, place, p, q);
+    for (int64_t r = 0; r < s_size.size; ++r) {
+      for (int64_t s = 0; s < s_size.size; ++s) {
+        const int64_t at_h = p * stride + r - padding;
+        const int64_t at_w = q * stride + s - padding;
+        opmath_t input_picked = -rt::inf<opmath_t>();
+        if (at_h >= 0 && at_h < H && at_w >= 0 && at_w < W) input_picked = input.load(place, at_h, at_w);
+        output_value_fold.add(input_picked);
+      }
     }
-    rt::each<Team>(r_size.size * r_size.size, [&](auto at) {
-      int64_t inner_rest = at;
-      const int64_t s = rt::split(&inner_rest, r_size);
-      const int64_t r = inner_rest;
-      const int64_t at_h_2 = p * stride + r - padding;
-      const int64_t at_w_2 = q * stride + s - padding;
-      opmath_t input_picked_2 = -rt::inf<opmath_t>();
-      if (at_h_2 >= 0 && at_h_2 < H && at_w_2 >= 0 && at_w_2 < W) input_picked_2 = input.load(place, at_h_2, at_w_2);
-      hit_output.store(input_picked_2 == output_value, place, r, s, p, q);
-    });
+    const opmath_t output_value = output_value_fold.value;
+    output.store(output_value, place, p, q);
+    for (int64_t r = 0; r < s_size.size; ++r) {
+      for (int64_t s = 0; s < s_size.size; ++s) {
+        const int64_t at_h_2 = p * stride + r - padding;
+        const int64_t at_w_2 = q * stride + s - padding;
+        opmath_t input_picked_2 = -rt::inf<opmath_t>();
+        if (at_h_2 >= 0 && at_h_2 < H && at_w_2 >= 0 && at_w_2 < W) input_picked_2 = input.load(place, at_h_2, at_w_2);
+        hit_output.store(input_picked_2 == output_value, place, r, s, p, q);
+      }
+    }
   }
 };
 
@@ -58,8 +51,7 @@ struct Step_max_pool2d_forward_0_hit_output {
 template <typename scalar_t, int rank>
 struct Step_max_pool2d_forward_1_hit_output {
   using opmath_t = rt::math_t<scalar_t>;
-  static constexpr rt::Rows<1> launch = {rt::count(rt::elements(), rt::integer(0), rt::integer(1)),
-                                         {rt::count(rt::integer(2), rt::integer(2))}};
+  static constexpr rt::Map<0> launch = {rt::count(rt::elements(), rt::integer(0), rt::integer(1))};
   static constexpr auto fields =
       rt::fields(rt::tensor(0, 3, 0), rt::tensor(1, 3, 0), rt::tensor(2, 5, 0), rt::integer(2), rt::integer(3),
                  rt::integer(4), rt::integer(5), rt::integer(2), rt::integer(1), rt::integer(0), rt::batch());
@@ -67,41 +59,35 @@ struct Step_max_pool2d_forward_1_hit_output {
   rt::Tensor<scalar_t, rank> output;
   rt::Tensor<bool, rank> hit_output;
   int64_t kernel_size, padding, H, W;
-  rt::Divider<rank> r_size, q_size, p_size;
+  rt::Divider<rank> s_size, q_size, p_size;
   rt::Batch<rank> batch;
 
-  template <typename Team>
-  OPGEN_DEVICE void row(int64_t point) const {
+  OPGEN_DEVICE void point(int64_t point) const {
     int64_t rest = point;
     const int64_t q = rt::split(&rest, q_size);
     const int64_t p = rt::split(&rest, p_size);
     const rt::Place<rank> place = batch.place(rest);
     rt::Max<opmath_t> output_value_fold;
-    rt::each<Team>(r_size.size * r_size.size, [&](auto at) {
-      int64_t inner_rest = at;
-      const int64_t s = rt::split(&inner_rest, r_size);
-      const int64_t r = inner_rest;
-      const int64_t at_h = p * kernel_size + r - padding;
-      const int64_t at_w = q * kernel_size + s - padding;
-      opmath_t input_picked = -rt::inf<opmath_t>();
-      if (at_h >= 0 && at_h < H && at_w >= 0 && at_w < W) input_picked = input.load(place, at_h, at_w);
-      output_value_fold.add(input_picked);
-    });
-    rt::join<Team>(&output_value_fold);
-    const opmath_t output_value = output_value_fold.value;
-    if (Team::rank() == 0) {
-      output.store(output_value, place, p, q);
+    for (int64_t r = 0; r < s_size.size; ++r) {
+      for (int64_t s = 0; s < s_size.size; ++s) {
+        const int64_t at_h = p * kernel_size + r - padding;
+        const int64_t at_w = q * kernel_size + s - padding;
+        opmath_t input_picked = -rt::inf<opmath_t>();
+        if (at_h >= 0 && at_h < H && at_w >= 0 && at_w < W) input_picked = input.load(place, at_h, at_w);
+        output_value_fold.add(input_picked);
+      }
     }
-    rt::each<Team>(r_size.size * r_size.size, [&](auto at) {
-      int64_t inner_rest = at;
-      const int64_t s = rt::split(&inner_rest, r_size);
-      const int64_t r = inner_rest;
-      const int64_t at_h_2 = p * kernel_size + r - padding;
-      const int64_t at_w_2 = q * kernel_size + s - padding;
-      opmath_t input_picked_2 = -rt::inf<opmath_t>();
-      if (at_h_2 >= 0 && at_h_2 < H && at_w_2 >= 0 && at_w_2 < W) input_picked_2 = input.load(place, at_h_2, at_w_2);
-      hit_output.store(input_picked_2 == output_value, place, r, s, p, q);
-    });
+    const opmath_t output_value = output_value_fold.value;
+    output.store(output_value, place, p, q);
+    for (int64_t r = 0; r < s_size.size; ++r) {
+      for (int64_t s = 0; s < s_size.size; ++s) {
+        const int64_t at_h_2 = p * kernel_size + r - padding;
+        const int64_t at_w_2 = q * kernel_size + s - padding;
+        opmath_t input_picked_2 = -rt::inf<opmath_t>();
+        if (at_h_2 >= 0 && at_h_2 < H && at_w_2 >= 0 && at_w_2 < W) input_picked_2 = input.load(place, at_h_2, at_w_2);
+        hit_output.store(input_picked_2 == output_value, place, r, s, p, q);
+      }
+    }
   }
 };
 
@@ -127,9 +113,8 @@ struct Step_max_pool2d_backward_0_share_output {
     const int64_t q = rt::split(&rest, q_size);
     const int64_t p = rt::split(&rest, p_size);
     const rt::Place<rank> place = batch.place(rest);
-    int64_t inner_rest = inner;
-    const int64_t s = rt::split(&inner_rest, s_size);
-    const int64_t r = inner_rest;
+    int64_t r = inner;
+    const int64_t s = rt::split(&r, s_size);
     const auto hit_output_line = rt::read_line<V, 4>(hit_output, place, r, s, p, q);
     rt::lanes<V>([&](int at) { ties_output_fold[at].add(hit_output_line[at] ? 1 : 0); });
   }
@@ -147,53 +132,53 @@ struct Step_max_pool2d_backward_0_share_output {
 template <typename scalar_t, int rank>
 struct Step_max_pool2d_backward_0_grad_input {
   using opmath_t = rt::math_t<scalar_t>;
-  static constexpr rt::Columns<true> launch = {rt::count(rt::elements(), rt::integer(0), rt::integer(1)),
-                                               rt::count(rt::integer(3), rt::integer(3))};
+  static constexpr rt::Map<0> launch = {rt::count(rt::elements(), rt::integer(0), rt::integer(1))};
   static constexpr auto fields =
-      rt::fields(rt::tensor(0, 5, 0), rt::tensor(1, 3, 0), rt::tensor(2, 3, 0), rt::integer(2), rt::integer(4),
-                 rt::integer(5), rt::integer(6), rt::integer(3), rt::integer(1), rt::integer(0), rt::batch());
+      rt::fields(rt::tensor(0, 5, 0), rt::tensor(1, 3, 0), rt::tensor(2, 3, 0), rt::integer(2), rt::integer(5),
+                 rt::integer(6), rt::integer(4), rt::integer(3), rt::integer(1), rt::integer(0), rt::batch());
   rt::Tensor<const bool, rank> hit_output;
   rt::Tensor<const opmath_t, rank> share_output;
   rt::Tensor<scalar_t, rank> grad_input;
-  int64_t padding, stride, Q, P;
+  int64_t padding, Q, P;
+  rt::Divisor by_stride;
   rt::Divider<rank> s_size, w_size, h_size;
   rt::Batch<rank> batch;
 
-  using Folds = rt::Sum<opmath_t>;
-  OPGEN_DEVICE void fold(int64_t point, int64_t inner, Folds* grad_input_value_fold) const {
+  OPGEN_DEVICE void point(int64_t point) const {
     int64_t rest = point;
     const int64_t w = rt::split(&rest, w_size);
     const int64_t h = rt::split(&rest, h_size);
     const rt::Place<rank> place = batch.place(rest);
-    int64_t inner_rest = inner;
-    const int64_t s = rt::split(&inner_rest, s_size);
-    const int64_t r = inner_rest;
     const int64_t total = padding + w;
     const int64_t total_2 = padding + h;
-    const int64_t difference = total - s;
-    const int64_t difference_2 = total_2 - r;
-    const bool mask = rt::floordiv(difference_2, stride) >= 0;
-    const bool mask_2 = mask && rt::floordiv(difference_2, stride) < P;
-    const bool mask_3 = rt::floordiv(difference, stride) >= 0;
-    const bool mask_4 = mask_3 && rt::floordiv(difference, stride) < Q;
-    const bool mask_5 = rt::mod(difference, stride) == 0 && mask_4;
-    const bool mask_6 = mask_5 && rt::mod(difference_2, stride) == 0 && mask_2;
-    const int64_t at_p = rt::floordiv(padding + h - r, stride);
-    const int64_t at_q = rt::floordiv(padding + w - s, stride);
-    opmath_t chosen;
-    if (mask_6) {
-      chosen = hit_output.load(place, r, s, at_p, at_q) ? share_output.load(place, at_p, at_q) : opmath_t(0);
-    } else {
-      chosen = 0;
+    rt::Sum<opmath_t> grad_input_value_fold;
+    for (int64_t r = 0; r < s_size.size; ++r) {
+      for (int64_t s = 0; s < s_size.size; ++s) {
+        const int64_t difference = total - s;
+        const int64_t difference_2 = total_2 - r;
+        const bool mask = rt::floordiv(difference_2, by_stride) >= 0;
+        const bool mask_2 = mask && rt::floordiv(difference_2, by_stride) < P;
+        const bool mask_3 = rt::floordiv(difference, by_stride) >= 0;
+        const bool mask_4 = mask_3 && rt::floordiv(difference, by_stride) < Q;
+        const bool mask_5 = rt::mod(difference, by_stride) == 0 && mask_4;
+        const bool mask_6 = mask_5 && rt::mod(difference_2, by_stride) == 0 && mask_2;
+        const int64_t at_p = rt::floordiv(padding + h - r, by_stride);
+        const int64_t at_q = rt::floordiv(padding + w - s, by_stride);
+        opmath_t chosen;
+        if (mask_6) {
+          const bool hit_output_picked = hit_output.load(place, r, s, at_p, at_q);
+          chosen = hit_output_picked ? share_output.load(place, at_p, at_q) : opmath_t(0);
+        } else {
+          chosen = 0;
+        }
+        grad_input_value_fold.add(chosen);
+        if (s % rt::block_adds == rt::block_adds - 1) grad_input_value_fold.settle();
+      }
+      grad_input_value_fold.settle();
     }
-    grad_input_value_fold[0].add(chosen);
-  }
-  OPGEN_DEVICE void finish(int64_t point, const Folds& grad_input_value_fold) const {
-    int64_t rest = point;
-    const int64_t w = rt::split(&rest, w_size);
-    const int64_t h = rt::split(&rest, h_size);
-    const rt::Place<rank> place = batch.place(rest);
-    grad_input.store(grad_input_value_fold.value, place, h, w);
+    grad_input_value_fold.finish();
+    const opmath_t grad_input_value = grad_input_value_fold.value;
+    grad_input.store(grad_input_value, place, h, w);
   }
 };
 
@@ -203,12 +188,13 @@ struct Step_max_pool2d_backward_1_grad_input {
   using opmath_t = rt::math_t<scalar_t>;
   static constexpr rt::Map<0> launch = {rt::count(rt::elements(), rt::integer(0), rt::integer(1))};
   static constexpr auto fields =
-      rt::fields(rt::tensor(2, 3, 0), rt::tensor(0, 5, 0), rt::tensor(1, 3, 0), rt::integer(2), rt::integer(3),
-                 rt::integer(4), rt::integer(5), rt::integer(1), rt::integer(0), rt::batch());
+      rt::fields(rt::tensor(2, 3, 0), rt::tensor(0, 5, 0), rt::tensor(1, 3, 0), rt::integer(2), rt::integer(4),
+                 rt::integer(5), rt::integer(3), rt::integer(3), rt::integer(1), rt::integer(0), rt::batch());
   rt::Tensor<scalar_t, rank> grad_input;
   rt::Tensor<const bool, rank> hit_output;
   rt::Tensor<const opmath_t, rank> share_output;
-  int64_t padding, kernel_size, Q, P;
+  int64_t padding, Q, P, kernel_size;
+  rt::Divisor by_kernel_size;
   rt::Divider<rank> w_size, h_size;
   rt::Batch<rank> batch;
 
@@ -219,14 +205,14 @@ struct Step_max_pool2d_backward_1_grad_input {
     const rt::Place<rank> place = batch.place(rest);
     const int64_t total = padding + w;
     const int64_t total_2 = padding + h;
-    const bool mask = rt::floordiv(total_2, kernel_size) >= 0;
-    const bool mask_2 = mask && rt::floordiv(total_2, kernel_size) < P;
-    const bool mask_3 = rt::floordiv(total, kernel_size) >= 0;
-    const bool mask_4 = mask_3 && rt::floordiv(total, kernel_size) < Q && mask_2;
-    const int64_t at_p = rt::floordiv(padding + h, kernel_size);
-    const int64_t at_q = rt::floordiv(padding + w, kernel_size);
-    const int64_t position = rt::mod(padding + h, kernel_size);
-    const int64_t position_2 = rt::mod(padding + w, kernel_size);
+    const bool mask = rt::floordiv(total_2, by_kernel_size) >= 0;
+    const bool mask_2 = mask && rt::floordiv(total_2, by_kernel_size) < P;
+    const bool mask_3 = rt::floordiv(total, by_kernel_size) >= 0;
+    const bool mask_4 = mask_3 && rt::floordiv(total, by_kernel_size) < Q && mask_2;
+    const int64_t at_p = rt::floordiv(padding + h, by_kernel_size);
+    const int64_t at_q = rt::floordiv(padding + w, by_kernel_size);
+    const int64_t position = rt::mod(padding + h, by_kernel_size);
+    const int64_t position_2 = rt::mod(padding + w, by_kernel_size);
     opmath_t chosen;
     if (mask_4) {
       opmath_t safe_share_output;

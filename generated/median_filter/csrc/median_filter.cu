@@ -124,10 +124,10 @@ struct Step_median_filter_backward_grad_values {
     const rt::Place<rank> place = batch.place(rest);
     const auto slope_line = rt::read_line<V, 2>(slope, place, i_2, w);
     auto grad_values_line = rt::write_line<V, 2>(grad_values, place, i_2, w);
+    const opmath_t grad_output_value = grad_output.load_or(0, place, i_2);
     rt::lanes<V>([&](int at) {
       const opmath_t slope_value = slope_line[at];
-      const opmath_t scaled_grad = grad_output.load_or(0, place, i_2) * slope_value;
-      grad_values_line.set(at, slope_value != 0 ? scaled_grad : opmath_t(0));
+      grad_values_line.set(at, slope_value != 0 ? grad_output_value * slope_value : opmath_t(0));
     });
   }
 };
@@ -136,40 +136,7 @@ struct Step_median_filter_backward_grad_values {
 template <typename scalar_t, int rank>
 struct Step_median_filter_backward_grad_input {
   using opmath_t = rt::math_t<scalar_t>;
-  static constexpr rt::Columns<true> launch = {rt::count(rt::elements(), rt::integer(0)), rt::count(rt::integer(1))};
-  static constexpr auto fields =
-      rt::fields(rt::tensor(0, 3, 0), rt::tensor(1, 2, 0), rt::integer(1), rt::integer(0), rt::integer(0), rt::batch());
-  rt::Tensor<const opmath_t, rank> grad_values;
-  rt::Tensor<scalar_t, rank> grad_input;
-  int64_t size, N;
-  rt::Divider<rank> n_size;
-  rt::Batch<rank> batch;
-
-  using Folds = rt::Sum<opmath_t>;
-  OPGEN_DEVICE void fold(int64_t point, int64_t inner, Folds* grad_input_value_fold) const {
-    int64_t rest = point;
-    const int64_t n = rt::split(&rest, n_size);
-    const rt::Place<rank> place = batch.place(rest);
-    const int64_t w = inner;
-    const int64_t total = rt::floordiv(size, 2) + n;
-    const int64_t difference = total - w;
-    const bool mask = difference >= 0 && difference < N;
-    const int64_t at_n = rt::floordiv(size, 2) + n - w;
-    grad_input_value_fold[0].add(mask ? grad_values.load(place, at_n, w) : opmath_t(0));
-  }
-  OPGEN_DEVICE void finish(int64_t point, const Folds& grad_input_value_fold) const {
-    int64_t rest = point;
-    const int64_t n = rt::split(&rest, n_size);
-    const rt::Place<rank> place = batch.place(rest);
-    grad_input.store(grad_input_value_fold.value, place, n);
-  }
-};
-
-// the same where the batch is empty: another loop is the fastest then
-template <typename scalar_t, int rank>
-struct Step_median_filter_backward_grad_input_alone {
-  using opmath_t = rt::math_t<scalar_t>;
-  static constexpr rt::Rows<1> launch = {rt::count(rt::elements(), rt::integer(0)), {rt::count(rt::integer(1))}};
+  static constexpr rt::Map<0> launch = {rt::count(rt::elements(), rt::integer(0))};
   static constexpr auto fields = rt::fields(rt::tensor(0, 3, 0), rt::tensor(1, 2, 0), rt::integer(1), rt::integer(0),
                                             rt::integer(1), rt::integer(0), rt::batch());
   rt::Tensor<const opmath_t, rank> grad_values;
@@ -178,26 +145,54 @@ struct Step_median_filter_backward_grad_input_alone {
   rt::Divider<rank> w_size, n_size;
   rt::Batch<rank> batch;
 
-  template <typename Team>
-  OPGEN_DEVICE void row(int64_t point) const {
+  OPGEN_DEVICE void point(int64_t point) const {
     int64_t rest = point;
     const int64_t n = rt::split(&rest, n_size);
     const rt::Place<rank> place = batch.place(rest);
     const int64_t total = rt::floordiv(size, 2) + n;
     rt::Sum<opmath_t> grad_input_value_fold;
-    rt::each<Team>(w_size.size, rt::settled(&grad_input_value_fold), [&](auto at) {
-      const int64_t w = at;
+    for (int64_t w = 0; w < w_size.size; ++w) {
       const int64_t difference = total - w;
       const bool mask = difference >= 0 && difference < N;
       const int64_t at_n = rt::floordiv(size, 2) + n - w;
       grad_input_value_fold.add(mask ? grad_values.load(place, at_n, w) : opmath_t(0));
-    });
-    grad_input_value_fold.finish();
-    rt::join<Team>(&grad_input_value_fold);
-    const opmath_t grad_input_value = grad_input_value_fold.value;
-    if (Team::rank() == 0) {
-      grad_input.store(grad_input_value, place, n);
+      if (w % rt::block_adds == rt::block_adds - 1) grad_input_value_fold.settle();
     }
+    grad_input_value_fold.finish();
+    const opmath_t grad_input_value = grad_input_value_fold.value;
+    grad_input.store(grad_input_value, place, n);
+  }
+};
+
+// the same where the batch is empty: another loop is the fastest then
+template <typename scalar_t, int rank>
+struct Step_median_filter_backward_grad_input_alone {
+  using opmath_t = rt::math_t<scalar_t>;
+  static constexpr rt::Map<0> launch = {rt::count(rt::elements(), rt::integer(0))};
+  static constexpr auto fields = rt::fields(rt::tensor(0, 3, 0), rt::tensor(1, 2, 0), rt::integer(1), rt::integer(0),
+                                            rt::integer(1), rt::integer(0), rt::batch());
+  rt::Tensor<const opmath_t, rank> grad_values;
+  rt::Tensor<scalar_t, rank> grad_input;
+  int64_t size, N;
+  rt::Divider<rank> w_size, n_size;
+  rt::Batch<rank> batch;
+
+  OPGEN_DEVICE void point(int64_t point) const {
+    int64_t rest = point;
+    const int64_t n = rt::split(&rest, n_size);
+    const rt::Place<rank> place = batch.place(rest);
+    const int64_t total = rt::floordiv(size, 2) + n;
+    rt::Sum<opmath_t> grad_input_value_fold;
+    for (int64_t w = 0; w < w_size.size; ++w) {
+      const int64_t difference = total - w;
+      const bool mask = difference >= 0 && difference < N;
+      const int64_t at_n = rt::floordiv(size, 2) + n - w;
+      grad_input_value_fold.add(mask ? grad_values.load(place, at_n, w) : opmath_t(0));
+      if (w % rt::block_adds == rt::block_adds - 1) grad_input_value_fold.settle();
+    }
+    grad_input_value_fold.finish();
+    const opmath_t grad_input_value = grad_input_value_fold.value;
+    grad_input.store(grad_input_value, place, n);
   }
 };
 

@@ -7,21 +7,24 @@
 template <typename scalar_t, int rank>
 struct Step_message_passing_forward_output {
   using opmath_t = rt::math_t<scalar_t>;
-  static constexpr rt::Map<0> launch = {rt::count(rt::integer(2), rt::integer(1))};
-  static constexpr auto fields = rt::fields(rt::tensor(0, 2, -1), rt::tensor(4, 1, -1), rt::tensor(3, 1, -1),
-                                            rt::tensor(1, 1, -1), rt::tensor(2, 2, -1), rt::integer(0), rt::integer(1));
+  static constexpr rt::Lines launch = {rt::count(rt::integer(2), rt::integer(1)), rt::count(rt::integer(1))};
+  static constexpr auto fields =
+      rt::fields(rt::tensor(2, 2, -1, 1), rt::tensor(1, 1, -1), rt::tensor(3, 1, -1), rt::tensor(4, 1, -1),
+                 rt::tensor(0, 2, -1, 1), rt::integer(0), rt::in_vectors(rt::integer(1)));
+  rt::Tensor<const scalar_t, rank> input, edge_weight;
+  rt::Tensor<const int64_t, rank> source, target;
   rt::Tensor<opmath_t, rank> output;
-  rt::Tensor<const int64_t, rank> target, source;
-  rt::Tensor<const scalar_t, rank> edge_weight, input;
   int64_t V_2;
-  rt::Divider<rank> d_size;
+  rt::Divider<rank> d_vectors;
 
+  template <int V>
   OPGEN_DEVICE void point(int64_t point) const {
-    int64_t rest = point;
-    const int64_t d = rt::split(&rest, d_size);
-    const int64_t e = rest;
-    opmath_t* const cell = output.at(rt::checked(target.load(e), V_2), d);
-    rt::atomic_sum(cell, edge_weight.load_or(1, e) * input.load(rt::checked(source.load(e), V_2), d));
+    int64_t e = point;
+    const int64_t d = rt::split_first<V>(&e, d_vectors);
+    const auto input_line = rt::read_line<V, 1>(input, rt::checked(source.load(e), V_2), d);
+    auto* const output_line = output.at(rt::checked(target.load(e), V_2), d);
+    const opmath_t edge_weight_value = edge_weight.load_or(1, e);
+    rt::lanes<V>([&](int at) { rt::atomic_sum(output_line + at, edge_weight_value * input_line[at]); });
   }
 };
 
@@ -29,21 +32,24 @@ struct Step_message_passing_forward_output {
 template <typename scalar_t, int rank>
 struct Step_message_passing_backward_0_grad_input {
   using opmath_t = rt::math_t<scalar_t>;
-  static constexpr rt::Map<0> launch = {rt::count(rt::integer(2), rt::integer(1))};
-  static constexpr auto fields = rt::fields(rt::tensor(0, 2, -1), rt::tensor(4, 1, -1), rt::tensor(2, 1, -1),
-                                            rt::tensor(1, 2, -1), rt::tensor(3, 1, -1), rt::integer(0), rt::integer(1));
-  rt::Tensor<opmath_t, rank> grad_input;
-  rt::Tensor<const int64_t, rank> source, target;
+  static constexpr rt::Lines launch = {rt::count(rt::integer(2), rt::integer(1)), rt::count(rt::integer(1))};
+  static constexpr auto fields =
+      rt::fields(rt::tensor(1, 2, -1, 1), rt::tensor(3, 1, -1), rt::tensor(2, 1, -1), rt::tensor(4, 1, -1),
+                 rt::tensor(0, 2, -1, 1), rt::integer(0), rt::in_vectors(rt::integer(1)));
   rt::Tensor<const scalar_t, rank> grad_output, edge_weight;
+  rt::Tensor<const int64_t, rank> target, source;
+  rt::Tensor<opmath_t, rank> grad_input;
   int64_t V_2;
-  rt::Divider<rank> d_size;
+  rt::Divider<rank> d_vectors;
 
+  template <int V>
   OPGEN_DEVICE void point(int64_t point) const {
-    int64_t rest = point;
-    const int64_t d = rt::split(&rest, d_size);
-    const int64_t e = rest;
-    opmath_t* const cell = grad_input.at(rt::checked(source.load(e), V_2), d);
-    rt::atomic_sum(cell, grad_output.load_or(0, rt::checked(target.load(e), V_2), d) * edge_weight.load(e));
+    int64_t e = point;
+    const int64_t d = rt::split_first<V>(&e, d_vectors);
+    const auto grad_output_line = rt::read_line_or<V, 1, 0>(grad_output, rt::checked(target.load(e), V_2), d);
+    auto* const grad_input_line = grad_input.at(rt::checked(source.load(e), V_2), d);
+    const opmath_t edge_weight_value = edge_weight.load(e);
+    rt::lanes<V>([&](int at) { rt::atomic_sum(grad_input_line + at, grad_output_line[at] * edge_weight_value); });
   }
 };
 
@@ -51,27 +57,27 @@ struct Step_message_passing_backward_0_grad_input {
 template <typename scalar_t, int rank>
 struct Step_message_passing_backward_0_grad_edge_weight {
   using opmath_t = rt::math_t<scalar_t>;
-  static constexpr rt::Rows<1> launch = {rt::count(rt::integer(0)), {rt::count(rt::integer(1))}};
-  static constexpr auto fields = rt::fields(rt::tensor(0, 1, -1), rt::tensor(1, 1, -1), rt::tensor(2, 2, -1),
-                                            rt::tensor(3, 2, -1), rt::tensor(4, 1, -1), rt::integer(2), rt::integer(1));
+  static constexpr rt::Rows<1> launch = {rt::count(rt::integer(0)), {rt::count(rt::integer(1))}, true};
+  static constexpr auto fields =
+      rt::fields(rt::tensor(0, 1, -1), rt::tensor(1, 1, -1), rt::tensor(2, 2, -1, 1), rt::tensor(3, 2, -1, 1),
+                 rt::tensor(4, 1, -1), rt::integer(1), rt::integer(2));
   rt::Tensor<const int64_t, rank> target, source;
   rt::Tensor<const scalar_t, rank> grad_output, input;
   rt::Tensor<scalar_t, rank> grad_edge_weight;
-  int64_t V_2;
   rt::Divider<rank> d_size;
+  int64_t V_2;
 
   template <typename Team>
-  OPGEN_DEVICE void row(int64_t point) const {
-    const int64_t e = point;
+  OPGEN_DEVICE void row(int64_t e) const {
     const int64_t target_value = target.load(e);
+    const auto grad_output_row =
+        rt::read_row_or<Team, 1, 0>(d_size.size, grad_output, d_size.size != 0 ? rt::checked(target_value, V_2) : 0, 0);
     const int64_t source_value = source.load(e);
+    const auto input_row =
+        rt::read_row<Team, 1>(d_size.size, input, d_size.size != 0 ? rt::checked(source_value, V_2) : 0, 0);
     rt::Sum<opmath_t> grad_edge_weight_value_fold;
-    rt::each<Team>(d_size.size, rt::settled(&grad_edge_weight_value_fold), [&](auto at) {
-      const int64_t d = at;
-      const opmath_t grad_output_picked = grad_output.load_or(0, rt::checked(target_value, V_2), d);
-      const opmath_t input_picked = input.load(rt::checked(source_value, V_2), d);
-      grad_edge_weight_value_fold.add(grad_output_picked * input_picked);
-    });
+    rt::each<Team>(d_size.size, rt::settled(&grad_edge_weight_value_fold),
+                   [&](auto at) { grad_edge_weight_value_fold.add(grad_output_row[at] * input_row[at]); });
     grad_edge_weight_value_fold.finish();
     rt::join<Team>(&grad_edge_weight_value_fold);
     const opmath_t grad_edge_weight_value = grad_edge_weight_value_fold.value;
@@ -85,21 +91,22 @@ struct Step_message_passing_backward_0_grad_edge_weight {
 template <typename scalar_t, int rank>
 struct Step_message_passing_backward_1_grad_input {
   using opmath_t = rt::math_t<scalar_t>;
-  static constexpr rt::Map<0> launch = {rt::count(rt::integer(2), rt::integer(1))};
-  static constexpr auto fields = rt::fields(rt::tensor(0, 2, -1), rt::tensor(3, 1, -1), rt::tensor(2, 1, -1),
-                                            rt::tensor(1, 2, -1), rt::integer(0), rt::integer(1));
-  rt::Tensor<opmath_t, rank> grad_input;
-  rt::Tensor<const int64_t, rank> source, target;
+  static constexpr rt::Lines launch = {rt::count(rt::integer(2), rt::integer(1)), rt::count(rt::integer(1))};
+  static constexpr auto fields = rt::fields(rt::tensor(1, 2, -1, 1), rt::tensor(2, 1, -1), rt::tensor(3, 1, -1),
+                                            rt::tensor(0, 2, -1, 1), rt::integer(0), rt::in_vectors(rt::integer(1)));
   rt::Tensor<const scalar_t, rank> grad_output;
+  rt::Tensor<const int64_t, rank> target, source;
+  rt::Tensor<opmath_t, rank> grad_input;
   int64_t V_2;
-  rt::Divider<rank> d_size;
+  rt::Divider<rank> d_vectors;
 
+  template <int V>
   OPGEN_DEVICE void point(int64_t point) const {
-    int64_t rest = point;
-    const int64_t d = rt::split(&rest, d_size);
-    const int64_t e = rest;
-    opmath_t* const cell = grad_input.at(rt::checked(source.load(e), V_2), d);
-    rt::atomic_sum(cell, grad_output.load_or(0, rt::checked(target.load(e), V_2), d));
+    int64_t e = point;
+    const int64_t d = rt::split_first<V>(&e, d_vectors);
+    const auto grad_output_line = rt::read_line_or<V, 1, 0>(grad_output, rt::checked(target.load(e), V_2), d);
+    auto* const grad_input_line = grad_input.at(rt::checked(source.load(e), V_2), d);
+    rt::lanes<V>([&](int at) { rt::atomic_sum(grad_input_line + at, grad_output_line[at]); });
   }
 };
 

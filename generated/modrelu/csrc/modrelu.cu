@@ -218,8 +218,7 @@ struct Step_modrelu_backward_grad_bias {
 
   using Folds = rt::Sum<opmath_t>;
   template <int V>
-  OPGEN_DEVICE void fold(int64_t point, int64_t inner, Folds* grad_bias_value_fold) const {
-    const int64_t c = point;
+  OPGEN_DEVICE void fold(int64_t c, int64_t inner, Folds* grad_bias_value_fold) const {
     const rt::Place<rank> place = batch.place(inner);
     const auto bias_line = rt::read_line<V, 0>(bias, c);
     const auto input_real_line = rt::read_line<V, 1>(input_real, place, c);
@@ -245,8 +244,7 @@ struct Step_modrelu_backward_grad_bias {
       grad_bias_value_fold[at].add(output_modulus_2 + bias_value > 0 ? total : opmath_t(0));
     });
   }
-  OPGEN_DEVICE void finish(int64_t point, const Folds& grad_bias_value_fold) const {
-    const int64_t c = point;
+  OPGEN_DEVICE void finish(int64_t c, const Folds& grad_bias_value_fold) const {
     grad_bias.store(grad_bias_value_fold.value, c);
   }
 };

@@ -17,11 +17,10 @@ struct Step_phase_rotation_forward_output_part_imag_2 {
   rt::Divider<rank> d_size;
 
   OPGEN_DEVICE void point(int64_t point) const {
-    int64_t rest = point;
-    const int64_t d = rt::split(&rest, d_size);
-    const int64_t t = rest;
+    int64_t t = point;
+    const int64_t d = rt::split(&t, d_size);
     const opmath_t ratio = near::div(static_cast<opmath_t>(-d), static_cast<opmath_t>(D));
-    const opmath_t output_part_imag = t * rt::pow(base, ratio);
+    const opmath_t output_part_imag = t * near::pow(base, ratio);
     output_part_real.store(rt::cos(output_part_imag), t, d);
     output_part_imag_2.store(rt::sin(output_part_imag), t, d);
   }

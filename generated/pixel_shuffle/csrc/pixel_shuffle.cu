@@ -8,11 +8,12 @@ template <typename scalar_t, int rank>
 struct Step_pixel_shuffle_forward_output {
   using opmath_t = rt::math_t<scalar_t>;
   static constexpr rt::Map<0> launch = {rt::count(rt::elements(), rt::integer(0), rt::integer(1), rt::integer(2))};
-  static constexpr auto fields = rt::fields(rt::tensor(1, 4, 0), rt::tensor(0, 4, 0), rt::integer(3), rt::integer(2),
-                                            rt::integer(1), rt::integer(0), rt::batch());
+  static constexpr auto fields = rt::fields(rt::tensor(1, 4, 0), rt::tensor(0, 4, 0), rt::integer(3), rt::integer(3),
+                                            rt::integer(2), rt::integer(1), rt::integer(0), rt::batch());
   rt::Tensor<scalar_t, rank> output;
   rt::Tensor<const scalar_t, rank> input;
   int64_t upscale_factor;
+  rt::Divisor by_upscale_factor;
   rt::Divider<rank> w_size, h_size, c_size;
   rt::Batch<rank> batch;
 
@@ -23,9 +24,9 @@ struct Step_pixel_shuffle_forward_output {
     const int64_t c = rt::split(&rest, c_size);
     const rt::Place<rank> place = batch.place(rest);
     const int64_t at_c =
-        (c * upscale_factor + rt::mod(h, upscale_factor)) * upscale_factor + rt::mod(w, upscale_factor);
-    const int64_t at_h = rt::floordiv(h, upscale_factor);
-    output.store(input.load(place, at_c, at_h, rt::floordiv(w, upscale_factor)), place, c, h, w);
+        (c * upscale_factor + rt::mod(h, by_upscale_factor)) * upscale_factor + rt::mod(w, by_upscale_factor);
+    const int64_t at_h = rt::floordiv(h, by_upscale_factor);
+    output.store(input.load(place, at_c, at_h, rt::floordiv(w, by_upscale_factor)), place, c, h, w);
   }
 };
 
@@ -35,11 +36,12 @@ struct Step_pixel_shuffle_backward_grad_input {
   using opmath_t = rt::math_t<scalar_t>;
   static constexpr rt::Map<0> launch = {rt::count(rt::elements(), rt::integer(0), rt::integer(1), rt::integer(2))};
   static constexpr auto fields =
-      rt::fields(rt::tensor(1, 4, 0), rt::tensor(0, 4, 0), rt::integer(3), rt::integer(4), rt::integer(5),
-                 rt::integer(6), rt::integer(2), rt::integer(1), rt::integer(0), rt::batch());
+      rt::fields(rt::tensor(1, 4, 0), rt::tensor(0, 4, 0), rt::integer(3), rt::integer(4), rt::integer(3),
+                 rt::integer(5), rt::integer(6), rt::integer(2), rt::integer(1), rt::integer(0), rt::batch());
   rt::Tensor<scalar_t, rank> grad_input;
   rt::Tensor<const scalar_t, rank> grad_output;
-  int64_t upscale_factor, O, P, Q;
+  rt::Divisor by_upscale_factor;
+  int64_t O, upscale_factor, P, Q;
   rt::Divider<rank> w_1_size, h_1_size, c_1_size;
   rt::Batch<rank> batch;
 
@@ -49,11 +51,11 @@ struct Step_pixel_shuffle_backward_grad_input {
     const int64_t h_1 = rt::split(&rest, h_1_size);
     const int64_t c_1 = rt::split(&rest, c_1_size);
     const rt::Place<rank> place = batch.place(rest);
-    const int64_t floordiv_value = rt::floordiv(rt::floordiv(c_1, upscale_factor), upscale_factor);
-    const bool mask = floordiv_value < O;
-    const int64_t at_p = h_1 * upscale_factor + rt::mod(rt::floordiv(c_1, upscale_factor), upscale_factor);
-    const int64_t at_q = w_1 * upscale_factor + rt::mod(c_1, upscale_factor);
-    const int64_t at_o = floordiv_value;
+    const int64_t quotient = rt::floordiv(c_1, by_upscale_factor);
+    const bool mask = rt::floordiv(quotient, by_upscale_factor) < O;
+    const int64_t at_p = h_1 * upscale_factor + rt::mod(quotient, by_upscale_factor);
+    const int64_t at_q = w_1 * upscale_factor + rt::mod(c_1, by_upscale_factor);
+    const int64_t at_o = rt::floordiv(quotient, by_upscale_factor);
     opmath_t safe_grad_output;
     if (mask) {
       safe_grad_output =

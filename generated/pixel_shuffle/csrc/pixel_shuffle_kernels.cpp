@@ -25,8 +25,8 @@ int forward_output(const OpgenCall& call, OpgenHost& host) {
     outer.runs<rt::block>(begin, end, nullptr, [&](const auto& run) {
       rt::Sink<opmath_t> output_out(output, run.at[1], run.step[1], run.size);
       const auto input_1 = [&](int64_t i) {
-        const int64_t mod_value = rt::mod(outer.index(run, 1, 0), upscale_factor);
-        const int64_t total_2 = outer.index(run, 0, 0) * upscale_factor + mod_value;
+        const int64_t rest_2 = rt::mod(outer.index(run, 1, 0), upscale_factor);
+        const int64_t total_2 = outer.index(run, 0, 0) * upscale_factor + rest_2;
         return total_2 * upscale_factor + rt::mod(outer.index(run, 2, i), upscale_factor);
       };
       const rt::Fixed input_2(rt::floordiv(outer.index(run, 1, 0), upscale_factor));
@@ -62,11 +62,11 @@ int backward_grad_input(const OpgenCall& call, OpgenHost& host) {
       const auto grad_output_wanted = [&](int64_t) {
         return rt::floordiv(rt::floordiv(outer.index(run, 0, 0), upscale_factor), upscale_factor) < O;
       };
-      const int64_t floordiv_value = rt::floordiv(outer.index(run, 0, 0), upscale_factor);
-      const rt::Fixed grad_output_1(rt::floordiv(floordiv_value, upscale_factor));
-      const int64_t floordiv_value_2 = rt::floordiv(outer.index(run, 0, 0), upscale_factor);
-      const int64_t mod_value = rt::mod(floordiv_value_2, upscale_factor);
-      const rt::Fixed grad_output_2(outer.index(run, 1, 0) * upscale_factor + mod_value);
+      const int64_t quotient = rt::floordiv(outer.index(run, 0, 0), upscale_factor);
+      const rt::Fixed grad_output_1(rt::floordiv(quotient, upscale_factor));
+      const int64_t quotient_2 = rt::floordiv(outer.index(run, 0, 0), upscale_factor);
+      const int64_t product = outer.index(run, 1, 0) * upscale_factor;
+      const rt::Fixed grad_output_2(product + rt::mod(quotient_2, upscale_factor));
       const auto grad_output_3 = [&](int64_t i) {
         return outer.index(run, 2, i) * upscale_factor + rt::mod(outer.index(run, 0, 0), upscale_factor);
       };
@@ -75,8 +75,8 @@ int backward_grad_input(const OpgenCall& call, OpgenHost& host) {
                                               rt::checked(grad_output, 1, grad_output.stride(1), 0, grad_output_1),
                                               rt::checked(grad_output, 2, grad_output.stride(2), 0, grad_output_2),
                                               rt::checked(grad_output, 3, grad_output.stride(3), 0, grad_output_3));
-      const int64_t floordiv_value_3 = rt::floordiv(outer.index(run, 0, 0), upscale_factor);
-      const bool once = rt::floordiv(floordiv_value_3, upscale_factor) < O;
+      const int64_t quotient_3 = rt::floordiv(outer.index(run, 0, 0), upscale_factor);
+      const bool once = rt::floordiv(quotient_3, upscale_factor) < O;
       rt::each(run.size, [&](int64_t i) { grad_input_out.set(i, once ? grad_output_at[i] : opmath_t(0)); });
     });
   });

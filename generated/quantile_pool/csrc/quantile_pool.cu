@@ -186,10 +186,10 @@ struct Step_quantile_pool_backward_0_grad_values {
     const rt::Place<rank> place = batch.place(rest);
     const auto slope_line = rt::read_line<V, 2>(slope, place, p, w);
     auto grad_values_line = rt::write_line<V, 2>(grad_values, place, p, w);
+    const opmath_t grad_output_value = grad_output.load_or(0, place, p);
     rt::lanes<V>([&](int at) {
       const opmath_t slope_value = slope_line[at];
-      const opmath_t scaled_grad = grad_output.load_or(0, place, p) * slope_value;
-      grad_values_line.set(at, slope_value != 0 ? scaled_grad : opmath_t(0));
+      grad_values_line.set(at, slope_value != 0 ? grad_output_value * slope_value : opmath_t(0));
     });
   }
 };
@@ -198,33 +198,33 @@ struct Step_quantile_pool_backward_0_grad_values {
 template <typename scalar_t, int rank>
 struct Step_quantile_pool_backward_0_grad_input {
   using opmath_t = rt::math_t<scalar_t>;
-  static constexpr rt::Columns<true> launch = {rt::count(rt::elements(), rt::integer(0)), rt::count(rt::integer(1))};
-  static constexpr auto fields =
-      rt::fields(rt::tensor(0, 3, 0), rt::tensor(1, 2, 0), rt::integer(2), rt::integer(3), rt::integer(0), rt::batch());
+  static constexpr rt::Map<0> launch = {rt::count(rt::elements(), rt::integer(0))};
+  static constexpr auto fields = rt::fields(rt::tensor(0, 3, 0), rt::tensor(1, 2, 0), rt::integer(2), rt::integer(3),
+                                            rt::integer(1), rt::integer(0), rt::batch());
   rt::Tensor<const opmath_t, rank> grad_values;
   rt::Tensor<scalar_t, rank> grad_input;
-  int64_t stride, P;
-  rt::Divider<rank> n_size;
+  rt::Divisor by_stride;
+  int64_t P;
+  rt::Divider<rank> w_size, n_size;
   rt::Batch<rank> batch;
 
-  using Folds = rt::Sum<opmath_t>;
-  OPGEN_DEVICE void fold(int64_t point, int64_t inner, Folds* grad_input_value_fold) const {
+  OPGEN_DEVICE void point(int64_t point) const {
     int64_t rest = point;
     const int64_t n = rt::split(&rest, n_size);
     const rt::Place<rank> place = batch.place(rest);
-    const int64_t w = inner;
-    const int64_t difference = n - w;
-    const bool mask = rt::floordiv(difference, stride) >= 0;
-    const bool mask_2 = mask && rt::floordiv(difference, stride) < P;
-    const bool mask_3 = rt::mod(difference, stride) == 0 && mask_2;
-    const int64_t at_p = rt::floordiv(n - w, stride);
-    grad_input_value_fold[0].add(mask_3 ? grad_values.load(place, at_p, w) : opmath_t(0));
-  }
-  OPGEN_DEVICE void finish(int64_t point, const Folds& grad_input_value_fold) const {
-    int64_t rest = point;
-    const int64_t n = rt::split(&rest, n_size);
-    const rt::Place<rank> place = batch.place(rest);
-    grad_input.store(grad_input_value_fold.value, place, n);
+    rt::Sum<opmath_t> grad_input_value_fold;
+    for (int64_t w = 0; w < w_size.size; ++w) {
+      const int64_t difference = n - w;
+      const bool mask = rt::floordiv(difference, by_stride) >= 0;
+      const bool mask_2 = mask && rt::floordiv(difference, by_stride) < P;
+      const bool mask_3 = rt::mod(difference, by_stride) == 0 && mask_2;
+      const int64_t at_p = rt::floordiv(n - w, by_stride);
+      grad_input_value_fold.add(mask_3 ? grad_values.load(place, at_p, w) : opmath_t(0));
+      if (w % rt::block_adds == rt::block_adds - 1) grad_input_value_fold.settle();
+    }
+    grad_input_value_fold.finish();
+    const opmath_t grad_input_value = grad_input_value_fold.value;
+    grad_input.store(grad_input_value, place, n);
   }
 };
 
@@ -232,36 +232,33 @@ struct Step_quantile_pool_backward_0_grad_input {
 template <typename scalar_t, int rank>
 struct Step_quantile_pool_backward_0_grad_input_alone {
   using opmath_t = rt::math_t<scalar_t>;
-  static constexpr rt::Rows<1> launch = {rt::count(rt::elements(), rt::integer(0)), {rt::count(rt::integer(1))}};
+  static constexpr rt::Map<0> launch = {rt::count(rt::elements(), rt::integer(0))};
   static constexpr auto fields = rt::fields(rt::tensor(0, 3, 0), rt::tensor(1, 2, 0), rt::integer(2), rt::integer(3),
                                             rt::integer(1), rt::integer(0), rt::batch());
   rt::Tensor<const opmath_t, rank> grad_values;
   rt::Tensor<scalar_t, rank> grad_input;
-  int64_t stride, P;
+  rt::Divisor by_stride;
+  int64_t P;
   rt::Divider<rank> w_size, n_size;
   rt::Batch<rank> batch;
 
-  template <typename Team>
-  OPGEN_DEVICE void row(int64_t point) const {
+  OPGEN_DEVICE void point(int64_t point) const {
     int64_t rest = point;
     const int64_t n = rt::split(&rest, n_size);
     const rt::Place<rank> place = batch.place(rest);
     rt::Sum<opmath_t> grad_input_value_fold;
-    rt::each<Team>(w_size.size, rt::settled(&grad_input_value_fold), [&](auto at) {
-      const int64_t w = at;
+    for (int64_t w = 0; w < w_size.size; ++w) {
       const int64_t difference = n - w;
-      const bool mask = rt::floordiv(difference, stride) >= 0;
-      const bool mask_2 = mask && rt::floordiv(difference, stride) < P;
-      const bool mask_3 = rt::mod(difference, stride) == 0 && mask_2;
-      const int64_t at_p = rt::floordiv(n - w, stride);
+      const bool mask = rt::floordiv(difference, by_stride) >= 0;
+      const bool mask_2 = mask && rt::floordiv(difference, by_stride) < P;
+      const bool mask_3 = rt::mod(difference, by_stride) == 0 && mask_2;
+      const int64_t at_p = rt::floordiv(n - w, by_stride);
       grad_input_value_fold.add(mask_3 ? grad_values.load(place, at_p, w) : opmath_t(0));
-    });
-    grad_input_value_fold.finish();
-    rt::join<Team>(&grad_input_value_fold);
-    const opmath_t grad_input_value = grad_input_value_fold.value;
-    if (Team::rank() == 0) {
-      grad_input.store(grad_input_value, place, n);
+      if (w % rt::block_adds == rt::block_adds - 1) grad_input_value_fold.settle();
     }
+    grad_input_value_fold.finish();
+    const opmath_t grad_input_value = grad_input_value_fold.value;
+    grad_input.store(grad_input_value, place, n);
   }
 };
 
@@ -270,11 +267,12 @@ template <typename scalar_t, int rank>
 struct Step_quantile_pool_backward_1_grad_input {
   using opmath_t = rt::math_t<scalar_t>;
   static constexpr rt::Map<0> launch = {rt::count(rt::elements(), rt::integer(0))};
-  static constexpr auto fields =
-      rt::fields(rt::tensor(1, 2, 0), rt::tensor(0, 3, 0), rt::integer(1), rt::integer(2), rt::integer(0), rt::batch());
+  static constexpr auto fields = rt::fields(rt::tensor(1, 2, 0), rt::tensor(0, 3, 0), rt::integer(1), rt::integer(2),
+                                            rt::integer(1), rt::integer(0), rt::batch());
   rt::Tensor<scalar_t, rank> grad_input;
   rt::Tensor<const opmath_t, rank> grad_values;
-  int64_t size, P;
+  rt::Divisor by_size;
+  int64_t P, size;
   rt::Divider<rank> n_size;
   rt::Batch<rank> batch;
 
@@ -282,9 +280,9 @@ struct Step_quantile_pool_backward_1_grad_input {
     int64_t rest = point;
     const int64_t n = rt::split(&rest, n_size);
     const rt::Place<rank> place = batch.place(rest);
-    const bool mask = rt::floordiv(n, size) < P;
-    const int64_t at_p = rt::floordiv(n, size);
-    const int64_t position = rt::mod(n, size);
+    const bool mask = rt::floordiv(n, by_size) < P;
+    const int64_t at_p = rt::floordiv(n, by_size);
+    const int64_t position = rt::mod(n, by_size);
     opmath_t safe_grad_values;
     if (mask) {
       safe_grad_values = grad_values.load(place, rt::checked(at_p, P), rt::checked(position, size));

@@ -7,7 +7,7 @@
 template <typename scalar_t, int rank>
 struct Step_quaternion_rotate_forward_output {
   using opmath_t = rt::math_t<scalar_t>;
-  static constexpr rt::Map<0> launch = {rt::count(3, rt::elements())};
+  static constexpr rt::Map<0> launch = {rt::count(rt::elements(), 3)};
   static constexpr auto fields =
       rt::fields(rt::tensor(2, 2, 0), rt::tensor(0, 2, 0), rt::tensor(1, 2, 0), rt::fixed(3), rt::batch());
   rt::Tensor<scalar_t, rank> output;
@@ -66,7 +66,7 @@ struct Step_quaternion_rotate_forward_output {
 template <typename scalar_t, int rank>
 struct Step_quaternion_rotate_backward_grad_cross {
   using opmath_t = rt::math_t<scalar_t>;
-  static constexpr rt::Map<0> launch = {rt::count(3, rt::elements())};
+  static constexpr rt::Map<0> launch = {rt::count(rt::elements(), 3)};
   static constexpr auto fields =
       rt::fields(rt::tensor(2, 2, 0), rt::tensor(0, 2, 0), rt::tensor(1, 2, 0), rt::fixed(3), rt::batch());
   rt::Tensor<opmath_t, rank> grad_cross;
@@ -144,7 +144,7 @@ struct Step_quaternion_rotate_backward_grad_cross {
 template <typename scalar_t, int rank>
 struct Step_quaternion_rotate_backward_grad_quaternion {
   using opmath_t = rt::math_t<scalar_t>;
-  static constexpr rt::Map<0> launch = {rt::count(4, rt::elements())};
+  static constexpr rt::Map<0> launch = {rt::count(rt::elements(), 4)};
   static constexpr auto fields = rt::fields(rt::tensor(4, 2, 0), rt::tensor(0, 2, 0), rt::tensor(1, 2, 0),
                                             rt::tensor(2, 2, 0), rt::tensor(3, 2, 0), rt::fixed(4), rt::batch());
   rt::Tensor<scalar_t, rank> grad_quaternion;
@@ -280,7 +280,7 @@ struct Step_quaternion_rotate_backward_grad_quaternion {
 template <typename scalar_t, int rank>
 struct Step_quaternion_rotate_backward_grad_vector {
   using opmath_t = rt::math_t<scalar_t>;
-  static constexpr rt::Map<0> launch = {rt::count(3, rt::elements())};
+  static constexpr rt::Map<0> launch = {rt::count(rt::elements(), 3)};
   static constexpr auto fields = rt::fields(rt::tensor(3, 2, 0), rt::tensor(0, 2, 0), rt::tensor(2, 2, 0),
                                             rt::tensor(1, 2, 0), rt::fixed(3), rt::batch());
   rt::Tensor<scalar_t, rank> grad_vector;

@@ -95,16 +95,14 @@ struct Step_rms_norm_backward_grad_weight {
 
   using Folds = rt::Sum<opmath_t>;
   template <int V>
-  OPGEN_DEVICE void fold(int64_t point, int64_t inner, Folds* grad_weight_value_fold) const {
-    const int64_t d = point;
+  OPGEN_DEVICE void fold(int64_t d, int64_t inner, Folds* grad_weight_value_fold) const {
     const rt::Place<rank> place = batch.place(inner);
     const auto grad_output_line = rt::read_line_or<V, 1, 0>(grad_output, place, d);
     const auto input_line = rt::read_line<V, 1>(input, place, d);
     rt::lanes<V>(
         [&](int at) { grad_weight_value_fold[at].add(grad_output_line[at] * input_line[at] * rstd.load(place)); });
   }
-  OPGEN_DEVICE void finish(int64_t point, const Folds& grad_weight_value_fold) const {
-    const int64_t d = point;
+  OPGEN_DEVICE void finish(int64_t d, const Folds& grad_weight_value_fold) const {
     grad_weight.store(grad_weight_value_fold.value, d);
   }
 };

@@ -113,8 +113,7 @@ struct Step_rms_norm_residual_backward_grad_weight {
 
   using Folds = rt::Sum<opmath_t>;
   template <int V>
-  OPGEN_DEVICE void fold(int64_t point, int64_t inner, Folds* grad_weight_value_fold) const {
-    const int64_t d = point;
+  OPGEN_DEVICE void fold(int64_t d, int64_t inner, Folds* grad_weight_value_fold) const {
     const rt::Place<rank> place = batch.place(inner);
     const auto hidden_line = rt::read_line<V, 1>(hidden, place, d);
     const auto grad_output_line = rt::read_line_or<V, 1, 0>(grad_output, place, d);
@@ -123,8 +122,7 @@ struct Step_rms_norm_residual_backward_grad_weight {
       grad_weight_value_fold[at].add(given_grads_0 ? scaled_grad : opmath_t(0));
     });
   }
-  OPGEN_DEVICE void finish(int64_t point, const Folds& grad_weight_value_fold) const {
-    const int64_t d = point;
+  OPGEN_DEVICE void finish(int64_t d, const Folds& grad_weight_value_fold) const {
     grad_weight.store(grad_weight_value_fold.value, d);
   }
 };

@@ -131,9 +131,8 @@ struct Step_rope_backward_grad_sin {
   };
   template <int V>
   OPGEN_DEVICE void fold(int64_t point, int64_t inner, Folds* folds) const {
-    int64_t rest = point;
-    const int64_t h = rt::split(&rest, h_size);
-    const int64_t t = rest;
+    int64_t t = point;
+    const int64_t h = rt::split(&t, h_size);
     const rt::Place<rank> place = batch.place(inner);
     const auto grad_output_line = rt::read_line_or<V, 2, 0>(grad_output, place, t, h);
     const auto input_line = rt::read_line<V, 2>(input, place, t, h);
@@ -150,9 +149,8 @@ struct Step_rope_backward_grad_sin {
     });
   }
   OPGEN_DEVICE void finish(int64_t point, const Folds& folds) const {
-    int64_t rest = point;
-    const int64_t h = rt::split(&rest, h_size);
-    const int64_t t = rest;
+    int64_t t = point;
+    const int64_t h = rt::split(&t, h_size);
     grad_cos.store(folds.grad_cos_output_fold.value, t, h);
     grad_sin.store(folds.grad_sin_output_1_fold.value, t, h);
   }

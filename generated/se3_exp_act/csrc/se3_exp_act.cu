@@ -142,7 +142,7 @@ struct Step_se3_exp_act_backward_c {
 template <typename scalar_t, int rank>
 struct Step_se3_exp_act_backward_wv {
   using opmath_t = rt::math_t<scalar_t>;
-  static constexpr rt::Map<0> launch = {rt::count(3, rt::elements())};
+  static constexpr rt::Map<0> launch = {rt::count(rt::elements(), 3)};
   static constexpr auto fields = rt::fields(rt::tensor(0, 2, 0), rt::tensor(1, 2, 0), rt::tensor(2, 2, 0),
                                             rt::tensor(3, 2, 0), rt::fixed(3), rt::batch());
   rt::Tensor<const scalar_t, rank> twist, point_2;
@@ -167,7 +167,7 @@ struct Step_se3_exp_act_backward_wv {
 template <typename scalar_t, int rank>
 struct Step_se3_exp_act_backward_grad_mix_output_1 {
   using opmath_t = rt::math_t<scalar_t>;
-  static constexpr rt::Rows<1> launch = {rt::count(3, rt::elements()), {rt::count(3)}};
+  static constexpr rt::Rows<1> launch = {rt::count(rt::elements(), 3), {rt::count(3)}};
   static constexpr auto fields = rt::fields(rt::tensor(0, 2, 0), rt::tensor(1, 2, 0), rt::tensor(2, 2, 0),
                                             rt::tensor(3, 2, 0), rt::fixed(3), rt::batch());
   rt::Tensor<const scalar_t, rank> grad_output, twist;
@@ -343,7 +343,7 @@ template <typename scalar_t, int rank>
 struct Step_se3_exp_act_backward_grad_twist {
   using opmath_t = rt::math_t<scalar_t>;
   using near = rt::Near<scalar_t>;
-  static constexpr rt::Rows<1> launch = {rt::count(6, rt::elements()), {rt::count(3)}};
+  static constexpr rt::Rows<1> launch = {rt::count(rt::elements(), 6), {rt::count(3)}};
   static constexpr auto fields =
       rt::fields(rt::tensor(0, 1, 0), rt::tensor(1, 1, 0), rt::tensor(2, 1, 0), rt::tensor(4, 2, 0),
                  rt::tensor(5, 2, 0), rt::tensor(6, 2, 0), rt::tensor(7, 2, 0), rt::tensor(10, 1, 0),
@@ -436,7 +436,7 @@ struct Step_se3_exp_act_backward_grad_twist {
 template <typename scalar_t, int rank>
 struct Step_se3_exp_act_backward_grad_point {
   using opmath_t = rt::math_t<scalar_t>;
-  static constexpr rt::Rows<1> launch = {rt::count(3, rt::elements()), {rt::count(3)}};
+  static constexpr rt::Rows<1> launch = {rt::count(rt::elements(), 3), {rt::count(3)}};
   static constexpr auto fields =
       rt::fields(rt::tensor(0, 1, 0), rt::tensor(1, 1, 0), rt::tensor(3, 2, 0), rt::tensor(4, 2, 0),
                  rt::tensor(2, 2, 0), rt::tensor(5, 2, 0), rt::tensor(6, 2, 0), rt::fixed(3), rt::batch());

@@ -27,7 +27,7 @@ struct Step_segment_max_forward_size {
 template <typename scalar_t, int rank>
 struct Step_segment_max_forward_top_base {
   using opmath_t = rt::math_t<scalar_t>;
-  static constexpr rt::Flat<sizeof(scalar_t)> launch = {{rt::count(rt::elements(), rt::integer(0))}};
+  static constexpr rt::Flat<sizeof(scalar_t)> launch = {{rt::count(rt::integer(0), rt::elements())}};
   static constexpr auto fields = rt::fields(rt::tensor(0, 2, 1), rt::elements(), rt::batch());
   rt::Tensor<opmath_t, rank> top;
   rt::Divider<rank> batch_size;
@@ -39,9 +39,8 @@ struct Step_segment_max_forward_top_base {
     return points(*this, rt::out(top));
   }
   OPGEN_DEVICE void point(int64_t point) const {
-    int64_t rest = point;
-    const rt::Place<rank> place = batch.place(rt::split(&rest, batch_size));
-    const int64_t s = rest;
+    int64_t s = point;
+    const rt::Place<rank> place = batch.place(rt::split(&s, batch_size));
     rt::map_point(*this, s, place);
   }
 };
@@ -50,27 +49,23 @@ struct Step_segment_max_forward_top_base {
 template <typename scalar_t, int rank>
 struct Step_segment_max_forward_top {
   using opmath_t = rt::math_t<scalar_t>;
-  static constexpr rt::Lines launch = {rt::count(rt::elements(), rt::integer(1)), rt::count(rt::integer(1))};
-  static constexpr auto fields = rt::fields(rt::tensor(1, 2, 1, 0), rt::tensor(2, 1, -1, 0), rt::tensor(0, 2, 1),
-                                            rt::integer(0), rt::in_vectors(rt::integer(1)), rt::batch());
+  static constexpr rt::Lines launch = {rt::count(rt::integer(1), rt::elements()), rt::count(rt::elements())};
+  static constexpr auto fields = rt::fields(rt::tensor(1, 2, 1, 1), rt::tensor(0, 2, 1, 1), rt::tensor(2, 1, -1),
+                                            rt::integer(0), rt::in_vectors(rt::elements()), rt::batch());
   rt::Tensor<const scalar_t, rank> input;
-  rt::Tensor<const int64_t, rank> segment;
   rt::Tensor<opmath_t, rank> top;
+  rt::Tensor<const int64_t, rank> segment;
   int64_t S;
-  rt::Divider<rank> n_vectors;
+  rt::Divider<rank> batch_vectors;
   rt::Batch<rank> batch;
 
   template <int V>
   OPGEN_DEVICE void point(int64_t point) const {
-    int64_t rest = point;
-    const int64_t n = rt::split_first<V>(&rest, n_vectors);
-    const rt::Place<rank> place = batch.place(rest);
-    const auto input_line = rt::read_line<V, 0>(input, n, place);
-    const auto segment_line = rt::read_line<V, 0>(segment, n);
-    rt::lanes<V>([&](int at) {
-      opmath_t* const cell = top.at(rt::checked(segment_line[at], S), place);
-      rt::atomic_max(cell, input_line[at]);
-    });
+    int64_t n = point;
+    const rt::Place<rank> place = batch.place(rt::split_first<V>(&n, batch_vectors));
+    const auto input_line = rt::read_line<V, 1>(input, n, place);
+    auto* const top_line = top.at(rt::checked(segment.load(n), S), place);
+    rt::lanes<V>([&](int at) { rt::atomic_max(top_line + at, input_line[at]); });
   }
 };
 
@@ -78,7 +73,7 @@ struct Step_segment_max_forward_top {
 template <typename scalar_t, int rank>
 struct Step_segment_max_forward_condition_2 {
   using opmath_t = rt::math_t<scalar_t>;
-  static constexpr rt::Lines launch = {rt::count(rt::elements(), rt::integer(0)), rt::count(rt::elements())};
+  static constexpr rt::Lines launch = {rt::count(rt::integer(0), rt::elements()), rt::count(rt::elements())};
   static constexpr auto fields =
       rt::fields(rt::tensor(0, 2, 1, 1), rt::tensor(2, 2, 1, 1), rt::tensor(3, 2, 1, 1), rt::tensor(1, 1, -1),
                  rt::real(0), rt::in_vectors(rt::elements()), rt::batch());
@@ -92,15 +87,15 @@ struct Step_segment_max_forward_condition_2 {
 
   template <int V>
   OPGEN_DEVICE void point(int64_t point) const {
-    int64_t rest = point;
-    const rt::Place<rank> place = batch.place(rt::split_first<V>(&rest, batch_vectors));
-    const int64_t s = rest;
+    int64_t s = point;
+    const rt::Place<rank> place = batch.place(rt::split_first<V>(&s, batch_vectors));
     const auto top_line = rt::read_line<V, 1>(top, s, place);
     auto output_line = rt::write_line<V, 1>(output, s, place);
     auto condition_2_line = rt::write_line<V, 1>(condition_2, s, place);
+    const int64_t size_value = size.load(s);
     rt::lanes<V>([&](int at) {
       const opmath_t top_value = top_line[at];
-      output_line.set(at, size.load(s) > 0 ? top_value : empty);
+      output_line.set(at, size_value > 0 ? top_value : empty);
       condition_2_line.set(at, -rt::inf<opmath_t>() == top_value);
     });
   }
@@ -110,38 +105,33 @@ struct Step_segment_max_forward_condition_2 {
 template <typename scalar_t, int rank>
 struct Step_segment_max_forward_condition {
   using opmath_t = rt::math_t<scalar_t>;
-  static constexpr rt::Lines launch = {rt::count(rt::elements(), rt::integer(0)), rt::count(rt::elements())};
+  static constexpr rt::Lines launch = {rt::count(rt::integer(0), rt::elements()), rt::count(rt::elements())};
   static constexpr auto fields =
-      rt::fields(rt::tensor(0, 2, 1, 1), rt::tensor(3, 2, 1, 1), rt::tensor(2, 1, -1), rt::tensor(1, 2, 1),
+      rt::fields(rt::tensor(0, 2, 1, 1), rt::tensor(1, 2, 1, 1), rt::tensor(2, 1, -1), rt::tensor(3, 2, 1, 1),
                  rt::integer(1), rt::in_vectors(rt::elements()), rt::batch());
   rt::Tensor<const scalar_t, rank> input;
-  rt::Tensor<bool, rank> condition;
-  rt::Tensor<const int64_t, rank> segment;
   rt::Tensor<const opmath_t, rank> top;
+  rt::Tensor<const int64_t, rank> segment;
+  rt::Tensor<bool, rank> condition;
   int64_t S;
   rt::Divider<rank> batch_vectors;
   rt::Batch<rank> batch;
 
   template <int V>
   OPGEN_DEVICE void point(int64_t point) const {
-    int64_t rest = point;
-    const rt::Place<rank> place = batch.place(rt::split_first<V>(&rest, batch_vectors));
-    const int64_t n = rest;
+    int64_t n = point;
+    const rt::Place<rank> place = batch.place(rt::split_first<V>(&n, batch_vectors));
     const auto input_line = rt::read_line<V, 1>(input, n, place);
+    const auto top_line = rt::read_line<V, 1>(top, rt::checked(segment.load(n), S), place);
     auto condition_line = rt::write_line<V, 1>(condition, n, place);
-    rt::lanes<V>([&](int at) {
-      const opmath_t input_value = input_line[at];
-      const int64_t at_s = segment.load(n);
-      const opmath_t top_picked = top.load(rt::checked(at_s, S), rt::beside(place, at));
-      condition_line.set(at, input_value == top_picked);
-    });
+    rt::lanes<V>([&](int at) { condition_line.set(at, input_line[at] == top_line[at]); });
   }
 };
 
 template <typename scalar_t, int rank>
 struct Step_segment_max_backward_ties_top_base {
   using opmath_t = rt::math_t<scalar_t>;
-  static constexpr rt::Flat<sizeof(scalar_t)> launch = {{rt::count(rt::elements(), rt::integer(0))}};
+  static constexpr rt::Flat<sizeof(scalar_t)> launch = {{rt::count(rt::integer(0), rt::elements())}};
   static constexpr auto fields = rt::fields(rt::tensor(0, 2, 1), rt::tensor(1, 2, 1), rt::elements(), rt::batch());
   rt::Tensor<const bool, rank> condition_2;
   rt::Tensor<int64_t, rank> ties_top;
@@ -154,9 +144,8 @@ struct Step_segment_max_backward_ties_top_base {
     return points(*this, rt::in(condition_2), rt::out(ties_top));
   }
   OPGEN_DEVICE void point(int64_t point) const {
-    int64_t rest = point;
-    const rt::Place<rank> place = batch.place(rt::split(&rest, batch_size));
-    const int64_t s = rest;
+    int64_t s = point;
+    const rt::Place<rank> place = batch.place(rt::split(&s, batch_size));
     rt::map_point(*this, s, place);
   }
 };
@@ -165,27 +154,23 @@ struct Step_segment_max_backward_ties_top_base {
 template <typename scalar_t, int rank>
 struct Step_segment_max_backward_ties_top {
   using opmath_t = rt::math_t<scalar_t>;
-  static constexpr rt::Lines launch = {rt::count(rt::elements(), rt::integer(1)), rt::count(rt::integer(1))};
-  static constexpr auto fields = rt::fields(rt::tensor(2, 2, 1, 0), rt::tensor(3, 1, -1, 0), rt::tensor(1, 2, 1),
-                                            rt::integer(0), rt::in_vectors(rt::integer(1)), rt::batch());
+  static constexpr rt::Lines launch = {rt::count(rt::integer(1), rt::elements()), rt::count(rt::elements())};
+  static constexpr auto fields = rt::fields(rt::tensor(2, 2, 1, 1), rt::tensor(1, 2, 1, 1), rt::tensor(3, 1, -1),
+                                            rt::integer(0), rt::in_vectors(rt::elements()), rt::batch());
   rt::Tensor<const bool, rank> condition;
-  rt::Tensor<const int64_t, rank> segment;
   rt::Tensor<int64_t, rank> ties_top;
+  rt::Tensor<const int64_t, rank> segment;
   int64_t S;
-  rt::Divider<rank> n_vectors;
+  rt::Divider<rank> batch_vectors;
   rt::Batch<rank> batch;
 
   template <int V>
   OPGEN_DEVICE void point(int64_t point) const {
-    int64_t rest = point;
-    const int64_t n = rt::split_first<V>(&rest, n_vectors);
-    const rt::Place<rank> place = batch.place(rest);
-    const auto condition_line = rt::read_line<V, 0>(condition, n, place);
-    const auto segment_line = rt::read_line<V, 0>(segment, n);
-    rt::lanes<V>([&](int at) {
-      int64_t* const cell = ties_top.at(rt::checked(segment_line[at], S), place);
-      rt::atomic_sum(cell, static_cast<int64_t>(condition_line[at] ? 1 : 0));
-    });
+    int64_t n = point;
+    const rt::Place<rank> place = batch.place(rt::split_first<V>(&n, batch_vectors));
+    const auto condition_line = rt::read_line<V, 1>(condition, n, place);
+    auto* const ties_top_line = ties_top.at(rt::checked(segment.load(n), S), place);
+    rt::lanes<V>([&](int at) { rt::atomic_sum(ties_top_line + at, static_cast<int64_t>(condition_line[at] ? 1 : 0)); });
   }
 };
 
@@ -194,7 +179,7 @@ template <typename scalar_t, int rank>
 struct Step_segment_max_backward_grad_input {
   using opmath_t = rt::math_t<scalar_t>;
   using near = rt::Near<scalar_t>;
-  static constexpr rt::Lines launch = {rt::count(rt::elements(), rt::integer(0)), rt::count(rt::elements())};
+  static constexpr rt::Lines launch = {rt::count(rt::integer(0), rt::elements()), rt::count(rt::elements())};
   static constexpr auto fields =
       rt::fields(rt::tensor(0, 2, 1, 1), rt::tensor(5, 2, 1, 1), rt::tensor(1, 1, -1), rt::tensor(2, 1, -1),
                  rt::tensor(4, 2, 1), rt::tensor(3, 2, 1), rt::integer(1), rt::in_vectors(rt::elements()), rt::batch());
@@ -208,14 +193,13 @@ struct Step_segment_max_backward_grad_input {
 
   template <int V>
   OPGEN_DEVICE void point(int64_t point) const {
-    int64_t rest = point;
-    const rt::Place<rank> place = batch.place(rt::split_first<V>(&rest, batch_vectors));
-    const int64_t n = rest;
+    int64_t n = point;
+    const rt::Place<rank> place = batch.place(rt::split_first<V>(&n, batch_vectors));
     const auto condition_line = rt::read_line<V, 1>(condition, n, place);
     auto grad_input_line = rt::write_line<V, 1>(grad_input, n, place);
+    const int64_t segment_value = segment.load(n);
     rt::lanes<V>([&](int at) {
       const bool condition_value = condition_line[at];
-      const int64_t segment_value = segment.load(n);
       opmath_t chosen;
       if (condition_value && size.load(rt::checked(segment_value, S)) > 0) {
         opmath_t chosen_2;

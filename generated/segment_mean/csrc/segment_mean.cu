@@ -28,27 +28,23 @@ struct Step_segment_mean_forward_size {
 template <typename scalar_t, int rank>
 struct Step_segment_mean_forward_total {
   using opmath_t = rt::math_t<scalar_t>;
-  static constexpr rt::Lines launch = {rt::count(rt::elements(), rt::integer(1)), rt::count(rt::integer(1))};
-  static constexpr auto fields = rt::fields(rt::tensor(1, 2, 1, 0), rt::tensor(2, 1, -1, 0), rt::tensor(0, 2, 1),
-                                            rt::integer(0), rt::in_vectors(rt::integer(1)), rt::batch());
+  static constexpr rt::Lines launch = {rt::count(rt::integer(1), rt::elements()), rt::count(rt::elements())};
+  static constexpr auto fields = rt::fields(rt::tensor(1, 2, 1, 1), rt::tensor(0, 2, 1, 1), rt::tensor(2, 1, -1),
+                                            rt::integer(0), rt::in_vectors(rt::elements()), rt::batch());
   rt::Tensor<const scalar_t, rank> input;
-  rt::Tensor<const int64_t, rank> segment;
   rt::Tensor<opmath_t, rank> total;
+  rt::Tensor<const int64_t, rank> segment;
   int64_t S;
-  rt::Divider<rank> n_vectors;
+  rt::Divider<rank> batch_vectors;
   rt::Batch<rank> batch;
 
   template <int V>
   OPGEN_DEVICE void point(int64_t point) const {
-    int64_t rest = point;
-    const int64_t n = rt::split_first<V>(&rest, n_vectors);
-    const rt::Place<rank> place = batch.place(rest);
-    const auto input_line = rt::read_line<V, 0>(input, n, place);
-    const auto segment_line = rt::read_line<V, 0>(segment, n);
-    rt::lanes<V>([&](int at) {
-      opmath_t* const cell = total.at(rt::checked(segment_line[at], S), place);
-      rt::atomic_sum(cell, input_line[at]);
-    });
+    int64_t n = point;
+    const rt::Place<rank> place = batch.place(rt::split_first<V>(&n, batch_vectors));
+    const auto input_line = rt::read_line<V, 1>(input, n, place);
+    auto* const total_line = total.at(rt::checked(segment.load(n), S), place);
+    rt::lanes<V>([&](int at) { rt::atomic_sum(total_line + at, input_line[at]); });
   }
 };
 
@@ -57,7 +53,7 @@ template <typename scalar_t, int rank>
 struct Step_segment_mean_forward_output {
   using opmath_t = rt::math_t<scalar_t>;
   using near = rt::Near<scalar_t>;
-  static constexpr rt::Lines launch = {rt::count(rt::elements(), rt::integer(0)), rt::count(rt::elements())};
+  static constexpr rt::Lines launch = {rt::count(rt::integer(0), rt::elements()), rt::count(rt::elements())};
   static constexpr auto fields = rt::fields(rt::tensor(0, 2, 1, 1), rt::tensor(2, 2, 1, 1), rt::tensor(1, 1, -1),
                                             rt::in_vectors(rt::elements()), rt::batch());
   rt::Tensor<const opmath_t, rank> total;
@@ -68,15 +64,13 @@ struct Step_segment_mean_forward_output {
 
   template <int V>
   OPGEN_DEVICE void point(int64_t point) const {
-    int64_t rest = point;
-    const rt::Place<rank> place = batch.place(rt::split_first<V>(&rest, batch_vectors));
-    const int64_t s = rest;
+    int64_t s = point;
+    const rt::Place<rank> place = batch.place(rt::split_first<V>(&s, batch_vectors));
     const auto total_line = rt::read_line<V, 1>(total, s, place);
     auto output_line = rt::write_line<V, 1>(output, s, place);
-    rt::lanes<V>([&](int at) {
-      const int64_t max_size = rt::max(size.load(s), int64_t{1});
-      output_line.set(at, near::div(total_line[at], static_cast<opmath_t>(max_size)));
-    });
+    const int64_t size_value = size.load(s);
+    const opmath_t divisor = static_cast<opmath_t>(rt::max(size_value, int64_t{1}));
+    rt::lanes<V>([&](int at) { output_line.set(at, near::div(total_line[at], divisor)); });
   }
 };
 
@@ -85,7 +79,7 @@ template <typename scalar_t, int rank>
 struct Step_segment_mean_backward_grad_total {
   using opmath_t = rt::math_t<scalar_t>;
   using near = rt::Near<scalar_t>;
-  static constexpr rt::Lines launch = {rt::count(rt::elements(), rt::integer(0)), rt::count(rt::elements())};
+  static constexpr rt::Lines launch = {rt::count(rt::integer(0), rt::elements()), rt::count(rt::elements())};
   static constexpr auto fields = rt::fields(rt::tensor(0, 2, 1, 1), rt::tensor(2, 2, 1, 1), rt::tensor(1, 1, -1),
                                             rt::in_vectors(rt::elements()), rt::batch());
   rt::Tensor<const scalar_t, rank> grad_output;
@@ -96,16 +90,13 @@ struct Step_segment_mean_backward_grad_total {
 
   template <int V>
   OPGEN_DEVICE void point(int64_t point) const {
-    int64_t rest = point;
-    const rt::Place<rank> place = batch.place(rt::split_first<V>(&rest, batch_vectors));
-    const int64_t s = rest;
+    int64_t s = point;
+    const rt::Place<rank> place = batch.place(rt::split_first<V>(&s, batch_vectors));
     const auto grad_output_line = rt::read_line_or<V, 1, 0>(grad_output, s, place);
     auto grad_total_line = rt::write_line<V, 1>(grad_total, s, place);
-    rt::lanes<V>([&](int at) {
-      const int64_t max_size = rt::max(size.load(s), int64_t{1});
-      const opmath_t grad_output_value = grad_output_line[at];
-      grad_total_line.set(at, near::div(grad_output_value, static_cast<opmath_t>(max_size)));
-    });
+    const int64_t size_value = size.load(s);
+    const opmath_t divisor = static_cast<opmath_t>(rt::max(size_value, int64_t{1}));
+    rt::lanes<V>([&](int at) { grad_total_line.set(at, near::div(grad_output_line[at], divisor)); });
   }
 };
 
@@ -113,21 +104,23 @@ struct Step_segment_mean_backward_grad_total {
 template <typename scalar_t, int rank>
 struct Step_segment_mean_backward_grad_input {
   using opmath_t = rt::math_t<scalar_t>;
-  static constexpr rt::Map<0> launch = {rt::count(rt::elements(), rt::integer(0))};
-  static constexpr auto fields = rt::fields(rt::tensor(2, 2, 1), rt::tensor(1, 1, -1), rt::tensor(0, 2, 1),
-                                            rt::integer(1), rt::elements(), rt::batch());
-  rt::Tensor<scalar_t, rank> grad_input;
-  rt::Tensor<const int64_t, rank> segment;
+  static constexpr rt::Lines launch = {rt::count(rt::integer(0), rt::elements()), rt::count(rt::elements())};
+  static constexpr auto fields = rt::fields(rt::tensor(0, 2, 1, 1), rt::tensor(1, 1, -1), rt::tensor(2, 2, 1, 1),
+                                            rt::integer(1), rt::in_vectors(rt::elements()), rt::batch());
   rt::Tensor<const opmath_t, rank> grad_total;
+  rt::Tensor<const int64_t, rank> segment;
+  rt::Tensor<scalar_t, rank> grad_input;
   int64_t S;
-  rt::Divider<rank> batch_size;
+  rt::Divider<rank> batch_vectors;
   rt::Batch<rank> batch;
 
+  template <int V>
   OPGEN_DEVICE void point(int64_t point) const {
-    int64_t rest = point;
-    const rt::Place<rank> place = batch.place(rt::split(&rest, batch_size));
-    const int64_t n = rest;
-    grad_input.store(grad_total.load(rt::checked(segment.load(n), S), place), n, place);
+    int64_t n = point;
+    const rt::Place<rank> place = batch.place(rt::split_first<V>(&n, batch_vectors));
+    const auto grad_total_line = rt::read_line<V, 1>(grad_total, rt::checked(segment.load(n), S), place);
+    auto grad_input_line = rt::write_line<V, 1>(grad_input, n, place);
+    rt::lanes<V>([&](int at) { grad_input_line.set(at, grad_total_line[at]); });
   }
 };
 

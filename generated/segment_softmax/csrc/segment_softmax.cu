@@ -6,7 +6,7 @@
 template <typename scalar_t, int rank>
 struct Step_segment_softmax_forward_top_base {
   using opmath_t = rt::math_t<scalar_t>;
-  static constexpr rt::Flat<sizeof(scalar_t)> launch = {{rt::count(rt::elements(), rt::integer(0))}};
+  static constexpr rt::Flat<sizeof(scalar_t)> launch = {{rt::count(rt::integer(0), rt::elements())}};
   static constexpr auto fields = rt::fields(rt::tensor(0, 2, 1), rt::elements(), rt::batch());
   rt::Tensor<opmath_t, rank> top;
   rt::Divider<rank> batch_size;
@@ -18,9 +18,8 @@ struct Step_segment_softmax_forward_top_base {
     return points(*this, rt::out(top));
   }
   OPGEN_DEVICE void point(int64_t point) const {
-    int64_t rest = point;
-    const rt::Place<rank> place = batch.place(rt::split(&rest, batch_size));
-    const int64_t s = rest;
+    int64_t s = point;
+    const rt::Place<rank> place = batch.place(rt::split(&s, batch_size));
     rt::map_point(*this, s, place);
   }
 };
@@ -29,27 +28,23 @@ struct Step_segment_softmax_forward_top_base {
 template <typename scalar_t, int rank>
 struct Step_segment_softmax_forward_top {
   using opmath_t = rt::math_t<scalar_t>;
-  static constexpr rt::Lines launch = {rt::count(rt::elements(), rt::integer(1)), rt::count(rt::integer(1))};
-  static constexpr auto fields = rt::fields(rt::tensor(1, 2, 1, 0), rt::tensor(2, 1, -1, 0), rt::tensor(0, 2, 1),
-                                            rt::integer(0), rt::in_vectors(rt::integer(1)), rt::batch());
+  static constexpr rt::Lines launch = {rt::count(rt::integer(1), rt::elements()), rt::count(rt::elements())};
+  static constexpr auto fields = rt::fields(rt::tensor(1, 2, 1, 1), rt::tensor(0, 2, 1, 1), rt::tensor(2, 1, -1),
+                                            rt::integer(0), rt::in_vectors(rt::elements()), rt::batch());
   rt::Tensor<const scalar_t, rank> input;
-  rt::Tensor<const int64_t, rank> segment;
   rt::Tensor<opmath_t, rank> top;
+  rt::Tensor<const int64_t, rank> segment;
   int64_t S;
-  rt::Divider<rank> e_vectors;
+  rt::Divider<rank> batch_vectors;
   rt::Batch<rank> batch;
 
   template <int V>
   OPGEN_DEVICE void point(int64_t point) const {
-    int64_t rest = point;
-    const int64_t e = rt::split_first<V>(&rest, e_vectors);
-    const rt::Place<rank> place = batch.place(rest);
-    const auto input_line = rt::read_line<V, 0>(input, e, place);
-    const auto segment_line = rt::read_line<V, 0>(segment, e);
-    rt::lanes<V>([&](int at) {
-      opmath_t* const cell = top.at(rt::checked(segment_line[at], S), place);
-      rt::atomic_max(cell, input_line[at]);
-    });
+    int64_t e = point;
+    const rt::Place<rank> place = batch.place(rt::split_first<V>(&e, batch_vectors));
+    const auto input_line = rt::read_line<V, 1>(input, e, place);
+    auto* const top_line = top.at(rt::checked(segment.load(e), S), place);
+    rt::lanes<V>([&](int at) { rt::atomic_max(top_line + at, input_line[at]); });
   }
 };
 
@@ -58,29 +53,29 @@ template <typename scalar_t, int rank>
 struct Step_segment_softmax_forward_total {
   using opmath_t = rt::math_t<scalar_t>;
   using near = rt::Near<scalar_t>;
-  static constexpr rt::Lines launch = {rt::count(rt::elements(), rt::integer(1)), rt::count(rt::integer(1))};
+  static constexpr rt::Lines launch = {rt::count(rt::integer(1), rt::elements()), rt::count(rt::elements())};
   static constexpr auto fields =
-      rt::fields(rt::tensor(1, 1, -1, 0), rt::tensor(2, 2, 1, 0), rt::tensor(0, 2, 1), rt::tensor(3, 2, 1),
-                 rt::integer(0), rt::in_vectors(rt::integer(1)), rt::batch());
-  rt::Tensor<const int64_t, rank> segment;
+      rt::fields(rt::tensor(2, 2, 1, 1), rt::tensor(1, 1, -1), rt::tensor(0, 2, 1), rt::tensor(3, 2, 1), rt::integer(0),
+                 rt::in_vectors(rt::elements()), rt::batch());
   rt::Tensor<const scalar_t, rank> input;
+  rt::Tensor<const int64_t, rank> segment;
   rt::Tensor<opmath_t, rank> total;
   rt::Tensor<const opmath_t, rank> top;
   int64_t S;
-  rt::Divider<rank> e_vectors;
+  rt::Divider<rank> batch_vectors;
   rt::Batch<rank> batch;
 
   template <int V>
   OPGEN_DEVICE void point(int64_t point) const {
-    int64_t rest = point;
-    const int64_t e = rt::split_first<V>(&rest, e_vectors);
-    const rt::Place<rank> place = batch.place(rest);
-    const auto segment_line = rt::read_line<V, 0>(segment, e);
-    const auto input_line = rt::read_line<V, 0>(input, e, place);
+    int64_t e = point;
+    const rt::Place<rank> place = batch.place(rt::split_first<V>(&e, batch_vectors));
+    const auto input_line = rt::read_line<V, 1>(input, e, place);
+    const int64_t segment_value = segment.load(e);
     rt::lanes<V>([&](int at) {
-      const int64_t segment_value = segment_line[at];
-      opmath_t* const cell = total.at(rt::checked(segment_value, S), place);
-      rt::atomic_sum(cell, near::exp(input_line[at] - (top.load(rt::checked(segment_value, S), place))));
+      opmath_t* const cell = total.at(rt::checked(segment_value, S), rt::beside(place, at));
+      const opmath_t detach_value = (top.load(rt::checked(segment_value, S), rt::beside(place, at)));
+      const opmath_t difference = input_line[at] - detach_value;
+      rt::atomic_sum(cell, near::exp(difference));
     });
   }
 };
@@ -90,7 +85,7 @@ template <typename scalar_t, int rank>
 struct Step_segment_softmax_forward_output {
   using opmath_t = rt::math_t<scalar_t>;
   using near = rt::Near<scalar_t>;
-  static constexpr rt::Lines launch = {rt::count(rt::elements(), rt::integer(0)), rt::count(rt::elements())};
+  static constexpr rt::Lines launch = {rt::count(rt::integer(0), rt::elements()), rt::count(rt::elements())};
   static constexpr auto fields =
       rt::fields(rt::tensor(1, 2, 1, 1), rt::tensor(4, 2, 1, 1), rt::tensor(0, 1, -1), rt::tensor(2, 2, 1),
                  rt::tensor(3, 2, 1), rt::integer(1), rt::in_vectors(rt::elements()), rt::batch());
@@ -104,13 +99,12 @@ struct Step_segment_softmax_forward_output {
 
   template <int V>
   OPGEN_DEVICE void point(int64_t point) const {
-    int64_t rest = point;
-    const rt::Place<rank> place = batch.place(rt::split_first<V>(&rest, batch_vectors));
-    const int64_t e = rest;
+    int64_t e = point;
+    const rt::Place<rank> place = batch.place(rt::split_first<V>(&e, batch_vectors));
     const auto input_line = rt::read_line<V, 1>(input, e, place);
     auto output_line = rt::write_line<V, 1>(output, e, place);
+    const int64_t segment_value_2 = segment.load(e);
     rt::lanes<V>([&](int at) {
-      const int64_t segment_value_2 = segment.load(e);
       const opmath_t top_picked = top.load(rt::checked(segment_value_2, S), rt::beside(place, at));
       const opmath_t exp_value = near::exp(input_line[at] - (top_picked));
       const opmath_t total_picked = total.load(rt::checked(segment_value_2, S), rt::beside(place, at));
@@ -123,9 +117,9 @@ struct Step_segment_softmax_forward_output {
 template <typename scalar_t, int rank>
 struct Step_segment_softmax_backward_dot_output {
   using opmath_t = rt::math_t<scalar_t>;
-  static constexpr rt::Lines launch = {rt::count(rt::elements(), rt::integer(1)), rt::count(rt::elements())};
+  static constexpr rt::Lines launch = {rt::count(rt::integer(1), rt::elements()), rt::count(rt::elements())};
   static constexpr auto fields =
-      rt::fields(rt::tensor(1, 2, 1, 1), rt::tensor(2, 2, 1, 1), rt::tensor(0, 2, 1), rt::tensor(3, 1, -1),
+      rt::fields(rt::tensor(1, 2, 1, 1), rt::tensor(2, 2, 1, 1), rt::tensor(0, 2, 1, 1), rt::tensor(3, 1, -1),
                  rt::integer(0), rt::in_vectors(rt::elements()), rt::batch());
   rt::Tensor<const scalar_t, rank> grad_output, output;
   rt::Tensor<opmath_t, rank> dot_output;
@@ -136,15 +130,12 @@ struct Step_segment_softmax_backward_dot_output {
 
   template <int V>
   OPGEN_DEVICE void point(int64_t point) const {
-    int64_t rest = point;
-    const rt::Place<rank> place = batch.place(rt::split_first<V>(&rest, batch_vectors));
-    const int64_t e = rest;
+    int64_t e = point;
+    const rt::Place<rank> place = batch.place(rt::split_first<V>(&e, batch_vectors));
     const auto grad_output_line = rt::read_line_or<V, 1, 0>(grad_output, e, place);
     const auto output_line = rt::read_line<V, 1>(output, e, place);
-    rt::lanes<V>([&](int at) {
-      opmath_t* const cell = dot_output.at(rt::checked(segment.load(e), S), rt::beside(place, at));
-      rt::atomic_sum(cell, grad_output_line[at] * output_line[at]);
-    });
+    auto* const dot_output_line = dot_output.at(rt::checked(segment.load(e), S), place);
+    rt::lanes<V>([&](int at) { rt::atomic_sum(dot_output_line + at, grad_output_line[at] * output_line[at]); });
   }
 };
 
@@ -152,32 +143,29 @@ struct Step_segment_softmax_backward_dot_output {
 template <typename scalar_t, int rank>
 struct Step_segment_softmax_backward_grad_input {
   using opmath_t = rt::math_t<scalar_t>;
-  static constexpr rt::Lines launch = {rt::count(rt::elements(), rt::integer(0)), rt::count(rt::elements())};
+  static constexpr rt::Lines launch = {rt::count(rt::integer(0), rt::elements()), rt::count(rt::elements())};
   static constexpr auto fields =
-      rt::fields(rt::tensor(0, 2, 1, 1), rt::tensor(1, 2, 1, 1), rt::tensor(4, 2, 1, 1), rt::tensor(3, 1, -1),
-                 rt::tensor(2, 2, 1), rt::integer(1), rt::in_vectors(rt::elements()), rt::batch());
+      rt::fields(rt::tensor(0, 2, 1, 1), rt::tensor(1, 2, 1, 1), rt::tensor(2, 2, 1, 1), rt::tensor(3, 1, -1),
+                 rt::tensor(4, 2, 1, 1), rt::integer(1), rt::in_vectors(rt::elements()), rt::batch());
   rt::Tensor<const scalar_t, rank> output, grad_output;
-  rt::Tensor<scalar_t, rank> grad_input;
-  rt::Tensor<const int64_t, rank> segment;
   rt::Tensor<const opmath_t, rank> dot_output;
+  rt::Tensor<const int64_t, rank> segment;
+  rt::Tensor<scalar_t, rank> grad_input;
   int64_t S;
   rt::Divider<rank> batch_vectors;
   rt::Batch<rank> batch;
 
   template <int V>
   OPGEN_DEVICE void point(int64_t point) const {
-    int64_t rest = point;
-    const rt::Place<rank> place = batch.place(rt::split_first<V>(&rest, batch_vectors));
-    const int64_t e = rest;
+    int64_t e = point;
+    const rt::Place<rank> place = batch.place(rt::split_first<V>(&e, batch_vectors));
     const auto output_line = rt::read_line<V, 1>(output, e, place);
     const auto grad_output_line = rt::read_line_or<V, 1, 0>(grad_output, e, place);
+    const auto dot_output_line = rt::read_line<V, 1>(dot_output, rt::checked(segment.load(e), S), place);
     auto grad_input_line = rt::write_line<V, 1>(grad_input, e, place);
     rt::lanes<V>([&](int at) {
-      const opmath_t grad_output_value = grad_output_line[at];
-      const opmath_t output_value = output_line[at];
-      const int64_t at_s = segment.load(e);
-      const opmath_t dot_output_picked = dot_output.load(rt::checked(at_s, S), rt::beside(place, at));
-      grad_input_line.set(at, output_value * (grad_output_value - dot_output_picked));
+      const opmath_t difference = grad_output_line[at] - dot_output_line[at];
+      grad_input_line.set(at, output_line[at] * difference);
     });
   }
 };

@@ -7,27 +7,23 @@
 template <typename scalar_t, int rank>
 struct Step_segment_sum_forward_output {
   using opmath_t = rt::math_t<scalar_t>;
-  static constexpr rt::Lines launch = {rt::count(rt::elements(), rt::integer(1)), rt::count(rt::integer(1))};
-  static constexpr auto fields = rt::fields(rt::tensor(1, 2, 1, 0), rt::tensor(2, 1, -1, 0), rt::tensor(0, 2, 1),
-                                            rt::integer(0), rt::in_vectors(rt::integer(1)), rt::batch());
+  static constexpr rt::Lines launch = {rt::count(rt::integer(1), rt::elements()), rt::count(rt::elements())};
+  static constexpr auto fields = rt::fields(rt::tensor(1, 2, 1, 1), rt::tensor(0, 2, 1, 1), rt::tensor(2, 1, -1),
+                                            rt::integer(0), rt::in_vectors(rt::elements()), rt::batch());
   rt::Tensor<const scalar_t, rank> input;
-  rt::Tensor<const int64_t, rank> segment;
   rt::Tensor<opmath_t, rank> output;
+  rt::Tensor<const int64_t, rank> segment;
   int64_t S;
-  rt::Divider<rank> n_vectors;
+  rt::Divider<rank> batch_vectors;
   rt::Batch<rank> batch;
 
   template <int V>
   OPGEN_DEVICE void point(int64_t point) const {
-    int64_t rest = point;
-    const int64_t n = rt::split_first<V>(&rest, n_vectors);
-    const rt::Place<rank> place = batch.place(rest);
-    const auto input_line = rt::read_line<V, 0>(input, n, place);
-    const auto segment_line = rt::read_line<V, 0>(segment, n);
-    rt::lanes<V>([&](int at) {
-      opmath_t* const cell = output.at(rt::checked(segment_line[at], S), place);
-      rt::atomic_sum(cell, input_line[at]);
-    });
+    int64_t n = point;
+    const rt::Place<rank> place = batch.place(rt::split_first<V>(&n, batch_vectors));
+    const auto input_line = rt::read_line<V, 1>(input, n, place);
+    auto* const output_line = output.at(rt::checked(segment.load(n), S), place);
+    rt::lanes<V>([&](int at) { rt::atomic_sum(output_line + at, input_line[at]); });
   }
 };
 
@@ -35,21 +31,23 @@ struct Step_segment_sum_forward_output {
 template <typename scalar_t, int rank>
 struct Step_segment_sum_backward_grad_input {
   using opmath_t = rt::math_t<scalar_t>;
-  static constexpr rt::Map<0> launch = {rt::count(rt::elements(), rt::integer(0))};
-  static constexpr auto fields = rt::fields(rt::tensor(2, 2, 1), rt::tensor(1, 1, -1), rt::tensor(0, 2, 1),
-                                            rt::integer(1), rt::elements(), rt::batch());
-  rt::Tensor<scalar_t, rank> grad_input;
-  rt::Tensor<const int64_t, rank> segment;
+  static constexpr rt::Lines launch = {rt::count(rt::integer(0), rt::elements()), rt::count(rt::elements())};
+  static constexpr auto fields = rt::fields(rt::tensor(0, 2, 1, 1), rt::tensor(1, 1, -1), rt::tensor(2, 2, 1, 1),
+                                            rt::integer(1), rt::in_vectors(rt::elements()), rt::batch());
   rt::Tensor<const scalar_t, rank> grad_output;
+  rt::Tensor<const int64_t, rank> segment;
+  rt::Tensor<scalar_t, rank> grad_input;
   int64_t S;
-  rt::Divider<rank> batch_size;
+  rt::Divider<rank> batch_vectors;
   rt::Batch<rank> batch;
 
+  template <int V>
   OPGEN_DEVICE void point(int64_t point) const {
-    int64_t rest = point;
-    const rt::Place<rank> place = batch.place(rt::split(&rest, batch_size));
-    const int64_t n = rest;
-    grad_input.store(grad_output.load_or(0, rt::checked(segment.load(n), S), place), n, place);
+    int64_t n = point;
+    const rt::Place<rank> place = batch.place(rt::split_first<V>(&n, batch_vectors));
+    const auto grad_output_line = rt::read_line_or<V, 1, 0>(grad_output, rt::checked(segment.load(n), S), place);
+    auto grad_input_line = rt::write_line<V, 1>(grad_input, n, place);
+    rt::lanes<V>([&](int at) { grad_input_line.set(at, grad_output_line[at]); });
   }
 };
 

@@ -185,9 +185,8 @@ struct Step_selective_scan_backward_grad_a {
   using Folds = rt::Sum<opmath_t>;
   template <int V>
   OPGEN_DEVICE void fold(int64_t point, int64_t inner, Folds* grad_a_value_fold) const {
-    int64_t rest = point;
-    const int64_t n = rt::split(&rest, n_size);
-    const int64_t d = rest;
+    int64_t d = point;
+    const int64_t n = rt::split(&d, n_size);
     int64_t inner_rest = inner;
     const int64_t t = rt::split(&inner_rest, t_size);
     const rt::Place<rank> place = batch.place(inner_rest);
@@ -207,9 +206,8 @@ struct Step_selective_scan_backward_grad_a {
     });
   }
   OPGEN_DEVICE void finish(int64_t point, const Folds& grad_a_value_fold) const {
-    int64_t rest = point;
-    const int64_t n = rt::split(&rest, n_size);
-    const int64_t d = rest;
+    int64_t d = point;
+    const int64_t n = rt::split(&d, n_size);
     grad_a.store(grad_a_value_fold.value, d, n);
   }
 };
@@ -230,12 +228,11 @@ struct Step_selective_scan_backward_grad_b {
 
   using Folds = rt::Sum<opmath_t>;
   template <int V>
-  OPGEN_DEVICE void fold(int64_t point, int64_t inner, Folds* grad_b_value_fold) const {
+  OPGEN_DEVICE void fold(int64_t point, int64_t d, Folds* grad_b_value_fold) const {
     int64_t rest = point;
     const int64_t n = rt::split(&rest, n_size);
     const int64_t t = rt::split(&rest, t_size);
     const rt::Place<rank> place = batch.place(rest);
-    const int64_t d = inner;
     const auto grad_h_line = rt::read_line<V, 3>(grad_h, place, t, d, n);
     rt::lanes<V>(
         [&](int at) { grad_b_value_fold[at].add(grad_h_line[at] * delta.load(place, t, d) * u.load(place, t, d)); });
@@ -265,12 +262,11 @@ struct Step_selective_scan_backward_grad_c {
 
   using Folds = rt::Sum<opmath_t>;
   template <int V>
-  OPGEN_DEVICE void fold(int64_t point, int64_t inner, Folds* grad_c_value_fold) const {
+  OPGEN_DEVICE void fold(int64_t point, int64_t d, Folds* grad_c_value_fold) const {
     int64_t rest = point;
     const int64_t n = rt::split(&rest, n_size);
     const int64_t t = rt::split(&rest, t_size);
     const rt::Place<rank> place = batch.place(rest);
-    const int64_t d = inner;
     const auto h_line = rt::read_line<V, 3>(h, place, t, d, n);
     rt::lanes<V>([&](int at) { grad_c_value_fold[at].add(grad_y.load_or(0, place, t, d) * h_line[at]); });
   }
@@ -298,8 +294,7 @@ struct Step_selective_scan_backward_grad_skip {
 
   using Folds = rt::Sum<opmath_t>;
   template <int V>
-  OPGEN_DEVICE void fold(int64_t point, int64_t inner, Folds* grad_skip_value_fold) const {
-    const int64_t d = point;
+  OPGEN_DEVICE void fold(int64_t d, int64_t inner, Folds* grad_skip_value_fold) const {
     int64_t inner_rest = inner;
     const int64_t t = rt::split(&inner_rest, t_size);
     const rt::Place<rank> place = batch.place(inner_rest);
@@ -307,8 +302,7 @@ struct Step_selective_scan_backward_grad_skip {
     const auto u_line = rt::read_line<V, 2>(u, place, t, d);
     rt::lanes<V>([&](int at) { grad_skip_value_fold[at].add(grad_y_line[at] * u_line[at]); });
   }
-  OPGEN_DEVICE void finish(int64_t point, const Folds& grad_skip_value_fold) const {
-    const int64_t d = point;
+  OPGEN_DEVICE void finish(int64_t d, const Folds& grad_skip_value_fold) const {
     grad_skip.store(grad_skip_value_fold.value, d);
   }
 };

@@ -135,9 +135,8 @@ struct Step_smith_waterman_forward_output {
     const rt::Place<rank> place = batch.place(point);
     rt::Max<opmath_t> logsumexp_i_j_max_fold;
     rt::each<Team>(i_size.size * j_size.size, [&](auto at) {
-      int64_t inner_rest = at;
-      const int64_t j = rt::split(&inner_rest, j_size);
-      const int64_t i_2 = inner_rest;
+      int64_t i_2 = at;
+      const int64_t j = rt::split(&i_2, j_size);
       logsumexp_i_j_max_fold.add(h_waves.load(place, i_2 + j, j));
     });
     rt::join<Team>(&logsumexp_i_j_max_fold);
@@ -145,9 +144,8 @@ struct Step_smith_waterman_forward_output {
     const opmath_t logsumexp_i_j_shift = rt::isfinite(logsumexp_i_j_max) ? logsumexp_i_j_max : opmath_t(0);
     rt::Sum<opmath_t> logsumexp_i_j_sum_fold;
     rt::each<Team>(i_size.size * j_size.size, rt::settled(&logsumexp_i_j_sum_fold), [&](auto at) {
-      int64_t inner_rest = at;
-      const int64_t j = rt::split(&inner_rest, j_size);
-      const int64_t i_3 = inner_rest;
+      int64_t i_3 = at;
+      const int64_t j = rt::split(&i_3, j_size);
       logsumexp_i_j_sum_fold.add(near::exp(h_waves.load(place, i_3 + j, j) - logsumexp_i_j_shift));
     });
     logsumexp_i_j_sum_fold.finish();
@@ -187,8 +185,9 @@ struct Step_smith_waterman_backward_grad_h {
     const auto score_line = rt::read_line<V, 2>(score, place, i_2, j);
     auto s_line = rt::write_line<V, 2>(s, place, i_2, j);
     auto grad_h_line = rt::write_line<V, 2>(grad_h, place, i_2, j);
+    const opmath_t logsumexp_i_j_value = logsumexp_i_j.load(place);
+    const opmath_t grad_output_value = grad_output.load_or(0, place);
     rt::lanes<V>([&](int at) {
-      const opmath_t logsumexp_i_j_value = logsumexp_i_j.load(place);
       s_line.set(at, near::div(score_line[at], temperature));
       const bool mask = logsumexp_i_j_value == -rt::inf<opmath_t>();
       const int64_t position = i_2 + (j + at);
@@ -197,7 +196,7 @@ struct Step_smith_waterman_backward_grad_h {
         chosen = 0;
       } else {
         const opmath_t exp_value = near::exp(h_waves.load(place, position, (j + at)) - logsumexp_i_j_value);
-        chosen = temperature * grad_output.load_or(0, place) * exp_value;
+        chosen = temperature * grad_output_value * exp_value;
       }
       grad_h_line.set(at, chosen);
     });

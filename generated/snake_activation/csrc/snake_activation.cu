@@ -8,7 +8,7 @@ template <typename scalar_t, int rank>
 struct Step_snake_activation_forward_output {
   using opmath_t = rt::math_t<scalar_t>;
   using near = rt::Near<scalar_t>;
-  static constexpr rt::Lines launch = {rt::count(rt::elements(), rt::integer(0), rt::integer(1)),
+  static constexpr rt::Lines launch = {rt::count(rt::integer(0), rt::integer(1), rt::elements()),
                                        rt::count(rt::elements())};
   static constexpr auto fields = rt::fields(rt::tensor(0, 3, 2, 2), rt::tensor(1, 1, -1), rt::tensor(2, 3, 2, 2),
                                             rt::in_vectors(rt::elements()), rt::integer(1), rt::batch());
@@ -19,15 +19,14 @@ struct Step_snake_activation_forward_output {
 
   template <int V>
   OPGEN_DEVICE void point(int64_t point) const {
-    int64_t rest = point;
-    const rt::Place<rank> place = batch.place(rt::split_first<V>(&rest, batch_vectors));
-    const int64_t c = rt::split(&rest, c_size);
-    const int64_t n = rest;
+    int64_t n = point;
+    const rt::Place<rank> place = batch.place(rt::split_first<V>(&n, batch_vectors));
+    const int64_t c = rt::split(&n, c_size);
     const auto input_line = rt::read_line<V, 2>(input, n, c, place);
     auto output_line = rt::write_line<V, 2>(output, n, c, place);
+    const opmath_t alpha_value = alpha.load(c);
     rt::lanes<V>([&](int at) {
       const opmath_t input_value = input_line[at];
-      const opmath_t alpha_value = alpha.load(c);
       const opmath_t power = rt::powi<2>(rt::sin(alpha_value * input_value));
       output_line.set(at, input_value + near::div(power, alpha_value));
     });
@@ -38,7 +37,7 @@ struct Step_snake_activation_forward_output {
 template <typename scalar_t, int rank>
 struct Step_snake_activation_backward_grad_input {
   using opmath_t = rt::math_t<scalar_t>;
-  static constexpr rt::Lines launch = {rt::count(rt::elements(), rt::integer(0), rt::integer(1)),
+  static constexpr rt::Lines launch = {rt::count(rt::integer(0), rt::integer(1), rt::elements()),
                                        rt::count(rt::elements())};
   static constexpr auto fields =
       rt::fields(rt::tensor(1, 3, 2, 2), rt::tensor(2, 3, 2, 2), rt::tensor(0, 1, -1), rt::tensor(3, 3, 2, 2),
@@ -50,15 +49,15 @@ struct Step_snake_activation_backward_grad_input {
 
   template <int V>
   OPGEN_DEVICE void point(int64_t point) const {
-    int64_t rest = point;
-    const rt::Place<rank> place = batch.place(rt::split_first<V>(&rest, batch_vectors));
-    const int64_t c = rt::split(&rest, c_size);
-    const int64_t n = rest;
+    int64_t n = point;
+    const rt::Place<rank> place = batch.place(rt::split_first<V>(&n, batch_vectors));
+    const int64_t c = rt::split(&n, c_size);
     const auto input_line = rt::read_line<V, 2>(input, n, c, place);
     const auto grad_output_line = rt::read_line_or<V, 2, 0>(grad_output, n, c, place);
     auto grad_input_line = rt::write_line<V, 2>(grad_input, n, c, place);
+    const opmath_t alpha_value = alpha.load(c);
     rt::lanes<V>([&](int at) {
-      const opmath_t product = alpha.load(c) * input_line[at];
+      const opmath_t product = alpha_value * input_line[at];
       const opmath_t total = 2 * rt::cos(product) * rt::sin(product) + 1;
       grad_input_line.set(at, grad_output_line[at] * total);
     });
@@ -70,8 +69,8 @@ template <typename scalar_t, int rank>
 struct Step_snake_activation_backward_grad_alpha {
   using opmath_t = rt::math_t<scalar_t>;
   using near = rt::Near<scalar_t>;
-  static constexpr rt::Rows<1> launch = {rt::count(rt::integer(0)), {rt::count(rt::elements(), rt::integer(1))}};
-  static constexpr auto fields = rt::fields(rt::tensor(0, 1, -1), rt::tensor(1, 3, 2), rt::tensor(2, 3, 2),
+  static constexpr rt::Rows<1, true> launch = {rt::count(rt::integer(0)), {rt::count(rt::integer(1), rt::elements())}};
+  static constexpr auto fields = rt::fields(rt::tensor(0, 1, -1), rt::tensor(1, 3, 2, 2), rt::tensor(2, 3, 2, 2),
                                             rt::tensor(3, 1, -1), rt::integer(1), rt::elements(), rt::batch());
   rt::Tensor<const scalar_t, rank> alpha, input, grad_output;
   rt::Tensor<scalar_t, rank> grad_alpha;
@@ -79,22 +78,20 @@ struct Step_snake_activation_backward_grad_alpha {
   rt::Batch<rank> batch;
 
   template <typename Team>
-  OPGEN_DEVICE void row(int64_t point) const {
-    const int64_t c = point;
+  OPGEN_DEVICE void row(int64_t c) const {
     const opmath_t alpha_value = alpha.load(c);
     const opmath_t power = alpha_value * alpha_value;
     rt::Sum<opmath_t> grad_alpha_value_fold;
     rt::each<Team>(n_size.size * batch.count, rt::settled(&grad_alpha_value_fold), [&](auto at) {
-      int64_t inner_rest = at;
-      const rt::Place<rank> place = batch.place(rt::split(&inner_rest, batch_size));
-      const int64_t n = inner_rest;
-      const opmath_t input_value = input.load(n, c, place);
+      int64_t n = rt::first(at);
+      const rt::Place<rank> place = batch.place(rt::split(&n, batch_size));
+      const opmath_t input_value = rt::read_at<Team, 2>(at, input, n, c, place);
       const opmath_t product_2 = alpha_value * input_value;
       const opmath_t sin_product_2 = rt::sin(product_2);
+      const opmath_t grad_output_value = rt::read_at_or<Team, 2, 0>(at, grad_output, n, c, place);
       const opmath_t product = 2 * rt::cos(product_2) * sin_product_2 * input_value;
       const opmath_t ratio = near::div(sin_product_2 * sin_product_2, power);
-      const opmath_t difference = near::div(product, alpha_value) - ratio;
-      grad_alpha_value_fold.add(grad_output.load_or(0, n, c, place) * difference);
+      grad_alpha_value_fold.add(grad_output_value * (near::div(product, alpha_value) - ratio));
     });
     grad_alpha_value_fold.finish();
     rt::join<Team>(&grad_alpha_value_fold);
@@ -110,7 +107,7 @@ template <typename scalar_t, int rank>
 struct Step_snake_activation_backward_grad_alpha_alone {
   using opmath_t = rt::math_t<scalar_t>;
   using near = rt::Near<scalar_t>;
-  static constexpr rt::Columns<true> launch = {rt::count(rt::integer(0)), rt::count(rt::elements(), rt::integer(1)),
+  static constexpr rt::Columns<true> launch = {rt::count(rt::integer(0)), rt::count(rt::integer(1), rt::elements()),
                                                rt::count(rt::integer(0))};
   static constexpr auto fields = rt::fields(rt::tensor(0, 1, -1, 0), rt::tensor(1, 3, 2, 1), rt::tensor(2, 3, 2, 1),
                                             rt::tensor(3, 1, -1), rt::elements(), rt::batch());
@@ -121,11 +118,9 @@ struct Step_snake_activation_backward_grad_alpha_alone {
 
   using Folds = rt::Sum<opmath_t>;
   template <int V>
-  OPGEN_DEVICE void fold(int64_t point, int64_t inner, Folds* grad_alpha_value_fold) const {
-    const int64_t c = point;
-    int64_t inner_rest = inner;
-    const rt::Place<rank> place = batch.place(rt::split(&inner_rest, batch_size));
-    const int64_t n = inner_rest;
+  OPGEN_DEVICE void fold(int64_t c, int64_t inner, Folds* grad_alpha_value_fold) const {
+    int64_t n = inner;
+    const rt::Place<rank> place = batch.place(rt::split(&n, batch_size));
     const auto alpha_line = rt::read_line<V, 0>(alpha, c);
     const auto input_line = rt::read_line<V, 1>(input, n, c, place);
     const auto grad_output_line = rt::read_line_or<V, 1, 0>(grad_output, n, c, place);
@@ -141,8 +136,7 @@ struct Step_snake_activation_backward_grad_alpha_alone {
       grad_alpha_value_fold[at].add(grad_output_line[at] * difference);
     });
   }
-  OPGEN_DEVICE void finish(int64_t point, const Folds& grad_alpha_value_fold) const {
-    const int64_t c = point;
+  OPGEN_DEVICE void finish(int64_t c, const Folds& grad_alpha_value_fold) const {
     grad_alpha.store(grad_alpha_value_fold.value, c);
   }
 };

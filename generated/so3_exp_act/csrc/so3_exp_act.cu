@@ -121,7 +121,7 @@ struct Step_so3_exp_act_backward_b {
 template <typename scalar_t, int rank>
 struct Step_so3_exp_act_backward_cross {
   using opmath_t = rt::math_t<scalar_t>;
-  static constexpr rt::Map<0> launch = {rt::count(3, rt::elements())};
+  static constexpr rt::Map<0> launch = {rt::count(rt::elements(), 3)};
   static constexpr auto fields =
       rt::fields(rt::tensor(2, 2, 0), rt::tensor(0, 2, 0), rt::tensor(1, 2, 0), rt::fixed(3), rt::batch());
   rt::Tensor<opmath_t, rank> cross;
@@ -144,7 +144,7 @@ struct Step_so3_exp_act_backward_cross {
 template <typename scalar_t, int rank>
 struct Step_so3_exp_act_backward_grad_rotation_twice_1 {
   using opmath_t = rt::math_t<scalar_t>;
-  static constexpr rt::Rows<1> launch = {rt::count(3, rt::elements()), {rt::count(3)}};
+  static constexpr rt::Rows<1> launch = {rt::count(rt::elements(), 3), {rt::count(3)}};
   static constexpr auto fields = rt::fields(rt::tensor(0, 1, 0), rt::tensor(3, 2, 0), rt::tensor(1, 2, 0),
                                             rt::tensor(2, 2, 0), rt::tensor(4, 2, 0), rt::tensor(5, 2, 0),
                                             rt::tensor(6, 2, 0), rt::tensor(7, 2, 0), rt::fixed(3), rt::batch());
@@ -319,7 +319,7 @@ template <typename scalar_t, int rank>
 struct Step_so3_exp_act_backward_grad_point {
   using opmath_t = rt::math_t<scalar_t>;
   using near = rt::Near<scalar_t>;
-  static constexpr rt::Rows<1> launch = {rt::count(3, rt::elements()), {rt::count(3)}};
+  static constexpr rt::Rows<1> launch = {rt::count(rt::elements(), 3), {rt::count(3)}};
   static constexpr auto fields = rt::fields(
       rt::tensor(0, 1, 0), rt::tensor(2, 2, 0), rt::tensor(3, 2, 0), rt::tensor(6, 1, 0), rt::tensor(7, 1, 0),
       rt::tensor(8, 2, 0), rt::tensor(9, 2, 0), rt::tensor(10, 1, 0), rt::tensor(11, 1, 0), rt::tensor(1, 2, 0),

@@ -67,11 +67,11 @@ struct Step_trimmed_mean_backward_grad_values {
   using near = rt::Near<scalar_t>;
   static constexpr rt::Lines launch = {rt::count(rt::elements(), rt::integer(0)), rt::count(rt::integer(0))};
   static constexpr auto fields =
-      rt::fields(rt::tensor(2, 2, 0, 1), rt::tensor(0, 2, 0), rt::tensor(1, 1, 0), rt::integer(1), rt::integer(0),
+      rt::fields(rt::tensor(2, 2, 0, 1), rt::tensor(1, 1, 0), rt::tensor(0, 2, 0), rt::integer(1), rt::integer(0),
                  rt::integer(2), rt::in_vectors(rt::integer(0)), rt::batch());
   rt::Tensor<const int64_t, rank> argsort_k;
-  rt::Tensor<opmath_t, rank> grad_values;
   rt::Tensor<const scalar_t, rank> grad_output;
+  rt::Tensor<opmath_t, rank> grad_values;
   int64_t trim, N, M;
   rt::Divider<rank> k_vectors;
   rt::Batch<rank> batch;
@@ -82,10 +82,11 @@ struct Step_trimmed_mean_backward_grad_values {
     const int64_t k = rt::split_first<V>(&rest, k_vectors);
     const rt::Place<rank> place = batch.place(rest);
     const auto argsort_k_line = rt::read_line<V, 1>(argsort_k, place, k);
+    const opmath_t grad_output_value = grad_output.load_or(0, place);
     rt::lanes<V>([&](int at) {
       const int64_t difference = (k + at) - trim;
       opmath_t* const cell = grad_values.at(place, rt::checked(argsort_k_line[at], N));
-      const opmath_t scaled_grad = near::div(grad_output.load_or(0, place), static_cast<opmath_t>(M));
+      const opmath_t scaled_grad = near::div(grad_output_value, static_cast<opmath_t>(M));
       rt::atomic_sum(cell, difference >= 0 && difference < M ? scaled_grad : opmath_t(0));
     });
   }

@@ -475,10 +475,10 @@ struct Step_triplet_margin_loss_backward_3_grad_negative {
   using near = rt::Near<scalar_t>;
   static constexpr rt::Lines launch = {rt::count(rt::elements(), rt::integer(0)), rt::count(rt::integer(0))};
   static constexpr auto fields =
-      rt::fields(rt::tensor(2, 2, 0, 1), rt::tensor(5, 2, 0, 1), rt::tensor(0, 1, 0), rt::tensor(1, 1, 0),
-                 rt::tensor(3, 1, 0), rt::tensor(4, 1, 0), rt::tensor(6, 2, 0, 1), rt::tensor(7, 2, 0, 1),
+      rt::fields(rt::tensor(2, 2, 0, 1), rt::tensor(5, 2, 0, 1), rt::tensor(0, 1, 0), rt::tensor(3, 1, 0),
+                 rt::tensor(1, 1, 0), rt::tensor(4, 1, 0), rt::tensor(6, 2, 0, 1), rt::tensor(7, 2, 0, 1),
                  rt::tensor(8, 2, 0, 1), rt::in_vectors(rt::integer(0)), rt::batch());
-  rt::Tensor<const opmath_t, rank> total_2, total, far, grad_rest, near_2, grad_near;
+  rt::Tensor<const opmath_t, rank> total_2, total, far, near_2, grad_rest, grad_near;
   rt::Tensor<scalar_t, rank> grad_anchor, grad_positive, grad_negative;
   rt::Divider<rank> d_vectors;
   rt::Batch<rank> batch;
@@ -493,12 +493,14 @@ struct Step_triplet_margin_loss_backward_3_grad_negative {
     auto grad_anchor_line = rt::write_line<V, 1>(grad_anchor, place, d);
     auto grad_positive_line = rt::write_line<V, 1>(grad_positive, place, d);
     auto grad_negative_line = rt::write_line<V, 1>(grad_negative, place, d);
+    const opmath_t far_value = far.load(place);
+    const opmath_t near_value = near_2.load(place);
+    const opmath_t grad_rest_value = grad_rest.load(place);
+    const opmath_t grad_near_value = grad_near.load(place);
     rt::lanes<V>([&](int at) {
-      const opmath_t far_value = far.load(place);
-      const opmath_t ratio = near::div(grad_rest.load(place) * total_2_line[at], far_value);
+      const opmath_t ratio = near::div(grad_rest_value * total_2_line[at], far_value);
       const opmath_t grad_far_body = far_value == 0 ? opmath_t(0) : ratio;
-      const opmath_t near_value = near_2.load(place);
-      const opmath_t ratio_2 = near::div(grad_near.load(place) * total_line[at], near_value);
+      const opmath_t ratio_2 = near::div(grad_near_value * total_line[at], near_value);
       const opmath_t grad_near_body = near_value == 0 ? opmath_t(0) : ratio_2;
       grad_anchor_line.set(at, grad_far_body + grad_near_body);
       grad_positive_line.set(at, -grad_near_body);

@@ -29,8 +29,8 @@ int forward_output(const OpgenCall& call, OpgenHost& host) {
       rt::Sink<opmath_t> output_out(output, run.at[1], run.step[1], run.size);
       const rt::Fixed input_1(rt::floordiv(outer.index(run, 0, 0), kernel_size * kernel_size));
       const auto input_2 = [&](int64_t i) {
-        const int64_t mod_value = rt::mod(rt::floordiv(outer.index(run, 0, 0), kernel_size), kernel_size);
-        const int64_t product = mod_value * dilation;
+        const int64_t rest_2 = rt::mod(rt::floordiv(outer.index(run, 0, 0), kernel_size), kernel_size);
+        const int64_t product = rest_2 * dilation;
         return rt::floordiv(outer.index(run, 1, i), Q) * stride + product - padding;
       };
       const auto input_3 = [&](int64_t i) {
@@ -91,8 +91,8 @@ int backward_grad_input(const OpgenCall& call, OpgenHost& host) {
         const rt::Source<opmath_t> grad_output_at(grad_output, run.at[0], run.step[0], run.size);
         const rt::Fixed grad_input_1(rt::floordiv(over_d_l.index(run, 0, 0), kernel_size * kernel_size));
         const auto grad_input_2 = [&](int64_t i) {
-          const int64_t mod_value = rt::mod(rt::floordiv(over_d_l.index(run, 0, 0), kernel_size), kernel_size);
-          const int64_t product = mod_value * dilation;
+          const int64_t rest_2 = rt::mod(rt::floordiv(over_d_l.index(run, 0, 0), kernel_size), kernel_size);
+          const int64_t product = rest_2 * dilation;
           return rt::floordiv(over_d_l.index(run, 1, i), Q) * stride + product - padding;
         };
         const auto grad_input_3 = [&](int64_t i) {

@@ -15,8 +15,7 @@ struct Step_z_loss_forward_0_logsumexp_v {
   rt::Divider<rank> v_size;
 
   template <typename Team>
-  OPGEN_DEVICE void row(int64_t point) const {
-    const int64_t n = point;
+  OPGEN_DEVICE void row(int64_t n) const {
     const auto logits_row = rt::read_row<Team, 1>(v_size.size, logits, n, 0);
     rt::Max<opmath_t> logsumexp_v_max_fold;
     rt::Sum<opmath_t> logsumexp_v_sum_fold;
@@ -55,8 +54,7 @@ struct Step_z_loss_forward_0_loss {
     OPGEN_DEVICE void settle() { sum_n_fold.settle(); }
     OPGEN_DEVICE void finish() { sum_n_fold.finish(); }
   };
-  OPGEN_DEVICE void fold(int64_t /* point */, int64_t inner, Folds* folds) const {
-    const int64_t n = inner;
+  OPGEN_DEVICE void fold(int64_t /* point */, int64_t n, Folds* folds) const {
     const bool mask = labels.load(n) != ignore_index;
     folds->sum_n_fold.add(mask ? rt::powi<2>(logsumexp_v.load(n)) : opmath_t(0));
     folds->count_n_fold.add(mask ? 1 : 0);
@@ -80,8 +78,7 @@ struct Step_z_loss_forward_1_loss {
   int64_t N;
 
   using Folds = rt::Sum<opmath_t>;
-  OPGEN_DEVICE void fold(int64_t /* point */, int64_t inner, Folds* mean_n_sum_fold) const {
-    const int64_t n = inner;
+  OPGEN_DEVICE void fold(int64_t /* point */, int64_t n, Folds* mean_n_sum_fold) const {
     mean_n_sum_fold[0].add(rt::powi<2>(logsumexp_v.load(n)));
   }
   template <int V>
@@ -107,8 +104,7 @@ struct Step_z_loss_backward_0_count_n {
   rt::Tensor<int64_t, rank> count_n;
 
   using Folds = rt::Unsettled<rt::Sum<int64_t>>;
-  OPGEN_DEVICE void fold(int64_t /* point */, int64_t inner, Folds* count_n_value_fold) const {
-    const int64_t n = inner;
+  OPGEN_DEVICE void fold(int64_t /* point */, int64_t n, Folds* count_n_value_fold) const {
     count_n_value_fold[0].add(condition.load(n) ? 1 : 0);
   }
   template <int V>
@@ -143,15 +139,14 @@ struct Step_z_loss_backward_0_grad_logits {
 
   template <int V>
   OPGEN_DEVICE void point(int64_t point) const {
-    int64_t rest = point;
-    const int64_t v = rt::split_first<V>(&rest, v_vectors);
-    const int64_t n = rest;
+    int64_t n = point;
+    const int64_t v = rt::split_first<V>(&n, v_vectors);
     const auto logits_line = rt::read_line<V, 1>(logits, n, v);
     auto grad_logits_line = rt::write_line<V, 1>(grad_logits, n, v);
+    const bool condition_value = condition.load(n);
+    const opmath_t logsumexp_v_value = logsumexp_v.load(n);
+    const bool mask = logsumexp_v_value == -rt::inf<opmath_t>();
     rt::lanes<V>([&](int at) {
-      const bool condition_value = condition.load(n);
-      const opmath_t logsumexp_v_value = logsumexp_v.load(n);
-      const bool mask = logsumexp_v_value == -rt::inf<opmath_t>();
       const opmath_t exp_value = near::exp(logits_line[at] - logsumexp_v_value);
       const bool mask_2 = condition_value && (!mask && condition_value);
       const opmath_t scaled_grad = scale * grad_loss.load_or(0);
@@ -171,27 +166,27 @@ struct Step_z_loss_backward_1_grad_logits {
   static constexpr rt::Lines launch = {rt::count(rt::integer(0), rt::integer(1)), rt::count(rt::integer(1))};
   static constexpr auto fields =
       rt::fields(rt::tensor(2, 2, -1, 1), rt::tensor(1, 0, -1), rt::tensor(3, 2, -1, 1), rt::tensor(0, 1, -1),
-                 rt::real(0), rt::integer(0), rt::in_vectors(rt::integer(1)));
+                 rt::integer(0), rt::real(0), rt::in_vectors(rt::integer(1)));
   rt::Tensor<const scalar_t, rank> logits, grad_loss;
   rt::Tensor<scalar_t, rank> grad_logits;
   rt::Tensor<const opmath_t, rank> logsumexp_v;
-  opmath_t scale;
   int64_t N;
+  opmath_t scale;
   rt::Divider<rank> v_vectors;
 
   template <int V>
   OPGEN_DEVICE void point(int64_t point) const {
-    int64_t rest = point;
-    const int64_t v = rt::split_first<V>(&rest, v_vectors);
-    const int64_t n = rest;
+    int64_t n = point;
+    const int64_t v = rt::split_first<V>(&n, v_vectors);
     const auto logits_line = rt::read_line<V, 1>(logits, n, v);
     auto grad_logits_line = rt::write_line<V, 1>(grad_logits, n, v);
+    const opmath_t logsumexp_v_value = logsumexp_v.load(n);
+    const opmath_t divisor = static_cast<opmath_t>(N);
     rt::lanes<V>([&](int at) {
-      const opmath_t logsumexp_v_value = logsumexp_v.load(n);
       const opmath_t product = 2 * (scale * grad_loss.load_or(0)) * logsumexp_v_value;
       const opmath_t exp_value = near::exp(logits_line[at] - logsumexp_v_value);
-      const opmath_t product_2 = near::div(product, static_cast<opmath_t>(N)) * exp_value;
-      grad_logits_line.set(at, logsumexp_v_value == -rt::inf<opmath_t>() ? opmath_t(0) : product_2);
+      const bool mask = logsumexp_v_value == -rt::inf<opmath_t>();
+      grad_logits_line.set(at, mask ? opmath_t(0) : near::div(product, divisor) * exp_value);
     });
   }
 };

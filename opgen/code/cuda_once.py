@@ -1,0 +1,171 @@
+"""What is the same at all neighbours that a thread takes: it is computed and read once, ahead of them.
+
+In goes the body of a point and the loop along which points are neighbours; out come the lines ahead of the lanes, and
+what is left of the body. A compiler does this by itself where nothing has a condition.
+"""
+
+from __future__ import annotations
+
+from collections.abc import Collection, Sequence
+
+from opgen.code.cuda_rows import certain
+from opgen.code.cuda_scope import Scope, hole
+from opgen.code.cuda_statements import let_lines
+from opgen.code.invariants import QUOTIENTS
+from opgen.code.long_values import hoisted
+from opgen.code.native_scope import value_type
+from opgen.code.printer import NATIVE, Text
+from opgen.ir.described import described
+from opgen.ir.program import Axis, Kind, Loop
+from opgen.ir.scalar import Apply, Batch, Index, Lit, Position, Read, Scalar, children, walk
+from opgen.kernel.model import Atomic, Body, Store
+from opgen.kernel.walk import inside, values
+from opgen.plan.model import Let
+
+_NAME = 12  # characters of a local
+
+
+def once(scope: Scope, last: Loop, body: Body) -> tuple[list[str], Body]:
+    """What is computed ahead of the lanes, and the body without it; the scope knows the names."""
+    found = _Once(scope, last, body)
+    lines = found.parts(body)
+    for node in body:
+        if isinstance(node, Let) and found.is_whole(node.value):
+            known = scope.ahead.get(node.value)
+            lines += let_lines(scope, (node,)) if known is None else []
+            if known is not None:
+                scope.locals[node.name] = known.text, known.kind
+            body = tuple(n for n in body if n is not node)
+    return [*lines, *found.parts(body), *found.reads(body), *found.parts(body), *found.divisors(body)], body
+
+
+class _Once:
+    def __init__(self, scope: Scope, last: Loop, body: Body) -> None:
+        self.scope, self.last = scope, last
+        self.moving = last.name if isinstance(last, Axis) else "..."
+        self.stored = {n.slot for n in inside(body) if isinstance(n, Store | Atomic)}
+        self.met = certain(body)
+
+    def is_line(self, slot: str, at: Sequence[Position]) -> bool:
+        """Whether an access has a name that all lanes share, which was given where it is."""
+        return (slot, hole(at, self.last)) in self.scope.rows.names
+
+    def asked(self, body: Body) -> list[Scalar]:
+        """What nodes compute, and where they store it if that has no name."""
+        lines = {n for n in body if isinstance(n, Store | Atomic) and self.is_line(n.slot, n.at)}
+        return [e for n in body for e in ((n.value,) if n in lines else values((n,)))]
+
+    def everything(self, body: Body) -> list[Scalar]:
+        """All parts of what lanes compute, places included."""
+        left = self.asked(body)
+        found: dict[Scalar, None] = {}
+        while left:
+            e = left.pop(0)
+            if e in found or e in self.scope.ahead or (isinstance(e, Read) and self.is_line(e.tensor, e.at)):
+                continue
+            found[e] = None
+            left[:0] = children(e)
+        return list(found)
+
+    def is_same(self, e: Scalar) -> bool:
+        """Whether lanes change nothing of it."""
+        match e:
+            case Index(name):
+                return name != self.moving and (name == "..." or name in self.scope.loops)
+            case Read() if e in self.scope.ahead:
+                return True
+            case Read(tensor, ()):
+                return tensor in self.scope.locals
+            case Read(tensor, at):
+                moved = any(isinstance(p, Batch) for p in at) and self.moving == "..."
+                return not moved and tensor not in self.stored and tensor in self.scope.formal.slots
+            case _:
+                return True
+
+    def is_whole(self, e: Scalar) -> bool:
+        """Whether a value is the same at all lanes, and can be had before it is asked for."""
+        return all(self.is_same(a) and self.is_harmless(a) for a in walk(e))
+
+    def is_harmless(self, e: Scalar) -> bool:
+        return not isinstance(e, Read) or not e.at or e in self.scope.ahead or e in self.met or self.scope.settled(e)
+
+    def parts(self, body: Body) -> list[str]:
+        """Names quotients of whole numbers, then choices."""
+        lines: list[str] = []
+        for kinds in (QUOTIENTS, ("where",)):
+            for e in self.outermost(body, kinds):
+                lines += self.named(e, described(e))
+        return lines
+
+    def outermost(self, body: Body, kinds: Collection[str]) -> list[Scalar]:
+        """The parts of some kinds that are the same at all lanes, and in no other one."""
+        found = [e for e in self.everything(body) if isinstance(e, Apply) and e.fn in kinds and self.is_whole(e)]
+        inner = {a for e in found for part in children(e) for a in walk(part)}
+        return [e for e in found if e not in inner]
+
+    def divisors(self, body: Body) -> list[str]:
+        """Names whole numbers that values are divided by, as what is computed in."""
+        parts = self.everything(body)
+        quotients = {e: None for e in parts if isinstance(e, Apply) and e.fn == "div"}
+        lines: list[str] = []
+        for d in dict.fromkeys(a.args[1] for a in quotients):
+            others = any(d in children(e) and e not in quotients for e in parts)
+            if isinstance(d, Lit) or not self.is_whole(d) or others:
+                continue
+            text = self.scope.printer.text(d)
+            if text.kind is Kind.INT:
+                name = self.scope.fresh("divisor")
+                lines.append(f"const opmath_t {name} = {NATIVE.as_float(text).text};")
+                self.scope.ahead[d] = Text(name, NATIVE.atom, Kind.FLOAT)
+        return lines
+
+    def reads(self, body: Body) -> list[str]:
+        """Names what is read, under the condition that all of its readers have."""
+        asked: dict[Read, frozenset[Scalar]] = {}
+        seen: set[tuple[Scalar, frozenset[Scalar]]] = set()
+        for e in self.asked(body):
+            self.readers(e, frozenset(), asked, seen)
+        lines: list[str] = []
+        for r, conditions in asked.items():
+            if self.is_harmless(r):
+                lines += self.named(r, described(r))
+            elif conditions:
+                lines += self.named(r, described(r), min(conditions, key=lambda c: (len(self.scope.print(c)), str(c))))
+        return lines
+
+    def readers(
+        self,
+        e: Scalar,
+        conditions: frozenset[Scalar],
+        asked: dict[Read, frozenset[Scalar]],
+        seen: set[tuple[Scalar, frozenset[Scalar]]],
+    ) -> None:
+        """Collects what is read elsewhere than at lanes, with the conditions under which it always is."""
+        if (e, conditions) in seen or e in self.scope.ahead:
+            return
+        seen.add((e, conditions))
+        match e:
+            case Apply("where", (condition, a, b)):
+                self.readers(condition, conditions, asked, seen)
+                taken = conditions | {condition} if self.is_whole(condition) else conditions
+                self.readers(a, taken, asked, seen)
+                self.readers(b, conditions, asked, seen)
+            case Read(slot, at) if self.is_line(slot, at):
+                return
+            case Read(_, at, None) if at and all(map(self.is_same, walk(e))):
+                asked[e] = asked.get(e, conditions) & conditions
+            case _:
+                for part in children(e):
+                    self.readers(part, conditions, asked, seen)
+
+    def named(self, e: Scalar, wish: str, condition: Scalar | None = None) -> list[str]:
+        """A line that names a value."""
+        lines, value = hoisted(self.scope, e, len("const opmath_t  = ;") + _NAME)
+        type_, text = value_type(value.kind), value.text
+        if condition is not None:
+            text = f"{self.scope.print(condition)} ? {text} : {type_}(0)"
+        if not text.isidentifier():
+            name = self.scope.fresh(wish)
+            lines, text = [*lines, f"const {type_} {name} = {text};"], name
+        self.scope.ahead[e] = Text(text, NATIVE.atom, value.kind)
+        return lines

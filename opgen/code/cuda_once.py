@@ -18,7 +18,7 @@ from opgen.code.printer import NATIVE, Text
 from opgen.ir.described import described
 from opgen.ir.program import Axis, Kind, Loop
 from opgen.ir.scalar import Apply, Batch, Index, Lit, Position, Read, Scalar, children, walk
-from opgen.kernel.model import Atomic, Body, Store
+from opgen.kernel.model import Atomic, Body, If, Store
 from opgen.kernel.walk import inside, values
 from opgen.plan.model import Let
 
@@ -45,6 +45,8 @@ class _Once:
         self.moving = last.name if isinstance(last, Axis) else "..."
         self.stored = {n.slot for n in inside(body) if isinstance(n, Store | Atomic)}
         self.met = certain(body)
+        guards = values(tuple(a for n in body if isinstance(n, If) for a in (*n.body, *n.otherwise)))
+        self.guarded = {a for e in guards for a in walk(e) if isinstance(a, Read)} - self.met
 
     def is_line(self, slot: str, at: Sequence[Position]) -> bool:
         """Whether an access has a name that all lanes share, which was given where it is."""
@@ -87,7 +89,10 @@ class _Once:
         return all(self.is_same(a) and self.is_harmless(a) for a in walk(e))
 
     def is_harmless(self, e: Scalar) -> bool:
-        return not isinstance(e, Read) or not e.at or e in self.scope.ahead or e in self.met or self.scope.settled(e)
+        """Whether it can be read where nobody asks for it; what a guard keeps in range cannot."""
+        if not isinstance(e, Read) or not e.at or e in self.scope.ahead or e in self.met:
+            return True
+        return e not in self.guarded and self.scope.settled(e)
 
     def parts(self, body: Body) -> list[str]:
         """Names quotients of whole numbers, then choices."""
@@ -129,7 +134,7 @@ class _Once:
         for r, conditions in asked.items():
             if self.is_harmless(r):
                 lines += self.named(r, described(r))
-            elif conditions:
+            elif conditions and r not in self.guarded:
                 lines += self.named(r, described(r), min(conditions, key=lambda c: (len(self.scope.print(c)), str(c))))
         return lines
 

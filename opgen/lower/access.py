@@ -197,7 +197,7 @@ def unknown_name(f: Frame, name: str, span: Span, *, position: bool) -> Typed:
         hints = (f"if it is an index: it is bound left of `=` or by a reduction, `sum[{name} < N](…)`",)
     if f.place == "a derivative" and name.startswith(("grad", "upstream", "cotangent")):
         hints = (
-            f"a derivative is that of the value by its argument; what comes from behind is multiplied by itself: leave"
+            f"a derivative is that of the value by its argument; opgen multiplies it with what comes from behind: leave"
             f" `{name}` out",
         )
     if not hints and f.place == "a default":

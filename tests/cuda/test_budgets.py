@@ -8,8 +8,9 @@ from pathlib import Path
 import pytest
 
 from opgen.toolchain import cuda
-from tests.cuda import budgets
+from tests.cuda import budgets, every
 from tests.cuda.harness import needs_compiler
+from tests.spec_files import SPECS
 
 MARGIN = 1.05  # compilers differ a little
 TOLD = {row[:50].rstrip(): float(row[50:].split()[0]) for row in budgets.TABLE.read_text().splitlines()[1:]}
@@ -53,3 +54,12 @@ def test_positions_of_32_bits_are_those_of_small_calls(
 
 def test_the_table_has_every_case() -> None:
     assert list(TOLD) == [c.name for c in budgets.CASES]
+
+
+def test_every_operator_is_counted_and_what_is_far_from_memory_has_a_reason() -> None:
+    _, *rows = every.TABLE.read_text().splitlines()
+    assert list(dict.fromkeys(row.split()[0] for row in rows)) == [p.stem for p in SPECS]
+    assert not [row for row in rows if every.UNKNOWN in row]
+    far = [row for row in rows if row.split()[3].replace(".", "").isdigit() and float(row.split()[3]) > every.MOST]
+    assert far
+    assert [row for row in far if "  # " not in row] == []

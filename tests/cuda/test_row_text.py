@@ -4,9 +4,14 @@ from __future__ import annotations
 
 from pathlib import Path
 
+from opgen.code.cuda_code import cuda_kernel
+from opgen.kernel.formal import formal
 from opgen.pipeline import SpecFile, Stage, run
 from opgen.plan.build import build
 from tests.cuda.printed import cuda_text
+from tests.random_programs.calls import STAGES, check
+from tests.random_programs.compiled import Batch
+from tests.random_programs.found import cases
 
 ROWS = """op: rows
 inputs: {x: {shape: [N, C], differentiable: false}, t: {shape: [N], dtype: int}, s: {shape: [N, C], dtype: int}}
@@ -36,3 +41,15 @@ def test_a_row_whose_condition_does_not_hold_computes_nothing() -> None:
     found = text("y[n, c] = where(t[n] > 0, p[n, c], 0)")
     assert "if (t_value > 0) {" in found or "if (mask) {" in found
     assert "rt::each<Team>(c_size.size, [&](auto at) { y_row.set(at, 0); });" in found
+
+
+def test_what_a_guard_keeps_in_range_is_not_read_ahead_of_it() -> None:
+    found = check(cases()["a fixed place that only values keep from being read"])
+    plans = [plan for _, call, plan in Batch.of([found], STAGES).calls if call.stage == "second"]
+    kernels = ["\n".join(cuda_kernel(formal(p, s), s, "made").lines) for p in plans for s in p.steps]
+    guarded = [text for text in kernels if "rt::lanes<V>" in text and "< M) {" in text]
+    assert guarded
+    for text in guarded:
+        ahead, _, lanes = text.partition("rt::lanes<V>")
+        assert "grad_y.load" not in ahead
+        assert "grad_y.load" in lanes

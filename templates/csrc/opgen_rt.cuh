@@ -21,6 +21,7 @@
 #include "opgen_abi.h"
 #include "opgen_arguments.cuh"
 #include "opgen_fold.cuh"
+#include "opgen_nests.cuh"
 #include "opgen_ports.cuh"
 #include "opgen_powers.cuh"
 #include "opgen_rows.cuh"

@@ -15,9 +15,9 @@ from opgen.code.cpp_scope import CpuScope
 from opgen.code.long_values import hoisted
 from opgen.code.native_scope import value_type
 from opgen.ir.program import Axis
-from opgen.ir.scalar import ZERO, Batch, Index, Position, Read, Scalar, is_placed, mentions, reads
+from opgen.ir.scalar import TRUE, ZERO, Batch, Index, Position, Read, Scalar, is_placed, mentions, reads
 from opgen.kernel.model import Atomic, Body, conjuncts, ranged
-from opgen.kernel.wanted import TRUE, always, bends, condition_of, opened, piece
+from opgen.kernel.wanted import always, bends, condition_of, opened, piece
 
 
 @dataclass

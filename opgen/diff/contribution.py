@@ -21,6 +21,7 @@ from opgen.ir.program import Axis, Compute, Loop, Scatter, Shape
 from opgen.ir.scalar import (
     BATCH,
     ONE,
+    TRUE,
     ZERO,
     Apply,
     Batch,
@@ -39,7 +40,6 @@ from opgen.ir.scalar import (
 )
 
 NO_SIZES = Sizes()
-TRUE = Lit(True)
 
 
 @lru_cache(maxsize=256)

@@ -13,12 +13,13 @@ from functools import reduce
 
 from opgen.diff.algebra import product
 from opgen.diff.conditions import conjuncts
-from opgen.diff.contribution import TRUE, either_of
+from opgen.diff.contribution import either_of
 from opgen.diff.simple import simple
 from opgen.ir.arithmetic import either, negation_of
 from opgen.ir.functions import row as function
 from opgen.ir.program import Axis, Compute, Loop, Program, Recurrence, Scatter, statement_reads, statement_scalars
 from opgen.ir.scalar import (
+    TRUE,
     ZERO,
     Apply,
     Batch,

@@ -10,9 +10,7 @@ from collections.abc import Iterable, Iterator, Mapping
 from functools import reduce
 
 from opgen.ir.arithmetic import either, negation_of
-from opgen.ir.scalar import Apply, Index, Lit, Scalar, both
-
-FALSE, TRUE = Lit(False), Lit(True)
+from opgen.ir.scalar import FALSE, TRUE, Apply, Index, Lit, Scalar, both
 
 
 def simple(e: Scalar, extents: Mapping[str, int]) -> Scalar:

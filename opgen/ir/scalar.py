@@ -142,6 +142,8 @@ _REMEMBERED = 1 << 16  # answers about expressions, which passes ask for again a
 _SPOKEN = 8  # so many conditions at once are left as they were written, repeated or not
 
 ZERO, ONE, TWO = Lit(0), Lit(1), Lit(2)
+FALSE: Scalar = Lit(False)
+TRUE: Scalar = Lit(True)
 _MINUS_ONE = Lit(-1)
 PLACE = Index("...")
 INF, NAN, PI = Const("inf"), Const("nan"), Const("pi")

@@ -74,13 +74,17 @@ def reaches(plan: KernelPlan, k: Kernel, unsure: frozenset[Access]) -> Reaches:
 
 @dataclass(frozen=True, slots=True)
 class _Box:
-    """The loops around, between which values each of their indices runs, and whether that is all there is around."""
+    """The loops around, between which values each of their indices runs, and whether that is all there is around.
+
+    `filled`: sizes that are not 0, by the conditions around.
+    """
 
     loops: tuple[Loop, ...] = ()
     low: Mapping[str, Scalar] = field(default_factory=dict)
     high: Mapping[str, Scalar] = field(default_factory=dict)
     narrowed: frozenset[str] = frozenset()
     whole: bool = True
+    filled: tuple[Scalar, ...] = ()
 
     def within(self, loop: Loop) -> _Box:
         inner = replace(self, loops=(*self.loops, loop))
@@ -185,6 +189,8 @@ class _Search:
                         return self.narrowed(left - right, box)
                     case "eq":
                         return self.narrowed(right - left, self.narrowed(left - right, box))
+                    case "ne" if b == ZERO and self.is_size(left):
+                        return replace(box, filled=(*box.filled, a))
         return replace(box, whole=False)
 
     def narrowed(self, kept: Polynomial, box: _Box) -> _Box:
@@ -215,6 +221,10 @@ class _Search:
         """Whether all there is are integers that a host knows, and indices."""
         return all(self.is_number(n) for a in p.atoms() for n in walk(a))
 
+    def is_size(self, p: Polynomial) -> bool:
+        """Whether a number is one that a host knows, and never negative."""
+        return self.is_told(p) and not _indices(p.atoms()) and is_nonnegative(p, self.facts)
+
     def is_number(self, e: Scalar) -> bool:
         match e:
             case Lit(value):
@@ -228,7 +238,7 @@ class _Search:
 
     def points(self, box: _Box) -> Scalar:
         """How many points there are."""
-        sizes: list[Scalar] = []
+        sizes = list(box.filled)
         for a in box.loops:
             if isinstance(a, Batch):
                 sizes.append(Dim("..."))

@@ -9,13 +9,12 @@ from __future__ import annotations
 from collections.abc import Callable, Collection, Iterator
 
 from opgen.ir.lazy import is_lazy
-from opgen.ir.scalar import Apply, Index, Lit, Read, Scalar, call, children, mentions, rebuild, walk
+from opgen.ir.scalar import TRUE, Apply, Index, Read, Scalar, call, children, mentions, rebuild, walk
 from opgen.kernel.model import Body, If
 from opgen.kernel.walk import values
 from opgen.plan.model import Let
 
 _LINEAR = ("add", "sub", "neg", "mul")
-TRUE = Lit(True)
 _MOST = 8  # conditions that are worth a look at every lane
 
 

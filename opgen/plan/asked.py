@@ -12,7 +12,7 @@ from dataclasses import replace
 from opgen.ir.order import outermost_first
 from opgen.ir.program import Compute, Kind, Recurrence, Statement
 from opgen.ir.reductions import REDUCTIONS
-from opgen.ir.scalar import Apply, Batch, Read, Scalar, all_of, call, children, is_constant, where
+from opgen.ir.scalar import ZERO, Apply, Batch, Dim, Read, Scalar, all_of, call, children, is_constant, where
 from opgen.opt.weigh import asks_what_is_given
 
 Conditions = frozenset[Scalar]
@@ -76,11 +76,21 @@ def _reads(e: Scalar, around: Conditions) -> Iterator[tuple[str, Conditions]]:
 
 
 def turns_off(condition: Scalar) -> bool:
-    """Whether a condition is one on params alone.
+    """Whether a condition is one on params alone, and spares something where it does not hold.
 
     That a cotangent is there is none: it mostly is, and what passes compute alike is computed once without a branch.
+    Nor is that a dim has elements: where it has none, there is nothing to spare.
     """
-    return is_constant(condition) and not asks_what_is_given(condition)
+    return is_constant(condition) and not asks_what_is_given(condition) and not _has_elements(condition)
+
+
+def _has_elements(condition: Scalar) -> bool:
+    return (
+        isinstance(condition, Apply)
+        and condition.fn == "ne"
+        and condition.args[1] == ZERO
+        and isinstance(condition.args[0], Dim)
+    )
 
 
 def _operands(e: Scalar) -> Iterator[tuple[Scalar, Scalar | None]]:

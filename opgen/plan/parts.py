@@ -8,13 +8,31 @@ is one, and short sums of what it gives.
 from __future__ import annotations
 
 from dataclasses import dataclass, replace
+from functools import reduce
 
 from opgen.ir import text
 from opgen.ir.names import Names
 from opgen.ir.point import read_of
 from opgen.ir.program import Compute, Kind, Loop, Statement
-from opgen.ir.scalar import ONE, Batch, Lit, Scalar, div, mentions, mul, reads
+from opgen.ir.scalar import (
+    ONE,
+    TRUE,
+    ZERO,
+    Batch,
+    Dim,
+    Lit,
+    Scalar,
+    both,
+    call,
+    div,
+    is_number,
+    mentions,
+    mul,
+    reads,
+    where,
+)
 from opgen.opt.patterns import factors_of
+from opgen.plan.model import is_written_out, label
 
 Key = tuple[frozenset[Loop], frozenset[Loop], tuple[str, ...], tuple[str, ...]]
 
@@ -81,6 +99,10 @@ def _is_of_every_point(w: _Way) -> bool:
 
 
 def _of_part(w: _Way, part: Compute) -> Compute:
-    """The sum of what is known of it."""
+    """The sum of what is known of it: a sum of nothing is 0, whatever the factor."""
     rest = tuple(a for a in w.sum.over if a not in w.over)
-    return replace(w.sum, body=mul(read_of(part), w.still), op="sum" if rest else None, over=rest)
+    body = mul(read_of(part), w.still)
+    if not is_number(w.still):
+        sizes = (Dim(label(a)) if isinstance(a, Batch) else a.extent for a in part.over if not is_written_out(a))
+        body = where(reduce(both, (call("ne", n, ZERO) for n in sizes), TRUE), body, ZERO)
+    return replace(w.sum, body=body, op="sum" if rest else None, over=rest)

@@ -22,6 +22,7 @@ from opgen.ir.program import Axis, Compute, Kind, Loop
 from opgen.ir.scalar import (
     BATCH,
     NEG_INF,
+    TRUE,
     ZERO,
     Apply,
     Batch,
@@ -45,7 +46,6 @@ from opgen.plan.contract import is_plain
 from opgen.plan.model import Let
 from opgen.plan.ranges import Ranges
 
-TRUE: Scalar = Lit(True)
 Point = Mapping[str, Scalar]  # index of a statement -> what it is in the nest
 
 

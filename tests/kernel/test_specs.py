@@ -42,10 +42,11 @@ def test_kernels(path: Path) -> None:
         stated = dict(case.params)
         params = {a.name: stated.get(a.name, default_value(a)) for a in case.variant.program.params}
         known = {n: value for n, value in params.items() if isinstance(value, int)} | dict(case.sizes)
-        arrays = arguments(program, case.variant.program, dict(case.inputs), params, known, (2,))
-        found = interp.run(plan, arrays, params)
-        for output, want in run(program, arrays, params).items():
-            assert found[output].shape == want.shape
-            pairs = zip(found[output].data, want.data, strict=True)
-            wrong = [(x, y) for x, y in pairs if not near(float(x), float(y), 1e-9)]
-            assert not wrong, f"{name}: {output}: {wrong[:3]}"
+        for batch in ((2,), (0,)):
+            arrays = arguments(program, case.variant.program, dict(case.inputs), params, known, batch)
+            found = interp.run(plan, arrays, params)
+            for output, want in run(program, arrays, params).items():
+                assert found[output].shape == want.shape
+                pairs = zip(found[output].data, want.data, strict=True)
+                wrong = [(x, y) for x, y in pairs if not near(float(x), float(y), 1e-9)]
+                assert not wrong, f"{name}: {output}: {wrong[:3]}"

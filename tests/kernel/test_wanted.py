@@ -3,9 +3,9 @@
 from __future__ import annotations
 
 from opgen.ir.program import Kind
-from opgen.ir.scalar import Dim, Index, Lit, Read, Scalar, add, call, is_constant, mul, where
+from opgen.ir.scalar import TRUE, Dim, Index, Lit, Read, Scalar, add, call, is_constant, mul, where
 from opgen.kernel.model import Atomic, If, Join, in_range
-from opgen.kernel.wanted import TRUE, always, bends, condition_of, opened, piece
+from opgen.kernel.wanted import always, bends, condition_of, opened, piece
 from opgen.plan.model import Let
 
 N, J, S = Index("i"), Index("j"), Dim("S")

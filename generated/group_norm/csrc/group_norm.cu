@@ -96,21 +96,19 @@ struct Step_group_norm_backward_grad_mu_sum_part {
   static constexpr rt::Rows<1, true> launch = {rt::count(rt::integer(0), rt::integer(1)), {rt::count(rt::elements())}};
   static constexpr auto fields =
       rt::fields(rt::tensor(0, 2, -1), rt::tensor(1, 3, 2, 2), rt::tensor(2, 3, 2, 2), rt::tensor(3, 2, -1),
-                 rt::tensor(4, 2, -1), rt::batch(), rt::integer(2), rt::integer(3), rt::integer(1));
+                 rt::tensor(4, 2, -1), rt::batch(), rt::integer(2), rt::integer(1));
   rt::Tensor<const opmath_t, rank> mu;
   rt::Tensor<const scalar_t, rank> grad_output, input;
   rt::Tensor<opmath_t, rank> grad_rstd_sum_part, grad_mu_sum_part;
   rt::Batch<rank> batch;
   rt::Divisor by_s;
-  int64_t G;
   rt::Divider<rank> c_size;
 
   template <typename Team>
   OPGEN_DEVICE void row(int64_t point) const {
     int64_t n = point;
     const int64_t c = rt::split(&n, c_size);
-    const bool mask = batch.count != 0;
-    const opmath_t mu_value = mask ? mu.load(n, rt::checked(rt::floordiv(c, by_s), G)) : opmath_t(0);
+    const opmath_t mu_value = batch.count != 0 ? mu.load(n, rt::floordiv(c, by_s)) : opmath_t(0);
     rt::Sum<opmath_t> grad_rstd_sum_part_value_fold;
     rt::Sum<opmath_t> grad_mu_sum_part_value_fold;
     const auto sums = rt::settled(&grad_rstd_sum_part_value_fold, &grad_mu_sum_part_value_fold);
@@ -141,13 +139,12 @@ struct Step_group_norm_backward_grad_mu_sum_part_alone {
                                                rt::count(rt::integer(1))};
   static constexpr auto fields =
       rt::fields(rt::tensor(1, 3, 2, 1), rt::tensor(2, 3, 2, 1), rt::tensor(0, 2, -1), rt::tensor(3, 2, -1),
-                 rt::tensor(4, 2, -1), rt::batch(), rt::integer(2), rt::integer(3), rt::integer(1));
+                 rt::tensor(4, 2, -1), rt::batch(), rt::integer(2), rt::integer(1));
   rt::Tensor<const scalar_t, rank> grad_output, input;
   rt::Tensor<const opmath_t, rank> mu;
   rt::Tensor<opmath_t, rank> grad_rstd_sum_part, grad_mu_sum_part;
   rt::Batch<rank> batch;
   rt::Divisor by_s;
-  int64_t G;
   rt::Divider<rank> c_size;
 
   struct Folds {
@@ -174,8 +171,7 @@ struct Step_group_norm_backward_grad_mu_sum_part_alone {
     const auto grad_output_line = rt::read_line_or<V, 1, 0>(grad_output, n, c, place);
     const auto input_line = rt::read_line<V, 1>(input, n, c, place);
     rt::lanes<V>([&](int at) {
-      const bool mask = batch.count != 0;
-      const opmath_t mu_value = mask ? mu.load(n, rt::checked(rt::floordiv((c + at), by_s), G)) : opmath_t(0);
+      const opmath_t mu_value = batch.count != 0 ? mu.load(n, rt::floordiv((c + at), by_s)) : opmath_t(0);
       const opmath_t grad_output_value = grad_output_line[at];
       folds[at].grad_rstd_sum_part_value_fold.add(grad_output_value * (input_line[at] - mu_value));
       folds[at].grad_mu_sum_part_value_fold.add(grad_output_value);
@@ -195,11 +191,12 @@ struct Step_group_norm_backward_grad_rstd {
   using opmath_t = rt::math_t<scalar_t>;
   static constexpr rt::Lines launch = {rt::count(rt::integer(0), rt::integer(2)), rt::count(rt::integer(2))};
   static constexpr auto fields = rt::fields(rt::tensor(1, 2, -1, 1), rt::tensor(2, 1, -1, 0), rt::tensor(0, 2, -1),
-                                            rt::integer(3), rt::in_vectors(rt::integer(2)));
+                                            rt::integer(3), rt::batch(), rt::in_vectors(rt::integer(2)));
   rt::Tensor<const opmath_t, rank> grad_rstd_sum_part;
   rt::Tensor<const scalar_t, rank> weight;
   rt::Tensor<opmath_t, rank> grad_rstd;
   rt::Divisor by_s;
+  rt::Batch<rank> batch;
   rt::Divider<rank> c_vectors;
 
   template <int V>
@@ -210,7 +207,7 @@ struct Step_group_norm_backward_grad_rstd {
     const auto weight_line = rt::read_line_or<V, 0, 1>(weight, c);
     rt::lanes<V>([&](int at) {
       opmath_t* const cell = grad_rstd.at(n, rt::floordiv((c + at), by_s));
-      rt::atomic_sum(cell, grad_rstd_sum_part_line[at] * weight_line[at]);
+      rt::atomic_sum(cell, batch.count != 0 ? grad_rstd_sum_part_line[at] * weight_line[at] : opmath_t(0));
     });
   }
 };
@@ -245,12 +242,14 @@ template <typename scalar_t, int rank>
 struct Step_group_norm_backward_grad_mu {
   using opmath_t = rt::math_t<scalar_t>;
   static constexpr rt::Lines launch = {rt::count(rt::integer(0), rt::integer(2)), rt::count(rt::integer(2))};
-  static constexpr auto fields = rt::fields(rt::tensor(1, 2, -1, 1), rt::tensor(2, 2, -1), rt::tensor(3, 1, -1, 0),
-                                            rt::tensor(0, 2, -1), rt::integer(3), rt::in_vectors(rt::integer(2)));
+  static constexpr auto fields =
+      rt::fields(rt::tensor(1, 2, -1, 1), rt::tensor(2, 2, -1), rt::tensor(3, 1, -1, 0), rt::tensor(0, 2, -1),
+                 rt::integer(3), rt::batch(), rt::in_vectors(rt::integer(2)));
   rt::Tensor<const opmath_t, rank> grad_mu_sum_part, rstd;
   rt::Tensor<const scalar_t, rank> weight;
   rt::Tensor<opmath_t, rank> grad_mu;
   rt::Divisor by_s;
+  rt::Batch<rank> batch;
   rt::Divider<rank> c_vectors;
 
   template <int V>
@@ -261,8 +260,15 @@ struct Step_group_norm_backward_grad_mu {
     const auto weight_line = rt::read_line_or<V, 0, 1>(weight, c);
     rt::lanes<V>([&](int at) {
       opmath_t* const cell = grad_mu.at(n, rt::floordiv((c + at), by_s));
-      const opmath_t rstd_picked = rstd.load(n, rt::floordiv((c + at), by_s));
-      rt::atomic_sum(cell, -(grad_mu_sum_part_line[at] * rstd_picked * weight_line[at]));
+      const bool mask = batch.count != 0;
+      const int64_t at_g = rt::floordiv((c + at), by_s);
+      opmath_t chosen;
+      if (mask) {
+        chosen = -(grad_mu_sum_part_line[at] * rstd.load(n, at_g) * weight_line[at]);
+      } else {
+        chosen = 0;
+      }
+      rt::atomic_sum(cell, chosen);
     });
   }
 };
@@ -329,9 +335,10 @@ struct Step_group_norm_backward_grad_weight {
   static constexpr rt::Columns<true> launch = {rt::count(rt::integer(0)), rt::count(rt::integer(1)),
                                                rt::count(rt::integer(0))};
   static constexpr auto fields =
-      rt::fields(rt::tensor(0, 2, -1, 1), rt::tensor(1, 2, -1), rt::tensor(2, 1, -1), rt::integer(2));
+      rt::fields(rt::tensor(0, 2, -1, 1), rt::tensor(1, 2, -1), rt::tensor(2, 1, -1), rt::batch(), rt::integer(2));
   rt::Tensor<const opmath_t, rank> grad_rstd_sum_part, rstd;
   rt::Tensor<scalar_t, rank> grad_weight;
+  rt::Batch<rank> batch;
   rt::Divisor by_s;
 
   using Folds = rt::Sum<opmath_t>;
@@ -339,8 +346,15 @@ struct Step_group_norm_backward_grad_weight {
   OPGEN_DEVICE void fold(int64_t c, int64_t n, Folds* grad_weight_value_fold) const {
     const auto grad_rstd_sum_part_line = rt::read_line<V, 1>(grad_rstd_sum_part, n, c);
     rt::lanes<V>([&](int at) {
-      const opmath_t rstd_picked = rstd.load(n, rt::floordiv((c + at), by_s));
-      grad_weight_value_fold[at].add(grad_rstd_sum_part_line[at] * rstd_picked);
+      const bool mask_2 = batch.count != 0;
+      const int64_t at_g = rt::floordiv((c + at), by_s);
+      opmath_t chosen;
+      if (mask_2) {
+        chosen = grad_rstd_sum_part_line[at] * rstd.load(n, at_g);
+      } else {
+        chosen = 0;
+      }
+      grad_weight_value_fold[at].add(chosen);
     });
   }
   OPGEN_DEVICE void finish(int64_t c, const Folds& grad_weight_value_fold) const {

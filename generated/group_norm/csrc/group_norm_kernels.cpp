@@ -164,6 +164,7 @@ int backward_grad_rstd(const OpgenCall& call, OpgenHost& host) {
     });
   }
   const int64_t S = call.ints[3];
+  const int64_t elements = rt::batch_count(call);
   const int64_t N = call.ints[0];
   const int64_t C = call.ints[2];
   const rt::Tensor<opmath_t> grad_rstd_sum_part(call, 1, 2);
@@ -182,7 +183,10 @@ int backward_grad_rstd(const OpgenCall& call, OpgenHost& host) {
         const rt::Source<opmath_t> weight_at(weight_still, weight, run.at[1], run.step[1], run.size);
         const auto grad_rstd_1 = [&](int64_t i) { return rt::floordiv(over_c.index(run, 0, i), S); };
         rt::Values<opmath_t> grad_rstd_out;
-        rt::each(run.size, [&](int64_t i) { grad_rstd_out.set(i, grad_rstd_sum_part_at[i] * weight_at[i]); });
+        rt::each(run.size, [&](int64_t i) {
+          const auto value = elements != 0 ? grad_rstd_sum_part_at[i] * weight_at[i] : opmath_t(0);
+          grad_rstd_out.set(i, value);
+        });
         rt::accumulate<rt::Sum>(host, grad_rstd, rt::stretch(run, 2, over_c.period), grad_rstd_out,
                                 rt::checked(grad_rstd, 1, grad_rstd.stride(1), 0, grad_rstd_1));
       });
@@ -236,6 +240,7 @@ int backward_grad_mu(const OpgenCall& call, OpgenHost& host) {
     });
   }
   const int64_t S = call.ints[3];
+  const int64_t elements = rt::batch_count(call);
   const int64_t N = call.ints[0];
   const int64_t C = call.ints[2];
   const rt::Tensor<opmath_t> grad_mu_sum_part(call, 1, 2);
@@ -256,10 +261,10 @@ int backward_grad_mu(const OpgenCall& call, OpgenHost& host) {
         const rt::Source<opmath_t> weight_at(weight_still, weight, run.at[2], run.step[2], run.size);
         const auto rstd_1 = [&](int64_t i) { return rt::floordiv(over_c.index(run, 0, i), S); };
         const rt::Line<opmath_t> rstd_at(host, rstd_held, rstd, rt::stretch(run, 1, over_c.period), 0,
-                                         rt::sure(rstd.stride(1), rstd_1));
+                                         rt::clipped(rstd, 1, rstd.stride(1), rstd_1));
         rt::Values<opmath_t> grad_mu_out;
         rt::each(run.size, [&](int64_t i) {
-          const auto value = -(grad_mu_sum_part_at[i] * rstd_at[i] * weight_at[i]);
+          const auto value = elements != 0 ? -(grad_mu_sum_part_at[i] * rstd_at[i] * weight_at[i]) : opmath_t(0);
           grad_mu_out.set(i, value);
         });
         rt::accumulate<rt::Sum>(host, grad_mu, rt::stretch(run, 3, over_c.period), grad_mu_out,
@@ -343,6 +348,7 @@ int backward_grad_input(const OpgenCall& call, OpgenHost& host) {
 // Reduces across memory: neighbouring columns together, rows in fixed order.
 template <typename opmath_t>
 int backward_grad_weight(const OpgenCall& call, OpgenHost& host) {
+  const int64_t elements = rt::batch_count(call);
   const int64_t S = call.ints[2];
   const int64_t C = call.ints[0];
   const int64_t N = call.ints[1];
@@ -356,15 +362,16 @@ int backward_grad_weight(const OpgenCall& call, OpgenHost& host) {
   outer.pieces(S);
   rt::parallel(host, outer.count, over_n.count, [=, &host](int64_t begin, int64_t end) {
     outer.runs<rt::block>(begin, end, nullptr, [&](const auto& columns) {
+      const bool mask_2 = elements != 0;
       rt::Fold<rt::Sum, opmath_t, rt::block> grad_weight_value_fold;
       over_n.runs<1>(0, over_n.count, columns.at, [&](const auto& point) {
         const rt::Source<opmath_t> grad_rstd_sum_part_at(grad_rstd_sum_part, point.at[0], columns.step[0],
                                                          columns.size);
         const auto rstd_1 = [&](int64_t i) { return rt::floordiv(outer.index(columns, 0, i), S); };
         const rt::Line<opmath_t> rstd_at(host, rstd, rt::stretch(point, columns, 1, outer.period), 0,
-                                         rt::sure(rstd.stride(1), rstd_1));
+                                         rt::clipped(rstd, 1, rstd.stride(1), rstd_1));
         rt::each(columns.size, [&](int64_t i) {
-          const auto value = grad_rstd_sum_part_at[i] * rstd_at[i];
+          const auto value = mask_2 ? grad_rstd_sum_part_at[i] * rstd_at[i] : opmath_t(0);
           grad_weight_value_fold.add(i, value);
         });
         grad_weight_value_fold.ran(columns.size);

@@ -58,12 +58,14 @@ class _OfGradient(ABC):
     ) -> Callable[..., tuple[Tensor, ...]]:
         """The wanted gradients as a function of the leaves."""
         d, mask = self.definition, [n in wanted for n in self.definition.inputs]
+        assert d.backward is not None
+        backward = d.backward
 
         def gradients(*args: Tensor) -> tuple[Tensor, ...]:
             known = {**values, **dict(zip(leaves, args, strict=True)), MASK: mask}
             made = as_tuple(d.forward(*[known[n] for n in parameters(d.forward)]))
             known |= dict(zip(d.outputs + d.residuals, made, strict=True))
-            found = as_tuple(d.backward(*[known[n] for n in parameters(d.backward)]))  # type: ignore[arg-type]
+            found = as_tuple(backward(*[known[n] for n in parameters(backward)]))
             return tuple(g for n, g in zip(self.wrt, found, strict=True) if n in wanted)
 
         return gradients

@@ -118,7 +118,8 @@ def constant_for_compilers(function: Function) -> Function:
 
     This is `torch.compiler.assume_constant_result` without the compiler, which that imports.
     """
-    function._dynamo_marked_constant = True  # type: ignore[attr-defined]
+    marked: Any = function
+    marked._dynamo_marked_constant = True
     return function
 
 

@@ -280,6 +280,7 @@ struct Line {
                     const Places&... places) {
     read(host, nullptr, tensor, s, fill, needed.at, places...);
   }
+  Line() = default;
   Line(const Line&) = delete;
   Line& operator=(const Line&) = delete;
   OPGEN_INLINE T operator[](int64_t i) const { return static_cast<T>(from[i]); }

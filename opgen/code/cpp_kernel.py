@@ -16,7 +16,7 @@ from opgen.code.cpp_layout import block, named
 from opgen.code.cpp_runs import Runs
 from opgen.code.cpp_statements import Around, fold_name, sums
 from opgen.code.long_values import hoisted
-from opgen.code.native_scope import value_type
+from opgen.code.native_scope import lanes_type, value_type
 from opgen.code.printer import Text
 from opgen.ir.program import Axis, Loop
 from opgen.ir.scalar import Batch, Lit, Scalar, is_constant, walk
@@ -225,7 +225,8 @@ class _PartCode(Runs):
             head = f"rt::each_of_row<rt::lane_count>(run.size, {self.scope.held(lines)}(int64_t{i}) {{"
         else:
             head = f"rt::each{self._in_order(body)}(run.size, {self.scope.held(lines)}(int64_t{i}) {{"
-        return [*around.plain, *self.ahead(around), *block(head, lines, "});"), *around.behind]
+        each = self.at_rest(around, block(head, lines, "});"), "run.size")
+        return [*around.plain, *self.ahead(around), *each, *around.behind]
 
     # --- runs of points side by side ---------------------------------------------------------------------------------
 
@@ -245,7 +246,7 @@ class _PartCode(Runs):
                 group, accs = [], []
             elif isinstance(node, Tile):
                 name = self.scope.fresh(node.name)
-                lines.append(f"{'double' if node.wide else value_type(node.kind)} {name}[rt::block];")
+                lines.append(f"{'double' if node.wide else lanes_type(node.kind)} {name}[rt::block];")
                 self.keep(node, f"{name}[i]")
             elif isinstance(node, Acc):
                 accs.append(node)
@@ -271,14 +272,14 @@ class _PartCode(Runs):
                 kept += self.let(node)
             elif isinstance(node, Let):
                 name = scope.fresh(node.name)
-                kept.append(f"{value_type(node.kind)} {name}[rt::block];")
+                kept.append(f"{lanes_type(node.kind)} {name}[rt::block];")
                 parts, value = hoisted(scope, node.value, len(f"{name}[i] = ;"))
                 lines += [*parts, f"{name}[i] = {value.text};"]
                 self.keep(node, f"{name}[i]")
             else:
                 lines += self.statement(node, "i")
         head = f"rt::each({where}.size, {scope.held(lines)}(int64_t{named('i', lines)}) {{"
-        each = block(head, lines, "});") if lines else []
+        each = self.at_rest(around, block(head, lines, "});"), f"{where}.size") if lines else []
         return [*around.plain, *self.ahead(around), *kept, *each, *around.behind]
 
     def _in_span(self, group: Body, around: Around, where: str) -> list[str]:

@@ -14,7 +14,7 @@ from opgen.code.cpp_layout import block, named
 from opgen.code.cpp_scope import CpuScope
 from opgen.code.long_values import hoisted
 from opgen.code.native_scope import value_type
-from opgen.ir.program import Axis
+from opgen.ir.program import Axis, Kind
 from opgen.ir.scalar import TRUE, ZERO, Batch, Index, Position, Read, Scalar, is_placed, mentions, reads
 from opgen.kernel.model import Atomic, Body, conjuncts, ranged
 from opgen.kernel.wanted import always, bends, condition_of, opened, piece
@@ -36,6 +36,8 @@ class Lines:
     pieces: dict[str, Scalar]  # by loops: where their runs end
     span: str = ""  # what tells which lanes there are, where these are not all
     hold: Callable[[Access], str] | None = None  # declares what runs hold that follow one another
+    asked: frozenset[Read] = frozenset()  # what positions and conditions of the body read
+    resting: list[str] = field(default_factory=list)  # reads that do not move with the last loop
     out: list[str] = field(default_factory=list)
     functions: dict[tuple[str, ...], str] = field(default_factory=dict)  # by what is in them
     fixed: dict[Scalar, str] = field(default_factory=dict)  # positions that are the same at all lanes
@@ -76,9 +78,21 @@ class Lines:
         type_ = value_type(scope.formal.slots[r.tensor].kind)
         held = "" if needed or self.hold is None or not self._may_stand(access, at) else self.hold(access)
         ends = [held, scope.tensor(r.tensor), self._stretch(access, at), scope.print(fill), needed, *places]
-        self.out.append(f"const rt::Line<{type_}> {name}(host, {', '.join(filter(None, ends))});")
+        rests = bool(held) and self.rests(r, access, at)
+        kind = f"rt::RestingLine<{type_}>" if rests else f"const rt::Line<{type_}>"
+        self.out.append(f"{kind} {name}(host, {', '.join(filter(None, ends))});")
+        self.resting += [name] if rests else []
         scope.lines[key] = name, True
         return True
+
+    def rests(self, r: Read, access: Access, at: tuple[Position, ...]) -> bool:
+        """Whether a read stands still along a run of the last loop, and lanes alone ask for it."""
+        last = self.scope.lanes[-1]
+        moved = isinstance(last, Axis) and any(last.name in mentions(p)[0] for p in _scalars(at))
+        plain = self.scope.formal.slots[r.tensor].kind is Kind.FLOAT and r not in self.asked
+        return (
+            plain and not moved and not access.axes_of(last) and not any(is_placed(p) or reads(p) for p in _scalars(at))
+        )
 
     def add(self, a: Atomic, condition: Scalar | None, fold: str) -> tuple[str, str] | None:
         """What stands before and behind the lanes where a run adds its values when it has them all."""

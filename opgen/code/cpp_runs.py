@@ -9,14 +9,16 @@ from collections.abc import Iterable
 
 from opgen.code.cpp_access import Access
 from opgen.code.cpp_comb import Comb
+from opgen.code.cpp_layout import block
 from opgen.code.cpp_lines import Lines
 from opgen.code.cpp_statements import FOLDS, Around, Statements
 from opgen.code.native_scope import value_type
 from opgen.ir.program import Axis, Kind, Role
-from opgen.ir.scalar import Position, Read, Scalar, children, reads, walk
+from opgen.ir.scalar import Apply, Batch, Position, Read, Scalar, children, reads, walk
 from opgen.kernel.formal import Formal
 from opgen.kernel.model import Atomic, Body, For, If, Store
 from opgen.kernel.walk import values
+from opgen.kernel.wanted import opened
 from opgen.plan.model import Let
 
 
@@ -37,12 +39,18 @@ class Runs(Statements):
         """Runs of everything a body reads and writes; what does not move is one number."""
         scope, accesses, step = self.scope, self._accesses(values(body)), self.scope.stepper
         lines, lanes = self._values_at(accesses, at), _read_by_lanes(body)
+        holds = self.holds and sparse is None
+        asked, resting = _asked_ahead(body), list[str]()
         for a in accesses:
             if scope.plain(a) and a.moves_with(scope.lanes) and a.name not in scope.declared:
                 scope.declared.add(a.name)
                 still = self.holds and not all(map(a.axes_of, scope.lanes))
                 placing = scope.formal.slots[a.buffer].kind is Kind.INT and (a.buffer, a.at) not in lanes
-                kind = "Source" if not still or self._may_miss(a.buffer) else "Numbers" if placing else "Steady"
+                if holds and self._rests(a, asked):
+                    kind = "Resting"
+                    resting.append(a.name)
+                else:
+                    kind = "Source" if not still or self._may_miss(a.buffer) else "Numbers" if placing else "Steady"
                 lines.append(self._run_of(kind, a, at, step))
         stores = (s for s in body if isinstance(s, Store) and s.slot not in self.bound)
         lines += [self._run_of("Sink", self.written(s), at, step) for s in stores]
@@ -51,7 +59,7 @@ class Runs(Statements):
         last = bool(scope.lanes) and isinstance(scope.lanes[-1], Axis) and scope.lanes[-1].name in moving
         last &= loops != "outer" or self.phases is None
         ahead = Lines(scope, body, at, step, loops, moving, last, frozenset(self.arrays), frozenset(own), self.pieces)
-        ahead.hold = self._hold if self.holds and sparse is None else None
+        ahead.hold, ahead.asked = self._hold if holds else None, asked
         if sparse is not None:
             self._teeth(sparse, ahead)
         for e in values(body):
@@ -71,7 +79,24 @@ class Runs(Statements):
         once = self.once(body, moving)
         if sparse is None:
             once += self.told(body, moving, loops, last=last)
-        return Around(lines, ahead.out, once, behind, ahead.span)
+        return Around(lines, ahead.out, once, behind, ahead.span, [*resting, *ahead.resting])
+
+    def _rests(self, a: Access, asked: frozenset[Read]) -> bool:
+        """Whether an access stands still along a run of the last loop, and lanes alone ask for it."""
+        floats = self.scope.formal.slots[a.buffer].kind is Kind.FLOAT
+        return (
+            floats
+            and not a.axes_of(self.scope.lanes[-1])
+            and not any((r.tensor, r.at) == (a.buffer, a.at) for r in asked)
+        )
+
+    def at_rest(self, around: Around, each: list[str], size: str) -> list[str]:
+        """Lanes that read numbers where all reads that may stand still along a run do."""
+        if not around.resting:
+            return each
+        lanes = self.scope.fresh("lanes")
+        head = f"const auto {lanes} = [&]({', '.join(f'const auto& {name}' for name in around.resting)}) {{"
+        return [*block(head, each, "};"), f"rt::at_rest({size}, {lanes}, {', '.join(around.resting)});"]
 
     def _met(self, body: Body) -> list[str]:
         """What a body reads or writes of what passes along a row hand on."""
@@ -112,7 +137,8 @@ class Runs(Statements):
     def _run_of(self, kind: str, a: Access, at: str, step: str) -> str:
         type_ = value_type(self.scope.formal.slots[a.buffer].kind)
         tensor, n = self.scope.tensor(a.buffer), a.number
-        const, held = "" if kind == "Sink" else "const ", f"{self._hold(a)}, " if kind == "Steady" else ""
+        const = "" if kind in ("Sink", "Resting") else "const "
+        held = f"{self._hold(a)}, " if kind in ("Steady", "Resting") else ""
         if kind == "Source" and self._may_miss(a.buffer):
             held = f"{self._still(a.buffer)}, "
         ends = f"{held}{tensor}, {self.scope.at(a, at)}, {step}.step[{n}], {step}.size"
@@ -155,6 +181,22 @@ class Runs(Statements):
                     assert access is not None
                     found[access.number] = access
         return [found[k] for k in sorted(found)]
+
+
+def _asked_ahead(body: Body) -> frozenset[Read]:
+    """What the positions, fills and conditions of a body read."""
+    asked: list[Scalar] = [n.condition for n in body if isinstance(n, If)]
+    stored = [n.body[0] if isinstance(n, If) else n for n in body]
+    asked += [p for n in stored if isinstance(n, Store | Atomic) for p in n.at if not isinstance(p, Batch)]
+    for e in values(body):
+        for a in walk(e):
+            match a:
+                case Read(at=at, fill=fill):
+                    asked += [p for p in at if not isinstance(p, Batch)]
+                    asked += [] if fill is None else [fill]
+                case Apply("where" | "and" | "or", (condition, *others)):
+                    asked += [condition] if a.fn == "where" else [condition, *others]
+    return frozenset(r for e in asked for r in reads(opened(e, body)))
 
 
 def _read_by_lanes(body: Body) -> set[tuple[str, tuple[Position, ...]]]:

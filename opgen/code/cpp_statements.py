@@ -40,7 +40,7 @@ class Once:
 class Around:
     """What stands around the lanes of a run: plain reads and sinks, what is read `ahead`, what comes `behind`.
 
-    `span` tells which lanes there are, where these are not all.
+    `span` tells which lanes there are, where these are not all; `resting` are the reads that may all stand still.
     """
 
     plain: list[str]
@@ -48,6 +48,7 @@ class Around:
     once: list[Once]
     behind: list[str]
     span: str
+    resting: list[str]
 
 
 class Statements:

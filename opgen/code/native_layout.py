@@ -91,7 +91,7 @@ def _broken(line: str) -> list[str]:
         opening += inner
     ways = [_filled(head, items, opening + 1), [head, *_filled("", items, len(indent) + 4)]]
     target, made = head.rsplit(" = ", 1) if " = " in head else (head, "")
-    if made:
+    if made and not line.endswith("{"):
         braced = made.startswith("{")
         start = f"{indent}    {made[braced:]}"
         ways.insert(0, [f"{target} = {'{' * braced}".rstrip(), *_filled(start, items, len(start))])

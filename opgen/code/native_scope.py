@@ -19,6 +19,11 @@ def value_type(kind: Kind) -> str:
     return _VALUE[kind]
 
 
+def lanes_type(kind: Kind) -> str:
+    """The C++ type of an element where a processor holds a value of a kind for each lane."""
+    return "rt::Flag<opmath_t>" if kind is Kind.BOOL else value_type(kind)
+
+
 def layout(buffer: Buffer) -> tuple[int, int]:
     """Rank (the batch counted as one) and the position of the batch, -1 for none."""
     at = next((i for i, s in enumerate(buffer.shape) if isinstance(s, Batch)), -1)

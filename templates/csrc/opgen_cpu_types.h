@@ -10,6 +10,18 @@
 namespace rt {
 inline namespace OPGEN_ISA {
 
+// A condition as lanes hold it: as wide as the numbers beside it, which vectors of theirs are masked with.
+template <typename opmath_t>
+struct FlagOf {
+  using type = int32_t;
+};
+template <>
+struct FlagOf<double> {
+  using type = int64_t;
+};
+template <typename opmath_t>
+using Flag = typename FlagOf<opmath_t>::type;
+
 inline uint32_t bits_of(float x) {
   uint32_t bits;
   memcpy(&bits, &x, sizeof(bits));

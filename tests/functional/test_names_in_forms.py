@@ -17,8 +17,9 @@ import torch
 
 import opgen
 from opgen.code.names import CPU_KERNELS, KERNELS
+from opgen.ir.complex_functions import PARTS
 from opgen.ir.reductions import REDUCTIONS
-from opgen.lower.declare import CALLABLE
+from opgen.lower.declare import CALLABLE, SPECIAL
 from tests.functional.test_names import CPP_WORDS, DIM, SNAKE, native_words, python_words, spelt, turned
 
 _numbers = itertools.count()
@@ -110,7 +111,7 @@ def renamings(form: str, words: Sequence[str], dims: Sequence[str]) -> Iterator[
         turn = number % len(small)
         names = dict(zip(small[turn:] + small[:turn], chunk, strict=False))
         names |= {n: f"{n}_place" for n in small if n not in names}
-        if "f" in names and names["f"] in (*CALLABLE, *REDUCTIONS):
+        if "f" in names and names["f"] in (*CALLABLE, *SPECIAL, *PARTS, *REDUCTIONS):
             names["f"] = "f_place"
         own = [dims[(number * len(large) + k) % len(dims)] for k in range(len(large))] if dims else []
         yield names | (dict(zip(large, own, strict=True)) if len(set(own)) == len(large) else {})

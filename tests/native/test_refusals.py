@@ -108,7 +108,7 @@ def operator(
     runtime = importlib.import_module("refusing._runtime")
     if request.param == "native" and runtime.kernel("windows_of", "forward") is None:
         monkeypatch.setenv(CACHE_VARIABLE, os.environ.get(CACHE_VARIABLE, str(ROOT / ".opgen_cache" / "tests")))
-        torch.ops.load_library(str(compile_op(Path(package.__file__ or "").parents[1], "windows_of")))
+        runtime.load_library(compile_op(Path(package.__file__ or "").parents[1], "windows_of"))
     with runtime.use_backend(request.param):
         yield package.windows_of
 

@@ -181,22 +181,26 @@ int forward_1_output(const OpgenCall& call, OpgenHost& host) {
   outer.batch(call, &input, nullptr, nullptr, nullptr, nullptr, &output);
   outer.arrange();
   rt::parallel(host, outer.count, 1, [=, &host](int64_t begin, int64_t end) {
-    const rt::Still<opmath_t> weight_still(weight);
-    const rt::Still<opmath_t> bias_still(bias);
     rt::Held<opmath_t> running_mean_held;
     rt::Held<opmath_t> running_var_held;
+    rt::Held<opmath_t> weight_held;
+    rt::Held<opmath_t> bias_held;
     outer.runs<rt::block>(begin, end, nullptr, [&](const auto& run) {
       const rt::Source<opmath_t> input_at(input, run.at[0], run.step[0], run.size);
-      const rt::Steady<opmath_t> running_mean_at(running_mean_held, running_mean, run.at[1], run.step[1], run.size);
-      const rt::Steady<opmath_t> running_var_at(running_var_held, running_var, run.at[2], run.step[2], run.size);
-      const rt::Source<opmath_t> weight_at(weight_still, weight, run.at[3], run.step[3], run.size);
-      const rt::Source<opmath_t> bias_at(bias_still, bias, run.at[4], run.step[4], run.size);
+      rt::Resting<opmath_t> running_mean_at(running_mean_held, running_mean, run.at[1], run.step[1], run.size);
+      rt::Resting<opmath_t> running_var_at(running_var_held, running_var, run.at[2], run.step[2], run.size);
+      rt::Resting<opmath_t> weight_at(weight_held, weight, run.at[3], run.step[3], run.size);
+      rt::Resting<opmath_t> bias_at(bias_held, bias, run.at[4], run.step[4], run.size);
       rt::Sink<opmath_t> output_out(output, run.at[5], run.step[5], run.size);
-      rt::each(run.size, [&, eps](int64_t i) {
-        const opmath_t rsqrt_running_var = rt::rsqrt(running_var_at[i] + eps);
-        const opmath_t product = (input_at[i] - running_mean_at[i]) * rsqrt_running_var * weight_at[i];
-        output_out.set(i, product + bias_at[i]);
-      });
+      const auto lanes = [&](const auto& running_mean_at, const auto& running_var_at, const auto& weight_at,
+                             const auto& bias_at) {
+        rt::each(run.size, [&, eps](int64_t i) {
+          const opmath_t rsqrt_running_var = rt::rsqrt(running_var_at[i] + eps);
+          const opmath_t product = (input_at[i] - running_mean_at[i]) * rsqrt_running_var * weight_at[i];
+          output_out.set(i, product + bias_at[i]);
+        });
+      };
+      rt::at_rest(run.size, lanes, running_mean_at, running_var_at, weight_at, bias_at);
     });
   });
   return rt::status(host);
@@ -294,13 +298,16 @@ int backward_1_grad_input(const OpgenCall& call, OpgenHost& host) {
     rt::Held<opmath_t> weight_held;
     outer.runs<rt::block>(begin, end, nullptr, [&](const auto& run) {
       const rt::Source<opmath_t> grad_output_at(grad_output, run.at[0], run.step[0], run.size);
-      const rt::Steady<opmath_t> running_var_at(running_var_held, running_var, run.at[1], run.step[1], run.size);
-      const rt::Steady<opmath_t> weight_at(weight_held, weight, run.at[2], run.step[2], run.size);
+      rt::Resting<opmath_t> running_var_at(running_var_held, running_var, run.at[1], run.step[1], run.size);
+      rt::Resting<opmath_t> weight_at(weight_held, weight, run.at[2], run.step[2], run.size);
       rt::Sink<opmath_t> grad_input_out(grad_input, run.at[3], run.step[3], run.size);
-      rt::each(run.size, [&, eps](int64_t i) {
-        const auto value = grad_output_at[i] * rt::rsqrt(running_var_at[i] + eps) * weight_at[i];
-        grad_input_out.set(i, value);
-      });
+      const auto lanes = [&](const auto& running_var_at, const auto& weight_at) {
+        rt::each(run.size, [&, eps](int64_t i) {
+          const auto value = grad_output_at[i] * rt::rsqrt(running_var_at[i] + eps) * weight_at[i];
+          grad_input_out.set(i, value);
+        });
+      };
+      rt::at_rest(run.size, lanes, running_var_at, weight_at);
     });
   });
   return rt::status(host);
@@ -372,12 +379,15 @@ int backward_5_grad_input(const OpgenCall& call, OpgenHost& host) {
     rt::Held<opmath_t> running_var_held;
     outer.runs<rt::block>(begin, end, nullptr, [&](const auto& run) {
       const rt::Source<opmath_t> grad_output_at(grad_output, run.at[0], run.step[0], run.size);
-      const rt::Steady<opmath_t> running_var_at(running_var_held, running_var, run.at[1], run.step[1], run.size);
+      rt::Resting<opmath_t> running_var_at(running_var_held, running_var, run.at[1], run.step[1], run.size);
       rt::Sink<opmath_t> grad_input_out(grad_input, run.at[2], run.step[2], run.size);
-      rt::each(run.size, [&, eps](int64_t i) {
-        const auto value = grad_output_at[i] * rt::rsqrt(running_var_at[i] + eps);
-        grad_input_out.set(i, value);
-      });
+      const auto lanes = [&](const auto& running_var_at) {
+        rt::each(run.size, [&, eps](int64_t i) {
+          const auto value = grad_output_at[i] * rt::rsqrt(running_var_at[i] + eps);
+          grad_input_out.set(i, value);
+        });
+      };
+      rt::at_rest(run.size, lanes, running_var_at);
     });
   });
   return rt::status(host);

@@ -22,10 +22,13 @@ int forward_0_sum_i_j_part(const OpgenCall& call, OpgenHost& host) {
     rt::Held<opmath_t> input1_held;
     rt::Held<opmath_t> input2_held;
     outer.runs<rt::block>(begin, end, nullptr, [&](const auto& run) {
-      const rt::Steady<opmath_t> input1_at(input1_held, input1, run.at[0], run.step[0], run.size);
+      rt::Resting<opmath_t> input1_at(input1_held, input1, run.at[0], run.step[0], run.size);
       const rt::Steady<opmath_t> input2_at(input2_held, input2, run.at[1], run.step[1], run.size);
       rt::Sink<opmath_t> sum_i_j_part_out(sum_i_j_part, run.at[2], run.step[2], run.size);
-      rt::each(run.size, [&](int64_t i) { sum_i_j_part_out.set(i, input1_at[i] * input2_at[i]); });
+      const auto lanes = [&](const auto& input1_at) {
+        rt::each(run.size, [&](int64_t i) { sum_i_j_part_out.set(i, input1_at[i] * input2_at[i]); });
+      };
+      rt::at_rest(run.size, lanes, input1_at);
     });
   });
   return rt::status(host);

@@ -126,20 +126,23 @@ int backward_grad_image(const OpgenCall& call, OpgenHost& host) {
       over_n_a_b.runs<rt::block>(0, over_n_a_b.count, row.at, [&](const auto& run) {
         const rt::Steady<int64_t> row_2_at(row_2_held, row_2, run.at[0], run.step[0], run.size);
         const rt::Steady<int64_t> col_at(col_held, col, run.at[1], run.step[1], run.size);
-        const rt::Steady<opmath_t> grad_output_at(grad_output_held, grad_output, run.at[2], run.step[2], run.size);
-        const rt::Steady<opmath_t> points_2_at(points_2_held, points_2, run.at[3], run.step[3], run.size);
-        const rt::Steady<opmath_t> points_2_at_2(points_2_held_2, points_2, run.at[4] + points_2.stride(1), run.step[4],
-                                                 run.size);
+        rt::Resting<opmath_t> grad_output_at(grad_output_held, grad_output, run.at[2], run.step[2], run.size);
+        rt::Resting<opmath_t> points_2_at(points_2_held, points_2, run.at[3], run.step[3], run.size);
+        rt::Resting<opmath_t> points_2_at_2(points_2_held_2, points_2, run.at[4] + points_2.stride(1), run.step[4],
+                                            run.size);
         const auto grad_image_0 = [&](int64_t i) { return row_2_at[i] + over_n_a_b.index(run, 0, 0); };
         const auto grad_image_1 = [&](int64_t i) { return col_at[i] + over_n_a_b.index(run, 1, i); };
         rt::Values<opmath_t> grad_image_out;
-        rt::each(run.size, [&](int64_t i) {
-          const int64_t row_value = row_2_at[i];
-          const int64_t col_value = col_at[i];
-          const opmath_t difference = 1 - rt::abs(points_2_at_2[i] - col_value - over_n_a_b.index(run, 1, i));
-          const opmath_t difference_2 = 1 - rt::abs(points_2_at[i] - row_value - over_n_a_b.index(run, 0, 0));
-          grad_image_out.set(i, grad_output_at[i] * (difference_2 * difference));
-        });
+        const auto lanes = [&](const auto& grad_output_at, const auto& points_2_at, const auto& points_2_at_2) {
+          rt::each(run.size, [&](int64_t i) {
+            const int64_t row_value = row_2_at[i];
+            const int64_t col_value = col_at[i];
+            const opmath_t difference = 1 - rt::abs(points_2_at_2[i] - col_value - over_n_a_b.index(run, 1, i));
+            const opmath_t difference_2 = 1 - rt::abs(points_2_at[i] - row_value - over_n_a_b.index(run, 0, 0));
+            grad_image_out.set(i, grad_output_at[i] * (difference_2 * difference));
+          });
+        };
+        rt::at_rest(run.size, lanes, grad_output_at, points_2_at, points_2_at_2);
         rt::accumulate<rt::Sum>(host, grad_image, rt::stretch(run, 5, row_2_at.same && col_at.same), grad_image_out,
                                 rt::clipped(grad_image, 0, grad_image.stride(0), grad_image_0),
                                 rt::clipped(grad_image, 1, grad_image.stride(1), grad_image_1));
@@ -177,13 +180,13 @@ int backward_grad_points(const OpgenCall& call, OpgenHost& host) {
       const rt::Source<opmath_t> grad_output_at(grad_output, columns.at[0], columns.step[0], columns.size);
       const rt::Source<int64_t> row_2_at(row_2, columns.at[1], columns.step[1], columns.size);
       const rt::Source<int64_t> col_at(col, columns.at[2], columns.step[2], columns.size);
-      bool mask[rt::block];
+      rt::Flag<opmath_t> mask[rt::block];
       opmath_t grad_output_value[rt::block];
       int64_t row_value_2[rt::block];
       int64_t col_value_2[rt::block];
       int64_t negative[rt::block];
       int64_t negative_2[rt::block];
-      bool mask_2[rt::block];
+      rt::Flag<opmath_t> mask_2[rt::block];
       rt::each(columns.size, [&](int64_t i) {
         mask[i] = 0 == outer.index(columns, 0, i);
         grad_output_value[i] = grad_output_at[i];

@@ -73,21 +73,23 @@ int forward_grid(const OpgenCall& call, OpgenHost& host) {
       over_n_a_b.runs<rt::block>(0, over_n_a_b.count, row.at, [&](const auto& run) {
         const rt::Steady<int64_t> row_2_at(row_2_held, row_2, run.at[0], run.step[0], run.size);
         const rt::Steady<int64_t> col_at(col_held, col, run.at[1], run.step[1], run.size);
-        const rt::Steady<opmath_t> places_at(places_held, places, run.at[2], run.step[2], run.size);
-        const rt::Steady<opmath_t> places_at_2(places_held_2, places, run.at[3] + places.stride(1), run.step[3],
-                                               run.size);
-        const rt::Steady<opmath_t> values_at(values_held, values, run.at[4], run.step[4], run.size);
+        rt::Resting<opmath_t> places_at(places_held, places, run.at[2], run.step[2], run.size);
+        rt::Resting<opmath_t> places_at_2(places_held_2, places, run.at[3] + places.stride(1), run.step[3], run.size);
+        rt::Resting<opmath_t> values_at(values_held, values, run.at[4], run.step[4], run.size);
         const auto grid_0 = [&](int64_t i) { return row_2_at[i] + over_n_a_b.index(run, 0, 0); };
         const auto grid_1 = [&](int64_t i) { return col_at[i] + over_n_a_b.index(run, 1, i); };
         rt::Values<opmath_t> grid_out;
-        rt::each(run.size, [&](int64_t i) {
-          const int64_t row_value = row_2_at[i];
-          const int64_t col_value = col_at[i];
-          const opmath_t difference = 1 - rt::abs(places_at_2[i] - col_value - over_n_a_b.index(run, 1, i));
-          const opmath_t difference_2 = 1 - rt::abs(places_at[i] - row_value - over_n_a_b.index(run, 0, 0));
-          const opmath_t product = difference_2 * difference;
-          grid_out.set(i, product * values_at[i]);
-        });
+        const auto lanes = [&](const auto& places_at, const auto& places_at_2, const auto& values_at) {
+          rt::each(run.size, [&](int64_t i) {
+            const int64_t row_value = row_2_at[i];
+            const int64_t col_value = col_at[i];
+            const opmath_t difference = 1 - rt::abs(places_at_2[i] - col_value - over_n_a_b.index(run, 1, i));
+            const opmath_t difference_2 = 1 - rt::abs(places_at[i] - row_value - over_n_a_b.index(run, 0, 0));
+            const opmath_t product = difference_2 * difference;
+            grid_out.set(i, product * values_at[i]);
+          });
+        };
+        rt::at_rest(run.size, lanes, places_at, places_at_2, values_at);
         rt::accumulate<rt::Sum>(host, grid, rt::stretch(run, 5, row_2_at.same && col_at.same), grid_out,
                                 rt::clipped(grid, 0, grid.stride(0), grid_0),
                                 rt::clipped(grid, 1, grid.stride(1), grid_1));
@@ -188,13 +190,13 @@ int backward_grad_places(const OpgenCall& call, OpgenHost& host) {
       const rt::Source<int64_t> row_2_at(row_2, columns.at[0], columns.step[0], columns.size);
       const rt::Source<int64_t> col_at(col, columns.at[1], columns.step[1], columns.size);
       const rt::Source<opmath_t> values_at(values, columns.at[2], columns.step[2], columns.size);
-      bool mask[rt::block];
+      rt::Flag<opmath_t> mask[rt::block];
       int64_t row_value_2[rt::block];
       int64_t col_value_2[rt::block];
       opmath_t values_value[rt::block];
       int64_t negative_3[rt::block];
       int64_t negative_4[rt::block];
-      bool mask_2[rt::block];
+      rt::Flag<opmath_t> mask_2[rt::block];
       rt::each(columns.size, [&](int64_t i) {
         mask[i] = 0 == outer.index(columns, 0, i);
         row_value_2[i] = row_2_at[i];

@@ -22,10 +22,13 @@ int forward_0_output(const OpgenCall& call, OpgenHost& host) {
   rt::parallel(host, outer.count, 1, [=, &host](int64_t begin, int64_t end) {
     rt::Held<opmath_t> bias_held;
     outer.runs<rt::block>(begin, end, nullptr, [&](const auto& run) {
-      const rt::Steady<opmath_t> bias_at(bias_held, bias, run.at[0], run.step[0], run.size);
+      rt::Resting<opmath_t> bias_at(bias_held, bias, run.at[0], run.step[0], run.size);
       const rt::Source<opmath_t> output_sum_at(output_sum, run.at[1], run.step[1], run.size);
       rt::Sink<opmath_t> output_out(output, run.at[2], run.step[2], run.size);
-      rt::each(run.size, [&](int64_t i) { output_out.set(i, bias_at[i] + output_sum_at[i]); });
+      const auto lanes = [&](const auto& bias_at) {
+        rt::each(run.size, [&](int64_t i) { output_out.set(i, bias_at[i] + output_sum_at[i]); });
+      };
+      rt::at_rest(run.size, lanes, bias_at);
     });
   });
   return rt::status(host);

@@ -296,19 +296,22 @@ int backward_0_grad_input2(const OpgenCall& call, OpgenHost& host) {
     rt::Held<opmath_t> grad_square2_held;
     outer.runs<rt::block>(begin, end, nullptr, [&](const auto& run) {
       const rt::Source<opmath_t> input1_at(input1, run.at[0], run.step[0], run.size);
-      const rt::Steady<opmath_t> grad_dot_at(grad_dot_held, grad_dot, run.at[1], run.step[1], run.size);
+      rt::Resting<opmath_t> grad_dot_at(grad_dot_held, grad_dot, run.at[1], run.step[1], run.size);
       const rt::Source<opmath_t> input2_at(input2, run.at[2], run.step[2], run.size);
-      const rt::Steady<opmath_t> grad_square1_at(grad_square1_held, grad_square1, run.at[3], run.step[3], run.size);
-      const rt::Steady<opmath_t> grad_square2_at(grad_square2_held, grad_square2, run.at[4], run.step[4], run.size);
+      rt::Resting<opmath_t> grad_square1_at(grad_square1_held, grad_square1, run.at[3], run.step[3], run.size);
+      rt::Resting<opmath_t> grad_square2_at(grad_square2_held, grad_square2, run.at[4], run.step[4], run.size);
       rt::Sink<opmath_t> grad_input1_out(grad_input1, run.at[5], run.step[5], run.size);
       rt::Sink<opmath_t> grad_input2_out(grad_input2, run.at[6], run.step[6], run.size);
-      rt::each(run.size, [&](int64_t i) {
-        const opmath_t input1_value = input1_at[i];
-        const opmath_t grad_dot_value = grad_dot_at[i];
-        const opmath_t input2_value = input2_at[i];
-        grad_input1_out.set(i, 2 * grad_square1_at[i] * input1_value + grad_dot_value * input2_value);
-        grad_input2_out.set(i, 2 * grad_square2_at[i] * input2_value + grad_dot_value * input1_value);
-      });
+      const auto lanes = [&](const auto& grad_dot_at, const auto& grad_square1_at, const auto& grad_square2_at) {
+        rt::each(run.size, [&](int64_t i) {
+          const opmath_t input1_value = input1_at[i];
+          const opmath_t grad_dot_value = grad_dot_at[i];
+          const opmath_t input2_value = input2_at[i];
+          grad_input1_out.set(i, 2 * grad_square1_at[i] * input1_value + grad_dot_value * input2_value);
+          grad_input2_out.set(i, 2 * grad_square2_at[i] * input2_value + grad_dot_value * input1_value);
+        });
+      };
+      rt::at_rest(run.size, lanes, grad_dot_at, grad_square1_at, grad_square2_at);
     });
   });
   return rt::status(host);

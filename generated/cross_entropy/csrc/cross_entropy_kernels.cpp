@@ -469,7 +469,7 @@ int forward_2_output(const OpgenCall& call, OpgenHost& host) {
                                             rt::wanted(weight_wanted),
                                             rt::checked(input, 1, input.stride(1), 0, weight_0));
         int64_t target_value_2[rt::block];
-        bool keep_2[rt::block];
+        rt::Flag<opmath_t> keep_2[rt::block];
         rt::each(columns.size, [&, label_smoothing, factor](int64_t i) {
           target_value_2[i] = target_at[i];
           keep_2[i] = target_value_2[i] != ignore_index;
@@ -816,7 +816,7 @@ int backward_0_grad_input(const OpgenCall& call, OpgenHost& host) {
                                            rt::clipped(weight, 0, weight.stride(0), weight_0));
         opmath_t grad_sum_c_value_2[rt::block];
         int64_t target_value_2[rt::block];
-        bool keep_2[rt::block];
+        rt::Flag<opmath_t> keep_2[rt::block];
         opmath_t grad_hit_2[rt::block];
         opmath_t sum_grad_logp_2[rt::block];
         opmath_t logp_max_value_2[rt::block];
@@ -1149,7 +1149,7 @@ int backward_1_grad_input(const OpgenCall& call, OpgenHost& host) {
                                            rt::clipped(weight, 0, weight.stride(0), weight_0));
         opmath_t grad_sum_c_value_2[rt::block];
         int64_t target_value_2[rt::block];
-        bool keep_2[rt::block];
+        rt::Flag<opmath_t> keep_2[rt::block];
         opmath_t grad_hit_2[rt::block];
         opmath_t sum_grad_logp_2[rt::block];
         opmath_t logp_max_value_2[rt::block];
@@ -1379,7 +1379,7 @@ int backward_2_grad_input(const OpgenCall& call, OpgenHost& host) {
                                            rt::clipped(weight, 0, weight.stride(0), weight_0));
         opmath_t grad_sum_c_value_2[rt::block];
         int64_t target_value_2[rt::block];
-        bool keep_2[rt::block];
+        rt::Flag<opmath_t> keep_2[rt::block];
         opmath_t grad_hit_2[rt::block];
         opmath_t sum_grad_logp_2[rt::block];
         opmath_t logp_max_value_2[rt::block];
@@ -1540,7 +1540,7 @@ int backward_3_grad_input(const OpgenCall& call, OpgenHost& host) {
         const rt::Source<opmath_t> logp_max_at(logp_max, columns.at[3], columns.step[3], columns.size);
         const rt::Source<opmath_t> logp_log_at(logp_log, columns.at[4], columns.step[4], columns.size);
         int64_t target_value_2[rt::block];
-        bool keep_2[rt::block];
+        rt::Flag<opmath_t> keep_2[rt::block];
         opmath_t grad_sum_n_all_2[rt::block];
         opmath_t grad_sum_c_2[rt::block];
         opmath_t chosen_2[rt::block];
@@ -1635,7 +1635,7 @@ int backward_4_grad_input(const OpgenCall& call, OpgenHost& host) {
         const rt::Source<opmath_t> logp_max_at(logp_max, columns.at[2], columns.step[2], columns.size);
         const rt::Source<opmath_t> logp_log_at(logp_log, columns.at[3], columns.step[3], columns.size);
         int64_t target_value_2[rt::block];
-        bool keep_2[rt::block];
+        rt::Flag<opmath_t> keep_2[rt::block];
         opmath_t grad_output_value_2[rt::block];
         opmath_t grad_sum_c_2[rt::block];
         opmath_t chosen_2[rt::block];
@@ -1731,7 +1731,7 @@ int backward_5_grad_input(const OpgenCall& call, OpgenHost& host) {
         const rt::Source<opmath_t> logp_max_at(logp_max, columns.at[2], columns.step[2], columns.size);
         const rt::Source<opmath_t> logp_log_at(logp_log, columns.at[3], columns.step[3], columns.size);
         int64_t target_value_2[rt::block];
-        bool keep_2[rt::block];
+        rt::Flag<opmath_t> keep_2[rt::block];
         opmath_t grad_output_value_2[rt::block];
         opmath_t grad_sum_c_2[rt::block];
         opmath_t chosen_2[rt::block];

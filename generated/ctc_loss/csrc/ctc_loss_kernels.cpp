@@ -550,52 +550,55 @@ int backward_0_grad_last(const OpgenCall& call, OpgenHost& host) {
       const rt::Steady<int64_t> target_lengths_at(target_lengths_held, target_lengths, run.at[0], run.step[0],
                                                   run.size);
       const rt::Steady<opmath_t> found_at(found_held, found, run.at[1], run.step[1], run.size);
-      const rt::Steady<opmath_t> grad_found_at(grad_found_held, grad_found, run.at[4], run.step[4], run.size);
-      const rt::Steady<opmath_t> grad_end_at(grad_end_held, grad_end, run.at[5], run.step[5], run.size);
+      rt::Resting<opmath_t> grad_found_at(grad_found_held, grad_found, run.at[4], run.step[4], run.size);
+      rt::Resting<opmath_t> grad_end_at(grad_end_held, grad_end, run.at[5], run.step[5], run.size);
       rt::Sink<opmath_t> grad_last_out(grad_last, run.at[6], run.step[6], run.size);
       const auto last_1 = [&](int64_t i) { return 2 * target_lengths_at[i] - 1; };
       const rt::Line<opmath_t> last_at_2(host, last_held, last, rt::stretch(run, 3, target_lengths_at.same), 0,
                                          rt::clipped(last, 1, last.stride(1), last_1));
-      rt::each(run.size, [&](int64_t i) {
-        const int64_t target_lengths_value_2 = target_lengths_at[i];
-        const int64_t product_2 = 2 * target_lengths_value_2;
-        const int64_t difference_2 = product_2 - 1;
-        const bool mask_3 = target_lengths_value_2 > 0;
-        const opmath_t safe_grad_end = outer.index(run, 0, i) == product_2 ? grad_end_at[i] : opmath_t(0);
-        const bool mask = outer.index(run, 0, i) == difference_2;
-        opmath_t chosen;
-        if (mask) {
-          const bool mask_2 = zero_infinity && found_at[i] == -rt::inf<opmath_t>();
-          opmath_t chosen_2;
-          if (mask_2) {
-            chosen_2 = 0;
-          } else {
-            const opmath_t last_picked = rt::pick(host, last, run.of(2, i), 2, 1, product_2, L);
-            const bool mask_4 = last_picked == -rt::inf<opmath_t>();
-            const bool mask_6 = (mask_3 ? last_at_2[i] : -rt::inf<opmath_t>()) == -rt::inf<opmath_t>();
-            const bool mask_5 = mask_4 && mask_6;
-            opmath_t chosen_3;
-            if (mask_5) {
-              chosen_3 = 0;
+      const auto lanes = [&](const auto& grad_found_at, const auto& grad_end_at) {
+        rt::each(run.size, [&](int64_t i) {
+          const int64_t target_lengths_value_2 = target_lengths_at[i];
+          const int64_t product_2 = 2 * target_lengths_value_2;
+          const int64_t difference_2 = product_2 - 1;
+          const bool mask_3 = target_lengths_value_2 > 0;
+          const opmath_t safe_grad_end = outer.index(run, 0, i) == product_2 ? grad_end_at[i] : opmath_t(0);
+          const bool mask = outer.index(run, 0, i) == difference_2;
+          opmath_t chosen;
+          if (mask) {
+            const bool mask_2 = zero_infinity && found_at[i] == -rt::inf<opmath_t>();
+            opmath_t chosen_2;
+            if (mask_2) {
+              chosen_2 = 0;
             } else {
-              opmath_t chosen_4;
-              if (mask_3) {
-                const opmath_t last_picked_2 = rt::pick(host, last, run.of(2, i), 2, 1, product_2, L);
-                const opmath_t sigmoid_value = rt::sigmoid(last_at_2[i] - last_picked_2);
-                chosen_4 = grad_found_at[i] * sigmoid_value;
+              const opmath_t last_picked = rt::pick(host, last, run.of(2, i), 2, 1, product_2, L);
+              const bool mask_4 = last_picked == -rt::inf<opmath_t>();
+              const bool mask_6 = (mask_3 ? last_at_2[i] : -rt::inf<opmath_t>()) == -rt::inf<opmath_t>();
+              const bool mask_5 = mask_4 && mask_6;
+              opmath_t chosen_3;
+              if (mask_5) {
+                chosen_3 = 0;
               } else {
-                chosen_4 = 0;
+                opmath_t chosen_4;
+                if (mask_3) {
+                  const opmath_t last_picked_2 = rt::pick(host, last, run.of(2, i), 2, 1, product_2, L);
+                  const opmath_t sigmoid_value = rt::sigmoid(last_at_2[i] - last_picked_2);
+                  chosen_4 = grad_found_at[i] * sigmoid_value;
+                } else {
+                  chosen_4 = 0;
+                }
+                chosen_3 = chosen_4;
               }
-              chosen_3 = chosen_4;
+              chosen_2 = chosen_3;
             }
-            chosen_2 = chosen_3;
+            chosen = chosen_2;
+          } else {
+            chosen = 0;
           }
-          chosen = chosen_2;
-        } else {
-          chosen = 0;
-        }
-        grad_last_out.set(i, chosen + safe_grad_end);
-      });
+          grad_last_out.set(i, chosen + safe_grad_end);
+        });
+      };
+      rt::at_rest(run.size, lanes, grad_found_at, grad_end_at);
     });
   });
   return rt::status(host);
@@ -1067,51 +1070,54 @@ int backward_1_grad_last(const OpgenCall& call, OpgenHost& host) {
       const rt::Steady<int64_t> target_lengths_at(target_lengths_held, target_lengths, run.at[0], run.step[0],
                                                   run.size);
       const rt::Steady<opmath_t> found_at(found_held, found, run.at[1], run.step[1], run.size);
-      const rt::Steady<opmath_t> grad_end_at(grad_end_held, grad_end, run.at[5], run.step[5], run.size);
+      rt::Resting<opmath_t> grad_end_at(grad_end_held, grad_end, run.at[5], run.step[5], run.size);
       rt::Sink<opmath_t> grad_last_out(grad_last, run.at[6], run.step[6], run.size);
       const auto last_1 = [&](int64_t i) { return 2 * target_lengths_at[i] - 1; };
       const rt::Line<opmath_t> last_at_2(host, last_held, last, rt::stretch(run, 3, target_lengths_at.same), 0,
                                          rt::clipped(last, 1, last.stride(1), last_1));
-      rt::each(run.size, [&](int64_t i) {
-        const int64_t target_lengths_value_2 = target_lengths_at[i];
-        const int64_t product_2 = 2 * target_lengths_value_2;
-        const int64_t difference_2 = product_2 - 1;
-        const bool mask_2 = zero_infinity && found_at[i] == -rt::inf<opmath_t>();
-        const bool mask_3 = target_lengths_value_2 > 0;
-        const opmath_t safe_grad_end = outer.index(run, 0, i) == product_2 ? grad_end_at[i] : opmath_t(0);
-        const bool mask = outer.index(run, 0, i) == difference_2;
-        opmath_t chosen;
-        if (mask) {
-          opmath_t chosen_2;
-          if (mask_2) {
-            chosen_2 = 0;
-          } else {
-            const opmath_t last_picked = rt::pick(host, last, run.of(2, i), 2, 1, product_2, L);
-            const bool mask_4 = last_picked == -rt::inf<opmath_t>();
-            const bool mask_6 = (mask_3 ? last_at_2[i] : -rt::inf<opmath_t>()) == -rt::inf<opmath_t>();
-            const bool mask_5 = mask_4 && mask_6;
-            opmath_t chosen_3;
-            if (mask_5) {
-              chosen_3 = 0;
+      const auto lanes = [&](const auto& grad_end_at) {
+        rt::each(run.size, [&](int64_t i) {
+          const int64_t target_lengths_value_2 = target_lengths_at[i];
+          const int64_t product_2 = 2 * target_lengths_value_2;
+          const int64_t difference_2 = product_2 - 1;
+          const bool mask_2 = zero_infinity && found_at[i] == -rt::inf<opmath_t>();
+          const bool mask_3 = target_lengths_value_2 > 0;
+          const opmath_t safe_grad_end = outer.index(run, 0, i) == product_2 ? grad_end_at[i] : opmath_t(0);
+          const bool mask = outer.index(run, 0, i) == difference_2;
+          opmath_t chosen;
+          if (mask) {
+            opmath_t chosen_2;
+            if (mask_2) {
+              chosen_2 = 0;
             } else {
-              opmath_t chosen_4;
-              if (mask_3) {
-                const opmath_t last_picked_2 = rt::pick(host, last, run.of(2, i), 2, 1, product_2, L);
-                const opmath_t sigmoid_value = rt::sigmoid(last_at_2[i] - last_picked_2);
-                chosen_4 = (mask_2 ? opmath_t(0) : -grad_output_at) * sigmoid_value;
+              const opmath_t last_picked = rt::pick(host, last, run.of(2, i), 2, 1, product_2, L);
+              const bool mask_4 = last_picked == -rt::inf<opmath_t>();
+              const bool mask_6 = (mask_3 ? last_at_2[i] : -rt::inf<opmath_t>()) == -rt::inf<opmath_t>();
+              const bool mask_5 = mask_4 && mask_6;
+              opmath_t chosen_3;
+              if (mask_5) {
+                chosen_3 = 0;
               } else {
-                chosen_4 = 0;
+                opmath_t chosen_4;
+                if (mask_3) {
+                  const opmath_t last_picked_2 = rt::pick(host, last, run.of(2, i), 2, 1, product_2, L);
+                  const opmath_t sigmoid_value = rt::sigmoid(last_at_2[i] - last_picked_2);
+                  chosen_4 = (mask_2 ? opmath_t(0) : -grad_output_at) * sigmoid_value;
+                } else {
+                  chosen_4 = 0;
+                }
+                chosen_3 = chosen_4;
               }
-              chosen_3 = chosen_4;
+              chosen_2 = chosen_3;
             }
-            chosen_2 = chosen_3;
+            chosen = chosen_2;
+          } else {
+            chosen = 0;
           }
-          chosen = chosen_2;
-        } else {
-          chosen = 0;
-        }
-        grad_last_out.set(i, chosen + safe_grad_end);
-      });
+          grad_last_out.set(i, chosen + safe_grad_end);
+        });
+      };
+      rt::at_rest(run.size, lanes, grad_end_at);
     });
   });
   return rt::status(host);
@@ -1218,52 +1224,55 @@ int backward_2_grad_last(const OpgenCall& call, OpgenHost& host) {
       const rt::Steady<int64_t> target_lengths_at(target_lengths_held, target_lengths, run.at[0], run.step[0],
                                                   run.size);
       const rt::Steady<opmath_t> found_at(found_held, found, run.at[1], run.step[1], run.size);
-      const rt::Steady<opmath_t> grad_output_at(grad_output_held, grad_output, run.at[4], run.step[4], run.size);
-      const rt::Steady<opmath_t> grad_end_at(grad_end_held, grad_end, run.at[5], run.step[5], run.size);
+      rt::Resting<opmath_t> grad_output_at(grad_output_held, grad_output, run.at[4], run.step[4], run.size);
+      rt::Resting<opmath_t> grad_end_at(grad_end_held, grad_end, run.at[5], run.step[5], run.size);
       rt::Sink<opmath_t> grad_last_out(grad_last, run.at[6], run.step[6], run.size);
       const auto last_1 = [&](int64_t i) { return 2 * target_lengths_at[i] - 1; };
       const rt::Line<opmath_t> last_at_2(host, last_held, last, rt::stretch(run, 3, target_lengths_at.same), 0,
                                          rt::clipped(last, 1, last.stride(1), last_1));
-      rt::each(run.size, [&](int64_t i) {
-        const int64_t target_lengths_value_2 = target_lengths_at[i];
-        const int64_t product_2 = 2 * target_lengths_value_2;
-        const int64_t difference_2 = product_2 - 1;
-        const bool mask_2 = zero_infinity && found_at[i] == -rt::inf<opmath_t>();
-        const bool mask_3 = target_lengths_value_2 > 0;
-        const opmath_t safe_grad_end = outer.index(run, 0, i) == product_2 ? grad_end_at[i] : opmath_t(0);
-        const bool mask = outer.index(run, 0, i) == difference_2;
-        opmath_t chosen;
-        if (mask) {
-          opmath_t chosen_2;
-          if (mask_2) {
-            chosen_2 = 0;
-          } else {
-            const opmath_t last_picked = rt::pick(host, last, run.of(2, i), 2, 1, product_2, L);
-            const bool mask_4 = last_picked == -rt::inf<opmath_t>();
-            const bool mask_6 = (mask_3 ? last_at_2[i] : -rt::inf<opmath_t>()) == -rt::inf<opmath_t>();
-            const bool mask_5 = mask_4 && mask_6;
-            opmath_t chosen_3;
-            if (mask_5) {
-              chosen_3 = 0;
+      const auto lanes = [&](const auto& grad_output_at, const auto& grad_end_at) {
+        rt::each(run.size, [&](int64_t i) {
+          const int64_t target_lengths_value_2 = target_lengths_at[i];
+          const int64_t product_2 = 2 * target_lengths_value_2;
+          const int64_t difference_2 = product_2 - 1;
+          const bool mask_2 = zero_infinity && found_at[i] == -rt::inf<opmath_t>();
+          const bool mask_3 = target_lengths_value_2 > 0;
+          const opmath_t safe_grad_end = outer.index(run, 0, i) == product_2 ? grad_end_at[i] : opmath_t(0);
+          const bool mask = outer.index(run, 0, i) == difference_2;
+          opmath_t chosen;
+          if (mask) {
+            opmath_t chosen_2;
+            if (mask_2) {
+              chosen_2 = 0;
             } else {
-              opmath_t chosen_4;
-              if (mask_3) {
-                const opmath_t last_picked_2 = rt::pick(host, last, run.of(2, i), 2, 1, product_2, L);
-                const opmath_t sigmoid_value = rt::sigmoid(last_at_2[i] - last_picked_2);
-                chosen_4 = (mask_2 ? opmath_t(0) : -grad_output_at[i]) * sigmoid_value;
+              const opmath_t last_picked = rt::pick(host, last, run.of(2, i), 2, 1, product_2, L);
+              const bool mask_4 = last_picked == -rt::inf<opmath_t>();
+              const bool mask_6 = (mask_3 ? last_at_2[i] : -rt::inf<opmath_t>()) == -rt::inf<opmath_t>();
+              const bool mask_5 = mask_4 && mask_6;
+              opmath_t chosen_3;
+              if (mask_5) {
+                chosen_3 = 0;
               } else {
-                chosen_4 = 0;
+                opmath_t chosen_4;
+                if (mask_3) {
+                  const opmath_t last_picked_2 = rt::pick(host, last, run.of(2, i), 2, 1, product_2, L);
+                  const opmath_t sigmoid_value = rt::sigmoid(last_at_2[i] - last_picked_2);
+                  chosen_4 = (mask_2 ? opmath_t(0) : -grad_output_at[i]) * sigmoid_value;
+                } else {
+                  chosen_4 = 0;
+                }
+                chosen_3 = chosen_4;
               }
-              chosen_3 = chosen_4;
+              chosen_2 = chosen_3;
             }
-            chosen_2 = chosen_3;
+            chosen = chosen_2;
+          } else {
+            chosen = 0;
           }
-          chosen = chosen_2;
-        } else {
-          chosen = 0;
-        }
-        grad_last_out.set(i, chosen + safe_grad_end);
-      });
+          grad_last_out.set(i, chosen + safe_grad_end);
+        });
+      };
+      rt::at_rest(run.size, lanes, grad_output_at, grad_end_at);
     });
   });
   return rt::status(host);

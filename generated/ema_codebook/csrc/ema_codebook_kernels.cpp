@@ -22,9 +22,12 @@ int forward_codebook(const OpgenCall& call, OpgenHost& host) {
     rt::Held<opmath_t> counts_held;
     outer.runs<rt::block>(begin, end, nullptr, [&](const auto& run) {
       const rt::Source<opmath_t> sums_at(sums, run.at[0], run.step[0], run.size);
-      const rt::Steady<opmath_t> counts_at(counts_held, counts, run.at[1], run.step[1], run.size);
+      rt::Resting<opmath_t> counts_at(counts_held, counts, run.at[1], run.step[1], run.size);
       rt::Sink<opmath_t> codebook_out(codebook, run.at[2], run.step[2], run.size);
-      rt::each(run.size, [&, eps](int64_t i) { codebook_out.set(i, sums_at[i] / rt::max(counts_at[i], eps)); });
+      const auto lanes = [&](const auto& counts_at) {
+        rt::each(run.size, [&, eps](int64_t i) { codebook_out.set(i, sums_at[i] / rt::max(counts_at[i], eps)); });
+      };
+      rt::at_rest(run.size, lanes, counts_at);
     });
   });
   return rt::status(host);

@@ -243,13 +243,16 @@ int backward_grad_decay_next_state(const OpgenCall& call, OpgenHost& host) {
       rt::Held<opmath_t> query_held;
       over_v_k.runs<rt::block>(0, over_v_k.count, row.at, [&](const auto& run) {
         const rt::Source<opmath_t> grad_next_state_at(grad_next_state, run.at[0], run.step[0], run.size);
-        const rt::Steady<opmath_t> grad_output_at(grad_output_held, grad_output, run.at[1], run.step[1], run.size);
+        rt::Resting<opmath_t> grad_output_at(grad_output_held, grad_output, run.at[1], run.step[1], run.size);
         const rt::Steady<opmath_t> query_at(query_held, query, run.at[2], run.step[2], run.size);
         const rt::Source<opmath_t> state_at(state, run.at[3], run.step[3], run.size);
-        rt::lanes<rt::lane_count>(run.size, [&](int64_t i, int lane) {
-          const opmath_t total_2 = grad_next_state_at[i] + grad_output_at[i] * query_at[i];
-          grad_decay_next_state_value_fold.add(lane, total_2 * state_at[i]);
-        });
+        const auto lanes = [&](const auto& grad_output_at) {
+          rt::lanes<rt::lane_count>(run.size, [&](int64_t i, int lane) {
+            const opmath_t total_2 = grad_next_state_at[i] + grad_output_at[i] * query_at[i];
+            grad_decay_next_state_value_fold.add(lane, total_2 * state_at[i]);
+          });
+        };
+        rt::at_rest(run.size, lanes, grad_output_at);
         grad_decay_next_state_value_fold.ran(run.size);
       });
       const opmath_t grad_decay_next_state_value = grad_decay_next_state_value_fold.value(over_v_k.count);

@@ -68,24 +68,27 @@ int forward_output(const OpgenCall& call, OpgenHost& host) {
   outer.batch(call, &input, nullptr, nullptr, nullptr, nullptr, &output);
   outer.arrange();
   rt::parallel(host, outer.count, 1, [=, &host](int64_t begin, int64_t end) {
-    const rt::Still<opmath_t> weight_still(weight);
-    const rt::Still<opmath_t> bias_still(bias);
+    rt::Held<opmath_t> weight_held;
+    rt::Held<opmath_t> bias_held;
     rt::Held<opmath_t> mu_held;
     rt::Held<opmath_t> rstd_held;
     outer.runs<rt::block>(begin, end, nullptr, [&](const auto& run) {
       const rt::Source<opmath_t> input_at(input, run.at[0], run.step[0], run.size);
-      const rt::Source<opmath_t> weight_at(weight_still, weight, run.at[3], run.step[3], run.size);
-      const rt::Source<opmath_t> bias_at(bias_still, bias, run.at[4], run.step[4], run.size);
+      rt::Resting<opmath_t> weight_at(weight_held, weight, run.at[3], run.step[3], run.size);
+      rt::Resting<opmath_t> bias_at(bias_held, bias, run.at[4], run.step[4], run.size);
       rt::Sink<opmath_t> output_out(output, run.at[5], run.step[5], run.size);
       const auto mu_1 = [&](int64_t i) { return rt::floordiv(outer.index(run, 0, i), S); };
-      const rt::Line<opmath_t> mu_at(host, mu_held, mu, rt::stretch(run, 1, outer.still(0)), 0,
-                                     rt::sure(mu.stride(1), mu_1));
-      const rt::Line<opmath_t> rstd_at(host, rstd_held, rstd, rt::stretch(run, 2, outer.still(0)), 0,
-                                       rt::sure(rstd.stride(1), mu_1));
-      rt::each(run.size, [&](int64_t i) {
-        const auto value = (input_at[i] - mu_at[i]) * rstd_at[i] * weight_at[i] + bias_at[i];
-        output_out.set(i, value);
-      });
+      rt::RestingLine<opmath_t> mu_at(host, mu_held, mu, rt::stretch(run, 1, outer.still(0)), 0,
+                                      rt::sure(mu.stride(1), mu_1));
+      rt::RestingLine<opmath_t> rstd_at(host, rstd_held, rstd, rt::stretch(run, 2, outer.still(0)), 0,
+                                        rt::sure(rstd.stride(1), mu_1));
+      const auto lanes = [&](const auto& weight_at, const auto& bias_at, const auto& mu_at, const auto& rstd_at) {
+        rt::each(run.size, [&](int64_t i) {
+          const auto value = (input_at[i] - mu_at[i]) * rstd_at[i] * weight_at[i] + bias_at[i];
+          output_out.set(i, value);
+        });
+      };
+      rt::at_rest(run.size, lanes, weight_at, bias_at, mu_at, rstd_at);
     });
   });
   return rt::status(host);
@@ -308,38 +311,42 @@ int backward_grad_input(const OpgenCall& call, OpgenHost& host) {
   outer.batch(call, &grad_output, nullptr, nullptr, nullptr, &input, nullptr, nullptr, &grad_input);
   outer.arrange();
   rt::parallel(host, outer.count, 1, [=, &host](int64_t begin, int64_t end) {
-    const rt::Still<opmath_t> weight_still(weight);
+    rt::Held<opmath_t> weight_held;
     rt::Held<opmath_t> rstd_held;
     rt::Held<opmath_t> grad_variance__held;
     rt::Held<opmath_t> mu_held;
     rt::Held<opmath_t> grad_mu_held;
     outer.runs<rt::block>(begin, end, nullptr, [&](const auto& run) {
       const rt::Source<opmath_t> grad_output_at(grad_output, run.at[0], run.step[0], run.size);
-      const rt::Source<opmath_t> weight_at(weight_still, weight, run.at[2], run.step[2], run.size);
+      rt::Resting<opmath_t> weight_at(weight_held, weight, run.at[2], run.step[2], run.size);
       const rt::Source<opmath_t> input_at(input, run.at[4], run.step[4], run.size);
       rt::Sink<opmath_t> grad_input_out(grad_input, run.at[7], run.step[7], run.size);
       const auto rstd_1 = [&](int64_t i) { return rt::floordiv(outer.index(run, 0, i), S); };
-      const rt::Line<opmath_t> rstd_at(host, rstd_held, rstd, rt::stretch(run, 1, outer.still(0)), 0,
-                                       rt::sure(rstd.stride(1), rstd_1));
-      const rt::Line<opmath_t> grad_variance__at(host, grad_variance__held, grad_variance_,
-                                                 rt::stretch(run, 3, outer.still(0)), 0,
-                                                 rt::clipped(grad_variance_, 1, grad_variance_.stride(1), rstd_1));
-      const rt::Line<opmath_t> mu_at(host, mu_held, mu, rt::stretch(run, 5, outer.still(0)), 0,
-                                     rt::clipped(mu, 1, mu.stride(1), rstd_1));
-      const rt::Line<opmath_t> grad_mu_at(host, grad_mu_held, grad_mu, rt::stretch(run, 6, outer.still(0)), 0,
-                                          rt::clipped(grad_mu, 1, grad_mu.stride(1), rstd_1));
+      rt::RestingLine<opmath_t> rstd_at(host, rstd_held, rstd, rt::stretch(run, 1, outer.still(0)), 0,
+                                        rt::sure(rstd.stride(1), rstd_1));
+      rt::RestingLine<opmath_t> grad_variance__at(host, grad_variance__held, grad_variance_,
+                                                  rt::stretch(run, 3, outer.still(0)), 0,
+                                                  rt::clipped(grad_variance_, 1, grad_variance_.stride(1), rstd_1));
+      rt::RestingLine<opmath_t> mu_at(host, mu_held, mu, rt::stretch(run, 5, outer.still(0)), 0,
+                                      rt::clipped(mu, 1, mu.stride(1), rstd_1));
+      rt::RestingLine<opmath_t> grad_mu_at(host, grad_mu_held, grad_mu, rt::stretch(run, 6, outer.still(0)), 0,
+                                           rt::clipped(grad_mu, 1, grad_mu.stride(1), rstd_1));
       const rt::Told told(run.size, outer.still(0), [&](int64_t i) {
         const auto value = rt::floordiv(outer.index(run, 0, i), S) >= 0 && rt::floordiv(outer.index(run, 0, i), S) < G;
         return value;
       });
-      rt::each(run.size, [&](int64_t i) {
-        const bool mask = told[i];
-        const int64_t product = S * elements;
-        const opmath_t ratio = 2 * grad_variance__at[i] * (input_at[i] - mu_at[i]) / product;
-        const opmath_t chosen = mask ? ratio : opmath_t(0);
-        const opmath_t scaled_grad = grad_output_at[i] * rstd_at[i] * weight_at[i];
-        grad_input_out.set(i, scaled_grad + chosen + (mask ? grad_mu_at[i] / product : opmath_t(0)));
-      });
+      const auto lanes = [&](const auto& weight_at, const auto& rstd_at, const auto& grad_variance__at,
+                             const auto& mu_at, const auto& grad_mu_at) {
+        rt::each(run.size, [&](int64_t i) {
+          const bool mask = told[i];
+          const int64_t product = S * elements;
+          const opmath_t ratio = 2 * grad_variance__at[i] * (input_at[i] - mu_at[i]) / product;
+          const opmath_t chosen = mask ? ratio : opmath_t(0);
+          const opmath_t scaled_grad = grad_output_at[i] * rstd_at[i] * weight_at[i];
+          grad_input_out.set(i, scaled_grad + chosen + (mask ? grad_mu_at[i] / product : opmath_t(0)));
+        });
+      };
+      rt::at_rest(run.size, lanes, weight_at, rstd_at, grad_variance__at, mu_at, grad_mu_at);
     });
   });
   return rt::status(host);

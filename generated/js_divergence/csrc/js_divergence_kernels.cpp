@@ -166,30 +166,33 @@ int backward_2_grad_log_q(const OpgenCall& call, OpgenHost& host) {
     rt::Held<opmath_t> grad_output_held;
     outer.runs<rt::block>(begin, end, nullptr, [&](const auto& run) {
       const rt::Source<opmath_t> log_p_at(log_p, run.at[0], run.step[0], run.size);
-      const rt::Steady<opmath_t> grad_output_at(grad_output_held, grad_output, run.at[1], run.step[1], run.size);
+      rt::Resting<opmath_t> grad_output_at(grad_output_held, grad_output, run.at[1], run.step[1], run.size);
       const rt::Source<opmath_t> log_q_at(log_q, run.at[2], run.step[2], run.size);
       rt::Sink<opmath_t> grad_log_p_out(grad_log_p, run.at[3], run.step[3], run.size);
       rt::Sink<opmath_t> grad_log_q_out(grad_log_q, run.at[4], run.step[4], run.size);
-      rt::each(run.size, [&](int64_t i) {
-        const opmath_t log_p_value = log_p_at[i];
-        const opmath_t exp_log_p = rt::exp(log_p_value);
-        const bool mask = exp_log_p == 0;
-        const opmath_t grad_q_term = opmath_t(0.5) * grad_output_at[i];
-        const opmath_t log_q_value = log_q_at[i];
-        const opmath_t m = rt::logaddexp(log_p_value, log_q_value) - rt::log(opmath_t(2));
-        const bool mask_2 = log_p_value == -rt::inf<opmath_t>() && log_q_value == -rt::inf<opmath_t>();
-        const opmath_t exp_log_q = rt::exp(log_q_value);
-        const bool mask_3 = exp_log_q == 0;
-        const opmath_t chosen = mask_3 ? opmath_t(0) : -(grad_q_term * exp_log_q);
-        const opmath_t grad_m = chosen + (mask ? opmath_t(0) : -(grad_q_term * exp_log_p));
-        const opmath_t chosen_2 = mask ? opmath_t(0) : grad_q_term * (exp_log_p * (log_p_value - m) + exp_log_p);
-        const opmath_t chosen_3 = mask_2 ? opmath_t(0) : grad_m * rt::sigmoid(log_p_value - log_q_value);
-        grad_log_p_out.set(i, chosen_2 + chosen_3);
-        const opmath_t scaled_grad = grad_q_term * (exp_log_q * (log_q_value - m) + exp_log_q);
-        const opmath_t chosen_4 = mask_3 ? opmath_t(0) : scaled_grad;
-        const opmath_t chosen_5 = mask_2 ? opmath_t(0) : grad_m * rt::sigmoid(log_q_value - log_p_value);
-        grad_log_q_out.set(i, chosen_4 + chosen_5);
-      });
+      const auto lanes = [&](const auto& grad_output_at) {
+        rt::each(run.size, [&](int64_t i) {
+          const opmath_t log_p_value = log_p_at[i];
+          const opmath_t exp_log_p = rt::exp(log_p_value);
+          const bool mask = exp_log_p == 0;
+          const opmath_t grad_q_term = opmath_t(0.5) * grad_output_at[i];
+          const opmath_t log_q_value = log_q_at[i];
+          const opmath_t m = rt::logaddexp(log_p_value, log_q_value) - rt::log(opmath_t(2));
+          const bool mask_2 = log_p_value == -rt::inf<opmath_t>() && log_q_value == -rt::inf<opmath_t>();
+          const opmath_t exp_log_q = rt::exp(log_q_value);
+          const bool mask_3 = exp_log_q == 0;
+          const opmath_t chosen = mask_3 ? opmath_t(0) : -(grad_q_term * exp_log_q);
+          const opmath_t grad_m = chosen + (mask ? opmath_t(0) : -(grad_q_term * exp_log_p));
+          const opmath_t chosen_2 = mask ? opmath_t(0) : grad_q_term * (exp_log_p * (log_p_value - m) + exp_log_p);
+          const opmath_t chosen_3 = mask_2 ? opmath_t(0) : grad_m * rt::sigmoid(log_p_value - log_q_value);
+          grad_log_p_out.set(i, chosen_2 + chosen_3);
+          const opmath_t scaled_grad = grad_q_term * (exp_log_q * (log_q_value - m) + exp_log_q);
+          const opmath_t chosen_4 = mask_3 ? opmath_t(0) : scaled_grad;
+          const opmath_t chosen_5 = mask_2 ? opmath_t(0) : grad_m * rt::sigmoid(log_q_value - log_p_value);
+          grad_log_q_out.set(i, chosen_4 + chosen_5);
+        });
+      };
+      rt::at_rest(run.size, lanes, grad_output_at);
     });
   });
   return rt::status(host);

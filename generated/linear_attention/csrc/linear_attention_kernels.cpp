@@ -219,12 +219,15 @@ int backward_grad_numerator(const OpgenCall& call, OpgenHost& host) {
     rt::Held<opmath_t> denominator_held;
     outer.runs<rt::block>(begin, end, nullptr, [&](const auto& run) {
       const rt::Source<opmath_t> grad_output_at(grad_output, run.at[0], run.step[0], run.size);
-      const rt::Steady<opmath_t> denominator_at(denominator_held, denominator, run.at[1], run.step[1], run.size);
+      rt::Resting<opmath_t> denominator_at(denominator_held, denominator, run.at[1], run.step[1], run.size);
       rt::Sink<opmath_t> grad_numerator_out(grad_numerator, run.at[2], run.step[2], run.size);
-      rt::each(run.size, [&, eps](int64_t i) {
-        const auto value = grad_output_at[i] / (denominator_at[i] + eps);
-        grad_numerator_out.set(i, value);
-      });
+      const auto lanes = [&](const auto& denominator_at) {
+        rt::each(run.size, [&, eps](int64_t i) {
+          const auto value = grad_output_at[i] / (denominator_at[i] + eps);
+          grad_numerator_out.set(i, value);
+        });
+      };
+      rt::at_rest(run.size, lanes, denominator_at);
     });
   });
   return rt::status(host);
@@ -258,17 +261,20 @@ int backward_grad_query(const OpgenCall& call, OpgenHost& host) {
     rt::Held<opmath_t> denominator_part_held;
     outer.runs<rt::block>(begin, end, nullptr, [&](const auto& run) {
       const rt::Source<opmath_t> query_at(query, run.at[0], run.step[0], run.size);
-      const rt::Steady<opmath_t> grad_denominator_at(grad_denominator_held, grad_denominator, run.at[1], run.step[1],
-                                                     run.size);
+      rt::Resting<opmath_t> grad_denominator_at(grad_denominator_held, grad_denominator, run.at[1], run.step[1],
+                                                run.size);
       const rt::Steady<opmath_t> denominator_part_at(denominator_part_held, denominator_part, run.at[2], run.step[2],
                                                      run.size);
       const rt::Source<opmath_t> grad_q_numerator_at(grad_q_numerator, run.at[3], run.step[3], run.size);
       rt::Sink<opmath_t> grad_query_out(grad_query, run.at[4], run.step[4], run.size);
-      rt::each(run.size, [&](int64_t i) {
-        const opmath_t query_value_2 = query_at[i];
-        const opmath_t total_2 = grad_denominator_at[i] * denominator_part_at[i] + grad_q_numerator_at[i];
-        grad_query_out.set(i, total_2 * (query_value_2 > 0 ? opmath_t(1) : rt::exp(query_value_2)));
-      });
+      const auto lanes = [&](const auto& grad_denominator_at) {
+        rt::each(run.size, [&](int64_t i) {
+          const opmath_t query_value_2 = query_at[i];
+          const opmath_t total_2 = grad_denominator_at[i] * denominator_part_at[i] + grad_q_numerator_at[i];
+          grad_query_out.set(i, total_2 * (query_value_2 > 0 ? opmath_t(1) : rt::exp(query_value_2)));
+        });
+      };
+      rt::at_rest(run.size, lanes, grad_denominator_at);
     });
   });
   return rt::status(host);

@@ -57,14 +57,17 @@ int backward_grad_input(const OpgenCall& call, OpgenHost& host) {
     rt::Held<opmath_t> grad_output_held;
     outer.runs<rt::block>(begin, end, nullptr, [&](const auto& run) {
       const rt::Steady<opmath_t> output_at(output_held, output, run.at[0], run.step[0], run.size);
-      const rt::Steady<opmath_t> grad_output_at(grad_output_held, grad_output, run.at[1], run.step[1], run.size);
+      rt::Resting<opmath_t> grad_output_at(grad_output_held, grad_output, run.at[1], run.step[1], run.size);
       const rt::Source<opmath_t> input_at(input, run.at[2], run.step[2], run.size);
       rt::Sink<opmath_t> grad_input_out(grad_input, run.at[3], run.step[3], run.size);
-      rt::each(run.size, [&](int64_t i) {
-        const opmath_t output_value = output_at[i];
-        const opmath_t scaled_grad = grad_output_at[i] * rt::exp(input_at[i] - output_value);
-        grad_input_out.set(i, output_value == -rt::inf<opmath_t>() ? opmath_t(0) : scaled_grad);
-      });
+      const auto lanes = [&](const auto& grad_output_at) {
+        rt::each(run.size, [&](int64_t i) {
+          const opmath_t output_value = output_at[i];
+          const opmath_t scaled_grad = grad_output_at[i] * rt::exp(input_at[i] - output_value);
+          grad_input_out.set(i, output_value == -rt::inf<opmath_t>() ? opmath_t(0) : scaled_grad);
+        });
+      };
+      rt::at_rest(run.size, lanes, grad_output_at);
     });
   });
   return rt::status(host);

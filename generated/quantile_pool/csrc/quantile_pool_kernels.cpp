@@ -195,12 +195,15 @@ int backward_0_grad_values(const OpgenCall& call, OpgenHost& host) {
     rt::Held<opmath_t> grad_output_held;
     outer.runs<rt::block>(begin, end, nullptr, [&](const auto& run) {
       const rt::Source<opmath_t> slope_at(slope, run.at[0], run.step[0], run.size);
-      const rt::Steady<opmath_t> grad_output_at(grad_output_held, grad_output, run.at[1], run.step[1], run.size);
+      rt::Resting<opmath_t> grad_output_at(grad_output_held, grad_output, run.at[1], run.step[1], run.size);
       rt::Sink<opmath_t> grad_values_out(grad_values, run.at[2], run.step[2], run.size);
-      rt::each(run.size, [&](int64_t i) {
-        const opmath_t slope_value = slope_at[i];
-        grad_values_out.set(i, slope_value != 0 ? grad_output_at[i] * slope_value : opmath_t(0));
-      });
+      const auto lanes = [&](const auto& grad_output_at) {
+        rt::each(run.size, [&](int64_t i) {
+          const opmath_t slope_value = slope_at[i];
+          grad_values_out.set(i, slope_value != 0 ? grad_output_at[i] * slope_value : opmath_t(0));
+        });
+      };
+      rt::at_rest(run.size, lanes, grad_output_at);
     });
   });
   return rt::status(host);

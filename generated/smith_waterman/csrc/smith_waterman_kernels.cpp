@@ -308,18 +308,21 @@ int backward_grad_h(const OpgenCall& call, OpgenHost& host) {
     outer.runs<rt::block>(begin, end, nullptr, [&](const auto& run) {
       const rt::Steady<opmath_t> logsumexp_i_j_at(logsumexp_i_j_held, logsumexp_i_j, run.at[0], run.step[0], run.size);
       const rt::Source<opmath_t> score_at(score, run.at[1], run.step[1], run.size);
-      const rt::Steady<opmath_t> grad_output_at(grad_output_held, grad_output, run.at[2], run.step[2], run.size);
+      rt::Resting<opmath_t> grad_output_at(grad_output_held, grad_output, run.at[2], run.step[2], run.size);
       rt::Sink<opmath_t> s_out(s, run.at[4], run.step[4], run.size);
       rt::Sink<opmath_t> grad_h_out(grad_h, run.at[5], run.step[5], run.size);
       const auto h_waves_1 = [&](int64_t i) { return outer.index(run, 0, 0) + outer.index(run, 1, i); };
       const rt::Line<opmath_t> h_waves_at(host, h_waves, rt::stretch(run, 3, 1), 0,
                                           rt::clipped(h_waves, 1, h_waves.stride(1), h_waves_1));
-      rt::each(run.size, [&, temperature](int64_t i) {
-        const opmath_t logsumexp_i_j_value = logsumexp_i_j_at[i];
-        s_out.set(i, score_at[i] / temperature);
-        const opmath_t product = temperature * grad_output_at[i] * rt::exp(h_waves_at[i] - logsumexp_i_j_value);
-        grad_h_out.set(i, logsumexp_i_j_value == -rt::inf<opmath_t>() ? opmath_t(0) : product);
-      });
+      const auto lanes = [&](const auto& grad_output_at) {
+        rt::each(run.size, [&, temperature](int64_t i) {
+          const opmath_t logsumexp_i_j_value = logsumexp_i_j_at[i];
+          s_out.set(i, score_at[i] / temperature);
+          const opmath_t product = temperature * grad_output_at[i] * rt::exp(h_waves_at[i] - logsumexp_i_j_value);
+          grad_h_out.set(i, logsumexp_i_j_value == -rt::inf<opmath_t>() ? opmath_t(0) : product);
+        });
+      };
+      rt::at_rest(run.size, lanes, grad_output_at);
     });
   });
   return rt::status(host);

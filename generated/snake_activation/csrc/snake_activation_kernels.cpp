@@ -22,13 +22,16 @@ int forward_output(const OpgenCall& call, OpgenHost& host) {
     rt::Held<opmath_t> alpha_held;
     outer.runs<rt::block>(begin, end, nullptr, [&](const auto& run) {
       const rt::Source<opmath_t> input_at(input, run.at[0], run.step[0], run.size);
-      const rt::Steady<opmath_t> alpha_at(alpha_held, alpha, run.at[1], run.step[1], run.size);
+      rt::Resting<opmath_t> alpha_at(alpha_held, alpha, run.at[1], run.step[1], run.size);
       rt::Sink<opmath_t> output_out(output, run.at[2], run.step[2], run.size);
-      rt::each(run.size, [&](int64_t i) {
-        const opmath_t input_value = input_at[i];
-        const opmath_t alpha_value = alpha_at[i];
-        output_out.set(i, input_value + rt::powi<2>(rt::sin(alpha_value * input_value)) / alpha_value);
-      });
+      const auto lanes = [&](const auto& alpha_at) {
+        rt::each(run.size, [&](int64_t i) {
+          const opmath_t input_value = input_at[i];
+          const opmath_t alpha_value = alpha_at[i];
+          output_out.set(i, input_value + rt::powi<2>(rt::sin(alpha_value * input_value)) / alpha_value);
+        });
+      };
+      rt::at_rest(run.size, lanes, alpha_at);
     });
   });
   return rt::status(host);
@@ -51,14 +54,17 @@ int backward_grad_input(const OpgenCall& call, OpgenHost& host) {
   rt::parallel(host, outer.count, 1, [=, &host](int64_t begin, int64_t end) {
     rt::Held<opmath_t> alpha_held;
     outer.runs<rt::block>(begin, end, nullptr, [&](const auto& run) {
-      const rt::Steady<opmath_t> alpha_at(alpha_held, alpha, run.at[0], run.step[0], run.size);
+      rt::Resting<opmath_t> alpha_at(alpha_held, alpha, run.at[0], run.step[0], run.size);
       const rt::Source<opmath_t> input_at(input, run.at[1], run.step[1], run.size);
       const rt::Source<opmath_t> grad_output_at(grad_output, run.at[2], run.step[2], run.size);
       rt::Sink<opmath_t> grad_input_out(grad_input, run.at[3], run.step[3], run.size);
-      rt::each(run.size, [&](int64_t i) {
-        const opmath_t product = alpha_at[i] * input_at[i];
-        grad_input_out.set(i, grad_output_at[i] * (2 * rt::cos(product) * rt::sin(product) + 1));
-      });
+      const auto lanes = [&](const auto& alpha_at) {
+        rt::each(run.size, [&](int64_t i) {
+          const opmath_t product = alpha_at[i] * input_at[i];
+          grad_input_out.set(i, grad_output_at[i] * (2 * rt::cos(product) * rt::sin(product) + 1));
+        });
+      };
+      rt::at_rest(run.size, lanes, alpha_at);
     });
   });
   return rt::status(host);

@@ -256,12 +256,15 @@ int backward_grad_r(const OpgenCall& call, OpgenHost& host) {
   rt::parallel(host, outer.count, 1, [=, &host](int64_t begin, int64_t end) {
     rt::Held<opmath_t> grad_output_held;
     outer.runs<rt::block>(begin, end, nullptr, [&](const auto& run) {
-      const rt::Steady<opmath_t> grad_output_at(grad_output_held, grad_output, run.at[0], run.step[0], run.size);
+      rt::Resting<opmath_t> grad_output_at(grad_output_held, grad_output, run.at[0], run.step[0], run.size);
       rt::Sink<opmath_t> grad_r_out(grad_r, run.at[1], run.step[1], run.size);
-      rt::each(run.size, [&](int64_t i) {
-        const bool mask = outer.index(run, 0, 0) == N - 1 && outer.index(run, 1, i) == M - 1;
-        grad_r_out.set(i, mask ? (N == 0 ? opmath_t(0) : M == 0 ? opmath_t(0) : grad_output_at[i]) : opmath_t(0));
-      });
+      const auto lanes = [&](const auto& grad_output_at) {
+        rt::each(run.size, [&](int64_t i) {
+          const bool mask = outer.index(run, 0, 0) == N - 1 && outer.index(run, 1, i) == M - 1;
+          grad_r_out.set(i, mask ? (N == 0 ? opmath_t(0) : M == 0 ? opmath_t(0) : grad_output_at[i]) : opmath_t(0));
+        });
+      };
+      rt::at_rest(run.size, lanes, grad_output_at);
     });
   });
   return rt::status(host);

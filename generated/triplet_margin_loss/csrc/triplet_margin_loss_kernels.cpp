@@ -534,25 +534,28 @@ int backward_3_grad_negative(const OpgenCall& call, OpgenHost& host) {
     rt::Held<opmath_t> grad_near_held;
     outer.runs<rt::block>(begin, end, nullptr, [&](const auto& run) {
       const rt::Steady<opmath_t> far_at(far_held, far, run.at[0], run.step[0], run.size);
-      const rt::Steady<opmath_t> grad_rest_at(grad_rest_held, grad_rest, run.at[1], run.step[1], run.size);
+      rt::Resting<opmath_t> grad_rest_at(grad_rest_held, grad_rest, run.at[1], run.step[1], run.size);
       const rt::Source<opmath_t> total_2_at(total_2, run.at[2], run.step[2], run.size);
       const rt::Steady<opmath_t> near_2_at(near_2_held, near_2, run.at[3], run.step[3], run.size);
-      const rt::Steady<opmath_t> grad_near_at(grad_near_held, grad_near, run.at[4], run.step[4], run.size);
+      rt::Resting<opmath_t> grad_near_at(grad_near_held, grad_near, run.at[4], run.step[4], run.size);
       const rt::Source<opmath_t> total_3_at(total_3, run.at[5], run.step[5], run.size);
       rt::Sink<opmath_t> grad_anchor_out(grad_anchor, run.at[6], run.step[6], run.size);
       rt::Sink<opmath_t> grad_positive_out(grad_positive, run.at[7], run.step[7], run.size);
       rt::Sink<opmath_t> grad_negative_out(grad_negative, run.at[8], run.step[8], run.size);
-      rt::each(run.size, [&](int64_t i) {
-        const opmath_t far_value = far_at[i];
-        const opmath_t ratio = grad_rest_at[i] * total_2_at[i] / far_value;
-        const opmath_t grad_far_body = far_value == 0 ? opmath_t(0) : ratio;
-        const opmath_t near_value = near_2_at[i];
-        const opmath_t ratio_2 = grad_near_at[i] * total_3_at[i] / near_value;
-        const opmath_t grad_near_body = near_value == 0 ? opmath_t(0) : ratio_2;
-        grad_anchor_out.set(i, grad_far_body + grad_near_body);
-        grad_positive_out.set(i, -grad_near_body);
-        grad_negative_out.set(i, -grad_far_body);
-      });
+      const auto lanes = [&](const auto& grad_rest_at, const auto& grad_near_at) {
+        rt::each(run.size, [&](int64_t i) {
+          const opmath_t far_value = far_at[i];
+          const opmath_t ratio = grad_rest_at[i] * total_2_at[i] / far_value;
+          const opmath_t grad_far_body = far_value == 0 ? opmath_t(0) : ratio;
+          const opmath_t near_value = near_2_at[i];
+          const opmath_t ratio_2 = grad_near_at[i] * total_3_at[i] / near_value;
+          const opmath_t grad_near_body = near_value == 0 ? opmath_t(0) : ratio_2;
+          grad_anchor_out.set(i, grad_far_body + grad_near_body);
+          grad_positive_out.set(i, -grad_near_body);
+          grad_negative_out.set(i, -grad_far_body);
+        });
+      };
+      rt::at_rest(run.size, lanes, grad_rest_at, grad_near_at);
     });
   });
   return rt::status(host);

@@ -14,9 +14,9 @@ from collections.abc import Container, Iterable, Iterator, Mapping, Sequence
 from opgen.diagnostics.model import Diagnostic, Severity, Span
 from opgen.diagnostics.suggest import listed
 from opgen.diff.adjoint import differentiable_inputs
-from opgen.diff.partials import partials, value_reads
+from opgen.diff.partials import partials, value_reads, with_partials
 from opgen.ir import text
-from opgen.ir.operator import Operator
+from opgen.ir.operator import Operator, Variant
 from opgen.ir.program import Kind, Program, Recurrence, bodies, definitions, statement_reads, statement_scalars
 from opgen.ir.scalar import ZERO, Apply, Scalar, reads, transform, walk
 
@@ -30,7 +30,7 @@ _SLOPES = (
 
 def flat(operator: Operator, described: Container[str]) -> tuple[Diagnostic, ...]:
     """A warning, where all gradients are 0. `described`: results of which the spec states what they hold."""
-    programs = [v.program for v in operator.variants]
+    programs = _programs(operator)
     if not programs or any(_is_sloped(p, differentiable_inputs(p)) or p.override.inputs for p in programs):
         return ()
     if any(map(_says_so, programs)):
@@ -44,6 +44,16 @@ def flat(operator: Operator, described: Container[str]) -> tuple[Diagnostic, ...
     hints = (f"say so: `outputs: {{{name}: {{{own}}}}}`", *_SLOPES)
     label = "depends on inputs by steps and orders only"
     return (Diagnostic("OPG254", message, span, label, hints=hints, severity=Severity.WARNING),)
+
+
+def _programs(operator: Operator) -> list[Program]:
+    """The programs of all variants, with a derivative for every function that they call."""
+    return [with_partials(v.program) for v in operator.variants]
+
+
+def _is_differentiable(v: Variant) -> bool:
+    """Whether every function that it calls has a derivative: no gradient flows through one of others that has none."""
+    return all(f.differentiable for f in v.program.functions)
 
 
 def _cut(programs: Sequence[Program], described: Container[str]) -> tuple[Diagnostic, ...]:
@@ -75,8 +85,8 @@ def _without_detach(e: Scalar) -> Scalar:
 
 def untrained(operator: Operator, parameters: Mapping[str, Span]) -> Iterator[Diagnostic]:
     """A warning for each parameter of a module that conditions and roundings alone read: nothing trains it."""
-    programs = [v.program for v in operator.variants]
-    if any(map(_says_so, programs)):
+    programs = _programs(operator)
+    if any(map(_says_so, programs)) or not all(map(_is_differentiable, operator.variants)):
         return
     for name, place in parameters.items():
         read = any(r.tensor == name for p in programs for s in p.statements for r in statement_reads(s))

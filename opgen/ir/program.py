@@ -230,6 +230,11 @@ class Function:
     def scalars(self) -> tuple[Scalar, ...]:
         return self.partials if self.value is None else (self.value, *self.partials)
 
+    @property
+    def differentiable(self) -> bool:
+        """Whether there is something to differentiate: a formula, or stated derivatives."""
+        return self.value is not None or bool(self.partials)
+
     def spelling(self, *back_ends: str) -> str | None:
         """Its name in the first of some back ends that has one."""
         found = dict(self.spellings)

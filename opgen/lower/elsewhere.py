@@ -55,7 +55,7 @@ def differentiable_outputs(
     inputs: Sequence[Tensor], statements: Sequence[Statement], outputs: Sequence[Output], functions: Sequence[Function]
 ) -> tuple[Output, ...]:
     """The outputs, without gradients for those that depend on a function that has no derivative."""
-    dull = frozenset(f.name for f in functions if f.value is None and not f.partials)
+    dull = frozenset(f.name for f in functions if not f.differentiable)
     if not dull:
         return tuple(outputs)
     varies = {t.name: t.differentiable for t in inputs}

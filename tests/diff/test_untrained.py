@@ -82,3 +82,28 @@ def test_a_result_without_a_slope_outside_of_detach_is_told(lines: list[str]) ->
 )
 def test_a_result_that_says_so_or_has_a_slope_is_not(lines: list[str]) -> None:
     assert not [d for d in cut(*lines) if "detach" in d.label]
+
+
+EXTERN = "g(v): {extern: {torch: torch.special.gammaln}}"
+SPELT = 'g(v): {extern: {torch: torch.sin}, value: "sin(v)"}'
+
+
+@pytest.mark.parametrize("function", [EXTERN, SPELT])
+def test_a_function_of_another_library_without_a_stated_derivative_is_no_mistake(function: str) -> None:
+    functions = f"{TAUGHT}\nfunctions:\n  {function}"
+    for line in ("y[n] = g(x[n])", "y = sum[n](g(x[n])*u[n])", "y[n] = detach(g(x[n])) + u[n]"):
+        spec = SpecFile(Path("spec.yaml"), whole(functions, line).encode(), "spec.yaml")
+        assert not [d for d in looked_at(spec).diagnostics if d.code != "OPG240"]
+
+
+@pytest.mark.parametrize("function", [EXTERN, SPELT])
+def test_a_parameter_inside_such_a_function_is_not_told(function: str) -> None:
+    text = whole(f"{GATE}\nfunctions:\n  {function}", "y[n] = g(w*x[n])")
+    found = run(SpecFile(Path("spec.yaml"), text.encode(), "spec.yaml"), Stage.PROGRAM).diagnostics
+    assert [d.code for d in found] == ["OPG240"]  # `k` of the fields
+
+
+def test_a_step_beside_such_a_function_is_told() -> None:
+    text = whole(f"{TAUGHT}\nfunctions:\n  {EXTERN}", "y[n] = g(x[n])", "z[n] = round(u[n])")
+    found = looked_at(SpecFile(Path("spec.yaml"), text.encode(), "spec.yaml")).diagnostics
+    assert [d.code for d in found if d.code != "OPG240"] == ["OPG254"]

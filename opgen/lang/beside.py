@@ -9,7 +9,8 @@ from collections.abc import Container, Mapping
 from dataclasses import dataclass, replace
 
 from opgen.diagnostics.model import Span
-from opgen.lang.habits import AXES, KEPT
+from opgen.lang.habits import AXES, KEPT, PICKING
+from opgen.lang.limits import NOTHING, over_picked
 from opgen.lang.nodes import (
     Access,
     Binder,
@@ -36,6 +37,8 @@ _CORRECTED = "`var` divides by the count of elements; the corrected one is multi
 _DOWN = "an order begins at the least: the greatest come first of what has the other sign"
 _ORDER = "`norm` is the Euclidean one; others are sums and extremes of `abs`"
 _TWO = "`{0}[…]` takes one expression, and the {1} of two is `{0}(a, b)`"
+_PICKED = "a condition stands in the body"
+_BEGUN = "what a reduction begins with is left away where it changes nothing, and joined to it elsewhere"
 _WIDER = "sums of half precision are kept in float32 anyway: leave it away"
 
 
@@ -67,7 +70,7 @@ def meant_by(
         if not _is_index(e, argument) and integer(argument) is None:
             return None, (ONE_BODY,)
         hints[_AXIS] = None
-    for word, value in named.items():
+    for word, value in sorted(named.items(), key=lambda n: n[0] == "initial"):  # which comes to all of the rest
         if word in _KEPT:
             hints[KEPT] = None
         elif word in AXES:
@@ -82,12 +85,33 @@ def meant_by(
         elif word in ("unbiased", "correction", "ddof") and e.name in ("var", "std"):
             hints[_CORRECTED] = None
             meant = _corrected(words, e, value)
+        elif word in PICKING and meant is not None and not isinstance(value, tuple):
+            meant = over_picked(e.name, e.binders, e.body, [value]) if word == "where" else _begun(meant, e.name, value)
+            if meant is None:
+                return None, (ONE_BODY,)
+            hints[_PICKED if word == "where" else _BEGUN] = None
         elif word not in ("p", "ord") or e.name != "norm":
             return None, (ONE_BODY,)
     if order is not None:
         hints[_ORDER] = None
         meant = None if isinstance(order, tuple) else norm_of(e, order)
     return meant, tuple(hints)
+
+
+def _begun(meant: Expr, name: str, value: Expr) -> Expr | None:
+    """A reduction that begins with a value of its own."""
+    at = value.span
+    if name in NOTHING and value == NOTHING[name](at):
+        return meant
+    match name:
+        case "sum":
+            return Sum((("+", meant), ("+", value)), at)
+        case "prod":
+            return Product((("*", meant), ("*", value)), at)
+        case "max" | "min":
+            return Call(name, (meant, value), at, at)
+        case _:
+            return None
 
 
 def _is_index(e: Reduction, argument: Expr) -> bool:

@@ -315,7 +315,7 @@ class ExpressionParser(ComprehensionParser):
                 self.idioms.inside -= 1
                 self.idioms.bound[:] = outer
                 takes = self.idioms.words.further.get(token.text) or self.idioms.takes_more(token.text)
-                more = self.expression() if takes and self.accept(",") else None
+                more = self.further() if takes and self.accept(",") else None
                 beside = self.beside(token, items, body, body_opener) if self.token.is_op(",") else None
                 span = token.span.to(beside.end if beside is not None else self.expect(")", body_opener).span)
                 if picks:

@@ -293,8 +293,9 @@ COMMENT = "a comment begins with `#`"
 COLON = "a formula has no `:`; a guard begins with `if`"
 AXES = ("dim", "dims", "axis", "axes", "keepdim", "keepdims")  # what other libraries say for indices
 KEPT = "leave it away: an index says which dims line up, so that `x[..., k] - mean[k](x[..., k])` needs nothing kept"
+PICKING = ("where", "initial")  # names of arguments of reductions, whose values are formulas
 KEYWORDS = (  # names of arguments
     *AXES, "beta", "alpha", "eps", "a_min", "a_max",
     "min", "max", "input", "other", "exponent", "p", "ord", "dtype", "unbiased", "correction", "ddof", "out",
-    "descending", "stable",
+    "descending", "stable", *PICKING,
 )  # fmt: skip

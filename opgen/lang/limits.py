@@ -14,7 +14,7 @@ from opgen.lang.slices import is_open
 from opgen.lang.vocabulary import SPARE, Vocabulary
 from opgen.lang.walk import names_read, nodes, transform
 
-_EMPTY: Mapping[str, Callable[[Span], Expr]] = MappingProxyType({  # what adds nothing to a reduction
+NOTHING: Mapping[str, Callable[[Span], Expr]] = MappingProxyType({  # what adds nothing to a reduction
     "sum": lambda at: Number(0, at),
     "prod": lambda at: Number(1, at),
     "max": lambda at: Unary("-", Name("inf", at), at),
@@ -60,7 +60,7 @@ def under_limit(
     """
     limited = [i for i in items if isinstance(i, Compare)]
     plain = all(isinstance(i, Compare | Dots | Name) for i in items)
-    if len(limited) != 1 or not plain or not (name in _EMPTY or name == "mean"):
+    if len(limited) != 1 or not plain or not (name in NOTHING or name == "mean"):
         return None
     own = _indices(words, body)
     beside = {i.name for i in items if isinstance(i, Name)}
@@ -79,7 +79,7 @@ def under_limit(
     )
     made: Expr = Reduction(name, over, body, span, span)
     if limit.condition is not None:
-        chosen = Call("where", (limit.condition, body, _EMPTY["sum" if name == "mean" else name](span)), span, span)
+        chosen = Call("where", (limit.condition, body, NOTHING["sum" if name == "mean" else name](span)), span, span)
         made = Reduction("sum" if name == "mean" else name, over, chosen, span, span)
         if name == "mean":
             counted = tuple(
@@ -163,10 +163,10 @@ def _reads(e: Expr, names: Container[str]) -> bool:
 def over_picked(name: str, binders: Sequence[Binder | Dots | None], body: Expr, by: Sequence[Expr]) -> Expr | None:
     """`mean[v if c](x)`, the reduction over the places that meet a condition; a mean of none of them is 0."""
     over = tuple(b for b in binders if b is not None)
-    if len(over) < len(binders) or len(by) > 1 or (name not in _EMPTY and name != "mean"):
+    if len(over) < len(binders) or len(by) > 1 or (name not in NOTHING and name != "mean"):
         return None
     condition, span = by[0], by[0].span
-    nothing = _EMPTY["sum" if name == "mean" else name](span)
+    nothing = NOTHING["sum" if name == "mean" else name](span)
     chosen = Call("where", (condition, body, nothing), span, span)
     if name in ("any", "all", "count"):
         both = Logic("and", (condition, body), span)

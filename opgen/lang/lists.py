@@ -6,6 +6,7 @@ from abc import abstractmethod
 
 from opgen.lang.beside import Arguments
 from opgen.lang.cursor import Cursor
+from opgen.lang.habits import PICKING
 from opgen.lang.idioms import Idioms
 from opgen.lang.joins import LIST
 from opgen.lang.lexer import Token
@@ -39,6 +40,8 @@ class ListParser(Cursor):
 
     def axes(self) -> Expr | tuple[Expr, ...]:
         """The value of a named argument, which may be a list of axes."""
+        if self.tokens[self.at - 2].is_word(*PICKING):
+            return self.inner()
         opener = self.accept("(", "[")
         if opener is None:
             return self.expression()
@@ -47,3 +50,10 @@ class ListParser(Cursor):
             found.append(self.expression())
         self.expect(")" if opener.text == "(" else "]", opener)
         return tuple(found)
+
+    def further(self) -> Expr:
+        """The second argument of a reduction, which may have a name as in other libraries."""
+        if self.token.is_word("q", "n", "k") and self.peek().is_op("="):
+            self.idioms.note(self.advance().span, "arguments are positional", "leave out the name and `=`")
+            self.advance()
+        return self.expression()

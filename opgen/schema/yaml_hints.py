@@ -7,6 +7,7 @@ import re
 from opgen.diagnostics.model import Source
 from opgen.diagnostics.suggest import counted
 from opgen.schema.annotations import as_shape
+from opgen.schema.conditional import written
 from opgen.schema.yaml_words import LIST_OF_TYPES
 
 FIELD = "shape|dtype|optional|absent|domain|differentiable|doc|type|choices|default|value|derivative|extern"
@@ -134,10 +135,8 @@ def _in_line(source: Source, offset: int) -> tuple[str, ...]:
     line = source.text[source.text.rfind("\n", 0, offset) + 1 :].partition("\n")[0].strip()
     if len(line) > _LONGEST_LINE:
         return ()
-    choice = re.fullmatch(r"(?:forward: *)?(\w[^=?:]*=)([^?:]+)\?([^?:]+):([^?:]+)", line)
-    if choice is not None:
-        target, *parts = (part.strip() for part in choice.groups())
-        return (f"a choice is written `{target} where({', '.join(parts)})`",)
+    if choice := written(line):
+        return (f"a choice is written `{choice}`",)
     names = re.fullmatch(rf"(inputs|outputs|save): *\[ *({_READ}(?: *, *{_READ})*) *,? *\]", line)
     if names is None:
         return ()

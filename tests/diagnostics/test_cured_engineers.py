@@ -1,0 +1,57 @@
+"""What engineers bring from C and NumPy, and words in guards: what is said of it builds."""
+
+from __future__ import annotations
+
+import re
+
+import pytest
+
+from tests.diagnostics.cures import built, diagnosed, whole
+
+X = "inputs: {x: {shape: [N, K]}, m: {shape: [N, K], dtype: bool}}"
+
+
+def lines(text: str) -> list[str]:
+    """What the one message about a spec says to write, in order."""
+    (found,) = diagnosed(text)
+    return re.findall(r"`([^`]*)`", " ".join(found.hints))
+
+
+@pytest.mark.parametrize(
+    ("value", "meant"),
+    [
+        ("2 - (x > 0 ? 3*(x - 1) : 0)", "2 - where(x > 0, 3*(x - 1), 0)"),
+        ("2*(x > 0 ? x : 0.1*x)", "2*where(x > 0, x, 0.1*x)"),
+        ("max(0, x > 0 ? (x > 1 ? 1 : x) : 2)", "max(0, where(x > 0, where(x > 1, 1, x), 2))"),
+        ("x == 0 ? 1 : x < 0 ? 2 : 3", "where(x == 0, 1, where(x < 0, 2, 3))"),
+        ("relu(x > 0 ? x : 1) + 1", "relu(where(x > 0, x, 1)) + 1"),
+    ],
+)
+def test_a_choice_of_c_in_a_plain_line_stays_within_its_brackets(value: str, meant: str) -> None:
+    text = f"op: cured\ninputs: [x]\nforward: y = {value}\n"
+    assert lines(text) == [f"y = {meant}"]
+    built(text.replace(value, meant))
+
+
+@pytest.mark.parametrize(
+    ("line", "meant"),
+    [
+        ("mean[k](x[n, k], where=m[n, k])", "sum[k](where(m[n, k], x[n, k], 0)) / max(count[k](m[n, k]), 1)"),
+        ("sum[k](x[n, k], where=(x[n, k] > 0), initial=2)", "sum[k](where(x[n, k] > 0, x[n, k], 0)) + 2"),
+        ("sum[k](x[n, k], initial=2, where=x[n, k] > 0)", "sum[k](where(x[n, k] > 0, x[n, k], 0)) + 2"),
+        ("max[k](x[n, k], initial=-inf, where=m[n, k])", "max[k](where(m[n, k], x[n, k], -inf))"),
+        ("min[k](x[n, k], initial=1)", "min(min[k](x[n, k]), 1)"),
+        ("prod[k](x[n, k], initial=2)", "prod[k](x[n, k]) * 2"),
+        ("sum[k](x[n, k], initial=0)", "sum[k](x[n, k])"),
+        ("quantile[k](x[n, k], q=0.3)", "quantile[k](x[n, k], 0.3)"),
+        ("kth[k](x[n, k], n=2)", "kth[k](x[n, k], 2)"),
+    ],
+)
+def test_keywords_of_reductions_have_a_counterpart(line: str, meant: str) -> None:
+    assert lines(whole(X, f"y[n] = {line}"))[-1] == f"y[n] = {meant}"
+    built(whole(X, f"y[n] = {meant}"), warned=True)
+
+
+@pytest.mark.parametrize("line", ["var[k](x[n, k], where=m[n, k])", "median[k](x[n, k], initial=0)"])
+def test_nothing_is_proposed_where_a_keyword_has_none(line: str) -> None:
+    assert lines(whole(X, f"y[n] = {line}")) == []

@@ -1,34 +1,77 @@
-"""Bounds that are the wrong way round for all values that the domains allow: a warning.
+"""Bounds that are the wrong way round for all values that the domains allow, or with the defaults: a warning.
 
-`clamp(x, 1 + eps, 1 - eps)` is `1 - eps` for each `eps > 0`. In: the statements as they are written, and the domains.
+`clamp(x, 1 + eps, 1 - eps)` is `1 - eps` for each `eps > 0`. In: the statements as they are written, the domains, and
+the defaults of params.
 """
 
 from __future__ import annotations
 
-from collections.abc import Iterator
+from collections.abc import Iterator, Mapping
+from dataclasses import dataclass
 
 from opgen.diagnostics.model import Diagnostic
-from opgen.lang.nodes import Assign, Binder, Call, Expr, Name
+from opgen.diagnostics.suggest import listed
+from opgen.lang.nodes import Access, Assign, Binder, Call, Dots, Expr, Name
 from opgen.lang.unparse import respelled
-from opgen.lang.walk import nodes
-from opgen.lower.along import size_of
+from opgen.lang.walk import literal, nodes, transform
+from opgen.lower.along import size_of, sizes_at
 from opgen.lower.assigned import assigned_once
 from opgen.lower.declare import Declarations
 from opgen.lower.doubts import doubt
-from opgen.lower.multiples import Known, multiples, plus
+from opgen.lower.multiples import Known, Linear, multiples, plus
+
+
+@dataclass(frozen=True, slots=True)
+class _Pair:
+    """A lower and an upper bound, what a call is if they are the wrong way round, and the call with them exchanged."""
+
+    low: Expr
+    high: Expr
+    value: Expr
+    turned: str
 
 
 def bounds(d: Declarations) -> Iterator[Diagnostic]:
     """A warning for each pair of bounds of which the lower one is never below the upper one."""
     once = assigned_once(d)
     calls = ((a, n) for a in d.forward for n in nodes(a.value) if isinstance(n, Call))
-    for a, c, (low, high, value, meant) in ((a, n, pair) for a, n in calls for pair in _pairs(n)):
-        known, away = Known(d, _sizes(d, a)), plus(multiples(low, once), multiples(high, once), -1)
-        strict = known.shown(away, strict=True)
-        if strict or (away and known.shown(away, strict=False)):
-            than = "above" if strict else "never below"
-            message = f"the lower bound is {than} the upper one: this is `{respelled(value)}`"
-            yield doubt("OPG276", message, c, "whatever is bounded", f"write `{meant}`")
+    for a, c, p in ((a, n, pair) for a, n in calls for pair in _pairs(n)):
+        away = plus(multiples(p.low, once), multiples(p.high, once), -1)
+        if than := _than(d, a, c, away):
+            message = f"the lower bound is {than}: this is `{respelled(p.value)}`"
+            yield doubt("OPG276", message, c, "whatever is bounded", f"write `{p.turned}`")
+        elif Known(d).shown(_with_defaults(d, away, once), strict=True):
+            message = f"with the defaults, the lower bound is above the upper one: this is `{respelled(p.value)}`"
+            yield doubt("OPG276", message, c, "whatever is bounded", f"write `{p.turned}`", *_exchanged(d, p))
+
+
+def _than(d: Declarations, a: Assign, c: Call, away: Linear) -> str:
+    """How a lower bound lies to an upper one, of which it is `away`, where that is the wrong way for certain."""
+    known = Known(d, _sizes(d, a) | _read_along(d, a, c))
+    if known.shown(away, strict=True):
+        return "above the upper one"
+    if away and known.shown(away, strict=False):
+        return "never below the upper one"
+    sizes = [k.name for k in away if isinstance(k, Name) and k.name in d.known_dims()]
+    some = bool(sizes) and Known(d, known.sizes | {*sizes}).shown(away, strict=False)
+    are = "is" if len(sizes) == 1 else "are"
+    return f"never below the upper one where {listed(sizes, 'and')} {are} not 0" if some else ""
+
+
+def _with_defaults(d: Declarations, e: Linear, once: Mapping[str, Assign]) -> Linear:
+    """A sum with the numbers that are the defaults of its params."""
+    values = {n: v for n, found in d.defaults.items() if len(found) == 1 and literal(v := found[0]) is not None}
+    number = {k: transform(k, lambda n: values.get(n.name) if isinstance(n, Name) else None) for k in e if k}
+    found: Linear = {k: c for k, c in e.items() if k is None}
+    for k, meant in number.items():
+        found = plus(found, multiples(meant, once), e[k])
+    return found
+
+
+def _exchanged(d: Declarations, p: _Pair) -> Iterator[str]:
+    """That the defaults of two params may be exchanged."""
+    if isinstance(p.low, Name) and isinstance(p.high, Name) and {p.low.name, p.high.name} <= {*d.params}:
+        yield f"or exchange the defaults of `{p.low.name}` and `{p.high.name}`"
 
 
 def _sizes(d: Declarations, a: Assign) -> frozenset[str]:
@@ -38,11 +81,21 @@ def _sizes(d: Declarations, a: Assign) -> frozenset[str]:
     return frozenset((*stated, *(size_of(d, a, i.name) for i in own if i.extent is None)))
 
 
-def _pairs(c: Call) -> Iterator[tuple[Expr, Expr, Expr, str]]:
-    """A lower and an upper bound, what a call is if they are the wrong way round, and the call with them exchanged."""
+def _read_along(d: Declarations, a: Assign, c: Call) -> frozenset[str]:
+    """The sizes of the axes that a call says the place on: an axis of none is not read."""
+    found: set[str] = set()
+    for read in (n for n in nodes(a.value) if isinstance(n, Access)):
+        for k, i in enumerate(read.items):
+            if not isinstance(i, Dots) and any(n is c for n in nodes(i)):
+                found |= sizes_at(d, read, k)
+    return frozenset(found)
+
+
+def _pairs(c: Call) -> Iterator[_Pair]:
+    """The bounds of a call."""
     if c.name == "clamp" and len(c.args) == 3:
         _, low, high = c.args
-        yield low, high, high, respelled(c, (low, respelled(high)), (high, respelled(low)))
+        yield _Pair(low, high, high, respelled(c, (low, respelled(high)), (high, respelled(low))))
     inner = {"min": "max", "max": "min"}.get(c.name)
     for k, within in enumerate(c.args if inner is not None and len(c.args) == 2 else ()):
         if isinstance(within, Call) and within.name == inner and len(within.args) == 2:
@@ -50,4 +103,4 @@ def _pairs(c: Call) -> Iterator[tuple[Expr, Expr, Expr, str]]:
             for bound in within.args:
                 low, high = (bound, outer) if inner == "max" else (outer, bound)
                 turned = ((bound, respelled(outer)), (outer, respelled(bound)))
-                yield low, high, outer, respelled(c, *(turned if k == 0 else turned[::-1]))
+                yield _Pair(low, high, outer, respelled(c, *(turned if k == 0 else turned[::-1])))

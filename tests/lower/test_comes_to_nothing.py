@@ -50,17 +50,36 @@ def test_bounds_with_a_name_are_told() -> None:
     assert (found.code, found.hints) == ("OPG276", ("write `clamp(x[n], end, top)`",))
 
 
+def test_bounds_that_are_the_wrong_way_round_with_the_defaults_are_told() -> None:
+    (found,) = diagnosed(whole(BOUNDED, "y[n] = clamp(x[n], w, low)"))
+    assert found.message == "with the defaults, the lower bound is above the upper one: this is `low`"
+    assert found.hints == ("write `clamp(x[n], low, w)`", "or exchange the defaults of `w` and `low`")
+    (found,) = diagnosed(whole(BOUNDED, "top = 2*w", "y[n] = clamp(x[n], top, -w)"))
+    assert found.hints == ("write `clamp(x[n], -w, top)`",)
+    assert not diagnosed(whole(BOUNDED, "y[n] = clamp(x[n], low, w)"))
+
+
+def test_bounds_that_are_the_wrong_way_round_for_all_sizes_but_0_are_told() -> None:
+    (found,) = diagnosed(whole(BOUNDED, "y[n] = clamp(x[n], M - 1, 0) + z[0]"))
+    assert found.message == "the lower bound is never below the upper one where `M` is not 0: this is `0`"
+    assert found.hints == ("write `clamp(x[n], 0, M - 1)`",)
+    table = "inputs: {ids: {shape: [N], dtype: int}, table: {shape: [V, D]}}"
+    (found,) = diagnosed(whole(table, "y[n, d] = table[clamp(ids[n], V - 1, 0), d]"))
+    assert found.message == "the lower bound is never below the upper one: this is `0`"
+    assert not diagnosed(whole(table, "y[n, d] = table[clamp(ids[n], 0, V - 1), d]"))
+
+
 @pytest.mark.parametrize(
     "formula",
     [
-        "clamp(x[n], w, -w)",
         "clamp(x[n], low, low)",
+        "clamp(x[n], -w, w)",
+        "clamp(x[n], w, 1)",  # equal with the default
         "clamp(x[n], 1 - eps, 1)",
         "clamp(x[n], eps, 1/eps)",
         "clamp(x[n], 2, k)",
         "clamp(x[n], m[n], s[n])",
-        "clamp(x[n], M - 1, 0)",  # which may be empty where `x` is not
-        "clamp(x[n], rest, eps)",
+        "clamp(x[n], M - 2, 0)",
         "min(max(x[n], 0), rest)",
         "max(min(x[n], w), 0)",
     ],

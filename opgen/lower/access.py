@@ -202,6 +202,7 @@ def unknown_name(f: Frame, name: str, span: Span, *, position: bool) -> Typed:
         )
     if not hints and f.place == "a default":
         hints = ("a default is a number, such as `0.5`, or a formula of dims and other params",)
+    hints = hints or missing.of_function(f, name, span)
     hints = hints or missing.never_read(f, name, None) + missing.number(f, name)
     return f.error("OPG205", f"there is no `{name}`", span, *hints, label="unknown name")
 

@@ -4,11 +4,14 @@ from __future__ import annotations
 
 import re
 
+from opgen.diagnostics.model import Span
+from opgen.diagnostics.suggest import listed
 from opgen.ir.complex_functions import PARTS
 from opgen.ir.scalar import BATCH
 from opgen.lang.habits import NAMES
+from opgen.lang.layout import CONSTANTS
 from opgen.lang.nodes import Access, Binder, Call, Compare, Dots, Expr, Name, Number, Product, Reduction, Sum
-from opgen.lang.unparse import unparse
+from opgen.lang.unparse import respelled, unparse
 from opgen.lang.walk import names_read, nodes, statement_names
 from opgen.lower.declare import Declarations
 from opgen.lower.gradient_names import is_stated
@@ -17,6 +20,7 @@ from opgen.lower.scope import Frame
 
 _IDENTITY = ("eye", "delta", "kronecker", "kronecker_delta", "identity", "kd", "kron")
 _IMAGINARY = "for the imaginary unit write `complex(0, 1)`"
+_VALUES = ("y", "out", "output", "result", "value", "val")  # what people call the value of a function
 _ONE_HOT = re.compile(r"(\w*_)?one_?hot(_?\w+)?")
 
 
@@ -99,9 +103,37 @@ def number(f: Frame, name: str) -> tuple[str, ...]:
     if own := in_gradient(f, name):
         return (own,)
     before = "…, " if f.decl.params else ""
+    if f.args:
+        return (f"declare it: `params: {{{before}{name}: float}}`, or pass it as an argument",)
     if any(name in names_read(e) for e in (*f.decl.derived.values(), *extents_of(f.decl))):
         return (f"declare it: `params: {{{before}{name}: int}}`",)
     return (f"declare it: `params: {{{before}{name}: float}}`, or under `inputs` if it is a tensor",)
+
+
+def of_function(f: Frame, name: str, span: Span) -> tuple[str, ...]:
+    """What the one unknown name in a formula of a local function means: its argument, or in a derivative its value.
+
+    The argument is meant where the formula does not read it; of several, nothing in a derivative says which.
+    """
+    for g in f.decl.functions.values():
+        for e in (e for e in (g.value, *(g.partials or ())) if e is not None and _is_within(span, e)):
+            known = (*g.params, *f.decl.params, *f.decl.known_dims(), *CONSTANTS)
+            unread = [p for p in g.params if p not in names_read(e)]
+            places = [n for n in nodes(e) if n == Name(name, span)]
+            if any(n not in known and n != name for n in names_read(e)):
+                return ()
+            if e is not g.value and name in _VALUES:
+                value = f"{g.name}({', '.join(g.params)})"
+                return (f"the value of `{g.name}` is `{value}`: write `{respelled(e, *((n, value) for n in places))}`",)
+            if len(unread) == 1 and (e is g.value or len(g.params) == 1):
+                are = "argument of `{}` is" if len(g.params) == 1 else "arguments of `{}` are"
+                told = f"the {are.format(g.name)} {listed(g.params, 'and')}"
+                return (f"{told}: write `{respelled(e, *((n, unread[0]) for n in places))}`",)
+    return ()
+
+
+def _is_within(span: Span, e: Expr) -> bool:
+    return e.span.start <= span.start and span.end <= e.span.end
 
 
 def extents_of(d: Declarations) -> list[Expr]:

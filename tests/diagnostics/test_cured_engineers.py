@@ -12,9 +12,9 @@ X = "inputs: {x: {shape: [N, K]}, m: {shape: [N, K], dtype: bool}}"
 
 
 def lines(text: str) -> list[str]:
-    """What the one message about a spec says to write, in order."""
-    (found,) = diagnosed(text)
-    return re.findall(r"`([^`]*)`", " ".join(found.hints))
+    """What the one message about a spec says to write, in order, at each of its places."""
+    (hints,) = {found.hints for found in diagnosed(text)}
+    return re.findall(r"`([^`]*)`", " ".join(hints))
 
 
 @pytest.mark.parametrize(
@@ -55,3 +55,29 @@ def test_keywords_of_reductions_have_a_counterpart(line: str, meant: str) -> Non
 @pytest.mark.parametrize("line", ["var[k](x[n, k], where=m[n, k])", "median[k](x[n, k], initial=0)"])
 def test_nothing_is_proposed_where_a_keyword_has_none(line: str) -> None:
     assert lines(whole(X, f"y[n] = {line}")) == []
+
+
+@pytest.mark.parametrize(
+    ("function", "meant"),
+    [
+        ('act(u): {value: "where(u > 0, 1, 0)", derivative: "max(0, 1 - abs(x))"}', "max(0, 1 - abs(u))"),
+        ("act(u): where(v > 0, v, 0)", "where(u > 0, u, 0)"),
+        ("act(u): {value: tanh(u), derivative: 1 - y**2}", "1 - act(u)**2"),
+        ("act(u): {value: tanh(u), derivative: alpha - u*y}", "alpha - u*act(u)"),
+    ],
+)
+def test_a_name_in_a_function_that_is_its_argument_or_value(function: str, meant: str) -> None:
+    fields = f"inputs: {{z: {{shape: [N]}}}}\nparams: {{alpha: {{default: 1.0}}}}\nfunctions:\n  {function}"
+    text = whole(fields, "a[n] = act(z[n])*alpha")
+    assert lines(text)[-1] == meant
+    wrong = re.search(r"(?:derivative|act\(u\)): (?!\{)\"?(.*?)\"?\}?\n", text)
+    assert wrong is not None
+    built(text.replace(wrong[1], meant, 1))
+
+
+def test_a_name_in_a_function_of_several_arguments() -> None:
+    fields = "inputs: {{z: {{shape: [N]}}}}\nfunctions:\n  mix(a, b): {}"
+    assert lines(whole(fields.format("a*c"), "y[n] = mix(z[n], z[n])")) == ["mix", "a", "b", "a*b"]
+    for formula in ("a*b + c", "c*d"):  # a param is meant, or nobody knows what
+        for found in diagnosed(whole(fields.format(formula), "y[n] = mix(z[n], z[n])")):
+            assert "params: {" in " ".join(found.hints)

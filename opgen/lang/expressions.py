@@ -13,7 +13,6 @@ from opgen.lang.bars import length
 from opgen.lang.beside import Arguments
 from opgen.lang.binders import as_binder
 from opgen.lang.brackets import is_indexed
-from opgen.lang.comprehensions import ComprehensionParser
 from opgen.lang.depth import MAX_DEPTH
 from opgen.lang.elements import elements, has_order, of_call, placed
 from opgen.lang.groups import is_group
@@ -42,6 +41,7 @@ from opgen.lang.nodes import (
 )
 from opgen.lang.numbers import number_value
 from opgen.lang.other_signs import SHIFTS, equal, exclusive_or, inverted, of_bits, said_of, shifted
+from opgen.lang.questions import QuestionParser
 from opgen.lang.slices import Item, Slice, run_of
 from opgen.lang.subscripts import element, reduced
 from opgen.lang.turned import element as element_of_turned
@@ -68,7 +68,7 @@ def _level(token: Token) -> int | None:
     return {"or": _OR, "and": _AND}.get(token.text) if token.kind is T.NAME else None
 
 
-class ExpressionParser(ComprehensionParser):
+class ExpressionParser(QuestionParser):
     def __init__(self, f: Formula, bag: Bag, words: Vocabulary) -> None:
         super().__init__(f, bag)
         self.words = words
@@ -82,11 +82,9 @@ class ExpressionParser(ComprehensionParser):
     def expression(self, level: int = _OR) -> Expr:
         """An expression whose operators bind at least as tightly as `level`."""
         self.deeper(self.token.span)
-        left = self.prefix()
+        left = self.prefix() if level > _COMPARE else self.asked(self.prefix())
         while (found := _level(self.token)) is not None and found >= level:
             left = self.power(left) if found == _POWER else self.chain(left, found)
-        if self.token.is_word("is") and level <= _COMPARE:
-            left = self.given(left)
         self.depth -= 1
         return left
 
@@ -155,20 +153,6 @@ class ExpressionParser(ComprehensionParser):
             else:
                 result = times(self.idioms, result, part, sign.text)
         return result
-
-    def given(self, left: Expr) -> Expr:
-        """`b is not None`."""
-        first = self.advance()
-        negated = self.token.is_word("not") and self.advance() is not None
-        if not self.token.is_word("None") or not isinstance(left, Name):
-            raise self.unexpected("an operator")
-        span = left.span.to(self.advance().span)
-        test = Call("given", (left,), span, span)
-        found: Expr = test if negated else Unary("not", test, span)
-        self.idioms.note(
-            first.span, "`is` is not part of the formula language", f"whether it is there is `{unparse(found)}`"
-        )
-        return found
 
     def choice(self) -> Expr:
         """An expression, or a choice between two as C and Python write it."""

@@ -70,8 +70,8 @@ def hints(
         yield "a guard stands at the end of a statement; inside a formula write `where(condition, a, b)`"
     elif token.is_word("else"):
         yield "write `where(condition, a, b)` for a choice inside a formula"
-    elif token.is_word("in") and wanted.endswith("`]`"):
-        yield of_listed(_before(token), _after(token)) or within(_before(token), _after(token)) or DOTS
+    elif token.is_word("in"):
+        yield _in_brackets(token) if wanted.endswith("`]`") else "each value is compared by itself: `x == a or x == b`"
     elif token.is_op(")", "]") and wanted.startswith("an operator or"):
         yield f"there is one `{token.text}` too many, or its opening bracket is missing"
     elif wanted == "`=`" and (token.is_op(":", "=") or _after(token).startswith("<-")):
@@ -113,6 +113,11 @@ def hints(
         yield f"a reduction has its index in brackets and its body in parentheses: `{shown}`"
     elif token.is_op("(", "[") or token.kind in {T.NAME, T.NUMBER}:
         yield _called(previous, token, functions) or _multiplied(token, functions)
+
+
+def _in_brackets(token: Token) -> str:
+    """What is said of `in` in the brackets of a reduction or an access."""
+    return of_listed(_before(token), _after(token)) or within(_before(token), _after(token)) or DOTS
 
 
 def _arrow(token: Token) -> str:

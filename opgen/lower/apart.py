@@ -6,12 +6,13 @@ import re
 from dataclasses import replace
 
 from opgen.diagnostics.model import Bag
-from opgen.lang.nodes import Access, Assign, Binder, Compare, Expr, Name, Text, Unary
+from opgen.lang.nodes import Access, Assign, Binder, Compare, Expr, Logic, Name, Text, Unary
 from opgen.lang.unparse import unparse, unparse_assign, unparse_target
 from opgen.lang.walk import names_read, nodes, transform
 from opgen.lower.declare import Declarations
 from opgen.schema.model import ParamSpec
 
+_MISSING = ("null", "none")  # words for what is missing, in small letters
 _COMMENT = re.compile(r"#[^\n]*")
 
 
@@ -62,8 +63,37 @@ def other_choice(d: Declarations, param: ParamSpec, value: str) -> tuple[str, ..
     """What a word means that is none of the choices: the one that no guard names, or one more."""
     named = {n.value for s in d.forward if s.guard is not None for n in nodes(s.guard) if isinstance(n, Text)}
     free = [c for c in param.choices if c not in named]
+    if not value:
+        return ()
     more = f"add it: `choices: [{', '.join((*param.choices, value))}]`"
     return (f'did you mean `"{free[0]}"`, which no guard names?', f"or {more}") if len(free) == 1 else (more,)
+
+
+def asked_together(d: Declarations, guard: Expr) -> Expr | None:
+    """`mode == "a" or "b"` and `mode == ("a" or "b")`, with a comparison of each choice; None for any other guard."""
+    match guard:
+        case Compare((Name() as name, Logic(op=op, operands=words)), ("==" | "!=" as sign,)):
+            pass
+        case Logic(op=op, operands=(Compare((Name() as name, Text() as first), ("==" | "!=" as sign,)), *rest)):
+            words = (first, *rest)
+        case _:
+            return None
+    known = d.params[name.name].choices if name.name in d.params else ()
+    if not all(isinstance(w, Text) and w.value in known for w in words) or (sign == "==" and op == "and"):
+        return None
+    each = tuple(Compare((name, w), (sign,), guard.span) for w in words)
+    return Logic("or" if sign == "==" else "and", each, guard.span)
+
+
+def unquoted(d: Declarations, guard: Expr) -> tuple[str, str] | None:
+    """`mode == none` where that is a choice: the word, and the comparison with it; None for any other guard."""
+    match guard:
+        case Compare((Name(name=left), Name(name=right)), ("==" | "!=" as sign,)):
+            name, word = (right, left) if left.lower() in _MISSING else (left, right)
+            known = d.params[name].choices if name in d.params and word.lower() in _MISSING else ()
+            return (word, f'{name} {sign} "{word}"') if word in known else None
+        case _:
+            return None
 
 
 def is_missing(guard: Expr) -> str | None:
@@ -71,6 +101,6 @@ def is_missing(guard: Expr) -> str | None:
     if not isinstance(guard, Compare) or guard.ops not in (("==",), ("!=",)):
         return None
     names = [o.name for o in guard.operands if isinstance(o, Name)]
-    known = [n for n in names if n.lower() not in ("null", "none")]
+    known = [n for n in names if n.lower() not in _MISSING]
     asked = f"given({known[0]})" if len(names) == 2 and len(known) == 1 else None
     return asked if asked is None or guard.ops == ("!=",) else f"not {asked}"

@@ -20,7 +20,7 @@ from opgen.lang.habits import ABSENT
 from opgen.lang.nodes import Access, Assign, Call, Compare, Dots, Expr, Logic, Name, Reduction, Text, Unary
 from opgen.lang.unparse import unparse, unparse_target
 from opgen.lang.walk import nodes, statement_names
-from opgen.lower.apart import apart, goes_on, is_missing, other_choice
+from opgen.lower.apart import apart, asked_together, goes_on, is_missing, other_choice, unquoted
 from opgen.lower.declare import Declarations, every
 from opgen.lower.overwritten import choice_of
 from opgen.lower.parts import as_one, next_component
@@ -144,6 +144,9 @@ def _comparison(d: Declarations, left: Expr, right: Expr) -> tuple[str, str | bo
 
 def check_guard(d: Declarations, guard: Expr, bag: Bag, hints: tuple[str, ...] = ()) -> bool:
     """Report what a guard may not say; `hints`: what to write in place of a condition on numbers."""
+    if (meant := asked_together(d, guard)) is not None:
+        bag.error("OPG222", "each choice is compared by itself", guard.span, hints=(f"write `{unparse(meant)}`",))
+        return False
     match guard:
         case Name(name=name):
             return _check_flag(d, guard, name, bag)
@@ -251,6 +254,9 @@ def _what_tensors_are(d: Declarations, guard: Expr) -> tuple[str, ...]:
 
 
 def _check_comparison(d: Declarations, guard: Expr, left: Expr, right: Expr, bag: Bag, whole: tuple[str, ...]) -> bool:
+    if (word := unquoted(d, guard)) is not None:
+        bag.error("OPG222", f"the choice `{word[0]}` stands in quotes", guard.span, hints=(f"write `{word[1]}`",))
+        return False
     if (asked := is_missing(guard)) is not None:
         message = "whether something is missing is asked by its name"
         bag.error("OPG222", message, guard.span, hints=(f"write `{asked}`",))

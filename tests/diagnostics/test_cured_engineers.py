@@ -81,3 +81,36 @@ def test_a_name_in_a_function_of_several_arguments() -> None:
     for formula in ("a*b + c", "c*d"):  # a param is meant, or nobody knows what
         for found in diagnosed(whole(fields.format(formula), "y[n] = mix(z[n], z[n])")):
             assert "params: {" in " ".join(found.hints)
+
+
+WORDS = (
+    "inputs: {x: {shape: [N]}}\n"
+    "params: {mode: {choices: [mean, average, none]}, flag: {type: bool}, p: {type: float, default: null}}"
+)
+
+
+@pytest.mark.parametrize(
+    ("guard", "meant"),
+    [
+        ('mode in ("mean", "average")', 'mode == "mean" or mode == "average"'),
+        ("mode in [mean, average]", 'mode == "mean" or mode == "average"'),
+        ('mode not in ("none",)', 'mode != "none"'),
+        ('mode not in ["none"] and flag', 'mode != "none" and flag'),
+        ('flag and mode in ["mean", "average"]', 'flag and (mode == "mean" or mode == "average")'),
+        ("p is not None and flag", "given(p) and flag"),
+        ('mode == "mean" or "average"', 'mode == "mean" or mode == "average"'),
+        ('mode == ("mean" or "average")', 'mode == "mean" or mode == "average"'),
+        ('mode != "none" and "mean"', 'mode != "none" and mode != "mean"'),
+        ("mode == none", 'mode == "none"'),
+        ("none != mode", 'mode != "none"'),
+    ],
+)
+def test_words_in_a_guard_are_compared_one_by_one(guard: str, meant: str) -> None:
+    both = [f"y = x[0] if {guard}", f"y = x[1] if not ({meant})"]
+    assert lines(whole(WORDS, *both))[-1].removeprefix("y = x[0] if ") == meant
+    built(whole(WORDS, f"y = x[0] if {meant}", both[1]))
+
+
+@pytest.mark.parametrize("guard", ['mode == "mean" and "average"', 'mode == "mean" or "other"', 'mode == ("a" or "b")'])
+def test_nothing_is_proposed_for_words_that_no_guard_can_have(guard: str) -> None:
+    assert "mode ==" not in " ".join(lines(whole(WORDS, f"y = x[0] if {guard}", "y = x[1] if not flag")))

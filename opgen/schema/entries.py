@@ -269,9 +269,11 @@ def param_type(node: object) -> str:
         raise refused("OPG114", message, label="expected a type", hints=(hint,), meant=respelt(node, kind))
     node, count = node if isinstance(node, tuple) else (node, None)
     if isinstance(node, Scalar) and (listed_type := of_list(node.text)):
-        raise _of_elements(node, listed_type[0], listed_type[1] or count)
+        raise _of_elements(node, respelt(node, listed_type[0]), listed_type[1] or count)
     if not isinstance(node, Sequence):
         return one_of(*PARAM_TYPES, "str", unnamed="str")(node)
+    if (counted := _counted(node)) is not None:
+        raise _of_elements(node, *counted)
     if not node.items:
         raise expected("a type for each element", node, "such as `[int, int]`")
     words = [item.text for item in node.items if isinstance(item, Scalar) and item.text not in PARAM_TYPES]
@@ -289,16 +291,27 @@ def param_type(node: object) -> str:
 LONGEST_LIST = 16  # elements that are written out one by one
 
 
-def _of_elements(node: Scalar, kind: str, count: int | None) -> PydanticCustomError:
-    """`float[3]`: a list, whose type is written in another way."""
-    message, meant = f"expected {listed(PARAM_TYPES)}, found {node.kind}", None
+def _counted(node: Sequence) -> tuple[Scalar, int] | None:
+    """`[float, 3]` and `[3, float]`: the type of the elements, and how many there are; None for any other list."""
+    match sorted(node.items, key=lambda item: isinstance(item, Scalar) and isinstance(item.value, int)):
+        case [Scalar(text=kind) as of, Scalar(text=count)] if kind in PARAM_TYPES and count.isdecimal() and int(count):
+            return of, int(count)
+        case _:
+            return None
+
+
+def _of_elements(node: Scalar | Sequence, kind: Scalar, count: int | None) -> PydanticCustomError:
+    """`float[3]`: a list of elements of a kind, whose type is written in another way."""
+    found = node.kind if isinstance(node, Scalar) else "a type and a count"
+    wanted = listed(PARAM_TYPES) if isinstance(node, Scalar) else "the type of each element"
+    message, meant = f"expected {wanted}, found {found}", None
     hint = LIST_OF_TYPES
     if count is not None and count > LONGEST_LIST:
         hint = f"that many numbers are an input: declare it there, with `shape: [{count}]`"
     elif count:
-        right = f"[{', '.join([kind] * count)}]"
+        right = f"[{', '.join([kind.text] * count)}]"
         hint = Hint(f"a list says the type of each element: write `{node.key}: {right}`", node.span.text, right)
-        meant = Sequence((respelt(node, kind),) * count, node.span, node.key)
+        meant = Sequence((kind,) * count, node.span, node.key)
     return refused("OPG114", message, node, label="the type of a list", hints=(hint,), meant=meant)
 
 

@@ -114,3 +114,14 @@ def test_words_in_a_guard_are_compared_one_by_one(guard: str, meant: str) -> Non
 @pytest.mark.parametrize("guard", ['mode == "mean" and "average"', 'mode == "mean" or "other"', 'mode == ("a" or "b")'])
 def test_nothing_is_proposed_for_words_that_no_guard_can_have(guard: str) -> None:
     assert "mode ==" not in " ".join(lines(whole(WORDS, f"y = x[0] if {guard}", "y = x[1] if not flag")))
+
+
+@pytest.mark.parametrize(
+    ("written", "meant"),
+    [("[float, 3]", "[float, float, float]"), ("[2, bool]", "[bool, bool]"), ("[int, 1]", "[int]")],
+)
+def test_a_type_and_a_count_are_a_type_for_each_element(written: str, meant: str) -> None:
+    text = "op: cured\ninputs: [x]\nparams: {{p: {{type: {}}}}}\nforward: y = where(p[0] > 0, x, 0)\n"
+    text = text.replace("p[0] > 0", "p[0]") if "bool" in meant else text
+    assert lines(text.format(written)) == [f"type: {meant}"]
+    built(text.format(meant))

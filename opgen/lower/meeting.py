@@ -7,15 +7,15 @@ it is lazy, and a condition is how such a pair is left out.
 
 from __future__ import annotations
 
-from collections.abc import Iterator, Sequence
+from collections.abc import Callable, Iterator, Sequence
 from dataclasses import dataclass, field, replace
 from itertools import combinations
 
 from opgen.diagnostics.model import Diagnostic, Severity
 from opgen.ir.operator import Variant
 from opgen.ir.program import Axis, Compute, Given, Program
-from opgen.ir.scalar import ZERO, Apply, Index, Lit, Read, Scalar, substitute
-from opgen.lang.nodes import Access, Binder, Call, Compare, Expr, Name, Number, Product, Reduction, Sum
+from opgen.ir.scalar import ZERO, Apply, Dim, Index, Lit, Read, Scalar, substitute
+from opgen.lang.nodes import Access, Assign, Binder, Call, Compare, Expr, Name, Number, Product, Reduction, Sum
 from opgen.lang.unparse import unparse, unparse_assign
 from opgen.lang.walk import names_read, nodes, statement_at, transform
 from opgen.lower.declare import Declarations
@@ -67,7 +67,8 @@ def _warning(d: Declarations, s: Compute, at: tuple[str, ...], value: str) -> Di
     assert s.span is not None
     first, second = at
     message = f"where `{first}` and `{second}` are equal, {_SAID[value]}"
-    hints = (_left_out(d, s, at), "or keep the divisor from 0: `max(…, eps)`, or a small number added to it")
+    kept = "or keep the divisor from 0: `max(…, eps)`, or a small number added to it"
+    hints = (_left_out(d, s, at), *((kept,) if value == _NAN else ()))  # by a small number, what is not 0 is huge
     return Diagnostic("OPG261", message, s.span, "0 in the divisor there", hints=hints, severity=Severity.WARNING)
 
 
@@ -86,19 +87,40 @@ def _first(d: Declarations, s: Compute, index: str, value: str) -> Diagnostic:
             case _:
                 return None
 
-    def moved(e: Expr) -> Expr | None:
-        if not isinstance(e, Product) or not any(op == "/" and _made_of(x, index) for op, x in e.factors):
-            return None
-        factors = ((op, transform(x, later if op == "/" and _made_of(x, index) else moved)) for op, x in e.factors)
-        return replace(e, factors=tuple(factors))
+    def sized(e: Expr) -> Expr | None:
+        """With the size of the dim of that letter."""
+        return Name(index.upper(), e.span) if e == Name(index, e.span) else None
 
     own = statement_at(d.forward, s.span)
-    made = own and replace(own, value=transform(own.value, moved))
-    hints = [f"write `{unparse_assign(made)}`"] if made is not None and made != own else []
+    from_1 = "" if own is None else _divided(own, index, later)
+    size = "" if own is None or not _is_along(s, index) else _divided(own, index, sized)
+    hints = [f"write `{from_1}`"] if from_1 else []
+    if size:
+        way = f"for the size of the dim, `{index.upper()}`, write `{size}`"
+        first = any(isinstance(a, Axis) and a.name == index for a in s.over)  # whose number of terms may be meant
+        hints = [way, *(f"or, counted from 1, {h}" for h in hints)] if first else [*hints, f"or {way}"]
     hints.append(f"or say what holds there: `where({index} > 0, …, …)`")
     message = f"where `{index}` is 0, {_SAID[value]}"
     label = f"`{index}` counts from 0"
     return Diagnostic("OPG262", message, s.span, label, hints=tuple(hints), severity=Severity.WARNING)
+
+
+def _divided(own: Assign, index: str, step: Callable[[Expr], Expr | None]) -> str:
+    """A statement with another divisor where that is made of an index and numbers; empty where there is none."""
+
+    def moved(e: Expr) -> Expr | None:
+        if not isinstance(e, Product) or not any(op == "/" and _made_of(x, index) for op, x in e.factors):
+            return None
+        factors = ((op, transform(x, step if op == "/" and _made_of(x, index) else moved)) for op, x in e.factors)
+        return replace(e, factors=tuple(factors))
+
+    made = replace(own, value=transform(own.value, moved))
+    return "" if made == own else unparse_assign(made)
+
+
+def _is_along(s: Compute, index: str) -> bool:
+    """Whether an index runs over the dim of its letter."""
+    return any(isinstance(a, Axis) and a.name == index and a.extent == Dim(index.upper()) for a in (*s.axes, *s.over))
 
 
 def _made_of(e: Expr, index: str) -> bool:

@@ -34,6 +34,7 @@ def test_a_pair_of_an_element_with_itself_is_told(formula: str, value: str) -> N
     (found,) = diagnosed(_spec(formula))
     assert (found.code, found.severity) == ("OPG261", Severity.WARNING)
     assert found.message == f"where `i` and `j` are equal, {value}"
+    assert any("eps" in hint for hint in found.hints) == (value == "this is nan")
 
 
 @pytest.mark.parametrize(
@@ -50,6 +51,29 @@ def test_a_division_by_an_index_is_told(formula: str, meant: str) -> None:
     (found,) = diagnosed(text)
     assert (found.code, found.hints[0]) == ("OPG262", f"write `{meant}`")
     built(text.replace(formula, meant))
+
+
+@pytest.mark.parametrize(
+    ("formula", "hints"),
+    [
+        (
+            "y = sum[n](q[n]/sqrt(n))",
+            ("for the size of the dim, `N`, write `y = sum[n](q[n] / sqrt(N))`",
+             "or, counted from 1, write `y = sum[n](q[n] / sqrt(n + 1))`"),
+        ),
+        (
+            "y[n] = cumsum[n](q[n])/n",
+            ("write `y[n] = cumsum[n](q[n]) / (n + 1)`",
+             "or for the size of the dim, `N`, write `y[n] = cumsum[n](q[n]) / N`"),
+        ),
+    ],
+)  # fmt: skip
+def test_the_size_of_its_dim_may_be_meant_by_an_index(formula: str, hints: tuple[str, ...]) -> None:
+    text = whole("inputs: {q: {shape: [N]}}", formula)
+    (found,) = diagnosed(text)
+    assert (found.code, found.hints[:2]) == ("OPG262", hints)
+    for hint in hints:
+        built(text.replace(formula, hint.rpartition("write ")[2].strip("`")))
 
 
 @pytest.mark.parametrize(

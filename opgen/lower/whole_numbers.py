@@ -36,6 +36,7 @@ from opgen.lang.unparse import respelled
 from opgen.lang.walk import integer, literal, nodes, statement_at
 from opgen.lower.assigned import assigned_once
 from opgen.lower.declare import Declarations
+from opgen.lower.domain import is_at_least
 from opgen.lower.doubts import doubt
 
 _OF_WHOLE = ("abs", "min", "max", "clamp", "sign", "square")  # which give whole numbers of whole numbers
@@ -95,6 +96,22 @@ def _of_literals(d: Declarations, places: Container[int]) -> Iterator[Diagnostic
         a, b = literal(above), None if below is None else literal(below)
         if a and b and a % b and (not a // b or any(p is e for e in exponents)):
             yield _zero(p, f"is {a // b}: `//` rounds down", "" if id(p) in places else None)
+        elif isinstance(below, Name) and isinstance(a, int) and id(p) not in places and (why := _by_more(d, a, below)):
+            yield _zero(p, f"is 0 {why}: `//` rounds down")
+
+
+def _by_more(d: Declarations, a: int, below: Name) -> str:
+    """Where a size or an integer param is above a number, so that this divided by it is 0; empty where that is open.
+
+    1 divided by a size is told wherever that is more, and by a param if its default is.
+    """
+    is_size, param = below.name in d.known_dims(), d.params.get(below.name)
+    if a <= 0 or (not is_size and (param is None or param.type != "int")):
+        return ""
+    if param is not None and is_at_least(below.name, param, a + 1):
+        return f"everywhere, since `{below.name}` is above {a}"
+    default = [literal(e) or 0 for e in d.defaults.get(below.name, ())]
+    return f"wherever `{below.name}` is above 1" if a == 1 and (is_size or (default and default[0] > 1)) else ""
 
 
 def _first_quotient(p: Product) -> tuple[Expr, Expr | None]:

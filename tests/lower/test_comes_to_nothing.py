@@ -147,6 +147,37 @@ def test_a_quotient_of_literals_is_told_as_it_is_written(wrong: str, marked: str
     assert not diagnosed(whole(WHOLE, f"y[n] = {wrong.replace(marked, right)}"))
 
 
+SIZED = """\
+inputs: {x: {shape: [N, K]}, y: {shape: [K]}}
+params: {b: {type: int, default: 8}, one: {type: int, default: 1}, m: {type: int, domain: m >= 3}, open: int}
+"""
+
+
+@pytest.mark.parametrize(
+    ("wrong", "why", "right"),
+    [
+        ("(1//K)*sum[k](x[n, k])", "wherever `K` is above 1", "1/K"),
+        ("x[n, 0] * (1 // b)", "wherever `b` is above 1", "1 / b"),
+        ("x[n, 0]*(2//m)", "everywhere, since `m` is above 2", "2/m"),
+    ],
+)
+def test_a_quotient_by_a_size_or_a_param_is_told(wrong: str, why: str, right: str) -> None:
+    (found,) = diagnosed(whole(SIZED, f"z[n] = {wrong}"))
+    above, below = right[0], right[-1]
+    assert (found.code, found.message) == ("OPG275", f"`{above} // {below}` is 0 {why}: `//` rounds down")
+    assert found.hints == (f"for a fraction write `{right}`",)
+    assert found.span is not None
+    assert not diagnosed(whole(SIZED, f"z[n] = {wrong.replace(found.span.text, right)}"))
+
+
+@pytest.mark.parametrize(
+    "formula",
+    ["x[n, 0]*(3//m)", "x[n, 0]*(4//K)", "x[n, 0]*(1//one)", "x[n, 0]*(1//open)", "x[n, 1//K]", "x[n, 0]*(2*1//K)"],
+)
+def test_a_quotient_that_may_be_more_is_not(formula: str) -> None:
+    assert not diagnosed(whole(SIZED, f"z[n] = {formula}"))
+
+
 def test_a_divisor_with_pi_is_told() -> None:
     (found,) = diagnosed(whole(WHOLE, "y[n] = 1 / 2*pi*x[n]"))
     assert found.code == "OPG264"

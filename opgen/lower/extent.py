@@ -43,11 +43,11 @@ def extent_of(f: Frame, e: Expr) -> Scalar | None:
     return typed.scalar
 
 
-def resolve(f: Frame, info: IndexInfo, *, body: bool, where: str = "") -> bool:
+def resolve(f: Frame, info: IndexInfo, *, body: bool, where: str = "", instead: str = "") -> bool:
     """Settle the extent of an index whose accesses are all known; False after a mistake.
 
     `body`: the formula was understood, so that an index without accesses is a mistake of its own. `where`: a hint
-    where an extent can be written, if not at the index.
+    where an extent can be written, if not at the index; `instead`: one for another index that is meant.
     """
     if info.stated is not None:
         info.extent = info.stated
@@ -64,8 +64,11 @@ def resolve(f: Frame, info: IndexInfo, *, body: bool, where: str = "") -> bool:
             size = next((c for c in f.checks if c.position == Dim(info.name.upper())), None)
             if size is not None:
                 hint = f"`{size.span.text}` is the size of a dim; its index is written `{info.name}`"
+            hints = (hint, where) if where else (hint,)
+            if instead:
+                hints = (instead, f"or {hint}") if info.name.upper() in f.decl.known_dims() else (instead,)
             message = f"nothing says how far `{info.name}` runs"
-            f.error("OPG214", message, info.span, hint, *([where] if where else ()), label="stands alone in no access")
+            f.error("OPG214", message, info.span, *hints, label="stands alone in no access")
         return False
     sites = [s for s in info.sites if not s.padded] or info.sites
     first = sites[0]

@@ -36,7 +36,7 @@ from opgen.lower.order import in_order, picked
 from opgen.lower.proposals import one_index
 from opgen.lower.readings import another_letter
 from opgen.lower.scope import BAD, Frame, IndexInfo, Pending, Scope, Typed, free
-from opgen.lower.unmoved import moved
+from opgen.lower.unmoved import moved, read_in
 from opgen.lower.words import stands
 
 
@@ -160,8 +160,9 @@ def _bound(f: Frame, e: Reduction, row: Row) -> Pending | None:
     f.scope = outer
     told = body.kind is not None or lacks_extents_only(f, e.body, before)
     is_lost = any(isinstance(i, IndexInfo) and i.stated is None and not i.sites for i in loops)
-    where = moved((*f.decl.forward, *f.decl.backward), e) if is_lost else ""
-    good = every(isinstance(i, Batch) or resolve(f, i, body=told, where=where) for i in loops)
+    every_one = (*f.decl.forward, *f.decl.backward)
+    where, instead = (moved(every_one, e), read_in(every_one, e)) if is_lost else ("", "")
+    good = every(isinstance(i, Batch) or resolve(f, i, body=told, where=where, instead=instead) for i in loops)
     if body.kind is None or not good:
         return None
     scalar = body.scalar

@@ -8,6 +8,7 @@ from __future__ import annotations
 from collections.abc import Iterable, Iterator
 
 from opgen.diagnostics.model import Diagnostic, Severity
+from opgen.diagnostics.suggest import listed
 from opgen.ir.reductions import REDUCTIONS
 from opgen.lang.nodes import Access, Assign, Binder, Expr, Name, Reduction
 from opgen.lang.unparse import respelled
@@ -61,6 +62,20 @@ def moved(statements: Iterable[Assign], r: Reduction) -> str:
             if meant is not None:
                 return _along(r, meant)
     return ""
+
+
+def read_in(statements: Iterable[Assign], r: Reduction) -> str:
+    """What a reduction goes over whose one index stands nowhere else: another one that stands alone in its body."""
+    s = statement_at(statements, r.span)
+    own = r.binders[0] if len(r.binders) == 1 else None
+    if s is None or not isinstance(own, Binder) or own.name in _names(r.body):
+        return ""
+    around = next((found for e, found in reductions(s) if e.span == r.span and e == r), frozenset[str]())
+    inside = frozenset[str]().union(*(_bound(n) for n in nodes(r.body) if isinstance(n, Reduction)))
+    outer = (n for n in nodes(s.value) if isinstance(n, Reduction) and any(e is r for e in nodes(n.body)))
+    free = [n for n in dict.fromkeys(_positions(r.body)) if n in around - inside.union(*map(_bound, outer))]
+    lines = [respelled(r, (Name(own.name, own.span), n)) for n in free]
+    return f"nothing in its body reads `{own.name}`: write {listed(lines)}" if lines and own.name not in around else ""
 
 
 def _meant(s: Assign, r: Reduction, b: Binder, around: frozenset[str]) -> str | None:

@@ -125,3 +125,27 @@ def test_a_type_and_a_count_are_a_type_for_each_element(written: str, meant: str
     text = text.replace("p[0] > 0", "p[0]") if "bool" in meant else text
     assert lines(text.format(written)) == [f"type: {meant}"]
     built(text.format(meant))
+
+
+GRID = "inputs: {x: {shape: [T, K]}, z: {shape: [K]}}"
+
+
+@pytest.mark.parametrize(
+    ("value", "meant"),
+    [
+        ("x[t, k] - mean[n](x[t, k])", ["mean[t](x[t, k])", "mean[k](x[t, k])"]),
+        ("x[t, k]*z[k]/max[j](z[k])", ["max[k](z[k])"]),
+        ("x[t, k] - mean[t](mean[n](x[t, k]))", ["mean[k](x[t, k])"]),
+    ],
+)
+def test_what_a_reduction_goes_over_is_what_it_reads(value: str, meant: list[str]) -> None:
+    (index,) = re.findall(r"\[([nj])\]", value)
+    assert lines(whole(GRID, f"y[t, k] = {value}")) == [index, *meant]
+    for right in meant:
+        wrong = re.sub(r"\[\w\]", f"[{index}]", right, count=1)
+        built(whole(GRID, f"y[t, k] = {value.replace(wrong, right)}"), warned=True)
+
+
+@pytest.mark.parametrize("value", ["sum[n](n*x[t, k])", "mean[n](1)*x[t, k]"])
+def test_a_reduction_that_reads_its_index_or_nothing_lacks_an_extent(value: str) -> None:
+    assert lines(whole(GRID, f"y[t, k] = {value}"))[0] == "n < length"

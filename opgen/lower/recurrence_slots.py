@@ -11,8 +11,9 @@ from collections.abc import Collection, Iterator, Mapping, Sequence
 
 from opgen.diagnostics.model import Bag, Label
 from opgen.lang.circles import Step, accesses, is_constant, shift_of
-from opgen.lang.nodes import Access, Assign, Binder, Call, Expr, Name
-from opgen.lang.walk import operands
+from opgen.lang.nodes import Access, Assign, Binder, Call, Dots, Expr, Name
+from opgen.lang.unparse import respelled
+from opgen.lang.walk import integer, operands
 from opgen.lower.declare import Declarations
 from opgen.lower.relaxed import goes_one_way, is_even, relaxed
 
@@ -103,6 +104,9 @@ def _several(
         before = [f"a recurrence runs one way: for the element before in both places write `{line}`"] if line else []
         first, *more = (*before, *again, *way)
         hints = (first, *(f"or {w}" for w in more)) if again or before else way
+        turned = "" if again or before or even else _turned([a for _, a, _ in reads], index, ordered, bodies, starts)
+        if turned:
+            hints = (turned, *(f"or {w}" for w in way))
         bag.error("OPG250", message, other.span, related=related, hints=hints)
         return ()
     if not found:
@@ -136,6 +140,48 @@ def _one_way(a: Access, index: str, ordered: Collection[str]) -> tuple[str, ...]
     if not ordered:
         return (hint,)
     return (f"read `{a.name}` further back along `{sorted(ordered)[0]}`, too: that tells what is computed first", hint)
+
+
+def _turned(
+    reads: Sequence[Access],
+    index: str,
+    ordered: Collection[str],
+    bodies: Mapping[str, Assign],
+    starts: Mapping[str, Sequence[Assign]],
+) -> str:
+    """The one read that goes the other way along an index, turned round, where the starts lie on the side of the rest.
+
+    Without starts the others are several. Empty where more goes that way.
+    """
+    along = {a: step.offset for a in dict.fromkeys(reads) for step in _shifts(a) if step.index == index}
+    for odd, offset in along.items():
+        others = [o for a, o in along.items() if a != odd]
+        item = next(i for i in odd.items if not isinstance(i, Dots) and shift_of(i) == Step(index, offset))
+        written = respelled(item)
+        same = any(a != odd and _turns(a, odd, Step(index, offset)) for a in along)
+        is_odd = not any(o * offset > 0 for o in others) and not any(step.index in ordered for step in _shifts(odd))
+        if same or not is_odd or not written.startswith(index):
+            continue
+        sides = {side for n, s in bodies.items() for side in _sides(s, starts.get(n, ()), index)}
+        if sides == {-offset // abs(offset)} or (not sides and len(others) > 1):
+            back = written.translate(str.maketrans("+-", "-+"))
+            return f"if it runs one way, write `{respelled(odd, (item, back))}`"
+    return ""
+
+
+def _turns(a: Access, odd: Access, step: Step) -> bool:
+    """Whether a read is another one turned round along an index."""
+    pairs = [*zip(a.items, odd.items, strict=False)]
+    back = Step(step.index, -step.offset)
+    return a.name == odd.name and all(i == j or (shift_of(i), shift_of(j)) == (back, step) for i, j in pairs)
+
+
+def _sides(s: Assign, starts: Sequence[Assign], index: str) -> set[int]:
+    """On which sides of an index there are starts: -1 in front of it, 1 behind its end."""
+    own = s.target.items or ()
+    places = [k for k, i in enumerate(own) if isinstance(i, Binder) and i.name == index]
+    items = [i for start in starts for k, i in enumerate(start.target.items or ()) if k in places and is_constant(i)]
+    return {1 if isinstance(i, Dots | Binder) or integer(i) is None else -1 for i in items}
 
 
 def _shifts(a: Access) -> tuple[Step, ...]:

@@ -149,3 +149,36 @@ def test_what_a_reduction_goes_over_is_what_it_reads(value: str, meant: list[str
 @pytest.mark.parametrize("value", ["sum[n](n*x[t, k])", "mean[n](1)*x[t, k]"])
 def test_a_reduction_that_reads_its_index_or_nothing_lacks_an_extent(value: str) -> None:
     assert lines(whole(GRID, f"y[t, k] = {value}"))[0] == "n < length"
+
+
+ALIGNED = "inputs: {m: {shape: [N, M]}}"
+STARTED = ["s[-1, j] = -j", "s[i, -1] = -i", "s[-1, -1] = 0"]
+
+
+@pytest.mark.parametrize(
+    ("starts", "value", "meant"),
+    [
+        (STARTED, "max(max(s[i - 1, j - 1] + m[i, j], s[i - 1, j]), s[i, j + 1])", "s[i, j - 1]"),
+        (STARTED, "max(s[i-1, j-1] + m[i, j], s[i-1, j], s[i, j+2])", "s[i, j-2]"),
+        (["s[i, M] = 0"], "max(s[i - 1, j + 1] + m[i, j], s[i, j - 1])", "s[i, j + 1]"),
+    ],
+)
+def test_the_one_read_that_goes_the_other_way_is_turned(starts: list[str], value: str, meant: str) -> None:
+    text = whole(ALIGNED, *starts, f"s[i, j] = {value}") + "outputs: [s]\n"
+    assert lines(text)[0] == meant
+    odd = meant.replace("-", "*").replace("+", "-").replace("*", "+")
+    if "j-2" not in meant:  # which reads further back than the starts are
+        built(text.replace(odd, meant))
+
+
+@pytest.mark.parametrize(
+    ("starts", "value"),
+    [
+        (["u[-1] = 1"], "0.3*u[i - 1] + 0.4*u[i + 1] + m[i, 0]"),
+        (["u[-1] = 1", "u[N] = 2"], "u[i - 1] - u[i + 2] + m[i, 0]"),
+        ([], "u[i - 1] - u[i + 2] + m[i, 0]"),
+    ],
+)
+def test_reads_of_which_neither_is_odd_are_not_turned(starts: list[str], value: str) -> None:
+    text = whole(ALIGNED, *starts, f"u[i] = {value}") + "outputs: [u]\n"
+    assert not any("one way, write" in hint for found in diagnosed(text) for hint in found.hints)

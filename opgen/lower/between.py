@@ -10,8 +10,9 @@ from collections.abc import Iterator, Mapping
 from dataclasses import dataclass, field
 from fractions import Fraction
 from itertools import product
-from math import floor
+from math import floor, isfinite
 
+from opgen.ir.interp_functions import SCALARS
 from opgen.lang.nodes import (
     Access,
     Assign,
@@ -39,7 +40,12 @@ _FUNCTIONS: Mapping[str, tuple[int | None, int | None]] = {
     "erfc": (0, 2),
     "cosh": (1, None),
 }
+_OF_NUMBERS = (  # which are numbers, of a number
+    "exp", "exp2", "expm1", "log", "log2", "log10", "log1p", "sqrt", "cbrt", "sin", "cos", "tan", "asin", "acos",
+    "atan", "sinh", "cosh", "tanh", "sigmoid", "softplus", "erf", "erfc", "abs", "square",
+)  # fmt: skip
 _FEW, _PARTS = 256, 8  # whole numbers and fractions that a dtype of 16 bits has
+_ROUGH = 64  # of so many parts of a number, one is more than it is rounded by there
 
 
 @dataclass(frozen=True, slots=True)
@@ -62,6 +68,12 @@ class Ends:
 def _ends(low: Fraction | int | None, high: Fraction | int | None) -> Ends:
     """Ends that are exact in all dtypes, as close around others as there are."""
     return Ends(None if low is None else _below(Fraction(low)), None if high is None else _above(Fraction(high)))
+
+
+def _around(x: float) -> Ends:
+    """Ends around a number that is rounded, in dtypes of 16 bits, too."""
+    far = abs(Fraction(x)) / _ROUGH if isfinite(x) else Fraction(0)
+    return _ends(Fraction(x) - far, Fraction(x) + far) if isfinite(x) else Ends()
 
 
 def _below(x: Fraction) -> Fraction | None:
@@ -114,6 +126,8 @@ class Between:
                 return self.ends(a)
             case Call(name="where" | "clamp", args=(_, a, b)):
                 return self.either(self.ends(a), self.ends(b))
+            case Call(name=name, args=(a,)) if name in _OF_NUMBERS and (number := literal(a)) is not None:
+                return _around(SCALARS[name](float(number)))
             case Call(name=name) if name in _FUNCTIONS:
                 return _ends(*_FUNCTIONS[name])
             case Call(name="max" | "min" as name, args=(a, b)):

@@ -83,7 +83,7 @@ def _lost(a: Assign, c: Call, known: Signs) -> Iterator[Diagnostic]:
     if plain or replace(known, divides=True).has(away, sign):
         what = _ROOTS.get(c.name, "is 0 everywhere") if plain else _DIVIDED.get(c.name, "is 0 wherever it is finite")
         never = f"never {'below' if sign > 0 else 'above'} {end}"
-        turned = () if end else (respelled(c, (e, t)) for t in _turned(e, known))
+        turned = () if end else (respelled(c, (e, t)) for t in _meant(c, e, known))
         hints = tuple(f"`{t}`" for t in (*_outside(a, c), *turned))
         hint = (f"write {', or '.join(hints)}",) if hints else ()
         finite = "" if plain else " where it is finite"
@@ -109,6 +109,17 @@ def _is_apart(a: Assign, e: Expr) -> bool:
             return first is e
         case _:
             return around is None or isinstance(around, Call | Reduction)
+
+
+def _meant(c: Call, e: Expr, known: Signs) -> Iterator[str]:
+    """What a function may be meant of: a bound at 0 of nothing that is always beyond it, but of the part beside it."""
+    match e:
+        case Unary(op="-", operand=Call(name="abs", args=(a,))) if c.name not in _ROOTS:
+            yield f"-({respelled(a)})" if isinstance(a, Sum) else f"-{respelled(a)}"
+        case Unary(op="-") | Product() if c.name not in _ROOTS and respelled(e).startswith("-"):
+            return
+        case _:
+            yield from _turned(e, known)
 
 
 def _turned(e: Expr, known: Signs) -> Iterator[str]:

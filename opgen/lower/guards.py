@@ -27,6 +27,7 @@ from opgen.lower.parts import as_one, next_component
 from opgen.lower.replaced import replaced
 from opgen.lower.updated import renamed
 from opgen.schema.model import InputSpec
+from opgen.schema.spelling import is_respelt
 
 MAX_VARIANTS = 64
 _MOST_SETTINGS = 4096  # of the switches in the guards of one name
@@ -277,8 +278,8 @@ def _check_comparison(d: Declarations, guard: Expr, left: Expr, right: Expr, bag
     param = d.params[left.name]
     value = right.value if isinstance(right, Text) else right.name if isinstance(right, Name) else None
     if param.choices:
-        if value in param.choices:
-            return True
+        if value in param.choices or is_respelt(value or "", param.choices):
+            return value in param.choices
         hints = did_you_mean(value or "", param.choices) or other_choice(d, param, value or "")
         bag.error(
             "OPG231", f"`{left.name}` is never that", right.span,

@@ -9,9 +9,10 @@ from opgen.ir.operator import Variant
 from opgen.ir.program import Kind
 from opgen.ir.scalar import Lit, where
 from opgen.lang.nodes import Access, Expr, Name
-from opgen.lang.unparse import unparse
+from opgen.lang.unparse import respelled, unparse
 from opgen.lower.scope import Frame, Typed
 
+_LONG = 60  # characters of a formula that a message does not repeat
 WIDER = (Kind.BOOL, Kind.INT, Kind.FLOAT, Kind.COMPLEX)  # what holds a kind stands behind it
 
 
@@ -57,7 +58,8 @@ def condition(f: Frame, t: Typed, e: Expr, *hints: str) -> Typed:
 def _conditions(f: Frame, t: Typed, e: Expr) -> tuple[str, ...]:
     """How a number becomes a condition: where it is compared, or where it is declared."""
     if not isinstance(e, Name | Access):
-        return ("compare it, for example `x != 0`",)
+        shown = respelled(e)
+        return (f"compare it, for example `{shown if len(shown) <= _LONG else '…'} != 0`",)
     compared = f"compare it, for example `{unparse(e)} != 0`"
     if t.kind is Kind.FLOAT and e.name in f.decl.inputs and e.name not in f.args:
         return (f"declare what it holds: `{e.name}: {{…, dtype: bool}}`", f"or {compared}")

@@ -17,6 +17,7 @@ from opgen.schema.module_checks import check_module
 from opgen.schema.paths import not_in_torch
 from opgen.schema.reductions import REDUCTIONS
 from opgen.schema.references import is_updated, no_repeats, refers, refers_to_dim, sizes_of
+from opgen.schema.spelling import is_respelt
 
 
 def check(spec: OpSpec, bag: Bag) -> None:
@@ -125,6 +126,8 @@ def _default(param: ParamSpec, default: Formula | tuple[Formula, ...], bag: Bag,
 
 def _default_value(param: ParamSpec, default: Formula, bag: Bag, reduces: bool) -> None:
     text = default.text.strip()
+    if is_respelt(text, param.choices):
+        return
     if param.choices and text not in param.choices:
         add, one = f"add it: `choices: [{', '.join((*param.choices, text))}]`", f"`default: {param.choices[0]}`"
         lost = reduces and text not in (*REDUCTIONS, "none")  # what reduces could not stand for it

@@ -168,7 +168,10 @@ def formula(node: object) -> Formula:
             raise expected("a formula", node)
 
 
-def word(node: object, pattern: re.Pattern[str], what: str, spelt: Callable[[str], str]) -> Word:
+def word(
+    node: object, pattern: re.Pattern[str], what: str, spelt: Callable[[str], str], elsewhere: str = "formulas"
+) -> Word:
+    """A name that keeps to a pattern; `elsewhere`: where it stands besides."""
     if not isinstance(node, Scalar) or node.value is None:
         raise expected(what, node)
     name = node.text
@@ -210,7 +213,7 @@ def word(node: object, pattern: re.Pattern[str], what: str, spelt: Callable[[str
             and is_read(node)
             and hints == (f"write `{better}`",)
         ):
-            hints = (f"write `{better}`, here and in {'formulas' if pattern is SNAKE else 'all places'}",)
+            hints = (f"write `{better}`, here and in {elsewhere if pattern is SNAKE else 'all places'}",)
         message = f"`{shortened(name)}` is not {what}"
         raise refused("OPG113", message, node, label=f"not {what}", hints=hints, meant=certain)
     if keyword.iskeyword(name):
@@ -234,6 +237,11 @@ def camel(name: str) -> str:
 
 def name(node: object) -> Word:
     return word(node, SNAKE, "a snake_case name", snake)
+
+
+def choice(node: object) -> Word:
+    """A word that a param may be, which guards and the default name, too."""
+    return word(node, SNAKE, "a snake_case name", snake, "all places")
 
 
 def overwritten(node: object) -> Word:

@@ -3,7 +3,9 @@
 from __future__ import annotations
 
 import re
+from collections.abc import Iterable
 
+from opgen.schema.formula import Word
 from opgen.schema.nodes import Scalar
 
 
@@ -24,3 +26,8 @@ def is_read(node: Scalar) -> bool:
 def is_size(node: Scalar) -> bool:
     """Whether indices run up to what is called like that."""
     return re.search(rf"<\s*{re.escape(node.text)}\s*[,\])]", node.span.source.text) is not None
+
+
+def is_respelt(text: str, words: Iterable[Word]) -> bool:
+    """Whether a text is one of these words as it is written, and the word is spelt otherwise, which has been told."""
+    return any(text == word.span.text.strip("\"'") and text != word for word in words)

@@ -182,3 +182,21 @@ def test_the_one_read_that_goes_the_other_way_is_turned(starts: list[str], value
 def test_reads_of_which_neither_is_odd_are_not_turned(starts: list[str], value: str) -> None:
     text = whole(ALIGNED, *starts, f"u[i] = {value}") + "outputs: [u]\n"
     assert not any("one way, write" in hint for found in diagnosed(text) for hint in found.hints)
+
+
+def test_choices_in_capitals_are_told_once_for_all_places() -> None:
+    text = whole(
+        "inputs: {w: {shape: [K]}}\nparams: {kind: {choices: [L1, L2], default: L1}}",
+        'y = sum[k](abs(w[k])) if kind == "L1"',
+        'y = sum[k](w[k]**2) if kind == "L2"',
+    )
+    assert [d.hints for d in diagnosed(text)] == [
+        ("write `l1`, here and in all places",),
+        ("write `l2`, here and in all places",),
+    ]
+    built(text.replace("L", "l"))
+
+
+def test_a_number_is_compared_as_it_is_written() -> None:
+    assert lines(whole(X, "y[n] = count[k](x[n, k]*x[n, k])")) == ["x[n, k]*x[n, k] != 0"]
+    assert lines(whole(X, f"y[n] = count[k]({'x[n, k]*' * 8}2)")) == ["… != 0"]

@@ -174,8 +174,8 @@ ROWS = (
         "OPG275",
         "A quotient, remainder or rounded number that is 0",
         "`//` rounds down, and an index is less than its extent: their quotient is 0 everywhere, as that of two numbers"
-        " of which the lesser is above. `/` makes a fraction; of a whole number `% 1` leaves nothing, either, and"
-        " `int(uniform(seed))` is 0, too. A warning; the spec builds all the same.",
+        " of which the lesser is above, and 1 divided by a size that is more. `/` makes a fraction; of a whole number"
+        " `% 1` leaves nothing, either, and `int(uniform(seed))` is 0, too. A warning; the spec builds all the same.",
         "y[t, i < D] = p[t]*10**(-(i // D))",
         "y[t, i < D] = p[t]*10**(-(i / D))",
         given="inputs: {p: {shape: [T]}, x: {shape: [D]}}",

@@ -32,7 +32,16 @@ struct Resting {
   OPGEN_INLINE T operator[](int64_t i) const { return static_cast<T>(from[i]); }
 };
 
-// The same at positions that loops do not move along.
+// The same, written out ahead of lanes that are not alone in reading it.
+template <typename T>
+struct Steady : Resting<T> {
+  OPGEN_INLINE Steady(Held<T>& held, const Tensor<T>& tensor, int64_t at, int64_t step, int64_t size)
+      : Resting<T>(held, tensor, at, step, size) {
+    this->write_out(size);
+  }
+};
+
+// As `Resting`, at positions that loops do not move along.
 template <typename T>
 struct RestingLine : Line<T> {
   Held<T>& held;

@@ -129,27 +129,6 @@ struct Held {
   }
 };
 
-// What a run reads that may stand still along it.
-template <typename T>
-struct Steady {
-  const Lane<T>* from;
-  bool same;
-
-  OPGEN_INLINE Steady(Held<T>& held, const Tensor<T>& tensor, int64_t at, int64_t step, int64_t size)
-      : same(step == 0 || size == 1) {
-    if (same) {
-      from = held.of(static_cast<Lane<T>>(load(tensor, at)), size);
-    } else if (step == 1 && is_lane<T> && !tensor.narrow) {
-      from = static_cast<const Lane<T>*>(tensor.data) + at;
-    } else {
-      gather(tensor, at, step, size, held.buffer);
-      held.filled = 0;
-      from = held.buffer;
-    }
-  }
-  OPGEN_INLINE T operator[](int64_t i) const { return static_cast<T>(from[i]); }
-};
-
 // What a run reads to find where something else stands: one number for all of its points is not written out for them.
 template <typename T>
 struct Numbers {

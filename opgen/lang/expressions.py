@@ -316,7 +316,7 @@ class ExpressionParser(QuestionParser):
                 return meant
             span = token.span.to(end)
             return self.applied(token, items, span) or self.idioms.access(token, items, span)
-        if (read := element(self.words, token.text, token.span)) is not None:
+        if (read := element(self.words, token.text, token.span, self.tokens)) is not None:
             hint = f"the indices of an element stand in brackets: `{unparse(read)}`"
             self.idioms.note(token.span, f"there is no `{token.text}`", hint, code="OPG205")
             return read

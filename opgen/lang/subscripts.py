@@ -6,9 +6,10 @@ other way round, a target is made of the names of its indices.
 
 from __future__ import annotations
 
-from collections.abc import Sequence
+from collections.abc import Container, Sequence
 
 from opgen.diagnostics.model import Span
+from opgen.lang.lexer import T, Token
 from opgen.lang.nodes import Access, Binder, Dots, Expr, Name, Number, Reduction, Target
 from opgen.lang.vocabulary import Vocabulary
 from opgen.lang.walk import nodes
@@ -16,8 +17,23 @@ from opgen.lang.walk import nodes
 _COMPONENTS = ("xyzw", "rgba", "uv")  # what components are called elsewhere
 
 
-def element(words: Vocabulary, name: str, at: Span) -> Access | None:
-    """`x_k`, `w_ij` or `x_0` as an element of a tensor; None where it is none."""
+def bound_by(tokens: Sequence[Token], reductions: Container[str]) -> frozenset[str]:
+    """Names that stand alone in the brackets of a target or a reduction: these are indices, whatever they look like."""
+    found: set[str] = set()
+    opened: list[bool] = []  # whether what stands in each of the brackets around is bound there
+    for k, (head, token, after) in enumerate(zip(tokens, tokens[1:], tokens[2:], strict=False)):
+        if token.is_op("(", "[", "{"):
+            begins = k == 0 or tokens[k - 1].kind is T.NEWLINE
+            opened.append(token.is_op("[") and head.kind is T.NAME and (begins or head.text in reductions))
+        elif token.is_op(")", "]", "}"):
+            del opened[-1:]
+        elif token.kind is T.NAME and any(opened[-1:]) and head.is_op("[", ",") and after.is_op("]", ",", "<"):
+            found.add(token.text)
+    return frozenset(found)
+
+
+def element(words: Vocabulary, name: str, at: Span, tokens: Sequence[Token]) -> Access | None:
+    """`x_k`, `w_ij` or `x_0` as an element of a tensor; None where it is none, as where one of `tokens` binds it."""
     tensor, _, below = name.rpartition("_")
     shape = words.shapes.get(tensor, ())
     if not below or words.knows(name) or not words.knows(tensor):
@@ -26,6 +42,8 @@ def element(words: Vocabulary, name: str, at: Span) -> Access | None:
     if not indices or len(indices) != sum(size != "..." for size in shape):
         return None
     left = iter(Number(int(i), at) if i.isdigit() else Name(i, at) for i in indices)
+    if name in bound_by(tokens, words.reductions):
+        return None
     return Access(tensor, tuple(Dots(at) if size == "..." else next(left) for size in shape), at, at)
 
 

@@ -64,6 +64,11 @@ def test_bare_target_takes_the_batch_that_is_left() -> None:
     assert [o.name for o in p.outputs] == ["share"]
 
 
+def test_an_index_may_be_called_as_an_element_is_elsewhere() -> None:
+    p = program(elementwise("each[x_2] = x[x_2]*z\ny = sum[each_1](each[each_1])", "{x: {shape: [N]}, z: {shape: []}}"))
+    assert lines(p) == ["each[x_2 < N] = x[x_2]*z[]", "y[] = sum[each_1 < N](each[each_1])"]
+
+
 def test_zero_dim_tensors_are_read_bare() -> None:
     p = program(elementwise("y = x*s", "{x: {}, s: {shape: []}}"))
     assert lines(p) == ["y[...] = x[...]*s[]"]

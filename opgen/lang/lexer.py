@@ -9,9 +9,10 @@ none either.
 from __future__ import annotations
 
 import re
-from collections.abc import Container
+from collections.abc import Container, Sequence
 from dataclasses import dataclass
 from enum import StrEnum
+from itertools import takewhile
 
 from opgen.diagnostics.letters import in_ascii
 from opgen.diagnostics.model import Bag, Hint, Span
@@ -179,8 +180,9 @@ def _slip(f: Formula, at: int, bag: Bag, tokens: list[Token]) -> int:
     end = signs.ends_before(f.text, at, end)
     word = f.text[at:end]
     shown = f"`{word}`" if word.isprintable() else f"U+{ord(char):04X}"
+    within = char == ";" and _is_in_parentheses(tokens)
     if char == ";":
-        hints = (_behind_semicolon(f.text[end:]),)
+        hints = ("what stands in parentheses is separated by commas" if within else _behind_semicolon(f.text[end:]),)
     elif char in SIGNS and (latex := latex_hints(f.text, at)):
         hints = latex
     elif char.isalpha():
@@ -202,7 +204,8 @@ def _slip(f: Formula, at: int, bag: Bag, tokens: list[Token]) -> int:
         return end
     bag.error("OPG201", f"{shown} is not part of the formula language", f.span(at, end), hints=hints)
     if char == ";":
-        tokens.append(Token(T.NEWLINE, "\n", f.span(at, end)))
+        kind, meant = (T.OP, ",") if within else (T.NEWLINE, "\n")
+        tokens.append(Token(kind, meant, f.span(at, end)))
     else:
         tokens.append(Token(T.BAD, word, f.span(at, end)))
     return end
@@ -221,6 +224,16 @@ def _turned(f: Formula, at: int, bag: Bag, tokens: list[Token]) -> int | None:
     span = f.span(at, at + 1)
     tokens += (Token(T.OP, ".", span), Token(T.NAME, "'", span))
     return at + 1
+
+
+def _is_in_parentheses(tokens: Sequence[Token]) -> bool:
+    """Whether the last bracket that is open in a statement is a parenthesis."""
+    closed = 0
+    for token in takewhile(lambda t: t.kind is not T.NEWLINE, reversed(tokens)):
+        closed += token.is_op(")", "]") - token.is_op("(", "[")
+        if closed < 0:
+            return token.is_op("(")
+    return False
 
 
 def _behind_semicolon(text: str) -> str:

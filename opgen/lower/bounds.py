@@ -45,6 +45,24 @@ def bounds(d: Declarations) -> Iterator[Diagnostic]:
             yield doubt("OPG276", message, c, "whatever is bounded", f"write `{p.turned}`", *_exchanged(d, p))
 
 
+def bounded(d: Declarations) -> Iterator[Diagnostic]:
+    """A warning for each clamp of what is never above the lower bound, as where what is bounded stands last."""
+    once = assigned_once(d)
+    calls = ((a, n) for a in d.forward for n in nodes(a.value) if isinstance(n, Call))
+    for a, c in calls:
+        value, low, high = c.args if c.name == "clamp" and len(c.args) == 3 else (None, None, None)
+        if value is None or low is None or high is None:
+            continue
+        away = plus(multiples(low, once), multiples(value, once), -1)
+        if away and Known(d, _sizes(d, a)).shown(away, strict=False):
+            meant = f"min({respelled(low)}, {respelled(high)})"
+            message = f"what is bounded is never above the lower bound: this is `{meant}`"
+            numbers = literal(value) is not None and literal(low) is not None and literal(high) is None
+            turned = respelled(c, (value, respelled(high)), (low, respelled(value)), (high, respelled(low)))
+            hint = f"write `{turned}`" if numbers else "what is bounded stands first: `clamp(x, low, high)`"
+            yield doubt("OPG276", message, c, "whatever is read", hint)
+
+
 def _than(d: Declarations, a: Assign, c: Call, away: Linear) -> str:
     """How a lower bound lies to an upper one, of which it is `away`, where that is the wrong way for certain."""
     known = Known(d, _sizes(d, a) | _read_along(d, a, c))

@@ -33,7 +33,7 @@ from opgen.lang.walk import statement_names
 from opgen.lower.along import as_indexed
 from opgen.lower.always import always
 from opgen.lower.block import lower_block
-from opgen.lower.bounds import bounds
+from opgen.lower.bounds import bounded, bounds
 from opgen.lower.call import argument_names, look_at, placeholder
 from opgen.lower.cancelling import cancelled
 from opgen.lower.complex_split import split_operator
@@ -188,6 +188,7 @@ def _lower(spec: OpSpec, bag: Bag) -> Operator | None:
         *doubts(d),
         *cancelled(d),
         *bounds(d),
+        *bounded(d),
         *imaginary_parts(d),
         *deviations(d, variants),
         *quotients(d, variants),

@@ -25,6 +25,25 @@ COMPLEX = "inputs: {z: {shape: [N], dtype: complex}, w: {shape: [N], dtype: comp
 
 
 @pytest.mark.parametrize(
+    ("wrong", "meant", "hint"),
+    [
+        ("clamp(0, 1, x[n])", "min(1, x[n])", "write `clamp(x[n], 0, 1)`"),
+        ("clamp(-1.0, 1.0, x[n]*2)", "min(1.0, x[n]*2)", "write `clamp(x[n]*2, -1.0, 1.0)`"),
+        ("clamp(low, low + 1, x[n])", "min(low + 1, x[n])", "what is bounded stands first: `clamp(x, low, high)`"),
+    ],
+)
+def test_what_is_bounded_stands_first(wrong: str, meant: str, hint: str) -> None:
+    (found,) = diagnosed(whole(BOUNDED, f"y[n] = {wrong}"))
+    assert (found.code, found.severity, found.hints) == ("OPG276", Severity.WARNING, (hint,))
+    assert found.message.endswith(f"this is `{meant}`")
+
+
+@pytest.mark.parametrize("right", ["clamp(0, x[n], 1)", "clamp(x[n], x[n], 1)", "clamp(low, m[n], x[n])"])
+def test_a_bound_may_be_below_what_is_bounded(right: str) -> None:
+    assert not diagnosed(whole(BOUNDED, f"y[n] = {right}"))
+
+
+@pytest.mark.parametrize(
     ("wrong", "right"),
     [
         ("clamp(x[n], 1 + eps, 1 - eps)", "clamp(x[n], 1 - eps, 1 + eps)"),

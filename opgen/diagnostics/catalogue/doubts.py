@@ -184,8 +184,8 @@ ROWS = (
         "OPG276",
         "Bounds the wrong way round",
         "`clamp(x, low, high)` with a lower bound above the upper one is the upper bound, whatever `x` is. Of bounds"
-        " that are no numbers, such as `1 + eps` and `1 - eps`, domains may say so, or the defaults of params. A"
-        " warning; the spec builds all the same.",
+        " that are no numbers, such as `1 + eps` and `1 - eps`, domains may say so, or the defaults of params. What"
+        " is bounded stands first: `clamp(0, 1, x)` bounds 0. A warning; the spec builds all the same.",
         "y = clamp(x, 240, -160)",
         "y = clamp(x, -160, 240)",
         given="inputs: [x]",

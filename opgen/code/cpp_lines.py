@@ -6,7 +6,7 @@ which hold what the run reads, checked ahead of the lanes, and what adds the val
 
 from __future__ import annotations
 
-from collections.abc import Callable, Iterable, Iterator
+from collections.abc import Callable, Collection, Iterable, Iterator
 from dataclasses import dataclass, field
 
 from opgen.code.cpp_access import Access
@@ -36,7 +36,7 @@ class Lines:
     pieces: dict[str, Scalar]  # by loops: where their runs end
     span: str = ""  # what tells which lanes there are, where these are not all
     hold: Callable[[Access], str] | None = None  # declares what runs hold that follow one another
-    asked: frozenset[Read] = frozenset()  # what positions and conditions of the body read
+    asked: frozenset[str] = frozenset()  # tensors that positions and conditions of the body read
     resting: list[str] = field(default_factory=list)  # reads that do not move with the last loop
     out: list[str] = field(default_factory=list)
     functions: dict[tuple[str, ...], str] = field(default_factory=dict)  # by what is in them
@@ -78,21 +78,12 @@ class Lines:
         type_ = value_type(scope.formal.slots[r.tensor].kind)
         held = "" if needed or self.hold is None or not self._may_stand(access, at) else self.hold(access)
         ends = [held, scope.tensor(r.tensor), self._stretch(access, at), scope.print(fill), needed, *places]
-        rests = bool(held) and self.rests(r, access, at)
+        rests = bool(held) and self._rests(access, at)
         kind = f"rt::RestingLine<{type_}>" if rests else f"const rt::Line<{type_}>"
         self.out.append(f"{kind} {name}(host, {', '.join(filter(None, ends))});")
         self.resting += [name] if rests else []
         scope.lines[key] = name, True
         return True
-
-    def rests(self, r: Read, access: Access, at: tuple[Position, ...]) -> bool:
-        """Whether a read stands still along a run of the last loop, and lanes alone ask for it."""
-        last = self.scope.lanes[-1]
-        moved = isinstance(last, Axis) and any(last.name in mentions(p)[0] for p in _scalars(at))
-        plain = self.scope.formal.slots[r.tensor].kind is Kind.FLOAT and r not in self.asked
-        return (
-            plain and not moved and not access.axes_of(last) and not any(is_placed(p) or reads(p) for p in _scalars(at))
-        )
 
     def add(self, a: Atomic, condition: Scalar | None, fold: str) -> tuple[str, str] | None:
         """What stands before and behind the lanes where a run adds its values when it has them all."""
@@ -159,6 +150,13 @@ class Lines:
         names = {a.name for a in self.scope.lanes if isinstance(a, Axis)}
         still = any(not access.axes_of(a) and (isinstance(a, Batch) or a.name not in moving) for a in self.scope.lanes)
         return still or any(mentions(part)[0] & names for p in _scalars(at) for part in bends(p, self.numbers))
+
+    def _rests(self, access: Access, at: tuple[Position, ...]) -> bool:
+        """Whether an access at computed positions stands still along a run of the last loop, for lanes alone."""
+        last = self.scope.lanes[-1]
+        moved = isinstance(last, Axis) and any(last.name in mentions(p)[0] for p in _scalars(at))
+        still = not moved and not any(is_placed(p) or reads(p) for p in _scalars(at))
+        return still and rests(self.scope, access, self.asked)
 
     def _straight(self, p: Scalar) -> Iterator[str]:
         """The conditions under which a position moves evenly along a run, and how far apart the points are that do."""
@@ -231,6 +229,12 @@ class Lines:
             name = self.functions[body] = scope.fresh(wish)
             self.out += block(f"const auto {name} = [&](int64_t{named('i', body)}) {{", body, "};")
         return self.functions[body]
+
+
+def rests(scope: CpuScope, access: Access, asked: Collection[str]) -> bool:
+    """Whether an access stands still along a run of the last loop, and nothing asks for its tensor ahead of lanes."""
+    floats = scope.formal.slots[access.buffer].kind is Kind.FLOAT
+    return floats and access.buffer not in asked and not access.axes_of(scope.lanes[-1])
 
 
 def _found(scope: CpuScope, buffer: str, at: tuple[Position, ...], *, write: bool = False) -> Access:

@@ -10,7 +10,7 @@ from collections.abc import Iterable
 from opgen.code.cpp_access import Access
 from opgen.code.cpp_comb import Comb
 from opgen.code.cpp_layout import block
-from opgen.code.cpp_lines import Lines
+from opgen.code.cpp_lines import Lines, rests
 from opgen.code.cpp_statements import FOLDS, Around, Statements
 from opgen.code.native_scope import value_type
 from opgen.ir.program import Axis, Kind, Role
@@ -46,7 +46,7 @@ class Runs(Statements):
                 scope.declared.add(a.name)
                 still = self.holds and not all(map(a.axes_of, scope.lanes))
                 placing = scope.formal.slots[a.buffer].kind is Kind.INT and (a.buffer, a.at) not in lanes
-                if holds and self._rests(a, asked):
+                if holds and rests(scope, a, asked):
                     kind = "Resting"
                     resting.append(a.name)
                 else:
@@ -80,15 +80,6 @@ class Runs(Statements):
         if sparse is None:
             once += self.told(body, moving, loops, last=last)
         return Around(lines, ahead.out, once, behind, ahead.span, [*resting, *ahead.resting])
-
-    def _rests(self, a: Access, asked: frozenset[Read]) -> bool:
-        """Whether an access stands still along a run of the last loop, and lanes alone ask for it."""
-        floats = self.scope.formal.slots[a.buffer].kind is Kind.FLOAT
-        return (
-            floats
-            and not a.axes_of(self.scope.lanes[-1])
-            and not any((r.tensor, r.at) == (a.buffer, a.at) for r in asked)
-        )
 
     def at_rest(self, around: Around, each: list[str], size: str) -> list[str]:
         """Lanes that read numbers where all reads that may stand still along a run do."""
@@ -183,8 +174,8 @@ class Runs(Statements):
         return [found[k] for k in sorted(found)]
 
 
-def _asked_ahead(body: Body) -> frozenset[Read]:
-    """What the positions, fills and conditions of a body read."""
+def _asked_ahead(body: Body) -> frozenset[str]:
+    """The tensors that positions, fills and conditions of a body read."""
     asked: list[Scalar] = [n.condition for n in body if isinstance(n, If)]
     stored = [n.body[0] if isinstance(n, If) else n for n in body]
     asked += [p for n in stored if isinstance(n, Store | Atomic) for p in n.at if not isinstance(p, Batch)]
@@ -196,7 +187,7 @@ def _asked_ahead(body: Body) -> frozenset[Read]:
                     asked += [] if fill is None else [fill]
                 case Apply("where" | "and" | "or", (condition, *others)):
                     asked += [condition] if a.fn == "where" else [condition, *others]
-    return frozenset(r for e in asked for r in reads(opened(e, body)))
+    return frozenset(r.tensor for e in asked for r in reads(opened(e, body)))
 
 
 def _read_by_lanes(body: Body) -> set[tuple[str, tuple[Position, ...]]]:

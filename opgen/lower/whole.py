@@ -9,7 +9,7 @@ from dataclasses import replace
 
 from opgen.diagnostics.model import Bag, Hint
 from opgen.ir.program import Kind
-from opgen.lang.nodes import Call, Expr, Name, Number, Product, Sum, Unary
+from opgen.lang.nodes import Call, Expr, Name, Number, Product, Reduction, Sum, Unary
 from opgen.lang.unparse import unparse
 from opgen.lang.walk import nodes, transform
 from opgen.lower.kinds import ARTICLES, numeric
@@ -35,6 +35,9 @@ def rounded(f: Frame, e: Expr) -> str:
 
 
 def _hints(f: Frame, e: Expr, what: str) -> tuple[str, ...]:
+    if what == "a position" and isinstance(e, Reduction) and e.name in ("max", "min") and len(e.binders) == 1:
+        place = unparse(replace(e, name=f"arg{e.name}"))
+        return (f"where the {'greatest' if e.name == 'max' else 'least'} is, tells `arg{e.name}`", _instead(e, place))
     of_sizes = what in ("a dim", "an extent")
     if of_sizes and isinstance(e, Name) and e.name in f.decl.params:
         return (f"declare it: `{e.name}: {{…, type: int}}`",)

@@ -2,7 +2,8 @@
 
 from __future__ import annotations
 
-from collections.abc import Iterator
+from collections.abc import Iterable, Iterator, Sequence
+from typing import TypeVar
 
 from opgen.diagnostics.model import Bag, Span
 from opgen.ir import text
@@ -13,43 +14,70 @@ from opgen.lang.walk import names_read, nodes, statement_at
 from opgen.lower.declare import Declarations
 from opgen.lower.scope import Frame
 
+T = TypeVar("T")
+_Place = tuple[str, int]  # a tensor and one of its axes, counted from the end where that is negative
 
-def size_of(d: Declarations, s: Assign, index: str, seen: frozenset[str] = frozenset()) -> str:
+
+def size_of(d: Declarations, s: Assign, index: str) -> str:
     """The one size along which a statement reads an index, as a shape writes it; empty where there is none."""
-    found: set[str] = set()
-    for a in (n for n in nodes(s.value) if isinstance(n, Access)):
-        for k in (k for k, i in enumerate(a.items) if isinstance(i, Name) and i.name == index):
-            found |= sizes_at(d, a, k, seen)
+    found = _sizes(d, _places(s, index))
     return found.pop() if len(found) == 1 else ""
 
 
-def sizes_at(d: Declarations, a: Access, k: int, seen: frozenset[str] = frozenset()) -> set[str]:
-    """The size of the axis at which the `k`-th position of an access stands; empty where it is not clear."""
-    rank = len(a.items)
-    dots = next((n for n, i in enumerate(a.items) if isinstance(i, Dots)), rank)
-    return _at(d, a.name, k if k < dots else k - rank, seen)
+def sizes_at(d: Declarations, a: Access, k: int) -> set[str]:
+    """The sizes of the axis at which the `k`-th position of an access stands, as far as they are clear."""
+    return _sizes(d, (_place(a, k),))
 
 
-def _at(d: Declarations, name: str, place: int, seen: frozenset[str]) -> set[str]:
-    """The size of a tensor at a place, which is counted from the end where it is negative."""
-    if name in d.shapes:
-        shape = d.shapes[name]
-        items = [text.position(size) for size in shape] if -len(shape) <= place < len(shape) else []
-        return {items[place]} if items and items[place] != "..." else set()
+def _sizes(d: Declarations, places: Iterable[_Place]) -> set[str]:
+    """The sizes that tensors have at places, each looked at once: those of inputs, and for others what these read."""
     found: set[str] = set()
-    for s in (s for s in d.forward if s.target.name == name and name not in seen):
-        at = s.target.items or ()
-        item = at[place] if -len(at) <= place < len(at) else None
-        if isinstance(item, Binder):
-            found.add(_extent(d, s, item, seen | {name}))
+    seen: set[_Place] = set()
+    left = [*places]
+    while left:
+        if (at := left.pop()) in seen:
+            continue
+        seen.add(at)
+        name, place = at
+        if name in d.shapes:
+            shape = [text.position(size) for size in d.shapes[name]]
+            found |= {*_at(shape, place)} - {"..."}
+            continue
+        for s in (s for s in d.forward if s.target.name == name):
+            for item in _at(s.target.items or (), place):
+                if isinstance(item, Binder) and item.extent is None:
+                    left += _places(s, item.name)
+                elif isinstance(item, Binder):
+                    found.add(_stated(d, item.extent))
     return found - {""}
 
 
-def _extent(d: Declarations, s: Assign, item: Binder, seen: frozenset[str] = frozenset()) -> str:
-    if item.extent is None:
-        return size_of(d, s, item.name, seen)
-    shown = unparse(item.extent)
+def _places(s: Assign, index: str) -> Iterator[_Place]:
+    """The tensors that a statement reads at an index, and where in them."""
+    for a in (n for n in nodes(s.value) if isinstance(n, Access)):
+        yield from (_place(a, k) for k, i in enumerate(a.items) if isinstance(i, Name) and i.name == index)
+
+
+def _place(a: Access, k: int) -> _Place:
+    """The place of the `k`-th position of an access in its tensor, counted from the end behind `...`."""
+    rank = len(a.items)
+    dots = next((n for n, i in enumerate(a.items) if isinstance(i, Dots)), rank)
+    return a.name, k if k < dots else k - rank
+
+
+def _at(items: Sequence[T], place: int) -> tuple[T, ...]:
+    """What stands at a place, if there is such a one."""
+    return (items[place],) if -len(items) <= place < len(items) else ()
+
+
+def _stated(d: Declarations, extent: Expr | None) -> str:
+    """An extent that is a dim or a number; empty where it is neither."""
+    shown = "" if extent is None else unparse(extent)
     return shown if shown in d.known_dims() or shown.isdigit() else ""
+
+
+def _extent(d: Declarations, s: Assign, item: Binder) -> str:
+    return size_of(d, s, item.name) if item.extent is None else _stated(d, item.extent)
 
 
 def shape_of_target(d: Declarations, s: Assign) -> str:

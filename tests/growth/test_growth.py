@@ -53,19 +53,33 @@ def test_work_grows_with_the_formula(kind: str) -> None:
     assert many < 3 * few, f"{few} calls for 6, {many} for 12"
 
 
-def test_what_is_understood_of_statements_grows_with_them() -> None:
-    def understood(n: int) -> int:
-        text = "op: grown\ninputs: [x]\nforward: |\n  a0 = x\n" + "".join(
-            f"  a{i + 1} = a{i}*2 + x\n" for i in range(n)
-        )
-        with Profile(subcalls=False) as profile:
-            made = run(SpecFile(Path("grown.yaml"), text.encode(), "grown.yaml"), Stage.PROGRAM)
-        assert made.operator is not None, made.diagnostics
-        return sum(entry.callcount for entry in profile.getstats())
+def understood(text: str) -> int:
+    """How many functions are called until a spec is a program."""
+    with Profile(subcalls=False) as profile:
+        made = run(SpecFile(Path("grown.yaml"), text.encode(), "grown.yaml"), Stage.PROGRAM)
+    assert made.operator is not None, made.diagnostics
+    return sum(entry.callcount for entry in profile.getstats())
 
-    understood(3)
-    few, many = understood(100), understood(200)
+
+def test_what_is_understood_of_statements_grows_with_them() -> None:
+    def of(n: int) -> int:
+        lines = "".join(f"  a{i + 1} = a{i}*2 + x\n" for i in range(n))
+        return understood(f"op: grown\ninputs: [x]\nforward: |\n  a0 = x\n{lines}")
+
+    of(3)
+    few, many = of(100), of(200)
     assert many < 2.4 * few, f"{few} calls for 100 statements, {many} for 200"
+
+
+def test_what_is_understood_of_indices_grows_with_statements_that_read_two_others() -> None:
+    def of(n: int) -> int:
+        lines = "".join(f"  a{i + 2}[..., k] = clamp(a{i + 1}[..., k], a{i}[..., k], 1)\n" for i in range(n))
+        head = "op: grown\ninputs: {a0: {shape: [..., K]}, a1: {shape: [..., K]}}\nforward: |\n"
+        return understood(head + lines)
+
+    of(3)
+    few, many = of(12), of(24)
+    assert many < 4 * few, f"{few} calls for 12 statements, {many} for 24"
 
 
 @pytest.mark.thorough

@@ -18,7 +18,6 @@ from opgen.ir.scalar import Apply, Batch, Position, Read, Scalar, children, read
 from opgen.kernel.formal import Formal
 from opgen.kernel.model import Atomic, Body, For, If, Store
 from opgen.kernel.walk import values
-from opgen.kernel.wanted import opened
 from opgen.plan.model import Let
 
 
@@ -187,7 +186,13 @@ def _asked_ahead(body: Body) -> frozenset[str]:
                     asked += [] if fill is None else [fill]
                 case Apply("where" | "and" | "or", (condition, *others)):
                     asked += [condition] if a.fn == "where" else [condition, *others]
-    return frozenset(r.tensor for e in asked for r in reads(opened(e, body)))
+    lets = {n.name: n.value for n in body if isinstance(n, Let)}
+    found: set[str] = set()
+    while asked:
+        new = {r.tensor for r in reads(asked.pop())} - found
+        found |= new
+        asked += [lets[name] for name in new & lets.keys()]
+    return frozenset(found - lets.keys())
 
 
 def _read_by_lanes(body: Body) -> set[tuple[str, tuple[Position, ...]]]:

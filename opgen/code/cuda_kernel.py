@@ -16,7 +16,7 @@ from opgen.code.cuda_columns import columns, whole
 from opgen.code.cuda_dialect import NEAR
 from opgen.code.cuda_nests import in_lanes, nests_along
 from opgen.code.cuda_once import once
-from opgen.code.cuda_rows import across, any_read, kept_along, lines_across, rows_along
+from opgen.code.cuda_rows import across, any_read, candidates, kept_along, lines_across, rows_along
 from opgen.code.cuda_scope import Scope
 from opgen.code.cuda_statements import (
     accumulator,
@@ -191,7 +191,8 @@ def point_function(taken: str, body: Sequence[str]) -> list[str]:
 def _rows(scope: Scope, outer: Sequence[Loop], body: Body) -> list[str]:
     """`row`: all of one outer point, by a team."""
     before = scope.enter(outer)
-    lines = [*rows_along(scope, outer, body), *nests_along(scope, outer, body)]
+    rows = candidates(body)
+    lines = [*rows_along(scope, outer, rows), *nests_along(scope, outer, body)]
     tiles = {n.name for n in body if isinstance(n, Tile)}
     accs: list[Acc] = []
     stores: list[str] = []
@@ -215,7 +216,7 @@ def _rows(scope: Scope, outer: Sequence[Loop], body: Body) -> list[str]:
             lines += thread_lines(scope, (node,), {})
             if isinstance(node, Let):
                 known.append(node.name)
-                lines += rows_along(scope, outer, body, known)
+                lines += rows_along(scope, outer, (r for r in rows if node.name in r.locals), known)
     lines += function("if (Team::rank() == 0)", stores) if stores else []
     taken, lines = indexed(scope, outer, "point", lines)
     scope.leave(before, outer)

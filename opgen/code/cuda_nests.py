@@ -11,7 +11,7 @@ from __future__ import annotations
 from collections.abc import Iterator, Sequence
 from contextlib import contextmanager
 
-from opgen.code.cuda_rows import VECTOR, certain, reads_of, stores_of
+from opgen.code.cuda_rows import VECTOR, certain, reads_of, stored_once, stores_of
 from opgen.code.cuda_scope import Access, Scope, along
 from opgen.ir.program import Axis, Loop
 from opgen.ir.scalar import Apply, Batch, Dim, Index, Lit, Param, Read, walk
@@ -25,6 +25,7 @@ def nests_along(scope: Scope, outer: Sequence[Loop], body: Body) -> list[str]:
         return []
     slots = {n.slot for n in inside(body) if isinstance(n, Store | Atomic)}
     lines: list[str] = []
+    once = stored_once(body)
     for found in filter(None, map(loop_of, body)):
         loops, within = chain(found[:1], (Role.TEAM,))
         if len(loops) == 1 and isinstance(loops[0], Axis):
@@ -32,7 +33,7 @@ def nests_along(scope: Scope, outer: Sequence[Loop], body: Body) -> list[str]:
         fixed = {a.name for a in (*outer, *loops[:-1]) if isinstance(a, Axis)}
         taken: dict[Access, int] = {}
         met = certain(within)
-        for slot, at in (*reads_of(within, slots), *stores_of(within, body)):
+        for slot, at in (*reads_of(within, slots), *stores_of(within, once)):
             here = _goes_along(scope, (slot, at), loops[-1], fixed, sure=Read(slot, at) in met)
             if here is not None and all(k == here for (name, _), k in taken.items() if name == slot):
                 taken[slot, at] = here

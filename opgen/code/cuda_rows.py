@@ -7,9 +7,10 @@ that what lies around a row is computed once, and the team says whether a row is
 
 from __future__ import annotations
 
-from collections.abc import Collection, Iterator, Sequence
+from collections import Counter
+from collections.abc import Collection, Iterable, Iterator, Sequence
 from contextlib import contextmanager
-from dataclasses import replace
+from dataclasses import dataclass, replace
 
 from opgen.code.cuda_scope import Scope, along, hole
 from opgen.code.long_values import hoisted
@@ -49,22 +50,48 @@ _ARITHMETIC = {
 }
 
 
-def rows_along(scope: Scope, outer: Sequence[Loop], body: Body, known: Collection[str] = ()) -> list[str]:
-    """Names the rows of a kernel; of those whose places data tell, the ones that locals which are `known` lead to."""
+@dataclass(frozen=True)
+class Candidate:
+    """An access at the points of a loop that is shared out, which may be a row."""
+
+    loop: Axis
+    slot: str
+    at: tuple[Position, ...]
+    is_stored: bool
+    is_certain: bool  # read at every point, of a loop without a condition
+    locals: frozenset[str]  # that its positions read
+
+
+def candidates(body: Body) -> list[Candidate]:
+    """Those of a kernel along its loops."""
     stored = {n.slot for n in inside(body) if isinstance(n, Store | Atomic)}
+    once = stored_once(body)
+    found: list[Candidate] = []
+    for loop, inner, always in _loops(body):
+        met = certain(inner) if always else set()
+        for slot, at in dict.fromkeys((*reads_of(inner, stored), *stores_of(inner, once))):
+            if Index(loop.name) in at:
+                parts = (n for p in at if not isinstance(p, Batch) for n in walk(p))
+                names = frozenset(n.tensor for n in parts if isinstance(n, Read) and not n.at)
+                found.append(Candidate(loop, slot, at, slot in stored, Read(slot, at) in met, names))
+    return found
+
+
+def rows_along(
+    scope: Scope, outer: Sequence[Loop], given: Iterable[Candidate], known: Collection[str] = ()
+) -> list[str]:
+    """Names the rows of a kernel; of those whose places data tell, the ones that locals which are `known` lead to."""
     around = {a.name for a in outer if isinstance(a, Axis)}
     lines: list[str] = []
-    for loop, inner, always in _loops(body):
-        met = certain(inner) if always and known else set()
-        for slot, at in dict.fromkeys((*reads_of(inner, stored), *stores_of(inner, body))):
-            here = Index(loop.name)
-            if (slot, hole(at, loop)) in scope.rows.names or here not in at:
-                continue
-            parts = {n for p in at if not isinstance(p, Batch) for n in walk(p)}
-            picked = Read(slot, at) in met and any(Read(name, ()) in parts for name in known)
-            row = _is_row(scope, slot, at, loop, around, known=known if picked else ())
-            if row and scope.rows.dims.get(slot, at.index(here)) == at.index(here):
-                lines.append(_named(scope, slot, at, loop, stored))
+    for access in given:
+        slot, at, loop = access.slot, access.at, access.loop
+        if (slot, hole(at, loop)) in scope.rows.names:
+            continue
+        picked = access.is_certain and not access.locals.isdisjoint(known)
+        row = _is_row(scope, slot, at, loop, around, known=known if picked else ())
+        here = at.index(Index(loop.name))
+        if row and scope.rows.dims.get(slot, here) == here:
+            lines.append(_named(scope, access))
     return lines
 
 
@@ -158,7 +185,7 @@ def _lines(
     cells = [(n.slot, n.at) for n in body if isinstance(n, Atomic)]
     dims = dict(scope.rows.dims)
     met = certain(body)
-    for slot, at in dict.fromkeys((*reads_of(body, stored), *stores_of(body, body), *cells)):
+    for slot, at in dict.fromkeys((*reads_of(body, stored), *stores_of(body, stored_once(body)), *cells)):
         here = along(at, last)
         if len(here) != 1 or dims.get(slot, here[0]) != here[0] or not scope.takes(_distance(at, last)):
             continue
@@ -232,13 +259,16 @@ def reads_of(body: Body, stored: set[str]) -> Iterator[tuple[str, tuple[Position
                 yield r.tensor, r.at
 
 
-def stores_of(body: Body, whole: Body) -> Iterator[tuple[str, tuple[Position, ...]]]:
-    """What is stored at every point, once, and nowhere read."""
-    read = {r.tensor for e in values(whole) for r in walk(e) if isinstance(r, Read)}
-    everywhere = [n.slot for n in inside(whole) if isinstance(n, Store | Atomic)]
-    for n in body:
-        if isinstance(n, Store) and n.slot not in read and everywhere.count(n.slot) == 1:
-            yield n.slot, n.at
+def stored_once(body: Body) -> frozenset[str]:
+    """Slots that one statement of a body stores, and nothing reads."""
+    read = {r.tensor for e in values(body) for r in walk(e) if isinstance(r, Read)}
+    stores = Counter(n.slot for n in inside(body) if isinstance(n, Store | Atomic))
+    return frozenset(slot for slot, count in stores.items() if count == 1 and slot not in read)
+
+
+def stores_of(body: Body, once: Collection[str]) -> Iterator[tuple[str, tuple[Position, ...]]]:
+    """What is stored at every point, of the slots that are stored `once`."""
+    return ((n.slot, n.at) for n in body if isinstance(n, Store) and n.slot in once)
 
 
 def _is_row(
@@ -267,16 +297,17 @@ def _is_row(
     return len(here) == 1 and all(isinstance(n, Lit | Dim | Param) or n in fixed for n in parts)
 
 
-def _named(scope: Scope, slot: str, at: Sequence[Position], loop: Axis, stored: set[str]) -> str:
+def _named(scope: Scope, access: Candidate) -> str:
     """The line that names a row."""
+    slot, at, loop = access.slot, access.at, access.loop
     here = Index(loop.name)
     first = [ZERO if p == here else p for p in at]
     places = scope.positions(first, slot, where=f"{scope.size(loop)} != 0")
     name = scope.fresh(f"{slot}_row")
     tensor = scope.tensor(slot)
     scope.rows.add(slot, at, loop, name)
-    axis = list(at).index(here)
-    if slot in stored:
+    axis = at.index(here)
+    if access.is_stored:
         return f"auto {name} = rt::write_row<Team, {axis}>({tensor}, {places});"
     method = scope.reader("read_row", slot, "Team", str(axis))
     return f"const auto {name} = {method}({scope.size(loop)}, {tensor}, {places});"

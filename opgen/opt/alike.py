@@ -9,7 +9,8 @@ where it is.
 
 from __future__ import annotations
 
-from collections.abc import Iterable, Iterator, Mapping
+from collections import defaultdict
+from collections.abc import Iterable, Mapping
 from dataclasses import replace
 from typing import TypeGuard
 
@@ -39,11 +40,13 @@ from opgen.opt.simplify import inlined
 def alike(p: Program) -> Program:
     """The program with such values as statements in front of the extremes over them."""
     fresh, out = Names(tuple(names(p))), p.statements
-    asked = {a.tensor for t in _tests(out) for a in t.args if isinstance(a, Read)}
+    tests = _tests(out)
     maps = {s.target: s for s in out if isinstance(s, Compute) and s.op is None}
     for s in p.statements:
-        if s.target in asked and _may_differ(s) and any(_place(s, t, maps) is not None for t in _tests(out)):
+        asked = tests.get(s.target, ())
+        if asked and _may_differ(s) and any(_place(s, t, maps) is not None for t in asked):
             out = _read_by_both(out, s, fresh, maps)
+            tests = _tests(out)
     return replace(p, statements=out)
 
 
@@ -64,11 +67,16 @@ def _read_by_both(
     return tuple(out)
 
 
-def _tests(statements: Iterable[Statement]) -> Iterator[Apply]:
-    """Every test for equality."""
+def _tests(statements: Iterable[Statement]) -> dict[str, list[Apply]]:
+    """The tests for equality with each tensor."""
+    found: dict[str, list[Apply]] = defaultdict(list)
     for s in statements:
         for e in statement_scalars(s):
-            yield from (n for n in walk(e) if isinstance(n, Apply) and n.fn == "eq")
+            for n in walk(e):
+                if isinstance(n, Apply) and n.fn == "eq":
+                    for name in dict.fromkeys(a.tensor for a in n.args if isinstance(a, Read)):
+                        found[name].append(n)
+    return found
 
 
 def _may_differ(s: Statement) -> TypeGuard[Plain]:

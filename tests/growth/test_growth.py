@@ -53,6 +53,15 @@ def test_work_grows_with_the_formula(kind: str) -> None:
     assert many < 3 * few, f"{few} calls for 6, {many} for 12"
 
 
+@pytest.mark.thorough
+@pytest.mark.parametrize(("kind", "n"), [("chain of softmax", 15), ("chain of extremes", 30), ("nest of clip", 30)])
+def test_work_is_in_proportion(kind: str, n: int) -> None:
+    """What is looked for in a whole kernel or program is looked for once, not once for each of its statements."""
+    built(KINDS[kind](3))
+    few, many = (work(KINDS[kind](k)) for k in (n, 2 * n))
+    assert many < 2.15 * few, f"{few} calls for {n}, {many} for {2 * n}"
+
+
 def understood(text: str) -> int:
     """How many functions are called until a spec is a program."""
     with Profile(subcalls=False) as profile:

@@ -36,7 +36,8 @@ class Runs(Statements):
 
     def sources(self, body: Body, at: str, loops: str, moving: dict[str, int], sparse: Comb | None = None) -> Around:
         """Runs of everything a body reads and writes; what does not move is one number."""
-        scope, accesses, step = self.scope, self._accesses(values(body)), self.scope.stepper
+        scope, step = self.scope, self.scope.stepper
+        accesses = self._accesses(values(body) if sparse is None else (*values(body), *sparse.uniform))
         lines, lanes = self._values_at(accesses, at), _read_by_lanes(body)
         holds = self.holds and sparse is None
         asked, resting = _asked_ahead(body), list[str]()

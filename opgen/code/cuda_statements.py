@@ -15,7 +15,7 @@ from opgen.code.printer import NATIVE, Text
 from opgen.ir.program import Axis, Kind, Loop
 from opgen.ir.scalar import Batch, Scalar
 from opgen.kernel.model import PLACES, Acc, Atomic, Body, For, If, Join, Node, Role, Store, Tile
-from opgen.kernel.walk import chain, inside
+from opgen.kernel.walk import chain, inside, loop_of
 from opgen.plan.model import Fold, Let
 
 _FOLDS = {"sum": "Sum", "prod": "Prod", "max": "Max", "min": "Min", "argmax": "ArgMax", "argmin": "ArgMin"}
@@ -179,8 +179,8 @@ def thread_lines(scope: Scope, body: Body, folds: Mapping[str, str]) -> list[str
     lines: list[str] = []
     accs: list[Acc] = []
     for node in body:
-        if isinstance(node, For):
-            lines += _looped(scope, node, accs)
+        if (found := loop_of(node)) is not None:
+            lines += _looped(scope, *found, accs)
             accs = []
         elif isinstance(node, Acc):
             accs.append(node)
@@ -270,14 +270,16 @@ def _added_to(scope: Scope, a: Atomic, type_: str, cell: str) -> list[str]:
     return [*placed, *parts, f"rt::atomic_{a.op}({cell}, {text});"]
 
 
-def _looped(scope: Scope, loop: For, accs: Sequence[Acc]) -> list[str]:
-    """A plain loop, and what it joins."""
+def _looped(scope: Scope, loop: For, condition: Scalar | None, accs: Sequence[Acc]) -> list[str]:
+    """A plain loop, perhaps under a condition, and what it joins."""
+    parts, text = ([], None) if condition is None else hoisted(scope, condition, len("if () {"))
     loops, body = ((loop.loop,), loop.body) if loop.reverse else chain((loop,), (Role.SERIAL,))
     before = scope.enter(loops)
     folds = {a.name: scope.fresh(f"{a.name}_fold") for a in accs}
-    scope.depth += 2 * len(loops)
+    deeper = 2 * (len(loops) + (condition is not None))
+    scope.depth += deeper
     lines = thread_lines(scope, body, folds)
-    scope.depth -= 2 * len(loops)
+    scope.depth -= deeper
     defined = [f"{accumulator(scope, a, joined(body, a))} {folds[a.name]};" for a in accs]
     sums = [folds[a.name] for a in accs if is_rounded(a)]
     if sums:
@@ -285,7 +287,8 @@ def _looped(scope: Scope, loop: For, accs: Sequence[Acc]) -> list[str]:
     else:
         lines = nested(scope, loops, lines, reverse=loop.reverse)
     scope.leave(before, loops)
-    return [*defined, *lines, *(result(scope, a, folds[a.name]) for a in accs)]
+    lines = lines if text is None else function(f"if ({text.text})", lines)
+    return [*parts, *defined, *lines, *(result(scope, a, folds[a.name]) for a in accs)]
 
 
 def joined(body: Body, a: Acc) -> Scalar:

@@ -3,6 +3,15 @@
 from __future__ import annotations
 
 FOUND = {
+    "what is told by a number of the call, at every third place": (
+        "inputs: {x: {shape: [N]}, w: {shape: [M]}}\ndims: {P: 2*M}\noutputs: {t: {shape: [1, P]}}\nforward: |\n"
+        "  t[0, i < P] = where(any[j < 2](w[j] > 0), where(i < P - 1, 0.5, pad(x[i//3], 0)), 0)\n"
+    ),
+    "a sum at one point of a map, where a dim is long enough": (
+        "inputs: {x: {shape: [N]}, y: {shape: [N, M, 2]}}\noutputs: [t3]\nforward: |\n"
+        "  t2[p, i < M] = sin(x[p])\n  pad(t2[2*q - 1, i]) max= 0.5*y[q, i, 0]\n"
+        "  t3[i < 3] = pad(y[i, -i + 1, 1], -1.5)*sin(t2[i//3, 2])\n"
+    ),
     "products of ones at places that data tell": (
         "inputs: {x: {shape: [N]}, ids: {shape: [M], dtype: int, domain: 0 <= ids < N}}\n"
         "outputs: {t: {shape: [N], dtype: int}, y: {}}\n"
@@ -139,6 +148,8 @@ FOUND = {
 }
 
 SHAPES = {
+    "what is told by a number of the call, at every third place": {"x": (2,), "w": (3,)},
+    "a sum at one point of a map, where a dim is long enough": {"x": (3,), "y": (3, 4, 2)},
     "products of ones at places that data tell": {"x": (3,), "ids": (4,)},
     "what is added to places that data tell, read from the end on": {"x": (3,), "y": (3,), "z": (3,), "ids": (3,)},
     "a place that data tell, of neighbours that are scattered together": {"x": (3, 4)},

@@ -24,6 +24,7 @@ _MAYBE = re.compile(
     r"|(?P<d>[^|]+?) *\| *None|None *\| *(?P<e>[^|]+)|(?P<f>\w+)\?"
 )
 _TYPE = "float|int|bool"
+_TYPES = re.compile(rf"\[(?:{_TYPE})(?:, *(?:{_TYPE}))*\]")  # a list of them, which was given in quotes
 _COUNTED = re.compile(rf"({_TYPE})(?:\[(\d*)\]|\s*[*x]\s*(\d+)|s)")  # `float[3]`, `float*3`, `float x 3`, `floats`
 _TIMES = re.compile(rf"\[({_TYPE})\]\s*\*\s*(\d+)|(\d+)\s*[*x]?\s*(?:\[({_TYPE})\]|({_TYPE})s?)")  # `[float]*3`
 _OF_TYPES = re.compile(r"(?:\w+\.)?(?:tuple|list|sequence|array)\[(.*)\]", re.IGNORECASE)
@@ -50,6 +51,8 @@ def unmasked(text: str) -> str:
 def of_param(text: str) -> str:
     """What to write for the type of a param; nothing where an annotation says nothing that is known."""
     inner = _inner(text)
+    if _TYPES.fullmatch(text):
+        return f"write `type: {text}`, without quotes"
     if literal := _LITERAL.fullmatch(inner or text):
         choices = ", ".join(part.strip(" '\"") for part in literal[1].split(",") if part.strip() != "None")
         return f"write `choices: [{choices}]`, and no `type`"

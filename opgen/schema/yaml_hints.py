@@ -119,6 +119,11 @@ def _in_braces(source: Source, offset: int) -> tuple[str, ...]:
         return (f"a comma is missing before `{tied[2]}`: write `{tied[1]}, {tied[2]}: …`",)
     typed = re.search(r"[{,]\s*(\w+):\s*([A-Za-z][\w.]*)$", line)
     dims = re.compile(r"\[[^\[\]\n]*\]").match(source.text, offset)
+    size = re.search(r"\bdims:\s*\{(?:.*,)?\s*(\w+):\s+([^,{}]*)$", line)
+    if size is not None and dims is not None:
+        end = re.compile(r"[^,{}\n]*").match(source.text, dims.end())
+        assert end is not None
+        return (f'write `{size[1]}: "{size[2]}{dims[0]}{end[0].rstrip()}"`, in quotes for the brackets',)
     if typed is not None and dims is not None and (fields := as_shape(typed[2] + dims[0])):
         return (f"write `{typed[1]}: {fields}`",)
     short = re.search(r"[{,]\s*(\w+)$", line)

@@ -6,6 +6,7 @@ They are formulas of dims and params, without tensors and indices.
 from __future__ import annotations
 
 import math
+from collections.abc import Sequence
 from fractions import Fraction
 
 from opgen.diagnostics.model import Bag
@@ -17,6 +18,7 @@ from opgen.ir.program import Argument, Kind
 from opgen.ir.scalar import ZERO, Apply, Const, Dim, Lit, Param, Scalar, call, transform, walk
 from opgen.lang.nodes import Compare, Expr, Name
 from opgen.lang.parser import parse_expression
+from opgen.lang.unparse import respelled
 from opgen.lang.walk import names_read
 from opgen.lower.declare import Declarations
 from opgen.lower.domain import is_at_least
@@ -191,8 +193,23 @@ def domains(d: Declarations, bag: Bag) -> tuple[Domain, ...]:
             )  # fmt: skip
             continue
         values = [Param(name) if o is own[0] else value_of(d, state, o, "a domain", bag).scalar for o in parts]
+        if _is_empty(values, ops):
+            low, high = (respelled(o) for o in (parts[0], parts[2]))
+            hints = (f"exchange the bounds: `{high} {ops[0]} {name} {ops[1]} {low}`",)
+            if _is_empty(values[::-1], ops):
+                hints = (f"for example `{name} {ops[1]} {high}`",)
+            bag.error("OPG233", f"the domain of `{name}` is empty", e.span, label="no number is in it", hints=hints)
+            continue
         found.append(Domain(name, str(formula), comparison_of(values, ops)))
     return tuple(found)
+
+
+def _is_empty(values: Sequence[Scalar], ops: Sequence[str]) -> bool:
+    """Whether no number lies between two bounds, both of which it has to keep to; for certain."""
+    if len(values) != 3 or {op[0] for op in ops} not in ({"<"}, {">"}):
+        return False
+    strictest = min(ops, key=len)  # `<` of `<` and `<=`
+    return _number(comparison_of([values[0], values[2]], [strictest])) is False
 
 
 def check_defaults(d: Declarations, arguments: tuple[Argument, ...], found: tuple[Domain, ...], bag: Bag) -> None:

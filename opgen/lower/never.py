@@ -22,6 +22,7 @@ from opgen.lang.nodes import Access, Assign, Call, Compare, Expr, Logic, Name, N
 from opgen.lang.unparse import respelled
 from opgen.lang.walk import integer, literal, nodes, transform
 from opgen.lower.assigned import assigned_once, written_out
+from opgen.lower.between import Between, Ends
 from opgen.lower.declare import Declarations
 from opgen.lower.doubts import doubt
 from opgen.lower.draw import is_drawn
@@ -111,9 +112,23 @@ class Search:
         told = [t for e in asked for t in self.told(e)]
         if found := fewest(told, self.is_never) or fewest(told, self.is_never_allowed):
             return tuple(e for e in asked if any(t.of is e for t in found))
+        if apart := [e for e in asked if isinstance(e, Compare) and self.is_apart(e)]:
+            return (apart[0],)
         denied = ((e, n) for e in asked for n in asked if isinstance(n, Unary) and n.op == "not" and n.operand == e)
         pair = next((p for p in denied if not is_drawn(p[0])), ())
         return tuple(e for e in asked if any(e is p for p in pair))
+
+    def is_apart(self, c: Compare) -> bool:
+        """Whether the numbers that one side lies between exclude what is asked of it, as `sigmoid(x) > 1`."""
+        between = Between(self.known.d, self.once, self.known)
+        for (left, right), op in zip(pairwise(c.operands), c.ops, strict=True):
+            a, b = between.ends(left), between.ends(right)
+            low, high = (a, b) if op[0] == "<" else (b, a)  # low < high is asked
+            if op in ("<", "<=", ">", ">=") and _is_past(low, high, strict=len(op) == 1):
+                return True
+            if op == "==" and (_is_past(a, b, strict=False) or _is_past(b, a, strict=False)):
+                return True
+        return False
 
     def told(self, e: Expr) -> Iterator[Told]:
         """What a condition says of numbers, perhaps by a name."""
@@ -166,7 +181,7 @@ class Search:
             return "no values meet both" if len(found) == 2 else "no values meet all of them"
         if is_same(found[0]):
             return "the same on both sides"
-        return next(self.runs(found[0]), "no values meet this")
+        return next(self.runs(found[0]), None) or next(self.lies(found[0]), "no values meet this")
 
     def runs(self, e: Expr) -> Iterator[str]:
         """How far an index or a remainder runs that is compared."""
@@ -174,6 +189,14 @@ class Search:
             yield f"`{name}` runs from 0 to `{self.last(name)}`"
         for rest, _, last in self.remainders(e):
             yield f"`{rest}` runs from 0 to `{last}`"
+
+    def lies(self, e: Expr) -> Iterator[str]:
+        """Between which numbers something lies that is compared with a number."""
+        between = Between(self.known.d, self.once, self.known)
+        for side in e.operands if isinstance(e, Compare) and len(e.operands) == 2 and self.is_apart(e) else ():
+            ends = between.ends(side)
+            if literal(side) is None and ends.low is not None and ends.high is not None:
+                yield f"`{respelled(side)}` lies between {ends.low} and {ends.high}"
 
     def meant(self, a: Assign, asked: Sequence[Expr], found: Sequence[Expr]) -> Iterator[str]:
         """What may be meant."""
@@ -265,6 +288,13 @@ def fewest(told: Sequence[Told], is_found: Callable[[Sequence[Told]], bool]) -> 
 def is_same(e: Expr) -> bool:
     """Whether a comparison is of something with itself."""
     return isinstance(e, Compare) and len(e.operands) == 2 and e.operands[0] == e.operands[1]
+
+
+def _is_past(a: Ends, b: Ends, *, strict: bool) -> bool:
+    """Whether a number is never below another one, or (not `strict`) not even equal to it."""
+    if a.low is None or b.high is None:
+        return False
+    return a.low >= b.high if strict else a.low > b.high
 
 
 def _denied(t: Told) -> Told:

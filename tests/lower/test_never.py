@@ -56,6 +56,10 @@ def told(*lines: str) -> list[tuple[str, tuple[str, ...]]]:
         ("x[n] > x[n]", "", None),
         ("0 > x[n] > 1", "", None),
         ("abs(x[n]) < 0", "", None),
+        ("sigmoid(x[n]) > 1", "", None),
+        ("3 == 2*sin(x[n])", "", None),
+        ("uniform(seed) < 0", "", None),
+        ("m[n] and -2 >= cos(x[n]) - tanh(x[n])/2", "-2 >= cos(x[n]) - tanh(x[n])/2", None),
     ],
 )
 def test_a_condition_that_never_holds_is_told(condition: str, part: str, hint: str | None) -> None:
@@ -172,6 +176,11 @@ def test_another_index_that_runs_as_far_is_proposed() -> None:
         "k > 3 and N < 2",
         "o and k > 3 and not m[n]",
         "uniform(seed) > uniform(seed)",
+        "uniform(seed) >= 1",
+        "normal(seed) > 4",
+        "sigmoid(x[n]) >= 1 and 1 - tanh(x[n]) <= 0",
+        "0.9 < sin(x[n]) < 1",
+        "tanh(x[n]) > f",
         "uniform(seed) > 0.5 and uniform(seed) < 0.5",
     ],
 )

@@ -7,6 +7,8 @@ what is left of the body. A compiler does this by itself where nothing has a con
 from __future__ import annotations
 
 from collections.abc import Collection, Sequence
+from dataclasses import dataclass, replace
+from functools import reduce
 
 from opgen.code.cuda_rows import certain
 from opgen.code.cuda_scope import Scope, hole
@@ -15,9 +17,10 @@ from opgen.code.invariants import QUOTIENTS
 from opgen.code.long_values import hoisted
 from opgen.code.native_scope import value_type
 from opgen.code.printer import NATIVE, Text
+from opgen.ir.arithmetic import negation_of
 from opgen.ir.described import described
 from opgen.ir.program import Axis, Kind, Loop
-from opgen.ir.scalar import Apply, Batch, Index, Lit, Position, Read, Scalar, children, walk
+from opgen.ir.scalar import Apply, Batch, Index, Lit, Position, Read, Scalar, all_of, both, children, walk
 from opgen.kernel.model import Atomic, Body, If, Store
 from opgen.kernel.walk import inside, values
 from opgen.plan.model import Let
@@ -37,6 +40,14 @@ def once(scope: Scope, last: Loop, body: Body) -> tuple[list[str], Body]:
                 scope.locals[node.name] = known.text, known.kind
             body = tuple(n for n in body if n is not node)
     return [*lines, *found.parts(body), *found.reads(body), *found.parts(body), *found.divisors(body)], body
+
+
+@dataclass(frozen=True, slots=True)
+class _Guards:
+    """Conditions that something is read under, and whether these are all: none is one of lanes."""
+
+    conditions: tuple[Scalar, ...] = ()
+    all_told: bool = True
 
 
 class _Once:
@@ -125,43 +136,53 @@ class _Once:
         return lines
 
     def reads(self, body: Body) -> list[str]:
-        """Names what is read, under the condition that all of its readers have."""
-        asked: dict[Read, frozenset[Scalar]] = {}
-        seen: set[tuple[Scalar, frozenset[Scalar]]] = set()
+        """Names what is read, under the conditions that a reader has whom no other one does without any of."""
+        asked: dict[Read, list[_Guards]] = {}
+        seen: set[tuple[Scalar, _Guards]] = set()
         for e in self.asked(body):
-            self.readers(e, frozenset(), asked, seen)
+            self.readers(e, _Guards(), asked, seen)
         lines: list[str] = []
-        for r, conditions in asked.items():
+        for r, guards in asked.items():
             if self.is_harmless(r):
                 lines += self.named(r, described(r))
-            elif conditions and r not in self.guarded:
-                lines += self.named(r, described(r), min(conditions, key=lambda c: (len(self.scope.print(c)), str(c))))
+            elif (least := self.least(guards)) and r not in self.guarded:
+                lines += self.named(r, described(r), reduce(both, least))
         return lines
 
+    def least(self, guards: Sequence[_Guards]) -> tuple[Scalar, ...]:
+        """The conditions of one reader which all have; empty where there is none."""
+        common = frozenset[Scalar].intersection(*(frozenset(g.conditions) for g in guards))
+        return next((g.conditions for g in guards if g.all_told and common.issuperset(g.conditions)), ())
+
     def readers(
-        self,
-        e: Scalar,
-        conditions: frozenset[Scalar],
-        asked: dict[Read, frozenset[Scalar]],
-        seen: set[tuple[Scalar, frozenset[Scalar]]],
+        self, e: Scalar, guards: _Guards, asked: dict[Read, list[_Guards]], seen: set[tuple[Scalar, _Guards]]
     ) -> None:
-        """Collects what is read elsewhere than at lanes, with the conditions under which it always is."""
-        if (e, conditions) in seen or e in self.scope.ahead:
+        """Collects what is read elsewhere than at lanes, with what each reader reads it under."""
+        if (e, guards) in seen or e in self.scope.ahead:
             return
-        seen.add((e, conditions))
+        seen.add((e, guards))
         match e:
             case Apply("where", (condition, a, b)):
-                self.readers(condition, conditions, asked, seen)
-                taken = conditions | {condition} if self.is_whole(condition) else conditions
-                self.readers(a, taken, asked, seen)
-                self.readers(b, conditions, asked, seen)
+                self.readers(condition, guards, asked, seen)
+                self.readers(a, self.under(guards, condition), asked, seen)
+                self.readers(b, self.under(guards, negation_of(condition)), asked, seen)
+            case Apply("and" | "or" as fn, args):
+                for part in args:
+                    self.readers(part, guards, asked, seen)
+                    guards = self.under(guards, part if fn == "and" else negation_of(part))
             case Read(slot, at) if self.is_line(slot, at):
                 return
             case Read(_, at, None) if at and all(map(self.is_same, walk(e))):
-                asked[e] = asked.get(e, conditions) & conditions
+                asked.setdefault(e, []).append(guards)
             case _:
                 for part in children(e):
-                    self.readers(part, conditions, asked, seen)
+                    self.readers(part, guards, asked, seen)
+
+    def under(self, guards: _Guards, condition: Scalar) -> _Guards:
+        """The same under one more condition, which lanes may have of their own."""
+        if not self.is_whole(condition):
+            return replace(guards, all_told=False)
+        return replace(guards, conditions=tuple(dict.fromkeys((*guards.conditions, *all_of(condition)))))
 
     def named(self, e: Scalar, wish: str, condition: Scalar | None = None) -> list[str]:
         """A line that names a value."""

@@ -3,6 +3,11 @@
 from __future__ import annotations
 
 FOUND = {
+    "the median of nothing, which neighbours share, where a gradient may be missing": (
+        "inputs: {y: {shape: [..., M]}, z: {shape: [N, N]}}\nforward: |\n  t1[...] = pad(y[..., 2], -1.5)\n"
+        "  t2[i, j] = z[i, j]*where(isfinite(median[k < M](0.5*z[(2*i + 1) % N, 2])),"
+        " median[k < M](0.5*z[(2*i + 1) % N, 2]), 0.5)\n"
+    ),
     "what nobody reads once a median of one is picked": (
         "inputs: {x: {shape: [N]}}\nforward: |\n  t1[i] = (1.5 + sin(median[j < 1](x[i])))**0.5\n"
     ),
@@ -54,6 +59,7 @@ FOUND = {
 }
 
 SHAPES: dict[str, dict[str, tuple[int, ...]]] = {
+    "the median of nothing, which neighbours share, where a gradient may be missing": {"y": (0, 0), "z": (4, 4)},
     "the order of what is the same everywhere": {"x": (3,), "z": (3, 2, 2)},
     "the third least of what conditions leave": {"x": (5, 2)},
     "the median of nothing where that is finite": {"x": (0,), "y": ()},

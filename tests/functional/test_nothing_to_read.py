@@ -2,6 +2,8 @@
 
 from __future__ import annotations
 
+from math import inf, nan
+
 import pytest
 import torch
 
@@ -73,3 +75,14 @@ def test_a_ring_without_places_has_gradients(formula: str) -> None:
     first = torch.autograd.grad(op(x, w).sum(), (x, w), create_graph=True)
     assert [g.shape for g in first] == [(0,), (3,)]
     assert not torch.autograd.grad(first[0].sum() + first[1].sum(), w, materialize_grads=True)[0].any()
+
+
+@pytest.mark.parametrize(
+    ("of_size", "value"), [("rsqrt(D)", inf), ("D**-0.5", inf), ("1/D", inf), ("log(D)", -inf), ("0/D", nan)]
+)
+def test_a_function_of_a_size_that_is_0_is_what_it_is_of_tensors(of_size: str, value: float) -> None:
+    spec = f"op: empty_rows\ninputs: {{x: {{shape: [N, D]}}}}\nforward: y[n] = sum[d](x[n, d]) + {of_size}\n"
+    x = torch.ones(2, 0, requires_grad=True)
+    y = opgen.load(spec, compiled=False)(x)
+    torch.testing.assert_close(y, torch.full((2,), value), equal_nan=True)
+    assert torch.autograd.grad(y.sum(), x)[0].shape == (2, 0)

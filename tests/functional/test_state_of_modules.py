@@ -11,6 +11,7 @@ from torch import nn
 
 from generated.batch_norm import BatchNorm
 from generated.ema_codebook import EmaCodebook
+from generated.lennard_jones import LennardJones
 
 SHAPES = {"1d": (nn.BatchNorm1d, (6, 4)), "1d_long": (nn.BatchNorm1d, (6, 4, 5)), "2d": (nn.BatchNorm2d, (3, 4, 5, 2))}
 BOTH = ("weight", "bias", "running_mean", "running_var")
@@ -94,6 +95,25 @@ def test_a_codebook_learns() -> None:
         losses.append(loss.item())
     assert losses[-1] < losses[0] / 50
     torch.testing.assert_close(layer.sums / layer.counts[:, None], corners, rtol=0, atol=0.1)
+
+
+def test_depth_and_size_of_a_well_are_fitted() -> None:
+    distance = torch.linspace(1.0, 2.5, 16, dtype=torch.float64)
+    pairs = torch.zeros(16, 2, 3, dtype=torch.float64)
+    pairs[:, 1, 0] = distance
+    wanted = 4 * 0.7 * ((1.1 / distance) ** 12 - (1.1 / distance) ** 6)
+    well = LennardJones(dtype=torch.float64)
+    assert {name for name, _ in well.named_parameters()} == {"sigma", "epsilon"}
+    fit = torch.optim.LBFGS(well.parameters(), max_iter=100, tolerance_change=1e-12, line_search_fn="strong_wolfe")
+
+    def loss() -> torch.Tensor:
+        fit.zero_grad()
+        apart = (well(pairs) - wanted).square().mean()
+        apart.backward()
+        return apart
+
+    fit.step(loss)
+    torch.testing.assert_close([well.sigma.item(), well.epsilon.item()], [1.1, 0.7], rtol=1e-3, atol=0)
 
 
 @pytest.mark.thorough

@@ -305,6 +305,12 @@ def test_module(build_operator: Build) -> None:
     ),
     Refused("dims_in_a_circle", "op: a\ninputs: [x]\ndims: {P: Q, Q: P}\nforward: y = x*P\n", "OPG237", "Q"),
     Refused("domain_of_another_name", "op: a\ninputs: {x: {domain: z > 0}}\nforward: y = x\n", "OPG233", "z > 0"),
+    Refused(
+        "domain_of_a_dim_that_nothing_tells",
+        "op: a\ninputs: {x: {}, at: {dtype: int, domain: 0 <= at < I}}\nforward: y = x*at\n",
+        "OPG238",
+        "I",
+    ),
     Refused("function_without_brackets", "op: a\ninputs: [x]\nfunctions: {f x: x}\nforward: y = x\n", "OPG234", "f x"),
     Refused("output_never_assigned", "op: a\ninputs: [x]\noutputs: [z]\nforward: y = x\n", "OPG218", "z"),
     Refused(

@@ -29,11 +29,13 @@ params:
   scale: {type: float, default: 1.0}
   mode: {choices: [plain, twice], default: plain}
   flag: {type: bool, default: false}
+  by: {type: int, default: 0}
 dims: {P: (H - size)//stride + 1}
 outputs: {y: {shape: [..., P, N]}}
 forward: |
   rows[..., p < P, w] = sum[r < size](x[..., p*stride + r, w])*where(flag, scale, 2)
-  each[..., p, n] = where(keep[n], rows[..., p, ids[n]], 0) + pad(x[..., shift[0], shift[1]], 0)
+  both[..., p, n] = rows[..., p, ids[n]] + rows[..., p, ids[n] + by]
+  each[..., p, n] = where(keep[n], both[..., p, n], 0) + pad(x[..., shift[0], shift[1]], 0)
   y[..., p, n] = each[..., p, n] if mode == "plain"
   y[..., p, n] = 2*each[..., p, n] if mode == "twice"
 """
@@ -67,6 +69,8 @@ WRONG: dict[str, tuple[dict[str, Any], type[Exception], str]] = {
     "a string for a bool": ({"flag": "yes"}, TypeError, "flag must be a bool, not 'yes' of type str"),
     "a position too large": ({"ids": IDS + 6}, IndexError, "ids must satisfy 0 <= ids < W = 5, but has values from 6"),
     "a negative position": ({"ids": IDS - 1}, IndexError, "ids must satisfy 0 <= ids < W = 5, but has values from -1"),
+    "a computed position": ({"by": 9}, IndexError, "a position of x or ids is out of range: "),
+    "a computed position that is negative": ({"by": -2}, IndexError, "H = 4 and 0 <= ids[n] + by < W = 5"),
     "a misspelt choice": (
         {"mode": "twise"},
         ValueError,
@@ -157,7 +161,7 @@ def test_a_number_that_wants_a_gradient(operator: Callable[..., Any]) -> None:
 
 
 def test_an_argument_that_a_module_has_not(package: ModuleType) -> None:
-    takes = "it takes size, stride, shift, scale, mode, flag"
+    takes = "it takes size, stride, shift, scale, mode, flag, by"
     with pytest.raises(TypeError, match=f"^WindowsOf has no argument strid; did you mean stride\\? {takes}$"):
         package.WindowsOf(size=2, strid=1)
     with pytest.raises(TypeError, match=f"^WindowsOf has no argument kernel; {takes}$"):

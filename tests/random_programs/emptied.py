@@ -27,9 +27,13 @@ def check_emptied(done: Checked) -> None:
             given = {n: (_emptied(a, t, dim), t) for n, (a, t) in passed(c, calls).items()}
             tensors = {n: tensor(a, t.kind, torch.float64) for n, (a, t) in given.items()}
             every: dict[str, Any] = {**dict.fromkeys(f.arguments), **tensors, **c.params}
+            got: Any = None
+            divided: ZeroDivisionError | None = None
             try:
                 got = compute(*(every[n] for n in f.arguments))
-            except (IndexError, RuntimeError, ZeroDivisionError):
+            except ZeroDivisionError as e:
+                divided = e
+            except (IndexError, RuntimeError):
                 # torch refuses more: also what stands at a place of an empty tensor
                 done.confirmed["emptied: refused"] += 1
                 continue
@@ -38,7 +42,10 @@ def check_emptied(done: Checked) -> None:
             except ZeroDivisionError:
                 continue  # of a position by a size, found ahead of loops that are empty
             except IndexError as e:
-                raise AssertionError(f"no {dim}: torch has {got}, where {e}\n{source(f)}") from e
+                if divided is None:
+                    raise AssertionError(f"no {dim}: torch has {got}, where {e}\n{source(f)}") from e
+                continue
+            assert divided is None, f"no {dim}: torch has no value, for {divided}\n{source(f)}"
             if any(n < 0 for a in want.values() for n in a.shape):
                 continue  # the operator refuses such sizes
             names = result_names(programs)

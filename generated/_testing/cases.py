@@ -198,10 +198,15 @@ def assert_same_gradient(actual: Any, expected: Any, *, rtol: float, atol: float
         assert_same(actual, expected, rtol=rtol, atol=atol)
 
 
-def assert_close_to(low: torch.Tensor, high: torch.Tensor, eps: float, unavoidable: float = 0.0) -> None:
-    """Within a few roundings of the float64 result, measured against the largest entry and its conditioning."""
+def off_and_limit(low: torch.Tensor, high: torch.Tensor, eps: float, unavoidable: float) -> tuple[float, float]:
+    """How far a result is off the float64 one, and how far a few roundings bring it, by the largest entry."""
     error = (low.to(high.dtype) - high).abs().nan_to_num().max().item() if low.numel() else 0.0
     scale = high.abs().nan_to_num().max().item() if high.numel() else 0.0
-    limit = 16 * (eps * max(scale, 1e-3) + unavoidable)
+    return error, 16 * (eps * max(scale, 1e-3) + unavoidable)
+
+
+def assert_close_to(low: torch.Tensor, high: torch.Tensor, eps: float, unavoidable: float = 0.0) -> None:
+    """Within a few roundings of the float64 result, measured against the largest entry and its conditioning."""
+    error, limit = off_and_limit(low, high, eps, unavoidable)
     more = "more than rounding inputs explains: terms cancel (`tests: tolerances` says what is meant), or it is wrong"
-    assert error <= limit, f"error {error:.3g} at scale {scale:.3g}, eps {eps:.3g}: {more}"
+    assert error <= limit, f"error {error:.3g}, at most {limit:.3g}, eps {eps:.3g}: {more}"

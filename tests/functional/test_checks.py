@@ -40,6 +40,33 @@ forward: "y[0*n] max= x[n]"
     made.test_gradgradcheck(made.cases[0])
 
 
+def test_a_gradient_is_as_exact_as_that_of_torch_where_terms_cancel(build_operator: Build) -> None:
+    spec = """
+op: of_one
+inputs: {x: {shape: [N, T]}, scale: {shape: [N]}}
+outputs: [y, mu]
+forward: |
+  mu[n] = mean[t](x[n, t])
+  y[n, t] = scale[n]*(x[n, t] - mu[n])*rsqrt(mean[t](square(x[n, t] - mu[n])) + 1e-5)
+tests: {sizes: {T: 1}}
+"""
+    made = checks(build_operator(spec))
+    for case in made.cases:
+        made.test_low_precision(case, torch.float32)
+
+
+def test_a_gradient_that_is_less_exact_than_that_of_torch_is_told(build_operator: Build) -> None:
+    spec = """
+op: cancelling
+inputs: [x]
+functions: {squared(v): {value: v**2, derivative: 2*v*square(cosh(8*v)) - 2*v*square(sinh(8*v))}}
+forward: y = squared(x)
+"""
+    made = checks(build_operator(spec))
+    with pytest.raises(AssertionError, match="more than rounding inputs explains"):
+        made.test_low_precision(made.cases[0], torch.float32)
+
+
 def test_tangents_are_laid_out_as_results(build_operator: Build) -> None:
     spec = """
 op: orbit

@@ -201,6 +201,7 @@ class Values:
         if unsafe and not level and e not in table and self.points != TRUE:
             wish = wish or (f"{e.tensor}_value" if isinstance(e, Read) else "")
             e = where(self.points, e, Lit(False) if self.kind(e) is Kind.BOOL else ZERO)
+            unsafe = False  # it has a value now wherever it is computed
         found = table.get(e)
         if found is None:
             found = len(self.nodes)

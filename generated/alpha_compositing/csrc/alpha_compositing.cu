@@ -112,14 +112,8 @@ struct Step_alpha_compositing_backward_grad_weight_output {
     const auto grad_output_row = rt::read_row_or<Team, 1, 0>(c_size.size, grad_output, place, 0);
     const auto colour_row = rt::read_row<Team, 2>(c_size.size, colour, place, t, 0);
     auto grad_colour_row = rt::write_row<Team, 2>(grad_colour, place, t, 0);
-    opmath_t chosen;
-    if (C != 0) {
-      const opmath_t chosen_2 = C != 0 ? (t > 0 ? through.load(place, t - 1) : opmath_t(1)) : opmath_t(0);
-      chosen = chosen_2 * alpha.load(place, t);
-    } else {
-      chosen = 0;
-    }
-    const opmath_t weight = chosen;
+    const opmath_t chosen = C != 0 ? (t > 0 ? through.load(place, t - 1) : opmath_t(1)) : opmath_t(0);
+    const opmath_t weight = chosen * alpha.load(place, t);
     rt::Sum<opmath_t> grad_weight_output_value_fold;
     rt::each<Team>(c_size.size, rt::settled(&grad_weight_output_value_fold), [&](auto at) {
       const opmath_t grad_output_value = grad_output_row[at];

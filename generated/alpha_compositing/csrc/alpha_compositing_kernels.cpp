@@ -117,22 +117,16 @@ int backward_grad_weight_output(const OpgenCall& call, OpgenHost& host) {
   over_c.dim(C, {0, 0, grad_output.stride(1), colour.stride(2), grad_colour.stride(2), 0});
   rt::parallel(host, outer.count, over_c.count, [=, &host](int64_t begin, int64_t end) {
     outer.runs<1>(begin, end, nullptr, [&](const auto& row) {
+      const opmath_t alpha_value = rt::load(alpha, row.at[1]);
       const int64_t at_t = outer.index(row, 0, 0) - 1;
       opmath_t chosen;
       if (C != 0) {
-        const opmath_t alpha_value = rt::load(alpha, row.at[1]);
-        opmath_t chosen_2;
-        if (C != 0) {
-          const bool mask = outer.index(row, 0, 0) > 0;
-          chosen_2 = mask ? rt::load(through, row.at[0] + at_t * through.stride(1)) : opmath_t(1);
-        } else {
-          chosen_2 = 0;
-        }
-        chosen = chosen_2 * alpha_value;
+        const bool mask = outer.index(row, 0, 0) > 0;
+        chosen = mask ? rt::load(through, row.at[0] + at_t * through.stride(1)) : opmath_t(1);
       } else {
         chosen = 0;
       }
-      const opmath_t weight = chosen;
+      const opmath_t weight = chosen * alpha_value;
       rt::Fold<rt::Sum, opmath_t> grad_weight_output_value_fold;
       over_c.runs<rt::block>(0, over_c.count, row.at, [&](const auto& run) {
         const rt::Source<opmath_t> grad_output_at(grad_output, run.at[2], run.step[2], run.size);

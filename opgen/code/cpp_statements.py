@@ -355,11 +355,8 @@ def sums(accs: Iterable[Acc], call: str) -> list[str]:
 
 def _numeric_indices(scope: CpuScope, body: Body) -> frozenset[str]:
     """Index names that are used as numbers, not only as plain positions."""
-    found: set[str] = set()
     own = bound(body)
-    for group in straight(body):
-        for e in values(group):
-            _numeric(scope, own, e, found)
+    found = _numbers(scope, own, [e for group in straight(body) for e in values(group)])
     for node in inside(body):
         if isinstance(node, Store | Atomic) and node.slot not in own:
             doubtful = (q for k, q in enumerate(node.at) if scope.doubtful(node.slot, k, q))
@@ -367,22 +364,23 @@ def _numeric_indices(scope: CpuScope, body: Body) -> frozenset[str]:
     return frozenset(found)
 
 
-def _numeric(scope: CpuScope, own: Collection[str], e: Scalar, found: set[str]) -> None:
-    if e is PLACE:
-        return  # which is no loop's own
-    if isinstance(e, Index):
-        found.add(e.name)
-    elif isinstance(e, Read) and e.tensor in own:
-        return  # at the point of a lane
-    elif isinstance(e, Read):
-        access = scope.find(e.tensor, e.at)
-        for k, p in enumerate(() if access is not None and access.sure else e.at):
-            if isinstance(p, Index) and scope.doubtful(e.tensor, k, p):
-                found.add(p.name)
-            if not isinstance(p, Batch | Index):
-                _numeric(scope, own, p, found)
-        if e.fill is not None:
-            _numeric(scope, own, e.fill, found)
-    else:
-        for c in children(e):
-            _numeric(scope, own, c, found)
+def _numbers(scope: CpuScope, own: Collection[str], left: list[Scalar]) -> set[str]:
+    """The same of values; what locals stand for is left out, and each part is looked at once."""
+    found: set[str] = set()
+    seen: set[Scalar] = {PLACE}  # which is no loop's own
+    while left:
+        e = left.pop()
+        if e in seen or (isinstance(e, Read) and e.tensor in own):  # the latter at the point of a lane
+            continue
+        seen.add(e)
+        if isinstance(e, Index):
+            found.add(e.name)
+        elif isinstance(e, Read):
+            access = scope.find(e.tensor, e.at)
+            at = () if access is not None and access.sure else e.at
+            found |= {p.name for k, p in enumerate(at) if isinstance(p, Index) and scope.doubtful(e.tensor, k, p)}
+            left += [p for p in at if not isinstance(p, Batch | Index)]
+            left += [] if e.fill is None else [e.fill]
+        else:
+            left += children(e)
+    return found

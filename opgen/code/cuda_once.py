@@ -6,9 +6,10 @@ what is left of the body. A compiler does this by itself where nothing has a con
 
 from __future__ import annotations
 
-from collections.abc import Collection, Sequence
+from collections.abc import Collection, Iterator, Sequence
 from dataclasses import dataclass, replace
 from functools import reduce
+from typing import TypeGuard
 
 from opgen.code.cuda_rows import certain
 from opgen.code.cuda_scope import Scope, hole
@@ -19,6 +20,7 @@ from opgen.code.native_scope import value_type
 from opgen.code.printer import NATIVE, Text
 from opgen.ir.arithmetic import negation_of
 from opgen.ir.described import described
+from opgen.ir.lazy import in_contexts
 from opgen.ir.program import Axis, Kind, Loop
 from opgen.ir.scalar import Apply, Batch, Index, Lit, Position, Read, Scalar, all_of, both, children, walk
 from opgen.kernel.model import Atomic, Body, If, Store
@@ -48,6 +50,10 @@ class _Guards:
 
     conditions: tuple[Scalar, ...] = ()
     all_told: bool = True
+
+    def meet(self, other: _Guards) -> _Guards:
+        """What something is read under there and here."""
+        return _Guards(tuple(c for c in self.conditions if c in other.conditions), all_told=False)
 
 
 class _Once:
@@ -137,46 +143,47 @@ class _Once:
 
     def reads(self, body: Body) -> list[str]:
         """Names what is read, under the conditions that a reader has whom no other one does without any of."""
-        asked: dict[Read, list[_Guards]] = {}
-        seen: set[tuple[Scalar, _Guards]] = set()
+        asked: dict[Read, dict[_Guards, None]] = {}
         for e in self.asked(body):
-            self.readers(e, _Guards(), asked, seen)
+            for part, guards in in_contexts(e, _Guards(), self.inner, _Guards.meet):
+                if self.is_asked(part):
+                    asked.setdefault(part, {})[guards] = None
         lines: list[str] = []
-        for r, guards in asked.items():
+        for r, found in asked.items():
             if self.is_harmless(r):
                 lines += self.named(r, described(r))
-            elif (least := self.least(guards)) and r not in self.guarded:
+            elif (least := self.least(found)) and r not in self.guarded:
                 lines += self.named(r, described(r), reduce(both, least))
         return lines
 
-    def least(self, guards: Sequence[_Guards]) -> tuple[Scalar, ...]:
+    def least(self, guards: Collection[_Guards]) -> tuple[Scalar, ...]:
         """The conditions of one reader which all have; empty where there is none."""
         common = frozenset[Scalar].intersection(*(frozenset(g.conditions) for g in guards))
         return next((g.conditions for g in guards if g.all_told and common.issuperset(g.conditions)), ())
 
-    def readers(
-        self, e: Scalar, guards: _Guards, asked: dict[Read, list[_Guards]], seen: set[tuple[Scalar, _Guards]]
-    ) -> None:
-        """Collects what is read elsewhere than at lanes, with what each reader reads it under."""
-        if (e, guards) in seen or e in self.scope.ahead:
-            return
-        seen.add((e, guards))
+    def is_asked(self, e: Scalar) -> TypeGuard[Read]:
+        """Whether something is read here that is the same at all lanes and has no name."""
+        if not isinstance(e, Read) or not e.at or e.fill is not None or e in self.scope.ahead:
+            return False
+        return not self.is_line(e.tensor, e.at) and all(map(self.is_same, walk(e)))
+
+    def inner(self, e: Scalar, guards: _Guards) -> Iterator[tuple[Scalar, _Guards]]:
+        """The operands of what has no name, with what each is evaluated under."""
         match e:
+            case _ if e in self.scope.ahead or self.is_asked(e):
+                pass
+            case Read(slot, at) if self.is_line(slot, at):
+                pass
             case Apply("where", (condition, a, b)):
-                self.readers(condition, guards, asked, seen)
-                self.readers(a, self.under(guards, condition), asked, seen)
-                self.readers(b, self.under(guards, negation_of(condition)), asked, seen)
+                yield condition, guards
+                yield a, self.under(guards, condition)
+                yield b, self.under(guards, negation_of(condition))
             case Apply("and" | "or" as fn, args):
                 for part in args:
-                    self.readers(part, guards, asked, seen)
+                    yield part, guards
                     guards = self.under(guards, part if fn == "and" else negation_of(part))
-            case Read(slot, at) if self.is_line(slot, at):
-                return
-            case Read(_, at, None) if at and all(map(self.is_same, walk(e))):
-                asked.setdefault(e, []).append(guards)
             case _:
-                for part in children(e):
-                    self.readers(part, guards, asked, seen)
+                yield from ((c, guards) for c in children(e))
 
     def under(self, guards: _Guards, condition: Scalar) -> _Guards:
         """The same under one more condition, which lanes may have of their own."""

@@ -6,11 +6,11 @@ from opgen.ir.scalar import Scalar, children
 
 
 def outermost_first(e: Scalar) -> list[Scalar]:
-    """Every distinct node once, behind all nodes that it is an operand of."""
+    """Every distinct node once, behind all nodes that it is an operand of, first operands first."""
     order: dict[Scalar, None] = {}
 
     def look(a: Scalar) -> None:
-        for c in children(a):
+        for c in reversed(children(a)):
             if c not in order:
                 look(c)
         order[a] = None

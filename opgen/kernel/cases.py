@@ -125,8 +125,12 @@ class _Cases:
         """What the index is compared with, where whole vectors can be on one side."""
         assert isinstance(n, Let | Store)
         stack = [n.value]
+        seen: set[Scalar] = set()
         while stack:
             e = stack.pop()
+            if e in seen:
+                continue
+            seen.add(e)
             if isinstance(e, Apply) and e.fn in _ORDERED and self._are_places(*e.args):
                 yield from self._border(e)
             stack += children(e)[::-1]

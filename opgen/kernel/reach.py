@@ -8,10 +8,11 @@ what is read from data stays with the kernel.
 
 from __future__ import annotations
 
-from collections.abc import Iterable, Mapping
+from collections.abc import Iterable, Iterator, Mapping
 from dataclasses import dataclass, field, replace
 from functools import reduce
 
+from opgen.ir.lazy import in_contexts
 from opgen.ir.polynomial import Polynomial, number, polynomial
 from opgen.ir.program import Axis, Loop
 from opgen.ir.ranges import Facts, facts_of, is_nonnegative
@@ -86,6 +87,17 @@ class _Box:
     whole: bool = True
     filled: tuple[Scalar, ...] = ()
 
+    def __hash__(self) -> int:
+        return hash((self.loops, self.narrowed, self.whole, self.filled))
+
+    def part(self) -> _Box:
+        """Somewhere in it, where nothing is told."""
+        return replace(self, whole=False)
+
+    def meet(self, other: _Box) -> _Box:
+        """What is told of both."""
+        return self if self == other else self.part()
+
     def within(self, loop: Loop) -> _Box:
         inner = replace(self, loops=(*self.loops, loop))
         if isinstance(loop, Batch):
@@ -128,23 +140,22 @@ class _Search:
                         self.places(node.slot, node.at, box)
 
     def value(self, e: Scalar, box: _Box) -> None:
+        for part, here in in_contexts(e, box, self.inner, _Box.meet):
+            if isinstance(part, Read) and part.fill is None:
+                self.places(part.tensor, part.at, here)
+
+    def inner(self, e: Scalar, box: _Box) -> Iterator[tuple[Scalar, _Box]]:
+        """The operands of a value, each with the box that it is evaluated in."""
         match e:
-            case Apply("where", (condition, a, b)):
-                self.value(condition, box)
-                self.value(a, self.under(condition, box, holds=True))
-                self.value(b, self.under(condition, box, holds=False))
+            case Apply("where", (condition, a, b)) if box.whole:
+                yield condition, box
+                yield a, self.under(condition, box, holds=True)
+                yield b, self.under(condition, box, holds=False)
             case Apply("and" | "or", (first, *others)):
-                self.value(first, box)
-                for a in others:
-                    self.value(a, replace(box, whole=False))
-            case Read(tensor, at, fill):
-                if fill is None:
-                    self.places(tensor, at, box)
-                for c in children(e):
-                    self.value(c, box)
+                yield first, box
+                yield from ((a, box.part()) for a in others)
             case _:
-                for c in children(e):
-                    self.value(c, box)
+                yield from ((c, box) for c in children(e))
 
     def places(self, slot: str, at: tuple[Position, ...], box: _Box) -> None:
         for k, (p, size) in enumerate(zip(at, self.shapes.get(slot, ()), strict=False)):
@@ -191,7 +202,7 @@ class _Search:
                         return self.narrowed(right - left, self.narrowed(left - right, box))
                     case "ne" if b == ZERO and self.is_size(left):
                         return replace(box, filled=(*box.filled, a))
-        return replace(box, whole=False)
+        return box.part()
 
     def narrowed(self, kept: Polynomial, box: _Box) -> _Box:
         """The box where a polynomial is not negative; one that moves with one index alone narrows its values."""
@@ -199,10 +210,10 @@ class _Search:
         index = next((a for a in kept.atoms() if isinstance(a, Index) and {a.name} == names), None)
         parts = None if index is None else kept.split(index)
         if index is None or parts is None or parts[0].constant not in (1, -1) or _indices(parts[1].atoms()):
-            return replace(box, whole=False)
+            return box.part()
         name, rest = index.name, parts[1]
         if name not in box.low or not self.is_told(rest):
-            return replace(box, whole=False)
+            return box.part()
         if parts[0].constant == 1:
             return replace(
                 box, low={**box.low, name: self.further(box.low[name], -rest)}, narrowed=box.narrowed | {name}

@@ -10,6 +10,7 @@ from __future__ import annotations
 from collections.abc import Iterator
 from dataclasses import dataclass, field, replace
 
+from opgen.ir.lazy import in_contexts
 from opgen.ir.polynomial import Polynomial, number, polynomial
 from opgen.ir.program import Kind, Loop
 from opgen.ir.ranges import Facts, facts_of, inside, is_nonnegative
@@ -74,28 +75,30 @@ class _Search:
     def _enter(self, loops: tuple[Loop, ...], lets: tuple[Let, ...]) -> None:
         self.loops = loops
         for let in lets:
-            self._value(let.value, ())
+            self._value(let.value)
             if let.name in self.lets:
                 self.whole = {}
             self.lets[let.name] = let
 
     def _values(self, values: tuple[Scalar, ...]) -> None:
         for e in values:
-            self._value(e, ())
+            self._value(e)
 
-    def _value(self, e: Scalar, held: Held) -> None:
+    def _value(self, e: Scalar) -> None:
+        nothing: Held = ()
+        for part, held in in_contexts(e, nothing, self._inner, _common):
+            if isinstance(part, Read):
+                self._places(part.tensor, part.at, held)
+
+    def _inner(self, e: Scalar, held: Held) -> Iterator[tuple[Scalar, Held]]:
+        """The operands of a value, with what is at least zero where each is evaluated."""
         match e:
             case Apply("where", (condition, a, b)):
-                self._value(condition, held)
-                self._value(a, (*held, *self._known(condition, holds=True)))
-                self._value(b, (*held, *self._known(condition, holds=False)))
-            case Read(tensor, at):
-                self._places(tensor, at, held)
-                for c in children(e):
-                    self._value(c, held)
+                yield condition, held
+                yield a, tuple(dict.fromkeys((*held, *self._known(condition, holds=True))))
+                yield b, tuple(dict.fromkeys((*held, *self._known(condition, holds=False))))
             case _:
-                for c in children(e):
-                    self._value(c, held)
+                yield from ((c, held) for c in children(e))
 
     def _places(self, buffer: str, at: tuple[Position, ...], held: Held) -> None:
         if not at:
@@ -175,6 +178,10 @@ class _Search:
                 return fn in _WHOLE and all(map(self._is_whole, args))
             case _:
                 return False
+
+
+def _common(a: Held, b: Held) -> Held:
+    return tuple(p for p in a if p in b)
 
 
 def _scalars(s: Stream) -> Iterator[Scalar]:

@@ -311,12 +311,18 @@ class Values:
 
     def expression(self, e: Scalar) -> Scalar:
         """An expression over nodes as one over lets, single uses written in place."""
-        known = self.node(e)
-        if known is not None:
-            return Read(known.name, ()) if known.name else self.expression(known.value)
-        if isinstance(e, Read) and not e.at:
-            return e
-        return rebuild(e, self.expression)
+        done: dict[Scalar, Scalar] = {}
+
+        def look(a: Scalar) -> Scalar:
+            if a not in done:
+                known = self.node(a)
+                if known is not None:
+                    done[a] = Read(known.name, ()) if known.name else look(known.value)
+                else:
+                    done[a] = a if isinstance(a, Read) and not a.at else rebuild(a, look)
+            return done[a]
+
+        return look(e)
 
 
 def _decided(e: Apply) -> Scalar:

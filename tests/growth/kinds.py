@@ -167,3 +167,18 @@ def functions_in_functions(n: int) -> str:
 
 
 NESTS["functions in functions"] = functions_in_functions
+
+
+def switches(n: int) -> str:
+    """Choices by a param, each between places that data tell and one that a size has to reach."""
+    steps = [
+        f"  t{k + 1}[..., k] = where(p > {k}, t{k}[..., k]*w[..., k] + s[ids[k]], 0.5*t{k}[..., k] + s[1])"
+        for k in range(n)
+    ]
+    inputs = ("  t0: {shape: [..., K]}", "  w: {shape: [..., K]}", "  s: {shape: [M]}")
+    ids = "  ids: {shape: [K], dtype: int, domain: 0 <= ids < M}"
+    head = ["op: grown", "inputs:", *inputs, ids, "params: {p: {type: int, default: 3}}", f"outputs: [t{n}]"]
+    return "\n".join([*head, "forward: |", *steps]) + "\n"
+
+
+CHAINS["switches"] = switches

@@ -26,6 +26,7 @@ QUICK = (
     "nest of clip calls",
     "nest of tanh",
     "nest of gelu in branches",
+    "chain of switches",
 )
 LONG, BYTES = 200, 1 << 20
 

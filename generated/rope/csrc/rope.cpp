@@ -24,8 +24,8 @@ Tensor rope_forward(const Tensor& input, const Tensor& cos, const Tensor& sin) {
   call.begin();
   call.hold();
   call.allocate("output", Element::scalar, {opgen::batch, opgen::dim(0, "T"), opgen::fixed(2 * call.size(2))});
-  call.reach(0, 2, call.size(1), 0, call.size(2) - 1, call.batch_count() * call.size(0) * call.size(2));
   call.reach(0, 2, call.size(1), call.size(2), 2 * call.size(2) - 1, call.batch_count() * call.size(0) * call.size(2));
+  call.reach(0, 2, call.size(1), 0, call.size(2) - 1, call.batch_count() * call.size(0) * call.size(2));
   call.run(0, {0, 1, 2, 3}, {call.size(0), 2 * call.size(2), call.size(2), call.size(1)});
   return call.result("output", Element::scalar);
 }

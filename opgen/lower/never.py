@@ -44,7 +44,8 @@ def search_in(d: Declarations, variants: Sequence[Variant], a: Assign) -> Search
     """What is known in a statement."""
     once, lengths = assigned_once(d), extents(variants, a)
     whole = Whole(d, once)
-    return Search(once, whole, Known(d, ends=ends(a, lengths), declared=False, whole=whole), lengths)
+    known = Known(d, ends=ends(a, lengths), declared=False, whole=whole)
+    return Search(once, whole, known, lengths, Between(d, once, known))
 
 
 def never(d: Declarations, variants: Sequence[Variant]) -> Iterator[Diagnostic]:
@@ -106,6 +107,7 @@ class Search:
     whole: Whole
     known: Known
     lengths: Mapping[str, Scalar]  # of indices
+    between: Between
 
     def contradiction(self, asked: Sequence[Expr]) -> tuple[Expr, ...]:
         """The fewest of some conditions that never hold together; empty where there are none."""
@@ -120,9 +122,8 @@ class Search:
 
     def is_apart(self, c: Compare) -> bool:
         """Whether the numbers that one side lies between exclude what is asked of it, as `sigmoid(x) > 1`."""
-        between = Between(self.known.d, self.once, self.known)
         for (left, right), op in zip(pairwise(c.operands), c.ops, strict=True):
-            a, b = between.ends(left), between.ends(right)
+            a, b = self.between.ends(left), self.between.ends(right)
             low, high = (a, b) if op[0] == "<" else (b, a)  # low < high is asked
             if op in ("<", "<=", ">", ">=") and _is_past(low, high, strict=len(op) == 1):
                 return True
@@ -192,11 +193,10 @@ class Search:
 
     def lies(self, e: Expr) -> Iterator[str]:
         """Between which numbers something lies that is compared with a number."""
-        between = Between(self.known.d, self.once, self.known)
         for side in e.operands if isinstance(e, Compare) and len(e.operands) == 2 and self.is_apart(e) else ():
-            ends = between.ends(side)
-            if literal(side) is None and ends.low is not None and ends.high is not None:
-                yield f"`{respelled(side)}` lies between {ends.low} and {ends.high}"
+            found = self.between.ends(side)
+            if literal(side) is None and found.low is not None and found.high is not None:
+                yield f"`{respelled(side)}` lies between {found.low} and {found.high}"
 
     def meant(self, a: Assign, asked: Sequence[Expr], found: Sequence[Expr]) -> Iterator[str]:
         """What may be meant."""

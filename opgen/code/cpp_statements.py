@@ -12,6 +12,7 @@ from opgen.code.cpp_access import Access
 from opgen.code.cpp_layout import block
 from opgen.code.cpp_scope import CpuScope
 from opgen.code.invariants import invariants
+from opgen.code.length import Length
 from opgen.code.long_values import hoisted
 from opgen.code.native_scope import value_type
 from opgen.code.printer import NATIVE, Text
@@ -180,10 +181,11 @@ class Statements:
 
     def each(self, body: Body, lane: str) -> list[str]:
         """The statements of a body at one lane, without locals that only what happened ahead of the lanes asks for."""
-        scope, found = self.scope, []
+        scope, found, length = self.scope, [], Length()
         for node in body:
             scope.asked, scope.asked_ahead = set(), set()
             found.append((node, self.statement(node, lane), scope.asked, scope.asked_ahead))
+            length.add(found[-1][1])
         wanted: set[str] = set()
         ahead: set[str] = set()
         lines: list[list[str]] = []

@@ -20,7 +20,7 @@ from opgen.code.wide import is_wide, pieces
 from opgen.ir.described import described
 from opgen.ir.lazy import is_lazy
 from opgen.ir.program import Kind
-from opgen.ir.scalar import Apply, Batch, Dim, Lit, Position, Read, Scalar, children, rebuild
+from opgen.ir.scalar import Apply, Batch, Cast, Const, Dim, Lit, Position, Read, Scalar, children, rebuild
 from opgen.kernel.formal import Formal
 
 ROOM = 106  # of a line of 120, without the deepest indentation
@@ -104,26 +104,47 @@ class _Cut:
     printer: Printer
     named: set[Scalar] = field(default_factory=set)  # the parts that have locals
     risky: dict[Scalar, bool] = field(default_factory=dict)  # what reads where a condition may have to be looked at
+    leaves: dict[Scalar, int] = field(default_factory=dict)  # names in the text of a part, which is no shorter
     depth: int = 0  # columns that loops, guards and branches around it take
     idle: set[Scalar] = field(default_factory=set)  # positions, and reads, of whose places the value says nothing
 
     def fitted(self, value: Scalar, around: int) -> tuple[list[str], Text]:
         room = ROOM - around - self.depth
-        text = self.printer.text(value)
-        return ([], text) if len(text.text) <= room else self.inside().apart(value, room)
+        if self.fits(value, room):
+            return [], self.printer.text(value)
+        return self.inside().apart(value, room)
 
     def inside(self, deeper: int = 0) -> _Cut:
         """For a part of the value: what it gets locals for on lines of its own has none elsewhere."""
         printer = replace(self.printer, known=copy(self.printer.known))
-        return _Cut(self.scope, printer, set(self.named), dict(self.risky), self.depth + deeper)
+        return _Cut(self.scope, printer, set(self.named), dict(self.risky), dict(self.leaves), self.depth + deeper)
+
+    def fits(self, e: Scalar, room: int) -> bool:
+        """Whether the text of a part is short enough; what is longer by far is not printed to tell."""
+        return self.names(e) <= room and len(self.printer(e)) <= room
+
+    def names(self, e: Scalar) -> int:
+        found = self.leaves.get(e)
+        if found is None:
+            match e:
+                case Lit() | Const():
+                    found = 0
+                case Apply(args=parts) if e not in self.named:
+                    found = sum(map(self.names, parts))
+                case Cast(arg) if e not in self.named:
+                    found = self.names(arg)
+                case _:
+                    found = 1
+            self.leaves[e] = found
+        return found
 
     def apart(self, value: Scalar, room: int) -> tuple[list[str], Text]:
         lines: list[str] = []
         above = _above(value)
-        while len(self.printer(value)) > room and value not in self.named:
+        while value not in self.named and not self.fits(value, room):
             parts = self.ahead(value)
             wide = next((e for e in (value, *parts) if is_wide(e)), None)
-            part = None if wide else _longest(self.printer, parts, room)
+            part = None if wide else self.longest(parts, room)
             choice = None if wide or part else next((e for e in (value, *parts) if self.is_choice(e)), None)
             place = None if wide or part else self.place(value, parts)
             if wide is not None:
@@ -134,11 +155,11 @@ class _Cut:
             elif place is not None:
                 lines += self.placed(*place, value)
             elif choice is not None:
-                name, before = self.scope.fresh(described(choice)), self.printer(value)
+                name, before = self.scope.fresh(described(choice)), "" if choice is value else self.printer(value)
                 made = self.read_if_inside(choice, name) if isinstance(choice, Read) else self.chosen(choice, name)
                 self.put(choice, Read(name, ()), above)
                 lines += [] if self.printer(value) == before else made
-            elif (part := _longest(self.printer, parts, ROOM - self.depth - _BELOW)) is not None:
+            elif (part := self.longest(parts, ROOM - self.depth - _BELOW)) is not None:
                 self.put(part, self.defined(part, lines), above)
             elif (far := self.far(value)) is not None:
                 lines += self.placed(far, "at", value)
@@ -148,6 +169,14 @@ class _Cut:
             else:
                 break
         return lines, self.printer.text(value)
+
+    def longest(self, parts: Iterable[Scalar], room: int) -> Scalar | None:
+        """The longest part that fits, if it is worth a line."""
+        best, length = None, _WORTH
+        for e in parts:
+            if self.fits(e, room) and length < (size := len(self.printer(e))):
+                best, length = e, size
+        return best
 
     def put(self, part: Scalar, local: Scalar, above: dict[Scalar, list[Scalar]]) -> None:
         """From now on a part is its local, wherever it stands."""
@@ -161,6 +190,7 @@ class _Cut:
         for e in changed:
             known.pop(e, None)
             self.risky.pop(e, None)
+            self.leaves.pop(e, None)
         self.named.add(part)
         self.risky[part] = False
         known[part] = self.printer.text(local)
@@ -204,15 +234,17 @@ class _Cut:
     def chosen(self, choice: Scalar, name: str) -> list[str]:
         """A `where` as a statement, so that what must stay in a branch can be split up there."""
         assert isinstance(choice, Apply)
-        kind = self.printer.text(choice).kind
-        self.scope.locals[name] = (name, kind)
         condition, *operands = _as_choice(choice)
         tests, condition_text = self.fitted(condition, len("if () {"))
         branches: list[list[str]] = []
+        kinds: set[Kind] = set()
         for operand in operands:
             with _block(self.scope):
                 parts, text = self.inside(2).fitted(operand, len(f"{name} = ;"))
             branches.append([f"  {line}" for line in (*parts, f"{name} = {text.text};")])
+            kinds.add(text.kind)
+        kind = Kind.FLOAT if Kind.FLOAT in kinds else Kind.BOOL if kinds == {Kind.BOOL} else Kind.INT
+        self.scope.locals[name] = (name, kind)
         head = [*tests, f"{value_type(kind)} {name};", f"if ({condition_text.text}) {{"]
         return [*head, *branches[0], "} else {", *branches[1], "}"]
 
@@ -361,13 +393,3 @@ def _as_choice(e: Apply) -> tuple[Scalar, ...]:
             return a, Lit(True), b
         case _:
             return e.args
-
-
-def _longest(printer: Printer, parts: Iterable[Scalar], room: int) -> Scalar | None:
-    """The longest part that fits, if it is worth a line."""
-    best, length = None, _WORTH
-    for e in parts:
-        size = len(printer(e))
-        if length < size <= room:
-            best, length = e, size
-    return best

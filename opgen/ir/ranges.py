@@ -26,6 +26,7 @@ class Facts:
     dims: Mapping[str, Scalar | None] = field(default_factory=dict)
     integers: frozenset[str] = frozenset()  # params and tensors
     assumed: tuple[Polynomial, ...] = ()  # not negative where the conditions around hold
+    shown: dict[Polynomial, bool] = field(default_factory=dict, init=False, repr=False, compare=False)  # asked before
 
 
 def facts_of(
@@ -44,6 +45,13 @@ def facts_of(
 
 def is_nonnegative(p: Polynomial, facts: Facts) -> bool:
     """Whether a polynomial is provably at least zero."""
+    found = facts.shown.get(p)
+    if found is None:
+        found = facts.shown[p] = _proved(p, facts)
+    return found
+
+
+def _proved(p: Polynomial, facts: Facts) -> bool:
     if _nonnegative(p, facts, _DEPTH):
         return True
     expanded = polynomial(p.scalar(), facts.dims)

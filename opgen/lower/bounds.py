@@ -23,12 +23,18 @@ from opgen.lower.multiples import Known, Linear, multiples, plus
 
 @dataclass(frozen=True, slots=True)
 class _Pair:
-    """A lower and an upper bound, what a call is if they are the wrong way round, and the call with them exchanged."""
+    """A lower and an upper bound of a call, what it is if they are the wrong way round, and what exchanges them."""
 
     low: Expr
     high: Expr
     value: Expr
-    turned: str
+    call: Call
+    places: tuple[tuple[Expr, Expr], ...]  # what is written in place of which part of the call
+
+    @property
+    def turned(self) -> str:
+        """The call with the bounds exchanged."""
+        return respelled(self.call, *((old, respelled(new)) for old, new in self.places))
 
 
 def bounds(d: Declarations) -> Iterator[Diagnostic]:
@@ -79,6 +85,8 @@ def _than(d: Declarations, a: Assign, c: Call, away: Linear) -> str:
 def _with_defaults(d: Declarations, e: Linear, once: Mapping[str, Assign]) -> Linear:
     """A sum with the numbers that are the defaults of its params."""
     values = {n: v for n, found in d.defaults.items() if len(found) == 1 and literal(v := found[0]) is not None}
+    if not values:
+        return e
     number = {k: transform(k, lambda n: values.get(n.name) if isinstance(n, Name) else None) for k in e if k}
     found: Linear = {k: c for k, c in e.items() if k is None}
     for k, meant in number.items():
@@ -113,12 +121,12 @@ def _pairs(c: Call) -> Iterator[_Pair]:
     """The bounds of a call."""
     if c.name == "clamp" and len(c.args) == 3:
         _, low, high = c.args
-        yield _Pair(low, high, high, respelled(c, (low, respelled(high)), (high, respelled(low))))
+        yield _Pair(low, high, high, c, ((low, high), (high, low)))
     inner = {"min": "max", "max": "min"}.get(c.name)
     for k, within in enumerate(c.args if inner is not None and len(c.args) == 2 else ()):
         if isinstance(within, Call) and within.name == inner and len(within.args) == 2:
             outer = c.args[1 - k]
             for bound in within.args:
                 low, high = (bound, outer) if inner == "max" else (outer, bound)
-                turned = ((bound, respelled(outer)), (outer, respelled(bound)))
-                yield _Pair(low, high, outer, respelled(c, *(turned if k == 0 else turned[::-1])))
+                turned = ((bound, outer), (outer, bound))
+                yield _Pair(low, high, outer, c, turned if k == 0 else turned[::-1])

@@ -11,6 +11,7 @@ from dataclasses import dataclass, replace
 
 from opgen.code.cpp_layout import block, commented, laid_out, schema_lines, table_lines
 from opgen.code.cuda_code import CudaFile, file_text
+from opgen.code.length import MOST, TooLongError
 from opgen.code.native_elsewhere import preamble
 from opgen.code.templates import fill
 from opgen.ir.errors import UnplannableError
@@ -23,7 +24,6 @@ from opgen.plan.on_gpu import slower_on_gpu
 from opgen.plan.speed import Choice, choice
 
 _HEADERS: dict[type[Step], str] = {Convolve: "opgen_convolution.h", Sort: "opgen_sort.h"}  # of what the host hands on
-MOST = 256 * 1024  # characters of kernels in one language: what is longer takes compilers minutes
 
 
 @dataclass(frozen=True, slots=True)
@@ -44,7 +44,10 @@ class CppFiles:
 def cpp_files(operator: Operator, directions: Sequence[Direction], namespace: str, formula: Sequence[str]) -> CppFiles:
     """Print the C++ of an operator; `UnplannableError` where it is too long."""
     table = StepTable(operator.name)
-    functions = [host_function(operator, d, table) for d in directions]
+    try:
+        functions = [host_function(operator, d, table) for d in directions]
+    except TooLongError:
+        raise UnplannableError(_too_long(operator, "C++")) from None
     before = preamble(table.functions, [line for k in table.kernels for line in k.lines], "cpp", "OPGEN_INLINE")
     cuda, no_cuda = _cuda(operator, table)
     definitions = tuple(lines for f in functions for lines in f.definitions)

@@ -11,6 +11,7 @@ from dataclasses import dataclass, field, replace
 
 from opgen.code.cpp_kernels import Kernel, cpu_kernel
 from opgen.code.cuda_code import CudaKernel, cuda_kernel
+from opgen.code.length import Length
 from opgen.ir.program import Function
 from opgen.ir.scalar import Param, Scalar
 from opgen.kernel.across import across
@@ -49,11 +50,12 @@ class StepTable:
     cuda: list[CudaKernel] = field(default_factory=list)
     functions: dict[str, Function] = field(default_factory=dict)  # of the plans: those that stay calls
     _names: list[str] = field(default_factory=list)
+    _length: Length = field(default_factory=Length)  # of the kernels for the CPU
     _numbers: dict[Hashable, dict[Hashable, int]] = field(default_factory=dict)  # by what runs beside a kernel, if any
 
     def add(self, plan: KernelPlan, prefix: str, apart: Set[str] = frozenset()) -> tuple[Launch, ...]:
         """Put the kernels of a plan in; what its steps launch. `apart`: buffers that nobody may want though others
-        that their step fills are wanted."""
+        that their step fills are wanted. `TooLongError` as soon as those for the CPU are."""
         self.functions.update((f.name, f) for f in plan.functions)
         steps = [s for s in plan.steps if not isinstance(s, Library)]
         found = [formal(plan, step, apart) for step in steps]
@@ -66,6 +68,7 @@ class StepTable:
             if number == len(self.kernels):
                 self._names.append(f"{prefix}_{step.name}")
                 self.kernels.append(cpu_kernel(own, step, self._names[number]))
+                self._length.add(self.kernels[number].lines)
                 self.cuda.append(cuda_kernel(own, step, f"{self.op}_{self._names[number]}", joins))
             elif joins and not self.cuda[number].columns:
                 self.cuda[number] = cuda_kernel(own, step, f"{self.op}_{self._names[number]}", joins)

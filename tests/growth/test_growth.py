@@ -63,6 +63,14 @@ def test_work_is_in_proportion(kind: str, n: int) -> None:
     assert many < 2.15 * few, f"{few} calls for {n}, {many} for {2 * n}"
 
 
+@pytest.mark.thorough
+def test_kernels_that_are_too_long_are_not_printed_to_the_end() -> None:
+    make = KINDS["chain of switches"]
+    built(make(3))
+    few, many = (work(make(n)) for n in (20, 80))
+    assert many < 2 * few, f"{few} calls for 20, {many} for 80"
+
+
 def understood(text: str) -> int:
     """How many functions are called until a spec is a program."""
     with Profile(subcalls=False) as profile:

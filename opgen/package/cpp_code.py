@@ -11,7 +11,7 @@ from dataclasses import dataclass, replace
 
 from opgen.code.cpp_layout import block, commented, laid_out, schema_lines, table_lines
 from opgen.code.cuda_code import CudaFile, file_text
-from opgen.code.length import MOST, TooLongError
+from opgen.code.length import MOST, Length, TooLongError
 from opgen.code.native_elsewhere import preamble
 from opgen.code.templates import fill
 from opgen.ir.errors import UnplannableError
@@ -43,7 +43,7 @@ class CppFiles:
 
 def cpp_files(operator: Operator, directions: Sequence[Direction], namespace: str, formula: Sequence[str]) -> CppFiles:
     """Print the C++ of an operator; `UnplannableError` where it is too long."""
-    table = StepTable(operator.name)
+    table = StepTable(operator.name, Length())
     try:
         functions = [host_function(operator, d, table) for d in directions]
     except TooLongError:

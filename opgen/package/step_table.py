@@ -46,16 +46,16 @@ class StepTable:
     """All kernels of an operator in the order of its tables: those for the CPU, and beside them those for CUDA."""
 
     op: str
+    length: Length | None = None  # of the kernels for the CPU, where that has an end
     kernels: list[Kernel] = field(default_factory=list)
     cuda: list[CudaKernel] = field(default_factory=list)
     functions: dict[str, Function] = field(default_factory=dict)  # of the plans: those that stay calls
     _names: list[str] = field(default_factory=list)
-    _length: Length = field(default_factory=Length)  # of the kernels for the CPU
     _numbers: dict[Hashable, dict[Hashable, int]] = field(default_factory=dict)  # by what runs beside a kernel, if any
 
     def add(self, plan: KernelPlan, prefix: str, apart: Set[str] = frozenset()) -> tuple[Launch, ...]:
         """Put the kernels of a plan in; what its steps launch. `apart`: buffers that nobody may want though others
-        that their step fills are wanted. `TooLongError` as soon as those for the CPU are."""
+        that their step fills are wanted. `TooLongError` as soon as they have come to an end."""
         self.functions.update((f.name, f) for f in plan.functions)
         steps = [s for s in plan.steps if not isinstance(s, Library)]
         found = [formal(plan, step, apart) for step in steps]
@@ -68,7 +68,8 @@ class StepTable:
             if number == len(self.kernels):
                 self._names.append(f"{prefix}_{step.name}")
                 self.kernels.append(cpu_kernel(own, step, self._names[number]))
-                self._length.add(self.kernels[number].lines)
+                if self.length is not None:
+                    self.length.add(self.kernels[number].lines)
                 self.cuda.append(cuda_kernel(own, step, f"{self.op}_{self._names[number]}", joins))
             elif joins and not self.cuda[number].columns:
                 self.cuda[number] = cuda_kernel(own, step, f"{self.op}_{self._names[number]}", joins)

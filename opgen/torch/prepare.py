@@ -103,7 +103,7 @@ def shared(p: Program) -> Program:
             return held[place]
 
         whole = isinstance(s, Compute) and s.op is None and batch_leading(s.axes) == loops_of(s.body, loops)
-        if isinstance(s, Compute) and whole and (s.body, loops_of(s.body, loops)) not in held:
+        if isinstance(s, Compute) and whole and varies(s.body) and (s.body, loops_of(s.body, loops)) not in held:
             out.append(replace(s, body=rebuilt_open(s.body, put)))
             held[s.body, loops_of(s.body, loops)] = read_of(s)
         else:

@@ -306,6 +306,11 @@ _OTHERS = {
         "forward: |\n  t1[..., i < 3, j < 3] = tanh(x[...]*1.1)\n  t2[..., i] = t1[..., i, i]\n"
         "  t3[...] = t2[..., ids]\n"
     ),
+    "an output that is a size, which a condition asks for": (
+        "inputs: {x: {shape: [..., N, N]}}\nparams: {step: {type: int, default: 1, domain: step >= 0}}\n"
+        "outputs: [t1, t2, t3]\nforward: |\n  t1 = N\n  t2[..., i] = sin(x[..., i, 0])*cos(sin(x[..., i, 0]))\n"
+        "  t3[..., i] = where(isfinite(x[..., 0, i]), x[..., 0, 0], x[..., step, 0])\n"
+    ),
     "a rounded power of an integer": (
         "inputs: {x: {shape: [N]}}\nforward: 'y[n] = x[n]*round(2**2) + floor(3**3) + trunc(n**3) + sign(2**3)'\n"
     ),
@@ -362,6 +367,7 @@ _SHAPES = {
     "the diagonal of a part": {"x": (3, 2)},
     "which cotangents there are, beside a slope": {"x": (5,)},
     "points of a device in loops beside each other": {"x": (2,), "y": (2,), "z": (2,)},
+    "an output that is a size, which a condition asks for": {"x": (2, 2, 2)},
     "a rounded power of an integer": {"x": (3,)},
 }
 

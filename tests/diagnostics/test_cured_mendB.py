@@ -1,0 +1,58 @@
+"""What is proposed for shapes of scatters, functions, extents and lists is the very text that builds."""
+
+from __future__ import annotations
+
+import re
+
+import pytest
+
+from tests.diagnostics.cures import built, diagnosed, whole
+
+
+def said(text: str) -> list[str]:
+    """What the one message about a spec says to write, in order."""
+    (found,) = diagnosed(text)
+    return re.findall(r"`([^`]*)`", " ".join(found.hints))
+
+
+BINS = (
+    "inputs: {x: {shape: [N], domain: 0 <= x <= 1}, w: {shape: [N]}, ids: {shape: [N], dtype: int}, t: {shape: [V]}}\n"
+    "params: {bins: {type: int, default: 16, domain: bins > 0}}"
+)
+
+
+@pytest.mark.parametrize(
+    ("before", "position"),
+    [
+        (("b[n] = min(int(x[n]*bins), bins - 1)",), "b[n]"),
+        (("b[n] = x[n]*bins",), "min(int(b[n]), bins - 1)"),
+        (("b[n] = x[n]*bins", "c[n] = min(int(b[n]), bins - 1)"), "c[n]"),
+        (("b[n] = ids[n]*7 % bins",), "b[n]"),
+        (("b[n] = x[n]*bins",), "int(floor(b[n]))"),
+    ],
+)
+def test_a_scatter_at_a_step_on_the_way_has_the_places_that_it_counts(before: tuple[str, ...], position: str) -> None:
+    lines = (*before, f"hist[{position}] += w[n]*sum[v](t[v])")
+    output, dims, start = said(whole(BINS, *lines))
+    assert (output, dims, start) == ("outputs: {hist: {shape: [M]}}", "dims: {M: bins}", "hist[m < bins] = 0")
+    built(whole(f"{BINS}\n{output}\n{dims}", *lines), warned=True)
+    built(whole(BINS, *before, start, lines[-1]), warned=True)
+
+
+def test_a_scatter_at_a_copy_of_an_input_goes_as_far_as_what_is_read_there() -> None:
+    lines = ("b[n] = ids[n]", "hist[b[n]] += w[n]*t[ids[n]]*bins*x[n]")
+    assert said(whole(BINS, *lines)) == ["outputs: {hist: {shape: [V]}}", "hist[v < V] = 0"]
+
+
+def test_steps_that_read_each_other_count_nothing() -> None:
+    lines = ("b[n] = c[n]", "c[n] = b[n]", "hist[b[n]] += w[n]")
+    assert diagnosed(whole(BINS, *lines))
+
+
+def test_each_computed_size_of_outputs_gets_a_name_of_its_own() -> None:
+    fields = "inputs: {{x: {{shape: [N, C, H, W]}}}}\noutputs: {{y: {{shape: {}}}, z: {{shape: {}}}}}"
+    lines = ("y[n, c, i, j] = x[n, c, i//2, j//2]", "z[j, i] = x[0, 0, i//2, j//2]")
+    found = diagnosed(whole(fields.format("[N, C, 2*H, 2*W]", "[2*W, 2 * H]"), *lines))
+    told = [re.findall("`([^`]*)`", " ".join(d.hints)) for d in found]
+    assert told == [["P", "dims: {P: 2*H}"], ["Q", "dims: {Q: 2*W}"], ["Q", "dims: {Q: 2*W}"], ["P", "dims: {P: 2 * H}"]]
+    built(whole(fields.format("[N, C, P, Q]", "[Q, P]") + "\ndims: {P: 2*H, Q: 2*W}", *lines), warned=True)

@@ -56,3 +56,23 @@ def test_each_computed_size_of_outputs_gets_a_name_of_its_own() -> None:
     told = [re.findall("`([^`]*)`", " ".join(d.hints)) for d in found]
     assert told == [["P", "dims: {P: 2*H}"], ["Q", "dims: {Q: 2*W}"], ["Q", "dims: {Q: 2*W}"], ["P", "dims: {P: 2 * H}"]]
     built(whole(fields.format("[N, C, P, Q]", "[Q, P]") + "\ndims: {P: 2*H, Q: 2*W}", *lines), warned=True)
+
+
+@pytest.mark.parametrize(
+    ("head", "value", "listed", "meant"),
+    [
+        ("f(v, b)", "v*tanh(b*v)", '["tanh(b*v)", "0"]', '{v: "tanh(b*v)", b: "0"}'),
+        ("f(v, b)", "v + b**2", "[1, 2*b]", "{v: 1, b: 2*b}"),
+        ("f(v, b)", '"max(v, 0) + b"', "\n    - where(v > 0, 1, 0)\n    - 1", '{v: "where(v > 0, 1, 0)", b: 1}'),
+        ("f(v, b)", "v + b", "['1', '1']", "{v: '1', b: '1'}"),
+    ],
+)
+def test_a_list_of_derivatives_is_named_by_the_arguments(head: str, value: str, listed: str, meant: str) -> None:
+    fields = f"inputs: [x, a]\nfunctions:\n  {head}:\n   value: {value}\n   derivative: {listed}"
+    assert said(whole(fields, "y = f(x, a)")) == [f"derivative: {meant}"]
+    built(whole(fields.replace(listed, meant), "y = f(x, a)"))
+
+
+def test_a_list_of_too_few_derivatives_names_the_arguments() -> None:
+    fields = "inputs: [x, a]\nfunctions:\n  f(v, b): {value: v*b, derivative: [b]}"
+    assert said(whole(fields, "y = f(x, a)")) == ["derivative: {v: …, b: …}"]

@@ -76,3 +76,20 @@ def test_a_list_of_derivatives_is_named_by_the_arguments(head: str, value: str, 
 def test_a_list_of_too_few_derivatives_names_the_arguments() -> None:
     fields = "inputs: [x, a]\nfunctions:\n  f(v, b): {value: v*b, derivative: [b]}"
     assert said(whole(fields, "y = f(x, a)")) == ["derivative: {v: …, b: …}"]
+
+
+@pytest.mark.parametrize(
+    ("path", "meant"),
+    [
+        ("scipy.special.voigt_profile", ["{numpy: scipy.special.voigt_profile}"]),
+        ("np.sinc", ["{numpy: numpy.sinc}"]),
+        ("F.gelu", ["{torch: torch.nn.functional.gelu}"]),
+        ("mine.act", ["{torch: mine.act}", "{numpy: mine.act}"]),
+        ("std::erf", ['{cpp: "std::erf"}', 'cuda: "std::erf"']),
+    ],
+)
+def test_a_function_of_a_library_is_named_for_the_back_end_that_runs_it(path: str, meant: list[str]) -> None:
+    text = whole(f"inputs: [x]\nfunctions:\n  f(v): {{extern: {path}}}", "y = f(x)")
+    assert said(text) == meant
+    for right in meant[: 2 if path == "mine.act" else 1]:
+        built(text.replace(path, right))

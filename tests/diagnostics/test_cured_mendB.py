@@ -54,7 +54,12 @@ def test_each_computed_size_of_outputs_gets_a_name_of_its_own() -> None:
     lines = ("y[n, c, i, j] = x[n, c, i//2, j//2]", "z[j, i] = x[0, 0, i//2, j//2]")
     found = diagnosed(whole(fields.format("[N, C, 2*H, 2*W]", "[2*W, 2 * H]"), *lines))
     told = [re.findall("`([^`]*)`", " ".join(d.hints)) for d in found]
-    assert told == [["P", "dims: {P: 2*H}"], ["Q", "dims: {Q: 2*W}"], ["Q", "dims: {Q: 2*W}"], ["P", "dims: {P: 2 * H}"]]
+    assert told == [
+        ["P", "dims: {P: 2*H}"],
+        ["Q", "dims: {Q: 2*W}"],
+        ["Q", "dims: {Q: 2*W}"],
+        ["P", "dims: {P: 2 * H}"],
+    ]
     built(whole(fields.format("[N, C, P, Q]", "[Q, P]") + "\ndims: {P: 2*H, Q: 2*W}", *lines), warned=True)
 
 
@@ -93,3 +98,26 @@ def test_a_function_of_a_library_is_named_for_the_back_end_that_runs_it(path: st
     assert said(text) == meant
     for right in meant[: 2 if path == "mine.act" else 1]:
         built(text.replace(path, right))
+
+
+@pytest.mark.parametrize(
+    ("fields", "line"),
+    [
+        ("", "y[n, i < size] = x[n]*i/size"),
+        ("", "y[n] = sum[i < size](x[n] + i)"),
+        ("dims: {P: size//2}\n", "y[n, p < P] = x[n]*p"),
+    ],
+)
+@pytest.mark.parametrize("size", ["{dtype: int}", "{shape: [], dtype: int32}", "{shape: [], domain: size > 0}"])
+def test_a_number_among_the_inputs_that_is_a_size_moves_to_the_params(fields: str, line: str, size: str) -> None:
+    text = whole(f"inputs: {{x: {{shape: [N]}}, size: {size}}}\n{fields}", line)
+    (found, *_) = diagnosed(text)
+    name, right = re.findall("`([^`]*)`", " ".join(found.hints))
+    assert name == "inputs"
+    built(text.replace(f", size: {size}}}", f"}}\n{right}"), warned=True)
+
+
+@pytest.mark.parametrize(("size", "value"), [("{shape: [N], dtype: int}", ""), ("{dtype: int}", "*size[...]")])
+def test_a_tensor_of_integers_is_no_param(size: str, value: str) -> None:
+    found = diagnosed(whole(f"inputs: {{x: {{shape: [N]}}, size: {size}}}", f"y[n, i < size] = x[n]{value}"))
+    assert not any("params" in hint for d in found for hint in d.hints)

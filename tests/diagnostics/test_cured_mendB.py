@@ -121,3 +121,14 @@ def test_a_number_among_the_inputs_that_is_a_size_moves_to_the_params(fields: st
 def test_a_tensor_of_integers_is_no_param(size: str, value: str) -> None:
     found = diagnosed(whole(f"inputs: {{x: {{shape: [N]}}, size: {size}}}", f"y[n, i < size] = x[n]{value}"))
     assert not any("params" in hint for d in found for hint in d.hints)
+
+
+@pytest.mark.parametrize(
+    ("length", "meant"),
+    [(1, ["pad[0]"]), (2, ["pad[0]", "pad[1]"]), (3, ["pad[0]", "pad[1]", "pad[2]"]), (6, ["pad[0]", "pad[5]"])],
+)
+def test_all_elements_are_named_where_nothing_tells_which_is_meant(length: int, meant: list[str]) -> None:
+    fields = f"inputs: {{x: {{shape: [H, W]}}}}\nparams: {{pad: {{type: [{', '.join(['int'] * length)}]}}}}"
+    line = "y[p < H + pad, q < W] = pad(x[p - pad, q], 0)"
+    assert said(whole(fields, line)) == meant
+    built(whole(fields, line.replace("+ pad", "+ pad[0]").replace("- pad", f"- {meant[-1]}")), warned=True)

@@ -132,3 +132,18 @@ def test_all_elements_are_named_where_nothing_tells_which_is_meant(length: int, 
     line = "y[p < H + pad, q < W] = pad(x[p - pad, q], 0)"
     assert said(whole(fields, line)) == meant
     built(whole(fields, line.replace("+ pad", "+ pad[0]").replace("- pad", f"- {meant[-1]}")), warned=True)
+
+
+@pytest.mark.parametrize("start", ["a[0]", "0", "2 * a[1] + 1", "sum[k](a[k])"])
+def test_a_scatter_into_a_number_starts_from_that_number(start: str) -> None:
+    fields = "inputs: {t: {shape: [...]}, a: {shape: [K]}}"
+    lines = ("y[...] += a[1]*cos(t)", "y += a[2]*cos(2*t)")
+    assert said(whole(fields, f"y = {start}", *lines)) == [f"y[...] = {start}"]
+    built(whole(fields, f"y[...] = {start}", *lines), warned=True)
+
+
+def test_a_scatter_at_positions_into_a_number_starts_from_that_number() -> None:
+    fields = "inputs: {x: {shape: [N]}, ids: {shape: [N], dtype: int}, a: {shape: [3]}}"
+    start, params = said(whole(fields, "y = a[0]", "y[ids[n]] += x[n]"))
+    assert start == "y[m < num_m] = a[0]"
+    built(whole(f"{fields}\n{params}", start, "y[ids[n]] += x[n]"))

@@ -19,7 +19,7 @@ _KINDS = (
     ("posonlyargs", Parameter.POSITIONAL_ONLY), ("args", Parameter.POSITIONAL_OR_KEYWORD),
     ("kwonlyargs", Parameter.KEYWORD_ONLY),
 )  # fmt: skip
-_STARS = {Parameter.VAR_POSITIONAL: "*", Parameter.VAR_KEYWORD: "**"}
+_STARS = ((Parameter.VAR_POSITIONAL, "*"), (Parameter.VAR_KEYWORD, "**"))
 _OF_TORCH = ("out", "inplace", "dtype", "layout", "device", "requires_grad")  # of tensors, and no numbers
 
 _AXES = ("dim", "axis", "dims")  # which are integers
@@ -38,7 +38,7 @@ def taken(reference: Callable[..., object]) -> str:
         for p in signature.parameters.values():
             if p.kind is Parameter.KEYWORD_ONLY and not any(part.startswith("*") for part in parts):
                 parts.append("*")
-            parts.append(_STARS.get(p.kind, "") + p.name)
+            parts.append("".join(star for kind, star in _STARS if kind is p.kind) + p.name)
         return f"{getattr(reference, '__name__', 'it')}({', '.join(parts)})"
     return ""
 

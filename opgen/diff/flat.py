@@ -1,10 +1,10 @@
 """Operators, or parameters, whose gradient is 0 everywhere, since every value passes a step function or an order.
 
 In: an operator. Out: warnings: one `OPG254`, where no float input reaches a float result along a slope in any variant,
-or an `OPG278` for each parameter that does not. A spec that says so, by `differentiable: false` or by a result that is
-`detach(…)` as a whole, means what it says; a `detach` further inside that leaves no gradient at all is told. Results
-that are integers or conditions have no gradient, and most of them on purpose; one that a float of its own recurrence
-reads is a spike.
+or an `OPG278` for each parameter that does not. A spec that says so, by `differentiable: false` of what is no parameter
+or by a result that is `detach(…)` as a whole, means what it says; a `detach` further inside that leaves no gradient at
+all is told. Results that are integers or conditions have no gradient, and most of them on purpose; one that a float of
+its own recurrence reads is a spike.
 """
 
 from __future__ import annotations
@@ -16,7 +16,7 @@ from opgen.diagnostics.suggest import listed
 from opgen.diff.adjoint import differentiable_inputs
 from opgen.diff.partials import partials, value_reads, with_partials
 from opgen.ir import text
-from opgen.ir.operator import Operator, Variant
+from opgen.ir.operator import Operator, Variant, surface
 from opgen.ir.program import Kind, Program, Recurrence, bodies, definitions, statement_reads, statement_scalars
 from opgen.ir.scalar import ZERO, Apply, Scalar, reads, transform, walk
 
@@ -84,7 +84,17 @@ def _without_detach(e: Scalar) -> Scalar:
 
 
 def untrained(operator: Operator, parameters: Mapping[str, Span]) -> Iterator[Diagnostic]:
-    """A warning for each parameter of a module that conditions and roundings alone read: nothing trains it."""
+    """A warning for each parameter of a module that conditions and roundings alone read, or that says so itself."""
+    frozen = [
+        t.name
+        for t in surface(operator.pairs, operator.inputs)
+        if t.kind in (Kind.FLOAT, Kind.COMPLEX) and not t.differentiable
+    ]
+    for name, place in parameters.items():
+        if name in frozen:
+            message = f"nothing trains `{name}`: it says `differentiable: false`"
+            hint = "leave that out, or keep it under `buffers`"
+            yield Diagnostic("OPG278", message, place, "no parameter", hints=(hint,), severity=Severity.WARNING)
     programs = _programs(operator)
     if any(map(_says_so, programs)) or not all(map(_is_differentiable, operator.variants)):
         return

@@ -22,7 +22,7 @@ from opgen.lower.declare import CALLABLE
 from opgen.lower.draw import refused
 from opgen.lower.gradient_names import cotangent_by, cotangents_by
 from opgen.lower.idle import idle_param
-from opgen.lower.list_params import beyond, no_list, not_chosen
+from opgen.lower.list_params import beyond, elements, no_list, not_chosen
 from opgen.lower.loose import as_read, bound, bound_by, implied, in_round_brackets, loose_beside, summed
 from opgen.lower.masks import mask_among, masked_read
 from opgen.lower.proposals import as_it_stays, assigned_float
@@ -125,7 +125,8 @@ def param(f: Frame, span: Span, p: ParamSpec, item: int | None) -> Typed:
         return BAD
     if (p.length is None) != (item is None):
         if item is None:
-            return f.error("OPG206", f"`{name}` is a list of {p.length}", span, f"choose an element: `{name}[0]`")
+            hint = f"choose an element: {elements(p)}"
+            return f.error("OPG206", f"`{name}` is a list of {p.length}", span, hint)
         return no_list(f, p, item, span)
     if item is not None and p.length is not None and not 0 <= item < p.length:
         return beyond(f, p, span)

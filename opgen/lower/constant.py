@@ -20,6 +20,7 @@ from opgen.lang.nodes import Compare, Expr, Name
 from opgen.lang.parser import parse_expression
 from opgen.lang.unparse import respelled
 from opgen.lang.walk import names_read
+from opgen.lower.counts import as_param
 from opgen.lower.declare import Declarations
 from opgen.lower.domain import is_at_least
 from opgen.lower.kinds import ARTICLES, numeric, promote
@@ -157,7 +158,8 @@ def derived_dims(d: Declarations, state: Variation, bag: Bag) -> dict[str, Scala
             hint = f"sizes do not depend on data; a caller gives them: `dims: {{{name}: {number}}}`, with"
             hint += f" `params: {{{number}: int}}`"
             read, span = of_data[0]
-            bag.error("OPG206", f"a derived dim cannot read the tensor `{read}`", span, hints=(hint,))
+            hints = as_param(d, read) or (hint,)
+            bag.error("OPG206", f"a derived dim cannot read the tensor `{read}`", span, hints=hints)
             return
         open_.append(name)
         for other in names_read(e):

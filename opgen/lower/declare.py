@@ -28,7 +28,7 @@ from opgen.lang.updates import all_new, in_place_hints
 from opgen.lang.vocabulary import Vocabulary, other_letters
 from opgen.lang.walk import names_read, statement_names
 from opgen.lower.domain import end_of
-from opgen.lower.shape import idle_in, is_clear, named_size, named_within, shape_of
+from opgen.lower.shape import named_size, named_within, shape_of, shapes_of_outputs
 from opgen.schema.elsewhere import Callee
 from opgen.schema.formula import Formula
 from opgen.schema.model import FunctionSpec, InputSpec, ModuleSpec, OpSpec, OutputSpec, ParamSpec
@@ -125,10 +125,7 @@ def declare(spec: OpSpec, bag: Bag) -> Declarations | None:
     backward, lost_back = _block(spec.backward if forward else None, words, bag)
     lost = (*lost, *lost_back)
     known = tuple(dict.fromkeys((*sizes, *derived, *named_within(t.shape for t in spec.inputs))))
-    declared = {
-        str(o.name): shape for o in spec.outputs or ()
-        if o.shape is not None and is_clear(shape := shape_of(o.shape, params, bag, known, idle=idle_in(spec)))
-    }  # fmt: skip
+    declared = shapes_of_outputs(spec, params, known, bag)
     defaults = {str(p.name): d for p in spec.params if (d := _default(p, bag)) is not None}
     if not forward and not isinstance(spec.forward, Callee):
         return None

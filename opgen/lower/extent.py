@@ -12,7 +12,7 @@ from opgen.lang.nodes import Access, Binder, Compare, Dots, Expr, Name, Number, 
 from opgen.lang.unparse import unparse
 from opgen.lang.walk import names_read, nodes
 from opgen.lower.clash import clash
-from opgen.lower.counts import new_param
+from opgen.lower.counts import as_param, new_param
 from opgen.lower.idle import bound_again, counted_by, divided_by, idle_param
 from opgen.lower.range import before_the_start, furthest, of_quotient, padded_windows, place_value, windows
 from opgen.lower.scope import DECLARED, OF_GRADIENT, OF_SHAPE, Check, Frame, IndexInfo, same_extent
@@ -27,8 +27,8 @@ def extent_of(f: Frame, e: Expr) -> Scalar | None:
     for name, node in names_read(e).items():
         if name in f.state.tensors or (f.scope is not None and f.scope.find(name) is not None):
             f.error(
-                "OPG226", "an extent is made of dims and int params", node.span, label="neither",
-                notes=("shapes that depend on data are reserved for later",),
+                "OPG226", "an extent is made of dims and int params", node.span, *as_param(f.decl, name),
+                label="neither", notes=("shapes that depend on data are reserved for later",),
             )  # fmt: skip
             return None
     outer = f.scope, f.place

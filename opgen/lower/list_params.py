@@ -20,6 +20,16 @@ from opgen.lower.scope import BAD, Frame, Typed
 from opgen.schema.entries import LONGEST_LIST
 from opgen.schema.model import ParamSpec
 
+_FEW = 4  # elements that are named one by one
+
+
+def elements(p: ParamSpec) -> str:
+    """The elements of a list, of which nothing tells which one is meant."""
+    length = p.length or 1
+    if length > _FEW:
+        return f"`{p.name}[0]` to `{p.name}[{length - 1}]`"
+    return listed([f"{p.name}[{k}]" for k in range(length)], "or")
+
 
 def beyond(f: Frame, p: ParamSpec, span: Span) -> Typed:
     """An element that a list has not: all are told at once where they are counted from 1."""

@@ -65,7 +65,7 @@ def lower_scatter(
         return ()
     if shape == () and s.target.items:
         message, hint = f"`{s.target.name}` starts as one number, and has positions here", proposals(frame, s)[-1]
-        frame.error("OPG212", message, s.target.span, hint.removeprefix("or "))
+        frame.error("OPG212", message, s.target.span, _from_its_start(d, s, hint.removeprefix("or ")))
         return ()
     items = _items(frame, s, shape)
     known = Known(s.target.name, shape, Kind.FLOAT, s.target.name_span)
@@ -158,6 +158,15 @@ def _check_places(frame: Frame, s: Assign) -> None:
     frame.scope = _scope(frame, s, written, shape)
     if frame.scope is not None:
         _positions(frame, s, written, shape)
+
+
+def _from_its_start(d: Declarations, s: Assign, hint: str) -> str:
+    """A proposal to start from nothing, from the number instead that the name starts as."""
+    starts = [x for x in d.forward if x.target.name == s.target.name and x.op == "="]
+    if len(starts) != 1 or starts[0].guard is not None:
+        return hint
+    before, equals, rest = hint.partition("] = ")
+    return f"{before}{equals}{unparse(starts[0].value)}`{rest.partition('`')[2]}"
 
 
 def _items(frame: Frame, s: Assign, shape: Shape) -> tuple[Expr | Dots, ...] | None:

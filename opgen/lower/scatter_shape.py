@@ -72,10 +72,17 @@ def _initial(param: str) -> str:
     return next((word[:1].upper() for word in reversed(param.split("_")) if word[:1].isalpha()), "N")
 
 
-def _counted_by(f: Frame, e: Expr, *, scaled: bool = False) -> str | None:
+def _value(f: Frame, name: str, so_far: tuple[str, ...] = ()) -> Expr | None:
+    """What a step on the way is, where one statement says it, and it is not among the names looked through so far."""
+    made = [s for s in f.decl.forward if s.target.name == name]
+    return made[0].value if len(made) == 1 and made[0].op == "=" and name not in so_far else None
+
+
+def _counted_by(f: Frame, e: Expr, *, scaled: bool = False, so_far: tuple[str, ...] = ()) -> str | None:
     """The int param that says how many places a position has: of `int(x*bins)`, `h % bins`, `min(i, bins - 1)`.
 
-    `scaled`: it is rounded to an integer, so that what it is multiplied with is a share of all places.
+    `scaled`: it is rounded to an integer, so that what it is multiplied with is a share of all places. Steps on the way
+    count as what they are; `so_far`: those that were looked through.
     """
 
     def is_count(e: Expr) -> bool:
@@ -91,9 +98,13 @@ def _counted_by(f: Frame, e: Expr, *, scaled: bool = False) -> str | None:
         case Call(name="min" | "clamp", args=(first, *others)):
             ends = [t.terms for t in others if isinstance(t, Sum)]
             last = next((t[0][1] for t in ends if len(t) == 2 and t[1] == ("-", Number(1, e.span))), None)
-            return last.name if isinstance(last, Name) and is_count(last) else _counted_by(f, first, scaled=scaled)
+            if isinstance(last, Name) and is_count(last):
+                return last.name
+            return _counted_by(f, first, scaled=scaled, so_far=so_far)
         case Call(name="int" | "floor" | "round" | "trunc", args=(inner,)):
-            return _counted_by(f, inner, scaled=True)
+            return _counted_by(f, inner, scaled=True, so_far=so_far)
+        case Access(name=name) | Name(name=name) if (value := _value(f, name, so_far)) is not None:
+            return _counted_by(f, value, scaled=scaled, so_far=(*so_far, name))
         case _:
             return None
 
@@ -131,12 +142,15 @@ def _size(f: Frame, s: Assign, item: Binder | Dots | Expr) -> str | None:
         case Binder(extent=extent) if extent is not None:
             return unparse(extent)
         case Access(name=name):
-            return _bound(f, name) or _alongside(f, name) or _at_other_end(f, name)
+            made = _value(f, name)
+            further = made.name if isinstance(made, Access) and made.name != name else name
+            beside = _alongside(f, name) or _alongside(f, further)
+            return _bound(f, further) or beside or _at_other_end(f, further)
         case Binder():
             return None
         case _:
-            made = digits(f, s, item)
-            return _at_same_place(f, s.target.name, item) or (None if made is None else made.size)
+            number = digits(f, s, item)
+            return _at_same_place(f, s.target.name, item) or (None if number is None else number.size)
 
 
 def _bound(f: Frame, name: str) -> str | None:

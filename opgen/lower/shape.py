@@ -68,14 +68,16 @@ def shape_of(
     known: tuple[str, ...] | None = None,
     taken: set[str] | None = None,
     idle: str | None = None,
+    proposed: dict[str, str] | None = None,
 ) -> Shape:
     """A shape as declared; without one, all dims are batch dims.
 
     `known`: the dims it may use; `taken`: all of them, and later those that are proposed; `idle`: the int param that
-    nothing reads.
+    nothing reads; `proposed`: names for computed sizes, by their formulas, of this shape and of those before it.
     """
     if items is None:
         return (BATCH,)
+    proposed = {} if proposed is None else proposed
     names = {*(known or ())} if taken is None else taken
     shape: list[Scalar | Batch] = []
     small: list[tuple[str, str, Span]] = []
@@ -102,10 +104,21 @@ def shape_of(
             small.append((written, alike, item.whole))
             shape.append(Dim(alike))
         else:
-            shape += _refused(item, written, bag, among=known is None, taken=names)
+            shape += _refused(item, written, bag, among=known is None, taken=names, proposed=proposed)
     if small:
         _spelt_small(small, shape, params, bag)
     return tuple(shape)
+
+
+def shapes_of_outputs(spec: OpSpec, params: Sequence[str], known: tuple[str, ...], bag: Bag) -> dict[str, Shape]:
+    """The shapes that are declared of outputs and can be read; `known`: the dims that they may use."""
+    idle, proposed = idle_in(spec), dict[str, str]()
+    shapes = {
+        str(o.name): shape_of(o.shape, params, bag, known, idle=idle, proposed=proposed)
+        for o in spec.outputs or ()
+        if o.shape is not None
+    }
+    return {name: shape for name, shape in shapes.items() if is_clear(shape)}
 
 
 def named_within(shapes: Iterable[Sequence[Formula] | None]) -> frozenset[str]:
@@ -132,7 +145,9 @@ def idle_in(spec: OpSpec) -> str | None:
     return idle[0] if len(idle) == 1 else None
 
 
-def _refused(item: Formula, written: str, bag: Bag, *, among: bool, taken: set[str]) -> list[Scalar]:
+def _refused(
+    item: Formula, written: str, bag: Bag, *, among: bool, taken: set[str], proposed: dict[str, str]
+) -> list[Scalar]:
     """What stands for an item that is none: the dims that it holds, or an unclear one."""
     hints = ("give a computed size a name under `dims`",)
     words = written.split()
@@ -150,7 +165,8 @@ def _refused(item: Formula, written: str, bag: Bag, *, among: bool, taken: set[s
         part = ", ".join(f"{name}: {formula}" for name, formula in meant.parts.items())
         hints = (f"write a name of its own here, such as `{meant.name}`, and `dims: {{{part}}}`{meant.besides}",)
     elif not among and re.search(r"[-+*/]", written):
-        name = next(n for n in ("P", "Q", *_SIZES) if n not in taken)
+        free = (n for n in ("P", "Q", *_SIZES) if n not in taken and n not in proposed.values())
+        name = proposed.setdefault(re.sub(r"\s", "", written), next(free))
         hints = (f"write a name here, such as `{name}`, and `dims: {{{name}: {written}}}`",)
     elif among:
         hints = ("the dims of an input are names such as `N`; other sizes follow under `dims`: `H: D//2`",)

@@ -11,7 +11,7 @@ import re
 from dataclasses import dataclass, field
 from typing import Literal
 
-from opgen.diagnostics.model import Span
+from opgen.diagnostics.model import Hint, Span
 from opgen.diagnostics.suggest import closest, listed
 from opgen.schema.blocks import as_block
 from opgen.schema.formula import Word
@@ -28,6 +28,7 @@ ALIASES = {  # what files that import a package call it
 LIBRARIES: tuple[Library, ...] = ("torch", "numpy")
 NATIVE = ("cpp", "cuda")
 HEADER = "include"
+_ROOTS: dict[str, Library] = {"torch": "torch", "numpy": "numpy", "scipy": "numpy"}
 _QUALIFIED = re.compile(r"(::)?[A-Za-z_][A-Za-z0-9_]*(::[A-Za-z_][A-Za-z0-9_]*)*")
 _FILE = re.compile(r"<?([A-Za-z0-9_]+([-./+][A-Za-z0-9_]+)*)>?")
 _TAKEN = re.compile(  # keywords of C++
@@ -50,11 +51,27 @@ class Callee:
 def spellings(node: object) -> tuple[tuple[str, Word], ...]:
     """`extern: {torch: …, cpp: …}`: a name for each back end, and perhaps a header."""
     if not isinstance(node, Mapping):
-        raise expected("a mapping of back end to function", node, "such as `{torch: torch.special.bessel_j0}`")
+        raise expected("a mapping of back end to function", node, *_meant(node))
     found = tuple((_back_end(key, (*LIBRARIES, *NATIVE, HEADER)), value) for key, value in node.entries)
     if not any(key != HEADER for key, _ in found):
         raise refused("OPG111", "`extern` names no function", node, hints=("add `torch: …`, `numpy: …` or `cpp: …`",))
     return tuple((key, _name(key, value)) for key, value in found)
+
+
+def _meant(node: object) -> tuple[str, ...]:
+    """What to write for the name of a function alone: it belongs to the back end that its library runs on."""
+    path = node.text.removesuffix("()") if isinstance(node, Scalar) else ""
+    if isinstance(node, Scalar) and DOTTED.fullmatch(path):
+        short, _, rest = path.partition(".")
+        path = f"{ALIASES.get(short, short)}.{rest}"
+        library = _ROOTS.get(path.partition(".")[0])
+        if library is None:
+            return (f"write `{{torch: {path}}}`, or `{{numpy: {path}}}` where it takes arrays of NumPy",)
+        right = f"{{{library}: {path}}}"
+        return (Hint(f"write `{right}`", node.span.text, right),)
+    if isinstance(node, Scalar) and "::" in path and _QUALIFIED.fullmatch(path):
+        return (f'write `{{cpp: "{path}"}}`, and `cuda: "{path}"` beside it where it is a function on GPUs too',)
+    return ("such as `{torch: torch.special.bessel_j0}`",)
 
 
 def callee(node: Mapping) -> Callee:

@@ -223,17 +223,6 @@ def placed(node: object) -> Fields:
     return Fields(node, {**written(node), SPAN: span})
 
 
-def derivatives(node: object) -> list[tuple[Scalar | None, Node]]:
-    match node:
-        case Mapping():
-            return list(node.entries)
-        case Scalar():
-            return [(None, node)]
-        case _:
-            hints = ("each is named by its argument: `derivative: {x: …, a: …}`",) if isinstance(node, Sequence) else ()
-            raise expected("a formula, or a mapping of argument to formula", node, *hints)
-
-
 def save(node: object) -> Literal["auto"] | tuple[Word, ...]:
     match node:
         case Scalar(text="auto"):

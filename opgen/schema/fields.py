@@ -9,6 +9,7 @@ from pydantic import BaseModel, BeforeValidator, ConfigDict, PlainValidator, mod
 from opgen.diagnostics.model import Span
 from opgen.schema import bounds, elsewhere, entries, leaves
 from opgen.schema.annotations import of_input
+from opgen.schema.derivatives import derivatives
 from opgen.schema.dtypes import DTYPES, OF_OUTPUTS
 from opgen.schema.formula import Formula, Word
 from opgen.schema.nodes import Mapping, Scalar, Sequence
@@ -40,7 +41,7 @@ Choice = Annotated[Word, PlainValidator(leaves.choice)]
 Choices = Annotated[tuple[Choice, ...], BeforeValidator(entries.listing("choices"))]
 Default = Annotated[Formula | tuple[Formula, ...] | None, PlainValidator(entries.default)]
 Argument = Annotated[Word | None, PlainValidator(lambda node: None if node is None else leaves.name(node))]
-Derivatives = Annotated[tuple[tuple[Argument, RequiredFormula], ...], BeforeValidator(entries.derivatives)]
+Derivatives = Annotated[tuple[tuple[Argument, RequiredFormula], ...], BeforeValidator(derivatives)]
 Externs = Annotated[tuple[tuple[str, Word], ...], PlainValidator(elsewhere.spellings)]
 SizeName = Annotated[Word, PlainValidator(leaves.size_name)]
 WordMap = Annotated[dict[SizeName, Name], BeforeValidator(entries.sizes)]

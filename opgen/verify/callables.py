@@ -14,7 +14,7 @@ from importlib.util import find_spec
 from opgen.diagnostics.model import Diagnostic, Hint, Severity
 from opgen.diagnostics.suggest import did_you_mean
 from opgen.ir.operator import Callable, Operator
-from opgen.verify.signatures import call_of, mismatch
+from opgen.verify.signatures import call_of, mismatch, renamed, taken
 
 _KNOWN = ("torch", "numpy", "scipy", "math")
 
@@ -52,8 +52,12 @@ def _as_reference(operator: Operator, c: Callable, found: Function[..., object])
     if not fault:
         return None
     hint = "name a function that takes the same, such as one of your own around it, or leave `reference` out"
-    message = f"`{c.path}` cannot be called like `{call_of(operator)}`: {fault}"
-    return Diagnostic("OPG122", message, c.span, "takes other arguments", hints=(hint,), severity=Severity.WARNING)
+    hints = [hint]
+    if (meant := renamed(operator, found)) is not None:
+        hints = [f"the tests pass params by name: if that is what `{meant[0]}` is, call it `{meant[1]}`", f"or {hint}"]
+    notes = (f"it takes `{shown}`",) if (shown := taken(found)) else ()
+    message, label = f"`{c.path}` cannot be called like `{call_of(operator)}`: {fault}", "takes other arguments"
+    return Diagnostic("OPG122", message, c.span, label, notes=notes, hints=tuple(hints), severity=Severity.WARNING)
 
 
 def _whole(before: str, hint: str) -> str:

@@ -48,6 +48,19 @@ def test_a_parameter_with_a_gradient_is_not(lines: list[str]) -> None:
     assert not [d for d in warned(lines) if d.code == "OPG278"]
 
 
+@pytest.mark.parametrize("line", ["y[n] = x[n]*w", "y[n] = where(x[n] > w, x[n], 0)", "y[n] = x[n] + detach(w)"])
+@pytest.mark.parametrize("dtype", ["float", "complex"])
+def test_a_parameter_that_is_not_differentiable_is_told(line: str, dtype: str) -> None:
+    text = whole(GATE.replace("shape: []", f"shape: [], dtype: {dtype}, differentiable: false"), line)
+    text = text.replace("x[n] > w", "x[n] > real(w)")
+    found = run(SpecFile(Path("spec.yaml"), text.encode(), "spec.yaml"), Stage.PROGRAM).diagnostics
+    (told,) = [d for d in found if d.code == "OPG278"]
+    assert told.message == "nothing trains `w`: it says `differentiable: false`"
+    assert told.hints == ("leave that out, or keep it under `buffers`",)
+    kept = run(SpecFile(Path("spec.yaml"), text.replace("parameters:", "buffers:").encode(), "s"), Stage.PROGRAM)
+    assert not [d for d in kept.diagnostics if d.code == "OPG278"]
+
+
 TAUGHT = "inputs: {x: {shape: [N]}, u: {shape: [N]}, t: {shape: [N], differentiable: false}}"
 
 

@@ -203,7 +203,8 @@ ROWS = (
         "OPG278",
         "A parameter that nothing trains",
         "Conditions and roundings have no slope, so that the gradient of what they alone read is 0 everywhere: as a"
-        " parameter of a module it stays what it was. A warning; the spec builds all the same.",
+        " parameter of a module it stays what it was, as one does that says `differentiable: false`. A warning; the"
+        " spec builds all the same.",
         "y = where(abs(x) > limit, x, 0)",
         "y = x*sigmoid(100*(abs(x) - limit))",
         given="inputs: {x: {shape: [...]}, limit: {shape: []}}\nmodule: {parameters: {limit: constant(0.1)}}",

@@ -46,6 +46,8 @@ _OUT_OF_RANGE = re.compile(
 def reworded(d: Definition, given: Sequence[Any], params: Sequence[Any], error: Exception) -> Exception:
     """The error of a call of the operator's function that failed, in words that its caller understands."""
     function = native.function(d.name)
+    if function is not None and isinstance(error, TypeError) and (keyword := _keyword(function, given)):
+        return TypeError(f"{str(error).removesuffix(keyword)}{keyword}")
     if function is None or _is_ours(d.name, error):
         return error
     expected = list(inspect.signature(function).parameters.items())
@@ -59,6 +61,16 @@ def reworded(d: Definition, given: Sequence[Any], params: Sequence[Any], error: 
         if isinstance(error, NotImplementedError) and isinstance(value, Tensor) and _is_special(value):
             return TypeError(f"{d.name}: {name} must be a dense tensor, not {_layout(value)}")
     return error
+
+
+def _keyword(function: Callable[..., Any], given: Sequence[Any]) -> str:
+    """How a number is passed that stands where a tensor does: by the names of the params that take it."""
+    number = next((v for v in given if isinstance(v, int | float)), None)
+    params = inspect.signature(function).parameters.values()
+    kinds = [(p.name, str(p.annotation).partition(" | ")[0]) for p in params if p.kind is p.KEYWORD_ONLY]
+    alike = (k for k in kinds if k[1] in _KINDS and (k[1] == "bool") == isinstance(number, bool))
+    taking = [f"{name}={number!r}" for name, kind in alike if _is(kind, number)]
+    return f"; params are keywords: {' or '.join(taking)}" if number is not None and taking else ""
 
 
 def learnt(d: Definition, params: Sequence[Any]) -> Exception | None:

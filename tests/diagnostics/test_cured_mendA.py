@@ -1,0 +1,87 @@
+"""Accesses with too few or too many positions, and others that are rewritten: what is said builds and means it."""
+
+from __future__ import annotations
+
+import re
+
+import pytest
+
+from tests.diagnostics.cures import built, diagnosed, whole
+
+
+def said(text: str) -> list[str]:
+    """All that the messages about a spec say to write."""
+    return re.findall(r"`([^`]*)`", " ".join(hint for found in diagnosed(text) for hint in found.hints))
+
+
+@pytest.mark.parametrize(
+    ("inputs", "line", "meant"),
+    [
+        (
+            "score: {shape: [B, H, L, L]}, m: {shape: [B, L, L], dtype: bool}",
+            "p[b, h, i, j] = softmax[j](where(m[i, j], score[b, h, i, j], -inf))",
+            "m[b, i, j]",
+        ),
+        (
+            "q: {shape: [B, H, L, E]}, k: {shape: [B, H, L, E]}, m: {shape: [H, L, L]}",
+            "s[b, h, i, j] = sum[e](q[b, h, i, e]*k[b, h, j, e]) + m[i, j]",
+            "m[h, i, j]",
+        ),
+        ("x: {shape: [N, C, H, W]}, m: {shape: [C, H, W]}", "y[n, c, i, j] = x[n, c, i, j] + m[i, j]", "m[c, i, j]"),
+        ("x: {shape: [N, C]}, m: {shape: [N, C]}", "y[n, c] = x[n, c]*m[c]", "m[n, c]"),
+        ("x: {shape: [B, T, D], dtype: int}, m: {shape: [V, D]}", "y[b, t, d] = m[x[b, t, d]]", "m[x[b, t, d], d]"),
+        ("x: {shape: [B, L, L]}, m: {shape: [L, L]}", "y[b, i, j] = x[b, i, j] + m[i]", "m[i, j]"),
+        ("x: {shape: [T, B, D]}", "y[t, b, d] = 2*x[t, d]", "x[t, b, d]"),
+        ("x: {shape: [B, T, D]}", "y[b, t < T, d] = pad(x[t - 1, d], 0)", "x[b, t - 1, d]"),
+        ("x: {shape: [..., T, D]}", "y[..., t < T, d] = pad(x[t - 1, d], 0)", "x[..., t - 1, d]"),
+        ("x: {shape: [..., T, D]}, m: {shape: [D]}", "y[..., t, d] = x[b, t]*m[d]", "x[..., t, d]"),
+    ],
+)
+def test_a_missing_position_is_that_of_the_missing_dim(inputs: str, line: str, meant: str) -> None:
+    text = whole(f"inputs: {{{inputs}}}", line)
+    assert said(text) == [meant]
+    (found,) = diagnosed(text)
+    assert found.span is not None
+    built(text.replace(found.span.text, meant))
+
+
+def test_a_missing_position_in_a_scatter_is_that_of_the_missing_dim() -> None:
+    inputs = "inputs: {ids: {shape: [L], dtype: int}, m: {shape: [B, L, L]}, s: {shape: [B, L, L]}}"
+    text = whole(f"{inputs}\noutputs: {{y: {{shape: [B, L]}}}}", "y[b, ids[j]] += sum[i](m[i, j]*s[b, i, j])")
+    built(text.replace("m[i, j]", "m[b, i, j]"))
+    assert said(text) == ["m[b, i, j]"]
+
+
+@pytest.mark.parametrize(
+    ("inputs", "line", "told"),
+    [
+        ("x: {shape: [B, D]}", "y[i] = x[i]", ["B", "D"]),
+        ("x: {shape: [N, N]}", "y[n] = x[n]", ["N", "N"]),
+        ("x: {shape: [N]}", "y[i, j] = x[i, j]", ["N"]),
+        ("x: {shape: [B, D]}", "y[b, t, d] = x[b, t - 1, d]", ["B", "D"]),
+        ("x: {shape: [B, L, L]}, m: {shape: [B, L]}", "y[b, i, j] = x[b, i, j] + m[b]", ["m[b, i]", "m[b, j]"]),
+    ],
+)
+def test_where_nothing_tells_the_dims_are_named_or_all_ways(inputs: str, line: str, told: list[str]) -> None:
+    assert said(whole(f"inputs: {{{inputs}}}", line)) == told
+
+
+def test_positions_stay_as_they_are_written() -> None:
+    line = "y[b, t, d] = mu[d]*x[b, t, d] + (1 - mu[d])*pad(x[b, t - 1, d], 0)"
+    text = whole("inputs: {x: {shape: [..., T, D]}, mu: {shape: [D]}}", line)
+    assert said(text) == ["x[..., t, d]", "x[..., t - 1, d]"]
+    shifted = text.replace("x[b, t, d]", "x[..., t, d]").replace("x[b, t - 1, d]", "x[..., t - 1, d]")
+    built(shifted.replace("y[b, t, d]", "y[..., t, d]"))
+
+
+def test_positions_stay_beside_dots_that_stand_for_named_dims() -> None:
+    text = whole("inputs: {x: {shape: [B, T]}, w: {shape: [B]}}", "y[b, t < T] = w[b]*pad(x[..., t - 1], 0)")
+    assert "x[b, t - 1]" in said(text)
+    built(text.replace("...", "b"))
+
+
+@pytest.mark.parametrize("shape", ["", "{shape: []}"])
+def test_what_is_read_at_moved_positions_has_a_dim(shape: str) -> None:
+    text = whole(f"inputs: {{x: {shape}}}", "y[t < 4] = x[t] - pad(x[t - 1], 0)")
+    assert said(text) == ["x: {shape: [T]}"] * 2
+    built(text.replace(f"{{x: {shape}}}", "{x: {shape: [T]}}").replace("t < 4", "t"))

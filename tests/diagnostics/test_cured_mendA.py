@@ -85,3 +85,66 @@ def test_what_is_read_at_moved_positions_has_a_dim(shape: str) -> None:
     text = whole(f"inputs: {{x: {shape}}}", "y[t < 4] = x[t] - pad(x[t - 1], 0)")
     assert said(text) == ["x: {shape: [T]}"] * 2
     built(text.replace(f"{{x: {shape}}}", "{x: {shape: [T]}}").replace("t < 4", "t"))
+
+
+WINDOW = (
+    "inputs: {x: {shape: [..., T]}, m: {shape: [..., T], dtype: bool},"
+    " k: {shape: [..., T], dtype: int}, h: {shape: [R]}}"
+    "\nparams: {w: {type: int, default: 3, domain: w > 0}}"
+)
+
+
+@pytest.mark.parametrize(
+    ("body", "meant"),
+    [
+        ("max[r < w](x[..., t + r])", "pad(x[..., t + r], -inf)"),
+        ("min[r < w](x[..., t + r])", "pad(x[..., t + r], inf)"),
+        ("prod[r < w](x[..., t + r])", "pad(x[..., t + r], 1)"),
+        ("logsumexp[r < w](x[..., t + r])", "pad(x[..., t + r], -inf)"),
+        ("sum[r](h[r]*x[..., t + r])", "pad(x[..., t + r], 0)"),
+        ("any[r < w](m[..., t + r])", "pad(m[..., t + r], false)"),
+        ("all[r < w](m[..., t + r])", "pad(m[..., t + r], true)"),
+        ("count[r < w](m[..., t + r])", "pad(m[..., t + r], false)"),
+        ("argmax[r < w](x[..., t + r])", "pad(x[..., t + r], -inf)"),
+        ("max[r < w](x[..., t + r] + w)", "pad(x[..., t + r], -inf)"),
+        ("max[r < w](-x[..., t + r])", "max[r < w](where(t + r < T, -x[..., t + r], -inf))"),
+        ("max[r < w](x[..., t + r - w])", "pad(x[..., t + r - w], -inf)"),
+        ("any[r < w](x[..., t - r] > 0)", "any[r < w](where(t - r >= 0, x[..., t - r] > 0, false))"),
+        ("sum[r](exp(h[r]*x[..., t + r]))", "sum[r](where(t + r < T, exp(h[r] * x[..., t + r]), 0))"),
+        (
+            "mean[r < w](x[..., t + r])",
+            "sum[r < w](where(t + r < T, x[..., t + r], 0))/count[r < w](t + r < T)",
+        ),
+    ],
+)
+def test_what_is_outside_of_a_window_is_passed_over_by_the_reduction(body: str, meant: str) -> None:
+    text = whole(WINDOW, f"y[..., t < T] = {body}")
+    first, *more = said(text)
+    assert first == meant
+    access = re.search(r"\b[xm]\[[^\]]*\]", body)
+    assert access is not None
+    built(text.replace(access[0] if meant.startswith("pad(") else body, meant))
+    for end in more:
+        if end.startswith("t <"):
+            built(text.replace("t < T", end))
+
+
+@pytest.mark.parametrize(
+    "body", ["var[r < w](x[..., t + r])", "median[r < w](x[..., t - r])", "max[r < w](k[..., t + r])"]
+)
+def test_no_value_is_proposed_where_none_is_passed_over(body: str) -> None:
+    assert all(", 0)" not in line for line in said(whole(WINDOW, f"y[..., t < T] = {body}")))
+
+
+def test_a_window_may_also_end_where_its_tensor_does() -> None:
+    text = whole(WINDOW, "y[..., t < T] = max[r < w](x[..., t + r])")
+    assert said(text)[1:] == ["t", "t < T + 1 - w"]
+    built(text.replace("t < T", "t < T + 1 - w"))
+
+
+def test_what_is_passed_over_is_said_where_an_extent_is_lacking_or_a_window_has_a_fixed_size() -> None:
+    lacking = whole(WINDOW, "y[..., t] = max[r < 3](x[..., t - r])")
+    assert said(lacking) == ["x", "pad(x[..., t - r], -inf)", "t < T"]
+    fixed = whole(WINDOW, "y[..., t < T] = max[r < 3](x[..., t + r])")
+    assert "pad(x[..., t + r], -inf)" in said(fixed)
+    assert "t < T - 2" in said(fixed)

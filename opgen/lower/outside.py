@@ -12,10 +12,10 @@ from opgen.ir import text
 from opgen.ir.program import Kind
 from opgen.ir.reductions import REDUCTIONS
 from opgen.ir.scalar import INF, NEG_INF, ZERO, Scalar
-from opgen.lang.nodes import Access, Binder, Call, Expr, Name, Product, Reduction, Sum, Unary
-from opgen.lang.unparse import unparse
-from opgen.lang.walk import nodes, statement_at
-from opgen.lower.scope import Check, Frame
+from opgen.lang.nodes import Access, Binder, Call, Dots, Expr, Name, Product, Reduction, Sum, Unary
+from opgen.lang.unparse import unparse, unparse_assign
+from opgen.lang.walk import names_read, nodes, statement_at
+from opgen.lower.scope import Check, Frame, IndexInfo
 
 
 def left_out(f: Frame, c: Check, *, below: bool, above: bool, of_0: str = "") -> str:
@@ -45,6 +45,39 @@ def left_out(f: Frame, c: Check, *, below: bool, above: bool, of_0: str = "") ->
         fill = text.scalar(neutral)
         return plain if neutral == ZERO else f"write `pad({shown}, {fill})`, so that what is outside does not count"
     return f"write `{_where(r, inside, text.scalar(neutral))}`, so that what is outside does not count"
+
+
+def scattered_apart(f: Frame, c: Check, info: IndexInfo, end: str) -> str | None:
+    """How an index ends earlier that stands in the position of a scatter, which states no extent: the position has a
+    statement of its own. Empty where it cannot; None where the index is introduced elsewhere.
+    """
+    s = statement_at((*f.decl.forward, *f.decl.backward), c.span)
+    loops = f.scope.root().loops if f.scope is not None else []
+    items = () if s is None else s.target.items or ()
+    alone = any(isinstance(i, Binder) and i.name == info.name for i in items)
+    if s is None or s.op == "=" or alone or not any(i is info for i in loops):
+        return None
+    inside = [i for i in items if not isinstance(i, Binder | Dots) and i.span.start <= c.span.start < i.span.end]
+    rest = [n for i in (*items, s.value) if not isinstance(i, Binder | Dots) and i not in inside for n in nodes(i)]
+    taken = {*f.decl.targets(), *f.decl.inputs, *f.decl.params, *f.decl.functions, *f.index_names}
+    name = next((n for n in ("at", "place", "position") if n not in taken), "")
+    read = [n for n in rest if isinstance(n, Access) and any(_is(i, info.name) for i in n.items)]
+    if not inside or not name or read:
+        return ""
+    item = inside[0]
+    used = [i.name for i in loops if isinstance(i, IndexInfo) and i.name in names_read(item)]
+    accesses = [n for n in nodes(item) if isinstance(n, Access)]
+    if not all(n == info.name or any(_is(i, n) for a in accesses for i in a.items) for n in used):
+        return ""
+    sized = ", ".join(f"{n} < {end}" if n == info.name else n for n in used)
+    place = Access(name, tuple(Name(n, item.span) for n in used), item.span, item.span)
+    target = replace(s.target, items=tuple(place if i is item else i for i in items))
+    moved = f"`{name}[{sized}] = {unparse(item)}`, `{unparse_assign(replace(s, target=target))}`"
+    return f"or let `{info.name}` end earlier, in a statement before: {moved}"
+
+
+def _is(item: Expr | Dots, index: str) -> bool:
+    return isinstance(item, Name) and item.name == index
 
 
 def _over(f: Frame, c: Check) -> Reduction | None:

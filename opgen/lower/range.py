@@ -21,7 +21,7 @@ from opgen.lang.walk import nodes, rebuild
 from opgen.lower.declare import every
 from opgen.lower.earlier import from_the_start, shift, without_first
 from opgen.lower.leaving import leaving, rewritten
-from opgen.lower.outside import left_out
+from opgen.lower.outside import left_out, scattered_apart
 from opgen.lower.scope import UNKNOWN, Check, Frame, IndexInfo, Site
 
 
@@ -205,7 +205,9 @@ def _is_position(f: Frame, c: Check) -> bool:
 def _earlier_end(f: Frame, c: Check) -> list[str]:
     """How far the indices run with which everything that is read lies inside."""
     ends = ((i, furthest(f, c, i)) for _, i in c.indices if i.stated is None)
-    return [f"or let `{i.name}` end earlier, where it is introduced: `{i.name} < {end}`" for i, end in ends if end]
+    told = ((i, end, scattered_apart(f, c, i, end)) for i, end in ends if end)
+    plain = "or let `{0}` end earlier, where it is introduced: `{0} < {1}`"
+    return [line for i, end, other in told if (line := plain.format(i.name, end) if other is None else other)]
 
 
 def _stated_ends(f: Frame, c: Check) -> list[str]:

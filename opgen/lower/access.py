@@ -17,7 +17,7 @@ from opgen.lang.habits import COMMENT, NO_AXIS
 from opgen.lang.nodes import Access, Dots, Expr, Name, Number
 from opgen.lang.unparse import respelled, unparse_assign
 from opgen.lower import missing
-from opgen.lower.along import as_batch, of_its_index
+from opgen.lower.along import as_batch, as_quotient, of_its_index
 from opgen.lower.completed import completed
 from opgen.lower.declare import CALLABLE
 from opgen.lower.draw import refused
@@ -157,6 +157,8 @@ def unknown_name(f: Frame, name: str, span: Span, *, position: bool) -> Typed:
             or (counted_windows(f.decl, name) if idle is None else ())
             or derived(name, tuple(f.decl.params), idle)
         )
+        if quotient := as_quotient(f, name, span):
+            hints = (*quotient, *(f"or {hint}" for hint in hints))
         return f.error("OPG238", f"there is no dim `{name}`", span, *hints, label="unknown dim")
     visible = (*f.state.tensors, *f.decl.params, *f.args, *f.state.later)
     if f.scope is not None and (position or name in f.index_names):

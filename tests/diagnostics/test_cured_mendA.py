@@ -148,3 +148,42 @@ def test_what_is_passed_over_is_said_where_an_extent_is_lacking_or_a_window_has_
     fixed = whole(WINDOW, "y[..., t < T] = max[r < 3](x[..., t + r])")
     assert "pad(x[..., t + r], -inf)" in said(fixed)
     assert "t < T - 2" in said(fixed)
+
+
+def test_how_far_a_recurrence_over_several_statements_runs_is_asked_once() -> None:
+    fields = "inputs: {q: {shape: []}, r: {shape: []}, z: {shape: [..., T]}}\noutputs: [m, p]"
+    gain = "k[..., t] = (p[..., t - 1] + q)/(p[..., t - 1] + q + r)"
+    steps = ("m[..., t] = m[..., t - 1] + k[..., t]*z[..., t]", "p[..., t] = (1 - k[..., t])*(p[..., t - 1] + q)")
+    text = whole(fields, gain, *steps)
+    (found,) = diagnosed(text)
+    assert found.hints == ("state its extent: `t < T`",)
+    built(text.replace("k[..., t] = (p", "k[..., t < T] = (p"))
+
+
+@pytest.mark.parametrize(
+    ("value", "lines"),
+    [
+        (
+            "where(t < T - 1, 1, 0)",
+            ["at[b, t < T - 1] = seq[b, t] * 4 + seq[b, t + 1]", "y[b, at[b, t]] += where(t < T - 1, 1, 0)"],
+        ),
+        ("x[b, t]", []),
+    ],
+)
+def test_no_extent_is_proposed_in_the_position_of_a_scatter(value: str, lines: list[str]) -> None:
+    inputs = "inputs: {seq: {shape: [B, T], dtype: int, domain: 0 <= seq < 4}, x: {shape: [B, T]}}"
+    fields = f"{inputs}\noutputs: {{y: {{shape: [B, 16]}}}}"
+    text = whole(fields, f"y[b, seq[b, t]*4 + seq[b, t + 1]] += {value}")
+    told = said(text)
+    assert "t < T - 1" not in told
+    assert [line for line in told if "=" in line] == lines
+    if lines:
+        built(whole(fields.replace(", x: {shape: [B, T]}", ""), *lines))
+
+
+def test_a_divisor_of_an_index_is_how_many_share_an_element() -> None:
+    inputs = "inputs: {q: {shape: [B, L, H, E]}, k: {shape: [B, S, M, E]}}"
+    text = whole(inputs, "s[b, h, i, j] = sum[e](q[b, i, h, e]*k[b, j, h // G, e])")
+    assert "dims: {G: H//M}" in said(text)
+    assert "dims: {G: num_g}" in said(text)
+    built(text.replace("forward:", "dims: {G: H//M}\nforward:"))

@@ -24,6 +24,12 @@ class Reduction:
     single_index: bool = False
     differentiable: bool = True
     core: bool = False
+    passed_over: Scalar | None = None  # what counts for nothing beside others, where that is not the identity
+
+    @property
+    def neutral(self) -> Scalar | None:
+        """An element that changes nothing where there are others."""
+        return self.passed_over if self.passed_over is not None or self.identity == NAN else self.identity
 
 
 _ROWS = (
@@ -37,18 +43,42 @@ _ROWS = (
     Reduction("var", "float", NAN, "biased variance; nan when empty"),
     Reduction("any", "bool", Lit(False), "some condition holds", takes_condition=True, differentiable=False, core=True),
     Reduction("all", "bool", Lit(True), "every condition holds", takes_condition=True, differentiable=False, core=True),
-    Reduction("count", "int", ZERO, "how many conditions hold", takes_condition=True, differentiable=False),
     Reduction(
-        "argmax", "int", None, "position of the first maximum", single_index=True, differentiable=False, core=True
+        "count",
+        "int",
+        ZERO,
+        "how many conditions hold",
+        takes_condition=True,
+        differentiable=False,
+        passed_over=Lit(False),
     ),
     Reduction(
-        "argmin", "int", None, "position of the first minimum", single_index=True, differentiable=False, core=True
+        "argmax",
+        "int",
+        None,
+        "position of the first maximum",
+        single_index=True,
+        differentiable=False,
+        core=True,
+        passed_over=NEG_INF,
     ),
-    Reduction("softmax", "float", None, "exp(e) / sum(exp(e))", keeps_index=True),
-    Reduction("log_softmax", "float", None, "e - logsumexp(e)", keeps_index=True),
-    Reduction("cumsum", "same", None, "running sum", keeps_index=True, single_index=True),
-    Reduction("cumprod", "same", None, "running product", keeps_index=True, single_index=True),
-    Reduction("logcumsumexp", "float", None, "running logsumexp", keeps_index=True, single_index=True),
+    Reduction(
+        "argmin",
+        "int",
+        None,
+        "position of the first minimum",
+        single_index=True,
+        differentiable=False,
+        core=True,
+        passed_over=INF,
+    ),
+    Reduction("softmax", "float", None, "exp(e) / sum(exp(e))", keeps_index=True, passed_over=NEG_INF),
+    Reduction("log_softmax", "float", None, "e - logsumexp(e)", keeps_index=True, passed_over=NEG_INF),
+    Reduction("cumsum", "same", None, "running sum", keeps_index=True, single_index=True, passed_over=ZERO),
+    Reduction("cumprod", "same", None, "running product", keeps_index=True, single_index=True, passed_over=ONE),
+    Reduction(
+        "logcumsumexp", "float", None, "running logsumexp", keeps_index=True, single_index=True, passed_over=NEG_INF
+    ),
     Reduction(
         "argsort",
         "int",

@@ -5,7 +5,7 @@
 
 from __future__ import annotations
 
-from collections.abc import Container, Iterator
+from collections.abc import Container, Iterator, Sequence
 from dataclasses import replace
 
 from opgen.diagnostics.suggest import counted
@@ -46,6 +46,8 @@ def _completed(notes: Notes, s: Assign) -> Assign:
     taken = {n.name for e in (*inner, *nodes(s.value)) for n in _positions(e)}
     if not partial or any(taken & {*_lacking(words, a)} - {*notes.left} for a in partial):
         return s
+    if any(_stands_elsewhere(words, a, (*inner, *nodes(s.value))) for a in partial):
+        return s  # what it lacks is not the last of them
 
     def whole(e: Expr) -> Expr:
         made = rebuild(e, whole)
@@ -68,6 +70,16 @@ def _lacking(words: Vocabulary, a: Access) -> tuple[str, ...]:
     own = words.letters.get(a.name, ())
     partial = 0 < len(a.items) < len(own) and "..." not in own and not any(isinstance(i, Dots) for i in a.items)
     return own[len(a.items) :] if partial and UNCLEAR not in own else ()
+
+
+def _stands_elsewhere(words: Vocabulary, a: Access, everything: Sequence[Expr]) -> bool:
+    """Whether an index of an access stands at other sizes only where a tensor is read at all of its dims."""
+    for item, size in zip(a.items, words.shapes[a.name], strict=False):
+        whole = (n for n in everything if isinstance(n, Access) and len(n.items) == len(words.shapes.get(n.name, ())))
+        sizes = [other for n in whole for i, other in zip(n.items, words.shapes[n.name], strict=True) if i == item]
+        if isinstance(item, Name) and sizes and size not in sizes:
+            return True
+    return False
 
 
 def _positions(e: Expr) -> Iterator[Name]:

@@ -17,7 +17,8 @@ from opgen.lang.habits import COMMENT, NO_AXIS
 from opgen.lang.nodes import Access, Dots, Expr, Name, Number
 from opgen.lang.unparse import respelled, unparse_assign
 from opgen.lower import missing
-from opgen.lower.along import as_batch, of_its_index
+from opgen.lower.along import as_batch, as_quotient, of_its_index
+from opgen.lower.completed import completed
 from opgen.lower.declare import CALLABLE
 from opgen.lower.draw import refused
 from opgen.lower.gradient_names import cotangent_by, cotangents_by
@@ -27,7 +28,7 @@ from opgen.lower.loose import as_read, bound, bound_by, implied, in_round_bracke
 from opgen.lower.masks import mask_among, masked_read
 from opgen.lower.proposals import as_it_stays, assigned_float
 from opgen.lower.range import note
-from opgen.lower.readings import filled, from_the_end, instead_of_dots, not_an_index, shape_text, spelled, without_last
+from opgen.lower.readings import from_the_end, instead_of_dots, not_an_index, shape_text, spelled, without_last
 from opgen.lower.recurrence_slips import earlier, too_early
 from opgen.lower.recurrence_start import Unclear, or_start, steps_back
 from opgen.lower.scattered import as_scattered
@@ -157,6 +158,8 @@ def unknown_name(f: Frame, name: str, span: Span, *, position: bool) -> Typed:
             or (counted_windows(f.decl, name) if idle is None else ())
             or derived(name, tuple(f.decl.params), idle)
         )
+        if quotient := as_quotient(f, name, span):
+            hints = (*quotient, *(f"or {hint}" for hint in hints))
         return f.error("OPG238", f"there is no dim `{name}`", span, *hints, label="unknown dim")
     visible = (*f.state.tensors, *f.decl.params, *f.args, *f.state.later)
     if f.scope is not None and (position or name in f.index_names):
@@ -307,7 +310,7 @@ def check_rank(f: Frame, e: Access, known: Known, *, verb: str = "read") -> bool
     related = (Label(known.span, f"declared with shape {shape_text(known.shape)}"),) if known.declared else ()
     f.bag.error(
         "OPG212", message, e.span, label=f"has shape {shape_text(known.shape)}", related=related,
-        hints=without_last(f, e, known) or (f"write `{filled(f, e, known) if known.shape else e.name}`",),
+        hints=without_last(f, e, known) or completed(f, e, known),
     )  # fmt: skip
     return False
 

@@ -8,7 +8,7 @@ from typing import TypeVar
 from opgen.diagnostics.model import Bag, Span
 from opgen.ir import text
 from opgen.ir.scalar import BATCH
-from opgen.lang.nodes import Access, Assign, Binder, Dots, Expr, Name
+from opgen.lang.nodes import Access, Assign, Binder, Dots, Expr, Name, Product
 from opgen.lang.unparse import unparse
 from opgen.lang.walk import names_read, nodes, statement_at
 from opgen.lower.declare import Declarations
@@ -106,6 +106,22 @@ def of_its_index(f: Frame, dim: str, span: Span) -> tuple[str, ...]:
     own = statement_at(f.decl.forward, span)
     size = "" if own is None else size_of(f.decl, own, dim.lower())
     return (f"`{dim.lower()}` runs over `{size}`: write `{size}`",) if size.isidentifier() else ()
+
+
+def as_quotient(f: Frame, dim: str, span: Span) -> tuple[str, ...]:
+    """How many neighbours share an element where an index is divided by an unknown dim, `G` of `key[j, h // G]`."""
+    own = statement_at(f.decl.forward, span)
+    for a in _around(own.value, span) if own is not None else ():
+        for k, item in enumerate(a.items):
+            match item:
+                case Product(factors=(("*", Name(name=index)), ("//", Name(name=name)))) if own and name == dim:
+                    size, other = size_of(f.decl, own, index), [*sizes_at(f.decl, a, k)]
+                    if size.isidentifier() and len(other) == 1 and other[0] != size:
+                        shown = f"`{index}` runs over `{size}`, and `{a.name}` has `{other[0]}` there"
+                        return (f"{shown}: `dims: {{{dim}: {size}//{other[0]}}}` reads all of them",)
+                case _:
+                    pass
+    return ()
 
 
 def as_batch(f: Frame, span: Span) -> tuple[str, ...]:

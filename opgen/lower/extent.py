@@ -14,6 +14,7 @@ from opgen.lang.walk import names_read, nodes
 from opgen.lower.clash import clash
 from opgen.lower.counts import as_param, new_param
 from opgen.lower.idle import bound_again, counted_by, divided_by, idle_param
+from opgen.lower.outside import left_out
 from opgen.lower.range import before_the_start, furthest, of_quotient, padded_windows, place_value, windows
 from opgen.lower.scope import DECLARED, OF_GRADIENT, OF_SHAPE, Check, Frame, IndexInfo, same_extent
 from opgen.lower.whole import integer
@@ -193,10 +194,11 @@ def _likely(f: Frame, info: IndexInfo) -> str:
     dims, index = f.decl.known_dims(), info.name
     for c in inside:
         if (first := before_the_start(f, c, info)) is not None and isinstance(c.extent, Dim):
-            shown = f"pad({c.site.span.text}, 0)"
+            of_0 = f"write `pad({c.site.span.text}, 0)`, or another value for what is outside"
+            written = left_out(f, c, below=True, above=False, of_0=of_0)
             return (
-                f"`{c.site.tensor}` is read from {first} on: write `{shown}`, or another value for what is outside,"
-                f" and state the extent: `{index} < {c.extent.name}`"
+                f"`{c.site.tensor}` is read from {first} on: {written}, and state the extent:"
+                f" `{index} < {c.extent.name}`"
             )
     for c in (*inside, *([info.around] if info.around is not None else [])):
         if (end := window_size(f, c, info)) is not None:
@@ -207,9 +209,10 @@ def _likely(f: Frame, info: IndexInfo) -> str:
     for c in inside:
         if (windows_of := padded_windows(f, c, info)) is not None:
             size = _new_size(index, dims)
+            written = left_out(f, c, below=True, above=True, of_0=f"write `pad({c.site.span.text}, 0)`")
             return (
-                f"`{c.site.tensor}` is read in front of its start: write `pad({c.site.span.text}, 0)`, and state the"
-                f" extent: `{index} < {size}`, with `dims: {{{size}: {windows_of}}}`"
+                f"`{c.site.tensor}` is read in front of its start: {written}, and state the extent:"
+                f" `{index} < {size}`, with `dims: {{{size}: {windows_of}}}`"
             )
     for c in inside:
         goes_on = _is_round(c) or _is_shifted_by_branch(f, inside, info)

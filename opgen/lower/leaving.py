@@ -7,18 +7,26 @@ indices; int params count as not negative, unless a default says otherwise.
 
 from __future__ import annotations
 
+from collections.abc import Callable
+
 from opgen.diagnostics.model import Diagnostic, Severity
 from opgen.ir import text
 from opgen.ir.polynomial import Polynomial, number, polynomial
 from opgen.ir.program import Axis
 from opgen.ir.ranges import Facts, corner, facts_of, is_nonnegative
 from opgen.ir.scalar import Dim, Lit, Param, Read, Scalar, children, walk
+from opgen.lang.nodes import Binder
+from opgen.lang.walk import statement_at
 from opgen.lower.domain import end_of
-from opgen.lower.scope import Check, Frame
+from opgen.lower.outside import left_out
+from opgen.lower.scope import Check, Frame, IndexInfo
 
 
-def leaving(f: Frame, c: Check) -> None:
-    """A warning for a position that leaves its tensor for all sizes but the least."""
+def leaving(f: Frame, c: Check, furthest: Callable[[Frame, Check, IndexInfo], str | None]) -> None:
+    """A warning for a position that leaves its tensor for all sizes but the least.
+
+    `furthest`: how far an index runs with which it does not.
+    """
     if not c.always or isinstance(c.position, Lit):
         return
     if isinstance(c.position, Read) and _past_the_end(f, c, c.position.tensor):
@@ -27,10 +35,10 @@ def leaving(f: Frame, c: Check) -> None:
     position, last = polynomial(c.position), polynomial(c.extent) - number(1)
     low, high = corner(position, facts, least=True), corner(position, facts, least=False)
     if low is not None and _mostly_negative(low, facts):
-        where, hints = f"at {_shown(low)}, which is outside unless that is 0", _in_front(c, low, high, last, facts)
+        where, hints = f"at {_shown(low)}, which is outside unless that is 0", _in_front(f, c, low, high, last, facts)
     elif high is not None and _mostly_negative(last - high, facts):
         where = f"up to {_shown(high)}, which is outside unless {_shown(high - last)} is 0"
-        hints = _padded(c)
+        hints = (*_padded(f, c, below=False, above=True), *_shorter(f, c, furthest))
     else:
         return
     message = f"`{c.site.tensor}` is {'written' if c.site.written else 'read'} {where}"
@@ -74,28 +82,41 @@ def _mostly_negative(p: Polynomial, facts: Facts) -> bool:
     return is_nonnegative(-p, facts) and not is_nonnegative(p, facts)
 
 
-def _in_front(c: Check, low: Polynomial, high: Polynomial | None, last: Polynomial, facts: Facts) -> tuple[str, ...]:
+def _shorter(f: Frame, c: Check, furthest: Callable[[Frame, Check, IndexInfo], str | None]) -> list[str]:
+    """The other way out of a window that goes beyond the end: an index of the target that does not run as far."""
+    s = statement_at((*f.decl.forward, *f.decl.backward), c.span)
+    stays = s is None or c.site.written or f.target in f.decl.output_shapes
+    items = () if stays or s is None else s.target.items or ()
+    sized = [i.name for i in items if isinstance(i, Binder) and i.extent is not None]
+    own = [i for _, i in c.indices if i.name in sized and i.stated is not None]
+    ends = ((i, furthest(f, c, i)) for i in own if len(c.indices) > 1)
+    return [f"or let `{i.name}` end earlier: `{i.name} < {end}`" for i, end in ends if end]
+
+
+def _in_front(
+    f: Frame, c: Check, low: Polynomial, high: Polynomial | None, last: Polynomial, facts: Facts
+) -> tuple[str, ...]:
     """What a position means that begins in front of its tensor: one counted from there, if all fit that are read."""
+    padded = _padded(f, c, below=True, above=high is None or not is_nonnegative(last - high, facts))
     if c.site.written or high is None or all(isinstance(n, Param | Lit) for n in _atoms(low)):
-        return _padded(c)  # so far back, whatever the sizes
+        return padded  # so far back, whatever the sizes
     if is_nonnegative(last - (high - low), facts):
         moved = rewritten(c, f"{c.span.text} + {_shown(-low)}")
         return () if moved is None else (f"count from the first place that is read: `{moved}`",)
     around = all(i.extent == c.extent for _, i in c.indices)
     size = text.scalar(c.extent) if isinstance(c.extent, Dim | Lit) else f"({text.scalar(c.extent)})"
     wrapped = rewritten(c, f"({c.span.text}) % {size}") if around else None
-    return (*_padded(c), *([] if wrapped is None else [f"or, to wrap around: `{wrapped}`"]))
+    return (*padded, *([] if wrapped is None else [f"or, to wrap around: `{wrapped}`"]))
 
 
 def _atoms(p: Polynomial) -> list[Scalar]:
     return [n for n in walk(p.scalar()) if not children(n)]
 
 
-def _padded(c: Check) -> tuple[str, ...]:
-    shown = c.site.span.text
+def _padded(f: Frame, c: Check, *, below: bool, above: bool) -> tuple[str, ...]:
     if c.site.written:
-        return (f"write `pad({shown})`, which drops what is outside",)
-    return (f"write `pad({shown}, 0)`, or what there is outside in place of 0",)
+        return (f"write `pad({c.site.span.text})`, which drops what is outside",)
+    return (left_out(f, c, below=below, above=above),)
 
 
 def rewritten(c: Check, place: str) -> str | None:

@@ -21,6 +21,7 @@ from opgen.lang.walk import nodes, rebuild
 from opgen.lower.declare import every
 from opgen.lower.earlier import from_the_start, shift, without_first
 from opgen.lower.leaving import leaving, rewritten
+from opgen.lower.outside import left_out, scattered_apart
 from opgen.lower.scope import UNKNOWN, Check, Frame, IndexInfo, Site
 
 
@@ -62,7 +63,7 @@ def _check(f: Frame, c: Check) -> bool:
         return _report(f, c, low, high)
     if above is not None and is_nonnegative(above - last - number(1), facts):
         return _report(f, c, low, high)
-    leaving(f, c)
+    leaving(f, c, furthest)
     return True
 
 
@@ -99,8 +100,9 @@ def _report(f: Frame, c: Check, low: Polynomial | None, high: Polynomial | None)
     elif site.written:
         hints = (f"write `pad({shown})`, which drops what is outside",)
     else:
-        filled = f"write `pad({shown}, 0)`, or what there is outside in place of 0"
         ahead = low is None or is_nonnegative(low, facts_of((), f.state.dims))
+        over = high is None or not is_nonnegative(polynomial(c.extent) - number(1) - high, facts_of((), f.state.dims))
+        filled = left_out(f, c, below=not ahead, above=over)
         hints = (filled, *(_earlier_end(f, c) if ahead else from_the_start(f, c)))
         if not ahead and len(hints) > 1 and _divides(f, c):
             hints = (hints[1].removeprefix("or "), *hints[2:], f"or {filled}")
@@ -203,7 +205,9 @@ def _is_position(f: Frame, c: Check) -> bool:
 def _earlier_end(f: Frame, c: Check) -> list[str]:
     """How far the indices run with which everything that is read lies inside."""
     ends = ((i, furthest(f, c, i)) for _, i in c.indices if i.stated is None)
-    return [f"or let `{i.name}` end earlier, where it is introduced: `{i.name} < {end}`" for i, end in ends if end]
+    told = ((i, end, scattered_apart(f, c, i, end)) for i, end in ends if end)
+    plain = "or let `{0}` end earlier, where it is introduced: `{0} < {1}`"
+    return [line for i, end, other in told if (line := plain.format(i.name, end) if other is None else other)]
 
 
 def _stated_ends(f: Frame, c: Check) -> list[str]:

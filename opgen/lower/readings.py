@@ -9,7 +9,7 @@ from dataclasses import replace
 from opgen.diagnostics.model import Span
 from opgen.ir import text
 from opgen.ir.program import Shape
-from opgen.ir.scalar import BATCH, ONE, Batch, Dim, Lit, Scalar
+from opgen.ir.scalar import BATCH, ONE, Dim, Lit, Scalar
 from opgen.lang.nodes import Access, Assign, Binder, Dots, Expr, Name, Reduction
 from opgen.lang.unparse import unparse
 from opgen.lang.vocabulary import letters, other_letters
@@ -47,6 +47,11 @@ def instead_of_dots(f: Frame, e: Access, shape: Shape) -> tuple[str, ...]:
         line = _without_dots(f, own[0], names) if used.isdisjoint(middle) else None
         if line is not None:
             return (f"write `{line}`", *given)
+    if any(not isinstance(i, Dots | Name) for i in e.items) and at + behind <= len(shape):  # these stay as they are
+        return (
+            f"write `{unparse(replace(e, items=_spread(e.items, tuple(Name(i, e.span) for i in middle))))}`",
+            *given,
+        )
     return (f"write `{spelled(f, e.name, shape)}`", *given)
 
 
@@ -102,54 +107,6 @@ def _spread(items: Sequence[Expr | Dots], names: tuple[Name, ...]) -> tuple[Expr
 def letters_of(f: Frame, shape: Shape) -> tuple[str, ...]:
     instead = other_letters(f.decl.known_dims(), (*f.state.tensors, *f.state.later, *f.decl.params))
     return letters([text.position(size) for size in shape], instead)
-
-
-def filled(f: Frame, e: Access, known: Known) -> str:
-    """The access with what it lacks behind what it has, where it lacks anything and has something computed."""
-    assert known.shape is not None
-    own = [i for i in e.items if not isinstance(i, Dots) and not (isinstance(i, Name) and i.name == "None")]
-    needed = letters_of(f, known.shape)
-    names = [i.name for i in own if isinstance(i, Name)]
-    if len(names) == len(own) and (whole := _as_elsewhere(f, e.name, names)):
-        return f"{e.name}[{', '.join(whole)}]"
-    if len(names) == len(own):
-        return f"{e.name}[{', '.join(_placed(f, names, needed))}]"
-    spare = [i for i in needed if i != "..."][len(own) :]
-    fits = len(own) == sum(i != "..." for i in needed)
-    if not spare and not fits:
-        return spelled(f, e.name, known.shape)
-    written = iter([*(unparse(i) for i in own), *spare])
-    return f"{e.name}[{', '.join(i if i == '...' else next(written) for i in needed)}]"
-
-
-def _as_elsewhere(f: Frame, name: str, names: Sequence[str]) -> list[str]:
-    """The indices that a tensor is assigned at, if those that are written are among them, and the others in reach."""
-    own = next((s.target.items or () for s in f.decl.forward if s.target.name == name), ())
-    found = ["..." if isinstance(i, Dots) else i.name if isinstance(i, Binder) else "" for i in own]
-    rest = iter(found)
-    lacking = [i for i in found if i not in names and i != "..."]
-    within = bool(names) and "" not in found and all(n in rest for n in names)
-    return found if within and f.scope is not None and all(f.scope.find(i) is not None for i in lacking) else []
-
-
-def _placed(f: Frame, names: Sequence[str], needed: Sequence[str]) -> list[str]:
-    """The indices that are written, each at its letter or in order, and those in reach for what is lacking."""
-    places = [k for k, i in enumerate(needed) if i != "..."]
-    found = {k: needed[k] for k in places if needed[k] in names}
-    left = [n for n in names if n not in found.values() and f.scope is not None and f.scope.find(n) is not None]
-    reach = [i.name for i in f.scope.visible() if not isinstance(i, Batch)] if f.scope is not None else []
-    free = [i for i in reach if i not in names and i not in found.values()]
-    dims = f.decl.known_dims()
-    for k in places:
-        if k in found:
-            continue
-        if left:
-            found[k] = left.pop(0)
-            continue
-        others = [needed[k]] if needed[k] in free else [i for i in free if i.upper() not in dims]  # not of another dim
-        found[k] = others[0] if others else needed[k]
-        free = [i for i in free if i != found[k]]
-    return [found.get(k, i) for k, i in enumerate(needed)]
 
 
 def idle(f: Frame, span: Span) -> list[str]:

@@ -270,12 +270,22 @@ def _steps(
         g.state.tensors[n] = Known(n, sizes.shape(n), kind, later[n], running=frozenset(g.places[n]))
     steps: list[Compute] = []
     failed = False
+    endless = False  # how far they run together is not known, which is told once
     for n, s in g.bodies.items():
+        bag = Bag() if endless else g.bag
+        told = len(bag.items)
         wanted = replace(g.wanted(s), kind=kinds[n]) if settled else g.wanted(s)
         if wanted.shape is None and sizes.borrowed(n):
             wanted = replace(wanted, shape=sizes.shape(n), span=s.target.span, origin="as others of the recurrence")
-        found = tuple(_running(g, n, c) for c in lower_statement(g.d, g.state, s, wanted, g.bag))
+        found = tuple(_running(g, n, c) for c in lower_statement(g.d, g.state, s, wanted, bag))
         failed = failed or not found
+        own = [i.span for i in s.target.items or () if isinstance(i, Binder) and i.name in g.along[n]]
+        again = [d for d in bag.items[told:] if d.code == "OPG214" and d.span in own]
+        if endless:
+            for d in bag.items:
+                if d not in again:
+                    g.bag.add(d)
+        endless = endless or (bool(again) and len(g.steps) == 1)
         steps.extend(found)
         if found:
             known = g.state.tensors[n]

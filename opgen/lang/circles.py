@@ -4,7 +4,7 @@ from __future__ import annotations
 
 from collections.abc import Iterable, Iterator, Sequence
 from contextlib import suppress
-from dataclasses import dataclass
+from dataclasses import dataclass, replace
 from graphlib import CycleError, TopologicalSorter
 
 from opgen.lang.nodes import Access, Assign, Binder, Dots, Expr, Name, Number, Sum, Target, Unary
@@ -53,6 +53,27 @@ def is_constant(item: Binder | Dots | Expr) -> bool:
     if isinstance(item, Binder):
         return item.name[:1].isupper() and item.extent is None
     return not isinstance(item, Dots)
+
+
+def with_ends(statements: Sequence[Assign], known: Sequence[str]) -> tuple[Assign, ...]:
+    """Statements in which a start at the extent has a number as its position, where a param is that extent and not an
+    index: `v[..., steps]` beside `v[..., n < steps]`.
+    """
+
+    def ends(s: Assign, place: int, name: str) -> bool:
+        items = [(o.target.items or ())[place : place + 1] for o in statements if o.target.name == s.target.name]
+        extents = (i.extent for own in items for i in own if isinstance(i, Binder) and i.name != name)
+        return any(isinstance(n, Name) and n.name == name for e in extents if e is not None for n in nodes(e))
+
+    def item(s: Assign, place: int, i: Binder | Dots | Expr) -> Binder | Dots | Expr:
+        named = isinstance(i, Binder) and i.extent is None and i.name in known and not is_constant(i)
+        return Name(i.name, i.span) if isinstance(i, Binder) and named and ends(s, place, i.name) else i
+
+    def placed(s: Assign) -> Assign:
+        items = tuple(item(s, k, i) for k, i in enumerate(s.target.items or ()))
+        return s if items == (s.target.items or ()) else replace(s, target=replace(s.target, items=items))
+
+    return tuple(map(placed, statements))
 
 
 def accesses(statements: Iterable[Assign], names: Sequence[str]) -> Iterator[Access]:

@@ -18,7 +18,7 @@ from opgen.ir.functions import FUNCTIONS
 from opgen.ir.program import Kind, Shape
 from opgen.ir.reductions import ORDERS, REDUCTIONS
 from opgen.ir.scalar import Dim
-from opgen.lang.circles import circles
+from opgen.lang.circles import circles, with_ends
 from opgen.lang.head import is_anonymous, parse_head
 from opgen.lang.nodes import Assign, Binder, Expr
 from opgen.lang.parser import parse_expression, parse_statements
@@ -142,7 +142,8 @@ def declare(spec: OpSpec, bag: Bag) -> Declarations | None:
 
 def _block(block: Formula | Callee | None, words: Vocabulary, bag: Bag) -> tuple[tuple[Assign, ...], tuple[str, ...]]:
     """The statements of a block, and the names of those that could not be read."""
-    return parse_statements(block, bag, words) if isinstance(block, Formula) else ((), ())
+    found, lost = parse_statements(block, bag, words) if isinstance(block, Formula) else ((), ())
+    return with_ends(found, words.names), lost
 
 
 def _vocabulary(

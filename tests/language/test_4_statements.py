@@ -244,6 +244,14 @@ forward: |
         (randn(2, 4), randn(2, 4, seed=1), randn(2)),
     ),
     Works(
+        "recurrence_that_starts_at_a_param",
+        "op: a\ninputs: {x: {shape: [...]}}\nparams: {steps: {type: int, domain: steps >= 1}}\noutputs: [v]\n"
+        "forward: |\n  v[..., steps] = x[...]\n  v[..., n < steps] = 0.9*v[..., n + 1]\n",
+        lambda x: torch.stack([x * 0.9 ** (4 - n) for n in range(4)], -1),
+        (randn(3),),
+        {"steps": 4},
+    ),
+    Works(
         "recurrence_of_several_names",
         "op: a\ninputs: {x: {shape: [T]}}\noutputs: [p, q]\nforward: |\n"
         "  p[-1] = 1\n  p[t] = 0.5*p[t - 1] - q[t - 1]*x[t]\n  q[t] = 0.5*q[t - 1] + p[t - 1]*x[t]\n",

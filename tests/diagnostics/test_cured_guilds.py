@@ -7,6 +7,8 @@ import pytest
 from opgen.diagnostics.model import Diagnostic
 from tests.diagnostics.cures import built, diagnosed, whole
 
+LABELS = "inputs: {x: {shape: [N], dtype: int}, v: {shape: [N]}}"
+
 
 def lone(text: str) -> Diagnostic:
     (found,) = diagnosed(text)
@@ -47,3 +49,27 @@ def test_a_quotient_in_a_position_is_no_fraction() -> None:
     found = lone(whole(fields, "y[m] = x[at(k[m])]"))
     assert found.code == "OPG275"
     assert found.hints == ()
+
+
+@pytest.mark.parametrize(
+    ("typed", "meant"),
+    [
+        ("x[n] == 0 or 1", "x[n] == 0 or x[n] == 1"),
+        ("x[n] == 0 or 1 or -1", "x[n] == 0 or x[n] == 1 or x[n] == -1"),
+        ("x[n] != 0 and 1", "x[n] != 0 and x[n] != 1"),
+        ("x[n] != 0 or 1", "x[n] != 0 and x[n] != 1"),
+        ("0 or 1 == x[n]", "0 == x[n] or 1 == x[n]"),
+        ("x[n] > 3 and 5", "x[n] > 3 and x[n] > 5"),
+        ("x[n] == k or 1", "x[n] == k or x[n] == 1"),
+        ("x[n] == 0 or k", "x[n] == 0 or x[n] == k"),
+    ],
+)
+def test_a_number_beside_a_comparison_is_compared_too(typed: str, meant: str) -> None:
+    text = whole(f"{LABELS}\nparams: {{k: {{type: int, default: 3}}}}", f"y = sum[n](where({typed}, v[n], k))")
+    assert lone(text).hints[0] == f"write `{meant}`"
+    built(text.replace(typed, meant))
+
+
+def test_a_number_alone_is_not() -> None:
+    found = lone(whole(LABELS, "y = sum[n](where(v[n] > 0 and x[n], v[n], 0))"))
+    assert found.hints == ("compare it, for example `x[n] != 0`",)

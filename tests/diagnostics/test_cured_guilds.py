@@ -73,3 +73,49 @@ def test_a_number_beside_a_comparison_is_compared_too(typed: str, meant: str) ->
 def test_a_number_alone_is_not() -> None:
     found = lone(whole(LABELS, "y = sum[n](where(v[n] > 0 and x[n], v[n], 0))"))
     assert found.hints == ("compare it, for example `x[n] != 0`",)
+
+
+X = "inputs: {x: {shape: [N, D]}, seed: {dtype: seed}}\nparams: {k: {type: int}, m: {type: int}}"
+
+
+@pytest.mark.parametrize(
+    ("typed", "meant"),
+    [
+        ("y[n, d] = x[n, d] + 2*normal(seed, N, D)", "y[n, d] = x[n, d] + 2*normal(seed)"),
+        ("y[n, d] = x[n, d] + uniform(seed, D)", "y[n, d] = x[n, d] + uniform(seed)"),
+        ("y[n, d] = x[n, d] + integer(seed, k, N)", "y[n, d] = x[n, d] + integer(seed, k)"),
+        ("y[n, d] = x[n, d] + integer(seed, N, N, D)", "y[n, d] = x[n, d] + integer(seed, N)"),
+        ("y[n, j < k] = x[n, 0] + normal(seed, N, k)", "y[n, j < k] = x[n, 0] + normal(seed)"),
+        ("y[n, d] = normal(seed, N, D)", "y[n < N, d < D] = normal(seed)"),
+        ("y[n, j < k] = normal(seed, N, k)", "y[n < N, j < k] = normal(seed)"),
+        ("y = uniform(seed, N, D)", "y[n < N, d < D] = uniform(seed)"),
+    ],
+)
+def test_a_draw_is_told_to_leave_sizes_out(typed: str, meant: str) -> None:
+    text = whole(X, typed, "z[n] = x[n, 0]*k*m")
+    (hint,) = lone(text).hints
+    why, _, written = hint.partition(": leave the sizes out: ")
+    assert why == "a number is drawn for each place of the statement"
+    assert written.strip("`") in (meant, meant.partition(" + ")[2].removeprefix("2*"))
+    built(text.replace(typed, meant))
+
+
+def test_a_mean_and_a_deviation_are_no_sizes() -> None:
+    (hint,) = lone(whole(X, "y[n, d] = x[n, d] + normal(seed, m, k)")).hints
+    assert hint == "with this mean and deviation it is written `m + k*normal(seed)`"
+
+
+@pytest.mark.parametrize("typed", ["tuple", "list", "List[int]", "Tuple[int, int]", "Tuple[int, ...]", "int[2]"])
+def test_a_list_has_the_types_of_its_default(typed: str) -> None:
+    text = whole(f"inputs: [x]\nparams: {{s: {{type: {typed}, default: [2, 3]}}}}", "y = x*s[0] + s[1]")
+    assert lone(text).hints == ("a list says the type of each element: write `type: [int, int]`",)
+    built(text.replace(typed, "[int, int]"))
+
+
+@pytest.mark.parametrize(
+    ("default", "meant"),
+    [("[0.5, 2]", "[float, float]"), ("[true, false]", "[bool, bool]"), ("[1, 2, 3]", "[int, int, int]")],
+)
+def test_the_elements_of_a_default_say_it(default: str, meant: str) -> None:
+    (hint,) = lone(whole(f"inputs: [x]\nparams: {{s: {{type: tuple, default: {default}}}}}", "y = x*s[0]")).hints
+    assert hint == f"a list says the type of each element: write `type: {meant}`"

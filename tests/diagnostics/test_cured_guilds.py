@@ -3,8 +3,12 @@
 from __future__ import annotations
 
 import pytest
+from torch.nn import functional
 
-from opgen.diagnostics.model import Diagnostic
+from opgen.diagnostics.model import Bag, Diagnostic, Source, Span
+from opgen.diagnostics.suggest import did_you_mean_part
+from opgen.schema.formula import Word
+from opgen.schema.paths import not_in_torch
 from tests.diagnostics.cures import built, diagnosed, whole
 
 LABELS = "inputs: {x: {shape: [N], dtype: int}, v: {shape: [N]}}"
@@ -119,3 +123,15 @@ def test_a_list_has_the_types_of_its_default(typed: str) -> None:
 def test_the_elements_of_a_default_say_it(default: str, meant: str) -> None:
     (hint,) = lone(whole(f"inputs: [x]\nparams: {{s: {{type: tuple, default: {default}}}}}", "y = x*s[0]")).hints
     assert hint == f"a list says the type of each element: write `type: {meant}`"
+
+
+@pytest.mark.parametrize(
+    ("typed", "meant"),
+    [("gelu_tanh", "gelu"), ("leaky_relu_slope", "leaky_relu"), ("log_softmx", "log_softmax"), ("siluu", "silu")],
+)
+def test_a_function_with_a_word_behind_it_is_the_function(typed: str, meant: str) -> None:
+    bag = Bag()
+    path = f"torch.nn.functional.{typed}"
+    not_in_torch(Word(path, Span(Source("s.yaml", path), 0, len(path))), bag)
+    assert bag.items[0].hints == (f"did you mean `torch.nn.functional.{meant}`?",)
+    assert did_you_mean_part(typed, dir(functional)) == (f"did you mean `{meant}`?",)

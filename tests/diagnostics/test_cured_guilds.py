@@ -135,3 +135,26 @@ def test_a_function_with_a_word_behind_it_is_the_function(typed: str, meant: str
     not_in_torch(Word(path, Span(Source("s.yaml", path), 0, len(path))), bag)
     assert bag.items[0].hints == (f"did you mean `torch.nn.functional.{meant}`?",)
     assert did_you_mean_part(typed, dir(functional)) == (f"did you mean `{meant}`?",)
+
+
+@pytest.mark.parametrize(
+    ("typed", "meant"),
+    [
+        ("y = (1./w.^2) .* exp(-2*r.^2./w.^2)", "y = (1/w**2) * exp(-2*r**2/w**2)"),
+        ("y = r2.^2 .+ exp.(w)", "y = r2**2 + exp(w)"),
+        ("y = 0.5.*r.^2 - 1.5*w", "y = 0.5*r**2 - 1.5*w"),
+        ("y = r.*w^2", "y = r*w**2"),
+        ("y = w^2 + 2.^r.*w", "y = w**2 + 2**r*w"),
+        ("y = 1.5e0*r ./ w", "y = 1.5e0*r / w"),
+    ],
+)
+def test_operators_for_each_element_are_written_without_a_dot(typed: str, meant: str) -> None:
+    text = whole("inputs: [r, w, r2]\noutputs: [y]", "z = r2*r*w", typed)
+    (hint,) = lone(text).hints
+    assert hint.partition("leave the `.` away: ")[2] == f"`{meant}`"
+    built(whole("inputs: [r, w, r2]\noutputs: [y, z]", "z = r2*r*w", meant))
+
+
+def test_all_lines_are_written_without_dots() -> None:
+    (hint,) = lone(whole("inputs: [r, w]", "z = r.^2", "y = z.*w.^3")).hints
+    assert hint.endswith("leave the `.` away: `z = r**2` and `y = z*w**3`")

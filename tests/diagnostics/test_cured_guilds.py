@@ -158,3 +158,26 @@ def test_operators_for_each_element_are_written_without_a_dot(typed: str, meant:
 def test_all_lines_are_written_without_dots() -> None:
     (hint,) = lone(whole("inputs: [r, w]", "z = r.^2", "y = z.*w.^3")).hints
     assert hint.endswith("leave the `.` away: `z = r**2` and `y = z*w**3`")
+
+
+TOP = "inputs: {x: {shape: [..., K]}}\nparams: {k: {type: int, default: 3, domain: k > 0}}"
+
+
+@pytest.mark.parametrize(
+    ("typed", "meant"),
+    [
+        ("o[..., k] = argsort[k](-x[..., k])", "o[..., i] = argsort[i](-x[..., i])"),
+        ("o[..., k] = x[..., k] - mean[j](x[..., j])", "o[..., i] = x[..., i] - mean[j](x[..., j])"),
+        ("o[..., j] = x[..., j] - mean[k](x[..., k])", "o[..., j] = x[..., j] - mean[i](x[..., i])"),
+    ],
+)
+def test_an_index_along_a_whole_axis_has_another_letter(typed: str, meant: str) -> None:
+    text = whole(TOP, typed, "y[...] = mean[j < k](x[..., j])")
+    (hint,) = lone(text).hints
+    assert hint == f"use another letter, such as `i`: `{meant}`"
+    built(text.replace(typed, meant))
+
+
+def test_an_index_that_may_be_the_param_as_well_has_no_line() -> None:
+    (hint,) = lone(whole(TOP, "o[..., k] = k*x[..., k]")).hints
+    assert hint == "use another letter, such as `i`"

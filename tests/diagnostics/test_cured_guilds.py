@@ -181,3 +181,20 @@ def test_an_index_along_a_whole_axis_has_another_letter(typed: str, meant: str) 
 def test_an_index_that_may_be_the_param_as_well_has_no_line() -> None:
     (hint,) = lone(whole(TOP, "o[..., k] = k*x[..., k]")).hints
     assert hint == "use another letter, such as `i`"
+
+
+def test_what_a_declared_shape_needs_is_padded() -> None:
+    fields = "inputs: {u: {shape: [..., H]}}\noutputs: {v: {shape: [..., H]}}"
+    text = whole(fields, "v[..., i] = u[..., i + 1] + u[..., i - 1] - 2*u[..., i]")
+    after, before = diagnosed(text)
+    assert after.hints[0] == "write `pad(u[..., i + 1], 0)`, or what there is outside in place of 0"
+    assert before.hints[0] == "write `pad(u[..., i - 1], 0)`, or what there is outside in place of 0"
+    assert not any("i < H" in h for h in (*after.hints, *before.hints))
+    for at in ("u[..., i + 1]", "u[..., i - 1]"):
+        text = text.replace(at, f"pad({at}, 0)")
+    built(text)
+
+
+def test_an_index_that_says_how_far_it_runs_ends_earlier() -> None:
+    (found,) = diagnosed(whole("inputs: {u: {shape: [..., H]}}", "v[..., i < H] = u[..., i + 1]*2"))
+    assert found.hints[0] == "write `i < H - 1`"

@@ -21,7 +21,7 @@ import torch
 from torch import Tensor
 
 from . import native
-from .arguments import explaining
+from .arguments import explaining, operands
 
 if TYPE_CHECKING:
     from .dispatch import Definition, Op
@@ -56,11 +56,24 @@ def reworded(d: Definition, given: Sequence[Any], params: Sequence[Any], error: 
         wanted = str(parameter.annotation)
         fault = _fault(wanted, value)
         if fault:
-            return TypeError(f"{d.name}: {name} must be {fault}")
+            one_of = _choices(d, name, given, params) if wanted == "str" else ""
+            return TypeError(f"{d.name}: {name} must be {one_of or fault}")
     for (name, _), value in zip(expected, values, strict=False):
         if isinstance(error, NotImplementedError) and isinstance(value, Tensor) and _is_special(value):
             return TypeError(f"{d.name}: {name} must be a dense tensor, not {_layout(value)}")
     return error
+
+
+def _choices(d: Definition, name: str, given: Sequence[Any], params: Sequence[Any]) -> str:
+    """The words that a param may be, and what it is, as the check of a call says it; empty where that says no such."""
+    must = f"{d.name}: {name} must be "
+    try:
+        if d.check is not None:
+            d.check(*operands(d.name, d.operands or d.inputs, d.kinds, given), *params)
+    except Exception as error:
+        told = str(error)
+        return told.removeprefix(must) if told.startswith(f"{must}one of ") else ""
+    return ""
 
 
 def _keyword(function: Callable[..., Any], given: Sequence[Any]) -> str:

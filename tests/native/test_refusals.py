@@ -76,7 +76,8 @@ WRONG: dict[str, tuple[dict[str, Any], type[Exception], str]] = {
         ValueError,
         "one of 'plain', 'twice', not 'twise' (did you mean 'twice'?)",
     ),
-    "an int for a choice": ({"mode": 3}, TypeError, "mode must be a string, not 3 of type int"),
+    "an int for a choice": ({"mode": 3}, TypeError, "mode must be one of 'plain', 'twice', not 3"),
+    "nothing for a choice": ({"mode": None}, TypeError, "mode must be one of 'plain', 'twice', not None"),
     "an unknown keyword": ({"strid": 2}, TypeError, "unexpected keyword argument 'strid'"),
 }
 

@@ -49,7 +49,7 @@ def reworded(d: Definition, given: Sequence[Any], params: Sequence[Any], error: 
     if function is not None and isinstance(error, TypeError) and (keyword := _keyword(function, given)):
         return TypeError(f"{str(error).removesuffix(keyword)}{keyword}")
     if function is None or _is_ours(d.name, error):
-        return error
+        return _shaped(d, given, params, error)
     expected = list(inspect.signature(function).parameters.items())
     values = (*given, *params)
     for (name, parameter), value in zip(expected, values, strict=False):
@@ -66,13 +66,26 @@ def reworded(d: Definition, given: Sequence[Any], params: Sequence[Any], error: 
 
 def _choices(d: Definition, name: str, given: Sequence[Any], params: Sequence[Any]) -> str:
     """The words that a param may be, and what it is, as the check of a call says it; empty where that says no such."""
-    must = f"{d.name}: {name} must be "
+    told, must = _checked(d, operands(d.name, d.operands or d.inputs, d.kinds, given), params), f"{name} must be "
+    return told.removeprefix(must) if told.startswith(f"{must}one of ") else ""
+
+
+def _shaped(d: Definition, given: Sequence[Any], params: Sequence[Any], error: Exception) -> Exception:
+    """An error about an operand that holds no integers, which says the shape as well if that is another one, too."""
+    found = re.fullmatch(rf"{d.name}: (\w+) must have an integer dtype, (.*)", str(error))
+    if found is None or "c" in d.kinds:
+        return error
+    shape = re.fullmatch(rf"{found[1]} must have shape (.*), not .*", _checked(d, given, params))
+    return error if shape is None else TypeError(f"{d.name}: {found[1]} must be integers of shape {shape[1]}, {found[2]}")
+
+
+def _checked(d: Definition, given: Sequence[Any], params: Sequence[Any]) -> str:
+    """What the check of a call says of it; empty where it has nothing to say."""
     try:
         if d.check is not None:
-            d.check(*operands(d.name, d.operands or d.inputs, d.kinds, given), *params)
+            d.check(*given, *params)
     except Exception as error:
-        told = str(error)
-        return told.removeprefix(must) if told.startswith(f"{must}one of ") else ""
+        return str(error).removeprefix(f"{d.name}: ")
     return ""
 
 

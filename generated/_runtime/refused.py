@@ -21,7 +21,7 @@ import torch
 from torch import Tensor
 
 from . import native
-from .arguments import explaining
+from .arguments import explaining, operands
 
 if TYPE_CHECKING:
     from .dispatch import Definition, Op
@@ -49,18 +49,44 @@ def reworded(d: Definition, given: Sequence[Any], params: Sequence[Any], error: 
     if function is not None and isinstance(error, TypeError) and (keyword := _keyword(function, given)):
         return TypeError(f"{str(error).removesuffix(keyword)}{keyword}")
     if function is None or _is_ours(d.name, error):
-        return error
+        return _shaped(d, given, params, error)
     expected = list(inspect.signature(function).parameters.items())
     values = (*given, *params)
     for (name, parameter), value in zip(expected, values, strict=False):
         wanted = str(parameter.annotation)
         fault = _fault(wanted, value)
         if fault:
-            return TypeError(f"{d.name}: {name} must be {fault}")
+            one_of = _choices(d, name, given, params) if wanted == "str" else ""
+            return TypeError(f"{d.name}: {name} must be {one_of or fault}")
     for (name, _), value in zip(expected, values, strict=False):
         if isinstance(error, NotImplementedError) and isinstance(value, Tensor) and _is_special(value):
             return TypeError(f"{d.name}: {name} must be a dense tensor, not {_layout(value)}")
     return error
+
+
+def _choices(d: Definition, name: str, given: Sequence[Any], params: Sequence[Any]) -> str:
+    """The words that a param may be, and what it is, as the check of a call says it; empty where that says no such."""
+    told, must = _checked(d, operands(d.name, d.operands or d.inputs, d.kinds, given), params), f"{name} must be "
+    return told.removeprefix(must) if told.startswith(f"{must}one of ") else ""
+
+
+def _shaped(d: Definition, given: Sequence[Any], params: Sequence[Any], error: Exception) -> Exception:
+    """An error about an operand that holds no integers, which says the shape as well if that is another one, too."""
+    found = re.fullmatch(rf"{d.name}: (\w+) must have an integer dtype, (.*)", str(error))
+    if found is None or "c" in d.kinds:
+        return error
+    shape = re.fullmatch(rf"{found[1]} must have shape (.*), not .*", _checked(d, given, params))
+    return error if shape is None else TypeError(f"{d.name}: {found[1]} must be integers of shape {shape[1]}, {found[2]}")
+
+
+def _checked(d: Definition, given: Sequence[Any], params: Sequence[Any]) -> str:
+    """What the check of a call says of it; empty where it has nothing to say."""
+    try:
+        if d.check is not None:
+            d.check(*given, *params)
+    except Exception as error:
+        return str(error).removeprefix(f"{d.name}: ")
+    return ""
 
 
 def _keyword(function: Callable[..., Any], given: Sequence[Any]) -> str:

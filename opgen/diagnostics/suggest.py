@@ -48,6 +48,15 @@ def did_you_mean(name: str, known: Iterable[str]) -> tuple[str, ...]:
     return (exact(f"did you mean `{match}`?", name, match, candidates),) if match else ()
 
 
+def did_you_mean_part(name: str, known: Iterable[str]) -> tuple[str, ...]:
+    """The same for a function: unless a name is a slip or two away, what it begins with, as `gelu` of `gelu_tanh`."""
+    candidates = tuple(c for c in known if name.endswith("_") or not c.endswith("_"))  # `relu_` works in place
+    match = closest(name, candidates)
+    near = match is not None and (name.lower() == match.lower() or edits(name, match) <= len(name) // 3)
+    first = max((c for c in candidates if c and name.startswith(f"{c}_")), key=len, default="")
+    return (f"did you mean `{first}`?",) if first and not near else did_you_mean(name, candidates)
+
+
 def exact(words: str, name: str, match: str, known: Iterable[str]) -> str:
     """A hint that says so in `words`, with the replacement if no other name is as near."""
     return Hint(words, name, match) if _alone(name, match, known) else words

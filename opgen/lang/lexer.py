@@ -17,6 +17,7 @@ from itertools import takewhile
 from opgen.diagnostics.letters import in_ascii
 from opgen.diagnostics.model import Bag, Hint, Span
 from opgen.lang import signs
+from opgen.lang.dots import dotted, lines_meant
 from opgen.lang.habits import DOTS, EACH, over_lines
 from opgen.lang.latex import SIGNS, subscripted
 from opgen.lang.latex import hints as latex_hints
@@ -147,6 +148,7 @@ def _sign(f: Formula, at: int, bag: Bag, tokens: list[Token], slip: tuple[str, s
     typed, meant, hint = slip
     end, whole = at + len(typed), signs.of_function(f.text, at) if typed == "^" else None
     several = signs.powers(f.text, at) if typed == "^" and whole is None else whole
+    several = "" if typed == "^" and whole is None and dotted(f.text, at) else several
     if several != "":  # told with the first one
         told = whole or (hint if typed in _UNCLEAR else Hint(several or hint, typed, _apart(f.text, at, end, meant)))
         code, message = "OPG202" if typed == "^" else "OPG201", f"`{typed}` is not an operator of the formula language"
@@ -194,8 +196,9 @@ def _slip(f: Formula, at: int, bag: Bag, tokens: list[Token]) -> int:
     elif char in "{}$\\":
         hints = ("grouping is written with parentheses, and a sum over an index as `sum[j](…)`",)
     elif char == "." and (operator := _DOTTED.match(f.text, at)):
-        if not any(EACH in told.hints for told in bag.items):
-            bag.error("OPG201", f"`{operator[0]}` is not part of the formula language", f.span(at, end), hints=(EACH,))
+        if not any(h.startswith(EACH) for told in bag.items for h in told.hints):
+            hints = (f"{EACH}{lines_meant(f.text)}",)
+            bag.error("OPG201", f"`{operator[0]}` is not part of the formula language", f.span(at, end), hints=hints)
         return end  # what follows the dot is meant
     elif char == ".":
         span, hints = run_between(f, at) or (f.span(at, end), (DOTS,))

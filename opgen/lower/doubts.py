@@ -40,6 +40,11 @@ _EXPONENTIAL = ("softmax", "log_softmax", "logsumexp")
 _SMALL = Fraction(1, 1000)
 
 
+def not_numbers(d: Declarations) -> Iterator[Diagnostic]:
+    """A warning for each comparison with nan."""
+    return (w for a in d.forward for w in _not_a_number(d, a))
+
+
 def doubts(d: Declarations) -> Iterator[Diagnostic]:
     """A warning for each of them."""
     once = assigned_once(d)

@@ -14,9 +14,10 @@ from dataclasses import replace
 from opgen.diagnostics.suggest import counted
 from opgen.ir.program import Axis, Compute, Kind, Loop, Recurrence, Scatter, Statement
 from opgen.ir.scalar import BATCH, PLACE, ZERO, Apply, Batch, Dim, Index, Lit, Read, Scalar, add, mul, transform, walk
-from opgen.lang.nodes import Access, Binder, Call, Compare, Dots, Expr, Name, Number, Unary
+from opgen.lang.nodes import Access, Binder, Call, Compare, Dots, Expr, Name, Number, Reduction, Unary
 from opgen.lang.unparse import unparse, unparse_assign
-from opgen.lang.walk import nodes, statement_at
+from opgen.lang.vocabulary import letters, other_letters
+from opgen.lang.walk import names_read, nodes, statement_at
 from opgen.lang.walk import transform as transformed
 from opgen.lower.along import size_of
 from opgen.lower.declare import DRAWS, Declarations
@@ -155,6 +156,9 @@ def _hints(f: Frame, e: Call, seed: str, wanted: int) -> tuple[str, ...]:
     if any(isinstance(a, Name) and f.scope is not None and f.scope.find(a.name) is not None for a in e.args):
         return f"it is written `{shown}`", "every element draws a number of its own: no index is named"
     given = [a for a in e.args if not (isinstance(a, Name) and a.name == seed)]
+    if len(given) >= wanted and all(_is_size(f, a) for a in given[wanted - 1 :]):
+        line = _without_sizes(f, replace(e, args=(Name(seed, e.span), *given[: wanted - 1])), e, given[wanted - 1 :])
+        return (f"a number is drawn for each place of the statement: leave the sizes out: `{line}`",)
     if len(given) != 2 or e.name == "integer":
         return (f"it is written `{shown}`",)
     if e.name == "uniform":
@@ -164,6 +168,29 @@ def _hints(f: Frame, e: Call, seed: str, wanted: int) -> tuple[str, ...]:
         return (f"between two numbers it is written `{_moved(low)}{_times(width)}{shown}`",)
     mean, deviation = given
     return (f"with this mean and deviation it is written `{_moved(mean)}{_times(_inside(deviation))}{shown}`",)
+
+
+def _is_size(f: Frame, e: Expr) -> bool:
+    """Whether this says how far an index runs: a dim, or an int param that some other size is made of."""
+    if not isinstance(e, Name) or e.name in f.decl.known_dims():
+        return isinstance(e, Name)
+    own = [i for s in f.decl.forward for i in s.target.items or ()]
+    own += [i for s in f.decl.forward for n in nodes(s.value) if isinstance(n, Reduction) for i in n.binders]
+    sizes = [b.extent for b in own if isinstance(b, Binder) and b.extent is not None]
+    is_param = e.name in f.decl.params and f.decl.params[e.name].type == "int"
+    return is_param and any(e.name in names_read(size) for size in (*sizes, *f.decl.derived.values()))
+
+
+def _without_sizes(f: Frame, meant: Call, e: Call, sizes: list[Expr]) -> str:
+    """A draw without sizes; the statement, where indices of its left side have to say them."""
+    own = [s for s in f.decl.forward if s.target.name == f.target and e in nodes(s.value)]
+    if len(own) == 1 and own[0].value == e and not own[0].target.items:
+        names = [unparse(size) for size in sizes]
+        taken = other_letters(names, (*f.decl.params, *f.decl.inputs, *f.decl.targets()))
+        items = (f"{i} < {n}" for i, n in zip(letters(names, taken), names, strict=True))
+        return f"{f.target}[{', '.join(items)}] = {unparse(meant)}"
+    line = drawn(f, e, meant)
+    return line if line is not None and "<" in line.partition("=")[0] else unparse(meant)
 
 
 def _moved(by: Expr) -> str:

@@ -6,6 +6,7 @@ Kinds follow the language: a condition in arithmetic is 0 or 1, `/` gives a floa
 from __future__ import annotations
 
 from collections.abc import Sequence
+from dataclasses import replace
 from fractions import Fraction
 from typing import assert_never
 
@@ -28,6 +29,7 @@ from opgen.lang.nodes import (
     Unary,
 )
 from opgen.lang.unparse import unparse
+from opgen.lang.walk import literal
 from opgen.lower.access import access, bare_name
 from opgen.lower.call import call
 from opgen.lower.chosen import compared, string
@@ -128,13 +130,43 @@ def _or_else(f: Frame, operands: Sequence[Expr]) -> tuple[str, ...]:
     return ()
 
 
+_JOINED = {"==": "or", "!=": "and"}  # how comparisons of one value with several others are joined
+
+
+def _each_compared(f: Frame, op: str, operands: Sequence[Expr], e: Expr) -> tuple[str, ...]:
+    """What `x[n] == 0 or 1` means: each number, or param, compared with what the number beside it is."""
+    beside = next((c for c in operands if isinstance(c, Compare) and len(c.operands) == 2), None)
+    numbers = [c for c in operands if _is_literal(c) or (isinstance(c, Name) and _is_number(f, c.name))]
+    if beside is None or e not in numbers:
+        return ()
+    (left, right), (sign,) = beside.operands, beside.ops
+    if _is_literal(left) and _is_literal(right):
+        return ()
+
+    def compared_with(c: Expr) -> Expr:
+        return replace(beside, operands=(c, right) if _is_literal(left) else (left, c)) if c in numbers else c
+
+    meant = Logic(_JOINED.get(sign, op), tuple(map(compared_with, operands)), e.span)
+    return (f"write `{unparse(meant)}`", *(() if _is_literal(e) else (f"or compare it with 0: `{unparse(e)} != 0`",)))
+
+
+def _is_number(f: Frame, name: str) -> bool:
+    return name in f.decl.params and f.decl.params[name].type in ("int", "float") and name not in f.args
+
+
+def _is_literal(e: Expr) -> bool:
+    return literal(e) is not None
+
+
 def _logic(f: Frame, op: str, operands: Sequence[Expr]) -> Typed:
     """`and`, `or` from left to right; what a literal decides is not looked at further (`given(p) and p > 0`)."""
     decisive = op == "or"
     result: Scalar = Lit(not decisive)
     for e in operands:
         value = f.lower(e)
-        hints = _or_else(f, operands) if op == "or" and value.kind not in (None, Kind.BOOL) else ()
+        is_number = value.kind not in (None, Kind.BOOL)
+        hints = _or_else(f, operands) if op == "or" and is_number else ()
+        hints = hints or (_each_compared(f, op, operands, e) if is_number else ())
         part = condition(f, value, e, *hints)
         if part.kind is None:
             return BAD

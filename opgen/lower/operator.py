@@ -33,6 +33,7 @@ from opgen.lang.walk import statement_names
 from opgen.lower.along import as_indexed
 from opgen.lower.always import always
 from opgen.lower.block import lower_block
+from opgen.lower.bodies import bodies
 from opgen.lower.bounds import bounded, bounds
 from opgen.lower.call import argument_names, look_at, placeholder
 from opgen.lower.cancelling import cancelled
@@ -184,6 +185,7 @@ def _lower(spec: OpSpec, bag: Bag) -> Operator | None:
         *together(d),
         *without_cotangent(d),
         *roots(d),
+        *bodies(d, variants),
         *infinite(d),
         *doubts(d),
         *cancelled(d),

@@ -22,7 +22,7 @@ from opgen.lower.declare import every
 from opgen.lower.earlier import from_the_start, shift, without_first
 from opgen.lower.leaving import leaving, rewritten
 from opgen.lower.outside import left_out, scattered_apart
-from opgen.lower.scope import UNKNOWN, Check, Frame, IndexInfo, Site
+from opgen.lower.scope import DECLARED, UNKNOWN, Check, Frame, IndexInfo, Site
 
 
 def note(f: Frame, position: Scalar, extent: Scalar, site: Site, span: Span) -> None:
@@ -211,8 +211,8 @@ def _earlier_end(f: Frame, c: Check) -> list[str]:
 
 
 def _stated_ends(f: Frame, c: Check) -> list[str]:
-    """The same for indices whose extent is written out, where that is what does not fit."""
-    ends = ((i, furthest(f, c, i)) for _, i in c.indices if i.stated is not None)
+    """The same for indices whose extent is written out beside them, where that is what does not fit."""
+    ends = ((i, furthest(f, c, i)) for _, i in c.indices if i.stated is not None and i.origin != DECLARED)
     return [f"write `{i.name} < {end}`" for i, end in ends if end]
 
 

@@ -5,16 +5,19 @@ from __future__ import annotations
 import re
 from collections.abc import Sequence
 from dataclasses import replace
+from typing import TypeVar
 
 from opgen.diagnostics.model import Span
 from opgen.ir import text
 from opgen.ir.program import Shape
 from opgen.ir.scalar import BATCH, ONE, Dim, Lit, Scalar
 from opgen.lang.nodes import Access, Assign, Binder, Dots, Expr, Name, Reduction
-from opgen.lang.unparse import unparse
+from opgen.lang.unparse import unparse, unparse_assign
 from opgen.lang.vocabulary import letters, other_letters
-from opgen.lang.walk import names_read, nodes, transform
+from opgen.lang.walk import names_read, nodes, rebuild, statement_names, transform
 from opgen.lower.scope import UNKNOWN, Frame, IndexInfo, Known, Site
+
+T = TypeVar("T")
 
 
 def shape_text(shape: Shape) -> str:
@@ -135,6 +138,27 @@ def another_letter(f: Frame, name: str) -> str:
     named = (*f.index_names, *f.decl.params, *f.state.tensors, *f.state.later)
     wishes: tuple[str, ...] = (*"ijklmnr", name * 2)
     return next(c for c in wishes if c not in named)
+
+
+def with_letter(s: Assign, name: str, letter: str) -> str | None:
+    """A statement with another letter for an index; None where its name stands for something else there as well."""
+
+    def put(e: Expr) -> Expr:
+        made = rebuild(e, put)
+        match made:
+            case Access(items=items):
+                return replace(made, items=tuple(Name(letter, e.span) if i == Name(name, e.span) else i for i in items))
+            case Reduction(binders=binders):
+                return replace(made, binders=tuple(map(bound, binders)))
+            case _:
+                return made
+
+    def bound(item: T) -> T | Binder:
+        return replace(item, name=letter) if isinstance(item, Binder) and item.name == name else item
+
+    items = None if s.target.items is None else tuple(map(bound, s.target.items))
+    made = replace(s, target=replace(s.target, items=items), value=put(s.value))
+    return None if name in statement_names(made) else unparse_assign(made)
 
 
 def from_the_end(item: Expr, place: int, dim: Scalar, site: Site) -> tuple[str, ...]:

@@ -26,7 +26,8 @@ from opgen.ir.scalar import (
 from opgen.lang import habits
 from opgen.lang.nodes import Access, Binder, Compare, Dots, Name, Reduction
 from opgen.lang.unparse import unparse, unparse_assign, unparse_target
-from opgen.lang.walk import names_read, nodes, transform
+from opgen.lang.walk import names_read, nodes, statement_at, transform
+from opgen.lower.along import size_of
 from opgen.lower.complex import reduced
 from opgen.lower.declare import check_lower, every
 from opgen.lower.extent import extent_of, lacks_extents_only, resolve
@@ -34,7 +35,7 @@ from opgen.lower.kinds import condition, numeric
 from opgen.lower.lazy import axes_of, risky, take_out, under
 from opgen.lower.order import in_order, picked
 from opgen.lower.proposals import one_index
-from opgen.lower.readings import another_letter
+from opgen.lower.readings import another_letter, with_letter
 from opgen.lower.scope import BAD, Frame, IndexInfo, Pending, Scope, Typed, free
 from opgen.lower.unmoved import moved, read_in
 from opgen.lower.words import stands
@@ -241,8 +242,12 @@ def check_index_name(f: Frame, b: Binder) -> bool:
     taken = "param" if b.name in f.decl.params else taken
     if taken is not None:
         letter = another_letter(f, b.name)
-        hints = [f"use another letter, such as `{letter}`"]
-        if b.name in f.decl.params and f.decl.params[b.name].type == "int" and b.extent in (None, Name(b.name, b.span)):
+        own = statement_at(f.decl.forward, b.span) if b.extent is None else None
+        along = own is not None and size_of(f.decl, own, b.name)
+        line = with_letter(own, b.name, letter) if own is not None and along else None
+        hints = [f"use another letter, such as `{letter}`" + (f": `{line}`" if line else "")]
+        is_count = b.name in f.decl.params and f.decl.params[b.name].type == "int" and not along
+        if is_count and b.extent in (None, Name(b.name, b.span)):
             hints.insert(0, f"to go over `{b.name}` places, write `{letter} < {b.name}`")
         f.error("OPG207", f"the index `{b.name}` has the name of a {taken}", b.span, *hints)
         return False

@@ -47,8 +47,8 @@ _KEEPING = ("sum", "prod", "max", "min", "cumsum", "cumprod")
 def quotients(d: Declarations, variants: Sequence[Variant]) -> Iterator[Diagnostic]:
     """A warning for `i//D` where `i` runs to `D`: it is 0; and for `1//2`."""
     told: set[int] = set()
-    places = _in_positions(d)
-    yield from _of_literals(d, places)
+    places = in_positions(d)
+    yield from of_literals(d, places)
     for s in (s for v in variants for s in v.program.statements if isinstance(s, Compute | Scatter)):
         lengths = {a.name: a.extent for a in s.loops if isinstance(a, Axis)}
         at = () if isinstance(s, Compute) else (p for p in s.at if not isinstance(p, Batch))
@@ -73,7 +73,7 @@ def _written(a: Assign) -> Iterator[Expr]:
     return (n for e in (*items, a.value) for n in nodes(e))
 
 
-def _in_positions(d: Declarations) -> frozenset[int]:
+def in_positions(d: Declarations) -> frozenset[int]:
     """The expressions in positions, where no fraction can stand, and in what is assigned to names that are read."""
     found: set[int] = set()
     stack = [i for a in d.forward for e in nodes(a.value) if isinstance(e, Access) for i in e.items]
@@ -87,7 +87,7 @@ def _in_positions(d: Declarations) -> frozenset[int]:
     return frozenset(found)
 
 
-def _of_literals(d: Declarations, places: Container[int]) -> Iterator[Diagnostic]:
+def of_literals(d: Declarations, places: Container[int]) -> Iterator[Diagnostic]:
     """A warning for `1//2`, and for `3//2` as an exponent."""
     every = [e for a in d.forward for e in nodes(a.value)]
     exponents = [e.exponent for e in every if isinstance(e, Power)]

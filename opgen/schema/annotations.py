@@ -105,6 +105,11 @@ def of_list(text: str) -> tuple[str, int | None] | None:
     return first, (len(more) + 1 if more and all(part == first for part in more) else None)
 
 
+def is_list(text: str) -> bool:
+    """Whether a type is that of a list, of whatever elements."""
+    return _LIST.fullmatch(text) is not None
+
+
 def _inner(text: str) -> str | None:
     """The type of what may be missing."""
     found = _MAYBE.fullmatch(text)

@@ -14,7 +14,7 @@ from pydantic_core import PydanticCustomError
 
 from opgen.diagnostics.model import Hint
 from opgen.diagnostics.suggest import listed
-from opgen.schema.annotations import of_list
+from opgen.schema.annotations import is_list, of_list
 from opgen.schema.cases import one_case
 from opgen.schema.dtypes import WITHOUT_GRADIENT
 from opgen.schema.elsewhere import Callee, callee
@@ -256,8 +256,8 @@ def param_type(node: object) -> str:
             f"write `{{type: {kind}, default: {value}}}`", node.span.text, f"{{type: {kind}, default: {value}}}"
         )
         raise refused("OPG114", message, label="expected a type", hints=(hint,), meant=respelt(node, kind))
-    node, count = node if isinstance(node, tuple) else (node, None)
-    if isinstance(node, Scalar) and (listed_type := of_list(node.text)):
+    node, count, kind = node if isinstance(node, tuple) else (node, None, "")
+    if isinstance(node, Scalar) and (listed_type := of_list(node.text) or (kind and (kind, None))):
         raise _of_elements(node, respelt(node, listed_type[0]), listed_type[1] or count)
     if not isinstance(node, Sequence):
         return one_of(*PARAM_TYPES, "str", unnamed="str")(node)
@@ -334,8 +334,10 @@ def spread_param(data: object) -> object:
         data["type"] = "str"
     elif default is None and "choices" not in data and _is_reduction(declared):  # which is the default
         data["type"], data["default"] = "str", declared
-    if isinstance(declared, Scalar) and isinstance(default, Sequence) and of_list(declared.text):
-        data["type"] = (declared, len(default.items))
+    if isinstance(declared, Scalar) and isinstance(default, Sequence):
+        kind = _kind_of(default) if is_list(declared.text) else ""
+        if kind or of_list(declared.text):
+            data["type"] = (declared, len(default.items), kind)
     if isinstance(declared, Sequence):
         data[LENGTH] = len(declared.items)
         if isinstance(default, Scalar) and default.value is not None and not listed_in(default):
@@ -344,6 +346,14 @@ def spread_param(data: object) -> object:
         del data["default"]
         data[NULL] = True
     return data
+
+
+def _kind_of(default: Sequence) -> str:
+    """The type of numbers in a list: `int` where all are written without a point; empty for anything else."""
+    kinds = [type(item.value).__name__ for item in default.items if isinstance(item, Scalar)]
+    if not kinds or len(kinds) < len(default.items) or any(kind not in PARAM_TYPES for kind in kinds):
+        return ""
+    return kinds[0] if len(set(kinds)) == 1 else "" if "bool" in kinds else "float"
 
 
 def _is_reduction(node: object) -> bool:

@@ -8,7 +8,7 @@ from importlib.util import find_spec
 from pathlib import Path
 
 from opgen.diagnostics.model import Bag, Diagnostic, Hint, Severity
-from opgen.diagnostics.suggest import did_you_mean
+from opgen.diagnostics.suggest import did_you_mean_part
 from opgen.schema.formula import Word
 
 _OWN = ("__init__.py", "functional.py", "_torch_docs.py", "_C/_VariableFunctions.pyi")  # where torch has its own names
@@ -22,7 +22,7 @@ def not_in_torch(path: Word, bag: Bag) -> None:
     if not text or re.search(rf"\b{re.escape(name)}\b", text):
         return
     hints = []
-    for hint in did_you_mean(name, dict.fromkeys(_ASSIGNED.findall(text))):
+    for hint in did_you_mean_part(name, dict.fromkeys(_ASSIGNED.findall(text))):
         words = hint.replace("`", f"`{module}.", 1)
         hints.append(Hint(words, str(path), f"{module}.{hint.new}") if isinstance(hint, Hint) else words)
     message = f"`{module}` has no `{name}`"

@@ -12,7 +12,7 @@ from importlib import import_module
 from importlib.util import find_spec
 
 from opgen.diagnostics.model import Diagnostic, Hint, Severity
-from opgen.diagnostics.suggest import did_you_mean
+from opgen.diagnostics.suggest import did_you_mean, did_you_mean_part
 from opgen.ir.operator import Callable, Operator
 from opgen.verify.signatures import call_of, mismatch, renamed, taken
 
@@ -38,7 +38,7 @@ def _judged(operator: Operator, c: Callable) -> Diagnostic | None:
             inner = _module(".".join((root, *names[: k + 1])))
         if inner is None:
             before = ".".join((root, *names[:k]))
-            hints = tuple(_whole(before, hint) for hint in did_you_mean(name, dir(found)))
+            hints = tuple(_whole(before, hint) for hint in did_you_mean_part(name, dir(found)))
             return _warning(c, f"`{before}` has no `{name}`", hints)
         found = inner
     if not callable(found):

@@ -51,6 +51,11 @@ WRONG: dict[str, tuple[dict[str, Any], type[Exception], str]] = {
     "integers for floats": ({"x": X.long()}, TypeError, "x must have a floating-point dtype, not torch.int64"),
     "complex for floats": ({"x": X + 0j}, TypeError, "x must have a floating-point dtype, not torch.complex64"),
     "floats for integers": ({"ids": IDS.float()}, TypeError, "ids must have an integer dtype, not torch.float32"),
+    "floats of another shape": (
+        {"ids": X},
+        TypeError,
+        "ids must be integers of shape [N], not torch.float32 of shape [4, 5]",
+    ),
     "floats for conditions": ({"keep": KEEP.float()}, TypeError, "keep must be bool, not torch.float32"),
     "sparse": ({"x": X.to_sparse()}, TypeError, "x must be a dense tensor, not one of layout torch.sparse_coo"),
     "another device": ({"ids": IDS.to("meta")}, ValueError, "ids is on meta, but x is on cpu"),
@@ -76,7 +81,8 @@ WRONG: dict[str, tuple[dict[str, Any], type[Exception], str]] = {
         ValueError,
         "one of 'plain', 'twice', not 'twise' (did you mean 'twice'?)",
     ),
-    "an int for a choice": ({"mode": 3}, TypeError, "mode must be a string, not 3 of type int"),
+    "an int for a choice": ({"mode": 3}, TypeError, "mode must be one of 'plain', 'twice', not 3"),
+    "nothing for a choice": ({"mode": None}, TypeError, "mode must be one of 'plain', 'twice', not None"),
     "an unknown keyword": ({"strid": 2}, TypeError, "unexpected keyword argument 'strid'"),
 }
 

@@ -76,7 +76,9 @@ def _shaped(d: Definition, given: Sequence[Any], params: Sequence[Any], error: E
     if found is None or "c" in d.kinds:
         return error
     shape = re.fullmatch(rf"{found[1]} must have shape (.*), not .*", _checked(d, given, params))
-    return error if shape is None else TypeError(f"{d.name}: {found[1]} must be integers of shape {shape[1]}, {found[2]}")
+    if shape is None:
+        return error
+    return TypeError(f"{d.name}: {found[1]} must be integers of shape {shape[1]}, {found[2]}")
 
 
 def _checked(d: Definition, given: Sequence[Any], params: Sequence[Any]) -> str:

@@ -47,7 +47,7 @@ def reworded(d: Definition, given: Sequence[Any], params: Sequence[Any], error: 
     """The error of a call of the operator's function that failed, in words that its caller understands."""
     function = native.function(d.name)
     if function is not None and isinstance(error, TypeError) and (keyword := _keyword(function, given)):
-        return TypeError(f"{str(error).removesuffix(keyword)}{keyword}")
+        return TypeError(f"{error!s}{keyword}")
     if function is None or _is_ours(d.name, error):
         return _shaped(d, given, params, error)
     expected = list(inspect.signature(function).parameters.items())

@@ -124,6 +124,7 @@ class _Cut:
         return self.names(e) <= room and len(self.printer(e)) <= room
 
     def names(self, e: Scalar) -> int:
+        """How many names the text of a part has at least, each of a character or more."""
         found = self.leaves.get(e)
         if found is None:
             match e:

@@ -18,6 +18,11 @@ def diagnosed(text: str) -> tuple[Diagnostic, ...]:
     return bag.items
 
 
+def said(text: str) -> list[str]:
+    """All that the messages about a spec say to write, in order."""
+    return re.findall(r"`([^`]*)`", " ".join(hint for found in diagnosed(text) for hint in found.hints))
+
+
 def built(text: str, *, warned: bool = False) -> Operator:
     """The operator of a spec about which there is nothing to say, or nothing but warnings."""
     bag = Bag()

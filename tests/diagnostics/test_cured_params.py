@@ -6,14 +6,7 @@ import re
 
 import pytest
 
-from tests.diagnostics.cures import built, diagnosed, whole
-
-
-def said(text: str) -> list[str]:
-    """What the one message about a spec says to write, in order."""
-    (found,) = diagnosed(text)
-    return re.findall(r"`([^`]*)`", " ".join(found.hints))
-
+from tests.diagnostics.cures import built, diagnosed, said, whole
 
 BINS = (
     "inputs: {x: {shape: [N], domain: 0 <= x <= 1}, w: {shape: [N]}, ids: {shape: [N], dtype: int}, t: {shape: [V]}}\n"

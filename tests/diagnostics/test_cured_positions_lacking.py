@@ -6,12 +6,7 @@ import re
 
 import pytest
 
-from tests.diagnostics.cures import built, diagnosed, whole
-
-
-def said(text: str) -> list[str]:
-    """All that the messages about a spec say to write."""
-    return re.findall(r"`([^`]*)`", " ".join(hint for found in diagnosed(text) for hint in found.hints))
+from tests.diagnostics.cures import built, diagnosed, said, whole
 
 
 @pytest.mark.parametrize(

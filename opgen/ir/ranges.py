@@ -180,8 +180,10 @@ def corner(p: Polynomial, facts: Facts, *, least: bool) -> Polynomial | None:
 
 def inside(position: Scalar, extent: Scalar, facts: Facts, known: Sequence[Polynomial] = ()) -> bool:
     """Whether a position is provably in `[0, extent)`; `known` are further polynomials that are not negative."""
-    p = polynomial(position)
-    return _shown(p, facts, known) and _shown(polynomial(extent) - p - number(1), facts, known)
+    p, size = polynomial(position), polynomial(extent)
+    if isinstance(position, Index) and facts.extents.get(position.name) == size:
+        return True
+    return _shown(p, facts, known) and _shown(size - p - number(1), facts, known)
 
 
 def _shown(p: Polynomial, facts: Facts, known: Sequence[Polynomial]) -> bool:

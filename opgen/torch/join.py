@@ -6,12 +6,12 @@ follow are then those of another variant, which has `grad_each = grad_output / n
 
 from __future__ import annotations
 
-import re
 from collections import Counter
-from collections.abc import Iterator, Sequence
+from collections.abc import Sequence
 from dataclasses import replace
+from functools import lru_cache
 
-from opgen.torch.liveness import used_names
+from opgen.torch.liveness import renamed, used_names
 from opgen.torch.program import Listing
 from opgen.torch.scope import Step
 
@@ -51,14 +51,12 @@ def _pair(theirs: Listing, own: Listing, kept: frozenset[str]) -> tuple[str, str
     return pair if count >= _FEWEST else None
 
 
-def _forms(s: Step) -> Iterator[tuple[str, str]]:
+@lru_cache(maxsize=1 << 14)  # each line is asked about for every other variant
+def _forms(s: Step) -> tuple[tuple[str, str], ...]:
     """A text with each of its names left open in turn."""
-    if not s.size and "\n" not in s.text:
-        yield from ((name, _put(s.text, name, _HOLE)) for name in used_names(s.text))
-
-
-def _put(text: str, name: str, other: str) -> str:
-    return re.sub(rf"(?<![\w.\"]){re.escape(name)}\b(?!\")", other, text)
+    if s.size or "\n" in s.text:
+        return ()
+    return tuple((name, renamed(s.text, name, _HOLE)) for name in used_names(s.text))
 
 
 def _with(own: Listing, theirs: Listing, name: str, old: str) -> Listing:
@@ -66,7 +64,7 @@ def _with(own: Listing, theirs: Listing, name: str, old: str) -> Listing:
     wanted = frozenset(s.text for s in theirs.steps if name in used_names(s.text))
     steps, there = list[Step](), False
     for s in own.steps:
-        text = _put(s.text, old, name)
+        text = renamed(s.text, old, name)
         joins = text != s.text and text in wanted and not s.size
         if joins and not there:
             steps.append(Step(name, old))

@@ -15,7 +15,7 @@ from itertools import count
 
 from opgen.torch.conditions import Switches, chain
 from opgen.torch.join import joined
-from opgen.torch.liveness import used_names
+from opgen.torch.liveness import renamed, used_names
 from opgen.torch.order import Line, Members, united
 from opgen.torch.program import WIDTH, Listing
 from opgen.torch.scope import Step
@@ -53,15 +53,16 @@ def merged(
 
 def _closed(lines: list[Line]) -> list[Line]:
     """Results also need what the lines they need read, in whichever variant it is assigned."""
-    out = list(lines)
+    needed = [dict.fromkeys(x.results) for x in lines]
     assigned: dict[str, list[int]] = {}
-    for i, x in enumerate(out):
+    for i, x in enumerate(lines):
         assigned.setdefault(x.step.target, []).append(i)
-    for i in range(len(out) - 1, -1, -1):
-        for j in (j for name in used_names(out[i].step.text) for j in assigned.get(name, ())):
-            if j < i and out[j].variants & out[i].variants:
-                out[j] = replace(out[j], results=tuple(dict.fromkeys((*out[j].results, *out[i].results))))
-    return out
+    for i in range(len(lines) - 1, -1, -1):
+        for j in (j for name in used_names(lines[i].step.text) for j in assigned.get(name, ())):
+            if j < i and lines[j].variants & lines[i].variants:
+                needed[j] |= needed[i]
+    pairs = zip(lines, needed, strict=True)
+    return [x if len(own) == len(x.results) else replace(x, results=tuple(own)) for x, own in pairs]
 
 
 def _folded(lines: list[Line]) -> list[Line]:
@@ -112,13 +113,17 @@ def _needs(listing: Listing) -> list[tuple[str, ...]]:
 
 def _woven(a: list[Line], b: list[Line]) -> list[Line]:
     """Two sequences with their longest common subsequence once."""
-    best = [[0] * (len(b) + 1) for _ in range(len(a) + 1)]
     number: dict[Step, int] = {}
     ours, theirs = ([number.setdefault(x.step, len(number)) for x in lines] for lines in (a, b))
-    for i in range(len(a) - 1, -1, -1):
+    start = next((k for k, (x, y) in enumerate(zip(ours, theirs, strict=False)) if x != y), min(len(a), len(b)))
+    best = [[0] * (len(b) + 1) for _ in range(len(a) + 1)]
+    for i in range(len(a) - 1, start - 1, -1):
         row, after, own = best[i], best[i + 1], ours[i]
-        for j in range(len(b) - 1, -1, -1):
-            row[j] = after[j + 1] + 1 if own == theirs[j] else max(after[j], row[j + 1])
+        for j in range(len(b) - 1, start - 1, -1):
+            if own == theirs[j]:
+                row[j] = after[j + 1] + 1
+            else:
+                row[j] = after[j] if after[j] > row[j + 1] else row[j + 1]
     out: list[Line] = []
     i = j = 0
     while i < len(a) or j < len(b):
@@ -165,11 +170,15 @@ def _adopted(listing: Listing, other: Listing, kept: tuple[str, ...], *, reuse: 
         wanted = theirs.get(s.text, s.target)
         if wanted == s.target or s.target in kept or s.size:
             continue
-        taken = any(wanted == t.target or wanted in used_names(t.text) for t in listing.steps)
         once = sum(t.target == s.target for t in listing.steps) == 1
-        if (fresh and once and not taken and wanted not in kept) or (reuse and _may_reuse(listing, i, wanted)):
+        free = fresh and once and wanted not in kept and not _has(listing, wanted)
+        if free or (reuse and _may_reuse(listing, i, wanted)):
             listing = _renamed(listing, i, wanted)
     return listing
+
+
+def _has(listing: Listing, name: str) -> bool:
+    return any(name == s.target or name in used_names(s.text) for s in listing.steps)
 
 
 def _making_room(
@@ -180,9 +189,11 @@ def _making_room(
     for i in range(len(listing.steps)):
         s = listing.steps[i]
         wanted = theirs.get(s.text, s.target)
+        if wanted == s.target or s.size or wanted in kept or s.target in kept:
+            continue
         times = Counter(t.target for t in listing.steps)
-        k = next((k for k, t in enumerate(listing.steps) if t.target == wanted != s.target and not t.size), None)
-        if k is None or s.size or {wanted, s.target} & {*kept} or max(times[wanted], times[s.target]) > 1:
+        k = next((k for k, t in enumerate(listing.steps) if t.target == wanted and not t.size), None)
+        if k is None or max(times[wanted], times[s.target]) > 1:
             continue
         if theirs.get(listing.steps[k].text) == wanted:
             continue
@@ -205,11 +216,11 @@ def _may_reuse(listing: Listing, i: int, wanted: str) -> bool:
 
 def _renamed(listing: Listing, i: int, wanted: str) -> Listing:
     old = listing.steps[i].target
-    pattern = re.compile(rf"(?<![\w.]){re.escape(old)}\b(?!\")")
-    steps = [
-        replace(s, target=wanted if j == i else s.target, text=pattern.sub(wanted, s.text) if j > i else s.text)
-        for j, s in enumerate(listing.steps)
-    ]
+    steps = list(listing.steps)
+    steps[i] = replace(steps[i], target=wanted)
+    for j in range(i + 1, len(steps)):
+        if old in used_names(steps[j].text):
+            steps[j] = replace(steps[j], text=renamed(steps[j].text, old, wanted))
     return replace(listing, steps=tuple(steps))
 
 
@@ -312,7 +323,7 @@ def _block(lines: list[Line], universe: Members, switches: Switches, indent: str
             chain([m for m, _ in branches], universe, switches), branches, strict=True
         ):
             out.append(indent + keyword)
-            narrowed = [replace(x, variants=x.variants & members) for x in inside]
+            narrowed = [x if x.variants <= members else replace(x, variants=x.variants & members) for x in inside]
             out += _block(narrowed, members, switches, indent + "    ")
     return out
 

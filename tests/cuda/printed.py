@@ -13,12 +13,20 @@ from opgen.plan.model import KernelPlan
 
 def printed(op: str, plans: Sequence[tuple[str, KernelPlan]]) -> tuple[str, tuple[tuple[Launch, ...], ...]]:
     """A file of some plans, with the names that their kernels begin with, and what the steps of each plan launch."""
+    table, launches = tabled(op, plans)
+    return table_text(table), launches
+
+
+def tabled(op: str, plans: Sequence[tuple[str, KernelPlan]]) -> tuple[StepTable, tuple[tuple[Launch, ...], ...]]:
+    """The kernels of some plans, and what the steps of each launch."""
     table = StepTable(op)
-    launches = tuple(table.add(plan, name, _apart(plan)) for name, plan in plans)
+    return table, tuple(table.add(plan, name, _apart(plan)) for name, plan in plans)
+
+
+def table_text(table: StepTable) -> str:
+    """The CUDA file of a table."""
     lines = [line for k in table.cuda for line in k.lines]
-    return file_text(
-        CudaFile(op, tuple(table.cuda), preamble(table.functions, lines, "cuda", "OPGEN_DEVICE"))
-    ), launches
+    return file_text(CudaFile(table.op, tuple(table.cuda), preamble(table.functions, lines, "cuda", "OPGEN_DEVICE")))
 
 
 def cuda_text(op: str, plans: Sequence[tuple[str, KernelPlan]]) -> str:

@@ -59,6 +59,13 @@ def compile_plans(
     """
     table = StepTable("op")
     launches = tuple(table.add(plan, name) for name, plan in plans)
+    return compile_table(table, folder, only, isa, flags), launches
+
+
+def compile_table(
+    table: StepTable, folder: Path, only: str | None = None, isa: str | None = None, flags: Sequence[str] = ()
+) -> Path:
+    """One library of the kernels of a table."""
     source = folder / "op_kernels.cpp"
     text = kernels_text(table)
     if only is not None:
@@ -75,7 +82,7 @@ def compile_plans(
     for line in lines:
         done = subprocess.run(line, capture_output=True, text=True, check=False)
         assert done.returncode == 0, done.stderr[:3000]
-    return made, launches
+    return made
 
 
 class Compiled(emulate.Emulated):

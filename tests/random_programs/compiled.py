@@ -10,10 +10,11 @@ from pathlib import Path
 from opgen.code.templates import root
 from opgen.ir.errors import UnplannableError
 from opgen.ir.interp import Array
+from opgen.package.step_table import Launch, StepTable
 from opgen.plan.model import KernelPlan
 from tests.cuda import emulate
-from tests.cuda.printed import printed
-from tests.native.cpu import Compiled, compile_plans
+from tests.cuda.printed import table_text, tabled
+from tests.native.cpu import Compiled, compile_table
 from tests.plain import planned
 from tests.random_programs.calls import Call, Checked, same
 
@@ -30,6 +31,8 @@ class Batch:
     without: list[str] = field(default_factory=list)
     isa: str | None = None  # the instruction set that they are optimised for
     flags: tuple[str, ...] = ()  # more that the compiler is told
+    table: StepTable | None = None  # the kernels; the name of its operator is of this process alone
+    launches: tuple[tuple[Launch, ...], ...] = ()
 
     @staticmethod
     def of(programs: Sequence[Checked], stages: Sequence[str], isa: str | None = None) -> Batch:
@@ -50,7 +53,10 @@ class Batch:
         """Compile everything and compare every call with the interpreter."""
         if not self.calls:
             return
-        makers = self._emulated(folder) if emulated else self._compiled(folder)
+        if self.table is None:
+            plans = [(f"p{k}", plan) for k, (_, _, plan) in enumerate(self.calls)]
+            self.table, self.launches = tabled(f"made{next(_numbers)}", plans)
+        makers = self._emulated(self.table, folder) if emulated else self._compiled(self.table, folder)
         for (done, c, _), made in zip(self.calls, makers, strict=True):
             what = f"{'CUDA' if emulated else 'C++'} {c.stage}"
             try:
@@ -58,21 +64,19 @@ class Batch:
             except Exception as e:
                 raise DiffersError(done, f"{what}: {e}") from e
 
-    def _compiled(self, folder: Path) -> list[emulate.Emulated]:
-        plans = [(f"p{k}", plan) for k, (_, _, plan) in enumerate(self.calls)]
-        own = folder / f"cpu{next(_numbers)}"
+    def _compiled(self, table: StepTable, folder: Path) -> list[emulate.Emulated]:
+        own = folder / table.op
         own.mkdir()
-        library, numbers = compile_plans(plans, own, only="double", isa=self.isa, flags=self.flags)
-        return [Compiled(plan, library, n, self.isa) for (_, plan), n in zip(plans, numbers, strict=True)]
+        library = compile_table(table, own, only="double", isa=self.isa, flags=self.flags)
+        launched = zip(self.calls, self.launches, strict=True)
+        return [Compiled(plan, library, launches, self.isa) for (_, _, plan), launches in launched]
 
-    def _emulated(self, folder: Path) -> list[emulate.Emulated]:
-        op = f"made{next(_numbers)}"  # libraries of one process share what is of one name
-        plans = [(f"p{k}", plan) for k, (_, _, plan) in enumerate(self.calls)]
-        source = folder / f"{op}.cu"
-        text, launches = printed(op, plans)
-        source.write_text(text)
-        library = emulate.compile_emulated(source, [root() / "csrc"], folder / f"{op}.so", ["float64"])
-        return [emulate.Emulated(library, op, plan, own) for (_, plan), own in zip(plans, launches, strict=True)]
+    def _emulated(self, table: StepTable, folder: Path) -> list[emulate.Emulated]:
+        source = folder / f"{table.op}.cu"  # libraries of one process share what is of one name
+        source.write_text(table_text(table))
+        library = emulate.compile_emulated(source, [root() / "csrc"], folder / f"{table.op}.so", ["float64"])
+        launched = zip(self.calls, self.launches, strict=True)
+        return [emulate.Emulated(library, table.op, plan, launches) for (_, _, plan), launches in launched]
 
 
 class DiffersError(AssertionError):

@@ -15,7 +15,7 @@ from threading import Lock
 MAX_DEPTH = 640  # brackets and operators within each other: two hundred calls within each other, and more
 MAX_NODES_DEPTH = 1320  # of an expression, with local functions written out: a level is several nodes
 _CALLS = 12 * MAX_NODES_DEPTH
-_AT_ONCE = 200_000  # so many objects are made before Python looks for cycles among them
+_AT_ONCE = 1_000_000  # so many objects are made before Python looks for cycles among them
 
 
 class _Raised:

@@ -12,18 +12,20 @@ In goes a statement; out comes what it is, or nothing. Nothing is rewritten here
 from __future__ import annotations
 
 from collections.abc import Iterator, Mapping
-from dataclasses import dataclass, replace
+from dataclasses import dataclass, field, replace
 from enum import StrEnum
+from functools import lru_cache
 from itertools import permutations
 
 from opgen.ir.point import positions, read_of
 from opgen.ir.polynomial import Polynomial, number, polynomial
-from opgen.ir.program import Axis, Compute, Kind, Program, Shape, Statement, definitions
-from opgen.ir.ranges import derived_sizes, facts_of, is_nonnegative, positive_params, sizes_of
+from opgen.ir.program import Axis, Compute, Kind, Loop, Program, Shape, Statement, definitions
+from opgen.ir.ranges import Facts, derived_sizes, facts_of, is_nonnegative, positive_params, sizes_of
 from opgen.ir.scalar import ONE, ZERO, Apply, Batch, Index, Position, Read, Scalar, mul, neg, sub
 from opgen.opt.taps import divides, group, guarded, is_number, line, quotient, remainder, solved, undivided
 
 _MAX_RANK = 3
+_REMEMBERED = 1 << 8  # programs, of which every stage asks again
 
 
 class Part(StrEnum):
@@ -69,6 +71,13 @@ class Known:
     dims: Mapping[str, Scalar | None]
     sizes: tuple[Scalar, ...]
     positive: tuple[Scalar, ...]
+    _facts: dict[tuple[Loop, ...], Facts] = field(default_factory=dict, init=False, repr=False, compare=False)
+
+    def facts(self, loops: tuple[Loop, ...] = ()) -> Facts:
+        """What holds inside some loops; made once, for it remembers what was asked."""
+        if loops not in self._facts:
+            self._facts[loops] = facts_of(loops, self.dims, self.sizes, positive=self.positive)
+        return self._facts[loops]
 
     @staticmethod
     def of(p: Program, statements: tuple[Statement, ...] = ()) -> Known:
@@ -100,6 +109,7 @@ def convolution(s: Compute, known: Known) -> Convolution | None:
     return min(found, key=lambda way: any(t.reverse for t in way.ties), default=None)
 
 
+@lru_cache(maxsize=_REMEMBERED)
 def convolutions(p: Program) -> frozenset[str]:
     """The targets of the statements of a program that are convolutions."""
     known = Known.of(p)
@@ -113,8 +123,7 @@ def _is_moved(r: Read) -> bool:
 
 def is_positive(e: Scalar, known: Known) -> bool:
     """Whether a size or param is at least one, whatever the dims are."""
-    facts = facts_of((), known.dims, known.sizes, positive=known.positive)
-    return is_nonnegative(polynomial(e) - number(1), facts)
+    return is_nonnegative(polynomial(e) - number(1), known.facts())
 
 
 # --- one way to see a statement --------------------------------------------------------------------------------------
@@ -206,8 +215,7 @@ class _Match:
         return stated.same(self.polynomial(size) - self.polynomial(channel) - number(1))
 
     def is_width(self, width: Scalar) -> bool:
-        facts = facts_of((), self.known.dims, self.known.sizes, positive=self.known.positive)
-        return is_nonnegative(polynomial(width), facts)
+        return is_nonnegative(polynomial(width), self.known.facts())
 
     def width(self, condition: Scalar, c: Scalar, count: Scalar, o: Scalar) -> Scalar | None:
         """The width of the groups where a condition says that a channel and an output are of the same."""
@@ -307,10 +315,7 @@ class _Match:
         written_out = (
             a if isinstance(a, Batch) else Axis(a.name, polynomial(a.extent, dims).scalar()) for a in self.s.loops
         )
-        for loops in (self.s.loops, tuple(written_out)):
-            if is_nonnegative(p, facts_of(loops, dims, self.known.sizes, positive=self.known.positive)):
-                return True
-        return False
+        return any(is_nonnegative(p, self.known.facts(loops)) for loops in (self.s.loops, tuple(written_out)))
 
     def divisions(self, needed: list[tuple[Polynomial, Scalar]], channels: _Channels) -> bool:
         left = list(needed)

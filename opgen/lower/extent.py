@@ -15,7 +15,7 @@ from opgen.lower.clash import clash
 from opgen.lower.counts import as_param, new_param
 from opgen.lower.idle import bound_again, counted_by, divided_by, idle_param
 from opgen.lower.outside import left_out
-from opgen.lower.range import before_the_start, furthest, of_quotient, padded_windows, place_value, windows
+from opgen.lower.range import before_the_start, block_of, furthest, of_quotient, padded_windows, place_value, windows
 from opgen.lower.scope import DECLARED, OF_GRADIENT, OF_SHAPE, Check, Frame, IndexInfo, same_extent
 from opgen.lower.whole import integer
 from opgen.lower.window import window_size
@@ -218,7 +218,7 @@ def _likely(f: Frame, info: IndexInfo) -> str:
         goes_on = _is_round(c) or _is_shifted_by_branch(f, inside, info)
         if isinstance(c.extent, Dim) and (goes_on or _is_compared(f, index, c.extent.name)):
             return f"state its extent: `{index} < {c.extent.name}`"
-        if (end := furthest(f, c, info)) is not None:
+        if (end := block_of(f, c, info) or furthest(f, c, info)) is not None:
             beyond = isinstance(c.extent, Dim) and end.startswith(f"{c.extent.name} + ")
             namesake = of_namesakes(f, index) if beyond else ""
             return f"state its extent: `{index} < {namesake or end}`"

@@ -249,6 +249,20 @@ def furthest(f: Frame, c: Check, info: IndexInfo) -> str | None:
     return text.scalar(call("floordiv", (room + number(step - 1)).scalar(), Lit(step)))
 
 
+def block_of(f: Frame, c: Check, info: IndexInfo) -> str | None:
+    """The size of the blocks that make up a dim, `H` of `R: 4*H`, in one of which an index moves: `x[2*H + h]`."""
+    parts = polynomial(c.position).split(Index(next(name for name, i in c.indices if i is info)))
+    if parts is None or parts[0] != number(1) or not isinstance(c.extent, Dim):
+        return None
+    whole, first = polynomial(c.extent, f.state.dims), parts[1]
+    for size in (Dim(name) for name in f.decl.known_dims() if name != c.extent.name):
+        own, block = whole.split(size), first.split(size)
+        count, before = (None if x is None or x[1] != number(0) else x[0].constant for x in (own, block))
+        if count is not None and before is not None and count > 1 and 0 <= before < count:
+            return size.name
+    return None
+
+
 def windows(f: Frame, c: Check, info: IndexInfo) -> str | None:
     """The same where the step from one position to the next is an int param or a dim."""
     parts = _step_and_room(f, c, info)

@@ -63,3 +63,47 @@ def test_a_clash_in_a_recurrence_reads_like_that_of_inputs() -> None:
     text = text.replace("{}", "h[t, d] = dt[t, d]*h[t - 1, d] + u[d, t]")
     assert said(text) == ["u[t, d]"]
     built(text.replace("u[d, t]", "u[t, d]"))
+
+
+LSTM = """op: cell
+inputs: {gates: {shape: [..., R]}, c: {shape: [..., H]}}
+dims: {R: 4*H}
+outputs: [h_new, c_new]
+forward: |
+  i_g[..., h] = sigmoid(gates[..., h])
+  f_g[..., h] = sigmoid(gates[..., H + h])
+  g_g[..., h] = tanh(gates[..., 2*H + h])
+  o_g[..., h] = sigmoid(gates[..., 3*H + h])
+  c_new[..., h] = f_g[..., h]*c[..., h] + i_g[..., h]*g_g[..., h]
+  h_new[..., h] = o_g[..., h]*tanh(c_new[..., h])
+"""
+
+
+def test_blocks_of_a_dim_are_as_long_as_they_are() -> None:
+    block, joined = diagnosed(LSTM)
+    assert (block.code, joined.code) == ("OPG214", "OPG213")
+    assert block.hints == ("state its extent: `h < H`",)
+    assert all(label.text == "this too" for label in block.related)
+    assert "write `i_g[..., h < H] = sigmoid(gates[..., h])`" in joined.hints[0]
+    text = LSTM
+    for gate in "ifgo":
+        text = text.replace(f"{gate}_g[..., h] =", f"{gate}_g[..., h < H] =")
+    built(text)
+
+
+def test_the_shorter_dim_is_the_part() -> None:
+    fields = "inputs: {a: {shape: [..., R]}, c: {shape: [..., H]}}\ndims: {R: 4*H}"
+    assert "the first `H` of `R`" in diagnosed(whole(fields, "y[..., h] = a[..., h]*c[..., h]"))[0].hints[0]
+
+
+def test_an_index_of_the_sum_around_is_meant_beside_what_is_assigned() -> None:
+    fields = "inputs: {q: {shape: [B, H, S, D]}, k: {shape: [B, H, T, D]}, v: {shape: [B, H, T, D]}}"
+    scores = "p[b, h, i, j] = softmax[j](sum[d](q[b, h, i, d]*k[b, h, j, d]))"
+    text = whole(fields, scores, "out[b, h, i, d] = sum[j](p[b, h, i, j]*v[b, h, i, d])")
+    assert said(text) == ["v[b, h, j, d]"]
+    built(text.replace("v[b, h, i, d])", "v[b, h, j, d])"))
+
+
+def test_dims_that_callers_choose_are_no_part_of_each_other() -> None:
+    (found,) = diagnosed(whole(U, "z[t, d] = sigmoid(u[t, d])", "y[t, d] = z[t, d]*g[t, d]"))
+    assert found.hints == ("use two indices, or give the dims one name if they are always equal",)

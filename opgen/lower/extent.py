@@ -5,9 +5,9 @@ from __future__ import annotations
 from collections.abc import Container, Sequence
 from dataclasses import replace
 
-from opgen.diagnostics.model import Diagnostic, Severity
+from opgen.diagnostics.model import Diagnostic, Label, Severity
 from opgen.ir import text
-from opgen.ir.scalar import ONE, Apply, Dim, Index, Lit, Scalar, walk
+from opgen.ir.scalar import ONE, Apply, Batch, Dim, Index, Lit, Scalar, walk
 from opgen.lang.nodes import Access, Binder, Compare, Dots, Expr, Name, Number, Product, Sum
 from opgen.lang.unparse import unparse
 from opgen.lang.walk import names_read, nodes
@@ -138,11 +138,29 @@ def _other_dims(f: Frame, info: IndexInfo) -> None:
         return
     over, first = text.scalar(info.extent or ONE), sites[0]
     message = f"`{info.name}` runs over `{over}`, and is read along `{text.scalar(first.extent)}` of `{first.tensor}`"
-    hints = _in_order(f) or (f"declare that dim, or write `{info.name} < {over}` where the first places are meant",)
-    warning = Diagnostic(
-        "OPG253", message, first.span, "as long as another dim", hints=hints, severity=Severity.WARNING
-    )
+    part = f"write `{info.name} < {over}` where the first places are meant"
+    hints, at, related = _in_order(f) or (f"declare that dim, or {part}",), first.span, tuple[Label, ...]()
+    shape = _as_read(f) if info.origin == DECLARED and not _in_order(f) else ""
+    place = next((o.span for o in f.decl.spec.outputs or () if o.name == f.target), None)
+    if shape and place is not None:
+        hints = (f"write `{f.target}: {{shape: {shape}}}`", f"or {part}")
+        at, related = place, (Label(first.span, f"`{info.name}` runs along `{text.scalar(first.extent)}` here"),)
+    warning = Diagnostic("OPG253", message, at, "as long as another dim", related, (), hints, Severity.WARNING)
     f.bag.add(warning)
+
+
+def _as_read(f: Frame) -> str:
+    """The shape that the indices of a target have where they are read; empty where that is not clear."""
+    loops = f.scope.root().loops if f.scope is not None else []
+    sizes: list[str] = []
+    for x in loops:
+        read = [] if isinstance(x, Batch) else [s.extent for s in x.sites if not (s.padded or s.written)]
+        if not isinstance(x, Batch) and x.stated is not None and not read:
+            read = [x.stated]
+        if any(e != read[0] for e in read) or (not read and not isinstance(x, Batch)):
+            return ""
+        sizes.append("..." if isinstance(x, Batch) else text.scalar(read[0]))
+    return f"[{', '.join(sizes)}]"
 
 
 def _in_order(f: Frame) -> tuple[str, ...]:

@@ -20,6 +20,7 @@ from opgen.lang.unparse import unparse_assign
 from opgen.lang.walk import nodes, rebuild
 from opgen.lower.declare import every
 from opgen.lower.earlier import from_the_start, shift, without_first
+from opgen.lower.half_way import half_way
 from opgen.lower.leaving import leaving, rewritten
 from opgen.lower.outside import left_out, scattered_apart
 from opgen.lower.scope import DECLARED, UNKNOWN, Check, Frame, IndexInfo, Site
@@ -115,6 +116,10 @@ def _report(f: Frame, c: Check, low: Polynomial | None, high: Polynomial | None)
             hints = (*first, *(h if h.startswith("or") else f"or {h}" for h in hints))
         if _is_position(f, c):  # where what is outside is no number of a place
             hints = tuple(h.removeprefix("or ") for h in hints if filled not in h)
+    if (early := half_way(f, c)) is not None:
+        if any(early[1] == told.hints for told in f.bag.items):
+            return False
+        related, hints = [*related, early[0]], early[1]
     before = low is not None and is_nonnegative(number(-1) - low, facts_of((), f.state.dims))
     end = "begins at 0" if before else f"ends at {last}"
     f.bag.error(

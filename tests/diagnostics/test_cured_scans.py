@@ -82,7 +82,8 @@ forward: |
 
 def test_blocks_of_a_dim_are_as_long_as_they_are() -> None:
     *blocks, joined = diagnosed(LSTM)
-    assert {found.hints for found in blocks} == {("state its extent: `h < H`",)} and joined.code == "OPG213"
+    assert {found.hints for found in blocks} == {("state its extent: `h < H`",)}
+    assert joined.code == "OPG213"
     assert "write `i_g[..., h < H] = sigmoid(gates[..., h])`" in joined.hints[0]
     text = LSTM
     for gate in "ifgo":
@@ -106,3 +107,43 @@ def test_an_index_of_the_sum_around_is_meant_beside_what_is_assigned() -> None:
 def test_dims_that_callers_choose_are_no_part_of_each_other() -> None:
     (found,) = diagnosed(whole(U, "z[t, d] = sigmoid(u[t, d])", "y[t, d] = z[t, d]*g[t, d]"))
     assert found.hints == ("use two indices, or give the dims one name if they are always equal",)
+
+
+HALVES = """op: turn
+inputs: {x: {shape: [T, D]}}
+dims: {H: D//2}
+forward: |
+  angle[t < T, h < H] = t*exp(-h)
+  y[t, d] = where(d < H, x[t, d + H]*angle[t, d], x[t, d - H]*angle[t, d - H])
+"""
+
+
+def test_an_index_that_ends_half_way_is_told_by_what_is_read_there() -> None:
+    (found,) = diagnosed(HALVES)
+    assert found.hints == (
+        "`d` runs over `H` only, for `angle[t, d]`: for all of `D` write `y[t, d < D] = …`",
+        "or declare it: `outputs: {y: {shape: [T, D]}}`",
+    )
+    for text in (HALVES.replace("y[t, d] =", "y[t, d < D] ="), HALVES + "outputs: {y: {shape: [T, D]}}\n"):
+        made = built(text)
+        assert str(made.variants[0].program.outputs[0].shape) == str(made.inputs[0].shape)
+
+
+def test_a_start_at_the_upper_end_may_be_that_of_a_recurrence_downwards() -> None:
+    fields = "inputs: {td: {shape: [B, T]}, decay: {shape: [B, T]}}\noutputs: [adv]"
+    line = "adv[b, t] = td[b, t] + decay[b, t] * adv[b, t {} 1]"
+    text = whole(fields, "adv[b, T] = 0", line.format("-"))
+    assert said(text) == ["adv[b, -1] = 0", line.format("+")]
+    built(text.replace("adv[b, T]", "adv[b, -1]"))
+    built(text.replace("t - 1]", "t + 1]"))
+
+
+def test_a_declared_shape_with_another_dim_is_pointed_at() -> None:
+    fields = "inputs: {x: {shape: [..., K]}, weight: {shape: [N, K]}}\noutputs: {y: {shape: [..., K]}}"
+    text = whole(fields, "y[..., n] = sum[k](x[..., k]*weight[n, k])")
+    (found,) = diagnosed(text)
+    assert found.span is not None
+    assert (found.code, found.span.text) == ("OPG253", "y")
+    assert found.hints == ("write `y: {shape: [..., N]}`", "or write `n < K` where the first places are meant")
+    built(text.replace("{y: {shape: [..., K]}}", "{y: {shape: [..., N]}}"))
+    built(text.replace("y[..., n] =", "y[..., n < K] ="))

@@ -13,7 +13,7 @@ from opgen.lang.unparse import unparse
 from opgen.lang.walk import names_read, nodes
 from opgen.lower.clash import clash
 from opgen.lower.counts import as_param, new_param
-from opgen.lower.idle import bound_again, counted_by, divided_by, idle_param
+from opgen.lower.idle import bound_again, bound_within, counted_by, divided_by, idle_param, read_nowhere
 from opgen.lower.outside import left_out
 from opgen.lower.range import before_the_start, block_of, furthest, of_quotient, padded_windows, place_value, windows
 from opgen.lower.scope import DECLARED, OF_GRADIENT, OF_SHAPE, Check, Frame, IndexInfo, same_extent
@@ -263,7 +263,7 @@ def _likely(f: Frame, info: IndexInfo) -> str:
         return f"state its extent: `{index} < {size}`, with a formula under `dims` such as `{size}: {other}//2`"
     if (end := _read_last(f, index)) is not None:
         return f"state its extent: `{index} < {end}`"
-    if (bound := bound_again(f.decl, info)) is not None:
+    if (bound := bound_again(f.decl, info) or bound_within(f.decl, info)) is not None:
         return bound
     likely = of_namesakes(f, index)
     if not likely and index.upper() not in dims and (count := counted_by(f.decl, info)) is not None:
@@ -275,8 +275,14 @@ def _likely(f: Frame, info: IndexInfo) -> str:
     elif not likely and (len(dims) != 1 or _is_of_another(f, info, dims[0])):
         length, declared = new_param(f.decl, "length", 64)
         other = f", or `{index} < {dims[0]}` to go as far as that" if len(dims) == 1 else f", or `{index} < …`{_ANY}"
-        return f"state its extent: `{index} < {length}`, {declared}{other}"
-    return f"state its extent: `{index} < {likely or dims[0]}`"
+        return _or_without(f, info, f"state its extent: `{index} < {length}`, {declared}{other}")
+    return _or_without(f, info, f"state its extent: `{index} < {likely or dims[0]}`")
+
+
+def _or_without(f: Frame, info: IndexInfo, stated: str) -> str:
+    """An extent to state, and before it the reduction without an index that it reads nowhere."""
+    without = read_nowhere(f.decl, info)
+    return stated if without is None else f"{without}; or {stated}"
 
 
 def _is_of_another(f: Frame, info: IndexInfo, dim: str) -> bool:

@@ -20,6 +20,7 @@ from opgen.lang.unparse import unparse_assign
 from opgen.lang.walk import nodes, rebuild
 from opgen.lower.declare import every
 from opgen.lower.earlier import from_the_start, shift, without_first
+from opgen.lower.exchanged import exchanged
 from opgen.lower.half_way import half_way
 from opgen.lower.leaving import leaving, rewritten
 from opgen.lower.outside import left_out, scattered_apart
@@ -48,7 +49,10 @@ def note(f: Frame, position: Scalar, extent: Scalar, site: Site, span: Span) -> 
 
 def check_ranges(f: Frame) -> bool:
     """Whether no noted position is provably out of range."""
-    return every(_check(f, c) for c in f.checks)
+    good = every(_check(f, c) for c in f.checks)
+    if good:
+        exchanged(f)
+    return good
 
 
 def _check(f: Frame, c: Check) -> bool:

@@ -147,3 +147,66 @@ def test_a_declared_shape_with_another_dim_is_pointed_at() -> None:
     assert found.hints == ("write `y: {shape: [..., N]}`", "or write `n < K` where the first places are meant")
     built(text.replace("{y: {shape: [..., K]}}", "{y: {shape: [..., N]}}"))
     built(text.replace("y[..., n] =", "y[..., n < K] ="))
+
+
+X = "inputs: {x: {shape: [N, Q]}, y: {shape: [N, Q]}}"
+
+
+def test_an_index_of_a_sum_that_is_read_nowhere_is_left_out() -> None:
+    fields = "inputs: {x: {shape: [N, D]}, prec: {shape: [D, D]}}"
+    text = whole(fields, "y[n] = sum[d, e, f](x[n, d]*prec[d, e]*x[n, e])")
+    (found,) = diagnosed(text)
+    assert found.hints[0].startswith("`f` is read nowhere: leave it out, `sum[d, e](…)`; or state its extent")
+    built(text.replace("sum[d, e, f]", "sum[d, e]"))
+
+
+@pytest.mark.parametrize("name", ["mean", "sum", "max"])
+def test_an_index_that_is_bound_again_within_is_left_out_once(name: str) -> None:
+    text = whole(X, f"loss = {name}[n](mean[n, q](square(x[n, q] - y[n, q])))")
+    once, apart = ("mean[n, q](square(x[n, q] - y[n, q]))", f"{name}[n](mean[q](square(x[n, q] - y[n, q])))")
+    assert said(text)[2:] == [once, apart]
+    for meant in (once, apart):
+        built(whole(X, f"loss = {meant}"))
+
+
+CONV = "inputs: {{x: {{shape: [N, C, L]}}}}\nparams: {{k: int}}\ndims: {{O: L - k + 1}}\noutputs: {{y: {{shape: {}}}}}"
+
+
+def test_a_worked_out_dim_in_the_place_of_another_is_told() -> None:
+    line = "y[n, c, o] = sum[r < k](x[n, c, o + r])"
+    text = whole(CONV.format("[N, O, C]"), line)
+    (found,) = diagnosed(text)
+    assert found.code == "OPG253"
+    assert said(text) == ["y: {shape: [N, C, O]}", "y[n, o, c]"]
+    built(whole(CONV.format("[N, C, O]"), line))
+    built(text.replace("y[n, c, o]", "y[n, o, c]"))
+
+
+@pytest.mark.parametrize(
+    ("inputs", "more", "shape", "line"),
+    [
+        ("x: {shape: [N, D]}", "dims: {H: D//2}", "[N, H]", "y[n, h] = x[n, h] + x[n, h + H]"),
+        ("x: {shape: [D]}", "dims: {H: D//2}", "[H, D]", "y[h, d] = x[h]*x[(h + d) % D]"),
+        ("x: {shape: [N]}, i: {shape: [M], dtype: int}", "description: a", "[N, M]", "y[n, m] = x[n]*x[i[m]]"),
+        ("x: {shape: [L]}", "params: {k: int}\ndims: {W: k, O: L - k + 1}", "[O, W]", "y[o, r] = x[o + r]"),
+    ],
+)
+def test_dims_in_their_own_places_are_not_warned_of(inputs: str, more: str, shape: str, line: str) -> None:
+    assert codes(whole(f"inputs: {{{inputs}}}\n{more}\noutputs: {{y: {{shape: {shape}}}}}", line)) == []
+
+
+@pytest.mark.parametrize(
+    ("asked", "meant"),
+    [("i <= j", "i < j"), ("i >= j", "i > j"), ("j <= i", "j < i"), ("i < j", ""), ("i != j", ""), ("j > i", "")],
+)
+def test_half_of_the_pairs_may_hold_each_with_itself(asked: str, meant: str) -> None:
+    fields = "inputs: {pos: {shape: [N, 3]}, charge: {shape: [N]}}"
+    distance = "r2[i, j] = sum[a](square(pos[i, a] - pos[j, a]))"
+    line = "energy = sum[i, j](where({}, charge[i] * charge[j] / sqrt(r2[i, j]), 0))"
+    text = whole(fields, distance, line.format(asked))
+    if not meant:
+        built(text)
+        return
+    assert codes(text) == ["OPG261"]
+    assert said(text) == [line.format(meant).removeprefix("energy = ")]
+    built(whole(fields, distance, line.format(meant)))

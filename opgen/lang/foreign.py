@@ -306,7 +306,7 @@ def _product(words: Vocabulary, a: Expr, b: Expr, left: Sequence[str], turned: S
         return None
     made = product(first, second, left)
     if made is None and second.pairs_rows_of(first) and (other := transposed(words, b, None)) is not None:
-        return _product(words, a, other[0], left, (*turned, other))
+        made = product(first, second, left) if (second := _factor(words, other[0], (*turned, other))) else None
     return None if made is None else Meant(made[0], made[1] or None)
 
 

@@ -46,7 +46,7 @@ def unpacked(words: Vocabulary, targets: Sequence[str], line: str) -> tuple[str,
     if fn in ORDERS or any(re.match(rf"{f}\s*\[", value) for f in ORDERS):
         made = ", ".join(f"`{s}`" for s in largest(words, targets, value))
         return (f"a statement for each: {made}",) if made else (TUPLE, ORDERED)
-    if not items or items[-1] == "...":
+    if not items or items[-1] == "..." or of not in words.shapes:
         return (TUPLE, RESULTS) if fn in ("max", "min") else (TUPLE,)
     axis, size = items[-1], words.shapes[of][-1]
     rest = ", ".join(items[:-1])

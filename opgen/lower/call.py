@@ -9,7 +9,7 @@ from __future__ import annotations
 from dataclasses import replace
 from fractions import Fraction
 
-from opgen.diagnostics.model import Bag, Hint
+from opgen.diagnostics.model import Hint
 from opgen.diagnostics.suggest import counted, did_you_mean
 from opgen.ir.complex_functions import PARTS
 from opgen.ir.functions import FUNCTIONS
@@ -99,10 +99,7 @@ def _where(f: Frame, e: Call) -> Typed:
 
 def _passed_over(f: Frame, e: Expr) -> Typed:
     """A branch that is not taken, for what it says about kinds, batch dims and how far indices run."""
-    names = set(f.state.taken)
-    found = replace(f, bag=Bag(), pending=[], checks=[], reported=set(f.reported)).lower(e)
-    f.state.taken = names
-    return found
+    return f.apart().lower(e)
 
 
 def _as_beside(taken: Typed, other: Typed) -> Typed:

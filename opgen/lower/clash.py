@@ -7,6 +7,7 @@ from dataclasses import replace
 from opgen.diagnostics.model import Label, Span
 from opgen.ir import text
 from opgen.ir.polynomial import polynomial
+from opgen.ir.ranges import facts_of, is_nonnegative
 from opgen.ir.scalar import BATCH, ONE, Apply, Dim, Index, Lit, Param, Scalar, walk
 from opgen.lang.nodes import Access, Binder, Expr, Name, Reduction
 from opgen.lang.unparse import unparse_assign
@@ -180,8 +181,9 @@ def _inner(f: Frame, info: IndexInfo, site: Site) -> list[str]:
     found: dict[str, None] = {}
     for r in around(f, site.span) if items.count(info.name) == 1 else ():
         for b in (b.name for b in r.binders if isinstance(b, Binder) and b.name not in items):
-            for a in (n for n in nodes(r.body) if isinstance(n, Access) and n.name in f.decl.shapes):
-                sizes = zip(a.items, f.decl.shapes[a.name], strict=False)
+            for a in (n for n in nodes(r.body) if isinstance(n, Access)):
+                known = f.state.tensors.get(a.name)
+                sizes = zip(a.items, known.shape or () if known is not None else (), strict=False)
                 if any(isinstance(i, Name) and i.name == b and size == site.extent for i, size in sizes):
                     shown = ", ".join(b if i == info.name else i for i in items)
                     found[f"did you mean `{site.tensor}[{shown}]`?"] = None
@@ -203,7 +205,7 @@ def _unread(f: Frame, info: IndexInfo, site: Site) -> str:
 def _part(f: Frame, info: IndexInfo, *sites: Site) -> tuple[str, ...]:
     """A hint where a tensor was assigned over a whole dim of which only a part is meant, or is read in part."""
     for site, other in (sites, sites[::-1]):
-        if _is_part(f, site, other):
+        if _is_part(f, site, other) or not _is_made(f, site, other):
             continue
         own = [s for s in f.decl.forward if s.target.name == site.tensor]
         items, written = _items(site), (own[0].target.items or ()) if len(own) == 1 else ()
@@ -226,14 +228,21 @@ def _part(f: Frame, info: IndexInfo, *sites: Site) -> tuple[str, ...]:
     return ()
 
 
+def _is_made(f: Frame, *sites: Site) -> bool:
+    """Whether a dim is worked out of another; two that callers choose are no part of each other."""
+    return any(not isinstance(s.extent, Dim) or s.extent.name in f.decl.derived for s in sites)
+
+
 def _is_part(f: Frame, site: Site, other: Site) -> bool:
     """Whether only one of two dims is computed: it is most likely a part of the other one, unless it is longer."""
     a, b = site.extent, other.extent
     derived = {str(d.name) for d in f.decl.spec.dims}
     if not isinstance(a, Dim) or not isinstance(b, Dim) or (a.name in derived) == (b.name in derived):
         return False
-    more = (polynomial(a, f.state.dims) - polynomial(b, f.state.dims)).constant
-    return more < 0 if more is not None else a.name in derived
+    more, facts = polynomial(a, f.state.dims) - polynomial(b, f.state.dims), facts_of((), f.state.dims)
+    if more.constant is not None:
+        return more.constant < 0
+    return is_nonnegative(-more, facts) or (a.name in derived and not is_nonnegative(more, facts))
 
 
 def _runs_along(e: Expr, index: str) -> bool:

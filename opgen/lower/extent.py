@@ -5,17 +5,17 @@ from __future__ import annotations
 from collections.abc import Container, Sequence
 from dataclasses import replace
 
-from opgen.diagnostics.model import Diagnostic, Severity
+from opgen.diagnostics.model import Diagnostic, Label, Severity
 from opgen.ir import text
-from opgen.ir.scalar import ONE, Apply, Dim, Index, Lit, Scalar, walk
+from opgen.ir.scalar import ONE, Apply, Batch, Dim, Index, Lit, Scalar, walk
 from opgen.lang.nodes import Access, Binder, Compare, Dots, Expr, Name, Number, Product, Sum
 from opgen.lang.unparse import unparse
 from opgen.lang.walk import names_read, nodes
 from opgen.lower.clash import clash
 from opgen.lower.counts import as_param, new_param
-from opgen.lower.idle import bound_again, counted_by, divided_by, idle_param
+from opgen.lower.idle import bound_again, bound_within, counted_by, divided_by, idle_param, read_nowhere
 from opgen.lower.outside import left_out
-from opgen.lower.range import before_the_start, furthest, of_quotient, padded_windows, place_value, windows
+from opgen.lower.range import before_the_start, block_of, furthest, of_quotient, padded_windows, place_value, windows
 from opgen.lower.scope import DECLARED, OF_GRADIENT, OF_SHAPE, Check, Frame, IndexInfo, same_extent
 from opgen.lower.whole import integer
 from opgen.lower.window import window_size
@@ -138,11 +138,29 @@ def _other_dims(f: Frame, info: IndexInfo) -> None:
         return
     over, first = text.scalar(info.extent or ONE), sites[0]
     message = f"`{info.name}` runs over `{over}`, and is read along `{text.scalar(first.extent)}` of `{first.tensor}`"
-    hints = _in_order(f) or (f"declare that dim, or write `{info.name} < {over}` where the first places are meant",)
-    warning = Diagnostic(
-        "OPG253", message, first.span, "as long as another dim", hints=hints, severity=Severity.WARNING
-    )
+    part = f"write `{info.name} < {over}` where the first places are meant"
+    hints, at, related = _in_order(f) or (f"declare that dim, or {part}",), first.span, tuple[Label, ...]()
+    shape = _as_read(f) if info.origin == DECLARED and not _in_order(f) else ""
+    place = next((o.span for o in f.decl.spec.outputs or () if o.name == f.target), None)
+    if shape and place is not None:
+        hints = (f"write `{f.target}: {{shape: {shape}}}`", f"or {part}")
+        at, related = place, (Label(first.span, f"`{info.name}` runs along `{text.scalar(first.extent)}` here"),)
+    warning = Diagnostic("OPG253", message, at, "as long as another dim", related, (), hints, Severity.WARNING)
     f.bag.add(warning)
+
+
+def _as_read(f: Frame) -> str:
+    """The shape that the indices of a target have where they are read; empty where that is not clear."""
+    loops = f.scope.root().loops if f.scope is not None else []
+    sizes: list[str] = []
+    for x in loops:
+        read = [] if isinstance(x, Batch) else [s.extent for s in x.sites if not (s.padded or s.written)]
+        if not isinstance(x, Batch) and x.stated is not None and not read:
+            read = [x.stated]
+        if any(e != read[0] for e in read) or (not read and not isinstance(x, Batch)):
+            return ""
+        sizes.append("..." if isinstance(x, Batch) else text.scalar(read[0]))
+    return f"[{', '.join(sizes)}]"
 
 
 def _in_order(f: Frame) -> tuple[str, ...]:
@@ -218,7 +236,7 @@ def _likely(f: Frame, info: IndexInfo) -> str:
         goes_on = _is_round(c) or _is_shifted_by_branch(f, inside, info)
         if isinstance(c.extent, Dim) and (goes_on or _is_compared(f, index, c.extent.name)):
             return f"state its extent: `{index} < {c.extent.name}`"
-        if (end := furthest(f, c, info)) is not None:
+        if (end := block_of(f, c, info) or furthest(f, c, info)) is not None:
             beyond = isinstance(c.extent, Dim) and end.startswith(f"{c.extent.name} + ")
             namesake = of_namesakes(f, index) if beyond else ""
             return f"state its extent: `{index} < {namesake or end}`"
@@ -245,7 +263,7 @@ def _likely(f: Frame, info: IndexInfo) -> str:
         return f"state its extent: `{index} < {size}`, with a formula under `dims` such as `{size}: {other}//2`"
     if (end := _read_last(f, index)) is not None:
         return f"state its extent: `{index} < {end}`"
-    if (bound := bound_again(f.decl, info)) is not None:
+    if (bound := bound_again(f.decl, info) or bound_within(f.decl, info)) is not None:
         return bound
     likely = of_namesakes(f, index)
     if not likely and index.upper() not in dims and (count := counted_by(f.decl, info)) is not None:
@@ -257,8 +275,14 @@ def _likely(f: Frame, info: IndexInfo) -> str:
     elif not likely and (len(dims) != 1 or _is_of_another(f, info, dims[0])):
         length, declared = new_param(f.decl, "length", 64)
         other = f", or `{index} < {dims[0]}` to go as far as that" if len(dims) == 1 else f", or `{index} < …`{_ANY}"
-        return f"state its extent: `{index} < {length}`, {declared}{other}"
-    return f"state its extent: `{index} < {likely or dims[0]}`"
+        return _or_without(f, info, f"state its extent: `{index} < {length}`, {declared}{other}")
+    return _or_without(f, info, f"state its extent: `{index} < {likely or dims[0]}`")
+
+
+def _or_without(f: Frame, info: IndexInfo, stated: str) -> str:
+    """An extent to state, and before it the reduction without an index that it reads nowhere."""
+    without = read_nowhere(f.decl, info)
+    return stated if without is None else f"{without}; or {stated}"
 
 
 def _is_of_another(f: Frame, info: IndexInfo, dim: str) -> bool:

@@ -232,7 +232,7 @@ class _Asked:
         out: list[Assign] = []
         for k, s in enumerate(rewritten):
             own = [x for x in rewritten if x.target.name == s.target.name]
-            if not any(self._asks(x.guard) for x in own):
+            if not any(self._asks(x.guard) for x in own) or any(x.guard is None for x in own):  # which is told
                 out.append(s)
             elif last[s.target.name] == k:
                 value = own[-1].value

@@ -6,9 +6,9 @@ from dataclasses import replace
 
 from opgen.diagnostics.suggest import listed
 from opgen.ir.reductions import REDUCTIONS
-from opgen.lang.nodes import Access, Assign, Binder, Compare, Expr, Name, Product, Reduction
-from opgen.lang.unparse import unparse_target
-from opgen.lang.walk import names_read, nodes, statement_names
+from opgen.lang.nodes import Access, Assign, Binder, Compare, Dots, Expr, Name, Product, Reduction
+from opgen.lang.unparse import unparse, unparse_target
+from opgen.lang.walk import names_read, nodes, statement_at, statement_names, transform
 from opgen.lower.declare import Declarations
 from opgen.lower.domain import end_of
 from opgen.lower.scope import IndexInfo
@@ -32,6 +32,47 @@ def bound_again(d: Declarations, info: IndexInfo) -> str | None:
     running = {_RUNNING[r.name] for r in found if r.name in _RUNNING}
     kept = f"`{running.pop()}[{again[0]}](…)` for a running one, " if len(again) == len(running) == 1 else ""
     return f"{own} same everywhere: write `{left} = …`, {kept}or leave the reduction over {names} out"
+
+
+def bound_within(d: Declarations, info: IndexInfo) -> str | None:
+    """What to write where a reduction within binds the index of another anew: `mean[n](mean[n, q](x[n, q]))`."""
+    r = _reduction(d, info)
+    again = None if r is None else next((n for n in nodes(r.body) if info.name in _bound_of(n)), None)
+    if r is None or not isinstance(again, Reduction):
+        return None
+    inner = f"`{again.name}[{', '.join(_bound(again))}](…)`"
+    outer, kept = unparse(_without(r, info.name)), _without(again, info.name)
+    made = unparse(transform(r, lambda n: kept if n is again else None))
+    left = f"leave one out, `{outer}` or `{made}`"
+    return f"{inner} binds `{info.name}` anew, so that nothing is left of it for this one: {left}"
+
+
+def read_nowhere(d: Declarations, info: IndexInfo) -> str | None:
+    """What to write where one of several indices of a reduction stands nowhere in it: the reduction over the others."""
+    r = _reduction(d, info)
+    if r is None or len(r.binders) < 2 or any(info.name in names_read(e) for e in (r.body, r.further) if e is not None):
+        return None
+    others = ", ".join(
+        "..." if isinstance(b, Dots) else b.name for b in r.binders if isinstance(b, Dots) or b.name != info.name
+    )
+    return f"`{info.name}` is read nowhere: leave it out, `{r.name}[{others}](…)`"
+
+
+def _without(r: Reduction, index: str) -> Expr:
+    """A reduction without one of its indices."""
+    rest = tuple(b for b in r.binders if isinstance(b, Dots) or b.name != index)
+    return replace(r, binders=rest) if rest else r.body
+
+
+def _reduction(d: Declarations, info: IndexInfo) -> Reduction | None:
+    """The reduction in whose brackets an index stands."""
+    s = statement_at((*d.forward, *d.backward), info.span)
+    found = (r for r in nodes(s.value) if isinstance(r, Reduction)) if s is not None else ()
+    return next((r for r in found if any(isinstance(b, Binder) and b.span == info.span for b in r.binders)), None)
+
+
+def _bound_of(e: Expr) -> tuple[str, ...]:
+    return _bound(e) if isinstance(e, Reduction) else ()
 
 
 def _bound(r: Reduction) -> tuple[str, ...]:

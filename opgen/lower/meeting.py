@@ -1,8 +1,8 @@
 """Pairs of elements of one dim of which those with themselves divide by zero, divisions by an index, which begins at 0,
 or by an input that is not passed: warnings.
 
-A sum over all pairs of particles holds each with itself, whose distance is 0. What `where` chooses is not looked at:
-it is lazy, and a condition is how such a pair is left out.
+A sum over all pairs of particles holds each with itself, whose distance is 0. What `where` chooses is looked at where
+its condition compares the two indices, `i <= j`; any other is not: it is lazy, and may be how such a pair is left out.
 """
 
 from __future__ import annotations
@@ -25,6 +25,9 @@ _SAID = {_INF: "this divides by 0", _NAN: "this is nan"}
 _SUMS = ("sum", "mean")
 _KEEPING = (None, "sum", "mean", "max", "min", "norm")  # of zeros they give 0
 _HOMOGENEOUS = ("neg", "abs", "square", "sqrt", "sin", "tan", "tanh", "relu", "expm1", "log1p", "cbrt", "sign")
+
+_OF_EQUALS = {"le": True, "ge": True, "eq": True, "lt": False, "gt": False, "ne": False}  # comparisons of equal indices
+_STRICT = {"<=": "<", ">=": ">"}
 
 
 def meeting(d: Declarations, variants: Sequence[Variant]) -> Iterator[Diagnostic]:
@@ -137,6 +140,8 @@ def _left_out(d: Declarations, s: Compute, at: tuple[str, ...]) -> str:
     other = Compare((Name(at[0], span), Name(at[1], span)), ("!=",), span)
 
     def chosen(body: Expr) -> Expr:
+        if (strict := _strict(body, at)) is not None:
+            return strict
         return Call("where", (other, body, Number(0, span)), span, span)
 
     for value in own:
@@ -147,6 +152,16 @@ def _left_out(d: Declarations, s: Compute, at: tuple[str, ...]) -> str:
         if s.op is None and not isinstance(value, Access | Name):
             return f"choose what holds there: `{unparse(chosen(value))}`"
     return f"leave those out: `where({at[0]} != {at[1]}, …, 0)`"
+
+
+def _strict(e: Expr, at: tuple[str, ...]) -> Expr | None:
+    """`where(i <= j, …, 0)` without those that are equal, `where(i < j, …, 0)`; None for anything else."""
+    match e:
+        case Call(name="where", args=(Compare(operands=(Name(name=a), Name(name=b)), ops=(op,)) as asked, *rest)):
+            strict = replace(asked, ops=(_STRICT[op],)) if op in _STRICT and {a, b} == {*at} else None
+            return None if strict is None else replace(e, args=(strict, *rest))
+        case _:
+            return None
 
 
 def _lost(p: Program) -> Iterator[tuple[Compute, tuple[str, ...], str]]:
@@ -214,6 +229,8 @@ class _Pairs:
                 return _quotient("", self.at(a))
             case Apply("log" | "log2" | "log10", (a,)) if self.at(a) in (_ZERO, _ONE):
                 return _ZERO if self.at(a) == _ONE else _INF
+            case Apply("where", (Apply(fn, (Index(a), Index(b))), yes, no)) if a == b and fn in _OF_EQUALS:
+                return self.at(yes if _OF_EQUALS[fn] else no)
             case Apply(fn, (a,)) if fn in _HOMOGENEOUS:
                 return self.at(a) if self.at(a) in (_ZERO, _NAN) else ""
             case _:

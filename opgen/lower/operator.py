@@ -76,6 +76,7 @@ from opgen.lower.never import never
 from opgen.lower.nowhere import nowhere
 from opgen.lower.override import check_targets, lower_override, without_cotangent
 from opgen.lower.proposals import one_statement
+from opgen.lower.refused import is_whole, untold
 from opgen.lower.renewed import check_renewed
 from opgen.lower.replaced import check_replaced
 from opgen.lower.roots import roots
@@ -106,10 +107,10 @@ def lower(spec: OpSpec, bag: Bag) -> Operator | None:
     found = Bag()
     with deep_trees():
         operator = _lower(spec, found)
-    told = {d.span for d in bag.items if d.span is not None}  # what stands there is wrong in another way already
-    for d in sorted(found.items, key=lambda d: d.span.start if d.span is not None else 0):
-        if d.span not in told:
-            bag.add(d)
+    for d in untold(found, bag):
+        bag.add(d)
+    if operator is None and not bag.has_errors:
+        raise AssertionError("something in this spec was refused, and nothing said of it")
     return None if found.has_errors else operator
 
 
@@ -170,7 +171,7 @@ def _lower(spec: OpSpec, bag: Bag) -> Operator | None:
     if not bag.has_errors:
         check_fits(d, variants, bag)
         check_in_place(d, variants, bag)
-    if bag.has_errors:
+    if bag.has_errors or not is_whole(d, variants, count):
         return None
     tensors = tuple(_tensor(d, n) for n in d.inputs)
     optional = tuple(n for n, t in d.inputs.items() if t.optional)
@@ -267,7 +268,7 @@ def _variant(
     override = lower_override(d, state, outputs, refused, bag) if d.backward else Override()
     rounding, outputs = stored_results(outputs, state.fresh, bag, d.spec.op.span)
     statements = (*statements, *rounding)
-    if bag.has_errors:
+    if bag.has_errors or any(known.shape is None for known in state.tensors.values()):
         return None
     present = tuple(_tensor(d, n) for n in d.inputs if state.given.get(n, True))
     functions = _functions(d, state, (*statements, *override.statements), bag)

@@ -20,6 +20,8 @@ from opgen.lang.unparse import unparse_assign
 from opgen.lang.walk import nodes, rebuild
 from opgen.lower.declare import every
 from opgen.lower.earlier import from_the_start, shift, without_first
+from opgen.lower.exchanged import exchanged
+from opgen.lower.half_way import half_way
 from opgen.lower.leaving import leaving, rewritten
 from opgen.lower.outside import left_out, scattered_apart
 from opgen.lower.scope import DECLARED, UNKNOWN, Check, Frame, IndexInfo, Site
@@ -47,7 +49,10 @@ def note(f: Frame, position: Scalar, extent: Scalar, site: Site, span: Span) -> 
 
 def check_ranges(f: Frame) -> bool:
     """Whether no noted position is provably out of range."""
-    return every(_check(f, c) for c in f.checks)
+    good = every(_check(f, c) for c in f.checks)
+    if good:
+        exchanged(f)
+    return good
 
 
 def _check(f: Frame, c: Check) -> bool:
@@ -115,6 +120,10 @@ def _report(f: Frame, c: Check, low: Polynomial | None, high: Polynomial | None)
             hints = (*first, *(h if h.startswith("or") else f"or {h}" for h in hints))
         if _is_position(f, c):  # where what is outside is no number of a place
             hints = tuple(h.removeprefix("or ") for h in hints if filled not in h)
+    if (early := half_way(f, c)) is not None:
+        if any(early[1] == told.hints for told in f.bag.items):
+            return False
+        related, hints = [*related, early[0]], early[1]
     before = low is not None and is_nonnegative(number(-1) - low, facts_of((), f.state.dims))
     end = "begins at 0" if before else f"ends at {last}"
     f.bag.error(
@@ -247,6 +256,20 @@ def furthest(f: Frame, c: Check, info: IndexInfo) -> str | None:
         half = next((n for n in halves if (polynomial(c.extent) - room - polynomial(Dim(n))).constant == 0), None)
         return half or text.scalar(room.scalar())
     return text.scalar(call("floordiv", (room + number(step - 1)).scalar(), Lit(step)))
+
+
+def block_of(f: Frame, c: Check, info: IndexInfo) -> str | None:
+    """The size of the blocks that make up a dim, `H` of `R: 4*H`, in one of which an index moves: `x[2*H + h]`."""
+    parts = polynomial(c.position).split(Index(next(name for name, i in c.indices if i is info)))
+    if parts is None or parts[0] != number(1) or not isinstance(c.extent, Dim):
+        return None
+    whole, first = polynomial(c.extent, f.state.dims), parts[1]
+    for size in (Dim(name) for name in f.decl.known_dims() if name != c.extent.name):
+        own, block = whole.split(size), first.split(size)
+        count, before = (None if x is None or x[1] != number(0) else x[0].constant for x in (own, block))
+        if count is not None and before is not None and count > 1 and 0 <= before < count:
+            return size.name
+    return None
 
 
 def windows(f: Frame, c: Check, info: IndexInfo) -> str | None:

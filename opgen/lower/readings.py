@@ -60,7 +60,7 @@ def instead_of_dots(f: Frame, e: Access, shape: Shape) -> tuple[str, ...]:
 
 def without_last(f: Frame, e: Access, known: Known) -> tuple[str, ...]:
     """What is meant by `norm[k](x[..., k])` of a tensor that has batch dims alone; nothing for any other access."""
-    last = e.items[-1]
+    last = e.items[-1] if e.items else None
     own = (s for s in (*f.decl.forward, *f.decl.backward) if s.target.name == f.target)
     around = [r for s in own for r in nodes(s.value) if isinstance(r, Reduction) and any(n is e for n in nodes(r.body))]
     if known.shape != (BATCH,) or len(e.items) != 2 or not isinstance(last, Name) or not around:

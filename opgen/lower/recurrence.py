@@ -199,7 +199,7 @@ def _lowered(g: _Group) -> tuple[Statement, ...] | None:
     known = {n: g.wanted(s).kind or _start_kind(g, n) for n, s in g.bodies.items()}
 
     def tried(kinds: Kinds) -> Kinds | None:
-        state, bag = replace(g.state, tensors=dict(g.state.tensors), taken=set(g.state.taken), sizes={}), Bag()
+        state, bag = g.state.apart(), Bag()
         steps = _steps(replace(g, state=state, bag=bag), sizes, later, kinds, settled=False)
         return None if steps is None or bag.has_errors else {n: state.tensors[n].kind for n in kinds}
 

@@ -117,7 +117,8 @@ def _elsewhere(d: Declarations, s: Assign, late: dict[str, _Late]) -> tuple[str,
     order = list(dict.fromkeys(o.target.name for o in d.forward if o.target.name in late))
     place, offset = late[s.target.name].place, late[s.target.name].offset
     item = (s.target.items or ())[place]
-    assert not isinstance(item, Binder | Dots)
+    if isinstance(item, Binder | Dots):  # another statement of this name is moved along that index
+        return ()
     step = shift_of(item)
     size = "…" if step is None else extent_along(d, s, place, step.index)
     lines = []

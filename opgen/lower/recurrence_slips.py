@@ -87,7 +87,7 @@ def _in_front(
         )
     none = f"or leave it out: without a start, `{s.target.name}[{moved}]` is 0"
     if isinstance(old, Binder | Name):
-        return (start,)
+        return (start, *_turned(d, body, old, place, step))
     if s not in elements:
         return (start, none)  # no element stands there
     along = (body.target.items or ())[place]
@@ -104,6 +104,22 @@ def _in_front(
         return (f"the next start stands one place further out: {beyond}", f"or {one} `{line}`")
     element = f"for an element itself, both lines are one: `{line}`"
     return (element, f"or {start}", none)
+
+
+def _turned(d: Declarations, body: Assign, start: Binder | Name, place: int, step: Step) -> tuple[str, ...]:
+    """The recurrence that goes down, where its start stands at the upper end."""
+    name = body.target.name
+    if step.offset > 0 or start.name != extent_along(d, body, place, step.index):
+        return ()
+
+    def turn(e: Expr) -> Expr | None:
+        own = shift_of(e.items[place]) if isinstance(e, Access) and e.name == name and place < len(e.items) else None
+        if own is None or not isinstance(e, Access):
+            return None
+        moved = Sum((("+", Name(own.index, e.span)), ("+", Number(abs(own.offset), e.span))), e.span)
+        return replace(e, items=(*e.items[:place], moved, *e.items[place + 1 :]))
+
+    return (f"or, where it goes down: `{unparse_assign(replace(body, value=transform(body.value, turn)))}`",)
 
 
 def _with_elements(body: Assign, elements: Sequence[Assign], place: int, index: str) -> str:

@@ -7,7 +7,7 @@ the formula; so taken-out statements stay pending until the statement is complet
 from __future__ import annotations
 
 from collections.abc import Callable, Iterable
-from dataclasses import dataclass, field
+from dataclasses import dataclass, field, replace
 
 from opgen.diagnostics.model import Bag, Span
 from opgen.ir.program import Axis, Compute, Kind, Loop, Shape
@@ -204,6 +204,10 @@ class Frame:
         self.depth -= 1
         return made
 
+    def apart(self) -> Frame:
+        """A frame for a trial, of which nothing is told."""
+        return replace(self, bag=Bag(), state=self.state.apart(), pending=[], checks=[], reported=set(self.reported))
+
     def error(
         self, code: str, message: str, span: Span, *hints: str, label: str = "", notes: Iterable[str] = ()
     ) -> Typed:
@@ -230,6 +234,14 @@ class Variation:
     clashes: set[tuple[str, ...]] = field(default_factory=set)  # tensors that are read over two dims, reported once
     circles: set[frozenset[str]] = field(default_factory=set)  # of local functions, reported once
     lists: set[str] = field(default_factory=set)  # params that are read as lists and are none, reported once
+
+    def apart(self) -> Variation:
+        """The same for a trial: what is found out and told in it is neither known nor told outside."""
+        return replace(
+            self, tensors=dict(self.tensors), later=dict(self.later), taken=set(self.taken), sizes={},
+            written=dict(self.written), alone=dict(self.alone), clashes=set(self.clashes), circles=set(self.circles),
+            lists=set(self.lists),
+        )  # fmt: skip
 
     def fresh(self, wish: str) -> str:
         """A name nobody has yet."""

@@ -7,7 +7,7 @@ from __future__ import annotations
 
 from dataclasses import replace
 
-from opgen.diagnostics.model import Bag, Hint
+from opgen.diagnostics.model import Hint
 from opgen.ir.program import Kind
 from opgen.lang.nodes import Call, Expr, Name, Number, Product, Reduction, Sum, Unary
 from opgen.lang.unparse import unparse
@@ -81,10 +81,7 @@ def _up(above: Expr, below: Expr) -> Expr:
 
 def _kind(f: Frame, e: Expr) -> Kind | None:
     """The kind of an expression that is tried; what is wrong with it is not told."""
-    names = set(f.state.taken)
-    found = replace(f, bag=Bag(), pending=[], checks=[], reported=set(f.reported)).lower(e)
-    f.state.taken = names
-    return found.kind
+    return f.apart().lower(e).kind
 
 
 def _is_whole(f: Frame, e: Expr) -> bool:

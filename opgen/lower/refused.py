@@ -1,0 +1,25 @@
+"""Nothing of a spec is dropped without a word: what is told of it, and whether a program holds all of its results."""
+
+from __future__ import annotations
+
+from collections.abc import Sequence
+
+from opgen.diagnostics.model import Bag, Diagnostic, Severity
+from opgen.ir.operator import Variant
+from opgen.lower.declare import Declarations
+
+
+def untold(found: Bag, bag: Bag) -> list[Diagnostic]:
+    """What has been found, in the order of its places, but for places at which `bag` says something already.
+
+    A warning there says nothing of a mistake.
+    """
+    told = {d.span for d in bag.items if d.span is not None}
+    wrong = {d.span for d in bag.items if d.span is not None and d.severity is Severity.ERROR}
+    ordered = sorted(found.items, key=lambda d: d.span.start if d.span is not None else 0)
+    return [d for d in ordered if d.span not in (wrong if d.severity is Severity.ERROR else told)]
+
+
+def is_whole(d: Declarations, variants: Sequence[Variant], count: int) -> bool:
+    """Whether nothing is missing: a program for each of so many variants, and in each of them all results."""
+    return len(variants) == count and all(d.outputs == tuple(o.name for o in v.program.outputs) for v in variants)

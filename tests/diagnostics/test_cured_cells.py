@@ -1,0 +1,37 @@
+"""What a module starts from, signs of other languages and words in their places: what is said of them builds."""
+
+from __future__ import annotations
+
+import pytest
+
+from tests.diagnostics.cures import built, diagnosed, whole
+
+
+def filled(initialiser: str, rank: int) -> str:
+    shape, at = ", ".join("A" * rank), ", ".join("abcde"[:rank])
+    fields = f"inputs: {{x: {{shape: [...]}}, w: {{shape: [{shape}]}}}}\n"
+    fields += f"module: {{dims: {{A: a_size}}, parameters: {{w: {initialiser}}}}}"
+    return whole(fields, f"y = x*sum[{at}](w[{at}])")
+
+
+RANKS = {
+    "xavier_uniform": (2, 5), "xavier_normal": (2, 5), "kaiming_uniform(a=2)": (2, 5), "kaiming_normal": (2, 5),
+    "eye": (2, 2), "orthogonal": (2, 5),
+    "dirac": (3, 5), "'sparse(0.1, 0.2)'": (2, 2), "normal": (1, 5), "ones": (1, 5),
+}  # fmt: skip
+
+
+@pytest.mark.parametrize("initialiser", RANKS)
+def test_an_initialiser_is_told_the_dims_that_it_needs(initialiser: str) -> None:
+    least, most = RANKS[initialiser]
+    for rank in range(1, 6):
+        text = filled(initialiser, rank)
+        if least <= rank <= most:
+            built(text)
+        else:
+            (found,) = diagnosed(text)
+            needs = {(2, 5): "at least 2", (2, 2): "2", (3, 5): "3 to 5"}[least, most]
+            assert (found.code, found.message.partition(", ")[0]) == (
+                "OPG121",
+                f"`{initialiser.partition('(')[0].strip(chr(39))}` needs {needs} dims",
+            )

@@ -41,6 +41,7 @@ _OUT_OF_RANGE = re.compile(
     r"|indexing axis dim should be positive|ZeroDivisionError",  # of positions in what has no elements
     re.IGNORECASE,
 )
+_UNTOLD = "index out of range in self"  # what torch says where it does not say which
 
 
 def reworded(d: Definition, given: Sequence[Any], params: Sequence[Any], error: Exception) -> Exception:
@@ -199,10 +200,12 @@ def out_of_range(op: Op, args: Sequence[Any], error: Exception) -> Exception:
     names = dict.fromkeys(name for name, *_ in d.computed)
     where = f" of {' or '.join(names)}" if names else ""
     told = f"; where it is read, {' and '.join(conditions)}" if conditions else ""
-    return IndexError(f"{d.name}: a position{where} is out of range: {text}{told}")
+    which = "" if told and text == _UNTOLD else f": {text}"
+    return IndexError(f"{d.name}: a position{where} is out of range{which}{told}")
 
 
 def _condition(values: dict[str, Any], _: str, condition: str, sized: str = "", axis: int = 0) -> str:
-    """The condition with the size of this call."""
-    like = values.get(sized)
-    return f"{condition} = {like.shape[axis]}" if isinstance(like, Tensor) else condition
+    """The condition with the size of this call, or with the param that is the size."""
+    like, number = values.get(sized), values.get(condition.rpartition(" < ")[2])
+    size = like.shape[axis] if isinstance(like, Tensor) else number if isinstance(number, int) else None
+    return condition if size is None else f"{condition} = {size}"

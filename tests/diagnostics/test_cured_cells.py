@@ -57,3 +57,26 @@ def test_a_bare_tensor_is_read_where_its_dim_is_read_beside_it(line: str, old: s
     (line,) = said(text)
     built(text.replace(old, old.replace("w", new)), warned=True)
     assert line in (new, text.partition("|")[2].strip().replace(old, old.replace("w", new)).replace("]*l", "] * l"))
+
+
+QUANTISED = """inputs:
+  x: {shape: [..., K]}
+  w: {shape: [N, K]}
+  zero: {shape: [N]}
+  b: {shape: [N]}"""
+
+
+@pytest.mark.parametrize("second", ["w[n, k] - zero[n]", "w[n, k]*exp(zero[n])"])
+def test_a_product_of_matrices_with_an_operand_that_has_its_indices(second: str) -> None:
+    line = f"y[..., n] = b[n]*(x[..., k] @ ({second})) + b[n]"
+    meant = second if "-" not in second else f"({second})"
+    assert said(whole(QUANTISED, line))[-1] == f"y[..., n] = b[n] * sum[k](x[..., k] * {meant}) + b[n]".replace(
+        "w[n, k]*exp", "w[n, k] * exp"
+    )
+    built(whole(QUANTISED, said(whole(QUANTISED, line))[-1]))
+
+
+def test_an_operator_that_is_not_understood_has_no_attributes() -> None:
+    (found,) = diagnosed(whole(QUANTISED, "y[..., n] = b[n]*(x[..., k] @ (w[n, k] - (zero[n] if k > 1 else 0)))"))
+    assert found.message == "`@` is not an operator of the formula language"
+    assert "attributes" not in " ".join(found.hints)

@@ -66,17 +66,62 @@ QUANTISED = """inputs:
   b: {shape: [N]}"""
 
 
-@pytest.mark.parametrize("second", ["w[n, k] - zero[n]", "w[n, k]*exp(zero[n])"])
-def test_a_product_of_matrices_with_an_operand_that_has_its_indices(second: str) -> None:
-    line = f"y[..., n] = b[n]*(x[..., k] @ ({second})) + b[n]"
-    meant = second if "-" not in second else f"({second})"
-    assert said(whole(QUANTISED, line))[-1] == f"y[..., n] = b[n] * sum[k](x[..., k] * {meant}) + b[n]".replace(
-        "w[n, k]*exp", "w[n, k] * exp"
-    )
-    built(whole(QUANTISED, said(whole(QUANTISED, line))[-1]))
+@pytest.mark.parametrize(
+    ("second", "meant"),
+    [("w[n, k] - zero[n]", "(w[n, k] - zero[n])"), ("w[n, k]*exp(zero[n])", "(w[n, k] * exp(zero[n]))")],
+)
+def test_a_product_of_matrices_with_an_operand_that_has_its_indices(second: str, meant: str) -> None:
+    line = said(whole(QUANTISED, f"y[..., n] = b[n]*(x[..., k] @ ({second})) + b[n]"))[-1]
+    assert line == f"y[..., n] = b[n] * sum[k](x[..., k] * {meant}) + b[n]"
+    built(whole(QUANTISED, line))
 
 
 def test_an_operator_that_is_not_understood_has_no_attributes() -> None:
     (found,) = diagnosed(whole(QUANTISED, "y[..., n] = b[n]*(x[..., k] @ (w[n, k] - (zero[n] if k > 1 else 0)))"))
     assert found.message == "`@` is not an operator of the formula language"
     assert "attributes" not in " ".join(found.hints)
+
+
+def test_functions_in_a_list_are_told_as_a_mapping_that_yaml_reads() -> None:
+    text = """op: cured
+inputs: {x: {shape: [N]}, d: {shape: [N]}}
+functions:
+  - disc(x, d): where(d > 0, 0, 0.9*x)
+  - twice(x): 2*x
+forward: y[n] = disc(x[n], d[n]) + twice(x[n])
+"""
+    (line,) = said(text)
+    start, end = text.index("  - disc"), text.index("forward")
+    built(f"{text[:start]}  {line}\n{text[end:]}")
+
+
+FLAG = "inputs: {x: {shape: [...]}}\nparams: {training: {type: bool, default: true}}"
+
+
+@pytest.mark.parametrize(
+    ("guard", "other", "hint"),
+    [
+        ("eval", "training", "not training"),
+        ("not eval", "not training", "training"),
+        ("inference", "training", "not training"),
+    ],
+)
+def test_a_flag_that_is_another_ones_opposite(guard: str, other: str, hint: str) -> None:
+    assert said(whole(FLAG, f"y = 2*x if {other}", f"y = x if {guard}"))[0] == hint
+    built(whole(FLAG, f"y = 2*x if {other}", f"y = x if {hint}"))
+
+
+@pytest.mark.parametrize(
+    ("extern", "meant"),
+    [
+        ("scipy: special.erfcx", "numpy: scipy.special.erfcx"),
+        ("scipy: scipy.special.erfcx", "numpy: scipy.special.erfcx"),
+        ("scipy.special: erfcx", "numpy: scipy.special.erfcx"),
+        ("np: np.exp", "numpy: numpy.exp"),
+        ("F: relu", "torch: torch.nn.functional.relu"),
+    ],
+)
+def test_a_package_stands_for_the_back_end_that_it_runs_on(extern: str, meant: str) -> None:
+    fields = "inputs: {{x: {{shape: [N]}}}}\nfunctions:\n  f(x): {{extern: {{{}}}, derivative: 2*x}}"
+    assert said(whole(fields.format(extern), "y[n] = f(x[n])")) == [meant]
+    built(whole(fields.format(meant), "y[n] = f(x[n])"))

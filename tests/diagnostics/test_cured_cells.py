@@ -125,3 +125,35 @@ def test_a_package_stands_for_the_back_end_that_it_runs_on(extern: str, meant: s
     fields = "inputs: {{x: {{shape: [N]}}}}\nfunctions:\n  f(x): {{extern: {{{}}}, derivative: 2*x}}"
     assert said(whole(fields.format(extern), "y[n] = f(x[n])")) == [meant]
     built(whole(fields.format(meant), "y[n] = f(x[n])"))
+
+
+@pytest.mark.parametrize(
+    ("value", "meant"),
+    [
+        ("2*~m[n]*x[n]", "2*(not m[n])*x[n]"),
+        ("~m[n]*x[n]", "(not m[n])*x[n]"),
+        ("1 - ~(x[n] > 0)", "1 - (not x[n] > 0)"),
+        ("where(~m[n] and x[n] > 0, 1, 0)", "where(not m[n] and x[n] > 0, 1, 0)"),
+    ],
+)
+def test_a_tilde_within_a_product_is_not_in_parentheses(value: str, meant: str) -> None:
+    fields = "inputs: {x: {shape: [N]}, m: {shape: [N], dtype: bool}}"
+    (found,) = diagnosed(whole(fields, f"y[n] = {value}"))
+    assert found.edit is not None
+    at = found.edit.span
+    text = at.source.text
+    changed = text[: at.start] + found.edit.text + text[at.end :]
+    assert changed == whole(fields, f"y[n] = {meant}")
+    built(changed, warned=True)
+
+
+@pytest.mark.parametrize(
+    ("word", "sign"),
+    [("maximum", "max="), ("amin", "min="), ("add", "+="), ("sum", "+="), ("mul", "*="), ("prod", "*=")],
+)
+def test_an_update_that_is_spelt_out(word: str, sign: str) -> None:
+    fields = "inputs: {x: {shape: [N, K]}, ids: {shape: [N], dtype: int}}\nparams: {size: {type: int}}\n"
+    fields += "dims: {M: size}\noutputs: {top: {shape: [M, K]}}"
+    meant = f"top[ids[n], k] {sign} x[n, k]"
+    assert said(whole(fields, f"top[ids[n], k] {word}= x[n, k]")) == [f"{word}=", sign, meant]
+    built(whole(fields, meant), warned=True)

@@ -157,3 +157,18 @@ def test_an_update_that_is_spelt_out(word: str, sign: str) -> None:
     meant = f"top[ids[n], k] {sign} x[n, k]"
     assert said(whole(fields, f"top[ids[n], k] {word}= x[n, k]")) == [f"{word}=", sign, meant]
     built(whole(fields, meant), warned=True)
+
+
+def test_batch_dims_that_are_written_as_indices_are_reduced_as_such() -> None:
+    fields = "inputs: {prob: {shape: [N, C, ...]}, label: {shape: [N, C, ...]}}"
+    text = whole(fields, "y[n, c] = sum[h, w](prob[n, c, h, w]*label[n, c, ...])")
+    lines = said(text)
+    assert [line for line in lines if line != "..."] == ["prob[n, c, ...]", "sum[...](…)"]
+    built(text.replace("prob[n, c, h, w]", "prob[n, c, ...]").replace("sum[h, w]", "sum[...]"))
+
+
+def test_nothing_is_no_value_of_what_is_not_passed() -> None:
+    fields = "inputs: {x: {shape: [N]}, w: {shape: [N], optional: true, default: None}}"
+    assert [d.hints for d in diagnosed(whole(fields, "y[n] = x[n] + w[n]"))] == [
+        ("what is not passed reads as 0; for a factor write `absent: 1` in its place",)
+    ]

@@ -92,7 +92,7 @@ def _opened(facts: Facts, dims: Mapping[str, Scalar | None]) -> Facts:
 
 def _is_place(p: Program, position: Scalar, extent: Scalar) -> bool:
     """Is a position read from what holds places along an axis of that extent, as an order does?"""
-    made = {st.target: st for st in definitions(p)}
+    made = {st.target: st for st in definitions(p)} if isinstance(position, Read) else {}
     while isinstance(position, Read) and isinstance(st := made.pop(position.tensor, None), Compute):
         if st.op in _PICKS:
             return [a.extent for a in st.over if not isinstance(a, Batch)] == [extent]

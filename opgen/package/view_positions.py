@@ -56,11 +56,15 @@ def _accesses(p: Program, st: Compute | Scatter) -> Iterator[tuple[str, Sequence
     """What a statement reads and writes where it must be, and what holds there: not what is filled in out of range."""
     if isinstance(st, Scatter) and not st.padded:
         yield st.target, st.at, st.shape, ()
-    around = held_around(st)
+    around: dict[Read, Held] = {}
     for r in statement_reads(st):
         made = p.tensor(r.tensor)
-        if made is not None and r.fill is None:
-            yield r.tensor, r.at, made.shape, around[r]
+        if made is None or r.fill is not None:
+            continue
+        pairs = zip(r.at, made.shape, strict=True)
+        if not around and any(is_doubtful(p, _loops(st, r.tensor), q, n, ()) for q, n in pairs):
+            around = held_around(st)  # which takes long where there is much of it, and is seldom asked for
+        yield r.tensor, r.at, made.shape, around.get(r, ())
 
 
 def _operand(p: Program, position: Position) -> str | None:

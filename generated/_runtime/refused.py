@@ -21,7 +21,7 @@ import torch
 from torch import Tensor
 
 from . import native
-from .arguments import explaining, operands
+from .arguments import QUANTISED, explaining, operands
 
 if TYPE_CHECKING:
     from .dispatch import Definition, Op
@@ -41,12 +41,13 @@ _OUT_OF_RANGE = re.compile(
     r"|indexing axis dim should be positive|ZeroDivisionError",  # of positions in what has no elements
     re.IGNORECASE,
 )
+_UNTOLD = "index out of range in self"  # what torch says where it does not say which
 
 
 def reworded(d: Definition, given: Sequence[Any], params: Sequence[Any], error: Exception) -> Exception:
     """The error of a call of the operator's function that failed, in words that its caller understands."""
     function = native.function(d.name)
-    if function is not None and isinstance(error, TypeError) and (keyword := _keyword(function, given)):
+    if function is not None and isinstance(error, TypeError) and (keyword := _keyword(d, function, given, params)):
         return TypeError(f"{error!s}{keyword}")
     if function is None or _is_ours(d.name, error):
         return _shaped(d, given, params, error)
@@ -91,14 +92,32 @@ def _checked(d: Definition, given: Sequence[Any], params: Sequence[Any]) -> str:
     return ""
 
 
-def _keyword(function: Callable[..., Any], given: Sequence[Any]) -> str:
-    """How a number is passed that stands where a tensor does: by the names of the params that take it."""
+def _keyword(d: Definition, function: Callable[..., Any], given: Sequence[Any], params: Sequence[Any]) -> str:
+    """How a number is passed that stands where a tensor does: as one if that fits, or by the params that take it."""
     number = next((v for v in given if isinstance(v, int | float)), None)
-    params = inspect.signature(function).parameters.values()
-    kinds = [(p.name, str(p.annotation).partition(" | ")[0]) for p in params if p.kind is p.KEYWORD_ONLY]
+    if number is None:
+        return ""
+    taken = inspect.signature(function).parameters.values()
+    kinds = [(p.name, str(p.annotation).partition(" | ")[0]) for p in taken if p.kind is p.KEYWORD_ONLY]
+    tensor = _as_tensor(d, given, params, number)
     alike = (k for k in kinds if k[1] in _KINDS and (k[1] == "bool") == isinstance(number, bool))
-    taking = [f"{name}={number!r}" for name, kind in alike if _is(kind, number)]
-    return f"; params are keywords: {' or '.join(taking)}" if number is not None and taking else ""
+    taking = [f"{name}={number!r}" for name, kind in alike if _is(kind, number) and not (tensor and kind == "float")]
+    return f"{tensor and '; write '}{tensor}" + (f"; params are keywords: {' or '.join(taking)}" if taking else "")
+
+
+def _as_tensor(d: Definition, given: Sequence[Any], params: Sequence[Any], number: float) -> str:
+    """The tensor that stands for a number, where integers or bools of no dims are declared; empty elsewhere."""
+    k = next(k for k, v in enumerate(given) if v is number)
+    stored = (QUANTISED | {"i": torch.int64, "b": torch.bool}).get(d.kinds[k], torch.float32)
+    if stored.is_floating_point or isinstance(number, float) or (stored == torch.bool) != isinstance(number, bool):
+        return ""
+    others = [*given[:k], torch.tensor(number, dtype=stored), *given[k + 1 :]]
+    try:
+        fits = not _checked(d, operands(d.name, d.operands or d.inputs, d.kinds, others), params)
+    except (TypeError, ValueError):
+        return ""
+    dtype = "" if stored in (torch.int64, torch.bool) else f", dtype={stored}"
+    return f"torch.tensor({number}{dtype})" if fits else ""
 
 
 def learnt(d: Definition, params: Sequence[Any]) -> Exception | None:
@@ -199,10 +218,12 @@ def out_of_range(op: Op, args: Sequence[Any], error: Exception) -> Exception:
     names = dict.fromkeys(name for name, *_ in d.computed)
     where = f" of {' or '.join(names)}" if names else ""
     told = f"; where it is read, {' and '.join(conditions)}" if conditions else ""
-    return IndexError(f"{d.name}: a position{where} is out of range: {text}{told}")
+    which = "" if told and text == _UNTOLD else f": {text}"
+    return IndexError(f"{d.name}: a position{where} is out of range{which}{told}")
 
 
 def _condition(values: dict[str, Any], _: str, condition: str, sized: str = "", axis: int = 0) -> str:
-    """The condition with the size of this call."""
-    like = values.get(sized)
-    return f"{condition} = {like.shape[axis]}" if isinstance(like, Tensor) else condition
+    """The condition with the size of this call, or with the param that is the size."""
+    like, number = values.get(sized), values.get(condition.rpartition(" < ")[2])
+    size = like.shape[axis] if isinstance(like, Tensor) else number if isinstance(number, int) else None
+    return condition if size is None else f"{condition} = {size}"

@@ -197,7 +197,6 @@ OP = register(
         second_mask=("grad_output", "input", "weight", "bias"),
         backward_tangent=conv_transpose1d_backward_tangent,
         autocast="lower",
-        computed=(("input", "0 <= (p + padding - k)//stride < L", "input", 2),),
         flops=flops,
         backward_flops=backward_flops,
         sharding=(

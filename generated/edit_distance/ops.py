@@ -41,7 +41,7 @@ OP = register(
         fake=fake,
         check=check,
         views=("distance",),
-        computed=(("first", "0 <= wave - j < N", "first", -1),),
+        computed=(("d", "0 <= N - 1 < N", "first", -1), ("d", "0 <= M - 1 < M", "second", -1)),
         sharding=(
             Sharding(
                 layouts=("... N", "... M", "..."),

@@ -437,7 +437,7 @@ OP = register(
         second_mask=("grad_output", "input", "weight", "bias"),
         backward_tangent=group_norm_backward_tangent,
         autocast="float32",
-        computed=(("input", "0 <= g*S + s < C", "input", 1),),
+        computed=(("mu", "0 <= c//S < G"), ("rstd", "0 <= c//S < G")),
         unordered=("backward",),
         flops=flops,
         backward_flops=backward_flops,

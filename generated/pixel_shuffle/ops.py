@@ -132,7 +132,6 @@ OP = register(
         second_mask=("grad_output", "input"),
         backward_tangent=pixel_shuffle_backward_tangent,
         computed=(
-            ("input", "0 <= (c*upscale_factor + h%upscale_factor)*upscale_factor + w%upscale_factor < C", "input", -3),
             ("input", "0 <= h//upscale_factor < H", "input", -2),
             ("input", "0 <= w//upscale_factor < W", "input", -1),
         ),

@@ -198,10 +198,8 @@ OP = register(
         second_returns=("grad_output",),
         backward_tangent=quantile_pool_backward_tangent,
         computed=(
-            ("input", "0 <= p*stride + w < N", "input", -1),
             ("input", "0 <= int(floor(q*(size - 1))) < size"),
             ("input", "0 <= min(int(floor(q*(size - 1))) + 1, size - 1) < size"),
-            ("input", "0 <= p*size + w < N", "input", -1),
         ),
         flops=flops,
         backward_flops=backward_flops,

@@ -273,12 +273,8 @@ OP = register(
         backward_tangent=rope_backward_tangent,
         computed=(
             ("input", "0 <= d < D", "input", -1),
-            ("cos", "0 <= d < H", "cos", 1),
             ("input", "0 <= d + H < D", "input", -1),
-            ("sin", "0 <= d < H", "cos", 1),
-            ("cos", "0 <= d - H < H", "cos", 1),
             ("input", "0 <= d - H < D", "input", -1),
-            ("sin", "0 <= d - H < H", "cos", 1),
         ),
         flops=flops,
         backward_flops=backward_flops,

@@ -1207,7 +1207,7 @@ OP = register(
         second_mask=("grad_output", "cost"),
         backward_tangent=soft_dtw_backward_tangent,
         views=("output", "grad_cost", "tangent_output", "tangent_grad_cost"),
-        computed=(("cost", "0 <= wave - j < N", "cost", -2),),
+        computed=(("r", "0 <= N - 1 < N", "cost", -2), ("r", "0 <= M - 1 < M", "cost", -1)),
         flops=flops,
         backward_flops=backward_flops,
         sharding=(

@@ -123,6 +123,7 @@ OP = register(
         second_returns=("grad_output",),
         backward_tangent=trimmed_mean_backward_tangent,
         views=("argsort_k",),
+        computed=(("ordered", "0 <= m + trim < N", "input", -1),),
         unordered=("backward",),
         flops=flops,
         backward_flops=backward_flops,

@@ -46,7 +46,7 @@ from opgen.lang.slices import Item, Slice, run_of
 from opgen.lang.subscripts import element, reduced
 from opgen.lang.turned import element as element_of_turned
 from opgen.lang.turned import marked, times
-from opgen.lang.unparse import unparse
+from opgen.lang.unparse import respelled, unparse
 from opgen.lang.vocabulary import Vocabulary
 from opgen.schema.formula import Formula
 
@@ -82,11 +82,19 @@ class ExpressionParser(QuestionParser):
     def expression(self, level: int = _OR) -> Expr:
         """An expression whose operators bind at least as tightly as `level`."""
         self.deeper(self.token.span)
-        left = self.prefix() if level > _COMPARE else self.asked(self.prefix())
-        while (found := _level(self.token)) is not None and found >= level:
-            left = self.power(left) if found == _POWER else self.chain(left, found)
+        left = self.with_operators(self.prefix() if level > _COMPARE else self.asked(self.prefix()), level)
         self.depth -= 1
         return left
+
+    def with_operators(self, left: Expr, level: int) -> Expr:
+        """An expression that begins with what is read already."""
+        while (found := _level(self.token)) is not None and found >= level:
+            left = self.power(left) if found == _POWER else self.chain(left, found)
+        return left
+
+    def in_arithmetic(self, token: Token) -> bool:
+        """Whether a token is an operator on numbers."""
+        return (_level(token) or _OR) >= _SUM
 
     def prefix(self) -> Expr:
         token = self.token
@@ -100,7 +108,13 @@ class ExpressionParser(QuestionParser):
                 made, written = inverted(token.span, self.expression(_UNARY))
                 self.bag.amend("OPG201", token.span, f"write `{written}`")
                 return made
-            operand = self.expression(_COMPARE)
+            within = token.span.text == "~" and self.in_arithmetic(self.tokens[max(self.at - 2, 0)])
+            operand = self.expression(_UNARY if token.span.text == "~" else _COMPARE)
+            if within or (token.span.text == "~" and self.in_arithmetic(self.token)):
+                whole, written = token.span.to(self.tokens[self.at - 1].span), f"(not {respelled(operand)})"
+                self.bag.amend("OPG201", token.span, Hint(f"write `{written}`", whole.text, written, whole))
+            elif token.span.text == "~":
+                operand = self.with_operators(operand, _COMPARE)
             return Unary("not", operand, token.span.to(operand.span))
         return self.atom()
 

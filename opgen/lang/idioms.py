@@ -39,7 +39,7 @@ from opgen.lang.nodes import (
 from opgen.lang.norms import normed
 from opgen.lang.notes import OF_STORAGE, Notes
 from opgen.lang.orders import through_order
-from opgen.lang.prefixes import is_module, is_unknown, leads_on, takes
+from opgen.lang.prefixes import is_dotted, is_module, is_unknown, leads_on, takes
 from opgen.lang.slices import Item, Slice, read_at
 from opgen.lang.spread import Spread, spread
 from opgen.lang.subscripts import component
@@ -166,7 +166,7 @@ class Idioms(Notes):
     def prefix_alone(self, e: Expr) -> Expr:
         """What was read so far, where nothing follows."""
         own = (*CONSTANTS, *OF_STORAGE)
-        if isinstance(e, Name) and e.name not in own and "." in e.span.text and is_module(self.words, e):
+        if isinstance(e, Name) and e.name not in own and is_dotted(e.span.text) and is_module(self.words, e):
             casts = e.name in habits.CASTS
             other = habits.NO_DTYPES if habits.DTYPE.fullmatch(e.name) else habits.NO_ATTRIBUTES
             hint = f"write `{e.name}`" if casts else other

@@ -17,7 +17,12 @@ def is_module(words: Vocabulary, e: Expr) -> bool:
     """Whether a name is that of a module, whatever follows it."""
     if not isinstance(e, Name) or words.knows(e.name):
         return False
-    return e.name in MODULES or "." in e.span.text or (e.name[:1].isupper() and len(e.name) > 1)
+    return e.name in MODULES or is_dotted(e.span.text) or (e.name[:1].isupper() and len(e.name) > 1)
+
+
+def is_dotted(text: str) -> bool:
+    """Whether a text is names with dots between, and nothing else."""
+    return "." in text and all(part.strip().isidentifier() for part in text.split("."))
 
 
 def is_unknown(words: Vocabulary, e: Expr, bound: Collection[str]) -> bool:

@@ -8,7 +8,7 @@ from __future__ import annotations
 from collections.abc import Mapping, Sequence
 from dataclasses import dataclass, replace
 
-from opgen.lang.nodes import Binder, Dots, Expr, Name, Number, Product, Reduction, Sum, Unary
+from opgen.lang.nodes import Access, Binder, Call, Dots, Expr, Name, Number, Power, Product, Reduction, Sum, Unary
 from opgen.lang.vocabulary import SPARE, Vocabulary
 from opgen.lang.walk import nodes, rebuild
 
@@ -42,14 +42,32 @@ Made = tuple[Expr, tuple[str, ...]]
 def by_elements(words: Vocabulary, e: Expr, whole: Expr) -> Factor | None:
     """An operand that is made of tensors with the same axes, element by element, such as `x - mu`."""
     parts = [*nodes(e)]
+    if (read := [n for n in parts if isinstance(n, Access)]) and (own := _at_indices(words, e, read)) is not None:
+        return own
     if not all(isinstance(n, Name | Number | Sum | Product | Unary) for n in parts):
         return None
-    read = {words.letters.get(n.name, ()): n.name for n in parts if isinstance(n, Name)}
-    order, name = max(read.items(), key=lambda item: len(item[0]), default=((), ""))
-    if any(own != order[-len(own) :] and own != ("...",) for own in read if own) or len({*order}) < len(order):
+    bare = {words.letters.get(n.name, ()): n.name for n in parts if isinstance(n, Name)}
+    order, name = max(bare.items(), key=lambda item: len(item[0]), default=((), ""))
+    if any(own != order[-len(own) :] and own != ("...",) for own in bare if own) or len({*order}) < len(order):
         return None
     sizes = dict(zip(order, words.shapes.get(name, ()), strict=False))
     return Factor(whole, order, False, sizes) if order else None
+
+
+def _at_indices(words: Vocabulary, e: Expr, read: Sequence[Access]) -> Factor | None:
+    """An operand whose tensors are all read at plain indices, those of one of them, such as `w[n, k] - zero[n]`."""
+    at = [tuple("..." if isinstance(i, Dots) else i.name if isinstance(i, Name) else "" for i in a.items) for a in read]
+    order = max(at, key=len)
+    plain = all(isinstance(n, Access | Name | Number | Sum | Product | Unary | Call | Power) for n in nodes(e))
+    names = (n.name for n in nodes(e) if isinstance(n, Name) and n.name not in order)
+    sizes: dict[str, str] = {}
+    for a, own in zip(read, at, strict=True):
+        shape = words.shapes.get(a.name, ())
+        if "" in own or len(shape) != len(own) or not {*own} <= {*order} or len({*own}) < len(own):
+            return None
+        sizes.update(zip(own, shape, strict=True))
+    scalars = all(words.letters.get(n, ()) == () for n in names)
+    return Factor(e, order, True, sizes) if plain and scalars else None
 
 
 def product(a: Factor, b: Factor, left: Sequence[str]) -> Made | None:

@@ -53,6 +53,10 @@ def last_case(token: Token) -> str:
 _WITHIN = "one formula stands here; what it is made of stands in statements of `forward`, or in other functions"
 _MEAN = "a mean is a sum by a count: `s[…] += …` and `n[…] += 1`, then `y[…] = s[…]/max(n[…], 1)`"
 _FROM_0 = "an index runs from 0: `sum[k](…)`, or with its extent `sum[k < K](…)`"
+_UPDATES = {  # combinations that are spelt out
+    **dict.fromkeys(("add", "sum"), "+="), **dict.fromkeys(("mul", "multiply", "prod"), "*="),
+    **dict.fromkeys(("maximum", "amax"), "max="), **dict.fromkeys(("minimum", "amin"), "min="),
+}  # fmt: skip
 _WORDS = {"mod": "%", "div": "//", "xor": "!="}  # operators of other languages
 _TARGET = re.compile(r"(.*forward:)?[ ]*(?P<name>\w+)(?:\[(?P<at>[^\[\]]*)\])?[ ]*=[ ]*")
 
@@ -148,6 +152,12 @@ def _multiplied(token: Token, functions: Sequence[str]) -> str:
 
 def _on_paper(previous: Token | None, token: Token, functions: Sequence[str]) -> str:
     """What is said of a function, a sum or a factor that stands beside another without a sign between them."""
+    if token.is_word(*_UPDATES) and (value := _after(token).removeprefix(token.text).lstrip()).startswith("="):
+        sign, old = _UPDATES[token.text], f"{token.text}="
+        line = (
+            f"{_before(token).rpartition('forward:')[2].strip()} {sign} {value.lstrip('=').partition('#')[0].strip()}"
+        )
+        return f"`{old}` is written `{sign}`: write `{line}`"
     if token.is_word(*_WORDS):
         sign, after = _WORDS[token.text], _after(token).removeprefix(token.text).partition("#")[0]
         line = f"{_before(token).rpartition('forward:')[2].strip()} {sign}{after.rstrip()}"

@@ -15,7 +15,7 @@ from opgen.lang.notes import Notes
 from opgen.lang.subscripts import target_of
 from opgen.lang.unparse import unparse, unparse_assign, unparse_target
 from opgen.lang.vocabulary import FIRST, UNCLEAR, Vocabulary, letters
-from opgen.lang.walk import nodes, rebuild
+from opgen.lang.walk import names_read, nodes, rebuild
 
 _CODE = "OPG242"
 
@@ -105,8 +105,25 @@ def _read_whole(words: Vocabulary, s: Assign, left: Container[str]) -> dict[Name
         if name.name in indices or name.name in left:
             continue  # an index that hides it
         letters = words.letters[name.name]
-        hints = [f"write `{name.name}[{', '.join(letters)}]`"]
-        if {*letters} == {FIRST}:
+        at = [
+            ("" if i in left else _position_beside(words, s, i, size)) or i
+            for i, size in zip(letters, words.shapes[name.name], strict=True)
+        ]
+        hints = [f"write `{name.name}[{', '.join(at)}]`"]
+        if {*at} == {FIRST}:
             hints.append(f"or declare one number as what it is: `{name.name}: {{shape: []}}`")
         found[name] = (*hints,)
     return found
+
+
+def _position_beside(words: Vocabulary, s: Assign, index: str, size: str) -> str:
+    """The position at which the statement reads a dim of that size, if no index is there to run over it; else empty."""
+    if size == "...":
+        return ""
+    reads = [n for n in nodes(s.value) if isinstance(n, Access) and len(n.items) == len(words.shapes.get(n.name, ()))]
+    at = [i for n in reads for i, other in zip(n.items, words.shapes[n.name], strict=True) if other == size]
+    inner = {b.name for r in nodes(s.value) if isinstance(r, Reduction) for b in r.binders if isinstance(b, Binder)}
+    if not at or index in inner or any(isinstance(i, Dots | Name) or inner & names_read(i).keys() for i in at):
+        return ""
+    shown = [*dict.fromkeys(unparse(i) for i in at if not isinstance(i, Dots))]
+    return shown[0] if len(shown) == 1 else ""

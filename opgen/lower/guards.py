@@ -11,7 +11,7 @@ import math
 from collections.abc import Iterator, Sequence
 from dataclasses import dataclass, replace
 
-from opgen.diagnostics.model import Bag, Label
+from opgen.diagnostics.model import Bag, Hint, Label
 from opgen.diagnostics.suggest import did_you_mean, listed
 from opgen.ir.program import Chosen, Condition, Given
 from opgen.ir.reductions import REDUCTIONS
@@ -32,6 +32,7 @@ from opgen.schema.spelling import is_respelt
 MAX_VARIANTS = 64
 _MOST_SETTINGS = 4096  # of the switches in the guards of one name
 _APART = "give each its own name, or guards that exclude each other"
+_OPPOSITES = {"eval": "training", "evaluating": "training", "evaluation": "training", "inference": "training"}
 Setting = tuple[Condition, ...]
 
 
@@ -184,10 +185,19 @@ def _check_flag(d: Declarations, guard: Expr, name: str, bag: Bag) -> bool:
     elif (name in d.inputs and d.inputs[name].optional) or (param is not None and param.null):
         hints = (f"write `given({name})`",)
     elif param is None:
-        hints = did_you_mean(name, d.params) or _declared(d, guard, name)
+        hints = _opposite(d, guard, name) or did_you_mean(name, d.params) or _declared(d, guard, name)
     what = "is not a bool param" if param is not None or name in d.inputs else "is no param of this spec"
     bag.error("OPG222", f"`{name}` {what}", guard.span, hints=hints)
     return False
+
+
+def _opposite(d: Declarations, guard: Expr, name: str) -> tuple[str, ...]:
+    """A flag that is another one's opposite, where that one is a param."""
+    flag = _OPPOSITES.get(name, "")
+    if flag not in d.params or d.params[flag].type != "bool":
+        return ()
+    negated = guard.span.source.text[: guard.span.start].rstrip().endswith(" not")
+    return (f"write `{flag}` for `not {name}`",) if negated else (Hint(f"write `not {flag}`", name, f"not {flag}"),)
 
 
 def _declared(d: Declarations, guard: Expr, name: str) -> tuple[str, ...]:

@@ -34,6 +34,11 @@ _ELSEWHERE = re.compile(r"\s*(?:\w+\.)*([A-Za-z]\w*?)_?\s*\((.*)\)\s*", re.DOTAL
 _PREFIX = re.compile(r"\b(?:math|np|numpy|torch)\.(?=[a-z])")
 _BY_ITSELF = re.compile(r"mode=.fan_in.|nonlinearity=.leaky_relu.|generator=None")  # what holds without being said
 _NEEDED = {"constant": 1, "sparse": 1}
+# How many dims the tensor has to have, at least and at most; the others take any number.
+_DIMS = {
+    "eye": (2, 2), "sparse": (2, 2), "dirac": (3, 5), "orthogonal": (2, None), "xavier_uniform": (2, None),
+    "xavier_normal": (2, None), "kaiming_uniform": (2, None), "kaiming_normal": (2, None),
+}  # fmt: skip
 
 
 def initialisers(spec: OpSpec, bag: Bag) -> dict[str, Initialiser]:
@@ -43,8 +48,29 @@ def initialisers(spec: OpSpec, bag: Bag) -> dict[str, Initialiser]:
         return {}
     params = (p.name for p in spec.params if p.type in ("int", "float") and p.length is None)
     known = (*constructor_sizes(spec), *map(str, params))
-    found = ((str(name), parse_initialiser(f, known, bag)) for name, f in (*module.parameters, *module.buffers))
-    return {name: i for name, i in found if i is not None}
+    out: dict[str, Initialiser] = {}
+    for name, f in (*module.parameters, *module.buffers):
+        initialiser = parse_initialiser(f, known, bag)
+        if initialiser is not None:
+            out[str(name)] = initialiser
+            _fits(spec, str(name), initialiser.name, f, bag)
+    return out
+
+
+def _fits(spec: OpSpec, name: str, initialiser: str, f: Formula, bag: Bag) -> None:
+    """An initialiser that cannot fill an input of so many dims goes to the bag."""
+    shape = next((i.shape for i in spec.inputs if str(i.name) == name), None)
+    if shape is None or any(d.text == "..." for d in shape):
+        return
+    least, most = _DIMS.get(initialiser, (0, None))
+    if len(shape) >= least and (most is None or len(shape) <= most):
+        return
+    needs = f"at least {least}" if most is None else f"{least} to {most}" if most > least else str(least)
+    has = "no dims" if not shape else "1 dim" if len(shape) == 1 else f"{len(shape)} dims"
+    free = [n for n in _ARGUMENTS if n not in _DIMS]
+    message = f"`{initialiser}` needs {needs} dims, and `{name}` has {has}"
+    hint = f"any number of dims is filled by {listed(free)}"
+    bag.error("OPG121", message, f.whole, label=f"for {needs} dims", hints=(hint,))
 
 
 def parse_initialiser(f: Formula, known: tuple[str, ...], bag: Bag) -> Initialiser | None:

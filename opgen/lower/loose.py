@@ -16,7 +16,7 @@ from opgen.lang.layout import spelled
 from opgen.lang.nodes import Access, Assign, Binder, Call, Dots, Expr, Name, Number, Product, Reduction, Sum
 from opgen.lang.slices import total
 from opgen.lang.unparse import unparse, unparse_assign
-from opgen.lang.walk import nodes, operands, transform
+from opgen.lang.walk import names_read, nodes, operands, transform
 from opgen.lower import readings
 from opgen.lower.digits import put
 from opgen.lower.scope import Frame, Scope
@@ -45,9 +45,26 @@ def bound_by(f: Frame, place: Span) -> tuple[str, ...]:
     spans = [n.span for n in _places(f, place)]
     for r in around(f, place):
         if all(r.body.span.start <= at.start and at.end <= r.body.span.end for at in spans):
-            over = _binders((*r.binders, *_reduced(f, r.body)), place)
+            own = tuple(b for b in r.binders if not isinstance(b, Binder) or _has_place(f, r.body, b.name))
+            over = _binders((*own, *_reduced(f, r.body)), place)
             shown.append(unparse(replace(r, binders=over, body=Name("…", place))))
     return tuple(shown)
+
+
+def _has_place(f: Frame, body: Expr, index: str) -> bool:
+    """Whether an index stands somewhere else than where tensors have batch dims, or nowhere."""
+    at = [n for n in nodes(body) if isinstance(n, Access) and index in names_read(n)]
+    return not at or not all(index in _at_batch(f, a) for a in at)
+
+
+def _at_batch(f: Frame, a: Access) -> list[str]:
+    """The indices that are too many, as they stand where a tensor has its batch dims."""
+    known = f.state.tensors.get(a.name)
+    shape = known.shape if known is not None and known.shape is not None else ()
+    first = next((k for k, n in enumerate(shape) if isinstance(n, Batch)), None)
+    if first is None or any(isinstance(i, Dots) for i in a.items):
+        return []
+    return [i.name for i in a.items[first : first + len(a.items) - len(shape) + 1] if isinstance(i, Name)]
 
 
 def bound(f: Frame, place: Span, within: Sequence[str]) -> str:

@@ -6,6 +6,7 @@ be out of range.
 
 from __future__ import annotations
 
+import re
 from collections.abc import Iterator, Sequence
 
 from opgen.code.layout import quoted, tupled
@@ -23,8 +24,8 @@ from opgen.ir.program import (
     statement_reads,
     targets,
 )
-from opgen.ir.ranges import derived_sizes, facts_of, inside, positive_params, sizes_of
 from opgen.ir.scalar import BATCH, Batch, Dim, Param, Position, Read, Scalar, reads, walk
+from opgen.package.doubtful import Held, held_around, is_doubtful
 from opgen.package.view import Surface
 
 
@@ -35,15 +36,15 @@ def position_fields(s: Surface) -> list[str]:
     for _, p in s.programs("forward"):
         own = {name for st in p.statements if isinstance(st, Recurrence) for name in targets(st)}
         for st in definitions(p):
-            for name, at, shape in _accesses(p, st):
+            for name, at, shape, held in _accesses(p, st):
                 for position, extent in zip(at, shape, strict=True):
                     operand = _operand(p, position)
                     sized = _sized(p, extent)
                     if operand is not None and sized is not None:
                         read[tupled([quoted(operand), *sized])] = None
-                    elif name not in own and _is_doubtful(p, _loops(st, name), position, extent):
+                    elif name not in own and is_doubtful(p, _loops(st, name), position, extent, held):
                         known = name in (*s.inputs, *s.output_names)
-                        blamed = name if known else _source(p, position) or _ordered(p, name, position, extent)
+                        blamed = name if known else _source(p, position) or _named(p, name, position, extent)
                         condition = f"0 <= {text.position(position)} < {text.shape((extent,))[1:-1]}"
                         row = tupled([quoted(blamed), quoted(condition), *(sized[:2] if sized else ())])
                         computed.update({row: None} if blamed else {})
@@ -51,14 +52,19 @@ def position_fields(s: Surface) -> list[str]:
     return [*out, *([f"computed={tupled([*computed])}"] if computed else [])]
 
 
-def _accesses(p: Program, st: Compute | Scatter) -> Iterator[tuple[str, Sequence[Position], Shape]]:
-    """What a statement reads and writes where it must be: not what is filled in out of range."""
+def _accesses(p: Program, st: Compute | Scatter) -> Iterator[tuple[str, Sequence[Position], Shape, Held]]:
+    """What a statement reads and writes where it must be, and what holds there: not what is filled in out of range."""
     if isinstance(st, Scatter) and not st.padded:
-        yield st.target, st.at, st.shape
+        yield st.target, st.at, st.shape, ()
+    around: dict[Read, Held] = {}
     for r in statement_reads(st):
         made = p.tensor(r.tensor)
-        if made is not None and r.fill is None:
-            yield r.tensor, r.at, made.shape
+        if made is None or r.fill is not None:
+            continue
+        pairs = zip(r.at, made.shape, strict=True)
+        if not around and any(is_doubtful(p, _loops(st, r.tensor), q, n, ()) for q, n in pairs):
+            around = held_around(st)  # which takes long where there is much of it, and is seldom asked for
+        yield r.tensor, r.at, made.shape, around.get(r, ())
 
 
 def _operand(p: Program, position: Position) -> str | None:
@@ -82,6 +88,13 @@ def _source(p: Program, position: Position) -> str:
             rest += [r.tensor for r in statement_reads(made[name])]
         seen.add(name)
     return ""
+
+
+def _named(p: Program, name: str, position: Position, extent: Scalar | Batch) -> str:
+    """What an intermediate is called: as the spec does, or by the input whose order it has; empty where by neither."""
+    st = next(st for st in definitions(p) if st.target == name)
+    written = st.span is not None and re.match(r"(?:pad\()?\s*(\w+)", st.span.text)
+    return name if written and written[1] == name else _ordered(p, name, position, extent)
 
 
 def _ordered(p: Program, name: str, position: Position, extent: Scalar | Batch) -> str:
@@ -114,11 +127,3 @@ def _sized(p: Program, extent: object) -> tuple[str, str, str] | None:
 
 def _loops(st: Compute | Scatter, name: str) -> tuple[Loop, ...]:
     return (*st.axes, *st.loops) if isinstance(st, Scatter) and name != st.target else st.loops
-
-
-def _is_doubtful(p: Program, loops: Sequence[Loop], position: Position, extent: object) -> bool:
-    """Is a position not known to be in range?"""
-    if isinstance(position, Batch) or isinstance(extent, Batch):
-        return False
-    facts = facts_of(loops, derived_sizes(p), sizes_of(p), positive=positive_params(p))
-    return not inside(position, extent, facts)  # type: ignore[arg-type]

@@ -52,7 +52,7 @@ def spellings(node: object) -> tuple[tuple[str, Word], ...]:
     """`extern: {torch: …, cpp: …}`: a name for each back end, and perhaps a header."""
     if not isinstance(node, Mapping):
         raise expected("a mapping of back end to function", node, *_meant(node))
-    found = tuple((_back_end(key, (*LIBRARIES, *NATIVE, HEADER)), value) for key, value in node.entries)
+    found = tuple((_back_end(key, (*LIBRARIES, *NATIVE, HEADER), value), value) for key, value in node.entries)
     if not any(key != HEADER for key, _ in found):
         raise refused("OPG111", "`extern` names no function", node, hints=("add `torch: …`, `numpy: …` or `cpp: …`",))
     return tuple((key, _name(key, value)) for key, value in found)
@@ -90,17 +90,29 @@ def callee(node: Mapping) -> Callee:
             "OPG114", "an operator as a whole is called from Python", key, label="expected `torch` or `numpy`",
             hints=("a function of one number at a time may be `extern` in C++, under `functions`",),
         )  # fmt: skip
-    library: Library = "numpy" if _back_end(key, LIBRARIES) == "numpy" else "torch"
+    library: Library = "numpy" if _back_end(key, LIBRARIES, value) == "numpy" else "torch"
     return Callee(dotted(value), library, node.span)
 
 
-def _back_end(key: Scalar, known: tuple[str, ...]) -> str:
+def _back_end(key: Scalar, known: tuple[str, ...], value: Node) -> str:
     if key.text not in known:
         guess = closest(key.text, known)
-        hints = (f"did you mean `{guess}`?",) if guess else ()
+        hints = _of_package(key, value) or ((f"did you mean `{guess}`?",) if guess else ())
         what = f"expected {listed(known)}"
         raise refused("OPG114", f"{what}, found `{shortened(key.text)}`", key, label=what, hints=hints)
     return key.text
+
+
+def _of_package(key: Scalar, value: Node) -> tuple[str, ...]:
+    """What to write where a package stands for the back end that its functions run on."""
+    package = ALIASES.get(key.text, key.text)
+    root = package.partition(".")[0]
+    if root not in _ROOTS or not isinstance(value, Scalar) or not DOTTED.fullmatch(f"{root}.{value.text}"):
+        return ()
+    first, _, rest = value.text.partition(".")
+    path = f"{root}.{value.text.removeprefix(f'{root}.')}" if first == root else f"{package}.{value.text}"
+    path = f"{package}.{rest}" if first == key.text and rest else path
+    return (f"write `{_ROOTS[root]}: {path}`",)
 
 
 def _name(key: str, node: Node) -> Word:

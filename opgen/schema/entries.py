@@ -18,7 +18,7 @@ from opgen.schema.annotations import is_list, of_list
 from opgen.schema.cases import one_case
 from opgen.schema.dtypes import WITHOUT_GRADIENT
 from opgen.schema.elsewhere import Callee, callee
-from opgen.schema.flow import listed_in
+from opgen.schema.flow import listed_in, within
 from opgen.schema.formula import Formula, Word
 from opgen.schema.leaves import CAMEL, SNAKE, expected, formula, listed_alone, name, one_of, refused, respelt, truth
 from opgen.schema.nodes import Mapping, Node, Scalar, Sequence
@@ -73,7 +73,7 @@ def pairs(what: str, example: str = "…") -> Callable[[object], list[tuple[Scal
 
     def items(node: object) -> list[tuple[Scalar, Node]]:
         if not isinstance(node, Mapping):
-            named = [f"{name}: {value or example}" for name, value in _listed_pairs(node)]
+            named = [f"{within(name)}: {within(value or example)}" for name, value in _listed_pairs(node)]
             hints = (f"write `{{{', '.join(named)}}}`",) if named else _equations(node)
             raise expected(f"a mapping of {what}", node, *hints)
         return list(node.entries)

@@ -154,3 +154,10 @@ def mend_entries(entries: list[tuple[Scalar, Node]], bag: Bag) -> list[tuple[Sca
             at = last + 2 - last % 2
         mended.append((key, value))
     return mended
+
+
+def within(text: str) -> str:
+    """A name or a value as it stands within braces: in quotes where it would end or begin something else there."""
+    plain = text[:1] in ("{", "[", '"', "'") or not re.search(r"[,\[\]{}\"']|: | #|:$", text)
+    quote = "'" if '"' in text else '"'
+    return text if plain else f"{quote}{text}{quote}"

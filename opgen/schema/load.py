@@ -54,6 +54,9 @@ SYNONYMS: dict[str, tuple[str, ...]] = {
     **dict.fromkeys(("params", "param", "weights"), ("parameters",)),
 }
 
+_NOTHING = ("none", "null", "~", "")
+_READ_AS_0 = "what is not passed reads as 0; for a factor write `absent: 1` in its place"
+
 # Fields that are not needed beside another one.
 INSTEAD = {"type": "choices"}
 
@@ -262,7 +265,11 @@ class _Report:
             shape = node.span.text if name == "shape" or name.startswith("init") else "[]"
             guess, hints = None, (ELSEWHERE[name, owner].format(own=fields.key or "x", shape=shape),)
             if isinstance(node, Scalar) and isinstance(fields, Mapping) and fields.get("optional") is not None:
-                guess, hints = "absent", (f"write `absent: {node.text}`",)
+                guess, hints = (
+                    ("absent", (f"write `absent: {node.text}`",))
+                    if node.text.lower() not in _NOTHING
+                    else (None, (_READ_AS_0,))
+                )
         if owner == "`tests`" and re.fullmatch(r"[A-Z]\w*", name) and isinstance(node, Scalar):
             guess, hints = None, (f"a size stands under `sizes`: `tests: {{sizes: {{{name}: {node.text}}}}}`",)
         fields = self.nearest(item["loc"][:-1])

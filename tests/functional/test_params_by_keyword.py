@@ -27,3 +27,33 @@ def test_params_are_named(build_operator: Callable[[str], ModuleType], given: ob
     assert message.startswith("weighed: weight must be a Tensor")
     assert ("params are keywords" in message) is (named is not None)
     assert named is None or message.endswith(f"; params are keywords: {named}")
+
+
+SEEDED = """op: dropped
+inputs:
+  x: {shape: [N, D]}
+  at: {shape: [], dtype: int}
+  kept: {shape: [], dtype: bool}
+  ids: {shape: [N], dtype: int}
+  bias: {shape: [D], optional: true}
+params: {p: {type: float, default: 0.1}, by: {type: int, default: 1}}
+forward: y[n, d] = bias[d] + where(kept and at > by, x[n, d]*p, x[ids[n], d])
+"""
+AT, KEPT, IDS = torch.tensor(1), torch.tensor(True), torch.tensor([0, 1])
+
+
+@pytest.mark.parametrize(
+    ("given", "said"),
+    [
+        ((42, KEPT, IDS), "at must be a Tensor, not int; write torch.tensor(42); params are keywords: by=42"),
+        ((AT, True, IDS), "kept must be a Tensor, not bool; write torch.tensor(True)"),
+        ((4.5, KEPT, IDS), "at must be a Tensor, not float; params are keywords: p=4.5"),
+        ((AT, KEPT, 3), "ids must be a Tensor, not int; params are keywords: p=3 or by=3"),
+    ],
+)
+def test_a_number_for_integers_of_no_dims_is_a_tensor(
+    build_operator: Callable[[str], ModuleType], given: tuple[object, ...], said: str
+) -> None:
+    with pytest.raises(TypeError) as told:
+        build_operator(SEEDED).dropped(torch.ones(2, 3), *given)
+    assert str(told.value) == f"dropped: {said}"

@@ -122,9 +122,59 @@ def test_a_computed_position_out_of_range_names_the_operand(
     for at in (4, -4):
         with pytest.raises(IndexError) as caught:
             function(torch.tensor([0, at]), torch.randn(5, 2))
-        start, _, end = str(caught.value).partition(" is out of range: ")
+        start, _, end = str(caught.value).partition(" is out of range")
         assert start == f"{function.__name__}: a position of {blamed}"
         assert end.endswith(f"; where it is read, {condition}")
+
+
+GROUPED = """
+op: grouped_rows
+inputs: {x: {shape: [N, C]}}
+params: {groups: {type: int}}
+dims: {S: C//groups}
+outputs: {y: {shape: [N, C]}}
+forward: |
+  ms[n, g < groups] = mean[s < S](square(x[n, g*S + s]))
+  y[n, c] = x[n, c]*rsqrt(ms[n, c//S])
+"""
+HALVED = """
+op: halved_rows
+inputs: {x: {shape: [T, D]}}
+dims: {H: D//2}
+outputs: {y: {shape: [T, D]}}
+forward: |
+  angle[t < T, h < H] = t*exp(-h)
+  y[t, d] = where(d < H, x[t, d + H]*angle[t, d], x[t, d - H]*angle[t, d - H])
+"""
+CHOSEN = """
+op: chosen_rows
+inputs: {x: {shape: [T, E]}}
+params: {top: {type: int}}
+forward: |
+  order[t, e] = argsort[e](-x[t, e])
+  chosen[t, j < top] = order[t, j]
+  y[t, j < top] = x[t, chosen[t, j]]
+"""
+
+
+@pytest.mark.parametrize(
+    ("text", "shape", "param", "blamed", "condition"),
+    [
+        (GROUPED, (2, 30), {"groups": 4}, "ms", "0 <= c//S < groups = 4"),
+        (HALVED, (3, 5), {}, "angle", "0 <= d - H < H"),
+        (CHOSEN, (2, 3), {"top": 5}, "order", "0 <= j < E = 3"),
+    ],
+)
+def test_an_intermediate_that_sizes_lead_out_of_is_named(
+    build_operator: Build, text: str, shape: tuple[int, ...], param: dict[str, int], blamed: str, condition: str
+) -> None:
+    module = build_operator(text)
+    function = getattr(module, module.__name__.rpartition(".")[2])
+    with pytest.raises(IndexError) as caught:
+        function(torch.randn(shape), **param)
+    assert str(caught.value).startswith(f"{function.__name__}: a position of {blamed} is out of range")
+    assert str(caught.value).endswith(f"; where it is read, {condition}")
+    assert "in self" not in str(caught.value)
 
 
 def test_floats_are_promoted(affine: Any) -> None:

@@ -6,10 +6,10 @@ are doubted here than kernels check: what is told to be out of range should be w
 
 from __future__ import annotations
 
-from collections.abc import Iterator, Mapping, Sequence
+from collections.abc import Mapping, Sequence
 from dataclasses import replace
 
-from opgen.ir.lazy import in_contexts
+from opgen.ir.held import Held, in_common, parts_held
 from opgen.ir.polynomial import Polynomial, number, polynomial
 from opgen.ir.program import Compute, Loop, Program, Scatter, definitions, statement_scalars
 from opgen.ir.ranges import (
@@ -23,48 +23,23 @@ from opgen.ir.ranges import (
     positive_params,
     sizes_of,
 )
-from opgen.ir.scalar import Apply, Batch, Position, Read, Scalar, call, children
+from opgen.ir.scalar import Batch, Position, Read, Scalar, call
 
-Held = tuple[Polynomial, ...]  # what is not negative where a value is asked for
 _PICKS = ("argsort", "argmax", "argmin")
 
 
 def held_around(st: Compute | Scatter) -> dict[Read, Held]:
     """Every access of a statement, with what holds wherever it is asked for."""
     found: dict[Read, Held] = {}
-    nothing: Held = ()
     for e in statement_scalars(st):
-        for part, held in in_contexts(e, nothing, _inner, _common):
+        for part, held in parts_held(e, _told):
             if isinstance(part, Read):
-                found[part] = _common(found[part], held) if part in found else held
+                found[part] = in_common(found[part], held) if part in found else held
     return found
 
 
-def _inner(e: Scalar, held: Held) -> Iterator[tuple[Scalar, Held]]:
-    """The operands of a value, with what is not negative where each is evaluated."""
-    match e:
-        case Apply("where", (condition, a, b)):
-            yield condition, held
-            yield a, tuple(dict.fromkeys((*held, *_known(condition, holds=True))))
-            yield b, tuple(dict.fromkeys((*held, *_known(condition, holds=False))))
-        case _:
-            yield from ((part, held) for part in children(e))
-
-
-def _known(condition: Scalar, *, holds: bool) -> Iterator[Polynomial]:
-    """What is not negative where a condition holds, or where it does not."""
-    match condition:
-        case Apply("not", (a,)):
-            yield from _known(a, holds=not holds)
-        case Apply("and" | "or" as fn, args) if holds == (fn == "and"):
-            for a in args:
-                yield from _known(a, holds=holds)
-        case _:
-            yield from nonnegative_where(condition if holds else call("not", condition))
-
-
-def _common(a: Held, b: Held) -> Held:
-    return tuple(p for p in a if p in b)
+def _told(condition: Scalar, holds: bool) -> tuple[Polynomial, ...]:
+    return nonnegative_where(condition if holds else call("not", condition))
 
 
 def is_doubtful(p: Program, loops: Sequence[Loop], position: Position, extent: Scalar | Batch, held: Held) -> bool:

@@ -11,6 +11,7 @@ from collections.abc import Iterator, Sequence
 
 from opgen.code.layout import quoted, tupled
 from opgen.ir import text
+from opgen.ir.held import Held
 from opgen.ir.program import (
     Compute,
     Kind,
@@ -25,7 +26,7 @@ from opgen.ir.program import (
     targets,
 )
 from opgen.ir.scalar import BATCH, Batch, Dim, Param, Position, Read, Scalar, reads, walk
-from opgen.package.doubtful import Held, held_around, is_doubtful
+from opgen.package.doubtful import held_around, is_doubtful
 from opgen.package.view import Surface
 
 

@@ -10,15 +10,14 @@ from __future__ import annotations
 from collections.abc import Iterator
 from dataclasses import dataclass, field, replace
 
-from opgen.ir.lazy import in_contexts
+from opgen.ir.held import Held, parts_held, where_it
 from opgen.ir.polynomial import Polynomial, number, polynomial
 from opgen.ir.program import Kind, Loop
 from opgen.ir.ranges import Facts, facts_of, inside, is_nonnegative
-from opgen.ir.scalar import Apply, Batch, Dim, Index, Lit, Param, Position, Read, Scalar, children, transform, walk
+from opgen.ir.scalar import Apply, Batch, Dim, Index, Lit, Param, Position, Read, Scalar, transform, walk
 from opgen.plan.model import Chain, Contract, Convolve, KernelPlan, Let, Nest, Pass, ScatterStep, Sort, Step, Stream
 
 Place = tuple[str, int, Scalar]  # a buffer, one of its axes, and a position there
-Held = tuple[Polynomial, ...]  # what is at least zero
 
 _WHOLE = frozenset(["add", "sub", "mul", "neg", "floordiv", "mod", "min", "max", "clamp"])
 _OPPOSITE = {"lt": "ge", "ge": "lt", "le": "gt", "gt": "le", "eq": "ne", "ne": "eq"}
@@ -85,20 +84,9 @@ class _Search:
             self._value(e)
 
     def _value(self, e: Scalar) -> None:
-        nothing: Held = ()
-        for part, held in in_contexts(e, nothing, self._inner, _common):
+        for part, held in parts_held(e, self._told):
             if isinstance(part, Read):
                 self._places(part.tensor, part.at, held)
-
-    def _inner(self, e: Scalar, held: Held) -> Iterator[tuple[Scalar, Held]]:
-        """The operands of a value, with what is at least zero where each is evaluated."""
-        match e:
-            case Apply("where", (condition, a, b)):
-                yield condition, held
-                yield a, tuple(dict.fromkeys((*held, *self._known(condition, holds=True))))
-                yield b, tuple(dict.fromkeys((*held, *self._known(condition, holds=False))))
-            case _:
-                yield from ((c, held) for c in children(e))
 
     def _places(self, buffer: str, at: tuple[Position, ...], held: Held) -> None:
         if not at:
@@ -122,16 +110,11 @@ class _Search:
 
     # --- conditions --------------------------------------------------------------------------------------------------
 
-    def _known(self, condition: Scalar, *, holds: bool) -> Iterator[Polynomial]:
-        """What is at least zero where a condition holds, or where it does not."""
+    def _told(self, condition: Scalar, holds: bool) -> Iterator[Polynomial]:
+        """What is at least zero where a comparison holds, or where it does not."""
         match condition:
             case Read(tensor) if self._is_local(condition):
-                yield from self._known(self.lets[tensor].value, holds=holds)
-            case Apply("not", (a,)):
-                yield from self._known(a, holds=not holds)
-            case Apply("and" | "or" as fn, args) if holds == (fn == "and"):
-                for a in args:
-                    yield from self._known(a, holds=holds)
+                yield from where_it(self.lets[tensor].value, self._told, holds=holds)
             case Apply(fn, (a, b)) if fn in _OPPOSITE and self._is_whole(a) and self._is_whole(b):
                 left, right = polynomial(self._opened(a)), polynomial(self._opened(b))
                 yield from self._differences(fn if holds else _OPPOSITE[fn], left, right)
@@ -178,10 +161,6 @@ class _Search:
                 return fn in _WHOLE and all(map(self._is_whole, args))
             case _:
                 return False
-
-
-def _common(a: Held, b: Held) -> Held:
-    return tuple(p for p in a if p in b)
 
 
 def _scalars(s: Stream) -> Iterator[Scalar]:

@@ -355,12 +355,13 @@ class _Cut:
 
 
 def _above(value: Scalar) -> dict[Scalar, list[Scalar]]:
-    """What each part of a value is an operand of."""
+    """What each part of a value is an operand of, or is printed in."""
     found: dict[Scalar, list[Scalar]] = {value: []}
     left = [value]
     while left:
         e = left.pop()
-        for operand in () if isinstance(e, Read) else children(e):
+        scaled = (factored(e.args[0])[0],) if isinstance(e, Apply) and e.fn in SCALED else ()
+        for operand in () if isinstance(e, Read) else (*children(e), *scaled):
             if operand not in found:
                 found[operand] = []
                 left.append(operand)

@@ -25,6 +25,11 @@ _OTHERS = {
         "  t1[..., s < 1, r < M] = 0.1*tanh(log1p(exp(0.5*tanh("
         "y[..., clamp(int(floor(2*z[s + 1, (s + 1) % N] + 1)), 0, N - 1), r]))))\n"
     ),
+    "a scale that an exponential takes in, of what has a local": (
+        "inputs: {x: {shape: [N, K]}}\n"
+        "functions: {bump(v): {value: exp(-square(v)), derivative: -2*v*exp(-square(v))}}\n"
+        "forward: 't1[i] = exp2(bump(x[1, i]/(0.5 + square(-1.2))))'\n"
+    ),
     "the greatest of all batches, read backwards": (f"{X}forward: 't[..., i < N] = max[...](x[..., N - 1 - i])'\n"),
     "results of few bits that a gradient reads as they were": (
         "inputs: {x: {shape: [N, M]}}\n"

@@ -1,0 +1,82 @@
+"""One mistake in a statement is told once: what hangs on that statement is not said to be wrong because of it."""
+
+from __future__ import annotations
+
+import pytest
+
+from tests.diagnostics.cures import built, diagnosed, whole
+
+TURNED = "inputs: {x: {shape: [N, 2]}, g: {shape: [N]}}"
+FIRST = "y[n, 0] = x[n, 0]*cos(g[n]) - x[n, 1]*sin(g[n])"
+SECOND = "y[n, 1] = x[n, 0]*sin(g[n]) + x[n, 1]*cos(g[n])"
+GRAPH = "inputs: {h: {shape: [V, F]}, deg: {shape: [V]}, dst: {shape: [E], dtype: int}, m: {shape: [E, F]}}"
+CELL = "inputs: {x: {shape: [T, H]}, h0: {shape: [H]}, w: {shape: [H]}}\noutputs: [h]"
+
+
+def codes(text: str) -> list[str]:
+    return [found.code for found in diagnosed(text)]
+
+
+@pytest.mark.parametrize(
+    ("right", "wrong", "code"),
+    [("cos(g[n])", "cos(g)", "OPG242"), ("cos(g[n])", "cos(g[n]", "OPG203"), ("*cos(g[n])", "@cos(g[n])", "OPG201")],
+)
+@pytest.mark.parametrize("at", [0, 1])
+def test_a_faulty_component_is_assigned(right: str, wrong: str, code: str, at: int) -> None:
+    lines = [FIRST, SECOND]
+    built(whole(TURNED, *lines))
+    lines[at] = lines[at].replace(right, wrong)
+    assert codes(whole(TURNED, *lines)) == [code]
+
+
+@pytest.mark.parametrize(
+    ("fields", "start", "body"),
+    [
+        ("inputs: {r: {shape: [..., T]}, d: {shape: [..., T]}}", "v[..., T] = 0",
+         "v[..., t] = r + d[..., t]*v[..., t + 1]"),
+        ("inputs: {r: {shape: [T]}}\nparams: {steps: {type: int}}", "v[steps] = 0", "v[n < steps] = v[n + 1]*r + 1"),
+        ("inputs: {r: {shape: [T]}}\nparams: {q: {default: 1.0}}", "v[-1] = q", "v[t] = v[t - 1]*r"),
+        ("inputs: {r: {shape: [T]}}", "v[T + 1] = 0", "v[t] = v[t + 2]*r"),
+    ],
+)  # fmt: skip
+def test_the_start_of_a_faulty_recurrence_is_fine(fields: str, start: str, body: str) -> None:
+    assert codes(whole(fields, start, body)) == ["OPG242"]
+
+
+@pytest.mark.parametrize(
+    ("right", "wrong"),
+    [("*w[k]", "*w"), ("h[t - 1, k])", "h[t - 1, k]"), ("tanh(x[t, k])", "tanh(x[t, k]"), ("m[t, k]*t", "m[t, k]@t")],
+)
+def test_one_faulty_statement_of_several_in_a_recurrence(right: str, wrong: str) -> None:
+    lines = (
+        "h[-1, k] = h0[k]",
+        "o[t, k] = sigmoid(x[t, k] + h[t - 1, k])",
+        "m[t, k] = o[t, k]*w[k]",
+        "h[t, k] = m[t, k]*tanh(x[t, k])",
+    )
+    text = whole(CELL, *lines)
+    built(text)
+    assert len(codes(text.replace(right, wrong))) == 1
+
+
+@pytest.mark.parametrize(
+    ("fields", "start", "scatter", "code"),
+    [
+        (GRAPH, "agg[v, f] = h[v, f]/deg", "agg[dst[e], f] += m[e, f]", "OPG242"),
+        (GRAPH, "top[v < V, f < F] = -float('inf')", "top[dst[e], f] max= m[e, f]", "OPG209"),
+        (GRAPH, "agg[v, f] = (h[v, f]", "pad(agg[dst[e], f]) += m[e, f]", "OPG203"),
+        (GRAPH, "agg[v, f] = (h[v, f]", "agg[dst[e], f] += m[e, f]", "OPG203"),
+        (GRAPH, "agg[v, f] = h[v, f]@deg[v]", "pad(agg[dst[e], f]) += m[e, f]", "OPG201"),
+    ],
+)
+def test_a_scatter_into_what_starts_faulty(fields: str, start: str, scatter: str, code: str) -> None:
+    assert codes(whole(fields, start, scatter)) == [code]
+    assert codes(whole(fields, start, scatter.replace("m[e, f]", "mm[e, f]"))) == [code, "OPG205"]
+    assert codes(whole(fields, start, scatter.replace("dst", "dts"))) == [code, "OPG205"]
+
+
+def test_names_that_a_faulty_line_assigns_are_known() -> None:
+    fields = "inputs: {x: {shape: [N]}, w: {shape: [N]}, dst: {shape: [N], dtype: int}}\noutputs: {y: {shape: [N]}}"
+    assert codes(whole(fields, "(a, b) = max(x, dim=0)", "y[n] = a + b + x[n]")) == ["OPG201"]
+    assert codes(whole(fields, "np.add.at(y, dst, x)", "z[n] = 2*y[n]")) == ["OPG201"]
+    assert codes(whole(fields, "pad(y[dst[n]]) += x[n]*w")) == ["OPG242"]

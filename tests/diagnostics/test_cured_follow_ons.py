@@ -4,7 +4,7 @@ from __future__ import annotations
 
 import pytest
 
-from tests.diagnostics.cures import built, diagnosed, whole
+from tests.diagnostics.cures import built, diagnosed, said, whole
 
 TURNED = "inputs: {x: {shape: [N, 2]}, g: {shape: [N]}}"
 FIRST = "y[n, 0] = x[n, 0]*cos(g[n]) - x[n, 1]*sin(g[n])"
@@ -80,3 +80,39 @@ def test_names_that_a_faulty_line_assigns_are_known() -> None:
     assert codes(whole(fields, "(a, b) = max(x, dim=0)", "y[n] = a + b + x[n]")) == ["OPG201"]
     assert codes(whole(fields, "np.add.at(y, dst, x)", "z[n] = 2*y[n]")) == ["OPG201"]
     assert codes(whole(fields, "pad(y[dst[n]]) += x[n]*w")) == ["OPG242"]
+
+
+@pytest.mark.parametrize(
+    ("fields", "line", "meant"),
+    [
+        ("s: {shape: [N, M]}", "h[i, j] = max(0, max(h[i - 1, j - 1] + s, h[i - 1, j]))",
+         "h[i, j] = max(0, max(h[i - 1, j - 1] + s[i, j], h[i - 1, j]))"),
+        ("s: {shape: [..., N, M]}", "h[..., i, j] = h[..., i - 1, j] + s",
+         "h[..., i, j] = h[..., i - 1, j] + s[..., i, j]"),
+        ("s: {shape: [N, M]}", "h[i, j < M] = h[i - 1, j] + s", "h[i, j < M] = h[i - 1, j] + s[i, j]"),
+        ("s: {shape: [N, M]}", "h[i, j] = s", "h[i, j] = s[i, j]"),
+        ("s: {shape: [N, N]}", "h[i, j] = s", "h[i, j] = s[i, j]"),
+        ("s: {shape: [N, M]}", "h[i] = sum[j](s)", "h[i] = sum[j](s[i, j])"),
+        ("s: {shape: [N, M]}", "h[j, i] = h[j - 1, i] + s + s[i, j]*2",
+         "h[j, i] = h[j - 1, i] + s[i, j] + s[i, j] * 2"),
+        ("s: {shape: [N, M]}, b: {shape: [N]}", "h[i, j] = h[i - 1, j]*s + b[i]",
+         "h[i, j] = h[i - 1, j] * s[i, j] + b[i]"),
+        ("s: {shape: [N, M]}, b: {shape: [M]}", "h[i] = sum[j](s*b)", "h[i] = sum[j](s[i, j] * b[j])"),
+        ("s: {shape: [N, M]}, b: {shape: [M]}", "h[i] = sum[j](s[i, j]*b)", "h[i] = sum[j](s[i, j] * b[j])"),
+    ],
+)  # fmt: skip
+def test_a_bare_tensor_is_read_at_the_indices_of_its_statement(fields: str, line: str, meant: str) -> None:
+    text = whole(f"inputs: {{{fields}}}\noutputs: [h]", line)
+    assert said(text)[-1] == meant
+    built(text.replace(line, meant), warned=True)
+
+
+@pytest.mark.parametrize(
+    ("shape", "line", "reads"),
+    [
+        ("[N]", "h[i, j] = h[i - 1, j] + h[i, j - 1] + s", ["s[i]", "s[j]"]),
+        ("[N, M]", "h[i, j, k] = h[i - 1, j, k] + s", ["s[i, j]", "s[i, k]", "s[j, k]"]),
+    ],
+)
+def test_several_places_are_told_where_either_may_be_meant(shape: str, line: str, reads: list[str]) -> None:
+    assert said(whole(f"inputs: {{s: {{shape: {shape}}}}}", line)) == reads

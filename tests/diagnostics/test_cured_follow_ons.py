@@ -11,6 +11,7 @@ FIRST = "y[n, 0] = x[n, 0]*cos(g[n]) - x[n, 1]*sin(g[n])"
 SECOND = "y[n, 1] = x[n, 0]*sin(g[n]) + x[n, 1]*cos(g[n])"
 GRAPH = "inputs: {h: {shape: [V, F]}, deg: {shape: [V]}, dst: {shape: [E], dtype: int}, m: {shape: [E, F]}}"
 CELL = "inputs: {x: {shape: [T, H]}, h0: {shape: [H]}, w: {shape: [H]}}\noutputs: [h]"
+SPIKES = "inputs: {u: {shape: [..., T, N]}}\nparams: {decay: {default: 0.9}}"
 
 
 def codes(text: str) -> list[str]:
@@ -116,3 +117,31 @@ def test_a_bare_tensor_is_read_at_the_indices_of_its_statement(fields: str, line
 )
 def test_several_places_are_told_where_either_may_be_meant(shape: str, line: str, reads: list[str]) -> None:
     assert said(whole(f"inputs: {{s: {{shape: {shape}}}}}", line)) == reads
+
+
+@pytest.mark.parametrize(
+    ("lines", "meant"),
+    [
+        (("v[..., t, n] = decay*v[..., t - 1, n]*(1 - s) + u[..., t, n]",
+          "s[..., t, n] = where(v[..., t, n] > 1, 1, 0)"), "s[..., t - 1, n]"),
+        (("v[..., i, j] = decay*v[..., i - 1, j]*(1 - s) + u[..., i, j]", "r[..., i, j] = v[..., i, j] - 1",
+          "s[..., i, j] = where(r[..., i, j] > 0, 1, 0)"), "s[..., i - 1, j]"),
+        (("v[..., t, n] = decay*v[..., t + 1, n]*(1 - s) + u[..., t, n]",
+          "s[..., t, n] = where(v[..., t, n] > 1, 1, 0)"), "s[..., t + 1, n]"),
+    ],
+)  # fmt: skip
+def test_what_a_step_makes_is_read_of_the_step_before(lines: tuple[str, ...], meant: str) -> None:
+    fields = f"{SPIKES}\noutputs: [v, s]"
+    text = whole(fields, *lines)
+    assert said(text) == [meant]
+    built(text.replace("- s)", f"- {meant})"))
+
+
+def test_what_comes_earlier_in_a_step_is_read_of_this_step() -> None:
+    lines = (
+        "s[..., t, n] = where(v[..., t - 1, n] > 1, 1, 0)",
+        "v[..., t, n] = decay*v[..., t - 1, n]*(1 - s) + u[..., t, n]",
+    )
+    text = whole(f"{SPIKES}\noutputs: [v, s]", *lines)
+    (meant,) = said(text)
+    built(text.replace(lines[1], meant))

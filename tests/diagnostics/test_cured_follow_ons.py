@@ -2,6 +2,8 @@
 
 from __future__ import annotations
 
+import re
+
 import pytest
 
 from tests.diagnostics.cures import built, diagnosed, said, whole
@@ -145,3 +147,20 @@ def test_what_comes_earlier_in_a_step_is_read_of_this_step() -> None:
     text = whole(f"{SPIKES}\noutputs: [v, s]", *lines)
     (meant,) = said(text)
     built(text.replace(lines[1], meant))
+
+
+@pytest.mark.parametrize(
+    ("line", "meant"),
+    [
+        ("var[n](x[n, c], unbiased=False)", "var[n](x[n, c])"),
+        ("var[n](x[n, c], ddof=0)", "var[n](x[n, c])"),
+        ("var[n](x[n, c], correction=2)", "var[n](x[n, c]) * N / (N - 2)"),
+        ("var[n](x[n, c], unbiased=True)", "var[n](x[n, c]) * N / (N - 1)"),
+    ],
+)
+def test_the_correction_of_a_variance_is_told_by_its_size(line: str, meant: str) -> None:
+    text = whole("inputs: {x: {shape: [N, C]}}", f"y[c] = {line}")
+    factors = [h for h in said(text) if "/" in h and "=" not in h]
+    assert said(text)[-1] == f"y[c] = {meant}"
+    assert factors == [m[0] for m in re.finditer(r"N / .*", meant)]
+    built(text.replace(line, meant))

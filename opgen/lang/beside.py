@@ -27,13 +27,15 @@ from opgen.lang.nodes import (
     Unary,
 )
 from opgen.lang.orders import ascending
+from opgen.lang.unparse import unparse
 from opgen.lang.vocabulary import Vocabulary
 from opgen.lang.walk import integer, nodes
 
 ONE_BODY = "indices stand in the brackets, the expression in the parentheses"
 _AXIS = "the index in the brackets says which axis is meant: leave it away"
 _KEPT = ("keepdim", "keepdims")
-_CORRECTED = "`var` divides by the count of elements; the corrected one is multiplied by `n/(n - 1)`"
+_BY_COUNT = "`var` divides by the count of elements"
+_TIMES = "the corrected one is multiplied by"
 _DOWN = "an order begins at the least: the greatest come first of what has the other sign"
 _ORDER = "`norm` is the Euclidean one; others are sums and extremes of `abs`"
 _TWO = "`{0}[…]` takes one expression, and the {1} of two is `{0}(a, b)`"
@@ -83,8 +85,8 @@ def meant_by(
             turned = replace(e, body=Unary("-", e.body, e.span)) if down else e
             meant = Unary("-", turned, e.span) if down and e.name == "sort" else turned
         elif word in ("unbiased", "correction", "ddof") and e.name in ("var", "std"):
-            hints[_CORRECTED] = None
             meant = _corrected(words, e, value)
+            hints[_BY_COUNT if meant == e else f"{_BY_COUNT}; {_factor(words, e, value)}"] = None
         elif word in PICKING and meant is not None and not isinstance(value, tuple):
             meant = over_picked(e.name, e.binders, e.body, [value]) if word == "where" else _begun(meant, e.name, value)
             if meant is None:
@@ -163,18 +165,40 @@ def norm_of(e: Reduction, order: Expr) -> Expr:
 
 
 def _corrected(words: Vocabulary, e: Reduction, value: Expr | tuple[Expr, ...]) -> Expr | None:
-    """A variance that divides by the count, or by one less of it; the root of that is left to who names it."""
+    """A variance that divides by the count, or by less than it; the root of that is left to who names it."""
+    less = _by(value)
+    factor = _factor_of(words, e, less) if less else None
+    if less == 0:
+        return e
+    return None if factor is None or e.name != "var" else replace(factor, factors=(("*", e), *factor.factors))
+
+
+def _by(value: Expr | tuple[Expr, ...]) -> int | None:
+    """By how much less than the count is divided."""
     match value:
-        case Number(value=0) | Name(name="False" | "false"):
-            return e
-        case Number(value=1) | Name(name="True" | "true") if e.name == "var":
-            size = _size(words, e)
+        case Name(name="False" | "false"):
+            return 0
+        case Name(name="True" | "true"):
+            return 1
+        case Number(value=int(less)):
+            return less
         case _:
             return None
+
+
+def _factor(words: Vocabulary, e: Reduction, value: Expr | tuple[Expr, ...]) -> str:
+    """What is said of a variance that divides by less than the count."""
+    less = _by(value)
+    factor = _factor_of(words, e, less) if less else None
+    return "the corrected one divides by less" if factor is None else f"{_TIMES} `{unparse(factor)}`"
+
+
+def _factor_of(words: Vocabulary, e: Reduction, by: int) -> Product | None:
+    size = _size(words, e)
     if size is None:
         return None
-    less = Sum((("+", size), ("-", Number(1, e.span))), e.span)
-    return Product((("*", e), ("*", size), ("/", less)), e.span)
+    less = Sum((("+", size), ("-", Number(by, e.span))), e.span)
+    return Product((("*", size), ("/", less)), e.span)
 
 
 def _size(words: Vocabulary, e: Reduction) -> Expr | None:

@@ -13,7 +13,7 @@ from opgen.lang.lexer import T, Token, tokenize
 from opgen.lang.slips import hints
 from opgen.schema.formula import Formula
 
-_STATEMENT = re.compile(r"\w+(\[[^\]\n]*\])? *(\+|\*|max|min)?=(?!=)")
+_STATEMENT = re.compile(r"(pad\()?\w+(\[([^\[\]\n]|\[[^\[\]\n]*\])*\])?\)? *(\+|\*|max|min)?=(?!=)")
 
 
 class StopError(Exception):

@@ -55,7 +55,7 @@ def indices_of(words: Vocabulary, item: Expr) -> list[str]:
 def spelled(words: Vocabulary, e: Expr) -> Expr:
     """The expression with every tensor read at its indices; letters that stand for others there give way."""
     written = {i.name for a in nodes(e) if isinstance(a, Access) for i in a.items if isinstance(i, Name)}
-    own = _lined_up(words, e)
+    own = lined_up(words, e)
     spare = [c for c in SPARE if c not in written and not words.knows(c)]
 
     def rest(letters: tuple[str, ...], given: int) -> tuple[str, ...]:
@@ -84,7 +84,7 @@ def spelled(words: Vocabulary, e: Expr) -> Expr:
     return transform(e, step)
 
 
-def _lined_up(words: Vocabulary, e: Expr) -> Callable[[str], tuple[str, ...]]:
+def lined_up(words: Vocabulary, e: Expr) -> Callable[[str], tuple[str, ...]]:
     """The indices of each bare tensor: along one dim it has, from behind, the index that stands there before it.
 
     Of two tensors of one shape the product is one of elements, whatever their own indices are called.

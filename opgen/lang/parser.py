@@ -37,7 +37,7 @@ from opgen.lang.slips import (
     own_function,
 )
 from opgen.lang.successive import KEPT, Chain, Values, as_values, go_on, is_new
-from opgen.lang.targets import behind_others, in_parts, is_said
+from opgen.lang.targets import behind_others, in_parts, is_said, named_first
 from opgen.lang.tuples import renamed_below, unpacked
 from opgen.lang.updates import FOREIGN, IN_PLACE, RENAMED, TAKEN, TWICE, in_place, updated
 from opgen.lang.vocabulary import UNCLEAR, Vocabulary
@@ -62,7 +62,7 @@ class _Parser(LoopParser):
             if self.token.kind is T.NEWLINE:
                 self.advance()
                 continue
-            first = self.token
+            start, first = self.at, self.token
             if is_foreign(self.tokens, self.at):
                 end, lost = end_of_foreign(self.tokens, self.at)
                 if self.loop(first, self.tokens[end]):
@@ -98,9 +98,9 @@ class _Parser(LoopParser):
             except StopError:
                 if self.idioms.found:
                     self.idioms.report(self.bag, None)
-                if first.kind is T.NAME:
-                    self.lost[first.text] = None
-                    self.cases.setdefault(first.text, []).append(None)
+                for name in named_first(self.tokens[start:]):
+                    self.lost[name] = None
+                    self.cases.setdefault(name, []).append(None)
                 while self.token.kind not in {T.END, T.NEWLINE}:
                     self.advance()
         return tuple(self.found)
@@ -205,6 +205,7 @@ class _Parser(LoopParser):
             target = Target(given[0].name, None, given[0].span, given[0].span)
             hints = scattered(self.words, target, given[0].name, given[1:2], how, given[2])
             self.idioms.found.clear()
+            self.lost[target.name] = None
         return self.fail(f"`{span.text}` is not part of the formula language", span, "OPG201", *hints)
 
     def next_case(self, above: Sequence[Expr | None]) -> tuple[Expr | None, Expr | None]:

@@ -34,6 +34,24 @@ def apart(words: Vocabulary, target: Target, value: Expr) -> tuple[Target, Expr]
     return replace(target, items=None if target.items is None else items), reindexed(value, other)
 
 
+def named_first(tokens: Sequence[Token]) -> tuple[str, ...]:
+    """The names that a statement which cannot be read assigns, as far as its tokens tell."""
+    first = tokens[0]
+    if first.is_word("pad") and tokens[1].is_op("("):
+        return (tokens[2].text,) if tokens[2].kind is T.NAME else ()
+    if first.kind is T.NAME:
+        return (first.text,)
+    end = next(k for k, t in enumerate(tokens) if t.is_op("=") or t.kind in {T.NEWLINE, T.END})
+    if not tokens[end].is_op("="):
+        return ()
+    depth, found = 0, []
+    for t in tokens[:end]:
+        depth += t.is_op("[") - t.is_op("]")
+        if t.kind is T.NAME and not depth:
+            found.append(t.text)
+    return (*found,)
+
+
 def behind_others(words: Vocabulary, name: str, items: Sequence[Binder | Dots | Expr]) -> str:
     """What is written for a part that is assigned behind others, `y[..., k + H] = a`; nothing for any other target."""
     moved = [k for k, item in enumerate(items) if not isinstance(item, Binder | Dots)]

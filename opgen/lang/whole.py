@@ -5,10 +5,11 @@
 
 from __future__ import annotations
 
-from collections.abc import Container, Iterator, Sequence
+from collections.abc import Container, Iterator, Mapping, Sequence
 from dataclasses import replace
 
 from opgen.diagnostics.suggest import counted
+from opgen.lang.by_place import Places, by_place, placed
 from opgen.lang.layout import bare
 from opgen.lang.nodes import Access, Assign, Binder, Call, Dots, Expr, Name, Reduction, Target
 from opgen.lang.notes import Notes
@@ -29,13 +30,15 @@ def with_indices(notes: Notes, s: Assign) -> Assign:
     if updated and not (own and {*at} - {"..."} and UNCLEAR not in at):
         return _completed(notes, s)
     made = replace(s, target=target_of(name, at, s.target.span)) if updated else s
-    read = _read_whole(notes.words, s, notes.left)
+    places = by_place(notes.words, s, notes.left) if notes.plain else {}
+    read = _read_whole(notes.words, s, notes.left, places)
     if updated:
         text = unparse_target(made.target) if read else unparse_assign(made)
         _note(notes, s.target, f"`{name}` has named dims and is assigned without indices", f"write `{text}`")
     for bare_name, hints in read.items():
         _note(notes, bare_name, f"`{bare_name.name}` has named dims and is read without indices", *hints)
-    return made
+        notes.unclear |= len(places.get(bare_name.name, ())) > 1
+    return replace(made, value=placed(made.value, places)) if read else made
 
 
 def _completed(notes: Notes, s: Assign) -> Assign:
@@ -74,7 +77,7 @@ def _lacking(words: Vocabulary, a: Access) -> tuple[str, ...]:
 
 def _stands_elsewhere(words: Vocabulary, a: Access, everything: Sequence[Expr]) -> bool:
     """Whether an index of an access stands at other sizes only where a tensor is read at all of its dims."""
-    for item, size in zip(a.items, words.shapes[a.name], strict=False):
+    for item, size in zip(a.items, words.shapes.get(a.name, ()), strict=False):
         whole = (n for n in everything if isinstance(n, Access) and len(n.items) == len(words.shapes.get(n.name, ())))
         sizes = [other for n in whole for i, other in zip(n.items, words.shapes[n.name], strict=True) if i == item]
         if isinstance(item, Name) and sizes and size not in sizes:
@@ -93,7 +96,9 @@ def _note(notes: Notes, of: Name | Target, message: str, *hints: str) -> None:
     notes.found[-1].label = "" if shape is None else f"has shape [{', '.join(shape)}]"
 
 
-def _read_whole(words: Vocabulary, s: Assign, left: Container[str]) -> dict[Name, tuple[str, ...]]:
+def _read_whole(
+    words: Vocabulary, s: Assign, left: Container[str], places: Mapping[str, Places]
+) -> dict[Name, tuple[str, ...]]:
     """The first place of each, with what to write; none where a function is unknown, which comes first."""
     everything = [*nodes(s.value)]
     indices = {i.name for a in everything if isinstance(a, Access) for i in a.items if isinstance(i, Name)}
@@ -107,9 +112,11 @@ def _read_whole(words: Vocabulary, s: Assign, left: Container[str]) -> dict[Name
         letters = words.letters[name.name]
         at = [
             ("" if i in left else _position_beside(words, s, i, size)) or i
-            for i, size in zip(letters, words.shapes[name.name], strict=True)
+            for i, size in zip(letters, words.shapes.get(name.name, ("...",) * len(letters)), strict=True)
         ]
-        hints = [f"write `{name.name}[{', '.join(at)}]`"]
+        by = places.get(name.name, ()) if at == [*letters] else ()
+        reads = [f"`{name.name}[{', '.join(i)}]`" for i in by or (at,)]
+        hints = [f"write {' or '.join(reads)}"]
         if {*at} == {FIRST}:
             hints.append(f"or declare one number as what it is: `{name.name}: {{shape: []}}`")
         found[name] = (*hints,)

@@ -29,6 +29,7 @@ from opgen.lower.masks import mask_among, masked_read
 from opgen.lower.proposals import as_it_stays, assigned_float
 from opgen.lower.range import note
 from opgen.lower.readings import from_the_end, instead_of_dots, not_an_index, shape_text, spelled, without_last
+from opgen.lower.recurrence_bare import read_along
 from opgen.lower.recurrence_slips import earlier, too_early
 from opgen.lower.recurrence_start import Unclear, or_start, steps_back
 from opgen.lower.scattered import as_scattered
@@ -74,9 +75,10 @@ def _bare_tensor(f: Frame, e: Name, known: Known) -> Typed:
     if known.shape is None or refused(f, e.name, e, known):
         return BAD
     if known.shape not in ((), (BATCH,)):
+        meant = read_along(f, e, known) or spelled(f, e.name, known.shape)
         return f.error(
             "OPG242", f"`{e.name}` has named dims and is read without indices", e.span,
-            f"write `{spelled(f, e.name, known.shape)}`", label=f"has shape {shape_text(known.shape)}",
+            f"write `{meant}`", label=f"has shape {shape_text(known.shape)}",
         )  # fmt: skip
     if known.shape == (BATCH,) and not _use_batch(f, e.name, e.span):
         return BAD

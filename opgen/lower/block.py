@@ -25,7 +25,7 @@ from opgen.lower.kinds import promote
 from opgen.lower.parts import as_one
 from opgen.lower.recurrence import lower_recurrence
 from opgen.lower.recurrence_next import one_back
-from opgen.lower.scatter import Version, lower_scatter
+from opgen.lower.scatter import Version, look_at_scatter, lower_scatter
 from opgen.lower.scope import Known, Variation, same_extent
 from opgen.lower.statement import Wanted, frame_of, lower_statement
 
@@ -63,7 +63,7 @@ def lower_block(
     for s in chosen:
         name = s.target.name
         state.later.setdefault(name, s.target.name_span)
-        part = parts.setdefault(name, _Assembly(0, 0))
+        part = parts.setdefault(name, _Assembly(0, 0, failed=name in d.lost))
         part.left += 1
         part.assignments += s.op == "="
     found: list[Statement] = []
@@ -107,6 +107,8 @@ def _step(
             )  # fmt: skip
             return ()
         if part.failed:
+            if name in d.lost:
+                look_at_scatter(d, state, s, bag)
             return ()
         target = state.fresh(f"{name}_part") if part.left else name
         made: tuple[Compute | Scatter, ...] = lower_scatter(d, state, s, target, part.version, wanted, bag)

@@ -14,6 +14,7 @@ from opgen.lang.unparse import unparse, unparse_assign, unparse_target
 from opgen.lang.walk import integer, nodes, statement_at, statement_names, transform
 from opgen.lower.declare import Declarations
 from opgen.lower.gradient_names import cotangents_by, is_stated
+from opgen.lower.lost import hangs_on_lost
 from opgen.lower.recurrence_next import extent_along, to_its_own
 from opgen.lower.scope import BAD, Frame, Typed
 from opgen.lower.steps import unbound
@@ -301,6 +302,8 @@ def too_early(f: Frame, e: Name | Access, span: Span) -> Typed:
             (cotangents_by(f, e.name) if is_stated(f) else ()) or _of_itself(f.decl, e) or (_step_before(f.decl, e),)
         )
         return f.error("OPG219", f"`{e.name}` reads itself", span, *hints, label="not assigned yet")
+    if isinstance(e, Access) and any(map(shift_of, e.items)) and hangs_on_lost(f.decl, e.name):
+        return BAD  # it may go on from what could not be read
     circle = _circle(f, e.name)
     notes = (f"they depend on each other in a circle: {' → '.join(circle)}",) if circle else ()
     hint = "break the circle" if circle else "move its statement up"

@@ -150,6 +150,17 @@ def fresh_axes(shape: Shape) -> tuple[Loop, ...]:
     return tuple(found)
 
 
+def look_at_scatter(d: Declarations, state: Variation, s: Assign, bag: Bag) -> None:
+    """Report what is wrong with a scatter by itself, where what it is added to is not known."""
+    if s.target.name in d.inputs or s.target.items is None:
+        return
+    frame = Frame(d, bag, state, None, expression, target=s.target.name)
+    frame.index_names = index_names(s)
+    _check_places(frame, s)
+    if frame.scope is not None:
+        frame.lower(s.value)
+
+
 def _check_places(frame: Frame, s: Assign) -> None:
     """What is wrong with the positions themselves, whatever the shape is."""
     items = tuple(Name(i.name, i.span) if isinstance(i, Binder) else i for i in s.target.items or ())

@@ -11,19 +11,7 @@ from opgen.ir.program import Compute, Kind, Shape
 from opgen.ir.reductions import ORDERS, REDUCTIONS
 from opgen.ir.scalar import BATCH, NAN, Batch, Index, Scalar, substitute
 from opgen.lang.depth import MAX_NODES_DEPTH
-from opgen.lang.nodes import (
-    Access,
-    Assign,
-    Binder,
-    Call,
-    Dots,
-    Expr,
-    Name,
-    Number,
-    Reduction,
-    Sum,
-    Unary,
-)
+from opgen.lang.nodes import Access, Assign, Binder, Call, Dots, Expr, Name, Number, Reduction, Sum, Unary
 from opgen.lang.unparse import unparse, unparse_assign, unparse_target
 from opgen.lang.walk import nodes, transform
 from opgen.lower.along import shape_of_target
@@ -38,6 +26,7 @@ from opgen.lower.joined import joined
 from opgen.lower.kinds import ARTICLES
 from opgen.lower.lazy import take_out
 from opgen.lower.loose import without_indices
+from opgen.lower.lost import is_lost_start
 from opgen.lower.masks import mask_among, masked_write
 from opgen.lower.parts import overwritten
 from opgen.lower.proposals import diagonal
@@ -192,6 +181,8 @@ def _repeated(items: Sequence[Binder | Dots | Expr]) -> Binder | None:
 
 def _bind(frame: Frame, scope: Scope, item: Binder | Dots | Expr, s: Assign) -> bool:
     name = frame.target
+    if is_lost_start(frame.decl, name, item):
+        return False
     if s.op == "=" and (mask := mask_among(frame, (item,))) is not None:
         hints = masked_write(frame, s, mask)
         frame.error("OPG241", "a position is an integer, and this is a condition", item.span, *hints)
@@ -225,7 +216,7 @@ def _bind(frame: Frame, scope: Scope, item: Binder | Dots | Expr, s: Assign) -> 
             frame.error("OPG241", "a component is chosen by one integer", item.span, rows_of(s.target))
         case Unary(operand=Number()):
             further = [o for o in frame.decl.forward if o.target.name == name and _reads(o, name)]
-            if any(o.op == "=" for o in further) or name in frame.decl.lost:
+            if any(o.op == "=" for o in further):
                 return False  # said where it reads itself, or goes on
             if further:
                 message = f"`{name}` starts here and goes on nowhere"

@@ -245,10 +245,18 @@ def access(f: Frame, e: Access, *, padded: bool = False) -> Typed:
     if e.name in f.decl.targets() and (hint := as_it_stays(f.decl, e.name)):
         return f.error("OPG220", f"`{e.name}` is read where it has no statement", e.name_span, hint)
     hints = cotangent_by(f, e.name) or (cotangents_by(f, e.name) if "grad" in e.name else ())
-    hints = hints or earlier(f.decl, e) or did_you_mean(e.name, (*f.state.tensors, *f.state.later))
+    hints = hints or earlier(f.decl, e) or _near(f, e)
     hints = hints or cotangents_by(f, e.name) or missing.conditions(f, e)
     hints = hints or missing.never_read(f, e.name, len(e.items)) + missing.undeclared(f, e)
     return f.error("OPG205", f"there is no tensor `{e.name}`", e.name_span, *hints, label="unknown tensor")
+
+
+def _near(f: Frame, e: Access) -> tuple[str, ...]:
+    """The tensor that a misspelt name stands for: the statement's own only where it is read at another place."""
+    known = (*f.state.tensors, *f.state.later)
+    others = tuple(n for n in known if n != f.target)
+    here = all(isinstance(i, Dots | Name) for i in e.items)
+    return (did_you_mean(e.name, others) if here else ()) or did_you_mean(e.name, known)
 
 
 def _read(f: Frame, e: Access, known: Known, *, padded: bool) -> Typed:

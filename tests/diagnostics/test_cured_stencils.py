@@ -1,12 +1,10 @@
-"""Rings, starts, counts and names that are nearly right: what is said of them builds, once, and means what was meant."""
+"""Rings, starts, counts and names that are nearly right: what is said of them builds, and means what was meant."""
 
 from __future__ import annotations
 
-import re
-
 import pytest
 
-from tests.diagnostics.cures import built, diagnosed, said, whole
+from tests.diagnostics.cures import built, said, whole
 
 U = "inputs: {u: {shape: [X]}}"
 LEFT = "left[i < X] = u[(i - 1) % X]"
@@ -46,3 +44,33 @@ def test_a_difference_that_runs_too_far_is_told_each_way_once() -> None:
     ways = said(whole(U, "y[i < X] = u[i + 1] - u[i]"))
     assert ways[0] == "i < X - 1"
     assert len(ways) == len(dict.fromkeys(ways))
+
+
+X = "inputs: {x: {shape: [N]}, w: {shape: [N]}}"
+
+
+@pytest.mark.parametrize(
+    ("called", "meant"),
+    [
+        ("cosine", "cos"), ("Cosine", "cos"), ("sine", "sin"), ("tangent", "tan"), ("exponential", "exp"),
+        ("logarithm", "log"), ("absolute", "abs"), ("square_root", "sqrt"), ("squareroot", "sqrt"),
+        ("arctangent", "atan"), ("hyperbolic_cosine", "cosh"), ("logsig", "logsigmoid"),
+    ],
+)  # fmt: skip
+def test_a_function_in_words_is_told_its_name(called: str, meant: str) -> None:
+    assert said(whole(X, f"y[n] = {called}(x[n])"))[0] == meant
+    built(whole(X, f"y[n] = {meant}(x[n])"))
+
+
+def test_a_name_that_looks_the_same_is_nearer_than_that_of_the_statement_itself() -> None:
+    text = whole(
+        "inputs: {i: {shape: [..., N]}, v0: {shape: [..., N]}}", "v[..., n] = v[..., n - 1]*i[..., n] + vo[..., n]"
+    )
+    assert said(text) == ["v0"]
+    built(text.replace("vo", "v0"))
+
+
+def test_what_a_statement_makes_is_no_way_out_where_it_would_read_itself() -> None:
+    fields = "inputs: {x: {shape: [N]}, stata: {shape: [N]}}"
+    assert said(whole(fields, "state[n] = stat[n] + x[n]")) == ["stata"]
+    assert said(whole(fields, "state[n] = state[n - 1]*stat[n - 1] + x[n]")) == ["stata"]

@@ -74,3 +74,17 @@ def test_what_a_statement_makes_is_no_way_out_where_it_would_read_itself() -> No
     fields = "inputs: {x: {shape: [N]}, stata: {shape: [N]}}"
     assert said(whole(fields, "state[n] = stat[n] + x[n]")) == ["stata"]
     assert said(whole(fields, "state[n] = state[n - 1]*stat[n - 1] + x[n]")) == ["stata"]
+
+
+@pytest.mark.parametrize(
+    ("value", "old", "new"),
+    [
+        ("w[n]*log(i0(x[n]))", "log(i0(x[n]))", "(abs(x[n]) + log(i0e(x[n])))"),
+        ("log(i0(2*x[n]))", "log(i0(2*x[n]))", "abs(2 * x[n]) + log(i0e(2 * x[n]))"),
+        ("x[n] - log(normpdf(x[n]))", "log(normpdf(x[n]))", "(-x[n]**2/2 - log(sqrt(2*pi)))"),
+        ("2*log(beta(x[n], w[n]))", "log(beta(x[n], w[n]))", "(lgamma(x[n]) + lgamma(w[n]) - lgamma(x[n] + w[n]))"),
+    ],
+)
+def test_the_logarithm_of_an_exponential_is_not_computed(value: str, old: str, new: str) -> None:
+    assert said(whole(X, f"y[n] = {value}"))[0] == new
+    built(whole(X, f"y[n] = {value.replace(old, new)}"))

@@ -4,7 +4,7 @@ from __future__ import annotations
 
 import pytest
 
-from tests.diagnostics.cures import built, said, whole
+from tests.diagnostics.cures import built, diagnosed, said, whole
 
 U = "inputs: {u: {shape: [X]}}"
 LEFT = "left[i < X] = u[(i - 1) % X]"
@@ -88,3 +88,25 @@ def test_what_a_statement_makes_is_no_way_out_where_it_would_read_itself() -> No
 def test_the_logarithm_of_an_exponential_is_not_computed(value: str, old: str, new: str) -> None:
     assert said(whole(X, f"y[n] = {value}"))[0] == new
     built(whole(X, f"y[n] = {value.replace(old, new)}"))
+
+
+TABLE = "h[..., i, j] = max(h[..., i - 1, j], h[..., i, j - 1]) + x[..., i, j]"
+
+
+def test_a_start_beside_a_right_one_is_left_out_or_an_element() -> None:
+    right, wrong = "h[..., -1, j] = 1", "h[..., 0, j] = 1"
+    text = whole("inputs: {x: {shape: [..., I, J]}}", right, wrong, TABLE)
+    (found,) = diagnosed(text)
+    assert right not in said(text)
+    assert "leave this out" in found.hints[0]
+    built(text.replace(f"  {wrong}\n", ""))
+    (line,) = said(text)
+    built(text.replace(f"  {wrong}\n", "").replace(TABLE, line))
+
+
+def test_a_start_beside_a_right_one_along_the_other_index_is_moved_alone() -> None:
+    right, wrong = "h[..., -1, j] = 1", "h[..., i, 0] = c[..., i]"
+    text = whole("inputs: {x: {shape: [..., I, J]}, c: {shape: [..., I]}}", right, wrong, TABLE)
+    assert said(text)[0] == "h[..., i, -1] = c[..., i]"
+    built(text.replace(wrong, said(text)[0]))
+    built(text.replace(f"  {wrong}\n", "").replace(TABLE, said(text)[1]))

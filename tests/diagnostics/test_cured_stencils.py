@@ -110,3 +110,31 @@ def test_a_start_beside_a_right_one_along_the_other_index_is_moved_alone() -> No
     assert said(text)[0] == "h[..., i, -1] = c[..., i]"
     built(text.replace(wrong, said(text)[0]))
     built(text.replace(f"  {wrong}\n", "").replace(TABLE, said(text)[1]))
+
+
+@pytest.mark.parametrize(
+    ("fields", "statements", "start"),
+    [
+        (
+            "{label: {shape: [N], dtype: int, domain: 0 <= label < K}, score: {shape: [N, K]}}",
+            ["guess[n] = argmax[k](score[n, k])", "cm[label[n], guess[n]] += 1"],
+            "cm[k < K, k2 < K] = 0",
+        ),
+        (
+            "{x: {shape: [N, D]}, c: {shape: [K, D]}}",
+            ["a[n] = argmin[k](sum[d](square(x[n, d] - c[k, d])))", "s[a[n], d] += x[n, d]"],
+            "s[k < K, d < D] = 0",
+        ),
+        (
+            "{x: {shape: [N, K]}}",
+            ["o[n, k] = argsort[k](x[n, k])", "t[n] = o[n, 0]", "s[t[n]] += x[n, 0]"],
+            "s[k < K] = 0",
+        ),
+    ],
+)
+def test_a_position_that_an_argmax_makes_tells_how_many_there_are(
+    fields: str, statements: list[str], start: str
+) -> None:
+    fields = f"inputs: {fields}\noutputs: [{start[: start.index('[')]}]"
+    assert said(whole(fields, *statements))[-1] == start
+    built(whole(fields, start, *statements))

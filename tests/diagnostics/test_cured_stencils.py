@@ -138,3 +138,15 @@ def test_a_position_that_an_argmax_makes_tells_how_many_there_are(
     fields = f"inputs: {fields}\noutputs: [{start[: start.index('[')]}]"
     assert said(whole(fields, *statements))[-1] == start
     built(whole(fields, start, *statements))
+
+
+def test_the_rest_of_a_module_stays_where_its_mode_is_a_truth_value() -> None:
+    fields = (
+        "inputs: {x: {shape: [N, C]}, var: {shape: [C]}}\nparams: {training: {type: bool, default: true}}\n"
+        "outputs: [y, next_var]\nmodule:\n  buffers: {var: ones}\n  updates: {var: next_var}\n  training: true"
+    )
+    text = whole(fields, "y[n, c] = x[n, c]*rsqrt(var[c])", "next_var[c] = mean[n](x[n, c]**2) if training")
+    (found,) = diagnosed(text)
+    assert found.code == "OPG112"
+    (meant,) = said(text)
+    built(text.replace("training: true", meant))

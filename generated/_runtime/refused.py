@@ -214,7 +214,7 @@ def out_of_range(op: Op, args: Sequence[Any], error: Exception) -> Exception:
                 domain = f"0 <= {name} < {dim} = {size}"
                 return IndexError(f"{d.name}: {name} must satisfy {domain}, but has values from {low} to {high}")
     text = str(error).split("\n", 1)[0].removeprefix(f"{d.name}: ")
-    conditions = [_condition(values, *row) for row in d.computed]
+    conditions = dict.fromkeys(_condition(values, *row) for row in d.computed)
     names = dict.fromkeys(name for name, *_ in d.computed)
     where = f" of {' or '.join(names)}" if names else ""
     told = f"; where it is read, {' and '.join(conditions)}" if conditions else ""

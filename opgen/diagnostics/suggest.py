@@ -7,23 +7,34 @@ from collections.abc import Iterable
 
 from opgen.diagnostics.model import Hint
 
+_SEEN = str.maketrans("oOlI", "0011")
+_LEAST = 3  # letters of a name that others begin with by no accident
+
 
 def closest(name: str, known: Iterable[str]) -> str | None:
-    """The best match, or None where nothing is near: a name in another letter case, a slip or two away, or alike."""
+    """The best match, or None where nothing is near: a name in another letter case, a slip or two away, or alike.
+
+    Letters and digits that look the same, `vo` and `v0`, are no slips.
+    """
     candidates = tuple(dict.fromkeys(known))
     lowered = {candidate.lower(): candidate for candidate in reversed(candidates)}
     if name not in candidates and name.lower() in lowered:
         return lowered[name.lower()]
     slips = len(name) // 3  # in shorter names every other one is near
     ranked = sorted(
-        (found, sorted(name) != sorted(candidate), place)
+        (found, edits(name, candidate), sorted(name) != sorted(candidate), place)
         for place, candidate in enumerate(candidates)
-        if candidate != name and (found := edits(name, candidate)) <= slips
+        if candidate != name and (found := edits(_as_seen(name), _as_seen(candidate))) <= slips
     )
     if ranked:
         return candidates[ranked[0][-1]]
     near = difflib.get_close_matches(name, candidates, n=1, cutoff=0.6)
     return near[0] if near and near[0] != name else None
+
+
+def _as_seen(name: str) -> str:
+    """A name with one character for all that look like it."""
+    return name.translate(_SEEN)
 
 
 def edits(a: str, b: str) -> int:
@@ -55,6 +66,17 @@ def did_you_mean_part(name: str, known: Iterable[str]) -> tuple[str, ...]:
     near = match is not None and (name.lower() == match.lower() or edits(name, match) <= len(name) // 3)
     first = max((c for c in candidates if c and name.startswith(f"{c}_")), key=len, default="")
     return (f"did you mean `{first}`?",) if first and not near else did_you_mean(name, candidates)
+
+
+def did_you_mean_function(name: str, known: Iterable[str]) -> tuple[str, ...]:
+    """The same for a function: what is only alike gives way to what the name begins with, as `cos` of `cosine`."""
+    candidates = tuple(known)
+    match = closest(name, candidates)
+    near = match is not None and (name.lower() == match.lower() or edits(name, match) <= len(name) // 3)
+    first = max((c for c in candidates if len(c) >= _LEAST and name.lower().startswith(c)), key=len, default="")
+    if match is None or near or not first or match.startswith(first):
+        return did_you_mean(name, candidates)
+    return (f"did you mean `{first}`?",)
 
 
 def exact(words: str, name: str, match: str, known: Iterable[str]) -> str:

@@ -63,6 +63,20 @@ def _transform(size: str, index: str, over: str, exponent: str, scale: str = "")
     )
 
 
+def _long_names() -> dict[str, str]:
+    """What functions are called in words, with how they are called here."""
+    named = {
+        **dict.fromkeys(("exponential", "exponent"), "exp"),
+        **dict.fromkeys(("logarithm", "natural_log", "natural_logarithm"), "log"),
+        **dict.fromkeys(("absolute", "absolute_value"), "abs"),
+        **dict.fromkeys(("squareroot", "square_root", "root"), "sqrt"),
+    }
+    for word, short in (("sine", "sin"), ("cosine", "cos"), ("tangent", "tan")):
+        named |= {word: short, f"hyperbolic_{word}": f"{short}h"}
+        named |= dict.fromkeys((f"arc{word}", f"arc_{word}", f"inverse_{word}"), f"a{short}")
+    return {word: f"it is called `{short}`" for word, short in named.items()}
+
+
 def of_function(name: str) -> str:
     """What is said of a function that has no counterpart; nothing where nothing is known of it."""
     return FUNCTIONS.get(name, "") or (DRAWN.format(DRAWS[name]) if name in DRAWS else "")
@@ -79,6 +93,7 @@ FUNCTIONS: Mapping[str, str] = MappingProxyType({
     "pad": "`pad` covers one access, whose positions say how far: `pad(x[n - 1], 0)`",
     "re": "the real part is `real(z)`",
     "im": "the imaginary part is `imag(z)`",
+    **_long_names(),
     "arctan": "it is called `atan`",
     "arcsin": "it is called `asin`",
     "arccos": "it is called `acos`",

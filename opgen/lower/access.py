@@ -18,6 +18,7 @@ from opgen.lang.nodes import Access, Dots, Expr, Name, Number
 from opgen.lang.unparse import respelled, unparse_assign
 from opgen.lower import missing
 from opgen.lower.along import as_batch, as_quotient, of_its_index
+from opgen.lower.batch_sums import over_batch
 from opgen.lower.completed import completed
 from opgen.lower.declare import CALLABLE
 from opgen.lower.draw import refused
@@ -247,10 +248,18 @@ def access(f: Frame, e: Access, *, padded: bool = False) -> Typed:
     if e.name in f.decl.targets() and (hint := as_it_stays(f.decl, e.name)):
         return f.error("OPG220", f"`{e.name}` is read where it has no statement", e.name_span, hint)
     hints = cotangent_by(f, e.name) or (cotangents_by(f, e.name) if "grad" in e.name else ())
-    hints = hints or earlier(f.decl, e) or did_you_mean(e.name, (*f.state.tensors, *f.state.later))
+    hints = hints or earlier(f.decl, e) or _near(f, e)
     hints = hints or cotangents_by(f, e.name) or missing.conditions(f, e)
     hints = hints or missing.never_read(f, e.name, len(e.items)) + missing.undeclared(f, e)
     return f.error("OPG205", f"there is no tensor `{e.name}`", e.name_span, *hints, label="unknown tensor")
+
+
+def _near(f: Frame, e: Access) -> tuple[str, ...]:
+    """The tensor that a misspelt name stands for: the statement's own only where it is read at another place."""
+    known = (*f.state.tensors, *f.state.later)
+    others = tuple(n for n in known if n != f.target)
+    here = all(isinstance(i, Dots | Name) for i in e.items)
+    return (did_you_mean(e.name, others) if here else ()) or did_you_mean(e.name, known)
 
 
 def _read(f: Frame, e: Access, known: Known, *, padded: bool) -> Typed:
@@ -310,9 +319,12 @@ def check_rank(f: Frame, e: Access, known: Known, *, verb: str = "read") -> bool
         if not dots:
             message = f"`{e.name}` is {verb} without its batch dims"
     related = (Label(known.span, f"declared with shape {shape_text(known.shape)}"),) if known.declared else ()
+    whole = over_batch(f, e, known)
+    if whole and any(whole == told.hints for told in f.bag.items):
+        return False
     f.bag.error(
         "OPG212", message, e.span, label=f"has shape {shape_text(known.shape)}", related=related,
-        hints=without_last(f, e, known) or completed(f, e, known),
+        hints=whole or without_last(f, e, known) or completed(f, e, known),
     )  # fmt: skip
     return False
 

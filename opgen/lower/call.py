@@ -10,7 +10,7 @@ from dataclasses import replace
 from fractions import Fraction
 
 from opgen.diagnostics.model import Hint
-from opgen.diagnostics.suggest import counted, did_you_mean
+from opgen.diagnostics.suggest import counted, did_you_mean, did_you_mean_function
 from opgen.ir.complex_functions import PARTS
 from opgen.ir.functions import FUNCTIONS
 from opgen.ir.program import Kind
@@ -370,7 +370,7 @@ def _unknown(f: Frame, e: Call) -> Typed:
     if e.name in f.decl.known_dims():
         return f.error("OPG206", f"`{e.name}` is a dim", e.name_span, "multiplication is written `*`")
     known = (*CALLABLE, *SPECIAL, *f.decl.functions, *REDUCTIONS)
-    hints = did_you_mean(e.name, known) or did_you_mean(e.name.lower(), known)
+    hints = did_you_mean_function(e.name, known) or did_you_mean_function(e.name.lower(), known)
     indices = e.args and all(isinstance(a, Name) and f.scope is not None and f.scope.find(a.name) for a in e.args)
     if indices and not any(isinstance(h, Hint) for h in hints):
         shown = f"{e.name}[{', '.join(unparse(a) for a in e.args)}]"

@@ -13,6 +13,7 @@ from opgen.lang.nodes import Access, Assign, Binder, Call, Compare, Expr, Name, 
 from opgen.lang.slices import total
 from opgen.lang.unparse import unparse, unparse_assign
 from opgen.lang.walk import nodes, rebuild
+from opgen.lower.read_further import is_read_further
 from opgen.lower.scope import Check, Frame
 
 
@@ -33,7 +34,7 @@ def without_first(f: Frame, c: Check) -> tuple[str, ...]:
         or (around[0].name in REDUCTIONS and REDUCTIONS[around[0].name].keeps_index)
     ):
         return ()
-    r, size = around[0], _less(c, back)
+    r, size = around[0], less(c, back)
     binders = tuple(replace(b, extent=size) if isinstance(b, Binder) else b for b in r.binders)
     made = replace(r, binders=binders, body=_later(r.body, index, back, c.span))
     return (f"leave out what has none before it: `{unparse(made)}`",)
@@ -52,10 +53,11 @@ def from_the_start(f: Frame, c: Check) -> tuple[str, ...]:
     if any(isinstance(n, Access) and n.name == f.target for n in nodes(own[0].value)):
         return ()  # a recurrence has its own values before the first one
     shaped = f.target in f.decl.output_shapes or any(o.name == f.target and o.shape for o in f.decl.spec.outputs or ())
-    if shaped or not _looks_back(f, c):
+    size = less(c, int(-back))
+    if shaped or not _looks_back(f, c) or is_read_further(f, f.target, index.name, unparse(size)):
         return (told,)
     items = tuple(
-        replace(i, extent=_less(c, int(-back))) if isinstance(i, Binder) and i.name == index.name else i
+        replace(i, extent=size) if isinstance(i, Binder) and i.name == index.name else i
         for i in own[0].target.items or ()
     )
     shorter = replace(own[0].target, items=items)
@@ -76,7 +78,7 @@ def shift(c: Check) -> int | None:
     return (polynomial(c.position) - polynomial(Index(c.indices[0][0]))).constant
 
 
-def _less(c: Check, back: int) -> Expr:
+def less(c: Check, back: int) -> Expr:
     return total([(1, Name(text.scalar(c.extent), c.span)), (-1, Number(back, c.span))], c.span)
 
 

@@ -13,10 +13,10 @@ from itertools import accumulate
 from opgen.ir.program import Kind
 from opgen.ir.scalar import Index, Read, Scalar, walk
 from opgen.lang import habits
-from opgen.lang.formulas import declared, written_out
-from opgen.lang.nodes import Access, Call, Name
+from opgen.lang.formulas import declared, substituted, written_out
+from opgen.lang.nodes import Access, Call, Name, Power, Product, Sum, Unary
 from opgen.lang.unparse import unparse
-from opgen.lang.walk import nodes
+from opgen.lang.walk import nodes, operands
 from opgen.lower.scope import Frame, Typed
 
 _CALLED = re.compile(r"it is called `(\w+)`")
@@ -48,16 +48,42 @@ def by_formula(f: Frame, e: Call) -> tuple[str, ...]:
     own = declared(e.name, len(e.args))
     if own is None:
         return ()
-    calls = [n for s in (*f.decl.forward, *f.decl.backward) for n in nodes(s.value) if isinstance(n, Call)]
+    values = [s.value for s in (*f.decl.forward, *f.decl.backward)]
+    values += [g.value for g in f.decl.functions.values() if g.value is not None]
+    calls = [n for v in values for n in nodes(v) if isinstance(n, Call)]
     again = sum(n.name == e.name and len(n.args) == len(e.args) for n in calls) > 1
-    add, line = f"add it under `functions`: `{own}`", written_out(e.name, e.args)
-    if line is None:
-        return (add,)
-    log = next((c for c in calls if c.name == "log" and c.args == (e,)), None)
-    depths = accumulate((c == "(") - (c == ")") for c in line.removeprefix("exp"))
-    if log is not None and line.startswith("exp(") and 0 not in [*depths][:-1]:
-        return (f"write `{line.removeprefix('exp(').removesuffix(')')}` in place of `{unparse(log)}`",)
-    return (f"write it out: `{line}`", *([f"or {add}"] if again else ()))
+    log = next((c for c in calls if c.name == "log" and len(c.args) == 1 and c.args[0] is e), None)
+    if log is not None and (line := _logarithm(substituted(e.name, e.args) or "")):
+        within = [n for v in values for n in nodes(v) if any(x is log for x in operands(n))]
+        grouped = any(isinstance(n, Sum | Product | Power | Unary) for n in within) and _is_sum(line)
+        return (f"write `{f'({line})' if grouped else line}` in place of `{unparse(log)}`",)
+    add, written = f"add it under `functions`: `{own}`", written_out(e.name, e.args)
+    return (add,) if written is None else (f"write it out: `{written}`", *([f"or {add}"] if again else ()))
+
+
+def _logarithm(line: str) -> str:
+    """The logarithm of a formula that begins with an `exp`, which it need not compute; empty for any other one."""
+    if not line.startswith("exp("):
+        return ""
+    depths = [*accumulate((c == "(") - (c == ")") for c in line)]
+    end = depths.index(0, len("exp"))
+    first, rest = _without_double(line[len("exp(") : end]), line[end + 1 :]
+    if not rest:
+        return first
+    sign = {"*": "+", "/": "-"}.get(rest[0])
+    if sign is None or any(c in "*/+- " and not d for c, d in zip(rest[1:], depths[end + 2 :], strict=True)):
+        return ""
+    return f"{first} {sign} log({_without_double(rest[1:])})"
+
+
+def _without_double(line: str) -> str:
+    """A formula without brackets right within those of a call."""
+    return re.sub(r"(?<=\w[(])[(]((?:[^()]|[(][^()]*[)])*)[)](?=[)])", r"\1", line)
+
+
+def _is_sum(line: str) -> bool:
+    depths = accumulate((c == "(") - (c == ")") for c in line)
+    return any(c in "+-" and not d for c, d in zip(line, depths, strict=True))
 
 
 def order_first(orders: int, e: Call, args: Sequence[Typed]) -> tuple[str, ...]:

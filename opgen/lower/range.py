@@ -22,6 +22,7 @@ from opgen.lower.declare import every
 from opgen.lower.earlier import from_the_start, shift, without_first
 from opgen.lower.exchanged import exchanged
 from opgen.lower.half_way import half_way
+from opgen.lower.later import shorter_or_filled
 from opgen.lower.leaving import leaving, rewritten
 from opgen.lower.outside import left_out, scattered_apart
 from opgen.lower.scope import DECLARED, UNKNOWN, Check, Frame, IndexInfo, Site
@@ -112,8 +113,8 @@ def _report(f: Frame, c: Check, low: Polynomial | None, high: Polynomial | None)
         if not ahead and len(hints) > 1 and _divides(f, c):
             hints = (hints[1].removeprefix("or "), *hints[2:], f"or {filled}")
         if ahead and (ends := _stated_ends(f, c)):
-            hints = (*ends, f"or {filled}")
-        if ahead and len(hints) > 1 and (_is_difference(f, c) or any(n in walk(c.position) for n in _shares(f))):
+            hints = shorter_or_filled(f, c, ends, filled)
+        elif ahead and len(hints) > 1 and (_is_difference(f, c) or any(n in walk(c.position) for n in _shares(f))):
             hints = hints[1].removeprefix("or "), f"or {filled}"  # a half is read, or one place less has a difference
         hints = _with_ring(f, c, hints)
         if first := _counted_down(f, c, low, high) or _shifted(f, c, low, high) or without_first(f, c):
@@ -219,10 +220,10 @@ def _earlier_end(f: Frame, c: Check) -> list[str]:
     return [line for i, end, other in told if (line := plain.format(i.name, end) if other is None else other)]
 
 
-def _stated_ends(f: Frame, c: Check) -> list[str]:
+def _stated_ends(f: Frame, c: Check) -> list[tuple[str, str]]:
     """The same for indices whose extent is written out beside them, where that is what does not fit."""
     ends = ((i, furthest(f, c, i)) for _, i in c.indices if i.stated is not None and i.origin != DECLARED)
-    return [f"write `{i.name} < {end}`" for i, end in ends if end]
+    return [(i.name, end) for i, end in ends if end]
 
 
 def _with_ring(f: Frame, c: Check, hints: tuple[str, ...]) -> tuple[str, ...]:
@@ -235,7 +236,8 @@ def _with_ring(f: Frame, c: Check, hints: tuple[str, ...]) -> tuple[str, ...]:
     both = not ring and any((shift(o) or 0) * (own or 0) < 0 for o in others)
     size = text.scalar(c.extent)
     read = rewritten(c, f"({c.span.text}) % {size if isinstance(c.extent, Dim | Lit) else f'({size})'}")
-    if not own or (own > 0 and not both and not ring) or read is None or (both and "wraps" in f.reported):
+    full = c.indices[0][1].stated == c.extent if own else False  # which asks for as many places as there are
+    if not own or (own > 0 and not both and not ring and not full) or read is None or (both and "wraps" in f.reported):
         return hints
     f.reported.update(("wraps",) if both else ())
     if ring:

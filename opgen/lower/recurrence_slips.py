@@ -47,7 +47,7 @@ def misplaced(
 ) -> tuple[str, ...]:
     """What a start at the wrong place means. `places`: the positions that run along; `place`: the one that is wrong."""
     if len(places) > 1:
-        return _of_table(starts, places)
+        return _of_table(body, starts, s, places, place)
     at = ((o, (o.target.items or ())[place]) for o in starts)
     elements = [o for o, item in at if _is_inside(item, step) or (o is s and not item.span.text.startswith("-"))]
     return _in_front(d, body, s, elements, starts, place, step)
@@ -141,12 +141,17 @@ def _counts(e: Expr, index: str) -> bool:
     return any(isinstance(n, Name) and n.name == index for n in nodes(bare))
 
 
-def _of_table(starts: Sequence[Assign], places: Sequence[int]) -> tuple[str, ...]:
-    """The starts of a recurrence along several indices, which others write into a row and a column at 0."""
-    lines = []
-    for s in starts:
-        items = s.target.items or ()
-        along = [i.name for k, i in enumerate(items) if k in places and isinstance(i, Binder) and not is_constant(i)]
+def _of_table(body: Assign, starts: Sequence[Assign], s: Assign, places: Sequence[int], place: int) -> tuple[str, ...]:
+    """The starts of a recurrence along several indices, which others write into a row and a column at 0.
+
+    Where one stands before the first element already, `s` alone is wrong, and nothing is counted from 1.
+    """
+    right = [o for o in starts if all(i.span.text == "-1" for i in _constants(o, places))]
+    known = [unparse_assign(o) for o in right]
+    lines: dict[str, None] = {}
+    for o in starts:
+        items = o.target.items or ()
+        along = [i.name for k, i in enumerate(items) if k in places and isinstance(i, Binder) and not right]
         shown = ["-1" if k in places and is_constant(i) else i.name if isinstance(i, Binder) else _text(i)
                  for k, i in enumerate(items)]  # fmt: skip
 
@@ -155,11 +160,28 @@ def _of_table(starts: Sequence[Assign], places: Sequence[int]) -> tuple[str, ...
                 return Sum((("+", e), ("+", Number(1, e.span))), e.span)
             return None
 
-        lines.append(f"`{s.target.name}[{', '.join(shown)}] = {unparse(transform(s.value, moved))}`")
-    return (
-        f"the places before the first element are at -1: {', '.join(lines)}",
-        "every other position is one less, too: what is read at `i - 1` beside an element at `i` is read at `i`",
-    )
+        start = f"{s.target.name}[{', '.join(shown)}] = {unparse(transform(o.value, moved))}"
+        if o not in right and start not in known:
+            lines[f"`{start}`"] = None
+    told = f"the places before the first element are at -1: {', '.join(lines)}"
+    if not right:
+        return (
+            told,
+            "every other position is one less, too: what is read at `i - 1` beside an element at `i` is read at `i`",
+        )
+    own = (body.target.items or ())[place]
+    if not lines:
+        told = "the places before the first element are at -1, where a start stands already: leave this out"
+    if not isinstance(own, Binder):
+        return (told,)
+    line = _with_elements(body, [s], place, own.name)
+    return (told, f"or, for elements themselves, write `{line}` in place of both lines")
+
+
+def _constants(s: Assign, places: Sequence[int]) -> list[Expr | Binder]:
+    """The positions of a start that stand outside, or should."""
+    found = ((s.target.items or ())[k] for k in places)
+    return [i for i in found if is_constant(i) and not isinstance(i, Dots)]
 
 
 def _told_by_calls(d: Declarations, item: Expr | Dots) -> str:

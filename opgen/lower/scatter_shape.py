@@ -6,11 +6,11 @@ from collections.abc import Iterator
 
 from opgen.ir.program import Shape
 from opgen.ir.scalar import BATCH, Dim
-from opgen.lang.nodes import Access, Assign, Binder, Call, Dots, Expr, Name, Number, Product, Sum
+from opgen.lang.nodes import Access, Assign, Binder, Call, Dots, Expr, Name, Number, Product, Reduction, Sum
 from opgen.lang.unparse import unparse
 from opgen.lang.vocabulary import letters
 from opgen.lang.walk import nodes, statement_names
-from opgen.lower.digits import alone_left, digits, extent_on_the_right
+from opgen.lower.digits import alone_at, alone_left, digits, extent_on_the_right
 from opgen.lower.domain import end_of
 from opgen.lower.idle import idle_param
 from opgen.lower.scope import Frame
@@ -19,6 +19,7 @@ ENDS = (  # what the two ends of edges are called
     ("src", "dst"), ("source", "target"), ("row", "col"), ("rows", "cols"), ("senders", "receivers"),
     ("sender", "receiver"), ("u", "v"), ("i", "j"), ("idx_i", "idx_j"), ("head", "tail"),
 )  # fmt: skip
+PLACES = ("argmax", "argmin", "argsort")  # reductions that say where something stands
 _STARTS = {"+=": "0", "*=": "1", "max=": "-inf", "min=": "inf"}
 
 
@@ -145,12 +146,21 @@ def _size(f: Frame, s: Assign, item: Binder | Dots | Expr) -> str | None:
             made = _value(f, name)
             further = made.name if isinstance(made, Access) and made.name != name else name
             beside = _alongside(f, name) or _alongside(f, further)
-            return _bound(f, further) or beside or _at_other_end(f, further)
+            own = next((o for o in f.decl.forward if o.target.name == further), s)
+            return _bound(f, further) or beside or _of_order(f, own, _value(f, further)) or _at_other_end(f, further)
         case Binder():
             return None
         case _:
             number = digits(f, s, item)
             return _at_same_place(f, s.target.name, item) or (None if number is None else number.size)
+
+
+def _of_order(f: Frame, s: Assign, e: Expr | None) -> str | None:
+    """The dim over which a position is the place of something: of `argmax[k](x[n, k])` in a statement."""
+    over = e.binders[0] if isinstance(e, Reduction) and e.name in PLACES and len(e.binders) == 1 else None
+    if over is None or isinstance(over, Dots):
+        return None
+    return alone_at(f, s, over.name) if over.extent is None else unparse(over.extent)
 
 
 def _bound(f: Frame, name: str) -> str | None:

@@ -22,6 +22,7 @@ from opgen.schema.elsewhere import Callee
 from opgen.schema.entries import NAME, PRECISIONS, Fields
 from opgen.schema.formula import Word
 from opgen.schema.model import OpSpec
+from opgen.schema.module_checks import mode_among
 from opgen.schema.nested import hoisted
 from opgen.schema.nodes import Mapping, Node, Scalar, Sequence, under
 from opgen.schema.unknown import by_absence, by_value, text_cut
@@ -221,6 +222,11 @@ class _Report:
 
     def harmless(self, item: dict[str, Any]) -> bool:
         if item["type"] == "missing" and self.supplied(item):
+            return True
+        if item["loc"] == ("module", "training") and isinstance(item["input"], Scalar):  # all else there is as good
+            mode = mode_among(self.root.get("params"))
+            self.replaced |= {} if mode is None else {id(item["input"]): replace(item["input"], text=mode, value=mode)}
+            self.renamed |= {id(item["input"]): None} if mode is None else {}
             return True
         top = self.root.get(str(item["loc"][0])) if item["loc"] else None
         if top is not None and item["loc"][0] in HARMLESS:

@@ -9,6 +9,7 @@ from opgen.diagnostics.suggest import did_you_mean, listed
 from opgen.schema.dtypes import WITHOUT_GRADIENT
 from opgen.schema.formula import Word
 from opgen.schema.model import ModuleSpec, OpSpec
+from opgen.schema.nodes import Mapping, Node
 from opgen.schema.references import no_repeats, refers, refers_to_dim
 
 _MODES = ("training", "train", "is_training", "is_train", "in_training", "train_mode", "training_mode")
@@ -121,6 +122,12 @@ def _training(spec: OpSpec, name: Word, bag: Bag) -> None:
             "OPG117", f"`{name}` is {what}, and `self.training` is a bool", name.span, label="not a bool param",
             related=(Label(param.span, "declared here"),), hints=(f"declare it as {declared}",),
         )  # fmt: skip
+
+
+def mode_among(params: Node | None) -> str | None:
+    """The declared param that is called like the mode of a module, by the document."""
+    names = (key.text for key, _ in params.entries) if isinstance(params, Mapping) else ()
+    return next((name for name in names if name.lower() in _MODES), None)
 
 
 def _without_mode(spec: OpSpec, bag: Bag) -> None:

@@ -137,6 +137,10 @@ forward: |
   ms[n, g < groups] = mean[s < S](square(x[n, g*S + s]))
   y[n, c] = x[n, c]*rsqrt(ms[n, c//S])
 """
+SCALED = GROUPED.replace("grouped_rows", "scaled_groups").replace(
+    "y[n, c] = x[n, c]*rsqrt(ms[n, c//S])",
+    "mu[n, g < groups] = mean[s < S](x[n, g*S + s])\n  y[n, c] = (x[n, c] - mu[n, c//S])*rsqrt(ms[n, c//S])",
+)
 HALVED = """
 op: halved_rows
 inputs: {x: {shape: [T, D]}}
@@ -161,6 +165,7 @@ forward: |
     ("text", "shape", "param", "blamed", "condition"),
     [
         (GROUPED, (2, 30), {"groups": 4}, "ms", "0 <= c//S < groups = 4"),
+        (SCALED, (2, 30), {"groups": 4}, "mu or ms", "0 <= c//S < groups = 4"),
         (HALVED, (3, 5), {}, "angle", "0 <= d - H < H"),
         (CHOSEN, (2, 3), {"top": 5}, "order", "0 <= j < E = 3"),
     ],

@@ -18,6 +18,7 @@ from opgen.lang.nodes import Access, Dots, Expr, Name, Number
 from opgen.lang.unparse import respelled, unparse_assign
 from opgen.lower import missing
 from opgen.lower.along import as_batch, as_quotient, of_its_index
+from opgen.lower.batch_sums import over_batch
 from opgen.lower.completed import completed
 from opgen.lower.declare import CALLABLE
 from opgen.lower.draw import refused
@@ -316,9 +317,12 @@ def check_rank(f: Frame, e: Access, known: Known, *, verb: str = "read") -> bool
         if not dots:
             message = f"`{e.name}` is {verb} without its batch dims"
     related = (Label(known.span, f"declared with shape {shape_text(known.shape)}"),) if known.declared else ()
+    whole = over_batch(f, e, known)
+    if whole and any(whole == told.hints for told in f.bag.items):
+        return False
     f.bag.error(
         "OPG212", message, e.span, label=f"has shape {shape_text(known.shape)}", related=related,
-        hints=without_last(f, e, known) or completed(f, e, known),
+        hints=whole or without_last(f, e, known) or completed(f, e, known),
     )  # fmt: skip
     return False
 

@@ -150,3 +150,22 @@ def test_the_rest_of_a_module_stays_where_its_mode_is_a_truth_value() -> None:
     assert found.code == "OPG112"
     (meant,) = said(text)
     built(text.replace("training: true", meant))
+
+
+@pytest.mark.parametrize(
+    ("read", "meant"),
+    [
+        ("sum[h, w](prob[n, c, h, w]*label[n, c, ...])", "sum[...](prob[n, c, ...] * label[n, c, ...])"),
+        ("mean[h](prob[n, c, h] - label[n, c, h])", "mean[...](prob[n, c, ...] - label[n, c, ...])"),
+    ],
+)
+def test_a_reduction_over_indices_in_place_of_batch_dims_is_told_whole(read: str, meant: str) -> None:
+    fields = "inputs: {prob: {shape: [N, C, ...]}, label: {shape: [N, C, ...]}}"
+    text = whole(fields, f"y[n, c] = 2*{read}")
+    assert said(text) == [meant]
+    built(text.replace(read, meant))
+
+
+def test_a_reduction_over_an_index_that_others_have_is_none_over_batch_dims() -> None:
+    fields = "inputs: {prob: {shape: [N, C, ...]}, a: {shape: [H]}}"
+    assert said(whole(fields, "y[n, c] = sum[h](prob[n, c, h]*a[h])")) == ["prob[n, c, ...]"]

@@ -116,10 +116,30 @@ def substituted(name: str, args: Sequence[Expr]) -> str | None:
     return re.sub(r"\b[a-z]\b", lambda word: values.get(word[0], word[0]), found[1])
 
 
+def logarithm(name: str, args: Sequence[Expr]) -> tuple[str, bool] | None:
+    """The logarithm of a function whose formula begins with an exponential, and whether it is a sum."""
+    found, line = _of(name, len(args)), _LOGARITHMS.get(name)
+    if found is None or line is None:
+        return None
+    values = dict(zip(found[0].split(", "), map(unparse, args), strict=True))
+    return re.sub(r"\b[a-z]\b", lambda word: values.get(word[0], word[0]), line), line not in _ALONE
+
+
 def declared(name: str, count: int) -> str | None:
     """The function as one of the spec's own."""
     found = _of(name, count)
     return None if found is None else f"{name}({found[0]}): {found[1]}"
+
+
+# Arguments stand alone in calls, or in sums, and need no brackets.
+_ALONE = ("lgamma(n + 1)",)
+_LOGARITHMS = {
+    "i0": "abs(x) + log(i0e(x))",
+    "i1": "abs(x) + log(i1e(x))",
+    "factorial": _ALONE[0],
+    "beta": "lgamma(a) + lgamma(b) - lgamma(a + b)",
+    **dict.fromkeys(("norm_pdf", "normal_pdf", "normpdf", "dnorm"), "-square(x)/2 - log(2*pi)/2"),
+}
 
 
 def _of(name: str, count: int) -> tuple[str, str] | None:

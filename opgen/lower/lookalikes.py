@@ -8,12 +8,11 @@ from __future__ import annotations
 import re
 from collections.abc import Sequence
 from dataclasses import replace
-from itertools import accumulate
 
 from opgen.ir.program import Kind
 from opgen.ir.scalar import Index, Read, Scalar, walk
 from opgen.lang import habits
-from opgen.lang.formulas import declared, substituted, written_out
+from opgen.lang.formulas import declared, logarithm, written_out
 from opgen.lang.nodes import Access, Call, Name, Power, Product, Sum, Unary
 from opgen.lang.unparse import unparse
 from opgen.lang.walk import nodes, operands
@@ -53,37 +52,13 @@ def by_formula(f: Frame, e: Call) -> tuple[str, ...]:
     calls = [n for v in values for n in nodes(v) if isinstance(n, Call)]
     again = sum(n.name == e.name and len(n.args) == len(e.args) for n in calls) > 1
     log = next((c for c in calls if c.name == "log" and len(c.args) == 1 and c.args[0] is e), None)
-    if log is not None and (line := _logarithm(substituted(e.name, e.args) or "")):
+    if log is not None and (found := logarithm(e.name, e.args)) is not None:
+        line, is_sum = found
         within = [n for v in values for n in nodes(v) if any(x is log for x in operands(n))]
-        grouped = any(isinstance(n, Sum | Product | Power | Unary) for n in within) and _is_sum(line)
+        grouped = is_sum and any(isinstance(n, Sum | Product | Power | Unary) for n in within)
         return (f"write `{f'({line})' if grouped else line}` in place of `{unparse(log)}`",)
     add, written = f"add it under `functions`: `{own}`", written_out(e.name, e.args)
     return (add,) if written is None else (f"write it out: `{written}`", *([f"or {add}"] if again else ()))
-
-
-def _logarithm(line: str) -> str:
-    """The logarithm of a formula that begins with an `exp`, which it need not compute; empty for any other one."""
-    if not line.startswith("exp("):
-        return ""
-    depths = [*accumulate((c == "(") - (c == ")") for c in line)]
-    end = depths.index(0, len("exp"))
-    first, rest = _without_double(line[len("exp(") : end]), line[end + 1 :]
-    if not rest:
-        return first
-    sign = {"*": "+", "/": "-"}.get(rest[0])
-    if sign is None or any(c in "*/+- " and not d for c, d in zip(rest[1:], depths[end + 2 :], strict=True)):
-        return ""
-    return f"{first} {sign} log({_without_double(rest[1:])})"
-
-
-def _without_double(line: str) -> str:
-    """A formula without brackets right within those of a call."""
-    return re.sub(r"(?<=\w[(])[(]((?:[^()]|[(][^()]*[)])*)[)](?=[)])", r"\1", line)
-
-
-def _is_sum(line: str) -> bool:
-    depths = accumulate((c == "(") - (c == ")") for c in line)
-    return any(c in "+-" and not d for c, d in zip(line, depths, strict=True))
 
 
 def order_first(orders: int, e: Call, args: Sequence[Typed]) -> tuple[str, ...]:

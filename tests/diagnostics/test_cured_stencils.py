@@ -81,7 +81,7 @@ def test_what_a_statement_makes_is_no_way_out_where_it_would_read_itself() -> No
     [
         ("w[n]*log(i0(x[n]))", "log(i0(x[n]))", "(abs(x[n]) + log(i0e(x[n])))"),
         ("log(i0(2*x[n]))", "log(i0(2*x[n]))", "abs(2 * x[n]) + log(i0e(2 * x[n]))"),
-        ("x[n] - log(normpdf(x[n]))", "log(normpdf(x[n]))", "(-x[n]**2/2 - log(sqrt(2*pi)))"),
+        ("x[n] - log(normpdf(x[n]))", "log(normpdf(x[n]))", "(-square(x[n])/2 - log(2*pi)/2)"),
         ("2*log(beta(x[n], w[n]))", "log(beta(x[n], w[n]))", "(lgamma(x[n]) + lgamma(w[n]) - lgamma(x[n] + w[n]))"),
     ],
 )

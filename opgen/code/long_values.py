@@ -156,7 +156,7 @@ class _Cut:
             elif place is not None:
                 lines += self.placed(*place, value)
             elif choice is not None:
-                name, before = self.scope.fresh(described(choice)), "" if choice is value else self.printer(value)
+                name, before = self.unlike(described(choice)), "" if choice is value else self.printer(value)
                 made = self.read_if_inside(choice, name) if isinstance(choice, Read) else self.chosen(choice, name)
                 self.put(choice, Read(name, ()), above)
                 lines += [] if self.printer(value) == before else made
@@ -210,11 +210,16 @@ class _Cut:
 
     def defined(self, part: Scalar, lines: list[str]) -> Scalar:
         """A part as a local of its own."""
-        name = self.scope.fresh(described(part))
+        name = self.unlike(described(part))
         inner, text = self.fitted(part, len(f"const opmath_t {name} = ;"))
         lines += [*inner, f"const {value_type(text.kind)} {name} = {text.text};"]
         self.scope.locals[name] = (name, text.kind)
         return Read(name, ())
+
+    def unlike(self, wish: str) -> str:
+        """A new name that is not what the kernel calls another local, however that is printed."""
+        name = self.scope.fresh(wish)
+        return self.unlike(wish) if name in self.scope.locals else name
 
     def in_pieces(self, many: Scalar, lines: list[str]) -> Scalar:
         """A sum or product of very many operands as one of locals; of several, with one for the first half of them."""
@@ -259,9 +264,7 @@ class _Cut:
         return [then, f"if ({condition}) {name} = {text.text};"]
 
     def place(self, value: Scalar, parts: Sequence[Scalar]) -> tuple[Scalar, str] | None:
-        """The longest position of what is read, and what to call it; one that is not sure to be read reads nothing
-        that may leave its range.
-        """
+        """The longest position of what is read, and what to call it; one that may not be read cannot leave its range."""
         certain = {e for e in (value, *parts) if isinstance(e, Read)}
         best: Scalar | None = None
         length, wish = _WORTH_OF_PLACE, ""

@@ -3,6 +3,18 @@
 from __future__ import annotations
 
 FOUND = {
+    "a choice on a line of its own that is called like another local": (
+        "inputs: {x: {shape: [N, N]}}\n"
+        "params: {step: {type: int, default: 1, domain: step >= 0}}\n"
+        "functions: {spike(v): {value: 'where(v > 0, 1, 0)', derivative: 1/(1 + abs(v))**2}}\n"
+        "outputs: {t2: {shape: [N, 1]}, t3: {shape: [N, 3]}}\n"
+        "forward: |\n"
+        "  t1 = spike(exp(0.5*tanh(-1.2))**1.5)"
+        "/exp(0.5*tanh(x[clamp(int(floor(2*x[3, step] + 1)), 0, N - 1), 1]*pad(x[1, 1], 1)))\n"
+        "  t2[p, i < 1] = where(t1 >= x[3, p] + 0.11, t1, pad(x[p, -2*p - 3*i], -1.5))\n"
+        "  t2[q//2, i] max= 0.5*(tanh(prod[...](tanh(x[N - 1 - q, q] - x[q, q])))*x[q, 0])\n"
+        "  t3[q, i] += x[q, q]\n"
+    ),
     "what is told by a number of the call, at every third place": (
         "inputs: {x: {shape: [N]}, w: {shape: [M]}}\ndims: {P: 2*M}\noutputs: {t: {shape: [1, P]}}\nforward: |\n"
         "  t[0, i < P] = where(any[j < 2](w[j] > 0), where(i < P - 1, 0.5, pad(x[i//3], 0)), 0)\n"
@@ -148,6 +160,7 @@ FOUND = {
 }
 
 SHAPES = {
+    "a choice on a line of its own that is called like another local": {"x": (4, 4)},
     "what is told by a number of the call, at every third place": {"x": (2,), "w": (3,)},
     "a sum at one point of a map, where a dim is long enough": {"x": (3,), "y": (3, 4, 2)},
     "products of ones at places that data tell": {"x": (3,), "ids": (4,)},

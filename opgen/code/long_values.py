@@ -264,7 +264,7 @@ class _Cut:
         return [then, f"if ({condition}) {name} = {text.text};"]
 
     def place(self, value: Scalar, parts: Sequence[Scalar]) -> tuple[Scalar, str] | None:
-        """The longest position of what is read, and what to call it; one that may not be read leaves no range."""
+        """The longest position of what is read, and what to call it; if it may go unread, nothing in it is risky."""
         certain = {e for e in (value, *parts) if isinstance(e, Read)}
         best: Scalar | None = None
         length, wish = _WORTH_OF_PLACE, ""

@@ -63,19 +63,20 @@ def group_norm_backward(
     grad_input = grad_weight = grad_bias = None
     dtype = grad_output.dtype
     grad_output, input, weight, mu, rstd = upcast_all(grad_output, input, weight, mu, rstd)
-    grad_output = grad_output.movedim((0, 1), (-2, -1))
     input = input.movedim((0, 1), (-2, -1))
-    C = grad_output.shape[-1]
+    C = grad_output.shape[1]
     c = torch.arange(C, device=grad_output.device)
     S = C // num_groups
+    grad_output = grad_output.movedim((0, 1), (-2, -1))
     N = grad_output.shape[-2]
     G = num_groups
     batch = grad_output.shape[:-2]
     if needs_input_grad[0]:
+        difference = input - take(mu.mT, c // S).mT
         if weight is not None:
-            grad_rstd_rows = as_rows(grad_output * (input - take(mu.mT, c // S).mT) * weight, 2).sum(0)
+            grad_rstd_rows = as_rows(grad_output * difference * weight, 2).sum(0)
         else:
-            grad_rstd_rows = as_rows(grad_output * (input - take(mu.mT, c // S).mT), 2).sum(0)
+            grad_rstd_rows = as_rows(grad_output * difference, 2).sum(0)
         grad_rstd = add_at(grad_output.new_zeros(N, G).mT, c // S, grad_rstd_rows.mT).mT
         grad_variance_ = -0.5 * grad_rstd * rstd**3
         scaled_grad = grad_output * take(rstd.mT, c // S).mT
@@ -83,13 +84,8 @@ def group_norm_backward(
             scaled_grad = scaled_grad * weight
         grad_mu_rows = as_rows(-scaled_grad, 2).sum(0)
         grad_mu = add_at(grad_output.new_zeros(N, G).mT, c // S, grad_mu_rows.mT).mT
-        mask = (c // S >= 0) & (c // S < G)
-        difference = input - take(mu.mT, c // (S if S != 0 else 1), fill=0).mT
-        grad_variance__picked = take(grad_variance_.mT, c // (S if S != 0 else 1), fill=0).mT
-        ratio = 2 * grad_variance__picked * difference / (S * math.prod(batch))
-        grad_mu_picked = take(grad_mu.mT, c // (S if S != 0 else 1), fill=0).mT
-        chosen = torch.where(mask, grad_mu_picked / (S * math.prod(batch)), 0)
-        grad_input = scaled_grad + torch.where(mask, ratio, 0) + chosen
+        ratio = 2 * take(grad_variance_.mT, c // S).mT * difference / (S * math.prod(batch))
+        grad_input = scaled_grad + ratio + take(grad_mu.mT, c // S).mT / (S * math.prod(batch))
         grad_input = grad_input.movedim((-2, -1), (0, 1)).to(dtype)
     if needs_input_grad[1]:
         difference_2 = input.mT - take(mu.mT, c // S)

@@ -113,129 +113,131 @@ def group_norm_second(
     variance_ = variance(as_rows(input_picked, 3), (0, -1))
     rstd = torch.rsqrt(variance_ + eps)
     c = torch.arange(C, device=grad_grad_input.device)
+    difference = input - take(mu.mT, c // S).mT
     grad_output = grad_output.movedim((0, 1), (-2, -1))
     N = grad_grad_input.shape[0]
     power = rstd**3
-    mask_4 = (c // S >= 0) & (c // S < G)
-    chosen = torch.where(mask_4, c // (S if S != 0 else 1), 0)
     grad_grad_input = grad_grad_input.movedim((0, 1), (-2, -1))
     batch = grad_output.shape[:-2]
-    update = torch.where(mask_4, grad_grad_input / (S * math.prod(batch)), 0)
-    grad_grad_mu_rows_3 = as_rows(update, 2).sum(0)
-    grad_grad_mu = grad_grad_input.new_zeros(N, G).mT
-    grad_grad_mu = add_at(grad_grad_mu, chosen, grad_grad_mu_rows_3.mT, padded=True).mT
-    difference_2 = input - take(mu.mT, c // (S if S != 0 else 1), fill=0).mT
-    scaled_grad_4 = 2 * grad_grad_input * difference_2
-    update_2 = torch.where(mask_4, scaled_grad_4 / (S * math.prod(batch)), 0)
-    grad_grad_variance__rows_3 = as_rows(update_2, 2).sum(0)
+    grad_grad_mu_rows = as_rows(grad_grad_input / (S * math.prod(batch)), 2).sum(0)
+    grad_grad_mu = add_at(grad_grad_input.new_zeros(N, G).mT, c // S, grad_grad_mu_rows.mT).mT
+    update = 2 * grad_grad_input * difference / (S * math.prod(batch))
+    position_7 = c // S
+    grad_grad_variance__rows_4 = as_rows(update, 2).sum(0)
     grad_grad_variance_ = grad_grad_input.new_zeros(N, G).mT
-    grad_grad_variance_ = add_at(grad_grad_variance_, chosen, grad_grad_variance__rows_3.mT, padded=True).mT
+    if weight is not None:
+        position = c // S
+        grad_grad_variance_ = add_at(grad_grad_variance_, position, grad_grad_variance__rows_4.mT).mT
+    else:
+        grad_grad_variance_ = add_at(grad_grad_variance_, position_7, grad_grad_variance__rows_4.mT).mT
+    if (needs_input_grad[1] or needs_input_grad[2]) and weight is not None:
+        difference_2 = input.mT - take(mu.mT, c // S)
+        rstd_picked = take(rstd.mT, c // S)
+    if needs_input_grad[0] or needs_input_grad[1]:
+        grad_grad_mu_picked = take(grad_grad_mu.mT, c // S).mT
+        rstd_picked_2 = take(rstd.mT, c // S).mT
     grad_grad_rstd = -0.5 * grad_grad_variance_ * power
     if needs_input_grad[0] or needs_input_grad[1]:
-        difference = input - take(mu.mT, c // S).mT
-        grad_grad_mu_picked = take(grad_grad_mu.mT, c // S).mT
         grad_grad_rstd_picked = take(grad_grad_rstd.mT, c // S).mT
-        rstd_picked_2 = take(rstd.mT, c // S).mT
-    if (needs_input_grad[1] or needs_input_grad[2]) and weight is not None:
-        difference_3 = input.mT - take(mu.mT, c // S)
-        rstd_picked = take(rstd.mT, c // S)
     if needs_input_grad[0]:
         if weight is not None:
-            scaled_grad_9 = grad_grad_weight * difference * rstd_picked_2
-            scaled_grad_10 = grad_grad_rstd_picked * difference * weight
+            scaled_grad_6 = grad_grad_weight * difference * rstd_picked_2
             if grad_grad_bias is not None:
-                scaled_grad_11 = grad_grad_input * rstd_picked_2 * weight
-                total_2 = grad_grad_bias + scaled_grad_9 + scaled_grad_11 + scaled_grad_10
+                scaled_grad_8 = grad_grad_input * rstd_picked_2 * weight
+            scaled_grad_7 = grad_grad_rstd_picked * difference * weight
+            if grad_grad_bias is not None:
+                total_2 = grad_grad_bias + scaled_grad_6 + scaled_grad_8 + scaled_grad_7
             else:
-                total_2 = scaled_grad_9 + grad_grad_input * rstd_picked_2 * weight + scaled_grad_10
+                total_2 = scaled_grad_6 + grad_grad_input * rstd_picked_2 * weight + scaled_grad_7
             grad_grad_output = total_2 - grad_grad_mu_picked * rstd_picked_2 * weight
         else:
-            scaled_grad_19 = grad_grad_rstd_picked * difference
+            scaled_grad_5 = grad_grad_rstd_picked * difference
             if grad_grad_bias is not None:
-                total = grad_grad_bias + grad_grad_input * rstd_picked_2 + scaled_grad_19
+                total = grad_grad_bias + grad_grad_input * rstd_picked_2 + scaled_grad_5
             else:
-                total = grad_grad_input * rstd_picked_2 + scaled_grad_19
+                total = grad_grad_input * rstd_picked_2 + scaled_grad_5
             grad_grad_output = total - grad_grad_mu_picked * rstd_picked_2
         grad_grad_output = grad_grad_output.movedim((-2, -1), (0, 1)).to(dtype)
     if needs_input_grad[1]:
         if weight is not None:
             grad_rstd_rows = as_rows(grad_output * difference * weight, 2).sum(0)
-            position = c // S
             grad_rstd_grad_weight = grad_grad_input.new_zeros(N, G).mT
-            update_4 = grad_grad_input * grad_output * weight
-            grad_rstd_grad_input_rows_4 = as_rows(update_4, 2).sum(0)
-            update_5 = -(grad_grad_mu_picked * grad_output * weight)
-            grad_rstd_grad_mu_rows_4 = as_rows(update_5, 2).sum(0)
-            position_4 = c // S
+            update_3 = grad_grad_input * grad_output * weight
+            grad_rstd_grad_input_rows_4 = as_rows(update_3, 2).sum(0)
             grad_mu_grad_weight = grad_grad_input.new_zeros(N, G).mT
-            scaled_grad_14 = grad_grad_weight * grad_output * rstd_picked_2
-        position_5 = c // S
+            position_6 = c // S
         position_2 = c // S
-        grad_rstd_grad_input = grad_grad_input.new_zeros(N, G).mT
         position_3 = c // S
+        grad_rstd_grad_input = grad_grad_input.new_zeros(N, G).mT
+        position_4 = c // S
         grad_rstd_grad_mu = grad_grad_input.new_zeros(N, G).mT
+        position_5 = c // S
         grad_mu_grad_input = grad_grad_input.new_zeros(N, G).mT
-        scaled_grad = grad_grad_rstd_picked * grad_output
         grad_mu_grad_rstd = grad_grad_input.new_zeros(N, G).mT
         if weight is None:
             grad_rstd_rows = as_rows(grad_output * difference, 2).sum(0)
-            update_3 = grad_grad_input * grad_output
-            update_4 = -(grad_grad_mu_picked * grad_output)
-            grad_rstd_grad_input_rows_4 = as_rows(update_4, 2).sum(0)
-            grad_rstd_grad_mu = add_at(grad_rstd_grad_mu, position_2, grad_rstd_grad_input_rows_4.mT).mT
+            update_2 = grad_grad_input * grad_output
         grad_rstd = add_at(grad_output.new_zeros(N, G).mT, c // S, grad_rstd_rows.mT).mT
         grad_variance_ = -0.5 * grad_rstd * power
-        grad_variance__picked = take(grad_variance_.mT, c // (S if S != 0 else 1), fill=0).mT
-        scaled_grad_8 = -2 * grad_grad_input * grad_variance__picked
-        update_7 = torch.where(mask_4, scaled_grad_8 / (S * math.prod(batch)), 0)
-        grad_mu_grad_input_rows_3 = as_rows(update_7, 2).sum(0)
-        grad_mu_grad_input = add_at(grad_mu_grad_input, chosen, grad_mu_grad_input_rows_3.mT, padded=True).mT
-        scaled_grad_13 = 2 * grad_grad_input * grad_variance__picked
-        chosen_3 = torch.where(mask_4, scaled_grad_13 / (S * math.prod(batch)), 0)
+        grad_variance__picked = take(grad_variance_.mT, c // S).mT
+        update_6 = -2 * grad_grad_input * grad_variance__picked / (S * math.prod(batch))
+        grad_mu_grad_input_rows_4 = as_rows(update_6, 2).sum(0)
+        ratio = 2 * grad_grad_input * grad_variance__picked / (S * math.prod(batch))
         if weight is not None:
-            grad_rstd_grad_input = add_at(grad_rstd_grad_input, position_2, grad_rstd_grad_input_rows_4.mT).mT
-            grad_rstd_grad_mu = add_at(grad_rstd_grad_mu, position_3, grad_rstd_grad_mu_rows_4.mT).mT
-            scaled_grad = scaled_grad * weight
-        update_8 = -scaled_grad
-        grad_mu_grad_rstd_rows_4 = as_rows(update_8, 2).sum(0)
-        if weight is None:
-            scaled_grad_5 = 1.5 * grad_grad_variance_ * grad_rstd * rstd**2
-            grad_mu_grad_rstd = add_at(grad_mu_grad_rstd, position_3, grad_mu_grad_rstd_rows_4.mT).mT
-            grad_mu_1 = grad_mu_grad_input + grad_mu_grad_rstd
+            grad_rstd_grad_input = add_at(grad_rstd_grad_input, position_3, grad_rstd_grad_input_rows_4.mT).mT
+            grad_mu_grad_input = add_at(grad_mu_grad_input, position_6, grad_mu_grad_input_rows_4.mT).mT
         else:
-            grad_mu_grad_rstd = add_at(grad_mu_grad_rstd, position_5, grad_mu_grad_rstd_rows_4.mT).mT
-            update_3 = grad_grad_weight.unsqueeze(-1) * grad_output.mT * difference_3
-            update_6 = -(grad_grad_weight.unsqueeze(-1) * grad_output.mT * rstd_picked)
-            grad_mu_grad_weight_rows_4 = as_rows(update_6, 2).sum(0)
-            grad_mu_grad_weight = add_at(grad_mu_grad_weight, position_4, grad_mu_grad_weight_rows_4).mT
-            grad_mu_1 = grad_mu_grad_weight + grad_mu_grad_input + grad_mu_grad_rstd
-        grad_rstd_grad_weight_rows_4 = as_rows(update_3, 2).sum(0)
-        grad_mu_1_picked = take(grad_mu_1.mT, c // (S if S != 0 else 1), fill=0).mT
-        chosen_4 = torch.where(mask_4, grad_mu_1_picked / (S * math.prod(batch)), 0)
+            scaled_grad_3 = 1.5 * grad_grad_variance_ * grad_rstd * rstd**2
+            grad_mu_grad_input = add_at(grad_mu_grad_input, position_4, grad_mu_grad_input_rows_4.mT).mT
         if weight is not None:
-            grad_rstd_grad_weight = add_at(grad_rstd_grad_weight, position, grad_rstd_grad_weight_rows_4).mT
+            update_2 = grad_grad_weight.unsqueeze(-1) * grad_output.mT * difference_2
+            update_5 = -(grad_grad_weight.unsqueeze(-1) * grad_output.mT * rstd_picked)
+            grad_mu_grad_weight_rows_4 = as_rows(update_5, 2).sum(0)
+            grad_mu_grad_weight = add_at(grad_mu_grad_weight, position_5, grad_mu_grad_weight_rows_4).mT
+        grad_rstd_grad_weight_rows_4 = as_rows(update_2, 2).sum(0)
+        if weight is not None:
+            grad_rstd_grad_weight = add_at(grad_rstd_grad_weight, position_2, grad_rstd_grad_weight_rows_4).mT
+        else:
+            grad_rstd_grad_input = add_at(grad_rstd_grad_input, position_2, grad_rstd_grad_weight_rows_4.mT).mT
+        if weight is not None:
+            update_4 = -(grad_grad_mu_picked * grad_output * weight)
+            grad_rstd_grad_mu_rows_4 = as_rows(update_4, 2).sum(0)
+            grad_rstd_grad_mu = add_at(grad_rstd_grad_mu, position_4, grad_rstd_grad_mu_rows_4.mT).mT
             total = grad_rstd_grad_weight + grad_rstd_grad_input + grad_rstd_grad_mu
             grad_variance__1 = -0.5 * (total - 1.5 * grad_grad_variance_ * grad_rstd * rstd**2) * power
+            scaled_grad_9 = grad_grad_weight * grad_output * rstd_picked_2
         else:
-            grad_rstd_grad_input = add_at(grad_rstd_grad_input, position_5, grad_rstd_grad_weight_rows_4.mT).mT
-            grad_variance__1 = -0.5 * (grad_rstd_grad_input + grad_rstd_grad_mu - scaled_grad_5) * power
-        grad_variance__1_picked = take(grad_variance__1.mT, c // (S if S != 0 else 1), fill=0).mT
-        scaled_grad_12 = 2 * grad_variance__1_picked * difference_2
-        chosen_2 = torch.where(mask_4, scaled_grad_12 / (S * math.prod(batch)), 0)
+            update_3 = -(grad_grad_mu_picked * grad_output)
+            grad_rstd_grad_input_rows_4 = as_rows(update_3, 2).sum(0)
+            grad_rstd_grad_mu = add_at(grad_rstd_grad_mu, position_3, grad_rstd_grad_input_rows_4.mT).mT
+            grad_variance__1 = -0.5 * (grad_rstd_grad_input + grad_rstd_grad_mu - scaled_grad_3) * power
+        ratio_2 = 2 * take(grad_variance__1.mT, c // S).mT * difference / (S * math.prod(batch))
+        scaled_grad = grad_grad_rstd_picked * grad_output
         if weight is not None:
-            grad_input = scaled_grad_14 + chosen_3 + scaled_grad + chosen_2 + chosen_4
+            scaled_grad = scaled_grad * weight
+        update_7 = -scaled_grad
+        grad_mu_grad_rstd_rows_4 = as_rows(update_7, 2).sum(0)
+        if weight is not None:
+            grad_mu_grad_rstd = add_at(grad_mu_grad_rstd, position_7, grad_mu_grad_rstd_rows_4.mT).mT
+            grad_mu_1 = grad_mu_grad_weight + grad_mu_grad_input + grad_mu_grad_rstd
         else:
-            grad_input = chosen_3 + scaled_grad + chosen_2 + chosen_4
+            grad_mu_grad_rstd = add_at(grad_mu_grad_rstd, position_5, grad_mu_grad_rstd_rows_4.mT).mT
+            grad_mu_1 = grad_mu_grad_input + grad_mu_grad_rstd
+        scaled_grad_10 = take(grad_mu_1.mT, c // S).mT / (S * math.prod(batch))
+        if weight is not None:
+            grad_input = scaled_grad_9 + ratio + scaled_grad + ratio_2 + scaled_grad_10
+        else:
+            grad_input = ratio + scaled_grad + ratio_2 + scaled_grad_10
         grad_input = grad_input.movedim((-2, -1), (0, 1)).to(dtype)
     if needs_input_grad[2]:
-        scaled_grad_15 = grad_grad_input.mT * grad_output.mT * rstd_picked
-        grad_weight_grad_input = as_rows(scaled_grad_15, 2).sum((0, -1))
+        scaled_grad_11 = grad_grad_input.mT * grad_output.mT * rstd_picked
+        grad_weight_grad_input = as_rows(scaled_grad_11, 2).sum((0, -1))
         grad_grad_mu_picked_2 = take(grad_grad_mu.mT, c // S)
-        scaled_grad_16 = grad_grad_mu_picked_2 * grad_output.mT * rstd_picked
-        grad_weight_grad_mu_sum = as_rows(scaled_grad_16, 2).sum((0, -1))
+        scaled_grad_12 = grad_grad_mu_picked_2 * grad_output.mT * rstd_picked
+        grad_weight_grad_mu_sum = as_rows(scaled_grad_12, 2).sum((0, -1))
         grad_grad_rstd_picked_2 = take(grad_grad_rstd.mT, c // S)
-        scaled_grad_17 = grad_grad_rstd_picked_2 * grad_output.mT * difference_3
-        grad_weight_grad_rstd = as_rows(scaled_grad_17, 2).sum((0, -1))
+        scaled_grad_13 = grad_grad_rstd_picked_2 * grad_output.mT * difference_2
+        grad_weight_grad_rstd = as_rows(scaled_grad_13, 2).sum((0, -1))
         grad_weight = grad_weight_grad_input - grad_weight_grad_mu_sum + grad_weight_grad_rstd
         grad_weight = grad_weight.to(dtype)
     return grad_grad_output, grad_input, grad_weight
@@ -278,21 +280,17 @@ def group_norm_backward_tangent(
     difference = input - take(mu.mT, c // S).mT
     grad_output = grad_output.movedim((0, 1), (-2, -1))
     N = tangent_grad_output.shape[0]
+    tangent_mu_picked = take(tangent_mu.mT, c // S).mT
     tangent_grad_output = tangent_grad_output.movedim((0, 1), (-2, -1))
     position_2 = c // S
     tangent_grad_rstd = tangent_grad_output.new_zeros(N, G).mT
     tangent_grad_mu = tangent_grad_output.new_zeros(N, G).mT
-    mask = (c // S >= 0) & (c // S < G)
-    quotient = c // (S if S != 0 else 1)
-    difference_4 = input - take(mu.mT, c // (S if S != 0 else 1), fill=0).mT
-    tangent_mu_picked = take(tangent_mu.mT, c // (S if S != 0 else 1), fill=0).mT
     if weight is not None:
         grad_rstd_rows = as_rows(grad_output * difference * weight, 2).sum(0)
         product_3 = difference * weight * tangent_grad_output
-        scaled_grad_6 = grad_output * difference * tangent_weight
-        scaled_grad_7 = grad_output * weight * tangent_input
-        total_2 = product_3 + scaled_grad_7 + scaled_grad_6
-        update = total_2 - grad_output * weight * take(tangent_mu.mT, c // S).mT
+        scaled_grad_4 = grad_output * difference * tangent_weight
+        total_2 = product_3 + grad_output * weight * tangent_input + scaled_grad_4
+        update = total_2 - grad_output * weight * tangent_mu_picked
         rstd_picked = take(rstd.mT, c // S).mT
         product = rstd_picked * weight * tangent_grad_output
         scaled_grad = grad_output * weight * take(tangent_rstd.mT, c // S).mT
@@ -300,17 +298,16 @@ def group_norm_backward_tangent(
         update_2 = -(product + scaled_grad + scaled_grad_2)
         difference_2 = input.mT - take(mu.mT, c // S)
         rstd_picked_2 = take(rstd.mT, c // S)
-        product_5 = difference_2 * rstd_picked_2 * tangent_grad_output.mT
-        scaled_grad_11 = grad_output.mT * difference_2 * take(tangent_rstd.mT, c // S)
-        scaled_grad_12 = grad_output.mT * rstd_picked_2 * tangent_input.mT
-        total_4 = product_5 + scaled_grad_12 + scaled_grad_11
-        scaled_grad_13 = grad_output.mT * rstd_picked_2 * take(tangent_mu.mT, c // S)
-        tangent_grad_weight = as_rows(total_4 - scaled_grad_13, 2).sum((0, -1)).to(dtype)
+        product_4 = difference_2 * rstd_picked_2 * tangent_grad_output.mT
+        scaled_grad_7 = grad_output.mT * difference_2 * take(tangent_rstd.mT, c // S)
+        scaled_grad_8 = grad_output.mT * rstd_picked_2 * tangent_input.mT
+        total_4 = product_4 + scaled_grad_8 + scaled_grad_7
+        scaled_grad_9 = grad_output.mT * rstd_picked_2 * take(tangent_mu.mT, c // S)
+        tangent_grad_weight = as_rows(total_4 - scaled_grad_9, 2).sum((0, -1)).to(dtype)
     else:
         grad_rstd_rows = as_rows(grad_output * difference, 2).sum(0)
         product_3 = difference * tangent_grad_output
-        scaled_grad_5 = grad_output * tangent_input
-        update = product_3 + scaled_grad_5 - grad_output * take(tangent_mu.mT, c // S).mT
+        update = product_3 + grad_output * tangent_input - grad_output * tangent_mu_picked
         product = take(rstd.mT, c // S).mT * tangent_grad_output
         scaled_grad = grad_output * take(tangent_rstd.mT, c // S).mT
         update_2 = -(product + scaled_grad)
@@ -320,28 +317,22 @@ def group_norm_backward_tangent(
     tangent_grad_rstd_rows_4 = as_rows(update, 2).sum(0)
     tangent_grad_rstd = add_at(tangent_grad_rstd, position_2, tangent_grad_rstd_rows_4.mT).mT
     grad_variance_ = -0.5 * grad_rstd * power
-    scaled_grad_8 = 1.5 * grad_rstd * rstd**2 * tangent_rstd
-    tangent_grad_variance_ = -(0.5 * power * tangent_grad_rstd + scaled_grad_8)
+    scaled_grad_5 = 1.5 * grad_rstd * rstd**2 * tangent_rstd
+    tangent_grad_variance_ = -(0.5 * power * tangent_grad_rstd + scaled_grad_5)
     position_2 = c // S
     tangent_grad_mu_rows_4 = as_rows(update_2, 2).sum(0)
     tangent_grad_mu = add_at(tangent_grad_mu, position_2, tangent_grad_mu_rows_4.mT).mT
-    grad_variance__picked = take(grad_variance_.mT, c // (S if S != 0 else 1), fill=0).mT
-    tangent_grad_variance__picked = take(tangent_grad_variance_.mT, quotient, fill=0).mT
-    product_4 = 2 * tangent_grad_variance__picked * difference_4
-    chosen = torch.where(mask, product_4 / (S * math.prod(batch)), 0)
-    scaled_grad_9 = -2 * tangent_mu_picked * grad_variance__picked
-    chosen_2 = torch.where(mask, scaled_grad_9 / (S * math.prod(batch)), 0)
-    tangent_grad_mu_picked = take(tangent_grad_mu.mT, c // (S if S != 0 else 1), fill=0).mT
-    chosen_4 = torch.where(mask, tangent_grad_mu_picked / (S * math.prod(batch)), 0)
+    grad_variance__picked = take(grad_variance_.mT, c // S).mT
+    ratio = 2 * difference * take(tangent_grad_variance_.mT, c // S).mT / (S * math.prod(batch))
+    ratio_2 = 2 * grad_variance__picked * tangent_input / (S * math.prod(batch))
+    ratio_3 = take(tangent_grad_mu.mT, c // S).mT / (S * math.prod(batch))
+    scaled_grad_6 = 2 * grad_variance__picked * tangent_mu_picked
     if weight is not None:
-        scaled_grad_10 = 2 * tangent_input * grad_variance__picked
-        chosen_3 = torch.where(mask, scaled_grad_10 / (S * math.prod(batch)), 0)
-        total_3 = product + scaled_grad + scaled_grad_2 + chosen
-        tangent_grad_input = total_3 + chosen_3 + chosen_2 + chosen_4
+        total_3 = product + scaled_grad + scaled_grad_2 + ratio + ratio_2 + ratio_3
+        tangent_grad_input = total_3 - scaled_grad_6 / (S * math.prod(batch))
     else:
-        scaled_grad_8 = 2 * tangent_input * grad_variance__picked
-        chosen_3 = torch.where(mask, scaled_grad_8 / (S * math.prod(batch)), 0)
-        tangent_grad_input = product + scaled_grad + chosen + chosen_3 + chosen_2 + chosen_4
+        total_2 = product + scaled_grad + ratio + ratio_2 + ratio_3
+        tangent_grad_input = total_2 - scaled_grad_6 / (S * math.prod(batch))
     tangent_grad_input = tangent_grad_input.movedim((-2, -1), (0, 1)).to(dtype)
     return tangent_grad_input, tangent_grad_weight, tangent_grad_bias
 

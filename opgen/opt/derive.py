@@ -24,6 +24,7 @@ from opgen.opt.contract import contract
 from opgen.opt.convolve import convolve
 from opgen.opt.cse import cse
 from opgen.opt.dce import dce
+from opgen.opt.decide import decide
 from opgen.opt.divide import in_parts
 from opgen.opt.exchange import exchange
 from opgen.opt.functions import inline_functions
@@ -230,6 +231,7 @@ def passes(primal: Program, flags: Flags, note: Note = lambda _: None) -> Passes
         ("convolve", convolve),
         ("contract", lambda p: contract(p, sizes, keep, note)),
         ("fold", lambda p: fold(p, keep)),
+        ("decide", lambda p: decide(p, keep)),
         ("group", lambda p: group_factors(p, keep)),
         ("exchange", lambda p: exchange(p, primal, kept)),
         ("share", cse),

@@ -85,6 +85,12 @@ std::tuple<Tensor, Tensor, Tensor> group_norm_backward(const Tensor& grad_output
   if (mask[0]) {
     call.reach(4, 1, call.size(2), 0, rt::floordiv(call.size(1) - 1, call.size(3)),
                call.size(0) * call.size(1) * call.batch_count());
+    call.reach(8, 1, call.size(2), 0, rt::floordiv(call.size(1) - 1, call.size(3)),
+               call.size(0) * call.size(1) * call.batch_count());
+    call.reach(3, 1, call.size(2), 0, rt::floordiv(call.size(1) - 1, call.size(3)),
+               call.size(0) * call.size(1) * call.batch_count());
+    call.reach(9, 1, call.size(2), 0, rt::floordiv(call.size(1) - 1, call.size(3)),
+               call.size(0) * call.size(1) * call.batch_count());
     call.run(6, {0, 4, 2, 8, 1, 3, 9, 10}, {call.size(0), call.size(1), call.size(3), call.size(2)});
   }
   if (mask[1]) {

@@ -283,12 +283,12 @@ struct Step_group_norm_backward_grad_input {
   static constexpr auto fields =
       rt::fields(rt::tensor(0, 3, 2, 2), rt::tensor(4, 3, 2, 2), rt::tensor(2, 1, -1), rt::tensor(7, 3, 2, 2),
                  rt::tensor(1, 2, -1), rt::tensor(3, 2, -1), rt::tensor(5, 2, -1), rt::tensor(6, 2, -1), rt::integer(2),
-                 rt::integer(3), rt::integer(2), rt::batch(), rt::in_vectors(rt::elements()), rt::integer(1));
+                 rt::integer(2), rt::batch(), rt::in_vectors(rt::elements()), rt::integer(1));
   rt::Tensor<const scalar_t, rank> grad_output, input, weight;
   rt::Tensor<scalar_t, rank> grad_input;
   rt::Tensor<const opmath_t, rank> rstd, grad_variance_, mu, grad_mu;
   rt::Divisor by_s;
-  int64_t G, S;
+  int64_t S;
   rt::Batch<rank> batch;
   rt::Divider<rank> batch_vectors, c_size;
 
@@ -301,29 +301,19 @@ struct Step_group_norm_backward_grad_input {
     const auto input_line = rt::read_line<V, 2>(input, n, c, place);
     auto grad_input_line = rt::write_line<V, 2>(grad_input, n, c, place);
     const int64_t quotient = rt::floordiv(c, by_s);
-    const bool mask = quotient >= 0 && quotient < G;
     const int64_t product = S * batch.count;
     const opmath_t rstd_picked = rstd.load(n, quotient);
     const opmath_t weight_value = weight.load_or(1, c);
-    const opmath_t grad_variance__picked = mask ? grad_variance_.load(n, quotient) : opmath_t(0);
-    const opmath_t mu_picked = mask ? mu.load(n, quotient) : opmath_t(0);
-    const opmath_t grad_mu_picked = mask ? grad_mu.load(n, quotient) : opmath_t(0);
-    opmath_t chosen;
-    if (mask) {
-      chosen = near::div(grad_mu_picked, static_cast<opmath_t>(product));
-    } else {
-      chosen = 0;
-    }
+    const opmath_t grad_variance__picked = grad_variance_.load(n, quotient);
+    const opmath_t mu_picked = mu.load(n, quotient);
+    const opmath_t grad_mu_picked = grad_mu.load(n, quotient);
     const opmath_t divisor = static_cast<opmath_t>(product);
     rt::lanes<V>([&](int at) {
-      const opmath_t scaled_grad = grad_output_line[at] * rstd_picked * weight_value;
-      opmath_t chosen_2;
-      if (mask) {
-        chosen_2 = near::div(2 * grad_variance__picked * (input_line[at] - mu_picked), divisor);
-      } else {
-        chosen_2 = 0;
-      }
-      grad_input_line.set(at, scaled_grad + chosen_2 + chosen);
+      const opmath_t scaled_grad = 2 * grad_variance__picked * (input_line[at] - mu_picked);
+      const opmath_t scaled_grad_2 = grad_output_line[at] * rstd_picked * weight_value;
+      const opmath_t scaled_grad_3 = near::div(grad_mu_picked, divisor);
+      const opmath_t ratio = near::div(scaled_grad, divisor);
+      grad_input_line.set(at, scaled_grad_2 + ratio + scaled_grad_3);
     });
   }
 };
@@ -346,10 +336,10 @@ struct Step_group_norm_backward_grad_weight {
   OPGEN_DEVICE void fold(int64_t c, int64_t n, Folds* grad_weight_value_fold) const {
     const auto grad_rstd_sum_part_line = rt::read_line<V, 1>(grad_rstd_sum_part, n, c);
     rt::lanes<V>([&](int at) {
-      const bool mask_2 = batch.count != 0;
+      const bool mask = batch.count != 0;
       const int64_t at_g = rt::floordiv((c + at), by_s);
       opmath_t chosen;
-      if (mask_2) {
+      if (mask) {
         chosen = grad_rstd_sum_part_line[at] * rstd.load(n, at_g);
       } else {
         chosen = 0;

@@ -282,7 +282,6 @@ int backward_grad_mu(const OpgenCall& call, OpgenHost& host) {
 template <typename opmath_t>
 int backward_grad_input(const OpgenCall& call, OpgenHost& host) {
   const int64_t S = call.ints[2];
-  const int64_t G = call.ints[3];
   const int64_t elements = rt::batch_count(call);
   const int64_t N = call.ints[0];
   const int64_t C = call.ints[1];
@@ -326,24 +325,17 @@ int backward_grad_input(const OpgenCall& call, OpgenHost& host) {
                                         rt::sure(rstd.stride(1), rstd_1));
       rt::RestingLine<opmath_t> grad_variance__at(host, grad_variance__held, grad_variance_,
                                                   rt::stretch(run, 3, outer.still(0)), 0,
-                                                  rt::clipped(grad_variance_, 1, grad_variance_.stride(1), rstd_1));
+                                                  rt::sure(grad_variance_.stride(1), rstd_1));
       rt::RestingLine<opmath_t> mu_at(host, mu_held, mu, rt::stretch(run, 5, outer.still(0)), 0,
-                                      rt::clipped(mu, 1, mu.stride(1), rstd_1));
+                                      rt::sure(mu.stride(1), rstd_1));
       rt::RestingLine<opmath_t> grad_mu_at(host, grad_mu_held, grad_mu, rt::stretch(run, 6, outer.still(0)), 0,
-                                           rt::clipped(grad_mu, 1, grad_mu.stride(1), rstd_1));
-      const rt::Told told(run.size, outer.still(0), [&](int64_t i) {
-        const auto value = rt::floordiv(outer.index(run, 0, i), S) >= 0 && rt::floordiv(outer.index(run, 0, i), S) < G;
-        return value;
-      });
+                                           rt::sure(grad_mu.stride(1), rstd_1));
       const auto lanes = [&](const auto& weight_at, const auto& rstd_at, const auto& grad_variance__at,
                              const auto& mu_at, const auto& grad_mu_at) {
         rt::each(run.size, [&](int64_t i) {
-          const bool mask = told[i];
           const int64_t product = S * elements;
           const opmath_t ratio = 2 * grad_variance__at[i] * (input_at[i] - mu_at[i]) / product;
-          const opmath_t chosen = mask ? ratio : opmath_t(0);
-          const opmath_t scaled_grad = grad_output_at[i] * rstd_at[i] * weight_at[i];
-          grad_input_out.set(i, scaled_grad + chosen + (mask ? grad_mu_at[i] / product : opmath_t(0)));
+          grad_input_out.set(i, grad_output_at[i] * rstd_at[i] * weight_at[i] + ratio + grad_mu_at[i] / product);
         });
       };
       rt::at_rest(run.size, lanes, weight_at, rstd_at, grad_variance__at, mu_at, grad_mu_at);
@@ -369,7 +361,7 @@ int backward_grad_weight(const OpgenCall& call, OpgenHost& host) {
   outer.pieces(S);
   rt::parallel(host, outer.count, over_n.count, [=, &host](int64_t begin, int64_t end) {
     outer.runs<rt::block>(begin, end, nullptr, [&](const auto& columns) {
-      const bool mask_2 = elements != 0;
+      const bool mask = elements != 0;
       rt::Fold<rt::Sum, opmath_t, rt::block> grad_weight_value_fold;
       over_n.runs<1>(0, over_n.count, columns.at, [&](const auto& point) {
         const rt::Source<opmath_t> grad_rstd_sum_part_at(grad_rstd_sum_part, point.at[0], columns.step[0],
@@ -378,7 +370,7 @@ int backward_grad_weight(const OpgenCall& call, OpgenHost& host) {
         const rt::Line<opmath_t> rstd_at(host, rstd, rt::stretch(point, columns, 1, outer.period), 0,
                                          rt::clipped(rstd, 1, rstd.stride(1), rstd_1));
         rt::each(columns.size, [&](int64_t i) {
-          const auto value = mask_2 ? grad_rstd_sum_part_at[i] * rstd_at[i] : opmath_t(0);
+          const auto value = mask ? grad_rstd_sum_part_at[i] * rstd_at[i] : opmath_t(0);
           grad_weight_value_fold.add(i, value);
         });
         grad_weight_value_fold.ran(columns.size);

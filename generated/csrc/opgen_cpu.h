@@ -204,46 +204,6 @@ struct Loops {
   }
 };
 
-// The same, but points of the last loop that are some way apart come one after the other: quotients and remainders by
-// that of its index, which is used as a number, move evenly among them.
-template <int Accesses>
-struct Phases : Loops<Accesses> {
-  using Base = Loops<Accesses>;
-  int64_t apart = 1;  // also how many phases there are
-  int64_t full = 1;   // of these, have as many points as any
-
-  // Once all loops are known: the last one becomes two, the phases and what each of them has.
-  void split(int64_t divisor) {
-    const int last = Base::rank++;
-    int64_t& size = Base::sizes[last - 1];
-    apart = divisor < 0 ? -divisor : divisor;
-    if (apart > size || apart == 0) apart = size > 0 ? size : 1;
-    const int64_t most = (size + apart - 1) / apart;
-    full = size - (most - 1) * apart;
-    if (size > 0) Base::count = Base::count / size * apart * most;
-    Base::sizes[last] = most;
-    Base::fixed[last] = true;
-    for (int a = 0; a < Accesses; ++a) Base::steps[last][a] = Base::steps[last - 1][a] * apart;
-    size = apart;
-  }
-  template <int64_t Size, typename Body>
-  OPGEN_INLINE void runs(int64_t begin, int64_t end, const int64_t* base, const Body& body) const {
-    Base::template runs<Size>(begin, end, base, [&](auto& run) {
-      const int last = Base::rank - 1;
-      const int64_t given = run.size, left = Base::sizes[last] - (run.index[last - 1] >= full) - run.index[last];
-      if (left <= 0) return;
-      run.size = given < left ? given : left;
-      body(run);
-      run.size = given;
-    });
-  }
-  bool still(int number) const { return Base::dim_of[number] != Base::rank - 2; }
-  int64_t index(const Run<Accesses>& run, int number, int64_t i) const {
-    const int d = Base::dim_of[number];
-    return run.index[d] + (d == Base::rank - 2 ? (run.index[d + 1] + i) * apart : 0);
-  }
-};
-
 // A body captures numbers by value, and runs as a copy that nobody else knows: what it stores can't change them, so
 // that they stay in registers.
 template <typename Body>
@@ -363,6 +323,7 @@ inline int status(const OpgenHost& host) { return host.bad.tensor < 0 ? int{OPGE
 }  // namespace OPGEN_ISA
 }  // namespace rt
 
+#include "opgen_cpu_comb.h"
 #include "opgen_cpu_fold.h"
 #include "opgen_cpu_line.h"
 #include "opgen_cpu_memory.h"

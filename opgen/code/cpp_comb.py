@@ -7,11 +7,27 @@ comes how to run them there, with the conditions that tell where they do anythin
 
 from __future__ import annotations
 
-from collections.abc import Mapping, Sequence
+from collections.abc import Collection, Mapping, Sequence
 from dataclasses import dataclass, replace
 
 from opgen.ir.polynomial import slope
-from opgen.ir.scalar import ZERO, Apply, Read, Scalar, call, mentions, reads, substitute, walk
+from opgen.ir.program import Axis
+from opgen.ir.scalar import (
+    ZERO,
+    Apply,
+    Index,
+    Read,
+    Scalar,
+    add,
+    call,
+    mentions,
+    neg,
+    reads,
+    sub,
+    substitute,
+    transform,
+    walk,
+)
 from opgen.kernel.model import Acc, Body, For, If, Join, Node, Role, Store, conjuncts, ranged
 from opgen.kernel.walk import alive, chain, inside, waits
 from opgen.kernel.wanted import bends
@@ -111,6 +127,44 @@ def combed(body: Body, index: str) -> tuple[Body, dict[Body, Comb]]:
         found[left] = sparse
         nodes += left
     return alive(tuple(nodes)), found
+
+
+def teeth(c: Comb, loops: Sequence[Axis]) -> tuple[Comb, tuple[tuple[Scalar, Scalar] | None, ...]]:
+    """A comb in nested loops without what those ask for that go by their teeth: of each, what its index is, up to a
+    multiple of what. None for a loop that has something at all of its places.
+    """
+    found: list[tuple[Scalar, Scalar] | None] = []
+    for a in loops:
+        others = {x.name for x in loops} - {a.name}
+        asked = [(cond, m) for cond in c.uniform if (m := _multiple(cond, a.name)) is not None]
+        own = [(cond, m) for cond, m in asked if _apart(m, others)]
+        if own:
+            cond, (e, divisor) = own[0]
+            c = replace(c, uniform=tuple(x for x in c.uniform if x != cond))
+        elif c.start is not None and slope(c.start, a.name) in (1, -1) and _apart((c.start, c.divisor), others):
+            e, divisor = c.start, c.divisor
+            c = replace(c, start=None)
+        else:
+            found.append(None)
+            continue
+        rest = transform(substitute(e, {Index(a.name): ZERO}), _without_zero)
+        found.append((rest if slope(e, a.name) == -1 else neg(rest), divisor))
+    return c, tuple(found)
+
+
+def _without_zero(e: Scalar) -> Scalar:
+    match e:
+        case Apply("add", args):
+            return add(*args)
+        case Apply("sub", (a, b)):
+            return sub(a, b)
+        case _:
+            return e
+
+
+def _apart(multiple: tuple[Scalar, Scalar], indices: Collection[str]) -> bool:
+    """Whether what is to be a multiple of what reads nothing, and moves with none of some indices."""
+    return not any(list(reads(e)) or not mentions(e)[0].isdisjoint(indices) for e in multiple)
 
 
 def _sums_or_stores(ends: Sequence[Node]) -> bool:

@@ -11,7 +11,7 @@ from __future__ import annotations
 from collections.abc import Iterator
 from dataclasses import replace
 
-from opgen.code.cpp_comb import Comb, combed
+from opgen.code.cpp_comb import Comb, combed, teeth
 from opgen.code.cpp_layout import block, named
 from opgen.code.cpp_runs import Runs
 from opgen.code.cpp_statements import Around, fold_name, sums
@@ -297,9 +297,9 @@ class _PartCode(Runs):
         scope.stand(self.outer, "point", "columns")
         saved = set(self.outer_locals)
         folds = [f"{self.fold_type(a, body, 'rt::block')} {fold_name(a.name)};" for a in accs]
+        sparse, places, through = self._by_teeth(self.combs.get((loop,)), loops, inner)
         moving = self.number(self.outer, "outer", "columns", lane=True)
         self.number(loops, inner, "point", lane=False)
-        sparse = self.combs.get((loop,))
         around = self.sources(body, "point", "outer", moving, sparse)
         lines = self.each(body, "i")
         self.outer_locals = saved
@@ -307,11 +307,33 @@ class _PartCode(Runs):
         where = around.span or "columns.size"
         each = block(f"rt::each{self._in_order(body)}({where}, {scope.held(lines)}(int64_t{i}) {{", lines, "});")
         run = [*around.plain, *self.ahead(around), *each, *sums(accs, "ran(columns.size)"), *around.behind]
-        head = f"{inner}.runs<1>(0, {inner}.count, columns.at, [&](const auto&{named('point', run)}) {{"
-        runs = self._under(condition, block(head, run, "});"))
+        head = f"{through}, columns.at, [&](const auto&{named('point', run)}) {{"
+        runs = self._under(condition, [*places, *block(head, run, "});")])
         for a in accs:
             self.keep(a, f"{fold_name(a.name)}[i]")
         return [*folds, *runs, *sums(accs, "finish()")]
+
+    def _by_teeth(
+        self, sparse: Comb | None, loops: tuple[Loop, ...], inner: str
+    ) -> tuple[Comb | None, list[str], str]:
+        """What is left of a comb in inner loops, at which of their places it is, and the call that goes through them.
+
+        Without a comb, or one that tells nothing of these loops, it is at all of their places.
+        """
+        axes = [a for a in loops if isinstance(a, Axis) and a.name in self.fixed]
+        left, found = (None, ()) if sparse is None or len(axes) < len(loops) else teeth(sparse, axes)
+        if not any(found):
+            return sparse, [], f"{inner}.runs<1>(0, {inner}.count"
+        self.number(self.outer, "outer", "columns", lane=False)
+        lines: list[str] = []
+        names: list[str] = []
+        for a, t in zip(axes, found, strict=True):
+            names.append("rt::Teeth()" if t is None else self.scope.fresh(f"{a.name}_teeth"))
+            if t is not None:
+                head = f"const rt::Teeth {names[-1]}("
+                parts, at = hoisted(self.scope, t[0], len(f"{head}, );"))
+                lines += [*parts, f"{head}{at.text}, {self.scope.print(t[1])});"]
+        return left, lines, f"rt::points({inner}, {{{', '.join(names)}}}"
 
     def _in_order(self, body: Body) -> str:
         """Lanes keep their order where they add to shared places one by one."""

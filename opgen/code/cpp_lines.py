@@ -126,7 +126,7 @@ class Lines:
         if isinstance(p, Batch) or (along and not (doubt and scope.doubtful(buffer, k, was))):
             return
         stride = "0" if along else scope.stride(buffer, k)
-        at = self._position(p, f"{scope.tensor(buffer)}_{k}")
+        at = self.position(p, f"{scope.tensor(buffer)}_{k}")
         if not doubt:
             yield f"rt::sure({stride}, {at})"
             return
@@ -210,24 +210,28 @@ class Lines:
             return ""
         return f"rt::wanted({self.function(condition, f'{self.scope.tensor(r.tensor)}_wanted')})"
 
-    def _position(self, p: Scalar, wish: str) -> str:
+    def position(self, p: Scalar, wish: str) -> str:
         """A position as a function of the lane; one that is the same at all of them is computed once."""
         if self._moves(p):
-            return self.function(p, wish)
+            return self.function(p, wish, even=bool(self.span))
         if p not in self.fixed:
             parts, value = hoisted(self.scope, p, len("const rt::Fixed ();") + len(wish))
             name = self.fixed[p] = self.scope.fresh(wish)
             self.out += [*parts, f"const rt::Fixed {name}({value.text});"]
         return self.fixed[p]
 
-    def function(self, e: Scalar, wish: str) -> str:
-        """A function of the lane, by name."""
+    def function(self, e: Scalar, wish: str, *, even: bool = False) -> str:
+        """A function of the lane, by name; `even`: a position that moves evenly."""
         scope = self.scope
         parts, value = hoisted(scope, e, len("return ;"))
         body = (*parts, f"return {value.text};")
         if body not in self.functions:
-            name = self.functions[body] = scope.fresh(wish)
+            name = self.functions[body] = scope.fresh(f"{wish}_at" if even else wish)
             self.out += block(f"const auto {name} = [&](int64_t{named('i', body)}) {{", body, "};")
+            if even:
+                of_lane, name = name, scope.fresh(wish)
+                self.functions[body] = name
+                self.out.append(f"const rt::Even {name}({self.step}.size, {of_lane});")
         return self.functions[body]
 
 

@@ -16,7 +16,7 @@ from opgen.code.native_scope import value_type
 from opgen.ir.program import Axis, Kind, Role
 from opgen.ir.scalar import Apply, Batch, Position, Read, Scalar, children, reads, walk
 from opgen.kernel.formal import Formal
-from opgen.kernel.model import Atomic, Body, For, If, Store
+from opgen.kernel.model import Atomic, Body, For, If, Store, ranged
 from opgen.kernel.walk import values
 from opgen.plan.model import Let
 
@@ -98,15 +98,19 @@ class Runs(Statements):
         """Declare the lanes that a body runs along where these are not all."""
         scope = self.scope
         ahead.span = scope.fresh("span")
-        uniform = [self.condition(condition) for condition in sparse.uniform]
+        for condition in sparse.uniform:
+            pair = ranged(condition)
+            text = self.condition(condition)
+            if pair is not None:
+                text = f"rt::within({ahead.position(pair[0], 'place')}.at, {scope.print(pair[1])})"
+            ahead.out.append(f"if (!({text})) return;")
         if sparse.start is not None:
             multiple = ahead.function(sparse.start, "multiple")
-            uniform.append(f"rt::mod({multiple}(0), {scope.print(sparse.divisor)}) == 0")
-        ahead.out += [f"if (!({condition})) return;" for condition in uniform]
+            ahead.out.append(f"if (!(rt::mod({multiple}(0), {scope.print(sparse.divisor)}) == 0)) return;")
         ahead.out.append(f"rt::Span {ahead.span}({scope.stepper}.size);")
         for name, pairs in (("clip", sparse.clips), ("below", sparse.below)):
             for position, limit in pairs:
-                at = ahead.function(position, "place")
+                at = ahead.position(position, "place")
                 ahead.out.append(f"{ahead.span}.{name}({scope.print(limit)}, {at});")
         if sparse.clips or sparse.below:
             ahead.out.append(f"if ({ahead.span}.count == 0) return;")

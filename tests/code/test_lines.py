@@ -7,8 +7,9 @@ from pathlib import Path
 
 import pytest
 
-from opgen.code.cpp_comb import comb
-from opgen.ir.scalar import ZERO, Dim, Index, Lit, Read, add, call, mul, where
+from opgen.code.cpp_comb import Comb, comb, teeth
+from opgen.ir.program import Axis
+from opgen.ir.scalar import ZERO, Dim, Index, Lit, Read, Scalar, add, call, mul, neg, sub, where
 from opgen.kernel.model import Join, Store, in_range
 from opgen.pipeline import SpecFile, run
 
@@ -47,7 +48,7 @@ def test_a_read_at_what_a_read_of_the_same_lane_says() -> None:
 def test_gradients_of_windows_hold_no_quotients_in_their_lanes() -> None:
     text = windows("y[a] = sum[s < k](x[a*k + s]**3)")
     backward = text[text.index("int backward") :]
-    assert "rt::Phases" in backward
+    assert "rt::Phases" in backward and "rt::Teeth s_teeth(outer.index(columns, 0, 0), k)" in backward
     found = re.findall(r"rt::each\(span, \[&\]\(int64_t i\) \{(.*?)\}\);", backward, re.S)
     assert found
     for lanes in found:
@@ -92,6 +93,35 @@ def test_where_a_sum_adds_something() -> None:
     assert (found.divisor, found.start) == (STEP, add(C, W))
     assert (found.uniform, found.clips) == ((uniform,), ((PLACE, N),))
     assert found.body == (Join("a", READ),)
+
+
+def on(index: Scalar, divisor: Scalar = STEP) -> Scalar:
+    """Is a number a multiple of another one?"""
+    return call("eq", call("mod", index, divisor), ZERO)
+
+
+def test_loops_whose_places_a_comb_tells() -> None:
+    """`r` has something every `K` places from where `h - r` is a multiple, `s` from where `w + s` is; `t` at all."""
+    h, r, t = Index("h"), Index("r"), Index("t")
+    other = call("lt", t, C)
+    whole = Comb("w", STEP, add(W, S), (on(sub(h, r)), other), (), (), ())
+    left, found = teeth(whole, [Axis("r", C), Axis("s", C), Axis("t", C)])
+    assert found == ((h, STEP), (neg(W), STEP), None)
+    assert (left.uniform, left.start) == ((other,), None)
+
+
+@pytest.mark.parametrize(
+    "condition",
+    [
+        pytest.param(on(add(Index("h"), mul(Lit(2), Index("r")))), id="two apart"),
+        pytest.param(on(add(Index("r"), Index("q"))), id="of two loops"),
+        pytest.param(on(add(Index("r"), Read("at", (Index("h"),)))), id="read from data"),
+        pytest.param(on(Index("r"), Index("q")), id="a divisor that moves"),
+    ],
+)
+def test_loops_whose_places_it_does_not_tell(condition: Scalar) -> None:
+    whole = Comb("w", STEP, None, (condition,), (), (), ())
+    assert teeth(whole, [Axis("r", C), Axis("q", C)]) == (whole, (None, None))
 
 
 def test_where_a_store_is_not_zero() -> None:

@@ -160,28 +160,25 @@ int backward_0_grad_input(const OpgenCall& call, OpgenHost& host) {
   rt::parallel(host, outer.count, over_r_s.count, [=, &host](int64_t begin, int64_t end) {
     outer.runs<rt::block>(begin, end, nullptr, [&](const auto& columns) {
       rt::Fold<rt::Sum, opmath_t, rt::block> grad_input_value_fold;
-      over_r_s.runs<1>(0, over_r_s.count, columns.at, [&](const auto& point) {
-        const auto multiple = [&](int64_t i) {
-          return padding + outer.index(columns, 1, i) - over_r_s.index(point, 1, 0);
-        };
-        if (!(rt::mod(padding + outer.index(columns, 0, 0) - over_r_s.index(point, 0, 0), stride) == 0)) return;
-        if (!(rt::within(rt::floordiv(padding + outer.index(columns, 0, 0) - over_r_s.index(point, 0, 0), stride), P)))
-          return;
-        if (!(rt::mod(multiple(0), stride) == 0)) return;
+      const rt::Teeth r_teeth(padding + outer.index(columns, 0, 0), stride);
+      const rt::Teeth s_teeth(padding + outer.index(columns, 1, 0), stride);
+      rt::points(over_r_s, {r_teeth, s_teeth}, columns.at, [&](const auto& point) {
+        const int64_t difference = padding + outer.index(columns, 0, 0) - over_r_s.index(point, 0, 0);
+        const rt::Fixed place_2(rt::floordiv(difference, stride));
+        if (!(rt::within(place_2.at, P))) return;
         rt::Span span(columns.size);
-        const auto place_2 = [&](int64_t i) {
+        const auto place_at = [&](int64_t i) {
           return rt::floordiv(padding + outer.index(columns, 1, i) - over_r_s.index(point, 1, 0), stride);
         };
-        span.clip(Q, place_2);
+        const rt::Even place_3(columns.size, place_at);
+        span.clip(Q, place_3);
         if (span.count == 0) return;
-        const int64_t difference = padding + outer.index(columns, 0, 0) - over_r_s.index(point, 0, 0);
-        const rt::Fixed hit_output_3(rt::floordiv(difference, stride));
         const rt::Line<bool> hit_output_at(host, hit_output, rt::stretch(point, columns, 0, span), 0,
-                                           rt::sure(hit_output.stride(3), hit_output_3),
-                                           rt::sure(hit_output.stride(4), place_2));
+                                           rt::sure(hit_output.stride(3), place_2),
+                                           rt::sure(hit_output.stride(4), place_3));
         const rt::Line<opmath_t> share_output_at(host, share_output, rt::stretch(point, columns, 1, span), 0,
-                                                 rt::clipped(share_output, 1, share_output.stride(1), hit_output_3),
-                                                 rt::clipped(share_output, 2, share_output.stride(2), place_2));
+                                                 rt::clipped(share_output, 1, share_output.stride(1), place_2),
+                                                 rt::clipped(share_output, 2, share_output.stride(2), place_3));
         rt::each(span, [&](int64_t i) {
           const auto value = hit_output_at[i] ? share_output_at[i] : opmath_t(0);
           grad_input_value_fold.add(i, value);
@@ -217,22 +214,24 @@ int backward_1_grad_input(const OpgenCall& call, OpgenHost& host) {
     outer.runs<rt::block>(begin, end, nullptr, [&](const auto& run) {
       rt::Sink<opmath_t> grad_input_out(grad_input, run.at[2], run.step[2], run.size);
       rt::each(run.size, [&](int64_t i) { grad_input_out.set(i, 0); });
-      if (!(rt::within(rt::floordiv(padding + outer.index(run, 0, 0), kernel_size), P))) return;
+      const rt::Fixed place_2(rt::floordiv(padding + outer.index(run, 0, 0), kernel_size));
+      if (!(rt::within(place_2.at, P))) return;
       rt::Span span(run.size);
-      const auto place_2 = [&](int64_t i) { return rt::floordiv(padding + outer.index(run, 1, i), kernel_size); };
-      span.clip(Q, place_2);
+      const auto place_at = [&](int64_t i) { return rt::floordiv(padding + outer.index(run, 1, i), kernel_size); };
+      const rt::Even place_3(run.size, place_at);
+      span.clip(Q, place_3);
       if (span.count == 0) return;
       const rt::Fixed hit_output_1(rt::mod(padding + outer.index(run, 0, 0), kernel_size));
-      const auto hit_output_2 = [&](int64_t i) { return rt::mod(padding + outer.index(run, 1, i), kernel_size); };
-      const rt::Fixed hit_output_3(rt::floordiv(padding + outer.index(run, 0, 0), kernel_size));
+      const auto hit_output_2_at = [&](int64_t i) { return rt::mod(padding + outer.index(run, 1, i), kernel_size); };
+      const rt::Even hit_output_2(run.size, hit_output_2_at);
       const rt::Line<bool> hit_output_at(host, hit_output, rt::stretch(run, 0, span), 0,
                                          rt::checked(hit_output, 1, hit_output.stride(1), 0, hit_output_1),
                                          rt::checked(hit_output, 2, hit_output.stride(2), 0, hit_output_2),
-                                         rt::sure(hit_output.stride(3), hit_output_3),
-                                         rt::sure(hit_output.stride(4), place_2));
+                                         rt::sure(hit_output.stride(3), place_2),
+                                         rt::sure(hit_output.stride(4), place_3));
       const rt::Line<opmath_t> share_output_at(host, share_output, rt::stretch(run, 1, span), 0,
-                                               rt::clipped(share_output, 1, share_output.stride(1), hit_output_3),
-                                               rt::clipped(share_output, 2, share_output.stride(2), place_2));
+                                               rt::clipped(share_output, 1, share_output.stride(1), place_2),
+                                               rt::clipped(share_output, 2, share_output.stride(2), place_3));
       rt::each(span, [&](int64_t i) { grad_input_out.set(i, hit_output_at[i] ? share_output_at[i] : opmath_t(0)); });
     });
   });

@@ -227,13 +227,13 @@ int backward_0_grad_input(const OpgenCall& call, OpgenHost& host) {
   rt::parallel(host, outer.count, over_w.count, [=, &host](int64_t begin, int64_t end) {
     outer.runs<rt::block>(begin, end, nullptr, [&](const auto& columns) {
       rt::Fold<rt::Sum, opmath_t, rt::block> grad_input_value_fold;
-      over_w.runs<1>(0, over_w.count, columns.at, [&](const auto& point) {
-        const auto multiple = [&](int64_t i) { return outer.index(columns, 0, i) - over_w.index(point, 0, 0); };
-        if (!(rt::mod(multiple(0), stride) == 0)) return;
+      const rt::Teeth w_teeth(outer.index(columns, 0, 0), stride);
+      rt::points(over_w, {w_teeth}, columns.at, [&](const auto& point) {
         rt::Span span(columns.size);
-        const auto place_2 = [&](int64_t i) {
+        const auto place_at = [&](int64_t i) {
           return rt::floordiv(outer.index(columns, 0, i) - over_w.index(point, 0, 0), stride);
         };
+        const rt::Even place_2(columns.size, place_at);
         span.clip(P, place_2);
         if (span.count == 0) return;
         const rt::Line<opmath_t> grad_values_at(host, grad_values, rt::stretch(point, columns, 0, span), 0,
@@ -266,10 +266,12 @@ int backward_1_grad_input(const OpgenCall& call, OpgenHost& host) {
       rt::Sink<opmath_t> grad_input_out(grad_input, run.at[1], run.step[1], run.size);
       rt::each(run.size, [&](int64_t i) { grad_input_out.set(i, 0); });
       rt::Span span(run.size);
-      const auto place_2 = [&](int64_t i) { return rt::floordiv(outer.index(run, 0, i), size_2); };
+      const auto place_at = [&](int64_t i) { return rt::floordiv(outer.index(run, 0, i), size_2); };
+      const rt::Even place_2(run.size, place_at);
       span.below(P, place_2);
       if (span.count == 0) return;
-      const auto grad_values_2 = [&](int64_t i) { return rt::mod(outer.index(run, 0, i), size_2); };
+      const auto grad_values_2_at = [&](int64_t i) { return rt::mod(outer.index(run, 0, i), size_2); };
+      const rt::Even grad_values_2(run.size, grad_values_2_at);
       const rt::Line<opmath_t> grad_values_at(host, grad_values, rt::stretch(run, 0, span), 0,
                                               rt::checked(grad_values, 1, grad_values.stride(1), 0, place_2),
                                               rt::checked(grad_values, 2, grad_values.stride(2), 0, grad_values_2));

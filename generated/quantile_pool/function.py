@@ -56,17 +56,24 @@ def quantile_pool_forward(input: Tensor, size: int, q: float, stride: int | None
     output = input.new_full((*batch, P), math.nan) if size == 0 else chosen_2
     output = output.to(dtype)
     w = torch.arange(size, device=input.device)
-    argsort_w_view_2 = window(argsort_w, -1, int(numbers.floor(q * (size - 1))))
-    mask_4 = w == argsort_w_view_2.unsqueeze(-1)
+    argsort_w_view_2 = window(argsort_w, -1, int(numbers.floor(q * (size - 1))) if size != 0 else 0)
+    mask_4 = (size != 0) & (w == argsort_w_view_2.unsqueeze(-1))
     mask_5 = (P != 0 and size != 0) & (mask_4 & (size != 0))
-    argsort_w_view_3 = window(argsort_w, -1, min(int(numbers.floor(q * (size - 1))) + 1, size - 1))
-    mask_6 = w == argsort_w_view_3.unsqueeze(-1)
+    argsort_w_view_3 = window(
+        argsort_w,
+        -1,
+        min(int(numbers.floor(q * (size - 1))) + 1, size - 1)
+        if size != 0 and q * (size - 1) - numbers.floor(q * (size - 1)) != 0
+        else 0,
+    )
+    mask_9 = w == argsort_w_view_3.unsqueeze(-1)
+    mask_6 = (size != 0 and q * (size - 1) - numbers.floor(q * (size - 1)) != 0) & mask_9
     mask_7 = (P != 0 and size != 0) & (mask_6 & (size != 0))
     argsort_w_view_4 = window(argsort_w, -1, size - 1, fill=0)
     position_8 = torch.where(mask_5, argsort_w_view_4.unsqueeze(-1), 0)
-    mask_9 = torch.isnan(pick(input_view.unsqueeze(-2), position_8, wanted=mask_5))
+    mask_10 = torch.isnan(pick(input_view.unsqueeze(-2), position_8, wanted=mask_5))
     chosen_4 = torch.where(
-        mask_9,
+        mask_10,
         input.new_zeros(()),
         1
         if q * (size - 1) - numbers.floor(q * (size - 1)) == 0
@@ -75,9 +82,9 @@ def quantile_pool_forward(input: Tensor, size: int, q: float, stride: int | None
     chosen_5 = input.new_zeros(*batch, P, size) if size == 0 else chosen_4
     chosen_3 = torch.where(mask_4, chosen_5, 0)
     position_9 = torch.where(mask_7, argsort_w_view_4.unsqueeze(-1), 0)
-    mask_10 = torch.isnan(pick(input_view.unsqueeze(-2), position_9, wanted=mask_7))
+    mask_11 = torch.isnan(pick(input_view.unsqueeze(-2), position_9, wanted=mask_7))
     chosen_6 = torch.where(
-        mask_10,
+        mask_11,
         input.new_zeros(()),
         0 if q * (size - 1) - numbers.floor(q * (size - 1)) == 0 else q * (size - 1) - numbers.floor(q * (size - 1)),
     )

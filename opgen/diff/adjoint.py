@@ -202,12 +202,11 @@ class _Sweep:
                 if r.tensor not in group.names:
                     sent.append((c, r, value))
                 elif r.tensor in s.targets:
-                    shape = self.shapes[r.tensor]
-                    made = transpose(c.target, r, shape, c.loops, value, c.body, self.sizes, forced=True)
+                    made = transpose(c.target, r, self.shapes, c.loops, value, c.body, self.sizes, forced=True)
                     group.inside.setdefault(r.tensor, []).append(made)
         self.builder.statements.append(group.recurrence(reached))
         for c, r, value in sent:
-            made = transpose(c.target, r, self.shapes[r.tensor], c.loops, value, c.body, self.sizes)
+            made = transpose(c.target, r, self.shapes, c.loops, value, c.body, self.sizes)
             self.contribute(r.tensor, made)
 
     def gather(self, tensor: str, axes: tuple[Loop, ...]) -> Read:
@@ -268,7 +267,7 @@ class _Sweep:
     def through(self, s: Compute | Scatter, loops: tuple[Loop, ...], body: Scalar, cotangent: Scalar) -> None:
         """Send the cotangent of a body, given over `loops`, to every varied tensor that the body reads."""
         for r, value in self.shares(s, loops, body, cotangent):
-            made = transpose(s.target, r, self.shapes[r.tensor], loops, value, body, self.sizes)
+            made = transpose(s.target, r, self.shapes, loops, value, body, self.sizes)
             self.contribute(r.tensor, made)
 
     def shares(

@@ -8,16 +8,19 @@ for the loops are gathered (`opgen.diff.gather`). Everything else scatters.
 
 from __future__ import annotations
 
+from collections.abc import Iterator, Mapping
 from dataclasses import dataclass, replace
 from functools import lru_cache, reduce
 
-from opgen.diff.algebra import product
+from opgen.diff.algebra import assume, product
 from opgen.diff.conditions import conjuncts
 from opgen.diff.gather import gathered
 from opgen.diff.sizes import Sizes
 from opgen.ir.arithmetic import either, negation_of
 from opgen.ir.names import Names
+from opgen.ir.polynomial import number, polynomial
 from opgen.ir.program import Axis, Compute, Loop, Scatter, Shape
+from opgen.ir.ranges import Facts, is_nonnegative, within
 from opgen.ir.scalar import (
     BATCH,
     ONE,
@@ -68,7 +71,7 @@ class Contribution:
 def transpose(
     target: str,
     access: Read,
-    shape: Shape,
+    shapes: Mapping[str, Shape],
     loops: tuple[Loop, ...],
     value: Scalar,
     body: Scalar,
@@ -78,8 +81,10 @@ def transpose(
 ) -> Contribution:
     """The statement that carries `value`, given over `loops`, to the axes of the tensor that `body` accesses.
 
-    `forced`: never a scatter (which a step of a recurrence cannot be).
+    `shapes` are those of all tensors that the body reads. `forced`: never a scatter (which a step of a recurrence
+    cannot be).
     """
+    shape = shapes[access.tensor]
     by_name = {a.name: a for a in loops if isinstance(a, Axis)}
     plain: list[Loop | None] = []
     for position, size in zip(access.at, shape, strict=True):
@@ -90,11 +95,12 @@ def transpose(
     whole = len(covered) == len(shape)
     names = Names([*by_name], first=1)
     axes = tuple(a or Axis(names.fresh(_letter(s)), _scalar(s)) for a, s in zip(plain, shape, strict=True))
+    active = activity(body, access) if _chooses(body) else TRUE
     if not rest and not whole and not forced:
-        return _selected(target, access, plain, axes, value)
+        asked = TRUE if active == TRUE else _asked(access.at, active, shapes, sizes.facts(loops))
+        return _selected(target, access, plain, axes, value, asked)
     if whole and not rest:
         return Contribution(Compute(target, covered, value))
-    active = activity(body, access) if _chooses(body) else TRUE
     if not whole or active != TRUE:
         made = gathered(target, access, axes, loops, value, active, sizes, forced=forced or whole)
         if made is not None:
@@ -121,18 +127,52 @@ def _letter(size: Scalar | Batch) -> str:
     return size.name.lower() if isinstance(size, Dim) else "i"
 
 
+def _asked(at: tuple[Position, ...], active: Scalar, shapes: Mapping[str, Shape], facts: Facts) -> Scalar:
+    """What of `active`, under which an access is evaluated, tells where its positions can be computed at all.
+
+    A part that is the same at all points asks only for what is.
+    """
+    parts = (part for p in at if not isinstance(p, Batch) for part in walk(p))
+    unsure = [e for part in parts for e in _unsure(part, shapes, facts)]
+    if not unsure:
+        return TRUE
+    if any(map(_moves, unsure)):
+        return active
+    whole: Scalar = TRUE
+    return reduce(both, (c for c in conjuncts(active) if not _moves(c)), whole)
+
+
+def _unsure(part: Scalar, shapes: Mapping[str, Shape], facts: Facts) -> Iterator[Scalar]:
+    """Positions of an access that may be out of range, and divisors that may be zero."""
+    match part:
+        case Read(tensor, at, None):
+            pairs = zip(at, shapes[tensor], strict=True)
+            yield from (p for p, size in pairs if isinstance(p, Scalar) and not within((p,), (size,), facts))
+        case Apply("floordiv" | "mod", (_, divisor)):
+            if not is_nonnegative(polynomial(divisor) - number(1), facts):
+                yield divisor
+
+
+def _moves(e: Scalar) -> bool:
+    """Whether a value is made of indices or of what tensors hold."""
+    return any(isinstance(x, Index | Read) for x in walk(e))
+
+
 def _selected(
-    target: str, access: Read, plain: list[Loop | None], axes: tuple[Loop, ...], value: Scalar
+    target: str, access: Read, plain: list[Loop | None], axes: tuple[Loop, ...], value: Scalar, active: Scalar
 ) -> Contribution:
+    """A choice of one place; where `active` does not hold, positions cannot be computed."""
     chosen = [
         (axis, position)
         for position, known, axis in zip(access.at, plain, axes, strict=True)
         if known is None and isinstance(axis, Axis) and not isinstance(position, Batch)
     ]
-    condition: Scalar = Lit(True)
+    condition = active
+    for c in conjuncts(active):
+        value = assume(value, c, holds=True)
     for axis, position in chosen:
         condition = both(condition, call("eq", Index(axis.name), position))
-    only = Selection(*chosen[0], value) if len(chosen) == 1 else None
+    only = Selection(*chosen[0], product(where(active, ONE, ZERO), value)) if len(chosen) == 1 else None
     return Contribution(Compute(target, axes, product(where(condition, ONE, ZERO), value)), only)
 
 

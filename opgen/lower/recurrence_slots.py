@@ -11,13 +11,11 @@ from collections.abc import Collection, Iterator, Mapping, Sequence
 
 from opgen.diagnostics.model import Bag, Label
 from opgen.lang.circles import Step, accesses, is_constant, shift_of
-from opgen.lang.nodes import Access, Assign, Binder, Call, Dots, Expr, Name
+from opgen.lang.nodes import Access, Assign, Binder, Call, Compare, Dots, Expr, Logic, Name, Product, Sum, Unary
 from opgen.lang.unparse import respelled
 from opgen.lang.walk import integer, operands
 from opgen.lower.declare import Declarations
 from opgen.lower.relaxed import goes_one_way, is_even, relaxed
-
-_GUARDS = ("where", "pad")
 
 
 def slots(
@@ -52,20 +50,51 @@ def _only(bodies: Mapping[str, Assign], starts: Mapping[str, Sequence[Assign]], 
 
 
 def _is_guarded(s: Assign, a: Access, step: Step) -> bool:
-    """Whether a read stands still along all indices of its statement but one, or under a condition."""
+    """Whether a read stands still along all indices of its statement but one, or conditions tell how far it goes."""
     own = {i.name for i in s.target.items or () if isinstance(i, Binder)}
     others = [other for other in _shifts(a) if other.index in own and other.index != step.index]
-    return not others or a not in list(_bare(s.value))
+    return not any(a in list(_bare(s.value, other.index)) for other in others)
 
 
-def _bare(e: Expr) -> Iterator[Access]:
-    """Accesses that no condition keeps from being evaluated."""
-    if isinstance(e, Call) and e.name in _GUARDS:
-        return
+def _bare(e: Expr, index: str) -> Iterator[Access]:
+    """Accesses that nothing keeps from being evaluated at the ends of an index: no padding, no condition on it."""
+    match e:
+        case Call("pad"):
+            return
+        case Call("where", (condition, *branches)):
+            parts: tuple[Expr, ...] = (condition,) if _tells(condition, index) else (condition, *branches)
+        case Logic("and" | "or", parts):
+            told = next((k + 1 for k, c in enumerate(parts) if _tells(c, index)), len(parts))
+            parts = parts[:told]
+        case _:
+            parts = operands(e)
     if isinstance(e, Access):
         yield e
-    for o in operands(e):
-        yield from _bare(o)
+    for o in parts:
+        yield from _bare(o, index)
+
+
+def _tells(condition: Expr, index: str) -> bool:
+    """Whether a condition compares an index, which a remainder of it or a tensor there is not."""
+    match condition:
+        case Compare(operands=sides):
+            return any(_moves_with(side, index) for side in sides)
+        case Access():
+            return False
+        case _:
+            return any(_tells(o, index) for o in operands(condition))
+
+
+def _moves_with(e: Expr, index: str) -> bool:
+    match e:
+        case Name(name):
+            return name == index
+        case Sum() | Unary():
+            return any(_moves_with(o, index) for o in operands(e))
+        case Product(factors=factors):
+            return all(op == "*" for op, _ in factors) and any(_moves_with(o, index) for _, o in factors)
+        case _:
+            return False
 
 
 def _several(
@@ -82,11 +111,11 @@ def _several(
     for n, s in bodies.items():
         own = {i.name for i in s.target.items or () if isinstance(i, Binder)}
         needed |= _started(s, starts.get(n, ()))
-        bare = list(_bare(s.value))
+        bare = {index: list(_bare(s.value, index)) for index in sorted(own)}
         for a in accesses((s,), names):
             shifts = [step for step in _shifts(a) if step.index in own]
             reads.append((n, a, {step.index for step in shifts}))
-            needed |= reads[-1][2] if a in bare else set()
+            needed |= {index for index in reads[-1][2] if a in bare[index]}
             for step in shifts:
                 found.setdefault(step.index, {}).setdefault(1 if step.offset > 0 else -1, a)
     ordered = {index for index, ways in found.items() if len(ways) == 1}

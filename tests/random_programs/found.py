@@ -2,7 +2,7 @@
 
 from __future__ import annotations
 
-from tests.random_programs import found_orders, found_recurrences, found_scatters
+from tests.random_programs import found_choices, found_orders, found_recurrences, found_scatters
 from tests.random_programs.specs import Case
 
 X = "inputs: {x: {shape: [..., N]}}\n"
@@ -376,8 +376,8 @@ _SHAPES = {
     "a rounded power of an integer": {"x": (3,)},
 }
 
-FOUND = {**_OTHERS, **found_orders.FOUND, **found_recurrences.FOUND, **found_scatters.FOUND}
-SHAPES = {**_SHAPES, **found_orders.SHAPES, **found_recurrences.SHAPES, **found_scatters.SHAPES}
+FOUND = {**_OTHERS, **found_choices.FOUND, **found_orders.FOUND, **found_recurrences.FOUND, **found_scatters.FOUND}
+SHAPES = {**_SHAPES, **found_choices.SHAPES, **found_orders.SHAPES, **found_recurrences.SHAPES, **found_scatters.SHAPES}
 
 
 def cases() -> dict[str, Case]:

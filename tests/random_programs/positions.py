@@ -15,6 +15,8 @@ def access(w: World, scope: Scope, t: Tensor) -> Expr | None:
         return None
     if t.shape in ((), (BATCH,)) and c.chance(70):
         return Expr(t.name, low=t.low, high=t.high)
+    if t.kind == "float" and c.chance(8) and (found := _chosen(w, scope, t)) is not None:
+        return found
     items: list[str] = []
     padded = False
     for size in t.shape:
@@ -37,6 +39,30 @@ def access(w: World, scope: Scope, t: Tensor) -> Expr | None:
     w.mark("pad")
     fill = c.pick(FILLS) if t.kind == "float" else "0"  # in range as a position
     return Expr(f"pad({text}, {fill})", low=min(t.low, float(fill)), high=max(t.high, float(fill)))
+
+
+def _chosen(w: World, scope: Scope, t: Tensor) -> Expr | None:
+    """An element at a place that is read a step away, under a condition that keeps that read in range."""
+    c = w.choose
+    fits = [
+        (k, ids, ids.shape[0], i)
+        for k, size in enumerate(t.shape) if not isinstance(size, str)
+        for ids in w.tensors if ids.kind == "int" and ids.low >= 0 and ids.high <= size.value
+        if len(ids.shape) == 1 and not isinstance(ids.shape[0], str)
+        for i in scope.indices if i.size.value <= ids.shape[0].value + 1
+    ]  # fmt: skip
+    if not fits:
+        return None
+    at, ids, size, i = c.pick(fits)
+    forth = c.chance(50)
+    place = f"{ids.name}[{i.name} {'+' if forth else '-'} 1]"
+    items = [place if k == at else s if isinstance(s, str) else position(w, scope, s) for k, s in enumerate(t.shape)]
+    if any(isinstance(item, tuple) and item[1] for item in items):
+        return None
+    w.mark("a place under a condition")
+    text = f"{t.name}[{', '.join(item if isinstance(item, str) else item[0] for item in items)}]"
+    condition = f"{i.name} + 1 < {size.text}" if forth else f"{i.name} > 0"
+    return Expr(f"where({condition}, {text}, 0)", low=min(t.low, 0), high=max(t.high, 0))
 
 
 def position(w: World, scope: Scope, size: Size) -> tuple[str, bool]:

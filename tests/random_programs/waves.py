@@ -46,6 +46,9 @@ def waved(w: World) -> list[str]:
                             lines.append(f"{corner} = 0.125")
     scope = Scope(tuple(axes), batch)
     terms = [f"{c.pick(('0.5', '0.3', '-0.4'))}*{back(step)}" for step in steps]
+    if c.chance(25):
+        w.mark("waves under a condition")
+        terms[0] = f"where({floats(w, scope, 1).at(PLUS)} > 0.1, {terms[0]}, 0.2)"
     shape = c.pick(("tanh({e} + {t})", "sin({t}) + 0.1*tanh({e})", "max({t}, tanh({e}))"))
     body = shape.format(e=floats(w, scope, 1).at(PLUS), t=" + ".join(terms))
     lines.append(f"{at([f'{a.name} < {a.size.text}' for a in axes])} = {body}")

@@ -102,37 +102,39 @@ struct Step_quantile_pool_forward_0_slope {
     const int64_t p = rt::split(&rest, p_size);
     const rt::Place<rank> place = batch.place(rest);
     const bool mask = size == 0;
+    const bool mask_2 = !mask;
     const opmath_t difference_2 = shift - rt::floor(shift);
-    const bool mask_2 = difference_2 == 0;
+    const bool mask_3 = difference_2 == 0;
+    const bool mask_4 = mask_2 && !mask_3;
     const int64_t position = rt::min(static_cast<int64_t>(rt::floor(q * (size - 1))) + 1, size - 1);
-    const bool mask_3 = w == argsort_w.load(place, p, rt::checked(position, size));
+    const bool mask_5 = mask_4 && w == argsort_w.load(place, p, rt::checked(position, size));
     const int64_t position_2 = static_cast<int64_t>(rt::floor(q * (size - 1)));
-    const bool mask_4 = w == argsort_w.load(place, p, rt::checked(position_2, size));
+    const bool mask_6 = mask_2 && w == argsort_w.load(place, p, rt::checked(position_2, size));
     opmath_t chosen;
-    if (mask_4) {
+    if (mask_6) {
       opmath_t chosen_2;
       if (mask) {
         chosen_2 = 0;
       } else {
         const int64_t position_3 = argsort_w.load(place, p, size - 1);
         const opmath_t values_picked = values.load(place, p, rt::checked(position_3, size));
-        const bool mask_5 = rt::isnan(values_picked);
-        chosen_2 = mask_5 ? opmath_t(0) : mask_2 ? opmath_t(1) : 1 - difference_2;
+        const bool mask_7 = rt::isnan(values_picked);
+        chosen_2 = mask_7 ? opmath_t(0) : mask_3 ? opmath_t(1) : 1 - difference_2;
       }
       chosen = chosen_2;
     } else {
       chosen = 0;
     }
     opmath_t chosen_3;
-    if (mask_3) {
+    if (mask_5) {
       opmath_t chosen_4;
       if (mask) {
         chosen_4 = 0;
       } else {
         const int64_t position_4 = argsort_w.load(place, p, size - 1);
         const opmath_t values_picked_2 = values.load(place, p, rt::checked(position_4, size));
-        const bool mask_6 = rt::isnan(values_picked_2);
-        chosen_4 = mask_6 ? opmath_t(0) : mask_2 ? opmath_t(0) : difference_2;
+        const bool mask_8 = rt::isnan(values_picked_2);
+        chosen_4 = mask_8 ? opmath_t(0) : mask_3 ? opmath_t(0) : difference_2;
       }
       chosen_3 = chosen_4;
     } else {

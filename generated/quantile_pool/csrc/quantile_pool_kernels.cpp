@@ -100,8 +100,8 @@ int forward_0_output(const OpgenCall& call, OpgenHost& host) {
 // One value per point, nothing shared between points.
 template <typename opmath_t>
 int forward_0_slope(const OpgenCall& call, OpgenHost& host) {
-  const auto q = static_cast<opmath_t>(call.reals[1]);
   const int64_t size_2 = call.ints[1];
+  const auto q = static_cast<opmath_t>(call.reals[1]);
   const auto shift = static_cast<opmath_t>(call.reals[0]);
   const int64_t P = call.ints[0];
   const rt::Tensor<int64_t> argsort_w(call, 0, 3, 0);
@@ -119,37 +119,40 @@ int forward_0_slope(const OpgenCall& call, OpgenHost& host) {
   outer.arrange();
   rt::parallel(host, outer.count, 1, [=, &host](int64_t begin, int64_t end) {
     rt::Held<int64_t> argsort_w_held;
-    rt::Held<int64_t> argsort_w_held_2;
-    rt::Held<int64_t> argsort_w_held_3;
     outer.runs<rt::block>(begin, end, nullptr, [&](const auto& run) {
       rt::Sink<opmath_t> slope_out(slope, run.at[4], run.step[4], run.size);
+      const auto argsort_w_wanted = [&](int64_t) { return !(size_2 == 0); };
       const rt::Fixed argsort_w_2(static_cast<int64_t>(rt::floor(q * (size_2 - 1))));
-      const rt::Line<int64_t> argsort_w_at(host, argsort_w_held, argsort_w, rt::stretch(run, 0, 1), 0,
+      const rt::Line<int64_t> argsort_w_at(host, argsort_w, rt::stretch(run, 0, 1), 0, rt::wanted(argsort_w_wanted),
                                            rt::checked(argsort_w, 2, argsort_w.stride(2), 0, argsort_w_2));
       const rt::Fixed argsort_w_2_2(size_2 - 1);
-      const rt::Line<int64_t> argsort_w_at_2(host, argsort_w_held_2, argsort_w, rt::stretch(run, 2, 1), 0,
+      const rt::Line<int64_t> argsort_w_at_2(host, argsort_w_held, argsort_w, rt::stretch(run, 2, 1), 0,
                                              rt::clipped(argsort_w, 2, argsort_w.stride(2), argsort_w_2_2));
+      const auto argsort_w_wanted_2 = [&](int64_t) { return !(size_2 == 0) && !(shift - rt::floor(shift) == 0); };
       const rt::Fixed argsort_w_2_3(rt::min(static_cast<int64_t>(rt::floor(q * (size_2 - 1))) + 1, size_2 - 1));
-      const rt::Line<int64_t> argsort_w_at_3(host, argsort_w_held_3, argsort_w, rt::stretch(run, 3, 1), 0,
+      const rt::Line<int64_t> argsort_w_at_3(host, argsort_w, rt::stretch(run, 3, 1), 0, rt::wanted(argsort_w_wanted_2),
                                              rt::checked(argsort_w, 2, argsort_w.stride(2), 0, argsort_w_2_3));
       const auto values_wanted = [&](int64_t i) {
-        const bool mask = outer.index(run, 0, i) == argsort_w_at_3[i] && !(size_2 == 0);
-        return (outer.index(run, 0, i) == argsort_w_at[i] && !(size_2 == 0)) || mask;
+        const bool mask_2 = !(size_2 == 0) && !(shift - rt::floor(shift) == 0);
+        const bool mask = mask_2 && outer.index(run, 0, i) == argsort_w_at_3[i];
+        const bool mask_3 = !(size_2 == 0) && outer.index(run, 0, i) == argsort_w_at[i] && !(size_2 == 0);
+        return mask_3 || (mask && !(size_2 == 0));
       };
       const auto values_2 = [&](int64_t i) { return argsort_w_at_2[i]; };
       const rt::Line<opmath_t> values_at(host, values, rt::stretch(run, 1, argsort_w_at_2.same), 0,
                                          rt::wanted(values_wanted),
                                          rt::checked(values, 2, values.stride(2), 1, values_2));
       rt::each(run.size, [&, shift](int64_t i) {
-        const bool mask_2 = size_2 == 0;
+        const bool mask_4 = size_2 == 0;
+        const bool mask_2_2 = !mask_4;
         const opmath_t difference_2 = shift - rt::floor(shift);
-        const bool mask_2_2 = difference_2 == 0;
-        const opmath_t chosen = rt::isnan(values_at[i]) ? opmath_t(0) : mask_2_2 ? opmath_t(1) : 1 - difference_2;
-        const opmath_t chosen_2 = rt::isnan(values_at[i]) ? opmath_t(0) : mask_2_2 ? opmath_t(0) : difference_2;
-        const bool mask_3 = outer.index(run, 0, i) == argsort_w_at_3[i];
-        const opmath_t chosen_3 = mask_3 ? (mask_2 ? opmath_t(0) : chosen_2) : opmath_t(0);
-        const bool mask_4 = outer.index(run, 0, i) == argsort_w_at[i];
-        slope_out.set(i, (mask_4 ? (mask_2 ? opmath_t(0) : chosen) : opmath_t(0)) + chosen_3);
+        const bool mask_3_2 = difference_2 == 0;
+        const opmath_t chosen = rt::isnan(values_at[i]) ? opmath_t(0) : mask_3_2 ? opmath_t(1) : 1 - difference_2;
+        const opmath_t chosen_2 = rt::isnan(values_at[i]) ? opmath_t(0) : mask_3_2 ? opmath_t(0) : difference_2;
+        const bool mask_5 = mask_2_2 && !mask_3_2 && outer.index(run, 0, i) == argsort_w_at_3[i];
+        const opmath_t chosen_3 = mask_5 ? (mask_4 ? opmath_t(0) : chosen_2) : opmath_t(0);
+        const bool mask_6 = mask_2_2 && outer.index(run, 0, i) == argsort_w_at[i];
+        slope_out.set(i, (mask_6 ? (mask_4 ? opmath_t(0) : chosen) : opmath_t(0)) + chosen_3);
       });
     });
   });

@@ -313,9 +313,7 @@ class _PartCode(Runs):
             self.keep(a, f"{fold_name(a.name)}[i]")
         return [*folds, *runs, *sums(accs, "finish()")]
 
-    def _by_teeth(
-        self, sparse: Comb | None, loops: tuple[Loop, ...], inner: str
-    ) -> tuple[Comb | None, list[str], str]:
+    def _by_teeth(self, sparse: Comb | None, loops: tuple[Loop, ...], inner: str) -> tuple[Comb | None, list[str], str]:
         """What is left of a comb in inner loops, at which of their places it is, and the call that goes through them.
 
         Without a comb, or one that tells nothing of these loops, it is at all of their places.

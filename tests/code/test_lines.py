@@ -48,7 +48,8 @@ def test_a_read_at_what_a_read_of_the_same_lane_says() -> None:
 def test_gradients_of_windows_hold_no_quotients_in_their_lanes() -> None:
     text = windows("y[a] = sum[s < k](x[a*k + s]**3)")
     backward = text[text.index("int backward") :]
-    assert "rt::Phases" in backward and "rt::Teeth s_teeth(outer.index(columns, 0, 0), k)" in backward
+    assert "rt::Phases" in backward
+    assert "rt::Teeth s_teeth(outer.index(columns, 0, 0), k)" in backward
     found = re.findall(r"rt::each\(span, \[&\]\(int64_t i\) \{(.*?)\}\);", backward, re.S)
     assert found
     for lanes in found:

@@ -36,6 +36,7 @@ from opgen.lower.lazy import axes_of, risky, take_out, under
 from opgen.lower.order import in_order, picked
 from opgen.lower.proposals import one_index
 from opgen.lower.readings import another_letter, with_letter
+from opgen.lower.row_functions import of_numbers
 from opgen.lower.scope import BAD, Frame, IndexInfo, Pending, Scope, Typed, free
 from opgen.lower.unmoved import moved, read_in
 from opgen.lower.words import stands
@@ -44,7 +45,8 @@ from opgen.lower.words import stands
 def reduction(f: Frame, e: Reduction) -> Typed:
     """A reduction inside a formula: taken out into a pending statement, and read."""
     if f.scope is None:
-        return f.error("OPG206", f"{f.place} cannot reduce", e.span, "reduce in a statement and pass the result")
+        hints = of_numbers(f.decl, f.calls[-1] if f.calls and f.place == "a local function" else "")
+        return f.error("OPG206", f"{f.place} cannot reduce", e.span, *hints)
     if e.name in ORDERS:
         return _order(f, e)
     found = reduce(f, e)

@@ -53,3 +53,62 @@ def test_no_statement_is_proposed_where_others_are_as_likely(line: str) -> None:
 def test_what_is_read_beside_more_indices_may_have_fewer() -> None:
     found = diagnosed(whole(GRID, "c[t] = x[t]", "y[b, t, d] = x[b, t, d] - c[t]"))
     assert found[0].hints == ("write `x[b, t, d]`",)
+
+
+ROWS = """inputs:
+  x: {shape: [N, D]}
+  y: {shape: [M, D]}
+  z: {shape: [..., K, D]}
+params: {gamma: {type: float, default: 1.0}}
+functions:
+  kernel(a, b): """
+
+
+def in_place(text: str) -> str:
+    """A spec with what its message says in place of its function, and of the statements that call it."""
+    (hints,) = {found.hints for found in diagnosed(text)}
+    first, *others = (re.findall(r"`([^`]*)`", hint) for hint in hints)
+    text = re.sub(r"functions:\n.*\n", f"functions:\n  {first[0]}\n" if "): " in first[0] else "", text)
+    for group in others:
+        target = group[-1].partition(" = ")[0]
+        wrong = next(line for line in text.splitlines() if line.strip().startswith(f"{target} = "))
+        text = text.replace(wrong, "\n".join(f"  {line}" for line in group))
+    return text
+
+
+@pytest.mark.parametrize(
+    ("formula", "statements", "meant"),
+    [
+        (
+            "exp(-gamma*sum[d](square(a[d] - b[d])))",
+            ["kxx = mean[i, j](kernel(x[i], x[j]))", "kxy = mean[i, j](kernel(x[i], y[j]))", "l = kxx - kxy"],
+            ["kernel(r): exp(-gamma*r)", "r2[i, j] = sum[d](square(x[i, d] - y[j, d]))", "kernel(r2[i, j])"],
+        ),
+        ("sum[d](a[d]*b[d])", ["y2[..., i, j] = 2*kernel(z[..., i], x[j])"], ["y2[..., i, j] = 2*r[..., i, j]"]),
+        (
+            "sum[d](a[d]*b[d])*rsqrt(sum[d](a[d]*a[d])*sum[d](b[d]*b[d]))",
+            ["c[i, j] = kernel(x[i], y[j]) + kernel(x[i], x[i])"],
+            ["kernel(r, r2, r3): r*rsqrt(r2*r3)", "r2[i] = sum[d](x[i, d] * x[i, d])", "r3[j]"],
+        ),
+        ("b*max[d](b*a[d])", ["c[i] = kernel(x[i], gamma)"], ["kernel(r, b): b*r", "c[i] = kernel(r[i], gamma)"]),
+    ],
+)
+def test_a_function_of_rows_is_one_of_what_reductions_make(
+    formula: str, statements: list[str], meant: list[str]
+) -> None:
+    made = in_place(whole(ROWS + formula, *statements))
+    assert all(line in made for line in meant), made
+    built(made, warned=True)
+
+
+@pytest.mark.parametrize("call", ["kernel(x[i + 1], y[i])", "kernel(2*x[i], y[i])", "kernel(x[d], y[d])"])
+def test_no_statement_is_proposed_where_a_row_is_not_clear(call: str) -> None:
+    (found,) = diagnosed(whole(f"{ROWS}2*sum[d](a[d]*b[d])", f"c[i < 2] = {call}"))
+    assert found.hints == (
+        "the arguments of a local function are numbers: write `kernel(r): 2*r`, and reduce in a statement",
+    )
+
+
+def test_a_function_that_has_a_row_beside_its_reductions_is_told_alone() -> None:
+    (found,) = diagnosed(whole(f"{ROWS}a[0]*sum[d](a[d]*b[d])", "c[i] = kernel(x[i], x[i])"))[1:]
+    assert found.hints == ("reduce in a statement and pass the result",)

@@ -112,3 +112,38 @@ def test_no_statement_is_proposed_where_a_row_is_not_clear(call: str) -> None:
 def test_a_function_that_has_a_row_beside_its_reductions_is_told_alone() -> None:
     (found,) = diagnosed(whole(f"{ROWS}a[0]*sum[d](a[d]*b[d])", "c[i] = kernel(x[i], x[i])"))[1:]
     assert found.hints == ("reduce in a statement and pass the result",)
+
+
+STARTS = ["d[0, 0] = 0", "d[i, 0] = -gap*i", "d[0, j] = -gap*j"]
+TABLE = "inputs: {score: {shape: [N, M]}, a: {shape: [N]}}\nparams: {gap: {type: float, default: 1.0}}"
+
+
+@pytest.mark.parametrize(
+    ("value", "meant"),
+    [
+        ("max(d[i - 1, j - 1] + score[i - 1, j - 1], d[i - 1, j], d[i, j - 1] - gap)", "score[i, j]"),
+        ("d[i - 1, j - 1] + score[i-1, j-1]*a[i - 1] + gap*i", "score[i, j] * a[i] + gap * (i + 1)"),
+    ],
+)
+def test_a_table_with_a_border_at_0_is_told_without_it(value: str, meant: str) -> None:
+    line = f"d[i, j] = {value}"
+    text = whole(TABLE, *STARTS, line, "best = d[N, M] - d[1, M]")
+    told = lines(text)
+    assert meant in told[3]
+    assert told[-1] == "best = d[N - 1, M - 1] - d[0, M - 1]"
+    built(whole(TABLE, *told))
+
+
+@pytest.mark.parametrize(
+    ("value", "best"),
+    [
+        ("d[i - 1, j - 1] + score[i, j]", "d[N, M]"),
+        ("d[i - 1, j - 1] + score[i - 1, j - 1]", "d[0, M]"),
+        ("d[i - 1, j - 1] + score[i - 1, j - 1]", "sum[i, j](d[i, j])"),
+        ("d[i - 1, j - 1] + e[i - 1, j - 1]", "d[N, M]"),
+    ],
+)
+def test_no_table_is_told_where_it_is_not_clear_what_counts_the_border(value: str, best: str) -> None:
+    more = ["e[i, j] = score[i, j] + d[i, j]"] if "e[" in value else []
+    for found in diagnosed(whole(TABLE, *STARTS, f"d[i, j] = {value}", *more, f"best = {best}")):
+        assert not any("write `d[i, j]" in hint for hint in found.hints), found

@@ -147,3 +147,34 @@ def test_no_table_is_told_where_it_is_not_clear_what_counts_the_border(value: st
     more = ["e[i, j] = score[i, j] + d[i, j]"] if "e[" in value else []
     for found in diagnosed(whole(TABLE, *STARTS, f"d[i, j] = {value}", *more, f"best = {best}")):
         assert not any("write `d[i, j]" in hint for hint in found.hints), found
+
+
+GRAPHS = """inputs:
+  x: {shape: [N, D]}
+  batch: {shape: [N], dtype: int, domain: 0 <= batch < G}
+params: {num_graphs: {type: int, domain: num_graphs > 0}, w: {type: float, default: 1.0}}
+dims: {G: num_graphs}"""
+
+
+@pytest.mark.parametrize(
+    ("line", "meant"),
+    [
+        ("size[g] = segment_sum(1, batch, G)", ["size[g < G] = 0", "size[batch[n]] += 1"]),
+        ("size[g] = scatter_add(w, batch)", ["size[g < G] = 0", "size[batch[n]] += w"]),
+        (
+            "y[n, d] = x[n, d]/scatter_sum(1, batch)",
+            ["total[g < G] = 0", "total[batch[n]] += 1", "y[n, d] = x[n, d] / total[batch[n]]"],
+        ),
+    ],
+)
+def test_a_number_is_added_up_in_groups_for_each_element(line: str, meant: list[str]) -> None:
+    assert lines(whole(GRAPHS, line)) == meant
+    built(whole(GRAPHS, *meant), warned=True)
+
+
+def test_two_sums_in_groups_have_statements_of_their_own() -> None:
+    calls = ["total[g, d] = segment_sum(x, batch, G)", "size[g] = segment_sum(1, batch, G)"]
+    mean = "y[g, d] = total[g, d]/max(size[g], 1)"
+    told = [re.findall(r"`([^`]*)`", found.hints[0]) for found in diagnosed(whole(GRAPHS, *calls, mean))]
+    assert [line[0] for line in told] == ["total[g < G, d < D] = 0", "size[g < G] = 0"]
+    built(whole(GRAPHS, *told[0], *told[1], mean))

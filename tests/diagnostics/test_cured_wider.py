@@ -178,3 +178,14 @@ def test_two_sums_in_groups_have_statements_of_their_own() -> None:
     told = [re.findall(r"`([^`]*)`", found.hints[0]) for found in diagnosed(whole(GRAPHS, *calls, mean))]
     assert [line[0] for line in told] == ["total[g < G, d < D] = 0", "size[g < G] = 0"]
     built(whole(GRAPHS, *told[0], *told[1], mean))
+
+
+def test_two_positions_that_are_swapped_are_told_once() -> None:
+    fields = """inputs:
+  dep: {shape: [..., T, D]}
+  head: {shape: [..., T, H]}
+  weight: {shape: [L, D, H]}"""
+    line = "s[..., t, u, l] = sum[d, h](dep[..., t, d]*weight[l, h, d]*head[..., u, h])"
+    assert lines(whole(fields, line)) == ["weight[l, d, h]"]
+    built(whole(fields, line.replace("l, h, d", "l, d, h")))
+    assert len(diagnosed(whole(fields, line, line.replace("s[", "r[")))) == 2  # one for each line

@@ -11,7 +11,7 @@ from itertools import pairwise
 
 from opgen.ir.scalar import BATCH
 from opgen.lang.circles import shift_of
-from opgen.lang.nodes import Access, Assign, Binder, Dots, Expr, Name
+from opgen.lang.nodes import Access, Assign, Binder, Dots, Expr, Name, Reduction
 from opgen.lang.unparse import respelled, unparse
 from opgen.lang.walk import nodes, statement_at
 from opgen.lower.completed import likely
@@ -53,6 +53,23 @@ def _line(s: Assign, own: Sequence[str], left: Sequence[str], value: str) -> str
     at = dict(zip(own, map(_written, s.target.items or ()), strict=True))
     guard = "" if s.guard is None else f" if {respelled(s.guard)}"
     return f"{s.target.name}[{', '.join(at.get(i, i) for i in left)}] = {value}{guard}"
+
+
+def with_kept(f: Frame, e: Reduction) -> str:
+    """The statement of an index operator with the indices left that it keeps; empty where a reduction is around it."""
+    s = statement_at(f.decl.forward, e.span)
+    if s is None or s.op != "=" or s.target.name != f.target or around(f, e.span) or f.scope is None:
+        return ""
+    kept = [b.name for b in e.binders if isinstance(b, Binder) and f.scope.find(b.name) is None]
+    rows = [_indices(a, [_shown(i) for i in a.items]) for a in nodes(e.body) if isinstance(a, Access)]
+    row = next((row for row in rows if {*kept} <= {*row}), [])
+    own = [_shown(i) for i in s.target.items or ()]
+    left = _merged(own, row)
+    more = [i for i in left if i not in own]
+    whole = s.target.items or not [i for i in row if not (i == "..." or i.isidentifier())]
+    if not row or not whole or not _is_clear(f, s, more, left):
+        return ""
+    return _line(s, own, left, respelled(s.value))
 
 
 def _rows(f: Frame, s: Assign) -> list[tuple[Access, _Row]] | None:

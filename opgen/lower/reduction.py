@@ -31,6 +31,7 @@ from opgen.lower.along import size_of
 from opgen.lower.complex import reduced
 from opgen.lower.declare import check_lower, every
 from opgen.lower.extent import extent_of, lacks_extents_only, resolve
+from opgen.lower.grown import with_kept
 from opgen.lower.kinds import condition, numeric
 from opgen.lower.lazy import axes_of, risky, take_out, under
 from opgen.lower.order import in_order, picked
@@ -308,7 +309,9 @@ def _kept(f: Frame, e: Reduction, row: Row) -> Pending | None:
         info = f.scope.find(b.name)
         if info is None:
             hints = did_you_mean(b.name, [i.name for i in f.scope.visible() if isinstance(i, IndexInfo)])
-            hint = f"`{e.name}` keeps its index, so that it stands on the left or is bound by a reduction around it"
+            line = with_kept(f, e)
+            left = f"which stands on the left: `{line}`," if line else "so that it stands on the left"
+            hint = f"`{e.name}` keeps its index, {left} or is bound by a reduction around it"
             if b.name not in f.reported:
                 f.error(
                     "OPG204", f"the index `{b.name}` is not bound", b.span, *hints, hint, *_element(f, e),

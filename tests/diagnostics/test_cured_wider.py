@@ -189,3 +189,24 @@ def test_two_positions_that_are_swapped_are_told_once() -> None:
     assert lines(whole(fields, line)) == ["weight[l, d, h]"]
     built(whole(fields, line.replace("l, h, d", "l, d, h")))
     assert len(diagnosed(whole(fields, line, line.replace("s[", "r[")))) == 2  # one for each line
+
+
+@pytest.mark.parametrize(
+    ("line", "meant"),
+    [
+        ("p[..., t] = softmax[d](z[..., t, d]/alpha)", "p[..., t, d] = softmax[d](z[..., t, d]/alpha)"),
+        ("p = softmax[d](z[..., t, d])", "p[..., t, d] = softmax[d](z[..., t, d])"),
+        ("p[b, d] = cumsum[t](x[b, t, d])*a[t, d]", "p[b, t, d] = cumsum[t](x[b, t, d])*a[t, d]"),
+        ("p[b] = softmax[t, d](x[b, t, d])", "p[b, t, d] = softmax[t, d](x[b, t, d])"),
+    ],
+)
+def test_an_index_that_is_kept_stands_left(line: str, meant: str) -> None:
+    assert meant in lines(whole(GRID, line))
+    built(whole(GRID, meant), warned=True)
+
+
+@pytest.mark.parametrize(
+    "line", ["p = mean[b, t](log_softmax[d](x[b, t, d]))", "p[b] = softmax[q](x[b, 0, d])", "p[b] = softmax[d](2)"]
+)
+def test_no_line_is_proposed_where_the_index_may_be_reduced(line: str) -> None:
+    assert not any("`p" in hint for found in diagnosed(whole(GRID, line)) for hint in found.hints)

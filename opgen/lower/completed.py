@@ -11,6 +11,7 @@ from collections.abc import Iterator, Sequence
 from dataclasses import dataclass, replace
 from itertools import combinations, product
 
+from opgen.diagnostics.model import Hint
 from opgen.diagnostics.suggest import listed
 from opgen.ir import text
 from opgen.ir.scalar import BATCH, Batch, Dim, Lit
@@ -47,11 +48,19 @@ def completed(f: Frame, e: Access, known: Known) -> tuple[str, ...]:
             return (declared,) if e.name in f.decl.inputs else ()
         return (f"write `{f'{e.name}[...]' if known.shape else e.name}`",)
     if 0 < len(rows := likely(f, e, known)) <= _MOST:
-        return (f"write {listed(f'{e.name}[{row}]' for row in map(', '.join, rows))}",)
+        lines = [f"{e.name}[{', '.join(row)}]" for row in rows]
+        told = f"write {listed(lines)}"
+        return (Hint(told, e.span.text, lines[0]) if len(rows) == 1 and _is_bound(f, e, rows[0]) else told,)
     sizes = [text.position(size) for size in known.shape]
     dims = [size for size in sizes if size != "..."]
     each = f"each of its dims, {listed(dims, 'and')}" if len(dims) > 1 else f"its dim, {listed(dims)}"
     return (f"write one position for {each}{', behind `...`' if sizes[0] == '...' else ''}",)
+
+
+def _is_bound(f: Frame, e: Access, row: tuple[str, ...]) -> bool:
+    """Whether each index of these that an access lacks is in reach."""
+    own = ["..." if isinstance(i, Dots) else unparse(i) for i in e.items]
+    return all(f.scope is not None and f.scope.find(i) is not None for i in row if i not in own)
 
 
 def likely(f: Frame, e: Access, known: Known) -> list[tuple[str, ...]]:

@@ -6,6 +6,7 @@ import re
 
 import pytest
 
+from opgen.diagnostics.repeats import gathered
 from tests.diagnostics.cures import built, diagnosed, whole
 
 GRID = """inputs:
@@ -210,3 +211,30 @@ def test_an_index_that_is_kept_stands_left(line: str, meant: str) -> None:
 )
 def test_no_line_is_proposed_where_the_index_may_be_reduced(line: str) -> None:
     assert not any("`p" in hint for found in diagnosed(whole(GRID, line)) for hint in found.hints)
+
+
+EDGES = """inputs:
+  h: {shape: [V]}
+  edge_index: {shape: [2, E], dtype: int64, domain: 0 <= edge_index < V}"""
+
+
+def test_reads_of_one_tensor_that_lack_positions_are_told_together_and_edited_one_by_one() -> None:
+    text = whole(EDGES, "raw[e] = h[edge_index[0]]*h[edge_index[1]]")
+    (shown,) = gathered(diagnosed(text))
+    assert shown.hints == ("write `edge_index[0, e]`",)
+    assert shown.related[-1].text == "this too: write `edge_index[1, e]`"
+    for edit in sorted((d.edit for d in diagnosed(text) if d.edit is not None), key=lambda e: -e.span.start):
+        text = text[: edit.span.start] + edit.text + text[edit.span.end :]
+    built(text)
+
+
+def test_a_read_that_gets_an_index_which_nothing_binds_is_not_edited() -> None:
+    assert all(found.edit is None for found in diagnosed(whole(GRID, "h[t] = sum[d](x[t, d])")))
+
+
+@pytest.mark.parametrize(
+    ("dtype", "meant"), [("long", "int64"), ("torch.float32", "float32"), ("double", "float64"), ("boolean", "bool")]
+)
+def test_a_dtype_under_another_name_is_told_by_its_own(dtype: str, meant: str) -> None:
+    (found,) = diagnosed(whole(f"inputs: {{x: {{shape: [N], dtype: {dtype}}}}}", "y[n] = x[n]"))
+    assert (found.message, found.hints[0]) == (f"expected `{meant}`, found `{dtype}`", f"write `{meant}`")

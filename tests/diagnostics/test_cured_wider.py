@@ -238,3 +238,14 @@ def test_a_read_that_gets_an_index_which_nothing_binds_is_not_edited() -> None:
 def test_a_dtype_under_another_name_is_told_by_its_own(dtype: str, meant: str) -> None:
     (found,) = diagnosed(whole(f"inputs: {{x: {{shape: [N], dtype: {dtype}}}}}", "y[n] = x[n]"))
     assert (found.message, found.hints[0]) == (f"expected `{meant}`, found `{dtype}`", f"write `{meant}`")
+
+
+@pytest.mark.parametrize("seed", ["", ", seed: {dtype: seed}"])
+def test_a_draw_without_a_seed_is_told_with_the_extent_it_needs(seed: str) -> None:
+    text = whole(
+        f"inputs: {{x: {{shape: [..., K]}}{seed}}}", "u[..., k] = uniform()", "y[..., k] = x[..., k]*u[..., k]"
+    )
+    (found,) = diagnosed(text)
+    assert found.hints[-1] == "it is written `uniform(seed)`: `u[..., k < K] = uniform(seed)`"
+    text = text.replace("u[..., k] = uniform()", "u[..., k < K] = uniform(seed)")
+    built(text.replace("[..., K]}}", "[..., K]}, seed: {dtype: seed}}") if not seed else text)

@@ -14,6 +14,7 @@ from opgen.diagnostics.suggest import counted
 
 _QUOTED = re.compile(r"`[^`]*`")
 _MOST = 20  # places beside the first one that are shown
+_OF_A_TENSOR = ("OPG212",)  # which is declared once, and read in several ways
 _OF_FIELDS = ("OPG1", "OPG214", "OPG224", "OPG241")
 
 
@@ -28,7 +29,7 @@ def gathered(diagnostics: Iterable[Diagnostic]) -> tuple[Diagnostic, ...]:
         if d.span is None:
             first[number] = d, []
             continue
-        own = (d.span.text, d.message, d.hints) if d.related else ()
+        own = (d.span.text, d.message, d.hints) if d.related and d.code not in _OF_A_TENSOR else ()
         words = [_QUOTED.sub("``", text) for text in (d.message, d.label, *d.notes, *d.hints)]
         names = "" if d.code.startswith(_OF_FIELDS) else d.message
         alike = (d.code, d.severity, d.span.source.path, own, d.related, names, *words)

@@ -128,13 +128,14 @@ def within_groups(
     own = [index] if index else [*words.letters.get(group.name, ())]
     if isinstance(group, Access):
         own = [i.name if isinstance(i, Name) else "..." for i in group.items]
-    free = layout(words, whole)
+    each = layout(words, whole)
+    free = each if each or name in KEPT else tuple(own)  # a number is the same for each element
     if not left and isinstance(group, Name) and index is None and name not in KEPT:
         if not own or "..." in (*own, *free) or not {*own} <= {*free}:
             return None
-        each = _Groups(words, name, whole, group.name, own, free, (), target)
-        left = each.along(each.letter())  # a value for each group
-    if left and len(left) == len(free) and not {*own} & {*left} and (name in KEPT or isinstance(body, Name)):
+        groups = _Groups(words, name, whole, group.name, own, free, (), target)
+        left = groups.along(groups.letter())  # a value for each group
+    if left and len(left) == len(each) and not {*own} & {*left} and (name in KEPT or isinstance(body, Name)):
         other = dict(zip(free, left, strict=True))  # the target has letters of its own
         if not any(i in left for i in free) and "..." not in (*free, *left):
             whole, free, own = reindexed(whole, other), tuple(left), [other.get(i, i) for i in own]

@@ -23,6 +23,7 @@ from opgen.lower.completed import completed
 from opgen.lower.declare import CALLABLE
 from opgen.lower.draw import refused
 from opgen.lower.gradient_names import cotangent_by, cotangents_by
+from opgen.lower.grown import grown
 from opgen.lower.idle import idle_param
 from opgen.lower.list_params import beyond, elements, no_list, not_chosen
 from opgen.lower.loose import as_read, bound, bound_by, implied, in_round_brackets, loose_beside, summed
@@ -319,7 +320,7 @@ def check_rank(f: Frame, e: Access, known: Known, *, verb: str = "read") -> bool
         if not dots:
             message = f"`{e.name}` is {verb} without its batch dims"
     related = (Label(known.span, f"declared with shape {shape_text(known.shape)}"),) if known.declared else ()
-    whole = over_batch(f, e, known)
+    whole = over_batch(f, e, known) or grown(f, e)
     if whole and any(whole == told.hints for told in f.bag.items):
         return False
     f.bag.error(

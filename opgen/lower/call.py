@@ -34,6 +34,7 @@ from opgen.lower.loose import over_all
 from opgen.lower.missing import identity
 from opgen.lower.pad import padded
 from opgen.lower.power import power_of
+from opgen.lower.row_functions import takes_rows
 from opgen.lower.scope import BAD, Frame, Typed, measure
 from opgen.lower.stored import rounded
 
@@ -230,6 +231,8 @@ def _local(f: Frame, e: Call, function: LocalFunction) -> Typed:
         return f.error("OPG210", message, e.span, f"it is declared as `{shown}`")
     if function.name in f.calls:
         return _circle(f, e, f.calls[f.calls.index(function.name) :])
+    if takes_rows(function) and function.name in f.state.alone and f.state.alone[function.name].kind is None:
+        return BAD  # told where it stands, and so is what it takes
     args = [numeric(f.lower(a)) for a in e.args]
     if any(a.kind is None for a in args):
         return BAD

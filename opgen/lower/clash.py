@@ -34,6 +34,8 @@ def clash(f: Frame, info: IndexInfo, first: Site, second: Site) -> None:
         or _another(f, info, first, second)
     )
     hints = hints or _part(f, info, first, second)
+    if hints and _is_told(f, hints, first, second):
+        return
     assigned = {(s.tensor, *sorted((a, b))) for s in (first, second) if s.tensor in f.decl.targets()}
     if assigned & f.state.clashes:
         return  # said where it was read before
@@ -45,6 +47,13 @@ def clash(f: Frame, info: IndexInfo, first: Site, second: Site) -> None:
         notes=tuple(dict.fromkeys(notes)),
         hints=hints or _said_equal(f, first.extent, second.extent) or (_TWO,),
     )  # fmt: skip
+
+
+def _is_told(f: Frame, hints: tuple[str, ...], *sites: Site) -> bool:
+    """Whether the same has been said of another index of one of these accesses."""
+    places = [s.span for s in sites]
+    same = (told for told in f.bag.items if told.code == "OPG213" and told.hints == hints)
+    return any(span in places for told in same for span in (told.span, *(label.span for label in told.related)))
 
 
 def _said_equal(f: Frame, *sizes: Scalar) -> tuple[str, ...]:

@@ -11,6 +11,7 @@ from collections.abc import Iterator, Sequence
 from dataclasses import dataclass, replace
 from itertools import combinations, product
 
+from opgen.diagnostics.model import Hint
 from opgen.diagnostics.suggest import listed
 from opgen.ir import text
 from opgen.ir.scalar import BATCH, Batch, Dim, Lit
@@ -34,30 +35,44 @@ class _Axes:
     letters: tuple[str, ...]
     places: tuple[int, ...]
 
-    def written(self, name: str, way: _Way) -> str:
-        return f"{name}[{', '.join(way.get(k, '...') for k in range(len(self.sizes)))}]"
+    def written(self, way: _Way) -> tuple[str, ...]:
+        return tuple(way.get(k, "...") for k in range(len(self.sizes)))
 
 
 def completed(f: Frame, e: Access, known: Known) -> tuple[str, ...]:
     """What to write in place of an access that has other positions than its tensor has dims."""
     assert known.shape is not None
-    own = [i for i in e.items if not isinstance(i, Dots) and not (isinstance(i, Name) and i.name == "None")]
-    names = [i.name for i in own if isinstance(i, Name)]
     if known.shape in ((), (BATCH,)):
         if (shape := _moved(f, e)) is not None:  # it means another element, and there is none
             declared = f"give it the dims that it is read along: `{e.name}: {{shape: {shape}}}`"
             return (declared,) if e.name in f.decl.inputs else ()
         return (f"write `{f'{e.name}[...]' if known.shape else e.name}`",)
-    if len(names) == len(own) and (whole := _as_elsewhere(f, e.name, names)):
-        return (f"write `{e.name}[{', '.join(whole)}]`",)
-    sizes = tuple(text.position(size) for size in known.shape)
-    axes = _Axes(sizes, letters_of(f, known.shape), tuple(k for k, size in enumerate(sizes) if size != "..."))
-    lines = dict.fromkeys(axes.written(e.name, way) for way in _ways(f, e, own, axes))
-    if 0 < len(lines) <= _MOST:
-        return (f"write {listed(lines)}",)
-    dims = [sizes[k] for k in axes.places]
+    if 0 < len(rows := likely(f, e, known)) <= _MOST:
+        lines = [f"{e.name}[{', '.join(row)}]" for row in rows]
+        told = f"write {listed(lines)}"
+        return (Hint(told, e.span.text, lines[0]) if len(rows) == 1 and _is_bound(f, e, rows[0]) else told,)
+    sizes = [text.position(size) for size in known.shape]
+    dims = [size for size in sizes if size != "..."]
     each = f"each of its dims, {listed(dims, 'and')}" if len(dims) > 1 else f"its dim, {listed(dims)}"
     return (f"write one position for {each}{', behind `...`' if sizes[0] == '...' else ''}",)
+
+
+def _is_bound(f: Frame, e: Access, row: tuple[str, ...]) -> bool:
+    """Whether each index of these that an access lacks is in reach."""
+    own = ["..." if isinstance(i, Dots) else unparse(i) for i in e.items]
+    return all(f.scope is not None and f.scope.find(i) is not None for i in row if i not in own)
+
+
+def likely(f: Frame, e: Access, known: Known) -> list[tuple[str, ...]]:
+    """The positions, one for each dim of its tensor, at which an access is likely meant, in every likely way."""
+    assert known.shape is not None
+    own = [i for i in e.items if not isinstance(i, Dots) and not (isinstance(i, Name) and i.name == "None")]
+    names = [i.name for i in own if isinstance(i, Name)]
+    if len(names) == len(own) and (whole := _as_elsewhere(f, e.name, names)):
+        return [tuple(whole)]
+    sizes = tuple(text.position(size) for size in known.shape)
+    axes = _Axes(sizes, letters_of(f, known.shape), tuple(k for k, size in enumerate(sizes) if size != "..."))
+    return [*dict.fromkeys(axes.written(way) for way in _ways(f, e, own, axes))]
 
 
 def _moved(f: Frame, e: Access) -> str | None:

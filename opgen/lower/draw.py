@@ -153,6 +153,8 @@ def draw(f: Frame, e: Call) -> Typed:
 def _hints(f: Frame, e: Call, seed: str, wanted: int) -> tuple[str, ...]:
     """How a draw with other arguments is written, and what other libraries take as further ones."""
     shown = f"{e.name}({seed}{', n' if wanted == 2 else ''})"
+    if not e.args and wanted == 1 and (line := drawn(f, e, replace(e, args=(Name(seed, e.span),)))) is not None:
+        return (f"it is written `{shown}`: `{line}`",)
     if any(isinstance(a, Name) and f.scope is not None and f.scope.find(a.name) is not None for a in e.args):
         return f"it is written `{shown}`", "every element draws a number of its own: no index is named"
     given = [a for a in e.args if not (isinstance(a, Name) and a.name == seed)]

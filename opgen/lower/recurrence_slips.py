@@ -16,6 +16,7 @@ from opgen.lower.declare import Declarations
 from opgen.lower.gradient_names import cotangents_by, is_stated
 from opgen.lower.lost import hangs_on_lost
 from opgen.lower.recurrence_next import extent_along, to_its_own
+from opgen.lower.recurrence_table import without_border
 from opgen.lower.scope import BAD, Frame, Typed
 from opgen.lower.steps import unbound
 from opgen.lower.updated import renamed
@@ -47,7 +48,7 @@ def misplaced(
 ) -> tuple[str, ...]:
     """What a start at the wrong place means. `places`: the positions that run along; `place`: the one that is wrong."""
     if len(places) > 1:
-        return _of_table(body, starts, s, places, place)
+        return _of_table(d, body, starts, s, places, place)
     at = ((o, (o.target.items or ())[place]) for o in starts)
     elements = [o for o, item in at if _is_inside(item, step) or (o is s and not item.span.text.startswith("-"))]
     return _in_front(d, body, s, elements, starts, place, step)
@@ -141,7 +142,9 @@ def _counts(e: Expr, index: str) -> bool:
     return any(isinstance(n, Name) and n.name == index for n in nodes(bare))
 
 
-def _of_table(body: Assign, starts: Sequence[Assign], s: Assign, places: Sequence[int], place: int) -> tuple[str, ...]:
+def _of_table(
+    d: Declarations, body: Assign, starts: Sequence[Assign], s: Assign, places: Sequence[int], place: int
+) -> tuple[str, ...]:
     """The starts of a recurrence along several indices, which others write into a row and a column at 0.
 
     Where one stands before the first element already, `s` alone is wrong, and nothing is counted from 1.
@@ -165,10 +168,9 @@ def _of_table(body: Assign, starts: Sequence[Assign], s: Assign, places: Sequenc
             lines[f"`{start}`"] = None
     told = f"the places before the first element are at -1: {', '.join(lines)}"
     if not right:
-        return (
-            told,
-            "every other position is one less, too: what is read at `i - 1` beside an element at `i` is read at `i`",
-        )
+        moved_too = ", ".join(f"`{line}`" for line in without_border(d, body, places))
+        told_too = "what is read at `i - 1` beside an element at `i` is read at `i`"
+        return told, f"every other position is one less, too: {f'write {moved_too}' if moved_too else told_too}"
     own = (body.target.items or ())[place]
     if not lines:
         told = "the places before the first element are at -1, where a start stands already: leave this out"

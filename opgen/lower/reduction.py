@@ -31,11 +31,13 @@ from opgen.lower.along import size_of
 from opgen.lower.complex import reduced
 from opgen.lower.declare import check_lower, every
 from opgen.lower.extent import extent_of, lacks_extents_only, resolve
+from opgen.lower.grown import with_kept
 from opgen.lower.kinds import condition, numeric
 from opgen.lower.lazy import axes_of, risky, take_out, under
 from opgen.lower.order import in_order, picked
 from opgen.lower.proposals import one_index
 from opgen.lower.readings import another_letter, with_letter
+from opgen.lower.row_functions import of_numbers
 from opgen.lower.scope import BAD, Frame, IndexInfo, Pending, Scope, Typed, free
 from opgen.lower.unmoved import moved, read_in
 from opgen.lower.words import stands
@@ -44,7 +46,8 @@ from opgen.lower.words import stands
 def reduction(f: Frame, e: Reduction) -> Typed:
     """A reduction inside a formula: taken out into a pending statement, and read."""
     if f.scope is None:
-        return f.error("OPG206", f"{f.place} cannot reduce", e.span, "reduce in a statement and pass the result")
+        hints = of_numbers(f.decl, f.calls[-1] if f.calls and f.place == "a local function" else "")
+        return f.error("OPG206", f"{f.place} cannot reduce", e.span, *hints)
     if e.name in ORDERS:
         return _order(f, e)
     found = reduce(f, e)
@@ -306,7 +309,9 @@ def _kept(f: Frame, e: Reduction, row: Row) -> Pending | None:
         info = f.scope.find(b.name)
         if info is None:
             hints = did_you_mean(b.name, [i.name for i in f.scope.visible() if isinstance(i, IndexInfo)])
-            hint = f"`{e.name}` keeps its index, so that it stands on the left or is bound by a reduction around it"
+            line = with_kept(f, e)
+            left = f"which stands on the left: `{line}`," if line else "so that it stands on the left"
+            hint = f"`{e.name}` keeps its index, {left} or is bound by a reduction around it"
             if b.name not in f.reported:
                 f.error(
                     "OPG204", f"the index `{b.name}` is not bound", b.span, *hints, hint, *_element(f, e),

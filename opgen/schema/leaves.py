@@ -315,6 +315,8 @@ def one_of(*allowed: str, unnamed: str = "") -> Callable[[object], str]:
                 guess, meant, hints = None, None, [annotated]
             message = f"expected {what}, found {node.kind}"
             label = f"expected {what}" if len(allowed) <= _FEW else "none of these"
+            if alias and guess and len(allowed) > _FEW:
+                message, label = f"expected `{guess}`, found {node.kind}", "unknown here"
             raise refused("OPG114", message, label=label, hints=tuple(hints), meant=meant)
         return node.text
 

@@ -8,7 +8,7 @@ import pytest
 
 from opgen.fixes import fix
 from opgen.pipeline import Stage, run
-from tests.diagnostics.cures import built, said, whole
+from tests.diagnostics.cures import built, diagnosed, said, whole
 
 ROPE = "inputs: {x: {shape: [..., T, D]}, cos: {shape: [T, H]}, sin: {shape: [T, H]}}"
 
@@ -54,3 +54,35 @@ def test_no_axis_is_added_where_an_index_may_be_that_of_the_slice(line: str, tmp
 def test_an_axis_is_added_where_each_index_of_the_left_is_accounted_for() -> None:
     fields = "inputs: {x: {shape: [N, D]}, w: {shape: [N]}}"
     assert said(whole(fields, "y[n] = x[n, 1:]*w[n]"))[-1] == "y[n, d < D - 1] = x[n, d + 1] * w[n]"
+
+
+HEADS = "inputs: {x: {shape: [..., H, T, D]}, decay: {shape: [H]}}\noutputs: [h]"
+
+
+@pytest.mark.parametrize(
+    ("value", "meant"),
+    [
+        (
+            "decay[h]*h[..., h, t - 1, d] + x[..., h, t, d]",
+            "h[..., i, t, d] = decay[i] * h[..., i, t - 1, d] + x[..., i, t, d]",
+        ),
+        (
+            "tanh(h[..., h, t - 1, d] + x[..., h, t, d])",
+            "h[..., i, t, d] = tanh(h[..., i, t - 1, d] + x[..., i, t, d])",
+        ),
+        ("decay[h]*x[..., h, t, d]", "h[..., i, t, d] = decay[i] * x[..., i, t, d]"),
+    ],
+)
+def test_an_index_called_like_the_tensor_that_is_assigned_takes_another_letter(value: str, meant: str) -> None:
+    text = whole(HEADS, f"h[..., h, t, d] = {value}")
+    (found,) = diagnosed(text)
+    assert (found.code, found.message) == ("OPG207", "the index `h` has the name of the tensor that this assigns")
+    assert said(text) == ["i", meant]
+    built(whole(HEADS, meant))
+
+
+def test_an_index_called_like_another_tensor_takes_another_letter_where_that_is_read() -> None:
+    fields = "inputs: {x: {shape: [..., H, T]}, h: {shape: [..., H]}}"
+    meant = "y[..., i, t] = x[..., i, t] * h[..., i]"
+    assert said(whole(fields, "y[..., h, t] = x[..., h, t]*h[..., h]")) == ["i", meant]
+    built(whole(fields, meant))

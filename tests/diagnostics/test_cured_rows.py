@@ -86,3 +86,38 @@ def test_an_index_called_like_another_tensor_takes_another_letter_where_that_is_
     meant = "y[..., i, t] = x[..., i, t] * h[..., i]"
     assert said(whole(fields, "y[..., h, t] = x[..., h, t]*h[..., h]")) == ["i", meant]
     built(whole(fields, meant))
+
+
+CHOICES = "inputs: {x: {shape: [N]}}\nparams: {reduction: {choices: [mean, sum, none], default: mean}}"
+
+
+@pytest.mark.parametrize(
+    ("value", "hints"),
+    [
+        (
+            "mean[n](x[n])",
+            (
+                'did you mean `"mean"`, which no guard names?',
+                'none names `"none"` either',
+                "or add it: `choices: [mean, sum, none, avg]`",
+            ),
+        ),
+        (
+            "max[n](x[n])",
+            (
+                'no guard names `"mean"` or `"none"`: did you mean one of these?',
+                "or add it: `choices: [mean, sum, none, avg]`",
+            ),
+        ),
+    ],
+)
+def test_a_word_that_is_no_choice_is_the_one_that_its_statement_computes(value: str, hints: tuple[str, ...]) -> None:
+    lines = (f'loss = {value} if reduction == "avg"', 'loss = sum[n](x[n]) if reduction == "sum"')
+    (found,) = diagnosed(whole(CHOICES, *lines))
+    assert (found.code, found.hints) == ("OPG231", hints)
+
+
+def test_a_choice_is_added_where_guards_name_all_of_them() -> None:
+    words = ("mean", "none", "sum", "avg")
+    lines = [f'loss = mean[n](x[n]) if reduction == "{word}"' for word in words]
+    assert said(whole(CHOICES, *lines)) == ["choices: [mean, sum, none, avg]"]

@@ -96,16 +96,18 @@ def read(path: Path, bag: Bag) -> SpecFile | None:
     try:
         return SpecFile(path, path.read_bytes(), spec_label(path))
     except OSError as e:
-        bag.error("OPG501", f"cannot read {path}: {e.strerror or e}", None, hints=_meant(path))
+        bag.error("OPG501", f"cannot read '{path}': {e.strerror or e}", None, hints=_meant(path))
         return None
 
 
 def _meant(path: Path) -> tuple[str, ...]:
-    """The spec that is meant by a path that is none: one beside it, or one of the usual folder by its name."""
+    """What is meant by a path that is none: a spec or a folder of specs beside it, or a spec of the usual folder."""
     if path.exists():
         return ()
     folders = [path.parent, *([Path("specs")] if len(path.parts) == 1 else [])]
     near = {p.stem: p for folder in reversed(folders) for p in sorted(folder.glob("*.y*ml"))}
+    if not path.suffix:
+        near = {p.name: p for p in sorted(path.parent.glob("*")) if p.is_dir() and any(p.glob("*.y*ml"))} | near
     found = path.stem if path.stem in near else closest(path.stem, near)
     return (f"did you mean {near[found]}?",) if found else ()
 

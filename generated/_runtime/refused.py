@@ -138,8 +138,8 @@ def takes_named(init: Callable[Concatenate[Self, Given], None]) -> Callable[Conc
     def named(self: Self, *args: Given.args, **kwargs: Given.kwargs) -> None:
         unknown = next((name for name in kwargs if name not in names), None)
         if unknown is not None:
-            near = difflib.get_close_matches(unknown, names, 1)
-            hint = f"did you mean {near[0]}? " if near else ""
+            near = _nearest(unknown, [name for name in names[len(args) :] if name not in kwargs])
+            hint = f"did you mean {' or '.join(near)}? " if near else ""
             raise TypeError(f"{type(self).__name__} has no argument {unknown}; {hint}it takes {', '.join(names)}")
         for name, value in (*zip(names, args, strict=False), *kwargs.items()):
             fault = "" if kinds[name].startswith("torch.") else _fault(kinds[name], value)
@@ -148,6 +148,13 @@ def takes_named(init: Callable[Concatenate[Self, Given], None]) -> Callable[Conc
         init(self, *args, **kwargs)
 
     return named
+
+
+def _nearest(unknown: str, names: Sequence[str]) -> list[str]:
+    """The names that one is most like, if any: several where they are equally near."""
+    alike = {name: difflib.SequenceMatcher(None, name, unknown).ratio() for name in names}
+    near = difflib.get_close_matches(unknown, names, 1)
+    return [name for name in names if near and alike[name] == alike[near[0]]]
 
 
 def _is_ours(name: str, error: Exception) -> bool:

@@ -9,9 +9,17 @@ from pathlib import Path
 import click
 
 from opgen.cli.console import put, say, show_diagnostics, verdict
+from opgen.cli.options import Words
 from opgen.diagnostics.model import Diagnostic
 from opgen.schema.kinds import KINDS, of_kind
 
+_ELSEWHERE = {  # what kinds are called elsewhere
+    **dict.fromkeys(("pointwise", "activation", "map"), "elementwise"),
+    **dict.fromkeys(("matmul", "einsum", "product"), "contraction"),
+    **dict.fromkeys(("norm", "normalise"), "normalisation"),
+    **dict.fromkeys(("lookup", "take"), "gather"),
+    **dict.fromkeys(("scan", "rnn"), "recurrence"),
+}
 SCHEMA = "opgen.schema.json"  # beside the specs, where the first line of each points
 
 
@@ -25,7 +33,7 @@ Examples:
 @click.command(epilog=EXAMPLES)
 @click.argument("name")
 @click.option("--formula", help="What it computes, such as 'y[n] = sum[k](x[n, k]*w[k])'; operands are declared.")
-@click.option("--kind", type=click.Choice(list(KINDS)), help="What to begin with instead of a formula.")
+@click.option("--kind", type=Words("kind", list(KINDS), _ELSEWHERE), help="What to begin with instead of a formula.")
 @click.option(
     "--in",
     "folder",

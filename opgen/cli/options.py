@@ -2,7 +2,7 @@
 
 from __future__ import annotations
 
-from collections.abc import Callable
+from collections.abc import Callable, Mapping, Sequence
 from pathlib import Path
 
 import click
@@ -20,6 +20,23 @@ out_option = click.option(
 
 
 Command = Callable[..., None]
+
+
+class Words(click.Choice[str]):
+    """One of some words for a thing; one that is misspelt, or that others use (`elsewhere`), is answered with ours."""
+
+    def __init__(self, what: str, words: Sequence[str], elsewhere: Mapping[str, str]) -> None:
+        super().__init__(words)
+        self.what, self.elsewhere = what, elsewhere
+
+    def convert(self, value: str, param: click.Parameter | None, ctx: click.Context | None) -> str:
+        if value not in self.choices:
+            from opgen.diagnostics.suggest import closest
+
+            near = self.elsewhere.get(value.lower().replace("_", "-")) or closest(value, self.choices)
+            if near:
+                self.fail(f"there is no {self.what} '{value}'; did you mean '{near}'?", param, ctx)
+        return super().convert(value, param, ctx)
 
 
 def _there(context: click.Context, param: click.Parameter, incomplete: str) -> list[str]:

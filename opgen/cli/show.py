@@ -10,7 +10,7 @@ import click
 
 from opgen import pipeline
 from opgen.cli.console import Patience, put, show_diagnostics, verdict
-from opgen.cli.options import named_spec
+from opgen.cli.options import Words, named_spec
 from opgen.diagnostics.model import Bag
 from opgen.diagnostics.suggest import did_you_mean, listed
 from opgen.ir.program import Condition, Program
@@ -48,16 +48,6 @@ _ELSEWHERE = {  # what stages are called elsewhere
 }
 
 
-class _Stages(click.Choice[str]):
-    """The stages; a word that others use for one is answered with ours."""
-
-    def convert(self, value: str, param: click.Parameter | None, ctx: click.Context | None) -> str:
-        if value.lower().replace("_", "-") in _ELSEWHERE:
-            meant = _ELSEWHERE[value.lower().replace("_", "-")]
-            self.fail(f"there is no stage '{value}'; did you mean '{meant}'?", param, ctx)
-        return super().convert(value, param, ctx)
-
-
 EXAMPLES = """\b
 Examples:
   opgen show softmax --stage plan    the kernels that are planned, and what auto runs
@@ -69,7 +59,7 @@ Examples:
 @click.argument("spec")
 @click.option(
     "--stage",
-    type=_Stages(list(_UNTIL)),
+    type=Words("stage", list(_UNTIL), _ELSEWHERE),
     show_default="program",
     help="What to print; adjoint, tangent and second are derived programs.",
 )

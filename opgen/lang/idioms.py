@@ -40,7 +40,7 @@ from opgen.lang.norms import normed
 from opgen.lang.notes import OF_STORAGE, Notes
 from opgen.lang.orders import through_order
 from opgen.lang.prefixes import is_dotted, is_module, is_unknown, leads_on, takes
-from opgen.lang.slices import Item, Slice, read_at
+from opgen.lang.slices import Item, Slice, grown, read_at
 from opgen.lang.spread import Spread, spread
 from opgen.lang.subscripts import component
 from opgen.lang.turned import turned_round
@@ -131,9 +131,9 @@ class Idioms(Notes):
             self.unclear = True
             return Access(name.text, plain, span, name.span)
         self.parts[name.span.start] = found[1]
-        more = [i for i in found[1] if i not in (*self.left, *self.bound)]
-        if self.left and self.plain and not self.inside and len(more) == 1 and not self.results:
-            self.grown = (*self.left, *more)
+        more = grown(self.words, self.left, self.bound, found)
+        if more and self.plain and not self.inside and not self.results:
+            self.grown = more
         return Access(name.text, found[0], span, name.span)
 
     def position(self, item: Item) -> Item:

@@ -170,3 +170,32 @@ def read_along(words: Vocabulary, statement: str) -> dict[str, frozenset[str]]:
             if item.isidentifier() and size != "...":
                 found[item] = found.get(item, frozenset()) | {size}
     return found
+
+
+def read_unsliced(value: str) -> frozenset[str]:
+    """The indices that stand alone in accesses of a formula, and in none that has a slice, in its text."""
+    found: dict[bool, list[str]] = {False: [], True: []}
+    for _, inside in _ACCESS.findall(value):
+        found[":" in inside] += [i for i in between_commas(inside) if i.isidentifier()]
+    return frozenset(i for i in found[False] if i not in found[True])
+
+
+def is_open(words: Vocabulary, e: Expr, bound: frozenset[str]) -> bool:
+    """Whether an expression reads at an index that nothing binds."""
+    if isinstance(e, Reduction) and not words.reductions.get(e.name):
+        bound |= {b.name for b in e.binders if isinstance(b, Binder)}
+    parts = operands(e)
+    if isinstance(e, Access):
+        names = {n for i in parts for n in _own_names(i)}
+        if any(not (n in bound or n[:1].isupper() or words.knows(n) or n in words.letters) for n in names):
+            return True
+    return any(is_open(words, part, bound) for part in parts)
+
+
+def _own_names(e: Expr) -> Iterator[str]:
+    """The names in a position, without those of reductions and accesses in it, which are looked at by themselves."""
+    if isinstance(e, Name):
+        yield e.name
+    elif not isinstance(e, Reduction | Access):
+        for part in operands(e):
+            yield from _own_names(part)

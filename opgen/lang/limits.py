@@ -7,10 +7,9 @@ from dataclasses import dataclass, replace
 from types import MappingProxyType
 
 from opgen.diagnostics.model import Span
-from opgen.lang.layout import CONSTANTS
+from opgen.lang.layout import CONSTANTS, is_open
 from opgen.lang.nodes import Access, Binder, Call, Compare, Dots, Expr, Logic, Name, Number, Product, Reduction, Unary
 from opgen.lang.products import reindexed
-from opgen.lang.slices import is_open
 from opgen.lang.vocabulary import SPARE, Vocabulary
 from opgen.lang.walk import names_read, nodes, transform
 

@@ -16,7 +16,7 @@ from opgen.lang.choices import by_choice
 from opgen.lang.circles import step_before
 from opgen.lang.foreign import of_other_libraries, written
 from opgen.lang.groups import Within, with_lines
-from opgen.lang.layout import layout, over_the_rest, spelled
+from opgen.lang.layout import is_open, layout, over_the_rest, spelled
 from opgen.lang.limits import bounded, limited_by
 from opgen.lang.new_axes import are_lined_up
 from opgen.lang.nodes import (
@@ -31,7 +31,7 @@ from opgen.lang.nodes import (
 )
 from opgen.lang.results import stored
 from opgen.lang.rows import by_row
-from opgen.lang.slices import Bounds, Extents, is_open
+from opgen.lang.slices import Bounds, Extents
 from opgen.lang.spread import extended, size_at
 from opgen.lang.subscripts import target_of
 from opgen.lang.targets import apart, order_of, read_by, remember, sizes_of

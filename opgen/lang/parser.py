@@ -20,7 +20,7 @@ from opgen.lang.depth import deep_trees
 from opgen.lang.functional import GENERAL, added_at, place_of, scattered, ufunc_at
 from opgen.lang.habits import POSITION, SLICE, STATEMENTS
 from opgen.lang.idioms import Idioms
-from opgen.lang.layout import layout, read_along
+from opgen.lang.layout import layout, read_along, read_unsliced
 from opgen.lang.lexer import T, Token
 from opgen.lang.loop_parser import LoopParser
 from opgen.lang.nodes import Assign, Binder, Dots, Expr, Name, Target
@@ -77,7 +77,8 @@ class _Parser(LoopParser):
             try:
                 self.depth = 0
                 self.words.places.clear()
-                self.words.along = read_along(self.words, self.rest_of_statement())
+                self.words.along = read_along(self.words, text := self.rest_of_statement())
+                self.words.unsliced = read_unsliced(text.partition("=")[2])
                 self.idioms = Idioms(self.words, read_again, turns=any(t.is_word("'") for t in self.rest()))
                 s = with_indices(self.idioms, self.idioms.in_small_letters(self.statement()))
                 if not self.idioms.found:

@@ -6,7 +6,7 @@ Nodes in, nodes out; None where an index or a size is not known for certain.
 from __future__ import annotations
 
 from collections import Counter
-from collections.abc import Iterable, Iterator, Mapping, Sequence
+from collections.abc import Iterable, Mapping, Sequence
 from dataclasses import dataclass, replace
 
 from opgen.diagnostics.model import Span
@@ -42,6 +42,7 @@ class Slice:
 
 Item = Expr | Dots | Slice
 Extents = Mapping[str, Expr | None]  # of an index, by how much is read along it; None: of a size that is not known
+_Read = tuple[tuple[Expr | Dots, ...], Extents]
 
 
 def run_of(item: Slice) -> Compare | None:
@@ -55,7 +56,7 @@ def run_of(item: Slice) -> Compare | None:
 
 def read_at(
     words: Vocabulary, name: str, items: Sequence[Item], left: Sequence[str], bound: Sequence[str], at: Span
-) -> tuple[tuple[Expr | Dots, ...], Extents] | None:
+) -> _Read | None:
     """The items of an access with an index for each slice, and how far these run.
 
     `left` are the indices of the target, `bound` those of the reductions around the access.
@@ -80,7 +81,7 @@ def read_at(
     extents: dict[str, Expr | None] = {}
     for axis, index in zip(wanted, indices, strict=True):
         if axis.partly:
-            extents[index] = axis.extent
+            extents[index] = axis.beside(words, index) or axis.extent
             if axis.extent is not None and not _is_size(words, axis.extent):
                 return None
         for i in {n.name for e in _parts(axis.slice) for n in nodes(e) if isinstance(n, Name)} & {*left}:
@@ -90,6 +91,15 @@ def read_at(
     made = iter(read)
     found = (next(made) if isinstance(i, Slice) else i for i in items)
     return tuple(i for i in found if i is not None), extents
+
+
+def grown(words: Vocabulary, left: Sequence[str], bound: Sequence[str], read: _Read) -> tuple[str, ...]:
+    """The indices of a target with the one more that slices have; empty where one of them may be that of the slice."""
+    items, extents = read
+    used = [n.name for i in items for e in _parts(i) for n in nodes(e) if isinstance(n, Name)]
+    more = [i for i in extents if i not in (*left, *bound)]
+    apart = any(i in words.unsliced for i in left if i not in used)
+    return (*left, *more) if left and len(more) == 1 and not apart else ()
 
 
 def _is_size(words: Vocabulary, e: Expr) -> bool:
@@ -139,7 +149,9 @@ def _indices(
     lacking = [i for i in left if i != "..." and i not in used]
     inner = [i for i in dict.fromkeys(bound) if i not in used and i not in lacking]
     for likely in (lacking, inner) if not (lacking and inner) else ((*lacking, *inner),):
-        if len(likely) == len(axes) and all(axis.fits(words, i) for axis, i in zip(axes, likely, strict=True)):
+        if len(likely) == len(axes) and all(
+            axis.fits(words, i) or axis.beside(words, i) for axis, i in zip(axes, likely, strict=True)
+        ):
             return list(likely)
     found: list[str] = []
     for axis in axes:
@@ -204,6 +216,14 @@ class _Axis:
             or (extent is not None and unparse(extent) == dim)
             or (self.partly and not unparse(self.size).isdigit())
         )
+
+    def beside(self, words: Vocabulary, index: str) -> Expr | None:
+        """The one other size along which an index is read beside no slice, where a part of the axis may have it."""
+        along, extent = sorted(words.along.get(index, ())), self.extent
+        if not self.partly or index not in words.unsliced or len(along) != 1 or self.size is None or extent is None:
+            return None
+        named = isinstance(extent, Name | Number) and unparse(extent) != along[0]
+        return None if named or unparse(self.size) == along[0] else _size(along[0], self.slice.span)
 
     def at(self, index: str) -> Expr | None:
         """The position that is read at an index."""
@@ -362,27 +382,6 @@ def sizes(words: Vocabulary, s: Assign) -> None:
         shape.append(unparse(size))
     if s.target.items is not None:
         words.shapes.setdefault(s.target.name, tuple(shape))
-
-
-def is_open(words: Vocabulary, e: Expr, bound: frozenset[str]) -> bool:
-    """Whether an expression reads at an index that nothing binds."""
-    if isinstance(e, Reduction) and not words.reductions.get(e.name):
-        bound |= {b.name for b in e.binders if isinstance(b, Binder)}
-    parts = operands(e)
-    if isinstance(e, Access):
-        names = {n for i in parts for n in _own_names(i)}
-        if any(not (n in bound or n[:1].isupper() or words.knows(n) or n in words.letters) for n in names):
-            return True
-    return any(is_open(words, part, bound) for part in parts)
-
-
-def _own_names(e: Expr) -> Iterator[str]:
-    """The names in a position, without those of reductions and accesses in it, which are looked at by themselves."""
-    if isinstance(e, Name):
-        yield e.name
-    elif not isinstance(e, Reduction | Access):
-        for part in operands(e):
-            yield from _own_names(part)
 
 
 def stands(e: Expr, name: str) -> bool:

@@ -38,6 +38,7 @@ class Vocabulary:
     results: Mapping[str, tuple[str, ...]] = field(default_factory=dict)  # outputs with the shape that they state
     gradients: Sequence[str] = ()  # what a block of gradients assigns; nothing for any other block
     along: dict[str, frozenset[str]] = field(default_factory=dict)  # sizes that the statement reads an index along
+    unsliced: frozenset[str] = frozenset()  # indices that it reads, and beside no slice
     places: dict[str, int] = field(default_factory=dict)  # of indices that stand beside new axes, from behind
     instead: Mapping[str, str] = field(default_factory=dict)  # letters that are names here, and what stands for them
 

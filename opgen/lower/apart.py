@@ -5,10 +5,11 @@ from __future__ import annotations
 import re
 from dataclasses import replace
 
-from opgen.diagnostics.model import Bag
-from opgen.lang.nodes import Access, Assign, Binder, Compare, Expr, Logic, Name, Text, Unary
+from opgen.diagnostics.model import Bag, Span
+from opgen.diagnostics.suggest import listed
+from opgen.lang.nodes import Access, Assign, Binder, Compare, Expr, Logic, Name, Reduction, Text, Unary
 from opgen.lang.unparse import unparse, unparse_assign, unparse_target
-from opgen.lang.walk import names_read, nodes, transform
+from opgen.lang.walk import names_read, nodes, statement_at, transform
 from opgen.lower.declare import Declarations
 from opgen.schema.model import ParamSpec
 
@@ -59,14 +60,25 @@ def _bracketed(guard: Expr) -> str:
     return f"({shown})" if " " in shown else shown
 
 
-def other_choice(d: Declarations, param: ParamSpec, value: str) -> tuple[str, ...]:
-    """What a word means that is none of the choices: the one that no guard names, or one more."""
+def other_choice(d: Declarations, param: ParamSpec, value: str, at: Span) -> tuple[str, ...]:
+    """What a word means that is none of the choices: one that no guard names, or one more; `at`: where it stands.
+
+    Of several that no guard names it is the one that the statement computes, a reduction.
+    """
     named = {n.value for s in d.forward if s.guard is not None for n in nodes(s.guard) if isinstance(n, Text)}
     free = [c for c in param.choices if c not in named]
     if not value:
         return ()
     more = f"add it: `choices: [{', '.join((*param.choices, value))}]`"
-    return (f'did you mean `"{free[0]}"`, which no guard names?', f"or {more}") if len(free) == 1 else (more,)
+    own = statement_at(d.forward, at)
+    made = [n.name for n in nodes(own.value) if isinstance(n, Reduction)] if own is not None else []
+    meant = free if len(free) == 1 else [c for c in free if c in made]
+    quoted = {c: f'"{c}"' for c in free}
+    others = listed(q for c, q in quoted.items() if c not in meant)
+    if not meant:
+        return (f"no guard names {others}: did you mean one of these?", f"or {more}") if others else (more,)
+    first = f"did you mean {listed(quoted[c] for c in meant)}, which no guard names?"
+    return (first, *((f"none names {others} either",) if others else ()), f"or {more}")
 
 
 def asked_together(d: Declarations, guard: Expr) -> Expr | None:

@@ -290,7 +290,7 @@ def _check_comparison(d: Declarations, guard: Expr, left: Expr, right: Expr, bag
     if param.choices:
         if value in param.choices or is_respelt(value or "", param.choices):
             return value in param.choices
-        hints = did_you_mean(value or "", param.choices) or other_choice(d, param, value or "")
+        hints = did_you_mean(value or "", param.choices) or other_choice(d, param, value or "", right.span)
         bag.error(
             "OPG231", f"`{left.name}` is never that", right.span,
             label="not a choice", related=(Label(param.span, f"the choices are {listed(param.choices, 'and')}"),),

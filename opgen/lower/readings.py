@@ -14,7 +14,7 @@ from opgen.ir.scalar import BATCH, ONE, Dim, Lit, Scalar
 from opgen.lang.nodes import Access, Assign, Binder, Dots, Expr, Name, Reduction
 from opgen.lang.unparse import unparse, unparse_assign
 from opgen.lang.vocabulary import letters, other_letters
-from opgen.lang.walk import names_read, nodes, rebuild, statement_names, transform
+from opgen.lang.walk import names_read, nodes, rebuild, transform
 from opgen.lower.scope import UNKNOWN, Frame, IndexInfo, Known, Site
 
 T = TypeVar("T")
@@ -158,7 +158,10 @@ def with_letter(s: Assign, name: str, letter: str) -> str | None:
 
     items = None if s.target.items is None else tuple(map(bound, s.target.items))
     made = replace(s, target=replace(s.target, items=items), value=put(s.value))
-    return None if name in statement_names(made) else unparse_assign(made)
+    extents = [i.extent for i in items or () if isinstance(i, Binder) and i.extent is not None]
+    others = [i for i in items or () if not isinstance(i, Binder | Dots)]
+    stands = (n for e in (made.value, *extents, *others) for n in nodes(e) if isinstance(n, Name))
+    return None if any(n.name == name for n in stands) else unparse_assign(made)
 
 
 def from_the_end(item: Expr, place: int, dim: Scalar, site: Site) -> tuple[str, ...]:

@@ -252,7 +252,8 @@ def check_index_name(f: Frame, b: Binder) -> bool:
         is_count = b.name in f.decl.params and f.decl.params[b.name].type == "int" and not along
         if is_count and b.extent in (None, Name(b.name, b.span)):
             hints.insert(0, f"to go over `{b.name}` places, write `{letter} < {b.name}`")
-        f.error("OPG207", f"the index `{b.name}` has the name of a {taken}", b.span, *hints)
+        named = "the tensor that this assigns" if taken == "tensor" and b.name == f.target else f"a {taken}"
+        f.error("OPG207", f"the index `{b.name}` has the name of {named}", b.span, *hints)
         return False
     return True
 

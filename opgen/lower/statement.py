@@ -183,7 +183,8 @@ def _bind(frame: Frame, scope: Scope, item: Binder | Dots | Expr, s: Assign) -> 
     name = frame.target
     if is_lost_start(frame.decl, name, item):
         return False
-    if s.op == "=" and (mask := mask_among(frame, (item,))) is not None:
+    itself = isinstance(item, Binder) and item.name == name and name not in frame.decl.inputs
+    if s.op == "=" and not itself and (mask := mask_among(frame, (item,))) is not None:
         hints = masked_write(frame, s, mask)
         frame.error("OPG241", "a position is an integer, and this is a condition", item.span, *hints)
         return False

@@ -117,7 +117,7 @@ def _measured(path: Path | None, bag: Bag) -> dict[str, list[tuple[str, ...]]]:
             errors = (f"{row[b]['ulp']:.3g}" if row.get(b) else "—" for b in _BACK_ENDS)
             found.setdefault(str(row["name"]), []).append((str(row["of"]), *errors))
     except (OSError, ValueError, LookupError, TypeError, AttributeError) as e:
-        bag.error("OPG501", f"cannot read {path}: {e}", None)
+        bag.error("OPG501", f"cannot read '{path}': {e}", None)
     return found
 
 
@@ -130,5 +130,5 @@ def _timed(path: Path | None, bag: Bag) -> dict[str, list[Measured]]:
         for row in measured(json.loads(path.read_text(encoding="utf-8"))["rows"]):
             found.setdefault(row.op, []).append(row)
     except (OSError, ValueError, LookupError, TypeError, AttributeError) as e:
-        bag.error("OPG501", f"cannot read {path}: {e}", None)
+        bag.error("OPG501", f"cannot read '{path}': {e}", None)
     return found

@@ -128,3 +128,13 @@ def test_a_path_that_is_none_names_the_one_that_is_meant(folder: Path, opgen: Op
         assert code == 1
         assert "did you mean specs/good.yaml?" in err
     assert "did you mean" not in opgen("lint", "elsewhere/other.yaml")[2]
+
+
+def test_a_folder_that_is_none_names_the_one_that_is_meant(folder: Path, opgen: Opgen) -> None:
+    (folder / "spaces").mkdir()
+    for wanted in ("spec", "spec/", "Specs"):
+        code, _, err = opgen("lint", wanted)
+        assert code == 1
+        assert f"cannot read '{wanted.rstrip('/')}': No such file or directory" in err
+        assert "did you mean specs?" in err
+    assert "did you mean" not in opgen("lint", "spaced")[2]  # no spec is in the folder that is called so

@@ -89,3 +89,12 @@ def test_wrong_usage(opgen: Opgen) -> None:
     assert "write my_op" in opgen("new", "MyOp")[2]
     assert opgen("new", "robust.yaml")[2].endswith("; write robust\n")
     assert opgen("new", "specs/Robust.yml")[2].endswith("; write robust --in specs\n")
+
+
+@pytest.mark.parametrize(
+    ("word", "meant"), [("losses", "loss"), ("normalization", "normalisation"), ("scan", "recurrence")]
+)
+def test_a_kind_that_is_none_is_answered_with_the_one_that_is_meant(opgen: Opgen, word: str, meant: str) -> None:
+    code, _, err = opgen("new", "mine", "--kind", word)
+    assert code == 2
+    assert f"there is no kind '{word}'; did you mean '{meant}'?" in err

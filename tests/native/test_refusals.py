@@ -170,6 +170,12 @@ def test_an_argument_that_a_module_has_not(package: ModuleType) -> None:
     takes = "it takes size, stride, shift, scale, mode, flag, by"
     with pytest.raises(TypeError, match=f"^WindowsOf has no argument strid; did you mean stride\\? {takes}$"):
         package.WindowsOf(size=2, strid=1)
+    with pytest.raises(TypeError, match=f"^WindowsOf has no argument strides; {takes}$"):
+        package.WindowsOf(2, 1, strides=1)  # stride is passed already
+    with pytest.raises(TypeError, match=f"has no argument shaft; did you mean shift\\? {takes}$"):
+        package.WindowsOf(2, stride=1, shaft=(0, 1))
+    with pytest.raises(TypeError, match=f"has no argument shile; did you mean shift or scale\\? {takes}$"):
+        package.WindowsOf(2, shile=1)
     with pytest.raises(TypeError, match=f"^WindowsOf has no argument kernel; {takes}$"):
         package.WindowsOf(2, kernel=1)
     for size, shown in (((2,), "(2,) of type tuple"), (2.0, "2.0 of type float"), (None, "None")):

@@ -49,12 +49,18 @@ def test_gradients_of_windows_hold_no_quotients_in_their_lanes() -> None:
     text = windows("y[a] = sum[s < k](x[a*k + s]**3)")
     backward = text[text.index("int backward") :]
     assert "rt::Phases" in backward
-    assert "rt::Teeth s_teeth(outer.index(columns, 0, 0), k)" in backward
     found = re.findall(r"rt::each\(span, \[&\]\(int64_t i\) \{(.*?)\}\);", backward, re.S)
     assert found
     for lanes in found:
         assert "floordiv" not in lanes
         assert "mod" not in lanes
+
+
+def test_windows_that_overlap_are_looked_for_where_they_stand() -> None:
+    text = windows("y[a] = sum[s < 2*k](pad(x[a*k + s], 0))")
+    backward = text[text.index("int backward") :]
+    assert "const rt::Teeth s_teeth(outer.index(columns, 0, 0), k);" in backward
+    assert re.search(r"rt::points\(over_\w+, \{s_teeth\}, columns.at, ", backward)
 
 
 def test_quotients_that_no_lane_changes_are_computed_once() -> None:

@@ -95,12 +95,12 @@ def transpose(
     whole = len(covered) == len(shape)
     names = Names([*by_name], first=1)
     axes = tuple(a or Axis(names.fresh(_letter(s)), _scalar(s)) for a, s in zip(plain, shape, strict=True))
-    active = activity(body, access) if _chooses(body) else TRUE
-    if not rest and not whole and not forced:
-        asked = TRUE if active == TRUE else _asked(access.at, active, shapes, sizes.facts(loops))
-        return _selected(target, access, plain, axes, value, asked)
     if whole and not rest:
         return Contribution(Compute(target, covered, value))
+    active = activity(body, access) if _chooses(body) else TRUE
+    if not rest and not forced:
+        asked = TRUE if active == TRUE else _asked(access.at, active, shapes, sizes.facts(loops))
+        return _selected(target, access, plain, axes, value, asked)
     if not whole or active != TRUE:
         made = gathered(target, access, axes, loops, value, active, sizes, forced=forced or whole)
         if made is not None:

@@ -15,7 +15,7 @@ def access(w: World, scope: Scope, t: Tensor) -> Expr | None:
         return None
     if t.shape in ((), (BATCH,)) and c.chance(70):
         return Expr(t.name, low=t.low, high=t.high)
-    if t.kind == "float" and c.chance(8) and (found := _chosen(w, scope, t)) is not None:
+    if t.kind == "float" and c.chance(5) and (found := _chosen(w, scope, t)) is not None:
         return found
     items: list[str] = []
     padded = False

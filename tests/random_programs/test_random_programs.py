@@ -52,8 +52,8 @@ LEAST = {  # how often a construct occurs in the quick seeds, somewhat rounded d
     "draw uniform": 12, "draw normal": 8, "draw integer": 1, "drawn position": 10, "reduction median": 7,
     "reduction quantile": 5, "reduction kth": 5, "operator sort": 8, "an order of nothing": 1,
     "cast to whole numbers": 4, "cast to 8 bits": 1, "stored result: few bits": 3, "stored result: wider": 1,
-    "both ways": 1,
-    "waves: 1": 4, "waves: 2": 14, "further back": 10, "a start of waves": 17,
+    "both ways": 1, "a place under a condition": 4,
+    "waves: 1": 4, "waves: 2": 14, "further back": 10, "a start of waves": 17, "waves under a condition": 2,
 }  # fmt: skip
 
 

@@ -161,7 +161,7 @@ def _in_reach(f: Frame, e: Access, names: Sequence[str], way: Sequence[int], axe
     """The indices in reach that run over the dims that a way leaves, in every order that is likely; None where a dim
     has none.
     """
-    reach = [n for n in _reach(f) if n not in names]
+    reach = _free(f, e, names)
     parts: list[list[_Way]] = []
     for size in dict.fromkeys(axes.sizes[k] for k in axes.places if k not in way):
         places = [k for k in axes.places if k not in way and axes.sizes[k] == size]
@@ -182,19 +182,30 @@ def _named_for(f: Frame, e: Access, names: Sequence[str], way: _Way, axes: _Axes
     """For the dims that a way leaves, the indices in reach that run over them or are read nowhere, or those that are
     named for them; None where neither tells.
     """
-    dims, reach = f.decl.known_dims(), [n for n in _reach(f) if n not in names]
+    dims, reach = f.decl.known_dims(), _free(f, e, names)
     left = [k for k in axes.places if k not in way]
     more: _Way = {}
     for k in left:
-        over = [n for n in reach if axes.sizes[k] in _runs(f, e, n) or n == axes.letters[k]]
+        over = [n for n in reach if axes.sizes[k] in (runs := _runs(f, e, n)) or (not runs and n == axes.letters[k])]
         if len(over) == 1 and [axes.sizes[x] for x in left].count(axes.sizes[k]) == 1:
             more[k] = over[0]
     free = [n for n in reach if n not in more.values() and not _runs(f, e, n) and n.upper() not in dims]
     left = [k for k in left if k not in more]
     if len(free) == len(left):
         return {**more, **dict(zip(left, free, strict=True))}
-    again = any(axes.sizes.count(axes.sizes[k]) > 1 or axes.letters[k] in (*names, *reach) for k in left)
+    again = any(axes.sizes.count(axes.sizes[k]) > 1 or axes.letters[k] in (*names, *_reach(f)) for k in left)
     return None if free or again else {**more, **{k: axes.letters[k] for k in left}}
+
+
+def _free(f: Frame, e: Access, names: Sequence[str]) -> list[str]:
+    """The indices in reach that may stand where an access lacks one: not at `names`, nor, where nothing tells over what
+    they run, beside another access of the tensor that has as few.
+    """
+    own = statement_at((*f.decl.forward, *f.decl.backward), e.span)
+    every = () if own is None else (a for a in nodes(own.value) if isinstance(a, Access) and a.name == e.name)
+    alike = [a for a in every if len(a.items) == len(e.items) and a.items != e.items]
+    beside = [i.name for a in alike for i in a.items if isinstance(i, Name)]
+    return [n for n in _reach(f) if n not in names and (n not in beside or _runs(f, e, n))]
 
 
 def _reach(f: Frame) -> list[str]:

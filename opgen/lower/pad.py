@@ -42,7 +42,7 @@ def padded(f: Frame, e: Call) -> Typed:
     """Lower a `pad` on the right side."""
     listed = any(isinstance(a, Call) and a.name == LIST for a in e.args)
     whole = len(e.args) != 2 or listed or not isinstance(e.args[0], Access)
-    if (mode := mode_of(e)) is not None:
+    if (mode := mode_of(f.decl, e)) is not None:
         message = f"`pad` reads one number outside, and {mode.value!r} is none"
         f.error("OPG210", message, mode.span, by_position(f.decl, e.args[0], mode))
         return access(f, e.args[0], padded=True) if isinstance(e.args[0], Access) else BAD  # extents may be missing

@@ -19,9 +19,14 @@ _MEANT = {
 }
 
 
-def mode_of(e: Call) -> Text | None:
-    """The word that a `pad` has in place of a number, or behind it."""
-    return next((a for a in e.args[1:] if isinstance(a, Text)), None)
+def mode_of(d: Declarations, e: Call) -> Text | None:
+    """The word that a `pad` has in place of a number, or behind it; in quotes or, where it names nothing, without."""
+    for a in e.args[1:]:
+        if isinstance(a, Text):
+            return a
+        if isinstance(a, Name) and a.name in _WORDS and not d.words.knows(a.name):
+            return Text(a.name, a.span)
+    return None
 
 
 def by_position(d: Declarations, of: Expr, mode: Text) -> str:

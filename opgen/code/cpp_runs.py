@@ -99,9 +99,9 @@ class Runs(Statements):
         scope = self.scope
         ahead.span = scope.fresh("span")
         for condition in sparse.uniform:
-            pair = ranged(condition)
-            text = self.condition(condition)
-            if pair is not None:
+            if (pair := ranged(condition)) is None:
+                text = self.condition(condition)
+            else:
                 text = f"rt::within({ahead.position(pair[0], 'place')}.at, {scope.print(pair[1])})"
             ahead.out.append(f"if (!({text})) return;")
         if sparse.start is not None:

@@ -19,10 +19,8 @@ from opgen.ir.scalar import ZERO, Apply, Batch, Scalar, transform, walk
 
 def decide(p: Program, keep: Collection[str] = ()) -> Program:
     """The program without conditions that hold where nothing is read out of range."""
-    shapes, kept = (
-        {t.name: t.shape for t in p.inputs} | {s.target: s.shape for s in definitions(p)},
-        dict.fromkeys(keep),
-    )
+    kept = dict.fromkeys(keep)
+    shapes = {t.name: t.shape for t in p.inputs} | {s.target: s.shape for s in definitions(p)}
     return replace(p, statements=tuple(s if s.target in kept else _decided(s, shapes) for s in p.statements))
 
 

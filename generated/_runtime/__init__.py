@@ -29,7 +29,7 @@ from .elsewhere import Callee, FromElsewhere, like_input, second_order
 from .inlining import inline, set_inline
 from .native import add_function, calls, entry, kernel, load_library
 from .out import write_out
-from .refused import takes_named
+from .refused import keyword_error, takes_named
 from .registration import added, decompositions, filled, once_differentiable, or_zero, overload_call, register
 from .sharding import Sharding, placements
 
@@ -58,6 +58,7 @@ __all__ = [
     "inline",
     "joined",
     "kernel",
+    "keyword_error",
     "length_error",
     "like_input",
     "load_library",

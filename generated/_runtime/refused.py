@@ -51,7 +51,7 @@ def reworded(d: Definition, given: Sequence[Any], params: Sequence[Any], error: 
         return TypeError(f"{error!s}{keyword}")
     if function is None or _is_ours(d.name, error):
         return _shaped(d, given, params, error)
-    expected = list(inspect.signature(function).parameters.items())
+    expected = list(signature(function).parameters.items())
     values = (*given, *params)
     for (name, parameter), value in zip(expected, values, strict=False):
         wanted = str(parameter.annotation)
@@ -97,7 +97,7 @@ def _keyword(d: Definition, function: Callable[..., Any], given: Sequence[Any], 
     number = next((v for v in given if isinstance(v, int | float)), None)
     if number is None:
         return ""
-    taken = inspect.signature(function).parameters.values()
+    taken = signature(function).parameters.values()
     kinds = [(p.name, str(p.annotation).partition(" | ")[0]) for p in taken if p.kind is p.KEYWORD_ONLY]
     tensor = _as_tensor(d, given, params, number)
     alike = (k for k in kinds if k[1] in _KINDS and (k[1] == "bool") == isinstance(number, bool))
@@ -127,6 +127,24 @@ def learnt(d: Definition, params: Sequence[Any]) -> Exception | None:
             hint = f"pass {name}.item(), or declare {name} in the spec under `inputs`, with `shape: []`, to learn it"
             return TypeError(f"{d.name}: {name} is a number, and no gradient goes to it; {hint}")
     return None
+
+
+def keyword_error(function: Callable[..., Any], misplaced: Sequence[Any]) -> TypeError:
+    """The error of a call with more arguments by position than there are tensors, which tells what to write."""
+    taken, name = signature(function).parameters.values(), function.__name__
+    operands = [p.name for p in taken if p.kind is p.POSITIONAL_OR_KEYWORD]
+    params = [(p.name, str(p.annotation)) for p in taken if p.kind is p.KEYWORD_ONLY and p.name != "out"]
+    words = [f"{n}={v!r}" for (n, kind), v in zip(params, misplaced, strict=False) if not _fault(kind, v)]
+    meant = f", as in {name}({', '.join((*operands, *words))})" if len(words) == len(misplaced) else ""
+    names = f": {', '.join(n for n, _ in params)}"
+    told = f"{name}: takes {len(operands)} by position ({', '.join(operands)}), not {len(operands) + len(misplaced)}"
+    return TypeError(f"{told}; params are keywords{meant or names}")
+
+
+def signature(function: Callable[..., Any]) -> inspect.Signature:
+    """What a call of an operator's function that is right may pass: its tensors and params, and `out`."""
+    whole = inspect.signature(function)
+    return whole.replace(parameters=[p for p in whole.parameters.values() if p.kind is not p.VAR_POSITIONAL])
 
 
 def takes_named(init: Callable[Concatenate[Self, Given], None]) -> Callable[Concatenate[Self, Given], None]:

@@ -15,7 +15,6 @@ dispatcher ops from them, `<op>` and `<op>_backward`:
 
 from __future__ import annotations
 
-import inspect
 from collections.abc import Callable, Sequence
 from typing import Any
 
@@ -27,6 +26,7 @@ from .arguments import complete, operands
 from .batching import Carried, as_tuple, empty_results, pack, run, total
 from .dispatch import GIVEN, MASK, Arguments, Definition, Formula, Op
 from .higher import completed
+from .refused import signature
 
 
 def register(definition: Definition) -> Any:
@@ -38,7 +38,7 @@ def overload_call(function: Any, /, *args: Any, **kwargs: Any) -> tuple[Any, Arg
     """The dispatcher op behind the function of an operator, and the arguments it gets from a call of that function."""
     op = native.entry(function.__name__)
     d = op.definition
-    bound = inspect.signature(function).bind(*args, **kwargs)
+    bound = signature(function).bind(*args, **kwargs)
     bound.apply_defaults()
     names, values = list(bound.arguments), list(bound.arguments.values())
     count = len(d.operands or d.inputs)

@@ -9,6 +9,7 @@ from __future__ import annotations
 
 import math
 from collections.abc import Sequence
+from typing import Never
 
 import torch
 from torch import Tensor
@@ -20,6 +21,7 @@ from .._runtime import (
     add_function,
     compute_dtype,
     domain_error,
+    keyword_error,
     rank_error,
     register,
     size_error,
@@ -572,7 +574,7 @@ def batch_norm(
     running_var: Tensor,
     weight: Tensor | None = None,
     bias: Tensor | None = None,
-    *,
+    *misplaced: Never,
     training: bool = False,
     momentum: float = 0.1,
     eps: float = 1e-5,
@@ -614,6 +616,8 @@ def batch_norm(
         output: `[N, C, ...]`; next_mean: `[C]`, what the running mean becomes; next_var: `[C]`, what the running
             variance becomes
     """
+    if misplaced:
+        raise keyword_error(batch_norm, misplaced)
     given = (input, running_mean, running_var, weight, bias)
     if out is not None:
         return write_out(batch_norm, out, given, training=training, momentum=momentum, eps=eps)

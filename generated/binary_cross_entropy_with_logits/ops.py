@@ -9,12 +9,13 @@ from __future__ import annotations
 
 import math
 from collections.abc import Sequence
+from typing import Never
 
 import torch
 from torch import Tensor
 from torch.overrides import handle_torch_function, has_torch_function
 
-from .._runtime import Definition, Sharding, add_function, batch_shape, choice_error, register, write_out
+from .._runtime import Definition, Sharding, add_function, batch_shape, choice_error, keyword_error, register, write_out
 from .._runtime.functions import broadcast_shape, upcast_all
 from . import function
 
@@ -434,7 +435,7 @@ def binary_cross_entropy_with_logits(
     target: Tensor,
     weight: Tensor | None = None,
     pos_weight: Tensor | None = None,
-    *,
+    *misplaced: Never,
     reduction: str = "mean",
     out: Tensor | None = None,
 ) -> Tensor:
@@ -461,6 +462,8 @@ def binary_cross_entropy_with_logits(
 
     Computes what `torch.nn.functional.binary_cross_entropy_with_logits` computes.
     """
+    if misplaced:
+        raise keyword_error(binary_cross_entropy_with_logits, misplaced)
     given = (input, target, weight, pos_weight)
     if out is not None:
         return write_out(binary_cross_entropy_with_logits, out, given, reduction=reduction)

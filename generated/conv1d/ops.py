@@ -8,6 +8,7 @@
 from __future__ import annotations
 
 from collections.abc import Sequence
+from typing import Never
 
 from torch import Tensor
 from torch.overrides import handle_torch_function, has_torch_function
@@ -18,6 +19,7 @@ from .._runtime import (
     add_function,
     domain_error,
     extent_error,
+    keyword_error,
     rank_error,
     register,
     size_error,
@@ -272,7 +274,7 @@ def conv1d(
     input: Tensor,
     weight: Tensor,
     bias: Tensor | None = None,
-    *,
+    *misplaced: Never,
     stride: int = 1,
     padding: int = 0,
     dilation: int = 1,
@@ -304,6 +306,8 @@ def conv1d(
 
     Computes what `torch.nn.functional.conv1d` computes.
     """
+    if misplaced:
+        raise keyword_error(conv1d, misplaced)
     given = (input, weight, bias)
     if out is not None:
         return write_out(conv1d, out, given, stride=stride, padding=padding, dilation=dilation, groups=groups)

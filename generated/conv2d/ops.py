@@ -8,6 +8,7 @@
 from __future__ import annotations
 
 from collections.abc import Sequence
+from typing import Never
 
 from torch import Tensor
 from torch.overrides import handle_torch_function, has_torch_function
@@ -18,6 +19,7 @@ from .._runtime import (
     add_function,
     domain_error,
     extent_error,
+    keyword_error,
     rank_error,
     register,
     size_error,
@@ -292,7 +294,7 @@ def conv2d(
     input: Tensor,
     weight: Tensor,
     bias: Tensor | None = None,
-    *,
+    *misplaced: Never,
     stride: int = 1,
     padding: int = 0,
     dilation: int = 1,
@@ -325,6 +327,8 @@ def conv2d(
 
     Computes what `torch.nn.functional.conv2d` computes.
     """
+    if misplaced:
+        raise keyword_error(conv2d, misplaced)
     given = (input, weight, bias)
     if out is not None:
         return write_out(conv2d, out, given, stride=stride, padding=padding, dilation=dilation, groups=groups)

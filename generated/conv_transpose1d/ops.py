@@ -8,6 +8,7 @@
 from __future__ import annotations
 
 from collections.abc import Sequence
+from typing import Never
 
 from torch import Tensor
 from torch.overrides import handle_torch_function, has_torch_function
@@ -18,6 +19,7 @@ from .._runtime import (
     add_function,
     domain_error,
     extent_error,
+    keyword_error,
     rank_error,
     register,
     size_error,
@@ -226,7 +228,7 @@ def conv_transpose1d(
     input: Tensor,
     weight: Tensor,
     bias: Tensor | None = None,
-    *,
+    *misplaced: Never,
     stride: int = 1,
     padding: int = 0,
     out: Tensor | None = None,
@@ -254,6 +256,8 @@ def conv_transpose1d(
 
     Computes what `torch.nn.functional.conv_transpose1d` computes.
     """
+    if misplaced:
+        raise keyword_error(conv_transpose1d, misplaced)
     given = (input, weight, bias)
     if out is not None:
         return write_out(conv_transpose1d, out, given, stride=stride, padding=padding)

@@ -9,6 +9,7 @@ from __future__ import annotations
 
 import math
 from collections.abc import Sequence
+from typing import Never
 
 import torch
 from torch import Tensor
@@ -22,6 +23,7 @@ from .._runtime import (
     choice_error,
     compute_dtype,
     domain_error,
+    keyword_error,
     rank_error,
     register,
     size_error,
@@ -678,7 +680,7 @@ def cross_entropy(
     input: Tensor,
     target: Tensor,
     weight: Tensor | None = None,
-    *,
+    *misplaced: Never,
     ignore_index: int = -100,
     reduction: str = "mean",
     label_smoothing: float = 0.0,
@@ -716,6 +718,8 @@ def cross_entropy(
 
     Computes what `torch.nn.functional.cross_entropy` computes.
     """
+    if misplaced:
+        raise keyword_error(cross_entropy, misplaced)
     given = (input, target, weight)
     if out is not None:
         return write_out(

@@ -9,6 +9,7 @@ from __future__ import annotations
 
 import math
 from collections.abc import Sequence
+from typing import Never
 
 import torch
 from torch import Tensor
@@ -21,6 +22,7 @@ from .._runtime import (
     add_function,
     batch_shape,
     domain_error,
+    keyword_error,
     rank_error,
     register,
     write_out,
@@ -185,7 +187,7 @@ def dropout_residual(
     x: Tensor,
     residual: Tensor,
     seed: Tensor | None = None,
-    *,
+    *misplaced: Never,
     p: float = 0.1,
     training: bool = True,
     out: Tensor | None = None,
@@ -208,6 +210,8 @@ def dropout_residual(
     Returns:
         y: `[...]`
     """
+    if misplaced:
+        raise keyword_error(dropout_residual, misplaced)
     given = (x, residual, seed)
     if out is not None:
         return write_out(dropout_residual, out, given, p=p, training=training)

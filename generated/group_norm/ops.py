@@ -9,6 +9,7 @@ from __future__ import annotations
 
 import math
 from collections.abc import Sequence
+from typing import Never
 
 import torch
 from torch import Tensor
@@ -20,6 +21,7 @@ from .._runtime import (
     add_function,
     compute_dtype,
     domain_error,
+    keyword_error,
     rank_error,
     register,
     size_error,
@@ -473,7 +475,7 @@ def group_norm(
     input: Tensor,
     weight: Tensor | None = None,
     bias: Tensor | None = None,
-    *,
+    *misplaced: Never,
     num_groups: int,
     eps: float = 1e-5,
     out: Tensor | None = None,
@@ -505,6 +507,8 @@ def group_norm(
 
     Computes what `torch.nn.functional.group_norm` computes.
     """
+    if misplaced:
+        raise keyword_error(group_norm, misplaced)
     given = (input, weight, bias)
     if out is not None:
         return write_out(group_norm, out, given, num_groups=num_groups, eps=eps)

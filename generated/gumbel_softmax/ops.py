@@ -9,12 +9,23 @@ from __future__ import annotations
 
 import math
 from collections.abc import Sequence
+from typing import Never
 
 import torch
 from torch import Tensor
 from torch.overrides import handle_torch_function, has_torch_function
 
-from .._runtime import Definition, Seed, add_function, compute_dtype, domain_error, rank_error, register, write_out
+from .._runtime import (
+    Definition,
+    Seed,
+    add_function,
+    compute_dtype,
+    domain_error,
+    keyword_error,
+    rank_error,
+    register,
+    write_out,
+)
 from .._runtime.draws import batch_places, philox, uniform_of
 from .._runtime.functions import upcast_all
 from . import function
@@ -164,7 +175,12 @@ OP = register(
 
 
 def gumbel_softmax(
-    logits: Tensor, seed: Tensor | None = None, *, tau: float = 1.0, hard: bool = False, out: Tensor | None = None
+    logits: Tensor,
+    seed: Tensor | None = None,
+    *misplaced: Never,
+    tau: float = 1.0,
+    hard: bool = False,
+    out: Tensor | None = None,
 ) -> Tensor:
     """A random choice with the probabilities of logits, softened by a temperature.
 
@@ -188,6 +204,8 @@ def gumbel_softmax(
     Returns:
         y: `[..., K]`
     """
+    if misplaced:
+        raise keyword_error(gumbel_softmax, misplaced)
     given = (logits, seed)
     if out is not None:
         return write_out(gumbel_softmax, out, given, tau=tau, hard=hard)

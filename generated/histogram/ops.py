@@ -8,12 +8,23 @@
 from __future__ import annotations
 
 from collections.abc import Sequence
+from typing import Never
 
 import torch
 from torch import Tensor
 from torch.overrides import handle_torch_function, has_torch_function
 
-from .._runtime import Definition, Sharding, add_function, domain_error, rank_error, register, size_error, write_out
+from .._runtime import (
+    Definition,
+    Sharding,
+    add_function,
+    domain_error,
+    keyword_error,
+    rank_error,
+    register,
+    size_error,
+    write_out,
+)
 from .._runtime.functions import add_at, take, upcast_all
 from . import function
 
@@ -127,7 +138,7 @@ OP = register(
 def histogram(
     input: Tensor,
     weight: Tensor | None = None,
-    *,
+    *misplaced: Never,
     bins: int = 4,
     low: float = -1.0,
     high: float = 1.0,
@@ -153,6 +164,8 @@ def histogram(
     Returns:
         output: `[B]`
     """
+    if misplaced:
+        raise keyword_error(histogram, misplaced)
     given = (input, weight)
     if out is not None:
         return write_out(histogram, out, given, bins=bins, low=low, high=high)

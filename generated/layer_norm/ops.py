@@ -9,6 +9,7 @@ from __future__ import annotations
 
 import math
 from collections.abc import Sequence
+from typing import Never
 
 import torch
 from torch import Tensor
@@ -20,6 +21,7 @@ from .._runtime import (
     add_function,
     compute_dtype,
     domain_error,
+    keyword_error,
     rank_error,
     register,
     size_error,
@@ -348,7 +350,7 @@ def layer_norm(
     input: Tensor,
     weight: Tensor | None = None,
     bias: Tensor | None = None,
-    *,
+    *misplaced: Never,
     eps: float = 1e-5,
     out: Tensor | None = None,
 ) -> Tensor:
@@ -373,6 +375,8 @@ def layer_norm(
     Returns:
         output: `[..., D]`
     """
+    if misplaced:
+        raise keyword_error(layer_norm, misplaced)
     given = (input, weight, bias)
     if out is not None:
         return write_out(layer_norm, out, given, eps=eps)

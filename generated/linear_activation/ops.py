@@ -9,6 +9,7 @@ from __future__ import annotations
 
 import math
 from collections.abc import Sequence
+from typing import Never
 
 import torch
 from torch import Tensor
@@ -20,6 +21,7 @@ from .._runtime import (
     add_function,
     choice_error,
     compute_dtype,
+    keyword_error,
     rank_error,
     register,
     size_error,
@@ -372,7 +374,12 @@ OP = register(
 
 
 def linear_activation(
-    input: Tensor, weight: Tensor, bias: Tensor | None = None, *, activation: str = "relu", out: Tensor | None = None
+    input: Tensor,
+    weight: Tensor,
+    bias: Tensor | None = None,
+    *misplaced: Never,
+    activation: str = "relu",
+    out: Tensor | None = None,
 ) -> Tensor:
     """Affine map of the last dimension, followed by an activation.
 
@@ -397,6 +404,8 @@ def linear_activation(
     Returns:
         output: `[..., N]`
     """
+    if misplaced:
+        raise keyword_error(linear_activation, misplaced)
     given = (input, weight, bias)
     if out is not None:
         return write_out(linear_activation, out, given, activation=activation)

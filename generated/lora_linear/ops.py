@@ -9,11 +9,22 @@ from __future__ import annotations
 
 import math
 from collections.abc import Sequence
+from typing import Never
 
 from torch import Tensor
 from torch.overrides import handle_torch_function, has_torch_function
 
-from .._runtime import Definition, Sharding, add_function, compute_dtype, rank_error, register, size_error, write_out
+from .._runtime import (
+    Definition,
+    Sharding,
+    add_function,
+    compute_dtype,
+    keyword_error,
+    rank_error,
+    register,
+    size_error,
+    write_out,
+)
 from .._runtime.functions import as_rows, upcast, upcast_all
 from . import function
 
@@ -280,7 +291,7 @@ def lora_linear(
     lora_a: Tensor,
     lora_b: Tensor,
     bias: Tensor | None = None,
-    *,
+    *misplaced: Never,
     scale: float = 1.0,
     out: Tensor | None = None,
 ) -> Tensor:
@@ -307,6 +318,8 @@ def lora_linear(
     Returns:
         output: `[..., N]`
     """
+    if misplaced:
+        raise keyword_error(lora_linear, misplaced)
     given = (input, weight, lora_a, lora_b, bias)
     if out is not None:
         return write_out(lora_linear, out, given, scale=scale)

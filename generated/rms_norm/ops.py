@@ -9,6 +9,7 @@ from __future__ import annotations
 
 import math
 from collections.abc import Sequence
+from typing import Never
 
 import torch
 from torch import Tensor
@@ -20,6 +21,7 @@ from .._runtime import (
     add_function,
     compute_dtype,
     domain_error,
+    keyword_error,
     rank_error,
     register,
     size_error,
@@ -259,7 +261,9 @@ OP = register(
 )
 
 
-def rms_norm(input: Tensor, weight: Tensor | None = None, *, eps: float = 1e-6, out: Tensor | None = None) -> Tensor:
+def rms_norm(
+    input: Tensor, weight: Tensor | None = None, *misplaced: Never, eps: float = 1e-6, out: Tensor | None = None
+) -> Tensor:
     """Division by the root mean square of the last dimension, with a learnable scale.
 
     `x / sqrt(mean(x^2) + eps) * weight` over the last dimension. Zhang and Sennrich (2019), "Root mean square layer
@@ -279,6 +283,8 @@ def rms_norm(input: Tensor, weight: Tensor | None = None, *, eps: float = 1e-6, 
     Returns:
         output: `[..., D]`
     """
+    if misplaced:
+        raise keyword_error(rms_norm, misplaced)
     given = (input, weight)
     if out is not None:
         return write_out(rms_norm, out, given, eps=eps)

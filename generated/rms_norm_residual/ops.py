@@ -9,6 +9,7 @@ from __future__ import annotations
 
 import math
 from collections.abc import Sequence
+from typing import Never
 
 import torch
 from torch import Tensor
@@ -21,6 +22,7 @@ from .._runtime import (
     batch_shape,
     compute_dtype,
     domain_error,
+    keyword_error,
     rank_error,
     register,
     size_error,
@@ -330,7 +332,7 @@ def rms_norm_residual(
     input: Tensor,
     residual: Tensor,
     weight: Tensor | None = None,
-    *,
+    *misplaced: Never,
     eps: float = 1e-6,
     out: tuple[Tensor, ...] | None = None,
 ) -> tuple[Tensor, ...]:
@@ -355,6 +357,8 @@ def rms_norm_residual(
     Returns:
         output: `[..., D]`, normalised sum; hidden: `[..., D]`, the sum, which is the next residual
     """
+    if misplaced:
+        raise keyword_error(rms_norm_residual, misplaced)
     given = (input, residual, weight)
     if out is not None:
         return write_out(rms_norm_residual, out, given, eps=eps)

@@ -9,11 +9,12 @@ from __future__ import annotations
 
 import math
 from collections.abc import Sequence
+from typing import Never
 
 from torch import Tensor
 from torch.overrides import handle_torch_function, has_torch_function
 
-from .._runtime import Definition, Seed, add_function, domain_error, rank_error, register, write_out
+from .._runtime import Definition, Seed, add_function, domain_error, keyword_error, rank_error, register, write_out
 from . import function
 
 
@@ -96,7 +97,9 @@ OP = register(
 )
 
 
-def stochastic_round(x: Tensor, seed: Tensor | None = None, *, step: float = 1.0, out: Tensor | None = None) -> Tensor:
+def stochastic_round(
+    x: Tensor, seed: Tensor | None = None, *misplaced: Never, step: float = 1.0, out: Tensor | None = None
+) -> Tensor:
     """Rounding to multiples of a step, up as often as a number is near the upper one; the gradient passes through.
 
     Formula::
@@ -112,6 +115,8 @@ def stochastic_round(x: Tensor, seed: Tensor | None = None, *, step: float = 1.0
     Returns:
         y: `[...]`
     """
+    if misplaced:
+        raise keyword_error(stochastic_round, misplaced)
     given = (x, seed)
     if out is not None:
         return write_out(stochastic_round, out, given, step=step)

@@ -9,12 +9,23 @@ from __future__ import annotations
 
 import math
 from collections.abc import Sequence
+from typing import Never
 
 import torch
 from torch import Tensor
 from torch.overrides import handle_torch_function, has_torch_function
 
-from .._runtime import Definition, Sharding, add_function, compute_dtype, rank_error, register, size_error, write_out
+from .._runtime import (
+    Definition,
+    Sharding,
+    add_function,
+    compute_dtype,
+    keyword_error,
+    rank_error,
+    register,
+    size_error,
+    write_out,
+)
 from .._runtime.functions import logsumexp, upcast_all
 from . import function
 
@@ -272,7 +283,7 @@ OP = register(
 def z_loss(
     logits: Tensor,
     labels: Tensor | None = None,
-    *,
+    *misplaced: Never,
     scale: float = 0.0001,
     ignore_index: int = -100,
     out: Tensor | None = None,
@@ -299,6 +310,8 @@ def z_loss(
     Returns:
         loss: `[]`
     """
+    if misplaced:
+        raise keyword_error(z_loss, misplaced)
     given = (logits, labels)
     if out is not None:
         return write_out(z_loss, out, given, scale=scale, ignore_index=ignore_index)

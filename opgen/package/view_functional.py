@@ -11,6 +11,8 @@ from opgen.package.shapes import Sizes
 from opgen.package.view import Surface
 
 WRITE = "write_out"
+REFUSE, NEVER = "keyword_error", "Never"
+_MISPLACED = "misplaced"
 
 
 def results_type(count: int) -> str:
@@ -32,12 +34,23 @@ def _keywords(s: Surface) -> list[str]:
     return [f"{s.operator.shown(p)}={p}" for p in s.stated]
 
 
+def takes_keywords(s: Surface) -> bool:
+    """Are there params that a call passes by name only?"""
+    return "*" in parameter_texts(parameters(s.operator))
+
+
+def own_parameters(s: Surface) -> list[str]:
+    """The parameters that the spec tells, with one for what stands in a call by position where params have names."""
+    texts = parameter_texts(parameters(s.operator))
+    return [f"*{aside(s, _MISPLACED)}: {aside(s, NEVER)}" if text == "*" else text for text in texts]
+
+
 def functional_parameters(s: Surface) -> list[str]:
     """The parameters of the functional."""
-    texts = parameter_texts(parameters(s.operator))
+    texts = own_parameters(s)
     if not takes_out(s.operator):
         return texts
-    star = [] if "*" in texts else ["*"]
+    star = [] if takes_keywords(s) else ["*"]
     return [*texts, *star, f"{OUT}: {results_type(len(s.results))} | None = None"]
 
 
@@ -49,11 +62,13 @@ def into_out(s: Surface) -> tuple[str, ...]:
     return (f"if {OUT} is not None:", f"    {bracketed(f'return {aside(s, WRITE)}(', call, ')', 8)}")
 
 
-def given_lines(s: Surface) -> tuple[str, ...]:
-    """The first lines of the functional: arguments by the names that they have inside, and the operands together."""
+def given_lines(s: Surface, function: str) -> tuple[str, ...]:
+    """The first lines of a function: what is refused, arguments by the names inside, and the operands together."""
+    extra = aside(s, _MISPLACED)
+    refused = (f"if {extra}:", f"    raise {aside(s, REFUSE)}({function}, {extra})") if takes_keywords(s) else ()
     inside = [n for n in (*s.operands, *s.stated) if s.operator.shown(n) != n]
     names = f"{', '.join(inside)} = {', '.join(map(s.operator.shown, inside))}"
-    return (*((names,) if inside else ()), f"{aside(s, 'given')} = {tupled(s.operands)}")
+    return (*refused, *((names,) if inside else ()), f"{aside(s, 'given')} = {tupled(s.operands)}")
 
 
 def prelude(s: Surface) -> tuple[str, ...]:
@@ -89,7 +104,7 @@ def inplace_lines(s: Surface, target: str) -> tuple[str, ...]:
     values = {n: n for n in (*s.operands, *s.stated)} | {target: aside(s, "source")}
     call = [f"{s.operator.shown(n)}={value}" for n, value in values.items()]
     return (
-        *given_lines(s),
+        *given_lines(s, f"{s.name}_"),
         f"if {aside(s, 'has_torch_function')}({aside(s, 'given')}):",
         f"    {overridden}",
         f"{aside(s, 'source')} = {target}.clone() if {differentiated} else {target}",

@@ -14,8 +14,6 @@ from opgen.code.signature import (
     annotation,
     forward_schema,
     kind_letters,
-    parameter_texts,
-    parameters,
     params_of,
     schema_param,
     schema_results,
@@ -33,6 +31,8 @@ from opgen.package.view_fakes import backward_fake_body, fake_body
 from opgen.package.view_flops import CountView, flops_views
 from opgen.package.view_fold import fold_fields
 from opgen.package.view_functional import (
+    NEVER,
+    REFUSE,
     WRITE,
     aside,
     call_lines,
@@ -42,8 +42,10 @@ from opgen.package.view_functional import (
     imported_as,
     inplace_lines,
     into_out,
+    own_parameters,
     prelude,
     results_type,
+    takes_keywords,
 )
 from opgen.package.view_positions import position_fields
 from opgen.package.view_saved import read_lines
@@ -130,14 +132,14 @@ def ops_view(s: Surface, saved: Sequence[str], choice: Choice) -> OpsView:
         doc_first=docstring(s)[0],
         doc=docstring(s)[1:],
         op_literal=quoted(s.name),
-        operands=given_lines(s),
+        operands=given_lines(s, s.function),
         into_out=into_out(s),
         overridden=f"{aside(s, 'has_torch_function')}({aside(s, 'given')})",
         handle=handle(s, s.function),
         prelude=prelude(s),
         call=call_lines(s),
         inplace=bool(inplace),
-        inplace_define=bracketed(f"def {s.name}_(", parameter_texts(parameters(s.operator)), ") -> Tensor:"),
+        inplace_define=bracketed(f"def {s.name}_(", own_parameters(s), ") -> Tensor:"),
         inplace_doc=f"`{s.name}` that overwrites `{s.operator.shown(inplace)}`, and returns it.",
         inplace_lines=inplace_lines(s, inplace) if inplace else (),
     )
@@ -345,8 +347,10 @@ def _imports(s: Surface, extra: Sequence[FormulaView], body: Sequence[str], diff
     sequences = differentiable or any(a.length is not None for a in s.operator.params)
     out = ["import math"] if "math." in text or any(f.uses_math for f in extra) else []
     out += ["from collections.abc import Sequence"] if sequences else []
+    out += [f"from typing import {imported_as(s, NEVER)}"] if takes_keywords(s) else []
     out += [""] if out else []
-    out_used = [imported_as(s, WRITE)] if takes_out(s.operator) else []
+    beside = [imported_as(s, WRITE)] if takes_out(s.operator) else []
+    beside += [imported_as(s, REFUSE)] if takes_keywords(s) else []
     lines = [x for f in extra for x in f.lines]
     uses_torch = "torch." in text or s.operator.inplace or any("torch." in x for x in lines)
     out += ["import torch"] if uses_torch else []
@@ -360,7 +364,7 @@ def _imports(s: Surface, extra: Sequence[FormulaView], body: Sequence[str], diff
         ["second_order"] if second else []
     )
     helpers = [h for f in extra for h in f.helpers] + ([NUMBERS] if "numbers." in text else [])
-    out += runtime_imports(["Definition", "add_function", "register", *used, *out_used], helpers)
+    out += runtime_imports(["Definition", "add_function", "register", *used, *beside], helpers)
     out.append("from . import function")
     called = [*names_in(lines, s), *(["BACKWARD"] if second else [])]
     out += [imported(".function", called)] if called else []

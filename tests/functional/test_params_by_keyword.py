@@ -1,8 +1,9 @@
-"""A number where a tensor stands is told the params that would take it."""
+"""A number where a tensor stands, or behind all tensors, is told the params that would take it."""
 
 from __future__ import annotations
 
 from collections.abc import Callable
+from importlib import import_module
 from types import ModuleType
 
 import pytest
@@ -57,3 +58,46 @@ def test_a_number_for_integers_of_no_dims_is_a_tensor(
     with pytest.raises(TypeError) as told:
         build_operator(SEEDED).dropped(torch.ones(2, 3), *given)
     assert str(told.value) == f"dropped: {said}"
+
+
+@pytest.mark.parametrize(
+    ("given", "said"),
+    [
+        ((3.0,), "not 3; params are keywords, as in weighed(x, weight, gamma=3.0)"),
+        ((3.0, 2, False), "not 5; params are keywords, as in weighed(x, weight, gamma=3.0, order=2, shown=False)"),
+        (("sum",), "not 3; params are keywords: gamma, order, shown"),
+        ((3.0, 2, False, None), "not 6; params are keywords: gamma, order, shown"),
+    ],
+)
+def test_params_by_position_are_told_as_keywords(
+    build_operator: Callable[[str], ModuleType], given: tuple[object, ...], said: str
+) -> None:
+    weighed = build_operator(FOCAL).weighed
+    with pytest.raises(TypeError) as told:
+        weighed(torch.ones(3), None, *given)
+    assert str(told.value) == f"weighed: takes 2 by position (x, weight), {said}"
+
+
+def test_the_op_behind_a_call_gets_its_arguments(build_operator: Callable[[str], ModuleType]) -> None:
+    module = build_operator(FOCAL)
+    runtime = import_module(f"{module.__package__.rpartition('.')[0]}._runtime")
+    op, args, _ = runtime.overload_call(module.weighed, torch.ones(3), None, gamma=3.0)
+    assert op(*args).tolist() == module.weighed(torch.ones(3), gamma=3.0).tolist() == [3.0] * 3
+    with pytest.raises(TypeError, match="too many positional arguments"):
+        runtime.overload_call(module.weighed, torch.ones(3), None, 3.0)
+
+
+HIDING = """op: weighed
+inputs: {misplaced: {shape: [N]}, keyword_error: {shape: [N], optional: true, absent: 1}}
+params: {gain: {type: float, default: 2.0}}
+inplace: misplaced
+forward: "y[n] = misplaced[n]*keyword_error[n]*gain"
+"""
+
+
+def test_names_that_functions_use_are_those_of_arguments_too(build_operator: Callable[[str], ModuleType]) -> None:
+    module = build_operator(HIDING)
+    assert module.weighed(torch.ones(2), None, gain=3.0).tolist() == [3.0, 3.0]
+    for function in (module.weighed, module.weighed_):
+        with pytest.raises(TypeError, match=r"keywords, as in weighed_?\(misplaced, keyword_error, gain=3.0\)"):
+            function(torch.ones(2), None, 3.0)

@@ -92,16 +92,15 @@ def called(
     words: Vocabulary, name: str, args: tuple[Expr, ...], named: Named, left: Sequence[str],
     turned: Sequence[Turned] = (),
 ) -> Meant | None:  # fmt: skip
-    """`name(*args, **named)` of another library. `left`: the indices of the target, which stay.
-
-    `turned` are nodes whose axes have another order than their indices, with that order.
+    """`name(*args, **named)` of another library; the indices on the `left` stay, and `turned` are nodes whose axes have
+    another order than their indices, with that order.
     """
     known = (*words.functions, *words.reductions)
     plain = name if name in known else _ALIASES.get(name.lower(), name.lower())
-    named = {k: v for k, v in named.items() if k not in ("keepdim", "keepdims", "unbiased", "correction", "dtype")}
-    span = args[0].span if args else None
-    if span is None:
+    named = {k: v for k, v in named.items() if k not in habits.WITHOUT_MEANING}
+    if not args:
         return None
+    span = args[0].span
     match plain, args:
         case "max" | "min", (_, _) if name not in ("max", "min"):  # maximum, MAX
             return Meant(Call(plain, args, span, span))
@@ -225,7 +224,8 @@ def _known(
         infinity = Name("inf", span)
         bounds = (Unary("-", infinity, span) if low is None else low, infinity if high is None else high)
         return Meant(Call(name, (args[0], *(b for b in bounds if not isinstance(b, tuple))), span, span))
-    return None if named or (name == "where" and len(args) < 3) else Meant(Call(name, args, span, span))
+    other = named or formulas.otherwise(name, args) or (name == "where" and len(args) < 3)
+    return None if other else Meant(Call(name, args, span, span))
 
 
 def _is_axis(e: Expr) -> bool:

@@ -312,5 +312,8 @@ PICKING = ("where", "initial")  # names of arguments of reductions, whose values
 KEYWORDS = (  # names of arguments
     *AXES, "beta", "alpha", "eps", "a_min", "a_max",
     "min", "max", "input", "other", "exponent", "p", "ord", "dtype", "unbiased", "correction", "ddof", "out",
-    "descending", "stable", *PICKING,
+    "descending", "stable", "inplace", "decimals", "base", "threshold", "negative_slope", "approximate", *PICKING,
 )  # fmt: skip
+WITHOUT_MEANING = ("keepdim", "keepdims", "unbiased", "correction", "dtype", "inplace", "out")
+BY_INDEX = "an axis is named by its index: {0}"
+NO_SUCH = "`{0}` has no such argument: leave it away, or write out what it stands for"

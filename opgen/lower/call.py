@@ -23,6 +23,7 @@ from opgen.lang.formulas import otherwise
 from opgen.lang.nodes import Access, Call, Expr, Name, Text
 from opgen.lang.unparse import unparse
 from opgen.lang.walk import nodes
+from opgen.lower.arguments import in_its_place
 from opgen.lower.complex import complex_call, complex_row
 from opgen.lower.declare import CALLABLE, SPECIAL, LocalFunction
 from opgen.lower.draw import bernoulli, draw, drawn_like, seeds
@@ -226,9 +227,8 @@ def _table(f: Frame, e: Call) -> Typed:
 
 def _local(f: Frame, e: Call, function: LocalFunction) -> Typed:
     if len(e.args) != len(function.params):
-        shown = f"{function.name}({', '.join(function.params)})"
         message = f"`{function.name}` takes {counted(len(function.params), 'argument')}, not {len(e.args)}"
-        return f.error("OPG210", message, e.span, f"it is declared as `{shown}`")
+        return f.error("OPG210", message, e.span, *in_its_place(f, e, function))
     if function.name in f.calls:
         return _circle(f, e, f.calls[f.calls.index(function.name) :])
     if takes_rows(function) and function.name in f.state.alone and f.state.alone[function.name].kind is None:

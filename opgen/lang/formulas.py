@@ -46,7 +46,14 @@ _FORMULAS: Mapping[str, Rows] = MappingProxyType({
     **dict.fromkeys(("ndtr", "norm_cdf", "normal_cdf", "normcdf", "pnorm"), (("x", "erfc(-x/sqrt(2))/2"),)),
     **dict.fromkeys(("ndtri", "norm_ppf", "norminv", "qnorm"), (("p", "sqrt(2)*erfinv(2*p - 1)"),)),
     **dict.fromkeys(("norm_pdf", "normal_pdf", "normpdf", "dnorm"), (("x", "exp(-x**2/2)/sqrt(2*pi)"),)),
+    **dict.fromkeys(("log_ndtr", "norm_logcdf", "normal_logcdf"), (("x", "log(erfc(-x/sqrt(2))/2)"),)),
     "logit": (("p", "log(p) - log1p(-p)"),),
+    "log1mexp": (("x", "log(1 - exp(-x))"),),
+    "log1pexp": (("x", "softplus(x)"),),
+    **dict.fromkeys(("log_cosh", "logcosh", "lncosh"), (("x", "log(cosh(x))"),)),
+    **dict.fromkeys(("logsubexp", "logdiffexp", "log_sub_exp"), (("x, y", "x + log(1 - exp(y - x))"),)),
+    "rel_entr": (("x, y", "xlogy(x, x) - xlogy(x, y)"),),
+    **dict.fromkeys(("binom", "comb"), (("n, k", "exp(lgamma(n + 1) - lgamma(k + 1) - lgamma(n - k + 1))"),)),
     "erfcinv": (("x", "erfinv(1 - x)"),),
     "xlog1py": (("x, y", "x*log1p(y)"),),
     "entr": (("x", "-xlogy(x, x)"),),
@@ -160,6 +167,7 @@ _LOGARITHMS = {
     "i1": "abs(x) + log(i1e(x))",
     "factorial": _ALONE[0],
     "beta": "lgamma(a) + lgamma(b) - lgamma(a + b)",
+    **dict.fromkeys(("binom", "comb"), "lgamma(n + 1) - lgamma(k + 1) - lgamma(n - k + 1)"),
     **dict.fromkeys(("norm_pdf", "normal_pdf", "normpdf", "dnorm"), "-square(x)/2 - log(2*pi)/2"),
 }
 

@@ -1,11 +1,11 @@
-"""A call of a local function with more or fewer arguments than it has: hints that say how it is called."""
+"""Calls of a local function, and of `where`, with more or fewer arguments than they take: what is said of them."""
 
 from __future__ import annotations
 
 from dataclasses import replace
 
 from opgen.diagnostics.suggest import counted, listed
-from opgen.lang.nodes import Call, Expr, Name
+from opgen.lang.nodes import Call, Compare, Expr, Logic, Name
 from opgen.lang.unparse import unparse
 from opgen.lang.walk import names_read
 from opgen.lower.declare import LocalFunction
@@ -46,3 +46,12 @@ def _beyond(f: Frame, e: Call, function: LocalFunction) -> tuple[str, ...]:
 
 def _called(e: Call, *args: Expr) -> str:
     return unparse(replace(e, args=args))
+
+
+def of_conditions(e: Call) -> tuple[str, ...]:
+    """`where(c, d, a, b)`: conditions that hold together."""
+    *conditions, yes, no = e.args if len(e.args) > len("cab") else (e, e)
+    if not conditions or not all(isinstance(c, Compare | Logic) for c in conditions):
+        return ()
+    both = Logic("and", tuple(conditions), e.span)
+    return (f"write `{unparse(replace(e, args=(both, yes, no)))}`",)

@@ -117,3 +117,47 @@ def test_a_scatter_at_an_argmax_fills_the_dim_that_this_goes_over() -> None:
     text = whole(X, "out[argmax[m](x[n, m])] += v[n]")
     assert said(text) == ["outputs: {out: {shape: [M]}}", "out[m < M] = 0"]
     built(text.replace("forward:", "outputs: {out: {shape: [M]}}\nforward:"))
+
+
+@pytest.mark.parametrize(
+    ("line", "meant"),
+    [
+        ("log_ndtr(x)", "log(erfc(-x/sqrt(2))/2)"),
+        ("log1mexp(x)", "log(1 - exp(-x))"),
+        ("log1pexp(x)", "softplus(x)"),
+        ("logcosh(x)", "log(cosh(x))"),
+        ("logsubexp(x, z)", "x + log(1 - exp(z - x))"),
+        ("rel_entr(x, z)", "xlogy(x, x) - xlogy(x, z)"),
+        ("binom(x, z)", "exp(lgamma(x + 1) - lgamma(z + 1) - lgamma(x - z + 1))"),
+    ],
+)
+def test_functions_of_scipy_are_written_out(line: str, meant: str) -> None:
+    text = whole("inputs: [x, z]", f"y = z + {line}")
+    assert meant in said(text)
+    built(text.replace(line, f"({meant})"))
+
+
+def test_functions_that_no_formula_says_come_from_elsewhere() -> None:
+    text = whole("inputs: [a, x]", "y = gammainc(a, x)")
+    line = next(part for part in said(text) if "extern" in part)
+    built(text.replace("forward:", f"functions:\n  {line}\nforward:"))
+
+
+@pytest.mark.parametrize("line", ["x.cumsum(1)[:, -1]", "torch.cumsum(x, 1)[:, -1]", "x.softmax(-1)[..., 0]"])
+def test_an_element_of_a_result_is_not_dropped(line: str) -> None:
+    found = diagnosed(whole("inputs: {x: {shape: [B, T, D]}}", f"y = {line}"))
+    assert not any("write" in hint for d in found for hint in d.hints)
+    assert any("name the value in a statement of its own" in hint for d in found for hint in d.hints)
+
+
+@pytest.mark.parametrize(
+    ("line", "told"),
+    [
+        ("jax.vmap(f)(x)", "a formula holds for each element"),
+        ("lax.scan(f, 0, x)", "a recurrence"),
+        ("np.percentile(x, 90)", "quantile[k](x[..., k], 0.9)"),
+    ],
+)
+def test_functions_of_functions_have_a_counterpart(line: str, told: str) -> None:
+    found = diagnosed(whole("inputs: {x: {shape: [B, T]}}", f"y = {line}"))
+    assert any(told in hint for d in found for hint in d.hints)

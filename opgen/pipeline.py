@@ -100,6 +100,9 @@ def read(path: Path, bag: Bag) -> SpecFile | None:
         return None
 
 
+_FEW = 8  # specs that are named where none is near
+
+
 def _meant(path: Path) -> tuple[str, ...]:
     """What is meant by a path that is none: a spec or a folder of specs beside it, or a spec of the usual folder."""
     if path.exists():
@@ -109,7 +112,15 @@ def _meant(path: Path) -> tuple[str, ...]:
     if not path.suffix:
         near = {p.name: p for p in sorted(path.parent.glob("*")) if p.is_dir() and any(p.glob("*.y*ml"))} | near
     found = path.stem if path.stem in near else closest(path.stem, near)
-    return (f"did you mean {near[found]}?",) if found else ()
+    if found:
+        return (f"did you mean {near[found]}?",)
+    if near:
+        folder = next(iter(near.values())).parent
+        others = [str(p) for p in near.values() if p.parent == folder]
+        if len(others) > _FEW:
+            return (f"{folder} holds {len(others)} specs, none of which is called so",)
+        return (f"there {'is' if len(others) == 1 else 'are'} {', '.join(others)}",)
+    return (f"`opgen new {path.stem}` writes a first spec of it",) if path.stem.isidentifier() else ()
 
 
 def run(

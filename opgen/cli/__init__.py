@@ -45,7 +45,8 @@ _OTHERWISE = {  # what other tools call them
     **dict.fromkeys(("wheel", "dist", "publish", "ship", "install"), "package"),
     **dict.fromkeys(("docs", "doc", "html", "page", "plot"), "report"),
     **dict.fromkeys(("rm", "remove", "purge", "cache"), "clean"),
-    **dict.fromkeys(("env", "version", "diagnose"), "doctor"),
+    **dict.fromkeys(("env", "diagnose"), "doctor"),
+    **{"help": "--help", "version": "--version", "diff": "build --diff"},
     **dict.fromkeys(("error", "errors", "why"), "explain"),
     "native": "compile",
 }

@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+from collections.abc import Sequence
 from fractions import Fraction
 
 from opgen.lang.nodes import Call, Compare, Expr, Logic, Number, Unary
@@ -29,3 +30,24 @@ def as_condition(e: Expr) -> Expr:
 def as_mask(e: Expr) -> Expr:
     """What chooses: the condition of which a number was made."""
     return as_condition(e) if isinstance(e, Call) and e.name == "where" else e
+
+
+def logical(name: str, args: Sequence[Expr]) -> Expr | None:
+    """`logical_and(a, b)`, `AND(a, b)`: conditions joined; None where it is another function, or joins numbers."""
+    word = name.removeprefix("logical_")
+    if len(args) != (1 if word == "not" else 2) or not all(map(_holds, args)):
+        return None
+    span = args[0].span.to(args[-1].span)
+    match word:
+        case "not":
+            return Unary("not", args[0], span)
+        case "and" | "or":
+            return Logic(word, tuple(args), span)
+        case "xor":
+            return Compare(tuple(args), ("!=",), span)
+        case _:
+            return None
+
+
+def _holds(e: Expr) -> bool:
+    return isinstance(e, Compare | Logic) or (isinstance(e, Unary) and e.op == "not")

@@ -102,6 +102,9 @@ def elements(idioms: Idioms, e: Expr, items: Sequence[Item], at: Span) -> Expr:
         return kept
     if any(node is e for node in idioms.counted):
         return e
+    if order is None and isinstance(e, Reduction) and e.name in idioms.words.reductions:
+        idioms.note(at, "only a tensor has elements", ELEMENT)
+        idioms.unclear = True
     if order is None:
         return replace(e, span=e.span.to(at))
     idioms.note(at, "only a tensor has elements", otherwise=ELEMENT)

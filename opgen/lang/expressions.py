@@ -41,6 +41,7 @@ from opgen.lang.nodes import (
 )
 from opgen.lang.numbers import number_value
 from opgen.lang.other_signs import SHIFTS, equal, exclusive_or, inverted, of_bits, said_of, shifted
+from opgen.lang.positional import in_order
 from opgen.lang.questions import QuestionParser
 from opgen.lang.slices import Item, Slice, run_of
 from opgen.lang.subscripts import element, reduced
@@ -295,7 +296,8 @@ class ExpressionParser(QuestionParser):
             if below is not None:
                 hint = "the index of a reduction stands in brackets"
                 self.idioms.note(token.span, f"there is no function `{token.text}`", hint, code="OPG209")
-            meant = below or self.idioms.call(token.text, token.span, arguments)
+            meant = below or in_order(self.idioms, token.text, token.span, arguments)
+            meant = meant or self.idioms.call(token.text, token.span, arguments)
             return meant or Call(token.text, arguments.given, span, token.span)
         if opener := self.accept("["):
             picks: list[Expr] = []
@@ -343,7 +345,8 @@ class ExpressionParser(QuestionParser):
         lists = called.text == "pad" or self.words.lacks(called.text) or self.tokens[self.at - 3].is_op(".")
         while not self.token.is_op(")"):
             foreign = self.token.kind is T.NAME and self.words.lacks(called.text)
-            foreign |= self.token.is_word(*KEYWORDS) and called.text != "where"
+            keys = (*KEYWORDS, *self.words.signatures.get(called.text, ()))
+            foreign |= self.token.is_word(*keys) and called.text != "where"
             if called.text == "pad" and self.token.is_word("mode", "padding_mode") and self.peek().is_op("="):
                 self.advance()  # what it is stands for how to read outside, which is told there
                 self.advance()

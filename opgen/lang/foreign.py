@@ -13,7 +13,7 @@ from types import MappingProxyType
 from opgen.diagnostics.model import Hint, Span
 from opgen.lang import formulas, habits
 from opgen.lang.beside import norm_of
-from opgen.lang.conversions import as_condition, as_mask, as_number
+from opgen.lang.conversions import as_condition, as_mask, as_number, logical
 from opgen.lang.einsum import contraction
 from opgen.lang.habits import CASTS
 from opgen.lang.layout import indices_of, layout, spelled, stated, transposed
@@ -36,7 +36,7 @@ from opgen.lang.nodes import (
 )
 from opgen.lang.products import Factor, by_elements, product, reindexed
 from opgen.lang.slices import total
-from opgen.lang.taken import axis_at, diagonal, gathered, past_batch_dims, selected
+from opgen.lang.taken import axis_at, diagonal, gathered, past_batch_dims, selected, trace
 from opgen.lang.unparse import unparse
 from opgen.lang.vocabulary import SPARE, Vocabulary
 from opgen.lang.walk import integer, nodes
@@ -92,16 +92,15 @@ def called(
     words: Vocabulary, name: str, args: tuple[Expr, ...], named: Named, left: Sequence[str],
     turned: Sequence[Turned] = (),
 ) -> Meant | None:  # fmt: skip
-    """`name(*args, **named)` of another library. `left`: the indices of the target, which stay.
-
-    `turned` are nodes whose axes have another order than their indices, with that order.
+    """`name(*args, **named)` of another library; the indices on the `left` stay, and `turned` are nodes whose axes have
+    another order than their indices, with that order.
     """
     known = (*words.functions, *words.reductions)
     plain = name if name in known else _ALIASES.get(name.lower(), name.lower())
-    named = {k: v for k, v in named.items() if k not in ("keepdim", "keepdims", "unbiased", "correction", "dtype")}
-    span = args[0].span if args else None
-    if span is None:
+    named = {k: v for k, v in named.items() if k not in habits.WITHOUT_MEANING}
+    if not args:
         return None
+    span = args[0].span
     match plain, args:
         case "max" | "min", (_, _) if name not in ("max", "min"):  # maximum, MAX
             return Meant(Call(plain, args, span, span))
@@ -119,8 +118,10 @@ def called(
             return Meant(Number(int(plain == "ones"), span))
         case "diagonal" | "diag", (of,) if not named and (made := diagonal(words, of)) is not None:
             return Meant(*made)
-        case "trace", (of,) if not named:
-            return _trace(words, of)
+        case "trace", (of,) if not named and (summed := trace(words, of)) is not None:
+            return Meant(summed)
+        case _ if not named and name not in known and (condition := logical(plain, args)) is not None:
+            return Meant(condition)
         case "matmul", (a, b):
             return _product(words, a, b, left, turned)
         case "einsum", (Text(value=text), *tensors):
@@ -225,7 +226,8 @@ def _known(
         infinity = Name("inf", span)
         bounds = (Unary("-", infinity, span) if low is None else low, infinity if high is None else high)
         return Meant(Call(name, (args[0], *(b for b in bounds if not isinstance(b, tuple))), span, span))
-    return None if named or (name == "where" and len(args) < 3) else Meant(Call(name, args, span, span))
+    other = named or formulas.otherwise(name, args) or (name == "where" and len(args) < 3)
+    return None if other else Meant(Call(name, args, span, span))
 
 
 def _is_axis(e: Expr) -> bool:
@@ -361,18 +363,6 @@ def _permuted(words: Vocabulary, name: str, args: Sequence[Expr], turned: Sequen
     order, (a, b) = [*found], (axes[0], axes[-1])
     order[a], order[b] = order[b], order[a]
     return tuple(order)
-
-
-def _trace(words: Vocabulary, of: Expr) -> Meant | None:
-    """The sum of a diagonal; the rest of what has more axes stays as it is."""
-    whole = spelled(words, of)
-    if not isinstance(whole, Access) or len(whole.items) < 2:
-        return None
-    *before, first, second = whole.items
-    if not isinstance(first, Name) or not isinstance(second, Name) or {first, second} & {*before}:
-        return None
-    body = replace(whole, items=(*before, first, first))
-    return Meant(Reduction("sum", (Binder(first.name, None, first.span),), body, of.span, of.span))
 
 
 def written(text: str, whole: Span, above: Sequence[str] = (), *, together: bool = False) -> str:

@@ -10,7 +10,7 @@ from collections.abc import Mapping, Sequence
 from dataclasses import dataclass
 from types import MappingProxyType
 
-from opgen.lang.nodes import Access, Expr, Name, Number, Product
+from opgen.lang.nodes import Access, Expr, Name, Number, Product, Unary
 from opgen.lang.unparse import unparse
 
 Rows = tuple[tuple[str, str], ...]
@@ -46,7 +46,14 @@ _FORMULAS: Mapping[str, Rows] = MappingProxyType({
     **dict.fromkeys(("ndtr", "norm_cdf", "normal_cdf", "normcdf", "pnorm"), (("x", "erfc(-x/sqrt(2))/2"),)),
     **dict.fromkeys(("ndtri", "norm_ppf", "norminv", "qnorm"), (("p", "sqrt(2)*erfinv(2*p - 1)"),)),
     **dict.fromkeys(("norm_pdf", "normal_pdf", "normpdf", "dnorm"), (("x", "exp(-x**2/2)/sqrt(2*pi)"),)),
+    **dict.fromkeys(("log_ndtr", "norm_logcdf", "normal_logcdf"), (("x", "log(erfc(-x/sqrt(2))/2)"),)),
     "logit": (("p", "log(p) - log1p(-p)"),),
+    "log1mexp": (("x", "log(1 - exp(-x))"),),
+    "log1pexp": (("x", "softplus(x)"),),
+    **dict.fromkeys(("log_cosh", "logcosh", "lncosh"), (("x", "log(cosh(x))"),)),
+    **dict.fromkeys(("logsubexp", "logdiffexp", "log_sub_exp"), (("x, y", "x + log(1 - exp(y - x))"),)),
+    "rel_entr": (("x, y", "xlogy(x, x) - xlogy(x, y)"),),
+    **dict.fromkeys(("binom", "comb"), (("n, k", "exp(lgamma(n + 1) - lgamma(k + 1) - lgamma(n - k + 1))"),)),
     "erfcinv": (("x", "erfinv(1 - x)"),),
     "xlog1py": (("x, y", "x*log1p(y)"),),
     "entr": (("x", "-xlogy(x, x)"),),
@@ -64,12 +71,17 @@ _FORMULAS: Mapping[str, Rows] = MappingProxyType({
 # The same for functions of the language, with other arguments than they take.
 _OTHERWISE: Mapping[str, Rows] = MappingProxyType({
     "where": (("c, a", "where(c, a, 0)"),),
-    "log": (("x, b", "log(x)/log(b)"),),
-    "softplus": (("x, b", "softplus(b*x)/b"),),
-    "round": (("x, n", "round(x*10**n)/10**n"),),
-    "relu": (("x, i", "relu(x)"),),
+    "log": (("x, e", "log(x + e)"), ("x, b", "log(x)/log(b)")),
+    "softplus": (("x, b", "softplus(b*x)/b"), ("x, b, t", "softplus(b*x)/b")),
+    "round": (("x, d", "round(x*10**d)/10**d"),),
+    "relu": (("x, e", "where(x > 0, x, e*x)"), ("x, n", "clamp(x, 0, n)"), ("x, i", "relu(x)")),
     "silu": (("x, b", "x*sigmoid(b*x)"),),
-    "sqrt": (("x, e", "sqrt(x + e)"),),
+    "sigmoid": (("x, b", "sigmoid(b*x)"),),
+    "sqrt": (("x, n", "x**(1/n)"), ("x, e", "sqrt(x + e)"), ("x, c", "sqrt(x + c)")),
+    "rsqrt": (("x, n", "x**(-1/n)"), ("x, e", "rsqrt(x + e)"), ("x, c", "rsqrt(x + c)")),
+    "reciprocal": (("x, e", "reciprocal(x + e)"),),
+    "hypot": (("x, y, z", "hypot(hypot(x, y), z)"),),
+    "logaddexp": (("x, y, z", "logaddexp(logaddexp(x, y), z)"),),
     "atan": (("y, x", "atan2(y, x)"),),
     "atan2": (("y/x", "atan2(y, x)"),),
 })  # fmt: skip
@@ -83,13 +95,24 @@ def otherwise(name: str, args: Sequence[Expr]) -> tuple[str, ...]:
         case _:
             sign = ", "
     rows = (r for r in _OTHERWISE.get(name, ()) if ("/" in r[0]) == (sign == "/"))
-    row = next((r for r in rows if len(r[0].split(sign)) == len(args)), None)
+    row = next((r for r in rows if _takes(r[0].split(sign), args)), None)
     if row is None:
         return ()
     shown = (unparse(a) if isinstance(a, Name | Number | Access) else f"({unparse(a)})" for a in args)
     values = dict(zip(row[0].split(sign), shown, strict=True))
     text = re.sub(r"\b[a-z]\b", lambda word: values.get(word[0], word[0]), row[1])
     return (f"write `{re.sub(r'(?<=[(])[(]([^()]*)[)](?=[,)])', chr(92) + '1', text)}`",)
+
+
+def _takes(names: Sequence[str], args: Sequence[Expr]) -> bool:
+    """Whether arguments stand for these names: `e` is a small number, `n` a whole one above 1."""
+
+    def is_one(name: str, e: Expr) -> bool:
+        if name == "e":
+            return (isinstance(e, Number) and e.value < 1) or (isinstance(e, Name) and e.name.startswith(_SMALL))
+        return name != "n" or (isinstance(e, Number) and e.value > 1 and e.value == int(e.value))
+
+    return len(names) == len(args) and all(map(is_one, names, args))
 
 
 def plain(name: str) -> str:
@@ -100,10 +123,14 @@ def plain(name: str) -> str:
 def written_out(name: str, args: Sequence[Expr]) -> str | None:
     """The formula with these arguments; None where there is none, or where an argument is long."""
     found = _of(name, len(args))
-    if found is None or not all(isinstance(a, Name | Number | Access) for a in args):
+    if found is None or not all(isinstance(a, Name | Number | Access) or _is_negative(a) for a in args):
         return None
     values = dict(zip(found[0].split(", "), (unparse(a) for a in args), strict=True))
     return re.sub(r"\b[a-z]\b", lambda word: values.get(word[0], word[0]), found[1])
+
+
+def _is_negative(e: Expr) -> bool:
+    return isinstance(e, Unary) and isinstance(e.operand, Number)
 
 
 def substituted(name: str, args: Sequence[Expr]) -> str | None:
@@ -131,6 +158,8 @@ def declared(name: str, count: int) -> str | None:
     return None if found is None else f"{name}({found[0]}): {found[1]}"
 
 
+_SMALL = ("eps", "tiny", "small")  # what small numbers are called
+
 # Arguments stand alone in calls, or in sums, and need no brackets.
 _ALONE = ("lgamma(n + 1)",)
 _LOGARITHMS = {
@@ -138,6 +167,7 @@ _LOGARITHMS = {
     "i1": "abs(x) + log(i1e(x))",
     "factorial": _ALONE[0],
     "beta": "lgamma(a) + lgamma(b) - lgamma(a + b)",
+    **dict.fromkeys(("binom", "comb"), "lgamma(n + 1) - lgamma(k + 1) - lgamma(n - k + 1)"),
     **dict.fromkeys(("norm_pdf", "normal_pdf", "normpdf", "dnorm"), "-square(x)/2 - log(2*pi)/2"),
 }
 
@@ -197,7 +227,14 @@ CALLS: Mapping[str, Row] = MappingProxyType({
     "gelu": Row("x, approximate", "0.5*x*(1 + tanh(sqrt(2/pi)*(x + 0.044715*x**3)))"),
     "leaky_relu": Row("x, negative_slope=0.01", _LEAKY),
     "elu": Row("x, alpha=1", "where(x > 0, x, alpha*expm1(x))"),
-    "softplus": Row("x, beta=1", "softplus(beta*x)/beta"),
+    "softplus": Row("x, beta=1, threshold=20", "softplus(beta*x)/beta"),
+    **dict.fromkeys(("silu", "swish"), Row("x, beta=1, inplace=False", "x*sigmoid(beta*x)")),
+    "sigmoid": Row("x, beta=1", "sigmoid(beta*x)"),
+    "relu": Row("x, inplace=False", "relu(x)"),
+    "round": Row("x, decimals=0", "round(x*10**decimals)/10**decimals"),
+    "log": Row("x, base", "log(x)/log(base)"),
+    "logit": Row("x, eps", "log(clamp(x, eps, 1 - eps)) - log1p(-clamp(x, eps, 1 - eps))"),
+    "threshold": Row("x, threshold, value, inplace=False", "where(x > threshold, x, value)"),
 })  # fmt: skip
 
 # Norms with other axes than the last: the arguments behind the tensor, and whether they go over all samples, too.

@@ -6,7 +6,7 @@ Words in, a line of help out. Nothing here changes what a formula means.
 from __future__ import annotations
 
 import re
-from collections.abc import Mapping
+from collections.abc import Mapping, Sequence
 from types import MappingProxyType
 
 from opgen.lang import formulas
@@ -87,8 +87,25 @@ def example(reduction: str) -> str:
     return f"`{reduction}[k](x[..., k])`"
 
 
+# Functions of SciPy that no formula of a few others says, by their arguments.
+_ELSEWHERE: Mapping[str, Sequence[str]] = MappingProxyType(
+    {
+        "x": ("erfi", "dawsn", "ellipk", "ellipe", "expi", "exp1", "spence"),
+        "a, x": ("gammainc", "gammaincc", "zeta"),
+        "v, x": ("jv", "yv", "iv", "kv", "ive", "kve"),
+        "a, b, x": ("betainc", "hyp1f1"),
+    }
+)
+
 # Functions that are called otherwise, or that indices replace.
 FUNCTIONS: Mapping[str, str] = MappingProxyType({
+    **{
+        name: f"add it under `functions`: `{name}({args}): {{extern: {{numpy: scipy.special.{name}}}}}`"
+        for args, names in _ELSEWHERE.items() for name in names
+    },
+    "percentile": "it is a quantile, whose share is between 0 and 1: `quantile[k](x[..., k], 0.9)`",
+    **dict.fromkeys(("scan", "associative_scan", "fori_loop", "while_loop", "accumulate"), _LOOP),
+    **dict.fromkeys(("vmap", "pmap", "vectorize", "apply_along_axis"), f"a formula holds for each element: {ALONG}"),
     "ln": "the natural logarithm is `log`",
     "pad": "`pad` covers one access, whose positions say how far: `pad(x[n - 1], 0)`",
     "re": "the real part is `real(z)`",
@@ -100,6 +117,7 @@ FUNCTIONS: Mapping[str, str] = MappingProxyType({
     "power": "write `x**y`",
     "fabs": "it is called `abs`",
     "logistic": "it is called `sigmoid`",
+    "log_expit": "it is called `logsigmoid`",
     "sgn": "it is called `sign`",
     "clip": "it is called `clamp`",
     "swish": "it is called `silu`",
@@ -312,5 +330,8 @@ PICKING = ("where", "initial")  # names of arguments of reductions, whose values
 KEYWORDS = (  # names of arguments
     *AXES, "beta", "alpha", "eps", "a_min", "a_max",
     "min", "max", "input", "other", "exponent", "p", "ord", "dtype", "unbiased", "correction", "ddof", "out",
-    "descending", "stable", *PICKING,
+    "descending", "stable", "inplace", "decimals", "base", "threshold", "negative_slope", "approximate", *PICKING,
 )  # fmt: skip
+WITHOUT_MEANING = ("keepdim", "keepdims", "unbiased", "correction", "dtype", "inplace", "out")
+BY_INDEX = "an axis is named by its index: {0}"
+NO_SUCH = "`{0}` has no such argument: leave it away, or write out what it stands for"

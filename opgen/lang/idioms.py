@@ -185,8 +185,8 @@ class Idioms(Notes):
             return meant
         reduces = name in self.words.reductions and (name not in self.words.functions or len(arguments.given) == 1)
         if arguments.at is not None and not self.words.lacks(name):
-            hint = f"an axis is named by its index: {habits.example(name)}"
-            self.note(arguments.at, "arguments are positional", *([hint] if name in self.words.reductions else ()))
+            other = habits.BY_INDEX.format(habits.example(name)) if reduces else habits.NO_SUCH.format(name)
+            self.note(arguments.at, "arguments are positional", otherwise=other)
         elif reduces:
             message = f"`{name}` reduces over an index that is not named"
             self.note(at, message, f"name the index in brackets: {habits.example(name)}", code="OPG206")

@@ -57,6 +57,8 @@ def under_limit(
     `bound` are the indices of the target and of the reductions around it: `i < n` states an extent, unless it reads
     one of them. Indices of the condition that the body reads and nothing binds are bound beside its own.
     """
+    if (together := _together(words, name, items, body, bound, span)) is not None:
+        return together
     limited = [i for i in items if isinstance(i, Compare)]
     plain = all(isinstance(i, Compare | Dots | Name) for i in items)
     if len(limited) != 1 or not plain or not (name in NOTHING or name == "mean"):
@@ -95,6 +97,28 @@ def under_limit(
         if isinstance(n, Name)
     )
     return Limited(limited[0].span, limit.index, limit.limits, made, clear)
+
+
+def _together(
+    words: Vocabulary, name: str, items: Sequence[Expr | Dots], body: Expr, bound: Sequence[str], span: Span
+) -> Limited | None:
+    """Conditions together, `sum[j < i and j > 0](…)` or `sum[j | j < i](…)`: over what the body reads of them."""
+    condition: Expr
+    match [i for i in items if not isinstance(i, Name)]:
+        case [Logic(op="or", operands=(Name() as first, Compare() as condition)) as item] if item.span.text.count("|"):
+            over = [first.name]
+        case [Logic(op="and", operands=parts) as item] if all(isinstance(p, Compare) for p in parts):
+            condition, read = item, names_read(item)
+            over = [i for i in _indices(words, body) if i in read and i not in bound]
+        case _:
+            return None
+    over += [i.name for i in items if isinstance(i, Name)]
+    if name not in NOTHING or not over or len({*over}) < len(over):
+        return None
+    chosen = Call("where", (condition, body, NOTHING[name](span)), span, span)
+    made = Reduction(name, tuple(Binder(i, None, span) for i in over), chosen, span, span)
+    clear = not is_open(words, made, frozenset(bound))
+    return Limited(item.span, Name(over[0], item.span), (condition,), made, clear)
 
 
 def _apart(words: Vocabulary, limit: _Limit, body: Expr, bound: Sequence[str]) -> tuple[_Limit | None, Expr]:

@@ -52,16 +52,24 @@ def inverted(sign: Span, of: Expr) -> tuple[Call, str]:
     return Call("bitxor", (of, one), sign.to(of.span), sign), f"bitxor({respelled(of)}, -1)"
 
 
-def exclusive_or(base: Expr, exponent: Expr, at: Span, integers: Collection[str]) -> Call | None:
-    """`a[n] ^ b[n]` of two elements of integers, which is no power; None where one is as likely."""
+def exclusive_or(base: Expr, exponent: Expr, at: Span, integers: Collection[str]) -> Call | Compare | None:
+    """`a[n] ^ b[n]` of two elements of integers or two conditions, which is no power; None where one is as likely."""
+    if _is_condition(base) and _is_condition(exponent):
+        return Compare((base, exponent), ("!=",), base.span.to(exponent.span))
     read = ({n.name for n in nodes(e) if isinstance(n, Access | Name)} for e in (base, exponent))
     if not all(_is_whole(e, integers) for e in (base, exponent)) or any(r.isdisjoint(integers) for r in read):
         return None
     return Call("bitxor", (base, exponent), base.span.to(exponent.span), at)
 
 
-def said_of(either: Call) -> tuple[str, str]:
+def _is_condition(e: Expr) -> bool:
+    return isinstance(e, Compare | Logic) or (isinstance(e, Unary) and e.op == "not")
+
+
+def said_of(either: Call | Compare) -> tuple[str, ...]:
     """What is said of it: how it is written, where it is certain what it takes, and how a power is."""
+    if isinstance(either, Compare):
+        return (f"of two conditions, one of which holds, write `{unparse(either)}`",)
     text, (first, last) = either.span.source.text, either.args
     before, behind = text[: bracketed(first)[0]].rstrip()[-1:], text[bracketed(last)[1] :].lstrip()[:1]
     clear = before not in {*"+-*/%"} and behind not in {*"+-*/%"}  # elsewhere these bind more tightly

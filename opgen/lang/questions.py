@@ -25,6 +25,7 @@ class QuestionParser(ComprehensionParser):
         first = self.advance()
         negated = self.token.is_word("not") and self.advance() is not None
         if not self.token.is_word("None") or not isinstance(left, Name):
+            self.at = self.tokens.index(first, 0, self.at)
             raise self.unexpected("an operator")
         span = left.span.to(self.advance().span)
         test = Call("given", (left,), span, span)

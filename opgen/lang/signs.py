@@ -17,6 +17,7 @@ SLIPS: tuple[tuple[str, str, str], ...] = (
     ("&&", "and", "write `and`"),
     ("||", "or", "write `or`"),
     ("=<", "<=", "write `<=`"),
+    ("~=", "!=", "write `!=`"),
     ("=>", ">=", "write `>=`"),
     ("^", "**", "a power is written `**`: `x**2`"),
     *((sign, "-", "write the ASCII minus `-`") for sign in "\u2212\u2013\u2010\u2011\u2014"),

@@ -14,6 +14,7 @@ from opgen.lang.latex import written
 from opgen.lang.lexer import T, Token
 from opgen.lang.paper import multiplied
 from opgen.lang.runs import between, of_listed, within
+from opgen.lang.spelt_out import WORDS, spelt_out
 from opgen.lang.vocabulary import SPARE
 from opgen.schema.reductions import REDUCTIONS
 
@@ -57,7 +58,7 @@ _UPDATES = {  # combinations that are spelt out
     **dict.fromkeys(("add", "sum"), "+="), **dict.fromkeys(("mul", "multiply", "prod"), "*="),
     **dict.fromkeys(("maximum", "amax"), "max="), **dict.fromkeys(("minimum", "amin"), "min="),
 }  # fmt: skip
-_WORDS = {"mod": "%", "div": "//", "xor": "!="}  # operators of other languages
+_WORDS = {"mod": "%", "div": "//"}  # operators of other languages
 _TARGET = re.compile(r"(.*forward:)?[ ]*(?P<name>\w+)(?:\[(?P<at>[^\[\]]*)\])?[ ]*=[ ]*")
 
 
@@ -74,8 +75,8 @@ def hints(
         yield "a guard stands at the end of a statement; inside a formula write `where(condition, a, b)`"
     elif token.is_word("else"):
         yield "write `where(condition, a, b)` for a choice inside a formula"
-    elif token.is_word("in"):
-        yield _in_brackets(token) if wanted.endswith("`]`") else "each value is compared by itself: `x == a or x == b`"
+    elif in_words := _in_words(token, wanted):
+        yield in_words
     elif token.is_op(")", "]") and wanted.startswith("an operator or"):
         yield f"there is one `{token.text}` too many, or its opening bracket is missing"
     elif wanted == "`=`" and (token.is_op(":", "=") or _after(token).startswith("<-")):
@@ -117,6 +118,16 @@ def hints(
         yield f"a reduction has its index in brackets and its body in parentheses: `{shown}`"
     elif token.is_op("(", "[") or token.kind in {T.NAME, T.NUMBER}:
         yield _called(previous, token, functions) or _multiplied(token, functions)
+
+
+def _in_words(token: Token, wanted: str) -> str:
+    """What is said of an operator that is a word in other languages; nothing of any other token."""
+    if wanted.endswith("`]`"):
+        return _in_brackets(token) if token.is_word("in") else ""
+    line = spelt_out(_before(token), _after(token)) if token.is_word(*WORDS) else ""
+    if not line and token.is_word("in"):
+        return "each value is compared by itself: `x == a or x == b`"
+    return f"write `{line}`" if line else ""
 
 
 def _in_brackets(token: Token) -> str:
@@ -197,6 +208,8 @@ def _body(token: Token) -> str:
 
 def _called(function: Token | None, argument: Token, functions: Sequence[str]) -> str:
     """A function with its argument behind it, as on paper: `log p[n]`."""
+    if argument.is_op("(") and function is not None and function.is_op(")"):
+        return FUNCTIONS.get(_function(_before(argument)), "")
     if function is None or argument.kind is T.OP or function.text not in functions:
         return ""
     return f"a function has its argument in parentheses: `{function.text}({_factor(_after(argument))})`"

@@ -9,7 +9,7 @@ from collections.abc import Sequence
 from dataclasses import replace
 
 from opgen.lang.layout import access_at, spelled
-from opgen.lang.nodes import Access, Expr, Name, Number, Unary
+from opgen.lang.nodes import Access, Binder, Expr, Name, Number, Reduction, Unary
 from opgen.lang.unparse import unparse
 from opgen.lang.vocabulary import Vocabulary
 from opgen.lang.walk import integer
@@ -82,3 +82,15 @@ def diagonal(words: Vocabulary, of: Expr) -> Taken | None:
         return None
     first = whole.items[0]
     return replace(whole, items=(first, first)), (first.name,)
+
+
+def trace(words: Vocabulary, of: Expr) -> Expr | None:
+    """The sum of a diagonal; the rest of what has more axes stays as it is."""
+    whole = spelled(words, of)
+    if not isinstance(whole, Access) or len(whole.items) < len("ij"):
+        return None
+    *before, first, second = whole.items
+    if not isinstance(first, Name) or not isinstance(second, Name) or {first, second} & {*before}:
+        return None
+    body = replace(whole, items=(*before, first, first))
+    return Reduction("sum", (Binder(first.name, None, first.span),), body, of.span, of.span)

@@ -23,6 +23,7 @@ class Vocabulary:
     assigned: Collection[str] = ()  # every name left of a `=`, as far as can be told from the text
     reductions: Mapping[str, bool] = field(default_factory=dict)  # whether it keeps its index
     functions: Sequence[str] = ()
+    signatures: Mapping[str, Sequence[str]] = field(default_factory=dict)  # the spec's own functions, with arguments
     further: Mapping[str, str] = field(default_factory=dict)  # reductions with an argument beside the body, and which
     settings: Sequence[str] = ()  # params that guards may ask about
     choices: Mapping[str, Sequence[str]] = field(default_factory=dict)  # the words of those that have some

@@ -23,6 +23,7 @@ from opgen.lang.formulas import otherwise
 from opgen.lang.nodes import Access, Call, Expr, Name, Text
 from opgen.lang.unparse import unparse
 from opgen.lang.walk import nodes
+from opgen.lower.arguments import in_its_place, of_conditions
 from opgen.lower.complex import complex_call, complex_row
 from opgen.lower.declare import CALLABLE, SPECIAL, LocalFunction
 from opgen.lower.draw import bernoulli, draw, drawn_like, seeds
@@ -78,7 +79,7 @@ def _where(f: Frame, e: Call) -> Typed:
     """Lazy: each branch is lowered under its condition; one that this variant never takes may say what would be wrong
     in it."""
     if len(e.args) != 3:
-        hints = (*otherwise("where", e.args), "it is written `where(condition, a, b)`")
+        hints = (*(otherwise("where", e.args) or of_conditions(e)), "it is written `where(condition, a, b)`")
         return f.error("OPG210", f"`where` takes 3 arguments, not {len(e.args)}", e.span, *hints)
     test, yes, no = e.args
     decided = condition(f, f.lower(test), test)
@@ -226,9 +227,8 @@ def _table(f: Frame, e: Call) -> Typed:
 
 def _local(f: Frame, e: Call, function: LocalFunction) -> Typed:
     if len(e.args) != len(function.params):
-        shown = f"{function.name}({', '.join(function.params)})"
         message = f"`{function.name}` takes {counted(len(function.params), 'argument')}, not {len(e.args)}"
-        return f.error("OPG210", message, e.span, f"it is declared as `{shown}`")
+        return f.error("OPG210", message, e.span, *in_its_place(f, e, function))
     if function.name in f.calls:
         return _circle(f, e, f.calls[f.calls.index(function.name) :])
     if takes_rows(function) and function.name in f.state.alone and f.state.alone[function.name].kind is None:

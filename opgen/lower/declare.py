@@ -118,6 +118,7 @@ def declare(spec: OpSpec, bag: Bag) -> Declarations | None:
         n: e for n, t in inputs.items() if t.absent is not None and (e := parse_expression(t.absent, bag)) is not None
     }
     words = _vocabulary(spec, shapes, sizes, derived, taken)
+    words.signatures = {name: function.params for name, function in functions.items()}
     forward, lost = _block(spec.forward, words, bag)
     words.gradients = [f"grad_{n}" for n, t in inputs.items() if t.dtype in ("float", "complex")]
     outputs = _outputs(spec, forward, lost, bag)

@@ -141,8 +141,10 @@ def diagonal(f: Frame, s: Assign, *, declared: bool) -> str:
 
 
 def one_statement(d: Declarations, s: Assign) -> tuple[str, ...]:
-    """Two statements whose guards are opposite conditions on numbers, as one."""
+    """Two statements whose guards are opposite conditions on numbers, as one; a single one with one on its indices."""
     both = [o for o in (*d.forward, *d.backward) if o.target.name == s.target.name]
+    if len(both) == 1:
+        return _per_element(s)
     if len(both) != 2 or both[0].target != both[1].target or {o.op for o in both} != {"="}:
         return ()
     first, second = both
@@ -155,6 +157,20 @@ def one_statement(d: Declarations, s: Assign) -> tuple[str, ...]:
     else:
         return ()
     return (f"write both as one: `{unparse_assign(replace(first, value=made, guard=None))}`",)
+
+
+def _per_element(s: Assign) -> tuple[str, ...]:
+    """`y[i, j] = a[i, j] if i < j` as a choice, of which the other side is not known, or is nothing to add."""
+    left = [i.name for i in s.target.items or () if isinstance(i, Binder)]
+    nothing = {"=": 0, "+=": 0, "*=": 1}.get(s.op)
+    if s.guard is None or nothing is None:
+        return ()
+    parts = s.guard.operands if isinstance(s.guard, Logic) else (s.guard,)
+    if not all(isinstance(p, Compare) and {*left} & {*names_read(p)} for p in parts):
+        return ()
+    made = Call("where", (s.guard, s.value, Number(nothing, s.span)), s.span, s.span)
+    line = f"for a condition per element write `{unparse_assign(replace(s, value=made, guard=None))}`"
+    return (f"{line}, with what holds elsewhere in place of `0`" if s.op == "=" else line,)
 
 
 def own_bounds(e: Expr, name: str, known: Iterable[str]) -> tuple[str, ...]:

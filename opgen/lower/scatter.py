@@ -10,11 +10,11 @@ from opgen.ir import text
 from opgen.ir.formula import CONSTANTS
 from opgen.ir.point import positions
 from opgen.ir.program import Axis, Compute, Kind, Loop, Scatter, Shape
-from opgen.ir.reductions import REDUCTIONS
+from opgen.ir.reductions import ORDERS, REDUCTIONS
 from opgen.ir.scalar import BATCH, Batch, Dim, Position, Read, Scalar
-from opgen.lang.nodes import Access, Assign, Binder, Dots, Expr, Name
+from opgen.lang.nodes import Access, Assign, Binder, Dots, Expr, Name, Reduction
 from opgen.lang.unparse import unparse
-from opgen.lang.walk import nodes
+from opgen.lang.walk import operands
 from opgen.lower.access import check_rank, position
 from opgen.lower.declare import Declarations, every
 from opgen.lower.digits import alone_at, digits, extent_on_the_right
@@ -223,13 +223,24 @@ def _indices(frame: Frame, written: Access) -> Iterator[Name]:
     for item in written.items:
         if isinstance(item, Dots):
             continue
-        for n in nodes(item):
+        for n in _free(item, frozenset()):
             other = isinstance(n, Name) and (
                 (n.name in state.tensors and n is not item) or n.name in d.params or n.name in d.known_dims()
                 or n.name in CONSTANTS or n.name[:1].isupper()
             )  # fmt: skip
             if isinstance(n, Name) and not other and not (n is item and n.name in state.tensors and _is_bare(frame, n)):
                 yield n
+
+
+def _free(e: Expr, bound: frozenset[str]) -> Iterator[Name]:
+    """The names in a position, but for indices of reductions in it, which end with these."""
+    if isinstance(e, Name) and e.name not in bound:
+        yield e
+    row = (REDUCTIONS | ORDERS).get(e.name) if isinstance(e, Reduction) else None
+    if isinstance(e, Reduction) and row is not None and not row.keeps_index:
+        bound |= {b.name for b in e.binders if isinstance(b, Binder)}
+    for part in operands(e):
+        yield from _free(part, bound)
 
 
 def _is_bare(frame: Frame, n: Name) -> bool:

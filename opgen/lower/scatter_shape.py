@@ -150,6 +150,8 @@ def _size(f: Frame, s: Assign, item: Binder | Dots | Expr) -> str | None:
             return _bound(f, further) or beside or _of_order(f, own, _value(f, further)) or _at_other_end(f, further)
         case Binder():
             return None
+        case Reduction() if (size := _of_order(f, s, item)) is not None:
+            return size
         case _:
             number = digits(f, s, item)
             return _at_same_place(f, s.target.name, item) or (None if number is None else number.size)
@@ -160,7 +162,9 @@ def _of_order(f: Frame, s: Assign, e: Expr | None) -> str | None:
     over = e.binders[0] if isinstance(e, Reduction) and e.name in PLACES and len(e.binders) == 1 else None
     if over is None or isinstance(over, Dots):
         return None
-    return alone_at(f, s, over.name) if over.extent is None else unparse(over.extent)
+    if over.extent is not None:
+        return unparse(over.extent)
+    return alone_at(f, s, over.name) or alone_left(f, s, over.name)
 
 
 def _bound(f: Frame, name: str) -> str | None:

@@ -155,7 +155,7 @@ def _refused(
     if several:
         hints = (f"dims are separated by commas: `{', '.join(words)}`",)
     elif re.fullmatch(r"-?\d*\.?\d+", written) or written in _NO_SIZES:
-        hints = ("a size is a name such as `N`, or a whole number such as `3`",)
+        hints = ("a size is a name such as `N`, or a whole number such as `3`; any number of batch dims is `...`",)
     elif fixed := re.fullmatch(r"[A-Za-z]\w*\s*[=:]+\s*(\d+)", written):
         hints = (f"a fixed size is its number alone: `{fixed[1]}`",)
     elif written == "*":

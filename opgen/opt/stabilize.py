@@ -48,6 +48,7 @@ _OVERFLOW = "the exponential overflows for large arguments"
 _CANCEL = "the difference cancels"
 _SQUARES = "the squares overflow and underflow"
 _SINGULAR = "0/0 at 0"
+_TAIL = "erfc underflows for large arguments"
 
 RULES = (
     Rule("log(1 + exp(x))", "softplus(x)", _OVERFLOW),
@@ -58,10 +59,19 @@ RULES = (
     Rule("log(sigmoid(x))", "logsigmoid(x)", "the sigmoid underflows for very negative arguments"),
     Rule("log(cosh(x))", "x + softplus(-2*x) - log(2)", "cosh overflows for large arguments"),
     Rule("log(expm1(x))", "x + log1mexp(x)", _OVERFLOW),
+    Rule("log(sinh(x))", "x + log1mexp(2*x) - log(2)", "sinh overflows for large arguments"),
+    Rule("log(exp(x))", "x", _OVERFLOW),
+    Rule("log1p(-sigmoid(x))", "logsigmoid(-x)", _CANCEL),
+    *(Rule(f"{log}(1 + exp(x))", f"softplus(x)/log({base})", _OVERFLOW) for log, base in (("log2", 2), ("log10", 10))),
+    # each branch where it is accurate: neither the value nor what is added to 1 comes close to 0 by a difference
+    Rule("log(erfc(x))", "where(x > 1/2, log(erfcx(x)) - x**2, log1p(-erf(x)))", _TAIL),
+    Rule("log(erfc(x)/2)", "where(x > 0, log(erfcx(x)/2) - x**2, log1p(-erfc(-x)/2))", _TAIL),
+    *(Rule(f"exp({square})*erfc(x)", "erfcx(x)", _OVERFLOW) for square in ("x**2", "square(x)", "x*x")),
     Rule("log(1 + x)", "log1p(x)", "1 + x rounds a small x away"),
     Rule("exp(x)/(1 + exp(x))**2", "sigmoid(x)*sigmoid(-x)", _OVERFLOW),
     Rule("exp(x)/(1 + exp(x))", "sigmoid(x)", _OVERFLOW),
     Rule("1/(1 + exp(-x))", "sigmoid(x)", _OVERFLOW),
+    Rule("exp(x)/(exp(x) + exp(y))", "sigmoid(x - y)", _OVERFLOW),
     *(Rule(f"exp(x)*sigmoid(-x)**{n}", f"sigmoid(x)*sigmoid(-x)**{n - 1}", _OVERFLOW) for n in (4, 3)),
     Rule("exp(x)*sigmoid(-x)**2", "sigmoid(x)*sigmoid(-x)", _OVERFLOW),
     Rule("exp(x)*sigmoid(-x)", "sigmoid(x)", _OVERFLOW),
@@ -88,6 +98,7 @@ RULES = (
     Rule("square(sin(x/2))/x", "sin(x/2)*sinc(x/(2*pi))/2", _SINGULAR),
     *(Rule(pattern, result, _SINGULAR, "its series near 0") for pattern, result in QUOTIENTS),
     Rule("softplus(x) - softplus(-x)", "x", _CANCEL),
+    Rule("softplus(x) - x", "softplus(-x)", _CANCEL),
     Rule("exp(logsigmoid(x))", "sigmoid(x)", "one function instead of two"),
 )
 

@@ -46,7 +46,7 @@ def position_fields(s: Surface) -> list[str]:
                     elif name not in own and is_doubtful(p, _loops(st, name), position, extent, held):
                         known = name in (*s.inputs, *s.output_names)
                         blamed = name if known else _source(p, position) or _named(p, name, position, extent)
-                        condition = f"0 <= {text.position(position)} < {text.shape((extent,))[1:-1]}"
+                        condition = f"0 <= {_written(p, position)} < {text.shape((extent,))[1:-1]}"
                         row = tupled([quoted(blamed), quoted(condition), *(sized[:2] if sized else ())])
                         computed.update({row: None} if blamed else {})
     out = [f"positions={tupled([*read])}"] if read else []
@@ -96,6 +96,17 @@ def _named(p: Program, name: str, position: Position, extent: Scalar | Batch) ->
     st = next(st for st in definitions(p) if st.target == name)
     written = st.span is not None and re.match(r"(?:pad\()?\s*(\w+)", st.span.text)
     return name if written and written[1] == name else _ordered(p, name, position, extent)
+
+
+def _written(p: Program, position: Position) -> str:
+    """A position with the reductions in it as the spec writes them, where it has no names for them."""
+    shown = text.position(position)
+    made = {st.target: st for st in definitions(p)}
+    for r in () if isinstance(position, Batch) else reads(position):
+        st = made.get(r.tensor)
+        if isinstance(st, Compute) and st.span is not None and st.op and st.span.text.startswith(f"{st.op}["):
+            shown = shown.replace(text.scalar(r), " ".join(st.span.text.split()))
+    return shown
 
 
 def _ordered(p: Program, name: str, position: Position, extent: Scalar | Batch) -> str:

@@ -46,6 +46,7 @@ SYNONYMS: dict[str, tuple[str, ...]] = {
     "backward": ("derivative",),
     "constraint": ("domain",),
     "size": ("shape",),
+    "shapes": ("shape", "sizes"),
     **dict.fromkeys(("tol", "tolerance"), ("tolerances",)),
     **dict.fromkeys(("value", "val", "init", "initial"), ("default",)),
     "nullable": ("optional",),

@@ -36,6 +36,12 @@ NAIVE = {
     "tanh(x)/x": (4, 32),
     "exp(x)/(1 + exp(x))**2": (4, math.inf),  # the derivative is 0 at 0
     "1 - erf(x)": (4, 8),
+    "log(erfc(x))": (16, 16),
+    "log(erfc(-x/sqrt(2))/2)": (16, 64),
+    "log1p(-sigmoid(x))": (4, 4),
+    "log2(1 + exp(x))": (8, 8),
+    "exp(x)/(exp(x) + exp(2*x))": (4, 8),
+    "softplus(x) - x": (4, 4),
     "sigmoid(x + 0.5) - sigmoid(x - 0.5)": (32, math.inf),  # of the sums, x is rounded; the derivative is 0 at 0
 }
 

@@ -229,6 +229,25 @@ def test_missing_spec_and_empty_folder(project: Path, opgen: Opgen) -> None:
     assert "OPG507" in err
 
 
+def test_a_path_that_is_none_is_told_what_there_is(project: Path, opgen: Opgen) -> None:
+    assert "there are specs/one.yaml, specs/two.yaml" in opgen("build", "nowhere.yaml")[2]
+    for k in range(8):
+        (project / f"specs/more{k}.yaml").write_text(f"more{k}\nx = 1\n")
+    assert "specs holds 10 specs, none of which is called so" in opgen("build", "nowhere.yaml")[2]
+    for spec in (project / "specs").iterdir():
+        spec.unlink()
+    assert "`opgen new nowhere` writes a first spec of it" in opgen("build", "nowhere.yaml")[2]
+
+
+@pytest.mark.parametrize(
+    ("command", "meant"), [("help", "--help"), ("version", "--version"), ("diff", "build --diff"), ("biuld", "build")]
+)
+def test_a_command_that_is_none(opgen: Opgen, command: str, meant: str) -> None:
+    code, _, err = opgen(command)
+    assert code != 0
+    assert f"no such command: {command}; did you mean {meant}?" in err
+
+
 def test_output_that_is_a_link_elsewhere_is_refused(project: Path, opgen: Opgen) -> None:
     (project / "elsewhere").mkdir()
     (project / "generated").mkdir()

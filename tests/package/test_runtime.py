@@ -108,6 +108,18 @@ forward: |
   y[n, d] = z[t[n], d]*z[t[n] + 1, d]
 """
 
+LOOKED_UP = """
+op: looked_up
+inputs: {x: {shape: [N, M]}, table: {shape: [K]}}
+forward: y[n] = table[2*argmax[m](x[n, m])]
+"""
+
+
+def test_a_position_out_of_range_is_told_as_it_is_written(build_operator: Build) -> None:
+    module = build_operator(LOOKED_UP)
+    with pytest.raises(IndexError, match=r"where it is read, 0 <= 2\*argmax\[m\]\(x\[n, m\]\) < K = 2$"):
+        module.looked_up(torch.eye(3), torch.randn(2))
+
 
 @pytest.mark.parametrize(
     ("text", "blamed", "condition"),

@@ -22,6 +22,7 @@ from opgen.schema.blocks import as_block
 from opgen.schema.dtypes import DTYPES
 from opgen.schema.flow import words_of
 from opgen.schema.formula import Formula, Word
+from opgen.schema.narrow import narrow
 from opgen.schema.nodes import Mapping, Node, Scalar, Sequence, Value
 from opgen.schema.offsets import formula_of
 from opgen.schema.spelling import is_dashed, is_read, is_size
@@ -118,6 +119,8 @@ def of_one_field(node: Scalar | Sequence) -> tuple[str, ...]:
     if isinstance(node.value, bool | int | float):
         kind = type(node.value).__name__
         return (f"a number is a param: `params: {{{node.key}: {{type: {kind}, default: {node.text}}}}}`",)
+    if few := narrow(node.text):
+        return few.hints
     dtype = _alias(node.text, DTYPES)
     return (f"write `{node.key}: {{dtype: {dtype}}}`",) if dtype in DTYPES else ()
 
@@ -299,6 +302,8 @@ def one_of(*allowed: str, unnamed: str = "") -> Callable[[object], str]:
         if not isinstance(node, Scalar):
             raise expected(what, node)
         if node.text not in allowed:
+            if "int8" in allowed and (few := narrow(node.text)):
+                raise refused("OPG114", few.message, hints=few.hints, meant=respelt(node, few.whole))
             alias = _alias(node.text, allowed)
             guess = alias if alias in allowed else closest(node.text, allowed)
             meant = respelt(node, guess) if guess else None
@@ -326,8 +331,7 @@ def one_of(*allowed: str, unnamed: str = "") -> Callable[[object], str]:
 def _alias(text: str, allowed: tuple[str, ...]) -> str | None:
     """The type that goes by another name elsewhere: `torch.int64`, `np.float32`, `double`."""
     last = text.lower().rpartition(".")[2]
-    few = re.fullmatch(r"(u?)int[1-7]", last)
-    exact = f"{few[1]}int8" if few else _SIZED.get(last, last)
+    exact = _SIZED.get(last, last)
     exact = "float16" if exact == "half" and exact not in allowed else exact
     if exact in allowed:
         return exact

@@ -11,11 +11,13 @@ from opgen.ir.ranges import facts_of, is_nonnegative
 from opgen.ir.scalar import BATCH, ONE, Apply, Dim, Index, Lit, Param, Scalar, walk
 from opgen.lang.nodes import Access, Binder, Expr, Name, Reduction
 from opgen.lang.unparse import unparse_assign
-from opgen.lang.walk import nodes
+from opgen.lang.walk import nodes, statement_at
+from opgen.lower.guarded import guarded
 from opgen.lower.loose import around
 from opgen.lower.readings import shape_text
 from opgen.lower.scope import Frame, IndexInfo, Site
 
+_FIRST = "where the first"
 _TWO = "use two indices, or give the dims one name if they are always equal"
 
 
@@ -34,6 +36,10 @@ def clash(f: Frame, info: IndexInfo, first: Site, second: Site) -> None:
         or _another(f, info, first, second)
     )
     hints = hints or _part(f, info, first, second)
+    if hints and hints[0].startswith(_FIRST):
+        hints = (*hints, *(f"or {told}" for told in _shorter(f, info, first, second)))
+    elif not hints and (told := _shorter(f, info, first, second)):
+        hints = (*told, f"or {_TWO}")
     if hints and _is_told(f, hints, first, second):
         return
     assigned = {(s.tensor, *sorted((a, b))) for s in (first, second) if s.tensor in f.decl.targets()}
@@ -214,7 +220,7 @@ def _unread(f: Frame, info: IndexInfo, site: Site) -> str:
 def _part(f: Frame, info: IndexInfo, *sites: Site) -> tuple[str, ...]:
     """A hint where a tensor was assigned over a whole dim of which only a part is meant, or is read in part."""
     for site, other in (sites, sites[::-1]):
-        if _is_part(f, site, other) or not _is_made(f, site, other):
+        if _is_part(f, site, other) or not _is_made(f, site, other) or _is_read_again(f, site):
             continue
         own = [s for s in f.decl.forward if s.target.name == site.tensor]
         items, written = _items(site), (own[0].target.items or ()) if len(own) == 1 else ()
@@ -232,9 +238,33 @@ def _part(f: Frame, info: IndexInfo, *sites: Site) -> tuple[str, ...]:
     for site, other in (sites, sites[::-1]):
         if _is_part(f, site, other):
             size = text.scalar(site.extent)
-            first = f"the first `{size}` of `{text.scalar(other.extent)}`"
-            return (f"where {first} are meant, say so where `{info.name}` is bound: `{info.name} < {size}`",)
+            first = f"{_FIRST} `{size}` of `{text.scalar(other.extent)}`"
+            return (f"{first} are meant, say so where `{info.name}` is bound: `{info.name} < {size}`",)
     return ()
+
+
+def _shorter(f: Frame, info: IndexInfo, first: Site, second: Site) -> tuple[str, ...]:
+    """A hint where one dim goes on behind the other: the statement with a condition around what ends earlier."""
+    s = statement_at(f.decl.forward, first.span)
+    if s is None or f.scope is None or info not in f.scope.root().loops:
+        return ()
+    for short, long in ((first, second), (second, first)):
+        if _ends_before(f, short, long):
+            size, end = text.scalar(long.extent), text.scalar(short.extent)
+            places = [site.span for site in info.sites if site.extent == short.extent]
+            line = guarded(s, info.name, size, end, places)
+            return (f"for all of `{size}`, with 0 or the like where `{end}` has ended: `{line}`",) if line else ()
+    return ()
+
+
+def _ends_before(f: Frame, short: Site, long: Site) -> bool:
+    """Whether one dim is shorter than another, by what they are made of, or by their names: `U` beside `U1`."""
+    a, b = short.extent, long.extent
+    if not isinstance(a, Dim) or not isinstance(b, Dim):
+        return False
+    more = polynomial(b, f.state.dims) - polynomial(a, f.state.dims)
+    named = b.name.startswith(a.name) and b.name[len(a.name) :].lower().strip("_") in ("1", "p1", "plus1", "plus")
+    return is_nonnegative(more, facts_of((), f.state.dims)) or (named and not {a.name, b.name} & f.decl.derived.keys())
 
 
 def _is_made(f: Frame, *sites: Site) -> bool:
@@ -252,6 +282,13 @@ def _is_part(f: Frame, site: Site, other: Site) -> bool:
     if more.constant is not None:
         return more.constant < 0
     return is_nonnegative(-more, facts) or (a.name in derived and not is_nonnegative(more, facts))
+
+
+def _is_read_again(f: Frame, site: Site) -> bool:
+    """Whether other statements read a tensor too, which may need all of it."""
+    own = statement_at(f.decl.forward, site.span)
+    others = (n for s in (*f.decl.forward, *f.decl.backward) if s is not own for n in nodes(s.value))
+    return any(isinstance(n, Access | Name) and n.name == site.tensor for n in others)
 
 
 def _runs_along(e: Expr, index: str) -> bool:

@@ -16,11 +16,12 @@ from opgen.ir.program import Axis
 from opgen.ir.ranges import Facts, corner, facts_of, is_nonnegative
 from opgen.ir.scalar import Apply, Batch, Dim, Index, Lit, Param, Scalar, call, walk
 from opgen.lang.nodes import Access, Dots, Expr, Number, Product, Sum
-from opgen.lang.unparse import unparse_assign
-from opgen.lang.walk import nodes, rebuild
+from opgen.lang.unparse import unparse, unparse_assign
+from opgen.lang.walk import nodes, rebuild, statement_at
 from opgen.lower.declare import every
-from opgen.lower.earlier import from_the_start, shift, without_first
+from opgen.lower.earlier import from_the_start, less, shift, without_first
 from opgen.lower.exchanged import exchanged
+from opgen.lower.guarded import guarded
 from opgen.lower.half_way import half_way
 from opgen.lower.later import shorter_or_filled
 from opgen.lower.leaving import leaving, rewritten
@@ -124,7 +125,7 @@ def _report(f: Frame, c: Check, low: Polynomial | None, high: Polynomial | None)
         ):
             hints = (*first, *(h if h.startswith("or") else f"or {h}" for h in hints))
         if _is_position(f, c):  # where what is outside is no number of a place
-            hints = tuple(h.removeprefix("or ") for h in hints if filled not in h)
+            hints = tuple(h.removeprefix("or ") for h in hints if filled not in h) or _asked(f, c)
     if (early := half_way(f, c)) is not None:
         if any(early[1] == told.hints for told in f.bag.items):
             return False
@@ -145,6 +146,17 @@ def _each_with_its_end(f: Frame, c: Check, line: str, filled: str) -> tuple[str,
     f.reported.add(line)
     told = f"for each term as far as its neighbours go, sum them apart: `{line}`"
     return (told, f"or {filled}") if _is_difference(f, c) else (filled, f"or, {told}")
+
+
+def _asked(f: Frame, c: Check) -> tuple[str, ...]:
+    """The statement with a condition around what is read at a place behind the end of another tensor."""
+    s = statement_at(f.decl.forward, c.span)
+    ahead = (polynomial(c.position) - polynomial(Index(c.indices[0][0]))).constant if len(c.indices) == 1 else None
+    if s is None or ahead is None or ahead < 0:
+        return ()
+    info = c.indices[0][1]
+    line = guarded(s, info.name, text.scalar(_extent(info)), unparse(less(c, int(ahead))), [c.site.span])
+    return (f"write `{line}`, with 0 or the like where there is none",) if line else ()
 
 
 def _from_0(f: Frame, tensor: str) -> tuple[str, ...]:

@@ -208,8 +208,8 @@ def word(
             hints += (f"several names are separated by commas: `{shortened(', '.join(name.split()))}`",)
         if pattern is DOTTED and not hints:
             hints = ("a reference is the path of one function that exists: `torch.nn.functional.relu`, say",)
-        plain = pattern is SNAKE and hints[:1] == (f"write `{better}`",)
-        certain = respelt(node, better) if plain else None
+        plain = pattern is OPERATOR or (pattern is SNAKE and hints[:1] == (f"write `{better}`",))
+        certain = respelt(node, better if pattern.fullmatch(better) else "unnamed") if plain else None
         if (
             pattern in (SNAKE, CAMEL)
             and len(name) > (pattern is CAMEL)
@@ -220,8 +220,9 @@ def word(
         message = f"`{shortened(name)}` is not {what}"
         raise refused("OPG113", message, node, label=f"not {what}", hints=hints, meant=certain)
     if keyword.iskeyword(name):
-        label = f"`{name}` is a keyword of Python"
-        raise refused("OPG113", f"`{name}` cannot be a name", node, label=label, hints=(f"write `{name}_`, say",))
+        label, certain = f"`{name}` is a keyword of Python", respelt(node, f"{name}_")
+        hints, meant = (f"write `{name}_`, say",), certain if pattern is OPERATOR else None
+        raise refused("OPG113", f"`{name}` cannot be a name", node, label=label, hints=hints, meant=meant)
     return Word(name, node.span)
 
 

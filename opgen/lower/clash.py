@@ -6,16 +6,18 @@ from dataclasses import replace
 
 from opgen.diagnostics.model import Label, Span
 from opgen.ir import text
-from opgen.ir.polynomial import polynomial
+from opgen.ir.polynomial import Polynomial, polynomial
 from opgen.ir.ranges import facts_of, is_nonnegative
 from opgen.ir.scalar import BATCH, ONE, Apply, Dim, Index, Lit, Param, Scalar, walk
 from opgen.lang.nodes import Access, Binder, Expr, Name, Reduction
 from opgen.lang.unparse import unparse_assign
-from opgen.lang.walk import nodes
+from opgen.lang.walk import nodes, statement_at
+from opgen.lower.guarded import guarded
 from opgen.lower.loose import around
 from opgen.lower.readings import shape_text
 from opgen.lower.scope import Frame, IndexInfo, Site
 
+_FIRST = "where the first"
 _TWO = "use two indices, or give the dims one name if they are always equal"
 
 
@@ -34,6 +36,10 @@ def clash(f: Frame, info: IndexInfo, first: Site, second: Site) -> None:
         or _another(f, info, first, second)
     )
     hints = hints or _part(f, info, first, second)
+    if hints and hints[0].startswith(_FIRST):
+        hints = (*hints, *(f"or {told}" for told in _shorter(f, info, first, second)))
+    elif not hints and (told := _shorter(f, info, first, second)):
+        hints = (*told, f"or {_TWO}")
     if hints and _is_told(f, hints, first, second):
         return
     assigned = {(s.tensor, *sorted((a, b))) for s in (first, second) if s.tensor in f.decl.targets()}
@@ -221,6 +227,8 @@ def _part(f: Frame, info: IndexInfo, *sites: Site) -> tuple[str, ...]:
         if len(items) != len(written) or info.name not in items or not isinstance(other.extent, Dim):
             continue
         place = items.index(info.name)
+        if _is_read_again(f, site, other, place):
+            continue
         binder = written[place]
         if isinstance(binder, Binder) and binder.extent is None and not _runs_along(own[0].value, binder.name):
             bounded = replace(binder, extent=Name(other.extent.name, binder.span))
@@ -232,9 +240,39 @@ def _part(f: Frame, info: IndexInfo, *sites: Site) -> tuple[str, ...]:
     for site, other in (sites, sites[::-1]):
         if _is_part(f, site, other):
             size = text.scalar(site.extent)
-            first = f"the first `{size}` of `{text.scalar(other.extent)}`"
-            return (f"where {first} are meant, say so where `{info.name}` is bound: `{info.name} < {size}`",)
+            first = f"{_FIRST} `{size}` of `{text.scalar(other.extent)}`"
+            return (f"{first} are meant, say so where `{info.name}` is bound: `{info.name} < {size}`",)
     return ()
+
+
+def _shorter(f: Frame, info: IndexInfo, first: Site, second: Site) -> tuple[str, ...]:
+    """A hint where one dim goes on behind the other: the statement with a condition around what ends earlier."""
+    s = statement_at(f.decl.forward, first.span)
+    own = [polynomial(c.position).split(Index(n)) for c in f.checks for n, i in c.indices if i is info]
+    ahead = any(p is None or (p[0].constant != 0 and not (p[0].constant == 1 and _is_behind(p[1]))) for p in own)
+    if s is None or f.scope is None or info not in f.scope.root().loops or ahead:
+        return ()
+    for short, long in ((first, second), (second, first)):
+        if _ends_before(f, short, long):
+            size, end = text.scalar(long.extent), text.scalar(short.extent)
+            places = [site.span for site in info.sites if site.extent == short.extent]
+            line = guarded(s, info.name, size, end, places)
+            return (f"for all of `{size}`, with 0 or the like where `{end}` has ended: `{line}`",) if line else ()
+    return ()
+
+
+def _is_behind(rest: Polynomial) -> bool:
+    return rest.constant is not None and rest.constant <= 0
+
+
+def _ends_before(f: Frame, short: Site, long: Site) -> bool:
+    """Whether one dim has a few places less than another, as it is derived, or by their names: `U` beside `U1`."""
+    a, b = short.extent, long.extent
+    if not isinstance(a, Dim) or not isinstance(b, Dim):
+        return False
+    more = polynomial(b, f.state.dims) - polynomial(a, f.state.dims)
+    named = b.name.startswith(a.name) and b.name[len(a.name) :].lower().strip("_") in ("1", "p1", "plus1", "plus")
+    return (more.constant or 0) > 0 or (named and not {a.name, b.name} & f.decl.derived.keys())
 
 
 def _is_made(f: Frame, *sites: Site) -> bool:
@@ -252,6 +290,26 @@ def _is_part(f: Frame, site: Site, other: Site) -> bool:
     if more.constant is not None:
         return more.constant < 0
     return is_nonnegative(-more, facts) or (a.name in derived and not is_nonnegative(more, facts))
+
+
+def _is_read_again(f: Frame, site: Site, other: Site, place: int) -> bool:
+    """Whether another statement reads a tensor where it needs more places than there are of the shorter dim."""
+    own = statement_at(f.decl.forward, site.span)
+    for s in (s for s in (*f.decl.forward, *f.decl.backward) if s is not own):
+        read = [n for n in nodes(s.value) if isinstance(n, Access | Name)]
+        for a in (n for n in read if n.name == site.tensor):
+            item = a.items[place] if isinstance(a, Access) and place < len(a.items) else None
+            if not isinstance(item, Name) or not any(_runs_to(f, n, item.name, other) for n in read):
+                return True
+    return False
+
+
+def _runs_to(f: Frame, a: Access | Name, index: str, other: Site) -> bool:
+    """Whether an access reads a dim of the size of another one at an index."""
+    shape = f.decl.shapes.get(a.name, ())
+    items = a.items if isinstance(a, Access) and len(a.items) == len(shape) else ()
+    pairs = zip(items, shape, strict=False)
+    return any(size == other.extent for i, size in pairs if isinstance(i, Name) and i.name == index)
 
 
 def _runs_along(e: Expr, index: str) -> bool:

@@ -151,10 +151,28 @@ def _possible(f: Frame, e: Access, item: Expr, axes: _Axes) -> list[int] | None:
     if not (index := _index(item)):
         end = f.decl.words.ends.get(item.name) if isinstance(item, Access) else None
         return [k for k in axes.places if axes.sizes[k] == end] or None
-    sizes = _runs(f, e, index)
+    sizes = runs_over(f, e, index) or _beside(f, e, item)
     return [k for k in axes.places if axes.sizes[k] in sizes] or (
         [k for k in axes.places if axes.letters[k] == index] or ([] if sizes else None)
     )
+
+
+def _beside(f: Frame, e: Access, item: Expr) -> list[str]:
+    """What the index of the same position runs over in an access of the tensor that has as few: `x[j] - x[i]`."""
+    place = next((k for k, i in enumerate(e.items) if i is item), 0)
+    return [size for a in _alike(f, e) if (n := _at(a, place)) and n != _index(item) for size in runs_over(f, e, n)]
+
+
+def _at(a: Access, place: int) -> str:
+    item = a.items[place]
+    return "" if isinstance(item, Dots) else _index(item)
+
+
+def _alike(f: Frame, e: Access) -> list[Access]:
+    """The other accesses of a tensor that have as few positions, in the statement of one."""
+    own = statement_at((*f.decl.forward, *f.decl.backward), e.span)
+    every = () if own is None else (a for a in nodes(own.value) if isinstance(a, Access) and a.name == e.name)
+    return [a for a in every if len(a.items) == len(e.items) and a.items != e.items]
 
 
 def _in_reach(f: Frame, e: Access, names: Sequence[str], way: Sequence[int], axes: _Axes) -> list[_Way] | None:
@@ -165,7 +183,7 @@ def _in_reach(f: Frame, e: Access, names: Sequence[str], way: Sequence[int], axe
     parts: list[list[_Way]] = []
     for size in dict.fromkeys(axes.sizes[k] for k in axes.places if k not in way):
         places = [k for k in axes.places if k not in way and axes.sizes[k] == size]
-        over = [n for n in reach if size in (runs := _runs(f, e, n)) or (not runs and n in _letters(axes, places))]
+        over = [n for n in reach if size in (runs := runs_over(f, e, n)) or (not runs and n in _letters(axes, places))]
         if len(over) < len(places):
             return None
         if all(n in over for n in _letters(axes, places)):
@@ -186,10 +204,12 @@ def _named_for(f: Frame, e: Access, names: Sequence[str], way: _Way, axes: _Axes
     left = [k for k in axes.places if k not in way]
     more: _Way = {}
     for k in left:
-        over = [n for n in reach if axes.sizes[k] in (runs := _runs(f, e, n)) or (not runs and n == axes.letters[k])]
+        over = [
+            n for n in reach if axes.sizes[k] in (runs := runs_over(f, e, n)) or (not runs and n == axes.letters[k])
+        ]
         if len(over) == 1 and [axes.sizes[x] for x in left].count(axes.sizes[k]) == 1:
             more[k] = over[0]
-    free = [n for n in reach if n not in more.values() and not _runs(f, e, n) and n.upper() not in dims]
+    free = [n for n in reach if n not in more.values() and not runs_over(f, e, n) and n.upper() not in dims]
     left = [k for k in left if k not in more]
     if len(free) == len(left):
         return {**more, **dict(zip(left, free, strict=True))}
@@ -201,11 +221,8 @@ def _free(f: Frame, e: Access, names: Sequence[str]) -> list[str]:
     """The indices in reach that may stand where an access lacks one: not at `names`, nor, where nothing tells over what
     they run, beside another access of the tensor that has as few.
     """
-    own = statement_at((*f.decl.forward, *f.decl.backward), e.span)
-    every = () if own is None else (a for a in nodes(own.value) if isinstance(a, Access) and a.name == e.name)
-    alike = [a for a in every if len(a.items) == len(e.items) and a.items != e.items]
-    beside = [i.name for a in alike for i in a.items if isinstance(i, Name)]
-    return [n for n in _reach(f) if n not in names and (n not in beside or _runs(f, e, n))]
+    beside = [i.name for a in _alike(f, e) for i in a.items if isinstance(i, Name)]
+    return [n for n in _reach(f) if n not in names and (n not in beside or runs_over(f, e, n))]
 
 
 def _reach(f: Frame) -> list[str]:
@@ -228,7 +245,7 @@ def _in_order(f: Frame, e: Access, items: Sequence[str]) -> bool:
 # --- what indices run over -------------------------------------------------------------------------------------------
 
 
-def _runs(f: Frame, e: Access, index: str) -> list[str]:
+def runs_over(f: Frame, e: Access, index: str) -> list[str]:
     """The sizes over which an index runs beside an access: where it stands in its statement, or else in the spec."""
     every = (*f.decl.forward, *f.decl.backward)
     info = f.scope.find(index) if f.scope is not None else None

@@ -36,7 +36,7 @@ def without_first(f: Frame, c: Check) -> tuple[str, ...]:
         return ()
     r, size = around[0], less(c, back)
     binders = tuple(replace(b, extent=size) if isinstance(b, Binder) else b for b in r.binders)
-    made = replace(r, binders=binders, body=_later(r.body, index, back, c.span))
+    made = replace(r, binders=binders, body=moved_on(r.body, index, back, c.span))
     return (f"leave out what has none before it: `{unparse(made)}`",)
 
 
@@ -61,7 +61,7 @@ def from_the_start(f: Frame, c: Check) -> tuple[str, ...]:
         for i in own[0].target.items or ()
     )
     shorter = replace(own[0].target, items=items)
-    made = replace(own[0], target=shorter, value=_later(own[0].value, index.name, int(-back), c.span))
+    made = replace(own[0], target=shorter, value=moved_on(own[0].value, index.name, int(-back), c.span))
     return (f"or leave out what has none before it: `{unparse_assign(made)}`", told)
 
 
@@ -82,7 +82,7 @@ def less(c: Check, back: int) -> Expr:
     return total([(1, Name(text.scalar(c.extent), c.span)), (-1, Number(back, c.span))], c.span)
 
 
-def _later(e: Expr, index: str, back: int, at: Span) -> Expr:
+def moved_on(e: Expr, index: str, back: int, at: Span) -> Expr:
     """An expression with an index as many places later."""
     match e:
         case Name(name=name) if name == index:
@@ -92,7 +92,7 @@ def _later(e: Expr, index: str, back: int, at: Span) -> Expr:
         case Sum(terms=terms) if ("+", Name(index, at)) in terms:
             return total([*((1 if sign == "+" else -1, x) for sign, x in terms), (1, Number(back, at))], at)
         case _:
-            return rebuild(e, lambda x: _later(x, index, back, at))
+            return rebuild(e, lambda x: moved_on(x, index, back, at))
 
 
 def _loops(s: Assign) -> list[str]:

@@ -18,15 +18,16 @@ from opgen.lang.walk import names_read, nodes, statement_at
 from opgen.lower.scope import Check, Frame, IndexInfo
 
 
-def left_out(f: Frame, c: Check, *, below: bool, above: bool, of_0: str = "") -> str:
+def left_out(f: Frame, c: Check, *, below: bool, above: bool, of_0: str = "", alone: bool = False) -> str:
     """What to write for a read that leaves its tensor in front of it, behind it, or at both ends.
 
-    `of_0`: what is said where 0 is the likely value of what is outside.
+    `of_0`: what is said where 0 is the likely value of what is outside. `alone`: other terms of a reduction
+    around count at such places.
     """
     shown = c.site.span.text if not c.site.span.text.startswith("pad") else f"{c.site.tensor}[…]"
     plain = of_0 or f"write `pad({shown}, 0)`, or what there is outside in place of 0"
-    r = _over(f, c)
-    if r is None:
+    r = over(f, c)
+    if r is None or alone:
         return plain
     size = text.scalar(c.extent)
     inside = f"{'0 <= ' if below else ''}{c.span.text}{f' < {size}' if above else ''}"
@@ -80,7 +81,7 @@ def _is(item: Expr | Dots, index: str) -> bool:
     return isinstance(item, Name) and item.name == index
 
 
-def _over(f: Frame, c: Check) -> Reduction | None:
+def over(f: Frame, c: Check) -> Reduction | None:
     """The innermost reduction around a position that goes over an index in it."""
     own = statement_at((*f.decl.forward, *f.decl.backward), c.span)
     around = [n for n in nodes(own.value) if isinstance(n, Reduction)] if own is not None else []

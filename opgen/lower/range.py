@@ -16,15 +16,17 @@ from opgen.ir.program import Axis
 from opgen.ir.ranges import Facts, corner, facts_of, is_nonnegative
 from opgen.ir.scalar import Apply, Batch, Dim, Index, Lit, Param, Scalar, call, walk
 from opgen.lang.nodes import Access, Dots, Expr, Number, Product, Sum
-from opgen.lang.unparse import unparse_assign
-from opgen.lang.walk import nodes, rebuild
+from opgen.lang.unparse import unparse, unparse_assign
+from opgen.lang.walk import nodes, rebuild, statement_at
 from opgen.lower.declare import every
-from opgen.lower.earlier import from_the_start, shift, without_first
+from opgen.lower.earlier import from_the_start, less, shift, without_first
 from opgen.lower.exchanged import exchanged
+from opgen.lower.guarded import guarded
 from opgen.lower.half_way import half_way
 from opgen.lower.later import shorter_or_filled
 from opgen.lower.leaving import leaving, rewritten
-from opgen.lower.outside import left_out, scattered_apart
+from opgen.lower.neighbours import sums_apart
+from opgen.lower.outside import left_out, over, scattered_apart
 from opgen.lower.scope import DECLARED, UNKNOWN, Check, Frame, IndexInfo, Site
 
 
@@ -107,8 +109,9 @@ def _report(f: Frame, c: Check, low: Polynomial | None, high: Polynomial | None)
         hints = (f"write `pad({shown})`, which drops what is outside",)
     else:
         ahead = low is None or is_nonnegative(low, facts_of((), f.state.dims))
-        over = high is None or not is_nonnegative(polynomial(c.extent) - number(1) - high, facts_of((), f.state.dims))
-        filled = left_out(f, c, below=not ahead, above=over)
+        behind = high is None or not is_nonnegative(polynomial(c.extent) - number(1) - high, facts_of((), f.state.dims))
+        apart = sums_apart(f, c)
+        filled = left_out(f, c, below=not ahead, above=behind, alone=apart is not None)
         hints = (filled, *(_earlier_end(f, c) if ahead else from_the_start(f, c)))
         if not ahead and len(hints) > 1 and _divides(f, c):
             hints = (hints[1].removeprefix("or "), *hints[2:], f"or {filled}")
@@ -116,11 +119,13 @@ def _report(f: Frame, c: Check, low: Polynomial | None, high: Polynomial | None)
             hints = shorter_or_filled(f, c, ends, filled)
         elif ahead and len(hints) > 1 and (_is_difference(f, c) or any(n in walk(c.position) for n in _shares(f))):
             hints = hints[1].removeprefix("or "), f"or {filled}"  # a half is read, or one place less has a difference
-        hints = _with_ring(f, c, hints)
-        if first := _counted_down(f, c, low, high) or _shifted(f, c, low, high) or without_first(f, c):
+        hints = _with_ring(f, c, hints if apart is None else _each_with_its_end(f, c, apart, filled))
+        if apart is None and (
+            first := _counted_down(f, c, low, high) or _shifted(f, c, low, high) or without_first(f, c)
+        ):
             hints = (*first, *(h if h.startswith("or") else f"or {h}" for h in hints))
         if _is_position(f, c):  # where what is outside is no number of a place
-            hints = tuple(h.removeprefix("or ") for h in hints if filled not in h)
+            hints = tuple(h.removeprefix("or ") for h in hints if filled not in h) or _asked(f, c)
     if (early := half_way(f, c)) is not None:
         if any(early[1] == told.hints for told in f.bag.items):
             return False
@@ -132,6 +137,26 @@ def _report(f: Frame, c: Check, low: Polynomial | None, high: Polynomial | None)
         label="out of range", related=related, hints=hints, notes=(f"positions run from 0 to {last}",),
     )  # fmt: skip
     return False
+
+
+def _each_with_its_end(f: Frame, c: Check, line: str, filled: str) -> tuple[str, ...]:
+    """The statement with a sum for each end, once, and the fill: behind it where 0 outside makes a difference."""
+    if not line or line in f.reported:
+        return (filled,)
+    f.reported.add(line)
+    told = f"for each term as far as its neighbours go, sum them apart: `{line}`"
+    return (told, f"or {filled}") if _is_difference(f, c) else (filled, f"or, {told}")
+
+
+def _asked(f: Frame, c: Check) -> tuple[str, ...]:
+    """The statement with a condition around what is read at a place behind the end of another tensor."""
+    s = statement_at(f.decl.forward, c.span)
+    ahead = (polynomial(c.position) - polynomial(Index(c.indices[0][0]))).constant if len(c.indices) == 1 else None
+    if s is None or ahead is None or ahead < 0:
+        return ()
+    info = c.indices[0][1]
+    line = guarded(s, info.name, text.scalar(_extent(info)), unparse(less(c, int(ahead))), [c.site.span])
+    return (f"write `{line}`, with 0 or the like where there is none",) if line else ()
 
 
 def _from_0(f: Frame, tensor: str) -> tuple[str, ...]:
@@ -237,9 +262,11 @@ def _with_ring(f: Frame, c: Check, hints: tuple[str, ...]) -> tuple[str, ...]:
     size = text.scalar(c.extent)
     read = rewritten(c, f"({c.span.text}) % {size if isinstance(c.extent, Dim | Lit) else f'({size})'}")
     full = c.indices[0][1].stated == c.extent if own else False  # which asks for as many places as there are
-    if not own or (own > 0 and not both and not ring and not full) or read is None or (both and "wraps" in f.reported):
+    wraps = f"wraps along {c.indices[0][1].name}" if own else ""
+    pair = any(shift(o) == 0 for o in others) and (over(f, c) is not None or not _is_difference(f, c))
+    if not own or (own > 0 and not (both or ring or full or pair)) or read is None or (both and wraps in f.reported):
         return hints
-    f.reported.update(("wraps",) if both else ())
+    f.reported.update((wraps,) if both else ())
     if ring:
         first, *rest = hints
         return (f"to wrap around, as the read beside it does: write `{read}`", f"or {first}", *rest)

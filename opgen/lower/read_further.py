@@ -28,6 +28,8 @@ def is_read_further(f: Frame, name: str, index: str, end: str, so_far: tuple[str
             continue
         read = [n for n in nodes(s.value) if isinstance(n, Access) and n.name == name]
         items = [a.items[k] for a in read for k in places if k is not None and k < len(a.items)]
+        if any(not isinstance(i, Dots) and unparse(i) == end for i in items):
+            return True
         used = dict.fromkeys(n for i in items if not isinstance(i, Dots) for n in names_read(i))
         for moved in used:
             if any(extent != end for extent in _extents(f, s, moved, name)):

@@ -17,6 +17,7 @@ from opgen.lang.walk import nodes, transform
 from opgen.lower.along import shape_of_target
 from opgen.lower.call import MAX_SIZE
 from opgen.lower.closed import closed_early
+from opgen.lower.components import with_component
 from opgen.lower.declare import Declarations, every
 from opgen.lower.digits import one_of_several, read_backwards
 from opgen.lower.expression import expression
@@ -306,7 +307,7 @@ def _declare(frame: Frame, s: Assign, scope: Scope, wanted: Wanted) -> bool:
         frame.bag.error(
             "OPG243", f"the indices of `{s.target.name}` do not fit its shape {shape_text(shape)}", s.target.span,
             label="other dims", related=related,
-            hints=(_fitting(frame, s, wanted),),
+            hints=with_component(frame, s.span) or (_fitting(frame, s, wanted),),
         )  # fmt: skip
         return False
     for loop, extent in zip(scope.loops, shape, strict=True):

@@ -22,6 +22,7 @@ from opgen.schema.blocks import as_block
 from opgen.schema.dtypes import DTYPES
 from opgen.schema.flow import words_of
 from opgen.schema.formula import Formula, Word
+from opgen.schema.narrow import narrow
 from opgen.schema.nodes import Mapping, Node, Scalar, Sequence, Value
 from opgen.schema.offsets import formula_of
 from opgen.schema.spelling import is_dashed, is_read, is_size
@@ -118,6 +119,8 @@ def of_one_field(node: Scalar | Sequence) -> tuple[str, ...]:
     if isinstance(node.value, bool | int | float):
         kind = type(node.value).__name__
         return (f"a number is a param: `params: {{{node.key}: {{type: {kind}, default: {node.text}}}}}`",)
+    if few := narrow(node.text):
+        return few.hints
     dtype = _alias(node.text, DTYPES)
     return (f"write `{node.key}: {{dtype: {dtype}}}`",) if dtype in DTYPES else ()
 
@@ -205,8 +208,8 @@ def word(
             hints += (f"several names are separated by commas: `{shortened(', '.join(name.split()))}`",)
         if pattern is DOTTED and not hints:
             hints = ("a reference is the path of one function that exists: `torch.nn.functional.relu`, say",)
-        plain = pattern is SNAKE and hints[:1] == (f"write `{better}`",)
-        certain = respelt(node, better) if plain else None
+        plain = pattern is OPERATOR or (pattern is SNAKE and hints[:1] == (f"write `{better}`",))
+        certain = respelt(node, better if pattern.fullmatch(better) else "unnamed") if plain else None
         if (
             pattern in (SNAKE, CAMEL)
             and len(name) > (pattern is CAMEL)
@@ -217,8 +220,9 @@ def word(
         message = f"`{shortened(name)}` is not {what}"
         raise refused("OPG113", message, node, label=f"not {what}", hints=hints, meant=certain)
     if keyword.iskeyword(name):
-        label = f"`{name}` is a keyword of Python"
-        raise refused("OPG113", f"`{name}` cannot be a name", node, label=label, hints=(f"write `{name}_`, say",))
+        label, certain = f"`{name}` is a keyword of Python", respelt(node, f"{name}_")
+        hints, meant = (f"write `{name}_`, say",), certain if pattern is OPERATOR else None
+        raise refused("OPG113", f"`{name}` cannot be a name", node, label=label, hints=hints, meant=meant)
     return Word(name, node.span)
 
 
@@ -299,6 +303,8 @@ def one_of(*allowed: str, unnamed: str = "") -> Callable[[object], str]:
         if not isinstance(node, Scalar):
             raise expected(what, node)
         if node.text not in allowed:
+            if "int8" in allowed and (few := narrow(node.text)):
+                raise refused("OPG114", few.message, hints=few.hints, meant=respelt(node, few.whole))
             alias = _alias(node.text, allowed)
             guess = alias if alias in allowed else closest(node.text, allowed)
             meant = respelt(node, guess) if guess else None
@@ -326,8 +332,7 @@ def one_of(*allowed: str, unnamed: str = "") -> Callable[[object], str]:
 def _alias(text: str, allowed: tuple[str, ...]) -> str | None:
     """The type that goes by another name elsewhere: `torch.int64`, `np.float32`, `double`."""
     last = text.lower().rpartition(".")[2]
-    few = re.fullmatch(r"(u?)int[1-7]", last)
-    exact = f"{few[1]}int8" if few else _SIZED.get(last, last)
+    exact = _SIZED.get(last, last)
     exact = "float16" if exact == "half" and exact not in allowed else exact
     if exact in allowed:
         return exact

@@ -106,8 +106,12 @@ class __attribute__((visibility("hidden"))) Call {
   // was not wanted is an undefined tensor.
   Tensor result(const char* name, Element element);
   Tensor result(const char* name, Element element, int64_t batch_at, const char* like);
+  // The same of a product of matrices, which may have the batch dims of its own operands alone; `others`: how many dims
+  // are none of the batch.
+  Tensor whole_result(const char* name, Element element, int64_t batch_at, int64_t others);
   // A buffer that is kept for backward: in its dtype, with the batch dims of the arguments that it is made of.
-  Tensor kept(const char* name, Element element, int64_t batch_at, std::initializer_list<const char*> makers);
+  Tensor kept(const char* name, Element element, int64_t batch_at, int64_t others,
+              std::initializer_list<const char*> makers);
 
  private:
   struct __attribute__((visibility("hidden"))) Argument {

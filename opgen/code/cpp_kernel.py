@@ -9,7 +9,6 @@ points go one by one (`row`), and the lanes are runs along the loops inside.
 from __future__ import annotations
 
 from collections.abc import Iterator
-from dataclasses import replace
 
 from opgen.code.cpp_comb import Comb, combed, teeth
 from opgen.code.cpp_layout import block, named
@@ -17,9 +16,8 @@ from opgen.code.cpp_runs import Runs
 from opgen.code.cpp_statements import Around, fold_name, sums
 from opgen.code.long_values import hoisted
 from opgen.code.native_scope import lanes_type, value_type
-from opgen.code.printer import Text
 from opgen.ir.program import Axis, Loop
-from opgen.ir.scalar import Batch, Lit, Scalar, is_constant, walk
+from opgen.ir.scalar import Batch, Scalar, is_constant
 from opgen.kernel.formal import Formal
 from opgen.kernel.lanes import lanes
 from opgen.kernel.model import Acc, Atomic, Body, For, If, Join, Node, Role, Store, Tile
@@ -32,9 +30,18 @@ _INNER = (Role.SERIAL, Role.LANES, Role.CHUNKS)
 
 def kernel_lines(formal: Formal) -> list[str]:
     """The statements of the function."""
-    *first, last = parts(lanes(formal.kernel, formal.schedule).body)
-    lines = [line for part in first for line in block("{", _PartCode(formal, part).lines())]
-    return [*lines, *_PartCode(formal, last).lines(), "return rt::status(host);"]
+    *first, last = parts(lanes(formal.kernel, formal.schedule, formal.unsure - formal.told).body)
+    lines = [line for part in first for line in block("{", _part(formal, part))]
+    return [*lines, *_part(formal, last), "return rt::status(host);"]
+
+
+def _part(formal: Formal, part: Body) -> list[str]:
+    """The statements of a part, which may stand under a condition on sizes."""
+    match part:
+        case (If(condition, (For(role=Role.PARALLEL | Role.LANES),) as body, ()),):
+            return _PartCode(formal, body).lines(condition)
+        case _:
+            return _PartCode(formal, part).lines()
 
 
 def _meets(body: Body) -> bool:
@@ -66,22 +73,16 @@ class _PartCode(Runs):
         self.shared = False  # whether threads share the outer loops
         self.looped = False  # whether runs of points go through loops, for which their locals are kept
 
-    def lines(self) -> list[str]:
-        """The statements of the part."""
+    def lines(self, condition: Scalar | None = None) -> list[str]:
+        """The statements of the part, where a condition holds."""
         match self.part:
-            case (If(condition, body, otherwise),) if otherwise:
-                head = f"if ({self._of_sizes(condition)}) {{"
+            case (If(long, body, otherwise),) if otherwise:
+                head = f"if ({self.scope.sized(long)}) {{"
                 forms = [*block(head, self._form(body), "} else {"), *block("", self._form(otherwise))[1:]]
             case _:
                 forms = self._form(self.part)
+        forms = forms if condition is None else block(f"if ({self.scope.sized(condition)}) {{", forms)
         return [*self._declarations(), *forms]
-
-    def _of_sizes(self, condition: Scalar) -> str:
-        """A condition in which the sizes of loops are numbers of the call."""
-        loops = {n.loop for n in inside(self.part) if isinstance(n, For)}
-        sizes = {a.extent for a in loops if isinstance(a, Axis) and not isinstance(a.extent, Lit)}
-        known: dict[Scalar, Text] = {e: self.scope.number(e) for e in walk(condition) if e in sizes}
-        return replace(self.scope.printer, known=known)(condition)
 
     def _declarations(self) -> list[str]:
         scope = self.scope
@@ -191,7 +192,7 @@ class _PartCode(Runs):
 
     def _under(self, condition: Scalar | None, lines: list[str]) -> list[str]:
         """A loop where its condition holds."""
-        return lines if condition is None else block(f"if ({self._of_sizes(condition)}) {{", lines)
+        return lines if condition is None else block(f"if ({self.scope.sized(condition)}) {{", lines)
 
     def _chunks(self, loop: For, condition: Scalar | None, accs: list[Acc]) -> list[str]:
         """Chunks of the loop fold apart, then together in order."""

@@ -21,7 +21,7 @@ from opgen.ir.program import Axis, Kind, Loop
 from opgen.ir.scalar import BATCH, ONE, PLACE, ZERO, Batch, Dim, Index, Lit, Param, Position, Read, Scalar, reads, walk
 from opgen.kernel.formal import Formal
 from opgen.kernel.model import Atomic, Body, Store
-from opgen.kernel.walk import bound, inside, straight, values
+from opgen.kernel.walk import bound, inside, of_size, straight, values
 from opgen.plan.model import Storage
 
 _ATOM = NATIVE.atom
@@ -110,15 +110,16 @@ class CpuScope:
                         self.access(_PLACES, (BATCH,), write=False)
         for node in inside(body):
             if isinstance(node, Store | Atomic) and node.slot not in own:
-                self.access(node.slot, node.at, write=True)
+                self.access(node.slot, node.at, write=True, steady=isinstance(node, Store))
 
-    def access(self, buffer: str, at: tuple[Position, ...], *, write: bool) -> Access:
+    def access(self, buffer: str, at: tuple[Position, ...], *, write: bool, steady: bool = False) -> Access:
+        """The access, a new one where it is; `steady`: a store, which stands in its slot wherever it is."""
         found = self.find(buffer, at, write=write)
         if found is not None:
             return found
         tensor = self.tensor(buffer)
         certain = not write and (buffer, at) in self.at_every_lane
-        even = evens(self.formal, buffer, at, self.turns) if certain else None
+        even = evens(self.formal, buffer, at, self.turns) if certain or steady else None
         moved = {e.axis for e in even or ()}
         told = self.formal.told if certain else frozenset()
         sure = all(
@@ -204,7 +205,14 @@ class CpuScope:
     def size(self, e: Scalar | Batch, axis: str = "") -> str:
         """The size of a loop or of what is accessed."""
         assert not isinstance(e, Batch)
-        return self.print(e) if isinstance(e, Lit) else self.number(e, axis).text
+        given = e in self.formal.ints or e == Dim("...")
+        return self.number(e, axis).text if given else self.sized(e)
+
+    def sized(self, e: Scalar) -> str:
+        """An expression in which sizes are numbers of the call, whatever they are computed from there."""
+        whole = [part for part in walk(e) if part in self.formal.ints]
+        known: dict[Scalar, Text] = {part: self.number(part, of_size(self.formal.kernel, part)) for part in whole}
+        return replace(self.printer, known=known)(e)
 
     def extent(self, a: Axis) -> str:
         """How many points a loop has."""

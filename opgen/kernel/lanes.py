@@ -6,17 +6,19 @@ loops. Where only the call tells which loop moves along memory, both versions ar
 
 from __future__ import annotations
 
-from collections.abc import Callable, Sequence
+from collections.abc import Callable, Collection, Sequence
 from dataclasses import replace
 from functools import reduce
 from typing import TypeGuard
 
 from opgen.ir.program import Axis, Loop
 from opgen.ir.scalar import ONE, Batch, Dim, Index, Lit, Position, Read, both, call, reads
+from opgen.kernel.checks import Access
 from opgen.kernel.decays import decays
 from opgen.kernel.idle import spared
 from opgen.kernel.kept import kept
 from opgen.kernel.model import Acc, Atomic, Body, For, If, Kernel, Node, Role
+from opgen.kernel.split import split
 from opgen.kernel.unroll import unrolled
 from opgen.kernel.walk import chain, inside, loops_of, moving, straight, values, waits
 from opgen.plan.model import Nest, Schedule, Step
@@ -25,9 +27,9 @@ _SHORT = 16  # points that are too few for lanes
 Roles = Callable[[Role], Role]  # the role of a loop, from what it was lowered as
 
 
-def lanes(k: Kernel, schedule: Schedule) -> Kernel:
-    """The kernel for a processor with vectors."""
-    k = decays(unrolled(k))
+def lanes(k: Kernel, schedule: Schedule, doubtful: Collection[Access] = frozenset()) -> Kernel:
+    """The kernel for a processor with vectors; `doubtful` are accesses that are checked in it."""
+    k = split(decays(unrolled(k)), doubtful)
     if not any(isinstance(n, For) and n.role is Role.SERIAL for n in inside(k.body)):
         schedule = Schedule.MAP
     if schedule is Schedule.COLUMN and _batch_last(k.body):

@@ -69,6 +69,12 @@ def loops_of(body: Body) -> tuple[Loop, ...]:
     return tuple(dict.fromkeys(n.loop for n in inside(body) if isinstance(n, For)))
 
 
+def of_size(k: Kernel, size: Scalar) -> str:
+    """A loop that has so many points, or else a slot with as many places along an axis."""
+    axes = (a.name for a in loops_of(k.body) if isinstance(a, Axis) and a.extent == size)
+    return next(axes, next((s.name for s in k.slots if size in s.shape), ""))
+
+
 def moving(at: Iterable[Position], loops: Iterable[Loop]) -> frozenset[Loop]:
     """The loops that positions move with."""
     parts = [(frozenset[str](), True) if isinstance(p, Batch) else mentions(p) for p in at]
@@ -103,7 +109,8 @@ def parts(body: Body) -> list[Body]:
     found: list[list[Node]] = []
     alone = True
     for node in body:
-        shared = isinstance(node, For) and node.role in (Role.PARALLEL, Role.LANES)
+        loop = loop_of(node)
+        shared = loop is not None and loop[0].role in (Role.PARALLEL, Role.LANES)
         if alone or shared:
             found.append([])
         found[-1].append(node)

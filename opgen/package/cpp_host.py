@@ -127,7 +127,9 @@ class _VariantCode:
         self.arguments = [b for b in plan.arguments if b.name in d.tensors]
         self.printer = Printer(NATIVE, self._leaf)
         self.carriers = carriers(program)
-        self.values = {o.name: o.value for o in program.outputs if o.kept}
+        self.kept = {o.name for o in program.outputs if o.kept}
+        self.values = {o.name: o.value for o in program.outputs}
+        self.by_torch = {r for s in plan.steps if isinstance(s, Library) for r in written(s)}
         self.apart = wanted.apart()
         self.writers: dict[str, list[Launch]] = {}
         for step, launch in zip((s for s in plan.steps if not isinstance(s, Library)), launches, strict=True):
@@ -375,16 +377,18 @@ class _VariantCode:
         if r.like is not None:
             batch_at = next(k for k, s in enumerate(r.shape) if isinstance(s, Batch))
             arguments += [str(batch_at), f'"{r.like}"']
-        makers = self._makers(r)
-        if makers is not None:
+        makers, form = self._makers(r), "result"
+        if makers is not None and (r.name in self.kept or r.buffer in self.by_torch):
+            form = "kept" if r.name in self.kept else "whole_result"
             batch_at = next(k for k, s in enumerate(r.shape) if isinstance(s, Batch))
-            arguments += [str(batch_at), f"{{{', '.join(map(quoted, makers))}}}"]
-        text = f"call.{'result' if makers is None else 'kept'}({', '.join(arguments)})"
+            arguments += [str(batch_at), str(len(r.shape) - 1)]
+            arguments += [f"{{{', '.join(map(quoted, makers))}}}"] if form == "kept" else []
+        text = f"call.{form}({', '.join(arguments)})"
         own = self.wanted.any_of((r.name,))
         return f"{own} ? {text} : Tensor()" if own and own != self.wanted.used(r.buffer) else text
 
     def _makers(self, r: Result) -> tuple[str, ...] | None:
-        """Of a residual, the arguments that have all its batch dims between them; None where it may have every one."""
+        """The arguments that have all batch dims of a result between them; None where it may have every one."""
         value = self.values.get(r.name)
-        found = self.carriers[value] if value is not None and BATCH in r.shape else None
+        found = self.carriers[value] if value is not None and BATCH in r.shape and r.like is None else None
         return None if found == tuple(t.name for t in self.program.inputs if BATCH in t.shape) else found

@@ -155,18 +155,33 @@ Tensor Call::result(const char* name, Element element, int64_t batch_at, const c
   return converted(value, type_of(element));
 }
 
-Tensor Call::kept(const char* name, Element element, int64_t batch_at, std::initializer_list<const char*> makers) {
+Tensor Call::whole_result(const char* name, Element element, int64_t batch_at, int64_t others) {
+  const Tensor value = result(name, element);
+  if (!value.defined()) return value;
+  const Sizes own = sizes_of(value);
+  Sizes aligned = own, whole = own;
+  const auto batch = static_cast<int64_t>(batch_.size()), missing = batch - (value.dim() - others);
+  aligned.insert(aligned.begin() + batch_at, missing, 1);
+  whole.insert(whole.begin() + batch_at, missing, 1);
+  std::copy(batch_.begin(), batch_.end(), whole.begin() + batch_at);
+  if (whole == own) return value;
+  return torch::stable::clone(expand(torch::stable::reshape(value, {aligned.data(), aligned.size()}), whole));
+}
+
+Tensor Call::kept(const char* name, Element element, int64_t batch_at, int64_t others,
+                  std::initializer_list<const char*> makers) {
   Tensor value = result(name, element);
   if (!value.defined()) return value;
-  const Sizes own = batch_of(makers), whole(batch_.begin(), batch_.end());
-  if (own == whole) return value;
-  const auto missing = static_cast<int64_t>(whole.size() - own.size());
-  Sizes sizes = sizes_of(value);
+  const Sizes own = batch_of(makers), had = sizes_of(value);
+  const int64_t batch = value.dim() - others, missing = batch - static_cast<int64_t>(own.size());
+  Sizes sizes = had;
   sizes.erase(sizes.begin() + batch_at, sizes.begin() + batch_at + missing);
   std::copy(own.begin(), own.end(), sizes.begin() + batch_at);
+  if (sizes == had) return value;
   if (value.numel() == 0) return torch::stable::new_zeros(value, {sizes.data(), sizes.size()});
-  for (int64_t d = 0; d < static_cast<int64_t>(whole.size()); ++d) {
-    if (d < missing || own[d - missing] != whole[d]) value = torch::stable::narrow(value, batch_at + d, 0, 1);
+  for (int64_t d = 0; d < batch; ++d) {
+    const bool whole = d >= missing && own[d - missing] == had[batch_at + d];
+    if (!whole) value = torch::stable::narrow(value, batch_at + d, 0, 1);
   }
   return torch::stable::clone(torch::stable::reshape(value, {sizes.data(), sizes.size()}));
 }

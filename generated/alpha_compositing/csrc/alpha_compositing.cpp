@@ -29,7 +29,7 @@ std::tuple<Tensor, Tensor, Tensor> alpha_compositing_forward(const Tensor& alpha
   call.run(2, {2, 0, 1, 4}, {call.size(1), call.size(0)});
   const Tensor output = call.result("output", Element::scalar);
   const Tensor weight = call.result("weight", Element::scalar);
-  const Tensor through = recorded ? call.kept("through", Element::compute, 0, {"alpha"}) : Tensor();
+  const Tensor through = recorded ? call.kept("through", Element::compute, 0, 1, {"alpha"}) : Tensor();
   return {output, weight, through};
 }
 

@@ -34,8 +34,9 @@ std::tuple<Tensor, Tensor, Tensor> attention_forward_0(const Tensor& query, cons
   call.run(0, {0, 1, 2, 3, 4, 5}, {call.size(0), call.size(2), call.size(1), call.size(3)}, {scale.value_or(double{})});
   if (recorded) call.run(1, {4, 6}, {call.size(0)});
   const Tensor output = call.result("output", Element::scalar);
-  const Tensor softmax_j_max = recorded ? call.kept("softmax_j_max", Element::compute, 0, {"query", "key"}) : Tensor();
-  const Tensor softmax_j_scale = call.kept("softmax_j_scale", Element::compute, 0, {"query", "key"});
+  const Tensor softmax_j_max =
+      recorded ? call.kept("softmax_j_max", Element::compute, 0, 1, {"query", "key"}) : Tensor();
+  const Tensor softmax_j_scale = call.kept("softmax_j_scale", Element::compute, 0, 1, {"query", "key"});
   return {output, softmax_j_max, softmax_j_scale};
 }
 
@@ -57,8 +58,9 @@ std::tuple<Tensor, Tensor, Tensor> attention_forward_1(const Tensor& query, cons
            {1 / rt::sqrt(static_cast<opmath_t>(call.size(1)))});
   if (recorded) call.run(1, {4, 6}, {call.size(0)});
   const Tensor output = call.result("output", Element::scalar);
-  const Tensor softmax_j_max = recorded ? call.kept("softmax_j_max", Element::compute, 0, {"query", "key"}) : Tensor();
-  const Tensor softmax_j_scale = call.kept("softmax_j_scale", Element::compute, 0, {"query", "key"});
+  const Tensor softmax_j_max =
+      recorded ? call.kept("softmax_j_max", Element::compute, 0, 1, {"query", "key"}) : Tensor();
+  const Tensor softmax_j_scale = call.kept("softmax_j_scale", Element::compute, 0, 1, {"query", "key"});
   return {output, softmax_j_max, softmax_j_scale};
 }
 
@@ -79,8 +81,9 @@ std::tuple<Tensor, Tensor, Tensor> attention_forward_2(const Tensor& query, cons
   call.run(2, {0, 1, 2, 3, 4, 5}, {call.size(0), call.size(2), call.size(1), call.size(3)}, {scale.value_or(double{})});
   if (recorded) call.run(1, {4, 6}, {call.size(0)});
   const Tensor output = call.result("output", Element::scalar);
-  const Tensor softmax_j_max = recorded ? call.kept("softmax_j_max", Element::compute, 0, {"query", "key"}) : Tensor();
-  const Tensor softmax_j_scale = call.kept("softmax_j_scale", Element::compute, 0, {"query", "key"});
+  const Tensor softmax_j_max =
+      recorded ? call.kept("softmax_j_max", Element::compute, 0, 1, {"query", "key"}) : Tensor();
+  const Tensor softmax_j_scale = call.kept("softmax_j_scale", Element::compute, 0, 1, {"query", "key"});
   return {output, softmax_j_max, softmax_j_scale};
 }
 
@@ -102,8 +105,9 @@ std::tuple<Tensor, Tensor, Tensor> attention_forward_3(const Tensor& query, cons
            {1 / rt::sqrt(static_cast<opmath_t>(call.size(1)))});
   if (recorded) call.run(1, {4, 6}, {call.size(0)});
   const Tensor output = call.result("output", Element::scalar);
-  const Tensor softmax_j_max = recorded ? call.kept("softmax_j_max", Element::compute, 0, {"query", "key"}) : Tensor();
-  const Tensor softmax_j_scale = call.kept("softmax_j_scale", Element::compute, 0, {"query", "key"});
+  const Tensor softmax_j_max =
+      recorded ? call.kept("softmax_j_max", Element::compute, 0, 1, {"query", "key"}) : Tensor();
+  const Tensor softmax_j_scale = call.kept("softmax_j_scale", Element::compute, 0, 1, {"query", "key"});
   return {output, softmax_j_max, softmax_j_scale};
 }
 

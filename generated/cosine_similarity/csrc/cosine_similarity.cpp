@@ -30,8 +30,8 @@ std::tuple<Tensor, Tensor, Tensor, Tensor> cosine_similarity_forward(const Tenso
   call.run(0, {0, 2, 3}, {call.size(0)});
   call.run(1, {1, 0, 5, 4, 2, 6}, {call.size(0)}, {eps});
   const Tensor output = call.result("output", Element::scalar);
-  const Tensor norm_d = recorded ? call.kept("norm_d", Element::compute, 0, {"x1"}) : Tensor();
-  const Tensor norm_d_2 = recorded ? call.kept("norm_d_2", Element::compute, 0, {"x2"}) : Tensor();
+  const Tensor norm_d = recorded ? call.kept("norm_d", Element::compute, 0, 0, {"x1"}) : Tensor();
+  const Tensor norm_d_2 = recorded ? call.kept("norm_d_2", Element::compute, 0, 0, {"x2"}) : Tensor();
   const Tensor sum_d = recorded ? call.result("sum_d", Element::compute) : Tensor();
   return {output, norm_d, norm_d_2, sum_d};
 }

@@ -43,8 +43,8 @@ std::tuple<Tensor, Tensor, Tensor, Tensor, Tensor> cross_entropy_forward_0(const
   call.run(1, {1, 2, 0, 3, 4, 5, 6, 7, 8}, {call.size(0), ignore_index, call.size(1)},
            {label_smoothing, 1 - label_smoothing});
   const Tensor output = call.result("output", Element::scalar);
-  const Tensor logp_max = recorded ? call.kept("logp_max", Element::compute, 1, {"input"}) : Tensor();
-  const Tensor logp_log = recorded ? call.kept("logp_log", Element::compute, 1, {"input"}) : Tensor();
+  const Tensor logp_max = recorded ? call.kept("logp_max", Element::compute, 1, 1, {"input"}) : Tensor();
+  const Tensor logp_log = recorded ? call.kept("logp_log", Element::compute, 1, 1, {"input"}) : Tensor();
   const Tensor sum_n_all = recorded ? call.result("sum_n_all", Element::compute) : Tensor();
   const Tensor sum_n_all_2 = recorded ? call.result("sum_n_all_2", Element::compute) : Tensor();
   return {output, logp_max, logp_log, sum_n_all, sum_n_all_2};
@@ -69,8 +69,8 @@ std::tuple<Tensor, Tensor, Tensor, Tensor, Tensor> cross_entropy_forward_1(const
   call.run(3, {1, 2, 0, 3, 4, 5, 6}, {call.size(0), ignore_index, call.size(1)},
            {label_smoothing, 1 - label_smoothing});
   const Tensor output = call.result("output", Element::scalar);
-  const Tensor logp_max = recorded ? call.kept("logp_max", Element::compute, 1, {"input"}) : Tensor();
-  const Tensor logp_log = recorded ? call.kept("logp_log", Element::compute, 1, {"input"}) : Tensor();
+  const Tensor logp_max = recorded ? call.kept("logp_max", Element::compute, 1, 1, {"input"}) : Tensor();
+  const Tensor logp_log = recorded ? call.kept("logp_log", Element::compute, 1, 1, {"input"}) : Tensor();
   return {output, logp_max, logp_log, Tensor(), Tensor()};
 }
 
@@ -90,8 +90,8 @@ std::tuple<Tensor, Tensor, Tensor, Tensor, Tensor> cross_entropy_forward_2(const
   call.allocate("output", Element::scalar, {opgen::dim(0, "N"), opgen::batch});
   call.run(4, {0, 3, 4, 2, 1, 5}, {call.size(0), call.size(1), ignore_index}, {label_smoothing, 1 - label_smoothing});
   const Tensor output = call.result("output", Element::scalar);
-  const Tensor logp_max = recorded ? call.kept("logp_max", Element::compute, 1, {"input"}) : Tensor();
-  const Tensor logp_log = recorded ? call.kept("logp_log", Element::compute, 1, {"input"}) : Tensor();
+  const Tensor logp_max = recorded ? call.kept("logp_max", Element::compute, 1, 1, {"input"}) : Tensor();
+  const Tensor logp_log = recorded ? call.kept("logp_log", Element::compute, 1, 1, {"input"}) : Tensor();
   return {output, logp_max, logp_log, Tensor(), Tensor()};
 }
 
@@ -114,8 +114,8 @@ std::tuple<Tensor, Tensor, Tensor, Tensor, Tensor> cross_entropy_forward_3(const
   call.run(6, {1, 0, 2, 3, 4, 5, 6}, {call.size(0), ignore_index, call.size(1)},
            {label_smoothing, 1 - label_smoothing});
   const Tensor output = call.result("output", Element::scalar);
-  const Tensor logp_max = recorded ? call.kept("logp_max", Element::compute, 1, {"input"}) : Tensor();
-  const Tensor logp_log = recorded ? call.kept("logp_log", Element::compute, 1, {"input"}) : Tensor();
+  const Tensor logp_max = recorded ? call.kept("logp_max", Element::compute, 1, 1, {"input"}) : Tensor();
+  const Tensor logp_log = recorded ? call.kept("logp_log", Element::compute, 1, 1, {"input"}) : Tensor();
   const Tensor sum_n_all_2 = recorded ? call.result("sum_n_all_2", Element::compute) : Tensor();
   return {output, logp_max, logp_log, Tensor(), sum_n_all_2};
 }

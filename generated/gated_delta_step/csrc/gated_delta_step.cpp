@@ -34,7 +34,7 @@ std::tuple<Tensor, Tensor, Tensor> gated_delta_step_forward(const Tensor& state,
   call.run(0, {0, 2, 4, 5, 3, 6, 1, 7, 8}, {call.size(0), call.size(1)});
   const Tensor output = call.result("output", Element::scalar);
   const Tensor next_state = call.result("next_state", Element::scalar);
-  const Tensor found = recorded ? call.kept("found", Element::compute, 0, {"state", "key"}) : Tensor();
+  const Tensor found = recorded ? call.kept("found", Element::compute, 0, 1, {"state", "key"}) : Tensor();
   return {output, next_state, found};
 }
 

@@ -41,10 +41,10 @@ std::tuple<Tensor, Tensor, Tensor, Tensor, Tensor> linear_attention_forward(cons
   call.run(3, {3, 7, 8, 6, 9}, {call.size(0), call.size(1), call.size(3)}, {eps});
   const Tensor output = call.result("output", Element::scalar);
   const Tensor numerator_part =
-      recorded ? call.kept("numerator_part", Element::compute, 0, {"key", "value"}) : Tensor();
+      recorded ? call.kept("numerator_part", Element::compute, 0, 2, {"key", "value"}) : Tensor();
   const Tensor numerator = recorded ? call.result("numerator", Element::compute) : Tensor();
-  const Tensor denominator_part = recorded ? call.kept("denominator_part", Element::compute, 0, {"key"}) : Tensor();
-  const Tensor denominator = recorded ? call.kept("denominator", Element::compute, 0, {"query", "key"}) : Tensor();
+  const Tensor denominator_part = recorded ? call.kept("denominator_part", Element::compute, 0, 1, {"key"}) : Tensor();
+  const Tensor denominator = recorded ? call.kept("denominator", Element::compute, 0, 1, {"query", "key"}) : Tensor();
   return {output, numerator_part, numerator, denominator_part, denominator};
 }
 

@@ -10,53 +10,40 @@ template <typename opmath_t>
 int forward_output(const OpgenCall& call, OpgenHost& host) {
   const int64_t H = call.ints[2];
   const int64_t T = call.ints[0];
-  const int64_t d_size = call.ints[1];
   const rt::Tensor<opmath_t> input(call, 0, 3, 0);
   const rt::Tensor<opmath_t> cos(call, 1, 2);
   const rt::Tensor<opmath_t> sin(call, 2, 2);
   const rt::Tensor<opmath_t> output(call, 3, 3, 0);
-  rt::Loops<8> outer;
-  outer.batch(call, &input, nullptr, &input, nullptr, nullptr, &input, nullptr, &output);
+  rt::Loops<6> outer;
+  outer.batch(call, &input, nullptr, &input, nullptr, &output, &output);
   outer.step(0, input.stride(1));
   outer.step(1, cos.stride(0));
   outer.step(2, input.stride(1));
   outer.step(3, sin.stride(0));
-  outer.step(4, cos.stride(0));
-  outer.step(5, input.stride(1));
-  outer.step(6, sin.stride(0));
-  outer.step(7, output.stride(1));
+  outer.step(4, output.stride(1));
+  outer.step(5, output.stride(1));
   outer.dim_of_steps(T);
   outer.step(0, input.stride(2));
   outer.step(1, cos.stride(1));
+  outer.step(2, input.stride(2));
   outer.step(3, sin.stride(1));
-  outer.step(7, output.stride(2));
-  outer.dim_of_steps(d_size, true);
+  outer.step(4, output.stride(2));
+  outer.step(5, output.stride(2));
+  outer.dim_of_steps(H, true);
   outer.arrange();
   rt::parallel(host, outer.count, 1, [=, &host](int64_t begin, int64_t end) {
     rt::Held<opmath_t> cos_held;
     rt::Held<opmath_t> sin_held;
-    rt::Held<opmath_t> cos_held_2;
-    rt::Held<opmath_t> sin_held_2;
     outer.runs<rt::block>(begin, end, nullptr, [&](const auto& run) {
-      rt::Sink<opmath_t> output_out(output, run.at[7], run.step[7], run.size);
-      const auto input_2 = [&](int64_t i) { return outer.index(run, 0, i); };
-      const rt::Line<opmath_t> input_at(host, input, rt::stretch(run, 0, 1), 0, rt::clipped(input, 2, 0, input_2));
-      const rt::Line<opmath_t> cos_at(host, cos_held, cos, rt::stretch(run, 1, 1), 0, rt::clipped(cos, 1, 0, input_2));
-      const auto input_2_2 = [&](int64_t i) { return outer.index(run, 0, i) + H; };
-      const rt::Line<opmath_t> input_at_2(host, input, rt::stretch(run, 2, 1), 0,
-                                          rt::clipped(input, 2, input.stride(2), input_2_2));
-      const rt::Line<opmath_t> sin_at(host, sin_held, sin, rt::stretch(run, 3, 1), 0, rt::clipped(sin, 1, 0, input_2));
-      const auto cos_1 = [&](int64_t i) { return outer.index(run, 0, i) - H; };
-      const rt::Line<opmath_t> cos_at_2(host, cos_held_2, cos, rt::stretch(run, 4, 1), 0,
-                                        rt::clipped(cos, 1, cos.stride(1), cos_1));
-      const rt::Line<opmath_t> input_at_3(host, input, rt::stretch(run, 5, 1), 0,
-                                          rt::clipped(input, 2, input.stride(2), cos_1));
-      const rt::Line<opmath_t> sin_at_2(host, sin_held_2, sin, rt::stretch(run, 6, 1), 0,
-                                        rt::clipped(sin, 1, sin.stride(1), cos_1));
+      const rt::Source<opmath_t> input_at(input, run.at[0], run.step[0], run.size);
+      const rt::Steady<opmath_t> cos_at(cos_held, cos, run.at[1], run.step[1], run.size);
+      const rt::Source<opmath_t> input_at_2(input, run.at[2] + H * input.stride(2), run.step[2], run.size);
+      const rt::Steady<opmath_t> sin_at(sin_held, sin, run.at[3], run.step[3], run.size);
+      rt::Sink<opmath_t> output_out(output, run.at[4], run.step[4], run.size);
+      rt::Sink<opmath_t> output_out_2(output, run.at[5] + H * output.stride(2), run.step[5], run.size);
       rt::each(run.size, [&](int64_t i) {
-        const opmath_t total_2 = input_at[i] * cos_at_2[i] + input_at_3[i] * sin_at_2[i];
-        const opmath_t difference = input_at[i] * cos_at[i] - input_at_2[i] * sin_at[i];
-        output_out.set(i, outer.index(run, 0, i) < H ? difference : total_2);
+        output_out.set(i, input_at[i] * cos_at[i] - input_at_2[i] * sin_at[i]);
+        output_out_2.set(i, input_at_2[i] * cos_at[i] + input_at[i] * sin_at[i]);
       });
     });
   });
@@ -66,9 +53,77 @@ int forward_output(const OpgenCall& call, OpgenHost& host) {
 // One value per point, nothing shared between points.
 template <typename opmath_t>
 int backward_grad_input(const OpgenCall& call, OpgenHost& host) {
+  {
+    const int64_t H = call.ints[2];
+    const int64_t D = call.ints[1];
+    const int64_t grad_output_size = call.ints[3];
+    const int64_t T = call.ints[0];
+    const rt::Tensor<opmath_t> grad_output(call, 0, 3, 0);
+    const rt::Tensor<opmath_t> cos(call, 1, 2);
+    const rt::Tensor<opmath_t> sin(call, 2, 2);
+    const rt::Tensor<opmath_t> grad_input(call, 3, 3, 0);
+    rt::Loops<6> outer;
+    outer.batch(call, &grad_output, nullptr, &grad_output, nullptr, &grad_input, &grad_input);
+    outer.step(0, grad_output.stride(1));
+    outer.step(1, cos.stride(0));
+    outer.step(2, grad_output.stride(1));
+    outer.step(3, sin.stride(0));
+    outer.step(4, grad_input.stride(1));
+    outer.step(5, grad_input.stride(1));
+    outer.dim_of_steps(T);
+    outer.step(0, grad_output.stride(2));
+    outer.step(1, cos.stride(1));
+    outer.step(2, grad_output.stride(2));
+    outer.step(3, sin.stride(1));
+    outer.step(4, grad_input.stride(2));
+    outer.step(5, grad_input.stride(2));
+    outer.dim_of_steps(H, true);
+    outer.arrange();
+    if (D - grad_output_size >= 0) {
+      rt::parallel(host, outer.count, 1, [=, &host](int64_t begin, int64_t end) {
+        rt::Held<opmath_t> cos_held;
+        rt::Held<opmath_t> sin_held;
+        outer.runs<rt::block>(begin, end, nullptr, [&](const auto& run) {
+          const rt::Source<opmath_t> grad_output_at(grad_output, run.at[0], run.step[0], run.size);
+          const rt::Steady<opmath_t> cos_at(cos_held, cos, run.at[1], run.step[1], run.size);
+          const rt::Source<opmath_t> grad_output_at_2(grad_output, run.at[2] + H * grad_output.stride(2), run.step[2],
+                                                      run.size);
+          const rt::Steady<opmath_t> sin_at(sin_held, sin, run.at[3], run.step[3], run.size);
+          rt::Sink<opmath_t> grad_input_out(grad_input, run.at[4], run.step[4], run.size);
+          rt::Sink<opmath_t> grad_input_out_2(grad_input, run.at[5] + H * grad_input.stride(2), run.step[5], run.size);
+          rt::each(run.size, [&](int64_t i) {
+            grad_input_out.set(i, grad_output_at[i] * cos_at[i] + grad_output_at_2[i] * sin_at[i]);
+            grad_input_out_2.set(i, grad_output_at_2[i] * cos_at[i] - (grad_output_at[i] * sin_at[i]));
+          });
+        });
+      });
+    }
+  }
+  {
+    const int64_t H = call.ints[2];
+    const int64_t D = call.ints[1];
+    const int64_t grad_output_size = call.ints[3];
+    const int64_t T = call.ints[0];
+    const rt::Tensor<opmath_t> grad_input(call, 3, 3, 0);
+    rt::Loops<1> outer;
+    outer.batch(call, &grad_input);
+    outer.dim(T, {grad_input.stride(1)});
+    outer.dim(D - grad_output_size, {grad_input.stride(2)}, true);
+    outer.arrange();
+    if (D - grad_output_size >= 0) {
+      rt::parallel(host, outer.count, 1, [=, &host](int64_t begin, int64_t end) {
+        outer.runs<rt::block>(begin, end, nullptr, [&](const auto& run) {
+          rt::Sink<opmath_t> grad_input_out(grad_input, run.at[0] + 2 * H * grad_input.stride(2), run.step[0],
+                                            run.size);
+          rt::each(run.size, [&](int64_t i) { grad_input_out.set(i, 0); });
+        });
+      });
+    }
+  }
   const int64_t H = call.ints[2];
-  const int64_t T = call.ints[0];
   const int64_t D = call.ints[1];
+  const int64_t grad_output_size = call.ints[3];
+  const int64_t T = call.ints[0];
   const rt::Tensor<opmath_t> grad_output(call, 0, 3, 0);
   const rt::Tensor<opmath_t> cos(call, 1, 2);
   const rt::Tensor<opmath_t> sin(call, 2, 2);
@@ -90,42 +145,44 @@ int backward_grad_input(const OpgenCall& call, OpgenHost& host) {
   outer.step(7, grad_input.stride(2));
   outer.dim_of_steps(D, true);
   outer.arrange();
-  rt::parallel(host, outer.count, 1, [=, &host](int64_t begin, int64_t end) {
-    rt::Held<opmath_t> cos_held;
-    rt::Held<opmath_t> cos_held_2;
-    rt::Held<opmath_t> sin_held;
-    rt::Held<opmath_t> sin_held_2;
-    outer.runs<rt::block>(begin, end, nullptr, [&](const auto& run) {
-      rt::Sink<opmath_t> grad_input_out(grad_input, run.at[7], run.step[7], run.size);
-      const auto grad_output_2 = [&](int64_t i) { return outer.index(run, 0, i); };
-      const rt::Line<opmath_t> grad_output_at(host, grad_output, rt::stretch(run, 0, 1), 0,
-                                              rt::clipped(grad_output, 2, 0, grad_output_2));
-      const rt::Line<opmath_t> cos_at(host, cos_held, cos, rt::stretch(run, 1, 1), 0,
-                                      rt::clipped(cos, 1, 0, grad_output_2));
-      const auto cos_1 = [&](int64_t i) { return outer.index(run, 0, i) - H; };
-      const rt::Line<opmath_t> cos_at_2(host, cos_held_2, cos, rt::stretch(run, 2, 1), 0,
-                                        rt::clipped(cos, 1, cos.stride(1), cos_1));
-      const rt::Line<opmath_t> grad_output_at_2(host, grad_output, rt::stretch(run, 3, 1), 0,
-                                                rt::clipped(grad_output, 2, grad_output.stride(2), cos_1));
-      const rt::Line<opmath_t> sin_at(host, sin_held, sin, rt::stretch(run, 4, 1), 0,
-                                      rt::clipped(sin, 1, sin.stride(1), cos_1));
-      const auto grad_output_2_2 = [&](int64_t i) { return H + outer.index(run, 0, i); };
-      const rt::Line<opmath_t> grad_output_at_3(host, grad_output, rt::stretch(run, 5, 1), 0,
-                                                rt::clipped(grad_output, 2, grad_output.stride(2), grad_output_2_2));
-      const rt::Line<opmath_t> sin_at_2(host, sin_held_2, sin, rt::stretch(run, 6, 1), 0,
-                                        rt::clipped(sin, 1, 0, grad_output_2));
-      rt::each(run.size, [&](int64_t i) {
-        const int64_t product = 2 * H;
-        const int64_t difference = outer.index(run, 0, i) - H;
-        const opmath_t scaled_grad = grad_output_at[i] * (outer.index(run, 0, i) < H ? cos_at[i] : cos_at_2[i]);
-        const opmath_t chosen = difference < H ? -(grad_output_at_2[i] * sin_at[i]) : opmath_t(0);
-        const opmath_t chosen_2 = difference >= 0 && difference < product ? chosen : opmath_t(0);
-        const opmath_t chosen_3 = outer.index(run, 0, i) < product ? scaled_grad : opmath_t(0);
-        const bool mask = H + outer.index(run, 0, i) < product;
-        grad_input_out.set(i, chosen_3 + chosen_2 + (mask ? grad_output_at_3[i] * sin_at_2[i] : opmath_t(0)));
+  if (!(D - grad_output_size >= 0)) {
+    rt::parallel(host, outer.count, 1, [=, &host](int64_t begin, int64_t end) {
+      rt::Held<opmath_t> cos_held;
+      rt::Held<opmath_t> cos_held_2;
+      rt::Held<opmath_t> sin_held;
+      rt::Held<opmath_t> sin_held_2;
+      outer.runs<rt::block>(begin, end, nullptr, [&](const auto& run) {
+        rt::Sink<opmath_t> grad_input_out(grad_input, run.at[7], run.step[7], run.size);
+        const auto grad_output_2 = [&](int64_t i) { return outer.index(run, 0, i); };
+        const rt::Line<opmath_t> grad_output_at(host, grad_output, rt::stretch(run, 0, 1), 0,
+                                                rt::clipped(grad_output, 2, 0, grad_output_2));
+        const rt::Line<opmath_t> cos_at(host, cos_held, cos, rt::stretch(run, 1, 1), 0,
+                                        rt::clipped(cos, 1, 0, grad_output_2));
+        const auto cos_1 = [&](int64_t i) { return outer.index(run, 0, i) - H; };
+        const rt::Line<opmath_t> cos_at_2(host, cos_held_2, cos, rt::stretch(run, 2, 1), 0,
+                                          rt::clipped(cos, 1, cos.stride(1), cos_1));
+        const rt::Line<opmath_t> grad_output_at_2(host, grad_output, rt::stretch(run, 3, 1), 0,
+                                                  rt::clipped(grad_output, 2, grad_output.stride(2), cos_1));
+        const rt::Line<opmath_t> sin_at(host, sin_held, sin, rt::stretch(run, 4, 1), 0,
+                                        rt::clipped(sin, 1, sin.stride(1), cos_1));
+        const auto grad_output_2_2 = [&](int64_t i) { return H + outer.index(run, 0, i); };
+        const rt::Line<opmath_t> grad_output_at_3(host, grad_output, rt::stretch(run, 5, 1), 0,
+                                                  rt::clipped(grad_output, 2, grad_output.stride(2), grad_output_2_2));
+        const rt::Line<opmath_t> sin_at_2(host, sin_held_2, sin, rt::stretch(run, 6, 1), 0,
+                                          rt::clipped(sin, 1, 0, grad_output_2));
+        rt::each(run.size, [&](int64_t i) {
+          const int64_t product = 2 * H;
+          const int64_t difference = outer.index(run, 0, i) - H;
+          const opmath_t scaled_grad = grad_output_at[i] * (outer.index(run, 0, i) < H ? cos_at[i] : cos_at_2[i]);
+          const opmath_t chosen = difference < H ? -(grad_output_at_2[i] * sin_at[i]) : opmath_t(0);
+          const opmath_t chosen_2 = difference >= 0 && difference < product ? chosen : opmath_t(0);
+          const opmath_t chosen_3 = outer.index(run, 0, i) < product ? scaled_grad : opmath_t(0);
+          const bool mask = H + outer.index(run, 0, i) < product;
+          grad_input_out.set(i, chosen_3 + chosen_2 + (mask ? grad_output_at_3[i] * sin_at_2[i] : opmath_t(0)));
+        });
       });
     });
-  });
+  }
   return rt::status(host);
 }
 

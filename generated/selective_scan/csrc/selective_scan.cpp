@@ -31,7 +31,7 @@ std::tuple<Tensor, Tensor> selective_scan_forward(const Tensor& u, const Tensor&
   call.run(0, {1, 2, 6, 3, 0}, {call.size(1), call.size(2), call.size(0)});
   call.run(1, {4, 6, 5, 0, 7}, {call.size(0), call.size(1), call.size(2)});
   const Tensor y = call.result("y", Element::scalar);
-  const Tensor h = recorded ? call.kept("h", Element::compute, 0, {"u", "delta", "b"}) : Tensor();
+  const Tensor h = recorded ? call.kept("h", Element::compute, 0, 3, {"u", "delta", "b"}) : Tensor();
   return {y, h};
 }
 

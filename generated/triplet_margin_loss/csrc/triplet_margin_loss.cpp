@@ -36,7 +36,7 @@ std::tuple<Tensor, Tensor, Tensor, Tensor, Tensor> triplet_margin_loss_forward_0
   call.run(0, {0, 1, 2, 3, 5, 6, 4}, {call.size(0)}, {eps});
   call.run(1, {3, 5, 6, 7}, {}, {margin, static_cast<double>(call.batch_count())});
   const Tensor output = call.result("output", Element::scalar);
-  const Tensor near = recorded ? call.kept("near", Element::compute, 0, {"anchor", "positive"}) : Tensor();
+  const Tensor near = recorded ? call.kept("near", Element::compute, 0, 0, {"anchor", "positive"}) : Tensor();
   return {output, Tensor(), near, Tensor(), Tensor()};
 }
 
@@ -58,7 +58,7 @@ std::tuple<Tensor, Tensor, Tensor, Tensor, Tensor> triplet_margin_loss_forward_1
   call.run(0, {0, 1, 2, 3, 5, 6, 4}, {call.size(0)}, {eps});
   call.run(1, {3, 5, 6, 7}, {}, {margin, 1});
   const Tensor output = call.result("output", Element::scalar);
-  const Tensor near = recorded ? call.kept("near", Element::compute, 0, {"anchor", "positive"}) : Tensor();
+  const Tensor near = recorded ? call.kept("near", Element::compute, 0, 0, {"anchor", "positive"}) : Tensor();
   return {output, Tensor(), near, Tensor(), Tensor()};
 }
 
@@ -76,7 +76,7 @@ std::tuple<Tensor, Tensor, Tensor, Tensor, Tensor> triplet_margin_loss_forward_2
   call.allocate("output", Element::scalar, {opgen::batch});
   call.run(2, {0, 1, 2, 3, 4}, {call.size(0)}, {eps, margin});
   const Tensor output = call.result("output", Element::scalar);
-  const Tensor near = recorded ? call.kept("near", Element::compute, 0, {"anchor", "positive"}) : Tensor();
+  const Tensor near = recorded ? call.kept("near", Element::compute, 0, 0, {"anchor", "positive"}) : Tensor();
   return {output, Tensor(), near, Tensor(), Tensor()};
 }
 
@@ -100,10 +100,10 @@ std::tuple<Tensor, Tensor, Tensor, Tensor, Tensor> triplet_margin_loss_forward_3
   call.run(3, {0, 2, 1, 3, 4, 5, 7, 6, 8}, {call.size(0)}, {eps});
   call.run(4, {5, 7, 9}, {}, {margin, static_cast<double>(call.batch_count())});
   const Tensor output = call.result("output", Element::scalar);
-  const Tensor total = recorded ? call.kept("total", Element::compute, 0, {"anchor", "positive"}) : Tensor();
-  const Tensor near = recorded ? call.kept("near", Element::compute, 0, {"anchor", "positive"}) : Tensor();
-  const Tensor total_2 = recorded ? call.kept("total_2", Element::compute, 0, {"anchor", "negative"}) : Tensor();
-  const Tensor far = recorded ? call.kept("far", Element::compute, 0, {"anchor", "negative"}) : Tensor();
+  const Tensor total = recorded ? call.kept("total", Element::compute, 0, 1, {"anchor", "positive"}) : Tensor();
+  const Tensor near = recorded ? call.kept("near", Element::compute, 0, 0, {"anchor", "positive"}) : Tensor();
+  const Tensor total_2 = recorded ? call.kept("total_2", Element::compute, 0, 1, {"anchor", "negative"}) : Tensor();
+  const Tensor far = recorded ? call.kept("far", Element::compute, 0, 0, {"anchor", "negative"}) : Tensor();
   return {output, total, near, total_2, far};
 }
 
@@ -127,10 +127,10 @@ std::tuple<Tensor, Tensor, Tensor, Tensor, Tensor> triplet_margin_loss_forward_4
   call.run(3, {0, 2, 1, 3, 4, 5, 7, 6, 8}, {call.size(0)}, {eps});
   call.run(4, {5, 7, 9}, {}, {margin, 1});
   const Tensor output = call.result("output", Element::scalar);
-  const Tensor total = recorded ? call.kept("total", Element::compute, 0, {"anchor", "positive"}) : Tensor();
-  const Tensor near = recorded ? call.kept("near", Element::compute, 0, {"anchor", "positive"}) : Tensor();
-  const Tensor total_2 = recorded ? call.kept("total_2", Element::compute, 0, {"anchor", "negative"}) : Tensor();
-  const Tensor far = recorded ? call.kept("far", Element::compute, 0, {"anchor", "negative"}) : Tensor();
+  const Tensor total = recorded ? call.kept("total", Element::compute, 0, 1, {"anchor", "positive"}) : Tensor();
+  const Tensor near = recorded ? call.kept("near", Element::compute, 0, 0, {"anchor", "positive"}) : Tensor();
+  const Tensor total_2 = recorded ? call.kept("total_2", Element::compute, 0, 1, {"anchor", "negative"}) : Tensor();
+  const Tensor far = recorded ? call.kept("far", Element::compute, 0, 0, {"anchor", "negative"}) : Tensor();
   return {output, total, near, total_2, far};
 }
 
@@ -151,10 +151,10 @@ std::tuple<Tensor, Tensor, Tensor, Tensor, Tensor> triplet_margin_loss_forward_5
   call.allocate("output", Element::scalar, {opgen::batch});
   call.run(5, {0, 2, 1, 3, 4, 5, 6, 7}, {call.size(0)}, {eps, margin});
   const Tensor output = call.result("output", Element::scalar);
-  const Tensor total = recorded ? call.kept("total", Element::compute, 0, {"anchor", "positive"}) : Tensor();
-  const Tensor near = recorded ? call.kept("near", Element::compute, 0, {"anchor", "positive"}) : Tensor();
-  const Tensor total_2 = recorded ? call.kept("total_2", Element::compute, 0, {"anchor", "negative"}) : Tensor();
-  const Tensor far = recorded ? call.kept("far", Element::compute, 0, {"anchor", "negative"}) : Tensor();
+  const Tensor total = recorded ? call.kept("total", Element::compute, 0, 1, {"anchor", "positive"}) : Tensor();
+  const Tensor near = recorded ? call.kept("near", Element::compute, 0, 0, {"anchor", "positive"}) : Tensor();
+  const Tensor total_2 = recorded ? call.kept("total_2", Element::compute, 0, 1, {"anchor", "negative"}) : Tensor();
+  const Tensor far = recorded ? call.kept("far", Element::compute, 0, 0, {"anchor", "negative"}) : Tensor();
   return {output, total, near, total_2, far};
 }
 

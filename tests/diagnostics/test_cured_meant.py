@@ -69,3 +69,80 @@ def test_an_element_at_integers_lacks_the_index_beside_them() -> None:
     assert said(text)[0] == "x[n, y[n]]"
     assert proposed(text) == ["z[n, c] = x[y[n], c]"]
     built(text.replace("x[y[n]]", "x[n, y[n]]"))
+
+
+U = "inputs: {u: {shape: [..., N]}}\nparams: {dx: {type: float, default: 0.1}}\noutputs: {y: {shape: [..., N]}}"
+GRID = "inputs: {u: {shape: [X, Y]}}"
+
+
+@pytest.mark.parametrize(
+    ("fields", "line", "inside"),
+    [
+        (U, "y[..., i] = (u[..., i+1] - u[..., i-1])/(2*dx)", "i >= 1 and i < N - 1"),
+        (U, "y[..., i] = (u[..., i+1] - 2*u[..., i] + u[..., i-1])*dx", "i >= 1 and i < N - 1"),
+        (U, "y[..., i] = (u[..., i+2] - u[..., i-1])*dx", "i >= 1 and i < N - 2"),
+        (
+            GRID,
+            "y[i, j] = u[i-1, j] + u[i+1, j] + u[i, j-1] + u[i, j+1] - 4*u[i, j]",
+            "i >= 1 and i < X - 1 and j >= 1 and j < Y - 1",
+        ),
+        (GRID, "y[i, j] = u[i-1, j+1] - u[i, j]", "i >= 1 and j < Y - 1"),
+        (GRID, "y[i, j] = s[i, j]*(u[i + 1, j] - u[i - 1, j])", "i >= 1 and i < X - 1"),
+    ],
+)
+def test_neighbours_on_either_side_are_told_one_line_for_all(fields: str, line: str, inside: str) -> None:
+    fields = fields.replace("[X, Y]}", "[X, Y]}, s: {shape: [X, Y]}") if "s[" in line else fields
+    text = whole(fields, line)
+    assert len(diagnosed(text)) == 1
+    padded, chosen, ring = proposed(text)
+    left, _, value = line.partition(" = ")
+    assert chosen == f"{left} = where({inside}, {value}, 0)"
+    assert "pad(" in padded
+    assert "%" in ring
+    for way in (padded, chosen, ring):
+        built(whole(fields, way))
+
+
+@pytest.mark.parametrize(
+    ("value", "meant"),
+    [
+        ("where(i >= 1, u[i + 1] - u[i - 1], 0)", "where(i >= 1 and i < N - 1, u[i + 1] - u[i - 1], 0)"),
+        ("where(i >= 1, u[i + 1], 0) + u[i]", "where(i >= 1 and i < N - 1, u[i + 1], 0) + u[i]"),
+        ("where(i < N - 1, u[i - 1], 0) + u[i]", "where(i < N - 1 and i >= 1, u[i - 1], 0) + u[i]"),
+        ("where(i == 0 or i > 0, u[i + 1], 0) + u[i]", "where((i == 0 or i > 0) and i < N - 1, u[i + 1], 0) + u[i]"),
+        ("where(i == 0, u[0], u[i + 1]) + u[i]", ""),
+    ],
+)
+def test_a_condition_that_does_not_concern_an_end_guards_no_read_there(value: str, meant: str) -> None:
+    fields = "inputs: {u: {shape: [N]}}\noutputs: {y: {shape: [N]}}"
+    (found,) = diagnosed(whole(fields, f"y[i] = {value}"))
+    assert found.code == "OPG232"
+    assert proposed(whole(fields, f"y[i] = {value}"))[:1] == ([f"y[i] = {meant}"] if meant else [])
+    if meant:
+        built(whole(fields, f"y[i] = {meant}"))
+
+
+@pytest.mark.parametrize(
+    "value",
+    [
+        "where(i >= 1, u[i - 1], 0) + u[i]",
+        "where(i != N - 1, u[i + 1], 0) + u[i]",
+        "where(i == 0, u[i], u[i - 1])",
+        "where(m[i], u[i + 1], 0) + u[i]",
+        "where(i >= 1 and m[i], u[i + 1], 0) + u[i]",
+        "sum[j](where(j > i, u[j]*u[i + 1], 0)) + u[i]",
+        "sum[j](where(j < i, u[j]*u[i - 1], 0)) + u[i]",
+        "sum[j < N](where(j <= i, u[i - j], 0)) + u[i]",
+        "where(i % 2 == 0, u[i + 1], u[i - 1]) + u[i]",
+        "where(i == 0, u[i + 1] - u[i], where(i == N - 1, u[i] - u[i - 1], (u[i + 1] - u[i - 1])/2))",
+        "where(i + 1 < N, u[i + 1], u[N - 1]) + u[i]",
+        "where(i >= N - 1, u[i], u[i + 1])",
+        "where(not (i == N - 1 or i == 0), u[i + 1], u[i])",
+        "where(0 < i < N - 1, u[i - 1] + u[i + 1], 0) + u[i]",
+        "where(i >= k, u[i + 1], 0) + u[i]",
+    ],
+)
+def test_a_condition_that_may_concern_an_end_is_taken_at_its_word(value: str) -> None:
+    fields = "inputs: {u: {shape: [N]}, m: {shape: [N], dtype: bool}}\nparams: {k: int}\noutputs: {y: {shape: [N]}}"
+    bare = fields if "m[" in value else fields.replace(", m: {shape: [N], dtype: bool}", "")
+    built(whole(bare if "k" in value else bare.replace("params: {k: int}\n", ""), f"y[i] = {value}"), warned=True)

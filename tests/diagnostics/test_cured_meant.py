@@ -146,3 +146,94 @@ def test_a_condition_that_may_concern_an_end_is_taken_at_its_word(value: str) ->
     fields = "inputs: {u: {shape: [N]}, m: {shape: [N], dtype: bool}}\nparams: {k: int}\noutputs: {y: {shape: [N]}}"
     bare = fields if "m[" in value else fields.replace(", m: {shape: [N], dtype: bool}", "")
     built(whole(bare if "k" in value else bare.replace("params: {k: int}\n", ""), f"y[i] = {value}"), warned=True)
+
+
+X = "inputs: {x: {shape: [K]}}"
+
+
+@pytest.mark.parametrize(
+    ("written", "meant"),
+    [
+        ("sum[k = 1:K](x[k]**2)", "sum[k](x[k]**2)"),
+        ("sum[k=1..K](x[k])", "sum[k](x[k])"),
+        ("sum[k=1,K](x[k])", "sum[k](x[k])"),
+        ("sum[k in 1:K](x[k])", "sum[k](x[k])"),
+        ("sum[k=2:K](abs(x[k] - x[k-1]))", "sum[k < K - 1](abs(x[k + 1] - x[k]))"),
+        ("sum[k=2..K](abs(x[k] - x[k-1]))", "sum[k < K - 1](abs(x[k + 1] - x[k]))"),
+        ("sum[k=1:K-1](x[k+1]*x[k])", "sum[k < K-1](x[k + 1]*x[k])"),
+        ("sum[k=1:K](k*x[k])", "sum[k]((k + 1)*x[k])"),
+        ("sum[k in range(1, K)](x[k])", "sum[k < K - 1](x[k + 1])"),
+        ("sum[k in range(1, K)](k*x[k])", "sum[k < K - 1]((k + 1)*x[k + 1])"),
+        ("sum[k=0:K](x[k])", "sum[k < K](x[k])"),
+    ],
+)
+def test_a_range_up_to_the_dim_that_is_read_counts_from_1(written: str, meant: str) -> None:
+    text = whole(X, f"y = {written}")
+    assert meant in said(text)
+    built(text.replace(written, meant))
+
+
+def test_a_range_up_to_the_dim_of_its_coefficients_is_a_lag_elsewhere() -> None:
+    fields = "inputs: {a: {shape: [P]}, x: {shape: [N]}}"
+    text = whole(fields, "y[n] = sum[k=1:P](a[k]*pad(x[n - k], 0)) + x[n]")
+    meant = "sum[k](a[k]*pad(x[n - (k + 1)], 0))"
+    assert said(text) == [meant]
+    built(text.replace("sum[k=1:P](a[k]*pad(x[n - k], 0))", meant))
+
+
+def test_a_range_within_a_longer_axis_begins_behind_its_first_place() -> None:
+    text = whole("inputs: {a: {shape: [Q]}}\ndims: {P: Q - 1}", "y = sum[k=1:P](a[k]**2)")
+    assert said(text) == ["sum[k < P](a[(k + 1)]**2)"]
+    built(text.replace("k=1:P", "k < P").replace("a[k]", "a[(k + 1)]"))
+
+
+@pytest.mark.parametrize(
+    ("shape", "line", "meant"),
+    [
+        ("[..., N]", "y = roll(x, 1) - x", "y[..., n] = x[..., (n - 1) % N] - x[..., n]"),
+        ("[N]", "y[n] = roll(x[n], -1)", "y[n < N] = x[(n + 1) % N]"),
+        ("[..., N]", "y = flip(x)", "y[..., n < N] = x[..., N - n - 1]"),
+        ("[N]", "y[n] = flip(x)[n]", "y[n < N] = x[N - n - 1]"),
+        ("[N]", "y[i] = roll(x, 2)[i]", "y[i < N] = x[(i - 2) % N]"),
+    ],
+)
+def test_what_is_rolled_or_turned_round_is_read_where_it_was(shape: str, line: str, meant: str) -> None:
+    fields = f"inputs: {{x: {{shape: {shape}}}}}"
+    assert said(whole(fields, line))[0] == meant
+    built(whole(fields, meant))
+
+
+def test_a_roll_that_cannot_be_placed_is_told_which_way_it_goes() -> None:
+    assert "x[(n - 1) % N]" in said(whole("inputs: {x: {shape: [N]}}", "y[n] = roll[n](x[n], 2)"))
+
+
+SERIES = "inputs: {x: {shape: [T]}, h0: {shape: []}}\nparams: {g: {type: float, default: 0.9}}\noutputs: [h]"
+
+
+@pytest.mark.parametrize(
+    ("start", "step", "ways"),
+    [
+        ("h[T-1] = x[T-1]", "h[t] = x[t] + g*h[t+1]", ["h[T]"]),
+        ("h[0] = x[0]", "h[t] = x[t] + g*h[t-1]", ["h[-1]"]),
+        ("h[0] = x[0]", "h[t] = g*h[t-1] + (1 - g)*x[t]", ["h[-1] = x[0]"]),
+        ("h[0] = x[0]", "h[t] = max(h[t-1], x[t])", []),
+    ],
+)
+def test_a_start_that_is_an_element_is_told_what_comes_to_the_same(start: str, step: str, ways: list[str]) -> None:
+    fields = SERIES.replace(", h0: {shape: []}", "")
+    fields = fields if "g*" in step else fields.replace("params: {g: {type: float, default: 0.9}}\n", "")
+    first, *others = said(text := whole(fields, start, step))
+    assert others == ways
+    built(text.replace(f"  {start}\n", "").replace(step, first))
+    for way in others:
+        built(text.replace(start, way) if "=" in way else text.replace(f"  {start}\n", ""))
+
+
+def test_a_start_that_is_a_value_of_its_own_may_stand_in_front() -> None:
+    assert "h[-1] = h0" in said(whole(SERIES, "h[0] = h0", "h[t] = x[t] + g*h[t-1]"))
+
+
+def test_a_mask_that_is_added_is_told_what_a_softmax_leaves_out() -> None:
+    assert "where(j <= i, x[i, j], -inf)" in said(
+        whole("inputs: {s: {shape: [L, L]}}", "p[i, j] = softmax[j](s[i, j] + triu(-inf, 1))")
+    )

@@ -215,7 +215,7 @@ class ExpressionParser(QuestionParser):
             if self.token.is_op(".") and self.peek().kind is T.NAME:
                 self.advance()
                 e = self.member(e, self.advance())
-            elif self.token.is_op("[") and isinstance(e, Access):
+            elif self.token.is_op("[") and isinstance(e, Access) and not any(e is n for n, _ in self.idioms.results):
                 again = again or self.token.span
                 more, end = self.items(self.advance())
                 e = Access(e.name, (*e.items, *more), e.span.to(end), e.name_span)

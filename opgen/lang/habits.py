@@ -207,9 +207,10 @@ FUNCTIONS: Mapping[str, str] = MappingProxyType({
     "gumbel_softmax": _written("softmax[k]((x[n, k] - log(-log(uniform(seed))))/tau)"),
     "grid_sample": "a bilinear read is four reads with weights, at `int(floor(u[p]))` and one further",
     **dict.fromkeys(("rms_norm", "rmsnorm"), _written("x[..., k]*rsqrt(mean[k](x[..., k]**2) + eps)")),
-    "roll": "write `x[(n + 1) % N]`",
+    "roll": "a roll by `s` reads `x[(n - s) % N]`, which is `x[(n - 1) % N]` for 1",
     **dict.fromkeys(("flip", "fliplr", "flipud"), "write `x[N - 1 - n]`"),
-    **dict.fromkeys(("tril", "triu"), "compare the indices: `where(j <= i, x[i, j], 0)`"),
+    **dict.fromkeys(("tril", "triu"), "compare the indices: `where(j <= i, x[i, j], 0)`, and where a softmax leaves"
+                    " something out `where(j <= i, x[i, j], -inf)`"),
     **dict.fromkeys(("diag", "diagonal"), "one index at both places: `x[i, i]`"),
     "cross": "component by component: `z[b, 0] = x[b, 1]*y[b, 2] - x[b, 2]*y[b, 1]`, and so on for 1 and 2",
     "trace": "it is the sum over one index at both places: `sum[i](x[i, i])`",

@@ -8,6 +8,7 @@ from dataclasses import replace
 
 from opgen.lang.commas import between_commas
 from opgen.lang.nodes import Access, Binder, Call, Dots, Expr, Name, Number, Reduction
+from opgen.lang.picks import picked
 from opgen.lang.vocabulary import FIRST, SPARE, Vocabulary
 from opgen.lang.walk import nodes, operands, transform
 
@@ -57,6 +58,7 @@ def spelled(words: Vocabulary, e: Expr) -> Expr:
     written = {i.name for a in nodes(e) if isinstance(a, Access) for i in a.items if isinstance(i, Name)}
     own = lined_up(words, e)
     spare = [c for c in SPARE if c not in written and not words.knows(c)]
+    over = [b.name for r in nodes(e) if isinstance(r, Reduction) for b in r.binders if isinstance(b, Binder)]
 
     def rest(letters: tuple[str, ...], given: int) -> tuple[str, ...]:
         """The letters behind those that are given, with others for those that are written out elsewhere."""
@@ -73,6 +75,9 @@ def spelled(words: Vocabulary, e: Expr) -> Expr:
             return replace(node, name=node.name.lower())
         if isinstance(node, Name):
             return node if letters in ((), ("...",)) else access_at(node.name, letters, node)
+        if not words.rows and (one := picked(words, node, (*words.left, *words.bound, *over))) is not None:
+            words.doubts |= {one.by: None} if one.doubtful else {}
+            return one.read
         partial = 0 < len(node.items) < len(letters)
         missing = rest(letters, len(node.items)) if partial else letters[len(node.items) :]
         read = {n.name for i in node.items if not isinstance(i, Dots) for n in nodes(i) if isinstance(n, Name)}

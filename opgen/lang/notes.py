@@ -10,7 +10,7 @@ from collections.abc import Callable, Mapping
 from dataclasses import dataclass, field, replace
 
 from opgen.diagnostics.model import Bag, Hint, Label, Span
-from opgen.diagnostics.suggest import did_you_mean
+from opgen.diagnostics.suggest import did_you_mean, listed
 from opgen.lang import habits
 from opgen.lang.choices import by_choice
 from opgen.lang.circles import step_before
@@ -82,6 +82,7 @@ class Notes(ABC):
     plain: bool = False  # nothing else stands there
     grown: tuple[str, ...] = ()  # the indices of the target with one more, which it lacks
     made: Assign | None = None  # the statement that is proposed
+    by_rows: Callable[[], Assign | None] = lambda: None  # the proposal where integers at a position list rows
     parts: dict[int, Extents] = field(default_factory=dict)  # how far slices run, by where their access begins
 
     def note(self, span: Span, message: str, *hints: str, code: str = "OPG201", otherwise: str = "") -> None:
@@ -126,6 +127,9 @@ class Notes(ABC):
             if row is not None:
                 each = f"for each element of the batch write `{unparse_assign(row)}`"
                 lines = (each, f"or over all of the batch, too: `{text}`")
+            if self.words.doubts and (other := self.by_rows()) is not None and unparse_assign(other) != text:
+                by = listed(self.words.doubts, "and")
+                lines = (*map(str, lines), f"or, where {by} lists rows: `{unparse_assign(other)}`")
             hints = (*said, *lines, *stored(self.words, whole), *self._seeded(text), *elsewhere)
         else:
             hints = (*hints, *(h for o in others for h in o.hints if h not in (*hints, *_GENERAL)))

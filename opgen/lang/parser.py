@@ -9,6 +9,7 @@ from __future__ import annotations
 
 from bisect import bisect_left
 from collections.abc import Collection, Sequence
+from functools import partial
 from itertools import zip_longest
 
 from opgen.diagnostics.model import Bag
@@ -79,8 +80,8 @@ class _Parser(LoopParser):
                 self.words.places.clear()
                 self.words.along = read_along(self.words, text := self.rest_of_statement())
                 self.words.unsliced = read_unsliced(text.partition("=")[2])
-                self.idioms = Idioms(self.words, read_again, turns=any(t.is_word("'") for t in self.rest()))
-                s = with_indices(self.idioms, self.idioms.in_small_letters(self.statement()))
+                self.words.doubts.clear()
+                s = self.read(turns=any(t.is_word("'") for t in self.rest()))
                 if not self.idioms.found:
                     sizes(self.words, s)
                     self.found.append(s)
@@ -88,6 +89,7 @@ class _Parser(LoopParser):
                     continue
                 at = s.span
                 s = go_on(self.words, self.chains, s, self.meant, self.idioms)
+                self.idioms.by_rows = partial(self.by_rows, start)
                 self.idioms.report(self.bag, s, at)
                 self.chains[s.target.name].told = self.idioms.told
                 made = [] if self.idioms.made is None else [self.idioms.made]
@@ -105,6 +107,28 @@ class _Parser(LoopParser):
                 while self.token.kind not in {T.END, T.NEWLINE}:
                     self.advance()
         return tuple(self.found)
+
+    def read(self, *, turns: bool) -> Assign:
+        """A statement, with what is foreign in it noted."""
+        self.idioms = Idioms(self.words, read_again, turns=turns)
+        self.words.bound = self.idioms.bound
+        return with_indices(self.idioms, self.idioms.in_small_letters(self.statement()))
+
+    def by_rows(self, start: int) -> Assign | None:
+        """What is proposed for the statement at a token where integers at a position list rows; nothing is told."""
+        words = self.words
+        kept = self.at, self.idioms, self.bag, self.cases, words.letters, words.shapes
+        words.letters, words.shapes, words.rows = dict(words.letters), dict(words.shapes), True
+        self.at, self.bag, self.cases = start, Bag(), {name: [*asked] for name, asked in self.cases.items()}
+        try:
+            s = self.read(turns=kept[1].turns)
+            self.idioms.report(self.bag, s, s.span)
+            return self.idioms.made
+        except StopError:
+            return None
+        finally:
+            self.at, self.idioms, self.bag, self.cases, words.letters, words.shapes = kept
+            words.rows = False
 
     def instead_of(self, first: Token, end: Token) -> tuple[str, ...]:
         """What to write for a statement of another language."""
@@ -130,6 +154,7 @@ class _Parser(LoopParser):
         plain = [i for i in target.items or () if isinstance(i, Dots | Binder)]
         self.idioms.target = target.name
         self.idioms.left = tuple("..." if isinstance(i, Dots) else i.name for i in plain)
+        self.words.left = self.idioms.left
         self.idioms.plain = target.items is not None and len(plain) == len(target.items)
         if self.idioms.plain:
             self.words.letters.setdefault(target.name, self.idioms.left)

@@ -14,6 +14,11 @@ _RANGE = re.compile(
     r"(?P<last>(?P<size>\w+)[ ]*-[ ]*1\b|(?:\([^()\n]*\)|[^\](),\n])+)"
 )
 _HEAD = re.compile(r"(\w+)\[\s*$")
+_RANGED = re.compile(
+    r"in\s+(?:range\(\s*(?P<from>\d+)\s*,\s*(?P<to>[A-Z]\w*)\s*\)|(?P<start>\d+):(?P<stop>[A-Z]\w*))\s*(?=\])"
+)
+_READ = re.compile(r"(\w+)\[([^\[\]]*)\]")
+_AT_0 = "positions count from 0: the first one is `x[0]`, and `sum[k](…)` goes over all of a dim"
 _INDEX = re.compile(r"(?P<name>\w+)\[\s*(?P<index>[a-z]\w*)\s*$")
 
 
@@ -40,6 +45,10 @@ def run_between(f: Formula, at: int) -> tuple[Span, tuple[str, ...]] | None:
                 if not last.isdecimal()
                 else str(int(last) + 1 - int(first))
             )
+            head, body = _HEAD.search(f.text[: found.start()]), _body(f.text[found.end() :])
+            if head is not None and body and _end_of(f.source.text, index, last, body):
+                line = from_1(head[1], index, int(first), last, body)
+                return span, ((f"write `{line}`, where the first one is at 0",) if line else (_AT_0,))
             line = _from_0(f, found, index, size, first)
             told = f"an index runs from 0: `{index} < {size}`, and is read at `{index} + {first}`"
             return span, (told, *([f"write `{line}`"] if line else ()))
@@ -52,6 +61,49 @@ def _from_0(f: Formula, found: re.Match[str], index: str, size: str, first: str)
     if head is None or not body:
         return ""
     return f"{head[1]}[{index} < {size}]({_counted(body, index, first)})"
+
+
+def _end_of(spec: str, index: str, last: str, body: str) -> bool:
+    """Whether the end of a range is that of the axes which are read at it, so that the first one is number 1.
+
+    The other elements of `K - 1` are read one further. `spec`: its text, which says the shapes of inputs.
+    """
+    end = re.fullmatch(r"([A-Z]\w*)(?:\s*-\s*(\d+))?", last)
+    read = [(a[1], k, m) for a in _READ.finditer(body) for k, i in enumerate(a[2].split(","))
+            if (m := re.fullmatch(rf"\s*{index}\s*(?:([+-])\s*(\d+))?\s*", i))]  # fmt: skip
+    if end is None or int(end[2] or 0) != max((int(f"{m[1] or ''}{m[2] or 0}") for _, _, m in read), default=0):
+        return False
+    for name, place, _ in read:
+        shape = re.search(rf"\b{name}\s*:\s*\{{[^{{}}]*shape:\s*\[([^\]]*)\]", spec)
+        sizes = [] if shape is None else [size.strip() for size in shape[1].split(",")]
+        if sizes and (place >= len(sizes) or sizes[place] != end[1]):
+            return False
+    return True
+
+
+def from_1(name: str, index: str, first: int, last: str, body: str) -> str:
+    """`sum[k = 1:K](x[k])` up to the very dim, which counts from 1, with everything counted from 0; empty if unclear.
+
+    A position that is the index, or moved from it by a number, is one less there; the index as a number is not.
+    """
+    whole = f"({index} + {first})"
+
+    def position(item: str) -> str:
+        moved = re.fullmatch(rf"\s*{index}\s*(?:([+-])\s*(\d+))?\s*", item)
+        if moved is None:
+            return re.sub(rf"\b{index}\b", whole, item)
+        far = first - 1 + int(f"{moved[1] or ''}{moved[2] or 0}")
+        lead = " " if item.startswith(" ") else ""
+        return f"{lead}{index}{f' + {far}' if far > 0 else f' - {-far}' if far < 0 else ''}"
+
+    parts = re.split(r"(\w\[[^\[\]]*\])", body)
+    if not body or any("[" in part for part in parts[::2]):
+        return ""
+    made = [re.sub(rf"\b{index}\b", whole, part) for part in parts]
+    made[1::2] = [f"{p[:2]}{','.join(map(position, p[2:-1].split(',')))}]" for p in parts[1::2]]
+    alone = any(re.search(rf"[\[,]\s*{index}\s*[,\]]", part) for part in made[1::2])
+    size = "" if alone and first == 1 and last.isidentifier() else f" < {last}{f' - {first - 1}' if first > 1 else ''}"
+    return f"{name}[{index}{size}]({''.join(made)})"
 
 
 def _counted(body: str, index: str, first: str) -> str:
@@ -78,8 +130,19 @@ def of_listed(before: str, behind: str) -> str:
     return f"what is listed is read by its place: `{head['name']}[{free}]({read})`"
 
 
-def within(before: str, behind: str) -> str:
-    """`sum[j in V](x[j])`, over a dim, around its `in`; nothing where it is something else."""
+def within(before: str, behind: str, spec: str) -> str:
+    """`sum[j in V](x[j])`, over a dim or a range, around its `in`; nothing where it is something else."""
+    if (ranged := _RANGED.match(behind)) is not None:
+        if ranged["start"]:
+            return between(before, f"={ranged['start']}:{ranged['stop']}{behind[ranged.end() :]}", spec)
+        start, stop = ranged["from"], ranged["to"]
+        own, body = _INDEX.search(before), _body(behind[ranged.end() :])
+        if own is None or not body:
+            return ""
+        index, size = own["index"], f"{stop} - {start}" if start != "0" else stop
+        moved = re.sub(rf"\b{index}\b", f"({index} + {start})", body) if start != "0" else body
+        moved = re.sub(rf"(?<=[\[,])(\s*)\(({index} \+ \d+)\)(?=\s*[,\]])", r"\1\2", moved)
+        return f"an index runs from 0: write `{own['name']}[{index} < {size}]({moved})`"
     head, run = _INDEX.search(before), re.match(r"in\s+(?:range\()?(?P<size>[A-Z]\w*)\)?\s*(?=\])", behind)
     body = "" if run is None else _body(behind[run.end() :])
     if head is None or run is None or not body:
@@ -87,9 +150,12 @@ def within(before: str, behind: str) -> str:
     return f"how far an index runs is a condition: `{head['name']}[{head['index']} < {run['size']}]({body})`"
 
 
-def between(before: str, behind: str) -> str:
+def between(before: str, behind: str, spec: str) -> str:
     """`sum[j = a:b](x[j])`, over a range that moves, around its `=`; nothing where it is something else."""
-    head, run = _INDEX.search(before), re.match(r"=\s*(?P<first>[^\[\]=:]+):(?P<last>[^\[\]=:]+)(?=\])", behind)
+    head, run = (
+        _INDEX.search(before),
+        re.match(r"=\s*(?P<first>[^\[\]=:,]+)(?:\.\.|[:,])(?P<last>[^\[\]=:,]+)(?=\])", behind),
+    )
     body = "" if run is None else _body(behind[run.end() :])
     if head is None or run is None or not body:
         return ""
@@ -98,6 +164,9 @@ def between(before: str, behind: str) -> str:
     if first == "0":  # whose last one is named where one is taken off
         end = last if size is None else size[1]
         return f"how far an index runs is a condition: `{head['name']}[{index} < {end}]({body})`"
+    if first.isdecimal() and first != "0" and _end_of(spec, index, last, body):
+        line = from_1(head["name"], index, int(first), last, body)
+        return f"positions count from 0: write `{line}`" if line else _AT_0
     if first == "1":
         return f"an index runs from 0: `{head['name']}[{index} < {last}]({_counted(body, index, first)})`"
     chosen = f"where({first} <= {index} and {index} < {last}, {body}, 0)"

@@ -88,7 +88,7 @@ def hints(
         lines = over_lines(first.partition("#")[0].rstrip(), _last_of(token).partition("#")[0].rstrip())
         yield COMMENT if _is_prose(token) else lines
     elif token.is_op("=") and wanted.endswith("`]`"):
-        yield between(_before(token), _after(token)) or _FROM_0
+        yield between(_before(token), _after(token), token.span.source.text) or _FROM_0
     elif token.is_op("="):
         yield _WITHIN if previous and _before(token).strip() == previous.text else "equality is written `==`"
     elif token.kind is T.NAME and previous and previous.kind is T.NAME and _is_commented(token):
@@ -132,7 +132,8 @@ def _in_words(token: Token, wanted: str) -> str:
 
 def _in_brackets(token: Token) -> str:
     """What is said of `in` in the brackets of a reduction or an access."""
-    return of_listed(_before(token), _after(token)) or within(_before(token), _after(token)) or DOTS
+    beside = _before(token), _after(token), token.span.source.text
+    return of_listed(*beside[:2]) or within(*beside) or DOTS
 
 
 def _arrow(token: Token) -> str:

@@ -227,7 +227,7 @@ def _moved(
 ) -> Spread | None:
     whole = spelled(words, of)
     order = layout(words, whole)
-    index = axis_of(words, order, axis, 0) if axis is not None or len(order) == 1 else None
+    index = _one_axis(words, order, axis)
     size = None if index is None else size_at(words, whole, index)
     if index is None or size is None or isinstance(by, tuple):
         return None
@@ -235,10 +235,16 @@ def _moved(
     return Spread(at(whole, index, Product((("*", place), ("%", size)), of.span)), order, {index: size})
 
 
+def _one_axis(words: Vocabulary, order: Sequence[str], axis: Expr | tuple[Expr, ...] | None) -> str | None:
+    """The index of an axis, or of the only one that is no batch where none is named."""
+    named = [i for i in order if i != "..."]
+    return axis_of(words, order, axis, 0) if axis is not None else named[0] if len(named) == 1 else None
+
+
 def _turned(words: Vocabulary, of: Expr, axis: Expr | tuple[Expr, ...] | None) -> Spread | None:
     whole = spelled(words, of)
     order = layout(words, whole)
-    index = axis_of(words, order, axis, 0) if axis is not None or len(order) == 1 else None
+    index = _one_axis(words, order, axis)
     size = None if index is None else size_at(words, whole, index)
     if index is None or size is None:
         return None

@@ -42,6 +42,10 @@ class Vocabulary:
     unsliced: frozenset[str] = frozenset()  # indices that it reads, and beside no slice
     places: dict[str, int] = field(default_factory=dict)  # of indices that stand beside new axes, from behind
     instead: Mapping[str, str] = field(default_factory=dict)  # letters that are names here, and what stands for them
+    left: Sequence[str] = ()  # the indices of the target at hand
+    bound: Sequence[str] = ()  # those of the reductions around what is read
+    rows: bool = False  # integers at a position list rows, where they may as well pick one element of each
+    doubts: dict[str, None] = field(default_factory=dict)  # the integers of the statement that may do either
 
     def declare(self, name: str, shape: Sequence[str]) -> None:
         self.shapes[name] = tuple(shape)

@@ -20,7 +20,7 @@ from opgen.lower import missing
 from opgen.lower.along import as_batch, as_quotient, of_its_index
 from opgen.lower.batch_sums import over_batch
 from opgen.lower.completed import completed
-from opgen.lower.components import with_component
+from opgen.lower.components import by_places, with_component
 from opgen.lower.declare import CALLABLE
 from opgen.lower.draw import refused
 from opgen.lower.gradient_names import cotangent_by, cotangents_by
@@ -321,7 +321,7 @@ def check_rank(f: Frame, e: Access, known: Known, *, verb: str = "read") -> bool
         if not dots:
             message = f"`{e.name}` is {verb} without its batch dims"
     related = (Label(known.span, f"declared with shape {shape_text(known.shape)}"),) if known.declared else ()
-    whole = over_batch(f, e, known) or grown(f, e) or with_component(f, e.span)
+    whole = over_batch(f, e, known) or grown(f, e) or by_places(f, e) or with_component(f, e.span)
     if whole and any(whole == told.hints for told in f.bag.items):
         return False
     f.bag.error(

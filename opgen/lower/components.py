@@ -14,7 +14,8 @@ from opgen.ir import text
 from opgen.ir.scalar import Batch, Dim
 from opgen.lang.circles import shift_of
 from opgen.lang.nodes import Access, Assign, Binder, Call, Dots, Expr, Name, Power, Product, Reduction
-from opgen.lang.unparse import respelled
+from opgen.lang.picks import picked
+from opgen.lang.unparse import respelled, unparse
 from opgen.lang.walk import nodes, statement_at
 from opgen.lower.completed import runs_over
 from opgen.lower.loose import around
@@ -52,6 +53,17 @@ def with_component(f: Frame, place: Span) -> tuple[str, ...]:
     guard = "" if s.guard is None else f" if {respelled(s.guard)}"
     line = f"{s.target.name}[{left}] = {respelled(s.value, *parts)}{guard}"
     return (f"write `{line}`, with an index for the component",)
+
+
+def by_places(f: Frame, e: Access) -> tuple[str, ...]:
+    """The hints for an access at integers that may pick an element for each index, or list rows."""
+    s = statement_at((*f.decl.forward, *f.decl.backward), e.span)
+    reach = [i.name for i in (f.scope.visible() if f.scope is not None else ()) if not isinstance(i, Batch)]
+    one = picked(f.decl.words, e, reach)
+    if one is None or s is None:
+        return ()
+    rows = with_component(f, e.span) if one.doubtful else ()
+    return (f"write `{unparse(one.read)}`", *(f"or, where `{one.by}` lists rows, {row}" for row in rows))
 
 
 def _is_short(f: Frame, a: Access) -> bool:

@@ -6,8 +6,6 @@ Positions are noted while a formula is lowered and judged when the extents of it
 from __future__ import annotations
 
 from collections.abc import Sequence
-from dataclasses import replace
-from typing import Any
 
 from opgen.diagnostics.model import Label, Span
 from opgen.ir import text
@@ -15,12 +13,14 @@ from opgen.ir.polynomial import Polynomial, number, polynomial
 from opgen.ir.program import Axis
 from opgen.ir.ranges import Facts, corner, facts_of, is_nonnegative
 from opgen.ir.scalar import Apply, Batch, Dim, Index, Lit, Param, Scalar, call, walk
-from opgen.lang.nodes import Access, Dots, Expr, Number, Product, Sum
-from opgen.lang.unparse import unparse, unparse_assign
-from opgen.lang.walk import nodes, rebuild, statement_at
+from opgen.lang.nodes import Access, Dots, Product, Sum
+from opgen.lang.unparse import unparse
+from opgen.lang.walk import nodes, statement_at
+from opgen.lower.both_ends import both_ends
 from opgen.lower.declare import every
 from opgen.lower.earlier import from_the_start, less, shift, without_first
 from opgen.lower.exchanged import exchanged
+from opgen.lower.from_0 import from_0
 from opgen.lower.guarded import guarded
 from opgen.lower.half_way import half_way
 from opgen.lower.later import shorter_or_filled
@@ -28,6 +28,7 @@ from opgen.lower.leaving import leaving, rewritten
 from opgen.lower.neighbours import sums_apart
 from opgen.lower.outside import left_out, over, scattered_apart
 from opgen.lower.scope import DECLARED, UNKNOWN, Check, Frame, IndexInfo, Site
+from opgen.lower.unguarded import asked_further, unguarded
 
 
 def note(f: Frame, position: Scalar, extent: Scalar, site: Site, span: Span) -> None:
@@ -35,19 +36,23 @@ def note(f: Frame, position: Scalar, extent: Scalar, site: Site, span: Span) -> 
     if f.scope is None or extent == Dim(UNKNOWN):
         return
     visible = {i.unique: i for i in f.scope.visible() if not isinstance(i, Batch)}
-    used = [n.name for n in walk(position) if isinstance(n, Index)]
-    indices = tuple((name, visible[name]) for name in dict.fromkeys(used) if name in visible)
+
+    def within(*read: Scalar) -> tuple[tuple[str, IndexInfo], ...]:
+        used = dict.fromkeys(n.name for e in read for n in walk(e) if isinstance(n, Index))
+        return tuple((name, visible[name]) for name in used if name in visible)
+
+    indices = within(position)
     if site.padded:
         for name, info in indices:
             info.padded = True
             moved = polynomial(position) - polynomial(Index(name))
             window = info in f.scope.root().loops and Index(name) not in moved.atoms()
             if isinstance(extent, Dim):
-                info.around = Check(position, extent, site, span, indices, not f.path)
+                info.around = Check(position, extent, site, span, indices, f.path)
                 if window or isinstance(moved.scalar(), Lit):
                     info.beside = extent
         return
-    f.checks.append(Check(position, extent, site, span, indices, not f.path))
+    f.checks.append(Check(position, extent, site, span, indices, f.path, within(*f.path)))
 
 
 def check_ranges(f: Frame) -> bool:
@@ -70,6 +75,8 @@ def _check(f: Frame, c: Check) -> bool:
     if below is not None and is_nonnegative(number(-1) - below, facts):
         return _report(f, c, low, high)
     if above is not None and is_nonnegative(above - last - number(1), facts):
+        return _report(f, c, low, high)
+    if unguarded(f, c, facts):
         return _report(f, c, low, high)
     leaving(f, c, furthest)
     return True
@@ -98,7 +105,7 @@ def _report(f: Frame, c: Check, low: Polynomial | None, high: Polynomial | None)
     if isinstance(c.position, Lit):
         over = isinstance(c.extent, Lit) and c.position.value == c.extent.value
         counted = f"positions count from 0: number 1 is at 0, and number {runs} at {last}"
-        if lines := _from_0(f, site.tensor) if over else ():
+        if lines := from_0(f, site.tensor) if over else ():
             counted = f"positions count from 0: write {', '.join(lines)}"
         hints: tuple[str, ...] = (counted,) if over else ()
         if lines and any(counted in told.hints for told in f.bag.items):
@@ -124,8 +131,14 @@ def _report(f: Frame, c: Check, low: Polynomial | None, high: Polynomial | None)
             first := _counted_down(f, c, low, high) or _shifted(f, c, low, high) or without_first(f, c)
         ):
             hints = (*first, *(h if h.startswith("or") else f"or {h}" for h in hints))
+        if further := asked_further(f, c):
+            hints = (*further, *(h if h.startswith("or") else f"or {h}" for h in hints))
         if _is_position(f, c):  # where what is outside is no number of a place
             hints = tuple(h.removeprefix("or ") for h in hints if filled not in h) or _asked(f, c)
+    if (sides := both_ends(f, c)) is not None:
+        if any(sides[1] == told.hints for told in f.bag.items):
+            return False
+        related, hints = [*related, *(Label(o.span, "") for o in sides[0] if o is not c)], sides[1]
     if (early := half_way(f, c)) is not None:
         if any(early[1] == told.hints for told in f.bag.items):
             return False
@@ -157,29 +170,6 @@ def _asked(f: Frame, c: Check) -> tuple[str, ...]:
     info = c.indices[0][1]
     line = guarded(s, info.name, text.scalar(_extent(info)), unparse(less(c, int(ahead))), [c.site.span])
     return (f"write `{line}`, with 0 or the like where there is none",) if line else ()
-
-
-def _from_0(f: Frame, tensor: str) -> tuple[str, ...]:
-    """The statements that count the components of a tensor from 1, with all of them counted from 0."""
-    lines: list[str] = []
-
-    def less(i: Any) -> Any:
-        return Number(i.value - 1, i.span) if isinstance(i, Number) else i
-
-    def lower(e: Expr) -> Expr:
-        made = rebuild(e, lower)
-        return replace(made, items=tuple(map(less, made.items))) if isinstance(made, Access) else made
-
-    own = [s for s in f.decl.forward if any(isinstance(n, Access) and n.name == tensor for n in nodes(s.value))]
-    at = [i for s in own for a in nodes(s.value) if isinstance(a, Access) for i in a.items]
-    at += [i for s in own for i in s.target.items or () if isinstance(i, Number)]
-    numbers = {i.value for i in at if isinstance(i, Number)}
-    if 1 not in numbers or 0 in numbers or not all(isinstance(n, int) for n in numbers):
-        return ()
-    for s in own:
-        items = None if s.target.items is None else tuple(map(less, s.target.items))
-        lines.append(f"`{unparse_assign(replace(s, target=replace(s.target, items=items), value=lower(s.value)))}`")
-    return tuple(lines)
 
 
 def _counted_down(f: Frame, c: Check, low: Polynomial | None, high: Polynomial | None) -> tuple[str, ...]:

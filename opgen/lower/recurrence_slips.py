@@ -18,6 +18,7 @@ from opgen.lower.lost import hangs_on_lost
 from opgen.lower.recurrence_next import extent_along, to_its_own
 from opgen.lower.recurrence_table import without_border
 from opgen.lower.scope import BAD, Frame, Typed
+from opgen.lower.start_within import comes_to_it, is_element
 from opgen.lower.steps import unbound
 from opgen.lower.updated import renamed
 
@@ -105,7 +106,11 @@ def _in_front(
         beyond = f"`{s.target.name}[{', '.join(shown)}] = {value}`"
         return (f"the next start stands one place further out: {beyond}", f"or {one} `{line}`")
     element = f"for an element itself, both lines are one: `{line}`"
-    return (element, f"or {start}", none)
+    if not is_element(s, place):
+        return (element, f"or {start}", none)
+    same = comes_to_it(body, s, place, index, s.value)
+    least = comes_to_it(body, s, place, index, Number(0, s.span))
+    return (element, *([f"or {start}"] if same else []), *([none] if least else []))
 
 
 def _turned(d: Declarations, body: Assign, start: Binder | Name, place: int, step: Step) -> tuple[str, ...]:

@@ -173,7 +173,13 @@ class Check:
     site: Site
     span: Span
     indices: tuple[tuple[str, IndexInfo], ...]
-    always: bool  # evaluated whatever the values are
+    path: tuple[Scalar, ...]  # conditions under which it is evaluated
+    reach: tuple[tuple[str, IndexInfo], ...] = ()  # the indices of these
+
+    @property
+    def always(self) -> bool:
+        """Whether it is evaluated whatever the values are."""
+        return not self.path
 
 
 @dataclass(slots=True)

@@ -1,0 +1,113 @@
+"""What a reader with fresh eyes found missing in messages: one mistake is told once, by the line that is meant."""
+
+from __future__ import annotations
+
+import pytest
+
+from tests.diagnostics.cures import built, diagnosed, said, whole
+
+GRAY = whole("inputs: {img: {shape: [N, C, H, W]}, w: {shape: [C]}}", "y[n, h, v] = sum[c](img[n, c, h, v]*w[c])")
+FORWARD = "inputs: {x: {shape: [T, D]}, a: {shape: [D]}}"
+
+
+@pytest.mark.parametrize(
+    ("step", "code", "line"),
+    [
+        ("a[d]*h[t - 1, d] + x[t]", "OPG212", "x[t, d]"),
+        ("h[t - 1, d] + x[t, d]*b[d]", "OPG205", "inputs: {b: {shape: [D]}}"),
+        ("max[j](h[t - 1, j]) + x[t]", "OPG212", "x[t, d]"),
+    ],
+)
+def test_a_start_is_not_blamed_for_what_goes_on_from_it(step: str, code: str, line: str) -> None:
+    (found,) = diagnosed(whole(FORWARD, "h[-1, d] = 1", f"h[t, d] = {step}"))
+    assert found.code == code
+    assert line in " ".join(found.hints)
+
+
+def test_how_far_an_index_runs_is_asked_once() -> None:
+    text = whole("inputs: {x: {shape: [T]}, a: {shape: [D]}}", "h[-1, d] = 1", "h[t, d] = h[t - 1, d] + x[t]")
+    (found,) = diagnosed(text)
+    assert found.span is not None
+    assert text[: found.span.start].endswith("h[t, ")
+    built(text.replace("h[t, d]", "h[t, d < D]"))
+
+
+@pytest.mark.parametrize(
+    ("stated", "meant"),
+    [
+        ("dw[k] = sum[n](grad_y[n]*x[n, k])", "`grad_w`"),
+        ("w_grad[k] = sum[n](grad_y[n]*x[n, k])", "`grad_w`"),
+        ("v[k] = sum[n](grad_y[n]*x[n, k])", "`grad_w`"),
+        ("dx[n, k] = grad_y[n]*w[k]\n  dw[k] = sum[n](grad_y[n]*x[n, k])", "`grad_x` and `grad_w`"),
+    ],
+)
+def test_a_gradient_under_another_name_is_the_one_that_it_says(stated: str, meant: str) -> None:
+    fields = whole("inputs: {x: {shape: [N, K]}, w: {shape: [K]}}", "y[n] = sum[k](x[n, k]*w[k])")
+    text = f"{fields}backward: |\n  {stated}\n"
+    (found,) = diagnosed(text)
+    assert found.hints == (f"assign {meant}",)
+    for name in meant.replace("`", "").split(" and "):
+        of = name.removeprefix("grad_")
+        text = text.replace(f"d{of}[", f"{name}[").replace(f"{of}_grad[", f"{name}[").replace("v[k] =", f"{name}[k] =")
+    built(text)
+
+
+@pytest.mark.parametrize(
+    ("tests", "line"),
+    [
+        ("{cases: [{img: [2, 3, 8, 8], w: [3, 1, 2]}]}", "{N: 2, C: 3, H: 8, W: 8}"),
+        ("{sizes: {img: [2, 3, 8, 8], w: [3]}}", "sizes: {N: 2, C: 3, H: 8, W: 8}"),
+        ("{sizes: [2, 3, 8, 8]}", "sizes: {N: 2, C: 3, H: 8, W: 8}"),
+        ("{cases: [{sizes: {img: [2, 3, 8, 8], w: [3]}}]}", "{N: 2, C: 3, H: 8, W: 8}"),
+    ],
+)
+def test_sizes_are_written_by_dims(tests: str, line: str) -> None:
+    assert {*said(f"{GRAY}tests: {tests}\n")} == {line}
+    built(f"{GRAY}tests: {{{line}}}\n" if line.startswith("sizes") else f"{GRAY}tests: {{cases: [{line}]}}\n")
+
+
+@pytest.mark.parametrize("sizes", ["[2, 3]", "{img: [2, 3]}", "{N: [2]}", "{img: [2, 3, 8, 8], w: [4]}"])
+def test_sizes_that_fit_no_shape_are_shown_by_an_example(sizes: str) -> None:
+    assert {*said(f"{GRAY}tests: {{sizes: {sizes}}}\n")} == {"sizes: {N: 2}"}
+
+
+def test_values_in_a_case_stay_values() -> None:
+    (found,) = diagnosed(f"{GRAY}tests: {{cases: [{{values: {{w: [3]}}}}]}}\n")
+    assert found.hints == ("values stand directly in the case: `{w: [3]}`",)
+
+
+@pytest.mark.parametrize("product", ["G*D", "D*G"])
+def test_a_param_that_is_the_size_of_nothing_else_is_a_factor_of_a_shape(product: str) -> None:
+    text = whole(
+        f"inputs: {{x: {{shape: [N, {product}, L]}}}}\nparams: {{groups: {{type: int, default: 2}}, eps: float}}",
+        "m[n, g] = mean[d, l](x[n, g*D + d, l])",
+        "v[n, g] = mean[d, l]((x[n, g*D + d, l] - m[n, g])**2)",
+        "y[n, c, l] = (x[n, c, l] - m[n, c//D])*rsqrt(v[n, c//D] + eps)",
+    )
+    assert "dims: {G: groups, D: C//G}" in said(text)
+    assert {"g < G", "d < D"} <= {*said(text)}
+    text = text.replace(product, "C").replace("forward", "dims: {G: groups, D: C//G}\nforward")
+    built(text.replace("[n, g] =", "[n, g < G] =").replace("[d, l]", "[d < D, l]"))
+
+
+def test_a_param_stands_for_a_factor_of_a_shape() -> None:
+    text = whole("inputs: {x: {shape: [B, T, heads*D]}}\nparams: {heads: int}", "y[b, t, h, d] = x[b, t, h*D + d]")
+    (found,) = diagnosed(text)
+    assert found.hints == (
+        "write a name of its own here, such as `E`, and `dims: {D: E//heads}`; where nothing else says how far its "
+        "parts run, `h < heads` and `d < D`",
+    )
+    text = text.replace("heads*D", "E").replace("forward", "dims: {D: E//heads}\nforward")
+    built(text.replace("h, d]", "h < heads, d < D]"))
+
+
+def test_a_factor_that_nothing_tells_has_a_param_that_is_declared() -> None:
+    text = whole("inputs: {x: {shape: [N, G*D]}}", "y[n, g, d] = x[n, g*D + d]")
+    assert "params: {num_g: int}" in said(text)
+
+
+def test_a_computed_size_has_one_name_in_all_shapes() -> None:
+    fields = "inputs: {x: {shape: [N, G*D]}, w: {shape: [G * D]}}\nparams: {groups: int}"
+    first, second = diagnosed(whole(fields, "y[n, c] = x[n, c]*w[c]"))
+    assert "`C`" in first.hints[0]
+    assert second.hints == ("write `C` here, too",)

@@ -111,3 +111,46 @@ def test_a_computed_size_has_one_name_in_all_shapes() -> None:
     first, second = diagnosed(whole(fields, "y[n, c] = x[n, c]*w[c]"))
     assert "`C`" in first.hints[0]
     assert second.hints == ("write `C` here, too",)
+
+
+@pytest.mark.parametrize("batch", ["", "..., "])
+def test_attention_of_a_transpose_is_one_whole_line(batch: str) -> None:
+    shapes = f"inputs: {{q: {{shape: [{batch}L, E]}}, k: {{shape: [{batch}M, E]}}}}"
+    text = whole(shapes, "y = softmax(q @ k.T/sqrt(E), dim=-1)")
+    line = f"y[{batch}l, m] = softmax[m](sum[e](q[{batch}l, e] * k[{batch}m, e]) / sqrt(E))"
+    assert line in said(text)
+    built(whole(shapes, line))
+
+
+def test_what_is_meant_is_all_that_is_said_of_a_second_argument() -> None:
+    (found,) = diagnosed(whole("inputs: [x]", "y = log(x, 2)"))
+    assert found.hints == ("write `log(x)/log(2)`",)
+
+
+def test_a_row_of_a_tensor_is_read_along_the_reduction_around_it() -> None:
+    shapes, line = "inputs: {x: {shape: [B, N, D]}}", "y[b, i, j] = sum[k]((x[b, i] - x[b, j])**2)"
+    assert said(whole(shapes, line)) == ["x[b, i, k]", "x[b, j, k]"]
+    built(
+        whole(
+            shapes, line.replace("i]", "i, k]").replace("- x[b, j]", "- x[b, j, k]").replace("y[b, i, k]", "y[b, i, j]")
+        )
+    )
+
+
+@pytest.mark.parametrize("place", ["p < P", "p"])
+def test_one_window_too_many_is_mended_where_they_are_counted(place: str) -> None:
+    fields = "inputs: {x: {shape: [..., L]}}\nparams: {size: {type: int, default: 2}}\ndims: {P: L - size + 2}"
+    fields += "\noutputs: {y: {shape: [..., P]}}" if place == "p" else ""
+    text = whole(fields, f"y[..., {place}] = mean[r < size](x[..., p + r])")
+    first, *others = said(text)
+    assert first == "dims: {P: L + 1 - size}"
+    assert not any(line.startswith(("r <", "p <")) for line in others)
+    built(text.replace("dims: {P: L - size + 2}", first))
+
+
+def test_a_convolution_of_vectors_is_a_window_of_vectors() -> None:
+    fields = "inputs: {x: {shape: [N]}, w: {shape: [R]}}"
+    for call in ("conv1d(x, w)", "convolve(x, w)"):
+        lines = [line for line in said(whole(fields, f"y = {call}")) if line.startswith("y[n")]
+        assert len(lines) == 1
+        built(whole(fields, lines[0]))

@@ -154,3 +154,18 @@ def test_a_convolution_of_vectors_is_a_window_of_vectors() -> None:
         lines = [line for line in said(whole(fields, f"y = {call}")) if line.startswith("y[n")]
         assert len(lines) == 1
         built(whole(fields, lines[0]))
+
+
+@pytest.mark.parametrize(
+    ("read", "meant"),
+    [
+        ("pad(x, 1)[..., t + r]", "pad(x[..., t + r - 1], 0)"),
+        ("pad(x, 2)[..., t + r + 1]", "pad(x[..., t + r - 1], 0)"),
+        ("pad(x, 1)[..., t + 1]*r", "pad(x[..., t], 0)*r"),
+    ],
+)
+def test_positions_behind_a_tensor_padded_by_a_width_begin_earlier(read: str, meant: str) -> None:
+    fields = "inputs: {x: {shape: [..., T]}, w: {shape: [3]}}"
+    text = whole(fields, f"y[..., t < T] = sum[r](w[r]*{read})")
+    assert any(meant.split("*", maxsplit=1)[0] in line for line in said(text))
+    built(text.replace(read, meant), warned=True)

@@ -91,11 +91,12 @@ def _width(idioms: Idioms, e: Call) -> Expr | None:
 
 def _less(e: Expr, by: Expr) -> Expr:
     """A position as many places earlier."""
-    *before, (sign, last) = e.terms if isinstance(e, Sum) else (("+", e),)
+    terms: tuple[tuple[str, Expr], ...] = e.terms if isinstance(e, Sum) else (("+", e),)
+    *before, (sign, last) = terms
     if not before or sign == "-" or not isinstance(last, Number) or not isinstance(by, Number):
-        return Sum((*before, (sign, last), ("-", by)), e.span)
+        return Sum((*terms, ("-", by)), e.span)
     ahead = last.value - by.value
-    added = (("+" if ahead > 0 else "-", Number(abs(ahead), e.span)),) if ahead else ()
+    added = (("+" if ahead > 0 else "-", Number(ahead if ahead > 0 else -ahead, e.span)),) if ahead else ()
     return Sum((*before, *added), e.span) if added or len(before) > 1 else before[0][1]
 
 

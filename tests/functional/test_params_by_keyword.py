@@ -136,7 +136,7 @@ def test_a_word_and_numbers_in_brackets_are_params(
     with pytest.raises(TypeError) as told:
         judged(torch.ones(3, 2), *given)
     assert str(told.value) == f"judged: weight must be a Tensor, not {said}"
-    with pytest.raises(TypeError, match="^judged: x must be a Tensor, not list$"):
+    with pytest.raises(TypeError, match=r"^judged: x must be a Tensor, not list$"):
         judged([2, 1])
 
 
@@ -148,6 +148,6 @@ def test_a_size_of_a_module_is_not_negative(
     for device in ("cpu", "meta"):
         with pytest.raises(ValueError, match=f"^Judged: {said.split(' ', 1)[0]} must satisfy {said}$"):
             package.Judged(*sizes, device=device)
-    with pytest.raises(ValueError, match="^Judged: columns must satisfy"):
+    with pytest.raises(ValueError, match=r"^Judged: columns must satisfy"):
         package.Judged(3, columns=-1)
     assert package.Judged(0, 3).x.shape == (0, 3)

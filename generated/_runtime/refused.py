@@ -195,7 +195,7 @@ def takes_named(init: Callable[Concatenate[Self, Given], None]) -> Callable[Conc
 
 
 def _negative(numbers: Sequence[tuple[str, int]], error: str) -> tuple[str, int]:
-    """The size, with its name, that torch refuses for a tensor of this shape; no name where it refuses something else."""
+    """The size, with its name, that torch refuses for a tensor; no name where it refuses something else."""
     found = re.search(r"negative dimension (-\d+)", error)
     return next(((n, v) for n, v in numbers if found and int(v) == int(found[1])), ("", 0))
 

@@ -15,13 +15,14 @@ import functools
 import inspect
 import re
 from collections.abc import Callable, Sequence
+from itertools import islice
 from typing import TYPE_CHECKING, Any, Concatenate, ParamSpec, TypeVar
 
 import torch
 from torch import Tensor
 
 from . import native
-from .arguments import QUANTISED, explaining, operands
+from .arguments import QUANTISED, domain_error, explaining, operands
 
 if TYPE_CHECKING:
     from .dispatch import Definition, Op
@@ -93,16 +94,34 @@ def _checked(d: Definition, given: Sequence[Any], params: Sequence[Any]) -> str:
 
 
 def _keyword(d: Definition, function: Callable[..., Any], given: Sequence[Any], params: Sequence[Any]) -> str:
-    """How a number is passed that stands where a tensor does: as one if that fits, or by the params that take it."""
-    number = next((v for v in given if isinstance(v, int | float)), None)
-    if number is None:
-        return ""
+    """How a number is passed that stands where a tensor does: as one if that fits, or by the params that take it.
+
+    A word is a choice of a param, and numbers in brackets, where no tensor is needed, are those of a param.
+    """
     taken = signature(function).parameters.values()
-    kinds = [(p.name, str(p.annotation).partition(" | ")[0]) for p in taken if p.kind is p.KEYWORD_ONLY]
-    tensor = _as_tensor(d, given, params, number)
-    alike = (k for k in kinds if k[1] in _KINDS and (k[1] == "bool") == isinstance(number, bool))
-    taking = [f"{name}={number!r}" for name, kind in alike if _is(kind, number) and not (tensor and kind == "float")]
+    k, wrong = next(((k, v) for k, v in enumerate(given) if v is not None and not isinstance(v, Tensor)), (0, None))
+    needed = not str(next(islice(taken, k, None)).annotation).endswith("None")
+    if not isinstance(wrong, int | float | str) and (needed or not isinstance(wrong, tuple | list)):
+        return ""
+    kinds = [(p.name, str(p.annotation)) for p in taken if p.kind is p.KEYWORD_ONLY and p.name != "out"]
+    if not isinstance(wrong, int | float):
+        others = [None if v is wrong else v for v in given]
+        taking = [n for n, kind in kinds if not _fault(kind, wrong) and _takes(d, n, others, params, wrong)]
+        return f"; params are keywords: {' or '.join(f'{n}={wrong!r}' for n in taking)}" if taking else ""
+    tensor = _as_tensor(d, given, params, wrong)
+    alike = [(n, k.partition(" | ")[0]) for n, k in kinds]
+    alike = [(n, k) for n, k in alike if k in _KINDS and (k == "bool") == isinstance(wrong, bool)]
+    taking = [f"{n}={wrong!r}" for n, k in alike if _is(k, wrong) and not (tensor and k == "float")]
     return f"{tensor and '; write '}{tensor}" + (f"; params are keywords: {' or '.join(taking)}" if taking else "")
+
+
+def _takes(d: Definition, name: str, given: Sequence[Any], params: Sequence[Any], value: Any) -> bool:
+    """Whether the check of a call has nothing to say of a param that has this value."""
+    values = [value if n == name else v for n, v in zip(d.params, params, strict=False)]
+    try:
+        return not _checked(d, operands(d.name, d.operands or d.inputs, d.kinds, given), values).startswith(f"{name} ")
+    except (TypeError, ValueError):
+        return True
 
 
 def _as_tensor(d: Definition, given: Sequence[Any], params: Sequence[Any], number: float) -> str:
@@ -163,9 +182,22 @@ def takes_named(init: Callable[Concatenate[Self, Given], None]) -> Callable[Conc
             fault = "" if kinds[name].startswith("torch.") else _fault(kinds[name], value)
             if fault:
                 raise TypeError(f"{type(self).__name__}: {name} must be {fault}")
-        init(self, *args, **kwargs)
+        try:
+            init(self, *args, **kwargs)
+        except RuntimeError as error:
+            passed = (*zip(names, args, strict=False), *kwargs.items())
+            name, size = _negative([(n, v) for n, v in passed if kinds[n] == "int"], str(error))
+            if not name:
+                raise
+            raise domain_error(type(self).__name__, name, size, f"{name} >= 0") from None
 
     return named
+
+
+def _negative(numbers: Sequence[tuple[str, int]], error: str) -> tuple[str, int]:
+    """The size, with its name, that torch refuses for a tensor; no name where it refuses something else."""
+    found = re.search(r"negative dimension (-\d+)", error)
+    return next(((n, v) for n, v in numbers if found and int(v) == int(found[1])), ("", 0))
 
 
 def _nearest(unknown: str, names: Sequence[str]) -> list[str]:

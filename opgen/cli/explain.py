@@ -7,9 +7,9 @@ import sys
 import click
 
 from opgen.cli.console import put, wants_colour
-from opgen.diagnostics.codes import CATALOGUE, lookup
+from opgen.diagnostics.codes import CATALOGUE, GROUPS, lookup
 from opgen.diagnostics.explain import entry, overview, page
-from opgen.diagnostics.suggest import did_you_mean
+from opgen.diagnostics.suggest import did_you_mean, edits
 
 _LOOK_ALIKES = str.maketrans("OIL", "011")
 
@@ -42,7 +42,9 @@ def _entry(code: str, *, color: bool) -> str:
     if row is None:
         written = code.upper()
         digits = written.removeprefix("OPG").translate(_LOOK_ALIKES)
-        hints = did_you_mean(written, (f"OPG{digits}",) if lookup(digits) else CATALOGUE)
-        known = hints[0] if hints else "opgen explain lists all of them"
+        near = (f"OPG{digits}",) if lookup(digits) else [c for c in CATALOGUE if edits(c, written) == 1]
+        hints = did_you_mean(written, near) if len(near) == 1 else ()
+        groups = ", ".join(f"{n}xx ({title})" for n, title in GROUPS.items())
+        known = hints[0] if hints else f"there are {groups}; opgen explain lists all of them"
         raise click.UsageError(f"there is no code {code}; {known}")
     return entry(row, color=color)

@@ -30,7 +30,32 @@ Examples:
 """
 
 
-@click.command(epilog=EXAMPLES)
+class _WithFormula(click.Command):
+    """A command that says where the quotes of a formula belong that has none."""
+
+    def parse_args(self, ctx: click.Context, args: list[str]) -> list[str]:
+        given = [*args]
+        try:
+            return super().parse_args(ctx, args)
+        except click.UsageError:
+            formula, told = _unquoted(given)
+            if "=" in formula:
+                ctx.fail(f"{told}: {given[0]} --formula {shlex.quote(formula)}")
+            raise
+
+
+def _unquoted(args: list[str]) -> tuple[str, str]:
+    """The formula in words of their own behind a name, with its option or without, and what is to be done about it."""
+    at = next((k for k, a in enumerate(args) if a == "--formula" or a.startswith("--formula=")), None)
+    if at == 0 or len(args) < 2:
+        return "", ""  # no name stands before it
+    begin = 1 if at is None else at if "=" in args[at] else at + 1
+    other = (k for k, a in enumerate(args) if k > begin and a.split("=", 1)[0] in ("--kind", "--in"))
+    words = args[begin : next(other, None)]
+    return " ".join(words).removeprefix("--formula="), "write" if at is None else "put the formula in quotes"
+
+
+@click.command(cls=_WithFormula, epilog=EXAMPLES)
 @click.argument("name")
 @click.option("--formula", help="What it computes, such as 'y[n] = sum[k](x[n, k]*w[k])'; operands are declared.")
 @click.option("--kind", type=Words("kind", list(KINDS), _ELSEWHERE), help="What to begin with instead of a formula.")

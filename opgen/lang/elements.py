@@ -11,7 +11,7 @@ from opgen.lang.groups import Within
 from opgen.lang.habits import ELEMENT
 from opgen.lang.idioms import Idioms
 from opgen.lang.layout import layout, spelled
-from opgen.lang.nodes import Access, Binder, Call, Dots, Expr, Name, Number, Reduction
+from opgen.lang.nodes import Access, Binder, Call, Dots, Expr, Name, Number, Reduction, Sum
 from opgen.lang.products import reindexed
 from opgen.lang.slices import Item, Slice
 from opgen.lang.unparse import unparse
@@ -68,6 +68,8 @@ def of_call(idioms: Idioms, e: Expr) -> Name | Access | None:
     if not isinstance(e, Call) or not e.args or not (e.name == "pad" or e.name in words.functions):
         return None
     first, *others = e.args
+    if _width(idioms, e) is not None and isinstance(first, Name):
+        return first
     is_fill = [integer(o) or 0 for o in others] == [0] and not isinstance(others[0], Call)  # and no width
     read = (n for a in others for n in nodes(a))
     is_alone = not any(isinstance(n, Access) or (isinstance(n, Name) and words.letters.get(n.name, ())) for n in read)
@@ -78,10 +80,36 @@ def of_call(idioms: Idioms, e: Expr) -> Name | Access | None:
     return first if is_plain and words.letters.get(first.name, ()) else None
 
 
+def _width(idioms: Idioms, e: Call) -> Expr | None:
+    """How many places `pad(x, 1)` of other libraries puts in front of a tensor, along each axis that it names."""
+    of, width = e.args if len(e.args) == len("xn") else (None, None)
+    whole = isinstance(width, Number) and isinstance(width.value, int) and width.value > 0
+    if e.name != "pad" or not whole or not isinstance(of, Name) or not idioms.words.letters.get(of.name, ()):
+        return None
+    return width
+
+
+def _less(e: Expr, by: Expr) -> Expr:
+    """A position as many places earlier."""
+    terms: tuple[tuple[str, Expr], ...] = e.terms if isinstance(e, Sum) else (("+", e),)
+    *before, (sign, last) = terms
+    if not before or sign == "-" or not isinstance(last, Number) or not isinstance(by, Number):
+        return Sum((*terms, ("-", by)), e.span)
+    ahead = last.value - by.value
+    added = (("+" if ahead > 0 else "-", Number(ahead if ahead > 0 else -ahead, e.span)),) if ahead else ()
+    return Sum((*before, *added), e.span) if added or len(before) > 1 else before[0][1]
+
+
 def placed(idioms: Idioms, e: Call, of: Name | Access, items: Sequence[Expr | Dots], at: Span) -> Expr:
     """`pad(x, 0)[i - 1]` as it is meant: `pad(x[i - 1], 0)`."""
+    args: tuple[Expr, ...] = e.args[1:]
+    width = _width(idioms, e)
+    if width is not None:
+        idioms.unclear |= any((s := shift_of(i)) is not None and s.offset < 0 for i in items if not isinstance(i, Dots))
+        items = [i if isinstance(i, Dots) else _less(i, width) for i in items]
+        args = (Number(0, at),)
     read = Access(of.name, tuple(items), of.span, of.span)
-    made = replace(e, args=(read, *e.args[1:]), span=e.span.to(at))
+    made = replace(e, args=(read, *args), span=e.span.to(at))
     fits = len(items) == len(idioms.words.letters[of.name])
     what = "`pad` covers one access, with its positions" if e.name == "pad" else "only a tensor has elements"
     idioms.note(at, what, f"the positions stand behind the tensor: `{unparse(made)}`" if fits else ELEMENT)

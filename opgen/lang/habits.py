@@ -153,8 +153,10 @@ FUNCTIONS: Mapping[str, str] = MappingProxyType({
     **dict.fromkeys(("arange", "range"), _COUNT),
     "linspace": "an index may be used as a number: from a to b in N steps it is `a + (b - a)*n/(N - 1)`",
     **dict.fromkeys(("size", "shape", "len", "numel"), SIZE),
-    **dict.fromkeys(("conv1d", "conv2d", "conv3d", "convolve", "unfold"),
-                    "a window is a sum: `y[d, n] = sum[c, r](pad(x[c, n + r - 1], 0)*w[d, c, r])`"),
+    **dict.fromkeys(("conv1d", "conv2d", "conv3d", "unfold"),
+                    "a window is a sum: `y[d, n < N] = sum[c, r](pad(x[c, n + r - 1], 0)*w[d, c, r])`, of vectors "
+                    "`y[n < N] = sum[r](pad(x[n + r - 1], 0)*w[r])`"),
+    "convolve": _written("y[n < N + R - 1] = sum[r < R](pad(x[n - r], 0)*w[r])"),
     **dict.fromkeys(("max_pool1d", "max_pool2d", "avg_pool1d", "avg_pool2d", "max_pool", "avg_pool"),
                     "a window is a reduction: `y[c, p < N//2] = max[r < 2](x[c, 2*p + r])`"),
     "linear": "a product with its indices: `y[..., n] = sum[k](x[..., k]*w[n, k]) + b[n]`",

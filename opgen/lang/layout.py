@@ -148,11 +148,12 @@ def bare(words: Vocabulary, e: Expr) -> Iterator[Name]:
 
 
 def transposed(words: Vocabulary, e: Expr, dims: int | None) -> tuple[Expr, tuple[str, ...]] | None:
-    """A tensor whose last two axes change places (all of them, where it has `dims`), with the order of its indices."""
+    """A tensor whose last two axes change places (its only ones, where it has `dims`), with its indices in order."""
     if isinstance(e, Access):
         return _turned(spelled(words, e), dims)
     items = words.letters.get(e.name, ()) if isinstance(e, Name) else ()
-    if len(items) < 2 or "..." in items[-2:] or (dims is not None and len(items) != dims):
+    named = [i for i in items if i != "..."]
+    if len(items) < 2 or "..." in items[-2:] or (dims is not None and len(named) != dims):
         return None
     assert isinstance(e, Name)
     return access_at(e.name, items, e), (*items[:-2], items[-1], items[-2])

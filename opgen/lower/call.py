@@ -185,7 +185,7 @@ def _table(f: Frame, e: Call) -> Typed:
     count = len(e.args)
     if count < least or (count > most and not row.variadic):
         shown = f"{e.name}({', '.join(row.args)})"
-        hints = [*otherwise(e.name, e.args), f"it is written `{shown}`"]
+        hints = [*(otherwise(e.name, e.args) or (f"it is written `{shown}`",))]
         if e.name in REDUCTIONS:
             hints.append(f"the reduction names its index: `{e.name}[i](…)`")
         if e.name == "heaviside" and count == 1:

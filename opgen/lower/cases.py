@@ -7,11 +7,12 @@ from __future__ import annotations
 
 import math
 import re
-from collections.abc import Mapping
+from collections.abc import Mapping, Sequence
 
 from opgen.diagnostics.model import Bag, Span
-from opgen.diagnostics.suggest import did_you_mean, listed
+from opgen.diagnostics.suggest import counted, did_you_mean, listed
 from opgen.ir.declared import Nested, StatedCase
+from opgen.schema.by_dims import shown, sizes_by_dims
 from opgen.schema.formula import Word
 from opgen.schema.model import InputSpec, OpSpec, ParamSpec
 
@@ -65,7 +66,8 @@ def _values(
     after = len(items) - at - 1 if at < len(items) else 0
     rank = len(found.shape)
     if rank < at + after or ("..." not in items and rank != at):
-        _report(name, f"`{name}` has shape [{', '.join(items)}], and these values have {rank} dimensions", bag)
+        message = f"`{name}` has shape [{', '.join(items)}], and these values have {counted(rank, 'dimension')}"
+        _report(name, message, bag, *_as_sizes(items, value))
         return None
     ends = (*items[:at], *items[len(items) - after :])
     for item, size in zip(ends, (*found.shape[:at], *found.shape[rank - after :]), strict=True):
@@ -109,6 +111,12 @@ def _param(p: ParamSpec, name: str, value: object, bag: Bag) -> object:
         return None
     typed = [float(v) if p.type == "float" else v for v in found.flat]
     return typed[0] if p.length is None else typed
+
+
+def _as_sizes(items: Sequence[str], value: object) -> tuple[str, ...]:
+    """A hint where the sizes of an input stand for its values."""
+    sizes = sizes_by_dims(items, value)
+    return (f"these are values; sizes are written by dims: `{shown(sizes)}`",) if sizes is not None else ()
 
 
 def _broadcast(batches: list[tuple[int, ...]]) -> tuple[int, ...] | None:

@@ -137,7 +137,9 @@ def _placed(f: Frame, e: Access, own: Sequence[Expr], at: Sequence[list[int] | N
         return same if len(same) == 1 else told
     moved = any(not isinstance(i, Name) for i in own)
     if len(ways) > 1 and not (moved and all(p is None for p in at)):
-        return []
+        way = ways[0][0]
+        more = _of_reductions(f, e, names, way, axes) if [*way] == [*axes.places[: len(way)]] else None
+        return [{**way, **more}] if more else []
     return [{**way, **more} for way, _ in ways[:1] if (more := _named_for(f, e, names, way, axes)) is not None]
 
 
@@ -215,6 +217,15 @@ def _named_for(f: Frame, e: Access, names: Sequence[str], way: _Way, axes: _Axes
         return {**more, **dict(zip(left, free, strict=True))}
     again = any(axes.sizes.count(axes.sizes[k]) > 1 or axes.letters[k] in (*names, *_reach(f)) for k in left)
     return None if free or again else {**more, **{k: axes.letters[k] for k in left}}
+
+
+def _of_reductions(f: Frame, e: Access, names: Sequence[str], way: _Way, axes: _Axes) -> _Way | None:
+    """The last dims with the indices of reductions that are read nowhere else; None where these are not as many."""
+    own = statement_at((*f.decl.forward, *f.decl.backward), e.span)
+    target = [i.name for i in (own.target.items or () if own is not None else ()) if isinstance(i, Binder)]
+    free = [n for n in _free(f, e, names) if n not in target and not runs_over(f, e, n)]
+    left = [k for k in axes.places if k not in way]
+    return dict(zip(left, free, strict=True)) if len(free) == len(left) else None
 
 
 def _free(f: Frame, e: Access, names: Sequence[str]) -> list[str]:

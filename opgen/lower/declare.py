@@ -28,7 +28,7 @@ from opgen.lang.updates import all_new, in_place_hints
 from opgen.lang.vocabulary import Vocabulary, other_letters
 from opgen.lang.walk import names_read, statement_names
 from opgen.lower.domain import end_of
-from opgen.lower.shape import named_size, named_within, shape_of, shapes_of_outputs
+from opgen.lower.shape import idle_in, input_shapes, named_size, named_within, shapes_of_outputs
 from opgen.schema.elsewhere import Callee
 from opgen.schema.formula import Formula
 from opgen.schema.model import FunctionSpec, InputSpec, ModuleSpec, OpSpec, OutputSpec, ParamSpec
@@ -109,8 +109,7 @@ def declare(spec: OpSpec, bag: Bag) -> Declarations | None:
     inputs = {str(t.name): t for t in spec.inputs}
     params = tuple(str(p.name) for p in spec.params)
     taken = {i.text.strip() for t in spec.inputs for i in t.shape or ()} | {str(d.name) for d in spec.dims}
-    free = {*taken}
-    shapes = {n: () if t.dtype == "seed" else shape_of(t.shape, params, bag, taken=free) for n, t in inputs.items()}
+    shapes = input_shapes(spec, params, bag, {*taken})
     sizes = tuple(dict.fromkeys(d.name for s in shapes.values() for d in s if isinstance(d, Dim)))
     derived = {str(d.name): e for d in spec.dims if (e := parse_expression(d.value, bag)) is not None}
     functions = {f.name: f for s in spec.functions if (f := _function(s, params, bag)) is not None}
@@ -179,7 +178,7 @@ def _vocabulary(
     for name, shape in shapes.items():
         words.declare(name, [text.position(size) for size in shape])
     for name, items in ((str(t.name), t.shape or ()) for t in spec.inputs):  # as if what is said of it were done
-        meant = [named_size(i.text.strip(), taken) for i in items]
+        meant = [named_size(i.text.strip(), taken, [str(p.name) for p in spec.params], idle_in(spec)) for i in items]
         if any(meant) and len(meant) == len(words.shapes[name]):
             words.declare(name, [m.name if m else s for m, s in zip(meant, words.shapes[name], strict=True)])
             parts = {n: formula.replace("//", " // ") for m in meant if m for n, formula in m.parts.items()}

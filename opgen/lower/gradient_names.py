@@ -9,6 +9,9 @@ import re
 
 from opgen.diagnostics.suggest import listed
 from opgen.ir.program import Kind
+from opgen.ir.scalar import Batch
+from opgen.lang.nodes import Dots
+from opgen.lower.declare import Declarations
 from opgen.lower.scope import Frame
 
 _GRADIENT = re.compile(r"(?:d[lL]_?d|grad|bar|g|d)_?(?P<behind>\w+)|(?P<before>\w+?)_?(?:grad|bar)")
@@ -28,12 +31,29 @@ def is_stated(f: Frame) -> bool:
     return any(s.target.name == f.target for s in f.decl.backward)
 
 
+def stated_by(d: Declarations) -> list[str]:
+    """The gradients that a block gives under other names, `dw` or `w_grad`; else one that has the shape of the first.
+
+    In go the declarations of a spec whose `backward` assigns the gradient of no input.
+    """
+    known = [n for n, t in d.inputs.items() if t.kind in ("float", "complex") and t.differentiable]
+    named = [n for s in d.backward for n in known if n.lower() == _of(s.target.name)]
+    items = d.backward[0].target.items or ()
+    alike = [n for n in known if [isinstance(i, Dots) for i in items] == [isinstance(i, Batch) for i in d.shapes[n]]]
+    return [f"grad_{n}" for n in dict.fromkeys(named) or (alike or known)[:1]]
+
+
+def _of(name: str) -> str:
+    """What a name says to be the gradient with respect to, in small letters; empty where it says nothing like it."""
+    found = _GRADIENT.fullmatch(name)
+    return (found["behind"] or found["before"]).lower() if found else ""
+
+
 def cotangent_by(f: Frame, name: str) -> tuple[str, ...]:
     """The gradient that someone means who calls it as others do: `dy`, `gy`, `y_grad`, `dL_dy`."""
-    given, found = _given(f), _GRADIENT.fullmatch(name)
-    if not given or found is None:
+    given, of = _given(f), _of(name)
+    if not given or not of:
         return ()
-    of = (found["behind"] or found["before"]).lower()
     known = [n for n in (*given, *f.state.tensors) if n.startswith("grad_")]
     meant = [n for n in known if n.removeprefix("grad_").lower() == of]
     meant = meant or [n for n in given if len(of) > 2 and n.startswith(f"grad_{of}")]

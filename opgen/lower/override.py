@@ -7,7 +7,7 @@ from collections.abc import Iterator, Sequence
 from dataclasses import replace
 
 from opgen.diagnostics.model import Bag, Diagnostic, Severity
-from opgen.diagnostics.suggest import did_you_mean
+from opgen.diagnostics.suggest import did_you_mean, listed
 from opgen.ir import text
 from opgen.ir.program import Kind, Output, Override, Shape, parts
 from opgen.ir.scalar import BATCH, Batch
@@ -17,6 +17,7 @@ from opgen.lang.walk import names_read, nodes
 from opgen.lower.block import lower_block
 from opgen.lower.declare import Declarations
 from opgen.lower.draw import placed
+from opgen.lower.gradient_names import stated_by
 from opgen.lower.guards import Case, holds
 from opgen.lower.scope import OF_GRADIENT, Known, Variation
 from opgen.lower.statement import Wanted
@@ -58,7 +59,7 @@ def check_targets(d: Declarations, bag: Bag) -> None:
     assigned = {s.target.name for s in d.backward}
     if not any(PREFIX + n in assigned or PREFIX + n in d.lost for n in (*d.inputs, *d.params)):
         first = d.backward[0].target.name_span
-        hints = tuple(f"assign `{PREFIX}{n}`" for n in list(d.inputs)[:1])
+        hints = tuple(f"assign {listed(names, 'and')}" for names in [stated_by(d)] if names)
         bag.error("OPG228", "this block states the gradient of no input", first, hints=hints)
 
 

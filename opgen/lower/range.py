@@ -28,7 +28,11 @@ from opgen.lower.leaving import leaving, rewritten
 from opgen.lower.neighbours import sums_apart
 from opgen.lower.outside import left_out, over, scattered_apart
 from opgen.lower.scope import DECLARED, UNKNOWN, Check, Frame, IndexInfo, Site
+<<<<<<< HEAD
 from opgen.lower.unguarded import asked_further, unguarded
+=======
+from opgen.lower.too_many import fewer_windows
+>>>>>>> 2b9ccbb31d651c787c177d29c1087011444e2823
 
 
 def note(f: Frame, position: Scalar, extent: Scalar, site: Site, span: Span) -> None:
@@ -122,7 +126,9 @@ def _report(f: Frame, c: Check, low: Polynomial | None, high: Polynomial | None)
         hints = (filled, *(_earlier_end(f, c) if ahead else from_the_start(f, c)))
         if not ahead and len(hints) > 1 and _divides(f, c):
             hints = (hints[1].removeprefix("or "), *hints[2:], f"or {filled}")
-        if ahead and (ends := _stated_ends(f, c)):
+        if ahead and (count := fewer_windows(f, c, _step_and_room)):
+            hints = (*count, f"or {filled}")
+        elif ahead and (ends := _stated_ends(f, c)):
             hints = shorter_or_filled(f, c, ends, filled)
         elif ahead and len(hints) > 1 and (_is_difference(f, c) or any(n in walk(c.position) for n in _shares(f))):
             hints = hints[1].removeprefix("or "), f"or {filled}"  # a half is read, or one place less has a difference

@@ -7,10 +7,10 @@ what runs along several indices, or further back than by one, becomes a loop ove
 
 from __future__ import annotations
 
-from collections.abc import Callable, Mapping, Sequence
+from collections.abc import Callable, Iterable, Mapping, Sequence
 from dataclasses import dataclass, field, replace
 
-from opgen.diagnostics.model import Bag, Span
+from opgen.diagnostics.model import Bag, Diagnostic, Span
 from opgen.ir.polynomial import polynomial
 from opgen.ir.program import Axis, Compute, Kind, Loop, Statement, statement_reads
 from opgen.ir.scalar import Index, Read, Scalar, substitute, transform
@@ -27,7 +27,7 @@ from opgen.lower.recurrence_shape import Extents, extents, says_extents
 from opgen.lower.recurrence_slips import another_statement, by_number, misplaced, nothing_goes_on, one_back
 from opgen.lower.recurrence_slots import slots
 from opgen.lower.recurrence_start import Unclear, or_start
-from opgen.lower.recurrence_starts import aligned
+from opgen.lower.recurrence_starts import aligned, no_consequences
 from opgen.lower.scope import Begun, Known, Outside, Variation, same_extent
 from opgen.lower.statement import Wanted, frame_of, lower_statement
 from opgen.lower.waves import Slot, in_waves
@@ -191,9 +191,10 @@ def _back(g: _Group, n: str, a: Access) -> tuple[int, ...] | None:
 
 def _lowered(g: _Group) -> tuple[Statement, ...] | None:
     sizes = extents(g.d, g.state, g.bodies, g.places, {n: g.wanted(s) for n, s in g.bodies.items()}, g.starts)
-    told = len(g.bag.items)
-    begun = [_begun(g, sizes, n, s) for n, found in g.starts.items() for s in found]
-    if None in begun and any(d.code != "OPG214" for d in g.bag.items[told:]):
+    of_starts = Bag()
+    begun = [_begun(replace(g, bag=of_starts), sizes, n, s) for n, found in g.starts.items() for s in found]
+    if None in begun and any(d.code != "OPG214" for d in of_starts.items):
+        _add(g.bag, of_starts.items)
         return None
     later = {n: g.state.later.pop(n) for n in g.bodies}
     known = {n: g.wanted(s).kind or _start_kind(g, n) for n, s in g.bodies.items()}
@@ -204,10 +205,17 @@ def _lowered(g: _Group) -> tuple[Statement, ...] | None:
         return None if steps is None or bag.has_errors else {n: state.tensors[n].kind for n in kinds}
 
     kinds, right = settled(known, tried)
-    steps = _steps(g, sizes, later, kinds, settled=right)
+    of_bodies = Bag()
+    steps = _steps(replace(g, bag=of_bodies), sizes, later, kinds, settled=right)
+    _add(g.bag, no_consequences(of_starts.items, of_bodies.items, sizes.unknown_along()))
     g.state.later.update(later)
     before = [s for made in begun if made is not None for s in made]
     return None if steps is None or None in begun else _assembled(g, before, steps)
+
+
+def _add(bag: Bag, found: Iterable[Diagnostic]) -> None:
+    for d in found:
+        bag.add(d)
 
 
 def _start_kind(g: _Group, n: str) -> Kind | None:
@@ -282,9 +290,7 @@ def _steps(
         own = [i.span for i in s.target.items or () if isinstance(i, Binder) and i.name in g.along[n]]
         again = [d for d in bag.items[told:] if d.code == "OPG214" and d.span in own]
         if endless:
-            for d in bag.items:
-                if d not in again:
-                    g.bag.add(d)
+            _add(g.bag, (d for d in bag.items if d not in again))
         endless = endless or (bool(again) and len(g.steps) == 1)
         steps.extend(found)
         if found:

@@ -14,7 +14,7 @@ from opgen.ir import text
 from opgen.ir.program import Axis, Compute, Shape, Statement
 from opgen.ir.reductions import REDUCTIONS
 from opgen.ir.scalar import BATCH, Batch, Dim, Scalar
-from opgen.lang.circles import Step, step_of
+from opgen.lang.circles import Step, accesses, step_of
 from opgen.lang.nodes import Access, Assign, Binder, Call, Dots, Expr, Name, Reduction
 from opgen.lang.walk import operands
 from opgen.lower.declare import Declarations
@@ -63,6 +63,12 @@ class Extents:
                 stated = (name, k) in self.stated
                 return (message, *(() if stated else as_far_as_the_start(self.bodies[name], k, axis.extent)))
         return None
+
+    def unknown_along(self) -> tuple[str, ...]:
+        """The indices that stand alone where the names read one another, at positions of which nothing is known."""
+        read = accesses(self.bodies.values(), tuple(self.bodies))
+        places = ((a.name, k, item) for a in read for k, item in enumerate(a.items))
+        return tuple(i.name for n, k, i in places if isinstance(i, Name) and (n, k) not in self.known)
 
     def _places(self, name: str) -> tuple[Place, ...]:
         return tuple((name, k) for k, a in enumerate(self.bodies[name].target.items or ()) if isinstance(a, Binder))

@@ -5,7 +5,7 @@ from __future__ import annotations
 from collections.abc import Sequence
 from dataclasses import replace
 
-from opgen.diagnostics.model import Bag, Diagnostic, Label
+from opgen.diagnostics.model import Bag, Diagnostic, Label, Severity
 from opgen.ir import text
 from opgen.ir.scalar import Scalar
 from opgen.lang.circles import accesses, is_constant
@@ -164,3 +164,17 @@ def as_far_as_the_start(body: Assign, place: int, extent: Scalar) -> tuple[str, 
     sized = replace(item, extent=Name(text.scalar(extent), item.span))
     target = replace(body.target, items=(*items[:place], sized, *items[place + 1 :]))
     return (f"it goes on as far as it starts: write `{unparse_target(target)} = …`",)
+
+
+def no_consequences(
+    of_starts: Sequence[Diagnostic], of_bodies: Sequence[Diagnostic], unknown: Sequence[str]
+) -> tuple[Diagnostic, ...]:
+    """Of the messages about a recurrence those that are no consequence of others.
+
+    Starts run as far as what goes on from them, and so do `unknown`: the indices at which a name reads itself.
+    """
+    again = {d.message for d in of_bodies if d.code == "OPG214"}
+    if any(d.code != "OPG214" and d.severity is Severity.ERROR for d in of_bodies):
+        of_bodies = [d for d in of_bodies if d.code != "OPG214" or d.span is None or d.span.text not in unknown]
+        of_starts = [d for d in of_starts if d.code != "OPG214"]
+    return (*of_bodies, *(d for d in of_starts if d.code != "OPG214" or d.message not in again))

@@ -32,8 +32,13 @@ class NamedSize:
     besides: str
 
 
-def named_size(written: str, taken: Container[str]) -> NamedSize | None:
-    """What is meant by `2*L - 1`, `2*H` or `G*C` in a shape, by a name that no dim has."""
+def named_size(
+    written: str, taken: Container[str], params: Container[str] = (), idle: str | None = None
+) -> NamedSize | None:
+    """What is meant by `2*L - 1`, `2*H`, `G*C` or `groups*C` in a shape, by a name that no dim has.
+
+    `idle`: the int param that nothing has for another size.
+    """
     if _COMPUTED.fullmatch(written) and (within := _WITHIN.findall(written)) and all(n in taken for n in within):
         size = next(n for n in ("R", "S", *_SIZES) if n not in taken)
         return NamedSize(size, {size: written}, "")  # of dims that other shapes tell
@@ -41,16 +46,40 @@ def named_size(written: str, taken: Container[str]) -> NamedSize | None:
         part = multiple[2]
         size = next(n for n in ("D", "E", *_SIZES) if n not in taken and n != part)
         return NamedSize(size, {part: f"{size}//{multiple[1]}"}, f" with `{part.lower()} < {part}` for a part of it")
-    if product := re.fullmatch(r"([A-Z]\w*)\s*\*\s*([A-Z]\w*)", written):
-        size = next(n for n in ("C", "S", *_SIZES) if n not in taken and n not in product.groups())
+    if product := re.fullmatch(r"(\w+)\s*\*\s*(\w+)", written):
         first, second = product.groups()
-        other, part = (second, first) if second in taken and first not in taken else (first, second)
-        besides = f", where `{other}` is the size of another input or of a param: `{other}: num_{other.lower()}`"
-        if other in taken:
-            shown = " and ".join(f"`{n.lower()} < {n}`" for n in (first, second))
-            besides = f"; where nothing else says how far its parts run, {shown}"
-        return NamedSize(size, {part: f"{size}//{other}"}, besides)
+        count, part = (second, first) if second in params else (first, second)
+        if _DIM.fullmatch(first) and _DIM.fullmatch(second):
+            return _in_parts(first, second, taken, idle)
+        if count in params and _DIM.fullmatch(part):
+            size = next(n for n in ("E", "C", *_SIZES) if n not in taken and n != part)
+            return NamedSize(size, {part: f"{size}//{count}"}, _runs(count, part))
     return None
+
+
+def _in_parts(first: str, second: str, taken: Container[str], idle: str | None) -> NamedSize:
+    """What is meant by a product of two dims: one of them is told elsewhere, by a param if one is plainly meant."""
+    size = next(n for n in ("C", "S", *_SIZES) if n not in taken and n not in (first, second))
+    alike = [n for n in (first, second) if idle and _name_of(idle)[:1] == n[0]]
+    other, part = (second, first) if second in taken and first not in taken else (first, second)
+    if other in taken:
+        return NamedSize(size, {part: f"{size}//{other}"}, _runs(first, second))
+    if idle and len(alike) == 1:
+        other, part = (first, second) if alike == [first] else (second, first)
+        return NamedSize(size, {other: idle, part: f"{size}//{other}"}, _runs(first, second))
+    shown = idle or f"num_{other.lower()}"
+    besides = f", where `{other}` is the size of another input or of a param: `{other}: {shown}`"
+    besides += "" if idle else f", with `params: {{{shown}: int}}`"
+    return NamedSize(size, {part: f"{size}//{other}"}, besides)
+
+
+def _runs(*ends: str) -> str:
+    """How far the parts of a size run, each by a letter of its own."""
+    letters = [ends[0][0].lower(), ends[1][0].lower()]
+    if letters[0] == letters[1]:
+        letters = ["i", "j"]
+    shown = " and ".join(f"`{letter} < {end}`" for letter, end in zip(letters, ends, strict=True))
+    return f"; where nothing else says how far its parts run, {shown}"
 
 
 def is_clear(shape: Shape) -> bool:
@@ -73,7 +102,8 @@ def shape_of(
     """A shape as declared; without one, all dims are batch dims.
 
     `known`: the dims it may use; `taken`: all of them, and later those that are proposed; `idle`: the int param that
-    nothing reads; `proposed`: names for computed sizes, by their formulas, of this shape and of those before it.
+    is the size of nothing else; `proposed`: names for computed sizes, by their formulas, of this shape and of those
+    before it.
     """
     if items is None:
         return (BATCH,)
@@ -104,10 +134,22 @@ def shape_of(
             small.append((written, alike, item.whole))
             shape.append(Dim(alike))
         else:
-            shape += _refused(item, written, bag, among=known is None, taken=names, proposed=proposed)
+            among = known is None
+            shape += _refused(item, written, bag, among=among, taken=names, proposed=proposed, params=params, idle=idle)
     if small:
         _spelt_small(small, shape, params, bag)
     return tuple(shape)
+
+
+def input_shapes(spec: OpSpec, params: Sequence[str], bag: Bag, taken: set[str]) -> dict[str, Shape]:
+    """The declared shapes of inputs; `taken`: their dims, and later those that are proposed."""
+    idle, proposed = idle_in(spec), dict[str, str]()
+    return {
+        str(t.name): ()
+        if t.dtype == "seed"
+        else shape_of(t.shape, params, bag, taken=taken, idle=idle, proposed=proposed)
+        for t in spec.inputs
+    }
 
 
 def shapes_of_outputs(spec: OpSpec, params: Sequence[str], known: tuple[str, ...], bag: Bag) -> dict[str, Shape]:
@@ -138,15 +180,23 @@ def derived(name: str, params: Sequence[str], idle: str | None = None) -> tuple[
 
 
 def idle_in(spec: OpSpec) -> str | None:
-    """The int param that stands nowhere but in its declaration, if it is one."""
+    """The int param that stands nowhere but in its declaration, or as the end of an index, `< groups`, if it is one."""
     texts = [b.text for b in (spec.forward, *(dim.value for dim in spec.dims)) if isinstance(b, Formula)]
     idle = [str(p.name) for p in spec.params if p.type == "int" and p.length is None]
-    idle = [n for n in idle if not any(re.search(rf"\b{n}\b", text) for text in texts)]
+    idle = [n for n in idle if not any(re.search(rf"\b{n}\b", re.sub(rf"<\s*{n}\s*[,\])]", "", t)) for t in texts)]
     return idle[0] if len(idle) == 1 else None
 
 
 def _refused(
-    item: Formula, written: str, bag: Bag, *, among: bool, taken: set[str], proposed: dict[str, str]
+    item: Formula,
+    written: str,
+    bag: Bag,
+    *,
+    among: bool,
+    taken: set[str],
+    proposed: dict[str, str],
+    params: Sequence[str],
+    idle: str | None,
 ) -> list[Scalar]:
     """What stands for an item that is none: the dims that it holds, or an unclear one."""
     hints = ("give a computed size a name under `dims`",)
@@ -160,8 +210,11 @@ def _refused(
         hints = (f"a fixed size is its number alone: `{fixed[1]}`",)
     elif written == "*":
         hints = ("any number of batch dims is written `...`",)
-    elif among and (meant := named_size(_in_groups(written), taken)) is not None:
+    elif among and (known := proposed.get(re.sub(r"\s", "", written))) is not None:
+        hints = (f"write `{known}` here, too",)
+    elif among and (meant := named_size(_in_groups(written), taken, params, idle)) is not None:
         taken.add(meant.name)
+        proposed[re.sub(r"\s", "", written)] = meant.name
         part = ", ".join(f"{name}: {formula}" for name, formula in meant.parts.items())
         hints = (f"write a name of its own here, such as `{meant.name}`, and `dims: {{{part}}}`{meant.besides}",)
     elif not among and re.search(r"[-+*/]", written):

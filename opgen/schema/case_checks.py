@@ -5,6 +5,7 @@ from __future__ import annotations
 from collections.abc import Mapping
 
 from opgen.diagnostics.model import Bag, Label
+from opgen.schema.by_dims import shown, sizes_by_dims
 from opgen.schema.formula import Word
 from opgen.schema.model import OpSpec
 from opgen.schema.references import refers
@@ -27,12 +28,26 @@ def check_case(spec: OpSpec, case: Mapping[str, object], known: tuple[str, ...],
     whole: dict[str, object] = {}
     for name, value in case.items():
         whole |= groups.get(name, {name: value} if name in known else {})
+    hint = _as_sizes(spec, groups) or f"values stand directly in the case: `{_shown(whole)}`"
     first, *more = (name.span for name in groups if isinstance(name, Word))
     bag.error(
         "OPG116", f"`{next(iter(groups))}` is not a dim, param or input", first, label="not a dim, param or input",
         related=[Label(span, "nor is this") for span in more],
-        hints=(f"values stand directly in the case: `{_shown(whole)}`",),
+        hints=(hint,),
     )  # fmt: skip
+
+
+def _as_sizes(spec: OpSpec, groups: Mapping[str, object]) -> str:
+    """What is said of `sizes: {x: [2, 3]}` in a case, with nothing but shapes of inputs in it; else empty."""
+    shapes = {str(t.name): [i.text for i in t.shape] for t in spec.inputs if t.shape is not None}
+    given = [(name, v) for group in groups.values() if isinstance(group, dict) for name, v in group.items()]
+    whole: dict[str, int] = {}
+    for name, value in given:
+        sizes = sizes_by_dims(shapes.get(name, ()), value)
+        if sizes is None or any(whole.get(n, v) != v for n, v in sizes.items()):
+            return ""
+        whole |= sizes
+    return f"sizes stand in the case by dims: `{shown(whole)}`" if [*groups] in (["sizes"], ["shapes"]) else ""
 
 
 def other_size(spec: OpSpec, name: str, size: int) -> str:

@@ -17,6 +17,7 @@ from pydantic import BaseModel, ValidationError
 from opgen.diagnostics.model import Bag, Source, Span
 from opgen.diagnostics.suggest import closest, exact, listed
 from opgen.schema.bounds import both, of_fields
+from opgen.schema.by_dims import stated_by_shape
 from opgen.schema.checks import check
 from opgen.schema.elsewhere import Callee
 from opgen.schema.entries import NAME, PRECISIONS, Fields
@@ -210,9 +211,8 @@ class _Report:
                 context = item["ctx"]
                 offender = context["node"] or item["input"]
                 place = self.place(offender, item["loc"])
-                self.bag.error(
-                    context["code"], context["message"], place, label=context["label"], hints=context["hints"]
-                )
+                hints = context["hints"] or stated_by_shape(self.root, item["loc"], offender)
+                self.bag.error(context["code"], context["message"], place, label=context["label"], hints=hints)
                 if context["meant"] is not None:
                     self.replaced[id(offender)] = context["meant"]
                     return True

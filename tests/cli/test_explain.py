@@ -26,7 +26,12 @@ def test_without_a_code_all_are_listed(opgen: Opgen) -> None:
 
 @pytest.mark.parametrize(
     ("wrong", "hint"),
-    [("OPG2O4", "did you mean `OPG204`?"), ("OP204", "did you mean `OPG204`?"), ("hello", "opgen explain lists all")],
+    [
+        ("OPG2O4", "did you mean `OPG204`?"),
+        ("OP204", "did you mean `OPG204`?"),
+        ("hello", "opgen explain lists all"),
+        ("OPG999", "there are 1xx (YAML and the fields of a spec), 2xx"),
+    ],
 )
 def test_a_misspelt_code_is_wrong_usage(opgen: Opgen, wrong: str, hint: str) -> None:
     code, out, err = opgen("explain", wrong)

@@ -98,3 +98,25 @@ def test_a_kind_that_is_none_is_answered_with_the_one_that_is_meant(opgen: Opgen
     code, _, err = opgen("new", "mine", "--kind", word)
     assert code == 2
     assert f"there is no kind '{word}'; did you mean '{meant}'?" in err
+
+
+@pytest.mark.parametrize(
+    ("words", "told"),
+    [
+        ("saxpy --formula y = a*x + b", "put the formula in quotes: saxpy --formula 'y = a*x + b'"),
+        ("saxpy --formula y = a*x - b --in here", "put the formula in quotes: saxpy --formula 'y = a*x - b'"),
+        ("saxpy --formula=y = a*x -b", "put the formula in quotes: saxpy --formula 'y = a*x -b'"),
+        ("saxpy y = a*x", "write: saxpy --formula 'y = a*x'"),
+        ("saxpy axpy", "unexpected extra argument (axpy)"),
+        ("saxpy --knd gather", "--kind"),
+    ],
+)
+def test_a_formula_without_quotes(opgen: Opgen, words: str, told: str) -> None:
+    code, _, err = opgen("new", *words.split())
+    assert code == 2
+    assert told in err
+
+
+def test_a_formula_in_one_word_is_a_formula_as_well(folder: Path, opgen: Opgen) -> None:
+    assert opgen("new", "--formula=y=a*x", "saxpy")[0] == 0
+    assert (folder / "specs/saxpy.yaml").exists()

@@ -101,3 +101,53 @@ def test_names_that_functions_use_are_those_of_arguments_too(build_operator: Cal
     for function in (module.weighed, module.weighed_):
         with pytest.raises(TypeError, match=r"keywords, as in weighed_?\(misplaced, keyword_error, gain=3.0\)"):
             function(torch.ones(2), None, 3.0)
+
+
+CHOSEN = """op: judged
+inputs: {x: {shape: [N, D]}, weight: {shape: [N], optional: true, absent: 1}}
+params:
+  size: {type: [int, int], default: [1, 2]}
+  by: {type: [int, int, int], default: [1, 2, 3]}
+  way: {choices: [plain, doubled], default: plain}
+  reduction: {choices: [mean, sum, none], default: mean}
+forward: |
+  each[n] = weight[n]*sum[d](x[n, d])*size[0]*by[0] if way == "plain"
+  each[n] = 2*weight[n]*sum[d](x[n, d])*size[0]*by[0] if way == "doubled"
+  loss = reduction[n](each[n])
+module: {name: Judged, parameters: {x: zeros}, dims: {N: rows, D: columns}}
+"""
+
+
+@pytest.mark.parametrize(
+    ("given", "said"),
+    [
+        (("sum",), "str; params are keywords: reduction='sum'"),
+        (("plain",), "str; params are keywords: way='plain'"),
+        (("other",), "str"),
+        (((2, 1),), "tuple; params are keywords: size=(2, 1)"),
+        (([2, 1, 3],), "list; params are keywords: by=[2, 1, 3]"),
+        (((0.5, 1.5),), "tuple"),
+    ],
+)
+def test_a_word_and_numbers_in_brackets_are_params(
+    build_operator: Callable[[str], ModuleType], given: tuple[object, ...], said: str
+) -> None:
+    judged = build_operator(CHOSEN).judged
+    with pytest.raises(TypeError) as told:
+        judged(torch.ones(3, 2), *given)
+    assert str(told.value) == f"judged: weight must be a Tensor, not {said}"
+    with pytest.raises(TypeError, match=r"^judged: x must be a Tensor, not list$"):
+        judged([2, 1])
+
+
+@pytest.mark.parametrize(("sizes", "said"), [((-4, 3), "rows >= 0, but is -4"), ((4, -3), "columns >= 0, but is -3")])
+def test_a_size_of_a_module_is_not_negative(
+    build_operator: Callable[[str], ModuleType], sizes: tuple[int, int], said: str
+) -> None:
+    package = build_operator(CHOSEN)
+    for device in ("cpu", "meta"):
+        with pytest.raises(ValueError, match=f"^Judged: {said.split(' ', 1)[0]} must satisfy {said}$"):
+            package.Judged(*sizes, device=device)
+    with pytest.raises(ValueError, match=r"^Judged: columns must satisfy"):
+        package.Judged(3, columns=-1)
+    assert package.Judged(0, 3).x.shape == (0, 3)

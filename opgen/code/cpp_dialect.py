@@ -5,6 +5,7 @@ from __future__ import annotations
 from dataclasses import replace
 
 from opgen.code.printer import NATIVE, Printer, Text
+from opgen.code.scaled import SCALED, parts
 from opgen.ir.functions import FUNCTIONS
 from opgen.ir.program import Kind
 from opgen.ir.scalar import Apply, Scalar
@@ -21,4 +22,16 @@ def _exp(p: Printer, args: tuple[Scalar, ...]) -> Text:
             return p.call(FUNCTIONS["exp"], tuple(map(p.text, args)))
 
 
-CPU = replace(NATIVE, special={**NATIVE.special, "exp": _exp})
+def _parts_of_exp(p: Printer, args: tuple[Scalar, ...]) -> tuple[Scalar, ...]:
+    match args:
+        case (Apply("neg", (Apply("square", of),)),):
+            return of
+        case _:
+            return parts(p, args)
+
+
+CPU = replace(
+    NATIVE,
+    special={**NATIVE.special, "exp": _exp},
+    parts={**dict.fromkeys(SCALED, parts), "exp": _parts_of_exp},
+)

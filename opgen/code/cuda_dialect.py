@@ -5,7 +5,7 @@ from __future__ import annotations
 from dataclasses import replace
 
 from opgen.code.printer import LARGEST_POWER, NATIVE, Printer, Special, Text, whole
-from opgen.code.scaled import SCALED, factored
+from opgen.code.scaled import SCALED, factored, parts
 from opgen.ir.functions import FUNCTIONS, ScalarFunction
 from opgen.ir.program import Kind
 from opgen.ir.scalar import Apply, Lit, Scalar
@@ -35,7 +35,7 @@ def _scaled(fn: str) -> Special:
     """A function that takes in what is a constant factor of its argument."""
 
     def printed(p: Printer, args: tuple[Scalar, ...]) -> Text:
-        x, scale = factored(args[0])
+        x, scale = factored(args[0], p.held)
         value = p.text(x)
         if abs(scale) == 1 or value.number or value.kind is not Kind.FLOAT:
             return p.call(FUNCTIONS[fn], tuple(map(p.text, args)))
@@ -53,6 +53,14 @@ def _tanh(p: Printer, args: tuple[Scalar, ...]) -> Text:
             return Text(f"{NEAR}::tanh_of_softplus({value.text})", NATIVE.atom)
         case _:
             return p.call(FUNCTIONS["tanh"], tuple(map(p.text, args)))
+
+
+def _parts_of_tanh(_: Printer, args: tuple[Scalar, ...]) -> tuple[Scalar, ...]:
+    match args:
+        case (Apply("softplus", operands),):
+            return operands
+        case _:
+            return args
 
 
 def _pow(p: Printer, args: tuple[Scalar, ...]) -> Text:
@@ -75,4 +83,5 @@ def _where(p: Printer, args: tuple[Scalar, ...]) -> Text:
 
 
 _OWN = {"div": _quotient, "pow": _pow, "tanh": _tanh, "where": _where, **{fn: _scaled(fn) for fn in SCALED}}
-CUDA = replace(NATIVE, special={**NATIVE.special, **_OWN}, spelling=_spelling)
+_PARTS = {**dict.fromkeys(SCALED, parts), "tanh": _parts_of_tanh}
+CUDA = replace(NATIVE, special={**NATIVE.special, **_OWN}, spelling=_spelling, parts=_PARTS)

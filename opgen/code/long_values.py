@@ -16,7 +16,7 @@ from typing import Protocol
 from opgen.code.native_scope import value_type
 from opgen.code.printer import Printer, Text
 from opgen.code.scaled import SCALED, factored
-from opgen.code.wide import is_wide, pieces
+from opgen.code.wide import is_crowd, is_wide, pieces
 from opgen.ir.described import described
 from opgen.ir.lazy import is_lazy
 from opgen.ir.program import Kind
@@ -60,7 +60,8 @@ def hoisted(scope: Scope, value: Scalar, around: int) -> tuple[list[str], Text]:
     printer = scope.printer
     known = {} if printer.known is None else printer.known
     with _block(scope):
-        return _Cut(scope, replace(printer, known=known), set(known), depth=scope.depth).fitted(value, around)
+        named = dict(known)
+        return _Cut(scope, replace(printer, known=known, held=named), named, depth=scope.depth).fitted(value, around)
 
 
 @contextmanager
@@ -102,9 +103,10 @@ class _Cut:
 
     scope: Scope
     printer: Printer
-    named: set[Scalar] = field(default_factory=set)  # the parts that have locals
+    named: dict[Scalar, Text] = field(default_factory=dict)  # the parts that have locals
     risky: dict[Scalar, bool] = field(default_factory=dict)  # what reads where a condition may have to be looked at
     leaves: dict[Scalar, int] = field(default_factory=dict)  # names in the text of a part, which is no shorter
+    above: dict[Scalar, list[Scalar]] = field(default_factory=dict)  # what the parts are printed in
     depth: int = 0  # columns that loops, guards and branches around it take
     idle: set[Scalar] = field(default_factory=set)  # positions, and reads, of whose places the value says nothing
 
@@ -112,12 +114,24 @@ class _Cut:
         room = ROOM - around - self.depth
         if self.fits(value, room):
             return [], self.printer.text(value)
-        return self.inside().apart(value, room)
+        inner, places = self.inside(), len(self.scope.placed)
+        found = inner.apart(value, room)
+        self.learn(inner)
+        if len(self.scope.placed) > places:
+            self.forget()
+        return found
 
     def inside(self, deeper: int = 0) -> _Cut:
-        """For a part of the value: what it gets locals for on lines of its own has none elsewhere."""
-        printer = replace(self.printer, known=copy(self.printer.known))
-        return _Cut(self.scope, printer, set(self.named), dict(self.risky), dict(self.leaves), self.depth + deeper)
+        """For a part of the value, which gets locals on lines of its own."""
+        named = dict(self.named)
+        printer = replace(self.printer, known=copy(self.printer.known), held=named)
+        return _Cut(self.scope, printer, named, dict(self.risky), dict(self.leaves), {}, self.depth + deeper)
+
+    def learn(self, inner: _Cut) -> None:
+        """What a part got locals for is read from them behind it, too."""
+        for e, text in inner.named.items():
+            if e not in self.named:
+                self.put(e, text)
 
     def fits(self, e: Scalar, room: int) -> bool:
         """Whether the text of a part is short enough; what is longer by far is not printed to tell."""
@@ -141,7 +155,7 @@ class _Cut:
 
     def apart(self, value: Scalar, room: int) -> tuple[list[str], Text]:
         lines: list[str] = []
-        above = _above(value)
+        self.look_at(value)
         while value not in self.named and not self.fits(value, room):
             parts = self.ahead(value)
             wide = next((e for e in (value, *parts) if is_wide(e)), None)
@@ -150,23 +164,23 @@ class _Cut:
             place = None if wide or part else self.place(value, parts)
             if wide is not None:
                 value = self.replaced(value, wide, self.in_pieces(wide, lines))
-                above = _above(value)
+                self.look_at(value)
             elif part is not None:
-                self.put(part, self.defined(part, lines), above)
+                self.put(part, self.printer.text(self.defined(part, lines)))
             elif place is not None:
                 lines += self.placed(*place, value)
             elif choice is not None:
                 name, before = self.unlike(described(choice)), "" if choice is value else self.printer(value)
                 made = self.read_if_inside(choice, name) if isinstance(choice, Read) else self.chosen(choice, name)
-                self.put(choice, Read(name, ()), above)
+                self.put(choice, self.printer.text(Read(name, ())))
                 lines += [] if self.printer(value) == before else made
             elif (part := self.longest(parts, ROOM - self.depth - _BELOW)) is not None:
-                self.put(part, self.defined(part, lines), above)
+                self.put(part, self.printer.text(self.defined(part, lines)))
             elif (far := self.far(value)) is not None:
                 lines += self.placed(far, "at", value)
-            elif (crowd := next((e for e in (value, *parts) if _is_crowd(e)), None)) is not None:
+            elif (crowd := next((e for e in (value, *parts) if is_crowd(e)), None)) is not None:
                 value = self.replaced(value, crowd, self.in_pieces(crowd, lines))
-                above = _above(value)
+                self.look_at(value)
             else:
                 break
         return lines, self.printer.text(value)
@@ -179,22 +193,21 @@ class _Cut:
                 best, length = e, size
         return best
 
-    def put(self, part: Scalar, local: Scalar, above: dict[Scalar, list[Scalar]]) -> None:
+    def put(self, part: Scalar, local: Text) -> None:
         """From now on a part is its local, wherever it stands."""
         known = self.printer.known
         assert known is not None
         changed, left = {part}, [part]
         while left:
-            more = [e for e in above.get(left.pop(), ()) if e not in changed and e not in self.named]
+            more = [e for e in self.above.get(left.pop(), ()) if e not in changed and e not in self.named]
             changed.update(more)
             left += more
         for e in changed:
             known.pop(e, None)
             self.risky.pop(e, None)
             self.leaves.pop(e, None)
-        self.named.add(part)
         self.risky[part] = False
-        known[part] = self.printer.text(local)
+        self.named[part] = known[part] = local
 
     def replaced(self, e: Scalar, part: Scalar, by: Scalar) -> Scalar:
         """A value with something else in place of one of its parts; what an access reads from stays as it is."""
@@ -296,17 +309,21 @@ class _Cut:
 
         It stays without one if the value is not written with it: what is read ahead of the lanes has no positions here.
         """
-        before, name, known = self.printer(value), self.scope.fresh(wish), self.printer.known
-        assert known is not None
+        before, name = self.printer(value), self.scope.fresh(wish)
         text = self.scope.offset_of(p) if isinstance(p, Read) and wish == "at" else self.printer(p)
         self.scope.placed[p] = name
-        for e in [e for e in known if e not in self.named]:
-            del known[e]
+        self.forget()
         if self.printer(value) != before:
             return [f"const int64_t {name} = {text};"]
         del self.scope.placed[p]  # nobody would find it declared
         self.idle.add(p)
         return []
+
+    def forget(self) -> None:
+        """From now on positions that have locals are printed as these."""
+        known = self.printer.known or {}
+        for e in [e for e in known if e not in self.named]:
+            del known[e]
 
     def within(self, value: Scalar) -> Iterator[Scalar]:
         """A value and everything in it that is not named."""
@@ -335,7 +352,7 @@ class _Cut:
 
         def look(e: Scalar) -> None:
             lazy = is_lazy(e)
-            for i, operand in enumerate(_printed(e)):
+            for i, operand in enumerate(self.printer.parts(e)):
                 if operand in seen or operand in self.named or (lazy and i > 0 and self.is_risky(operand)):
                     continue
                 seen.add(operand)
@@ -356,37 +373,20 @@ class _Cut:
             found = self.risky[e] = own or any(map(self.is_risky, children(e)))
         return found
 
-
-def _above(value: Scalar) -> dict[Scalar, list[Scalar]]:
-    """What each part of a value is an operand of, or is printed in."""
-    found: dict[Scalar, list[Scalar]] = {value: []}
-    left = [value]
-    while left:
-        e = left.pop()
-        scaled = (factored(e.args[0])[0],) if isinstance(e, Apply) and e.fn in SCALED else ()
-        for operand in () if isinstance(e, Read) else (*children(e), *scaled):
-            if operand not in found:
-                found[operand] = []
-                left.append(operand)
-            found[operand].append(e)
-    return found
-
-
-def _printed(e: Scalar) -> tuple[Scalar, ...]:
-    """The operands that may have a local: none that there is a function for together with what it stands in."""
-    match e:
-        case Apply(fn, (x,)) if fn in SCALED:
-            inner, _ = factored(x)
-            return inner.args if isinstance(inner, Apply) and inner.fn == "square" else (inner,)
-        case Apply("tanh", (Apply("softplus", operands),)):
-            return operands
-        case _:
-            return children(e)
-
-
-def _is_crowd(e: Scalar) -> bool:
-    """Whether something has operands of which some can go first, in their order."""
-    return isinstance(e, Apply) and e.fn in ("add", "mul") and len(e.args) > 2
+    def look_at(self, value: Scalar) -> None:
+        """Notes what each part of a value is an operand of, or is printed in."""
+        found = self.above
+        found.clear()
+        found[value] = []
+        left = [value]
+        while left:
+            e = left.pop()
+            scaled = (factored(e.args[0], ())[0],) if isinstance(e, Apply) and e.fn in SCALED else ()
+            for operand in () if isinstance(e, Read) else (*children(e), *self.printer.parts(e), *scaled):
+                if operand not in found:
+                    found[operand] = []
+                    left.append(operand)
+                found[operand].append(e)
 
 
 def _as_choice(e: Apply) -> tuple[Scalar, ...]:

@@ -8,15 +8,15 @@ index is spelled belongs to whoever lays out the loops, so those leaves go throu
 
 from __future__ import annotations
 
-from collections.abc import Callable, Mapping
-from dataclasses import dataclass
+from collections.abc import Callable, Container, Mapping
+from dataclasses import dataclass, field
 from fractions import Fraction
 from typing import assert_never
 
 from opgen.ir.functions import FUNCTIONS, ScalarFunction
 from opgen.ir.numbers import is_beyond
 from opgen.ir.program import Kind
-from opgen.ir.scalar import INF, NEG_INF, Apply, Cast, Const, Dim, Index, Lit, Param, Read, Scalar
+from opgen.ir.scalar import INF, NEG_INF, Apply, Cast, Const, Dim, Index, Lit, Param, Read, Scalar, children
 
 Leaf = Read | Param | Dim | Index
 
@@ -56,6 +56,7 @@ class Infix:
 
 
 Special = Callable[["Printer", tuple[Scalar, ...]], Text]
+Parts = Callable[["Printer", tuple[Scalar, ...]], tuple[Scalar, ...]]
 
 
 @dataclass(frozen=True, slots=True)
@@ -72,6 +73,7 @@ class Dialect:
     elsewhere: Callable[[str, tuple[Text, ...]], Text]  # a call of a function that another library computes
     unary: int  # precedence of a sign
     atom: int
+    parts: Mapping[str, Parts] = field(default_factory=dict)  # what functions are printed with, if not their operands
 
 
 def _no_cast(text: Text, like: str) -> Text:
@@ -86,6 +88,7 @@ class Printer:
     leaf: Callable[[Leaf], Text]
     cast: Callable[[Text, str], Text] = _no_cast
     known: dict[Scalar, Text] | None = None  # what was printed before, where the same is printed again and again
+    held: Container[Scalar] = ()  # what of that is the name of a local: nothing in it is looked at
 
     def __call__(self, e: Scalar) -> str:
         return self.text(e).text
@@ -117,6 +120,12 @@ class Printer:
 
     def at(self, e: Scalar, level: int) -> str:
         return self.text(e).at(level)
+
+    def parts(self, e: Scalar) -> tuple[Scalar, ...]:
+        """The values whose texts are in that of another: its operands, or what its function takes in their place."""
+        if isinstance(e, Apply) and e.fn in self.dialect.parts:
+            return self.dialect.parts[e.fn](self, e.args)
+        return children(e)
 
     def _apply(self, fn: str, args: tuple[Scalar, ...]) -> Text:
         special = self.dialect.special.get(fn)

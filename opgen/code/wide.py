@@ -15,6 +15,11 @@ def is_wide(e: Scalar) -> bool:
     return isinstance(e, Apply) and e.fn in ("add", "mul") and len(e.args) > _MANY
 
 
+def is_crowd(e: Scalar) -> bool:
+    """Whether something has operands of which some can go first, in their order."""
+    return isinstance(e, Apply) and e.fn in ("add", "mul") and len(e.args) > 2
+
+
 def has_wide(e: Scalar) -> bool:
     return any(is_wide(n) for n in walk(e))
 

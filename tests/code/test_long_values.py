@@ -47,6 +47,20 @@ forward: |
   q[i, j] = sum[a](square(d[i, j, a]))
   rho[i] = sum[j](mass[j]*where(q[i, j] < 1, (1 - q[i, j])**3, 0))
 """
+HALVES = """
+op: halves
+summary: A product that is read as a whole by all but those that take its factor in.
+inputs: {initial_temperatures: {shape: [N]}, ids: {shape: [N], dtype: int}}
+forward: |
+  y[i] = where(i > 2, sin(exp(H)) + sinh(H) + cosh(H) + atan(H) + erf(H), 0)
+""".replace("H", "0.5*tanh(initial_temperatures[ids[ids[i]]])")
+TANGENTS = """
+op: tangents
+summary: A logarithm that is read as a whole by all but the tangent of it.
+inputs: {initial_temperatures: {shape: [N]}, ids: {shape: [N], dtype: int}}
+forward: |
+  y[i] = where(i > 2, sin(tanh(H)) + sinh(H) + cosh(H) + atan(H) + erf(H), 0)
+""".replace("H", "softplus(sin(initial_temperatures[ids[ids[i]]]))")
 
 
 @pytest.mark.parametrize("spec", [WINDOW, CHAIN, TERMS], ids=["windowed", "chained", "terms"])
@@ -60,6 +74,21 @@ def test_a_position_that_is_asked_for_three_times_is_computed_once(tmp_path: Pat
     for name, index in (("at_h", "p"), ("at_w", "q")):
         assert re.search(rf"const int64_t {name} = {index} \* stride \+ [rs] - padding;", text)
         assert "if (at_h >= 0 && at_h < H && at_w >= 0 && at_w < W) " in text
+
+
+@pytest.mark.parametrize("spec", [CHAIN, HALVES, TANGENTS], ids=["chained", "halves", "tangents"])
+def test_locals_are_read_and_no_two_of_a_block_hold_the_same(tmp_path: Path, spec: str) -> None:
+    for path in _printed(tmp_path, spec):
+        held: dict[str, int] = {}  # values, and how far in they are held
+        lines = path.read_text().splitlines()
+        for k, line in enumerate(lines):
+            column = len(line) - len(line.lstrip())
+            held = {value: at for value, at in held.items() if at <= column}
+            if local := re.match(r" *const opmath_t (\w+) = (.*);$", line):
+                name, value = local.groups()
+                assert any(re.search(rf"\b{name}\b", other) for other in lines[k + 1 :]), line
+                assert value not in held, line
+                held[value] = column
 
 
 def test_what_a_cut_value_named_is_not_known_behind_it(tmp_path: Path) -> None:

@@ -35,6 +35,10 @@ FOUND = {
         "inputs: {x: {shape: [T, N]}}\noutputs: [u]\nforward: |\n  u[t < T, -1] = 1\n"
         "  u[t, i] = x[t, i] + where(t % 2 == 0, 0.5, 0.3*u[t - 1, i - 1])\n"
     ),
+    "a half of what is chosen, which an exponential takes in as well": (
+        "inputs: {initial_temperatures: {shape: [N]}, ids: {shape: [N], dtype: int, domain: 0 <= ids < N}}\n"
+        "forward: |\n  y[i] = where(i > 1, sin(exp(H)) + sinh(H) + cosh(H) + atan(H) + erf(H), 0)\n"
+    ).replace("H", "0.5*tanh(initial_temperatures[ids[ids[i]]])"),
 }
 
 SHAPES = {
@@ -46,4 +50,5 @@ SHAPES = {
     "a wave between walls": {"x": (4, 3), "w": (3,)},
     "a diagonal whose first row is chosen": {"x": (3, 4)},
     "a diagonal with a start at its side": {"x": (3, 4)},
+    "a half of what is chosen, which an exponential takes in as well": {"initial_temperatures": (4,), "ids": (4,)},
 }

@@ -230,7 +230,7 @@ struct Step_ctc_loss_forward_2_output {
       if (zero_infinity) {
         const opmath_t negative = -rt::inf<opmath_t>();
         const opmath_t chosen_2 = mask_2 ? last.load((b + at), rt::checked(difference, L)) : negative;
-        mask = rt::logaddexp(last.load((b + at), rt::checked(product, L)), chosen_2) == -rt::inf<opmath_t>();
+        mask = rt::logaddexp(last.load((b + at), rt::checked(product, L)), chosen_2) == negative;
       } else {
         mask = false;
       }
@@ -327,7 +327,7 @@ struct Step_ctc_loss_backward_0_grad_end {
         if (mask_3) {
           const opmath_t negative_3 = -rt::inf<opmath_t>();
           const opmath_t chosen_4 = mask ? last.load((b + at), rt::checked(difference, L)) : negative_3;
-          mask_4 = chosen_4 == -rt::inf<opmath_t>();
+          mask_4 = chosen_4 == negative_3;
         } else {
           mask_4 = false;
         }
@@ -620,7 +620,7 @@ struct Step_ctc_loss_backward_1_grad_end {
         if (mask_3) {
           const opmath_t negative_2 = -rt::inf<opmath_t>();
           const opmath_t chosen_4 = mask ? last.load((b + at), rt::checked(difference, L)) : negative_2;
-          mask_4 = chosen_4 == -rt::inf<opmath_t>();
+          mask_4 = chosen_4 == negative_2;
         } else {
           mask_4 = false;
         }
@@ -741,7 +741,7 @@ struct Step_ctc_loss_backward_2_grad_end {
         if (mask_3) {
           const opmath_t negative_2 = -rt::inf<opmath_t>();
           const opmath_t chosen_4 = mask ? last.load((b + at), rt::checked(difference, L)) : negative_2;
-          mask_4 = chosen_4 == -rt::inf<opmath_t>();
+          mask_4 = chosen_4 == negative_2;
         } else {
           mask_4 = false;
         }

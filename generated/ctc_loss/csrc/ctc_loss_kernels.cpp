@@ -273,9 +273,7 @@ int forward_0_output(const OpgenCall& call, OpgenHost& host) {
         if (zero_infinity) {
           const opmath_t negative = -rt::inf<opmath_t>();
           const opmath_t chosen_2 = mask_2 ? rt::pick(host, last, run.of(2, i), 1, 1, difference, L) : negative;
-          const opmath_t last_picked = rt::pick(host, last, run.of(1, i), 1, 1, product, L);
-          const opmath_t logaddexp_value = rt::logaddexp(last_picked, chosen_2);
-          mask = logaddexp_value == -rt::inf<opmath_t>();
+          mask = rt::logaddexp(rt::pick(host, last, run.of(1, i), 1, 1, product, L), chosen_2) == negative;
         } else {
           mask = false;
         }
@@ -326,9 +324,7 @@ int forward_1_output(const OpgenCall& call, OpgenHost& host) {
         if (zero_infinity) {
           const opmath_t negative = -rt::inf<opmath_t>();
           const opmath_t chosen_2 = mask_2 ? rt::pick(host, last, run.of(2, i), 1, 1, difference, L) : negative;
-          const opmath_t last_picked = rt::pick(host, last, run.of(1, i), 1, 1, product, L);
-          const opmath_t logaddexp_value = rt::logaddexp(last_picked, chosen_2);
-          mask = logaddexp_value == -rt::inf<opmath_t>();
+          mask = rt::logaddexp(rt::pick(host, last, run.of(1, i), 1, 1, product, L), chosen_2) == negative;
         } else {
           mask = false;
         }
@@ -374,9 +370,7 @@ int forward_2_output(const OpgenCall& call, OpgenHost& host) {
         if (zero_infinity) {
           const opmath_t negative = -rt::inf<opmath_t>();
           const opmath_t chosen_2 = mask_2 ? rt::pick(host, last, run.of(2, i), 1, 1, difference, L) : negative;
-          const opmath_t last_picked = rt::pick(host, last, run.of(1, i), 1, 1, product, L);
-          const opmath_t logaddexp_value = rt::logaddexp(last_picked, chosen_2);
-          mask = logaddexp_value == -rt::inf<opmath_t>();
+          mask = rt::logaddexp(rt::pick(host, last, run.of(1, i), 1, 1, product, L), chosen_2) == negative;
         } else {
           mask = false;
         }
@@ -496,7 +490,7 @@ int backward_0_grad_end(const OpgenCall& call, OpgenHost& host) {
           if (mask_3) {
             const opmath_t negative_3 = -rt::inf<opmath_t>();
             const opmath_t chosen_4 = mask ? rt::pick(host, last, run.of(2, i), 1, 1, difference, L) : negative_3;
-            mask_4 = chosen_4 == -rt::inf<opmath_t>();
+            mask_4 = chosen_4 == negative_3;
           } else {
             mask_4 = false;
           }
@@ -573,23 +567,11 @@ int backward_0_grad_last(const OpgenCall& call, OpgenHost& host) {
             } else {
               const opmath_t last_picked = rt::pick(host, last, run.of(2, i), 2, 1, product_2, L);
               const bool mask_4 = last_picked == -rt::inf<opmath_t>();
+              const opmath_t scaled_grad = grad_found_at[i] * rt::sigmoid(last_at_2[i] - last_picked);
+              const opmath_t chosen_3 = mask_3 ? scaled_grad : opmath_t(0);
               const bool mask_6 = (mask_3 ? last_at_2[i] : -rt::inf<opmath_t>()) == -rt::inf<opmath_t>();
               const bool mask_5 = mask_4 && mask_6;
-              opmath_t chosen_3;
-              if (mask_5) {
-                chosen_3 = 0;
-              } else {
-                opmath_t chosen_4;
-                if (mask_3) {
-                  const opmath_t last_picked_2 = rt::pick(host, last, run.of(2, i), 2, 1, product_2, L);
-                  const opmath_t sigmoid_value = rt::sigmoid(last_at_2[i] - last_picked_2);
-                  chosen_4 = grad_found_at[i] * sigmoid_value;
-                } else {
-                  chosen_4 = 0;
-                }
-                chosen_3 = chosen_4;
-              }
-              chosen_2 = chosen_3;
+              chosen_2 = mask_5 ? opmath_t(0) : chosen_3;
             }
             chosen = chosen_2;
           } else {
@@ -1017,7 +999,7 @@ int backward_1_grad_end(const OpgenCall& call, OpgenHost& host) {
           if (mask_3) {
             const opmath_t negative_2 = -rt::inf<opmath_t>();
             const opmath_t chosen_4 = mask ? rt::pick(host, last, run.of(2, i), 1, 1, difference, L) : negative_2;
-            mask_4 = chosen_4 == -rt::inf<opmath_t>();
+            mask_4 = chosen_4 == negative_2;
           } else {
             mask_4 = false;
           }
@@ -1092,23 +1074,11 @@ int backward_1_grad_last(const OpgenCall& call, OpgenHost& host) {
             } else {
               const opmath_t last_picked = rt::pick(host, last, run.of(2, i), 2, 1, product_2, L);
               const bool mask_4 = last_picked == -rt::inf<opmath_t>();
+              const opmath_t sigmoid_value = rt::sigmoid(last_at_2[i] - last_picked);
+              const opmath_t product = (mask_2 ? opmath_t(0) : -grad_output_at) * sigmoid_value;
               const bool mask_6 = (mask_3 ? last_at_2[i] : -rt::inf<opmath_t>()) == -rt::inf<opmath_t>();
               const bool mask_5 = mask_4 && mask_6;
-              opmath_t chosen_3;
-              if (mask_5) {
-                chosen_3 = 0;
-              } else {
-                opmath_t chosen_4;
-                if (mask_3) {
-                  const opmath_t last_picked_2 = rt::pick(host, last, run.of(2, i), 2, 1, product_2, L);
-                  const opmath_t sigmoid_value = rt::sigmoid(last_at_2[i] - last_picked_2);
-                  chosen_4 = (mask_2 ? opmath_t(0) : -grad_output_at) * sigmoid_value;
-                } else {
-                  chosen_4 = 0;
-                }
-                chosen_3 = chosen_4;
-              }
-              chosen_2 = chosen_3;
+              chosen_2 = mask_5 ? opmath_t(0) : mask_3 ? product : opmath_t(0);
             }
             chosen = chosen_2;
           } else {
@@ -1170,7 +1140,7 @@ int backward_2_grad_end(const OpgenCall& call, OpgenHost& host) {
           if (mask_3) {
             const opmath_t negative_2 = -rt::inf<opmath_t>();
             const opmath_t chosen_4 = mask ? rt::pick(host, last, run.of(2, i), 1, 1, difference, L) : negative_2;
-            mask_4 = chosen_4 == -rt::inf<opmath_t>();
+            mask_4 = chosen_4 == negative_2;
           } else {
             mask_4 = false;
           }
@@ -1247,23 +1217,11 @@ int backward_2_grad_last(const OpgenCall& call, OpgenHost& host) {
             } else {
               const opmath_t last_picked = rt::pick(host, last, run.of(2, i), 2, 1, product_2, L);
               const bool mask_4 = last_picked == -rt::inf<opmath_t>();
+              const opmath_t chosen_3 = mask_2 ? opmath_t(0) : -grad_output_at[i];
+              const opmath_t product = chosen_3 * rt::sigmoid(last_at_2[i] - last_picked);
               const bool mask_6 = (mask_3 ? last_at_2[i] : -rt::inf<opmath_t>()) == -rt::inf<opmath_t>();
               const bool mask_5 = mask_4 && mask_6;
-              opmath_t chosen_3;
-              if (mask_5) {
-                chosen_3 = 0;
-              } else {
-                opmath_t chosen_4;
-                if (mask_3) {
-                  const opmath_t last_picked_2 = rt::pick(host, last, run.of(2, i), 2, 1, product_2, L);
-                  const opmath_t sigmoid_value = rt::sigmoid(last_at_2[i] - last_picked_2);
-                  chosen_4 = (mask_2 ? opmath_t(0) : -grad_output_at[i]) * sigmoid_value;
-                } else {
-                  chosen_4 = 0;
-                }
-                chosen_3 = chosen_4;
-              }
-              chosen_2 = chosen_3;
+              chosen_2 = mask_5 ? opmath_t(0) : mask_3 ? product : opmath_t(0);
             }
             chosen = chosen_2;
           } else {

@@ -25,7 +25,7 @@ struct Step_histogram_forward_output {
       const opmath_t floor_input = rt::floor(near::div(input_line[at] - low, high - low) * B);
       const int64_t int_input = static_cast<int64_t>(floor_input);
       const bool mask = int_input >= 0;
-      if (mask && static_cast<int64_t>(rt::floor(near::div(input_line[at] - low, high - low) * B)) < B) {
+      if (mask && int_input < B) {
         const int64_t at_b = static_cast<int64_t>(rt::floor(near::div(input_line[at] - low, high - low) * B));
         rt::atomic_sum(output.at(at_b), weight_line[at]);
       }

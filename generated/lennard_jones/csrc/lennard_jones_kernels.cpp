@@ -297,9 +297,7 @@ int backward_0_grad_box_rows(const OpgenCall& call, OpgenHost& host) {
             const opmath_t position_value = position_tile_2[e * rt::tile_width + i];
             const opmath_t difference_2 = position_value - position_rows_2[r * a_3_padded + e];
             const opmath_t negative_2 = -(box_rows_2[e] * rt::round(difference_2 / box_rows_2[e]));
-            const opmath_t position_value_2 = position_tile_2[e * rt::tile_width + i];
-            const opmath_t total_2 = position_value_2 - position_rows_2[r * a_3_padded + e] + negative_2;
-            return total_2 * total_2;
+            return rt::powi<2>(position_value - position_rows_2[r * a_3_padded + e] + negative_2);
           });
           for (int64_t r = group.first; r < group.last; ++r) {
             const opmath_t grad_sum_i_j_value_here = grad_sum_i_j_value_of[r];
@@ -345,24 +343,24 @@ int backward_0_grad_box_rows(const OpgenCall& call, OpgenHost& host) {
             const opmath_t ratio_6 = difference_7 / box_rows_3[e];
             const opmath_t negative_3 = -(box_rows_3[e] * rt::round(ratio_6));
             const opmath_t negative_4 = -position_tile_3[i * a_padded + e];
-            const opmath_t total_3 = position_rows_3[r * a_padded + e] + negative_4 + negative_3;
-            return mask(r, i) ? product_5(r, i) * total_3 : opmath_t(0);
+            const opmath_t total_2 = position_rows_3[r * a_padded + e] + negative_4 + negative_3;
+            return mask(r, i) ? product_5(r, i) * total_2 : opmath_t(0);
           });
           rt::weigh(size, group, a_2_padded, grad_position_difference_1_sum_sum, [&](int64_t r, int64_t i, int64_t e) {
             const opmath_t difference_8 = position_tile_4[i * a_2_padded + e] - position_rows[r * a_2_padded + e];
             const opmath_t ratio_7 = difference_8 / box_rows[e];
-            const opmath_t position_value_3 = position_tile_4[i * a_2_padded + e];
+            const opmath_t position_value_2 = position_tile_4[i * a_2_padded + e];
             const opmath_t negative_5 = -(box_rows[e] * rt::round(ratio_7));
-            const opmath_t total_4 = position_value_3 - position_rows[r * a_2_padded + e] + negative_5;
-            return mask_2(r, i) ? product_6(r, i) * total_4 : opmath_t(0);
+            const opmath_t total_3 = position_value_2 - position_rows[r * a_2_padded + e] + negative_5;
+            return mask_2(r, i) ? product_6(r, i) * total_3 : opmath_t(0);
           });
           rt::weigh(size, group, a_3_padded, grad_box_rows_sum, [&](int64_t r, int64_t i, int64_t e) {
             const opmath_t difference_9 = position_rows_2[r * a_3_padded + e] - position_tile_5[i * a_3_padded + e];
             const opmath_t ratio_8 = difference_9 / box_rows_2[e];
             const opmath_t negative_6 = -(box_rows_2[e] * rt::round(ratio_8));
             const opmath_t negative_7 = -position_tile_5[i * a_3_padded + e];
-            const opmath_t total_5 = position_rows_2[r * a_3_padded + e] + negative_7 + negative_6;
-            const opmath_t product_7 = rt::round(ratio_8) * (mask(r, i) ? product_5(r, i) * total_5 : opmath_t(0));
+            const opmath_t total_4 = position_rows_2[r * a_3_padded + e] + negative_7 + negative_6;
+            const opmath_t product_7 = rt::round(ratio_8) * (mask(r, i) ? product_5(r, i) * total_4 : opmath_t(0));
             const opmath_t negative_8 = -product_7;
             return mask(r, i) ? negative_8 : opmath_t(0);
           });

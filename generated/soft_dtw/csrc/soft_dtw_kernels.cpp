@@ -650,9 +650,9 @@ int backward_grad_r_before(const OpgenCall& call, OpgenHost& host) {
                     if (mask_9_3) {
                       chosen_39 = 0;
                     } else {
+                      const opmath_t sigmoid_value_6 = rt::sigmoid(negative_4_2 - rt::load(near_waves, at_15));
                       const int64_t at_16 =
                           run.of(12, i) + position_3 * grad_r_waves.stride(1) + (j_3 + 1) * grad_r_waves.stride(2);
-                      const opmath_t sigmoid_value_6 = rt::sigmoid(negative_4_2 - rt::load(near_waves, at_15));
                       chosen_39 = rt::load(grad_r_waves, at_16) * sigmoid_value_6;
                     }
                     chosen_38 = chosen_39;

@@ -28,11 +28,8 @@ from opgen.lower.leaving import leaving, rewritten
 from opgen.lower.neighbours import sums_apart
 from opgen.lower.outside import left_out, over, scattered_apart
 from opgen.lower.scope import DECLARED, UNKNOWN, Check, Frame, IndexInfo, Site
-<<<<<<< HEAD
-from opgen.lower.unguarded import asked_further, unguarded
-=======
 from opgen.lower.too_many import fewer_windows
->>>>>>> 2b9ccbb31d651c787c177d29c1087011444e2823
+from opgen.lower.unguarded import asked_further, unguarded
 
 
 def note(f: Frame, position: Scalar, extent: Scalar, site: Site, span: Span) -> None:

@@ -312,6 +312,8 @@ def _where(p: Printer, args: tuple[Scalar, ...], as_float: Convert, as_tensor: C
             return p.text(extreme)
         if a.number != b.number:
             a, b = (as_tensor(replace(t, kind=kind)) if t.number else t for t in (a, b))
+        if kind is Kind.FLOAT:  # one or the other: none takes the dtype of both
+            a, b = (t if t.number or t.kind is kind else as_float(t) for t in (a, b))
         return Text(f"{a.at(OR)} if {condition.at(OR)} else {b.at(TERNARY)}", TERNARY, kind, a.number)
     if kind is Kind.FLOAT:
         a, b = (t if t.kind is Kind.FLOAT else as_float(t) for t in (a, b))

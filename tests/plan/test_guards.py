@@ -60,12 +60,12 @@ def test_values_of_an_integer_tensor_can_be_guarded(tmp_path: Path) -> None:
 @pytest.mark.parametrize(
     "value",
     [
-        "where(i + 1 <= N, x[i + 1], 0)",  # one too far
-        "where(i - 1 < N, x[i - 1], 0)",  # the other end
-        "where(i + 1 < N, 0, x[i + 1])",  # the other branch
+        "where(i + s <= N, x[i + s], 0)",  # one too far
+        "where(i - s < N, x[i - s], 0)",  # the other end
+        "where(i + s < N, 0, x[i + s])",  # the other branch
         "where(i + 1 < N or i > 3, x[i + 1], 0)",
         "where(i + 1 < limit, x[i + s], 0)",  # no integers
-        "where(i != 3, x[i - 1], 0)",
+        "where(i != 3, x[i - s], 0)",
         "where(0 <= ids[i], w[ids[i]], 0)",
         "where(i + s < N and i + s >= 0, x[i + s], 0) + where(x[i] > 9, x[i + s], 0)",  # once without
     ],

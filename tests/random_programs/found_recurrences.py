@@ -11,6 +11,10 @@ FOUND = {
         "inputs: {x: {shape: [T, N]}, w: {shape: [N]}}\noutputs: [h]\n"
         "forward: 'h[t, i] = where(t == 0, w[i], h[t - 1, i]) + x[t, i]'\n"
     ),
+    "a first step that is an index": (
+        "inputs: {x: {shape: [T, N]}}\noutputs: [h, y]\nforward: |\n"
+        "  h[t, i] = tanh(where(t == 0, i, h[t - 1, i])*0.5 + 0.5)\n  y[q < 4] = 0\n  pad(y[2*t - 1]) += 0.5*h[t, 0]*x[t, 0]\n"
+    ),
     "a first step that is chosen, and a start": (
         "inputs: {x: {shape: [T, N]}, w: {shape: [N]}}\noutputs: [h]\nforward: |\n"
         "  h[-1, i] = 5\n  h[t, i] = where(t == 0, w[i], h[t - 1, i]) + x[t, i]\n"
@@ -158,6 +162,7 @@ FOUND = {
 }
 
 SHAPES = {
+    "a first step that is an index": {"x": (3, 2)},
     "what comes out is read one step back as well": {"x": (4,)},
     "a wave that goes through pairs, beside what one of each reads": {"x": (2, 3, 2), "y": (3, 3)},
     "a wave equation": {"x": (4, 3), "w": (3,)},

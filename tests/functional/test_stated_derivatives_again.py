@@ -145,3 +145,37 @@ def test_compilers_trace_the_derivative_of_a_tangent(outer: str) -> None:
     wanted = _by_hand(formula) @ OTHER
     found = torch.compile(twice, fullgraph=True, backend="aot_eager")(X)
     torch.testing.assert_close(found, wanted if outer == "reverse" else wanted @ OTHER)
+
+
+def _agree(spec: str, wanted: float) -> None:
+    made = opgen.load(f"op: agreeing\n{spec}", compiled=False)
+    found = {m: _derivative(made, m)(torch.tensor(1.0, dtype=torch.float64)).item() for m in ("rr", "rf", "fr", "ff")}
+    assert found == pytest.approx(dict.fromkeys(found, wanted))
+
+
+def test_functions_whose_names_differ_in_case_only() -> None:
+    _agree(
+        """
+inputs: [x]
+functions:
+  f(v): {value: v*v, derivative: 3*v}
+  F(v): {value: v*v*v, derivative: 5*v}
+forward: y = f(x)*F(x)
+""",
+        3 + 3 * 5 + 5 * 3 + 5,
+    )
+
+
+def test_a_function_of_another_library_whose_derivative_goes_on_to_a_stated_one() -> None:
+    # at 1: f = 1, f' = b, j = sin, j' = f, j'' = f'
+    _agree(
+        """
+inputs: [x]
+params: {b: {type: float, default: 2.0}}
+functions:
+  f(v): {value: v*v, derivative: b*v}
+  j(v): {extern: {cpp: "::sin"}, value: sin(v), derivative: f(v)}
+forward: y = x*j(x)
+""",
+        1 + 1 + 2,
+    )

@@ -5,7 +5,8 @@
 """What other libraries compute: callables that are imported when they are first called.
 
 A `Callee` computes a whole operator. A `FromElsewhere` is a function of one number, or a few, at a time: a dispatcher
-op of its own, which traces and batches like any other, and whose derivatives are formulas.
+op of its own, which traces and batches like any other, and whose derivatives are formulas. So is a function of which
+the spec states a derivative: torch is not to differentiate its value.
 """
 
 from __future__ import annotations
@@ -137,7 +138,8 @@ class FromElsewhere(Op):
     """A function of the spec of `op` that another library computes; `derivatives` gives one for each tensor argument.
 
     `schema` has the arguments of the function and behind them the params that the derivatives read. Without a `callee`
-    it exists in compiled kernels only. What it returns for numbers is a number.
+    it is the formula `value`, which takes all of these; without that, too, it exists in compiled kernels only. What it
+    returns for numbers is a number.
     """
 
     def __init__(
@@ -149,8 +151,10 @@ class FromElsewhere(Op):
         callee: Callee | None,
         derivatives: Callable[..., Any] | None = None,
         others: Sequence[str] = (),
+        value: Callable[..., Tensor] | None = None,
     ) -> None:
         self.callee, self.derivatives, self.title = callee, derivatives, f"{op}: {name}"
+        self.value = value
         d = Definition(
             name=f"{op}_{name}_function",
             schema=f"({schema}) -> Tensor",
@@ -167,12 +171,18 @@ class FromElsewhere(Op):
         operands, others = args[: self.count], args[self.count :]
         tensors = [a for a in operands if isinstance(a, Tensor)]
         if not tensors:
-            return self.compute(*[torch.tensor(float(a), dtype=torch.float64) for a in operands]).item()
+            return self.compute(*[torch.tensor(float(a), dtype=torch.float64) for a in operands], *others).item()
         full = [a if isinstance(a, Tensor) else tensors[0].new_full((), a) for a in operands]
+        if self.value is not None and not torch.compiler.is_compiling() and private.plain(tensors):
+            return self.compute(*full, *others)
         return self.call(*torch.broadcast_tensors(*full), *others)
 
     def compute(self, *args: Any) -> Tensor:
         """The values, in the dtype of the arguments."""
+        if self.value is not None:
+            operands = torch.broadcast_tensors(*[a.detach() for a in args[: self.count]])
+            found = self.value(*operands, *args[self.count :])
+            return found.expand(operands[0].shape)
         callee = self.callee
         if callee is None:
             raise RuntimeError(f"{self.title} has no form in plain torch: it exists in compiled kernels only")

@@ -122,8 +122,8 @@ def derive_variant(v: Variant, flags: Flags, taken: tuple[str, ...] = (), *, sec
     sums = through_sums(primal, kept.forward)
     second = backward_tangent = None
     if second_order and not flags.once_differentiable:
-        second = finished(run_passes(adjoint(source), optimise))
-        backward_tangent = finished(run_passes(tangent(source), optimise))
+        second = differentiable(run_passes(adjoint(source), optimise))
+        backward_tangent = differentiable(run_passes(tangent(source), optimise))
     return Derived(
         v,
         inline_functions(primal),
@@ -190,7 +190,7 @@ def stated_in(gradient: Program, primal: Program) -> tuple[str, ...]:
 
 def _tangent(primal: Program, optimise: Passes) -> Program | None:
     try:
-        return finished(run_passes(tangent(primal), optimise))
+        return differentiable(run_passes(tangent(primal), optimise))
     except NoForwardModeError:
         return None
 
@@ -198,6 +198,11 @@ def _tangent(primal: Program, optimise: Passes) -> Program | None:
 def finished(p: Program) -> Program:
     """Local functions with stated derivatives are opened once nothing is differentiated any more."""
     return alike(dce(cse(inline_functions(p))))
+
+
+def differentiable(p: Program) -> Program:
+    """What torch differentiates further: local functions stay calls, whose derivatives are what is stated."""
+    return alike(dce(cse(inline_functions(p, lambda f: False))))
 
 
 def first_passes(*, exact: bool = False, note: Note = lambda _: None) -> Passes:

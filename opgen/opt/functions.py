@@ -7,7 +7,7 @@ if it has one.
 
 from __future__ import annotations
 
-from collections.abc import Callable, Iterable, Mapping
+from collections.abc import Callable, Collection, Iterable, Mapping, Sequence
 from dataclasses import replace
 
 from opgen.ir.formula import scalar
@@ -30,6 +30,19 @@ def _defined(called: Iterable[str], own: Mapping[str, object]) -> tuple[str, ...
     return tuple(found)
 
 
+def _reached(functions: Sequence[Function], opened: Collection[str]) -> tuple[Function, ...]:
+    """The functions that are not opened, and those that their derivatives go on to."""
+    own = {f.name: f for f in functions}
+    queue = [f.name for f in functions if f.name not in opened]
+    found = dict.fromkeys(queue)
+    while queue:
+        called = (n.fn for e in own[queue.pop()].scalars for n in walk(e) if isinstance(n, Apply))
+        more = [n for n in dict.fromkeys(called) if n in own and n not in found]
+        found |= dict.fromkeys(more)
+        queue += more
+    return tuple(f for f in functions if f.name in found)
+
+
 def inline_functions(
     p: Program, opened: Callable[[Function], bool] = lambda f: f.value is not None and not f.spellings
 ) -> Program:
@@ -39,6 +52,7 @@ def inline_functions(
     scalars = [*(e for s in (*p.statements, *p.override.statements) for e in statement_scalars(s)), *table.values()]
     scalars += [e for f in p.functions for e in f.scalars]
     called = dict.fromkeys(n.fn for e in scalars for n in walk(e) if isinstance(n, Apply))
+    local = tuple(params)
     for name in _defined(called, params):
         row = FUNCTIONS[name]
         table[name], params[name] = scalar(row.value, row.args), row.args
@@ -54,10 +68,12 @@ def inline_functions(
     def inside(e: Scalar) -> Scalar:
         return transform(e, step)
 
+    def beside(e: Scalar) -> Scalar:
+        return transform(e, lambda n: step(n) if isinstance(n, Apply) and n.fn not in local else n)
+
     kept = tuple(
-        replace(f, value=None if f.value is None else inside(f.value), partials=tuple(map(inside, f.partials)))
-        for f in p.functions
-        if f.name not in table
+        replace(f, value=None if f.value is None else beside(f.value), partials=tuple(map(beside, f.partials)))
+        for f in _reached(p.functions, table)
     )
     statements = tuple(map_scalars(s, inside) for s in p.statements)
     override = tuple(map_scalars(s, inside) for s in p.override.statements)

@@ -1,4 +1,4 @@
-"""What generated Python says about the functions and callables of other libraries.
+"""What generated Python says about functions that stay calls, and about the callables of other libraries.
 
 In goes a `Surface`. Out come, for every function that a formula calls, a plain function with its derivatives and the
 definition of the object that formulas call; and for an operator that is computed elsewhere as a whole, formulas that
@@ -7,15 +7,16 @@ are calls of its callables.
 
 from __future__ import annotations
 
-from collections.abc import Sequence
+from collections.abc import Iterator, Sequence
 from dataclasses import dataclass
 
 from opgen.code.layout import bracketed, listed_lines, quoted
 from opgen.code.signature import annotation, schema_param
 from opgen.ir.operator import Callable
-from opgen.ir.program import Function
+from opgen.ir.program import Function, Program, statement_scalars
+from opgen.ir.scalar import Apply, walk
 from opgen.package.view import FormulaView, Surface, formula_view, text_of
-from opgen.torch.elsewhere import BACK_ENDS, Slopes, slopes, slopes_operator, torch_function_name
+from opgen.torch.elsewhere import BACK_ENDS, Slopes, as_operator, is_formula, reached, slopes, torch_function_name
 from opgen.torch.functions import torch_function
 from opgen.torch.liveness import used_names
 
@@ -31,8 +32,8 @@ class ElsewhereView:
 
 def elsewhere_view(s: Surface) -> ElsewhereView:
     """What is needed before the formulas of an operator."""
-    found = slopes(s.operator)
-    formulas = tuple(_slopes_formula(x) for x in found if _has_derivatives(s, x.function))
+    found = _needed(s)
+    formulas = tuple(f for x in found for f in _formulas(s, x))
     lines = [_definition(s, x) for x in found]
     whole = s.operator.elsewhere
     if whole is not None:
@@ -47,7 +48,34 @@ def elsewhere_view(s: Surface) -> ElsewhereView:
 def names_in(lines: Sequence[str], s: Surface) -> tuple[str, ...]:
     """The objects of `function.py` that some lines call."""
     text = "\n".join(lines)
-    return tuple(n for f in slopes(s.operator) if f"{(n := torch_function_name(f.function.name))}(" in text)
+    return tuple(n for f in _needed(s) if f"{(n := torch_function_name(f.function.name))}(" in text)
+
+
+def _needed(s: Surface) -> tuple[Slopes, ...]:
+    """The functions that are called: of those that are formulas, the ones in what torch differentiates."""
+    found = slopes(s.operator)
+    functions = [x.function for x in found]
+    kept = reached([f.name for f in functions if not is_formula(f)], functions)
+    names = dict.fromkeys(f.name for f in kept)
+    if len(names) < len(found):
+        programs = [p for which in _WRITTEN for _, p in s.programs(which)]
+        scalars = (e for p in programs for t in p.statements for e in statement_scalars(t))
+        names |= dict.fromkeys(n.fn for e in scalars for n in walk(e) if isinstance(n, Apply))
+        names = dict.fromkeys(f.name for f in reached(tuple(names), functions))
+    return tuple(x for x in found if x.function.name in names)
+
+
+_WRITTEN = ("forward", "backward", "tangent", "second", "backward_tangent")
+
+
+def _formulas(s: Surface, x: Slopes) -> Iterator[FormulaView]:
+    if x.value is not None:
+        yield _formula(x, f"{x.function.name}_value", x.value, "Its value.", "Tensor")
+    if _has_derivatives(s, x.function):
+        count = len(x.function.params)
+        returned = "Tensor" if count == 1 else f"tuple[{', '.join(['Tensor'] * count)}]"
+        doc = "Its derivative." if count == 1 else "Its derivatives."
+        yield _formula(x, _slopes_name(x.function), x.program, doc, returned)
 
 
 def _has_derivatives(s: Surface, f: Function) -> bool:
@@ -59,17 +87,15 @@ def _slopes_name(f: Function) -> str:
     return f"{f.name}_derivatives"
 
 
-def _slopes_formula(x: Slopes) -> FormulaView:
-    """The derivatives of a function of another library, as an expression of its arguments."""
-    operator, variant = slopes_operator(x)
-    f = torch_function(_slopes_name(x.function), [(variant, x.program)], operator)
+def _formula(x: Slopes, name: str, p: Program, doc: str, returned: str) -> FormulaView:
+    """The value or the derivatives of a function, as an expression of its arguments."""
+    operator, variant = as_operator(p)
+    f = torch_function(name, [(variant, p)], operator)
     arguments = [f"{n}: Tensor" for n in x.function.params] + [f"{a.name}: {annotation(a)}" for a in x.others]
-    count = len(x.function.params)
-    returned = "Tensor" if count == 1 else f"tuple[{', '.join(['Tensor'] * count)}]"
     return FormulaView(
         name=f.name,
         define=bracketed(f"def {f.name}(", arguments, f") -> {returned}:"),
-        doc="Its derivative." if count == 1 else "Its derivatives.",
+        doc=doc,
         lines=f.lines,
         result=tuple(listed_lines("return ", f.returns, "", 4)),
         arguments=f.arguments,
@@ -89,6 +115,7 @@ def _definition(s: Surface, x: Slopes) -> str:
     callee = "None" if path is None else _callee(s, Callable(path, numpy))
     arguments = [quoted(s.name), quoted(f.name), quoted(schema), text_of(f.params), callee]
     arguments += [_slopes_name(f)] if _has_derivatives(s, f) else []
+    arguments += [f"value={f.name}_value"] if x.value is not None else []
     if x.others:
         arguments.append(f"others={text_of([a.name for a in x.others])}")
     return bracketed(f"{torch_function_name(f.name)} = FromElsewhere(", arguments, ")")

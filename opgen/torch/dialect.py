@@ -89,8 +89,8 @@ def dialect(casts: Casts) -> Dialect:
 
 
 def torch_function_name(name: str) -> str:
-    """The object that stands for a function of another library in generated Python."""
-    return f"ELSEWHERE_{name.upper()}"
+    """The object that stands for a function in generated Python; names that differ in case only stay apart."""
+    return f"ELSEWHERE_{name.upper()}" if name == name.lower() else f"Elsewhere_{name}"
 
 
 def _elsewhere(name: str, texts: tuple[Text, ...]) -> Text:

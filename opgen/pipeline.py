@@ -217,6 +217,13 @@ def _stages(file: SpecFile, until: Stage, target: Target, bag: Bag, enter: Calla
     if until is Stage.DERIVED or bag.has_errors:
         return made
 
+    from opgen.package.limits import too_many_arguments
+
+    for error in too_many_arguments(operator, made.derived or (), spec.op.span):
+        bag.add(error)
+    if bag.has_errors:
+        return made
+
     enter("given samples")
     from opgen.package.sample_cases import sample_cases, untested
 

@@ -12,6 +12,7 @@ The formulas in plain torch, and the `torch.autograd.Function` made of them.
 
 from __future__ import annotations
 
+import math
 from collections.abc import Sequence
 from typing import Any
 
@@ -27,10 +28,14 @@ def modrelu_forward(input_real: Tensor, input_imag: Tensor, bias: Tensor) -> tup
     output_modulus = torch.hypot(input_real, input_imag)
     output_factor = torch.relu(output_modulus + bias)
     mask = (input_real == 0) & (input_imag == 0)
-    safe_output_modulus = torch.where(~mask, output_modulus, 1)
-    output_real = output_factor * torch.where(mask, 0, input_real / safe_output_modulus)
-    safe_output_modulus_2 = torch.where(~mask, output_modulus, 1)
-    output_imag = output_factor * torch.where(mask, 0, input_imag / safe_output_modulus_2)
+    mask_2 = torch.abs(input_real) == math.inf
+    ratio = input_real / torch.where(~mask & ~mask_2, output_modulus, 1)
+    chosen = torch.where(mask_2, torch.sign(input_real), ratio)
+    output_real = output_factor * torch.where(mask, 0, chosen)
+    mask_4 = torch.abs(input_imag) == math.inf
+    ratio_2 = input_imag / torch.where(~mask & ~mask_4, output_modulus, 1)
+    chosen_2 = torch.where(mask_4, torch.sign(input_imag), ratio_2)
+    output_imag = output_factor * torch.where(mask, 0, chosen_2)
     return output_real, output_imag
 
 
@@ -49,57 +54,68 @@ def modrelu_backward(
     if needs_input_grad[0] or needs_input_grad[1]:
         output_factor = torch.relu(output_modulus + bias)
     mask = (input_real == 0) & (input_imag == 0)
+    mask_2 = torch.abs(input_imag) == math.inf
+    mask_3 = torch.abs(input_real) == math.inf
+    sign_input_imag = torch.sign(input_imag)
+    sign_input_real = torch.sign(input_real)
     C = grad_output_real.shape[-1]
     batch = grad_output_real.shape[:-1]
-    safe_output_modulus = torch.where(given_grads[1] & ~mask, output_modulus, 1)
-    ratio = grad_output_imag * input_imag / safe_output_modulus
-    chosen_2 = torch.where(mask, 0, ratio)
-    chosen = chosen_2 if given_grads[1] else grad_output_real.new_zeros(*batch, C)
-    safe_output_modulus_2 = torch.where(given_grads[0] & ~mask, output_modulus, 1)
-    ratio_2 = grad_output_real * input_real / safe_output_modulus_2
-    chosen_3 = torch.where(mask, 0, ratio_2)
-    safe_chosen_3 = chosen_3 if given_grads[0] else grad_output_real.new_zeros(*batch, C)
-    grad_output_factor = chosen + safe_chosen_3
+    ratio = input_imag / torch.where(given_grads[1] & ~mask & ~mask_2, output_modulus, 1)
+    chosen_2 = torch.where(mask_2, sign_input_imag, ratio)
+    scaled_grad = grad_output_imag * chosen_2
+    chosen_3 = torch.where(mask, 0, scaled_grad)
+    chosen = chosen_3 if given_grads[1] else grad_output_imag.new_zeros(*batch, C)
+    ratio_2 = input_real / torch.where(given_grads[0] & ~mask & ~mask_3, output_modulus, 1)
+    scaled_grad_2 = grad_output_real * torch.where(mask_3, sign_input_real, ratio_2)
+    chosen_4 = torch.where(mask, 0, scaled_grad_2)
+    safe_chosen_4 = chosen_4 if given_grads[0] else grad_output_real.new_zeros(*batch, C)
+    grad_output_factor = chosen + safe_chosen_4
     if needs_input_grad[0] or needs_input_grad[1]:
         power = output_modulus**2
-        scaled_grad = grad_output_imag * output_factor * input_imag
+        scaled_grad_3 = grad_output_imag * output_factor * input_imag
         safe_power = torch.where(given_grads[1] & ~mask, power, 1)
-        negative = -(scaled_grad / safe_power)
-        chosen_5 = torch.where(mask, 0, negative)
-        chosen_4 = chosen_5 if given_grads[1] else grad_output_real.new_zeros(*batch, C)
-        scaled_grad_2 = grad_output_real * output_factor * input_real
-        ratio_3 = scaled_grad_2 / torch.where(given_grads[0] & ~mask, power, 1)
-        chosen_6 = torch.where(mask, 0, -ratio_3)
-        safe_chosen_6 = chosen_6 if given_grads[0] else grad_output_real.new_zeros(*batch, C)
-        grad_output_modulus = chosen_4 + safe_chosen_6
-        mask_4 = given_grads[1] & ~mask | given_grads[0] & ~mask
-    mask_5 = output_modulus + bias > 0
+        negative = -(scaled_grad_3 / safe_power)
+        chosen_6 = torch.where(mask, 0, negative)
+        chosen_5 = chosen_6 if given_grads[1] else grad_output_real.new_zeros(*batch, C)
+        scaled_grad_4 = grad_output_real * output_factor * input_real
+        ratio_3 = scaled_grad_4 / torch.where(given_grads[0] & ~mask, power, 1)
+        chosen_7 = torch.where(mask, 0, -ratio_3)
+        safe_chosen_7 = chosen_7 if given_grads[0] else grad_output_real.new_zeros(*batch, C)
+        grad_output_modulus = chosen_5 + safe_chosen_7
+        mask_6 = given_grads[1] & ~mask | given_grads[0] & ~mask
+    mask_7 = output_modulus + bias > 0
     if needs_input_grad[0]:
-        mask_9 = mask_4 & ~mask
-        ratio_4 = grad_output_factor * input_real / torch.where(mask_9 & mask_5, output_modulus, 1)
-        chosen_7 = torch.where(mask_4, torch.where(mask, 0, torch.where(mask_5, ratio_4, 0)), 0)
-        safe_output_modulus_3 = torch.where(given_grads[0] & ~mask, output_modulus, 1)
-        ratio_5 = grad_output_real * output_factor / safe_output_modulus_3
-        chosen_9 = torch.where(mask, 0, ratio_5)
-        chosen_8 = chosen_9 if given_grads[0] else grad_output_real.new_zeros(*batch, C)
-        ratio_6 = grad_output_modulus * input_real / torch.where(mask_9, output_modulus, 1)
-        chosen_10 = torch.where(mask, 0, ratio_6)
-        grad_input_real = chosen_8 + chosen_7 + torch.where(mask_4, chosen_10, 0)
+        mask_13 = mask_6 & ~mask
+        ratio_4 = input_real / torch.where(mask_13 & mask_7 & ~mask_3, output_modulus, 1)
+        scaled_grad_5 = grad_output_factor * torch.where(mask_3, sign_input_real, ratio_4)
+        safe_scaled_grad_5 = torch.where(mask_7, scaled_grad_5, 0)
+        chosen_8 = torch.where(mask_6, torch.where(mask, 0, safe_scaled_grad_5), 0)
+        ratio_5 = input_real / torch.where(mask_13 & ~mask_3, output_modulus, 1)
+        chosen_10 = torch.where(mask_3, sign_input_real, ratio_5)
+        chosen_9 = torch.where(mask, 0, grad_output_modulus * chosen_10)
+        safe_output_modulus = torch.where(given_grads[0] & ~mask, output_modulus, 1)
+        ratio_6 = grad_output_real * output_factor / safe_output_modulus
+        chosen_12 = torch.where(mask, 0, ratio_6)
+        chosen_11 = chosen_12 if given_grads[0] else grad_output_real.new_zeros(*batch, C)
+        grad_input_real = chosen_11 + chosen_8 + torch.where(mask_6, chosen_9, 0)
         grad_input_real = grad_input_real.sum_to_size(input_real.shape)
     if needs_input_grad[1]:
-        mask_10 = mask_4 & ~mask
-        ratio_7 = grad_output_factor * input_imag / torch.where(mask_10 & mask_5, output_modulus, 1)
-        chosen_11 = torch.where(mask_4, torch.where(mask, 0, torch.where(mask_5, ratio_7, 0)), 0)
-        safe_output_modulus_4 = torch.where(given_grads[1] & ~mask, output_modulus, 1)
-        ratio_8 = grad_output_imag * output_factor / safe_output_modulus_4
-        chosen_13 = torch.where(mask, 0, ratio_8)
-        chosen_12 = chosen_13 if given_grads[1] else grad_output_real.new_zeros(*batch, C)
-        ratio_9 = grad_output_modulus * input_imag / torch.where(mask_10, output_modulus, 1)
-        chosen_14 = torch.where(mask, 0, ratio_9)
-        grad_input_imag = chosen_12 + chosen_11 + torch.where(mask_4, chosen_14, 0)
+        mask_14 = mask_6 & ~mask
+        ratio_7 = input_imag / torch.where(mask_14 & mask_7 & ~mask_2, output_modulus, 1)
+        scaled_grad_6 = grad_output_factor * torch.where(mask_2, sign_input_imag, ratio_7)
+        safe_scaled_grad_6 = torch.where(mask_7, scaled_grad_6, 0)
+        chosen_13 = torch.where(mask_6, torch.where(mask, 0, safe_scaled_grad_6), 0)
+        ratio_8 = input_imag / torch.where(mask_14 & ~mask_2, output_modulus, 1)
+        chosen_15 = torch.where(mask_2, sign_input_imag, ratio_8)
+        chosen_14 = torch.where(mask, 0, grad_output_modulus * chosen_15)
+        safe_output_modulus_2 = torch.where(given_grads[1] & ~mask, output_modulus, 1)
+        ratio_9 = grad_output_imag * output_factor / safe_output_modulus_2
+        chosen_17 = torch.where(mask, 0, ratio_9)
+        chosen_16 = chosen_17 if given_grads[1] else grad_output_real.new_zeros(*batch, C)
+        grad_input_imag = chosen_16 + chosen_13 + torch.where(mask_6, chosen_14, 0)
         grad_input_imag = grad_input_imag.sum_to_size(input_imag.shape)
     if needs_input_grad[2]:
-        grad_bias = as_rows(torch.where(mask_5, grad_output_factor, 0)).sum(0)
+        grad_bias = as_rows(torch.where(mask_7, grad_output_factor, 0)).sum(0)
     return grad_input_real, grad_input_imag, grad_bias
 
 
@@ -114,31 +130,42 @@ def modrelu_tangent(
     """The directional derivative."""
     output_modulus = torch.hypot(input_real, input_imag)
     mask = (input_real == 0) & (input_imag == 0)
-    product = tangent_input_real * input_real
-    safe_output_modulus = torch.where(~mask, output_modulus, 1)
-    product_2 = tangent_input_imag * input_imag
-    chosen = torch.where(mask, 0, product_2 / safe_output_modulus)
-    tangent_output_modulus = torch.where(mask, 0, product / safe_output_modulus) + chosen
+    mask_2 = torch.abs(input_real) == math.inf
+    mask_3 = torch.abs(input_imag) == math.inf
+    sign_input_real = torch.sign(input_real)
+    sign_input_imag = torch.sign(input_imag)
+    ratio = input_real / torch.where(~mask & ~mask_2, output_modulus, 1)
+    chosen_2 = torch.where(mask_2, sign_input_real, ratio)
+    chosen = torch.where(mask, 0, tangent_input_real * chosen_2)
+    ratio_2 = input_imag / torch.where(~mask & ~mask_3, output_modulus, 1)
+    chosen_3 = torch.where(mask_3, sign_input_imag, ratio_2)
+    tangent_output_modulus = chosen + torch.where(mask, 0, tangent_input_imag * chosen_3)
     output_factor = torch.relu(output_modulus + bias)
-    mask_3 = output_modulus + bias > 0
-    safe_output_modulus_2 = torch.where(~mask & mask_3, output_modulus, 1)
-    chosen_2 = torch.where(mask, 0, torch.where(mask_3, product_2 / safe_output_modulus_2, 0))
-    chosen_3 = torch.where(mask_3, product / safe_output_modulus_2, 0)
-    chosen_4 = torch.where(mask, 0, chosen_3)
-    tangent_output_factor = chosen_4 + chosen_2 + torch.where(mask_3, tangent_bias, 0)
-    safe_output_modulus_3 = torch.where(~mask, output_modulus, 1)
+    mask_5 = output_modulus + bias > 0
+    mask_12 = ~mask & mask_5
+    ratio_3 = input_real / torch.where(mask_12 & ~mask_2, output_modulus, 1)
+    chosen_5 = torch.where(mask_2, sign_input_real, ratio_3)
+    chosen_4 = torch.where(mask, 0, torch.where(mask_5, tangent_input_real * chosen_5, 0))
+    safe_output_modulus = torch.where(mask_12 & ~mask_3, output_modulus, 1)
+    chosen_6 = torch.where(mask_3, sign_input_imag, input_imag / safe_output_modulus)
+    chosen_7 = torch.where(mask_5, tangent_input_imag * chosen_6, 0)
+    chosen_8 = torch.where(mask, 0, chosen_7)
+    tangent_output_factor = chosen_4 + chosen_8 + torch.where(mask_5, tangent_bias, 0)
     power = output_modulus**2
-    product_3 = tangent_output_modulus * output_factor * input_real
-    chosen_5 = torch.where(mask, 0, -(product_3 / torch.where(~mask, power, 1)))
-    chosen_6 = torch.where(mask, 0, tangent_output_factor * input_real / safe_output_modulus_3)
-    ratio = tangent_input_real * output_factor / safe_output_modulus_3
-    tangent_output_real = chosen_6 + torch.where(mask, 0, ratio) + chosen_5
-    safe_output_modulus_4 = torch.where(~mask, output_modulus, 1)
-    product_4 = tangent_output_modulus * output_factor * input_imag
-    chosen_7 = torch.where(mask, 0, -(product_4 / torch.where(~mask, power, 1)))
-    chosen_8 = torch.where(mask, 0, tangent_output_factor * input_imag / safe_output_modulus_4)
-    ratio_2 = tangent_input_imag * output_factor / safe_output_modulus_4
-    tangent_output_imag = chosen_8 + torch.where(mask, 0, ratio_2) + chosen_7
+    ratio_4 = input_real / torch.where(~mask & ~mask_2, output_modulus, 1)
+    chosen_10 = torch.where(mask_2, sign_input_real, ratio_4)
+    chosen_9 = torch.where(mask, 0, tangent_output_factor * chosen_10)
+    product = tangent_output_modulus * output_factor * input_real
+    chosen_11 = torch.where(mask, 0, -(product / torch.where(~mask, power, 1)))
+    ratio_5 = tangent_input_real * output_factor / torch.where(~mask, output_modulus, 1)
+    tangent_output_real = chosen_9 + torch.where(mask, 0, ratio_5) + chosen_11
+    ratio_6 = input_imag / torch.where(~mask & ~mask_3, output_modulus, 1)
+    chosen_13 = torch.where(mask_3, sign_input_imag, ratio_6)
+    chosen_12 = torch.where(mask, 0, tangent_output_factor * chosen_13)
+    product_2 = tangent_output_modulus * output_factor * input_imag
+    chosen_14 = torch.where(mask, 0, -(product_2 / torch.where(~mask, power, 1)))
+    ratio_7 = tangent_input_imag * output_factor / torch.where(~mask, output_modulus, 1)
+    tangent_output_imag = chosen_12 + torch.where(mask, 0, ratio_7) + chosen_14
     return tangent_output_real, tangent_output_imag
 
 

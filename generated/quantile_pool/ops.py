@@ -151,11 +151,11 @@ def flops(input: Tensor, size: int, stride: int | None) -> int:
         points = math.prod(input.shape[:-1])
         N = input.shape[-1]
         P = (N - size) // stride + 1
-        return points * P * size + 3 * points * P
+        return points * P * size + 6 * points * P
     points = math.prod(input.shape[:-1])
     N = input.shape[-1]
     P = (N - size) // size + 1
-    return points * P * size + 3 * points * P
+    return points * P * size + 6 * points * P
 
 
 def backward_flops(grad_output: Tensor, input: Tensor, size: int, stride: int | None) -> int:

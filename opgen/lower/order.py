@@ -131,12 +131,17 @@ def _number(f: Frame, e: Scalar) -> int | Fraction | None:
 
 
 def _between(row: _Row, rank: Scalar, last: Scalar, *, stated: bool) -> Scalar:
-    """What lies at a rank between two elements, in proportion. `stated`: it is known to be in range."""
+    """What lies at a rank between two elements, in proportion. `stated`: it is known to be in range.
+
+    It starts from the nearer one, as `torch.lerp` does, so that this decides where both are infinite; at an element it
+    is that element.
+    """
     whole = call("floor", rank)
     below = call("clamp", call("int", whole), ZERO, last) if stated else call("int", whole)
     a, b = row.at(below), row.at(call("min", add(below, ONE), last))
-    share = sub(rank, whole)
-    return where(call("eq", share, ZERO), a, add(a, mul(share, sub(b, a))))
+    share, step = sub(rank, whole), sub(b, a)
+    upwards, downwards = add(a, mul(share, step)), sub(b, mul(sub(ONE, share), step))
+    return where(call("eq", share, ZERO), a, where(call("lt", share, Lit(Fraction(1, 2))), upwards, downwards))
 
 
 def _row(

@@ -57,7 +57,11 @@ RULES = (
     Rule("log1p(-exp(-x))", "log1mexp(x)", "accurate for small and for large arguments"),
     Rule("log(exp(x) + exp(y))", "logaddexp(x, y)", _OVERFLOW),
     Rule("log(sigmoid(x))", "logsigmoid(x)", "the sigmoid underflows for very negative arguments"),
-    Rule("log(cosh(x))", "x + softplus(-2*x) - log(2)", "cosh overflows for large arguments"),
+    Rule(
+        "log(cosh(x))",
+        "where(x < 0, softplus(2*x) - x, x + softplus(-2*x)) - log(2)",
+        "cosh overflows for large arguments",
+    ),
     Rule("log(expm1(x))", "x + log1mexp(x)", _OVERFLOW),
     Rule("log(sinh(x))", "x + log1mexp(2*x) - log(2)", "sinh overflows for large arguments"),
     Rule("log(exp(x))", "x", _OVERFLOW),

@@ -6,8 +6,8 @@ In goes a valid Program, out comes an equal one:
 * a loop whose length is divided by a size has one where that is 0, too;
 * functions that other libraries compute get what their derivatives need;
 * scatters at plain positions become maps, and their bases accesses (`opgen.torch.rewrite`);
-* `where` becomes safe (`opgen.torch.lazy`);
 * products that vanish in a tail do so at infinity, too (`opgen.torch.tails`);
+* `where` becomes safe (`opgen.torch.lazy`);
 * what is computed more than once gets a name, and so do parts of bodies too long for a line.
 """
 
@@ -41,7 +41,7 @@ from opgen.torch.tails import calmed
 
 def prepare(p: Program) -> Program:
     """Everything above, in order."""
-    return shared(calmed(lazy(simple_scatters(calls(_with_lengths(closed(p)))))))
+    return shared(lazy(calmed(simple_scatters(calls(_with_lengths(closed(p)))))))
 
 
 def _with_lengths(p: Program) -> Program:

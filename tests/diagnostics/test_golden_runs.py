@@ -36,6 +36,12 @@ def nothing_fits() -> str:
     return "opgen build far.yaml"
 
 
+def too_many() -> str:
+    rows = "".join(f"  y{k} = sin({k}*x)\n" for k in range(1, 63))
+    Path("many.yaml").write_text(f"op: many\ninputs: [x]\nforward: |\n{rows}")
+    return "opgen build many.yaml"
+
+
 def cannot_be_read() -> str:
     return "opgen build scale.yaml"
 
@@ -131,6 +137,7 @@ def internal() -> str:
 SCENES: dict[str, Callable[[], str]] = {
     "OPG401": no_kernels,
     "OPG402": nothing_fits,
+    "OPG403": too_many,
     "OPG501": cannot_be_read,
     "OPG502": not_utf8,
     "OPG503": edited,

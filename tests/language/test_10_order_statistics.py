@@ -10,6 +10,9 @@
 
 from __future__ import annotations
 
+import itertools
+import math
+
 import pytest
 import torch
 
@@ -132,6 +135,23 @@ def test_gradients_go_to_one_element(build_operator: Build) -> None:
     ]
     weights = torch.arange(1.0, 6.0, dtype=torch.float64)
     assert torch.autograd.grad(s, x, weights)[0].tolist() == [5.0, 2.0, 3.0, 4.0, 1.0]
+
+
+def test_quantiles_between_infinities_are_those_of_torch(build_operator: Build) -> None:
+    """At an element it is that element, where torch's are nan if it is infinite."""
+    spec = (
+        "op: a\ninputs: {x: {shape: [N]}, q: {shape: [M]}}\nparams: {p: {type: float, default: 0.3}}\n"
+        "outputs: {y: {shape: []}, z: {shape: [M]}}\n"
+        "forward: |\n  y = quantile[k](x[k], p)\n  z[m] = quantile[k](x[k], q[m])\n"
+    )
+    f = build_operator(spec).a
+    for row in itertools.chain(*(itertools.product([-math.inf, 0.0, 1.0, math.inf], repeat=n) for n in (2, 3, 4))):
+        x = torch.tensor(row, dtype=torch.float64)
+        for share in (0.0, 0.1, 0.3, 0.5, 0.9, 1.0):
+            rank = share * (len(row) - 1)
+            want = x.sort().values[int(rank)] if rank == int(rank) else torch.quantile(x, share)
+            y, z = f(x, torch.tensor([share], dtype=torch.float64), p=share)
+            torch.testing.assert_close((y, z[0]), (want, want), equal_nan=True)
 
 
 @pytest.mark.parametrize(("q", "n"), [(1.5, 1), (0.5, 6), (0.5, 0)])

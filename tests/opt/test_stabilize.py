@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import itertools
 import math
 
 import pytest
@@ -15,7 +16,7 @@ from opgen.ir.program import Compute, Program
 from opgen.ir.scalar import Apply, Index, Param, Read, Scalar, substitute, walk
 from opgen.ir.verify import verify
 from opgen.opt.derive import derive_variant
-from opgen.opt.stabilize import RULES, describe, stabilize
+from opgen.opt.stabilize import RULES, Rule, describe, stabilize
 from tests.diff.programs import axes, program, tensor
 from tests.diff.samples import samples
 from tests.lower.specs import elementwise
@@ -89,6 +90,22 @@ def test_rules_do_not_change_values(rule: object) -> None:
         left = evaluate(substitute(scalar(rule.pattern, ("x", "y")), reads), values)  # type: ignore[arg-type]
         right = evaluate(substitute(scalar(rule.result, ("x", "y")), reads), values)  # type: ignore[arg-type]
         assert left == pytest.approx(right, rel=1e-12)
+
+
+@pytest.mark.parametrize("rule", RULES, ids=lambda r: r.pattern)
+def test_rules_keep_values_at_infinity_and_pass_on_nan(rule: Rule) -> None:
+    from tests.ir.test_functions import evaluate
+
+    pattern, result = (scalar(e, ("x", "y")) for e in (rule.pattern, rule.result))
+    special = (-math.inf, -1.5, 0.0, 1.5, math.inf, math.nan)
+    for x, y in itertools.product(special, special if Param("y") in walk(pattern) else (1.5,)):
+        values = {"x": x, "y": y}
+        reads: dict[Scalar, Scalar] = {Param(n): Read(n, ()) for n in values}
+        left, right = (evaluate(substitute(e, reads), values) for e in (pattern, result))
+        if not math.isnan(left):
+            assert left == pytest.approx(right, rel=1e-12), values
+        elif math.isnan(x) or math.isnan(y):
+            assert math.isnan(right), values
 
 
 @pytest.mark.parametrize(

@@ -64,13 +64,26 @@ struct Step_quantile_pool_forward_0_output {
           const int64_t position_4 = argsort_w.load(place, p, rt::checked(position_2, size));
           chosen_3 = values.load(place, p, rt::checked(position_4, size));
         } else {
-          const int64_t position_5 = argsort_w.load(place, p, rt::checked(position_2, size));
-          const opmath_t values_picked_2 = values.load(place, p, rt::checked(position_5, size));
-          const int64_t position_6 = argsort_w.load(place, p, rt::checked(position, size));
-          const opmath_t values_picked_3 = values.load(place, p, rt::checked(position_6, size));
-          const opmath_t difference_2 = values_picked_3 - values_picked_2;
-          const opmath_t product = difference * difference_2;
-          chosen_3 = values_picked_2 + product;
+          const bool mask_3 = difference < opmath_t(0.5);
+          opmath_t chosen_4;
+          if (mask_3) {
+            const int64_t position_5 = argsort_w.load(place, p, rt::checked(position_2, size));
+            const opmath_t values_picked_2 = values.load(place, p, rt::checked(position_5, size));
+            const int64_t position_6 = argsort_w.load(place, p, rt::checked(position, size));
+            const opmath_t values_picked_3 = values.load(place, p, rt::checked(position_6, size));
+            const opmath_t difference_2 = values_picked_3 - values_picked_2;
+            const opmath_t product = difference * difference_2;
+            chosen_4 = values_picked_2 + product;
+          } else {
+            const opmath_t difference_3 = 1 - difference;
+            const int64_t position_7 = argsort_w.load(place, p, rt::checked(position_2, size));
+            const opmath_t values_picked_4 = values.load(place, p, rt::checked(position_7, size));
+            const int64_t position_8 = argsort_w.load(place, p, rt::checked(position, size));
+            const opmath_t values_picked_5 = values.load(place, p, rt::checked(position_8, size));
+            const opmath_t difference_4 = values_picked_5 - values_picked_4;
+            chosen_4 = values.load(place, p, rt::checked(position_8, size)) - difference_3 * difference_4;
+          }
+          chosen_3 = chosen_4;
         }
         chosen_2 = chosen_3;
       }
@@ -105,6 +118,7 @@ struct Step_quantile_pool_forward_0_slope {
     const bool mask_2 = !mask;
     const opmath_t difference_2 = shift - rt::floor(shift);
     const bool mask_3 = difference_2 == 0;
+    const opmath_t difference_3 = 1 - difference_2;
     const bool mask_4 = mask_2 && !mask_3;
     const int64_t position = rt::min(static_cast<int64_t>(rt::floor(q * (size - 1))) + 1, size - 1);
     const bool mask_5 = mask_4 && w == argsort_w.load(place, p, rt::checked(position, size));
@@ -119,7 +133,7 @@ struct Step_quantile_pool_forward_0_slope {
         const int64_t position_3 = argsort_w.load(place, p, size - 1);
         const opmath_t values_picked = values.load(place, p, rt::checked(position_3, size));
         const bool mask_7 = rt::isnan(values_picked);
-        chosen_2 = mask_7 ? opmath_t(0) : mask_3 ? opmath_t(1) : 1 - difference_2;
+        chosen_2 = mask_7 ? opmath_t(0) : mask_3 ? opmath_t(1) : difference_3;
       }
       chosen = chosen_2;
     } else {
@@ -134,7 +148,9 @@ struct Step_quantile_pool_forward_0_slope {
         const int64_t position_4 = argsort_w.load(place, p, size - 1);
         const opmath_t values_picked_2 = values.load(place, p, rt::checked(position_4, size));
         const bool mask_8 = rt::isnan(values_picked_2);
-        chosen_4 = mask_8 ? opmath_t(0) : mask_3 ? opmath_t(0) : difference_2;
+        const opmath_t chosen_6 = difference_2 < opmath_t(0.5) ? difference_2 : 1 - difference_3;
+        const opmath_t chosen_5 = mask_3 ? opmath_t(0) : chosen_6;
+        chosen_4 = mask_8 ? opmath_t(0) : chosen_5;
       }
       chosen_3 = chosen_4;
     } else {

@@ -61,36 +61,65 @@ int forward_0_output(const OpgenCall& call, OpgenHost& host) {
                                          rt::wanted(values_wanted),
                                          rt::checked(values, 2, values.stride(2), 0, values_2));
       const auto argsort_w_wanted = [&](int64_t i) {
-        const bool mask = !(size_2 == 0) && !rt::isnan(values_at[i]) && !(shift - rt::floor(shift) == 0);
-        return (!(size_2 == 0) && !rt::isnan(values_at[i]) && shift - rt::floor(shift) == 0) || mask;
+        const bool mask = !(size_2 == 0) && !rt::isnan(values_at[i]) && shift - rt::floor(shift) == 0;
+        const bool mask_2 = !(shift - rt::floor(shift) < opmath_t(0.5));
+        const bool mask_4 = !(shift - rt::floor(shift) == 0);
+        const bool mask_3 = !(size_2 == 0) && !rt::isnan(values_at[i]) && mask_4 && mask_2;
+        const bool mask_5 = shift - rt::floor(shift) < opmath_t(0.5);
+        const bool mask_7 = !(shift - rt::floor(shift) == 0);
+        const bool mask_6 = !(size_2 == 0) && !rt::isnan(values_at[i]) && mask_7 && mask_5;
+        return mask || mask_6 || mask_3;
       };
       const rt::Fixed argsort_w_2_2(static_cast<int64_t>(rt::floor(q * (size_2 - 1))));
       const rt::Line<int64_t> argsort_w_at_2(host, argsort_w, rt::stretch(run, 3, 1), 0, rt::wanted(argsort_w_wanted),
                                              rt::checked(argsort_w, 2, argsort_w.stride(2), 1, argsort_w_2_2));
       const auto values_wanted_2 = [&](int64_t i) {
-        const bool mask_2 = !(size_2 == 0) && !rt::isnan(values_at[i]) && !(shift - rt::floor(shift) == 0);
-        return (!(size_2 == 0) && !rt::isnan(values_at[i]) && shift - rt::floor(shift) == 0) || mask_2;
+        const bool mask_8 = !(size_2 == 0) && !rt::isnan(values_at[i]) && shift - rt::floor(shift) == 0;
+        const bool mask_9 = !(shift - rt::floor(shift) < opmath_t(0.5));
+        const bool mask_11 = !(shift - rt::floor(shift) == 0);
+        const bool mask_10 = !(size_2 == 0) && !rt::isnan(values_at[i]) && mask_11 && mask_9;
+        const bool mask_12 = shift - rt::floor(shift) < opmath_t(0.5);
+        const bool mask_14 = !(shift - rt::floor(shift) == 0);
+        const bool mask_13 = !(size_2 == 0) && !rt::isnan(values_at[i]) && mask_14 && mask_12;
+        return mask_8 || mask_13 || mask_10;
       };
       const auto values_2_2 = [&](int64_t i) { return argsort_w_at_2[i]; };
       const rt::Line<opmath_t> values_at_2(host, values, rt::stretch(run, 2, argsort_w_at_2.same), 0,
                                            rt::wanted(values_wanted_2),
                                            rt::checked(values, 2, values.stride(2), 0, values_2_2));
       const auto argsort_w_wanted_2 = [&](int64_t i) {
-        return !(size_2 == 0) && !rt::isnan(values_at[i]) && !(shift - rt::floor(shift) == 0);
+        const bool mask_15 = !(shift - rt::floor(shift) < opmath_t(0.5));
+        const bool mask_17 = !(shift - rt::floor(shift) == 0);
+        const bool mask_16 = !(size_2 == 0) && !rt::isnan(values_at[i]) && mask_17 && mask_15;
+        const bool mask_18 = shift - rt::floor(shift) < opmath_t(0.5);
+        const bool mask_20 = !(shift - rt::floor(shift) == 0);
+        const bool mask_19 = !(size_2 == 0) && !rt::isnan(values_at[i]) && mask_20 && mask_18;
+        return mask_19 || mask_16;
       };
       const rt::Fixed argsort_w_2_3(rt::min(static_cast<int64_t>(rt::floor(q * (size_2 - 1))) + 1, size_2 - 1));
       const rt::Line<int64_t> argsort_w_at_3(host, argsort_w, rt::stretch(run, 5, 1), 0, rt::wanted(argsort_w_wanted_2),
                                              rt::checked(argsort_w, 2, argsort_w.stride(2), 1, argsort_w_2_3));
+      const auto values_wanted_3 = [&](int64_t i) {
+        const bool mask_21 = !(shift - rt::floor(shift) < opmath_t(0.5));
+        const bool mask_23 = !(shift - rt::floor(shift) == 0);
+        const bool mask_22 = !(size_2 == 0) && !rt::isnan(values_at[i]) && mask_23 && mask_21;
+        const bool mask_24 = shift - rt::floor(shift) < opmath_t(0.5);
+        const bool mask_26 = !(shift - rt::floor(shift) == 0);
+        const bool mask_25 = !(size_2 == 0) && !rt::isnan(values_at[i]) && mask_26 && mask_24;
+        return mask_25 || mask_22;
+      };
       const auto values_2_3 = [&](int64_t i) { return argsort_w_at_3[i]; };
       const rt::Line<opmath_t> values_at_3(host, values, rt::stretch(run, 4, argsort_w_at_3.same), 0,
-                                           rt::wanted(argsort_w_wanted_2),
+                                           rt::wanted(values_wanted_3),
                                            rt::checked(values, 2, values.stride(2), 0, values_2_3));
       rt::each(run.size, [&, shift](int64_t i) {
         const opmath_t difference = shift - rt::floor(shift);
+        const opmath_t difference_2 = values_at_3[i] - (1 - difference) * (values_at_3[i] - values_at_2[i]);
         const opmath_t total_2 = values_at_2[i] + difference * (values_at_3[i] - values_at_2[i]);
-        const opmath_t chosen = difference == 0 ? values_at_2[i] : total_2;
-        const opmath_t chosen_2 = rt::isnan(values_at[i]) ? rt::nan<opmath_t>() : chosen;
-        output_out.set(i, size_2 == 0 ? rt::nan<opmath_t>() : chosen_2);
+        const opmath_t chosen_2 = difference < opmath_t(0.5) ? total_2 : difference_2;
+        const opmath_t chosen = difference == 0 ? values_at_2[i] : chosen_2;
+        const opmath_t chosen_3 = rt::isnan(values_at[i]) ? rt::nan<opmath_t>() : chosen;
+        output_out.set(i, size_2 == 0 ? rt::nan<opmath_t>() : chosen_3);
       });
     });
   });
@@ -147,12 +176,15 @@ int forward_0_slope(const OpgenCall& call, OpgenHost& host) {
         const bool mask_2_2 = !mask_4;
         const opmath_t difference_2 = shift - rt::floor(shift);
         const bool mask_3_2 = difference_2 == 0;
-        const opmath_t chosen = rt::isnan(values_at[i]) ? opmath_t(0) : mask_3_2 ? opmath_t(1) : 1 - difference_2;
-        const opmath_t chosen_2 = rt::isnan(values_at[i]) ? opmath_t(0) : mask_3_2 ? opmath_t(0) : difference_2;
+        const opmath_t difference_3 = 1 - difference_2;
+        const opmath_t chosen_2 = difference_2 < opmath_t(0.5) ? difference_2 : 1 - difference_3;
+        const opmath_t chosen = mask_3_2 ? opmath_t(0) : chosen_2;
+        const opmath_t chosen_3 = rt::isnan(values_at[i]) ? opmath_t(0) : mask_3_2 ? opmath_t(1) : difference_3;
+        const opmath_t chosen_4 = mask_4 ? opmath_t(0) : rt::isnan(values_at[i]) ? opmath_t(0) : chosen;
         const bool mask_5 = mask_2_2 && !mask_3_2 && outer.index(run, 0, i) == argsort_w_at_3[i];
-        const opmath_t chosen_3 = mask_5 ? (mask_4 ? opmath_t(0) : chosen_2) : opmath_t(0);
         const bool mask_6 = mask_2_2 && outer.index(run, 0, i) == argsort_w_at[i];
-        slope_out.set(i, (mask_6 ? (mask_4 ? opmath_t(0) : chosen) : opmath_t(0)) + chosen_3);
+        const opmath_t chosen_5 = mask_6 ? (mask_4 ? opmath_t(0) : chosen_3) : opmath_t(0);
+        slope_out.set(i, chosen_5 + (mask_5 ? chosen_4 : opmath_t(0)));
       });
     });
   });

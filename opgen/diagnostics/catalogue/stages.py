@@ -24,6 +24,16 @@ ROWS = (
         "forward: 'y = x[N - 20]', with tests: {sizes: {N: 24}}",
     ),
     Code(
+        "OPG403",
+        "More arguments than torch takes",
+        "An operator of torch has 64 arguments at most. opgen makes several of one: its `.out` takes inputs, params and"
+        " outputs, its gradient the gradients of outputs, what is kept for it, params and a mask, and their forms for"
+        " `torch.vmap` one more. A complex tensor counts as two. Nothing is written for a spec of which one would take"
+        " more.",
+        "inputs: [x1, x2, x3, x4]  # and so on, to x64",
+        "inputs: {x: {shape: [64, ...]}}",
+    ),
+    Code(
         "OPG501",
         "File cannot be read",
         "The spec does not exist, is not a file, or may not be read.",

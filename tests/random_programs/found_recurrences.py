@@ -13,7 +13,8 @@ FOUND = {
     ),
     "a first step that is an index": (
         "inputs: {x: {shape: [T, N]}}\noutputs: [h, y]\nforward: |\n"
-        "  h[t, i] = tanh(where(t == 0, i, h[t - 1, i])*0.5 + 0.5)\n  y[q < 4] = 0\n  pad(y[2*t - 1]) += 0.5*h[t, 0]*x[t, 0]\n"
+        "  h[t < T, i < N] = tanh(where(t == 0, i, h[t - 1, i])*0.5 + 0.5)\n  y[q < 2] = 0\n"
+        "  y[t % 2] += 0.5*h[t, 0]*x[t, 0]\n"
     ),
     "a first step that is chosen, and a start": (
         "inputs: {x: {shape: [T, N]}, w: {shape: [N]}}\noutputs: [h]\nforward: |\n"

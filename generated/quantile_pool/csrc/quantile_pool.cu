@@ -81,7 +81,7 @@ struct Step_quantile_pool_forward_0_output {
             const int64_t position_8 = argsort_w.load(place, p, rt::checked(position, size));
             const opmath_t values_picked_5 = values.load(place, p, rt::checked(position_8, size));
             const opmath_t difference_4 = values_picked_5 - values_picked_4;
-            chosen_4 = values.load(place, p, rt::checked(position_8, size)) - difference_3 * difference_4;
+            chosen_4 = values_picked_5 - difference_3 * difference_4;
           }
           chosen_3 = chosen_4;
         }

@@ -65,48 +65,44 @@ int forward_0_output(const OpgenCall& call, OpgenHost& host) {
         const bool mask_2 = !(shift - rt::floor(shift) < opmath_t(0.5));
         const bool mask_4 = !(shift - rt::floor(shift) == 0);
         const bool mask_3 = !(size_2 == 0) && !rt::isnan(values_at[i]) && mask_4 && mask_2;
-        const bool mask_5 = shift - rt::floor(shift) < opmath_t(0.5);
-        const bool mask_7 = !(shift - rt::floor(shift) == 0);
-        const bool mask_6 = !(size_2 == 0) && !rt::isnan(values_at[i]) && mask_7 && mask_5;
-        return mask || mask_6 || mask_3;
+        const bool mask_6 = shift - rt::floor(shift) < opmath_t(0.5);
+        const bool mask_5 = !(size_2 == 0) && !rt::isnan(values_at[i]) && mask_4 && mask_6;
+        return mask || mask_5 || mask_3;
       };
       const rt::Fixed argsort_w_2_2(static_cast<int64_t>(rt::floor(q * (size_2 - 1))));
       const rt::Line<int64_t> argsort_w_at_2(host, argsort_w, rt::stretch(run, 3, 1), 0, rt::wanted(argsort_w_wanted),
                                              rt::checked(argsort_w, 2, argsort_w.stride(2), 1, argsort_w_2_2));
       const auto values_wanted_2 = [&](int64_t i) {
-        const bool mask_8 = !(size_2 == 0) && !rt::isnan(values_at[i]) && shift - rt::floor(shift) == 0;
-        const bool mask_9 = !(shift - rt::floor(shift) < opmath_t(0.5));
-        const bool mask_11 = !(shift - rt::floor(shift) == 0);
-        const bool mask_10 = !(size_2 == 0) && !rt::isnan(values_at[i]) && mask_11 && mask_9;
+        const bool mask_7 = !(size_2 == 0) && !rt::isnan(values_at[i]) && shift - rt::floor(shift) == 0;
+        const bool mask_8 = !(shift - rt::floor(shift) < opmath_t(0.5));
+        const bool mask_10 = !(shift - rt::floor(shift) == 0);
+        const bool mask_9 = !(size_2 == 0) && !rt::isnan(values_at[i]) && mask_10 && mask_8;
         const bool mask_12 = shift - rt::floor(shift) < opmath_t(0.5);
-        const bool mask_14 = !(shift - rt::floor(shift) == 0);
-        const bool mask_13 = !(size_2 == 0) && !rt::isnan(values_at[i]) && mask_14 && mask_12;
-        return mask_8 || mask_13 || mask_10;
+        const bool mask_11 = !(size_2 == 0) && !rt::isnan(values_at[i]) && mask_10 && mask_12;
+        return mask_7 || mask_11 || mask_9;
       };
       const auto values_2_2 = [&](int64_t i) { return argsort_w_at_2[i]; };
       const rt::Line<opmath_t> values_at_2(host, values, rt::stretch(run, 2, argsort_w_at_2.same), 0,
                                            rt::wanted(values_wanted_2),
                                            rt::checked(values, 2, values.stride(2), 0, values_2_2));
       const auto argsort_w_wanted_2 = [&](int64_t i) {
-        const bool mask_15 = !(shift - rt::floor(shift) < opmath_t(0.5));
-        const bool mask_17 = !(shift - rt::floor(shift) == 0);
-        const bool mask_16 = !(size_2 == 0) && !rt::isnan(values_at[i]) && mask_17 && mask_15;
-        const bool mask_18 = shift - rt::floor(shift) < opmath_t(0.5);
-        const bool mask_20 = !(shift - rt::floor(shift) == 0);
-        const bool mask_19 = !(size_2 == 0) && !rt::isnan(values_at[i]) && mask_20 && mask_18;
-        return mask_19 || mask_16;
+        const bool mask_13 = !(shift - rt::floor(shift) < opmath_t(0.5));
+        const bool mask_15 = !(shift - rt::floor(shift) == 0);
+        const bool mask_14 = !(size_2 == 0) && !rt::isnan(values_at[i]) && mask_15 && mask_13;
+        const bool mask_17 = shift - rt::floor(shift) < opmath_t(0.5);
+        const bool mask_16 = !(size_2 == 0) && !rt::isnan(values_at[i]) && mask_15 && mask_17;
+        return mask_16 || mask_14;
       };
       const rt::Fixed argsort_w_2_3(rt::min(static_cast<int64_t>(rt::floor(q * (size_2 - 1))) + 1, size_2 - 1));
       const rt::Line<int64_t> argsort_w_at_3(host, argsort_w, rt::stretch(run, 5, 1), 0, rt::wanted(argsort_w_wanted_2),
                                              rt::checked(argsort_w, 2, argsort_w.stride(2), 1, argsort_w_2_3));
       const auto values_wanted_3 = [&](int64_t i) {
-        const bool mask_21 = !(shift - rt::floor(shift) < opmath_t(0.5));
-        const bool mask_23 = !(shift - rt::floor(shift) == 0);
-        const bool mask_22 = !(size_2 == 0) && !rt::isnan(values_at[i]) && mask_23 && mask_21;
-        const bool mask_24 = shift - rt::floor(shift) < opmath_t(0.5);
-        const bool mask_26 = !(shift - rt::floor(shift) == 0);
-        const bool mask_25 = !(size_2 == 0) && !rt::isnan(values_at[i]) && mask_26 && mask_24;
-        return mask_25 || mask_22;
+        const bool mask_18 = !(shift - rt::floor(shift) < opmath_t(0.5));
+        const bool mask_20 = !(shift - rt::floor(shift) == 0);
+        const bool mask_19 = !(size_2 == 0) && !rt::isnan(values_at[i]) && mask_20 && mask_18;
+        const bool mask_22 = shift - rt::floor(shift) < opmath_t(0.5);
+        const bool mask_21 = !(size_2 == 0) && !rt::isnan(values_at[i]) && mask_20 && mask_22;
+        return mask_21 || mask_19;
       };
       const auto values_2_3 = [&](int64_t i) { return argsort_w_at_3[i]; };
       const rt::Line<opmath_t> values_at_3(host, values, rt::stretch(run, 4, argsort_w_at_3.same), 0,

@@ -85,12 +85,13 @@ class _Split:
             yield If(call("not", reduce(both, asked)), (node,))
 
     def _is_checked(self, body: Body, along: Axis) -> bool:
-        """Whether something is checked at a position that moves with a loop."""
-        accesses = [(r.tensor, r.at) for e in values(body) for r in walk(e) if isinstance(r, Read)]
-        accesses += [(n.slot, n.at) for n in body if isinstance(n, Store)]
+        """Whether something is checked at a position that moves with a loop, as all is that may be padded."""
+        read = [r for e in values(body) for r in walk(e) if isinstance(r, Read)]
+        accesses = [(r.tensor, r.at, r.fill is not None) for r in read]
+        accesses += [(n.slot, n.at, False) for n in body if isinstance(n, Store)]
         return any(
-            (tensor, k, p) in self.doubtful
-            for tensor, at in accesses
+            padded or (tensor, k, p) in self.doubtful
+            for tensor, at, padded in accesses
             for k, p in enumerate(at)
             if not isinstance(p, Batch) and along.name in mentions(p)[0]
         )

@@ -8,6 +8,7 @@ from types import ModuleType
 
 import pytest
 import torch
+from torch.nn.functional import pad
 
 from opgen import build
 from opgen.toolchain.library import compile_op
@@ -18,7 +19,7 @@ pytestmark = [pytest.mark.thorough, needs_compiler]
 SPEC = """
 op: ranged
 inputs: {a: {shape: [N, A]}, b: {shape: [N, B]}, x: {shape: [..., D]}, angle: {shape: [H]}}
-outputs: {joined: {}, turned: {}, halves: {}, blocks: {}}
+outputs: {joined: {}, turned: {}, halves: {}, blocks: {}, padded: {}}
 forward: |
   joined[n, k < A + B + A] = where(k < A, a[n, k], where(k < A + B, exp(b[n, k - A]), a[n, k - A - B]**2))
   turned[..., d < 2*H] = where(
@@ -26,6 +27,7 @@ forward: |
       x[..., d]*cos(angle[d - H]) + x[..., d - H]*sin(angle[d - H]))
   halves[..., d] = where(d >= A, x[..., d]**2, where(d < B, -x[..., d], 3*x[..., d] + d))
   blocks[i < N + N, j < A + B] = where(i < N and j < A, a[i, j], where(i >= N and j >= A, b[i - N, j - A], 0))
+  padded[..., k < H + H] = where(k < H, x[..., k + H], pad(x[..., k + H], 7))
 """
 SIZES = (  # of N, A, B, H, and what D has beyond 2*H
     (3, 5, 7, 4, 0),
@@ -60,6 +62,7 @@ def expected(a: torch.Tensor, b: torch.Tensor, x: torch.Tensor, angle: torch.Ten
         torch.cat(turned, -1),
         torch.where(places >= a.shape[1], x**2, chosen),
         torch.block_diag(a, b) if len(a) else torch.cat((a, b), 1),
+        pad(x, (0, 2 * h), value=7)[..., h : 3 * h],
     )
 
 

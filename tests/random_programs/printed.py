@@ -45,7 +45,7 @@ def _check(
 ) -> None:
     programs = [(c.variant, c.program) for c in calls]
     f = torch_function("f", programs, operator, masked=stage in ("backward", "unused", "second"), forward=forward)
-    run = function(f)
+    run = function(f, operator)
     for c in calls:
         for dtype, tolerance in (EXACT, SINGLE) if steady and stage in ("forward", "backward") else (EXACT,):
             tensors = {n: tensor(a, t.kind, dtype) for n, (a, t) in passed(c, calls).items()}

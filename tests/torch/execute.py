@@ -5,6 +5,7 @@ from __future__ import annotations
 import math
 import sys
 from collections.abc import Callable
+from dataclasses import dataclass, field
 from functools import cache, lru_cache
 from pathlib import Path
 from types import ModuleType
@@ -14,7 +15,9 @@ import torch
 
 from opgen.code.names import DRAWS
 from opgen.code.templates import fill
-from opgen.torch.functions import TorchFunction
+from opgen.ir.operator import Operator
+from opgen.torch.elsewhere import Slopes, as_operator, slopes, torch_function_name
+from opgen.torch.functions import TorchFunction, torch_function
 
 _RUNTIME = Path(__file__).parents[2] / "templates" / "runtime_math.py.j2"
 _PACKAGE = "runtime_of_printed_functions"
@@ -54,9 +57,43 @@ def numbers() -> ModuleType:
     return made
 
 
-def function(f: TorchFunction) -> Callable[..., Any]:
-    """The function itself."""
-    return _defined(f.name, source(f))
+def function(f: TorchFunction, operator: Operator | None = None) -> Callable[..., Any]:
+    """The function itself; `operator`: whose local functions it may call."""
+    if operator is None:
+        return _defined(f.name, source(f))
+    formulas = (s for s in slopes(operator) if s.value is not None)
+    scope = runtime() | {torch_function_name(s.function.name): _values(s) for s in formulas}
+    for called in scope.values():
+        if isinstance(called, _Values):
+            called.scope = scope
+    exec(compile(source(f), f"<{f.name}>", "exec"), scope)
+    made: Callable[..., Any] = scope[f.name]
+    return made
+
+
+@dataclass
+class _Values:
+    """A local function as it is called: on tensors that broadcast, or numbers."""
+
+    text: str
+    count: int
+    scope: dict[str, Any] = field(default_factory=dict)
+
+    def __call__(self, *args: Any) -> Any:
+        own = dict(self.scope)
+        exec(compile(self.text, "<value>", "exec"), own)
+        tensors = [a for a in args[: self.count] if isinstance(a, torch.Tensor)]
+        like = tensors[0] if tensors else torch.zeros((), dtype=torch.float64)
+        given = [a if isinstance(a, torch.Tensor) else like.new_full((), a) for a in args[: self.count]]
+        found = own["value"](*torch.broadcast_tensors(*given), *args[self.count :])
+        return found if tensors else found.item()
+
+
+def _values(s: Slopes) -> _Values:
+    program = s.value
+    assert program is not None, f"{s.function.name} has no formula"
+    operator, variant = as_operator(program)
+    return _Values(source(torch_function("value", [(variant, program)], operator)), len(s.function.params))
 
 
 @lru_cache(maxsize=1000)

@@ -273,20 +273,21 @@ class _Refused(torch.autograd.Function):
     generate_vmap_rule = True
 
     @staticmethod
-    def forward(name: str, gradient: Tensor, *_others: Any) -> Tensor:
+    def forward(message: str, gradient: Tensor, *_others: Any) -> Tensor:
         return gradient.view_as(gradient)
 
     @staticmethod
     def setup_context(ctx: Any, inputs: tuple[Any, ...], output: Any) -> None:
-        ctx.name = inputs[0]
+        ctx.message = inputs[0]
 
     @staticmethod
     def backward(ctx: Any, *_: Any) -> Any:
-        raise RuntimeError(f"{ctx.name} cannot be differentiated twice: it is once_differentiable")
+        raise RuntimeError(ctx.message)
 
 
-def once_differentiable(name: str) -> Callable[[Formula], Formula]:
+def once_differentiable(name: str, why: str = "it is once_differentiable") -> Callable[[Formula], Formula]:
     """`backward` of an autograd function that refuses to be differentiated, even where only saved tensors would be."""
+    message = f"{name} cannot be differentiated twice: {why}"
 
     def decorate(backward: Formula) -> Formula:
         def once(ctx: Any, *grads: Any) -> Any:
@@ -295,7 +296,7 @@ def once_differentiable(name: str) -> Callable[[Formula], Formula]:
             if not torch.is_grad_enabled():
                 return results
             others = (*grads, *ctx.saved_tensors)
-            return tuple(r if r is None else _Refused.apply(name, r, *others) for r in as_tuple(results))
+            return tuple(r if r is None else _Refused.apply(message, r, *others) for r in as_tuple(results))
 
         return once
 

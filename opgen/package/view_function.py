@@ -10,7 +10,7 @@ import re
 from collections.abc import Sequence
 from dataclasses import dataclass, replace
 
-from opgen.code.layout import bracketed, camel, listed_lines, runtime_imports, tupled, unpacked
+from opgen.code.layout import bracketed, camel, listed_lines, quoted, runtime_imports, tupled, unpacked
 from opgen.code.signature import annotation
 from opgen.diff.laziness import GIVEN
 from opgen.package.view import FormulaView, Surface, formula_text, formula_view, summary_lines, through_sums
@@ -42,7 +42,7 @@ class FunctionView:
     setup_lines: tuple[str, ...]
     backward: str
     backward_lines: tuple[str, ...]
-    once: bool
+    once: str  # the decorator of `backward` that refuses to differentiate it, if it does
     jvp: str
     jvp_lines: tuple[str, ...]
     has_jvp: bool
@@ -110,7 +110,7 @@ def _function_view(s: Surface) -> FunctionView:
         setup_lines=tuple(setup.lines()),
         backward=bracketed("def backward(", ["ctx: Any", *setup.grad_arguments()], ") -> Any:", 4),
         backward_lines=tuple(setup.backward_lines()) if backward else (),
-        once=s.operator.flags.once_differentiable,
+        once=_once(s),
         jvp=bracketed("def jvp(", jvp_args, ") -> Any:", 4),
         jvp_lines=tuple(setup.jvp_lines()) if tangent or _is_constant(s) else (),
         has_jvp=tangent is not None or _is_constant(s),
@@ -121,6 +121,20 @@ def _function_view(s: Surface) -> FunctionView:
         inplace_forward=bracketed("def forward(", ["ctx: Any", *typed], ") -> Tensor:", 4),
         inplace_lines=tuple(setup.inplace_lines(s.operator.inplace)) if _has_inplace(s) else (),
     )
+
+
+def _once(s: Surface) -> str:
+    """What refuses double backward: wanted, or because torch would differentiate values in place of what is stated."""
+    if s.operator.flags.once_differentiable:
+        return f"@once_differentiable({quoted(s.name)})"
+    if not _states_again(s):
+        return ""
+    why = f"its gradient calls functions with stated derivatives, by which {s.name} itself goes"
+    return bracketed("@once_differentiable(", [quoted(s.function_class), quoted(why)], ")", 4)
+
+
+def _states_again(s: Surface) -> bool:
+    return any(d.stated for d in s.derived)
 
 
 def _is_constant(s: Surface) -> bool:
@@ -161,7 +175,7 @@ class _Setup:
 
     def recomputed(self) -> tuple[str, ...]:
         """Saved intermediates that backward computes anew where it is differentiated itself."""
-        if self.backward is None or self.s.operator.flags.once_differentiable:
+        if self.backward is None or _once(self.s):
             return ()
         again = (n for n in self.results() if n in self.backward.arguments and n not in self.s.active)
         return tuple(n for n in again if n not in self.s.leaves)
@@ -197,7 +211,7 @@ class _Setup:
 
     def helpers(self) -> list[str]:
         many = self.backward is not None and len(self.s.active) > 1
-        once = self.backward is not None and bool(self.s.operator.flags.once_differentiable or _has_inplace(self.s))
+        once = self.backward is not None and bool(_once(self.s) or _has_inplace(self.s))
         zeroed = bool(self.zeroed()) or len(self.s.sums) > 1
         through = self.through is not None
         found = (("added", through), ("filled", many), ("once_differentiable", once), ("or_zero", zeroed))

@@ -40,7 +40,7 @@ def calls(p: Program) -> Program:
         return p
     others = _others(p.functions)
     statements = tuple(map_scalars(s, lambda e: _extended(e, others)) for s in p.statements)
-    return replace(p, statements=statements, functions=())
+    return replace(p, statements=statements)
 
 
 def _extended(e: Scalar, others: dict[str, tuple[Param | Dim, ...]]) -> Scalar:

@@ -35,7 +35,6 @@ from opgen.ir.program import (
 from opgen.ir.ranges import Facts, derived_sizes, facts_of, inside, nonnegative_where, sizes_of, within
 from opgen.ir.scalar import (
     ONE,
-    TWO,
     ZERO,
     Apply,
     Batch,
@@ -54,45 +53,9 @@ from opgen.ir.scalar import (
     where,
 )
 from opgen.opt.convolution import convolutions
+from opgen.torch.harmless import SAFE, harmless
 from opgen.torch.positions import is_number
 from opgen.torch.rewrite import mapped, names_beside, statement, varies
-
-# Functions that are singular or overflow somewhere: an argument where they do neither, by argument position.
-_SAFE: dict[str, tuple[int, Scalar]] = {
-    "div": (1, ONE),
-    "floordiv": (1, ONE),
-    "mod": (1, ONE),
-    "fmod": (1, ONE),
-    "remainder": (1, ONE),
-    "reciprocal": (0, ONE),
-    "pow": (0, ONE),
-    "log": (0, ONE),
-    "log2": (0, ONE),
-    "log10": (0, ONE),
-    "log1p": (0, ZERO),
-    "log1mexp": (0, Lit(-1)),
-    "sqrt": (0, ONE),
-    "rsqrt": (0, ONE),
-    "cbrt": (0, ONE),
-    "hypot": (0, ONE),
-    "xlogy": (1, ONE),
-    "exp": (0, ZERO),
-    "exp2": (0, ZERO),
-    "expm1": (0, ZERO),
-    "sinh": (0, ZERO),
-    "cosh": (0, ZERO),
-    "tan": (0, ZERO),
-    "asin": (0, ZERO),
-    "acos": (0, ZERO),
-    "atanh": (0, ZERO),
-    "acosh": (0, TWO),
-    "atan2": (1, ONE),
-    "erfinv": (0, ZERO),
-    "erfcx": (0, ZERO),
-    "lgamma": (0, ONE),
-    "digamma": (0, ONE),
-    "polygamma": (1, ONE),
-}
 
 
 def lazy(p: Program) -> Program:
@@ -100,13 +63,14 @@ def lazy(p: Program) -> Program:
     fresh, out = names_beside(p), list[Statement]()
     dims, counts, whole_calls = derived_sizes(p), sizes_of(p), convolutions(p)
     tensors = {t.name: (t.shape, t.kind) for t in p.inputs} | {s.target: (s.shape, s.kind) for s in definitions(p)}
+    functions = harmless(p.functions)
     for s in p.statements:
         if isinstance(s, Recurrence) or s.target in whole_calls:  # a program of its own, or a call, when printed
             out.append(s)
             continue
         facts = facts_of(s.loops, dims, counts)
         guarded = _guarded(s, facts) if isinstance(s, Scatter) else s
-        work = _Lazy(guarded, tensors, facts, facts_of((), dims, counts), fresh)
+        work = _Lazy(guarded, tensors, facts, facts_of((), dims, counts), fresh, functions)
         rewritten = mapped(guarded, lambda e, work=work: work.safe(e, None))  # type: ignore[misc]
         out.extend((*work.before, rewritten))
     return replace(p, statements=tuple(out))
@@ -138,6 +102,7 @@ class _Lazy:
     facts: Facts
     sizes: Facts  # what is known without the loops, which may be empty
     fresh: Names
+    functions: dict[str, tuple[Scalar, ...]]  # those of the spec that may do harm, with arguments where they do none
     before: list[Compute] = field(default_factory=list)
     known: dict[tuple[Scalar, bool], tuple[Polynomial, ...]] = field(default_factory=dict)
     made: dict[tuple[Scalar, Scalar | None], Scalar] = field(default_factory=dict)
@@ -166,9 +131,12 @@ class _Lazy:
             return Apply(e.fn, (e.args[0], where(call("ne", e.args[1], ZERO), e.args[1], ONE)))
         if guard is not None and not varies(e):
             guard = _decided(guard)
+        if guard is not None and e.fn in self.functions and varies(guard) and varies(e):
+            own = (where(guard, a, at) for a, at in zip(e.args, self.functions[e.fn], strict=False))
+            return Apply(e.fn, (*own, *e.args[len(self.functions[e.fn]) :]))
         if guard is None or not (varies(guard) and _singular(e) if varies(e) else _raises(e)):
             return e
-        i, harmless = _SAFE[e.fn]
+        i, harmless = SAFE[e.fn]
         return Apply(e.fn, (*e.args[:i], where(guard, e.args[i], harmless), *e.args[i + 1 :]))
 
     def _where(self, e: Apply, guard: Scalar | None) -> Scalar:
@@ -355,7 +323,7 @@ class _Lazy:
         if isinstance(e, Read):
             pairs = zip(e.at, self.tensors[e.tensor][0], strict=True)
             return e.fill is None and (self._at_number(e) or any(self._may_leave(q, x) for q, x in pairs))
-        return isinstance(e, Apply) and _singular(e)
+        return isinstance(e, Apply) and (_singular(e) or (e.fn in self.functions and varies(e)))
 
     def _named(self, e: Scalar) -> Scalar:
         """The condition as an access to a statement of its own, unless it is one already or a number."""
@@ -383,11 +351,11 @@ def _may_be_zero(divisor: Scalar) -> bool:
 
 def _raises(e: Apply) -> bool:
     """May Python have no value for a number, where torch has nan or an infinity?"""
-    return e.fn in _SAFE and any(isinstance(n, Param) for n in walk(e.args[_SAFE[e.fn][0]]))
+    return e.fn in SAFE and any(isinstance(n, Param) for n in walk(e.args[SAFE[e.fn][0]]))
 
 
 def _singular(e: Apply) -> bool:
-    if e.fn not in _SAFE or not varies(e.args[_SAFE[e.fn][0]]):
+    if e.fn not in SAFE or not varies(e.args[SAFE[e.fn][0]]):
         return False
     n = e.args[1] if e.fn == "pow" else None
     return not (isinstance(n, Lit) and isinstance(n.value, int) and n.value >= 0)

@@ -2,8 +2,10 @@
 
 from __future__ import annotations
 
+import importlib
 from collections.abc import Callable
 from itertools import product
+from types import ModuleType
 
 import pytest
 import torch
@@ -179,3 +181,31 @@ forward: y = x*j(x)
 """,
         1 + 1 + 2,
     )
+
+
+GUARDED = {
+    "alone": 'inputs: {x: {shape: [T]}}\nforward: "y[t] = where(x[t] > 0, root(x[t])*x[t], 0)"',
+    "in a recurrence": 'inputs: {x: {shape: [T]}}\nforward: "h[t] = h[t - 1] + where(x[t] > 0, root(x[t])*x[t], 0)"',
+}
+
+
+@pytest.mark.parametrize("case", GUARDED)
+def test_a_branch_that_is_not_taken_does_no_harm(case: str) -> None:
+    function = 'functions: {root(v): {value: sqrt(v), derivative: "1/(2*sqrt(v))"}}\n'
+    made = opgen.load(f"op: guarded\n{function}{GUARDED[case]}\n", compiled=False)
+    x = torch.tensor([1.0, 0.0, -1.0], dtype=torch.float64)
+    weight = 1.0 if case == "alone" else 3.0  # how many sums the first element is in
+    for modes in ("rr", "rf", "fr", "ff"):
+        hessian = _derivative(lambda x: made(x).sum(), modes)(x)
+        torch.testing.assert_close(hessian, torch.diag(torch.tensor([0.75 * weight, 0, 0], dtype=torch.float64)))
+
+
+def test_the_autograd_function_refuses_what_torch_would_get_wrong(build_alone: Callable[[str], ModuleType]) -> None:
+    spec, _, _ = CASES["recurrence"]
+    made = build_alone(f"op: refusing\n{spec}\n")
+    function = importlib.import_module(f"{made.__name__}.function").RefusingFunction
+    x = X.clone().requires_grad_()
+    (gradient,) = torch.autograd.grad(function.apply(x).sin().sum(), x, create_graph=True)
+    torch.testing.assert_close(gradient, torch.autograd.grad(made.refusing(x).sin().sum(), x)[0])
+    with pytest.raises(RuntimeError, match="RefusingFunction cannot be differentiated twice: its gradient calls"):
+        torch.autograd.grad(gradient.sum(), x)

@@ -14,7 +14,7 @@ from opgen.code.cpp_access import Access, at_every_lane, evens
 from opgen.code.cpp_dialect import CPU
 from opgen.code.invariants import Known
 from opgen.code.names import CPU_KERNELS
-from opgen.code.native_scope import layout, mentions, outside, value_type, wish
+from opgen.code.native_scope import Spot, layout, mentions, outside, value_type, wish
 from opgen.code.printer import NATIVE, Leaf, Printer, Text
 from opgen.ir.names import Names
 from opgen.ir.program import Axis, Kind, Loop
@@ -59,7 +59,7 @@ class CpuScope:
     declared: set[str] = field(default_factory=set)  # what is called a line in the block at hand
     ahead: dict[Scalar, Text] = field(default_factory=dict)  # what is computed ahead of the lanes
     asked_ahead: set[str] = field(default_factory=set)  # what of that was printed
-    placed: dict[Scalar, str] = field(default_factory=dict)  # positions that have a local of their own
+    placed: dict[Scalar | Spot, str] = field(default_factory=dict)  # positions and spots that have a local
     depth: int = 0  # columns that plain loops and guards around a statement take
     runs: tuple[Loop, ...] | None = None  # the loops that `Loops` go through, where these are not all
     turns: frozenset[str] = frozenset()  # the indices of loops that go on from what they stored: the same at every lane
@@ -274,7 +274,7 @@ class CpuScope:
         return [k for k, p in enumerate(r.at) if self.doubtful(r.tensor, k, p)]
 
     def _loaded(self, r: Read, access: Access) -> Text:
-        text = f"rt::load({self.tensor(r.tensor)}, {self.placed.get(r) or self._far(r, access)})"
+        text = f"rt::load({self.tensor(r.tensor)}, {self.placed.get(Spot(r)) or self._far(r, access)})"
         return Text(text, _ATOM, self.formal.slots[r.tensor].kind)
 
     def spells(self, r: Read) -> bool:

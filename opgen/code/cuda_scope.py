@@ -12,7 +12,7 @@ from typing import assert_never
 
 from opgen.code.cuda_dialect import CUDA
 from opgen.code.names import KERNELS
-from opgen.code.native_scope import layout, outside, value_type, wish
+from opgen.code.native_scope import Spot, layout, outside, value_type, wish
 from opgen.code.printer import NATIVE, Leaf, Printer, Special, Text, join
 from opgen.ir.names import Names
 from opgen.ir.polynomial import Monomial, Polynomial
@@ -118,7 +118,7 @@ class Scope:
     members: dict[Hashable, Member] = field(default_factory=dict)
     loops: dict[str, str] = field(default_factory=dict)
     locals: dict[str, tuple[str, Kind]] = field(default_factory=dict)
-    placed: dict[Scalar, str] = field(default_factory=dict)  # positions that have a local of their own
+    placed: dict[Scalar | Spot, str] = field(default_factory=dict)  # positions that have a local of their own
     place: str = "place"  # where in the batch a point is
     ahead: dict[Scalar, Text] = field(default_factory=dict)  # what is computed ahead of the lanes
     depth: int = 0  # columns that plain loops and guards around a statement take

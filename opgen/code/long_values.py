@@ -13,7 +13,7 @@ from copy import copy
 from dataclasses import dataclass, field, replace
 from typing import Protocol
 
-from opgen.code.native_scope import value_type
+from opgen.code.native_scope import Spot, value_type
 from opgen.code.printer import Printer, Text
 from opgen.code.scaled import SCALED, factored
 from opgen.code.wide import is_crowd, is_wide, pieces
@@ -34,7 +34,7 @@ class Scope(Protocol):
     """What a kernel's names offer."""
 
     locals: dict[str, tuple[str, Kind]]
-    placed: dict[Scalar, str]  # positions that have a local of their own
+    placed: dict[Scalar | Spot, str]  # positions, and spots of reads, that have a local of their own
     formal: Formal
     depth: int  # columns that plain loops and guards around a statement take
 
@@ -108,7 +108,7 @@ class _Cut:
     leaves: dict[Scalar, int] = field(default_factory=dict)  # names in the text of a part, which is no shorter
     above: dict[Scalar, list[Scalar]] = field(default_factory=dict)  # what the parts are printed in
     depth: int = 0  # columns that loops, guards and branches around it take
-    idle: set[Scalar] = field(default_factory=set)  # positions, and reads, of whose places the value says nothing
+    idle: set[Scalar | Spot] = field(default_factory=set)  # positions and spots of which the value says nothing
 
     def fitted(self, value: Scalar, around: int) -> tuple[list[str], Text]:
         room = ROOM - around - self.depth
@@ -294,23 +294,23 @@ class _Cut:
                     best, length, wish = p, written, _place_name(size)
         return None if best is None else (best, wish)
 
-    def far(self, value: Scalar) -> Read | None:
-        """The read with the longest text of where it is in memory."""
+    def far(self, value: Scalar) -> Spot | None:
+        """The spot with the longest text."""
         found = [
             e for e in self.within(value)
-            if isinstance(e, Read) and e.at and e not in self.scope.placed and e not in self.idle
+            if isinstance(e, Read) and e.at and Spot(e) not in self.scope.placed and Spot(e) not in self.idle
             and not any(map(self.is_risky, children(e)))
         ]  # fmt: skip
         best = max(found, key=lambda r: len(self.scope.offset_of(r)), default=None)
-        return best if best is not None and len(self.scope.offset_of(best)) > _WORTH else None
+        return Spot(best) if best is not None and len(self.scope.offset_of(best)) > _WORTH else None
 
-    def placed(self, p: Scalar, wish: str, value: Scalar) -> list[str]:
+    def placed(self, p: Scalar | Spot, wish: str, value: Scalar) -> list[str]:
         """A position, or where a read is in memory, as a local, which is its name from now on.
 
         It stays without one if the value is not written with it: what is read ahead of the lanes has no positions here.
         """
         before, name = self.printer(value), self.scope.fresh(wish)
-        text = self.scope.offset_of(p) if isinstance(p, Read) and wish == "at" else self.printer(p)
+        text = self.scope.offset_of(p.read) if isinstance(p, Spot) else self.printer(p)
         self.scope.placed[p] = name
         self.forget()
         if self.printer(value) != before:

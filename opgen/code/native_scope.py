@@ -4,14 +4,22 @@ from __future__ import annotations
 
 import re
 from collections.abc import Sequence
+from dataclasses import dataclass
 
 from opgen.code.names import member
 from opgen.code.printer import NATIVE, Printer, Text
 from opgen.ir.program import Kind
-from opgen.ir.scalar import Batch, Dim, Param, Scalar
+from opgen.ir.scalar import Batch, Dim, Param, Read, Scalar
 from opgen.plan.model import Buffer
 
 _VALUE = {Kind.FLOAT: "opmath_t", Kind.INT: "int64_t", Kind.BOOL: "bool"}
+
+
+@dataclass(frozen=True, slots=True)
+class Spot:
+    """Where in memory a read is; the read itself, as a position, is the number that stands there."""
+
+    read: Read
 
 
 def value_type(kind: Kind) -> str:

@@ -62,6 +62,14 @@ forward: |
   y[i] = where(i > 2, sin(tanh(H)) + sinh(H) + cosh(H) + atan(H) + erf(H), 0)
 """.replace("H", "softplus(sin(initial_temperatures[ids[ids[i]]]))")
 
+PLACES = """
+op: places
+summary: A place that data tell, which is a factor too.
+inputs: {x: {shape: [M]}, ids: {shape: [N], dtype: int}}
+forward: |
+  t[s < 3, i < N] = t[s - 1, i]*0.5 + where(i > 0, x[ids[i - 1]]*ids[i - 1], 0.5)
+"""
+
 
 @pytest.mark.parametrize("spec", [WINDOW, CHAIN, TERMS], ids=["windowed", "chained", "terms"])
 def test_lines_are_not_too_long(tmp_path: Path, spec: str) -> None:
@@ -89,6 +97,12 @@ def test_locals_are_read_and_no_two_of_a_block_hold_the_same(tmp_path: Path, spe
                 assert any(re.search(rf"\b{name}\b", other) for other in lines[k + 1 :]), line
                 assert value not in held, line
                 held[value] = column
+
+
+def test_a_place_that_was_read_is_not_where_it_is_read_from(tmp_path: Path) -> None:
+    (text,) = (p.read_text() for p in _printed(tmp_path, PLACES) if p.name == "places_kernels.cpp")
+    assert "const int64_t at_m = rt::load(ids, " in text
+    assert "rt::load(ids, at_m)" not in text
 
 
 def test_what_a_cut_value_named_is_not_known_behind_it(tmp_path: Path) -> None:

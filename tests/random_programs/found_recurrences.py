@@ -160,6 +160,16 @@ FOUND = {
         "  y[..., 1, -1] = 0.125\n"
         "  y[..., s < 1, r < 1] = tanh(x + 0.3*y[..., s + 1, r] - 0.4*y[..., s, r - 1] + 0.3*y[..., s + 1, r - 1])\n"
     ),
+    "a place that data tell, which is a factor too": (
+        "inputs: {x: {shape: [M]}, ids: {shape: [N], dtype: int}}\n"
+        "outputs: [t]\n"
+        "forward: 't[s < 3, i < N] = t[s - 1, i]*0.5 + where(i > 0, x[ids[i - 1]]*ids[i - 1], 0.5)'\n"
+    ),
+    "a place that data tell one back, whose second gradient moves numbers there": (
+        "inputs: {x: {shape: [..., N]}, ids: {shape: [N], dtype: int}}\n"
+        "outputs: [t]\n"
+        "forward: 't[s < N, ..., i < N] = tanh(t[s - 1, ..., i]*0.5 + where(i > 0, x[..., ids[i - 1]], 0))'\n"
+    ),
 }
 
 SHAPES = {
@@ -181,4 +191,6 @@ SHAPES = {
     "a start at two of what is the same at each": {"x": (2,)},
     "an element in order of what is the same at each": {"x": (2,)},
     "waves of one, whose second gradient moves numbers under a condition": {"x": (3,)},
+    "a place that data tell, which is a factor too": {"x": (4,), "ids": (4,)},
+    "a place that data tell one back, whose second gradient moves numbers there": {"x": (2, 4), "ids": (4,)},
 }

@@ -174,6 +174,9 @@ def _of_table(
     told = f"the places before the first element are at -1: {', '.join(lines)}"
     if not right:
         moved_too = ", ".join(f"`{line}`" for line in without_border(d, body, places))
+        others = [n for n in nodes(body.value) if isinstance(n, Access) and n.name != s.target.name]
+        if not moved_too and not any(isinstance(i, Sum) for n in others for i in n.items):
+            return (told,)
         told_too = "what is read at `i - 1` beside an element at `i` is read at `i`"
         return told, f"every other position is one less, too: {f'write {moved_too}' if moved_too else told_too}"
     own = (body.target.items or ())[place]

@@ -7,10 +7,10 @@ from __future__ import annotations
 
 from dataclasses import replace
 
-from opgen.diagnostics.model import Hint
+from opgen.diagnostics.model import Hint, Span
 from opgen.ir.program import Kind
 from opgen.lang.nodes import Call, Expr, Name, Number, Product, Reduction, Sum, Unary
-from opgen.lang.unparse import unparse
+from opgen.lang.unparse import bracketed, unparse
 from opgen.lang.walk import nodes, transform
 from opgen.lower.kinds import ARTICLES, numeric
 from opgen.lower.scope import BAD, Frame, Typed
@@ -25,7 +25,7 @@ def integer(f: Frame, t: Typed, e: Expr, what: str) -> Typed:
     if t.kind is None or t.kind is Kind.INT:
         return t
     hints = _hints(f, e, what) if t.kind is Kind.FLOAT else ()
-    f.bag.error("OPG223", f"{what} is an integer, and this is {ARTICLES[t.kind]}", e.span, hints=hints)
+    f.bag.error("OPG223", f"{what} is an integer, and this is {ARTICLES[t.kind]}", _whole(e), hints=hints)
     return BAD
 
 
@@ -50,7 +50,12 @@ def _hints(f: Frame, e: Expr, what: str) -> tuple[str, ...]:
 
 
 def _instead(e: Expr, text: str) -> Hint:
-    return Hint(f"write `{text}`", e.span.text, text, e.span)
+    return Hint(f"write `{text}`", _whole(e).text, text, _whole(e))
+
+
+def _whole(e: Expr) -> Span:
+    """Where an expression stands, with the brackets around its first and last part."""
+    return Span(e.span.source, *bracketed(e))
 
 
 def _divided(e: Expr) -> Expr | None:

@@ -237,3 +237,28 @@ def test_a_mask_that_is_added_is_told_what_a_softmax_leaves_out() -> None:
     assert "where(j <= i, x[i, j], -inf)" in said(
         whole("inputs: {s: {shape: [L, L]}}", "p[i, j] = softmax[j](s[i, j] + triu(-inf, 1))")
     )
+
+
+@pytest.mark.parametrize(
+    ("fields", "line"),
+    [
+        ("inputs: {x: {shape: [..., T]}}\ndims: {P: (T - 1)/2 + 1}", "y[..., p < P] = x[..., p]"),
+        ('inputs: {x: {shape: [..., T]}}\ndims: {P: "(T + 1)/(2)"}', "y[..., p < P] = pad(x[..., p], 0)"),
+        ("inputs: {x: {shape: [..., T]}}", "y[..., p < (T - 1)/2] = x[..., p]"),
+        ("inputs: {x: {shape: [..., T]}}", "y[..., p < T // 2] = x[..., (2*p)/1]"),
+        ("inputs: {x: {shape: [..., T]}}", "y[..., p < T] = pad(x[..., 1 + (p + T/(2))], 0)"),
+    ],
+)
+def test_a_quotient_is_replaced_with_the_brackets_at_its_ends(fields: str, line: str) -> None:
+    text = whole(fields, line)
+    (found,) = diagnosed(text)
+    edit = found.edit
+    assert edit is not None
+    built(text[: edit.span.start] + edit.text + text[edit.span.end :])
+
+
+def test_a_table_beside_costs_at_their_own_places_needs_other_starts_alone() -> None:
+    table = ("d[i, 0] = i", "d[0, j] = j", "d[i, j] = min(min(d[i-1, j], d[i, j-1]) + 1, d[i-1, j-1] + c[i, j])")
+    inputs, last = "inputs: {c: {shape: [N, M]}}\noutputs: [y]", "y = d[N - 1, M - 1]"
+    assert said(whole(inputs, *table, last)) == ["d[i, -1] = i + 1", "d[-1, j] = j + 1"]
+    built(whole(inputs, "d[i, -1] = i + 1", "d[-1, j] = j + 1", table[2], last))

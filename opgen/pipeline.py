@@ -218,8 +218,10 @@ def _stages(file: SpecFile, until: Stage, target: Target, bag: Bag, enter: Calla
         return made
 
     from opgen.package.limits import too_many_arguments
+    from opgen.package.view import Surface
 
-    for error in too_many_arguments(operator, made.derived or (), spec.op.span):
+    surface = Surface(operator, tuple(made.derived or ()), target.namespace)
+    for error in too_many_arguments(surface, spec.op.span):
         bag.add(error)
     if bag.has_errors:
         return made
@@ -235,7 +237,7 @@ def _stages(file: SpecFile, until: Stage, target: Target, bag: Bag, enter: Calla
     from opgen.package.files import SpecInfo, render
 
     info = SpecInfo(file.label, file.sha256, target.command or f"opgen build {file.label}")
-    files = render(operator, made.derived or (), cases, info, target.namespace)
+    files = render(surface, cases, info)
     return replace(made, files=files)
 
 

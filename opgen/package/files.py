@@ -12,8 +12,6 @@ from dataclasses import dataclass
 from opgen.code import templates
 from opgen.code.layout import camel, imported, quoted
 from opgen.code.python_layout import fitted
-from opgen.ir.operator import Operator
-from opgen.opt.derive import Derived
 from opgen.package.native_files import native_files, shared_sources
 from opgen.package.samples import SampleCase
 from opgen.package.test_view import test_view
@@ -50,23 +48,16 @@ class SpecInfo:
     command: str
 
 
-def render(
-    operator: Operator,
-    derived: Sequence[Derived],
-    cases: Sequence[SampleCase],
-    info: SpecInfo,
-    namespace: str = "opgen",
-) -> tuple[RenderedFile, ...]:
+def render(s: Surface, cases: Sequence[SampleCase], info: SpecInfo) -> tuple[RenderedFile, ...]:
     """The files of one operator; `cases` are the calls that its tests make."""
-    s = Surface(operator, tuple(derived), namespace)
     header, comment = _python_header(_header(info)), _header(info)
     module = module_view(s)
     saved = saved_names(s)
     native = native_files(s, saved, comment)
     ops = ops_view(s, saved, native.choice)
     test = test_view(
-        operator,
-        derived,
+        s.operator,
+        s.derived,
         cases,
         forward_mode=s.complete("tangent"),
         class_name=camel(s.name),

@@ -6,12 +6,10 @@ Results are not limited, and there are no more of them than of arguments: the ov
 
 from __future__ import annotations
 
-from collections.abc import Iterator, Sequence
+from collections.abc import Iterator
 
 from opgen.diagnostics.model import Diagnostic, Span
 from opgen.diagnostics.suggest import counted
-from opgen.ir.operator import Operator
-from opgen.opt.derive import Derived
 from opgen.package.view import Surface
 from opgen.package.view_ops import backward_params
 from opgen.package.view_saved import saved_names
@@ -22,14 +20,13 @@ _MASK, _LEVELS = (1, "mask"), (1, "list of batching levels")
 Parts = tuple[tuple[int, str], ...]  # how many arguments of each sort
 
 
-def too_many_arguments(operator: Operator, derived: Sequence[Derived], place: Span) -> Iterator[Diagnostic]:
+def too_many_arguments(s: Surface, place: Span) -> Iterator[Diagnostic]:
     """An error at the name of an operator, about that of its dispatcher ops that would take most."""
-    s = Surface(operator, tuple(derived))
     name, parts = max(_ops(s), key=lambda op: _total(op[1]))
     if _total(parts) <= ARGUMENTS:
         return
     message = f"torch takes {ARGUMENTS} arguments in an operator at most, and `{name}` would have {_total(parts)}"
-    split = ["a complex tensor counts as two, its real and its imaginary part"] if operator.pairs else []
+    split = ["a complex tensor counts as two, its real and its imaginary part"] if s.operator.pairs else []
     yield Diagnostic(
         "OPG403",
         message,

@@ -21,6 +21,7 @@ from opgen.lower.operator import lower
 from opgen.opt.derive import derive
 from opgen.package.files import DIRECTIVES, SpecInfo, render, render_shared
 from opgen.package.sample_cases import sample_cases
+from opgen.package.view import Surface
 from opgen.package.view_module import initialiser
 from opgen.schema.formula import Formula
 from opgen.schema.load import load
@@ -56,7 +57,8 @@ def rendered(text: str, label: str = "specs/x.yaml") -> dict[str, str]:
     operator = lower(spec, bag)
     assert operator is not None, bag.items
     every = derive(operator)
-    files = render(operator, every, sample_cases(operator, every), SpecInfo(label, "0" * 64, f"opgen build {label}"))
+    info = SpecInfo(label, "0" * 64, f"opgen build {label}")
+    files = render(Surface(operator, tuple(every)), sample_cases(operator, every), info)
     return {f.path: f.text for f in files}
 
 

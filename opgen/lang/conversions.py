@@ -35,7 +35,7 @@ def as_mask(e: Expr) -> Expr:
 def logical(name: str, args: Sequence[Expr]) -> Expr | None:
     """`logical_and(a, b)`, `AND(a, b)`: conditions joined; None where it is another function, or joins numbers."""
     word = name.removeprefix("logical_")
-    if len(args) != (1 if word == "not" else 2) or not all(map(_holds, args)):
+    if len(args) != (1 if word == "not" else 2) or not all(map(is_condition, args)):
         return None
     span = args[0].span.to(args[-1].span)
     match word:
@@ -49,5 +49,6 @@ def logical(name: str, args: Sequence[Expr]) -> Expr | None:
             return None
 
 
-def _holds(e: Expr) -> bool:
+def is_condition(e: Expr) -> bool:
+    """Whether an expression is written as a condition."""
     return isinstance(e, Compare | Logic) or (isinstance(e, Unary) and e.op == "not")

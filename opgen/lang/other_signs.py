@@ -9,6 +9,7 @@ from collections.abc import Collection, Sequence
 from dataclasses import replace
 
 from opgen.diagnostics.model import Span
+from opgen.lang.conversions import is_condition
 from opgen.lang.nodes import Access, Call, Compare, Expr, Logic, Name, Number, Power, Product, Sum, Unary
 from opgen.lang.unparse import bracketed, respelled, unparse
 from opgen.lang.walk import integer, nodes
@@ -54,16 +55,12 @@ def inverted(sign: Span, of: Expr) -> tuple[Call, str]:
 
 def exclusive_or(base: Expr, exponent: Expr, at: Span, integers: Collection[str]) -> Call | Compare | None:
     """`a[n] ^ b[n]` of two elements of integers or two conditions, which is no power; None where one is as likely."""
-    if _is_condition(base) and _is_condition(exponent):
+    if is_condition(base) and is_condition(exponent):
         return Compare((base, exponent), ("!=",), base.span.to(exponent.span))
     read = ({n.name for n in nodes(e) if isinstance(n, Access | Name)} for e in (base, exponent))
     if not all(_is_whole(e, integers) for e in (base, exponent)) or any(r.isdisjoint(integers) for r in read):
         return None
     return Call("bitxor", (base, exponent), base.span.to(exponent.span), at)
-
-
-def _is_condition(e: Expr) -> bool:
-    return isinstance(e, Compare | Logic) or (isinstance(e, Unary) and e.op == "not")
 
 
 def said_of(either: Call | Compare) -> tuple[str, ...]:

@@ -14,6 +14,7 @@ from opgen import pipeline
 from opgen.cli import run
 from opgen.diagnostics.model import Bag, Source, Span
 from opgen.pipeline import SpecFile, Stage, Target
+from opgen.write.cache import records
 
 
 @dataclass(frozen=True)
@@ -68,3 +69,11 @@ def opgen(capsys: pytest.CaptureFixture[str]) -> Callable[..., tuple[int, str, s
         return code, captured.out, captured.err
 
     return call
+
+
+def forget(project: Path) -> None:
+    """As in a fresh checkout: there is no record of what was built."""
+    found = list(records(project / "generated").glob("*.json"))
+    assert found
+    for path in found:
+        path.unlink()

@@ -31,11 +31,11 @@ def both_ends(f: Frame, c: Check) -> tuple[list[Check], tuple[str, ...]] | None:
         return None  # the place of something
     places = [(n, [o for o in found if o.site.span == n.span]) for n in read]
     padded = [(n, f"pad({respelled(n)}, 0)") for n, own in places if own]
-    rings = [(n, _wrapped(n, own)) for n, own in places if own]
-    inside = f"where({' and '.join(_conditions(found))}, {respelled(s.value)}, 0)"
+    rings = [(n, wrapped(n, own)) for n, own in places if own]
+    chosen = f"where({' and '.join(_conditions(found))}, {respelled(s.value)}, 0)"
     return found, (
         f"write `{_with(s, respelled(s.value, *padded))}`, or what there is outside in place of 0",
-        f"or say what all of it is there, 0 for one: `{_with(s, inside)}`",
+        f"or say what all of it is there, 0 for one: `{_with(s, chosen)}`",
         f"or, to wrap around: `{_with(s, respelled(s.value, *rings))}`",
     )
 
@@ -58,12 +58,18 @@ def _conditions(found: Sequence[Check]) -> list[str]:
     for index in dict.fromkeys(c.indices[0][1].name for c in found):
         own = [c for c in found if c.indices[0][1].name == index]
         back, ahead = (max((sign * (shift(c) or 0) for c in own), default=0) for sign in (-1, 1))
-        made += [f"{index} >= {back}"] if back > 0 else []
-        made += [f"{index} < {unparse(less(own[0], ahead))}"] if ahead > 0 else []
+        made += inside(own[0], back, ahead)
     return made
 
 
-def _wrapped(a: Access, own: Sequence[Check]) -> str:
+def inside(c: Check, back: int, ahead: int) -> list[str]:
+    """Where an index that is read so far before itself and behind reads nothing outside of the axis of a position."""
+    index = c.indices[0][1].name
+    first = [f"{index} >= {back}"] if back > 0 else []
+    return first + ([f"{index} < {unparse(less(c, ahead))}"] if ahead > 0 else [])
+
+
+def wrapped(a: Access, own: Sequence[Check]) -> str:
     """An access with these of its positions around the end."""
     sizes = ((c, text.scalar(c.extent)) for c in own)
     rings = {c.span: f"({c.span.text}) % {n if isinstance(c.extent, Dim | Lit) else f'({n})'}" for c, n in sizes}

@@ -14,6 +14,7 @@ from opgen.lang.walk import names_read, nodes
 from opgen.lower.clash import clash
 from opgen.lower.counts import as_param, new_param
 from opgen.lower.idle import bound_again, bound_within, counted_by, divided_by, idle_param, read_nowhere
+from opgen.lower.no_middle import neighbours_only
 from opgen.lower.outside import left_out
 from opgen.lower.range import before_the_start, block_of, furthest, of_quotient, padded_windows, place_value, windows
 from opgen.lower.scope import DECLARED, OF_GRADIENT, OF_SHAPE, Check, Frame, IndexInfo, same_extent
@@ -21,6 +22,7 @@ from opgen.lower.whole import integer
 from opgen.lower.window import window_size
 
 _ANY = ": a dim, or an expression of dims and int params"
+_NO_ACCESS = "stands alone in no access"
 
 
 def extent_of(f: Frame, e: Expr) -> Scalar | None:
@@ -61,6 +63,9 @@ def resolve(f: Frame, info: IndexInfo, *, body: bool, where: str = "", instead: 
         )
         if body and info.name not in f.reported and not refused:
             f.reported.add(info.name)
+            if (either := neighbours_only(f, info)) and not instead:
+                f.error("OPG214", f"nothing says how far `{info.name}` runs", info.span, *either, label=_NO_ACCESS)
+                return False
             hint = _likely(f, info)
             size = next((c for c in f.checks if c.position == Dim(info.name.upper())), None)
             if size is not None:
@@ -69,7 +74,7 @@ def resolve(f: Frame, info: IndexInfo, *, body: bool, where: str = "", instead: 
             if instead:
                 hints = (instead, f"or {hint}") if info.name.upper() in f.decl.known_dims() else (instead,)
             message = f"nothing says how far `{info.name}` runs"
-            f.error("OPG214", message, info.span, *hints, label="stands alone in no access")
+            f.error("OPG214", message, info.span, *hints, label=_NO_ACCESS)
         return False
     sites = [s for s in info.sites if not s.padded] or info.sites
     first = sites[0]

@@ -1,0 +1,71 @@
+"""Indices of textbooks and papers: neighbours, ranges, letters that stand twice; the first message is enough."""
+
+from __future__ import annotations
+
+import re
+
+import pytest
+
+from tests.diagnostics.cures import built, diagnosed, said, whole
+
+
+def proposed(text: str) -> list[str]:
+    """The whole statements that the messages about a spec say to write."""
+    return [line for line in said(text) if re.match(r"\w+(\[[^=]*\])? = ", line)]
+
+
+U = "inputs: {u: {shape: [..., N]}}"
+PLANE = "inputs: {u: {shape: [N, M]}}"
+
+
+@pytest.mark.parametrize(
+    ("fields", "line", "meant"),
+    [
+        (
+            U,
+            "d[..., i] = (u[..., i+1] - u[..., i-1])/2",
+            [
+                "d[..., i < N] = (pad(u[..., i+1], 0) - pad(u[..., i-1], 0))/2",
+                "d[..., i < N] = where(i >= 1 and i < N - 1, (u[..., i+1] - u[..., i-1])/2, 0)",
+                "d[..., i < N] = (u[..., (i+1) % N] - u[..., (i-1) % N])/2",
+                "d[..., i < N - 2] = (u[..., i + 2] - u[..., i]) / 2",
+            ],
+        ),
+        (
+            PLANE,
+            "d[i, j] = u[i + 1, j - 2] - u[i - 1, j + 1]",
+            [
+                "d[i < N, j < M] = pad(u[i + 1, j - 2], 0) - pad(u[i - 1, j + 1], 0)",
+                "d[i < N, j < M] = where(i >= 1 and i < N - 1 and j >= 2 and j < M - 1,"
+                " u[i + 1, j - 2] - u[i - 1, j + 1], 0)",
+                "d[i < N, j < M] = u[(i + 1) % N, (j - 2) % M] - u[(i - 1) % N, (j + 1) % M]",
+                "d[i < N - 2, j < M - 3] = u[i + 2, j] - u[i, j + 3]",
+            ],
+        ),
+        (
+            PLANE,
+            "e[j] = mean[i](abs(u[i+1, j] - u[i-1, j]))",
+            [
+                "e[j] = mean[i < N - 2](abs(u[i + 2, j] - u[i, j]))",
+                "e[j] = mean[i < N](abs(pad(u[i+1, j], 0) - pad(u[i-1, j], 0)))",
+                "e[j] = mean[i < N](abs(u[(i+1) % N, j] - u[(i-1) % N, j]))",
+            ],
+        ),
+    ],
+)
+def test_neighbours_without_the_element_between_them_are_told_all_ways_at_once(
+    fields: str, line: str, meant: list[str]
+) -> None:
+    assert [found.code for found in diagnosed(whole(fields, line))] == ["OPG214"]
+    assert proposed(whole(fields, line)) == meant
+    for made in meant:
+        built(whole(fields, made))
+
+
+def test_neighbours_under_a_guard_keep_it_and_their_length() -> None:
+    fields = f"{PLANE}\nparams: {{flag: {{type: bool}}}}"
+    other = "d[i, j] = u[i, j] if not flag"
+    told = proposed(whole(fields, "d[i, j] = u[i+1, j] - u[i-1, j] if flag", other))
+    assert len(told) == 3
+    for made in told:
+        built(whole(fields, made, other))

@@ -3,9 +3,11 @@
 from __future__ import annotations
 
 from collections.abc import Sequence
+from dataclasses import replace
 from fractions import Fraction
 
 from opgen.lang.nodes import Call, Compare, Expr, Logic, Number, Unary
+from opgen.lang.walk import transform
 
 
 def as_number(e: Expr) -> Expr:
@@ -30,6 +32,19 @@ def as_condition(e: Expr) -> Expr:
 def as_mask(e: Expr) -> Expr:
     """What chooses: the condition of which a number was made."""
     return as_condition(e) if isinstance(e, Call) and e.name == "where" else e
+
+
+def chosen_by(e: Expr) -> Expr:
+    """An expression in which conditions choose where numbers made of them stood: `where(tril(a), …)`."""
+
+    def step(node: Expr) -> Expr | None:
+        match node:
+            case Call("where", (Call("where") as mask, *others)):
+                return replace(node, args=(as_mask(mask), *map(chosen_by, others)))
+            case _:
+                return None
+
+    return transform(e, step)
 
 
 def logical(name: str, args: Sequence[Expr]) -> Expr | None:

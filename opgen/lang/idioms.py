@@ -41,7 +41,7 @@ from opgen.lang.notes import OF_STORAGE, Notes
 from opgen.lang.orders import through_order
 from opgen.lang.prefixes import is_dotted, is_module, is_unknown, leads_on, takes
 from opgen.lang.slices import Item, Slice, grown, read_at
-from opgen.lang.spread import Spread, spread
+from opgen.lang.spread import Named, Spread, spread
 from opgen.lang.subscripts import component
 from opgen.lang.turned import turned_round
 from opgen.lang.unparse import unparse
@@ -317,9 +317,7 @@ class Idioms(Notes):
         self.note(at, "`@` is not an operator of the formula language", habits.PRODUCT)
         return self.called("matmul", (a, b), {}, a.span.to(b.span))
 
-    def written_out(
-        self, name: str, args: tuple[Expr, ...], named: Mapping[str, Expr | tuple[Expr, ...]]
-    ) -> str | None:
+    def written_out(self, name: str, args: tuple[Expr, ...], named: Named) -> str | None:
         return library.formula(self.words, name, args, named, each=bool(self.left or self.inside))
 
     def spread_of(
@@ -332,7 +330,8 @@ class Idioms(Notes):
         if name in (*JOINING, *STACKING):
             return joined(self.words, name, args, named, self.left, self.parts)
         made = spread(self.words, name, args, named, self.results) or windowed(self.words, name, args, named)
-        return made or normed(self.words, name, args, named)
+        made = made or normed(self.words, name, args, named)
+        return None if made is not None and made.is_loose(self.words) else made
 
     def spread_out(self, made: Spread, args: tuple[Expr, ...]) -> Expr:
         made = made.along(self.left)

@@ -14,6 +14,7 @@ from opgen.diagnostics.suggest import did_you_mean, listed
 from opgen.lang import habits
 from opgen.lang.choices import by_choice
 from opgen.lang.circles import step_before
+from opgen.lang.conversions import chosen_by
 from opgen.lang.foreign import of_other_libraries, written
 from opgen.lang.groups import Within, with_lines
 from opgen.lang.layout import is_open, layout, over_the_rest, spelled
@@ -187,7 +188,8 @@ class Notes(ABC):
             return None if self.parts or self.counted else unparse(whole)
         if any(isinstance(n, Name) and self._is_of_storage(n.name) for n in nodes(whole.value)):
             return None
-        value, target = over_the_rest(spelled(self.words, whole.value), frozenset(self.left)), whole.target
+        meant = chosen_by(spelled(self.words, whole.value))
+        value, target = over_the_rest(meant, frozenset(self.left)), whole.target
         if not are_lined_up(self.words, value):
             return None
         if target.items is None or ({*self.grown} <= {*layout(self.words, value), *self.runs} and self.grown):

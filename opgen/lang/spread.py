@@ -41,8 +41,19 @@ class Spread:
     order: tuple[str, ...]
     runs: Mapping[str, Expr] = field(default_factory=dict)
 
+    @property
+    def reads_nothing(self) -> bool:
+        """Whether it is made of numbers and its indices alone."""
+        return not any(isinstance(n, Access) for n in nodes(self.node))
+
+    def is_loose(self, words: Vocabulary) -> bool:
+        """Whether nothing says which of the indices around it are its own."""
+        return self.reads_nothing and bool(words.left) and not {*words.bound} <= {*words.left}
+
     def along(self, left: Sequence[str]) -> Spread:
         """The same at the indices of a target, where it has others and as many."""
+        if "..." not in self.order and self.reads_nothing:
+            left = [i for i in left if i != "..."][-len(self.order) :]  # the same for the whole batch
         same = [i == "..." for i in left] == [i == "..." for i in self.order]
         if not left or not same or set(left) == set(self.order):
             return self
@@ -84,6 +95,15 @@ def spread(
     match name, args:
         case "one_hot", (of, *count):
             return _one_hot(words, of, next(iter(count), named.get("num_classes")))
+        case "full", (Call(name="[]", args=(Name() as rows, Name() as columns)), value) | (
+            Name() as rows,
+            Name() as columns,
+            value,
+        ) if rows.name[:1].isupper() and columns.name[:1].isupper():
+            order = letters((rows.name, columns.name), words.instead)
+            return Spread(value, order, dict(zip(order, (rows, columns), strict=True)))
+        case "full_like", (of, value):
+            return _filled(words, of, value)
         case "ones", (Name() as rows, Name() as columns) if rows.name[:1].isupper() and columns.name[:1].isupper():
             order = letters((rows.name, columns.name), words.instead)
             return Spread(Number(1, rows.span), order, dict(zip(order, (rows, columns), strict=True)))
@@ -161,11 +181,16 @@ def at(e: Expr, index: str, place: Expr) -> Expr:
 
 
 def _drawn(words: Vocabulary, of: Expr, how: str) -> Spread | None:
-    whole = spelled(words, of)
+    return _filled(words, of, Call(how, (Name("seed", of.span),), of.span, of.span))
+
+
+def _filled(words: Vocabulary, like: Expr, value: Expr) -> Spread | None:
+    """The same value at each element of a tensor."""
+    whole = spelled(words, like)
     order = layout(words, whole)
     sizes = {i: size_at(words, whole, i) for i in order if i != "..."}
     known = {i: size for i, size in sizes.items() if size is not None}
-    return Spread(Call(how, (Name("seed", of.span),), of.span, of.span), order, known) if known == sizes else None
+    return Spread(value, order, known) if known == sizes and not layout(words, value) else None
 
 
 def _one_hot(words: Vocabulary, of: Expr, count: Expr | tuple[Expr, ...] | None) -> Spread | None:
@@ -214,6 +239,9 @@ def _triangle(
 ) -> Spread | None:  # fmt: skip
     whole = spelled(words, of)
     order = next((order for node, order in turned if node is of), layout(words, whole))
+    if not order:  # the same number at each place of a matrix: one that was spread, or the one that is made
+        own = (o for node, o in reversed(turned) if any(n is node for n in nodes(of)))
+        order = next(own, tuple(words.left) if {*words.bound} <= {*words.left} else ())
     if len(order) < len("ab") or "..." in order[-2:] or isinstance(by, tuple):
         return None
     row, column = (Name(i, of.span) for i in order[-2:])

@@ -69,3 +69,35 @@ def test_neighbours_under_a_guard_keep_it_and_their_length() -> None:
     assert len(told) == 3
     for made in told:
         built(whole(fields, made, other))
+
+
+MASK = "inputs: {s: {shape: [..., T, T]}}"
+
+
+@pytest.mark.parametrize(
+    ("value", "meant"),
+    [
+        ("softmax[j](s[..., i, j] + triu(-inf, 1))", "softmax[j](s[..., i, j] + where(j >= i + 1, -inf, 0))"),
+        ("s[..., i, j] + triu(full((T, T), -inf), diagonal=1)", "s[..., i, j] + where(j >= i + 1, -inf, 0)"),
+        (
+            "s[..., i, j] + torch.triu(torch.full((T, T), float('-inf')), diagonal=1)",
+            "s[..., i, j] + where(j >= i + 1, -inf, 0)",
+        ),
+        ("s[..., i, j] + triu(ones(T, T)*(-inf), 1)", "s[..., i, j] + where(j >= i + 1, 1 * -inf, 0)"),
+        ("s[..., i, j]*tril(1)", "s[..., i, j] * where(j <= i, 1, 0)"),
+        ("where(tril(ones(T, T)), s[..., i, j], -inf)", "where(j <= i, s[..., i, j], -inf)"),
+        ("where(eye(T), s[..., i, j], 0)", "where(i == j, s[..., i, j], 0)"),
+        ("s[..., i, j] + full_like(s, 0.5)", "s[..., i, j] + 0.5"),
+    ],
+)
+def test_a_matrix_of_one_number_is_told_within_its_line(value: str, meant: str) -> None:
+    text = whole(MASK, f"p[..., i, j] = {value}")
+    assert proposed(text) == [f"p[..., i, j] = {meant}"]
+    built(text.replace(value, meant))
+
+
+def test_a_mask_within_a_sum_is_not_spelt_with_the_indices_of_the_target() -> None:
+    """`[i, e]` are not those of the mask."""
+    fields = "inputs: {s: {shape: [T, T]}, v: {shape: [T, E]}}"
+    for mask in ("triu(-inf, 1)", "triu(full(T, T, -inf), 1)", "tril(ones(T, T))"):
+        assert proposed(whole(fields, f"y[i, e] = sum[j](softmax[j](s[i, j] + {mask})*v[j, e])")) == []

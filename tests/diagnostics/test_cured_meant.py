@@ -234,9 +234,9 @@ def test_a_start_that_is_a_value_of_its_own_may_stand_in_front() -> None:
 
 
 def test_a_mask_that_is_added_is_told_what_a_softmax_leaves_out() -> None:
-    assert "where(j <= i, x[i, j], -inf)" in said(
-        whole("inputs: {s: {shape: [L, L]}}", "p[i, j] = softmax[j](s[i, j] + triu(-inf, 1))")
-    )
+    fields = "inputs: {s: {shape: [L, L]}, v: {shape: [L, D]}}"
+    line = "p[i, d] = sum[j](softmax[j](s[i, j] + triu(-inf, 1))*v[j, d])"
+    assert "where(j <= i, x[i, j], -inf)" in said(whole(fields, line))
 
 
 @pytest.mark.parametrize(

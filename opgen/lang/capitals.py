@@ -7,7 +7,8 @@ from dataclasses import replace
 
 from opgen.diagnostics.model import Span
 from opgen.lang.nodes import Access, Assign, Binder, Dots, Expr, Name, Reduction
-from opgen.lang.vocabulary import Vocabulary
+from opgen.lang.pairs import in_two_letters
+from opgen.lang.vocabulary import SPARE, Vocabulary
 from opgen.lang.walk import nodes, rebuild
 
 
@@ -35,7 +36,9 @@ def in_small_letters(words: Vocabulary, s: Assign) -> tuple[Assign, dict[str, Sp
     )
     value = _small(s.value, small)
     first = {name: min(span, on_the_left.get(name, span), key=lambda at: at.start) for name, span in found.items()}
-    return replace(s, target=target, value=value), first
+    made = replace(s, target=target, value=value)
+    spare = (c for c in SPARE if not words.knows(c) and c not in words.letters)
+    return in_two_letters(made, spare) or made, first
 
 
 def _capitals(words: Vocabulary, e: Expr) -> Iterator[tuple[str, Span]]:

@@ -20,6 +20,7 @@ from opgen.lang.walk import names_read, nodes, operands, transform
 from opgen.lower import readings
 from opgen.lower.digits import put
 from opgen.lower.scope import Frame, Scope
+from opgen.lower.two_letters import for_shape
 
 _KEEPING = tuple(name for name, row in (REDUCTIONS | ORDERS).items() if row.keeps_index)
 _NONE: frozenset[str] = frozenset()
@@ -144,6 +145,8 @@ def without_indices(f: Frame, s: Assign, shape: Shape) -> None:
     hints = (line,) if free or not names or any(isinstance(i, Dots) for i in items) else (
         f"its value is one number: declare it so, `{name}: {{shape: []}}`", f"or {line}, the same for all"
     )  # fmt: skip
+    if pairs := for_shape(f, s, shape):
+        hints = (f"write `{pairs}`",)
     message = f"`{name}` has named dims and is assigned without indices"
     f.error("OPG242", message, s.target.span, *hints, label=f"has shape {readings.shape_text(shape)}")
 

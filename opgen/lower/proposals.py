@@ -49,7 +49,7 @@ def _size_of(f: Frame, e: Expr, index: str) -> Expr | None:
     return None
 
 
-def _letters(f: Frame, wishes: str) -> Iterable[str]:
+def letters(f: Frame, wishes: str) -> Iterable[str]:
     """Names that an index may have in the statement at hand."""
     taken = {*f.index_names, *f.state.tensors, *f.state.later, *f.decl.params}
     return (c for c in (*wishes, *(f"i{n}" for n in range(2, 100))) if c not in taken)
@@ -84,7 +84,7 @@ def _joint(f: Frame, e: Reduction, own: Sequence[Binder]) -> tuple[str, ...]:
     if len(sizes) < len(own) or again:
         general = f"write `{e.name}[k < H*W](x[k//W, k%W])`, with the sizes `H` and `W` of the two dims"
         return ("a position counts along one index; for two of them take one that runs over both", general)
-    letter = Name(next(iter(_letters(f, "kpqrmsuvw"))), e.span)
+    letter = Name(next(iter(letters(f, "kpqrmsuvw"))), e.span)
     places: dict[str, Expr] = {}
     for n, b in enumerate(own):
         factors: list[tuple[str, Expr]] = [("*", letter)]
@@ -113,7 +113,7 @@ def _instead(e: Expr, names: Mapping[str, Expr]) -> Expr:
 
 def diagonal(f: Frame, s: Assign, *, declared: bool) -> str:
     """`y[i, i] = e` with two indices. `declared`: the shape of the target says how far they run."""
-    unused = iter(_letters(f, "jklmnpqrs"))
+    unused = iter(letters(f, "jklmnpqrs"))
     first: dict[str, Binder] = {}
     items: list[Binder | Dots | Expr] = []
     equal: list[Expr] = []

@@ -30,7 +30,6 @@ from opgen.lower.loose import without_indices
 from opgen.lower.lost import is_lost_start
 from opgen.lower.masks import mask_among, masked_write
 from opgen.lower.parts import overwritten
-from opgen.lower.proposals import diagonal
 from opgen.lower.range import check_ranges
 from opgen.lower.readings import shape_text
 from opgen.lower.recurrence_next import to_its_own
@@ -40,6 +39,7 @@ from opgen.lower.reduction import another, check_index_name, reduce
 from opgen.lower.replaced import is_place, replaced
 from opgen.lower.scatter_shape import is_read, proposals
 from opgen.lower.scope import DECLARED, Frame, IndexInfo, Scope, Typed, Variation, loops_of, measure, same_extent
+from opgen.lower.two_letters import for_shape, hints_of_two
 from opgen.lower.whole import rounded
 
 
@@ -157,8 +157,7 @@ def _scope(frame: Frame, s: Assign, appended: tuple[Binder | Dots, ...], wanted:
         all_items = (*(items or ()), *appended)
     twice = _repeated(all_items)
     if twice is not None:
-        line = diagonal(frame, s, declared=wanted.shape is not None)
-        hints = (f"for a diagonal use two indices: `{line}`",) if all_items == items else ()
+        hints = hints_of_two(frame, s, declared=wanted.shape is not None) if all_items == items else ()
         frame.error("OPG208", f"the index `{twice.name}` stands twice", twice.span, *hints, label="again here")
         return None
     for item in all_items:
@@ -329,6 +328,8 @@ def _declared_or_begun(frame: Frame, s: Assign) -> tuple[str, ...]:
 def _fitting(frame: Frame, s: Assign, wanted: Wanted) -> str:
     """The declared shape that the indices of a statement have."""
     shape = shape_of_target(frame.decl, s) if wanted.origin == DECLARED else ""
+    if wanted.shape is not None and (line := for_shape(frame, s, wanted.shape)):
+        return f"write `{line}`, or declare `{s.target.name}: {{shape: {shape}}}`"
     if shape:
         return f"its indices have the shape {shape}: write `{s.target.name}: {{shape: {shape}}}`, or other indices"
     return "write one index for each dim, and `...` where the shape has it"

@@ -101,3 +101,50 @@ def test_a_mask_within_a_sum_is_not_spelt_with_the_indices_of_the_target() -> No
     fields = "inputs: {s: {shape: [T, T]}, v: {shape: [T, E]}}"
     for mask in ("triu(-inf, 1)", "triu(full(T, T, -inf), 1)", "tril(ones(T, T))"):
         assert proposed(whole(fields, f"y[i, e] = sum[j](softmax[j](s[i, j] + {mask})*v[j, e])")) == []
+
+
+X = "inputs: {x: {shape: [N, K]}}"
+DECLARED = f"{X}\noutputs: {{g: {{shape: [K, K]}}}}"
+
+
+@pytest.mark.parametrize(
+    ("fields", "line", "meant"),
+    [
+        (
+            X,
+            "g[k, k] = sum[n](x[n, k]*x[n, k])",
+            [
+                "g[k, j] = sum[n](x[n, k] * x[n, j])",
+                "g[k, j < K] = where(k == j, sum[n](x[n, k] * x[n, k]), 0)",
+            ],
+        ),
+        (
+            DECLARED,
+            "g[k, k] = sum[j](x[j, k]*x[j, k]) - sum[j](x[j, k])*sum[j](x[j, k])",
+            [
+                "g[k, l] = sum[j](x[j, k] * x[j, l]) - sum[j](x[j, k]) * sum[j](x[j, l])",
+                "g[k, l] = where(k == l, sum[j](x[j, k] * x[j, k]) - sum[j](x[j, k]) * sum[j](x[j, k]), 0)",
+            ],
+        ),
+        (X, "g[n, n] = sum[k]((x[n, k] - x[n, k])**2)", ["g[n, j] = sum[k]((x[n, k] - x[j, k])**2)"]),
+        (
+            "inputs: {x: {shape: [N, K]}, w: {shape: [K, M]}}",
+            "g[n, n] = sum[k](x[n, k]*w[k, n])",
+            ["g[n, j] = sum[k](x[n, k] * w[k, j])"],
+        ),
+        (
+            "inputs: {x: {shape: [N, N]}}",
+            "g[n, n] = x[n, n]",
+            ["g[n, j] = x[n, j]", "g[n, j < N] = where(n == j, x[n, n], 0)"],
+        ),
+        (X, "g[k, k] = x[0, k]", ["g[k, j < K] = where(k == j, x[0, k], 0)"]),
+        (X, "g[K, K] = sum[n](x[n, K]*x[n, K])", ["g[k, m] = sum[n](x[n, k] * x[n, m])"]),
+        (DECLARED, "g[k] = sum[n](x[n, k]*x[n, k])", ["g[k, j] = sum[n](x[n, k] * x[n, j])"]),
+        (DECLARED, "g = sum[n](x[n, k]*x[n, k])", ["g[k, j] = sum[n](x[n, k] * x[n, j])"]),
+        (DECLARED, "g[k] = x[0, k]", []),
+    ],
+)
+def test_rows_and_columns_over_one_dim_have_two_letters(fields: str, line: str, meant: list[str]) -> None:
+    assert proposed(whole(fields, line)) == meant
+    for made in meant:
+        built(whole(fields, made))

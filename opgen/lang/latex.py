@@ -47,18 +47,19 @@ def translated(text: str) -> str | None:
     """A formula of LaTeX as it is written here; None where something in it has no counterpart for certain."""
     text = _GREEK.sub(r"\1", _NOTHING.sub("", text.partition("#")[0]).strip())
     text = _ELEMENT.sub(lambda m: f"{m['name']}[{_items(m['below'] or m['one'])}]", text)
-    text = _POWER.sub(lambda m: f"**{m['one'] or _grouped(m['braced'])}", _BOUNDS.sub(_bound, text))
-    while _FRACTION.search(text) or _ROOT.search(text):
-        text = _FRACTION.sub(lambda m: f"{_grouped(m[1])}/{_grouped(m[2])}", _ROOT.sub(r"sqrt(\1)", text))
+    text = _POWER.sub(lambda m: f"**{m['one'] or grouped(m['braced'])}", _BOUNDS.sub(_bound, text))
+    text = without_fractions(text)
     text = re.sub(r"\\([A-Za-z]+)", lambda m: _COMMANDS.get(m[1], m[1] if LATEX.get(m[1]) == _PLAIN else m[0]), text)
     while (last := text.rfind("@")) >= 0:
         name, rest = re.split(r"(?<=\])", text[last + 1 :], maxsplit=1)
         indices = tuple(re.findall(r"\w+", name.partition("[")[2]))
         body = _body(rest, indices)
+        behind = rest[len(rest) - len(rest.lstrip()) + len(body) :]
         if any(i in re.findall(r"\w+", inner["over"]) for inner in _INNER.finditer(body) for i in indices):
             return None  # of which it is unclear what belongs to it
+        body = body[1:-1] if _in_parentheses(body) else body
         shown = body.strip() if name[0] != "1" else _from_0(body.strip(), indices)
-        text = f"{text[:last]}{name.removeprefix('1')}({shown}){rest[len(rest) - len(rest.lstrip()) + len(body) :]}"
+        text = f"{text[:last]}{name.removeprefix('1')}({shown}){behind}"
     text = _BESIDE.sub("*", re.sub(r"(?<=\() +| +(?=\))", "", _APPLIED.sub(r"\1(\2)", text)))
     return None if re.search(r"[\\{}^$@_]", text) or not text or _closed(text) < len(text) else text
 
@@ -76,9 +77,16 @@ def _from_0(body: str, indices: tuple[str, ...]) -> str:
     return "".join(parts)
 
 
-def _grouped(text: str) -> str:
+def without_fractions(text: str) -> str:
+    """A formula with quotients and roots for `\\frac{a}{b}` and `\\sqrt{a}`."""
+    while _FRACTION.search(text) or _ROOT.search(text):
+        text = _FRACTION.sub(lambda m: f"{grouped(m[1])}/{grouped(m[2])}", _ROOT.sub(r"sqrt(\1)", text))
+    return text
+
+
+def grouped(text: str) -> str:
     text = text.strip()
-    return text if re.fullmatch(r"[\w.]+(\[[^\]]*\])?", text) else f"({text})"
+    return text if re.fullmatch(r"[\w.]+(\[[^\]]*\])?(?:(?<=\w)\([^()]*\))?", text) else f"({text})"
 
 
 def hints(text: str, at: int) -> tuple[str, ...]:

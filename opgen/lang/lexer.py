@@ -21,6 +21,8 @@ from opgen.lang.dots import dotted, lines_meant
 from opgen.lang.habits import DOTS, EACH, over_lines
 from opgen.lang.latex import SIGNS, subscripted
 from opgen.lang.latex import hints as latex_hints
+from opgen.lang.latex_lines import told as told_of
+from opgen.lang.latex_lines import whole_line
 from opgen.lang.run_on import run_on
 from opgen.lang.runs import run_between
 from opgen.schema.formula import Formula
@@ -78,6 +80,7 @@ _SIGNS = {
 }
 _DOTTED = re.compile(r"\.([-+*/^]|[<>=!]=?|\()")
 _CONTINUED = re.compile(r"\\[ ]*\n[ ]*")  # of Python and C
+_GROUPS = "grouping is written with parentheses, and a sum over an index as `sum[j](…)`"
 _UNCLEAR = ("&", "|")  # which stand for one thing or another
 
 
@@ -148,6 +151,13 @@ def _sign(f: Formula, at: int, bag: Bag, tokens: list[Token], slip: tuple[str, s
     typed, meant, hint = slip
     end, whole = at + len(typed), signs.of_function(f.text, at) if typed == "^" else None
     several = signs.powers(f.text, at) if typed == "^" and whole is None else whole
+    if (
+        typed == "^"
+        and whole is None
+        and f.text.startswith("{", end)
+        and (line := whole_line(f.text, at, f.source.text))
+    ):
+        several = f"a power is written `**`: `{line}`"
     several = "" if typed == "^" and whole is None and dotted(f.text, at) else several
     if several != "":  # told with the first one
         told = whole or (hint if typed in _UNCLEAR else Hint(several or hint, typed, _apart(f.text, at, end, meant)))
@@ -185,7 +195,7 @@ def _slip(f: Formula, at: int, bag: Bag, tokens: list[Token]) -> int:
     within = char == ";" and _is_in_parentheses(tokens)
     if char == ";":
         hints = ("what stands in parentheses is separated by commas" if within else _behind_semicolon(f.text[end:]),)
-    elif char in SIGNS and (latex := latex_hints(f.text, at)):
+    elif char in SIGNS and (latex := told_of(f.text, at, f.source.text, latex_hints(f.text, at))):
         hints = latex
     elif char.isalpha():
         at, word = _whole_name(f, at, word, tokens)
@@ -194,7 +204,7 @@ def _slip(f: Formula, at: int, bag: Bag, tokens: list[Token]) -> int:
     elif char in _SIGNS:
         hints = (_SIGNS[char],)
     elif char in "{}$\\":
-        hints = ("grouping is written with parentheses, and a sum over an index as `sum[j](…)`",)
+        hints = told_of(f.text, at, f.source.text, (_GROUPS,))
     elif char == "." and (operator := _DOTTED.match(f.text, at)):
         if not any(h.startswith(EACH) for told in bag.items for h in told.hints):
             hints = (f"{EACH}{lines_meant(f.text)}",)
@@ -304,7 +314,7 @@ def _below(f: Formula, at: int, bag: Bag, tokens: list[Token]) -> int | None:
     typed, right = found
     span = f.span(start, start + len(typed))
     first = Hint(f"an element has its indices in brackets: `{right}`", typed, right)
-    more = latex_hints(f.text, at)
+    more = told_of(f.text, at, f.source.text, latex_hints(f.text, at))
     others = [h for h in more if not h.startswith(first.partition("`")[0])]
     bag.error("OPG201", f"`{typed}` is not part of the formula language", span, hints=(first, *others))
     tokens[-1] = Token(T.NAME, previous.text.rstrip("_"), previous.span)

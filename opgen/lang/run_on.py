@@ -39,6 +39,8 @@ def run_on(f: Formula, start: int, at: int, bag: Bag, own: Container[str]) -> tu
         told = (shown or "a number is written `12`, `1.5` or `1e-5`",)
         bag.error("OPG201", f"`{typed}` is no number", f.span(start, end), hints=told)
         return end, ""
+    if word.endswith("_") and f.text.startswith("{", end):
+        return at, "*"  # of LaTeX, which is told
     message = f"a name stands directly after the number `{piece}`"
     hint = Hint(f"write `{piece}*{word}`", piece, f"{piece}*")
     other = (f"or `{unit}`, if the imaginary unit is meant",) if word in ("j", "J") else ()

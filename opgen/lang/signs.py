@@ -95,6 +95,15 @@ def meant(text: str, at: int) -> Meant | None:
     return None
 
 
+def in_braces(text: str) -> str:
+    """A text whose small figures are written as LaTeX does, `^{2}` and `_{n}`."""
+    for figures, mark in ((_ABOVE, "^"), (_BELOW, "_")):
+        parts = re.split(f"([{''.join(figures)}]+)", text)
+        parts[1::2] = [f"{mark}{{{''.join(figures[c] for c in part)}}}" for part in parts[1::2]]
+        text = "".join(parts)
+    return text
+
+
 def ends_before(text: str, at: int, end: int) -> int:
     """Where a name ends, before the small figures behind its first letter."""
     return next((k for k in range(at + 1, end) if text[k] in _ABOVE or text[k] in _BELOW), end)

@@ -11,6 +11,7 @@ from collections.abc import Collection, Iterator, Sequence
 from opgen.lang.commas import between_commas
 from opgen.lang.habits import ALONG, COLON, COMMENT, DOTS, ELEMENT, FUNCTIONS, JOIN, STATEMENTS, WHOLE_AXIS, over_lines
 from opgen.lang.latex import written
+from opgen.lang.latex_lines import below_sign
 from opgen.lang.lexer import T, Token
 from opgen.lang.paper import multiplied
 from opgen.lang.runs import between, of_listed, within
@@ -114,7 +115,7 @@ def hints(
     elif token.is_op("[") and wanted == "an expression":
         yield f"there are no lists; {ALONG if _COMPREHENSION.match(_after(token)) else _components(token) or JOIN}"
     elif previous and (subscript := _SUBSCRIPT.fullmatch(previous.text)):
-        shown = written(_whole(previous)) or f"{subscript[1]}[{subscript[2]}](…)"
+        shown = below_sign(previous.span.source.text, previous.span.start) or f"{subscript[1]}[{subscript[2]}](…)"
         yield f"a reduction has its index in brackets and its body in parentheses: `{shown}`"
     elif token.is_op("(", "[") or token.kind in {T.NAME, T.NUMBER}:
         yield _called(previous, token, functions) or _multiplied(token, functions)

@@ -28,6 +28,7 @@ from opgen.lower.leaving import leaving, rewritten
 from opgen.lower.neighbours import sums_apart
 from opgen.lower.outside import left_out, over, scattered_apart
 from opgen.lower.scope import DECLARED, UNKNOWN, Check, Frame, IndexInfo, Site
+from opgen.lower.step_more import declared_longer
 from opgen.lower.too_many import fewer_windows
 from opgen.lower.unguarded import asked_further, unguarded
 
@@ -130,6 +131,7 @@ def _report(f: Frame, c: Check, low: Polynomial | None, high: Polynomial | None)
         elif ahead and len(hints) > 1 and (_is_difference(f, c) or any(n in walk(c.position) for n in _shares(f))):
             hints = hints[1].removeprefix("or "), f"or {filled}"  # a half is read, or one place less has a difference
         hints = _with_ring(f, c, hints if apart is None else _each_with_its_end(f, c, apart, filled))
+        hints = (*hints, *declared_longer(f, c))
         if apart is None and (
             first := _counted_down(f, c, low, high) or _shifted(f, c, low, high) or without_first(f, c)
         ):

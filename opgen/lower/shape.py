@@ -3,7 +3,7 @@
 from __future__ import annotations
 
 import re
-from collections.abc import Container, Iterable, Sequence
+from collections.abc import Callable, Container, Iterable, Sequence
 from dataclasses import dataclass
 
 from opgen.diagnostics.model import Bag, Span
@@ -12,12 +12,14 @@ from opgen.ir import text
 from opgen.ir.program import Shape
 from opgen.ir.scalar import BATCH, Batch, Dim, Lit, Scalar
 from opgen.lang.vocabulary import UNCLEAR
+from opgen.lower.one_longer import ending_before
 from opgen.schema.formula import Formula
 from opgen.schema.model import OpSpec
 
 _DIM = re.compile(r"[A-Z][A-Za-z0-9_]*")
 _WITHIN = re.compile(rf"\b{_DIM.pattern}\b")
 _COMPUTED = re.compile(r"\w+(?:\s*(?://|[*+-])\s*\w+)+")
+_LONGER = re.compile(rf"({_DIM.pattern})\s*\+\s*(\d+)")
 _NAME = re.compile(r"[a-z][A-Za-z0-9_]*")
 _UNCLEAR = Dim(UNCLEAR)
 _SIZES = ("Both", "All", *(f"Size{n}" for n in range(1, 1000)))
@@ -42,6 +44,9 @@ def named_size(
     if _COMPUTED.fullmatch(written) and (within := _WITHIN.findall(written)) and all(n in taken for n in within):
         size = next(n for n in ("R", "S", *_SIZES) if n not in taken)
         return NamedSize(size, {size: written}, "")  # of dims that other shapes tell
+    if longer := _LONGER.fullmatch(written):
+        size = next(n for n in ("R", "S", *_SIZES) if n not in taken and n != longer[1])
+        return NamedSize(size, {longer[1]: f"{size} - {longer[2]}"}, "")
     if multiple := re.fullmatch(r"(\d+)\s*\*\s*([A-Z]\w*)", written):
         part = multiple[2]
         size = next(n for n in ("D", "E", *_SIZES) if n not in taken and n != part)
@@ -98,12 +103,13 @@ def shape_of(
     taken: set[str] | None = None,
     idle: str | None = None,
     proposed: dict[str, str] | None = None,
+    ending: Callable[[int, str], Sequence[str]] = lambda _place, _dim: (),
 ) -> Shape:
     """A shape as declared; without one, all dims are batch dims.
 
     `known`: the dims it may use; `taken`: all of them, and later those that are proposed; `idle`: the int param that
     is the size of nothing else; `proposed`: names for computed sizes, by their formulas, of this shape and of those
-    before it.
+    before it; `ending`: the statements in which an index ends at a dim where the axis at a place is longer.
     """
     if items is None:
         return (BATCH,)
@@ -111,7 +117,7 @@ def shape_of(
     names = {*(known or ())} if taken is None else taken
     shape: list[Scalar | Batch] = []
     small: list[tuple[str, str, Span]] = []
-    for item in items:
+    for k, item in enumerate(items):
         written = item.text.strip()
         if written in ("...", "\u2026"):
             if BATCH in shape:
@@ -135,7 +141,11 @@ def shape_of(
             shape.append(Dim(alike))
         else:
             among = known is None
-            shape += _refused(item, written, bag, among=among, taken=names, proposed=proposed, params=params, idle=idle)
+            longer = _LONGER.fullmatch(written)
+            lines = ending(k - len(items), longer[1]) if longer is not None else ()
+            shape += _refused(
+                item, written, bag, among=among, taken=names, proposed=proposed, params=params, idle=idle, lines=lines
+            )  # fmt: skip
     if small:
         _spelt_small(small, shape, params, bag)
     return tuple(shape)
@@ -144,10 +154,15 @@ def shape_of(
 def input_shapes(spec: OpSpec, params: Sequence[str], bag: Bag, taken: set[str]) -> dict[str, Shape]:
     """The declared shapes of inputs; `taken`: their dims, and later those that are proposed."""
     idle, proposed = idle_in(spec), dict[str, str]()
+    formulas = spec.forward.text if isinstance(spec.forward, Formula) else ""
+
+    def ending(name: str) -> Callable[[int, str], Sequence[str]]:
+        return lambda place, dim: ending_before(formulas, name, place, dim)
+
     return {
         str(t.name): ()
         if t.dtype == "seed"
-        else shape_of(t.shape, params, bag, taken=taken, idle=idle, proposed=proposed)
+        else shape_of(t.shape, params, bag, taken=taken, idle=idle, proposed=proposed, ending=ending(str(t.name)))
         for t in spec.inputs
     }
 
@@ -197,8 +212,12 @@ def _refused(
     proposed: dict[str, str],
     params: Sequence[str],
     idle: str | None,
+    lines: Sequence[str],
 ) -> list[Scalar]:
-    """What stands for an item that is none: the dims that it holds, or an unclear one."""
+    """What stands for an item that is none: the dims that it holds, or an unclear one.
+
+    `lines`: the statements that go with a name for it.
+    """
     hints = ("give a computed size a name under `dims`",)
     words = written.split()
     several = len(words) > 1 and all(_DIM.fullmatch(word) for word in words)
@@ -215,8 +234,11 @@ def _refused(
     elif among and (meant := named_size(_in_groups(written), taken, params, idle)) is not None:
         taken.add(meant.name)
         proposed[re.sub(r"\s", "", written)] = meant.name
+        with_lines = f", with {listed(lines, 'and')}" if lines else ""
         part = ", ".join(f"{name}: {formula}" for name, formula in meant.parts.items())
-        hints = (f"write a name of its own here, such as `{meant.name}`, and `dims: {{{part}}}`{meant.besides}",)
+        hints = (
+            f"write a name of its own here, such as `{meant.name}`, and `dims: {{{part}}}`{meant.besides}{with_lines}",
+        )
     elif not among and re.search(r"[-+*/]", written):
         free = (n for n in ("P", "Q", *_SIZES) if n not in taken and n not in proposed.values())
         name = proposed.setdefault(re.sub(r"\s", "", written), next(free))

@@ -148,3 +148,35 @@ def test_rows_and_columns_over_one_dim_have_two_letters(fields: str, line: str, 
     assert proposed(whole(fields, line)) == meant
     for made in meant:
         built(whole(fields, made))
+
+
+STEP = "d[b, t] = r[b, t] + 0.9*v[b, t+1] - v[b, t]"
+ENDED = "d[b, t < T] = r[b, t] + 0.9*v[b, t+1] - v[b, t]"
+
+
+@pytest.mark.parametrize(
+    ("inputs", "line", "cured", "dims", "meant"),
+    [
+        ('r: {shape: [B, T]}, v: {shape: [B, "T+1"]}', STEP, "r: {shape: [B, T]}, v: {shape: [B, R]}", "R: T+1", ENDED),
+        ('r: {shape: [B, "T+1"]}, v: {shape: [B, "T+1"]}', STEP, "r: {shape: [B, R]}, v: {shape: [B, R]}",
+         "T: R - 1", ENDED),
+        ('v: {shape: ["T + 2", B]}', "y[b] = sum[t](v[t + 2, b]*v[t, b])", "v: {shape: [R, B]}", "T: R - 2",
+         "y[b] = sum[t < T](v[t + 2, b]*v[t, b])"),
+        ("r: {shape: [B, T]}, v: {shape: [B, T]}", STEP, "r: {shape: [B, T]}, v: {shape: [B, R]}", "R: T + 1", ENDED),
+        ("r: {shape: [T]}, v: {shape: [T]}", "y = sum[t]((r[t] + v[t + 1] - v[t])**2)",
+         "r: {shape: [T]}, v: {shape: [R]}", "R: T + 1", "y = sum[t < T]((r[t] + v[t + 1] - v[t])**2)"),
+    ],
+)  # fmt: skip
+def test_a_step_more_is_told_with_the_end_of_the_index(
+    inputs: str, line: str, cured: str, dims: str, meant: str
+) -> None:
+    told = said(whole(f"inputs: {{{inputs}}}", line))
+    assert meant in told
+    assert f"dims: {{{dims}}}" in told
+    built(whole(f"inputs: {{{cured}}}\ndims: {{{dims}}}", meant))
+
+
+def test_no_end_is_told_where_an_index_has_one_anyway() -> None:
+    told = said(whole('inputs: {r: {shape: [T]}, v: {shape: ["T+1"]}}', "d[t] = r[t]*v[t + 1]"))
+    assert told == ["T+1", "R", "dims: {R: T+1}"][1:]
+    built(whole("inputs: {r: {shape: [T]}, v: {shape: [R]}}\ndims: {R: T+1}", "d[t] = r[t]*v[t + 1]"))

@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 import re
+from collections.abc import Sequence
 from itertools import accumulate
 
 from opgen.diagnostics.model import Hint, Span
@@ -47,7 +48,7 @@ def run_between(f: Formula, at: int) -> tuple[Span, tuple[str, ...]] | None:
             )
             head, body = _HEAD.search(f.text[: found.start()]), _body(f.text[found.end() :])
             if head is not None and body and _end_of(f.source.text, index, last, body):
-                line = from_1(head[1], index, int(first), last, body)
+                line = from_1(head[1], index, int(first), last, body, stated=_differ(f.source.text, index, body))
                 return span, ((f"write `{line}`, where the first one is at 0",) if line else (_AT_0,))
             line = _from_0(f, found, index, size, first)
             told = f"an index runs from 0: `{index} < {size}`, and is read at `{index} + {first}`"
@@ -73,18 +74,32 @@ def _end_of(spec: str, index: str, last: str, body: str) -> bool:
             if (m := re.fullmatch(rf"\s*{index}\s*(?:([+-])\s*(\d+))?\s*", i))]  # fmt: skip
     if end is None or int(end[2] or 0) != max((int(f"{m[1] or ''}{m[2] or 0}") for _, _, m in read), default=0):
         return False
-    for name, place, _ in read:
+    sizes = _sizes(spec, [(name, place) for name, place, _ in read])
+    return not sizes or end[1] in sizes
+
+
+def _sizes(spec: str, read: Sequence[tuple[str, int]]) -> list[str]:
+    """The dims at these places of inputs, one by one; empty for a place that an input does not have."""
+    found: dict[str, None] = {}
+    for name, place in read:
         shape = re.search(rf"\b{name}\s*:\s*\{{[^{{}}]*shape:\s*\[([^\]]*)\]", spec)
         sizes = [] if shape is None else [size.strip() for size in shape[1].split(",")]
-        if sizes and (place >= len(sizes) or sizes[place] != end[1]):
-            return False
-    return True
+        if sizes:
+            found[sizes[place] if place < len(sizes) else ""] = None
+    return [*found]
 
 
-def from_1(name: str, index: str, first: int, last: str, body: str) -> str:
+def _differ(spec: str, index: str, body: str) -> bool:
+    """Whether an index stands alone at several dims, so that its end is to be stated."""
+    read = [(a[1], k) for a in _READ.finditer(body) for k, i in enumerate(a[2].split(",")) if i.strip() == index]
+    return len(_sizes(spec, read)) > 1
+
+
+def from_1(name: str, index: str, first: int, last: str, body: str, *, stated: bool = False) -> str:
     """`sum[k = 1:K](x[k])` up to the very dim, which counts from 1, with everything counted from 0; empty if unclear.
 
     A position that is the index, or moved from it by a number, is one less there; the index as a number is not.
+    `stated`: its end is written out.
     """
     whole = f"({index} + {first})"
 
@@ -102,7 +117,11 @@ def from_1(name: str, index: str, first: int, last: str, body: str) -> str:
     made = [re.sub(rf"\b{index}\b", whole, part) for part in parts]
     made[1::2] = [f"{p[:2]}{','.join(map(position, p[2:-1].split(',')))}]" for p in parts[1::2]]
     alone = any(re.search(rf"[\[,]\s*{index}\s*[,\]]", part) for part in made[1::2])
-    size = "" if alone and first == 1 and last.isidentifier() else f" < {last}{f' - {first - 1}' if first > 1 else ''}"
+    size = (
+        ""
+        if alone and first == 1 and last.isidentifier() and not stated
+        else f" < {last}{f' - {first - 1}' if first > 1 else ''}"
+    )
     return f"{name}[{index}{size}]({''.join(made)})"
 
 
@@ -165,7 +184,7 @@ def between(before: str, behind: str, spec: str) -> str:
         end = last if size is None else size[1]
         return f"how far an index runs is a condition: `{head['name']}[{index} < {end}]({body})`"
     if first.isdecimal() and first != "0" and _end_of(spec, index, last, body):
-        line = from_1(head["name"], index, int(first), last, body)
+        line = from_1(head["name"], index, int(first), last, body, stated=_differ(spec, index, body))
         return f"positions count from 0: write `{line}`" if line else _AT_0
     if first == "1":
         return f"an index runs from 0: `{head['name']}[{index} < {last}]({_counted(body, index, first)})`"

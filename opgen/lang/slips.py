@@ -14,7 +14,8 @@ from opgen.lang.latex import written
 from opgen.lang.latex_lines import below_sign
 from opgen.lang.lexer import T, Token
 from opgen.lang.paper import multiplied
-from opgen.lang.runs import between, of_listed, within
+from opgen.lang.ranges import ranged
+from opgen.lang.runs import of_listed, within
 from opgen.lang.spelt_out import WORDS, spelt_out
 from opgen.lang.vocabulary import SPARE
 from opgen.schema.reductions import REDUCTIONS
@@ -89,7 +90,7 @@ def hints(
         lines = over_lines(first.partition("#")[0].rstrip(), _last_of(token).partition("#")[0].rstrip())
         yield COMMENT if _is_prose(token) else lines
     elif token.is_op("=") and wanted.endswith("`]`"):
-        yield between(_before(token), _after(token), token.span.source.text) or _FROM_0
+        yield ranged(_before(token), _after(token), token.span.source.text) or _FROM_0
     elif token.is_op("="):
         yield _WITHIN if previous and _before(token).strip() == previous.text else "equality is written `==`"
     elif token.kind is T.NAME and previous and previous.kind is T.NAME and _is_commented(token):
@@ -204,8 +205,7 @@ def _body(token: Token) -> str:
     head = re.search(r"\b(?P<name>[a-z]\w*)\[(?P<below>[a-z](?: *, *[a-z])*)\]\s*$", _before(token))
     if head is None or head["name"] not in REDUCTIONS:
         return ""
-    below = re.sub(r"\W", "", head["below"])
-    return written(f"{head['name']}_{below} {_after(token)}") or ""
+    return written(f"{head['name']}_{''.join(filter(str.isalnum, head['below']))} {_after(token)}") or ""
 
 
 def _called(function: Token | None, argument: Token, functions: Sequence[str]) -> str:

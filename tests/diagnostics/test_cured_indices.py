@@ -180,3 +180,36 @@ def test_no_end_is_told_where_an_index_has_one_anyway() -> None:
     told = said(whole('inputs: {r: {shape: [T]}, v: {shape: ["T+1"]}}', "d[t] = r[t]*v[t + 1]"))
     assert told == ["T+1", "R", "dims: {R: T+1}"][1:]
     built(whole("inputs: {r: {shape: [T]}, v: {shape: [R]}}\ndims: {R: T+1}", "d[t] = r[t]*v[t + 1]"))
+
+
+PQ = "inputs: {x: {shape: [P, Q]}}"
+
+
+@pytest.mark.parametrize(
+    ("value", "meant"),
+    [
+        ("sum[k=1:P, l=1:Q](x[k, l])", "sum[k, l](x[k, l])"),
+        ("sum[k=0:P-1, l=0:Q-1](x[k, l]*l)", "sum[k < P, l < Q](x[k, l]*l)"),
+        ("sum[k=1:P, l=1:Q](x[k, l]*k*l)", "sum[k, l](x[k, l]*(k + 1)*(l + 1))"),
+        ("sum[k=1:P, l](x[k, l])", "sum[k, l](x[k, l])"),
+        ("sum[k, l=2:Q](x[k, l])", "sum[k, l < Q - 1](x[k, l + 1])"),
+        ("sum[k=1:P, l=1:k](x[k, l])", "sum[k, l](where(l <= k, x[k, l], 0))"),
+        ("2*max[k=1:P](sum[l=1:Q](x[k, l])) + 1", "2*max[k](sum[l](x[k, l])) + 1"),
+        ("sum[k=1:P](x[k, 0]) - mean[k=1:P](x[k, 1])", "sum[k](x[k, 0]) - mean[k](x[k, 1])"),
+    ],
+)
+def test_several_ranges_are_told_as_one_line(value: str, meant: str) -> None:
+    text = whole(PQ, f"y = {value}")
+    assert proposed(text) == [f"y = {meant}"]
+    built(text.replace(value, meant))
+
+
+def test_a_range_over_one_of_two_dims_states_its_end() -> None:
+    fields = "inputs: {x: {shape: [N, P]}, w: {shape: [Q]}}"
+    value = "sum[k < P](x[n, k]*w[k])"
+    assert value in said(whole(fields, "y[n] = sum[k=1:P](x[n, k]*w[k])"))
+    built(whole(fields, f"y[n] = {value}"))
+
+
+def test_a_range_beside_a_condition_is_not_guessed() -> None:
+    assert proposed(whole(PQ, "y = sum[k=1:P, l=1:Q, k != l](x[k, l])")) == []

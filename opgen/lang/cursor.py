@@ -62,8 +62,8 @@ class Cursor:
         token = self.token
         if any(t.kind is T.BAD for t in self.rest()):  # the mistake has been told
             return StopError()
-        if token.is_op(".") and token.span.text == "'":
-            raise self.fail("`'` is not part of the formula language", token.span, "OPG201", TURNED)
+        if token.is_op(".") and token.span.text != ".":  # of a matrix that is turned round
+            raise self.fail(f"`{token.span.text}` is not part of the formula language", token.span, "OPG201", TURNED)
         if token.is_word("for") and self.at and self.tokens[self.at - 1].kind is not T.NEWLINE:
             raise self.fail(FOR, token.span, "OPG201", ALONG)
         found = f"`{token.text}`" if token.kind in {T.OP, T.NAME, T.NUMBER, T.TEXT} else str(token.kind)

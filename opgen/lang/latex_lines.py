@@ -29,6 +29,7 @@ _SPELT = str.maketrans({sign: f"\\{name} " for sign, name in (("\u03a3", "sum"),
 _MARKS = {typed: meant for typed, meant, _ in signs.SLIPS if not typed.isascii()}
 _REST = re.compile(rf"[\\{{}}^$@|!']|_[a-z]\b|[^\x00-\x7f]|[\w\])]\s+[A-Za-z_(]|\b(?:{_FUNCTIONS})\s*\*\*|\)\s*\(")
 _WORD = re.compile(r"\b(?:and|or|not|if)\b|[\u2227\u2228\u00ac]")
+_BEHIND = re.compile(r"(?:_\{?2\}?)?\s*(?:(?:\^|\*\*)\{?(?P<figure>\d)\}?|(?P<digit>\u00b2))")
 _NAME = re.compile(r"(?<![\w.\[])[a-z_]\w*\b(?!\s*[\[(])(?![^\[\]]*\])")
 _TIMES = re.compile(r"(?<![\w.])(\d+)(?=[A-Za-z(])(?![eE]\d)")
 
@@ -62,6 +63,21 @@ def below_sign(text: str, at: int) -> str:
     """`sum_n x[n]` as a reduction, or its whole statement where more is to be said; empty where that is unclear."""
     own = latex.written(text[at:].partition("\n")[0].strip().rstrip("\"'")) or ""
     return own if own and own.isascii() else whole_line(text, at, text)
+
+
+def norm_between(text: str, at: int, inner: str, spec: str) -> str:
+    """The norm between bars that close at a place, over what the left side lacks, with a power; empty if unclear."""
+    line = text[:at].rpartition("\n")[2]
+    value = spelt(inner, (), spec)
+    found = _STATEMENT.fullmatch(line.strip().strip("\"'"))
+    left = [] if found is None else _letters(found["left"])
+    every = list(dict.fromkeys(_letters(value)))
+    over = [i for i in every if i not in left] or (every if "[" not in inner else [])
+    power = _BEHIND.match(text, at)
+    if not over or _SPECIAL.search(value) or "|" in value:
+        return ""
+    figure = (power["figure"] or power["digit"]) if power is not None else ""
+    return f"norm[{', '.join(over)}]({value}){f'**{figure}' if figure else ''}".replace("**\u00b2", "**2")
 
 
 def spelt(value: str, left: Sequence[str], spec: str) -> str:

@@ -21,8 +21,8 @@ from opgen.lang.dots import dotted, lines_meant
 from opgen.lang.habits import DOTS, EACH, over_lines
 from opgen.lang.latex import SIGNS, subscripted
 from opgen.lang.latex import hints as latex_hints
+from opgen.lang.latex_lines import norm_between, whole_line
 from opgen.lang.latex_lines import told as told_of
-from opgen.lang.latex_lines import whole_line
 from opgen.lang.run_on import run_on
 from opgen.lang.runs import run_between
 from opgen.schema.formula import Formula
@@ -74,7 +74,11 @@ _BARS = {
 }  # what a pair of them around a value means; no function where that takes an index
 _SIGNS = {
     "\u221a": "a root is written `sqrt(x)`",
-    "\u221b": "a root is written `x**(1/3)`",
+    "\u221b": "a root is written `cbrt(x)`",
+    "\u222b": "an integral is a sum over its points: `sum[n](x[n])*h`, with the step `h`",
+    "\u00b1": "write a statement for each sign, one with `+` and one with `-`",
+    "\u2213": "write a statement for each sign, one with `+` and one with `-`",
+    "\u2020": "the adjoint of a matrix is `conj(x[j, i])`",
     "\u2202": "a derivative is derived, or stated under `backward`",
     "\u2207": "a derivative is derived, or stated under `backward`",
 }
@@ -227,7 +231,7 @@ def _slip(f: Formula, at: int, bag: Bag, tokens: list[Token]) -> int:
 def _is_transposed(text: str, at: int, tokens: list[Token]) -> bool:
     """Whether a `'` stands directly behind a value, where MATLAB and Julia turn a matrix round."""
     behind = bool(tokens) and tokens[-1].kind is not T.TEXT and _ends_value(tokens[-1])
-    return text[at] == "'" and behind and at > 0 and (text[at - 1].isalnum() or text[at - 1] in "_)]")
+    return text[at] in "'\u1d40\u22a4" and behind and at > 0 and (text[at - 1].isalnum() or text[at - 1] in "_)]")
 
 
 def _turned(f: Formula, at: int, bag: Bag, tokens: list[Token]) -> int | None:
@@ -291,7 +295,7 @@ def _exponential(f: Formula, at: int, exponent: int, bag: Bag, tokens: list[Toke
 
 def _instead(f: Formula, found: signs.Meant, at: int, bag: Bag, tokens: list[Token]) -> int:
     """The tokens of what is meant, in place of a name in front where that is part of it."""
-    if found.start < at:
+    while found.start < at and tokens and tokens[-1].span.start >= f.offsets[found.start]:
         tokens.pop()
     text, offsets = "", list[int]()
     for piece in found.pieces:
@@ -359,7 +363,8 @@ def _between_bars(f: Formula, at: int, bag: Bag, tokens: list[Token]) -> int | N
     )
     message = f"`{typed}…{closing}` is not part of the formula language"
     if not function:
-        bag.error("OPG201", message, f.span(at, after), hints=("a norm names its index: `norm[k](…)`",))
+        norm = norm_between(f.text, after, inner, f.source.text) or "norm[k](…)"
+        bag.error("OPG201", message, f.span(at, after), hints=(f"a norm names its index: `{norm}`",))
         tokens.append(Token(T.BAD, whole, f.span(at, after)))
         return after
     right = f"{function}({inner})"

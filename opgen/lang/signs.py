@@ -26,6 +26,7 @@ SLIPS: tuple[tuple[str, str, str], ...] = (
     *((sign, "<=", "write `<=`") for sign in "\u2264\u2a7d"),
     *((sign, ">=", "write `>=`") for sign in "\u2265\u2a7e"),
     ("\u2260", "!=", "write `!=`"),
+    *((sign, "=", "write `=`") for sign in "\u2190\u2254"),
     ("\u2026", "...", "write three full stops `...`"),
     *((sign, "pi", "write `pi`") for sign in "\u03c0\U0001d70b"),
     ("\u221e", "inf", "write `inf`"),
@@ -57,10 +58,12 @@ _EXPONENT = re.compile(r"[-+]?(?:\d+|[a-z])(?:[-+](?:\d+|[a-z]))*")
 _POSITION = re.compile(r"([a-z])(?:([-+])(\d+|[a-z]))?")
 IS_NAMED_E = re.compile(r"(?<![\w.])e\b(?!\s*(?:\^|\*\*))")  # in a spec in which something is called so
 _OF_FUNCTION = re.compile(r"\b(sinh?|cosh?|tanh?|log|ln|exp|sec|csc|cot)\s*\^\s*(\d+)\s*(?=\()")
+_FUNCTION = re.compile(r"sinh?|cosh?|tanh?|log|exp")
 _OF_FORTRAN = re.compile(r"[dD]([-+]?\d+)(?![\w.(\[])")  # the exponent of a number in double precision
 _NAME = re.compile(r"(?<![\w.])[A-Za-z_]\w*")
 _STATEMENT = re.compile(r"^[ \t]*([A-Za-z_]\w*)(?:\[[^\]\n]*\])?[ \t]*[-+*]?=(?!=).*$", re.MULTILINE)
-_ROOT = "\u221a"
+_ROOTS = {"\u221a": "sqrt", "\u221b": "cbrt"}
+_BARS = "|"
 _OPENING = {")": "(", "]": "["}
 
 
@@ -83,9 +86,11 @@ def meant(text: str, at: int) -> Meant | None:
         return _raised(text, at)
     if text[at] in _BELOW:
         return _lowered(text, at)
-    if text[at] == _ROOT:
+    if text[at] in _ROOTS:
         end = _operand(text, at + 1)
-        return None if end is None else _applied("sqrt", text, at, at + 1, end)
+        return None if end is None else _applied(_ROOTS[text[at]], text, at, at + 1, end)
+    if text[at] == "!":
+        return _factorial(text, at)
     if unicodedata.category(text[at]) == "No" and unicodedata.decomposition(text[at]).startswith("<fraction>"):
         value = Fraction(unicodedata.numeric(text[at])).limit_denominator(10)
         number = f"{float(value):g}" if Fraction(f"{float(value):g}") == value else f"({value})"
@@ -145,10 +150,35 @@ def _applied(function: str, text: str, start: int, at: int, end: int) -> Meant:
 def _raised(text: str, at: int) -> Meant | None:
     end, typed = _run(text, at, _ABOVE)
     start = _back(text, at)
+    function = _FUNCTION.fullmatch(text[start:at])
+    opened = end + len(text[end:]) - len(text[end:].lstrip(" "))
+    if function is not None and text[opened : opened + 1] == "(" and typed.isdigit():
+        closed = _closed(text, opened)
+        power = f"**{typed}"
+        return (
+            None
+            if closed is None
+            else Meant(
+                start, closed, (function[0], (opened, closed), power), f"{function[0]}{text[opened:closed]}{power}"
+            )
+        )
+    if text[at - 1 : at] == _BARS and typed and (bar := text.rfind(_BARS, 0, at - 1)) > text.rfind("\n", 0, at):
+        power = f"**{typed}" if typed.isalnum() else f"**({typed})"
+        return Meant(at, end, (power,), f"abs({text[bar + 1 : at - 1].strip()}){power}")
     if not _EXPONENT.fullmatch(typed) or start == at:
         return None
     power = f"**{typed}" if typed.isalnum() else f"**({typed})"
     return Meant(at, end, (power,), text[start:at] + power)
+
+
+def _factorial(text: str, at: int) -> Meant | None:
+    """`n!` directly behind a value, which is that of the gamma function one further."""
+    start = _back(text, at)
+    if start == at or text[at + 1 : at + 2] == "=":
+        return None
+    inner = text[start + 1 : at - 1] if text[start] == "(" else text[start:at]
+    shown = f"exp(lgamma({inner.strip()} + 1))"
+    return Meant(start, at + 1, (shown,), shown)
 
 
 def _lowered(text: str, at: int) -> Meant | None:

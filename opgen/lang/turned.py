@@ -29,7 +29,7 @@ def turned_round(notes: Notes, of: Expr, dims: int | None) -> Expr | None:
 
 def marked(notes: Notes, of: Expr, at: Span) -> Expr:
     """`x'` of MATLAB and Julia, which also conjugates."""
-    notes.note(at, "`'` is not part of the formula language", otherwise=TURNED)
+    notes.note(at, f"`{at.text}` is not part of the formula language", otherwise=TURNED)
     notes.found[-1].label = "turns nothing round"
     made = None if notes.words.complexes or not _rank(notes, of) else turned_round(notes, of, 2)
     if made is None:
@@ -43,7 +43,7 @@ def marked(notes: Notes, of: Expr, at: Span) -> Expr:
 
 def element(notes: Notes, of: Name, items: tuple[Expr | Dots, ...], at: Span, span: Span) -> Access:
     """`a'[i, j]`, which is `a[j, i]`."""
-    notes.note(at, "`'` is not part of the formula language", TURNED)
+    notes.note(at, f"`{at.text}` is not part of the formula language", TURNED)
     notes.unclear |= len(items) < len("ij")
     return Access(of.name, (*items[:-2], *items[-2:][::-1]), span, of.span)
 

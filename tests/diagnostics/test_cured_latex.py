@@ -62,3 +62,50 @@ def test_nothing_is_proposed_where_a_part_is_unclear(line: str) -> None:
     fields = f"{X}\nparams: {{p_n: {{type: float, default: 1.0}}}}"
     assert diagnosed(whole(fields, line))
     assert lines(whole(fields, line)) == []
+
+
+@pytest.mark.parametrize(
+    ("value", "part", "meant"),
+    [
+        ("w[0]! + x[n, 0]", "w[0]!", "exp(lgamma(w[0] + 1))"),
+        ("(x[n, 0] + w[0])!/2", "(x[n, 0] + w[0])!", "exp(lgamma(x[n, 0] + w[0] + 1))"),
+        ("x[n, 0]*∛w[0]", "∛w[0]", "cbrt(w[0])"),
+        ("2*sin² (x[n, 0])*w[0]", "sin² (x[n, 0])", "sin(x[n, 0])**2"),
+        ("w[0]*‖x[n, k]‖", "‖x[n, k]‖", "norm[k](x[n, k])"),
+        ("‖x[n, k] - w[k]‖²", "‖x[n, k] - w[k]‖²", "norm[k](x[n, k] - w[k])**2"),
+        ("x[n, 0]/||w||_2^2", "||w||_2^2", "norm[k](w[k])**2"),
+        (r"sum[k](x[n, k]*w[k])/\|x\|", r"\|x\|", "norm[k](x[n, k])"),
+    ],
+)
+def test_a_sign_of_paper_is_told_with_what_takes_its_place(value: str, part: str, meant: str) -> None:
+    text = whole(X, f"y[n] = {value}")
+    assert meant in said(text)
+    built(text.replace(part, meant))
+
+
+def test_the_power_of_what_stands_between_bars_goes_behind_it() -> None:
+    assert said(whole(X, "y[n] = |x[n, 0] - w[0]|²"))[-1] == "abs(x[n, 0] - w[0])**2"
+    built(whole(X, "y[n] = abs(x[n, 0] - w[0])**2"))
+
+
+@pytest.mark.parametrize("sign", ["ᵀ", "⊤"])
+def test_a_sign_for_the_transpose_is_that_of_the_matrix(sign: str) -> None:
+    fields = "inputs: {x: {shape: [N, K]}}"
+    (found,) = diagnosed(whole(fields, f"y[k, n] = x{sign}[k, n]"))
+    assert f"`{sign}`" in found.message
+    assert lines(whole(fields, f"y[k, n] = x{sign}[k, n]")) == ["y[k, n] = x[n, k]"]
+    built(whole(fields, "y[k, n] = x[n, k]"))
+
+
+@pytest.mark.parametrize("sign", ["±", "∫", "†", "∓"])
+def test_signs_without_a_counterpart_are_told_what_is_written(sign: str) -> None:
+    (found, *_) = diagnosed(whole(X, f"y[n] = x[n, 0] {sign} w[0]"))
+    assert found.hints
+
+
+def test_not_stays_the_sign_of_conditions() -> None:
+    assert "not" in said(whole(X, "y[n] = where(!(x[n, 0] > w[0]), 1, 0)"))
+
+
+def test_an_arrow_assigns() -> None:
+    assert said(whole(X, "y[n] ← x[n, 0]*w[0]")) == ["="]

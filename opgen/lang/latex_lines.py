@@ -22,7 +22,7 @@ _EXP = re.compile(r"\\?\be(?:xp)?\^(?:\{(?P<braced>[^{}]*)\}|(?P<plain>-?[A-Za-z
 _GROUP = re.compile(r"(?<![\\\w}_^])\{([^{}]*)\}")
 _RAISED = re.compile(r"(?<=[\w\])])(?<!_\w)\s*\^\{([^{}]*)\}")
 _SPECIAL = re.compile(r"[\\{}^_]|[^\x00-\x7f]")
-_LOOSE = re.compile(r"\\(?:sum|prod)(?![A-Za-z_\[])")
+_LOOSE = re.compile(r"\\(?:sum|prod)(?!\s*[A-Za-z]*_|[A-Za-z]|\s*\[)")
 _WORDS = re.compile(r"\\(?:mathrm|operatorname|text)\{\s*(\w+)\s*\}")
 _SPELT = str.maketrans({sign: f"\\{name} " for sign, name in (("\u03a3", "sum"), ("\u2211", "sum"), ("\u03a0", "prod"),
                                                              ("\u220f", "prod"))})  # fmt: skip
@@ -31,6 +31,7 @@ _REST = re.compile(rf"[\\{{}}^$@|!']|_[a-z]\b|[^\x00-\x7f]|[\w\])]\s+[A-Za-z_(]|
 _WORD = re.compile(r"\b(?:and|or|not|if)\b|[\u2227\u2228\u00ac]")
 _BEHIND = re.compile(r"(?:_\{?2\}?)?\s*(?:(?:\^|\*\*)\{?(?P<figure>\d)\}?|(?P<digit>\u00b2))")
 _NAME = re.compile(r"(?<![\w.\[])[a-z_]\w*\b(?!\s*[\[(])(?![^\[\]]*\])")
+_TURNED = re.compile(r"\^\{?(?:[TH]\b|\\top|\\dagger|\\prime|\\circ)")  # or a power that is a size
 _TIMES = re.compile(r"(?<![\w.])(\d+)(?=[A-Za-z(])(?![eE]\d)")
 
 
@@ -39,7 +40,12 @@ def whole_line(text: str, at: int, spec: str) -> str:
     start = text.rfind("\n", 0, at) + 1
     line = text[start:].partition("\n")[0].partition("#")[0].strip().strip("\"'")
     found = _STATEMENT.fullmatch(_plain(line))
-    if found is None or _WORD.search(line) or any(_is_name(m[0], line, spec) for m in _BARE.finditer(line)):
+    if (
+        found is None
+        or _WORD.search(line)
+        or _TURNED.search(line)
+        or any(_is_name(m[0], line, spec) for m in _BARE.finditer(line))
+    ):
         return ""
     left = latex.translated(found["left"])
     right = _right(found["right"].strip(), _letters(left or ""), named_e=signs.IS_NAMED_E.search(spec) is not None)
@@ -114,9 +120,9 @@ def _plain(line: str) -> str:
     for typed, meant in _MARKS.items():
         line = line.replace(typed, meant)
     line = signs.in_braces(_TIMES.sub(r"\1*", line)).translate(_SPELT).replace("\\ _", "\\_")
-    line = re.sub(r"\\(sum|prod) (?=[_\[(])", r"\\\1", line)
+    line = re.sub(r"\\(sum|prod) (?=[_(]|\[[^\]]*\]\()", r"\\\1", line)
     line = _WORDS.sub(r"\1", re.sub(r"\\([{}])", r"\1", re.sub(r"\\(?:left|right)(?=\\?[{}()\[\]])", "", line)))
-    line = re.sub(r"\\(sum|prod|max|min)(?=\[)", r"\1", line)
+    line = re.sub(r"\\(sum|prod|max|min)(?=\[[^\]]*\]\()", r"\1", line)
     return _BELOW.sub(lambda m: f"{m[1]}[{_items(m[2])}]", _SIGN.sub(r"\\\1", line))
 
 

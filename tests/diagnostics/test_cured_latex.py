@@ -56,6 +56,9 @@ def test_what_is_called_e_is_no_exponential() -> None:
         r"y[n] = \sigma\left(x[n, 0]\right)",
         r"y[n] = x[n, 0]^{p_n}",
         r"y[n] = \hat{x}[n, 0]",
+        r"y[n] = x_{n0}^{T} w",
+        r"y[n] = Σ[n, k]*w[0]",
+        r"y[n] = \sum_{k \neq n} w_k",
     ],
 )
 def test_nothing_is_proposed_where_a_part_is_unclear(line: str) -> None:

@@ -19,13 +19,14 @@ from opgen.diagnostics.suggest import closest, exact, listed
 from opgen.schema.bounds import both, of_fields
 from opgen.schema.by_dims import stated_by_shape
 from opgen.schema.checks import check
+from opgen.schema.doubted import independent, without_entry
 from opgen.schema.elsewhere import Callee
 from opgen.schema.entries import NAME, PRECISIONS, Fields
-from opgen.schema.formula import Word
+from opgen.schema.mended import mended
 from opgen.schema.model import OpSpec
 from opgen.schema.module_checks import mode_among
 from opgen.schema.nested import hoisted
-from opgen.schema.nodes import Mapping, Node, Scalar, Sequence, under
+from opgen.schema.nodes import Mapping, Node, Scalar, Sequence
 from opgen.schema.unknown import by_absence, by_value, text_cut
 from opgen.schema.yaml_hints import LACKING
 from opgen.schema.yaml_nodes import parse, without_blank
@@ -117,6 +118,7 @@ def load(source: Source, bag: Bag) -> OpSpec | None:
     spec = _load(source, found)
     for diagnostic in sorted(found.items, key=lambda d: d.span.start if d.span is not None else 0):
         bag.add(diagnostic)
+    bag.doubt(found.doubted)
     return spec
 
 
@@ -139,14 +141,18 @@ def _load(source: Source, bag: Bag) -> OpSpec | None:
     try:
         spec = OpSpec.model_validate(root)
     except ValidationError as error:
-        mended = _Report(root, bag).of(error)
-        if mended is None:
+        readable = _Report(root, bag).of(error)
+        if readable is None:
             return None
         try:
-            spec = OpSpec.model_validate(mended)
+            spec = OpSpec.model_validate(readable)
         except ValidationError:  # consequences of what is reported already
             return None
+    told = frozenset(bag.items)
     check(spec, bag)
+    if bag.doubted:
+        sure = independent((d for d in bag.items if d not in told), bag.doubted, spec)
+        bag.keep([d for d in bag.items if d in told or d in sure])
     if isinstance(spec.backward, Callee) and spec.backward.library == "numpy":  # nothing could differentiate it
         spec = spec.model_copy(update={"once_differentiable": True})
     return spec
@@ -197,7 +203,7 @@ class _Report:
         usable = True
         for item in _unknown_first(error.errors(include_url=False)):
             usable &= self.one(item)
-        return _mended(self.root, self.renamed, self.replaced) if usable else None
+        return mended(self.root, self.renamed, self.replaced) if usable else None
 
     def one(self, item: dict[str, Any]) -> bool:
         match item["type"]:
@@ -237,7 +243,11 @@ class _Report:
         if item["loc"] and item["loc"][-1] in HARMLESS and isinstance(item["input"], Scalar | Sequence | Mapping):
             self.renamed[id(item["input"])] = None
             return True
-        return False
+        if (left := without_entry(self.root, item["loc"])) is None:
+            return False
+        self.renamed[id(left[0])] = None
+        self.bag.doubt(left[1])
+        return True
 
     def supplied(self, item: dict[str, Any]) -> bool:
         """Whether a field that is missing is there under another name, or one that it is not needed beside."""
@@ -373,26 +383,3 @@ def _tolerances(tests: Node) -> dict[str, str]:
 def _unknown_first(errors: Any) -> list[dict[str, Any]]:
     """A misspelt field explains a missing one, so it is looked at first."""
     return sorted(errors, key=lambda item: item["type"] != "extra_forbidden")
-
-
-def _mended(node: Node, renamed: dict[int, str | None], replaced: dict[int, Node]) -> Node:
-    """The document with misspelt keys renamed, unknown entries dropped, and values replaced by what they stand for."""
-    if id(node) in replaced:
-        return replaced[id(node)]
-    match node:
-        case Sequence():
-            return replace(node, items=tuple(_mended(item, renamed, replaced) for item in node.items))
-        case Mapping():
-            present = {key.text for key, _ in node.entries}
-            entries = []
-            for given, value in node.entries:
-                inner = _mended(value, renamed, replaced)
-                meant = replaced.get(id(given))
-                key = meant if isinstance(meant, Scalar) else given
-                if id(value) not in renamed:
-                    entries.append((key, inner))
-                elif (right := renamed[id(value)]) is not None and right not in present:
-                    entries.append((replace(key, text=right, value=right), under(inner, Word(right, key.span))))
-            return replace(node, entries=tuple(entries))
-        case Scalar():
-            return node

@@ -27,7 +27,7 @@ from opgen.schema.model import OpSpec
 from opgen.schema.module_checks import mode_among
 from opgen.schema.nested import hoisted
 from opgen.schema.nodes import Mapping, Node, Scalar, Sequence
-from opgen.schema.unknown import by_absence, by_value, text_cut
+from opgen.schema.unknown import by_absence, by_choice, by_value, text_cut
 from opgen.schema.yaml_hints import LACKING
 from opgen.schema.yaml_nodes import parse, without_blank
 
@@ -263,8 +263,8 @@ class _Report:
     def unknown_field(self, item: dict[str, Any]) -> None:
         name, node = str(item["loc"][-1]), item["input"]
         known = known_fields(self.model(item["loc"]))
-        owner = self.owner(item["loc"])
-        cut = text_cut(name, self.nearest(item["loc"][:-1]), known)
+        owner, fields = self.owner(item["loc"]), self.nearest(item["loc"][:-1])
+        cut = text_cut(name, fields, known)
         if cut is not None and cut.told:
             self.renamed[id(node)] = None
             return
@@ -272,13 +272,12 @@ class _Report:
         hints: tuple[str, ...] = (exact(f"did you mean `{guess}`?", name, guess, known),) if guess else ()
         if not guess and owner == "a spec" and (name, owner) not in ELSEWHERE:
             guess, hints = by_absence(node, self.root)
-        if (told := by_value(name, node, self.nearest(item["loc"][:-1]), owner)) is not None:
+        if (told := by_value(name, node, fields, owner) or by_choice(name, node, guess, owner)) is not None:
             guess, hints = told
         tight = LACKING.fullmatch(name)
         if tight is not None and tight[1] in known and isinstance(node, Scalar) and not node.text:
             guess, hints = None, (f"a `:` is missing: write `{tight[1]}: {tight[2]}`",)
         if (name, owner) in ELSEWHERE:
-            fields = self.nearest(item["loc"][:-1])
             shape = node.span.text if name == "shape" or name.startswith("init") else "[]"
             guess, hints = None, (ELSEWHERE[name, owner].format(own=fields.key or "x", shape=shape),)
             if isinstance(node, Scalar) and isinstance(fields, Mapping) and fields.get("optional") is not None:
@@ -289,7 +288,6 @@ class _Report:
                 )
         if owner == "`tests`" and re.fullmatch(r"[A-Z]\w*", name) and isinstance(node, Scalar):
             guess, hints = None, (f"a size stands under `sizes`: `tests: {{sizes: {{{name}: {node.text}}}}}`",)
-        fields = self.nearest(item["loc"][:-1])
         if (
             owner == "an input"
             and isinstance(fields, Mapping)
@@ -300,7 +298,6 @@ class _Report:
                 (f"a number with a default is a param: `params: {{{fields.key}: {fields.span.text}}}`",),
             )
         if "domain" in known and name not in known:
-            fields = self.nearest(item["loc"][:-1])
             own = str(fields.key or "x")
             bounds = of_fields(fields, own)
             whole = both(*bounds.values())
@@ -310,7 +307,7 @@ class _Report:
             if whole and name in bounds and name != next(field for field in bounds if field != "domain"):
                 self.renamed[id(node)] = None
                 return  # told with the first
-        misplaced = _tolerances(self.nearest(item["loc"][:-1])) if owner == "`tests`" else {}
+        misplaced = _tolerances(fields) if owner == "`tests`" else {}
         if name in misplaced:
             guess, hints = None, (f"write `tolerances: {{{', '.join(f'{k}: {v}' for k, v in misplaced.items())}}}`",)
             self.renamed[id(node)] = None

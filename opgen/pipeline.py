@@ -103,10 +103,22 @@ def read(path: Path, bag: Bag) -> SpecFile | None:
 _FEW = 8  # specs that are named where none is near
 
 
+def lying_elsewhere(path: Path) -> tuple[Path, ...]:
+    """Specs of the name of one that is not there: below its folder, in `specs`, and in the folders beside that."""
+    root = path.parent if path.parent.is_dir() else Path()
+    found = [
+        p for folder in dict.fromkeys((root, Path())) for each in ("*", "*/*") for p in folder.glob(f"{each}.y*ml")
+    ]
+    kept = (p for p in found if p.stem == path.stem and not any(part.startswith(".") for part in p.parts))
+    return tuple(sorted(dict.fromkeys(kept)))
+
+
 def _meant(path: Path) -> tuple[str, ...]:
     """What is meant by a path that is none: a spec or a folder of specs beside it, or a spec of the usual folder."""
     if path.exists():
         return ()
+    if named := lying_elsewhere(path):
+        return (f"did you mean {' or '.join(map(str, named))}?",)
     folders = [path.parent, *([Path("specs")] if len(path.parts) == 1 else [])]
     near = {p.stem: p for folder in reversed(folders) for p in sorted(folder.glob("*.y*ml"))}
     if not path.suffix:

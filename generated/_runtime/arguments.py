@@ -203,8 +203,9 @@ def batch_shape(op: str, /, **batches: Any) -> torch.Size:
 
 def choice_error(op: str, param: str, value: Any, choices: Sequence[str]) -> ValueError:
     """A param is none of its choices."""
-    near = difflib.get_close_matches(str(value), choices, n=1)
-    hint = f" (did you mean {near[0]!r}?)" if near else ""
+    lowered = {c.lower(): c for c in choices}
+    near = difflib.get_close_matches(str(value).lower(), lowered, n=1)
+    hint = f" (did you mean {lowered[near[0]]!r}?)" if near else ""
     return ValueError(f"{op}: {param} must be one of {', '.join(map(repr, choices))}, not {value!r}{hint}")
 
 

@@ -6,11 +6,12 @@
 
 Both call the operator as if there were no `out` and copy what comes out. So whoever takes part in a call (a transform,
 a mode, a compiler) sees operations that it knows, and `out` may share memory with an operand. What torch's own
-functions with an `out` refuse is refused in their words.
+functions with an `out` refuse is refused in their words, after those that name the operator and the argument.
 """
 
 from __future__ import annotations
 
+import inspect
 import warnings
 from collections.abc import Callable, Sequence
 from contextlib import nullcontext
@@ -38,13 +39,14 @@ def write_out(function: Callable[..., Any], out: Any, given: Sequence[Any], /, *
     for tensor in outs:
         if not isinstance(tensor, Tensor):
             raise TypeError(f"{name}(): argument 'out' must be Tensor, not {type(tensor).__name__}")
-    _refuse_derivatives(name, everyone)
+    places = [f"out[{k}]" for k in range(len(outs))] if several else ["out"]
+    _refuse_derivatives(name, everyone, lambda: (*list(inspect.signature(function).parameters)[: len(given)], *places))
     with _full_precision(everyone):
         results = function(*given, **params)
     if several != isinstance(results, tuple):
         wanted = "Tensor" if several else "tuple of Tensors"
         raise TypeError(f"{name}(): argument 'out' must be {wanted}, not {type(out).__name__}")
-    _write(name, as_tuple(results), outs)
+    _write(name, as_tuple(results), outs, places)
     return outs if several else out
 
 
@@ -71,22 +73,24 @@ def add_kernel(op: Forward) -> None:
     def kernel(*args: Any, **given: Tensor) -> Any:
         outs = tuple(given[n] for n in names)
         everyone = (*args[: op.count], *outs)
-        _refuse_derivatives(op.name, everyone)
+        _refuse_derivatives(op.name, everyone, lambda: (*op.arguments[: op.count], *names))
         with _full_precision(everyone):
             results = as_tuple(op.call(*args))
-        _write(op.name, results[: len(outs)], outs)
+        _write(op.name, results[: len(outs)], outs, names)
         return outs if len(outs) > 1 else outs[0]
 
     for key in ("CompositeImplicitAutograd", "Functionalize"):
         LIBRARY.impl(f"{op.name}.out", kernel, key)
 
 
-def _refuse_derivatives(name: str, tensors: Sequence[Any]) -> None:
+def _refuse_derivatives(name: str, tensors: Sequence[Any], names: Callable[[], Sequence[str]]) -> None:
     there = [t for t in tensors if isinstance(t, Tensor)]
     if torch.is_grad_enabled() and any(t.requires_grad for t in there):
+        wanting = [n for n, t in zip(names(), tensors, strict=False) if isinstance(t, Tensor) and t.requires_grad]
         raise RuntimeError(
             f"{name}(): functions with out=... arguments don't support automatic differentiation, "
-            "but one of the arguments requires grad."
+            f"but one of the arguments requires grad: {', '.join(wanting)}; call {name} without out, or within "
+            "torch.no_grad()"
         )
     if any(forward_ad.unpack_dual(t).tangent is not None for t in there):
         raise NotImplementedError(
@@ -104,20 +108,27 @@ def _full_precision(tensors: Sequence[Any]) -> Any:
     return torch.autocast(device, enabled=False) if known and torch.is_autocast_enabled(device) else nullcontext()
 
 
-def _write(name: str, results: Sequence[Tensor], outs: Sequence[Tensor]) -> None:
+def _write(name: str, results: Sequence[Tensor], outs: Sequence[Tensor], places: Sequence[str]) -> None:
     """Copy the results, once it is clear that every one of them can be."""
     if len(results) != len(outs):
-        raise TypeError(f"{name}(): expected tuple of {len(results)} elements but got {len(outs)}")
-    for result, out in zip(results, outs, strict=True):
+        raise TypeError(f"{name}(): argument 'out': expected tuple of {len(results)} elements but got {len(outs)}")
+    for place, result, out in zip(places, results, outs, strict=True):
         if out.device != result.device:
-            raise RuntimeError(f"Expected out tensor to have device {result.device}, but got {out.device} instead")
+            raise RuntimeError(
+                f"{name}: {place} must be on {result.device}, as the result is: "
+                f"Expected out tensor to have device {result.device}, but got {out.device} instead"
+            )
         if _kind(result.dtype) > _kind(out.dtype):
             given, wanted = _NAMES.get(result.dtype, result.dtype), _NAMES.get(out.dtype, out.dtype)
-            raise RuntimeError(f"result type {given} can't be cast to the desired output type {wanted}")
-    for result, out in zip(results, outs, strict=True):
+            raise RuntimeError(
+                f"{name}: {place} must hold {result.dtype}, not {out.dtype}: "
+                f"result type {given} can't be cast to the desired output type {wanted}"
+            )
+    for place, result, out in zip(places, results, outs, strict=True):
         if out.shape != result.shape:
             if out.numel():
-                warnings.warn(_RESIZED.format(list(out.shape), list(result.shape)), UserWarning, stacklevel=4)
+                told = _RESIZED.format(list(out.shape), list(result.shape))
+                warnings.warn(f"{name}: {place}: {told}", UserWarning, stacklevel=4)
             out.resize_(result.shape)
         out.copy_(result)
 

@@ -36,12 +36,15 @@ _KINDS = {
     "bool": (bool,),
     "str": (str,),
 }
+_SHORT = 40  # characters of numbers that are shown
+_DEVICES = ("cpu", "cuda", "meta", "mps", "xpu")
 _WORDS = {"int": "an int", "float": "a float", "bool": "a bool", "str": "a string"}
 _OUT_OF_RANGE = re.compile(
     r"out of (?:range|\w+ bounds|bounds)|invalid index|index \S+ is out"
     r"|indexing axis dim should be positive|ZeroDivisionError",  # of positions in what has no elements
     re.IGNORECASE,
 )
+_NOTHING = re.compile(r"(\w+)(?:\(\): Expected reduction dim .*(?:non-zero size|numel)|\[\w+\] has no value, as)")
 _UNTOLD = "index out of range in self"  # what torch says where it does not say which
 
 
@@ -50,6 +53,8 @@ def reworded(d: Definition, given: Sequence[Any], params: Sequence[Any], error: 
     function = native.function(d.name)
     if function is not None and isinstance(error, TypeError) and (keyword := _keyword(d, function, given, params)):
         return TypeError(f"{error!s}{keyword}")
+    if isinstance(error, TypeError) and re.fullmatch(rf"{d.name}: \w+ must be a Tensor, not \w+", str(error)):
+        return TypeError(f"{error!s}{_made(d, given, params)}")
     if function is None or _is_ours(d.name, error):
         return _shaped(d, given, params, error)
     expected = list(signature(function).parameters.items())
@@ -64,6 +69,19 @@ def reworded(d: Definition, given: Sequence[Any], params: Sequence[Any], error: 
         if isinstance(error, NotImplementedError) and isinstance(value, Tensor) and _is_special(value):
             return TypeError(f"{d.name}: {name} must be a dense tensor, not {_layout(value)}")
     return error
+
+
+def _made(d: Definition, given: Sequence[Any], params: Sequence[Any]) -> str:
+    """How to make tensors of the arrays and numbers that stand in their place; empty where these would not do."""
+    wrong = next((v for v in given if v is not None and not isinstance(v, Tensor)), None)
+    try:
+        tensors = [v if v is None else torch.as_tensor(v) for v in given]
+        fits = not _checked(d, operands(d.name, d.operands or d.inputs, d.kinds, tensors), params)
+    except (RuntimeError, TypeError, ValueError):
+        return ""
+    short = isinstance(wrong, list | tuple | int | float) and len(repr(wrong)) <= _SHORT
+    how = f"write torch.tensor({wrong!r})" if short else "torch.as_tensor(…) makes one of it"
+    return f"; {how}" if fits else ""
 
 
 def _choices(d: Definition, name: str, given: Sequence[Any], params: Sequence[Any]) -> str:
@@ -178,20 +196,46 @@ def takes_named(init: Callable[Concatenate[Self, Given], None]) -> Callable[Conc
             near = _nearest(unknown, [name for name in names[len(args) :] if name not in kwargs])
             hint = f"did you mean {' or '.join(near)}? " if near else ""
             raise TypeError(f"{type(self).__name__} has no argument {unknown}; {hint}it takes {', '.join(names)}")
-        for name, value in (*zip(names, args, strict=False), *kwargs.items()):
-            fault = "" if kinds[name].startswith("torch.") else _fault(kinds[name], value)
+        if len(args) > len(names):
+            raise TypeError(f"{type(self).__name__} takes {len(names)} arguments ({', '.join(names)}), not {len(args)}")
+        passed = (*zip(names, args, strict=False), *kwargs.items())
+        for name, value in passed:
+            fault = _place_fault(kinds[name], value) if kinds[name].startswith("torch.") else _fault(kinds[name], value)
             if fault:
                 raise TypeError(f"{type(self).__name__}: {name} must be {fault}")
         try:
             init(self, *args, **kwargs)
         except RuntimeError as error:
-            passed = (*zip(names, args, strict=False), *kwargs.items())
+            if "floating point and complex dtype can require gradients" in str(error):
+                dtype = next(v for n, v in passed if kinds[n].startswith("torch.dtype"))
+                told = f"dtype must be one of floating-point numbers, as parameters are, not {dtype}"
+                raise TypeError(f"{type(self).__name__}: {told}") from None
             name, size = _negative([(n, v) for n, v in passed if kinds[n] == "int"], str(error))
             if not name:
                 raise
             raise domain_error(type(self).__name__, name, size, f"{name} >= 0") from None
 
     return named
+
+
+def _place_fault(wanted: str, value: Any) -> str:
+    """What the device or the dtype of a module must be and is not; empty where torch takes it for one."""
+    if value is None or isinstance(value, torch.device | torch.dtype):
+        fits = value is None or isinstance(value, torch.dtype) == wanted.startswith("torch.dtype")
+        return "" if fits else f"a {wanted.partition(' ')[0]}, not {value}"
+    if wanted.startswith("torch.dtype"):
+        word = value if isinstance(value, str) else getattr(value, "__name__", "") or str(value)
+        meant = getattr(torch, {"int": "int64"}.get(word, word).removeprefix("torch."), None)
+        return f"a torch.dtype, not {value!r}" + (f"; write {meant}" if isinstance(meant, torch.dtype) else "")
+    try:
+        torch.device(value)
+    except (RuntimeError, TypeError):
+        word = value.lower() if isinstance(value, str) else ""
+        kind, _, number = word.partition(":")
+        near = "cuda" if kind in ("gpu", "nvidia") else next(iter(difflib.get_close_matches(kind, _DEVICES, 1)), "")
+        meant = f"{near}:{number}" if number.isdecimal() else near
+        return f"a device such as 'cpu' or 'cuda', not {value!r}" + (f"; did you mean {meant!r}?" if near else "")
+    return ""
 
 
 def _negative(numbers: Sequence[tuple[str, int]], error: str) -> tuple[str, int]:
@@ -222,7 +266,11 @@ def _fault(wanted: str, value: Any) -> str:
         each = base.removeprefix("Sequence[").removesuffix("]")
         good = isinstance(value, Sequence) and not isinstance(value, str) and all(_is(each, v) for v in value)
         return "" if good else f"{_described(base)}, not {value!r}"
-    return "" if _is(base, value) else f"{_described(base)}, not {value!r} of type {type(value).__name__}"
+    whole = f"; write {int(value)}" if base == "int" and isinstance(value, float) and value.is_integer() else ""
+    if _is(base, value):
+        return ""
+    shown = " ".join(repr(value).split())
+    return f"{_described(base)}, not {shown} of type {type(value).__name__}{whole}"
 
 
 def _described(wanted: str) -> str:
@@ -237,6 +285,8 @@ def _is(kind: str, value: Any) -> bool:
         return True
     if isinstance(value, Tensor):
         return value.numel() == 1
+    if getattr(value, "shape", ()) != ():  # an array that is no number
+        return False
     if kind in ("int", "bool"):
         return hasattr(value, "__index__")
     return kind == "float" and hasattr(value, "__float__")
@@ -253,6 +303,8 @@ def _layout(tensor: Tensor) -> str:
 def out_of_range(op: Op, args: Sequence[Any], error: Exception) -> Exception:
     """The error of a kernel, of which one about a position names the operand that the position was read from."""
     d = op.definition
+    if (picked := _NOTHING.search(str(error))) is not None:
+        return IndexError(f"{d.name}: {picked[1]} has no value, as {_empty(op, args)}")
     if not _OUT_OF_RANGE.search(str(error)):
         unnamed = isinstance(error, IndexError) and not _is_ours(d.name, error)
         return IndexError(f"{d.name}: {error}") if unnamed else error
@@ -277,6 +329,27 @@ def out_of_range(op: Op, args: Sequence[Any], error: Exception) -> Exception:
     told = f"; where it is read, {' and '.join(conditions)}" if conditions else ""
     which = "" if told and text == _UNTOLD else f": {text}"
     return IndexError(f"{d.name}: a position{where} is out of range{which}{told}")
+
+
+def _empty(op: Op, args: Sequence[Any]) -> str:
+    """Which operands have size 0, and along which dims where these are known: those of the batch may have that."""
+    d = op.definition
+    known = op.which == "forward" and "c" not in d.kinds and d.sharding
+    layouts = d.sharding[0].layouts if known else ()
+    found: list[str] = []
+    for k, (name, tensor) in enumerate(zip(op.arguments, args, strict=False)):
+        if not isinstance(tensor, Tensor) or tensor.numel():
+            continue
+        words = layouts[k].split() if k < len(layouts) else []
+        first = tensor.dim() - len(words) + 1 if "..." in words else 0
+        at = words.index("...") if "..." in words else len(words)
+        sizes = (*tensor.shape[:at], *tensor.shape[at + first :])
+        along = [n for n, size in zip((n for n in words if n != "..."), sizes, strict=False) if size == 0]
+        if along:
+            found.append(f"{name}[{', '.join(words)}] has size 0 along {' and '.join(along)}")
+        elif not words:
+            found.append(f"{name} has shape {list(tensor.shape)}")
+    return " and ".join(found) or "it runs over nothing"
 
 
 def _condition(values: dict[str, Any], _: str, condition: str, sized: str = "", axis: int = 0) -> str:

@@ -113,10 +113,12 @@ def named_spec(wanted: str, name: str) -> Path:
     from opgen.project import operator_of, specs_of
 
     path = Path(wanted)
-    if path.exists() or path.suffix in (".yaml", ".yml") or len(path.parts) > 1:
-        if not path.exists():
-            raise click.UsageError(f"there is no spec {wanted}")
+    if path.exists():
         return path
+    if path.suffix in (".yaml", ".yml") or len(path.parts) > 1:
+        raise click.UsageError(f"there is no spec {wanted}{_elsewhere(path)}")
+    if not settings_here().specs and not Path("specs").is_dir() and (there := _elsewhere(path)):
+        raise click.UsageError(f"there is no folder specs here{there}")
     found = [*specs_of(default_specs(name), Bag())]
     alike = sorted(found, key=lambda p: p.stem != wanted)  # most are called like their operator
     meant = next((p for p in alike if operator_of(p) == wanted), None)
@@ -124,20 +126,55 @@ def named_spec(wanted: str, name: str) -> Path:
         from opgen.diagnostics.suggest import closest
 
         near = closest(wanted, [p.stem for p in found])
-        raise click.UsageError(f"there is no operator '{wanted}'" + (f"; did you mean '{near}'?" if near else ""))
+        told = _elsewhere(path) or (f"; did you mean '{near}'?" if near else "")
+        raise click.UsageError(f"there is no operator '{wanted}'{told}")
     return meant
+
+
+def _defining(op: str) -> tuple[Path, ...]:
+    """The specs of the project that define an operator, whatever they are called."""
+    from opgen.diagnostics.model import Bag
+    from opgen.project import operator_of, specs_of
+
+    folders = [path for path in settings_here().specs or (Path("specs"),) if path.exists()]
+    return tuple(path for path in specs_of(folders, Bag()) if operator_of(path) == op)
+
+
+def _elsewhere(path: Path) -> str:
+    """Where a spec lies that is called by another path, as the end of a sentence; empty where there is none."""
+    from opgen.pipeline import lying_elsewhere
+
+    there = lying_elsewhere(path)
+    return f"; did you mean {' or '.join(map(str, there))}?" if there else ""
 
 
 def generated_ops(out: Path, wanted: tuple[str, ...]) -> list[str]:
     """The operators in a folder, all or the ones that are wanted."""
     found = sorted(p.parent.name for p in out.glob("*/manifest.json"))
-    if not found:
-        raise click.UsageError(f"there is no generated operator in {out}; first: {command('build', out=out)}")
     for op in wanted:
         if op not in found:
-            from difflib import get_close_matches
-
-            near = get_close_matches(Path(op).stem, found, 1)
-            hint = f"did you mean '{near[0]}'?" if near else f"there are: {', '.join(found)}"
-            raise click.UsageError(f"there is no operator '{op}' in {out}; {hint}")
+            raise click.UsageError(f"there is no operator '{op}' in {out}; {_first(op, out, found)}")
+    if not found:
+        raise click.UsageError(f"there is no generated operator in {out}; first: {command('build', out=out)}")
     return list(wanted) or found
+
+
+def _first(wanted: str, out: Path, found: Sequence[str]) -> str:
+    """What to do about an operator that is not generated: build its spec, or call it by its name."""
+    from difflib import get_close_matches
+
+    from opgen.pipeline import lying_elsewhere
+    from opgen.project import operator_of
+
+    path = Path(wanted)
+    specs = (path,) if path.is_file() else lying_elsewhere(path) or _defining(wanted)
+    named = [op for op in dict.fromkeys(map(operator_of, specs)) if op in found]
+    if named:
+        return f"did you mean {' or '.join(map(repr, named))}?"
+    if specs:
+        return f"first: {' or '.join(command('build', str(spec), out=out) for spec in specs)}"
+    if path.is_dir():
+        return f"first: {command('build', wanted, out=out)}"
+    if near := get_close_matches(path.stem, found, 1):
+        return f"did you mean '{near[0]}'?"
+    return f"there are: {', '.join(found)}" if found else f"first: {command('build', out=out)}"

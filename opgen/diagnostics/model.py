@@ -6,7 +6,7 @@ Nothing here prints; renderers live beside this module. A stage that meets a use
 
 from __future__ import annotations
 
-from collections.abc import Iterable
+from collections.abc import Iterable, Sequence
 from dataclasses import dataclass, field, replace
 from enum import StrEnum
 
@@ -117,10 +117,15 @@ class Bag:
 
     def __init__(self) -> None:
         self._items: dict[object, Diagnostic] = {}
+        self.doubted: frozenset[str] = frozenset()  # names of which a mistake leaves open what they are
 
     def add(self, diagnostic: Diagnostic) -> None:
         placed = (diagnostic.code, diagnostic.span) if diagnostic.span is not None else diagnostic
         self._items.setdefault(placed, diagnostic)
+
+    def doubt(self, names: frozenset[str]) -> None:
+        """Leave open what names are: nothing is to be said that depends on it."""
+        self.doubted |= names
 
     def error(
         self,
@@ -134,6 +139,10 @@ class Bag:
         hints: Iterable[str] = (),
     ) -> None:
         self.add(Diagnostic(code, message, span, label, tuple(related), tuple(notes), tuple(hints)))
+
+    def keep(self, items: Sequence[Diagnostic]) -> None:
+        """Take back what is not among these."""
+        self._items = {key: d for key, d in self._items.items() if d in items}
 
     def amend(self, code: str, span: Span, *hints: str) -> None:
         """Say something else of what has been reported at a place, if anything has."""

@@ -98,6 +98,7 @@ from opgen.lower.updates import check_fits, check_updates, unchanged
 from opgen.lower.vanishing import still, vanishing
 from opgen.lower.whole_numbers import quotients, remainders, rounded_draws
 from opgen.lower.words import check_words
+from opgen.schema.doubted import independent
 from opgen.schema.elsewhere import Callee
 from opgen.schema.model import OpSpec
 
@@ -107,11 +108,11 @@ def lower(spec: OpSpec, bag: Bag) -> Operator | None:
     found = Bag()
     with deep_trees():
         operator = _lower(spec, found)
-    for d in untold(found, bag):
+    for d in independent(untold(found, bag), bag.doubted, spec):
         bag.add(d)
     if operator is None and not bag.has_errors:
         raise AssertionError("something in this spec was refused, and nothing said of it")
-    return None if found.has_errors else operator
+    return None if found.has_errors or bag.doubted else operator
 
 
 def _lower(spec: OpSpec, bag: Bag) -> Operator | None:

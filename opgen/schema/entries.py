@@ -13,7 +13,7 @@ from typing import Any, Literal
 from pydantic_core import PydanticCustomError
 
 from opgen.diagnostics.model import Hint
-from opgen.diagnostics.suggest import listed
+from opgen.diagnostics.suggest import closest, listed
 from opgen.schema.annotations import is_list, of_list
 from opgen.schema.cases import one_case
 from opgen.schema.dtypes import WITHOUT_GRADIENT
@@ -234,6 +234,9 @@ def save(node: object) -> Literal["auto"] | tuple[Word, ...]:
             return tuple(name(item) for item in node.items)
         case Scalar(text="all" | "none" | "true" | "false"):
             raise expected("`auto` or a list of names", node, "leave it away: what is kept is chosen by cost")
+        case Scalar() if closest(node.text, ("auto",)):
+            alone = f"or, if it is a name, `[{node.text}]`"
+            raise expected("`auto` or a list of names", node, "did you mean `auto`?", alone)
         case _:
             raise listed_alone(node, "`auto` or a list of names")
 

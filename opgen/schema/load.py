@@ -19,14 +19,15 @@ from opgen.diagnostics.suggest import closest, exact, listed
 from opgen.schema.bounds import both, of_fields
 from opgen.schema.by_dims import stated_by_shape
 from opgen.schema.checks import check
+from opgen.schema.doubted import independent, without_entry
 from opgen.schema.elsewhere import Callee
 from opgen.schema.entries import NAME, PRECISIONS, Fields
-from opgen.schema.formula import Word
+from opgen.schema.mended import mended
 from opgen.schema.model import OpSpec
 from opgen.schema.module_checks import mode_among
 from opgen.schema.nested import hoisted
-from opgen.schema.nodes import Mapping, Node, Scalar, Sequence, under
-from opgen.schema.unknown import by_absence, by_value, text_cut
+from opgen.schema.nodes import Mapping, Node, Scalar, Sequence
+from opgen.schema.unknown import by_absence, by_choice, by_value, text_cut
 from opgen.schema.yaml_hints import LACKING
 from opgen.schema.yaml_nodes import parse, without_blank
 
@@ -117,6 +118,7 @@ def load(source: Source, bag: Bag) -> OpSpec | None:
     spec = _load(source, found)
     for diagnostic in sorted(found.items, key=lambda d: d.span.start if d.span is not None else 0):
         bag.add(diagnostic)
+    bag.doubt(found.doubted)
     return spec
 
 
@@ -139,14 +141,18 @@ def _load(source: Source, bag: Bag) -> OpSpec | None:
     try:
         spec = OpSpec.model_validate(root)
     except ValidationError as error:
-        mended = _Report(root, bag).of(error)
-        if mended is None:
+        readable = _Report(root, bag).of(error)
+        if readable is None:
             return None
         try:
-            spec = OpSpec.model_validate(mended)
+            spec = OpSpec.model_validate(readable)
         except ValidationError:  # consequences of what is reported already
             return None
+    told = frozenset(bag.items)
     check(spec, bag)
+    if bag.doubted:
+        sure = independent((d for d in bag.items if d not in told), bag.doubted, spec)
+        bag.keep([d for d in bag.items if d in told or d in sure])
     if isinstance(spec.backward, Callee) and spec.backward.library == "numpy":  # nothing could differentiate it
         spec = spec.model_copy(update={"once_differentiable": True})
     return spec
@@ -197,7 +203,7 @@ class _Report:
         usable = True
         for item in _unknown_first(error.errors(include_url=False)):
             usable &= self.one(item)
-        return _mended(self.root, self.renamed, self.replaced) if usable else None
+        return mended(self.root, self.renamed, self.replaced) if usable else None
 
     def one(self, item: dict[str, Any]) -> bool:
         match item["type"]:
@@ -237,7 +243,11 @@ class _Report:
         if item["loc"] and item["loc"][-1] in HARMLESS and isinstance(item["input"], Scalar | Sequence | Mapping):
             self.renamed[id(item["input"])] = None
             return True
-        return False
+        if (left := without_entry(self.root, item["loc"])) is None:
+            return False
+        self.renamed[id(left[0])] = None
+        self.bag.doubt(left[1])
+        return True
 
     def supplied(self, item: dict[str, Any]) -> bool:
         """Whether a field that is missing is there under another name, or one that it is not needed beside."""
@@ -253,8 +263,8 @@ class _Report:
     def unknown_field(self, item: dict[str, Any]) -> None:
         name, node = str(item["loc"][-1]), item["input"]
         known = known_fields(self.model(item["loc"]))
-        owner = self.owner(item["loc"])
-        cut = text_cut(name, self.nearest(item["loc"][:-1]), known)
+        owner, fields = self.owner(item["loc"]), self.nearest(item["loc"][:-1])
+        cut = text_cut(name, fields, known)
         if cut is not None and cut.told:
             self.renamed[id(node)] = None
             return
@@ -262,13 +272,12 @@ class _Report:
         hints: tuple[str, ...] = (exact(f"did you mean `{guess}`?", name, guess, known),) if guess else ()
         if not guess and owner == "a spec" and (name, owner) not in ELSEWHERE:
             guess, hints = by_absence(node, self.root)
-        if (told := by_value(name, node, self.nearest(item["loc"][:-1]), owner)) is not None:
+        if (told := by_value(name, node, fields, owner) or by_choice(name, node, guess, owner)) is not None:
             guess, hints = told
         tight = LACKING.fullmatch(name)
         if tight is not None and tight[1] in known and isinstance(node, Scalar) and not node.text:
             guess, hints = None, (f"a `:` is missing: write `{tight[1]}: {tight[2]}`",)
         if (name, owner) in ELSEWHERE:
-            fields = self.nearest(item["loc"][:-1])
             shape = node.span.text if name == "shape" or name.startswith("init") else "[]"
             guess, hints = None, (ELSEWHERE[name, owner].format(own=fields.key or "x", shape=shape),)
             if isinstance(node, Scalar) and isinstance(fields, Mapping) and fields.get("optional") is not None:
@@ -279,7 +288,6 @@ class _Report:
                 )
         if owner == "`tests`" and re.fullmatch(r"[A-Z]\w*", name) and isinstance(node, Scalar):
             guess, hints = None, (f"a size stands under `sizes`: `tests: {{sizes: {{{name}: {node.text}}}}}`",)
-        fields = self.nearest(item["loc"][:-1])
         if (
             owner == "an input"
             and isinstance(fields, Mapping)
@@ -290,7 +298,6 @@ class _Report:
                 (f"a number with a default is a param: `params: {{{fields.key}: {fields.span.text}}}`",),
             )
         if "domain" in known and name not in known:
-            fields = self.nearest(item["loc"][:-1])
             own = str(fields.key or "x")
             bounds = of_fields(fields, own)
             whole = both(*bounds.values())
@@ -300,7 +307,7 @@ class _Report:
             if whole and name in bounds and name != next(field for field in bounds if field != "domain"):
                 self.renamed[id(node)] = None
                 return  # told with the first
-        misplaced = _tolerances(self.nearest(item["loc"][:-1])) if owner == "`tests`" else {}
+        misplaced = _tolerances(fields) if owner == "`tests`" else {}
         if name in misplaced:
             guess, hints = None, (f"write `tolerances: {{{', '.join(f'{k}: {v}' for k, v in misplaced.items())}}}`",)
             self.renamed[id(node)] = None
@@ -373,26 +380,3 @@ def _tolerances(tests: Node) -> dict[str, str]:
 def _unknown_first(errors: Any) -> list[dict[str, Any]]:
     """A misspelt field explains a missing one, so it is looked at first."""
     return sorted(errors, key=lambda item: item["type"] != "extra_forbidden")
-
-
-def _mended(node: Node, renamed: dict[int, str | None], replaced: dict[int, Node]) -> Node:
-    """The document with misspelt keys renamed, unknown entries dropped, and values replaced by what they stand for."""
-    if id(node) in replaced:
-        return replaced[id(node)]
-    match node:
-        case Sequence():
-            return replace(node, items=tuple(_mended(item, renamed, replaced) for item in node.items))
-        case Mapping():
-            present = {key.text for key, _ in node.entries}
-            entries = []
-            for given, value in node.entries:
-                inner = _mended(value, renamed, replaced)
-                meant = replaced.get(id(given))
-                key = meant if isinstance(meant, Scalar) else given
-                if id(value) not in renamed:
-                    entries.append((key, inner))
-                elif (right := renamed[id(value)]) is not None and right not in present:
-                    entries.append((replace(key, text=right, value=right), under(inner, Word(right, key.span))))
-            return replace(node, entries=tuple(entries))
-        case Scalar():
-            return node

@@ -6,7 +6,8 @@ import re
 from collections.abc import Collection
 from dataclasses import dataclass
 
-from opgen.schema.nodes import Mapping, Node, Scalar
+from opgen.diagnostics.suggest import closest, edits
+from opgen.schema.nodes import Mapping, Node, Scalar, Sequence
 
 _STATEMENT = re.compile(r"\s*[A-Za-z_]\w*\s*(?:\[[^\]\n]*\])?\s*(?:[+*]|max|min)?=(?!=)")
 _SETTINGS = (
@@ -14,6 +15,9 @@ _SETTINGS = (
     "vars", "variables", "attributes", "attrs", "env",
 )  # fmt: skip
 _MISSING = {"an input": "optional: true", "a param": "default: null"}
+
+_OF_ENTRIES = ("inputs", "params", "dims", "functions", "outputs", "module", "tests")
+_REDUCED = ("mean", "sum", "none")  # the choices that may stand for a reduction in most losses
 
 _TEXTS = ("doc", "summary", "description")
 
@@ -52,6 +56,26 @@ def by_value(name: str, node: object, beside: Node, owner: str) -> Meant | None:
         hint = f"the name stands under `op`: begin with `op: {name}`, and write its fields as far to the left"
         return "op", (hint,)
     return None
+
+
+def by_choice(name: str, node: object, guess: str | None, owner: str) -> Meant | None:
+    """The param that a value or words are, in place of a field of entries that is only a little like the name."""
+    far = owner == "a spec" and guess in _OF_ENTRIES and edits(name, guess) > len(name) // 3
+    if not far or not re.fullmatch(r"[a-z][a-z0-9_]*", name):
+        return None
+    values = [node] if isinstance(node, Scalar) else list(node.items) if isinstance(node, Sequence) else []
+    words = [v.text for v in values if isinstance(v, Scalar) and re.fullmatch(r"[a-z][a-z0-9_]*", v.text)]
+    if len(values) == 1 and isinstance(values[0], Scalar) and isinstance(values[0].value, bool | int | float):
+        fields = f"type: {type(values[0].value).__name__}, default: {values[0].text}"
+    elif not words or len(words) < len(values):
+        return None
+    elif len(words) > 1:
+        fields = f"choices: [{', '.join(words)}], default: {words[0]}"
+    elif (near := words[0] if words[0] in _REDUCED else closest(words[0], _REDUCED)) is not None:
+        fields = f"choices: [{', '.join(_REDUCED)}], default: {near}"
+    else:
+        fields = f"choices: [{words[0]}, …], default: {words[0]}"
+    return None, (f"what a call chooses is a param: `params: {{{name}: {{{fields}}}}}`",)
 
 
 def by_absence(node: object, root: Mapping) -> Meant:

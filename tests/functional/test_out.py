@@ -43,6 +43,13 @@ def outcome(call: Callable[[], torch.Tensor], name: str) -> tuple[Any, ...]:
     return (*found, *[(w.category, str(w.message).partition(" (Triggered")[0]) for w in told])
 
 
+def alike(ours: object, torchs: object) -> bool:
+    """The same; a text of ours may say more than torch's does."""
+    if isinstance(torchs, tuple | list) and isinstance(ours, tuple | list):
+        return len(ours) == len(torchs) and all(map(alike, ours, torchs))
+    return torchs.removesuffix(".") in ours if isinstance(torchs, str) and isinstance(ours, str) else ours == torchs
+
+
 @pytest.mark.parametrize(
     "out",
     [
@@ -64,7 +71,35 @@ def test_torchs_own_functions_do_the_same(logistic: Operator, out: Callable[[], 
     def run(f: Operator, name: str) -> tuple[Any, ...]:
         return outcome(lambda: f(torch.tensor([-1.0, 0.0, 2.0], requires_grad=grad), out=out()), name)
 
-    assert run(logistic, "logistic") == run(torch.sigmoid, "sigmoid")
+    assert alike(run(logistic, "logistic"), run(torch.sigmoid, "sigmoid"))
+
+
+@pytest.mark.parametrize("overload", [False, True])
+def test_operator_and_argument_are_named(logistic: Operator, overload: bool) -> None:
+    op = getattr(torch.ops, namespace(logistic)).logistic.out if overload else logistic
+    x = torch.zeros(3)
+    with pytest.raises(RuntimeError, match=r"logistic: out must hold torch.float32, not torch.int64: result type"):
+        op(x, out=torch.empty(3, dtype=torch.int64))
+    with pytest.raises(RuntimeError, match=r"logistic: out must be on cpu, as the result is: .* got meta instead"):
+        op(x, out=torch.empty(3, device="meta"))
+    with pytest.warns(UserWarning, match=r"logistic: out: .* shape \[2\], .* shape \[3\]"):
+        op(x, out=torch.empty(2))
+    grad = r"requires grad: x; call logistic without out, or within torch.no_grad\(\)"
+    with pytest.raises(RuntimeError, match=grad):
+        op(x.requires_grad_(), out=torch.empty(3))
+    with pytest.raises(RuntimeError, match=r"requires grad: x, out; call"):
+        op(x, out=torch.empty(3, requires_grad=True))
+
+
+def test_one_of_several_is_named(build_operator: Callable[[str], ModuleType]) -> None:
+    both = build_operator("op: two_of\ninputs: [x]\nforward: |\n  y = x + 1\n  z = 2*x\n").two_of
+    x = torch.ones(3)
+    with pytest.raises(RuntimeError, match=r"two_of: out\[1\] must hold torch.float32, not torch.bool"):
+        both(x, out=(torch.empty(3), torch.empty(3, dtype=torch.bool)))
+    with pytest.raises(RuntimeError, match=r"requires grad: out\[0\]; call two_of without"):
+        both(x, out=(torch.empty(3, requires_grad=True), torch.empty(3)))
+    with pytest.raises(TypeError, match=r"two_of\(\): argument 'out': expected tuple of 2 elements but got 1"):
+        both(x, out=(torch.empty(3),))
 
 
 def test_one_result_goes_into_one_tensor(logistic: Operator) -> None:

@@ -1,0 +1,139 @@
+"""What is said of calls with something else than what an argument is: the first message says what to write."""
+
+from __future__ import annotations
+
+from collections.abc import Callable
+from importlib import import_module
+from types import ModuleType, SimpleNamespace
+
+import numpy as np
+import pytest
+import torch
+
+Build = Callable[[str], ModuleType]
+SPEC = """op: bent
+inputs: {x: {shape: [..., K]}, w: {shape: [K]}}
+params:
+  slope: {type: float, default: 0.1}
+  size: {type: int, default: 1}
+  reduction: {choices: [mean, sum, none], default: none}
+forward: |
+  each[..., k] = where(x[..., k] > 0, w[k], slope)*x[..., k]*size
+  y = reduction[..., k](each[..., k])
+module: {name: Bent, dims: {K: width}, parameters: {w: ones}}
+"""
+DEVICE = "device must be a device such as 'cpu' or 'cuda'"
+ARRAY = "must be a Tensor, not ndarray; torch.as_tensor(…) makes one of it"
+X, W = torch.ones(2, 3), torch.ones(3)
+
+
+@pytest.mark.parametrize(
+    ("call", "said"),
+    [
+        (lambda f: f(np.ones((2, 3)), W), f"x {ARRAY}"),
+        (lambda f: f(X, [1.0, 2.0, 3.0]), "w must be a Tensor, not list; write torch.tensor([1.0, 2.0, 3.0])"),
+        (
+            lambda f: f(np.ones((2, 3)), np.ones(3)),
+            "x must be a Tensor, not ndarray; torch.as_tensor(…) makes one of it",
+        ),
+        (lambda f: f(X, 1.0), "w must be a Tensor, not float"),
+        (lambda f: f(X, [1.0]), "w must be a Tensor, not list"),
+        (lambda f: f("x", W), "x must be a Tensor, not str"),
+        (lambda f: f(X, W, slope=np.ones(3)), "slope must be a float, not array([1., 1., 1.]) of type ndarray"),
+        (lambda f: f(X, W, slope=np.eye(2)), "slope must be a float, not array([[1., 0.], [0., 1.]]) of type ndarray"),
+        (lambda f: f(X, W, size=2.0), "size must be an int, not 2.0 of type float; write 2"),
+        (lambda f: f(X, W, size=2.5), "size must be an int, not 2.5 of type float"),
+        (lambda f: f(X, W, size=np.ones(1, dtype=int)), "size must be an int, not array([1]) of type ndarray"),
+        (
+            lambda f: f(X, W, reduction="MEAN"),
+            "reduction must be one of 'mean', 'sum', 'none', not 'MEAN' (did you mean 'mean'?)",
+        ),
+    ],
+)
+def test_a_call(build_operator: Build, call: Callable[[Callable[..., object]], object], said: str) -> None:
+    with pytest.raises((TypeError, ValueError)) as told:
+        call(build_operator(SPEC).bent)
+    assert str(told.value) == f"bent: {said}"
+
+
+@pytest.mark.parametrize("value", [np.int64(2), np.array(2), torch.tensor(2), True])
+def test_numbers_of_other_libraries_are_numbers(build_operator: Build, value: object) -> None:
+    bent = build_operator(SPEC).bent
+    assert torch.equal(bent(X, W, size=value), bent(X, W, size=int(value)))  # type: ignore[call-overload]
+
+
+def test_a_number_where_one_is_enough(build_operator: Build) -> None:
+    halved = build_operator("op: halved_of\ninputs: [x]\nforward: y = x/2\n").halved_of
+    with pytest.raises(TypeError, match=r"^halved_of: x must be a Tensor, not float; write torch.tensor\(1.5\)$"):
+        halved(1.5)
+    with pytest.raises(TypeError, match=r"^halved_of: x must be a Tensor, not int$"):  # of integers there is no half
+        halved(1)
+
+
+@pytest.mark.parametrize(
+    ("call", "said"),
+    [
+        (
+            lambda c: c(3, 0.1, 1, "none", None, None, 7),
+            " takes 6 arguments (width, slope, size, reduction, device, dtype), not 7",
+        ),
+        (lambda c: c(3, device="gpu"), f": {DEVICE}, not 'gpu'; did you mean 'cuda'?"),
+        (lambda c: c(3, device="gpu:1"), f": {DEVICE}, not 'gpu:1'; did you mean 'cuda:1'?"),
+        (lambda c: c(3, device="CPU"), f": {DEVICE}, not 'CPU'; did you mean 'cpu'?"),
+        (lambda c: c(3, device="zork"), f": {DEVICE}, not 'zork'"),
+        (lambda c: c(3, device=torch.float32), ": device must be a torch.device, not torch.float32"),
+        (lambda c: c(3, dtype="float32"), ": dtype must be a torch.dtype, not 'float32'; write torch.float32"),
+        (lambda c: c(3, dtype=np.float64), f": dtype must be a torch.dtype, not {np.float64}; write torch.float64"),
+        (
+            lambda c: c(3, dtype=torch.int64),
+            ": dtype must be one of floating-point numbers, as parameters are, not torch.int64",
+        ),
+        (lambda c: c(3.0), ": width must be an int, not 3.0 of type float; write 3"),
+    ],
+)
+def test_a_module(build_operator: Build, call: Callable[[type], object], said: str) -> None:
+    with pytest.raises(TypeError) as told:
+        call(build_operator(SPEC).Bent)
+    assert str(told.value) == f"Bent{said}"
+
+
+@pytest.mark.parametrize("device", ["cpu", "meta", torch.device("cpu"), None])
+def test_a_module_that_is_right(build_operator: Build, device: object) -> None:
+    module = build_operator(SPEC).Bent(3, device=device, dtype=torch.float64)
+    assert module.w.dtype == torch.float64
+    assert module.w.device.type == ("meta" if device == "meta" else "cpu")
+
+
+PICKED = """op: picked
+inputs: {x: {shape: [..., N]}, z: {shape: [M]}}
+forward: |
+  at[...] = argmax[n](x[..., n])
+  low = argmin[m](z[m])
+"""
+
+
+@pytest.mark.parametrize(
+    ("x", "z", "said"),
+    [
+        ((2, 0), (3,), "argmax has no value, as x[..., N] has size 0 along N"),
+        ((2, 3), (0,), "argmin has no value, as z[M] has size 0 along M"),
+    ],
+)
+def test_an_extreme_of_nothing(
+    build_operator: Build, monkeypatch: pytest.MonkeyPatch, x: tuple[int, ...], z: tuple[int, ...], said: str
+) -> None:
+    picked = build_operator(PICKED).picked
+    with pytest.raises(IndexError) as told:
+        picked(torch.empty(x), torch.empty(z))
+    assert str(told.value) == f"picked: {said}"
+    assert picked(torch.empty(0, 3), torch.ones(1))[0].shape == (0,)
+
+    def kernel(*_: object) -> None:
+        extreme = said.split(maxsplit=1)[0]
+        raise RuntimeError(f"picked: {extreme}[n] has no value, as n has size 0\nException raised from fail")
+
+    native = import_module(f"{picked.__module__.partition('.')[0]}._runtime.native")
+    monkeypatch.setattr(native, "route", lambda _: SimpleNamespace(native=kernel, devices=("cpu",), small=None))
+    with pytest.raises(IndexError) as told:
+        picked(torch.empty(x), torch.empty(z))
+    assert str(told.value) == f"picked: {said}"

@@ -10,7 +10,8 @@ from opgen.lang.foreign import called
 from opgen.lang.habits import AXES, POSITION, SLICE, WHOLE_AXIS
 from opgen.lang.lexer import T, Token
 from opgen.lang.lists import ListParser
-from opgen.lang.nodes import Access, Call, Dots, Expr, Name, Power
+from opgen.lang.nodes import Access, Call, Compare, Dots, Expr, Name, Power
+from opgen.lang.ranges import begins_below_0
 from opgen.lang.slices import Item, Slice
 from opgen.lang.unparse import unparse
 from opgen.lang.vocabulary import Vocabulary
@@ -41,6 +42,8 @@ class BracketParser(ListParser):
                 items.append(Dots(dots.span))
             else:
                 item = None if self.token.is_op(":") else self.expression()
+                if picks is not None and isinstance(item, Name) and (self.token.is_op("=") or self.token.is_word("in")):
+                    item = self.run_below_0(item)
                 items.append(self.slice_from(item) if item is None or self.token.is_op(":") else item)
             if picks is not None and self.token.is_word("if", "where", "when"):
                 self.advance()
@@ -48,6 +51,21 @@ class BracketParser(ListParser):
             if not self.accept(","):
                 break
         return tuple(items), self.expect(closer, opener).span
+
+    def run_below_0(self, index: Name) -> Expr:
+        """An index with `= -m:m`, `in -m:m` or `in range(-m, m)` behind it, as a condition; or itself."""
+        if not begins_below_0(self.tokens, self.at):
+            return index
+        within = self.advance().is_word("in") and self.token.is_word("range")
+        if within:
+            opener = self.peek()
+            self.at += 2
+        first = self.expression()
+        self.expect("," if within or self.token.is_op(",") else ":")
+        last = self.expression()
+        if within:
+            self.expect(")", opener)
+        return Compare((first, index, last), ("<=", "<" if within else "<="), index.span.to(last.span))
 
     def slice_from(self, start: Expr | None) -> Slice:
         """`start:stop:step`, from its first colon on."""

@@ -7,6 +7,7 @@ from dataclasses import dataclass, replace
 from types import MappingProxyType
 
 from opgen.diagnostics.model import Span
+from opgen.lang import ranges
 from opgen.lang.layout import CONSTANTS, is_open
 from opgen.lang.nodes import Access, Binder, Call, Compare, Dots, Expr, Logic, Name, Number, Product, Reduction, Unary
 from opgen.lang.products import reindexed
@@ -37,6 +38,7 @@ class Limited:
     limits: tuple[Expr, ...]
     reduction: Expr
     clear: bool  # nothing in it is left unbound
+    told: str = "a limit is a condition"
 
 
 @dataclass(frozen=True, slots=True)
@@ -57,6 +59,14 @@ def under_limit(
     `bound` are the indices of the target and of the reductions around it: `i < n` states an extent, unless it reads
     one of them. Indices of the condition that the body reads and nothing binds are bound beside its own.
     """
+    if (moved := ranges.reduced(name, items, body, body)) is not None:
+        run, whole = moved
+        known = {*bound, *CONSTANTS, *(b.name for b in whole.binders if isinstance(b, Binder))}
+        read = (*names_read(run.first), *names_read(run.size))
+        clear = not is_open(words, whole, frozenset(bound)) and all(
+            n in known or words.knows(n) or n in words.letters for n in read
+        )
+        return Limited(run.index.span, run.index, (), whole, clear, ranges.FROM_0)
     if (together := _together(words, name, items, body, bound, span)) is not None:
         return together
     limited = [i for i in items if isinstance(i, Compare)]

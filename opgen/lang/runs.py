@@ -170,4 +170,6 @@ def between(before: str, behind: str, spec: str) -> str:
     if first == "1":
         return f"an index runs from 0: `{head['name']}[{index} < {last}]({_counted(body, index, first)})`"
     chosen = f"where({first} <= {index} and {index} < {last}, {body}, 0)"
-    return f"a range is a condition: `{head['name']}[{index}]({chosen})`"
+    told = f"a range is a condition: `{head['name']}[{index}]({chosen})`"
+    whole = last.isidentifier() and last[:1].isupper()
+    return told if whole else f"{told}, with `{index} <= {last}` where the range includes its end"

@@ -1,0 +1,67 @@
+"""What physicists bring from paper, MATLAB, Julia and Mathematica: what is said of it builds and means it."""
+
+from __future__ import annotations
+
+import re
+
+import pytest
+
+from tests.diagnostics.cures import built, diagnosed, said, whole
+
+
+def lines(text: str) -> list[str]:
+    """What the one message about a spec says to write."""
+    (found,) = diagnosed(text)
+    return re.findall(r"`([^`]*)`", " ".join(found.hints))
+
+
+WINDOW = (
+    "inputs: {x: {shape: [..., T]}, w: {shape: [K]}}\n"
+    "params: {m0: {type: int, default: 2, domain: m0 >= 0}}\noutputs: {y: {shape: [..., T]}}"
+)
+
+
+@pytest.mark.parametrize(
+    "over",
+    [
+        "m = -m0:m0",
+        "m = -m0, m0",
+        "-m0 <= m <= m0",
+        "m0 >= m >= -m0",
+        "-m0 <= m < m0 + 1",
+        "m >= -m0 and m <= m0",
+        "m >= -m0, m <= m0",
+        "m in -m0:m0",
+        "m in range(-m0, m0 + 1)",
+    ],
+)
+def test_a_range_that_begins_below_0_is_moved(over: str) -> None:
+    text = whole(WINDOW, f"y[..., t] = sum[{over}](m*pad(x[..., t + m], 0))/(2*m0 + 1) + w[0]")
+    meant = "y[..., t] = sum[m < 2 * m0 + 1]((m - m0) * pad(x[..., t + m - m0], 0)) / (2 * m0 + 1) + w[0]"
+    assert lines(text) == [meant]
+    built(whole(WINDOW, meant))
+
+
+@pytest.mark.parametrize(
+    ("value", "meant"),
+    [
+        ("sum[m=-2:2](pad(x[..., t - m], 0))", "sum[m < 5](pad(x[..., t - m + 2], 0))"),
+        ("sum[m = 1-m0:m0-1](pad(x[..., t + m], 0))", "sum[m < 2 * m0 - 1](pad(x[..., t + m - m0 + 1], 0))"),
+        ("mean[-m0 < m < m0](pad(x[..., t + m], 0))", "mean[m < 2 * m0 - 1](pad(x[..., t + m - m0 + 1], 0))"),
+        (
+            "max[-(K//2) <= k <= K//2](pad(x[..., t + k], -inf)*w[k + K//2])",
+            "max[k < 2 * (K // 2) + 1](pad(x[..., t + k - K // 2], -inf) * w[k])",
+        ),
+    ],
+)
+def test_a_range_below_0_of_any_width(value: str, meant: str) -> None:
+    fields = WINDOW if "w[" in value else WINDOW.replace(", w: {shape: [K]}", "")
+    fields = fields if "m0" in value else fields.replace("params: {m0: {type: int, default: 2, domain: m0 >= 0}}\n", "")
+    assert lines(whole(fields, f"y[..., t] = {value}")) == [f"y[..., t] = {meant}"]
+    built(whole(fields, f"y[..., t] = {meant}"), warned=True)
+
+
+def test_a_range_that_moves_with_an_index_stays_a_condition() -> None:
+    text = whole(WINDOW, "y[..., t] = sum[j = t-m0:t+m0](x[..., j]) + w[0]")
+    assert "sum[j](where(t-m0 <= j and j < t+m0, x[..., j], 0))" in said(text)
+    assert "j <= t+m0" in said(text)

@@ -65,3 +65,50 @@ def test_a_range_that_moves_with_an_index_stays_a_condition() -> None:
     text = whole(WINDOW, "y[..., t] = sum[j = t-m0:t+m0](x[..., j]) + w[0]")
     assert "sum[j](where(t-m0 <= j and j < t+m0, x[..., j], 0))" in said(text)
     assert "j <= t+m0" in said(text)
+
+
+TENSORS = "inputs: {a: {shape: [..., 3, 3]}, s: {shape: [..., 3, 3]}, v: {shape: [..., 3]}}"
+
+
+@pytest.mark.parametrize(
+    ("value", "meant"),
+    [
+        (
+            "0.5*a[..., i, i]**2 + 3*s[..., i, j]*a[..., i, j]",
+            [
+                "0.5 * sum[i](a[..., i, i])**2 + sum[i, j](3 * s[..., i, j] * a[..., i, j])",
+                "sum[i](0.5 * a[..., i, i]**2) + sum[i, j](3 * s[..., i, j] * a[..., i, j])",
+            ],
+        ),
+        ("0.5*a[..., i, i]**2", ["0.5 * sum[i](a[..., i, i])**2", "sum[i](0.5 * a[..., i, i]**2)"]),
+        (
+            "(a[..., i, j]*s[..., i, j])**2",
+            ["sum[i, j](a[..., i, j] * s[..., i, j])**2", "sum[i, j]((a[..., i, j] * s[..., i, j])**2)"],
+        ),
+        ("exp(a[..., i, i])", ["exp(sum[i](a[..., i, i]))", "sum[i](exp(a[..., i, i]))"]),
+        (
+            "1/sqrt(v[..., i]*v[..., i])",
+            ["1 / sqrt(sum[i](v[..., i] * v[..., i]))", "sum[i](1 / sqrt(v[..., i] * v[..., i]))"],
+        ),
+        (
+            "log(a[..., i, i])*s[..., j, j]",
+            ["log(sum[i](a[..., i, i])) * sum[j](s[..., j, j])", "sum[i, j](log(a[..., i, i]) * s[..., j, j])"],
+        ),
+        ("v[..., i]**2", ["sum[i](v[..., i]**2)"]),
+        ("2*a[..., i, i]", ["sum[i](2 * a[..., i, i])"]),
+    ],
+)
+def test_an_index_twice_under_a_power_or_a_function_is_summed_there(value: str, meant: list[str]) -> None:
+    shapes = {"a": "[..., 3, 3]", "s": "[..., 3, 3]", "v": "[..., 3]"}
+    own = ", ".join(f"{n}: {{shape: {shape}}}" for n, shape in shapes.items() if f"{n}[" in value)
+    fields = f"inputs: {{{own}}}"
+    assert lines(whole(fields, f"w[...] = {value}")) == [f"w[...] = {m}" for m in meant]
+    for line in meant:
+        built(whole(fields, f"w[...] = {line}"))
+
+
+def test_each_factor_has_the_sum_over_its_own_index() -> None:
+    text = whole(TENSORS, "y[..., i] = a[..., i, j]*v[..., j]/sqrt(s[..., k, k])")
+    meant = "y[..., i] = sum[j](a[..., i, j] * v[..., j]) / sqrt(sum[k](s[..., k, k]))"
+    assert lines(text)[0] == meant
+    built(whole(TENSORS, meant))

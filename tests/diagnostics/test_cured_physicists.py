@@ -112,3 +112,26 @@ def test_each_factor_has_the_sum_over_its_own_index() -> None:
     meant = "y[..., i] = sum[j](a[..., i, j] * v[..., j]) / sqrt(sum[k](s[..., k, k]))"
     assert lines(text)[0] == meant
     built(whole(TENSORS, meant))
+
+
+@pytest.mark.parametrize(
+    ("written", "meant"),
+    [
+        (("v = v - dt*x", "x = x + dt*v"), ("v2 = v - dt * x", "x2 = x + dt * v2")),
+        (("x = x + dt*v", "v = v - dt*x"), ("x2 = x + dt * v", "v2 = v - dt * x2")),
+        (("v -= dt*x", "x = x + dt*v"), ("v2 = v - dt * x", "x2 = x + dt * v2")),
+        (("v = v - dt*x", "x += dt*v"), ("v2 = v - dt * x", "x2 = x + dt * v2")),
+        (("x = x + dt*v", "v -= dt*x"), ("x2 = x + dt * v", "v2 = v - dt * x2")),
+        (
+            ("v = dt*v if on", "v = 2*v if not on", "x = v*x"),
+            ("v2 = dt * v if on", "v2 = 2 * v if not on", "x2 = v2 * x"),
+        ),
+    ],
+)
+def test_inputs_that_are_updated_in_turn_read_the_new_value(written: tuple[str, ...], meant: tuple[str, ...]) -> None:
+    on = ", on: {type: bool, default: true}" if "on" in written[0] else ""
+    fields = f"inputs: [x, v]\nparams: {{dt: {{type: float, default: 0.1}}{on}}}"
+    found = said(whole(fields, *written))
+    assert [line for line in found if line in meant] == [*meant]
+    assert not [line for line in found if re.match(r"\w+ = ", line) and line not in meant]
+    built(whole(f"{fields}\noutputs: [x2, v2]", *meant), warned=True)

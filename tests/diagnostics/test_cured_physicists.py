@@ -135,3 +135,50 @@ def test_inputs_that_are_updated_in_turn_read_the_new_value(written: tuple[str, 
     assert [line for line in found if line in meant] == [*meant]
     assert not [line for line in found if re.match(r"\w+ = ", line) and line not in meant]
     built(whole(f"{fields}\noutputs: [x2, v2]", *meant), warned=True)
+
+
+SCORES = "inputs: {s: {shape: [N, N]}, near: {shape: [N, N], dtype: bool}, far: {shape: [N, N]}}"
+
+
+@pytest.mark.parametrize(
+    ("statements", "meant"),
+    [
+        (["softmax[j](near[i, j]*s[i, j])"], "softmax[j](where(near[i, j], s[i, j], -inf))"),
+        (["log_softmax[j](0.5*near[i, j]*s[i, j])"], "log_softmax[j](where(near[i, j], 0.5 * s[i, j], -inf))"),
+        (["softmax[j](-(far[i, j] < 2)*s[i, j])"], "softmax[j](where(far[i, j] < 2, -s[i, j], -inf))"),
+        (["softmax[j](where(near[i, j], s[i, j], 0)/2)"], "softmax[j](where(near[i, j], s[i, j] / 2, -inf))"),
+        (["softmax[j](where(near[i, j], 1, 0)*s[i, j])"], "softmax[j](where(near[i, j], s[i, j], -inf))"),
+        (["near[i, j]*s[i, j]/sqrt(N)", "softmax[j](a[i, j])"], "where(near[i, j], s[i, j] / sqrt(N), -inf)"),
+        (
+            ["where(near[i, j], 0, s[i, j])/sqrt(N)", "softmax[j](2*a[i, j])"],
+            "where(near[i, j], -inf, s[i, j] / sqrt(N))",
+        ),
+    ],
+)
+def test_a_condition_that_scores_are_multiplied_with_hides_nothing(statements: list[str], meant: str) -> None:
+    idle = "0*far[i, j] + 0*near[i, j]"
+    *before, last = [
+        f"a[i, j] = {v}" if len(statements) > k + 1 else f"y[i, j] = {v}" for k, v in enumerate(statements)
+    ]
+    text = whole(SCORES, *before, last, f"z[i, j] = {idle}")
+    (found,) = [w for w in diagnosed(text) if w.code == "OPG268"]
+    old = before[0] if before else last
+    line = f"{old.partition(' = ')[0]} = {meant}"
+    assert found.hints == (f"write `{line}`",)
+    assert not [w for w in diagnosed(text.replace(old, line)) if w.code == "OPG268"]
+    built(text.replace(old, line), warned=True)
+
+
+@pytest.mark.parametrize(
+    "statements",
+    [
+        ["y[i, j] = softmax[j](s[i, j])*near[i, j]"],
+        ["y[i, j] = near[i, j]*s[i, j]"],
+        ["y[i, j] = softmax[j]((s[i, j] > 0)*s[i, j])"],
+        ["y[i, j] = softmax[j](near[i, i]*s[i, j])"],
+        ["y[i, j] = softmax[j](near[i, j]*s[i, j] + where(near[i, j], 0, -inf))"],
+        ["a[i, j] = near[i, j]*s[i, j]", "y[i, j] = softmax[j](a[i, j] + far[i, j])"],
+    ],
+)
+def test_a_condition_as_a_factor_elsewhere_is_none_of_it(statements: list[str]) -> None:
+    assert "OPG268" not in [w.code for w in diagnosed(whole(SCORES, *statements))]

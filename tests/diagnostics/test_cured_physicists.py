@@ -182,3 +182,80 @@ def test_a_condition_that_scores_are_multiplied_with_hides_nothing(statements: l
 )
 def test_a_condition_as_a_factor_elsewhere_is_none_of_it(statements: list[str]) -> None:
     assert "OPG268" not in [w.code for w in diagnosed(whole(SCORES, *statements))]
+
+
+PAIR = "inputs: {x: {shape: [B, N]}, y: {shape: [B, N]}}"
+
+
+@pytest.mark.parametrize(
+    ("statements", "meant"),
+    [
+        (
+            ["num = sum((x - y)**2, dims=2)", "loss = mean(sqrt(num))"],
+            ["num[b] = sum[n]((x[b, n] - y[b, n])**2)", "loss = mean[b](sqrt(num[b]))"],
+        ),
+        (
+            ["num = sum((x - y)**2, dims=1)", "loss = mean(sqrt(num))"],
+            ["num[n] = sum[b]((x[b, n] - y[b, n])**2)", "loss = mean[n](sqrt(num[n]))"],
+        ),
+        (
+            ["num = sum((x - y)**2, axis=1)", "loss = mean(num)"],
+            ["num[b] = sum[n]((x[b, n] - y[b, n])**2)", "loss = mean[b](num[b])"],
+        ),
+        (["loss[...] = sum(x*y, dims=(1, 2))"], ["loss[...] = sum[b, n](x[b, n] * y[b, n])"]),
+        (["z = x/sum(x*y, dims=2)"], ["z[b, n] = x[b, n] / sum[n](x[b, n] * y[b, n])"]),
+    ],
+)
+def test_dims_of_julia_count_from_1(statements: list[str], meant: list[str]) -> None:
+    assert [line for line in said(whole(PAIR, *statements)) if "=" in line] == meant
+    built(whole(PAIR, *meant))
+
+
+def test_an_index_of_a_reduction_that_nothing_reads_takes_the_place_of_an_axis() -> None:
+    text = whole(PAIR, "num = sum[k]((x - y)**2)", "loss = mean[k](sqrt(num))")
+    first, second, last = said(text)
+    assert [first, second] == ["num[n] = sum[k]((x[k, n] - y[k, n])**2)", "num[b] = sum[k]((x[b, k] - y[b, k])**2)"]
+    assert last == "loss = mean[k](sqrt(num[k]))"
+    built(whole(PAIR, first, last))
+    built(whole(PAIR, second, last))
+    (only,) = said(whole("inputs: {x: {shape: [N]}}", "num = sum[k](x**2)"))
+    assert only == "num = sum[k](x[k]**2)"
+
+
+STEPS = "inputs: {a: {shape: [T]}, src: {shape: [T]}}\nparams: {dt: {type: float, default: 0.1}}\noutputs: [u]"
+
+
+@pytest.mark.parametrize(
+    ("value", "meant"),
+    [
+        ("u[t-1] + dt*(src[t] - a[t]*u[t])", "(u[t - 1] + dt * src[t]) / (1 + dt * a[t])"),
+        (
+            "u[t-1] - dt*a[t]*(u[t] + u[t-1])/2 + src[t]",
+            "(u[t - 1] + src[t] - dt * a[t] * u[t - 1] / 2) / (1 + dt * a[t] / 2)",
+        ),
+        ("u[t-1] - dt*u[t]*a[t]/src[t]", "u[t - 1] / (1 + dt * a[t] / src[t])"),
+        ("-a[t]*u[t] + src[t]*u[t-1]*dt", "src[t] * u[t - 1] * dt / (1 + a[t])"),
+        ("(u[t-1] + dt*u[t]*src[t])/a[t]", "u[t - 1] / a[t] / (1 - dt * src[t] / a[t])"),
+    ],
+)
+def test_a_step_that_reads_its_own_value_is_an_equation(value: str, meant: str) -> None:
+    line = f"u[t] = {meant}"
+    assert lines(whole(STEPS, f"u[t] = {value}")) == [line, "u[t - 1]", "u[t]"]
+    built(whole(STEPS, line))
+    own = {"dt": 0.1, "a[t]": 1.7, "src[t]": 0.6, "u[t-1]": 0.8}
+
+    def number(formula: str, u: float) -> float:
+        for name, held in {**own, "u[t]": u}.items():
+            formula = formula.replace(" ", "").replace(name, f"({held})")
+        return float(eval(formula))
+
+    solved = number(meant, 0)
+    assert number(value, solved) == pytest.approx(solved)
+
+
+def test_an_equation_that_is_not_linear_is_not_solved() -> None:
+    text = whole(STEPS, "u[t] = u[t-1] + dt*tanh(u[t])*a[t]*src[t]")
+    assert lines(text) == ["u[t]", "u[t - 1]", "u[t]"]
+    both = whole(STEPS, "u[t] = u[t-1] + dt*v[t]", "v[t] = v[t-1] - dt*u[t]*a[t]*src[t]")
+    (found,) = diagnosed(both)
+    assert found.message == "`u` and `v` read each other in a step"

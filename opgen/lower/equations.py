@@ -125,9 +125,10 @@ def _signed(term: _Term) -> _Term:
     sign, factors = term
     found = list[tuple[str, Expr]]()
     for op, factor in factors:
-        while isinstance(factor, Unary) and factor.op == "-":
-            sign, factor = -sign, factor.operand
-        found.append((op, factor))
+        inner = factor
+        while isinstance(inner, Unary) and inner.op == "-":
+            sign, inner = -sign, inner.operand
+        found.append((op, inner))
     return sign, (*found,)
 
 

@@ -259,3 +259,28 @@ def test_an_equation_that_is_not_linear_is_not_solved() -> None:
     both = whole(STEPS, "u[t] = u[t-1] + dt*v[t]", "v[t] = v[t-1] - dt*u[t]*a[t]*src[t]")
     (found,) = diagnosed(both)
     assert found.message == "`u` and `v` read each other in a step"
+
+
+BODIES = "inputs: {m: {shape: [N]}, v: {shape: [N, 3]}, w: {shape: [3]}}"
+
+
+@pytest.mark.parametrize(
+    ("statements", "meant"),
+    [
+        (["t += 0.5*m[i]*v[i, a]**2*w[a]"], "t = sum[i, a](0.5 * m[i] * v[i, a]**2 * w[a])"),
+        (["t[...] += m[i]*v[i, a]*w[a]"], "t[...] = sum[i, a](m[i] * v[i, a] * w[a])"),
+        (["s[n] += v[n, i]*w[i]*m[n]"], "s[n] = sum[i](v[n, i] * w[i] * m[n])"),
+        (["t += m[i]", "t += v[i, a]*w[a]"], "t = sum[i](m[i]) + sum[i, a](v[i, a] * w[a])"),
+        (["t max= m[i]*v[i, a]*w[a]"], "t = max[i, a](m[i] * v[i, a] * w[a])"),
+        (["t *= m[i]*sum[a](v[i, a]*w[a])"], "t = prod[i](m[i] * sum[a](v[i, a] * w[a]))"),
+    ],
+)
+def test_what_is_accumulated_over_indices_that_the_target_lacks_is_a_reduction(
+    statements: list[str], meant: str
+) -> None:
+    assert meant in lines(whole(BODIES, *statements))
+    built(whole(BODIES, meant))
+
+
+def test_a_tensor_without_indices_is_not_read_at_one_that_nobody_said() -> None:
+    assert not [line for line in said(whole(BODIES, "t += m*v[i, a]*w[a]")) if "sum[" in line]

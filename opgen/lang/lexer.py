@@ -22,7 +22,7 @@ from opgen.lang.habits import DOTS, EACH, over_lines
 from opgen.lang.latex import SIGNS, subscripted
 from opgen.lang.latex import hints as latex_hints
 from opgen.lang.run_on import run_on
-from opgen.lang.runs import run_between
+from opgen.lang.runs import is_iterator, run_between
 from opgen.schema.formula import Formula
 
 
@@ -170,6 +170,9 @@ def _slip(f: Formula, at: int, bag: Bag, tokens: list[Token]) -> int:
     if (end := _continued(f, at, bag)) is not None:
         return end
     char, end = f.text[at], at + 1
+    if char in "{}" and is_iterator(f.text, at):
+        tokens.append(Token(T.OP, char, f.span(at, end)))
+        return end
     if char in "\"'":
         while end < len(f.text) and f.text[end] != "\n":
             end += 1

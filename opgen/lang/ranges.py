@@ -6,15 +6,33 @@ Items of brackets in, the index with its extent and what moves it out; None wher
 from __future__ import annotations
 
 from collections.abc import Sequence
-from dataclasses import dataclass
+from dataclasses import dataclass, replace
+from itertools import pairwise
 
+from opgen.diagnostics.model import Span
 from opgen.lang.lexer import T, Token
-from opgen.lang.nodes import Binder, Compare, Dots, Expr, Logic, Name, Number, Product, Reduction, Sum, Unary
+from opgen.lang.nodes import (
+    Access,
+    Binder,
+    Call,
+    Compare,
+    Dots,
+    Expr,
+    Logic,
+    Name,
+    Number,
+    Product,
+    Reduction,
+    Sum,
+    Unary,
+)
 from opgen.lang.slices import total
-from opgen.lang.spread import at
-from opgen.lang.walk import names_read
+from opgen.lang.spread import at, size_at
+from opgen.lang.vocabulary import Vocabulary
+from opgen.lang.walk import names_read, nodes, rebuild
 
 FROM_0 = "an index runs from 0: what begins below it is moved"
+ITERATOR = "{"  # the name of a call that stands for one of Mathematica, `{k, 0, K - 1}`
 _FROM_BELOW = {"<": 1, "<=": 0}  # by how much the first one is more than the limit
 _TURNED = {"<": ">", "<=": ">=", ">": "<", ">=": "<="}
 
@@ -117,3 +135,68 @@ def begins_below_0(tokens: Sequence[Token], place: int) -> bool:
         if depth == 0 and token.is_op(":", ",") and not within:
             return token.is_op(":") or tokens[place].is_op("=")
     return False
+
+
+# --- iterators of Mathematica ----------------------------------------------------------------------------------------
+
+
+def iterated(tokens: Sequence[Token]) -> tuple[str, ...]:
+    """The indices of the iterators in brackets that have just been opened."""
+    found, depth = list[str](), 0
+    for token, following in pairwise(tokens):
+        depth += token.is_op("(", "[") - token.is_op(")", "]")
+        if depth < 0 or token.kind in (T.NEWLINE, T.END):
+            break
+        if depth == 0 and token.is_op("{") and following.kind is T.NAME:
+            found.append(following.text)
+    return (*found,)
+
+
+def over_iterators(words: Vocabulary, name: str, items: Sequence[Expr], span: Span) -> Reduction | None:
+    """`Sum[body, {k, first, last}]` as a reduction; one up to a dim counts its elements from 1 if it begins there."""
+    body, binders = items[0], list[Binder]()
+    for item in items[1:]:
+        match item:
+            case Call(name="{", args=(Name() as index, last)):
+                first: Expr = Number(1, span)
+            case Call(name="{", args=(Name() as index, first, last)):
+                pass
+            case _:
+                return None
+        run = Range(index, first, total([(1, last), (1, Number(1, span)), (-1, first)], span))
+        from_1 = first == Number(1, span) and _ends_with_its_axis(words, body, index.name, last)
+        body = run.moved(body)
+        body = _one_less(body, index.name) if from_1 else body
+        binders.append(Binder(index.name, None if size_at(words, body, index.name) == run.size else run.size, span))
+    reduction = {"sum": "sum", "product": "prod", "prod": "prod"}[name.lower()]
+    return Reduction(reduction, tuple(binders), body, span, span)
+
+
+def _ends_with_its_axis(words: Vocabulary, body: Expr, index: str, last: Expr) -> bool:
+    """Whether the last element that is read along an axis is its last one, counted from 1."""
+    for a in (n for n in nodes(body) if isinstance(n, Access)):
+        for item, size in zip(a.items, words.shapes.get(a.name, ()), strict=False):
+            if _is_moved(item, index) and not isinstance(item, Dots) and size[:1].isupper():
+                read = at(item, index, last)
+                if total([(1, read), (-1, Name(size, a.span))], a.span) == Number(0, a.span):
+                    return True
+    return False
+
+
+def _is_moved(item: Expr | Dots, index: str) -> bool:
+    """Whether a position is an index, or that and a number."""
+    if not isinstance(item, Sum):
+        return isinstance(item, Name) and item.name == index
+    return all(isinstance(t, Number) or (sign == "+" and t == Name(index, t.span)) for sign, t in item.terms)
+
+
+def _one_less(e: Expr, index: str) -> Expr:
+    """An expression with each position that is an index and a number one less."""
+    made = rebuild(e, lambda part: _one_less(part, index))
+    if not isinstance(made, Access):
+        return made
+
+    def item(i: Expr | Dots) -> Expr | Dots:
+        return total([(1, i), (-1, Number(1, i.span))], i.span) if isinstance(i, Sum) and _is_moved(i, index) else i
+
+    return replace(made, items=tuple(map(item, made.items)))

@@ -19,7 +19,15 @@ _RANGED = re.compile(
 )
 _READ = re.compile(r"(\w+)\[([^\[\]]*)\]")
 _AT_0 = "positions count from 0: the first one is `x[0]`, and `sum[k](…)` goes over all of a dim"
+_SUMMED, _ITERATOR = re.compile(r"\b(?:[Ss]um|[Pp]rod(?:uct)?)\["), re.compile(r"(,[ ]*)\{[ ]*[a-z]\w*[ ]*,[^{}\n]*\}")
 _INDEX = re.compile(r"(?P<name>\w+)\[\s*(?P<index>[a-z]\w*)\s*$")
+
+
+def is_iterator(text: str, at: int) -> bool:
+    """Whether a brace is one of `{k, 0, K - 1}` in a sum of Mathematica, `Sum[c[k]*x[n], {k, 0, K - 1}]`."""
+    begin = text.rfind("\n", 0, at) + 1
+    head = _SUMMED.search(text, begin)
+    return head is not None and any(at in (m.end(1), m.end() - 1) for m in _ITERATOR.finditer(text, head.end()))
 
 
 def run_between(f: Formula, at: int) -> tuple[Span, tuple[str, ...]] | None:

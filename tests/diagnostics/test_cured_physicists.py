@@ -284,3 +284,23 @@ def test_what_is_accumulated_over_indices_that_the_target_lacks_is_a_reduction(
 
 def test_a_tensor_without_indices_is_not_read_at_one_that_nobody_said() -> None:
     assert not [line for line in said(whole(BODIES, "t += m*v[i, a]*w[a]")) if "sum[" in line]
+
+
+SERIES = "inputs: {c: {shape: [K]}, x: {shape: [N]}}"
+
+
+@pytest.mark.parametrize(
+    ("line", "meant"),
+    [
+        ("y[n] = Sum[c[k]*sin(k*x[n]), {k, 0, K-1}]", "y[n] = sum[k](c[k] * sin(k * x[n]))"),
+        ("y[n] = Sum[c[k]*Sin[k*x[n]], {k, K}]", "y[n] = sum[k](c[k] * sin((k + 1) * x[n]))"),
+        ("y[n] = Sum[c[k]*c[k+1]*x[n], {k, 1, K-1}]", "y[n] = sum[k < K - 1](c[k] * c[k + 1] * x[n])"),
+        ("y[n] = 2*Sum[c[k]*Exp[-x[n]], {k, 0, K-2}] + 1", "y[n] = 2 * sum[k < K - 1](c[k] * exp(-x[n])) + 1"),
+        ("y[n] = Product[c[k] - x[n], {k, 0, K-1}]", "y[n] = prod[k](c[k] - x[n])"),
+        ("y[n] = Sum[c[k]*x[n]**j, {k, 0, K-1}, {j, 0, 4}]", "y[n] = sum[k, j < 5](c[k] * x[n]**j)"),
+        ("y = Sum[c[k]*Sum[x[n]**k, {n, 0, N-1}], {k, 0, K-1}]", "y = sum[k](c[k] * sum[n](x[n]**k))"),
+    ],
+)
+def test_a_sum_of_mathematica_is_a_reduction(line: str, meant: str) -> None:
+    assert lines(whole(SERIES, line))[-1] == meant
+    built(whole(SERIES, meant), warned=True)

@@ -304,3 +304,38 @@ SERIES = "inputs: {c: {shape: [K]}, x: {shape: [N]}}"
 def test_a_sum_of_mathematica_is_a_reduction(line: str, meant: str) -> None:
     assert lines(whole(SERIES, line))[-1] == meant
     built(whole(SERIES, meant), warned=True)
+
+
+def test_all_axes_of_size_1_are_told_in_one_round() -> None:
+    fields = (
+        "inputs: {x: {shape: [N, K]}, mu: {shape: [1, K]}, sd: {shape: [1, K]}, g: {shape: [N, 1]}, c: {shape: [1, 1]}}"
+    )
+    text = whole(fields, "z[n, k] = (x[n, k] - mu[n, k])/sd[n, k]*g[n, k] + c[n, k]")
+    meant = "z[n, k] = (x[n, k] - mu[0, k]) / sd[0, k] * g[n, 0] + c[0, 0]"
+    assert lines(text) == ["mu[0, k]", "sd[0, k]", "g[n, 0]", "c[0, 0]", meant]
+    built(whole(fields, meant))
+
+
+@pytest.mark.parametrize(
+    ("shape", "line"),
+    [
+        ("[..., N-1]", "d[..., i] = u[..., i+1] - u[..., i]"),
+        ("[..., N-2]", "d[..., i] = u[..., i+2] - 2*u[..., i+1] + u[..., i]"),
+        ("[..., N//2]", "d[..., i] = u[..., 2*i] + u[..., 2*i + 1]"),
+        ("[..., N+1]", "d[..., i] = pad(u[..., i], 0) + pad(u[..., i - 1], 0)"),
+        ("[..., N-1]", "d[..., i] = u[..., i]*v[i]"),
+    ],
+)
+def test_what_follows_from_a_shape_that_is_none_is_not_told(shape: str, line: str) -> None:
+    more = ", v: {shape: [M]}" if "v[" in line else ""
+    text = whole(f"inputs: {{u: {{shape: [..., N]}}{more}}}\noutputs: {{d: {{shape: {shape}}}}}", line)
+    assert [found.code for found in diagnosed(text)] == ["OPG224"]
+
+
+def test_an_extent_is_the_one_size_there_is() -> None:
+    text = whole(
+        "inputs: {a: {shape: [..., 3]}, b: {shape: [..., 3]}}",
+        "c[..., i] = sum[j, k]((i - j)*(j - k)*(k - i)/2*a[..., j]*b[..., k])",
+    )
+    assert lines(text) == ["i < 3"]
+    built(text.replace("c[..., i]", "c[..., i < 3]"))

@@ -22,7 +22,7 @@ from opgen.lang.habits import DOTS, EACH, over_lines
 from opgen.lang.latex import SIGNS, subscripted
 from opgen.lang.latex import hints as latex_hints
 from opgen.lang.run_on import run_on
-from opgen.lang.runs import is_iterator, run_between
+from opgen.lang.runs import is_below_0, is_iterator, run_between
 from opgen.schema.formula import Formula
 
 
@@ -173,6 +173,9 @@ def _slip(f: Formula, at: int, bag: Bag, tokens: list[Token]) -> int:
     if char in "{}" and is_iterator(f.text, at):
         tokens.append(Token(T.OP, char, f.span(at, end)))
         return end
+    if is_below_0(f.text, at):
+        tokens.append(Token(T.OP, ":", f.span(at, at + 2)))
+        return at + 2
     if char in "\"'":
         while end < len(f.text) and f.text[end] != "\n":
             end += 1

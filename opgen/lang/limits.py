@@ -59,14 +59,15 @@ def under_limit(
     `bound` are the indices of the target and of the reductions around it: `i < n` states an extent, unless it reads
     one of them. Indices of the condition that the body reads and nothing binds are bound beside its own.
     """
-    if (moved := ranges.reduced(name, items, body, body)) is not None:
-        run, whole = moved
+    moved = ranges.reduced(name, items, body)
+    if moved is not None and not any(_is_taken(words, run.index.name, bound) for run in moved[0]):
+        runs, whole = moved
         known = {*bound, *CONSTANTS, *(b.name for b in whole.binders if isinstance(b, Binder))}
-        read = (*names_read(run.first), *names_read(run.size))
+        read = [n for run in runs for e in (run.first, run.size) for n in names_read(e)]
         clear = not is_open(words, whole, frozenset(bound)) and all(
             n in known or words.knows(n) or n in words.letters for n in read
         )
-        return Limited(run.index.span, run.index, (), whole, clear, ranges.FROM_0)
+        return Limited(runs[0].index.span, runs[0].index, (), whole, clear, ranges.FROM_0)
     if (together := _together(words, name, items, body, bound, span)) is not None:
         return together
     limited = [i for i in items if isinstance(i, Compare)]
@@ -107,6 +108,11 @@ def under_limit(
         if isinstance(n, Name)
     )
     return Limited(limited[0].span, limit.index, limit.limits, made, clear)
+
+
+def _is_taken(words: Vocabulary, name: str, bound: Sequence[str]) -> bool:
+    """Whether a name is that of a tensor, or of an index that is bound further out."""
+    return name in bound or words.knows(name) or name in words.letters
 
 
 def _together(

@@ -54,33 +54,33 @@ class Range:
         return at(e, self.index.name, total([(1, self.index), (1, self.first)], self.index.span))
 
 
-def range_of(items: Sequence[Expr | Dots]) -> tuple[Range, tuple[Expr | Dots, ...]] | None:
-    """The one range below 0 among items, in one condition or in two, and the items beside it."""
-    limits, others = list[Expr](), list[Expr | Dots]()
+def ranges_of(items: Sequence[Expr | Dots]) -> tuple[list[Range], tuple[Expr | Dots, ...]] | None:
+    """The ranges below 0 among items, each in one condition or in two, and the items beside them."""
+    others = list[Expr | Dots]()
+    lower, upper = dict[str, tuple[Name, Expr, int]](), dict[str, tuple[Expr, int]]()
     for item in items:
         parts = item.operands if isinstance(item, Logic) and item.op == "and" else (item,)
-        limits += [p for p in parts if isinstance(p, Compare)]
         others += [p for p in parts if not isinstance(p, Compare)]
-    lower, upper = list[tuple[Name, Expr, int]](), list[tuple[Name, Expr, int]]()
-    for limit in limits:
-        for least, sign, most in _pairs(limit):
+        for least, sign, most in (pair for p in parts if isinstance(p, Compare) for pair in _pairs(p)):
             if sign not in _FROM_BELOW:
                 return None
-            if isinstance(most, Name) and is_below_0(least):
-                lower.append((most, least, _FROM_BELOW[sign]))
-            elif isinstance(least, Name):
-                upper.append((least, most, 1 - _FROM_BELOW[sign]))
-    if len(lower) != 1 or len(upper) != 1 or lower[0][0] != upper[0][0]:
+            if isinstance(most, Name) and is_below_0(least) and most.name not in lower:
+                lower[most.name] = most, least, _FROM_BELOW[sign]
+            elif isinstance(least, Name) and least.name not in upper:
+                upper[least.name] = most, 1 - _FROM_BELOW[sign]
+            else:
+                return None
+    read = [n for _, first, _ in lower.values() for n in names_read(first)]
+    read += [n for last, _ in upper.values() for n in names_read(last)]
+    if not lower or lower.keys() != upper.keys() or any(n in lower for n in read):
         return None
-    if sum(len(_pairs(limit)) for limit in limits if isinstance(limit, Compare)) != len(("lower", "upper")):
-        return None
-    index, first, last = lower[0][0], lower[0][1], upper[0][1]
-    if index.name in {*names_read(first), *names_read(last)}:
-        return None
-    span = index.span
-    start = total([(1, first), (1, Number(lower[0][2], span))], span)
-    size = total([(1, last), (1, Number(upper[0][2], span)), (-1, start)], span)
-    return Range(index, start, size), tuple(others)
+    found = list[Range]()
+    for name, (index, first, more) in lower.items():
+        start = total([(1, first), (1, Number(more, index.span))], index.span)
+        last, behind = upper[name]
+        size = total([(1, last), (1, Number(behind, index.span)), (-1, start)], index.span)
+        found.append(Range(index, start, size))
+    return found, tuple(others)
 
 
 def _pairs(e: Expr) -> list[tuple[Expr, str, Expr]]:
@@ -89,8 +89,19 @@ def _pairs(e: Expr) -> list[tuple[Expr, str, Expr]]:
         return []
     found = list[tuple[Expr, str, Expr]]()
     for a, sign, b in zip(e.operands, e.ops, e.operands[1:], strict=False):
+        if (both := _around_0(a, sign, b)) is not None:
+            return both if len(e.ops) == 1 else []
         found.append((b, _TURNED[sign], a) if sign.startswith(">") else (a, sign, b))
     return found
+
+
+def _around_0(a: Expr, sign: str, b: Expr) -> list[tuple[Expr, str, Expr]] | None:
+    """The comparisons of `abs(m) <= n`; None of another one."""
+    if sign.startswith(">"):
+        a, sign, b = b, _TURNED[sign], a
+    if not isinstance(a, Call) or a.name != "abs" or len(a.args) != 1 or not isinstance(a.args[0], Name):
+        return None
+    return [(Unary("-", b, b.span), sign, a.args[0]), (a.args[0], sign, b)]
 
 
 def is_below_0(e: Expr) -> bool:
@@ -109,16 +120,18 @@ def is_below_0(e: Expr) -> bool:
             return False
 
 
-def reduced(name: str, items: Sequence[Expr | Dots], body: Expr, at: Expr) -> tuple[Range, Reduction] | None:
-    """The reduction over a range below 0 and plain indices beside it; None where there is no such range."""
-    found = range_of(items)
+def reduced(name: str, items: Sequence[Expr | Dots], body: Expr) -> tuple[list[Range], Reduction] | None:
+    """The reduction over ranges below 0 and plain indices beside them; None where there is no such range."""
+    found = ranges_of(items)
     if found is None or not all(isinstance(i, Name | Dots) for i in found[1]):
         return None
-    run, others = found
+    runs, others = found
     over = tuple(
         Binder(i.name, None, i.span) if isinstance(i, Name) else i for i in others if isinstance(i, Name | Dots)
     )
-    return run, Reduction(name, (run.binder, *over), run.moved(body), at.span, at.span)
+    for run in runs:
+        body = run.moved(body)
+    return runs, Reduction(name, (*(run.binder for run in runs), *over), body, body.span, body.span)
 
 
 def begins_below_0(tokens: Sequence[Token], place: int) -> bool:

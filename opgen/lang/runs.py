@@ -20,7 +20,13 @@ _RANGED = re.compile(
 _READ = re.compile(r"(\w+)\[([^\[\]]*)\]")
 _AT_0 = "positions count from 0: the first one is `x[0]`, and `sum[k](…)` goes over all of a dim"
 _SUMMED, _ITERATOR = re.compile(r"\b(?:[Ss]um|[Pp]rod(?:uct)?)\["), re.compile(r"(,[ ]*)\{[ ]*[a-z]\w*[ ]*,[^{}\n]*\}")
+_FROM_BELOW = re.compile(r"[\[,][ ]*[a-z]\w*[ ]*(?:=|\bin\b)[ ]*-[^\[\],=]*$")
 _INDEX = re.compile(r"(?P<name>\w+)\[\s*(?P<index>[a-z]\w*)\s*$")
+
+
+def is_below_0(text: str, at: int) -> bool:
+    """Whether two dots stand in `m = -n..n`."""
+    return text.startswith("..", at) and _FROM_BELOW.search(text, text.rfind("\n", 0, at) + 1, at) is not None
 
 
 def is_iterator(text: str, at: int) -> bool:

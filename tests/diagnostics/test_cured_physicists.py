@@ -33,6 +33,9 @@ WINDOW = (
         "m >= -m0, m <= m0",
         "m in -m0:m0",
         "m in range(-m0, m0 + 1)",
+        "m = -m0..m0",
+        "abs(m) <= m0",
+        "abs(m) < m0 + 1",
     ],
 )
 def test_a_range_that_begins_below_0_is_moved(over: str) -> None:
@@ -49,6 +52,10 @@ def test_a_range_that_begins_below_0_is_moved(over: str) -> None:
         ("sum[m = 1-m0:m0-1](pad(x[..., t + m], 0))", "sum[m < 2 * m0 - 1](pad(x[..., t + m - m0 + 1], 0))"),
         ("mean[-m0 < m < m0](pad(x[..., t + m], 0))", "mean[m < 2 * m0 - 1](pad(x[..., t + m - m0 + 1], 0))"),
         (
+            "sum[-m0 <= m <= m0, abs(n) < 2](pad(x[..., t + m - n], 0))",
+            "sum[m < 2 * m0 + 1, n < 3](pad(x[..., t + m - m0 - n + 1], 0))",
+        ),
+        (
             "max[-(K//2) <= k <= K//2](pad(x[..., t + k], -inf)*w[k + K//2])",
             "max[k < 2 * (K // 2) + 1](pad(x[..., t + k - K // 2], -inf) * w[k])",
         ),
@@ -59,6 +66,12 @@ def test_a_range_below_0_of_any_width(value: str, meant: str) -> None:
     fields = fields if "m0" in value else fields.replace("params: {m0: {type: int, default: 2, domain: m0 >= 0}}\n", "")
     assert lines(whole(fields, f"y[..., t] = {value}")) == [f"y[..., t] = {meant}"]
     built(whole(fields, f"y[..., t] = {meant}"), warned=True)
+
+
+@pytest.mark.parametrize("over", ["abs(x) < 2", "-1 <= x <= 1"])
+def test_a_condition_on_elements_is_no_range(over: str) -> None:
+    found = said(whole("inputs: {x: {shape: [N]}}", f"y = sum[{over}](x)"))
+    assert not [line for line in found if "x <" in line and "where" not in line]
 
 
 def test_a_range_that_moves_with_an_index_stays_a_condition() -> None:

@@ -27,18 +27,18 @@ def too_early(bag: Bag, s: Assign, a: Access, before: Access, reads: Mapping[str
         hint = f"order the statements so that each reads earlier ones, or read one place back: `{back}`"
         bag.error("OPG219", f"`{a.name}` is read before it is assigned", a.span, hints=(hint,))
         return
-    own = a.name == s.target.name
-    line = solved(s) if own else None
     shown = unparse(a)
-    message = (
-        f"`{shown}` stands on both sides" if own else f"`{s.target.name}` and `{a.name}` read each other in a step"
-    )
-    hint = (
-        f"equations are not solved: write `{line}`"
-        if line
-        else f"equations are not solved: write it solved for `{shown}`"
-    )
-    explicit = f"`{back}` in place of `{shown}` makes an explicit step, which is another one"
+    if a.name != s.target.name:
+        hint = (
+            f"read the step before: `{back}`; what reads each other in a step are equations, and these are not solved"
+        )
+        message = f"`{a.name}` is read before it is assigned"
+        bag.error("OPG219", message, a.span, label=f"hangs on `{s.target.name}` at the same place", hints=(hint,))
+        return
+    line = solved(s)
+    hint = f"write `{line}`" if line else f"write it solved for `{shown}`"
+    explicit = f"or read the step before, which is another scheme: `{back}`"
+    message = f"`{shown}` stands on both sides: equations are not solved"
     bag.error("OPG219", message, a.span, label="not known yet", hints=(hint, explicit))
 
 

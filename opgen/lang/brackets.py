@@ -10,7 +10,8 @@ from opgen.lang.foreign import called
 from opgen.lang.habits import AXES, POSITION, SLICE, WHOLE_AXIS
 from opgen.lang.lexer import T, Token
 from opgen.lang.lists import ListParser
-from opgen.lang.nodes import Access, Call, Dots, Expr, Name, Power
+from opgen.lang.nodes import Access, Call, Compare, Dots, Expr, Name, Power
+from opgen.lang.ranges import ITERATOR, begins_below_0, iterated, over_iterators
 from opgen.lang.slices import Item, Slice
 from opgen.lang.unparse import unparse
 from opgen.lang.vocabulary import Vocabulary
@@ -33,21 +34,50 @@ class BracketParser(ListParser):
     def sliced(self, opener: Token, picks: list[Expr] | None = None) -> tuple[tuple[Item, ...], Span]:
         """What stands in brackets, slices included; conditions behind `if` or `where` are added to `picks`."""
         items: list[Item] = []
+        outer = tuple(self.idioms.bound)
+        self.idioms.bound += iterated(self.tokens[self.at :]) if "{" in self.formula.text else ()
         closer = ")" if opener.text == "(" else "]"
         while not self.token.is_op(closer):
             if self.token.is_word(*AXES) and self.peek().is_op("="):  # `sum[dim=-1](x)`
                 self.at += 2
             if dots := self.accept("..."):
                 items.append(Dots(dots.span))
+            elif brace := self.accept("{"):
+                items.append(self.iterator(brace))
             else:
                 item = None if self.token.is_op(":") else self.expression()
+                if picks is not None and isinstance(item, Name) and (self.token.is_op("=") or self.token.is_word("in")):
+                    item = self.run_below_0(item)
                 items.append(self.slice_from(item) if item is None or self.token.is_op(":") else item)
             if picks is not None and self.token.is_word("if", "where", "when"):
                 self.advance()
                 picks.append(self.expression())
             if not self.accept(","):
                 break
+        self.idioms.bound[:] = outer
         return tuple(items), self.expect(closer, opener).span
+
+    def iterator(self, brace: Token) -> Call:
+        """`{k, 0, K - 1}` or `{k, K}`, an index with its first and its last value."""
+        parts = [self.expression()]
+        while self.accept(","):
+            parts.append(self.expression())
+        return Call(ITERATOR, tuple(parts), brace.span.to(self.expect("}", brace).span), brace.span)
+
+    def run_below_0(self, index: Name) -> Expr:
+        """An index with `= -m:m`, `in -m:m` or `in range(-m, m)` behind it, as a condition; or itself."""
+        if not begins_below_0(self.tokens, self.at):
+            return index
+        within = self.advance().is_word("in") and self.token.is_word("range")
+        if within:
+            opener = self.peek()
+            self.at += 2
+        first = self.expression()
+        self.expect("," if within or self.token.is_op(",") else ":")
+        last = self.expression()
+        if within:
+            self.expect(")", opener)
+        return Compare((first, index, last), ("<=", "<" if within else "<="), index.span.to(last.span))
 
     def slice_from(self, start: Expr | None) -> Slice:
         """`start:stop:step`, from its first colon on."""
@@ -68,6 +98,12 @@ class BracketParser(ListParser):
     def applied(self, name: Token, items: Sequence[Item], span: Span) -> Expr | None:
         """`Exp[x]` and `max[a, b]`: a function with brackets around what it is applied to; None for a tensor."""
         words, plain = self.words, tuple(i for i in items if not isinstance(i, Slice | Dots))
+        if any(isinstance(i, Call) and i.name == ITERATOR for i in plain):
+            summed = over_iterators(words, name.text, plain, span)
+            hint = "the index of a sum stands in brackets, and runs from 0: `sum[k < K](…)`"
+            self.idioms.note(name.span, f"`{name.text}[…, {{…}}]` is not part of the formula language", otherwise=hint)
+            self.idioms.unclear |= summed is None
+            return summed or plain[0]
         known = words.knows(name.text) or words.knows(name.text.lower())
         if known or not words.functions or not plain or len(plain) < len(items):
             return None

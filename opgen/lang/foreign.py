@@ -36,7 +36,7 @@ from opgen.lang.nodes import (
 )
 from opgen.lang.products import Factor, by_elements, product, reindexed
 from opgen.lang.slices import total
-from opgen.lang.taken import axis_at, diagonal, gathered, past_batch_dims, selected, trace
+from opgen.lang.taken import axis_at, diagonal, from_0, gathered, past_batch_dims, selected, trace
 from opgen.lang.unparse import unparse
 from opgen.lang.vocabulary import SPARE, Vocabulary
 from opgen.lang.walk import integer, nodes
@@ -209,7 +209,7 @@ def _known(
     words: Vocabulary, name: str, args: tuple[Expr, ...], named: Named, left: Sequence[str], turned: Sequence[Turned]
 ) -> Meant | None:
     span = args[0].span
-    axes = next((v for k, v in named.items() if k in habits.AXES), None)
+    axes = next((from_0(v) if k == "dims" else v for k, v in named.items() if k in habits.AXES), None)
     if name in words.reductions and {*named} - {*habits.AXES}:
         return None
     if name in words.reductions and (name not in words.functions or len(args) == 1 or _is_axis(args[1])):

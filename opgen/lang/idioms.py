@@ -287,7 +287,7 @@ class Idioms(Notes):
         found = under_limit(self.words, name, items, body, bound, span) if reduced else None
         if found is not None:
             general = "" if found.clear else f"write it in the body: `{unparse(found.reduction)}`"
-            self.note(found.span, habits.PLAIN, "a limit is a condition", code="OPG246", otherwise=general)
+            self.note(found.span, habits.PLAIN, found.told, code="OPG246", otherwise=general)
             self.unclear |= not found.clear
             self.limits.update(
                 {

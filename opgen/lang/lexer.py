@@ -24,7 +24,7 @@ from opgen.lang.latex import hints as latex_hints
 from opgen.lang.latex_lines import norm_between, whole_line
 from opgen.lang.latex_lines import told as told_of
 from opgen.lang.run_on import run_on
-from opgen.lang.runs import run_between
+from opgen.lang.runs import is_below_0, is_iterator, run_between
 from opgen.schema.formula import Formula
 
 
@@ -184,6 +184,12 @@ def _slip(f: Formula, at: int, bag: Bag, tokens: list[Token]) -> int:
     if (end := _continued(f, at, bag)) is not None:
         return end
     char, end = f.text[at], at + 1
+    if char in "{}" and is_iterator(f.text, at):
+        tokens.append(Token(T.OP, char, f.span(at, end)))
+        return end
+    if is_below_0(f.text, at):
+        tokens.append(Token(T.OP, ":", f.span(at, at + 2)))
+        return at + 2
     if char in "\"'":
         while end < len(f.text) and f.text[end] != "\n":
             end += 1

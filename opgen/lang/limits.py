@@ -7,6 +7,7 @@ from dataclasses import dataclass, replace
 from types import MappingProxyType
 
 from opgen.diagnostics.model import Span
+from opgen.lang import ranges
 from opgen.lang.layout import CONSTANTS, is_open
 from opgen.lang.nodes import Access, Binder, Call, Compare, Dots, Expr, Logic, Name, Number, Product, Reduction, Unary
 from opgen.lang.products import reindexed
@@ -37,6 +38,7 @@ class Limited:
     limits: tuple[Expr, ...]
     reduction: Expr
     clear: bool  # nothing in it is left unbound
+    told: str = "a limit is a condition"
 
 
 @dataclass(frozen=True, slots=True)
@@ -57,6 +59,15 @@ def under_limit(
     `bound` are the indices of the target and of the reductions around it: `i < n` states an extent, unless it reads
     one of them. Indices of the condition that the body reads and nothing binds are bound beside its own.
     """
+    moved = ranges.reduced(name, items, body)
+    if moved is not None and not any(_is_taken(words, run.index.name, bound) for run in moved[0]):
+        runs, whole = moved
+        known = {*bound, *CONSTANTS, *(b.name for b in whole.binders if isinstance(b, Binder))}
+        read = [n for run in runs for e in (run.first, run.size) for n in names_read(e)]
+        clear = not is_open(words, whole, frozenset(bound)) and all(
+            n in known or words.knows(n) or n in words.letters for n in read
+        )
+        return Limited(runs[0].index.span, runs[0].index, (), whole, clear, ranges.FROM_0)
     if (together := _together(words, name, items, body, bound, span)) is not None:
         return together
     limited = [i for i in items if isinstance(i, Compare)]
@@ -97,6 +108,11 @@ def under_limit(
         if isinstance(n, Name)
     )
     return Limited(limited[0].span, limit.index, limit.limits, made, clear)
+
+
+def _is_taken(words: Vocabulary, name: str, bound: Sequence[str]) -> bool:
+    """Whether a name is that of a tensor, or of an index that is bound further out."""
+    return name in bound or words.knows(name) or name in words.letters
 
 
 def _together(

@@ -20,7 +20,21 @@ _RANGED = re.compile(
 )
 _READ = re.compile(r"(\w+)\[([^\[\]]*)\]")
 _AT_0 = "positions count from 0: the first one is `x[0]`, and `sum[k](…)` goes over all of a dim"
+_SUMMED, _ITERATOR = re.compile(r"\b(?:[Ss]um|[Pp]rod(?:uct)?)\["), re.compile(r"(,[ ]*)\{[ ]*[a-z]\w*[ ]*,[^{}\n]*\}")
+_FROM_BELOW = re.compile(r"[\[,][ ]*[a-z]\w*[ ]*(?:=|\bin\b)[ ]*-[^\[\],=]*$")
 _INDEX = re.compile(r"(?P<name>\w+)\[\s*(?P<index>[a-z]\w*)\s*$")
+
+
+def is_below_0(text: str, at: int) -> bool:
+    """Whether two dots stand in `m = -n..n`."""
+    return text.startswith("..", at) and _FROM_BELOW.search(text, text.rfind("\n", 0, at) + 1, at) is not None
+
+
+def is_iterator(text: str, at: int) -> bool:
+    """Whether a brace is one of `{k, 0, K - 1}` in a sum of Mathematica, `Sum[c[k]*x[n], {k, 0, K - 1}]`."""
+    begin = text.rfind("\n", 0, at) + 1
+    head = _SUMMED.search(text, begin)
+    return head is not None and any(at in (m.end(1), m.end() - 1) for m in _ITERATOR.finditer(text, head.end()))
 
 
 def run_between(f: Formula, at: int) -> tuple[Span, tuple[str, ...]] | None:
@@ -189,4 +203,6 @@ def between(before: str, behind: str, spec: str) -> str:
     if first == "1":
         return f"an index runs from 0: `{head['name']}[{index} < {last}]({_counted(body, index, first)})`"
     chosen = f"where({first} <= {index} and {index} < {last}, {body}, 0)"
-    return f"a range is a condition: `{head['name']}[{index}]({chosen})`"
+    told = f"a range is a condition: `{head['name']}[{index}]({chosen})`"
+    whole = last.isidentifier() and last[:1].isupper()
+    return told if whole else f"{told}, with `{index} <= {last}` where the range includes its end"

@@ -14,8 +14,8 @@ from opgen.lang.latex import written
 from opgen.lang.latex_lines import below_sign
 from opgen.lang.lexer import T, Token
 from opgen.lang.paper import multiplied
-from opgen.lang.ranges import ranged
 from opgen.lang.runs import of_listed, within
+from opgen.lang.several_ranges import ranged
 from opgen.lang.spelt_out import WORDS, spelt_out
 from opgen.lang.vocabulary import SPARE
 from opgen.schema.reductions import REDUCTIONS

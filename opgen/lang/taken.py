@@ -30,6 +30,16 @@ def axis_at(axis: Expr, found: Sequence[str]) -> str | None:
             return None
 
 
+def from_0(dims: Expr | tuple[Expr, ...]) -> Expr | tuple[Expr, ...]:
+    """The axes `dims` of a reduction, as Julia counts them, counted from 0; others as they are."""
+    each = dims if isinstance(dims, tuple) else (dims,)
+    numbers = [n for d in each if (n := integer(d)) is not None and n > 0]
+    if len(numbers) < len(each):
+        return dims
+    moved = tuple(Number(n - 1, d.span) for n, d in zip(numbers, each, strict=True))
+    return moved if isinstance(dims, tuple) else moved[0]
+
+
 def past_batch_dims(axis: Expr, found: Sequence[str], left: Sequence[str]) -> str | None:
     """The index of an axis that is counted past batch dims: the one that a target lacks."""
     lacking = [i for i in found if i not in left]

@@ -42,9 +42,10 @@ def updated(words: Vocabulary, s: Assign, *, own: str = "", new: str = "") -> As
     whole: Expr = Name(before, at) if target.items is None else Access(before, tuple(plain), at, at)
     made: Expr = Power(whole, value, at) if sign == "**" else Product((("*", whole), (sign, value)), at)
     free = new or free_name(words, target.name)
+    whole_line = replace(s, op="=", target=replace(target, name=free), value=made)
     if target.name in words.inputs:
-        words.renewed[target.name] = free
-    return replace(s, op="=", target=replace(target, name=free), value=made)
+        words.renewed[target.name], words.updates[s.span.start] = free, whole_line
+    return whole_line
 
 
 def in_place(words: Vocabulary, s: Assign) -> Assign | None:

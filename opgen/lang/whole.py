@@ -8,13 +8,15 @@ from __future__ import annotations
 from collections.abc import Container, Iterator, Mapping, Sequence
 from dataclasses import replace
 
-from opgen.diagnostics.suggest import counted
+from opgen.diagnostics.suggest import counted, listed
 from opgen.lang.by_place import Places, by_place, placed
 from opgen.lang.layout import bare
 from opgen.lang.nodes import Access, Assign, Binder, Call, Dots, Expr, Name, Reduction, Target
 from opgen.lang.notes import Notes
 from opgen.lang.subscripts import target_of
+from opgen.lang.targets import remember
 from opgen.lang.unparse import unparse, unparse_assign, unparse_target
+from opgen.lang.unread import along_each
 from opgen.lang.vocabulary import FIRST, UNCLEAR, Vocabulary, letters
 from opgen.lang.walk import names_read, nodes, rebuild
 
@@ -35,6 +37,11 @@ def with_indices(notes: Notes, s: Assign) -> Assign:
     if updated:
         text = unparse_target(made.target) if read else unparse_assign(made)
         _note(notes, s.target, f"`{name}` has named dims and is assigned without indices", f"write `{text}`")
+    if read and (lines := along_each(notes.words, s)):
+        shown = listed([unparse_assign(line) for line in lines])
+        read = dict.fromkeys(read, (f"write {shown}",))
+        notes.unclear = True
+        remember(notes.words, lines[-1])
     for bare_name, hints in read.items():
         _note(notes, bare_name, f"`{bare_name.name}` has named dims and is read without indices", *hints)
         notes.unclear |= len(places.get(bare_name.name, ())) > 1

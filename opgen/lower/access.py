@@ -27,7 +27,7 @@ from opgen.lower.gradient_names import cotangent_by, cotangents_by
 from opgen.lower.grown import grown
 from opgen.lower.idle import idle_param
 from opgen.lower.list_params import beyond, elements, no_list, not_chosen
-from opgen.lower.loose import as_read, bound, bound_by, implied, in_round_brackets, loose_beside, summed
+from opgen.lower.loose import as_read, beside_implied, bound, bound_by, implied, in_round_brackets, loose_beside, summed
 from opgen.lower.masks import mask_among, masked_read
 from opgen.lower.proposals import as_it_stays, assigned_float
 from opgen.lower.range import note
@@ -174,15 +174,15 @@ def unknown_name(f: Frame, name: str, span: Span, *, position: bool) -> Typed:
             near = did_you_mean(name, visible) if len(name) > 2 else ()
             fixed = f.target.removeprefix("grad_") in f.decl.inputs  # a gradient has the shape of its input
             within = bound_by(f, span)
-            line = "" if within else summed(f, span) or implied(f, span)
-            way = f"write `{line}`" if line else f"sum over it with `sum[{name}](…)`"
-            way = bound(f, span, within) if within else way
+            whole = "" if within else summed(f, span)
+            line = f"write `{whole}`" if whole else "" if within else implied(f, span)
+            way = bound(f, span, within) if within else line or f"sum over it with `sum[{name}](…)`"
             over: tuple[str, ...] = (f"{way}{'' if fixed else ', or write it on the left'}",)
             over = as_read(f, name, span) or as_scattered(f, name, span) or (*as_batch(f, span), *over)
             notes: tuple[str, ...] = ("nothing is summed implicitly",)
             if not position and name.upper() in f.decl.known_dims():
                 hints, near, over, notes = (f"did you mean the size of the dim, `{name.upper()}`?",), (), (), ()
-            beside = loose_beside(f, span) if over else ()
+            beside = () if not over else beside_implied(f, span) if line and not whole else loose_beside(f, span)
             f.reported |= {n.name for n in beside}
             f.bag.error(
                 "OPG204", f"the index `{name}` is not bound", span, hints=(*map(str, (*hints, *near)), *over),

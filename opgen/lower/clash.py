@@ -8,7 +8,7 @@ from opgen.diagnostics.model import Label, Span
 from opgen.ir import text
 from opgen.ir.polynomial import Polynomial, polynomial
 from opgen.ir.ranges import facts_of, is_nonnegative
-from opgen.ir.scalar import BATCH, ONE, Apply, Dim, Index, Lit, Param, Scalar, walk
+from opgen.ir.scalar import BATCH, Apply, Dim, Index, Lit, Param, Scalar, walk
 from opgen.lang.nodes import Access, Binder, Expr, Name, Reduction
 from opgen.lang.unparse import unparse_assign
 from opgen.lang.walk import nodes, statement_at
@@ -16,12 +16,15 @@ from opgen.lower.guarded import guarded
 from opgen.lower.loose import around
 from opgen.lower.readings import shape_text
 from opgen.lower.scope import Frame, IndexInfo, Site
+from opgen.lower.size_one import of_size_one
 
 _FIRST = "where the first"
 _TWO = "use two indices, or give the dims one name if they are always equal"
 
 
 def clash(f: Frame, info: IndexInfo, first: Site, second: Site) -> None:
+    if f.is_loose(info):
+        return  # which may follow from what has been said of its shape
     a, b = text.scalar(first.extent), text.scalar(second.extent)
     notes = [f"`{info.name}` would need {a} = {b}"]
     for site in (first, second):
@@ -30,7 +33,7 @@ def clash(f: Frame, info: IndexInfo, first: Site, second: Site) -> None:
             notes.append(f"`{site.tensor}` has shape {shape_text(known.shape)}")
     hints = (
         _square(f, info, first, second)
-        or _of_size_one(f, info, first, second)
+        or of_size_one(f, info, first, second)
         or _longer(f, info, first, second)
         or _swapped(f, info, first, second)
         or _another(f, info, first, second)
@@ -110,19 +113,6 @@ def _square(f: Frame, info: IndexInfo, first: Site, second: Site) -> tuple[str, 
         if lines
         else ()
     )
-
-
-def _of_size_one(f: Frame, info: IndexInfo, *sites: Site) -> tuple[str, ...]:
-    """A hint where one of them is read along a dim of size 1, as if that broadcast."""
-    site = next((s for s in sites if s.extent == ONE), None)
-    known = None if site is None else f.state.tensors.get(site.tensor)
-    if site is None or known is None or known.shape is None:
-        return ()
-    items = _items(site)
-    if len(items) != len(known.shape):
-        return ()
-    at = ["0" if i == info.name and size == ONE else i for i, size in zip(items, known.shape, strict=True)]
-    return (f"a size of 1 does not broadcast: read it at 0, `{site.tensor}[{', '.join(at)}]`",)
 
 
 def _longer(f: Frame, info: IndexInfo, *sites: Site) -> tuple[str, ...]:

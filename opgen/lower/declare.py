@@ -8,9 +8,9 @@ from __future__ import annotations
 import keyword
 import re
 from collections.abc import Iterable, Sequence
-from dataclasses import dataclass, replace
+from dataclasses import dataclass
 
-from opgen.diagnostics.model import Bag, Label, Span
+from opgen.diagnostics.model import Bag, Span
 from opgen.diagnostics.suggest import did_you_mean, listed
 from opgen.ir import text
 from opgen.ir.complex_functions import PARTS
@@ -23,15 +23,14 @@ from opgen.lang.head import is_anonymous, parse_head
 from opgen.lang.nodes import Assign, Binder, Expr
 from opgen.lang.parser import parse_expression, parse_statements
 from opgen.lang.results import MORE, STATED, results
-from opgen.lang.unparse import unparse, unparse_assign
-from opgen.lang.updates import all_new, in_place_hints
+from opgen.lang.unparse import unparse
 from opgen.lang.vocabulary import Vocabulary, other_letters
-from opgen.lang.walk import names_read, statement_names
+from opgen.lang.walk import statement_names
 from opgen.lower.domain import end_of
 from opgen.lower.shape import idle_in, input_shapes, named_size, named_within, shapes_of_outputs
 from opgen.schema.elsewhere import Callee
 from opgen.schema.formula import Formula
-from opgen.schema.model import FunctionSpec, InputSpec, ModuleSpec, OpSpec, OutputSpec, ParamSpec
+from opgen.schema.model import FunctionSpec, InputSpec, OpSpec, OutputSpec, ParamSpec
 
 # Words of the language that look like functions; `pow` has a row without a name of its own in formulas.
 DRAWS = ("uniform", "normal", "integer")
@@ -286,82 +285,9 @@ def check_outputs(d: Declarations, bag: Bag) -> None:
     )  # fmt: skip
 
 
-def check_target_names(d: Declarations, bag: Bag) -> None:
-    """Every statement assigns a name of its own."""
-    for s in (*d.forward, *d.backward):
-        _check_target_name(d, s, bag)
-
-
-def _check_target_name(d: Declarations, s: Assign, bag: Bag) -> None:
-    """What a statement assigns is a name of its own."""
-    name, span = s.target.name, s.target.name_span
-    if name in d.inputs:
-        related = (Label(d.inputs[name].span, "declared here"),)
-        if any(o.name == name for o in d.spec.outputs or ()):
-            return  # said where it is an output as well
-        hints: tuple[str, ...] = (f"give the result another name: `{_renamed(d, s)}`",)
-        if d.spec.module is not None and any(n == name for n, _ in d.spec.module.buffers):
-            other = unparse_assign(replace(s, target=replace(s.target, name=f"next_{name}")))
-            made = other if s.op == "=" else f"next_{name} = {name} {s.op[0]} {unparse(s.value)}"
-            hints = (f"what a buffer becomes is an output: `{made}`, with {_new_buffers(d, d.spec.module)}",)
-        updates = s.op != "=" and name in d.words.inputs
-        if updates:
-            hints = in_place_hints(d.words, s)
-        later = [o for o in d.forward if o.span.start > s.span.start and name in names_read(o.value)]
-        if any(o.span.start not in d.words.updates for o in later):
-            hints = (f"{hints[0]}, and read that further down where it is meant",)
-        if later and not updates:
-            hints += _all_results(d, s)
-        if (
-            updates
-            and d.spec.outputs is None
-            and s is next((o for o in d.forward if o.span.start in d.words.updates), None)
-        ):
-            hints += all_new(d.words, [n for n in d.outputs if n not in d.inputs])
-        bag.error("OPG236", f"`{name}` is an input and cannot be assigned", span, related=related, hints=hints)
-    elif name in d.params:
-        related = (Label(d.params[name].span, "declared here"),)
-        hints = (f"give the result another name: `{_renamed(d, s)}`",)
-        bag.error("OPG236", f"`{name}` is a param and cannot be assigned", span, related=related, hints=hints)
-    elif not check_lower(name, span, "tensor", bag, (*d.inputs, *d.params, *d.targets(), *d.functions, *indices(d))):
-        return
-
-
 def indices(d: Declarations) -> tuple[str, ...]:
     """The names of the indices of all statements."""
     return tuple(i.name for s in d.forward for i in s.target.items or () if isinstance(i, Binder))
-
-
-def _new_buffers(d: Declarations, module: ModuleSpec) -> str:
-    """The fields that say what becomes of all buffers that are assigned."""
-    made = {str(b): f"next_{b}" for b, _ in module.buffers if b in d.targets()}
-    become = {**{str(b): str(o) for b, o in module.updates}, **made}
-    updates = f"`updates: {{{', '.join(f'{b}: {o}' for b, o in become.items())}}}`"
-    if d.spec.outputs is None:
-        return updates
-    return f"{updates} and `outputs: [{', '.join([*(str(o.name) for o in d.spec.outputs), *made.values()])}]`"
-
-
-def _all_results(d: Declarations, s: Assign) -> tuple[str, ...]:
-    """How all of an update in place is returned, told once: what is read on the way is no output by itself."""
-    own = [o for o in d.forward if o.target.name in d.inputs]
-    passed = [o for o in own if o.target.name not in d.outputs]
-    once = len(d.targets()) == len(d.forward)
-    if d.spec.outputs is not None or d.spec.module is not None or not once or s is not passed[0] or passed == own:
-        return ()
-    found = [o for o in d.forward if o in own or o.target.name in d.outputs]
-    names = [_renamed(d, o).partition("=")[0].partition("[")[0].strip() if o in own else o.target.name for o in found]
-    return (f"what is read is no output by itself; to return it: `outputs: [{', '.join(names)}]`",)
-
-
-def _renamed(d: Declarations, s: Assign) -> str:
-    """The statement with another name on its left."""
-    taken = (*d.inputs, *d.params, *d.targets(), *d.functions)
-    read = any(s.target.name in names_read(o.value) for o in d.forward if o.span.start > s.span.start)
-    others = [o for o in d.forward if o.span.start > s.span.start and o.target.name in (*d.inputs, *d.params)]
-    wishes = () if read or others else ("y", "output")  # what goes on from it is no result
-    free = next(n for n in (*wishes, *(f"{s.target.name}{k}" for k in range(2, 99))) if n not in taken)
-    return unparse_assign(replace(s, target=replace(s.target, name=free)))
 
 
 def every(checks: Iterable[bool]) -> bool:

@@ -35,6 +35,7 @@ from opgen.lang.walk import names_read, nodes, rebuild, transform
 from opgen.lower.along import size_of
 from opgen.lower.assigned import assigned_once
 from opgen.lower.declare import Declarations
+from opgen.lower.zeroed import zeroed
 
 _EXPONENTIAL = ("softmax", "log_softmax", "logsumexp")
 _SMALL = Fraction(1, 1000)
@@ -53,7 +54,11 @@ def doubts(d: Declarations) -> Iterator[Diagnostic]:
         found = [_quotient(d, a), *_not_a_number(d, a)]
         for r in (n for n in nodes(a.value) if isinstance(n, Reduction)):
             if r.name in _EXPONENTIAL:
-                found += (_mask(d, a, r, once), _emptied(d, a, r, once), _of_shares(a, r, once))
+                found += (
+                    _mask(d, a, r, once) or _zeroed(d, a, r, once),
+                    _emptied(d, a, r, once),
+                    _of_shares(a, r, once),
+                )
             else:
                 found.append(_likelihood(d, a, r, once) or _weights(a, r, once) or _bias(a, r))
             found.append(_diagonal(d, a, r))
@@ -96,6 +101,20 @@ def _mask(d: Declarations, a: Assign, r: Reduction, once: Mapping[str, Assign]) 
     meant = replace(body, args=tuple(hidden if s is zero else s for s in body.args))
     message = f"a score of 0 counts in a {r.name}: `exp(0)` is 1"
     return doubt("OPG268", message, zero, "hides nothing", f"write `{_written(a, body, meant)}`")
+
+
+def _zeroed(d: Declarations, a: Assign, r: Reduction, once: Mapping[str, Assign]) -> Diagnostic | None:
+    """`softmax[j](near[i, j]*s[i, j])` of a condition `near`, perhaps by a name."""
+    found = zeroed(d, a, r.body, _names(r), once)
+    if found is None:
+        return None
+    line = (
+        "`where(…, …, -inf)` around the scores"
+        if found.new is None
+        else f"`{_written(found.of, found.old, found.new)}`"
+    )
+    message = f"a score of 0 counts in a {r.name}: `exp(0)` is 1"
+    return doubt("OPG268", message, found.at, "hides nothing", f"write {line}")
 
 
 def _chosen(a: Assign, r: Reduction, once: Mapping[str, Assign]) -> tuple[Assign, Call, set[str]] | None:

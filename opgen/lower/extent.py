@@ -58,10 +58,7 @@ def resolve(f: Frame, info: IndexInfo, *, body: bool, where: str = "", instead: 
             _other_dims(f, info)
         return info.origin != f"{OF_GRADIENT}`{f.target}`" or _along_its_input(f, info)
     if not info.sites:
-        refused = any(
-            o.name == f.target and o.shape and f.target not in f.decl.output_shapes for o in f.decl.spec.outputs or ()
-        )
-        if body and info.name not in f.reported and not refused:
+        if body and info.name not in f.reported and not f.is_loose(info):
             f.reported.add(info.name)
             if (either := neighbours_only(f, info)) and not instead:
                 f.error("OPG214", f"nothing says how far `{info.name}` runs", info.span, *either, label=_NO_ACCESS)
@@ -277,11 +274,19 @@ def _likely(f: Frame, info: IndexInfo) -> str:
         return bins
     if not likely and index.upper() in dims:
         likely = index.upper()
+    elif not likely and not dims and (size := _only_size(f)):
+        likely = size
     elif not likely and (len(dims) != 1 or _is_of_another(f, info, dims[0])):
         length, declared = new_param(f.decl, "length", 64)
         other = f", or `{index} < {dims[0]}` to go as far as that" if len(dims) == 1 else f", or `{index} < …`{_ANY}"
         return _or_without(f, info, f"state its extent: `{index} < {length}`, {declared}{other}")
     return _or_without(f, info, f"state its extent: `{index} < {likely or dims[0]}`")
+
+
+def _only_size(f: Frame) -> str:
+    """The one size of all dims, where that is a number; else empty."""
+    sizes = {text.scalar(n): None for shape in f.decl.shapes.values() for n in shape if isinstance(n, Lit)}
+    return next(iter(sizes)) if len(sizes) == 1 else ""
 
 
 def _or_without(f: Frame, info: IndexInfo, stated: str) -> str:

@@ -2,7 +2,7 @@
 
 from __future__ import annotations
 
-from collections.abc import Container, Iterable, Iterator, Sequence
+from collections.abc import Iterable, Iterator, Sequence
 from dataclasses import replace
 
 from opgen.diagnostics.model import Span
@@ -18,6 +18,7 @@ from opgen.lang.slices import total
 from opgen.lang.unparse import unparse, unparse_assign
 from opgen.lang.walk import names_read, nodes, operands, transform
 from opgen.lower import readings
+from opgen.lower.contracted import Contraction, times
 from opgen.lower.digits import put
 from opgen.lower.scope import Frame, Scope
 from opgen.lower.two_letters import for_shape
@@ -152,21 +153,44 @@ def without_indices(f: Frame, s: Assign, shape: Shape) -> None:
 
 
 def implied(f: Frame, place: Span) -> str:
-    """The statement with sums over what stands in no reduction, around the products of which it is an index."""
+    """What to write where sums are implied over what stands in no reduction: over indices that a product has twice.
+
+    Under a power or a function it may be the sum of what is made of each that is meant, which is another line.
+    """
     own, places = _statement(f, place), _places(f, place)
     if own is None or any(around(f, n.span) for n in places):
         return ""
     terms = [e for _, e in own.value.terms] if isinstance(own.value, Sum) else [own.value]
-    if not all(_is_product(e, {id(n) for n in places}) for e in terms if any(n in nodes(e) for n in places)):
+    loose = {id(n) for n in places}
+    if any(times(e, place.text) < len("ii") for e in terms if any(id(n) in loose for n in nodes(e))):
         return ""
-    whole = _each_term(f, own.value)
-    return "" if _reduced(f, whole) else unparse_assign(replace(own, value=whole))
+    last = _each_term(f, own.value)
+    if _reduced(f, last):
+        return ""
+    line = f"`{unparse_assign(replace(own, value=last))}`"
+    first, within = _each_twice(f, own.value)
+    if not within:
+        return f"write {line}"
+    shown = f"`{unparse_assign(replace(own, value=first))}`"
+    return f"write {shown}, or {line} where the sum is taken last" if not _reduced(f, first) else ""
 
 
-def _is_product(e: Expr, places: Container[int]) -> bool:
-    """Do several factors read an index at these places?"""
-    factors = [x for _, x in e.factors] if isinstance(e, Product) else []
-    return sum(any(id(n) in places for n in nodes(x)) for x in factors) > 1
+def _each_twice(f: Frame, body: Expr) -> tuple[Expr, bool]:
+    """A body with sums over what a product has twice, and whether one is under a power or a function of a term."""
+    made, within = list[tuple[str, Expr]](), False
+    for sign, e in body.terms if isinstance(body, Sum) else (("+", body),):
+        own = Contraction()
+        term = own.of(e, [i for i in dict.fromkeys(_names(f, e)) if i != "..."])
+        term, within = term if own.within else e, within or own.within
+        made.append((sign, _sum(f, term) if _reduced(f, term) else term))
+    return replace(body, terms=tuple(made)) if isinstance(body, Sum) else made[0][1], within
+
+
+def beside_implied(f: Frame, place: Span) -> tuple[Name, ...]:
+    """The other indices that are loose in the statement of one, each where it stands first."""
+    own = _statement(f, place)
+    names = [] if own is None else [n for n in _loose(f, own.value, _NONE) if isinstance(n, Name)]
+    return tuple({n.name: n for n in reversed(names) if n.name != place.text}.values())
 
 
 def _sum(f: Frame, body: Expr) -> Expr:

@@ -49,7 +49,7 @@ from opgen.lower.constant import (
     domains,
     params_in,
 )
-from opgen.lower.declare import Declarations, LocalFunction, check_outputs, check_target_names, declare, every
+from opgen.lower.declare import Declarations, LocalFunction, check_outputs, declare, every
 from opgen.lower.declared import callables, docs, module, tests
 from opgen.lower.deviations import deviations
 from opgen.lower.doubts import doubts
@@ -90,6 +90,7 @@ from opgen.lower.steps_of_input import without_steps_of_inputs
 from opgen.lower.stored import stored_results
 from opgen.lower.stored_range import stored_ranges
 from opgen.lower.stuck import stuck
+from opgen.lower.target_names import check_target_names
 from opgen.lower.tiny import tiny
 from opgen.lower.together import together
 from opgen.lower.turns import half_turns

@@ -18,6 +18,7 @@ from opgen.lang.circles import Step, accesses, constant_part, furthest, is_const
 from opgen.lang.nodes import Access, Assign, Binder, Dots, Name
 from opgen.lower.declare import Declarations, every
 from opgen.lower.draw import placed_step
+from opgen.lower.equations import too_early
 from opgen.lower.extent import extent_of
 from opgen.lower.kinds import promote
 from opgen.lower.recurrence_follow import followed
@@ -155,17 +156,17 @@ def _checked(g: _Group) -> bool:
     """Whether the names read one another at the same place or further back only."""
     seen: list[str] = []
     good = True
-    for n, s in g.bodies.items():
-        for a in accesses((s,), tuple(g.bodies)):
-            back = _back(g, n, a)
+    every = {n: [(a, _back(g, n, a)) for a in accesses((s,), tuple(g.bodies))] for n, s in g.bodies.items()}
+    here = {n: [a.name for a, back in found if back is not None and not any(back)] for n, found in every.items()}
+    for n, found in every.items():
+        for a, back in found:
             if back is None and len(g.steps) == 1:
                 sign = "-" if g.steps[0].offset < 0 else "+"
                 where_ = f"`{g.along[n][0]}` and `{g.along[n][0]} {sign}` a number"
                 g.error(f"a recurrence reads its own names at {where_} only", a, *by_number(g.d, a))
                 good = False
             elif back is not None and not any(back) and a.name not in seen:
-                hints = (one_back(a, g.places[a.name], g.steps),)
-                g.bag.error("OPG219", f"`{a.name}` is read before it is assigned", a.span, hints=hints)
+                too_early(g.bag, g.bodies[n], a, one_back(a, g.places[a.name], g.steps), here)
                 good = False
         seen.append(n)
     return good

@@ -33,15 +33,14 @@ def _text(item: Expr | Dots) -> str:
     return "..." if isinstance(item, Dots) else unparse(item)
 
 
-def one_back(a: Access, places: Sequence[int], steps: Sequence[Step]) -> str:
-    """What is said of a read in front of the statement that gives its value: in order, or one place back."""
+def one_back(a: Access, places: Sequence[int], steps: Sequence[Step]) -> Access:
+    """A read at the step before."""
     items = list(a.items)
     for place, step in zip(places, steps, strict=True):
         item = items[place] if place < len(items) and step.offset else None
         if isinstance(item, Name):
             items[place] = Sum((("+", item), ("+" if step.offset > 0 else "-", Number(1, item.span))), item.span)
-    before = unparse(replace(a, items=tuple(items)))
-    return f"order the statements so that each reads earlier ones, or read one place back: `{before}`"
+    return replace(a, items=tuple(items))
 
 
 def misplaced(

@@ -16,6 +16,7 @@ from opgen.lang.nodes import Access, Assign, Binder, Dots, Expr, Name, Reduction
 from opgen.lang.unparse import unparse
 from opgen.lang.walk import operands
 from opgen.lower.access import check_rank, position
+from opgen.lower.accumulated import accumulated
 from opgen.lower.declare import Declarations, every
 from opgen.lower.digits import alone_at, digits, extent_on_the_right
 from opgen.lower.expression import expression
@@ -59,7 +60,7 @@ def lower_scatter(
     if shape is None:
         frame.error(
             "OPG248", f"nothing says what shape `{s.target.name}` has", s.target.span,
-            *proposals(frame, s), label="scattered into",
+            *(accumulated(d, s) or proposals(frame, s)), label="scattered into",
         )  # fmt: skip
         _check_places(frame, s)
         return ()

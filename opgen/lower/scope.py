@@ -204,6 +204,12 @@ class Frame:
     alone: bool = False  # a function is looked at by itself, and so is each that it calls
     depth: int = 0  # of expressions within each other, those of functions included
 
+    def is_loose(self, info: IndexInfo) -> bool:
+        """Whether an index of the target ends nowhere because the shape that is declared could not be read."""
+        declared = any(o.name == self.target and o.shape for o in self.decl.spec.outputs or ())
+        own = self.scope is not None and any(loop is info for loop in self.scope.root().loops)
+        return declared and self.target not in self.decl.output_shapes and own and info.stated is None
+
     def lower(self, e: Expr) -> Typed:
         self.depth += 1
         made = self.lowering(self, e)

@@ -149,8 +149,8 @@ CASES: list[tuple[str, dict[str, str], list[tuple[int, ...]], dict[str, float], 
         MOMENTUM,
         {
             "m = 0.9*m + g": "m2 = 0.9 * m + g",
-            "x = x - 0.1*m": "y = x - 0.1 * m2",
-            "inputs: [x, g, m]": "inputs: [x, g, m]\noutputs: [m2, y]",
+            "x = x - 0.1*m": "x2 = x - 0.1 * m2",
+            "inputs: [x, g, m]": "inputs: [x, g, m]\noutputs: [m2, x2]",
         },
         [(4,), (4,), (4,)],
         {},
@@ -193,7 +193,7 @@ CASES: list[tuple[str, dict[str, str], list[tuple[int, ...]], dict[str, float], 
     ),
 ]  # fmt: skip
 # What stands in a message of something beside it: the same of other indices, and what was renamed above.
-ALIKE = {"(i+1) % X", "(j-1) % Y", "(j+1) % Y", "y = x - 0.1 * m2"}
+ALIKE = {"(i+1) % X", "(j-1) % Y", "(j+1) % Y", "x2 = x - 0.1 * m2"}
 
 
 @pytest.mark.parametrize(("text", "cure", "shapes", "params", "meant"), CASES)

@@ -107,7 +107,7 @@ def lower(spec: OpSpec, bag: Bag) -> Operator | None:
     found = Bag()
     with deep_trees():
         operator = _lower(spec, found)
-    for d in untold(found, bag):
+    for d in untold(found, bag, spec):
         bag.add(d)
     if operator is None and not bag.has_errors:
         raise AssertionError("something in this spec was refused, and nothing said of it")

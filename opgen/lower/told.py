@@ -12,7 +12,7 @@ from opgen.schema.model import InputSpec, OpSpec, ParamSpec
 
 _NONE = (*ABSENT, "none", "nil", "NULL")  # which no formula knows
 _MISSING = ("`default: null`", "`optional: true`", "`optional`")  # what is said of a field that means it
-_GIVEN = "OPG229"
+_GIVEN, _NAME, _CAPITAL = "OPG229", "OPG113", "OPG241"
 
 
 def has_no_default(d: Declarations, name: str) -> bool:
@@ -21,7 +21,10 @@ def has_no_default(d: Declarations, name: str) -> bool:
 
 
 def is_of_declaration(found: Diagnostic, spec: OpSpec, bag: Bag) -> bool:
-    """Whether a mistake follows from a field that says in other words that an input or a param may be missing."""
+    """Whether a mistake follows from one of a declaration: a name in capitals, or what says that it may be missing."""
+    if found.code == _CAPITAL and found.span is not None:
+        names = {told.span.text for told in bag.items if told.code == _NAME and told.span is not None}
+        return found.span.text in names
     name = found.span.text if found.code == _GIVEN and found.span is not None else ""
     declared: list[InputSpec | ParamSpec] = [*spec.inputs, *spec.params]
     own = next((t.span for t in declared if t.name == name), None)

@@ -230,3 +230,70 @@ def test_sections_of_a_recurrence_are_statements() -> None:
     assert lines(whole(f"{fields}init: 'h[..., -1] = h0'", step)) == ["forward", "h[..., -1] = h0"]
     assert "h[..., t] = … h[..., t - 1] …" in lines(whole(f"{fields}scan: h", step))
     assert lines(whole(f"{fields}init: {{h0: zeros}}", step)) == ["module: {parameters: {h0: zeros}}"]
+
+
+SCORES = "inputs: {score: {shape: [..., N, M]}}\nparams: {gap: {type: float, default: 1.0}}\n"
+TABLE = "max(f[..., i-1, j-1] + score[..., i-1, j-1], max(f[..., i-1, j] - gap, f[..., i, j-1] - gap))"
+BORDERED = [
+    "f[..., -1, -1] = 0",
+    "f[..., i, -1] = -gap * (i + 1)",
+    "f[..., -1, j] = -gap * (j + 1)",
+    "f[..., i, j] = max(f[..., i - 1, j - 1] + score[..., i, j], max(f[..., i - 1, j] - gap, f[..., i, j - 1] - gap))",
+]
+
+
+@pytest.mark.parametrize(
+    ("dims", "i", "j", "last"),
+    [
+        ("dims: {N1: N + 1, M1: M + 1}\n", "i < N1", "j < M1", "N, M"),
+        ("dims: {N1: N + 1, M1: M + 1}\n", "i < N1", "j < M1", "N1 - 1, M1 - 1"),
+        ("", "i < N + 1", "j < M + 1", "N, M"),
+        ("", "i < 1 + N", "j < 1 + M", "N, M"),
+        ("", "i", "j", "N, M"),
+    ],
+)
+def test_a_table_with_a_border_is_told_every_line_at_once(dims: str, i: str, j: str, last: str) -> None:
+    starts = ["f[..., 0, 0] = 0", f"f[..., {i}, 0] = -gap*i", f"f[..., 0, {j}] = -gap*j"]
+    text = whole(
+        f"{SCORES}{dims}outputs: [best]", *starts, f"f[..., {i}, {j}] = {TABLE}", f"best[...] = f[..., {last}]"
+    )
+    meant = [*BORDERED, "best[...] = f[..., N - 1, M - 1]"]
+    offered = lines(text)
+    assert [line for line in offered if " = " in line] == meant
+    assert ("N1" in offered and "M1" in offered) == bool(dims)
+    built(whole(f"{SCORES}outputs: [best]", *meant))
+
+
+def test_a_table_of_an_edit_distance() -> None:
+    fields = "inputs: {a: {shape: [N], dtype: int}, b: {shape: [M], dtype: int}}\n"
+    value = "min(min(f[i - 1, j] + 1, f[i, j - 1] + 1), f[i - 1, j - 1] + where(a[i - 1] == b[j - 1], 0, 1))"
+    dims = "dims: {N1: N + 1, M1: M + 1}\noutputs: [best]"
+    text = whole(
+        fields + dims, "f[i < N1, 0] = i", "f[0, j < M1] = j", f"f[i < N1, j < M1] = {value}", "best = f[N, M]"
+    )
+    meant = [line for line in lines(text) if " = " in line]
+    assert meant[-1] == "best = f[N - 1, M - 1]"
+    assert len(meant) == len(text.splitlines()) - 5
+    built(whole(f"{fields}outputs: [best]", *meant))
+
+
+def test_what_reads_a_table_at_indices_is_named() -> None:
+    dims = "dims: {N1: N + 1, M1: M + 1}\noutputs: [best]"
+    starts = ["f[..., 0, 0] = 0", "f[..., i < N1, 0] = -gap*i", "f[..., 0, j < M1] = -gap*j"]
+    reader = "best[...] = max[j < M1](f[..., N, j])"
+    offered = lines(whole(SCORES + dims, *starts, f"f[..., i < N1, j < M1] = {TABLE}", reader))
+    assert [line for line in offered if " = " in line] == [*BORDERED, reader]
+    assert "M1" not in offered
+
+
+def test_a_running_table_keeps_the_element_that_nothing_stands_before() -> None:
+    fields = "inputs: {x: {shape: [T]}}\ndims: {T1: T + 1}\noutputs: [y]"
+    meant = "c[t < T1] = where(t == 0, 0, c[t - 1] + x[t - 1])"
+    assert lines(whole(fields, "c[0] = 0", "c[t < T1] = c[t - 1] + x[t - 1]", "y = c[T]")) == [meant]
+    built(whole(fields, meant, "y = c[T]"))
+
+
+def test_a_name_in_capitals_that_is_listed_is_told_once() -> None:
+    text = whole("inputs: {x: {shape: [T]}}\noutputs: [Y]", "Y[t] = 2*x[t]")
+    assert [found.code for found in diagnosed(text)] == ["OPG113"]
+    built(text.replace("Y", "y"))

@@ -107,15 +107,15 @@ def _in_front(
         return (f"the next start stands one place further out: {beyond}", f"or {one} `{line}`")
     element = f"for an element itself, both lines are one: `{line}`"
     if not is_element(s, place):
-        return (element,) if _looks_back(body, index, step) else (element, f"or {start}", none)
+        return (element,) if _looks_back(d, body, index, step) else (element, f"or {start}", none)
     same = comes_to_it(body, s, place, index, s.value)
     least = comes_to_it(body, s, place, index, Number(0, s.span))
     return (element, *([f"or {start}"] if same else []), *([none] if least else []))
 
 
-def _looks_back(body: Assign, index: str, step: Step) -> bool:
-    """Whether other tensors are read one place back, where the first element finds nothing."""
-    read = (a for a in nodes(body.value) if isinstance(a, Access) and a.name != body.target.name)
+def _looks_back(d: Declarations, body: Assign, index: str, step: Step) -> bool:
+    """Whether inputs are read one place back, where the first element finds nothing."""
+    read = (a for a in nodes(body.value) if isinstance(a, Access) and a.name in d.inputs)
     shifts = (shift for a in read for item in a.items if (shift := shift_of(item)) is not None)
     return any(shift.index == index and shift.offset * step.offset > 0 for shift in shifts)
 

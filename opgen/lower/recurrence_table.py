@@ -73,7 +73,8 @@ def _shape(d: Declarations, body: Assign, places: Sequence[int]) -> tuple[str, .
 
 def of_table(table: Table, name: str) -> tuple[str, ...]:
     """What is said of the statements around a border, beside the starts."""
-    hints = [f"every other position is one less, too: write {', '.join(f'`{line}`' for line in table.lines)}"]
+    verb = "the elements are then" if table.unclear else "write"
+    hints = [f"every other position is one less, too: {verb} {', '.join(f'`{line}`' for line in table.lines)}"]
     if table.unclear:
         shown = ", ".join(f"`{line}`" for line in table.unclear)
         hints.append(f"what else reads `{name}` finds its elements alone, without the border: see to {shown}")
